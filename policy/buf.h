@@ -1,0 +1,54 @@
+/*
+ * Bounded bytes.  struct cursor reads hostile bytes, struct out writes into a fixed range; both
+ * fail once and stay failed, so a caller checks at the end.  The only code that touches raw
+ * lengths.  async-signal-safe.
+ */
+#ifndef PALE_BUF_H
+#define PALE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cursor {
+	const uint8_t *p;
+	size_t left;
+	bool failed;
+};
+
+struct cursor cursor_of(const void *bytes, size_t len);
+uint8_t get_u8(struct cursor *c);
+uint16_t get_u16(struct cursor *c);
+uint32_t get_u32(struct cursor *c);
+uint64_t get_u64(struct cursor *c);
+/* n bytes in place, or NULL. */
+const void *get_bytes(struct cursor *c, size_t n);
+/* A u32 length that counts the NUL, then the bytes; in place; "" on failure; embedded NULs fail. */
+const char *get_str(struct cursor *c);
+
+struct out {
+	uint8_t *p;
+	size_t len, cap;
+	bool failed;
+};
+
+struct out out_of(void *bytes, size_t cap);
+void put_u8(struct out *o, uint8_t v);
+void put_u16(struct out *o, uint16_t v);
+void put_u32(struct out *o, uint32_t v);
+void put_u64(struct out *o, uint64_t v);
+void put_bytes(struct out *o, const void *b, size_t n);
+void put_str(struct out *o, const char *s); /* NULL counts as "" */
+
+/* Text: appended without NUL, cut (and failed) when full; text_end() terminates, always in bounds. */
+void text_str(struct out *o, const char *s);
+void text_uint(struct out *o, uint64_t v);
+void text_hex(struct out *o, uint64_t v, unsigned digits);
+/*
+ * Untrusted bytes for a terminal: printable ASCII as it is, backslash doubled, everything else
+ * as \n \t \xNN (never stripped, never raw: Deno GHSA-m4pq-fv2w-6hrw).  The one escaper.
+ */
+void text_escaped(struct out *o, const char *s, size_t n);
+const char *text_end(struct out *o);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * What would happen to the preload if this file were executed?  From the first bytes alone, every
+ * offset checked; the file is hostile.  No allocation, no system call: the caller reads.
+ */
+#ifndef PALE_ELFKIND_H
+#define PALE_ELFKIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum elf_kind {
+	ELF_UNKNOWN,   /* not ELF, not a script: the kernel will refuse it or binfmt_misc decides */
+	ELF_SCRIPT,    /* #! : judge the interpreter */
+	ELF_DYNAMIC,   /* PT_INTERP names a known dynamic loader: the preload loads */
+	ELF_STATIC,    /* no PT_INTERP */
+	ELF_FOREIGN,   /* other class or machine */
+	ELF_ODD_LOADER,/* PT_INTERP that is not a known loader */
+	ELF_GO,        /* Go: loads the object, calls none of it */
+	ELF_MUSL,      /* dynamic, musl's loader */
+	ELF_BROKEN     /* claims to be ELF and is not */
+};
+
+struct elf_info {
+	enum elf_kind kind;
+	char interp[256];      /* ELF: PT_INTERP; script: the interpreter */
+	char interp_arg[256];  /* script: its one argument, or "" */
+	uint8_t build_id[20];
+	uint8_t build_id_len;
+};
+
+/* Reads up to len bytes at off of the file into buf; returns the count or -errno. */
+typedef long (*elf_read_fn)(void *ctx, void *buf, size_t len, uint64_t off);
+
+/* Never fails: what cannot be read is ELF_BROKEN or ELF_UNKNOWN. async-signal-safe. */
+void elf_inspect(elf_read_fn read, void *ctx, struct elf_info *ret);
+const char *elf_kind_text(enum elf_kind kind); /* "statically linked", ... */
+/* The preload will attach and see its calls. */
+bool elf_is_hookable(enum elf_kind kind);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * The one evaluator: (image, request) -> decision.  explain, lint, the preload, the helper and
+ * the tests call these functions and no others.
+ *
+ * No allocation, lock, clock or libc beyond mem* and str*; async-signal-safe, vfork-safe, errno
+ * untouched; bounded stack (<= 8 KiB).  A request that is malformed or over a limit is denied.
+ */
+#ifndef PALE_EVAL_H
+#define PALE_EVAL_H
+
+#include "image.h"
+
+/* Judges any request, by op, and the outer images too (strictest wins). */
+struct decision eval(const struct image *img, const struct request *req);
+
+/* Other rules that matched, strongest first, for explain. */
+struct beaten {
+	uint32_t rule;
+	enum verdict verdict;
+	unsigned specificity;
+};
+struct trace {
+	struct beaten list[16];
+	size_t n;
+};
+/* As eval of this image alone (no outer), and fills trace with every rule that matched, the winner included. */
+struct decision eval_trace(const struct image *img, const struct request *req, struct trace *trace);
+
+/*
+ * Writes the decision for people: "policy.ini:9 [files] outside the workspace" or
+ * "policy.ini:12 [files] deny = ~/.ssh", always NUL-terminated, cut at size.  async-signal-safe.
+ */
+void decision_describe(const struct image *img, const struct decision *d, char *buf, size_t size);
+/* The rule's `message =`, or NULL. */
+const char *decision_message(const struct image *img, const struct decision *d);
+/* 16-bit id of a decision shown to people (7f3a): of op, target and rule. */
+unsigned decision_id(enum op op, const char *target, const struct decision *d);
+
+/* --- the parts, for their own tests --- */
+void eval_path(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
+void eval_command(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
+void eval_host(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
+
+/*
+ * Adds a matching rule to the trace (keeps the list sorted by specificity, drops the weakest);
+ * t may be NULL.
+ */
+void trace_add(struct trace *t, uint32_t rule, enum verdict v, unsigned specificity);
+
+/* True where an implicit `git push` (no refspec) can be judged only with the branch that HEAD names. */
+bool command_wants_branch(const struct request *req);
+
+#endif

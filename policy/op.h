@@ -1,0 +1,165 @@
+/*
+ * The shared vocabulary: operations, accesses, verdicts, reasons and limits.
+ *
+ * Every part of pale speaks of one thing, the canonical request (struct request): a question is
+ * parsed once into it, and that same struct is matched, shown, hashed, recorded and performed
+ * (CVE-2021-3156 was two parsers that disagreed about one flag).
+ */
+#ifndef PALE_OP_H
+#define PALE_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a program wants to do.  The numbers travel in the ring and in wire frames: append only. */
+enum op {
+	OP_NONE,
+	OP_READ,     /* open for reading, list a directory */
+	OP_WRITE,    /* open for writing, create */
+	OP_DELETE,   /* unlink, rmdir */
+	OP_RENAME,   /* either end of a rename or exchange */
+	OP_LINK,     /* either end of a hard link: the source needs write, see facts on REFER */
+	OP_SYMLINK,  /* create a symbolic link */
+	OP_MKDIR,
+	OP_MKNOD,    /* fifo, socket or device node */
+	OP_TRUNCATE,
+	OP_CHMOD,
+	OP_CHOWN,
+	OP_UTIME,
+	OP_XATTR,
+	OP_EXEC,
+	OP_CONNECT,  /* an inet address */
+	OP_UNIX,     /* a unix socket, by path or abstract name ("@name") */
+	OP_RESOLVE,  /* a host name about to be looked up */
+	OP_BIND,
+	OP_ATTACH,   /* a process announced itself; never judged */
+	OP_COUNT
+};
+
+/* What an operation does to the file it names.  One rule may speak of one access and not of another. */
+enum access {
+	ACCESS_READ = 1,
+	ACCESS_WRITE = 2,
+	ACCESS_DELETE = 4, /* the name goes away */
+	ACCESS_ALL = 7
+};
+
+/*
+ * Verdicts are 28-bit patterns far apart, and zero means deny: a forgotten initialisation or a
+ * flipped bit never allows (CVE-2023-42465).
+ */
+enum verdict {
+	VERDICT_DENY = 0,
+	VERDICT_ASK = 0x5ad6db1,
+	VERDICT_ALLOW = 0x52a2925 ^ 0xfffffff
+};
+
+/* Why, when it was not a rule of the policy (REASON_RULE) that decided. */
+enum reason {
+	REASON_NONE,
+	REASON_RULE,
+	REASON_OUTSIDE,   /* a write outside the workspace and the writable roots */
+	REASON_INSIDE,    /* inside the workspace */
+	REASON_READABLE,  /* nothing forbids reading it */
+	REASON_READONLY,  /* mode read-only */
+	REASON_ABSOLUTE,  /* paths = relative, and the path is absolute */
+	REASON_TRAVERSAL, /* paths = relative, and the path has a `..` segment */
+	REASON_ANCESTOR,  /* a directory above a protected path may not be moved or removed */
+	REASON_SELF,      /* pale's own files and sockets */
+	REASON_DEFAULT,   /* what no rule names: [commands] default or [network] default */
+	REASON_CHILDREN,  /* mode read-only forbids every child command */
+	REASON_OFFLINE,   /* network = off */
+	REASON_URL,       /* network = off, and the argv holds an http(s):// address */
+	REASON_REBIND,    /* a public name that answers with a private address */
+	REASON_TRUNK,     /* a protected branch, or one that cannot be told */
+	REASON_DANGER,    /* mode danger */
+	REASON_OPERATOR,  /* the command the operator typed after `pale run --` */
+	REASON_UNHOOKED,  /* the program would run without the preload */
+	REASON_TOO_LONG,  /* path, argv or name over the limit: denied, never cut and then matched */
+	REASON_MALFORMED, /* unreadable or nonsensical request, or a broken image */
+	REASON_NEVER,     /* approvals = never turned ask into deny */
+	REASON_NOBODY,    /* nobody can be reached to answer */
+	REASON_TIMEOUT,   /* nobody answered in time */
+	REASON_HUMAN,     /* a human answered */
+	REASON_REPEATED,  /* denied before in this turn: not asked again */
+	REASON_COUNT
+};
+
+#define RULE_NONE UINT32_MAX
+
+/* Limits.  Over the limit is denied (REASON_TOO_LONG). */
+#define LIMIT_PATH 4096          /* bytes with the NUL, as the kernel's PATH_MAX */
+#define LIMIT_ARGV (256 * 1024)  /* bytes of all arguments with their NULs that are judged */
+#define LIMIT_ARGC 4096          /* arguments that are judged */
+#define LIMIT_HOST 256
+#define LIMIT_FRAME (64 * 1024)  /* one wire frame */
+#define LIMIT_LINE 4096          /* one policy line */
+#define LIMIT_POLICY (8u << 20)  /* one policy file */
+#define LIMIT_DEPTH 8            /* wrappers looked through, nested images, shebang chains */
+#define LIMIT_PENDING 64         /* questions waiting in one session */
+
+/*
+ * The canonical request.  All pointers are borrowed from the caller for the length of the call.
+ *
+ * For file operations `path` is the real path that is held: absolute, normalised, no symbolic
+ * link but perhaps the last component where the operation does not follow it.  `given` is the
+ * other spelling, the caller's own made absolute and lexically normalised, NULL where it is the
+ * same; both are judged and the strictest counts.  `raw` is the argument to the letter (NULL
+ * where the question did not come from one); only `paths = relative` looks at it.
+ *
+ * For OP_EXEC `path` is the resolved program file, argv its arguments (argv[0] included, NULL
+ * terminated), `ident` the name of a well known program that the file is by content though not
+ * by name (a copy of git), or NULL.
+ *
+ * For OP_CONNECT the address is 16 canonical bytes (v4 mapped into ::ffff:0:0/96) and `host` the
+ * name it was reached by, or NULL.  For OP_UNIX `path` is the socket's real path or "@abstract".
+ */
+struct request {
+	enum op op;
+	unsigned access;
+	bool is_root; /* the command the operator typed: only explicit denies refuse it */
+	const char *path;
+	const char *given;
+	const char *raw;
+	const char *const *argv;
+	size_t argc;
+	const char *ident;
+	const char *cwd;
+	const char *git_branch; /* short name of HEAD's branch where the caller knows it, or NULL */
+	const char *host;
+	uint8_t addr[16];
+	bool has_addr;
+	uint16_t port;
+};
+
+/* The answer.  `rule` indexes the image's rules or is RULE_NONE; `nested` says that the image of
+ * an outer session decided and `rule` belongs to that one. */
+struct decision {
+	enum verdict verdict;
+	enum reason reason;
+	uint32_t rule;
+	uint32_t nested;
+};
+
+/* Names for people and for the ledger; never NULL ("?" for what is unknown).  async-signal-safe. */
+const char *op_name(enum op op);
+const char *verdict_name(enum verdict v);
+/* Sentence fragment, e.g. "outside the workspace".  async-signal-safe. */
+const char *reason_text(enum reason r);
+/* The inverse of op_name; OP_NONE for an unknown name.  "connect", "exec", "read" ... */
+enum op op_by_name(const char *name);
+/* What the operation does to its (first) file. */
+unsigned op_access(enum op op);
+
+/* The stricter of two: deny > ask > allow; anything that is no verdict counts as deny. */
+static inline enum verdict verdict_strictest(enum verdict a, enum verdict b)
+{
+	if (a == VERDICT_ALLOW && b == VERDICT_ALLOW)
+		return VERDICT_ALLOW;
+	if ((a == VERDICT_ASK || a == VERDICT_ALLOW) && (b == VERDICT_ASK || b == VERDICT_ALLOW))
+		return VERDICT_ASK;
+	return VERDICT_DENY;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * Policy text to rules.  A bundle is everything a compilation depends on, as a value: file
+ * contents, who owns them, directories, launch flags.  The caller gathers it (tools/ from the
+ * file system, the helper from the start message, tests from memory), so parsing needs no I/O
+ * and the same bundle always gives the same image.
+ */
+#ifndef PALE_PARSE_H
+#define PALE_PARSE_H
+
+#include "rule.h"
+
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE };
+
+/* One finding: file:line:column: severity: text [code]. */
+struct diag {
+	enum severity severity;
+	const char *code; /* static, e.g. "unknown-key" */
+	char *file;
+	unsigned line, col;
+	char *text;
+	char *hint; /* what to write instead, or NULL */
+};
+
+struct diags {
+	struct diag *list;
+	size_t n, cap, n_errors;
+};
+
+void diags_init(struct diags *d);
+void diags_done(struct diags *d);
+/* Adds a finding (strings are copied; printf format).  -ENOMEM or 0. */
+int diag_add(struct diags *d, enum severity sev, const char *code, const char *file, unsigned line, unsigned col,
+	     const char *hint, const char *fmt, ...) __attribute__((format(printf, 8, 9)));
+
+enum source_layer { SOURCE_FLOOR, SOURCE_PRESET, SOURCE_USER, SOURCE_PROJECT, SOURCE_PROJECT_TRUSTED };
+
+struct source {
+	enum source_layer layer;
+	char *path;
+	char *text;
+	size_t len;
+};
+
+/* literal prefix -> real path, where they differ (a symlinked ~/.ssh); filled by bundle_reals(). */
+struct real {
+	char *prefix, *real;
+};
+
+struct bundle {
+	char *home, *workspace, *cwd, *agent, *session;
+	char *preset;      /* --preset, or NULL: the user file's `preset =`, else "agent" */
+	char *mode;        /* --mode, or NULL */
+	char **self_write; /* pale's own files: nobody inside writes them (policy files, libpale.so) */
+	size_t n_self_write;
+	char **self_hide; /* pale's own state: nobody inside reads or writes it */
+	size_t n_self_hide;
+	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
+	struct source *sources;
+	size_t n_sources;
+	struct real *reals;
+	size_t n_reals;
+};
+
+void bundle_init(struct bundle *b);
+void bundle_done(struct bundle *b);
+int bundle_add_source(struct bundle *b, enum source_layer layer, const char *path, const char *text, size_t len);
+int bundle_add_real(struct bundle *b, const char *prefix, const char *real);
+/* JSON text of the bundle (caller frees) and back; -EINVAL for what is no bundle. */
+int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len);
+int bundle_decode(const char *json, size_t len, struct bundle *b);
+
+/*
+ * Parses presets and sources in order into p.  All findings of all files are reported; a file
+ * with an error contributes nothing and makes the result -EBADMSG.  For each literal path prefix
+ * that bundle.reals maps elsewhere the rule is added for both spellings.
+ * 0, -EBADMSG (see diags), -ENOMEM.
+ */
+int policy_parse(const struct bundle *b, struct policy *p, struct diags *d);
+
+/* Calls fn with the literal prefix of each path rule, so that the caller can look up its real path. */
+void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void *ctx), void *ctx);
+
+/* Embedded preset by name: its text, or NULL. preset_name(i) enumerates. */
+const char *preset_text(const char *name, size_t *ret_len);
+const char *preset_name(size_t i);
+
+/* Nearest of the NULL-terminated candidates by edit distance (did you mean), or NULL if none is near. */
+const char *nearest_word(const char *word, const char *const *candidates);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Paths as strings: normalise, contain, match.  No system calls, no allocation; async-signal-safe.
+ */
+#ifndef PALE_PATH_H
+#define PALE_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Joins path to the absolute directory base (ignored where path is absolute) and removes `.`,
+ * `..` and doubled slashes by text alone.  buf receives an absolute path without trailing slash.
+ * Length without NUL, or -ENAMETOOLONG, -EINVAL (base not absolute, empty path).
+ */
+int path_normalise(const char *base, const char *path, char *buf, size_t size);
+/* path is dir or below it; both absolute and normalised.  "/home/al" does not contain "/home/alice". */
+bool path_is_under(const char *path, const char *dir);
+/* One component against one glob component: `*`, `?`, `[a-z]`, `[!a]`, backslash quotes; a leading dot is
+ * nothing special.  Linear in practice, no recursion on `*`. */
+bool glob_match(const char *pat, size_t pat_len, const char *name, size_t name_len);
+/* A component that holds no unquoted glob character. */
+bool glob_is_literal(const char *pat, size_t len);
+/* `..` as a whole segment anywhere in path. */
+bool path_has_dotdot(const char *path);
+/* Last component ("" for "/"). */
+const char *path_basename(const char *path);
+
+#endif

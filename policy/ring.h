@@ -1,0 +1,86 @@
+/*
+ * The ring: decision records from many processes to the helper, through shared memory, without a
+ * system call on the way.
+ *
+ * The file (WIRE_RING_FILE) is mapped shared by every process of the session.  It is a bounded
+ * queue of 64-byte slots; a record takes 1 to RING_RECORD_SLOTS slots in a row (wrapping).  A
+ * writer reserves by moving `head` with a compare-and-swap, marks its first slot RESERVED with
+ * its pid, fills, and publishes with one release store.  Killed at any point it leaves a
+ * reservation that the reader recognises (dead pid, or too old) and counts as lost; nobody else is
+ * blocked by it.  Full ring: the writer waits a bounded time for the reader (back-pressure),
+ * then counts its record in `lost`, which the reader writes to the ledger: never silent.
+ *
+ * The agent's processes can write here, so all of it is hostile to the reader: records are
+ * claims (`via` = hook), every length is checked.  The mapping is never unmapped by writers.
+ */
+#ifndef PALE_RING_H
+#define PALE_RING_H
+
+#include "op.h"
+
+#define RING_MAGIC 0x31474e4952454c50ull
+#define RING_VERSION 1u
+#define RING_SLOT 64u
+#define RING_SLOTS (1u << 17) /* 8 MiB of slots, sparse until used */
+#define RING_RECORD_SLOTS 80u /* the longest record: 5 KiB */
+
+struct ring_header {
+	uint64_t magic;
+	uint32_t version, slots;
+	_Alignas(64) _Atomic uint64_t head; /* next slot to reserve */
+	_Alignas(64) _Atomic uint64_t tail; /* next slot to read */
+	_Alignas(64) _Atomic uint64_t lost; /* records given up by writers */
+	_Atomic uint32_t attached;          /* processes that announced themselves */
+	_Atomic int32_t root_pid;           /* pid whose attach proves the agent; set by pale run */
+	_Atomic uint32_t root_attached;     /* 1 once root_pid has announced itself */
+	_Atomic uint32_t closed;            /* the session is over: writers drop quietly */
+};
+
+enum ring_kind { RING_DECISION = 1, RING_ATTACH };
+
+/* One record.  Strings are borrowed on write and point into the caller's copy on read. */
+struct ring_record {
+	enum ring_kind kind;
+	enum op op;
+	enum verdict verdict;
+	enum reason reason;
+	unsigned access;
+	uint32_t rule, nested;
+	int32_t pid, ppid;
+	uint64_t time_ns; /* CLOCK_REALTIME */
+	const char *target; /* path, host:port, or the argv joined (see record.h) */
+	size_t target_len;
+	size_t target_cut; /* bytes that did not fit */
+	const char *exe;    /* RING_ATTACH: the program */
+	const char *approval; /* id of the approval that allowed it, or "" */
+};
+
+size_t ring_size(void);
+/* Lays out an empty ring in zeroed memory of ring_size() bytes. */
+void ring_init(struct ring_header *h);
+/* 0 or -EINVAL. */
+int ring_check(const void *base, size_t size);
+
+/* What a writer does while the ring is full: waits a little, returns false to give up. */
+typedef bool (*ring_wait_fn)(unsigned round);
+/*
+ * Appends.  Long targets are cut (target_cut says by how much).  False if the record was given
+ * up (already counted in lost).  async-signal-safe, vfork-safe, lock-free but for the wait.
+ */
+bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait);
+
+struct ring_reader {
+	struct ring_header *h;
+	uint64_t stuck_pos, stuck_since_ns; /* an unpublished reservation and when it was first seen */
+	uint64_t lost;                      /* reservations skipped by the reader */
+	char store[RING_SLOT * RING_RECORD_SLOTS + 1];
+};
+/* Is pid alive? */
+typedef bool (*ring_alive_fn)(int32_t pid);
+/*
+ * Next record: 1 with *ret valid until the next call, 0 when there is none (yet).  A reservation
+ * whose writer is dead, or that is older than a second, is skipped and counted.
+ */
+int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * The policy as a value: settings and a list of rules, between the text (parse.h) and the image
+ * (image.h).  lint.h looks at it too.  Allocates; nothing here runs in the preload.
+ */
+#ifndef PALE_RULE_H
+#define PALE_RULE_H
+
+#include "op.h"
+
+enum mode { MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
+enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
+enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN };
+enum reads { READS_NOTIFY, READS_FLOOR };
+
+/*
+ * Strictest across layers; within a layer the most specific rule; at the same specificity the
+ * higher rank (the user's file lies on its preset); at the same rank the strictest.  An untrusted
+ * project's file is a layer of its own and so can only tighten; a trusted one joins LAYER_USER
+ * with the highest rank.
+ */
+enum layer { LAYER_FLOOR, LAYER_USER, LAYER_PROJECT, LAYER_COUNT };
+enum rank { RANK_PRESET, RANK_USER, RANK_PROJECT, RANK_BUILTIN };
+
+enum rule_kind {
+	RULE_FILE_WRITE,     /* write =      read, write and delete */
+	RULE_FILE_READ,      /* read =       read */
+	RULE_FILE_DENY,      /* deny =       neither read nor write */
+	RULE_FILE_READONLY,  /* readonly =   no write, no delete */
+	RULE_FILE_KEEP,      /* keep =       may change but not go */
+	RULE_FILE_ASK,       /* ask =        every access is asked */
+	RULE_FILE_SENSITIVE, /* sensitive =  hard deny; yields to --allow-sensitive-roots alone */
+	RULE_FILE_SYSTEM,    /* system =     read, and may be named absolutely under paths = relative */
+	RULE_FILE_SELF,      /* pale's own files: hard, no write; built in, no key */
+	RULE_FILE_HIDDEN,    /* pale's own state: hard, no access; built in, no key */
+	RULE_CMD_ALLOW,
+	RULE_CMD_ASK,
+	RULE_CMD_DENY,
+	RULE_CMD_DENYLIST,   /* denylist =   hard deny; yields to --allow-denylisted-commands alone */
+	RULE_NET_ALLOW,
+	RULE_NET_ASK,
+	RULE_NET_DENY,
+	RULE_NET_CORE,       /* core =       allowed in network modes strict and merge */
+	RULE_NET_UNIX,       /* unix =       this socket may be connected to */
+	RULE_NET_BIND,       /* bind =       ports that may be listened on */
+	RULE_BRANCH,         /* protect =    pattern of a protected branch ([git]) */
+	RULE_KIND_COUNT
+};
+
+/* A rule owns its strings. */
+struct rule {
+	enum rule_kind kind;
+	enum layer layer;
+	enum rank rank;
+	char *text;    /* as written, for people */
+	char *pattern; /* files and unix: absolute, `~`, `.` and `..` expanded, normalised; others: as text */
+	char *file;    /* file it stands in, as given by the caller; "preset agent"; "built in" */
+	char *message; /* what `message =` said after it, or NULL */
+	unsigned line;
+	unsigned col;
+};
+
+struct settings {
+	enum mode mode;
+	enum approvals approvals;
+	unsigned timeout_s;
+	enum reads reads;
+	enum verdict cmd_default;
+	enum verdict net_default;
+	enum network network;
+	bool relative_only;    /* [files] paths = relative */
+	bool children_in_ro;   /* [commands] read_only = rules: in mode read-only allow rules still hold */
+	bool allow_sensitive;  /* launch flag --allow-sensitive-roots */
+	bool allow_denylisted; /* launch flag --allow-denylisted-commands */
+	bool allow_danger;     /* launch flag --danger */
+	bool allow_unhooked;   /* launch flag --allow-unhooked */
+};
+
+struct policy {
+	struct settings s;
+	char *workspace; /* real path */
+	char *home;
+	char *preset;
+	char **pass; /* [environment] pass = */
+	size_t n_pass;
+	struct rule *rules;
+	size_t n_rules;
+	size_t cap_rules;
+};
+
+/* "write", "deny", ... : the key of the kind, and the section it stands in ("files"). */
+const char *rule_key(enum rule_kind kind);
+const char *rule_section(enum rule_kind kind);
+/* The verdict a rule of this kind gives, for explain and tests. */
+enum verdict rule_verdict(enum rule_kind kind);
+
+void policy_init(struct policy *p);
+void policy_done(struct policy *p);
+/* Appends an empty rule and returns it (borrowed until the next call), or NULL on ENOMEM. */
+struct rule *policy_add(struct policy *p);
+
+#endif
