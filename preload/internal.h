@@ -1,0 +1,177 @@
+/*
+ * The private contract of the preload.
+ *
+ * The rules of this world, because it runs inside other people's programs:
+ *   - no heap, stdio, locks, getenv, TLS of our own, no public libc name that is hooked: raw
+ *     system calls (raw.h), mem* and str*, or the libc functions in struct real;
+ *   - a vfork child shares our memory with its parent: nothing that is written here may be wrong
+ *     for the parent, and nothing may be held across an exec;
+ *   - errno is the program's: hooks set it only to fail;
+ *   - before the constructor ran (state BOOT) every hook passes through.
+ */
+#ifndef PALE_INTERNAL_H
+#define PALE_INTERNAL_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "policy/eval.h"
+#include "policy/resolve.h"
+#include "policy/ring.h"
+#include "preload/raw.h"
+
+#pragma GCC poison malloc calloc realloc free getenv setenv putenv unsetenv strdup strndup asprintf
+#pragma GCC poison printf fprintf snprintf sprintf pthread_mutex_lock
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* BOOT: not initialised, pass through.  LIVE: judging.  OFF: not in a session, pass through.
+ * BROKEN: in a session whose image or ring cannot be used: everything that needs a verdict is denied. */
+enum state { STATE_BOOT, STATE_LIVE, STATE_OFF, STATE_BROKEN };
+
+struct session {
+	_Atomic int state;
+	struct image img;
+	struct ring_header *ring;
+	char dir[256];            /* PALE_SESSION_DIR */
+	char env_dir[300];        /* "PALE_SESSION_DIR=..." as put into children */
+	char self[LIMIT_PATH];    /* path of libpale.so */
+	char exe[LIMIT_PATH];     /* program of this process, "" if unknown */
+};
+extern struct session session;
+
+/*
+ * Makes the session ready when a hook runs before the constructor (an early constructor of
+ * another object).  Returns the state.
+ */
+static inline int state_now(void)
+{
+	return __atomic_load_n((const int *)&session.state, __ATOMIC_RELAXED);
+}
+
+/* True where the hook has to judge (LIVE or BROKEN). */
+static inline bool judging(void)
+{
+	int s = state_now();
+
+	return s == STATE_LIVE || s == STATE_BROKEN;
+}
+
+/* --- libc functions that a hook hands on to, resolved once by the constructor (real.c) --------- */
+
+struct real {
+#define REAL(name, ret, args) ret(*name) args;
+#include "preload/real.def"
+#undef REAL
+};
+extern struct real real;
+void real_init(void);
+
+/* --- where is it: sys.c ------------------------------------------------------------------------ */
+
+extern const struct resolve_sys sys_self; /* the resolver's system calls, for this process */
+int sys_close(int fd);
+/* pid of this process without a system call in the common case (a page that fork wipes). */
+int32_t sys_pid(void);
+/* Scratch memory for a slow path: mmap'ed, so that a small signal stack is enough.  NULL on failure. */
+void *scratch_get(size_t size);
+void scratch_put(void *p, size_t size);
+/*
+ * Lexical absolute path of (dirfd, path) in buf: exact where no component is a symbolic link.
+ * The directory is asked of the kernel (getcwd) or taken from a cache that is proven by statx and
+ * the session's rename counter.  Length or -errno.
+ */
+int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
+
+/* --- may it: check.c --------------------------------------------------------------------------- */
+
+/*
+ * A judged place to act on: *at(dirfd, name).  name points into the caller's path or into the
+ * scratch memory that spot_done() gives back.
+ */
+struct spot {
+	int dirfd;
+	bool owned;
+	bool magic; /* the last component is a /proc magic link: follow it, do not O_NOFOLLOW */
+	const char *name;
+	struct resolved *scratch;
+};
+
+/*
+ * Judges op on (dirfd, path).  0: allowed, *ret is where to act; -errno: denied (-EACCES, said and
+ * recorded) or does not resolve.  In BOOT and OFF it gives the caller's own words back.
+ * follow says whether the operation would follow a last symbolic link.
+ */
+int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow);
+/* As check_path, with the access told (open: read, write or both). */
+int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		 enum resolve_follow follow);
+void spot_done(struct spot *s);
+
+/* The whole of open: judged, held, done.  fd or -errno. */
+int check_open(int dirfd, const char *path, int flags, unsigned mode);
+
+/*
+ * Judges a finished canonical request: evaluates, asks the helper where the verdict is ask,
+ * records, and on denial says so on stderr.  target is what people read (path, argv line,
+ * host:port).  True = allowed.  async-signal-safe, vfork-safe, errno kept.
+ */
+bool judge(const struct request *req, const char *target);
+/* Judged already (by the caller, with reason): records and says a denial. */
+void refuse(const struct request *req, const char *target, struct decision d);
+
+/* --- write it down, say it, ask: log.c, say.c, ask.c ------------------------------------------- */
+
+void log_decision(const struct request *req, const char *target, const struct decision *d, const char *approval);
+void log_attach(void);
+/* One stderr line, once per rule and target in this process (always for exec). */
+void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text);
+
+struct answer {
+	enum verdict verdict;
+	enum reason reason;
+	char text[256];
+	char approval[40];
+};
+/* Asks the helper and waits.  An unreachable helper denies (REASON_NOBODY). */
+void ask_helper(const struct request *req, uint32_t rule, struct answer *ret);
+
+/* --- the child's environment: envp.c ----------------------------------------------------------- */
+
+/* Memory for one exec: on the caller's stack, mmap'ed where that does not suffice. */
+struct env_arena {
+	char *fixed[512];
+	char text[LIMIT_PATH + 512];
+	void *map;
+	size_t map_size;
+};
+/* envp holds the preload first and our session: nothing to repair. */
+bool env_is_intact(char *const envp[]);
+/*
+ * envp with LD_PRELOAD starting with our object (other entries kept behind it) and our session
+ * directory.  envp itself is never modified: a vfork child shares it with its parent.  Returns
+ * envp where it is intact, a vector valid until env_done() or exec else, NULL when out of memory.
+ * async-signal-safe, vfork-safe.
+ */
+char **env_repair(struct env_arena *arena, char *const envp[]);
+void env_done(struct env_arena *arena);
+
+/* --- prototypes of all hooks, so that the definitions are checked against the table ------------ */
+
+static inline int fail(long neg_errno)
+{
+	errno = (int)-neg_errno;
+	return -1;
+}
+
+/* A raw result as libc gives it: -1 and errno, or the value. */
+static inline long libc_result(long r)
+{
+	if (r < 0 && r > -4096)
+		return fail(r);
+	return r;
+}
+
+#endif
