@@ -17,6 +17,7 @@
 #include "op.h"
 
 #define RECORD_HASH_HEX 65 /* 64 hex digits and NUL */
+#define RECORD_LINE_MAX (1u << 20) /* a longer line is no record */
 
 struct record {
 	uint64_t seq;

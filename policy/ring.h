@@ -16,6 +16,8 @@
 #ifndef PALE_RING_H
 #define PALE_RING_H
 
+#include <stdatomic.h>
+
 #include "op.h"
 
 #define RING_MAGIC 0x31474e4952454c50ull
@@ -34,6 +36,7 @@ struct ring_header {
 	_Atomic int32_t root_pid;           /* pid whose attach proves the agent; set by pale run */
 	_Atomic uint32_t root_attached;     /* 1 once root_pid has announced itself */
 	_Atomic uint32_t closed;            /* the session is over: writers drop quietly */
+	_Atomic uint32_t moved;             /* directories renamed so far: cached directory paths end here */
 };
 
 enum ring_kind { RING_DECISION = 1, RING_ATTACH };
@@ -74,6 +77,7 @@ struct ring_reader {
 	uint64_t stuck_pos, stuck_since_ns; /* an unpublished reservation and when it was first seen */
 	uint64_t lost;                      /* reservations skipped by the reader */
 	char store[RING_SLOT * RING_RECORD_SLOTS + 1];
+	uint64_t next; /* the reader's own position: the shared tail is only told to writers; 0 = take the tail */
 };
 /* Is pid alive? */
 typedef bool (*ring_alive_fn)(int32_t pid);

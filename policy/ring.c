@@ -1,0 +1,378 @@
+/*
+ * The ring of ring.h.  What it guarantees:
+ *
+ *  - a slot's first word is its *tag*: state, length, writer and position in one 64-bit word, and
+ *    every change of state is a compare-and-swap from the one expected value.  A writer that was
+ *    given up as dead and wakes later cannot publish into a slot that has a new owner.
+ *  - a record carries a checksum, so what such a writer scribbles into another's bytes is lost
+ *    and counted, never read as a record.
+ *  - the reader trusts its own position, copies first and checks the copy; no value in the
+ *    shared memory is a length or an index that is used unchecked.
+ *
+ * A free slot's tag is the number of the lap in which it will be used next, so it is 0 in fresh
+ * memory and no two laps share it.  Linked into the preload: no allocation, no system call.
+ */
+#include "ring.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NS_STUCK 1000000000ull
+
+enum slot_state { SLOT_FREE, SLOT_RESERVED, SLOT_PUBLISHED };
+
+/* How a record begins in its first slot; the strings follow, each with its NUL. */
+struct entry {
+	uint64_t tag;
+	uint32_t sum; /* of all below, and of the strings */
+	uint32_t rule, nested;
+	uint32_t verdict;
+	int32_t pid, ppid;
+	uint64_t time_ns;
+	uint32_t target_cut;
+	uint16_t target_len, exe_len;
+	uint8_t approval_len, kind, op, reason;
+	uint8_t access, pad[3];
+};
+
+#define ENTRY_SUMMED (offsetof(struct entry, sum) + sizeof(uint32_t))
+#define ENTRY_ROOM   (RING_SLOT * RING_RECORD_SLOTS - sizeof(struct entry))
+
+_Static_assert(sizeof(struct entry) <= RING_SLOT, "an entry's head lies in one slot");
+_Static_assert(RING_RECORD_SLOTS < 128 && RING_RECORD_SLOTS < RING_SLOTS,
+	       "the tag has 7 bits for the length");
+_Static_assert(sizeof(struct ring_header) % RING_SLOT == 0, "slots are cache lines");
+
+static uint8_t *slot_at(struct ring_header *h, uint64_t pos)
+{
+	return (uint8_t *)(h + 1) + (pos % RING_SLOTS) * RING_SLOT;
+}
+
+static uint64_t *tag_at(struct ring_header *h, uint64_t pos)
+{
+	return (uint64_t *)slot_at(h, pos);
+}
+
+static uint64_t tag_make(enum slot_state state, uint64_t pos, int32_t pid, size_t slots)
+{
+	return (uint64_t)state | (uint64_t)slots << 2 | (uint64_t)(pid & 0x7fffff) << 9 | pos << 32;
+}
+
+static uint64_t tag_free(uint64_t pos)
+{
+	return (pos / RING_SLOTS) << 32;
+}
+
+static size_t tag_slots(uint64_t tag)
+{
+	return tag >> 2 & 0x7f;
+}
+
+/* A tag that some writer may have made for pos, with a length that fits before head. */
+static bool tag_is(uint64_t tag, enum slot_state state, uint64_t pos, uint64_t head)
+{
+	size_t n = tag_slots(tag);
+
+	return (tag & 3) == state && tag >> 32 == (pos & UINT32_MAX) && n > 0 && n <= RING_RECORD_SLOTS &&
+	       n <= head - pos;
+}
+
+static bool tag_swap(uint64_t *tag, uint64_t from, uint64_t to)
+{
+	return __atomic_compare_exchange_n(tag, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static uint64_t sum_add(uint64_t sum, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+	uint64_t w;
+
+	for (; n >= sizeof(w); p += sizeof(w), n -= sizeof(w)) {
+		memcpy(&w, p, sizeof(w));
+		sum = (sum ^ w) * 0x9e3779b97f4a7c15ull;
+		sum ^= sum >> 29;
+	}
+	w = n;
+	for (size_t i = 0; i < n; i++)
+		w = w << 8 | p[i];
+	sum = (sum ^ w) * 0x9e3779b97f4a7c15ull;
+	return sum ^ sum >> 29;
+}
+
+static uint32_t sum_of(const struct entry *e, const char *target, const char *exe, const char *approval)
+{
+	uint64_t sum = sum_add(1, (const uint8_t *)e + ENTRY_SUMMED, sizeof(*e) - ENTRY_SUMMED);
+
+	sum = sum_add(sum, target, e->target_len);
+	if (e->exe_len)
+		sum = sum_add(sum, exe, e->exe_len);
+	if (e->approval_len)
+		sum = sum_add(sum, approval, e->approval_len);
+	return (uint32_t)(sum ^ sum >> 32);
+}
+
+size_t ring_size(void)
+{
+	return sizeof(struct ring_header) + (size_t)RING_SLOTS * RING_SLOT;
+}
+
+void ring_init(struct ring_header *h)
+{
+	h->version = RING_VERSION;
+	h->slots = RING_SLOTS;
+	h->magic = RING_MAGIC;
+}
+
+int ring_check(const void *base, size_t size)
+{
+	const struct ring_header *h = base;
+
+	if (!base || size < ring_size() || (uintptr_t)base % RING_SLOT != 0)
+		return -EINVAL;
+	if (h->magic != RING_MAGIC || h->version != RING_VERSION || h->slots != RING_SLOTS)
+		return -EINVAL;
+	return 0;
+}
+
+/* --- writing --- */
+
+/* Reserves n slots in a row; false if the wait was given up. */
+static bool reserve(struct ring_header *h, size_t n, ring_wait_fn wait, uint64_t *ret_pos)
+{
+	uint64_t head = atomic_load_explicit(&h->head, memory_order_relaxed);
+	unsigned round = 0;
+
+	for (;;) {
+		uint64_t tail = atomic_load_explicit(&h->tail, memory_order_acquire);
+
+		if (head - tail + n > RING_SLOTS) {
+			if (!wait || !wait(round++))
+				return false;
+			head = atomic_load_explicit(&h->head, memory_order_relaxed);
+			continue;
+		}
+		if (atomic_compare_exchange_weak_explicit(&h->head, &head, head + n, memory_order_acq_rel,
+							  memory_order_relaxed)) {
+			*ret_pos = head;
+			return true;
+		}
+	}
+}
+
+/* Copies bytes to offset off behind slot pos, around the end of the ring where need be; the next offset. */
+static size_t ring_put(struct ring_header *h, uint64_t pos, size_t off, const char *bytes, size_t n)
+{
+	size_t at = (size_t)(pos % RING_SLOTS) * RING_SLOT + off;
+	size_t end = (size_t)RING_SLOTS * RING_SLOT;
+	uint8_t *base = (uint8_t *)(h + 1);
+	size_t first;
+
+	if (n == 0)
+		return off;
+	if (at >= end)
+		at -= end;
+	first = n < end - at ? n : end - at;
+	memcpy(base + at, bytes, first);
+	if (n > first)
+		memcpy(base, bytes + first, n - first);
+	return off + n;
+}
+
+static size_t bounded_len(const char *s, size_t max)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	return n < max ? n : max;
+}
+
+static size_t entry_fill(struct entry *e, const struct ring_record *r)
+{
+	size_t approval = bounded_len(r->approval, 255);
+	size_t exe = bounded_len(r->exe, LIMIT_PATH - 1);
+	size_t room = ENTRY_ROOM - 3 - approval - exe;
+	size_t target = r->target_len < room ? r->target_len : room;
+	size_t cut = r->target_cut + (r->target_len - target);
+
+	*e = (struct entry){
+		.rule = r->rule,
+		.nested = r->nested,
+		.verdict = (uint32_t)r->verdict,
+		.pid = r->pid,
+		.ppid = r->ppid,
+		.time_ns = r->time_ns,
+		.target_cut = cut < UINT32_MAX ? (uint32_t)cut : UINT32_MAX,
+		.target_len = (uint16_t)target,
+		.exe_len = (uint16_t)exe,
+		.approval_len = (uint8_t)approval,
+		.kind = (uint8_t)r->kind,
+		.op = (uint8_t)r->op,
+		.reason = (uint8_t)r->reason,
+		.access = (uint8_t)r->access,
+	};
+	e->sum = sum_of(e, r->target, r->exe, r->approval);
+	return (sizeof(*e) + target + exe + approval + 3 + RING_SLOT - 1) / RING_SLOT;
+}
+
+bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait)
+{
+	struct entry e;
+	size_t n = entry_fill(&e, r);
+	size_t off = sizeof(e.tag);
+	uint64_t pos, mine;
+
+	if (atomic_load_explicit(&h->closed, memory_order_relaxed))
+		return true;
+	if (!reserve(h, n, wait, &pos)) {
+		atomic_fetch_add_explicit(&h->lost, 1, memory_order_relaxed);
+		return false;
+	}
+	mine = tag_make(SLOT_RESERVED, pos, r->pid, n);
+	/* Fails only where the reader gave this reservation up, and then it has counted the loss. */
+	if (!tag_swap(tag_at(h, pos), tag_free(pos), mine))
+		return false;
+	off = ring_put(h, pos, off, (const char *)&e + off, sizeof(e) - off);
+	off = ring_put(h, pos, off, r->target, e.target_len);
+	off = ring_put(h, pos, off, "", 1);
+	off = ring_put(h, pos, off, r->exe, e.exe_len);
+	off = ring_put(h, pos, off, "", 1);
+	off = ring_put(h, pos, off, r->approval, e.approval_len);
+	ring_put(h, pos, off, "", 1);
+	return tag_swap(tag_at(h, pos), mine, tag_make(SLOT_PUBLISHED, pos, r->pid, n));
+}
+
+/* --- reading --- */
+
+/* Gives n slots back to the writers: each is marked for the next lap before the tail moves. */
+static void release(struct ring_reader *rd, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		__atomic_store_n(tag_at(rd->h, rd->next + i), tag_free(rd->next + i + RING_SLOTS),
+				 __ATOMIC_RELAXED);
+	rd->next += n;
+	atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
+}
+
+/* Copies the record's slots into store and checks the copy. */
+static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
+{
+	size_t room = slots * RING_SLOT - sizeof(struct entry);
+	size_t at = (size_t)(rd->next % RING_SLOTS);
+	size_t first = slots < RING_SLOTS - at ? slots : RING_SLOTS - at;
+	const char *target = rd->store + sizeof(struct entry);
+	const char *exe, *approval;
+	struct entry e;
+
+	memcpy(rd->store, slot_at(rd->h, rd->next), first * RING_SLOT);
+	if (slots > first)
+		memcpy(rd->store + first * RING_SLOT, rd->h + 1, (slots - first) * RING_SLOT);
+	memcpy(&e, rd->store, sizeof(e));
+	if ((size_t)e.target_len + e.exe_len + e.approval_len + 3 > room)
+		return false;
+	exe = target + e.target_len + 1;
+	approval = exe + e.exe_len + 1;
+	if (exe[-1] != '\0' || approval[-1] != '\0' || approval[e.approval_len] != '\0')
+		return false;
+	if (sum_of(&e, target, exe, approval) != e.sum)
+		return false;
+	if ((e.kind != RING_DECISION && e.kind != RING_ATTACH) || e.op >= OP_COUNT ||
+	    e.reason >= REASON_COUNT)
+		return false;
+	*ret = (struct ring_record){
+		.kind = (enum ring_kind)e.kind,
+		.op = (enum op)e.op,
+		.verdict = (enum verdict)e.verdict,
+		.reason = (enum reason)e.reason,
+		.access = e.access,
+		.rule = e.rule,
+		.nested = e.nested,
+		.pid = e.pid,
+		.ppid = e.ppid,
+		.time_ns = e.time_ns,
+		.target = target,
+		.target_len = e.target_len,
+		.target_cut = e.target_cut,
+		.exe = exe,
+		.approval = approval,
+	};
+	return true;
+}
+
+static bool is_overdue(struct ring_reader *rd, uint64_t now_ns)
+{
+	if (rd->stuck_since_ns == 0 || rd->stuck_pos != rd->next) {
+		rd->stuck_pos = rd->next;
+		rd->stuck_since_ns = now_ns > 0 ? now_ns : 1;
+		return false;
+	}
+	return now_ns - rd->stuck_since_ns > NS_STUCK;
+}
+
+/* Length of a reservation whose writer never wrote its length: up to the next tag, or to head. */
+static size_t gap(struct ring_reader *rd, uint64_t head)
+{
+	uint64_t pos = rd->next + 1;
+
+	for (; pos != head; pos++) {
+		uint64_t tag = __atomic_load_n(tag_at(rd->h, pos), __ATOMIC_ACQUIRE);
+
+		if (tag_is(tag, SLOT_PUBLISHED, pos, head) || tag_is(tag, SLOT_RESERVED, pos, head))
+			break;
+	}
+	return (size_t)(pos - rd->next);
+}
+
+/* An unpublished reservation at the tail: true if it was given up, false if it must be waited for. */
+static bool skip(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns, ring_alive_fn alive)
+{
+	bool reserved = tag_is(tag, SLOT_RESERVED, rd->next, head);
+	bool overdue = is_overdue(rd, now_ns);
+	bool dead = reserved && alive && !alive((int32_t)(tag >> 9 & 0x7fffff));
+
+	if (!overdue && !dead)
+		return false;
+	/* The swap revokes it: a writer that wakes between here and the release fails to publish. */
+	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
+		return true;
+	release(rd, reserved ? tag_slots(tag) : gap(rd, head));
+	rd->lost++;
+	return true;
+}
+
+/* Someone wrote nonsense into the header: start over where the reader stands. */
+static void resync(struct ring_reader *rd)
+{
+	atomic_store_explicit(&rd->h->head, rd->next, memory_order_relaxed);
+	atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
+	rd->lost++;
+}
+
+int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret)
+{
+	if (rd->next == 0)
+		rd->next = atomic_load_explicit(&rd->h->tail, memory_order_relaxed);
+	for (;;) {
+		uint64_t head = atomic_load_explicit(&rd->h->head, memory_order_acquire);
+		uint64_t tag;
+		size_t n;
+		bool ok;
+
+		if (head == rd->next)
+			return 0;
+		if (head - rd->next > RING_SLOTS) {
+			resync(rd);
+			return 0;
+		}
+		tag = __atomic_load_n(tag_at(rd->h, rd->next), __ATOMIC_ACQUIRE);
+		if (!tag_is(tag, SLOT_PUBLISHED, rd->next, head)) {
+			if (!skip(rd, head, tag, now_ns, alive))
+				return 0;
+			continue;
+		}
+		n = tag_slots(tag);
+		ok = take(rd, n, ret);
+		release(rd, n);
+		if (ok)
+			return 1;
+		rd->lost++;
+	}
+}

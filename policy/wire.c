@@ -1,0 +1,200 @@
+/*
+ * The wire protocol's codec: frames are built and read through buf.h alone, so no length that a
+ * peer wrote is ever trusted.  A frame that is not exactly what an encoder here makes (other
+ * version, unknown bit, string over its limit, bytes left over) does not decode.
+ *
+ * Linked into the preload: no allocation, no system call, no state.
+ */
+#include "wire.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Flags behind the optional strings' bits. */
+#define ASK_HAS_ADDR 0x100u
+#define ASK_IS_ROOT  0x200u
+
+/* The optional strings of a request in the order in which they travel; bit i says that i is there. */
+static const struct {
+	size_t off;
+	size_t limit;
+} strings[] = {
+	{ offsetof(struct request, path), LIMIT_PATH }, { offsetof(struct request, given), LIMIT_PATH },
+	{ offsetof(struct request, raw), LIMIT_PATH },	{ offsetof(struct request, ident), LIMIT_HOST },
+	{ offsetof(struct request, cwd), LIMIT_PATH },	{ offsetof(struct request, git_branch), LIMIT_PATH },
+	{ offsetof(struct request, host), LIMIT_HOST },
+};
+
+#define N_STRINGS   (sizeof(strings) / sizeof(strings[0]))
+#define ASK_STRINGS ((1u << N_STRINGS) - 1)
+
+static const char *string_of(const struct request *req, size_t i)
+{
+	const char *s;
+
+	memcpy(&s, (const char *)req + strings[i].off, sizeof(s));
+	return s;
+}
+
+static void string_set(struct request *req, size_t i, const char *s)
+{
+	memcpy((char *)req + strings[i].off, &s, sizeof(s));
+}
+
+static void put_header(struct out *o, enum wire_type type)
+{
+	put_u32(o, WIRE_MAGIC);
+	put_u16(o, WIRE_VERSION);
+	put_u16(o, (uint16_t)type);
+}
+
+static bool get_header(struct cursor *c, enum wire_type type)
+{
+	uint32_t magic = get_u32(c);
+	uint16_t version = get_u16(c);
+	uint16_t got = get_u16(c);
+
+	return !c->failed && magic == WIRE_MAGIC && version == WIRE_VERSION && got == type;
+}
+
+static int frame_len(const struct out *o)
+{
+	if (o->failed || o->len > LIMIT_FRAME)
+		return -EMSGSIZE;
+	return (int)o->len;
+}
+
+int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t rule, int32_t pid)
+{
+	struct out o = out_of(frame, cap);
+	uint32_t flags = (req->has_addr ? ASK_HAS_ADDR : 0) | (req->is_root ? ASK_IS_ROOT : 0);
+
+	if (req->argc > LIMIT_ARGC || (req->argc > 0 && !req->argv))
+		return -EMSGSIZE;
+	for (size_t i = 0; i < N_STRINGS; i++) {
+		const char *s = string_of(req, i);
+
+		if (s && strlen(s) >= strings[i].limit)
+			return -EMSGSIZE;
+		flags |= s ? 1u << i : 0;
+	}
+	put_header(&o, WIRE_ASK);
+	put_u32(&o, flags);
+	put_u32(&o, (uint32_t)pid);
+	put_u32(&o, rule);
+	put_u16(&o, (uint16_t)req->op);
+	put_u16(&o, (uint16_t)req->access);
+	put_u16(&o, req->port);
+	if (req->has_addr)
+		put_bytes(&o, req->addr, sizeof(req->addr));
+	for (size_t i = 0; i < N_STRINGS; i++)
+		if (flags & (1u << i))
+			put_str(&o, string_of(req, i));
+	put_u32(&o, (uint32_t)req->argc);
+	for (size_t i = 0; i < req->argc; i++) {
+		if (!req->argv[i])
+			return -EMSGSIZE;
+		put_str(&o, req->argv[i]);
+	}
+	return frame_len(&o);
+}
+
+static bool get_strings(struct cursor *c, uint32_t flags, struct request *req)
+{
+	for (size_t i = 0; i < N_STRINGS; i++) {
+		const char *s;
+
+		if (!(flags & (1u << i)))
+			continue;
+		s = get_str(c);
+		if (c->failed || strlen(s) >= strings[i].limit)
+			return false;
+		string_set(req, i, s);
+	}
+	return true;
+}
+
+static bool get_argv(struct cursor *c, struct wire_ask *ret)
+{
+	uint32_t argc = get_u32(c);
+
+	if (c->failed || argc > LIMIT_ARGC)
+		return false;
+	for (uint32_t i = 0; i < argc; i++) {
+		ret->argv_store[i] = get_str(c);
+		if (c->failed)
+			return false;
+	}
+	ret->argv_store[argc] = NULL;
+	ret->req.argc = argc;
+	ret->req.argv = argc > 0 ? ret->argv_store : NULL;
+	return true;
+}
+
+int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
+{
+	struct cursor c = cursor_of(frame, len);
+	uint32_t flags;
+	uint16_t op, access;
+
+	if (len > LIMIT_FRAME || !get_header(&c, WIRE_ASK))
+		return -EPROTO;
+	memset(&ret->req, 0, sizeof(ret->req));
+	flags = get_u32(&c);
+	ret->pid = (int32_t)get_u32(&c);
+	ret->rule = get_u32(&c);
+	op = get_u16(&c);
+	access = get_u16(&c);
+	ret->req.port = get_u16(&c);
+	if (c.failed || (flags & ~(ASK_STRINGS | ASK_HAS_ADDR | ASK_IS_ROOT)))
+		return -EPROTO;
+	if (op == OP_NONE || op >= OP_COUNT || op == OP_ATTACH || access > ACCESS_ALL)
+		return -EPROTO;
+	ret->req.op = (enum op)op;
+	ret->req.access = access;
+	ret->req.is_root = flags & ASK_IS_ROOT;
+	ret->req.has_addr = flags & ASK_HAS_ADDR;
+	if (ret->req.has_addr) {
+		const void *addr = get_bytes(&c, sizeof(ret->req.addr));
+
+		if (!addr)
+			return -EPROTO;
+		memcpy(ret->req.addr, addr, sizeof(ret->req.addr));
+	}
+	if (!get_strings(&c, flags, &ret->req) || !get_argv(&c, ret) || c.left != 0)
+		return -EPROTO;
+	return 0;
+}
+
+int wire_put_answer(void *frame, size_t cap, const struct wire_answer *a)
+{
+	struct out o = out_of(frame, cap);
+
+	put_header(&o, WIRE_ANSWER);
+	put_u32(&o, (uint32_t)a->verdict);
+	put_u16(&o, (uint16_t)a->reason);
+	put_str(&o, a->text);
+	put_str(&o, a->approval);
+	return frame_len(&o);
+}
+
+int wire_get_answer(const void *frame, size_t len, struct wire_answer *ret)
+{
+	struct cursor c = cursor_of(frame, len);
+	uint32_t verdict;
+	uint16_t reason;
+
+	if (len > LIMIT_FRAME || !get_header(&c, WIRE_ANSWER))
+		return -EPROTO;
+	verdict = get_u32(&c);
+	reason = get_u16(&c);
+	ret->text = get_str(&c);
+	ret->approval = get_str(&c);
+	if (c.failed || c.left != 0 || reason >= REASON_COUNT)
+		return -EPROTO;
+	if (verdict != VERDICT_ALLOW && verdict != VERDICT_DENY)
+		return -EPROTO;
+	ret->verdict = (enum verdict)verdict;
+	ret->reason = (enum reason)reason;
+	return 0;
+}
