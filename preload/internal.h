@@ -12,11 +12,31 @@
 #ifndef PALE_INTERNAL_H
 #define PALE_INTERNAL_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <netdb.h>
+#include <resolv.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
+/* resolv.h renames some of what we hook. */
+#undef res_query
+#undef res_search
+#undef res_nquery
+#undef res_nsearch
+#undef res_querydomain
+#undef res_send
+#undef res_nsend
+
+#include "policy/buf.h"
 #include "policy/eval.h"
 #include "policy/resolve.h"
 #include "policy/ring.h"
@@ -24,6 +44,10 @@
 
 #pragma GCC poison malloc calloc realloc free getenv setenv putenv unsetenv strdup strndup asprintf
 #pragma GCC poison printf fprintf snprintf sprintf pthread_mutex_lock
+
+/* Paths up to this long are handled on the stack; longer ones take the slow way through scratch memory,
+ * so that a hook fits on a small signal stack. */
+#define NEAR_PATH 1024
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -35,17 +59,14 @@ struct session {
 	_Atomic int state;
 	struct image img;
 	struct ring_header *ring;
-	char dir[256];            /* PALE_SESSION_DIR */
-	char env_dir[300];        /* "PALE_SESSION_DIR=..." as put into children */
-	char self[LIMIT_PATH];    /* path of libpale.so */
-	char exe[LIMIT_PATH];     /* program of this process, "" if unknown */
+	char dir[256];	       /* PALE_SESSION_DIR */
+	char env_dir[300];     /* "PALE_SESSION_DIR=..." as put into children */
+	char self[LIMIT_PATH]; /* path of libpale.so */
+	char exe[LIMIT_PATH];  /* program of this process, "" if unknown */
 };
 extern struct session session;
 
-/*
- * Makes the session ready when a hook runs before the constructor (an early constructor of
- * another object).  Returns the state.
- */
+/* The state of this process; BOOT where a hook runs before our constructor. */
 static inline int state_now(void)
 {
 	return __atomic_load_n((const int *)&session.state, __ATOMIC_RELAXED);
@@ -73,6 +94,10 @@ void real_init(void);
 
 extern const struct resolve_sys sys_self; /* the resolver's system calls, for this process */
 int sys_close(int fd);
+/* Sets up what belongs to this process alone (process.h); called once, by the constructor. */
+void process_init(void);
+/* The process is the child of a fork and has not recorded anything yet. */
+bool sys_pid_is_new(void);
 /* pid of this process without a system call in the common case (a page that fork wipes). */
 int32_t sys_pid(void);
 /* Scratch memory for a slow path: mmap'ed, so that a small signal stack is enough.  NULL on failure. */
@@ -124,10 +149,14 @@ void refuse(const struct request *req, const char *target, struct decision d);
 
 /* --- write it down, say it, ask: log.c, say.c, ask.c ------------------------------------------- */
 
-void log_decision(const struct request *req, const char *target, const struct decision *d, const char *approval);
+void log_decision(const struct request *req, const char *target, const struct decision *d,
+		  const char *approval);
 void log_attach(void);
 /* One stderr line, once per rule and target in this process (always for exec). */
 void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text);
+
+/* Tells the agent that a human is being asked. */
+void say_asking(const struct request *req, const char *target);
 
 struct answer {
 	enum verdict verdict;

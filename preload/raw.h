@@ -40,12 +40,12 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 #endif
 }
 
-#define RAW_ARG(x) ((long)(x))
-#define raw0(nr) raw6(nr, 0, 0, 0, 0, 0, 0)
-#define raw1(nr, a) raw6(nr, RAW_ARG(a), 0, 0, 0, 0, 0)
-#define raw2(nr, a, b) raw6(nr, RAW_ARG(a), RAW_ARG(b), 0, 0, 0, 0)
-#define raw3(nr, a, b, c) raw6(nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), 0, 0, 0)
-#define raw4(nr, a, b, c, d) raw6(nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), RAW_ARG(d), 0, 0)
+#define RAW_ARG(x)		((long)(x))
+#define raw0(nr)		raw6(nr, 0, 0, 0, 0, 0, 0)
+#define raw1(nr, a)		raw6(nr, RAW_ARG(a), 0, 0, 0, 0, 0)
+#define raw2(nr, a, b)		raw6(nr, RAW_ARG(a), RAW_ARG(b), 0, 0, 0, 0)
+#define raw3(nr, a, b, c)	raw6(nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), 0, 0, 0)
+#define raw4(nr, a, b, c, d)	raw6(nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), RAW_ARG(d), 0, 0)
 #define raw5(nr, a, b, c, d, e) raw6(nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), RAW_ARG(d), RAW_ARG(e), 0)
 
 #endif

@@ -1,0 +1,114 @@
+/*
+ * Ask the helper: one question, one answer, one short connection made by path, because a
+ * descriptor kept open would be closed under us (facts: every runtime closes what it does not
+ * know).  Anything that goes wrong is a denial with its reason.
+ */
+#include "preload/internal.h"
+
+#include <poll.h>
+#include <sys/un.h>
+
+#include "policy/wire.h"
+
+/* Beyond the policy's own timeout, which the helper keeps. */
+#define ASK_GRACE_MS 5000
+
+static void answer_deny(struct answer *ret, enum reason reason)
+{
+	ret->verdict = VERDICT_DENY;
+	ret->reason = reason;
+	ret->text[0] = ret->approval[0] = '\0';
+}
+
+static int ask_connect(void)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct out o = out_of(sun.sun_path, sizeof sun.sun_path);
+	long fd, e;
+
+	text_str(&o, session.dir);
+	text_str(&o, "/" WIRE_AGENT_SOCKET);
+	text_end(&o);
+	if (o.failed)
+		return -ENAMETOOLONG;
+	fd = raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return (int)fd;
+	do
+		e = raw3(SYS_connect, fd, &sun, sizeof sun);
+	while (e == -EINTR);
+	if (e < 0) {
+		sys_close((int)fd);
+		return (int)e;
+	}
+	return (int)fd;
+}
+
+/* Waits for the answer's packet; its length, 0 at a hang-up, -errno. */
+static long ask_receive(int fd, void *frame)
+{
+	struct timespec left = { .tv_sec = session.img.h->timeout_s + ASK_GRACE_MS / 1000 };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	long r;
+
+	/* ppoll(2) of Linux leaves the remaining time in `left`, so a signal does not start it anew. */
+	do
+		r = raw5(SYS_ppoll, &p, 1, &left, NULL, 0);
+	while (r == -EINTR);
+	if (r == 0)
+		return -ETIMEDOUT;
+	if (r < 0)
+		return r;
+	do
+		r = raw6(SYS_recvfrom, fd, (long)frame, LIMIT_FRAME, MSG_DONTWAIT, 0, 0);
+	while (r == -EINTR);
+	return r;
+}
+
+static void copy_text(char *dst, size_t size, const char *src)
+{
+	struct out o = out_of(dst, size);
+
+	text_str(&o, src);
+	text_end(&o);
+}
+
+static void ask_on(int fd, const struct request *req, uint32_t rule, uint8_t *frame, struct answer *ret)
+{
+	struct wire_answer w;
+	long n = wire_put_ask(frame, LIMIT_FRAME, req, rule, (int32_t)raw0(SYS_getpid));
+
+	if (n < 0) {
+		answer_deny(ret, REASON_TOO_LONG);
+		return;
+	}
+	do
+		n = raw6(SYS_sendto, fd, (long)frame, n, MSG_NOSIGNAL, 0, 0);
+	while (n == -EINTR);
+	if (n > 0)
+		n = ask_receive(fd, frame);
+	if (n <= 0 || wire_get_answer(frame, (size_t)n, &w) < 0) {
+		answer_deny(ret, n == -ETIMEDOUT ? REASON_TIMEOUT : REASON_NOBODY);
+		return;
+	}
+	ret->verdict = w.verdict;
+	ret->reason = w.reason;
+	copy_text(ret->text, sizeof ret->text, w.text);
+	copy_text(ret->approval, sizeof ret->approval, w.approval);
+}
+
+void ask_helper(const struct request *req, uint32_t rule, struct answer *ret)
+{
+	uint8_t *frame = scratch_get(LIMIT_FRAME);
+	int fd;
+
+	answer_deny(ret, REASON_NOBODY);
+	if (!frame)
+		return;
+	fd = ask_connect();
+	if (fd >= 0) {
+		ask_on(fd, req, rule, frame, ret);
+		sys_close(fd);
+	}
+	scratch_put(frame, LIMIT_FRAME);
+}

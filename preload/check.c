@@ -1,0 +1,239 @@
+/*
+ * May it?  From a caller's (dirfd, path) to a judged place to act on.
+ *
+ * The near way costs no more than it must: the lexical path is judged, and holding its parent
+ * with RESOLVE_NO_SYMLINKS proves that the lexical path was the real one.  Whatever is not plainly
+ * allowed there (a symbolic link on the way, a denial, a question, a long path) takes the far way:
+ * the resolver walks it, both spellings are judged, and the kernel's own errors come before ours.
+ */
+#include "preload/internal.h"
+
+#include <limits.h>
+
+#include "policy/path.h"
+
+#define TRY_FAR INT_MIN
+
+bool judge(const struct request *req, const char *target)
+{
+	struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE };
+	struct answer a;
+	int saved = errno;
+
+	a.text[0] = a.approval[0] = '\0';
+	if (state_now() == STATE_LIVE)
+		d = eval(&session.img, req);
+	if (d.verdict == VERDICT_ASK) {
+		say_asking(req, target);
+		ask_helper(req, d.rule, &a);
+		d.verdict = a.verdict;
+		d.reason = a.reason;
+	}
+	log_decision(req, target, &d, a.approval);
+	if (d.verdict != VERDICT_ALLOW)
+		say_denied(req, target, &d, a.text);
+	errno = saved;
+	return d.verdict == VERDICT_ALLOW;
+}
+
+void refuse(const struct request *req, const char *target, struct decision d)
+{
+	int saved = errno;
+
+	d.verdict = VERDICT_DENY;
+	log_decision(req, target, &d, "");
+	say_denied(req, target, &d, "");
+	errno = saved;
+}
+
+void spot_done(struct spot *s)
+{
+	if (s->owned)
+		sys_close(s->dirfd);
+	s->owned = false;
+	if (s->scratch) {
+		resolved_done(&sys_self, s->scratch);
+		scratch_put(s->scratch, sizeof *s->scratch);
+	}
+	s->scratch = NULL;
+}
+
+static bool name_exists(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return raw4(SYS_newfstatat, dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The operation makes its name anew, and the kernel says EEXIST before anything about rights. */
+static bool op_creates(enum op op)
+{
+	return op == OP_MKDIR || op == OP_SYMLINK || op == OP_MKNOD;
+}
+
+/*
+ * Errors of existence come before ours: a denied unlink of nothing is ENOENT, a denied mkdir of
+ * something EEXIST (mkdir -p lives on that).  0 where the answer is up to the policy.
+ */
+static int existence_error(enum op op, unsigned access, int dirfd, const char *name)
+{
+	bool exists = name_exists(dirfd, name);
+
+	if (op_creates(op))
+		return exists ? -EEXIST : 0;
+	if (exists || (access & ACCESS_WRITE && (op == OP_WRITE || op == OP_RENAME || op == OP_LINK)))
+		return 0;
+	return -ENOENT;
+}
+
+/*
+ * Out of descriptors, so nothing can be held: a path without any symbolic link is judged and then
+ * used as it stands.  The gap between is a race that only the kernel's floor closes.
+ */
+static int spot_unheld(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		       struct resolved *r)
+{
+	struct request req = { .op = op, .access = access, .raw = path, .path = r->given };
+	int n = sys_lexical(dirfd, path, r->given, sizeof r->given);
+	char c;
+
+	if (n < 0)
+		return n;
+	memcpy(r->path, r->given, (size_t)n + 1);
+	for (char *p = r->path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (raw4(SYS_readlinkat, AT_FDCWD, r->path, &c, 1) >= 0)
+			return -EMFILE;
+		*p = '/';
+	}
+	if (!judge(&req, req.path))
+		return -EACCES;
+	ret->dirfd = dirfd;
+	ret->name = path;
+	return 0;
+}
+
+static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		    enum resolve_follow follow)
+{
+	struct resolved *r = scratch_get(sizeof *r);
+	struct request req = { .op = op, .access = access, .raw = path };
+	int e;
+
+	if (!r)
+		return -ENOMEM;
+	ret->scratch = r;
+	r->parent = AT_FDCWD;
+	e = resolve(&sys_self, dirfd, path, follow, r);
+	if (e == -EMFILE || e == -ENFILE)
+		return spot_unheld(ret, op, access, dirfd, path, r);
+	if (e < 0)
+		return e;
+	req.path = r->path;
+	req.given = r->same ? NULL : r->given;
+	if (state_now() == STATE_LIVE && eval(&session.img, &req).verdict != VERDICT_ALLOW) {
+		e = existence_error(op, access, r->parent, r->name);
+		if (e < 0)
+			return e;
+	}
+	if (!judge(&req, req.path))
+		return -EACCES;
+	ret->dirfd = r->parent;
+	ret->name = r->name;
+	ret->magic = r->magic;
+	return 0;
+}
+
+/* The last component of path where it is an ordinary name, else NULL ("", "x/", ".", "a/.."). */
+static const char *plain_last(const char *path)
+{
+	const char *last = path_basename(path);
+
+	if (!*last || last[0] != '.')
+		return *last ? last : NULL;
+	return last[1] == '\0' || (last[1] == '.' && last[2] == '\0') ? NULL : last;
+}
+
+/* Holds the parent of path below dirfd without passing a symbolic link.  fd, dirfd itself, or -errno. */
+static int hold_parent(int dirfd, const char *path, const char *last, bool *ret_owned)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	char parent[NEAR_PATH];
+	size_t n = (size_t)(last - path);
+	long fd;
+
+	*ret_owned = false;
+	if (n == 0)
+		return dirfd;
+	if (n >= sizeof parent)
+		return -ELOOP;
+	memcpy(parent, path, n);
+	parent[n] = '\0';
+	fd = raw4(SYS_openat2, dirfd, parent, &how, sizeof how);
+	*ret_owned = fd >= 0;
+	return (int)fd;
+}
+
+static bool is_link(int dirfd, const char *name)
+{
+	char c;
+
+	return raw4(SYS_readlinkat, dirfd, name, &c, 1) >= 0;
+}
+
+/* Errors of a hold that say "not this way" rather than "not there". */
+static bool hold_goes_far(long e)
+{
+	return e == -ELOOP || e == -ENOSYS || e == -EPERM || e == -EINVAL || e == -EMFILE || e == -ENFILE ||
+	       e == -EAGAIN;
+}
+
+static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		     enum resolve_follow follow)
+{
+	char lexical[NEAR_PATH];
+	struct request req = { .op = op, .access = access, .raw = path, .path = lexical };
+	const char *last = plain_last(path);
+	struct decision d;
+	int fd;
+
+	if (!last || state_now() != STATE_LIVE || sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
+		return TRY_FAR;
+	d = eval(&session.img, &req);
+	if (d.verdict != VERDICT_ALLOW)
+		return TRY_FAR;
+	fd = hold_parent(dirfd, path, last, &ret->owned);
+	if (fd < 0 && fd != AT_FDCWD)
+		return hold_goes_far(fd) ? TRY_FAR : fd;
+	ret->dirfd = fd;
+	ret->name = last;
+	if (follow == RESOLVE_FOLLOW_LAST && is_link(fd, last)) {
+		spot_done(ret);
+		return TRY_FAR;
+	}
+	log_decision(&req, lexical, &d, "");
+	return 0;
+}
+
+int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		 enum resolve_follow follow)
+{
+	int r;
+
+	*ret = (struct spot){ .dirfd = dirfd, .name = path };
+	if (!judging() || !path || !*path)
+		return 0;
+	r = spot_near(ret, op, access, dirfd, path, follow);
+	if (r == TRY_FAR)
+		r = spot_far(ret, op, access, dirfd, path, follow);
+	if (r < 0)
+		spot_done(ret);
+	return r;
+}
+
+int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow)
+{
+	return check_access(ret, op, op_access(op), dirfd, path, follow);
+}

@@ -1,0 +1,246 @@
+/*
+ * The open family, stdio's opens and opendir.  No policy here: each hook is the libc contract
+ * around check_open().
+ */
+#include "preload/hooks.h"
+
+#include <stdarg.h>
+
+/* The mode argument is there only where something may be created; O_TMPFILE contains O_DIRECTORY,
+ * so all of its bits must be compared. */
+static unsigned mode_argument(int flags, va_list ap)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, unsigned) : 0;
+}
+
+static int open_result(int dirfd, const char *path, int flags, unsigned mode)
+{
+	return (int)libc_result(check_open(dirfd, path, flags, mode));
+}
+
+/* The four variadic names of open(path) and the two of openat differ in nothing on 64-bit. */
+#define OPEN_VARIADIC(name)                                                                                  \
+	int name(const char *path, int flags, ...)                                                           \
+	{                                                                                                    \
+		unsigned mode;                                                                               \
+		va_list ap;                                                                                  \
+                                                                                                             \
+		va_start(ap, flags);                                                                         \
+		mode = mode_argument(flags, ap);                                                             \
+		va_end(ap);                                                                                  \
+		return open_result(AT_FDCWD, path, flags, mode);                                             \
+	}
+
+OPEN_VARIADIC(open)
+OPEN_VARIADIC(open64)
+OPEN_VARIADIC(__open)
+OPEN_VARIADIC(__open64)
+
+#define OPENAT_VARIADIC(name)                                                                                \
+	int name(int dirfd, const char *path, int flags, ...)                                                \
+	{                                                                                                    \
+		unsigned mode;                                                                               \
+		va_list ap;                                                                                  \
+                                                                                                             \
+		va_start(ap, flags);                                                                         \
+		mode = mode_argument(flags, ap);                                                             \
+		va_end(ap);                                                                                  \
+		return open_result(dirfd, path, flags, mode);                                                \
+	}
+
+OPENAT_VARIADIC(openat)
+OPENAT_VARIADIC(openat64)
+
+/* What programs built with _FORTIFY_SOURCE import; forgetting them is a hole. */
+int __open_2(const char *path, int flags)
+{
+	return open_result(AT_FDCWD, path, flags, 0);
+}
+
+int __open64_2(const char *path, int flags)
+{
+	return open_result(AT_FDCWD, path, flags, 0);
+}
+
+int __openat_2(int dirfd, const char *path, int flags)
+{
+	return open_result(dirfd, path, flags, 0);
+}
+
+int __openat64_2(int dirfd, const char *path, int flags)
+{
+	return open_result(dirfd, path, flags, 0);
+}
+
+/*
+ * openat2 with resolve flags of the caller's own: judged first, then handed to the kernel as it
+ * stands, because its flags already say how the walk must end (a wrapper in glibc >= 2.43; until
+ * then it comes by syscall()).
+ */
+int openat2(int dirfd, const char *path, const struct open_how *how, size_t size)
+{
+	struct open_how copy;
+	struct spot s;
+	unsigned access;
+	int r;
+
+	if (!judging() || !path || !how || size < sizeof copy)
+		return (int)libc_result(raw4(SYS_openat2, dirfd, path, how, size));
+	memcpy(&copy, how, sizeof copy);
+	if (copy.resolve == 0 && size == sizeof copy && copy.flags <= INT32_MAX)
+		return open_result(dirfd, path, (int)copy.flags, (unsigned)copy.mode);
+	if (copy.flags & O_PATH)
+		return (int)libc_result(raw4(SYS_openat2, dirfd, path, how, size));
+	access = (copy.flags & O_ACCMODE) == O_RDONLY ? ACCESS_READ : ACCESS_READ | ACCESS_WRITE;
+	if (copy.flags & (O_CREAT | O_TRUNC) || (copy.flags & O_TMPFILE) == O_TMPFILE)
+		access |= ACCESS_WRITE;
+	/* RESOLVE_IN_ROOT makes "/" mean dirfd: judge it so. */
+	while (copy.resolve & RESOLVE_IN_ROOT && *path == '/')
+		path++;
+	r = check_access(&s, access & ACCESS_WRITE ? OP_WRITE : OP_READ, access, dirfd, *path ? path : ".",
+			 RESOLVE_FOLLOW_LAST);
+	spot_done(&s);
+	if (r < 0)
+		return fail(r);
+	return (int)libc_result(raw4(SYS_openat2, dirfd, *path ? path : ".", &copy, sizeof copy));
+}
+
+int creat(const char *path, mode_t mode)
+{
+	return open_result(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
+int creat64(const char *path, mode_t mode)
+{
+	return open_result(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
+/* --- stdio -------------------------------------------------------------------------------------- */
+
+/* open(2) flags of an fopen mode, -1 for one that is none (libc then says EINVAL). */
+static int stdio_flags(const char *mode)
+{
+	int flags;
+
+	switch (*mode) {
+	case 'r':
+		flags = O_RDONLY;
+		break;
+	case 'w':
+		flags = O_WRONLY | O_CREAT | O_TRUNC;
+		break;
+	case 'a':
+		flags = O_WRONLY | O_CREAT | O_APPEND;
+		break;
+	default:
+		return -1;
+	}
+	for (const char *m = mode + 1; *m && *m != ','; m++) {
+		if (*m == '+')
+			flags = (flags & ~O_ACCMODE) | O_RDWR;
+		else if (*m == 'x')
+			flags |= O_EXCL;
+		else if (*m == 'e')
+			flags |= O_CLOEXEC;
+	}
+	return flags;
+}
+
+/* Judged, but opened by libc itself: for what only libc can do (",ccs=" conversions, freopen).  The
+ * gap between is a race that only the kernel's floor closes. */
+static int stdio_check(const char *path, int flags)
+{
+	unsigned access = (flags & O_ACCMODE) == O_RDONLY   ? ACCESS_READ
+			  : (flags & O_ACCMODE) == O_WRONLY ? ACCESS_WRITE
+							    : ACCESS_READ | ACCESS_WRITE;
+	struct spot s;
+	int r = check_access(&s, access & ACCESS_WRITE ? OP_WRITE : OP_READ, access, AT_FDCWD, path,
+			     RESOLVE_FOLLOW_LAST);
+
+	spot_done(&s);
+	return r;
+}
+
+static FILE *stdio_open(const char *path, const char *mode)
+{
+	int flags = mode ? stdio_flags(mode) : -1;
+	FILE *f;
+	int fd;
+
+	if (!judging() || !path || flags < 0) {
+		if (!real.fopen)
+			real_init();
+		return real.fopen(path, mode);
+	}
+	if (strchr(mode, ',')) {
+		fd = stdio_check(path, flags);
+		if (fd < 0) {
+			fail(fd);
+			return NULL;
+		}
+		return real.fopen(path, mode);
+	}
+	fd = check_open(AT_FDCWD, path, flags, 0666);
+	if (fd < 0) {
+		fail(fd);
+		return NULL;
+	}
+	f = fdopen(fd, mode);
+	if (!f)
+		sys_close(fd);
+	return f;
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	return stdio_open(path, mode);
+}
+
+FILE *fopen64(const char *path, const char *mode)
+{
+	return stdio_open(path, mode);
+}
+
+static FILE *stdio_reopen(const char *path, const char *mode, FILE *f)
+{
+	int flags = mode ? stdio_flags(mode) : -1;
+
+	if (!real.freopen)
+		real_init();
+	if (judging() && path && flags >= 0) {
+		int r = stdio_check(path, flags);
+
+		if (r < 0) {
+			/* freopen closes the stream whatever happens to the new file. */
+			fclose(f);
+			fail(r);
+			return NULL;
+		}
+	}
+	return real.freopen(path, mode, f);
+}
+
+FILE *freopen(const char *path, const char *mode, FILE *f)
+{
+	return stdio_reopen(path, mode, f);
+}
+
+FILE *freopen64(const char *path, const char *mode, FILE *f)
+{
+	return stdio_reopen(path, mode, f);
+}
+
+DIR *opendir(const char *path)
+{
+	DIR *d;
+	int fd = check_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC, 0);
+
+	if (fd < 0) {
+		fail(fd);
+		return NULL;
+	}
+	d = fdopendir(fd);
+	if (!d)
+		sys_close(fd);
+	return d;
+}

@@ -1,0 +1,119 @@
+/*
+ * Start-up of the preload in one process: find the session, map its policy image and its ring,
+ * remember what children must inherit.  Linked with -z initfirst, so that this runs before the
+ * constructors of the program's other objects; a hook that runs even earlier finds state BOOT.
+ *
+ * May not allocate, may not leave a descriptor open, leaves errno as it was.
+ */
+#include "preload/internal.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include "policy/path.h"
+#include "policy/wire.h"
+
+struct session session;
+
+extern char **environ;
+
+/* A whole file mapped; NULL on any failure.  The descriptor does not survive. */
+static void *map_file(const char *dir, const char *name, int oflags, int prot, size_t *ret_size)
+{
+	char path[sizeof session.dir + 16];
+	struct out o = out_of(path, sizeof path);
+	struct stat st;
+	long fd, p;
+
+	text_str(&o, dir);
+	text_str(&o, "/");
+	text_str(&o, name);
+	text_end(&o);
+	fd = raw4(SYS_openat, AT_FDCWD, path, oflags | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return NULL;
+	if (raw2(SYS_fstat, fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
+		raw1(SYS_close, fd);
+		return NULL;
+	}
+	p = raw6(SYS_mmap, 0, st.st_size, prot, MAP_SHARED, fd, 0);
+	raw1(SYS_close, fd);
+	if (p < 0 && p > -4096)
+		return NULL;
+	*ret_size = (size_t)st.st_size;
+	return (void *)p;
+}
+
+static const char *env_value(char *const envp[], const char *name, size_t n)
+{
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+static bool session_map(void)
+{
+	size_t size;
+	void *p = map_file(session.dir, WIRE_IMAGE_FILE, O_RDONLY, PROT_READ, &size);
+
+	if (!p || image_open(&session.img, p, size, IMAGE_CHECK_HEADER) < 0)
+		return false;
+	p = map_file(session.dir, WIRE_RING_FILE, O_RDWR, PROT_READ | PROT_WRITE, &size);
+	if (!p || ring_check(p, size) < 0)
+		return false;
+	session.ring = p;
+	return true;
+}
+
+/* Names of ourselves: the object as the loader knows it, and the program. */
+static void session_names(void)
+{
+	Dl_info info;
+	long n;
+
+	if (dladdr((void *)session_names, &info) && info.dli_fname) {
+		struct out o = out_of(session.self, sizeof session.self);
+
+		text_str(&o, info.dli_fname);
+		text_end(&o);
+	}
+	n = raw4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", session.exe, sizeof session.exe - 1);
+	session.exe[n > 0 ? n : 0] = '\0';
+}
+
+static int session_start(char *const envp[])
+{
+	const char *dir = env_value(envp, ENV_SESSION_DIR, sizeof ENV_SESSION_DIR - 1);
+	struct out o;
+
+	if (!dir)
+		return STATE_OFF;
+	if (dir[0] != '/' || strlen(dir) >= sizeof session.dir)
+		return STATE_BROKEN;
+	o = out_of(session.dir, sizeof session.dir);
+	text_str(&o, dir);
+	text_end(&o);
+	o = out_of(session.env_dir, sizeof session.env_dir);
+	text_str(&o, ENV_SESSION_DIR "=");
+	text_str(&o, dir);
+	text_end(&o);
+	session_names();
+	return session_map() ? STATE_LIVE : STATE_BROKEN;
+}
+
+__attribute__((constructor)) static void init(int argc, char **argv, char **envp)
+{
+	int saved = errno;
+	int s;
+
+	(void)argc;
+	(void)argv;
+	real_init();
+	process_init();
+	s = session_start(envp ? envp : environ);
+	__atomic_store_n((int *)&session.state, s, __ATOMIC_RELEASE);
+	if (s == STATE_LIVE)
+		log_attach();
+	errno = saved;
+}

@@ -1,0 +1,72 @@
+/*
+ * Write it down: decisions go into the session's ring, without a system call unless it is full.
+ */
+#include "preload/internal.h"
+
+/* The reader drains within milliseconds; a helper that is dead or stopped must not stop the agent. */
+#define FULL_ROUNDS 100
+#define FULL_NAP_NS 200000
+
+static bool wait_for_room(unsigned round)
+{
+	struct timespec nap = { .tv_nsec = FULL_NAP_NS };
+
+	if (round >= FULL_ROUNDS)
+		return false;
+	raw2(SYS_nanosleep, &nap, NULL);
+	return true;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_REALTIME_COARSE, &ts) != 0)
+		return 0;
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void log_record(struct ring_record *rec)
+{
+	rec->time_ns = now_ns();
+	ring_write(session.ring, rec, wait_for_room);
+}
+
+void log_attach(void)
+{
+	struct ring_record rec = { .kind = RING_ATTACH, .op = OP_ATTACH, .verdict = VERDICT_ALLOW };
+
+	rec.pid = sys_pid();
+	rec.ppid = (int32_t)raw0(SYS_getppid);
+	rec.exe = session.exe;
+	rec.rule = RULE_NONE;
+	log_record(&rec);
+	atomic_fetch_add(&session.ring->attached, 1);
+	if (atomic_load(&session.ring->root_pid) == rec.pid)
+		atomic_store(&session.ring->root_attached, 1);
+}
+
+void log_decision(const struct request *req, const char *target, const struct decision *d,
+		  const char *approval)
+{
+	struct ring_record rec = {
+		.kind = RING_DECISION,
+		.op = req->op,
+		.verdict = d->verdict,
+		.reason = d->reason,
+		.access = req->access,
+		.rule = d->rule,
+		.nested = d->nested,
+		.target = target ? target : "",
+		.approval = approval,
+	};
+
+	if (!session.ring)
+		return;
+	if (sys_pid_is_new())
+		log_attach();
+	/* A vfork child shares its parent's cached pid; an exec can afford to ask. */
+	rec.pid = req->op == OP_EXEC ? (int32_t)raw0(SYS_getpid) : sys_pid();
+	rec.target_len = strlen(rec.target);
+	log_record(&rec);
+}

@@ -1,0 +1,157 @@
+/*
+ * The whole of open: judged, held, done.
+ *
+ * Near: the lexical path is judged and opened by openat2(RESOLVE_NO_SYMLINKS); that it succeeds
+ * proves that the lexical path was the real one (facts: 0.96 to 1.06 of a bare open).  Far: the
+ * resolver holds the parent and one name, that real path is judged, and opened with O_NOFOLLOW.
+ */
+#include "preload/internal.h"
+
+#include <limits.h>
+
+#define TRY_FAR INT_MIN
+
+/* What openat2 takes; open(2) ignores the rest, openat2 refuses it. */
+#define OPEN_FLAGS                                                                                           \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_ASYNC |     \
+	 O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_SYNC | O_PATH |       \
+	 O_TMPFILE)
+
+static bool open_creates(int flags)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+static unsigned open_access(int flags)
+{
+	int mode = flags & O_ACCMODE;
+	unsigned access = mode == O_RDONLY   ? ACCESS_READ
+			  : mode == O_WRONLY ? ACCESS_WRITE
+					     : ACCESS_READ | ACCESS_WRITE;
+
+	if (open_creates(flags) || flags & O_TRUNC)
+		access |= ACCESS_WRITE;
+	return access;
+}
+
+static struct request open_request(int flags, const char *raw)
+{
+	unsigned access = open_access(flags);
+
+	return (struct request){ .op = access & ACCESS_WRITE ? OP_WRITE : OP_READ,
+				 .access = access,
+				 .raw = raw };
+}
+
+static long open_plain(int dirfd, const char *path, int flags, unsigned mode)
+{
+	return raw4(SYS_openat, dirfd, path, (long)flags, (long)mode);
+}
+
+static int open_near(int dirfd, const char *path, int flags, unsigned mode)
+{
+	char lexical[NEAR_PATH];
+	struct request req = open_request(flags, path);
+	struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
+	struct decision d;
+	long fd;
+
+	if (state_now() != STATE_LIVE || sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
+		return TRY_FAR;
+	req.path = lexical;
+	d = eval(&session.img, &req);
+	if (d.verdict != VERDICT_ALLOW)
+		return TRY_FAR;
+	if (open_creates(flags))
+		how.mode = mode & 07777;
+	fd = raw4(SYS_openat2, dirfd, path, &how, sizeof how);
+	if (fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM || fd == -EAGAIN)
+		return TRY_FAR;
+	log_decision(&req, lexical, &d, "");
+	return (int)fd;
+}
+
+/* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
+static bool reopens_own(const struct resolved *r, unsigned access)
+{
+	long fl = r->magic && r->magic_fd >= 0 ? raw2(SYS_fcntl, r->magic_fd, F_GETFL) : -1;
+	unsigned has;
+
+	if (fl < 0 || fl & O_PATH)
+		return false;
+	has = open_access((int)fl & O_ACCMODE);
+	return (access & ~has) == 0;
+}
+
+/* The kernel's own answers come before ours; also a read-only O_CREAT of what exists is a read. */
+static int open_existence(const struct resolved *r, int flags, struct request *req)
+{
+	struct stat st;
+	bool exists = raw4(SYS_newfstatat, r->parent, r->name, &st, r->magic ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
+
+	if (!exists)
+		return flags & O_CREAT ? 0 : -ENOENT;
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return -EEXIST;
+	if (S_ISDIR(st.st_mode) && (flags & O_ACCMODE) != O_RDONLY && (flags & O_TMPFILE) != O_TMPFILE)
+		return -EISDIR;
+	if ((flags & O_TMPFILE) != O_TMPFILE)
+		*req = open_request(flags & ~O_CREAT, req->raw);
+	return 0;
+}
+
+static int open_judged(int dirfd, const char *path, int flags, unsigned mode, struct resolved *r)
+{
+	struct request req = open_request(flags, path);
+	enum resolve_follow follow = flags & O_NOFOLLOW || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
+					     ? RESOLVE_NOFOLLOW_LAST
+					     : RESOLVE_FOLLOW_LAST;
+	int e = resolve(&sys_self, dirfd, path, follow, r);
+
+	if (e < 0)
+		return e;
+	if (r->trailing_slash && open_creates(flags) && flags & O_CREAT)
+		return -EISDIR;
+	e = open_existence(r, flags, &req);
+	if (e < 0)
+		return e;
+	req.path = r->path;
+	req.given = r->same ? NULL : r->given;
+	if (r->magic &&
+	    (r->path[0] != '/' || strncmp(r->path, "/memfd:", 7) == 0 || reopens_own(r, req.access)))
+		return (int)open_plain(r->parent, r->name, flags, mode);
+	if (!judge(&req, req.path))
+		return -EACCES;
+	return (int)open_plain(r->parent, r->name, r->magic ? flags : flags | O_NOFOLLOW, mode);
+}
+
+static int open_far(int dirfd, const char *path, int flags, unsigned mode)
+{
+	struct resolved *r = scratch_get(sizeof *r);
+	int fd = -ENOMEM;
+
+	if (!r)
+		return fd;
+	/* A link that appears between walk and open makes ELOOP: look again, a few times. */
+	for (int round = 0; round < 4; round++) {
+		r->parent = AT_FDCWD;
+		r->parent_owned = false;
+		fd = open_judged(dirfd, path, flags, mode, r);
+		resolved_done(&sys_self, r);
+		if (fd != -ELOOP || flags & O_NOFOLLOW)
+			break;
+	}
+	scratch_put(r, sizeof *r);
+	return fd;
+}
+
+int check_open(int dirfd, const char *path, int flags, unsigned mode)
+{
+	int fd;
+
+	/* O_PATH gives no access to content; what is done with it later is judged then. */
+	if (!judging() || !path || !*path || flags & O_PATH)
+		return (int)open_plain(dirfd, path, flags, mode);
+	fd = open_near(dirfd, path, flags, mode);
+	return fd == TRY_FAR ? open_far(dirfd, path, flags, mode) : fd;
+}

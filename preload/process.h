@@ -1,0 +1,37 @@
+/*
+ * What belongs to one process alone: a page that the kernel wipes on fork (MADV_WIPEONFORK,
+ * Linux 4.14), so that a child starts without its parent's pid, without its parent's "already
+ * said" marks and with an empty directory cache.  A vfork child shares it, which is harmless:
+ * nothing in it is wrong for the parent.
+ */
+#ifndef PALE_PROCESS_H
+#define PALE_PROCESS_H
+
+#include <stdint.h>
+
+#define DIR_CACHE_WAYS 8
+#define DIR_CACHE_PATH 320
+#define SAID_SLOTS     64
+
+/* A directory descriptor and its path, valid while the descriptor still is that directory (device,
+ * inode, birth) and no directory of the session has moved.  seq is odd while it is written. */
+struct dir_entry {
+	uint32_t seq;
+	uint32_t moved;
+	uint64_t ino, birth;
+	uint64_t dev;
+	int32_t fd;
+	uint32_t len;
+	char path[DIR_CACHE_PATH];
+};
+
+struct process {
+	int32_t pid;
+	uint32_t said[SAID_SLOTS];
+	struct dir_entry dirs[DIR_CACHE_WAYS];
+};
+
+/* NULL where the page could not be had: then nothing is cached. */
+extern struct process *process;
+
+#endif

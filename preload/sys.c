@@ -1,0 +1,222 @@
+/*
+ * Where is it?  The system calls the resolver needs, for this very process; the lexical path of
+ * what a caller names; scratch memory.
+ */
+#include "preload/internal.h"
+
+#include <linux/magic.h>
+#include <linux/stat.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include "policy/path.h"
+#include "preload/process.h"
+
+struct process *process;
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+void process_init(void)
+{
+	long p = raw6(SYS_mmap, 0, (sizeof *process + 4095) & ~4095ul, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p < 0 && p > -4096)
+		return;
+	if (raw3(SYS_madvise, p, (sizeof *process + 4095) & ~4095ul, MADV_WIPEONFORK) < 0)
+		return;
+	process = (struct process *)p;
+}
+
+int32_t sys_pid(void)
+{
+	int32_t pid = process ? __atomic_load_n(&process->pid, __ATOMIC_RELAXED) : 0;
+
+	if (pid)
+		return pid;
+	pid = (int32_t)raw0(SYS_getpid);
+	if (process)
+		__atomic_store_n(&process->pid, pid, __ATOMIC_RELAXED);
+	return pid;
+}
+
+bool sys_pid_is_new(void)
+{
+	return process && __atomic_load_n(&process->pid, __ATOMIC_RELAXED) == 0;
+}
+
+void *scratch_get(size_t size)
+{
+	long p = raw6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p < 0 && p > -4096 ? NULL : (void *)p;
+}
+
+void scratch_put(void *p, size_t size)
+{
+	if (p)
+		raw2(SYS_munmap, p, size);
+}
+
+int sys_close(int fd)
+{
+	return (int)raw1(SYS_close, fd);
+}
+
+static int sys_open_path(int dirfd, const char *path, bool directory, bool no_symlinks, bool nofollow)
+{
+	unsigned long flags =
+		O_PATH | O_CLOEXEC | (directory ? O_DIRECTORY : 0u) | (nofollow ? O_NOFOLLOW : 0u);
+
+	if (no_symlinks) {
+		struct open_how how = { .flags = flags, .resolve = RESOLVE_NO_SYMLINKS };
+
+		return (int)raw4(SYS_openat2, dirfd, path, &how, sizeof how);
+	}
+	return (int)raw4(SYS_openat, dirfd, path, (long)flags, 0);
+}
+
+static int sys_readlinkat(int dirfd, const char *path, char *buf, size_t size)
+{
+	return (int)raw4(SYS_readlinkat, dirfd, path, buf, size);
+}
+
+/* "/proc/self/fd/N" */
+static void fd_link(int fd, char *buf, size_t size)
+{
+	struct out o = out_of(buf, size);
+
+	text_str(&o, "/proc/self/fd/");
+	text_uint(&o, (uint64_t)fd);
+	text_end(&o);
+}
+
+static int sys_fd_path(int fd, char *buf, size_t size)
+{
+	char link[40];
+	long n;
+
+	if (fd < 0)
+		return -EBADF;
+	fd_link(fd, link, sizeof link);
+	n = raw4(SYS_readlinkat, AT_FDCWD, link, buf, size - 1);
+	if (n == (long)size - 1)
+		return -ENAMETOOLONG;
+	if (n < 0)
+		return n == -ENOENT ? -EBADF : (int)n;
+	buf[n] = '\0';
+	return (int)n;
+}
+
+/* getcwd(2) gives "(unreachable)/x" for a directory outside our root and fails for a deleted one. */
+static int sys_cwd_path(char *buf, size_t size)
+{
+	long n = raw2(SYS_getcwd, buf, size);
+
+	if (n == -ERANGE)
+		return -ENAMETOOLONG;
+	if (n < 0)
+		return (int)n;
+	return buf[0] == '/' ? (int)n - 1 : -ENOENT;
+}
+
+static int sys_is_magic(int dirfd)
+{
+	struct statfs sf;
+
+	return raw2(SYS_fstatfs, dirfd, &sf) == 0 && sf.f_type == PROC_SUPER_MAGIC;
+}
+
+static int sys_own_pid(void)
+{
+	return sys_pid();
+}
+
+const struct resolve_sys sys_self = {
+	.open_path = sys_open_path,
+	.readlinkat = sys_readlinkat,
+	.fd_path = sys_fd_path,
+	.cwd_path = sys_cwd_path,
+	.close = sys_close,
+	.is_magic = sys_is_magic,
+	.own_pid = sys_own_pid,
+};
+
+/* --- directory descriptors ---------------------------------------------------------------------- */
+
+static uint32_t moved_now(void)
+{
+	return session.ring ? atomic_load_explicit(&session.ring->moved, memory_order_acquire) : 0;
+}
+
+/* The cached path, if the entry is whole and still true.  Length or 0. */
+static int dir_lookup(const struct dir_entry *e, int fd, const struct statx *sx, uint32_t moved, char *buf,
+		      size_t size)
+{
+	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
+	uint32_t len = e->len;
+
+	if (seq & 1 || e->fd != fd || e->moved != moved || e->ino != sx->stx_ino || len == 0 || len >= size ||
+	    len >= DIR_CACHE_PATH)
+		return 0;
+	if (e->birth != (uint64_t)sx->stx_btime.tv_sec * 1000000000u + sx->stx_btime.tv_nsec ||
+	    e->dev != ((uint64_t)sx->stx_dev_major << 32 | sx->stx_dev_minor))
+		return 0;
+	memcpy(buf, e->path, len);
+	buf[len] = '\0';
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&e->seq, __ATOMIC_RELAXED) == seq ? (int)len : 0;
+}
+
+/* A writer that cannot have the entry at once, or a path too long, caches nothing. */
+static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint32_t moved, const char *path,
+		      int len)
+{
+	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_RELAXED);
+
+	if (len <= 0 || len >= DIR_CACHE_PATH || seq & 1 || !(sx->stx_mask & STATX_BTIME))
+		return;
+	if (!__atomic_compare_exchange_n(&e->seq, &seq, seq + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	e->fd = fd;
+	e->moved = moved;
+	e->ino = sx->stx_ino;
+	e->birth = (uint64_t)sx->stx_btime.tv_sec * 1000000000u + sx->stx_btime.tv_nsec;
+	e->dev = (uint64_t)sx->stx_dev_major << 32 | sx->stx_dev_minor;
+	memcpy(e->path, path, (size_t)len);
+	e->len = (uint32_t)len;
+	__atomic_store_n(&e->seq, seq + 2, __ATOMIC_RELEASE);
+}
+
+/* Path of an open directory, from the cache or from the kernel.  Length or -errno. */
+static int dirfd_path(int fd, char *buf, size_t size)
+{
+	struct dir_entry *e = process ? &process->dirs[(unsigned)fd % DIR_CACHE_WAYS] : NULL;
+	uint32_t moved = moved_now();
+	struct statx sx;
+	int n;
+
+	if (!e || raw5(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &sx) < 0)
+		return sys_fd_path(fd, buf, size);
+	n = dir_lookup(e, fd, &sx, moved, buf, size);
+	if (n > 0)
+		return n;
+	n = sys_fd_path(fd, buf, size);
+	dir_store(e, fd, &sx, moved, buf, n);
+	return n;
+}
+
+int sys_lexical(int dirfd, const char *path, char *buf, size_t size)
+{
+	char base[NEAR_PATH];
+	int n;
+
+	if (path[0] == '/')
+		return path_normalise("/", path, buf, size);
+	n = dirfd == AT_FDCWD ? sys_cwd_path(base, sizeof base) : dirfd_path(dirfd, base, sizeof base);
+	if (n < 0)
+		return n;
+	return path_normalise(base, path, buf, size);
+}
