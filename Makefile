@@ -46,7 +46,7 @@ LIBS_tools  := $(LIBS_policy) -lbsd -lelf -lpsl
 # --- sources --------------------------------------------------------------------------------------
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
-PURE := op buf path image eval eval_path eval_cmd eval_host argv git describe wire ring resolve elfkind
+PURE := op buf path image eval eval_path eval_cmd eval_host argv git describe wire ring resolve resolve_walk elfkind
 POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
