@@ -36,7 +36,8 @@ LDFLAGS_cov    := --coverage
 PROG_CFLAGS = $(BASE) $(CFLAGS_$(CONFIG)) -fPIE $(if $(filter release,$(CONFIG)),$(FORTIFY))
 PROG_LDFLAGS = -pie $(LDHARDEN) $(LDFLAGS_$(CONFIG))
 # The object that is loaded into other people's programs: no sanitizer, no fortify, no builtin surprises.
-SO_CFLAGS = $(BASE) -O2 $(HARDEN) -fPIC -fno-plt -U_FORTIFY_SOURCE -fno-asynchronous-unwind-tables
+SO_CFLAGS = $(BASE) -O2 $(HARDEN) -fPIC -fno-plt -U_FORTIFY_SOURCE \
+	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -Wno-nonnull-compare -ffunction-sections
 SO_LDFLAGS = -shared $(LDHARDEN) -Wl,-z,initfirst,-z,nodlopen,-soname,libpale.so,--gc-sections,-O1,--as-needed
 
 LIBS_policy := -linih -ljansson -lsodium -lidn2
@@ -98,6 +99,136 @@ $(B)/exports.map: preload/hooks.def
 	@mkdir -p $(@D)
 	@{ echo '{ global:'; sed -n 's/^HOOK(\([A-Za-z0-9_]*\),.*/\t\1;/p' $<; echo 'local: *; };'; } > $@
 
+# --- tests ----------------------------------------------------------------------------------------
+
+STATIC_VICTIMS := raw
+
+$(B)/unit: $(UNIT_OBJ) $(B)/libpolicy.a
+	$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
+
+# Victims are built as other people's programs are: no flags of ours.
+$(B)/victims/%: tests/victims/%.c preload/hooks.def
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -o $@ $< -lpthread
+$(B)/victims/%-static: tests/victims/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
+
+tests: all $(B)/unit $(VICTIMS) $(patsubst %,$(B)/victims/%-static,$(filter $(STATIC_VICTIMS),$(VICTIM_SRC:tests/victims/%.c=%)))
+
+check: deps
+	@$(MAKE) --no-print-directory tests
+	@tests/run.sh $(B)
+
+try: deps
+	@$(MAKE) --no-print-directory all
+	@tests/try.sh $(B)
+
+bench: deps
+	@$(MAKE) --no-print-directory tests
+	@tests/bench/bench.sh $(B)
+
+# Everything but the object itself under AddressSanitizer and UBSan; CK_FORK=no so that leaks are seen.
+asan: deps
+	@$(MAKE) --no-print-directory CONFIG=asan .build/asan/unit .build/asan/pale .build/asan/pale-helper
+	CK_FORK=no .build/asan/unit
+
+FUZZ_SECONDS ?= 60
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+.build/fuzz/%: tests/fuzz/fuzz_%.c $(POLICY_SRC) $(wildcard policy/*.h)
+	@mkdir -p $(@D)
+	clang -std=gnu17 -g -O1 -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		-o $@ $< $(filter %.c,$(POLICY_SRC)) policy/presets.S $(LIBS_policy) -lpsl
+fuzz: deps-fuzz
+	@$(MAKE) --no-print-directory $(FUZZERS:%=.build/fuzz/%)
+	@for f in $(FUZZERS); do mkdir -p .build/corpus/$$f; echo "fuzz $$f"; \
+		.build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
+			-artifact_prefix=.build/corpus/$$f- .build/corpus/$$f $$(ls -d tests/corpus/$$f 2>/dev/null) \
+			2>.build/corpus/$$f.log || { tail -30 .build/corpus/$$f.log; exit 1; }; \
+		tail -1 .build/corpus/$$f.log; done
+
+cov: deps
+	@$(MAKE) --no-print-directory CONFIG=cov .build/cov/unit
+	@rm -f $$(find .build/cov -name '*.gcda')
+	CK_FORK=no .build/cov/unit
+	@lcov -q -c -d .build/cov/policy -o .build/cov/all.info --no-external -b . 2>/dev/null
+	@lcov -q -e .build/cov/all.info '*/policy/*' -o .build/cov/policy.info
+	@lcov --list .build/cov/policy.info | grep -v '^\[' 
+
+lint-code: deps-lint
+	cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability --inline-suppr -I. -D_GNU_SOURCE -D__x86_64__ \
+		--suppress=unknownMacro --suppress=missingInclude --suppress=syntaxError:preload/hooks.def \
+		policy helper tools
+	clang-tidy --quiet $(filter %.c,$(POLICY_SRC)) $(HELPER_SRC) $(TOOLS_SRC) -- -std=gnu17 -I. -D_GNU_SOURCE \
+		-DPALE_VERSION='"$(VERSION)"'
+
+C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+format:
+	clang-format -i $(C_FILES)
+format-check:
+	clang-format --dry-run -Werror $(C_FILES)
+
+# --- packages this needs (Debian) ------------------------------------------------------------------
+
+DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
+	libpsl-dev mandoc git python3 bubblewrap util-linux curl clang-format
+DEPS_FUZZ := clang libclang-rt-14-dev
+DEPS_LINT := cppcheck clang-tidy clang-format
+SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
+define need
+	@missing=$$(dpkg-query -W -f='$${Status} $${Package}\n' $(1) 2>/dev/null | sed -n 's/^install ok installed //p' | sort -u | \
+		comm -13 - <(printf '%s\n' $(1) | sort -u)); \
+	[ -z "$$missing" ] || { echo "installing:" $$missing; $(SUDO) apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; }
+endef
+SHELL := /bin/bash
+deps:
+	$(call need,$(DEPS))
+deps-fuzz: deps
+	$(call need,$(DEPS_FUZZ))
+deps-lint: deps
+	$(call need,$(DEPS_LINT))
+
+# --- install ---------------------------------------------------------------------------------------
+
+BIN := $(DESTDIR)$(PREFIX)/bin
+LIB := $(DESTDIR)$(PREFIX)/lib/pale
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/pale
+MAN := $(DESTDIR)$(PREFIX)/share/man
+MAN1 := $(wildcard tools/*.1)
+MAN5 := $(wildcard tools/*.5)
+MAN8 := $(wildcard helper/*.8)
+
+install: all
+	install -d $(BIN) $(LIB) $(LIBEXEC) $(MAN)/man1 $(MAN)/man5 $(MAN)/man8
+	install -m 0755 $(B)/pale $(BIN)/pale
+	install -m 0644 $(B)/libpale.so $(LIB)/libpale.so
+	install -m 0755 $(B)/pale-helper $(LIBEXEC)/pale-helper
+	install -m 0644 $(MAN1) $(MAN)/man1
+	install -m 0644 $(MAN5) $(MAN)/man5
+	install -m 0644 $(MAN8) $(MAN)/man8
+	$(if $(SETUID),getent passwd pale >/dev/null || useradd --system --no-create-home --shell /usr/sbin/nologin pale)
+	$(if $(SETUID),chown pale:pale $(LIBEXEC)/pale-helper && chmod 6755 $(LIBEXEC)/pale-helper)
+
+uninstall:
+	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
+	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(MAN5:tools/%=$(MAN)/man5/%) $(MAN8:helper/%=$(MAN)/man8/%)
+	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
+
+clean:
+	rm -rf .build
+
+help:
+	@echo 'make            build pale, pale-helper and libpale.so into $(B)'
+	@echo 'make try        build, then show a wrapped session: allow, denial, approval, ledger'
+	@echo 'make check      build and run all tests'
+	@echo 'make install    PREFIX=$(PREFIX) DESTDIR= SETUID=1    make uninstall'
+	@echo 'make asan       unit tests under AddressSanitizer and UBSan'
+	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
+	@echo 'make cov        coverage of policy/      make lint-code   static analysis'
+	@echo 'make bench      ratios to bare execution make format      clang-format'
+
 -include $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all
+.PHONY: all tests check try bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint install uninstall clean help
+.DELETE_ON_ERROR:
