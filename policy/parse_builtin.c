@@ -1,0 +1,74 @@
+/*
+ * The rules that no file holds: the workspace may be written, pale's own files may not.  And
+ * what every path rule starts with, for the caller who looks up real paths.
+ */
+#include "parse_impl.h"
+#include "path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct rule workspace = {
+	.kind = RULE_FILE_WRITE,
+	.layer = LAYER_USER,
+	.rank = RANK_PRESET,
+	.text = (char *)"the workspace",
+	.file = (char *)"built in",
+};
+
+static int add_own(struct parser *ps, enum rule_kind kind, const char *path)
+{
+	char buf[LIMIT_PATH];
+	struct rule proto = { .kind = kind,
+			      .layer = LAYER_FLOOR,
+			      .rank = RANK_BUILTIN,
+			      .text = (char *)path,
+			      .file = (char *)"built in" };
+
+	/* A path of pale's own that cannot be named cannot be protected: refuse the policy. */
+	if (path_normalise("/", path, buf, sizeof(buf)) < 0)
+		return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
+				"cannot protect `%s`", path);
+	return parser_add_path(ps, &proto, buf);
+}
+
+int parser_add_builtin(struct parser *ps)
+{
+	const struct bundle *b = ps->b;
+	char buf[LIMIT_PATH];
+	int err = 0;
+
+	if (b->workspace && ps->p->s.mode != MODE_READ_ONLY) {
+		if (path_normalise("/", b->workspace, buf, sizeof(buf)) < 0)
+			return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
+					"the workspace has no usable path");
+		err = parser_add_path(ps, &workspace, buf);
+	}
+	for (size_t i = 0; err == 0 && i < b->n_self_write; i++)
+		err = add_own(ps, RULE_FILE_SELF, b->self_write[i]);
+	for (size_t i = 0; err == 0 && i < b->n_self_hide; i++)
+		err = add_own(ps, RULE_FILE_HIDDEN, b->self_hide[i]);
+	return err;
+}
+
+void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void *ctx), void *ctx)
+{
+	char prefix[LIMIT_PATH];
+
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+		size_t n;
+
+		if (strcmp(rule_section(r->kind), "files") != 0 && r->kind != RULE_NET_UNIX)
+			continue;
+		if (r->pattern[0] != '/')
+			continue;
+		n = pattern_literal(r->pattern);
+		if (n >= sizeof(prefix))
+			continue;
+		memcpy(prefix, r->pattern, n);
+		prefix[n] = '\0';
+		fn(prefix, ctx);
+	}
+}

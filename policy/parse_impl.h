@@ -1,0 +1,131 @@
+/* What the parts of the policy parser share; no one else includes this. */
+#ifndef PALE_PARSE_IMPL_H
+#define PALE_PARSE_IMPL_H
+
+#include "ini.h"
+#include "parse.h"
+
+/* Settings with one value each. */
+enum setting {
+	SET_MODE,
+	SET_APPROVALS,
+	SET_TIMEOUT,
+	SET_READS,
+	SET_PATHS,
+	SET_CMD_DEFAULT,
+	SET_READ_ONLY,
+	SET_NET_MODE,
+	SET_NET_DEFAULT,
+	SET_COUNT
+};
+
+/* What one layer says of one setting.  `file` is borrowed from the source. */
+struct setting_value {
+	bool set;
+	bool for_agent; /* from an [agent "NAME" ...] section: beats the general one */
+	int value;
+	const char *file;
+	unsigned line;
+};
+
+enum key_type {
+	KEY_PRESET,
+	KEY_SETTING, /* id: enum setting */
+	KEY_PATH,    /* id: enum rule_kind, as in all that follow */
+	KEY_SOCKET,
+	KEY_COMMAND,
+	KEY_HOST,
+	KEY_BRANCH,
+	KEY_PASS,
+	KEY_MESSAGE,
+	KEY_TYPE_COUNT
+};
+
+struct key_def {
+	const char *section, *key;
+	enum key_type type;
+	unsigned id;
+	const char *instead; /* hard keys stand in presets and the floor alone; elsewhere write this */
+};
+
+/* The definition, or NULL. */
+const struct key_def *key_find(const char *section, const char *key);
+bool section_known(const char *section);
+/* Did-you-mean for a section or key, into buf; NULL where nothing is near. */
+const char *section_hint(const char *section, char *buf, size_t size);
+const char *key_hint(const char *section, const char *key, char *buf, size_t size);
+
+/* The value of a setting's word: 0, or -EINVAL with the words that are known in *ret_expected. */
+int setting_parse(enum setting set, const char *word, int *ret_value, const char **ret_expected);
+/* Whether `to` is at least as strict as `from`. */
+bool setting_tightens(enum setting set, int from, int to);
+void setting_store(struct settings *s, enum setting set, int value);
+int setting_load(const struct settings *s, enum setting set);
+const char *setting_name(enum setting set);
+
+/* A header of a file and the settings seen below it, to catch what is said twice. */
+struct seen {
+	char *header;
+	unsigned line;
+	unsigned lines[SET_COUNT];
+};
+
+/* Where a preset was named. */
+struct preset_choice {
+	char *name;
+	const char *file;
+	unsigned line, col;
+	enum source_layer layer;
+};
+
+/* One parse.  `set` is indexed by layer; the rest is of the file at hand. */
+struct parser {
+	const struct bundle *b;
+	struct policy *p;
+	struct diags *d;
+	struct setting_value set[SOURCE_PROJECT_TRUSTED + 1][SET_COUNT];
+	struct preset_choice preset;
+	const struct real **reals; /* sorted by prefix */
+
+	const struct source *src;
+	struct setting_value mine[SET_COUNT]; /* joins `set` when the file is good */
+	struct preset_choice mine_preset;
+	struct seen *seen;
+	size_t n_seen, cap_seen, cur_seen;
+	char section[INI_NAME_MAX + 1];
+	bool known;   /* the section is one of ours */
+	bool applies; /* not an agent section of somebody else */
+	bool for_agent;
+	/* The rules of the last rule line of this section, for `message =`. */
+	size_t last_first, last_end;
+	bool last_rule, last_said;
+};
+
+/* A finding about the line at hand: 0 or -ENOMEM.  col 0 is the value's. */
+int parser_error(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* Applies one `key = value` of a known section.  0 or -ENOMEM; findings go to ps->d. */
+int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* Adds a rule for both spellings of an absolute, normalised pattern. */
+int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern);
+/* The rules that no file holds: the workspace, pale's own files. */
+int parser_add_builtin(struct parser *ps);
+/* Sorts bundle.reals for parser_add_path(); freed by the caller. */
+int parser_sort_reals(struct parser *ps);
+/* Layers merged into the settings of the policy. */
+int parser_merge_settings(struct parser *ps);
+
+/*
+ * The absolute normalised pattern of a path as a policy writes it.  0, or -errno with a sentence
+ * in *ret_why.
+ */
+int pattern_resolve(const struct bundle *b, const char *text, char *buf, size_t size, const char **ret_why);
+/* Length of the part of pattern in front of its first glob component (1 for "/"). */
+size_t pattern_literal(const char *pattern);
+/* A host as written to what rules match: A-labels.  Caller frees; 0, -EINVAL with why, -ENOMEM. */
+int host_to_ascii(const char *text, char **ret, const char **ret_why);
+
+#endif

@@ -1,0 +1,229 @@
+/*
+ * The words of a policy: sections, keys, the values of settings, and what was probably meant.
+ *
+ * Tables only; whoever adds a key adds a line here and a case to the handlers of parse_pair.c.
+ */
+#include "parse_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+
+static const struct key_def keys[] = {
+	{ "", "preset", KEY_PRESET, 0, NULL },
+	{ "session", "mode", KEY_SETTING, SET_MODE, NULL },
+	{ "session", "approvals", KEY_SETTING, SET_APPROVALS, NULL },
+	{ "session", "timeout", KEY_SETTING, SET_TIMEOUT, NULL },
+	{ "session", "reads", KEY_SETTING, SET_READS, NULL },
+	{ "files", "write", KEY_PATH, RULE_FILE_WRITE, NULL },
+	{ "files", "deny", KEY_PATH, RULE_FILE_DENY, NULL },
+	{ "files", "readonly", KEY_PATH, RULE_FILE_READONLY, NULL },
+	{ "files", "keep", KEY_PATH, RULE_FILE_KEEP, NULL },
+	{ "files", "ask", KEY_PATH, RULE_FILE_ASK, NULL },
+	{ "files", "read", KEY_PATH, RULE_FILE_READ, NULL },
+	{ "files", "sensitive", KEY_PATH, RULE_FILE_SENSITIVE, "write `deny = PATH`" },
+	{ "files", "system", KEY_PATH, RULE_FILE_SYSTEM, "write `read = PATH`" },
+	{ "files", "paths", KEY_SETTING, SET_PATHS, NULL },
+	{ "files", "message", KEY_MESSAGE, 0, NULL },
+	{ "commands", "default", KEY_SETTING, SET_CMD_DEFAULT, NULL },
+	{ "commands", "allow", KEY_COMMAND, RULE_CMD_ALLOW, NULL },
+	{ "commands", "ask", KEY_COMMAND, RULE_CMD_ASK, NULL },
+	{ "commands", "deny", KEY_COMMAND, RULE_CMD_DENY, NULL },
+	{ "commands", "denylist", KEY_COMMAND, RULE_CMD_DENYLIST, "write `deny = COMMAND`" },
+	{ "commands", "read_only", KEY_SETTING, SET_READ_ONLY, NULL },
+	{ "commands", "message", KEY_MESSAGE, 0, NULL },
+	{ "network", "mode", KEY_SETTING, SET_NET_MODE, NULL },
+	{ "network", "default", KEY_SETTING, SET_NET_DEFAULT, NULL },
+	{ "network", "allow", KEY_HOST, RULE_NET_ALLOW, NULL },
+	{ "network", "ask", KEY_HOST, RULE_NET_ASK, NULL },
+	{ "network", "deny", KEY_HOST, RULE_NET_DENY, NULL },
+	{ "network", "core", KEY_HOST, RULE_NET_CORE, "write `allow = HOST`" },
+	{ "network", "unix", KEY_SOCKET, RULE_NET_UNIX, NULL },
+	{ "network", "bind", KEY_HOST, RULE_NET_BIND, NULL },
+	{ "network", "message", KEY_MESSAGE, 0, NULL },
+	{ "git", "protect", KEY_BRANCH, RULE_BRANCH, NULL },
+	{ "git", "message", KEY_MESSAGE, 0, NULL },
+	{ "environment", "pass", KEY_PASS, 0, NULL },
+};
+
+static const char *const sections[] = {
+	"session", "files", "commands", "network", "git", "environment", NULL
+};
+
+static const struct {
+	enum setting set;
+	const char *word;
+	int value;
+} words[] = {
+	{ SET_MODE, "read-only", MODE_READ_ONLY },
+	{ SET_MODE, "workspace-write", MODE_WORKSPACE_WRITE },
+	{ SET_MODE, "danger", MODE_DANGER },
+	{ SET_APPROVALS, "ask", APPROVALS_ASK },
+	{ SET_APPROVALS, "never", APPROVALS_NEVER },
+	{ SET_READS, "notify", READS_NOTIFY },
+	{ SET_READS, "floor", READS_FLOOR },
+	{ SET_PATHS, "any", 0 },
+	{ SET_PATHS, "relative", 1 },
+	{ SET_CMD_DEFAULT, "allow", VERDICT_ALLOW },
+	{ SET_CMD_DEFAULT, "ask", VERDICT_ASK },
+	{ SET_CMD_DEFAULT, "deny", VERDICT_DENY },
+	{ SET_READ_ONLY, "deny", 0 },
+	{ SET_READ_ONLY, "rules", 1 },
+	{ SET_NET_MODE, "off", NETWORK_OFF },
+	{ SET_NET_MODE, "strict", NETWORK_STRICT },
+	{ SET_NET_MODE, "merge", NETWORK_MERGE },
+	{ SET_NET_MODE, "replace", NETWORK_REPLACE },
+	{ SET_NET_MODE, "open", NETWORK_OPEN },
+	{ SET_NET_DEFAULT, "ask", VERDICT_ASK },
+	{ SET_NET_DEFAULT, "deny", VERDICT_DENY },
+};
+
+static const struct {
+	const char *name, *expected;
+} settings[SET_COUNT] = {
+	[SET_MODE] = { "mode", "read-only, workspace-write or danger" },
+	[SET_APPROVALS] = { "approvals", "ask or never" },
+	[SET_TIMEOUT] = { "timeout", "1s to 24h, as in 120s or 2m" },
+	[SET_READS] = { "reads", "notify or floor" },
+	[SET_PATHS] = { "paths", "any or relative" },
+	[SET_CMD_DEFAULT] = { "default", "allow, ask or deny" },
+	[SET_READ_ONLY] = { "read_only", "deny or rules" },
+	[SET_NET_MODE] = { "mode", "off, strict, merge, replace or open" },
+	[SET_NET_DEFAULT] = { "default", "ask or deny; to allow every host write `mode = open`" },
+};
+
+const struct key_def *key_find(const char *section, const char *key)
+{
+	for (size_t i = 0; i < NELEM(keys); i++)
+		if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].key, key) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+bool section_known(const char *section)
+{
+	for (size_t i = 0; sections[i]; i++)
+		if (strcmp(sections[i], section) == 0)
+			return true;
+	return false;
+}
+
+const char *section_hint(const char *section, char *buf, size_t size)
+{
+	const char *near = nearest_word(section, sections);
+
+	if (!near)
+		return NULL;
+	(void)snprintf(buf, size, "did you mean [%s]?", near);
+	return buf;
+}
+
+const char *key_hint(const char *section, const char *key, char *buf, size_t size)
+{
+	const char *candidates[NELEM(keys) + 1] = { NULL };
+	const char *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < NELEM(keys); i++)
+		if (strcmp(keys[i].section, section) == 0)
+			candidates[n++] = keys[i].key;
+	near = nearest_word(key, candidates);
+	if (near) {
+		(void)snprintf(buf, size, "did you mean `%s`?", near);
+		return buf;
+	}
+	for (size_t i = 0; i < NELEM(keys); i++) {
+		if (strcmp(keys[i].key, key) != 0)
+			continue;
+		if (keys[i].section[0] == '\0')
+			(void)snprintf(buf, size, "`%s =` stands above the first section", key);
+		else
+			(void)snprintf(buf, size, "`%s =` stands in [%s]", key, keys[i].section);
+		return buf;
+	}
+	return NULL;
+}
+
+/* "120s", "2m", "24h" in seconds, or -EINVAL. */
+static int parse_duration(const char *word)
+{
+	long n = 0;
+	size_t i = 0;
+	int unit;
+
+	for (; word[i] >= '0' && word[i] <= '9' && i < 6; i++)
+		n = n * 10 + (word[i] - '0');
+	if (i == 0 || word[i] == '\0' || word[i + 1] != '\0')
+		return -EINVAL;
+	unit = word[i] == 's' ? 1 : word[i] == 'm' ? 60 : word[i] == 'h' ? 3600 : 0;
+	n *= unit;
+	return n >= 1 && n <= 24 * 3600 ? (int)n : -EINVAL;
+}
+
+int setting_parse(enum setting set, const char *word, int *ret_value, const char **ret_expected)
+{
+	*ret_expected = settings[set].expected;
+	if (set == SET_TIMEOUT) {
+		int seconds = parse_duration(word);
+
+		if (seconds > 0)
+			*ret_value = seconds;
+		return seconds > 0 ? 0 : -EINVAL;
+	}
+	for (size_t i = 0; i < NELEM(words); i++) {
+		if (words[i].set == set && strcmp(words[i].word, word) == 0) {
+			*ret_value = words[i].value;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *setting_name(enum setting set)
+{
+	return settings[set].name;
+}
+
+#define MIN3(a, b, c) ((a) < (b) ? ((a) < (c) ? (a) : (c)) : (b) < (c) ? (b) : (c))
+
+/* Edits (insert, drop, change, swap neighbours) from a to b; both short. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[3][64] = { { 0 } }, na = strlen(a), nb = strlen(b);
+
+	if (na >= 64 || nb >= 64)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= nb; j++)
+		row[0][j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t *cur = row[i % 3], *prev = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+
+		cur[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			cur[j] = MIN3(cur[j - 1] + 1, prev[j] + 1, prev[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < cur[j])
+				cur[j] = before[j - 2] + 1;
+		}
+	}
+	return row[na % 3][nb];
+}
+
+const char *nearest_word(const char *word, const char *const *candidates)
+{
+	size_t best = SIZE_MAX, limit = strlen(word) / 3 + 1;
+	const char *near = NULL;
+
+	for (size_t i = 0; candidates[i]; i++) {
+		size_t n = distance(word, candidates[i]);
+
+		if (n < best && n <= limit && n < strlen(candidates[i])) {
+			best = n;
+			near = candidates[i];
+		}
+	}
+	return near;
+}

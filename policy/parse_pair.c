@@ -1,0 +1,332 @@
+/*
+ * One `key = value` into a rule or a setting.
+ *
+ * Every type of key has one handler in the table at the end.  A handler checks the value whole
+ * even where the section is another agent's; only adding is left out then, so that a file is
+ * good or bad whoever runs.
+ */
+#include "parse_impl.h"
+#include "path.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int finding(struct parser *ps, enum severity sev, const struct ini_pair *pair, const char *code,
+		   const char *hint, const char *fmt, va_list ap)
+{
+	char *text;
+	int err;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return -ENOMEM;
+	err = diag_add(ps->d, sev, code, ps->src->path, pair->line, pair->value_col, hint, "%s", text);
+	free(text);
+	return err;
+}
+
+int parser_error(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		 const char *fmt, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	err = finding(ps, SEVERITY_ERROR, pair, code, hint, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		   const char *fmt, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	err = finding(ps, SEVERITY_WARNING, pair, code, hint, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+static int add_plain(struct parser *ps, const struct rule *proto, const char *pattern)
+{
+	struct rule *r = policy_add(ps->p);
+
+	if (!r)
+		return -ENOMEM;
+	*r = *proto;
+	r->text = strdup(proto->text);
+	r->pattern = strdup(pattern);
+	r->file = strdup(proto->file);
+	r->message = NULL;
+	/* A half-copied rule is still owned by the policy, which frees it. */
+	return r->text && r->pattern && r->file ? 0 : -ENOMEM;
+}
+
+static int compare_real(const void *a, const void *b)
+{
+	const struct real *const *x = a, *const *y = b;
+
+	return strcmp((*x)->prefix, (*y)->prefix);
+}
+
+int parser_sort_reals(struct parser *ps)
+{
+	if (ps->b->n_reals == 0)
+		return 0;
+	ps->reals = calloc(ps->b->n_reals, sizeof(*ps->reals));
+	if (!ps->reals)
+		return -ENOMEM;
+	for (size_t i = 0; i < ps->b->n_reals; i++)
+		ps->reals[i] = &ps->b->reals[i];
+	qsort(ps->reals, ps->b->n_reals, sizeof(*ps->reals), compare_real);
+	return 0;
+}
+
+static const char *find_real(const struct parser *ps, char *prefix)
+{
+	const struct real wanted = { .prefix = prefix }, *key = &wanted;
+	const struct real **hit;
+
+	if (!ps->reals)
+		return NULL;
+	hit = bsearch(&key, ps->reals, ps->b->n_reals, sizeof(*ps->reals), compare_real);
+	return hit ? (*hit)->real : NULL;
+}
+
+int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern)
+{
+	size_t n = pattern_literal(pattern);
+	char *prefix = strndup(pattern, n), *other = NULL;
+	const char *real, *rest = n > 1 ? pattern + n : pattern;
+	int err;
+
+	if (!prefix)
+		return -ENOMEM;
+	err = add_plain(ps, proto, pattern);
+	real = find_real(ps, prefix);
+	free(prefix);
+	if (err < 0 || !real || (strlen(real) == n && memcmp(real, pattern, n) == 0))
+		return err;
+	if (asprintf(&other, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) < 0)
+		return -ENOMEM;
+	err = add_plain(ps, proto, other[0] ? other : "/");
+	free(other);
+	return err;
+}
+
+static struct rule proto_of(const struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	static const struct {
+		enum layer layer;
+		enum rank rank;
+	} place[] = {
+		[SOURCE_FLOOR] = { LAYER_FLOOR, RANK_USER },
+		[SOURCE_PRESET] = { LAYER_USER, RANK_PRESET },
+		[SOURCE_USER] = { LAYER_USER, RANK_USER },
+		[SOURCE_PROJECT] = { LAYER_PROJECT, RANK_PROJECT },
+		[SOURCE_PROJECT_TRUSTED] = { LAYER_USER, RANK_PROJECT },
+	};
+
+	return (struct rule){
+		.kind = (enum rule_kind)def->id,
+		.layer = place[ps->src->layer].layer,
+		.rank = place[ps->src->layer].rank,
+		.text = (char *)pair->value,
+		.file = ps->src->path,
+		.line = pair->line,
+		.col = pair->value_col,
+	};
+}
+
+/* pattern is what the rule matches, made from the value. */
+static int add_rule(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
+		    const char *pattern)
+{
+	const struct rule proto = proto_of(ps, def, pair);
+	bool path = def->type == KEY_PATH || (def->type == KEY_SOCKET && pattern[0] == '/');
+	int err;
+
+	if (!ps->applies)
+		return 0;
+	err = path ? parser_add_path(ps, &proto, pattern) : add_plain(ps, &proto, pattern);
+	ps->last_end = ps->p->n_rules;
+	return err;
+}
+
+static int on_path(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	char buf[LIMIT_PATH];
+	const char *why;
+	int err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
+
+	if (err < 0)
+		return parser_error(ps, pair, "bad-path", NULL, "%s", why);
+	if (strchr(pair->value, '$')) {
+		err = parser_warning(ps, pair, "dollar-in-path", "write the path out, or `~/`",
+				     "variables are not expanded: `$` is part of the name");
+		if (err < 0)
+			return err;
+	}
+	return add_rule(ps, def, pair, buf);
+}
+
+static int on_socket(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	if (pair->value[0] == '@' && pair->value[1] != '\0')
+		return add_rule(ps, def, pair, pair->value);
+	return on_path(ps, def, pair);
+}
+
+static int on_command(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	return add_rule(ps, def, pair, pair->value);
+}
+
+static int on_host(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	char *ascii = NULL;
+	const char *why = "";
+	int err;
+
+	if (strstr(pair->value, "://") || strchr(pair->value, ' '))
+		return parser_error(ps, pair, "bad-host", "write HOST or HOST:PORT, one a line",
+				    "`%s` is an address of something on a host, not a host", pair->value);
+	err = host_to_ascii(pair->value, &ascii, &why);
+	if (err == -EINVAL)
+		return parser_error(ps, pair, "bad-host", NULL, "`%s` is no host name: %s", pair->value, why);
+	if (err < 0)
+		return err;
+	err = add_rule(ps, def, pair, ascii);
+	free(ascii);
+	return err;
+}
+
+static int on_branch(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const char *v = pair->value;
+
+	if (v[0] == '-' || v[0] == '/' || strpbrk(v, " ~^:\\") || strstr(v, "..") || strstr(v, "//"))
+		return parser_error(ps, pair, "bad-branch",
+				    "write a branch name or a pattern, as in release/*",
+				    "`%s` is no branch name", v);
+	return add_rule(ps, def, pair, v);
+}
+
+static int on_message(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	(void)def;
+	if (!ps->last_rule)
+		return parser_error(ps, pair, "stray-message", "put it below the rule it explains",
+				    "`message` without a rule above it in this section");
+	if (ps->last_said)
+		return parser_error(ps, pair, "duplicate-key", NULL, "a second `message` for the same rule");
+	ps->last_said = true;
+	for (size_t i = ps->last_first; i < ps->last_end; i++) {
+		ps->p->rules[i].message = strdup(pair->value);
+		if (!ps->p->rules[i].message)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_env_name(const char *s)
+{
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return n > 0 && s[n] == '\0' && !(s[0] >= '0' && s[0] <= '9');
+}
+
+static int on_pass(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	struct policy *p = ps->p;
+	char **pass;
+
+	(void)def;
+	if (!is_env_name(pair->value))
+		return parser_error(ps, pair, "bad-value", NULL, "`%s` is no name of a variable",
+				    pair->value);
+	if (strncmp(pair->value, "LD_", 3) == 0 || strncmp(pair->value, "PALE_", 5) == 0)
+		return parser_error(ps, pair, "bad-value", NULL, "`%s` is pale's to set", pair->value);
+	if (ps->src->layer == SOURCE_PROJECT)
+		return parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
+				      "`pass` is ignored: a project that is not trusted may only tighten");
+	if (!ps->applies)
+		return 0;
+	pass = reallocarray(p->pass, p->n_pass + 1, sizeof(*pass));
+	if (!pass)
+		return -ENOMEM;
+	p->pass = pass;
+	pass[p->n_pass] = strdup(pair->value);
+	return pass[p->n_pass++] ? 0 : -ENOMEM;
+}
+
+static int on_preset(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	(void)def;
+	if (ps->src->layer != SOURCE_USER && ps->src->layer != SOURCE_PROJECT_TRUSTED)
+		return parser_error(ps, pair, "preset-here", "write it in your own policy, or say --preset",
+				    "a preset is chosen by the user's policy alone");
+	if (ps->mine_preset.name)
+		return parser_error(ps, pair, "duplicate-key", NULL,
+				    "a second `preset`; the first stands in line %u", ps->mine_preset.line);
+	ps->mine_preset = (struct preset_choice){ .name = strdup(pair->value),
+						  .file = ps->src->path,
+						  .line = pair->line,
+						  .col = pair->value_col,
+						  .layer = ps->src->layer };
+	return ps->mine_preset.name ? 0 : -ENOMEM;
+}
+
+static int on_setting(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	struct seen *seen = &ps->seen[ps->cur_seen];
+	struct setting_value *mine = &ps->mine[def->id];
+	const char *expected;
+	int value;
+
+	if (seen->lines[def->id])
+		return parser_error(ps, pair, "duplicate-key", NULL,
+				    "a second `%s`; the first stands in line %u", def->key,
+				    seen->lines[def->id]);
+	seen->lines[def->id] = pair->line;
+	if (setting_parse(def->id, pair->value, &value, &expected) < 0)
+		return parser_error(ps, pair, "bad-value", NULL, "`%s` is not known here: %s", pair->value,
+				    expected);
+	if (def->id == SET_MODE && value == MODE_DANGER && !ps->b->danger)
+		return parser_error(ps, pair, "danger", "start pale with --danger",
+				    "no file can choose mode danger without the flag --danger");
+	if (!ps->applies || (mine->set && mine->for_agent && !ps->for_agent))
+		return 0;
+	*mine = (struct setting_value){ .set = true,
+					.for_agent = ps->for_agent,
+					.value = value,
+					.file = ps->src->path,
+					.line = pair->line };
+	return 0;
+}
+
+int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
+						     const struct ini_pair *) = {
+		[KEY_PRESET] = on_preset, [KEY_SETTING] = on_setting, [KEY_PATH] = on_path,
+		[KEY_SOCKET] = on_socket, [KEY_COMMAND] = on_command, [KEY_HOST] = on_host,
+		[KEY_BRANCH] = on_branch, [KEY_PASS] = on_pass,	      [KEY_MESSAGE] = on_message,
+	};
+	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR;
+
+	if (def->instead && !hard_here)
+		return parser_error(ps, pair, "hard-key", def->instead,
+				    "`%s` stands in presets and in the machine's own policy alone", def->key);
+	if (def->type >= KEY_PATH && def->type <= KEY_BRANCH) {
+		/* A message below a rule that is refused here is not a second mistake. */
+		ps->last_rule = true;
+		ps->last_said = false;
+		ps->last_first = ps->last_end = ps->p->n_rules;
+	}
+	return handlers[def->type](ps, def, pair);
+}

@@ -1,0 +1,171 @@
+/*
+ * Settings of several layers made into one.
+ *
+ * Guarantees that the floor and a project that is not trusted can only make a setting stricter,
+ * that mode danger comes from --danger alone, and that launch flags have the last word.
+ */
+#include "parse_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What each network mode is stricter than or as strict as: bit i for mode i. */
+static const unsigned network_within[] = {
+	[NETWORK_OFF] = 1u << NETWORK_OFF | 1u << NETWORK_STRICT | 1u << NETWORK_MERGE |
+			1u << NETWORK_REPLACE | 1u << NETWORK_OPEN,
+	/* `replace` leaves the core hosts out: `strict` and `merge` would bring them back. */
+	[NETWORK_STRICT] = 1u << NETWORK_STRICT | 1u << NETWORK_MERGE | 1u << NETWORK_OPEN,
+	[NETWORK_MERGE] = 1u << NETWORK_MERGE | 1u << NETWORK_OPEN,
+	[NETWORK_REPLACE] = 1u << NETWORK_REPLACE | 1u << NETWORK_MERGE | 1u << NETWORK_OPEN,
+	[NETWORK_OPEN] = 1u << NETWORK_OPEN,
+};
+
+bool setting_tightens(enum setting set, int from, int to)
+{
+	switch (set) {
+	case SET_NET_MODE:
+		return (network_within[to] >> from & 1) != 0;
+	case SET_CMD_DEFAULT:
+	case SET_NET_DEFAULT:
+		return verdict_strictest((enum verdict)from, (enum verdict)to) == (enum verdict)to;
+	case SET_PATHS:
+		return to >= from;
+	case SET_MODE:
+	case SET_APPROVALS:
+	case SET_TIMEOUT:
+	case SET_READS:
+	case SET_READ_ONLY:
+		/* Their zero is the strict end. */
+		return to <= from;
+	case SET_COUNT:
+		break;
+	}
+	return false;
+}
+
+void setting_store(struct settings *s, enum setting set, int value)
+{
+	switch (set) {
+	case SET_MODE:
+		s->mode = (enum mode)value;
+		break;
+	case SET_APPROVALS:
+		s->approvals = (enum approvals)value;
+		break;
+	case SET_TIMEOUT:
+		s->timeout_s = (unsigned)value;
+		break;
+	case SET_READS:
+		s->reads = (enum reads)value;
+		break;
+	case SET_PATHS:
+		s->relative_only = value != 0;
+		break;
+	case SET_CMD_DEFAULT:
+		s->cmd_default = (enum verdict)value;
+		break;
+	case SET_READ_ONLY:
+		s->children_in_ro = value != 0;
+		break;
+	case SET_NET_MODE:
+		s->network = (enum network)value;
+		break;
+	case SET_NET_DEFAULT:
+		s->net_default = (enum verdict)value;
+		break;
+	case SET_COUNT:
+		break;
+	}
+}
+
+int setting_load(const struct settings *s, enum setting set)
+{
+	const int values[SET_COUNT] = {
+		[SET_MODE] = s->mode,
+		[SET_APPROVALS] = s->approvals,
+		[SET_TIMEOUT] = (int)s->timeout_s,
+		[SET_READS] = s->reads,
+		[SET_PATHS] = s->relative_only,
+		[SET_CMD_DEFAULT] = s->cmd_default,
+		[SET_READ_ONLY] = s->children_in_ro,
+		[SET_NET_MODE] = s->network,
+		[SET_NET_DEFAULT] = s->net_default,
+	};
+
+	return values[set];
+}
+
+static void take_layer(struct settings *s, const struct setting_value *layer)
+{
+	for (unsigned i = 0; i < SET_COUNT; i++)
+		if (layer[i].set)
+			setting_store(s, i, layer[i].value);
+}
+
+static void tighten_layer(struct settings *s, const struct setting_value *layer)
+{
+	for (unsigned i = 0; i < SET_COUNT; i++)
+		if (layer[i].set && setting_tightens(i, setting_load(s, i), layer[i].value))
+			setting_store(s, i, layer[i].value);
+}
+
+/* Says which wishes of an untrusted project went unheard. */
+static int tighten_project(struct parser *ps)
+{
+	const struct setting_value *layer = ps->set[SOURCE_PROJECT];
+	struct settings *s = &ps->p->s;
+
+	for (unsigned i = 0; i < SET_COUNT; i++) {
+		if (!layer[i].set || setting_tightens(i, setting_load(s, i), layer[i].value))
+			continue;
+		if (diag_add(ps->d, SEVERITY_WARNING, "project-loosens", layer[i].file, layer[i].line, 1,
+			     "trust the project first: pale trust",
+			     "`%s` is ignored: a project that is not trusted may only tighten",
+			     setting_name(i)) < 0)
+			return -ENOMEM;
+	}
+	tighten_layer(s, layer);
+	return 0;
+}
+
+/* --mode: the operator's own word, over the files but under the floor. */
+static int launch_mode(struct parser *ps)
+{
+	const char *expected;
+	int mode;
+
+	if (!ps->b->mode)
+		return 0;
+	if (setting_parse(SET_MODE, ps->b->mode, &mode, &expected) < 0)
+		return diag_add(ps->d, SEVERITY_ERROR, "bad-value", "--mode", 0, 0, NULL,
+				"`%s` is no mode: %s", ps->b->mode, expected);
+	if (mode == MODE_DANGER && !ps->b->danger)
+		return diag_add(ps->d, SEVERITY_ERROR, "danger", "--mode", 0, 0, "add --danger",
+				"mode danger needs the flag --danger");
+	ps->p->s.mode = (enum mode)mode;
+	return 0;
+}
+
+int parser_merge_settings(struct parser *ps)
+{
+	struct settings *s = &ps->p->s;
+	int err;
+
+	take_layer(s, ps->set[SOURCE_PRESET]);
+	take_layer(s, ps->set[SOURCE_USER]);
+	take_layer(s, ps->set[SOURCE_PROJECT_TRUSTED]);
+	err = launch_mode(ps);
+	if (err < 0)
+		return err;
+	tighten_layer(s, ps->set[SOURCE_FLOOR]);
+	err = tighten_project(ps);
+	if (err < 0)
+		return err;
+	if (ps->b->no_prompt)
+		s->approvals = APPROVALS_NEVER;
+	s->allow_danger = ps->b->danger;
+	s->allow_sensitive = ps->b->allow_sensitive;
+	s->allow_denylisted = ps->b->allow_denylisted;
+	s->allow_unhooked = ps->b->allow_unhooked;
+	return 0;
+}
