@@ -2,6 +2,8 @@
 #
 #   CONFIG=release|debug|asan|cov   PREFIX=/usr/local  DESTDIR=  SETUID=1  V=1
 
+SHELL := /bin/bash
+
 CONFIG  ?= release
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -47,7 +49,7 @@ LIBS_tools  := $(LIBS_policy) -lbsd -lelf -lpsl
 # --- sources --------------------------------------------------------------------------------------
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
-PURE := op buf path image eval eval_path eval_cmd eval_host argv git describe wire ring resolve resolve_walk elfkind
+PURE := op buf path image eval eval_path eval_cmd eval_host argv cmd cmd_match git describe wire ring resolve resolve_walk elfkind addr
 POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
@@ -181,7 +183,6 @@ define need
 	[ -z "$$missing" ] || { echo "installing:" $$missing; $(SUDO) apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; }
 endef
-SHELL := /bin/bash
 deps:
 	$(call need,$(DEPS))
 deps-fuzz: deps

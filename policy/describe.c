@@ -1,0 +1,135 @@
+/*
+ * A decision in words.
+ *
+ * Guarantees: always NUL-terminated, cut at the size given, and untrusted text (rules of a
+ * project, file names) goes through the one escaper.  May not allocate: the preload says these
+ * sentences from inside a failing call.
+ */
+#include <string.h>
+
+#include "buf.h"
+#include "eval.h"
+#include "path.h"
+
+/* Section and key of each kind; rule.c says the same to programs, but it allocates. */
+static const struct {
+	const char *section, *key;
+} kinds[RULE_KIND_COUNT] = {
+	[RULE_FILE_WRITE] = { "files", "write" },
+	[RULE_FILE_READ] = { "files", "read" },
+	[RULE_FILE_DENY] = { "files", "deny" },
+	[RULE_FILE_READONLY] = { "files", "readonly" },
+	[RULE_FILE_KEEP] = { "files", "keep" },
+	[RULE_FILE_ASK] = { "files", "ask" },
+	[RULE_FILE_SENSITIVE] = { "files", "sensitive" },
+	[RULE_FILE_SYSTEM] = { "files", "system" },
+	[RULE_FILE_SELF] = { "files", "self" },
+	[RULE_FILE_HIDDEN] = { "files", "hidden" },
+	[RULE_CMD_ALLOW] = { "commands", "allow" },
+	[RULE_CMD_ASK] = { "commands", "ask" },
+	[RULE_CMD_DENY] = { "commands", "deny" },
+	[RULE_CMD_DENYLIST] = { "commands", "denylist" },
+	[RULE_NET_ALLOW] = { "network", "allow" },
+	[RULE_NET_ASK] = { "network", "ask" },
+	[RULE_NET_DENY] = { "network", "deny" },
+	[RULE_NET_CORE] = { "network", "core" },
+	[RULE_NET_UNIX] = { "network", "unix" },
+	[RULE_NET_BIND] = { "network", "bind" },
+	[RULE_BRANCH] = { "git", "protect" },
+};
+
+/* The section where a reason without a rule can be changed. */
+static const char *const reason_sections[REASON_COUNT] = {
+	[REASON_OUTSIDE] = "files",    [REASON_INSIDE] = "files",     [REASON_READABLE] = "files",
+	[REASON_ABSOLUTE] = "files",   [REASON_TRAVERSAL] = "files",  [REASON_ANCESTOR] = "files",
+	[REASON_READONLY] = "session", [REASON_CHILDREN] = "session", [REASON_DANGER] = "session",
+	[REASON_NEVER] = "session",    [REASON_OFFLINE] = "network",  [REASON_URL] = "network",
+	[REASON_REBIND] = "network",   [REASON_TRUNK] = "git",
+};
+
+static void escaped(struct out *o, const char *s)
+{
+	text_escaped(o, s, strlen(s));
+}
+
+static void put_section(struct out *o, const char *section)
+{
+	text_str(o, "[");
+	text_str(o, section);
+	text_str(o, "] ");
+}
+
+static void put_rule(struct out *o, const struct image *img, const struct image_rule *r)
+{
+	escaped(o, path_basename(image_str(img, r->file)));
+	if (r->line > 0) {
+		text_str(o, ":");
+		text_uint(o, r->line);
+	}
+	text_str(o, " ");
+	if (r->kind < RULE_KIND_COUNT) {
+		put_section(o, kinds[r->kind].section);
+		text_str(o, kinds[r->kind].key);
+		text_str(o, " = ");
+	}
+	escaped(o, image_str(img, r->text));
+}
+
+/* The image that decided: `nested` counts the sessions outwards. */
+static bool deciding_image(const struct image *img, const struct decision *d, struct image *ret)
+{
+	*ret = *img;
+	if (d->nested > LIMIT_DEPTH)
+		return false;
+	for (uint32_t i = 0; i < d->nested; i++)
+		if (!image_outer(ret, ret))
+			return false;
+	return true;
+}
+
+static const struct image_rule *deciding_rule(const struct image *img, const struct decision *d,
+					      struct image *ret)
+{
+	if (!deciding_image(img, d, ret) || d->rule == RULE_NONE)
+		return NULL;
+	return image_rule(ret, d->rule);
+}
+
+void decision_describe(const struct image *img, const struct decision *d, char *buf, size_t size)
+{
+	struct out o = out_of(buf, size);
+	struct image from;
+	const struct image_rule *r = deciding_rule(img, d, &from);
+	/* The workspace's own rule stands in no file: its reason says it all. */
+	bool by_rule = r && d->reason != REASON_INSIDE;
+
+	if (by_rule)
+		put_rule(&o, &from, r);
+	if (!by_rule && (unsigned)d->reason < REASON_COUNT && reason_sections[d->reason])
+		put_section(&o, reason_sections[d->reason]);
+	if (by_rule && d->reason != REASON_RULE)
+		text_str(&o, ": ");
+	if (!by_rule || d->reason != REASON_RULE)
+		text_str(&o, reason_text(d->reason));
+	if (d->nested)
+		text_str(&o, " (outer session)");
+	text_end(&o);
+}
+
+const char *decision_message(const struct image *img, const struct decision *d)
+{
+	struct image from;
+	const struct image_rule *r = deciding_rule(img, d, &from);
+	const char *s = r ? image_str(&from, r->message) : "";
+
+	return *s ? s : NULL;
+}
+
+unsigned decision_id(enum op op, const char *target, const struct decision *d)
+{
+	uint64_t h = image_checksum(target ? target : "", target ? strlen(target) : 0);
+	uint64_t key[3] = { h, (uint64_t)op, (uint64_t)d->nested << 32 | d->rule };
+
+	h = image_checksum(key, sizeof(key));
+	return (unsigned)((h ^ h >> 16 ^ h >> 32 ^ h >> 48) & 0xffff);
+}

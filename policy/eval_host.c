@@ -1,0 +1,376 @@
+/*
+ * Host, address, socket and port rules against one request.
+ *
+ * A connection is judged by the name it was reached by; its address only by itself where there is
+ * no name, and as a check on the name: a public name that leads to a private address is a
+ * rebinding.  Link-local and metadata addresses answer to nobody but a rule with that address.
+ *
+ * Specificity of a name rule: 4 per literal label, 2 more for an exact name, 1 more with a port; of
+ * an address rule: 2 per prefix bit, 1 more with a port.  May not allocate.
+ */
+#include "eval.h"
+
+#include "addr.h"
+#include "ballot.h"
+#include "layout.h"
+#include "path.h"
+
+/* Ports below need a `bind =` rule even on loopback. */
+#define FIRST_FREE_PORT 1024u
+
+struct host_query {
+	const struct image *img;
+	const struct host_head *head;
+	const struct host_slot *slots;
+	const struct host_ref *refs;
+	const struct addr_head *ahead;
+	const struct addr_slot *aslots;
+	struct trace *trace;
+	bool broken;
+	bool any_port; /* a name is looked up: no port is known yet */
+	uint16_t port;
+	enum addr_class class;
+	uint8_t addr[16];
+	size_t n_name;
+	char name[LIMIT_HOST];
+};
+
+/* What speaks in each network mode; open adds nothing, it only changes what no rule names. */
+#define SAYS(kind) (1u << ((kind)-RULE_NET_ALLOW))
+#define SAYS_USER  (SAYS(RULE_NET_ALLOW) | SAYS(RULE_NET_ASK) | SAYS(RULE_NET_DENY))
+static const unsigned speakers[] = {
+	[NETWORK_OFF] = 0,
+	[NETWORK_STRICT] = SAYS(RULE_NET_CORE) | SAYS(RULE_NET_DENY),
+	[NETWORK_MERGE] = SAYS(RULE_NET_CORE) | SAYS_USER,
+	[NETWORK_REPLACE] = SAYS_USER,
+	[NETWORK_OPEN] = SAYS(RULE_NET_CORE) | SAYS_USER,
+};
+
+static enum verdict ref_verdict(const struct host_ref *r)
+{
+	if (r->kind == RULE_NET_ALLOW || r->kind == RULE_NET_CORE)
+		return VERDICT_ALLOW;
+	return r->kind == RULE_NET_ASK ? VERDICT_ASK : VERDICT_DENY;
+}
+
+static void ref_vote(struct host_query *q, const struct host_ref *r, unsigned spec, struct ballot *b)
+{
+	bool ported = r->flags & REF_PORTED;
+	enum verdict v = ref_verdict(r);
+	unsigned weight = verdict_weight(v);
+
+	if (r->kind < RULE_NET_ALLOW || r->kind > RULE_NET_CORE ||
+	    !(speakers[q->img->h->network] & SAYS(r->kind)))
+		return;
+	if (q->any_port && ported && v == VERDICT_DENY)
+		return;
+	if (!q->any_port && ported && (q->port < r->lo || q->port > r->hi))
+		return;
+	spec += ported;
+	/* A name may be looked up if any of its ports may be reached, so there the most lenient port counts.
+	 */
+	if (q->any_port && ported)
+		ballot_cast(b, r->layer, ballot_key(spec, 2 - weight, r->rank), v, r->rule);
+	else
+		ballot_cast(b, r->layer, ballot_key(spec, r->rank, weight), v, r->rule);
+	trace_add(q->trace, r->rule, v, spec);
+}
+
+static bool refs_ok(struct host_query *q, uint32_t ref, uint32_t n)
+{
+	if (ref > q->head->n_ref || n > q->head->n_ref - ref)
+		q->broken = true;
+	return !q->broken;
+}
+
+static void name_vote(struct host_query *q, const char *name, uint32_t hash, uint32_t form, struct ballot *b)
+{
+	uint32_t mask = q->head->n_slot - 1;
+
+	hash = hash_host_end(hash, form);
+	for (uint32_t i = 0; i <= mask; i++) {
+		const struct host_slot *s = &q->slots[(hash + i) & mask];
+
+		if (s->n_ref == 0)
+			return;
+		if (s->hash != hash || s->form != form || strcmp(image_str(q->img, s->name), name) != 0)
+			continue;
+		for (uint32_t j = 0; refs_ok(q, s->ref, s->n_ref) && j < s->n_ref; j++)
+			ref_vote(q, &q->refs[s->ref + j], s->spec, b);
+		return;
+	}
+}
+
+/* From the last label to the first, so that each parent domain's hash falls out on the way. */
+static bool ask_name(struct host_query *q, struct decision *d)
+{
+	struct ballot b = { 0 };
+	uint32_t h = HOST_HASH_SEED;
+
+	name_vote(q, "", h, HOST_BELOW, &b);
+	for (size_t i = q->n_name; i-- > 0; h = hash_host_byte(h, q->name[i]))
+		if (q->name[i] == '.')
+			name_vote(q, q->name + i + 1, h, HOST_BELOW, &b);
+	name_vote(q, q->name, h, HOST_EXACT, &b);
+	return ballot_result(&b, d);
+}
+
+static bool is_localhost(const struct host_query *q)
+{
+	static const char below[] = ".localhost";
+	size_t n = sizeof(below) - 1;
+
+	return strcmp(q->name, below + 1) == 0 ||
+	       (q->n_name > n && strcmp(q->name + q->n_name - n, below) == 0);
+}
+
+/* Whether this rule may speak for the address at all. */
+static bool addr_ref_counts(const struct host_query *q, const struct host_ref *r, unsigned prefix)
+{
+	if (ref_verdict(r) == VERDICT_DENY)
+		return true;
+	if (q->class == ADDR_LINK && prefix < 128)
+		return false;
+	return !(r->flags & REF_LOCAL) || q->n_name == 0 || is_localhost(q);
+}
+
+static void addr_vote(struct host_query *q, unsigned prefix, struct ballot *b)
+{
+	uint32_t mask = q->ahead->n_slot - 1, hash;
+	uint8_t net[16];
+
+	memcpy(net, q->addr, sizeof(net));
+	addr_mask(net, prefix);
+	hash = hash_addr(net, prefix);
+	for (uint32_t i = 0; i <= mask; i++) {
+		const struct addr_slot *s = &q->aslots[(hash + i) & mask];
+
+		if (s->n_ref == 0)
+			return;
+		if (s->prefix != prefix || memcmp(s->addr, net, sizeof(net)) != 0)
+			continue;
+		for (uint32_t j = 0; refs_ok(q, s->ref, s->n_ref) && j < s->n_ref; j++)
+			if (addr_ref_counts(q, &q->refs[s->ref + j], prefix))
+				ref_vote(q, &q->refs[s->ref + j], prefix * 2, b);
+		return;
+	}
+}
+
+static bool ask_addr(struct host_query *q, struct decision *d)
+{
+	struct ballot b = { 0 };
+
+	/* `*` names every host; one that has a name has been judged by it already. */
+	if (q->n_name == 0 && q->class == ADDR_PUBLIC)
+		name_vote(q, "", HOST_HASH_SEED, HOST_BELOW, &b);
+	for (unsigned p = addr_is_v4(q->addr) ? V4_PREFIX : 0; p <= 128 && !q->broken; p++)
+		if (q->ahead->prefixes[p / 64] >> p % 64 & 1)
+			addr_vote(q, p, &b);
+	return ballot_result(&b, d);
+}
+
+static struct decision unnamed(const struct image *img)
+{
+	struct decision d = { (enum verdict)img->h->net_default, REASON_DEFAULT, RULE_NONE, 0 };
+
+	if (img->h->network == NETWORK_OPEN)
+		d.verdict = VERDICT_ALLOW;
+	return d;
+}
+
+static struct decision connect_by_addr(struct host_query *q)
+{
+	struct decision d;
+
+	if (ask_addr(q, &d))
+		return d;
+	return q->class == ADDR_LINK ? decision_deny(REASON_DEFAULT, RULE_NONE) : unnamed(q->img);
+}
+
+/* What the address says about a verdict that the name has given. */
+static void check_addr(struct host_query *q, bool named, struct decision *d)
+{
+	struct decision by_addr;
+	bool addressed = ask_addr(q, &by_addr);
+	bool expected = q->class == (is_localhost(q) ? ADDR_LOOPBACK : ADDR_PUBLIC);
+	struct decision rebind = decision_deny(REASON_REBIND, d->rule);
+
+	if (addressed && by_addr.verdict == VERDICT_DENY)
+		decision_tighten(d, &by_addr);
+	else if (!expected && !addressed && (q->class == ADDR_LINK || q->img->h->network != NETWORK_OPEN))
+		decision_tighten(d, &rebind);
+	else if (addressed && q->class != ADDR_PUBLIC && !named)
+		*d = by_addr;
+	else if (addressed && q->class != ADDR_PUBLIC)
+		decision_tighten(d, &by_addr);
+}
+
+static void judge_connect(struct host_query *q, const struct request *req, struct decision *d)
+{
+	bool named;
+
+	if (q->n_name == 0) {
+		*d = connect_by_addr(q);
+		return;
+	}
+	named = ask_name(q, d);
+	if (!named)
+		*d = unnamed(q->img);
+	if (req->has_addr)
+		check_addr(q, named, d);
+}
+
+/* Nothing is sent to look up an address or the machine itself; connecting is judged by itself. */
+static void judge_resolve(struct host_query *q, struct decision *d)
+{
+	q->any_port = true;
+	if (q->n_name == 0 || is_localhost(q))
+		*d = (struct decision){ VERDICT_ALLOW, REASON_DEFAULT, RULE_NONE, 0 };
+	else if (!ask_name(q, d))
+		*d = unnamed(q->img);
+}
+
+static void judge_bind(struct host_query *q, const struct request *req, struct decision *d)
+{
+	struct ballot b = { 0 };
+
+	*d = decision_deny(REASON_DEFAULT, RULE_NONE);
+	/* Port 0 is "any free one", which is never below FIRST_FREE_PORT. */
+	if (req->has_addr && q->class == ADDR_LOOPBACK && (q->port == 0 || q->port >= FIRST_FREE_PORT))
+		d->verdict = VERDICT_ALLOW;
+	for (uint32_t i = 0; refs_ok(q, q->head->bind, q->head->n_bind) && i < q->head->n_bind; i++) {
+		const struct host_ref *r = &q->refs[q->head->bind + i];
+		unsigned spec = 65535u - (unsigned)(r->hi - r->lo);
+
+		if (r->kind != RULE_NET_BIND || q->port < r->lo || q->port > r->hi)
+			continue;
+		ballot_cast(&b, r->layer, ballot_key(spec, r->rank, 0), VERDICT_ALLOW, r->rule);
+		trace_add(q->trace, r->rule, VERDICT_ALLOW, spec);
+	}
+	ballot_result(&b, d);
+}
+
+/* Lower case, without the root's dot; 0, or the reason why it is no host name. */
+static enum reason take_name(struct host_query *q, const char *host)
+{
+	size_t n = strnlen(host, LIMIT_HOST), label = 0;
+
+	if (n >= LIMIT_HOST)
+		return REASON_TOO_LONG;
+	if (n > 1 && host[n - 1] == '.')
+		n--;
+	for (size_t i = 0; i < n; i++) {
+		char c = host[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c | 0x20);
+		label = c == '.' ? 0 : label + 1;
+		if (label > 63 || (label == 0 && (i == 0 || host[i - 1] == '.')))
+			return REASON_MALFORMED;
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
+			return REASON_MALFORMED;
+		q->name[i] = c;
+	}
+	q->name[n] = '\0';
+	q->n_name = n;
+	return n > 0 ? REASON_NONE : REASON_MALFORMED;
+}
+
+static void take_addr(struct host_query *q, const uint8_t addr[16], enum op op)
+{
+	memcpy(q->addr, addr, sizeof(q->addr));
+	addr_canonical(q->addr);
+	if (op != OP_BIND)
+		addr_reached(q->addr);
+	q->class = addr_classify(q->addr);
+}
+
+static bool query_open(struct host_query *q, const struct image *img)
+{
+	size_t n_host, n_addr;
+
+	q->img = img;
+	q->head = image_sec(img, SEC_HOST, &n_host);
+	q->ahead = image_sec(img, SEC_ADDR, &n_addr);
+	if (!q->head || !q->ahead || n_host < sizeof(*q->head) || n_addr < sizeof(*q->ahead))
+		return false;
+	n_host -= sizeof(*q->head);
+	n_addr -= sizeof(*q->ahead);
+	q->slots = (const struct host_slot *)(q->head + 1);
+	q->aslots = (const struct addr_slot *)(q->ahead + 1);
+	if (q->head->n_slot == 0 || q->head->n_slot > n_host / sizeof(*q->slots) || q->ahead->n_slot == 0 ||
+	    q->ahead->n_slot > n_addr / sizeof(*q->aslots))
+		return false;
+	q->refs = (const struct host_ref *)(q->slots + q->head->n_slot);
+	n_host -= q->head->n_slot * sizeof(*q->slots);
+	return q->head->n_ref <= n_host / sizeof(*q->refs) &&
+	       (q->head->n_slot & (q->head->n_slot - 1)) == 0 &&
+	       (q->ahead->n_slot & (q->ahead->n_slot - 1)) == 0;
+}
+
+static void eval_inet(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
+{
+	struct host_query q = { .trace = t, .port = req->port };
+	uint8_t literal[16];
+	const char *host = req->host && req->host[0] ? req->host : NULL;
+	bool numeric = host && addr_parse(host, strnlen(host, LIMIT_HOST), literal);
+	enum reason bad = REASON_NONE;
+
+	if (!query_open(&q, img))
+		return;
+	if (img->h->network == NETWORK_OFF) {
+		*d = decision_deny(REASON_OFFLINE, RULE_NONE);
+		return;
+	}
+	if (host && !numeric)
+		bad = take_name(&q, host);
+	if (bad != REASON_NONE) {
+		d->reason = bad;
+		return;
+	}
+	if (req->has_addr || numeric)
+		take_addr(&q, req->has_addr ? req->addr : literal, req->op);
+	else if (q.n_name == 0 && req->op != OP_BIND)
+		return;
+	if (req->op == OP_RESOLVE)
+		judge_resolve(&q, d);
+	else if (req->op == OP_BIND)
+		judge_bind(&q, req, d);
+	else
+		judge_connect(&q, req, d);
+	if (q.broken)
+		*d = decision_deny(REASON_MALFORMED, RULE_NONE);
+}
+
+static void eval_abstract(const struct image *img, const char *name, struct decision *d, struct trace *t)
+{
+	struct ballot b = { 0 };
+	size_t len, n = strnlen(name, LIMIT_PATH);
+	const struct unix_name *u = image_sec(img, SEC_UNIX, &len);
+
+	*d = decision_deny(REASON_DEFAULT, RULE_NONE);
+	for (size_t i = 0; i < len / sizeof(*u); i++) {
+		const struct image_rule *r = image_rule(img, u[i].rule);
+		const char *pattern = image_str(img, u[i].pattern);
+		unsigned spec = (unsigned)strnlen(pattern, LIMIT_LINE);
+
+		if (!r || !glob_match(pattern, spec, name, n))
+			continue;
+		ballot_cast(&b, r->layer, ballot_key(spec, r->rank, 0), VERDICT_ALLOW, u[i].rule);
+		trace_add(t, u[i].rule, VERDICT_ALLOW, spec);
+	}
+	ballot_result(&b, d);
+}
+
+void eval_host(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
+{
+	*d = decision_deny(REASON_MALFORMED, RULE_NONE);
+	if (!img->h)
+		return;
+	if (req->op != OP_UNIX)
+		eval_inet(img, req, d, t);
+	else if (req->path && req->path[0] == '@')
+		eval_abstract(img, req->path, d, t);
+	else if (req->path)
+		eval_path(img, req, d, t);
+}

@@ -1,0 +1,414 @@
+/*
+ * Path rules against one path: a walk down the trie with a small set of active nodes.
+ *
+ * A rule covers its path and everything beneath, so it votes as soon as the walk reaches its
+ * node.  Specificity is that of the pattern: 4 per literal component, 2 for one with a partial
+ * glob, 1 for `*`, 0 for `**`.
+ *
+ * Guarantees: bounded work per component and under 2 KiB of stack; a walk that needs more than
+ * MAX_ACTIVE nodes at once, or an image that does not add up, denies.  May not allocate.
+ */
+#include "ballot.h"
+#include "eval.h"
+#include "layout.h"
+#include "path.h"
+
+#define MAX_ACTIVE 64u
+
+/* Columns: the three accesses, and connecting to a socket file. */
+#define COL_CONNECT 8u
+#define N_COL	    4u
+
+/* What a kind of rule says, as masks of columns; no bit is no opinion. */
+static const struct opinion {
+	uint8_t allow, ask, deny, hard;
+} opinions[RULE_KIND_COUNT] = {
+	[RULE_FILE_WRITE] = { .allow = ACCESS_ALL },
+	[RULE_FILE_READ] = { .allow = ACCESS_READ },
+	[RULE_FILE_DENY] = { .deny = ACCESS_ALL | COL_CONNECT },
+	[RULE_FILE_READONLY] = { .deny = ACCESS_WRITE | ACCESS_DELETE },
+	[RULE_FILE_KEEP] = { .deny = ACCESS_DELETE },
+	[RULE_FILE_ASK] = { .ask = ACCESS_ALL },
+	/* Not for connecting: `unix = ~/.gnupg/S.gpg-agent` grants the agent, not the keys beside it. */
+	[RULE_FILE_SENSITIVE] = { .hard = ACCESS_ALL },
+	[RULE_FILE_SYSTEM] = { .allow = ACCESS_READ },
+	[RULE_FILE_SELF] = { .hard = ACCESS_WRITE | ACCESS_DELETE },
+	[RULE_FILE_HIDDEN] = { .hard = ACCESS_ALL | COL_CONNECT },
+	[RULE_NET_UNIX] = { .allow = COL_CONNECT },
+};
+
+/* Written under mode read-only too, where a write rule names them: they keep nothing. */
+static const char *const devices[] = {
+	"/dev/null", "/dev/zero",   "/dev/full",   "/dev/tty", "/dev/ptmx",
+	"/dev/pts",  "/dev/stdout", "/dev/stderr", "/dev/fd",  "/proc/self/fd",
+};
+
+struct walk {
+	const struct image *img;
+	const struct path_node *nodes;
+	const struct path_edge *edges;
+	const struct path_glob *globs;
+	const struct path_ref *refs;
+	const char *strings;
+	size_t n_nodes, n_edges, n_globs, n_refs, n_strings;
+	struct trace *trace;
+	unsigned want; /* columns */
+	bool system;   /* a system rule covers the path */
+	bool broken;   /* the image does not add up, or too many nodes are active */
+	unsigned n_next;
+	uint32_t next[MAX_ACTIVE];
+	struct ballot col[N_COL];
+	uint64_t hard_key[N_COL];
+	uint32_t hard[N_COL];
+};
+
+static void walk_open(struct walk *w, const struct image *img, unsigned want, struct trace *t)
+{
+	memset(w, 0, offsetof(struct walk, next));
+	memset(w->col, 0, sizeof(w->col));
+	memset(w->hard_key, 0, sizeof(w->hard_key));
+	w->img = img;
+	w->want = want;
+	w->trace = t;
+	w->nodes = image_sec(img, SEC_PATH_NODE, &w->n_nodes);
+	w->edges = image_sec(img, SEC_PATH_EDGE, &w->n_edges);
+	w->globs = image_sec(img, SEC_PATH_GLOB, &w->n_globs);
+	w->refs = image_sec(img, SEC_PATH_REF, &w->n_refs);
+	w->strings = image_sec(img, SEC_STRINGS, &w->n_strings);
+	w->n_nodes /= sizeof(*w->nodes);
+	w->n_edges /= sizeof(*w->edges);
+	w->n_globs /= sizeof(*w->globs);
+	w->n_refs /= sizeof(*w->refs);
+	/* No node means a missing section, not an empty policy: the writer always makes the root. */
+	w->broken = w->n_nodes == 0 || (w->n_edges & (w->n_edges - 1)) != 0;
+}
+
+static enum verdict opinion_verdict(const struct opinion *o, unsigned mask)
+{
+	if ((o->deny | o->hard) & mask)
+		return VERDICT_DENY;
+	return o->ask & mask ? VERDICT_ASK : VERDICT_ALLOW;
+}
+
+static void vote(struct walk *w, const struct path_ref *ref, unsigned spec)
+{
+	const struct opinion *o = &opinions[ref->kind];
+	unsigned any = (unsigned)(o->allow | o->ask | o->deny | o->hard) & w->want;
+
+	for (unsigned i = 0; i < N_COL; i++) {
+		unsigned bit = 1u << i;
+		enum verdict v;
+		uint64_t key;
+
+		if (!(any & bit))
+			continue;
+		v = opinion_verdict(o, bit);
+		key = ballot_key(spec, ref->rank, verdict_weight(v));
+		if (!(o->hard & bit)) {
+			ballot_cast(&w->col[i], ref->layer, key, v, ref->rule);
+		} else if (key > w->hard_key[i]) {
+			w->hard_key[i] = key;
+			w->hard[i] = ref->rule;
+		}
+	}
+	if (any && w->trace)
+		trace_add(w->trace, ref->rule, opinion_verdict(o, any), spec);
+}
+
+static void collect(struct walk *w, const struct path_node *n)
+{
+	if (n->ref > w->n_refs || n->n_ref > w->n_refs - n->ref) {
+		w->broken = true;
+		return;
+	}
+	for (uint32_t i = 0; i < n->n_ref; i++) {
+		const struct path_ref *ref = &w->refs[n->ref + i];
+
+		if (ref->kind >= RULE_KIND_COUNT) {
+			w->broken = true;
+			return;
+		}
+		w->system |= ref->kind == RULE_FILE_SYSTEM;
+		vote(w, ref, n->spec);
+	}
+}
+
+static const struct path_node *node_at(struct walk *w, uint32_t i)
+{
+	if (i < w->n_nodes)
+		return &w->nodes[i];
+	w->broken = true;
+	return NULL;
+}
+
+static void activate(struct walk *w, uint32_t node)
+{
+	for (unsigned i = 0; i < w->n_next; i++)
+		if (w->next[i] == node)
+			return;
+	if (w->n_next < MAX_ACTIVE)
+		w->next[w->n_next++] = node;
+	else
+		w->broken = true;
+}
+
+/* The walk has consumed a component (or the root's slash) and stands on node i. */
+static void enter(struct walk *w, uint32_t i)
+{
+	const struct path_node *n = node_at(w, i);
+
+	if (!n)
+		return;
+	if (n->n_ref > 0)
+		collect(w, n);
+	if (n->flags & (NODE_LITERAL | NODE_SUFFIX | NODE_ANY_DEPTH) || n->n_glob > 0 ||
+	    n->guard != RULE_NONE)
+		activate(w, i);
+	/* `**` may stand for no component at all, but only a component earns its own rules. */
+	if (n->any && node_at(w, n->any))
+		activate(w, n->any);
+}
+
+static bool edge_is(const struct walk *w, const struct path_edge *e, const char *name, size_t n)
+{
+	return e->name < w->n_strings && n < w->n_strings - e->name &&
+	       memcmp(w->strings + e->name, name, n) == 0 && w->strings[e->name + n] == '\0';
+}
+
+static void follow_edge(struct walk *w, uint32_t parent, uint32_t name_hash, const char *name, size_t n)
+{
+	uint32_t hash = hash_edge(parent, name_hash);
+	size_t mask = w->n_edges - 1;
+
+	for (size_t i = 0; i < w->n_edges; i++) {
+		const struct path_edge *e = &w->edges[(hash + i) & mask];
+
+		if (e->child == 0)
+			return;
+		if (e->hash == hash && e->parent == parent && edge_is(w, e, name, n)) {
+			enter(w, e->child);
+			return;
+		}
+	}
+}
+
+static void follow_globs(struct walk *w, const struct path_node *node, const char *name, size_t n)
+{
+	if (node->glob > w->n_globs || node->n_glob > w->n_globs - node->glob) {
+		w->broken = true;
+		return;
+	}
+	for (uint32_t i = 0; i < node->n_glob; i++) {
+		const struct path_glob *g = &w->globs[node->glob + i];
+
+		if ((g->first && g->first != (uint8_t)name[0]) ||
+		    (g->last && g->last != (uint8_t)name[n - 1]))
+			continue;
+		if (g->pattern >= w->n_strings || g->len >= w->n_strings - g->pattern)
+			w->broken = true;
+		else if (glob_match(w->strings + g->pattern, g->len, name, n))
+			enter(w, g->child);
+	}
+}
+
+static void step(struct walk *w, const char *name, size_t n)
+{
+	uint32_t active[MAX_ACTIVE];
+	unsigned n_active = w->n_next;
+	uint32_t hash = hash_name(name, n);
+
+	memcpy(active, w->next, n_active * sizeof(active[0]));
+	w->n_next = 0;
+	for (unsigned i = 0; i < n_active && !w->broken; i++) {
+		const struct path_node *node = &w->nodes[active[i]];
+		const char *ext;
+
+		if (node->flags & NODE_ANY_DEPTH)
+			enter(w, active[i]);
+		if (node->flags & NODE_LITERAL)
+			follow_edge(w, active[i], hash, name, n);
+		if (node->flags & NODE_SUFFIX && (ext = memrchr(name, '.', n))) {
+			size_t n_ext = (size_t)(name + n - ext);
+
+			follow_edge(w, active[i] | EDGE_SUFFIX, hash_name(ext, n_ext), ext, n_ext);
+		}
+		if (node->n_glob > 0)
+			follow_globs(w, node, name, n);
+	}
+}
+
+static bool is_dotdot(const char *name, size_t n)
+{
+	return n == 2 && name[0] == '.' && name[1] == '.';
+}
+
+static void walk_path(struct walk *w, const char *path, size_t len)
+{
+	const char *p = path, *end = path + len;
+
+	if (!w->broken)
+		enter(w, 0);
+	while (p < end && !w->broken) {
+		const char *slash = memchr(p, '/', (size_t)(end - p));
+		size_t n = (size_t)((slash ? slash : end) - p);
+
+		if (is_dotdot(p, n))
+			w->broken = true; /* not normalised: it would be judged as another file */
+		else if (n > 0 && !(n == 1 && p[0] == '.'))
+			step(w, p, n);
+		p += n + 1;
+	}
+}
+
+static bool is_device(const char *path)
+{
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+		if (path_is_under(path, devices[i]))
+			return true;
+	return false;
+}
+
+static bool is_kind(const struct image *img, const struct decision *d, enum rule_kind kind)
+{
+	const struct image_rule *r = image_rule(img, d->rule);
+
+	return r && r->kind == kind;
+}
+
+static struct decision unnamed(const struct image *img, unsigned bit)
+{
+	struct decision d = { VERDICT_ALLOW, REASON_READABLE, RULE_NONE, 0 };
+
+	if (bit == ACCESS_READ)
+		return d;
+	if (img->h->mode == MODE_DANGER && img->h->allow_danger)
+		d.reason = REASON_DANGER;
+	else
+		d = decision_deny(img->h->mode == MODE_READ_ONLY ? REASON_READONLY : REASON_OUTSIDE,
+				  RULE_NONE);
+	return d;
+}
+
+static struct decision decide_hard(const struct image *img, uint32_t rule)
+{
+	struct decision d = decision_deny(REASON_SELF, rule);
+
+	if (!is_kind(img, &d, RULE_FILE_SELF) && !is_kind(img, &d, RULE_FILE_HIDDEN))
+		d.reason = REASON_RULE;
+	return d;
+}
+
+/* The workspace's own rule is nobody's line, so it is told as the reason. */
+static void tell_inside(const struct image *img, struct decision *d)
+{
+	const struct image_rule *r = image_rule(img, d->rule);
+
+	if (r && r->line == 0 && strcmp(image_str(img, r->text), "the workspace") == 0)
+		d->reason = REASON_INSIDE;
+}
+
+static struct decision decide(const struct walk *w, unsigned i, const char *path)
+{
+	const struct image *img = w->img;
+	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE);
+
+	if (w->hard_key[i])
+		return decide_hard(img, w->hard[i]);
+	if (!ballot_result(&w->col[i], &d))
+		d = unnamed(img, 1u << i);
+	if (1u << i != ACCESS_READ && img->h->mode == MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
+	    !(is_kind(img, &d, RULE_FILE_WRITE) && is_device(path)))
+		d = decision_deny(REASON_READONLY, RULE_NONE);
+	if (d.verdict == VERDICT_ALLOW && d.rule != RULE_NONE)
+		tell_inside(img, &d);
+	return d;
+}
+
+/* Moving a directory away takes what is protected below it along. */
+static void judge_ancestor(const struct walk *w, struct decision *d)
+{
+	for (unsigned i = 0; i < w->n_next && d->verdict != VERDICT_DENY; i++) {
+		const struct path_node *n = &w->nodes[w->next[i]];
+
+		if (n->guard != RULE_NONE && n->flags & NODE_NAMED)
+			*d = decision_deny(REASON_ANCESTOR, n->guard);
+	}
+}
+
+/* paths = relative: what is named absolutely must be a system path that is read, or a device. */
+static void judge_raw(const struct walk *w, const struct request *req, const char *path, struct decision *d)
+{
+	bool spared = w->system && (!(w->want & ~(unsigned)ACCESS_READ) || is_device(path));
+
+	if (!w->img->h->relative_only || !req->raw || req->is_root || d->verdict == VERDICT_DENY || spared)
+		return;
+	if (req->raw[0] == '/')
+		*d = decision_deny(REASON_ABSOLUTE, RULE_NONE);
+	else if (path_has_dotdot(req->raw))
+		*d = decision_deny(REASON_TRAVERSAL, RULE_NONE);
+}
+
+/* A socket that a unix rule names is allowed by it; any other as its file would be for writing. */
+static struct decision decide_connect(struct walk *w, const char *path)
+{
+	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE);
+
+	if (w->hard_key[3])
+		return decide_hard(w->img, w->hard[3]);
+	if (ballot_result(&w->col[3], &d))
+		return d;
+	d = decide(w, 1, path);
+	if (d.reason == REASON_OUTSIDE)
+		d.reason = REASON_DEFAULT;
+	return d;
+}
+
+static struct decision judge_spelling(const struct image *img, const struct request *req, unsigned access,
+				      const char *path, struct trace *t)
+{
+	static const unsigned char order[] = { 1, 2, 0 }; /* a write explains more than the read beside it */
+	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE), other;
+	size_t len = strnlen(path, LIMIT_PATH);
+	struct walk w;
+	bool first = true;
+
+	if (len >= LIMIT_PATH)
+		return decision_deny(REASON_TOO_LONG, RULE_NONE);
+	if (path[0] != '/')
+		return d;
+	walk_open(&w, img, req->op == OP_UNIX ? ACCESS_WRITE | COL_CONNECT : access, t);
+	walk_path(&w, path, len);
+	if (w.broken)
+		return d;
+	if (req->op == OP_UNIX)
+		return decide_connect(&w, path);
+	for (size_t i = 0; i < sizeof(order); i++) {
+		if (!(access & 1u << order[i]))
+			continue;
+		other = decide(&w, order[i], path);
+		if (first)
+			d = other;
+		else
+			decision_tighten(&d, &other);
+		first = false;
+	}
+	if (access & ACCESS_DELETE || req->op == OP_RENAME)
+		judge_ancestor(&w, &d);
+	judge_raw(&w, req, path, &d);
+	return d;
+}
+
+void eval_path(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
+{
+	unsigned access = req->access ? req->access : op_access(req->op);
+	struct decision other;
+
+	*d = decision_deny(REASON_MALFORMED, RULE_NONE);
+	if (!img->h || !req->path || access == 0 || access & ~(unsigned)ACCESS_ALL)
+		return;
+	*d = judge_spelling(img, req, access, req->path, t);
+	if (!req->given)
+		return;
+	other = judge_spelling(img, req, access, req->given, t);
+	decision_tighten(d, &other);
+}

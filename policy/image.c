@@ -1,0 +1,113 @@
+/*
+ * Reading the policy image.
+ *
+ * Guarantees: no byte outside [base, base + size) is read, whatever the image holds; offsets are
+ * checked at each use and not only in image_open().  May not allocate or keep state.
+ */
+#include "image.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CHECKED_FROM (offsetof(struct image_header, checksum) + sizeof(uint64_t))
+
+/* Not cryptographic: it finds torn and rotten images; who may write one is the kernel's matter. */
+uint64_t image_checksum(const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+	uint64_t h = 0x9e3779b97f4a7c15ull ^ len;
+	uint64_t w;
+
+	for (; len >= sizeof(w); p += sizeof(w), len -= sizeof(w)) {
+		memcpy(&w, p, sizeof(w));
+		h = (h ^ w) * 0xff51afd7ed558ccdull;
+		h ^= h >> 32;
+	}
+	w = 0;
+	if (len > 0)
+		memcpy(&w, p, len);
+	h = (h ^ w) * 0xc4ceb9fe1a85ec53ull;
+	return h ^ h >> 29;
+}
+
+static bool span_ok(const struct image_span *s, size_t size)
+{
+	if (s->len == 0)
+		return true;
+	return s->off % 8 == 0 && s->off >= sizeof(struct image_header) && s->off <= size &&
+	       s->len <= size - s->off;
+}
+
+static bool header_ok(const struct image_header *h, const uint8_t *base, size_t size)
+{
+	const struct image_span *str = &h->sec[SEC_STRINGS];
+
+	if (h->size != size || h->mode > MODE_DANGER || h->approvals > APPROVALS_ASK)
+		return false;
+	if (h->reads > READS_FLOOR || h->network > NETWORK_OPEN)
+		return false;
+	for (size_t i = 0; i < SEC_COUNT; i++)
+		if (!span_ok(&h->sec[i], size))
+			return false;
+	return str->len > 0 && base[str->off] == '\0' && base[str->off + str->len - 1] == '\0';
+}
+
+int image_open(struct image *img, const void *base, size_t size, enum image_check check)
+{
+	const struct image_header *h = base;
+
+	if (!base || size < sizeof(*h) || (uintptr_t)base % _Alignof(struct image_header) != 0)
+		return -EINVAL;
+	if (h->magic != IMAGE_MAGIC)
+		return -EINVAL;
+	if (h->version != IMAGE_VERSION)
+		return -EPROTO;
+	if (!header_ok(h, base, size))
+		return -EBADMSG;
+	if (check == IMAGE_CHECK_ALL &&
+	    image_checksum((const uint8_t *)base + CHECKED_FROM, size - CHECKED_FROM) != h->checksum)
+		return -EBADMSG;
+	*img = (struct image){ .base = base, .size = size, .h = h };
+	return 0;
+}
+
+const void *image_sec(const struct image *img, enum image_section_id id, size_t *ret_len)
+{
+	const struct image_span *s;
+
+	*ret_len = 0;
+	if (!img->h || (unsigned)id >= SEC_COUNT)
+		return NULL;
+	s = &img->h->sec[id];
+	if (s->len == 0 || !span_ok(s, img->size))
+		return NULL;
+	*ret_len = s->len;
+	return img->base + s->off;
+}
+
+const char *image_str(const struct image *img, uint32_t off)
+{
+	size_t len;
+	const char *s = image_sec(img, SEC_STRINGS, &len);
+
+	/* The last byte is NUL, so whatever starts inside ends inside. */
+	if (!s || off >= len || s[len - 1] != '\0')
+		return "";
+	return s + off;
+}
+
+const struct image_rule *image_rule(const struct image *img, uint32_t i)
+{
+	size_t len;
+	const struct image_rule *r = image_sec(img, SEC_RULES, &len);
+
+	return r && i < len / sizeof(*r) ? r + i : NULL;
+}
+
+bool image_outer(const struct image *img, struct image *ret_outer)
+{
+	size_t len;
+	const void *p = image_sec(img, SEC_OUTER, &len);
+
+	return p && image_open(ret_outer, p, len, IMAGE_CHECK_HEADER) == 0;
+}

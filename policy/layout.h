@@ -1,0 +1,153 @@
+/*
+ * Layout of the path and host sections of an image, shared by their writers (compile_path.c,
+ * compile_host.c) and readers (eval_path.c, eval_host.c).  Private to policy/.  A change here
+ * bumps IMAGE_VERSION.
+ */
+#ifndef PALE_LAYOUT_H
+#define PALE_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* --- paths: a trie of components, node 0 is "/" ------------------------------------------------ */
+
+/* The last edge to the node was a literal one: what lies below is named by this directory. */
+#define NODE_NAMED     1u
+#define NODE_LITERAL   2u /* has literal edges */
+#define NODE_SUFFIX    4u /* has edges of the form `*.ext`, found by the name's last extension */
+#define NODE_ANY_DEPTH 8u /* `**`: stays active at each deeper component */
+
+struct path_node {
+	uint32_t flags;
+	uint32_t spec; /* specificity of a rule that ends here */
+	uint32_t ref, n_ref;
+	uint32_t glob, n_glob;
+	uint32_t any;	/* the `**` node below, 0 = none */
+	uint32_t guard; /* a rule that protects something strictly below, or RULE_NONE */
+};
+
+/* Hash table with linear probing, a power of two of slots, child 0 = free. */
+#define EDGE_SUFFIX (1u << 31) /* in parent: the name is an extension with its dot */
+struct path_edge {
+	uint32_t parent, hash, name, child;
+};
+
+/* First and last are bytes that a matching name must begin and end with; 0 = any. */
+struct path_glob {
+	uint32_t pattern, child;
+	uint16_t len;
+	uint8_t first, last;
+};
+
+struct path_ref {
+	uint32_t rule;
+	uint8_t kind, layer, rank, pad;
+};
+
+/* Specificity of one component. */
+#define SPEC_LITERAL 4u
+#define SPEC_PARTIAL 2u
+#define SPEC_STAR    1u
+
+static inline uint64_t load_tail(const char *s, size_t n)
+{
+	uint32_t lo, hi;
+
+	if (n >= 4) {
+		memcpy(&lo, s, 4);
+		memcpy(&hi, s + n - 4, 4);
+		return (uint64_t)hi << 32 | lo;
+	}
+	if (n == 0)
+		return 0;
+	return (uint64_t)(uint8_t)s[0] | (uint64_t)(uint8_t)s[n / 2] << 8 | (uint64_t)(uint8_t)s[n - 1] << 16;
+}
+
+static inline uint32_t hash_name(const char *s, size_t n)
+{
+	uint64_t h = n * 0x9e3779b97f4a7c15ull, w;
+
+	for (; n > 8; s += 8, n -= 8) {
+		memcpy(&w, s, 8);
+		h = (h ^ w) * 0xff51afd7ed558ccdull;
+		h ^= h >> 32;
+	}
+	h = (h ^ load_tail(s, n)) * 0xc4ceb9fe1a85ec53ull;
+	return (uint32_t)(h >> 32);
+}
+
+static inline uint32_t hash_edge(uint32_t parent, uint32_t name_hash)
+{
+	uint64_t h = ((uint64_t)parent << 32 | name_hash) * 0x9e3779b97f4a7c15ull;
+
+	return (uint32_t)(h >> 32);
+}
+
+/* --- unix sockets without a path: SEC_UNIX is an array -------------------------------- */
+
+struct unix_name {
+	uint32_t pattern, rule;
+};
+
+/* --- hosts -------------------------------------------------------------------------------------- */
+
+/*
+ * SEC_HOST: struct host_head, then n_slot slots (a power of two, n_ref 0 = free), then n_ref refs.
+ * SEC_ADDR: struct addr_head, then n_slot addr_slots; their refs are SEC_HOST's.
+ * Refs of `bind =` stand at [bind, bind + n_bind).
+ */
+struct host_head {
+	uint32_t n_slot, n_ref;
+	uint32_t bind, n_bind;
+};
+
+#define HOST_EXACT 0u
+#define HOST_BELOW 1u /* `*.name`; with an empty name `*`, everything */
+struct host_slot {
+	uint32_t hash, name, form, spec, ref, n_ref;
+};
+
+#define REF_PORTED 1u /* the rule names ports */
+#define REF_LOCAL  2u /* an address that the word `localhost` stands for */
+struct host_ref {
+	uint32_t rule;
+	uint16_t lo, hi;
+	uint8_t kind, layer, rank, flags;
+};
+
+struct addr_head {
+	uint64_t prefixes[3]; /* bit n: a rule with prefix length n exists */
+	uint32_t n_slot, pad;
+};
+
+struct addr_slot {
+	uint8_t addr[16];
+	uint32_t prefix, ref, n_ref;
+};
+
+/* Names hash from their end, so that one pass over a name yields the hash of each parent domain. */
+#define HOST_HASH_SEED 0x811c9dc5u
+static inline uint32_t hash_host_byte(uint32_t h, char c)
+{
+	return (h ^ (uint8_t)c) * 0x01000193u;
+}
+
+static inline uint32_t hash_host_end(uint32_t h, uint32_t form)
+{
+	h = (h ^ form) * 0x9e3779b1u;
+	return h ^ h >> 15;
+}
+
+static inline uint32_t hash_addr(const uint8_t addr[16], uint32_t prefix)
+{
+	uint64_t hi, lo;
+
+	memcpy(&hi, addr, 8);
+	memcpy(&lo, addr + 8, 8);
+	hi = (hi ^ prefix) * 0x9e3779b97f4a7c15ull;
+	hi = (hi ^ hi >> 32 ^ lo) * 0xff51afd7ed558ccdull;
+	return (uint32_t)(hi >> 32);
+}
+
+#endif

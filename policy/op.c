@@ -1,0 +1,99 @@
+/*
+ * Names of operations, verdicts and reasons.  Tables only: no state, no allocation.
+ */
+#include "op.h"
+
+#include <string.h>
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+
+static const struct {
+	const char *name;
+	unsigned access;
+} ops[OP_COUNT] = {
+	[OP_NONE] = { "none", 0 },
+	[OP_READ] = { "read", ACCESS_READ },
+	[OP_WRITE] = { "write", ACCESS_WRITE },
+	[OP_DELETE] = { "delete", ACCESS_DELETE },
+	[OP_RENAME] = { "rename", ACCESS_WRITE | ACCESS_DELETE },
+	[OP_LINK] = { "link", ACCESS_WRITE },
+	[OP_SYMLINK] = { "symlink", ACCESS_WRITE },
+	[OP_MKDIR] = { "mkdir", ACCESS_WRITE },
+	[OP_MKNOD] = { "mknod", ACCESS_WRITE },
+	[OP_TRUNCATE] = { "truncate", ACCESS_WRITE },
+	[OP_CHMOD] = { "chmod", ACCESS_WRITE },
+	[OP_CHOWN] = { "chown", ACCESS_WRITE },
+	[OP_UTIME] = { "utime", ACCESS_WRITE },
+	[OP_XATTR] = { "xattr", ACCESS_WRITE },
+	[OP_EXEC] = { "exec", ACCESS_READ },
+	[OP_CONNECT] = { "connect", 0 },
+	[OP_UNIX] = { "unix", ACCESS_WRITE },
+	[OP_RESOLVE] = { "resolve", 0 },
+	[OP_BIND] = { "bind", 0 },
+	[OP_ATTACH] = { "attach", 0 },
+};
+
+static const char *const reasons[REASON_COUNT] = {
+	[REASON_NONE] = "no reason given",
+	[REASON_RULE] = "a rule of the policy",
+	[REASON_OUTSIDE] = "outside the workspace",
+	[REASON_INSIDE] = "inside the workspace",
+	[REASON_READABLE] = "nothing forbids reading it",
+	[REASON_READONLY] = "mode is read-only",
+	[REASON_ABSOLUTE] = "absolute path; only relative paths are accepted",
+	[REASON_TRAVERSAL] = "path with a `..` segment",
+	[REASON_ANCESTOR] = "a directory above a protected path may not be moved or removed",
+	[REASON_SELF] = "it belongs to pale",
+	[REASON_DEFAULT] = "no rule names it",
+	[REASON_CHILDREN] = "mode read-only runs no commands",
+	[REASON_OFFLINE] = "the network is off",
+	[REASON_URL] = "the network is off and the command names a URL",
+	[REASON_REBIND] = "a public name that answers with a private address",
+	[REASON_TRUNK] = "a protected branch, or one that cannot be told",
+	[REASON_DANGER] = "mode is danger",
+	[REASON_OPERATOR] = "the command the operator started",
+	[REASON_UNHOOKED] = "the program would run outside the fence",
+	[REASON_TOO_LONG] = "longer than can be judged",
+	[REASON_MALFORMED] = "the request cannot be understood",
+	[REASON_NEVER] = "it would have to be asked, and approvals = never",
+	[REASON_NOBODY] = "it must be asked, and nobody can be reached to answer",
+	[REASON_TIMEOUT] = "nobody answered in time",
+	[REASON_HUMAN] = "a human answered",
+	[REASON_REPEATED] = "denied before in this turn",
+};
+
+const char *op_name(enum op op)
+{
+	return (unsigned)op < OP_COUNT ? ops[op].name : "?";
+}
+
+const char *verdict_name(enum verdict v)
+{
+	switch (v) {
+	case VERDICT_ALLOW:
+		return "allow";
+	case VERDICT_ASK:
+		return "ask";
+	case VERDICT_DENY:
+		return "deny";
+	}
+	return "?";
+}
+
+const char *reason_text(enum reason r)
+{
+	return (unsigned)r < REASON_COUNT && reasons[r] ? reasons[r] : "?";
+}
+
+enum op op_by_name(const char *name)
+{
+	for (size_t i = OP_NONE + 1; name && i < NELEM(ops); i++)
+		if (strcmp(ops[i].name, name) == 0)
+			return (enum op)i;
+	return OP_NONE;
+}
+
+unsigned op_access(enum op op)
+{
+	return (unsigned)op < OP_COUNT ? ops[op].access : 0;
+}
