@@ -1,0 +1,390 @@
+/*
+ * Judging the start of a program.
+ *
+ * The kernel finds the file (an O_PATH open follows every link as execve will), and what is
+ * held then is what is named, inspected and judged.  The exec itself goes by path again,
+ * because a script would see /dev/fd/N for its own name otherwise: that gap is the documented
+ * exception which only the kernel's side closes.
+ *
+ * Everything big lies in scratch memory that is given back before the exec: this runs in vfork
+ * children and on small signal stacks.
+ */
+#include "preload/exec.h"
+
+#include <linux/prctl.h>
+#include <linux/xattr.h>
+
+#include "policy/argv.h"
+#include "policy/elfkind.h"
+#include "policy/path.h"
+
+/* Interpreters of interpreters that the kernel follows (bprm recursion limit). */
+#define SCRIPT_DEPTH 4
+/* Words shown of a command line that is too long to be judged. */
+#define SHOWN_WORDS 32
+
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439
+#endif
+
+struct work {
+	struct request req;
+	struct elf_info elf, inner;
+	char branch[256];
+	char target[2048];
+	size_t used;
+	char text[3 * LIMIT_PATH]; /* cwd, real and given path, one behind the other: few pages are touched */
+};
+
+/* --- the file ----------------------------------------------------------------------------------- */
+
+/* An open program file: held to name it, open for reading where that is allowed. */
+struct program {
+	int held;
+	int fd; /* -EACCES: may be executed but not read */
+	unsigned mode;
+};
+
+static void fd_name(int fd, char buf[40])
+{
+	struct out o = out_of(buf, 40);
+
+	text_str(&o, "/proc/self/fd/");
+	text_uint(&o, (uint64_t)fd);
+	text_end(&o);
+}
+
+static void program_close(struct program *p)
+{
+	if (p->fd >= 0)
+		sys_close(p->fd);
+	if (p->held >= 0)
+		sys_close(p->held);
+}
+
+/* 0, or what execve would say of it before it looked inside. */
+static int program_usable(struct program *p, int flags)
+{
+	struct stat st;
+	long r = raw2(SYS_fstat, p->held, &st);
+	char name[40];
+
+	if (r < 0)
+		return (int)r;
+	if (S_ISLNK(st.st_mode) && flags & AT_SYMLINK_NOFOLLOW)
+		return -ELOOP;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	p->mode = st.st_mode;
+	r = raw4(SYS_faccessat2, p->held, "", X_OK, AT_EMPTY_PATH | AT_EACCESS);
+	if (r == -ENOSYS || r == -EPERM) {
+		fd_name(p->held, name);
+		r = raw3(SYS_faccessat, AT_FDCWD, name, X_OK);
+	}
+	return (int)r;
+}
+
+static int program_open(struct program *p, int dirfd, const char *path, int flags)
+{
+	char name[40];
+	int r;
+
+	p->fd = -EBADF;
+	p->held = -EBADF;
+	if (!*path && flags & AT_EMPTY_PATH) {
+		p->held = (int)raw3(SYS_fcntl, dirfd, F_DUPFD_CLOEXEC, 3);
+	} else {
+		int nofollow = flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0;
+
+		p->held = (int)raw4(SYS_openat, dirfd, path, O_PATH | O_CLOEXEC | nofollow, 0);
+	}
+	if (p->held < 0)
+		return p->held;
+	r = program_usable(p, flags);
+	if (r < 0) {
+		program_close(p);
+		return r;
+	}
+	fd_name(p->held, name);
+	p->fd = (int)raw4(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+	return 0;
+}
+
+static long read_at(void *ctx, void *buf, size_t len, uint64_t off)
+{
+	int fd = *(const int *)ctx;
+	long r;
+
+	do
+		r = raw4(SYS_pread64, fd, buf, len, off);
+	while (r == -EINTR);
+	return r;
+}
+
+/* What runs with other rights than ours ignores LD_PRELOAD; under no_new_privs nothing does. */
+static bool gains_privilege(const struct program *p)
+{
+	char cap[64];
+
+	if (raw5(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		return false;
+	if (p->mode & S_ISUID || (p->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+		return true;
+	return p->fd >= 0 && raw4(SYS_fgetxattr, p->fd, XATTR_NAME_CAPS, cap, sizeof cap) > 0;
+}
+
+/* --- would the preload be in it? ---------------------------------------------------------------- */
+
+/* Answers besides -errno, which is what the kernel says of a file that it cannot start. */
+enum { HOOK_NO, HOOK_YES };
+
+/* Options of ld.so that take the next word. */
+static bool loader_option_takes_word(const char *arg)
+{
+	static const char *const options[] = {
+		"--library-path",	  "--inhibit-rpath",	"--audit", "--preload", "--argv0",
+		"--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"
+	};
+
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+		if (strcmp(arg, options[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The program that `ld.so [options] PROGRAM` starts, NULL where it starts none. */
+static const char *loader_program(char *const *argv)
+{
+	for (size_t i = argv && argv[0] ? 1 : 0; argv && argv[i]; i++) {
+		if (argv[i][0] != '-')
+			return argv[i];
+		if (strcmp(argv[i], "--verify") == 0 || strcmp(argv[i], "--list") == 0)
+			return NULL;
+		if (loader_option_takes_word(argv[i]) && argv[i + 1])
+			i++;
+	}
+	return NULL;
+}
+
+static bool is_loader(const char *path)
+{
+	const char *base = path_basename(path);
+
+	return strncmp(base, "ld-", 3) == 0 && strstr(base, ".so");
+}
+
+static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_info *elf);
+
+/* One open file, and the interpreter that it would start in its turn; inner has room for those. */
+static int program_hookable(const struct program *p, int cwd, unsigned depth, struct elf_info *elf,
+			    struct elf_info *inner)
+{
+	char interp[sizeof elf->interp];
+
+	if (p->fd < 0)
+		return HOOK_NO;
+	elf_inspect(read_at, (void *)&p->fd, elf);
+	if (elf->kind == ELF_UNKNOWN)
+		return -ENOEXEC;
+	if (elf->kind != ELF_SCRIPT)
+		return elf_is_hookable(elf->kind) && !gains_privilege(p) ? HOOK_YES : HOOK_NO;
+	if (depth > SCRIPT_DEPTH)
+		return -ELOOP;
+	memcpy(interp, elf->interp, sizeof interp);
+	return file_hookable(cwd, interp, depth + 1, inner);
+}
+
+static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_info *elf)
+{
+	struct program p;
+	int r = program_open(&p, cwd, path, 0);
+
+	if (r < 0)
+		return r;
+	r = program_hookable(&p, cwd, depth, elf, elf);
+	program_close(&p);
+	return r;
+}
+
+/* Leaves in w->elf what the program file itself is. */
+static int query_hookable(const struct exec_query *q, const struct program *p, struct work *w)
+{
+	const char *prog;
+
+	if (!is_loader(w->req.path))
+		return program_hookable(p, q->cwd, 0, &w->elf, &w->inner);
+	if (gains_privilege(p))
+		return HOOK_NO;
+	prog = loader_program(q->argv);
+	/* A name that ld.so would look for in its library path is nobody's honest program. */
+	return !prog || file_hookable(q->cwd, prog, 0, &w->inner) == HOOK_YES ? HOOK_YES : HOOK_NO;
+}
+
+/* --- the request -------------------------------------------------------------------------------- */
+
+/* What was just written at the end of w->text stays; NULL where len is an error. */
+static const char *text_add(struct work *w, long len)
+{
+	const char *s = w->text + w->used;
+
+	if (len < 0)
+		return NULL;
+	w->used += (size_t)len + 1;
+	return s;
+}
+
+static const char *dir_path(struct work *w, int dirfd)
+{
+	char *room = w->text + w->used;
+
+	return text_add(w, dirfd == AT_FDCWD ? sys_self.cwd_path(room, LIMIT_PATH)
+					     : sys_self.fd_path(dirfd, room, LIMIT_PATH));
+}
+
+/* Real path, the other spelling, and the directory.  0 or -errno. */
+static int fill_paths(struct work *w, const struct exec_query *q, const struct program *p)
+{
+	struct request *req = &w->req;
+	const char *base;
+	int n;
+
+	req->cwd = dir_path(w, q->cwd);
+	n = sys_self.fd_path(p->held, w->text + w->used, LIMIT_PATH);
+	req->path = text_add(w, n);
+	if (!req->path)
+		return n;
+	req->raw = q->raw;
+	if (!*q->path)
+		return 0;
+	base = q->path[0] == '/' ? "/" : q->dirfd == q->cwd ? req->cwd : NULL;
+	if (base)
+		n = path_normalise(base, q->path, w->text + w->used, LIMIT_PATH);
+	else
+		n = sys_lexical(q->dirfd, q->path, w->text + w->used, LIMIT_PATH);
+	req->given = text_add(w, n);
+	if (req->given && strcmp(req->given, req->path) == 0)
+		req->given = NULL;
+	return 0;
+}
+
+/* False where it is over a limit; then only its start is kept, to be shown. */
+static bool fill_argv(struct request *req, char *const *argv)
+{
+	static const char *const none[] = { NULL };
+	size_t n = 0, bytes = 0;
+
+	req->argv = argv ? exec_words(argv) : none;
+	for (; req->argv[n]; n++) {
+		bytes += strnlen(req->argv[n], LIMIT_ARGV) + 1;
+		if (n < LIMIT_ARGC && bytes <= LIMIT_ARGV)
+			continue;
+		req->argc = n < SHOWN_WORDS ? n : SHOWN_WORDS;
+		return false;
+	}
+	req->argc = n;
+	return true;
+}
+
+static const char *known_ident(const struct elf_info *elf)
+{
+	const struct image_ident *id;
+	size_t len;
+
+	if (state_now() != STATE_LIVE || elf->build_id_len != sizeof id->build_id)
+		return NULL;
+	id = image_sec(&session.img, SEC_IDENT, &len);
+	for (size_t i = 0; id && i < len / sizeof *id; i++)
+		if (memcmp(id[i].build_id, elf->build_id, sizeof id->build_id) == 0)
+			return image_str(&session.img, id[i].name);
+	return NULL;
+}
+
+static bool unhooked_is_allowed(void)
+{
+	return state_now() == STATE_LIVE && session.img.h->allow_unhooked;
+}
+
+/* --- the verdict -------------------------------------------------------------------------------- */
+
+typedef bool (*verdict_fn)(const struct request *req, const char *target);
+
+static bool refuse_unhooked(const struct request *req, const char *target)
+{
+	refuse(req, target, (struct decision){ .reason = REASON_UNHOOKED, .rule = RULE_NONE });
+	return false;
+}
+
+static bool refuse_long(const struct request *req, const char *target)
+{
+	refuse(req, target, (struct decision){ .reason = REASON_TOO_LONG, .rule = RULE_NONE });
+	return false;
+}
+
+/* Calls fn with the command line as people read it, whole where there is memory for it. */
+static bool with_target(struct work *w, verdict_fn fn)
+{
+	const struct request *req = &w->req;
+	size_t n = argv_join(req->argv, req->argc, w->target, sizeof w->target);
+	char *whole;
+	bool ok;
+
+	if (req->argc == 0)
+		return fn(req, req->path);
+	whole = n >= sizeof w->target ? scratch_get(n + 1) : NULL;
+	if (!whole)
+		return fn(req, w->target);
+	argv_join(req->argv, req->argc, whole, n + 1);
+	ok = fn(req, whole);
+	scratch_put(whole, n + 1);
+	return ok;
+}
+
+static int judge_program(struct work *w, const struct exec_query *q, const struct program *p)
+{
+	struct request *req = &w->req;
+	int r, h;
+
+	*req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
+	r = fill_paths(w, q, p);
+	if (r < 0)
+		return r;
+	if (!fill_argv(req, q->argv)) {
+		with_target(w, refuse_long);
+		return EXEC_DENIED;
+	}
+	h = query_hookable(q, p, w);
+	if (h == HOOK_NO && !unhooked_is_allowed()) {
+		with_target(w, refuse_unhooked);
+		return EXEC_DENIED;
+	}
+	req->ident = known_ident(&w->elf);
+	if (command_wants_branch(req))
+		req->git_branch = gitref_branch(req, q->envp, w->branch, sizeof w->branch);
+	if (!with_target(w, judge))
+		return EXEC_DENIED;
+	/*
+	 * Answered here, not by the kernel: binfmt_misc might know the format and start an
+	 * interpreter of its own choice, which nobody looked at.
+	 */
+	return h < 0 && !unhooked_is_allowed() ? h : EXEC_ALLOWED;
+}
+
+int exec_check(const struct exec_query *q)
+{
+	struct program p;
+	struct work *w;
+	int r;
+
+	if (!judging())
+		return EXEC_ALLOWED;
+	if (!q->path)
+		return -EFAULT;
+	r = program_open(&p, q->dirfd, q->path, q->flags);
+	if (r < 0)
+		return r;
+	w = scratch_get(sizeof *w);
+	r = w ? judge_program(w, q, &p) : -ENOMEM;
+	scratch_put(w, sizeof *w);
+	program_close(&p);
+	return r;
+}

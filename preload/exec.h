@@ -1,0 +1,59 @@
+/*
+ * Programs: which file would really run, would the preload be in it, may it.
+ * Shared by exec*, posix_spawn*, system and popen; private to preload/.
+ */
+#ifndef PALE_PRELOAD_EXEC_H
+#define PALE_PRELOAD_EXEC_H
+
+#include "preload/internal.h"
+
+/* A program about to be started. */
+struct exec_query {
+	int dirfd; /* path is relative to it, as execveat has it */
+	const char *path;
+	int flags;	 /* AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW */
+	int cwd;	 /* where the program will start: AT_FDCWD or a directory */
+	const char *raw; /* path as the program wrote it, NULL where PATH found it */
+	char *const *argv;
+	char *const *envp;
+};
+
+enum { EXEC_ALLOWED = 0, EXEC_DENIED = 1 };
+
+/*
+ * Judges it.  EXEC_ALLOWED; EXEC_DENIED (recorded and said: EACCES); or -errno where the kernel
+ * would refuse it anyway (nothing there, not executable, no format it knows: nothing is recorded
+ * but what the policy had to say).  BOOT and OFF allow.  async-signal-safe, vfork-safe, errno kept.
+ */
+int exec_check(const struct exec_query *q);
+
+/* argv as the evaluator wants it; the kernel's and libc's prototypes only lack the const. */
+static inline const char *const *exec_words(char *const argv[])
+{
+	return (const char *const *)argv;
+}
+
+/* A walk through PATH for a name without slash; the rules of glibc's execvpe. */
+struct exec_search {
+	const char *file;
+	size_t len;
+	const char *dirs; /* what is left of PATH, NULL at the end */
+	bool eacces;	  /* something was there, but not for us */
+	int error;	  /* of the last candidate */
+};
+
+void exec_search_start(struct exec_search *s, const char *file);
+/* The next candidate into buf (LIMIT_PATH bytes): 0, or the error to give up with.  A file with a slash is
+ * its own only candidate. */
+int exec_search_next(struct exec_search *s, char *buf);
+/* Is -err of a candidate a reason to look further?  Remembers it. */
+bool exec_search_goes_on(struct exec_search *s, int err);
+
+/*
+ * Branch that HEAD of the repository names which `git` with these words would work on: follows -C,
+ * --git-dir and GIT_DIR, else walks up from cwd.  Written to buf, NULL where it cannot be told
+ * (detached, no repository).  async-signal-safe, vfork-safe.
+ */
+const char *gitref_branch(const struct request *req, char *const envp[], char *buf, size_t size);
+
+#endif
