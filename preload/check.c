@@ -125,7 +125,6 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 	if (!r)
 		return -ENOMEM;
 	ret->scratch = r;
-	r->parent = AT_FDCWD;
 	e = resolve(&sys_self, dirfd, path, follow, r);
 	if (e == -EMFILE || e == -ENFILE)
 		return spot_unheld(ret, op, access, dirfd, path, r);
@@ -160,7 +159,7 @@ static const char *plain_last(const char *path)
 static int hold_parent(int dirfd, const char *path, const char *last, bool *ret_owned)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
-	char parent[NEAR_PATH];
+	char parent[NEAR_PATH] UNINITIALIZED;
 	size_t n = (size_t)(last - path);
 	long fd;
 
@@ -193,7 +192,7 @@ static bool hold_goes_far(long e)
 static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		     enum resolve_follow follow)
 {
-	char lexical[NEAR_PATH];
+	char lexical[NEAR_PATH] UNINITIALIZED;
 	struct request req = { .op = op, .access = access, .raw = path, .path = lexical };
 	const char *last = plain_last(path);
 	struct decision d;

@@ -13,7 +13,7 @@
 static int delete_at(int dirfd, const char *path, int flags)
 {
 	struct spot s;
-	long r = check_path(&s, OP_DELETE, dirfd, path, RESOLVE_NOFOLLOW_LAST);
+	long r = check_path(&s, OP_DELETE, dirfd, path, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
 		r = raw3(SYS_unlinkat, s.dirfd, s.name, (long)flags);
@@ -39,7 +39,7 @@ int rmdir(const char *path)
 int remove(const char *path)
 {
 	struct spot s;
-	long r = check_path(&s, OP_DELETE, AT_FDCWD, path, RESOLVE_NOFOLLOW_LAST);
+	long r = check_path(&s, OP_DELETE, AT_FDCWD, path, RESOLVE_ENTRY_LAST);
 
 	if (r == 0) {
 		r = raw3(SYS_unlinkat, s.dirfd, s.name, 0);
@@ -72,11 +72,10 @@ static long rename_ends(const struct ends *e)
 {
 	unsigned swap = e->flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
 	struct spot from, to = { 0 };
-	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from,
-			      RESOLVE_NOFOLLOW_LAST);
+	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
-		r = check_access(&to, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to, RESOLVE_NOFOLLOW_LAST);
+		r = check_access(&to, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to, RESOLVE_ENTRY_LAST);
 	if (r == 0) {
 		r = e->flags ? raw5(SYS_renameat2, from.dirfd, from.name, to.dirfd, to.name, (long)e->flags)
 			     : raw4(SYS_renameat, from.dirfd, from.name, to.dirfd, to.name);
@@ -118,7 +117,7 @@ static long link_ends(const struct ends *e)
 	long r = check_access(&from, OP_LINK, ACCESS_WRITE, e->fromfd, e->from, follow);
 
 	if (r == 0)
-		r = check_access(&to, OP_LINK, ACCESS_WRITE, e->tofd, e->to, RESOLVE_NOFOLLOW_LAST);
+		r = check_access(&to, OP_LINK, ACCESS_WRITE, e->tofd, e->to, RESOLVE_ENTRY_LAST);
 	if (r == 0) {
 		unsigned flags =
 			from.magic || !from.scratch ? e->flags : e->flags & ~(unsigned)AT_SYMLINK_FOLLOW;
@@ -149,7 +148,7 @@ int linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 int symlinkat(const char *target, int dirfd, const char *path)
 {
 	struct spot s;
-	long r = check_path(&s, OP_SYMLINK, dirfd, path, RESOLVE_NOFOLLOW_LAST);
+	long r = check_path(&s, OP_SYMLINK, dirfd, path, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
 		r = raw3(SYS_symlinkat, target, s.dirfd, s.name);
@@ -165,7 +164,7 @@ int symlink(const char *target, const char *path)
 int mkdirat(int dirfd, const char *path, mode_t mode)
 {
 	struct spot s;
-	long r = check_path(&s, OP_MKDIR, dirfd, path, RESOLVE_NOFOLLOW_LAST);
+	long r = check_path(&s, OP_MKDIR, dirfd, path, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
 		r = raw3(SYS_mkdirat, s.dirfd, s.name, (long)mode);
@@ -181,7 +180,7 @@ int mkdir(const char *path, mode_t mode)
 int mknodat(int dirfd, const char *path, mode_t mode, dev_t dev)
 {
 	struct spot s;
-	long r = check_path(&s, OP_MKNOD, dirfd, path, RESOLVE_NOFOLLOW_LAST);
+	long r = check_path(&s, OP_MKNOD, dirfd, path, RESOLVE_ENTRY_LAST);
 
 	/* The kernel takes 32 bits of device number here. */
 	if (r == 0)

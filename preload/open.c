@@ -9,6 +9,8 @@
 
 #include <limits.h>
 
+#include "policy/path.h"
+
 #define TRY_FAR INT_MIN
 
 /* What openat2 takes; open(2) ignores the rest, openat2 refuses it. */
@@ -50,13 +52,16 @@ static long open_plain(int dirfd, const char *path, int flags, unsigned mode)
 
 static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 {
-	char lexical[NEAR_PATH];
+	char lexical[NEAR_PATH] UNINITIALIZED;
 	struct request req = open_request(flags, path);
 	struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
 	struct decision d;
 	long fd;
 
 	if (state_now() != STATE_LIVE || sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
+		return TRY_FAR;
+	/* `..` goes up from where a directory is by then, which is not always where it was read from. */
+	if (req.access & ACCESS_WRITE && path_has_dotdot(path))
 		return TRY_FAR;
 	req.path = lexical;
 	d = eval(&session.img, &req);
@@ -134,8 +139,6 @@ static int open_far(int dirfd, const char *path, int flags, unsigned mode)
 		return fd;
 	/* A link that appears between walk and open makes ELOOP: look again, a few times. */
 	for (int round = 0; round < 4; round++) {
-		r->parent = AT_FDCWD;
-		r->parent_owned = false;
 		fd = open_judged(dirfd, path, flags, mode, r);
 		resolved_done(&sys_self, r);
 		if (fd != -ELOOP || flags & O_NOFOLLOW)

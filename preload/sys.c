@@ -210,7 +210,7 @@ static int dirfd_path(int fd, char *buf, size_t size)
 
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size)
 {
-	char base[NEAR_PATH];
+	char base[NEAR_PATH] UNINITIALIZED;
 	int n;
 
 	if (path[0] == '/')
