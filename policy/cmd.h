@@ -1,0 +1,141 @@
+/*
+ * Private to command rules: how SEC_CMD is laid out, and how the words of a command are told apart.
+ *
+ * compile_cmd.c writes the section, eval_cmd.c reads it; bump IMAGE_VERSION when it changes.
+ * (a|b) is expanded when compiling, so an entry is a plain list of tokens.  The section is
+ * cmd_header, cmd_entry[], cmd_token[], u32 bucket[n_buckets + 1], u32 chain[], u32 wild[]:
+ * entries with a literal program hang in the bucket of cmd_hash(program, first literal word),
+ * those with a glob for a program in wild.  async-signal-safe, no allocation.
+ */
+#ifndef PALE_CMD_H
+#define PALE_CMD_H
+
+#include "argv.h"
+#include "image.h"
+
+struct cmd_header {
+	uint32_t n_entries, n_tokens, n_buckets, n_chain, n_wild, pad;
+};
+
+enum cmd_program {
+	PROGRAM_NAME,	   /* a basename, or one with its version left off */
+	PROGRAM_PATH,	   /* the resolved file */
+	PROGRAM_GLOB,	   /* a basename */
+	PROGRAM_PATH_GLOB, /* the resolved file */
+};
+
+enum cmd_end { END_OPEN, END_CLOSED /* `$` */ };
+
+struct cmd_entry {
+	uint32_t rule; /* index of the image's rule */
+	uint32_t program, program_kind;
+	uint32_t first, count; /* tokens */
+	uint32_t specificity, end;
+	uint32_t pad;
+};
+
+enum cmd_match {
+	MATCH_NONE,
+	MATCH_LITERAL,
+	MATCH_GLOB,
+	MATCH_ANY,	/* `*` */
+	MATCH_RELATIVE, /* `<relative>` */
+};
+
+enum cmd_token_kind {
+	TOKEN_WORD,	 /* the next word; `match` says how */
+	TOKEN_REST,	 /* `...` */
+	TOKEN_OPERAND,	 /* `if=`: a word that starts so, anywhere */
+	TOKEN_SHORT,	 /* -f, alone or in a cluster */
+	TOKEN_LONG,	 /* --force, also with =value, also abbreviated */
+	TOKEN_FLAG,	 /* -exec: this one word */
+	TOKEN_FLAG_GLOB, /* the same by glob */
+	TOKEN_DASHDASH,	 /* -- */
+};
+
+struct cmd_token {
+	uint32_t kind;
+	uint32_t text;	/* string */
+	uint32_t match; /* of the word, or of the option's value (MATCH_NONE: any or none) */
+	uint32_t value; /* string: the option's value */
+};
+
+uint32_t cmd_hash(const char *program, size_t program_len, const char *word);
+
+/* What is known about a program's options. */
+struct cmd_known {
+	const char *program;
+	const char *sub;    /* subcommand, or NULL: options before it */
+	const char *shorts; /* letters that take a value */
+	const char *longs;  /* blank-separated names that take the next word as value */
+	unsigned flags;
+};
+
+enum cmd_known_flag {
+	KNOWN_EVERYWHERE = 1,  /* also behind the subcommand */
+	KNOWN_SINGLE_DASH = 2, /* long options have one dash (find -exec) */
+	KNOWN_PLUS = 4,	       /* +toolchain stands before the subcommand */
+};
+
+/* The row of a program and subcommand (NULL: global), or NULL. */
+const struct cmd_known *cmd_known_find(const char *program, const char *sub);
+/* Does this option (as written: -C, --git-dir, -am) take the next word? row may be NULL. */
+bool cmd_known_takes(const struct cmd_known *row, const char *option);
+
+/* A command with what is known about its program; borrowed from c. */
+struct cmd_view {
+	const struct command *c;
+	const struct cmd_known *global, *sub;
+	const char *word; /* its first word, "" where there is none */
+	size_t count;
+};
+
+struct cmd_view cmd_view_of(const struct command *c);
+
+/* Is word one of the blank-separated list? */
+bool word_in_list(const char *list, const char *word, size_t len);
+
+enum cmd_arg { ARG_END, ARG_WORD, ARG_OPTION, ARG_VALUE, ARG_DASHDASH };
+
+/* Goes over the arguments; start with { .view = v }. */
+struct cmd_walk {
+	const struct cmd_view *view;
+	size_t next;
+	bool only_words, value_next, seen_sub;
+};
+
+/* The next argument and what it is; *ret is "" at the end. */
+enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret);
+
+/* The section of an image; the arrays have the header's lengths, their contents are not checked yet. */
+struct cmd_table {
+	const struct image *img;
+	const struct cmd_header *h;
+	const struct cmd_entry *entries;
+	const struct cmd_token *tokens;
+	const uint32_t *bucket, *chain, *wild;
+};
+
+/* Every name by which rules may call the program; some are beginnings of others (python3.11). */
+struct cmd_name {
+	const char *p;
+	size_t len;
+};
+struct cmd_names {
+	struct cmd_name list[12];
+	size_t n;
+};
+
+/* The names of c, its path, and one more (NULL: none). */
+void cmd_names_of(const struct command *c, const char *extra, struct cmd_names *names);
+bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct cmd_names *names);
+
+/* Deny and ask rules take options as getopt does, abbreviated; allow rules only in full, and `$` binds them.
+ */
+enum cmd_reading { READ_STRICT, READ_WIDE };
+
+/* The rest of the rule, program aside. */
+bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
+		       enum cmd_reading reading);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * git understood: which branches does this command line move, delete or check out, and does it
+ * talk to another machine?
+ *
+ * From the words alone, in every spelling that git accepts; what the words cannot tell (an implicit
+ * push, `push :`, update-ref --stdin) counts as hitting every protected branch.  Configuration
+ * files are not read: an alias in one of them is a new exec, judged then.  async-signal-safe.
+ */
+#ifndef PALE_GIT_H
+#define PALE_GIT_H
+
+#include "argv.h"
+#include "image.h"
+
+/* Is it git, under either of its names? */
+bool git_is(const struct command *c);
+
+/*
+ * True where c touches a branch that SEC_BRANCH protects, with the rule that says so.  head is the
+ * short name of HEAD's branch in the caller's directory, or NULL for unknown.  Never true where
+ * nothing is protected.
+ */
+bool git_touches_trunk(const struct image *img, const struct command *c, const char *head,
+		       uint32_t *ret_rule);
+
+/* Does the answer to the above hang on head? */
+bool git_wants_head(const struct command *c);
+
+/* Clones, fetches, pulls, pushes or otherwise speaks to a remote. */
+bool git_is_online(const struct command *c);
+
+#endif
