@@ -55,6 +55,14 @@ static const char *member_text(const struct record *r, const struct field *f)
 	return s ? s : "";
 }
 
+static long long member_number(const struct record *r, const struct field *f)
+{
+	long long n;
+
+	memcpy(&n, member(r, f), sizeof(n));
+	return n;
+}
+
 static bool is_number(const struct field *f)
 {
 	return f->type == FIELD_U64 || f->type == FIELD_I64;
@@ -159,9 +167,9 @@ void record_hash(struct record *r)
 		const char *text = number;
 
 		if (f->type == FIELD_U64)
-			snprintf(number, sizeof(number), "%llu", *(unsigned long long *)member(r, f));
+			snprintf(number, sizeof(number), "%llu", (unsigned long long)member_number(r, f));
 		else if (f->type == FIELD_I64)
-			snprintf(number, sizeof(number), "%lld", *(long long *)member(r, f));
+			snprintf(number, sizeof(number), "%lld", member_number(r, f));
 		else
 			text = member_text(r, f);
 		hash_field(&st, text, strlen(text));
@@ -189,8 +197,7 @@ char *record_to_line(const struct record *r, size_t *ret_len)
 
 	for (size_t i = 0; root && i < N_FIELDS; i++) {
 		const struct field *f = &fields[i];
-		json_t *v = is_number(f) ? json_integer(*(json_int_t *)member(r, f))
-					 : json_string(member_text(r, f));
+		json_t *v = is_number(f) ? json_integer(member_number(r, f)) : json_string(member_text(r, f));
 
 		if (json_object_set_new_nocheck(root, f->name, v) < 0)
 			goto out;

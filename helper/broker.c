@@ -1,0 +1,323 @@
+/*
+ * From a question to its answer.  The order is the promise: the request is on the disk before
+ * anyone can see it, the decision is on the disk before the one who waits hears of it, and a
+ * ledger that cannot be written answers no.
+ *
+ * The question is judged again here, on this process' own image: a deny is never asked, and what
+ * the asker claims about the verdict counts for nothing.
+ */
+#include "helper.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "policy/argv.h"
+#include "policy/rule.h"
+
+#define NS_LISTED (600 * NS_S)
+#define TEXT_MAX  2048
+
+/* --- answers --- */
+
+static void answer(struct helper *h, struct conn *c, const struct wire_answer *a)
+{
+	char frame[TEXT_MAX + 256], text[TEXT_MAX];
+	struct wire_answer cut = *a;
+	int n;
+
+	snprintf(text, sizeof(text), "%s", a->text ? a->text : "");
+	cut.text = text;
+	n = wire_put_answer(frame, sizeof(frame), &cut);
+	if (n > 0)
+		(void)!send(c->fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	conn_drop(h, c);
+}
+
+static void refuse(struct helper *h, struct conn *c, enum reason reason, const char *text)
+{
+	const struct wire_answer a = {
+		.verdict = VERDICT_DENY, .reason = reason, .text = text, .approval = ""
+	};
+
+	answer(h, c, &a);
+}
+
+/* Everyone who waits for ap. */
+static unsigned answer_waiters(struct helper *h, const struct approval *ap, const struct wire_answer *a)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		if (h->conns[i].kind != CONN_AGENT || h->conns[i].waits != ap)
+			continue;
+		h->conns[i].waits = NULL;
+		answer(h, &h->conns[i], a);
+		n++;
+	}
+	return n;
+}
+
+static unsigned count_waiters(const struct helper *h, const struct approval *ap)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < CONNS_MAX; i++)
+		n += h->conns[i].kind == CONN_AGENT && h->conns[i].waits == ap;
+	return n;
+}
+
+/* --- cards --- */
+
+static char *target_of(const struct request *req)
+{
+	char addr[INET6_ADDRSTRLEN] = "", *text = NULL;
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	size_t len;
+
+	if (req->op == OP_EXEC && req->argc > 0) {
+		len = argv_join(req->argv, req->argc, NULL, 0);
+		text = malloc(len + 1);
+		if (text)
+			argv_join(req->argv, req->argc, text, len + 1);
+		return text;
+	}
+	if (req->op != OP_CONNECT && req->op != OP_BIND)
+		return strdup(req->path ? req->path : (req->host ? req->host : ""));
+	if (req->has_addr && memcmp(req->addr, mapped, sizeof(mapped)) == 0)
+		(void)inet_ntop(AF_INET, req->addr + 12, addr, sizeof(addr));
+	else if (req->has_addr)
+		(void)inet_ntop(AF_INET6, req->addr, addr, sizeof(addr));
+	if (asprintf(&text, strchr(req->host ? req->host : addr, ':') ? "[%s]:%u" : "%s:%u",
+		     req->host ? req->host : addr, req->port) < 0)
+		return NULL;
+	return text;
+}
+
+/* The card, not yet listed; NULL where memory or randomness is out. */
+static struct approval *card_new(struct helper *h, struct conn *c, const struct request *req,
+				 const struct decision *d, const char *print)
+{
+	struct approval *ap = calloc(1, sizeof(*ap));
+	char rule[1024];
+
+	if (!ap)
+		return NULL;
+	decision_describe(&h->image, d, rule, sizeof(rule));
+	ap->op = req->op;
+	ap->access = req->access;
+	ap->pid = c->pid;
+	ap->asked_real_ns = clock_real_ns();
+	ap->until_ns = clock_boot_ns() + h->image.h->timeout_s * NS_S;
+	ap->target = target_of(req);
+	ap->cwd = strdup(req->cwd ? req->cwd : "");
+	ap->exe = strdup(procs_find(&h->procs, c->pid)->exe);
+	ap->rule = strdup(rule);
+	memcpy(ap->print, print, sizeof(ap->print));
+	if (!ap->target || !ap->cwd || !ap->exe || !ap->rule || random_hex(ap->id, 16) < 0) {
+		approval_free(ap);
+		return NULL;
+	}
+	return ap;
+}
+
+enum card_record { CARD_BUFFERED, CARD_DURABLE };
+
+/* One record about a card.  What is kept is masked; what is shown to the human is not. */
+static int card_record(struct helper *h, const struct approval *ap, const char *op, const char *verdict,
+		       const char *more, enum card_record how)
+{
+	_cleanup_free_ char *target = strdup(ap->target), *detail = NULL;
+	struct event e = { .pid = ap->pid,
+			   .exe = ap->exe,
+			   .op = op,
+			   .target = target,
+			   .access = access_name(ap->access),
+			   .verdict = verdict,
+			   .rule = ap->rule,
+			   .via = "helper",
+			   .approval = ap->id };
+	pid_t parent = proc_parent((pid_t)ap->pid);
+
+	e.ppid = parent > 0 ? parent : 0;
+	if (!target || asprintf(&detail, "op=%s cwd=%s%s", op_name(ap->op), ap->cwd, more) < 0)
+		return -ENOMEM;
+	e.detail = detail;
+	if (ap->op == OP_EXEC)
+		mask_secrets(target);
+	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
+}
+
+static void forget_expired(struct helper *h, const char *print)
+{
+	for (size_t i = h->queue.n; i > 0; i--)
+		if (h->queue.list[i - 1]->state == APPROVAL_EXPIRED &&
+		    strcmp(h->queue.list[i - 1]->print, print) == 0)
+			queue_forget(&h->queue, h->queue.list[i - 1]);
+}
+
+static void card_open(struct helper *h, struct conn *c, const struct request *req, const struct decision *d,
+		      const char *print)
+{
+	struct approval *ap = card_new(h, c, req, d, print);
+
+	if (!ap) {
+		refuse(h, c, REASON_NOBODY, "the helper is out of memory");
+		return;
+	}
+	if (card_record(h, ap, "approval/request", "ask", "", CARD_DURABLE) < 0) {
+		approval_free(ap);
+		refuse(h, c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");
+		return;
+	}
+	forget_expired(h, print);
+	if (queue_add(&h->queue, ap) < 0) {
+		approval_free(ap);
+		refuse(h, c, REASON_NOBODY, "too many questions wait already");
+		return;
+	}
+	c->waits = ap;
+}
+
+/* Only the command the operator typed may claim to be it, and only until it runs. */
+static bool may_be_root(const struct helper *h, const struct conn *c)
+{
+	if (atomic_load(&h->ring->root_attached))
+		return false;
+	return c->pid == h->launcher_pid || (h->root_pid > 0 && c->pid == h->root_pid);
+}
+
+static bool settled(struct helper *h, struct conn *c, const struct request *req, const struct decision *d)
+{
+	struct wire_answer a = { .verdict = d->verdict, .reason = d->reason, .text = "", .approval = "" };
+	char text[1024];
+
+	(void)req;
+	if (d->verdict == VERDICT_ASK)
+		return false;
+	if (d->verdict != VERDICT_ALLOW) {
+		a.verdict = VERDICT_DENY;
+		decision_describe(&h->image, d, text, sizeof(text));
+		a.text = text;
+	}
+	answer(h, c, &a);
+	return true;
+}
+
+void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
+{
+	struct wire_answer granted = { .verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "" };
+	struct request *req = &ask->req;
+	char print[PRINT_HEX], id[APPROVAL_ID_HEX] = "";
+	struct decision d;
+
+	req->is_root = req->is_root && may_be_root(h, c);
+	d = eval(&h->image, req);
+	if (settled(h, c, req, &d))
+		return;
+	approval_print(req, print);
+	switch (queue_lookup(&h->queue, print, clock_boot_ns(), id)) {
+	case KNOWN_GRANT:
+		granted.approval = id;
+		answer(h, c, &granted);
+		return;
+	case KNOWN_DENIED:
+		refuse(h, c, REASON_REPEATED, "denied before in this turn");
+		return;
+	case KNOWN_PENDING:
+		c->waits = queue_pending(&h->queue, print);
+		c->waits->count++;
+		return;
+	case KNOWN_FULL:
+		refuse(h, c, REASON_NOBODY, "too many questions wait already");
+		return;
+	case KNOWN_NOTHING:
+		break;
+	}
+	if (h->image.h->approvals != APPROVALS_ASK)
+		refuse(h, c, REASON_NEVER, "");
+	else if (h->no_prompt)
+		refuse(h, c, REASON_NOBODY, "");
+	else
+		card_open(h, c, req, &d, print);
+}
+
+int broker_respond(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+		   unsigned *ret_waiters, bool *ret_late, const char **ret_err)
+{
+	bool approved = reply->said == APPROVAL_APPROVED;
+	struct wire_answer a = { .verdict = approved ? VERDICT_ALLOW : VERDICT_DENY,
+				 .reason = REASON_HUMAN,
+				 .text = reply->reason,
+				 .approval = ap->id };
+	bool late = ap->state == APPROVAL_EXPIRED;
+	_cleanup_free_ char *more = NULL;
+	int r;
+
+	if (asprintf(&more, " scope=%s%s by=%s pid=%d%s%s",
+		     reply->scope == SCOPE_SESSION ? "session" : "once", late ? " late" : "", reply->by,
+		     reply->pid, reply->reason[0] ? " reason=" : "", reply->reason) < 0)
+		return -ENOMEM;
+	r = card_record(h, ap, "approval/decision", approved ? "allow" : "deny", more, CARD_DURABLE);
+	*ret_err = "the decision could not be written to the ledger, so nothing was approved";
+	if (r < 0 && approved)
+		return r;
+	*ret_err = "too many grants in this session: approve it once";
+	r = queue_remember(&h->queue, ap, reply->said, reply->scope, clock_boot_ns());
+	if (r < 0)
+		return r;
+	(void)approval_move(ap, reply->said);
+	*ret_waiters = answer_waiters(h, ap, &a);
+	*ret_late = late;
+	queue_forget(&h->queue, ap);
+	return 0;
+}
+
+void broker_hangup(struct helper *h, struct conn *c)
+{
+	struct approval *ap = c->waits;
+
+	c->waits = NULL;
+	if (!ap || count_waiters(h, ap) > 0 || approval_move(ap, APPROVAL_CANCELLED) < 0)
+		return;
+	(void)card_record(h, ap, "approval/cancelled", "", " the asker is gone", CARD_BUFFERED);
+	queue_forget(&h->queue, ap);
+}
+
+void broker_tick(struct helper *h, uint64_t now_ns)
+{
+	const struct wire_answer a = {
+		.verdict = VERDICT_DENY, .reason = REASON_TIMEOUT, .text = "", .approval = ""
+	};
+	struct approval *ap;
+
+	while ((ap = queue_overdue(&h->queue, now_ns))) {
+		if (approval_move(ap, APPROVAL_EXPIRED) < 0) {
+			queue_forget(&h->queue, ap);
+			continue;
+		}
+		ap->until_ns = now_ns + NS_LISTED;
+		(void)card_record(h, ap, "approval/expired", "deny", " nobody answered in time",
+				  CARD_BUFFERED);
+		answer_waiters(h, ap, &a);
+	}
+}
+
+void broker_cancel_all(struct helper *h, const char *why)
+{
+	const struct wire_answer a = {
+		.verdict = VERDICT_DENY, .reason = REASON_NOBODY, .text = why, .approval = ""
+	};
+
+	while (h->queue.n > 0) {
+		struct approval *ap = h->queue.list[0];
+
+		if (approval_move(ap, APPROVAL_CANCELLED) == 0) {
+			(void)card_record(h, ap, "approval/cancelled", "", " the session is over",
+					  CARD_BUFFERED);
+			answer_waiters(h, ap, &a);
+		}
+		queue_forget(&h->queue, ap);
+	}
+}

@@ -1,0 +1,185 @@
+/*
+ * The session's directories and what lies in them.  Everything is made new (O_EXCL, mkdir) below
+ * a directory that is ours alone and is reached by descriptor from then on, so that no one can
+ * slip another file in.  In a setuid install the session's owner reaches image, ring and sockets,
+ * and nothing else.
+ */
+#include "helper.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define DESCRIPTION "session.json"
+#define LEDGER_FILE "ledger.jsonl"
+
+/* What a file's mode is when owner and helper are one user, and when they are two. */
+struct modes {
+	mode_t own, foreign;
+};
+static const struct modes mode_dir = { 0700, 0711 }, mode_image = { 0400, 0444 }, mode_ring = { 0600, 0666 },
+			  mode_socket = { 0600, 0666 };
+
+static mode_t mode_of(const struct helper *h, const struct modes *m)
+{
+	return h->foreign ? m->foreign : m->own;
+}
+
+/* Creates the directory PATH; its parent must be ours and nobody else's to write. */
+static int make_dir(const char *path, mode_t mode, int *ret_fd, const char **ret_err)
+{
+	_cleanup_free_ char *parent = strdup(path);
+	_cleanup_close_ int up = -1;
+	char *slash = parent ? strrchr(parent, '/') : NULL;
+	const char *name = slash ? path + (slash - parent) + 1 : NULL;
+	struct stat st;
+
+	*ret_err = "the session's directory must be an absolute path";
+	if (!slash || slash == parent || path[0] != '/' || *name == '\0' || strcmp(name, "..") == 0)
+		return -EINVAL;
+	*slash = '\0';
+	*ret_err = "the directory above the session's cannot be opened";
+	up = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (up < 0 || fstat(up, &st) < 0)
+		return -errno;
+	*ret_err = "the directory above the session's must belong to this user and be writable by no other";
+	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return -EPERM;
+	*ret_err = "the session's directory cannot be created";
+	if (mkdirat(up, name, 0700) < 0)
+		return -errno;
+	*ret_fd = openat(up, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*ret_fd < 0 || fchmod(*ret_fd, mode) < 0)
+		return -errno;
+	return 0;
+}
+
+static int make_ring(struct helper *h)
+{
+	_cleanup_close_ int fd =
+		openat(h->dir_fd, WIRE_RING_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	void *map;
+
+	if (fd < 0 || fchmod(fd, mode_of(h, &mode_ring)) < 0 || ftruncate(fd, (off_t)ring_size()) < 0)
+		return -errno;
+	map = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	h->ring = map;
+	ring_init(h->ring);
+	h->reader.h = h->ring;
+	return 0;
+}
+
+/* Binds by a relative name: the directory is held, and its path may be longer than sun_path. */
+static int make_socket(struct helper *h, const char *name, int *ret_fd)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, r = 0;
+
+	if (fd < 0)
+		return -errno;
+	*ret_fd = fd;
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", name);
+	if (fchdir(h->dir_fd) < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
+	    fchmodat(h->dir_fd, name, mode_of(h, &mode_socket), 0) < 0 || listen(fd, 128) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+		r = -errno;
+	if (chdir("/") < 0)
+		r = -errno;
+	return r;
+}
+
+static json_t *description(const struct helper *h)
+{
+	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o}", "session", h->session,
+			 "agent", h->agent, "argv", h->argv, "pid",
+			 (int)(h->root_pid > 0 ? h->root_pid : h->launcher_pid), "helper_pid", (int)getpid(),
+			 "started", h->started, "workspace", json_escaped(h->workspace, strlen(h->workspace)),
+			 "runtime_dir", json_escaped(h->runtime_dir, strlen(h->runtime_dir)), "state_dir",
+			 json_escaped(h->state_dir, strlen(h->state_dir)), "level", h->level, "preset",
+			 json_escaped(h->preset, strlen(h->preset)));
+}
+
+/* Replaced in one step, so that a reader sees the old one or the new one. */
+static int describe_in(int dirfd, const char *json, mode_t mode)
+{
+	int r;
+
+	(void)unlinkat(dirfd, DESCRIPTION ".new", 0);
+	r = file_create(dirfd, DESCRIPTION ".new", mode, json, strlen(json));
+	if (r < 0)
+		return r;
+	return renameat(dirfd, DESCRIPTION ".new", dirfd, DESCRIPTION) < 0 ? -errno : 0;
+}
+
+int session_describe(struct helper *h)
+{
+	_cleanup_json_ json_t *j = description(h);
+	_cleanup_free_ char *json = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	int r;
+
+	if (!json)
+		return -ENOMEM;
+	r = describe_in(h->state_fd, json, 0600);
+	return r < 0 ? r : describe_in(h->dir_fd, json, mode_of(h, &mode_image));
+}
+
+int files_create(struct helper *h, const char **ret_err)
+{
+	int r = make_dir(h->state_dir, 0700, &h->state_fd, ret_err);
+
+	if (r == 0)
+		r = make_dir(h->runtime_dir, mode_of(h, &mode_dir), &h->dir_fd, ret_err);
+	if (r < 0)
+		return r;
+	*ret_err = "the session's files cannot be created";
+	r = file_create(h->dir_fd, WIRE_IMAGE_FILE, mode_of(h, &mode_image), h->image_bytes, h->image.size);
+	if (r == 0)
+		r = make_ring(h);
+	if (r == 0)
+		r = make_socket(h, WIRE_AGENT_SOCKET, &h->agent_fd);
+	if (r == 0)
+		r = make_socket(h, WIRE_CONTROL_SOCKET, &h->control_fd);
+	if (r == 0)
+		r = session_describe(h);
+	if (r < 0)
+		return r;
+	*ret_err = "the ledger cannot be created";
+	return ledger_open(&h->ledger, h->state_fd, LEDGER_FILE, h->session, h->agent, h->level);
+}
+
+static void remove_files(int *dirfd, const char *path, const char *const names[])
+{
+	if (*dirfd < 0)
+		return;
+	for (size_t i = 0; names[i]; i++)
+		(void)unlinkat(*dirfd, names[i], 0);
+	(void)rmdir(path);
+	close(*dirfd);
+	*dirfd = -1;
+}
+
+void session_remove_runtime(struct helper *h)
+{
+	static const char *const names[] = { WIRE_AGENT_SOCKET,
+					     WIRE_CONTROL_SOCKET,
+					     WIRE_IMAGE_FILE,
+					     WIRE_RING_FILE,
+					     DESCRIPTION,
+					     DESCRIPTION ".new",
+					     NULL };
+
+	remove_files(&h->dir_fd, h->runtime_dir, names);
+}
+
+void files_abandon(struct helper *h)
+{
+	static const char *const names[] = { LEDGER_FILE, DESCRIPTION, DESCRIPTION ".new", NULL };
+
+	session_remove_runtime(h);
+	remove_files(&h->state_fd, h->state_dir, names);
+}

@@ -1,0 +1,398 @@
+/*
+ * The helper's private contracts.  One process per session, one thread, one poll loop; nothing
+ * in it blocks but the ledger's fdatasync.  It decides by the policy image, keeps the questions
+ * to the human and writes the ledger; it never acts for the agent.
+ *
+ *   hygiene   start-up of a program that may be setuid      start    the start message, the session's files
+ *   session   the poll loop, the launcher's messages, end   agent    questions of the session's processes
+ *   control   the operator's JSON-RPC                       taint    may this peer be an operator?
+ *   approve   the queue as a value: no I/O, no clock        broker   the queue's I/O: records, answers
+ *   drain     ring -> fold -> ledger                        fold     repeats become one record
+ *   procs     pid -> program                                ledger   the file
+ *   mask      secrets out of texts                          util     clocks, JSON packets
+ */
+#ifndef PALE_HELPER_H
+#define PALE_HELPER_H
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "policy/eval.h"
+#include "policy/record.h"
+#include "policy/ring.h"
+#include "policy/wire.h"
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#define NS_MS	 1000000ull
+#define NS_S	 1000000000ull
+
+static inline void cleanup_free(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void cleanup_json(json_t **j)
+{
+	json_decref(*j);
+}
+
+#define _cleanup_free_	__attribute__((cleanup(cleanup_free)))
+#define _cleanup_close_ __attribute__((cleanup(cleanup_close)))
+#define _cleanup_json_	__attribute__((cleanup(cleanup_json)))
+
+/* --- util.c --- */
+
+uint64_t clock_boot_ns(void); /* CLOCK_BOOTTIME: all expiry */
+uint64_t clock_real_ns(void); /* CLOCK_REALTIME: what records say */
+/* RFC 3339 UTC with microseconds; no locale, no time zone files. */
+void time_format(uint64_t real_ns, char buf[32]);
+/* n random bytes as hex (2n+1 chars); 0 or -errno: never a weak id. */
+int random_hex(char *buf, size_t n_bytes);
+/* Reads up to size-1 bytes of a small file (procfs); NUL-terminated; length or -errno. */
+ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size);
+/* Writes all of it; 0 or -errno (a short write is -ENOSPC). */
+int write_all(int fd, const void *bytes, size_t len);
+/* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
+int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
+/* Sends j as one packet and releases it; never blocks. 0 or -errno (-EMSGSIZE beyond LIMIT_FRAME). */
+int packet_send_json(int fd, json_t *j);
+/* An escaped JSON string of untrusted bytes (new reference), JSON null on ENOMEM. */
+json_t *json_escaped(const char *bytes, size_t len);
+
+/*
+ * Receives one packet without blocking.  Length (0 = the peer hung up) or -errno: -EAGAIN none
+ * yet, -EMSGSIZE too long, -EPERM descriptors came with it that nobody asked for (closed) or the
+ * writer is not the peer that connected.  *ret_fd takes one descriptor where it is not NULL.
+ */
+ssize_t packet_receive(int fd, char *buf, size_t size, int *ret_fd, pid_t writer);
+
+/* --- hygiene.c --- */
+
+/*
+ * The first thing main() does (facts: sudo, polkit, pkexec).  Returns 0, or the exit code with
+ * one sentence in *ret_err.  *ret_owner is the uid of who started us, *ret_foreign that we are
+ * installed setuid and now run, for good, as another user.
+ */
+int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err);
+
+/* --- mask.c --- */
+
+/* Overwrites what looks like a secret by ***, in place (the text never grows). */
+void mask_secrets(char *text);
+
+/* --- ledger.c --- */
+
+/* What a record says; the ledger adds the rest.  Untrusted strings go in raw, the ledger escapes.  NULL is
+ * "". */
+struct event {
+	uint64_t time_ns; /* CLOCK_REALTIME, 0 = now */
+	int64_t pid, ppid;
+	const char *exe, *op, *target;
+	size_t target_len; /* 0: target ends at its NUL */
+	const char *access, *verdict, *rule, *via, *approval, *detail;
+	uint64_t count; /* 0 counts as 1 */
+};
+
+struct ledger {
+	int fd;
+	int error; /* 0, or why nothing can be written (-errno) */
+	uint64_t retry_ns;
+	off_t good; /* the file holds whole records up to here */
+	char *buf;
+	size_t len, cap;
+	uint64_t buffered; /* records in buf */
+	uint64_t dirty_ns; /* since when something is written and not synced; 0 = nothing */
+	uint64_t seq, good_seq;
+	char prev[RECORD_HASH_HEX], good_prev[RECORD_HASH_HEX];
+	uint64_t lost;	     /* records that could not be written since the error */
+	uint64_t lost_total; /* of the whole session, however lost */
+	uint64_t denied;
+	uint64_t turn;
+	const char *session, *agent, *level; /* borrowed, escaped by the caller */
+};
+
+/* Creates the file NAME in dirfd and starts the chain. 0 or -errno. */
+int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
+		const char *level);
+/* Appends to the buffer; written with the next flush. 0 or -errno (the loss is counted). */
+int ledger_append(struct ledger *l, const struct event *e);
+/* Appends and waits until it is on the disk.  A failure means: do not act. */
+int ledger_append_durable(struct ledger *l, const struct event *e);
+/* One write of all that is buffered. 0 or -errno. */
+int ledger_flush(struct ledger *l);
+/* Flush, fdatasync when it is time, and retry after a failure. */
+void ledger_tick(struct ledger *l, uint64_t now_ns);
+void ledger_close(struct ledger *l);
+/* How the session's head is told: the hash of the last record on the disk. */
+static inline const char *ledger_head(const struct ledger *l)
+{
+	return l->good_prev;
+}
+
+/* --- procs.c --- */
+
+#define PROCS_MAX 4096
+
+struct proc {
+	int32_t pid, ppid;
+	char *exe; /* raw bytes */
+	uint64_t used;
+};
+
+/* Bounded map from pid to program, filled by the attach records, else from /proc. */
+struct procs {
+	struct proc slot[PROCS_MAX];
+	uint64_t clock;
+};
+
+void procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
+/* Never NULL; the exe may be "" where nobody knows.  Borrowed until the next call. */
+const struct proc *procs_find(struct procs *p, int32_t pid);
+void procs_done(struct procs *p);
+/* Parent of a process by /proc/PID/stat, or -errno. */
+pid_t proc_parent(pid_t pid);
+
+/* --- fold.c --- */
+
+#define FOLD_MAX 4096 /* a power of two */
+
+struct fold_entry {
+	uint64_t key;
+	uint64_t deadline_ns;
+	uint32_t chain; /* position + 1 of the next entry with this bucket */
+	char *strings;	/* exe, target, rule, approval, detail: one block, freed with the entry */
+	struct event e;
+};
+
+/* Decisions alike within two seconds, oldest first. */
+struct fold {
+	struct fold_entry ring[FOLD_MAX];
+	uint32_t bucket[FOLD_MAX]; /* position + 1 in ring by key, 0 = none */
+	uint64_t first, next;
+	struct ledger *ledger;
+};
+
+enum fold_urgency { FOLD_WAIT, FOLD_NOW };
+
+/*
+ * Records e, or counts it with one alike.  key names what is alike.  FOLD_NOW writes the first
+ * occurrence at once and the repeats as a second record.
+ */
+void fold_add(struct fold *f, uint64_t key, const struct event *e, enum fold_urgency urgency,
+	      uint64_t now_ns);
+/* Writes what is older than the window; FOLD_NOW: everything. */
+void fold_flush(struct fold *f, enum fold_urgency urgency, uint64_t now_ns);
+/* The counting half for a repeat whose event need not be built: true if it was counted. */
+bool fold_repeat(struct fold *f, uint64_t key);
+
+/* --- approve.c --- */
+
+#define APPROVALS_MAX	256
+#define GRANTS_MAX	256
+#define DENIED_MAX	256
+#define APPROVAL_ID_HEX 33
+#define PRINT_HEX	65
+
+enum approval_state {
+	APPROVAL_PENDING,
+	APPROVAL_APPROVED,
+	APPROVAL_DENIED,
+	APPROVAL_EXPIRED, /* denied once; a late approval leaves a one-shot grant */
+	APPROVAL_CANCELLED,
+	APPROVAL_STATES
+};
+
+enum approval_scope { SCOPE_ONCE, SCOPE_SESSION };
+
+/* One card.  Owns its strings. */
+struct approval {
+	char id[APPROVAL_ID_HEX];
+	char print[PRINT_HEX];
+	enum approval_state state;
+	enum op op;
+	unsigned access;
+	char *target; /* argv joined, path, or host:port: raw and whole */
+	char *cwd;
+	char *exe; /* who asks */
+	char *rule;
+	int64_t pid;
+	uint64_t asked_real_ns;
+	uint64_t until_ns; /* pending: the deadline; expired: how long it stays listed */
+	unsigned count;	   /* how often it was asked */
+};
+
+struct grant {
+	char print[PRINT_HEX];
+	char id[APPROVAL_ID_HEX];
+	uint64_t until_ns; /* 0: for the session; else one use until then */
+};
+
+struct queue {
+	struct approval *list[APPROVALS_MAX]; /* oldest first */
+	size_t n;
+	struct grant grants[GRANTS_MAX];
+	size_t n_grants;
+	char denied[DENIED_MAX][PRINT_HEX];
+	size_t n_denied, next_denied;
+	uint64_t turn;
+};
+
+enum approval_known { KNOWN_NOTHING, KNOWN_GRANT, KNOWN_DENIED, KNOWN_PENDING, KNOWN_FULL };
+
+/* SHA-256 over the length-prefixed parts that make two requests the same question. */
+void approval_print(const struct request *req, char print[PRINT_HEX]);
+/* What is known of this question.  A one-shot grant is used up; its id goes to ret_id. */
+enum approval_known queue_lookup(struct queue *a, const char *print, uint64_t now_ns,
+				 char ret_id[APPROVAL_ID_HEX]);
+/* Takes over ap (heap, strings set, id and print set) as pending.  -ENOSPC: ap is still the caller's. */
+int queue_add(struct queue *a, struct approval *ap);
+struct approval *queue_pending(struct queue *a, const char *print);
+/* By unique prefix of the id (at least 4 digits): 0, -ENOENT, -EEXIST (ambiguous). */
+int queue_find(struct queue *a, const char *prefix, struct approval **ret);
+/* Moves along the table of states; -EPERM where the table has no such step. */
+int approval_move(struct approval *ap, enum approval_state to);
+/* Keeps what a human said about ap for later questions.  -ENOSPC: no room for another grant. */
+int queue_remember(struct queue *a, const struct approval *ap, enum approval_state said,
+		   enum approval_scope scope, uint64_t now_ns);
+/* Takes ap off the list and frees it. */
+void queue_forget(struct queue *a, struct approval *ap);
+/* A card that is over its time: a pending one to expire, an expired one to forget; or NULL. */
+struct approval *queue_overdue(struct queue *a, uint64_t now_ns);
+size_t queue_count(const struct queue *a, enum approval_state state);
+/* The next turn: what was denied in this one may be asked again. */
+void queue_turn(struct queue *a);
+void queue_done(struct queue *a);
+void approval_free(struct approval *ap);
+const char *approval_state_name(enum approval_state s);
+/* How many digits of the id make it unique among the listed, at least 4. */
+int queue_short(const struct queue *a, const struct approval *ap);
+
+/* --- taint.c --- */
+
+/* What this process had when it was clean; a peer with more of it is inside some fence. */
+struct taint {
+	long no_new_privs, seccomp, filters;
+};
+
+int taint_read(pid_t pid, struct taint *ret);
+/*
+ * May the peer of this connection act as the operator?  0 and its pid, or -EPERM with a static
+ * reason in *ret_err.  Identity is the kernel's (SO_PEERCRED, SO_PEERPIDFD), never the peer's word.
+ */
+int taint_check(int fd, uid_t owner, const struct taint *baseline, pid_t agent_root, pid_t *ret_pid,
+		const char **ret_err);
+
+/* --- the session --- */
+
+#define CONNS_MAX 160
+
+enum conn_kind { CONN_FREE, CONN_AGENT, CONN_CONTROL };
+
+struct conn {
+	enum conn_kind kind;
+	int fd;
+	pid_t pid;
+	uint64_t deadline_ns;	/* agent: the question must have come by then */
+	struct approval *waits; /* agent: its question is this card */
+};
+
+enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };
+
+struct helper {
+	enum session_state state;
+	uid_t owner;
+	bool foreign;
+	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd;
+	char *session, *agent, *level, *runtime_dir, *state_dir, *not_enforced;
+	char *preset, *workspace, *sources;
+	json_t *argv;
+	char started[32];
+	char image_hash[RECORD_HASH_HEX];
+	uint8_t *image_bytes;
+	struct image image;
+	struct ring_header *ring;
+	struct ring_reader reader;
+	uint64_t ring_lost_seen, reader_lost_seen;
+	struct ledger ledger;
+	struct fold fold;
+	struct procs procs;
+	struct queue queue;
+	struct taint baseline;
+	bool no_prompt; /* nobody can be asked */
+	unsigned char fold_key[16];
+	pid_t root_pid, launcher_pid;
+	bool warned;
+	char end_status[64]; /* why the session ends, for session/end */
+	size_t conns_max;    /* what RLIMIT_NOFILE leaves */
+	struct conn conns[CONNS_MAX];
+	struct wire_ask ask;
+	char frame[LIMIT_FRAME + 2];
+};
+
+/* files.c: the runtime and the state directory with all that lies in them. 0, or -errno with a static
+ * sentence. */
+int files_create(struct helper *h, const char **ret_err);
+/* Undoes files_create of a session that did not start: the ledger goes too. */
+void files_abandon(struct helper *h);
+
+/*
+ * start.c: receives the start message and makes the session.  0, or an exit code after the
+ * launcher was told why; then nothing of the session is left on the disk.
+ */
+int session_start(struct helper *h);
+/* session.json in the state and the runtime directory; again when the agent's pid is known. */
+int session_describe(struct helper *h);
+/* Removes the runtime directory's files and the directory. */
+void session_remove_runtime(struct helper *h);
+
+/* session.c: serves until the session is over; the exit code. */
+int session_serve(struct helper *h);
+struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid);
+void conn_drop(struct helper *h, struct conn *c);
+
+/* drain.c: moves up to a bounded number of records from the ring; how many. */
+size_t drain_turn(struct helper *h);
+/* The end: everything that is in the ring, waiting a moment for writers that are not done. */
+void drain_all(struct helper *h);
+/* rule text and id of a decision, for records. */
+void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
+		    char *rule, size_t rule_size, char *detail, size_t detail_size);
+const char *access_name(unsigned access);
+
+/* agent.c */
+void agent_accept(struct helper *h);
+void agent_ready(struct helper *h, struct conn *c);
+
+/* broker.c */
+/* Answers one question now or leaves c waiting on a card. */
+void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask);
+/* A human's answer.  0 with *ret_waiters, -errno with a sentence. */
+struct broker_reply {
+	enum approval_state said;
+	enum approval_scope scope;
+	const char *reason, *by;
+	pid_t pid;
+};
+int broker_respond(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+		   unsigned *ret_waiters, bool *ret_late, const char **ret_err);
+/* The peer of c is gone: its card goes too when nobody else waits for it. */
+void broker_hangup(struct helper *h, struct conn *c);
+/* Expires and forgets what is over its time. */
+void broker_tick(struct helper *h, uint64_t now_ns);
+/* The session ends: everyone who waits is denied. */
+void broker_cancel_all(struct helper *h, const char *why);
+
+/* control.c */
+void control_accept(struct helper *h);
+void control_ready(struct helper *h, struct conn *c);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * The ledger's file: append only, whole records only, chained.
+ *
+ * Records gather in a buffer and leave it by one write(2) (group commit).  When a write fails the
+ * file is cut back to its last whole record and the ledger says so: it counts what it cannot
+ * write, everything that needs a record is refused meanwhile, and the first record after the
+ * trouble tells how many are missing.  The chain goes on from what is really in the file.
+ */
+#include "helper.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define BUF_MAX	   (256u << 10)
+#define NS_SYNC	   (200 * NS_MS)
+#define NS_RETRY   NS_S
+#define TARGET_MAX (256u << 10) /* escaped at most four times as long: below RECORD_LINE_MAX with the rest   \
+				 */
+
+int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
+		const char *level)
+{
+	memset(l, 0, sizeof(*l));
+	l->session = session;
+	l->agent = agent;
+	l->level = level;
+	l->turn = 1;
+	l->fd = openat(dirfd, name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (l->fd < 0)
+		return -errno;
+	record_genesis(session, l->prev);
+	memcpy(l->good_prev, l->prev, sizeof(l->prev));
+	return 0;
+}
+
+/* Nothing half-written remains; what was in the buffer is lost and counted. */
+static int fail(struct ledger *l, int err)
+{
+	l->error = err;
+	l->retry_ns = clock_boot_ns() + NS_RETRY;
+	l->lost += l->buffered;
+	l->lost_total += l->buffered;
+	l->buffered = 0;
+	l->len = 0;
+	l->seq = l->good_seq;
+	memcpy(l->prev, l->good_prev, sizeof(l->prev));
+	/* Tried again before the next write: on some file systems a full disk refuses even this. */
+	(void)!ftruncate(l->fd, l->good);
+	return err;
+}
+
+int ledger_flush(struct ledger *l)
+{
+	int r;
+
+	if (l->error)
+		return l->error;
+	if (l->len == 0)
+		return 0;
+	r = write_all(l->fd, l->buf, l->len);
+	if (r < 0)
+		return fail(l, r);
+	l->good += (off_t)l->len;
+	l->good_seq = l->seq;
+	memcpy(l->good_prev, l->prev, sizeof(l->prev));
+	l->len = 0;
+	l->buffered = 0;
+	if (l->dirty_ns == 0)
+		l->dirty_ns = clock_boot_ns();
+	return 0;
+}
+
+static int sync_now(struct ledger *l)
+{
+	int r = ledger_flush(l);
+
+	if (r < 0)
+		return r;
+	if (fdatasync(l->fd) < 0)
+		return fail(l, -errno);
+	l->dirty_ns = 0;
+	return 0;
+}
+
+static int buffer_add(struct ledger *l, const char *line, size_t len)
+{
+	if (l->len + len > l->cap) {
+		size_t cap = l->len + len + BUF_MAX;
+		char *buf = realloc(l->buf, cap);
+
+		if (!buf)
+			return -ENOMEM;
+		l->buf = buf;
+		l->cap = cap;
+	}
+	memcpy(l->buf + l->len, line, len);
+	l->len += len;
+	l->buffered++;
+	return 0;
+}
+
+static char *escaped(const char *s, size_t len)
+{
+	size_t n = s ? (len ? len : strlen(s)) : 0;
+
+	return record_escape(s ? s : "", n < TARGET_MAX ? n : TARGET_MAX);
+}
+
+/* Chains the event and puts its line into the buffer. */
+static int add(struct ledger *l, const struct event *e)
+{
+	_cleanup_free_ char *exe = escaped(e->exe, 0);
+	_cleanup_free_ char *target = escaped(e->target, e->target_len);
+	_cleanup_free_ char *rule = escaped(e->rule, 0);
+	_cleanup_free_ char *detail = escaped(e->detail, 0);
+	_cleanup_free_ char *line = NULL;
+	struct record r = { .seq = l->seq + 1,
+			    .session = l->session,
+			    .turn = l->turn,
+			    .agent = l->agent,
+			    .pid = e->pid,
+			    .ppid = e->ppid,
+			    .exe = exe,
+			    .op = e->op,
+			    .target = target,
+			    .access = e->access,
+			    .verdict = e->verdict,
+			    .rule = rule,
+			    .via = e->via,
+			    .level = l->level,
+			    .approval = e->approval,
+			    .detail = detail,
+			    .count = e->count ? e->count : 1 };
+	size_t len;
+	int err;
+
+	if (!exe || !target || !rule || !detail)
+		return -ENOMEM;
+	time_format(e->time_ns ? e->time_ns : clock_real_ns(), r.time);
+	memcpy(r.prev, l->prev, sizeof(r.prev));
+	record_hash(&r);
+	line = record_to_line(&r, &len);
+	if (!line || len > RECORD_LINE_MAX)
+		return line ? -EMSGSIZE : -ENOMEM;
+	err = buffer_add(l, line, len);
+	if (err < 0)
+		return err;
+	l->seq = r.seq;
+	memcpy(l->prev, r.hash, sizeof(r.hash));
+	return 0;
+}
+
+/* After a failure: cuts the file clean and writes down what is missing.  0 when writing works again. */
+static int revive(struct ledger *l)
+{
+	char detail[96];
+	struct event e = { .op = "loss", .via = "helper", .detail = detail, .count = l->lost };
+	uint64_t lost = l->lost;
+
+	if (clock_boot_ns() < l->retry_ns)
+		return l->error;
+	if (ftruncate(l->fd, l->good) < 0)
+		return fail(l, -errno);
+	snprintf(detail, sizeof(detail), "%llu records could not be written: %s", (unsigned long long)lost,
+		 strerrordesc_np(-l->error) ?: "unknown error");
+	l->error = 0;
+	if (lost == 0)
+		return 0;
+	/* fail() counts the loss record itself, which is none. */
+	if (add(l, &e) < 0 || sync_now(l) < 0) {
+		l->lost_total -= l->lost - lost;
+		l->lost = lost;
+		return fail(l, l->error ? l->error : -ENOMEM);
+	}
+	l->lost = 0;
+	return 0;
+}
+
+int ledger_append(struct ledger *l, const struct event *e)
+{
+	int r = l->error ? revive(l) : 0;
+
+	if (r == 0)
+		r = add(l, e);
+	if (r < 0) {
+		l->lost++;
+		l->lost_total++;
+		/* A single record that could not be built (memory) is a loss to report like any other. */
+		l->error = r;
+		return r;
+	}
+	return l->len >= BUF_MAX ? ledger_flush(l) : 0;
+}
+
+int ledger_append_durable(struct ledger *l, const struct event *e)
+{
+	int r = ledger_append(l, e);
+
+	return r < 0 ? r : sync_now(l);
+}
+
+void ledger_tick(struct ledger *l, uint64_t now_ns)
+{
+	if (l->error)
+		(void)revive(l);
+	(void)ledger_flush(l);
+	if (l->dirty_ns != 0 && now_ns - l->dirty_ns >= NS_SYNC)
+		(void)sync_now(l);
+}
+
+void ledger_close(struct ledger *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+	free(l->buf);
+	l->buf = NULL;
+}

@@ -1,0 +1,62 @@
+/*
+ * pale-helper: the authority of one session.  Started by `pale run`, which hands it a socket as
+ * descriptor 3; of no use to anyone else.
+ */
+#include "helper.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#ifndef PALE_VERSION
+#define PALE_VERSION "unversioned"
+#endif
+
+#define EXIT_USAGE  2
+#define EXIT_FAILED 125
+#define SESSION_FD  3
+
+static int say(int code, const char *text)
+{
+	(void)write_all(STDERR_FILENO, "pale-helper: ", 13);
+	(void)write_all(STDERR_FILENO, text, strlen(text));
+	(void)write_all(STDERR_FILENO, "\n", 1);
+	return code;
+}
+
+static int serve(uid_t owner, bool foreign)
+{
+	_cleanup_free_ struct helper *h = NULL;
+	socklen_t len = sizeof(int);
+	int type = 0, r;
+
+	if (getsockopt(SESSION_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
+		return say(EXIT_USAGE, "descriptor 3 is no session: this program is started by `pale run`");
+	h = calloc(1, sizeof(*h));
+	if (!h || sodium_init() < 0)
+		return say(EXIT_FAILED, "out of memory, or no randomness");
+	h->owner = owner;
+	h->foreign = foreign;
+	h->session_fd = SESSION_FD;
+	h->dir_fd = h->state_fd = h->agent_fd = h->control_fd = h->signal_fd = h->ledger.fd = -1;
+	r = session_start(h);
+	return r != 0 ? r : session_serve(h);
+}
+
+int main(int argc, char *argv[])
+{
+	const char *err;
+	uid_t owner = (uid_t)-1;
+	bool foreign = false;
+	int r = hygiene(argc, &owner, &foreign, &err);
+
+	if (r != 0)
+		return err ? say(r, err) : r;
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return write_all(STDOUT_FILENO, "pale-helper " PALE_VERSION "\n",
+				 strlen("pale-helper " PALE_VERSION "\n"));
+	if (argc != 2 || strcmp(argv[1], "session") != 0)
+		return say(EXIT_USAGE, "usage: pale-helper session|--version (started by `pale run`)");
+	return serve(owner, foreign);
+}

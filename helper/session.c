@@ -1,0 +1,265 @@
+/*
+ * The poll loop and the launcher's messages.  One thread; nothing blocks; what a peer sends is
+ * handled by a table that says in which state it may come.  However the session ends, the order
+ * is the same: no more writers, the ring to its end, everyone who waits denied, the last record.
+ */
+#include "helper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+
+#define POLL_BUSY_MS 10
+#define POLL_IDLE_MS 200
+#define BYE_WAIT_MS  1000
+#define N_FIXED	     4
+
+/* --- connections --- */
+
+struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid)
+{
+	size_t used = 0;
+	struct conn *c = NULL;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		used += h->conns[i].kind != CONN_FREE;
+		if (!c && h->conns[i].kind == CONN_FREE)
+			c = &h->conns[i];
+	}
+	/* Processes inside must not use up the operator's place. */
+	if (!c || used >= h->conns_max || (kind == CONN_AGENT && used + 8 >= h->conns_max)) {
+		close(fd);
+		return NULL;
+	}
+	*c = (struct conn){ .kind = kind, .fd = fd, .pid = pid };
+	return c;
+}
+
+void conn_drop(struct helper *h, struct conn *c)
+{
+	(void)h;
+	close(c->fd);
+	*c = (struct conn){ .kind = CONN_FREE, .fd = -1 };
+}
+
+static void conns_expire(struct helper *h, uint64_t now_ns)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+
+		if (c->kind != CONN_FREE && c->deadline_ns != 0 && now_ns >= c->deadline_ns)
+			conn_drop(h, c);
+	}
+}
+
+/* --- messages of the launcher --- */
+
+static int on_agent(struct helper *h, json_t *msg)
+{
+	json_int_t pid = json_integer_value(json_object_get(msg, "pid"));
+	int32_t none = 0;
+
+	if (pid <= 0 || pid > INT32_MAX || h->root_pid != 0)
+		return -EPROTO;
+	h->root_pid = (pid_t)pid;
+	(void)atomic_compare_exchange_strong(&h->ring->root_pid, &none, (int32_t)pid);
+	(void)session_describe(h);
+	return 0;
+}
+
+static int on_exit_status(struct helper *h, json_t *msg)
+{
+	const char *status = json_string_value(json_object_get(msg, "status"));
+
+	if (!status)
+		return -EPROTO;
+	snprintf(h->end_status, sizeof(h->end_status), "%s", status);
+	h->state = SESSION_ENDING;
+	return 0;
+}
+
+static const struct {
+	const char *type;
+	unsigned states;
+	int (*run)(struct helper *h, json_t *msg);
+} messages[] = {
+	{ "agent", SESSION_LIVE, on_agent },
+	{ "exit", SESSION_LIVE, on_exit_status },
+};
+
+static void end_session(struct helper *h, const char *status)
+{
+	snprintf(h->end_status, sizeof(h->end_status), "%s", status);
+	h->state = SESSION_ENDING;
+}
+
+static int handle(struct helper *h, const char *line, size_t len)
+{
+	_cleanup_json_ json_t *msg = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	const char *type = json_string_value(json_object_get(msg, "type"));
+
+	for (size_t i = 0; type && i < NELEM(messages); i++)
+		if (strcmp(messages[i].type, type) == 0 && (messages[i].states & h->state))
+			return messages[i].run(h, msg);
+	return -EPROTO;
+}
+
+static void launcher_ready(struct helper *h)
+{
+	ssize_t n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), NULL, 0);
+
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0) {
+		end_session(h, "launcher died");
+		return;
+	}
+	if (handle(h, h->frame, (size_t)n) < 0)
+		end_session(h, "the launcher broke the protocol");
+}
+
+static void signal_ready(struct helper *h)
+{
+	struct signalfd_siginfo si;
+
+	if (read(h->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		end_session(h, "the helper was told to stop");
+}
+
+/* --- the loop --- */
+
+static int open_signals(struct helper *h)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	h->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return h->signal_fd < 0 ? -errno : 0;
+}
+
+static void poll_once(struct helper *h, int timeout_ms)
+{
+	static void (*const fixed[N_FIXED])(struct helper * h) = { launcher_ready, signal_ready,
+								   control_accept, agent_accept };
+	struct pollfd p[N_FIXED + CONNS_MAX] = { { .fd = h->session_fd },
+						 { .fd = h->signal_fd },
+						 { .fd = h->control_fd },
+						 { .fd = h->agent_fd } };
+	struct conn *who[N_FIXED + CONNS_MAX];
+	nfds_t n = N_FIXED;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		if (h->conns[i].kind == CONN_FREE)
+			continue;
+		p[n].fd = h->conns[i].fd;
+		who[n++] = &h->conns[i];
+	}
+	for (nfds_t i = 0; i < n; i++)
+		p[i].events = POLLIN;
+	if (poll(p, n, timeout_ms) <= 0)
+		return;
+	for (nfds_t i = N_FIXED; i < n; i++) {
+		/* An answer to one may have closed another, and its place may be taken again. */
+		if (!p[i].revents || who[i]->kind == CONN_FREE || who[i]->fd != p[i].fd)
+			continue;
+		if (who[i]->kind == CONN_AGENT)
+			agent_ready(h, who[i]);
+		else
+			control_ready(h, who[i]);
+	}
+	for (nfds_t i = 0; i < N_FIXED; i++)
+		if (p[i].revents && h->state == SESSION_LIVE)
+			fixed[i](h);
+}
+
+/* Tells the launcher when the ledger stops working, once for each time. */
+static void warn_of_ledger(struct helper *h)
+{
+	char text[160];
+
+	if (h->ledger.error == 0)
+		h->warned = false;
+	if (h->ledger.error == 0 || h->warned)
+		return;
+	h->warned = true;
+	snprintf(text, sizeof(text),
+		 "the ledger cannot be written (%s): what would be asked is denied meanwhile",
+		 strerrordesc_np(-h->ledger.error) ?: "unknown error");
+	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s}", "type", "warn", "text", text));
+}
+
+static int next_timeout(size_t drained, int last)
+{
+	if (drained > 0)
+		return POLL_BUSY_MS;
+	return last * 2 < POLL_IDLE_MS ? last * 2 : POLL_IDLE_MS;
+}
+
+/* --- the end --- */
+
+static void say_bye(struct helper *h)
+{
+	struct pollfd p = { .fd = h->session_fd, .events = POLLOUT };
+	json_t *bye = json_pack("{s:s, s:I, s:s, s:I, s:I}", "type", "bye", "records",
+				(json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "denied",
+				(json_int_t)h->ledger.denied, "lost", (json_int_t)h->ledger.lost_total);
+
+	(void)poll(&p, 1, BYE_WAIT_MS);
+	(void)packet_send_json(h->session_fd, bye);
+}
+
+static int finish(struct helper *h)
+{
+	char detail[256];
+	struct event e = { .pid = h->root_pid, .op = "session/end", .via = "helper", .detail = detail };
+	int r;
+
+	close(h->agent_fd);
+	close(h->control_fd);
+	atomic_store(&h->ring->closed, 1);
+	broker_cancel_all(h, "the session is over");
+	drain_all(h);
+	snprintf(detail, sizeof(detail), "%s; records=%llu denied=%llu lost=%llu turns=%llu", h->end_status,
+		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)h->ledger.denied,
+		 (unsigned long long)h->ledger.lost_total, (unsigned long long)h->queue.turn);
+	r = ledger_append_durable(&h->ledger, &e);
+	say_bye(h);
+	session_remove_runtime(h);
+	ledger_close(&h->ledger);
+	procs_done(&h->procs);
+	queue_done(&h->queue);
+	return r < 0 ? 1 : 0;
+}
+
+int session_serve(struct helper *h)
+{
+	int timeout = POLL_BUSY_MS;
+
+	h->state = SESSION_LIVE;
+	if (open_signals(h) < 0)
+		end_session(h, "the helper cannot watch its signals");
+	else if (packet_send_json(h->session_fd, json_pack("{s:s}", "type", "ready")) < 0)
+		end_session(h, "launcher died");
+	while (h->state == SESSION_LIVE) {
+		uint64_t now;
+		size_t drained;
+
+		poll_once(h, timeout);
+		drained = drain_turn(h);
+		now = clock_boot_ns();
+		broker_tick(h, now);
+		conns_expire(h, now);
+		ledger_tick(&h->ledger, now);
+		warn_of_ledger(h);
+		timeout = next_timeout(drained, timeout);
+	}
+	return finish(h);
+}

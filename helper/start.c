@@ -1,0 +1,288 @@
+/*
+ * The start of a session: one message with one descriptor, the bundle.  The policy is compiled
+ * before anything is created, and whatever goes wrong is told to the launcher in a sentence (a
+ * policy's findings one by one) and leaves nothing behind.
+ */
+#include "helper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "policy/parse.h"
+#include "policy/rule.h"
+
+#define START_VERSION 1
+#define BUNDLE_MAX    (64u << 20)
+#define DIAGS_BYTES   (48 * 1024)
+#define START_WAIT_MS 10000
+#define FDS_RESERVED  24
+#define EXIT_START    1
+
+static int refuse(struct helper *h, const char *text, json_t *diags)
+{
+	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s, s:o*}", "type", "error", "text", text,
+							"diags", diags ? diags : json_array()));
+	return EXIT_START;
+}
+
+static int refuse_errno(struct helper *h, const char *text, const char *path, int err)
+{
+	_cleanup_free_ char *line = NULL, *where = record_escape(path, strlen(path));
+
+	if (!where ||
+	    asprintf(&line, "%s: %s: %s", where, text, strerrordesc_np(-err) ?: "unknown error") < 0)
+		return refuse(h, text, NULL);
+	return refuse(h, line, NULL);
+}
+
+static json_t *diags_json(const struct diags *d)
+{
+	static const char *const severities[] = {
+		[SEVERITY_ERROR] = "error", [SEVERITY_WARNING] = "warning", [SEVERITY_NOTE] = "note"
+	};
+	json_t *list = json_array();
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < d->n && bytes < DIAGS_BYTES; i++) {
+		const struct diag *f = &d->list[i];
+		const char *hint = f->hint ? f->hint : "";
+		json_t *j = json_pack("{s:o, s:i, s:i, s:s, s:s, s:o, s:o}", "file",
+				      json_escaped(f->file ? f->file : "", strlen(f->file ? f->file : "")),
+				      "line", (int)f->line, "col", (int)f->col, "severity",
+				      severities[f->severity], "code", f->code, "text",
+				      json_escaped(f->text, strlen(f->text)), "hint",
+				      json_escaped(hint, strlen(hint)));
+
+		bytes += j ? json_dumpb(j, NULL, 0, JSON_COMPACT | JSON_ENSURE_ASCII) : 0;
+		if (bytes >= DIAGS_BYTES)
+			json_decref(j);
+		else
+			json_array_append_new(list, j);
+	}
+	return list;
+}
+
+/* --- the message --- */
+
+static char *text_member(json_t *msg, const char *name)
+{
+	const char *s = json_string_value(json_object_get(msg, name));
+
+	return s ? strdup(s) : NULL;
+}
+
+/* A name that may stand in a path and in a record as it is. */
+static bool is_name(const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	return n > 0 && n < 64 && s[0] != '.' &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
+}
+
+static const char *read_message(struct helper *h, json_t *msg)
+{
+	const char *type = json_string_value(json_object_get(msg, "type"));
+	_cleanup_free_ char *agent = text_member(msg, "agent");
+
+	if (!type || strcmp(type, "start") != 0)
+		return "the first message is not start";
+	if (json_integer_value(json_object_get(msg, "version")) != START_VERSION)
+		return "pale and pale-helper are of different versions";
+	h->session = text_member(msg, "session");
+	h->runtime_dir = text_member(msg, "runtime_dir");
+	h->state_dir = text_member(msg, "state_dir");
+	h->level = text_member(msg, "level");
+	h->not_enforced = text_member(msg, "not_enforced");
+	h->agent = record_escape(agent ? agent : "", agent ? strlen(agent) : 0);
+	h->argv = json_incref(json_object_get(msg, "argv"));
+	if (!is_name(h->session))
+		return "the session's name is missing or holds more than letters, digits, dot, dash and "
+		       "underscore";
+	if (!h->runtime_dir || !h->state_dir || !h->not_enforced || !h->agent || !json_is_array(h->argv))
+		return "the start message lacks a member";
+	if (!h->level || strcmp(h->level, "hooks") != 0)
+		return "this helper serves the level hooks only";
+	return NULL;
+}
+
+/* The bundle's text out of the memory file (caller frees). */
+static int read_bundle(int fd, char **ret, size_t *ret_len)
+{
+	struct stat st;
+	char *text;
+	size_t len = 0;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > BUNDLE_MAX)
+		return -EINVAL;
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	while (len < (size_t)st.st_size) {
+		ssize_t n = pread(fd, text + len, (size_t)st.st_size - len, (off_t)len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			free(text);
+			return n < 0 ? -errno : -EINVAL;
+		}
+		len += (size_t)n;
+	}
+	text[len] = '\0';
+	*ret = text;
+	*ret_len = len;
+	return 0;
+}
+
+/* --- the policy --- */
+
+static void hash_text(const char *text, size_t len, char hex[RECORD_HASH_HEX])
+{
+	unsigned char digest[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(digest, (const unsigned char *)text, len);
+	sodium_bin2hex(hex, RECORD_HASH_HEX, digest, sizeof(digest));
+}
+
+/* "policy=/path sha256=...; ..." for the first record. */
+static char *describe_sources(const struct bundle *b, const char *preset)
+{
+	char *out = NULL, hex[RECORD_HASH_HEX];
+	size_t len = 0;
+	const char *text = preset_text(preset, &len);
+	int r = 0;
+
+	hash_text(text ? text : "", text ? len : 0, hex);
+	r = asprintf(&out, "preset=%s sha256=%s", preset, hex);
+	for (size_t i = 0; r >= 0 && i < b->n_sources; i++) {
+		_cleanup_free_ char *before = out;
+
+		hash_text(b->sources[i].text, b->sources[i].len, hex);
+		r = asprintf(&out, "%s; policy=%s sha256=%s", before, b->sources[i].path, hex);
+	}
+	return r < 0 ? NULL : out;
+}
+
+static int adopt_policy(struct helper *h, const struct bundle *b, const struct policy *p, struct diags *d)
+{
+	size_t size = 0;
+	int r = image_compile(p, NULL, d, &h->image_bytes, &size);
+
+	if (r < 0)
+		return r;
+	r = image_open(&h->image, h->image_bytes, size, IMAGE_CHECK_ALL);
+	if (r < 0)
+		return r;
+	h->no_prompt = b->no_prompt;
+	h->preset = strdup(p->preset ? p->preset : "");
+	h->workspace = strdup(p->workspace ? p->workspace : "");
+	h->sources = h->preset ? describe_sources(b, h->preset) : NULL;
+	return h->preset && h->workspace && h->sources ? 0 : -ENOMEM;
+}
+
+/* 0, or the exit code after the launcher was told. */
+static int compile(struct helper *h, const char *json, size_t len)
+{
+	struct bundle b;
+	struct policy p;
+	struct diags d;
+	int r;
+
+	bundle_init(&b);
+	policy_init(&p);
+	diags_init(&d);
+	r = bundle_decode(json, len, &b);
+	if (r < 0) {
+		r = refuse(h, "the bundle cannot be read", NULL);
+		goto out;
+	}
+	r = policy_parse(&b, &p, &d);
+	if (r == 0)
+		r = adopt_policy(h, &b, &p, &d);
+	if (r < 0)
+		r = refuse(h, r == -EBADMSG ? "the policy has errors" : "the policy cannot be compiled",
+			   diags_json(&d));
+out:
+	diags_done(&d);
+	policy_done(&p);
+	bundle_done(&b);
+	return r;
+}
+
+/* --- together --- */
+
+static int first_record(struct helper *h)
+{
+	_cleanup_free_ char *detail = NULL;
+	struct event e = {
+		.pid = h->launcher_pid, .op = "session/start", .via = "helper", .target = h->workspace
+	};
+
+	if (asprintf(&detail, "level=%s; not enforced: %s; %s", h->level, h->not_enforced, h->sources) < 0)
+		return -ENOMEM;
+	e.detail = detail;
+	return ledger_append_durable(&h->ledger, &e);
+}
+
+static int set_up(struct helper *h)
+{
+	struct ucred cred = { 0 };
+	socklen_t len = sizeof(cred);
+	const char *err = "";
+	struct rlimit files;
+	int r;
+
+	if (getsockopt(h->session_fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0)
+		h->launcher_pid = cred.pid;
+	getrlimit(RLIMIT_NOFILE, &files);
+	h->conns_max =
+		files.rlim_cur < CONNS_MAX + FDS_RESERVED ? (size_t)files.rlim_cur - FDS_RESERVED : CONNS_MAX;
+	h->queue.turn = 1;
+	h->fold.ledger = &h->ledger;
+	crypto_shorthash_keygen(h->fold_key);
+	time_format(clock_real_ns(), h->started);
+	if (taint_read(getpid(), &h->baseline) < 0)
+		return refuse(h,
+			      "/proc is not readable: the helper could not tell the operator from the agent",
+			      NULL);
+	r = files_create(h, &err);
+	if (r < 0)
+		return refuse_errno(h, err, h->state_fd < 0 ? h->state_dir : h->runtime_dir, r);
+	r = first_record(h);
+	return r < 0 ? refuse_errno(h, "the ledger cannot be written", h->state_dir, r) : 0;
+}
+
+int session_start(struct helper *h)
+{
+	struct pollfd p = { .fd = h->session_fd, .events = POLLIN };
+	_cleanup_free_ char *bundle = NULL;
+	_cleanup_json_ json_t *msg = NULL;
+	_cleanup_close_ int fd = -1;
+	const char *err;
+	size_t len = 0;
+	ssize_t n;
+	int r;
+
+	(void)poll(&p, 1, START_WAIT_MS);
+	n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), &fd, 0);
+	if (n <= 0)
+		return refuse(h, "no start message came, or one with more than one descriptor", NULL);
+	msg = json_loadb(h->frame, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+	err = read_message(h, msg);
+	if (!err && (fd < 0 || read_bundle(fd, &bundle, &len) < 0))
+		err = "the start message comes without a readable bundle";
+	if (err)
+		return refuse(h, err, NULL);
+	r = compile(h, bundle, len);
+	if (r == 0)
+		r = set_up(h);
+	if (r != 0)
+		files_abandon(h);
+	return r;
+}

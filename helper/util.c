@@ -1,0 +1,190 @@
+/* Clocks, ids, small files and packets.  Every system call has its one wrapper here. */
+#include "helper.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * NS_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock_boot_ns(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+uint64_t clock_real_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+void time_format(uint64_t real_ns, char buf[32])
+{
+	uint64_t s = real_ns / NS_S, day = s / 86400;
+	unsigned sec = (unsigned)(s % 86400), us = (unsigned)(real_ns % NS_S / 1000);
+	/* Days to a civil date with years that begin in March: gmtime() would read time zone files. */
+	unsigned z = (unsigned)(day + 719468), era = z / 146097, doe = z % 146097;
+	unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	unsigned mp = (5 * doy + 2) / 153, d = doy - (153 * mp + 2) / 5 + 1, m = mp < 10 ? mp + 3 : mp - 9;
+	unsigned y = yoe + era * 400 + (m <= 2);
+
+	snprintf(buf, 32, "%04u-%02u-%02uT%02u:%02u:%02u.%06uZ", y % 10000, m % 100, d % 100,
+		 sec / 3600 % 100, sec / 60 % 60, sec % 60, us % 1000000);
+}
+
+int random_hex(char *buf, size_t n_bytes)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned char raw[64];
+
+	if (n_bytes > sizeof(raw))
+		return -EINVAL;
+	if (getrandom(raw, n_bytes, 0) != (ssize_t)n_bytes)
+		return -EIO;
+	for (size_t i = 0; i < n_bytes; i++) {
+		buf[2 * i] = hex[raw[i] >> 4];
+		buf[2 * i + 1] = hex[raw[i] & 15];
+	}
+	buf[2 * n_bytes] = '\0';
+	return 0;
+}
+
+ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	size_t len = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (len < size - 1) {
+		ssize_t n = read(fd, buf + len, size - 1 - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	buf[len] = '\0';
+	return (ssize_t)len;
+}
+
+int write_all(int fd, const void *bytes, size_t len)
+{
+	const char *p = bytes;
+
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len)
+{
+	_cleanup_close_ int fd =
+		openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+
+	if (fd < 0)
+		return -errno;
+	/* The umask is 077, and a setuid install serves files to another user. */
+	if (fchmod(fd, mode) < 0)
+		return -errno;
+	return write_all(fd, bytes, len);
+}
+
+int packet_send_json(int fd, json_t *j)
+{
+	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	size_t len;
+
+	json_decref(j);
+	if (!text)
+		return -ENOMEM;
+	len = strlen(text);
+	if (len >= LIMIT_FRAME)
+		return -EMSGSIZE;
+	text[len] = '\n'; /* in the place of the NUL: a packet is a line */
+	return send(fd, text, len + 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+json_t *json_escaped(const char *bytes, size_t len)
+{
+	_cleanup_free_ char *text = record_escape(bytes, len);
+	json_t *j = text ? json_string(text) : NULL;
+
+	return j ? j : json_null();
+}
+
+/* Takes the wanted descriptor out of the control messages, closes all others. */
+static bool take_ancillary(struct msghdr *msg, int *ret_fd, pid_t writer)
+{
+	bool ok = !(msg->msg_flags & MSG_CTRUNC);
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		struct ucred cred;
+		int fd;
+
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+			ok = ok && (writer == 0 || cred.pid == writer);
+			continue;
+		}
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (ok && ret_fd && *ret_fd < 0) {
+				*ret_fd = fd;
+				continue;
+			}
+			close(fd);
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+ssize_t packet_receive(int fd, char *buf, size_t size, int *ret_fd, pid_t writer)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(8 * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = { buf, size - 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (!take_ancillary(&msg, ret_fd, n > 0 ? writer : 0))
+		return -EPERM;
+	if (msg.msg_flags & MSG_TRUNC)
+		return -EMSGSIZE;
+	buf[n] = '\0';
+	return n;
+}
