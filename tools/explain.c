@@ -1,0 +1,340 @@
+/*
+ * pale explain: what would be decided, by which rule, against which others, and what to write to
+ * change it.  It calls the very evaluator that the preload and the helper call.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "policy/argv.h"
+
+#include "tools.h"
+
+struct explainer {
+	const struct options *o;
+	struct loaded loaded;
+	json_t *list; /* with --json */
+	enum verdict worst;
+	size_t asked;
+};
+
+static const char *verdict_shout(enum verdict v)
+{
+	if (v == VERDICT_ALLOW)
+		return "ALLOW";
+	return v == VERDICT_ASK ? "ASK" : "DENY";
+}
+
+static json_t *rule_to_json(const struct image *img, uint32_t i)
+{
+	const struct image_rule *r = image_rule(img, i);
+
+	if (!r || r->kind >= RULE_KIND_COUNT)
+		return json_null();
+	return json_pack("{so, si, ss, ss, so, sb, so}", "file", json_text(image_str(img, r->file)), "line",
+			 (int)r->line, "section", rule_section((enum rule_kind)r->kind), "key",
+			 rule_key((enum rule_kind)r->kind), "text", json_text(image_str(img, r->text)),
+			 "hard", r->hard, "message",
+			 json_text(r->message ? image_str(img, r->message) : NULL));
+}
+
+static json_t *beaten_to_json(const struct image *img, const struct decision *d, const struct trace *t)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < t->n; i++) {
+		json_t *j;
+
+		if (t->list[i].rule == d->rule)
+			continue;
+		j = rule_to_json(img, t->list[i].rule);
+		if (json_is_object(j))
+			json_object_set_new(j, "verdict", json_string(verdict_name(t->list[i].verdict)));
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+static void report_json(struct explainer *x, const struct question *q, const struct decision *d,
+			const struct trace *t, const char *change)
+{
+	const struct image *img = &x->loaded.image;
+	char why[1024];
+
+	decision_describe(img, d, why, sizeof(why));
+	json_array_append_new(x->list,
+			      json_pack("{ss, so, ss, ss, so, so, so, so, so, sb}", "op", op_name(q->req.op),
+					"target", json_text(q->target), "verdict", verdict_name(d->verdict),
+					"reason", reason_text(d->reason), "why", json_text(why), "rule",
+					rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t),
+					"message", json_text(decision_message(img, d)), "change",
+					json_text(change), "builtin", q->builtin));
+}
+
+static void print_rule(const struct image *img, const char *label, uint32_t i, const char *note)
+{
+	const struct image_rule *r = image_rule(img, i);
+
+	if (!r || r->kind >= RULE_KIND_COUNT)
+		return;
+	printf("%-7s", label);
+	print_escaped(stdout, image_str(img, r->file));
+	if (r->line)
+		printf(":%u", r->line);
+	printf("  [%s] %s = ", rule_section((enum rule_kind)r->kind), rule_key((enum rule_kind)r->kind));
+	print_escaped(stdout, image_str(img, r->text));
+	printf("%s\n", note);
+}
+
+/* Lines below the first are indented as the first is. */
+static void print_change(const char *change)
+{
+	const char *label = "change";
+
+	while (*change) {
+		size_t n = strcspn(change, "\n");
+		char *line = strndup(change, n);
+
+		printf("%-7s", label);
+		print_escaped(stdout, line ? line : "?");
+		putchar('\n');
+		free(line);
+		label = "";
+		change += n + (change[n] == '\n');
+	}
+}
+
+static void report_text(struct explainer *x, const struct question *q, const struct decision *d,
+			const struct trace *t, const char *change)
+{
+	const struct image *img = &x->loaded.image;
+	char why[1024];
+
+	printf("%s%-7s%s%s ", paint_on(stdout, paint_of_verdict(verdict_name(d->verdict))),
+	       verdict_shout(d->verdict), paint_off(stdout), op_name(q->req.op));
+	print_escaped(stdout, q->target);
+	putchar('\n');
+	if (q->builtin) {
+		puts("why    the shell does it itself: no program is executed");
+		return;
+	}
+	decision_describe(img, d, why, sizeof(why));
+	printf("why    ");
+	print_escaped(stdout, why);
+	putchar('\n');
+	print_rule(img, "rule", d->rule, "");
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].rule != d->rule)
+			print_rule(img, "also", t->list[i].rule, "  (beaten)");
+	if (q->req.given) {
+		printf("given  ");
+		print_escaped(stdout, q->req.given);
+		putchar('\n');
+	}
+	if (q->missing)
+		puts("note   no such program in PATH: judged by its name");
+	if (decision_message(img, d)) {
+		printf("says   ");
+		print_escaped(stdout, decision_message(img, d));
+		putchar('\n');
+	}
+	if (change)
+		print_change(change);
+}
+
+/* A built-in of the shell executes nothing, so it is allowed whatever rules say of a program so named. */
+static struct decision decide(const struct explainer *x, const struct question *q, struct trace *t)
+{
+	if (q->builtin)
+		return (struct decision){ VERDICT_ALLOW, REASON_NONE, RULE_NONE, 0 };
+	(void)eval_trace(&x->loaded.image, &q->req, t);
+	return eval(&x->loaded.image, &q->req);
+}
+
+static int explain_one(struct explainer *x, enum op op, char *const *args, size_t n)
+{
+	_cleanup_free_ struct question *q = calloc(1, sizeof(*q));
+	_cleanup_free_ char *change = NULL;
+	struct trace t = { .n = 0 };
+	struct decision d;
+	int r;
+
+	if (!q)
+		return -ENOMEM;
+	r = question_init(q, op, args, n, x->loaded.bundle.cwd);
+	if (r == 0) {
+		d = decide(x, q, &t);
+		change = q->builtin ? NULL : advice(&x->loaded, q, &d);
+		if (x->o->json)
+			report_json(x, q, &d, &t, change);
+		else
+			report_text(x, q, &d, &t, change);
+		x->worst = x->asked ? verdict_strictest(x->worst, d.verdict) : d.verdict;
+		x->asked++;
+	}
+	question_done(q);
+	return r;
+}
+
+/* `explain exec 'a && b | c > d'`: each simple command and each redirection by itself. */
+static int explain_line(struct explainer *x, const char *line)
+{
+	struct shell_part *parts = NULL;
+	size_t n = 0;
+	int r = shell_split(line, &parts, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = explain_one(x, parts[i].op, parts[i].words, parts[i].n);
+	if (r == 0 && n > 1 && !x->o->json)
+		printf("worst: %s\n", verdict_shout(x->worst));
+	if (r == 0 && strpbrk(line, "$`*?{"))
+		talk("note: a shell would expand parts of this line; they were judged as written");
+	shell_parts_done(parts, n);
+	return r;
+}
+
+static int explain_op(struct explainer *x, enum op op, int argc, char **argv)
+{
+	int r = 0;
+
+	if (op == OP_EXEC && argc == 1 && strpbrk(argv[0], " \t;|&<>"))
+		return explain_line(x, argv[0]);
+	if (op == OP_EXEC)
+		return explain_one(x, op, argv, (size_t)argc);
+	for (int i = 0; r == 0 && i < argc; i++)
+		r = explain_one(x, op, argv + i, 1);
+	return r;
+}
+
+static int exit_code(const struct explainer *x, int r)
+{
+	if (r < 0) {
+		talk(r == -EINVAL ? "this is not understood; see: pale help explain" : "cannot explain: %s",
+		     strerror(-r));
+		return EXIT_USAGE;
+	}
+	if (x->worst == VERDICT_ALLOW)
+		return EXIT_OK;
+	return x->worst == VERDICT_ASK ? EXIT_ASK : EXIT_FINDINGS;
+}
+
+static int load(struct explainer *x)
+{
+	struct diags d;
+	int r;
+
+	diags_init(&d);
+	r = loaded_init(&x->loaded, x->o, &d);
+	if (r < 0)
+		print_diags(stderr, &d);
+	if (r < 0 && d.n_errors == 0)
+		talk("the policy cannot be loaded: %s", strerror(-r));
+	diags_done(&d);
+	return r;
+}
+
+static int explain_words(const struct options *o, enum op op, int argc, char **argv)
+{
+	struct explainer x = { .o = o, .list = o->json ? json_array() : NULL, .worst = VERDICT_DENY };
+	int code = EXIT_USAGE;
+
+	if (load(&x) == 0) {
+		code = exit_code(&x, explain_op(&x, op, argc, argv));
+		if (o->json)
+			print_json(TAKE_PTR(x.list));
+	}
+	json_decref(x.list);
+	loaded_done(&x.loaded);
+	return code;
+}
+
+static void print_denial(const struct record *r)
+{
+	printf("%sdenied%s %s %s\n", paint_on(stdout, PAINT_RED), paint_off(stdout), r->op, r->target);
+	printf("by     %s (pid %lld), %s, session %s\n", r->exe, (long long)r->pid, r->time, r->session);
+	printf("why    %s\n", r->rule);
+	if (r->count > 1)
+		printf("times  %llu\n", (unsigned long long)r->count);
+	puts("now, by the policy as it stands:");
+}
+
+/* The record tells what happened; the evaluator tells what would happen now, in the same workspace. */
+static int explain_id(const struct options *o, const char *id)
+{
+	_cleanup_free_ char *workspace = NULL;
+	struct options again = *o;
+	struct record_owned rec;
+	char dir[PATH_MAX], *target;
+	int code, r = session_around() ? -EACCES : denial_find(id, &rec, dir, sizeof(dir));
+
+	if (r <= 0) {
+		if (r == -EACCES)
+			talk("the ledger is closed to the session; ask the operator to run: pale explain %s",
+			     id);
+		else
+			talk("no denial %s in the ledgers", id);
+		return EXIT_USAGE;
+	}
+	workspace = session_fact(dir, "workspace");
+	if (!again.workspace && workspace)
+		again.workspace = workspace;
+	if (!o->json)
+		print_denial(&rec.r);
+	target = (char *)rec.r.target;
+	if (again.workspace && chdir(again.workspace) == 0)
+		again.workspace = ".";
+	code = explain_words(&again, op_by_name(rec.r.op), 1, &target);
+	record_done(&rec);
+	return code;
+}
+
+static bool is_id(const char *text)
+{
+	size_t n = strspn(text, "0123456789abcdef");
+
+	return n == 4 && !text[n];
+}
+
+static int explain_run(const struct options *o, int argc, char **argv)
+{
+	static const char *const names[] = { "read",	"write",   "delete", "rename",	 "link",
+					     "symlink", "mkdir",   "mknod",  "truncate", "chmod",
+					     "chown",	"utime",   "xattr",  "exec",	 "connect",
+					     "unix",	"resolve", "bind",   NULL };
+	enum op op;
+
+	if (argc == 0) {
+		talk("explain what? pale explain read|write|delete|exec|connect|unix ARG..., or an id");
+		return EXIT_USAGE;
+	}
+	op = op_by_name(argv[0]);
+	if (argc == 1 && op == OP_NONE && is_id(argv[0]))
+		return explain_id(o, argv[0]);
+	if (op == OP_NONE || op == OP_ATTACH) {
+		options_unknown("operation", argv[0], names);
+		return EXIT_USAGE;
+	}
+	if (argc == 1) {
+		talk("explain %s needs a target", argv[0]);
+		return EXIT_USAGE;
+	}
+	return explain_words(o, op, argc - 1, argv + 1);
+}
+
+static const struct opt opts[] = {
+	OPTS_POLICY,
+	OPT_VALUE("agent", 0, "NAME", agent, "with the [agent \"NAME\" ...] sections"),
+	OPT_FLAG("no-prompt", 'n', no_prompt, "as with run --no-prompt"),
+	OPT_JSON,
+	{ 0 },
+};
+
+const struct subcommand subcommand_explain = {
+	.name = "explain",
+	.args = "[options] read|write|delete|exec|connect|unix ARG... | ID",
+	.summary = "say what would be decided, by which rule, and what to write to change it",
+	.opts = opts,
+	.operands = OPERANDS_STOP,
+	.usage_status = EXIT_USAGE,
+	.run = explain_run,
+};

@@ -1,0 +1,241 @@
+/*
+ * Gathers the bundle: every policy file with its layer, the directories, what is pale's own, and
+ * the launch flags.  It reads and looks up, it decides nothing: that is policy/'s work.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+#include "policy/path.h"
+
+#include "tools.h"
+
+#define FLOOR_DIR "/etc/pale"
+
+struct gather {
+	const struct options *o;
+	struct bundle *b;
+	struct diags *d;
+	struct dirs dirs;
+};
+
+static int set(char **field, const char *value)
+{
+	if (!value)
+		return 0;
+	*field = strdup(value);
+	return *field ? 0 : -ENOMEM;
+}
+
+static int list_add(char ***list, size_t *n, const char *path)
+{
+	char **grown = realloc(*list, (*n + 1) * sizeof(**list));
+
+	if (!grown)
+		return -ENOMEM;
+	*list = grown;
+	grown[*n] = strdup(path);
+	if (!grown[*n])
+		return -ENOMEM;
+	(*n)++;
+	return 0;
+}
+
+/* Both spellings: as it is named and as it really lies. */
+static int list_add_both(char ***list, size_t *n, const char *path)
+{
+	char real[PATH_MAX];
+	int r = list_add(list, n, path);
+
+	if (r < 0 || path_real(path, real, sizeof(real)) < 0 || strcmp(real, path) == 0)
+		return r;
+	return list_add(list, n, real);
+}
+
+static int protect(struct gather *g, const char *path)
+{
+	return list_add_both(&g->b->self_write, &g->b->n_self_write, path);
+}
+
+static int hide(struct gather *g, const char *path)
+{
+	return list_add_both(&g->b->self_hide, &g->b->n_self_hide, path);
+}
+
+static int add_source(struct gather *g, enum source_layer layer, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = policy_file_read(path, &text, &len, g->d);
+
+	if (r < 0)
+		return r;
+	if (layer == SOURCE_PROJECT && trust_is_pinned(&g->dirs, path, text, len))
+		layer = SOURCE_PROJECT_TRUSTED;
+	r = bundle_add_source(g->b, layer, path, text, len);
+	return r < 0 ? r : protect(g, path);
+}
+
+/* A file that need not be there. */
+static int add_optional(struct gather *g, enum source_layer layer, const char *path)
+{
+	int r = add_source(g, layer, path);
+
+	return r == -ENOENT ? 0 : r;
+}
+
+static int is_ini(const struct dirent *e)
+{
+	size_t len = strlen(e->d_name);
+
+	return e->d_name[0] != '.' && len > 4 && strcmp(e->d_name + len - 4, ".ini") == 0;
+}
+
+/* Byte order, whatever the locale: the same files give the same policy for everybody. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int gather_floor(struct gather *g)
+{
+	struct dirent **entries = NULL;
+	int n, r = add_optional(g, SOURCE_FLOOR, FLOOR_DIR "/policy.ini");
+
+	if (r == -ENOMEM)
+		return r;
+	n = scandir(FLOOR_DIR "/policy.d", &entries, is_ini, by_name);
+	if (n < 0 && errno != ENOENT)
+		return diag_add(g->d, SEVERITY_ERROR, "policy-file", FLOOR_DIR "/policy.d", 0, 0, NULL, "%s",
+				strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX];
+
+		if (r != -ENOMEM &&
+		    path_join(path, sizeof(path), FLOOR_DIR "/policy.d", entries[i]->d_name) == 0)
+			r = add_source(g, SOURCE_FLOOR, path);
+		free(entries[i]);
+	}
+	free(entries);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int gather_user(struct gather *g)
+{
+	char path[PATH_MAX];
+	int r;
+
+	if (!g->o->policy) {
+		r = path_join(path, sizeof(path), g->dirs.config, "policy.ini");
+		return r < 0 ? r : add_optional(g, SOURCE_USER, path);
+	}
+	r = path_normalise(g->b->cwd, g->o->policy, path, sizeof(path));
+	if (r < 0)
+		return diag_add(g->d, SEVERITY_ERROR, "policy-file", g->o->policy, 0, 0, NULL, "%s",
+				strerror(-r));
+	r = add_source(g, SOURCE_USER, path);
+	/* A misspelt -p must not silently run without the policy that was meant. */
+	if (r == -ENOENT)
+		return diag_add(g->d, SEVERITY_ERROR, "policy-file", path, 0, 0, NULL,
+				"there is no such file");
+	return r;
+}
+
+static int gather_project(struct gather *g)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+	int r = path_join(dir, sizeof(dir), g->b->workspace, ".pale");
+
+	if (r == 0)
+		r = path_join(path, sizeof(path), dir, "policy.ini");
+	if (r == 0)
+		r = protect(g, dir);
+	return r < 0 ? r : add_optional(g, SOURCE_PROJECT, path);
+}
+
+static int gather_self(struct gather *g)
+{
+	char list[RUNTIME_CANDIDATES][PATH_MAX], usual[PATH_MAX], why[2 * PATH_MAX];
+	size_t n = runtime_candidates(list);
+	struct installed in = { 0 };
+	int r = protect(g, g->dirs.config);
+
+	if (r == 0 && snprintf(usual, sizeof(usual), "%s/.config/pale", g->dirs.home) < (int)sizeof(usual) &&
+	    strcmp(usual, g->dirs.config) != 0)
+		r = protect(g, usual);
+	if (r == 0)
+		r = protect(g, FLOOR_DIR);
+	/* What is missing is run's business to refuse; explain and lint work without. */
+	(void)installed_find(&in, why, sizeof(why));
+	if (r == 0 && in.self[0])
+		r = protect(g, in.self);
+	if (r == 0 && in.preload[0])
+		r = protect(g, in.preload);
+	if (r == 0 && in.helper[0])
+		r = protect(g, in.helper);
+	if (r == 0)
+		r = hide(g, g->dirs.state);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = hide(g, list[i]);
+	return r;
+}
+
+static int gather_places(struct gather *g, const char *session)
+{
+	char cwd[PATH_MAX], workspace[PATH_MAX];
+	const char *dir = g->o->workspace ? g->o->workspace : ".";
+	int r = dirs_find(&g->dirs);
+
+	if (r < 0)
+		return diag_add(g->d, SEVERITY_ERROR, "home", "HOME", 0, 0, NULL, "no home directory: %s",
+				strerror(-r));
+	if (!getcwd(cwd, sizeof(cwd)))
+		return diag_add(g->d, SEVERITY_ERROR, "cwd", ".", 0, 0, NULL, "%s", strerror(errno));
+	if (!realpath(dir, workspace))
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", dir, 0, 0, NULL, "%s", strerror(errno));
+	r = set(&g->b->home, g->dirs.home);
+	if (r == 0)
+		r = set(&g->b->cwd, cwd);
+	if (r == 0)
+		r = set(&g->b->workspace, workspace);
+	if (r == 0)
+		r = set(&g->b->session, session ? session : "none");
+	return r;
+}
+
+static int gather_flags(struct gather *g)
+{
+	const struct options *o = g->o;
+	int r = set(&g->b->agent, o->agent ? o->agent : "");
+
+	if (r == 0)
+		r = set(&g->b->preset, o->preset);
+	if (r == 0)
+		r = set(&g->b->mode, o->mode);
+	g->b->danger = o->danger;
+	g->b->allow_sensitive = o->allow_sensitive;
+	g->b->allow_denylisted = o->allow_denylisted;
+	g->b->allow_unhooked = o->allow_unhooked;
+	g->b->no_prompt = o->no_prompt;
+	return r;
+}
+
+int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d)
+{
+	static int (*const steps[])(struct gather *) = { gather_flags, gather_floor, gather_user,
+							 gather_project, gather_self };
+	struct gather g = { .o = o, .b = b, .d = d };
+	int r;
+
+	bundle_init(b);
+	r = gather_places(&g, session);
+	if (r < 0 || d->n_errors)
+		return r < 0 ? r : -EBADMSG;
+	/* A file that is refused is a finding; go on, so that all of them are told at once. */
+	for (size_t i = 0; i < NELEM(steps); i++) {
+		r = steps[i](&g);
+		if (r < 0 && r != -EPERM)
+			return r;
+	}
+	return d->n_errors ? -EBADMSG : 0;
+}

@@ -1,0 +1,365 @@
+/*
+ * Starts the session's helper before anything is confined, hands it the bundle, and keeps the
+ * line to it.  The helper is the authority: it compiles, asks and writes down; this side only
+ * says what runs and how it ended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "policy/ring.h"
+#include "policy/wire.h"
+
+#include "tools.h"
+
+#define HELPER_FD 3
+#define READY_MS  20000
+#define BYE_MS	  10000
+#define EXIT_MS	  2000
+#define ARGV_TOLD (16 * 1024) /* bytes of argv in the start message: for people, never judged */
+
+/* Runs in the child of fork(): only async-signal-safe calls. */
+static _Noreturn void become_helper(const char *path, int fd)
+{
+	static char name[] = "pale-helper", verb[] = "session";
+	char *argv[] = { name, verb, NULL }, *envp[] = { NULL };
+	int null = open("/dev/null", O_RDWR);
+
+	if (null >= 0) {
+		(void)dup2(null, STDIN_FILENO);
+		(void)dup2(null, STDOUT_FILENO);
+	}
+	if (fd == HELPER_FD)
+		(void)fcntl(fd, F_SETFD, 0);
+	else
+		(void)dup2(fd, HELPER_FD);
+	execve(path, argv, envp);
+	_exit(EXIT_PALE);
+}
+
+static int spawn_helper(struct launch *l, const char *path)
+{
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv) < 0)
+		return -errno;
+	l->pid = fork();
+	if (l->pid == 0)
+		become_helper(path, sv[1]);
+	(void)close(sv[1]);
+	if (l->pid < 0) {
+		(void)close(sv[0]);
+		return -errno;
+	}
+	l->fd = sv[0];
+	return 0;
+}
+
+/* The bundle as a sealed file: what the helper maps cannot change under it. */
+static int bundle_file(const struct bundle *b)
+{
+	_cleanup_free_ char *json = NULL;
+	size_t len, done = 0;
+	int fd, r = bundle_encode(b, &json, &len);
+
+	if (r < 0)
+		return r;
+	fd = memfd_create("pale-bundle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	while (done < len) {
+		ssize_t n = write(fd, json + done, len - done);
+
+		if (n < 0) {
+			r = -errno;
+			(void)close(fd);
+			return r;
+		}
+		done += (size_t)n;
+	}
+	(void)lseek(fd, 0, SEEK_SET);
+	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
+	return fd;
+}
+
+static json_t *argv_told(char *const *argv)
+{
+	json_t *list = json_array();
+	size_t bytes = 0, left = 0;
+	char more[64];
+
+	for (; *argv; argv++) {
+		bytes += strlen(*argv) + 1;
+		if (bytes > ARGV_TOLD)
+			left++;
+		else
+			json_array_append_new(list, json_text(*argv));
+	}
+	if (left) {
+		snprintf(more, sizeof(more), "[%zu more arguments]", left);
+		json_array_append_new(list, json_string(more));
+	}
+	return list;
+}
+
+static int send_packet(int fd, json_t *j, int passed)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	struct iovec iov = { .iov_base = text, .iov_len = text ? strlen(text) : 0 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	json_decref(j);
+	if (!text)
+		return -ENOMEM;
+	if (passed >= 0) {
+		struct cmsghdr *c;
+
+		msg.msg_control = control.buf;
+		msg.msg_controllen = sizeof(control.buf);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &passed, sizeof(int));
+	}
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int send_start(const struct launch *l, const struct launch_start *s)
+{
+	_cleanup_close_ int fd = bundle_file(s->bundle);
+	json_t *j;
+
+	if (fd < 0)
+		return fd;
+	j = json_pack("{ss, si, so, so, so, so, ss, so, ss}", "type", "start", "version", 1, "session",
+		      json_text(l->session), "runtime_dir", json_text(l->runtime_dir), "state_dir",
+		      json_text(l->state_dir), "agent", json_text(s->agent), "level", s->level, "argv",
+		      argv_told(s->argv), "not_enforced", s->not_enforced);
+	return send_packet(l->fd, j, fd);
+}
+
+/* One packet within ms: 1 with *ret, 0 for none yet, -EPIPE when the helper is gone. */
+static int receive(int fd, int ms, json_t **ret)
+{
+	_cleanup_free_ char *buf = NULL;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	ssize_t n;
+	int r = poll(&p, 1, ms);
+
+	if (r <= 0)
+		return r < 0 && errno != EINTR ? -errno : 0;
+	buf = malloc(LIMIT_FRAME);
+	if (!buf)
+		return -ENOMEM;
+	n = recv(fd, buf, LIMIT_FRAME, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0)
+		return -EPIPE;
+	*ret = json_loadb(buf, (size_t)n, 0, NULL);
+	return *ret ? 1 : -EPROTO;
+}
+
+static const char *text_of(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "";
+}
+
+static void tell_text(const json_t *j)
+{
+	_cleanup_free_ char *shown = text_visible(text_of(j, "text"));
+
+	talk("%s", shown ? shown : "");
+}
+
+static enum severity severity_of(const char *name)
+{
+	if (strcmp(name, "warning") == 0)
+		return SEVERITY_WARNING;
+	return strcmp(name, "note") == 0 ? SEVERITY_NOTE : SEVERITY_ERROR;
+}
+
+static void tell_error(const json_t *j)
+{
+	const json_t *list = json_object_get(j, "diags");
+	struct diags d;
+	json_t *g;
+	size_t i;
+
+	diags_init(&d);
+	json_array_foreach(list, i, g)
+	{
+		const char *hint = text_of(g, "hint");
+
+		(void)diag_add(&d, severity_of(text_of(g, "severity")), text_of(g, "code"),
+			       text_of(g, "file"), (unsigned)json_integer_value(json_object_get(g, "line")),
+			       (unsigned)json_integer_value(json_object_get(g, "col")), *hint ? hint : NULL,
+			       "%s", text_of(g, "text"));
+	}
+	print_diags(stderr, &d);
+	diags_done(&d);
+	tell_text(j);
+}
+
+static int wait_ready(struct launch *l)
+{
+	for (;;) {
+		_cleanup_json_ json_t *j = NULL;
+		int r = receive(l->fd, READY_MS, &j);
+
+		if (r == 0)
+			talk("the helper did not become ready in %d seconds", READY_MS / 1000);
+		else if (r < 0)
+			talk("the helper died at its start");
+		if (r <= 0)
+			return r < 0 ? r : -ETIMEDOUT;
+		if (strcmp(text_of(j, "type"), "ready") == 0)
+			return 0;
+		if (strcmp(text_of(j, "type"), "error") == 0) {
+			tell_error(j);
+			return -EBADMSG;
+		}
+		if (strcmp(text_of(j, "type"), "warn") == 0)
+			tell_text(j);
+	}
+}
+
+static void *map_file(const char *dir, const char *name, int prot, size_t *ret_size)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+	struct stat st;
+	void *base;
+
+	if (path_join(path, sizeof(path), dir, name) < 0)
+		return NULL;
+	fd = open(path, (prot & PROT_WRITE ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return NULL;
+	*ret_size = (size_t)st.st_size;
+	base = mmap(NULL, *ret_size, prot, MAP_SHARED, fd, 0);
+	return base == MAP_FAILED ? NULL : base;
+}
+
+static int map_session(struct launch *l)
+{
+	size_t image_size = 0, ring_bytes = 0;
+	const void *image = map_file(l->runtime_dir, WIRE_IMAGE_FILE, PROT_READ, &image_size);
+	void *ring = map_file(l->runtime_dir, WIRE_RING_FILE, PROT_READ | PROT_WRITE, &ring_bytes);
+
+	if (!image || image_open(&l->image, image, image_size, IMAGE_CHECK_ALL) < 0) {
+		talk("the compiled policy in %s cannot be used", l->runtime_dir);
+		return -EBADMSG;
+	}
+	if (!ring || ring_check(ring, ring_bytes) < 0) {
+		talk("the ring in %s cannot be used", l->runtime_dir);
+		return -EBADMSG;
+	}
+	l->ring = ring;
+	return 0;
+}
+
+int launch_start(struct launch *l, const struct launch_start *s)
+{
+	int r = spawn_helper(l, s->installed->helper);
+
+	if (r == 0)
+		r = send_start(l, s);
+	if (r < 0) {
+		talk("cannot start %s: %s", s->installed->helper, strerror(-r));
+		return r;
+	}
+	r = wait_ready(l);
+	return r < 0 ? r : map_session(l);
+}
+
+int launch_agent(struct launch *l, pid_t pid)
+{
+	return send_packet(l->fd, json_pack("{ss, si}", "type", "agent", "pid", (int)pid), -1);
+}
+
+void launch_listen(struct launch *l)
+{
+	while (l->fd >= 0) {
+		_cleanup_json_ json_t *j = NULL;
+		int r = receive(l->fd, 0, &j);
+
+		if (r == 0)
+			return;
+		if (r == -EPIPE) {
+			talk("the helper of session %s is gone: from now on every question is denied and "
+			     "nothing is recorded",
+			     l->session);
+			(void)close(l->fd);
+			l->fd = -1;
+			return;
+		}
+		if (r > 0 && strcmp(text_of(j, "type"), "warn") == 0)
+			tell_text(j);
+	}
+}
+
+static uint64_t count_of(const json_t *j, const char *key)
+{
+	json_int_t v = json_integer_value(json_object_get(j, key));
+
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+static void wait_bye(struct launch *l, struct launch_end *ret)
+{
+	for (;;) {
+		_cleanup_json_ json_t *j = NULL;
+
+		if (receive(l->fd, BYE_MS, &j) <= 0)
+			return;
+		if (strcmp(text_of(j, "type"), "warn") == 0)
+			tell_text(j);
+		if (strcmp(text_of(j, "type"), "bye") != 0)
+			continue;
+		ret->records = count_of(j, "records");
+		ret->denied = count_of(j, "denied");
+		ret->lost = count_of(j, "lost");
+		ret->told = true;
+		return;
+	}
+}
+
+/* Bounded: a helper that will not end is ended. */
+static void wait_helper(pid_t pid)
+{
+	for (int ms = 0; ms < EXIT_MS; ms++) {
+		if (waitpid(pid, NULL, WNOHANG) != 0)
+			return;
+		(void)poll(NULL, 0, 1);
+	}
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
+void launch_finish(struct launch *l, const char *status, struct launch_end *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (l->fd >= 0) {
+		if (send_packet(l->fd, json_pack("{ss, ss}", "type", "exit", "status", status), -1) == 0)
+			wait_bye(l, ret);
+		(void)close(l->fd);
+		l->fd = -1;
+	}
+	if (l->pid > 0)
+		wait_helper(l->pid);
+	l->pid = -1;
+}

@@ -1,0 +1,203 @@
+/*
+ * Ledgers on disk: which there are, in the order they began, and their lines as they grow.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "tools.h"
+
+/* One record is far shorter; a longer line is no ledger. */
+#define LINE_MAX_BYTES (8u << 20)
+
+struct list {
+	struct ledger_ref *refs;
+	size_t n, cap;
+};
+
+static void first_time(const char *dir, char buf[32])
+{
+	struct record_owned rec;
+	struct line_reader r;
+	char path[PATH_MAX];
+	const char *line, *err;
+	size_t len;
+
+	buf[0] = '\0';
+	if (path_join(path, sizeof(path), dir, "ledger.jsonl") < 0 || line_reader_open(&r, path) < 0)
+		return;
+	if (line_reader_next(&r, &line, &len) == 1 && record_from_line(line, len, &rec, &err) == 0) {
+		memcpy(buf, rec.r.time, sizeof(rec.r.time));
+		record_done(&rec);
+	}
+	line_reader_close(&r);
+}
+
+static int list_add(struct list *l, const char *base, const char *name)
+{
+	struct ledger_ref *ref;
+
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 16;
+		struct ledger_ref *grown = realloc(l->refs, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		l->refs = grown;
+		l->cap = cap;
+	}
+	ref = &l->refs[l->n];
+	if (path_join(ref->dir, sizeof(ref->dir), base, name) < 0)
+		return 0;
+	strcpy(ref->session, name);
+	first_time(ref->dir, ref->started);
+	l->n++;
+	return 0;
+}
+
+/* RFC 3339 in UTC sorts as text. */
+static int by_start(const void *a, const void *b)
+{
+	const struct ledger_ref *x = a, *y = b;
+	int r = strcmp(x->started, y->started);
+
+	return r ? r : strcmp(x->session, y->session);
+}
+
+static int scan(DIR *dir, const char *base, const char *prefix, struct list *l)
+{
+	struct dirent *e;
+
+	while ((e = readdir(dir))) {
+		int r;
+
+		if (e->d_name[0] == '.' || strlen(e->d_name) >= SESSION_ID_MAX)
+			continue;
+		if (prefix && strncmp(e->d_name, prefix, strlen(prefix)) != 0)
+			continue;
+		r = list_add(l, base, e->d_name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n)
+{
+	struct list l = { 0 };
+	char base[PATH_MAX];
+	struct dirs dirs;
+	DIR *dir;
+	int r = dirs_find(&dirs);
+
+	if (r == 0)
+		r = path_join(base, sizeof(base), dirs.state, "sessions");
+	if (r < 0)
+		return r;
+	dir = opendir(base);
+	if (!dir && errno != ENOENT)
+		return -errno;
+	if (dir) {
+		r = scan(dir, base, prefix, &l);
+		(void)closedir(dir);
+	}
+	if (r < 0) {
+		free(l.refs);
+		return r;
+	}
+	if (l.n)
+		qsort(l.refs, l.n, sizeof(*l.refs), by_start);
+	*ret = l.refs;
+	*ret_n = l.n;
+	return 0;
+}
+
+char *session_fact(const char *dir, const char *key)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_json_ json_t *j = NULL;
+	const json_t *value;
+	char path[PATH_MAX];
+	size_t len;
+
+	if (path_join(path, sizeof(path), dir, "session.json") < 0 ||
+	    file_read(path, LIMIT_FRAME, &text, &len) < 0)
+		return NULL;
+	j = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	value = json_object_get(j, key);
+	if (json_is_string(value))
+		return strdup(json_string_value(value));
+	return value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+}
+
+int line_reader_open(struct line_reader *r, const char *path)
+{
+	memset(r, 0, sizeof(*r));
+	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return r->fd < 0 ? -errno : 0;
+}
+
+/* 1 where more was read, 0 at the end. */
+static int fill(struct line_reader *r)
+{
+	ssize_t n;
+
+	if (r->used) {
+		memmove(r->buf, r->buf + r->used, r->len - r->used);
+		r->len -= r->used;
+		r->used = 0;
+	}
+	if (r->len == r->cap) {
+		size_t cap = r->cap ? r->cap * 2 : 64 * 1024;
+		char *grown;
+
+		if (cap > LINE_MAX_BYTES)
+			return -EMSGSIZE;
+		grown = realloc(r->buf, cap);
+		if (!grown)
+			return -ENOMEM;
+		r->buf = grown;
+		r->cap = cap;
+	}
+	n = read(r->fd, r->buf + r->len, r->cap - r->len);
+	if (n < 0)
+		return errno == EINTR ? 1 : -errno;
+	r->len += (size_t)n;
+	return n > 0;
+}
+
+int line_reader_next(struct line_reader *r, const char **ret_line, size_t *ret_len)
+{
+	size_t searched = 0;
+
+	for (;;) {
+		size_t have = r->len - r->used;
+		char *start = r->buf + r->used;
+		char *end = have > searched ? memchr(start + searched, '\n', have - searched) : NULL;
+		int n;
+
+		if (end) {
+			*ret_line = start;
+			*ret_len = (size_t)(end - start);
+			r->used += *ret_len + 1;
+			return 1;
+		}
+		searched = have;
+		n = fill(r);
+		if (n <= 0)
+			return n;
+	}
+}
+
+size_t line_reader_torn(const struct line_reader *r)
+{
+	return r->len - r->used;
+}
+
+void line_reader_close(struct line_reader *r)
+{
+	if (r->fd >= 0)
+		(void)close(r->fd);
+	free(r->buf);
+}

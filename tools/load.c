@@ -1,0 +1,98 @@
+/*
+ * From options to an image that judges: gather, parse, look up real paths, parse again, compile.
+ * The helper compiles the same bundle for a session, so both give the same answers.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tools.h"
+
+struct resolve_ctx {
+	struct bundle *b;
+	int error;
+};
+
+static bool is_known(const struct bundle *b, const char *prefix)
+{
+	for (size_t i = 0; i < b->n_reals; i++)
+		if (strcmp(b->reals[i].prefix, prefix) == 0)
+			return true;
+	return false;
+}
+
+static void resolve_one(const char *prefix, void *arg)
+{
+	struct resolve_ctx *ctx = arg;
+	char real[PATH_MAX];
+
+	if (ctx->error < 0 || prefix[0] != '/')
+		return;
+	if (path_real(prefix, real, sizeof(real)) < 0 || strcmp(real, prefix) == 0 ||
+	    is_known(ctx->b, prefix))
+		return;
+	ctx->error = bundle_add_real(ctx->b, prefix, real);
+}
+
+int bundle_resolve(struct bundle *b, const struct policy *p)
+{
+	struct resolve_ctx ctx = { .b = b };
+
+	policy_literals(p, resolve_one, &ctx);
+	return ctx.error;
+}
+
+/* The findings of the first parse are told by the second, which finds the same. */
+static int find_reals(struct bundle *b)
+{
+	struct policy first;
+	struct diags d;
+	int r;
+
+	policy_init(&first);
+	diags_init(&d);
+	r = policy_parse(b, &first, &d);
+	if (r == 0)
+		r = bundle_resolve(b, &first);
+	policy_done(&first);
+	diags_done(&d);
+	return r == -EBADMSG ? 0 : r;
+}
+
+static int build(struct loaded *l, struct diags *d)
+{
+	int r = find_reals(&l->bundle);
+
+	if (r == 0)
+		r = policy_parse(&l->bundle, &l->policy, d);
+	if (r == 0)
+		r = image_compile(&l->policy, NULL, d, &l->bytes, &l->size);
+	if (r == 0)
+		r = image_open(&l->image, l->bytes, l->size, IMAGE_CHECK_ALL);
+	return r;
+}
+
+int loaded_from_bundle(struct loaded *l, struct bundle *b, struct diags *d)
+{
+	memset(l, 0, sizeof(*l));
+	policy_init(&l->policy);
+	l->bundle = *b;
+	bundle_init(b);
+	return build(l, d);
+}
+
+int loaded_init(struct loaded *l, const struct options *o, struct diags *d)
+{
+	int r;
+
+	memset(l, 0, sizeof(*l));
+	policy_init(&l->policy);
+	r = bundle_gather(o, NULL, &l->bundle, d);
+	return r < 0 ? r : build(l, d);
+}
+
+void loaded_done(struct loaded *l)
+{
+	free(l->bytes);
+	policy_done(&l->policy);
+	bundle_done(&l->bundle);
+}

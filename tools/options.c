@@ -1,0 +1,129 @@
+/*
+ * Options by table: one struct opt list per subcommand gives parsing, help and did-you-mean.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "tools.h"
+
+#define OPTS_MAX 24
+
+static const struct opt opt_help = OPT_FLAG("help", 'h', help, "show this help");
+
+struct tables {
+	struct option longs[OPTS_MAX + 1];
+	char shorts[OPTS_MAX * 2 + 4];
+	const struct opt *opts[OPTS_MAX];
+	const char *names[OPTS_MAX + 1];
+	size_t n;
+};
+
+static void tables_add(struct tables *t, const struct opt *opt)
+{
+	size_t len = strlen(t->shorts);
+
+	if (t->n == OPTS_MAX)
+		return;
+	t->opts[t->n] = opt;
+	t->names[t->n] = opt->name;
+	/* Values below 256 are letters, so long options are numbered from there. */
+	t->longs[t->n] = (struct option){ opt->name, opt->arg ? required_argument : no_argument, NULL,
+					  256 + (int)t->n };
+	t->n++;
+	if (!opt->letter)
+		return;
+	t->shorts[len++] = opt->letter;
+	if (opt->arg)
+		t->shorts[len] = ':';
+}
+
+static void tables_init(struct tables *t, const struct subcommand *sub)
+{
+	memset(t, 0, sizeof(*t));
+	strcpy(t->shorts, sub->operands == OPERANDS_STOP ? "+:" : ":");
+	for (const struct opt *o = sub->opts; o && o->name; o++)
+		tables_add(t, o);
+	tables_add(t, &opt_help);
+}
+
+static const struct opt *tables_find(const struct tables *t, int value)
+{
+	if (value >= 256 && (size_t)value - 256 < t->n)
+		return t->opts[value - 256];
+	for (size_t i = 0; i < t->n; i++)
+		if (t->opts[i]->letter && t->opts[i]->letter == value)
+			return t->opts[i];
+	return NULL;
+}
+
+static void store(const struct opt *opt, struct options *ret, const char *value)
+{
+	char *at = (char *)ret + opt->offset;
+
+	if (opt->arg)
+		memcpy(at, &value, sizeof(value));
+	else
+		*(bool *)at = true;
+}
+
+void options_unknown(const char *what, const char *word, const char *const *candidates)
+{
+	_cleanup_free_ char *shown = text_visible(word);
+	const char *near = nearest_word(word, candidates);
+
+	if (near)
+		talk("unknown %s `%s`; did you mean `%s`?", what, shown ? shown : "?", near);
+	else
+		talk("unknown %s `%s`", what, shown ? shown : "?");
+}
+
+static int complain(const struct tables *t, const struct subcommand *sub, int value, char *word)
+{
+	char letter[2] = { (char)optopt, '\0' };
+
+	if (value == ':')
+		talk("option `%s` needs a value", word);
+	else if (word[0] == '-' && word[1] == '-') {
+		word[2 + strcspn(word + 2, "=")] = '\0';
+		options_unknown("option", word + 2, t->names);
+	} else {
+		options_unknown("option", letter, t->names);
+	}
+	fprintf(stderr, "usage: pale %s %s\n", sub->name, sub->args);
+	return -EINVAL;
+}
+
+int options_parse(const struct subcommand *sub, int argc, char **argv, struct options *ret)
+{
+	struct tables t;
+	int value;
+
+	memset(ret, 0, sizeof(*ret));
+	tables_init(&t, sub);
+	opterr = 0;
+	optind = 0;
+	for (;;) {
+		const struct opt *opt;
+
+		value = getopt_long(argc, argv, t.shorts, t.longs, NULL);
+		if (value == -1)
+			return optind;
+		opt = tables_find(&t, value);
+		if (!opt)
+			return complain(&t, sub, value, argv[optind > 1 ? optind - 1 : 1]);
+		store(opt, ret, optarg);
+	}
+}
+
+void options_print(FILE *f, const struct opt *opts)
+{
+	for (const struct opt *o = opts; o && o->name; o++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
+			 o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name, o->arg ? " " : "",
+			 o->arg ? o->arg : "");
+		fprintf(f, "  %-34s %s\n", left, o->help);
+	}
+}

@@ -1,0 +1,158 @@
+/*
+ * What the tools say: colour where it is wanted, untrusted bytes escaped, findings, JSON.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "policy/buf.h"
+
+#include "tools.h"
+
+void talk(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("pale: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+static bool has_colour(FILE *f)
+{
+	const char *none = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
+	const char *term = getenv("TERM");
+
+	if (none && *none)
+		return false;
+	if (force && *force && strcmp(force, "0") != 0)
+		return true;
+	return isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
+}
+
+const char *paint_on(FILE *f, enum paint p)
+{
+	static const char *const codes[] = {
+		[PAINT_RED] = "\033[31m", [PAINT_GREEN] = "\033[32m", [PAINT_YELLOW] = "\033[33m",
+		[PAINT_DIM] = "\033[2m",  [PAINT_BOLD] = "\033[1m",
+	};
+
+	return has_colour(f) ? codes[p] : "";
+}
+
+const char *paint_off(FILE *f)
+{
+	return has_colour(f) ? "\033[0m" : "";
+}
+
+enum paint paint_of_verdict(const char *verdict)
+{
+	if (strcmp(verdict, "deny") == 0)
+		return PAINT_RED;
+	if (strcmp(verdict, "allow") == 0)
+		return PAINT_GREEN;
+	return strcmp(verdict, "ask") == 0 ? PAINT_YELLOW : PAINT_DIM;
+}
+
+char *text_visible(const char *s)
+{
+	size_t len = strlen(s);
+	char *buf = malloc(len * 4 + 1);
+	struct out o;
+
+	if (!buf)
+		return NULL;
+	o = out_of(buf, len * 4 + 1);
+	text_escaped(&o, s, len);
+	text_end(&o);
+	return buf;
+}
+
+void print_escaped(FILE *f, const char *s)
+{
+	_cleanup_free_ char *shown = text_visible(s);
+
+	fputs(shown ? shown : "?", f);
+}
+
+void print_json(json_t *j)
+{
+	if (!j)
+		return;
+	json_dumpf(j, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(j);
+}
+
+json_t *json_text(const char *s)
+{
+	_cleanup_free_ char *escaped = NULL;
+	json_t *j;
+
+	if (!s)
+		return json_null();
+	j = json_string(s);
+	if (j)
+		return j;
+	escaped = record_escape(s, strlen(s));
+	return escaped ? json_string(escaped) : json_null();
+}
+
+const char *severity_name(enum severity s)
+{
+	static const char *const names[] = {
+		[SEVERITY_ERROR] = "error",
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_NOTE] = "note",
+	};
+
+	return (size_t)s < NELEM(names) ? names[s] : "error";
+}
+
+static enum paint paint_of_severity(enum severity s)
+{
+	if (s == SEVERITY_ERROR)
+		return PAINT_RED;
+	return s == SEVERITY_WARNING ? PAINT_YELLOW : PAINT_DIM;
+}
+
+static void print_diag(FILE *f, const struct diag *d)
+{
+	print_escaped(f, d->file ? d->file : "?");
+	/* Line 0 is a finding about the file as a whole. */
+	if (d->line)
+		fprintf(f, ":%u:%u", d->line, d->col);
+	fprintf(f, ": %s%s%s: ", paint_on(f, paint_of_severity(d->severity)), severity_name(d->severity),
+		paint_off(f));
+	print_escaped(f, d->text ? d->text : "");
+	fprintf(f, " [%s]\n", d->code);
+	if (!d->hint)
+		return;
+	fputs("    try: ", f);
+	print_escaped(f, d->hint);
+	fputc('\n', f);
+}
+
+void print_diags(FILE *f, const struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		print_diag(f, &d->list[i]);
+}
+
+json_t *diags_to_json(const struct diags *d)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct diag *g = &d->list[i];
+
+		json_array_append_new(list,
+				      json_pack("{so, si, si, ss, ss, so, so}", "file", json_text(g->file),
+						"line", (int)g->line, "column", (int)g->col, "severity",
+						severity_name(g->severity), "code", g->code, "text",
+						json_text(g->text), "hint", json_text(g->hint)));
+	}
+	return list;
+}

@@ -1,0 +1,150 @@
+/*
+ * pale: a fence for coding agents.  This file is the front: the table of subcommands, help and
+ * version.  Each subcommand stands in a file of its own.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "tools.h"
+
+static const struct subcommand *const subcommands[] = {
+	&subcommand_run,     &subcommand_explain, &subcommand_lint,    &subcommand_log,
+	&subcommand_pending, &subcommand_approve, &subcommand_deny,    &subcommand_turn,
+	&subcommand_policy,  &subcommand_trust,	  &subcommand_session,
+};
+
+static const struct {
+	const char *name, *text;
+} topics[] = {
+	{ "exit-codes", "run      the command's own, or death by its signal;\n"
+			"         125 pale itself failed, 126 refused or not executable, 127 not found\n"
+			"lint     0 clean, 1 findings, 2 could not run\n"
+			"explain  0 allow, 1 deny, 2 error, 3 would ask\n"
+			"log      0 shown or verified, 1 a ledger is bad, 2 could not run\n"
+			"others   0 done, 1 not done, 2 wrong usage or could not run\n" },
+	{ "environment", "XDG_CONFIG_HOME  where pale/policy.ini is found (default ~/.config)\n"
+			 "XDG_STATE_HOME   where pale/ keeps ledgers and trust (default ~/.local/state)\n"
+			 "XDG_RUNTIME_DIR  where pale/ keeps the sockets of running sessions\n"
+			 "NO_COLOR         no colour at all\n"
+			 "CLICOLOR_FORCE   colour even where the output is no terminal\n"
+			 "PALE_SESSION_DIR set inside a session; pale sets it, nobody else should\n" },
+};
+
+static const struct subcommand *find(const char *name)
+{
+	for (size_t i = 0; i < NELEM(subcommands); i++)
+		if (strcmp(subcommands[i]->name, name) == 0)
+			return subcommands[i];
+	return NULL;
+}
+
+static void unknown(const char *name)
+{
+	const char *names[NELEM(subcommands) + 3];
+	size_t n = 0;
+
+	for (; n < NELEM(subcommands); n++)
+		names[n] = subcommands[n]->name;
+	names[n++] = "help";
+	names[n++] = "version";
+	names[n] = NULL;
+	options_unknown("command", name, names);
+	fputs("see: pale help\n", stderr);
+}
+
+static void print_usage(FILE *f)
+{
+	fputs("usage: pale COMMAND [options] ...\n\n", f);
+	for (size_t i = 0; i < NELEM(subcommands); i++)
+		fprintf(f, "  %-9s %s\n", subcommands[i]->name, subcommands[i]->summary);
+	fputs("  help      show the help of a command, or of exit-codes and environment\n"
+	      "  version   show the version\n\n"
+	      "Start here: pale run -- bash\n",
+	      f);
+}
+
+static void print_help(const struct subcommand *sub)
+{
+	printf("usage: pale %s %s\n%s\n\n", sub->name, sub->args, sub->summary);
+	options_print(stdout, sub->opts);
+	printf("  %-34s %s\n", "-h, --help", "show this help");
+}
+
+static int help(int argc, char **argv)
+{
+	const struct subcommand *sub;
+
+	if (argc == 0) {
+		print_usage(stdout);
+		return EXIT_OK;
+	}
+	sub = find(argv[0]);
+	if (sub) {
+		print_help(sub);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < NELEM(topics); i++)
+		if (strcmp(topics[i].name, argv[0]) == 0) {
+			fputs(topics[i].text, stdout);
+			return EXIT_OK;
+		}
+	unknown(argv[0]);
+	return EXIT_USAGE;
+}
+
+static int version(void)
+{
+	puts("pale " PALE_VERSION);
+	return EXIT_OK;
+}
+
+static int run_subcommand(const struct subcommand *sub, int argc, char **argv)
+{
+	struct options o;
+	int first = options_parse(sub, argc, argv, &o);
+
+	if (first < 0)
+		return sub->usage_status;
+	if (o.help) {
+		print_help(sub);
+		return EXIT_OK;
+	}
+	return sub->run(&o, argc - first, argv + first);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct subcommand *sub;
+	const char *name = argv[0];
+
+	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		return help(argc - 1, argv + 1);
+	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0)
+		return version();
+	sub = find(name);
+	if (sub)
+		return run_subcommand(sub, argc, argv);
+	unknown(name);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int code;
+
+	if (argc < 2) {
+		print_usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (sodium_init() < 0) {
+		talk("the cryptographic library does not start");
+		return EXIT_PALE;
+	}
+	code = dispatch(argc - 1, argv + 1);
+	/* A report that could not be written whole is no report. */
+	if (fflush(stdout) != 0 && code == EXIT_OK)
+		code = EXIT_USAGE;
+	return code;
+}

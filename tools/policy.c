@@ -1,0 +1,148 @@
+/*
+ * pale policy show: the settings and rules that hold here, each with the line it comes from.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tools.h"
+
+static const char *const modes[] = { "read-only", "workspace-write", "danger" };
+static const char *const approvals[] = { "never", "ask" };
+static const char *const networks[] = { "off", "strict", "merge", "replace", "open" };
+static const char *const reads[] = { "notify", "floor" };
+static const char *const layers[] = { "floor", "user", "project" };
+
+static json_t *settings_to_json(const struct policy *p)
+{
+	const struct settings *s = &p->s;
+
+	return json_pack("{so, so, so, ss, ss, si, ss, ss, ss, ss, ss, ss}", "preset", json_text(p->preset),
+			 "workspace", json_text(p->workspace), "home", json_text(p->home), "mode",
+			 modes[s->mode], "approvals", approvals[s->approvals], "timeout", (int)s->timeout_s,
+			 "reads", reads[s->reads], "commands_default", verdict_name(s->cmd_default),
+			 "commands_read_only", s->children_in_ro ? "rules" : "deny", "network_mode",
+			 networks[s->network], "network_default", verdict_name(s->net_default), "paths",
+			 s->relative_only ? "relative" : "any");
+}
+
+static json_t *rule_to_json(const struct rule *r)
+{
+	return json_pack("{ss, ss, so, so, ss, ss, so, si, si, so}", "section", rule_section(r->kind), "key",
+			 rule_key(r->kind), "text", json_text(r->text), "pattern", json_text(r->pattern),
+			 "verdict", verdict_name(rule_verdict(r->kind)), "layer", layers[r->layer], "file",
+			 json_text(r->file), "line", (int)r->line, "column", (int)r->col, "message",
+			 json_text(r->message));
+}
+
+static json_t *policy_to_json(const struct loaded *l)
+{
+	json_t *rules = json_array(), *sources = json_array(), *pass = json_array();
+
+	for (size_t i = 0; i < l->policy.n_rules; i++)
+		json_array_append_new(rules, rule_to_json(&l->policy.rules[i]));
+	for (size_t i = 0; i < l->bundle.n_sources; i++)
+		json_array_append_new(sources, json_text(l->bundle.sources[i].path));
+	for (size_t i = 0; i < l->policy.n_pass; i++)
+		json_array_append_new(pass, json_text(l->policy.pass[i]));
+	return json_pack("{so, so, so, so}", "settings", settings_to_json(&l->policy), "sources", sources,
+			 "rules", rules, "pass", pass);
+}
+
+static void print_settings(const struct policy *p)
+{
+	const struct settings *s = &p->s;
+
+	printf("# preset %s, workspace ", p->preset ? p->preset : "agent");
+	print_escaped(stdout, p->workspace);
+	printf("\n[session]\nmode = %s\napprovals = %s\ntimeout = %us\nreads = %s\n", modes[s->mode],
+	       approvals[s->approvals], s->timeout_s, reads[s->reads]);
+	printf("[files]\npaths = %s\n", s->relative_only ? "relative" : "any");
+	printf("[commands]\ndefault = %s\nread_only = %s\n", verdict_name(s->cmd_default),
+	       s->children_in_ro ? "rules" : "deny");
+	printf("[network]\nmode = %s\ndefault = %s\n", networks[s->network], verdict_name(s->net_default));
+}
+
+static void print_rule(const struct rule *r)
+{
+	char *text = text_visible(r->text ? r->text : "");
+
+	printf("%s = %s", rule_key(r->kind), text ? text : "?");
+	free(text);
+	printf("\t%s# %s, ", paint_on(stdout, PAINT_DIM), layers[r->layer]);
+	print_escaped(stdout, r->file ? r->file : "?");
+	if (r->line)
+		printf(":%u", r->line);
+	printf("%s\n", paint_off(stdout));
+	if (!r->message)
+		return;
+	fputs("message = ", stdout);
+	print_escaped(stdout, r->message);
+	putchar('\n');
+}
+
+static void print_rules(const struct policy *p)
+{
+	const char *section = "";
+
+	for (int kind = 0; kind < RULE_KIND_COUNT; kind++) {
+		for (size_t i = 0; i < p->n_rules; i++) {
+			const struct rule *r = &p->rules[i];
+
+			if ((int)r->kind != kind)
+				continue;
+			if (strcmp(section, rule_section(r->kind)) != 0) {
+				section = rule_section(r->kind);
+				printf("\n[%s]\n", section);
+			}
+			print_rule(r);
+		}
+	}
+}
+
+static int show(const struct options *o)
+{
+	struct loaded l;
+	struct diags d;
+	int r;
+
+	diags_init(&d);
+	r = loaded_init(&l, o, &d);
+	print_diags(stderr, &d);
+	if (r < 0 && d.n_errors == 0)
+		talk("the policy cannot be loaded: %s", strerror(-r));
+	if (r == 0 && o->json)
+		print_json(policy_to_json(&l));
+	if (r == 0 && !o->json) {
+		print_settings(&l.policy);
+		print_rules(&l.policy);
+	}
+	diags_done(&d);
+	loaded_done(&l);
+	return r < 0 ? EXIT_USAGE : EXIT_OK;
+}
+
+static int policy_run(const struct options *o, int argc, char **argv)
+{
+	static const char *const verbs[] = { "show", NULL };
+
+	if (argc == 0 || strcmp(argv[0], "show") == 0)
+		return show(o);
+	options_unknown("policy command", argv[0], verbs);
+	return EXIT_USAGE;
+}
+
+static const struct opt opts[] = {
+	OPTS_POLICY,
+	OPT_VALUE("agent", 0, "NAME", agent, "with the [agent \"NAME\" ...] sections"),
+	OPT_JSON,
+	{ 0 },
+};
+
+const struct subcommand subcommand_policy = {
+	.name = "policy",
+	.args = "show [options]",
+	.summary = "show the settings and rules that hold here, with their origin",
+	.opts = opts,
+	.usage_status = EXIT_USAGE,
+	.run = policy_run,
+};

@@ -1,0 +1,205 @@
+/*
+ * From words on the command line to the canonical request that the evaluator judges.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "policy/argv.h"
+#include "policy/path.h"
+
+#include "tools.h"
+
+/* Commands that a shell performs itself: no program is executed, so there is nothing to judge. */
+static bool is_builtin(const char *name)
+{
+	static const char *const names[] = { ":",      ".",	  "alias",   "bg",     "break",	 "builtin",
+					     "cd",     "declare", "eval",    "exit",   "export", "fg",
+					     "jobs",   "let",	  "local",   "popd",   "pushd",	 "read",
+					     "return", "set",	  "shift",   "source", "trap",	 "type",
+					     "ulimit", "umask",	  "unalias", "unset",  "wait" };
+
+	for (size_t i = 0; i < NELEM(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int copy_words(struct question *q, char *const *args, size_t n)
+{
+	q->words = calloc(n + 1, sizeof(*q->words));
+	if (!q->words)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		q->words[i] = strdup(args[i]);
+		if (!q->words[i])
+			return -ENOMEM;
+	}
+	q->req.argv = (const char *const *)q->words;
+	q->req.argc = n;
+	return 0;
+}
+
+static int join_target(struct question *q)
+{
+	size_t len = argv_join(q->req.argv, q->req.argc, NULL, 0);
+
+	q->target = malloc(len + 1);
+	if (!q->target)
+		return -ENOMEM;
+	argv_join(q->req.argv, q->req.argc, q->target, len + 1);
+	return 0;
+}
+
+/* A program that is not here is judged by its name, as if it lay in /usr/bin. */
+static int set_program(struct question *q, const char *name)
+{
+	struct program p;
+	int n = 0;
+
+	if (program_find(name, &p) == 0) {
+		strcpy(q->path, p.real);
+		n = path_normalise(q->cwd, p.found, q->given, sizeof(q->given));
+	} else {
+		q->builtin = is_builtin(name);
+		q->missing = !q->builtin;
+		n = path_normalise("/usr/bin", name, q->path, sizeof(q->path));
+	}
+	if (n < 0)
+		return n;
+	q->req.path = q->path;
+	if (q->given[0] && strcmp(q->given, q->path) != 0)
+		q->req.given = q->given;
+	return 0;
+}
+
+static int ask_exec(struct question *q, char *const *args, size_t n)
+{
+	int r = copy_words(q, args, n);
+
+	if (r == 0)
+		r = join_target(q);
+	if (r == 0)
+		r = set_program(q, args[0]);
+	if (r < 0)
+		return r;
+	if (command_wants_branch(&q->req) && branch_of(q->cwd, q->branch, sizeof(q->branch)))
+		q->req.git_branch = q->branch;
+	return 0;
+}
+
+static int ask_file(struct question *q, char *const *args, size_t n)
+{
+	int r;
+
+	if (n != 1)
+		return -EINVAL;
+	r = place_find(q->cwd, args[0], q->req.op, q->path, q->given);
+	if (r < 0)
+		return r;
+	q->req.path = q->path;
+	if (strcmp(q->given, q->path) != 0)
+		q->req.given = q->given;
+	q->target = strdup(q->path);
+	/* Borrowed from the command line, which outlives the question. */
+	q->req.raw = args[0];
+	return q->target ? 0 : -ENOMEM;
+}
+
+static int parse_port(const char *text, uint16_t *ret)
+{
+	char *end;
+	long port;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	port = strtol(text, &end, 10);
+	if (*end || port < 1 || port > 65535)
+		return -EINVAL;
+	*ret = (uint16_t)port;
+	return 0;
+}
+
+/* "host", "host:port", "v6", "[v6]:port", with https's port where none is named. */
+static int split_host(struct question *q, const char *text)
+{
+	const char *close = text[0] == '[' ? strchr(text, ']') : NULL;
+	const char *colon = close ? (close[1] ? close + 1 : NULL) : strrchr(text, ':');
+	size_t len;
+
+	q->req.port = 443;
+	if (text[0] == '[' && !close)
+		return -EINVAL;
+	/* More than one colon without brackets is a v6 address. */
+	if (!close && colon && strchr(text, ':') != colon)
+		colon = NULL;
+	if (colon && (*colon != ':' || parse_port(colon + 1, &q->req.port) < 0))
+		return -EINVAL;
+	len = close ? (size_t)(close - text - 1) : colon ? (size_t)(colon - text) : strlen(text);
+	if (len == 0 || len >= sizeof(q->host))
+		return -EINVAL;
+	memcpy(q->host, text + (close != NULL), len);
+	q->host[len] = '\0';
+	return 0;
+}
+
+static int ask_host(struct question *q, char *const *args, size_t n)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct in_addr v4;
+
+	if (n != 1 || split_host(q, args[0]) < 0)
+		return -EINVAL;
+	if (inet_pton(AF_INET, q->host, &v4) == 1) {
+		memcpy(q->req.addr, mapped, sizeof(mapped));
+		memcpy(q->req.addr + sizeof(mapped), &v4, sizeof(v4));
+		q->req.has_addr = true;
+	} else if (inet_pton(AF_INET6, q->host, q->req.addr) == 1) {
+		q->req.has_addr = true;
+	} else {
+		/* Judged by name: asking the resolver would send what is only asked about. */
+		q->req.host = q->host;
+	}
+	if (asprintf(&q->target, strchr(q->host, ':') ? "[%s]:%u" : "%s:%u", q->host, q->req.port) < 0) {
+		q->target = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int ask_unix(struct question *q, char *const *args, size_t n)
+{
+	if (n != 1 || args[0][0] != '@')
+		return ask_file(q, args, n);
+	if (strlen(args[0]) >= sizeof(q->path))
+		return -ENAMETOOLONG;
+	strcpy(q->path, args[0]);
+	q->req.path = q->path;
+	q->target = strdup(q->path);
+	return q->target ? 0 : -ENOMEM;
+}
+
+int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd)
+{
+	memset(q, 0, sizeof(*q));
+	if (n == 0 || strlen(cwd) >= sizeof(q->cwd))
+		return -EINVAL;
+	strcpy(q->cwd, cwd);
+	q->req.op = op;
+	q->req.access = op_access(op);
+	q->req.cwd = q->cwd;
+	if (op == OP_EXEC)
+		return ask_exec(q, args, n);
+	if (op == OP_CONNECT || op == OP_RESOLVE || op == OP_BIND)
+		return ask_host(q, args, n);
+	return op == OP_UNIX ? ask_unix(q, args, n) : ask_file(q, args, n);
+}
+
+void question_done(struct question *q)
+{
+	for (size_t i = 0; q->words && q->words[i]; i++)
+		free(q->words[i]);
+	free(q->words);
+	free(q->target);
+}

@@ -1,0 +1,106 @@
+/*
+ * Reading whole files, and policy files with the checks that make them trustworthy.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools.h"
+
+static int read_all(int fd, size_t limit, char **ret_text, size_t *ret_len)
+{
+	_cleanup_free_ char *buf = NULL;
+	size_t len = 0, cap = 0;
+
+	for (;;) {
+		ssize_t n;
+
+		if (len + 1 >= cap) {
+			size_t want = cap ? cap * 2 : 8192;
+			char *grown = realloc(buf, want);
+
+			if (!grown)
+				return -ENOMEM;
+			buf = grown;
+			cap = want;
+		}
+		n = read(fd, buf + len, cap - len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+		if (len > limit)
+			return -EFBIG;
+	}
+	buf[len] = '\0';
+	*ret_text = TAKE_PTR(buf);
+	*ret_len = len;
+	return 0;
+}
+
+/* O_NONBLOCK: a FIFO in the place of the file must not hang us; it is no regular file and refused. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len)
+{
+	_cleanup_close_ int fd = open_file(path);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	return read_all(fd, limit, ret_text, ret_len);
+}
+
+static int refuse(struct diags *d, const char *path, const char *code, const char *hint, const char *why)
+{
+	int r = diag_add(d, SEVERITY_ERROR, code, path, 0, 0, hint, "%s", why);
+
+	return r < 0 ? r : -EPERM;
+}
+
+static int check_stat(const struct stat *st, const char *path, struct diags *d)
+{
+	if (!S_ISREG(st->st_mode))
+		return refuse(d, path, "policy-file", NULL, "is not a regular file");
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return refuse(d, path, "policy-owner", NULL, "belongs neither to you nor to root");
+	if (st->st_mode & 022)
+		return refuse(d, path, "policy-mode", "chmod go-w", "may be written by others");
+	if (st->st_size > (off_t)LIMIT_POLICY)
+		return refuse(d, path, "policy-size", NULL, "is larger than a policy may be (8 MiB)");
+	return 0;
+}
+
+int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct diags *d)
+{
+	_cleanup_close_ int fd = open_file(path);
+	struct stat st;
+	int r;
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return -ENOENT;
+	if (fd < 0)
+		return refuse(d, path, "policy-file", NULL, strerror(-fd));
+	if (fstat(fd, &st) < 0)
+		return refuse(d, path, "policy-file", NULL, strerror(errno));
+	r = check_stat(&st, path, d);
+	if (r < 0)
+		return r;
+	r = read_all(fd, LIMIT_POLICY, ret_text, ret_len);
+	if (r == -EFBIG)
+		return refuse(d, path, "policy-size", NULL, "grew larger than a policy may be (8 MiB)");
+	return r < 0 && r != -ENOMEM ? refuse(d, path, "policy-file", NULL, strerror(-r)) : r;
+}

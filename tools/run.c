@@ -1,0 +1,328 @@
+/*
+ * pale run: the main job.  It gathers the policy, proves that the fence can hold the command,
+ * starts the helper, runs the command as its child, and ends as the command ended.
+ *
+ * It never starts weaker than asked: whatever is missing ends here, with the sentence that says
+ * what (125), or why the command may not run (126, 127).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "policy/argv.h"
+#include "policy/path.h"
+
+#include "tools.h"
+
+#define LEVEL "hooks"
+#define NOT_ENFORCED                                                                                         \
+	"programs that make system calls without libc (static, Go, parts of Bun) are not seen, and no "      \
+	"kernel wall stands behind the hooks"
+
+struct run {
+	const struct options *o;
+	char **argv;
+	size_t argc;
+	struct dirs dirs;
+	struct installed installed;
+	struct bundle bundle;
+	struct program program;
+	struct launch launch;
+};
+
+static int check_level(const struct options *o)
+{
+	if (!o->level || strcmp(o->level, LEVEL) == 0)
+		return 0;
+	if (strcmp(o->level, "full") == 0 || strcmp(o->level, "strict") == 0)
+		talk("this build does not reach level %s: it has no supervisor, no Landlock and no filter; "
+		     "--level " LEVEL " runs without them",
+		     o->level);
+	else
+		talk("unknown level `%s`; the levels are hooks, full and strict", o->level);
+	return EXIT_PALE;
+}
+
+static int check_workspace(const struct run *r)
+{
+	const char *ws = r->bundle.workspace;
+
+	if (r->o->danger || (strcmp(ws, "/") != 0 && strcmp(ws, r->bundle.home) != 0))
+		return 0;
+	talk("%s as the workspace would let the agent write everywhere below it; go to a project or name one "
+	     "with -w",
+	     ws);
+	return EXIT_PALE;
+}
+
+/* Parses once: findings are told here, by the operator's own process, and the real paths looked up. */
+static int check_policy(struct run *r)
+{
+	struct policy p;
+	struct diags d;
+	int e;
+
+	policy_init(&p);
+	diags_init(&d);
+	e = bundle_gather(r->o, r->launch.session, &r->bundle, &d);
+	if (e == 0)
+		e = policy_parse(&r->bundle, &p, &d);
+	if (e == 0)
+		e = bundle_resolve(&r->bundle, &p);
+	if (e < 0 || !r->o->quiet)
+		print_diags(stderr, &d);
+	if (e == -EBADMSG)
+		talk("the policy has errors: nothing was started");
+	else if (e < 0)
+		talk("cannot gather the policy: %s", strerror(-e));
+	policy_done(&p);
+	diags_done(&d);
+	return e < 0 ? EXIT_PALE : 0;
+}
+
+static int find_program(struct run *r)
+{
+	int e = program_find(r->argv[0], &r->program);
+
+	if (e < 0) {
+		talk("%s: %s", r->argv[0], e == -EACCES ? "may not be executed" : "not found");
+		return e == -ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED;
+	}
+	e = program_inspect(&r->program);
+	if (r->program.setid)
+		talk("note: %s is setuid or setgid; inside the fence it gains no privileges",
+		     r->program.real);
+	if (r->o->allow_unhooked)
+		return 0;
+	if (e < 0) {
+		talk("%s cannot be inspected: %s", r->program.loaded, strerror(-e));
+		return EXIT_REFUSED;
+	}
+	if (elf_is_hookable(r->program.elf.kind))
+		return 0;
+	talk("%s is %s: the preload cannot hold it at level " LEVEL "; --allow-unhooked runs it unfenced",
+	     r->program.loaded, elf_kind_text(r->program.elf.kind));
+	return EXIT_REFUSED;
+}
+
+static int make_dirs(struct run *r)
+{
+	char base[PATH_MAX], sessions[PATH_MAX];
+	int e = runtime_make(base, sizeof(base));
+
+	if (e < 0) {
+		talk("no private runtime directory can be had: %s", strerror(-e));
+		return EXIT_PALE;
+	}
+	e = path_join(r->launch.runtime_dir, sizeof(r->launch.runtime_dir), base, r->launch.session);
+	if (e == 0)
+		e = path_join(sessions, sizeof(sessions), r->dirs.state, "sessions");
+	if (e == 0)
+		e = dir_make(sessions);
+	if (e == 0)
+		e = path_join(r->launch.state_dir, sizeof(r->launch.state_dir), sessions, r->launch.session);
+	if (e == 0 && access(sessions, W_OK) < 0)
+		e = -errno;
+	if (e < 0)
+		talk("the state directory %s cannot be used: %s", r->dirs.state, strerror(-e));
+	return e < 0 ? EXIT_PALE : 0;
+}
+
+static int prepare(struct run *r)
+{
+	char why[2 * PATH_MAX];
+	int e = installed_find(&r->installed, why, sizeof(why));
+
+	if (e < 0) {
+		talk("%s", why);
+		return EXIT_PALE;
+	}
+	e = dirs_find(&r->dirs);
+	if (e == 0)
+		e = session_id_new(r->launch.session, sizeof(r->launch.session));
+	if (e < 0) {
+		talk("cannot start: %s", strerror(-e));
+		return EXIT_PALE;
+	}
+	e = check_policy(r);
+	if (e == 0)
+		e = check_workspace(r);
+	if (e == 0)
+		e = find_program(r);
+	return e ? e : make_dirs(r);
+}
+
+static void print_sources(const struct run *r)
+{
+	const char *preset = image_str(&r->launch.image, r->launch.image.h->preset);
+
+	fprintf(stderr, "pale: policy preset %s", *preset ? preset : "agent");
+	for (size_t i = 0; i < r->bundle.n_sources; i++) {
+		const struct source *s = &r->bundle.sources[i];
+
+		fputs(", ", stderr);
+		print_escaped(stderr, s->path);
+		if (s->layer == SOURCE_PROJECT)
+			fputs(" (may only tighten until `pale trust`)", stderr);
+	}
+	fputc('\n', stderr);
+}
+
+static void print_banner(const struct run *r)
+{
+	if (r->o->quiet)
+		return;
+	talk("session %s, level " LEVEL ": " NOT_ENFORCED, r->launch.session);
+	print_sources(r);
+	if (r->launch.image.h->approvals == APPROVALS_ASK)
+		talk("questions wait in another terminal: pale pending, pale approve ID, pale deny ID");
+}
+
+/* The operator typed this command, so only what the policy denies by name refuses it. */
+static int judge(struct run *r)
+{
+	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC), .is_root = true };
+	char given[PATH_MAX], branch[256], rule[512], line[1024];
+	struct decision d;
+
+	req.path = r->program.real;
+	if (path_normalise(r->bundle.cwd, r->program.found, given, sizeof(given)) > 0 &&
+	    strcmp(given, r->program.real) != 0)
+		req.given = given;
+	req.argv = (const char *const *)r->argv;
+	req.argc = r->argc;
+	req.cwd = r->bundle.cwd;
+	if (command_wants_branch(&req) && branch_of(req.cwd, branch, sizeof(branch)))
+		req.git_branch = branch;
+	d = eval(&r->launch.image, &req);
+	if (d.verdict == VERDICT_ALLOW)
+		return 0;
+	decision_describe(&r->launch.image, &d, rule, sizeof(rule));
+	argv_join(req.argv, req.argc, line, sizeof(line));
+	fputs("pale: refused ", stderr);
+	print_escaped(stderr, line);
+	fprintf(stderr, " (%s); see: pale explain exec ...\n", rule);
+	if (decision_message(&r->launch.image, &d))
+		talk("%s", decision_message(&r->launch.image, &d));
+	return EXIT_REFUSED;
+}
+
+static void print_end(const struct run *r, const struct launch_end *end)
+{
+	const char *id = r->launch.session;
+
+	if (!end->told)
+		talk("session %s: the helper did not confirm the end of the ledger; see: pale log verify "
+		     "--session %s",
+		     id, id);
+	else if (end->lost)
+		talk("session %s: %llu records were lost under load; see: pale log --session %s", id,
+		     (unsigned long long)end->lost, id);
+	if (end->told && !r->o->quiet)
+		talk("session %s: %llu decisions, %llu denied; see: pale log --session %s", id,
+		     (unsigned long long)end->records, (unsigned long long)end->denied, id);
+}
+
+static void finish(struct run *r, const struct agent_end *how)
+{
+	struct launch_end end;
+	char status[32];
+
+	if (how->signal)
+		snprintf(status, sizeof(status), "signal %d", how->signal);
+	else
+		snprintf(status, sizeof(status), "exit %d", how->code);
+	launch_finish(&r->launch, status, &end);
+	print_end(r, &end);
+}
+
+/* Dies as the command died, without a second core file. */
+static int die_alike(int sig)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	(void)fflush(NULL);
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)signal(sig, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)raise(sig);
+	return 128 + sig;
+}
+
+static int run_session(struct run *r)
+{
+	struct launch_start start = { .installed = &r->installed,
+				      .bundle = &r->bundle,
+				      .agent = r->bundle.agent,
+				      .level = LEVEL,
+				      .not_enforced = NOT_ENFORCED,
+				      .argv = r->argv };
+	struct agentproc agent = { .path = r->program.found,
+				   .argv = r->argv,
+				   .preload = r->installed.preload,
+				   .launch = &r->launch,
+				   .must_attach = !r->o->allow_unhooked };
+	struct agent_end end = { .refused = true, .code = EXIT_PALE };
+	struct launch_end ignored;
+
+	if (launch_start(&r->launch, &start) < 0) {
+		launch_finish(&r->launch, "exit 125", &ignored);
+		return EXIT_PALE;
+	}
+	end.code = judge(r);
+	if (end.code == 0) {
+		print_banner(r);
+		end = agentproc_run(&agent);
+	}
+	finish(r, &end);
+	return end.signal ? die_alike(end.signal) : end.code;
+}
+
+static int run_run(const struct options *given, int argc, char **argv)
+{
+	struct options o = *given;
+	struct run r = { .o = &o, .argv = argv, .argc = (size_t)argc, .launch = { .pid = -1, .fd = -1 } };
+	int code;
+
+	if (argc == 0) {
+		talk("run needs a command: pale run [options] -- CMD...");
+		return EXIT_PALE;
+	}
+	code = check_level(&o);
+	if (code)
+		return code;
+	if (session_around())
+		return nested_join(&o, argv);
+	if (!o.agent)
+		o.agent = path_basename(argv[0]);
+	code = prepare(&r);
+	if (code == 0)
+		code = run_session(&r);
+	bundle_done(&r.bundle);
+	return code;
+}
+
+static const struct opt opts[] = {
+	OPTS_POLICY,
+	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
+	OPT_VALUE("level", 0, "LEVEL", level, "hooks (the only level of this build)"),
+	OPT_VALUE("agent", 0, "NAME", agent,
+		  "whose [agent \"NAME\" ...] sections hold (default: CMD's name)"),
+	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),
+	OPT_FLAG("quiet", 'q', quiet, "no banner, no last line"),
+	{ 0 },
+};
+
+const struct subcommand subcommand_run = {
+	.name = "run",
+	.args = "[options] -- CMD [ARG...]",
+	.summary = "run a command, and all that it starts, inside the fence",
+	.opts = opts,
+	.operands = OPERANDS_STOP,
+	.usage_status = EXIT_PALE,
+	.run = run_run,
+};

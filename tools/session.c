@@ -1,0 +1,106 @@
+/*
+ * pale session list: what runs now.  A directory whose helper does not answer is told as dead.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tools.h"
+
+struct row {
+	const char *id;
+	char *agent, *workspace, *started, *pid, *level;
+	bool alive;
+};
+
+static void row_init(struct row *row, const struct session_ref *ref)
+{
+	int fd = control_open(ref->dir);
+
+	row->alive = fd >= 0;
+	if (fd >= 0)
+		(void)close(fd);
+	row->id = ref->id;
+	row->agent = session_fact(ref->dir, "agent");
+	row->workspace = session_fact(ref->dir, "workspace");
+	row->started = session_fact(ref->dir, "started");
+	row->level = session_fact(ref->dir, "level");
+	row->pid = session_fact(ref->dir, "pid");
+}
+
+static void row_done(struct row *row)
+{
+	free(row->agent);
+	free(row->workspace);
+	free(row->started);
+	free(row->level);
+	free(row->pid);
+}
+
+static void row_print(const struct row *row)
+{
+	const char *const cells[] = { row->pid, row->level, row->started, row->agent, row->workspace };
+
+	printf("%s%s%s  %s", paint_on(stdout, row->alive ? PAINT_GREEN : PAINT_RED), row->id,
+	       paint_off(stdout), row->alive ? "runs" : "dead");
+	for (size_t i = 0; i < NELEM(cells); i++) {
+		fputs("  ", stdout);
+		print_escaped(stdout, cells[i] ? cells[i] : "-");
+	}
+	putchar('\n');
+}
+
+static json_t *row_to_json(const struct row *row)
+{
+	return json_pack("{ss, sb, so, so, so, so, so}", "session", row->id, "alive", row->alive, "agent",
+			 json_text(row->agent), "workspace", json_text(row->workspace), "started",
+			 json_text(row->started), "level", json_text(row->level), "pid", json_text(row->pid));
+}
+
+static int list_sessions(const struct options *o)
+{
+	_cleanup_free_ struct session_ref *refs = NULL;
+	json_t *list = o->json ? json_array() : NULL;
+	size_t n = 0;
+	int r = sessions_list(&refs, &n);
+
+	if (r < 0) {
+		talk("sessions cannot be listed: %s", strerror(-r));
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct row row = { 0 };
+
+		row_init(&row, &refs[i]);
+		if (o->json)
+			json_array_append_new(list, row_to_json(&row));
+		else
+			row_print(&row);
+		row_done(&row);
+	}
+	if (o->json)
+		print_json(list);
+	else if (n == 0)
+		talk("no session runs");
+	return EXIT_OK;
+}
+
+static int session_run(const struct options *o, int argc, char **argv)
+{
+	static const char *const verbs[] = { "list", NULL };
+
+	if (argc == 0 || strcmp(argv[0], "list") == 0)
+		return list_sessions(o);
+	options_unknown("session command", argv[0], verbs);
+	return EXIT_USAGE;
+}
+
+static const struct opt opts[] = { OPT_JSON, { 0 } };
+
+const struct subcommand subcommand_session = {
+	.name = "session",
+	.args = "list [--json]",
+	.summary = "list the sessions that run now",
+	.opts = opts,
+	.usage_status = EXIT_USAGE,
+	.run = session_run,
+};

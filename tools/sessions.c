@@ -1,0 +1,121 @@
+/*
+ * Running sessions, found by their runtime directories.  Only directories that are ours and
+ * closed to others count: anybody may make /tmp/pale-N before we do.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "policy/path.h"
+#include "policy/wire.h"
+
+#include "tools.h"
+
+struct list {
+	struct session_ref *refs;
+	size_t n, cap;
+};
+
+static bool is_session_id(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len < 4 || len >= SESSION_ID_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]))
+			return false;
+	return true;
+}
+
+static int list_add(struct list *l, const char *id, const char *dir)
+{
+	struct session_ref *ref;
+
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 8;
+		struct session_ref *grown = realloc(l->refs, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		l->refs = grown;
+		l->cap = cap;
+	}
+	ref = &l->refs[l->n++];
+	strcpy(ref->id, id);
+	strcpy(ref->dir, dir);
+	return 0;
+}
+
+static int scan(struct list *l, const char *base)
+{
+	struct dirent *e;
+	DIR *dir;
+	int r = 0;
+
+	if (dir_check_private(base) < 0)
+		return 0;
+	dir = opendir(base);
+	if (!dir)
+		return 0;
+	while (r == 0 && (e = readdir(dir))) {
+		char path[PATH_MAX];
+
+		if (is_session_id(e->d_name) && path_join(path, sizeof(path), base, e->d_name) == 0 &&
+		    dir_check_private(path) == 0)
+			r = list_add(l, e->d_name, path);
+	}
+	(void)closedir(dir);
+	return r;
+}
+
+int sessions_list(struct session_ref **ret, size_t *ret_n)
+{
+	char bases[RUNTIME_CANDIDATES][PATH_MAX];
+	size_t n = runtime_candidates(bases);
+	struct list l = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		bool seen = false;
+
+		for (size_t j = 0; j < i; j++)
+			seen = seen || strcmp(bases[i], bases[j]) == 0;
+		if (!seen)
+			r = scan(&l, bases[i]);
+	}
+	if (r < 0) {
+		free(l.refs);
+		return r;
+	}
+	*ret = l.refs;
+	*ret_n = l.n;
+	return 0;
+}
+
+const char *session_around(void)
+{
+	const char *dir = getenv(ENV_SESSION_DIR);
+
+	/* A variable left over from a session that has ended means nothing. */
+	if (!dir || dir[0] != '/' || dir_check_private(dir) < 0 || !is_session_id(path_basename(dir)))
+		return NULL;
+	return path_basename(dir);
+}
+
+int session_id_new(char *buf, size_t size)
+{
+	static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
+	unsigned char bytes[6];
+
+	if (size <= sizeof(bytes))
+		return -EINVAL;
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return errno ? -errno : -EIO;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		buf[i] = alphabet[bytes[i] & 31];
+	buf[sizeof(bytes)] = '\0';
+	return 0;
+}

@@ -1,0 +1,406 @@
+/*
+ * The private contract of the command line tools.
+ *
+ * `pale` is one program; a subcommand is one file with one `struct subcommand`, listed in pale.c.
+ * What several of them need stands here: options, output, directories, gathering the policy,
+ * finding sessions and ledgers, and talking to a session's helper.  Data goes to stdout, talk to
+ * stderr; bytes that come from the agent are printed escaped, always.
+ */
+#ifndef PALE_TOOLS_H
+#define PALE_TOOLS_H
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "policy/elfkind.h"
+#include "policy/eval.h"
+#include "policy/image.h"
+#include "policy/parse.h"
+#include "policy/record.h"
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#define TAKE_PTR(p)                                                                                          \
+	({                                                                                                   \
+		__typeof__(p) *take_ = &(p);                                                                 \
+		__typeof__(p) taken_ = *take_;                                                               \
+		*take_ = NULL;                                                                               \
+		taken_;                                                                                      \
+	})
+
+static inline void cleanup_free(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_close(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+static inline void cleanup_file(FILE **f)
+{
+	if (*f)
+		(void)fclose(*f);
+}
+
+static inline void cleanup_json(json_t **j)
+{
+	json_decref(*j);
+}
+
+#define _cleanup_free_	__attribute__((cleanup(cleanup_free)))
+#define _cleanup_close_ __attribute__((cleanup(cleanup_close)))
+#define _cleanup_file_	__attribute__((cleanup(cleanup_file)))
+#define _cleanup_json_	__attribute__((cleanup(cleanup_json)))
+
+/* Exit codes; `run` uses those of env(1). */
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_FINDINGS = 1, /* lint: findings; explain: denied; others: it did not work */
+	EXIT_USAGE = 2,	   /* wrong usage, or it could not run at all */
+	EXIT_ASK = 3,	   /* explain: would be asked */
+	EXIT_PALE = 125,   /* run: pale itself failed */
+	EXIT_REFUSED = 126,
+	EXIT_NOT_FOUND = 127
+};
+
+/* --- pale.c, options.c: the command line ---------------------------------------------------------- */
+
+struct options {
+	const char *policy, *preset, *mode, *workspace, *level, *agent;
+	const char *op, *verdict, *since, *path, *session, *reason;
+	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
+	bool json, sarif, follow, for_session, all, revoke, help;
+};
+
+/* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
+struct opt {
+	const char *name;
+	char letter;
+	const char *arg;
+	size_t offset;
+	const char *help;
+};
+
+#define OPT_FLAG(name, letter, field, help)                                                                  \
+	{                                                                                                    \
+		name, letter, NULL, offsetof(struct options, field), help                                    \
+	}
+#define OPT_VALUE(name, letter, arg, field, help)                                                            \
+	{                                                                                                    \
+		name, letter, arg, offsetof(struct options, field), help                                     \
+	}
+#define OPT_JSON OPT_FLAG("json", 0, json, "report as JSON on standard output")
+/* What chooses the policy: the same for run, explain and policy show. */
+#define OPTS_POLICY                                                                                          \
+	OPT_VALUE("policy", 'p', "FILE", policy, "use FILE in place of the user's policy"),                  \
+		OPT_VALUE("preset", 0, "NAME", preset, "agent, security-v0, review or ci"),                  \
+		OPT_VALUE("mode", 0, "MODE", mode, "read-only, workspace-write or danger"),                  \
+		OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: here)"),              \
+		OPT_FLAG("danger", 0, danger, "permit mode danger"),                                         \
+		OPT_FLAG("allow-sensitive-roots", 0, allow_sensitive, "lift the hard rule on secrets"),      \
+		OPT_FLAG("allow-denylisted-commands", 0, allow_denylisted, "lift the hard command denylist")
+
+enum operands { OPERANDS_MIXED, OPERANDS_STOP /* options end at the first operand */ };
+
+struct subcommand {
+	const char *name, *args, *summary;
+	const struct opt *opts; /* ended by a NULL name, or NULL */
+	enum operands operands;
+	int usage_status; /* exit code of a usage error */
+	/* argv holds the operands alone.  Returns the exit code. */
+	int (*run)(const struct options *o, int argc, char **argv);
+};
+
+extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
+	subcommand_pending, subcommand_approve, subcommand_deny, subcommand_turn, subcommand_trust,
+	subcommand_policy, subcommand_session;
+
+/*
+ * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
+ * operand, or -EINVAL after telling what is wrong (with did-you-mean).
+ */
+int options_parse(const struct subcommand *sub, int argc, char **argv, struct options *ret);
+/* Prints the options of a table. */
+void options_print(FILE *f, const struct opt *opts);
+/* Tells that word is none of the candidates and which of them is near. */
+void options_unknown(const char *what, const char *word, const char *const *candidates);
+
+/* --- output.c -------------------------------------------------------------------------------------- */
+
+enum paint { PAINT_RED, PAINT_GREEN, PAINT_YELLOW, PAINT_DIM, PAINT_BOLD };
+
+/* One line on stderr with "pale: " before it. */
+void talk(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Escape sequences, or "" where f shall have no colour (NO_COLOR, CLICOLOR_FORCE, isatty). */
+const char *paint_on(FILE *f, enum paint p);
+const char *paint_off(FILE *f);
+enum paint paint_of_verdict(const char *verdict);
+/* Untrusted bytes, escaped visibly. */
+void print_escaped(FILE *f, const char *s);
+/* The same as a string (caller frees), or NULL. */
+char *text_visible(const char *s);
+/* Prints j with a newline on stdout and drops the reference. */
+void print_json(json_t *j);
+/* A JSON string of s; bytes that are not UTF-8 are escaped as in the ledger.  NULL gives null. */
+json_t *json_text(const char *s);
+/* file:line:column: severity: text [code], one a line, hints below. */
+void print_diags(FILE *f, const struct diags *d);
+json_t *diags_to_json(const struct diags *d);
+const char *severity_name(enum severity s);
+
+/* --- paths.c: where things are ---------------------------------------------------------------------- */
+
+struct dirs {
+	char home[PATH_MAX];   /* real path */
+	char config[PATH_MAX]; /* $XDG_CONFIG_HOME/pale */
+	char state[PATH_MAX];  /* $XDG_STATE_HOME/pale */
+};
+
+/* The program's own parts. */
+struct installed {
+	char self[PATH_MAX], preload[PATH_MAX], helper[PATH_MAX];
+};
+
+/* Joins dir and name.  0 or -ENAMETOOLONG. */
+int path_join(char *buf, size_t size, const char *dir, const char *name);
+/* 0, -ENOENT (no home directory), -ENAMETOOLONG. */
+int dirs_find(struct dirs *ret);
+/* Creates dir and its parents, new ones with mode 0700.  0 or -errno. */
+int dir_make(const char *dir);
+/* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */
+int dir_check_private(const char *dir);
+/*
+ * Directories that hold the sessions' runtime directories, best first; those that do not exist
+ * are listed too, so that a session can be kept from making them.
+ */
+#define RUNTIME_CANDIDATES 4
+size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX]);
+/* The first candidate that is, or can be made, private.  0 or -errno. */
+int runtime_make(char *buf, size_t size);
+/*
+ * Finds libpale.so and pale-helper beside this program or in the places of an installation.
+ * 0 or -errno with the reason as a sentence in why.
+ */
+int installed_find(struct installed *ret, char *why, size_t size);
+/* Real path of path, which need not exist: the longest existing ancestor is resolved.  0 or -errno. */
+int path_real(const char *path, char *buf, size_t size);
+
+/* --- gather.c, readfile.c, load.c: the policy of a session -------------------------------------------- */
+
+/* Reads a regular file of at most limit bytes; *ret_text is NUL-terminated, the caller frees.  0 or -errno.
+ */
+int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len);
+/*
+ * As file_read for a policy file: it must be regular, owned by root or the user and writable by
+ * nobody else.  Otherwise -EPERM and a finding; -ENOENT is left to the caller.
+ */
+int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct diags *d);
+/*
+ * Everything a compilation depends on, from the file system and the options.  0, -EBADMSG with
+ * findings, -ENOMEM.  The caller frees with bundle_done() in each case.
+ */
+int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d);
+/* Looks up the real path of each literal prefix of p's rules and adds those that differ to b.  0 or -ENOMEM.
+ */
+int bundle_resolve(struct bundle *b, const struct policy *p);
+
+/* A policy ready to judge. */
+struct loaded {
+	struct bundle bundle;
+	struct policy policy;
+	uint8_t *bytes;
+	size_t size;
+	struct image image;
+};
+
+/* Gathers, parses, compiles.  0, -EBADMSG with findings, -errno.  loaded_done() in each case. */
+int loaded_init(struct loaded *l, const struct options *o, struct diags *d);
+/* As above from a bundle that is taken over. */
+int loaded_from_bundle(struct loaded *l, struct bundle *b, struct diags *d);
+void loaded_done(struct loaded *l);
+
+/* --- trust.c ------------------------------------------------------------------------------------------ */
+
+/* The project's policy at path is pinned with exactly this content. */
+bool trust_is_pinned(const struct dirs *dirs, const char *path, const char *text, size_t len);
+
+/* --- program.c: the command before it runs ------------------------------------------------------------- */
+
+struct program {
+	char found[PATH_MAX];  /* what to execute */
+	char real[PATH_MAX];   /* its real path */
+	char loaded[PATH_MAX]; /* what the kernel loads in the end: the interpreter of a script */
+	struct elf_info elf;   /* of `loaded` */
+	bool setid;
+};
+
+/* As execvp() would find name.  0, -ENOENT, -EACCES. */
+int program_find(const char *name, struct program *ret);
+/* Follows the #! chain and inspects.  0 or -errno where a file cannot be read. */
+int program_inspect(struct program *p);
+/* Short name of HEAD's branch in the repository around dir; false where there is none. */
+bool branch_of(const char *dir, char *buf, size_t size);
+
+/* --- sessions.c, ledgers.c ------------------------------------------------------------------------------ */
+
+#define SESSION_ID_MAX 32
+
+/* A running session by its runtime directory. */
+struct session_ref {
+	char id[SESSION_ID_MAX];
+	char dir[PATH_MAX];
+};
+
+/* Every session below the runtime directories; the caller frees *ret.  0 or -ENOMEM. */
+int sessions_list(struct session_ref **ret, size_t *ret_n);
+/* The session that runs around this process, or NULL. */
+const char *session_around(void);
+/* Fresh random id.  0 or -errno. */
+int session_id_new(char *buf, size_t size);
+
+/* A ledger by its file. */
+struct ledger_ref {
+	char session[SESSION_ID_MAX];
+	char dir[PATH_MAX];
+	char started[32]; /* time of its first record, "" where there is none */
+};
+
+/* Ledgers by the time of their first record, oldest first; prefix selects by session (NULL: all). */
+int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n);
+/* The value of `key` in DIR/session.json as text (caller frees), or NULL. */
+char *session_fact(const char *dir, const char *key);
+
+/* Reads whole lines as they are appended to a file. */
+struct line_reader {
+	int fd;
+	char *buf;
+	size_t len, cap, used;
+};
+
+int line_reader_open(struct line_reader *r, const char *path);
+/* 1 with a line (without its newline, valid until the next call), 0 at the end of what is written, -errno. */
+int line_reader_next(struct line_reader *r, const char **ret_line, size_t *ret_len);
+/* Bytes of an unfinished last line. */
+size_t line_reader_torn(const struct line_reader *r);
+void line_reader_close(struct line_reader *r);
+
+/* log_verify.c: verifies the ledger at argv[0], or those of all sessions (or o->session).  Exit code. */
+int log_verify(const struct options *o, int argc, char **argv);
+
+/* --- control.c: JSON-RPC with a session's helper ----------------------------------------------------------
+ */
+
+/* Connected socket or -errno. */
+int control_open(const char *session_dir);
+/*
+ * Calls method (params are taken over, may be NULL).  0 with *ret_result (caller drops), -EREMOTE
+ * with the helper's own words in why, or -errno.
+ */
+int control_call(int fd, const char *method, json_t *params, json_t **ret_result, char *why, size_t size);
+
+/* --- launch.c, agentproc.c, attach.c, reap.c, nested.c: parts of run
+ * ---------------------------------------- */
+
+/* A helper that serves one session. */
+struct launch {
+	pid_t pid;
+	int fd; /* the session socket; -1 once the helper is gone */
+	char session[SESSION_ID_MAX];
+	char runtime_dir[PATH_MAX], state_dir[PATH_MAX];
+	struct image image; /* mapped read-only from the runtime directory */
+	struct ring_header *ring;
+};
+
+struct launch_start {
+	const struct installed *installed;
+	const struct bundle *bundle;
+	const char *agent, *level, *not_enforced;
+	char *const *argv;
+};
+
+/* Starts the helper and maps image and ring.  0 or -errno after telling why. */
+int launch_start(struct launch *l, const struct launch_start *s);
+/* Tells the helper that the agent runs as pid. */
+int launch_agent(struct launch *l, pid_t pid);
+/* Reads what the helper has to say now: prints warnings, notes its death. */
+void launch_listen(struct launch *l);
+struct launch_end {
+	uint64_t records, denied, lost;
+	bool told; /* the helper confirmed the end of the ledger */
+};
+/* Ends the session with "exit N" or "signal N" and waits, bounded, for the helper to end. */
+void launch_finish(struct launch *l, const char *status, struct launch_end *ret);
+
+struct agentproc {
+	const char *path;
+	char *const *argv;
+	const char *preload;
+	struct launch *launch;
+	bool must_attach;
+};
+
+/* How the agent ended. */
+struct agent_end {
+	int code;     /* exit code where signal is 0 */
+	int signal;   /* it died by this signal */
+	bool refused; /* pale ended or never started it; code says how */
+};
+
+/* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
+struct agent_end agentproc_run(const struct agentproc *a);
+/* The agent's environment: ours with the preload first; the caller frees the vector and its first two
+ * strings. */
+char **agent_environment(const char *preload, const char *session_dir);
+/* Ends every child but spare: TERM, then KILL, bounded in time.  How many would not go. */
+size_t reap_children(pid_t spare);
+/* Joins the session around this process: does not return but with an exit code where it cannot. */
+int nested_join(const struct options *o, char **argv);
+
+/* --- explain_*.c -----------------------------------------------------------------------------------------
+ */
+
+/* One question of explain with the memory it stands on. */
+struct question {
+	struct request req;
+	char path[PATH_MAX], given[PATH_MAX], cwd[PATH_MAX], branch[256], host[LIMIT_HOST];
+	char *target; /* for people; owned */
+	char **words; /* exec: argv, owned */
+	bool builtin; /* a shell builtin: nothing is executed */
+	bool missing; /* no such program in PATH */
+};
+
+/* One argv of n words in directory cwd about op.  0, -EINVAL (not understood), -ENOMEM, -ENAMETOOLONG.
+ * q is plain memory before; question_done() in each case. */
+int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd);
+void question_done(struct question *q);
+
+/* A simple command of a shell line. */
+struct shell_part {
+	enum op op; /* OP_EXEC, or OP_READ / OP_WRITE for a redirection */
+	char **words;
+	size_t n;
+};
+/*
+ * Splits a line at quotes, blanks and operators; expands nothing, runs nothing.  0, -EINVAL
+ * (unbalanced quote), -ENOMEM; the caller frees with shell_parts_done().
+ */
+int shell_split(const char *line, struct shell_part **ret, size_t *ret_n);
+void shell_parts_done(struct shell_part *parts, size_t n);
+
+/* Where path leads in truth, as the preload would find it: 0 or -errno. */
+int place_find(const char *cwd, const char *path, enum op op, char *real, char *given);
+/* What to write to change a decision: lines that were tried and work, or why none can (caller frees). */
+char *advice(const struct loaded *l, const struct question *q, const struct decision *d);
+/*
+ * The newest record whose detail says id=ID: 1 with *ret (record_done() by the caller) and the
+ * session's state directory in dir, 0 where there is none, -errno.
+ */
+int denial_find(const char *id, struct record_owned *ret, char *dir, size_t size);
+
+#endif
