@@ -1,0 +1,122 @@
+/*
+ * Rules that give away more than their author can have meant: directories above the workspace,
+ * every command, every host of a registry.
+ */
+#include "lint_impl.h"
+#include "path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *broad_path(const struct lint *l, const struct rule *r)
+{
+	const struct policy *p = l->p;
+
+	if (r->kind == RULE_NET_UNIX)
+		return strpbrk(r->pattern, "*?[") ? "a wildcard may name any socket" : NULL;
+	if (strcmp(r->pattern, "/") == 0 || strcmp(r->pattern, "/**") == 0)
+		return "everything is writable";
+	if (path_is_under(p->home, r->pattern))
+		return "the whole home directory is writable";
+	if (strcmp(r->pattern, p->workspace) != 0 && path_is_under(p->workspace, r->pattern))
+		return "a directory above the workspace is writable";
+	return NULL;
+}
+
+static const char *broad_command(const struct rule *r)
+{
+	struct sample s;
+
+	if (!sample_of(r->pattern, 0, &s))
+		return NULL;
+	return s.wild[0] ? "any program may run" : NULL;
+}
+
+/* The prefix length of a network, or -1. */
+static long network_bits(const char *host)
+{
+	const char *slash = strrchr(host, '/');
+
+	return slash && slash[1] >= '0' && slash[1] <= '9' ? strtol(slash + 1, NULL, 10) : -1;
+}
+
+static const char *broad_host(const struct rule *r)
+{
+	const char *host = r->pattern;
+	long bits = network_bits(host);
+	size_t name = strcspn(host, ":/");
+
+	if (bits >= 0)
+		return bits < (strchr(host, ':') ? 32 : 8) ? "a network of this size has no owner" : NULL;
+	if (host[0] == '*' && (name == 1 || host[1] != '.'))
+		return "any host may be reached";
+	if (strncmp(host, "*.", 2) == 0 && !memchr(host + 2, '.', name - 2))
+		return "every name of a top-level domain";
+	return NULL;
+}
+
+static const char *why_broad(const struct lint *l, const struct rule *r)
+{
+	switch ((int)r->kind) {
+	case RULE_FILE_WRITE:
+	case RULE_NET_UNIX:
+		return broad_path(l, r);
+	case RULE_CMD_ALLOW:
+		return broad_command(r);
+	case RULE_NET_ALLOW:
+	case RULE_NET_CORE:
+		return broad_host(r);
+	default:
+		return NULL;
+	}
+}
+
+int lint_broad(struct lint *l)
+{
+	for (size_t i = 0; i < l->p->n_rules; i++) {
+		const struct rule *r = &l->p->rules[i];
+		const char *why = lint_own(l, r) ? why_broad(l, r) : NULL;
+
+		if (why &&
+		    lint_add(l, SEVERITY_WARNING, r, "too-broad", "name what is needed", "%s", why) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* "*.github.io:443": below a public suffix anyone can have a name. */
+static bool suffix_of(const char *host, char *buf, size_t size)
+{
+	size_t n;
+
+	if (strncmp(host, "*.", 2) != 0)
+		return false;
+	n = strcspn(host + 2, ":/");
+	if (n == 0 || n >= size || !memchr(host + 2, '.', n))
+		return false;
+	memcpy(buf, host + 2, n);
+	buf[n] = '\0';
+	return true;
+}
+
+int lint_suffixes(struct lint *l)
+{
+	char domain[LIMIT_HOST];
+
+	if (!l->w->public_suffix)
+		return 0;
+	for (size_t i = 0; i < l->p->n_rules; i++) {
+		const struct rule *r = &l->p->rules[i];
+		bool net = r->kind == RULE_NET_ALLOW || r->kind == RULE_NET_CORE || r->kind == RULE_NET_ASK;
+
+		if (!net || !lint_own(l, r) || !suffix_of(r->pattern, domain, sizeof(domain)))
+			continue;
+		if (!l->w->public_suffix(domain, l->w->ctx))
+			continue;
+		if (lint_add(l, SEVERITY_WARNING, r, "public-suffix", "name whose part of it you mean",
+			     "`%s` is a public suffix: anyone can publish there", domain) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
