@@ -1,0 +1,132 @@
+/*
+ * connect and the send family.  An address that comes along is copied, judged, and that copy is
+ * what libc's own function gets: these are cancellation points, which only libc can keep up.
+ */
+#include "preload/hooks.h"
+
+#include "preload/net.h"
+
+static void want_real(void)
+{
+	if (!real.sendmmsg)
+		real_init();
+}
+
+int connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct net_dest d;
+	int r;
+
+	want_real();
+	if (!judging() || !addr)
+		return real.connect(fd, addr, len);
+	r = net_check(addr, len, NET_CONNECT, &d);
+	if (r < 0)
+		return fail(r);
+	return real.connect(fd, (const struct sockaddr *)&d.addr, d.len);
+}
+
+int __connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	return connect(fd, addr, len);
+}
+
+ssize_t sendto(int fd, const void *buf, size_t len, int flags, const struct sockaddr *addr, socklen_t addrlen)
+{
+	struct net_dest d;
+	int r;
+
+	want_real();
+	if (!judging() || !addr || addrlen == 0)
+		return real.sendto(fd, buf, len, flags, addr, addrlen);
+	r = net_check(addr, addrlen, NET_SEND, &d);
+	if (r < 0)
+		return fail(r);
+	return real.sendto(fd, buf, len, flags, (const struct sockaddr *)&d.addr, d.len);
+}
+
+/* Judges the name of a message, which then points to d.  0 or -errno. */
+static int check_message(struct msghdr *msg, struct net_dest *d)
+{
+	int r;
+
+	if (!msg->msg_name || msg->msg_namelen == 0)
+		return 0;
+	r = net_check(msg->msg_name, msg->msg_namelen, NET_SEND, d);
+	msg->msg_name = &d->addr;
+	return r;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	struct msghdr copy;
+	struct net_dest d;
+	int r;
+
+	want_real();
+	if (!judging() || !msg)
+		return real.sendmsg(fd, msg, flags);
+	copy = *msg;
+	r = check_message(&copy, &d);
+	if (r < 0)
+		return fail(r);
+	return real.sendmsg(fd, &copy, flags);
+}
+
+#define BATCH 8
+
+/* Judges and sends up to BATCH messages: how many went out, or -errno where the first did not. */
+static int send_batch(int fd, struct mmsghdr *vec, unsigned n, int flags, bool *ret_stop)
+{
+	struct mmsghdr copy[BATCH];
+	struct net_dest dest[BATCH];
+	unsigned ok;
+	int r = 0;
+
+	for (ok = 0; ok < n; ok++) {
+		copy[ok] = vec[ok];
+		r = check_message(&copy[ok].msg_hdr, &dest[ok]);
+		if (r < 0)
+			break;
+	}
+	*ret_stop = r < 0;
+	if (ok == 0)
+		return r;
+	r = real.sendmmsg(fd, copy, ok, flags);
+	if (r < 0)
+		return -errno;
+	for (int i = 0; i < r; i++)
+		vec[i].msg_len = copy[i].msg_len;
+	*ret_stop |= (unsigned)r < ok;
+	return r;
+}
+
+/* As the kernel: the messages before a failing one are sent and counted, its error is told only when it
+ * is the first. */
+int sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
+{
+	bool stop = false;
+	unsigned done = 0;
+	int saved = errno;
+
+	want_real();
+	if (!judging() || !vec || n == 0)
+		return real.sendmmsg(fd, vec, n, flags);
+	while (done < n && !stop) {
+		unsigned left = n - done < BATCH ? n - done : BATCH;
+		int r = send_batch(fd, vec + done, left, flags, &stop);
+
+		if (r < 0 && done == 0)
+			return fail(r);
+		if (r <= 0)
+			break;
+		done += (unsigned)r;
+	}
+	errno = saved;
+	return (int)done;
+}
+
+int __sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
+{
+	return sendmmsg(fd, vec, n, flags);
+}

@@ -1,0 +1,111 @@
+/*
+ * Address -> name, as this process has looked them up.
+ *
+ * Round-robin entries, each under a sequence number that is odd while it is written: readers
+ * never wait, a torn entry is seen and skipped, a writer that finds an entry busy takes the next.
+ * A fork in the middle of a write leaves one entry odd in the child for ever; it is skipped.
+ */
+#include "preload/net.h"
+
+#include <stdatomic.h>
+
+#define NAMES	   128
+#define NAME_WORDS (LIMIT_HOST / 8)
+#define ADDR_WORDS 2
+
+struct name_entry {
+	_Atomic uint64_t seq;
+	_Atomic uint64_t turn; /* higher is newer; 0 was never written */
+	_Atomic uint64_t addr[ADDR_WORDS];
+	_Atomic uint64_t name[NAME_WORDS];
+};
+
+static struct name_entry names[NAMES];
+static _Atomic uint64_t turns;
+
+static void store_words(_Atomic uint64_t *to, const void *from, size_t words)
+{
+	for (size_t i = 0; i < words; i++) {
+		uint64_t w;
+
+		memcpy(&w, (const char *)from + i * sizeof w, sizeof w);
+		atomic_store_explicit(&to[i], w, memory_order_relaxed);
+	}
+}
+
+static void load_words(void *to, const _Atomic uint64_t *from, size_t words)
+{
+	for (size_t i = 0; i < words; i++) {
+		uint64_t w = atomic_load_explicit(&from[i], memory_order_relaxed);
+
+		memcpy((char *)to + i * sizeof w, &w, sizeof w);
+	}
+}
+
+static struct name_entry *entry_claim(uint64_t turn, uint64_t *ret_seq)
+{
+	for (unsigned i = 0; i < NAMES; i++) {
+		struct name_entry *e = &names[(turn + i) % NAMES];
+		uint64_t seq = atomic_load_explicit(&e->seq, memory_order_relaxed);
+
+		*ret_seq = seq;
+		if (!(seq & 1) && atomic_compare_exchange_strong(&e->seq, &seq, seq + 1))
+			return e;
+	}
+	return NULL;
+}
+
+void names_remember(const uint8_t addr[16], const char *name)
+{
+	size_t n = strlen(name);
+	char padded[LIMIT_HOST] = { 0 };
+	struct name_entry *e;
+	uint64_t turn, seq;
+
+	if (n >= sizeof padded)
+		return;
+	memcpy(padded, name, n);
+	turn = atomic_fetch_add(&turns, 1) + 1;
+	e = entry_claim(turn, &seq);
+	if (!e)
+		return;
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&e->turn, turn, memory_order_relaxed);
+	store_words(e->addr, addr, ADDR_WORDS);
+	store_words(e->name, padded, NAME_WORDS);
+	atomic_store_explicit(&e->seq, seq + 2, memory_order_release);
+}
+
+/* True with the entry's name and turn if it is whole, newer than `than` and of this address. */
+static bool entry_read(const struct name_entry *e, const uint8_t addr[16], uint64_t than, char *name,
+		       uint64_t *ret_turn)
+{
+	uint64_t seq = atomic_load_explicit(&e->seq, memory_order_acquire);
+	uint64_t turn = atomic_load_explicit(&e->turn, memory_order_relaxed);
+	char copy[LIMIT_HOST];
+	uint8_t have[16];
+
+	if (seq & 1 || turn <= than)
+		return false;
+	load_words(have, e->addr, ADDR_WORDS);
+	if (memcmp(have, addr, sizeof have) != 0)
+		return false;
+	load_words(copy, e->name, NAME_WORDS);
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&e->seq, memory_order_relaxed) != seq)
+		return false;
+	memcpy(name, copy, sizeof copy);
+	*ret_turn = turn;
+	return true;
+}
+
+bool names_find(const uint8_t addr[16], char *name)
+{
+	uint64_t newest = 0;
+
+	if (atomic_load_explicit(&turns, memory_order_relaxed) == 0)
+		return false;
+	for (unsigned i = 0; i < NAMES; i++)
+		entry_read(&names[i], addr, newest, name, &newest);
+	return newest != 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * Destinations: from a socket address to a judged one, and the names that addresses were reached
+ * by.  Shared by hook_net.c and hook_resolve.c; private to preload/.
+ */
+#ifndef PALE_PRELOAD_NET_H
+#define PALE_PRELOAD_NET_H
+
+#include "preload/internal.h"
+
+/* A destination as it was judged: hand this copy to the kernel, never the caller's bytes again. */
+struct net_dest {
+	socklen_t len;
+	struct sockaddr_storage addr;
+};
+
+/* In connect AF_UNSPEC dissolves an association; a datagram sent to it is sent to an AF_INET address. */
+enum net_use { NET_CONNECT, NET_SEND };
+
+/*
+ * Copies and judges an address.  0: go on with *ret; -EACCES: denied, recorded and said; -errno as
+ * the kernel would give it (no such socket file, not an address).  What is too short to be an
+ * address is left to the kernel.  async-signal-safe, vfork-safe, errno kept.
+ */
+int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, struct net_dest *ret);
+
+/*
+ * The address of an AF_INET or AF_INET6 sockaddr in 16 canonical bytes (v4 mapped); the "any"
+ * address, which the kernel takes for loopback, as loopback.  False for other families.
+ */
+bool net_canonical(const struct sockaddr *addr, size_t len, uint8_t ret[16], uint16_t *ret_port);
+
+/*
+ * Which name was an address reached by?  A small table of this process, lock-free; the latest name
+ * counts, the oldest entries are forgotten.  async-signal-safe.
+ */
+void names_remember(const uint8_t addr[16], const char *name);
+/* Copies the name (LIMIT_HOST bytes). */
+bool names_find(const uint8_t addr[16], char *name);
+
+/* Judges a host name about to be looked up.  0 (also for NULL), -EACCES denied, -ENOENT or -ENAMETOOLONG
+ * for what is none. */
+int resolve_name_check(const char *name);
+
+#endif
