@@ -248,42 +248,55 @@ static int explain_words(const struct options *o, enum op op, int argc, char **a
 	return code;
 }
 
-static void print_denial(const struct record *r)
+static void print_past(const struct record *r)
 {
-	printf("%sdenied%s %s %s\n", paint_on(stdout, PAINT_RED), paint_off(stdout), r->op, r->target);
-	printf("by     %s (pid %lld), %s, session %s\n", r->exe, (long long)r->pid, r->time, r->session);
-	printf("why    %s\n", r->rule);
+	printf("%s%s%s ", paint_on(stdout, paint_of_verdict(r->verdict)), r->verdict, paint_off(stdout));
+	print_recorded(stdout, r->op);
+	putchar(' ');
+	print_recorded(stdout, r->target);
+	printf("\nby     ");
+	print_recorded(stdout, r->exe);
+	printf(" (pid %lld), %s, session %s\nwhy    ", (long long)r->pid, r->time, r->session);
+	print_recorded(stdout, r->rule);
 	if (r->count > 1)
-		printf("times  %llu\n", (unsigned long long)r->count);
-	puts("now, by the policy as it stands:");
+		printf("\ntimes  %llu", (unsigned long long)r->count);
+	puts("\nnow, by the policy as it stands:");
+}
+
+static int explain_record(const struct options *o, const struct record *r, const char *dir)
+{
+	_cleanup_free_ char *workspace = session_fact(dir, "workspace");
+	_cleanup_free_ char *there = workspace ? text_unescape(workspace) : NULL;
+	_cleanup_free_ char *target = text_unescape(r->target);
+	struct options again = *o;
+
+	if (!target)
+		return EXIT_USAGE;
+	if (!o->json)
+		print_past(r);
+	/* Relative words of a command mean what they meant there. */
+	if (!again.workspace && there && chdir(there) == 0)
+		again.workspace = ".";
+	return explain_words(&again, op_by_name(r->op), 1, &target);
 }
 
 /* The record tells what happened; the evaluator tells what would happen now, in the same workspace. */
 static int explain_id(const struct options *o, const char *id)
 {
-	_cleanup_free_ char *workspace = NULL;
-	struct options again = *o;
 	struct record_owned rec;
-	char dir[PATH_MAX], *target;
-	int code, r = session_around() ? -EACCES : denial_find(id, &rec, dir, sizeof(dir));
+	char dir[PATH_MAX];
+	int code, r;
 
-	if (r <= 0) {
-		if (r == -EACCES)
-			talk("the ledger is closed to the session; ask the operator to run: pale explain %s",
-			     id);
-		else
-			talk("no denial %s in the ledgers", id);
+	if (session_around()) {
+		talk("the ledger is closed to the session; ask the operator to run: pale explain %s", id);
 		return EXIT_USAGE;
 	}
-	workspace = session_fact(dir, "workspace");
-	if (!again.workspace && workspace)
-		again.workspace = workspace;
-	if (!o->json)
-		print_denial(&rec.r);
-	target = (char *)rec.r.target;
-	if (again.workspace && chdir(again.workspace) == 0)
-		again.workspace = ".";
-	code = explain_words(&again, op_by_name(rec.r.op), 1, &target);
+	r = denial_find(id, &rec, dir, sizeof(dir));
+	if (r <= 0) {
+		talk(r < 0 ? "the ledgers cannot be read" : "no decision %s in the ledgers", id);
+		return EXIT_USAGE;
+	}
+	code = explain_record(o, &rec.r, dir);
 	record_done(&rec);
 	return code;
 }

@@ -172,6 +172,15 @@ static void print_heading(struct viewer *v, const struct ledger_ref *ref)
 	printf("%s\n", paint_off(stdout));
 }
 
+static void print_field(const char *before, const char *value, const char *after)
+{
+	if (!*value)
+		return;
+	fputs(before, stdout);
+	print_recorded(stdout, value);
+	fputs(after, stdout);
+}
+
 /* Values were escaped when they were written; what is printed is what was hashed. */
 static void print_record(const struct record *r)
 {
@@ -179,18 +188,16 @@ static void print_record(const struct record *r)
 	const char *exe = strrchr(r->exe, '/');
 
 	local_time(r->time, when, sizeof(when));
-	printf("#%-5" PRIu64 " %s  %s%-5s%s %-8s %s", r->seq, when,
-	       paint_on(stdout, paint_of_verdict(r->verdict)), *r->verdict ? r->verdict : "-",
-	       paint_off(stdout), r->op, r->target);
+	printf("#%-5" PRIu64 " %s  %s%-5s%s ", r->seq, when, paint_on(stdout, paint_of_verdict(r->verdict)),
+	       *r->verdict ? r->verdict : "-", paint_off(stdout));
+	print_field("", r->op, " ");
+	print_field("", r->target, "");
 	if (r->count > 1)
 		printf("  x%" PRIu64, r->count);
 	printf("%s", paint_on(stdout, PAINT_DIM));
-	if (*r->rule)
-		printf("  (%s)", r->rule);
-	if (*r->exe)
-		printf("  <%s", exe ? exe + 1 : r->exe);
-	if (*r->detail)
-		printf("  %s", r->detail);
+	print_field("  (", r->rule, ")");
+	print_field("  <", exe ? exe + 1 : r->exe, "");
+	print_field("  ", r->detail, "");
 	printf("%s\n", paint_off(stdout));
 }
 

@@ -77,6 +77,50 @@ void print_escaped(FILE *f, const char *s)
 	fputs(shown ? shown : "?", f);
 }
 
+/* Backslashes stay: they are the ledger's own.  UTF-8 does not: bidi and zero-width marks can lie. */
+void print_recorded(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c >= 0x20 && c < 0x7f)
+			fputc(c, f);
+		else
+			fprintf(f, "\\x%02x", c);
+	}
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+char *text_unescape(const char *s)
+{
+	char *out = malloc(strlen(s) + 1), *at = out;
+
+	while (out && *s) {
+		int high = -1, low = -1;
+
+		if (s[0] == '\\' && s[1] == 'x') {
+			high = hex_digit(s[2]);
+			low = high < 0 ? -1 : hex_digit(s[3]);
+		}
+		if (low >= 0) {
+			*at++ = (char)(high << 4 | low);
+			s += 4;
+		} else {
+			s += s[0] == '\\' && s[1] == '\\';
+			*at++ = *s++;
+		}
+	}
+	if (out)
+		*at = '\0';
+	return out;
+}
+
 void print_json(json_t *j)
 {
 	if (!j)

@@ -7,7 +7,8 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
+
+#include "policy/argv.h"
 
 #include "tools.h"
 
@@ -36,11 +37,6 @@ static int call(const struct session_ref *ref, const char *method, json_t *param
 	return r;
 }
 
-static json_t *cards_of(json_t *result)
-{
-	return json_is_array(result) ? result : json_object_get(result, "approvals");
-}
-
 static const char *text_of(const json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
@@ -53,45 +49,146 @@ static void print_field(const char *label, const char *text)
 	if (!*text)
 		return;
 	printf("  %-9s ", label);
-	print_escaped(stdout, text);
+	print_recorded(stdout, text);
 	putchar('\n');
 }
 
-/* A command one argument a line; anything else as it is. */
-static void print_target(const json_t *j)
+/* The rest of a target that did not fit into the list. */
+static char *whole_target(const struct session_ref *ref, const json_t *j)
 {
-	const json_t *argv = json_object_get(j, "argv");
-	const char *label = text_of(j, "op");
-	json_t *word;
-	size_t i;
+	_cleanup_free_ char *text = strdup(text_of(j, "target"));
+	json_int_t at = 0;
 
-	if (!json_is_array(argv) || json_array_size(argv) == 0) {
-		print_field(label, text_of(j, "target"));
-		return;
+	if (json_integer_value(json_object_get(j, "target_cut")) <= 0)
+		return TAKE_PTR(text);
+	/* Offsets count the bytes before escaping, so the whole is fetched again from its start. */
+	free(text);
+	text = strdup("");
+	for (;;) {
+		_cleanup_json_ json_t *piece = NULL;
+		json_t *params = json_pack("{ss, sI}", "id", text_of(j, "id"), "offset", at);
+		char *longer;
+
+		if (!text || call(ref, "approval/show", params, &piece) < 0)
+			return NULL;
+		if (asprintf(&longer, "%s%s", text, text_of(piece, "text")) < 0)
+			return NULL;
+		free(text);
+		text = longer;
+		if (json_integer_value(json_object_get(piece, "next")) <= at)
+			return NULL;
+		at = json_integer_value(json_object_get(piece, "next"));
+		if (at >= json_integer_value(json_object_get(piece, "size")))
+			return TAKE_PTR(text);
 	}
-	json_array_foreach(argv, i, word)
-	{
-		print_field(label, json_string_value(word) ? json_string_value(word) : "?");
-		label = "";
+}
+
+/* Prints words one a line, if they are exactly what the joined target says. */
+static bool print_words(const char *target)
+{
+	struct shell_part *parts = NULL;
+	_cleanup_free_ char *joined = NULL;
+	bool same = false;
+	size_t n = 0;
+
+	if (shell_split(target, &parts, &n) < 0)
+		return false;
+	if (n == 1 && parts[0].op == OP_EXEC && (joined = malloc(strlen(target) + 1))) {
+		size_t len = argv_join((const char *const *)parts[0].words, parts[0].n, joined,
+				       strlen(target) + 1);
+
+		same = len == strlen(target) && strcmp(joined, target) == 0;
 	}
+	for (size_t i = 0; same && i < parts[0].n; i++) {
+		printf("  %-9s ", i ? "" : "exec");
+		print_escaped(stdout, parts[0].words[i]);
+		putchar('\n');
+	}
+	shell_parts_done(parts, n);
+	return same;
+}
+
+static void print_target(const struct session_ref *ref, const json_t *j)
+{
+	_cleanup_free_ char *text = whole_target(ref, j);
+	_cleanup_free_ char *raw = text ? text_unescape(text) : NULL;
+
+	if (!text)
+		puts("  (the whole of it cannot be shown: do not approve)");
+	else if (strcmp(text_of(j, "op"), "exec") != 0 || !raw || !print_words(raw))
+		print_field(text_of(j, "op"), text);
 }
 
 static void print_card(const struct session_ref *ref, const json_t *j)
 {
-	const json_t *left = json_object_get(j, "left_s");
-	const char *state = text_of(j, "state");
+	json_int_t count = json_integer_value(json_object_get(j, "count"));
 
-	printf("%s%s%s  session %s", paint_on(stdout, PAINT_BOLD), text_of(j, "id"), paint_off(stdout),
+	printf("%s%s%s  session %s", paint_on(stdout, PAINT_BOLD), text_of(j, "short"), paint_off(stdout),
 	       ref->id);
-	if (strcmp(state, "expired") == 0)
+	if (strcmp(text_of(j, "state"), "expired") == 0)
 		printf("  expired: approving lets the next try through");
-	else if (json_is_integer(left))
-		printf("  denied in %lld s", (long long)json_integer_value(left));
+	else
+		printf("  denied in %lld s", (long long)json_integer_value(json_object_get(j, "left_s")));
+	if (count > 1)
+		printf("  asked %lld times", (long long)count);
 	putchar('\n');
-	print_target(j);
+	print_target(ref, j);
 	print_field("in", text_of(j, "cwd"));
 	print_field("by", text_of(j, "exe"));
 	print_field("rule", text_of(j, "rule"));
+}
+
+/* All cards of a session, page by page, into one array (caller drops), or NULL after telling. */
+static json_t *fetch_cards(const struct session_ref *ref)
+{
+	json_t *cards = json_array();
+	json_int_t from = 0;
+
+	for (;;) {
+		_cleanup_json_ json_t *page = NULL;
+		const json_t *next;
+
+		if (call(ref, "approval/list", json_pack("{sI}", "from", from), &page) < 0) {
+			json_decref(cards);
+			return NULL;
+		}
+		json_array_extend(cards, json_object_get(page, "approvals"));
+		next = json_object_get(page, "next");
+		if (!next || json_integer_value(next) <= from)
+			return cards;
+		from = json_integer_value(next);
+	}
+}
+
+/* Answered and cancelled ones are none of the operator's business any more. */
+static bool is_open(const json_t *j)
+{
+	return strcmp(text_of(j, "state"), "pending") == 0 || strcmp(text_of(j, "state"), "expired") == 0;
+}
+
+/* How many cards of this session are shown, or -EIO. */
+static int show_session(const struct session_ref *ref, json_t *all)
+{
+	_cleanup_json_ json_t *cards = fetch_cards(ref);
+	int shown = 0;
+	json_t *j;
+	size_t i;
+
+	if (!cards)
+		return -EIO;
+	json_array_foreach(cards, i, j)
+	{
+		if (!is_open(j))
+			continue;
+		shown++;
+		if (!all) {
+			print_card(ref, j);
+			continue;
+		}
+		json_object_set_new(j, "session", json_string(ref->id));
+		json_array_append(all, j);
+	}
+	return shown;
 }
 
 static int pending_run(const struct options *o, int argc, char **argv)
@@ -99,34 +196,24 @@ static int pending_run(const struct options *o, int argc, char **argv)
 	_cleanup_free_ struct session_ref *refs = NULL;
 	json_t *all = o->json ? json_array() : NULL;
 	size_t n = 0, shown = 0;
-	int failed = 0, r = sessions_list(&refs, &n);
+	bool failed = false;
 
 	(void)argv;
-	for (size_t i = 0; r == 0 && argc == 0 && i < n; i++) {
-		_cleanup_json_ json_t *result = NULL;
-		json_t *j;
-		size_t k;
+	if (argc || sessions_list(&refs, &n) < 0) {
+		json_decref(all);
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int r = show_session(&refs[i], all);
 
-		if (call(&refs[i], "approval/list", NULL, &result) < 0) {
-			failed = 1;
-			continue;
-		}
-		json_array_foreach(cards_of(result), k, j)
-		{
-			shown++;
-			if (!o->json) {
-				print_card(&refs[i], j);
-				continue;
-			}
-			json_object_set_new(j, "session", json_string(refs[i].id));
-			json_array_append(all, j);
-		}
+		failed |= r < 0;
+		shown += r > 0 ? (size_t)r : 0;
 	}
 	if (o->json)
 		print_json(all);
 	else if (shown == 0 && !failed)
 		talk("nothing waits");
-	return r < 0 || argc ? EXIT_USAGE : failed ? EXIT_FINDINGS : EXIT_OK;
+	return failed ? EXIT_FINDINGS : EXIT_OK;
 }
 
 struct answer {
@@ -140,17 +227,15 @@ static const char *operator_name(void)
 	return name && *name ? name : "operator";
 }
 
-/* Has this session exactly the question?  The number of its cards whose id begins so. */
+/* The number of a session's open cards whose id begins so. */
 static int matches(const struct session_ref *ref, const char *id)
 {
-	_cleanup_json_ json_t *result = NULL;
+	_cleanup_json_ json_t *cards = fetch_cards(ref);
 	int count = 0;
 	json_t *j;
 	size_t i;
 
-	if (call(ref, "approval/list", NULL, &result) < 0)
-		return 0;
-	json_array_foreach(cards_of(result), i, j) count += strncmp(text_of(j, "id"), id, strlen(id)) == 0;
+	json_array_foreach(cards, i, j) count += is_open(j) && strncmp(text_of(j, "id"), id, strlen(id)) == 0;
 	return count;
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "policy/argv.h"
 #include "policy/path.h"
 
 #include "tools.h"
@@ -179,35 +178,6 @@ static void print_banner(const struct run *r)
 		talk("questions wait in another terminal: pale pending, pale approve ID, pale deny ID");
 }
 
-/* The operator typed this command, so only what the policy denies by name refuses it. */
-static int judge(struct run *r)
-{
-	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC), .is_root = true };
-	char given[PATH_MAX], branch[256], rule[512], line[1024];
-	struct decision d;
-
-	req.path = r->program.real;
-	if (path_normalise(r->bundle.cwd, r->program.found, given, sizeof(given)) > 0 &&
-	    strcmp(given, r->program.real) != 0)
-		req.given = given;
-	req.argv = (const char *const *)r->argv;
-	req.argc = r->argc;
-	req.cwd = r->bundle.cwd;
-	if (command_wants_branch(&req) && branch_of(req.cwd, branch, sizeof(branch)))
-		req.git_branch = branch;
-	d = eval(&r->launch.image, &req);
-	if (d.verdict == VERDICT_ALLOW)
-		return 0;
-	decision_describe(&r->launch.image, &d, rule, sizeof(rule));
-	argv_join(req.argv, req.argc, line, sizeof(line));
-	fputs("pale: refused ", stderr);
-	print_escaped(stderr, line);
-	fprintf(stderr, " (%s); see: pale explain exec ...\n", rule);
-	if (decision_message(&r->launch.image, &d))
-		talk("%s", decision_message(&r->launch.image, &d));
-	return EXIT_REFUSED;
-}
-
 static void print_end(const struct run *r, const struct launch_end *end)
 {
 	const char *id = r->launch.session;
@@ -220,7 +190,7 @@ static void print_end(const struct run *r, const struct launch_end *end)
 		talk("session %s: %llu records were lost under load; see: pale log --session %s", id,
 		     (unsigned long long)end->lost, id);
 	if (end->told && !r->o->quiet)
-		talk("session %s: %llu decisions, %llu denied; see: pale log --session %s", id,
+		talk("session %s: %llu records, %llu denied; see: pale log --session %s", id,
 		     (unsigned long long)end->records, (unsigned long long)end->denied, id);
 }
 
@@ -273,7 +243,7 @@ static int run_session(struct run *r)
 		launch_finish(&r->launch, "exit 125", &ignored);
 		return EXIT_PALE;
 	}
-	end.code = judge(r);
+	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
 	if (end.code == 0) {
 		print_banner(r);
 		end = agentproc_run(&agent);

@@ -143,7 +143,12 @@ const char *paint_off(FILE *f);
 enum paint paint_of_verdict(const char *verdict);
 /* Untrusted bytes, escaped visibly. */
 void print_escaped(FILE *f, const char *s);
-/* The same as a string (caller frees), or NULL. */
+/* Text from a ledger or a helper, escaped there already: what is left for a terminal to trip over is escaped
+ * too. */
+void print_recorded(FILE *f, const char *s);
+/* The bytes that record_escape() was given (caller frees), or NULL. */
+char *text_unescape(const char *s);
+/* print_escaped() as a string (caller frees), or NULL. */
 char *text_visible(const char *s);
 /* Prints j with a newline on stdout and drops the reference. */
 void print_json(json_t *j);
@@ -344,6 +349,12 @@ struct agentproc {
 	struct launch *launch;
 	bool must_attach;
 };
+
+/*
+ * Judges the command that the operator typed and records the decision: 0, or the exit code after
+ * telling why not.
+ */
+int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc);
 
 /* How the agent ended. */
 struct agent_end {
