@@ -190,11 +190,9 @@ static const char *add_name(struct items *s, struct item *it, const char *host, 
 		labels = take_name(host + 2, n - 2, name);
 	else if (!below)
 		labels = take_name(host, n, name);
-	if (labels == 0 && n > 1)
+	if (labels == 0 && !(below && n == 1))
 		return memchr(host, '*', n) ? "`*` stands for whole labels at the front: `*.example.org`"
 					    : "not a host";
-	if (labels == 0 && !below)
-		return "not a host";
 	it->kind = ITEM_NAME;
 	it->form = below ? HOST_BELOW : HOST_EXACT;
 	it->name = compile_string(s->c, name);

@@ -96,11 +96,22 @@ struct component {
 	size_t n;
 };
 
+static void note_edge(struct path_node *n, uint32_t form, uint32_t name_hash)
+{
+	if (form == EDGE_GLOB) {
+		n->n_glob++;
+		return;
+	}
+	n->flags |= form == EDGE_SUFFIX ? NODE_SUFFIX : NODE_LITERAL;
+	n->seen |= name_bit(name_hash);
+}
+
 /* The child of parent along this edge, made where it is missing; 0 on failure. */
 static uint32_t child_of(struct trie *t, uint32_t parent, const struct component *k)
 {
 	uint32_t name = compile_string_n(t->c, k->name, k->n);
-	uint32_t hash = hash_edge(parent | k->form, hash_name(k->name, k->n));
+	uint32_t name_hash = hash_name(k->name, k->n);
+	uint32_t hash = hash_edge(parent | k->form, name_hash);
 	struct path_edge *e;
 
 	if (t->n_edges * 2 >= t->cap_edges)
@@ -113,12 +124,7 @@ static uint32_t child_of(struct trie *t, uint32_t parent, const struct component
 	*e = (struct path_edge){ parent | k->form, hash, name,
 				 node_new(t, parent, k->flags, node_of(t, parent)->out.spec + k->spec) };
 	t->n_edges++;
-	if (k->form == 0)
-		node_of(t, parent)->out.flags |= NODE_LITERAL;
-	if (k->form == EDGE_SUFFIX)
-		node_of(t, parent)->out.flags |= NODE_SUFFIX;
-	if (k->form == EDGE_GLOB)
-		node_of(t, parent)->out.n_glob++;
+	note_edge(&node_of(t, parent)->out, k->form, name_hash);
 	return e->child;
 }
 
@@ -198,9 +204,19 @@ static void add_ref(struct trie *t, uint32_t node, const struct path_ref *r)
 	node_of(t, node)->out.n_ref++;
 }
 
+/* The parser adds it without a line; its reason is told instead of a rule that nobody wrote. */
+static bool is_workspace(const struct rule *r)
+{
+	return r->kind == RULE_FILE_WRITE && r->line == 0 && r->text && strcmp(r->text, "the workspace") == 0;
+}
+
 static void add_rule(struct trie *t, const struct rule *r, uint32_t index)
 {
-	const struct path_ref ref = { index, (uint8_t)r->kind, (uint8_t)r->layer, (uint8_t)r->rank, 0 };
+	const struct path_ref ref = { .rule = index,
+				      .kind = (uint8_t)r->kind,
+				      .layer = (uint8_t)r->layer,
+				      .rank = (uint8_t)r->rank,
+				      .inside = is_workspace(r) };
 	uint32_t node = 0;
 
 	for (const char *p = r->pattern; *p && !t->err;) {

@@ -96,20 +96,25 @@ static bool eval_around(struct image *img, const struct request *req, uint32_t d
 	return true;
 }
 
+/* Apart from eval(), so that the common case pays for no copy of the request. */
+static __attribute__((noinline)) void eval_outer(const struct image *img, const struct request *req,
+						 struct decision *d)
+{
+	struct image around = *img;
+	struct request inner = *req;
+
+	/* The operator of a nested session is the agent of the one around it. */
+	inner.is_root = false;
+	for (uint32_t depth = 0; eval_around(&around, &inner, depth, d); depth++)
+		;
+}
+
 struct decision eval(const struct image *img, const struct request *req)
 {
 	struct decision d = eval_one(img, req, NULL);
-	struct image around = *img;
-	struct request inner;
-	size_t len;
 
-	if (!image_sec(img, SEC_OUTER, &len) && (!img->h || img->h->sec[SEC_OUTER].len == 0))
-		return d;
-	/* The operator of a nested session is the agent of the one around it. */
-	inner = *req;
-	inner.is_root = false;
-	for (uint32_t depth = 0; eval_around(&around, &inner, depth, &d); depth++)
-		;
+	if (img->h && img->h->sec[SEC_OUTER].len > 0)
+		eval_outer(img, req, &d);
 	return d;
 }
 

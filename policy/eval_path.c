@@ -8,10 +8,13 @@
  * Guarantees: bounded work per component and under 2 KiB of stack; a walk that needs more than
  * MAX_ACTIVE nodes at once, or an image that does not add up, denies.  May not allocate.
  */
+#include <endian.h>
+
 #include "ballot.h"
 #include "eval.h"
 #include "layout.h"
 #include "path.h"
+#include "section.h"
 
 #define MAX_ACTIVE 64u
 
@@ -52,35 +55,48 @@ struct walk {
 	const char *strings;
 	size_t n_nodes, n_edges, n_globs, n_refs, n_strings;
 	struct trace *trace;
-	unsigned want; /* columns */
-	bool system;   /* a system rule covers the path */
-	bool broken;   /* the image does not add up, or too many nodes are active */
-	unsigned n_next;
-	uint32_t next[MAX_ACTIVE];
+	unsigned want;	 /* columns */
+	bool system;	 /* a system rule covers the path */
+	bool broken;	 /* the image does not add up, or too many nodes are active */
+	uint32_t inside; /* the workspace's own rule, where it covers the path */
 	struct ballot col[N_COL];
 	uint64_t hard_key[N_COL];
 	uint32_t hard[N_COL];
+	unsigned n_next, turn;
+	uint32_t active[2][MAX_ACTIVE]; /* by turns the nodes stood on and those reached from them */
 };
 
+/* One component of the path; ext is found when the first node asks for it. */
+struct component {
+	const char *name, *ext;
+	size_t n, n_ext;
+	uint32_t hash, ext_hash;
+};
+
+/* Sets every field that is read before it is written; clearing all of it costs more than the walk. */
 static void walk_open(struct walk *w, const struct image *img, unsigned want, struct trace *t)
 {
-	memset(w, 0, offsetof(struct walk, next));
-	memset(w->col, 0, sizeof(w->col));
-	memset(w->hard_key, 0, sizeof(w->hard_key));
 	w->img = img;
 	w->want = want;
 	w->trace = t;
-	w->nodes = image_sec(img, SEC_PATH_NODE, &w->n_nodes);
-	w->edges = image_sec(img, SEC_PATH_EDGE, &w->n_edges);
-	w->globs = image_sec(img, SEC_PATH_GLOB, &w->n_globs);
-	w->refs = image_sec(img, SEC_PATH_REF, &w->n_refs);
-	w->strings = image_sec(img, SEC_STRINGS, &w->n_strings);
+	w->nodes = image_section(img, SEC_PATH_NODE, &w->n_nodes);
+	w->edges = image_section(img, SEC_PATH_EDGE, &w->n_edges);
+	w->globs = image_section(img, SEC_PATH_GLOB, &w->n_globs);
+	w->refs = image_section(img, SEC_PATH_REF, &w->n_refs);
+	w->strings = image_section(img, SEC_STRINGS, &w->n_strings);
 	w->n_nodes /= sizeof(*w->nodes);
 	w->n_edges /= sizeof(*w->edges);
 	w->n_globs /= sizeof(*w->globs);
 	w->n_refs /= sizeof(*w->refs);
 	/* No node means a missing section, not an empty policy: the writer always makes the root. */
 	w->broken = w->n_nodes == 0 || (w->n_edges & (w->n_edges - 1)) != 0;
+	w->system = false;
+	w->inside = RULE_NONE;
+	w->n_next = w->turn = 0;
+	for (unsigned i = 0; i < N_COL; i++) {
+		memset(w->col[i].key, 0, sizeof(w->col[i].key));
+		w->hard_key[i] = 0;
+	}
 }
 
 static enum verdict opinion_verdict(const struct opinion *o, unsigned mask)
@@ -128,44 +144,42 @@ static void collect(struct walk *w, const struct path_node *n)
 			w->broken = true;
 			return;
 		}
+		if (ref->inside)
+			w->inside = ref->rule;
 		w->system |= ref->kind == RULE_FILE_SYSTEM;
 		vote(w, ref, n->spec);
 	}
 }
 
-static const struct path_node *node_at(struct walk *w, uint32_t i)
-{
-	if (i < w->n_nodes)
-		return &w->nodes[i];
-	w->broken = true;
-	return NULL;
-}
-
 static void activate(struct walk *w, uint32_t node)
 {
+	uint32_t *next = w->active[w->turn];
+
 	for (unsigned i = 0; i < w->n_next; i++)
-		if (w->next[i] == node)
+		if (next[i] == node)
 			return;
 	if (w->n_next < MAX_ACTIVE)
-		w->next[w->n_next++] = node;
+		next[w->n_next++] = node;
 	else
 		w->broken = true;
 }
 
 /* The walk has consumed a component (or the root's slash) and stands on node i. */
-static void enter(struct walk *w, uint32_t i)
+static inline void enter(struct walk *w, uint32_t i)
 {
-	const struct path_node *n = node_at(w, i);
+	const struct path_node *n = &w->nodes[i];
 
-	if (!n)
+	if (i >= w->n_nodes || n->any >= w->n_nodes) {
+		w->broken = true;
 		return;
+	}
 	if (n->n_ref > 0)
 		collect(w, n);
 	if (n->flags & (NODE_LITERAL | NODE_SUFFIX | NODE_ANY_DEPTH) || n->n_glob > 0 ||
 	    n->guard != RULE_NONE)
 		activate(w, i);
 	/* `**` may stand for no component at all, but only a component earns its own rules. */
-	if (n->any && node_at(w, n->any))
+	if (n->any)
 		activate(w, n->any);
 }
 
@@ -192,6 +206,19 @@ static void follow_edge(struct walk *w, uint32_t parent, uint32_t name_hash, con
 	}
 }
 
+static void follow_suffix(struct walk *w, uint32_t parent, const struct path_node *node, struct component *k)
+{
+	if (!k->ext) {
+		const char *dot = memrchr(k->name, '.', k->n);
+
+		k->ext = dot ? dot : k->name + k->n;
+		k->n_ext = (size_t)(k->name + k->n - k->ext);
+		k->ext_hash = hash_name(k->ext, k->n_ext);
+	}
+	if (k->n_ext > 0 && node->seen & name_bit(k->ext_hash))
+		follow_edge(w, parent | EDGE_SUFFIX, k->ext_hash, k->ext, k->n_ext);
+}
+
 static void follow_globs(struct walk *w, const struct path_node *node, const char *name, size_t n)
 {
 	if (node->glob > w->n_globs || node->n_glob > w->n_globs - node->glob) {
@@ -211,52 +238,103 @@ static void follow_globs(struct walk *w, const struct path_node *node, const cha
 	}
 }
 
-static void step(struct walk *w, const char *name, size_t n)
+static void step(struct walk *w, struct component *k)
 {
-	uint32_t active[MAX_ACTIVE];
+	const uint32_t *active = w->active[w->turn];
 	unsigned n_active = w->n_next;
-	uint32_t hash = hash_name(name, n);
+	uint64_t bit = name_bit(k->hash);
 
-	memcpy(active, w->next, n_active * sizeof(active[0]));
+	w->turn ^= 1;
 	w->n_next = 0;
 	for (unsigned i = 0; i < n_active && !w->broken; i++) {
 		const struct path_node *node = &w->nodes[active[i]];
-		const char *ext;
 
 		if (node->flags & NODE_ANY_DEPTH)
 			enter(w, active[i]);
-		if (node->flags & NODE_LITERAL)
-			follow_edge(w, active[i], hash, name, n);
-		if (node->flags & NODE_SUFFIX && (ext = memrchr(name, '.', n))) {
-			size_t n_ext = (size_t)(name + n - ext);
-
-			follow_edge(w, active[i] | EDGE_SUFFIX, hash_name(ext, n_ext), ext, n_ext);
-		}
+		if (node->flags & NODE_LITERAL && node->seen & bit)
+			follow_edge(w, active[i], k->hash, k->name, k->n);
+		if (node->flags & NODE_SUFFIX)
+			follow_suffix(w, active[i], node, k);
 		if (node->n_glob > 0)
-			follow_globs(w, node, name, n);
+			follow_globs(w, node, k->name, k->n);
 	}
 }
 
-static bool is_dotdot(const char *name, size_t n)
+/* Exact: bit 7 of each byte that is zero. */
+static inline uint64_t zero_bytes(uint64_t v)
 {
-	return n == 2 && name[0] == '.' && name[1] == '.';
+	const uint64_t low = 0x7f7f7f7f7f7f7f7full;
+
+	return ~(((v & low) + low) | v | low);
+}
+
+/* 8 bytes at p, those from end on as zeros; never reads outside [start, end). */
+static inline uint64_t load_word(const char *start, const char *p, const char *end)
+{
+	uint64_t w = 0;
+	size_t left = (size_t)(end - p);
+
+	if (left >= 8) {
+		memcpy(&w, p, 8);
+		return le64toh(w);
+	}
+	if (end - start >= 8) {
+		memcpy(&w, end - 8, 8);
+		return left ? le64toh(w) >> (64 - left * 8) : 0;
+	}
+	while (left-- > 0)
+		w = w << 8 | (uint8_t)p[left];
+	return w;
+}
+
+/* Fills k with the component at p, which may be empty, and returns its end. */
+static inline const char *next_component(const char *start, const char *p, const char *end,
+					 struct component *k)
+{
+	uint64_t h = 0;
+
+	k->name = p;
+	k->ext = NULL;
+	for (;; p += 8) {
+		uint64_t w = load_word(start, p, end);
+		uint64_t stop = zero_bytes(w) | zero_bytes(w ^ 0x2f2f2f2f2f2f2f2full);
+		unsigned n;
+
+		if (!stop) {
+			h = hash_word(h, w);
+			continue;
+		}
+		n = (unsigned)__builtin_ctzll(stop) / 8;
+		if (n > 0)
+			h = hash_word(h, w & (~0ull >> (64 - n * 8)));
+		k->n = (size_t)(p + n - k->name);
+		k->hash = hash_words_end(h);
+		return p + n;
+	}
+}
+
+static bool is_dot(const struct component *k)
+{
+	return k->n == 1 && k->name[0] == '.';
+}
+
+static bool is_dotdot(const struct component *k)
+{
+	return k->n == 2 && k->name[0] == '.' && k->name[1] == '.';
 }
 
 static void walk_path(struct walk *w, const char *path, size_t len)
 {
-	const char *p = path, *end = path + len;
+	struct component k = { 0 };
 
 	if (!w->broken)
 		enter(w, 0);
-	while (p < end && !w->broken) {
-		const char *slash = memchr(p, '/', (size_t)(end - p));
-		size_t n = (size_t)((slash ? slash : end) - p);
-
-		if (is_dotdot(p, n))
+	for (const char *p = path, *end = path + len; p < end && !w->broken; p++) {
+		p = next_component(path, p, end, &k);
+		if (is_dotdot(&k))
 			w->broken = true; /* not normalised: it would be judged as another file */
-		else if (n > 0 && !(n == 1 && p[0] == '.'))
-			step(w, p, n);
-		p += n + 1;
+		else if (k.n > 0 && !is_dot(&k))
+			step(w, &k);
 	}
 }
 
@@ -298,15 +376,6 @@ static struct decision decide_hard(const struct image *img, uint32_t rule)
 	return d;
 }
 
-/* The workspace's own rule is nobody's line, so it is told as the reason. */
-static void tell_inside(const struct image *img, struct decision *d)
-{
-	const struct image_rule *r = image_rule(img, d->rule);
-
-	if (r && r->line == 0 && strcmp(image_str(img, r->text), "the workspace") == 0)
-		d->reason = REASON_INSIDE;
-}
-
 static struct decision decide(const struct walk *w, unsigned i, const char *path)
 {
 	const struct image *img = w->img;
@@ -319,8 +388,9 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 	if (1u << i != ACCESS_READ && img->h->mode == MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
 	    !(is_kind(img, &d, RULE_FILE_WRITE) && is_device(path)))
 		d = decision_deny(REASON_READONLY, RULE_NONE);
-	if (d.verdict == VERDICT_ALLOW && d.rule != RULE_NONE)
-		tell_inside(img, &d);
+	/* Nobody wrote the workspace's own rule, so it is told as the reason. */
+	if (d.verdict == VERDICT_ALLOW && d.rule == w->inside && d.rule != RULE_NONE)
+		d.reason = REASON_INSIDE;
 	return d;
 }
 
@@ -328,7 +398,7 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 static void judge_ancestor(const struct walk *w, struct decision *d)
 {
 	for (unsigned i = 0; i < w->n_next && d->verdict != VERDICT_DENY; i++) {
-		const struct path_node *n = &w->nodes[w->next[i]];
+		const struct path_node *n = &w->nodes[w->active[w->turn][i]];
 
 		if (n->guard != RULE_NONE && n->flags & NODE_NAMED)
 			*d = decision_deny(REASON_ANCESTOR, n->guard);
@@ -369,7 +439,7 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	static const unsigned char order[] = { 1, 2, 0 }; /* a write explains more than the read beside it */
 	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE), other;
 	size_t len = strnlen(path, LIMIT_PATH);
-	struct walk w;
+	struct walk w __attribute__((uninitialized)); /* walk_open() sets what is read; clearing it costs */
 	bool first = true;
 
 	if (len >= LIMIT_PATH)

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "section.h"
+
 #define CHECKED_FROM (offsetof(struct image_header, checksum) + sizeof(uint64_t))
 
 /* Not cryptographic: it finds torn and rotten images; who may write one is the kernel's matter. */
@@ -30,14 +32,6 @@ uint64_t image_checksum(const void *bytes, size_t len)
 	return h ^ h >> 29;
 }
 
-static bool span_ok(const struct image_span *s, size_t size)
-{
-	if (s->len == 0)
-		return true;
-	return s->off % 8 == 0 && s->off >= sizeof(struct image_header) && s->off <= size &&
-	       s->len <= size - s->off;
-}
-
 static bool header_ok(const struct image_header *h, const uint8_t *base, size_t size)
 {
 	const struct image_span *str = &h->sec[SEC_STRINGS];
@@ -47,7 +41,7 @@ static bool header_ok(const struct image_header *h, const uint8_t *base, size_t 
 	if (h->reads > READS_FLOOR || h->network > NETWORK_OPEN)
 		return false;
 	for (size_t i = 0; i < SEC_COUNT; i++)
-		if (!span_ok(&h->sec[i], size))
+		if (!image_span_ok(&h->sec[i], size))
 			return false;
 	return str->len > 0 && base[str->off] == '\0' && base[str->off + str->len - 1] == '\0';
 }
@@ -73,16 +67,10 @@ int image_open(struct image *img, const void *base, size_t size, enum image_chec
 
 const void *image_sec(const struct image *img, enum image_section_id id, size_t *ret_len)
 {
-	const struct image_span *s;
-
+	if (img->h && (unsigned)id < SEC_COUNT)
+		return image_section(img, id, ret_len);
 	*ret_len = 0;
-	if (!img->h || (unsigned)id >= SEC_COUNT)
-		return NULL;
-	s = &img->h->sec[id];
-	if (s->len == 0 || !span_ok(s, img->size))
-		return NULL;
-	*ret_len = s->len;
-	return img->base + s->off;
+	return NULL;
 }
 
 const char *image_str(const struct image *img, uint32_t off)

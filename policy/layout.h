@@ -25,6 +25,7 @@ struct path_node {
 	uint32_t glob, n_glob;
 	uint32_t any;	/* the `**` node below, 0 = none */
 	uint32_t guard; /* a rule that protects something strictly below, or RULE_NONE */
+	uint64_t seen;	/* name_bit() of every edge's name: most misses are told without the table */
 };
 
 /* Hash table with linear probing, a power of two of slots, child 0 = free. */
@@ -42,7 +43,7 @@ struct path_glob {
 
 struct path_ref {
 	uint32_t rule;
-	uint8_t kind, layer, rank, pad;
+	uint8_t kind, layer, rank, inside; /* inside: the workspace's own rule */
 };
 
 /* Specificity of one component. */
@@ -50,31 +51,38 @@ struct path_ref {
 #define SPEC_PARTIAL 2u
 #define SPEC_STAR    1u
 
-static inline uint64_t load_tail(const char *s, size_t n)
+/*
+ * A name hashes in words of 8 bytes, the last one filled up with zeros, so that a path can be
+ * split and hashed in one pass.  Host order: an image never leaves its machine.
+ */
+static inline uint64_t hash_word(uint64_t h, uint64_t word)
 {
-	uint32_t lo, hi;
+	h = (h ^ word) * 0xff51afd7ed558ccdull;
+	return h ^ h >> 32;
+}
 
-	if (n >= 4) {
-		memcpy(&lo, s, 4);
-		memcpy(&hi, s + n - 4, 4);
-		return (uint64_t)hi << 32 | lo;
-	}
-	if (n == 0)
-		return 0;
-	return (uint64_t)(uint8_t)s[0] | (uint64_t)(uint8_t)s[n / 2] << 8 | (uint64_t)(uint8_t)s[n - 1] << 16;
+static inline uint32_t hash_words_end(uint64_t h)
+{
+	return (uint32_t)(h * 0xc4ceb9fe1a85ec53ull >> 32);
 }
 
 static inline uint32_t hash_name(const char *s, size_t n)
 {
-	uint64_t h = n * 0x9e3779b97f4a7c15ull, w;
+	uint64_t h = 0;
 
-	for (; n > 8; s += 8, n -= 8) {
-		memcpy(&w, s, 8);
-		h = (h ^ w) * 0xff51afd7ed558ccdull;
-		h ^= h >> 32;
+	for (size_t i = 0; i < n; i += 8) {
+		uint64_t w = 0;
+
+		for (size_t j = n - i < 8 ? n - i : 8; j-- > 0;)
+			w = w << 8 | (uint8_t)s[i + j];
+		h = hash_word(h, w);
 	}
-	h = (h ^ load_tail(s, n)) * 0xc4ceb9fe1a85ec53ull;
-	return (uint32_t)(h >> 32);
+	return hash_words_end(h);
+}
+
+static inline uint64_t name_bit(uint32_t name_hash)
+{
+	return 1ull << (name_hash >> 26);
 }
 
 static inline uint32_t hash_edge(uint32_t parent, uint32_t name_hash)
