@@ -258,6 +258,8 @@ static bool has_user_option(const struct command *c)
 	return false;
 }
 
+static const char *env_string(const struct command *c, size_t *ret_tail);
+
 bool command_unwrap(const struct command *outer, struct command *ret_inner)
 {
 	const struct wrapper *w;
@@ -271,6 +273,8 @@ bool command_unwrap(const struct command *outer, struct command *ret_inner)
 	if ((w->flags & WRAP_APPLET) && unwrap_coreutils(outer, ret_inner))
 		return true;
 	if ((w->flags & WRAP_USER) && !has_user_option(outer))
+		return false;
+	if (strcmp(w->name, "env") == 0 && env_string(outer, &n))
 		return false;
 	n = command_count(outer);
 	i = find_inner(outer, w, n);

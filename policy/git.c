@@ -100,11 +100,10 @@ static void touch_ref(struct git_scan *s, const char *ref)
 {
 	const char *name = short_branch(ref);
 
-	if (name == ref && strncmp(ref, "refs/", 5) == 0 && strcmp(ref, "refs/*") != 0)
-		return;
-	if (strncmp(ref, "tags/", 5) == 0)
-		return;
-	touch_branch(s, name);
+	if (name == ref && globs_overlap(ref, "refs/heads/") && strchr(ref, '*'))
+		touch_unknown(s); /* refs and all that is below */
+	else if (name != ref || (strncmp(ref, "refs/", 5) != 0 && strncmp(ref, "tags/", 5) != 0))
+		touch_branch(s, name);
 }
 
 /* What checkout and switch are told to go to. */

@@ -1,0 +1,294 @@
+/* Which git commands touch a protected branch; main, master and release/star are protected. */
+#include "policy/git.h"
+#include "test_cmd.h"
+
+Suite *suite_git(void);
+
+/* Commands that must be stopped wherever HEAD is. */
+static const char *const denied[] = {
+	"git push origin main",
+	"git push origin HEAD:main",
+	"git push origin +HEAD:refs/heads/main",
+	"git push -f origin main",
+	"git push origin :main",
+	"git push --delete origin main",
+	"git push -d origin main",
+	"git push origin x y z:main",
+	"git push --all",
+	"git push --branches origin",
+	"git push --mirror",
+	"git push --mir",
+	"git push --prune origin x",
+	"git push origin :",
+	"git push origin +:",
+	"git push origin 'refs/heads/*:refs/heads/*'",
+	"git push origin '*'",
+	"git push origin 'refs/*:refs/*'",
+	"git push origin x:heads/main",
+	"git push origin release/1.2",
+	"git push origin x:HEAD",
+	"git push origin @{-1}",
+	"git -C d push origin +HEAD:refs/heads/main",
+	"git -c push.default=matching push",
+	"git -c push.default=current push origin",
+	"git -c remote.origin.push=x:main push origin x",
+	"git --config-env=remote.origin.mirror=X push origin x",
+	"git -c Include.path=/tmp/x push origin x",
+	"git send-pack ../r x:main",
+	"git send-pack --all ../r",
+	"git send-pack ../r",
+	"/usr/lib/git-core/git-push origin main",
+	"env git push origin main",
+	"git -c alias.p=push p origin main",
+	"git -c 'alias.p=push origin' p main",
+	"git push --repo x origin main",
+	"git push -o ci.skip origin main",
+	"git checkout main",
+	"git checkout -f main",
+	"git checkout main --",
+	"git checkout -B main x",
+	"git checkout -b main",
+	"git checkout -Bmain",
+	"git checkout --orphan main",
+	"git checkout --orph main",
+	"git checkout -t origin/main",
+	"git checkout --track refs/remotes/origin/main",
+	"git checkout -",
+	"git checkout @{-1}",
+	"git switch main",
+	"git switch -C main",
+	"git switch -c main x",
+	"git switch --force-create main",
+	"git switch --create=main",
+	"git switch -t origin/main",
+	"git switch -",
+	"git branch -f main x",
+	"git branch --force main",
+	"git branch -D main",
+	"git branch -d x main",
+	"git branch --delete main",
+	"git branch -m main x",
+	"git branch -M x main",
+	"git branch -C x main",
+	"git update-ref refs/heads/main HEAD",
+	"git update-ref -d refs/heads/main",
+	"git update-ref -m why refs/heads/main HEAD",
+	"git update-ref --stdin",
+	"git symbolic-ref HEAD refs/heads/main",
+	"git symbolic-ref -m why HEAD refs/heads/main",
+	"git fetch origin x:main",
+	"git fetch . +x:refs/heads/main",
+	"git fetch origin 'refs/heads/*:refs/heads/*'",
+	"git pull origin x:main",
+	"git worktree add ../w main",
+	"git worktree add ../main",
+	"git worktree add -B main ../w",
+	"git rebase x main",
+	"git fast-import",
+};
+
+/* Commands that pass while HEAD is on `feature`. */
+static const char *const passed[] = {
+	"git push origin feature",
+	"git push",
+	"git push origin",
+	"git push --tags",
+	"git push origin HEAD",
+	"git push origin @",
+	"git push origin feature:feature",
+	"git push origin v1.0:refs/tags/main",
+	"git push origin tag main",
+	"git push origin refs/tags/main",
+	"git push origin refs/heads/feature/x:refs/heads/feature/x",
+	"git push origin 'refs/heads/feature/*:refs/heads/feature/*'",
+	"git push -u origin feature",
+	"git push --force-with-lease origin feature",
+	"git push main feature",
+	"git -c push.default=current push origin feature",
+	"git -c user.name=x push origin feature",
+	"git checkout feature",
+	"git checkout -b feature main",
+	"git checkout main -- file",
+	"git checkout -- main",
+	"git checkout main file",
+	"git checkout --detach main",
+	"git checkout origin/main",
+	"git checkout main~1",
+	"git checkout -p main",
+	"git checkout",
+	"git switch feature",
+	"git switch -c feature main",
+	"git switch --detach main",
+	"git branch",
+	"git branch feature main",
+	"git branch -f feature main",
+	"git branch -D feature",
+	"git branch -r -d origin/main",
+	"git branch -u origin/main",
+	"git branch --contains main",
+	"git branch -m feature2",
+	"git fetch",
+	"git fetch origin main",
+	"git fetch origin main:refs/remotes/origin/main",
+	"git pull origin main",
+	"git update-ref refs/tags/main HEAD",
+	"git symbolic-ref HEAD",
+	"git symbolic-ref HEAD refs/heads/feature",
+	"git worktree add ../w feature",
+	"git worktree add -b feature ../w main",
+	"git worktree add --detach ../w main",
+	"git worktree list",
+	"git rebase main",
+	"git merge main",
+	"git commit -m main",
+	"git log main",
+	"git reset --hard main",
+	"git diff main",
+	"git status",
+	"echo git push origin main",
+};
+
+/* Denied, and only because of HEAD: on main, or unknown. */
+static const char *const by_head[] = {
+	"git push",
+	"git push origin",
+	"git push --tags",
+	"git push origin HEAD",
+	"git push origin @",
+	"git push --dry-run",
+	"git update-ref HEAD x",
+	"git branch -m feature2",
+	"nice git push",
+	"env -S 'git push'",
+	"git-push",
+	"git -c alias.p=push p",
+};
+
+static void trunk_init(struct fixture *f)
+{
+	fixture_init(f);
+	fixture_rule(f, RULE_BRANCH, "main");
+	fixture_rule(f, RULE_BRANCH, "master");
+	fixture_rule(f, RULE_BRANCH, "release/*");
+	fixture_compile(f);
+}
+
+static struct decision on_branch(const struct fixture *f, const char *command, const char *head)
+{
+	struct request req = { .op = OP_EXEC, .git_branch = head };
+	struct decision d;
+	struct line l;
+
+	line_split(&l, command);
+	req.path = l.path;
+	req.argv = l.argv;
+	req.argc = l.n;
+	eval_command(&f->img, &req, &d, NULL);
+	return d;
+}
+
+START_TEST(test_denied)
+{
+	struct decision d;
+	struct fixture f;
+
+	trunk_init(&f);
+	d = on_branch(&f, denied[_i], "feature");
+	ck_assert_msg(d.verdict == VERDICT_DENY && d.reason == REASON_TRUNK, "%s", denied[_i]);
+	ck_assert_uint_lt(d.rule, 3);
+	fixture_done(&f);
+}
+END_TEST
+
+START_TEST(test_passed)
+{
+	struct fixture f;
+
+	trunk_init(&f);
+	ck_assert_msg(on_branch(&f, passed[_i], "feature").verdict == VERDICT_ALLOW, "%s", passed[_i]);
+	fixture_done(&f);
+}
+END_TEST
+
+START_TEST(test_by_head)
+{
+	struct request req = { .op = OP_EXEC };
+	struct fixture f;
+	struct line l;
+
+	trunk_init(&f);
+	ck_assert_msg(on_branch(&f, by_head[_i], "feature").verdict == VERDICT_ALLOW, "%s", by_head[_i]);
+	ck_assert_msg(on_branch(&f, by_head[_i], "main").reason == REASON_TRUNK, "%s", by_head[_i]);
+	ck_assert_msg(on_branch(&f, by_head[_i], NULL).reason == REASON_TRUNK, "%s", by_head[_i]);
+	line_split(&l, by_head[_i]);
+	req.path = l.path;
+	req.argv = l.argv;
+	req.argc = l.n;
+	ck_assert_msg(command_wants_branch(&req), "%s", by_head[_i]);
+	fixture_done(&f);
+}
+END_TEST
+
+START_TEST(test_details)
+{
+	struct fixture f;
+	struct decision d;
+
+	trunk_init(&f);
+	d = on_branch(&f, "git push origin release/2", "feature");
+	ck_assert_uint_eq(d.rule, 2);
+	/* another repository's HEAD is not the caller's */
+	ck_assert_int_eq(on_branch(&f, "git -C ../other push", "feature").reason, REASON_TRUNK);
+	ck_assert_int_eq(on_branch(&f, "git --git-dir=x push", "feature").reason, REASON_TRUNK);
+	fixture_done(&f);
+
+	fixture_init(&f);
+	fixture_compile(&f);
+	ck_assert_int_eq(on_branch(&f, "git push origin main", NULL).verdict, VERDICT_ALLOW);
+	fixture_done(&f);
+
+	fixture_init(&f);
+	fixture_rule(&f, RULE_BRANCH, "a b");
+	ck_assert_int_lt(fixture_try(&f, NULL), 0);
+	fixture_done(&f);
+}
+END_TEST
+
+static const struct {
+	const char *command;
+	bool online;
+} lines[] = {
+	{ "git clone x", true },       { "git -C d fetch", true }, { "git submodule update --init", true },
+	{ "git remote update", true }, { "git remote -v", false }, { "git commit", false },
+	{ "git lfs pull", true },      { "git submodule", false }, { "git ls-remote", true },
+};
+
+START_TEST(test_online)
+{
+	struct fixture f;
+	struct decision d;
+
+	fixture_init(&f);
+	f.p.s.network = NETWORK_OFF;
+	fixture_compile(&f);
+	d = on_branch(&f, lines[_i].command, NULL);
+	ck_assert_msg((d.reason == REASON_OFFLINE) == lines[_i].online, "%s", lines[_i].command);
+	fixture_done(&f);
+}
+END_TEST
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+
+Suite *suite_git(void)
+{
+	Suite *s = suite_create("git");
+	TCase *t = tcase_create("trunk");
+
+	tcase_add_loop_test(t, test_denied, 0, NELEM(denied));
+	tcase_add_loop_test(t, test_passed, 0, NELEM(passed));
+	tcase_add_loop_test(t, test_by_head, 0, NELEM(by_head));
+	tcase_add_loop_test(t, test_online, 0, NELEM(lines));
+	tcase_add_test(t, test_details);
+	suite_add_tcase(s, t);
+	return s;
+}
