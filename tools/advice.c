@@ -131,17 +131,21 @@ static char *suggest(const struct loaded *l, const struct question *q, const cha
 static char *blame(const struct loaded *l, const struct decision *d)
 {
 	const struct image_rule *rule = image_rule(&l->image, d->rule);
+	const char *file = rule ? image_str(&l->image, rule->file) : "";
 	char *text = NULL;
 	int n;
 
-	if (!rule)
+	if (!rule || !rule->line)
 		return strdup("no single line does it; see: pale policy show");
 	if (rule->layer == LAYER_FLOOR)
 		n = asprintf(&text,
 			     "%s:%u belongs to the floor: whoever administers this machine may change it",
-			     image_str(&l->image, rule->file), rule->line);
+			     file, rule->line);
+	else if (rule->rank == RANK_PRESET)
+		n = asprintf(&text, "it belongs to %s (line %u): choose another with `preset =`", file,
+			     rule->line);
 	else
-		n = asprintf(&text, "remove or change %s:%u", image_str(&l->image, rule->file), rule->line);
+		n = asprintf(&text, "remove or change %s:%u", file, rule->line);
 	return n < 0 ? NULL : text;
 }
 

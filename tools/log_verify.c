@@ -126,17 +126,9 @@ static bool is_running(const char *session)
 
 	if (sessions_list(&refs, &n) < 0)
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		if (strcmp(refs[i].id, session) != 0)
-			continue;
-		fd = control_open(refs[i].dir);
-		if (fd < 0)
-			return false;
-		(void)close(fd);
-		return true;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(refs[i].id, session) == 0)
+			return session_is_alive(&refs[i]);
 	return false;
 }
 

@@ -53,34 +53,32 @@ static void print_field(const char *label, const char *text)
 	putchar('\n');
 }
 
-/* The rest of a target that did not fit into the list. */
+/* The whole target, escaped (caller frees), or NULL: the list holds the first bytes of a long one. */
 static char *whole_target(const struct session_ref *ref, const json_t *j)
 {
-	_cleanup_free_ char *text = strdup(text_of(j, "target"));
-	json_int_t at = 0;
+	_cleanup_free_ char *text = NULL;
+	json_int_t at = 0, size = 1;
 
 	if (json_integer_value(json_object_get(j, "target_cut")) <= 0)
-		return TAKE_PTR(text);
-	/* Offsets count the bytes before escaping, so the whole is fetched again from its start. */
-	free(text);
-	text = strdup("");
-	for (;;) {
+		return strdup(text_of(j, "target"));
+	/* Offsets count bytes before escaping, so all of it is fetched anew. */
+	while (at < size) {
 		_cleanup_json_ json_t *piece = NULL;
-		json_t *params = json_pack("{ss, sI}", "id", text_of(j, "id"), "offset", at);
 		char *longer;
+		json_int_t next;
 
-		if (!text || call(ref, "approval/show", params, &piece) < 0)
+		if (call(ref, "approval/show", json_pack("{ss, sI}", "id", text_of(j, "id"), "offset", at),
+			 &piece) < 0)
 			return NULL;
-		if (asprintf(&longer, "%s%s", text, text_of(piece, "text")) < 0)
+		next = json_integer_value(json_object_get(piece, "next"));
+		if (next <= at || asprintf(&longer, "%s%s", text ? text : "", text_of(piece, "text")) < 0)
 			return NULL;
 		free(text);
 		text = longer;
-		if (json_integer_value(json_object_get(piece, "next")) <= at)
-			return NULL;
-		at = json_integer_value(json_object_get(piece, "next"));
-		if (at >= json_integer_value(json_object_get(piece, "size")))
-			return TAKE_PTR(text);
+		at = next;
+		size = json_integer_value(json_object_get(piece, "size"));
 	}
+	return TAKE_PTR(text);
 }
 
 /* Prints words one a line, if they are exactly what the joined target says. */

@@ -157,6 +157,8 @@ static int ask_host(struct question *q, char *const *args, size_t n)
 		q->req.has_addr = true;
 	} else if (inet_pton(AF_INET6, q->host, q->req.addr) == 1) {
 		q->req.has_addr = true;
+	} else if (strchr(q->host, ':')) {
+		return -EINVAL;
 	} else {
 		/* Judged by name: asking the resolver would send what is only asked about. */
 		q->req.host = q->host;

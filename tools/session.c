@@ -14,11 +14,7 @@ struct row {
 
 static void row_init(struct row *row, const struct session_ref *ref)
 {
-	int fd = control_open(ref->dir);
-
-	row->alive = fd >= 0;
-	if (fd >= 0)
-		(void)close(fd);
+	row->alive = session_is_alive(ref);
 	row->id = ref->id;
 	row->agent = session_fact(ref->dir, "agent");
 	row->workspace = session_fact(ref->dir, "workspace");

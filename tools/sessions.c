@@ -95,6 +95,16 @@ int sessions_list(struct session_ref **ret, size_t *ret_n)
 	return 0;
 }
 
+/* A whole call: a connection that only comes and goes would be written down as a refused one. */
+bool session_is_alive(const struct session_ref *ref)
+{
+	_cleanup_close_ int fd = control_open(ref->dir);
+	_cleanup_json_ json_t *info = NULL;
+	char why[256];
+
+	return fd >= 0 && control_call(fd, "session/info", NULL, &info, why, sizeof(why)) == 0;
+}
+
 const char *session_around(void)
 {
 	const char *dir = getenv(ENV_SESSION_DIR);

@@ -264,6 +264,8 @@ struct session_ref {
 
 /* Every session below the runtime directories; the caller frees *ret.  0 or -ENOMEM. */
 int sessions_list(struct session_ref **ret, size_t *ret_n);
+/* Its helper answers. */
+bool session_is_alive(const struct session_ref *ref);
 /* The session that runs around this process, or NULL. */
 const char *session_around(void);
 /* Fresh random id.  0 or -errno. */
