@@ -1,0 +1,27 @@
+/* Wire frames: what decodes must encode to the very same bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct wire_ask ask;
+	static uint8_t again[LIMIT_FRAME];
+	struct wire_answer answer;
+	int n;
+
+	if (wire_get_ask(data, size, &ask) == 0) {
+		n = wire_put_ask(again, sizeof(again), &ask.req, ask.rule, ask.pid);
+		if (n < 0 || (size_t)n != size || memcmp(again, data, size) != 0)
+			abort();
+	}
+	if (wire_get_answer(data, size, &answer) == 0) {
+		n = wire_put_answer(again, sizeof(again), &answer);
+		if (n < 0 || (size_t)n != size || memcmp(again, data, size) != 0)
+			abort();
+	}
+	return 0;
+}

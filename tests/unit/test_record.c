@@ -1,0 +1,249 @@
+/* Ledger records: what is hashed is what is read; every tampering is named. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/record.h"
+
+Suite *suite_record(void);
+
+#define N 5
+
+static char *lines[N];
+static size_t lens[N];
+
+static void make_chain(void)
+{
+	char prev[RECORD_HASH_HEX];
+
+	record_genesis("s1", prev);
+	for (size_t i = 0; i < N; i++) {
+		struct record r = { .seq = i + 1,
+				    .time = "2026-11-22T00:00:00.000000Z",
+				    .session = "s1",
+				    .turn = 1,
+				    .agent = "a",
+				    .pid = 10,
+				    .op = i == N - 1 ? "session/end" : "read",
+				    .target = "/etc/hosts",
+				    .verdict = "allow",
+				    .via = "hook",
+				    .count = 1 };
+
+		memcpy(r.prev, prev, sizeof(prev));
+		record_hash(&r);
+		memcpy(prev, r.hash, sizeof(prev));
+		lines[i] = record_to_line(&r, &lens[i]);
+		ck_assert_ptr_nonnull(lines[i]);
+	}
+}
+
+static void free_chain(void)
+{
+	for (size_t i = 0; i < N; i++)
+		free(lines[i]);
+}
+
+/* Index of the first bad line in this order of lines, or -1. */
+static int first_bad(const size_t order[], size_t n, const char **err)
+{
+	struct record_chain c;
+
+	record_chain_init(&c);
+	for (size_t i = 0; i < n; i++)
+		if (record_chain_check(&c, lines[order[i]], lens[order[i]], err) < 0)
+			return (int)i;
+	return -1;
+}
+
+START_TEST(chain_verifies)
+{
+	const size_t order[] = { 0, 1, 2, 3, 4 };
+	const char *err;
+
+	ck_assert_int_eq(first_bad(order, N, &err), -1);
+}
+END_TEST
+
+START_TEST(dropped_swapped_repeated)
+{
+	static const struct {
+		size_t order[N];
+		size_t n;
+		int bad;
+		const char *says;
+	} cases[] = {
+		{ { 0, 2, 3, 4 }, 4, 1, "missing" },  { { 0, 2, 1, 3, 4 }, 5, 1, "missing" },
+		{ { 0, 1, 1, 2 }, 4, 2, "repeated" }, { { 1, 2 }, 2, 0, "missing" },
+		{ { 0, 1, 2, 3, 4 }, 5, -1, "" },
+	};
+	const char *err = "";
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_int_eq(first_bad(cases[i].order, cases[i].n, &err), cases[i].bad);
+		ck_assert_ptr_nonnull(strstr(err, cases[i].says));
+	}
+}
+END_TEST
+
+START_TEST(edited)
+{
+	const size_t order[] = { 0, 1, 2, 3, 4 };
+	const char *err;
+
+	memcpy(strstr(lines[2], "allow"), "allxw", 5);
+	ck_assert_int_eq(first_bad(order, N, &err), 2);
+	ck_assert_ptr_nonnull(strstr(err, "edited"));
+}
+END_TEST
+
+/* An edited record with its hash made anew is caught by the next one. */
+START_TEST(rehashed)
+{
+	const size_t order[] = { 0, 1, 2, 3, 4 };
+	struct record_owned o;
+	const char *err;
+
+	ck_assert_int_eq(record_from_line(lines[1], lens[1], &o, &err), 0);
+	o.r.target = "/other";
+	record_hash(&o.r);
+	free(lines[1]);
+	lines[1] = record_to_line(&o.r, &lens[1]);
+	record_done(&o);
+	ck_assert_int_eq(first_bad(order, N, &err), 2);
+	ck_assert_ptr_nonnull(strstr(err, "replaced"));
+}
+END_TEST
+
+START_TEST(every_cut_is_torn)
+{
+	struct record_chain c;
+	const char *err;
+
+	for (size_t cut = 0; cut < lens[0] - 1; cut++) {
+		record_chain_init(&c);
+		ck_assert_int_eq(record_chain_check(&c, lines[0], cut, &err), -EBADMSG);
+	}
+	record_chain_init(&c);
+	ck_assert_int_eq(record_chain_check(&c, lines[0], lens[0] - 1, &err), 0);
+}
+END_TEST
+
+START_TEST(every_flip_is_found)
+{
+	struct record_chain c;
+	const char *err;
+
+	for (size_t bit = 0; bit < (lens[0] - 1) * 8; bit++) {
+		lines[0][bit / 8] ^= (char)(1 << bit % 8);
+		record_chain_init(&c);
+		ck_assert_int_eq(record_chain_check(&c, lines[0], lens[0], &err), -EBADMSG);
+		lines[0][bit / 8] ^= (char)(1 << bit % 8);
+	}
+}
+END_TEST
+
+START_TEST(behind_the_end)
+{
+	struct record_chain c;
+	const char *err;
+
+	record_chain_init(&c);
+	for (size_t i = 0; i < N; i++)
+		ck_assert_int_eq(record_chain_check(&c, lines[i], lens[i], &err), 0);
+	ck_assert(c.ended);
+	ck_assert_int_eq(record_chain_check(&c, lines[4], lens[4], &err), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(err, "end"));
+}
+END_TEST
+
+START_TEST(strict_reader)
+{
+	static const char *const bad[] = { "", "{}", "[]", "null", "{\"seq\":1}", "{\"seq\":1,\"seq\":1}" };
+	struct record_owned o;
+	const char *err;
+	char *more;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_int_eq(record_from_line(bad[i], strlen(bad[i]), &o, &err), -EBADMSG);
+	ck_assert_int_gt(asprintf(&more, "{\"extra\":1,%s", lines[0] + 1), 0);
+	ck_assert_int_eq(record_from_line(more, strlen(more), &o, &err), -EBADMSG);
+	free(more);
+	ck_assert_int_gt(asprintf(&more, "{\"seq\":1,%s", lines[0] + 1), 0);
+	ck_assert_int_eq(record_from_line(more, strlen(more), &o, &err), -EBADMSG);
+	free(more);
+}
+END_TEST
+
+START_TEST(escaping)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{ "plain", "plain" },
+		{ "a\\b", "a\\\\b" },
+		{ "a\nb\t", "a\\x0ab\\x09" },
+		{ "\033[31m", "\\x1b[31m" },
+		{ "\xff\xfe", "\\xff\\xfe" },
+		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+		{ "\xc2\x9b", "\\xc2\\x9b" },
+		{ "\xc0\xaf", "\\xc0\\xaf" },
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },
+		{ "\xe2\x82", "\\xe2\\x82" },
+		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" },
+		{ "\x7f", "\\x7f" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *s = record_escape(cases[i].in, strlen(cases[i].in));
+
+		ck_assert_str_eq(s, cases[i].out);
+		free(s);
+	}
+}
+END_TEST
+
+START_TEST(escapes_survive)
+{
+	char all[256], *s, *line;
+	struct record r = { .seq = 1, .op = "read", .count = 1, .session = "s" };
+	struct record_owned o;
+	const char *err;
+	size_t len;
+
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)i;
+	s = record_escape(all, sizeof(all));
+	r.target = s;
+	record_genesis("s", r.prev);
+	record_hash(&r);
+	line = record_to_line(&r, &len);
+	ck_assert_int_eq(record_from_line(line, len, &o, &err), 0);
+	ck_assert_str_eq(o.r.target, s);
+	ck_assert_str_eq(o.r.exe, "");
+	record_done(&o);
+	free(line);
+	free(s);
+}
+END_TEST
+
+Suite *suite_record(void)
+{
+	Suite *s = suite_create("record");
+	TCase *t = tcase_create("record");
+
+	tcase_add_checked_fixture(t, make_chain, free_chain);
+	tcase_add_test(t, chain_verifies);
+	tcase_add_test(t, dropped_swapped_repeated);
+	tcase_add_test(t, edited);
+	tcase_add_test(t, rehashed);
+	tcase_add_test(t, every_cut_is_torn);
+	tcase_add_test(t, every_flip_is_found);
+	tcase_add_test(t, behind_the_end);
+	tcase_add_test(t, strict_reader);
+	tcase_add_test(t, escaping);
+	tcase_add_test(t, escapes_survive);
+	suite_add_tcase(s, t);
+	return s;
+}

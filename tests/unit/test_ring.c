@@ -1,0 +1,270 @@
+/* The ring: many writers, some killed while they write; nothing is lost without being counted. */
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/ring.h"
+
+Suite *suite_ring(void);
+
+static struct ring_header *h;
+static struct ring_reader *rd;
+
+static void make_ring(void)
+{
+	h = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(h, MAP_FAILED);
+	ring_init(h);
+	ck_assert_int_eq(ring_check(h, ring_size()), 0);
+	rd = calloc(1, sizeof(*rd));
+	rd->h = h;
+}
+
+static void free_ring(void)
+{
+	munmap(h, ring_size());
+	free(rd);
+}
+
+static bool alive(int32_t pid)
+{
+	return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static bool give_up(unsigned round)
+{
+	(void)round;
+	return false;
+}
+
+static bool patient(unsigned round)
+{
+	usleep(100);
+	return round < 100000;
+}
+
+static struct ring_record record(const char *target)
+{
+	return (struct ring_record){ .kind = RING_DECISION,
+				     .op = OP_READ,
+				     .verdict = VERDICT_ALLOW,
+				     .reason = REASON_RULE,
+				     .access = ACCESS_READ,
+				     .rule = 3,
+				     .pid = getpid(),
+				     .ppid = 1,
+				     .time_ns = 5,
+				     .target = target,
+				     .target_len = strlen(target),
+				     .exe = "",
+				     .approval = "" };
+}
+
+START_TEST(round_trip)
+{
+	struct ring_record r = record("/etc/hosts"), got;
+
+	r.approval = "7f3a";
+	ck_assert(ring_write(h, &r, give_up));
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 1);
+	ck_assert_str_eq(got.target, "/etc/hosts");
+	ck_assert_str_eq(got.approval, "7f3a");
+	ck_assert_int_eq(got.verdict, VERDICT_ALLOW);
+	ck_assert_int_eq(got.pid, getpid());
+	ck_assert_uint_eq(got.rule, 3);
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);
+}
+END_TEST
+
+START_TEST(long_targets_are_cut_and_say_so)
+{
+	static char big[8192];
+	struct ring_record r, got;
+
+	memset(big, 'x', sizeof(big) - 1);
+	r = record(big);
+	ck_assert(ring_write(h, &r, give_up));
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 1);
+	ck_assert_uint_eq(got.target_len + got.target_cut, sizeof(big) - 1);
+	ck_assert_uint_gt(got.target_len, 4096);
+	ck_assert_uint_eq(strlen(got.target), got.target_len);
+}
+END_TEST
+
+START_TEST(every_length_wraps)
+{
+	static char text[5001];
+	struct ring_record r, got;
+
+	memset(text, 'y', sizeof(text) - 1);
+	for (size_t i = 0; i < 60000; i++) {
+		size_t len = i * 7 % 5000;
+
+		r = record("");
+		r.target = text;
+		r.target_len = len;
+		ck_assert(ring_write(h, &r, give_up));
+		ck_assert_int_eq(ring_read(rd, 1, alive, &got), 1);
+		ck_assert_uint_eq(got.target_len, len);
+	}
+	ck_assert_uint_eq(rd->lost, 0);
+}
+END_TEST
+
+START_TEST(full_ring_counts)
+{
+	struct ring_record r = record("/a"), got;
+	uint64_t written = 0, read = 0;
+
+	for (size_t i = 0; i < RING_SLOTS + 10; i++)
+		written += ring_write(h, &r, give_up);
+	ck_assert_uint_eq(atomic_load(&h->lost), RING_SLOTS + 10 - written);
+	while (ring_read(rd, 1, alive, &got) == 1)
+		read++;
+	ck_assert_uint_eq(read, written);
+	ck_assert(ring_write(h, &r, give_up));
+}
+END_TEST
+
+START_TEST(closed_ring_is_quiet)
+{
+	struct ring_record r = record("/a"), got;
+
+	atomic_store(&h->closed, 1);
+	ck_assert(ring_write(h, &r, give_up));
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);
+	ck_assert_uint_eq(atomic_load(&h->lost), 0);
+}
+END_TEST
+
+/* A reservation whose writer never came back: waited for a second, then counted. */
+START_TEST(abandoned_reservation)
+{
+	struct ring_record r = record("/after"), got;
+
+	atomic_fetch_add(&h->head, 5);
+	ck_assert(ring_write(h, &r, give_up));
+	ck_assert_int_eq(ring_read(rd, 1000, alive, &got), 0);
+	ck_assert_int_eq(ring_read(rd, 500000000, alive, &got), 0);
+	ck_assert_int_eq(ring_read(rd, 2000000000, alive, &got), 1);
+	ck_assert_str_eq(got.target, "/after");
+	ck_assert_uint_eq(rd->lost, 1);
+}
+END_TEST
+
+/* Whatever is written over the shared memory: no crash, no endless loop, and the ring works again. */
+START_TEST(hostile_memory)
+{
+	struct ring_record got;
+	uint64_t seed = 12345;
+
+	for (int round = 0; round < 200; round++) {
+		uint64_t *words = (uint64_t *)(h + 1);
+
+		for (int i = 0; i < 4096; i++) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			words[(seed >> 20) % (RING_SLOTS * 8)] = seed >> (seed & 31);
+		}
+		for (uint64_t i = 0; i < 64; i++) /* plausible tags with nonsense behind them */
+			words[(rd->next + i) % RING_SLOTS * 8] =
+				2 | (seed >> 50 & 0x7f) << 2 | (rd->next + i) << 32;
+		atomic_store(&h->head, round % 3 ? rd->next + (seed >> 47) : seed);
+		for (int i = 0; i < 500; i++)
+			if (ring_read(rd, (uint64_t)(round * 500 + i) * 2000000000ull, alive, &got) == 1)
+				ck_assert_uint_le(got.target_len, RING_SLOT * RING_RECORD_SLOTS);
+	}
+}
+END_TEST
+
+/* Writes records "k i" until it is done or killed. */
+static _Noreturn void writer(int k, int n)
+{
+	for (int i = 0; i < n; i++) {
+		char text[512];
+		struct ring_record r;
+		int len = snprintf(text, sizeof(text), "%d %d ", k, i);
+
+		memset(text + len, 'a' + k % 26, (size_t)(i % 400));
+		text[len + i % 400] = '\0';
+		r = record(text);
+		if (!ring_write(h, &r, patient))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+#define WRITERS 6
+#define EACH	20000
+
+/* Every record of the surviving writers arrives, whole and in its order. */
+START_TEST(many_writers_some_killed)
+{
+	pid_t pid[WRITERS];
+	int seen[WRITERS] = { 0 }, left = WRITERS, status;
+
+	for (int k = 0; k < WRITERS; k++) {
+		pid[k] = fork();
+		if (pid[k] == 0)
+			writer(k, k % 2 ? EACH : 1 << 30);
+	}
+	for (int spin = 0; left > 0; spin++) {
+		struct ring_record got;
+		int k, i;
+
+		for (int n = 0; n < 5000 && ring_read(rd, now_ns(), alive, &got) == 1; n++) {
+			ck_assert_int_eq(sscanf(got.target, "%d %d", &k, &i), 2);
+			ck_assert_int_eq(i, seen[k]++);
+		}
+		if (spin % 20 == 10 && spin / 20 < WRITERS && spin / 20 % 2 == 0)
+			kill(pid[spin / 20], SIGKILL);
+		while (waitpid(-1, &status, WNOHANG) > 0)
+			left--;
+	}
+	for (uint64_t end = now_ns() + 3000000000ull; now_ns() < end;) {
+		struct ring_record got;
+
+		while (ring_read(rd, now_ns(), alive, &got) == 1)
+			seen[atoi(got.target)]++;
+		if (atomic_load(&h->head) == atomic_load(&h->tail))
+			break;
+	}
+	for (int k = 1; k < WRITERS; k += 2)
+		ck_assert_int_eq(seen[k], EACH);
+	ck_assert_uint_le(rd->lost, WRITERS / 2);
+	ck_assert_uint_eq(atomic_load(&h->lost), 0);
+}
+END_TEST
+
+Suite *suite_ring(void)
+{
+	Suite *s = suite_create("ring");
+	TCase *t = tcase_create("ring");
+
+	tcase_set_timeout(t, 30);
+	tcase_add_checked_fixture(t, make_ring, free_ring);
+	tcase_add_test(t, round_trip);
+	tcase_add_test(t, long_targets_are_cut_and_say_so);
+	tcase_add_test(t, every_length_wraps);
+	tcase_add_test(t, full_ring_counts);
+	tcase_add_test(t, closed_ring_is_quiet);
+	tcase_add_test(t, abandoned_reservation);
+	tcase_add_test(t, hostile_memory);
+	tcase_add_test(t, many_writers_some_killed);
+	suite_add_tcase(s, t);
+	return s;
+}
