@@ -10,9 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+
 enum escape_kind {
 	ESCAPE_CODE,   /* runs code of the caller's choice within itself */
 	ESCAPE_OPTION, /* an option or word makes it run something else */
+	ESCAPE_GLOBAL, /* as above, but the option stands in front of the subcommand */
 };
 
 static const struct escape {
@@ -49,7 +52,7 @@ static const struct escape {
 	{ "find", ESCAPE_OPTION, { "-delete" } },
 	{ "tar", ESCAPE_OPTION, { "--to-command=x" } },
 	{ "tar", ESCAPE_OPTION, { "--checkpoint-action=exec=x" } },
-	{ "git", ESCAPE_OPTION, { "-c", "core.pager=x" } },
+	{ "git", ESCAPE_GLOBAL, { "-c", "core.pager=x" } },
 	{ "rg", ESCAPE_OPTION, { "--pre=x" } },
 	{ "sort", ESCAPE_OPTION, { "--compress-program=x" } },
 	{ "env", ESCAPE_OPTION, { "x" } },
@@ -152,6 +155,18 @@ static bool says_nothing_more(const struct sample *s)
 	return true;
 }
 
+static void insert_args(struct sample *s, const struct escape *e)
+{
+	size_t n = 0, at = e->kind == ESCAPE_GLOBAL ? 1 : s->n;
+
+	while (n < 3 && e->args[n])
+		n++;
+	memmove(&s->words[at + n], &s->words[at], (s->n - at) * sizeof(s->words[0]));
+	memcpy(&s->words[at], e->args, n * sizeof(s->words[0]));
+	s->n += n;
+	s->words[s->n] = NULL;
+}
+
 /* Whether rule i lets the escape through. */
 static bool lets_through(const struct lint *l, size_t i, const struct escape *e, unsigned variant)
 {
@@ -166,8 +181,7 @@ static bool lets_through(const struct lint *l, size_t i, const struct escape *e,
 		return false;
 	if (e->kind == ESCAPE_CODE && !says_nothing_more(&s))
 		return false;
-	for (size_t k = 0; k < 3 && e->args[k]; k++)
-		s.words[s.n++] = e->args[k];
+	insert_args(&s, e);
 	sample_request(l, &s, path, sizeof(path), &req);
 	d = eval(l->img, &req);
 	return d.verdict == VERDICT_ALLOW && d.rule == i;
@@ -185,17 +199,21 @@ static int report_escape(struct lint *l, const struct rule *r, const struct esca
 			program, e->args[0]);
 }
 
-static int check_rule(struct lint *l, size_t i)
+/* An option is told of once, at the first rule that lets it through: one `deny` silences them all. */
+static int check_rule(struct lint *l, size_t i, bool *told)
 {
 	const struct rule *r = &l->p->rules[i];
 	struct sample s;
 
-	for (size_t k = 0; k < sizeof(escapes) / sizeof(escapes[0]); k++) {
+	for (size_t k = 0; k < NELEM(escapes); k++) {
+		if (told[k] && escapes[k].kind != ESCAPE_CODE)
+			continue;
 		for (unsigned v = 0; sample_of(r->pattern, v, &s) && v < s.variants; v++) {
 			if (!lets_through(l, i, &escapes[k], v))
 				continue;
 			if (report_escape(l, r, &escapes[k], s.words[0]) < 0)
 				return -ENOMEM;
+			told[k] = true;
 			break;
 		}
 	}
@@ -204,13 +222,15 @@ static int check_rule(struct lint *l, size_t i)
 
 int lint_escapes(struct lint *l)
 {
+	bool told[NELEM(escapes)] = { false };
+
 	/* Where unnamed commands run anyway, naming one gives nothing away. */
 	if (!l->img || l->p->s.cmd_default == VERDICT_ALLOW)
 		return 0;
 	for (size_t i = 0; i < l->p->n_rules; i++) {
 		const struct rule *r = &l->p->rules[i];
 
-		if (r->kind == RULE_CMD_ALLOW && lint_own(l, r) && check_rule(l, i) < 0)
+		if (r->kind == RULE_CMD_ALLOW && lint_own(l, r) && check_rule(l, i, told) < 0)
 			return -ENOMEM;
 	}
 	return 0;

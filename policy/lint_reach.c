@@ -112,13 +112,15 @@ static const struct rule *winner_over(const struct lint *l, size_t i, const stru
 {
 	const struct rule *self = &l->p->rules[i], *other;
 	struct decision d = eval(l->img, req);
+	bool twin;
 
 	if (d.nested || d.rule == RULE_NONE || d.rule == i || d.rule >= l->p->n_rules)
 		return NULL;
 	other = &l->p->rules[d.rule];
 	/* The other spelling of the same line, or a twin that was reported as such. */
-	if ((other->line == self->line && strcmp(other->file, self->file) == 0) ||
-	    strcmp(other->pattern, self->pattern) == 0)
+	twin = other->layer == self->layer && other->rank == self->rank && !is_hard(other->kind) &&
+	       strcmp(other->pattern, self->pattern) == 0;
+	if (twin || (other->line == self->line && strcmp(other->file, self->file) == 0))
 		return NULL;
 	return other;
 }
@@ -134,19 +136,33 @@ static const struct rule *path_winner(const struct lint *l, size_t i)
 	return glob_is_literal(r->pattern, strlen(r->pattern)) ? winner_over(l, i, &req) : NULL;
 }
 
+static const struct rule *sample_winner(const struct lint *l, size_t i, struct sample *s)
+{
+	const struct rule *winner;
+	char path[LIMIT_LINE];
+	struct request req;
+
+	sample_request(l, s, path, sizeof(path), &req);
+	winner = winner_over(l, i, &req);
+	if (!winner || winner->kind != RULE_BRANCH || s->closed)
+		return winner;
+	/* A push that does not say what it pushes may go to the trunk; one that does need not. */
+	s->words[s->n++] = "origin";
+	s->words[s->n++] = "topic";
+	req.argc = s->n;
+	return winner_over(l, i, &req);
+}
+
 /* Beaten only if every alternative of the rule is. */
 static const struct rule *command_winner(const struct lint *l, size_t i)
 {
 	const struct rule *winner = NULL;
-	char path[LIMIT_LINE];
-	struct request req;
 	struct sample s;
 
 	for (unsigned v = 0; v == 0 || v < s.variants; v++) {
 		if (!sample_of(l->p->rules[i].pattern, v, &s))
 			return NULL;
-		sample_request(l, &s, path, sizeof(path), &req);
-		winner = winner_over(l, i, &req);
+		winner = sample_winner(l, i, &s);
 		if (!winner)
 			return NULL;
 	}
