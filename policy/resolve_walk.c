@@ -118,10 +118,7 @@ static int walk_arrive(struct walk *w, const char *name)
 	size_t dir, len;
 	int n;
 
-	/* A current directory that was removed has no path, but "." still opens. */
-	n = w->cur == AT_CWD ? walk_move(w, AT_CWD, ".", true) : 0;
-	if (n >= 0)
-		n = w->sys->fd_path(w->cur, ret->path, LIMIT_PATH);
+	n = w->sys->fd_path(w->cur, ret->path, LIMIT_PATH);
 	if (n < 0)
 		return n;
 	if (ret->path[0] != '/')
@@ -365,6 +362,9 @@ int resolve_walk(const struct resolve_sys *sys, int start, bool start_owned, con
 	w.rest[0] = '\0';
 	w.at = w.rest;
 	r = walk_push(&w, path, strlen(path));
+	/* Held too, for threads that chdir; and a directory that was removed has no path, but opens. */
+	if (r == 0 && w.cur == AT_CWD)
+		r = walk_move(&w, AT_CWD, ".", true);
 	while (r >= 0) {
 		r = walk_step(&w);
 		if (r != GO_ON)
