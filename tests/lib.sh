@@ -1,0 +1,240 @@
+# Scenario helpers, sourced by tests/t/*.sh and tests/try.sh.
+#
+# A scenario file defines functions t_NAME and ends with `scenario "$@"`.  Each function runs in a
+# shell of its own as an ordinary user, in a scratch home with decoy secrets:
+#
+#   $S scratch of this test   $HOME its home   $W the workspace (the current directory)
+#   T_VICTIMS the victims     T_STAGE the installed copy, whose bin/ comes first on PATH
+#
+# A test fails by fail(), or skips by skip() with the reason.  What it starts must carry T_MARK in
+# its environment (all children do); the runner ends what is left by that mark, by pid.
+
+set -u
+
+# --- the shape of a scenario ----------------------------------------------------------------------
+
+scenario() {
+	sandbox
+	"t_$1"
+}
+
+# Says why and ends the test.
+fail() {
+	printf 'FAIL: %s\n' "$*"
+	[ ! -e "$S/out" ] || { echo "--- stdout (rc ${RC:-?})" && head -c 3000 "$S/out"; }
+	[ ! -e "$S/err" ] || { echo "--- stderr" && head -c 3000 "$S/err"; }
+	exit 1
+}
+
+skip() {
+	printf 'skip: %s\n' "$*"
+	exit 77
+}
+
+need() {
+	local tool
+	for tool; do
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
+	done
+}
+
+# --- the sandbox ----------------------------------------------------------------------------------
+
+DECOY=decoy-7c1f
+
+decoys() {
+	local f
+	for f in .ssh/id_rsa .ssh/config .aws/credentials .gnupg/secring.gpg .kube/config .config/gcloud/token \
+		.config/gh/hosts.yml .docker/config.json .pypirc .npmrc .bash_history elsewhere/file outside-file; do
+		mkdir -p "$HOME/$(dirname "$f")"
+		echo "$DECOY $f" >"$HOME/$f"
+	done
+	: >"$HOME/.ssh/config"
+	chmod 700 "$HOME/.ssh" "$HOME/.gnupg"
+}
+
+sandbox() {
+	S=$T_SCRATCH
+	HOME=$S/h
+	W=$HOME/work
+	XDG_RUNTIME_DIR=$S/r
+	export HOME XDG_RUNTIME_DIR
+	mkdir -p "$W" "$XDG_RUNTIME_DIR"
+	chmod 700 "$XDG_RUNTIME_DIR"
+	decoys
+	printf '[user]\n\tname = Tess Tester\n\temail = tess@example.org\n[init]\n\tdefaultBranch = main\n' >"$HOME/.gitconfig"
+	echo "hello from the workspace" >"$W/file"
+	STATE=$HOME/.local/state/pale
+	cd "$W" || exit 99
+}
+
+# A policy at ~/.config/pale/policy.ini from stdin.
+policy() {
+	mkdir -p "$HOME/.config/pale"
+	cat >"$HOME/.config/pale/policy.ini"
+	chmod 600 "$HOME/.config/pale/policy.ini"
+}
+
+# --- running things ---------------------------------------------------------------------------------
+
+# Runs a command, keeping its output in $S/out and $S/err and its status in RC.
+run() {
+	RC=0
+	"$@" >"$S/out" 2>"$S/err" </dev/null || RC=$?
+}
+
+# The same inside the fence.  OPTS holds options of `pale run`.
+OPTS=()
+fence() {
+	run pale run -q ${OPTS[@]+"${OPTS[@]}"} -- "$@"
+}
+
+# A shell inside the fence: `fsh 'command line'`.
+fsh() {
+	fence bash -c "$@"
+}
+
+# Waits until a command succeeds: until_true SECONDS COMMAND...
+until_true() {
+	local left=$(($1 * 50))
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || return 1
+		sleep 0.02
+	done
+}
+
+# --- expectations -----------------------------------------------------------------------------------
+
+rc_is() {
+	[ "$RC" = "$1" ] || fail "exit status $RC, expected $1${2:+ ($2)}"
+}
+
+rc_not() {
+	[ "$RC" != "$1" ] || fail "exit status is $1${2:+ ($2)}"
+}
+
+out_is() {
+	[ "$(cat "$S/out")" = "$1" ] || fail "stdout is not: $1"
+}
+
+out_has() {
+	grep -qF -e "$1" "$S/out" || fail "stdout lacks: $1"
+}
+
+out_lacks() {
+	! grep -qF -e "$1" "$S/out" || fail "stdout has: $1"
+}
+
+err_has() {
+	grep -qF -e "$1" "$S/err" || fail "stderr lacks: $1"
+}
+
+err_lacks() {
+	! grep -qF -e "$1" "$S/err" || fail "stderr has: $1"
+}
+
+err_is_empty() {
+	[ ! -s "$S/err" ] || fail "stderr is not empty"
+}
+
+# The line of a denial: denied OP TARGET [REASON]
+denied() {
+	grep -F -e "pale: denied $1 $2" "$S/err" | grep -qF -e "${3:-}" || fail "no line: pale: denied $1 $2 ... ${3:-}"
+}
+
+not_denied() {
+	! grep -q '^pale: denied' "$S/err" || fail "something was denied"
+}
+
+file_is() {
+	[ "$(cat "$1" 2>/dev/null)" = "$2" ] || fail "$1 is not: $2"
+}
+
+exists() {
+	[ -e "$1" ] || [ -L "$1" ] || fail "$1 does not exist"
+}
+
+missing() {
+	{ [ ! -e "$1" ] && [ ! -L "$1" ]; } || fail "$1 exists"
+}
+
+no_decoy() {
+	! grep -qF "$DECOY" "$S/out" || fail "a secret came out"
+}
+
+# What a tree holds: names, types, modes, links, contents.
+picture() {
+	(cd "$1" && find . -mindepth 1 -printf '%P %y %m %l\n' | LC_ALL=C sort &&
+		find . -type f -exec cksum {} + 2>/dev/null | LC_ALL=C sort)
+}
+
+# --- the ledger -------------------------------------------------------------------------------------
+
+ledgers() {
+	cat "$STATE"/sessions/*/ledger.jsonl 2>/dev/null
+}
+
+# Records of op (a regular expression) with this verdict whose line holds all of the texts.
+records() {
+	local lines verdict=$2 text
+	lines=$(ledgers | grep -E "\"op\": ?\"($1)\"" | grep -E "\"verdict\": ?\"$verdict\"")
+	shift 2
+	for text; do
+		lines=$(grep -F -e "$text" <<<"$lines")
+	done
+	[ -z "$lines" ] || printf '%s\n' "$lines"
+}
+
+recorded() {
+	[ -n "$(records "$@")" ] || fail "the ledger lacks: $*"
+}
+
+not_recorded() {
+	[ -z "$(records "$@")" ] || fail "the ledger has: $*"
+}
+
+verifies() {
+	run pale log verify
+	rc_is 0 "pale log verify"
+}
+
+# --- approvals --------------------------------------------------------------------------------------
+
+# The id of the one pending question, waiting for it.
+pending_id() {
+	local id
+	until_true "${1:-10}" has_pending || fail "nothing is pending"
+	id=$(pale pending --json | python3 -c '
+import json, sys
+def ids(x):
+    if isinstance(x, dict):
+        if "id" in x and "target" in x: yield x["id"]
+        for v in x.values(): yield from ids(v)
+    if isinstance(x, list):
+        for v in x: yield from ids(v)
+print(next(ids(json.load(sys.stdin)), ""))')
+	[ -n "$id" ] || fail "pale pending --json names no id"
+	printf '%s\n' "$id"
+}
+
+has_pending() {
+	pale pending --json | grep -q '"target"'
+}
+
+# Starts a fenced command in the background: bg NAME COMMAND...; its output is in $S/NAME.out and .err.
+bg() {
+	local name=$1
+	shift
+	pale run -q ${OPTS[@]+"${OPTS[@]}"} -- "$@" >"$S/$name.out" 2>"$S/$name.err" </dev/null &
+	BG=$!
+}
+
+# Waits for it; then $S/out, $S/err and RC are its own.
+bg_wait() {
+	RC=0
+	wait "$BG" || RC=$?
+	mv "$S/$1.out" "$S/out"
+	mv "$S/$1.err" "$S/err"
+}

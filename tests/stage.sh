@@ -1,0 +1,65 @@
+# Where tests run: a scratch directory outside what any policy makes writable, an installed copy
+# in it, and an ordinary user.  Sourced by tests/run.sh and tests/try.sh.
+#
+# /tmp will not do: the everyday policy lets an agent write there, so nothing would be outside.
+
+T_USER=pale-test
+
+# Sets T_BASE, T_STAGE and T_AS, the words that run a command as the ordinary user.
+stage_make() {
+	local home
+	if [ "$(id -u)" = 0 ]; then
+		getent passwd $T_USER >/dev/null || useradd -m -s /bin/bash $T_USER || return 1
+		home=/home/$T_USER
+		install -d -o $T_USER -g $T_USER -m 755 "$home" || return 1
+		T_AS=(setpriv --reuid=$T_USER --regid=$T_USER --clear-groups)
+	else
+		home=$HOME
+		T_AS=()
+	fi
+	T_BASE=$(mktemp -d "$home/.pt.XXXXXX") || return 1
+	chmod 755 "$T_BASE"
+	T_STAGE=$T_BASE/stage
+	mkdir "$T_STAGE" "$T_BASE/s"
+	[ "$(id -u)" != 0 ] || chown $T_USER: "$T_BASE/s"
+}
+
+stage_install() {
+	make --no-print-directory -s install DESTDIR= PREFIX="$T_STAGE" B="$1" >"$T_BASE/install.log" 2>&1 ||
+		[ -n "${LAX:-}" ] || { cat "$T_BASE/install.log" && return 1; }
+}
+
+# Runs a command as the ordinary user with an environment of its own: as_user SCRATCH COMMAND...
+as_user() {
+	local scratch=$1
+	shift
+	${T_AS[@]+"${T_AS[@]}"} env -i PATH="$T_STAGE/bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+		HOME="$scratch" T_SCRATCH="$scratch" T_MARK="$scratch" T_STAGE="$T_STAGE" T_VICTIMS="$T_BASE/victims" \
+		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" "$@"
+}
+
+# Ends, by pid, what still carries the mark of this scratch directory.
+stage_reap() {
+	local f pid
+	for f in $(grep -lszE "^T_MARK=$1" /proc/[0-9]*/environ 2>/dev/null); do
+		pid=${f#/proc/}
+		kill -9 "${pid%/environ}" 2>/dev/null
+	done
+}
+
+# Helpers have an empty environment: they are known by their program.
+stage_reap_helpers() {
+	local p
+	for p in /proc/[0-9]*; do
+		case $(readlink "$p/exe" 2>/dev/null) in
+		"$T_STAGE"/*) kill -9 "${p#/proc/}" 2>/dev/null ;;
+		esac
+	done
+}
+
+stage_remove() {
+	stage_reap "$T_BASE"
+	stage_reap_helpers
+	chmod -R u+rwX "$T_BASE" 2>/dev/null
+	rm -rf "$T_BASE"
+}

@@ -1,0 +1,12 @@
+/*
+ * Every suite of tests/unit: SUITE(name) stands for `Suite *suite_name(void)` in test_name.c.  One
+ * that is missing here does not run, one that is missing there does not link.
+ */
+SUITE(cmd)
+SUITE(git)
+SUITE(lint)
+SUITE(parse)
+SUITE(record)
+SUITE(resolve)
+SUITE(ring)
+SUITE(wire)
