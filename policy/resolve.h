@@ -12,7 +12,8 @@
 
 #include "op.h"
 
-/* Each returns the result or -errno.  open_path opens O_PATH|O_CLOEXEC with the given openat2 resolve flags. */
+/* Each returns the result or -errno.  open_path opens O_PATH|O_CLOEXEC with the given openat2 resolve flags.
+ */
 struct resolve_sys {
 	int (*open_path)(int dirfd, const char *path, bool directory, bool no_symlinks, bool nofollow);
 	int (*readlinkat)(int dirfd, const char *path, char *buf, size_t size);
@@ -20,7 +21,7 @@ struct resolve_sys {
 	int (*cwd_path)(char *buf, size_t size);
 	int (*close)(int fd);
 	int (*is_magic)(int dirfd); /* 1 if the directory lies on procfs */
-	int (*own_pid)(void);       /* pid of the process whose path it is; NULL: magic_fd is never told */
+	int (*own_pid)(void);	    /* pid of the process whose path it is; NULL: magic_fd is never told */
 };
 
 /*
@@ -35,13 +36,13 @@ struct resolve_sys {
 enum resolve_follow { RESOLVE_NOFOLLOW_LAST, RESOLVE_FOLLOW_LAST, RESOLVE_ENTRY_LAST };
 
 struct resolved {
-	int parent;      /* O_PATH fd, caller closes where parent_owned; or AT_FDCWD or the caller's dirfd */
+	int parent; /* O_PATH fd, caller closes where parent_owned; or AT_FDCWD or the caller's dirfd */
 	bool parent_owned;
-	bool exists_unknown; /* nobody looked whether the last component exists */
-	char name[260];  /* last component, "." where the path is a directory itself ("/", "..") */
-	char path[LIMIT_PATH];  /* real path */
+	bool exists_unknown;	/* nobody looked whether the last component exists */
+	char name[260];		/* last component, "." where the path is a directory itself ("/", "..") */
+	char path[LIMIT_PATH];	/* real path */
 	char given[LIMIT_PATH]; /* lexical path */
-	bool same;       /* given equals path */
+	bool same;		/* given equals path */
 	/*
 	 * The path ended in a slash.  FOLLOW and NOFOLLOW: the last component is a directory, or
 	 * nothing is there and the caller must not create a file by it (open with O_CREAT: EISDIR).
