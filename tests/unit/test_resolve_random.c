@@ -75,7 +75,8 @@ static void random_tree(void)
 			break;
 		default:
 			random_path(text, sizeof text);
-			symlink(text, path);
+			if (symlink(text, path) < 0)
+				continue;
 		}
 	}
 	chmod(test_root, 0755);
@@ -185,8 +186,6 @@ static void compare(int dirfd, const char *path, enum resolve_follow follow)
 		ok = acts_alike(dirfd, path, err, &r);
 	else
 		ok = looks_alike(dirfd, path, follow, err, &r);
-	if (!ok)
-		system("find . -printf '%M %p -> %l\\n'");
 	ck_assert_msg(ok, "%s (%d): %d, %s / %s", path, (int)follow, err, err ? "" : r.path,
 		      err ? "" : r.name);
 	ck_assert(err < 0 || r.same == (strcmp(r.path, r.given) == 0));
