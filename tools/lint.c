@@ -124,6 +124,37 @@ static json_t *sarif_of(const struct diags *d)
 			 "driver", "name", "pale lint", "version", PALE_VERSION, "results", results);
 }
 
+/*
+ * What a preset merely remarks on (paths that this machine does not have) is not the reader's to
+ * mend; its warnings are, by another preset.
+ */
+static void drop_preset_notes(struct diags *d)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		struct diag *g = &d->list[i];
+
+		if (g->severity == SEVERITY_NOTE && g->file && strncmp(g->file, "preset ", 7) == 0) {
+			free(g->file);
+			free(g->text);
+			free(g->hint);
+			continue;
+		}
+		d->list[kept++] = *g;
+	}
+	d->n = kept;
+}
+
+/* Notes inform; they are no reason for a build to fail. */
+static bool has_findings(const struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->list[i].severity != SEVERITY_NOTE)
+			return true;
+	return false;
+}
+
 static void print_summary(const struct diags *d)
 {
 	if (d->n == 0)
@@ -149,6 +180,7 @@ static int lint_run(const struct options *o, int argc, char **argv)
 	}
 	diags_init(&d);
 	r = collect(o, file, &d);
+	drop_preset_notes(&d);
 	if (o->sarif)
 		print_json(sarif_of(&d));
 	else if (o->json)
@@ -160,7 +192,7 @@ static int lint_run(const struct options *o, int argc, char **argv)
 		code = EXIT_USAGE;
 	} else {
 		print_summary(&d);
-		code = d.n ? EXIT_FINDINGS : EXIT_OK;
+		code = has_findings(&d) ? EXIT_FINDINGS : EXIT_OK;
 	}
 	diags_done(&d);
 	return code;

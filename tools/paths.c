@@ -161,14 +161,30 @@ static int find_part(const char *dir, const char *const *places, char *ret)
 	return -ENOENT;
 }
 
+static long read_at(void *ctx, void *buf, size_t len, uint64_t off)
+{
+	ssize_t n = pread(*(int *)ctx, buf, len, (off_t)off);
+
+	return n < 0 ? -errno : (long)n;
+}
+
+/* An ELF object for this machine; a shared object has no interpreter, as a static program has none. */
+static bool is_loadable(int fd)
+{
+	struct elf_info info;
+
+	elf_inspect(read_at, &fd, &info);
+	return info.kind == ELF_STATIC || info.kind == ELF_DYNAMIC;
+}
+
 static int check_preload(const char *path, char *why, size_t size)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 
-	/* The loader ignores a preload that it cannot open, and the program would run unfenced. */
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
-		snprintf(why, size, "%s cannot be read: the agent would run without it", path);
+	/* The loader ignores a preload that it cannot use, and the program would run unfenced. */
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !is_loadable(fd)) {
+		snprintf(why, size, "%s cannot be loaded: the agent would run without it", path);
 		return -EACCES;
 	}
 	if (strpbrk(path, " :\t\n")) {

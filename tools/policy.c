@@ -80,6 +80,15 @@ static void print_rule(const struct rule *r)
 	putchar('\n');
 }
 
+/* A rule that stands for two spellings of one path is one line of the file. */
+static bool is_twin(const struct policy *p, size_t i)
+{
+	const struct rule *a = &p->rules[i], *b = i ? &p->rules[i - 1] : NULL;
+
+	return b && a->line && a->line == b->line && a->kind == b->kind && a->file && b->file &&
+	       strcmp(a->file, b->file) == 0;
+}
+
 static void print_rules(const struct policy *p)
 {
 	const char *section = "";
@@ -88,7 +97,7 @@ static void print_rules(const struct policy *p)
 		for (size_t i = 0; i < p->n_rules; i++) {
 			const struct rule *r = &p->rules[i];
 
-			if ((int)r->kind != kind)
+			if ((int)r->kind != kind || is_twin(p, i))
 				continue;
 			if (strcmp(section, rule_section(r->kind)) != 0) {
 				section = rule_section(r->kind);
