@@ -85,7 +85,9 @@ int lint_missing(struct lint *l)
 	for (size_t i = 0; i < l->p->n_rules; i++) {
 		const struct rule *r = &l->p->rules[i];
 
-		if (!lint_own(l, r) || (!is_file_rule(r) && r->kind != RULE_NET_UNIX))
+		/* A preset names what any machine may have. */
+		if (r->rank == RANK_PRESET || !lint_own(l, r) ||
+		    (!is_file_rule(r) && r->kind != RULE_NET_UNIX))
 			continue;
 		if (r->pattern[0] != '/' || !is_literal(r->pattern) || l->w->exists(r->pattern, l->w->ctx))
 			continue;
