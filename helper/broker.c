@@ -249,11 +249,17 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 	bool approved = reply->said == APPROVAL_APPROVED;
 	struct wire_answer a = { .verdict = approved ? VERDICT_ALLOW : VERDICT_DENY,
 				 .reason = REASON_HUMAN,
-				 .text = reply->reason,
 				 .approval = ap->id };
 	bool late = ap->state == APPROVAL_EXPIRED;
 	_cleanup_free_ char *more = NULL;
+	char said[TEXT_MAX];
+	struct out o = out_of(said, sizeof(said) - 1);
 	int r;
+
+	/* It is shown on the terminal of the one who was refused. */
+	text_escaped(&o, reply->reason, strlen(reply->reason));
+	said[o.len] = '\0';
+	a.text = said;
 
 	if (asprintf(&more, " scope=%s%s by=%s pid=%d%s%s",
 		     reply->scope == SCOPE_SESSION ? "session" : "once", late ? " late" : "", reply->by,

@@ -316,7 +316,6 @@ struct helper {
 	char *preset, *workspace, *sources;
 	json_t *argv;
 	char started[32];
-	char image_hash[RECORD_HASH_HEX];
 	uint8_t *image_bytes;
 	struct image image;
 	struct ring_header *ring;

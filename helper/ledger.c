@@ -12,11 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BUF_MAX	   (256u << 10)
-#define NS_SYNC	   (200 * NS_MS)
-#define NS_RETRY   NS_S
-#define TARGET_MAX (256u << 10) /* escaped at most four times as long: below RECORD_LINE_MAX with the rest   \
-				 */
+#define BUF_MAX	 (256u << 10)
+#define NS_SYNC	 (200 * NS_MS)
+#define NS_RETRY NS_S
+#define TARGET_MAX                                                                                           \
+	(256u << 10) /* escaped at most four times as long: below RECORD_LINE_MAX with the rest              \
+		      */
 
 int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
 		const char *level)
