@@ -253,6 +253,41 @@ START_TEST(test_sticky)
 }
 END_TEST
 
+static int parent_pid(void)
+{
+	return getppid();
+}
+
+/* Another process's descriptor is not ours by its number, and a slash demands a directory. */
+START_TEST(test_magic_others)
+{
+	struct resolve_sys sys = test_sys;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	struct resolved r;
+	char path[64];
+
+	test_tree_make();
+	snprintf(path, sizeof path, "/proc/self/fd/%d/", fd);
+	ck_assert_int_eq(resolve(&sys, AT_FDCWD, path, RESOLVE_FOLLOW_LAST, &r), -ENOTDIR);
+	ck_assert_int_eq(resolve(&sys, AT_FDCWD, "/proc/self/cwd//", RESOLVE_NOFOLLOW_LAST, &r), 0);
+	ck_assert(!r.magic && strcmp(r.path, test_root) == 0 && strcmp(r.name, ".") == 0);
+	resolved_done(&sys, &r);
+	snprintf(path, sizeof path, "/proc/%d/fd/0", getppid());
+	sys.own_pid = parent_pid;
+	if (dup2(fd, 0) == 0 && resolve(&sys, AT_FDCWD, path, RESOLVE_FOLLOW_LAST, &r) == 0) {
+		ck_assert(r.magic && (r.magic_fd == -1 || strcmp(r.path, "/dev/zero") == 0));
+		resolved_done(&sys, &r);
+	}
+	sys.own_pid = NULL;
+	ck_assert_int_eq(resolve(&sys, AT_FDCWD, "/proc/self/fd/0", RESOLVE_FOLLOW_LAST, &r), 0);
+	ck_assert(r.magic && r.magic_fd == -1);
+	resolved_done(&sys, &r);
+	ck_assert_int_eq(test_held, 0);
+	close(fd);
+	test_tree_remove();
+}
+END_TEST
+
 /* --- a tree that changes ------------------------------------------------------------------------- */
 
 struct flipper {
@@ -393,6 +428,7 @@ TCase *tcase_resolve_random(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, test_like_the_kernel);
 	tcase_add_test(t, test_sticky);
+	tcase_add_test(t, test_magic_others);
 	tcase_add_test(t, test_race_link);
 	tcase_add_test(t, test_race_dotdot);
 	return t;
