@@ -43,7 +43,7 @@ static _Noreturn void become_helper(const char *path, int fd)
 	_exit(EXIT_PALE);
 }
 
-static int spawn_helper(struct launch *l, const char *path)
+int launch_spawn(struct launch *l, const char *path)
 {
 	int sv[2];
 
@@ -272,14 +272,24 @@ static int map_session(struct launch *l)
 	return 0;
 }
 
+void launch_abandon(struct launch *l)
+{
+	if (l->fd >= 0)
+		(void)close(l->fd);
+	if (l->pid > 0) {
+		/* It knows of no session yet, so nothing can be left half done. */
+		(void)kill(l->pid, SIGKILL);
+		(void)waitpid(l->pid, NULL, 0);
+	}
+	l->fd = l->pid = -1;
+}
+
 int launch_start(struct launch *l, const struct launch_start *s)
 {
-	int r = spawn_helper(l, s->installed->helper);
+	int r = send_start(l, s);
 
-	if (r == 0)
-		r = send_start(l, s);
 	if (r < 0) {
-		talk("cannot start %s: %s", s->installed->helper, strerror(-r));
+		talk("the helper does not take its start message: %s", strerror(-r));
 		return r;
 	}
 	r = wait_ready(l);

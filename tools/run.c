@@ -137,6 +137,11 @@ static int prepare(struct run *r)
 		talk("%s", why);
 		return EXIT_PALE;
 	}
+	e = launch_spawn(&r->launch, r->installed.helper);
+	if (e < 0) {
+		talk("cannot start %s: %s", r->installed.helper, strerror(-e));
+		return EXIT_PALE;
+	}
 	e = dirs_find(&r->dirs);
 	if (e == 0)
 		e = session_id_new(r->launch.session, sizeof(r->launch.session));
@@ -225,8 +230,7 @@ static int die_alike(int sig)
 
 static int run_session(struct run *r)
 {
-	struct launch_start start = { .installed = &r->installed,
-				      .bundle = &r->bundle,
+	struct launch_start start = { .bundle = &r->bundle,
 				      .agent = r->bundle.agent,
 				      .level = LEVEL,
 				      .not_enforced = NOT_ENFORCED,
@@ -272,6 +276,8 @@ static int run_run(const struct options *given, int argc, char **argv)
 	code = prepare(&r);
 	if (code == 0)
 		code = run_session(&r);
+	else
+		launch_abandon(&r.launch);
 	bundle_done(&r.bundle);
 	return code;
 }

@@ -325,13 +325,16 @@ struct launch {
 };
 
 struct launch_start {
-	const struct installed *installed;
 	const struct bundle *bundle;
 	const char *agent, *level, *not_enforced;
 	char *const *argv;
 };
 
-/* Starts the helper and maps image and ring.  0 or -errno after telling why. */
+/* Executes the helper at path, so that it loads while the policy is gathered.  0 or -errno. */
+int launch_spawn(struct launch *l, const char *path);
+/* Ends a helper that was given no session. */
+void launch_abandon(struct launch *l);
+/* Gives the helper its session and maps image and ring.  0 or -errno after telling why. */
 int launch_start(struct launch *l, const struct launch_start *s);
 /* Tells the helper that the agent runs as pid. */
 int launch_agent(struct launch *l, pid_t pid);
