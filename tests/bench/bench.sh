@@ -99,7 +99,7 @@ rows() {
 }
 
 static_rows() {
-	size "$bin/libpale.so" | awk 'NR == 2 { printf "text\t0\t%d\t0\n", $1 }'
+	size -A "$bin/libpale.so" | awk '$1 == ".text" { printf "text\t0\t%d\t0\n", $2 }'
 	readelf -d "$bin/libpale.so" |
 		awk '/NEEDED/ { n++; if (!/libc\.so\.6/) other++ } END { printf "needed\t0\t%d\t%d\n", n, other }'
 }
@@ -133,8 +133,8 @@ report() {
 		bound("python3", "ratio", 1.05, "time", "python3 start")
 		bound("node", "ratio", 1.05, "time", "node start")
 		bound("pale-run-true", "ratio", 1.5, "time", "pale run true, against bwrap")
-		bound("memory", "gain", 131072, "KiB", "private memory of a process")
-		bound("text", "most", 98304, "KiB", "libpale.so, text")
+		bound("memory", "gain", 131072, "KiB", "private (dirty) memory of a process")
+		bound("text", "most", 98304, "KiB", "libpale.so, .text")
 		bound("needed", "most", 1, "", "libpale.so, NEEDED (libc alone)")
 		bound("compile", "most", 100, "ms", "10,000 rules: compile")
 		bound("decide-path", "ratio", 2, "time", "10,000 rules: decide a path")

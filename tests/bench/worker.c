@@ -6,7 +6,8 @@
  *
  *   call KIND N     N calls of that kind           (the time of one)
  *   run ARG...      one program, found in PATH     (wall time)
- *   mem             private bytes of this process
+ *   mem             bytes that only this process has: dirty private pages (clean ones of a file are
+ *                   the page cache's, and count as private only while nobody else maps them)
  */
 #include <dirent.h>
 #include <errno.h>
@@ -181,8 +182,7 @@ static int do_mem(char *args, double *ret)
 		return errno;
 	*ret = 0;
 	while (fgets(line, sizeof line, f))
-		if (sscanf(line, "Private_Clean: %ld kB", &kb) == 1 ||
-		    sscanf(line, "Private_Dirty: %ld kB", &kb) == 1)
+		if (sscanf(line, "Private_Dirty: %ld kB", &kb) == 1)
 			*ret += (double)kb * 1024;
 	fclose(f);
 	return 0;
