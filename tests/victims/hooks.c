@@ -163,11 +163,12 @@ static int run(void)
 	if (!row)
 		return 2;
 	for_writing = strchr(name, ':') != NULL;
-	if (!*row->slot && name == label) {
+	if (!*row->slot && row->nr == NONE) {
 		printf("%s absent\n", label);
 		return 0;
 	}
-	if (name != label) {
+	/* What this libc has no function for is its system call. */
+	if (name != label || !*row->slot) {
 		twin_nr = row->nr;
 		*row->slot = (void *)twin;
 	}

@@ -1,0 +1,156 @@
+# How `pale run` ends, and what reaches the command.
+. "$T_LIB"
+
+t_exit_status() {
+	local n
+	for n in 0 1 2 42 255; do
+		fsh "exit $n"
+		rc_is $n
+	done
+}
+
+t_death_by_signal() {
+	local sig
+	for sig in TERM KILL SEGV HUP; do
+		# The status of a shell says 128 + n; python sees the signal itself.
+		run python3 -c '
+import subprocess, sys
+r = subprocess.run(["pale", "run", "-q", "--", "bash", "-c", "kill -%s $$" % sys.argv[1]])
+import signal
+print(signal.Signals(-r.returncode).name if r.returncode < 0 else r.returncode)' $sig
+		out_is SIG$sig
+	done
+}
+
+t_not_found() {
+	fence no-such-program-here
+	rc_is 127
+	err_has "no-such-program-here"
+	run pale run -q -- ./no-such
+	rc_is 127
+}
+
+t_not_executable() {
+	fence ./file
+	rc_is 126
+}
+
+t_usage() {
+	run pale run
+	rc_is 125
+	run pale run --no-such-option -- true
+	rc_is 125
+	run pale run --polcy x -- true
+	rc_is 125
+	err_has "policy"
+	run pale lnit
+	rc_is 2
+	err_has "lint"
+	run pale run --preset no-such -- true
+	rc_is 125
+	run pale run -p "$HOME/no-such.ini" -- true
+	rc_is 125
+	err_has "no-such.ini"
+}
+
+t_level() {
+	local level
+	for level in full strict; do
+		run pale run --level $level -- touch made
+		rc_is 125
+		err_has "$level"
+		missing made
+	done
+	run pale run --level hooks -- true
+	rc_is 0
+	err_has "hooks"
+}
+
+t_banner_tells_what_is_not_enforced() {
+	run pale run -- true
+	rc_is 0
+	err_has "hooks"
+	err_has "static"
+	recorded session/start '[a-z]*' static
+}
+
+t_signals_are_passed_on() {
+	bg trap bash -c 'trap "echo got; exit 9" USR1; echo ready; while :; do sleep 0.05; done'
+	until_true 10 grep -q ready "$S/trap.out" || fail "did not start"
+	kill -USR1 $BG
+	bg_wait trap
+	rc_is 9
+	out_has got
+}
+
+t_term_ends_it() {
+	bg long sleep 30
+	until_true 10 pgrep -f "^sleep 30$" -u "$(id -u)" || fail "did not start"
+	kill -TERM $BG
+	bg_wait long
+	rc_is 143
+}
+
+t_leftovers_are_ended() {
+	fsh 'sleep 31 & echo $!'
+	rc_is 0
+	! kill -0 "$(cat "$S/out")" 2>/dev/null || fail "a process was left behind"
+}
+
+t_workspace_must_be_one() {
+	cd "$HOME" || exit 1
+	run pale run -- true
+	rc_is 125
+	run pale run -w / -- true
+	rc_is 125
+	run pale run -w "$W" -- true
+	rc_is 0
+}
+
+t_stdin_stdout_pass() {
+	RC=0
+	echo "through" | pale run -q -- cat >"$S/out" 2>"$S/err" || RC=$?
+	rc_is 0
+	out_is through
+}
+
+t_terminal() {
+	need script
+	RC=0
+	script -qec "pale run -q -- bash -c 'test -t 0 && tty && stty size >/dev/null && echo sane'" /dev/null >"$S/out" 2>"$S/err" </dev/null || RC=$?
+	rc_is 0
+	out_has /dev/pts/
+	out_has sane
+}
+
+t_no_trace_left() {
+	fence true
+	[ -z "$(find "$XDG_RUNTIME_DIR" -mindepth 2 2>/dev/null)" ] || fail "left in the runtime directory: $(find "$XDG_RUNTIME_DIR")"
+	run pale session list
+	rc_is 0
+}
+
+t_killed_launcher_takes_helper_along() {
+	local helper
+	bg long sleep 32
+	until_true 10 has_session || fail "no session"
+	helper=$(pgrep -P $BG -x pale-helper)
+	[ -n "$helper" ] || fail "no helper"
+	kill -9 $BG
+	wait $BG 2>/dev/null
+	until_true 10 bash -c "! kill -0 $helper" || fail "the helper lives on"
+	verifies_or_open
+}
+
+has_session() {
+	pale session list --json | grep -q '"'
+}
+
+# A session without an end may be told so, but never as broken.
+verifies_or_open() {
+	run pale log verify
+	out_lacks "bad record"
+	[ "$RC" -le 1 ] || fail "verify cannot run"
+}
+
+scenario "$@"

@@ -1,0 +1,276 @@
+# Questions and answers: once, session, denied for the turn, never, too late, nobody there.
+. "$T_LIB"
+
+ask_touch() {
+	policy <<-EOF2
+		[session]
+		timeout = ${1:-60s}
+		[commands]
+		ask = touch
+	EOF2
+}
+
+t_once_is_once() {
+	local id
+	ask_touch
+	bg twice bash -c 'touch a && touch a; echo "status $?"'
+	id=$(pending_id) || exit 1
+	run pale approve "$id"
+	rc_is 0
+	until_true 10 test -e a || fail "not run after the approval"
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait twice
+	out_is "status 126"
+}
+
+t_for_the_session() {
+	local id
+	ask_touch
+	bg twice bash -c 'touch a && touch a && touch a && echo done'
+	id=$(pending_id) || exit 1
+	run pale approve "$id" --session
+	rc_is 0
+	bg_wait twice
+	rc_is 0
+	out_is "done"
+}
+
+t_approval_is_for_this_very_command() {
+	local id
+	ask_touch
+	bg two bash -c 'touch a && touch b; echo "status $?"'
+	id=$(pending_id) || exit 1
+	run pale approve "$id" --session
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait two
+	out_is "status 126"
+	exists a
+	missing b
+}
+
+t_denied_stays_denied_for_the_turn() {
+	local id
+	ask_touch
+	bg again bash -c 'touch a; touch a; touch a; until test -e go; do sleep 0.05; done; touch a; echo "status $?"'
+	id=$(pending_id) || exit 1
+	run pale deny "$id" --reason "no"
+	rc_is 0
+	# The second and third are denied without a question.
+	until_true 10 bash -c "[ \$(grep -c '^pale: denied exec' '$S/again.err') = 3 ]" || fail "retries are not denied at once"
+	! has_pending || fail "asked again within the turn"
+	[ "$(records approval/request '[a-z]*' | wc -l)" = 1 ] || fail "more than one request"
+	run pale turn
+	rc_is 0
+	fence true
+	: >go
+	id=$(pending_id) || exit 1
+	run pale approve "$id"
+	bg_wait again
+	out_is "status 0"
+	exists a
+	recorded exec deny "touch a"
+	verifies
+}
+
+t_session_cannot_approve_itself() {
+	local id
+	ask_touch
+	bg inner bash -c '(for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; pale approve "$(cat id 2>/dev/null)"; done) >tries 2>&1 & touch a; echo "status $?"'
+	id=$(pending_id) || exit 1
+	echo "$id" >id
+	until_true 10 test -s tries || fail "the agent did not try"
+	sleep 1
+	missing a
+	has_pending || fail "the question is gone"
+	run pale deny "$id"
+	bg_wait inner
+	out_is "status 126"
+	missing a
+	not_recorded approval/decision '[a-z]*' approved
+}
+
+t_socket_is_out_of_reach() {
+	local id
+	ask_touch
+	bg inner bash -c 'python3 - <<"PY" >tries 2>&1
+import glob, os, socket
+d = os.environ["PALE_SESSION_DIR"]
+for name in ("control.sock",):
+    for kind in (socket.SOCK_SEQPACKET, socket.SOCK_STREAM):
+        s = socket.socket(socket.AF_UNIX, kind)
+        try:
+            s.connect(d + "/" + name)
+            s.send(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"approval/list\"}\n")
+            print("answer", s.recv(4096))
+        except OSError as e:
+            print("refused", e)
+PY
+touch a; echo "status $?"'
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait inner
+	grep -q refused tries || fail "$(cat tries)"
+	! grep -q "\"result\"" tries || fail "$(cat tries)"
+}
+
+# The same by raw system calls, which no hook sees: the helper itself must refuse.
+t_helper_refuses_the_tainted() {
+	local id dir
+	ask_touch
+	bg wait bash -c 'touch a'
+	id=$(pending_id) || exit 1
+	dir=$(dirname "$(find "$XDG_RUNTIME_DIR" -name control.sock)")
+	# An operator's shell that cannot gain privileges is one inside some fence.
+	run setpriv --no-new-privs pale approve "$id"
+	rc_not 0
+	missing a
+	has_pending || fail "answered"
+	[ -S "$dir/control.sock" ] || fail "no socket"
+	run pale deny "$id"
+	wait "$BG"
+	missing a
+}
+
+t_never() {
+	printf '[session]\napprovals = never\n[commands]\nask = touch\n' | policy
+	fsh 'touch a; echo "status $?"; cat file'
+	out_has "status 126"
+	out_has "hello"
+	denied exec "touch a"
+	missing a
+	not_recorded approval/request '[a-z]*'
+	policy </dev/null
+	OPTS=(-n)
+	ask_touch
+	fsh 'touch a; echo "status $?"'
+	out_has "status 126"
+	missing a
+}
+
+t_timeout_denies() {
+	ask_touch 1s
+	fsh 'touch a; echo "status $?"'
+	out_is "status 126"
+	missing a
+	denied exec "touch a"
+	recorded exec deny "touch a"
+	verifies
+}
+
+t_late_approval_leaves_a_grant() {
+	local id
+	ask_touch 1s
+	bg late bash -c 'touch a; until test -e go; do sleep 0.05; done; touch a; echo "status $?"; touch a; echo "status $?"'
+	id=$(pending_id) || exit 1
+	until_true 10 grep -q '^pale: denied' "$S/late.err" || fail "no timeout"
+	run pale approve "$id"
+	rc_is 0
+	: >go
+	bg_wait late
+	[ "$(head -1 "$S/out")" = "status 0" ] || fail "the retry was not allowed"
+	[ "$(sed -n 2p "$S/out")" = "status 126" ] || fail "the grant was not for one use"
+	exists a
+}
+
+t_unknown_id() {
+	local id
+	ask_touch
+	run pale approve 0123abcd
+	rc_not 0
+	bg wait bash -c 'touch a'
+	id=$(pending_id) || exit 1
+	run pale approve 0000000000000000
+	rc_not 0
+	run pale approve ""
+	rc_not 0
+	run pale approve "$id"
+	rc_is 0
+	run pale approve "$id"
+	rc_not 0 "answered twice"
+	wait "$BG"
+	exists a
+}
+
+t_a_file_is_asked() {
+	local id
+	mkdir ~/Documents
+	printf '[files]\nask = ~/Documents\n' | policy
+	bg file bash -c 'echo text >~/Documents/note && echo done'
+	id=$(pending_id) || exit 1
+	missing ~/Documents/note
+	run pale approve "$id"
+	bg_wait file
+	out_is "done"
+	file_is ~/Documents/note text
+}
+
+t_order_in_the_ledger() {
+	local id
+	ask_touch
+	bg order bash -c 'touch a'
+	id=$(pending_id) || exit 1
+	# Asked: the request is on the disk before anyone sees it.
+	recorded approval/request '[a-z]*' "touch a"
+	not_recorded approval/decision '[a-z]*'
+	run pale approve "$id"
+	# The answer is on the disk when approve returns, whatever becomes of the act.
+	recorded approval/decision '[a-z]*'
+	wait "$BG"
+	ledgers | python3 -c '
+import json, sys
+seen = [json.loads(l) for l in sys.stdin]
+at = {}
+for i, r in enumerate(seen):
+    if r["op"] in ("approval/request", "approval/decision"): at.setdefault(r["op"], i)
+    if r["op"] == "exec" and "touch a" in r["target"] and r["verdict"] == "allow": at["act"] = i
+assert at["approval/request"] < at["approval/decision"] < at["act"], at
+assert [r["seq"] for r in seen] == list(range(1, len(seen) + 1))' || fail "out of order"
+}
+
+t_untrusted_text_is_escaped() {
+	local id
+	ask_touch
+	bg esc bash -c "touch \$'\\033[31mred\\033[0m\\nid: 0000 approve me'"
+	id=$(pending_id) || exit 1
+	run pale pending
+	! grep -q $'\033' "$S/out" || fail "escape sequences reach the terminal"
+	! grep -q '^id: 0000' "$S/out" || fail "a line of the agent's own stands there"
+	out_has '\x1b'
+	run pale deny "$id"
+	wait "$BG"
+	run pale log
+	! grep -q $'\033' "$S/out" || fail "escape sequences reach the log"
+}
+
+t_many_wait_at_once() {
+	local n
+	ask_touch
+	bg many bash -c 'for i in 1 2 3 4 5 6 7 8; do touch m$i & done; wait'
+	until_true 10 bash -c "[ \$(pale pending --json | grep -o 'touch m[0-9]' | sort -u | wc -l) = 8 ]" || fail "not all are pending"
+	n=0
+	while has_pending; do
+		run pale approve "$(pending_id)"
+		rc_is 0
+		n=$((n + 1))
+		[ $n -le 8 ] || fail "too many"
+	done
+	wait "$BG"
+	[ "$(ls m? | wc -l)" = 8 ] || fail "not all ran"
+	verifies
+}
+
+t_asker_dies() {
+	local id
+	ask_touch
+	bg dies bash -c 'touch a & sleep 0.5; kill -9 $!; wait; sleep 1; echo done'
+	id=$(pending_id) || exit 1
+	until_true 10 bash -c '! pale pending --json | grep -q "\"target\""' || fail "the question of a dead process stays"
+	run pale approve "$id"
+	bg_wait dies
+	missing a
+	verifies
+}
+
+scenario "$@"

@@ -1,0 +1,231 @@
+# The ledger: verifies after anything, and names what was done to it.
+# needs: tmpfs
+. "$T_LIB"
+
+a_session() {
+	fsh 'cat file; cat ~/.ssh/id_rsa; echo x >made; rm made; ls / >/dev/null; echo x > ../outside'
+	LEDGER=$(ls "$STATE"/sessions/*/ledger.jsonl)
+	verifies
+}
+
+# tampered NAME EXPECTED_LINE: verify must fail and name the line or the record.
+tampered() {
+	run pale log verify
+	rc_is 1 "$1"
+	cat "$S/out" "$S/err" >"$S/both"
+	grep -qE "(^|[^0-9])$2([^0-9]|$)" "$S/both" || fail "$1: record $2 is not named"
+}
+
+t_edited() {
+	a_session
+	sed -i '4s/"target":"./"target":"X/' "$LEDGER"
+	tampered edited 4
+}
+
+t_verdict_edited() {
+	a_session
+	local n
+	n=$(grep -n '"verdict":"deny"' "$LEDGER" | head -1 | cut -d: -f1)
+	sed -i "${n}s/\"verdict\":\"deny\"/\"verdict\":\"allow\"/" "$LEDGER"
+	tampered "verdict edited" "$n"
+}
+
+t_every_field_counts() {
+	a_session
+	cp "$LEDGER" "$S/good"
+	python3 - "$S/good" >"$S/fields" <<'PY'
+import json, sys
+line = open(sys.argv[1]).readlines()[4]
+for k in json.loads(line): print(k)
+PY
+	while read -r field; do
+		python3 - "$S/good" "$LEDGER" "$field" <<'PY'
+import json, sys
+lines = open(sys.argv[1]).readlines()
+r = json.loads(lines[4])
+v = r[sys.argv[3]]
+if isinstance(v, int): v += 1
+elif len(v) == 64: v = ("0" if v[0] != "0" else "1") + v[1:]
+else: v += "x"
+r[sys.argv[3]] = v
+lines[4] = json.dumps(r, separators=(",", ":"), ensure_ascii=False) + "\n"
+open(sys.argv[2], "w").writelines(lines)
+PY
+		run pale log verify
+		rc_is 1 "field $field"
+	done <"$S/fields"
+	cp "$S/good" "$LEDGER"
+	verifies
+}
+
+t_dropped() {
+	a_session
+	sed -i 3d "$LEDGER"
+	tampered dropped '[34]'
+}
+
+t_first_dropped() {
+	a_session
+	sed -i 1d "$LEDGER"
+	tampered "first dropped" '[12]'
+}
+
+t_swapped() {
+	a_session
+	sed -i '3{h;d};4{G}' "$LEDGER"
+	tampered swapped '[34]'
+}
+
+t_doubled() {
+	a_session
+	sed -i 3p "$LEDGER"
+	tampered doubled '[34]'
+}
+
+t_truncated_at_a_line() {
+	a_session
+	sed -i '$d' "$LEDGER"
+	run pale log verify
+	cat "$S/out" "$S/err" >"$S/both"
+	grep -qiE 'end|truncat|open|cut' "$S/both" || fail "a ledger without its end is not told"
+}
+
+t_torn_line() {
+	a_session
+	truncate -s -20 "$LEDGER"
+	run pale log verify
+	rc_is 1
+	cat "$S/out" "$S/err" >"$S/both"
+	grep -qiE 'torn|truncat|unfinished|cut' "$S/both" || fail "a torn line is not told"
+}
+
+t_garbage() {
+	a_session
+	printf '\0\377{"seq":' >>"$LEDGER"
+	run pale log verify
+	rc_is 1
+	run pale log
+	[ "$RC" -le 1 ] || fail "pale log cannot run"
+}
+
+t_moved_between_sessions() {
+	local first second
+	a_session
+	first=$LEDGER
+	fence true
+	second=$(ls "$STATE"/sessions/*/ledger.jsonl | grep -vF "$first")
+	cp "$first" "$second"
+	run pale log verify
+	rc_is 1 "a ledger in another session's place"
+}
+
+t_agent_cannot_touch_it() {
+	fsh "ls $STATE; cat $STATE/sessions/*/ledger.jsonl; echo x >>$STATE/sessions/x; rm -rf $STATE; mv $STATE away; mv ~/.local ~/gone"
+	rc_not 0
+	grep -q '^pale: denied' "$S/err" || fail "nothing denied"
+	out_lacks '"seq"'
+	exists "$STATE/sessions"
+	verifies
+}
+
+t_helper_killed() {
+	local helper id
+	printf '[commands]\nask = touch\n' | policy
+	bg killed bash -c 'until test -e go; do sleep 0.05; done; touch a; echo "status $?"; cat file; cat ~/.ssh/id_rsa'
+	until_true 10 pgrep -P $BG -x pale-helper || fail "no helper"
+	helper=$(pgrep -P $BG -x pale-helper)
+	kill -9 "$helper"
+	: >go
+	bg_wait killed
+	out_has "status 126"
+	out_has "hello"
+	no_decoy
+	missing a
+	denied exec "touch a"
+	run pale log verify
+	out_lacks "bad record"
+	[ "$RC" -le 1 ] || fail "verify cannot run"
+}
+
+t_helper_killed_while_asked() {
+	local helper id
+	printf '[commands]\nask = touch\n' | policy
+	bg killed bash -c 'touch a; echo "status $?"'
+	id=$(pending_id) || exit 1
+	kill -9 "$(pgrep -P $BG -x pale-helper)"
+	bg_wait killed
+	out_is "status 126"
+	missing a
+	run pale log verify
+	[ "$RC" -le 1 ] || fail "verify cannot run"
+	recorded approval/request '[a-z]*' "touch a"
+}
+
+t_writers_killed() {
+	fsh 'for i in $(seq 20); do (while :; do cat file >/dev/null; done) & p=$!; sleep 0.02; kill -9 $p; done 2>/dev/null; wait; echo done'
+	out_has "done"
+	verifies
+}
+
+t_many_writers() {
+	fsh 'for i in $(seq 8); do (for j in $(seq 40); do : <file; : >f$i.$j; done) & done; wait'
+	rc_is 0
+	verifies
+	[ "$(records write allow | grep -oE 'f[1-8]\.[0-9]+"' | sort -u | wc -l)" = 320 ] || fail "records are missing"
+	not_recorded 'loss' '[a-z]*'
+}
+
+t_full_disk() {
+	[ -n "${T_FULL:-}" ] || skip "no small file system without root"
+	export XDG_STATE_HOME=$S/full/state
+	mkdir "$XDG_STATE_HOME"
+	STATE=$XDG_STATE_HOME/pale
+	printf '[commands]\nask = touch\n' | policy
+	bg full bash -c 'until test -e go; do sleep 0.05; done; for i in $(seq 300); do echo x >made-$i; done; touch a; echo "status $?"; cat ~/.ssh/id_rsa'
+	until_true 10 has_ledger || fail "no ledger"
+	dd if=/dev/zero of="$S/full/fill" bs=1k >/dev/null 2>&1
+	: >go
+	bg_wait full
+	out_has "status 126"
+	no_decoy
+	missing a
+	run pale log verify
+	cat "$S/out" "$S/err"
+	[ "$RC" -le 1 ] || fail "verify cannot run"
+	out_lacks "bad record"
+}
+
+has_ledger() {
+	[ -s "$(ls "$STATE"/sessions/*/ledger.jsonl)" ]
+}
+
+t_full_from_the_start() {
+	[ -n "${T_FULL:-}" ] || skip "no small file system without root"
+	export XDG_STATE_HOME=$S/full/state
+	mkdir -p "$XDG_STATE_HOME/pale/sessions"
+	dd if=/dev/zero of="$S/full/fill" bs=1k >/dev/null 2>&1
+	fence touch made
+	rc_is 125
+	missing made
+}
+
+t_unwritable_state() {
+	mkdir -p "$STATE"
+	chmod 500 "$STATE"
+	fence touch made
+	rc_is 125
+	err_has "$STATE"
+	missing made
+	chmod 700 "$STATE"
+	fence touch made
+	rc_is 0
+}
+
+t_secrets_are_masked() {
+	fsh 'true --token=ghp_abcdefghijklmnopqrstuvwxyz0123456789 AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY; env -u X true --password hunter2hunter2'
+	rc_is 0
+	! ledgers | grep -q 'ghp_abcdefghij' || fail "a token stands in the ledger"
+	! ledgers | grep -q 'wJalrXUtnFEMI' || fail "a key stands in the ledger"
+}
+
+scenario "$@"
