@@ -197,7 +197,7 @@ static int pending_run(const struct options *o, int argc, char **argv)
 	bool failed = false;
 
 	(void)argv;
-	if (argc || sessions_list(&refs, &n) < 0) {
+	if (argc || sessions_live(&refs, &n) < 0) {
 		json_decref(all);
 		return EXIT_USAGE;
 	}
@@ -262,7 +262,7 @@ static int answer(const char *id, const struct answer *a)
 		talk("a session does not answer its own questions; use another terminal");
 		return EXIT_FINDINGS;
 	}
-	if (!*id || sessions_list(&refs, &n) < 0)
+	if (!*id || sessions_live(&refs, &n) < 0)
 		return EXIT_USAGE;
 	for (size_t i = 0; i < n; i++) {
 		int here = matches(&refs[i], id);

@@ -105,6 +105,19 @@ bool session_is_alive(const struct session_ref *ref)
 	return fd >= 0 && control_call(fd, "session/info", NULL, &info, why, sizeof(why)) == 0;
 }
 
+int sessions_live(struct session_ref **ret, size_t *ret_n)
+{
+	size_t kept = 0;
+	int r = sessions_list(ret, ret_n);
+
+	for (size_t i = 0; r == 0 && i < *ret_n; i++)
+		if (session_is_alive(&(*ret)[i]))
+			(*ret)[kept++] = (*ret)[i];
+	if (r == 0)
+		*ret_n = kept;
+	return r;
+}
+
 const char *session_around(void)
 {
 	const char *dir = getenv(ENV_SESSION_DIR);

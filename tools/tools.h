@@ -266,6 +266,8 @@ struct session_ref {
 int sessions_list(struct session_ref **ret, size_t *ret_n);
 /* Its helper answers. */
 bool session_is_alive(const struct session_ref *ref);
+/* As sessions_list() without what a killed helper left behind. */
+int sessions_live(struct session_ref **ret, size_t *ret_n);
 /* The session that runs around this process, or NULL. */
 const char *session_around(void);
 /* Fresh random id.  0 or -errno. */

@@ -33,7 +33,7 @@ static int turn_run(const struct options *o, int argc, char **argv)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
 	size_t n = 0, matched = 0;
-	int failed = 0, r = sessions_list(&refs, &n);
+	int failed = 0, r = sessions_live(&refs, &n);
 
 	(void)o;
 	if (argc > 1 || r < 0)
