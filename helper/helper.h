@@ -348,6 +348,8 @@ void files_abandon(struct helper *h);
  * launcher was told why; then nothing of the session is left on the disk.
  */
 int session_start(struct helper *h);
+/* Frees h and what it owns; NULL is fine. */
+void session_free(struct helper *h);
 /* session.json in the state and the runtime directory; again when the agent's pid is known. */
 int session_describe(struct helper *h);
 /* Removes the runtime directory's files and the directory. */

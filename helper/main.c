@@ -27,21 +27,24 @@ static int say(int code, const char *text)
 
 static int serve(uid_t owner, bool foreign)
 {
-	_cleanup_free_ struct helper *h = NULL;
+	struct helper *h;
 	socklen_t len = sizeof(int);
 	int type = 0, r;
 
 	if (getsockopt(SESSION_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
 		return say(EXIT_USAGE, "descriptor 3 is no session: this program is started by `pale run`");
-	h = calloc(1, sizeof(*h));
-	if (!h || sodium_init() < 0)
+	h = sodium_init() < 0 ? NULL : calloc(1, sizeof(*h));
+	if (!h)
 		return say(EXIT_FAILED, "out of memory, or no randomness");
 	h->owner = owner;
 	h->foreign = foreign;
 	h->session_fd = SESSION_FD;
 	h->dir_fd = h->state_fd = h->agent_fd = h->control_fd = h->signal_fd = h->ledger.fd = -1;
 	r = session_start(h);
-	return r != 0 ? r : session_serve(h);
+	if (r == 0)
+		r = session_serve(h);
+	session_free(h);
+	return r;
 }
 
 int main(int argc, char *argv[])

@@ -233,9 +233,6 @@ static int finish(struct helper *h)
 	r = ledger_append_durable(&h->ledger, &e);
 	say_bye(h);
 	session_remove_runtime(h);
-	ledger_close(&h->ledger);
-	procs_done(&h->procs);
-	queue_done(&h->queue);
 	return r < 0 ? 1 : 0;
 }
 

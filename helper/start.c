@@ -286,3 +286,20 @@ int session_start(struct helper *h)
 		files_abandon(h);
 	return r;
 }
+
+void session_free(struct helper *h)
+{
+	if (!h)
+		return;
+	char *const owned[] = { h->session,	 h->agent,  h->level,	  h->runtime_dir, h->state_dir,
+				h->not_enforced, h->preset, h->workspace, h->sources };
+
+	for (size_t i = 0; i < NELEM(owned); i++)
+		free(owned[i]);
+	json_decref(h->argv);
+	free(h->image_bytes);
+	ledger_close(&h->ledger);
+	procs_done(&h->procs);
+	queue_done(&h->queue);
+	free(h);
+}
