@@ -87,16 +87,26 @@ static const struct cmd_known known[] = {
 	{ "convert", NULL, "", "", KNOWN_SINGLE_DASH },
 };
 
-uint32_t cmd_hash(const char *program, size_t program_len, const char *word)
+static uint32_t hash_byte(uint32_t h, uint8_t byte)
+{
+	return (h ^ byte) * 16777619u;
+}
+
+uint32_t cmd_hash(const char *program, size_t len)
 {
 	uint32_t h = 2166136261u;
 
-	for (size_t i = 0; i < program_len; i++)
-		h = (h ^ (uint8_t)program[i]) * 16777619u;
-	h = (h ^ 0xffu) * 16777619u;
-	for (; *word; word++)
-		h = (h ^ (uint8_t)*word) * 16777619u;
+	for (size_t i = 0; i < len; i++)
+		h = hash_byte(h, (uint8_t)program[i]);
 	return h;
+}
+
+uint32_t cmd_hash_word(uint32_t hash, const char *word)
+{
+	hash = hash_byte(hash, 0xff);
+	for (; *word; word++)
+		hash = hash_byte(hash, (uint8_t)*word);
+	return hash;
 }
 
 const struct cmd_known *cmd_known_find(const char *program, const char *sub)

@@ -4,8 +4,8 @@
  * compile_cmd.c writes the section, eval_cmd.c reads it; bump IMAGE_VERSION when it changes.
  * (a|b) is expanded when compiling, so an entry is a plain list of tokens.  The section is
  * cmd_header, cmd_entry[], cmd_token[], u32 bucket[n_buckets + 1], u32 chain[], u32 wild[]:
- * entries with a literal program hang in the bucket of cmd_hash(program, first literal word),
- * those with a glob for a program in wild.  async-signal-safe, no allocation.
+ * entries with a literal program hang in the bucket of the program and the literal words that its
+ * first words must be, those with a glob for a program in wild.  async-signal-safe, no allocation.
  */
 #ifndef PALE_CMD_H
 #define PALE_CMD_H
@@ -60,7 +60,10 @@ struct cmd_token {
 	uint32_t value; /* string: the option's value */
 };
 
-uint32_t cmd_hash(const char *program, size_t program_len, const char *word);
+/* The bucket of a program, and then of each word that stands next. */
+uint32_t cmd_hash(const char *program, size_t len);
+uint32_t cmd_hash_word(uint32_t hash, const char *word);
+#define CMD_HASH_WORDS 3 /* leading literal words of a rule that choose its bucket */
 
 /* What is known about a program's options. */
 struct cmd_known {

@@ -196,7 +196,8 @@ static int put_program(struct cmd_compiler *cc, struct cmd_entry *e, const struc
 /* The words behind the program; an option that takes a value takes the word behind it along. */
 static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct sentence *s)
 {
-	const struct cmd_known *global = cmd_known_find(s->words[0].text, NULL), *row = global;
+	const char *program = path_basename(s->words[0].text);
+	const struct cmd_known *global = cmd_known_find(program, NULL), *row = global;
 
 	for (size_t i = 1; i < s->n; i++) {
 		const struct word *w = &s->words[i], *value = NULL;
@@ -204,7 +205,7 @@ static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct
 		if (w->text[0] != '-' || !w->text[1]) {
 			put_word(cc, e, w);
 			if (row == global)
-				row = cmd_known_find(s->words[0].text, w->text);
+				row = cmd_known_find(program, w->text);
 			continue;
 		}
 		if (i + 1 < s->n && strcmp(s->words[i + 1].text, "...") != 0 &&
@@ -215,17 +216,25 @@ static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct
 	}
 }
 
-/* The key by which the reader looks: program and, where it is the very next and literal, the first word. */
-static uint32_t key_of(const struct sentence *s, const char *program)
+/* The key by which the reader looks: the program and the words that the first ones must literally be. */
+static uint32_t key_of(const struct cmd_compiler *cc, const struct cmd_entry *e)
 {
-	const struct word *w = s->n > 1 ? &s->words[1] : NULL;
-	unsigned weight;
-	const char *first = "";
+	const char *strings = (const char *)cc->c->sec[SEC_STRINGS].p;
+	uint32_t hash = cmd_hash(strings + e->program, strlen(strings + e->program));
+	unsigned words = 0;
 
-	if (w && w->text[0] != '-' && (w->quoted || strcmp(w->text, "...") != 0) &&
-	    match_of(w, &weight) == MATCH_LITERAL && (w->quoted || w->text[strlen(w->text) - 1] != '='))
-		first = w->text;
-	return cmd_hash(program, strlen(program), first);
+	for (uint32_t i = 0; i < e->count && words < CMD_HASH_WORDS; i++) {
+		struct cmd_token tok;
+
+		memcpy(&tok, cc->tokens.p + (size_t)(e->first + i) * sizeof(tok), sizeof(tok));
+		if (tok.kind == TOKEN_REST || (tok.kind == TOKEN_WORD && tok.match != MATCH_LITERAL))
+			break;
+		if (tok.kind != TOKEN_WORD)
+			continue;
+		hash = cmd_hash_word(hash, strings + tok.text);
+		words++;
+	}
+	return hash;
 }
 
 static int put_entry(struct cmd_compiler *cc, const struct sentence *s)
@@ -244,7 +253,7 @@ static int put_entry(struct cmd_compiler *cc, const struct sentence *s)
 	e.end = s->closed ? END_CLOSED : END_OPEN;
 	e.specificity += s->closed;
 	wild = e.program_kind == PROGRAM_GLOB || e.program_kind == PROGRAM_PATH_GLOB;
-	key = wild ? 0 : key_of(s, (const char *)cc->c->sec[SEC_STRINGS].p + e.program);
+	key = wild || cc->tokens.err || cc->c->err ? 0 : key_of(cc, &e);
 	bytes_put(&cc->entries, &e, sizeof(e));
 	bytes_u32(&cc->keys, key);
 	bytes_u8(&cc->wilds, wild);

@@ -90,6 +90,27 @@ static void bucket_vote(const struct judged *j, const struct cmd_view *v, const 
 		entry_vote(j, v, names, t->chain[i], votes);
 }
 
+/* The buckets in which a rule about one of the names may hang, by none to three of the first words. */
+static void buckets_vote(const struct judged *j, const struct cmd_view *v, const struct cmd_names *names,
+			 struct votes *votes)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		uint32_t hash = cmd_hash(names->list[i].p, names->list[i].len);
+		struct cmd_walk w = { .view = v };
+		enum cmd_arg kind = ARG_WORD;
+		const char *word;
+
+		bucket_vote(j, v, names, hash, votes);
+		for (unsigned n = 0; n < CMD_HASH_WORDS && kind != ARG_END; n += kind == ARG_WORD) {
+			kind = cmd_walk_next(&w, &word);
+			if (kind != ARG_WORD)
+				continue;
+			hash = cmd_hash_word(hash, word);
+			bucket_vote(j, v, names, hash, votes);
+		}
+	}
+}
+
 /* Every rule that matches this spelling of the command has its vote. */
 static void collect(const struct judged *j, const struct command *c, const char *extra, struct votes *votes)
 {
@@ -99,12 +120,7 @@ static void collect(const struct judged *j, const struct command *c, const char 
 	if (!j->has_table)
 		return;
 	cmd_names_of(c, extra, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		bucket_vote(j, &v, &names, cmd_hash(names.list[i].p, names.list[i].len, ""), votes);
-		if (*v.word)
-			bucket_vote(j, &v, &names, cmd_hash(names.list[i].p, names.list[i].len, v.word),
-				    votes);
-	}
+	buckets_vote(j, &v, &names, votes);
 	for (uint32_t i = 0; i < j->table.h->n_wild; i++)
 		entry_vote(j, &v, &names, j->table.wild[i], votes);
 }
