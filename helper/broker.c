@@ -188,12 +188,11 @@ static bool may_be_root(const struct helper *h, const struct conn *c)
 	return c->pid == h->launcher_pid || (h->root_pid > 0 && c->pid == h->root_pid);
 }
 
-static bool settled(struct helper *h, struct conn *c, const struct request *req, const struct decision *d)
+static bool settled(struct helper *h, struct conn *c, const struct decision *d)
 {
 	struct wire_answer a = { .verdict = d->verdict, .reason = d->reason, .text = "", .approval = "" };
 	char text[1024];
 
-	(void)req;
 	if (d->verdict == VERDICT_ASK)
 		return false;
 	if (d->verdict != VERDICT_ALLOW) {
@@ -214,7 +213,7 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 
 	req->is_root = req->is_root && may_be_root(h, c);
 	d = eval(&h->image, req);
-	if (settled(h, c, req, &d))
+	if (settled(h, c, &d))
 		return;
 	approval_print(req, print);
 	switch (queue_lookup(&h->queue, print, clock_boot_ns(), id)) {
