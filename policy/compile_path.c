@@ -273,8 +273,11 @@ static void set_guards(struct trie *t)
 		struct path_node *parent = &node_of(t, n->parent)->out;
 		uint32_t rule = protected_by(t, n);
 
-		if (parent->guard == RULE_NONE)
-			parent->guard = rule != RULE_NONE ? rule : n->out.guard;
+		/* From the end to the front, so that the first rule is the one that is told. */
+		if (rule == RULE_NONE)
+			rule = n->out.guard;
+		if (rule != RULE_NONE)
+			parent->guard = rule;
 	}
 }
 

@@ -88,8 +88,8 @@ static void walk_open(struct walk *w, const struct image *img, unsigned want, st
 	w->n_edges /= sizeof(*w->edges);
 	w->n_globs /= sizeof(*w->globs);
 	w->n_refs /= sizeof(*w->refs);
-	/* No node means a missing section, not an empty policy: the writer always makes the root. */
-	w->broken = w->n_nodes == 0 || (w->n_edges & (w->n_edges - 1)) != 0;
+	/* Empty means a missing section, not an empty policy: the writer always makes root and table. */
+	w->broken = w->n_nodes == 0 || w->n_edges == 0 || (w->n_edges & (w->n_edges - 1)) != 0;
 	w->system = false;
 	w->inside = RULE_NONE;
 	w->n_next = w->turn = 0;

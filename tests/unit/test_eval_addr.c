@@ -1,0 +1,239 @@
+/* Addresses: parsing, address rules, loopback, rebinding, metadata, binding. */
+#include "host_expect.h"
+
+TCase *tcase_eval_addr(void);
+
+START_TEST(test_addr_parse)
+{
+	static const char *const bad[] = { "",
+					   "1.2.3",
+					   "1.2.3.4.5",
+					   "256.1.1.1",
+					   "01.2.3.4",
+					   "1.2.3.4 ",
+					   "0x7f.0.0.1",
+					   "1..2.3",
+					   ":",
+					   ":::",
+					   "1:2",
+					   "1::2::3",
+					   "12345::",
+					   "::1%lo",
+					   "1:2:3:4:5:6:7:8:9",
+					   "1:2:3:4:5:6:7:",
+					   ":1::",
+					   "::1.2.3",
+					   "1:2:3:4:5:6:7:1.2.3.4",
+					   "::g",
+					   "1::2:",
+					   "1:2:3:4:5:6:7:8::" };
+	static const struct {
+		const char *text;
+		uint8_t want[16];
+	} good[] = {
+		{ "1.2.3.255", { [10] = 0xff, 0xff, 1, 2, 3, 255 } },
+		{ "::", { 0 } },
+		{ "::1", { [15] = 1 } },
+		{ "1::", { 0, 1 } },
+		{ "2001:DB8::a:b", { 0x20, 0x01, 0x0d, 0xb8, [13] = 0x0a, [15] = 0x0b } },
+		{ "1:2:3:4:5:6:7:8", { 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8 } },
+		{ "::ffff:10.0.0.1", { [10] = 0xff, 0xff, 10, 0, 0, 1 } },
+		{ "64:ff9b::1.2.3.4", { 0, 0x64, 0xff, 0x9b, [12] = 1, 2, 3, 4 } },
+	};
+	uint8_t addr[16];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!addr_parse(bad[i], strlen(bad[i]), addr), "%s", bad[i]);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ck_assert_msg(addr_parse(good[i].text, strlen(good[i].text), addr), "%s", good[i].text);
+		ck_assert_mem_eq(addr, good[i].want, 16);
+	}
+}
+END_TEST
+
+START_TEST(test_addresses)
+{
+	static const struct want w[] = {
+		{ NULL, "93.184.216.34", 80, A, REASON_RULE, 1 },
+		{ NULL, "93.184.216.35", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "10.9.9.9", 80, A, REASON_RULE, 2 },
+		{ NULL, "10.1.2.3", 80, D, REASON_RULE, 3 },
+		{ NULL, "::ffff:10.1.2.3", 80, D, REASON_RULE, 3 },
+		{ NULL, "64:ff9b::10.1.2.3", 80, D, REASON_RULE, 3 },
+		{ NULL, "::10.1.2.3", 80, D, REASON_RULE, 3 },
+		{ NULL, "2001:db8::1", 443, A, REASON_RULE, 4 },
+		{ NULL, "2001:db8::1", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "2001:db9::77", 80, Q, REASON_RULE, 5 },
+		{ NULL, "192.168.1.1", 22, A, REASON_RULE, 6 },
+		{ NULL, "192.168.1.1", 23, D, REASON_DEFAULT, 0 },
+		{ "93.184.216.34", NULL, 80, A, REASON_RULE, 1 },
+		{ "93.184.216.34", "93.184.216.34", 80, A, REASON_RULE, 1 },
+		{ "2001:db8::1", NULL, 443, A, REASON_RULE, 4 },
+		{ "n.org", "93.9.9.9", 1, D, REASON_RULE, 7 },
+		{ "n.org", "94.9.9.9", 1, A, REASON_RULE, 8 },
+	};
+
+	fixture_rule(&fx, RULE_NET_ALLOW, "93.184.216.34");
+	fixture_rule(&fx, RULE_NET_ALLOW, "10.0.0.0/8");
+	fixture_rule(&fx, RULE_NET_DENY, "10.1.2.0/24");
+	fixture_rule(&fx, RULE_NET_ALLOW, "[2001:db8::1]:443");
+	fixture_rule(&fx, RULE_NET_ASK, "2001:db9::/32");
+	fixture_rule(&fx, RULE_NET_ALLOW, "192.168.0.0/16:22");
+	fixture_rule(&fx, RULE_NET_DENY, "93.9.0.0/16");
+	fixture_rule(&fx, RULE_NET_ALLOW, "n.org");
+	fixture_compile(&fx);
+	EXPECT(OP_CONNECT, w);
+}
+END_TEST
+
+START_TEST(test_localhost)
+{
+	static const struct want w[] = {
+		{ "localhost", NULL, 3000, A, REASON_RULE, 1 },
+		{ "localhost", "127.0.0.1", 3000, A, REASON_RULE, 1 },
+		{ "localhost", "::1", 3999, A, REASON_RULE, 1 },
+		{ "localhost", "::1", 4000, D, REASON_DEFAULT, 0 },
+		{ NULL, "127.0.0.1", 3000, A, REASON_RULE, 1 },
+		{ NULL, "127.8.8.8", 3000, A, REASON_RULE, 1 },
+		{ NULL, "::1", 3000, A, REASON_RULE, 1 },
+		{ NULL, "0.0.0.0", 3000, A, REASON_RULE, 1 },
+		{ NULL, "::", 3000, A, REASON_RULE, 1 },
+		{ NULL, "::ffff:127.0.0.1", 3000, A, REASON_RULE, 1 },
+		{ NULL, "127.0.0.1", 22, D, REASON_DEFAULT, 0 },
+		{ NULL, "127.0.0.1", 3500, D, REASON_RULE, 2 },
+		{ "localhost", "93.1.2.3", 3000, D, REASON_REBIND, 1 },
+		/* a public name does not get what localhost may */
+		{ "evil.org", "127.0.0.1", 3000, D, REASON_REBIND, 3 },
+		{ "app.localhost", "127.0.0.1", 3000, A, REASON_RULE, 1 },
+	};
+
+	fixture_rule(&fx, RULE_NET_ALLOW, "localhost:3000-3999");
+	fixture_rule(&fx, RULE_NET_DENY, "127.0.0.1:3500");
+	fixture_rule(&fx, RULE_NET_ALLOW, "evil.org");
+	fixture_compile(&fx);
+	EXPECT(OP_CONNECT, w);
+}
+END_TEST
+
+START_TEST(test_rebinding)
+{
+	static const char *const private[] = { "10.0.0.1",
+					       "172.16.0.1",
+					       "172.31.255.255",
+					       "192.168.3.4",
+					       "100.64.0.1",
+					       "127.0.0.1",
+					       "::1",
+					       "0.0.0.0",
+					       "169.254.1.1",
+					       "fe80::1",
+					       "fc00::1",
+					       "fd12::1",
+					       "169.254.169.254",
+					       "fd00:ec2::254",
+					       "100.100.100.200",
+					       "168.63.129.16",
+					       "::ffff:10.0.0.1",
+					       "64:ff9b::10.0.0.1",
+					       "::",
+					       "224.0.0.1",
+					       "255.255.255.255",
+					       "ff02::1",
+					       "0.1.2.3",
+					       "198.18.0.1" };
+	static const char *const public[] = { "93.184.216.34",	 "172.32.0.1",	"100.128.0.1",
+					      "2606:4700::1",	 "169.253.1.1", "11.0.0.1",
+					      "64:ff9b::8.8.8.8" };
+
+	fixture_rule(&fx, RULE_NET_ALLOW, "public.org");
+	fixture_compile(&fx);
+	for (size_t i = 0; i < sizeof(private) / sizeof(private[0]); i++) {
+		struct decision d = judge(OP_CONNECT, "public.org", private[i], 443);
+
+		ck_assert_msg(d.verdict == D && d.reason == REASON_REBIND, "%s", private[i]);
+	}
+	for (size_t i = 0; i < sizeof(public) / sizeof(public[0]); i++)
+		ck_assert_msg(judge(OP_CONNECT, "public.org", public[i], 443).verdict == A, "%s", public[i]);
+}
+END_TEST
+
+START_TEST(test_rebinding_where_an_address_rule_allows)
+{
+	static const struct want w[] = {
+		{ "git.corp", "10.1.2.3", 443, A, REASON_RULE, 1 },
+		{ "named.corp", "10.1.2.3", 443, Q, REASON_RULE, 2 },
+		{ "denied.corp", "10.1.2.3", 443, D, REASON_RULE, 3 },
+		{ "git.corp", "10.66.2.3", 443, Q, REASON_RULE, 4 },
+		{ "open.corp", "10.66.2.3", 443, Q, REASON_RULE, 4 },
+		{ "open.corp", "192.168.1.1", 443, D, REASON_REBIND, 5 },
+		{ "git.corp", "93.1.1.1", 443, D, REASON_DEFAULT, 0 },
+	};
+
+	fixture_rule(&fx, RULE_NET_ALLOW, "10.0.0.0/8");
+	fixture_rule(&fx, RULE_NET_ASK, "named.corp");
+	fixture_rule(&fx, RULE_NET_DENY, "denied.corp");
+	fixture_rule(&fx, RULE_NET_ASK, "10.66.0.0/16");
+	fixture_rule(&fx, RULE_NET_ALLOW, "open.corp");
+	fixture_compile(&fx);
+	EXPECT(OP_CONNECT, w);
+}
+END_TEST
+
+START_TEST(test_metadata_needs_its_own_address)
+{
+	static const struct want w[] = {
+		{ NULL, "169.254.169.254", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "169.254.170.2", 80, A, REASON_RULE, 2 },
+		{ "meta.internal", "169.254.169.254", 80, D, REASON_REBIND, 0 },
+		{ NULL, "fe80::1", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "169.254.9.9", 80, D, REASON_RULE, 3 },
+	};
+
+	fx.p.s.network = NETWORK_OPEN;
+	fixture_rule(&fx, RULE_NET_ALLOW, "169.254.0.0/16");
+	fixture_rule(&fx, RULE_NET_ALLOW, "169.254.170.2");
+	fixture_rule(&fx, RULE_NET_DENY, "169.254.9.0/24");
+	fixture_compile(&fx);
+	EXPECT(OP_CONNECT, w);
+}
+END_TEST
+
+START_TEST(test_bind)
+{
+	static const struct want w[] = {
+		{ NULL, "127.0.0.1", 3000, A, REASON_DEFAULT, 0 },
+		{ NULL, "::1", 1024, A, REASON_DEFAULT, 0 },
+		{ NULL, "127.0.0.1", 0, A, REASON_DEFAULT, 0 },
+		{ NULL, "127.0.0.1", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "0.0.0.0", 3000, D, REASON_DEFAULT, 0 },
+		{ NULL, "::", 3000, D, REASON_DEFAULT, 0 },
+		{ NULL, "192.168.1.5", 3000, D, REASON_DEFAULT, 0 },
+		{ NULL, "0.0.0.0", 8080, A, REASON_RULE, 1 },
+		{ NULL, "0.0.0.0", 9005, A, REASON_RULE, 2 },
+		{ NULL, NULL, 9005, A, REASON_RULE, 2 },
+		{ NULL, NULL, 3000, D, REASON_DEFAULT, 0 },
+		{ NULL, "0.0.0.0", 7000, D, REASON_DEFAULT, 0 },
+	};
+
+	fixture_rule(&fx, RULE_NET_BIND, "8080");
+	fixture_rule(&fx, RULE_NET_BIND, "9000-9010,443");
+	fixture_rule(&fx, RULE_NET_BIND, "7000")->layer = LAYER_PROJECT;
+	fixture_compile(&fx);
+	EXPECT(OP_BIND, w);
+}
+END_TEST
+
+TCase *tcase_eval_addr(void)
+{
+	TCase *t = tcase_create("addresses");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_addr_parse);
+	tcase_add_test(t, test_addresses);
+	tcase_add_test(t, test_localhost);
+	tcase_add_test(t, test_rebinding);
+	tcase_add_test(t, test_rebinding_where_an_address_rule_allows);
+	tcase_add_test(t, test_metadata_needs_its_own_address);
+	tcase_add_test(t, test_bind);
+	return t;
+}
