@@ -75,6 +75,11 @@ void bundle_done(struct bundle *b)
 		free(b->reals[i].real);
 	}
 	free(b->reals);
+	for (size_t i = 0; i < b->n_idents; i++) {
+		free(b->idents[i].name);
+		free(b->idents[i].build_id);
+	}
+	free(b->idents);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -131,6 +136,25 @@ int bundle_add_real(struct bundle *b, const char *prefix, const char *real)
 	return -ENOMEM;
 }
 
+int bundle_add_ident(struct bundle *b, const char *name, const char *build_id)
+{
+	struct ident *list = reallocarray(b->idents, b->n_idents + 1, sizeof(*list));
+	struct ident *id;
+
+	if (!list)
+		return -ENOMEM;
+	b->idents = list;
+	id = &list[b->n_idents];
+	*id = (struct ident){ .name = strdup(name), .build_id = strdup(build_id) };
+	if (id->name && id->build_id) {
+		b->n_idents++;
+		return 0;
+	}
+	free(id->name);
+	free(id->build_id);
+	return -ENOMEM;
+}
+
 /* A JSON string, or {"hex": "..."} for bytes that JSON text cannot hold. */
 static json_t *json_of_bytes(const char *s, size_t len)
 {
@@ -182,19 +206,27 @@ static json_t *json_of_sources(const struct bundle *b)
 	return array;
 }
 
-static json_t *json_of_reals(const struct bundle *b)
+static int append_pair(json_t *array, char *first, char *second)
+{
+	char *pair[] = { first, second };
+
+	return json_array_append_new(array, json_of_strings(pair, 2));
+}
+
+/* Both are lists of two strings. */
+static json_t *json_of_pairs(const struct bundle *b, const char *name)
 {
 	json_t *array = json_array();
+	int bad = array ? 0 : -1;
 
-	for (size_t i = 0; array && i < b->n_reals; i++) {
-		char *pair[] = { b->reals[i].prefix, b->reals[i].real };
-
-		if (json_array_append_new(array, json_of_strings(pair, 2)) < 0) {
-			json_decref(array);
-			return NULL;
-		}
-	}
-	return array;
+	for (size_t i = 0; !bad && strcmp(name, "reals") == 0 && i < b->n_reals; i++)
+		bad = append_pair(array, b->reals[i].prefix, b->reals[i].real);
+	for (size_t i = 0; !bad && strcmp(name, "idents") == 0 && i < b->n_idents; i++)
+		bad = append_pair(array, b->idents[i].name, b->idents[i].build_id);
+	if (!bad)
+		return array;
+	json_decref(array);
+	return NULL;
 }
 
 int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len)
@@ -216,7 +248,8 @@ int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len)
 					   json_of_strings(*(char ***)field(b, lists[i].at),
 							   *(size_t *)field(b, lists[i].count)));
 	bad |= json_object_set_new(o, "sources", json_of_sources(b));
-	bad |= json_object_set_new(o, "reals", json_of_reals(b));
+	bad |= json_object_set_new(o, "reals", json_of_pairs(b, "reals"));
+	bad |= json_object_set_new(o, "idents", json_of_pairs(b, "idents"));
 	if (!bad)
 		text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(o);
@@ -324,16 +357,27 @@ static int source_of_json(struct bundle *b, const json_t *v)
 	return err;
 }
 
-static int real_of_json(struct bundle *b, const json_t *v)
+static int pair_of_json(struct bundle *b, const json_t *v,
+			int (*add)(struct bundle *, const char *, const char *))
 {
 	char **pair = NULL;
 	size_t n = 0;
 	int err = strings_of_json(v, &pair, &n);
 
 	if (err == 0)
-		err = n == 2 ? bundle_add_real(b, pair[0], pair[1]) : -EINVAL;
+		err = n == 2 ? add(b, pair[0], pair[1]) : -EINVAL;
 	free_strings(pair, n);
 	return err;
+}
+
+static int real_of_json(struct bundle *b, const json_t *v)
+{
+	return pair_of_json(b, v, bundle_add_real);
+}
+
+static int ident_of_json(struct bundle *b, const json_t *v)
+{
+	return pair_of_json(b, v, bundle_add_ident);
 }
 
 static int each_of_json(struct bundle *b, const json_t *v, int (*one)(struct bundle *, const json_t *))
@@ -361,6 +405,8 @@ static int member_of_json(struct bundle *b, const char *name, const json_t *v)
 			return strings_of_json(v, field(b, lists[i].at), field(b, lists[i].count));
 	if (strcmp(name, "sources") == 0)
 		return each_of_json(b, v, source_of_json);
+	if (strcmp(name, "idents") == 0)
+		return each_of_json(b, v, ident_of_json);
 	return strcmp(name, "reals") == 0 ? each_of_json(b, v, real_of_json) : -EINVAL;
 }
 

@@ -195,6 +195,16 @@ static void compile_pass(struct compiler *c, const struct policy *p)
 	}
 }
 
+static void compile_idents(struct compiler *c, const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_idents; i++) {
+		struct image_ident id = { .name = compile_string(c, p->idents[i].name) };
+
+		memcpy(id.build_id, p->idents[i].build_id, sizeof(id.build_id));
+		compile_section(c, SEC_IDENT, &id, sizeof(id));
+	}
+}
+
 static int compile_outer(struct compiler *c, const struct image *outer)
 {
 	struct image around;
@@ -281,6 +291,7 @@ static int compile_parts(struct compiler *c, const struct policy *p, const struc
 	bytes_u8(&c->sec[SEC_STRINGS], 0);
 	compile_rules(c, p);
 	compile_pass(c, p);
+	compile_idents(c, p);
 	/* Every part reports its findings before the policy is refused. */
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !c->err; i++) {
 		err = parts[i](c, p, d);

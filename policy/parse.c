@@ -220,10 +220,46 @@ static int copy_dirs(const struct bundle *b, struct policy *p)
 	return p->workspace && p->home ? 0 : -ENOMEM;
 }
 
+/* 40 hex digits into 20 bytes. */
+static bool read_build_id(const char *hex, uint8_t id[20])
+{
+	unsigned byte;
+
+	if (strlen(hex) != 40)
+		return false;
+	for (size_t i = 0; i < 20; i++) {
+		if (sscanf(hex + 2 * i, "%2x", &byte) !=
+		    1) // NOLINT(cert-err34-c): two digits cannot overflow
+			return false;
+		id[i] = (uint8_t)byte;
+	}
+	return true;
+}
+
+static int copy_idents(const struct bundle *b, struct policy *p)
+{
+	p->idents = calloc(b->n_idents ? b->n_idents : 1, sizeof(*p->idents));
+	if (!p->idents)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->n_idents; i++) {
+		struct policy_ident *id = &p->idents[p->n_idents];
+
+		if (!read_build_id(b->idents[i].build_id, id->build_id))
+			return -EINVAL;
+		id->name = strdup(b->idents[i].name);
+		if (!id->name)
+			return -ENOMEM;
+		p->n_idents++;
+	}
+	return 0;
+}
+
 static int parse_all(struct parser *ps)
 {
 	int err = copy_dirs(ps->b, ps->p);
 
+	if (err == 0)
+		err = copy_idents(ps->b, ps->p);
 	if (err == 0)
 		err = parser_sort_reals(ps);
 	for (size_t i = 0; err == 0 && i < ps->b->n_sources; i++)

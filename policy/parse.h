@@ -46,6 +46,12 @@ struct real {
 	char *prefix, *real;
 };
 
+/* A program that rules name, known by its content too: a copy of git under another name is git. */
+struct ident {
+	char *name;
+	char *build_id; /* 40 hex digits: the GNU build-id note, SHA-1 */
+};
+
 struct bundle {
 	char *home, *workspace, *cwd, *agent, *session;
 	char *preset;      /* --preset, or NULL: the user file's `preset =`, else "agent" */
@@ -59,12 +65,15 @@ struct bundle {
 	size_t n_sources;
 	struct real *reals;
 	size_t n_reals;
+	struct ident *idents;
+	size_t n_idents;
 };
 
 void bundle_init(struct bundle *b);
 void bundle_done(struct bundle *b);
 int bundle_add_source(struct bundle *b, enum source_layer layer, const char *path, const char *text, size_t len);
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real);
+int bundle_add_ident(struct bundle *b, const char *name, const char *build_id);
 /* JSON text of the bundle (caller frees) and back; -EINVAL for what is no bundle. */
 int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len);
 int bundle_decode(const char *json, size_t len, struct bundle *b);

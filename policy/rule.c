@@ -70,6 +70,9 @@ void policy_done(struct policy *p)
 	for (size_t i = 0; i < p->n_pass; i++)
 		free(p->pass[i]);
 	free(p->pass);
+	for (size_t i = 0; i < p->n_idents; i++)
+		free(p->idents[i].name);
+	free(p->idents);
 	free(p->workspace);
 	free(p->home);
 	free(p->preset);

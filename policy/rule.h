@@ -75,6 +75,11 @@ struct settings {
 	bool allow_unhooked;   /* launch flag --allow-unhooked */
 };
 
+struct policy_ident {
+	char *name;
+	uint8_t build_id[20];
+};
+
 struct policy {
 	struct settings s;
 	char *workspace; /* real path */
@@ -82,6 +87,8 @@ struct policy {
 	char *preset;
 	char **pass; /* [environment] pass = */
 	size_t n_pass;
+	struct policy_ident *idents;
+	size_t n_idents;
 	struct rule *rules;
 	size_t n_rules;
 	size_t cap_rules;

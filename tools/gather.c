@@ -180,6 +180,34 @@ static int gather_self(struct gather *g)
 	return r;
 }
 
+/* Programs that policies name, known by content as well: copied under another name they stay what they are.
+ */
+static const char *const known_programs[] = {
+	"git", "gh", "curl", "wget", "ssh", "scp", "nc", "docker", "sudo", "bash", "sh", "rm",
+};
+
+static int add_ident(struct gather *g, const char *name)
+{
+	char hex[2 * sizeof(((struct elf_info *)0)->build_id) + 1];
+	struct program p;
+
+	if (program_find(name, &p) < 0 || program_inspect(&p) < 0 || strcmp(p.loaded, p.real) != 0 ||
+	    p.elf.build_id_len != sizeof(p.elf.build_id))
+		return 0;
+	for (size_t i = 0; i < sizeof(p.elf.build_id); i++)
+		sprintf(hex + 2 * i, "%02x", p.elf.build_id[i]);
+	return bundle_add_ident(g->b, name, hex);
+}
+
+static int gather_idents(struct gather *g)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < NELEM(known_programs); i++)
+		r = add_ident(g, known_programs[i]);
+	return r;
+}
+
 static int gather_places(struct gather *g, const char *session)
 {
 	char cwd[PATH_MAX], workspace[PATH_MAX];
@@ -222,8 +250,8 @@ static int gather_flags(struct gather *g)
 
 int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d)
 {
-	static int (*const steps[])(struct gather *) = { gather_flags, gather_floor, gather_user,
-							 gather_project, gather_self };
+	static int (*const steps[])(struct gather *) = { gather_flags,	 gather_floor, gather_user,
+							 gather_project, gather_self,  gather_idents };
 	struct gather g = { .o = o, .b = b, .d = d };
 	int r;
 
