@@ -198,7 +198,9 @@ static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, c
 	struct decision d;
 	int fd;
 
-	if (!last || state_now() != STATE_LIVE || sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
+	/* `..` goes up from where a directory is by then: only the walk can follow that. */
+	if (!last || path_has_dotdot(path) || state_now() != STATE_LIVE ||
+	    sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
 		return TRY_FAR;
 	d = eval(&session.img, &req);
 	if (d.verdict != VERDICT_ALLOW)

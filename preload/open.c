@@ -61,7 +61,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	if (state_now() != STATE_LIVE || sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
 		return TRY_FAR;
 	/* `..` goes up from where a directory is by then, which is not always where it was read from. */
-	if (req.access & ACCESS_WRITE && path_has_dotdot(path))
+	if (path_has_dotdot(path))
 		return TRY_FAR;
 	req.path = lexical;
 	d = eval(&session.img, &req);
