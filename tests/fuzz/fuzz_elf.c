@@ -1,0 +1,38 @@
+/* The ELF and script reader against any bytes, behind a read function that also gives short reads. */
+#include <string.h>
+
+#include "policy/elfkind.h"
+
+struct file {
+	const uint8_t *p;
+	size_t n;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static long read_some(void *ctx, void *buf, size_t len, uint64_t off)
+{
+	const struct file *f = ctx;
+
+	if (off >= f->n)
+		return 0;
+	if (len > f->n - off)
+		len = f->n - (size_t)off;
+	if (len > 100)
+		len -= len % 7;
+	memcpy(buf, f->p + off, len);
+	return (long)len;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct file f = { data, size };
+	struct elf_info info;
+
+	elf_inspect(read_some, &f, &info);
+	if (!memchr(info.interp, '\0', sizeof info.interp) ||
+	    !memchr(info.interp_arg, '\0', sizeof info.interp_arg) ||
+	    info.build_id_len > sizeof info.build_id || strcmp(elf_kind_text(info.kind), "?") == 0)
+		__builtin_trap();
+	return 0;
+}
