@@ -270,10 +270,11 @@ static int fill_paths(struct work *w, const struct exec_query *q, const struct p
 /* False where it is over a limit; then only its start is kept, to be shown. */
 static bool fill_argv(struct request *req, char *const *argv)
 {
-	static const char *const none[] = { NULL };
+	/* No words at all is legal; the program then sees one that is empty (Linux 5.18). */
+	static const char *const none[] = { "", NULL };
 	size_t n = 0, bytes = 0;
 
-	req->argv = argv ? exec_words(argv) : none;
+	req->argv = argv && argv[0] ? exec_words(argv) : none;
 	for (; req->argv[n]; n++) {
 		bytes += strnlen(req->argv[n], LIMIT_ARGV) + 1;
 		if (n < LIMIT_ARGC && bytes <= LIMIT_ARGV)
@@ -328,7 +329,7 @@ static bool with_target(struct work *w, verdict_fn fn)
 	char *whole;
 	bool ok;
 
-	if (req->argc == 0)
+	if (!req->argv[0][0])
 		return fn(req, req->path);
 	whole = n >= sizeof w->target ? scratch_get(n + 1) : NULL;
 	if (!whole)

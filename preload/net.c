@@ -61,8 +61,11 @@ static void text_v6(struct out *o, const uint8_t *a)
 {
 	text_str(o, "[");
 	for (int i = 0; i < 16; i += 2) {
+		unsigned group = (unsigned)a[i] << 8 | a[i + 1];
+		unsigned digits = 1u + (group > 0xf) + (group > 0xff) + (group > 0xfff);
+
 		text_str(o, i ? ":" : "");
-		text_hex(o, (uint64_t)a[i] << 8 | a[i + 1], 1);
+		text_hex(o, group, digits);
 	}
 	text_str(o, "]");
 }
