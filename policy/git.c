@@ -266,6 +266,9 @@ static void scan_push(struct git_scan *s)
 	size_t n = 1;
 	const char *word;
 
+	/* the child of a push over https, judged already: it speaks to its parent alone */
+	if (has_option(s, "", "stateless-rpc") && strcmp(s->view.word, "send-pack") == 0)
+		return;
 	if (has_option(s, "", "all branches mirror prune stdin") || config_maps_refs(s))
 		touch_unknown(s);
 	for (; (word = word_at(s, n)) != NULL; n++) {
@@ -284,9 +287,11 @@ static void scan_push(struct git_scan *s)
 /* fetch and pull write the right side of a refspec into this repository. */
 static void scan_fetch(struct git_scan *s)
 {
+	/* how git itself fetches what a partial clone lacks: object names on stdin, no refs */
+	bool lazy = has_option(s, "", "filter") && has_option(s, "", "no-write-fetch-head");
 	const char *word;
 
-	if (has_option(s, "", "stdin refmap") || config_maps_refs(s))
+	if ((has_option(s, "", "stdin") && !lazy) || has_option(s, "", "refmap") || config_maps_refs(s))
 		touch_unknown(s);
 	for (size_t n = 1; (word = word_at(s, n)) != NULL; n++) {
 		const char *colon = strchr(word, ':');
@@ -376,7 +381,8 @@ static void scan_update_ref(struct git_scan *s)
 
 	if (has_option(s, "", "stdin"))
 		touch_unknown(s);
-	if (ref && (strcmp(ref, "HEAD") == 0 || strcmp(ref, "@") == 0))
+	/* moving HEAD's branch is what commit and reset do; deleting it is not */
+	if (ref && strcmp(ref, "HEAD") == 0 && has_option(s, "d", ""))
 		touch_head(s);
 	else if (ref)
 		touch_ref(s, ref);
@@ -422,7 +428,6 @@ static const struct {
 	{ "http-push", scan_push },
 	{ "fetch", scan_fetch },
 	{ "pull", scan_fetch },
-	{ "fetch-pack", scan_fetch },
 	{ "checkout", scan_checkout },
 	{ "switch", scan_switch },
 	{ "branch", scan_branch },

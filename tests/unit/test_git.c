@@ -77,6 +77,7 @@ static const char *const denied[] = {
 	"git symbolic-ref HEAD refs/heads/main",
 	"git symbolic-ref -m why HEAD refs/heads/main",
 	"git fetch origin x:main",
+	"git fetch --stdin origin",
 	"git fetch . +x:refs/heads/main",
 	"git fetch origin 'refs/heads/*:refs/heads/*'",
 	"git pull origin x:main",
@@ -145,6 +146,11 @@ static const char *const passed[] = {
 	"git reset --hard main",
 	"git diff main",
 	"git status",
+	"git update-ref HEAD x",
+	"git send-pack --stateless-rpc --helper-status --thin --progress https://x/y.git/ --stdin",
+	"git fetch-pack --stateless-rpc --stdin --lock-pack --thin https://x/y.git/",
+	"git -c fetch.negotiationAlgorithm=noop fetch origin --no-tags --no-write-fetch-head "
+	"--recurse-submodules=no --filter=blob:none --stdin",
 	"echo git push origin main",
 };
 
@@ -156,7 +162,7 @@ static const char *const by_head[] = {
 	"git push origin HEAD",
 	"git push origin @",
 	"git push --dry-run",
-	"git update-ref HEAD x",
+	"git update-ref -d HEAD",
 	"git branch -m feature2",
 	"nice git push",
 	"env -S 'git push'",
