@@ -2,10 +2,16 @@
  * Every suite of tests/unit: SUITE(name) stands for `Suite *suite_name(void)` in test_name.c.  One
  * that is missing here does not run, one that is missing there does not link.
  */
+SUITE(buf)
+SUITE(cases)
 SUITE(cmd)
+SUITE(eval_host)
+SUITE(eval_path)
 SUITE(git)
+SUITE(image)
 SUITE(lint)
 SUITE(parse)
+SUITE(path)
 SUITE(record)
 SUITE(resolve)
 SUITE(ring)
