@@ -59,6 +59,22 @@ int path_normalise(const char *base, const char *path, char *buf, size_t size)
 	return (int)b.len;
 }
 
+size_t path_plain_length(const char *path)
+{
+	const char *p = path;
+
+	if (*p != '/')
+		return 0;
+	for (char before = '\0'; *p; before = *p++) {
+		if (before != '/')
+			continue;
+		/* A component begins: most that begin with a dot are names, but they may be copied. */
+		if (*p == '/' || (*p == '.' && (p[1] == '/' || p[1] == '\0' || p[1] == '.')))
+			return 0;
+	}
+	return p[-1] == '/' && p - path > 1 ? 0 : (size_t)(p - path);
+}
+
 bool path_is_under(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);

@@ -13,6 +13,11 @@
  * Length without NUL, or -ENAMETOOLONG, -EINVAL (base not absolute, empty path).
  */
 int path_normalise(const char *base, const char *path, char *buf, size_t size);
+/*
+ * path is absolute and already what path_normalise() would make of it, so that it need not be
+ * copied: no `.`, no `..`, no doubled or trailing slash.  Its length, or 0.
+ */
+size_t path_plain_length(const char *path);
 /* path is dir or below it; both absolute and normalised.  "/home/al" does not contain "/home/alice". */
 bool path_is_under(const char *path, const char *dir);
 /* One component against one glob component: `*`, `?`, `[a-z]`, `[!a]`, backslash quotes; a leading dot is

@@ -44,6 +44,14 @@ static int ask_connect(void)
 	return (int)fd;
 }
 
+void ask_kick(void)
+{
+	int fd = ask_connect();
+
+	if (fd >= 0)
+		sys_close(fd);
+}
+
 /* Waits for the answer's packet; its length, 0 at a hang-up, -errno. */
 static long ask_receive(int fd, void *frame)
 {

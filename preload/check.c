@@ -192,15 +192,14 @@ static bool hold_goes_far(long e)
 static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		     enum resolve_follow follow)
 {
-	char lexical[NEAR_PATH] UNINITIALIZED;
-	struct request req = { .op = op, .access = access, .raw = path, .path = lexical };
+	char buf[NEAR_PATH] UNINITIALIZED;
+	struct request req = { .op = op, .access = access, .raw = path };
 	const char *last = plain_last(path);
 	struct decision d;
 	int fd;
 
-	/* `..` goes up from where a directory is by then: only the walk can follow that. */
-	if (!last || path_has_dotdot(path) || state_now() != STATE_LIVE ||
-	    sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
+	req.path = last && state_now() == STATE_LIVE ? sys_near(dirfd, path, buf, sizeof buf) : NULL;
+	if (!req.path)
 		return TRY_FAR;
 	d = eval(&session.img, &req);
 	if (d.verdict != VERDICT_ALLOW)
@@ -214,7 +213,7 @@ static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, c
 		spot_done(ret);
 		return TRY_FAR;
 	}
-	log_decision(&req, lexical, &d, "");
+	log_decision(&req, req.path, &d, "");
 	return 0;
 }
 

@@ -112,6 +112,12 @@ void scratch_put(void *p, size_t size);
  * the session's rename counter.  Length or -errno.
  */
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
+/*
+ * The same for the near way: path itself where it is lexical already, else buf, NULL where it
+ * does not fit, cannot be told, or goes through `..`, which only a walk can follow (a directory
+ * may move while the kernel goes up).
+ */
+const char *sys_near(int dirfd, const char *path, char *buf, size_t size);
 
 /* --- may it: check.c --------------------------------------------------------------------------- */
 
@@ -169,6 +175,8 @@ struct answer {
 };
 /* Asks the helper and waits.  An unreachable helper denies (REASON_NOBODY). */
 void ask_helper(const struct request *req, uint32_t rule, struct answer *ret);
+/* Wakes the helper by a connection that asks nothing. */
+void ask_kick(void);
 
 /* --- the child's environment: envp.c ----------------------------------------------------------- */
 

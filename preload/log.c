@@ -3,9 +3,11 @@
  */
 #include "preload/internal.h"
 
-/* The reader drains within milliseconds; a helper that is dead or stopped must not stop the agent. */
-#define FULL_ROUNDS 100
+/* An idle reader sleeps long, so a full ring wakes it; it then drains a million records a second.  A
+ * helper that is dead or stopped must not stop the agent: after this long the record is given up. */
+#define FULL_ROUNDS 250
 #define FULL_NAP_NS 200000
+#define FULL_KICK   50
 
 static bool wait_for_room(unsigned round)
 {
@@ -13,6 +15,8 @@ static bool wait_for_room(unsigned round)
 
 	if (round >= FULL_ROUNDS)
 		return false;
+	if (round % FULL_KICK == 0)
+		ask_kick();
 	raw2(SYS_nanosleep, &nap, NULL);
 	return true;
 }

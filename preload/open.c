@@ -9,8 +9,6 @@
 
 #include <limits.h>
 
-#include "policy/path.h"
-
 #define TRY_FAR INT_MIN
 
 /* What openat2 takes; open(2) ignores the rest, openat2 refuses it. */
@@ -52,18 +50,15 @@ static long open_plain(int dirfd, const char *path, int flags, unsigned mode)
 
 static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 {
-	char lexical[NEAR_PATH] UNINITIALIZED;
+	char buf[NEAR_PATH] UNINITIALIZED;
 	struct request req = open_request(flags, path);
 	struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
 	struct decision d;
 	long fd;
 
-	if (state_now() != STATE_LIVE || sys_lexical(dirfd, path, lexical, sizeof lexical) < 0)
+	req.path = state_now() == STATE_LIVE ? sys_near(dirfd, path, buf, sizeof buf) : NULL;
+	if (!req.path)
 		return TRY_FAR;
-	/* `..` goes up from where a directory is by then, which is not always where it was read from. */
-	if (path_has_dotdot(path))
-		return TRY_FAR;
-	req.path = lexical;
 	d = eval(&session.img, &req);
 	if (d.verdict != VERDICT_ALLOW)
 		return TRY_FAR;
@@ -72,7 +67,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	fd = raw4(SYS_openat2, dirfd, path, &how, sizeof how);
 	if (fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM || fd == -EAGAIN)
 		return TRY_FAR;
-	log_decision(&req, lexical, &d, "");
+	log_decision(&req, req.path, &d, "");
 	return (int)fd;
 }
 

@@ -220,3 +220,12 @@ int sys_lexical(int dirfd, const char *path, char *buf, size_t size)
 		return n;
 	return path_normalise(base, path, buf, size);
 }
+
+const char *sys_near(int dirfd, const char *path, char *buf, size_t size)
+{
+	if (path_plain_length(path) > 0)
+		return path;
+	if (path_has_dotdot(path) || sys_lexical(dirfd, path, buf, size) < 0)
+		return NULL;
+	return buf;
+}

@@ -122,6 +122,24 @@ START_TEST(test_glob_is_not_exponential)
 }
 END_TEST
 
+/* What need not be copied is exactly what normalising would not change. */
+START_TEST(test_plain)
+{
+	static const char *const plain[] = { "/", "/a", "/a/b.c", "/a/.b/c.", "/a/b\xff", "/.hidden" };
+	static const char *const other[] = { "",     "a",    "a/b",    "//",	"/a//b", "/a/",
+					     "/./a", "/a/.", "/a/./b", "/../a", "/a/..", "/a/../b" };
+	char buf[64];
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		ck_assert_uint_eq(path_plain_length(plain[i]), strlen(plain[i]));
+		ck_assert_int_eq(path_normalise("/", plain[i], buf, sizeof(buf)), (int)strlen(plain[i]));
+		ck_assert_str_eq(buf, plain[i]);
+	}
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		ck_assert_uint_eq(path_plain_length(other[i]), 0);
+}
+END_TEST
+
 START_TEST(test_small_ones)
 {
 	ck_assert(glob_is_literal("abc", 3));
@@ -151,6 +169,7 @@ Suite *suite_path(void)
 	tcase_add_test(t, test_under);
 	tcase_add_test(t, test_glob);
 	tcase_add_test(t, test_glob_is_not_exponential);
+	tcase_add_test(t, test_plain);
 	tcase_add_test(t, test_small_ones);
 	suite_add_tcase(s, t);
 	return s;
