@@ -42,9 +42,19 @@ SO_CFLAGS = $(BASE) -O2 $(HARDEN) -fPIC -fno-plt -U_FORTIFY_SOURCE \
 	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -Wno-nonnull-compare -ffunction-sections
 SO_LDFLAGS = -shared $(LDHARDEN) -Wl,-z,initfirst,-z,nodlopen,-soname,libpale.so,--gc-sections,-O1,--as-needed
 
-LIBS_policy := -linih -ljansson -lsodium -lidn2
-LIBS_helper := $(LIBS_policy) -lbsd
-LIBS_tools  := $(LIBS_policy) -lbsd -lelf -lpsl
+# Linked statically: at the start of `pale run` the loader's work for nine shared objects costs as much as
+# all of pale's own (STATIC= links them shared, for distributions that have no archives).
+STATIC  ?= 1
+# The helper asks no name service, so it needs no loader at all; a sanitizer needs one.
+HELPER_STATIC := $(if $(STATIC),$(if $(filter asan cov,$(CONFIG)),,-static-pie))
+LIBS_policy := -linih -ljansson -lsodium -lidn2 $(if $(STATIC),-lunistring)
+LIBS_helper := $(LIBS_policy) -lbsd $(if $(STATIC),-lmd)
+LIBS_tools  := -lpsl $(LIBS_helper) -lelf
+ifneq ($(STATIC),)
+LIBS_policy := -Wl,-Bstatic $(LIBS_policy) -Wl,-Bdynamic
+LIBS_helper := $(if $(HELPER_STATIC),$(LIBS_helper),-Wl,-Bstatic $(LIBS_helper) -Wl,-Bdynamic)
+LIBS_tools  := -Wl,-Bstatic $(LIBS_tools) -Wl,-Bdynamic
+endif
 
 # --- sources --------------------------------------------------------------------------------------
 
@@ -91,7 +101,7 @@ $(B)/pale: $(TOOLS_OBJ) $(B)/libpolicy.a
 
 $(B)/helper/%.o: PROG_CFLAGS += $(if $(filter release,$(CONFIG)),-fzero-call-used-regs=used-gpr)
 $(B)/pale-helper: $(HELPER_OBJ) $(B)/libpolicy.a
-	$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_helper)
+	$(CC) $(PROG_LDFLAGS) $(HELPER_STATIC) -o $@ $^ $(LIBS_helper)
 
 $(B)/libpale.so: $(SO_OBJ) $(B)/exports.map
 	$(CC) $(SO_CFLAGS) $(SO_LDFLAGS) -Wl,--version-script=$(B)/exports.map -o $@ $(SO_OBJ)
@@ -173,7 +183,7 @@ format-check:
 # --- packages this needs (Debian) ------------------------------------------------------------------
 
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
-	libpsl-dev mandoc git python3 bubblewrap util-linux curl clang-format
+	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux curl clang-format
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
 SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
