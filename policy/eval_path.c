@@ -394,23 +394,33 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 	return d;
 }
 
-/* Moving a directory away takes what is protected below it along. */
-static void judge_ancestor(const struct walk *w, struct decision *d)
+/*
+ * Moving a directory away takes what is protected below it along.  Removing one takes nothing: it
+ * is empty by then; so that is refused only above the very place a rule names (~/.ssh, .git/hooks
+ * of the workspace), not above every place that is like one (any clone's .git/hooks).
+ */
+static void judge_ancestor(const struct walk *w, enum op op, struct decision *d)
 {
+	unsigned guarded = op == OP_DELETE ? NODE_EXACT : NODE_NAMED;
+
 	for (unsigned i = 0; i < w->n_next && d->verdict != VERDICT_DENY; i++) {
 		const struct path_node *n = &w->nodes[w->active[w->turn][i]];
 
-		if (n->guard != RULE_NONE && n->flags & NODE_NAMED)
+		if (n->guard != RULE_NONE && n->flags & guarded)
 			*d = decision_deny(REASON_ANCESTOR, n->guard);
 	}
 }
 
-/* paths = relative: what is named absolutely must be a system path that is read, or a device. */
+/* paths = relative: what is named absolutely must be a system path that is read, or a device.  Mode
+ * danger is for work on absolute paths. */
 static void judge_raw(const struct walk *w, const struct request *req, const char *path, struct decision *d)
 {
 	bool spared = w->system && (!(w->want & ~(unsigned)ACCESS_READ) || is_device(path));
+	const struct image_header *h = w->img->h;
 
-	if (!w->img->h->relative_only || !req->raw || req->is_root || d->verdict == VERDICT_DENY || spared)
+	if (h->mode == MODE_DANGER && h->allow_danger)
+		return;
+	if (!h->relative_only || !req->raw || req->is_root || d->verdict == VERDICT_DENY || spared)
 		return;
 	if (req->raw[0] == '/')
 		*d = decision_deny(REASON_ABSOLUTE, RULE_NONE);
@@ -463,7 +473,7 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 		first = false;
 	}
 	if (access & ACCESS_DELETE || req->op == OP_RENAME)
-		judge_ancestor(&w, &d);
+		judge_ancestor(&w, req->op, &d);
 	judge_raw(&w, req, path, &d);
 	return d;
 }
