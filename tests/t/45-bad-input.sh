@@ -1,0 +1,391 @@
+# limit: 60
+# What is broken, hostile or too long: an error that says so or a denial, never an allow or a crash.
+. "$T_LIB"
+
+# --- the policy -------------------------------------------------------------------------------------
+
+# refused LINE POLICY [CODE]: the policy (a printf format) stops a start, with a finding at that line.
+refused() {
+	# shellcheck disable=SC2059
+	printf "$2" | policy
+	fence touch made
+	rc_is 125
+	LC_ALL=C grep -qaE "policy.ini:$1:[0-9]+: error: .*\[${3:-[a-z0-9-]+}\]" "$S/err" || fail "no finding at line $1 of: $2"
+	missing made
+	run pale lint
+	rc_is 1
+}
+
+t_policy_unknown_key() {
+	refused 2 '[files]\nwrit = /x\n' unknown-key
+	cat "$S/out" "$S/err" | grep -q 'write' || fail "no suggestion"
+}
+
+t_policy_unknown_section() {
+	refused 1 '[filse]\nwrite = /x\n'
+}
+
+t_policy_all_findings_at_once() {
+	refused 2 '[session]\nmode = sideways\n[files]\nwrit = /x\n[network]\nmode = maybe\n[nonsense]\n'
+	fence true
+	err_has "policy.ini:4:"
+	err_has "policy.ini:6:"
+	err_has "policy.ini:7:"
+}
+
+t_policy_bad_lines() {
+	refused 1 '[files\nwrite = /x\n'
+	refused 2 '[files]\nwrite /x\n'
+	refused 2 '[files]\nwrite = /x ; comment\n'
+	refused 2 '[files]\n write = /x\n'
+	refused 2 '[files]\nwrite = /x\r\n'
+	refused 2 '[files]\nwrite = /\0x\n'
+	refused 2 '[files]\nwrite = /\377x\n'
+	refused 2 "[files]\nwrite = /$(printf %0300d 1)\n"
+	refused 2 '[files]\nwrite = \n'
+	refused 3 '[session]\nmode = read-only\nmode = workspace-write\n'
+}
+
+t_policy_may_not_say_danger() {
+	refused 2 '[session]\nmode = danger\n'
+	refused 2 '[files]\nsensitive = /x\n'
+	refused 2 '[commands]\ndenylist = x\n'
+}
+
+t_policy_bad_values() {
+	refused 2 '[session]\ntimeout = soon\n'
+	refused 2 '[session]\napprovals = maybe\n'
+	refused 2 '[network]\nallow = host:99999\n'
+	refused 2 '[network]\nallow = 10.0.0.0/99\n'
+	refused 2 '[commands]\nallow = "unclosed\n'
+	refused 2 '[commands]\nallow = (a|b\n'
+}
+
+t_policy_others_can_write() {
+	printf '[files]\n' | policy
+	chmod 666 ~/.config/pale/policy.ini
+	fence touch made
+	rc_is 125
+	err_has policy.ini
+	missing made
+}
+
+t_policy_is_a_directory_or_a_fifo() {
+	mkdir -p ~/.config/pale/policy.ini
+	fence touch made
+	rc_is 125
+	rmdir ~/.config/pale/policy.ini
+	mkfifo -m 600 ~/.config/pale/policy.ini
+	fence touch made
+	rc_is 125
+	missing made
+}
+
+t_policy_huge() {
+	head -c 9000000 /dev/zero | tr '\0' '#' >huge.ini
+	chmod 600 huge.ini
+	run pale run -p huge.ini -- touch made
+	rc_is 125
+	missing made
+}
+
+t_policy_random_bytes() {
+	local i
+	for i in 1 2 3 4 5 6 7 8; do
+		head -c $((i * 311)) /dev/urandom >random.ini
+		chmod 600 random.ini
+		run pale run -p random.ini -- touch made
+		rc_is 125
+		run pale lint random.ini
+		rc_is 1
+	done
+	missing made
+}
+
+# --- the session's files ------------------------------------------------------------------------------
+
+# The same user breaks what the processes map.  spoil FILE COMMAND...: then everything is denied.
+spoil() {
+	local file=$1 dir
+	shift
+	bg spoilt bash -c 'until test -e go; do sleep 0.05; done; env cat file; env touch made; env cat ~/.ssh/id_rsa; true'
+	until_true 10 has_session_file "$file" || fail "no $file"
+	dir=$(dirname "$(find "$XDG_RUNTIME_DIR" -name "$file")")
+	chmod u+w "$dir/$file"
+	(cd "$dir" && "$@") || fail "cannot spoil"
+	: >go
+	bg_wait spoilt
+	no_decoy
+	[ "$RC" -lt 128 ] || fail "it crashed"
+}
+
+has_session_file() {
+	[ -n "$(find "$XDG_RUNTIME_DIR" -name "$1")" ]
+}
+
+t_image_garbage() {
+	spoil image bash -c 'head -c 4096 /dev/urandom >new && mv new image'
+	missing made
+	out_lacks hello
+	err_has "pale: denied"
+}
+
+t_image_truncated() {
+	spoil image bash -c 'head -c 1000 image >new && mv new image'
+	missing made
+	out_lacks hello
+}
+
+t_image_empty() {
+	spoil image bash -c ': >new && mv new image'
+	missing made
+	out_lacks hello
+}
+
+t_image_header_byte() {
+	spoil image bash -c 'cp image new && printf X | dd of=new bs=1 seek=9 conv=notrunc 2>/dev/null && mv new image'
+	missing made
+	out_lacks hello
+}
+
+# The body is bounds-checked where it is read, not summed at each start: whatever stands there, no crash.
+t_image_scribbled() {
+	local at
+	for at in 300 1500 4000 9000 20000; do
+		bg spoilt bash -c 'until test -e go; do sleep 0.02; done; env cat file; env touch made; env ls / >/dev/null; git status >/dev/null 2>&1; true'
+		until_true 10 has_session_file image || fail "no image"
+		python3 - "$(find "$XDG_RUNTIME_DIR" -name image)" $at <<'PY'
+import os, sys
+p, at = sys.argv[1], int(sys.argv[2])
+d = bytearray(open(p, "rb").read())
+for i in range(at, min(at + 600, len(d))): d[i] = (i * 167 + at) & 255
+open(p + ".new", "wb").write(d)
+os.rename(p + ".new", p)
+PY
+		: >go
+		bg_wait spoilt
+		[ "$RC" -lt 128 ] || fail "it crashed at $at"
+		! grep -qiE 'segmentation|abort|smash' "$S/err" || fail "it crashed at $at"
+		rm -f go made
+	done
+}
+
+t_image_removed() {
+	spoil image rm image
+	missing made
+	out_lacks hello
+}
+
+t_ring_garbage() {
+	spoil ring bash -c 'head -c 8192 /dev/urandom >new && mv new ring'
+	missing made
+	out_lacks hello
+}
+
+t_ring_removed() {
+	spoil ring rm ring
+	missing made
+	out_lacks hello
+}
+
+# Scribbled over while everyone has it mapped: lost records perhaps, but no crash and no lie of the chain.
+t_ring_scribbled() {
+	spoil ring bash -c 'dd if=/dev/urandom of=ring bs=64 seek=4 count=2000 conv=notrunc 2>/dev/null'
+	run pale log verify
+	out_lacks "bad record"
+	[ "$RC" -le 1 ] || fail "verify cannot run"
+}
+
+t_socket_removed() {
+	printf '[commands]\nask = touch\n' | policy
+	spoil agent.sock rm agent.sock
+	missing made
+}
+
+t_session_dir_elsewhere() {
+	mkdir -p fake
+	fsh 'PALE_SESSION_DIR=$PWD/fake cat ~/.ssh/id_rsa; PALE_SESSION_DIR= cat ~/.ssh/id_rsa; LD_PRELOAD= cat ~/.ssh/id_rsa'
+	rc_not 0
+	no_decoy
+}
+
+# --- what is not there ----------------------------------------------------------------------------------
+
+# A copy of the installation that may be broken.
+copied() {
+	cp -r "$T_STAGE" "$S/copy"
+	chmod -R u+w "$S/copy"
+	PATH=$S/copy/bin:$PATH
+}
+
+t_missing_preload() {
+	copied
+	rm "$S/copy/lib/pale/libpale.so"
+	fence touch made
+	rc_is 125
+	err_has libpale.so
+	missing made
+}
+
+t_unreadable_preload() {
+	copied
+	chmod 000 "$S/copy/lib/pale/libpale.so"
+	fence touch made
+	rc_is 125
+	missing made
+}
+
+t_preload_is_no_library() {
+	copied
+	echo "not a library" >"$S/copy/lib/pale/libpale.so"
+	fence touch made
+	[ "$RC" = 125 ] || [ "$RC" = 126 ] || fail "exit status $RC"
+	missing made
+}
+
+t_preload_path_with_a_space() {
+	cp -r "$T_STAGE" "$S/a copy"
+	run "$S/a copy/bin/pale" run -q -- touch made
+	rc_is 125
+	missing made
+}
+
+t_missing_helper() {
+	copied
+	rm "$S/copy/libexec/pale/pale-helper"
+	fence touch made
+	rc_is 125
+	err_has pale-helper
+	missing made
+}
+
+t_helper_is_something_else() {
+	copied
+	cp /bin/true "$S/copy/libexec/pale/pale-helper"
+	fence touch made
+	rc_is 125
+	missing made
+}
+
+t_no_home() {
+	run env -u HOME pale run -q -- cat file
+	[ "$RC" = 125 ] || [ "$RC" = 0 ] || fail "exit status $RC"
+	run env -u XDG_RUNTIME_DIR pale run -q -- cat file
+	rc_is 0
+	run env XDG_RUNTIME_DIR=/nonexistent pale run -q -- cat file
+	rc_is 0
+}
+
+# --- too long, not text -----------------------------------------------------------------------------------
+
+t_argv_of_a_mebibyte() {
+	cat >big.py <<-'EOF2'
+		import subprocess, sys
+		args = ["/bin/true"] + ["x" * 100000] * 11
+		try:
+		    print(subprocess.run(args).returncode)
+		except OSError as e:
+		    print(e.errno)
+	EOF2
+	fence python3 big.py
+	rc_is 0
+	out_is 13
+	err_has "pale: denied exec"
+	recorded exec deny /bin/true
+	verifies
+}
+
+t_argv_just_below_the_limit() {
+	fence python3 -c 'import subprocess; print(subprocess.run(["/bin/true"] + ["x" * 100000] * 2).returncode)'
+	rc_is 0
+	out_is 0
+	verifies
+}
+
+t_operator_argv_of_a_mebibyte() {
+	run python3 -c 'import subprocess, sys; sys.exit(subprocess.run(["pale", "run", "-q", "--", "/bin/echo"] + ["x" * 100000] * 11).returncode)'
+	[ "$RC" = 126 ] || [ "$RC" = 125 ] || [ "$RC" = 0 ] || fail "exit status $RC"
+	verifies
+}
+
+t_path_of_a_mebibyte() {
+	fence python3 -c '
+import os
+for call in (lambda p: open(p), os.unlink, os.mkdir, os.rmdir, lambda p: os.rename(p, p), os.listdir,
+             lambda p: os.symlink("x", p), lambda p: os.truncate(p, 0), lambda p: os.execv(p, [p])):
+    try:
+        call("/" + "a/" * 524288)
+        print("done")
+    except OSError as e:
+        print(e.errno)'
+	rc_is 0
+	out_lacks "done"
+	! grep -vqE '^(36|13)$' "$S/out" || fail "other errors than ENAMETOOLONG and EACCES"
+	verifies
+}
+
+t_names_that_are_no_text() {
+	fsh $'printf x >$\'bad\\377name\\001\'; cat $\'bad\\377name\\001\'; mkdir -p $\'new\\nline\'; cat <$\'/tmp/../nowhere\\377\'; touch $\'../out\\377side\''
+	out_has x
+	exists $'bad\377name\001'
+	missing $'../out\377side'
+	python3 - "$S/err" <<'PY' || fail "raw bytes in pale's line"
+import sys
+for line in open(sys.argv[1], "rb"):
+    assert not line.startswith(b"pale: ") or all(32 <= c < 127 for c in line[:-1]), line
+PY
+	verifies
+	ledgers | python3 -c 'import json, sys; [json.loads(l) for l in sys.stdin]' || fail "the ledger is no JSON"
+	run pale log
+	python3 -c 'import sys; assert all(c == 10 or 32 <= c < 127 for c in open(sys.argv[1], "rb").read())' "$S/out" ||
+		fail "raw bytes in pale log"
+}
+
+# Deeper than PATH_MAX: what is over the limit is refused, by whatever way it is named.
+t_deep_tree() {
+	fence python3 -c '
+import os
+os.mkdir("d"); os.chdir("d")
+up = "../"
+try:
+    for i in range(100):
+        os.mkdir("x" * 100); os.chdir("x" * 100); up += "../"
+except OSError as e: print("errno", e.errno)
+for p in (up + "../outside", "../" * 1000 + "etc/../" + os.environ["HOME"] + "/outside"):
+    try:
+        open(p, "w")
+        print("written")
+    except OSError as e: print("errno", e.errno)'
+	rc_is 0
+	out_lacks written
+	! grep -vqE '^errno (36|13|2)$' "$S/out" || fail "other errors"
+	missing ../outside
+	verifies
+}
+
+t_few_descriptors() {
+	fsh 'ulimit -n 8; cat file; cat ~/.ssh/id_rsa; echo x >../outside; true'
+	out_has hello
+	no_decoy
+	missing ../outside
+}
+
+t_small_stack() {
+	fsh 'ulimit -s 256; cat file; cat ~/.ssh/id_rsa; true'
+	out_has hello
+	no_decoy
+}
+
+t_no_memory() {
+	fsh 'ulimit -v 60000; cat file; cat ~/.ssh/id_rsa; true'
+	out_has hello
+	no_decoy
+}
+
+t_closed_stdio() {
+	fsh 'cat file >&- 2>&-; cat ~/.ssh/id_rsa 2>&-; cat ~/.ssh/id_rsa <&- ; exec 0<&- 1>&- 2>&-; cat ~/.ssh/id_rsa; rm -f ~/elsewhere/file'
+	no_decoy
+	exists ~/elsewhere/file
+}
+
+scenario "$@"
