@@ -1,0 +1,148 @@
+# Real agents from npm, driven by a scripted model: sourced after lib.sh by tests/t/80-agent.sh and
+# by tests/agents/run.sh.
+#
+# agent_need NAME installs the pinned package once, below the user's real home, or skips.
+# play bare|fenced NAME STEPS runs one session; what came back is in $S/heard, one JSON line a step.
+
+A=${A:-$(dirname "${BASH_SOURCE[0]}")}
+CACHE=${PALE_AGENTS:-$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/pale-agents}
+
+declare -A PACKAGE=(
+	[qwen]=@qwen-code/qwen-code@0.15.10
+	[gemini]=@google/gemini-cli@0.61.0
+	[opencode]=opencode-ai@1.18.33
+	[claude]=@anthropic-ai/claude-code@2.1.330
+	[codex]=@openai/codex@0.169.0
+)
+
+agent_dir() {
+	local p=${PACKAGE[$1]}
+	echo "$CACHE/$1-${p##*@}"
+}
+
+agent_program() {
+	echo "$(agent_dir "$1")/node_modules/.bin/$1"
+}
+
+# The system's certificates, which node does not read by itself.
+agent_npm() {
+	local certs=/etc/ssl/certs/ca-certificates.crt
+	[ ! -r $certs ] || export NODE_EXTRA_CA_CERTS=$certs
+	HOME=$CACHE npm_config_fetch_retries=0 timeout 120 npm install --no-audit --no-fund --prefix "$@"
+}
+
+agent_install() {
+	local dir temp
+	dir=$(agent_dir "$1")
+	[ ! -x "$(agent_program "$1")" ] || return 0
+	mkdir -p "$CACHE" || return 1
+	temp=$(mktemp -d "$CACHE/new.XXXXXX") || return 1
+	if agent_npm "$temp" "${PACKAGE[$1]}" >"$S/npm.log" 2>&1 && { rm -rf "$dir" && mv -T "$temp" "$dir"; }; then
+		return 0
+	fi
+	rm -rf "$temp"
+	return 1
+}
+
+agent_need() {
+	need node npm python3 git curl
+	agent_install "$1" || skip "${PACKAGE[$1]} cannot be installed: $(grep -m1 'npm error [a-z]' "$S/npm.log" | cut -c1-120)"
+}
+
+# --- one function an agent: configuration in $HOME, the command line in CMD; $1 = port of the model ---
+
+with_qwen() {
+	mkdir -p ~/.qwen
+	echo '{"security":{"auth":{"selectedType":"openai"}},"telemetry":{"enabled":false},"usageStatisticsEnabled":false}' \
+		>~/.qwen/settings.json
+	CMD=(env OPENAI_API_KEY=fake OPENAI_MODEL=fake QWEN_TELEMETRY_ENABLED=false
+		"$(agent_program qwen)" --auth-type openai --openai-base-url "http://127.0.0.1:$1/v1" --yolo -p go)
+}
+
+with_gemini() {
+	mkdir -p ~/.gemini
+	echo '{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}' \
+		>~/.gemini/settings.json
+	CMD=(env GEMINI_API_KEY=fake GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:$1" GEMINI_CLI_NO_RELAUNCH=true
+		"$(agent_program gemini)" --yolo --skip-trust -m gemini-2.5-flash -p go)
+}
+
+with_opencode() {
+	mkdir -p ~/.config/opencode
+	cat >~/.config/opencode/opencode.json <<-END
+		{"provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:$1/v1", "apiKey": "fake"},
+		 "models": {"fake": {}}}}, "model": "fake/fake", "small_model": "fake/fake", "share": "disabled", "autoupdate": false,
+		 "permission": {"edit": "allow", "bash": "allow", "webfetch": "allow", "external_directory": "allow", "read": "allow"}}
+	END
+	CMD=(env OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1
+		OPENCODE_DISABLE_DEFAULT_PLUGINS=1 "$(agent_program opencode)" run go)
+}
+
+with_claude() {
+	CMD=(env ANTHROPIC_BASE_URL="http://127.0.0.1:$1" ANTHROPIC_API_KEY=fake CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+		DISABLE_AUTOUPDATER=1 CLAUDE_CONFIG_DIR="$HOME/.claude" "$(agent_program claude)" -p go
+		--dangerously-skip-permissions --output-format stream-json --verbose)
+}
+
+with_codex() {
+	mkdir -p ~/.codex
+	cat >~/.codex/config.toml <<-END
+		model = "gpt-5.5"
+		model_provider = "fake"
+		check_for_update_on_startup = false
+		[analytics]
+		enabled = false
+		[model_providers.fake]
+		name = "fake"
+		base_url = "http://127.0.0.1:$1/v1"
+		env_key = "FAKE_KEY"
+		wire_api = "responses"
+	END
+	CMD=(env FAKE_KEY=fake "$(agent_program codex)" exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox go)
+}
+
+# --- a session --------------------------------------------------------------------------------------
+
+# serve NAME PROGRAM ARG...: starts it in the background and leaves what it wrote to its port file in PORTS.
+serve() {
+	local port_file=$S/$1.port
+	rm -f "$port_file"
+	"${@:2}" >"$S/$1.server" 2>&1 &
+	SERVERS+=($!)
+	until_true 10 test -s "$port_file" || fail "$1 did not start: $(cat "$S/$1.server")"
+	read -r -a PORTS <"$port_file"
+}
+
+SERVERS=()
+servers_end() {
+	[ ${#SERVERS[@]} = 0 ] || kill "${SERVERS[@]}" 2>/dev/null
+	SERVERS=()
+}
+
+# play bare|fenced AGENT STEPS_FILE
+play() {
+	rm -f "$S/heard"
+	serve model python3 "$A/model.py" "$2" "$3" "$S/heard" "$S/model.port"
+	"with_$2" "${PORTS[0]}"
+	case $1 in
+	bare) run timeout -k 5 "${LIMIT:-60}" "${CMD[@]}" ;;
+	fenced) run timeout -k 5 "${LIMIT:-60}" pale run -q ${OPTS[@]+"${OPTS[@]}"} -- "${CMD[@]}" ;;
+	esac
+	servers_end
+}
+
+# heard KIND [WORD]: what the model was told by the steps of that kind whose words hold WORD.
+heard() {
+	[ ! -e "$S/heard" ] || python3 - "$S/heard" "$@" <<-'END'
+		import json, sys
+		for line in open(sys.argv[1]):
+		    r = json.loads(line)
+		    if r.get("kind") == sys.argv[2] and all(w in " ".join(r["words"]) for w in sys.argv[3:]):
+		        print(r["result"])
+	END
+}
+
+steps_heard() {
+	[ -e "$S/heard" ] || { echo 0 && return; }
+	grep -c '"step"' "$S/heard"
+}
