@@ -169,7 +169,7 @@ static uint32_t descend(struct trie *t, uint32_t parent, const char *s, size_t n
 	if (n == 2 && s[0] == '*' && s[1] == '*')
 		return any_of(t, parent);
 	if (glob_is_literal(s, n)) {
-		k.flags = NODE_NAMED;
+		k.flags = NODE_NAMED | (node_of(t, parent)->out.flags & NODE_EXACT);
 		k.spec = SPEC_LITERAL;
 		k.n = unquote(s, n, name);
 		k.name = name;
@@ -380,7 +380,7 @@ int compile_path(struct compiler *c, const struct policy *p, struct diags *d)
 	struct trie t = { .c = c };
 	int err = 0, bad = 0;
 
-	node_new(&t, 0, NODE_NAMED, 0);
+	node_new(&t, 0, NODE_NAMED | NODE_EXACT, 0);
 	edges_grow(&t);
 	for (size_t i = 0; i < p->n_rules && !t.err && (!err || err == -EBADMSG); i++) {
 		err = is_path_kind(p->rules[i].kind) ? compile_rule(&t, p, (uint32_t)i, d) : 0;

@@ -138,16 +138,15 @@ static bool sets_config(const struct git_scan *s, const char *lower)
 	return false;
 }
 
-/* Does git look at another repository than the one of the caller's directory? */
-static bool is_elsewhere(const struct git_scan *s)
+/* Under a namespace HEAD's branch is not the one that is pushed to. */
+static bool has_namespace(const struct git_scan *s)
 {
 	struct cmd_walk w = { .view = &s->view };
 	const char *arg;
 	enum cmd_arg kind;
 
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END && kind != ARG_WORD)
-		if (kind == ARG_OPTION && (strcmp(arg, "-C") == 0 || strncmp(arg, "--git-dir", 9) == 0 ||
-					   strncmp(arg, "--namespace", 11) == 0))
+		if (kind == ARG_OPTION && strncmp(arg, "--namespace", 11) == 0)
 			return true;
 	return false;
 }
@@ -446,7 +445,7 @@ bool git_is(const struct command *c)
 static void scan_command(struct git_scan *s, const struct command *c)
 {
 	s->view = cmd_view_of(c);
-	if (s->head && is_elsewhere(s))
+	if (s->head && has_namespace(s))
 		s->head = NULL;
 	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
 		if (strcmp(s->view.word, scans[i].sub) == 0)

@@ -126,7 +126,7 @@ struct request {
 	size_t argc;
 	const char *ident;
 	const char *cwd;
-	const char *git_branch; /* short name of HEAD's branch where the caller knows it, or NULL */
+	const char *git_branch; /* HEAD's branch in the repository that this git works on, or NULL: unknown */
 	const char *host;
 	uint8_t addr[16];
 	bool has_addr;

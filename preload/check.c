@@ -36,13 +36,13 @@ bool judge(const struct request *req, const char *target)
 	return d.verdict == VERDICT_ALLOW;
 }
 
-void refuse(const struct request *req, const char *target, struct decision d)
+void refuse(const struct request *req, const char *target, struct decision d, const char *why)
 {
 	int saved = errno;
 
 	d.verdict = VERDICT_DENY;
 	log_decision(req, target, &d, "");
-	say_denied(req, target, &d, "");
+	say_denied(req, target, &d, why);
 	errno = saved;
 }
 

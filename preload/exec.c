@@ -307,18 +307,26 @@ static bool unhooked_is_allowed(void)
 
 /* --- the verdict -------------------------------------------------------------------------------- */
 
-typedef bool (*verdict_fn)(const struct request *req, const char *target);
+typedef bool (*verdict_fn)(const struct work *w, const char *target);
 
-static bool refuse_unhooked(const struct request *req, const char *target)
+static bool refuse_unhooked(const struct work *w, const char *target)
 {
-	refuse(req, target, (struct decision){ .reason = REASON_UNHOOKED, .rule = RULE_NONE });
+	/* A hookable file is refused for its setuid bit or its interpreter: its kind says nothing then. */
+	const char *why = elf_is_hookable(w->elf.kind) ? "" : elf_kind_text(w->elf.kind);
+
+	refuse(&w->req, target, (struct decision){ .reason = REASON_UNHOOKED, .rule = RULE_NONE }, why);
 	return false;
 }
 
-static bool refuse_long(const struct request *req, const char *target)
+static bool refuse_long(const struct work *w, const char *target)
 {
-	refuse(req, target, (struct decision){ .reason = REASON_TOO_LONG, .rule = RULE_NONE });
+	refuse(&w->req, target, (struct decision){ .reason = REASON_TOO_LONG, .rule = RULE_NONE }, "");
 	return false;
+}
+
+static bool judge_work(const struct work *w, const char *target)
+{
+	return judge(&w->req, target);
 }
 
 /* Calls fn with the command line as people read it, whole where there is memory for it. */
@@ -330,12 +338,12 @@ static bool with_target(struct work *w, verdict_fn fn)
 	bool ok;
 
 	if (!req->argv[0][0])
-		return fn(req, req->path);
+		return fn(w, req->path);
 	whole = n >= sizeof w->target ? scratch_get(n + 1) : NULL;
 	if (!whole)
-		return fn(req, w->target);
+		return fn(w, w->target);
 	argv_join(req->argv, req->argc, whole, n + 1);
-	ok = fn(req, whole);
+	ok = fn(w, whole);
 	scratch_put(whole, n + 1);
 	return ok;
 }
@@ -361,7 +369,7 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	req->ident = known_ident(&w->elf);
 	if (command_wants_branch(req))
 		req->git_branch = gitref_branch(req, q->envp, w->branch, sizeof w->branch);
-	if (!with_target(w, judge))
+	if (!with_target(w, judge_work))
 		return EXEC_DENIED;
 	/*
 	 * Answered here, not by the kernel: binfmt_misc might know the format and start an

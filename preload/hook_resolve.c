@@ -6,9 +6,20 @@
  */
 #include "preload/hooks.h"
 
+#include <strings.h>
+#include <sys/utsname.h>
+
 #include "preload/net.h"
 
 /* --- the name ----------------------------------------------------------------------------------- */
+
+/* This machine's own name is local: git, sudo and many others look it up to introduce themselves. */
+static bool is_own_name(const char *host)
+{
+	struct utsname u;
+
+	return raw1(SYS_uname, &u) == 0 && strcasecmp(host, u.nodename) == 0;
+}
 
 /* Lower case, without the root's dot, into host.  0, -ENAMETOOLONG, or -ENOENT for no name at all. */
 static int name_canonical(const char *name, char host[LIMIT_HOST])
@@ -24,6 +35,8 @@ static int name_canonical(const char *name, char host[LIMIT_HOST])
 	for (size_t i = 0; i < n; i++)
 		host[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] - 'A' + 'a') : name[i];
 	host[n] = '\0';
+	if (is_own_name(host))
+		memcpy(host, "localhost", sizeof "localhost");
 	return 0;
 }
 

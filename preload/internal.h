@@ -153,15 +153,16 @@ int check_open(int dirfd, const char *path, int flags, unsigned mode);
  * host:port).  True = allowed.  async-signal-safe, vfork-safe, errno kept.
  */
 bool judge(const struct request *req, const char *target);
-/* Judged already (by the caller, with reason): records and says a denial. */
-void refuse(const struct request *req, const char *target, struct decision d);
+/* Judged already (by the caller, with reason): records and says a denial, with why in words where not "". */
+void refuse(const struct request *req, const char *target, struct decision d, const char *why);
 
 /* --- write it down, say it, ask: log.c, say.c, ask.c ------------------------------------------- */
 
 void log_decision(const struct request *req, const char *target, const struct decision *d,
 		  const char *approval);
 void log_attach(void);
-/* One stderr line, once per rule and target in this process (always for exec). */
+/* One stderr line, once per rule and target in this process (always for exec); text is what a human
+ * answered, or more of the reason. */
 void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text);
 
 /* Tells the agent that a human is being asked. */

@@ -168,7 +168,8 @@ static int refuse_family(unsigned family)
 
 	text_str(&o, "address family ");
 	text_uint(&o, family);
-	refuse(&req, text_end(&o), (struct decision){ .reason = REASON_MALFORMED, .rule = RULE_NONE });
+	refuse(&req, text_end(&o), (struct decision){ .reason = REASON_MALFORMED, .rule = RULE_NONE },
+	       "an address family that pale does not know");
 	return -EACCES;
 }
 

@@ -77,7 +77,7 @@ void say_denied(const struct request *req, const char *target, const struct deci
 	text_str(&o, "; see: pale explain ");
 	text_hex(&o, id, 4);
 	if (text && *text) {
-		text_str(&o, "; said: ");
+		text_str(&o, d->reason == REASON_HUMAN ? "; said: " : "; ");
 		text_escaped(&o, text, strlen(text));
 	}
 	if (message) {

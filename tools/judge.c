@@ -67,7 +67,7 @@ static int judge(const struct launch *l, struct request *req, const char *target
 
 	if (getcwd(cwd, sizeof(cwd)))
 		req->cwd = cwd;
-	if (req->cwd && command_wants_branch(req) && branch_of(cwd, branch, sizeof(branch)))
+	if (req->cwd && command_wants_branch(req) && branch_of(req, cwd, branch, sizeof(branch)))
 		req->git_branch = branch;
 	d = eval(&l->image, req);
 	record(l, req, target, &d);

@@ -125,17 +125,17 @@ static json_t *sarif_of(const struct diags *d)
 }
 
 /*
- * What a preset merely remarks on (paths that this machine does not have) is not the reader's to
- * mend; its warnings are, by another preset.
+ * A preset is not the reader's to mend, and knows what it gives away: its remarks are shown to who
+ * lints it by name (--preset), its errors always.
  */
-static void drop_preset_notes(struct diags *d)
+static void drop_preset_remarks(struct diags *d)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
 		struct diag *g = &d->list[i];
 
-		if (g->severity == SEVERITY_NOTE && g->file && strncmp(g->file, "preset ", 7) == 0) {
+		if (g->severity != SEVERITY_ERROR && g->file && strncmp(g->file, "preset ", 7) == 0) {
 			free(g->file);
 			free(g->text);
 			free(g->hint);
@@ -180,7 +180,8 @@ static int lint_run(const struct options *o, int argc, char **argv)
 	}
 	diags_init(&d);
 	r = collect(o, file, &d);
-	drop_preset_notes(&d);
+	if (!o->preset)
+		drop_preset_remarks(&d);
 	if (o->sarif)
 		print_json(sarif_of(&d));
 	else if (o->json)

@@ -155,11 +155,20 @@ static bool head_of(const char *dir, const char *dot_git, char *buf, size_t size
 	return read_head(git_dir, buf, size);
 }
 
-bool branch_of(const char *dir, char *buf, size_t size)
+/* git -C, --git-dir and GIT_DIR name another repository than the one dir is in. */
+static bool works_elsewhere(const struct request *req)
+{
+	for (size_t i = 0; i < req->argc; i++)
+		if (strcmp(req->argv[i], "-C") == 0 || strncmp(req->argv[i], "--git-dir", 9) == 0)
+			return true;
+	return getenv("GIT_DIR") != NULL;
+}
+
+bool branch_of(const struct request *req, const char *dir, char *buf, size_t size)
 {
 	char at[PATH_MAX], dot_git[PATH_MAX];
 
-	if (strlen(dir) >= sizeof(at))
+	if (strlen(dir) >= sizeof(at) || works_elsewhere(req))
 		return false;
 	strcpy(at, dir);
 	for (;;) {

@@ -84,7 +84,7 @@ static int ask_exec(struct question *q, char *const *args, size_t n)
 		r = set_program(q, args[0]);
 	if (r < 0)
 		return r;
-	if (command_wants_branch(&q->req) && branch_of(q->cwd, q->branch, sizeof(q->branch)))
+	if (command_wants_branch(&q->req) && branch_of(&q->req, q->cwd, q->branch, sizeof(q->branch)))
 		q->req.git_branch = q->branch;
 	return 0;
 }

@@ -249,8 +249,9 @@ struct program {
 int program_find(const char *name, struct program *ret);
 /* Follows the #! chain and inspects.  0 or -errno where a file cannot be read. */
 int program_inspect(struct program *p);
-/* Short name of HEAD's branch in the repository around dir; false where there is none. */
-bool branch_of(const char *dir, char *buf, size_t size);
+/* Short name of HEAD's branch in the repository around dir; false where there is none, or where req's
+ * git works on another. */
+bool branch_of(const struct request *req, const char *dir, char *buf, size_t size);
 
 /* --- sessions.c, ledgers.c ------------------------------------------------------------------------------ */
 

@@ -245,6 +245,9 @@ START_TEST(test_ancestors_stay)
 		{ OP_RENAME, "/ws/pkg", D, REASON_ANCESTOR, 7 },
 		{ OP_RENAME, "/ws/pkg/any", A, REASON_INSIDE, 0 },
 		{ OP_RENAME, "/ws/pkg/any/etc", D, REASON_ANCESTOR, 7 },
+		/* Removing a directory takes nothing along: only the very place a rule names must stay. */
+		{ OP_DELETE, "/ws/sub/.vscode", A, REASON_INSIDE, 0 },
+		{ OP_DELETE, "/ws/pkg/any/etc", A, REASON_INSIDE, 0 },
 	};
 
 	fixture_rule(&fx, RULE_FILE_READONLY, "/ws/.git/hooks");

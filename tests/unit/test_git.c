@@ -243,9 +243,11 @@ START_TEST(test_details)
 	trunk_init(&f);
 	d = on_branch(&f, "git push origin release/2", "feature");
 	ck_assert_uint_eq(d.rule, 2);
-	/* another repository's HEAD is not the caller's */
-	ck_assert_int_eq(on_branch(&f, "git -C ../other push", "feature").reason, REASON_TRUNK);
-	ck_assert_int_eq(on_branch(&f, "git --git-dir=x push", "feature").reason, REASON_TRUNK);
+	/* the branch told is that of the repository git works on */
+	ck_assert_int_ne(on_branch(&f, "git -C ../other push", "feature").reason, REASON_TRUNK);
+	ck_assert_int_eq(on_branch(&f, "git -C ../other push", NULL).reason, REASON_TRUNK);
+	ck_assert_int_eq(on_branch(&f, "git --git-dir=x push", NULL).reason, REASON_TRUNK);
+	ck_assert_int_eq(on_branch(&f, "git --namespace=x push", "feature").reason, REASON_TRUNK);
 	fixture_done(&f);
 
 	fixture_init(&f);
