@@ -15,7 +15,7 @@ trap '[ -n "${KEEP:-}" ] && echo "kept: $T_BASE" || stage_remove' EXIT
 trap 'exit 130' INT TERM
 stage_install "$B" || exit 2
 mkdir -p "$T_BASE/t" "$T_BASE/victims" "$T_BASE/results"
-cp -r tests/t/. tests/lib.sh "$T_BASE/t/"
+cp -r tests/t/. tests/lib.sh tests/agents "$T_BASE/t/"
 cp "$B"/victims/* "$T_BASE/victims/" 2>/dev/null
 chmod -R a+rX "$T_BASE/t" "$T_BASE/victims" "$T_STAGE"
 
