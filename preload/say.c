@@ -7,6 +7,7 @@
 #include "preload/process.h"
 
 #define SAY_SIZE 16384
+#define SAY_TAIL 2048 /* room for what follows the target */
 
 /* True the first time this process is told of this id.  An exec is always told: it is new each time. */
 static bool say_first_time(enum op op, unsigned id)
@@ -44,11 +45,47 @@ static void say_line(struct out *o)
 		raw3(SYS_write, 2, o->p, o->len);
 }
 
+/* "pale: denied OP TARGET"; a target that fills the line is cut, and what follows still has room. */
+static void put_what(struct out *o, const struct request *req, const char *target)
+{
+	size_t cap = o->cap;
+
+	o->cap -= SAY_TAIL;
+	text_str(o, "pale: denied ");
+	text_str(o, op_name(req->op));
+	text_str(o, " ");
+	text_escaped(o, target, strlen(target));
+	o->cap = cap;
+	if (o->failed) {
+		o->failed = false;
+		text_str(o, "...");
+	}
+}
+
+/* " (RULE: why)" */
+static void put_why(struct out *o, const struct decision *d, const char *why)
+{
+	char rule[512];
+
+	text_str(o, " (");
+	if (state_now() == STATE_LIVE) {
+		decision_describe(&session.img, d, rule, sizeof rule);
+		text_str(o, rule);
+	} else {
+		text_str(o, "the session's policy cannot be read");
+	}
+	if (*why) {
+		text_str(o, ": ");
+		text_escaped(o, why, strlen(why));
+	}
+	text_str(o, ")");
+}
+
 void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text)
 {
 	unsigned id = decision_id(req->op, target, d);
 	const char *message = state_now() == STATE_LIVE ? decision_message(&session.img, d) : NULL;
-	char rule[512];
+	bool said = d->reason == REASON_HUMAN;
 	struct out o;
 	char *line;
 
@@ -57,27 +94,15 @@ void say_denied(const struct request *req, const char *target, const struct deci
 	line = scratch_get(SAY_SIZE);
 	if (!line)
 		return;
-	o = out_of(line, SAY_SIZE - 600);
-	text_str(&o, "pale: denied ");
-	text_str(&o, op_name(req->op));
-	text_str(&o, " ");
-	text_escaped(&o, target, strlen(target));
-	if (o.failed)
-		o = (struct out){ .p = o.p, .len = o.cap - 16, .cap = SAY_SIZE };
-	o.cap = SAY_SIZE;
-	if (state_now() == STATE_LIVE)
-		decision_describe(&session.img, d, rule, sizeof rule);
-	else
-		memcpy(rule, "the session's policy cannot be read",
-		       sizeof "the session's policy cannot be read");
-	text_str(&o, " (");
-	text_str(&o, rule);
-	text_str(&o, ") id=");
+	o = out_of(line, SAY_SIZE);
+	put_what(&o, req, target);
+	put_why(&o, d, said ? "" : text);
+	text_str(&o, " id=");
 	text_hex(&o, id, 4);
 	text_str(&o, "; see: pale explain ");
 	text_hex(&o, id, 4);
-	if (text && *text) {
-		text_str(&o, d->reason == REASON_HUMAN ? "; said: " : "; ");
+	if (said && *text) {
+		text_str(&o, "; said: ");
 		text_escaped(&o, text, strlen(text));
 	}
 	if (message) {
