@@ -315,6 +315,7 @@ static int explain_run(const struct options *o, int argc, char **argv)
 					     "chown",	"utime",   "xattr",  "exec",	 "connect",
 					     "unix",	"resolve", "bind",   NULL };
 	enum op op;
+	int first;
 
 	if (argc == 0) {
 		talk("explain what? pale explain read|write|delete|exec|connect|unix ARG..., or an id");
@@ -327,11 +328,17 @@ static int explain_run(const struct options *o, int argc, char **argv)
 		options_unknown("operation", argv[0], names);
 		return EXIT_USAGE;
 	}
-	if (argc == 1) {
+	first = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
+	if (argc == first) {
 		talk("explain %s needs a target", argv[0]);
 		return EXIT_USAGE;
 	}
-	return explain_words(o, op, argc - 1, argv + 1);
+	/* A command's own options are its words; of anything else this is an option that came too late. */
+	if (op != OP_EXEC && first == 1 && argv[argc - 1][0] == '-') {
+		talk("options stand before `%s`; a target that starts with a dash follows `--`", argv[0]);
+		return EXIT_USAGE;
+	}
+	return explain_words(o, op, argc - first, argv + first);
 }
 
 static const struct opt opts[] = {

@@ -1,0 +1,325 @@
+# limit: 60
+# What the operator reads and writes: lint, explain, trust, show, JSON, and that explain tells the truth.
+. "$T_LIB"
+
+is_json() {
+	python3 -m json.tool <"$S/out" >/dev/null 2>&1 || fail "not JSON"
+}
+
+t_json_everywhere() {
+	printf '[files]\nwrite = /\n[commands]\nallow = python3\n' | policy
+	fsh 'cat file; cat ~/.ssh/id_rsa'
+	run pale lint --json
+	is_json
+	run pale lint --sarif
+	is_json
+	run pale explain --json read file
+	is_json
+	run pale explain --json exec git push origin main
+	is_json
+	run pale explain --json connect example.org:443
+	is_json
+	run pale pending --json
+	rc_is 0
+	is_json
+	run pale policy show --json
+	is_json
+	run pale session list --json
+	is_json
+	run pale log --json
+	python3 -c 'import json, sys; n = [json.loads(l) for l in open(sys.argv[1])]; assert n' "$S/out" || fail "pale log --json"
+	run pale log verify --json
+	rc_is 0
+	is_json
+}
+
+t_data_and_talk_are_apart() {
+	run pale explain read ~/.ssh/id_rsa
+	rc_is 1
+	err_is_empty
+	run pale no-such-thing
+	rc_is 2
+	out_is ""
+	run pale --help
+	rc_is 0
+	err_is_empty
+	run pale --version
+	rc_is 0
+	err_is_empty
+}
+
+t_no_colour_in_pipes() {
+	fsh 'cat ~/.ssh/id_rsa'
+	run pale log
+	! grep -q $'\033' "$S/out" || fail "colour in a pipe"
+	run env CLICOLOR_FORCE=1 pale log
+	grep -q $'\033' "$S/out" || fail "no colour where forced"
+	run env NO_COLOR=1 CLICOLOR_FORCE=1 pale log
+	! grep -q $'\033' "$S/out" || fail "colour in spite of NO_COLOR"
+}
+
+t_did_you_mean() {
+	run pale expalin read x
+	err_has explain
+	run pale run --prest agent -- true
+	err_has preset
+	run pale explain raed x
+	err_has read
+	printf '[sesion]\n' | policy
+	run pale lint
+	cat "$S/out" "$S/err" | grep -q '\[session\]' || fail "no suggestion for a section"
+	run pale run --preset agnet -- true
+	err_has agent
+}
+
+t_explain_exit_codes() {
+	printf '[commands]\nask = touch\n' | policy
+	run pale explain read file
+	rc_is 0
+	run pale explain write ../outside
+	rc_is 1
+	run pale explain exec touch x
+	rc_is 3
+	run pale explain
+	rc_is 2
+	run pale explain read
+	rc_is 2
+	run pale explain exec --
+	rc_is 2
+	# Said, not judged as a file of that name.
+	run pale explain read file --json
+	rc_is 2
+	err_has "--"
+	run pale explain read -- --json
+	rc_is 0
+	run pale explain exec -- touch --json
+	rc_is 3
+}
+
+t_explain_tells_the_rule() {
+	printf '[files]\n# a comment\ndeny = secret\nwrite = ~/elsewhere\n' | policy
+	run pale explain read secret
+	rc_is 1
+	out_has "policy.ini:3"
+	out_has "deny = secret"
+	run pale explain write ~/elsewhere/file
+	rc_is 0
+	out_has "policy.ini:4"
+	run pale explain write ~/outside
+	rc_is 1
+	out_has "[files]"
+	out_has "write ="
+}
+
+t_most_specific_wins_and_order_never_matters() {
+	mkdir -p a/b/c
+	printf '[files]\ndeny = a\nwrite = a/b\nreadonly = a/b/c\n' | policy
+	fsh 'echo x >a/x; echo x >a/b/x; echo x >a/b/c/x'
+	missing a/x
+	exists a/b/x
+	missing a/b/c/x
+	rm a/b/x
+	printf '[files]\nreadonly = a/b/c\nwrite = a/b\ndeny = a\n' | policy
+	fsh 'echo x >a/x; echo x >a/b/x; echo x >a/b/c/x'
+	missing a/x
+	exists a/b/x
+	missing a/b/c/x
+}
+
+t_hard_rules_yield_to_no_rule() {
+	printf '[files]\nwrite = ~/.ssh\nread = ~/.ssh/id_rsa\n' | policy
+	fence cat ~/.ssh/id_rsa
+	no_decoy
+	denied read "$HOME/.ssh/id_rsa"
+	run pale explain read ~/.ssh/id_rsa
+	rc_is 1
+	out_has sensitive
+}
+
+t_sensitive_flag() {
+	OPTS=(--allow-sensitive-roots)
+	fence cat ~/.ssh/id_rsa
+	rc_is 0
+	out_has "$DECOY"
+}
+
+t_project_policy_only_tightens() {
+	mkdir .pale
+	printf '[files]\nwrite = ~/elsewhere\ndeny = private\n[commands]\nask = npm publish\n[session]\napprovals = never\n' >.pale/policy.ini
+	chmod 600 .pale/policy.ini
+	echo "$DECOY" >private
+	fsh 'cat private; echo x >~/elsewhere/made'
+	no_decoy
+	missing ~/elsewhere/made
+	run pale trust
+	rc_is 0
+	fsh 'cat private; echo x >~/elsewhere/made'
+	no_decoy
+	exists ~/elsewhere/made
+	# Pinned to the content: a change is a stranger again.
+	rm ~/elsewhere/made
+	printf '\n[network]\nmode = open\n' >>.pale/policy.ini
+	fsh 'echo x >~/elsewhere/made'
+	missing ~/elsewhere/made
+	run pale trust
+	fsh 'echo x >~/elsewhere/made'
+	exists ~/elsewhere/made
+}
+
+t_agent_cannot_trust() {
+	mkdir .pale
+	printf '[files]\nwrite = ~/elsewhere\n' >.pale/policy.ini
+	chmod 600 .pale/policy.ini
+	fence pale trust
+	rc_not 0
+	fsh 'echo x >~/elsewhere/made'
+	missing ~/elsewhere/made
+}
+
+t_agent_sections() {
+	printf '[agent "reviewer" session]\nmode = read-only\n' | policy
+	fsh 'echo x >made'
+	exists made
+	run pale run -q --agent reviewer -- bash -c 'echo x >made2; read -r line <file; echo "$line"; cat file'
+	missing made2
+	out_is "hello from the workspace"
+	denied exec "cat file" "read-only"
+}
+
+t_presets() {
+	local name
+	for name in agent security-v0 review ci; do
+		run pale policy show --preset $name
+		rc_is 0
+		printf 'preset = %s\n' $name | policy
+		run pale lint
+		[ "$RC" -le 1 ] || fail "$name"
+		! grep -q ' error: ' "$S/out" "$S/err" || fail "$name has errors"
+	done
+	policy </dev/null
+	run pale run -q --preset review -- bash -c 'cat file; echo x >made; git init -q r; touch y'
+	out_has hello
+	missing made
+	missing y
+	run pale run -q --preset ci -- bash -c 'echo x >made; no-such-build-tool; touch y; true'
+	exists made
+	not_recorded approval/request '[a-z]*'
+}
+
+# lints CODE POLICY: lint has this finding.
+lints() {
+	# shellcheck disable=SC2059
+	printf "$2" | policy
+	run pale lint
+	rc_is 1 "$2"
+	cat "$S/out" "$S/err" | grep -qiE "$1" || fail "no finding like $1 for: $2"
+}
+
+t_lint_findings() {
+	lints 'broad' '[files]\nwrite = /\n'
+	lints 'broad' '[commands]\ndefault = ask\nallow = *\n'
+	lints 'suffix' '[network]\nallow = *.github.io\n'
+	lints 'escape|interpreter|run' '[commands]\ndefault = ask\nallow = find\n'
+	lints 'escape|interpreter|run' '[commands]\ndefault = ask\nallow = awk\n'
+	lints 'interpreter|run' '[commands]\ndefault = ask\nallow = python3\n'
+	lints 'tie|tied' '[files]\nwrite = ~/elsewhere\ndeny = ~/elsewhere\n'
+	lints 'unreach|never|dupl' '[files]\nwrite = ~/elsewhere\nwrite = ~/elsewhere\n'
+	lints 'deny ?list' '[commands]\nallow = sudo\n'
+	lints 'sensitive' '[files]\nwrite = ~/.ssh/made\n'
+}
+
+t_lint_notes_are_no_findings() {
+	printf '[files]\nwrite = /no/such/place\n' | policy
+	run pale lint
+	rc_is 0
+	out_has missing-path
+}
+
+t_lint_statuses() {
+	printf '[files]\nwrite = ~/elsewhere\n' | policy
+	run pale lint
+	rc_is 0
+	run pale lint /no/such/file
+	rc_is 2
+}
+
+# 200 questions: what explain says is what happens.
+t_explain_and_run_agree() {
+	local i
+	mkdir -p bin a/b vault ~/elsewhere/d
+	for i in git npm cargo gh curl touch docker systemctl rm make; do
+		printf '#!/bin/sh\nexit 0\n' >bin/$i
+		chmod +x bin/$i
+	done
+	ln -s vault link && ln -s "$HOME/elsewhere" out
+	policy <<-EOF2
+		[files]
+		deny = vault
+		readonly = a/b
+		write = ~/elsewhere/d
+		keep = **/*.sqlite
+		[commands]
+		deny = git push origin (dev|next)
+		ask = make release
+		deny = rm -rf
+	EOF2
+	cat >questions.py <<-'EOF2'
+		import random, os
+		random.seed(4)
+		home, dirs = os.environ["HOME"], ["", "a/", "a/b/", "vault/", "link/", "out/", "out/d/", "../", "../elsewhere/", "../elsewhere/d/", "../.ssh/", "a/../", "a/b/../../vault/", "/tmp/pale-test-%d/" % os.getpid()]
+		files = ["f%d", "x%d.sqlite", "id_rsa%d", ".git/hooks/h%d", ".vscode/t%d.json", ".git/hooks/h%d.sample", ".env%d"]
+		words = {"git": ["push origin main", "push origin dev", "push origin next", "push", "status", "commit -m x", "-C a push origin +HEAD:main", "push origin topic"],
+		         "npm": ["publish", "install", "run build", "token"], "cargo": ["publish", "build"], "gh": ["pr create", "pr view", "api x"],
+		         "docker": ["run --privileged x", "ps"], "systemctl": ["poweroff", "status"], "rm": ["-rf x", "-r -f x", "x", "-fr x"], "make": ["release", "all"], "touch": ["x"]}
+		out = []
+		while len(out) < 130:
+		    p = random.choice(dirs) + random.choice(files) % len(out)
+		    q = (random.choice(["read", "write", "delete"]), home + "/work/" + p if random.random() < .3 and not p.startswith("/") else p)
+		    out.append(q)
+		    # It exists, so that the answer is about permission; each question has a file of its own.
+		    os.makedirs(os.path.dirname(q[1]) or ".", exist_ok=True)
+		    open(q[1], "w").close()
+		for c in words:
+		    for w in words[c]:
+		        for pre in ("", "env ", "nice -n 3 "): out.append(("exec", pre + c + " " + w))
+		print("\n".join(a + "\t" + b for a, b in out[:200]))
+	EOF2
+	cat >acts.py <<-'EOF2'
+		import os, subprocess, sys
+		for line in open("questions.tsv"):
+		    op, what = line.rstrip("\n").split("\t")
+		    try:
+		        if op == "read": os.close(os.open(what, os.O_RDONLY))
+		        elif op == "write": os.close(os.open(what, os.O_WRONLY | os.O_APPEND))
+		        elif op == "delete": os.unlink(what)
+		        else:
+		            r = subprocess.run(what.split(), stderr=subprocess.DEVNULL)
+		            if r.returncode in (126, 125): raise PermissionError
+		        v = "allow"
+		    except PermissionError: v = "deny"
+		    except OSError: v = "allow"
+		    print(v, op, what, sep="\t")
+	EOF2
+	python3 questions.py >questions.tsv
+	export PATH=$W/bin:$PATH
+	while IFS=$'\t' read -r op what; do
+		# shellcheck disable=SC2086
+		if [ "$op" = exec ]; then pale explain exec -- $what; else pale explain "$op" "$what"; fi >/dev/null 2>"$S/err"
+		case $? in
+		0) echo "allow	$op	$what" ;;
+		1 | 3) echo "deny	$op	$what" ;;
+		*) echo "error	$op	$what $(cat "$S/err")" ;;
+		esac
+	done <questions.tsv >"$S/said"
+	OPTS=(-n)
+	fence python3 acts.py
+	rc_is 0
+	cp "$S/out" "$S/done"
+	rm -rf "$(dirname "$(grep -o "/tmp/pale-test-[0-9]*/" questions.tsv | head -1)x")"
+	: >"$S/out"
+	diff "$S/said" "$S/done" >"$S/diff" || fail "explain and run differ: $(head -40 "$S/diff")"
+	[ "$(cut -f1 "$S/said" | sort | uniq -c | wc -l)" = 2 ] || fail "not both verdicts occur"
+	[ "$(wc -l <"$S/said")" = 200 ] || fail "not 200 questions"
+}
+
+scenario "$@"
