@@ -26,7 +26,7 @@ stage_make() {
 
 stage_install() {
 	make --no-print-directory -s install DESTDIR= PREFIX="$T_STAGE" B="$1" >"$T_BASE/install.log" 2>&1 ||
-		[ -n "${LAX:-}" ] || { cat "$T_BASE/install.log" && return 1; }
+		{ cat "$T_BASE/install.log" && return 1; }
 }
 
 # Runs a command as the ordinary user with an environment of its own: as_user SCRATCH COMMAND...
