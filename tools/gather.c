@@ -17,6 +17,7 @@ struct gather {
 	struct bundle *b;
 	struct diags *d;
 	struct dirs dirs;
+	struct reals reals;
 };
 
 static int set(char **field, const char *value)
@@ -42,24 +43,24 @@ static int list_add(char ***list, size_t *n, const char *path)
 }
 
 /* Both spellings: as it is named and as it really lies. */
-static int list_add_both(char ***list, size_t *n, const char *path)
+static int list_add_both(struct gather *g, char ***list, size_t *n, const char *path)
 {
 	char real[PATH_MAX];
 	int r = list_add(list, n, path);
 
-	if (r < 0 || path_real(path, real, sizeof(real)) < 0 || strcmp(real, path) == 0)
+	if (r < 0 || reals_find(&g->reals, path, real, sizeof(real)) < 0 || strcmp(real, path) == 0)
 		return r;
 	return list_add(list, n, real);
 }
 
 static int protect(struct gather *g, const char *path)
 {
-	return list_add_both(&g->b->self_write, &g->b->n_self_write, path);
+	return list_add_both(g, &g->b->self_write, &g->b->n_self_write, path);
 }
 
 static int hide(struct gather *g, const char *path)
 {
-	return list_add_both(&g->b->self_hide, &g->b->n_self_hide, path);
+	return list_add_both(g, &g->b->self_hide, &g->b->n_self_hide, path);
 }
 
 static int add_source(struct gather *g, enum source_layer layer, const char *path)
@@ -248,10 +249,23 @@ static int gather_flags(struct gather *g)
 	return r;
 }
 
-int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d)
+/* A file that is refused is a finding; go on, so that all of them are told at once. */
+static int gather_all(struct gather *g)
 {
 	static int (*const steps[])(struct gather *) = { gather_flags,	 gather_floor, gather_user,
 							 gather_project, gather_self,  gather_idents };
+
+	for (size_t i = 0; i < NELEM(steps); i++) {
+		int r = steps[i](g);
+
+		if (r < 0 && r != -EPERM)
+			return r;
+	}
+	return 0;
+}
+
+int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d)
+{
 	struct gather g = { .o = o, .b = b, .d = d };
 	int r;
 
@@ -259,11 +273,9 @@ int bundle_gather(const struct options *o, const char *session, struct bundle *b
 	r = gather_places(&g, session);
 	if (r < 0 || d->n_errors)
 		return r < 0 ? r : -EBADMSG;
-	/* A file that is refused is a finding; go on, so that all of them are told at once. */
-	for (size_t i = 0; i < NELEM(steps); i++) {
-		r = steps[i](&g);
-		if (r < 0 && r != -EPERM)
-			return r;
-	}
+	r = gather_all(&g);
+	reals_done(&g.reals);
+	if (r < 0)
+		return r;
 	return d->n_errors ? -EBADMSG : 0;
 }

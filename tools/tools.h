@@ -195,6 +195,20 @@ int runtime_make(char *buf, size_t size);
 int installed_find(struct installed *ret, char *why, size_t size);
 /* Real path of path, which need not exist: the longest existing ancestor is resolved.  0 or -errno. */
 int path_real(const char *path, char *buf, size_t size);
+/*
+ * path_real() for many names below few directories, which it remembers: { 0 } to begin with,
+ * reals_done() at the end.  What changes meanwhile may be missed.
+ */
+#define REALS_MAX 128
+struct reals {
+	struct real_dir {
+		char *path, *real;
+		bool missing;
+	} dirs[REALS_MAX];
+	size_t n;
+};
+int reals_find(struct reals *r, const char *path, char *buf, size_t size);
+void reals_done(struct reals *r);
 
 /* --- gather.c, readfile.c, load.c: the policy of a session -------------------------------------------- */
 
