@@ -75,8 +75,7 @@ static void put_rule(struct out *o, const struct image *img, const struct image_
 	escaped(o, image_str(img, r->text));
 }
 
-/* The image that decided: `nested` counts the sessions outwards. */
-static bool deciding_image(const struct image *img, const struct decision *d, struct image *ret)
+bool decision_image(const struct image *img, const struct decision *d, struct image *ret)
 {
 	*ret = *img;
 	if (d->nested > LIMIT_DEPTH)
@@ -90,7 +89,7 @@ static bool deciding_image(const struct image *img, const struct decision *d, st
 static const struct image_rule *deciding_rule(const struct image *img, const struct decision *d,
 					      struct image *ret)
 {
-	if (!deciding_image(img, d, ret) || d->rule == RULE_NONE)
+	if (!decision_image(img, d, ret) || d->rule == RULE_NONE)
 		return NULL;
 	return image_rule(ret, d->rule);
 }

@@ -23,7 +23,8 @@ struct trace {
 	struct beaten list[16];
 	size_t n;
 };
-/* As eval of this image alone (no outer), and fills trace with every rule that matched, the winner included. */
+/* As eval of this image alone (no outer), and fills trace with every rule that matched, the winner included.
+ */
 struct decision eval_trace(const struct image *img, const struct request *req, struct trace *trace);
 
 /*
@@ -31,6 +32,8 @@ struct decision eval_trace(const struct image *img, const struct request *req, s
  * "policy.ini:12 [files] deny = ~/.ssh", always NUL-terminated, cut at size.  async-signal-safe.
  */
 void decision_describe(const struct image *img, const struct decision *d, char *buf, size_t size);
+/* The image whose rule decided: img itself, or one around it where d is nested; false for a nonsensical d. */
+bool decision_image(const struct image *img, const struct decision *d, struct image *ret);
 /* The rule's `message =`, or NULL. */
 const char *decision_message(const struct image *img, const struct decision *d);
 /* 16-bit id of a decision shown to people (7f3a): of op, target and rule. */

@@ -99,3 +99,43 @@ bool image_outer(const struct image *img, struct image *ret_outer)
 
 	return p && image_open(ret_outer, p, len, IMAGE_CHECK_HEADER) == 0;
 }
+
+bool image_is_within(const struct image *img, const struct image *around)
+{
+	struct image at = *img;
+
+	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
+		/* The bytes: an id is a checksum, and someone may look for one that collides. */
+		if (at.size == around->size && memcmp(at.base, around->base, at.size) == 0)
+			return true;
+		if (!image_outer(&at, &at))
+			return false;
+	}
+	return false;
+}
+
+static const char *own_ident(const struct image *img, const uint8_t build_id[20])
+{
+	size_t len;
+	const struct image_ident *id = image_sec(img, SEC_IDENT, &len);
+
+	for (size_t i = 0; id && i < len / sizeof(*id); i++)
+		if (memcmp(id[i].build_id, build_id, sizeof(id[i].build_id)) == 0)
+			return image_str(img, id[i].name);
+	return NULL;
+}
+
+/* Outermost first: a nested policy does not get to rename a program. */
+const char *image_ident(const struct image *img, const uint8_t build_id[20])
+{
+	const char *name = NULL, *s;
+	struct image at = *img;
+
+	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
+		s = own_ident(&at, build_id);
+		name = s ? s : name;
+		if (!image_outer(&at, &at))
+			break;
+	}
+	return name;
+}

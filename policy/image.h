@@ -22,14 +22,14 @@ enum image_section_id {
 	SEC_PATH_EDGE,
 	SEC_PATH_GLOB,
 	SEC_PATH_REF,
-	SEC_CMD,       /* command rules: compile_cmd.c writes, eval_cmd.c reads */
-	SEC_HOST,      /* host rules: compile_host.c writes, eval_host.c reads */
+	SEC_CMD,  /* command rules: compile_cmd.c writes, eval_cmd.c reads */
+	SEC_HOST, /* host rules: compile_host.c writes, eval_host.c reads */
 	SEC_ADDR,
 	SEC_UNIX,
-	SEC_BRANCH,    /* u32[] string offsets of protected branch patterns, with rule: {pattern, rule} */
-	SEC_IDENT,     /* struct image_ident[]: build-ids of well known programs */
-	SEC_PASS,      /* u32[] string offsets of environment names to pass */
-	SEC_OUTER,     /* the whole image of the session around this one, or empty */
+	SEC_BRANCH, /* u32[] string offsets of protected branch patterns, with rule: {pattern, rule} */
+	SEC_IDENT,  /* struct image_ident[]: build-ids of well known programs */
+	SEC_PASS,   /* u32[] string offsets of environment names to pass */
+	SEC_OUTER,  /* the whole image of the session around this one, or empty */
 	SEC_COUNT
 };
 
@@ -52,8 +52,8 @@ struct image_header {
 	uint64_t magic;
 	uint32_t version, size;
 	uint64_t checksum; /* of everything behind this field */
-	uint64_t id;       /* random: names the image; a narrowed image names its parent */
-	uint64_t parent;
+	uint64_t id;	   /* made from the content, so that the same policy gives the same image */
+	uint64_t parent;   /* id of the image around this one, 0 = none */
 	uint8_t mode, approvals, reads, network;
 	uint8_t relative_only, children_in_ro, allow_sensitive, allow_denylisted;
 	uint8_t allow_danger, allow_unhooked, level, pad;
@@ -82,6 +82,10 @@ const void *image_sec(const struct image *img, enum image_section_id id, size_t 
 const struct image_rule *image_rule(const struct image *img, uint32_t i);
 /* The image of the outer session; false where there is none or it is broken (img untouched). */
 bool image_outer(const struct image *img, struct image *ret_outer);
+/* img is `around`, byte by byte, or was compiled somewhere inside it.  async-signal-safe. */
+bool image_is_within(const struct image *img, const struct image *around);
+/* The well known program that has this build-id by img or any image around it, or NULL. */
+const char *image_ident(const struct image *img, const uint8_t build_id[20]);
 uint64_t image_checksum(const void *bytes, size_t len);
 
 /*

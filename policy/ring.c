@@ -32,7 +32,7 @@ struct entry {
 	uint32_t target_cut;
 	uint16_t target_len, exe_len;
 	uint8_t approval_len, kind, op, reason;
-	uint8_t access, pad[3];
+	uint8_t access, image, pad[2];
 };
 
 #define ENTRY_SUMMED (offsetof(struct entry, sum) + sizeof(uint32_t))
@@ -240,6 +240,7 @@ static size_t entry_fill(struct entry *e, const struct ring_record *r)
 		.op = (uint8_t)r->op,
 		.reason = (uint8_t)r->reason,
 		.access = (uint8_t)r->access,
+		.image = (uint8_t)r->image,
 	};
 	e->sum = sum_of(e, r->target, r->exe, r->approval);
 	return (sizeof(*e) + target + exe + approval + 3 + RING_SLOT - 1) / RING_SLOT;
@@ -317,6 +318,7 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 		.access = e.access,
 		.rule = e.rule,
 		.nested = e.nested,
+		.image = e.image,
 		.pid = e.pid,
 		.ppid = e.ppid,
 		.time_ns = e.time_ns,

@@ -20,11 +20,11 @@
 
 #include "op.h"
 
-#define RING_MAGIC 0x31474e4952454c50ull
-#define RING_VERSION 1u
-#define RING_SLOT 64u
-#define RING_SLOTS (1u << 17) /* 8 MiB of slots, sparse until used */
-#define RING_RECORD_SLOTS 80u /* the longest record: 5 KiB */
+#define RING_MAGIC	  0x31474e4952454c50ull
+#define RING_VERSION	  2u
+#define RING_SLOT	  64u
+#define RING_SLOTS	  (1u << 17) /* 8 MiB of slots, sparse until used */
+#define RING_RECORD_SLOTS 80u	     /* the longest record: 5 KiB */
 
 struct ring_header {
 	uint64_t magic;
@@ -32,11 +32,11 @@ struct ring_header {
 	_Alignas(64) _Atomic uint64_t head; /* next slot to reserve */
 	_Alignas(64) _Atomic uint64_t tail; /* next slot to read */
 	_Alignas(64) _Atomic uint64_t lost; /* records given up by writers */
-	_Atomic uint32_t attached;          /* processes that announced themselves */
-	_Atomic int32_t root_pid;           /* pid whose attach proves the agent; set by pale run */
-	_Atomic uint32_t root_attached;     /* 1 once root_pid has announced itself */
-	_Atomic uint32_t closed;            /* the session is over: writers drop quietly */
-	_Atomic uint32_t moved;             /* directories renamed so far: cached directory paths end here */
+	_Atomic uint32_t attached;	    /* processes that announced themselves */
+	_Atomic int32_t root_pid;	    /* pid whose attach proves the agent; set by pale run */
+	_Atomic uint32_t root_attached;	    /* 1 once root_pid has announced itself */
+	_Atomic uint32_t closed;	    /* the session is over: writers drop quietly */
+	_Atomic uint32_t moved;		    /* directories renamed so far: cached directory paths end here */
 };
 
 enum ring_kind { RING_DECISION = 1, RING_ATTACH };
@@ -49,12 +49,13 @@ struct ring_record {
 	enum reason reason;
 	unsigned access;
 	uint32_t rule, nested;
+	uint32_t image; /* number of the image that decided, below 256: rule is one of its own */
 	int32_t pid, ppid;
-	uint64_t time_ns; /* CLOCK_REALTIME */
+	uint64_t time_ns;   /* CLOCK_REALTIME */
 	const char *target; /* path, host:port, or the argv joined (see record.h) */
 	size_t target_len;
-	size_t target_cut; /* bytes that did not fit */
-	const char *exe;    /* RING_ATTACH: the program */
+	size_t target_cut;    /* bytes that did not fit */
+	const char *exe;      /* RING_ATTACH: the program */
 	const char *approval; /* id of the approval that allowed it, or "" */
 };
 
@@ -75,9 +76,10 @@ bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn
 struct ring_reader {
 	struct ring_header *h;
 	uint64_t stuck_pos, stuck_since_ns; /* an unpublished reservation and when it was first seen */
-	uint64_t lost;                      /* reservations skipped by the reader */
+	uint64_t lost;			    /* reservations skipped by the reader */
 	char store[RING_SLOT * RING_RECORD_SLOTS + 1];
-	uint64_t next; /* the reader's own position: the shared tail is only told to writers; 0 = take the tail */
+	uint64_t next; /* the reader's own position: the shared tail is only told to writers; 0 = take the
+			  tail */
 };
 /* Is pid alive? */
 typedef bool (*ring_alive_fn)(int32_t pid);

@@ -57,6 +57,17 @@ static bool get_header(struct cursor *c, enum wire_type type)
 	return !c->failed && magic == WIRE_MAGIC && version == WIRE_VERSION && got == type;
 }
 
+int wire_type(const void *frame, size_t len)
+{
+	for (int type = WIRE_ASK; type <= WIRE_NARROWED; type++) {
+		struct cursor c = cursor_of(frame, len);
+
+		if (get_header(&c, (enum wire_type)type))
+			return type;
+	}
+	return -EPROTO;
+}
+
 static int frame_len(const struct out *o)
 {
 	if (o->failed || o->len > LIMIT_FRAME)
@@ -64,7 +75,8 @@ static int frame_len(const struct out *o)
 	return (int)o->len;
 }
 
-int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t rule, int32_t pid)
+int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t rule, uint32_t image,
+		 int32_t pid)
 {
 	struct out o = out_of(frame, cap);
 	uint32_t flags = (req->has_addr ? ASK_HAS_ADDR : 0) | (req->is_root ? ASK_IS_ROOT : 0);
@@ -82,6 +94,7 @@ int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t ru
 	put_u32(&o, flags);
 	put_u32(&o, (uint32_t)pid);
 	put_u32(&o, rule);
+	put_u32(&o, image);
 	put_u16(&o, (uint16_t)req->op);
 	put_u16(&o, (uint16_t)req->access);
 	put_u16(&o, req->port);
@@ -143,6 +156,7 @@ int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
 	flags = get_u32(&c);
 	ret->pid = (int32_t)get_u32(&c);
 	ret->rule = get_u32(&c);
+	ret->image = get_u32(&c);
 	op = get_u16(&c);
 	access = get_u16(&c);
 	ret->req.port = get_u16(&c);
@@ -197,4 +211,76 @@ int wire_get_answer(const void *frame, size_t len, struct wire_answer *ret)
 	ret->verdict = (enum verdict)verdict;
 	ret->reason = (enum reason)reason;
 	return 0;
+}
+
+int wire_put_narrow(void *frame, size_t cap, uint32_t image)
+{
+	struct out o = out_of(frame, cap);
+
+	put_header(&o, WIRE_NARROW);
+	put_u32(&o, image);
+	return frame_len(&o);
+}
+
+int wire_get_narrow(const void *frame, size_t len, uint32_t *ret_image)
+{
+	struct cursor c = cursor_of(frame, len);
+	uint32_t image;
+
+	if (!get_header(&c, WIRE_NARROW))
+		return -EPROTO;
+	image = get_u32(&c);
+	if (c.failed || c.left != 0 || image > WIRE_IMAGE_MAX)
+		return -EPROTO;
+	*ret_image = image;
+	return 0;
+}
+
+int wire_put_narrowed(void *frame, size_t cap, const struct wire_narrowed *n)
+{
+	struct out o = out_of(frame, cap);
+
+	put_header(&o, WIRE_NARROWED);
+	put_u32(&o, n->image);
+	put_str(&o, n->text);
+	return frame_len(&o);
+}
+
+int wire_get_narrowed(const void *frame, size_t len, struct wire_narrowed *ret)
+{
+	struct cursor c = cursor_of(frame, len);
+	struct wire_narrowed n;
+
+	if (len > LIMIT_FRAME || !get_header(&c, WIRE_NARROWED))
+		return -EPROTO;
+	n.image = get_u32(&c);
+	n.text = get_str(&c);
+	if (c.failed || c.left != 0 || (n.image > WIRE_IMAGE_MAX && n.image != WIRE_IMAGE_NONE))
+		return -EPROTO;
+	*ret = n;
+	return 0;
+}
+
+void wire_image_name(char name[WIRE_IMAGE_NAME], uint32_t number)
+{
+	struct out o = out_of(name, WIRE_IMAGE_NAME);
+
+	text_str(&o, WIRE_IMAGE_FILE);
+	if (number > 0) {
+		text_str(&o, ".");
+		text_uint(&o, number);
+	}
+	text_end(&o);
+}
+
+int wire_image_number(const char *name)
+{
+	char own[WIRE_IMAGE_NAME];
+
+	for (uint32_t i = 0; i <= WIRE_IMAGE_MAX; i++) {
+		wire_image_name(own, i);
+		if (strcmp(name, own) == 0)
+			return (int)i;
+	}
+	return -EINVAL;
 }

@@ -2,9 +2,9 @@
  * The protocol between a process of the session and the helper: one question, one answer, one
  * short SEQPACKET connection to `agent.sock` in the session's runtime directory.
  *
- * Frames are at most LIMIT_FRAME bytes; a longer one (MSG_TRUNC), one with passed descriptors or
- * one that does not decode drops the peer.  Identity is what the kernel says at accept, never
- * what the message says.  Bump WIRE_VERSION when a message changes; the helper refuses others.
+ * Frames are at most LIMIT_FRAME bytes; a longer one (MSG_TRUNC), one with descriptors that its
+ * type does not have or one that does not decode drops the peer.  Identity is what the kernel says at accept,
+ * never what the message says.  Bump WIRE_VERSION when a message changes; the helper refuses others.
  *
  * The operator's side is another socket, `control.sock`: JSON-RPC 2.0, one line a packet
  * (see pale-control in helper/control.c).
@@ -15,20 +15,27 @@
 #include "buf.h"
 #include "op.h"
 
-#define WIRE_MAGIC 0x454c4150u /* "PALE" */
-#define WIRE_VERSION 1u
+#define WIRE_MAGIC   0x454c4150u /* "PALE" */
+#define WIRE_VERSION 2u
 
-#define WIRE_AGENT_SOCKET "agent.sock"
+#define WIRE_AGENT_SOCKET   "agent.sock"
 #define WIRE_CONTROL_SOCKET "control.sock"
-#define WIRE_IMAGE_FILE "image"
-#define WIRE_RING_FILE "ring"
+#define WIRE_IMAGE_FILE	    "image"
+#define WIRE_RING_FILE	    "ring"
+/* Images of nested runs are named image.1 to image.64, the session's own image is number 0. */
+#define WIRE_IMAGE_MAX	64u
+#define WIRE_IMAGE_NAME 16 /* bytes of such a name with its NUL */
+#define WIRE_IMAGE_NONE UINT32_MAX
 /* The environment of every process of the session, restored at each exec. */
 #define ENV_SESSION_DIR "PALE_SESSION_DIR" /* the runtime directory */
-#define ENV_PRELOAD "LD_PRELOAD"
+#define ENV_IMAGE	"PALE_IMAGE" /* name of the image that holds here; absent for the session's own */
+#define ENV_PRELOAD	"LD_PRELOAD"
 
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */
 	WIRE_ANSWER,   /* helper -> process */
+	WIRE_NARROW,   /* nested pale run -> helper: compile the bundle passed along inside my image */
+	WIRE_NARROWED, /* helper -> nested pale run, with the image and the ring passed along */
 };
 
 struct wire_header {
@@ -40,7 +47,8 @@ struct wire_header {
 struct wire_ask {
 	struct request req;
 	uint32_t rule;
-	int32_t pid; /* claimed; the kernel's answer counts */
+	uint32_t image; /* number of the image that rule belongs to; claimed */
+	int32_t pid;	/* claimed; the kernel's answer counts */
 	const char *argv_store[LIMIT_ARGC + 1];
 };
 
@@ -51,10 +59,31 @@ struct wire_answer {
 	const char *approval; /* id of the approval that was given, or "" */
 };
 
+/*
+ * Which image came of it, or WIRE_IMAGE_NONE and why none did.  A NARROW without a bundle asks for
+ * the image that it names itself.
+ */
+struct wire_narrowed {
+	uint32_t image;
+	const char *text;
+};
+
+/* Type of a frame with a good header, or -EPROTO. */
+int wire_type(const void *frame, size_t len);
+
 /* Encoders return the frame's length or -EMSGSIZE; decoders 0 or -EPROTO. async-signal-safe. */
-int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t rule, int32_t pid);
+int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t rule, uint32_t image,
+		 int32_t pid);
 int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret);
 int wire_put_answer(void *frame, size_t cap, const struct wire_answer *a);
 int wire_get_answer(const void *frame, size_t len, struct wire_answer *ret);
+int wire_put_narrow(void *frame, size_t cap, uint32_t image);
+int wire_get_narrow(const void *frame, size_t len, uint32_t *ret_image);
+int wire_put_narrowed(void *frame, size_t cap, const struct wire_narrowed *n);
+int wire_get_narrowed(const void *frame, size_t len, struct wire_narrowed *ret);
+
+/* Number of the image that name is the file of, or -EINVAL: one spelling for each. async-signal-safe. */
+int wire_image_number(const char *name);
+void wire_image_name(char name[WIRE_IMAGE_NAME], uint32_t number);
 
 #endif

@@ -84,7 +84,7 @@ static void copy_text(char *dst, size_t size, const char *src)
 static void ask_on(int fd, const struct request *req, uint32_t rule, uint8_t *frame, struct answer *ret)
 {
 	struct wire_answer w;
-	long n = wire_put_ask(frame, LIMIT_FRAME, req, rule, (int32_t)raw0(SYS_getpid));
+	long n = wire_put_ask(frame, LIMIT_FRAME, req, rule, session.image, (int32_t)raw0(SYS_getpid));
 
 	if (n < 0) {
 		answer_deny(ret, REASON_TOO_LONG);

@@ -11,6 +11,7 @@
 
 #define PRELOAD_KEY ENV_PRELOAD "="
 #define SESSION_KEY ENV_SESSION_DIR "="
+#define IMAGE_KEY   ENV_IMAGE "="
 
 static const char *value_of(const char *entry, const char *key)
 {
@@ -35,9 +36,11 @@ static bool preload_leads(const char *list)
 /* ld.so takes the last of several LD_PRELOAD, getenv the first: every one must be good. */
 bool env_is_intact(char *const envp[])
 {
-	bool preload = false, dir = false;
+	bool preload = false, dir = false, image = session.image == 0;
+	char own[WIRE_IMAGE_NAME];
 	const char *v;
 
+	wire_image_name(own, session.image);
 	for (; envp && *envp; envp++) {
 		v = value_of(*envp, PRELOAD_KEY);
 		if (v && !preload_leads(v))
@@ -47,8 +50,50 @@ bool env_is_intact(char *const envp[])
 		if (v && strcmp(v, session.dir) != 0)
 			return false;
 		dir |= v != NULL;
+		v = value_of(*envp, IMAGE_KEY);
+		if (v && strcmp(v, own) != 0)
+			return false;
+		image |= v != NULL;
 	}
-	return preload && dir;
+	return preload && dir && image;
+}
+
+/* A child may live under a narrower image than ours and under no other. */
+static uint32_t child_image(char *const envp[])
+{
+	const char *v = NULL;
+	struct image img;
+	bool inside;
+	int number;
+
+	for (; !v && envp && *envp; envp++)
+		v = value_of(*envp, IMAGE_KEY);
+	number = v ? wire_image_number(v) : -1;
+	if (number < 0 || state_now() != STATE_LIVE || !session_image((uint32_t)number, &img))
+		return session.image;
+	inside = image_is_within(&img, &session.img);
+	raw2(SYS_munmap, img.base, img.size);
+	return inside ? (uint32_t)number : session.image;
+}
+
+/* The entry that names it; the session's own needs none. */
+static char *image_entry(struct env_arena *arena, uint32_t image)
+{
+	struct out o = out_of(arena->image, sizeof arena->image);
+	char name[WIRE_IMAGE_NAME];
+
+	if (image == 0)
+		return NULL;
+	wire_image_name(name, image);
+	text_str(&o, IMAGE_KEY);
+	text_str(&o, name);
+	text_end(&o);
+	return arena->image;
+}
+
+static bool is_ours(const char *entry)
+{
+	return value_of(entry, PRELOAD_KEY) || value_of(entry, SESSION_KEY) || value_of(entry, IMAGE_KEY);
 }
 
 /* Appends the objects of list that are not ours. */
@@ -103,7 +148,7 @@ char **env_repair(struct env_arena *arena, char *const envp[])
 		v = value_of(envp[n], PRELOAD_KEY);
 		preload = v ? v : preload;
 	}
-	if (!env_room(arena, n + 3, sizeof PRELOAD_KEY + strlen(session.self) + strlen(preload) + 2, &room))
+	if (!env_room(arena, n + 4, sizeof PRELOAD_KEY + strlen(session.self) + strlen(preload) + 2, &room))
 		return NULL;
 	o = out_of(room.text, room.text_size);
 	text_str(&o, PRELOAD_KEY);
@@ -112,8 +157,11 @@ char **env_repair(struct env_arena *arena, char *const envp[])
 	text_end(&o);
 	room.vector[0] = room.text;
 	room.vector[1] = session.env_dir;
+	v = image_entry(arena, child_image(envp));
+	if (v)
+		room.vector[at++] = (char *)v;
 	for (size_t i = 0; i < n; i++)
-		if (!value_of(envp[i], PRELOAD_KEY) && !value_of(envp[i], SESSION_KEY))
+		if (!is_ours(envp[i]))
 			room.vector[at++] = envp[i];
 	room.vector[at] = NULL;
 	return room.vector;

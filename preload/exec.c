@@ -288,16 +288,9 @@ static bool fill_argv(struct request *req, char *const *argv)
 
 static const char *known_ident(const struct elf_info *elf)
 {
-	const struct image_ident *id;
-	size_t len;
-
-	if (state_now() != STATE_LIVE || elf->build_id_len != sizeof id->build_id)
+	if (state_now() != STATE_LIVE || elf->build_id_len != sizeof elf->build_id)
 		return NULL;
-	id = image_sec(&session.img, SEC_IDENT, &len);
-	for (size_t i = 0; id && i < len / sizeof *id; i++)
-		if (memcmp(id[i].build_id, elf->build_id, sizeof id->build_id) == 0)
-			return image_str(&session.img, id[i].name);
-	return NULL;
+	return image_ident(&session.img, elf->build_id);
 }
 
 static bool unhooked_is_allowed(void)

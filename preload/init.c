@@ -52,13 +52,29 @@ static const char *env_value(char *const envp[], const char *name, size_t n)
 	return NULL;
 }
 
-static bool session_map(void)
+bool session_image(uint32_t number, struct image *ret)
 {
+	char name[WIRE_IMAGE_NAME];
 	size_t size;
-	void *p = map_file(session.dir, WIRE_IMAGE_FILE, O_RDONLY, PROT_READ, &size);
+	void *p;
 
-	if (!p || image_open(&session.img, p, size, IMAGE_CHECK_HEADER) < 0)
+	wire_image_name(name, number);
+	p = map_file(session.dir, name, O_RDONLY, PROT_READ, &size);
+	if (!p || image_open(ret, p, size, IMAGE_CHECK_HEADER) == 0)
+		return p != NULL;
+	raw2(SYS_munmap, p, size);
+	return false;
+}
+
+static bool session_map(const char *image)
+{
+	int number = image ? wire_image_number(image) : 0;
+	size_t size;
+	void *p;
+
+	if (number < 0 || !session_image((uint32_t)number, &session.img))
 		return false;
+	session.image = (uint32_t)number;
 	p = map_file(session.dir, WIRE_RING_FILE, O_RDWR, PROT_READ | PROT_WRITE, &size);
 	if (!p || ring_check(p, size) < 0)
 		return false;
@@ -85,6 +101,7 @@ static void session_names(void)
 static int session_start(char *const envp[])
 {
 	const char *dir = env_value(envp, ENV_SESSION_DIR, sizeof ENV_SESSION_DIR - 1);
+	const char *image = env_value(envp, ENV_IMAGE, sizeof ENV_IMAGE - 1);
 	struct out o;
 
 	if (!dir)
@@ -99,7 +116,7 @@ static int session_start(char *const envp[])
 	text_str(&o, dir);
 	text_end(&o);
 	session_names();
-	return session_map() ? STATE_LIVE : STATE_BROKEN;
+	return session_map(image) ? STATE_LIVE : STATE_BROKEN;
 }
 
 __attribute__((constructor)) static void init(int argc, char **argv, char **envp)

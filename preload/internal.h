@@ -51,7 +51,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Buffers of the hot path are written before they are read; zeroing 1 KiB at each call costs 5 % of an open. */
+/* Buffers of the hot path are written before they are read; zeroing 1 KiB at each call costs 5 % of an open.
+ */
 #define UNINITIALIZED __attribute__((uninitialized))
 
 /* BOOT: not initialised, pass through.  LIVE: judging.  OFF: not in a session, pass through.
@@ -64,6 +65,7 @@ struct session {
 	struct ring_header *ring;
 	char dir[256];	       /* PALE_SESSION_DIR */
 	char env_dir[300];     /* "PALE_SESSION_DIR=..." as put into children */
+	uint32_t image;	       /* number of the image that holds here */
 	char self[LIMIT_PATH]; /* path of libpale.so */
 	char exe[LIMIT_PATH];  /* program of this process, "" if unknown */
 };
@@ -103,6 +105,8 @@ void process_init(void);
 bool sys_pid_is_new(void);
 /* pid of this process without a system call in the common case (a page that fork wipes). */
 int32_t sys_pid(void);
+/* The image with this number in the session's directory, mapped read-only for good or until munmap. */
+bool session_image(uint32_t number, struct image *ret);
 /* Scratch memory for a slow path: mmap'ed, so that a small signal stack is enough.  NULL on failure. */
 void *scratch_get(size_t size);
 void scratch_put(void *p, size_t size);
@@ -185,16 +189,17 @@ void ask_kick(void);
 struct env_arena {
 	char *fixed[512];
 	char text[LIMIT_PATH + 512];
+	char image[32];
 	void *map;
 	size_t map_size;
 };
-/* envp holds the preload first and our session: nothing to repair. */
+/* envp holds the preload first, our session and our image: nothing to repair. */
 bool env_is_intact(char *const envp[]);
 /*
- * envp with LD_PRELOAD starting with our object (other entries kept behind it) and our session
- * directory.  envp itself is never modified: a vfork child shares it with its parent.  Returns
- * envp where it is intact, a vector valid until env_done() or exec else, NULL when out of memory.
- * async-signal-safe, vfork-safe.
+ * envp with LD_PRELOAD starting with our object (other entries kept behind it), our session
+ * directory and our image, or one inside ours where it names such a one.  envp itself is never modified: a
+ * vfork child shares it with its parent.  Returns envp where it is intact, a vector valid until env_done() or
+ * exec else, NULL when out of memory. async-signal-safe, vfork-safe.
  */
 char **env_repair(struct env_arena *arena, char *const envp[]);
 void env_done(struct env_arena *arena);

@@ -61,6 +61,7 @@ void log_decision(const struct request *req, const char *target, const struct de
 		.access = req->access,
 		.rule = d->rule,
 		.nested = d->nested,
+		.image = session.image,
 		.target = target ? target : "",
 		.approval = approval,
 	};

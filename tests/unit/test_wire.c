@@ -25,7 +25,7 @@ static struct request sample(void)
 START_TEST(ask_round_trip)
 {
 	struct request r = sample();
-	int n = wire_put_ask(frame, sizeof(frame), &r, 7, 42);
+	int n = wire_put_ask(frame, sizeof(frame), &r, 7, 3, 42);
 
 	ck_assert_int_gt(n, 0);
 	ck_assert_int_eq(wire_get_ask(frame, (size_t)n, &ask), 0);
@@ -49,7 +49,7 @@ START_TEST(connect_round_trip)
 	int n;
 
 	r.addr[15] = 9;
-	n = wire_put_ask(frame, sizeof(frame), &r, RULE_NONE, 1);
+	n = wire_put_ask(frame, sizeof(frame), &r, RULE_NONE, 0, 1);
 	ck_assert_int_eq(wire_get_ask(frame, (size_t)n, &ask), 0);
 	ck_assert_uint_eq(ask.req.port, 443);
 	ck_assert_str_eq(ask.req.host, "example.org");
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(every_cut_is_refused)
 {
 	struct request r = sample();
-	int n = wire_put_ask(frame, sizeof(frame), &r, 7, 42);
+	int n = wire_put_ask(frame, sizeof(frame), &r, 7, 3, 42);
 
 	for (int i = 0; i < n; i++)
 		ck_assert_int_eq(wire_get_ask(frame, (size_t)i, &ask), -EPROTO);
@@ -75,7 +75,7 @@ END_TEST
 START_TEST(every_flip_is_bounded)
 {
 	struct request r = sample();
-	int n = wire_put_ask(frame, sizeof(frame), &r, 7, 42);
+	int n = wire_put_ask(frame, sizeof(frame), &r, 7, 3, 42);
 
 	for (int bit = 0; bit < n * 8; bit++) {
 		frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -95,14 +95,14 @@ START_TEST(limits_are_refused)
 	struct request r = { .op = OP_READ, .path = big };
 
 	memset(big, 'a', sizeof(big) - 1);
-	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0), -EMSGSIZE);
+	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0, 0), -EMSGSIZE);
 	r = (struct request){ .op = OP_EXEC, .path = "/x", .argv = argv, .argc = 1 };
-	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0), -EMSGSIZE);
+	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0, 0), -EMSGSIZE);
 	r.argc = LIMIT_ARGC + 1;
-	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0), -EMSGSIZE);
+	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0, 0), -EMSGSIZE);
 	argv[0] = NULL;
 	r.argc = 1;
-	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0), -EMSGSIZE);
+	ck_assert_int_eq(wire_put_ask(frame, sizeof(frame), &r, 0, 0, 0), -EMSGSIZE);
 }
 END_TEST
 
@@ -112,7 +112,7 @@ START_TEST(unknown_ops_are_refused)
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		struct request r = { .op = (enum op)ops[i], .path = "/x" };
-		int n = wire_put_ask(frame, sizeof(frame), &r, 0, 0);
+		int n = wire_put_ask(frame, sizeof(frame), &r, 0, 0, 0);
 
 		ck_assert_int_eq(wire_get_ask(frame, (size_t)n, &ask), -EPROTO);
 	}
