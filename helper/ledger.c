@@ -206,7 +206,8 @@ void ledger_tick(struct ledger *l, uint64_t now_ns)
 	if (l->error)
 		(void)revive(l);
 	(void)ledger_flush(l);
-	if (l->dirty_ns != 0 && now_ns - l->dirty_ns >= NS_SYNC)
+	/* What was flushed just now is younger than now_ns. */
+	if (l->dirty_ns != 0 && now_ns >= l->dirty_ns + NS_SYNC)
 		(void)sync_now(l);
 }
 

@@ -223,11 +223,14 @@ static int first_record(struct helper *h)
 	struct event e = {
 		.pid = h->launcher_pid, .op = "session/start", .via = "helper", .target = h->workspace
 	};
+	int r;
 
 	if (asprintf(&detail, "level=%s; not enforced: %s; %s", h->level, h->not_enforced, h->sources) < 0)
 		return -ENOMEM;
 	e.detail = detail;
-	return ledger_append_durable(&h->ledger, &e);
+	r = ledger_append(&h->ledger, &e);
+	/* Written, and durable with the next sync: before anybody is asked, or some 200 ms from now. */
+	return r < 0 ? r : ledger_flush(&h->ledger);
 }
 
 static int set_up(struct helper *h)
