@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -351,10 +352,14 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 /* Bounded: a helper that will not end is ended. */
 static void wait_helper(pid_t pid)
 {
+	_cleanup_close_ int fd = pidfd_open(pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	/* Kernels before 5.3 have no descriptor of a process: looked for each millisecond. */
 	for (int ms = 0; ms < EXIT_MS; ms++) {
 		if (waitpid(pid, NULL, WNOHANG) != 0)
 			return;
-		(void)poll(NULL, 0, 1);
+		(void)poll(&p, fd >= 0, fd >= 0 ? EXIT_MS - ms : 1);
 	}
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
