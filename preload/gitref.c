@@ -123,7 +123,8 @@ static bool has_objects(struct where *w)
 	return !o.failed && raw4(SYS_newfstatat, AT_FDCWD, w->path, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The line of HEAD of the repository that w->base is in.  False where there is none. */
+/* The line of HEAD of the repository that w->base is in; w->base becomes the git directory.  False where
+ * there is none. */
 static bool find_head(struct where *w)
 {
 	for (;;) {
@@ -131,7 +132,7 @@ static bool find_head(struct where *w)
 		char *slash;
 
 		if (r == 0)
-			return true;
+			return go(w, w->base, ".git", w->base);
 		/* A worktree's or submodule's .git is a file that names the directory. */
 		if (r == -ENOTDIR && read_line(w, ".git") == 0)
 			return strncmp(w->line, LINK_KEY, sizeof LINK_KEY - 1) == 0 &&
@@ -148,6 +149,15 @@ static bool find_head(struct where *w)
 	}
 }
 
+/* Is it a push, by any of its names? */
+static bool is_push(const struct request *req)
+{
+	for (size_t i = 0; i < req->argc; i++)
+		if (strstr(req->argv[i], "push"))
+			return true;
+	return false;
+}
+
 static const char *branch_of(struct where *w, const struct request *req, char *const envp[])
 {
 	const char *git_dir = env_git_dir(envp);
@@ -162,6 +172,8 @@ static const char *branch_of(struct where *w, const struct request *req, char *c
 		return NULL;
 	/* What a repository with reftables writes there; its real HEAD is elsewhere. */
 	if (strcmp(w->line + sizeof HEAD_REF - 1, ".invalid") == 0)
+		return NULL;
+	if (is_push(req) && !gitconf_is_plain(w->base, envp))
 		return NULL;
 	return w->line + sizeof HEAD_REF - 1;
 }

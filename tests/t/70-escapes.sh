@@ -1,0 +1,87 @@
+# limit: 120
+# Ways out that were tried, each with what must still be true afterwards: on disk, in the remote
+# repository, at the listener.  A denial's words are other scenarios' business.
+. "$T_LIB"
+
+# --- git: the protected branch of the remote stays where it is ----------------------------------------
+
+# A remote that the agent can reach, a branch of its own, and the operator's leave to push.
+remote() {
+	R=/tmp/pale-escapes.$$.git
+	trap 'rm -rf "$R"' EXIT
+	printf '[commands]\nallow = git push\nallow = git send-pack\n' | policy
+	git init -q --bare -b main "$R" && git init -q -b main repo && cd repo || exit 99
+	git commit -q --allow-empty -m 1
+	git remote add origin "$R"
+	git push -q origin main
+	git checkout -q -b feature
+	git commit -q --allow-empty -m 2
+	MAIN=$(git --git-dir="$R" rev-parse main)
+	export R
+}
+
+main_stays() {
+	[ "$(git --git-dir="$R" rev-parse main)" = "$MAIN" ] || fail "main was moved by: $1"
+}
+
+# One attempt a line; each is a shell's.
+attempts() {
+	local line
+	while IFS= read -r line; do
+		[ -n "$line" ] || continue
+		fsh "$line"
+		main_stays "$line"
+	done
+}
+
+t_git_spelled_out() {
+	remote
+	attempts <<-'END'
+		git push origin feature:main
+		git push $R +feature:refs/heads/main
+		git push --mir origin
+		git push origin 'refs/heads/fea*:refs/heads/ma*'
+		git -c remote.origin.push=feature:main push origin
+		git -c alias.p='push origin feature:main' p
+		git -c alias.p='!git push origin feature:main' p
+		git config alias.p 'push origin feature:main'; git p
+		GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0='push origin feature:main' git p
+		git send-pack $R feature:main
+		echo feature:main | git send-pack --stdin $R
+		$(git --exec-path)/git-push origin feature:main
+		cp $(command -v git) ./other; ./other push origin feature:main
+		exec -a git-push git origin feature:main
+		env -i PATH=$PATH git push origin feature:main
+	END
+}
+
+t_git_configured() {
+	remote
+	attempts <<-'END'
+		GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.push GIT_CONFIG_VALUE_0=feature:main git push origin
+		GIT_CONFIG_PARAMETERS="'remote.origin.push'='feature:main'" git push
+		git config remote.origin.push feature:main; git push origin; git config --unset remote.origin.push
+		git config Remote.origin.PUSH feature:main; git push; git config --unset remote.origin.push
+		printf '[remote "origin"] push = feature:main\n' >>.git/config; git push; git config --unset remote.origin.push
+		git config remote.origin.mirror true; git push origin; git config --unset remote.origin.mirror
+		git branch -f main feature; git config push.default matching; git push origin; git config --unset push.default
+		git config push.default upstream; git config branch.feature.remote origin; git config branch.feature.merge refs/heads/main; git push; git config --unset push.default; git config --unset branch.feature.merge
+		printf '[remote "origin"]\npush = feature:main\n' >inc; git config include.path ../inc; git push; git config --unset include.path
+		printf '[remote "origin"]\npush = feature:main\n' >inc; GIT_CONFIG_GLOBAL=$PWD/inc git push
+		printf '[remote "origin"]\npush = feature:main\n' >inc; GIT_CONFIG_SYSTEM=$PWD/inc git push
+		printf '[remote "origin"]\npush = feature:main\n' >.gitconfig; HOME=$PWD git push
+		mkdir -p git; printf '[remote "origin"]\npush = feature:main\n' >git/config; XDG_CONFIG_HOME=$PWD git push
+		git worktree add -q ../side; git config extensions.worktreeConfig true; cd ../side; git config --worktree remote.origin.push side:main; git push
+	END
+	rm -rf ../side .git/worktrees .git/config.worktree
+	git config --unset extensions.worktreeConfig
+	attempts <<-'END'
+		mkdir -p .git/remotes; printf 'URL: %s\nPush: feature:main\n' $R >.git/remotes/old; git push old; rm -r .git/remotes
+		mkdir -p .git/branches; echo "$R#main" >.git/branches/old; git push old; rm -r .git/branches
+	END
+	# What names no ref and is led nowhere else still goes.
+	fsh 'git config push.autoSetupRemote true; git push && git commit -q --allow-empty -m 3 && git push'
+	[ "$(git rev-parse HEAD)" = "$(git --git-dir="$R" rev-parse feature)" ] || fail "an ordinary push did not arrive"
+}
+
+scenario "$@"
