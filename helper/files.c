@@ -146,8 +146,6 @@ int files_create(struct helper *h, const char **ret_err)
 		r = make_socket(h, WIRE_AGENT_SOCKET, &h->agent_fd);
 	if (r == 0)
 		r = make_socket(h, WIRE_CONTROL_SOCKET, &h->control_fd);
-	if (r == 0)
-		r = session_describe(h);
 	if (r < 0)
 		return r;
 	*ret_err = "the ledger cannot be created";

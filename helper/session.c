@@ -231,8 +231,10 @@ static int finish(struct helper *h)
 		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)h->ledger.denied,
 		 (unsigned long long)h->ledger.lost_total, (unsigned long long)h->queue.turn);
 	r = ledger_append_durable(&h->ledger, &e);
-	say_bye(h);
+	if (h->root_pid == 0)
+		(void)session_describe(h);
 	session_remove_runtime(h);
+	say_bye(h);
 	return r < 0 ? 1 : 0;
 }
 
