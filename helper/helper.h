@@ -350,8 +350,10 @@ void files_abandon(struct helper *h);
 int session_start(struct helper *h);
 /* Frees h and what it owns; NULL is fine. */
 void session_free(struct helper *h);
-/* session.json in the state and the runtime directory: once, when the agent's pid is known or it is too late for
- * one (to replace a file costs its writing out on ext4). */
+/*
+ * session.json in the state and the runtime directory: once, when the agent's pid is known or it is
+ * too late for one (to replace a file costs its writing out on ext4).
+ */
 int session_describe(struct helper *h);
 /* Removes the runtime directory's files and the directory. */
 void session_remove_runtime(struct helper *h);
