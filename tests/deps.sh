@@ -35,6 +35,11 @@ for name in $pure; do
 	[ -z "$hits" ] || complain "policy/$name.c is pure: $hits"
 done
 
+# A suite that nobody lists compiles, links and never runs.
+for suite in $(sed -n 's/^Suite \*suite_\([a-z_]*\)(void)$/\1/p' tests/unit/*.c); do
+	grep -qx "SUITE($suite)" tests/unit/suites.h || complain "tests/unit/suites.h lacks $suite: it never runs"
+done
+
 while read -r n file; do
 	[ "$file" = total ] || [ "$n" -lt 500 ] || complain "$file has $n lines, 499 are the limit"
 done < <(find policy preload helper tools tests -name '*.[ch]' -o -name '*.sh' -o -name '*.def' | xargs wc -l)

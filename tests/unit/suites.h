@@ -2,9 +2,11 @@
  * Every suite of tests/unit: SUITE(name) stands for `Suite *suite_name(void)` in test_name.c.  One
  * that is missing here does not run, one that is missing there does not link.
  */
+SUITE(approve)
 SUITE(buf)
 SUITE(cases)
 SUITE(cmd)
+SUITE(elfkind)
 SUITE(eval_host)
 SUITE(eval_path)
 SUITE(git)
