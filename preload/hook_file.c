@@ -244,3 +244,47 @@ DIR *opendir(const char *path)
 		sys_close(fd);
 	return d;
 }
+
+/*
+ * scandir opens its directory inside libc (libuv lists every directory by it): it is opened here,
+ * and libc is given "." below that descriptor.
+ */
+#define SCAN_BODY(real_scan, dirfd, path)                                                                    \
+	do {                                                                                                 \
+		int fd = check_open(dirfd, path, O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC, 0);        \
+		int n, saved;                                                                                \
+                                                                                                             \
+		if (fd < 0)                                                                                  \
+			return fail(fd);                                                                     \
+		if (!real_scan)                                                                              \
+			real_init();                                                                         \
+		n = real_scan(fd, ".", list, filter, compar);                                                \
+		saved = errno;                                                                               \
+		sys_close(fd);                                                                               \
+		errno = saved;                                                                               \
+		return n;                                                                                    \
+	} while (0)
+
+int scandirat(int dirfd, const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
+	      int (*compar)(const struct dirent **, const struct dirent **))
+{
+	SCAN_BODY(real.scandirat, dirfd, path);
+}
+
+int scandirat64(int dirfd, const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
+		int (*compar)(const struct dirent64 **, const struct dirent64 **))
+{
+	SCAN_BODY(real.scandirat64, dirfd, path);
+}
+
+int scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
+	    int (*compar)(const struct dirent **, const struct dirent **))
+{
+	return scandirat(AT_FDCWD, path, list, filter, compar);
+}
+
+int scandir64(const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
+	      int (*compar)(const struct dirent64 **, const struct dirent64 **))
+{
+	return scandirat64(AT_FDCWD, path, list, filter, compar);
+}

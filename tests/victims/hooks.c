@@ -138,7 +138,7 @@ static void list(void)
 	for (size_t i = 0; i < ROWS; i++) {
 		printf("%s %s\n", rows[i].name, rows[i].op);
 		if (strcmp(rows[i].op, "OP_READ") == 0 && strncmp(rows[i].name, "posix", 5) != 0 &&
-		    strcmp(rows[i].name, "opendir") != 0)
+		    !strstr(rows[i].name, "dir"))
 			printf("%s:w OP_WRITE\n", rows[i].name);
 		if (rows[i].nr != NONE)
 			printf("syscall:%s %s\n", rows[i].name, rows[i].op);

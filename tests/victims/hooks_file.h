@@ -104,6 +104,39 @@ static long call_opendir(void)
 	return of_pointer(f_opendir(A("dir")));
 }
 
+static long of_count(int n)
+{
+	return n >= 0 ? 0 : -1;
+}
+
+static long call_scandir(void)
+{
+	struct dirent **list;
+
+	return of_count(f_scandir(A("dir"), &list, NULL, NULL));
+}
+
+static long call_scandir64(void)
+{
+	struct dirent64 **list;
+
+	return of_count(f_scandir64(A("dir"), &list, NULL, NULL));
+}
+
+static long call_scandirat(void)
+{
+	struct dirent **list;
+
+	return of_count(f_scandirat(fd_of(dir_a), "dir", &list, NULL, NULL));
+}
+
+static long call_scandirat64(void)
+{
+	struct dirent64 **list;
+
+	return of_count(f_scandirat64(fd_of(dir_a), "dir", &list, NULL, NULL));
+}
+
 static long call_unlink(void)
 {
 	return f_unlink(A("file"));
