@@ -53,35 +53,36 @@ agent_need() {
 
 with_qwen() {
 	mkdir -p ~/.qwen
-	echo '{"security":{"auth":{"selectedType":"openai"}},"telemetry":{"enabled":false},"usageStatisticsEnabled":false}' \
-		>~/.qwen/settings.json
-	CMD=(env OPENAI_API_KEY=fake OPENAI_MODEL=fake QWEN_TELEMETRY_ENABLED=false
-		"$(agent_program qwen)" --auth-type openai --openai-base-url "http://127.0.0.1:$1/v1" --yolo -p go)
+	echo '{"security": {"auth": {"selectedType": "openai"}}, "usageStatisticsEnabled": false}' >~/.qwen/settings.json
+	export OPENAI_API_KEY=fake OPENAI_MODEL=fake
+	CMD=("$(agent_program qwen)" --auth-type openai --openai-base-url "http://127.0.0.1:$1/v1" --yolo -p go)
 }
 
 with_gemini() {
 	mkdir -p ~/.gemini
-	echo '{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}' \
+	echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}' \
 		>~/.gemini/settings.json
-	CMD=(env GEMINI_API_KEY=fake GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:$1" GEMINI_CLI_NO_RELAUNCH=true
-		"$(agent_program gemini)" --yolo --skip-trust -m gemini-2.5-flash -p go)
+	export GEMINI_API_KEY=fake GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$1
+	CMD=("$(agent_program gemini)" --yolo --skip-trust -m gemini-2.5-flash -p go)
 }
 
 with_opencode() {
 	mkdir -p ~/.config/opencode
 	cat >~/.config/opencode/opencode.json <<-END
-		{"provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:$1/v1", "apiKey": "fake"},
-		 "models": {"fake": {}}}}, "model": "fake/fake", "small_model": "fake/fake", "share": "disabled", "autoupdate": false,
-		 "permission": {"edit": "allow", "bash": "allow", "webfetch": "allow", "external_directory": "allow", "read": "allow"}}
+		{"provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "models": {"fake": {}},
+		  "options": {"baseURL": "http://127.0.0.1:$1/v1", "apiKey": "fake"}}},
+		 "model": "fake/fake", "small_model": "fake/fake", "share": "disabled", "autoupdate": false,
+		 "permission": {"edit": "allow", "bash": "allow", "external_directory": "allow", "read": "allow"}}
 	END
-	CMD=(env OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1
-		OPENCODE_DISABLE_DEFAULT_PLUGINS=1 "$(agent_program opencode)" run go)
+	export OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 \
+		OPENCODE_DISABLE_DEFAULT_PLUGINS=1
+	CMD=("$(agent_program opencode)" run go)
 }
 
 with_claude() {
-	CMD=(env ANTHROPIC_BASE_URL="http://127.0.0.1:$1" ANTHROPIC_API_KEY=fake CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
-		DISABLE_AUTOUPDATER=1 CLAUDE_CONFIG_DIR="$HOME/.claude" "$(agent_program claude)" -p go
-		--dangerously-skip-permissions --output-format stream-json --verbose)
+	export ANTHROPIC_BASE_URL=http://127.0.0.1:$1 ANTHROPIC_API_KEY=fake CLAUDE_CONFIG_DIR=$HOME/.claude \
+		CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1
+	CMD=("$(agent_program claude)" -p go --dangerously-skip-permissions --output-format stream-json --verbose)
 }
 
 with_codex() {
@@ -98,7 +99,8 @@ with_codex() {
 		env_key = "FAKE_KEY"
 		wire_api = "responses"
 	END
-	CMD=(env FAKE_KEY=fake "$(agent_program codex)" exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox go)
+	export FAKE_KEY=fake
+	CMD=("$(agent_program codex)" exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox go)
 }
 
 # --- a session --------------------------------------------------------------------------------------
@@ -125,8 +127,8 @@ play() {
 	serve model python3 "$A/model.py" "$2" "$3" "$S/heard" "$S/model.port"
 	"with_$2" "${PORTS[0]}"
 	case $1 in
-	bare) run timeout -k 5 "${LIMIT:-60}" "${CMD[@]}" ;;
-	fenced) run timeout -k 5 "${LIMIT:-60}" pale run -q ${OPTS[@]+"${OPTS[@]}"} -- "${CMD[@]}" ;;
+	bare) run timeout -k 5 "${LIMIT:-120}" "${CMD[@]}" ;;
+	fenced) run timeout -k 5 "${LIMIT:-120}" pale run -q ${OPTS[@]+"${OPTS[@]}"} -- "${CMD[@]}" ;;
 	esac
 	servers_end
 }

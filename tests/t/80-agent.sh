@@ -1,0 +1,37 @@
+# A real agent from npm, offline, driven by a scripted model: it works, and it is judged.
+# limit: 150
+. "$T_LIB"
+A=$(dirname "$T_LIB")/agents
+. "$A/agent.sh"
+. "$A/deeds.sh"
+
+t_qwen_works() {
+	agent_need qwen
+	world
+	good_steps >"$S/steps"
+	play fenced qwen "$S/steps"
+	rc_is 0
+	[ "$(steps_heard)" = "$(wc -l <"$S/steps")" ] || fail "the agent came back from $(steps_heard) steps"
+	file_is copy "a
+b"
+	[ "$(./made)" = "hello there" ] || fail "the build is not the one that was asked"
+	[ "$(git log -1 --format=%s)" = made ] || fail "no commit"
+	not_recorded write deny
+	not_recorded read deny "$W"
+	recorded write allow "$W/made.c" node
+	recorded exec allow '"git add -A ."'
+	verifies
+}
+
+t_qwen_is_judged() {
+	agent_need qwen
+	world
+	play_bad fenced qwen
+	rc_is 0
+	[ "$(steps_heard)" = "$(wc -l <"$S/steps")" ] || fail "the agent came back from $(steps_heard) steps"
+	[ -z "$(harm)" ] || fail "$(harm)"
+	judged_all
+	verifies
+}
+
+scenario "$@"
