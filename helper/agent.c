@@ -1,7 +1,7 @@
 /*
  * agent.sock: one question per connection, from any process of the session.  Identity is what the
- * kernel says at accept; a frame that is late, too long, carries descriptors or does not decode
- * drops the peer, and a dropped peer denies.
+ * kernel says at accept; a frame that is late, too long, carries descriptors that nobody asked for
+ * or does not decode drops the peer, and a dropped peer denies.
  */
 #include "helper.h"
 
@@ -29,18 +29,54 @@ void agent_accept(struct helper *h)
 		c->deadline_ns = clock_boot_ns() + NS_QUESTION;
 }
 
+static int on_ask(struct helper *h, struct conn *c, size_t len, int fd)
+{
+	if (fd >= 0 || wire_get_ask(h->frame, len, &h->ask) < 0)
+		return -EPROTO;
+	broker_ask(h, c, &h->ask);
+	return 0;
+}
+
+static int on_narrow(struct helper *h, struct conn *c, size_t len, int fd)
+{
+	uint32_t image;
+
+	if (wire_get_narrow(h->frame, len, &image) < 0)
+		return -EPROTO;
+	narrow_serve(h, c, image, fd);
+	return 0;
+}
+
+static const struct {
+	enum wire_type type;
+	unsigned states;
+	int (*run)(struct helper *h, struct conn *c, size_t len, int fd);
+} messages[] = {
+	{ WIRE_ASK, SESSION_LIVE, on_ask },
+	{ WIRE_NARROW, SESSION_LIVE, on_narrow },
+};
+
+static int handle(struct helper *h, struct conn *c, size_t len, int fd)
+{
+	int type = wire_type(h->frame, len);
+
+	for (size_t i = 0; i < NELEM(messages); i++)
+		if ((int)messages[i].type == type && (messages[i].states & h->state))
+			return messages[i].run(h, c, len, fd);
+	return -EPROTO;
+}
+
 void agent_ready(struct helper *h, struct conn *c)
 {
-	ssize_t n = packet_receive(c->fd, h->frame, sizeof(h->frame), NULL, 0);
+	_cleanup_close_ int fd = -1;
+	ssize_t n = packet_receive(c->fd, h->frame, sizeof(h->frame), &fd, 0);
 
 	if (n == -EAGAIN)
 		return;
+	c->deadline_ns = 0;
 	/* Whoever waits has nothing more to say: a second frame is no better than hanging up. */
-	if (n <= 0 || c->waits || wire_get_ask(h->frame, (size_t)n, &h->ask) < 0) {
+	if (n <= 0 || c->waits || handle(h, c, (size_t)n, fd) < 0) {
 		broker_hangup(h, c);
 		conn_drop(h, c);
-		return;
 	}
-	c->deadline_ns = 0;
-	broker_ask(h, c, &h->ask);
 }

@@ -219,6 +219,23 @@ static int grant_add(struct queue *a, const struct approval *ap, uint64_t until_
 	return 0;
 }
 
+/* Late grants that nobody came back for. */
+static void drop_stale_grants(struct queue *a, uint64_t now_ns)
+{
+	for (size_t i = a->n_grants; i > 0; i--)
+		if (a->grants[i - 1].until_ns != 0 && now_ns >= a->grants[i - 1].until_ns)
+			a->grants[i - 1] = a->grants[--a->n_grants];
+}
+
+bool queue_has_room(struct queue *a, const struct approval *ap, enum approval_state said,
+		    enum approval_scope scope, uint64_t now_ns)
+{
+	bool grants = said == APPROVAL_APPROVED && (scope == SCOPE_SESSION || ap->state == APPROVAL_EXPIRED);
+
+	drop_stale_grants(a, now_ns);
+	return !grants || a->n_grants < GRANTS_MAX;
+}
+
 int queue_remember(struct queue *a, const struct approval *ap, enum approval_state said,
 		   enum approval_scope scope, uint64_t now_ns)
 {

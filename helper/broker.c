@@ -97,19 +97,25 @@ static char *target_of(const struct request *req)
 
 /* The card, not yet listed; NULL where memory or randomness is out. */
 static struct approval *card_new(struct helper *h, struct conn *c, const struct request *req,
-				 const struct decision *d, const char *print)
+				 const struct decision *d, uint32_t image, const char *print)
 {
 	struct approval *ap = calloc(1, sizeof(*ap));
+	const struct image *img = image_of(h, image);
 	char rule[1024];
+	size_t len;
 
 	if (!ap)
 		return NULL;
-	decision_describe(&h->image, d, rule, sizeof(rule));
+	decision_describe(img, d, rule, sizeof(rule));
+	len = strlen(rule);
+	/* Its words are the agent's own then, and the human shall know that. */
+	if (image > 0 && d->nested == 0)
+		snprintf(rule + len, sizeof(rule) - len, " (nested run %u)", image);
 	ap->op = req->op;
 	ap->access = req->access;
 	ap->pid = c->pid;
 	ap->asked_real_ns = clock_real_ns();
-	ap->until_ns = clock_boot_ns() + h->image.h->timeout_s * NS_S;
+	ap->until_ns = clock_boot_ns() + img->h->timeout_s * NS_S;
 	ap->target = target_of(req);
 	ap->cwd = strdup(req->cwd ? req->cwd : "");
 	ap->exe = strdup(procs_find(&h->procs, c->pid)->exe);
@@ -157,10 +163,10 @@ static void forget_expired(struct helper *h, const char *print)
 			queue_forget(&h->queue, h->queue.list[i - 1]);
 }
 
-static void card_open(struct helper *h, struct conn *c, const struct request *req, const struct decision *d,
+static void card_open(struct helper *h, struct conn *c, const struct wire_ask *ask, const struct decision *d,
 		      const char *print)
 {
-	struct approval *ap = card_new(h, c, req, d, print);
+	struct approval *ap = card_new(h, c, &ask->req, d, ask->image, print);
 
 	if (!ap) {
 		refuse(h, c, REASON_NOBODY, "the helper is out of memory");
@@ -180,15 +186,16 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 	c->waits = ap;
 }
 
-/* Only the command the operator typed may claim to be it, and only until it runs. */
+/*
+ * Only the launcher asks for what the operator typed, and only before that runs.  What the ring
+ * says of the agent is the agent's own word and must not matter here.
+ */
 static bool may_be_root(const struct helper *h, const struct conn *c)
 {
-	if (atomic_load(&h->ring->root_attached))
-		return false;
-	return c->pid == h->launcher_pid || (h->root_pid > 0 && c->pid == h->root_pid);
+	return c->pid == h->launcher_pid && h->root_pid == 0;
 }
 
-static bool settled(struct helper *h, struct conn *c, const struct decision *d)
+static bool settled(struct helper *h, struct conn *c, const struct image *img, const struct decision *d)
 {
 	struct wire_answer a = { .verdict = d->verdict, .reason = d->reason, .text = "", .approval = "" };
 	char text[1024];
@@ -197,7 +204,7 @@ static bool settled(struct helper *h, struct conn *c, const struct decision *d)
 		return false;
 	if (d->verdict != VERDICT_ALLOW) {
 		a.verdict = VERDICT_DENY;
-		decision_describe(&h->image, d, text, sizeof(text));
+		decision_describe(img, d, text, sizeof(text));
 		a.text = text;
 	}
 	answer(h, c, &a);
@@ -207,13 +214,18 @@ static bool settled(struct helper *h, struct conn *c, const struct decision *d)
 void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 {
 	struct wire_answer granted = { .verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "" };
+	const struct image *img = image_of(h, ask->image);
 	struct request *req = &ask->req;
 	char print[PRINT_HEX], id[APPROVAL_ID_HEX] = "";
 	struct decision d;
 
+	if (!img) {
+		refuse(h, c, REASON_MALFORMED, "the session has no such image");
+		return;
+	}
 	req->is_root = req->is_root && may_be_root(h, c);
-	d = eval(&h->image, req);
-	if (settled(h, c, &d))
+	d = eval(img, req);
+	if (settled(h, c, img, &d))
 		return;
 	approval_print(req, print);
 	switch (queue_lookup(&h->queue, print, clock_boot_ns(), id)) {
@@ -234,12 +246,12 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 	case KNOWN_NOTHING:
 		break;
 	}
-	if (h->image.h->approvals != APPROVALS_ASK)
+	if (img->h->approvals != APPROVALS_ASK)
 		refuse(h, c, REASON_NEVER, "");
-	else if (h->no_prompt)
+	else if (!image_may_ask(h, ask->image))
 		refuse(h, c, REASON_NOBODY, "");
 	else
-		card_open(h, c, req, &d, print);
+		card_open(h, c, ask, &d, print);
 }
 
 int broker_respond(struct helper *h, struct approval *ap, const struct broker_reply *reply,
@@ -264,14 +276,15 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 		     reply->scope == SCOPE_SESSION ? "session" : "once", late ? " late" : "", reply->by,
 		     reply->pid, reply->reason[0] ? " reason=" : "", reply->reason) < 0)
 		return -ENOMEM;
+	/* Before the record: an allow that is written down must also hold. */
+	*ret_err = "too many grants in this session: approve it once";
+	if (!queue_has_room(&h->queue, ap, reply->said, reply->scope, clock_boot_ns()))
+		return -ENOSPC;
 	r = card_record(h, ap, "approval/decision", approved ? "allow" : "deny", more, CARD_DURABLE);
 	*ret_err = "the decision could not be written to the ledger, so nothing was approved";
 	if (r < 0 && approved)
 		return r;
-	*ret_err = "too many grants in this session: approve it once";
-	r = queue_remember(&h->queue, ap, reply->said, reply->scope, clock_boot_ns());
-	if (r < 0)
-		return r;
+	(void)queue_remember(&h->queue, ap, reply->said, reply->scope, clock_boot_ns());
 	(void)approval_move(ap, reply->said);
 	*ret_waiters = answer_waiters(h, ap, &a);
 	*ret_late = late;

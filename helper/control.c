@@ -1,8 +1,8 @@
 /*
  * control.sock: the operator's side, JSON-RPC 2.0, one line a packet of at most 64 KiB.
  *
- * Every connection passes the taint check before its first byte is read, and the writer of each
- * packet must be the process that was checked.  Methods stand in one table with the states in
+ * Every connection passes the taint check before its first byte is read and again with each
+ * packet, whose writer must be the process that was checked.  Methods stand in one table with the states in
  * which they may be called.  Untrusted text leaves escaped and whole; what does not fit into one
  * packet is fetched in pieces (approval/show), never cut without a mark.
  */
@@ -294,6 +294,15 @@ static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
 	close(fd);
 }
 
+static int may_operate(const struct helper *h, int fd, pid_t *ret_pid, const char **ret_err)
+{
+	const struct taint_rules rules = {
+		.owner = h->owner, .baseline = h->baseline, .agent = h->root_pid, .launcher = h->launcher_pid
+	};
+
+	return taint_check(fd, &rules, ret_pid, ret_err);
+}
+
 void control_accept(struct helper *h)
 {
 	int fd = accept4(h->control_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -303,7 +312,7 @@ void control_accept(struct helper *h)
 
 	if (fd < 0)
 		return;
-	if (taint_check(fd, h->owner, &h->baseline, h->root_pid, &pid, &err) < 0) {
+	if (may_operate(h, fd, &pid, &err) < 0) {
 		refuse(h, fd, pid, err);
 		return;
 	}
@@ -315,12 +324,21 @@ void control_accept(struct helper *h)
 void control_ready(struct helper *h, struct conn *c)
 {
 	ssize_t n = packet_receive(c->fd, h->frame, sizeof(h->frame), NULL, c->pid);
+	const char *err;
 	json_t *reply;
+	pid_t pid = 0;
 
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0) {
 		conn_drop(h, c);
+		return;
+	}
+	/* Once more: whoever connected may have died since, or have gone inside, and left the line to
+	 * another. */
+	if (may_operate(h, c->fd, &pid, &err) < 0) {
+		refuse(h, c->fd, pid, err);
+		*c = (struct conn){ .kind = CONN_FREE, .fd = -1 };
 		return;
 	}
 	c->deadline_ns = clock_boot_ns() + NS_IDLE;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#define TURN_MAX    20000
 #define COUNT_MAX   (1ull << 53) /* what every JSON reader still reads exactly */
 #define GRACE_TRIES 50		 /* of a millisecond each, for writers in the middle of a record */
 
@@ -38,13 +37,14 @@ static uint64_t key_of(const struct helper *h, const struct ring_record *r, cons
 {
 	struct {
 		uint64_t target, exe, approval;
-		uint32_t op, verdict, reason, access, rule, nested;
+		uint32_t op, verdict, reason, access, rule, nested, image, pad;
 	} k = { .op = (uint32_t)r->op,
 		.verdict = (uint32_t)r->verdict,
 		.reason = (uint32_t)r->reason,
 		.access = r->access,
 		.rule = r->rule,
-		.nested = r->nested };
+		.nested = r->nested,
+		.image = r->image };
 	uint64_t key;
 
 	crypto_shorthash((unsigned char *)&k.target, (const unsigned char *)r->target, r->target_len,
@@ -71,7 +71,7 @@ static void record_decision(struct helper *h, const struct ring_record *r, const
 	const struct decision d = {
 		.verdict = r->verdict, .reason = r->reason, .rule = r->rule, .nested = r->nested
 	};
-	char target[RING_SLOT * RING_RECORD_SLOTS + 1], rule[1024], detail[128];
+	char target[RING_SLOT * RING_RECORD_SLOTS + 1], rule[1024], detail[128] = "";
 	const char *approval = is_approval_id(r->approval) ? r->approval : "";
 	struct event e = { .time_ns = r->time_ns,
 			   .pid = r->pid,
@@ -89,7 +89,14 @@ static void record_decision(struct helper *h, const struct ring_record *r, const
 
 	memcpy(target, r->target, r->target_len);
 	target[r->target_len] = '\0';
-	decision_texts(&h->image, &d, r->op, target, rule, sizeof(rule), detail, sizeof(detail));
+	if (image_of(h, r->image))
+		decision_texts(image_of(h, r->image), &d, r->op, target, rule, sizeof(rule), detail,
+			       sizeof(detail));
+	else
+		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
+	len = strlen(detail);
+	if (r->image > 0)
+		snprintf(detail + len, sizeof(detail) - len, " image=%u", r->image);
 	len = strlen(detail);
 	if (r->target_cut > 0)
 		snprintf(detail + len, sizeof(detail) - len, " cut=%zu", r->target_cut);
@@ -148,6 +155,19 @@ static void record_loss(struct helper *h, uint64_t n, const char *why)
 	(void)ledger_append(&h->ledger, &e);
 }
 
+/* How many were in it nobody can tell any more. */
+static void record_cut(struct helper *h)
+{
+	const struct event e = {
+		.op = "loss",
+		.via = "helper",
+		.detail = "the ring was cut short from inside the session: what it held is lost"
+	};
+
+	h->ledger.lost_total++;
+	(void)ledger_append(&h->ledger, &e);
+}
+
 static void report_losses(struct helper *h)
 {
 	uint64_t lost = atomic_load(&h->ring->lost);
@@ -167,7 +187,9 @@ size_t drain_turn(struct helper *h)
 	struct ring_record r;
 	size_t n = 0;
 
-	while (n < TURN_MAX && ring_read(&h->reader, now, is_alive, &r) == 1) {
+	if (ringmap_mend(h, now))
+		record_cut(h);
+	while (n < DRAIN_MAX && ring_read(&h->reader, now, is_alive, &r) == 1) {
 		drain_one(h, &r, now);
 		n++;
 	}
@@ -184,18 +206,21 @@ static bool ring_is_empty(const struct helper *h)
 void drain_all(struct helper *h)
 {
 	const struct timespec ms = { .tv_nsec = NS_MS };
+	/* A writer that does not stop must not keep the session from its last record. */
+	size_t left = RING_SLOTS, n;
 	struct ring_record r;
 
 	for (int i = 0; i < GRACE_TRIES; i++) {
-		while (drain_turn(h) > 0)
-			;
+		while (left > 0 && (n = drain_turn(h)) > 0)
+			left -= n < left ? n : left;
 		if (ring_is_empty(h))
 			break;
 		nanosleep(&ms, NULL);
 	}
 	/* Whoever is still writing is given up: two looks, a long second apart by this clock. */
-	while (ring_read(&h->reader, 1, is_alive, &r) == 1 ||
-	       ring_read(&h->reader, UINT64_MAX, is_alive, &r) == 1)
+	for (; left > 0 && (ring_read(&h->reader, 1, is_alive, &r) == 1 ||
+			    ring_read(&h->reader, UINT64_MAX, is_alive, &r) == 1);
+	     left--)
 		drain_one(h, &r, clock_boot_ns());
 	report_losses(h);
 	fold_flush(&h->fold, FOLD_NOW, 0);

@@ -1,26 +1,30 @@
 /*
  * The session's directories and what lies in them.  Everything is made new (O_EXCL, mkdir) below
  * a directory that is ours alone and is reached by descriptor from then on, so that no one can
- * slip another file in.  In a setuid install the session's owner reaches image, ring and sockets,
- * and nothing else.
+ * slip another file in.  In a setuid install the session's owner, and no other user, reaches image,
+ * ring and sockets, and nothing else.
  */
 #include "helper.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 
 #define DESCRIPTION "session.json"
 #define LEDGER_FILE "ledger.jsonl"
+
+/* Tags of an access list; <linux/posix_acl.h> is not for programs. */
+enum { ACL_USER_OBJ = 1, ACL_USER = 2, ACL_GROUP_OBJ = 4, ACL_MASK = 16, ACL_OTHER = 32 };
 
 /* What a file's mode is when owner and helper are one user, and when they are two. */
 struct modes {
 	mode_t own, foreign;
 };
-static const struct modes mode_dir = { 0700, 0711 }, mode_image = { 0400, 0444 }, mode_ring = { 0600, 0666 },
+static const struct modes mode_image = { 0400, 0444 }, mode_ring = { 0600, 0666 },
 			  mode_socket = { 0600, 0666 };
 
 static mode_t mode_of(const struct helper *h, const struct modes *m)
@@ -29,7 +33,7 @@ static mode_t mode_of(const struct helper *h, const struct modes *m)
 }
 
 /* Creates the directory PATH; its parent must be ours and nobody else's to write. */
-static int make_dir(const char *path, mode_t mode, int *ret_fd, const char **ret_err)
+static int make_dir(const char *path, int *ret_fd, const char **ret_err)
 {
 	_cleanup_free_ char *parent = strdup(path);
 	_cleanup_close_ int up = -1;
@@ -52,28 +56,39 @@ static int make_dir(const char *path, mode_t mode, int *ret_fd, const char **ret
 	if (mkdirat(up, name, 0700) < 0)
 		return -errno;
 	*ret_fd = openat(up, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*ret_fd < 0 || fchmod(*ret_fd, mode) < 0)
-		return -errno;
-	return 0;
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+/*
+ * Owner and helper are two users: an access list lets this one user into the directory and no
+ * other, so that what lies in it may be open to whoever gets there (the ring must be writable).
+ */
+static int admit_owner(int dirfd, uid_t owner, const char **ret_err)
+{
+	/* As the kernel reads "system.posix_acl_access", version 2. */
+	const struct {
+		uint32_t version;
+		struct {
+			uint16_t tag, perm;
+			uint32_t id;
+		} entry[5];
+	} list = { htole32(2),
+		   { { htole16(ACL_USER_OBJ), htole16(7), UINT32_MAX },
+		     { htole16(ACL_USER), htole16(5), htole32(owner) },
+		     { htole16(ACL_GROUP_OBJ), 0, UINT32_MAX },
+		     { htole16(ACL_MASK), htole16(5), UINT32_MAX },
+		     { htole16(ACL_OTHER), 0, UINT32_MAX } } };
+
+	*ret_err = "the session's directory lies on a file system without access lists";
+	return fsetxattr(dirfd, "system.posix_acl_access", &list, sizeof(list), 0) < 0 ? -errno : 0;
 }
 
 static int make_ring(struct helper *h)
 {
-	_cleanup_close_ int fd =
-		openat(h->dir_fd, WIRE_RING_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	void *map;
-
-	if (fd < 0 || fchmod(fd, mode_of(h, &mode_ring)) < 0 || ftruncate(fd, (off_t)ring_size()) < 0)
+	h->ring_fd = openat(h->dir_fd, WIRE_RING_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (h->ring_fd < 0 || fchmod(h->ring_fd, mode_of(h, &mode_ring)) < 0)
 		return -errno;
-	map = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	/* On a disk the first touch of a hole would read ahead as many megabytes of zeros as the device likes. */
-	(void)madvise(map, ring_size(), MADV_RANDOM);
-	h->ring = map;
-	ring_init(h->ring);
-	h->reader.h = h->ring;
-	return 0;
+	return ringmap_make(h, h->ring_fd);
 }
 
 /* Binds by a relative name: the directory is held, and its path may be longer than sun_path. */
@@ -132,10 +147,12 @@ int session_describe(struct helper *h)
 
 int files_create(struct helper *h, const char **ret_err)
 {
-	int r = make_dir(h->state_dir, 0700, &h->state_fd, ret_err);
+	int r = make_dir(h->state_dir, &h->state_fd, ret_err);
 
 	if (r == 0)
-		r = make_dir(h->runtime_dir, mode_of(h, &mode_dir), &h->dir_fd, ret_err);
+		r = make_dir(h->runtime_dir, &h->dir_fd, ret_err);
+	if (r == 0 && h->foreign)
+		r = admit_owner(h->dir_fd, h->owner, ret_err);
 	if (r < 0)
 		return r;
 	*ret_err = "the session's files cannot be created";
@@ -152,13 +169,28 @@ int files_create(struct helper *h, const char **ret_err)
 	return ledger_open(&h->ledger, h->state_fd, LEDGER_FILE, h->session, h->agent, h->level);
 }
 
+int files_add_image(struct helper *h, uint32_t number, const struct image *img)
+{
+	char name[WIRE_IMAGE_NAME];
+	int r;
+
+	wire_image_name(name, number);
+	r = file_create(h->dir_fd, name, mode_of(h, &mode_image), img->base, img->size);
+	if (r < 0)
+		(void)unlinkat(h->dir_fd, name, 0);
+	return r;
+}
+
 static void remove_files(int *dirfd, const char *path, const char *const names[])
 {
+	_cleanup_close_ int up = *dirfd < 0 ? -1 : openat(*dirfd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
 	if (*dirfd < 0)
 		return;
 	for (size_t i = 0; names[i]; i++)
 		(void)unlinkat(*dirfd, names[i], 0);
-	(void)rmdir(path);
+	/* By the directory that holds it: the path is the launcher's word and may lead elsewhere by now. */
+	(void)unlinkat(up, strrchr(path, '/') + 1, AT_REMOVEDIR);
 	close(*dirfd);
 	*dirfd = -1;
 }
@@ -173,6 +205,12 @@ void session_remove_runtime(struct helper *h)
 					     DESCRIPTION ".new",
 					     NULL };
 
+	for (uint32_t i = 1; i <= h->n_narrowed; i++) {
+		char name[WIRE_IMAGE_NAME];
+
+		wire_image_name(name, i);
+		(void)unlinkat(h->dir_fd, name, 0);
+	}
 	remove_files(&h->dir_fd, h->runtime_dir, names);
 }
 

@@ -8,8 +8,10 @@
  *   control   the operator's JSON-RPC                       taint    may this peer be an operator?
  *   approve   the queue as a value: no I/O, no clock        broker   the queue's I/O: records, answers
  *   drain     ring -> fold -> ledger                        fold     repeats become one record
+ *   files     the session's directories                     ringmap  the ring's mapping, cut or whole
  *   procs     pid -> program                                ledger   the file
  *   mask      secrets out of texts                          util     clocks, JSON packets
+ *   narrow    the images of nested runs
  */
 #ifndef PALE_HELPER_H
 #define PALE_HELPER_H
@@ -260,6 +262,9 @@ struct approval *queue_pending(struct queue *a, const char *print);
 int queue_find(struct queue *a, const char *prefix, struct approval **ret);
 /* Moves along the table of states; -EPERM where the table has no such step. */
 int approval_move(struct approval *ap, enum approval_state to);
+/* Would queue_remember() of this have room? */
+bool queue_has_room(struct queue *a, const struct approval *ap, enum approval_state said,
+		    enum approval_scope scope, uint64_t now_ns);
 /* Keeps what a human said about ap for later questions.  -ENOSPC: no room for another grant. */
 int queue_remember(struct queue *a, const struct approval *ap, enum approval_state said,
 		   enum approval_scope scope, uint64_t now_ns);
@@ -285,11 +290,20 @@ struct taint {
 
 int taint_read(pid_t pid, struct taint *ret);
 /*
+ * What an operator must be: a process of this owner, with no more marks than the baseline, that
+ * descends neither from the agent nor from the launcher, to whom the agent's orphans fall.
+ */
+struct taint_rules {
+	uid_t owner;
+	struct taint baseline;
+	pid_t agent, launcher; /* 0 = not known (yet) */
+};
+
+/*
  * May the peer of this connection act as the operator?  0 and its pid, or -EPERM with a static
  * reason in *ret_err.  Identity is the kernel's (SO_PEERCRED, SO_PEERPIDFD), never the peer's word.
  */
-int taint_check(int fd, uid_t owner, const struct taint *baseline, pid_t agent_root, pid_t *ret_pid,
-		const char **ret_err);
+int taint_check(int fd, const struct taint_rules *rules, pid_t *ret_pid, const char **ret_err);
 
 /* --- the session --- */
 
@@ -305,22 +319,31 @@ struct conn {
 	struct approval *waits; /* agent: its question is this card */
 };
 
+/* The image of a nested run. */
+struct narrowed {
+	uint8_t *bytes;
+	struct image image;
+	bool no_prompt;
+};
+
 enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };
 
 struct helper {
 	enum session_state state;
 	uid_t owner;
 	bool foreign;
-	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd;
+	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd, ring_fd;
 	char *session, *agent, *level, *runtime_dir, *state_dir, *not_enforced;
 	char *preset, *workspace, *sources;
 	json_t *argv;
 	char started[32];
 	uint8_t *image_bytes;
 	struct image image;
+	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
+	size_t n_narrowed;
 	struct ring_header *ring;
 	struct ring_reader reader;
-	uint64_t ring_lost_seen, reader_lost_seen;
+	uint64_t ring_lost_seen, reader_lost_seen, ring_mended_ns;
 	struct ledger ledger;
 	struct fold fold;
 	struct procs procs;
@@ -340,6 +363,8 @@ struct helper {
 /* files.c: the runtime and the state directory with all that lies in them. 0, or -errno with a static
  * sentence. */
 int files_create(struct helper *h, const char **ret_err);
+/* Adds the image of a nested run.  0 or -errno. */
+int files_add_image(struct helper *h, uint32_t number, const struct image *img);
 /* Undoes files_create of a session that did not start: the ledger goes too. */
 void files_abandon(struct helper *h);
 
@@ -348,6 +373,11 @@ void files_abandon(struct helper *h);
  * launcher was told why; then nothing of the session is left on the disk.
  */
 int session_start(struct helper *h);
+/* The bundle's text out of a file of at most max bytes (caller frees).  0 or -errno. */
+int bundle_read(int fd, size_t max, char **ret, size_t *ret_len);
+/* "preset=NAME sha256=...; policy=/path sha256=..." (caller frees), or NULL. */
+struct bundle;
+char *sources_text(const struct bundle *b, const char *preset);
 /* Frees h and what it owns; NULL is fine. */
 void session_free(struct helper *h);
 /*
@@ -363,7 +393,17 @@ int session_serve(struct helper *h);
 struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid);
 void conn_drop(struct helper *h, struct conn *c);
 
-/* drain.c: moves up to a bounded number of records from the ring; how many. */
+/*
+ * ringmap.c: the ring's mapping, which the session's processes can cut short under us.
+ * ringmap_make() lays the ring out in the file fd, which stays the caller's.  0 or -errno.
+ */
+int ringmap_make(struct helper *h, int fd);
+/* After a cut: a whole and empty ring again.  True once for each cut. */
+bool ringmap_mend(struct helper *h, uint64_t now_ns);
+
+#define DRAIN_MAX 20000
+
+/* drain.c: moves up to DRAIN_MAX records from the ring; how many. */
 size_t drain_turn(struct helper *h);
 /* The end: everything that is in the ring, waiting a moment for writers that are not done. */
 void drain_all(struct helper *h);
@@ -375,6 +415,15 @@ const char *access_name(unsigned access);
 /* agent.c */
 void agent_accept(struct helper *h);
 void agent_ready(struct helper *h, struct conn *c);
+
+/* narrow.c */
+/* Image by the number that a process claims to live under, or NULL. */
+const struct image *image_of(const struct helper *h, uint32_t number);
+/* A human may be asked for a process under this image, which must be there. */
+bool image_may_ask(const struct helper *h, uint32_t number);
+/* Answers with a new image inside `outer`, made of the bundle in fd (borrowed); with `outer` itself where fd
+ * is -1. */
+void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd);
 
 /* broker.c */
 /* Answers one question now or leaves c waiting on a card. */

@@ -198,7 +198,9 @@ static void warn_of_ledger(struct helper *h)
 
 static int next_timeout(size_t drained, int last)
 {
-	if (drained > 0)
+	if (drained >= DRAIN_MAX)
+		return 0;
+	if (drained > 0 || last == 0)
 		return POLL_BUSY_MS;
 	return last * 2 < POLL_IDLE_MS ? last * 2 : POLL_IDLE_MS;
 }

@@ -111,14 +111,13 @@ static const char *read_message(struct helper *h, json_t *msg)
 	return NULL;
 }
 
-/* The bundle's text out of the memory file (caller frees). */
-static int read_bundle(int fd, char **ret, size_t *ret_len)
+int bundle_read(int fd, size_t max, char **ret, size_t *ret_len)
 {
 	struct stat st;
 	char *text;
 	size_t len = 0;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > BUNDLE_MAX)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || (size_t)st.st_size > max)
 		return -EINVAL;
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
@@ -150,8 +149,7 @@ static void hash_text(const char *text, size_t len, char hex[RECORD_HASH_HEX])
 	sodium_bin2hex(hex, RECORD_HASH_HEX, digest, sizeof(digest));
 }
 
-/* "policy=/path sha256=...; ..." for the first record. */
-static char *describe_sources(const struct bundle *b, const char *preset)
+char *sources_text(const struct bundle *b, const char *preset)
 {
 	char *out = NULL, hex[RECORD_HASH_HEX];
 	size_t len = 0;
@@ -182,7 +180,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, const struct p
 	h->no_prompt = b->no_prompt;
 	h->preset = strdup(p->preset ? p->preset : "");
 	h->workspace = strdup(p->workspace ? p->workspace : "");
-	h->sources = h->preset ? describe_sources(b, h->preset) : NULL;
+	h->sources = h->preset ? sources_text(b, h->preset) : NULL;
 	return h->preset && h->workspace && h->sources ? 0 : -ENOMEM;
 }
 
@@ -278,7 +276,7 @@ int session_start(struct helper *h)
 		return refuse(h, "no start message came, or one with more than one descriptor", NULL);
 	msg = json_loadb(h->frame, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
 	err = read_message(h, msg);
-	if (!err && (fd < 0 || read_bundle(fd, &bundle, &len) < 0))
+	if (!err && (fd < 0 || bundle_read(fd, BUNDLE_MAX, &bundle, &len) < 0))
 		err = "the start message comes without a readable bundle";
 	if (err)
 		return refuse(h, err, NULL);
@@ -299,6 +297,8 @@ void session_free(struct helper *h)
 
 	for (size_t i = 0; i < NELEM(owned); i++)
 		free(owned[i]);
+	for (size_t i = 0; i < h->n_narrowed; i++)
+		free(h->narrowed[i].bytes);
 	json_decref(h->argv);
 	free(h->image_bytes);
 	ledger_close(&h->ledger);

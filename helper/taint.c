@@ -2,7 +2,8 @@
  * May this peer act as the operator?  A process inside a fence carries marks that it can neither
  * shed nor hide: no_new_privs and seccomp filters only ever rise, and fork and exec inherit them.
  * So a peer that has more of them than this process had at its start is inside some fence, and
- * refused; so is the agent and what descends from it.
+ * refused; so is the agent and what descends from it, and what fell to the launcher, which is the
+ * reaper of the session's orphans (a second fork and setsid lead there).
  *
  * Compared with a baseline and not with zero: the operator may live in a container that is
  * filtered itself.  The pidfd is read first and must be alive last, or the pid was reused.
@@ -62,10 +63,11 @@ pid_t proc_parent(pid_t pid)
 	return (pid_t)strtol(end + 4, NULL, 10);
 }
 
-static bool descends_from(pid_t pid, pid_t root)
+/* The launcher itself is no child of its own: it is the operator's. */
+static bool is_inside(pid_t pid, const struct taint_rules *rules)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-		if (pid == root)
+		if (pid == rules->agent || (i > 0 && pid == rules->launcher))
 			return true;
 		pid = proc_parent(pid);
 	}
@@ -89,9 +91,9 @@ static bool is_alive(int pidfd)
 	return poll(&p, 1, 0) == 0;
 }
 
-int taint_check(int fd, uid_t owner, const struct taint *baseline, pid_t agent_root, pid_t *ret_pid,
-		const char **ret_err)
+int taint_check(int fd, const struct taint_rules *rules, pid_t *ret_pid, const char **ret_err)
 {
+	const struct taint *baseline = &rules->baseline;
 	struct ucred cred = { .pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1 };
 	socklen_t len = sizeof(cred);
 	_cleanup_close_ int pidfd = -1;
@@ -101,7 +103,7 @@ int taint_check(int fd, uid_t owner, const struct taint *baseline, pid_t agent_r
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
 		return -EPERM;
 	*ret_pid = cred.pid;
-	if (cred.uid != owner && cred.uid != geteuid())
+	if (cred.uid != rules->owner && cred.uid != geteuid())
 		return -EPERM;
 	*ret_err = "the peer cannot be identified";
 	if (cred.pid <= 0)
@@ -113,7 +115,7 @@ int taint_check(int fd, uid_t owner, const struct taint *baseline, pid_t agent_r
 	if (t.no_new_privs > baseline->no_new_privs || t.seccomp > baseline->seccomp ||
 	    t.filters > baseline->filters)
 		return -EPERM;
-	if (agent_root > 0 && descends_from(cred.pid, agent_root))
+	if (is_inside(cred.pid, rules))
 		return -EPERM;
 	*ret_err = "the peer is gone";
 	if (!is_alive(pidfd))

@@ -136,7 +136,7 @@ json_t *json_escaped(const char *bytes, size_t len)
 /* Takes the wanted descriptor out of the control messages, closes all others. */
 static bool take_ancillary(struct msghdr *msg, int *ret_fd, pid_t writer)
 {
-	bool ok = !(msg->msg_flags & MSG_CTRUNC);
+	bool ok = !(msg->msg_flags & MSG_CTRUNC), told = false;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -146,6 +146,7 @@ static bool take_ancillary(struct msghdr *msg, int *ret_fd, pid_t writer)
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
 			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
 			ok = ok && (writer == 0 || cred.pid == writer);
+			told = true;
 			continue;
 		}
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
@@ -160,7 +161,7 @@ static bool take_ancillary(struct msghdr *msg, int *ret_fd, pid_t writer)
 			ok = false;
 		}
 	}
-	return ok;
+	return ok && (writer == 0 || told);
 }
 
 ssize_t packet_receive(int fd, char *buf, size_t size, int *ret_fd, pid_t writer)

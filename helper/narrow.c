@@ -1,0 +1,215 @@
+/*
+ * Nested runs: a process of the session asks for an image inside its own.
+ *
+ * The bundle comes from inside the fence and so is hostile.  It can only narrow whatever it says,
+ * because the image that the asker lives under goes whole into the new one and is judged first to
+ * last; what launch flags would lift is dropped here.  Sealed memory alone is read (a file of
+ * another kind could block), and sizes and numbers are bounded.
+ */
+#include "helper.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "policy/parse.h"
+
+#define NARROW_BUNDLE_MAX (1u << 20)
+#define SEALS		  (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK)
+
+/* What is made of one bundle, before it has a number. */
+struct inner {
+	struct narrowed made;
+	char *workspace, *sources;
+	enum mode mode;
+};
+
+const struct image *image_of(const struct helper *h, uint32_t number)
+{
+	if (number == 0)
+		return &h->image;
+	return number <= h->n_narrowed ? &h->narrowed[number - 1].image : NULL;
+}
+
+bool image_may_ask(const struct helper *h, uint32_t number)
+{
+	return !(number == 0 ? h->no_prompt : h->narrowed[number - 1].no_prompt);
+}
+
+/* --- the image --- */
+
+static const char *compile_sentence(int r)
+{
+	if (r == -EBADMSG)
+		return "the policy of the nested run has errors";
+	if (r == -E2BIG)
+		return "too many runs inside each other, or the policy is too large";
+	return "the policy of the nested run cannot be compiled";
+}
+
+static int make_inner(struct helper *h, uint32_t outer, struct bundle *b, struct inner *ret)
+{
+	size_t size = 0;
+	struct policy p;
+	struct diags d;
+	int r;
+
+	b->danger = b->allow_sensitive = b->allow_denylisted = b->allow_unhooked = false;
+	policy_init(&p);
+	diags_init(&d);
+	r = policy_parse(b, &p, &d);
+	if (r == 0)
+		r = image_compile(&p, image_of(h, outer), &d, &ret->made.bytes, &size);
+	if (r == 0)
+		r = image_open(&ret->made.image, ret->made.bytes, size, IMAGE_CHECK_ALL);
+	if (r == 0) {
+		ret->made.no_prompt = b->no_prompt || !image_may_ask(h, outer);
+		ret->mode = p.s.mode;
+		ret->workspace = strdup(p.workspace);
+		ret->sources = sources_text(b, p.preset ? p.preset : "");
+	}
+	if (r == 0 && (!ret->workspace || !ret->sources))
+		r = -ENOMEM;
+	diags_done(&d);
+	policy_done(&p);
+	return r;
+}
+
+static int read_inner(struct helper *h, uint32_t outer, int fd, struct inner *ret, const char **ret_err)
+{
+	_cleanup_free_ char *text = NULL;
+	int seals = fcntl(fd, F_GET_SEALS), r;
+	struct bundle b;
+	size_t len = 0;
+
+	*ret_err = "the bundle of a nested run must be sealed memory of at most 1 MiB";
+	if (seals < 0 || (seals & SEALS) != SEALS || bundle_read(fd, NARROW_BUNDLE_MAX, &text, &len) < 0)
+		return -EINVAL;
+	*ret_err = "the bundle cannot be read";
+	bundle_init(&b);
+	r = bundle_decode(text, len, &b);
+	if (r == 0) {
+		r = make_inner(h, outer, &b, ret);
+		*ret_err = compile_sentence(r);
+	}
+	bundle_done(&b);
+	return r;
+}
+
+/* The number of the image that has these bytes, or 0: the same run again takes no further place. */
+static uint32_t find_same(const struct helper *h, const struct narrowed *n)
+{
+	for (uint32_t i = 0; i < h->n_narrowed; i++)
+		if (h->narrowed[i].image.size == n->image.size && h->narrowed[i].no_prompt == n->no_prompt &&
+		    memcmp(h->narrowed[i].bytes, n->bytes, n->image.size) == 0)
+			return i + 1;
+	return 0;
+}
+
+/* Takes over what was made. */
+static int adopt_inner(struct helper *h, struct inner *in, uint32_t *ret_number, const char **ret_err)
+{
+	uint32_t number = find_same(h, &in->made);
+	int r;
+
+	if (number == 0) {
+		*ret_err = "this session has had its 64 different nested runs";
+		if (h->n_narrowed == WIRE_IMAGE_MAX)
+			return -ENOSPC;
+		*ret_err = "the image of the nested run cannot be written";
+		number = (uint32_t)h->n_narrowed + 1;
+		r = files_add_image(h, number, &in->made.image);
+		if (r < 0)
+			return r;
+		h->narrowed[h->n_narrowed++] = in->made;
+		in->made.bytes = NULL;
+	}
+	*ret_number = number;
+	return 0;
+}
+
+/* --- the answer --- */
+
+static int send_frame(int fd, const void *frame, size_t len, const int passed[2])
+{
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	struct iovec iov = { (void *)frame, len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (passed[0] >= 0 && passed[1] >= 0) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(2 * sizeof(int));
+		memcpy(CMSG_DATA(c), passed, 2 * sizeof(int));
+	}
+	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Image and ring go along: the directory they lie in is closed to the programs of the session. */
+static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
+{
+	_cleanup_close_ int image = -1, ring = -1;
+	char frame[512], name[WIRE_IMAGE_NAME];
+	int n;
+
+	if (a.image != WIRE_IMAGE_NONE) {
+		wire_image_name(name, a.image);
+		image = openat(h->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		ring = openat(h->dir_fd, WIRE_RING_FILE, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		if (image < 0 || ring < 0)
+			a = (struct wire_narrowed){ WIRE_IMAGE_NONE, "the session's files are gone" };
+	}
+	n = wire_put_narrowed(frame, sizeof(frame), &a);
+	if (n > 0)
+		(void)send_frame(c->fd, frame, (size_t)n, (const int[2]){ image, ring });
+	conn_drop(h, c);
+}
+
+static void record(struct helper *h, const struct conn *c, const struct inner *in, uint32_t outer,
+		   uint32_t number)
+{
+	static const char *const modes[] = { [MODE_READ_ONLY] = "read-only",
+					     [MODE_WORKSPACE_WRITE] = "workspace-write",
+					     [MODE_DANGER] = "danger" };
+	_cleanup_free_ char *detail = NULL;
+	const struct proc *who = procs_find(&h->procs, c->pid);
+	struct event e = { .pid = c->pid,
+			   .ppid = who->ppid,
+			   .exe = who->exe,
+			   .op = "session/narrow",
+			   .target = in->workspace,
+			   .via = "helper" };
+
+	if (asprintf(&detail, "image=%u inside=%u mode=%s%s; %s", number, outer, modes[in->mode],
+		     in->made.no_prompt ? " no-prompt" : "", in->sources) < 0)
+		return;
+	e.detail = detail;
+	(void)ledger_append(&h->ledger, &e);
+}
+
+void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
+{
+	struct wire_narrowed a = { .image = WIRE_IMAGE_NONE, .text = "" };
+	struct inner in = { .made.bytes = NULL };
+
+	if (!image_of(h, outer)) {
+		a.text = "the session has no such image";
+	} else if (fd < 0) {
+		a.image = outer;
+	} else if (read_inner(h, outer, fd, &in, &a.text) == 0 &&
+		   adopt_inner(h, &in, &a.image, &a.text) == 0) {
+		a.text = "";
+		record(h, c, &in, outer, a.image);
+	}
+	answer(h, c, a);
+	free(in.made.bytes);
+	free(in.workspace);
+	free(in.sources);
+}

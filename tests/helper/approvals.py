@@ -1,0 +1,298 @@
+"""From a question to its answer: once, session, denied for the turn, too late, too many, nobody."""
+
+import os
+import time
+
+from session import *
+
+
+@test
+def approved_once_is_once():
+    s = Session().start()
+    w = s.ask(argv=["ask-me", "a"])
+    card = s.card()
+    expect(card["target"] == "ask-me a" and card["cwd"] == "/work", "card %r" % card)
+    reply = s.respond(card)
+    expect(reply["result"]["waiters"] == 1 and not reply["result"]["late"], "reply %r" % reply)
+    a = s.answer(w)
+    expect(a.allowed and a.reason == "human" and a.approval == card["id"], "answer %r" % a)
+    expect(s.cards() == [], "the card is still there")
+    expect("error" in s.respond(card), "answered twice")
+    w = s.ask(argv=["ask-me", "a"])
+    expect(s.card()["id"] != card["id"], "one approval answered twice")
+    w.close()
+    expect(s.finish() == 0, "exit code")
+    s.expect_whole()
+
+
+@test
+def denied_with_its_reason_and_not_asked_again():
+    s = Session().start()
+    w = s.ask(argv=["ask-me", "a"])
+    s.respond(s.card(), "denied", reason="use \x1b[31mmake\n")
+    a = s.answer(w)
+    expect(not a.allowed and a.reason == "human" and a.text == "use \\x1b[31mmake\\n", "answer %r" % a)
+    for _ in range(3):
+        a = s.question(argv=["ask-me", "a"])
+        expect(not a.allowed and a.reason == "repeated", "repeat %r" % a)
+    w = s.ask(argv=["ask-me", "b"])
+    s.card()
+    expect(s.result("turn/begin")["turn"] == 2, "turn")
+    again = s.ask(argv=["ask-me", "a"])
+    s.respond(s.card(2))
+    expect(s.answer(again).allowed, "not asked anew in the next turn")
+    expect(len(s.records("approval/request")) == 3, "requests on the disk")
+    w.close()
+    s.finish()
+    expect([r["turn"] for r in s.records("turn/begin")] == [2], "the turn is not written down")
+    s.expect_whole()
+
+
+@test
+def session_grant_is_for_this_question_only():
+    s = Session().start()
+    w = s.ask(argv=["ask-me", "a"])
+    card = s.card()
+    s.respond(card, scope="session")
+    expect(s.answer(w).allowed, "not allowed")
+    for _ in range(3):
+        a = s.question(argv=["ask-me", "a"])
+        expect(a.allowed and a.approval == card["id"], "grant %r" % a)
+    others = [dict(argv=["ask-me", "b"]), dict(argv=["ask-me", "a"], cwd="/other"), dict(argv=["ask-me", "a", ""])]
+    waiters = []
+    for n, other in enumerate(others, 1):
+        waiters.append(s.ask(**other))
+        s.card(n)
+    s.result("turn/begin")
+    expect(s.question(argv=["ask-me", "a"]).allowed, "a session's grant ends with the turn")
+
+
+@test
+def the_same_question_is_one_card():
+    s = Session().start()
+    waiters = [s.ask(argv=["ask-me", "a"]) for _ in range(5)]
+    until(lambda: s.card()["count"] == 5, "not counted together")
+    expect(len(s.cards()) == 1, "more than one card")
+    waiters.pop().close()
+    # The one that hung up is counted out when the helper sees it.
+    time.sleep(0.3)
+    reply = s.respond(s.card())
+    expect(reply["result"]["waiters"] == 4, "waiters %r" % reply)
+    expect(all(s.answer(w).allowed for w in waiters), "not all are answered")
+    expect(len(s.records("approval/request")) == 1, "more than one request")
+
+
+@test
+def hanging_up_cancels():
+    s = Session().start()
+    w = s.ask(argv=["ask-me", "a"])
+    card = s.card()
+    w.close()
+    until(lambda: s.cards() == [], "the card stays")
+    expect("error" in s.respond(card), "a cancelled question was answered")
+    s.finish()
+    expect(len(s.records("approval/cancelled")) == 1 and not s.records("approval/decision"), "records")
+    s.expect_whole()
+
+
+@test
+def a_second_frame_is_hanging_up():
+    s = Session().start()
+    w = s.ask(argv=["ask-me", "a"])
+    s.card()
+    w.send(ask_frame(argv=["ask-me", "b"]))
+    expect(receive(w) == b"", "answered")
+    until(lambda: s.cards() == [], "the card stays")
+
+
+@test
+def nobody_answers_in_time():
+    s = Session(timeout="1s").start()
+    began = time.monotonic()
+    w = s.ask(argv=["ask-me", "a"])
+    card = s.card()
+    a = s.answer(w)
+    took = time.monotonic() - began
+    expect(not a.allowed and a.reason == "timeout" and 0.9 < took < 2, "answer %r after %.1f s" % (a, took))
+    late = s.respond(card)
+    expect(late["result"]["late"] and late["result"]["waiters"] == 0, "late %r" % late)
+    a = s.question(argv=["ask-me", "a"])
+    expect(a.allowed and a.approval == card["id"], "no grant for the retry: %r" % a)
+    w = s.ask(argv=["ask-me", "a"])
+    s.card()
+    w.close()
+    s.finish()
+    expect([r["op"] for r in s.records() if r["op"].startswith("approval/")][:3] ==
+           ["approval/request", "approval/expired", "approval/decision"], "order")
+    s.expect_whole()
+
+
+@test
+def late_denial_is_kept():
+    s = Session(timeout="1s").start()
+    w = s.ask(argv=["ask-me", "a"])
+    card = s.card()
+    s.answer(w)
+    expect(s.respond(card, "denied")["result"]["late"], "not late")
+    expect(s.question(argv=["ask-me", "a"]).reason == "repeated", "asked again")
+
+
+@test
+def sixty_four_wait_and_the_next_is_denied():
+    s = Session().start()
+    waiters = [s.ask(argv=["ask-me", str(i)]) for i in range(64)]
+    until(lambda: s.result("session/info")["pending"] == 64, "not all wait")
+    a = s.question(argv=["ask-me", "one more"])
+    expect(not a.allowed and a.reason == "nobody" and "too many" in a.text, "answer %r" % a)
+    joined = s.ask(argv=["ask-me", "5"])
+    listed, at = [], 0
+    while at is not None:
+        page = s.result("approval/list", **{"from": at})
+        listed += page["approvals"]
+        at = page.get("next")
+    expect(len({c["id"] for c in listed}) == 64, "the list has %d" % len(listed))
+    for c in listed:
+        s.respond({"id": c["short"]})
+    expect(all(s.answer(w).allowed for w in waiters + [joined]), "not all are answered")
+    s.finish()
+    s.expect_whole()
+
+
+@test
+def many_connections_leave_the_operator_a_place():
+    s = Session().start()
+    idle = [connect(s.runtime + "/agent.sock") for _ in range(200)]
+    expect(s.result("session/info")["session"] == s.id, "no answer")
+    time.sleep(2.3)
+    expect(s.question(argv=["deny-me"]).reason == "1", "idle connections are kept for ever")
+    expect(len(idle) == 200, "connections")
+
+
+@test
+def never_and_nobody():
+    s = Session(policy="[session]\napprovals = never\n[commands]\nask = ask-me\n").start()
+    a = s.question(argv=["ask-me"])
+    expect(not a.allowed and a.reason == "never", "answer %r" % a)
+    expect(not s.records("approval/request"), "asked")
+    s = Session().start(no_prompt=True)
+    a = s.question(argv=["ask-me"])
+    expect(not a.allowed and a.reason in ("never", "nobody"), "answer %r" % a)
+    expect(not s.records("approval/request"), "asked")
+
+
+@test
+def judged_again_here():
+    s = Session().start()
+    a = s.question(argv=["deny-me"])
+    expect(not a.allowed and a.reason == "1" and "deny-me" in a.text, "answer %r" % a)
+    expect(s.cards() == [], "a deny was asked")
+    expect(s.question(argv=["true"]).allowed, "an allowed one is not")
+
+
+@test
+def only_the_launcher_speaks_for_the_operator():
+    s = Session().start()
+    root = ask_frame(argv=["ask-me", "typed"], flags=0x200)
+    expect(s.question(frame=root).allowed, "the launcher may not ask for what was typed")
+    gone = os.fork()
+    if gone == 0:
+        time.sleep(60)
+    s.tell(type="agent", pid=gone)
+    until(lambda: s.result("session/info")["pid"] == gone, "the agent's pid is not known")
+    w = s.ask(frame=root)
+    s.card()
+    w.close()
+    os.kill(gone, 9)
+    os.waitpid(gone, 0)
+
+    def as_agent():
+        # What the ring says is the agent's word: it must not matter.
+        w = s.ask(frame=root)
+        r = is_quiet(w, 0.3)
+        w.close()
+        return r
+
+    s = Session().start()
+    go_r, go_w = os.pipe()
+
+    def agent():
+        os.read(go_r, 1)
+        return as_agent()
+
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.write(w, b"y" if agent() else b"n")
+        os._exit(0)
+    s.tell(type="agent", pid=pid)
+    until(lambda: s.result("session/info")["pid"] == pid, "the agent's pid is not known")
+    os.write(go_w, b"g")
+    expect(os.read(r, 1) == b"y", "the agent passed for the operator's own command")
+    os.waitpid(pid, 0)
+    for fd in (go_r, go_w, r, w):
+        os.close(fd)
+
+
+@test
+def a_grant_that_does_not_fit_is_not_recorded():
+    s = Session(timeout="60s").start()
+    for i in range(256):
+        w = s.ask(argv=["ask-me", str(i)])
+        expect("result" in s.respond(s.card(), scope="session"), "grant %d" % i)
+        expect(s.answer(w).allowed, "grant %d" % i)
+    w = s.ask(argv=["ask-me", "more"])
+    card = s.card()
+    reply = s.respond(card, scope="session")
+    expect("too many grants" in reply["error"]["message"], "reply %r" % reply)
+    expect(is_quiet(w), "the one who waits was told")
+    expect(not [r for r in s.records("approval/decision") if r["approval"] == card["id"]], "an allow is written down")
+    expect("result" in s.respond(card), "nor can it be approved once")
+    expect(s.answer(w).allowed, "not allowed")
+
+
+@test
+def long_targets_are_shown_whole():
+    s = Session().start()
+    long = "x\n\u202e" * 3000
+    w = s.ask(argv=["ask-me", long])
+    card = s.card()
+    expect(card["target_cut"] > 0 and "\n" not in card["target"], "cut %r" % card["target_cut"])
+    text, at = "", 0
+    while True:
+        piece = s.result("approval/show", id=card["id"], offset=at)
+        if piece["next"] == at:
+            break
+        text, at = text + piece["text"], piece["next"]
+    expect(at == piece["size"] and text.count("x") >= 3000, "%d of %d" % (at, piece["size"]))
+    w.close()
+
+
+@test
+def operator_protocol():
+    s = Session().start()
+    o = s.operator()
+    bad = [(b"x", -32700), (b"[]", -32600), (b"[" * 60000, -32700), (b'{"jsonrpc":"2.0","id":1,"method":"no"}', -32601),
+           (b'{"jsonrpc":"1.0","id":1,"method":"session/info"}', -32600),
+           (b'{"jsonrpc":"2.0","id":[],"method":"session/info"}', -32600),
+           (b'{"jsonrpc":"2.0","id":1,"method":"session/info","params":[]}', -32600),
+           (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"session/info"}', -32700),
+           (b'{"jsonrpc":"2.0","id":1,"method":"approval/respond"}', -32602),
+           (b'{"jsonrpc":"2.0","id":1,"method":"approval/respond","params":{"id":"0000"}}', -32002)]
+    for line, code in bad:
+        o.send(line)
+        reply = json.loads(receive(o))
+        expect(reply["error"]["code"] == code, "%r: %r" % (line[:60], reply))
+    o.send(b'{"jsonrpc":"2.0","method":"session/info"}')
+    expect(is_quiet(o), "a notification is answered")
+    w = s.ask(argv=["ask-me"])
+    card = s.card()
+    for more in (dict(decision="yes"), dict(decision="approved", scope="ever"),
+                 dict(decision="denied", reason="r" * 1025), dict(decision="denied", by="b" * 129)):
+        expect(s.call("approval/respond", id=card["id"], **more)["error"]["code"] == -32602, "%r" % more)
+    expect(s.call("approval/respond", id=card["id"][:3], decision="approved")["error"]["code"] == -32002, "three digits")
+    expect(is_quiet(w), "answered by a bad call")
+    o.send(b"y" * 70000)
+    expect(receive(o) == b"", "a line over the limit keeps the connection")
+
+
+main()

@@ -1,0 +1,427 @@
+"""A session of pale-helper driven from outside: this process plays the launcher, the operator and
+the processes of the session.  It speaks the four protocols that the helper has: the launcher's
+packets, the questions of policy/wire.h, the operator's JSON-RPC and the ring of policy/ring.h.
+
+Each scenario file prints `ok NAME` or `not ok NAME` for each test and ends 1 if one failed.
+"""
+
+import array
+import ctypes
+import json
+import mmap
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+STAGE = os.environ["T_STAGE"]
+HELPER = os.environ.get("T_HELPER", STAGE + "/libexec/pale/pale-helper")
+PALE = STAGE + "/bin/pale"
+SCRATCH = os.environ["T_SCRATCH"]
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+WAIT_S = 10
+ASK, ALLOW, DENY = 0x5AD6DB1, 0x52A2925 ^ 0xFFFFFFF, 0
+OP = {"read": 1, "write": 2, "exec": 14, "connect": 15}
+REASONS = {21: "never", 22: "nobody", 23: "timeout", 24: "human", 25: "repeated"}
+STRINGS = ("path", "given", "raw", "ident", "cwd", "git_branch", "host")
+
+# Everything is asked that a test asks for; the timeout is a test's own matter.
+POLICY = "[session]\napprovals = ask\ntimeout = %s\n[commands]\nask = ask-me\ndeny = deny-me\n"
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def expect(what, text):
+    if not what:
+        raise Failed(text)
+
+
+def prctl(option, *args):
+    if LIBC.prctl(option, *(ctypes.c_ulong(a) for a in args)) < 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+# --- questions --------------------------------------------------------------------------------------
+
+
+def put_str(s):
+    raw = s if isinstance(s, bytes) else s.encode()
+    return struct.pack("<I", len(raw) + 1) + raw + b"\0"
+
+
+def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=2, kind=1, flags=0, **texts):
+    """A question as policy/wire.h packs it."""
+    if op == "exec":
+        texts.setdefault("path", "/opt/bin/" + (argv[0] if argv else "none"))
+        texts.setdefault("cwd", "/work")
+    else:
+        argv = ()
+    for i, name in enumerate(STRINGS):
+        flags |= (1 << i) if name in texts else 0
+    body = struct.pack("<IHHIIIIHHH", magic, version, kind, flags, os.getpid(), 0xFFFFFFFF, 0, OP.get(op, op), 1, 0)
+    for name in STRINGS:
+        body += put_str(texts[name]) if name in texts else b""
+    body += struct.pack("<I", len(argv))
+    return body + b"".join(put_str(a) for a in argv)
+
+
+class Answer:
+    def __init__(self, frame):
+        self.hung_up = not frame
+        self.allowed = False
+        self.reason = self.text = self.approval = ""
+        if not frame:
+            return
+        magic, version, kind, verdict, reason = struct.unpack_from("<IHHIH", frame)
+        expect((magic, version, kind) == (0x454C4150, 2, 2), "no answer frame: %r" % frame[:16])
+        expect(verdict in (ALLOW, DENY), "verdict %x" % verdict)
+        self.allowed = verdict == ALLOW
+        self.reason = REASONS.get(reason, str(reason))
+        at = 14
+        texts = []
+        for _ in range(2):
+            (n,) = struct.unpack_from("<I", frame, at)
+            texts.append(frame[at + 4 : at + 4 + n - 1].decode())
+            at += 4 + n
+        self.text, self.approval = texts
+        expect(at == len(frame), "bytes behind the answer")
+
+    def __repr__(self):
+        return "hung up" if self.hung_up else "%s %s %r" % (self.allowed, self.reason, self.text)
+
+
+def connect(path):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(path)
+    s.settimeout(WAIT_S)
+    return s
+
+
+def receive(s):
+    """One packet, b"" when the other side hung up."""
+    try:
+        return s.recv(1 << 17)
+    except ConnectionResetError:
+        return b""
+
+
+def send_with_fds(s, data, fds):
+    s.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+
+
+# --- the ring ---------------------------------------------------------------------------------------
+
+RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 17, 64, 256
+M64 = (1 << 64) - 1
+
+
+def sum_add(total, data):
+    factor = 0x9E3779B97F4A7C15 + 2 * len(data)
+    while len(data) >= 8:
+        total += (int.from_bytes(data[:8], "little") ^ 0xA0761D6478BD642F) * factor & M64
+        data, factor = data[8:], factor + 0x632BE59BD9B4E01A
+    w = len(data)
+    for byte in data:
+        w = (w << 8 | byte) & M64
+    total = total + ((w ^ 0xA0761D6478BD642F) & M64) * (factor & M64) & M64
+    return total ^ total >> 29
+
+
+class Ring:
+    """A writer of policy/ring.h; one at a time."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "r+b") as f:
+            self.map = mmap.mmap(f.fileno(), 0)
+
+    def u64(self, at):
+        return struct.unpack_from("<Q", self.map, at)[0]
+
+    def decide(self, target, verdict=ALLOW, op="read", approval=b""):
+        target, exe = target.encode(), b""
+        head = self.u64(64)
+        tail = struct.pack("<IIIiiQIHHBBBBB3x", 0xFFFFFFFF, 0, verdict, os.getpid(), os.getppid(), time.time_ns(), 0,
+                           len(target), len(exe), len(approval), 1, OP[op], 5, 1)
+        total = sum_add(sum_add(1, tail), target)
+        if approval:
+            total = sum_add(total, approval)
+        entry = struct.pack("<I", (total ^ total >> 32) & 0xFFFFFFFF) + tail
+        entry += target + b"\0" + exe + b"\0" + approval + b"\0"
+        slots = (8 + len(entry) + RING_SLOT - 1) // RING_SLOT
+        at = RING_HEAD + head % RING_SLOTS * RING_SLOT
+        struct.pack_into("<Q", self.map, 64, head + slots)
+        self.map[at + 8 : at + 8 + len(entry)] = entry
+        tag = 2 | slots << 2 | (os.getpid() & 0x7FFFFF) << 9 | (head & 0xFFFFFFFF) << 32
+        struct.pack_into("<Q", self.map, at, tag)
+
+
+# --- the session ------------------------------------------------------------------------------------
+
+count = 0
+
+
+class Session:
+    """A helper of this test's own.  `before` runs in the child before the exec."""
+
+    def __init__(self, policy=POLICY, timeout="60s", prefix=(), before=None, argv=("pale-helper", "session"), env=None,
+                 root=None, program=HELPER, stderr=None):
+        global count
+        count += 1
+        self.id = "s%d-%d" % (os.getpid(), count)
+        root = root or SCRATCH
+        self.runtime = root + "/r/" + self.id
+        self.state = root + "/st/" + self.id
+        for d in (root + "/r", root + "/st"):
+            os.makedirs(d, 0o700, exist_ok=True)
+        self.policy = policy % timeout if "%s" in policy else policy
+        self.bye = self.status = None
+        self.fd, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.fd.settimeout(WAIT_S)
+        self.pid = os.fork()
+        if self.pid == 0:
+            self.become(theirs, prefix, before, argv, env, program, stderr)
+        theirs.close()
+        running.append(self)
+
+    def become(self, theirs, prefix, before, argv, env, program, stderr):
+        try:
+            null = os.open("/dev/null", os.O_RDWR)
+            for fd in (0, 1, 2):
+                os.dup2(stderr if fd == 2 and stderr is not None else null, fd)
+            os.dup2(theirs.fileno(), 3)
+            os.set_inheritable(3, True)
+            os.closerange(4, 256)
+            # Python's own; a shell starts its children without.
+            for sig in (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(sig, signal.SIG_DFL)
+            if before:
+                before()
+            if prefix:
+                os.execve(prefix[0], list(prefix) + [program, "session"], env or {})
+            os.execve(program, list(argv), env or {})
+        finally:
+            os._exit(99)
+
+    # The launcher's packets.
+
+    def bundle(self, **more):
+        # Layer 2 is the user's own file.
+        b = {"home": "/home/nobody", "workspace": "/work", "cwd": "/work", "agent": "test", "session": self.id,
+             "danger": False, "allow_sensitive": False, "allow_denylisted": False, "allow_unhooked": False,
+             "no_prompt": False, "self_write": [], "self_hide": [], "reals": [], "idents": [],
+             "sources": [[2, "/policy.ini", self.policy]]}
+        b.update(more)
+        return json.dumps(b).encode()
+
+    def message(self, **more):
+        m = {"type": "start", "version": 1, "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+             "agent": "test", "level": "hooks", "argv": ["test"], "not_enforced": "nothing"}
+        m.update(more)
+        return {k: v for k, v in m.items() if v is not None}
+
+    def send_start(self, message=None, bundle=None, fds=1):
+        fd = os.memfd_create("bundle")
+        os.write(fd, bundle if bundle is not None else self.bundle())
+        data = message if isinstance(message, bytes) else json.dumps(message or self.message()).encode()
+        if fds:
+            send_with_fds(self.fd, data, [fd] * fds)
+        else:
+            self.fd.send(data)
+        os.close(fd)
+
+    def packet(self):
+        raw = receive(self.fd)
+        return json.loads(raw) if raw else None
+
+    def start(self, **bundle):
+        self.send_start(bundle=self.bundle(**bundle))
+        first = self.packet()
+        expect(first == {"type": "ready"}, "not ready: %r" % first)
+        return self
+
+    def tell(self, **message):
+        self.fd.send(json.dumps(message).encode())
+
+    def finish(self, status="exit 0"):
+        """The session's orderly end; the helper's exit code."""
+        self.tell(type="exit", status=status)
+        while True:
+            p = self.packet()
+            if p is None or p.get("type") == "bye":
+                break
+        self.bye = p
+        return self.wait()
+
+    def wait(self, seconds=WAIT_S):
+        """The wait status as subprocess has it: an exit code, or minus the signal."""
+        end = time.monotonic() + seconds
+        while self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() > end:
+                raise Failed("the helper does not end")
+            else:
+                time.sleep(0.002)
+        return self.status
+
+    def close(self):
+        self.fd.close()
+        if self.status is None:
+            try:
+                self.wait(3)
+            except Failed:
+                os.kill(self.pid, signal.SIGKILL)
+                self.wait()
+        for d in (self.runtime, self.state):
+            shutil.rmtree(d, ignore_errors=True)
+
+    # The session's processes.
+
+    def ask(self, frame=None, **question):
+        """Asks and does not wait: the connection."""
+        s = connect(self.runtime + "/agent.sock")
+        s.send(frame if frame is not None else ask_frame(**question))
+        return s
+
+    def answer(self, s):
+        got = Answer(receive(s))
+        s.close()
+        return got
+
+    def question(self, **question):
+        return self.answer(self.ask(**question))
+
+    def ring(self):
+        return Ring(self.runtime + "/ring")
+
+    # The operator.
+
+    def operator(self):
+        return connect(self.runtime + "/control.sock")
+
+    def call(self, method, on=None, **params):
+        """The whole reply."""
+        s = on or self.operator()
+        s.send(json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).encode() + b"\n")
+        raw = receive(s)
+        if not on:
+            s.close()
+        return json.loads(raw) if raw else None
+
+    def result(self, method, **params):
+        reply = self.call(method, **params)
+        expect(reply and "result" in reply, "%s: %r" % (method, reply))
+        return reply["result"]
+
+    def cards(self, state="pending"):
+        return [c for c in self.result("approval/list")["approvals"] if c["state"] == state]
+
+    def card(self, n=1, state="pending"):
+        """The newest card, once there are n of them."""
+        until(lambda: len(self.cards(state)) >= n, "no question appears")
+        return self.cards(state)[-1]
+
+    def respond(self, card, decision="approved", **more):
+        return self.call("approval/respond", id=card["id"], decision=decision, **more)
+
+    # What is on the disk.
+
+    def ledger_path(self):
+        return self.state + "/ledger.jsonl"
+
+    def records(self, op=None):
+        with open(self.ledger_path(), "rb") as f:
+            whole = f.read().split(b"\n")[:-1]
+        all_ = [json.loads(line) for line in whole]
+        return [r for r in all_ if op is None or r["op"] == op]
+
+    def verify(self):
+        """What `pale log verify` says of the file."""
+        p = subprocess.run([PALE, "log", "verify", "--json", self.ledger_path()], capture_output=True)
+        return json.loads(p.stdout)[0]
+
+    def expect_whole(self):
+        v = self.verify()
+        expect(v["ok"], "log verify: %r" % v)
+
+
+def until(what, text, seconds=WAIT_S):
+    end = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > end:
+            raise Failed(text)
+        time.sleep(0.01)
+
+
+def is_quiet(s, seconds=0.15):
+    return not select.select([s], [], [], seconds)[0]
+
+
+def in_child(body):
+    """Runs body in a forked child and returns the JSON value it gives back."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(w, json.dumps(body()).encode())
+        except BaseException as e:
+            os.write(w, json.dumps("raised %r" % e).encode())
+        os._exit(0)
+    os.close(w)
+    data = b""
+    while chunk := os.read(r, 65536):
+        data += chunk
+    os.close(r)
+    os.waitpid(pid, 0)
+    return json.loads(data) if data else None
+
+
+# --- running ----------------------------------------------------------------------------------------
+
+running = []
+tests = []
+
+
+def test(fn):
+    tests.append(fn)
+    return fn
+
+
+def main():
+    failed, slow = 0, bool(os.environ.get("T_TIMES"))
+    chosen = sys.argv[1:]
+    for fn in tests:
+        if chosen and fn.__name__ not in chosen:
+            continue
+        began = time.monotonic()
+        try:
+            fn()
+            print("ok", fn.__name__, *(["%.2f s" % (time.monotonic() - began)] if slow else []))
+        except Skipped as e:
+            print("ok", fn.__name__, "# skip:", e)
+        except Exception as e:
+            failed += 1
+            print("not ok", fn.__name__ + ":", e)
+            if not isinstance(e, Failed):
+                traceback.print_exc(file=sys.stdout)
+        finally:
+            while running:
+                running.pop().close()
+            sys.stdout.flush()
+    sys.exit(1 if failed else 0)
