@@ -70,7 +70,7 @@ run_scenario() {
 
 checks() {
 	local check
-	for check in deps symbols; do
+	for check in deps symbols docs; do
 		bash tests/$check.sh "$B" >"$T_BASE/log" 2>&1
 		report $? $check "$T_BASE/log" "$T_BASE/results/$check"
 		cat "$T_BASE/results/$check"

@@ -1,0 +1,42 @@
+#!/bin/bash
+# What is written is true in form: man pages lint, sources are formatted, and README lists the hooks
+# that hooks.def has.  tests/docs.sh --hooks prints that list.
+
+cd "$(dirname "$0")/.." || exit 2
+bad=0
+
+complain() {
+	echo "$*"
+	bad=1
+}
+
+# One paragraph per group of hooks.def, in its order.
+hooks() {
+	awk '
+		/^\/\* --- / { sub(/^\/\* --- /, ""); sub(/:.*/, ""); sub(/ ---.*/, ""); head = $0; next }
+		/^HOOK\(/ { sub(/^HOOK\(/, ""); sub(/,.*/, ""); list[head] = list[head] " `" $0 "`"
+			    if (!(head in seen)) { seen[head] = 1; order[++n] = head } }
+		END { for (i = 1; i <= n; i++) print "* " order[i] ":" list[order[i]] }
+	' preload/hooks.def
+}
+
+if [ "${1:-}" = --hooks ]; then
+	hooks
+	exit
+fi
+
+if ! diff -u <(sed -n '/^<!-- hooks -->$/,/^<!-- end of hooks -->$/p' README.md | sed '1d;$d') <(hooks); then
+	complain "README.md: the list of hooks is not that of preload/hooks.def (tests/docs.sh --hooks)"
+fi
+
+for page in */*.[1-8]; do
+	# Pages of this project refer to each other before they are installed.
+	found=$(mandoc -T lint -W warning "$page" 2>&1 | grep -v 'referenced manual not found')
+	[ -z "$found" ] || complain "$found"
+done
+
+found=$(find policy preload helper tools tests -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run 2>&1 |
+	sed -n 's/^\([^:]*\):.*clang-format-violations.*/\1/p' | sort -u)
+[ -z "$found" ] || complain "not formatted (make format): $found"
+
+exit $bad
