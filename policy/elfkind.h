@@ -10,21 +10,21 @@
 #include <stdint.h>
 
 enum elf_kind {
-	ELF_UNKNOWN,   /* not ELF, not a script: the kernel will refuse it or binfmt_misc decides */
-	ELF_SCRIPT,    /* #! : judge the interpreter */
-	ELF_DYNAMIC,   /* PT_INTERP names a known dynamic loader: the preload loads */
-	ELF_STATIC,    /* no PT_INTERP */
-	ELF_FOREIGN,   /* other class or machine */
-	ELF_ODD_LOADER,/* PT_INTERP that is not a known loader */
-	ELF_GO,        /* Go: loads the object, calls none of it */
-	ELF_MUSL,      /* dynamic, musl's loader */
-	ELF_BROKEN     /* claims to be ELF and is not */
+	ELF_UNKNOWN,	/* not ELF, not a script: the kernel will refuse it or binfmt_misc decides */
+	ELF_SCRIPT,	/* #! : judge the interpreter */
+	ELF_DYNAMIC,	/* PT_INTERP names a known dynamic loader: the preload loads */
+	ELF_STATIC,	/* no PT_INTERP */
+	ELF_FOREIGN,	/* other class or machine */
+	ELF_ODD_LOADER, /* PT_INTERP that is not a known loader */
+	ELF_GO,		/* Go: loads the object, calls none of it */
+	ELF_MUSL,	/* dynamic, musl's loader */
+	ELF_BROKEN	/* claims to be ELF and is not */
 };
 
 struct elf_info {
 	enum elf_kind kind;
-	char interp[256];      /* ELF: PT_INTERP; script: the interpreter */
-	char interp_arg[256];  /* script: its one argument, or "" */
+	char interp[256];     /* ELF: PT_INTERP; script: the interpreter */
+	char interp_arg[256]; /* script: its one argument, or "" */
 	uint8_t build_id[20];
 	uint8_t build_id_len;
 };

@@ -14,9 +14,9 @@
 
 /* The last edge to the node was a literal one: what lies below is named by this directory. */
 #define NODE_NAMED     1u
-#define NODE_LITERAL   2u /* has literal edges */
-#define NODE_SUFFIX    4u /* has edges of the form `*.ext`, found by the name's last extension */
-#define NODE_ANY_DEPTH 8u /* `**`: stays active at each deeper component */
+#define NODE_LITERAL   2u  /* has literal edges */
+#define NODE_SUFFIX    4u  /* has edges of the form `*.ext`, found by the name's last extension */
+#define NODE_ANY_DEPTH 8u  /* `**`: stays active at each deeper component */
 #define NODE_EXACT     16u /* all edges to the node were literal: it is one place, not any like it */
 
 struct path_node {

@@ -8,13 +8,14 @@
 /* What lint asks of the world; each may be NULL (then the check is left out). */
 struct lint_world {
 	bool (*exists)(const char *path, void *ctx);
-	bool (*writable_by_others)(const char *path, void *ctx); /* group or other may write it or its directory */
+	bool (*writable_by_others)(const char *path,
+				   void *ctx); /* group or other may write it or its directory */
 	bool (*public_suffix)(const char *domain, void *ctx);
 	void *ctx;
 };
 
 /* Adds findings (warnings, notes) to d. 0 or -ENOMEM. */
-int policy_lint(const struct policy *p, const struct bundle *b, const struct image *img, const struct lint_world *w,
-		struct diags *d);
+int policy_lint(const struct policy *p, const struct bundle *b, const struct image *img,
+		const struct lint_world *w, struct diags *d);
 
 #endif

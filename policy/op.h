@@ -15,25 +15,25 @@
 /* What a program wants to do.  The numbers travel in the ring and in wire frames: append only. */
 enum op {
 	OP_NONE,
-	OP_READ,     /* open for reading, list a directory */
-	OP_WRITE,    /* open for writing, create */
-	OP_DELETE,   /* unlink, rmdir */
-	OP_RENAME,   /* either end of a rename or exchange */
-	OP_LINK,     /* either end of a hard link: the source needs write, see facts on REFER */
-	OP_SYMLINK,  /* create a symbolic link */
+	OP_READ,    /* open for reading, list a directory */
+	OP_WRITE,   /* open for writing, create */
+	OP_DELETE,  /* unlink, rmdir */
+	OP_RENAME,  /* either end of a rename or exchange */
+	OP_LINK,    /* either end of a hard link: the source needs write, see facts on REFER */
+	OP_SYMLINK, /* create a symbolic link */
 	OP_MKDIR,
-	OP_MKNOD,    /* fifo, socket or device node */
+	OP_MKNOD, /* fifo, socket or device node */
 	OP_TRUNCATE,
 	OP_CHMOD,
 	OP_CHOWN,
 	OP_UTIME,
 	OP_XATTR,
 	OP_EXEC,
-	OP_CONNECT,  /* an inet address */
-	OP_UNIX,     /* a unix socket, by path or abstract name ("@name") */
-	OP_RESOLVE,  /* a host name about to be looked up */
+	OP_CONNECT, /* an inet address */
+	OP_UNIX,    /* a unix socket, by path or abstract name ("@name") */
+	OP_RESOLVE, /* a host name about to be looked up */
 	OP_BIND,
-	OP_ATTACH,   /* a process announced itself; never judged */
+	OP_ATTACH, /* a process announced itself; never judged */
 	OP_COUNT
 };
 
@@ -49,39 +49,35 @@ enum access {
  * Verdicts are 28-bit patterns far apart, and zero means deny: a forgotten initialisation or a
  * flipped bit never allows (CVE-2023-42465).
  */
-enum verdict {
-	VERDICT_DENY = 0,
-	VERDICT_ASK = 0x5ad6db1,
-	VERDICT_ALLOW = 0x52a2925 ^ 0xfffffff
-};
+enum verdict { VERDICT_DENY = 0, VERDICT_ASK = 0x5ad6db1, VERDICT_ALLOW = 0x52a2925 ^ 0xfffffff };
 
 /* Why, when it was not a rule of the policy (REASON_RULE) that decided. */
 enum reason {
 	REASON_NONE,
 	REASON_RULE,
-	REASON_OUTSIDE,   /* a write outside the workspace and the writable roots */
-	REASON_INSIDE,    /* inside the workspace */
+	REASON_OUTSIDE,	  /* a write outside the workspace and the writable roots */
+	REASON_INSIDE,	  /* inside the workspace */
 	REASON_READABLE,  /* nothing forbids reading it */
 	REASON_READONLY,  /* mode read-only */
 	REASON_ABSOLUTE,  /* paths = relative, and the path is absolute */
 	REASON_TRAVERSAL, /* paths = relative, and the path has a `..` segment */
 	REASON_ANCESTOR,  /* a directory above a protected path may not be moved or removed */
-	REASON_SELF,      /* pale's own files and sockets */
-	REASON_DEFAULT,   /* what no rule names: [commands] default or [network] default */
+	REASON_SELF,	  /* pale's own files and sockets */
+	REASON_DEFAULT,	  /* what no rule names: [commands] default or [network] default */
 	REASON_CHILDREN,  /* mode read-only forbids every child command */
-	REASON_OFFLINE,   /* network = off */
-	REASON_URL,       /* network = off, and the argv holds an http(s):// address */
-	REASON_REBIND,    /* a public name that answers with a private address */
-	REASON_TRUNK,     /* a protected branch, or one that cannot be told */
-	REASON_DANGER,    /* mode danger */
+	REASON_OFFLINE,	  /* network = off */
+	REASON_URL,	  /* network = off, and the argv holds an http(s):// address */
+	REASON_REBIND,	  /* a public name that answers with a private address */
+	REASON_TRUNK,	  /* a protected branch, or one that cannot be told */
+	REASON_DANGER,	  /* mode danger */
 	REASON_OPERATOR,  /* the command the operator typed after `pale run --` */
 	REASON_UNHOOKED,  /* the program would run without the preload */
 	REASON_TOO_LONG,  /* path, argv or name over the limit: denied, never cut and then matched */
 	REASON_MALFORMED, /* unreadable or nonsensical request, or a broken image */
-	REASON_NEVER,     /* approvals = never turned ask into deny */
-	REASON_NOBODY,    /* nobody can be reached to answer */
-	REASON_TIMEOUT,   /* nobody answered in time */
-	REASON_HUMAN,     /* a human answered */
+	REASON_NEVER,	  /* approvals = never turned ask into deny */
+	REASON_NOBODY,	  /* nobody can be reached to answer */
+	REASON_TIMEOUT,	  /* nobody answered in time */
+	REASON_HUMAN,	  /* a human answered */
 	REASON_REPEATED,  /* denied before in this turn: not asked again */
 	REASON_COUNT
 };
@@ -89,15 +85,15 @@ enum reason {
 #define RULE_NONE UINT32_MAX
 
 /* Limits.  Over the limit is denied (REASON_TOO_LONG). */
-#define LIMIT_PATH 4096          /* bytes with the NUL, as the kernel's PATH_MAX */
-#define LIMIT_ARGV (256 * 1024)  /* bytes of all arguments with their NULs that are judged */
-#define LIMIT_ARGC 32768         /* arguments that are judged: `rm *` of a large directory is ordinary */
-#define LIMIT_HOST 256
-#define LIMIT_FRAME (64 * 1024)  /* one wire frame */
-#define LIMIT_LINE 4096          /* one policy line */
-#define LIMIT_POLICY (8u << 20)  /* one policy file */
-#define LIMIT_DEPTH 8            /* wrappers looked through, nested images, shebang chains */
-#define LIMIT_PENDING 64         /* questions waiting in one session */
+#define LIMIT_PATH    4096	   /* bytes with the NUL, as the kernel's PATH_MAX */
+#define LIMIT_ARGV    (256 * 1024) /* bytes of all arguments with their NULs that are judged */
+#define LIMIT_ARGC    32768	   /* arguments that are judged: `rm *` of a large directory is ordinary */
+#define LIMIT_HOST    256
+#define LIMIT_FRAME   (64 * 1024) /* one wire frame */
+#define LIMIT_LINE    4096	  /* one policy line */
+#define LIMIT_POLICY  (8u << 20)  /* one policy file */
+#define LIMIT_DEPTH   8		  /* wrappers looked through, nested images, shebang chains */
+#define LIMIT_PENDING 64	  /* questions waiting in one session */
 
 /*
  * The canonical request.  All pointers are borrowed from the caller for the length of the call.

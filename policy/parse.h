@@ -29,8 +29,8 @@ struct diags {
 void diags_init(struct diags *d);
 void diags_done(struct diags *d);
 /* Adds a finding (strings are copied; printf format).  -ENOMEM or 0. */
-int diag_add(struct diags *d, enum severity sev, const char *code, const char *file, unsigned line, unsigned col,
-	     const char *hint, const char *fmt, ...) __attribute__((format(printf, 8, 9)));
+int diag_add(struct diags *d, enum severity sev, const char *code, const char *file, unsigned line,
+	     unsigned col, const char *hint, const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 
 enum source_layer { SOURCE_FLOOR, SOURCE_PRESET, SOURCE_USER, SOURCE_PROJECT, SOURCE_PROJECT_TRUSTED };
 
@@ -54,8 +54,8 @@ struct ident {
 
 struct bundle {
 	char *home, *workspace, *cwd, *agent, *session;
-	char *preset;      /* --preset, or NULL: the user file's `preset =`, else "agent" */
-	char *mode;        /* --mode, or NULL */
+	char *preset;	   /* --preset, or NULL: the user file's `preset =`, else "agent" */
+	char *mode;	   /* --mode, or NULL */
 	char **self_write; /* pale's own files: nobody inside writes them (policy files, libpale.so) */
 	size_t n_self_write;
 	char **self_hide; /* pale's own state: nobody inside reads or writes it */
@@ -71,7 +71,8 @@ struct bundle {
 
 void bundle_init(struct bundle *b);
 void bundle_done(struct bundle *b);
-int bundle_add_source(struct bundle *b, enum source_layer layer, const char *path, const char *text, size_t len);
+int bundle_add_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
+		      size_t len);
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real);
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id);
 /* JSON text of the bundle (caller frees) and back; -EINVAL for what is no bundle. */

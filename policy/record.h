@@ -16,7 +16,7 @@
 
 #include "op.h"
 
-#define RECORD_HASH_HEX 65 /* 64 hex digits and NUL */
+#define RECORD_HASH_HEX 65	   /* 64 hex digits and NUL */
 #define RECORD_LINE_MAX (1u << 20) /* a longer line is no record */
 
 struct record {
@@ -27,7 +27,8 @@ struct record {
 	const char *agent;
 	int64_t pid, ppid;
 	const char *exe;
-	const char *op;      /* op_name() or session/start, session/end, approval/request, approval/decision, loss, ... */
+	const char *op; /* op_name() or session/start, session/end, approval/request, approval/decision, loss,
+			   ... */
 	const char *target;  /* whole */
 	const char *access;  /* "r", "rw", "d", "" ... */
 	const char *verdict; /* allow, deny, ask, "" */
@@ -35,8 +36,8 @@ struct record {
 	const char *via;     /* hook | kernel | helper */
 	const char *level;
 	const char *approval;
-	const char *detail;  /* free text: count=12, id=7f3a, reason=... */
-	uint64_t count;      /* how many alike were folded into this one (1 = itself) */
+	const char *detail; /* free text: count=12, id=7f3a, reason=... */
+	uint64_t count;	    /* how many alike were folded into this one (1 = itself) */
 	char prev[RECORD_HASH_HEX];
 	char hash[RECORD_HASH_HEX];
 };

@@ -23,26 +23,26 @@ enum rank { RANK_PRESET, RANK_USER, RANK_PROJECT, RANK_BUILTIN };
 
 enum rule_kind {
 	RULE_FILE_WRITE,     /* write =      read, write and delete */
-	RULE_FILE_READ,      /* read =       read */
-	RULE_FILE_DENY,      /* deny =       neither read nor write */
+	RULE_FILE_READ,	     /* read =       read */
+	RULE_FILE_DENY,	     /* deny =       neither read nor write */
 	RULE_FILE_READONLY,  /* readonly =   no write, no delete */
-	RULE_FILE_KEEP,      /* keep =       may change but not go */
-	RULE_FILE_ASK,       /* ask =        every access is asked */
+	RULE_FILE_KEEP,	     /* keep =       may change but not go */
+	RULE_FILE_ASK,	     /* ask =        every access is asked */
 	RULE_FILE_SENSITIVE, /* sensitive =  hard deny; yields to --allow-sensitive-roots alone */
 	RULE_FILE_SYSTEM,    /* system =     read, and may be named absolutely under paths = relative */
-	RULE_FILE_SELF,      /* pale's own files: hard, no write; built in, no key */
+	RULE_FILE_SELF,	     /* pale's own files: hard, no write; built in, no key */
 	RULE_FILE_HIDDEN,    /* pale's own state: hard, no access; built in, no key */
 	RULE_CMD_ALLOW,
 	RULE_CMD_ASK,
 	RULE_CMD_DENY,
-	RULE_CMD_DENYLIST,   /* denylist =   hard deny; yields to --allow-denylisted-commands alone */
+	RULE_CMD_DENYLIST, /* denylist =   hard deny; yields to --allow-denylisted-commands alone */
 	RULE_NET_ALLOW,
 	RULE_NET_ASK,
 	RULE_NET_DENY,
-	RULE_NET_CORE,       /* core =       allowed in network modes strict and merge */
-	RULE_NET_UNIX,       /* unix =       this socket may be connected to */
-	RULE_NET_BIND,       /* bind =       ports that may be listened on */
-	RULE_BRANCH,         /* protect =    pattern of a protected branch ([git]) */
+	RULE_NET_CORE, /* core =       allowed in network modes strict and merge */
+	RULE_NET_UNIX, /* unix =       this socket may be connected to */
+	RULE_NET_BIND, /* bind =       ports that may be listened on */
+	RULE_BRANCH,   /* protect =    pattern of a protected branch ([git]) */
 	RULE_KIND_COUNT
 };
 
