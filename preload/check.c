@@ -86,6 +86,41 @@ static int existence_error(enum op op, unsigned access, int dirfd, const char *n
 	return -ENOENT;
 }
 
+/* "." and ".." apart. */
+static bool has_entries(int dirfd, const char *name)
+{
+	struct linux_dirent64 {
+		uint64_t ino, off;
+		unsigned short len;
+		unsigned char type;
+		char name[];
+	} * d;
+	_Alignas(8) char buf[1024];
+	unsigned count = 0;
+	long n, fd = raw4(SYS_openat, dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return false;
+	n = raw3(SYS_getdents64, fd, buf, sizeof buf);
+	for (long at = 0; at < n; at += d->len, count++)
+		d = (struct linux_dirent64 *)(buf + at);
+	sys_close((int)fd);
+	return count > 2;
+}
+
+/*
+ * What the kernel would say before it came to rights; 0 where the answer is up to the policy.  A
+ * directory that is not empty cannot be removed whatever lies below it: git stash tries that.
+ */
+static int earlier_error(const struct decision *d, const struct request *req, const struct resolved *r)
+{
+	int e = existence_error(req->op, req->access, r->parent, r->name);
+
+	if (e == 0 && d->reason == REASON_ANCESTOR && req->op == OP_DELETE && has_entries(r->parent, r->name))
+		return -ENOTEMPTY;
+	return e;
+}
+
 /*
  * Out of descriptors, so nothing can be held: a path without any symbolic link is judged and then
  * used as it stands.  The gap between is a race that only the kernel's floor closes.
@@ -120,6 +155,7 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 {
 	struct resolved *r = scratch_get(sizeof *r);
 	struct request req = { .op = op, .access = access, .raw = path };
+	struct decision d;
 	int e;
 
 	if (!r)
@@ -132,8 +168,9 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 		return e;
 	req.path = r->path;
 	req.given = r->same ? NULL : r->given;
-	if (state_now() == STATE_LIVE && eval(&session.img, &req).verdict != VERDICT_ALLOW) {
-		e = existence_error(op, access, r->parent, r->name);
+	if (state_now() == STATE_LIVE) {
+		d = eval(&session.img, &req);
+		e = d.verdict == VERDICT_ALLOW ? 0 : earlier_error(&d, &req, r);
 		if (e < 0)
 			return e;
 	}
