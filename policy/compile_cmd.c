@@ -175,7 +175,7 @@ static int program_path(struct cmd_compiler *cc, const char *word, char *buf, si
 static int put_program(struct cmd_compiler *cc, struct cmd_entry *e, const struct word *w)
 {
 	bool glob = !w->quoted && !glob_is_literal(w->text, strlen(w->text));
-	char path[LIMIT_PATH];
+	char path[LIMIT_PATH] UNINITIALIZED;
 	int r;
 
 	e->specificity += !glob ? 4 : strcmp(w->text, "*") == 0 ? 1 : 2;
@@ -269,7 +269,7 @@ static int put_sentence(const struct sentence *s, void *ctx)
 
 static int compile_rule(struct cmd_compiler *cc, uint32_t index)
 {
-	struct sentence s;
+	struct sentence s UNINITIALIZED;
 	int r;
 
 	cc->rule = &cc->p->rules[index];

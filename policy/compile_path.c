@@ -163,7 +163,7 @@ static size_t unquote(const char *s, size_t n, char *buf)
 
 static uint32_t descend(struct trie *t, uint32_t parent, const char *s, size_t n)
 {
-	char name[LIMIT_PATH];
+	char name[LIMIT_PATH] UNINITIALIZED;
 	struct component k = { .name = s, .n = n };
 
 	if (n == 2 && s[0] == '*' && s[1] == '*')

@@ -449,7 +449,7 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	static const unsigned char order[] = { 1, 2, 0 }; /* a write explains more than the read beside it */
 	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE), other;
 	size_t len = strnlen(path, LIMIT_PATH);
-	struct walk w __attribute__((uninitialized)); /* walk_open() sets what is read; clearing it costs */
+	struct walk w UNINITIALIZED; /* walk_open() sets what is read; clearing it costs */
 	bool first = true;
 
 	if (len >= LIMIT_PATH)

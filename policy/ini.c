@@ -77,8 +77,13 @@ static bool check_bytes(struct reader *r, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len;) {
 		uint32_t cp;
-		size_t n = utf8_decode(s + i, len - i, &cp);
+		size_t n;
 
+		if (s[i] >= 0x20 && s[i] < 0x7f) {
+			i++;
+			continue;
+		}
+		n = utf8_decode(s + i, len - i, &cp);
 		if (n == 0)
 			return line_error(r, i + 1, "bad-utf8", NULL, "not valid UTF-8");
 		if (cp == '\r')
@@ -97,9 +102,13 @@ static bool check_bytes(struct reader *r, const char *s, size_t len)
 /* Where an inline comment would start: the mark behind a blank; len where there is none. */
 static size_t find_comment(const char *s, size_t len, char mark)
 {
-	for (size_t i = 1; i < len; i++)
-		if (s[i] == mark && is_blank(s[i - 1]))
-			return i;
+	const char *at = s;
+
+	while ((at = memchr(at, mark, len - (size_t)(at - s)))) {
+		if (at > s && is_blank(at[-1]))
+			return (size_t)(at - s);
+		at++;
+	}
 	return len;
 }
 

@@ -54,7 +54,7 @@ int parser_add_builtin(struct parser *ps)
 
 void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void *ctx), void *ctx)
 {
-	char prefix[LIMIT_PATH];
+	char prefix[LIMIT_PATH] UNINITIALIZED;
 
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct rule *r = &p->rules[i];

@@ -98,7 +98,8 @@ static const struct {
 const struct key_def *key_find(const char *section, const char *key)
 {
 	for (size_t i = 0; i < NELEM(keys); i++)
-		if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].key, key) == 0)
+		if (keys[i].key[0] == key[0] && strcmp(keys[i].key, key) == 0 &&
+		    strcmp(keys[i].section, section) == 0)
 			return &keys[i];
 	return NULL;
 }

@@ -159,7 +159,7 @@ static int add_rule(struct parser *ps, const struct key_def *def, const struct i
 
 static int on_path(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
-	char buf[LIMIT_PATH];
+	char buf[LIMIT_PATH] UNINITIALIZED;
 	const char *why;
 	int err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
 

@@ -51,10 +51,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Buffers of the hot path are written before they are read; zeroing 1 KiB at each call costs 5 % of an open.
- */
-#define UNINITIALIZED __attribute__((uninitialized))
-
 /* BOOT: not initialised, pass through.  LIVE: judging.  OFF: not in a session, pass through.
  * BROKEN: in a session whose image or ring cannot be used: everything that needs a verdict is denied. */
 enum state { STATE_BOOT, STATE_LIVE, STATE_OFF, STATE_BROKEN };

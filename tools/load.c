@@ -24,7 +24,7 @@ static bool is_known(const struct bundle *b, const char *prefix)
 static void resolve_one(const char *prefix, void *arg)
 {
 	struct resolve_ctx *ctx = arg;
-	char real[PATH_MAX];
+	char real[PATH_MAX] UNINITIALIZED;
 
 	if (ctx->error < 0 || prefix[0] != '/' || reals_find(&ctx->reals, prefix, real, sizeof(real)) < 0 ||
 	    strcmp(real, prefix) == 0 || is_known(ctx->b, prefix))

@@ -30,7 +30,7 @@ static const struct real_dir *dir_of(struct reals *r, const char *path, unsigned
 	static const struct real_dir root = { .path = (char *)"", .real = (char *)"/" };
 	const struct real_dir *old = known(r, path);
 	struct real_dir new;
-	char real[PATH_MAX];
+	char real[PATH_MAX] UNINITIALIZED;
 
 	if (!*path || old)
 		return *path ? old : &root;
@@ -65,7 +65,7 @@ static int find(struct reals *r, const char *path, char *buf, size_t size, bool 
 {
 	const char *slash = strrchr(path, '/');
 	const struct real_dir *dir;
-	char parent[PATH_MAX];
+	char parent[PATH_MAX] UNINITIALIZED;
 	enum kind kind;
 
 	*ret_missing = false;
