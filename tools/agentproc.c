@@ -270,7 +270,7 @@ static void free_environment(char **envp)
 struct agent_end agentproc_run(const struct agentproc *a)
 {
 	struct running r = { .a = a, .sigfd = -1, .own_group = owns_terminal() };
-	char **envp = agent_environment(a->preload, a->launch->runtime_dir);
+	char **envp = agent_environment(a->preload, a->launch->runtime_dir, NULL);
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	int error = envp ? block_signals(&r) : -ENOMEM;
 	size_t left;
@@ -330,17 +330,18 @@ static char *preload_entry(const char *preload)
 static bool is_ours(const char *entry)
 {
 	return strncmp(entry, ENV_PRELOAD "=", sizeof(ENV_PRELOAD)) == 0 ||
-	       strncmp(entry, ENV_SESSION_DIR "=", sizeof(ENV_SESSION_DIR)) == 0;
+	       strncmp(entry, ENV_SESSION_DIR "=", sizeof(ENV_SESSION_DIR)) == 0 ||
+	       strncmp(entry, ENV_IMAGE "=", sizeof(ENV_IMAGE)) == 0;
 }
 
-char **agent_environment(const char *preload, const char *session_dir)
+char **agent_environment(const char *preload, const char *session_dir, const char *image)
 {
 	size_t n = 0, used = 2;
 	char **envp;
 
 	while (environ[n])
 		n++;
-	envp = calloc(n + 3, sizeof(*envp));
+	envp = calloc(n + 4, sizeof(*envp));
 	if (!envp)
 		return NULL;
 	envp[0] = preload_entry(preload);
@@ -349,6 +350,8 @@ char **agent_environment(const char *preload, const char *session_dir)
 		free(envp);
 		return NULL;
 	}
+	if (image)
+		envp[used++] = (char *)image;
 	for (size_t i = 0; i < n; i++)
 		if (!is_ours(environ[i]))
 			envp[used++] = environ[i];

@@ -1,6 +1,9 @@
 /*
  * The command that the operator typed: judged by the session's own image, and recorded like any
  * other.  Only what the policy denies by name refuses it; nobody is asked about his own words.
+ *
+ * In a nested run the operator is the agent of the session around it: what that session thinks of
+ * the command is judged, asked and recorded by the hook when it is executed.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,6 +33,7 @@ static void record(const struct launch *l, const struct request *req, const char
 		.access = req->access,
 		.rule = d->rule,
 		.nested = d->nested,
+		.image = l->image_number,
 		.pid = getpid(),
 		.ppid = getppid(),
 		.target = target,
@@ -69,7 +73,9 @@ static int judge(const struct launch *l, struct request *req, const char *target
 		req->cwd = cwd;
 	if (req->cwd && command_wants_branch(req) && branch_of(req, cwd, branch, sizeof(branch)))
 		req->git_branch = branch;
-	d = eval(&l->image, req);
+	d = l->nested ? eval_trace(&l->image, req, NULL) : eval(&l->image, req);
+	if (l->nested && d.verdict == VERDICT_ALLOW)
+		return 0;
 	record(l, req, target, &d);
 	if (d.verdict == VERDICT_ALLOW)
 		return 0;

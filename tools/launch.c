@@ -62,8 +62,8 @@ int launch_spawn(struct launch *l, const char *path)
 	return 0;
 }
 
-/* The bundle as a sealed file: what the helper maps cannot change under it. */
-static int bundle_file(const struct bundle *b)
+/* Sealed, so that what the helper reads cannot change under it. */
+int bundle_file(const struct bundle *b)
 {
 	_cleanup_free_ char *json = NULL;
 	size_t len, done = 0;

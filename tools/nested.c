@@ -1,49 +1,230 @@
 /*
- * pale run inside a session.  The session around holds whatever is started here; this build can
- * only join it.  A nested run may narrow, never widen, so an option that would change the policy
- * is refused rather than ignored.
+ * pale run inside a session.  The session around holds whatever is started here.  Without options
+ * that make a policy it is joined as it is; with them its helper compiles that policy inside the
+ * image that holds here, so that the command lives under both, and this process becomes it.
+ *
+ * A nested run may narrow, never widen: the launch flags that lift something are refused rather
+ * than ignored.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "policy/ring.h"
+#include "policy/wire.h"
 
 #include "tools.h"
 
-static const char *changes_policy(const struct options *o)
+#define ANSWER_MS 10000
+
+int nested_refuse(const struct options *o)
 {
 	const struct {
 		bool given;
 		const char *name;
 	} table[] = {
-		{ o->policy != NULL, "--policy" },
-		{ o->preset != NULL, "--preset" },
-		{ o->mode != NULL, "--mode" },
-		{ o->workspace != NULL, "--workspace" },
 		{ o->danger, "--danger" },
 		{ o->allow_sensitive, "--allow-sensitive-roots" },
 		{ o->allow_denylisted, "--allow-denylisted-commands" },
 		{ o->allow_unhooked, "--allow-unhooked" },
-		{ o->no_prompt, "--no-prompt" },
 	};
 
-	for (size_t i = 0; i < NELEM(table); i++)
-		if (table[i].given)
-			return table[i].name;
-	return NULL;
+	for (size_t i = 0; i < NELEM(table); i++) {
+		if (!table[i].given)
+			continue;
+		talk("%s has no place inside session %s: a nested run may only narrow", table[i].name,
+		     session_around());
+		return EXIT_PALE;
+	}
+	return 0;
+}
+
+bool nested_narrows(const struct options *o)
+{
+	return o->policy || o->preset || o->mode || o->workspace || o->no_prompt;
 }
 
 int nested_join(const struct options *o, char **argv)
 {
-	const char *option = changes_policy(o);
-
-	if (option) {
-		talk("%s has no place inside session %s: a nested run may only narrow, and this build can "
-		     "only join",
-		     option, session_around());
-		return EXIT_PALE;
-	}
 	if (!o->quiet)
 		talk("joining session %s", session_around());
 	execvp(argv[0], argv);
 	talk("cannot run %s: %s", argv[0], strerror(errno));
 	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED;
+}
+
+/* --- the helper of the session around ---------------------------------------------------------------- */
+
+static int connect_helper(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	const char *dir = getenv(ENV_SESSION_DIR);
+	int fd, error;
+
+	if (!dir || snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/" WIRE_AGENT_SOCKET, dir) >=
+			    (int)sizeof(sa.sun_path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0)
+		return fd;
+	error = -errno;
+	(void)close(fd);
+	return error;
+}
+
+/* Number of the image that holds in this process; the preload keeps the variable true. */
+static uint32_t image_here(void)
+{
+	const char *name = getenv(ENV_IMAGE);
+	int number = name ? wire_image_number(name) : 0;
+
+	return number < 0 ? WIRE_IMAGE_MAX : (uint32_t)number;
+}
+
+static int send_narrow(int fd, int bundle)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	char frame[64];
+	struct iovec iov = { .iov_base = frame };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int n = wire_put_narrow(frame, sizeof(frame), image_here());
+
+	if (n < 0)
+		return n;
+	iov.iov_len = (size_t)n;
+	if (bundle >= 0) {
+		struct cmsghdr *c;
+
+		msg.msg_control = control.buf;
+		msg.msg_controllen = sizeof(control.buf);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &bundle, sizeof(int));
+	}
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+struct reply {
+	char frame[4096];
+	struct wire_narrowed narrowed;
+	int fds[2]; /* the image and the ring, or -1 */
+};
+
+static int receive_reply(int fd, struct reply *ret)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = ret->frame, .iov_len = sizeof(ret->frame) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.buf,
+			      .msg_controllen = sizeof(control.buf) };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	const struct cmsghdr *c;
+	ssize_t n;
+
+	ret->fds[0] = ret->fds[1] = -1;
+	if (poll(&p, 1, ANSWER_MS) <= 0)
+		return -ETIMEDOUT;
+	n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	if (n <= 0)
+		return n < 0 ? -errno : -EPIPE;
+	c = CMSG_FIRSTHDR(&msg);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+		memcpy(ret->fds, CMSG_DATA(c), sizeof(ret->fds));
+	return wire_get_narrowed(ret->frame, (size_t)n, &ret->narrowed);
+}
+
+static void *map_fd(int fd, int prot, size_t *ret_size)
+{
+	struct stat st;
+	void *base;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return NULL;
+	*ret_size = (size_t)st.st_size;
+	base = mmap(NULL, *ret_size, prot, MAP_SHARED, fd, 0);
+	return base == MAP_FAILED ? NULL : base;
+}
+
+static int map_reply(struct launch *l, const struct reply *reply)
+{
+	size_t image_size = 0, ring_bytes = 0;
+	const void *image = map_fd(reply->fds[0], PROT_READ, &image_size);
+	void *ring = map_fd(reply->fds[1], PROT_READ | PROT_WRITE, &ring_bytes);
+
+	if (!image || image_open(&l->image, image, image_size, IMAGE_CHECK_ALL) < 0 || !ring ||
+	    ring_check(ring, ring_bytes) < 0)
+		return -EBADMSG;
+	l->ring = ring;
+	l->image_number = reply->narrowed.image;
+	l->nested = true;
+	return 0;
+}
+
+static int exchange(struct launch *l, int bundle, struct reply *reply)
+{
+	_cleanup_close_ int fd = connect_helper();
+	int r = fd < 0 ? fd : send_narrow(fd, bundle);
+
+	if (r == 0)
+		r = receive_reply(fd, reply);
+	if (r == 0 && reply->narrowed.image != WIRE_IMAGE_NONE)
+		r = map_reply(l, reply);
+	for (size_t i = 0; i < NELEM(reply->fds); i++)
+		if (reply->fds[i] >= 0)
+			(void)close(reply->fds[i]);
+	return r;
+}
+
+int nested_narrow(struct launch *l, const struct bundle *b)
+{
+	_cleanup_close_ int bundle = b ? bundle_file(b) : -1;
+	struct reply reply = { .fds = { -1, -1 } };
+	int r = b && bundle < 0 ? bundle : exchange(l, bundle, &reply);
+
+	if (!b)
+		return r == 0 && !l->nested ? -ENOENT : r;
+	if (r < 0)
+		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));
+	else if (reply.narrowed.image == WIRE_IMAGE_NONE)
+		talk("session %s: %s", session_around(), reply.narrowed.text);
+	return l->nested ? 0 : EXIT_PALE;
+}
+
+/* --- the command --------------------------------------------------------------------------------------- */
+
+int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload)
+{
+	char entry[sizeof(ENV_IMAGE) + WIRE_IMAGE_NAME], name[WIRE_IMAGE_NAME];
+	char **envp;
+	int error = ENOMEM;
+
+	wire_image_name(name, l->image_number);
+	snprintf(entry, sizeof(entry), ENV_IMAGE "=%s", name);
+	envp = agent_environment(preload, getenv(ENV_SESSION_DIR), entry);
+	if (envp) {
+		execve(path, argv, envp);
+		error = errno;
+		free(envp[0]);
+		free(envp[1]);
+		free(envp);
+	}
+	talk("cannot run %s: %s", path, strerror(error));
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED;
 }

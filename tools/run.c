@@ -256,6 +256,47 @@ static int run_session(struct run *r)
 	return end.signal ? die_alike(end.signal) : end.code;
 }
 
+/* Inside a session: join it, or be a narrower one in it. */
+static int run_nested(struct run *r)
+{
+	char why[2 * PATH_MAX];
+	int code = nested_refuse(r->o);
+
+	if (code)
+		return code;
+	if (!nested_narrows(r->o))
+		return nested_join(r->o, r->argv);
+	if (installed_find(&r->installed, why, sizeof(why)) < 0) {
+		talk("%s", why);
+		return EXIT_PALE;
+	}
+	snprintf(r->launch.session, sizeof(r->launch.session), "%s", session_around());
+	code = check_policy(r);
+	if (code == 0)
+		code = find_program(r);
+	if (code == 0)
+		code = nested_narrow(&r->launch, &r->bundle);
+	if (code == 0)
+		code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
+	if (code)
+		return code;
+	if (!r->o->quiet) {
+		talk("narrowing session %s, which still holds", r->launch.session);
+		print_sources(r);
+	}
+	return nested_exec(&r->launch, r->program.found, r->argv, r->installed.preload);
+}
+
+static int run_outermost(struct run *r)
+{
+	int code = prepare(r);
+
+	if (code == 0)
+		return run_session(r);
+	launch_abandon(&r->launch);
+	return code;
+}
+
 static int run_run(const struct options *given, int argc, char **argv)
 {
 	struct options o = *given;
@@ -269,15 +310,9 @@ static int run_run(const struct options *given, int argc, char **argv)
 	code = check_level(&o);
 	if (code)
 		return code;
-	if (session_around())
-		return nested_join(&o, argv);
 	if (!o.agent)
 		o.agent = path_basename(argv[0]);
-	code = prepare(&r);
-	if (code == 0)
-		code = run_session(&r);
-	else
-		launch_abandon(&r.launch);
+	code = session_around() ? run_nested(&r) : run_outermost(&r);
 	bundle_done(&r.bundle);
 	return code;
 }

@@ -339,6 +339,8 @@ struct launch {
 	char runtime_dir[PATH_MAX], state_dir[PATH_MAX];
 	struct image image; /* mapped read-only from the runtime directory */
 	struct ring_header *ring;
+	bool nested; /* a session is around this run, whose helper it uses */
+	uint32_t image_number;
 };
 
 struct launch_start {
@@ -357,6 +359,8 @@ int launch_start(struct launch *l, const struct launch_start *s);
 int launch_agent(struct launch *l, pid_t pid);
 /* Reads what the helper has to say now: prints warnings, notes its death. */
 void launch_listen(struct launch *l);
+/* The bundle as sealed memory: a descriptor or -errno. */
+int bundle_file(const struct bundle *b);
 struct launch_end {
 	uint64_t records, denied, lost;
 	bool told; /* the helper confirmed the end of the ledger */
@@ -387,13 +391,27 @@ struct agent_end {
 
 /* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
 struct agent_end agentproc_run(const struct agentproc *a);
-/* The agent's environment: ours with the preload first; the caller frees the vector and its first two
- * strings. */
-char **agent_environment(const char *preload, const char *session_dir);
+/*
+ * The agent's environment: ours with the preload first; the caller frees the vector and its first two
+ * strings.  image is the whole entry that names a nested run's image (borrowed), or NULL.
+ */
+char **agent_environment(const char *preload, const char *session_dir, const char *image);
 /* Ends every child but spare: TERM, then KILL, bounded in time.  How many would not go. */
 size_t reap_children(pid_t spare);
+/* 0, or an exit code after telling which of the options no nested run may have. */
+int nested_refuse(const struct options *o);
+/* The options ask for a policy of the nested run's own. */
+bool nested_narrows(const struct options *o);
 /* Joins the session around this process: does not return but with an exit code where it cannot. */
 int nested_join(const struct options *o, char **argv);
+/*
+ * Has the helper of the session around this process compile the bundle inside the image that holds
+ * here, and maps what comes of it; b NULL: maps that image itself.  0, or an exit code after telling
+ * why (-errno and silence for b NULL).
+ */
+int nested_narrow(struct launch *l, const struct bundle *b);
+/* Becomes the command under that image: does not return but with an exit code where it cannot. */
+int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload);
 
 /* --- explain_*.c -----------------------------------------------------------------------------------------
  */
