@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
@@ -25,38 +26,39 @@
 #define EXIT_MS	  2000
 #define ARGV_TOLD (16 * 1024) /* bytes of argv in the start message: for people, never judged */
 
-/* Runs in the child of fork(): only async-signal-safe calls. */
-static _Noreturn void become_helper(const char *path, int fd)
+/* No copy of ours is made for it, as fork() would: descriptors 0 and 1 lead nowhere, 3 is the session. */
+static int spawn_helper(const char *path, int fd, pid_t *ret_pid)
 {
 	static char name[] = "pale-helper", verb[] = "session";
 	char *argv[] = { name, verb, NULL }, *envp[] = { NULL };
-	int null = open("/dev/null", O_RDWR);
+	posix_spawn_file_actions_t files;
+	int r = posix_spawn_file_actions_init(&files);
 
-	if (null >= 0) {
-		(void)dup2(null, STDIN_FILENO);
-		(void)dup2(null, STDOUT_FILENO);
-	}
-	if (fd == HELPER_FD)
-		(void)fcntl(fd, F_SETFD, 0);
-	else
-		(void)dup2(fd, HELPER_FD);
-	execve(path, argv, envp);
-	_exit(EXIT_PALE);
+	if (r != 0)
+		return -r;
+	r = posix_spawn_file_actions_adddup2(&files, fd, HELPER_FD);
+	if (r == 0)
+		r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO);
+	if (r == 0)
+		r = posix_spawn(ret_pid, path, &files, NULL, argv, envp);
+	posix_spawn_file_actions_destroy(&files);
+	return -r;
 }
 
 int launch_spawn(struct launch *l, const char *path)
 {
-	int sv[2];
+	int sv[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv) < 0)
 		return -errno;
-	l->pid = fork();
-	if (l->pid == 0)
-		become_helper(path, sv[1]);
+	r = spawn_helper(path, sv[1], &l->pid);
 	(void)close(sv[1]);
-	if (l->pid < 0) {
+	if (r < 0) {
+		l->pid = -1;
 		(void)close(sv[0]);
-		return -errno;
+		return r;
 	}
 	l->fd = sv[0];
 	return 0;
