@@ -66,8 +66,8 @@ for f in "$so" "$B/pale" "$B/pale-helper"; do
 	! grep -qE ' RWE ' <<<"$program" || complain "$f has a segment that is writable and executable"
 done
 for f in "$B/pale" "$B/pale-helper"; do
-	nm -D -u "$f" | grep -q '__stack_chk_fail' || complain "$f has no stack protector"
-	nm -D -u "$f" | grep -q '_chk' || complain "$f is not fortified"
+	nm "$f" | grep -q ' __stack_chk_fail' || complain "$f has no stack protector"
+	nm "$f" | grep -qE ' __(mem|str|f|v|s)[a-z]*_chk' || complain "$f is not fortified"
 done
 
 exit $bad
