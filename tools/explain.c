@@ -1,6 +1,8 @@
 /*
  * pale explain: what would be decided, by which rule, against which others, and what to write to
  * change it.  It calls the very evaluator that the preload and the helper call.
+ *
+ * Inside a session the image that holds there judges; options make a policy of a nested run in it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,6 +15,8 @@
 struct explainer {
 	const struct options *o;
 	struct loaded loaded;
+	struct image image; /* that judges: loaded's own, or the session's */
+	struct launch around;
 	json_t *list; /* with --json */
 	enum verdict worst;
 	size_t asked;
@@ -55,19 +59,28 @@ static json_t *beaten_to_json(const struct image *img, const struct decision *d,
 	return list;
 }
 
-static void report_json(struct explainer *x, const struct question *q, const struct decision *d,
-			const struct trace *t, const char *change)
+/* A decision with the image whose rule it was: that of the session around, where it is nested. */
+struct verdict_of {
+	struct decision d;
+	struct image from;
+	struct trace t;
+};
+
+static void report_json(struct explainer *x, const struct question *q, const struct verdict_of *v,
+			const char *change)
 {
-	const struct image *img = &x->loaded.image;
+	const struct decision *d = &v->d;
+	const struct trace *t = &v->t;
+	const struct image *img = &v->from;
 	char why[1024];
 
-	decision_describe(img, d, why, sizeof(why));
+	decision_describe(&x->image, d, why, sizeof(why));
 	json_array_append_new(x->list,
 			      json_pack("{ss, so, ss, ss, so, so, so, so, so, sb}", "op", op_name(q->req.op),
 					"target", json_text(q->target), "verdict", verdict_name(d->verdict),
 					"reason", reason_text(d->reason), "why", json_text(why), "rule",
 					rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t),
-					"message", json_text(decision_message(img, d)), "change",
+					"message", json_text(decision_message(&x->image, d)), "change",
 					json_text(change), "builtin", q->builtin));
 }
 
@@ -104,10 +117,13 @@ static void print_change(const char *change)
 	}
 }
 
-static void report_text(struct explainer *x, const struct question *q, const struct decision *d,
-			const struct trace *t, const char *change)
+static void report_text(struct explainer *x, const struct question *q, const struct verdict_of *v,
+			const char *change)
 {
-	const struct image *img = &x->loaded.image;
+	const struct decision *d = &v->d;
+	const struct trace *t = &v->t;
+	const struct image *img = &v->from;
+	const char *message = decision_message(&x->image, d);
 	char why[1024];
 
 	printf("%s%-7s%s%s ", paint_on(stdout, paint_of_verdict(verdict_name(d->verdict))),
@@ -118,7 +134,7 @@ static void report_text(struct explainer *x, const struct question *q, const str
 		puts("why    the shell does it itself: no program is executed");
 		return;
 	}
-	decision_describe(img, d, why, sizeof(why));
+	decision_describe(&x->image, d, why, sizeof(why));
 	printf("why    ");
 	print_escaped(stdout, why);
 	putchar('\n');
@@ -133,9 +149,9 @@ static void report_text(struct explainer *x, const struct question *q, const str
 	}
 	if (q->missing)
 		puts("note   no such program in PATH: judged by its name");
-	if (decision_message(img, d)) {
+	if (message) {
 		printf("says   ");
-		print_escaped(stdout, decision_message(img, d));
+		print_escaped(stdout, message);
 		putchar('\n');
 	}
 	if (change)
@@ -143,33 +159,40 @@ static void report_text(struct explainer *x, const struct question *q, const str
 }
 
 /* A built-in of the shell executes nothing, so it is allowed whatever rules say of a program so named. */
-static struct decision decide(const struct explainer *x, const struct question *q, struct trace *t)
+static void decide(const struct explainer *x, const struct question *q, struct verdict_of *ret)
 {
+	*ret = (struct verdict_of){ .d = { VERDICT_ALLOW, REASON_NONE, RULE_NONE, 0 }, .from = x->image };
 	if (q->builtin)
-		return (struct decision){ VERDICT_ALLOW, REASON_NONE, RULE_NONE, 0 };
-	(void)eval_trace(&x->loaded.image, &q->req, t);
-	return eval(&x->loaded.image, &q->req);
+		return;
+	ret->d = eval(&x->image, &q->req);
+	(void)decision_image(&x->image, &ret->d, &ret->from);
+	(void)eval_trace(&ret->from, &q->req, &ret->t);
+}
+
+/* Inside a session nobody can change what decides there, and loaded is not what decides. */
+static char *advise(const struct explainer *x, const struct question *q, const struct decision *d)
+{
+	return q->builtin || x->around.nested ? NULL : advice(&x->loaded, q, d);
 }
 
 static int explain_one(struct explainer *x, enum op op, char *const *args, size_t n)
 {
 	_cleanup_free_ struct question *q = calloc(1, sizeof(*q));
 	_cleanup_free_ char *change = NULL;
-	struct trace t = { .n = 0 };
-	struct decision d;
+	struct verdict_of v;
 	int r;
 
 	if (!q)
 		return -ENOMEM;
 	r = question_init(q, op, args, n, x->loaded.bundle.cwd);
 	if (r == 0) {
-		d = decide(x, q, &t);
-		change = q->builtin ? NULL : advice(&x->loaded, q, &d);
+		decide(x, q, &v);
+		change = advise(x, q, &v.d);
 		if (x->o->json)
-			report_json(x, q, &d, &t, change);
+			report_json(x, q, &v, change);
 		else
-			report_text(x, q, &d, &t, change);
-		x->worst = x->asked ? verdict_strictest(x->worst, d.verdict) : d.verdict;
+			report_text(x, q, &v, change);
+		x->worst = x->asked ? verdict_strictest(x->worst, v.d.verdict) : v.d.verdict;
 		x->asked++;
 	}
 	question_done(q);
@@ -218,6 +241,27 @@ static int exit_code(const struct explainer *x, int r)
 	return x->worst == VERDICT_ASK ? EXIT_ASK : EXIT_FINDINGS;
 }
 
+/* The image that holds in this session, or loaded's policy inside it where options ask for one. */
+static int take_session(struct explainer *x, struct diags *d)
+{
+	struct loaded *l = &x->loaded;
+	uint8_t *alone = l->bytes;
+	int r = nested_image(&x->around);
+
+	if (r < 0)
+		return r;
+	x->image = x->around.image;
+	if (!nested_narrows(x->o))
+		return 0;
+	l->bytes = NULL;
+	r = image_compile(&l->policy, &x->around.image, d, &l->bytes, &l->size);
+	free(alone);
+	if (r == 0)
+		r = image_open(&l->image, l->bytes, l->size, IMAGE_CHECK_ALL);
+	x->image = l->image;
+	return r;
+}
+
 static int load(struct explainer *x)
 {
 	struct diags d;
@@ -225,6 +269,9 @@ static int load(struct explainer *x)
 
 	diags_init(&d);
 	r = loaded_init(&x->loaded, x->o, &d);
+	x->image = x->loaded.image;
+	if (r == 0 && session_around())
+		r = take_session(x, &d);
 	if (r < 0)
 		print_diags(stderr, &d);
 	if (r < 0 && d.n_errors == 0)
@@ -258,6 +305,8 @@ static void print_past(const struct record *r)
 	print_recorded(stdout, r->exe);
 	printf(" (pid %lld), %s, session %s\nwhy    ", (long long)r->pid, r->time, r->session);
 	print_recorded(stdout, r->rule);
+	if (strstr(r->detail, " image="))
+		printf("\nnote   this was in a nested run: its own policy is not judged below");
 	if (r->count > 1)
 		printf("\ntimes  %llu", (unsigned long long)r->count);
 	puts("\nnow, by the policy as it stands:");

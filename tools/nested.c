@@ -192,14 +192,20 @@ static int exchange(struct launch *l, int bundle, struct reply *reply)
 	return r;
 }
 
+int nested_image(struct launch *l)
+{
+	struct reply reply = { .fds = { -1, -1 } };
+	int r = exchange(l, -1, &reply);
+
+	return r == 0 && !l->nested ? -ENOENT : r;
+}
+
 int nested_narrow(struct launch *l, const struct bundle *b)
 {
-	_cleanup_close_ int bundle = b ? bundle_file(b) : -1;
+	_cleanup_close_ int bundle = bundle_file(b);
 	struct reply reply = { .fds = { -1, -1 } };
-	int r = b && bundle < 0 ? bundle : exchange(l, bundle, &reply);
+	int r = bundle < 0 ? bundle : exchange(l, bundle, &reply);
 
-	if (!b)
-		return r == 0 && !l->nested ? -ENOENT : r;
 	if (r < 0)
 		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));
 	else if (reply.narrowed.image == WIRE_IMAGE_NONE)

@@ -404,10 +404,11 @@ int nested_refuse(const struct options *o);
 bool nested_narrows(const struct options *o);
 /* Joins the session around this process: does not return but with an exit code where it cannot. */
 int nested_join(const struct options *o, char **argv);
+/* Maps the image that holds in this process, from the helper of the session around it.  0 or -errno. */
+int nested_image(struct launch *l);
 /*
- * Has the helper of the session around this process compile the bundle inside the image that holds
- * here, and maps what comes of it; b NULL: maps that image itself.  0, or an exit code after telling
- * why (-errno and silence for b NULL).
+ * Has that helper compile the bundle inside that image and maps what comes of it.  0, or an exit
+ * code after telling why.
  */
 int nested_narrow(struct launch *l, const struct bundle *b);
 /* Becomes the command under that image: does not return but with an exit code where it cannot. */
