@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static struct {
 	char *base;
@@ -65,10 +66,18 @@ static int empty_file(int fd)
 												    : 0;
 }
 
+/* A cut behind what is in use shows itself to newcomers first: they would find no ring. */
+static bool is_cut(const struct helper *h)
+{
+	struct stat st;
+
+	return guard.cut || (fstat(h->ring_fd, &st) == 0 && st.st_size < (off_t)ring_size());
+}
+
 bool ringmap_mend(struct helper *h, uint64_t now_ns)
 {
 	/* Once a second at most: what cut it may go on cutting, and a full file system stays full. */
-	if (!guard.cut || now_ns - h->ring_mended_ns < NS_S)
+	if (now_ns - h->ring_mended_ns < NS_S || !is_cut(h))
 		return false;
 	h->ring_mended_ns = now_ns;
 	guard.cut = 0;

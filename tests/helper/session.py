@@ -179,14 +179,14 @@ class Session:
     """A helper of this test's own.  `before` runs in the child before the exec."""
 
     def __init__(self, policy=POLICY, timeout="60s", prefix=(), before=None, argv=("pale-helper", "session"), env=None,
-                 root=None, program=HELPER, stderr=None):
+                 root=None, state_root=None, program=HELPER, stderr=None):
         global count
         count += 1
         self.id = "s%d-%d" % (os.getpid(), count)
         root = root or SCRATCH
         self.runtime = root + "/r/" + self.id
-        self.state = root + "/st/" + self.id
-        for d in (root + "/r", root + "/st"):
+        self.state = (state_root or root) + "/st/" + self.id
+        for d in map(os.path.dirname, (self.runtime, self.state)):
             os.makedirs(d, 0o700, exist_ok=True)
         self.policy = policy % timeout if "%s" in policy else policy
         self.bye = self.status = None
