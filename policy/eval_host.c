@@ -171,7 +171,7 @@ static bool ask_addr(struct host_query *q, struct decision *d)
 
 static struct decision unnamed(const struct image *img)
 {
-	struct decision d = { (enum verdict)img->h->net_default, REASON_DEFAULT, RULE_NONE, 0 };
+	struct decision d = { (enum verdict)img->h->net_default, REASON_HOST, RULE_NONE, 0 };
 
 	if (img->h->network == NETWORK_OPEN)
 		d.verdict = VERDICT_ALLOW;
@@ -184,7 +184,7 @@ static struct decision connect_by_addr(struct host_query *q)
 
 	if (ask_addr(q, &d))
 		return d;
-	return q->class == ADDR_LINK ? decision_deny(REASON_DEFAULT, RULE_NONE) : unnamed(q->img);
+	return q->class == ADDR_LINK ? decision_deny(REASON_HOST, RULE_NONE) : unnamed(q->img);
 }
 
 /* What the address says about a verdict that the name has given. */
@@ -225,7 +225,7 @@ static void judge_resolve(struct host_query *q, struct decision *d)
 {
 	q->any_port = true;
 	if (q->n_name == 0 || is_localhost(q))
-		*d = (struct decision){ VERDICT_ALLOW, REASON_DEFAULT, RULE_NONE, 0 };
+		*d = (struct decision){ VERDICT_ALLOW, REASON_HOST, RULE_NONE, 0 };
 	else if (!ask_name(q, d))
 		*d = unnamed(q->img);
 }
@@ -234,7 +234,7 @@ static void judge_bind(struct host_query *q, const struct request *req, struct d
 {
 	struct ballot b = { 0 };
 
-	*d = decision_deny(REASON_DEFAULT, RULE_NONE);
+	*d = decision_deny(REASON_HOST, RULE_NONE);
 	/* Port 0 is "any free one", which is never below FIRST_FREE_PORT. */
 	if (req->has_addr && q->class == ADDR_LOOPBACK && (q->port == 0 || q->port >= FIRST_FREE_PORT))
 		d->verdict = VERDICT_ALLOW;
@@ -348,7 +348,7 @@ static void eval_abstract(const struct image *img, const char *name, struct deci
 	size_t len, n = strnlen(name, LIMIT_PATH);
 	const struct unix_name *u = image_sec(img, SEC_UNIX, &len);
 
-	*d = decision_deny(REASON_DEFAULT, RULE_NONE);
+	*d = decision_deny(REASON_HOST, RULE_NONE);
 	for (size_t i = 0; i < len / sizeof(*u); i++) {
 		const struct image_rule *r = image_rule(img, u[i].rule);
 		const char *pattern = image_str(img, u[i].pattern);

@@ -439,7 +439,7 @@ static struct decision decide_connect(struct walk *w, const char *path)
 		return d;
 	d = decide(w, 1, path);
 	if (d.reason == REASON_OUTSIDE)
-		d.reason = REASON_DEFAULT;
+		d.reason = REASON_HOST;
 	return d;
 }
 

@@ -63,7 +63,7 @@ enum reason {
 	REASON_TRAVERSAL, /* paths = relative, and the path has a `..` segment */
 	REASON_ANCESTOR,  /* a directory above a protected path may not be moved or removed */
 	REASON_SELF,	  /* pale's own files and sockets */
-	REASON_DEFAULT,	  /* what no rule names: [commands] default or [network] default */
+	REASON_DEFAULT,	  /* what no rule names: [commands] default */
 	REASON_CHILDREN,  /* mode read-only forbids every child command */
 	REASON_OFFLINE,	  /* network = off */
 	REASON_URL,	  /* network = off, and the argv holds an http(s):// address */
@@ -79,6 +79,7 @@ enum reason {
 	REASON_TIMEOUT,	  /* nobody answered in time */
 	REASON_HUMAN,	  /* a human answered */
 	REASON_REPEATED,  /* denied before in this turn: not asked again */
+	REASON_HOST,	  /* what no rule names: [network] default */
 	REASON_COUNT
 };
 

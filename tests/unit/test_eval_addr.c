@@ -55,17 +55,17 @@ START_TEST(test_addresses)
 {
 	static const struct want w[] = {
 		{ NULL, "93.184.216.34", 80, A, REASON_RULE, 1 },
-		{ NULL, "93.184.216.35", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "93.184.216.35", 80, D, REASON_HOST, 0 },
 		{ NULL, "10.9.9.9", 80, A, REASON_RULE, 2 },
 		{ NULL, "10.1.2.3", 80, D, REASON_RULE, 3 },
 		{ NULL, "::ffff:10.1.2.3", 80, D, REASON_RULE, 3 },
 		{ NULL, "64:ff9b::10.1.2.3", 80, D, REASON_RULE, 3 },
 		{ NULL, "::10.1.2.3", 80, D, REASON_RULE, 3 },
 		{ NULL, "2001:db8::1", 443, A, REASON_RULE, 4 },
-		{ NULL, "2001:db8::1", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "2001:db8::1", 80, D, REASON_HOST, 0 },
 		{ NULL, "2001:db9::77", 80, Q, REASON_RULE, 5 },
 		{ NULL, "192.168.1.1", 22, A, REASON_RULE, 6 },
-		{ NULL, "192.168.1.1", 23, D, REASON_DEFAULT, 0 },
+		{ NULL, "192.168.1.1", 23, D, REASON_HOST, 0 },
 		{ "93.184.216.34", NULL, 80, A, REASON_RULE, 1 },
 		{ "93.184.216.34", "93.184.216.34", 80, A, REASON_RULE, 1 },
 		{ "2001:db8::1", NULL, 443, A, REASON_RULE, 4 },
@@ -92,14 +92,14 @@ START_TEST(test_localhost)
 		{ "localhost", NULL, 3000, A, REASON_RULE, 1 },
 		{ "localhost", "127.0.0.1", 3000, A, REASON_RULE, 1 },
 		{ "localhost", "::1", 3999, A, REASON_RULE, 1 },
-		{ "localhost", "::1", 4000, D, REASON_DEFAULT, 0 },
+		{ "localhost", "::1", 4000, D, REASON_HOST, 0 },
 		{ NULL, "127.0.0.1", 3000, A, REASON_RULE, 1 },
 		{ NULL, "127.8.8.8", 3000, A, REASON_RULE, 1 },
 		{ NULL, "::1", 3000, A, REASON_RULE, 1 },
 		{ NULL, "0.0.0.0", 3000, A, REASON_RULE, 1 },
 		{ NULL, "::", 3000, A, REASON_RULE, 1 },
 		{ NULL, "::ffff:127.0.0.1", 3000, A, REASON_RULE, 1 },
-		{ NULL, "127.0.0.1", 22, D, REASON_DEFAULT, 0 },
+		{ NULL, "127.0.0.1", 22, D, REASON_HOST, 0 },
 		{ NULL, "127.0.0.1", 3500, D, REASON_RULE, 2 },
 		{ "localhost", "93.1.2.3", 3000, D, REASON_REBIND, 1 },
 		/* a public name does not get what localhost may */
@@ -166,7 +166,7 @@ START_TEST(test_rebinding_where_an_address_rule_allows)
 		{ "git.corp", "10.66.2.3", 443, Q, REASON_RULE, 4 },
 		{ "open.corp", "10.66.2.3", 443, Q, REASON_RULE, 4 },
 		{ "open.corp", "192.168.1.1", 443, D, REASON_REBIND, 5 },
-		{ "git.corp", "93.1.1.1", 443, D, REASON_DEFAULT, 0 },
+		{ "git.corp", "93.1.1.1", 443, D, REASON_HOST, 0 },
 	};
 
 	fixture_rule(&fx, RULE_NET_ALLOW, "10.0.0.0/8");
@@ -182,10 +182,10 @@ END_TEST
 START_TEST(test_metadata_needs_its_own_address)
 {
 	static const struct want w[] = {
-		{ NULL, "169.254.169.254", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "169.254.169.254", 80, D, REASON_HOST, 0 },
 		{ NULL, "169.254.170.2", 80, A, REASON_RULE, 2 },
 		{ "meta.internal", "169.254.169.254", 80, D, REASON_REBIND, 0 },
-		{ NULL, "fe80::1", 80, D, REASON_DEFAULT, 0 },
+		{ NULL, "fe80::1", 80, D, REASON_HOST, 0 },
 		{ NULL, "169.254.9.9", 80, D, REASON_RULE, 3 },
 	};
 
@@ -201,18 +201,18 @@ END_TEST
 START_TEST(test_bind)
 {
 	static const struct want w[] = {
-		{ NULL, "127.0.0.1", 3000, A, REASON_DEFAULT, 0 },
-		{ NULL, "::1", 1024, A, REASON_DEFAULT, 0 },
-		{ NULL, "127.0.0.1", 0, A, REASON_DEFAULT, 0 },
-		{ NULL, "127.0.0.1", 80, D, REASON_DEFAULT, 0 },
-		{ NULL, "0.0.0.0", 3000, D, REASON_DEFAULT, 0 },
-		{ NULL, "::", 3000, D, REASON_DEFAULT, 0 },
-		{ NULL, "192.168.1.5", 3000, D, REASON_DEFAULT, 0 },
+		{ NULL, "127.0.0.1", 3000, A, REASON_HOST, 0 },
+		{ NULL, "::1", 1024, A, REASON_HOST, 0 },
+		{ NULL, "127.0.0.1", 0, A, REASON_HOST, 0 },
+		{ NULL, "127.0.0.1", 80, D, REASON_HOST, 0 },
+		{ NULL, "0.0.0.0", 3000, D, REASON_HOST, 0 },
+		{ NULL, "::", 3000, D, REASON_HOST, 0 },
+		{ NULL, "192.168.1.5", 3000, D, REASON_HOST, 0 },
 		{ NULL, "0.0.0.0", 8080, A, REASON_RULE, 1 },
 		{ NULL, "0.0.0.0", 9005, A, REASON_RULE, 2 },
 		{ NULL, NULL, 9005, A, REASON_RULE, 2 },
-		{ NULL, NULL, 3000, D, REASON_DEFAULT, 0 },
-		{ NULL, "0.0.0.0", 7000, D, REASON_DEFAULT, 0 },
+		{ NULL, NULL, 3000, D, REASON_HOST, 0 },
+		{ NULL, "0.0.0.0", 7000, D, REASON_HOST, 0 },
 	};
 
 	fixture_rule(&fx, RULE_NET_BIND, "8080");

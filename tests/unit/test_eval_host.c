@@ -11,18 +11,18 @@ START_TEST(test_names)
 	static const struct want w[] = {
 		{ "example.com", NULL, 443, A, REASON_RULE, 1 },
 		{ "EXAMPLE.com.", NULL, 443, A, REASON_RULE, 1 },
-		{ "www.example.com", NULL, 443, D, REASON_DEFAULT, 0 },
+		{ "www.example.com", NULL, 443, D, REASON_HOST, 0 },
 		{ "a.b.org", NULL, 1, A, REASON_RULE, 2 },
 		{ "x.a.b.org", NULL, 1, A, REASON_RULE, 2 },
-		{ "b.org", NULL, 1, D, REASON_DEFAULT, 0 },
-		{ "xb.org", NULL, 1, D, REASON_DEFAULT, 0 },
+		{ "b.org", NULL, 1, D, REASON_HOST, 0 },
+		{ "xb.org", NULL, 1, D, REASON_HOST, 0 },
 		{ "x.bad.b.org", NULL, 1, D, REASON_RULE, 3 },
 		{ "good.bad.b.org", NULL, 1, A, REASON_RULE, 4 },
 		{ "p.net", NULL, 443, A, REASON_RULE, 5 },
-		{ "p.net", NULL, 80, D, REASON_DEFAULT, 0 },
+		{ "p.net", NULL, 80, D, REASON_HOST, 0 },
 		{ "r.net", NULL, 8080, A, REASON_RULE, 6 },
 		{ "r.net", NULL, 8090, A, REASON_RULE, 6 },
-		{ "r.net", NULL, 8091, D, REASON_DEFAULT, 0 },
+		{ "r.net", NULL, 8091, D, REASON_HOST, 0 },
 		{ "r.net", NULL, 22, A, REASON_RULE, 6 },
 		{ "s.net", NULL, 443, A, REASON_RULE, 8 },
 		{ "s.net", NULL, 80, Q, REASON_RULE, 7 },
@@ -83,11 +83,11 @@ START_TEST(test_star)
 {
 	static const struct want w[] = {
 		{ "any.thing", NULL, 443, A, REASON_RULE, 1 },
-		{ "any.thing", NULL, 80, D, REASON_DEFAULT, 0 },
+		{ "any.thing", NULL, 80, D, REASON_HOST, 0 },
 		{ "blocked.org", NULL, 443, D, REASON_RULE, 2 },
 		{ NULL, "93.1.2.3", 443, A, REASON_RULE, 1 },
-		{ NULL, "10.1.2.3", 443, D, REASON_DEFAULT, 0 },
-		{ NULL, "127.0.0.1", 443, D, REASON_DEFAULT, 0 },
+		{ NULL, "10.1.2.3", 443, D, REASON_HOST, 0 },
+		{ NULL, "127.0.0.1", 443, D, REASON_HOST, 0 },
 		{ "any.thing", "10.1.2.3", 443, D, REASON_REBIND, 1 },
 	};
 
@@ -155,10 +155,10 @@ START_TEST(test_resolve)
 {
 	static const struct want w[] = {
 		{ "port.org", NULL, 0, A, REASON_RULE, 1 },    { "www.wild.org", NULL, 0, A, REASON_RULE, 2 },
-		{ "deny.org", NULL, 0, D, REASON_RULE, 3 },    { "some.org", NULL, 0, D, REASON_DEFAULT, 0 },
+		{ "deny.org", NULL, 0, D, REASON_RULE, 3 },    { "some.org", NULL, 0, D, REASON_HOST, 0 },
 		{ "mixed.org", NULL, 0, A, REASON_RULE, 6 },   { "except.org", NULL, 0, A, REASON_RULE, 8 },
-		{ "wild.org", NULL, 0, D, REASON_DEFAULT, 0 }, { "localhost", NULL, 0, A, REASON_DEFAULT, 0 },
-		{ "10.1.2.3", NULL, 0, A, REASON_DEFAULT, 0 }, { "ask.org", NULL, 0, Q, REASON_RULE, 9 },
+		{ "wild.org", NULL, 0, D, REASON_HOST, 0 }, { "localhost", NULL, 0, A, REASON_HOST, 0 },
+		{ "10.1.2.3", NULL, 0, A, REASON_HOST, 0 }, { "ask.org", NULL, 0, Q, REASON_RULE, 9 },
 	};
 
 	fixture_rule(&fx, RULE_NET_ALLOW, "port.org:443");
@@ -179,7 +179,7 @@ START_TEST(test_layers)
 {
 	static const struct want w[] = {
 		{ "own.org", NULL, 1, D, REASON_RULE, 4 },
-		{ "own.net", NULL, 1, D, REASON_DEFAULT, 0 },
+		{ "own.net", NULL, 1, D, REASON_HOST, 0 },
 
 		{ "user.net", NULL, 1, D, REASON_RULE, 3 },
 		{ "floor.org", NULL, 1, D, REASON_RULE, 4 },
