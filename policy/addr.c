@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "buf.h"
+
 static const struct {
 	uint8_t addr[16];
 	uint8_t prefix, class;
@@ -97,10 +99,7 @@ static bool parse_v4(const char *s, size_t n, uint8_t ret[4])
 
 static int hex_value(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return hex_digit(c >= 'A' && c <= 'F' ? (char)(c | 0x20) : c);
 }
 
 struct v6_parser {

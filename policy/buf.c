@@ -210,3 +210,10 @@ const char *text_end(struct out *o)
 	o->p[o->len < o->cap ? o->len : o->cap - 1] = '\0';
 	return (const char *)o->p;
 }
+
+int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}

@@ -50,5 +50,7 @@ void text_hex(struct out *o, uint64_t v, unsigned digits);
  */
 void text_escaped(struct out *o, const char *s, size_t n);
 const char *text_end(struct out *o);
+/* The value of a lower-case hexadecimal digit, or -1. */
+int hex_digit(char c);
 
 #endif

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buf.h"
+
 #define NELEM(a)    (sizeof(a) / sizeof((a)[0]))
 #define FIELD(name) #name, offsetof(struct bundle, name)
 
@@ -258,11 +260,6 @@ int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len)
 	*ret_json = text;
 	*ret_len = strlen(text);
 	return 0;
-}
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Bytes and their NUL (caller frees). 0, -EINVAL, -ENOMEM. */

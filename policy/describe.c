@@ -11,40 +11,14 @@
 #include "eval.h"
 #include "path.h"
 
-/* Section and key of each kind; rule.c says the same to programs, but it allocates. */
-static const struct {
-	const char *section, *key;
-} kinds[RULE_KIND_COUNT] = {
-	[RULE_FILE_WRITE] = { "files", "write" },
-	[RULE_FILE_READ] = { "files", "read" },
-	[RULE_FILE_DENY] = { "files", "deny" },
-	[RULE_FILE_READONLY] = { "files", "readonly" },
-	[RULE_FILE_KEEP] = { "files", "keep" },
-	[RULE_FILE_ASK] = { "files", "ask" },
-	[RULE_FILE_SENSITIVE] = { "files", "sensitive" },
-	[RULE_FILE_SYSTEM] = { "files", "system" },
-	[RULE_FILE_SELF] = { "files", "self" },
-	[RULE_FILE_HIDDEN] = { "files", "hidden" },
-	[RULE_CMD_ALLOW] = { "commands", "allow" },
-	[RULE_CMD_ASK] = { "commands", "ask" },
-	[RULE_CMD_DENY] = { "commands", "deny" },
-	[RULE_CMD_DENYLIST] = { "commands", "denylist" },
-	[RULE_NET_ALLOW] = { "network", "allow" },
-	[RULE_NET_ASK] = { "network", "ask" },
-	[RULE_NET_DENY] = { "network", "deny" },
-	[RULE_NET_CORE] = { "network", "core" },
-	[RULE_NET_UNIX] = { "network", "unix" },
-	[RULE_NET_BIND] = { "network", "bind" },
-	[RULE_BRANCH] = { "git", "protect" },
-};
-
 /* The section where a reason without a rule can be changed. */
 static const char *const reason_sections[REASON_COUNT] = {
 	[REASON_OUTSIDE] = "files",    [REASON_INSIDE] = "files",     [REASON_READABLE] = "files",
 	[REASON_ABSOLUTE] = "files",   [REASON_TRAVERSAL] = "files",  [REASON_ANCESTOR] = "files",
 	[REASON_READONLY] = "session", [REASON_CHILDREN] = "session", [REASON_DANGER] = "session",
 	[REASON_NEVER] = "session",    [REASON_OFFLINE] = "network",  [REASON_URL] = "network",
-	[REASON_REBIND] = "network",   [REASON_TRUNK] = "git",
+	[REASON_REBIND] = "network",   [REASON_TRUNK] = "git",	      [REASON_DEFAULT] = "commands",
+	[REASON_HOST] = "network",
 };
 
 static void escaped(struct out *o, const char *s)
@@ -68,8 +42,8 @@ static void put_rule(struct out *o, const struct image *img, const struct image_
 	}
 	text_str(o, " ");
 	if (r->kind < RULE_KIND_COUNT) {
-		put_section(o, kinds[r->kind].section);
-		text_str(o, kinds[r->kind].key);
+		put_section(o, rule_section(r->kind));
+		text_str(o, rule_key(r->kind));
 		text_str(o, " = ");
 	}
 	escaped(o, image_str(img, r->text));

@@ -5,6 +5,7 @@
  * reported, and that the same bundle always gives the same policy.  Looks at no file, no clock,
  * no environment.
  */
+#include "buf.h"
 #include "parse_impl.h"
 #include "path.h"
 
@@ -223,15 +224,14 @@ static int copy_dirs(const struct bundle *b, struct policy *p)
 /* 40 hex digits into 20 bytes. */
 static bool read_build_id(const char *hex, uint8_t id[20])
 {
-	unsigned byte;
-
 	if (strlen(hex) != 40)
 		return false;
 	for (size_t i = 0; i < 20; i++) {
-		if (sscanf(hex + 2 * i, "%2x", &byte) !=
-		    1) // NOLINT(cert-err34-c): two digits cannot overflow
+		int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+
+		if (high < 0 || low < 0)
 			return false;
-		id[i] = (uint8_t)byte;
+		id[i] = (uint8_t)(high << 4 | low);
 	}
 	return true;
 }

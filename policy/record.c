@@ -238,9 +238,8 @@ char *record_to_line(const struct record *r, size_t *ret_len)
 	if (!line)
 		return NULL;
 	for (size_t i = 0; i < N_FIELDS; i++) {
-		*to++ = i == 0 ? '{' : ',';
-		to = print_string(to, fields[i].name);
-		*to++ = ':';
+		to = stpcpy(to, i == 0 ? "{\"" : ",\"");
+		to = stpcpy(stpcpy(to, fields[i].name), "\":");
 		if (is_number(&fields[i]))
 			to += snprintf(to, 24, "%lld", member_number(r, &fields[i]));
 		else

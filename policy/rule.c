@@ -1,5 +1,5 @@
 /*
- * The policy as a value: what each kind of rule is called and says, and the list of rules.
+ * The policy as a value: settings and the list of rules.
  *
  * Guarantees that an empty policy is the strictest one (every enum's zero is its strict end), so
  * that a setting nobody made allows nothing.  No I/O, no globals that change.
@@ -9,48 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-	const char *section, *key;
-	enum verdict verdict;
-} kinds[RULE_KIND_COUNT] = {
-	[RULE_FILE_WRITE] = { "files", "write", VERDICT_ALLOW },
-	[RULE_FILE_READ] = { "files", "read", VERDICT_ALLOW },
-	[RULE_FILE_DENY] = { "files", "deny", VERDICT_DENY },
-	[RULE_FILE_READONLY] = { "files", "readonly", VERDICT_DENY },
-	[RULE_FILE_KEEP] = { "files", "keep", VERDICT_DENY },
-	[RULE_FILE_ASK] = { "files", "ask", VERDICT_ASK },
-	[RULE_FILE_SENSITIVE] = { "files", "sensitive", VERDICT_DENY },
-	[RULE_FILE_SYSTEM] = { "files", "system", VERDICT_ALLOW },
-	[RULE_FILE_SELF] = { "files", "self", VERDICT_DENY },
-	[RULE_FILE_HIDDEN] = { "files", "hidden", VERDICT_DENY },
-	[RULE_CMD_ALLOW] = { "commands", "allow", VERDICT_ALLOW },
-	[RULE_CMD_ASK] = { "commands", "ask", VERDICT_ASK },
-	[RULE_CMD_DENY] = { "commands", "deny", VERDICT_DENY },
-	[RULE_CMD_DENYLIST] = { "commands", "denylist", VERDICT_DENY },
-	[RULE_NET_ALLOW] = { "network", "allow", VERDICT_ALLOW },
-	[RULE_NET_ASK] = { "network", "ask", VERDICT_ASK },
-	[RULE_NET_DENY] = { "network", "deny", VERDICT_DENY },
-	[RULE_NET_CORE] = { "network", "core", VERDICT_ALLOW },
-	[RULE_NET_UNIX] = { "network", "unix", VERDICT_ALLOW },
-	[RULE_NET_BIND] = { "network", "bind", VERDICT_ALLOW },
-	[RULE_BRANCH] = { "git", "protect", VERDICT_DENY },
-};
-
-const char *rule_key(enum rule_kind kind)
-{
-	return (unsigned)kind < RULE_KIND_COUNT ? kinds[kind].key : "?";
-}
-
-const char *rule_section(enum rule_kind kind)
-{
-	return (unsigned)kind < RULE_KIND_COUNT ? kinds[kind].section : "?";
-}
-
-enum verdict rule_verdict(enum rule_kind kind)
-{
-	return (unsigned)kind < RULE_KIND_COUNT ? kinds[kind].verdict : VERDICT_DENY;
-}
 
 void policy_init(struct policy *p)
 {

@@ -90,13 +90,6 @@ void print_recorded(FILE *f, const char *s)
 	}
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 char *text_unescape(const char *s)
 {
 	char *out = malloc(strlen(s) + 1), *at = out;
