@@ -29,20 +29,39 @@ static bool say_first_time(enum op op, unsigned id)
 	return true;
 }
 
-/* stderr as a place to talk: not a socket or a directory that happens to be descriptor 2. */
-static bool can_talk(void)
+/* One end of a socketpair, as node and Bun give their children for stderr; a socket with a name at either end
+ * carries somebody's protocol. */
+static bool is_socketpair(void)
+{
+	static const long calls[] = { SYS_getsockname, SYS_getpeername };
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	if (raw5(SYS_getsockopt, 2, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_STREAM)
+		return false;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct sockaddr_storage name = { 0 };
+
+		len = sizeof(name);
+		if (raw3(calls[i], 2, &name, &len) < 0 || name.ss_family != AF_UNIX ||
+		    len != sizeof(name.ss_family))
+			return false;
+	}
+	return true;
+}
+
+/* stderr as a place to talk: not a connection or a directory that happens to be descriptor 2. */
+static void say_line(struct out *o)
 {
 	struct stat st;
 
-	return raw2(SYS_fstat, 2, &st) == 0 &&
-	       (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode));
-}
-
-static void say_line(struct out *o)
-{
 	text_str(o, "\n");
-	if (can_talk())
+	if (raw2(SYS_fstat, 2, &st) < 0)
+		return;
+	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode))
 		raw3(SYS_write, 2, o->p, o->len);
+	else if (S_ISSOCK(st.st_mode) && is_socketpair())
+		raw6(SYS_sendto, 2, RAW_ARG(o->p), RAW_ARG(o->len), MSG_NOSIGNAL, 0, 0);
 }
 
 /* "pale: denied OP TARGET"; a target that fills the line is cut, and what follows still has room. */

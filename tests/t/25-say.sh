@@ -1,0 +1,68 @@
+# Where a denial is said: wherever the program's own errors go, and nowhere else.
+. "$T_LIB"
+
+# stderr of the child is what `kind` makes; what came out of it is printed.
+said_to() {
+	cat >say.py <<-'END'
+		import os, socket, subprocess, sys
+		kind, key = sys.argv[1:]
+		if kind == "pair":
+		    ours, theirs = socket.socketpair()
+		elif kind == "datagram":
+		    ours, theirs = socket.socketpair(type=socket.SOCK_DGRAM)
+		else:
+		    server = socket.socket(socket.AF_UNIX)
+		    server.bind(kind)
+		    server.listen()
+		    client = socket.socket(socket.AF_UNIX)
+		    client.connect(kind)
+		    accepted = server.accept()[0]
+		    ours, theirs = (client, accepted) if kind == "accepted" else (accepted, client)
+		code = f"try: open({key!r})\nexcept OSError: pass"
+		subprocess.run([sys.executable, "-c", code], stderr=theirs)
+		theirs.close()
+		ours.setblocking(False)
+		try: print(ours.recv(65536).decode(), end="")
+		except BlockingIOError: pass
+	END
+	fence python3 say.py "$1" ~/.ssh/id_rsa
+	rc_is 0
+}
+
+# node and Bun give their children socketpairs.
+t_socketpair() {
+	said_to pair
+	out_has "pale: denied read $HOME/.ssh/id_rsa"
+}
+
+t_node_child() {
+	need node
+	fence node -e '
+		const r = require("child_process").spawnSync("cat", [process.env.HOME + "/.ssh/id_rsa"]);
+		process.stdout.write(r.stderr)'
+	out_has "pale: denied read $HOME/.ssh/id_rsa"
+	no_decoy
+}
+
+# A protocol on descriptor 2 is not talked into.
+t_connection() {
+	local kind
+	for kind in accepted client datagram; do
+		said_to $kind
+		out_is ""
+		recorded read deny "\"$HOME/.ssh/id_rsa\""
+	done
+}
+
+# The reader is gone: the program learns of it by its own writes, not by ours.
+t_gone() {
+	fence python3 -c '
+import os, socket, subprocess, sys
+ours, theirs = socket.socketpair()
+ours.close()
+code = "try: open(%r)\nexcept OSError: pass\nimport os; os._exit(7)" % sys.argv[1]
+print(subprocess.run([sys.executable, "-c", code], stderr=theirs).returncode)' ~/.ssh/id_rsa
+	out_is 7
+}
+
+scenario "$@"
