@@ -15,7 +15,7 @@ trap '[ -n "${KEEP:-}" ] && echo "kept: $T_BASE" || stage_remove' EXIT
 trap 'exit 130' INT TERM
 stage_install "$B" || exit 2
 mkdir -p "$T_BASE/t" "$T_BASE/victims" "$T_BASE/results"
-cp -r tests/t/. tests/lib.sh tests/agents "$T_BASE/t/"
+cp -r tests/t/. tests/lib.sh tests/agents tests/helper "$T_BASE/t/"
 cp "$B"/victims/* "$T_BASE/victims/" 2>/dev/null
 chmod -R a+rX "$T_BASE/t" "$T_BASE/victims" "$T_STAGE"
 
@@ -42,6 +42,11 @@ wrapped() {
 				T_AS=(setpriv --reuid='$T_USER' --regid='$T_USER' --clear-groups)
 				mount -t tmpfs -o size=640k,mode=777 tmpfs "$1/full" && as_user "$@"' - "$scratch" T_FULL=1 "$@"
 		)
+		return
+	fi
+	# One that says `# needs: root` keeps it, and the source tree to install from.
+	if grep -q '^# needs: root' "$file" && [ "$(id -u)" = 0 ]; then
+		(T_AS=() && as_user "$scratch" T_SOURCE="$PWD" T_BUILD="$B" T_USER=$T_USER "$@")
 		return
 	fi
 	as_user "$scratch" "$@"

@@ -8,7 +8,7 @@ from session import *
 
 STRACE = shutil.which("strace")
 # How many kills a run affords; more with T_KILLS=1000.
-KILLS = int(os.environ.get("T_KILLS", "90"))
+KILLS = int(os.environ.get("T_KILLS", "70"))
 
 
 def traced(*options):
@@ -213,13 +213,12 @@ def full_disk():
     ring = s.ring()
     w = s.ask(argv=["ask-me", "before"])
     card = s.card()
-    with open(full + "/filler", "wb") as f:
-        try:
-            while True:
-                f.write(b"x" * 512)
-                f.flush()
-        except OSError:
-            pass
+    filler = os.open(full + "/filler", os.O_WRONLY | os.O_CREAT)
+    try:
+        while True:
+            os.write(filler, b"x" * 512)
+    except OSError:
+        os.close(filler)
     for i in range(3000):
         ring.decide("/work/%d" % i, verdict=DENY)
     warned = s.packet()

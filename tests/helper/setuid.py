@@ -1,0 +1,272 @@
+"""Installed setuid and started by a hostile user.  Runs as root, to be several users in turn:
+T_HELPER is the installed helper, T_USER who starts it."""
+
+import pwd
+import resource
+import signal
+import subprocess
+
+from session import *
+
+PALE_USER = pwd.getpwnam("pale")
+STARTER = pwd.getpwnam(os.environ["T_USER"])
+STRANGER = pwd.getpwnam("nobody")
+ROOT = SCRATCH + "/su"
+
+
+def become(user):
+    os.setgroups([])
+    os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
+    os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
+
+
+def as_user(user, body):
+    """Runs body as user; what it returns, or a failure of this test."""
+
+    def inside():
+        become(user)
+        try:
+            return [body(), None]
+        except Exception as e:
+            return [None, "%s: %s" % (type(e).__name__, e)]
+        finally:
+            while running:
+                running.pop().close()
+
+    got, failed = in_child(inside)
+    expect(failed is None, failed)
+    return got
+
+
+def hostile(fn):
+    """A test whose body is the starting user."""
+
+    def run():
+        as_user(STARTER, fn)
+
+    run.__name__ = fn.__name__
+    return test(run)
+
+
+def session(**how):
+    return Session(root=ROOT, **how)
+
+
+def proc_status(pid, name):
+    with open("/proc/%d/status" % pid) as f:
+        return next(line for line in f if line.startswith(name + ":")).split(":")[1].split()
+
+
+def denied(what, text):
+    try:
+        what()
+    except PermissionError:
+        return
+    raise Failed(text)
+
+
+@hostile
+def a_session_works():
+    s = session().start()
+    w = s.ask(argv=["ask-me", "a"])
+    s.respond(s.card())
+    expect(s.answer(w).allowed, "not allowed")
+    s.ring().decide("/work/seen")
+    expect(s.finish() == 0, "ended %r" % s.status)
+    expect(not os.path.exists(s.runtime), "the runtime directory is left behind")
+
+
+@hostile
+def every_id_is_given_up():
+    s = session().start()
+    uid, gid = str(PALE_USER.pw_uid), str(PALE_USER.pw_gid)
+    expect(proc_status(s.pid, "Uid") == [uid] * 4, "uids %r" % proc_status(s.pid, "Uid"))
+    expect(proc_status(s.pid, "Gid") == [gid] * 4, "gids %r" % proc_status(s.pid, "Gid"))
+    for cap in ("CapPrm", "CapEff", "CapInh", "CapAmb"):
+        expect(int(proc_status(s.pid, cap)[0], 16) == 0, cap)
+
+
+@hostile
+def the_starter_cannot_touch_it():
+    s = session().start()
+    for sig in (0, signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP, signal.SIGHUP):
+        denied(lambda: os.kill(s.pid, sig), "signal %d can be sent" % sig)
+    expect(LIBC.ptrace(16, s.pid, 0, 0) < 0, "it can be traced")
+    for name in ("mem", "environ", "maps"):
+        denied(lambda: open("/proc/%d/%s" % (s.pid, name)).read(), name + " can be read")
+    denied(lambda: os.listdir("/proc/%d/fd" % s.pid), "its descriptors can be listed")
+    for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE):
+        denied(lambda: resource.prlimit(s.pid, which, (0, 0)), "its limits can be set")
+    expect(os.stat("/proc/%d/environ" % s.pid).st_uid == 0, "it can be dumped")
+    with open("/proc/%d/limits" % s.pid) as f:
+        core = next(line for line in f if line.startswith("Max core")).split()[4:6]
+    expect(core == ["0", "0"], "core %r" % core)
+    denied(lambda: open(s.ledger_path()), "the ledger can be read")
+    denied(lambda: open(s.runtime + "/x", "w"), "files can be put into the runtime directory")
+    denied(lambda: os.unlink(s.runtime + "/ring"), "the ring can be removed")
+    denied(lambda: os.rename(s.runtime, s.runtime + "x"), "the directory can be renamed")
+    denied(lambda: open(s.runtime + "/image", "r+b"), "the image can be written")
+
+
+@hostile
+def the_environment_is_ignored():
+    trap = SCRATCH + "/trap"
+    os.mkdir(trap)
+    # Whoever opens a FIFO waits for ever: a start that hangs has believed one of these.
+    os.mkfifo(trap + "/fifo")
+    env = {"LD_PRELOAD": trap + "/fifo", "LD_AUDIT": trap + "/fifo", "LD_LIBRARY_PATH": trap, "LD_DEBUG": "all",
+           "LD_DEBUG_OUTPUT": trap + "/ld", "LD_SHOW_AUXV": "1", "GLIBC_TUNABLES": "glibc.malloc.perturb=165",
+           "LOCPATH": trap, "LC_ALL": "fifo", "LANG": "fifo", "LANGUAGE": "fifo", "NLSPATH": trap + "/fifo",
+           "TZ": ":" + trap + "/fifo", "TZDIR": trap, "GCONV_PATH": trap, "MALLOC_TRACE": trap + "/malloc",
+           "RES_OPTIONS": "debug", "HOSTALIASES": trap + "/fifo", "TMPDIR": trap, "PATH": trap, "HOME": trap}
+    for name in ("libc.so.6", "libm.so.6"):
+        os.symlink("fifo", trap + "/" + name)
+    r, w = os.pipe()
+    s = session(env=env, stderr=w).start()
+    os.close(w)
+    w = s.ask(argv=["ask-me"])
+    s.card()
+    w.close()
+    expect(sorted(os.listdir(trap)) == ["fifo", "libc.so.6", "libm.so.6"], "it wrote %r" % os.listdir(trap))
+    s.finish()
+    expect(os.read(r, 4096) == b"", "it talks")
+    # That the trap is one: any other program falls into it.
+    subprocess.run(["/bin/true"], env={"LD_DEBUG": "all", "LD_DEBUG_OUTPUT": trap + "/ld"}, check=True)
+    expect(len(os.listdir(trap)) == 4, "the trap is none")
+
+
+@hostile
+def hostile_inheritance():
+    def before():
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        for sig in range(1, 65):
+            try:
+                signal.signal(sig, signal.SIG_IGN)
+            except (OSError, ValueError):
+                pass
+        signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+        os.umask(0)
+        for fd in range(3):
+            os.close(fd)
+
+    s = session(before=before).start()
+    time.sleep(0.2)
+    w = s.ask(argv=["ask-me"])
+    s.respond(s.card())
+    expect(s.answer(w).allowed and s.finish() == 0, "it does not work")
+    for which, value in ((resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_NOFILE, 10), (resource.RLIMIT_CPU, 1)):
+
+        def low():
+            resource.setrlimit(which, (value, value))
+
+        expect(session(before=low).wait() == 125, "limit %d is taken" % which)
+    for argv in ((), None):
+
+        def bare():
+            LIBC.execve(HELPER.encode(), None if argv is None else (ctypes.c_char_p * 1)(None), None)
+
+        expect(session(before=bare).wait() == 2, "no arguments")
+
+
+@hostile
+def directories_of_others_are_refused():
+    for more in (dict(state_dir=SCRATCH + "/mine"), dict(runtime_dir="/tmp/x"), dict(runtime_dir="/root/x"),
+                 dict(state_dir="/etc/x")):
+        s = session()
+        s.send_start(message=s.message(**more))
+        p = s.packet()
+        expect(p["type"] == "error" and s.wait() != 0, "%r: %r" % (more, p))
+
+
+@test
+def strangers_stay_outside():
+    """Only who started the session may enter its directory, whatever the modes inside."""
+    r, w = os.pipe()
+    r2, w2 = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        become(STARTER)
+        s = session().start()
+        os.write(w, s.runtime.encode())
+        os.read(r2, 1)
+        s.finish()
+        os._exit(0)
+    runtime = os.read(r, 4096).decode()
+
+    def stranger():
+        got = []
+        for name in ("ring", "image", "session.json"):
+            try:
+                open(runtime + "/" + name, "rb").close()
+                got.append(name)
+            except PermissionError:
+                pass
+        for name in ("agent.sock", "control.sock"):
+            try:
+                connect(runtime + "/" + name)
+                got.append(name)
+            except PermissionError:
+                pass
+        try:
+            os.listdir(runtime)
+            got.append(".")
+        except PermissionError:
+            pass
+        return got
+
+    try:
+        expect(as_user(STRANGER, stranger) == [], "a stranger reaches %r" % as_user(STRANGER, stranger))
+    finally:
+        os.write(w2, b"g")
+        os.waitpid(pid, 0)
+        for fd in (r, w, r2, w2):
+            os.close(fd)
+
+
+@test
+def root_is_given_up_too():
+    s = session().start()
+    expect(proc_status(s.pid, "Uid") == [str(PALE_USER.pw_uid)] * 4, "uids %r" % proc_status(s.pid, "Uid"))
+    for cap in ("CapPrm", "CapEff"):
+        expect(int(proc_status(s.pid, cap)[0], 16) == 0, cap)
+    s.finish()
+
+
+@test
+def setuid_root_is_refused():
+    program = SCRATCH + "/root-helper"
+    shutil.copy(HELPER, program)
+    os.chown(program, 0, 0)
+    os.chmod(program, 0o4755)
+    r, w = os.pipe()
+    code = as_user(STARTER, lambda: session(program=program, stderr=w).wait())
+    os.close(w)
+    said = os.read(r, 4096)
+    os.close(r)
+    expect(code == 125 and b"setuid root" in said, "ended %r saying %r" % (code, said))
+
+
+@test
+def ledgers_verify():
+    n = 0
+    for d in os.listdir(ROOT + "/st"):
+        path = ROOT + "/st/" + d + "/ledger.jsonl"
+        if not os.path.exists(path):
+            continue
+        n += 1
+        st = os.stat(path)
+        expect((st.st_uid, st.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o600), "%s is %o of %d" % (d, st.st_mode, st.st_uid))
+        p = subprocess.run([PALE, "log", "verify", path], capture_output=True, text=True)
+        expect(p.returncode == 0, p.stdout)
+    expect(n >= 6, "only %d ledgers" % n)
+
+
+def prepare():
+    for d, mode in ((ROOT, 0o755), (ROOT + "/r", 0o711), (ROOT + "/st", 0o711)):
+        os.mkdir(d)
+        os.chmod(d, mode)
+        os.chown(d, PALE_USER.pw_uid, PALE_USER.pw_gid)
+
+
+prepare()
+main()

@@ -1,0 +1,35 @@
+# The helper alone, driven by its protocols (helper/*.py print a line for each of their tests).
+# needs: tmpfs
+# limit: 100
+. "$T_LIB"
+
+suite() {
+	local file=${T_LIB%/*}/helper/$1.py
+	shift
+	run env PYTHONDONTWRITEBYTECODE=1 python3 "$file" "$@"
+	rc_is 0 "$file"
+	grep -q '^ok ' "$S/out" || fail "nothing ran"
+	! grep '# skip' "$S/out" || skip "$(sed -n 's/.*# skip: //p' "$S/out" | sort -u | paste -sd,)"
+}
+
+t_approvals() {
+	suite approvals
+}
+
+t_taint() {
+	suite taint
+}
+
+t_frames() {
+	suite frames
+}
+
+t_life() {
+	suite life
+}
+
+t_ledger() {
+	suite ledger
+}
+
+scenario "$@"
