@@ -123,6 +123,48 @@ t_terminal() {
 	out_has sane
 }
 
+# A stopped command stops `pale run` too, so that the shell gets its terminal back; CONT goes on.
+t_job_control() {
+	cat >"$S/terminal.py" <<-'EOF2'
+		import os, pty, signal, sys, time
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execvp("pale", ["pale", "run", "-q", "--", "bash", "-c", "echo ready; kill -TSTP $$; echo resumed; tty"])
+		_, status = os.waitpid(pid, os.WUNTRACED)
+		print("stopped" if os.WIFSTOPPED(status) else "ended %d" % status)
+		os.kill(pid, signal.SIGCONT)
+		_, status = os.waitpid(pid, 0)
+		print("status", os.waitstatus_to_exitcode(status))
+		text = b""
+		try:
+		    while True: text += os.read(fd, 4096)
+		except OSError: pass
+		print(text.decode().replace("\r", ""))
+	EOF2
+	run timeout 20 python3 "$S/terminal.py"
+	rc_is 0
+	out_has stopped
+	out_has "status 0"
+	out_has resumed
+	out_has /dev/pts/
+}
+
+t_interrupt_from_the_terminal() {
+	cat >"$S/terminal.py" <<-'EOF2'
+		import os, pty, time
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execvp("pale", ["pale", "run", "-q", "--", "bash", "-c", "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"])
+		text = b""
+		while b"ready" not in text: text += os.read(fd, 4096)
+		os.write(fd, b"\x03")
+		print("status", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	EOF2
+	run timeout 20 python3 "$S/terminal.py"
+	rc_is 0
+	out_is "status 5"
+}
+
 t_no_trace_left() {
 	fence true
 	[ -z "$(find "$XDG_RUNTIME_DIR" -mindepth 2 2>/dev/null)" ] || fail "left in the runtime directory: $(find "$XDG_RUNTIME_DIR")"

@@ -1,0 +1,82 @@
+# Reading the ledger: filters, following, JSON.
+. "$T_LIB"
+
+t_filters() {
+	fsh 'cat file; cat ~/.ssh/id_rsa; echo x >made'
+	run pale log --op write
+	out_has made
+	out_lacks id_rsa
+	run pale log --verdict deny --op read
+	out_has id_rsa
+	out_lacks made
+	run pale log --op read --verdict deny --path "$HOME/.aws"
+	out_lacks id_rsa
+	run pale log --op nonsense
+	rc_is 2
+	run pale log --verdict nonsense
+	rc_is 2
+}
+
+t_since() {
+	fsh 'cat file'
+	run pale log --since 10m
+	out_has "cat file"
+	run pale log --since 2100-01-01T00:00:00Z
+	out_lacks "cat file"
+	run pale log --since 2020-01-01T00:00:00Z
+	out_has "cat file"
+	run pale log --since yesterday-or-so
+	rc_is 2
+}
+
+t_one_session() {
+	local first
+	fsh 'cat file'
+	first=$(basename "$(ls -d "$STATE"/sessions/*)")
+	fsh 'echo x >second'
+	run pale log --session "$first"
+	out_has "cat file"
+	out_lacks second
+	run pale log
+	out_has "cat file"
+	out_has second
+	run pale log verify --session "$first"
+	rc_is 0
+	[ "$(wc -l <"$S/out")" = 1 ] || fail "more than one session verified"
+	run pale log --session no-such
+	rc_not 0
+}
+
+t_follow() {
+	local follower
+	bg long bash -c 'until test -e go; do sleep 0.05; done; cat file; until test -e stop; do sleep 0.05; done'
+	until_true 10 bash -c 'pale session list --json | grep -q "\""' || fail "no session"
+	pale log --follow >"$S/followed" 2>&1 &
+	follower=$!
+	sleep 0.3
+	: >go
+	until_true 10 grep -q "cat file" "$S/followed" || fail "not followed: $(cat "$S/followed")"
+	: >stop
+	wait $BG
+	kill $follower 2>/dev/null
+	return 0
+}
+
+t_repeats_are_folded() {
+	fsh 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do read -r x <file; done'
+	[ "$(records read allow "\"$W/file\"" | wc -l)" -le 2 ] || fail "not folded"
+	records read allow "\"$W/file\"" | grep -o '"count":[0-9]*' | cut -d: -f2 | awk '{ n += $1 } END { exit n != 12 }' || fail "the counts are wrong"
+	verifies
+}
+
+t_json_is_the_record() {
+	fsh 'cat file'
+	run pale log --json
+	diff <(python3 -c '
+import json, sys
+for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))' <"$S/out") <(ledgers | python3 -c '
+import json, sys
+for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))') >"$S/diff" || fail "pale log --json is not the ledger"
+}
+
+scenario "$@"
