@@ -91,8 +91,8 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 # What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
 SO_SMALL := policy/addr policy/argv policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host \
 	policy/git policy/wire preload/ask preload/envp preload/exec preload/exec_search preload/gitconf preload/gitref \
-	preload/hook_attr preload/hook_exec preload/hook_res preload/hook_resolve preload/hook_spawn preload/net \
-	preload/names preload/say
+	preload/hook_attr preload/hook_exec preload/hook_inner preload/hook_meta preload/hook_res \
+	preload/hook_resolve preload/hook_spawn preload/net preload/names preload/say
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(B)/so/%.o: %.c
 	@mkdir -p $(@D)

@@ -70,11 +70,16 @@ int fchmodat(int dirfd, const char *path, mode_t mode, int flags)
 
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return fail(-EINVAL);
+	if (flags & AT_EMPTY_PATH && path && !*path && dirfd == AT_FDCWD)
+		path = ".";
+	if (flags & AT_EMPTY_PATH && path && !*path) {
+		r = check_fd(OP_CHMOD, dirfd);
+		return (int)libc_result(r < 0 ? r
+					      : raw4(SYS_fchmodat2, dirfd, path, (long)mode, (long)flags));
+	}
 	r = check_path(&s, OP_CHMOD, dirfd, path,
 		       flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
-	if (r == 0 && flags & AT_EMPTY_PATH && path && !*path)
-		r = raw4(SYS_fchmodat2, dirfd, path, (long)mode, (long)flags);
-	else if (r == 0 && flags & AT_SYMLINK_NOFOLLOW)
+	if (r == 0 && flags & AT_SYMLINK_NOFOLLOW)
 		r = chmod_nofollow(&s, mode);
 	else if (r == 0)
 		r = raw3(SYS_fchmodat, s.dirfd, s.name, (long)mode);
@@ -95,8 +100,17 @@ int lchmod(const char *path, mode_t mode)
 int fchownat(int dirfd, const char *path, uid_t uid, gid_t gid, int flags)
 {
 	struct spot s;
-	long r = check_path(&s, OP_CHOWN, dirfd, path,
-			    flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
+	long r;
+
+	if (flags & AT_EMPTY_PATH && path && !*path && dirfd == AT_FDCWD)
+		path = ".";
+	if (flags & AT_EMPTY_PATH && path && !*path) {
+		r = check_fd(OP_CHOWN, dirfd);
+		return (int)libc_result(
+			r < 0 ? r : raw5(SYS_fchownat, dirfd, path, (long)uid, (long)gid, (long)flags));
+	}
+	r = check_path(&s, OP_CHOWN, dirfd, path,
+		       flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
 
 	/* Judged with its link followed: it is not one any more. */
 	if (r == 0 && judging() && !s.magic && path && *path)

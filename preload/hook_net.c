@@ -4,6 +4,8 @@
  */
 #include "preload/hooks.h"
 
+#include <sys/un.h>
+
 #include "preload/net.h"
 
 static void want_real(void)
@@ -24,6 +26,34 @@ int connect(int fd, const struct sockaddr *addr, socklen_t len)
 	if (r < 0)
 		return fail(r);
 	return real.connect(fd, (const struct sockaddr *)&d.addr, d.len);
+}
+
+/* A path to be made for a unix socket: 0 or -errno. */
+static int check_bind(const struct sockaddr_un *un, socklen_t len)
+{
+	char path[sizeof un->sun_path + 1] = { 0 };
+	struct spot s;
+	int r;
+
+	if (len <= offsetof(struct sockaddr_un, sun_path) || len > sizeof *un || un->sun_family != AF_UNIX ||
+	    !un->sun_path[0])
+		return 0;
+	memcpy(path, un->sun_path, len - offsetof(struct sockaddr_un, sun_path));
+	r = check_path(&s, OP_MKNOD, AT_FDCWD, path, RESOLVE_ENTRY_LAST);
+	spot_done(&s);
+	return r == -EEXIST ? -EADDRINUSE : r;
+}
+
+int bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct sockaddr_storage copy = { 0 };
+	int r;
+
+	if (!judging() || !addr || len > sizeof copy)
+		return (int)libc_result(raw3(SYS_bind, fd, addr, len));
+	memcpy(&copy, addr, len);
+	r = check_bind((const struct sockaddr_un *)&copy, len);
+	return (int)libc_result(r < 0 ? r : raw3(SYS_bind, fd, &copy, len));
 }
 
 int __connect(int fd, const struct sockaddr *addr, socklen_t len)

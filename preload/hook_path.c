@@ -109,7 +109,7 @@ int renameat2(int fromfd, const char *from, int tofd, const char *to, unsigned f
 }
 
 /* A hard link is another name to write through, so its source needs the right to be written. */
-static long link_ends(const struct ends *e)
+static long link_judged(const struct ends *e)
 {
 	enum resolve_follow follow =
 		e->flags & AT_SYMLINK_FOLLOW ? RESOLVE_FOLLOW_LAST : RESOLVE_NOFOLLOW_LAST;
@@ -127,6 +127,21 @@ static long link_ends(const struct ends *e)
 	spot_done(&from);
 	spot_done(&to);
 	return r;
+}
+
+/* A descriptor instead of a source: said by its magic link, which is judged by what it leads to. */
+static long link_ends(const struct ends *e)
+{
+	struct ends named = *e;
+	char self[40];
+
+	if (judging() && e->flags & AT_EMPTY_PATH && e->from && !*e->from && e->fromfd >= 0) {
+		sys_fd_link(e->fromfd, self, sizeof self);
+		named.fromfd = AT_FDCWD;
+		named.from = self;
+		named.flags = AT_SYMLINK_FOLLOW;
+	}
+	return link_judged(&named);
 }
 
 int link(const char *from, const char *to)

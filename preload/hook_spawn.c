@@ -19,7 +19,7 @@ extern char **environ;
  * glibc's file actions as far as they change the directory (its layout since 2.29): a relative
  * program is meant from there.
  */
-enum { ACTION_CHDIR = 3, ACTION_FCHDIR = 4 };
+enum { ACTION_OPEN = 2, ACTION_CHDIR = 3, ACTION_FCHDIR = 4 };
 
 struct action {
 	int tag;
@@ -35,16 +35,49 @@ struct action {
 	} u;
 };
 
-/* The directory in which the child will execute: AT_FDCWD, a descriptor to close, or -errno. */
-static int spawn_cwd(const posix_spawn_file_actions_t *fa)
+/* An open that the child will do in dir.  0 or -errno. */
+static int check_child_open(int dir, const char *path, int flags)
+{
+	int mode = flags & O_ACCMODE;
+	unsigned want = mode == O_RDONLY   ? ACCESS_READ
+			: mode == O_WRONLY ? ACCESS_WRITE
+					   : ACCESS_READ | ACCESS_WRITE;
+	struct spot spot;
+	int r;
+
+	if (flags & O_PATH)
+		return 0;
+	if (flags & (O_CREAT | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE)
+		want |= ACCESS_WRITE;
+	r = check_access(&spot, want & ACCESS_WRITE ? OP_WRITE : OP_READ, want, dir, path,
+			 flags & O_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
+	spot_done(&spot);
+	return r;
+}
+
+enum walk { WALK_DIRS, WALK_JUDGE };
+
+/*
+ * The directory in which the child will execute: AT_FDCWD, a descriptor to close, or -errno.
+ * WALK_JUDGE looks at the opens as well: what was ordered may have come to mean something else.
+ */
+static int spawn_cwd(const posix_spawn_file_actions_t *fa, enum walk how)
 {
 	const struct action *actions = fa ? (const void *)fa->__actions : NULL;
 	int dir = AT_FDCWD;
 
 	for (int i = 0; actions && i < fa->__used; i++) {
 		const struct action *a = &actions[i];
-		int from = dir;
+		int from = dir, r;
 
+		if (a->tag == ACTION_OPEN && how == WALK_JUDGE) {
+			r = check_child_open(dir, a->u.open.path, a->u.open.flags);
+			if (r == 0)
+				continue;
+			if (dir >= 0)
+				sys_close(dir);
+			return r;
+		}
 		if (a->tag == ACTION_CHDIR)
 			dir = (int)raw4(SYS_openat, from, a->u.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 		else if (a->tag == ACTION_FCHDIR)
@@ -106,7 +139,9 @@ static int spawn_judged(const struct spawn *s, enum spawn_how how, const char *p
 	struct exec_query q = { .path = path, .raw = path, .argv = argv, .envp = envp };
 	int dir, r;
 
-	dir = spawn_cwd(s->fa);
+	dir = spawn_cwd(s->fa, WALK_JUDGE);
+	if (dir < 0 && dir != AT_FDCWD)
+		return -dir;
 	q.dirfd = q.cwd = dir;
 	if (how == SPAWN_SEARCH && !strchr(path, '/')) {
 		q.raw = NULL;
@@ -149,23 +184,14 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *fa, int fd, const char *path, int flags,
 				     mode_t mode)
 {
-	int access = flags & O_ACCMODE;
-	unsigned want = access == O_RDONLY   ? ACCESS_READ
-			: access == O_WRONLY ? ACCESS_WRITE
-					     : ACCESS_READ | ACCESS_WRITE;
-	struct spot spot;
 	int dir, r;
 
 	if (!real.posix_spawn_file_actions_addopen)
 		real_init();
 	if (!judging() || flags & O_PATH)
 		return real.posix_spawn_file_actions_addopen(fa, fd, path, flags, mode);
-	if (flags & (O_CREAT | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE)
-		want |= ACCESS_WRITE;
-	dir = spawn_cwd(fa);
-	r = check_access(&spot, want & ACCESS_WRITE ? OP_WRITE : OP_READ, want, dir, path,
-			 flags & O_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
-	spot_done(&spot);
+	dir = spawn_cwd(fa, WALK_DIRS);
+	r = check_child_open(dir, path, flags);
 	if (dir >= 0)
 		sys_close(dir);
 	if (r < 0)
@@ -292,4 +318,18 @@ FILE *popen(const char *command, const char *mode)
 	f = real.popen(w.command, mode);
 	shell_words_put(&w);
 	return f;
+}
+
+/*
+ * Substitution of commands starts a shell with `environ`, which is the program's: where it has lost
+ * the session, or where such a shell is denied, there is no substitution.
+ */
+int wordexp(const char *words, wordexp_t *ret, int flags)
+{
+	if (!real.wordexp)
+		real_init();
+	if (judging() && words && !(flags & WRDE_NOCMD) && (strstr(words, "$(") || strchr(words, '`')) &&
+	    (!env_is_intact(environ) || shell_check(words) < 0))
+		flags |= WRDE_NOCMD;
+	return real.wordexp(words, ret, flags);
 }

@@ -62,6 +62,17 @@ TWIN(execveat, execveat(FD(0), PATH(1), VECTOR(2), VECTOR(3), FD(4)))
 TWIN(connect, connect(FD(0), (const struct sockaddr *)a[1], UINT(2)))
 TWIN(sendto, sendto(FD(0), (const void *)a[1], (size_t)a[2], FD(3), (const struct sockaddr *)a[4], UINT(5)))
 TWIN(sendmsg, sendmsg(FD(0), (const struct msghdr *)a[1], FD(2)))
+TWIN(bind, bind(FD(0), (const struct sockaddr *)a[1], UINT(2)))
+#define TIMES(i) ((const struct timespec *)a[i])
+TWIN(utimensat, a[1] ? utimensat(FD(0), PATH(1), TIMES(2), FD(3)) : futimens(FD(0), TIMES(2)))
+TWIN(setxattr, setxattr(PATH(0), PATH(1), (const void *)a[2], (size_t)a[3], FD(4)))
+TWIN(lsetxattr, lsetxattr(PATH(0), PATH(1), (const void *)a[2], (size_t)a[3], FD(4)))
+TWIN(fsetxattr, fsetxattr(FD(0), PATH(1), (const void *)a[2], (size_t)a[3], FD(4)))
+TWIN(removexattr, removexattr(PATH(0), PATH(1)))
+TWIN(lremovexattr, lremovexattr(PATH(0), PATH(1)))
+TWIN(fremovexattr, fremovexattr(FD(0), PATH(1)))
+TWIN(fchmod, fchmod(FD(0), UINT(1)))
+TWIN(fchown, fchown(FD(0), UINT(1), UINT(2)))
 TWIN(sendmmsg, sendmmsg(FD(0), (struct mmsghdr *)a[1], UINT(2), FD(3)))
 
 /* The kernel's fchmodat has no flags. */
@@ -69,6 +80,15 @@ TWIN(fchmodat, fchmodat(FD(0), PATH(1), UINT(2), 0))
 
 /* libuv and Tokio fall back when they are told that there is no io_uring. */
 TWIN(no_uring, (judging() ? fail(-ENOSYS) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
+
+/* Ground: see hook_ground.c. */
+TWIN(no_ground, (judging() ? fail(-EPERM) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
+
+#ifdef SYS_utime
+TWIN(utime, utime(PATH(0), (const struct utimbuf *)a[1]))
+TWIN(utimes, utimes(PATH(0), (const struct timeval *)a[1]))
+TWIN(futimesat, futimesat(FD(0), PATH(1), (const struct timeval *)a[2]))
+#endif
 
 /* A handle names a file without a path that could be judged. */
 TWIN(no_handle, (judging() ? fail(-EPERM) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
@@ -130,7 +150,30 @@ static const twin_fn twins[] = {
 	[SYS_sendto] = twin_sendto,
 	[SYS_sendmsg] = twin_sendmsg,
 	[SYS_sendmmsg] = twin_sendmmsg,
-#define TWINS_ROWS (TWINS_OLD + TWINS_RENAMEAT + 17)
+	[SYS_bind] = twin_bind,
+	[SYS_utimensat] = twin_utimensat,
+	[SYS_setxattr] = twin_setxattr,
+	[SYS_lsetxattr] = twin_lsetxattr,
+	[SYS_fsetxattr] = twin_fsetxattr,
+	[SYS_removexattr] = twin_removexattr,
+	[SYS_lremovexattr] = twin_lremovexattr,
+	[SYS_fremovexattr] = twin_fremovexattr,
+	[SYS_fchmod] = twin_fchmod,
+	[SYS_fchown] = twin_fchown,
+#define TWINS_ROWS (TWINS_OLD + TWINS_RENAMEAT + 27)
+#ifdef SYS_utime
+	[SYS_utime] = twin_utime,
+	[SYS_utimes] = twin_utimes,
+	[SYS_futimesat] = twin_futimesat,
+#endif
+	[SYS_mount] = twin_no_ground,
+	[SYS_umount2] = twin_no_ground,
+	[SYS_chroot] = twin_no_ground,
+	[SYS_pivot_root] = twin_no_ground,
+	[SYS_setns] = twin_no_ground,
+	[SYS_move_mount] = twin_no_ground,
+	[SYS_open_tree] = twin_no_ground,
+	[SYS_fsmount] = twin_no_ground,
 	[SYS_fchmodat] = twin_fchmodat,
 	[SYS_io_uring_setup] = twin_no_uring,
 	[SYS_io_uring_enter] = twin_no_uring,

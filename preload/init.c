@@ -128,6 +128,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	(void)argv;
 	real_init();
 	process_init();
+	say_init();
 	s = session_start(envp ? envp : environ);
 	__atomic_store_n((int *)&session.state, s, __ATOMIC_RELEASE);
 	if (s == STATE_LIVE)

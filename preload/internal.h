@@ -24,8 +24,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+#include <utime.h>
+#include <utmp.h>
+#include <utmpx.h>
+#include <wordexp.h>
 
 /* resolv.h renames some of what we hook. */
 #undef res_query
@@ -95,6 +100,8 @@ void real_init(void);
 
 extern const struct resolve_sys sys_self; /* the resolver's system calls, for this process */
 int sys_close(int fd);
+/* "/proc/self/fd/N" */
+void sys_fd_link(int fd, char *buf, size_t size);
 /* Sets up what belongs to this process alone (process.h); called once, by the constructor. */
 void process_init(void);
 /* The process is the child of a fork and has not recorded anything yet. */
@@ -143,6 +150,11 @@ int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum r
 int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		 enum resolve_follow follow);
 void spot_done(struct spot *s);
+/*
+ * Judges op on the file that descriptor fd stands for: 0 or -EACCES.  A descriptor open for writing
+ * was judged when it was opened, and what has no name belongs to nobody else.
+ */
+int check_fd(enum op op, int fd);
 
 /* The whole of open: judged, held, done.  fd or -errno. */
 int check_open(int dirfd, const char *path, int flags, unsigned mode);
@@ -161,6 +173,8 @@ void refuse(const struct request *req, const char *target, struct decision d, co
 void log_decision(const struct request *req, const char *target, const struct decision *d,
 		  const char *approval);
 void log_attach(void);
+/* Remembers what stderr is; called once, by the constructor. */
+void say_init(void);
 /* One stderr line, once per rule and target in this process (always for exec); text is what a human
  * answered, or more of the reason. */
 void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text);

@@ -50,6 +50,30 @@ static bool is_socketpair(void)
 	return true;
 }
 
+/* The file that was descriptor 2 when the program started; none where it was closed. */
+static struct {
+	uint64_t dev, ino;
+} first_stderr;
+
+void say_init(void)
+{
+	struct stat st;
+
+	if (raw2(SYS_fstat, 2, &st) < 0)
+		return;
+	first_stderr.dev = st.st_dev;
+	first_stderr.ino = st.st_ino;
+}
+
+/* Not a file that the program opened after it had closed its stderr.  What is appended to is a log. */
+static bool is_log(const struct stat *st)
+{
+	long flags = raw2(SYS_fcntl, 2, F_GETFL);
+
+	return (st->st_dev == first_stderr.dev && st->st_ino == first_stderr.ino) ||
+	       (flags >= 0 && flags & O_APPEND);
+}
+
 /* stderr as a place to talk: not a connection or a directory that happens to be descriptor 2. */
 static void say_line(struct out *o)
 {
@@ -58,7 +82,7 @@ static void say_line(struct out *o)
 	text_str(o, "\n");
 	if (raw2(SYS_fstat, 2, &st) < 0)
 		return;
-	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode))
+	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && is_log(&st)))
 		raw3(SYS_write, 2, o->p, o->len);
 	else if (S_ISSOCK(st.st_mode) && is_socketpair())
 		raw6(SYS_sendto, 2, RAW_ARG(o->p), RAW_ARG(o->len), MSG_NOSIGNAL, 0, 0);

@@ -83,8 +83,7 @@ static int sys_readlinkat(int dirfd, const char *path, char *buf, size_t size)
 	return (int)raw4(SYS_readlinkat, dirfd, path, buf, size);
 }
 
-/* "/proc/self/fd/N" */
-static void fd_link(int fd, char *buf, size_t size)
+void sys_fd_link(int fd, char *buf, size_t size)
 {
 	struct out o = out_of(buf, size);
 
@@ -100,7 +99,7 @@ static int sys_fd_path(int fd, char *buf, size_t size)
 
 	if (fd < 0)
 		return -EBADF;
-	fd_link(fd, link, sizeof link);
+	sys_fd_link(fd, link, sizeof link);
 	n = raw4(SYS_readlinkat, AT_FDCWD, link, buf, size - 1);
 	if (n == (long)size - 1)
 		return -ENAMETOOLONG;

@@ -40,6 +40,7 @@ prepare() {
 		[commands]
 		deny = sh -c "true $HOME/.ssh/rows/system"
 		deny = sh -c "true $HOME/.ssh/rows/popen"
+		deny = sh -c "true $HOME/.ssh/rows/_IO_popen"
 		[network]
 		deny = localhost:$P2
 		allow = *.row.example

@@ -84,4 +84,85 @@ t_git_configured() {
 	[ "$(git rev-parse HEAD)" = "$(git --git-dir="$R" rev-parse feature)" ] || fail "an ordinary push did not arrive"
 }
 
+# --- libc: what opens, makes and starts things behind the hooks of open and exec ----------------------
+
+# What a tree and its file are like, to the last attribute.
+likeness() {
+	picture "$HOME/elsewhere"
+	python3 -c 'import os, sys; p = sys.argv[1]; print(os.stat(p), os.listxattr(p))' "$HOME/elsewhere/file"
+}
+
+# One way of the victim: no secret comes out, and nothing outside is changed.
+way() {
+	local before after
+	mkdir -p "$HOME/elsewhere/sub"
+	before=$(likeness)
+	fence "$T_VICTIMS/esc_libc" "$1" "$HOME/.ssh/id_rsa" "$HOME/elsewhere/file" "$HOME/elsewhere/sub"
+	rc_is 0 "$1"
+	out_has tried
+	no_decoy
+	after=$(likeness)
+	[ "$before" = "$after" ] || fail "changed: $(diff <(echo "$before") <(echo "$after"))"
+}
+
+t_temporary_files() {
+	way temp
+	echo one >"$HOME/elsewhere/file"
+	fsh 'sed -i s/one/two/ ~/elsewhere/file; mktemp ~/elsewhere/XXXXXX'
+	[ "$(ls "$HOME/elsewhere")" = "$(printf 'file\nsub')" ] || fail "left behind: $(ls "$HOME/elsewhere")"
+	fsh 'mktemp XXXXXX && mktemp -d XXXXXX && sed -i s/hello/bye/ file && cat file'
+	rc_is 0
+	out_has "bye from"
+}
+
+t_tables() {
+	way tables
+}
+
+t_old_names() {
+	way old_names
+}
+
+t_times() {
+	way times
+	fsh 'touch -d 2001-01-01 ~/elsewhere/file'
+	[ "$(date -r "$HOME/elsewhere/file" +%Y)" != 2001 ] || fail "touched"
+	fsh 'touch -d 2001-01-01 file && cp -p file copy && date -r copy +%Y'
+	out_is 2001
+}
+
+t_rights_by_descriptor() {
+	way rights
+}
+
+t_link_by_descriptor() {
+	way link_by_fd
+}
+
+t_bind() {
+	way bind
+}
+
+t_wordexp() {
+	way wordexp
+}
+
+t_spawn_actions() {
+	way spawn
+}
+
+t_mounts() {
+	way mount
+}
+
+# The line of a denial is written to a stderr, not into a file that happens to be descriptor 2.
+t_stderr_is_a_file() {
+	way stderr
+	[ ! -s precious ] || fail "written into a file of the program's: $(cat precious)"
+	fsh 'cat ~/.ssh/id_rsa 2>log; cat log'
+	out_has "pale: denied read"
+	fsh 'exec 2>>log2; exec 3<~/.ssh/id_rsa; cat log2'
+	out_has "pale: denied read"
+}
+
 scenario "$@"

@@ -24,11 +24,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utime.h>
+#include <utmp.h>
+#include <utmpx.h>
+#include <wordexp.h>
 
 #include "tests/victims/raw.h"
 
@@ -102,6 +109,7 @@ static const char *leaf_of(void)
 
 #include "tests/victims/hooks_file.h"
 #include "tests/victims/hooks_exec.h"
+#include "tests/victims/hooks_meta.h"
 #include "tests/victims/hooks_net.h"
 #include "tests/victims/hooks_res.h"
 
@@ -136,6 +144,10 @@ static long twin(long a, long b, long c, long d, long e, long f)
 static void list(void)
 {
 	for (size_t i = 0; i < ROWS; i++) {
+		/* What is never allowed has no allowed place: 70-escapes.sh has these. */
+		if (strcmp(rows[i].op, "OP_NONE") == 0 && rows[i].nr == NONE &&
+		    strcmp(rows[i].name, "syscall") != 0)
+			continue;
 		printf("%s %s\n", rows[i].name, rows[i].op);
 		if (strcmp(rows[i].op, "OP_READ") == 0 && strncmp(rows[i].name, "posix", 5) != 0 &&
 		    !strstr(rows[i].name, "dir"))

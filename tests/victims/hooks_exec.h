@@ -145,3 +145,22 @@ static long call_popen(void)
 	}
 	return r;
 }
+
+static long call__IO_popen(void)
+{
+	char command[4500];
+	FILE *f;
+	long r;
+
+	snprintf(command, sizeof(command), "true %s", dir_a);
+	errno = MARKER;
+	f = f__IO_popen(command, "r");
+	r = of_pointer(f);
+	if (f) {
+		int e = errno;
+
+		pclose(f);
+		errno = e;
+	}
+	return r;
+}

@@ -1,0 +1,27 @@
+/*
+ * What moves the ground that paths stand on: mounts, another root, another namespace.  A bind
+ * mount gives a sensitive directory an innocent name, and no path can be judged after a chroot.
+ * An ordinary user can do none of these but in a user namespace of its own; here the answer is
+ * the one without: EPERM.
+ */
+#include "preload/hooks.h"
+
+#define GROUND(name, params, ...)                                                                            \
+	int name params                                                                                      \
+	{                                                                                                    \
+		return judging() ? fail(-EPERM) : (int)libc_result(__VA_ARGS__);                             \
+	}
+
+GROUND(mount,
+       (const char *source, const char *target, const char *type, unsigned long flags, const void *data),
+       raw5(SYS_mount, source, target, type, (long)flags, data))
+GROUND(umount, (const char *target), raw2(SYS_umount2, target, 0))
+GROUND(umount2, (const char *target, int flags), raw2(SYS_umount2, target, (long)flags))
+GROUND(chroot, (const char *path), raw1(SYS_chroot, path))
+GROUND(pivot_root, (const char *new_root, const char *put_old), raw2(SYS_pivot_root, new_root, put_old))
+GROUND(setns, (int fd, int type), raw2(SYS_setns, (long)fd, (long)type))
+GROUND(move_mount, (int fromfd, const char *from, int tofd, const char *to, unsigned flags),
+       raw5(SYS_move_mount, (long)fromfd, from, (long)tofd, to, (long)flags))
+GROUND(open_tree, (int dirfd, const char *path, unsigned flags),
+       raw3(SYS_open_tree, (long)dirfd, path, (long)flags))
+GROUND(fsmount, (int fd, unsigned flags, unsigned attr), raw3(SYS_fsmount, (long)fd, (long)flags, (long)attr))
