@@ -12,7 +12,7 @@
 
 #include "layout.h"
 
-#define MIN_CAP	   256u
+#define MIN_CAP	   4096u
 #define IMAGE_MAX  (256u << 20)
 #define CHECK_FROM (offsetof(struct image_header, checksum) + sizeof(uint64_t))
 
@@ -99,7 +99,7 @@ static uint32_t *intern_slot(struct compiler *c, const char *s, size_t n)
 
 static bool intern_grow(struct compiler *c)
 {
-	size_t old_cap = c->intern_cap, cap = old_cap ? old_cap * 2 : 1024;
+	size_t old_cap = c->intern_cap, cap = old_cap ? old_cap * 2 : 4096;
 	uint32_t *old = c->intern, *new = calloc(cap, sizeof(*new));
 
 	if (!new) {
@@ -168,12 +168,16 @@ static bool is_hard(enum rule_kind kind)
 
 static void compile_rules(struct compiler *c, const struct policy *p)
 {
+	uint32_t file = 0;
+
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct rule *r = &p->rules[i];
+		/* Rules of one file stand together. */
+		bool same = i > 0 && r->file && r[-1].file && strcmp(r->file, r[-1].file) == 0;
 		const struct image_rule ir = {
 			.text = compile_string(c, r->text),
 			.pattern = compile_string(c, r->pattern),
-			.file = compile_string(c, r->file),
+			.file = same ? file : compile_string(c, r->file),
 			.message = compile_string(c, r->message),
 			.line = r->line,
 			.kind = (uint8_t)r->kind,
@@ -182,6 +186,7 @@ static void compile_rules(struct compiler *c, const struct policy *p)
 			.hard = is_hard(r->kind),
 		};
 
+		file = ir.file;
 		compile_section(c, SEC_RULES, &ir, sizeof(ir));
 	}
 }
@@ -239,6 +244,12 @@ static void fill_settings(struct image_header *h, const struct settings *s)
 
 static int write_sections(const struct compiler *c, struct bytes *out, struct image_header *h)
 {
+	size_t all = sizeof(*h);
+
+	for (size_t i = 0; i < SEC_COUNT; i++)
+		all += c->sec[i].len + 8;
+	if (!bytes_reserve(out, all))
+		return out->err;
 	bytes_put(out, h, sizeof(*h));
 	for (size_t i = 0; i < SEC_COUNT; i++) {
 		const struct bytes *s = &c->sec[i];

@@ -71,7 +71,7 @@ static struct path_edge *edge_slot(struct path_edge *edges, size_t cap, uint32_t
 
 static void edges_grow(struct trie *t)
 {
-	size_t cap = t->cap_edges ? t->cap_edges * 2 : 64;
+	size_t cap = t->cap_edges ? t->cap_edges * 2 : 1024;
 	struct path_edge *edges = calloc(cap, sizeof(*edges));
 
 	if (!edges) {

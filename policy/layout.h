@@ -6,6 +6,7 @@
 #ifndef PALE_LAYOUT_H
 #define PALE_LAYOUT_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -71,11 +72,17 @@ static inline uint32_t hash_name(const char *s, size_t n)
 {
 	uint64_t h = 0;
 
-	for (size_t i = 0; i < n; i += 8) {
+	for (; n >= 8; s += 8, n -= 8) {
+		uint64_t w;
+
+		memcpy(&w, s, sizeof(w));
+		h = hash_word(h, le64toh(w));
+	}
+	if (n > 0) {
 		uint64_t w = 0;
 
-		for (size_t j = n - i < 8 ? n - i : 8; j-- > 0;)
-			w = w << 8 | (uint8_t)s[i + j];
+		while (n-- > 0)
+			w = w << 8 | (uint8_t)s[n];
 		h = hash_word(h, w);
 	}
 	return hash_words_end(h);
