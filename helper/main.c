@@ -4,7 +4,6 @@
  */
 #include "helper.h"
 
-#include <sodium.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,9 +32,9 @@ static int serve(uid_t owner, bool foreign)
 
 	if (getsockopt(SESSION_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
 		return say(EXIT_USAGE, "descriptor 3 is no session: this program is started by `pale run`");
-	h = sodium_init() < 0 ? NULL : calloc(1, sizeof(*h));
+	h = calloc(1, sizeof(*h));
 	if (!h)
-		return say(EXIT_FAILED, "out of memory, or no randomness");
+		return say(EXIT_FAILED, "out of memory");
 	h->owner = owner;
 	h->foreign = foreign;
 	h->session_fd = SESSION_FD;

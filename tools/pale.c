@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <sodium.h>
-
 #include "tools.h"
 
 static const struct subcommand *const subcommands[] = {
@@ -137,10 +135,6 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;
-	}
-	if (sodium_init() < 0) {
-		talk("the cryptographic library does not start");
-		return EXIT_PALE;
 	}
 	code = dispatch(argc - 1, argv + 1);
 	/* A report that could not be written whole is no report. */
