@@ -154,11 +154,11 @@ END_TEST
 START_TEST(test_resolve)
 {
 	static const struct want w[] = {
-		{ "port.org", NULL, 0, A, REASON_RULE, 1 },    { "www.wild.org", NULL, 0, A, REASON_RULE, 2 },
-		{ "deny.org", NULL, 0, D, REASON_RULE, 3 },    { "some.org", NULL, 0, D, REASON_HOST, 0 },
-		{ "mixed.org", NULL, 0, A, REASON_RULE, 6 },   { "except.org", NULL, 0, A, REASON_RULE, 8 },
-		{ "wild.org", NULL, 0, D, REASON_HOST, 0 }, { "localhost", NULL, 0, A, REASON_HOST, 0 },
-		{ "10.1.2.3", NULL, 0, A, REASON_HOST, 0 }, { "ask.org", NULL, 0, Q, REASON_RULE, 9 },
+		{ "port.org", NULL, 0, A, REASON_RULE, 1 },  { "www.wild.org", NULL, 0, A, REASON_RULE, 2 },
+		{ "deny.org", NULL, 0, D, REASON_RULE, 3 },  { "some.org", NULL, 0, D, REASON_HOST, 0 },
+		{ "mixed.org", NULL, 0, A, REASON_RULE, 6 }, { "except.org", NULL, 0, A, REASON_RULE, 8 },
+		{ "wild.org", NULL, 0, D, REASON_HOST, 0 },  { "localhost", NULL, 0, A, REASON_HOST, 0 },
+		{ "10.1.2.3", NULL, 0, A, REASON_HOST, 0 },  { "ask.org", NULL, 0, Q, REASON_RULE, 9 },
 	};
 
 	fixture_rule(&fx, RULE_NET_ALLOW, "port.org:443");
