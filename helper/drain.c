@@ -24,8 +24,13 @@ const char *access_name(unsigned access)
 void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
 		    char *rule, size_t rule_size, char *detail, size_t detail_size)
 {
+	struct out o = out_of(detail, detail_size);
+
 	decision_describe(img, d, rule, rule_size);
-	snprintf(detail, detail_size, "id=%04x", decision_id(op, target, d));
+	/* Printed for every record, hence by hand. */
+	text_str(&o, "id=");
+	text_hex(&o, decision_id(op, target, d), 4);
+	text_end(&o);
 }
 
 static bool is_alive(int32_t pid)

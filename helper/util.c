@@ -26,6 +26,15 @@ uint64_t clock_real_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
+/* n decimal digits of v and the character behind them; the next byte. */
+static char *put_digits(char *to, unsigned v, int n, char behind)
+{
+	for (int i = n; i > 0; i--, v /= 10)
+		to[i - 1] = (char)('0' + v % 10);
+	to[n] = behind;
+	return to + n + 1;
+}
+
 void time_format(uint64_t real_ns, char buf[32])
 {
 	uint64_t s = real_ns / NS_S, day = s / 86400;
@@ -37,8 +46,14 @@ void time_format(uint64_t real_ns, char buf[32])
 	unsigned mp = (5 * doy + 2) / 153, d = doy - (153 * mp + 2) / 5 + 1, m = mp < 10 ? mp + 3 : mp - 9;
 	unsigned y = yoe + era * 400 + (m <= 2);
 
-	snprintf(buf, 32, "%04u-%02u-%02uT%02u:%02u:%02u.%06uZ", y % 10000, m % 100, d % 100,
-		 sec / 3600 % 100, sec / 60 % 60, sec % 60, us % 1000000);
+	buf = put_digits(buf, y, 4, '-');
+	buf = put_digits(buf, m, 2, '-');
+	buf = put_digits(buf, d, 2, 'T');
+	buf = put_digits(buf, sec / 3600, 2, ':');
+	buf = put_digits(buf, sec / 60 % 60, 2, ':');
+	buf = put_digits(buf, sec % 60, 2, '.');
+	buf = put_digits(buf, us, 6, 'Z');
+	*buf = '\0';
 }
 
 int random_hex(char *buf, size_t n_bytes)
