@@ -83,7 +83,7 @@ int bundle_decode(const char *json, size_t len, struct bundle *b);
  * Parses presets and sources in order into p.  All findings of all files are reported; a file
  * with an error contributes nothing and makes the result -EBADMSG.  For each literal path prefix
  * that bundle.reals maps elsewhere the rule is added for both spellings.
- * 0, -EBADMSG (see diags), -ENOMEM.
+ * 0, -EBADMSG (see diags), -ENOMEM, -EINVAL where an ident is no build-id.
  */
 int policy_parse(const struct bundle *b, struct policy *p, struct diags *d);
 

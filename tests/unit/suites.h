@@ -4,6 +4,7 @@
  */
 SUITE(approve)
 SUITE(buf)
+SUITE(bundle)
 SUITE(cases)
 SUITE(cmd)
 SUITE(elfkind)

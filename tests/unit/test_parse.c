@@ -1,6 +1,5 @@
 /*
- * The text of a policy: what is refused and where, what it becomes, how layers meet, and that a
- * bundle survives its journey.
+ * The text of a policy: what is refused and where, what it becomes, and how layers meet.
  */
 #include "policy/parse.h"
 
@@ -375,61 +374,6 @@ START_TEST(presets_parse)
 }
 END_TEST
 
-START_TEST(bundle_journey)
-{
-	struct bundle c;
-	size_t len;
-	char *json;
-
-	b.agent = strdup("na\"me");
-	b.cwd = strdup("/\xff\xfe");
-	b.danger = true;
-	b.self_hide = calloc(1, sizeof(char *));
-	b.self_hide[b.n_self_hide++] = strdup("/s");
-	bundle_add_real(&b, "/a", "/\xff");
-	bundle_add_source(&b, SOURCE_PROJECT, "p", "x\0\xff", 3);
-	ck_assert_int_eq(bundle_encode(&b, &json, &len), 0);
-	ck_assert_int_eq(bundle_decode(json, len, &c), 0);
-	ck_assert_str_eq(c.agent, b.agent);
-	ck_assert_str_eq(c.cwd, b.cwd);
-	ck_assert_ptr_null(c.mode);
-	ck_assert(c.danger && !c.no_prompt);
-	ck_assert_str_eq(c.self_hide[0], "/s");
-	ck_assert_str_eq(c.reals[0].real, "/\xff");
-	ck_assert_int_eq(c.sources[0].layer, SOURCE_PROJECT);
-	ck_assert_uint_eq(c.sources[0].len, 3);
-	ck_assert_mem_eq(c.sources[0].text, "x\0\xff", 4);
-	bundle_done(&c);
-	free(json);
-}
-END_TEST
-
-static const char *const no_bundles[] = {
-	"",
-	"[]",
-	"{",
-	"{\"home\":1}",
-	"{\"home\":\"/a\",\"home\":\"/b\"}",
-	"{\"other\":1}",
-	"{\"danger\":1}",
-	"{\"home\":{\"hex\":\"0\"}}",
-	"{\"home\":{\"hex\":\"0g\"}}",
-	"{\"home\":{\"hex\":\"00\"}}",
-	"{\"sources\":{}}",
-	"{\"sources\":[[9,\"p\",\"t\"]]}",
-	"{\"sources\":[[1,\"p\"]]}",
-	"{\"reals\":[[\"a\"]]}",
-	"{\"self_write\":[\"a\",1]}",
-};
-
-START_TEST(bundle_refuses)
-{
-	struct bundle c;
-
-	ck_assert_int_eq(bundle_decode(no_bundles[_i], strlen(no_bundles[_i]), &c), -EINVAL);
-}
-END_TEST
-
 START_TEST(near_words)
 {
 	static const char *const words[] = { "status", "log", "explain", NULL };
@@ -492,8 +436,6 @@ Suite *suite_parse(void)
 	tcase_add_test(tc, danger_needs_the_flag);
 	tcase_add_test(tc, own_files);
 	tcase_add_loop_test(tc, presets_parse, 0, presets);
-	tcase_add_test(tc, bundle_journey);
-	tcase_add_loop_test(tc, bundle_refuses, 0, ROWS(no_bundles));
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -1,0 +1,278 @@
+/* The bundle: that it survives its journey, and what the parser takes from it besides the files. */
+#include "policy/parse.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS(table) (int)(sizeof(table) / sizeof((table)[0]))
+#define BUILD_ID    "00112233445566778899aabbccddeeff00112233"
+
+Suite *suite_bundle(void);
+
+static struct bundle b;
+static struct policy p;
+static struct diags d;
+
+static void setup(void)
+{
+	bundle_init(&b);
+	policy_init(&p);
+	diags_init(&d);
+	b.home = strdup("/home/u");
+	b.workspace = strdup("/home/u/ws");
+}
+
+static void teardown(void)
+{
+	bundle_done(&b);
+	policy_done(&p);
+	diags_done(&d);
+}
+
+START_TEST(bundle_journey)
+{
+	struct bundle c;
+	size_t len;
+	char *json;
+
+	b.agent = strdup("na\"me");
+	b.cwd = strdup("/\xff\xfe");
+	b.danger = true;
+	b.self_hide = calloc(1, sizeof(char *));
+	b.self_hide[b.n_self_hide++] = strdup("/s");
+	bundle_add_real(&b, "/a", "/\xff");
+	bundle_add_ident(&b, "git", BUILD_ID);
+	bundle_add_source(&b, SOURCE_PROJECT, "p", "x\0\xff", 3);
+	ck_assert_int_eq(bundle_encode(&b, &json, &len), 0);
+	ck_assert_int_eq(bundle_decode(json, len, &c), 0);
+	ck_assert_str_eq(c.agent, b.agent);
+	ck_assert_str_eq(c.cwd, b.cwd);
+	ck_assert_ptr_null(c.mode);
+	ck_assert(c.danger && !c.no_prompt);
+	ck_assert_str_eq(c.self_hide[0], "/s");
+	ck_assert_str_eq(c.reals[0].real, "/\xff");
+	ck_assert_str_eq(c.idents[0].name, "git");
+	ck_assert_str_eq(c.idents[0].build_id, BUILD_ID);
+	ck_assert_int_eq(c.sources[0].layer, SOURCE_PROJECT);
+	ck_assert_uint_eq(c.sources[0].len, 3);
+	ck_assert_mem_eq(c.sources[0].text, "x\0\xff", 4);
+	bundle_done(&c);
+	free(json);
+}
+END_TEST
+
+static const char *const no_bundles[] = {
+	"",
+	"[]",
+	"{",
+	"{\"home\":1}",
+	"{\"home\":\"/a\",\"home\":\"/b\"}",
+	"{\"other\":1}",
+	"{\"danger\":1}",
+	"{\"home\":{\"hex\":\"0\"}}",
+	"{\"home\":{\"hex\":\"0g\"}}",
+	"{\"home\":{\"hex\":\"00\"}}",
+	"{\"sources\":{}}",
+	"{\"sources\":[[9,\"p\",\"t\"]]}",
+	"{\"sources\":[[1,\"p\"]]}",
+	"{\"reals\":[[\"a\"]]}",
+	"{\"self_write\":[\"a\",1]}",
+	"{\"self_write\":\"a\"}",
+	"{\"idents\":[[\"a\",\"b\",\"c\"]]}",
+	"{\"sources\":[[2,\"p\",1]]}",
+};
+
+START_TEST(bundle_refuses)
+{
+	struct bundle c;
+
+	ck_assert_int_eq(bundle_decode(no_bundles[_i], strlen(no_bundles[_i]), &c), -EINVAL);
+}
+END_TEST
+
+START_TEST(idents_are_build_ids)
+{
+	static const char *const wrong[] = { "", "0011", "g0112233445566778899aabbccddeeff00112233",
+					     "0G112233445566778899aabbccddeeff00112233" };
+
+	ck_assert_int_eq(bundle_add_ident(&b, "git", BUILD_ID), 0);
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert_uint_eq(p.n_idents, 1);
+	ck_assert_str_eq(p.idents[0].name, "git");
+	ck_assert_mem_eq(p.idents[0].build_id,
+			 "\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff", 16);
+	for (int i = 0; i < ROWS(wrong); i++) {
+		policy_done(&p);
+		policy_init(&p);
+		free(b.idents[0].build_id);
+		b.idents[0].build_id = strdup(wrong[i]);
+		ck_assert_int_eq(policy_parse(&b, &p, &d), -EINVAL);
+	}
+}
+END_TEST
+
+/* --mode: over the files, under the floor, and danger only with its flag. */
+static const struct {
+	const char *mode, *floor;
+	bool danger;
+	int result;
+	enum mode want;
+	const char *code;
+} modes[] = {
+	{ "read-only", NULL, false, 0, MODE_READ_ONLY, NULL },
+	{ "workspace-write", NULL, false, 0, MODE_WORKSPACE_WRITE, NULL },
+	{ "danger", NULL, true, 0, MODE_DANGER, NULL },
+	{ "danger", NULL, false, -EBADMSG, 0, "danger" },
+	{ "free", NULL, false, -EBADMSG, 0, "bad-value" },
+	{ "danger", "[session]\nmode = read-only\n", true, 0, MODE_READ_ONLY, NULL },
+};
+
+START_TEST(launch_mode)
+{
+	const char *floor = modes[_i].floor;
+
+	b.mode = strdup(modes[_i].mode);
+	b.danger = modes[_i].danger;
+	if (floor)
+		bundle_add_source(&b, SOURCE_FLOOR, "floor.ini", floor, strlen(floor));
+	ck_assert_int_eq(policy_parse(&b, &p, &d), modes[_i].result);
+	if (modes[_i].result == 0) {
+		ck_assert_int_eq(p.s.mode, modes[_i].want);
+		return;
+	}
+	ck_assert_uint_eq(d.n, 1);
+	ck_assert_str_eq(d.list[0].code, modes[_i].code);
+	ck_assert_str_eq(d.list[0].file, "--mode");
+}
+END_TEST
+
+START_TEST(launch_flags)
+{
+	b.no_prompt = b.allow_sensitive = b.allow_denylisted = b.allow_unhooked = b.danger = true;
+	bundle_add_source(&b, SOURCE_USER, "u", "[session]\napprovals = ask\n", 26);
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert_int_eq(p.s.approvals, APPROVALS_NEVER);
+	ck_assert(p.s.allow_sensitive && p.s.allow_denylisted && p.s.allow_unhooked && p.s.allow_danger);
+}
+END_TEST
+
+/* What a project that is not trusted may set: only what is stricter than the user's. */
+static const struct {
+	const char *user, *project;
+	bool taken;
+} project_settings[] = {
+	{ "[network]\nmode = open\n", "[network]\nmode = merge\n", true },
+	{ "[network]\nmode = strict\n", "[network]\nmode = merge\n", false },
+	{ "[network]\nmode = replace\n", "[network]\nmode = strict\n", false },
+	{ "[network]\nmode = replace\n", "[network]\nmode = off\n", true },
+	{ "[network]\ndefault = ask\n", "[network]\ndefault = deny\n", true },
+	{ "[network]\ndefault = deny\n", "[network]\ndefault = ask\n", false },
+	{ "[commands]\ndefault = ask\n", "[commands]\ndefault = deny\n", true },
+	{ "[commands]\ndefault = ask\n", "[commands]\ndefault = allow\n", false },
+	{ "[files]\npaths = any\n", "[files]\npaths = relative\n", true },
+	{ "[files]\npaths = relative\n", "[files]\npaths = any\n", false },
+	{ "[session]\ntimeout = 60s\n", "[session]\ntimeout = 30s\n", true },
+	{ "[session]\ntimeout = 60s\n", "[session]\ntimeout = 1h\n", false },
+	{ "[session]\nreads = notify\n", "[session]\nreads = floor\n", false },
+	{ "[session]\nreads = floor\n", "[session]\nreads = notify\n", true },
+	{ "[commands]\nread_only = deny\n", "[commands]\nread_only = rules\n", false },
+	{ "[commands]\nread_only = rules\n", "[commands]\nread_only = deny\n", true },
+};
+
+START_TEST(project_setting)
+{
+	const char *user = project_settings[_i].user, *project = project_settings[_i].project;
+	struct settings alone, both;
+
+	bundle_add_source(&b, SOURCE_USER, "u", user, strlen(user));
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	memcpy(&alone, &p.s, sizeof(alone));
+	policy_done(&p);
+	policy_init(&p);
+	bundle_add_source(&b, SOURCE_PROJECT, "p", project, strlen(project));
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	memcpy(&both, &p.s, sizeof(both));
+	ck_assert_int_eq(memcmp(&alone, &both, sizeof(both)) != 0, project_settings[_i].taken);
+	ck_assert_uint_eq(d.n, project_settings[_i].taken ? 0 : 1);
+	if (!project_settings[_i].taken)
+		ck_assert_str_eq(d.list[0].code, "project-loosens");
+}
+END_TEST
+
+/* What cannot be named cannot be protected. */
+START_TEST(own_paths_must_be_usable)
+{
+	char *deep = calloc(1, LIMIT_PATH + 8);
+
+	memset(deep, 'a', LIMIT_PATH + 4);
+	deep[0] = '/';
+	b.self_write = calloc(1, sizeof(char *));
+	b.self_write[b.n_self_write++] = deep;
+	ck_assert_int_eq(policy_parse(&b, &p, &d), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, "bad-path");
+	policy_done(&p);
+	policy_init(&p);
+	diags_done(&d);
+	b.self_write[0] = strdup("/x");
+	free(b.workspace);
+	b.workspace = deep;
+	ck_assert_int_eq(policy_parse(&b, &p, &d), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, "bad-path");
+}
+END_TEST
+
+/* A file full of faults fills no memory, and is refused all the same. */
+START_TEST(findings_are_counted)
+{
+	for (int i = 0; i < 1500; i++)
+		ck_assert_int_eq(diag_add(&d, SEVERITY_ERROR, "x", NULL, 1, 1, "hint", "%d", i), 0);
+	ck_assert_uint_eq(d.n_errors, 1500);
+	ck_assert_uint_eq(d.n, 1000);
+	ck_assert_str_eq(d.list[999].text, "999");
+	ck_assert_str_eq(d.list[0].file, "");
+	ck_assert_str_eq(d.list[0].hint, "hint");
+}
+END_TEST
+
+static const struct {
+	enum rule_kind kind;
+	const char *section, *key;
+	enum verdict verdict;
+} kinds[] = {
+	{ RULE_FILE_WRITE, "files", "write", VERDICT_ALLOW },
+	{ RULE_FILE_KEEP, "files", "keep", VERDICT_DENY },
+	{ RULE_CMD_ASK, "commands", "ask", VERDICT_ASK },
+	{ RULE_CMD_DENYLIST, "commands", "denylist", VERDICT_DENY },
+	{ RULE_NET_BIND, "network", "bind", VERDICT_ALLOW },
+	{ RULE_BRANCH, "git", "protect", VERDICT_DENY },
+	{ RULE_KIND_COUNT, "?", "?", VERDICT_DENY },
+};
+
+START_TEST(names_of_kinds)
+{
+	ck_assert_str_eq(rule_section(kinds[_i].kind), kinds[_i].section);
+	ck_assert_str_eq(rule_key(kinds[_i].kind), kinds[_i].key);
+	ck_assert_int_eq(rule_verdict(kinds[_i].kind), kinds[_i].verdict);
+}
+END_TEST
+
+Suite *suite_bundle(void)
+{
+	Suite *s = suite_create("bundle");
+	TCase *tc = tcase_create("bundle");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, bundle_journey);
+	tcase_add_loop_test(tc, bundle_refuses, 0, ROWS(no_bundles));
+	tcase_add_test(tc, idents_are_build_ids);
+	tcase_add_loop_test(tc, launch_mode, 0, ROWS(modes));
+	tcase_add_test(tc, launch_flags);
+	tcase_add_loop_test(tc, project_setting, 0, ROWS(project_settings));
+	tcase_add_test(tc, own_paths_must_be_usable);
+	tcase_add_test(tc, findings_are_counted);
+	tcase_add_loop_test(tc, names_of_kinds, 0, ROWS(kinds));
+	suite_add_tcase(s, tc);
+	return s;
+}
