@@ -29,7 +29,8 @@ static void resolve_one(const char *prefix, void *arg)
 	if (ctx->error < 0 || prefix[0] != '/' || reals_find(&ctx->reals, prefix, real, sizeof(real)) < 0 ||
 	    strcmp(real, prefix) == 0 || is_known(ctx->b, prefix))
 		return;
-	/* What /proc/self means is another thing in each process: here it would open this one to the session. */
+	/* What /proc/self means is another thing in each process: here it would open this one to the session.
+	 */
 	if (strncmp(real, "/proc/", 6) == 0)
 		return;
 	ctx->error = bundle_add_real(ctx->b, prefix, real);
