@@ -4,6 +4,9 @@
  */
 #include "preload/internal.h"
 
+#include <sys/ioctl.h>
+#include <termios.h>
+
 #include "preload/process.h"
 
 #define SAY_SIZE 16384
@@ -74,6 +77,14 @@ static bool is_log(const struct stat *st)
 	       (flags >= 0 && flags & O_APPEND);
 }
 
+/* A program that takes keys one by one draws the screen itself: a line would smear it. */
+static bool is_drawn_on(void)
+{
+	struct termios t;
+
+	return raw3(SYS_ioctl, 2, TCGETS, &t) == 0 && !(t.c_lflag & ICANON);
+}
+
 /* stderr as a place to talk: not a connection or a directory that happens to be descriptor 2. */
 static void say_line(struct out *o)
 {
@@ -82,7 +93,8 @@ static void say_line(struct out *o)
 	text_str(o, "\n");
 	if (raw2(SYS_fstat, 2, &st) < 0)
 		return;
-	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && is_log(&st)))
+	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_drawn_on()) ||
+	    (S_ISREG(st.st_mode) && is_log(&st)))
 		raw3(SYS_write, 2, o->p, o->len);
 	else if (S_ISSOCK(st.st_mode) && is_socketpair())
 		raw6(SYS_sendto, 2, RAW_ARG(o->p), RAW_ARG(o->len), MSG_NOSIGNAL, 0, 0);

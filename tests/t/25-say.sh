@@ -4,10 +4,15 @@
 # stderr of the child is what `kind` makes; what came out of it is printed.
 said_to() {
 	cat >say.py <<-'END'
-		import os, socket, subprocess, sys
+		import os, pty, socket, subprocess, sys, tty
 		kind, key = sys.argv[1:]
 		if kind == "pair":
 		    ours, theirs = socket.socketpair()
+		elif kind in ("raw", "cooked"):
+		    master, slave = pty.openpty()
+		    if kind == "raw": tty.setraw(slave)
+		    theirs = slave
+		    read = lambda: (os.set_blocking(master, False), os.read(master, 65536))[1]
 		elif kind == "datagram":
 		    ours, theirs = socket.socketpair(type=socket.SOCK_DGRAM)
 		else:
@@ -20,9 +25,10 @@ said_to() {
 		    ours, theirs = (client, accepted) if kind == "accepted" else (accepted, client)
 		code = f"try: open({key!r})\nexcept OSError: pass"
 		subprocess.run([sys.executable, "-c", code], stderr=theirs)
-		theirs.close()
-		ours.setblocking(False)
-		try: print(ours.recv(65536).decode(), end="")
+		if "master" not in globals():
+		    ours.setblocking(False)
+		    read = lambda: ours.recv(65536)
+		try: print(read().decode(), end="")
 		except BlockingIOError: pass
 	END
 	fence python3 say.py "$1" ~/.ssh/id_rsa
@@ -52,6 +58,15 @@ t_connection() {
 		out_is ""
 		recorded read deny "\"$HOME/.ssh/id_rsa\""
 	done
+}
+
+# A screen that the program draws itself is left alone.
+t_screen() {
+	said_to cooked
+	out_has "pale: denied read $HOME/.ssh/id_rsa"
+	said_to raw
+	out_is ""
+	recorded read deny "\"$HOME/.ssh/id_rsa\""
 }
 
 # The reader is gone: the program learns of it by its own writes, not by ours.
