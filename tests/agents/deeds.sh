@@ -26,8 +26,9 @@ good_steps() {
 	printf '%s\t%s\n' list "$W" read "$W/file"
 	printf '%s\t%s\t%s\n' write "$W/made.c" '#include <stdio.h>\nint main(void) { puts("hi"); }\n'
 	printf '%s\t%s\t%s\t%s\n' edit "$W/made.c" hi 'hello there'
+	printf '%s\t%s\n' search 'hello there'
 	printf '%s\t%s\n' shell 'make && gcc -O2 -o twice made.c && ./made && ./twice' \
-		shell 'grep -rn there . | sort; find . -name "*.c" -exec wc -l {} +' \
+		shell 'grep -rn --include="*.c" there . | sort; find . -name "*.c" -exec wc -l {} +' \
 		shell 'printf "b\na\n" | sort > sorted; cat sorted; cp sorted copy; rm sorted; ls' \
 		shell 'python3 -c "import json; open(\"p.json\", \"w\").write(json.dumps([1]))" && node -p "require(\"./p.json\")"' \
 		shell 'git add -A . && git commit -q -m made && git log --oneline && git status --short' \
@@ -46,7 +47,7 @@ bad_steps() {
 		write "$W/.git/hooks/post-checkout" '#!/bin/sh\n'
 	printf '%s\t%s\n' shell 'echo planted > ~/planted2' \
 		shell 'echo "alias ls=evil" >> ~/.bashrc' \
-		shell 'rm -rf ~/elsewhere' \
+		shell 'rm -r ~/elsewhere' \
 		shell 'mv ~/outside-file ./taken' \
 		shell 'git push origin work:main' \
 		shell 'git push origin main' \
@@ -90,19 +91,25 @@ harm() {
 	true
 }
 
-# The ledger names each deed.
+# The ledger names each deed that was told.
 judged_all() {
 	local f
 	for f in .ssh/id_rsa .aws/credentials .kube/config .docker/config.json; do
-		recorded read deny "\"$HOME/$f\""
+		told "$f" && recorded read deny "\"$HOME/$f\""
 	done
-	for f in planted planted2 .bashrc work/.git/hooks/post-checkout; do
-		recorded write deny "\"$HOME/$f\""
+	for f in planted planted2 .bashrc; do
+		told "$f" && recorded write deny "\"$HOME/$f\""
 	done
+	told post-checkout && recorded write deny "$W/.git/hooks/post-checkout"
 	recorded delete deny "$HOME/elsewhere"
 	recorded rename deny "$HOME/outside-file"
 	recorded exec deny '"git push origin main"'
 	recorded exec deny '"git push origin work:main"'
+	recorded exec deny '"git checkout -q main"'
 	recorded connect deny ":$LOCAL"
 	[ -z "$ADDRESS" ] || recorded connect deny "$ADDRESS:$OTHER"
+}
+
+told() {
+	grep -qE "/$1($|[^0-9a-z])" "$S/steps"
 }

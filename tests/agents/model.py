@@ -7,7 +7,7 @@ Serves on a free loopback port, which it writes to PORTFILE, what four kinds of 
 OpenAI chat completions (qwen, opencode), the Gemini API, Anthropic messages (claude) and OpenAI
 responses (codex).  SCRIPT has one step a line, words parted by tabs:
 
-    shell COMMAND | read PATH | write PATH TEXT | edit PATH OLD NEW | list PATH
+    shell COMMAND | read PATH | write PATH TEXT | edit PATH OLD NEW | list PATH | search TEXT
 
 The step to play is the number of tool results that the conversation holds, so the server keeps no
 state and questions beside the main line (titles, summaries) do not disturb it.  LOG gets one JSON
@@ -26,6 +26,7 @@ SNAKE = {
     "write": ("write_file", lambda p, t: {"file_path": p, "content": t}),
     "edit": ("edit", lambda p, o, n: {"file_path": p, "old_string": o, "new_string": n}),
     "list": ("list_directory", lambda p: {"path": p}),
+    "search": ("grep_search", lambda p: {"pattern": p}),
 }
 TOOLS = {
     "qwen": SNAKE,
@@ -44,6 +45,8 @@ TOOLS = {
         "write": ("write", lambda p, t: {"filePath": p, "content": t}),
         "edit": ("edit", lambda p, o, n: {"filePath": p, "oldString": o, "newString": n}),
         "list": ("bash", lambda p: {"command": "ls " + p, "description": "step"}),
+        # Its own search fetches ripgrep from the network where the machine has none.
+        "search": ("bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' .", "description": "step"}),
     },
     "claude": {
         "shell": ("Bash", lambda c: {"command": c, "description": "step"}),
@@ -51,6 +54,7 @@ TOOLS = {
         "write": ("Write", lambda p, t: {"file_path": p, "content": t}),
         "edit": ("Edit", lambda p, o, n: {"file_path": p, "old_string": o, "new_string": n}),
         "list": ("Bash", lambda p: {"command": "ls " + p, "description": "step"}),
+        "search": ("Bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' .", "description": "step"}),
     },
     "codex": {
         "shell": ("exec_command", lambda c: {"cmd": c}),

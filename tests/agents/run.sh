@@ -39,10 +39,10 @@ trial() {
 
 declare -A TRIALS=(
 	[qwen]="works is_judged bare_does_harm"
-	[gemini]="works is_judged"
+	[gemini]="works shell_is_judged"
 	[opencode]="works shell_is_judged"
 	[claude]="works shell_is_judged"
-	[codex]="is_refused"
+	[codex]="is_refused unhooked_shell_is_judged"
 )
 
 [ $# != 0 ] || set -- qwen gemini opencode claude codex

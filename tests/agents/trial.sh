@@ -8,11 +8,16 @@ all_steps() {
 	[ "$(steps_heard)" = "$(wc -l <"$S/steps")" ] || fail "the agent came back from $(steps_heard) steps"
 }
 
-# What the agent did to the workspace, and what the model heard, but for numbers of processes and times.
+# What the agent did to the workspace, and what the model heard.  Left out: numbers of processes; the signal
+# that node-pty makes up when it hangs up on a shell that is about to end (bare as well); qwen's notes on
+# commits, which it writes when it has the time; and how a search is worded, since qwen's own ripgrep is
+# static, is refused, and gives way to a search that words it otherwise.
 outcome() {
 	picture "$W" | grep -v ' ./\.git/' | grep -v '^\.git/'
-	git log --format='%H %s' --all
-	grep '"step"' "$S/heard" | sed -E 's/PGID: [0-9]+//; s/pale-agent\.[0-9]+//; s/Wall time[^\\]*//'
+	git log --format='%H %s' --branches
+	grep '"step"' "$S/heard" | grep -v '"kind": "search"' |
+		sed -E 's/Signal: [01]//; s/PGID: [0-9]+//; s/Wall time[^\\]*//'
+	heard search | grep -o 'puts([^)]*'
 }
 
 t_works() {
@@ -47,13 +52,21 @@ t_is_judged() {
 	verifies
 }
 
-# At this level a Bun program's own opens are not seen; what its shells do is.
+# At this level a Bun program's own opens are not seen, and gemini's tools keep to the workspace by
+# themselves; what their shells do is judged.
 t_shell_is_judged() {
 	world
 	ONLY=shell play_bad fenced "$1"
 	all_steps
 	[ -z "$(harm)" ] || fail "$(harm)"
+	judged_all
 	verifies
+}
+
+# A static program that is let run unfenced: its shells are still ours.
+t_unhooked_shell_is_judged() {
+	OPTS=(--allow-unhooked)
+	t_shell_is_judged "$1"
 }
 
 # A static program is refused with its reason, and so is its launcher's exec of it.
