@@ -50,7 +50,9 @@ void spot_done(struct spot *s)
 {
 	if (s->owned)
 		sys_close(s->dirfd);
-	s->owned = false;
+	if (s->anchored)
+		sys_close(s->anchor);
+	s->owned = s->anchored = false;
 	if (s->scratch) {
 		resolved_done(&sys_self, s->scratch);
 		scratch_put(s->scratch, sizeof *s->scratch);
@@ -262,6 +264,9 @@ int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const
 	*ret = (struct spot){ .dirfd = dirfd, .name = path };
 	if (!judging() || !path || !*path)
 		return 0;
+	ret->anchor = sys_anchor(dirfd, path);
+	ret->anchored = ret->anchor != dirfd;
+	dirfd = ret->anchor;
 	r = spot_near(ret, op, access, dirfd, path, follow);
 	if (r == TRY_FAR)
 		r = spot_far(ret, op, access, dirfd, path, follow);

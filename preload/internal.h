@@ -120,6 +120,12 @@ void scratch_put(void *p, size_t size);
  */
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
 /*
+ * The directory that a relative path starts at, held, where another thread could change it between
+ * the look and the act.  dirfd itself where there is no such thread, the path is absolute, or it
+ * cannot be held; anything else is the caller's to close.
+ */
+int sys_anchor(int dirfd, const char *path);
+/*
  * The same for the near way: path itself where it is lexical already, else buf, NULL where it
  * does not fit, cannot be told, or goes through `..`, which only a walk can follow (a directory
  * may move while the kernel goes up).
@@ -135,6 +141,8 @@ const char *sys_near(int dirfd, const char *path, char *buf, size_t size);
 struct spot {
 	int dirfd;
 	bool owned;
+	bool anchored;
+	int anchor; /* sys_anchor()'s, held until the act is done */
 	bool magic; /* the last component is a /proc magic link: follow it, do not O_NOFOLLOW */
 	const char *name;
 	struct resolved *scratch;

@@ -145,11 +145,16 @@ static int open_far(int dirfd, const char *path, int flags, unsigned mode)
 
 int check_open(int dirfd, const char *path, int flags, unsigned mode)
 {
-	int fd;
+	int fd, anchor;
 
 	/* O_PATH gives no access to content; what is done with it later is judged then. */
 	if (!judging() || !path || !*path || flags & O_PATH)
 		return (int)open_plain(dirfd, path, flags, mode);
-	fd = open_near(dirfd, path, flags, mode);
-	return fd == TRY_FAR ? open_far(dirfd, path, flags, mode) : fd;
+	anchor = sys_anchor(dirfd, path);
+	fd = open_near(anchor, path, flags, mode);
+	if (fd == TRY_FAR)
+		fd = open_far(anchor, path, flags, mode);
+	if (anchor != dirfd)
+		sys_close(anchor);
+	return fd;
 }

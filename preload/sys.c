@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <linux/stat.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/vfs.h>
 
 #include "policy/path.h"
@@ -227,4 +228,17 @@ const char *sys_near(int dirfd, const char *path, char *buf, size_t size)
 	if (path_has_dotdot(path) || sys_lexical(dirfd, path, buf, size) < 0)
 		return NULL;
 	return buf;
+}
+
+int sys_anchor(int dirfd, const char *path)
+{
+	long fd;
+
+	if (path[0] == '/' || __libc_single_threaded)
+		return dirfd;
+	if (dirfd == AT_FDCWD)
+		fd = raw4(SYS_openat, AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	else
+		fd = raw3(SYS_fcntl, dirfd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? dirfd : (int)fd;
 }
