@@ -42,6 +42,7 @@ struct resolved {
 	char name[260];		/* last component, "." where the path is a directory itself ("/", "..") */
 	char path[LIMIT_PATH];	/* real path */
 	char given[LIMIT_PATH]; /* lexical path */
+	char work[LIMIT_PATH];	/* the walk's own: not on the stack, which may be a signal's */
 	bool same;		/* given equals path */
 	/*
 	 * The path ended in a slash.  FOLLOW and NOFOLLOW: the last component is a directory, or

@@ -23,8 +23,8 @@ struct walk {
 	int cur;
 	bool owned;
 	unsigned links;
-	char *at;	       /* what is left to walk, in rest */
-	char rest[LIMIT_PATH]; /* free for other use once the last component is settled */
+	char *at;   /* what is left to walk, in rest */
+	char *rest; /* ret->work; free for other use once the last component is settled */
 };
 
 /* What a step says when the walk goes on; 0 is arrived, negative is an error. */
@@ -359,6 +359,7 @@ int resolve_walk(const struct resolve_sys *sys, int start, bool start_owned, con
 	w.cur = start;
 	w.owned = start_owned;
 	w.links = 0;
+	w.rest = ret->work;
 	w.rest[0] = '\0';
 	w.at = w.rest;
 	r = walk_push(&w, path, strlen(path));
