@@ -266,7 +266,8 @@ static void scan_push(struct git_scan *s)
 	const char *word;
 
 	/* the child of a push over https, judged already: it speaks to its parent alone */
-	if (has_option(s, "", "stateless-rpc") && strcmp(s->view.word, "send-pack") == 0)
+	if (has_option(s, "", "stateless-rpc") && !has_option(s, "", "no-stateless-rpc") &&
+	    strcmp(s->view.word, "send-pack") == 0)
 		return;
 	if (has_option(s, "", "all branches mirror prune stdin") || config_maps_refs(s))
 		touch_unknown(s);

@@ -47,6 +47,8 @@ t_git_spelled_out() {
 		git config alias.p 'push origin feature:main'; git p
 		GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0='push origin feature:main' git p
 		git send-pack $R feature:main
+		git send-pack --stateless-rpc --no-stateless-rpc $R feature:main
+		git send-pack --stateless-rpc --no-stateless $R feature:main
 		echo feature:main | git send-pack --stdin $R
 		$(git --exec-path)/git-push origin feature:main
 		cp $(command -v git) ./other; ./other push origin feature:main
@@ -163,6 +165,14 @@ t_stderr_is_a_file() {
 	out_has "pale: denied read"
 	fsh 'exec 2>>log2; exec 3<~/.ssh/id_rsa; cat log2'
 	out_has "pale: denied read"
+}
+
+# A denial, a path with .. and a plain call each fit on the stack of a signal.
+t_small_signal_stack() {
+	fence "$T_VICTIMS/esc_signal" "$HOME/.ssh/id_rsa"
+	rc_is 0
+	out_is "$(printf '%d 0 0\n' 0 1 2 3 4 5)"
+	exists "$HOME/.ssh/id_rsa"
 }
 
 scenario "$@"
