@@ -86,6 +86,25 @@ t_git_configured() {
 	[ "$(git rev-parse HEAD)" = "$(git --git-dir="$R" rev-parse feature)" ] || fail "an ordinary push did not arrive"
 }
 
+# --- publishing: asked in every spelling --------------------------------------------------------------
+
+t_publishing_is_asked() {
+	local line
+	while IFS= read -r line; do
+		# shellcheck disable=SC2086
+		run pale explain exec $line
+		rc_is 3 "$line"
+	done <<-'END'
+		npm publish
+		npm --silent publ
+		npx npm publish
+		yarn npm publish
+		twine upload x
+		python3 -m twine upload x
+		docker image push x
+	END
+}
+
 # --- libc: what opens, makes and starts things behind the hooks of open and exec ----------------------
 
 # What a tree and its file are like, to the last attribute.
