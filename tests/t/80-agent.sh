@@ -34,4 +34,10 @@ t_qwen_is_judged() {
 	verifies
 }
 
+# claude signs in there at its first start.
+t_claude_may_sign_in() {
+	run pale explain connect platform.claude.com:443
+	rc_is 0
+}
+
 scenario "$@"
