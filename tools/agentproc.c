@@ -276,6 +276,8 @@ struct agent_end agentproc_run(const struct agentproc *a)
 	size_t left;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	/* Our environment is the operator's whole one: /proc/PID/environ and memory are not for the agent. */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (error == 0) {
 		error = start(&r, envp);
 		if (error == 0)

@@ -194,4 +194,13 @@ t_small_signal_stack() {
 	exists "$HOME/.ssh/id_rsa"
 }
 
+# The launcher holds the operator's whole environment, the helper the ledger.
+t_launcher_is_closed() {
+	fsh 'cat /proc/$PPID/environ >/dev/null 2>&1 && echo readable'
+	out_lacks readable
+	fsh 'for p in /proc/[0-9]*; do case $(tr "\0" " " <$p/cmdline 2>/dev/null) in *pale-helper*) cat $p/environ $p/maps >/dev/null 2>&1 && echo readable ;; esac; done; echo looked'
+	out_has looked
+	out_lacks readable
+}
+
 scenario "$@"
