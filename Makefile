@@ -142,6 +142,11 @@ try: deps
 	@$(MAKE) --no-print-directory all
 	@tests/try.sh $(B)
 
+# Real agents from npm under the fence, offline against a scripted model (needs the npm registry once).
+agents: deps
+	@$(MAKE) --no-print-directory all
+	@bash tests/agents/run.sh $(B)
+
 bench: deps
 	@$(MAKE) --no-print-directory tests
 	@tests/bench/bench.sh $(B)
@@ -247,9 +252,10 @@ help:
 	@echo 'make asan       unit tests under AddressSanitizer and UBSan'
 	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
 	@echo 'make cov        coverage of policy/      make lint-code   static analysis'
+	@echo 'make agents     real agents from npm under the fence, offline'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
 -include $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all tests check try bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint install uninstall clean help
+.PHONY: all tests check try agents bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint install uninstall clean help
 .DELETE_ON_ERROR:
