@@ -25,11 +25,11 @@ static int search(const char *dir, const char *id, struct record_owned *ret)
 	char path[PATH_MAX];
 	const char *line, *err;
 	size_t len;
-	int found = 0, e;
+	int found = 0;
 
 	if (path_join(path, sizeof(path), dir, "ledger.jsonl") < 0 || line_reader_open(&r, path) < 0)
 		return 0;
-	while ((e = line_reader_next(&r, &line, &len)) == 1) {
+	while (line_reader_next(&r, &line, &len) == 1) {
 		struct record_owned rec;
 
 		if (record_from_line(line, len, &rec, &err) < 0)
