@@ -198,7 +198,8 @@ t_small_signal_stack() {
 t_launcher_is_closed() {
 	fsh 'cat /proc/$PPID/environ >/dev/null 2>&1 && echo readable'
 	out_lacks readable
-	fsh 'for p in /proc/[0-9]*; do case $(tr "\0" " " <$p/cmdline 2>/dev/null) in *pale-helper*) cat $p/environ $p/maps >/dev/null 2>&1 && echo readable ;; esac; done; echo looked'
+	fsh 'for p in /proc/[0-9]*; do read -r comm <$p/comm && [ "$comm" = pale-helper ] &&
+		cat $p/environ $p/maps >/dev/null 2>&1 && echo readable; done 2>/dev/null; echo looked'
 	out_has looked
 	out_lacks readable
 }
