@@ -13,19 +13,33 @@
 
 #define CHECKED_FROM (offsetof(struct image_header, checksum) + sizeof(uint64_t))
 
-/* Not cryptographic: it finds torn and rotten images; who may write one is the kernel's matter. */
+static uint64_t mix(uint64_t h, const uint8_t *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof(w));
+	h = (h ^ w) * 0xff51afd7ed558ccdull;
+	return h ^ h >> 32;
+}
+
+/*
+ * Not cryptographic: it finds torn and rotten images; who may write one is the kernel's matter.
+ * Every process of a session sums its image at start, so four sums run beside each other.
+ */
 uint64_t image_checksum(const void *bytes, size_t len)
 {
 	const uint8_t *p = bytes;
-	uint64_t h = 0x9e3779b97f4a7c15ull ^ len;
-	uint64_t w;
+	uint64_t lane[4] = { 0x9e3779b97f4a7c15ull ^ len, 1, 2, 3 };
+	uint64_t h, w = 0;
 
-	for (; len >= sizeof(w); p += sizeof(w), len -= sizeof(w)) {
-		memcpy(&w, p, sizeof(w));
-		h = (h ^ w) * 0xff51afd7ed558ccdull;
-		h ^= h >> 32;
-	}
-	w = 0;
+	for (; len >= 32; p += 32, len -= 32)
+		for (unsigned i = 0; i < 4; i++)
+			lane[i] = mix(lane[i], p + 8 * i);
+	h = lane[0];
+	for (unsigned i = 1; i < 4; i++)
+		h = (h ^ lane[i]) * 0xff51afd7ed558ccdull;
+	for (; len >= sizeof(w); p += sizeof(w), len -= sizeof(w))
+		h = mix(h, p);
 	if (len > 0)
 		memcpy(&w, p, len);
 	h = (h ^ w) * 0xc4ceb9fe1a85ec53ull;

@@ -60,7 +60,7 @@ bool session_image(uint32_t number, struct image *ret)
 
 	wire_image_name(name, number);
 	p = map_file(session.dir, name, O_RDONLY, PROT_READ, &size);
-	if (!p || image_open(ret, p, size, IMAGE_CHECK_HEADER) == 0)
+	if (!p || image_open(ret, p, size, IMAGE_CHECK_ALL) == 0)
 		return p != NULL;
 	raw2(SYS_munmap, p, size);
 	return false;

@@ -148,7 +148,7 @@ t_image_header_byte() {
 	out_lacks hello
 }
 
-# The body is bounds-checked where it is read, not summed at each start: whatever stands there, no crash.
+# The body is summed at each start: a byte that is not what was compiled denies everything.
 t_image_scribbled() {
 	local at
 	for at in 300 1500 4000 9000 20000; do
@@ -166,6 +166,9 @@ PY
 		bg_wait spoilt
 		[ "$RC" -lt 128 ] || fail "it crashed at $at"
 		! grep -qiE 'segmentation|abort|smash' "$S/err" || fail "it crashed at $at"
+		out_lacks hello
+		missing made
+		err_has "policy cannot be read"
 		rm -f go made
 	done
 }
