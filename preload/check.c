@@ -228,8 +228,9 @@ static bool hold_goes_far(long e)
 	       e == -EAGAIN;
 }
 
+/* held is the parent where it is held already, or -1. */
 static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
-		     enum resolve_follow follow)
+		     enum resolve_follow follow, int held)
 {
 	char buf[NEAR_PATH] UNINITIALIZED;
 	struct request req = { .op = op, .access = access, .raw = path };
@@ -243,7 +244,7 @@ static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, c
 	d = eval(&session.img, &req);
 	if (d.verdict != VERDICT_ALLOW)
 		return TRY_FAR;
-	fd = hold_parent(dirfd, path, last, &ret->owned);
+	fd = held >= 0 ? held : hold_parent(dirfd, path, last, &ret->owned);
 	if (fd < 0 && fd != AT_FDCWD)
 		return hold_goes_far(fd) ? TRY_FAR : fd;
 	ret->dirfd = fd;
@@ -256,8 +257,8 @@ static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, c
 	return 0;
 }
 
-int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
-		 enum resolve_follow follow)
+static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		      enum resolve_follow follow, int held)
 {
 	int r;
 
@@ -267,12 +268,29 @@ int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const
 	ret->anchor = sys_anchor(dirfd, path);
 	ret->anchored = ret->anchor != dirfd;
 	dirfd = ret->anchor;
-	r = spot_near(ret, op, access, dirfd, path, follow);
+	r = spot_near(ret, op, access, dirfd, path, follow, held);
 	if (r == TRY_FAR)
 		r = spot_far(ret, op, access, dirfd, path, follow);
 	if (r < 0)
 		spot_done(ret);
 	return r;
+}
+
+int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		 enum resolve_follow follow)
+{
+	return check_held(ret, op, access, dirfd, path, follow, -1);
+}
+
+int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned access, int dirfd,
+		 const char *path)
+{
+	/* Held the near way, the first spot's name is the tail of its path. */
+	size_t n = b->spot->owned && !b->spot->scratch ? (size_t)(b->spot->name - b->path) : 0;
+	bool same = n > 0 && b->path[0] == '/' && path && strncmp(b->path, path, n) == 0 &&
+		    !strchr(path + n, '/');
+
+	return check_held(ret, op, access, dirfd, path, RESOLVE_ENTRY_LAST, same ? b->spot->dirfd : -1);
 }
 
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow)

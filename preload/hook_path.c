@@ -3,6 +3,7 @@
  * then acts by an *at call on the very place that was judged.
  */
 #include "preload/hooks.h"
+#include "preload/next.h"
 
 #ifndef RENAME_EXCHANGE
 #define RENAME_EXCHANGE (1 << 1)
@@ -16,7 +17,7 @@ static int delete_at(int dirfd, const char *path, int flags)
 	long r = check_path(&s, OP_DELETE, dirfd, path, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
-		r = raw3(SYS_unlinkat, s.dirfd, s.name, (long)flags);
+		r = next_unlinkat(s.dirfd, s.name, flags);
 	spot_done(&s);
 	return (int)r;
 }
@@ -42,9 +43,9 @@ int remove(const char *path)
 	long r = check_path(&s, OP_DELETE, AT_FDCWD, path, RESOLVE_ENTRY_LAST);
 
 	if (r == 0) {
-		r = raw3(SYS_unlinkat, s.dirfd, s.name, 0);
+		r = next_unlinkat(s.dirfd, s.name, 0);
 		if (r == -EISDIR)
-			r = raw3(SYS_unlinkat, s.dirfd, s.name, AT_REMOVEDIR);
+			r = next_unlinkat(s.dirfd, s.name, AT_REMOVEDIR);
 	}
 	spot_done(&s);
 	return (int)libc_result(r);
@@ -72,13 +73,14 @@ static long rename_ends(const struct ends *e)
 {
 	unsigned swap = e->flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
 	struct spot from, to = { 0 };
+	struct beside b = { &from, e->from };
 	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
-		r = check_access(&to, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to, RESOLVE_ENTRY_LAST);
+		r = check_beside(&to, &b, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to);
 	if (r == 0) {
 		r = e->flags ? raw5(SYS_renameat2, from.dirfd, from.name, to.dirfd, to.name, (long)e->flags)
-			     : raw4(SYS_renameat, from.dirfd, from.name, to.dirfd, to.name);
+			     : next_renameat(from.dirfd, from.name, to.dirfd, to.name);
 		if (r == 0)
 			note_move();
 	}
@@ -114,10 +116,11 @@ static long link_judged(const struct ends *e)
 	enum resolve_follow follow =
 		e->flags & AT_SYMLINK_FOLLOW ? RESOLVE_FOLLOW_LAST : RESOLVE_NOFOLLOW_LAST;
 	struct spot from, to = { 0 };
+	struct beside b = { &from, e->from };
 	long r = check_access(&from, OP_LINK, ACCESS_WRITE, e->fromfd, e->from, follow);
 
 	if (r == 0)
-		r = check_access(&to, OP_LINK, ACCESS_WRITE, e->tofd, e->to, RESOLVE_ENTRY_LAST);
+		r = check_beside(&to, &b, OP_LINK, ACCESS_WRITE, e->tofd, e->to);
 	if (r == 0) {
 		unsigned flags =
 			from.magic || !from.scratch ? e->flags : e->flags & ~(unsigned)AT_SYMLINK_FOLLOW;
@@ -182,7 +185,7 @@ int mkdirat(int dirfd, const char *path, mode_t mode)
 	long r = check_path(&s, OP_MKDIR, dirfd, path, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
-		r = raw3(SYS_mkdirat, s.dirfd, s.name, (long)mode);
+		r = next_mkdirat(s.dirfd, s.name, mode);
 	spot_done(&s);
 	return (int)libc_result(r);
 }
@@ -197,10 +200,8 @@ int mknodat(int dirfd, const char *path, mode_t mode, dev_t dev)
 	struct spot s;
 	long r = check_path(&s, OP_MKNOD, dirfd, path, RESOLVE_ENTRY_LAST);
 
-	/* The kernel takes 32 bits of device number here. */
 	if (r == 0)
-		r = dev == (unsigned)dev ? raw4(SYS_mknodat, s.dirfd, s.name, (long)mode, (long)dev)
-					 : -EINVAL;
+		r = next_mknodat(s.dirfd, s.name, mode, dev);
 	spot_done(&s);
 	return (int)libc_result(r);
 }

@@ -154,6 +154,16 @@ struct spot {
  * follow says whether the operation would follow a last symbolic link.
  */
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow);
+/*
+ * The second place of a call with two, an entry: as check_access, but where it lies in the very
+ * directory that the first spot holds, nothing is held anew.  *b->spot must outlive *ret.
+ */
+struct beside {
+	const struct spot *spot;
+	const char *path; /* what that one was judged for */
+};
+int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned access, int dirfd,
+		 const char *path);
 /* As check_path, with the access told (open: read, write or both). */
 int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		 enum resolve_follow follow);
