@@ -112,10 +112,11 @@ $(B)/pale-helper: $(HELPER_OBJ) $(B)/libpolicy.a
 $(B)/libpale.so: $(SO_OBJ) $(B)/exports.map
 	$(CC) $(SO_CFLAGS) $(SO_LDFLAGS) -Wl,--version-script=$(B)/exports.map -o $@ $(SO_OBJ)
 
-# The export list comes from hooks.def, so an accident cannot be exported.
-$(B)/exports.map: preload/hooks.def
+# The export list comes from hooks.def, so an accident cannot be exported; init.c says what else.
+$(B)/exports.map: preload/hooks.def Makefile
 	@mkdir -p $(@D)
-	@{ echo '{ global:'; sed -n 's/^HOOK(\([A-Za-z0-9_]*\),.*/\t\1;/p' $<; echo 'local: *; };'; } > $@
+	@{ echo '{ global:'; sed -n 's/^HOOK(\([A-Za-z0-9_]*\),.*/\t\1;/p' $<; \
+		echo '	__asan_default_options; local: *; };'; } > $@
 
 # --- tests ----------------------------------------------------------------------------------------
 

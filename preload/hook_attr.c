@@ -3,6 +3,7 @@
  * chown, so no floor below stands behind these.
  */
 #include "preload/hooks.h"
+#include "preload/next.h"
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452 /* Linux 6.6 */
@@ -82,7 +83,7 @@ int fchmodat(int dirfd, const char *path, mode_t mode, int flags)
 	if (r == 0 && flags & AT_SYMLINK_NOFOLLOW)
 		r = chmod_nofollow(&s, mode);
 	else if (r == 0)
-		r = raw3(SYS_fchmodat, s.dirfd, s.name, (long)mode);
+		r = next_fchmodat(s.dirfd, s.name, mode);
 	spot_done(&s);
 	return (int)libc_result(r);
 }
@@ -106,8 +107,7 @@ int fchownat(int dirfd, const char *path, uid_t uid, gid_t gid, int flags)
 		path = ".";
 	if (flags & AT_EMPTY_PATH && path && !*path) {
 		r = check_fd(OP_CHOWN, dirfd);
-		return (int)libc_result(
-			r < 0 ? r : raw5(SYS_fchownat, dirfd, path, (long)uid, (long)gid, (long)flags));
+		return (int)libc_result(r < 0 ? r : next_fchownat(dirfd, path, uid, gid, flags));
 	}
 	r = check_path(&s, OP_CHOWN, dirfd, path,
 		       flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
@@ -116,7 +116,7 @@ int fchownat(int dirfd, const char *path, uid_t uid, gid_t gid, int flags)
 	if (r == 0 && judging() && !s.magic && path && *path)
 		flags |= AT_SYMLINK_NOFOLLOW;
 	if (r == 0)
-		r = raw5(SYS_fchownat, s.dirfd, s.name, (long)uid, (long)gid, (long)flags);
+		r = next_fchownat(s.dirfd, s.name, uid, gid, flags);
 	spot_done(&s);
 	return (int)libc_result(r);
 }

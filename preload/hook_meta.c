@@ -3,6 +3,7 @@
  * Landlock has no right for any of these, so no floor below stands behind them.
  */
 #include "preload/hooks.h"
+#include "preload/next.h"
 
 #include <sys/time.h>
 #include <utime.h>
@@ -183,12 +184,12 @@ int fchmod(int fd, mode_t mode)
 {
 	long r = check_fd(OP_CHMOD, fd);
 
-	return (int)libc_result(r < 0 ? r : raw2(SYS_fchmod, fd, (long)mode));
+	return (int)libc_result(r < 0 ? r : next_fchmod(fd, mode));
 }
 
 int fchown(int fd, uid_t uid, gid_t gid)
 {
 	long r = check_fd(OP_CHOWN, fd);
 
-	return (int)libc_result(r < 0 ? r : raw3(SYS_fchown, fd, (long)uid, (long)gid));
+	return (int)libc_result(r < 0 ? r : next_fchown(fd, uid, gid));
 }

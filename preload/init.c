@@ -119,6 +119,18 @@ static int session_start(char *const envp[])
 	return session_map(image) ? STATE_LIVE : STATE_BROKEN;
 }
 
+/*
+ * A program built with -fsanitize=address refuses to start where anything is loaded before its runtime,
+ * and we are.  Its runtime asks for this name, and finds ours unless the program has its own;
+ * ASAN_OPTIONS still overrides.
+ */
+EXPORT const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "verify_asan_link_order=0";
+}
+
 __attribute__((constructor)) static void init(int argc, char **argv, char **envp)
 {
 	int saved = errno;
