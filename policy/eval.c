@@ -105,6 +105,7 @@ static __attribute__((noinline)) void eval_outer(const struct image *img, const 
 
 	/* The operator of a nested session is the agent of the one around it. */
 	inner.is_root = false;
+	inner.memo = NULL; /* of another image */
 	for (uint32_t depth = 0; eval_around(&around, &inner, depth, d); depth++)
 		;
 }

@@ -13,6 +13,22 @@
 /* Judges any request, by op, and the outer images too (strictest wins). */
 struct decision eval(const struct image *img, const struct request *req);
 
+/*
+ * What the last walk knew of a directory, kept by the caller from one request to the next
+ * (struct request.memo), so that the next path in the same directory is judged by its last
+ * component.  Zeroed memory is an empty memo.  Threads and signal handlers may share one: who
+ * comes second does without.  Only for images that stay mapped where they are.
+ */
+#define MEMO_ACTIVE 12u
+struct eval_memo {
+	uint32_t busy;
+	uint32_t len;
+	const void *base;
+	unsigned want;
+	char dir[256];
+	uint64_t state[48];
+};
+
 /* Other rules that matched, strongest first, for explain. */
 struct beaten {
 	uint32_t rule;

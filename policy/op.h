@@ -102,6 +102,8 @@ enum reason {
  */
 #define UNINITIALIZED __attribute__((uninitialized))
 
+struct eval_memo; /* eval.h */
+
 /*
  * The canonical request.  All pointers are borrowed from the caller for the length of the call.
  *
@@ -134,6 +136,7 @@ struct request {
 	uint8_t addr[16];
 	bool has_addr;
 	uint16_t port;
+	struct eval_memo *memo; /* the caller's, see eval.h; NULL: none */
 };
 
 /* The answer.  `rule` indexes the image's rules or is RULE_NONE; `nested` says that the image of

@@ -233,7 +233,7 @@ static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, c
 		     enum resolve_follow follow, int held)
 {
 	char buf[NEAR_PATH] UNINITIALIZED;
-	struct request req = { .op = op, .access = access, .raw = path };
+	struct request req = { .op = op, .access = access, .raw = path, .memo = sys_memo(access) };
 	const char *last = plain_last(path);
 	struct decision d;
 	int fd;

@@ -104,6 +104,8 @@ int sys_close(int fd);
 void sys_fd_link(int fd, char *buf, size_t size);
 /* Sets up what belongs to this process alone (process.h); called once, by the constructor. */
 void process_init(void);
+/* The memo of the evaluator for this access, or NULL. */
+struct eval_memo *sys_memo(unsigned access);
 /* The process is the child of a fork and has not recorded anything yet. */
 bool sys_pid_is_new(void);
 /* pid of this process without a system call in the common case (a page that fork wipes). */

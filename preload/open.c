@@ -59,6 +59,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	req.path = state_now() == STATE_LIVE ? sys_near(dirfd, path, buf, sizeof buf) : NULL;
 	if (!req.path)
 		return TRY_FAR;
+	req.memo = sys_memo(req.access);
 	d = eval(&session.img, &req);
 	if (d.verdict != VERDICT_ALLOW)
 		return TRY_FAR;

@@ -7,7 +7,7 @@
 #ifndef PALE_PROCESS_H
 #define PALE_PROCESS_H
 
-#include <stdint.h>
+#include "policy/eval.h"
 
 #define DIR_CACHE_WAYS 8
 #define DIR_CACHE_PATH 320
@@ -25,8 +25,12 @@ struct dir_entry {
 	char path[DIR_CACHE_PATH];
 };
 
+/* A memo for each kind of access: reading and writing opens alternate in the same directories. */
+#define MEMOS 4
+
 struct process {
 	int32_t pid;
+	struct eval_memo memos[MEMOS];
 	uint32_t said[SAID_SLOTS];
 	struct dir_entry dirs[DIR_CACHE_WAYS];
 };

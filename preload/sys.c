@@ -48,6 +48,11 @@ bool sys_pid_is_new(void)
 	return process && __atomic_load_n(&process->pid, __ATOMIC_RELAXED) == 0;
 }
 
+struct eval_memo *sys_memo(unsigned access)
+{
+	return process ? &process->memos[access % MEMOS] : NULL;
+}
+
 void *scratch_get(size_t size)
 {
 	long p = raw6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
