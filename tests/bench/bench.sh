@@ -20,9 +20,11 @@ done
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cc=${CC:-gcc}
 scratch=$(mktemp -d /tmp/pale-bench-XXXXXX) || exit 2
-trap 'chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+# XDG_RUNTIME_DIR is a tmpfs wherever there is one.
+runtime=$(mktemp -d /dev/shm/pale-bench-XXXXXX) || runtime=$scratch/run
+trap 'chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch" "$runtime"' EXIT
 bin=$scratch/bin home=$scratch/home ws=$scratch/home/ws
-mkdir -p "$bin" "$ws" "$scratch/run"
+mkdir -p "$bin" "$ws" "$runtime"
 
 # --- programs and trees ----------------------------------------------------------------------------
 
@@ -63,7 +65,7 @@ make_trees() {
 }
 
 as_user() {
-	local env=(env -i "PATH=$bin:/usr/local/bin:/usr/bin:/bin" "HOME=$home" "XDG_RUNTIME_DIR=$scratch/run" LANG=C.UTF-8
+	local env=(env -i "PATH=$bin:/usr/local/bin:/usr/bin:/bin" "HOME=$home" "XDG_RUNTIME_DIR=$runtime" LANG=C.UTF-8
 		GIT_CONFIG_NOSYSTEM=1)
 	if [ "$(id -u)" = 0 ]; then
 		setpriv --reuid 65534 --regid 65534 --clear-groups "${env[@]}" "$@"
@@ -171,8 +173,8 @@ build_tools || exit 2
 say "trees ..."
 (make_trees) || exit 2
 chmod 755 "$scratch"
-[ "$(id -u)" != 0 ] || chown -R 65534:65534 "$home" "$scratch/run"
-chmod 700 "$scratch/run"
+[ "$(id -u)" != 0 ] || chown -R 65534:65534 "$home" "$runtime"
+chmod 700 "$runtime"
 cd "$ws" || exit 2
 {
 	static_rows
