@@ -43,7 +43,7 @@ static bool bytes_reserve(struct bytes *b, size_t n)
 
 void bytes_put(struct bytes *b, const void *data, size_t n)
 {
-	if (n == 0 || !bytes_reserve(b, n))
+	if (n == 0 || !bytes_reserve(b, n) || !b->p)
 		return;
 	memcpy(b->p + b->len, data, n);
 	b->len += n;
@@ -108,9 +108,13 @@ static bool intern_grow(struct compiler *c)
 	}
 	c->intern = new;
 	c->intern_cap = cap;
-	for (size_t i = 0; i < old_cap; i++)
+	for (size_t i = 0; i < old_cap; i++) {
+		const char *str = interned(c, old[i]);
+
+		/* The table is the compiler's, and image_compile() frees it. */
 		if (old[i])
-			*intern_slot(c, interned(c, old[i]), strlen(interned(c, old[i]))) = old[i];
+			*intern_slot(c, str, strlen(str)) = old[i]; // NOLINT(clang-analyzer-unix.Malloc)
+	}
 	free(old);
 	return true;
 }

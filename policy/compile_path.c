@@ -321,7 +321,7 @@ static void put_glob(struct trie *t, struct path_glob *globs, const struct path_
 static int write_edges(struct trie *t)
 {
 	size_t n_globs = 0, cap = 1;
-	uint32_t *used = calloc(n_nodes(t), sizeof(*used));
+	uint32_t *used = calloc(n_nodes(t) + 1, sizeof(*used));
 	struct path_edge *flat;
 	struct path_glob *globs;
 

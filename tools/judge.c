@@ -64,19 +64,20 @@ static void tell(const struct launch *l, const char *target, const struct decisi
 		talk("%s", message);
 }
 
-static int judge(const struct launch *l, struct request *req, const char *target)
+static int judge(const struct launch *l, const struct request *asked, const char *target)
 {
+	struct request req = *asked;
 	char cwd[PATH_MAX], branch[256];
 	struct decision d;
 
 	if (getcwd(cwd, sizeof(cwd)))
-		req->cwd = cwd;
-	if (req->cwd && command_wants_branch(req) && branch_of(req, cwd, branch, sizeof(branch)))
-		req->git_branch = branch;
-	d = l->nested ? eval_trace(&l->image, req, NULL) : eval(&l->image, req);
+		req.cwd = cwd;
+	if (req.cwd && command_wants_branch(&req) && branch_of(&req, cwd, branch, sizeof(branch)))
+		req.git_branch = branch;
+	d = l->nested ? eval_trace(&l->image, &req, NULL) : eval(&l->image, &req);
 	if (l->nested && d.verdict == VERDICT_ALLOW)
 		return 0;
-	record(l, req, target, &d);
+	record(l, &req, target, &d);
 	if (d.verdict == VERDICT_ALLOW)
 		return 0;
 	tell(l, target, &d);

@@ -124,7 +124,7 @@ static bool is_running(const char *session)
 	_cleanup_free_ struct session_ref *refs = NULL;
 	size_t n = 0;
 
-	if (sessions_list(&refs, &n) < 0)
+	if (!session || sessions_list(&refs, &n) < 0)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(refs[i].id, session) == 0)

@@ -45,6 +45,7 @@ static bool is_assignment(const char *word)
 {
 	size_t n = 0;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): a word ends with its NUL */
 	while (isalnum((unsigned char)word[n]) || word[n] == '_')
 		n++;
 	return n > 0 && !isdigit((unsigned char)word[0]) && word[n] == '=';
