@@ -12,6 +12,7 @@
 
 #include "policy/path.h"
 #include "policy/wire.h"
+#include "preload/clock.h"
 
 struct session session;
 
@@ -139,6 +140,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	(void)argc;
 	(void)argv;
 	real_init();
+	clock_init();
 	process_init();
 	say_init();
 	s = session_start(envp ? envp : environ);

@@ -1,6 +1,7 @@
 /*
  * Write it down: decisions go into the session's ring, without a system call unless it is full.
  */
+#include "preload/clock.h"
 #include "preload/internal.h"
 
 /* An idle reader sleeps long, so a full ring wakes it; it then drains a million records a second.  A
@@ -21,18 +22,9 @@ static bool wait_for_room(unsigned round)
 	return true;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_REALTIME_COARSE, &ts) != 0)
-		return 0;
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void log_record(struct ring_record *rec)
 {
-	rec->time_ns = now_ns();
+	rec->time_ns = clock_now();
 	ring_write(session.ring, rec, wait_for_room);
 }
 

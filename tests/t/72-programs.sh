@@ -52,6 +52,25 @@ t_emulator_behind_us() {
 	[ -e file ] || fail "the emulator was not asked"
 }
 
+# One that changes the time is entered by the program alone: it starts as bare, and dates no record.
+t_time_that_is_faked() {
+	cat >t.c <<-'END'
+		#include <time.h>
+		#include <unistd.h>
+		int clock_gettime(clockid_t id, struct timespec *t) { write(1, "asked\n", 6); t->tv_sec = t->tv_nsec = 1; return 0; }
+	END
+	gcc -w -shared -fPIC -o t.so t.c || skip "no compiler"
+	fsh 'LD_PRELOAD=$PWD/t.so cat file; cat ~/.ssh/id_rsa'
+	out_is "hello from the workspace"
+	no_decoy
+	[ "$(pale log --json | grep -c '"time":"19')" = 0 ] || fail "the program dated a record"
+}
+
+t_faketime() {
+	need faketime
+	same_as_bare 'faketime 2001-02-03 date +%F; faketime 2001-02-03 bash -c "date +%F; touch f; cat f"'
+}
+
 # --- runtimes that want to be first -----------------------------------------------------------------
 
 t_address_sanitizer() {
