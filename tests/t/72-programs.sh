@@ -102,4 +102,11 @@ t_ccache_in_the_runtime_directory() {
 	rc_is 1
 }
 
+t_modules_of_the_user() {
+	mkdir -p "$HOME/.local"
+	fsh 'mkdir -p ~/.local/lib/python3.11/site-packages'
+	rc_not 0
+	err_has 'use a venv in the workspace'
+}
+
 scenario "$@"
