@@ -14,6 +14,9 @@ CC      := gcc
 endif
 
 B := .build/$(CONFIG)
+# V=1 shows the commands; otherwise one short line each.
+Q := $(if $(V),,@)
+note = $(if $(V),,@echo '  $(1)	$@')
 
 VERSION := 0.1.0
 
@@ -82,11 +85,13 @@ all: $(PROGRAMS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(PROG_CFLAGS) -c -o $@ $<
+	$(call note,CC)
+	$(Q)$(CC) $(PROG_CFLAGS) -c -o $@ $<
 
 $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 	@mkdir -p $(@D)
-	$(CC) -I. -c -o $@ $<
+	$(call note,AS)
+	$(Q)$(CC) -I. -c -o $@ $<
 
 # What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
 SO_SMALL := policy/addr policy/argv policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host \
@@ -96,21 +101,26 @@ SO_SMALL := policy/addr policy/argv policy/cmd policy/cmd_match policy/describe 
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(B)/so/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(SO_CFLAGS) -c -o $@ $<
+	$(call note,CC)
+	$(Q)$(CC) $(SO_CFLAGS) -c -o $@ $<
 
 $(B)/libpolicy.a: $(POLICY_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call note,AR)
+	$(Q)$(AR) rcs $@ $^
 
 $(B)/pale: $(TOOLS_OBJ) $(B)/libpolicy.a
-	$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_tools)
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_tools)
 
 $(B)/helper/%.o: PROG_CFLAGS += $(if $(filter release,$(CONFIG)),-fzero-call-used-regs=used-gpr)
 $(B)/pale-helper: $(HELPER_OBJ) $(B)/libpolicy.a
-	$(CC) $(PROG_LDFLAGS) $(HELPER_STATIC) -o $@ $^ $(LIBS_helper)
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) $(HELPER_STATIC) -o $@ $^ $(LIBS_helper)
 
 $(B)/libpale.so: $(SO_OBJ) $(B)/exports.map
-	$(CC) $(SO_CFLAGS) $(SO_LDFLAGS) -Wl,--version-script=$(B)/exports.map -o $@ $(SO_OBJ)
+	$(call note,LD)
+	$(Q)$(CC) $(SO_CFLAGS) $(SO_LDFLAGS) -Wl,--version-script=$(B)/exports.map -o $@ $(SO_OBJ)
 
 # The export list comes from hooks.def, so an accident cannot be exported; init.c says what else.
 $(B)/exports.map: preload/hooks.def Makefile
@@ -123,15 +133,18 @@ $(B)/exports.map: preload/hooks.def Makefile
 STATIC_VICTIMS := raw
 
 $(B)/unit: $(UNIT_OBJ) $(B)/libpolicy.a
-	$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # Victims are built as other people's programs are: no flags of ours.
 $(B)/victims/%: tests/victims/%.c preload/hooks.def
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -o $@ $< -lpthread
+	$(call note,LD)
+	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -o $@ $< -lpthread
 $(B)/victims/%-static: tests/victims/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
+	$(call note,LD)
+	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
 
 tests: all $(B)/unit $(VICTIMS) $(patsubst %,$(B)/victims/%-static,$(filter $(STATIC_VICTIMS),$(VICTIM_SRC:tests/victims/%.c=%)))
 
