@@ -158,12 +158,27 @@ static void report_text(struct explainer *x, const struct question *q, const str
 		print_change(change);
 }
 
+/* The preload refuses a program that it could not hold, whatever rules say of its words. */
+static bool is_unhooked(const struct explainer *x, const struct question *q)
+{
+	struct program p;
+
+	if (q->req.op != OP_EXEC || q->missing || x->image.h->allow_unhooked ||
+	    program_find(q->req.argv[0], &p) < 0)
+		return false;
+	return program_inspect(&p) == 0 && !elf_is_hookable(p.elf.kind);
+}
+
 /* A built-in of the shell executes nothing, so it is allowed whatever rules say of a program so named. */
 static void decide(const struct explainer *x, const struct question *q, struct verdict_of *ret)
 {
 	*ret = (struct verdict_of){ .d = { VERDICT_ALLOW, REASON_NONE, RULE_NONE, 0 }, .from = x->image };
 	if (q->builtin)
 		return;
+	if (is_unhooked(x, q)) {
+		ret->d = (struct decision){ VERDICT_DENY, REASON_UNHOOKED, RULE_NONE, 0 };
+		return;
+	}
 	ret->d = eval(&x->image, &q->req);
 	(void)decision_image(&x->image, &ret->d, &ret->from);
 	(void)eval_trace(&ret->from, &q->req, &ret->t);
@@ -172,7 +187,12 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 /* Inside a session nobody can change what decides there, and loaded is not what decides. */
 static char *advise(const struct explainer *x, const struct question *q, const struct decision *d)
 {
-	return q->builtin || x->around.nested ? NULL : advice(&x->loaded, q, d);
+	if (q->builtin || x->around.nested)
+		return NULL;
+	if (d->reason == REASON_UNHOOKED)
+		return strdup(
+			"start the session with: pale run --allow-unhooked (what it then does is not seen)");
+	return advice(&x->loaded, q, d);
 }
 
 static int explain_one(struct explainer *x, enum op op, char *const *args, size_t n)

@@ -93,6 +93,21 @@ t_man() {
 	cmp -s "$S/bare" "$S/out" || fail "the page differs from bare"
 }
 
+# --- programs that cannot be held -------------------------------------------------------------------
+
+t_explain_says_what_run_does() {
+	echo 'int main(void) { return 0; }' >s.c
+	gcc -static -o s s.c 2>/dev/null || skip "no static libc"
+	fsh ./s
+	rc_is 126
+	run pale explain exec ./s
+	rc_is 1
+	out_has 'would run outside the fence'
+	out_has 'allow-unhooked'
+	run pale explain exec /bin/true
+	rc_is 0
+}
+
 # --- caches -----------------------------------------------------------------------------------------
 
 t_ccache_in_the_runtime_directory() {
