@@ -212,7 +212,7 @@ format-check:
 # --- packages this needs (Debian) ------------------------------------------------------------------
 
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
-	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux procps strace nodejs curl clang-format
+	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
 SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
