@@ -287,8 +287,9 @@ int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned 
 {
 	/* Held the near way, the first spot's name is the tail of its path. */
 	size_t n = b->spot->owned && !b->spot->scratch ? (size_t)(b->spot->name - b->path) : 0;
-	bool same = n > 0 && b->path[0] == '/' && path && strncmp(b->path, path, n) == 0 &&
-		    !strchr(path + n, '/');
+	/* Two relative paths start alike only where no thread can have moved what they start from. */
+	bool start = b->path && (b->path[0] == '/' || (b->dirfd == dirfd && !b->spot->anchored));
+	bool same = n > 0 && start && path && strncmp(b->path, path, n) == 0 && !strchr(path + n, '/');
 
 	return check_held(ret, op, access, dirfd, path, RESOLVE_ENTRY_LAST, same ? b->spot->dirfd : -1);
 }

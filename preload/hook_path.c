@@ -73,7 +73,7 @@ static long rename_ends(const struct ends *e)
 {
 	unsigned swap = e->flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
 	struct spot from, to = { 0 };
-	struct beside b = { &from, e->from };
+	struct beside b = { &from, e->fromfd, e->from };
 	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from, RESOLVE_ENTRY_LAST);
 
 	if (r == 0)
@@ -116,7 +116,7 @@ static long link_judged(const struct ends *e)
 	enum resolve_follow follow =
 		e->flags & AT_SYMLINK_FOLLOW ? RESOLVE_FOLLOW_LAST : RESOLVE_NOFOLLOW_LAST;
 	struct spot from, to = { 0 };
-	struct beside b = { &from, e->from };
+	struct beside b = { &from, e->fromfd, e->from };
 	long r = check_access(&from, OP_LINK, ACCESS_WRITE, e->fromfd, e->from, follow);
 
 	if (r == 0)

@@ -162,7 +162,8 @@ int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum r
  */
 struct beside {
 	const struct spot *spot;
-	const char *path; /* what that one was judged for */
+	int dirfd; /* what that one was judged for */
+	const char *path;
 };
 int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned access, int dirfd,
 		 const char *path);
