@@ -33,6 +33,7 @@ say() { [ -n "$json" ] || echo "$@" >&2; }
 build_tools() {
 	local flags=(-std=gnu17 -O2 -D_GNU_SOURCE -I"$top") name
 	cp "$build/pale" "$build/pale-helper" "$build/libpale.so" "$bin/" || return 1
+	sync -f "$bin" # pages of a file just copied count as dirty in whoever maps them
 	for name in worker drive; do
 		"$cc" "${flags[@]}" -o "$bin/$name" "$top/tests/bench/$name.c" || return 1
 	done

@@ -171,19 +171,24 @@ static int do_run(char *args, double *ret)
 	return r;
 }
 
+/* Dirty pages of private mappings: the kernel also counts those of the shared ring, until the helper
+ * has looked at them. */
 static int do_mem(char *args, double *ret)
 {
-	FILE *f = fopen("/proc/self/smaps_rollup", "re");
-	char line[256];
+	FILE *f = fopen("/proc/self/smaps", "re");
+	char line[4352], perms[8] = "";
 	long kb;
 
 	(void)args;
 	if (!f)
 		return errno;
 	*ret = 0;
-	while (fgets(line, sizeof line, f))
-		if (sscanf(line, "Private_Dirty: %ld kB", &kb) == 1)
+	while (fgets(line, sizeof line, f)) {
+		if (sscanf(line, "%*x-%*x %7s", perms) == 1)
+			continue;
+		if (perms[3] == 'p' && sscanf(line, "Private_Dirty: %ld kB", &kb) == 1)
 			*ret += (double)kb * 1024;
+	}
 	fclose(f);
 	return 0;
 }
