@@ -59,20 +59,29 @@ int path_normalise(const char *base, const char *path, char *buf, size_t size)
 	return (int)b.len;
 }
 
-size_t path_plain_length(const char *path)
+/* Length of what needs no normalising, 0 where it does; before is what stands in front of path. */
+static size_t plain_length(const char *path, char before)
 {
 	const char *p = path;
 
-	if (*p != '/')
-		return 0;
-	for (char before = '\0'; *p; before = *p++) {
+	for (; *p; before = *p++) {
 		if (before != '/')
 			continue;
 		/* A component begins: most that begin with a dot are names, but they may be copied. */
 		if (*p == '/' || (*p == '.' && (p[1] == '/' || p[1] == '\0' || p[1] == '.')))
 			return 0;
 	}
-	return p[-1] == '/' && p - path > 1 ? 0 : (size_t)(p - path);
+	return before == '/' && p - path > 1 ? 0 : (size_t)(p - path);
+}
+
+size_t path_plain_length(const char *path)
+{
+	return *path == '/' ? plain_length(path, '\0') : 0;
+}
+
+size_t path_plain_relative(const char *path)
+{
+	return *path == '/' ? 0 : plain_length(path, '/');
 }
 
 bool path_is_under(const char *path, const char *dir)

@@ -18,6 +18,8 @@ int path_normalise(const char *base, const char *path, char *buf, size_t size);
  * copied: no `.`, no `..`, no doubled or trailing slash.  Its length, or 0.
  */
 size_t path_plain_length(const char *path);
+/* The same for a relative path, which then only needs its directory in front. */
+size_t path_plain_relative(const char *path);
 /* path is dir or below it; both absolute and normalised.  "/home/al" does not contain "/home/alice". */
 bool path_is_under(const char *path, const char *dir);
 /* One component against one glob component: `*`, `?`, `[a-z]`, `[!a]`, backslash quotes; a leading dot is

@@ -213,6 +213,12 @@ static int dirfd_path(int fd, char *buf, size_t size)
 	return n;
 }
 
+/* Path of the directory that relative paths start from.  Length or -errno. */
+static int start_path(int dirfd, char *buf, size_t size)
+{
+	return dirfd == AT_FDCWD ? sys_cwd_path(buf, size) : dirfd_path(dirfd, buf, size);
+}
+
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size)
 {
 	char base[NEAR_PATH] UNINITIALIZED;
@@ -220,16 +226,34 @@ int sys_lexical(int dirfd, const char *path, char *buf, size_t size)
 
 	if (path[0] == '/')
 		return path_normalise("/", path, buf, size);
-	n = dirfd == AT_FDCWD ? sys_cwd_path(base, sizeof base) : dirfd_path(dirfd, base, sizeof base);
+	n = start_path(dirfd, base, sizeof base);
 	if (n < 0)
 		return n;
 	return path_normalise(base, path, buf, size);
 }
 
+/* The kernel's name of the start is normal already: a plain relative path is only put behind it. */
+static bool near_plain(int dirfd, const char *path, size_t len, char *buf, size_t size)
+{
+	int n = start_path(dirfd, buf, size);
+
+	if (n <= 0 || (size_t)n + len + 2 > size)
+		return false;
+	n -= n == 1; /* "/" */
+	buf[n] = '/';
+	memcpy(buf + n + 1, path, len + 1);
+	return true;
+}
+
 const char *sys_near(int dirfd, const char *path, char *buf, size_t size)
 {
+	size_t len;
+
 	if (path_plain_length(path) > 0)
 		return path;
+	len = path_plain_relative(path);
+	if (len > 0)
+		return near_plain(dirfd, path, len, buf, size) ? buf : NULL;
 	if (path_has_dotdot(path) || sys_lexical(dirfd, path, buf, size) < 0)
 		return NULL;
 	return buf;

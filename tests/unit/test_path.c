@@ -140,6 +140,25 @@ START_TEST(test_plain)
 }
 END_TEST
 
+START_TEST(test_plain_relative)
+{
+	static const char *const plain[] = { "a", "a/b.c", ".a/b", "a/.b" };
+	static const char *const other[] = { "",    "/a",  "a/",   "a//b", ".",	   "..",
+					     "./a", "a/.", "a/..", "../a", "a/./b" };
+	char buf[64], want[64];
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		ck_assert_uint_eq(path_plain_relative(plain[i]), strlen(plain[i]));
+		strcpy(want, "/d/");
+		strcat(want, plain[i]);
+		ck_assert_int_gt(path_normalise("/d", plain[i], buf, sizeof(buf)), 0);
+		ck_assert_str_eq(buf, want);
+	}
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		ck_assert_uint_eq(path_plain_relative(other[i]), 0);
+}
+END_TEST
+
 START_TEST(test_small_ones)
 {
 	ck_assert(glob_is_literal("abc", 3));
@@ -170,6 +189,7 @@ Suite *suite_path(void)
 	tcase_add_test(t, test_glob);
 	tcase_add_test(t, test_glob_is_not_exponential);
 	tcase_add_test(t, test_plain);
+	tcase_add_test(t, test_plain_relative);
 	tcase_add_test(t, test_small_ones);
 	suite_add_tcase(s, t);
 	return s;
