@@ -92,7 +92,7 @@ class Story:
             return
         ring = s.ring()
         for i in range(40):
-            ring.decide("/work/%d" % i)
+            ring.decide("/srv/%d" % i)
         self.ask("approved", argv=["ask-me", "a"])
         self.ask("denied", argv=["ask-me", "b"])
         self.got(s.question(argv=["ask-me", "b"]))
@@ -220,7 +220,7 @@ def full_disk():
     except OSError:
         os.close(filler)
     for i in range(3000):
-        ring.decide("/work/%d" % i, verdict=DENY)
+        ring.decide("/srv/%d" % i, verdict=DENY)
     warned = s.packet()
     expect(warned["type"] == "warn" and "No space" in warned["text"], "%r" % warned)
     a = s.question(argv=["ask-me", "full"])

@@ -218,13 +218,13 @@ def the_launcher_dies_at_its_start():
 def told_to_stop():
     for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         s = Session().start()
-        s.ring().decide("/work/seen")
+        s.ring().decide("/srv/seen")
         w = s.ask(argv=["ask-me", "a"])
         s.card()
         os.kill(s.pid, sig)
         expect(not s.answer(w).allowed, "allowed")
         expect(s.packet()["type"] == "bye" and s.wait() == 0, "ended %r" % s.status)
-        expect([r for r in s.records("read") if r["target"] == "/work/seen"], "a record of the ring is lost")
+        expect([r for r in s.records("read") if r["target"] == "/srv/seen"], "a record of the ring is lost")
         s.expect_whole()
 
 
@@ -248,8 +248,8 @@ def the_ring_is_read():
     s = Session().start()
     ring = s.ring()
     for i in range(300):
-        ring.decide("/work/%d" % i)
-        ring.decide("/work/same")
+        ring.decide("/srv/%d" % i)
+        ring.decide("/srv/same")
     ring.decide("/etc/x\n\x1b", verdict=DENY)
     s.finish()
     read = s.records("read")
@@ -265,10 +265,10 @@ def a_ring_cut_short():
     s = Session().start()
     for size in (0, 4096, 100000):
         time.sleep(1.1)
-        s.ring().decide("/work/before")
+        s.ring().decide("/srv/before")
         os.truncate(s.runtime + "/ring", size)
         until(lambda: os.path.getsize(s.runtime + "/ring") > 8 << 20, "the ring is not made whole again", 3)
-        s.ring().decide("/work/after-%d" % size)
+        s.ring().decide("/srv/after-%d" % size)
     works(s)
     lost = [r for r in s.records("loss") if "cut short" in r["detail"]]
     expect(len(lost) == 3, "losses %r" % lost)

@@ -71,7 +71,7 @@ def a_session_works():
     w = s.ask(argv=["ask-me", "a"])
     s.respond(s.card())
     expect(s.answer(w).allowed, "not allowed")
-    s.ring().decide("/work/seen")
+    s.ring().decide("/srv/seen")
     expect(s.finish() == 0, "ended %r" % s.status)
     expect(not os.path.exists(s.runtime), "the runtime directory is left behind")
 
