@@ -11,7 +11,7 @@ def approved_once_is_once():
     s = Session().start()
     w = s.ask(argv=["ask-me", "a"])
     card = s.card()
-    expect(card["target"] == "ask-me a" and card["cwd"] == "/work", "card %r" % card)
+    expect(card["target"] == "ask-me a" and card["cwd"] == "/srv", "card %r" % card)
     reply = s.respond(card)
     expect(reply["result"]["waiters"] == 1 and not reply["result"]["late"], "reply %r" % reply)
     a = s.answer(w)

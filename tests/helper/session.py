@@ -67,7 +67,7 @@ def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=2, kind=1, 
     """A question as policy/wire.h packs it."""
     if op == "exec":
         texts.setdefault("path", "/opt/bin/" + (argv[0] if argv else "none"))
-        texts.setdefault("cwd", "/work")
+        texts.setdefault("cwd", "/srv")
     else:
         argv = ()
     for i, name in enumerate(STRINGS):
@@ -221,7 +221,7 @@ class Session:
 
     def bundle(self, **more):
         # Layer 2 is the user's own file.
-        b = {"home": "/home/nobody", "workspace": "/work", "cwd": "/work", "agent": "test", "session": self.id,
+        b = {"home": "/home/nobody", "workspace": "/srv", "cwd": "/srv", "agent": "test", "session": self.id,
              "danger": False, "allow_sensitive": False, "allow_denylisted": False, "allow_unhooked": False,
              "no_prompt": False, "self_write": [], "self_hide": [], "reals": [], "idents": [],
              "sources": [[2, "/policy.ini", self.policy]]}
