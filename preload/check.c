@@ -14,15 +14,13 @@
 
 #define TRY_FAR INT_MIN
 
-bool judge(const struct request *req, const char *target)
+/* What follows from a verdict: the helper is asked, the record written, a denial said. */
+static bool conclude(const struct request *req, const char *target, struct decision d)
 {
-	struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE };
 	struct answer a;
 	int saved = errno;
 
 	a.text[0] = a.approval[0] = '\0';
-	if (state_now() == STATE_LIVE)
-		d = eval(&session.img, req);
 	if (d.verdict == VERDICT_ASK) {
 		say_asking(req, target);
 		ask_helper(req, d.rule, &a);
@@ -34,6 +32,19 @@ bool judge(const struct request *req, const char *target)
 		say_denied(req, target, &d, a.text);
 	errno = saved;
 	return d.verdict == VERDICT_ALLOW;
+}
+
+/* The policy's verdict; a session whose policy cannot be read denies. */
+static struct decision verdict_of(const struct request *req)
+{
+	if (state_now() == STATE_LIVE)
+		return eval(&session.img, req);
+	return (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE };
+}
+
+bool judge(const struct request *req, const char *target)
+{
+	return conclude(req, target, verdict_of(req));
 }
 
 void refuse(const struct request *req, const char *target, struct decision d, const char *why)
@@ -170,13 +181,13 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 		return e;
 	req.path = r->path;
 	req.given = r->same ? NULL : r->given;
-	if (state_now() == STATE_LIVE) {
-		d = eval(&session.img, &req);
-		e = d.verdict == VERDICT_ALLOW ? 0 : earlier_error(&d, &req, r);
+	d = verdict_of(&req);
+	if (d.verdict != VERDICT_ALLOW && state_now() == STATE_LIVE) {
+		e = earlier_error(&d, &req, r);
 		if (e < 0)
 			return e;
 	}
-	if (!judge(&req, req.path))
+	if (!conclude(&req, req.path, d))
 		return -EACCES;
 	ret->dirfd = r->parent;
 	ret->name = r->name;

@@ -150,9 +150,7 @@ static int stdio_flags(const char *mode)
  * gap between is a race that only the kernel's floor closes. */
 static int stdio_check(const char *path, int flags)
 {
-	unsigned access = (flags & O_ACCMODE) == O_RDONLY   ? ACCESS_READ
-			  : (flags & O_ACCMODE) == O_WRONLY ? ACCESS_WRITE
-							    : ACCESS_READ | ACCESS_WRITE;
+	unsigned access = open_access(flags);
 	struct spot s;
 	int r = check_access(&s, access & ACCESS_WRITE ? OP_WRITE : OP_READ, access, AT_FDCWD, path,
 			     RESOLVE_FOLLOW_LAST);

@@ -38,17 +38,12 @@ struct action {
 /* An open that the child will do in dir.  0 or -errno. */
 static int check_child_open(int dir, const char *path, int flags)
 {
-	int mode = flags & O_ACCMODE;
-	unsigned want = mode == O_RDONLY   ? ACCESS_READ
-			: mode == O_WRONLY ? ACCESS_WRITE
-					   : ACCESS_READ | ACCESS_WRITE;
+	unsigned want = open_access(flags);
 	struct spot spot;
 	int r;
 
 	if (flags & O_PATH)
 		return 0;
-	if (flags & (O_CREAT | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE)
-		want |= ACCESS_WRITE;
 	r = check_access(&spot, want & ACCESS_WRITE ? OP_WRITE : OP_READ, want, dir, path,
 			 flags & O_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
 	spot_done(&spot);

@@ -22,7 +22,7 @@ static bool open_creates(int flags)
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-static unsigned open_access(int flags)
+unsigned open_access(int flags)
 {
 	int mode = flags & O_ACCMODE;
 	unsigned access = mode == O_RDONLY   ? ACCESS_READ

@@ -161,19 +161,12 @@ static int find_part(const char *dir, const char *const *places, char *ret)
 	return -ENOENT;
 }
 
-static long read_at(void *ctx, void *buf, size_t len, uint64_t off)
-{
-	ssize_t n = pread(*(int *)ctx, buf, len, (off_t)off);
-
-	return n < 0 ? -errno : (long)n;
-}
-
 /* An ELF object for this machine; a shared object has no interpreter, as a static program has none. */
 static bool is_loadable(int fd)
 {
 	struct elf_info info;
 
-	elf_inspect(read_at, &fd, &info);
+	elf_inspect(file_read_at, &fd, &info);
 	return info.kind == ELF_STATIC || info.kind == ELF_DYNAMIC;
 }
 

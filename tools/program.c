@@ -71,13 +71,6 @@ int program_find(const char *name, struct program *ret)
 	return realpath(ret->found, ret->real) ? 0 : -errno;
 }
 
-static long read_at(void *ctx, void *buf, size_t len, uint64_t off)
-{
-	ssize_t n = pread(*(int *)ctx, buf, len, (off_t)off);
-
-	return n < 0 ? -errno : (long)n;
-}
-
 static int inspect_file(const char *path, struct elf_info *ret, bool *ret_setid)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -86,7 +79,7 @@ static int inspect_file(const char *path, struct elf_info *ret, bool *ret_setid)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	*ret_setid = (st.st_mode & (S_ISUID | S_ISGID)) != 0;
-	elf_inspect(read_at, &fd, ret);
+	elf_inspect(file_read_at, &fd, ret);
 	return 0;
 }
 

@@ -104,3 +104,10 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
 		return refuse(d, path, "policy-size", NULL, "grew larger than a policy may be (8 MiB)");
 	return r < 0 && r != -ENOMEM ? refuse(d, path, "policy-file", NULL, strerror(-r)) : r;
 }
+
+long file_read_at(void *ctx, void *buf, size_t len, uint64_t off)
+{
+	ssize_t n = pread(*(int *)ctx, buf, len, (off_t)off);
+
+	return n < 0 ? -errno : (long)n;
+}

@@ -215,6 +215,8 @@ void reals_done(struct reals *r);
 /* Reads a regular file of at most limit bytes; *ret_text is NUL-terminated, the caller frees.  0 or -errno.
  */
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len);
+/* For elf_inspect(): ctx is an int, the descriptor. */
+long file_read_at(void *ctx, void *buf, size_t len, uint64_t off);
 /*
  * As file_read for a policy file: it must be regular, owned by root or the user and writable by
  * nobody else.  Otherwise -EPERM and a finding; -ENOENT is left to the caller.
