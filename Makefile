@@ -62,12 +62,12 @@ endif
 # --- sources --------------------------------------------------------------------------------------
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
-PURE := op buf path image eval eval_path trie eval_cmd eval_host argv cmd cmd_match git kind describe wire ring resolve resolve_walk elfkind addr
+PURE := op buf path image eval eval_path trie eval_cmd eval_host argv cmd cmd_match git kind describe wire ring ring_names resolve resolve_walk elfkind addr
 POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
 HELPER_SRC := $(sort $(wildcard helper/*.c))
-TOOLS_SRC := $(sort $(wildcard tools/*.c))
+TOOLS_SRC := $(sort $(wildcard tools/*.c tools/supervisor/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 
@@ -97,7 +97,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 SO_SMALL := policy/addr policy/argv policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host \
 	policy/git policy/wire preload/ask preload/envp preload/exec preload/exec_search preload/gitconf preload/gitref \
 	preload/hook_attr preload/hook_exec preload/hook_inner preload/hook_meta preload/hook_res \
-	preload/hook_resolve preload/hook_spawn preload/net preload/names preload/say
+	preload/hook_resolve preload/hook_spawn preload/net preload/say policy/ring_names
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(B)/so/%.o: %.c
 	@mkdir -p $(@D)

@@ -244,6 +244,7 @@ static void fill_settings(struct image_header *h, const struct settings *s)
 	h->cmd_default = s->cmd_default;
 	h->net_default = s->net_default;
 	h->timeout_s = s->timeout_s;
+	h->level = (uint8_t)s->level;
 }
 
 static int write_sections(const struct compiler *c, struct bytes *out, struct image_header *h)
@@ -268,8 +269,9 @@ static int write_sections(const struct compiler *c, struct bytes *out, struct im
 	return out->err;
 }
 
-static int compile_finish(const struct compiler *c, struct image_header *h, uint8_t **ret_bytes,
-			  size_t *ret_size)
+/* The pass is no part of the id: the same policy is the same image in every session. */
+static int compile_finish(const struct compiler *c, struct image_header *h, uint64_t pass,
+			  uint8_t **ret_bytes, size_t *ret_size)
 {
 	struct bytes out = { 0 };
 	int err = write_sections(c, &out, h);
@@ -283,6 +285,7 @@ static int compile_finish(const struct compiler *c, struct image_header *h, uint
 	h->size = (uint32_t)out.len;
 	memcpy(out.p, h, sizeof(*h));
 	h->id = image_checksum(out.p + CHECK_FROM, out.len - CHECK_FROM);
+	h->pass = pass;
 	memcpy(out.p, h, sizeof(*h));
 	h->checksum = image_checksum(out.p + CHECK_FROM, out.len - CHECK_FROM);
 	memcpy(out.p, h, sizeof(*h));
@@ -325,17 +328,21 @@ int image_compile(const struct policy *p, const struct image *outer, struct diag
 {
 	struct compiler c = { 0 };
 	struct image_header h = { 0 };
+	const struct image_header *around = outer ? outer->h : NULL;
 	int err = compile_parts(&c, p, outer, d);
 
 	fill_settings(&h, &p->s);
-	h.parent = outer && outer->h ? outer->h->id : 0;
+	h.parent = around ? around->id : 0;
+	/* One filter holds the whole session. */
+	if (around)
+		h.level = around->level;
 	h.workspace = compile_string(&c, p->workspace);
 	h.home = compile_string(&c, p->home);
 	h.preset = compile_string(&c, p->preset);
 	if (!err)
 		err = c.err ? c.err : c.sec[SEC_STRINGS].err;
 	if (!err)
-		err = compile_finish(&c, &h, ret_bytes, ret_size);
+		err = compile_finish(&c, &h, around ? around->pass : p->s.pass, ret_bytes, ret_size);
 	for (size_t i = 0; i < SEC_COUNT; i++)
 		bytes_done(&c.sec[i]);
 	free(c.intern);

@@ -60,6 +60,9 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_NOBODY] = "it must be asked, and nobody can be reached to answer",
 	[REASON_TIMEOUT] = "nobody answered in time",
 	[REASON_HUMAN] = "a human answered",
+	[REASON_PROCESS] = "it belongs to a process outside the session",
+	[REASON_CHANGED] = "what was executed is not what was judged",
+	[REASON_SOCKET] = "a kind of socket that nothing judges",
 	[REASON_REPEATED] = "denied before in this turn",
 };
 
@@ -84,6 +87,26 @@ const char *verdict_name(enum verdict v)
 const char *reason_text(enum reason r)
 {
 	return (unsigned)r < REASON_COUNT && reasons[r] ? reasons[r] : "?";
+}
+
+static const char *const levels[LEVEL_COUNT] = {
+	[LEVEL_HOOKS] = "hooks",
+	[LEVEL_FULL] = "full",
+	[LEVEL_STRICT] = "strict",
+};
+
+const char *level_name(enum level level)
+{
+	return (unsigned)level < LEVEL_COUNT ? levels[level] : "?";
+}
+
+enum level level_by_name(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < LEVEL_COUNT && strcmp(levels[i], name) != 0)
+		i++;
+	return (enum level)i;
 }
 
 enum op op_by_name(const char *name)

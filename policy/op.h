@@ -80,8 +80,18 @@ enum reason {
 	REASON_HUMAN,	  /* a human answered */
 	REASON_REPEATED,  /* denied before in this turn: not asked again */
 	REASON_HOST,	  /* what no rule names: [network] default */
+	REASON_PROCESS,	  /* it belongs to a process outside the session */
+	REASON_CHANGED,	  /* what was executed is not what was judged */
+	REASON_SOCKET,	  /* a kind of socket, or an address family, that nothing judges */
 	REASON_COUNT
 };
+
+/*
+ * What enforces the policy.  HOOKS: the preload alone.  FULL: the supervisor behind it performs what
+ * does not come through the hooks, Landlock and a filter bound the rest.  STRICT: everything goes to
+ * the supervisor.  Ordered: a higher one holds more.
+ */
+enum level { LEVEL_HOOKS, LEVEL_FULL, LEVEL_STRICT, LEVEL_COUNT };
 
 #define RULE_NONE UINT32_MAX
 
@@ -153,6 +163,10 @@ const char *op_name(enum op op);
 const char *verdict_name(enum verdict v);
 /* Sentence fragment, e.g. "outside the workspace".  async-signal-safe. */
 const char *reason_text(enum reason r);
+/* "hooks", "full", "strict"; "?" for what is none. */
+const char *level_name(enum level level);
+/* The inverse: LEVEL_COUNT for an unknown name. */
+enum level level_by_name(const char *name);
 /* The inverse of op_name; OP_NONE for an unknown name.  "connect", "exec", "read" ... */
 enum op op_by_name(const char *name);
 /* What the operation does to its (first) file. */

@@ -12,7 +12,7 @@
  * A free slot's tag is the number of the lap in which it will be used next, so it is 0 in fresh
  * memory and no two laps share it.  Linked into the preload: no allocation, no system call.
  */
-#include "ring.h"
+#include "ring_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct entry {
 	uint32_t target_cut;
 	uint16_t target_len, exe_len;
 	uint8_t approval_len, kind, op, reason;
-	uint8_t access, image, pad[2];
+	uint8_t access, image, note, pad;
 };
 
 #define ENTRY_SUMMED (offsetof(struct entry, sum) + sizeof(uint32_t))
@@ -114,7 +114,7 @@ static uint32_t sum_of(const struct entry *e, const char *target, const char *ex
 
 size_t ring_size(void)
 {
-	return sizeof(struct ring_header) + (size_t)RING_SLOTS * RING_SLOT;
+	return ring_names_at() + ring_names_size();
 }
 
 void ring_init(struct ring_header *h)
@@ -241,6 +241,7 @@ static size_t entry_fill(struct entry *e, const struct ring_record *r)
 		.reason = (uint8_t)r->reason,
 		.access = (uint8_t)r->access,
 		.image = (uint8_t)r->image,
+		.note = (uint8_t)r->note,
 	};
 	e->sum = sum_of(e, r->target, r->exe, r->approval);
 	return (sizeof(*e) + target + exe + approval + 3 + RING_SLOT - 1) / RING_SLOT;
@@ -308,7 +309,7 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 	if (sum_of(&e, target, exe, approval) != e.sum)
 		return false;
 	if ((e.kind != RING_DECISION && e.kind != RING_ATTACH) || e.op >= OP_COUNT ||
-	    e.reason >= REASON_COUNT)
+	    e.reason >= REASON_COUNT || e.note >= NOTE_COUNT)
 		return false;
 	*ret = (struct ring_record){
 		.kind = (enum ring_kind)e.kind,
@@ -319,6 +320,7 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 		.rule = e.rule,
 		.nested = e.nested,
 		.image = e.image,
+		.note = (enum ring_note)e.note,
 		.pid = e.pid,
 		.ppid = e.ppid,
 		.time_ns = e.time_ns,

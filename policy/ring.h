@@ -21,7 +21,7 @@
 #include "op.h"
 
 #define RING_MAGIC	  0x31474e4952454c50ull
-#define RING_VERSION	  2u
+#define RING_VERSION	  3u
 #define RING_SLOT	  64u
 #define RING_SLOTS	  (1u << 17) /* 8 MiB of slots, sparse until used */
 #define RING_RECORD_SLOTS 80u	     /* the longest record: 5 KiB */
@@ -41,6 +41,17 @@ struct ring_header {
 
 enum ring_kind { RING_DECISION = 1, RING_ATTACH };
 
+/* What else is known of a record: only the supervisor's ring has these. */
+enum ring_note {
+	NOTE_NONE,
+	NOTE_AROUND,  /* denied, though the process has live hooks: it went around them */
+	NOTE_DYNAMIC, /* RING_ATTACH: no hooks attached, though they could have */
+	NOTE_STATIC,  /* RING_ATTACH: a program that no hook can be in */
+	NOTE_NAME,    /* the host is a name that the process claims to have looked up */
+	NOTE_FLOOR,   /* allowed, but the floor lets nobody execute it: it is newer than the session */
+	NOTE_COUNT
+};
+
 /* One record.  Strings are borrowed on write and point into the caller's copy on read. */
 struct ring_record {
 	enum ring_kind kind;
@@ -50,6 +61,7 @@ struct ring_record {
 	unsigned access;
 	uint32_t rule, nested;
 	uint32_t image; /* number of the image that decided, below 256: rule is one of its own */
+	enum ring_note note;
 	int32_t pid, ppid;
 	uint64_t time_ns;   /* CLOCK_REALTIME */
 	const char *target; /* path, host:port, or the argv joined (see record.h) */
@@ -72,6 +84,15 @@ typedef bool (*ring_wait_fn)(unsigned round);
  * up (already counted in lost).  async-signal-safe, vfork-safe, lock-free but for the wait.
  */
 bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait);
+
+/*
+ * Which name was an address reached by, as processes of the session looked it up (claims, as all
+ * in here)?  A small table behind the slots, lock-free; the latest name counts, the oldest entries
+ * are forgotten.  async-signal-safe.
+ */
+void ring_name_put(struct ring_header *h, const uint8_t addr[16], const char *name);
+/* Copies the name (LIMIT_HOST bytes, terminated). */
+bool ring_name_find(struct ring_header *h, const uint8_t addr[16], char *name);
 
 struct ring_reader {
 	struct ring_header *h;

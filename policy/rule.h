@@ -73,6 +73,8 @@ struct settings {
 	bool allow_denylisted; /* launch flag --allow-denylisted-commands */
 	bool allow_danger;     /* launch flag --danger */
 	bool allow_unhooked;   /* launch flag --allow-unhooked */
+	enum level level;      /* what enforces it; inside another image, that one's */
+	uint64_t pass; /* the gate's word, 0 where the gate is closed; inside another image, that one's */
 };
 
 struct policy_ident {

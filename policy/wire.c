@@ -59,7 +59,7 @@ static bool get_header(struct cursor *c, enum wire_type type)
 
 int wire_type(const void *frame, size_t len)
 {
-	for (int type = WIRE_ASK; type <= WIRE_NARROWED; type++) {
+	for (int type = WIRE_ASK; type <= WIRE_BEHALF; type++) {
 		struct cursor c = cursor_of(frame, len);
 
 		if (get_header(&c, (enum wire_type)type))
@@ -258,6 +258,31 @@ int wire_get_narrowed(const void *frame, size_t len, struct wire_narrowed *ret)
 	if (c.failed || c.left != 0 || (n.image > WIRE_IMAGE_MAX && n.image != WIRE_IMAGE_NONE))
 		return -EPROTO;
 	*ret = n;
+	return 0;
+}
+
+int wire_put_behalf(void *frame, size_t cap, const struct wire_behalf *b)
+{
+	struct out o = out_of(frame, cap);
+
+	put_header(&o, WIRE_BEHALF);
+	put_bytes(&o, b->nonce, sizeof(b->nonce));
+	put_u32(&o, (uint32_t)b->pid);
+	return frame_len(&o);
+}
+
+int wire_get_behalf(const void *frame, size_t len, struct wire_behalf *ret)
+{
+	struct cursor c = cursor_of(frame, len);
+	const void *nonce;
+
+	if (!get_header(&c, WIRE_BEHALF))
+		return -EPROTO;
+	nonce = get_bytes(&c, sizeof(ret->nonce));
+	ret->pid = (int32_t)get_u32(&c);
+	if (c.failed || c.left != 0 || ret->pid <= 0)
+		return -EPROTO;
+	memcpy(ret->nonce, nonce, sizeof(ret->nonce));
 	return 0;
 }
 

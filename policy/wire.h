@@ -16,7 +16,7 @@
 #include "op.h"
 
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
-#define WIRE_VERSION 2u
+#define WIRE_VERSION 3u
 
 #define WIRE_AGENT_SOCKET   "agent.sock"
 #define WIRE_CONTROL_SOCKET "control.sock"
@@ -36,6 +36,7 @@ enum wire_type {
 	WIRE_ANSWER,   /* helper -> process */
 	WIRE_NARROW,   /* nested pale run -> helper: compile the bundle passed along inside my image */
 	WIRE_NARROWED, /* helper -> nested pale run, with the image and the ring passed along */
+	WIRE_BEHALF,   /* supervisor -> helper, first on a connection: what follows is another process's */
 };
 
 struct wire_header {
@@ -68,6 +69,17 @@ struct wire_narrowed {
 	const char *text;
 };
 
+/*
+ * The supervisor connects for the processes of the session, so the kernel names it as the peer of
+ * each.  A connection of its own begins with whose it is; the nonce, which the launcher gave the
+ * helper at the start, proves that the supervisor says so and no process that got hold of the socket.
+ */
+#define WIRE_NONCE 16
+struct wire_behalf {
+	uint8_t nonce[WIRE_NONCE];
+	int32_t pid;
+};
+
 /* Type of a frame with a good header, or -EPROTO. */
 int wire_type(const void *frame, size_t len);
 
@@ -81,6 +93,9 @@ int wire_put_narrow(void *frame, size_t cap, uint32_t image);
 int wire_get_narrow(const void *frame, size_t len, uint32_t *ret_image);
 int wire_put_narrowed(void *frame, size_t cap, const struct wire_narrowed *n);
 int wire_get_narrowed(const void *frame, size_t len, struct wire_narrowed *ret);
+
+int wire_put_behalf(void *frame, size_t cap, const struct wire_behalf *b);
+int wire_get_behalf(const void *frame, size_t len, struct wire_behalf *ret);
 
 /* Number of the image that name is the file of, or -EINVAL: one spelling for each. async-signal-safe. */
 int wire_image_number(const char *name);

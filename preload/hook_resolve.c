@@ -79,7 +79,7 @@ static void remember_list(const struct addrinfo *list, const char *host)
 		if (list->ai_family != AF_INET && list->ai_family != AF_INET6)
 			continue;
 		if (net_canonical(list->ai_addr, list->ai_addrlen, addr, &port))
-			names_remember(addr, host);
+			ring_name_put(session.ring, addr, host);
 	}
 }
 
@@ -136,7 +136,7 @@ static void remember_host(const struct hostent *h, const char *host)
 			memcpy(addr, *a, 16);
 		else
 			return;
-		names_remember(addr, host);
+		ring_name_put(session.ring, addr, host);
 	}
 }
 

@@ -88,7 +88,7 @@ static int check_inet(const struct net_dest *d)
 
 	if (!net_canonical((const struct sockaddr *)&d->addr, d->len, req.addr, &req.port))
 		return 0;
-	if (names_find(req.addr, host))
+	if (session.ring && ring_name_find(session.ring, req.addr, host))
 		req.host = host;
 	if (req.host)
 		text_str(&o, host);

@@ -29,14 +29,6 @@ int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, stru
  */
 bool net_canonical(const struct sockaddr *addr, size_t len, uint8_t ret[16], uint16_t *ret_port);
 
-/*
- * Which name was an address reached by?  A small table of this process, lock-free; the latest name
- * counts, the oldest entries are forgotten.  async-signal-safe.
- */
-void names_remember(const uint8_t addr[16], const char *name);
-/* Copies the name (LIMIT_HOST bytes). */
-bool names_find(const uint8_t addr[16], char *name);
-
 /* Judges a host name about to be looked up.  0 (also for NULL), -EACCES denied, -ENOENT or -ENAMETOOLONG
  * for what is none. */
 int resolve_name_check(const char *name);

@@ -1,15 +1,15 @@
 /*
- * Address -> name, as this process has looked them up.
+ * Address -> name, as the processes of the session have looked them up.
  *
  * Round-robin entries, each under a sequence number that is odd while it is written: readers
  * never wait, a torn entry is seen and skipped, a writer that finds an entry busy takes the next.
- * A fork in the middle of a write leaves one entry odd in the child for ever; it is skipped.
+ * A process that is killed in the middle of a write leaves one entry odd for ever; it is skipped.
  */
-#include "preload/net.h"
+#include "ring_names.h"
 
-#include <stdatomic.h>
+#include <string.h>
 
-#define NAMES	   128
+#define NAMES	   256
 #define NAME_WORDS (LIMIT_HOST / 8)
 #define ADDR_WORDS 2
 
@@ -20,8 +20,20 @@ struct name_entry {
 	_Atomic uint64_t name[NAME_WORDS];
 };
 
-static struct name_entry names[NAMES];
-static _Atomic uint64_t turns;
+struct name_table {
+	_Atomic uint64_t turns;
+	struct name_entry list[NAMES];
+};
+
+size_t ring_names_size(void)
+{
+	return sizeof(struct name_table);
+}
+
+static struct name_table *table_of(struct ring_header *h)
+{
+	return (struct name_table *)((char *)h + ring_names_at());
+}
 
 static void store_words(_Atomic uint64_t *to, const void *from, size_t words)
 {
@@ -42,10 +54,10 @@ static void load_words(void *to, const _Atomic uint64_t *from, size_t words)
 	}
 }
 
-static struct name_entry *entry_claim(uint64_t turn, uint64_t *ret_seq)
+static struct name_entry *entry_claim(struct name_table *t, uint64_t turn, uint64_t *ret_seq)
 {
 	for (unsigned i = 0; i < NAMES; i++) {
-		struct name_entry *e = &names[(turn + i) % NAMES];
+		struct name_entry *e = &t->list[(turn + i) % NAMES];
 		uint64_t seq = atomic_load_explicit(&e->seq, memory_order_relaxed);
 
 		*ret_seq = seq;
@@ -55,8 +67,9 @@ static struct name_entry *entry_claim(uint64_t turn, uint64_t *ret_seq)
 	return NULL;
 }
 
-void names_remember(const uint8_t addr[16], const char *name)
+void ring_name_put(struct ring_header *h, const uint8_t addr[16], const char *name)
 {
+	struct name_table *t = table_of(h);
 	size_t n = strlen(name);
 	char padded[LIMIT_HOST] = { 0 };
 	struct name_entry *e;
@@ -65,8 +78,8 @@ void names_remember(const uint8_t addr[16], const char *name)
 	if (n >= sizeof padded)
 		return;
 	memcpy(padded, name, n);
-	turn = atomic_fetch_add(&turns, 1) + 1;
-	e = entry_claim(turn, &seq);
+	turn = atomic_fetch_add(&t->turns, 1) + 1;
+	e = entry_claim(t, turn, &seq);
 	if (!e)
 		return;
 	atomic_thread_fence(memory_order_release);
@@ -95,17 +108,19 @@ static bool entry_read(const struct name_entry *e, const uint8_t addr[16], uint6
 	if (atomic_load_explicit(&e->seq, memory_order_relaxed) != seq)
 		return false;
 	memcpy(name, copy, sizeof copy);
+	name[sizeof copy - 1] = '\0';
 	*ret_turn = turn;
 	return true;
 }
 
-bool names_find(const uint8_t addr[16], char *name)
+bool ring_name_find(struct ring_header *h, const uint8_t addr[16], char *name)
 {
+	const struct name_table *t = table_of(h);
 	uint64_t newest = 0;
 
-	if (atomic_load_explicit(&turns, memory_order_relaxed) == 0)
+	if (atomic_load_explicit(&t->turns, memory_order_relaxed) == 0)
 		return false;
 	for (unsigned i = 0; i < NAMES; i++)
-		entry_read(&names[i], addr, newest, name, &newest);
+		entry_read(&t->list[i], addr, newest, name, &newest);
 	return newest != 0;
 }

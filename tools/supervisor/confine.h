@@ -1,0 +1,112 @@
+/*
+ * What holds the agent from the kernel's side, made before it starts: the floor (Landlock), the
+ * filter (seccomp), and what this kernel has of both.
+ *
+ *   probe    what this kernel can do       floor    which paths Landlock grants, from the policy
+ *   filter   the seccomp program           landlock the kernel's interface, by our own constants
+ *   confine  all of it put on, in the child
+ */
+#ifndef PALE_CONFINE_H
+#define PALE_CONFINE_H
+
+#include <linux/filter.h>
+#include <sys/types.h>
+
+#include "policy/image.h"
+
+/* --- probe.c ------------------------------------------------------------------------------------- */
+
+#define ABI_MAX 10 /* the newest Landlock ABI that we know (Linux 7.2) */
+
+struct kernel {
+	int landlock_abi;   /* 0: none; never above what --abi-max allows, or ABI_MAX */
+	bool listener;	    /* a notify listener can be had in this process tree */
+	bool addfd_send;    /* Linux 5.14 */
+	bool wait_killable; /* Linux 5.19 */
+	bool sync_wake_up;  /* Linux 6.6 */
+	bool pidfd_getfd;   /* Linux 5.6 */
+	int listener_error; /* why not: EBUSY taken, EINVAL or ENOSYS too old, EPERM forbidden */
+	int yama;	    /* ptrace_scope, -1: no Yama */
+	int userns;	    /* 1: unprivileged user namespaces work, 0: they do not; for doctor alone */
+};
+
+/* Asks the kernel itself, by its calls and never by its version; forks once for the listener.  0 or -errno.
+ * PALE_TEST_* variables are never read here: tests come by --abi-max and by real conditions. */
+int kernel_probe(int abi_max, struct kernel *ret);
+/* One sentence what `level` lacks here and what would give it, "" where it is reached. */
+const char *kernel_lacks(const struct kernel *k, enum level level, char *buf, size_t size);
+/* The highest level that is reached. */
+enum level kernel_level(const struct kernel *k);
+
+/* --- filter.c, bpf.c -------------------------------------------------------------------------------- */
+
+#define OWN_PIDS_MAX 4
+
+struct filter_setup {
+	enum level level;
+	uint64_t pass;	  /* of the gate; 0: closed */
+	enum reads reads; /* READS_FLOOR: read-only opens are left to Landlock */
+	int landlock_abi;
+	pid_t own[OWN_PIDS_MAX]; /* pale's processes: nothing from inside is aimed at them */
+	size_t n_own;
+};
+
+/* The program; the caller frees ret->filter.  0, -ENOMEM, -E2BIG. */
+int filter_build(const struct filter_setup *s, struct sock_fprog *ret);
+
+/* --- floor.c, landlock.c ------------------------------------------------------------------------------ */
+
+/* What a path and all below it grants. */
+#define FLOOR_READ  1u
+#define FLOOR_WRITE 2u /* read, write, create, remove, truncate, rename in and out */
+
+struct floor_rule {
+	char *path;
+	unsigned grants;
+};
+
+/* Owns its rules, sorted by path. */
+struct floor {
+	struct floor_rule *list;
+	size_t n, cap;
+};
+
+/*
+ * What Landlock shall grant, from the policy and the file system as it is now: reading of everything
+ * but what the policy denies by a literal path (the siblings of each such path's ancestors are granted
+ * one by one), writing of the literal writable roots.  A root above a denied path is granted by its
+ * children in the same way.  What a pattern denies, `readonly` and `keep`, the supervisor alone holds.
+ * Writable directories that do not exist are left out.  session_dir is pale's runtime directory: its
+ * image files are readable, its ring writable, nothing else.  0, -ENOMEM, -errno.  floor_done() in each case.
+ */
+int floor_plan(const struct image *img, const char *session_dir, struct floor *ret);
+void floor_done(struct floor *f);
+/* What the floor grants on a real path: FLOOR_READ | FLOOR_WRITE. */
+unsigned floor_grants(const struct floor *f, const char *path);
+/* The Landlock ABI here, 0 where there is none. */
+int landlock_abi(void);
+/* A ruleset with f's rules and every right, scope and port right of that ABI handled: a descriptor or -errno.
+ */
+int landlock_ruleset(const struct floor *f, int abi);
+/* Puts the ruleset on this thread; no_new_privs is set.  0 or -errno.  async-signal-safe. */
+int landlock_restrict(int ruleset);
+
+/* --- confine.c ------------------------------------------------------------------------------------------ */
+
+struct confine {
+	int ruleset; /* -1: none */
+	struct sock_fprog filter;
+	unsigned flags; /* of seccomp(2) */
+};
+
+/* In the parent.  0 or -errno; confine_done() in each case. */
+int confine_make(const struct kernel *k, const struct filter_setup *s, const struct floor *f,
+		 struct confine *ret);
+void confine_done(struct confine *c);
+/*
+ * In the child of a fork: closes what it inherited beyond 0 to 2 and pipes, sets no_new_privs, the
+ * parent-death signal, Landlock and the filter.  The notify listener or -errno.  async-signal-safe.
+ */
+int confine_self(const struct confine *c);
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * The supervisor: performs, after judging them by the session's own policy image, the system calls
+ * that did not come through the hooks.
+ *
+ *   notify    the loop: receive, dispatch by calls.def, answer once; threads and the watchdog
+ *   caller    the process that asks: its memory, directories, descriptors, umask, image
+ *   place     from its (dirfd, path) to a held place, by the one resolver
+ *   verdict   judge, ask, record, say
+ *   open names attrs exec sockets connect   one family of calls each
+ *
+ * Threads: one thread, the leader, waits for notifications and serves each to its end.  Before it
+ * does what may block (a FIFO, a connect, a question to a human) it passes the lead on by
+ * caller_may_block(), so somebody else receives while it waits.  What blocks without being expected to
+ * (a slow file system) is seen by supervisor_tick(), which makes a new leader.
+ *
+ * One answer: a handler *returns* its answer and the loop alone sends it, so no path through a
+ * handler can answer twice or not at all.  A call whose caller died is given up: the tick interrupts
+ * the thread that serves it (EINTR).
+ *
+ * Nothing that is read through a caller's pointer is read twice: a handler copies it once into the
+ * request that it judges and performs.
+ */
+#ifndef PALE_SUPERVISOR_H
+#define PALE_SUPERVISOR_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "policy/eval.h"
+#include "policy/image.h"
+#include "policy/resolve.h"
+#include "policy/ring.h"
+#include "policy/wire.h"
+
+#include "tools/supervisor/confine.h"
+
+/* --- for run.c and agentproc.c: notify.c ------------------------------------------------------------ */
+
+struct supervisor_setup {
+	enum level level;
+	const struct kernel *kernel;
+	const struct image *image;
+	struct ring_header *ring;	 /* the session's: claims; here for names and the rename counter */
+	struct ring_header *kernel_ring; /* the supervisor's own, which no process of the session can reach */
+	const char *session_dir;	 /* runtime directory */
+	const char *preload;		 /* path of libpale.so */
+	const struct floor *floor;
+	uint8_t nonce[WIRE_NONCE];
+	pid_t root; /* the agent */
+};
+
+struct supervisor;
+/* Takes over the listener and starts serving.  setup's pointers outlive it.  0 or -errno. */
+int supervisor_start(const struct supervisor_setup *setup, int listener, struct supervisor **ret);
+/* Each 100 ms, from the main thread: gives up calls of the dead, replaces a leader that is stuck. */
+void supervisor_tick(struct supervisor *s);
+/* The helper says that process pid lives under image `number` from now on.  0 or -errno. */
+int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number);
+/* Stops serving: what is still asked gets ENOSYS.  Joins the threads, bounded. */
+void supervisor_stop(struct supervisor *s);
+
+struct supervisor_counts {
+	uint64_t carried; /* calls */
+	uint64_t denied;
+};
+void supervisor_count(const struct supervisor *s, struct supervisor_counts *ret);
+
+/* --- answers -------------------------------------------------------------------------------------------- */
+
+enum answer_kind { ANSWER_ERRNO, ANSWER_VALUE, ANSWER_FD, ANSWER_CONTINUE };
+
+struct answer {
+	enum answer_kind kind;
+	int error;    /* ERRNO: positive */
+	long value;   /* VALUE */
+	int fd;	      /* FD: injected, then closed by the loop */
+	bool cloexec; /* FD */
+};
+
+/* r is a system call's result here: >= 0 a value, else -errno. */
+static inline struct answer answer_result(long r)
+{
+	if (r < 0)
+		return (struct answer){ .kind = ANSWER_ERRNO, .error = (int)-r };
+	return (struct answer){ .kind = ANSWER_VALUE, .value = r };
+}
+
+static inline struct answer answer_fd(int fd, bool cloexec)
+{
+	if (fd < 0)
+		return answer_result(fd);
+	return (struct answer){ .kind = ANSWER_FD, .fd = fd, .cloexec = cloexec };
+}
+
+/* The kernel performs it: only where the verdict stands on registers, or where the floor holds the same
+ * bound. */
+static inline struct answer answer_continue(void)
+{
+	return (struct answer){ .kind = ANSWER_CONTINUE };
+}
+
+/* --- the caller: caller.c
+ * ----------------------------------------------------------------------------------- */
+
+/* One carried call, from receipt to answer. */
+struct caller {
+	struct supervisor *sup;
+	uint64_t id;
+	pid_t tid;
+	int nr;
+	uint64_t arg[6];
+	pid_t tgid;	    /* 0: not looked up yet */
+	struct image image; /* what holds in that process */
+	uint32_t image_number;
+	int slot; /* the loop's */
+};
+
+/* Every reading function checks afterwards that the call still waits: what it read is the caller's own. */
+
+/* len bytes at addr.  0, -EFAULT, -ESRCH (it is gone). */
+int caller_read(struct caller *c, uint64_t addr, void *buf, size_t len);
+/* A string: its length, -EFAULT, -ENAMETOOLONG (not terminated within size), -ESRCH. */
+int caller_string(struct caller *c, uint64_t addr, char *buf, size_t size);
+/* Its working directory (AT_FDCWD) or directory descriptor, O_PATH; the caller of this closes it.  -EBADF,
+ * -ENOTDIR, -ESRCH. */
+int caller_dir(struct caller *c, int dirfd);
+/* A duplicate of its descriptor (pidfd_getfd, Linux 5.6): the same open file.  -EBADF. */
+int caller_fd(struct caller *c, int fd);
+pid_t caller_tgid(struct caller *c);
+/* Its umask, -errno. */
+int caller_umask(struct caller *c);
+/* Its controlling terminal's device number, 0 where it has none. */
+dev_t caller_tty(struct caller *c);
+/* The hooks are loaded in it: its maps name libpale.so.  Costs a look: only for what is denied. */
+bool caller_is_hooked(struct caller *c);
+/* The call still waits. */
+bool caller_alive(const struct caller *c);
+/* pid (a thread or process id) belongs to the session: it descends from the agent. */
+bool session_has_pid(const struct supervisor *s, pid_t pid);
+/* Finds the image that holds in the caller: the session's, or a nested run's by descent.  An orphan of
+ * whom nobody knows where it comes from, in a session that has nested images, is held by each of them. */
+void caller_find_image(struct caller *c);
+
+/* What follows may block: the lead is passed on.  False where too many do already: answer EAGAIN. */
+bool caller_may_block(struct caller *c);
+
+/* --- where: place.c ---------------------------------------------------------------------------------------
+ */
+
+/*
+ * A path of the caller's, read once and held.  base is the directory a relative path starts from
+ * (or -1), r the place, both closed by place_done().
+ */
+struct place {
+	char raw[LIMIT_PATH]; /* the argument to the letter */
+	int base;
+	struct resolved r;
+};
+
+/* Reads the path at addr and the directory it starts from; nothing is resolved yet.  0 or -errno. */
+int place_read(struct place *p, struct caller *c, int dirfd, uint64_t addr);
+/* The same for a text that is known ("/proc/self/fd/N"). */
+int place_from(struct place *p, struct caller *c, int dirfd, const char *path);
+/* Resolves it as the caller would: /proc/self is its own.  0 or -errno. */
+int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow);
+/* The lexical absolute path, for the near way: its length, or -errno (`..`, too long, unknown): then resolve.
+ */
+int place_lexical(struct place *p, struct caller *c, char *buf, size_t size);
+void place_done(struct place *p);
+/* The place lies on procfs in the directory of a process that is none of the session's, and what is named
+ * there shows more than everybody may see. */
+bool place_is_foreign(const struct place *p, struct caller *c);
+
+/* --- may it: verdict.c
+ * --------------------------------------------------------------------------------------- */
+
+/* The caller's image's verdict.  Nothing is asked or recorded. */
+struct decision verdict_of(struct caller *c, const struct request *req);
+/*
+ * What follows from a verdict: the helper is asked (the lead is passed on), it is recorded as via=kernel,
+ * a denial is said on the caller's stderr.  True = allowed.
+ */
+bool verdict_conclude(struct caller *c, const struct request *req, const char *target, struct decision d);
+/* Both. */
+bool verdict_judge(struct caller *c, const struct request *req, const char *target);
+/* Denied for a reason that is no rule; recorded and said. */
+void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why);
+/* A note for the record that is written next for this caller. */
+void verdict_note(struct caller *c, enum ring_note note);
+/* A process seen for the first time, for the count of who is hooked and who is not. */
+void verdict_attach(struct caller *c, const char *exe, enum ring_note note);
+/*
+ * The kernel's own answers come before a denial: -ENOENT, -EEXIST, -ENOTEMPTY..., 0 where it is up to
+ * the policy.
+ */
+int verdict_earlier(const struct decision *d, const struct request *req, const struct resolved *r);
+
+/* --- the handlers, by calls.def
+ * ---------------------------------------------------------------------------------- */
+
+struct answer carry_exec(struct caller *c);   /* exec.c, exec_verify.c */
+struct answer carry_open(struct caller *c);   /* open.c */
+struct answer carry_unlink(struct caller *c); /* names.c */
+struct answer carry_rename(struct caller *c);
+struct answer carry_link(struct caller *c);
+struct answer carry_make(struct caller *c);
+struct answer carry_truncate(struct caller *c);
+struct answer carry_chmod(struct caller *c); /* attrs.c */
+struct answer carry_chown(struct caller *c);
+struct answer carry_utime(struct caller *c);
+struct answer carry_xattr(struct caller *c);
+struct answer carry_fileattr(struct caller *c);
+struct answer carry_ioctl(struct caller *c);
+struct answer carry_connect(struct caller *c); /* connect.c */
+struct answer carry_sendto(struct caller *c);
+struct answer carry_bind(struct caller *c); /* sockets.c */
+struct answer carry_listen(struct caller *c);
+struct answer carry_socket(struct caller *c);
+
+#endif
