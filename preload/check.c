@@ -71,32 +71,12 @@ void spot_done(struct spot *s)
 	s->scratch = NULL;
 }
 
-static bool name_exists(int dirfd, const char *name)
+/* st_mode of what lies there, 0 where nothing does. */
+static unsigned mode_of(int dirfd, const char *name)
 {
 	struct stat st;
 
-	return raw4(SYS_newfstatat, dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* The operation makes its name anew, and the kernel says EEXIST before anything about rights. */
-static bool op_creates(enum op op)
-{
-	return op == OP_MKDIR || op == OP_SYMLINK || op == OP_MKNOD;
-}
-
-/*
- * Errors of existence come before ours: a denied unlink of nothing is ENOENT, a denied mkdir of
- * something EEXIST (mkdir -p lives on that).  0 where the answer is up to the policy.
- */
-static int existence_error(enum op op, unsigned access, int dirfd, const char *name)
-{
-	bool exists = name_exists(dirfd, name);
-
-	if (op_creates(op))
-		return exists ? -EEXIST : 0;
-	if (exists || (access & ACCESS_WRITE && (op == OP_WRITE || op == OP_RENAME || op == OP_LINK)))
-		return 0;
-	return -ENOENT;
+	return raw4(SYS_newfstatat, dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode : 0;
 }
 
 /* "." and ".." apart. */
@@ -127,7 +107,7 @@ static bool has_entries(int dirfd, const char *name)
  */
 static int earlier_error(const struct decision *d, const struct request *req, const struct resolved *r)
 {
-	int e = existence_error(req->op, req->access, r->parent, r->name);
+	int e = op_existence(req->op, req->access, mode_of(r->parent, r->name));
 
 	if (e == 0 && d->reason == REASON_ANCESTOR && req->op == OP_DELETE && has_entries(r->parent, r->name))
 		return -ENOTEMPTY;

@@ -43,6 +43,7 @@
 
 #include "policy/buf.h"
 #include "policy/eval.h"
+#include "policy/fileop.h"
 #include "policy/resolve.h"
 #include "policy/ring.h"
 #include "preload/raw.h"
@@ -177,8 +178,6 @@ void spot_done(struct spot *s);
  */
 int check_fd(enum op op, int fd);
 
-/* What open(2) with these flags does to its file. */
-unsigned open_access(int flags);
 /* The whole of open: judged, held, done.  fd or -errno. */
 int check_open(int dirfd, const char *path, int flags, unsigned mode);
 

@@ -11,36 +11,11 @@
 
 #define TRY_FAR INT_MIN
 
-/* What openat2 takes; open(2) ignores the rest, openat2 refuses it. */
-#define OPEN_FLAGS                                                                                           \
-	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_ASYNC |     \
-	 O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_SYNC | O_PATH |       \
-	 O_TMPFILE)
-
-static bool open_creates(int flags)
-{
-	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
-}
-
-unsigned open_access(int flags)
-{
-	int mode = flags & O_ACCMODE;
-	unsigned access = mode == O_RDONLY   ? ACCESS_READ
-			  : mode == O_WRONLY ? ACCESS_WRITE
-					     : ACCESS_READ | ACCESS_WRITE;
-
-	if (open_creates(flags) || flags & O_TRUNC)
-		access |= ACCESS_WRITE;
-	return access;
-}
-
 static struct request open_request(int flags, const char *raw)
 {
 	unsigned access = open_access(flags);
 
-	return (struct request){ .op = access & ACCESS_WRITE ? OP_WRITE : OP_READ,
-				 .access = access,
-				 .raw = raw };
+	return (struct request){ .op = open_op(access), .access = access, .raw = raw };
 }
 
 static long open_plain(int dirfd, const char *path, int flags, unsigned mode)
@@ -84,21 +59,15 @@ static bool reopens_own(const struct resolved *r, unsigned access)
 	return (access & ~has) == 0;
 }
 
-/* The kernel's own answers come before ours; also a read-only O_CREAT of what exists is a read. */
-static int open_existence(const struct resolved *r, int flags, struct request *req)
+/* The kernel's own answers come before ours, and what exists is not created. */
+static int open_existing(const struct resolved *r, int flags, struct request *req)
 {
 	struct stat st;
 	bool exists = raw4(SYS_newfstatat, r->parent, r->name, &st, r->magic ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
+	int e = open_existence(flags, exists ? st.st_mode : 0, &req->access);
 
-	if (!exists)
-		return flags & O_CREAT ? 0 : -ENOENT;
-	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
-		return -EEXIST;
-	if (S_ISDIR(st.st_mode) && (flags & O_ACCMODE) != O_RDONLY && (flags & O_TMPFILE) != O_TMPFILE)
-		return -EISDIR;
-	if ((flags & O_TMPFILE) != O_TMPFILE)
-		*req = open_request(flags & ~O_CREAT, req->raw);
-	return 0;
+	req->op = open_op(req->access);
+	return e;
 }
 
 static int open_judged(int dirfd, const char *path, int flags, unsigned mode, struct resolved *r)
@@ -111,9 +80,9 @@ static int open_judged(int dirfd, const char *path, int flags, unsigned mode, st
 
 	if (e < 0)
 		return e;
-	if (r->trailing_slash && open_creates(flags) && flags & O_CREAT)
+	if (r->trailing_slash && flags & O_CREAT)
 		return -EISDIR;
-	e = open_existence(r, flags, &req);
+	e = open_existing(r, flags, &req);
 	if (e < 0)
 		return e;
 	req.path = r->path;

@@ -1,0 +1,64 @@
+/*
+ * What a call does to its file.  Flags and modes in, accesses and errors out.
+ */
+#include "fileop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* O_TMPFILE holds O_DIRECTORY's bit too. */
+static bool is_tmpfile(int flags)
+{
+	return (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+bool open_creates(int flags)
+{
+	return flags & O_CREAT || is_tmpfile(flags);
+}
+
+unsigned open_access(int flags)
+{
+	int mode = flags & O_ACCMODE;
+	unsigned access = mode == O_RDONLY   ? ACCESS_READ
+			  : mode == O_WRONLY ? ACCESS_WRITE
+					     : ACCESS_READ | ACCESS_WRITE;
+
+	if (open_creates(flags) || flags & O_TRUNC)
+		access |= ACCESS_WRITE;
+	return access;
+}
+
+enum op open_op(unsigned access)
+{
+	return access & ACCESS_WRITE ? OP_WRITE : OP_READ;
+}
+
+int open_existence(int flags, unsigned mode, unsigned *ret_access)
+{
+	*ret_access = open_access(flags);
+	if (mode == 0)
+		return flags & O_CREAT ? 0 : -ENOENT;
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return -EEXIST;
+	if (is_tmpfile(flags))
+		return 0;
+	*ret_access = open_access(flags & ~O_CREAT);
+	return S_ISDIR(mode) && *ret_access & ACCESS_WRITE ? -EISDIR : 0;
+}
+
+/* The operation makes its name anew, and the kernel says EEXIST before anything about rights. */
+static bool op_creates(enum op op)
+{
+	return op == OP_MKDIR || op == OP_SYMLINK || op == OP_MKNOD;
+}
+
+int op_existence(enum op op, unsigned access, unsigned mode)
+{
+	if (op_creates(op))
+		return mode ? -EEXIST : 0;
+	if (mode || (access & ACCESS_WRITE && (op == OP_WRITE || op == OP_RENAME || op == OP_LINK)))
+		return 0;
+	return -ENOENT;
+}
