@@ -71,12 +71,17 @@ void supervisor_count(const struct supervisor *s, struct supervisor_counts *ret)
 
 enum answer_kind { ANSWER_ERRNO, ANSWER_VALUE, ANSWER_FD, ANSWER_CONTINUE };
 
+struct caller;
+
+/* Zeroed it is an error without a number, which the loop sends as EPERM. */
 struct answer {
 	enum answer_kind kind;
 	int error;    /* ERRNO: positive */
 	long value;   /* VALUE */
 	int fd;	      /* FD: injected, then closed by the loop */
 	bool cloexec; /* FD */
+	/* Called by the same thread right after the answer was sent, or NULL; the call waits no more. */
+	void (*after)(struct caller *c);
 };
 
 /* r is a system call's result here: >= 0 a value, else -errno. */
@@ -101,8 +106,10 @@ static inline struct answer answer_continue(void)
 	return (struct answer){ .kind = ANSWER_CONTINUE };
 }
 
-/* --- the caller: caller.c
- * ----------------------------------------------------------------------------------- */
+/* --- the caller: caller.c --- */
+
+struct worker; /* the thread that serves it: notify.h */
+struct proc;   /* what is remembered of the task from one call to the next: notify.h */
 
 /* One carried call, from receipt to answer. */
 struct caller {
@@ -114,14 +121,27 @@ struct caller {
 	pid_t tgid;	    /* 0: not looked up yet */
 	struct image image; /* what holds in that process */
 	uint32_t image_number;
-	int slot; /* the loop's */
+	bool is_orphan;	     /* every image holds, image_number is 0 */
+	enum ring_note note; /* of the next record */
+	struct worker *worker;
+	struct proc *proc; /* NULL: not looked up yet */
 };
+
+/* What the session was set up with. */
+const struct supervisor_setup *session_setup(const struct supervisor *s);
+/*
+ * Memory for the length of the call, of this thread: not cleared, given back by itself.  NULL beyond
+ * CALLER_SCRATCH in all.
+ */
+#define CALLER_SCRATCH (1u << 20)
+void *caller_scratch(struct caller *c, size_t size);
 
 /* Every reading function checks afterwards that the call still waits: what it read is the caller's own. */
 
-/* len bytes at addr.  0, -EFAULT, -ESRCH (it is gone). */
+/* len bytes at addr.  0, -EFAULT, -ESRCH (it is gone), -EPERM (not to be read: a program without read
+ * permission is not dumpable). */
 int caller_read(struct caller *c, uint64_t addr, void *buf, size_t len);
-/* A string: its length, -EFAULT, -ENAMETOOLONG (not terminated within size), -ESRCH. */
+/* A string: its length, -ENAMETOOLONG (not terminated within size), or as caller_read(). */
 int caller_string(struct caller *c, uint64_t addr, char *buf, size_t size);
 /* Its working directory (AT_FDCWD) or directory descriptor, O_PATH; the caller of this closes it.  -EBADF,
  * -ENOTDIR, -ESRCH. */
@@ -129,6 +149,8 @@ int caller_dir(struct caller *c, int dirfd);
 /* A duplicate of its descriptor (pidfd_getfd, Linux 5.6): the same open file.  -EBADF. */
 int caller_fd(struct caller *c, int fd);
 pid_t caller_tgid(struct caller *c);
+/* /proc/TID held O_PATH, borrowed for the length of the call: it never becomes another task's.  -errno. */
+int caller_proc(struct caller *c);
 /* Its umask, -errno. */
 int caller_umask(struct caller *c);
 /* Its controlling terminal's device number, 0 where it has none. */
