@@ -14,12 +14,20 @@
 
 #define TRY_FAR INT_MIN
 
+/* With a supervisor behind us, every call is one that it may be left to; only a look-up of a name is none. */
+static bool is_left_down(const struct request *req, const struct decision *d)
+{
+	return d->verdict != VERDICT_DENY && req->op != OP_RESOLVE && level_now() != LEVEL_HOOKS;
+}
+
 /* What follows from a verdict: the helper is asked, the record written, a denial said. */
 static bool conclude(const struct request *req, const char *target, struct decision d)
 {
 	struct answer a;
 	int saved = errno;
 
+	if (is_left_down(req, &d))
+		return true;
 	a.text[0] = a.approval[0] = '\0';
 	if (d.verdict == VERDICT_ASK) {
 		say_asking(req, target);

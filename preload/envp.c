@@ -142,7 +142,7 @@ char **env_repair(struct env_arena *arena, char *const envp[])
 	struct out o;
 
 	arena->map = NULL;
-	if (!judging() || !session.self[0] || env_is_intact(envp))
+	if (!in_session() || !session.self[0] || env_is_intact(envp))
 		return (char **)envp;
 	for (; envp && envp[n]; n++) {
 		v = value_of(envp[n], PRELOAD_KEY);

@@ -21,7 +21,7 @@ static int check_two(const char *name, const char *domain)
 	char both[2 * LIMIT_HOST];
 	struct out o = out_of(both, sizeof both);
 
-	if (!judging() || !name || !domain)
+	if (!in_session() || !name || !domain)
 		return resolve_name_check(name);
 	text_str(&o, name);
 	text_str(&o, ".");
@@ -63,7 +63,7 @@ static int check_packet(const unsigned char *msg, int len)
 {
 	char name[LIMIT_HOST];
 
-	if (!judging())
+	if (!in_session())
 		return resolve_name_check(NULL);
 	if (!msg || question_name(msg, len, name) < 0)
 		return -EPROTO;

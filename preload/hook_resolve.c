@@ -94,7 +94,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 	int r;
 
 	want_real();
-	if (!judging() || !node || (hints && hints->ai_flags & AI_NUMERICHOST) || is_numeric(node))
+	if (!in_session() || !node || (hints && hints->ai_flags & AI_NUMERICHOST) || is_numeric(node))
 		return real.getaddrinfo(node, service, hints, res);
 	r = name_check(node, host);
 	if (r < 0)
@@ -111,7 +111,7 @@ int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *sevp)
 	char host[LIMIT_HOST];
 
 	want_real();
-	if (!judging() || !list)
+	if (!in_session() || !list)
 		return real.getaddrinfo_a(mode, list, n, sevp);
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i] ? list[i]->ar_name : NULL;
@@ -147,7 +147,7 @@ static int hostent_check(const char *name, char host[LIMIT_HOST])
 
 	host[0] = '\0';
 	want_real();
-	if (!judging() || !name || is_numeric(name))
+	if (!in_session() || !name || is_numeric(name))
 		return 0;
 	r = name_check(name, host);
 	if (r < 0)
@@ -226,5 +226,5 @@ int resolve_name_check(const char *name)
 	char host[LIMIT_HOST];
 
 	want_real();
-	return judging() && name ? name_check(name, host) : 0;
+	return in_session() && name ? name_check(name, host) : 0;
 }

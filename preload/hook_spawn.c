@@ -157,7 +157,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 
 	if (!real.posix_spawn)
 		real_init();
-	if (!judging())
+	if (!in_session())
 		return real.posix_spawn(pid, path, fa, attr, argv, envp);
 	return spawn_judged(&s, SPAWN_PATH, path, argv, envp);
 }
@@ -169,7 +169,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 
 	if (!real.posix_spawnp)
 		real_init();
-	if (!judging())
+	if (!in_session())
 		return real.posix_spawnp(pid, file, fa, attr, argv, envp);
 	return spawn_judged(&s, SPAWN_SEARCH, file, argv, envp);
 }
@@ -183,7 +183,7 @@ int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *fa, int fd, con
 
 	if (!real.posix_spawn_file_actions_addopen)
 		real_init();
-	if (!judging() || flags & O_PATH)
+	if (!in_session() || flags & O_PATH)
 		return real.posix_spawn_file_actions_addopen(fa, fd, path, flags, mode);
 	dir = spawn_cwd(fa, WALK_DIRS);
 	r = check_child_open(dir, path, flags);
@@ -281,7 +281,7 @@ int system(const char *command)
 
 	if (!real.system)
 		real_init();
-	if (!judging() || !command)
+	if (!in_session() || !command)
 		return real.system(command);
 	r = shell_check(command);
 	if (r < 0)
@@ -301,7 +301,7 @@ FILE *popen(const char *command, const char *mode)
 
 	if (!real.popen)
 		real_init();
-	if (!judging() || !command || !mode)
+	if (!in_session() || !command || !mode)
 		return real.popen(command, mode);
 	r = shell_check(command);
 	if (r == 0 && !shell_words(&w, command))
@@ -323,7 +323,7 @@ int wordexp(const char *words, wordexp_t *ret, int flags)
 {
 	if (!real.wordexp)
 		real_init();
-	if (judging() && words && !(flags & WRDE_NOCMD) && (strstr(words, "$(") || strchr(words, '`')) &&
+	if (in_session() && words && !(flags & WRDE_NOCMD) && (strstr(words, "$(") || strchr(words, '`')) &&
 	    (!env_is_intact(environ) || shell_check(words) < 0))
 		flags |= WRDE_NOCMD;
 	return real.wordexp(words, ret, flags);

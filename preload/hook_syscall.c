@@ -79,10 +79,10 @@ TWIN(sendmmsg, sendmmsg(FD(0), (struct mmsghdr *)a[1], UINT(2), FD(3)))
 TWIN(fchmodat, fchmodat(FD(0), PATH(1), UINT(2), 0))
 
 /* libuv and Tokio fall back when they are told that there is no io_uring. */
-TWIN(no_uring, (judging() ? fail(-ENOSYS) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
+TWIN(no_uring, (in_session() ? fail(-ENOSYS) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
 
 /* Ground: see hook_ground.c. */
-TWIN(no_ground, (judging() ? fail(-EPERM) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
+TWIN(no_ground, (in_session() ? fail(-EPERM) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
 
 #ifdef SYS_utime
 TWIN(utime, utime(PATH(0), (const struct utimbuf *)a[1]))
@@ -91,7 +91,7 @@ TWIN(futimesat, futimesat(FD(0), PATH(1), (const struct timeval *)a[2]))
 #endif
 
 /* A handle names a file without a path that could be judged. */
-TWIN(no_handle, (judging() ? fail(-EPERM) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
+TWIN(no_handle, (in_session() ? fail(-EPERM) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
 
 typedef long (*twin_fn)(const long *a);
 
@@ -210,7 +210,7 @@ long syscall(long nr, ...)
 	a[6] = nr;
 	if (row < sizeof twins / sizeof twins[0] && twins[row])
 		return twins[row](a);
-	if (nr & OTHER_ABI && nr > 0 && judging())
+	if (nr & OTHER_ABI && nr > 0 && in_session())
 		return fail(-ENOSYS);
 	return libc_result(raw6(nr, a[0], a[1], a[2], a[3], a[4], a[5]));
 }

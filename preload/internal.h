@@ -79,12 +79,27 @@ static inline int state_now(void)
 	return __atomic_load_n((const int *)&session.state, __ATOMIC_RELAXED);
 }
 
-/* True where the hook has to judge (LIVE or BROKEN). */
-static inline bool judging(void)
+/* True inside a session (LIVE or BROKEN). */
+static inline bool in_session(void)
 {
 	int s = state_now();
 
 	return s == STATE_LIVE || s == STATE_BROKEN;
+}
+
+/* What stands behind the hooks; where that cannot be told nothing does. */
+static inline enum level level_now(void)
+{
+	return state_now() == STATE_LIVE ? (enum level)session.img.h->level : LEVEL_HOOKS;
+}
+
+/*
+ * True where the hook has to judge a call.  At level strict the supervisor alone does: the call goes down
+ * with the caller's own words.  (Names to be looked up are no call: they are judged in any session.)
+ */
+static inline bool judging(void)
+{
+	return in_session() && level_now() != LEVEL_STRICT;
 }
 
 /* --- libc functions that a hook hands on to, resolved once by the constructor (real.c) --------- */
@@ -184,7 +199,9 @@ int check_open(int dirfd, const char *path, int flags, unsigned mode);
 /*
  * Judges a finished canonical request: evaluates, asks the helper where the verdict is ask,
  * records, and on denial says so on stderr.  target is what people read (path, argv line,
- * host:port).  True = allowed.  async-signal-safe, vfork-safe, errno kept.
+ * host:port).  True = go on.  At level full that means: make the plain call, with the caller's own
+ * words; the supervisor asks, performs and records it, so only a denial ends here.  (But for a
+ * look-up of a name, which is no call.)  async-signal-safe, vfork-safe, errno kept.
  */
 bool judge(const struct request *req, const char *target);
 /* Judged already (by the caller, with reason): records and says a denial, with why in words where not "". */
