@@ -90,6 +90,8 @@ int landlock_abi(void);
 int landlock_ruleset(const struct floor *f, int abi);
 /* Puts the ruleset on this thread; no_new_privs is set.  0 or -errno.  async-signal-safe. */
 int landlock_restrict(int ruleset);
+/* What a negative errno of these two means, for people; -E2BIG is one layer too many. */
+const char *landlock_why(int error);
 
 /* --- confine.c ------------------------------------------------------------------------------------------ */
 
