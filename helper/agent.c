@@ -68,14 +68,14 @@ static int handle(struct helper *h, struct conn *c, size_t len, int fd)
 
 void agent_ready(struct helper *h, struct conn *c)
 {
-	_cleanup_close_ int fd = -1;
-	ssize_t n = packet_receive(c->fd, h->frame, sizeof(h->frame), &fd, 0);
+	_cleanup_passed_ struct passed passed = { .max = 1 };
+	ssize_t n = packet_receive(c->fd, h->frame, sizeof(h->frame), &passed, 0);
 
 	if (n == -EAGAIN)
 		return;
 	c->deadline_ns = 0;
 	/* Whoever waits has nothing more to say: a second frame is no better than hanging up. */
-	if (n <= 0 || c->waits || handle(h, c, (size_t)n, fd) < 0) {
+	if (n <= 0 || c->waits || handle(h, c, (size_t)n, passed.n > 0 ? passed.fd[0] : -1) < 0) {
 		broker_hangup(h, c);
 		conn_drop(h, c);
 	}

@@ -118,7 +118,7 @@ static struct approval *card_new(struct helper *h, struct conn *c, const struct 
 	ap->until_ns = clock_boot_ns() + img->h->timeout_s * NS_S;
 	ap->target = target_of(req);
 	ap->cwd = strdup(req->cwd ? req->cwd : "");
-	ap->exe = strdup(procs_find(&h->procs, c->pid)->exe);
+	ap->exe = strdup(procs_find(&h->feed[FEED_HOOK].procs, c->pid)->exe);
 	ap->rule = strdup(rule);
 	memcpy(ap->print, print, sizeof(ap->print));
 	if (!ap->target || !ap->cwd || !ap->exe || !ap->rule || random_hex(ap->id, 16) < 0) {

@@ -125,7 +125,7 @@ static void record_attach(struct helper *h, const struct ring_record *r)
 				 .via = "hook",
 				 .detail = "the agent is hooked" };
 
-	procs_attach(&h->procs, r->pid, r->ppid, r->exe);
+	procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
 	if (r->pid == h->root_pid)
 		(void)ledger_append(&h->ledger, &e);
 }
@@ -143,7 +143,7 @@ static void drain_one(struct helper *h, struct ring_record *r, uint64_t now_ns)
 		r->verdict = VERDICT_DENY;
 		h->ledger.denied++;
 	}
-	proc = procs_find(&h->procs, r->pid);
+	proc = procs_find(&h->feed[FEED_HOOK].procs, r->pid);
 	key = key_of(h, r, proc->exe);
 	if (!fold_repeat(&h->fold, key))
 		record_decision(h, r, proc, key, now_ns);
@@ -175,15 +175,15 @@ static void record_cut(struct helper *h)
 
 static void report_losses(struct helper *h)
 {
-	uint64_t lost = atomic_load(&h->ring->lost);
+	uint64_t lost = atomic_load(&h->feed[FEED_HOOK].ring->lost);
 
-	if (lost > h->ring_lost_seen)
-		record_loss(h, lost - h->ring_lost_seen, "the ring was full");
-	h->ring_lost_seen = lost;
-	if (h->reader.lost > h->reader_lost_seen)
-		record_loss(h, h->reader.lost - h->reader_lost_seen,
+	if (lost > h->feed[FEED_HOOK].ring_lost_seen)
+		record_loss(h, lost - h->feed[FEED_HOOK].ring_lost_seen, "the ring was full");
+	h->feed[FEED_HOOK].ring_lost_seen = lost;
+	if (h->feed[FEED_HOOK].reader.lost > h->feed[FEED_HOOK].reader_lost_seen)
+		record_loss(h, h->feed[FEED_HOOK].reader.lost - h->feed[FEED_HOOK].reader_lost_seen,
 			    "their writers died or stalled while writing");
-	h->reader_lost_seen = h->reader.lost;
+	h->feed[FEED_HOOK].reader_lost_seen = h->feed[FEED_HOOK].reader.lost;
 }
 
 size_t drain_turn(struct helper *h)
@@ -194,7 +194,7 @@ size_t drain_turn(struct helper *h)
 
 	if (ringmap_mend(h, now))
 		record_cut(h);
-	while (n < DRAIN_MAX && ring_read(&h->reader, now, is_alive, &r) == 1) {
+	while (n < DRAIN_MAX && ring_read(&h->feed[FEED_HOOK].reader, now, is_alive, &r) == 1) {
 		drain_one(h, &r, now);
 		n++;
 	}
@@ -205,7 +205,7 @@ size_t drain_turn(struct helper *h)
 
 static bool ring_is_empty(const struct helper *h)
 {
-	return atomic_load(&h->ring->head) == atomic_load(&h->ring->tail);
+	return atomic_load(&h->feed[FEED_HOOK].ring->head) == atomic_load(&h->feed[FEED_HOOK].ring->tail);
 }
 
 void drain_all(struct helper *h)
@@ -223,8 +223,8 @@ void drain_all(struct helper *h)
 		nanosleep(&ms, NULL);
 	}
 	/* Whoever is still writing is given up: two looks, a long second apart by this clock. */
-	for (; left > 0 && (ring_read(&h->reader, 1, is_alive, &r) == 1 ||
-			    ring_read(&h->reader, UINT64_MAX, is_alive, &r) == 1);
+	for (; left > 0 && (ring_read(&h->feed[FEED_HOOK].reader, 1, is_alive, &r) == 1 ||
+			    ring_read(&h->feed[FEED_HOOK].reader, UINT64_MAX, is_alive, &r) == 1);
 	     left--)
 		drain_one(h, &r, clock_boot_ns());
 	report_losses(h);

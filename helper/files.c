@@ -117,8 +117,8 @@ static json_t *description(const struct helper *h)
 			 (int)(h->root_pid > 0 ? h->root_pid : h->launcher_pid), "helper_pid", (int)getpid(),
 			 "started", h->started, "workspace", json_escaped(h->workspace, strlen(h->workspace)),
 			 "runtime_dir", json_escaped(h->runtime_dir, strlen(h->runtime_dir)), "state_dir",
-			 json_escaped(h->state_dir, strlen(h->state_dir)), "level", h->level, "preset",
-			 json_escaped(h->preset, strlen(h->preset)));
+			 json_escaped(h->state_dir, strlen(h->state_dir)), "level", level_name(h->level),
+			 "preset", json_escaped(h->preset, strlen(h->preset)));
 }
 
 /* Replaced in one step, so that a reader sees the old one or the new one. */
@@ -166,7 +166,7 @@ int files_create(struct helper *h, const char **ret_err)
 	if (r < 0)
 		return r;
 	*ret_err = "the ledger cannot be created";
-	return ledger_open(&h->ledger, h->state_fd, LEDGER_FILE, h->session, h->agent, h->level);
+	return ledger_open(&h->ledger, h->state_fd, LEDGER_FILE, h->session, h->agent, level_name(h->level));
 }
 
 int files_add_image(struct helper *h, uint32_t number, const struct image *img)

@@ -7,8 +7,8 @@
  *   session   the poll loop, the launcher's messages, end   agent    questions of the session's processes
  *   control   the operator's JSON-RPC                       taint    may this peer be an operator?
  *   approve   the queue as a value: no I/O, no clock        broker   the queue's I/O: records, answers
- *   drain     ring -> fold -> ledger                        fold     repeats become one record
- *   files     the session's directories                     ringmap  the ring's mapping, cut or whole
+ *   drain     rings -> fold -> ledger                       fold     repeats become one record
+ *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
  *   procs     pid -> program                                ledger   the file
  *   mask      secrets out of texts                          util     clocks, JSON packets
  *   narrow    the images of nested runs
@@ -70,12 +70,21 @@ int packet_send_json(int fd, json_t *j);
 /* An escaped JSON string of untrusted bytes (new reference), JSON null on ENOMEM. */
 json_t *json_escaped(const char *bytes, size_t len);
 
+/* Descriptors that come with a packet: as many as `max` says are taken and closed by passed_done(). */
+#define PASSED_MAX 2
+struct passed {
+	int fd[PASSED_MAX];
+	size_t n, max;
+};
+void passed_done(struct passed *p);
+#define _cleanup_passed_ __attribute__((cleanup(passed_done)))
+
 /*
  * Receives one packet without blocking.  Length (0 = the peer hung up) or -errno: -EAGAIN none
  * yet, -EMSGSIZE too long, -EPERM descriptors came with it that nobody asked for (closed) or the
- * writer is not the peer that connected.  *ret_fd takes one descriptor where it is not NULL.
+ * writer is not `writer` (0: whoever).  passed is NULL where none are wanted.
  */
-ssize_t packet_receive(int fd, char *buf, size_t size, int *ret_fd, pid_t writer);
+ssize_t packet_receive(int fd, char *buf, size_t size, struct passed *passed, pid_t writer);
 
 /* --- hygiene.c --- */
 
@@ -326,6 +335,23 @@ struct narrowed {
 	bool no_prompt;
 };
 
+/*
+ * Where records come from.  Those of the hooks are claims of the processes; the supervisor's are what
+ * it saw and did itself, in a ring that no process of the session can reach.
+ */
+enum feed_id { FEED_HOOK, FEED_KERNEL, FEEDS };
+
+struct feed {
+	const char *via;
+	struct ring_header *ring; /* NULL: not at this level */
+	struct ring_reader reader;
+	ring_alive_fn alive; /* of a writer; NULL: the writer is not who the record is about */
+	uint64_t ring_lost_seen, reader_lost_seen;
+	struct procs procs;	 /* which program a process is, by this feed */
+	struct ring_record next; /* read and not yet recorded, where has_next */
+	bool has_next;
+};
+
 enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };
 
 struct helper {
@@ -333,7 +359,9 @@ struct helper {
 	uid_t owner;
 	bool foreign;
 	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd, ring_fd;
-	char *session, *agent, *level, *runtime_dir, *state_dir, *not_enforced;
+	enum level level;
+	uint8_t nonce[WIRE_NONCE]; /* the supervisor's, above level hooks */
+	char *session, *agent, *runtime_dir, *state_dir, *not_enforced, *facts;
 	char *preset, *workspace, *sources;
 	json_t *argv;
 	char started[32];
@@ -341,12 +369,10 @@ struct helper {
 	struct image image;
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;
-	struct ring_header *ring;
-	struct ring_reader reader;
-	uint64_t ring_lost_seen, reader_lost_seen, ring_mended_ns;
+	struct feed feed[FEEDS];
+	uint64_t ring_mended_ns;
 	struct ledger ledger;
 	struct fold fold;
-	struct procs procs;
 	struct queue queue;
 	struct taint baseline;
 	bool no_prompt; /* nobody can be asked */
@@ -394,10 +420,15 @@ struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid);
 void conn_drop(struct helper *h, struct conn *c);
 
 /*
- * ringmap.c: the ring's mapping, which the session's processes can cut short under us.
+ * ringmap.c: the mapping of the session's ring, which its processes can cut short under us.
  * ringmap_make() lays the ring out in the file fd, which stays the caller's.  0 or -errno.
  */
 int ringmap_make(struct helper *h, int fd);
+/*
+ * The supervisor's ring, laid out by the launcher in sealed memory: nobody can cut it.  0 or -EINVAL.
+ * fd stays the caller's.
+ */
+int ringmap_adopt(struct helper *h, int fd);
 /* After a cut: a whole and empty ring again.  True once for each cut. */
 bool ringmap_mend(struct helper *h, uint64_t now_ns);
 

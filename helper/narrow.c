@@ -179,7 +179,7 @@ static void record(struct helper *h, const struct conn *c, const struct inner *i
 					     [MODE_WORKSPACE_WRITE] = "workspace-write",
 					     [MODE_DANGER] = "danger" };
 	_cleanup_free_ char *detail = NULL;
-	const struct proc *who = procs_find(&h->procs, c->pid);
+	const struct proc *who = procs_find(&h->feed[FEED_HOOK].procs, c->pid);
 	struct event e = { .pid = c->pid,
 			   .ppid = who->ppid,
 			   .exe = who->exe,

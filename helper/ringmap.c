@@ -1,9 +1,11 @@
 /*
- * The ring's mapping.  Its file belongs to the session's owner as well, so a process inside can
- * cut it short, and then the next look at it raises SIGBUS.  That must cost what the ring held and
+ * The rings' mappings.  The file of the session's ring belongs to the session's owner as well, so a process
+ * inside can cut it short, and then the next look at it raises SIGBUS.  That must cost what the ring held and
  * not the session: the handler puts empty memory in the place of the mapping, which is the least
  * that lets the interrupted look go on, and the loop makes a whole ring of the file again.  Whoever
  * writes goes on in it; that there was a loss is a record.
+ *
+ * The supervisor's ring has no name and is sealed, so none of this can happen to it.
  */
 #include "helper.h"
 
@@ -51,9 +53,27 @@ int ringmap_make(struct helper *h, int fd)
 	guard.size = ring_size();
 	if (sigaction(SIGBUS, &sa, NULL) < 0)
 		return -errno;
-	h->ring = map;
-	ring_init(h->ring);
-	h->reader.h = h->ring;
+	ring_init(map);
+	h->feed[FEED_HOOK].ring = h->feed[FEED_HOOK].reader.h = map;
+	return 0;
+}
+
+int ringmap_adopt(struct helper *h, int fd)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW, has = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+	void *map;
+
+	if (has < 0 || (has & seals) != seals || fstat(fd, &st) < 0 || st.st_size != (off_t)ring_size())
+		return -EINVAL;
+	map = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	if (ring_check(map, ring_size()) < 0) {
+		(void)munmap(map, ring_size());
+		return -EINVAL;
+	}
+	h->feed[FEED_KERNEL].ring = h->feed[FEED_KERNEL].reader.h = map;
 	return 0;
 }
 
@@ -76,6 +96,8 @@ static bool is_cut(const struct helper *h)
 
 bool ringmap_mend(struct helper *h, uint64_t now_ns)
 {
+	struct feed *f = &h->feed[FEED_HOOK];
+
 	/* Once a second at most: what cut it may go on cutting, and a full file system stays full. */
 	if (now_ns - h->ring_mended_ns < NS_S || !is_cut(h))
 		return false;
@@ -85,10 +107,10 @@ bool ringmap_mend(struct helper *h, uint64_t now_ns)
 					       MAP_SHARED | MAP_FIXED, h->ring_fd, 0) == MAP_FAILED)
 		guard.cut = 1;
 	(void)madvise(guard.base, guard.size, MADV_RANDOM);
-	ring_init(h->ring);
-	atomic_store(&h->ring->root_pid, (int32_t)h->root_pid);
-	atomic_store(&h->ring->closed, h->state == SESSION_ENDING);
-	h->reader.next = h->reader.stuck_pos = h->reader.stuck_since_ns = 0;
-	h->ring_lost_seen = 0;
+	ring_init(f->ring);
+	atomic_store(&f->ring->root_pid, (int32_t)h->root_pid);
+	atomic_store(&f->ring->closed, h->state == SESSION_ENDING);
+	f->reader.next = f->reader.stuck_pos = f->reader.stuck_since_ns = 0;
+	f->ring_lost_seen = 0;
 	return true;
 }

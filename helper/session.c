@@ -65,7 +65,7 @@ static int on_agent(struct helper *h, json_t *msg)
 	if (pid <= 0 || pid > INT32_MAX || h->root_pid != 0)
 		return -EPROTO;
 	h->root_pid = (pid_t)pid;
-	(void)atomic_compare_exchange_strong(&h->ring->root_pid, &none, (int32_t)pid);
+	(void)atomic_compare_exchange_strong(&h->feed[FEED_HOOK].ring->root_pid, &none, (int32_t)pid);
 	(void)session_describe(h);
 	return 0;
 }
@@ -226,7 +226,7 @@ static int finish(struct helper *h)
 
 	close(h->agent_fd);
 	close(h->control_fd);
-	atomic_store(&h->ring->closed, 1);
+	atomic_store(&h->feed[FEED_HOOK].ring->closed, 1);
 	broker_cancel_all(h, "the session is over");
 	drain_all(h);
 	snprintf(detail, sizeof(detail), "%s; records=%llu denied=%llu lost=%llu turns=%llu", h->end_status,

@@ -1,5 +1,6 @@
 /*
- * The start of a session: one message with one descriptor, the bundle.  The policy is compiled
+ * The start of a session: one message with the bundle's descriptor and, above level hooks, that of
+ * the supervisor's ring.  The policy is compiled
  * before anything is created, and whatever goes wrong is told to the launcher in a sentence (a
  * policy's findings one by one) and leaves nothing behind.
  */
@@ -17,7 +18,7 @@
 #include "policy/parse.h"
 #include "policy/rule.h"
 
-#define START_VERSION 1
+#define START_VERSION 2
 #define BUNDLE_MAX    (64u << 20)
 #define DIAGS_BYTES   (48 * 1024)
 #define START_WAIT_MS 10000
@@ -86,6 +87,24 @@ static bool is_name(const char *s)
 	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
 }
 
+/* Level and nonce: the supervisor of a level that has one must be able to prove itself. */
+static const char *read_level(struct helper *h, json_t *msg)
+{
+	const char *level = json_string_value(json_object_get(msg, "level"));
+	const char *nonce = json_string_value(json_object_get(msg, "nonce"));
+	size_t len = 0;
+
+	h->level = level ? level_by_name(level) : LEVEL_COUNT;
+	if (h->level == LEVEL_COUNT)
+		return "the start message names no level that is known";
+	if (h->level == LEVEL_HOOKS)
+		return nonce ? "a nonce without a supervisor" : NULL;
+	if (!nonce || sodium_hex2bin(h->nonce, WIRE_NONCE, nonce, strlen(nonce), NULL, &len, NULL) < 0 ||
+	    len != WIRE_NONCE)
+		return "the start message lacks the supervisor's nonce";
+	return NULL;
+}
+
 static const char *read_message(struct helper *h, json_t *msg)
 {
 	const char *type = json_string_value(json_object_get(msg, "type"));
@@ -98,18 +117,17 @@ static const char *read_message(struct helper *h, json_t *msg)
 	h->session = text_member(msg, "session");
 	h->runtime_dir = text_member(msg, "runtime_dir");
 	h->state_dir = text_member(msg, "state_dir");
-	h->level = text_member(msg, "level");
 	h->not_enforced = text_member(msg, "not_enforced");
+	h->facts = text_member(msg, "facts");
 	h->agent = record_escape(agent ? agent : "", agent ? strlen(agent) : 0);
 	h->argv = json_incref(json_object_get(msg, "argv"));
 	if (!is_name(h->session))
 		return "the session's name is missing or holds more than letters, digits, dot, dash and "
 		       "underscore";
-	if (!h->runtime_dir || !h->state_dir || !h->not_enforced || !h->agent || !json_is_array(h->argv))
+	if (!h->runtime_dir || !h->state_dir || !h->not_enforced || !h->facts || !h->agent ||
+	    !json_is_array(h->argv))
 		return "the start message lacks a member";
-	if (!h->level || strcmp(h->level, "hooks") != 0)
-		return "this helper serves the level hooks only";
-	return NULL;
+	return read_level(h, msg);
 }
 
 int bundle_read(int fd, size_t max, char **ret, size_t *ret_len)
@@ -168,11 +186,23 @@ char *sources_text(const struct bundle *b, const char *preset)
 	return r < 0 ? NULL : out;
 }
 
-static int adopt_policy(struct helper *h, const struct bundle *b, const struct policy *p, struct diags *d)
+/* What the hooks say in calls that they allowed.  At `strict` nothing passes the filter so. */
+static int set_level(struct settings *s, enum level level)
+{
+	s->level = level;
+	while (level == LEVEL_FULL && s->pass == 0)
+		if (getrandom(&s->pass, sizeof(s->pass), 0) != (ssize_t)sizeof(s->pass))
+			return -EIO;
+	return 0;
+}
+
+static int adopt_policy(struct helper *h, const struct bundle *b, struct policy *p, struct diags *d)
 {
 	size_t size = 0;
-	int r = image_compile(p, NULL, d, &h->image_bytes, &size);
+	int r = set_level(&p->s, h->level);
 
+	if (r == 0)
+		r = image_compile(p, NULL, d, &h->image_bytes, &size);
 	if (r < 0)
 		return r;
 	r = image_open(&h->image, h->image_bytes, size, IMAGE_CHECK_HEADER);
@@ -224,7 +254,8 @@ static int first_record(struct helper *h)
 	};
 	int r;
 
-	if (asprintf(&detail, "level=%s; not enforced: %s; %s", h->level, h->not_enforced, h->sources) < 0)
+	if (asprintf(&detail, "level=%s; not enforced: %s; %s%s%s", level_name(h->level), h->not_enforced,
+		     h->facts, *h->facts ? "; " : "", h->sources) < 0)
 		return -ENOMEM;
 	e.detail = detail;
 	r = ledger_append(&h->ledger, &e);
@@ -261,25 +292,37 @@ static int set_up(struct helper *h)
 	return r < 0 ? refuse_errno(h, "the ledger cannot be written", h->state_dir, r) : 0;
 }
 
+/* The bundle, and above level hooks the supervisor's ring: no more and no less. */
+static const char *read_passed(struct helper *h, const struct passed *p, char **ret, size_t *ret_len)
+{
+	if (p->n < 1 || bundle_read(p->fd[0], BUNDLE_MAX, ret, ret_len) < 0)
+		return "the start message comes without a readable bundle";
+	if (h->level == LEVEL_HOOKS)
+		return p->n == 1 ? NULL : "the start message comes with more than one descriptor";
+	if (p->n != 2 || ringmap_adopt(h, p->fd[1]) < 0)
+		return "the start message comes without the supervisor's ring";
+	return NULL;
+}
+
 int session_start(struct helper *h)
 {
 	struct pollfd p = { .fd = h->session_fd, .events = POLLIN };
+	_cleanup_passed_ struct passed passed = { .max = PASSED_MAX };
 	_cleanup_free_ char *bundle = NULL;
 	_cleanup_json_ json_t *msg = NULL;
-	_cleanup_close_ int fd = -1;
 	const char *err;
 	size_t len = 0;
 	ssize_t n;
 	int r;
 
 	(void)poll(&p, 1, START_WAIT_MS);
-	n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), &fd, 0);
+	n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), &passed, 0);
 	if (n <= 0)
-		return refuse(h, "no start message came, or one with more than one descriptor", NULL);
+		return refuse(h, "no start message came, or one with too many descriptors", NULL);
 	msg = json_loadb(h->frame, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
 	err = read_message(h, msg);
-	if (!err && (fd < 0 || bundle_read(fd, BUNDLE_MAX, &bundle, &len) < 0))
-		err = "the start message comes without a readable bundle";
+	if (!err)
+		err = read_passed(h, &passed, &bundle, &len);
 	if (err)
 		return refuse(h, err, NULL);
 	r = compile(h, bundle, len);
@@ -294,8 +337,8 @@ void session_free(struct helper *h)
 {
 	if (!h)
 		return;
-	char *const owned[] = { h->session,	 h->agent,  h->level,	  h->runtime_dir, h->state_dir,
-				h->not_enforced, h->preset, h->workspace, h->sources };
+	char *const owned[] = { h->session, h->agent,  h->runtime_dir, h->state_dir, h->not_enforced,
+				h->facts,   h->preset, h->workspace,   h->sources };
 
 	for (size_t i = 0; i < NELEM(owned); i++)
 		free(owned[i]);
@@ -304,7 +347,8 @@ void session_free(struct helper *h)
 	json_decref(h->argv);
 	free(h->image_bytes);
 	ledger_close(&h->ledger);
-	procs_done(&h->procs);
+	for (size_t i = 0; i < FEEDS; i++)
+		procs_done(&h->feed[i].procs);
 	queue_done(&h->queue);
 	free(h);
 }

@@ -148,8 +148,15 @@ json_t *json_escaped(const char *bytes, size_t len)
 	return j ? j : json_null();
 }
 
-/* Takes the wanted descriptor out of the control messages, closes all others. */
-static bool take_ancillary(struct msghdr *msg, int *ret_fd, pid_t writer)
+void passed_done(struct passed *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		close(p->fd[i]);
+	p->n = 0;
+}
+
+/* Takes the wanted descriptors out of the control messages, closes all others. */
+static bool take_ancillary(struct msghdr *msg, struct passed *passed, pid_t writer)
 {
 	bool ok = !(msg->msg_flags & MSG_CTRUNC), told = false;
 
@@ -168,8 +175,8 @@ static bool take_ancillary(struct msghdr *msg, int *ret_fd, pid_t writer)
 			continue;
 		for (size_t i = 0; i < n; i++) {
 			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			if (ok && ret_fd && *ret_fd < 0) {
-				*ret_fd = fd;
+			if (ok && passed && passed->n < passed->max) {
+				passed->fd[passed->n++] = fd;
 				continue;
 			}
 			close(fd);
@@ -179,7 +186,7 @@ static bool take_ancillary(struct msghdr *msg, int *ret_fd, pid_t writer)
 	return ok && (writer == 0 || told);
 }
 
-ssize_t packet_receive(int fd, char *buf, size_t size, int *ret_fd, pid_t writer)
+ssize_t packet_receive(int fd, char *buf, size_t size, struct passed *passed, pid_t writer)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(8 * sizeof(int))];
@@ -197,7 +204,7 @@ ssize_t packet_receive(int fd, char *buf, size_t size, int *ret_fd, pid_t writer
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
-	if (!take_ancillary(&msg, ret_fd, n > 0 ? writer : 0))
+	if (!take_ancillary(&msg, passed, n > 0 ? writer : 0))
 		return -EPERM;
 	if (msg.msg_flags & MSG_TRUNC)
 		return -EMSGSIZE;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,11 +22,12 @@
 
 #include "tools.h"
 
-#define HELPER_FD 3
-#define READY_MS  20000
-#define BYE_MS	  10000
-#define EXIT_MS	  2000
-#define ARGV_TOLD (16 * 1024) /* bytes of argv in the start message: for people, never judged */
+#define HELPER_FD     3
+#define START_VERSION 2
+#define READY_MS      20000
+#define BYE_MS	      10000
+#define EXIT_MS	      2000
+#define ARGV_TOLD     (16 * 1024) /* bytes of argv in the start message: for people, never judged */
 
 /* No copy of ours is made for it, as fork() would: descriptors 0 and 1 lead nowhere, 3 is the session. */
 static int spawn_helper(const char *path, int fd, pid_t *ret_pid)
@@ -111,11 +114,17 @@ static json_t *argv_told(char *const *argv)
 	return list;
 }
 
-static int send_packet(int fd, json_t *j, int passed)
+/* What goes along with a packet. */
+struct passed {
+	int fd[2];
+	size_t n;
+};
+
+static int send_packet(int fd, json_t *j, const struct passed *passed)
 {
 	union {
 		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
+		char buf[CMSG_SPACE(sizeof(passed->fd))];
 	} control = { 0 };
 	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
 	struct iovec iov = { .iov_base = text, .iov_len = text ? strlen(text) : 0 };
@@ -124,32 +133,96 @@ static int send_packet(int fd, json_t *j, int passed)
 	json_decref(j);
 	if (!text)
 		return -ENOMEM;
-	if (passed >= 0) {
+	if (passed) {
 		struct cmsghdr *c;
 
 		msg.msg_control = control.buf;
-		msg.msg_controllen = sizeof(control.buf);
+		msg.msg_controllen = CMSG_SPACE(passed->n * sizeof(int));
 		c = CMSG_FIRSTHDR(&msg);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &passed, sizeof(int));
+		c->cmsg_len = CMSG_LEN(passed->n * sizeof(int));
+		memcpy(CMSG_DATA(c), passed->fd, passed->n * sizeof(int));
 	}
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static int send_start(const struct launch *l, const struct launch_start *s)
+/*
+ * The supervisor's ring is a file without a name, of a size that nobody can change, mapped here and in
+ * the helper alone: the child that becomes the agent does not even inherit the mapping.
+ */
+static int kernel_ring_make(struct launch *l)
 {
-	_cleanup_close_ int fd = bundle_file(s->bundle);
-	json_t *j;
+	_cleanup_close_ int fd = memfd_create("pale-kernel-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct rlimit files;
+	void *map;
+	int made;
 
 	if (fd < 0)
+		return -errno;
+	/* Asked, since growing a file beyond the limit is answered with a signal that kills. */
+	if (getrlimit(RLIMIT_FSIZE, &files) < 0 || files.rlim_cur < ring_size())
+		return -EFBIG;
+	if (ftruncate(fd, (off_t)ring_size()) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return -errno;
+	map = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	(void)madvise(map, ring_size(), MADV_DONTFORK);
+	l->kernel_ring = map;
+	ring_init(l->kernel_ring);
+	made = fd;
+	fd = -1;
+	return made;
+}
+
+static json_t *nonce_text(const uint8_t nonce[WIRE_NONCE])
+{
+	char hex[2 * WIRE_NONCE + 1];
+
+	for (size_t i = 0; i < WIRE_NONCE; i++)
+		snprintf(hex + 2 * i, 3, "%02x", nonce[i]);
+	return json_string(hex);
+}
+
+/* Above level hooks: the nonce into the message, the ring beside it. */
+static int add_supervisor(struct launch *l, json_t *j, struct passed *passed)
+{
+	int fd;
+
+	if (l->level == LEVEL_HOOKS)
+		return 0;
+	if (getrandom(l->nonce, sizeof(l->nonce), 0) != (ssize_t)sizeof(l->nonce))
+		return -EIO;
+	fd = kernel_ring_make(l);
+	if (fd < 0)
 		return fd;
-	j = json_pack("{ss, si, so, so, so, so, ss, so, ss}", "type", "start", "version", 1, "session",
-		      json_text(l->session), "runtime_dir", json_text(l->runtime_dir), "state_dir",
-		      json_text(l->state_dir), "agent", json_text(s->agent), "level", s->level, "argv",
-		      argv_told(s->argv), "not_enforced", s->not_enforced);
-	return send_packet(l->fd, j, fd);
+	passed->fd[passed->n++] = fd;
+	return json_object_set_new(j, "nonce", nonce_text(l->nonce)) < 0 ? -ENOMEM : 0;
+}
+
+static int send_start(struct launch *l, const struct launch_start *s)
+{
+	struct passed passed = { .fd = { bundle_file(s->bundle), -1 }, .n = 1 };
+	json_t *j;
+	int r;
+
+	if (passed.fd[0] < 0)
+		return passed.fd[0];
+	j = json_pack("{ss, si, so, so, so, so, ss, so, ss, ss}", "type", "start", "version", START_VERSION,
+		      "session", json_text(l->session), "runtime_dir", json_text(l->runtime_dir), "state_dir",
+		      json_text(l->state_dir), "agent", json_text(s->agent), "level", level_name(l->level),
+		      "argv", argv_told(s->argv), "not_enforced", s->not_enforced, "facts",
+		      s->facts ? s->facts : "");
+	r = j ? add_supervisor(l, j, &passed) : -ENOMEM;
+	if (r == 0)
+		r = send_packet(l->fd, j, &passed);
+	else
+		json_decref(j);
+	for (size_t i = 0; i < passed.n; i++)
+		(void)close(passed.fd[i]);
+	return r;
 }
 
 /* One packet within ms: 1 with *ret, 0 for none yet, -EPIPE when the helper is gone. */
@@ -289,8 +362,10 @@ void launch_abandon(struct launch *l)
 
 int launch_start(struct launch *l, const struct launch_start *s)
 {
-	int r = send_start(l, s);
+	int r;
 
+	l->level = s->level;
+	r = send_start(l, s);
 	if (r < 0) {
 		talk("the helper does not take its start message: %s", strerror(-r));
 		return r;
@@ -301,7 +376,22 @@ int launch_start(struct launch *l, const struct launch_start *s)
 
 int launch_agent(struct launch *l, pid_t pid)
 {
-	return send_packet(l->fd, json_pack("{ss, si}", "type", "agent", "pid", (int)pid), -1);
+	return send_packet(l->fd, json_pack("{ss, si}", "type", "agent", "pid", (int)pid), NULL);
+}
+
+/* The nested run starts its command when the helper has heard that the supervisor knows. */
+static void note_narrowed(struct launch *l, const json_t *j)
+{
+	json_int_t pid = json_integer_value(json_object_get(j, "pid"));
+	json_int_t image = json_integer_value(json_object_get(j, "image"));
+	int r = -EPROTO;
+
+	if (pid > 0 && pid <= INT32_MAX && image > 0 && image <= (json_int_t)WIRE_IMAGE_MAX)
+		r = l->on_narrowed ? l->on_narrowed(l->narrowed_ctx, (pid_t)pid, (uint32_t)image) : 0;
+	(void)send_packet(
+		l->fd,
+		json_pack("{ss, sI, sI, sb}", "type", "noted", "pid", pid, "image", image, "held", r == 0),
+		NULL);
 }
 
 void launch_listen(struct launch *l)
@@ -322,6 +412,8 @@ void launch_listen(struct launch *l)
 		}
 		if (r > 0 && strcmp(text_of(j, "type"), "warn") == 0)
 			tell_text(j);
+		if (r > 0 && strcmp(text_of(j, "type"), "narrowed") == 0)
+			note_narrowed(l, j);
 	}
 }
 
@@ -371,7 +463,7 @@ void launch_finish(struct launch *l, const char *status, struct launch_end *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (l->fd >= 0) {
-		if (send_packet(l->fd, json_pack("{ss, ss}", "type", "exit", "status", status), -1) == 0)
+		if (send_packet(l->fd, json_pack("{ss, ss}", "type", "exit", "status", status), NULL) == 0)
 			wait_bye(l, ret);
 		(void)close(l->fd);
 		l->fd = -1;

@@ -232,7 +232,7 @@ static int run_session(struct run *r)
 {
 	struct launch_start start = { .bundle = &r->bundle,
 				      .agent = r->bundle.agent,
-				      .level = LEVEL,
+				      .level = LEVEL_HOOKS,
 				      .not_enforced = NOT_ENFORCED,
 				      .argv = r->argv };
 	struct agentproc agent = { .path = r->program.found,

@@ -21,6 +21,7 @@
 #include "policy/image.h"
 #include "policy/parse.h"
 #include "policy/record.h"
+#include "policy/wire.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define TAKE_PTR(p)                                                                                          \
@@ -343,11 +344,23 @@ struct launch {
 	struct ring_header *ring;
 	bool nested; /* a session is around this run, whose helper it uses */
 	uint32_t image_number;
+	enum level level;
+	/* Above level hooks: the ring that the supervisor writes and no process of the session reaches, and
+	 * what proves to the helper that the supervisor speaks. */
+	struct ring_header *kernel_ring;
+	uint8_t nonce[WIRE_NONCE];
+	/* Process pid lives under image `image` from now on: 0, or -errno and it shall not.  NULL: nobody has
+	 * to know.  Called by launch_listen(). */
+	int (*on_narrowed)(void *ctx, pid_t pid, uint32_t image);
+	void *narrowed_ctx;
 };
 
 struct launch_start {
 	const struct bundle *bundle;
-	const char *agent, *level, *not_enforced;
+	enum level level;
+	const char *agent;
+	const char *not_enforced; /* one sentence: what the level does not hold */
+	const char *facts;	  /* what this machine has of each mechanism, for the first record; or NULL */
 	char *const *argv;
 };
 
@@ -355,11 +368,12 @@ struct launch_start {
 int launch_spawn(struct launch *l, const char *path);
 /* Ends a helper that was given no session. */
 void launch_abandon(struct launch *l);
-/* Gives the helper its session and maps image and ring.  0 or -errno after telling why. */
+/* Gives the helper its session and maps image and rings.  0 or -errno after telling why. */
 int launch_start(struct launch *l, const struct launch_start *s);
 /* Tells the helper that the agent runs as pid. */
 int launch_agent(struct launch *l, pid_t pid);
-/* Reads what the helper has to say now: prints warnings, notes its death. */
+/* Reads what the helper has to say now: prints warnings, passes on which process lives under which image,
+ * notes the helper's death. */
 void launch_listen(struct launch *l);
 /* The bundle as sealed memory: a descriptor or -errno. */
 int bundle_file(const struct bundle *b);

@@ -63,7 +63,7 @@ def put_str(s):
     return struct.pack("<I", len(raw) + 1) + raw + b"\0"
 
 
-def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=2, kind=1, flags=0, **texts):
+def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=3, kind=1, flags=0, **texts):
     """A question as policy/wire.h packs it."""
     if op == "exec":
         texts.setdefault("path", "/opt/bin/" + (argv[0] if argv else "none"))
@@ -87,7 +87,7 @@ class Answer:
         if not frame:
             return
         magic, version, kind, verdict, reason = struct.unpack_from("<IHHIH", frame)
-        expect((magic, version, kind) == (0x454C4150, 2, 2), "no answer frame: %r" % frame[:16])
+        expect((magic, version, kind) == (0x454C4150, 3, 2), "no answer frame: %r" % frame[:16])
         expect(verdict in (ALLOW, DENY), "verdict %x" % verdict)
         self.allowed = verdict == ALLOW
         self.reason = REASONS.get(reason, str(reason))
@@ -229,8 +229,8 @@ class Session:
         return json.dumps(b).encode()
 
     def message(self, **more):
-        m = {"type": "start", "version": 1, "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
-             "agent": "test", "level": "hooks", "argv": ["test"], "not_enforced": "nothing"}
+        m = {"type": "start", "version": 2, "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+             "agent": "test", "level": "hooks", "argv": ["test"], "not_enforced": "nothing", "facts": "a machine"}
         m.update(more)
         return {k: v for k, v in m.items() if v is not None}
 
