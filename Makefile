@@ -62,7 +62,7 @@ endif
 # --- sources --------------------------------------------------------------------------------------
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
-PURE := op fileop buf path image eval eval_path trie eval_cmd eval_host argv cmd cmd_match git kind describe wire ring ring_names resolve resolve_walk elfkind addr
+PURE := op fileop buf path image eval eval_path trie eval_cmd eval_host argv cmd cmd_match git kind describe wire ring ring_names resolve resolve_walk elfkind addr sockaddr
 POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
@@ -94,9 +94,9 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 	$(Q)$(CC) -I. -c -o $@ $<
 
 # What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
-SO_SMALL := policy/addr policy/argv policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/fileop \
+SO_SMALL := policy/addr policy/sockaddr policy/argv policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/fileop \
 	policy/git policy/wire preload/ask preload/envp preload/exec preload/exec_search preload/gitconf preload/gitref \
-	preload/hook_attr preload/hook_exec preload/hook_inner preload/hook_meta preload/hook_res \
+	preload/hook_attr preload/hook_exec preload/hook_inner preload/hook_meta preload/hook_net preload/hook_res \
 	preload/hook_resolve preload/hook_spawn preload/net preload/say policy/ring_names
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(B)/so/%.o: %.c

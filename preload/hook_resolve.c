@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <sys/utsname.h>
 
+#include "policy/sockaddr.h"
 #include "preload/net.h"
 
 /* --- the name ----------------------------------------------------------------------------------- */
@@ -78,7 +79,7 @@ static void remember_list(const struct addrinfo *list, const char *host)
 	for (; list; list = list->ai_next) {
 		if (list->ai_family != AF_INET && list->ai_family != AF_INET6)
 			continue;
-		if (net_canonical(list->ai_addr, list->ai_addrlen, addr, &port))
+		if (sockaddr_reached(list->ai_addr, list->ai_addrlen, addr, &port))
 			ring_name_put(session.ring, addr, host);
 	}
 }

@@ -23,12 +23,6 @@ enum net_use { NET_CONNECT, NET_SEND };
  */
 int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, struct net_dest *ret);
 
-/*
- * The address of an AF_INET or AF_INET6 sockaddr in 16 canonical bytes (v4 mapped); the "any"
- * address, which the kernel takes for loopback, as loopback.  False for other families.
- */
-bool net_canonical(const struct sockaddr *addr, size_t len, uint8_t ret[16], uint16_t *ret_port);
-
 /* Judges a host name about to be looked up.  0 (also for NULL), -EACCES denied, -ENOENT or -ENAMETOOLONG
  * for what is none. */
 int resolve_name_check(const char *name);
