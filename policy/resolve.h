@@ -74,4 +74,7 @@ int resolve(const struct resolve_sys *sys, int dirfd, const char *path, enum res
 /* Closes what *r holds; harmless twice and after a failure. */
 void resolved_done(const struct resolve_sys *sys, struct resolved *r);
 
+/* The text says so of a file or directory that was removed (or is really called that way). */
+bool resolve_says_deleted(const char *path);
+
 #endif

@@ -15,7 +15,4 @@
 int resolve_walk(const struct resolve_sys *sys, int start, bool start_owned, const char *path,
 		 enum resolve_follow follow, struct resolved *ret);
 
-/* The text says so of a directory that was removed (or is really called that way). */
-bool resolve_says_deleted(const char *path);
-
 #endif

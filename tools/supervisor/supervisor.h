@@ -168,28 +168,41 @@ void caller_find_image(struct caller *c);
 /* What follows may block: the lead is passed on.  False where too many do already: answer EAGAIN. */
 bool caller_may_block(struct caller *c);
 
-/* --- where: place.c ---------------------------------------------------------------------------------------
- */
+/* --- where: place.c --- */
 
 /*
- * A path of the caller's, read once and held.  base is the directory a relative path starts from
- * (or -1), r the place, both closed by place_done().
+ * A path of the caller's, read once, and later held.  base is the directory a relative path starts
+ * from, held where somebody needed it (place_base()), else -1; r the place.  Both closed by place_done().
  */
 struct place {
-	char raw[LIMIT_PATH]; /* the argument to the letter */
+	int dirfd; /* the argument, a number of the caller's */
 	int base;
+	bool foreign;	      /* the walk came to a magic link of a process that is none of the session's */
+	bool crossed;	      /* it came to a magic link at all */
+	char raw[LIMIT_PATH]; /* the argument to the letter */
 	struct resolved r;
 };
 
-/* Reads the path at addr and the directory it starts from; nothing is resolved yet.  0 or -errno. */
+/* Reads the path at addr; nothing is looked up yet.  0 or -errno. */
 int place_read(struct place *p, struct caller *c, int dirfd, uint64_t addr);
-/* The same for a text that is known ("/proc/self/fd/N"). */
-int place_from(struct place *p, struct caller *c, int dirfd, const char *path);
-/* Resolves it as the caller would: /proc/self is its own.  0 or -errno. */
+/* The same for a text that is known ("/proc/self/fd/N").  0 or -ENAMETOOLONG. */
+int place_from(struct place *p, int dirfd, const char *path);
+/* Holds the directory that raw starts from: a descriptor that place_done() closes, AT_FDCWD where raw is
+ * absolute, -EBADF, -ENOTDIR, -ESRCH. */
+int place_base(struct place *p, struct caller *c);
+/*
+ * Resolves it as the caller would: /proc/self is its own.  A relative path's base is held from then on.
+ * 0 or -errno; -EACCES and foreign where a magic link of a foreign process is on the way.
+ */
 int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow);
-/* The lexical absolute path, for the near way: its length, or -errno (`..`, too long, unknown): then resolve.
+/*
+ * The lexical absolute path, for the near way: its length, or -errno (`..`, too long, unknown): then
+ * resolve.  It is the real one where the kernel walks it with RESOLVE_NO_SYMLINKS, and means what the
+ * caller's words mean while its base is held or place_stands().
  */
 int place_lexical(struct place *p, struct caller *c, char *buf, size_t size);
+/* The directory that a relative path starts from is still called what place_lexical() put in front. */
+bool place_stands(struct place *p, struct caller *c, const char *lexical);
 void place_done(struct place *p);
 /* The place lies on procfs in the directory of a process that is none of the session's, and what is named
  * there shows more than everybody may see. */
