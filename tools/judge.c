@@ -10,10 +10,13 @@
 #include <time.h>
 
 #include "policy/argv.h"
+#include "policy/buf.h"
 #include "policy/path.h"
 #include "policy/ring.h"
 
 #include "tools.h"
+
+#define LINE_SIZE 16384 /* of a denial */
 
 /* The helper drains within milliseconds; the ring of a session that just began is empty. */
 static bool give_up(unsigned round)
@@ -51,15 +54,11 @@ static void record(const struct launch *l, const struct request *req, const char
 static void tell(const struct launch *l, const char *target, const struct decision *d)
 {
 	const char *message = decision_message(&l->image, d);
-	unsigned id = decision_id(OP_EXEC, target, d);
-	char rule[512];
+	char line[LINE_SIZE];
+	struct out o = out_of(line, sizeof(line));
 
-	decision_describe(&l->image, d, rule, sizeof(rule));
-	fputs("pale: denied exec ", stderr);
-	print_escaped(stderr, target);
-	fputs(" (", stderr);
-	print_escaped(stderr, rule);
-	fprintf(stderr, ") id=%04x; see: pale explain %04x\n", id, id);
+	denial_put(&o, &l->image, OP_EXEC, target, d, "");
+	talk("%s", text_end(&o));
 	if (message)
 		talk("%s", message);
 }

@@ -430,6 +430,16 @@ int nested_narrow(struct launch *l, const struct bundle *b);
 /* Becomes the command under that image: does not return but with an exit code where it cannot. */
 int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload);
 
+/* --- denial_line.c --- */
+
+/*
+ * "denied OP TARGET (RULE: WHY) id=7f3a; see: pale explain 7f3a"; a target that would fill the line is
+ * cut.  img is the one that the decision is of; why may be "".
+ */
+struct out;
+void denial_put(struct out *o, const struct image *img, enum op op, const char *target,
+		const struct decision *d, const char *why);
+
 /* --- explain_*.c -----------------------------------------------------------------------------------------
  */
 

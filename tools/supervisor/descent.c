@@ -1,0 +1,257 @@
+/*
+ * Whose child is it?  Which processes belong to the session, and which of them to a nested run.
+ *
+ * The supervisor is the session's subreaper: who loses its parent becomes its child.  It has other
+ * children too (the helper); those carry no filter.
+ */
+#include "tools/supervisor/notify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "tools/tools.h"
+
+#define IMAGE_BYTES_MAX (64u << 20)
+#define GENERATIONS_MAX 4096 /* a chain of parents that is longer is somebody's trick */
+
+/* --- /proc --------------------------------------------------------------------------------------------- */
+
+static int open_of(int dir, pid_t pid, const char *name)
+{
+	char path[48];
+	int fd;
+
+	if (dir >= 0) {
+		fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	} else {
+		snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_of(int dir, pid_t pid, const char *name, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = open_of(dir, pid, name);
+	ssize_t n = fd < 0 ? fd : read(fd, buf, size - 1);
+
+	if (fd < 0)
+		return fd;
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	return n > 0 ? 0 : -ESRCH;
+}
+
+/* The kernel's 32-bit form of a device number (new_encode_dev) as libc's. */
+static dev_t tty_device(uint32_t nr)
+{
+	return nr ? makedev(nr >> 8 & 0xfff, (nr & 0xff) | (nr >> 12 & 0xfff00)) : 0;
+}
+
+int stat_read(int dir, pid_t pid, struct stat_fields *ret)
+{
+	char buf[1024], *p, *end;
+	int r = read_of(dir, pid, "stat", buf, sizeof(buf));
+
+	if (r < 0)
+		return r;
+	/* The program's name may hold anything; fields are counted from its closing parenthesis: proc(5). */
+	p = strrchr(buf, ')');
+	if (!p || strlen(p) < 4)
+		return -EPROTO;
+	p += 3; /* state */
+	for (int field = 4; field <= 22; field++) {
+		long long v = strtoll(p + 1, &end, 10);
+
+		if (end == p + 1)
+			return -EPROTO;
+		p = end;
+		if (field == 4)
+			ret->ppid = (pid_t)v;
+		else if (field == 7)
+			ret->tty = tty_device((uint32_t)v);
+		else if (field == 22)
+			ret->start = (uint64_t)v;
+	}
+	return 0;
+}
+
+long status_number(int dir, pid_t pid, const char *key, int base)
+{
+	char buf[4096];
+	const char *p;
+	int r = read_of(dir, pid, "status", buf, sizeof(buf));
+
+	if (r < 0)
+		return r;
+	p = strstr(buf, key);
+	return p ? strtol(p + strlen(key), NULL, base) : -ENOENT;
+}
+
+/* --- the session -----------------------------------------------------------------------------------------
+ */
+
+/* Filters of a process (Linux 5.9): the session's have one more than the supervisor at least, and no
+ * process ever loses one. */
+static long filters(pid_t pid)
+{
+	return status_number(-1, pid, "\nSeccomp_filters:", 10);
+}
+
+bool session_has_pid(const struct supervisor *s, pid_t pid)
+{
+	const pid_t self = getpid();
+	struct stat_fields f;
+
+	(void)s;
+	if (pid <= 0 || filters(pid) <= filters(self))
+		return false;
+	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
+		if (stat_read(-1, pid, &f) < 0)
+			return false;
+		if (f.ppid == self)
+			return true;
+		pid = f.ppid;
+	}
+	return false;
+}
+
+/* --- nested runs ------------------------------------------------------------------------------------------
+ */
+
+/* Under tags_lock.  A tag whose process is gone says nothing more: its children are orphans. */
+static void tags_prune(struct supervisor *s)
+{
+	struct stat_fields f;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_tags; i++)
+		if (stat_read(-1, s->tags[i].pid, &f) == 0 && f.start == s->tags[i].start)
+			s->tags[n++] = s->tags[i];
+	s->n_tags = n;
+}
+
+/* Read whole, not mapped: nobody can cut it short under us. */
+static int nested_load(struct supervisor *s, uint32_t number)
+{
+	_cleanup_free_ char *bytes = NULL;
+	char name[WIRE_IMAGE_NAME], path[PATH_MAX];
+	size_t len = 0;
+	int r;
+
+	if (number > WIRE_IMAGE_MAX)
+		return -EINVAL;
+	if (number == 0 || s->nested[number].base)
+		return 0;
+	wire_image_name(name, number);
+	r = path_join(path, sizeof(path), s->setup->session_dir, name);
+	if (r == 0)
+		r = file_read(path, IMAGE_BYTES_MAX, &bytes, &len);
+	if (r == 0)
+		r = image_open(&s->nested[number], bytes, len, IMAGE_CHECK_ALL);
+	if (r == 0 && !image_is_within(&s->nested[number], s->setup->image))
+		r = -EPERM;
+	if (r < 0)
+		s->nested[number] = (struct image){ .base = NULL };
+	else
+		bytes = NULL; /* the image's, until descent_done() */
+	return r;
+}
+
+static int tag_add(struct supervisor *s, pid_t pid, uint64_t start, uint32_t number)
+{
+	if (s->n_tags == TAGS_MAX)
+		tags_prune(s);
+	if (s->n_tags == TAGS_MAX)
+		return -ENOSPC;
+	s->tags[s->n_tags++] = (struct tag){ .pid = pid, .start = start, .image = number };
+	return 0;
+}
+
+int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number)
+{
+	struct stat_fields f = { .start = 0 };
+	int r = stat_read(-1, pid, &f);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&s->tags_lock);
+	r = nested_load(s, number);
+	if (r == 0)
+		r = tag_add(s, pid, f.start, number);
+	if (r == 0)
+		atomic_fetch_add(&s->tag_changes, 1);
+	pthread_mutex_unlock(&s->tags_lock);
+	return r;
+}
+
+/* Under tags_lock: the newest tag of that very process, or NULL. */
+static const struct tag *tag_of(const struct supervisor *s, pid_t pid, uint64_t start)
+{
+	for (size_t i = s->n_tags; i > 0; i--)
+		if (s->tags[i - 1].pid == pid && s->tags[i - 1].start == start)
+			return &s->tags[i - 1];
+	return NULL;
+}
+
+/* Up the parents: to a nested run's beginning, to the agent, or to where nobody knows; then what was
+ * known before its parents were gone still holds. */
+static void find_by_descent(struct supervisor *s, struct proc *p)
+{
+	const pid_t self = getpid();
+	struct stat_fields f;
+	const struct tag *t;
+	pid_t pid = p->tgid;
+
+	if (p->image_of == 0)
+		p->is_orphan = true;
+	for (int i = 0; i < GENERATIONS_MAX && pid > 1 && pid != self; i++) {
+		if (stat_read(-1, pid, &f) < 0)
+			return;
+		t = tag_of(s, pid, f.start);
+		if (t || pid == s->setup->root) {
+			p->image = t ? t->image : 0;
+			p->is_orphan = false;
+			return;
+		}
+		pid = f.ppid;
+	}
+}
+
+void caller_find_image(struct caller *c)
+{
+	struct supervisor *s = c->sup;
+	unsigned changes = atomic_load(&s->tag_changes);
+	struct proc *p;
+
+	c->image = *s->setup->image;
+	c->image_number = 0;
+	c->is_orphan = false;
+	if (changes == 0)
+		return;
+	p = proc_get(c);
+	if (!p) {
+		c->is_orphan = true;
+		return;
+	}
+	pthread_mutex_lock(&s->tags_lock);
+	if (p->image_of != changes) {
+		find_by_descent(s, p);
+		p->image_of = changes;
+	}
+	c->is_orphan = p->is_orphan;
+	c->image_number = p->image;
+	if (p->image > 0)
+		c->image = s->nested[p->image];
+	pthread_mutex_unlock(&s->tags_lock);
+}
+
+void descent_done(struct supervisor *s)
+{
+	for (size_t i = 0; i < NELEM(s->nested); i++)
+		free((void *)s->nested[i].base);
+}

@@ -1,0 +1,343 @@
+/*
+ * The supervisor's loop: receives what the filter sends here, has it served, answers it once.
+ *
+ * seccomp_unotify(2).  The kernel's structs may be longer than those that this was built with, so
+ * buffers are as long as SECCOMP_GET_NOTIF_SIZES says, and RECV wants them cleared.
+ */
+#include "tools/supervisor/notify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "tools/tools.h"
+
+/* Linux 5.14 and 6.6; Debian 12's headers have neither. */
+#define PALE_ADDFD_FLAG_SEND	(1u << 1)
+#define PALE_NOTIF_SET_FLAGS	SECCOMP_IOW(4, uint64_t)
+#define PALE_NOTIF_SYNC_WAKE_UP (1ul << 0)
+
+#if defined(__x86_64__)
+#define ARCH_NATIVE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH_NATIVE AUDIT_ARCH_AARCH64
+#else
+#error "an architecture that the filter does not know"
+#endif
+
+#define TICKS_OLD      2   /* a leader that serves one call for longer is replaced */
+#define TICKS_PATIENCE 600 /* without progress, and nobody is expected to wait: a minute */
+
+bool notify_is_valid(const struct supervisor *s, uint64_t id)
+{
+	int r;
+
+	/* It waits for the filter's lock, and a signal may end that. */
+	do
+		r = ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
+	while (r < 0 && errno == EINTR);
+	return r == 0;
+}
+
+/* --- the answer ---------------------------------------------------------------------------------- */
+
+/* ENOENT: the caller was killed, which is nobody's fault. */
+static void send_response(struct supervisor *s, struct seccomp_notif_resp *resp)
+{
+	while (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, resp) < 0 && errno == EINTR)
+		;
+}
+
+static void send_errno(struct supervisor *s, struct seccomp_notif_resp *resp, uint64_t id, int error)
+{
+	memset(resp, 0, s->sizes.seccomp_notif_resp);
+	resp->id = id;
+	/* 0 would say that it was done. */
+	resp->error = error > 0 ? -error : -EPERM;
+	send_response(s, resp);
+}
+
+/*
+ * Puts the descriptor into the caller and answers with its number in one step.  What fails has not
+ * answered: EMFILE of the caller's own limit is told so.
+ */
+static void send_fd(struct worker *w, const struct answer *a)
+{
+	struct seccomp_notif_addfd add = {
+		.id = w->call.id,
+		.flags = PALE_ADDFD_FLAG_SEND,
+		.srcfd = (uint32_t)a->fd,
+		.newfd_flags = a->cloexec ? O_CLOEXEC : 0,
+	};
+
+	if (ioctl(w->sup->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 && errno != ENOENT)
+		send_errno(w->sup, w->resp, w->call.id, errno);
+}
+
+static void send_answer(struct worker *w, const struct answer *a)
+{
+	struct seccomp_notif_resp *resp = w->resp;
+
+	switch (a->kind) {
+	case ANSWER_FD:
+		send_fd(w, a);
+		return;
+	case ANSWER_ERRNO:
+		send_errno(w->sup, resp, w->call.id, a->error);
+		return;
+	case ANSWER_VALUE:
+	case ANSWER_CONTINUE:
+		memset(resp, 0, w->sup->sizes.seccomp_notif_resp);
+		resp->id = w->call.id;
+		resp->val = a->kind == ANSWER_VALUE ? a->value : 0;
+		resp->flags = a->kind == ANSWER_CONTINUE ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
+		send_response(w->sup, resp);
+		return;
+	}
+	send_errno(w->sup, resp, w->call.id, EPERM);
+}
+
+/* --- one call --------------------------------------------------------------------------------------- */
+
+static void call_init(struct worker *w)
+{
+	struct caller *c = &w->call;
+
+	*c = (struct caller){
+		.sup = w->sup,
+		.worker = w,
+		.id = w->notif->id,
+		.tid = (pid_t)w->notif->pid,
+		.nr = w->notif->data.nr,
+	};
+	for (size_t i = 0; i < NELEM(c->arg); i++)
+		c->arg[i] = w->notif->data.args[i];
+	w->scratch_used = 0;
+	atomic_store_explicit(&w->serial, atomic_fetch_add(&w->sup->serial, 1) + 1, memory_order_relaxed);
+}
+
+static struct answer serve(struct worker *w)
+{
+	carry_fn carry = dispatch_find(w->call.nr);
+
+	/* pid 0 is a task that our pid namespace does not show. */
+	if (w->notif->data.arch != ARCH_NATIVE || !carry || w->call.tid <= 0)
+		return answer_result(-ENOSYS);
+	caller_find_image(&w->call);
+	return carry(&w->call);
+}
+
+static void answer(struct worker *w, struct answer a)
+{
+	bool ours = worker_move(w, SLOT_SERVING, SLOT_ANSWERED);
+
+	if (ours)
+		send_answer(w, &a);
+	if (a.kind == ANSWER_FD && a.fd >= 0)
+		close(a.fd);
+	if (ours && a.after)
+		a.after(&w->call);
+}
+
+/*
+ * ENOENT: a caller that was killed or interrupted before it was received; or nobody is left who could
+ * call, which Linux 6.11 says at once, again and again.  Anything else is short of memory.
+ */
+static int receive_failed(struct supervisor *s, int error)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	struct pollfd p = { .fd = s->listener, .events = POLLIN };
+
+	if (error == EINTR)
+		return 0;
+	if (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL)) {
+		atomic_store(&s->ended, true);
+		return -error;
+	}
+	if (error != ENOENT)
+		nanosleep(&nap, NULL);
+	return 0;
+}
+
+int notify_serve(struct worker *w)
+{
+	struct supervisor *s = w->sup;
+
+	memset(w->notif, 0, s->sizes.seccomp_notif);
+	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, w->notif) < 0)
+		return receive_failed(s, errno);
+	call_init(w);
+	(void)worker_move(w, SLOT_IDLE, SLOT_SERVING);
+	atomic_fetch_add_explicit(&s->carried, 1, memory_order_relaxed);
+	answer(w, serve(w));
+	proc_put(&w->call);
+	workers_unblock(w);
+	atomic_store(&w->state, SLOT_IDLE);
+	return 0;
+}
+
+/* --- the tick ---------------------------------------------------------------------------------------- */
+
+/* Once the caller is gone nobody waits for what its thread does. */
+static enum slot_state look(struct worker *w)
+{
+	struct supervisor *s = w->sup;
+	uint64_t serial = atomic_load_explicit(&w->serial, memory_order_relaxed);
+	_Alignas(8) uint8_t resp[RESPONSE_MAX];
+
+	w->ticks = serial == w->seen ? w->ticks + 1 : 0;
+	w->seen = serial;
+	if (w->ticks == 0)
+		return SLOT_SERVING;
+	if (!notify_is_valid(s, w->call.id)) {
+		pthread_kill(w->thread, SIGNAL_GIVE_UP);
+		return SLOT_SERVING;
+	}
+	if (w->ticks < s->patience || atomic_load(&w->blocked))
+		return SLOT_SERVING;
+	send_errno(s, (struct seccomp_notif_resp *)resp, w->call.id, EIO);
+	pthread_kill(w->thread, SIGNAL_GIVE_UP);
+	return SLOT_ANSWERED;
+}
+
+void supervisor_tick(struct supervisor *s)
+{
+	atomic_fetch_add(&s->tick, 1);
+	for (size_t i = 0; i < NELEM(s->workers); i++) {
+		struct worker *w = &s->workers[i];
+
+		worker_hold(w, SLOT_SERVING, look);
+		if (w->ticks >= TICKS_OLD && atomic_load(&s->leader) == w->index &&
+		    atomic_load_explicit(&w->serial, memory_order_relaxed) == w->seen &&
+		    atomic_load(&w->state) != SLOT_IDLE)
+			(void)workers_replace(s, w->index);
+	}
+	/* A thread that could not be set up left nobody to receive. */
+	if (!atomic_load(&s->ended))
+		(void)workers_replace(s, LEADER_NONE);
+}
+
+/* --- start and end ------------------------------------------------------------------------------------- */
+
+/*
+ * The supervisor writes on behalf of others: its own limits and a reader that hangs up must not end
+ * it (prlimit(2) of FSIZE from inside did).  Descriptors: two remembered tasks' worth and a few a call.
+ */
+static void harden(void)
+{
+	struct rlimit files;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static void supervisor_free(struct supervisor *s)
+{
+	for (size_t i = 0; i < NELEM(s->workers); i++) {
+		free(s->workers[i].notif);
+		free(s->workers[i].resp);
+		free(s->workers[i].scratch);
+		pthread_cond_destroy(&s->workers[i].wake);
+	}
+	procs_done(s);
+	descent_done(s);
+	if (s->listener >= 0)
+		close(s->listener);
+	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->procs_lock);
+	pthread_mutex_destroy(&s->tags_lock);
+	free(s);
+}
+
+static int find_sizes(struct supervisor *s)
+{
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &s->sizes) < 0)
+		return -errno;
+	if (s->sizes.seccomp_notif < sizeof(struct seccomp_notif) ||
+	    s->sizes.seccomp_notif_resp < sizeof(struct seccomp_notif_resp) ||
+	    s->sizes.seccomp_notif_resp > RESPONSE_MAX)
+		return -EPROTO;
+	return 0;
+}
+
+static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
+{
+	struct supervisor *s = calloc(1, sizeof(*s));
+	struct stat st;
+
+	if (!s)
+		return NULL;
+	s->setup = setup;
+	s->listener = -1;
+	s->patience = TICKS_PATIENCE;
+	s->leader = LEADER_NONE;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->procs_lock, NULL);
+	pthread_mutex_init(&s->tags_lock, NULL);
+	for (int i = 0; i < WORKERS_MAX; i++) {
+		s->workers[i].sup = s;
+		s->workers[i].index = i;
+		proc_init(&s->workers[i].own);
+		pthread_cond_init(&s->workers[i].wake, NULL);
+	}
+	for (size_t i = 0; i < NELEM(s->procs); i++)
+		proc_init(&s->procs[i]);
+	if (fstat(STDERR_FILENO, &st) == 0) {
+		s->err_dev = st.st_dev;
+		s->err_ino = st.st_ino;
+	}
+	return s;
+}
+
+int supervisor_start(const struct supervisor_setup *setup, int listener, struct supervisor **ret)
+{
+	struct supervisor *s = supervisor_new(setup);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	dispatch_init();
+	harden();
+	r = find_sizes(s);
+	if (r == 0) {
+		s->listener = listener;
+		if (setup->kernel && setup->kernel->sync_wake_up)
+			(void)ioctl(listener, PALE_NOTIF_SET_FLAGS, PALE_NOTIF_SYNC_WAKE_UP);
+		r = workers_start(s);
+	}
+	if (r < 0) {
+		s->listener = -1;
+		supervisor_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void supervisor_stop(struct supervisor *s)
+{
+	/* A thread that a dead file system holds keeps its memory and the listener until the end. */
+	if (workers_stop(s) == 0)
+		supervisor_free(s);
+}
+
+void supervisor_count(const struct supervisor *s, struct supervisor_counts *ret)
+{
+	ret->carried = atomic_load(&s->carried);
+	ret->denied = atomic_load(&s->denied);
+}
+
+const struct supervisor_setup *session_setup(const struct supervisor *s)
+{
+	return s->setup;
+}

@@ -1,0 +1,205 @@
+/*
+ * The supervisor's inside: threads, the slots of the calls they serve, and what is remembered of the
+ * tasks that call.  Private to notify.c, workers.c, dispatch.c, caller.c, procs.c, descent.c,
+ * verdict.c, record.c, ask.c and tell.c.
+ *
+ * A worker is a thread and its slot: it serves one call at a time.  Exactly one worker is the leader
+ * and waits for the next call.  The slot's state decides who answers:
+ *
+ *	IDLE -> SERVING    a call was received
+ *	SERVING -> HELD    supervisor_tick() looks at it: nothing moves meanwhile
+ *	HELD -> SERVING    it is left alone, or its thread was interrupted
+ *	HELD -> ANSWERED   the watchdog answered
+ *	SERVING -> ANSWERED  its own thread is about to answer
+ *	ANSWERED -> IDLE   its own thread is done
+ *
+ * Each step is one compare-and-swap, so a call is answered once, whoever comes first.
+ */
+#ifndef PALE_NOTIFY_H
+#define PALE_NOTIFY_H
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "tools/supervisor/supervisor.h"
+
+#define WORKERS_MAX 80 /* threads in all */
+#define BLOCKED_MAX 64 /* of them waiting for something outside */
+#define IDLE_KEPT   2
+#define MEMOS	    (ACCESS_ALL + 1) /* one for each access, as they walk different rules */
+#define LEADER_NONE (-1)
+
+/* Interrupts a system call that a worker blocks in; nothing else uses it. */
+#define SIGNAL_GIVE_UP (SIGRTMIN + 3)
+
+enum slot_state { SLOT_IDLE, SLOT_SERVING, SLOT_HELD, SLOT_ANSWERED };
+
+#define RESPONSE_MAX 256 /* bytes of the kernel's struct seccomp_notif_resp */
+
+/* What is remembered of a task, from one of its calls to the next. */
+struct proc {
+	pid_t tid, tgid;   /* tid 0: nobody's, or nobody's any more */
+	int pidfd;	   /* of this very task; -1: not to be had (a thread before Linux 6.9) */
+	int dir;	   /* /proc/TID, -1: not opened yet */
+	uint64_t proven;   /* the tick in which it was last seen alive */
+	uint64_t used;	   /* for the choice of whom to forget */
+	unsigned users;	   /* calls that hold it */
+	uint32_t image;	   /* number of the image */
+	unsigned image_of; /* tags.changes when that was found out, plus 1; 0: never */
+	bool is_orphan;
+};
+
+struct worker {
+	struct supervisor *sup;
+	int index;
+	/* under sup->lock */
+	pthread_t thread;
+	pthread_cond_t wake;
+	bool runs;   /* has a thread */
+	bool joined; /* thread is nobody's any more */
+	bool idle;
+	_Atomic bool blocked;
+	/* the slot */
+	_Atomic int state; /* enum slot_state */
+	struct caller call;
+	_Atomic uint64_t serial; /* of the call */
+	/* supervisor_tick()'s */
+	uint64_t seen;
+	unsigned ticks; /* how many found the same call here */
+	/* its own */
+	struct seccomp_notif *notif;
+	struct seccomp_notif_resp *resp;
+	uint8_t *scratch;
+	size_t scratch_used;
+	struct proc own; /* for a task that finds no place among the remembered */
+	struct eval_memo memos[MEMOS];
+};
+
+/* A nested run: the process that it began with, by start time, since a pid comes again. */
+struct tag {
+	pid_t pid;
+	uint64_t start;
+	uint32_t image;
+};
+#define TAGS_MAX 256
+
+#define PROCS_MAX  128
+#define PROCS_WAYS 8u
+
+/* Marks of what was said already: (process, decision id). */
+#define SAID_MAX 1024
+
+struct supervisor {
+	const struct supervisor_setup *setup;
+	int listener;
+	struct seccomp_notif_sizes sizes;
+	unsigned patience; /* ticks until the watchdog answers */
+	_Atomic uint64_t tick;
+	_Atomic uint64_t serial;
+	_Atomic uint64_t carried, denied;
+
+	pthread_mutex_t lock;
+	_Atomic int leader; /* written under lock */
+	_Atomic bool stopping;
+	_Atomic bool ended; /* no task is left that could call */
+	unsigned n_idle, n_blocked;
+	struct worker workers[WORKERS_MAX];
+
+	pthread_mutex_t procs_lock;
+	uint64_t procs_clock;
+	struct proc procs[PROCS_MAX];
+
+	pthread_mutex_t tags_lock;
+	struct tag tags[TAGS_MAX];
+	size_t n_tags;
+	_Atomic unsigned tag_changes; /* 0: nobody lives under another image than the session's */
+	struct image nested[WIRE_IMAGE_MAX + 1];
+
+	_Atomic uint64_t said[SAID_MAX];
+	_Atomic uint64_t attached[SAID_MAX];
+	_Atomic uint64_t ring_stuck; /* the ring's tail, plus 1, when it last was waited for in vain */
+	dev_t err_dev;		     /* the supervisor's own standard error */
+	ino_t err_ino;
+};
+
+/* --- notify.c --- */
+
+/* Receives and serves one call; -errno where there will be no more. */
+int notify_serve(struct worker *w);
+bool notify_is_valid(const struct supervisor *s, uint64_t id);
+
+/* --- dispatch.c --- */
+
+typedef struct answer (*carry_fn)(struct caller *c);
+/* Once, before the first dispatch_find(). */
+void dispatch_init(void);
+/* Who serves system call nr, NULL where nobody does. */
+carry_fn dispatch_find(int nr);
+
+/* --- workers.c --- */
+
+/* Makes the first leader.  0 or -errno. */
+int workers_start(struct supervisor *s);
+/* Another worker leads where `index` (or LEADER_NONE) does.  False where none can be had. */
+bool workers_replace(struct supervisor *s, int index);
+/* w's call is over. */
+void workers_unblock(struct worker *w);
+/* Ends and joins them, bounded in time.  The number that would not end. */
+size_t workers_stop(struct supervisor *s);
+/* Holds w's slot where it is in state `from`: nothing moves there while `act` runs, which returns the
+ * state that follows. */
+void worker_hold(struct worker *w, enum slot_state from, enum slot_state (*act)(struct worker *w));
+/* Moves w's slot, waiting while it is held; false where it is not in state `from`. */
+bool worker_move(struct worker *w, enum slot_state from, enum slot_state to);
+
+/* --- procs.c --- */
+
+void proc_init(struct proc *p);
+
+/* What is remembered of the caller's task, proven to be it; held until proc_put().  NULL: it is gone. */
+struct proc *proc_get(struct caller *c);
+void proc_put(struct caller *c);
+/* It turned out to be a task that is gone: looked up anew.  NULL: so is the caller. */
+struct proc *proc_again(struct caller *c);
+void procs_done(struct supervisor *s);
+
+/* --- descent.c --- */
+
+struct stat_fields {
+	pid_t ppid;
+	dev_t tty;
+	uint64_t start;
+};
+/* From DIR/stat where dir is >= 0, else /proc/PID/stat.  0 or -errno. */
+int stat_read(int dir, pid_t pid, struct stat_fields *ret);
+/* The number behind `key` in DIR/status or /proc/PID/status, read in base.  -errno. */
+long status_number(int dir, pid_t pid, const char *key, int base);
+void descent_done(struct supervisor *s);
+
+/* --- record.c, ask.c, tell.c --- */
+
+void record_decision(struct caller *c, const struct request *req, const char *target,
+		     const struct decision *d, const char *approval);
+
+/* What a human said. */
+struct verdict_answer {
+	enum verdict verdict;
+	enum reason reason;
+	char text[256];
+	char approval[40];
+};
+/* Asks the helper in the caller's name and waits; blocks, so the lead was passed on before. */
+void ask_helper(struct caller *c, const struct request *req, uint32_t rule, struct verdict_answer *ret);
+/* Wakes the helper by a connection that asks nothing. */
+void ask_kick(const struct supervisor *s);
+
+/* One line on the caller's standard error, once per process and decision. */
+void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
+		 const char *text);
+void tell_asking(struct caller *c, const struct request *req, const char *target);
+
+/* True the first time that mark is set in the table. */
+bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark);
+
+#endif

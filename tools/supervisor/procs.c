@@ -1,0 +1,163 @@
+/*
+ * What is remembered of the tasks that call, so that an ordinary call reads nothing of /proc.
+ *
+ * An entry is for a task id.  Ids come again: an entry stands on a pidfd of that very task, and is
+ * asked for in each new tick whether that task still lives, and at once where an operation through it
+ * fails.  Within one tick (100 ms) the id cannot come round: pid_max forks take longer.
+ *
+ * Sets of eight, the least recently used goes; an entry is not given to another task while a call
+ * holds it.
+ */
+#include "tools/supervisor/notify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "tools/tools.h"
+
+#define PIDFD_THREAD_ O_EXCL /* Linux 6.9: a pidfd of a thread that leads no group */
+
+void proc_init(struct proc *p)
+{
+	*p = (struct proc){ .pidfd = -1, .dir = -1 };
+}
+
+static void proc_reset(struct proc *p)
+{
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	if (p->dir >= 0)
+		close(p->dir);
+	proc_init(p);
+}
+
+static bool is_gone(const struct proc *p)
+{
+	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
+
+	return p->pidfd < 0 || poll(&fd, 1, 0) != 0;
+}
+
+/* The task's own pidfd and its process.  A pidfd without flags is had of a group's leader alone, which
+ * spares the look into /proc. */
+static int identify(struct proc *p, pid_t tid)
+{
+	long tgid;
+
+	p->pidfd = (int)syscall(SYS_pidfd_open, tid, 0);
+	if (p->pidfd >= 0) {
+		p->tgid = tid;
+		return 0;
+	}
+	tgid = status_number(-1, tid, "\nTgid:", 10);
+	if (tgid <= 0)
+		return -ESRCH;
+	p->tgid = (pid_t)tgid;
+	p->pidfd = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD_);
+	return 0;
+}
+
+/* Under procs_lock: who holds the place of a task that is gone keeps it, but nobody finds it there. */
+static struct proc *find(struct supervisor *s, struct proc *set, pid_t tid)
+{
+	uint64_t tick = atomic_load_explicit(&s->tick, memory_order_relaxed);
+
+	for (size_t i = 0; i < PROCS_WAYS; i++) {
+		struct proc *p = &set[i];
+
+		if (p->tid != tid)
+			continue;
+		/* Under nested runs the image hangs on it, so it is proven each time. */
+		if ((p->proven == tick && atomic_load(&s->tag_changes) == 0) || !is_gone(p)) {
+			p->proven = tick;
+			return p;
+		}
+		p->tid = 0;
+		if (p->users == 0)
+			proc_reset(p);
+	}
+	return NULL;
+}
+
+static struct proc *place_for(struct proc *set, struct proc *own)
+{
+	struct proc *oldest = NULL;
+
+	for (size_t i = 0; i < PROCS_WAYS; i++)
+		if (set[i].users == 0 && (!oldest || set[i].used < oldest->used))
+			oldest = &set[i];
+	return oldest ? oldest : own;
+}
+
+/* Under procs_lock. */
+static struct proc *remember(struct caller *c, struct proc *set)
+{
+	struct proc *p = place_for(set, &c->worker->own);
+
+	proc_reset(p);
+	/* What was just looked up is the caller only if it has been there all along. */
+	if (identify(p, c->tid) < 0 || !caller_alive(c)) {
+		proc_reset(p);
+		return NULL;
+	}
+	p->tid = c->tid;
+	p->proven = atomic_load_explicit(&c->sup->tick, memory_order_relaxed);
+	return p;
+}
+
+struct proc *proc_get(struct caller *c)
+{
+	struct supervisor *s = c->sup;
+	uint32_t hash = (uint32_t)c->tid * 2654435761u;
+	struct proc *set = &s->procs[(hash >> 16) % (PROCS_MAX / PROCS_WAYS) * PROCS_WAYS], *p;
+
+	if (c->proc)
+		return c->proc;
+	pthread_mutex_lock(&s->procs_lock);
+	p = find(s, set, c->tid);
+	if (!p)
+		p = remember(c, set);
+	if (p) {
+		p->users++;
+		p->used = ++s->procs_clock;
+		c->tgid = p->tgid;
+	}
+	pthread_mutex_unlock(&s->procs_lock);
+	c->proc = p;
+	return p;
+}
+
+void proc_put(struct caller *c)
+{
+	struct proc *p = TAKE_PTR(c->proc);
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&c->sup->procs_lock);
+	p->users--;
+	if (p->users == 0 && (p->tid == 0 || p == &c->worker->own))
+		proc_reset(p);
+	pthread_mutex_unlock(&c->sup->procs_lock);
+}
+
+struct proc *proc_again(struct caller *c)
+{
+	if (c->proc) {
+		pthread_mutex_lock(&c->sup->procs_lock);
+		c->proc->tid = 0;
+		pthread_mutex_unlock(&c->sup->procs_lock);
+		proc_put(c);
+	}
+	return proc_get(c);
+}
+
+void procs_done(struct supervisor *s)
+{
+	for (size_t i = 0; i < NELEM(s->procs); i++)
+		proc_reset(&s->procs[i]);
+	for (size_t i = 0; i < NELEM(s->workers); i++)
+		proc_reset(&s->workers[i].own);
+}

@@ -1,0 +1,114 @@
+/*
+ * Say it: a denial is one line on the standard error of the process that failed, as the hooks write it.
+ *
+ * The descriptor is the caller's own, so what it is decides: the session's standard error, a pipe or a
+ * terminal is talked to; a file or a connection that happens to be descriptor 2 never is.
+ */
+#include "tools/supervisor/notify.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <termios.h>
+
+#include "policy/buf.h"
+
+#include "tools/tools.h"
+
+/* What PIPE_BUF promises to be written whole. */
+#define LINE_SIZE PIPE_BUF
+
+/* A program that takes keys one by one draws the screen itself: a line would smear it. */
+static bool is_plain_tty(struct caller *c, int fd, const struct stat *st)
+{
+	struct termios t;
+
+	return tcgetattr(fd, &t) == 0 && t.c_lflag & ICANON && st->st_rdev == caller_tty(c);
+}
+
+static bool may_talk(struct caller *c, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	if (S_ISFIFO(st.st_mode))
+		return true;
+	if (S_ISCHR(st.st_mode))
+		return is_plain_tty(c, fd, &st);
+	return S_ISREG(st.st_mode) && st.st_dev == c->sup->err_dev && st.st_ino == c->sup->err_ino;
+}
+
+/* Never waits: the reader may be the caller itself.  A pipe knows RWF_NOWAIT since Linux 5.5, a terminal
+ * does not. */
+static void write_now(int fd, const void *line, size_t len)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	struct iovec iov = { (void *)line, len };
+
+	if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT))
+		return;
+	if (pwritev2(fd, &iov, 1, -1, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP)
+		(void)!write(fd, line, len);
+}
+
+static void tell(struct caller *c, struct out *o)
+{
+	_cleanup_close_ int fd = caller_fd(c, STDERR_FILENO);
+
+	if (fd < 0 || !may_talk(c, fd))
+		return;
+	/* A line that fills the room is cut, but ends. */
+	if (o->len == o->cap)
+		o->len--;
+	o->failed = false;
+	text_str(o, "\n");
+	write_now(fd, o->p, o->len);
+}
+
+/* A process is told once of a decision, but of each exec: it is new each time. */
+static bool is_first(struct caller *c, enum op op, unsigned id)
+{
+	uint64_t mark = (uint64_t)caller_tgid(c) << 17 | 1u << 16 | id;
+
+	return op == OP_EXEC || mark_first(c->sup->said, mark);
+}
+
+void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
+		 const char *text)
+{
+	const char *message = decision_message(&c->image, d);
+	bool said = d->reason == REASON_HUMAN;
+	char line[LINE_SIZE] UNINITIALIZED;
+	struct out o = out_of(line, sizeof(line));
+
+	if (!is_first(c, req->op, decision_id(req->op, target, d)))
+		return;
+	text_str(&o, "pale: ");
+	denial_put(&o, &c->image, req->op, target, d, said ? "" : text);
+	if (said && *text) {
+		text_str(&o, "; said: ");
+		text_escaped(&o, text, strlen(text));
+	}
+	if (message) {
+		text_str(&o, "; ");
+		text_str(&o, message);
+	}
+	if (req->op == OP_EXEC)
+		text_str(&o, "; do not retry, choose another way");
+	tell(c, &o);
+}
+
+void tell_asking(struct caller *c, const struct request *req, const char *target)
+{
+	char line[LINE_SIZE] UNINITIALIZED;
+	struct out o = out_of(line, sizeof(line));
+
+	text_str(&o, "pale: waiting for approval: ");
+	text_str(&o, op_name(req->op));
+	text_str(&o, " ");
+	text_escaped(&o, target, strnlen(target, LINE_SIZE / 8));
+	text_str(&o, "; answer from another terminal: pale pending");
+	tell(c, &o);
+}

@@ -1,0 +1,297 @@
+/*
+ * The supervisor's threads: leader and followers (Schmidt et al., POSA 2).
+ *
+ * Exactly one thread leads: it waits for a call and serves it to its end, without a hand-over on the
+ * way, which is what a call of 20 microseconds can afford.  One that is going to block passes the
+ * lead on first and joins the idle when it is done.
+ *
+ * A signal that gives up a blocked system call is only ever sent while the thread's slot is held, so
+ * it meets the call that it was meant for: it is pending before the slot moves on, and so is taken
+ * before any later call is received.
+ */
+#include "tools/supervisor/notify.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "tools/tools.h"
+
+#define STACK_SIZE  (256u << 10)
+#define STOP_NAP_NS 2000000
+#define STOP_NAPS   1000 /* two seconds */
+
+static void on_give_up(int sig)
+{
+	(void)sig;
+}
+
+/* --- the slot ---------------------------------------------------------------------------------------- */
+
+bool worker_move(struct worker *w, enum slot_state from, enum slot_state to)
+{
+	int seen = (int)from;
+
+	while (!atomic_compare_exchange_weak(&w->state, &seen, (int)to)) {
+		if (seen == SLOT_HELD)
+			sched_yield();
+		else if (seen != (int)from)
+			return false;
+		seen = (int)from;
+	}
+	return true;
+}
+
+void worker_hold(struct worker *w, enum slot_state from, enum slot_state (*act)(struct worker *w))
+{
+	int seen = (int)from;
+
+	if (atomic_compare_exchange_strong(&w->state, &seen, SLOT_HELD))
+		atomic_store(&w->state, (int)act(w));
+}
+
+/* --- a thread's life ---------------------------------------------------------------------------------- */
+
+/*
+ * Its own umask and working directory (unshare(2) CLONE_FS needs no privilege), and deaf to every
+ * signal but the one that gives up.
+ */
+static int thread_prepare(struct worker *w)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGNAL_GIVE_UP);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	if (unshare(CLONE_FS) < 0 || chdir("/") < 0)
+		return -errno;
+	if (!w->notif)
+		w->notif = calloc(1, w->sup->sizes.seccomp_notif);
+	if (!w->resp)
+		w->resp = calloc(1, w->sup->sizes.seccomp_notif_resp);
+	return w->notif && w->resp ? 0 : -ENOMEM;
+}
+
+/* Waits to lead.  False: it is one too many, or all is over. */
+static bool wait_for_lead(struct worker *w)
+{
+	struct supervisor *s = w->sup;
+	bool leads;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->leader != w->index && !s->stopping && s->n_idle < IDLE_KEPT) {
+		w->idle = true;
+		s->n_idle++;
+		while (w->idle && !s->stopping)
+			pthread_cond_wait(&w->wake, &s->lock);
+		if (w->idle)
+			s->n_idle--;
+		w->idle = false;
+	}
+	leads = s->leader == w->index && !s->stopping;
+	if (!leads)
+		w->runs = false;
+	pthread_mutex_unlock(&s->lock);
+	return leads;
+}
+
+static void resign(struct worker *w)
+{
+	struct supervisor *s = w->sup;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->leader == w->index)
+		s->leader = LEADER_NONE;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *thread_main(void *arg)
+{
+	struct worker *w = arg;
+	struct supervisor *s = w->sup;
+	int r = thread_prepare(w);
+
+	if (r < 0)
+		resign(w);
+	while (wait_for_lead(w)) {
+		while (r == 0 && atomic_load(&s->leader) == w->index && !atomic_load(&s->stopping))
+			r = notify_serve(w);
+		if (r < 0)
+			resign(w);
+	}
+	return NULL;
+}
+
+/* Under s->lock.  A slot's last thread has ended, or is about to. */
+static int thread_make(struct worker *w)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int r;
+
+	if (w->joined)
+		pthread_join(w->thread, NULL);
+	w->joined = false;
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&w->thread, &attr, thread_main, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	w->runs = w->joined = r == 0;
+	return -r;
+}
+
+/* --- who leads ------------------------------------------------------------------------------------------ */
+
+/* Under s->lock: an idle thread leads, or a new one. */
+static int promote(struct supervisor *s)
+{
+	struct worker *spare = NULL;
+	int before = s->leader, r;
+
+	for (size_t i = 0; i < NELEM(s->workers); i++) {
+		struct worker *w = &s->workers[i];
+
+		if (w->idle) {
+			w->idle = false;
+			s->n_idle--;
+			s->leader = w->index;
+			pthread_cond_signal(&w->wake);
+			return 0;
+		}
+		if (!w->runs && !spare)
+			spare = w;
+	}
+	if (!spare)
+		return -EAGAIN;
+	s->leader = spare->index;
+	r = thread_make(spare);
+	if (r < 0)
+		s->leader = before;
+	return r;
+}
+
+int workers_start(struct supervisor *s)
+{
+	struct sigaction sa = { .sa_handler = on_give_up };
+	int r;
+
+	sigfillset(&sa.sa_mask);
+	if (sigaction(SIGNAL_GIVE_UP, &sa, NULL) < 0)
+		return -errno;
+	pthread_mutex_lock(&s->lock);
+	r = promote(s);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+bool workers_replace(struct supervisor *s, int index)
+{
+	bool ok = true;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->leader == index && !s->stopping)
+		ok = promote(s) == 0;
+	pthread_mutex_unlock(&s->lock);
+	return ok;
+}
+
+bool caller_may_block(struct caller *c)
+{
+	struct worker *w = c->worker;
+	struct supervisor *s = c->sup;
+	bool ok;
+
+	if (w->blocked)
+		return true;
+	pthread_mutex_lock(&s->lock);
+	ok = s->n_blocked < BLOCKED_MAX && !s->stopping;
+	if (ok && s->leader == w->index)
+		ok = promote(s) == 0;
+	if (ok) {
+		w->blocked = true;
+		s->n_blocked++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ok;
+}
+
+void workers_unblock(struct worker *w)
+{
+	if (!w->blocked)
+		return;
+	pthread_mutex_lock(&w->sup->lock);
+	w->blocked = false;
+	w->sup->n_blocked--;
+	pthread_mutex_unlock(&w->sup->lock);
+}
+
+/* --- the end ------------------------------------------------------------------------------------------- */
+
+static enum slot_state kick_idle(struct worker *w)
+{
+	pthread_kill(w->thread, SIGNAL_GIVE_UP);
+	return SLOT_IDLE;
+}
+
+static enum slot_state kick_serving(struct worker *w)
+{
+	pthread_kill(w->thread, SIGNAL_GIVE_UP);
+	return SLOT_SERVING;
+}
+
+/* Those that still run are interrupted; their number. */
+static size_t kick_all(struct supervisor *s)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < NELEM(s->workers); i++) {
+		struct worker *w = &s->workers[i];
+
+		if (!w->runs)
+			continue;
+		n++;
+		pthread_cond_signal(&w->wake);
+		worker_hold(w, SLOT_IDLE, kick_idle);
+		worker_hold(w, SLOT_SERVING, kick_serving);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+size_t workers_stop(struct supervisor *s)
+{
+	const struct timespec nap = { .tv_nsec = STOP_NAP_NS };
+	size_t left;
+
+	atomic_store(&s->stopping, true);
+	for (int i = 0; (left = kick_all(s)) > 0 && i < STOP_NAPS; i++)
+		nanosleep(&nap, NULL);
+	for (size_t i = 0; i < NELEM(s->workers); i++)
+		if (!s->workers[i].runs && s->workers[i].joined) {
+			pthread_join(s->workers[i].thread, NULL);
+			s->workers[i].joined = false;
+		}
+	return left;
+}
+
+/* --- memory of a call -------------------------------------------------------------------------------------
+ */
+
+void *caller_scratch(struct caller *c, size_t size)
+{
+	struct worker *w = c->worker;
+	size_t need = (size + 15) & ~(size_t)15;
+
+	if (!w->scratch)
+		w->scratch = malloc(CALLER_SCRATCH);
+	if (!w->scratch || size > CALLER_SCRATCH || need > CALLER_SCRATCH - w->scratch_used)
+		return NULL;
+	w->scratch_used += need;
+	return w->scratch + w->scratch_used - need;
+}
