@@ -1,0 +1,231 @@
+/*
+ * Where is it?  From a caller's (dirfd, path) to a place that is held, by the same resolver that
+ * the preload uses; only the system calls below it are another's.
+ *
+ * Guarantees: nothing here follows a link that means the supervisor: "self" and "thread-self" of
+ * procfs are the caller's, and magic links (/proc/PID/fd/N, cwd, root, exe) are followed where PID
+ * is of the session and nowhere else.  The supervisor stands outside the agent's Landlock domain, so
+ * the kernel would let it through many that it refuses to the agent (ptrace(2), "access mode checking").
+ */
+#include "tools/supervisor/procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "policy/path.h"
+
+/*
+ * On whose behalf this thread walks.  The resolver's table has no argument for it, since the preload,
+ * which always walks for itself, would pay for one.  Set in place_resolve() alone, for the length of
+ * one walk.
+ */
+static _Thread_local struct walk_for {
+	struct caller *c;
+	struct place *p;
+} walk_for;
+
+/* --- the resolver's system calls ------------------------------------------------------------------------ */
+
+static int walk_open_path(int dirfd, const char *path, bool directory, bool no_symlinks, bool nofollow)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | (directory ? O_DIRECTORY : 0u) |
+					 (nofollow ? O_NOFOLLOW : 0u) };
+	long fd;
+
+	if (walk_for.p->foreign)
+		return -EACCES;
+	if (no_symlinks)
+		how.resolve = RESOLVE_NO_SYMLINKS;
+	fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int walk_readlinkat(int dirfd, const char *path, char *buf, size_t size)
+{
+	ssize_t n = readlinkat(dirfd, path, buf, size);
+
+	if (n < 0)
+		return -errno;
+	if (strcmp(path, "self") == 0 && procfs_is_root(dirfd))
+		return snprintf(buf, size, "%d", caller_tgid(walk_for.c));
+	if (strcmp(path, "thread-self") == 0 && procfs_is_root(dirfd))
+		return snprintf(buf, size, "%d/task/%d", caller_tgid(walk_for.c), walk_for.c->tid);
+	return (int)n;
+}
+
+static int walk_fd_path(int fd, char *buf, size_t size)
+{
+	return procfs_fd_path(fd, buf, size);
+}
+
+/* Never asked: the caller's directory comes as a descriptor. */
+static int walk_cwd_path(char *buf, size_t size)
+{
+	(void)buf;
+	(void)size;
+	return -ENOENT;
+}
+
+static int walk_close(int fd)
+{
+	return close(fd);
+}
+
+/* Asked where a link that the kernel says jumps is about to be followed: a foreign one ends the walk. */
+static int walk_is_magic(int dirfd)
+{
+	char path[LIMIT_PATH] UNINITIALIZED;
+
+	if (!procfs_holds(dirfd))
+		return 0;
+	walk_for.p->crossed = true;
+	if (procfs_fd_path(dirfd, path, sizeof(path)) < 0 || procfs_is_outsider(walk_for.c, dirfd, path))
+		walk_for.p->foreign = true;
+	return 1;
+}
+
+/* magic_fd is told by place_resolve(): the resolver would ask what this process's descriptor N leads to. */
+static const struct resolve_sys walk_sys = {
+	.open_path = walk_open_path,
+	.readlinkat = walk_readlinkat,
+	.fd_path = walk_fd_path,
+	.cwd_path = walk_cwd_path,
+	.close = walk_close,
+	.is_magic = walk_is_magic,
+	.own_pid = NULL,
+};
+
+/* --- reading
+ * ------------------------------------------------------------------------------------------------ */
+
+static void place_init(struct place *p, int dirfd)
+{
+	p->dirfd = dirfd;
+	p->base = -1;
+	p->foreign = p->crossed = false;
+	p->r.parent = p->r.magic_fd = -1;
+	p->r.parent_owned = p->r.magic = false;
+}
+
+int place_read(struct place *p, struct caller *c, int dirfd, uint64_t addr)
+{
+	int n;
+
+	place_init(p, dirfd);
+	n = caller_string(c, addr, p->raw, sizeof(p->raw));
+	if (n < 0)
+		p->raw[0] = '\0';
+	return n < 0 ? n : 0;
+}
+
+int place_from(struct place *p, int dirfd, const char *path)
+{
+	size_t n = strlen(path);
+
+	place_init(p, dirfd);
+	p->raw[0] = '\0';
+	if (n >= sizeof(p->raw))
+		return -ENAMETOOLONG;
+	memcpy(p->raw, path, n + 1);
+	return 0;
+}
+
+int place_base(struct place *p, struct caller *c)
+{
+	if (p->raw[0] == '/')
+		return AT_FDCWD;
+	if (p->base < 0)
+		p->base = caller_dir(c, p->dirfd);
+	return p->base;
+}
+
+void place_done(struct place *p)
+{
+	resolved_done(&walk_sys, &p->r);
+	if (p->base >= 0)
+		close(p->base);
+	p->base = -1;
+}
+
+/* --- holding
+ * ------------------------------------------------------------------------------------------------ */
+
+int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow)
+{
+	int base = p->raw[0] ? place_base(p, c) : -ENOENT;
+	int e;
+
+	if (base < 0 && base != AT_FDCWD)
+		return base;
+	resolved_done(&walk_sys, &p->r);
+	p->foreign = p->crossed = false;
+	walk_for = (struct walk_for){ c, p };
+	e = resolve(&walk_sys, base, p->raw, follow, &p->r);
+	walk_for = (struct walk_for){ NULL, NULL };
+	if (e < 0)
+		return e;
+	if (p->r.magic)
+		p->r.magic_fd = procfs_fd_number(c, p->r.parent, p->r.name);
+	return 0;
+}
+
+bool place_is_foreign(const struct place *p, struct caller *c)
+{
+	if (p->foreign)
+		return true;
+	return !p->r.magic && procfs_holds(p->r.parent) && procfs_is_foreign(c, p->r.parent, p->r.path);
+}
+
+/* --- the near way
+ * ------------------------------------------------------------------------------------------- */
+
+/* What the directory that raw starts from is called: length, or -errno where it cannot be told. */
+static int base_path(struct place *p, struct caller *c, char *buf, size_t size)
+{
+	char name[24] = "cwd";
+	ssize_t n;
+	int dir;
+
+	if (p->base >= 0) {
+		n = procfs_fd_path(p->base, buf, size);
+	} else {
+		dir = caller_proc(c);
+		if (dir < 0)
+			return dir;
+		if (p->dirfd != AT_FDCWD)
+			snprintf(name, sizeof(name), "fd/%d", p->dirfd);
+		n = readlinkat(dir, name, buf, size - 1);
+		n = n < 0 ? -errno : n == (ssize_t)size - 1 ? -ENAMETOOLONG : n;
+	}
+	if (n < 0)
+		return (int)n;
+	buf[n] = '\0';
+	return buf[0] != '/' || resolve_says_deleted(buf) ? -ENOENT : (int)n;
+}
+
+int place_lexical(struct place *p, struct caller *c, char *buf, size_t size)
+{
+	char base[LIMIT_PATH] UNINITIALIZED;
+	int n;
+
+	if (path_has_dotdot(p->raw))
+		return -ELOOP;
+	if (p->raw[0] == '/')
+		return path_normalise("/", p->raw, buf, size);
+	n = base_path(p, c, base, sizeof(base));
+	return n < 0 ? n : path_normalise(base, p->raw, buf, size);
+}
+
+bool place_stands(struct place *p, struct caller *c, const char *lexical)
+{
+	char base[LIMIT_PATH] UNINITIALIZED;
+
+	if (p->raw[0] == '/')
+		return true;
+	return base_path(p, c, base, sizeof(base)) > 0 && path_is_under(lexical, base);
+}

@@ -1,0 +1,27 @@
+/*
+ * procfs, seen on behalf of another process.  Private to the files that resolve and open.
+ */
+#ifndef PALE_PROCFS_H
+#define PALE_PROCFS_H
+
+#include "tools/supervisor/supervisor.h"
+
+/* "/proc/self/fd/N": the supervisor's own descriptor by its magic link. */
+#define PROCFS_LINK_MAX 32
+void procfs_own_link(int fd, char buf[PROCFS_LINK_MAX]);
+/* What a descriptor of the supervisor is called, NUL-terminated: length or -errno. */
+int procfs_fd_path(int fd, char *buf, size_t size);
+/* fd lies on procfs, is its root. */
+bool procfs_holds(int fd);
+bool procfs_is_root(int fd);
+/*
+ * path, which dirfd is or holds, lies in procfs's directory of a process that is none of the session's.
+ * What is not below /proc is nobody's of the session.
+ */
+bool procfs_is_outsider(struct caller *c, int dirfd, const char *path);
+/* The same, and what is named there is not for everybody. */
+bool procfs_is_foreign(struct caller *c, int dirfd, const char *path);
+/* N where name in dirfd is the caller's own /proc/PID/fd/N, else -1. */
+int procfs_fd_number(struct caller *c, int dirfd, const char *name);
+
+#endif
