@@ -1,0 +1,217 @@
+/*
+ * What is changed of a file itself: size, mode, owner, times.
+ *
+ * Landlock has no right for chmod, chown and utimes, so no floor stands behind these.  The file is held
+ * and changed by AT_EMPTY_PATH or by its magic link, which both reach exactly what is held, whatever
+ * its name leads to by then.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tools/supervisor/held.h"
+#include "tools/supervisor/numbers.h"
+
+#define AT_BOTH (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
+
+/* Held and allowed.  0 or -errno; held_done() in each case. */
+static long object_for(struct held *h, struct caller *c, const struct naming *n, int flags)
+{
+	long r = flags < 0 ? flags : h ? held_object(h, c, n, (unsigned)flags) : -ENOMEM;
+
+	return r < 0 ? r : held_allow(h, c);
+}
+
+/* --- size --------------------------------------------------------------------------------------- */
+
+/*
+ * What truncate(2) refuses: 0 or -errno.  The limit is the caller's, as is the signal that comes with
+ * it (setrlimit(2)); ours is ignored.
+ */
+static long check_size(struct caller *c, const struct held *h, off_t size)
+{
+	pid_t tgid = caller_tgid(c);
+	struct rlimit limit;
+	struct stat st;
+
+	if (fstat(h->fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (size <= st.st_size || prlimit(tgid, RLIMIT_FSIZE, NULL, &limit) < 0 ||
+	    limit.rlim_cur == RLIM_INFINITY || (rlim_t)size <= limit.rlim_cur)
+		return 0;
+	if (!caller_alive(c))
+		return -ESRCH;
+	(void)syscall(SYS_tgkill, tgid, c->tid, SIGXFSZ);
+	return -EFBIG;
+}
+
+struct answer carry_truncate(struct caller *c)
+{
+	static const struct naming n = { __NR_truncate, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG };
+	struct held *h = held_new(c, OP_TRUNCATE, op_access(OP_TRUNCATE));
+	off_t size = (off_t)c->arg[1];
+	long r = size < 0 ? -EINVAL : h ? held_object(h, c, &n, 0) : -ENOMEM;
+
+	if (r == 0)
+		r = held_allow(h, c);
+	if (r == 0)
+		r = check_size(c, h, size);
+	if (r == 0)
+		r = call_result(truncate(held_self(h).text, size));
+	held_done(h);
+	return answer_result(r);
+}
+
+/* --- mode --------------------------------------------------------------------------------------- */
+
+static const struct naming chmods[] = {
+	{ __NR_chmod, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 1 },
+	{ __NR_fchmod, .path = NO_ARG, .dirfd = 0, .flags = NO_ARG, .rest = 1 },
+	{ __NR_fchmodat, .path = 1, .dirfd = 0, .flags = NO_ARG, .rest = 2 },
+	{ __NR_fchmodat2, .path = 1, .dirfd = 0, .flags = 3, .rest = 2, .known = AT_BOTH },
+};
+
+/* Before Linux 6.6 by the magic link, which some file systems let change the mode of a symbolic link. */
+static long change_mode(const struct held *h, mode_t mode)
+{
+	long r = call_result(syscall(__NR_fchmodat2, h->fd, "", mode, AT_EMPTY_PATH));
+	struct stat st;
+
+	if (r != -ENOSYS)
+		return r;
+	if (fstat(h->fd, &st) < 0)
+		return -errno;
+	return S_ISLNK(st.st_mode) ? -EOPNOTSUPP : call_result(chmod(held_self(h).text, mode));
+}
+
+struct answer carry_chmod(struct caller *c)
+{
+	const struct naming *n = ROW_OF(chmods, c->nr);
+	struct held *h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
+	long r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS);
+
+	if (r == 0)
+		r = change_mode(h, (mode_t)c->arg[n->rest]);
+	held_done(h);
+	return answer_result(r);
+}
+
+/* --- owner -------------------------------------------------------------------------------------- */
+
+static const struct naming chowns[] = {
+	{ __NR_chown, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 1 },
+	{ __NR_lchown, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 1, .fixed = AT_SYMLINK_NOFOLLOW },
+	{ __NR_fchown, .path = NO_ARG, .dirfd = 0, .flags = NO_ARG, .rest = 1 },
+	{ __NR_fchownat, .path = 1, .dirfd = 0, .flags = 4, .rest = 2, .known = AT_BOTH },
+};
+
+struct answer carry_chown(struct caller *c)
+{
+	const struct naming *n = ROW_OF(chowns, c->nr);
+	struct held *h = held_new(c, OP_CHOWN, op_access(OP_CHOWN));
+	long r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS);
+
+	if (r == 0) {
+		const uint64_t *id = &c->arg[n->rest];
+
+		r = call_result(fchownat(h->fd, "", (uid_t)id[0], (gid_t)id[1], AT_EMPTY_PATH));
+	}
+	held_done(h);
+	return answer_result(r);
+}
+
+/* --- times -------------------------------------------------------------------------------------- */
+
+enum times_form { TIMES_SECONDS, TIMES_MICRO, TIMES_NANO };
+
+struct timing {
+	struct naming at;
+	enum times_form form;
+};
+
+static const struct timing timings[] = {
+	{ { __NR_utime, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 1 }, TIMES_SECONDS },
+	{ { __NR_utimes, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 1 }, TIMES_MICRO },
+	{ { __NR_futimesat, .path = 1, .dirfd = 0, .flags = NO_ARG, .rest = 2 }, TIMES_MICRO },
+	{ { __NR_utimensat, .path = 1, .dirfd = 0, .flags = 3, .rest = 2, .known = AT_BOTH }, TIMES_NANO },
+};
+
+/* Access and modification; `now` where the caller named none. */
+struct times {
+	struct timespec ts[2];
+	bool now;
+};
+
+/*
+ * Reads them: 0 or -errno.  Microseconds out of range are refused before the path is looked at;
+ * nanoseconds the kernel judges itself, after it.
+ */
+static int read_times(struct caller *c, uint64_t addr, enum times_form form, struct times *ret)
+{
+	bool seconds = form == TIMES_SECONDS;
+	long v[4];
+	int r;
+
+	ret->now = addr == 0;
+	r = ret->now ? 0 : caller_read(c, addr, v, seconds ? 2 * sizeof v[0] : sizeof v);
+	if (r < 0 || ret->now)
+		return r;
+	for (int i = 0; i < 2; i++) {
+		long sub = seconds ? 0 : v[2 * i + 1];
+
+		if (form == TIMES_MICRO && (sub < 0 || sub >= 1000000))
+			return -EINVAL;
+		ret->ts[i].tv_sec = v[seconds ? i : 2 * i];
+		ret->ts[i].tv_nsec = form == TIMES_MICRO ? sub * 1000 : sub;
+	}
+	return 0;
+}
+
+/* The kernel does not even look at the path then. */
+static bool is_nothing(const struct times *t)
+{
+	return !t->now && t->ts[0].tv_nsec == UTIME_OMIT && t->ts[1].tv_nsec == UTIME_OMIT;
+}
+
+/* A path of NULL means the descriptor itself, where there is one; no flag fits that. */
+static struct naming timing_naming(const struct timing *row, const struct caller *c)
+{
+	struct naming n = row->at;
+
+	if (n.dirfd != NO_ARG && c->arg[n.path] == 0 && (int)c->arg[n.dirfd] != AT_FDCWD) {
+		n.path = NO_ARG;
+		n.known = 0;
+	}
+	return n;
+}
+
+static long set_times(struct held *h, struct caller *c, const struct timing *row)
+{
+	struct naming n = timing_naming(row, c);
+	struct times t;
+	long r = read_times(c, c->arg[row->at.rest], row->form, &t);
+
+	if (r < 0 || is_nothing(&t))
+		return r;
+	r = object_for(h, c, &n, naming_flags(&n, c));
+	if (r < 0)
+		return r;
+	return call_result(utimensat(h->fd, "", t.now ? NULL : t.ts, AT_EMPTY_PATH));
+}
+
+struct answer carry_utime(struct caller *c)
+{
+	const struct timing *row = ROW_OF(timings, c->nr);
+	struct held *h = held_new(c, OP_UTIME, op_access(OP_UTIME));
+	long r = row ? h ? set_times(h, c, row) : -ENOMEM : -ENOSYS;
+
+	held_done(h);
+	return answer_result(r);
+}

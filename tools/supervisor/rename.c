@@ -1,0 +1,161 @@
+/*
+ * Two names at once: rename, exchange, hard link.  Each end is a request of its own.
+ */
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tools/supervisor/held.h"
+#include "tools/supervisor/numbers.h"
+
+#define RENAME_FLAGS (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
+
+struct two {
+	struct naming from, to;
+};
+
+/* Both ends, found. */
+struct ends {
+	struct held *from, *to;
+};
+
+static void ends_done(const struct ends *e)
+{
+	held_done(e->from);
+	held_done(e->to);
+}
+
+static bool is_settled(const struct held *h)
+{
+	return h->is_free || h->d.verdict == VERDICT_ALLOW;
+}
+
+/*
+ * Either both or nothing: what is denied outright is concluded first, so that nobody is asked about the
+ * other end for nothing.
+ */
+static int ends_allow(const struct ends *e, struct caller *c)
+{
+	bool turned = !e->to->is_free && e->to->d.verdict == VERDICT_DENY;
+	int r = held_allow(turned ? e->to : e->from, c);
+
+	return r < 0 ? r : held_allow(turned ? e->from : e->to, c);
+}
+
+/* --- rename ------------------------------------------------------------------------------------- */
+
+static const struct two renames[] = {
+	{ { __NR_rename, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG },
+	  { __NR_rename, .path = 1, .dirfd = NO_ARG } },
+	{ { __NR_renameat, .path = 1, .dirfd = 0, .flags = NO_ARG },
+	  { __NR_renameat, .path = 3, .dirfd = 2 } },
+	{ { __NR_renameat2, .path = 1, .dirfd = 0, .flags = 4, .known = RENAME_FLAGS },
+	  { __NR_renameat2, .path = 3, .dirfd = 2 } },
+};
+
+static int rename_flags(const struct two *row, const struct caller *c)
+{
+	int flags = naming_flags(&row->from, c);
+
+	if (flags > 0 && flags & RENAME_EXCHANGE && flags & (RENAME_NOREPLACE | RENAME_WHITEOUT))
+		return -EINVAL;
+	return flags;
+}
+
+/* What the kernel says of both names before it asks for rights (do_renameat2() in fs/namei.c). */
+static int rename_earlier(const struct ends *e, int flags)
+{
+	if (is_settled(e->from) && is_settled(e->to))
+		return 0;
+	if (e->from->is_free || e->to->is_free)
+		return flags & RENAME_NOREPLACE && !e->from->is_free ? -EEXIST : -EBUSY;
+	if (!held_mode(e->from))
+		return -ENOENT;
+	if (flags & RENAME_NOREPLACE && held_mode(e->to))
+		return -EEXIST;
+	return flags & RENAME_EXCHANGE && !held_mode(e->to) ? -ENOENT : 0;
+}
+
+/* What moved may be a directory: cached paths of directories end here, in every process.  Asking what
+ * it was would cost every rename of a file more than the next look-up costs. */
+static void note_move(const struct caller *c)
+{
+	atomic_fetch_add_explicit(&session_setup(c->sup)->ring->moved, 1, memory_order_release);
+}
+
+static long rename_ends(struct caller *c, const struct two *row, const struct ends *e, int flags)
+{
+	long r = held_entry(e->from, c, &row->from);
+
+	if (r == 0)
+		r = held_entry(e->to, c, &row->to);
+	if (r == 0)
+		r = rename_earlier(e, flags);
+	if (r == 0)
+		r = ends_allow(e, c);
+	if (r == 0)
+		r = call_result(
+			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
+	if (r == 0)
+		note_move(c);
+	return r;
+}
+
+struct answer carry_rename(struct caller *c)
+{
+	const struct two *row = ROW_OF(renames, c->nr);
+	int flags = row ? rename_flags(row, c) : -ENOSYS;
+	/* Either end of an exchange goes away and is written; a whiteout is left where the source was. */
+	unsigned swap = flags > 0 && flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
+	unsigned left = flags > 0 && flags & RENAME_WHITEOUT ? ACCESS_WRITE : 0;
+	struct ends e = { held_new(c, OP_RENAME, ACCESS_DELETE | swap | left),
+			  held_new(c, OP_RENAME, ACCESS_WRITE | swap) };
+	long r = flags < 0 ? flags : e.from && e.to ? rename_ends(c, row, &e, flags) : -ENOMEM;
+
+	ends_done(&e);
+	return answer_result(r);
+}
+
+/* --- link --------------------------------------------------------------------------------------- */
+
+static const struct two links[] = {
+	{ { __NR_link, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG },
+	  { __NR_link, .path = 1, .dirfd = NO_ARG } },
+	{ { __NR_linkat, .path = 1, .dirfd = 0, .flags = 4, .known = AT_SYMLINK_FOLLOW | AT_EMPTY_PATH },
+	  { __NR_linkat, .path = 3, .dirfd = 2 } },
+};
+
+/*
+ * The source is held itself and linked by its magic link, which needs no right that AT_EMPTY_PATH would
+ * (open(2) on O_TMPFILE).  An O_TMPFILE inode has no name to be judged by: its new one is.
+ */
+static long link_ends(struct caller *c, const struct two *row, const struct ends *e, unsigned flags)
+{
+	unsigned nofollow = flags & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW;
+	struct self_path self;
+	long r = held_object(e->from, c, &row->from, nofollow | (flags & AT_EMPTY_PATH));
+
+	if (r == 0)
+		r = held_entry(e->to, c, &row->to);
+	if (r == 0 && !(is_settled(e->from) && is_settled(e->to)) && (e->to->is_free || held_mode(e->to)))
+		r = -EEXIST;
+	if (r == 0)
+		r = ends_allow(e, c);
+	if (r < 0)
+		return r;
+	self = held_self(e->from);
+	return call_result(linkat(AT_FDCWD, self.text, e->to->fd, e->to->name, AT_SYMLINK_FOLLOW));
+}
+
+/* A hard link is another name to write through, so its source needs the right to be written. */
+struct answer carry_link(struct caller *c)
+{
+	const struct two *row = ROW_OF(links, c->nr);
+	int flags = row ? naming_flags(&row->from, c) : -ENOSYS;
+	struct ends e = { held_new(c, OP_LINK, ACCESS_WRITE), held_new(c, OP_LINK, ACCESS_WRITE) };
+	long r = flags < 0 ? flags : e.from && e.to ? link_ends(c, row, &e, (unsigned)flags) : -ENOMEM;
+
+	ends_done(&e);
+	return answer_result(r);
+}
