@@ -63,6 +63,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_PROCESS] = "it belongs to a process outside the session",
 	[REASON_CHANGED] = "what was executed is not what was judged",
 	[REASON_SOCKET] = "a kind of socket that nothing judges",
+	[REASON_DNS] = "a name server of /etc/resolv.conf",
 	[REASON_REPEATED] = "denied before in this turn",
 };
 

@@ -83,6 +83,7 @@ enum reason {
 	REASON_PROCESS,	  /* it belongs to a process outside the session */
 	REASON_CHANGED,	  /* what was executed is not what was judged */
 	REASON_SOCKET,	  /* a kind of socket, or an address family, that nothing judges */
+	REASON_DNS,	  /* a name server of /etc/resolv.conf: without it no name is found */
 	REASON_COUNT
 };
 
