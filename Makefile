@@ -132,7 +132,15 @@ $(B)/exports.map: preload/hooks.def Makefile
 
 STATIC_VICTIMS := raw
 
-$(B)/unit: $(UNIT_OBJ) $(B)/libpolicy.a
+# Modules of the tools that a suite links; the dispatcher is the suite's own.
+UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict \
+	supervisor/record supervisor/ask supervisor/tell denial_line paths readfile
+$(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
+	@rm -f $@
+	$(call note,AR)
+	$(Q)$(AR) rcs $@ $^
+
+$(B)/unit: $(UNIT_OBJ) $(B)/libtools.a $(B)/libpolicy.a
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
