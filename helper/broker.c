@@ -184,6 +184,7 @@ static void card_open(struct helper *h, struct conn *c, const struct wire_ask *a
 		return;
 	}
 	c->waits = ap;
+	h->tally.asked++;
 }
 
 /*
@@ -298,6 +299,8 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 		return r;
 	(void)queue_remember(&h->queue, ap, reply->said, reply->scope, clock_boot_ns());
 	(void)approval_move(ap, reply->said);
+	h->tally.approved += approved;
+	h->tally.refused += !approved;
 	*ret_waiters = answer_waiters(h, ap, &a);
 	*ret_late = late;
 	queue_forget(&h->queue, ap);
@@ -328,6 +331,7 @@ void broker_tick(struct helper *h, uint64_t now_ns)
 			continue;
 		}
 		ap->until_ns = now_ns + NS_LISTED;
+		h->tally.expired++;
 		(void)card_record(h, ap, "approval/expired", "deny", " nobody answered in time",
 				  CARD_BUFFERED);
 		answer_waiters(h, ap, &a);

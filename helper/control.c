@@ -57,16 +57,17 @@ static json_t *session_info(struct call *call)
 {
 	struct helper *h = call->h;
 
-	return json_pack(
-		"{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b}",
-		"session", h->session, "agent", h->agent, "argv", h->argv, "pid", (int)h->root_pid,
-		"helper_pid", (int)getpid(), "started", h->started, "workspace", text(h->workspace),
-		"runtime_dir", text(h->runtime_dir), "state_dir", text(h->state_dir), "level",
-		level_name(h->level), "preset", text(h->preset), "not_enforced", text(h->not_enforced),
-		"turn", (json_int_t)h->queue.turn, "pending",
-		(json_int_t)queue_count(&h->queue, APPROVAL_PENDING), "records", (json_int_t)h->ledger.seq,
-		"denied", (json_int_t)h->ledger.denied, "lost", (json_int_t)h->ledger.lost_total, "ledger_ok",
-		h->ledger.error == 0);
+	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, "
+			 "s:I, s:I, s:b, s:o}",
+			 "session", h->session, "agent", h->agent, "argv", h->argv, "pid", (int)h->root_pid,
+			 "helper_pid", (int)getpid(), "started", h->started, "workspace", text(h->workspace),
+			 "runtime_dir", text(h->runtime_dir), "state_dir", text(h->state_dir), "level",
+			 level_name(h->level), "preset", text(h->preset), "not_enforced",
+			 text(h->not_enforced), "facts", text(h->facts), "turn", (json_int_t)h->queue.turn,
+			 "pending", (json_int_t)queue_count(&h->queue, APPROVAL_PENDING), "records",
+			 (json_int_t)h->ledger.seq, "denied", (json_int_t)tally_denied(&h->tally), "lost",
+			 (json_int_t)h->ledger.lost_total, "ledger_ok", h->ledger.error == 0, "counts",
+			 tally_json(&h->tally));
 }
 
 static json_t *card_json(const struct queue *q, const struct approval *ap, uint64_t now_ns)

@@ -1,161 +1,41 @@
 /*
- * Ring -> fold -> ledger.  What comes by the ring is a claim of a process inside the fence
- * (`via` = hook): nothing here believes an index, a length or an id before it has checked it.
- * Losses are records too.
+ * Rings -> ledger.  Both rings are read by turns, the older record first, so that the ledger tells in
+ * order what the hooks said and what the supervisor saw.  Nothing here believes an index, a length or
+ * a time before it has checked it.  Losses are records too.
  */
 #include "helper.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <sodium.h>
-#include <string.h>
 #include <time.h>
 
 #define COUNT_MAX   (1ull << 53) /* what every JSON reader still reads exactly */
 #define GRACE_TRIES 50		 /* of a millisecond each, for writers in the middle of a record */
-
-const char *access_name(unsigned access)
-{
-	static const char *const names[ACCESS_ALL + 1] = { "", "r", "w", "rw", "d", "rd", "wd", "rwd" };
-
-	return names[access & ACCESS_ALL];
-}
-
-void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
-		    char *rule, size_t rule_size, char *detail, size_t detail_size)
-{
-	struct out o = out_of(detail, detail_size);
-
-	decision_describe(img, d, rule, rule_size);
-	/* Printed for every record, hence by hand. */
-	text_str(&o, "id=");
-	text_hex(&o, decision_id(op, target, d), 4);
-	text_end(&o);
-}
+#define ROW_MAX	    256		 /* records of one ring while the other waits */
 
 static bool is_alive(int32_t pid)
 {
 	return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
-static uint64_t key_of(const struct helper *h, const struct ring_record *r, const char *exe)
+void drain_init(struct helper *h)
 {
-	struct {
-		uint64_t target, exe, approval;
-		uint32_t op, verdict, reason, access, rule, nested, image, pad;
-	} k = { .op = (uint32_t)r->op,
-		.verdict = (uint32_t)r->verdict,
-		.reason = (uint32_t)r->reason,
-		.access = r->access,
-		.rule = r->rule,
-		.nested = r->nested,
-		.image = r->image };
-	uint64_t key;
-
-	crypto_shorthash((unsigned char *)&k.target, (const unsigned char *)r->target, r->target_len,
-			 h->fold_key);
-	crypto_shorthash((unsigned char *)&k.exe, (const unsigned char *)exe, strlen(exe), h->fold_key);
-	if (r->approval[0] != '\0')
-		crypto_shorthash((unsigned char *)&k.approval, (const unsigned char *)r->approval,
-				 strlen(r->approval), h->fold_key);
-	crypto_shorthash((unsigned char *)&key, (const unsigned char *)&k, sizeof(k), h->fold_key);
-	return key;
+	h->feed[FEED_HOOK].via = "hook";
+	h->feed[FEED_HOOK].alive = is_alive;
+	/* The supervisor writes in the name of its callers, who may be dead by then. */
+	h->feed[FEED_KERNEL].via = "kernel";
 }
 
-static bool is_approval_id(const char *id)
+/* --- losses --- */
+
+static void record_loss(struct helper *h, const char *via, uint64_t n, const char *why)
 {
-	size_t n = strlen(id);
-
-	return n > 0 && n < APPROVAL_ID_HEX && strspn(id, "0123456789abcdef") == n;
-}
-
-/* The record's event; buffers are the caller's. */
-static void record_decision(struct helper *h, const struct ring_record *r, const struct proc *proc,
-			    uint64_t key, uint64_t now_ns)
-{
-	const struct decision d = {
-		.verdict = r->verdict, .reason = r->reason, .rule = r->rule, .nested = r->nested
-	};
-	char target[RING_SLOT * RING_RECORD_SLOTS + 1], rule[1024], detail[128] = "";
-	const char *approval = is_approval_id(r->approval) ? r->approval : "";
-	struct event e = { .time_ns = r->time_ns,
-			   .pid = r->pid,
-			   .ppid = proc->ppid ? proc->ppid : r->ppid,
-			   .exe = proc->exe,
-			   .op = op_name(r->op),
-			   .target = target,
-			   .access = access_name(r->access),
-			   .verdict = verdict_name(r->verdict),
-			   .rule = rule,
-			   .via = "hook",
-			   .approval = approval,
-			   .detail = detail };
-	size_t len;
-
-	memcpy(target, r->target, r->target_len);
-	target[r->target_len] = '\0';
-	if (image_of(h, r->image))
-		decision_texts(image_of(h, r->image), &d, r->op, target, rule, sizeof(rule), detail,
-			       sizeof(detail));
-	else
-		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
-	len = strlen(detail);
-	if (r->image > 0)
-		snprintf(detail + len, sizeof(detail) - len, " image=%u", r->image);
-	len = strlen(detail);
-	if (r->target_cut > 0)
-		snprintf(detail + len, sizeof(detail) - len, " cut=%zu", r->target_cut);
-	e.target_len = r->target_len;
-	if (r->op == OP_EXEC) {
-		mask_secrets(target);
-		e.target_len = strlen(target);
-	}
-	fold_add(&h->fold, key, &e, r->verdict != VERDICT_ALLOW || approval[0] ? FOLD_NOW : FOLD_WAIT,
-		 now_ns);
-}
-
-static void record_attach(struct helper *h, const struct ring_record *r)
-{
-	const struct event e = { .time_ns = r->time_ns,
-				 .pid = r->pid,
-				 .ppid = r->ppid,
-				 .exe = r->exe,
-				 .op = op_name(OP_ATTACH),
-				 .target = r->exe,
-				 .via = "hook",
-				 .detail = "the agent is hooked" };
-
-	procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
-	if (r->pid == h->root_pid)
-		(void)ledger_append(&h->ledger, &e);
-}
-
-static void drain_one(struct helper *h, struct ring_record *r, uint64_t now_ns)
-{
-	const struct proc *proc;
-	uint64_t key;
-
-	if (r->kind == RING_ATTACH) {
-		record_attach(h, r);
-		return;
-	}
-	if (r->verdict != VERDICT_ALLOW && r->verdict != VERDICT_ASK) {
-		r->verdict = VERDICT_DENY;
-		h->ledger.denied++;
-	}
-	proc = procs_find(&h->feed[FEED_HOOK].procs, r->pid);
-	key = key_of(h, r, proc->exe);
-	if (!fold_repeat(&h->fold, key))
-		record_decision(h, r, proc, key, now_ns);
-}
-
-static void record_loss(struct helper *h, uint64_t n, const char *why)
-{
-	char detail[128];
+	char detail[160];
 	struct event e = { .op = "loss", .via = "helper", .detail = detail };
 
 	e.count = n < COUNT_MAX ? n : COUNT_MAX;
-	snprintf(detail, sizeof(detail), "%llu records were lost: %s", (unsigned long long)e.count, why);
+	snprintf(detail, sizeof(detail), "%llu records (via %s) were lost: %s", (unsigned long long)e.count,
+		 via, why);
 	h->ledger.lost_total += e.count;
 	(void)ledger_append(&h->ledger, &e);
 }
@@ -173,60 +53,111 @@ static void record_cut(struct helper *h)
 	(void)ledger_append(&h->ledger, &e);
 }
 
-static void report_losses(struct helper *h)
+static void report_losses(struct helper *h, struct feed *f)
 {
-	uint64_t lost = atomic_load(&h->feed[FEED_HOOK].ring->lost);
+	uint64_t lost = atomic_load(&f->ring->lost);
 
-	if (lost > h->feed[FEED_HOOK].ring_lost_seen)
-		record_loss(h, lost - h->feed[FEED_HOOK].ring_lost_seen, "the ring was full");
-	h->feed[FEED_HOOK].ring_lost_seen = lost;
-	if (h->feed[FEED_HOOK].reader.lost > h->feed[FEED_HOOK].reader_lost_seen)
-		record_loss(h, h->feed[FEED_HOOK].reader.lost - h->feed[FEED_HOOK].reader_lost_seen,
+	if (lost > f->ring_lost_seen)
+		record_loss(h, f->via, lost - f->ring_lost_seen, "the ring was full");
+	f->ring_lost_seen = lost;
+	if (f->reader.lost > f->reader_lost_seen)
+		record_loss(h, f->via, f->reader.lost - f->reader_lost_seen,
 			    "their writers died or stalled while writing");
-	h->feed[FEED_HOOK].reader_lost_seen = h->feed[FEED_HOOK].reader.lost;
+	f->reader_lost_seen = f->reader.lost;
+}
+
+static void report_all_losses(struct helper *h)
+{
+	for (size_t i = 0; i < FEEDS; i++)
+		if (h->feed[i].ring)
+			report_losses(h, &h->feed[i]);
+}
+
+/* --- one after the other --- */
+
+static bool feed_peek(struct feed *f, uint64_t now_ns)
+{
+	if (f->ring && !f->has_next)
+		f->has_next = ring_read(&f->reader, now_ns, f->alive, &f->next) == 1;
+	return f->has_next;
+}
+
+/*
+ * The ring whose next record is the older, FEEDS where both are empty.  A claimed time decides no more
+ * than the order: after a row of ROW_MAX the other ring is heard, whatever the clock of its writers.
+ */
+static enum feed_id feed_next(struct helper *h, uint64_t now_ns)
+{
+	bool hook = feed_peek(&h->feed[FEED_HOOK], now_ns), kernel = feed_peek(&h->feed[FEED_KERNEL], now_ns);
+	enum feed_id id = hook ? FEED_HOOK : FEED_KERNEL;
+
+	if (!hook && !kernel)
+		return FEEDS;
+	if (hook && kernel) {
+		if (h->feed[FEED_KERNEL].next.time_ns < h->feed[FEED_HOOK].next.time_ns)
+			id = FEED_KERNEL;
+		if (id == h->row_of && h->row >= ROW_MAX)
+			id = id == FEED_HOOK ? FEED_KERNEL : FEED_HOOK;
+	}
+	h->row = id == h->row_of ? h->row + 1 : 1;
+	h->row_of = id;
+	return id;
+}
+
+/* look_ns is the clock by which a writer counts as stalled.  False where both rings are empty. */
+static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
+{
+	enum feed_id id = feed_next(h, look_ns);
+
+	if (id == FEEDS)
+		return false;
+	h->feed[id].has_next = false;
+	entry_add(h, id, &h->feed[id].next, now_ns);
+	return true;
 }
 
 size_t drain_turn(struct helper *h)
 {
 	uint64_t now = clock_boot_ns();
-	struct ring_record r;
 	size_t n = 0;
 
 	if (ringmap_mend(h, now))
 		record_cut(h);
-	while (n < DRAIN_MAX && ring_read(&h->feed[FEED_HOOK].reader, now, is_alive, &r) == 1) {
-		drain_one(h, &r, now);
+	while (n < DRAIN_MAX && drain_one(h, now, now))
 		n++;
-	}
-	report_losses(h);
+	report_all_losses(h);
 	fold_flush(&h->fold, FOLD_WAIT, now);
 	return n;
 }
 
-static bool ring_is_empty(const struct helper *h)
+static bool rings_are_empty(const struct helper *h)
 {
-	return atomic_load(&h->feed[FEED_HOOK].ring->head) == atomic_load(&h->feed[FEED_HOOK].ring->tail);
+	for (size_t i = 0; i < FEEDS; i++) {
+		struct ring_header *ring = h->feed[i].ring;
+
+		if (ring && (h->feed[i].has_next || atomic_load(&ring->head) != atomic_load(&ring->tail)))
+			return false;
+	}
+	return true;
 }
 
 void drain_all(struct helper *h)
 {
 	const struct timespec ms = { .tv_nsec = NS_MS };
 	/* A writer that does not stop must not keep the session from its last record. */
-	size_t left = RING_SLOTS, n;
-	struct ring_record r;
+	size_t left = (size_t)FEEDS * RING_SLOTS, n;
+	uint64_t now = clock_boot_ns();
 
 	for (int i = 0; i < GRACE_TRIES; i++) {
 		while (left > 0 && (n = drain_turn(h)) > 0)
 			left -= n < left ? n : left;
-		if (ring_is_empty(h))
+		if (rings_are_empty(h))
 			break;
 		nanosleep(&ms, NULL);
 	}
 	/* Whoever is still writing is given up: two looks, a long second apart by this clock. */
-	for (; left > 0 && (ring_read(&h->feed[FEED_HOOK].reader, 1, is_alive, &r) == 1 ||
-			    ring_read(&h->feed[FEED_HOOK].reader, UINT64_MAX, is_alive, &r) == 1);
-	     left--)
-		drain_one(h, &r, clock_boot_ns());
-	report_losses(h);
+	while (left > 0 && (drain_one(h, 1, now) || drain_one(h, UINT64_MAX, now)))
+		left--;
+	report_all_losses(h);
 	fold_flush(&h->fold, FOLD_NOW, 0);
 }

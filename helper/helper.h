@@ -9,6 +9,7 @@
  *   approve   the queue as a value: no I/O, no clock        broker   the queue's I/O: records, answers
  *   drain     rings -> fold -> ledger                       fold     repeats become one record
  *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
+ *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file
  *   mask      secrets out of texts                          util     clocks, JSON packets
  *   narrow    the images of nested runs
@@ -23,9 +24,9 @@
 #include <unistd.h>
 
 #include "policy/eval.h"
-#include "policy/record.h"
-#include "policy/ring.h"
 #include "policy/wire.h"
+
+#include "records.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define NS_MS	 1000000ull
@@ -99,111 +100,6 @@ int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
 
 /* Overwrites what looks like a secret by ***, in place (the text never grows). */
 void mask_secrets(char *text);
-
-/* --- ledger.c --- */
-
-/* What a record says; the ledger adds the rest.  Untrusted strings go in raw, the ledger escapes.  NULL is
- * "". */
-struct event {
-	uint64_t time_ns; /* CLOCK_REALTIME, 0 = now */
-	int64_t pid, ppid;
-	const char *exe, *op, *target;
-	size_t target_len; /* 0: target ends at its NUL */
-	const char *access, *verdict, *rule, *via, *approval, *detail;
-	uint64_t count; /* 0 counts as 1 */
-};
-
-struct ledger {
-	int fd;
-	int error; /* 0, or why nothing can be written (-errno) */
-	uint64_t retry_ns;
-	off_t good; /* the file holds whole records up to here */
-	char *buf;
-	size_t len, cap;
-	uint64_t buffered; /* records in buf */
-	uint64_t dirty_ns; /* since when something is written and not synced; 0 = nothing */
-	uint64_t seq, good_seq;
-	char prev[RECORD_HASH_HEX], good_prev[RECORD_HASH_HEX];
-	uint64_t lost;	     /* records that could not be written since the error */
-	uint64_t lost_total; /* of the whole session, however lost */
-	uint64_t denied;
-	uint64_t turn;
-	const char *session, *agent, *level; /* borrowed, escaped by the caller */
-};
-
-/* Creates the file NAME in dirfd and starts the chain. 0 or -errno. */
-int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
-		const char *level);
-/* Appends to the buffer; written with the next flush. 0 or -errno (the loss is counted). */
-int ledger_append(struct ledger *l, const struct event *e);
-/* Appends and waits until it is on the disk.  A failure means: do not act. */
-int ledger_append_durable(struct ledger *l, const struct event *e);
-/* One write of all that is buffered. 0 or -errno. */
-int ledger_flush(struct ledger *l);
-/* Flush, fdatasync when it is time, and retry after a failure. */
-void ledger_tick(struct ledger *l, uint64_t now_ns);
-void ledger_close(struct ledger *l);
-/* How the session's head is told: the hash of the last record on the disk. */
-static inline const char *ledger_head(const struct ledger *l)
-{
-	return l->good_prev;
-}
-
-/* --- procs.c --- */
-
-#define PROCS_MAX 4096
-
-struct proc {
-	int32_t pid, ppid;
-	char *exe; /* raw bytes */
-	uint64_t used;
-};
-
-/* Bounded map from pid to program, filled by the attach records, else from /proc. */
-struct procs {
-	struct proc slot[PROCS_MAX];
-	uint64_t clock;
-};
-
-void procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
-/* Never NULL; the exe may be "" where nobody knows.  Borrowed until the next call. */
-const struct proc *procs_find(struct procs *p, int32_t pid);
-void procs_done(struct procs *p);
-/* Parent of a process by /proc/PID/stat, or -errno. */
-pid_t proc_parent(pid_t pid);
-
-/* --- fold.c --- */
-
-#define FOLD_MAX 4096 /* a power of two */
-
-struct fold_entry {
-	uint64_t key;
-	uint64_t deadline_ns;
-	uint32_t chain; /* position + 1 of the next entry with this bucket */
-	char *strings;	/* exe, target, rule, approval, detail: one block, freed with the entry */
-	struct event e;
-};
-
-/* Decisions alike within two seconds, oldest first. */
-struct fold {
-	struct fold_entry ring[FOLD_MAX];
-	uint32_t bucket[FOLD_MAX]; /* position + 1 in ring by key, 0 = none */
-	uint64_t first, next;
-	struct ledger *ledger;
-};
-
-enum fold_urgency { FOLD_WAIT, FOLD_NOW };
-
-/*
- * Records e, or counts it with one alike.  key names what is alike.  FOLD_NOW writes the first
- * occurrence at once and the repeats as a second record.
- */
-void fold_add(struct fold *f, uint64_t key, const struct event *e, enum fold_urgency urgency,
-	      uint64_t now_ns);
-/* Writes what is older than the window; FOLD_NOW: everything. */
-void fold_flush(struct fold *f, enum fold_urgency urgency, uint64_t now_ns);
-/* The counting half for a repeat whose event need not be built: true if it was counted. */
-bool fold_repeat(struct fold *f, uint64_t key);
 
 /* --- approve.c --- */
 
@@ -319,13 +215,17 @@ int taint_check(int fd, const struct taint_rules *rules, pid_t *ret_pid, const c
 #define CONNS_MAX 160
 
 enum conn_kind { CONN_FREE, CONN_AGENT, CONN_CONTROL };
+/* What an agent's connection has to say next: whose it is, its one question, nothing more. */
+enum conn_stage { STAGE_BEHALF, STAGE_QUESTION, STAGE_WAIT };
 
 struct conn {
 	enum conn_kind kind;
+	enum conn_stage stage;
 	int fd;
 	pid_t pid;
-	uint64_t deadline_ns;	/* agent: the question must have come by then */
+	uint64_t deadline_ns;	/* agent: what it waits for, or we for it, must have come by then */
 	struct approval *waits; /* agent: its question is this card */
+	uint32_t narrows;	/* agent: the image that the supervisor is being told of, 0: none */
 };
 
 /* The image of a nested run. */
@@ -333,23 +233,6 @@ struct narrowed {
 	uint8_t *bytes;
 	struct image image;
 	bool no_prompt;
-};
-
-/*
- * Where records come from.  Those of the hooks are claims of the processes; the supervisor's are what
- * it saw and did itself, in a ring that no process of the session can reach.
- */
-enum feed_id { FEED_HOOK, FEED_KERNEL, FEEDS };
-
-struct feed {
-	const char *via;
-	struct ring_header *ring; /* NULL: not at this level */
-	struct ring_reader reader;
-	ring_alive_fn alive; /* of a writer; NULL: the writer is not who the record is about */
-	uint64_t ring_lost_seen, reader_lost_seen;
-	struct procs procs;	 /* which program a process is, by this feed */
-	struct ring_record next; /* read and not yet recorded, where has_next */
-	bool has_next;
 };
 
 enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };
@@ -370,7 +253,10 @@ struct helper {
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;
 	struct feed feed[FEEDS];
+	enum feed_id row_of; /* so many records in a row came from this one */
+	unsigned row;
 	uint64_t ring_mended_ns;
+	struct tally tally;
 	struct ledger ledger;
 	struct fold fold;
 	struct queue queue;
@@ -434,16 +320,21 @@ bool ringmap_mend(struct helper *h, uint64_t now_ns);
 
 #define DRAIN_MAX 20000
 
-/* drain.c: moves up to DRAIN_MAX records from the ring; how many. */
+/* drain.c: says what the feeds are; before there is a ring. */
+void drain_init(struct helper *h);
+/* Moves up to DRAIN_MAX records from the rings; how many. */
 size_t drain_turn(struct helper *h);
-/* The end: everything that is in the ring, waiting a moment for writers that are not done. */
+/* The end: everything that is in the rings, waiting a moment for writers that are not done. */
 void drain_all(struct helper *h);
+
+/* entry.c: r, as it came by that ring, into the ledger and the tally. */
+void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns);
 /* rule text and id of a decision, for records. */
 void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
 		    char *rule, size_t rule_size, char *detail, size_t detail_size);
 const char *access_name(unsigned access);
 
-/* agent.c */
+/* agent.c: questions of the session's processes.  Above level hooks the supervisor alone connects. */
 void agent_accept(struct helper *h);
 void agent_ready(struct helper *h, struct conn *c);
 
@@ -453,8 +344,13 @@ const struct image *image_of(const struct helper *h, uint32_t number);
 /* A human may be asked for a process under this image, which must be there. */
 bool image_may_ask(const struct helper *h, uint32_t number);
 /* Answers with a new image inside `outer`, made of the bundle in fd (borrowed); with `outer` itself where fd
- * is -1. */
+ * is -1.  Where there is a supervisor, the new one is answered when it holds for the process. */
 void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd);
+/* The supervisor holds process pid by that image from now on, or (NOTED_NOT) cannot. */
+enum noted { NOTED_NOT, NOTED_HELD };
+void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how);
+/* It was asked and did not answer in time. */
+void narrow_expire(struct helper *h, struct conn *c);
 
 /* broker.c */
 /* Answers one question now or leaves c waiting on a card. */

@@ -5,6 +5,9 @@
  * because the image that the asker lives under goes whole into the new one and is judged first to
  * last; what launch flags would lift is dropped here.  Sealed memory alone is read (a file of
  * another kind could block), and sizes and numbers are bounded.
+ *
+ * Where there is a supervisor, the asker may start its command only when the supervisor holds it by the
+ * new image: it is told by way of the launcher, and the answer waits for its word.
  */
 #include "helper.h"
 
@@ -15,6 +18,7 @@
 #include "policy/parse.h"
 
 #define NARROW_BUNDLE_MAX (1u << 20)
+#define NS_NOTED	  (5 * NS_S)
 #define SEALS		  (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK)
 
 /* What is made of one bundle, before it has a number. */
@@ -194,6 +198,45 @@ static void record(struct helper *h, const struct conn *c, const struct inner *i
 	(void)ledger_append(&h->ledger, &e);
 }
 
+/* --- the supervisor's word --------------------------------------------------------------------------- */
+
+static void answer_unheld(struct helper *h, struct conn *c, const char *why)
+{
+	answer(h, c, (struct wire_narrowed){ WIRE_IMAGE_NONE, why });
+}
+
+static void tell_supervisor(struct helper *h, struct conn *c, uint32_t image)
+{
+	json_t *told = json_pack("{s:s, s:i, s:I}", "type", "narrowed", "pid", (int)c->pid, "image",
+				 (json_int_t)image);
+
+	if (packet_send_json(h->session_fd, told) < 0) {
+		answer_unheld(h, c, "the supervisor cannot be told of the nested run");
+		return;
+	}
+	c->narrows = image;
+	c->deadline_ns = clock_boot_ns() + NS_NOTED;
+}
+
+void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+
+		if (c->kind != CONN_AGENT || c->narrows == 0 || c->narrows != image || c->pid != pid)
+			continue;
+		if (how == NOTED_HELD)
+			answer(h, c, (struct wire_narrowed){ image, "" });
+		else
+			answer_unheld(h, c, "the supervisor cannot hold the nested run");
+	}
+}
+
+void narrow_expire(struct helper *h, struct conn *c)
+{
+	answer_unheld(h, c, "the supervisor does not answer");
+}
+
 void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
 {
 	struct wire_narrowed a = { .image = WIRE_IMAGE_NONE, .text = "" };
@@ -208,7 +251,10 @@ void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
 		a.text = "";
 		record(h, c, &in, outer, a.image);
 	}
-	answer(h, c, a);
+	if (a.image != WIRE_IMAGE_NONE && a.image != outer && h->level > LEVEL_HOOKS)
+		tell_supervisor(h, c, a.image);
+	else
+		answer(h, c, a);
 	free(in.made.bytes);
 	free(in.workspace);
 	free(in.sources);

@@ -65,6 +65,23 @@ const struct proc *procs_find(struct procs *p, int32_t pid)
 	return slot->exe ? slot : &unknown;
 }
 
+const struct proc *procs_known(struct procs *p, int32_t pid)
+{
+	const struct proc *slot = slot_of(p, pid);
+
+	return slot->pid == pid && slot->exe ? slot : NULL;
+}
+
+void procs_forget(struct procs *p, int32_t pid)
+{
+	struct proc *slot = slot_of(p, pid);
+
+	if (slot->pid != pid || !slot->exe)
+		return;
+	free(slot->exe);
+	*slot = (struct proc){ .exe = NULL };
+}
+
 void procs_done(struct procs *p)
 {
 	for (size_t i = 0; i < PROCS_MAX; i++)

@@ -50,7 +50,11 @@ static void conns_expire(struct helper *h, uint64_t now_ns)
 	for (size_t i = 0; i < CONNS_MAX; i++) {
 		struct conn *c = &h->conns[i];
 
-		if (c->kind != CONN_FREE && c->deadline_ns != 0 && now_ns >= c->deadline_ns)
+		if (c->kind == CONN_FREE || c->deadline_ns == 0 || now_ns < c->deadline_ns)
+			continue;
+		if (c->narrows)
+			narrow_expire(h, c);
+		else
 			conn_drop(h, c);
 	}
 }
@@ -81,12 +85,27 @@ static int on_exit_status(struct helper *h, json_t *msg)
 	return 0;
 }
 
+/* Who asked may be gone by now: then it is nobody's business any more. */
+static int on_noted(struct helper *h, json_t *msg)
+{
+	json_int_t pid = json_integer_value(json_object_get(msg, "pid"));
+	json_int_t image = json_integer_value(json_object_get(msg, "image"));
+	const json_t *held = json_object_get(msg, "held");
+
+	if (h->level == LEVEL_HOOKS || pid <= 0 || pid > INT32_MAX || image <= 0 ||
+	    image > (json_int_t)WIRE_IMAGE_MAX || !json_is_boolean(held))
+		return -EPROTO;
+	narrow_noted(h, (pid_t)pid, (uint32_t)image, json_is_true(held) ? NOTED_HELD : NOTED_NOT);
+	return 0;
+}
+
 static const struct {
 	const char *type;
 	unsigned states;
 	int (*run)(struct helper *h, json_t *msg);
 } messages[] = {
 	{ "agent", SESSION_LIVE, on_agent },
+	{ "noted", SESSION_LIVE, on_noted },
 	{ "exit", SESSION_LIVE, on_exit_status },
 };
 
@@ -210,9 +229,10 @@ static int next_timeout(size_t drained, int last)
 static void say_bye(struct helper *h)
 {
 	struct pollfd p = { .fd = h->session_fd, .events = POLLOUT };
-	json_t *bye = json_pack("{s:s, s:I, s:s, s:I, s:I}", "type", "bye", "records",
-				(json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "denied",
-				(json_int_t)h->ledger.denied, "lost", (json_int_t)h->ledger.lost_total);
+	json_t *bye =
+		json_pack("{s:s, s:I, s:s, s:I, s:I}", "type", "bye", "records",
+			  (json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "denied",
+			  (json_int_t)tally_denied(&h->tally), "lost", (json_int_t)h->ledger.lost_total);
 
 	(void)poll(&p, 1, BYE_WAIT_MS);
 	(void)packet_send_json(h->session_fd, bye);
@@ -220,18 +240,24 @@ static void say_bye(struct helper *h)
 
 static int finish(struct helper *h)
 {
-	char detail[256];
+	char detail[512];
 	struct event e = { .pid = h->root_pid, .op = "session/end", .via = "helper", .detail = detail };
+	struct out o;
 	int r;
 
 	close(h->agent_fd);
 	close(h->control_fd);
-	atomic_store(&h->feed[FEED_HOOK].ring->closed, 1);
+	for (size_t i = 0; i < FEEDS; i++)
+		if (h->feed[i].ring)
+			atomic_store(&h->feed[i].ring->closed, 1);
 	broker_cancel_all(h, "the session is over");
 	drain_all(h);
 	snprintf(detail, sizeof(detail), "%s; records=%llu denied=%llu lost=%llu turns=%llu", h->end_status,
-		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)h->ledger.denied,
+		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)tally_denied(&h->tally),
 		 (unsigned long long)h->ledger.lost_total, (unsigned long long)h->queue.turn);
+	o = out_of(detail + strlen(detail), sizeof(detail) - strlen(detail));
+	tally_text(&h->tally, &o);
+	text_end(&o);
 	r = ledger_append_durable(&h->ledger, &e);
 	if (h->root_pid == 0)
 		(void)session_describe(h);

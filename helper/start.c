@@ -320,6 +320,7 @@ int session_start(struct helper *h)
 	if (n <= 0)
 		return refuse(h, "no start message came, or one with too many descriptors", NULL);
 	msg = json_loadb(h->frame, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+	drain_init(h);
 	err = read_message(h, msg);
 	if (!err)
 		err = read_passed(h, &passed, &bundle, &len);

@@ -123,8 +123,9 @@ def a_line_that_was_handed_on():
 
     def friend():
         _, anc, _, _ = theirs.recvmsg(16, socket.CMSG_SPACE(4))
-        fd = array.array("i", anc[0][2])[0]
-        return tries(s, socket.socket(fileno=fd))
+        got = socket.socket(fileno=array.array("i", anc[0][2])[0])
+        got.settimeout(WAIT_S)
+        return tries(s, got)
 
     expect(refused(in_child(friend)), "a friend's line is good")
 

@@ -1,0 +1,239 @@
+/*
+ * One record of a ring into the ledger.
+ *
+ * What comes by the session's ring is a claim of a process inside the fence (`via` = hook): its image
+ * is one that this session has or is told as a claim, and the notes that only the supervisor can make
+ * are not read.  What comes by the supervisor's ring is attested (`via` = kernel), and so is the name
+ * of the program there: claims fill another table.
+ */
+#include "helper.h"
+
+#include <sodium.h>
+#include <string.h>
+
+static const char *const notes[NOTE_COUNT] = {
+	[NOTE_NONE] = NULL,
+	[NOTE_AROUND] = "went around the hooks",
+	[NOTE_DYNAMIC] = "not hooked",
+	[NOTE_STATIC] = "static program",
+	[NOTE_NAME] = "name claimed by the process",
+	[NOTE_FLOOR] = "newer than the session: the floor lets nobody execute it",
+};
+
+const char *access_name(unsigned access)
+{
+	static const char *const names[ACCESS_ALL + 1] = { "", "r", "w", "rw", "d", "rd", "wd", "rwd" };
+
+	return names[access & ACCESS_ALL];
+}
+
+/* --- whose program it is --- */
+
+/* A program and how we know. */
+struct who {
+	const char *exe;
+	int32_t ppid;
+	bool claimed; /* the name is the process's own word, in a record that is not */
+};
+
+/*
+ * A process that died before it could be looked at is known by what it said of itself, if it said
+ * anything; the record says so.
+ */
+static struct who who_is(struct helper *h, enum feed_id id, int32_t pid)
+{
+	const struct proc *p = procs_find(&h->feed[id].procs, pid);
+	struct who who = { .exe = p->exe, .ppid = p->ppid };
+	const struct proc *said;
+
+	if (id == FEED_HOOK || *p->exe)
+		return who;
+	said = procs_known(&h->feed[FEED_HOOK].procs, pid);
+	if (said && *said->exe)
+		who = (struct who){ .exe = said->exe, .ppid = said->ppid, .claimed = true };
+	return who;
+}
+
+/* --- decisions --- */
+
+static uint64_t key_of(const struct helper *h, enum feed_id id, const struct ring_record *r, const char *exe)
+{
+	struct {
+		uint64_t target, exe, approval;
+		uint32_t kind, op, verdict, reason, access, rule, nested, image, note, feed;
+	} k = { .kind = (uint32_t)r->kind,
+		.op = (uint32_t)r->op,
+		.verdict = (uint32_t)r->verdict,
+		.reason = (uint32_t)r->reason,
+		.access = r->access,
+		.rule = r->rule,
+		.nested = r->nested,
+		.image = r->image,
+		.note = (uint32_t)r->note,
+		.feed = (uint32_t)id };
+	uint64_t key;
+
+	crypto_shorthash((unsigned char *)&k.target, (const unsigned char *)r->target, r->target_len,
+			 h->fold_key);
+	crypto_shorthash((unsigned char *)&k.exe, (const unsigned char *)exe, strlen(exe), h->fold_key);
+	if (r->approval[0] != '\0')
+		crypto_shorthash((unsigned char *)&k.approval, (const unsigned char *)r->approval,
+				 strlen(r->approval), h->fold_key);
+	crypto_shorthash((unsigned char *)&key, (const unsigned char *)&k, sizeof(k), h->fold_key);
+	return key;
+}
+
+void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
+		    char *rule, size_t rule_size, char *detail, size_t detail_size)
+{
+	struct out o = out_of(detail, detail_size);
+
+	decision_describe(img, d, rule, rule_size);
+	/* Printed for every record, hence by hand. */
+	text_str(&o, "id=");
+	text_hex(&o, decision_id(op, target, d), 4);
+	text_end(&o);
+}
+
+static bool is_approval_id(const char *id)
+{
+	size_t n = strlen(id);
+
+	return n > 0 && n < APPROVAL_ID_HEX && strspn(id, "0123456789abcdef") == n;
+}
+
+/* What else there is to say, behind the id. */
+static void add_words(const struct ring_record *r, const struct who *who, char *detail, size_t size)
+{
+	size_t len = strlen(detail);
+	struct out o = out_of(detail + len, size - len);
+
+	if (r->image > 0) {
+		text_str(&o, " image=");
+		text_uint(&o, r->image);
+	}
+	if (r->target_cut > 0) {
+		text_str(&o, " cut=");
+		text_uint(&o, r->target_cut);
+	}
+	if (notes[r->note]) {
+		text_str(&o, "; ");
+		text_str(&o, notes[r->note]);
+	}
+	if (who->claimed)
+		text_str(&o, "; program named by itself");
+	text_end(&o);
+}
+
+/* The record's event; the strings live in buffers here until the fold has its copies. */
+static void add_decision(struct helper *h, enum feed_id id, const struct ring_record *r,
+			 const struct who *who, uint64_t key, uint64_t now_ns)
+{
+	const struct decision d = {
+		.verdict = r->verdict, .reason = r->reason, .rule = r->rule, .nested = r->nested
+	};
+	char target[RING_SLOT * RING_RECORD_SLOTS + 1] UNINITIALIZED, rule[1024] UNINITIALIZED,
+		detail[256] = "";
+	const char *approval = is_approval_id(r->approval) ? r->approval : "";
+	struct event e = { .time_ns = r->time_ns,
+			   .pid = r->pid,
+			   .ppid = who->ppid ? who->ppid : r->ppid,
+			   .exe = who->exe,
+			   .op = op_name(r->op),
+			   .target = target,
+			   .access = access_name(r->access),
+			   .verdict = verdict_name(r->verdict),
+			   .rule = rule,
+			   .via = h->feed[id].via,
+			   .approval = approval,
+			   .detail = detail };
+	const struct image *img = image_of(h, r->image);
+
+	memcpy(target, r->target, r->target_len);
+	target[r->target_len] = '\0';
+	if (img)
+		decision_texts(img, &d, r->op, target, rule, sizeof(rule), detail, sizeof(detail));
+	else
+		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
+	add_words(r, who, detail, sizeof(detail));
+	e.target_len = r->target_len;
+	if (r->op == OP_EXEC) {
+		mask_secrets(target);
+		e.target_len = strlen(target);
+	}
+	fold_add(&h->fold, key, &e, r->verdict != VERDICT_ALLOW || approval[0] ? FOLD_NOW : FOLD_WAIT,
+		 now_ns);
+}
+
+static void entry_decision(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
+{
+	struct who who;
+	uint64_t key;
+
+	if (r->verdict != VERDICT_ALLOW && r->verdict != VERDICT_ASK)
+		r->verdict = VERDICT_DENY;
+	h->tally.calls[id]++;
+	h->tally.denied[id] += r->verdict == VERDICT_DENY;
+	h->tally.around += r->note == NOTE_AROUND;
+	who = who_is(h, id, r->pid);
+	key = key_of(h, id, r, who.exe);
+	if (!fold_repeat(&h->fold, key))
+		add_decision(h, id, r, &who, key, now_ns);
+	/* It is about to be another program: looked at again when it is next heard of. */
+	if (id == FEED_KERNEL && r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
+		procs_forget(&h->feed[FEED_KERNEL].procs, r->pid);
+}
+
+/* --- processes --- */
+
+/* The hooks in a process say that they are there. */
+static void attach_hooked(struct helper *h, const struct ring_record *r)
+{
+	const struct event e = { .time_ns = r->time_ns,
+				 .pid = r->pid,
+				 .ppid = r->ppid,
+				 .exe = r->exe,
+				 .op = op_name(OP_ATTACH),
+				 .target = r->exe,
+				 .via = h->feed[FEED_HOOK].via,
+				 .detail = "the agent is hooked" };
+
+	h->tally.processes[HELD_HOOKS]++;
+	procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
+	/* The attested table learns from this only that there is something to look at. */
+	procs_forget(&h->feed[FEED_KERNEL].procs, r->pid);
+	if (r->pid == h->root_pid)
+		(void)ledger_append(&h->ledger, &e);
+}
+
+/* The supervisor met a process without hooks.  One record for the many that are the same program. */
+static void attach_unhooked(struct helper *h, const struct ring_record *r, uint64_t now_ns)
+{
+	const struct event e = { .time_ns = r->time_ns,
+				 .pid = r->pid,
+				 .ppid = r->ppid,
+				 .exe = r->exe,
+				 .op = op_name(OP_ATTACH),
+				 .target = r->exe,
+				 .via = h->feed[FEED_KERNEL].via,
+				 .detail = notes[r->note] };
+
+	procs_attach(&h->feed[FEED_KERNEL].procs, r->pid, r->ppid, r->exe);
+	if (r->note != NOTE_STATIC && r->note != NOTE_DYNAMIC)
+		return;
+	h->tally.processes[r->note == NOTE_STATIC ? HELD_STATIC : HELD_KERNEL]++;
+	fold_add(&h->fold, key_of(h, FEED_KERNEL, r, r->exe), &e, FOLD_WAIT, now_ns);
+}
+
+void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
+{
+	/* A process can write any byte into its ring, but not what the supervisor saw of it. */
+	if (id == FEED_HOOK)
+		r->note = NOTE_NONE;
+	if (r->kind == RING_DECISION)
+		entry_decision(h, id, r, now_ns);
+	else if (id == FEED_HOOK)
+		attach_hooked(h, r);
+	else
+		attach_unhooked(h, r, now_ns);
+}

@@ -1,0 +1,158 @@
+/*
+ * From the rings to the ledger: what a record says, whose program it is about, repeats that become
+ * one, and what it all came to.  Included by helper.h alone.
+ */
+#ifndef PALE_RECORDS_H
+#define PALE_RECORDS_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "policy/buf.h"
+#include "policy/record.h"
+#include "policy/ring.h"
+
+/* --- ledger.c --- */
+
+/* What a record says; the ledger adds the rest.  Untrusted strings go in raw, the ledger escapes.  NULL is
+ * "". */
+struct event {
+	uint64_t time_ns; /* CLOCK_REALTIME, 0 = now */
+	int64_t pid, ppid;
+	const char *exe, *op, *target;
+	size_t target_len; /* 0: target ends at its NUL */
+	const char *access, *verdict, *rule, *via, *approval, *detail;
+	uint64_t count; /* 0 counts as 1 */
+};
+
+struct ledger {
+	int fd;
+	int error; /* 0, or why nothing can be written (-errno) */
+	uint64_t retry_ns;
+	off_t good; /* the file holds whole records up to here */
+	char *buf;
+	size_t len, cap;
+	uint64_t buffered; /* records in buf */
+	uint64_t dirty_ns; /* since when something is written and not synced; 0 = nothing */
+	uint64_t seq, good_seq;
+	char prev[RECORD_HASH_HEX], good_prev[RECORD_HASH_HEX];
+	uint64_t lost;	     /* records that could not be written since the error */
+	uint64_t lost_total; /* of the whole session, however lost */
+	uint64_t turn;
+	const char *session, *agent, *level; /* borrowed, escaped by the caller */
+};
+
+/* Creates the file NAME in dirfd and starts the chain. 0 or -errno. */
+int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
+		const char *level);
+/* Appends to the buffer; written with the next flush. 0 or -errno (the loss is counted). */
+int ledger_append(struct ledger *l, const struct event *e);
+/* Appends and waits until it is on the disk.  A failure means: do not act. */
+int ledger_append_durable(struct ledger *l, const struct event *e);
+/* One write of all that is buffered. 0 or -errno. */
+int ledger_flush(struct ledger *l);
+/* Flush, fdatasync when it is time, and retry after a failure. */
+void ledger_tick(struct ledger *l, uint64_t now_ns);
+void ledger_close(struct ledger *l);
+/* How the session's head is told: the hash of the last record on the disk. */
+static inline const char *ledger_head(const struct ledger *l)
+{
+	return l->good_prev;
+}
+
+/* --- procs.c --- */
+
+#define PROCS_MAX 4096
+
+struct proc {
+	int32_t pid, ppid;
+	char *exe; /* raw bytes */
+	uint64_t used;
+};
+
+/* Bounded map from pid to program, filled by the attach records, else from /proc. */
+struct procs {
+	struct proc slot[PROCS_MAX];
+	uint64_t clock;
+};
+
+void procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
+/* Never NULL; the exe may be "" where nobody knows.  Borrowed until the next call. */
+const struct proc *procs_find(struct procs *p, int32_t pid);
+void procs_done(struct procs *p);
+/* As procs_find(), but only what was told by procs_attach(): or NULL. */
+const struct proc *procs_known(struct procs *p, int32_t pid);
+void procs_forget(struct procs *p, int32_t pid);
+/* Parent of a process by /proc/PID/stat, or -errno. */
+pid_t proc_parent(pid_t pid);
+
+/* --- fold.c --- */
+
+#define FOLD_MAX 4096 /* a power of two */
+
+struct fold_entry {
+	uint64_t key;
+	uint64_t deadline_ns;
+	uint32_t chain; /* position + 1 of the next entry with this bucket */
+	char *strings;	/* exe, target, rule, approval, detail: one block, freed with the entry */
+	struct event e;
+};
+
+/* Decisions alike within two seconds, oldest first. */
+struct fold {
+	struct fold_entry ring[FOLD_MAX];
+	uint32_t bucket[FOLD_MAX]; /* position + 1 in ring by key, 0 = none */
+	uint64_t first, next;
+	struct ledger *ledger;
+};
+
+enum fold_urgency { FOLD_WAIT, FOLD_NOW };
+
+/*
+ * Records e, or counts it with one alike.  key names what is alike.  FOLD_NOW writes the first
+ * occurrence at once and the repeats as a second record.
+ */
+void fold_add(struct fold *f, uint64_t key, const struct event *e, enum fold_urgency urgency,
+	      uint64_t now_ns);
+/* Writes what is older than the window; FOLD_NOW: everything. */
+void fold_flush(struct fold *f, enum fold_urgency urgency, uint64_t now_ns);
+/* The counting half for a repeat whose event need not be built: true if it was counted. */
+bool fold_repeat(struct fold *f, uint64_t key);
+
+/* --- drain.c --- */
+
+/*
+ * Where records come from.  Those of the hooks are claims of the processes; the supervisor's are what
+ * it saw and did itself, in a ring that no process of the session can reach.
+ */
+enum feed_id { FEED_HOOK, FEED_KERNEL, FEEDS };
+
+struct feed {
+	const char *via;
+	struct ring_header *ring; /* NULL: not at this level */
+	struct ring_reader reader;
+	ring_alive_fn alive; /* of a writer; NULL: the writer is not who the record is about */
+	uint64_t ring_lost_seen, reader_lost_seen;
+	struct procs procs;	 /* which program a process is, by this feed */
+	struct ring_record next; /* read and not yet recorded, where has_next */
+	bool has_next;
+};
+
+/* --- tally.c --- */
+
+/* What holds a program: the hooks (and the kernel behind them), or the kernel alone. */
+enum held { HELD_HOOKS, HELD_KERNEL, HELD_STATIC, HELDS };
+
+struct tally {
+	uint64_t processes[HELDS];
+	uint64_t calls[FEEDS], denied[FEEDS];
+	uint64_t around; /* denied by the kernel though the process has hooks */
+	uint64_t asked, approved, refused, expired;
+};
+
+uint64_t tally_denied(const struct tally *t);
+json_t *tally_json(const struct tally *t);
+/* "; processes: hooked=3 ...", appended. */
+void tally_text(const struct tally *t, struct out *o);
+
+#endif
