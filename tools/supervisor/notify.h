@@ -117,6 +117,7 @@ struct supervisor {
 	struct image nested[WIRE_IMAGE_MAX + 1];
 
 	_Atomic uint64_t said[SAID_MAX];
+	_Atomic uint64_t refused[SAID_MAX];
 	_Atomic uint64_t attached[SAID_MAX];
 	_Atomic uint64_t ring_stuck; /* the ring's tail, plus 1, when it last was waited for in vain */
 	dev_t err_dev;		     /* the supervisor's own standard error */

@@ -222,6 +222,8 @@ bool verdict_conclude(struct caller *c, const struct request *req, const char *t
 bool verdict_judge(struct caller *c, const struct request *req, const char *target);
 /* Denied for a reason that is no rule; recorded and said. */
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why);
+/* The same for what libraries try by themselves and do without: recorded once a process, never said. */
+void verdict_refuse_once(struct caller *c, const struct request *req, const char *target, enum reason why);
 /* A note for the record that is written next for this caller. */
 void verdict_note(struct caller *c, enum ring_note note);
 /* A process seen for the first time, for the count of who is hooked and who is not. */

@@ -69,11 +69,12 @@ static void consult(struct caller *c, const struct request *req, const char *tar
 
 /*
  * The hooks deny what the policy denies, so such a call of a process that has them went around them.  At
- * strict they send everything down, and what is to be asked always.
+ * strict they send everything down, what is to be asked always, and ports to bind they do not judge.
  */
-static void note_around(struct caller *c)
+static void note_around(struct caller *c, enum op op)
 {
-	if (c->sup->setup->level == LEVEL_FULL && c->note == NOTE_NONE && caller_is_hooked(c))
+	if (c->sup->setup->level == LEVEL_FULL && op != OP_BIND && c->note == NOTE_NONE &&
+	    caller_is_hooked(c))
 		c->note = NOTE_AROUND;
 }
 
@@ -87,7 +88,7 @@ bool verdict_conclude(struct caller *c, const struct request *req, const char *t
 		if (!caller_alive(c))
 			return false;
 	} else if (d.verdict != VERDICT_ALLOW) {
-		note_around(c);
+		note_around(c, req->op);
 	}
 	record_decision(c, req, target, &d, a.approval);
 	if (d.verdict == VERDICT_ALLOW)
@@ -107,6 +108,15 @@ void verdict_refuse(struct caller *c, const struct request *req, const char *tar
 
 	record_decision(c, req, target, &d, "");
 	tell_denied(c, req, target, &d, "");
+}
+
+void verdict_refuse_once(struct caller *c, const struct request *req, const char *target, enum reason why)
+{
+	const struct decision d = { .verdict = VERDICT_DENY, .reason = why, .rule = RULE_NONE };
+	uint64_t mark = (uint64_t)caller_tgid(c) << 17 | decision_id(req->op, target, &d);
+
+	if (mark_first(c->sup->refused, mark))
+		record_decision(c, req, target, &d, "");
 }
 
 void verdict_note(struct caller *c, enum ring_note note)
