@@ -1,0 +1,225 @@
+/*
+ * The floor's plan: from the policy and the file system as it is now to what Landlock grants.
+ *
+ * The policy's rules only say where to look; whether a place is denied or may be written is asked of
+ * the evaluator, so that the floor cannot disagree with it.  A place is barred by its literal path
+ * alone: what a pattern denies, and what is finer than "read" and "write", the supervisor holds.
+ * Whatever goes wrong with one place grants less, never more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "policy/path.h"
+#include "policy/wire.h"
+
+#include "tools/supervisor/floor.h"
+#include "tools/tools.h"
+
+#define FLOOR_ALL (FLOOR_READ | FLOOR_WRITE)
+
+/* What rules of a kind make of the places that they name literally. */
+enum use {
+	USE_BAR = 1,   /* perhaps neither read nor written */
+	USE_GUARD = 2, /* perhaps not written: pale's own, which no writable root may hold */
+	USE_READ = 4,  /* perhaps read, though what is around it is not */
+	USE_WRITE = 8, /* perhaps a writable root */
+};
+
+static const unsigned char uses[RULE_KIND_COUNT] = {
+	[RULE_FILE_WRITE] = USE_WRITE | USE_READ,
+	[RULE_FILE_READ] = USE_READ,
+	[RULE_FILE_READONLY] = USE_READ,
+	[RULE_FILE_SYSTEM] = USE_READ,
+	[RULE_FILE_DENY] = USE_BAR,
+	[RULE_FILE_SENSITIVE] = USE_BAR,
+	[RULE_FILE_SELF] = USE_GUARD,
+	[RULE_FILE_HIDDEN] = USE_BAR | USE_GUARD,
+};
+
+/*
+ * Never granted for writing, whatever the policy says.  In /proc a rule would hold for one process
+ * for ever, and for its directory's next owner; and who opens the master of a terminal, the supervisor must
+ * see.
+ */
+static const char *const carried[] = { "/proc", "/dev/ptmx", "/dev/pts/ptmx" };
+
+struct plan {
+	const struct image *img;
+	struct floor_walk walk;
+	char path[LIMIT_PATH], real[PATH_MAX];
+};
+
+static bool is_allowed(const struct image *img, enum op op, const char *path)
+{
+	const struct request req = { .op = op, .access = op_access(op), .path = path };
+
+	return eval(img, &req).verdict == VERDICT_ALLOW;
+}
+
+static bool is_denied(const struct image *img, enum op op, const char *path)
+{
+	const struct request req = { .op = op, .access = op_access(op), .path = path };
+
+	return eval(img, &req).verdict == VERDICT_DENY;
+}
+
+/* --- the policy's places ---------------------------------------------------------------------------- */
+
+/* The one path that a rule's pattern means, in p->path; false where it is a real pattern. */
+static bool literal_path(struct plan *p, const struct image_rule *rule)
+{
+	const char *s = image_str(p->img, rule->pattern);
+	size_t n = 0;
+
+	if (s[0] != '/' || strlen(s) >= sizeof(p->path) || !glob_is_literal(s, strlen(s)))
+		return false;
+	for (; *s; s++) {
+		if (*s == '\\' && s[1])
+			s++;
+		p->path[n++] = *s;
+	}
+	p->path[n] = '\0';
+	return true;
+}
+
+/* 0: it is there, and no link on the way; -ELOOP, -ENOENT, -errno. */
+static int look(const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	if (fd < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	(void)close((int)fd);
+	return 0;
+}
+
+/* Calls fn for each place that a rule of such a use names literally.  0 or what fn returned. */
+static int each_place(struct plan *p, unsigned use, int (*fn)(struct plan *p, unsigned use))
+{
+	const struct image_rule *rule;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && (rule = image_rule(p->img, i)); i++)
+		if (rule->kind < RULE_KIND_COUNT && uses[rule->kind] & use && literal_path(p, rule))
+			r = fn(p, uses[rule->kind] & use);
+	return r;
+}
+
+/* --- what is barred --------------------------------------------------------------------------------- */
+
+static int bar_place(struct plan *p, unsigned use)
+{
+	unsigned grants = 0;
+	int there;
+
+	if (use & USE_BAR && is_denied(p->img, OP_READ, p->path))
+		grants = FLOOR_ALL;
+	else if (use & USE_GUARD && is_denied(p->img, OP_WRITE, p->path))
+		grants = FLOOR_WRITE;
+	there = grants ? look(p->path) : -ENOENT;
+	if (there == -ENOENT)
+		return 0;
+	/* The link may not be replaced, and what it leads to is what was meant. */
+	if (there == -ELOOP && realpath(p->path, p->real) && walk_bar(&p->walk, p->real, grants) < 0)
+		return -ENOMEM;
+	return walk_bar(&p->walk, p->path, grants);
+}
+
+static int plan_bars(struct plan *p)
+{
+	int r = each_place(p, USE_BAR | USE_GUARD, bar_place);
+
+	for (size_t i = 0; r == 0 && i < NELEM(carried); i++)
+		if (!path_is_under(carried[i], "/dev/pts"))
+			r = walk_bar(&p->walk, carried[i], FLOOR_WRITE);
+	walk_ready(&p->walk);
+	return r;
+}
+
+/* --- what is granted -------------------------------------------------------------------------------- */
+
+static bool is_carried(const char *path)
+{
+	for (size_t i = 0; i < NELEM(carried); i++)
+		if (path_is_under(path, carried[i]))
+			return true;
+	return false;
+}
+
+/* What the policy allows on path itself; of reading, only what the walk from the top did not grant. */
+static unsigned allowed_on(const struct plan *p, unsigned use, const char *path)
+{
+	unsigned grants = 0;
+
+	if (use & USE_WRITE && !is_carried(path) && is_allowed(p->img, OP_WRITE, path))
+		grants |= FLOOR_WRITE;
+	if (use & USE_READ && (grants || walk_barred(&p->walk, path) & FLOOR_READ) &&
+	    is_allowed(p->img, OP_READ, path))
+		grants |= FLOOR_READ;
+	return grants;
+}
+
+static int grant_place(struct plan *p, unsigned use)
+{
+	unsigned grants = allowed_on(p, use, p->path);
+
+	/* Behind a link there is a real path, which is a rule of its own. */
+	if (!grants || look(p->path) < 0)
+		return 0;
+	return walk_grant(&p->walk, p->path, grants);
+}
+
+static int plan_grants(struct plan *p)
+{
+	const char *workspace = image_str(p->img, p->img->h->workspace);
+	int r = walk_grant(&p->walk, "/", FLOOR_READ | allowed_on(p, USE_WRITE, "/"));
+
+	if (r == 0)
+		r = each_place(p, USE_READ | USE_WRITE, grant_place);
+	/* Its own rule is a pattern where its name holds a `[`. */
+	if (r || strlen(workspace) >= sizeof(p->path))
+		return r;
+	strcpy(p->path, workspace);
+	return grant_place(p, USE_READ | USE_WRITE);
+}
+
+/* What the hooks of each process map: more images appear during the session, and are asked for. */
+static int plan_session(struct floor *f, const char *dir)
+{
+	static const struct {
+		const char *name;
+		unsigned grants;
+	} files[] = { { WIRE_IMAGE_FILE, FLOOR_READ }, { WIRE_RING_FILE, FLOOR_ALL } };
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < NELEM(files); i++)
+		if (snprintf(path, sizeof(path), "%s/%s", dir, files[i].name) < (int)sizeof(path))
+			r = floor_add(f, path, files[i].grants);
+	return r;
+}
+
+int floor_plan(const struct image *img, const char *session_dir, struct floor *ret)
+{
+	_cleanup_free_ struct plan *p = calloc(1, sizeof(*p));
+	int r;
+
+	*ret = (struct floor){ 0 };
+	if (!p)
+		return -ENOMEM;
+	p->img = img;
+	p->walk.floor = ret;
+	r = plan_bars(p);
+	if (r == 0)
+		r = plan_grants(p);
+	if (r == 0)
+		r = plan_session(ret, session_dir);
+	walk_done(&p->walk);
+	floor_sort(ret);
+	return r;
+}

@@ -1,0 +1,44 @@
+/*
+ * Private to floor.c and floor_walk.c: granting a tree but for some places in it.
+ *
+ * Landlock only grants, and what it grants holds for all that lies below.  So where something
+ * below a directory is barred, its children are granted one by one in its stead.
+ */
+#ifndef PALE_FLOOR_H
+#define PALE_FLOOR_H
+
+#include "tools/supervisor/confine.h"
+
+/* A place that the policy denies, and what may therefore not be granted on it nor on what is above it. */
+struct barred {
+	char *path;
+	unsigned grants;
+};
+
+struct floor_walk {
+	struct floor *floor;
+	struct barred *list;
+	size_t n, cap;
+	char path[LIMIT_PATH]; /* where it stands */
+};
+
+/* Adds a rule; path is copied.  0 or -ENOMEM. */
+int floor_add(struct floor *f, const char *path, unsigned grants);
+/* Sorts, and makes one rule of those about one path. */
+void floor_sort(struct floor *f);
+
+/* 0 or -ENOMEM. */
+int walk_bar(struct floor_walk *w, const char *path, unsigned grants);
+/* To be called between the last walk_bar() and the first walk_grant(). */
+void walk_ready(struct floor_walk *w);
+/* What is barred somewhere at or above path. */
+unsigned walk_barred(const struct floor_walk *w, const char *path);
+/*
+ * Grants path, which leads through no symbolic link, and all below it but for what is barred.  What
+ * lies inside a barred place and is granted all the same (a root of its own) is no contradiction.
+ * 0 or -ENOMEM; a directory that cannot be listed is granted to nobody.
+ */
+int walk_grant(struct floor_walk *w, const char *path, unsigned grants);
+void walk_done(struct floor_walk *w);
+
+#endif
