@@ -43,9 +43,13 @@ int open_existence(int flags, unsigned mode, unsigned *ret_access)
 	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		return -EEXIST;
 	if (is_tmpfile(flags))
-		return 0;
+		return S_ISDIR(mode) ? 0 : -ENOTDIR;
 	*ret_access = open_access(flags & ~O_CREAT);
-	return S_ISDIR(mode) && *ret_access & ACCESS_WRITE ? -EISDIR : 0;
+	if (S_ISDIR(mode))
+		return *ret_access & ACCESS_WRITE || flags & O_CREAT ? -EISDIR : 0;
+	if (flags & O_DIRECTORY)
+		return -ENOTDIR;
+	return S_ISLNK(mode) ? -ELOOP : 0;
 }
 
 /* The operation makes its name anew, and the kernel says EEXIST before anything about rights. */

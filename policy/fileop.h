@@ -24,8 +24,9 @@ enum op open_op(unsigned access);
 /* A new inode comes of it, where there is none: O_CREAT or O_TMPFILE. */
 bool open_creates(int flags);
 /*
- * What open(2) says of a file of this mode before it asks for rights: -ENOENT, -EEXIST, -EISDIR,
- * or 0 with the access that is left to judge in *ret_access (O_CREAT of what exists creates nothing).
+ * What open(2) says of a file of this mode before it asks for rights (do_open() of fs/namei.c): -ENOENT,
+ * -EEXIST, -EISDIR, -ENOTDIR, -ELOOP for a symbolic link; or 0 with the access that is left to judge in
+ * *ret_access (O_CREAT of what exists creates nothing).
  */
 int open_existence(int flags, unsigned mode, unsigned *ret_access);
 /*

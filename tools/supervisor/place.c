@@ -144,9 +144,14 @@ int place_base(struct place *p, struct caller *c)
 	return p->base;
 }
 
-void place_done(struct place *p)
+void place_release(struct place *p)
 {
 	resolved_done(&walk_sys, &p->r);
+}
+
+void place_done(struct place *p)
+{
+	place_release(p);
 	if (p->base >= 0)
 		close(p->base);
 	p->base = -1;
@@ -162,7 +167,7 @@ int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow)
 
 	if (base < 0 && base != AT_FDCWD)
 		return base;
-	resolved_done(&walk_sys, &p->r);
+	place_release(p);
 	p->foreign = p->crossed = false;
 	walk_for = (struct walk_for){ c, p };
 	e = resolve(&walk_sys, base, p->raw, follow, &p->r);

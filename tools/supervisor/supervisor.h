@@ -203,6 +203,8 @@ int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow)
 int place_lexical(struct place *p, struct caller *c, char *buf, size_t size);
 /* The directory that a relative path starts from is still called what place_lexical() put in front. */
 bool place_stands(struct place *p, struct caller *c, const char *lexical);
+/* Lets r go, to resolve anew; place_done() lets go of all. */
+void place_release(struct place *p);
 void place_done(struct place *p);
 /* The place lies on procfs in the directory of a process that is none of the session's, and what is named
  * there shows more than everybody may see. */

@@ -1,0 +1,265 @@
+/*
+ * open, openat, creat, openat2: judged, then opened here, and the descriptor handed over.
+ *
+ * The near way is the budget: the lexical path is judged and opened with RESOLVE_NO_SYMLINKS, and that
+ * it succeeds proves that the lexical path was the real one.  Whatever is not plainly allowed there,
+ * or waits, or depends on who opens, takes the far way.
+ */
+#include "tools/supervisor/open.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "policy/path.h"
+#include "tools/supervisor/numbers.h"
+#include "tools/tools.h"
+
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20 /* Linux 5.12 */
+#endif
+
+/* Only the kernel's own headers tell it to 64-bit programs, for whom it is always set (openat2 takes it). */
+#ifdef __aarch64__
+#define KERNEL_LARGEFILE 0400000
+#else
+#define KERNEL_LARGEFILE 0100000
+#endif
+
+#define HOW_SIZE_MAX 4096 /* PAGE_SIZE: the kernel's own bound (fs/open.c) */
+#define PATH_FLAGS   (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
+#define RESOLVE_ALL                                                                                          \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | \
+	 RESOLVE_CACHED)
+
+/* --- what is asked -------------------------------------------------------------------------------------- */
+
+/* Where in the arguments things stand; NOT: not there. */
+#define NOT 6
+static const struct layout {
+	int nr;
+	unsigned dirfd, path, flags, mode;
+} layouts[] = {
+	{ __NR_open, NOT, 0, 1, 2 },
+	{ __NR_openat, 0, 1, 2, 3 },
+	{ __NR_creat, NOT, 0, NOT, 1 },
+	{ __NR_openat2, 0, 1, NOT, NOT },
+};
+
+static const struct layout *layout_of(int nr)
+{
+	for (size_t i = 0; i < NELEM(layouts); i++)
+		if (layouts[i].nr == nr)
+			return &layouts[i];
+	return NULL;
+}
+
+/* openat2's struct, whose size says its version: what is behind the part that we know must be zero. */
+static int read_how(struct caller *c, struct open_how *ret)
+{
+	uint64_t size = c->arg[3];
+	union {
+		struct open_how how;
+		uint8_t bytes[HOW_SIZE_MAX];
+	} copy UNINITIALIZED;
+	int e;
+
+	if (size < sizeof(*ret))
+		return -EINVAL;
+	if (size > sizeof(copy))
+		return -E2BIG;
+	e = caller_read(c, c->arg[2], &copy, size);
+	if (e < 0)
+		return e;
+	for (size_t i = sizeof(*ret); i < size; i++)
+		if (copy.bytes[i])
+			return -E2BIG;
+	*ret = copy.how;
+	return 0;
+}
+
+/*
+ * The kernel's word on the flags: it looks at them before it finds that there is no path.  What a
+ * later kernel knows and we do not cannot be judged.
+ */
+static int flags_error(const struct open_how *how)
+{
+	long fd;
+
+	if (how->flags & ~(uint64_t)(OPEN_FLAGS | KERNEL_LARGEFILE) || how->resolve & ~(uint64_t)RESOLVE_ALL)
+		return -EINVAL;
+	fd = syscall(SYS_openat2, AT_FDCWD, "", how, sizeof(*how));
+	if (fd >= 0)
+		close((int)fd);
+	return fd < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* open(2) ignores what it does not know (build_open_how() of fs/open.c). */
+static void ignore_unknown(struct open_how *how)
+{
+	how->flags &= OPEN_FLAGS;
+	how->mode = open_creates((int)how->flags) ? how->mode & 07777 : 0;
+	if (how->flags & O_PATH)
+		how->flags &= PATH_FLAGS;
+}
+
+static int opening_read(struct caller *c, struct opening *ret)
+{
+	const struct layout *l = layout_of(c->nr);
+	struct open_how how = { .flags = O_CREAT | O_WRONLY | O_TRUNC };
+	int e = 0;
+
+	if (!l)
+		return -ENOSYS;
+	ret->dirfd = l->dirfd == NOT ? AT_FDCWD : (int)c->arg[l->dirfd];
+	ret->path = c->arg[l->path];
+	if (c->nr == __NR_openat2) {
+		e = read_how(c, &how);
+	} else {
+		if (l->flags != NOT)
+			how.flags = (unsigned)c->arg[l->flags];
+		how.mode = (unsigned)c->arg[l->mode];
+		ignore_unknown(&how);
+	}
+	/* Only these can be wrong once the unknown ones are gone. */
+	if (e == 0 && (c->nr == __NR_openat2 || how.flags & (O_TMPFILE & ~O_DIRECTORY) ||
+		       (how.flags & O_CREAT && how.flags & O_DIRECTORY)))
+		e = flags_error(&how);
+	ret->flags = (int)how.flags;
+	ret->mode = (unsigned)how.mode;
+	/* What was carried has waited already. */
+	ret->resolve = how.resolve & ~(uint64_t)RESOLVE_CACHED;
+	return e;
+}
+
+/* --- the near way -----------------------------------------------------------------------------------------
+ */
+
+/* What is there depends on who looks, or on more than a path. */
+static bool is_odd(const char *path)
+{
+	return path_is_under(path, "/proc") ||
+	       (path_is_under(path, "/dev") && !path_is_under(path, "/dev/shm"));
+}
+
+/*
+ * procfs is mounted elsewhere too (chroots): its files have no size and no device number of a disk, so
+ * only few files need the look.
+ */
+static bool is_procfs(int fd, const struct stat *st)
+{
+	struct statfs sf;
+
+	if (st->st_size != 0 || major(st->st_dev) != 0)
+		return false;
+	return fstatfs(fd, &sf) < 0 || sf.f_type == PROC_SUPER_MAGIC;
+}
+
+/* "x/", "x/." and "." say that a directory is meant, which their lexical path does not. */
+static bool ends_plainly(const char *raw)
+{
+	size_t n = strlen(raw);
+
+	if (raw[n - 1] == '.' && (n == 1 || raw[n - 2] == '/'))
+		return n == 1;
+	return raw[n - 1] != '/';
+}
+
+/*
+ * Where the near way opens: the caller's words below its base, which is held from now on.  Where
+ * opening changes nothing it is not: place_stands() can tell afterwards, and the lexical path will do.
+ * False: the words need more than their text.
+ */
+static bool near_spot(struct caller *c, struct place *p, const struct opening *o, const char *lexical,
+		      struct spot *ret)
+{
+	*ret = (struct spot){ .dirfd = AT_FDCWD, .name = p->raw, .resolve = RESOLVE_NO_SYMLINKS };
+	if (p->raw[0] == '/')
+		return true;
+	if (open_access(o->flags) & ACCESS_WRITE) {
+		ret->dirfd = place_base(p, c);
+		return ret->dirfd >= 0;
+	}
+	ret->name = lexical;
+	return p->raw[0] && ends_plainly(p->raw);
+}
+
+/* Errors that say "not this way" rather than "not so". */
+static bool goes_far(int e)
+{
+	return e == -ELOOP || e == -EAGAIN || e == -ENXIO || e == OPEN_SPECIAL;
+}
+
+/* False: not this way. */
+static bool open_near(struct caller *c, struct place *p, const struct opening *o, struct answer *ret)
+{
+	unsigned access = open_access(o->flags);
+	struct request req = { .op = open_op(access), .access = access, .raw = p->raw };
+	char path[LIMIT_PATH] UNINITIALIZED;
+	struct decision d;
+	struct spot at;
+	struct stat st;
+	int fd;
+
+	if (o->resolve & ~(uint64_t)(RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS))
+		return false;
+	if (!near_spot(c, p, o, path, &at) || place_lexical(p, c, path, sizeof(path)) < 0 || is_odd(path))
+		return false;
+	req.path = path;
+	d = verdict_of(c, &req);
+	if (d.verdict != VERDICT_ALLOW)
+		return false;
+	fd = open_ordinary(c, o, &at, &st);
+	if (goes_far(fd))
+		return false;
+	if ((fd >= 0 && is_procfs(fd, &st)) || (at.name == path && !place_stands(p, c, path))) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	verdict_conclude(c, &req, path, d);
+	*ret = answer_fd(open_error(open_settle(fd, o)), o->flags & O_CLOEXEC);
+	return true;
+}
+
+/* --- the call
+ * ------------------------------------------------------------------------------------------------ */
+
+/*
+ * A descriptor that is only a place cannot be handed over (SECCOMP_IOCTL_NOTIF_ADDFD: EBADF).  It gives
+ * no access to content, and opening it anew is judged then.  open's flags are in a register; openat2's
+ * could still be changed for others, which only the floor bounds.
+ */
+static struct answer open_place(struct caller *c)
+{
+	if (c->nr == __NR_openat2 && session_setup(c->sup)->level >= LEVEL_STRICT)
+		return answer_result(-ENOSYS);
+	return answer_continue();
+}
+
+struct answer carry_open(struct caller *c)
+{
+	struct opening o;
+	struct place *p;
+	struct answer a;
+	int e = opening_read(c, &o);
+
+	if (e < 0)
+		return answer_result(e);
+	if (o.flags & O_PATH)
+		return open_place(c);
+	p = caller_scratch(c, sizeof(*p));
+	if (!p)
+		return answer_result(-ENOMEM);
+	e = place_read(p, c, o.dirfd, o.path);
+	if (e < 0)
+		return answer_result(e);
+	if (!open_near(c, p, &o, &a))
+		a = open_far(c, p, &o);
+	place_done(p);
+	return a;
+}

@@ -1,0 +1,80 @@
+/*
+ * Opening for another process.  Private to open*.c and terminal.c.
+ *
+ *   open       what is asked; the near way; the answer
+ *   open_far   hold, judge, open what is held
+ *   open_how   the constraints of openat2(2)
+ *   open_act   the act itself: regular files, FIFOs, devices
+ *   terminal   which terminals are the session's
+ */
+#ifndef PALE_OPEN_H
+#define PALE_OPEN_H
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+#include "policy/fileop.h"
+#include "tools/supervisor/supervisor.h"
+
+/* One open, its flags and mode as the kernel itself understands them. */
+struct opening {
+	int dirfd;
+	uint64_t path; /* address in the caller */
+	int flags;
+	unsigned mode;
+	uint64_t resolve; /* openat2's, without RESOLVE_CACHED */
+};
+
+/* Where the act takes place: *at(dirfd, name), following nothing that `resolve` forbids. */
+struct spot {
+	int dirfd;
+	const char *name;
+	uint64_t resolve;
+	const struct stat *st; /* what was seen there (st_mode 0: nothing), or NULL: nobody looked */
+};
+
+/* What came of an attempt besides a descriptor or an error of the kernel: it is no matter of a moment. */
+#define OPEN_SPECIAL (-4097) /* a FIFO or a device */
+
+/* A FIFO or a device: what opening does depends on who opens and may take its time. */
+bool open_is_special(const struct stat *st);
+/* One that nevertheless opens at once. */
+bool open_is_quick(const struct opening *o, const struct stat *st);
+/*
+ * Opens what is neither, without waiting for anybody; a new file gets the caller's umask.  The
+ * descriptor, -errno, OPEN_SPECIAL with nothing opened.  *ret_st is filled on success.
+ */
+int open_ordinary(struct caller *c, const struct opening *o, const struct spot *at, struct stat *ret_st);
+/* The same, and waits: for the holder of a lease, for the other end of a FIFO.  Passes the lead on. */
+int open_waiting(struct caller *c, const struct opening *o, const struct spot *at);
+/* Opens at once, with the caller's own O_NONBLOCK or none. */
+int open_plain(const struct opening *o, const struct spot *at);
+/* Makes fd's flags those that the caller asked for.  fd, or -errno with fd closed. */
+int open_settle(int fd, const struct opening *o);
+/* The caller's error for one of our own: its descriptors are not exhausted, ours are. */
+int open_error(int e);
+
+/* The far way: held, judged, done. */
+struct answer open_far(struct caller *c, struct place *p, const struct opening *o);
+/* Resolves p under openat2's constraints, as place_resolve() does without.  0 or -errno. */
+int open_constrained(struct caller *c, struct place *p, const struct opening *o);
+/* What a last symbolic link means to this open. */
+enum resolve_follow open_follow(const struct opening *o);
+
+/* --- terminal.c --- */
+
+/* A terminal that somebody may sit at: a pty, a virtual console, "/dev/tty". */
+bool terminal_is(dev_t rdev);
+/* "/dev/tty": whichever terminal controls the process that opens it. */
+bool terminal_is_mine(dev_t rdev);
+/*
+ * It is the agent's own, which pale run was started on, or a pty whose master is held inside the
+ * session.  May look through every process of the user.
+ */
+bool terminal_is_sessions(struct caller *c, dev_t rdev);
+/* Opening it makes it the caller's controlling terminal (tty_ioctl(4)): the kernel must see the caller. */
+bool terminal_is_acquired(struct caller *c, const struct opening *o);
+/* Opens the caller's controlling terminal.  The descriptor, -ENXIO where it has none. */
+int terminal_open_controlling(struct caller *c, const struct opening *o);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * The far way of an open: the place is held, the kernel's own errors of existence come first, what is
+ * held is judged, and opened.
+ *
+ * A place is held in one of two ways: as its parent and a name, opened without following a link; or,
+ * where it was reached by a magic link (/proc/PID/fd/N), as the very object.
+ */
+#include "tools/supervisor/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/supervisor/procfs.h"
+#include "tools/tools.h"
+
+#define ROUNDS 4 /* a link that appears between walk and open makes ELOOP: look again */
+
+/* What was found. */
+struct target {
+	int held;	/* the object, else -1 */
+	int own_flags;	/* F_GETFL of the caller's own descriptor that the object was reached by, else -1 */
+	struct stat st; /* st_mode 0: nothing is there */
+	char link[PROCFS_LINK_MAX];
+	struct spot at;
+};
+
+enum resolve_follow open_follow(const struct opening *o)
+{
+	if (o->flags & O_NOFOLLOW || (o->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return RESOLVE_NOFOLLOW_LAST;
+	return RESOLVE_FOLLOW_LAST;
+}
+
+/* "x/" names a directory, which open(2) never creates: EISDIR whatever is there. */
+static bool creates_directory(const struct place *p, const struct opening *o)
+{
+	return o->flags & O_CREAT && p->raw[0] && p->raw[strlen(p->raw) - 1] == '/';
+}
+
+/*
+ * The caller's own descriptor that the magic link stands for, if it does: the number may mean another
+ * process's (procfs of another pid namespace), or another file by now.
+ */
+static int own_descriptor(struct caller *c, struct place *p)
+{
+	int fd = p->r.magic_fd < 0 ? -EBADF : caller_fd(c, p->r.magic_fd);
+
+	if (fd < 0)
+		return fd;
+	if (procfs_fd_path(fd, p->r.work, sizeof(p->r.work)) >= 0 && strcmp(p->r.work, p->r.path) == 0)
+		return fd;
+	close(fd);
+	return -EBADF;
+}
+
+/* What a magic link leads to is held before it is looked at: the link may change. */
+static int hold_magic(struct caller *c, struct place *p, struct target *t)
+{
+	int n;
+
+	t->held = own_descriptor(c, p);
+	if (t->held >= 0)
+		t->own_flags = fcntl(t->held, F_GETFL);
+	else
+		t->held = openat(p->r.parent, p->r.name, O_PATH | O_CLOEXEC);
+	if (t->held < 0 || fstat(t->held, &t->st) < 0)
+		return -errno;
+	n = procfs_fd_path(t->held, p->r.path, sizeof(p->r.path));
+	if (n < 0)
+		return n;
+	/* Judged by the name it had. */
+	if (t->st.st_nlink == 0 && resolve_says_deleted(p->r.path))
+		*strrchr(p->r.path, ' ') = '\0';
+	procfs_own_link(t->held, t->link);
+	t->at = (struct spot){ .dirfd = AT_FDCWD, .name = t->link, .st = &t->st };
+	return 0;
+}
+
+static int find(struct caller *c, struct place *p, const struct opening *o, struct target *t)
+{
+	uint64_t constraints = o->resolve & ~(uint64_t)RESOLVE_NO_MAGICLINKS;
+	int e;
+
+	if (constraints)
+		e = open_constrained(c, p, o);
+	else
+		e = place_resolve(p, c, creates_directory(p, o) ? RESOLVE_ENTRY_LAST : open_follow(o));
+	if (e < 0)
+		return e;
+	if (o->resolve & RESOLVE_NO_MAGICLINKS && p->crossed)
+		return -ELOOP;
+	if (creates_directory(p, o))
+		return -EISDIR;
+	if (p->foreign)
+		return -EACCES;
+	if (p->r.magic)
+		return hold_magic(c, p, t);
+	t->at = (struct spot){ .dirfd = p->r.parent,
+			       .name = p->r.name,
+			       .resolve = RESOLVE_NO_SYMLINKS | (o->resolve & RESOLVE_NO_XDEV),
+			       .st = &t->st };
+	if (fstatat(p->r.parent, p->r.name, &t->st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	t->st.st_mode = 0;
+	return errno == ENOENT ? 0 : -errno;
+}
+
+/* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
+static bool has_already(const struct target *t, unsigned access)
+{
+	if (t->own_flags < 0 || t->own_flags & O_PATH)
+		return false;
+	return (access & ~open_access(t->own_flags & O_ACCMODE)) == 0;
+}
+
+/* A pipe, a socket, a memfd: reached by a descriptor of the session, it belongs to nobody else. */
+static bool is_nameless(const struct place *p, const struct target *t)
+{
+	return t->held >= 0 && t->st.st_nlink <= 1 &&
+	       (p->r.path[0] != '/' || (t->st.st_nlink == 0 && strncmp(p->r.path, "/memfd:", 7) == 0));
+}
+
+static struct answer refuse(struct caller *c, const struct request *req)
+{
+	verdict_refuse(c, req, req->path, REASON_PROCESS);
+	return answer_result(-EACCES);
+}
+
+/* fd is the very device that was looked at, and a terminal whose number could not change hands any more. */
+static int terminal_error(struct caller *c, int fd, const struct target *t)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != t->st.st_rdev)
+		return -ELOOP;
+	return terminal_is_sessions(c, st.st_rdev) ? 0 : -EACCES;
+}
+
+/* A terminal.  One that is reached by an own descriptor was given to the caller by somebody. */
+static struct answer open_terminal(struct caller *c, const struct opening *o, const struct request *req,
+				   const struct target *t)
+{
+	bool is_given = t->own_flags >= 0;
+	int fd, e;
+
+	if (terminal_is_mine(t->st.st_rdev))
+		return answer_fd(open_error(terminal_open_controlling(c, o)), o->flags & O_CLOEXEC);
+	if (terminal_is_acquired(c, o))
+		return is_given || terminal_is_sessions(c, t->st.st_rdev) ? answer_continue()
+									  : refuse(c, req);
+	fd = open_plain(o, &t->at);
+	e = fd < 0 || is_given ? 0 : terminal_error(c, fd, t);
+	if (e == 0)
+		return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
+	close(fd);
+	return e == -EACCES ? refuse(c, req) : answer_result(e);
+}
+
+/* A FIFO, a device. */
+static struct answer open_special(struct caller *c, const struct opening *o, const struct request *req,
+				  const struct target *t)
+{
+	int fd;
+
+	if (S_ISCHR(t->st.st_mode) && terminal_is(t->st.st_rdev))
+		return open_terminal(c, o, req, t);
+	fd = open_is_quick(o, &t->st) ? open_plain(o, &t->at) : open_waiting(c, o, &t->at);
+	return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
+}
+
+static struct answer open_found(struct caller *c, struct place *p, const struct opening *o, struct target *t)
+{
+	struct request req = { .raw = p->raw, .path = p->r.path };
+	int e = open_existence(o->flags, t->st.st_mode, &req.access);
+	struct stat st;
+
+	if (e < 0)
+		return answer_result(e);
+	req.op = open_op(req.access);
+	req.given = p->r.same ? NULL : p->r.given;
+	if (place_is_foreign(p, c))
+		return refuse(c, &req);
+	if (!is_nameless(p, t) && !has_already(t, req.access) && !verdict_judge(c, &req, req.path))
+		return answer_result(-EACCES);
+	if (!caller_alive(c))
+		return answer_result(-ESRCH);
+	if (open_is_special(&t->st))
+		return open_special(c, o, &req, t);
+	e = open_ordinary(c, o, &t->at, &st);
+	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits. */
+	if (e == -EAGAIN && !(o->flags & O_NONBLOCK))
+		e = open_waiting(c, o, &t->at);
+	else
+		e = open_settle(e, o);
+	return answer_fd(e == OPEN_SPECIAL ? -ELOOP : open_error(e), o->flags & O_CLOEXEC);
+}
+
+/* A magic link of a foreign process: said with the words that led there. */
+static struct answer refuse_foreign(struct caller *c, const struct place *p, const struct opening *o)
+{
+	struct request req = { .access = open_access(o->flags), .raw = p->raw };
+
+	req.op = open_op(req.access);
+	req.path = p->r.given[0] ? p->r.given : p->raw;
+	return refuse(c, &req);
+}
+
+struct answer open_far(struct caller *c, struct place *p, const struct opening *o)
+{
+	struct answer a = answer_result(-ELOOP);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct target t = { .held = -1, .own_flags = -1 };
+		int e = find(c, p, o, &t);
+
+		if (p->foreign)
+			a = refuse_foreign(c, p, o);
+		else
+			a = e < 0 ? answer_result(open_error(e)) : open_found(c, p, o, &t);
+		if (t.held >= 0)
+			close(t.held);
+		if (a.kind != ANSWER_ERRNO || a.error != ELOOP || o->flags & O_NOFOLLOW)
+			break;
+	}
+	return a;
+}

@@ -1,0 +1,168 @@
+/*
+ * Which terminals are the session's.
+ *
+ * A terminal that the operator sits at elsewhere can be read and written by any process of the same
+ * user: keys, a false prompt.  So of all of them only two kinds are opened: the one that pale run was
+ * started on, and ptys whose master a process of the session holds at this moment.  Numbers are not
+ * remembered: they come again.
+ */
+#include "tools/supervisor/open.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "tools/tools.h"
+
+/* Documentation/admin-guide/devices.txt */
+#define TTY_MAJOR     4
+#define CONSOLES      64 /* minors below are virtual consoles, those above serial lines */
+#define TTYAUX_MAJOR  5
+#define DEV_TTY	      makedev(TTYAUX_MAJOR, 0)
+#define DEV_CONSOLE   makedev(TTYAUX_MAJOR, 1)
+#define PTS_MAJOR     136
+#define PTS_MAJORS    8
+#define PTS_PER_MAJOR 256
+#define PTMX	      "ptmx"
+#define TTY_INDEX     "tty-index:"
+#define STANDARD_FDS  3
+
+static bool is_pts(dev_t rdev)
+{
+	return major(rdev) >= PTS_MAJOR && major(rdev) < PTS_MAJOR + PTS_MAJORS;
+}
+
+static unsigned pts_number(dev_t rdev)
+{
+	return (major(rdev) - PTS_MAJOR) * PTS_PER_MAJOR + minor(rdev);
+}
+
+bool terminal_is_mine(dev_t rdev)
+{
+	return rdev == DEV_TTY;
+}
+
+bool terminal_is(dev_t rdev)
+{
+	return is_pts(rdev) || rdev == DEV_TTY || rdev == DEV_CONSOLE ||
+	       (major(rdev) == TTY_MAJOR && minor(rdev) < CONSOLES);
+}
+
+/* The terminal that pale run has at its own standard descriptors, which the agent inherited. */
+static bool is_agents(dev_t rdev)
+{
+	struct stat st;
+
+	for (int fd = 0; fd < STANDARD_FDS; fd++)
+		if (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == rdev)
+			return true;
+	return false;
+}
+
+/* What fdinfo says of a pty's master (drivers/tty/pty.c, Linux 4.20), -1 where it says nothing. */
+static long tty_index(int proc, const char *fd)
+{
+	char name[32], text[512];
+	_cleanup_close_ int info = -1;
+	const char *p;
+	ssize_t n;
+
+	if ((size_t)snprintf(name, sizeof(name), "fdinfo/%s", fd) >= sizeof(name))
+		return -1;
+	info = openat(proc, name, O_RDONLY | O_CLOEXEC);
+	n = info < 0 ? -1 : read(info, text, sizeof(text) - 1);
+	if (n < 0)
+		return -1;
+	text[n] = '\0';
+	p = strstr(text, TTY_INDEX);
+	return p ? strtol(p + strlen(TTY_INDEX), NULL, 10) : -1;
+}
+
+static bool is_master(int proc, int fds, const char *fd, unsigned number)
+{
+	char text[64];
+	ssize_t n = readlinkat(fds, fd, text, sizeof(text) - 1);
+
+	if (n < (ssize_t)strlen(PTMX))
+		return false;
+	text[n] = '\0';
+	return strcmp(text + n - strlen(PTMX), PTMX) == 0 && tty_index(proc, fd) == (long)number;
+}
+
+/* The process, which DIR /proc has under this name, holds the master of pty `number`. */
+static bool holds_master(int all, const char *pid, unsigned number)
+{
+	_cleanup_close_ int proc = openat(all, pid, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fds = proc < 0 ? -1 : openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fds < 0 ? NULL : fdopendir(fds);
+	const struct dirent *e;
+	bool found = false;
+
+	if (!d) {
+		if (fds >= 0)
+			close(fds);
+		return false;
+	}
+	while (!found && (e = readdir(d)))
+		found = is_master(proc, fds, e->d_name, number);
+	closedir(d);
+	return found;
+}
+
+static bool session_holds_master(struct caller *c, unsigned number)
+{
+	char pid[16];
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
+	bool found = false;
+
+	if (!d)
+		return false;
+	snprintf(pid, sizeof(pid), "%d", caller_tgid(c));
+	found = holds_master(dirfd(d), pid, number);
+	while (!found && (e = readdir(d)))
+		found = e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+			holds_master(dirfd(d), e->d_name, number) &&
+			session_has_pid(c->sup, (pid_t)strtol(e->d_name, NULL, 10));
+	closedir(d);
+	return found;
+}
+
+bool terminal_is_sessions(struct caller *c, dev_t rdev)
+{
+	if (is_agents(rdev))
+		return true;
+	return is_pts(rdev) && session_holds_master(c, pts_number(rdev));
+}
+
+bool terminal_is_acquired(struct caller *c, const struct opening *o)
+{
+	pid_t tgid = caller_tgid(c);
+
+	return !(o->flags & O_NOCTTY) && tgid > 0 && getsid(tgid) == tgid && caller_tty(c) == 0;
+}
+
+int terminal_open_controlling(struct caller *c, const struct opening *o)
+{
+	dev_t tty = caller_tty(c);
+	char path[32];
+	struct spot at = { .dirfd = AT_FDCWD, .name = path };
+	struct stat st;
+	int fd;
+
+	if (is_pts(tty))
+		snprintf(path, sizeof(path), "/dev/pts/%u", pts_number(tty));
+	else if (tty && terminal_is(tty) && major(tty) == TTY_MAJOR)
+		snprintf(path, sizeof(path), "/dev/tty%u", minor(tty));
+	else
+		return -ENXIO;
+	fd = open_plain(o, &at);
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == tty))
+		return fd == -ENOENT ? -ENXIO : fd;
+	close(fd);
+	return -ENXIO;
+}
