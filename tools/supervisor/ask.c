@@ -56,7 +56,6 @@ static int send_question(int fd, struct caller *c, const struct request *req, ui
 
 	memcpy(who.nonce, c->sup->setup->nonce, sizeof(who.nonce));
 	r = send_frame(fd, frame, wire_put_behalf(frame, LIMIT_FRAME, &who));
-	explicit_bzero(&who, sizeof(who));
 	if (r < 0)
 		return r;
 	return send_frame(fd, frame, wire_put_ask(frame, LIMIT_FRAME, req, rule, c->image_number, who.pid));
