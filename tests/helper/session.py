@@ -7,6 +7,7 @@ Each scenario file prints `ok NAME` or `not ok NAME` for each test and ends 1 if
 
 import array
 import ctypes
+import fcntl
 import json
 import mmap
 import os
@@ -29,7 +30,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 WAIT_S = 10
 ASK, ALLOW, DENY = 0x5AD6DB1, 0x52A2925 ^ 0xFFFFFFF, 0
-OP = {"read": 1, "write": 2, "exec": 14, "connect": 15}
+OP = {"read": 1, "write": 2, "exec": 14, "connect": 15, "attach": 19}
 REASONS = {21: "never", 22: "nobody", 23: "timeout", 24: "human", 25: "repeated"}
 STRINGS = ("path", "given", "raw", "ident", "cwd", "git_branch", "host")
 
@@ -77,6 +78,15 @@ def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=3, kind=1, 
         body += put_str(texts[name]) if name in texts else b""
     body += struct.pack("<I", len(argv))
     return body + b"".join(put_str(a) for a in argv)
+
+
+def frame_head(kind, magic=0x454C4150, version=3):
+    return struct.pack("<IHH", magic, version, kind)
+
+
+def behalf_frame(nonce, pid, **head):
+    """Whose the connection is, as the supervisor says it."""
+    return frame_head(5, **head) + nonce + struct.pack("<i", pid)
 
 
 class Answer:
@@ -141,33 +151,70 @@ def sum_add(total, data):
     return total ^ total >> 29
 
 
+NOTES = ("none", "around", "dynamic", "static", "name", "floor")
+
+
 class Ring:
     """A writer of policy/ring.h; one at a time."""
 
-    def __init__(self, path):
-        self.path = path
-        with open(path, "r+b") as f:
-            self.map = mmap.mmap(f.fileno(), 0)
+    def __init__(self, fd):
+        self.map = mmap.mmap(fd, 0)
 
     def u64(self, at):
         return struct.unpack_from("<Q", self.map, at)[0]
 
-    def decide(self, target, verdict=ALLOW, op="read", approval=b""):
-        target, exe = target.encode(), b""
+    def decide(self, target, verdict=ALLOW, op="read", **more):
+        self.write(1, target, verdict=verdict, op=OP[op], **more)
+
+    def attach(self, exe, **more):
+        self.write(2, "", op=OP["attach"], exe=exe, **more)
+
+    def write(self, kind, target, verdict=0, op=0, approval=b"", exe="", note="none", image=0, pid=None, when=None):
+        target, exe, pid = target.encode(), exe.encode(), pid or os.getpid()
         head = self.u64(64)
-        tail = struct.pack("<IIIiiQIHHBBBBB3x", 0xFFFFFFFF, 0, verdict, os.getpid(), os.getppid(), time.time_ns(), 0,
-                           len(target), len(exe), len(approval), 1, OP[op], 5, 1)
+        tail = struct.pack("<IIIiiQIHHBBBBBBBx", 0xFFFFFFFF, 0, verdict, pid, os.getppid(),
+                           time.time_ns() if when is None else when, 0, len(target), len(exe), len(approval), kind, op,
+                           5, 1, image, NOTES.index(note))
         total = sum_add(sum_add(1, tail), target)
-        if approval:
-            total = sum_add(total, approval)
+        for text in (exe, approval):
+            total = sum_add(total, text) if text else total
         entry = struct.pack("<I", (total ^ total >> 32) & 0xFFFFFFFF) + tail
         entry += target + b"\0" + exe + b"\0" + approval + b"\0"
         slots = (8 + len(entry) + RING_SLOT - 1) // RING_SLOT
         at = RING_HEAD + head % RING_SLOTS * RING_SLOT
         struct.pack_into("<Q", self.map, 64, head + slots)
         self.map[at + 8 : at + 8 + len(entry)] = entry
-        tag = 2 | slots << 2 | (os.getpid() & 0x7FFFFF) << 9 | (head & 0xFFFFFFFF) << 32
+        tag = 2 | slots << 2 | (pid & 0x7FFFFF) << 9 | (head & 0xFFFFFFFF) << 32
         struct.pack_into("<Q", self.map, at, tag)
+
+
+SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+
+def memory(content=b"", size=None, seals=SEALS):
+    """A file without a name: its descriptor."""
+    fd = os.memfd_create("memory", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.write(fd, content)
+    os.ftruncate(fd, len(content) if size is None else size)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    return fd
+
+
+def kernel_ring(size=None, version=3, **how):
+    """What the launcher makes for the supervisor."""
+    return memory(struct.pack("<QII", 0x31474E4952454C50, version, RING_SLOTS), size or ring_size(), **how)
+
+
+size_of_ring = []
+
+
+def ring_size():
+    """As the helper makes it."""
+    if not size_of_ring:
+        s = Session().start()
+        size_of_ring.append(os.path.getsize(s.runtime + "/ring"))
+        s.finish()
+    return size_of_ring[0]
 
 
 # --- the session ------------------------------------------------------------------------------------
@@ -179,8 +226,11 @@ class Session:
     """A helper of this test's own.  `before` runs in the child before the exec."""
 
     def __init__(self, policy=POLICY, timeout="60s", prefix=(), before=None, argv=("pale-helper", "session"), env=None,
-                 root=None, state_root=None, program=HELPER, stderr=None):
+                 root=None, state_root=None, program=HELPER, stderr=None, level="hooks"):
         global count
+        self.level, self.nonce, self.kernel_fd = level, os.urandom(16), -1
+        if level != "hooks":
+            self.kernel_fd = kernel_ring()
         count += 1
         self.id = "s%d-%d" % (os.getpid(), count)
         root = root or SCRATCH
@@ -230,16 +280,21 @@ class Session:
 
     def message(self, **more):
         m = {"type": "start", "version": 2, "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
-             "agent": "test", "level": "hooks", "argv": ["test"], "not_enforced": "nothing", "facts": "a machine"}
+             "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine"}
+        if self.level != "hooks":
+            m["nonce"] = self.nonce.hex()
         m.update(more)
         return {k: v for k, v in m.items() if v is not None}
 
-    def send_start(self, message=None, bundle=None, fds=1):
+    def send_start(self, message=None, bundle=None, fds=1, ring=None):
         fd = os.memfd_create("bundle")
         os.write(fd, bundle if bundle is not None else self.bundle())
         data = message if isinstance(message, bytes) else json.dumps(message or self.message()).encode()
-        if fds:
-            send_with_fds(self.fd, data, [fd] * fds)
+        passed = [fd] * fds
+        if self.level != "hooks":
+            passed.append(self.kernel_fd if ring is None else ring)
+        if passed:
+            send_with_fds(self.fd, data, passed)
         else:
             self.fd.send(data)
         os.close(fd)
@@ -282,6 +337,9 @@ class Session:
 
     def close(self):
         self.fd.close()
+        if self.kernel_fd >= 0:
+            os.close(self.kernel_fd)
+            self.kernel_fd = -1
         if self.status is None:
             try:
                 self.wait(3)
@@ -293,9 +351,11 @@ class Session:
 
     # The session's processes.
 
-    def ask(self, frame=None, **question):
-        """Asks and does not wait: the connection."""
+    def ask(self, frame=None, pid=None, **question):
+        """Asks and does not wait: the connection.  Above level hooks as the supervisor does, for pid."""
         s = connect(self.runtime + "/agent.sock")
+        if self.level != "hooks":
+            s.send(behalf_frame(self.nonce, pid or os.getpid()))
         s.send(frame if frame is not None else ask_frame(**question))
         return s
 
@@ -308,7 +368,12 @@ class Session:
         return self.answer(self.ask(**question))
 
     def ring(self):
-        return Ring(self.runtime + "/ring")
+        with open(self.runtime + "/ring", "r+b") as f:
+            return Ring(f.fileno())
+
+    def kernel_ring(self):
+        """The supervisor's."""
+        return Ring(self.kernel_fd)
 
     # The operator.
 

@@ -32,4 +32,16 @@ t_ledger() {
 	suite ledger
 }
 
+t_behalf() {
+	suite behalf
+}
+
+t_nested() {
+	suite nested
+}
+
+t_kernel() {
+	suite kernel
+}
+
 scenario "$@"
