@@ -1,0 +1,159 @@
+/*
+ * connect(2): judged by the destination, performed on a duplicate of the caller's socket with our own
+ * copy of the address, so that neither can be exchanged in between.
+ *
+ * The duplicate is the same open file: that a connection is under way, its error and its time limits
+ * are where the caller will look for them.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tools/supervisor/net.h"
+#include "tools/tools.h"
+
+/* --- the socket -------------------------------------------------------------------------------------- */
+
+int endpoint_option(const struct endpoint *e, int option)
+{
+	int value;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(e->fd, SOL_SOCKET, option, &value, &len) < 0 ? -errno : value;
+}
+
+/* What family the socket is of. */
+static int find_domain(struct endpoint *e)
+{
+	e->domain = endpoint_option(e, SO_DOMAIN);
+	return e->domain < 0 ? e->domain : 0;
+}
+
+int endpoint_take(struct endpoint *e, struct caller *c)
+{
+	e->len = 0;
+	e->fd = caller_fd(c, (int)c->arg[0]);
+	return e->fd < 0 ? e->fd : find_domain(e);
+}
+
+/* In the kernel's order, so that its errors come as from it. */
+int endpoint_take_addr(struct endpoint *e, struct caller *c, uint64_t addr, uint64_t len)
+{
+	int n = (int)len, r; /* an int to the kernel, whatever stands above */
+
+	e->fd = caller_fd(c, (int)c->arg[0]);
+	if (e->fd < 0)
+		return e->fd;
+	if (n < 0 || (size_t)n > sizeof(e->addr))
+		return -EINVAL;
+	e->len = (socklen_t)n;
+	memset(&e->addr, 0, sizeof(e->addr));
+	r = caller_read(c, addr, &e->addr, (size_t)n);
+	return r < 0 ? r : find_domain(e);
+}
+
+void endpoint_done(struct endpoint *e)
+{
+	if (e->fd >= 0)
+		close(e->fd);
+	e->fd = -1;
+}
+
+const char *inet_target(const struct request *req, char buf[INET_TARGET])
+{
+	struct out o = out_of(buf, INET_TARGET);
+
+	if (req->host)
+		text_str(&o, req->host);
+	else
+		text_inet(&o, req->addr);
+	text_str(&o, ":");
+	text_uint(&o, req->port);
+	return text_end(&o);
+}
+
+struct answer refuse_family(struct caller *c, const struct endpoint *e, enum op op)
+{
+	struct request req = { .op = op, .access = op_access(op) };
+	char target[40];
+	struct out o = out_of(target, sizeof(target));
+
+	text_str(&o, "address family ");
+	text_uint(&o, (unsigned)e->domain);
+	verdict_refuse(c, &req, text_end(&o), REASON_SOCKET);
+	return answer_result(-EACCES);
+}
+
+/* --- inet ---------------------------------------------------------------------------------------------- */
+
+static const uint8_t v4_loopback[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
+
+static bool is_loopback(const uint8_t addr[16])
+{
+	static const uint8_t one[16] = { [15] = 1 };
+
+	return memcmp(addr, one, sizeof(one)) == 0 || memcmp(addr, v4_loopback, sizeof(v4_loopback)) == 0;
+}
+
+/*
+ * The policy's word, and where no rule has one, whether it is a name server: names are looked up over
+ * TCP (RES_OPTIONS use-vc), by libc itself, which no policy can be expected to name.
+ */
+static struct decision judge_inet(struct caller *c, struct request *req, char name[LIMIT_HOST])
+{
+	const struct supervisor_setup *setup = session_setup(c->sup);
+	bool server = req->port == DNS_PORT && nameserver_is(req->addr);
+	struct decision d;
+
+	/* What processes of the session say they looked up: at level strict nothing of theirs counts. */
+	if (!server && setup->level == LEVEL_FULL && ring_name_find(setup->ring, req->addr, name)) {
+		req->host = name;
+		verdict_note(c, NOTE_NAME);
+	}
+	d = verdict_of(c, req);
+	if (server && d.reason == REASON_HOST && d.verdict != VERDICT_ALLOW)
+		d = (struct decision){ .verdict = VERDICT_ALLOW, .reason = REASON_DNS, .rule = RULE_NONE };
+	return d;
+}
+
+static struct answer connect_inet(struct caller *c, const struct endpoint *e)
+{
+	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true };
+	char target[INET_TARGET], name[LIMIT_HOST];
+	enum nearness nearness;
+	struct decision d;
+
+	/* AF_UNSPEC dissolves an association; what is too short the kernel refuses. */
+	if (e->addr.sa.sa_family == AF_UNSPEC || !sockaddr_reached(&e->addr, e->len, req.addr, &req.port))
+		return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+	d = judge_inet(c, &req, name);
+	if (!verdict_conclude(c, &req, inet_target(&req, target), d))
+		return answer_result(-EACCES);
+	nearness = is_loopback(req.addr) ? PEER_HERE : PEER_AFAR;
+	return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, nearness));
+}
+
+static struct answer connect_any(struct caller *c, const struct endpoint *e)
+{
+	switch (e->domain) {
+	case AF_INET:
+	case AF_INET6:
+		return connect_inet(c, e);
+	case AF_UNIX:
+		return connect_unix(c, e);
+	case AF_NETLINK: /* ends in the kernel */
+		return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+	default:
+		return refuse_family(c, e, OP_CONNECT);
+	}
+}
+
+struct answer carry_connect(struct caller *c)
+{
+	struct endpoint e;
+	struct answer a;
+	int r = endpoint_take_addr(&e, c, c->arg[1], c->arg[2]);
+
+	a = r < 0 ? answer_result(r) : connect_any(c, &e);
+	endpoint_done(&e);
+	return a;
+}

@@ -1,0 +1,171 @@
+/*
+ * connect(2) of unix sockets: a socket file is found as the caller would find it, held by O_PATH, and
+ * connected to through that descriptor, so that what was judged is what is reached even if it is renamed
+ * meanwhile.
+ *
+ * Pale's own sockets are told by their inode, whatever they are called by.  Whoever connects is the
+ * supervisor to the kernel (SO_PEERCRED), so the one that processes of the session may ask, agent.sock,
+ * is told for whom before they can say a word; to all others an agent is never lent that name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "tools/supervisor/net.h"
+#include "tools/tools.h"
+
+/* glibc asks nscd for names and users at every turn; without it libc does the work itself, where it is
+ * judged.  Neither denied nor recorded. */
+static bool is_nscd(const char *path)
+{
+	return strcmp(path, "/var/run/nscd/socket") == 0 || strcmp(path, "/run/nscd/socket") == 0;
+}
+
+/* --- pale's own ----------------------------------------------------------------------------------------- */
+
+enum own { OWN_NONE, OWN_AGENT, OWN_OTHER };
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Which of the session's sockets st is of.  -errno where they cannot be looked at. */
+static int own_socket(const char *session_dir, const struct stat *st)
+{
+	static const struct {
+		const char *name;
+		enum own own;
+	} sockets[] = { { WIRE_AGENT_SOCKET, OWN_AGENT }, { WIRE_CONTROL_SOCKET, OWN_OTHER } };
+	_cleanup_close_ int dir = open(session_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat own;
+
+	if (dir < 0)
+		return -errno;
+	for (size_t i = 0; i < NELEM(sockets); i++)
+		if (fstatat(dir, sockets[i].name, &own, AT_SYMLINK_NOFOLLOW) == 0 && is_same(st, &own))
+			return sockets[i].own;
+	return OWN_NONE;
+}
+
+/* The first packet of a connection to the helper.  What the caller sends before it, from another thread,
+ * the helper does not understand and hangs up. */
+static int send_behalf(struct caller *c, int fd)
+{
+	struct wire_behalf b = { .pid = (int32_t)caller_tgid(c) };
+	uint8_t frame[64];
+	int n;
+
+	memcpy(b.nonce, session_setup(c->sup)->nonce, sizeof(b.nonce));
+	n = wire_put_behalf(frame, sizeof(frame), &b);
+	if (n < 0 || b.pid <= 0)
+		return -ESRCH;
+	return send(fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) == n ? 0 : -ECONNREFUSED;
+}
+
+/* --- a socket file ----------------------------------------------------------------------------------------
+ */
+
+static int connect_held(struct caller *c, const struct endpoint *e, int file)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+
+	snprintf(un.sun_path, sizeof(un.sun_path), "/proc/self/fd/%d", file);
+	return connect_patiently(c, e->fd, (const struct sockaddr *)&un, sizeof(un), PEER_HERE);
+}
+
+static struct answer connect_agent_sock(struct caller *c, const struct endpoint *e, int file)
+{
+	int r = connect_held(c, e, file);
+
+	if (r < 0)
+		return answer_result(r);
+	r = send_behalf(c, e->fd);
+	/* Nobody may speak where it was not said for whom. */
+	if (r < 0)
+		(void)shutdown(e->fd, SHUT_RDWR);
+	return answer_result(r);
+}
+
+/* The socket file at p, held: a descriptor, or what connect(2) says of what is none. */
+static int hold_socket(const struct place *p, struct stat *ret)
+{
+	int fd = openat(p->r.parent, p->r.name, O_PATH | O_CLOEXEC | (p->r.magic ? 0 : O_NOFOLLOW));
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, ret) == 0 && S_ISSOCK(ret->st_mode))
+		return fd;
+	close(fd);
+	return -ECONNREFUSED;
+}
+
+static struct answer connect_file(struct caller *c, const struct endpoint *e, const struct place *p)
+{
+	struct request req = {
+		.op = OP_UNIX, .access = op_access(OP_UNIX), .path = p->r.path, .raw = p->raw
+	};
+	struct stat st;
+	_cleanup_close_ int file = hold_socket(p, &st);
+	int own;
+
+	if (file < 0)
+		return answer_result(file);
+	req.given = p->r.same ? NULL : p->r.given;
+	own = own_socket(session_setup(c->sup)->session_dir, &st);
+	if (own == OWN_AGENT)
+		return connect_agent_sock(c, e, file);
+	if (own != OWN_NONE) {
+		verdict_refuse(c, &req, req.path, REASON_SELF);
+		return answer_result(-EACCES);
+	}
+	if (!verdict_judge(c, &req, req.path))
+		return answer_result(-EACCES);
+	return answer_result(connect_held(c, e, file));
+}
+
+static struct answer connect_path(struct caller *c, const struct endpoint *e, const char *path)
+{
+	struct request foreign = { .op = OP_UNIX, .access = op_access(OP_UNIX), .path = path };
+	struct place *p = caller_scratch(c, sizeof(*p));
+	struct answer a;
+	int r;
+
+	if (!p)
+		return answer_result(-ENOMEM);
+	r = place_from(p, AT_FDCWD, path);
+	if (r == 0)
+		r = place_resolve(p, c, RESOLVE_FOLLOW_LAST);
+	if (r == -EACCES && p->foreign)
+		verdict_refuse(c, &foreign, path, REASON_PROCESS);
+	a = r < 0 ? answer_result(r) : connect_file(c, e, p);
+	place_done(p);
+	return a;
+}
+
+/* --- any
+ * ------------------------------------------------------------------------------------------------------ */
+
+static struct answer connect_abstract(struct caller *c, const struct endpoint *e, const char *name)
+{
+	struct request req = { .op = OP_UNIX, .access = op_access(OP_UNIX), .path = name };
+
+	if (!verdict_judge(c, &req, name))
+		return answer_result(-EACCES);
+	return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+}
+
+struct answer connect_unix(struct caller *c, const struct endpoint *e)
+{
+	char name[SOCKADDR_NAME];
+
+	switch (sockaddr_unix(&e->addr, e->len, name)) {
+	case SOCKADDR_PATH:
+		return is_nscd(name) ? answer_result(-ENOENT) : connect_path(c, e, name);
+	case SOCKADDR_ABSTRACT:
+		return connect_abstract(c, e, name);
+	case SOCKADDR_NONE: /* the kernel knows what is wrong with it */
+		break;
+	}
+	return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+}

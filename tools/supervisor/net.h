@@ -1,0 +1,73 @@
+/*
+ * Sockets of the callers, and the addresses they are given.  Private to connect.c, connect_unix.c,
+ * sockets.c, bind.c, patience.c and nameserver.c.
+ *
+ * Everything is done on a duplicate of the caller's descriptor, so what was looked at is what is acted
+ * on whatever happens to the number meanwhile; what family the socket is of says the socket, never
+ * the address.  The address is copied once.
+ */
+#ifndef PALE_NET_H
+#define PALE_NET_H
+
+#include <sys/socket.h>
+
+#include "policy/sockaddr.h"
+#include "tools/supervisor/supervisor.h"
+
+struct endpoint {
+	int fd;	    /* the duplicate */
+	int domain; /* SO_DOMAIN */
+	socklen_t len;
+	union {
+		struct sockaddr sa;
+		struct sockaddr_un un;
+		struct sockaddr_storage all;
+	} addr; /* zero behind len */
+};
+
+/*
+ * Duplicates the socket args[0].  0, -EBADF, -ENOTSOCK, -ESRCH; endpoint_done() in each case.
+ */
+int endpoint_take(struct endpoint *e, struct caller *c);
+/* As well copies the address at `addr`, which the caller says to be len bytes long.  Also -EINVAL, -EFAULT.
+ */
+int endpoint_take_addr(struct endpoint *e, struct caller *c, uint64_t addr, uint64_t len);
+void endpoint_done(struct endpoint *e);
+/* An integer option of SOL_SOCKET, or -errno. */
+int endpoint_option(const struct endpoint *e, int option);
+
+/* "host:port"; the name where there is one.  Returns buf. */
+#define INET_TARGET (LIMIT_HOST + 64)
+const char *inet_target(const struct request *req, char buf[INET_TARGET]);
+
+/* Of a family that nothing judges: refused and recorded. */
+struct answer refuse_family(struct caller *c, const struct endpoint *e, enum op op);
+
+/* --- patience.c --- */
+
+/*
+ * connect(2) on the caller's socket as the caller itself would live it: a socket that does not block
+ * gets EINPROGRESS, one that does waits for as long as SO_SNDTIMEO says, until a signal arrives that it
+ * handles, or its death.  The lead is passed on before anything that takes longer than an instant.
+ * The result of connect(2), or -errno; -ERESTARTSYS, by which the caller's kernel restarts the call or
+ * says EINTR, as the signal's handler wants.
+ */
+enum nearness { PEER_HERE, PEER_AFAR }; /* afar: a network is between, which takes its time */
+int connect_patiently(struct caller *c, int fd, const struct sockaddr *sa, socklen_t len,
+		      enum nearness nearness);
+
+/* --- connect_unix.c --- */
+
+struct answer connect_unix(struct caller *c, const struct endpoint *e);
+
+/* --- nameserver.c --- */
+
+#define DNS_PORT 53
+/* addr is a name server of /etc/resolv.conf as it is now.  Reads a file. */
+bool nameserver_is(const uint8_t addr[16]);
+
+/* --- bind.c --- */
+
+struct answer bind_unix(struct caller *c, const struct endpoint *e);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * Sockets before and beside connect: socket, bind, listen, sendto.
+ *
+ * What a session may have are stream sockets (and unix seqpacket, and the kernel's routing table by
+ * netlink): they say where they lead in connect(2), once, where it is judged.  Datagram sockets say it in
+ * every message, by calls whose arguments lie behind pointers, so nobody inside is given one.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tools/supervisor/net.h"
+#include "tools/tools.h"
+
+/* --- socket ------------------------------------------------------------------------------------------ */
+
+/*
+ * The filter lets every kind pass that is judged later and sends here only inet datagrams.  libc
+ * tries one each time it sorts addresses (RFC 6724; getaddrinfo(3)) and does without: so a process is
+ * recorded once, and told nothing.
+ */
+struct answer carry_socket(struct caller *c)
+{
+	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT) };
+
+	verdict_refuse_once(c, &req, "datagram socket", REASON_SOCKET);
+	return answer_result(-EACCES);
+}
+
+/* --- sendto -------------------------------------------------------------------------------------------- */
+
+/*
+ * Kinds of sockets that take no destination from a message: TCP ignores it (tcp(7); with MSG_FASTOPEN,
+ * which the filter refuses, it would not), unix streams fail with EISCONN or EOPNOTSUPP, unix seqpacket
+ * ignores it, netlink ends in the kernel.
+ */
+static bool is_deaf(int domain, int type)
+{
+	static const struct {
+		int domain, type;
+	} kinds[] = {
+		{ AF_INET, SOCK_STREAM },    { AF_INET6, SOCK_STREAM }, { AF_UNIX, SOCK_STREAM },
+		{ AF_UNIX, SOCK_SEQPACKET }, { AF_NETLINK, SOCK_RAW },	{ AF_NETLINK, SOCK_DGRAM },
+	};
+
+	for (size_t i = 0; i < NELEM(kinds); i++)
+		if (kinds[i].domain == domain && kinds[i].type == type)
+			return true;
+	return false;
+}
+
+/*
+ * The data is never read: what may be sent is sent by the kernel.  Another socket put under the number
+ * meanwhile is of such a kind too, since the session has no others; one that somebody outside
+ * passed in is refused as far as it is seen here (sendmsg is not carried at all).
+ */
+static struct answer send_on(struct caller *c, const struct endpoint *e)
+{
+	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT) };
+
+	if (is_deaf(e->domain, endpoint_option(e, SO_TYPE)))
+		return answer_continue();
+	verdict_refuse_once(c, &req, "datagram", REASON_SOCKET);
+	return answer_result(-EACCES);
+}
+
+struct answer carry_sendto(struct caller *c)
+{
+	struct endpoint e;
+	int r = endpoint_take(&e, c);
+	struct answer a = r < 0 ? answer_result(r) : send_on(c, &e);
+
+	endpoint_done(&e);
+	return a;
+}
+
+/* --- bind ------------------------------------------------------------------------------------------------
+ */
+
+static int bind_now(const struct endpoint *e)
+{
+	return bind(e->fd, &e->addr.sa, e->len) < 0 ? -errno : 0;
+}
+
+/* Judges the address that a socket is bound to, as it stands in sa. */
+static bool judge_bound(struct caller *c, const void *sa, size_t len)
+{
+	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .has_addr = true };
+	char target[INET_TARGET];
+
+	/* Too short, or of another family: the kernel refuses it. */
+	if (!sockaddr_inet(sa, len, req.addr, &req.port))
+		return true;
+	return verdict_judge(c, &req, inet_target(&req, target));
+}
+
+static struct answer bind_any(struct caller *c, const struct endpoint *e)
+{
+	switch (e->domain) {
+	case AF_INET:
+	case AF_INET6:
+		if (!judge_bound(c, &e->addr, e->len))
+			return answer_result(-EACCES);
+		return answer_result(caller_alive(c) ? bind_now(e) : -ESRCH);
+	case AF_UNIX:
+		return bind_unix(c, e);
+	case AF_NETLINK:
+		return answer_result(bind_now(e));
+	default:
+		return refuse_family(c, e, OP_BIND);
+	}
+}
+
+struct answer carry_bind(struct caller *c)
+{
+	struct endpoint e;
+	int r = endpoint_take_addr(&e, c, c->arg[1], c->arg[2]);
+	struct answer a = r < 0 ? answer_result(r) : bind_any(c, &e);
+
+	endpoint_done(&e);
+	return a;
+}
+
+/* --- listen ------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * An inet socket that was never bound is bound here, to a free port of every address (inet_autobind):
+ * that is judged as the bind it is.  One that has a port was judged when it got it.
+ */
+static bool may_listen(struct caller *c, struct endpoint *e)
+{
+	uint8_t addr[16];
+	uint16_t port;
+
+	if (e->domain != AF_INET && e->domain != AF_INET6)
+		return true;
+	e->len = sizeof(e->addr);
+	if (getsockname(e->fd, &e->addr.sa, &e->len) < 0)
+		return false;
+	if (!sockaddr_inet(&e->addr, e->len, addr, &port) || port != 0)
+		return true;
+	return judge_bound(c, &e->addr, e->len);
+}
+
+static struct answer listen_on(struct caller *c, struct endpoint *e)
+{
+	if (!may_listen(c, e))
+		return answer_result(-EACCES);
+	if (!caller_alive(c))
+		return answer_result(-ESRCH);
+	return answer_result(listen(e->fd, (int)c->arg[1]) < 0 ? -errno : 0);
+}
+
+struct answer carry_listen(struct caller *c)
+{
+	struct endpoint e;
+	int r = endpoint_take(&e, c);
+	struct answer a = r < 0 ? answer_result(r) : listen_on(c, &e);
+
+	endpoint_done(&e);
+	return a;
+}
