@@ -96,8 +96,8 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 # What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
 SO_SMALL := policy/addr policy/sockaddr policy/argv policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/fileop \
 	policy/git policy/wire preload/ask preload/envp preload/exec preload/exec_search preload/gitconf preload/gitref \
-	preload/hook_attr preload/hook_exec preload/hook_inner preload/hook_meta preload/hook_net preload/hook_res \
-	preload/hook_resolve preload/hook_spawn preload/net preload/say policy/ring_names
+	preload/hook_attr preload/hook_exec preload/hook_file preload/hook_path preload/hook_inner preload/hook_meta preload/hook_net preload/hook_res \
+	preload/hook_resolve preload/hook_shell preload/hook_spawn preload/hook_ground preload/hook_syscall preload/init preload/next preload/real preload/gate preload/net preload/say policy/ring_names
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(B)/so/%.o: %.c
 	@mkdir -p $(@D)
@@ -134,7 +134,8 @@ STATIC_VICTIMS := raw
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict \
-	supervisor/record supervisor/ask supervisor/tell denial_line paths readfile
+	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
+	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind denial_line paths readfile
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@
 	$(call note,AR)

@@ -6,7 +6,7 @@
  * allowed there (a symbolic link on the way, a denial, a question, a long path) takes the far way:
  * the resolver walks it, both spellings are judged, and the kernel's own errors come before ours.
  */
-#include "preload/internal.h"
+#include "preload/gate.h"
 
 #include <limits.h>
 
@@ -14,22 +14,24 @@
 
 #define TRY_FAR INT_MIN
 
-/* With a supervisor behind us, every call is one that it may be left to; only a look-up of a name is none. */
-static bool is_left_down(const struct request *req, const struct decision *d)
+/* With a supervisor behind us, every call may be left to it; only a look-up of a name is none. */
+static bool is_carried(enum op op)
 {
-	return d->verdict != VERDICT_DENY && req->op != OP_RESOLVE && level_now() != LEVEL_HOOKS;
+	return op != OP_RESOLVE && gate_stands();
 }
 
-/* What follows from a verdict: the helper is asked, the record written, a denial said. */
-static bool conclude(const struct request *req, const char *target, struct decision d)
+int conclude(const struct request *req, const char *target, const struct decision *verdict)
 {
+	struct decision d = *verdict;
 	struct answer a;
 	int saved = errno;
 
-	if (is_left_down(req, &d))
-		return true;
+	if (d.verdict == VERDICT_ALLOW)
+		return CHECK_ACT;
 	a.text[0] = a.approval[0] = '\0';
 	if (d.verdict == VERDICT_ASK) {
+		if (is_carried(req->op))
+			return CHECK_PLAIN;
 		say_asking(req, target);
 		ask_helper(req, d.rule, &a);
 		d.verdict = a.verdict;
@@ -39,11 +41,11 @@ static bool conclude(const struct request *req, const char *target, struct decis
 	if (d.verdict != VERDICT_ALLOW)
 		say_denied(req, target, &d, a.text);
 	errno = saved;
-	return d.verdict == VERDICT_ALLOW;
+	return d.verdict == VERDICT_ALLOW ? CHECK_RECORDED : -EACCES;
 }
 
 /* The policy's verdict; a session whose policy cannot be read denies. */
-static struct decision verdict_of(const struct request *req)
+struct decision verdict_of(const struct request *req)
 {
 	if (state_now() == STATE_LIVE)
 		return eval(&session.img, req);
@@ -52,7 +54,12 @@ static struct decision verdict_of(const struct request *req)
 
 bool judge(const struct request *req, const char *target)
 {
-	return conclude(req, target, verdict_of(req));
+	struct decision d = verdict_of(req);
+	int r = conclude(req, target, &d);
+
+	if (r == CHECK_ACT && !is_carried(req->op))
+		log_decision(req, target, &d, "");
+	return r >= 0;
 }
 
 void refuse(const struct request *req, const char *target, struct decision d, const char *why)
@@ -65,18 +72,57 @@ void refuse(const struct request *req, const char *target, struct decision d, co
 	errno = saved;
 }
 
-void spot_done(struct spot *s)
+/* Landlock bounds these; where another preload's object stands in between, they are its to make. */
+static bool passes_gate(enum op op)
+{
+	return op >= OP_DELETE && op <= OP_MKNOD && !real_interposed;
+}
+
+/* Allowed: what becomes of it at this level. */
+static int spot_allowed(struct spot *s, const struct request *req, const struct decision *d)
+{
+	if (gate_stands() && !passes_gate(req->op))
+		return CHECK_PLAIN;
+	s->op = req->op;
+	s->access = req->access;
+	s->decision = *d;
+	s->target = req->path;
+	return CHECK_ACT;
+}
+
+/* The near way ended, and the far one starts anew. */
+static void spot_let_go(struct spot *s)
 {
 	if (s->owned)
 		sys_close(s->dirfd);
+	s->owned = false;
+	s->target = NULL;
+}
+
+void spot_done(struct spot *s)
+{
+	if (s->target) {
+		struct request req = { .op = s->op, .access = s->access };
+
+		log_decision(&req, s->target, &s->decision, "");
+	}
+	spot_let_go(s);
 	if (s->anchored)
 		sys_close(s->anchor);
-	s->owned = s->anchored = false;
+	s->anchored = false;
 	if (s->scratch) {
 		resolved_done(&sys_self, s->scratch);
 		scratch_put(s->scratch, sizeof *s->scratch);
 	}
 	s->scratch = NULL;
+}
+
+long spot_did(struct spot *s, long r)
+{
+	if (!gate_refused(r))
+		return r;
+	s->target = NULL;
+	return CHECK_PLAIN;
 }
 
 /* st_mode of what lies there, 0 where nothing does. */
@@ -98,7 +144,7 @@ static bool has_entries(int dirfd, const char *name)
 	} * d;
 	_Alignas(8) char buf[1024];
 	unsigned count = 0;
-	long n, fd = raw4(SYS_openat, dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	long n, fd = gate4(SYS_openat, dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return false;
@@ -164,7 +210,7 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 	ret->scratch = r;
 	e = resolve(&sys_self, dirfd, path, follow, r);
 	if (e == -EMFILE || e == -ENFILE)
-		return spot_unheld(ret, op, access, dirfd, path, r);
+		return gate_stands() ? CHECK_PLAIN : spot_unheld(ret, op, access, dirfd, path, r);
 	if (e < 0)
 		return e;
 	req.path = r->path;
@@ -175,12 +221,11 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 		if (e < 0)
 			return e;
 	}
-	if (!conclude(&req, req.path, d))
-		return -EACCES;
+	e = conclude(&req, req.path, &d);
 	ret->dirfd = r->parent;
 	ret->name = r->name;
 	ret->magic = r->magic;
-	return 0;
+	return e == CHECK_ACT ? spot_allowed(ret, &req, &d) : e == CHECK_RECORDED ? CHECK_ACT : e;
 }
 
 /* The last component of path where it is an ordinary name, else NULL ("", "x/", ".", "a/.."). */
@@ -208,7 +253,7 @@ static int hold_parent(int dirfd, const char *path, const char *last, bool *ret_
 		return -ELOOP;
 	memcpy(parent, path, n);
 	parent[n] = '\0';
-	fd = raw4(SYS_openat2, dirfd, parent, &how, sizeof how);
+	fd = gate4(SYS_openat2, dirfd, parent, &how, sizeof how);
 	*ret_owned = fd >= 0;
 	return (int)fd;
 }
@@ -231,29 +276,37 @@ static bool hold_goes_far(long e)
 static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		     enum resolve_follow follow, int held)
 {
-	char buf[NEAR_PATH] UNINITIALIZED;
 	struct request req = { .op = op, .access = access, .raw = path, .memo = sys_memo(access) };
 	const char *last = plain_last(path);
 	struct decision d;
-	int fd;
+	int fd, r;
 
-	req.path = last && state_now() == STATE_LIVE ? sys_near(dirfd, path, buf, sizeof buf) : NULL;
+	req.path =
+		last && state_now() == STATE_LIVE ? sys_near(dirfd, path, ret->near, sizeof ret->near) : NULL;
 	if (!req.path)
 		return TRY_FAR;
 	d = eval(&session.img, &req);
 	if (d.verdict != VERDICT_ALLOW)
 		return TRY_FAR;
+	r = spot_allowed(ret, &req, &d);
+	if (r != CHECK_ACT)
+		return r;
 	fd = held >= 0 ? held : hold_parent(dirfd, path, last, &ret->owned);
 	if (fd < 0 && fd != AT_FDCWD)
 		return hold_goes_far(fd) ? TRY_FAR : fd;
 	ret->dirfd = fd;
 	ret->name = last;
-	if (follow == RESOLVE_FOLLOW_LAST && is_link(fd, last)) {
-		spot_done(ret);
-		return TRY_FAR;
-	}
-	log_decision(&req, req.path, &d, "");
-	return 0;
+	return follow == RESOLVE_FOLLOW_LAST && is_link(fd, last) ? TRY_FAR : CHECK_ACT;
+}
+
+/* All but what is written before it is read. */
+static void spot_start(struct spot *s, int dirfd, const char *path)
+{
+	s->dirfd = dirfd;
+	s->name = path;
+	s->owned = s->anchored = s->magic = false;
+	s->scratch = NULL;
+	s->target = NULL;
 }
 
 static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
@@ -261,17 +314,19 @@ static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, 
 {
 	int r;
 
-	*ret = (struct spot){ .dirfd = dirfd, .name = path };
+	spot_start(ret, dirfd, path);
 	if (!judging() || !path || !*path)
-		return 0;
+		return CHECK_PLAIN;
 	ret->anchor = sys_anchor(dirfd, path);
 	ret->anchored = ret->anchor != dirfd;
 	dirfd = ret->anchor;
 	r = spot_near(ret, op, access, dirfd, path, follow, held);
-	if (r == TRY_FAR)
+	if (r == TRY_FAR) {
+		spot_let_go(ret);
 		r = spot_far(ret, op, access, dirfd, path, follow);
+	}
 	if (r < 0)
-		spot_done(ret);
+		ret->target = NULL;
 	return r;
 }
 
@@ -296,6 +351,15 @@ int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned 
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow)
 {
 	return check_access(ret, op, op_access(op), dirfd, path, follow);
+}
+
+int check_only(enum op op, unsigned access, int dirfd, const char *path, enum resolve_follow follow)
+{
+	struct spot s UNINITIALIZED;
+	int r = check_access(&s, op, access, dirfd, path, follow);
+
+	spot_done(&s);
+	return r < 0 ? r : 0;
 }
 
 int check_fd(enum op op, int fd)

@@ -29,6 +29,7 @@
 
 struct work {
 	struct request req;
+	bool past_gate; /* whoever executes it does so without the pass */
 	struct elf_info elf, inner;
 	char branch[256];
 	char target[2048];
@@ -44,15 +45,6 @@ struct program {
 	int fd; /* -EACCES: may be executed but not read */
 	unsigned mode;
 };
-
-static void fd_name(int fd, char buf[40])
-{
-	struct out o = out_of(buf, 40);
-
-	text_str(&o, "/proc/self/fd/");
-	text_uint(&o, (uint64_t)fd);
-	text_end(&o);
-}
 
 static void program_close(struct program *p)
 {
@@ -78,7 +70,7 @@ static int program_usable(struct program *p, int flags)
 	p->mode = st.st_mode;
 	r = raw4(SYS_faccessat2, p->held, "", X_OK, AT_EMPTY_PATH | AT_EACCESS);
 	if (r == -ENOSYS || r == -EPERM) {
-		fd_name(p->held, name);
+		sys_fd_link(p->held, name, sizeof name);
 		r = raw3(SYS_faccessat, AT_FDCWD, name, X_OK);
 	}
 	return (int)r;
@@ -105,8 +97,8 @@ static int program_open(struct program *p, int dirfd, const char *path, int flag
 		program_close(p);
 		return r;
 	}
-	fd_name(p->held, name);
-	p->fd = (int)raw4(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+	sys_fd_link(p->held, name, sizeof name);
+	p->fd = (int)gate4(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 	return 0;
 }
 
@@ -293,42 +285,52 @@ static const char *known_ident(const struct elf_info *elf)
 	return image_ident(&session.img, elf->build_id);
 }
 
+/* What runs without us is carried by the kernel, or was allowed to run without. */
 static bool unhooked_is_allowed(void)
 {
-	return state_now() == STATE_LIVE && session.img.h->allow_unhooked;
+	return state_now() == STATE_LIVE && (session.img.h->allow_unhooked || gate_stands());
 }
 
 /* --- the verdict -------------------------------------------------------------------------------- */
 
-typedef bool (*verdict_fn)(const struct work *w, const char *target);
+typedef int (*verdict_fn)(const struct work *w, const char *target);
 
-static bool refuse_unhooked(const struct work *w, const char *target)
+static int refuse_unhooked(const struct work *w, const char *target)
 {
 	/* A hookable file is refused for its setuid bit or its interpreter: its kind says nothing then. */
 	const char *why = elf_is_hookable(w->elf.kind) ? "" : elf_kind_text(w->elf.kind);
 
 	refuse(&w->req, target, (struct decision){ .reason = REASON_UNHOOKED, .rule = RULE_NONE }, why);
-	return false;
+	return EXEC_DENIED;
 }
 
-static bool refuse_long(const struct work *w, const char *target)
+static int refuse_long(const struct work *w, const char *target)
 {
 	refuse(&w->req, target, (struct decision){ .reason = REASON_TOO_LONG, .rule = RULE_NONE }, "");
-	return false;
+	return EXEC_DENIED;
 }
 
-static bool judge_work(const struct work *w, const char *target)
+static int judge_work(const struct work *w, const char *target)
 {
-	return judge(&w->req, target);
+	struct decision d = verdict_of(&w->req);
+	int r = conclude(&w->req, target, &d);
+
+	if (r < 0)
+		return EXEC_DENIED;
+	if (r == CHECK_PLAIN || (w->past_gate && gate_stands()))
+		return EXEC_PLAIN;
+	if (r == CHECK_ACT)
+		log_decision(&w->req, target, &d, "");
+	return EXEC_ALLOWED;
 }
 
 /* Calls fn with the command line as people read it, whole where there is memory for it. */
-static bool with_target(struct work *w, verdict_fn fn)
+static int with_target(struct work *w, verdict_fn fn)
 {
 	const struct request *req = &w->req;
 	size_t n = argv_join(req->argv, req->argc, w->target, sizeof w->target);
 	char *whole;
-	bool ok;
+	int r;
 
 	if (!req->argv[0][0])
 		return fn(w, req->path);
@@ -336,57 +338,80 @@ static bool with_target(struct work *w, verdict_fn fn)
 	if (!whole)
 		return fn(w, w->target);
 	argv_join(req->argv, req->argc, whole, n + 1);
-	ok = fn(w, whole);
+	r = fn(w, whole);
 	scratch_put(whole, n + 1);
-	return ok;
+	return r;
 }
 
 static int judge_program(struct work *w, const struct exec_query *q, const struct program *p)
 {
 	struct request *req = &w->req;
-	int r, h;
+	int r, h = HOOK_YES;
 
 	*req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
 	r = fill_paths(w, q, p);
 	if (r < 0)
 		return r;
-	if (!fill_argv(req, q->argv)) {
-		with_target(w, refuse_long);
-		return EXEC_DENIED;
-	}
-	h = query_hookable(q, p, w);
-	if (h == HOOK_NO && !unhooked_is_allowed()) {
-		with_target(w, refuse_unhooked);
-		return EXEC_DENIED;
-	}
+	if (!fill_argv(req, q->argv))
+		return with_target(w, refuse_long);
+	if (!unhooked_is_allowed())
+		h = query_hookable(q, p, w);
+	else if (p->fd >= 0)
+		elf_inspect(read_at, (void *)&p->fd, &w->elf);
+	if (h == HOOK_NO)
+		return with_target(w, refuse_unhooked);
 	req->ident = known_ident(&w->elf);
 	if (command_wants_branch(req))
 		req->git_branch = gitref_branch(req, q->envp, w->branch, sizeof w->branch);
-	if (!with_target(w, judge_work))
-		return EXEC_DENIED;
+	r = with_target(w, judge_work);
 	/*
 	 * Answered here, not by the kernel: binfmt_misc might know the format and start an
 	 * interpreter of its own choice, which nobody looked at.
 	 */
-	return h < 0 && !unhooked_is_allowed() ? h : EXEC_ALLOWED;
+	return r == EXEC_ALLOWED && h < 0 ? h : r;
 }
 
-int exec_check(const struct exec_query *q)
+static int check_program(const struct exec_query *q, bool past_gate)
 {
 	struct program p;
 	struct work *w;
 	int r;
 
-	if (!judging())
-		return EXEC_ALLOWED;
 	if (!q->path)
 		return -EFAULT;
 	r = program_open(&p, q->dirfd, q->path, q->flags);
 	if (r < 0)
 		return r;
 	w = scratch_get(sizeof *w);
+	if (w)
+		w->past_gate = past_gate;
 	r = w ? judge_program(w, q, &p) : -ENOMEM;
 	scratch_put(w, sizeof *w);
 	program_close(&p);
 	return r;
+}
+
+/* Nobody is there to be asked, but not being there needs no question: a walk through PATH lives on that. */
+static long check_presence(const struct exec_query *q)
+{
+	struct stat st;
+
+	return q->path ? raw4(SYS_newfstatat, q->dirfd, q->path, &st, q->flags & AT_EMPTY_PATH) : -EFAULT;
+}
+
+int exec_check(const struct exec_query *q)
+{
+	long r;
+
+	if (judging())
+		return check_program(q, false);
+	r = in_session() ? check_presence(q) : 0;
+	return r < 0 ? (int)r : EXEC_PLAIN;
+}
+
+int exec_check_only(const struct exec_query *q)
+{
+	int r = judging() ? check_program(q, true) : EXEC_PLAIN;
+
+	return r == EXEC_DENIED ? -EACCES : r < 0 ? r : 0;
 }

@@ -5,7 +5,7 @@
 #ifndef PALE_PRELOAD_EXEC_H
 #define PALE_PRELOAD_EXEC_H
 
-#include "preload/internal.h"
+#include "preload/gate.h"
 
 /* A program about to be started. */
 struct exec_query {
@@ -18,14 +18,30 @@ struct exec_query {
 	char *const *envp;
 };
 
-enum { EXEC_ALLOWED = 0, EXEC_DENIED = 1 };
+enum {
+	EXEC_ALLOWED = 0,
+	EXEC_DENIED = 1,
+	EXEC_PLAIN = 2, /* not judged here: a plain execve, which the supervisor judges */
+};
 
 /*
- * Judges it.  EXEC_ALLOWED; EXEC_DENIED (recorded and said: EACCES); or -errno where the kernel
- * would refuse it anyway (nothing there, not executable, no format it knows: nothing is recorded
- * but what the policy had to say).  BOOT and OFF allow.  async-signal-safe, vfork-safe, errno kept.
+ * Judges it.  EXEC_ALLOWED, recorded where the gate will take it, for nothing comes after an exec;
+ * EXEC_DENIED (recorded and said: EACCES); EXEC_PLAIN; or -errno where the kernel would refuse it anyway
+ * (nothing there, not executable, no format it knows: nothing is recorded but what the policy had to
+ * say).  async-signal-safe, vfork-safe, errno kept.
  */
 int exec_check(const struct exec_query *q);
+/* The same where libc starts the program by itself, past the gate: 0 or -errno. */
+int exec_check_only(const struct exec_query *q);
+
+/* Judges and executes: -errno, or EXEC_DENIED.  async-signal-safe, vfork-safe. */
+int exec_judged(const struct exec_query *q);
+
+/* What execvp does with a file that the kernel takes for none (the shell reads it) and posix_spawnp does not.
+ */
+enum exec_noexec { NOEXEC_FAILS, NOEXEC_IS_SCRIPT };
+/* The same with the first candidate of PATH that can be executed; q->path is not looked at.  -errno. */
+int exec_searched(struct exec_query *q, const char *file, enum exec_noexec how);
 
 /* argv as the evaluator wants it; the kernel's and libc's prototypes only lack the const. */
 static inline const char *const *exec_words(char *const argv[])

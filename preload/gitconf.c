@@ -41,7 +41,7 @@ static long read_text(struct conf *c, const char *dir, const char *name)
 	text_end(&o);
 	if (o.failed)
 		return -ENAMETOOLONG;
-	fd = raw4(SYS_openat, AT_FDCWD, c->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+	fd = gate4(SYS_openat, AT_FDCWD, c->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR ? 0 : fd;
 	while (n < CONF_SIZE - 1 && (r = raw3(SYS_read, fd, c->text + n, CONF_SIZE - 1 - n)) != 0) {
@@ -131,7 +131,7 @@ static bool dir_is_empty(struct conf *c, const char *dir, const char *name)
 	text_str(&o, name);
 	text_end(&o);
 	fd = o.failed ? -ENAMETOOLONG
-		      : raw4(SYS_openat, AT_FDCWD, c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+		      : gate4(SYS_openat, AT_FDCWD, c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd == -ENOENT;
 	n = raw3(SYS_getdents64, fd, c->text, sizeof c->text);

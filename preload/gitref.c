@@ -32,7 +32,7 @@ static int read_line(struct where *w, const char *name)
 	text_end(&o);
 	if (o.failed)
 		return -ENAMETOOLONG;
-	fd = raw4(SYS_openat, AT_FDCWD, w->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+	fd = gate4(SYS_openat, AT_FDCWD, w->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 	if (fd < 0)
 		return (int)fd;
 	do

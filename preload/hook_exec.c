@@ -41,27 +41,40 @@ static void words_put(struct words *w)
 		scratch_put(w->map, w->map_size);
 }
 
-/* execve of a judged program with the session in its environment; returns only to fail. */
-static int exec_go(const struct exec_query *q)
+static long exec_raw(const uint64_t *pass, const struct exec_query *q, char *const *env)
 {
+	if (q->flags || q->dirfd != AT_FDCWD)
+		return raw_pass(pass, SYS_execveat, q->dirfd, RAW_ARG(q->path), RAW_ARG(q->argv),
+				RAW_ARG(env), q->flags);
+	return raw_pass(pass, SYS_execve, RAW_ARG(q->path), RAW_ARG(q->argv), RAW_ARG(env), 0, 0);
+}
+
+/*
+ * execve with the session in its environment; returns only to fail.  What the gate refuses is
+ * tried without the pass: the supervisor may know why the floor does not let it be read.
+ */
+static int exec_go(const struct exec_query *q, int how)
+{
+	static const uint64_t no_pass = 0;
 	struct env_arena arena;
 	char **env = env_repair(&arena, q->envp);
-	long r = -ENOMEM;
+	long r = env ? -EINTR : -ENOMEM;
 
-	if (env && (q->flags || q->dirfd != AT_FDCWD))
-		r = raw5(SYS_execveat, q->dirfd, q->path, q->argv, env, q->flags);
-	else if (env)
-		r = raw3(SYS_execve, q->path, q->argv, env);
+	if (env && how == EXEC_ALLOWED)
+		r = exec_raw(gate_pass(), q, env);
+	if (env && (how == EXEC_PLAIN || gate_refused(r)))
+		do
+			r = exec_raw(&no_pass, q, env);
+		while (r == -EINTR);
 	env_done(&arena);
 	return (int)r;
 }
 
-/* Judges and executes: -errno, or EXEC_DENIED. */
-static int exec_judged(const struct exec_query *q)
+int exec_judged(const struct exec_query *q)
 {
 	int r = exec_check(q);
 
-	return r == EXEC_ALLOWED ? exec_go(q) : r;
+	return r == EXEC_ALLOWED || r == EXEC_PLAIN ? exec_go(q, r) : r;
 }
 
 static int exec_result(int r)
@@ -78,7 +91,7 @@ static int exec_path(const char *path, char *const argv[], char *const envp[])
 	return exec_result(exec_judged(&q));
 }
 
-/* What execvp does with a file that the kernel takes for none: the shell reads it. */
+/* The shell reads what the kernel takes for no program. */
 static int exec_script(const char *path, char *const argv[], char *const envp[])
 {
 	struct exec_query q = { .dirfd = AT_FDCWD, .path = SHELL_PATH, .cwd = AT_FDCWD, .envp = envp };
@@ -102,28 +115,32 @@ static int exec_script(const char *path, char *const argv[], char *const envp[])
 }
 
 /* A denied candidate ends the search: another program of the same name was not meant. */
-static int exec_search(const char *file, char *const argv[], char *const envp[])
+int exec_searched(struct exec_query *q, const char *file, enum exec_noexec how)
 {
-	struct exec_query q = { .dirfd = AT_FDCWD, .cwd = AT_FDCWD, .argv = argv, .envp = envp };
 	struct exec_search s;
-	char path[LIMIT_PATH];
+	char path[LIMIT_PATH] UNINITIALIZED;
 	int r;
 
-	if (!file)
-		return fail(-EFAULT);
 	exec_search_start(&s, file);
-	q.raw = strchr(file, '/') ? file : NULL;
-	q.path = path;
+	q->raw = strchr(file, '/') ? file : NULL;
+	q->path = path;
 	for (;;) {
 		r = exec_search_next(&s, path);
 		if (r < 0)
-			return fail(r);
-		r = exec_judged(&q);
-		if (r == -ENOEXEC)
-			r = exec_script(path, argv, envp);
+			return r;
+		r = exec_judged(q);
+		if (r == -ENOEXEC && how == NOEXEC_IS_SCRIPT)
+			r = exec_script(path, q->argv, q->envp);
 		if (r == EXEC_DENIED || !exec_search_goes_on(&s, r))
-			return exec_result(r);
+			return r;
 	}
+}
+
+static int exec_search(const char *file, char *const argv[], char *const envp[])
+{
+	struct exec_query q = { .dirfd = AT_FDCWD, .cwd = AT_FDCWD, .argv = argv, .envp = envp };
+
+	return file ? exec_result(exec_searched(&q, file, NOEXEC_IS_SCRIPT)) : fail(-EFAULT);
 }
 
 int execve(const char *path, char *const argv[], char *const envp[])

@@ -2,6 +2,7 @@
  * The open family, stdio's opens and opendir.  No policy here: each hook is the libc contract
  * around check_open().
  */
+#include "preload/gate.h"
 #include "preload/hooks.h"
 
 #include <stdarg.h>
@@ -80,7 +81,6 @@ int __openat64_2(int dirfd, const char *path, int flags)
 int openat2(int dirfd, const char *path, const struct open_how *how, size_t size)
 {
 	struct open_how copy;
-	struct spot s;
 	unsigned access;
 	int r;
 
@@ -90,19 +90,16 @@ int openat2(int dirfd, const char *path, const struct open_how *how, size_t size
 	if (copy.resolve == 0 && size == sizeof copy && copy.flags <= INT32_MAX)
 		return open_result(dirfd, path, (int)copy.flags, (unsigned)copy.mode);
 	if (copy.flags & O_PATH)
-		return (int)libc_result(raw4(SYS_openat2, dirfd, path, how, size));
-	access = (copy.flags & O_ACCMODE) == O_RDONLY ? ACCESS_READ : ACCESS_READ | ACCESS_WRITE;
-	if (copy.flags & (O_CREAT | O_TRUNC) || (copy.flags & O_TMPFILE) == O_TMPFILE)
-		access |= ACCESS_WRITE;
+		return (int)libc_result(gate4(SYS_openat2, dirfd, path, how, size));
+	access = open_access((int)copy.flags);
 	/* RESOLVE_IN_ROOT makes "/" mean dirfd: judge it so. */
 	while (copy.resolve & RESOLVE_IN_ROOT && *path == '/')
 		path++;
-	r = check_access(&s, access & ACCESS_WRITE ? OP_WRITE : OP_READ, access, dirfd, *path ? path : ".",
-			 RESOLVE_FOLLOW_LAST);
-	spot_done(&s);
+	path = *path ? path : ".";
+	r = check_only(open_op(access), access, dirfd, path, RESOLVE_FOLLOW_LAST);
 	if (r < 0)
 		return fail(r);
-	return (int)libc_result(raw4(SYS_openat2, dirfd, *path ? path : ".", &copy, sizeof copy));
+	return (int)libc_result(raw4(SYS_openat2, dirfd, path, &copy, sizeof copy));
 }
 
 int creat(const char *path, mode_t mode)
@@ -151,12 +148,8 @@ static int stdio_flags(const char *mode)
 static int stdio_check(const char *path, int flags)
 {
 	unsigned access = open_access(flags);
-	struct spot s;
-	int r = check_access(&s, access & ACCESS_WRITE ? OP_WRITE : OP_READ, access, AT_FDCWD, path,
-			     RESOLVE_FOLLOW_LAST);
 
-	spot_done(&s);
-	return r;
+	return check_only(open_op(access), access, AT_FDCWD, path, RESOLVE_FOLLOW_LAST);
 }
 
 static FILE *stdio_open(const char *path, const char *mode)

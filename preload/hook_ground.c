@@ -9,7 +9,7 @@
 #define GROUND(name, params, ...)                                                                            \
 	int name params                                                                                      \
 	{                                                                                                    \
-		return in_session() ? fail(-EPERM) : (int)libc_result(__VA_ARGS__);                             \
+		return in_session() ? fail(-EPERM) : (int)libc_result(__VA_ARGS__);                          \
 	}
 
 GROUND(mount,

@@ -153,13 +153,9 @@ FILE *__setmntent(const char *path, const char *mode)
 static int check_login_file(const char *path)
 {
 	bool writable = path && raw3(SYS_faccessat, AT_FDCWD, path, W_OK) == 0;
-	struct spot s;
-	int r = check_access(&s, writable ? OP_WRITE : OP_READ,
-			     writable ? ACCESS_READ | ACCESS_WRITE : ACCESS_READ, AT_FDCWD, path,
-			     RESOLVE_FOLLOW_LAST);
 
-	spot_done(&s);
-	return r;
+	return check_only(writable ? OP_WRITE : OP_READ, writable ? ACCESS_READ | ACCESS_WRITE : ACCESS_READ,
+			  AT_FDCWD, path, RESOLVE_FOLLOW_LAST);
 }
 
 int utmpname(const char *path)

@@ -2,6 +2,7 @@
  * Hooks of times and extended attributes, and of what changes a file through a descriptor.
  * Landlock has no right for any of these, so no floor below stands behind them.
  */
+#include "preload/gate.h"
 #include "preload/hooks.h"
 #include "preload/next.h"
 
@@ -12,22 +13,20 @@
 
 static long times_at(int dirfd, const char *path, const struct timespec *times, int flags)
 {
-	struct spot s;
+	struct name_call c = { .op = OP_UTIME,
+			       .follow = flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST
+								     : RESOLVE_FOLLOW_LAST,
+			       .dirfd = dirfd,
+			       .path = path,
+			       .nr = SYS_utimensat,
+			       .word = { RAW_ARG(times), flags },
+			       .flags_at = 1 };
 	long r;
 
-	if (!path || (flags & AT_EMPTY_PATH && !*path)) {
-		r = check_fd(OP_UTIME, dirfd);
-		return r < 0 ? r : raw4(SYS_utimensat, dirfd, path, times, (long)flags);
-	}
-	r = check_path(&s, OP_UTIME, dirfd, path,
-		       flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
-	/* Judged with its link followed: it is not one any more. */
-	if (r == 0 && judging() && !s.magic && *path)
-		flags |= AT_SYMLINK_NOFOLLOW;
-	if (r == 0)
-		r = raw4(SYS_utimensat, s.dirfd, s.name, times, (long)flags);
-	spot_done(&s);
-	return r;
+	if (path && (*path || !(flags & AT_EMPTY_PATH)))
+		return name_call(&c);
+	r = check_fd(OP_UTIME, dirfd);
+	return r < 0 ? r : name_plain(&c);
 }
 
 static const struct timespec *spec_of(const struct timeval tv[2], struct timespec ret[2])
@@ -100,12 +99,13 @@ struct attr {
 
 #define REMOVE SIZE_MAX
 
-static long attr_path(const struct attr *a, const char *path, bool nofollow)
+static long attr_path(const struct attr *a, const char *path, enum resolve_follow follow)
 {
+	bool nofollow = follow == RESOLVE_NOFOLLOW_LAST;
+
 	if (a->size == REMOVE)
-		return raw2(nofollow ? SYS_lremovexattr : SYS_removexattr, path, a->name);
-	return raw5(nofollow ? SYS_lsetxattr : SYS_setxattr, path, a->name, a->value, a->size,
-		    (long)a->flags);
+		return carried2(nofollow ? SYS_lremovexattr : SYS_removexattr, path, a->name);
+	return carried5(nofollow ? SYS_lsetxattr : SYS_setxattr, path, a->name, a->value, a->size, a->flags);
 }
 
 /* There is no setxattrat before Linux 6.13: the file is held and reached by its descriptor. */
@@ -117,21 +117,20 @@ static long attr_spot(const struct attr *a, const struct spot *s)
 	if (fd < 0)
 		return fd;
 	sys_fd_link((int)fd, link, sizeof link);
-	r = attr_path(a, link, false);
+	r = attr_path(a, link, RESOLVE_FOLLOW_LAST);
 	sys_close((int)fd);
 	return r;
 }
 
 static int attr_change(const struct attr *a, const char *path, enum resolve_follow follow)
 {
-	struct spot s;
-	long r;
+	struct spot s UNINITIALIZED;
+	long r = check_path(&s, OP_XATTR, AT_FDCWD, path, follow);
 
-	if (!judging() || !path || !*path)
-		return (int)libc_result(attr_path(a, path, follow == RESOLVE_NOFOLLOW_LAST));
-	r = check_path(&s, OP_XATTR, AT_FDCWD, path, follow);
-	if (r == 0)
+	if (r == CHECK_ACT)
 		r = attr_spot(a, &s);
+	else if (r == CHECK_PLAIN)
+		r = attr_path(a, path, follow);
 	spot_done(&s);
 	return (int)libc_result(r);
 }
@@ -168,14 +167,14 @@ int fsetxattr(int fd, const char *name, const void *value, size_t size, int flag
 {
 	long r = check_fd(OP_XATTR, fd);
 
-	return (int)libc_result(r < 0 ? r : raw5(SYS_fsetxattr, fd, name, value, size, (long)flags));
+	return (int)libc_result(r < 0 ? r : carried5(SYS_fsetxattr, fd, name, value, size, flags));
 }
 
 int fremovexattr(int fd, const char *name)
 {
 	long r = check_fd(OP_XATTR, fd);
 
-	return (int)libc_result(r < 0 ? r : raw2(SYS_fremovexattr, fd, name));
+	return (int)libc_result(r < 0 ? r : carried2(SYS_fremovexattr, fd, name));
 }
 
 /* --- rights, by descriptor ---------------------------------------------------------------------- */
@@ -184,12 +183,16 @@ int fchmod(int fd, mode_t mode)
 {
 	long r = check_fd(OP_CHMOD, fd);
 
-	return (int)libc_result(r < 0 ? r : next_fchmod(fd, mode));
+	if (r == 0)
+		r = real_interposed ? next_fchmod(fd, mode) : carried2(SYS_fchmod, fd, mode);
+	return (int)libc_result(r);
 }
 
 int fchown(int fd, uid_t uid, gid_t gid)
 {
 	long r = check_fd(OP_CHOWN, fd);
 
-	return (int)libc_result(r < 0 ? r : next_fchown(fd, uid, gid));
+	if (r == 0)
+		r = real_interposed ? next_fchown(fd, uid, gid) : carried3(SYS_fchown, fd, uid, gid);
+	return (int)libc_result(r);
 }

@@ -2,6 +2,7 @@
  * Hooks of what is done to names: remove, rename, link, make, and change attributes.  Each judges,
  * then acts by an *at call on the very place that was judged.
  */
+#include "preload/gate.h"
 #include "preload/hooks.h"
 #include "preload/next.h"
 
@@ -13,42 +14,39 @@
 
 static int delete_at(int dirfd, const char *path, int flags)
 {
-	struct spot s;
-	long r = check_path(&s, OP_DELETE, dirfd, path, RESOLVE_ENTRY_LAST);
+	struct name_call c = { .op = OP_DELETE,
+			       .follow = RESOLVE_ENTRY_LAST,
+			       .dirfd = dirfd,
+			       .path = path,
+			       .nr = SYS_unlinkat,
+			       .word = { flags },
+			       .act = NEXT(next_unlinkat) };
 
-	if (r == 0)
-		r = next_unlinkat(s.dirfd, s.name, flags);
-	spot_done(&s);
-	return (int)r;
+	return (int)libc_result(name_call(&c));
 }
 
 int unlink(const char *path)
 {
-	return (int)libc_result(delete_at(AT_FDCWD, path, 0));
+	return delete_at(AT_FDCWD, path, 0);
 }
 
 int unlinkat(int dirfd, const char *path, int flags)
 {
-	return (int)libc_result(delete_at(dirfd, path, flags));
+	return delete_at(dirfd, path, flags);
 }
 
 int rmdir(const char *path)
 {
-	return (int)libc_result(delete_at(AT_FDCWD, path, AT_REMOVEDIR));
+	return delete_at(AT_FDCWD, path, AT_REMOVEDIR);
 }
 
+/* libc tries unlink and then rmdir; one call is judged and recorded once. */
 int remove(const char *path)
 {
-	struct spot s;
-	long r = check_path(&s, OP_DELETE, AT_FDCWD, path, RESOLVE_ENTRY_LAST);
+	struct stat st;
+	bool dir = raw4(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 
-	if (r == 0) {
-		r = next_unlinkat(s.dirfd, s.name, 0);
-		if (r == -EISDIR)
-			r = next_unlinkat(s.dirfd, s.name, AT_REMOVEDIR);
-	}
-	spot_done(&s);
-	return (int)libc_result(r);
+	return delete_at(AT_FDCWD, path, dir ? AT_REMOVEDIR : 0);
 }
 
 /* --- rename and link ---------------------------------------------------------------------------- */
@@ -61,6 +59,13 @@ struct ends {
 	unsigned flags;
 };
 
+/* Refused by the gate, neither end is recorded. */
+static long spots_did(struct spot *from, struct spot *to, long r)
+{
+	spot_did(from, r);
+	return spot_did(to, r);
+}
+
 /* What moved may be a directory: cached paths of directories end here, in every process.  Asking what
  * it was would cost every rename of a file more than the next look-up costs. */
 static void note_move(void)
@@ -69,23 +74,43 @@ static void note_move(void)
 		atomic_fetch_add_explicit(&session.ring->moved, 1, memory_order_release);
 }
 
+/* renameat2 without flags is renameat, which more file systems and emulators know. */
+static long rename_act(const struct spot *from, const struct spot *to, const struct ends *e)
+{
+	if (e->flags)
+		return gate5(SYS_renameat2, from->dirfd, from->name, to->dirfd, to->name, e->flags);
+	if (real_interposed)
+		return next_renameat(from->dirfd, from->name, to->dirfd, to->name);
+	return gate4(SYS_renameat, from->dirfd, from->name, to->dirfd, to->name);
+}
+
+static long rename_plain(const struct ends *e)
+{
+	if (e->flags)
+		return carried5(SYS_renameat2, e->fromfd, e->from, e->tofd, e->to, e->flags);
+	if (real_interposed)
+		return next_renameat(e->fromfd, e->from, e->tofd, e->to);
+	return carried4(SYS_renameat, e->fromfd, e->from, e->tofd, e->to);
+}
+
 static long rename_ends(const struct ends *e)
 {
 	unsigned swap = e->flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
-	struct spot from, to = { 0 };
+	struct spot from UNINITIALIZED, to UNINITIALIZED;
 	struct beside b = { &from, e->fromfd, e->from };
 	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from, RESOLVE_ENTRY_LAST);
 
-	if (r == 0)
+	if (r == CHECK_ACT) {
 		r = check_beside(&to, &b, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to);
-	if (r == 0) {
-		r = e->flags ? raw5(SYS_renameat2, from.dirfd, from.name, to.dirfd, to.name, (long)e->flags)
-			     : next_renameat(from.dirfd, from.name, to.dirfd, to.name);
-		if (r == 0)
-			note_move();
+		if (r == CHECK_ACT)
+			r = spots_did(&from, &to, rename_act(&from, &to, e));
+		spot_done(&to);
 	}
 	spot_done(&from);
-	spot_done(&to);
+	if (r == CHECK_PLAIN)
+		r = rename_plain(e);
+	if (r == 0)
+		note_move();
 	return r;
 }
 
@@ -115,21 +140,22 @@ static long link_judged(const struct ends *e)
 {
 	enum resolve_follow follow =
 		e->flags & AT_SYMLINK_FOLLOW ? RESOLVE_FOLLOW_LAST : RESOLVE_NOFOLLOW_LAST;
-	struct spot from, to = { 0 };
+	struct spot from UNINITIALIZED, to UNINITIALIZED;
 	struct beside b = { &from, e->fromfd, e->from };
 	long r = check_access(&from, OP_LINK, ACCESS_WRITE, e->fromfd, e->from, follow);
 
-	if (r == 0)
-		r = check_beside(&to, &b, OP_LINK, ACCESS_WRITE, e->tofd, e->to);
-	if (r == 0) {
+	if (r == CHECK_ACT) {
 		unsigned flags =
 			from.magic || !from.scratch ? e->flags : e->flags & ~(unsigned)AT_SYMLINK_FOLLOW;
 
-		r = raw5(SYS_linkat, from.dirfd, from.name, to.dirfd, to.name, (long)flags);
+		r = check_beside(&to, &b, OP_LINK, ACCESS_WRITE, e->tofd, e->to);
+		if (r == CHECK_ACT)
+			r = spots_did(&from, &to,
+				      gate5(SYS_linkat, from.dirfd, from.name, to.dirfd, to.name, flags));
+		spot_done(&to);
 	}
 	spot_done(&from);
-	spot_done(&to);
-	return r;
+	return r == CHECK_PLAIN ? carried5(SYS_linkat, e->fromfd, e->from, e->tofd, e->to, e->flags) : r;
 }
 
 /* A descriptor instead of a source: said by its magic link, which is judged by what it leads to. */
@@ -165,13 +191,14 @@ int linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 
 int symlinkat(const char *target, int dirfd, const char *path)
 {
-	struct spot s;
-	long r = check_path(&s, OP_SYMLINK, dirfd, path, RESOLVE_ENTRY_LAST);
+	struct name_call c = { .op = OP_SYMLINK,
+			       .follow = RESOLVE_ENTRY_LAST,
+			       .dirfd = dirfd,
+			       .path = path,
+			       .nr = SYS_symlinkat,
+			       .word = { RAW_ARG(target) } };
 
-	if (r == 0)
-		r = raw3(SYS_symlinkat, target, s.dirfd, s.name);
-	spot_done(&s);
-	return (int)libc_result(r);
+	return (int)libc_result(name_call(&c));
 }
 
 int symlink(const char *target, const char *path)
@@ -181,13 +208,15 @@ int symlink(const char *target, const char *path)
 
 int mkdirat(int dirfd, const char *path, mode_t mode)
 {
-	struct spot s;
-	long r = check_path(&s, OP_MKDIR, dirfd, path, RESOLVE_ENTRY_LAST);
+	struct name_call c = { .op = OP_MKDIR,
+			       .follow = RESOLVE_ENTRY_LAST,
+			       .dirfd = dirfd,
+			       .path = path,
+			       .nr = SYS_mkdirat,
+			       .word = { mode },
+			       .act = NEXT(next_mkdirat) };
 
-	if (r == 0)
-		r = next_mkdirat(s.dirfd, s.name, mode);
-	spot_done(&s);
-	return (int)libc_result(r);
+	return (int)libc_result(name_call(&c));
 }
 
 int mkdir(const char *path, mode_t mode)
@@ -197,13 +226,16 @@ int mkdir(const char *path, mode_t mode)
 
 int mknodat(int dirfd, const char *path, mode_t mode, dev_t dev)
 {
-	struct spot s;
-	long r = check_path(&s, OP_MKNOD, dirfd, path, RESOLVE_ENTRY_LAST);
+	struct name_call c = { .op = OP_MKNOD,
+			       .follow = RESOLVE_ENTRY_LAST,
+			       .dirfd = dirfd,
+			       .path = path,
+			       .nr = SYS_mknodat,
+			       .word = { mode, (long)dev },
+			       .act = NEXT(next_mknodat) };
 
-	if (r == 0)
-		r = next_mknodat(s.dirfd, s.name, mode, dev);
-	spot_done(&s);
-	return (int)libc_result(r);
+	/* The kernel takes 32 bits of device number here. */
+	return dev != (unsigned)dev ? fail(-EINVAL) : (int)libc_result(name_call(&c));
 }
 
 int mknod(const char *path, mode_t mode, dev_t dev)

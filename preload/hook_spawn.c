@@ -1,330 +1,282 @@
 /*
- * posix_spawn, system and popen: judged in the parent, then libc's own, with the environment
- * repaired.  What libc executes below them never passes an exec hook.
+ * posix_spawn, made here: a child that shares our memory does what was ordered, its opens and its exec
+ * judged where and when they happen, and starts the program through the gate.  libc's own would open
+ * and execute unseen, by bare system calls.  Follows glibc's spawni.c to the letter: order of the
+ * attributes, signals blocked meanwhile, no handler left that could run in our memory.
  */
-/* Before the poison of internal.h. */
-#include <stdlib.h>
-
 #include "preload/hooks.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "preload/exec.h"
 
-extern char **environ;
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
-#define SHELL_PATH "/bin/sh"
+/* Room for the judgement of an exec: a search through PATH, an environment, the evaluator. */
+#define CHILD_STACK ((size_t)128 * 1024)
 
-/* --- posix_spawn -------------------------------------------------------------------------------- */
+#define KNOWN_FLAGS                                                                                          \
+	(POSIX_SPAWN_RESETIDS | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |     \
+	 POSIX_SPAWN_SETSCHEDPARAM | POSIX_SPAWN_SETSCHEDULER | POSIX_SPAWN_USEVFORK | POSIX_SPAWN_SETSID)
 
-/*
- * glibc's file actions as far as they change the directory (its layout since 2.29): a relative
- * program is meant from there.
- */
-enum { ACTION_OPEN = 2, ACTION_CHDIR = 3, ACTION_FCHDIR = 4 };
+/* A signal set as the kernel has it: one word. */
+#define SIGNALS 64
+typedef uint64_t sigmask;
+
+/* glibc's file actions: its layout since 2.29, its tags until 2.41. */
+enum action_tag {
+	ACTION_CLOSE,
+	ACTION_DUP2,
+	ACTION_OPEN,
+	ACTION_CHDIR,
+	ACTION_FCHDIR,
+	ACTION_CLOSEFROM,
+	ACTION_TCSETPGRP
+};
 
 struct action {
 	int tag;
 	union {
 		const char *path;
-		int fd;
+		struct {
+			int fd, to;
+		} fds;
 		struct {
 			int fd;
 			char *path;
 			int flags;
 			mode_t mode;
-		} open; /* the widest: it gives the stride */
+		} open;
 	} u;
 };
 
-/* An open that the child will do in dir.  0 or -errno. */
-static int check_child_open(int dir, const char *path, int flags)
-{
-	unsigned want = open_access(flags);
-	struct spot spot;
-	int r;
-
-	if (flags & O_PATH)
-		return 0;
-	r = check_access(&spot, want & ACCESS_WRITE ? OP_WRITE : OP_READ, want, dir, path,
-			 flags & O_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST);
-	spot_done(&spot);
-	return r;
-}
-
-enum walk { WALK_DIRS, WALK_JUDGE };
-
-/*
- * The directory in which the child will execute: AT_FDCWD, a descriptor to close, or -errno.
- * WALK_JUDGE looks at the opens as well: what was ordered may have come to mean something else.
- */
-static int spawn_cwd(const posix_spawn_file_actions_t *fa, enum walk how)
-{
-	const struct action *actions = fa ? (const void *)fa->__actions : NULL;
-	int dir = AT_FDCWD;
-
-	for (int i = 0; actions && i < fa->__used; i++) {
-		const struct action *a = &actions[i];
-		int from = dir, r;
-
-		if (a->tag == ACTION_OPEN && how == WALK_JUDGE) {
-			r = check_child_open(dir, a->u.open.path, a->u.open.flags);
-			if (r == 0)
-				continue;
-			if (dir >= 0)
-				sys_close(dir);
-			return r;
-		}
-		if (a->tag == ACTION_CHDIR)
-			dir = (int)raw4(SYS_openat, from, a->u.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-		else if (a->tag == ACTION_FCHDIR)
-			dir = (int)raw4(SYS_openat, a->u.fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-		else
-			continue;
-		if (from >= 0)
-			sys_close(from);
-		if (dir < 0)
-			return dir;
-	}
-	return dir;
-}
-
 struct spawn {
-	pid_t *pid;
 	const posix_spawn_file_actions_t *fa;
 	const posix_spawnattr_t *attr;
+	int flags; /* of attr */
+	struct exec_query query;
+	const char *file; /* to be found in PATH; NULL: the query has its path */
+	sigmask mask;	  /* the caller's */
+	int error;	  /* what kept the child from executing */
 };
 
-static int spawn_go(const struct spawn *s, const struct exec_query *q)
+/* --- in the child ------------------------------------------------------------------------------- */
+
+/* A handler would run in the parent's memory; exec itself resets only what is left. */
+static void reset_signals(const struct spawn *s)
+{
+	sigmask defaults = 0;
+
+	if (s->flags & POSIX_SPAWN_SETSIGDEF)
+		memcpy(&defaults, &s->attr->__sd, sizeof defaults);
+	for (int sig = 1; sig <= SIGNALS; sig++) {
+		uintptr_t act[4]; /* the kernel's: handler, flags, restorer, mask */
+		const uintptr_t none[4] = { 0 };
+		bool wanted = defaults >> (sig - 1) & 1;
+
+		if (raw4(SYS_rt_sigaction, sig, NULL, act, sizeof(sigmask)) < 0)
+			continue;
+		if (act[0] > (uintptr_t)SIG_IGN || (wanted && act[0] != (uintptr_t)SIG_DFL))
+			raw4(SYS_rt_sigaction, sig, none, NULL, sizeof(sigmask));
+	}
+}
+
+static long set_attributes(const struct spawn *s)
+{
+	const posix_spawnattr_t *a = s->attr;
+	long r = 0;
+
+	if (s->flags & POSIX_SPAWN_SETSCHEDULER)
+		r = raw3(SYS_sched_setscheduler, 0, a->__policy, &a->__sp);
+	else if (s->flags & POSIX_SPAWN_SETSCHEDPARAM)
+		r = raw2(SYS_sched_setparam, 0, &a->__sp);
+	if (r >= 0 && s->flags & POSIX_SPAWN_SETSID)
+		r = raw0(SYS_setsid);
+	if (r >= 0 && s->flags & POSIX_SPAWN_SETPGROUP)
+		r = raw2(SYS_setpgid, 0, a->__pgrp);
+	if (r >= 0 && s->flags & POSIX_SPAWN_RESETIDS) {
+		r = raw3(SYS_setresuid, -1, raw0(SYS_getuid), -1);
+		if (r >= 0)
+			r = raw3(SYS_setresgid, -1, raw0(SYS_getgid), -1);
+	}
+	return r;
+}
+
+/* What is not open is closed already; a number that cannot be a descriptor is an error. */
+static long act_close(int fd)
+{
+	struct rlimit limit = { 0 };
+	long r = raw1(SYS_close, fd);
+
+	if (r >= 0)
+		return 0;
+	raw4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
+	return fd < 0 || (rlim_t)fd >= limit.rlim_cur ? r : 0;
+}
+
+static long act_dup2(int fd, int to)
+{
+	long flags;
+
+	if (fd != to)
+		return raw3(SYS_dup3, fd, to, 0);
+	/* Austin Group issue 411: the descriptor is meant to survive the exec. */
+	flags = raw2(SYS_fcntl, fd, F_GETFD);
+	return flags < 0 ? flags : raw3(SYS_fcntl, fd, F_SETFD, flags & ~FD_CLOEXEC);
+}
+
+static long act_open(const struct action *a)
+{
+	long r, fd;
+
+	raw1(SYS_close, a->u.open.fd);
+	fd = check_open(AT_FDCWD, a->u.open.path, a->u.open.flags | O_LARGEFILE, a->u.open.mode);
+	if (fd < 0 || fd == a->u.open.fd)
+		return fd;
+	r = raw3(SYS_dup3, fd, a->u.open.fd, 0);
+	sys_close((int)fd);
+	return r;
+}
+
+static long act_tcsetpgrp(const struct spawn *s, int fd)
+{
+	pid_t group = s->flags & POSIX_SPAWN_SETPGROUP ? s->attr->__pgrp : 0;
+
+	if (group == 0)
+		group = (pid_t)raw1(SYS_getpgid, 0);
+	return raw3(SYS_ioctl, fd, TIOCSPGRP, &group);
+}
+
+static long act(const struct spawn *s, const struct action *a)
+{
+	switch ((enum action_tag)a->tag) {
+	case ACTION_CLOSE:
+		return act_close(a->u.fds.fd);
+	case ACTION_DUP2:
+		return act_dup2(a->u.fds.fd, a->u.fds.to);
+	case ACTION_OPEN:
+		return act_open(a);
+	case ACTION_CHDIR:
+		return raw1(SYS_chdir, a->u.path);
+	case ACTION_FCHDIR:
+		return raw1(SYS_fchdir, a->u.fds.fd);
+	case ACTION_CLOSEFROM:
+		return raw3(SYS_close_range, a->u.fds.fd, UINT32_MAX, 0);
+	case ACTION_TCSETPGRP:
+		return act_tcsetpgrp(s, a->u.fds.fd);
+	}
+	return -ENOTSUP;
+}
+
+static long act_all(const struct spawn *s)
+{
+	const struct action *actions = s->fa ? (const void *)s->fa->__actions : NULL;
+	long r = 0;
+
+	for (int i = 0; actions && i < s->fa->__used && r >= 0; i++)
+		r = act(s, &actions[i]);
+	return r;
+}
+
+static int spawn_child(void *arg)
+{
+	struct spawn *s = arg;
+	const void *mask = s->flags & POSIX_SPAWN_SETSIGMASK ? (const void *)&s->attr->__ss : &s->mask;
+	long r;
+
+	reset_signals(s);
+	r = set_attributes(s);
+	if (r >= 0)
+		r = act_all(s);
+	if (r >= 0) {
+		raw4(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(sigmask));
+		r = s->file ? exec_searched(&s->query, s->file, NOEXEC_FAILS) : exec_judged(&s->query);
+	}
+	s->error = r == EXEC_DENIED ? EACCES : (int)-r;
+	raw1(SYS_exit_group, 127);
+	return 0;
+}
+
+/* --- in the parent ------------------------------------------------------------------------------ */
+
+/* The child's pid, or -errno.  Ours waits for it to have executed or ended. */
+static long spawn_start(struct spawn *s)
+{
+	const sigmask all = ~(sigmask)0;
+	char *stack = scratch_get(CHILD_STACK);
+	int saved = errno;
+	long pid;
+
+	if (!stack)
+		return -ENOMEM;
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &s->mask, sizeof all);
+	pid = clone(spawn_child, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
+	if (pid < 0)
+		pid = -errno;
+	else if (s->error)
+		raw4(SYS_wait4, pid, NULL, 0, NULL);
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &s->mask, NULL, sizeof all);
+	scratch_put(stack, CHILD_STACK);
+	errno = saved;
+	return pid > 0 && s->error ? -s->error : pid;
+}
+
+/* 0, or an errno as posix_spawn returns it. */
+static int spawn(struct spawn *s, pid_t *ret_pid)
 {
 	struct env_arena arena;
-	char **env = env_repair(&arena, q->envp);
-	int r = env ? real.posix_spawn(s->pid, q->path, s->fa, s->attr, q->argv, env) : ENOMEM;
+	long pid;
 
+	s->flags = s->attr ? s->attr->__flags : 0;
+	if (s->flags & ~KNOWN_FLAGS)
+		return ENOTSUP;
+	s->query.dirfd = s->query.cwd = AT_FDCWD;
+	/* Here and not in the child, who could not give its memory back after the exec. */
+	s->query.envp = env_repair(&arena, s->query.envp);
+	pid = s->query.envp ? spawn_start(s) : -ENOMEM;
 	env_done(&arena);
-	return r;
-}
-
-/* Finds, judges, spawns.  0, or an errno as posix_spawn returns it. */
-static int spawn_search(const struct spawn *s, struct exec_query *q, const char *file)
-{
-	struct exec_search search;
-	char path[LIMIT_PATH];
-	int r;
-
-	exec_search_start(&search, file);
-	q->path = path;
-	for (;;) {
-		r = exec_search_next(&search, path);
-		if (r < 0)
-			return -r;
-		r = exec_check(q);
-		if (r == EXEC_ALLOWED)
-			return spawn_go(s, q);
-		if (r == EXEC_DENIED)
-			return EACCES;
-		if (!exec_search_goes_on(&search, r))
-			return -r;
-	}
-}
-
-enum spawn_how { SPAWN_PATH, SPAWN_SEARCH };
-
-static int spawn_judged(const struct spawn *s, enum spawn_how how, const char *path, char *const argv[],
-			char *const envp[])
-{
-	struct exec_query q = { .path = path, .raw = path, .argv = argv, .envp = envp };
-	int dir, r;
-
-	dir = spawn_cwd(s->fa, WALK_JUDGE);
-	if (dir < 0 && dir != AT_FDCWD)
-		return -dir;
-	q.dirfd = q.cwd = dir;
-	if (how == SPAWN_SEARCH && !strchr(path, '/')) {
-		q.raw = NULL;
-		r = spawn_search(s, &q, path);
-	} else {
-		r = exec_check(&q);
-		r = r == EXEC_ALLOWED ? spawn_go(s, &q) : r == EXEC_DENIED ? EACCES : -r;
-	}
-	if (dir >= 0)
-		sys_close(dir);
-	return r;
+	if (pid < 0)
+		return (int)-pid;
+	if (ret_pid)
+		*ret_pid = (pid_t)pid;
+	return 0;
 }
 
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *fa,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn s = { pid, fa, attr };
+	struct spawn s = {
+		.fa = fa,
+		.attr = attr,
+		.query = { .path = path, .raw = path, .argv = argv, .envp = envp },
+	};
 
+	if (in_session())
+		return spawn(&s, pid);
 	if (!real.posix_spawn)
 		real_init();
-	if (!in_session())
-		return real.posix_spawn(pid, path, fa, attr, argv, envp);
-	return spawn_judged(&s, SPAWN_PATH, path, argv, envp);
+	return real.posix_spawn(pid, path, fa, attr, argv, envp);
 }
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *fa,
 		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn s = { pid, fa, attr };
+	struct spawn s = {
+		.fa = fa,
+		.attr = attr,
+		.query = { .argv = argv, .envp = envp },
+		.file = file,
+	};
 
+	if (in_session() && file)
+		return spawn(&s, pid);
 	if (!real.posix_spawnp)
 		real_init();
-	if (!in_session())
-		return real.posix_spawnp(pid, file, fa, attr, argv, envp);
-	return spawn_judged(&s, SPAWN_SEARCH, file, argv, envp);
-}
-
-/* The open happens in the child, unseen: judged when it is ordered.  What does not resolve then is an
- * error at once, so that a name cannot be ordered first and made to mean something later. */
-int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *fa, int fd, const char *path, int flags,
-				     mode_t mode)
-{
-	int dir, r;
-
-	if (!real.posix_spawn_file_actions_addopen)
-		real_init();
-	if (!in_session() || flags & O_PATH)
-		return real.posix_spawn_file_actions_addopen(fa, fd, path, flags, mode);
-	dir = spawn_cwd(fa, WALK_DIRS);
-	r = check_child_open(dir, path, flags);
-	if (dir >= 0)
-		sys_close(dir);
-	if (r < 0)
-		return -r;
-	return real.posix_spawn_file_actions_addopen(fa, fd, path, flags, mode);
-}
-
-/* --- system, popen ------------------------------------------------------------------------------ */
-
-/* The shell that libc will start for command. */
-static int shell_check(const char *command)
-{
-	const char *const argv[] = { "sh", "-c", command, NULL };
-	struct exec_query q = { .dirfd = AT_FDCWD,
-				.path = SHELL_PATH,
-				.cwd = AT_FDCWD,
-				.argv = (char *const *)argv,
-				.envp = environ };
-	int r = exec_check(&q);
-
-	return r == EXEC_DENIED ? -EACCES : r;
-}
-
-static void put_quoted(struct out *o, const char *s)
-{
-	text_str(o, "'");
-	for (const char *quote; (quote = strchr(s, '\'')) != NULL; s = quote + 1) {
-		put_bytes(o, s, (size_t)(quote - s));
-		text_str(o, "'\\''");
-	}
-	text_str(o, s);
-	text_str(o, "'");
-}
-
-/* NAME=value as a shell would assign it. */
-static void put_assignment(struct out *o, const char *entry)
-{
-	size_t name = strcspn(entry, "=") + 1;
-
-	put_bytes(o, entry, name);
-	put_quoted(o, entry + name);
-	text_str(o, " ");
-}
-
-/* A command that a shell may be handed, and the memory behind it. */
-struct shell_words {
-	const char *command;
-	void *map;
-	size_t map_size;
-};
-
-/*
- * libc hands `environ` to the shell, and environ is the program's: where it has lost the session
- * the shell is told to bring it back, and to start over with it.
- */
-static bool shell_words(struct shell_words *w, const char *command)
-{
-	struct env_arena arena;
-	char **env = env_repair(&arena, environ);
-	struct out o;
-
-	*w = (struct shell_words){ .command = command };
-	if (env == environ)
-		return true;
-	if (env) {
-		w->map_size = 4 * (strlen(env[0]) + strlen(env[1]) + strlen(command)) + 64;
-		w->map = scratch_get(w->map_size);
-	}
-	if (w->map) {
-		o = out_of(w->map, w->map_size);
-		put_assignment(&o, env[0]);
-		put_assignment(&o, env[1]);
-		text_str(&o, "exec " SHELL_PATH " -c ");
-		put_quoted(&o, command);
-		w->command = text_end(&o);
-	}
-	env_done(&arena);
-	return w->map != NULL;
-}
-
-static void shell_words_put(struct shell_words *w)
-{
-	if (w->map)
-		scratch_put(w->map, w->map_size);
-}
-
-/* Denied is -1 with EACCES: 127 would claim that a shell ran. */
-int system(const char *command)
-{
-	struct shell_words w;
-	int r;
-
-	if (!real.system)
-		real_init();
-	if (!in_session() || !command)
-		return real.system(command);
-	r = shell_check(command);
-	if (r < 0)
-		return fail(r);
-	if (!shell_words(&w, command))
-		return fail(-ENOMEM);
-	r = real.system(w.command);
-	shell_words_put(&w);
-	return r;
-}
-
-FILE *popen(const char *command, const char *mode)
-{
-	struct shell_words w;
-	FILE *f;
-	int r;
-
-	if (!real.popen)
-		real_init();
-	if (!in_session() || !command || !mode)
-		return real.popen(command, mode);
-	r = shell_check(command);
-	if (r == 0 && !shell_words(&w, command))
-		r = -ENOMEM;
-	if (r < 0) {
-		fail(r);
-		return NULL;
-	}
-	f = real.popen(w.command, mode);
-	shell_words_put(&w);
-	return f;
-}
-
-/*
- * Substitution of commands starts a shell with `environ`, which is the program's: where it has lost
- * the session, or where such a shell is denied, there is no substitution.
- */
-int wordexp(const char *words, wordexp_t *ret, int flags)
-{
-	if (!real.wordexp)
-		real_init();
-	if (in_session() && words && !(flags & WRDE_NOCMD) && (strstr(words, "$(") || strchr(words, '`')) &&
-	    (!env_is_intact(environ) || shell_check(words) < 0))
-		flags |= WRDE_NOCMD;
-	return real.wordexp(words, ret, flags);
+	return real.posix_spawnp(pid, file, fa, attr, argv, envp);
 }

@@ -5,7 +5,7 @@
  *
  * May not allocate, may not leave a descriptor open, leaves errno as it was.
  */
-#include "preload/internal.h"
+#include "preload/gate.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ static void *map_file(const char *dir, const char *name, int oflags, int prot, s
 	text_str(&o, "/");
 	text_str(&o, name);
 	text_end(&o);
-	fd = raw4(SYS_openat, AT_FDCWD, path, oflags | O_CLOEXEC | O_NOFOLLOW, 0);
+	fd = gate4(SYS_openat, AT_FDCWD, path, oflags | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return NULL;
 	if (raw2(SYS_fstat, fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {

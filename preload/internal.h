@@ -110,6 +110,8 @@ struct real {
 #undef REAL
 };
 extern struct real real;
+/* Another preload's object stands between us and libc, and hears of names and owners (next.c). */
+extern bool real_interposed;
 void real_init(void);
 
 /* --- where is it: sys.c ------------------------------------------------------------------------ */
@@ -154,7 +156,7 @@ const char *sys_near(int dirfd, const char *path, char *buf, size_t size);
 
 /*
  * A judged place to act on: *at(dirfd, name).  name points into the caller's path or into the
- * scratch memory that spot_done() gives back.
+ * scratch memory that spot_done() gives back.  Large: what need not be cleared is not (UNINITIALIZED).
  */
 struct spot {
 	int dirfd;
@@ -164,12 +166,25 @@ struct spot {
 	bool magic; /* the last component is a /proc magic link: follow it, do not O_NOFOLLOW */
 	const char *name;
 	struct resolved *scratch;
+	/* What spot_done() records; NULL: nothing. */
+	const char *target;
+	enum op op;
+	unsigned access;
+	struct decision decision;
+	char near[NEAR_PATH];
+};
+
+/* What a check says besides -errno. */
+enum {
+	CHECK_ACT,   /* allowed: act on what was judged */
+	CHECK_PLAIN, /* not denied here: make the plain call with the caller's own words */
 };
 
 /*
- * Judges op on (dirfd, path).  0: allowed, *ret is where to act; -errno: denied (-EACCES, said and
- * recorded) or does not resolve.  In BOOT and OFF it gives the caller's own words back.
- * follow says whether the operation would follow a last symbolic link.
+ * Judges op on (dirfd, path).  CHECK_ACT: allowed, *ret is where to act; -errno: denied (-EACCES,
+ * said and recorded) or does not resolve.  CHECK_PLAIN: outside a session, where there is nothing to
+ * judge, and at level full what is asked, what cannot be held, and what Landlock does not bound
+ * and so may not pass the gate.  follow says whether the operation would follow a last symbolic link.
  */
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow);
 /*
@@ -186,7 +201,42 @@ int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned 
 /* As check_path, with the access told (open: read, write or both). */
 int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		 enum resolve_follow follow);
+/* Gives back what a check holds, after -errno too, and records what it allowed. */
 void spot_done(struct spot *s);
+/* The act on a judged place is done with r: that, or CHECK_PLAIN where the gate refused it. */
+long spot_did(struct spot *s, long r);
+/* Judges what somebody else will do with the caller's own words (libc, the kernel): 0 or -errno. */
+int check_only(enum op op, unsigned access, int dirfd, const char *path, enum resolve_follow follow);
+
+/*
+ * One call on one name, from judgement to record.  nr is the *at call, word what it has behind
+ * (dirfd, path) (symlinkat: its target first).
+ */
+struct name_call {
+	enum op op;
+	enum resolve_follow follow;
+	int dirfd;
+	const char *path;
+	long nr;
+	long word[3];
+	unsigned flags_at; /* 1, 2: where AT_SYMLINK_NOFOLLOW goes once the links have been followed */
+	/* Acts where the system call is not the way, NULL where it is. */
+	long (*act)(const struct name_call *c, int dirfd, const char *name);
+};
+/* The kernel's result, -errno on failure. */
+long name_call(const struct name_call *c);
+/* The same with the caller's own words, and no judgement. */
+long name_plain(const struct name_call *c);
+
+/*
+ * What follows from the verdict on a request.  CHECK_ACT: allowed, to be recorded when it is done;
+ * CHECK_RECORDED: allowed by a human, recorded; CHECK_PLAIN: left to the supervisor; -EACCES: denied,
+ * recorded and said.
+ */
+#define CHECK_RECORDED 2
+struct decision verdict_of(const struct request *req);
+int conclude(const struct request *req, const char *target, const struct decision *verdict);
+
 /*
  * Judges op on the file that descriptor fd stands for: 0 or -EACCES.  A descriptor open for writing
  * was judged when it was opened, and what has no name belongs to nobody else.

@@ -1,15 +1,19 @@
-/* What is judged is handed on to the next object: see next.c.  The kernel's results, -errno on failure. */
+/* What another preload's object wants to hear of is handed on to it: see next.c.  For struct name_call.act;
+ * the kernel's results, -errno on failure. */
 #ifndef PALE_NEXT_H
 #define PALE_NEXT_H
 
 #include "preload/internal.h"
 
-long next_unlinkat(int dirfd, const char *name, int flags);
+/* fn where another object stands between us and libc, else NULL: the kernel itself. */
+#define NEXT(fn) (real_interposed ? (fn) : NULL)
+
+long next_unlinkat(const struct name_call *c, int dirfd, const char *name);
+long next_mkdirat(const struct name_call *c, int dirfd, const char *name);
+long next_mknodat(const struct name_call *c, int dirfd, const char *name);
+long next_fchmodat(const struct name_call *c, int dirfd, const char *name);
+long next_fchownat(const struct name_call *c, int dirfd, const char *name);
 long next_renameat(int fromfd, const char *from, int tofd, const char *to);
-long next_mkdirat(int dirfd, const char *name, mode_t mode);
-long next_mknodat(int dirfd, const char *name, mode_t mode, dev_t dev);
-long next_fchmodat(int dirfd, const char *name, mode_t mode);
-long next_fchownat(int dirfd, const char *name, uid_t uid, gid_t gid, int flags);
 long next_fchmod(int fd, mode_t mode);
 long next_fchown(int fd, uid_t uid, gid_t gid);
 

@@ -5,11 +5,12 @@
  * proves that the lexical path was the real one (facts: 0.96 to 1.06 of a bare open).  Far: the
  * resolver holds the parent and one name, that real path is judged, and opened with O_NOFOLLOW.
  */
-#include "preload/internal.h"
+#include "preload/gate.h"
 
 #include <limits.h>
 
-#define TRY_FAR INT_MIN
+#define TRY_FAR	  INT_MIN
+#define TRY_PLAIN (INT_MIN + 1)
 
 static struct request open_request(int flags, const char *raw)
 {
@@ -18,9 +19,36 @@ static struct request open_request(int flags, const char *raw)
 	return (struct request){ .op = open_op(access), .access = access, .raw = raw };
 }
 
-static long open_plain(int dirfd, const char *path, int flags, unsigned mode)
+/* Where an open may wait for somebody, a signal is meant to end it. */
+static bool may_wait(int dirfd, const char *path)
 {
-	return raw4(SYS_openat, dirfd, path, (long)flags, (long)mode);
+	struct stat st;
+
+	return raw4(SYS_newfstatat, dirfd, path, &st, 0) == 0 &&
+	       (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+/* With the caller's own words; interrupted before the supervisor heard of it, a file is opened again. */
+static int open_plain(int dirfd, const char *path, int flags, unsigned mode)
+{
+	long fd = -EINTR;
+
+	for (int i = 0; fd == -EINTR && i < GATE_ROUNDS; i++) {
+		fd = raw4(SYS_openat, dirfd, path, flags, mode);
+		if (fd == -EINTR && (!gate_stands() || may_wait(dirfd, path)))
+			break;
+	}
+	return (int)fd;
+}
+
+/* Through the gate; what it refuses is not recorded, for the plain call is. */
+static int open_done(long fd, const struct request *req, const struct decision *d)
+{
+	if (gate_refused(fd))
+		return TRY_PLAIN;
+	if (d)
+		log_decision(req, req->path, d, "");
+	return (int)fd;
 }
 
 static int open_near(int dirfd, const char *path, int flags, unsigned mode)
@@ -40,11 +68,10 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 		return TRY_FAR;
 	if (open_creates(flags))
 		how.mode = mode & 07777;
-	fd = raw4(SYS_openat2, dirfd, path, &how, sizeof how);
+	fd = gate4(SYS_openat2, dirfd, path, &how, sizeof how);
 	if (fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM || fd == -EAGAIN)
 		return TRY_FAR;
-	log_decision(&req, req.path, &d, "");
-	return (int)fd;
+	return open_done(fd, &req, &d);
 }
 
 /* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
@@ -70,6 +97,13 @@ static int open_existing(const struct resolved *r, int flags, struct request *re
 	return e;
 }
 
+/* What has no name belongs to nobody else. */
+static bool is_own(const struct resolved *r, unsigned access)
+{
+	return r->magic &&
+	       (r->path[0] != '/' || strncmp(r->path, "/memfd:", 7) == 0 || reopens_own(r, access));
+}
+
 static int open_judged(int dirfd, const char *path, int flags, unsigned mode, struct resolved *r)
 {
 	struct request req = open_request(flags, path);
@@ -77,9 +111,10 @@ static int open_judged(int dirfd, const char *path, int flags, unsigned mode, st
 					     ? RESOLVE_NOFOLLOW_LAST
 					     : RESOLVE_FOLLOW_LAST;
 	int e = resolve(&sys_self, dirfd, path, follow, r);
+	struct decision d;
 
 	if (e < 0)
-		return e;
+		return gate_refused(e) && e != -EACCES ? TRY_PLAIN : e;
 	if (r->trailing_slash && flags & O_CREAT)
 		return -EISDIR;
 	e = open_existing(r, flags, &req);
@@ -87,12 +122,18 @@ static int open_judged(int dirfd, const char *path, int flags, unsigned mode, st
 		return e;
 	req.path = r->path;
 	req.given = r->same ? NULL : r->given;
-	if (r->magic &&
-	    (r->path[0] != '/' || strncmp(r->path, "/memfd:", 7) == 0 || reopens_own(r, req.access)))
-		return (int)open_plain(r->parent, r->name, flags, mode);
-	if (!judge(&req, req.path))
-		return -EACCES;
-	return (int)open_plain(r->parent, r->name, r->magic ? flags : flags | O_NOFOLLOW, mode);
+	if (is_own(r, req.access)) {
+		e = CHECK_RECORDED;
+	} else {
+		d = verdict_of(&req);
+		e = conclude(&req, req.path, &d);
+	}
+	if (e < 0)
+		return e;
+	if (e == CHECK_PLAIN)
+		return TRY_PLAIN;
+	return open_done(gate4(SYS_openat, r->parent, r->name, r->magic ? flags : flags | O_NOFOLLOW, mode),
+			 &req, e == CHECK_ACT ? &d : NULL);
 }
 
 static int open_far(int dirfd, const char *path, int flags, unsigned mode)
@@ -113,18 +154,24 @@ static int open_far(int dirfd, const char *path, int flags, unsigned mode)
 	return fd;
 }
 
+/* Landlock before ABI 3 does not hold a truncation without write access: it may not pass the gate. */
+static bool only_truncates(int flags)
+{
+	return (flags & (O_TRUNC | O_ACCMODE)) == (O_TRUNC | O_RDONLY);
+}
+
 int check_open(int dirfd, const char *path, int flags, unsigned mode)
 {
 	int fd, anchor;
 
 	/* O_PATH gives no access to content; what is done with it later is judged then. */
-	if (!judging() || !path || !*path || flags & O_PATH)
-		return (int)open_plain(dirfd, path, flags, mode);
+	if (!judging() || !path || !*path || flags & O_PATH || (gate_stands() && only_truncates(flags)))
+		return open_plain(dirfd, path, flags, mode);
 	anchor = sys_anchor(dirfd, path);
 	fd = open_near(anchor, path, flags, mode);
 	if (fd == TRY_FAR)
 		fd = open_far(anchor, path, flags, mode);
 	if (anchor != dirfd)
 		sys_close(anchor);
-	return fd;
+	return fd == TRY_PLAIN ? open_plain(dirfd, path, flags, mode) : fd;
 }

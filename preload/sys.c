@@ -2,7 +2,7 @@
  * Where is it?  The system calls the resolver needs, for this very process; the lexical path of
  * what a caller names; scratch memory.
  */
-#include "preload/internal.h"
+#include "preload/gate.h"
 
 #include <linux/magic.h>
 #include <linux/stat.h>
@@ -79,7 +79,7 @@ static int sys_open_path(int dirfd, const char *path, bool directory, bool no_sy
 	if (no_symlinks) {
 		struct open_how how = { .flags = flags, .resolve = RESOLVE_NO_SYMLINKS };
 
-		return (int)raw4(SYS_openat2, dirfd, path, &how, sizeof how);
+		return (int)gate4(SYS_openat2, dirfd, path, &how, sizeof how);
 	}
 	return (int)raw4(SYS_openat, dirfd, path, (long)flags, 0);
 }

@@ -99,24 +99,6 @@ static long call_posix_spawnp(void)
 	return of_spawn(r, pid);
 }
 
-/* Where the add is not refused the spawn that would do the open must be. */
-static long call_posix_spawn_file_actions_addopen(void)
-{
-	posix_spawn_file_actions_t fa;
-	char *argv[] = { "/bin/true", NULL };
-	pid_t pid = 0;
-	int r;
-
-	posix_spawn_file_actions_init(&fa);
-	errno = MARKER;
-	r = f_posix_spawn_file_actions_addopen(&fa, 9, A("file"), O_RDONLY, 0);
-	if (r == 0)
-		r = f_posix_spawn(&pid, argv[0], &fa, NULL, argv, environ);
-	if (r == 0)
-		waitpid(pid, NULL, 0);
-	return r;
-}
-
 /* DIR is a word of the command, so that a rule and the ledger can tell the allowed from the denied. */
 static long call_system(void)
 {
