@@ -18,10 +18,12 @@
 
 #include "policy/ring.h"
 #include "policy/wire.h"
+#include "tools/supervisor/supervisor.h"
 
 #include "tools.h"
 
 #define ATTACH_MS 5000
+#define TICK_MS	  100
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH };
 
@@ -32,8 +34,9 @@ struct running {
 	int sigfd;
 	sigset_t old_mask;
 	uint64_t started_ms;
-	bool attached, ended, killed;
+	bool attached, ended, killed, started, told_to_end;
 	int status;
+	struct supervisor *supervisor; /* NULL at level hooks */
 };
 
 static uint64_t now_ms(void)
@@ -70,35 +73,15 @@ static int block_signals(struct running *r)
 	return r->sigfd < 0 ? -errno : 0;
 }
 
-/* In the child: only async-signal-safe calls. */
-static _Noreturn void become_agent(const struct running *r, int go, int failed, char **envp)
-{
-	char byte;
-	int error;
-
-	if (read(go, &byte, 1) != 1)
-		_exit(EXIT_PALE);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		_exit(EXIT_PALE);
-	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
-	execve(r->a->path, r->a->argv, envp);
-	error = errno;
-	(void)!write(failed, &error, sizeof(error));
-	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED);
-}
-
 static void hand_terminal(const struct running *r, pid_t group)
 {
 	if (r->own_group)
 		(void)tcsetpgrp(STDIN_FILENO, group);
 }
 
-/* Lets the waiting child go and tells whether its execve() worked: 0 or -errno. */
-static int release(struct running *r, int go, int failed)
+/* The ring knows the child before the hooks in it can announce themselves. */
+static void introduce(struct running *r)
 {
-	int error = 0;
-	ssize_t n;
-
 	atomic_store(&r->a->launch->ring->root_pid, (int32_t)r->pid);
 	if (r->own_group) {
 		(void)setpgid(r->pid, r->pid);
@@ -106,42 +89,81 @@ static int release(struct running *r, int go, int failed)
 	}
 	(void)launch_agent(r->a->launch, r->pid);
 	r->started_ms = now_ms();
-	if (write(go, "g", 1) != 1)
-		return -errno;
-	do
-		n = read(failed, &error, sizeof(error));
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(error) ? -error : 0;
 }
 
-static void close_pair(int fds[2])
+static int narrowed(void *ctx, pid_t pid, uint32_t image)
 {
-	for (int i = 0; i < 2; i++)
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
+	struct running *r = ctx;
+
+	return supervisor_narrowed(r->supervisor, pid, image);
+}
+
+/* The child has confined itself: from here on its calls are ours to answer. */
+static int supervise(struct running *r, struct handover *h)
+{
+	struct launch *l = r->a->launch;
+	struct supervisor_setup setup = { .level = r->a->fence->level,
+					  .kernel = &r->a->fence->kernel,
+					  .image = &l->image,
+					  .ring = l->ring,
+					  .kernel_ring = l->kernel_ring,
+					  .session_dir = l->runtime_dir,
+					  .preload = r->a->preload,
+					  .floor = &r->a->fence->floor,
+					  .root = r->pid };
+	int listener = handover_listener(h, r->pid);
+	int e;
+
+	if (listener < 0)
+		return listener;
+	memcpy(setup.nonce, l->nonce, sizeof(setup.nonce));
+	e = supervisor_start(&setup, listener, &r->supervisor);
+	if (e < 0) {
+		(void)close(listener);
+		return e;
+	}
+	l->on_narrowed = narrowed;
+	l->narrowed_ctx = r;
+	return handover_go(h);
+}
+
+static int start_child(struct running *r, struct handover *h, char **envp)
+{
+	bool walled = r->a->fence->level > LEVEL_HOOKS;
+	int e;
+
+	r->pid = fork();
+	if (r->pid < 0)
+		return -errno;
+	if (r->pid == 0)
+		handover_child(h, walled ? &r->a->fence->confine : NULL, &r->old_mask, r->a->path, r->a->argv,
+			       envp);
+	/*
+	 * Our environment is the operator's whole one: /proc/PID/environ and memory are not for the agent.
+	 * After the fork, since the child must stay open to us until the listener is here.
+	 */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	introduce(r);
+	e = handover_go(h);
+	if (e == 0 && walled)
+		e = supervise(r, h);
+	if (e < 0) {
+		(void)kill(r->pid, SIGKILL);
+		talk("the agent cannot be put inside the fence: %s", strerror(-e));
+		return e;
+	}
+	return handover_result(h);
 }
 
 static int start(struct running *r, char **envp)
 {
-	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
-	int error;
+	struct handover h;
+	int e = handover_open(&h);
 
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0 || (r->pid = fork()) < 0) {
-		error = -errno;
-		close_pair(go);
-		close_pair(failed);
-		return error;
-	}
-	if (r->pid == 0) {
-		(void)close(go[1]);
-		become_agent(r, go[0], failed[1], envp);
-	}
-	(void)close(failed[1]);
-	failed[1] = -1;
-	error = release(r, go[1], failed[0]);
-	close_pair(go);
-	close_pair(failed);
-	return error;
+	if (e == 0)
+		e = start_child(r, &h, envp);
+	handover_close(&h);
+	return e;
 }
 
 /* The agent stopped: so do we, that the shell sees its job stopped; both go on together. */
@@ -157,12 +179,12 @@ static void stop_together(struct running *r)
 	(void)kill(r->own_group ? -r->pid : r->pid, SIGCONT);
 }
 
-/* Buries whoever ended; sees the agent itself stop and end. */
+/* Buries whoever ended; sees the agent itself stop and end.  Not what a thread of the supervisor traces. */
 static void wait_children(struct running *r)
 {
 	for (;;) {
 		int status;
-		pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
+		pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WNOTHREAD);
 
 		if (pid <= 0)
 			return;
@@ -216,6 +238,14 @@ static void check_attached(struct running *r)
 	(void)kill(r->own_group ? -r->pid : r->pid, SIGKILL);
 }
 
+/* Until the proof of the hooks has come it is looked for each millisecond; the supervisor wants its tick. */
+static int patience(const struct running *r)
+{
+	if (!r->attached && !r->killed)
+		return 1;
+	return r->supervisor ? TICK_MS : -1;
+}
+
 static void wait_agent(struct running *r)
 {
 	while (!r->ended) {
@@ -225,14 +255,15 @@ static void wait_agent(struct running *r)
 		};
 		struct signalfd_siginfo si;
 
-		/* Until the proof has come it is looked for each millisecond. */
-		(void)poll(p, NELEM(p), r->attached || r->killed ? -1 : 1);
+		(void)poll(p, NELEM(p), patience(r));
 		while (read(r->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
 			on_signal(r, &si);
 		if (p[1].revents)
 			launch_listen(r->a->launch);
 		if (!r->killed)
 			check_attached(r);
+		if (r->supervisor)
+			supervisor_tick(r->supervisor);
 	}
 }
 
@@ -258,108 +289,64 @@ static struct agent_end ending(const struct running *r, int error)
 	return end;
 }
 
-static void free_environment(char **envp)
+/* What the command left behind goes on until it has ended by itself; we go on serving it. */
+static void linger(struct running *r)
 {
-	if (!envp)
-		return;
-	free(envp[0]);
-	free(envp[1]);
-	free(envp);
+	r->ended = false;
+	while (children_left(r->a->launch->pid) && !r->told_to_end) {
+		struct pollfd p = { .fd = r->sigfd, .events = POLLIN };
+		struct signalfd_siginfo si;
+
+		(void)poll(&p, 1, TICK_MS);
+		while (read(r->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+			if (si.ssi_signo == SIGCHLD)
+				wait_children(r);
+			else if (si.ssi_signo == SIGTERM || si.ssi_signo == SIGINT || si.ssi_signo == SIGHUP)
+				r->told_to_end = true;
+		}
+		launch_listen(r->a->launch);
+		if (r->supervisor)
+			supervisor_tick(r->supervisor);
+	}
+}
+
+/* Ends all that is left of the session, then stops answering it. */
+static void end_rest(struct running *r)
+{
+	size_t left;
+
+	if (r->a->lingers && r->started)
+		linger(r);
+	left = reap_children(r->a->launch->pid);
+	if (left)
+		talk("%zu processes of the session would not end", left);
+	if (r->supervisor)
+		supervisor_stop(r->supervisor);
+	r->a->launch->on_narrowed = NULL;
 }
 
 struct agent_end agentproc_run(const struct agentproc *a)
 {
 	struct running r = { .a = a, .sigfd = -1, .own_group = owns_terminal() };
-	char **envp = agent_environment(a->preload, a->launch->runtime_dir, NULL);
+	char **envp = agent_environment(a->preload, a->launch->runtime_dir, NULL, a->fence->level);
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	int error = envp ? block_signals(&r) : -ENOMEM;
-	size_t left;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	/* Our environment is the operator's whole one: /proc/PID/environ and memory are not for the agent. */
-	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (error == 0) {
 		error = start(&r, envp);
-		if (error == 0)
+		r.started = error == 0;
+		if (r.started)
 			wait_agent(&r);
 		else if (r.pid > 0)
 			(void)waitpid(r.pid, NULL, 0);
 		check_attached(&r);
 		hand_terminal(&r, getpgrp());
 		end = ending(&r, error);
-		left = reap_children(a->launch->pid);
-		if (left)
-			talk("%zu processes of the session would not end", left);
+		end_rest(&r);
 		(void)close(r.sigfd);
 		sigprocmask(SIG_SETMASK, &r.old_mask, NULL);
 	}
-	free_environment(envp);
+	environment_free(envp);
 	return end;
-}
-
-/* Appends the entries of list that are not ours already. */
-static void append_entries(char *buf, size_t size, const char *list, const char *ours)
-{
-	size_t len = strlen(buf);
-
-	while (*list) {
-		size_t n = strcspn(list, " :");
-
-		if (n && (n != strlen(ours) || strncmp(list, ours, n) != 0) && len + n + 2 <= size) {
-			buf[len++] = ':';
-			memcpy(buf + len, list, n);
-			len += n;
-			buf[len] = '\0';
-		}
-		list += n + (list[n] != '\0');
-	}
-}
-
-static char *preload_entry(const char *preload)
-{
-	const char *old = getenv(ENV_PRELOAD);
-	size_t size = sizeof(ENV_PRELOAD "=") + strlen(preload) + (old ? strlen(old) + 1 : 0) + 1;
-	char *entry = malloc(size);
-
-	if (!entry)
-		return NULL;
-	snprintf(entry, size, ENV_PRELOAD "=%s", preload);
-	if (old)
-		append_entries(entry, size, old, preload);
-	return entry;
-}
-
-static bool is_ours(const char *entry)
-{
-	return strncmp(entry, ENV_PRELOAD "=", sizeof(ENV_PRELOAD)) == 0 ||
-	       strncmp(entry, ENV_SESSION_DIR "=", sizeof(ENV_SESSION_DIR)) == 0 ||
-	       strncmp(entry, ENV_IMAGE "=", sizeof(ENV_IMAGE)) == 0;
-}
-
-char **agent_environment(const char *preload, const char *session_dir, const char *image)
-{
-	/* The filter that man-db puts on its pipelines answers ENOSYS to what the hooks ask of the kernel. */
-	static char no_filter[] = "MAN_DISABLE_SECCOMP=1";
-	size_t n = 0, used = 2;
-	char **envp;
-
-	while (environ[n])
-		n++;
-	envp = calloc(n + 5, sizeof(*envp));
-	if (!envp)
-		return NULL;
-	envp[0] = preload_entry(preload);
-	if (!envp[0] || asprintf(&envp[1], ENV_SESSION_DIR "=%s", session_dir) < 0) {
-		free(envp[0]);
-		free(envp);
-		return NULL;
-	}
-	if (image)
-		envp[used++] = (char *)image;
-	if (!getenv("MAN_DISABLE_SECCOMP"))
-		envp[used++] = no_filter;
-	for (size_t i = 0; i < n; i++)
-		if (!is_ours(environ[i]))
-			envp[used++] = environ[i];
-	return envp;
 }

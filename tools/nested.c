@@ -213,6 +213,27 @@ int nested_narrow(struct launch *l, const struct bundle *b)
 	return l->nested ? 0 : EXIT_PALE;
 }
 
+int nested_level(const struct options *o)
+{
+	struct launch l = { .fd = -1 };
+	enum level asked, here;
+	int r = o->level ? fence_level(o->level, &asked) : 0;
+
+	if (r != 0 || !o->level)
+		return r;
+	r = nested_image(&l);
+	if (r < 0) {
+		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));
+		return EXIT_PALE;
+	}
+	here = (enum level)l.image.h->level;
+	if (here >= asked)
+		return 0;
+	talk("session %s holds level %s: a run inside it cannot reach level %s", session_around(),
+	     level_name(here), level_name(asked));
+	return EXIT_PALE;
+}
+
 /* --- the command --------------------------------------------------------------------------------------- */
 
 int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload)
@@ -223,13 +244,11 @@ int nested_exec(const struct launch *l, const char *path, char **argv, const cha
 
 	wire_image_name(name, l->image_number);
 	snprintf(entry, sizeof(entry), ENV_IMAGE "=%s", name);
-	envp = agent_environment(preload, getenv(ENV_SESSION_DIR), entry);
+	envp = agent_environment(preload, getenv(ENV_SESSION_DIR), entry, (enum level)l->image.h->level);
 	if (envp) {
 		execve(path, argv, envp);
 		error = errno;
-		free(envp[0]);
-		free(envp[1]);
-		free(envp);
+		environment_free(envp);
 	}
 	talk("cannot run %s: %s", path, strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED;

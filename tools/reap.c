@@ -84,6 +84,13 @@ static size_t children(struct pids *p, pid_t spare)
 	return p->n;
 }
 
+bool children_left(pid_t spare)
+{
+	struct pids p;
+
+	return children(&p, spare) > 0;
+}
+
 static bool was_told(const struct pids *told, pid_t pid)
 {
 	for (size_t i = 0; i < told->n; i++)

@@ -14,11 +14,6 @@
 
 #include "tools.h"
 
-#define LEVEL "hooks"
-#define NOT_ENFORCED                                                                                         \
-	"programs that make system calls without libc (static, Go, parts of Bun) are not seen, and no "      \
-	"kernel wall stands behind the hooks"
-
 struct run {
 	const struct options *o;
 	char **argv;
@@ -28,20 +23,8 @@ struct run {
 	struct bundle bundle;
 	struct program program;
 	struct launch launch;
+	struct fence fence;
 };
-
-static int check_level(const struct options *o)
-{
-	if (!o->level || strcmp(o->level, LEVEL) == 0)
-		return 0;
-	if (strcmp(o->level, "full") == 0 || strcmp(o->level, "strict") == 0)
-		talk("this build does not reach level %s: it has no supervisor, no Landlock and no filter; "
-		     "--level " LEVEL " runs without them",
-		     o->level);
-	else
-		talk("unknown level `%s`; the levels are hooks, full and strict", o->level);
-	return EXIT_PALE;
-}
 
 static int check_workspace(const struct run *r)
 {
@@ -94,13 +77,17 @@ static int find_program(struct run *r)
 		     r->program.real);
 	if (r->o->allow_unhooked)
 		return 0;
+	/* What the preload cannot hold the supervisor carries. */
+	if (r->fence.level > LEVEL_HOOKS)
+		return 0;
 	if (e < 0) {
 		talk("%s cannot be inspected: %s", r->program.loaded, strerror(-e));
 		return EXIT_REFUSED;
 	}
 	if (elf_is_hookable(r->program.elf.kind))
 		return 0;
-	talk("%s is %s: the preload cannot hold it at level " LEVEL "; --allow-unhooked runs it unfenced",
+	talk("%s is %s: the preload cannot hold it at level hooks; --level full can, "
+	     "--allow-unhooked runs it unfenced",
 	     r->program.loaded, elf_kind_text(r->program.elf.kind));
 	return EXIT_REFUSED;
 }
@@ -177,7 +164,10 @@ static void print_banner(const struct run *r)
 {
 	if (r->o->quiet)
 		return;
-	talk("session %s, level " LEVEL ": " NOT_ENFORCED, r->launch.session);
+	if (r->fence.level == LEVEL_HOOKS)
+		talk("session %s, level hooks: %s", r->launch.session, fence_not_enforced(LEVEL_HOOKS));
+	else
+		talk("session %s, level %s", r->launch.session, level_name(r->fence.level));
 	print_sources(r);
 	if (r->launch.image.h->approvals == APPROVALS_ASK)
 		talk("questions wait in another terminal: pale pending, pale approve ID, pale deny ID");
@@ -230,24 +220,31 @@ static int die_alike(int sig)
 
 static int run_session(struct run *r)
 {
+	char facts[256];
 	struct launch_start start = { .bundle = &r->bundle,
 				      .agent = r->bundle.agent,
-				      .level = LEVEL_HOOKS,
-				      .not_enforced = NOT_ENFORCED,
+				      .level = r->fence.level,
+				      .not_enforced = fence_not_enforced(r->fence.level),
+				      .facts = facts,
 				      .argv = r->argv };
 	struct agentproc agent = { .path = r->program.found,
 				   .argv = r->argv,
 				   .preload = r->installed.preload,
 				   .launch = &r->launch,
-				   .must_attach = !r->o->allow_unhooked };
+				   .must_attach = r->fence.level == LEVEL_HOOKS && !r->o->allow_unhooked,
+				   .lingers = r->o->linger,
+				   .fence = &r->fence };
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	struct launch_end ignored;
 
+	fence_facts(&r->fence, facts, sizeof(facts));
 	if (launch_start(&r->launch, &start) < 0) {
 		launch_finish(&r->launch, "exit 125", &ignored);
 		return EXIT_PALE;
 	}
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
+	if (end.code == 0)
+		end.code = fence_make(&r->fence, &r->launch);
 	if (end.code == 0) {
 		print_banner(r);
 		end = agentproc_run(&agent);
@@ -262,6 +259,8 @@ static int run_nested(struct run *r)
 	char why[2 * PATH_MAX];
 	int code = nested_refuse(r->o);
 
+	if (code == 0)
+		code = nested_level(r->o);
 	if (code)
 		return code;
 	if (!nested_narrows(r->o))
@@ -289,11 +288,18 @@ static int run_nested(struct run *r)
 
 static int run_outermost(struct run *r)
 {
-	int code = prepare(r);
+	enum level level;
+	int code = fence_level(r->o->level, &level);
 
 	if (code == 0)
-		return run_session(r);
-	launch_abandon(&r->launch);
+		code = fence_probe(&r->fence, level, r->o->abi_max);
+	if (code == 0)
+		code = prepare(r);
+	if (code == 0)
+		code = run_session(r);
+	else
+		launch_abandon(&r->launch);
+	fence_done(&r->fence);
 	return code;
 }
 
@@ -307,9 +313,6 @@ static int run_run(const struct options *given, int argc, char **argv)
 		talk("run needs a command: pale run [options] -- CMD...");
 		return EXIT_PALE;
 	}
-	code = check_level(&o);
-	if (code)
-		return code;
 	if (!o.agent)
 		o.agent = path_basename(argv[0]);
 	code = session_around() ? run_nested(&r) : run_outermost(&r);
@@ -320,7 +323,9 @@ static int run_run(const struct options *given, int argc, char **argv)
 static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
-	OPT_VALUE("level", 0, "LEVEL", level, "hooks (the only level of this build)"),
+	OPT_VALUE("level", 0, "LEVEL", level, "full (the default), strict or hooks"),
+	OPT_FLAG("linger", 0, linger, "what the command leaves behind is held to its own end, not ended"),
+	OPT_VALUE("abi-max", 0, "N", abi_max, "use no newer Landlock ABI than N (for tests)"),
 	OPT_VALUE("agent", 0, "NAME", agent,
 		  "whose [agent \"NAME\" ...] sections hold (default: CMD's name)"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -22,6 +23,7 @@
 #include "policy/parse.h"
 #include "policy/record.h"
 #include "policy/wire.h"
+#include "tools/supervisor/confine.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define TAKE_PTR(p)                                                                                          \
@@ -73,10 +75,10 @@ enum exit_code {
 /* --- pale.c, options.c: the command line ---------------------------------------------------------- */
 
 struct options {
-	const char *policy, *preset, *mode, *workspace, *level, *agent;
+	const char *policy, *preset, *mode, *workspace, *level, *agent, *abi_max;
 	const char *op, *verdict, *since, *path, *session, *reason;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
-	bool json, sarif, follow, for_session, all, revoke, help;
+	bool json, sarif, follow, for_session, all, revoke, help, linger;
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
@@ -331,8 +333,48 @@ int control_open(const char *session_dir);
  */
 int control_call(int fd, const char *method, json_t *params, json_t **ret_result, char *why, size_t size);
 
-/* --- launch.c, agentproc.c, attach.c, reap.c, nested.c: parts of run
- * ---------------------------------------- */
+/* --- fence.c, handover.c, launch.c, agentproc.c, reap.c, nested.c: parts of run ------------------------- */
+
+/* The kernel's side of the fence around one session. */
+struct fence {
+	enum level level;
+	struct kernel kernel;
+	struct floor floor;
+	struct confine confine;
+};
+
+struct launch;
+/* The level called name, the default where that is NULL.  0, or an exit code after telling. */
+int fence_level(const char *name, enum level *ret);
+/* 0 where this machine reaches the level, or an exit code after telling what it lacks.  f is zeroed before;
+ * fence_done() in each case. */
+int fence_probe(struct fence *f, enum level level, const char *abi_max);
+/* Plans the floor and builds the filter for a session whose policy is compiled.  0, or an exit code. */
+int fence_make(struct fence *f, const struct launch *l);
+void fence_done(struct fence *f);
+/* What the kernel has, for the ledger: "Linux 6.18.1, Landlock ABI 7, ...". */
+void fence_facts(const struct fence *f, char *buf, size_t size);
+/* One sentence: what the level does not hold. */
+const char *fence_not_enforced(enum level level);
+
+/* Two pipes between us and the child that becomes the agent. */
+struct handover {
+	int go[2], back[2];
+};
+
+/* 0 or -errno; handover_close() in each case. */
+int handover_open(struct handover *h);
+void handover_close(struct handover *h);
+/* In the child of a fork: waits, puts the fence on (c may be NULL: no_new_privs alone), executes.
+ * async-signal-safe. */
+_Noreturn void handover_child(struct handover *h, const struct confine *c, const sigset_t *mask,
+			      const char *path, char *const *argv, char *const *envp);
+/* Lets the child go on: twice where it confines itself.  0 or -errno. */
+int handover_go(const struct handover *h);
+/* The notify listener that the child made: our own descriptor of it, or -errno (also the child's). */
+int handover_listener(struct handover *h, pid_t child);
+/* Waits for the child's execve(): 0, or its -errno. */
+int handover_result(struct handover *h);
 
 /* A helper that serves one session. */
 struct launch {
@@ -390,6 +432,8 @@ struct agentproc {
 	const char *preload;
 	struct launch *launch;
 	bool must_attach;
+	bool lingers; /* what the command leaves behind is served to its own end, not ended */
+	const struct fence *fence;
 };
 
 /*
@@ -408,14 +452,20 @@ struct agent_end {
 /* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
 struct agent_end agentproc_run(const struct agentproc *a);
 /*
- * The agent's environment: ours with the preload first; the caller frees the vector and its first two
- * strings.  image is the whole entry that names a nested run's image (borrowed), or NULL.
+ * environment.c: the agent's environment: ours with the preload first (the caller frees it by
+ * environment_free()), or NULL.  image is the whole entry that names a nested run's image, or NULL.
  */
-char **agent_environment(const char *preload, const char *session_dir, const char *image);
+char **agent_environment(const char *preload, const char *session_dir, const char *image, enum level level);
+void environment_free(char **envp);
+/* Somebody but spare is still our child. */
+bool children_left(pid_t spare);
 /* Ends every child but spare: TERM, then KILL, bounded in time.  How many would not go. */
 size_t reap_children(pid_t spare);
 /* 0, or an exit code after telling which of the options no nested run may have. */
 int nested_refuse(const struct options *o);
+/* 0 where the session around this process holds at least the level asked for, or an exit code after telling.
+ */
+int nested_level(const struct options *o);
 /* The options ask for a policy of the nested run's own. */
 bool nested_narrows(const struct options *o);
 /* Joins the session around this process: does not return but with an exit code where it cannot. */

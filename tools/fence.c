@@ -1,0 +1,116 @@
+/*
+ * The kernel's side of the fence for one session: what this machine can do, and from the policy what
+ * Landlock and the filter shall hold.
+ *
+ * Made in this order: probed before anything is started, so that a level that cannot be reached is
+ * refused at once; planned when the compiled policy is there; put on by the child itself.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "tools.h"
+
+static const char *const not_enforced[LEVEL_COUNT] = {
+	[LEVEL_HOOKS] = "programs that make system calls without libc (static, Go, parts of Bun) are not "
+			"seen, and no "
+			"kernel wall stands behind the hooks",
+	[LEVEL_FULL] =
+		"native code that digs the gate's word out of its memory is held by Landlock and the filter "
+		"alone: inside writable directories `readonly`, `keep` and patterns do not bind it "
+		"(--level strict does)",
+	[LEVEL_STRICT] = "what the kernel shows of files without opening them: names, sizes, times",
+};
+
+const char *fence_not_enforced(enum level level)
+{
+	return (unsigned)level < LEVEL_COUNT ? not_enforced[level] : "";
+}
+
+int fence_level(const char *name, enum level *ret)
+{
+	*ret = name ? level_by_name(name) : LEVEL_FULL;
+	if (*ret < LEVEL_COUNT)
+		return 0;
+	talk("unknown level `%s`; the levels are full (the default), strict and hooks", name);
+	return EXIT_PALE;
+}
+
+/* The largest ABI that may be used: all we know, or what --abi-max says.  -EINVAL. */
+static int abi_limit(const char *text)
+{
+	char *end;
+	long v;
+
+	if (!text)
+		return ABI_MAX;
+	v = strtol(text, &end, 10);
+	return *text && !*end && v >= 0 && v <= ABI_MAX ? (int)v : -EINVAL;
+}
+
+int fence_probe(struct fence *f, enum level level, const char *abi_max)
+{
+	int limit = abi_limit(abi_max), r;
+	char why[512];
+
+	f->level = level;
+	f->confine.ruleset = -1;
+	if (limit < 0) {
+		talk("--abi-max takes a number from 0 to %d", ABI_MAX);
+		return EXIT_PALE;
+	}
+	if (level == LEVEL_HOOKS)
+		return 0;
+	r = kernel_probe(limit, &f->kernel);
+	if (r < 0) {
+		talk("cannot find out what this kernel can do: %s", strerror(-r));
+		return EXIT_PALE;
+	}
+	if (!*kernel_lacks(&f->kernel, level, why, sizeof(why)))
+		return 0;
+	talk("level %s is not to be had here: %s", level_name(level), why);
+	talk("--level hooks runs with the preload alone; see: pale doctor");
+	return EXIT_PALE;
+}
+
+int fence_make(struct fence *f, const struct launch *l)
+{
+	struct filter_setup setup = { .level = f->level,
+				      .pass = l->image.h->pass,
+				      .reads = (enum reads)l->image.h->reads,
+				      .landlock_abi = f->kernel.landlock_abi,
+				      .own = { getpid(), l->pid },
+				      .n_own = 2 };
+	int r;
+
+	if (f->level == LEVEL_HOOKS)
+		return 0;
+	r = floor_plan(&l->image, l->runtime_dir, &f->floor);
+	if (r == 0)
+		r = confine_make(&f->kernel, &setup, &f->floor, &f->confine);
+	if (r < 0)
+		talk("the kernel's side of the fence cannot be built: %s", strerror(-r));
+	return r < 0 ? EXIT_PALE : 0;
+}
+
+void fence_facts(const struct fence *f, char *buf, size_t size)
+{
+	const struct kernel *k = &f->kernel;
+	struct utsname un;
+
+	if (uname(&un) < 0)
+		un.release[0] = '\0';
+	if (f->level == LEVEL_HOOKS)
+		snprintf(buf, size, "Linux %s", un.release);
+	else
+		snprintf(buf, size, "Linux %s, Landlock ABI %d, Yama %d%s", un.release, k->landlock_abi,
+			 k->yama, k->sync_wake_up ? "" : ", no SYNC_WAKE_UP");
+}
+
+void fence_done(struct fence *f)
+{
+	if (f->level == LEVEL_HOOKS)
+		return;
+	confine_done(&f->confine);
+	floor_done(&f->floor);
+}
