@@ -3,6 +3,9 @@
 #
 # One line per test, `ok NAME` or `not ok NAME` with the output of the failed; the last line is
 # `N passed, N failed`.  Two scenarios run at a time.  KEEP=1 keeps the scratch directory.
+#
+# Scenarios run at the default level; one that says `# levels: full hooks` (any of full, strict, hooks)
+# runs at each of those.  LEVELS="hooks" on the command line takes only these.
 
 cd "$(dirname "$0")/.." || exit 2
 B=${1:?usage: tests/run.sh BUILD_DIR [SCENARIO[/TEST]...]}
@@ -15,6 +18,7 @@ trap '[ -n "${KEEP:-}" ] && echo "kept: $T_BASE" || stage_remove' EXIT
 trap 'exit 130' INT TERM
 stage_install "$B" || exit 2
 mkdir -p "$T_BASE/t" "$T_BASE/victims" "$T_BASE/results"
+stage_levels full strict hooks
 cp -r tests/t/. tests/lib.sh tests/agents tests/helper "$T_BASE/t/"
 cp "$B"/victims/* "$T_BASE/victims/" 2>/dev/null
 chmod -R a+rX "$T_BASE/t" "$T_BASE/victims" "$T_STAGE"
@@ -37,7 +41,7 @@ wrapped() {
 		mkdir "$scratch/full"
 		(
 			export -f as_user
-			export T_STAGE T_BASE TERM
+			export T_STAGE T_BASE T_LEVEL TERM
 			unshare -m bash -c '
 				T_AS=(setpriv --reuid='$T_USER' --regid='$T_USER' --clear-groups)
 				mount -t tmpfs -o size=640k,mode=777 tmpfs "$1/full" && as_user "$@"' - "$scratch" T_FULL=1 "$@"
@@ -53,9 +57,11 @@ wrapped() {
 }
 
 run_scenario() {
-	local file=$1 only=$2 name test scratch log limit rc results
+	local file=$1 level=$2 only=$3 name test scratch log limit rc results
 	name=$(basename "$file" .sh)
-	results=$T_BASE/results/$name
+	results=$T_BASE/results/$name.$level
+	[ "$level" = full ] || name=$level:$name
+	export T_LEVEL=$level
 	limit=$(sed -n 's/^# limit: //p' "$file")
 	for test in $(sed -n 's/^t_\([A-Za-z0-9_-]*\)() *{.*/\1/p' "$file"); do
 		[ -z "$only" ] || [ "$only" = "$test" ] || continue
@@ -88,23 +94,35 @@ checks() {
 	fi
 }
 
+# FILE LEVEL [TEST] for each run.
 chosen() {
-	local want
+	local want file level
 	[ $# != 0 ] || set -- $(cd "$T_BASE/t" && ls [0-9]*.sh)
 	for want; do
-		case $want in
-		*/*) echo "$(basename "${want%%/*}" .sh).sh ${want#*/}" ;;
-		*) echo "$(basename "$want" .sh).sh" ;;
-		esac
+		file=$(basename "${want%%/*}" .sh).sh
+		for level in $(levels_of "$file"); do
+			case $want in
+			*/*) echo "$file $level ${want#*/}" ;;
+			*) echo "$file $level" ;;
+			esac
+		done
+	done
+}
+
+levels_of() {
+	local level said
+	said=$(sed -n 's/^# levels: //p' "$T_BASE/t/$1")
+	for level in ${said:-full}; do
+		[[ " ${LEVELS:-full strict hooks} " != *" $level "* ]] || echo "$level"
 	done
 }
 
 [ $# != 0 ] || checks
-while read -r file only; do
+while read -r file level only; do
 	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do
 		wait -n
 	done
-	run_scenario "$T_BASE/t/$file" "$only" &
+	run_scenario "$T_BASE/t/$file" "$level" "$only" &
 done < <(chosen "$@")
 wait
 

@@ -29,13 +29,29 @@ stage_install() {
 		{ cat "$T_BASE/install.log" && return 1; }
 }
 
+# For each level a directory whose `pale run` runs at it: what comes first on PATH decides.
+stage_levels() {
+	local level
+	for level; do
+		mkdir -p "$T_BASE/level/$level"
+		cat >"$T_BASE/level/$level/pale" <<-END
+			#!/bin/bash
+			[ "\$1" != run ] || { shift && set -- run --level $level "\$@"; }
+			exec "$T_STAGE/bin/pale" "\$@"
+		END
+		chmod 755 "$T_BASE/level/$level/pale"
+	done
+	# The default is tried as it is.
+	rm "$T_BASE/level/full/pale"
+}
+
 # Runs a command as the ordinary user with an environment of its own: as_user SCRATCH COMMAND...
 as_user() {
 	local scratch=$1
 	shift
-	${T_AS[@]+"${T_AS[@]}"} env -i PATH="$T_STAGE/bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+	${T_AS[@]+"${T_AS[@]}"} env -i PATH="${T_LEVEL:+$T_BASE/level/$T_LEVEL:}$T_STAGE/bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 		HOME="$scratch" T_SCRATCH="$scratch" T_MARK="$scratch" T_STAGE="$T_STAGE" T_VICTIMS="$T_BASE/victims" \
-		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" "$@"
+		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" T_LEVEL="${T_LEVEL:-full}" "$@"
 }
 
 # Ends, by pid, what still carries the mark of this scratch directory.

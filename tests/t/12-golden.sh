@@ -1,3 +1,4 @@
+# levels: full hooks
 # What people read, to the letter: places are written as ~, times, ids and hashes as <>.
 . "$T_LIB"
 

@@ -1,3 +1,4 @@
+# levels: full hooks
 # Where a denial is said: wherever the program's own errors go, and nowhere else.
 . "$T_LIB"
 

@@ -1,3 +1,4 @@
+# levels: full hooks
 # Reading the ledger: filters, following, JSON.
 . "$T_LIB"
 

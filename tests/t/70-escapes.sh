@@ -1,3 +1,4 @@
+# levels: full hooks
 # limit: 120
 # Ways out that were tried, each with what must still be true afterwards: on disk, in the remote
 # repository, at the listener.  A denial's words are other scenarios' business.
