@@ -36,6 +36,7 @@ struct running {
 	uint64_t started_ms;
 	bool attached, ended, killed, started, told_to_end;
 	int status;
+	struct supervisor_setup setup;
 	struct supervisor *supervisor; /* NULL at level hooks */
 };
 
@@ -102,22 +103,22 @@ static int narrowed(void *ctx, pid_t pid, uint32_t image)
 static int supervise(struct running *r, struct handover *h)
 {
 	struct launch *l = r->a->launch;
-	struct supervisor_setup setup = { .level = r->a->fence->level,
-					  .kernel = &r->a->fence->kernel,
-					  .image = &l->image,
-					  .ring = l->ring,
-					  .kernel_ring = l->kernel_ring,
-					  .session_dir = l->runtime_dir,
-					  .preload = r->a->preload,
-					  .floor = &r->a->fence->floor,
-					  .root = r->pid };
 	int listener = handover_listener(h, r->pid);
 	int e;
 
 	if (listener < 0)
 		return listener;
-	memcpy(setup.nonce, l->nonce, sizeof(setup.nonce));
-	e = supervisor_start(&setup, listener, &r->supervisor);
+	r->setup = (struct supervisor_setup){ .level = r->a->fence->level,
+					      .kernel = &r->a->fence->kernel,
+					      .image = &l->image,
+					      .ring = l->ring,
+					      .kernel_ring = l->kernel_ring,
+					      .session_dir = l->runtime_dir,
+					      .preload = r->a->preload,
+					      .floor = &r->a->fence->floor,
+					      .root = r->pid };
+	memcpy(r->setup.nonce, l->nonce, sizeof(r->setup.nonce));
+	e = supervisor_start(&r->setup, listener, &r->supervisor);
 	if (e < 0) {
 		(void)close(listener);
 		return e;
