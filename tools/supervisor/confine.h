@@ -27,12 +27,14 @@ struct kernel {
 	bool pidfd_getfd;   /* Linux 5.6 */
 	int listener_error; /* why not: EBUSY taken, EINVAL or ENOSYS too old, EPERM forbidden */
 	int yama;	    /* ptrace_scope, -1: no Yama */
-	int userns;	    /* 1: unprivileged user namespaces work, 0: they do not; for doctor alone */
 };
 
-/* Asks the kernel itself, by its calls and never by its version; forks once for the listener.  0 or -errno.
- * PALE_TEST_* variables are never read here: tests come by --abi-max and by real conditions. */
+/* Asks the kernel itself, by its calls and never by its version; a short-lived child takes a listener.
+ * abi_max: ABI_MAX where nothing is masked.  0 or -errno. PALE_TEST_* variables are never read here: tests
+ * come by --abi-max and by real conditions. */
 int kernel_probe(int abi_max, struct kernel *ret);
+/* Unprivileged user namespaces work here.  Forks; for doctor alone. */
+bool kernel_has_userns(void);
 /* One sentence what `level` lacks here and what would give it, "" where it is reached. */
 const char *kernel_lacks(const struct kernel *k, enum level level, char *buf, size_t size);
 /* The highest level that is reached. */
@@ -51,7 +53,8 @@ struct filter_setup {
 	size_t n_own;
 };
 
-/* The program; the caller frees ret->filter.  0, -ENOMEM, -E2BIG. */
+/* The program; the caller frees ret->filter.  0, -EINVAL (no level with a filter, a pid below 1), -ENOMEM,
+ * -E2BIG. */
 int filter_build(const struct filter_setup *s, struct sock_fprog *ret);
 
 /* --- floor.c, landlock.c ------------------------------------------------------------------------------ */
