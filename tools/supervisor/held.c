@@ -7,6 +7,7 @@
 #include "tools/supervisor/held.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,10 +150,11 @@ static int resolve_far(struct held *h, struct caller *c, enum resolve_follow fol
 static void judge_far(struct held *h, struct caller *c)
 {
 	struct resolved *r = &h->place.r;
+	/* The spelling of a magic link, or by way of one, says nothing of what it leads to. */
+	bool is_silent = r->same || r->magic || (h->place.crossed && path_is_under(r->given, "/proc"));
 
 	h->req.path = r->magic ? h->text : r->path;
-	/* The spelling of a magic link says nothing of what it leads to. */
-	h->req.given = r->magic || r->same ? NULL : r->given;
+	h->req.given = is_silent ? NULL : r->given;
 	h->d = verdict_of(c, &h->req);
 }
 
@@ -322,29 +324,56 @@ int held_object(struct held *h, struct caller *c, const struct naming *n, unsign
 	return r == GO_FAR ? object_far(h, c, nofollow) : r;
 }
 
+unsigned held_mode(const struct held *h)
+{
+	struct stat st;
+	char name[NAME_MAX + 1];
+	size_t n = strlen(h->name);
+
+	/* A slash at its end would make the kernel look for a directory. */
+	n -= n > 1 && h->name[n - 1] == '/';
+	if (n >= sizeof name)
+		return 0;
+	memcpy(name, h->name, n);
+	name[n] = '\0';
+	return fstatat(h->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode : 0;
+}
+
+/* What the kernel says of a name that ends in a slash, and so means a directory. */
+static int slash_error(const struct held *h, unsigned mode)
+{
+	bool makes = h->req.op == OP_SYMLINK || h->req.op == OP_MKNOD || h->req.op == OP_LINK;
+
+	if (!h->name || h->name[strlen(h->name) - 1] != '/')
+		return 0;
+	if (mode == 0)
+		return makes ? -ENOENT : 0;
+	return makes || h->req.op == OP_MKDIR ? -EEXIST : S_ISDIR(mode) ? 0 : -ENOTDIR;
+}
+
+/* The kernel's own errors come before a denial; before a question too, as there is nothing to ask then. */
+static int earlier_error(const struct held *h)
+{
+	int e = h->name ? slash_error(h, held_mode(h)) : 0;
+
+	return e < 0 ? e : verdict_earlier(&h->d, &h->req, &h->place.r);
+}
+
 int held_allow(struct held *h, struct caller *c)
 {
 	int e;
 
-	if (h->is_free)
-		return 0;
 	if (h->is_far && place_is_foreign(&h->place, c)) {
+		h->req.path = h->place.r.path;
 		verdict_refuse(c, &h->req, h->req.path, REASON_PROCESS);
 		return -EACCES;
 	}
-	if (h->is_far && h->d.verdict != VERDICT_ALLOW) {
-		e = verdict_earlier(&h->d, &h->req, &h->place.r);
-		if (e < 0)
-			return e;
-	}
+	if (h->is_free)
+		return 0;
+	e = h->is_far && h->d.verdict != VERDICT_ALLOW ? earlier_error(h) : 0;
+	if (e < 0)
+		return e;
 	return verdict_conclude(c, &h->req, h->req.path, h->d) ? 0 : -EACCES;
-}
-
-unsigned held_mode(const struct held *h)
-{
-	struct stat st;
-
-	return fstatat(h->fd, h->name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode : 0;
 }
 
 struct self_path held_self(const struct held *h)
