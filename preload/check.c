@@ -358,6 +358,8 @@ int check_only(enum op op, unsigned access, int dirfd, const char *path, enum re
 	struct spot s UNINITIALIZED;
 	int r = check_access(&s, op, access, dirfd, path, follow);
 
+	if (gate_stands())
+		s.target = NULL;
 	spot_done(&s);
 	return r < 0 ? r : 0;
 }

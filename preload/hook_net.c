@@ -2,6 +2,7 @@
  * connect and the send family.  An address that comes along is copied, judged, and that copy is
  * what libc's own function gets: these are cancellation points, which only libc can keep up.
  */
+#include "preload/gate.h"
 #include "preload/hooks.h"
 
 #include <sys/un.h>
@@ -32,15 +33,13 @@ int connect(int fd, const struct sockaddr *addr, socklen_t len)
 static int check_bind(const struct sockaddr_un *un, socklen_t len)
 {
 	char path[sizeof un->sun_path + 1] = { 0 };
-	struct spot s;
 	int r;
 
 	if (len <= offsetof(struct sockaddr_un, sun_path) || len > sizeof *un || un->sun_family != AF_UNIX ||
 	    !un->sun_path[0])
 		return 0;
 	memcpy(path, un->sun_path, len - offsetof(struct sockaddr_un, sun_path));
-	r = check_path(&s, OP_MKNOD, AT_FDCWD, path, RESOLVE_ENTRY_LAST);
-	spot_done(&s);
+	r = check_only(OP_MKNOD, op_access(OP_MKNOD), AT_FDCWD, path, RESOLVE_ENTRY_LAST);
 	return r == -EEXIST ? -EADDRINUSE : r;
 }
 
@@ -50,10 +49,10 @@ int bind(int fd, const struct sockaddr *addr, socklen_t len)
 	int r;
 
 	if (!judging() || !addr || len > sizeof copy)
-		return (int)libc_result(raw3(SYS_bind, fd, addr, len));
+		return (int)libc_result(carried3(SYS_bind, fd, addr, len));
 	memcpy(&copy, addr, len);
 	r = check_bind((const struct sockaddr_un *)&copy, len);
-	return (int)libc_result(r < 0 ? r : raw3(SYS_bind, fd, &copy, len));
+	return (int)libc_result(r < 0 ? r : carried3(SYS_bind, fd, &copy, len));
 }
 
 int __connect(int fd, const struct sockaddr *addr, socklen_t len)

@@ -205,7 +205,8 @@ int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const
 void spot_done(struct spot *s);
 /* The act on a judged place is done with r: that, or CHECK_PLAIN where the gate refused it. */
 long spot_did(struct spot *s, long r);
-/* Judges what somebody else will do with the caller's own words (libc, the kernel): 0 or -errno. */
+/* Judges what is then done with the caller's own words, past the gate: 0 or -errno.  Whoever is below
+ * records it; at level hooks nobody is. */
 int check_only(enum op op, unsigned access, int dirfd, const char *path, enum resolve_follow follow);
 
 /*
