@@ -57,12 +57,17 @@ static struct answer judge(struct caller *c)
 	return answer_result(ok ? 1 : -EACCES);
 }
 
-static void begin(deed_fn deed)
+static void prepare(void)
 {
 	carried_handler = judge;
 	carried_init(&t, rules);
 	for (size_t i = 0; i < sizeof(t.setup.nonce); i++)
 		t.setup.nonce[i] = (uint8_t)(i * 7 + 1);
+}
+
+static void begin(deed_fn deed)
+{
+	prepare();
 	carried_start(&t, deed);
 }
 
@@ -135,9 +140,10 @@ START_TEST(who_went_around_his_hooks_is_noted)
 
 	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
 	for (int strict = 0; strict < 2; strict++) {
-		begin(be_judged);
+		prepare();
 		t.setup.preload = self;
 		t.setup.level = strict ? LEVEL_STRICT : LEVEL_FULL;
+		carried_start(&t, be_judged);
 		carried_go(&t);
 		ck_assert_int_eq(carried_wait(&t), 0);
 		expect_record(paths[PATH_FREE], VERDICT_ALLOW, REASON_INSIDE, NOTE_NONE);
@@ -251,21 +257,22 @@ END_TEST
 START_TEST(a_file_is_talked_to_only_where_it_is_ours)
 {
 	char path[] = "/tmp/pale-err-XXXXXX";
+	int own = fcntl(2, F_DUPFD_CLOEXEC, 3);
 	struct stat st;
 
 	err_fd = mkostemp(path, O_CLOEXEC);
 	unlink(path);
 	for (int ours = 0; ours < 2; ours++) {
+		dup2(ours ? err_fd : own, 2);
 		begin(be_denied_twice);
-		ck_assert_int_eq(fstat(err_fd, &st), 0);
-		t.sup->err_dev = ours ? st.st_dev : 0;
-		t.sup->err_ino = st.st_ino;
+		dup2(own, 2);
 		carried_go(&t);
 		end();
 		ck_assert_int_eq(fstat(err_fd, &st), 0);
 		ck_assert_int_eq(st.st_size > 0, ours);
 	}
 	close(err_fd);
+	close(own);
 }
 END_TEST
 
@@ -312,7 +319,8 @@ struct helper {
 	const char *text;
 	bool silent; /* it waits for the hang-up instead */
 	int32_t pid; /* who asked */
-	bool genuine, hung_up;
+	bool genuine;
+	_Atomic bool hung_up;
 	char target[LIMIT_PATH];
 };
 static struct helper h;
