@@ -84,6 +84,8 @@ enum reason {
 	REASON_CHANGED,	  /* what was executed is not what was judged */
 	REASON_SOCKET,	  /* a kind of socket, or an address family, that nothing judges */
 	REASON_DNS,	  /* a name server of /etc/resolv.conf: without it no name is found */
+	REASON_FLOOR,	  /* the kernel's floor lets nobody execute it: it is newer than the session */
+	REASON_UNPROVEN,  /* nobody could tell whether what is executed is what was judged */
 	REASON_COUNT
 };
 
