@@ -198,8 +198,8 @@ static void attach_hooked(struct helper *h, const struct ring_record *r)
 				 .via = h->feed[FEED_HOOK].via,
 				 .detail = "the agent is hooked" };
 
-	h->tally.processes[HELD_HOOKS]++;
-	procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
+	/* A forked child says so once, and again when it has become another program. */
+	h->tally.processes[HELD_HOOKS] += procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
 	/* The attested table learns from this only that there is something to look at. */
 	procs_forget(&h->feed[FEED_KERNEL].procs, r->pid);
 	if (r->pid == h->root_pid)
@@ -218,10 +218,11 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 				 .via = h->feed[FEED_KERNEL].via,
 				 .detail = notes[r->note] };
 
-	procs_attach(&h->feed[FEED_KERNEL].procs, r->pid, r->ppid, r->exe);
+	bool is_new = procs_attach(&h->feed[FEED_KERNEL].procs, r->pid, r->ppid, r->exe);
+
 	if (r->note != NOTE_STATIC && r->note != NOTE_DYNAMIC)
 		return;
-	h->tally.processes[r->note == NOTE_STATIC ? HELD_STATIC : HELD_KERNEL]++;
+	h->tally.processes[r->note == NOTE_STATIC ? HELD_STATIC : HELD_KERNEL] += is_new;
 	fold_add(&h->fold, key_of(h, FEED_KERNEL, r, r->exe), &e, FOLD_WAIT, now_ns);
 }
 

@@ -112,13 +112,29 @@ static int make_socket(struct helper *h, const char *name, int *ret_fd)
 
 static json_t *description(const struct helper *h)
 {
-	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o}", "session", h->session,
-			 "agent", h->agent, "argv", h->argv, "pid",
+	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "session",
+			 h->session, "agent", h->agent, "argv", h->argv, "pid",
 			 (int)(h->root_pid > 0 ? h->root_pid : h->launcher_pid), "helper_pid", (int)getpid(),
 			 "started", h->started, "workspace", json_escaped(h->workspace, strlen(h->workspace)),
 			 "runtime_dir", json_escaped(h->runtime_dir, strlen(h->runtime_dir)), "state_dir",
 			 json_escaped(h->state_dir, strlen(h->state_dir)), "level", level_name(h->level),
-			 "preset", json_escaped(h->preset, strlen(h->preset)));
+			 "preset", json_escaped(h->preset, strlen(h->preset)), "not_enforced",
+			 json_escaped(h->not_enforced, strlen(h->not_enforced)), "facts",
+			 json_escaped(h->facts, strlen(h->facts)));
+}
+
+/* How it ended and what it came to. */
+static int describe_end(const struct helper *h, json_t *j)
+{
+	char ended[32];
+	json_t *end;
+
+	time_format(clock_real_ns(), ended);
+	end = json_pack("{s:s, s:o, s:I, s:I, s:I, s:o}", "ended", ended, "status",
+			json_escaped(h->end_status, strlen(h->end_status)), "turns",
+			(json_int_t)h->queue.turn, "records", (json_int_t)h->ledger.good_seq, "lost",
+			(json_int_t)h->ledger.lost_total, "counts", tally_json(&h->tally));
+	return end && json_object_update_new(j, end) == 0 ? 0 : -ENOMEM;
 }
 
 /* Replaced in one step, so that a reader sees the old one or the new one. */
@@ -136,13 +152,18 @@ static int describe_in(int dirfd, const char *json, mode_t mode)
 int session_describe(struct helper *h)
 {
 	_cleanup_json_ json_t *j = description(h);
-	_cleanup_free_ char *json = j ? json_dumps(j, JSON_COMPACT) : NULL;
-	int r;
+	_cleanup_free_ char *json = NULL;
+	int r = j ? 0 : -ENOMEM;
 
+	if (r == 0 && h->state == SESSION_ENDING)
+		r = describe_end(h, j);
+	json = r == 0 ? json_dumps(j, JSON_COMPACT) : NULL;
 	if (!json)
 		return -ENOMEM;
 	r = describe_in(h->state_fd, json, 0600);
-	return r < 0 ? r : describe_in(h->dir_fd, json, mode_of(h, &mode_image));
+	/* At the end the runtime directory is about to go. */
+	return r < 0 || h->state == SESSION_ENDING ? r
+						   : describe_in(h->dir_fd, json, mode_of(h, &mode_image));
 }
 
 int files_create(struct helper *h, const char **ret_err)

@@ -293,8 +293,8 @@ char *sources_text(const struct bundle *b, const char *preset);
 /* Frees h and what it owns; NULL is fine. */
 void session_free(struct helper *h);
 /*
- * session.json in the state and the runtime directory: once, when the agent's pid is known or it is
- * too late for one (to replace a file costs its writing out on ext4).
+ * session.json in the state and the runtime directory: when the agent's pid is known, and once more at
+ * the end with what the session came to.  0 or -errno.
  */
 int session_describe(struct helper *h);
 /* Removes the runtime directory's files and the directory. */

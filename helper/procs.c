@@ -38,9 +38,14 @@ static void fill(struct procs *p, struct proc *slot, int32_t pid, int32_t ppid, 
 	*slot = (struct proc){ .pid = pid, .ppid = ppid, .exe = copy, .used = ++p->clock };
 }
 
-void procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe)
+bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe)
 {
-	fill(p, slot_of(p, pid), pid, ppid, exe);
+	struct proc *slot = slot_of(p, pid);
+	bool again = slot->pid == pid && slot->attached;
+
+	fill(p, slot, pid, ppid, exe);
+	slot->attached = true;
+	return !again;
 }
 
 const struct proc *procs_find(struct procs *p, int32_t pid)

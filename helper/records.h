@@ -68,6 +68,7 @@ struct proc {
 	int32_t pid, ppid;
 	char *exe; /* raw bytes */
 	uint64_t used;
+	bool attached; /* told, not looked up */
 };
 
 /* Bounded map from pid to program, filled by the attach records, else from /proc. */
@@ -76,7 +77,8 @@ struct procs {
 	uint64_t clock;
 };
 
-void procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
+/* True where nobody had told of this process yet. */
+bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
 /* Never NULL; the exe may be "" where nobody knows.  Borrowed until the next call. */
 const struct proc *procs_find(struct procs *p, int32_t pid);
 void procs_done(struct procs *p);

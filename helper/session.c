@@ -259,8 +259,7 @@ static int finish(struct helper *h)
 	tally_text(&h->tally, &o);
 	text_end(&o);
 	r = ledger_append_durable(&h->ledger, &e);
-	if (h->root_pid == 0)
-		(void)session_describe(h);
+	(void)session_describe(h);
 	session_remove_runtime(h);
 	say_bye(h);
 	return r < 0 ? 1 : 0;

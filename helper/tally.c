@@ -2,7 +2,7 @@
  * What the session came to so far, in numbers: for its last record, its description and whoever
  * asks while it runs.  A value: no I/O.
  *
- * A process counts once for each program that it becomes, as that is when it gets hooks or none.
+ * A process counts once for each way in which it is held: one that loses its hooks counts twice.
  */
 #include "helper.h"
 

@@ -1,5 +1,5 @@
 /*
- * pale session list: what runs now.  A directory whose helper does not answer is told as dead.
+ * pale session: list what runs now, show one.  A directory whose helper does not answer is told as dead.
  */
 #include <errno.h>
 #include <string.h>
@@ -82,11 +82,16 @@ static int list_sessions(const struct options *o)
 
 static int session_run(const struct options *o, int argc, char **argv)
 {
-	static const char *const verbs[] = { "list", NULL };
+	static const char *const verbs[] = { "list", "show", NULL };
 
-	if (argc == 0 || strcmp(argv[0], "list") == 0)
+	if (argc == 0 || (argc == 1 && strcmp(argv[0], "list") == 0))
 		return list_sessions(o);
-	options_unknown("session command", argv[0], verbs);
+	if (argc <= 2 && strcmp(argv[0], "show") == 0)
+		return session_show(o, argc == 2 ? argv[1] : NULL);
+	if (strcmp(argv[0], "list") == 0 || strcmp(argv[0], "show") == 0)
+		talk("session %s takes %s", argv[0], *argv[0] == 'l' ? "no operand" : "one session");
+	else
+		options_unknown("session command", argv[0], verbs);
 	return EXIT_USAGE;
 }
 
@@ -94,8 +99,8 @@ static const struct opt opts[] = { OPT_JSON, { 0 } };
 
 const struct subcommand subcommand_session = {
 	.name = "session",
-	.args = "list [--json]",
-	.summary = "list the sessions that run now",
+	.args = "list | show [ID] [--json]",
+	.summary = "list the sessions that run now, show what one came to",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = session_run,

@@ -319,6 +319,9 @@ int line_reader_next(struct line_reader *r, const char **ret_line, size_t *ret_l
 size_t line_reader_torn(const struct line_reader *r);
 void line_reader_close(struct line_reader *r);
 
+/* session_show.c: one session on a page; id is NULL for the newest.  Exit code. */
+int session_show(const struct options *o, const char *id);
+
 /* log_verify.c: verifies the ledger at argv[0], or those of all sessions (or o->session).  Exit code. */
 int log_verify(const struct options *o, int argc, char **argv);
 

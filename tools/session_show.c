@@ -1,0 +1,461 @@
+/*
+ * pale session show: one session on a page.  What was started and how it ended, who held its
+ * programs, what they were denied and asked, and what they changed.
+ *
+ * A session that runs is asked for its numbers; one that has ended left them in its description.  The
+ * rest is read from its ledger.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools.h"
+
+#define DENIED_SHOWN  12
+#define REACHED_SHOWN 12
+
+/* What a ledger tells beyond the numbers; each set by the text that makes two alike. */
+struct story {
+	json_t *denied;	 /* {op, target, rule, via, id, count} */
+	json_t *changed; /* by path: how often */
+	json_t *reached; /* by host:port or socket */
+	uint64_t programs;
+	char first[32], last[32];
+};
+
+struct page {
+	struct ledger_ref ref;
+	bool alive;
+	json_t *facts; /* session.json, or session/info of one that runs */
+	struct story story;
+};
+
+/* --- from the ledger ------------------------------------------------------------------------------------ */
+
+static void set_add(json_t *set, const char *key, uint64_t n)
+{
+	json_int_t had = json_integer_value(json_object_get(set, key));
+
+	(void)json_object_set_new(set, key, json_integer(had + (json_int_t)n));
+}
+
+/* "id=7f3a; went around the hooks" */
+static void take_id(const char *detail, char *id, size_t size)
+{
+	size_t n = strncmp(detail, "id=", 3) == 0 ? strcspn(detail + 3, " ;") : 0;
+
+	snprintf(id, size, "%.*s", (int)(n < size ? n : size - 1), n ? detail + 3 : "");
+}
+
+static void add_denied(struct story *s, const struct record *r)
+{
+	_cleanup_free_ char *key = NULL;
+	char id[16];
+	json_t *entry;
+
+	if (asprintf(&key, "%s %s %s %s", r->op, r->via, r->rule, r->target) < 0) {
+		key = NULL;
+		return;
+	}
+	entry = json_object_get(s->denied, key);
+	if (!entry) {
+		take_id(r->detail, id, sizeof(id));
+		entry = json_pack("{ss, ss, ss, ss, ss, sb}", "op", r->op, "target", r->target, "rule",
+				  r->rule, "via", r->via, "id", id, "around",
+				  strstr(r->detail, "went around the hooks") != NULL);
+		if (!entry || json_object_set_new(s->denied, key, entry) < 0)
+			return;
+	}
+	set_add(entry, "count", r->count);
+}
+
+/* A terminal or /dev/null is written to, but nothing in it changes. */
+static bool is_file(const char *path)
+{
+	return strncmp(path, "/dev/", 5) != 0 || strncmp(path, "/dev/shm/", 9) == 0;
+}
+
+static void add_record(struct story *s, const struct record *r)
+{
+	enum op op = op_by_name(r->op);
+
+	if (!s->first[0])
+		memcpy(s->first, r->time, sizeof(s->first));
+	memcpy(s->last, r->time, sizeof(s->last));
+	if (op == OP_NONE || op == OP_ATTACH)
+		return;
+	if (strcmp(r->verdict, "deny") == 0) {
+		add_denied(s, r);
+		return;
+	}
+	if (strcmp(r->verdict, "allow") != 0)
+		return;
+	if (op == OP_EXEC)
+		s->programs += r->count;
+	else if (op == OP_CONNECT || op == OP_UNIX)
+		set_add(s->reached, r->target, r->count);
+	else if (strpbrk(r->access, "wd") && is_file(r->target))
+		set_add(s->changed, r->target, r->count);
+}
+
+/* A line that is no record is passed over here; `pale log verify` is who tells. */
+static int read_ledger(struct story *s, const char *dir)
+{
+	struct line_reader r;
+	char path[PATH_MAX];
+	const char *line, *err;
+	size_t len;
+	int e = path_join(path, sizeof(path), dir, "ledger.jsonl");
+
+	if (e == 0)
+		e = line_reader_open(&r, path);
+	if (e < 0)
+		return e;
+	while ((e = line_reader_next(&r, &line, &len)) == 1) {
+		struct record_owned rec;
+
+		if (record_from_line(line, len, &rec, &err) < 0)
+			continue;
+		add_record(s, &rec.r);
+		record_done(&rec);
+	}
+	line_reader_close(&r);
+	return e;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	json_int_t x = json_integer_value(json_object_get(*(json_t *const *)a, "count"));
+	json_int_t y = json_integer_value(json_object_get(*(json_t *const *)b, "count"));
+
+	return x < y ? 1 : -(x > y);
+}
+
+/* The values of a set of objects, most frequent first. */
+static json_t *sorted(json_t *set)
+{
+	size_t n = json_object_size(set), i = 0;
+	json_t **list = calloc(n + 1, sizeof(*list)), *out = json_array(), *value;
+	const char *key;
+
+	if (!list)
+		return out;
+	json_object_foreach(set, key, value) list[i++] = value;
+	qsort(list, n, sizeof(*list), by_count);
+	for (i = 0; i < n; i++)
+		json_array_append(out, list[i]);
+	free(list);
+	return out;
+}
+
+/* --- finding it -------------------------------------------------------------------------------------------
+ */
+
+/* The helper's own word on a session that runs.  New reference, or NULL. */
+static json_t *ask_helper(const char *session)
+{
+	_cleanup_free_ struct session_ref *refs = NULL;
+	json_t *info = NULL;
+	size_t n = 0;
+
+	if (sessions_list(&refs, &n) < 0)
+		return NULL;
+	for (size_t i = 0; i < n && !info; i++) {
+		_cleanup_close_ int fd = strcmp(refs[i].id, session) == 0 ? control_open(refs[i].dir) : -1;
+		char why[256];
+
+		if (fd >= 0 && control_call(fd, "session/info", NULL, &info, why, sizeof(why)) < 0)
+			info = NULL;
+	}
+	return info;
+}
+
+static json_t *read_facts(const char *dir)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	size_t len;
+	json_t *j;
+
+	if (path_join(path, sizeof(path), dir, "session.json") < 0 ||
+	    file_read(path, LIMIT_FRAME, &text, &len) < 0)
+		return json_object();
+	j = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	return j ? j : json_object();
+}
+
+/* 0 with *ret, or -ENOENT, -EEXIST after telling.  Without an id the newest. */
+static int find_ledger(const char *id, struct ledger_ref *ret)
+{
+	_cleanup_free_ struct ledger_ref *refs = NULL;
+	size_t n = 0, at;
+	int r = ledgers_list(id, &refs, &n);
+
+	if (r < 0) {
+		talk("the sessions cannot be read: %s", strerror(-r));
+		return r;
+	}
+	if (n == 0) {
+		talk(id ? "there is no session %s" : "no session has been run yet", id);
+		return -ENOENT;
+	}
+	at = n - 1;
+	for (size_t i = 0; id && i < n; i++)
+		if (strcmp(refs[i].session, id) == 0)
+			at = i;
+	if (id && n > 1 && strcmp(refs[at].session, id) != 0) {
+		talk("more than one session begins with %s", id);
+		return -EEXIST;
+	}
+	*ret = refs[at];
+	return 0;
+}
+
+static int page_init(struct page *p, const char *id)
+{
+	int r = find_ledger(id, &p->ref);
+
+	if (r < 0)
+		return r;
+	p->story.denied = json_object();
+	p->story.changed = json_object();
+	p->story.reached = json_object();
+	p->facts = ask_helper(p->ref.session);
+	p->alive = p->facts != NULL;
+	if (!p->facts)
+		p->facts = read_facts(p->ref.dir);
+	r = read_ledger(&p->story, p->ref.dir);
+	if (r < 0)
+		talk("the ledger of session %s cannot be read: %s", p->ref.session, strerror(-r));
+	return r;
+}
+
+static void page_done(struct page *p)
+{
+	json_decref(p->facts);
+	json_decref(p->story.denied);
+	json_decref(p->story.changed);
+	json_decref(p->story.reached);
+}
+
+/* --- showing it -------------------------------------------------------------------------------------------
+ */
+
+static const char *fact(const struct page *p, const char *key)
+{
+	const char *s = json_string_value(json_object_get(p->facts, key));
+
+	return s ? s : "";
+}
+
+/* counts.GROUP.KEY; GROUP NULL: counts.KEY. */
+static uint64_t count(const struct page *p, const char *group, const char *key)
+{
+	const json_t *j = json_object_get(p->facts, "counts");
+	json_int_t v = json_integer_value(json_object_get(group ? json_object_get(j, group) : j, key));
+
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+static void label(const char *name)
+{
+	printf("  %s%-10s%s ", paint_on(stdout, PAINT_DIM), name, paint_off(stdout));
+}
+
+static void line(const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	label(name);
+	print_recorded(stdout, value);
+	putchar('\n');
+}
+
+static time_t instant(const char *utc)
+{
+	struct tm tm = { 0 };
+
+	return strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) ? timegm(&tm) : (time_t)-1;
+}
+
+static void print_when(const struct page *p)
+{
+	time_t from = instant(p->story.first), to = p->alive ? time(NULL) : instant(p->story.last);
+	char when[32];
+	struct tm tm;
+	long s;
+
+	if (from < 0 || to < from)
+		return;
+	localtime_r(&from, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	s = (long)(to - from);
+	label("when");
+	if (s >= 3600)
+		printf("%s, for %ld h %ld min\n", when, s / 3600, s / 60 % 60);
+	else if (s >= 60)
+		printf("%s, for %ld min %ld s\n", when, s / 60, s % 60);
+	else
+		printf("%s, for %ld s\n", when, s);
+}
+
+static void print_command(const struct page *p)
+{
+	const json_t *argv = json_object_get(p->facts, "argv"), *word;
+	size_t i;
+
+	if (json_array_size(argv) == 0)
+		return;
+	label("command");
+	json_array_foreach(argv, i, word)
+	{
+		if (i > 0)
+			putchar(' ');
+		print_recorded(stdout, json_string_value(word) ? json_string_value(word) : "?");
+	}
+	putchar('\n');
+}
+
+static void print_counts(const struct page *p)
+{
+	if (!json_is_object(json_object_get(p->facts, "counts"))) {
+		label("counts");
+		printf("none: the session was cut short\n");
+		return;
+	}
+	label("processes");
+	printf("%" PRIu64 " hooked, %" PRIu64 " held by the kernel alone, %" PRIu64 " static\n",
+	       count(p, "processes", "hooked"), count(p, "processes", "kernel_only"),
+	       count(p, "processes", "static"));
+	label("calls");
+	printf("%" PRIu64 " judged by the hooks, %" PRIu64 " denied\n", count(p, "calls", "hook"),
+	       count(p, "denied", "hook"));
+	if (strcmp(fact(p, "level"), level_name(LEVEL_HOOKS)) != 0) {
+		label("");
+		printf("%" PRIu64 " carried by the supervisor, %" PRIu64 " denied",
+		       count(p, "calls", "kernel"), count(p, "denied", "kernel"));
+		if (count(p, NULL, "around"))
+			printf(" (%" PRIu64 " of them went around the hooks)", count(p, NULL, "around"));
+		putchar('\n');
+	}
+	if (count(p, "approvals", "asked") == 0)
+		return;
+	label("asked");
+	printf("%" PRIu64 " times: %" PRIu64 " approved, %" PRIu64 " denied, %" PRIu64 " not answered\n",
+	       count(p, "approvals", "asked"), count(p, "approvals", "approved"),
+	       count(p, "approvals", "denied"), count(p, "approvals", "expired"));
+}
+
+static void print_reached(const struct page *p)
+{
+	size_t n = json_object_size(p->story.reached), i = 0;
+	json_t *value;
+	const char *key;
+
+	if (n == 0)
+		return;
+	label("reached");
+	json_object_foreach(p->story.reached, key, value)
+	{
+		if (i == REACHED_SHOWN)
+			break;
+		if (i++ > 0)
+			printf(", ");
+		print_recorded(stdout, key);
+	}
+	if (n > i)
+		printf(" and %zu more", n - i);
+	putchar('\n');
+}
+
+static void print_denied(const struct page *p)
+{
+	_cleanup_json_ json_t *list = sorted(p->story.denied);
+	size_t n = json_array_size(list), i;
+	const json_t *d;
+
+	json_array_foreach(list, i, d)
+	{
+		if (i == DENIED_SHOWN)
+			break;
+		label(i == 0 ? "denied" : "");
+		printf("%4" JSON_INTEGER_FORMAT "x ", json_integer_value(json_object_get(d, "count")));
+		print_recorded(stdout, json_string_value(json_object_get(d, "op")));
+		putchar(' ');
+		print_recorded(stdout, json_string_value(json_object_get(d, "target")));
+		printf("%s  (", paint_on(stdout, PAINT_DIM));
+		print_recorded(stdout, json_string_value(json_object_get(d, "rule")));
+		printf(")%s%s\n", json_is_true(json_object_get(d, "around")) ? "  went around the hooks" : "",
+		       paint_off(stdout));
+	}
+	if (n > i) {
+		label("");
+		printf("and %zu more; see: pale log --session %s --verdict deny\n", n - i, p->ref.session);
+	}
+}
+
+static const char *how_it_is(const struct page *p)
+{
+	if (p->alive)
+		return "runs";
+	return *fact(p, "status") ? fact(p, "status") : "was cut short";
+}
+
+static void page_print(const struct page *p)
+{
+	char changed[64];
+
+	printf("%ssession %s%s  ", paint_on(stdout, PAINT_BOLD), p->ref.session, paint_off(stdout));
+	print_recorded(stdout, fact(p, "agent"));
+	printf("  %s", paint_on(stdout, p->alive ? PAINT_GREEN : PAINT_DIM));
+	print_recorded(stdout, how_it_is(p));
+	printf("%s\n", paint_off(stdout));
+	print_command(p);
+	line("workspace", fact(p, "workspace"));
+	line("preset", fact(p, "preset"));
+	print_when(p);
+	line("level", fact(p, "level"));
+	line("not held", fact(p, "not_enforced"));
+	line("machine", fact(p, "facts"));
+	print_counts(p);
+	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed",
+		 json_object_size(p->story.changed));
+	line("changed", json_object_size(p->story.changed) ? changed : "");
+	print_reached(p);
+	print_denied(p);
+}
+
+static json_t *page_json(const struct page *p)
+{
+	json_t *j = json_object();
+	const char *const kept[] = { "agent",	     "argv",  "workspace", "preset",  "level",
+				     "not_enforced", "facts", "pid",	   "started", "ended",
+				     "status",	     "turns", "counts",	   "lost" };
+
+	for (size_t i = 0; i < NELEM(kept); i++) {
+		json_t *value = json_object_get(p->facts, kept[i]);
+
+		(void)json_object_set_new(j, kept[i], value ? json_incref(value) : json_null());
+	}
+	(void)json_object_set_new(j, "session", json_string(p->ref.session));
+	(void)json_object_set_new(j, "alive", json_boolean(p->alive));
+	(void)json_object_set_new(j, "programs", json_integer((json_int_t)p->story.programs));
+	(void)json_object_set(j, "changed", p->story.changed);
+	(void)json_object_set(j, "reached", p->story.reached);
+	(void)json_object_set_new(j, "denied", sorted(p->story.denied));
+	return j;
+}
+
+int session_show(const struct options *o, const char *id)
+{
+	struct page p = { 0 };
+	int r = page_init(&p, id);
+
+	if (r == 0 && o->json)
+		print_json(page_json(&p));
+	else if (r == 0)
+		page_print(&p);
+	page_done(&p);
+	return r < 0 ? EXIT_USAGE : EXIT_OK;
+}
