@@ -141,7 +141,7 @@ static void answer(struct worker *w, struct answer a)
 		send_answer(w, &a);
 	if (a.kind == ANSWER_FD && a.fd >= 0)
 		close(a.fd);
-	if (ours && a.after)
+	if (a.after)
 		a.after(&w->call);
 }
 

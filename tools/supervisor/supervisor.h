@@ -80,7 +80,8 @@ struct answer {
 	long value;   /* VALUE */
 	int fd;	      /* FD: injected, then closed by the loop */
 	bool cloexec; /* FD */
-	/* Called by the same thread right after the answer was sent, or NULL; the call waits no more. */
+	/* Called by the same thread right after the answer was sent, by it or by the watchdog, or NULL; the call
+	 * waits no more. */
 	void (*after)(struct caller *c);
 };
 
