@@ -60,6 +60,11 @@ struct answer open_far(struct caller *c, struct place *p, const struct opening *
 int open_constrained(struct caller *c, struct place *p, const struct opening *o);
 /* What a last symbolic link means to this open. */
 enum resolve_follow open_follow(const struct opening *o);
+/*
+ * "x/" with O_CREAT: open(2) never creates a directory, so it is EISDIR whatever is there.  Not so "/" and
+ * "./", which are directories already.
+ */
+bool open_creates_directory(const struct place *p, const struct opening *o);
 
 /* --- terminal.c --- */
 

@@ -32,10 +32,17 @@ enum resolve_follow open_follow(const struct opening *o)
 	return RESOLVE_FOLLOW_LAST;
 }
 
-/* "x/" names a directory, which open(2) never creates: EISDIR whatever is there. */
-static bool creates_directory(const struct place *p, const struct opening *o)
+bool open_creates_directory(const struct place *p, const struct opening *o)
 {
-	return o->flags & O_CREAT && p->raw[0] && p->raw[strlen(p->raw) - 1] == '/';
+	size_t end = strlen(p->raw), n = 0;
+
+	if (!(o->flags & O_CREAT) || end == 0 || p->raw[end - 1] != '/')
+		return false;
+	while (end > 0 && p->raw[end - 1] == '/')
+		end--;
+	while (n < end && p->raw[end - n - 1] != '/')
+		n++;
+	return n > 2 || strspn(p->raw + end - n, ".") < n;
 }
 
 /*
@@ -85,12 +92,12 @@ static int find(struct caller *c, struct place *p, const struct opening *o, stru
 	if (constraints)
 		e = open_constrained(c, p, o);
 	else
-		e = place_resolve(p, c, creates_directory(p, o) ? RESOLVE_ENTRY_LAST : open_follow(o));
+		e = place_resolve(p, c, open_creates_directory(p, o) ? RESOLVE_ENTRY_LAST : open_follow(o));
 	if (e < 0)
 		return e;
 	if (o->resolve & RESOLVE_NO_MAGICLINKS && p->crossed)
 		return -ELOOP;
-	if (creates_directory(p, o))
+	if (open_creates_directory(p, o))
 		return -EISDIR;
 	if (p->foreign)
 		return -EACCES;

@@ -95,7 +95,7 @@ static int follow_last(int base, struct place *p, const struct opening *o, char 
 	ssize_t n;
 	int fd;
 
-	if (!path[dir] || open_follow(o) == RESOLVE_NOFOLLOW_LAST)
+	if (!path[dir] || open_follow(o) == RESOLVE_NOFOLLOW_LAST || open_creates_directory(p, o))
 		return 0;
 	n = readlinkat(p->r.parent, path + dir, text, sizeof(text) - 1);
 	if (n < 0)
@@ -148,13 +148,18 @@ int open_constrained(struct caller *c, struct place *p, const struct opening *o)
 	char path[LIMIT_PATH] UNINITIALIZED;
 	int base = base_of(c, p, o);
 	int e = GO_ON;
+	size_t n;
 
 	if (base < 0 && base != AT_FDCWD)
 		return base;
 	if (!p->raw[0])
 		return -ENOENT;
 	p->foreign = p->crossed = false;
-	memcpy(path, p->raw, strlen(p->raw) + 1);
+	n = strlen(p->raw);
+	while (open_creates_directory(p, o) && p->raw[n - 1] == '/')
+		n--;
+	memcpy(path, p->raw, n);
+	path[n] = '\0';
 	for (int links = 0; e == GO_ON; links++)
 		e = links > MAX_LINKS ? -ELOOP : step(base, p, o, path);
 	return e == -EREMOTE ? by_hand(c, p, o) : e;
