@@ -1,0 +1,385 @@
+/*
+ * exec: judged on the file that is held, its words and its kind; then the kernel performs it.
+ *
+ * That is the one CONTINUE whose verdict stands on memory of the caller (DESIGN: the documented
+ * exception): nobody can execute for another.  What bounds it at level full is the floor, and that
+ * every call of the program is carried in its turn, whatever it is; at strict what has run is
+ * compared with what was judged before its first instruction (exec_verify.c).
+ *
+ * The order of errors is the preload's (preload/exec.c): the program's own come first, then the
+ * verdict, then what the kernel would say of the interpreter.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "policy/argv.h"
+
+#include "tools/supervisor/exec.h"
+#include "tools/supervisor/notify.h"
+#include "tools/supervisor/procfs.h"
+#include "tools/tools.h"
+
+#ifndef AT_EXECVE_CHECK
+#define AT_EXECVE_CHECK 0x10000 /* Linux 6.14 */
+#endif
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439
+#endif
+
+#define FLAGS_KNOWN (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EXECVE_CHECK)
+/* Words shown of a command line that is too long to be judged. */
+#define SHOWN_WORDS 32
+#define SHOWN_BYTES 4096
+
+/* Where execve and execveat have their arguments. */
+struct exec_call {
+	int dirfd;
+	unsigned flags;
+	uint64_t path, argv, envp;
+};
+
+static struct exec_call call_of(const struct caller *c)
+{
+	if (c->nr == SYS_execve)
+		return (struct exec_call){
+			.dirfd = AT_FDCWD, .path = c->arg[0], .argv = c->arg[1], .envp = c->arg[2]
+		};
+	return (struct exec_call){ .dirfd = (int)c->arg[0],
+				   .path = c->arg[1],
+				   .argv = c->arg[2],
+				   .envp = c->arg[3],
+				   .flags = (unsigned)c->arg[4] };
+}
+
+static void exec_done(struct exec *x)
+{
+	if (x->held >= 0)
+		(void)close(x->held);
+	place_done(&x->place);
+	place_done(&x->interp);
+}
+
+static struct exec *exec_new(struct caller *c)
+{
+	struct exec *x = caller_scratch(c, sizeof(*x));
+
+	if (!x)
+		return NULL;
+	(void)place_from(&x->place, AT_FDCWD, "");
+	(void)place_from(&x->interp, AT_FDCWD, "");
+	x->held = -1;
+	x->n_chain = 0;
+	x->readable = true;
+	x->req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
+	return x;
+}
+
+/* --- the file ----------------------------------------------------------------------------------------- */
+
+/*
+ * Most programs are named without a link on the way: the text is then the real path, as the kernel
+ * itself says.  A descriptor, or -errno: go far.
+ */
+static int hold_near(struct place *p, struct caller *c, char *real)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	size_t len = strlen(p->raw);
+	int n, fd;
+
+	/* Text cannot tell whether what stands before a last slash is a directory. */
+	if (len == 0 || p->raw[len - 1] == '/')
+		return -ELOOP;
+	n = place_lexical(p, c, real, LIMIT_PATH);
+	if (n < 0)
+		return n;
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof(how));
+	if (fd < 0)
+		return -errno;
+	if (procfs_holds(fd) || !place_stands(p, c, real)) {
+		(void)close(fd);
+		return -ELOOP;
+	}
+	return fd;
+}
+
+static int hold_far(struct place *p, struct caller *c, enum resolve_follow follow, char *real)
+{
+	int e = place_resolve(p, c, follow), fd;
+
+	if (e < 0)
+		return e;
+	if (place_is_foreign(p, c))
+		return -EACCES;
+	if (p->r.magic && p->r.magic_fd >= 0)
+		fd = caller_fd(c, p->r.magic_fd);
+	else
+		fd = openat(p->r.parent, p->r.name, O_PATH | O_CLOEXEC | (p->r.magic ? 0 : O_NOFOLLOW));
+	if (fd < 0)
+		return p->r.magic_fd >= 0 ? fd : -errno;
+	if (p->r.magic)
+		e = procfs_fd_path(fd, real, LIMIT_PATH);
+	else
+		strcpy(real, p->r.path);
+	if (e < 0) {
+		(void)close(fd);
+		return e;
+	}
+	return fd;
+}
+
+/* What the file is called: in x->real the real path, and what the caller said where that differs. */
+static int hold(struct exec *x, struct caller *c, const struct exec_call *call)
+{
+	enum resolve_follow follow =
+		call->flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST;
+	int e = place_read(&x->place, c, call->dirfd, call->path), fd;
+
+	if (e < 0)
+		return e;
+	x->req.path = x->real;
+	if (!x->place.raw[0] && call->flags & AT_EMPTY_PATH) {
+		fd = call->dirfd == AT_FDCWD ? caller_dir(c, AT_FDCWD) : caller_fd(c, call->dirfd);
+		e = fd < 0 ? fd : procfs_fd_path(fd, x->real, sizeof(x->real));
+		if (e < 0 && fd >= 0)
+			(void)close(fd);
+		return e < 0 ? e : fd;
+	}
+	x->req.raw = x->place.raw;
+	fd = hold_near(&x->place, c, x->real);
+	if (fd >= 0 || fd == -EMFILE || fd == -ENFILE)
+		return fd;
+	fd = hold_far(&x->place, c, follow, x->real);
+	if (fd >= 0 && !x->place.r.same && strcmp(x->place.r.given, x->real) != 0)
+		x->req.given = x->place.r.given;
+	return fd;
+}
+
+/* 0, or what execve(2) would say of it before it looked inside. */
+static int usable(int fd, unsigned flags, struct stat *ret)
+{
+	if (fstat(fd, ret) < 0)
+		return -errno;
+	if (S_ISLNK(ret->st_mode) && flags & AT_SYMLINK_NOFOLLOW)
+		return -ELOOP;
+	if (!S_ISREG(ret->st_mode))
+		return -EACCES;
+	return syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 ? -errno : 0;
+}
+
+/* What is inside.  A program that may be executed but not read is a riddle: no hook can be told to be in it.
+ */
+static void inspect(int held, struct elf_info *ret)
+{
+	char link[PROCFS_LINK_MAX];
+	_cleanup_close_ int fd = -1;
+
+	procfs_own_link(held, link);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0)
+		elf_inspect(file_read_at, &fd, ret);
+	else
+		*ret = (struct elf_info){ .kind = ELF_STATIC };
+}
+
+static void note_file(struct exec *x, struct caller *c, const struct stat *st, const char *real)
+{
+	const struct floor *f = session_setup(c->sup)->floor;
+
+	x->dev = st->st_dev;
+	x->ino = st->st_ino;
+	/* What has no path was given to the caller open; the floor asks about the open file alone. */
+	if (f && real[0] == '/' && st->st_nlink > 0 && !(floor_grants(f, real) & FLOOR_READ))
+		x->readable = false;
+}
+
+/* One interpreter of the chain, which starts where the caller stands. */
+static int follow_interp(struct exec *x, struct caller *c, const char *path, struct elf_info *ret)
+{
+	char real[LIMIT_PATH] UNINITIALIZED;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	int e;
+
+	place_done(&x->interp);
+	e = place_from(&x->interp, AT_FDCWD, path);
+	if (e < 0)
+		return e;
+	fd = hold_near(&x->interp, c, real);
+	if (fd < 0)
+		fd = hold_far(&x->interp, c, RESOLVE_FOLLOW_LAST, real);
+	if (fd < 0)
+		return fd;
+	e = usable(fd, 0, &st);
+	if (e < 0)
+		return e;
+	note_file(x, c, &st, real);
+	inspect(fd, ret);
+	return 0;
+}
+
+/* From script to script to what is loaded.  0, or what the kernel says of the chain. */
+static int follow_chain(struct exec *x, struct caller *c)
+{
+	struct elf_info info = x->elf;
+
+	while (info.kind == ELF_SCRIPT) {
+		struct elf_info *script = &x->chain[x->n_chain];
+		int e;
+
+		if (x->n_chain == CHAIN_MAX)
+			return -ELOOP;
+		*script = info;
+		x->n_chain++;
+		e = follow_interp(x, c, script->interp, &info);
+		if (e < 0)
+			return e;
+	}
+	x->loaded = info.kind;
+	return info.kind == ELF_UNKNOWN ? -ENOEXEC : 0;
+}
+
+/* --- the request ---------------------------------------------------------------------------------------- */
+
+static const char *working_directory(struct exec *x, struct caller *c)
+{
+	int dir = caller_proc(c);
+	ssize_t n = dir < 0 ? -1 : readlinkat(dir, "cwd", x->cwd, sizeof(x->cwd) - 1);
+
+	if (n < 0)
+		return NULL;
+	x->cwd[n] = '\0';
+	return x->cwd;
+}
+
+static void fill_request(struct exec *x, struct caller *c)
+{
+	struct request *req = &x->req;
+
+	req->argv = x->argv.v;
+	req->argc = x->argv.n;
+	req->cwd = working_directory(x, c);
+	if (x->elf.build_id_len == sizeof(x->elf.build_id))
+		req->ident = image_ident(&c->image, x->elf.build_id);
+	if (command_wants_branch(req))
+		req->git_branch = exec_branch(c, x);
+}
+
+/* The command line as people read it: whole where there is memory for it. */
+static const char *target_of(const struct exec *x, struct caller *c)
+{
+	size_t n = argv_join(x->argv.v, x->argv.n, NULL, 0);
+	char *buf;
+
+	if (!x->argv.n || !x->argv.v[0][0])
+		return x->req.path;
+	buf = caller_scratch(c, n + 1);
+	if (!buf)
+		buf = caller_scratch(c, n = SHOWN_BYTES);
+	if (!buf)
+		return x->argv.v[0];
+	argv_join(x->argv.v, x->argv.n, buf, n + 1);
+	return buf;
+}
+
+static struct answer refuse_long(struct exec *x, struct caller *c)
+{
+	x->argv.n = x->argv.n < SHOWN_WORDS ? x->argv.n : SHOWN_WORDS;
+	x->req.argv = x->argv.v;
+	x->req.argc = x->argv.n;
+	verdict_refuse(c, &x->req, target_of(x, c), REASON_TOO_LONG);
+	return answer_result(-EACCES);
+}
+
+/* --- the verdict ---------------------------------------------------------------------------------------- */
+
+/* What the session's process executes first is the operator's command, which he was asked about. */
+static bool is_operators(struct caller *c)
+{
+	static _Atomic pid_t started;
+	pid_t root = session_setup(c->sup)->root;
+
+	return root > 0 && caller_tgid(c) == root && atomic_exchange(&started, root) != root;
+}
+
+/* Who will run unhooked is counted here: the hooks announce themselves. */
+static void announce(const struct exec *x, struct caller *c)
+{
+	if (!elf_is_hookable(x->loaded))
+		verdict_attach(c, x->real, NOTE_STATIC);
+	else if (!x->env.hooked)
+		verdict_attach(c, x->real, NOTE_DYNAMIC);
+}
+
+static bool is_allowed(struct exec *x, struct caller *c, const char *target)
+{
+	const struct decision floor = { .reason = REASON_FLOOR, .rule = RULE_NONE };
+
+	if (is_operators(c))
+		return true;
+	if (!x->readable)
+		verdict_note(c, NOTE_FLOOR);
+	if (!verdict_judge(c, &x->req, target))
+		return false;
+	if (!x->readable)
+		tell_denied(c, &x->req, target, &floor, "");
+	return true;
+}
+
+static struct answer judge(struct exec *x, struct caller *c, const struct exec_call *call)
+{
+	const char *target;
+	int e = words_read(c, call->argv, &x->argv), chain;
+
+	if (e == -E2BIG)
+		return refuse_long(x, c);
+	if (e == 0)
+		e = exec_env_read(c, call->envp, &x->env);
+	if (e < 0)
+		return answer_result(e);
+	chain = follow_chain(x, c);
+	fill_request(x, c);
+	target = target_of(x, c);
+	if (!is_allowed(x, c, target))
+		return answer_result(-EACCES);
+	/* binfmt_misc might know the format, and start an interpreter that nobody looked at. */
+	if (chain < 0 && (chain != -ENOEXEC || !c->image.h->allow_unhooked))
+		return answer_result(chain);
+	if (!caller_alive(c))
+		return answer_result(-ESRCH);
+	announce(x, c);
+	if (session_setup(c->sup)->level == LEVEL_STRICT)
+		return exec_verify(c, x, target);
+	return answer_continue();
+}
+
+struct answer carry_exec(struct caller *c)
+{
+	const struct exec_call call = call_of(c);
+	struct exec *x = exec_new(c);
+	struct answer a;
+	struct stat st;
+	int e;
+
+	if (call.flags & ~(unsigned)FLAGS_KNOWN)
+		return answer_result(-EINVAL);
+	if (!x)
+		return answer_result(-ENOMEM);
+	x->held = hold(x, c, &call);
+	e = x->held < 0 ? x->held : usable(x->held, call.flags, &st);
+	if (e == 0) {
+		note_file(x, c, &st, x->real);
+		inspect(x->held, &x->elf);
+		a = judge(x, c, &call);
+	} else {
+		if (x->place.foreign)
+			verdict_refuse(c, &x->req, x->place.raw, REASON_PROCESS);
+		a = answer_result(e);
+	}
+	exec_done(x);
+	return a;
+}

@@ -1,0 +1,63 @@
+/*
+ * Private to exec.c, exec_args.c and exec_verify.c: one exec, from what was asked to what ran.
+ */
+#ifndef PALE_SUPERVISOR_EXEC_H
+#define PALE_SUPERVISOR_EXEC_H
+
+#include "policy/elfkind.h"
+
+#include "tools/supervisor/supervisor.h"
+
+/* Interpreters of interpreters that the kernel follows (bprm recursion limit). */
+#define CHAIN_MAX 5
+
+/* Words of an exec, copied once from the caller. */
+struct words {
+	const char **v; /* n of them, then NULL */
+	size_t n;
+	size_t bytes; /* with their NULs; they lie one behind the other from v[0] */
+};
+
+/* What the environment says about the program that will run. */
+struct exec_env {
+	bool hooked; /* the preload comes first */
+	bool git;    /* something directs git elsewhere than its directory and configuration files say */
+};
+
+struct exec {
+	struct place place;  /* the program */
+	struct place interp; /* of a script */
+	int held;	     /* the program, O_PATH */
+	dev_t dev;	     /* what the kernel loads in the end */
+	ino_t ino;
+	bool readable;			  /* by the floor: all of the chain */
+	struct elf_info elf;		  /* the program itself */
+	struct elf_info chain[CHAIN_MAX]; /* the scripts on the way; [0] is the program's own words */
+	size_t n_chain;
+	enum elf_kind loaded;
+	struct words argv;
+	struct exec_env env;
+	struct request req;
+	char real[LIMIT_PATH];
+	char cwd[LIMIT_PATH], branch[256];
+};
+
+/*
+ * The NULL-terminated array of strings at addr, NULL being empty.  0, -EFAULT, -ESRCH, -ENOMEM; -E2BIG beyond
+ * LIMIT_ARGC or LIMIT_ARGV, where *ret holds what came before.
+ */
+int words_read(struct caller *c, uint64_t addr, struct words *ret);
+/* Looks through the environment at addr, of which nothing is kept.  0 or -errno. */
+int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
+
+/* Branch of the repository that a push without a refspec would move, in x->branch, or NULL: nobody knows. */
+const char *exec_branch(struct caller *c, struct exec *x);
+
+/*
+ * Begins to watch an allowed exec at level strict: what will have run is compared with x after the answer,
+ * and killed where it is something else.  *ret becomes CONTINUE, or what the caller gets instead. x outlives
+ * the call.  The thread that calls this must be the one that answers: ptrace(2) is a thread's.
+ */
+struct answer exec_verify(struct caller *c, const struct exec *x, const char *target);
+
+#endif

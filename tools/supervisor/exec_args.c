@@ -1,0 +1,209 @@
+/*
+ * The words of an exec, out of the caller's memory: each byte is read once, and many at a time, since
+ * the strings of an argv mostly lie side by side.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "policy/buf.h"
+
+#include "tools/supervisor/exec.h"
+#include "tools/tools.h"
+
+#define PAGE	 4096u
+#define PAGES	 4u	    /* read at once */
+#define ENV_MAX	 (1u << 20) /* bytes of an environment that are looked through */
+#define ENV_WORD 512	    /* of each entry: a longer one is none of those that are looked for */
+
+/* A piece of the caller's memory as it was when it was read. */
+struct window {
+	struct caller *c;
+	uint64_t addr;
+	size_t len;
+	char bytes[PAGES * PAGE];
+};
+
+static struct window *window_new(struct caller *c)
+{
+	struct window *w = caller_scratch(c, sizeof(*w));
+
+	if (w) {
+		w->c = c;
+		w->len = 0;
+	}
+	return w;
+}
+
+/* In pieces that end with a page, because the pages behind may be missing: they are then left out. */
+static int window_load(struct window *w, uint64_t addr)
+{
+	struct iovec local = { w->bytes, sizeof(w->bytes) }, remote[PAGES];
+	uint64_t at = addr;
+	ssize_t n;
+
+	for (size_t i = 0; i < PAGES; i++) {
+		remote[i] = (struct iovec){ (void *)(uintptr_t)at, PAGE - at % PAGE };
+		at += remote[i].iov_len;
+	}
+	n = process_vm_readv(w->c->tid, &local, 1, remote, PAGES, 0);
+	w->addr = addr;
+	w->len = n > 0 ? (size_t)n : 0;
+	return n > 0 ? 0 : n < 0 ? -errno : -EFAULT;
+}
+
+/* What is known from addr on: at least one byte in *ret, and how many; -errno. */
+static ssize_t window_at(struct window *w, uint64_t addr, const char **ret)
+{
+	int r = addr - w->addr < w->len ? 0 : window_load(w, addr);
+
+	if (r < 0)
+		return r;
+	*ret = w->bytes + (addr - w->addr);
+	return (ssize_t)(w->len - (size_t)(addr - w->addr));
+}
+
+static int window_pointer(struct window *w, uint64_t addr, uint64_t *ret)
+{
+	uint8_t bytes[sizeof(*ret)];
+	size_t got = 0;
+
+	while (got < sizeof(bytes)) {
+		const char *p;
+		ssize_t n = window_at(w, addr + got, &p);
+
+		if (n < 0)
+			return (int)n;
+		if ((size_t)n > sizeof(bytes) - got)
+			n = (ssize_t)(sizeof(bytes) - got);
+		memcpy(bytes + got, p, (size_t)n);
+		got += (size_t)n;
+	}
+	memcpy(ret, bytes, sizeof(bytes));
+	return 0;
+}
+
+/* A string into buf: its length, -ENAMETOOLONG with its beginning in buf, -errno. */
+static ssize_t window_string(struct window *w, uint64_t addr, char *buf, size_t size)
+{
+	size_t got = 0;
+
+	while (got < size) {
+		const char *p, *end;
+		ssize_t n = window_at(w, addr + got, &p);
+		size_t len;
+
+		if (n < 0)
+			return n;
+		len = (size_t)n < size - got ? (size_t)n : size - got;
+		end = memchr(p, '\0', len);
+		if (end)
+			len = (size_t)(end - p) + 1;
+		memcpy(buf + got, p, len);
+		got += len;
+		if (end)
+			return (ssize_t)got - 1;
+	}
+	if (size > 0)
+		buf[size - 1] = '\0';
+	return -ENAMETOOLONG;
+}
+
+/* --- argv -------------------------------------------------------------------------------------------- */
+
+static int words_fill(struct window *list, struct window *strings, uint64_t addr, char *text, struct words *w)
+{
+	for (;; addr += sizeof(uint64_t)) {
+		uint64_t at;
+		ssize_t n = window_pointer(list, addr, &at);
+
+		if (n < 0 || at == 0)
+			return (int)n;
+		if (w->n == LIMIT_ARGC)
+			return -E2BIG;
+		n = window_string(strings, at, text + w->bytes, LIMIT_ARGV - w->bytes);
+		if (n < 0)
+			return n == -ENAMETOOLONG ? -E2BIG : (int)n;
+		w->v[w->n++] = text + w->bytes;
+		w->bytes += (size_t)n + 1;
+	}
+}
+
+int words_read(struct caller *c, uint64_t addr, struct words *ret)
+{
+	struct window *list = window_new(c), *strings = window_new(c);
+	char *text = caller_scratch(c, LIMIT_ARGV);
+	int r = 0;
+
+	*ret = (struct words){ .v = caller_scratch(c, (LIMIT_ARGC + 1) * sizeof(*ret->v)) };
+	if (!list || !strings || !text || !ret->v)
+		return -ENOMEM;
+	if (addr)
+		r = words_fill(list, strings, addr, text, ret);
+	if (!caller_alive(c))
+		return -ESRCH;
+	/* No words at all is legal; the program then sees one that is empty (Linux 5.18). */
+	if (ret->n == 0 && r == 0) {
+		text[0] = '\0';
+		ret->v[ret->n++] = text;
+		ret->bytes = 1;
+	}
+	ret->v[ret->n] = NULL;
+	return r;
+}
+
+/* --- the environment ----------------------------------------------------------------------------------- */
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* What moves git's repository or its configuration, whose files are looked for below the operator's home. */
+static bool directs_git(const char *entry, const char *home)
+{
+	static const char *const names[] = { "GIT_DIR=", "GIT_CO", "GIT_NAMESPACE=", "XDG_CONFIG_HOME=" };
+
+	for (size_t i = 0; i < NELEM(names); i++)
+		if (starts_with(entry, names[i]))
+			return true;
+	return starts_with(entry, "HOME=") && strcmp(entry + strlen("HOME="), home) != 0;
+}
+
+static void env_note(struct caller *c, struct exec_env *e, const char *entry)
+{
+	static const char key[] = ENV_PRELOAD "=";
+	const char *preload = session_setup(c->sup)->preload;
+
+	if (starts_with(entry, key) && preload && *preload)
+		e->hooked = starts_with(entry + sizeof(key) - 1, preload);
+	e->git |= directs_git(entry, image_str(&c->image, c->image.h->home));
+}
+
+int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
+{
+	struct window *list = window_new(c), *strings = window_new(c);
+	char entry[ENV_WORD];
+	size_t bytes = 0;
+
+	*ret = (struct exec_env){ 0 };
+	if (!list || !strings)
+		return -ENOMEM;
+	for (; addr; addr += sizeof(uint64_t)) {
+		uint64_t at;
+		ssize_t n = window_pointer(list, addr, &at);
+
+		if (n < 0 || at == 0)
+			return (int)n;
+		n = window_string(strings, at, entry, sizeof(entry));
+		if (n < 0 && n != -ENAMETOOLONG)
+			return (int)n;
+		bytes += n < 0 ? sizeof(entry) : (size_t)n + 1;
+		if (bytes > ENV_MAX) {
+			ret->git = true;
+			return 0;
+		}
+		env_note(c, ret, entry);
+	}
+	return 0;
+}

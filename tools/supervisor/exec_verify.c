@@ -1,0 +1,260 @@
+/*
+ * Level strict: what has been executed is what was judged, or it never runs an instruction.
+ *
+ * The caller is traced from before the kernel reads its memory again until the exec is over
+ * (PTRACE_SEIZE, PTRACE_O_TRACEEXEC): at PTRACE_EVENT_EXEC the new program stands still, and its
+ * file and its words are compared with the request.  sudo's intercept_verify does the same.
+ *
+ * What is traced must be let go in every case: a call that is never answered, an exec that fails, a
+ * signal that comes between.  Whatever stops it other than a successful exec ends the watch, and
+ * where nothing stops it, PTRACE_INTERRUPT does: if that lands inside the exec the kernel restarts the
+ * call, which is carried and judged again.  PTRACE_O_EXITKILL: should we die, so does what nobody watched.
+ *
+ * Source: ptrace(2), "execve(2) under ptrace"; waitid(2).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/supervisor/exec.h"
+#include "tools/supervisor/notify.h"
+#include "tools/tools.h"
+
+#define NAP_MIN_NS   20000L
+#define NAP_MAX_NS   1000000L
+#define INTERRUPT_NS 20000000L	  /* an exec takes less, a failed one is over */
+#define GIVE_UP_NS   10000000000L /* it hangs in the kernel: killed rather than let go */
+
+/* The watched exec of this thread: answer.after has no argument for it. */
+static _Thread_local struct watch {
+	const struct exec *x;
+	const char *target;
+	pid_t tid, tgid;
+	bool killed;
+} watch;
+
+/* --- what ran ----------------------------------------------------------------------------------------- */
+
+static bool is_same_file(const struct exec *x, pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat(path, &st) == 0 && st.st_dev == x->dev && st.st_ino == x->ino;
+}
+
+/* A file read from its beginning, against the bytes that it should hold. */
+struct reader {
+	int fd;
+	size_t have, at;
+	bool same;
+	char buf[4096];
+};
+
+static void expect(struct reader *r, const char *bytes, size_t len)
+{
+	while (r->same && len > 0) {
+		size_t n;
+
+		if (r->at == r->have) {
+			ssize_t got = read(r->fd, r->buf, sizeof(r->buf));
+
+			r->at = 0;
+			r->have = got > 0 ? (size_t)got : 0;
+			r->same = got > 0;
+			continue;
+		}
+		n = r->have - r->at < len ? r->have - r->at : len;
+		r->same = memcmp(r->buf + r->at, bytes, n) == 0;
+		r->at += n;
+		bytes += n;
+		len -= n;
+	}
+}
+
+static void expect_word(struct reader *r, const char *word)
+{
+	expect(r, word, strlen(word) + 1);
+}
+
+static bool at_end(struct reader *r)
+{
+	return r->same && r->at == r->have && read(r->fd, r->buf, 1) == 0;
+}
+
+/* Under which name the kernel hands a script to its interpreter: alloc_bprm() in fs/exec.c. */
+static void expect_script(struct reader *r, const struct exec *x)
+{
+	char name[32 + LIMIT_PATH] UNINITIALIZED;
+	const char *raw = x->place.raw;
+
+	if (raw[0] == '/' || x->place.dirfd == AT_FDCWD)
+		snprintf(name, sizeof(name), "%s", raw);
+	else
+		snprintf(name, sizeof(name), "/dev/fd/%d%s%s", x->place.dirfd, raw[0] ? "/" : "", raw);
+	expect_word(r, name);
+}
+
+/* The last interpreter comes first; of the program's own words the first is dropped (fs/binfmt_script.c). */
+static void expect_words(struct reader *r, const struct exec *x)
+{
+	size_t skip = 0;
+
+	for (size_t i = x->n_chain; i > 0; i--) {
+		expect_word(r, x->chain[i - 1].interp);
+		if (x->chain[i - 1].interp_arg[0])
+			expect_word(r, x->chain[i - 1].interp_arg);
+	}
+	if (x->n_chain > 0) {
+		expect_script(r, x);
+		skip = strlen(x->argv.v[0]) + 1;
+	}
+	expect(r, x->argv.v[0] + skip, x->argv.bytes - skip);
+}
+
+static bool has_same_words(const struct exec *x, pid_t pid)
+{
+	struct reader r = { .same = true };
+	char path[32];
+	bool same;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	r.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r.fd < 0)
+		return false;
+	expect_words(&r, x);
+	same = at_end(&r);
+	(void)close(r.fd);
+	return same;
+}
+
+/* --- the watch ---------------------------------------------------------------------------------------- */
+
+static void nap(long ns)
+{
+	const struct timespec ts = { .tv_nsec = ns };
+
+	(void)nanosleep(&ts, NULL);
+}
+
+static long detach(pid_t tid, int sig)
+{
+	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)sig);
+}
+
+/*
+ * Looks what became of the tracee and leaves it waitable: the agent itself and its orphans are children
+ * of this process too, and their end is the main thread's to see.  1 with *ret, 0: nothing yet, -ECHILD.
+ */
+static int peek(siginfo_t *ret)
+{
+	ret->si_pid = 0;
+	if (waitid(P_ALL, 0, ret, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) < 0)
+		return errno == EINTR ? 0 : -errno;
+	return ret->si_pid ? 1 : 0;
+}
+
+/* A dead tracee is hidden from its parent until its tracer took notice. */
+static void bury(pid_t pid)
+{
+	struct stat_fields f;
+	int status;
+
+	if (stat_read(-1, pid, &f) == 0 && f.ppid == getpid())
+		return;
+	(void)waitpid(pid, &status, WNOHANG | __WALL | __WNOTHREAD);
+}
+
+static void kill_changed(struct caller *c, struct watch *w, pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	w->killed = true;
+	verdict_refuse(c, &w->x->req, w->target, REASON_CHANGED);
+}
+
+/* True where the watch is over. */
+static bool stopped(struct caller *c, struct watch *w, const siginfo_t *si)
+{
+	int event = si->si_status >> 8, sig = si->si_status & 0xff;
+
+	if (si->si_code != CLD_TRAPPED && si->si_code != CLD_STOPPED) {
+		bury(si->si_pid);
+		return true;
+	}
+	/* Until the signal has arrived, it is the same stop. */
+	if (w->killed)
+		return false;
+	if (event == PTRACE_EVENT_EXEC &&
+	    !(is_same_file(w->x, si->si_pid) && has_same_words(w->x, si->si_pid))) {
+		kill_changed(c, w, si->si_pid);
+		return false;
+	}
+	/* Any other stop is outside of the exec: it failed, or will be restarted and carried again. */
+	(void)detach(si->si_pid, event ? 0 : sig);
+	return true;
+}
+
+static void watch_exec(struct caller *c)
+{
+	struct watch w = watch;
+	long waited = 0, step = NAP_MIN_NS;
+	bool interrupted = false;
+	siginfo_t si;
+
+	while (waited < GIVE_UP_NS) {
+		int r = peek(&si);
+
+		if (r < 0 || (r > 0 && stopped(c, &w, &si)))
+			return;
+		if (waited >= INTERRUPT_NS && !interrupted) {
+			(void)ptrace(PTRACE_INTERRUPT, w.tid, NULL, NULL);
+			interrupted = true;
+		}
+		nap(step);
+		waited += step;
+		step = 2 * step < NAP_MAX_NS ? 2 * step : NAP_MAX_NS;
+	}
+	(void)kill(w.tgid, SIGKILL);
+}
+
+/* --- may it be watched? ------------------------------------------------------------------------------- */
+
+/* Somebody else can write into the memory that the kernel is about to read again.  Unknown is yes. */
+static bool shares_memory(struct caller *c)
+{
+	int dir = caller_proc(c);
+	struct stat_fields f;
+	long r;
+
+	if (dir < 0 || stat_read(dir, 0, &f) < 0 || status_number(dir, 0, "\nThreads:", 10) != 1)
+		return true;
+	r = syscall(SYS_kcmp, c->tid, f.ppid, KCMP_VM, 0, 0);
+	return r == 0 || (r < 0 && errno != ESRCH);
+}
+
+struct answer exec_verify(struct caller *c, const struct exec *x, const char *target)
+{
+	const unsigned long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+	struct answer a = answer_continue();
+
+	if (!caller_may_block(c))
+		return answer_result(-EAGAIN);
+	if (ptrace(PTRACE_SEIZE, c->tid, NULL, (void *)options) < 0) {
+		if (!shares_memory(c))
+			return a;
+		verdict_refuse(c, &x->req, target, REASON_UNPROVEN);
+		return answer_result(-EACCES);
+	}
+	watch = (struct watch){ .x = x, .target = target, .tid = c->tid, .tgid = caller_tgid(c) };
+	a.after = watch_exec;
+	return a;
+}
