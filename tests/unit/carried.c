@@ -111,6 +111,7 @@ void carried_start(struct carried *t, deed_fn deed)
 	close(pidfd);
 	t->setup.root = t->child;
 	ck_assert_int_eq(supervisor_start(&t->setup, t->listener, &t->sup), 0);
+	t->sup->interval_ns = 0;
 }
 
 void carried_go(struct carried *t)

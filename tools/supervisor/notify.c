@@ -31,8 +31,9 @@
 #error "an architecture that the filter does not know"
 #endif
 
-#define TICKS_OLD      2   /* a leader that serves one call for longer is replaced */
-#define TICKS_PATIENCE 600 /* without progress, and nobody is expected to wait: a minute */
+#define TICK_NS_MIN    50000000 /* who ticks more often, at each signal, is not heard */
+#define TICKS_OLD      2	/* a leader that serves one call for longer is replaced */
+#define TICKS_PATIENCE 600	/* without progress, and nobody is expected to wait: a minute */
 
 bool notify_is_valid(const struct supervisor *s, uint64_t id)
 {
@@ -206,8 +207,21 @@ static enum slot_state look(struct worker *w)
 	return SLOT_ANSWERED;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 void supervisor_tick(struct supervisor *s)
 {
+	uint64_t now = now_ns();
+
+	if (now - s->ticked_ns < s->interval_ns)
+		return;
+	s->ticked_ns = now;
 	atomic_fetch_add(&s->tick, 1);
 	for (size_t i = 0; i < NELEM(s->workers); i++) {
 		struct worker *w = &s->workers[i];
@@ -280,6 +294,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	s->setup = setup;
 	s->listener = -1;
 	s->patience = TICKS_PATIENCE;
+	s->interval_ns = TICK_NS_MIN;
 	s->leader = LEADER_NONE;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->procs_lock, NULL);

@@ -95,6 +95,7 @@ struct supervisor {
 	int listener;
 	struct seccomp_notif_sizes sizes;
 	unsigned patience; /* ticks until the watchdog answers */
+	uint64_t interval_ns, ticked_ns;
 	_Atomic uint64_t tick;
 	_Atomic uint64_t serial;
 	_Atomic uint64_t carried, denied;
