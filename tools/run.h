@@ -1,0 +1,168 @@
+/*
+ * The parts of `pale run`: the kernel's side of the fence, the way of the command into it, the helper
+ * that serves the session, and runs inside a run.  Included by tools.h alone.
+ */
+#ifndef PALE_RUN_H
+#define PALE_RUN_H
+
+#include <signal.h>
+
+#include "policy/wire.h"
+#include "tools/supervisor/confine.h"
+
+/* The kernel's side of the fence around one session. */
+struct fence {
+	enum level level;
+	struct kernel kernel;
+	struct floor floor;
+	struct confine confine;
+};
+
+struct launch;
+/* The level called name, the default where that is NULL.  0, or an exit code after telling. */
+int fence_level(const char *name, enum level *ret);
+/* 0 where this machine reaches the level, or an exit code after telling what it lacks.  f is zeroed before;
+ * fence_done() in each case. */
+int fence_probe(struct fence *f, enum level level, const char *abi_max);
+/* Plans the floor and builds the filter for a session whose policy is compiled.  0, or an exit code. */
+int fence_make(struct fence *f, const struct launch *l);
+void fence_done(struct fence *f);
+/* What the kernel has, for the ledger: "Linux 6.18.1, Landlock ABI 7, ...". */
+void fence_facts(const struct fence *f, char *buf, size_t size);
+/* One sentence: what the level does not hold. */
+const char *fence_not_enforced(enum level level);
+
+/* Two pipes between us and the child that becomes the agent. */
+struct handover {
+	int go[2], back[2];
+};
+
+/* 0 or -errno; handover_close() in each case. */
+int handover_open(struct handover *h);
+void handover_close(struct handover *h);
+/* In the child of a fork: waits, puts the fence on (c may be NULL: no_new_privs alone), executes.
+ * async-signal-safe. */
+_Noreturn void handover_child(struct handover *h, const struct confine *c, const sigset_t *mask,
+			      const char *path, char *const *argv, char *const *envp);
+/* Lets the child go on: twice where it confines itself.  0 or -errno. */
+int handover_go(const struct handover *h);
+/* The notify listener that the child made: our own descriptor of it, or -errno (also the child's). */
+int handover_listener(struct handover *h, pid_t child);
+/* Waits for the child's execve(): 0, or its -errno. */
+int handover_result(struct handover *h);
+
+/* A helper that serves one session. */
+struct launch {
+	pid_t pid;
+	int fd; /* the session socket; -1 once the helper is gone */
+	char session[SESSION_ID_MAX];
+	char runtime_dir[PATH_MAX], state_dir[PATH_MAX];
+	struct image image; /* mapped read-only from the runtime directory */
+	struct ring_header *ring;
+	bool nested; /* a session is around this run, whose helper it uses */
+	uint32_t image_number;
+	enum level level;
+	/* Above level hooks: the ring that the supervisor writes and no process of the session reaches, and
+	 * what proves to the helper that the supervisor speaks. */
+	struct ring_header *kernel_ring;
+	uint8_t nonce[WIRE_NONCE];
+	/* Process pid lives under image `image` from now on: 0, or -errno and it shall not.  NULL: nobody has
+	 * to know.  Called by launch_listen(). */
+	int (*on_narrowed)(void *ctx, pid_t pid, uint32_t image);
+	void *narrowed_ctx;
+};
+
+struct launch_start {
+	const struct bundle *bundle;
+	enum level level;
+	const char *agent;
+	const char *not_enforced; /* one sentence: what the level does not hold */
+	const char *facts;	  /* what this machine has of each mechanism, for the first record; or NULL */
+	char *const *argv;
+};
+
+/* Executes the helper at path, so that it loads while the policy is gathered.  0 or -errno. */
+int launch_spawn(struct launch *l, const char *path);
+/* Ends a helper that was given no session. */
+void launch_abandon(struct launch *l);
+/* Gives the helper its session and maps image and rings.  0 or -errno after telling why. */
+int launch_start(struct launch *l, const struct launch_start *s);
+/* Tells the helper that the agent runs as pid. */
+int launch_agent(struct launch *l, pid_t pid);
+/* Reads what the helper has to say now: prints warnings, passes on which process lives under which image,
+ * notes the helper's death. */
+void launch_listen(struct launch *l);
+/* The bundle as sealed memory: a descriptor or -errno. */
+int bundle_file(const struct bundle *b);
+struct launch_end {
+	uint64_t records, denied, lost;
+	bool told; /* the helper confirmed the end of the ledger */
+};
+/* Ends the session with "exit N" or "signal N" and waits, bounded, for the helper to end. */
+void launch_finish(struct launch *l, const char *status, struct launch_end *ret);
+
+struct agentproc {
+	const char *path;
+	char *const *argv;
+	const char *preload;
+	struct launch *launch;
+	bool must_attach;
+	bool lingers; /* what the command leaves behind is served to its own end, not ended */
+	const struct fence *fence;
+};
+
+/*
+ * Judges the command that the operator typed and records the decision: 0, or the exit code after
+ * telling why not.
+ */
+int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc);
+
+/* How the agent ended. */
+struct agent_end {
+	int code;     /* exit code where signal is 0 */
+	int signal;   /* it died by this signal */
+	bool refused; /* pale ended or never started it; code says how */
+};
+
+/* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
+struct agent_end agentproc_run(const struct agentproc *a);
+/*
+ * environment.c: the agent's environment: ours with the preload first (the caller frees it by
+ * environment_free()), or NULL.  image is the whole entry that names a nested run's image, or NULL.
+ */
+char **agent_environment(const char *preload, const char *session_dir, const char *image, enum level level);
+void environment_free(char **envp);
+/* Somebody but spare is still our child. */
+bool children_left(pid_t spare);
+/* Ends every child but spare: TERM, then KILL, bounded in time.  How many would not go. */
+size_t reap_children(pid_t spare);
+/* 0, or an exit code after telling which of the options no nested run may have. */
+int nested_refuse(const struct options *o);
+/* 0 where the session around this process holds at least the level asked for, or an exit code after telling.
+ */
+int nested_level(const struct options *o);
+/* The options ask for a policy of the nested run's own. */
+bool nested_narrows(const struct options *o);
+/* Joins the session around this process: does not return but with an exit code where it cannot. */
+int nested_join(const struct options *o, char **argv);
+/* Maps the image that holds in this process, from the helper of the session around it.  0 or -errno. */
+int nested_image(struct launch *l);
+/*
+ * Has that helper compile the bundle inside that image and maps what comes of it.  0, or an exit
+ * code after telling why.
+ */
+int nested_narrow(struct launch *l, const struct bundle *b);
+/* Becomes the command under that image: does not return but with an exit code where it cannot. */
+int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload);
+
+/* --- denial_line.c --- */
+
+/*
+ * "denied OP TARGET (RULE: WHY) id=7f3a; see: pale explain 7f3a"; a target that would fill the line is
+ * cut.  img is the one that the decision is of; why may be "".
+ */
+struct out;
+void denial_put(struct out *o, const struct image *img, enum op op, const char *target,
+		const struct decision *d, const char *why);
+
+#endif
