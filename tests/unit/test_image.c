@@ -371,6 +371,53 @@ START_TEST(test_trace_keeps_the_strongest)
 }
 END_TEST
 
+/* The same policy has the same id in every session, whatever the gate's word is there. */
+START_TEST(test_pass_is_no_part_of_the_id)
+{
+	uint64_t id;
+
+	fixture_compile(&fx);
+	ck_assert_uint_eq(fx.img.h->pass, 0);
+	ck_assert_uint_eq(fx.img.h->level, LEVEL_HOOKS);
+	id = fx.img.h->id;
+	free(fx.bytes);
+	fx.p.s.pass = 0x0123456789abcdef;
+	fixture_compile(&fx);
+	ck_assert_uint_eq(fx.img.h->pass, 0x0123456789abcdef);
+	ck_assert_uint_eq(fx.img.h->id, id);
+	free(fx.bytes);
+	fx.p.s.level = LEVEL_STRICT;
+	fixture_compile(&fx);
+	ck_assert_uint_eq(fx.img.h->level, LEVEL_STRICT);
+}
+END_TEST
+
+/* Whoever is inside lives behind the same gate: what its own policy says of level and pass is nothing. */
+START_TEST(test_level_and_pass_are_inherited)
+{
+	struct fixture outer, in, innermost;
+
+	fixture_init(&outer);
+	outer.p.s.level = LEVEL_FULL;
+	outer.p.s.pass = 0xfeedfacecafebeef;
+	fixture_compile(&outer);
+	fixture_init(&in);
+	in.p.s.level = LEVEL_HOOKS;
+	in.p.s.pass = 1;
+	ck_assert_int_eq(fixture_try(&in, &outer.img), 0);
+	fixture_init(&innermost);
+	innermost.p.s.level = LEVEL_STRICT;
+	ck_assert_int_eq(fixture_try(&innermost, &in.img), 0);
+	ck_assert_uint_eq(in.img.h->level, LEVEL_FULL);
+	ck_assert_uint_eq(in.img.h->pass, 0xfeedfacecafebeef);
+	ck_assert_uint_eq(innermost.img.h->level, LEVEL_FULL);
+	ck_assert_uint_eq(innermost.img.h->pass, 0xfeedfacecafebeef);
+	fixture_done(&outer);
+	fixture_done(&in);
+	fixture_done(&innermost);
+}
+END_TEST
+
 Suite *suite_image(void)
 {
 	Suite *s = suite_create("image");
@@ -390,6 +437,8 @@ Suite *suite_image(void)
 	tcase_add_test(t, test_nesting_has_a_limit);
 	tcase_add_test(t, test_eval_frames);
 	tcase_add_test(t, test_trace_keeps_the_strongest);
+	tcase_add_test(t, test_pass_is_no_part_of_the_id);
+	tcase_add_test(t, test_level_and_pass_are_inherited);
 	suite_add_tcase(s, t);
 	return s;
 }

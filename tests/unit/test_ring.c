@@ -91,6 +91,71 @@ START_TEST(round_trip)
 }
 END_TEST
 
+/* What only the supervisor's ring has: the note, the number of an image, the program of an attach. */
+START_TEST(notes_round_trip)
+{
+	for (int note = NOTE_NONE; note < NOTE_COUNT; note++) {
+		struct ring_record r = record(""), got;
+
+		r.kind = RING_ATTACH;
+		r.op = OP_ATTACH;
+		r.exe = "/opt/static";
+		r.note = (enum ring_note)note;
+		r.image = 64;
+		ck_assert(ring_write(h, &r, give_up));
+		ck_assert_int_eq(ring_read(rd, 1, alive, &got), 1);
+		ck_assert_int_eq(got.note, note);
+		ck_assert_uint_eq(got.image, 64);
+		ck_assert_int_eq(got.kind, RING_ATTACH);
+		ck_assert_str_eq(got.exe, "/opt/static");
+	}
+}
+END_TEST
+
+/* A number that no writer of ours makes is no record: the reader's tables end there. */
+START_TEST(unknown_numbers_are_lost)
+{
+	struct ring_record bad[4] = { record("/a"), record("/b"), record("/c"), record("/d") }, got;
+
+	bad[0].note = NOTE_COUNT;
+	bad[1].op = OP_COUNT;
+	bad[2].reason = REASON_COUNT;
+	bad[3].kind = (enum ring_kind)3;
+	for (size_t i = 0; i < 4; i++)
+		ck_assert(ring_write(h, &bad[i], give_up));
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);
+	ck_assert_uint_eq(rd->lost, 4);
+}
+END_TEST
+
+static bool nobody_lives(int32_t pid)
+{
+	(void)pid;
+	return false;
+}
+
+/*
+ * The supervisor writes in the name of its callers.  A reservation of a dead one is given up at once
+ * where the writer is who the record is about, and waited for where it is not.
+ */
+START_TEST(reservation_of_the_dead)
+{
+	struct ring_record r = record("/late"), got;
+	uint64_t *tag = (uint64_t *)(h + 1);
+	uint64_t reserved = 1 | 2 << 2 | (uint64_t)(getpid() & 0x7fffff) << 9;
+
+	atomic_store(&h->head, 2);
+	*tag = reserved;
+	ck_assert_int_eq(ring_read(rd, 1, NULL, &got), 0);
+	ck_assert_uint_eq(rd->lost, 0);
+	ck_assert_int_eq(ring_read(rd, 2, nobody_lives, &got), 0);
+	ck_assert_uint_eq(rd->lost, 1);
+	ck_assert(ring_write(h, &r, give_up));
+	ck_assert_int_eq(ring_read(rd, 3, NULL, &got), 1);
+	ck_assert_str_eq(got.target, "/late");
+}
+END_TEST
+
 START_TEST(long_targets_are_cut_and_say_so)
 {
 	static char big[8192];
@@ -258,6 +323,9 @@ Suite *suite_ring(void)
 	tcase_set_timeout(t, 30);
 	tcase_add_checked_fixture(t, make_ring, free_ring);
 	tcase_add_test(t, round_trip);
+	tcase_add_test(t, notes_round_trip);
+	tcase_add_test(t, unknown_numbers_are_lost);
+	tcase_add_test(t, reservation_of_the_dead);
 	tcase_add_test(t, long_targets_are_cut_and_say_so);
 	tcase_add_test(t, every_length_wraps);
 	tcase_add_test(t, full_ring_counts);

@@ -156,6 +156,73 @@ START_TEST(no_flip_allows)
 }
 END_TEST
 
+static int sample_behalf(struct wire_behalf *b)
+{
+	*b = (struct wire_behalf){ .pid = 4242 };
+	for (size_t i = 0; i < WIRE_NONCE; i++)
+		b->nonce[i] = (uint8_t)(i * 17);
+	return wire_put_behalf(frame, sizeof(frame), b);
+}
+
+START_TEST(behalf_round_trip)
+{
+	struct wire_behalf b, got = { .pid = 0 };
+	int n = sample_behalf(&b);
+
+	ck_assert_int_gt(n, 0);
+	ck_assert_int_eq(wire_type(frame, (size_t)n), WIRE_BEHALF);
+	ck_assert_int_eq(wire_get_behalf(frame, (size_t)n, &got), 0);
+	ck_assert_int_eq(got.pid, 4242);
+	ck_assert_mem_eq(got.nonce, b.nonce, WIRE_NONCE);
+	ck_assert_int_eq(wire_put_behalf(frame, (size_t)n - 1, &b), -EMSGSIZE);
+}
+END_TEST
+
+START_TEST(behalf_is_strict)
+{
+	struct wire_behalf b, got = { .pid = 7 };
+	int n = sample_behalf(&b);
+	uint32_t image;
+
+	for (int i = 0; i < n; i++)
+		ck_assert_int_eq(wire_get_behalf(frame, (size_t)i, &got), -EPROTO);
+	frame[n] = 0;
+	ck_assert_int_eq(wire_get_behalf(frame, (size_t)n + 1, &got), -EPROTO);
+	for (int i = 0; i < 8 * 8; i++) {
+		frame[i / 8] ^= (uint8_t)(1 << i % 8);
+		ck_assert_int_eq(wire_get_behalf(frame, (size_t)n, &got), -EPROTO);
+		frame[i / 8] ^= (uint8_t)(1 << i % 8);
+	}
+	ck_assert_int_eq(wire_get_ask(frame, (size_t)n, &ask), -EPROTO);
+	ck_assert_int_eq(wire_get_narrow(frame, (size_t)n, &image), -EPROTO);
+	/* Nobody, and every process at once. */
+	for (int pid = 0; pid >= -1; pid--) {
+		b.pid = pid;
+		n = wire_put_behalf(frame, sizeof(frame), &b);
+		ck_assert_int_eq(wire_get_behalf(frame, (size_t)n, &got), -EPROTO);
+	}
+}
+END_TEST
+
+/* A frame of one type is never one of another. */
+START_TEST(types_keep_apart)
+{
+	struct wire_behalf b;
+	struct wire_narrowed m;
+	struct wire_answer a;
+	int n = sample_behalf(&b);
+
+	for (unsigned type = 0; type < 16; type++) {
+		frame[6] = (uint8_t)type;
+		ck_assert_int_eq(wire_type(frame, (size_t)n),
+				 type >= WIRE_ASK && type <= WIRE_BEHALF ? (int)type : -EPROTO);
+		ck_assert_int_eq(wire_get_behalf(frame, (size_t)n, &b), type == WIRE_BEHALF ? 0 : -EPROTO);
+		ck_assert_int_eq(wire_get_answer(frame, (size_t)n, &a), -EPROTO);
+		ck_assert_int_eq(wire_get_narrowed(frame, (size_t)n, &m), -EPROTO);
+	}
+}
+END_TEST
+
 Suite *suite_wire(void)
 {
 	Suite *s = suite_create("wire");
@@ -169,6 +236,9 @@ Suite *suite_wire(void)
 	tcase_add_test(t, unknown_ops_are_refused);
 	tcase_add_test(t, answer_round_trip);
 	tcase_add_test(t, no_flip_allows);
+	tcase_add_test(t, behalf_round_trip);
+	tcase_add_test(t, behalf_is_strict);
+	tcase_add_test(t, types_keep_apart);
 	suite_add_tcase(s, t);
 	return s;
 }
