@@ -27,24 +27,32 @@ static long object_for(struct held *h, struct caller *c, const struct naming *n,
 
 /* --- size --------------------------------------------------------------------------------------- */
 
+/* What truncate(2) refuses before it asks for rights. */
+static long check_kind(const struct held *h)
+{
+	struct stat st;
+
+	if (fstat(h->fd, &st) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? -EISDIR : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+}
+
 /*
- * What truncate(2) refuses: 0 or -errno.  The limit is the caller's, as is the signal that comes with
- * it (setrlimit(2)); ours is ignored.
+ * The caller's limit holds, and the signal that comes with it is the caller's (setrlimit(2)); this
+ * process ignores its own.
  */
-static long check_size(struct caller *c, const struct held *h, off_t size)
+static long check_limit(struct caller *c, const struct held *h, off_t size)
 {
 	pid_t tgid = caller_tgid(c);
 	struct rlimit limit;
 	struct stat st;
 
-	if (fstat(h->fd, &st) < 0)
+	/* Process 0 would be this one. */
+	if (tgid <= 0)
+		return -ESRCH;
+	if (fstat(h->fd, &st) < 0 || prlimit(tgid, RLIMIT_FSIZE, NULL, &limit) < 0)
 		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	if (size <= st.st_size || prlimit(tgid, RLIMIT_FSIZE, NULL, &limit) < 0 ||
-	    limit.rlim_cur == RLIM_INFINITY || (rlim_t)size <= limit.rlim_cur)
+	if (size <= st.st_size || limit.rlim_cur == RLIM_INFINITY || (rlim_t)size <= limit.rlim_cur)
 		return 0;
 	if (!caller_alive(c))
 		return -ESRCH;
@@ -60,9 +68,11 @@ struct answer carry_truncate(struct caller *c)
 	long r = size < 0 ? -EINVAL : h ? held_object(h, c, &n, 0) : -ENOMEM;
 
 	if (r == 0)
+		r = check_kind(h);
+	if (r == 0)
 		r = held_allow(h, c);
 	if (r == 0)
-		r = check_size(c, h, size);
+		r = check_limit(c, h, size);
 	if (r == 0)
 		r = call_result(truncate(held_self(h).text, size));
 	held_done(h);
