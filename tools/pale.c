@@ -10,7 +10,8 @@
 static const struct subcommand *const subcommands[] = {
 	&subcommand_run,     &subcommand_explain, &subcommand_lint,    &subcommand_log,
 	&subcommand_pending, &subcommand_approve, &subcommand_deny,    &subcommand_turn,
-	&subcommand_policy,  &subcommand_trust,	  &subcommand_session,
+	&subcommand_policy,  &subcommand_trust,	  &subcommand_session, &subcommand_doctor,
+	&subcommand_inspect,
 };
 
 static const struct {
@@ -20,6 +21,7 @@ static const struct {
 			"         125 pale itself failed, 126 refused or not executable, 127 not found\n"
 			"lint     0 clean, 1 findings, 2 could not run\n"
 			"explain  0 allow, 1 deny, 2 error, 3 would ask\n"
+			"doctor   0 level full is reached, 1 it is not, 2 could not run\n"
 			"log      0 shown or verified, 1 a ledger is bad, 2 could not run\n"
 			"others   0 done, 1 not done, 2 wrong usage or could not run\n" },
 	{ "environment", "XDG_CONFIG_HOME  where pale/policy.ini is found (default ~/.config)\n"

@@ -120,7 +120,7 @@ struct subcommand {
 
 extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
 	subcommand_pending, subcommand_approve, subcommand_deny, subcommand_turn, subcommand_trust,
-	subcommand_policy, subcommand_session;
+	subcommand_policy, subcommand_session, subcommand_doctor, subcommand_inspect;
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
