@@ -70,6 +70,9 @@ static int connect_held(struct caller *c, const struct endpoint *e, int file)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 
+	/* The walk took its time; an inet address was read just before. */
+	if (!caller_alive(c))
+		return -ESRCH;
 	snprintf(un.sun_path, sizeof(un.sun_path), "/proc/self/fd/%d", file);
 	return connect_patiently(c, e->fd, (const struct sockaddr *)&un, sizeof(un), PEER_HERE);
 }

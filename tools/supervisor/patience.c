@@ -151,8 +151,6 @@ int connect_patiently(struct caller *c, int fd, const struct sockaddr *sa, sockl
 		return -errno;
 	if (nearness == PEER_AFAR && !(flags & O_NONBLOCK) && !caller_may_block(c))
 		return -EAGAIN;
-	if (!caller_alive(c))
-		return -ESRCH;
 	if (flags & O_NONBLOCK)
 		return connect(fd, sa, len) < 0 ? -errno : 0;
 	patience_begin(&p, fd);
