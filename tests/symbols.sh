@@ -42,6 +42,15 @@ twice=$(echo "$rows" | uniq -d)
 text=$(readelf -SW "$so" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") print $(i + 4) }')
 [ $((16#$text)) -le $TEXT_MAX ] || complain "text of libpale.so: $((16#$text)) bytes, $TEXT_MAX are the limit"
 
+# The gate's word is loaded right before a system call and cleared right behind it, at every place.
+if [ "$(uname -m)" = x86_64 ]; then
+	gates=$(objdump -d --no-show-raw-insn "$so" | awk -F'\t' '
+		load && /\tsyscall/ { total++; getline; if ($2 !~ /^xor +%r9d,%r9d/) print "left in r9 before:", $0 }
+		{ load = $2 ~ /^mov +(0x0)?\(%r[a-z0-9]+\),%r9( |$)/ }
+		END { if (total < 5) print "the places of the gate are not found:", total + 0 }')
+	[ -z "$gates" ] || complain "$gates"
+fi
+
 ! readelf -dW "$so" | grep -q 'TEXTREL' || complain "libpale.so has text relocations"
 ! readelf -lW "$so" | grep -q ' TLS ' || complain "libpale.so has thread-local storage"
 
