@@ -130,7 +130,7 @@ $(B)/exports.map: preload/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := names raw
+STATIC_VICTIMS := caller names net raw
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict \

@@ -1,0 +1,141 @@
+# levels: full strict
+# What did not come through the hooks is carried: judged, recorded, said, and answered once, whoever dies.
+. "$T_LIB"
+
+CALLER=$T_VICTIMS/caller
+
+t_recorded_as_seen_by_the_kernel() {
+	fence "$CALLER" open file
+	rc_is 0
+	recorded read allow "$W/file" '"via":"kernel"'
+	fence "$CALLER" open ~/.ssh/id_rsa
+	rc_is 13
+	denied read "$HOME/.ssh/id_rsa"
+	recorded read deny "$HOME/.ssh/id_rsa" '"via":"kernel"'
+	verifies
+}
+
+t_said_once_in_a_process() {
+	fsh "$CALLER threads 20 ~/.ssh/id_rsa"
+	out_has "20 of 20 failed"
+	[ "$(grep -c '^pale: denied read' "$S/err")" = 1 ] || fail "not said once"
+}
+
+t_a_thousand_threads() {
+	fence "$CALLER" threads 1000 file
+	rc_is 0
+	out_is "0 of 1000 failed"
+}
+
+t_nothing_is_done_twice_in_a_storm_of_signals() {
+	fence "$CALLER" storm 3000 made
+	rc_is 0
+	out_is "3000 rounds"
+	missing made
+}
+
+threads_of() {
+	ls "/proc/$1/task" 2>/dev/null | wc -l
+}
+
+few_threads() {
+	[ "$(threads_of "$1")" -le 4 ]
+}
+
+t_killed_readers_leave_no_thread() {
+	mkfifo pipe
+	bg readers bash -c "$CALLER fifo 20 pipe; touch killed; until [ -e go ]; do sleep 0.05; done"
+	until_true 20 test -e killed || fail "the readers were not killed"
+	until_true 10 few_threads "$BG" || fail "$(threads_of "$BG") threads are left"
+	touch go
+	bg_wait readers
+	rc_is 0
+	out_is "20 of 20 waited"
+}
+
+t_what_blocks_holds_up_nobody() {
+	mkfifo pipe
+	bg one bash -c "$CALLER open pipe & $CALLER open file; echo \$?; wait"
+	until_true 10 grep -q . "$S/one.out" || fail "one that blocks held up another"
+	: >pipe
+	bg_wait one
+	out_is 0
+}
+
+t_an_unhooked_process_is_asked_for() {
+	local id
+	policy <<-EOF
+		[files]
+		ask = $W/file
+	EOF
+	bg ask "$CALLER" open file
+	id=$(pending_id) || exit 1
+	run pale approve "$id"
+	rc_is 0
+	bg_wait ask
+	rc_is 0
+	err_has "pale: waiting for approval: read $W/file"
+	recorded read allow "$W/file" '"via":"kernel"'
+	bg ask "$CALLER" open file
+	id=$(pending_id) || exit 1
+	run pale deny "$id" --reason "not this one"
+	bg_wait ask
+	rc_is 13
+	denied read "$W/file" "said: not this one"
+}
+
+nothing_pending() {
+	! has_pending
+}
+
+t_a_dead_asker_takes_its_question_back() {
+	policy <<-EOF
+		[files]
+		ask = $W/file
+	EOF
+	bg ask bash -c "$CALLER open file & p=\$!; until [ -e go ]; do sleep 0.05; done; kill -9 \$p; wait; until [ -e end ]; do sleep 0.05; done"
+	pending_id >/dev/null || exit 1
+	touch go
+	until_true 10 nothing_pending || fail "the question is still there"
+	touch end
+	bg_wait ask
+}
+
+# An exec that brings the denial to a file must not find it there.
+t_a_log_is_not_written_to() {
+	fsh "$CALLER open ~/.ssh/id_rsa 2>log; echo \$?"
+	out_is 13
+	[ ! -s log ] || fail "the program's own file was written to"
+}
+
+t_a_dead_supervisor_denies() {
+	bg it bash -c "exec $CALLER wait file"
+	until_true 10 grep -q '^first opened' "$S/it.out" || fail "it never began"
+	kill -9 "$BG"
+	until_true 10 dead_or_denied || fail "it goes on"
+}
+
+# Its own end, or ENOSYS for whatever outlives it.
+dead_or_denied() {
+	grep -q '^then Function not implemented' "$S/it.out" || ! pgrep -f "^$CALLER wait file" >/dev/null
+}
+
+t_around_the_hooks() {
+	[ "$T_LEVEL" = full ] || skip "at strict everything goes down"
+	fence "$CALLER" open ~/.ssh/id_rsa
+	recorded read deny "$HOME/.ssh/id_rsa" "went around the hooks"
+	fsh 'cat ~/.ssh/id_rsa'
+	[ -z "$(records read deny 'went around' '/cat"')" ] || fail "an ordinary denial is called a way around"
+	fsh "env -i $CALLER-static open ~/.ssh/id_rsa"
+	[ "$(records read deny "went around" | wc -l)" = 1 ] || fail "a program without hooks went around none"
+}
+
+t_a_program_that_cannot_be_read() {
+	[ "$(id -u)" != 0 ] || skip "root reads everything"
+	cp "$CALLER" hidden
+	chmod 0111 hidden
+	fence ./hidden open file
+	rc_not 0 "its memory is nobody's to read, so nothing is opened for it"
+}
+
+scenario "$@"
