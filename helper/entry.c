@@ -121,7 +121,7 @@ static void add_words(const struct ring_record *r, const struct who *who, char *
 		text_str(&o, notes[r->note]);
 	}
 	if (who->claimed)
-		text_str(&o, "; program named by itself");
+		text_str(&o, "; exe claimed");
 	text_end(&o);
 }
 
@@ -179,9 +179,10 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 	key = key_of(h, id, r, who.exe);
 	if (!fold_repeat(&h->fold, key))
 		add_decision(h, id, r, &who, key, now_ns);
-	/* It is about to be another program: looked at again when it is next heard of. */
-	if (id == FEED_KERNEL && r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
-		procs_forget(&h->feed[FEED_KERNEL].procs, r->pid);
+	/* If it gets hooks, they will say so; if not, it must not go by the name of who executed it. */
+	if (r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
+		for (size_t i = 0; i < FEEDS; i++)
+			procs_outdate(&h->feed[i].procs, r->pid);
 }
 
 /* --- processes --- */
@@ -201,7 +202,7 @@ static void attach_hooked(struct helper *h, const struct ring_record *r)
 	/* A forked child says so once, and again when it has become another program. */
 	h->tally.processes[HELD_HOOKS] += procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
 	/* The attested table learns from this only that there is something to look at. */
-	procs_forget(&h->feed[FEED_KERNEL].procs, r->pid);
+	procs_outdate(&h->feed[FEED_KERNEL].procs, r->pid);
 	if (r->pid == h->root_pid)
 		(void)ledger_append(&h->ledger, &e);
 }

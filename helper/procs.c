@@ -22,7 +22,7 @@ static struct proc *slot_of(struct procs *p, int32_t pid)
 	struct proc *set = set_of(p, pid), *oldest = set;
 
 	for (size_t i = 0; i < WAYS; i++) {
-		if (set[i].pid == pid && set[i].exe)
+		if (set[i].pid == pid && pid > 0)
 			return &set[i];
 		if (set[i].used < oldest->used)
 			oldest = &set[i];
@@ -32,18 +32,22 @@ static struct proc *slot_of(struct procs *p, int32_t pid)
 
 static void fill(struct procs *p, struct proc *slot, int32_t pid, int32_t ppid, const char *exe)
 {
+	bool attached = slot->pid == pid && slot->attached;
 	char *copy = strdup(exe);
 
 	free(slot->exe);
-	*slot = (struct proc){ .pid = pid, .ppid = ppid, .exe = copy, .used = ++p->clock };
+	*slot = (struct proc){
+		.pid = pid, .ppid = ppid, .exe = copy, .used = ++p->clock, .attached = attached
+	};
 }
 
 bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe)
 {
 	struct proc *slot = slot_of(p, pid);
-	bool again = slot->pid == pid && slot->attached;
+	bool again;
 
 	fill(p, slot, pid, ppid, exe);
+	again = slot->attached;
 	slot->attached = true;
 	return !again;
 }
@@ -77,14 +81,14 @@ const struct proc *procs_known(struct procs *p, int32_t pid)
 	return slot->pid == pid && slot->exe ? slot : NULL;
 }
 
-void procs_forget(struct procs *p, int32_t pid)
+void procs_outdate(struct procs *p, int32_t pid)
 {
 	struct proc *slot = slot_of(p, pid);
 
-	if (slot->pid != pid || !slot->exe)
+	if (slot->pid != pid)
 		return;
 	free(slot->exe);
-	*slot = (struct proc){ .exe = NULL };
+	slot->exe = NULL;
 }
 
 void procs_done(struct procs *p)

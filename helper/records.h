@@ -84,7 +84,8 @@ const struct proc *procs_find(struct procs *p, int32_t pid);
 void procs_done(struct procs *p);
 /* As procs_find(), but only what was told by procs_attach(): or NULL. */
 const struct proc *procs_known(struct procs *p, int32_t pid);
-void procs_forget(struct procs *p, int32_t pid);
+/* It is becoming another program: what is known of it now is asked again. */
+void procs_outdate(struct procs *p, int32_t pid);
 /* Parent of a process by /proc/PID/stat, or -errno. */
 pid_t proc_parent(pid_t pid);
 

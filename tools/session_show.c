@@ -17,7 +17,7 @@
 
 /* What a ledger tells beyond the numbers; each set by the text that makes two alike. */
 struct story {
-	json_t *denied;	 /* {op, target, rule, via, id, count} */
+	json_t *denied;	 /* {op, target, rule, id, count, hook, kernel, around} */
 	json_t *changed; /* by path: how often */
 	json_t *reached; /* by host:port or socket */
 	uint64_t programs;
@@ -54,20 +54,21 @@ static void add_denied(struct story *s, const struct record *r)
 	char id[16];
 	json_t *entry;
 
-	if (asprintf(&key, "%s %s %s %s", r->op, r->via, r->rule, r->target) < 0) {
+	if (asprintf(&key, "%s %s %s", r->op, r->rule, r->target) < 0) {
 		key = NULL;
 		return;
 	}
 	entry = json_object_get(s->denied, key);
 	if (!entry) {
 		take_id(r->detail, id, sizeof(id));
-		entry = json_pack("{ss, ss, ss, ss, ss, sb}", "op", r->op, "target", r->target, "rule",
-				  r->rule, "via", r->via, "id", id, "around",
-				  strstr(r->detail, "went around the hooks") != NULL);
+		entry = json_pack("{ss, ss, ss, ss, si, si, si, si}", "op", r->op, "target", r->target,
+				  "rule", r->rule, "id", id, "count", 0, "hook", 0, "kernel", 0, "around", 0);
 		if (!entry || json_object_set_new(s->denied, key, entry) < 0)
 			return;
 	}
 	set_add(entry, "count", r->count);
+	set_add(entry, strcmp(r->via, "kernel") == 0 ? "kernel" : "hook", r->count);
+	set_add(entry, "around", strstr(r->detail, "went around the hooks") ? r->count : 0);
 }
 
 /* A terminal or /dev/null is written to, but nothing in it changes. */

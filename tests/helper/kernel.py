@@ -198,7 +198,35 @@ def the_program_is_not_the_processs_word():
         told = {r["via"]: r["exe"] for r in s.records("read") if r["target"] == "/etc/%d" % i}
         expect(told == {"kernel": real, "hook": "/usr/bin/git"}, "%r" % told)
     dead = [r for r in s.records("read") if r["target"] == "/etc/dead"][0]
-    expect(dead["exe"] == "/usr/bin/dead" and "named by itself" in dead["detail"], "%r" % dead)
+    expect(dead["exe"] == "/usr/bin/dead" and "exe claimed" in dead["detail"], "%r" % dead)
+
+
+@test
+def who_executed_it_is_not_what_runs():
+    """A program without hooks says nothing: it must not go by its parent's name."""
+    s = Session(level="full").start()
+    k, n, dead = s.kernel_ring(), s.ring(), subprocess.Popen(["true"])
+    dead.wait()
+    with Stopped(s):
+        n.attach("/bin/bash", pid=dead.pid)
+        n.decide("static x", op="exec", pid=dead.pid)
+        k.decide("/etc/static", verdict=DENY, pid=dead.pid)
+    s.finish()
+    expect([(r["exe"], r["via"]) for r in s.records("exec")] == [("/bin/bash", "hook")], "%r" % s.records("exec"))
+    expect([r["exe"] for r in s.records("read")] == [""], "%r" % s.records("read"))
+
+
+@test
+def a_process_counts_once():
+    s = Session(level="full").start()
+    n, k = s.ring(), s.kernel_ring()
+    with Stopped(s):
+        for exe in ("/bin/bash", "/bin/cat"):
+            n.attach(exe, pid=200001)
+            n.decide("x", op="exec", pid=200001)
+            k.attach(exe, pid=200002, note="static")
+    s.finish()
+    expect("hooked=1 kernel-only=0 static=1;" in s.records()[-1]["detail"], s.records()[-1]["detail"])
 
 
 @test

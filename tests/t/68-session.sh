@@ -42,7 +42,7 @@ t_json() {
 	fact_is 'j["status"], j["alive"]' "('exit 3', False)"
 	fact_is 'sum(j["counts"]["denied"].values())' 2
 	fact_is 'j["counts"]["processes"]' "{'hooked': 5, 'kernel_only': 0, 'static': 0}"
-	fact_is '[(d["op"], d["target"], d["count"], d["via"]) for d in j["denied"]]' "[('read', '$HOME/.ssh/id_rsa', 2, 'hook')]"
+	fact_is '[(d["op"], d["target"], d["count"], d["hook"], d["kernel"]) for d in j["denied"]]' "[('read', '$HOME/.ssh/id_rsa', 2, 2, 0)]"
 	fact_is 'list(j["changed"])' "['$W/made']"
 	# What it says is what the ledger has.
 	fact_is 'j["counts"]["calls"]["hook"]' "$(ledgers | python3 -c '
