@@ -180,7 +180,18 @@ static void stop_together(struct running *r)
 	(void)kill(r->own_group ? -r->pid : r->pid, SIGCONT);
 }
 
-/* Buries whoever ended; sees the agent itself stop and end.  Not what a thread of the supervisor traces. */
+/*
+ * A stop of job control.  At strict a thread of the supervisor traces an exec, and since that is our own
+ * process, the kernel shows us its stops too: they are events, or other signals on their way.
+ */
+static bool is_job_stop(int status)
+{
+	int sig = WIFSTOPPED(status) && !(status >> 16) ? WSTOPSIG(status) : 0;
+
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
+/* Buries whoever ended; sees the agent itself stop and end. */
 static void wait_children(struct running *r)
 {
 	for (;;) {
@@ -195,10 +206,10 @@ static void wait_children(struct running *r)
 		}
 		if (pid != r->pid)
 			continue;
-		if (WIFSTOPPED(status)) {
+		if (is_job_stop(status))
 			stop_together(r);
+		if (WIFSTOPPED(status))
 			continue;
-		}
 		r->status = status;
 		r->ended = true;
 	}
