@@ -146,21 +146,32 @@ static void nap(long ns)
 	(void)nanosleep(&ts, NULL);
 }
 
-static long detach(pid_t tid, int sig)
-{
-	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)sig);
-}
+enum fate { FATE_BUSY, FATE_STOPPED, FATE_DEAD, FATE_GONE };
 
 /*
- * Looks what became of the tracee and leaves it waitable: the agent itself and its orphans are children
- * of this process too, and their end is the main thread's to see.  1 with *ret, 0: nothing yet, -ECHILD.
+ * What became of the tracee.  It may be a child of this process too (the agent, or an orphan); the kernel
+ * then shows its stops to the main thread as well, and whoever waits first has them.  So a wait tells here of
+ * death alone, left waitable for the main thread, and a stop is known by ptrace(2), which serves stopped
+ * tracees only.
  */
-static int peek(siginfo_t *ret)
+static enum fate fate_of(const struct watch *w, pid_t *ret_pid, siginfo_t *ret)
 {
+	const pid_t pids[] = { w->tgid, w->tid }; /* a thread that executes becomes its process */
+
 	ret->si_pid = 0;
-	if (waitid(P_ALL, 0, ret, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) < 0)
-		return errno == EINTR ? 0 : -errno;
-	return ret->si_pid ? 1 : 0;
+	if (waitid(P_ALL, 0, ret, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) < 0)
+		return errno == ECHILD ? FATE_GONE : FATE_BUSY;
+	*ret_pid = ret->si_pid;
+	if (ret->si_pid && ret->si_code != CLD_TRAPPED && ret->si_code != CLD_STOPPED)
+		return FATE_DEAD;
+	for (size_t i = 0; i < NELEM(pids); i++) {
+		*ret_pid = pids[i];
+		*ret = (siginfo_t){ 0 };
+		/* EINVAL is a stop of the whole group, which has no signal of its own. */
+		if (ptrace(PTRACE_GETSIGINFO, pids[i], NULL, ret) == 0 || errno == EINVAL)
+			return FATE_STOPPED;
+	}
+	return FATE_BUSY;
 }
 
 /* A dead tracee is hidden from its parent until its tracer took notice. */
@@ -176,31 +187,46 @@ static void bury(pid_t pid)
 
 static void kill_changed(struct caller *c, struct watch *w, pid_t pid)
 {
-	(void)kill(pid, SIGKILL);
 	w->killed = true;
+	(void)kill(pid, SIGKILL);
 	verdict_refuse(c, &w->x->req, w->target, REASON_CHANGED);
 }
 
 /* True where the watch is over. */
-static bool stopped(struct caller *c, struct watch *w, const siginfo_t *si)
+static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_t *si)
 {
-	int event = si->si_status >> 8, sig = si->si_status & 0xff;
+	int event = si->si_code > 0 && (si->si_code & 0xff) == SIGTRAP ? si->si_code >> 8 : 0;
 
-	if (si->si_code != CLD_TRAPPED && si->si_code != CLD_STOPPED) {
-		bury(si->si_pid);
-		return true;
-	}
 	/* Until the signal has arrived, it is the same stop. */
 	if (w->killed)
 		return false;
-	if (event == PTRACE_EVENT_EXEC &&
-	    !(is_same_file(w->x, si->si_pid) && has_same_words(w->x, si->si_pid))) {
-		kill_changed(c, w, si->si_pid);
+	if (event == PTRACE_EVENT_EXEC && !(is_same_file(w->x, pid) && has_same_words(w->x, pid))) {
+		kill_changed(c, w, pid);
 		return false;
 	}
 	/* Any other stop is outside of the exec: it failed, or will be restarted and carried again. */
-	(void)detach(si->si_pid, event ? 0 : sig);
+	(void)ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(event ? 0 : si->si_signo));
 	return true;
+}
+
+/* True where the watch is over. */
+static bool looked(struct caller *c, struct watch *w)
+{
+	siginfo_t si;
+	pid_t pid;
+
+	switch (fate_of(w, &pid, &si)) {
+	case FATE_STOPPED:
+		return stopped(c, w, pid, &si);
+	case FATE_DEAD:
+		bury(pid);
+		return true;
+	case FATE_GONE:
+		return true;
+	case FATE_BUSY:
+		return false;
+	}
+	return false;
 }
 
 static void watch_exec(struct caller *c)
@@ -208,13 +234,8 @@ static void watch_exec(struct caller *c)
 	struct watch w = watch;
 	long waited = 0, step = NAP_MIN_NS;
 	bool interrupted = false;
-	siginfo_t si;
 
-	while (waited < GIVE_UP_NS) {
-		int r = peek(&si);
-
-		if (r < 0 || (r > 0 && stopped(c, &w, &si)))
-			return;
+	while (waited < GIVE_UP_NS && !looked(c, &w)) {
 		if (waited >= INTERRUPT_NS && !interrupted) {
 			(void)ptrace(PTRACE_INTERRUPT, w.tid, NULL, NULL);
 			interrupted = true;
@@ -223,7 +244,8 @@ static void watch_exec(struct caller *c)
 		waited += step;
 		step = 2 * step < NAP_MAX_NS ? 2 * step : NAP_MAX_NS;
 	}
-	(void)kill(w.tgid, SIGKILL);
+	if (waited >= GIVE_UP_NS)
+		(void)kill(w.tgid, SIGKILL);
 }
 
 /* --- may it be watched? ------------------------------------------------------------------------------- */
