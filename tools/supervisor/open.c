@@ -36,7 +36,7 @@
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | \
 	 RESOLVE_CACHED)
 
-/* --- what is asked -------------------------------------------------------------------------------------- */
+/* --- what is asked --- */
 
 /* Where in the arguments things stand; NOT: not there. */
 #define NOT 6
@@ -191,7 +191,13 @@ static bool near_spot(struct caller *c, struct place *p, const struct opening *o
 /* Errors that say "not this way" rather than "not so". */
 static bool goes_far(int e)
 {
-	return e == -ELOOP || e == -EAGAIN || e == -ENXIO || e == OPEN_SPECIAL;
+	return e == -ELOOP || e == -EAGAIN || e == -ENXIO;
+}
+
+/* A file of procfs, or the base has moved meanwhile. */
+static bool is_doubtful(struct caller *c, struct place *p, const struct spot *at, const char *lexical, int fd)
+{
+	return (fd >= 0 && is_procfs(fd, at->st)) || (at->name == lexical && !place_stands(p, c, lexical));
 }
 
 /* False: not this way. */
@@ -211,12 +217,14 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 		return false;
 	req.path = path;
 	d = verdict_of(c, &req);
-	if (d.verdict != VERDICT_ALLOW)
+	/* A FIFO is not opened to see that it is one: whoever waits at its other end would take us for
+	 * somebody. */
+	if (d.verdict != VERDICT_ALLOW || spot_look(&at, &st) < 0 || open_is_special(&st))
 		return false;
-	fd = open_ordinary(c, o, &at, &st);
+	fd = open_ordinary(c, o, &at);
 	if (goes_far(fd))
 		return false;
-	if ((fd >= 0 && is_procfs(fd, &st)) || (at.name == path && !place_stands(p, c, path))) {
+	if (is_doubtful(c, p, &at, path, fd)) {
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -226,7 +234,7 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 	return true;
 }
 
-/* --- the session's own files ------------------------------------------------------------------------- */
+/* --- the session's own files --- */
 
 /*
  * The hooks of a new process look up the policy before they can know the pass.  The image is for
@@ -253,8 +261,7 @@ static struct answer open_session_file(struct caller *c, const char *path, const
 	return fd < 0 ? answer_result(-errno) : answer_fd(fd, o->flags & O_CLOEXEC);
 }
 
-/* --- the call
- * ------------------------------------------------------------------------------------------------ */
+/* --- the call --- */
 
 /*
  * A descriptor that is only a place cannot be handed over (SECCOMP_IOCTL_NOTIF_ADDFD: EBADF).  It gives

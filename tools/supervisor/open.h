@@ -30,21 +30,23 @@ struct spot {
 	int dirfd;
 	const char *name;
 	uint64_t resolve;
-	const struct stat *st; /* what was seen there (st_mode 0: nothing), or NULL: nobody looked */
+	const struct stat *st; /* what was seen there (st_mode 0: nothing) */
 };
-
-/* What came of an attempt besides a descriptor or an error of the kernel: it is no matter of a moment. */
-#define OPEN_SPECIAL (-4097) /* a FIFO or a device */
 
 /* A FIFO or a device: what opening does depends on who opens and may take its time. */
 bool open_is_special(const struct stat *st);
 /* One that nevertheless opens at once. */
 bool open_is_quick(const struct opening *o, const struct stat *st);
+/* Looks what is there, into *st, which must outlive *at.  0, or -errno where even that cannot be told. */
+int spot_look(struct spot *at, struct stat *st);
 /*
  * Opens what is neither, without waiting for anybody; a new file gets the caller's umask.  The
- * descriptor, -errno, OPEN_SPECIAL with nothing opened.  *ret_st is filled on success.
+ * descriptor, with O_NONBLOCK, or -errno.
+ *
+ * That it is neither was seen before, not after: what a process can put in its place meanwhile is a
+ * file, a directory, a link or a FIFO, never a device.
  */
-int open_ordinary(struct caller *c, const struct opening *o, const struct spot *at, struct stat *ret_st);
+int open_ordinary(struct caller *c, const struct opening *o, const struct spot *at);
 /* The same, and waits: for the holder of a lease, for the other end of a FIFO.  Passes the lead on. */
 int open_waiting(struct caller *c, const struct opening *o, const struct spot *at);
 /* Opens at once, with the caller's own O_NONBLOCK or none. */

@@ -62,27 +62,25 @@ static int open_creating(struct caller *c, const struct opening *o, const struct
  * O_CREAT has nothing to do, so that the umask need not be asked for.  Another user's file keeps it:
  * fs.protected_regular and fs.protected_fifos refuse it in sticky directories for O_CREAT's sake (proc(5)).
  */
-static bool is_there(const struct spot *at)
-{
-	struct stat look;
-	const struct stat *st = at->st;
-
-	if (!st) {
-		if (fstatat(at->dirfd, at->name, &look, AT_SYMLINK_NOFOLLOW) < 0)
-			return false;
-		st = &look;
-	}
-	return st->st_mode != 0 && !S_ISDIR(st->st_mode) && st->st_uid == geteuid();
-}
-
 static int flags_for(const struct opening *o, const struct spot *at)
 {
-	if ((o->flags & (O_CREAT | O_EXCL)) == O_CREAT && is_there(at))
-		return o->flags & ~O_CREAT;
-	return o->flags;
+	bool is_there = at->st->st_mode != 0 && !S_ISDIR(at->st->st_mode) && at->st->st_uid == geteuid();
+
+	return is_there && !(o->flags & O_EXCL) ? o->flags & ~O_CREAT : o->flags;
 }
 
-int open_ordinary(struct caller *c, const struct opening *o, const struct spot *at, struct stat *ret_st)
+int spot_look(struct spot *at, struct stat *st)
+{
+	at->st = st;
+	if (fstatat(at->dirfd, at->name, st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	st->st_mode = 0;
+	st->st_size = 0;
+	st->st_dev = 0;
+	return errno == ENOENT ? 0 : -errno;
+}
+
+int open_ordinary(struct caller *c, const struct opening *o, const struct spot *at)
 {
 	int flags = flags_for(o, at) | O_NONBLOCK;
 	int fd = -ENOENT;
@@ -92,12 +90,7 @@ int open_ordinary(struct caller *c, const struct opening *o, const struct spot *
 	/* It was there a moment ago. */
 	if (open_creates(o->flags) && (open_creates(flags) || fd == -ENOENT))
 		fd = open_creating(c, o, at);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, ret_st) == 0 && !open_is_special(ret_st))
-		return fd;
-	close(fd);
-	return OPEN_SPECIAL;
+	return fd;
 }
 
 bool open_is_quick(const struct opening *o, const struct stat *st)

@@ -105,12 +105,8 @@ static int find(struct caller *c, struct place *p, const struct opening *o, stru
 		return hold_magic(c, p, t);
 	t->at = (struct spot){ .dirfd = p->r.parent,
 			       .name = p->r.name,
-			       .resolve = RESOLVE_NO_SYMLINKS | (o->resolve & RESOLVE_NO_XDEV),
-			       .st = &t->st };
-	if (fstatat(p->r.parent, p->r.name, &t->st, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
-	t->st.st_mode = 0;
-	return errno == ENOENT ? 0 : -errno;
+			       .resolve = RESOLVE_NO_SYMLINKS | (o->resolve & RESOLVE_NO_XDEV) };
+	return spot_look(&t->at, &t->st);
 }
 
 /* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
@@ -180,12 +176,11 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 {
 	struct request req = { .raw = p->raw, .path = p->r.path };
 	int e = open_existence(o->flags, t->st.st_mode, &req.access);
-	struct stat st;
 
 	if (e < 0)
 		return answer_result(e);
 	req.op = open_op(req.access);
-	req.given = p->r.same ? NULL : p->r.given;
+	req.given = place_given(p);
 	if (place_is_foreign(p, c))
 		return refuse(c, &req);
 	if (!is_nameless(p, t) && !has_already(t, req.access) && !verdict_judge(c, &req, req.path))
@@ -194,13 +189,13 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 		return answer_result(-ESRCH);
 	if (open_is_special(&t->st))
 		return open_special(c, o, &req, t);
-	e = open_ordinary(c, o, &t->at, &st);
+	e = open_ordinary(c, o, &t->at);
 	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits. */
 	if (e == -EAGAIN && !(o->flags & O_NONBLOCK))
 		e = open_waiting(c, o, &t->at);
 	else
 		e = open_settle(e, o);
-	return answer_fd(e == OPEN_SPECIAL ? -ELOOP : open_error(e), o->flags & O_CLOEXEC);
+	return answer_fd(open_error(e), o->flags & O_CLOEXEC);
 }
 
 /* A magic link of a foreign process: said with the words that led there. */

@@ -29,7 +29,7 @@ static _Thread_local struct walk_for {
 	struct place *p;
 } walk_for;
 
-/* --- the resolver's system calls ------------------------------------------------------------------------ */
+/* --- the resolver's system calls --- */
 
 static int walk_open_path(int dirfd, const char *path, bool directory, bool no_symlinks, bool nofollow)
 {
@@ -100,8 +100,7 @@ static const struct resolve_sys walk_sys = {
 	.own_pid = NULL,
 };
 
-/* --- reading
- * ------------------------------------------------------------------------------------------------ */
+/* --- reading --- */
 
 static void place_init(struct place *p, int dirfd)
 {
@@ -157,8 +156,7 @@ void place_done(struct place *p)
 	p->base = -1;
 }
 
-/* --- holding
- * ------------------------------------------------------------------------------------------------ */
+/* --- holding --- */
 
 int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow)
 {
@@ -186,8 +184,15 @@ bool place_is_foreign(const struct place *p, struct caller *c)
 	return !p->r.magic && procfs_holds(p->r.parent) && procfs_is_foreign(c, p->r.parent, p->r.path);
 }
 
-/* --- the near way
- * ------------------------------------------------------------------------------------------- */
+const char *place_given(const struct place *p)
+{
+	bool by_number =
+		p->crossed && (path_is_under(p->r.given, "/proc") || path_is_under(p->r.given, "/dev"));
+
+	return p->r.same || p->r.magic || by_number ? NULL : p->r.given;
+}
+
+/* --- the near way --- */
 
 /* What the directory that raw starts from is called: length, or -errno where it cannot be told. */
 static int base_path(struct place *p, struct caller *c, char *buf, size_t size)

@@ -80,8 +80,8 @@ struct answer {
 	long value;   /* VALUE */
 	int fd;	      /* FD: injected, then closed by the loop */
 	bool cloexec; /* FD */
-	/* Called by the same thread right after the answer was sent, by it or by the watchdog, or NULL; the call
-	 * waits no more. */
+	/* Called by the same thread right after the answer was sent, by it or by the watchdog, or NULL; the
+	 * call waits no more. */
 	void (*after)(struct caller *c);
 };
 
@@ -204,6 +204,9 @@ int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow)
 int place_lexical(struct place *p, struct caller *c, char *buf, size_t size);
 /* The directory that a relative path starts from is still called what place_lexical() put in front. */
 bool place_stands(struct place *p, struct caller *c, const char *lexical);
+/* The other spelling of a resolved place that is judged too, NULL where there is none, or where it says
+ * nothing of what a magic link leads to. */
+const char *place_given(const struct place *p);
 /* Lets r go, to resolve anew; place_done() lets go of all. */
 void place_release(struct place *p);
 void place_done(struct place *p);

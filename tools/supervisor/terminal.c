@@ -152,7 +152,6 @@ int terminal_open_controlling(struct caller *c, const struct opening *o)
 	char path[32];
 	struct spot at = { .dirfd = AT_FDCWD, .name = path };
 	struct stat st;
-	int fd;
 
 	if (is_pts(tty))
 		snprintf(path, sizeof(path), "/dev/pts/%u", pts_number(tty));
@@ -160,9 +159,7 @@ int terminal_open_controlling(struct caller *c, const struct opening *o)
 		snprintf(path, sizeof(path), "/dev/tty%u", minor(tty));
 	else
 		return -ENXIO;
-	fd = open_plain(o, &at);
-	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == tty))
-		return fd == -ENOENT ? -ENXIO : fd;
-	close(fd);
-	return -ENXIO;
+	if (spot_look(&at, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != tty)
+		return -ENXIO;
+	return open_plain(o, &at);
 }
