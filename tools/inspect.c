@@ -43,12 +43,13 @@ static const struct {
 } covers[] = {
 	[COVER_HOOKED] = { "hooked",
 			   { [LEVEL_HOOKS] = "its calls through the C library are seen",
-			     [LEVEL_FULL] = "hooked; calls around the C library are carried by the kernel",
-			     [LEVEL_STRICT] = "every mediated call is carried by the kernel" } },
+			     [LEVEL_FULL] =
+				     "hooked; calls around the C library are carried to the supervisor",
+			     [LEVEL_STRICT] = "every mediated call is carried to the supervisor" } },
 	[COVER_KERNEL] = { "kernel only",
 			   { [LEVEL_HOOKS] = "refused: nothing would be seen",
-			     [LEVEL_FULL] = "every mediated call is carried by the kernel",
-			     [LEVEL_STRICT] = "every mediated call is carried by the kernel" } },
+			     [LEVEL_FULL] = "every mediated call is carried to the supervisor",
+			     [LEVEL_STRICT] = "every mediated call is carried to the supervisor" } },
 	[COVER_KILLED] = { "refused",
 			   { [LEVEL_HOOKS] = "refused: nothing would be seen",
 			     [LEVEL_FULL] = "killed at its first call: its numbers mean other calls",

@@ -1,0 +1,112 @@
+# What pale says about this machine and about a program, before anything is run.
+. "$T_LIB"
+
+t_doctor_tells_the_level() {
+	run pale doctor
+	if [ "$RC" = 0 ]; then
+		out_has "Levels full and strict are reached."
+		out_has "Landlock               ABI"
+	else
+		rc_is 1
+		out_has "Level full is not reached"
+	fi
+	out_has "agents' own sandboxes"
+}
+
+t_doctor_by_abi() {
+	run pale doctor
+	[ "$RC" = 0 ] || skip "level full is not reached here"
+	run pale doctor --abi-max 2
+	rc_is 0
+	out_has "missing truncation             the supervisor carries it"
+	out_has "missing signals"
+	out_has "Linux 6.12"
+	run pale doctor --abi-max 0
+	rc_is 1
+	out_has "the kernel has no Landlock"
+	out_lacks "truncation"
+}
+
+t_doctor_without_a_listener() {
+	# A session around this has the one listener that there is.
+	run pale run --level full -- pale doctor
+	[ "$RC" != 125 ] || skip "level full is not reached here"
+	rc_is 1
+	out_has "missing seccomp listener       taken by the sandbox or container around this process"
+}
+
+t_doctor_as_json() {
+	run pale doctor --json
+	python3 - "$S/out" "$RC" <<-'END' || fail "the report is not what it says"
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		assert d["full"] == (sys.argv[2] == "0")
+		assert (d["lacks"] is None) == d["full"]
+		assert d["level"] == ("strict" if d["full"] else "hooks")
+		assert 0 <= d["landlock_abi"] <= 10
+		assert {c["verdict"] for c in d["checks"]} <= {"ok", "missing", "n.a."}
+	END
+}
+
+t_doctor_wrong_usage() {
+	local n
+	for n in 11 -1 x 2x ''; do
+		run pale doctor --abi-max="$n"
+		rc_is 2
+		err_has "--abi-max is a number from 0 to 10"
+	done
+	run pale doctor everything
+	rc_is 2
+}
+
+t_inspect_kinds() {
+	run pale inspect cat
+	rc_is 0
+	out_has "hooked"
+	run pale inspect "$T_VICTIMS/raw-static"
+	rc_is 0
+	out_has "kernel only"
+	out_has "hooks    refused: nothing would be seen"
+	printf '\x7fELFbroken' >odd && chmod +x odd
+	run pale inspect ./odd
+	rc_is 0
+	out_has "refused"
+	cp /bin/cat secret && chmod 0111 secret
+	run pale inspect ./secret
+	rc_is 0
+	out_has "not readable"
+}
+
+t_inspect_script() {
+	printf '#!/usr/bin/env python3\n' >script && chmod +x script
+	run pale inspect ./script
+	rc_is 0
+	out_has "script   $(realpath "$(command -v python3)")"
+	run pale inspect ./script --json
+	python3 - "$S/out" <<-'END' || fail "the report is not what it says"
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		assert d["script"] and d["coverage"] == "hooked" and not d["setid"]
+		assert set(d["levels"]) == {"hooks", "full", "strict"}
+	END
+}
+
+t_inspect_escapes() {
+	cp /bin/true $'a\e[2Jb'
+	run pale inspect $'./a\e[2Jb'
+	rc_is 0
+	out_has 'a\x1b[2Jb'
+}
+
+t_inspect_wrong_usage() {
+	run pale inspect
+	rc_is 2
+	run pale inspect ./nothing-there
+	rc_is 2
+	err_has "not found"
+	run pale inspect ./file
+	rc_is 2
+	err_has "may not be executed"
+}
+
+scenario "$@"
