@@ -415,6 +415,39 @@ START_TEST(after_is_called_when_the_call_waits_no_more)
 }
 END_TEST
 
+static void hang_after(struct caller *c)
+{
+	while (c->arg[0] && !atomic_load(&released))
+		usleep(1000);
+}
+
+static struct answer with_long_after(struct caller *c)
+{
+	struct answer a = answer_result(7);
+
+	if (c->arg[0] == 2)
+		atomic_store(&released, true);
+	a.after = hang_after;
+	return a;
+}
+
+static int call_behind_it(void)
+{
+	for (long i = 1; i <= 2; i++)
+		if (carried_call(i, 0, 0) != 7)
+			return 1;
+	return 0;
+}
+
+START_TEST(a_leader_that_is_late_is_replaced)
+{
+	released = false;
+	carried_handler = with_long_after;
+	ck_assert_int_eq(carried_run(&t, call_behind_it), 0);
+	carried_done(&t);
+}
+END_TEST
+
 static int see_the_end(void)
 {
 	long r;
@@ -453,6 +486,7 @@ Suite *suite_supervisor(void)
 	tcase_add_test(tc, the_house_is_full_at_64);
 	tcase_add_test(tc, what_hangs_is_answered_by_the_watchdog_alone);
 	tcase_add_test(tc, after_is_called_when_the_call_waits_no_more);
+	tcase_add_test(tc, a_leader_that_is_late_is_replaced);
 	tcase_add_test(tc, after_the_end_it_is_enosys);
 	suite_add_tcase(s, tc);
 	return s;

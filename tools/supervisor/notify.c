@@ -189,12 +189,9 @@ int notify_serve(struct worker *w)
 static enum slot_state look(struct worker *w)
 {
 	struct supervisor *s = w->sup;
-	uint64_t serial = atomic_load_explicit(&w->serial, memory_order_relaxed);
 	_Alignas(8) uint8_t resp[RESPONSE_MAX];
 
-	w->ticks = serial == w->seen ? w->ticks + 1 : 0;
-	w->seen = serial;
-	if (w->ticks == 0)
+	if (w->ticks == 0 || w->seen != atomic_load_explicit(&w->serial, memory_order_relaxed))
 		return SLOT_SERVING;
 	if (!notify_is_valid(s, w->call.id)) {
 		pthread_kill(w->thread, SIGNAL_GIVE_UP);
@@ -205,6 +202,21 @@ static enum slot_state look(struct worker *w)
 	send_errno(s, (struct seccomp_notif_resp *)resp, w->call.id, EIO);
 	pthread_kill(w->thread, SIGNAL_GIVE_UP);
 	return SLOT_ANSWERED;
+}
+
+/*
+ * How long it has been at the same call, until it is through with it: the answer itself may take long,
+ * since a descriptor is put into the caller only when that runs again (SCHED_IDLE, nice).
+ */
+static void count_ticks(struct worker *w)
+{
+	uint64_t serial = atomic_load_explicit(&w->serial, memory_order_relaxed);
+
+	if (serial == w->seen && atomic_load(&w->state) != SLOT_IDLE)
+		w->ticks++;
+	else
+		w->ticks = 0;
+	w->seen = serial;
 }
 
 static uint64_t now_ns(void)
@@ -226,10 +238,9 @@ void supervisor_tick(struct supervisor *s)
 	for (size_t i = 0; i < NELEM(s->workers); i++) {
 		struct worker *w = &s->workers[i];
 
+		count_ticks(w);
 		worker_hold(w, SLOT_SERVING, look);
-		if (w->ticks >= TICKS_OLD && atomic_load(&s->leader) == w->index &&
-		    atomic_load_explicit(&w->serial, memory_order_relaxed) == w->seen &&
-		    atomic_load(&w->state) != SLOT_IDLE)
+		if (w->ticks >= TICKS_OLD)
 			(void)workers_replace(s, w->index);
 	}
 	/* A thread that could not be set up left nobody to receive. */
