@@ -1,0 +1,122 @@
+# What Landlock grants and refuses by itself, and what became of an exec.
+. "$T_LIB"
+
+# No hook can be in it.
+RAW=$T_VICTIMS/raw-static
+FLIP=$T_VICTIMS/flip
+
+say_script() {
+	printf '#!/bin/sh\necho "ran $1" >>"%s/ran"\n' "$W" >"$W/say.sh"
+	chmod 755 "$W/say.sh"
+	policy <<-'END'
+		[commands]
+		deny = say.sh -evil
+	END
+}
+
+flips() {
+	say_script
+	OPTS=(--level "$1")
+	fence "$FLIP" "$2" "$W/say.sh" -good -evil
+	rc_is 0
+	err_has "rounds $2"
+	[ -s "$W/ran" ] || fail "nothing ran at all"
+	grep -q '^ran -good$' "$W/ran" || fail "what was allowed never ran"
+}
+
+# A second thread rewrites the words while the kernel reads them again: strict kills what is not what was judged.
+t_strict_words_cannot_be_flipped() {
+	flips strict 400
+	! grep -q 'evil' "$W/ran" || fail "denied words ran: $(grep -c evil "$W/ran")"
+	recorded exec deny "what was executed is not what was judged"
+}
+
+# The same at full is the documented exception: the kernel performs what it reads itself.
+t_full_words_can_be_flipped() {
+	flips full 400
+	grep -qvx 'ran -good' "$W/ran" || skip "no flip was quick enough here"
+	not_recorded exec deny "what was executed is not what was judged"
+}
+
+t_static_program_is_carried() {
+	echo open >"$W/plain"
+	for level in full strict; do
+		OPTS=(--level $level)
+		fence "$RAW" "$W/plain"
+		rc_is 0 "$level"
+		out_is open
+		fence "$RAW" "$HOME/.ssh/id_rsa"
+		rc_not 0 "$level"
+		no_decoy
+		denied read "$HOME/.ssh/id_rsa"
+	done
+}
+
+t_new_program_in_a_carved_directory_is_explained() {
+	OPTS=(--level full)
+	policy <<-'END'
+		[files]
+		write = ~/tools*
+	END
+	fsh 'cp /bin/echo ~/tools-echo && env -i ~/tools-echo ran'
+	rc_is 126
+	out_lacks ran
+	denied exec "$HOME/tools-echo ran" "newer than the session"
+	recorded exec allow tools-echo
+}
+
+t_scripts_and_descriptors_are_proven() {
+	printf '#!/bin/sh\necho "$0 $@"\n' >"$W/one"
+	printf '#!%s/one -x\n' "$W" >"$W/two"
+	chmod 755 "$W/one" "$W/two"
+	OPTS=(--level strict)
+	fsh './one a; ./two b; cd ..; work/one c; exec work/two d'
+	rc_is 0
+	out_is "./one a
+$W/one -x ./two b
+work/one c
+$W/one -x $W/two d"
+	fence python3 -c '
+import os
+fd = os.open("/bin/echo", os.O_RDONLY)
+os.execve(fd, ["echo", "by", "number"], {})'
+	rc_is 0
+	out_is "by number"
+}
+
+# The kernel errors of a failed exec, and a caller that goes on undisturbed.
+t_failed_exec_leaves_the_caller() {
+	OPTS=(--level strict)
+	printf 'no program\n' >"$W/text"
+	printf '#!/nowhere/sh\n' >"$W/lost"
+	: >"$W/plain"
+	chmod 755 "$W/text" "$W/lost"
+	fence python3 -c '
+import errno, os
+for name in "text", "lost", "plain", "missing":
+    try:
+        os.execv("./" + name, [name])
+    except OSError as e:
+        print(name, errno.errorcode[e.errno])
+print("alive")'
+	rc_is 0
+	out_is "text ENOEXEC
+lost ENOENT
+plain EACCES
+missing ENOENT
+alive"
+}
+
+t_too_many_words_are_denied() {
+	OPTS=(--level full)
+	fence python3 -c '
+import os
+try:
+    os.execve("/bin/true", ["true"] + ["x" * 1000] * 400, {})
+except OSError as e:
+    print(e.errno)'
+	out_is 13
+	recorded exec deny "longer than can be judged"
+}
+
+scenario "$@"
