@@ -118,7 +118,8 @@ LIST(aims_by_second, __NR_ptrace, __NR_kcmp, __NR_setpriority, __NR_ioprio_set, 
 LIST(is_console_request, 0x5412, 0x541c, 0x541d, 0x5423)
 LIST(is_flags_request, 0x40086602, 0x401c5820)
 LIST(is_reflink_request, 0x40049409, 0x4020940d, (int)0xc0189436)
-LIST(is_attribute_request, 0x40087602, 0x40806685, (int)0x800c6613, 0x40047211)
+LIST(is_attribute_request, 0x40087602, 0x40806685, (int)0x800c6613, 0x40047211, (int)0xc0506617,
+     (int)0xc0406618, (int)0xc0406619)
 
 static bool is_ours(uint64_t pid)
 {
@@ -220,6 +221,11 @@ static uint32_t want_send(int nr, const uint64_t *a)
 	return nr == __NR_sendto && a[4] != 0 ? CARRY : YES;
 }
 
+static uint32_t want_option(uint32_t level, uint32_t name)
+{
+	return (level == 0 && name == 4) || (level == 41 && (name == 57 || name == 6)) ? NO(EPERM) : YES;
+}
+
 static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t *a)
 {
 	bool passed = s->level == LEVEL_FULL && s->pass != 0 && a[5] == s->pass;
@@ -248,6 +254,8 @@ static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t 
 		return want_socket(nr, (uint32_t)a[0], (uint32_t)a[1], (uint32_t)a[2]);
 	if (nr == __NR_sendto || nr == __NR_sendmsg || nr == __NR_sendmmsg)
 		return want_send(nr, a);
+	if (nr == __NR_setsockopt)
+		return want_option((uint32_t)a[1], (uint32_t)a[2]);
 	return want_process(s, nr, a);
 }
 

@@ -1,6 +1,8 @@
 /* The filter of this machine, interpreted and loaded. */
 #define ARCH  AUDIT_ARCH_X86_64
 #define BUILD filter_build
+#include <netinet/in.h>
+
 #include "tests/unit/filter_cases.h"
 
 #include <sched.h>
@@ -10,6 +12,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tools/supervisor/bpf.h"
 
 Suite *suite_filter(void);
 
@@ -31,6 +35,10 @@ static int probe_calls(pid_t own)
 		{ __NR_socket, { AF_UNIX, SOCK_DGRAM }, EACCES },
 		{ __NR_socket, { AF_INET, SOCK_STREAM, 262 }, EPROTONOSUPPORT },
 		{ __NR_socket, { AF_INET, SOCK_STREAM | SOCK_CLOEXEC }, 0 },
+		{ __NR_setsockopt, { 0, IPPROTO_IP, IP_OPTIONS }, EPERM },
+		{ __NR_setsockopt, { 0, IPPROTO_IPV6, IPV6_RTHDR }, EPERM },
+		{ __NR_setsockopt, { 0, IPPROTO_IPV6, IPV6_2292PKTOPTIONS }, EPERM },
+		{ __NR_setsockopt, { 0, IPPROTO_TCP, IP_OPTIONS }, ENOTSOCK },
 		{ __NR_prlimit64, { 0, RLIMIT_NOFILE, 0, 0 }, 0 },
 		{ __NR_shmget, { 0, 1, 0600 }, ENOSYS },
 		{ 470, { 0 }, ENOSYS },
@@ -123,6 +131,67 @@ START_TEST(a_second_listener_is_taken_for_busy)
 }
 END_TEST
 
+/* --- the assembler ---------------------------------------------------------------------------------- */
+
+/* A ladder of n tests whose steps all lead to the two ends, the most distant ones by stepping stones. */
+static int ladder(uint32_t n, struct sock_fprog *ret)
+{
+	struct bpf b;
+	unsigned at, hit;
+	int r;
+
+	ck_assert_int_eq(bpf_init(&b), 0);
+	at = bpf_return(&b, YES);
+	hit = bpf_mask(&b, 0xf, bpf_test(&b, BPF_JEQ, 3, bpf_return(&b, CARRY), bpf_return(&b, KILL)));
+	for (uint32_t i = 0; i < n; i++)
+		at = bpf_test(&b, BPF_JEQ, i, hit, at);
+	r = bpf_finish(&b, bpf_load(&b, offsetof(struct seccomp_data, nr), at), ret);
+	bpf_done(&b);
+	return r;
+}
+
+START_TEST(jumps_reach_far)
+{
+	struct sock_fprog p;
+
+	ck_assert_int_eq(ladder(1000, &p), 0);
+	for (int nr = 0; nr < 1100; nr++) {
+		struct seccomp_data d = { .nr = nr };
+		uint32_t end = nr >= 1000 ? YES : nr % 16 == 3 ? CARRY : KILL;
+
+		if (interpret(&p, &d) != end)
+			ck_abort_msg("%d", nr);
+	}
+	free(p.filter);
+}
+END_TEST
+
+START_TEST(too_long_is_told)
+{
+	struct sock_fprog p;
+
+	ck_assert_int_eq(ladder(BPF_MAXINSNS, &p), -E2BIG);
+}
+END_TEST
+
+START_TEST(the_same_is_written_once)
+{
+	struct bpf b;
+	unsigned yes, no, test;
+
+	ck_assert_int_eq(bpf_init(&b), 0);
+	yes = bpf_return(&b, YES);
+	no = bpf_return(&b, KILL);
+	test = bpf_test(&b, BPF_JSET, 8, yes, no);
+	ck_assert_uint_eq(bpf_return(&b, YES), yes);
+	ck_assert_uint_eq(bpf_test(&b, BPF_JSET, 8, yes, no), test);
+	ck_assert_uint_ne(bpf_test(&b, BPF_JSET, 8, no, yes), test);
+	ck_assert_uint_eq(bpf_test(&b, BPF_JSET, 16, yes, yes), yes);
+	ck_assert_uint_eq(b.n, 4);
+	bpf_done(&b);
+}
+END_TEST
+
 Suite *suite_filter(void)
 {
 	Suite *s = suite_create("filter");
@@ -133,6 +202,11 @@ Suite *suite_filter(void)
 	tcase_add_test(t, the_kernel_takes_it);
 	tcase_add_loop_test(t, other_ways_in_are_the_end, 0, 2);
 	tcase_add_test(t, a_second_listener_is_taken_for_busy);
+	suite_add_tcase(s, t);
+	t = tcase_create("assembler");
+	tcase_add_test(t, jumps_reach_far);
+	tcase_add_test(t, too_long_is_told);
+	tcase_add_test(t, the_same_is_written_once);
 	suite_add_tcase(s, t);
 	return s;
 }
