@@ -1,5 +1,6 @@
 #include "tests/unit/carried.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -168,6 +169,18 @@ static bool is_alive(int32_t pid)
 bool carried_record(struct carried *t, struct ring_record *ret)
 {
 	return ring_read(t->reader, 1, is_alive, ret) == 1;
+}
+
+size_t carried_entries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
 }
 
 void carried_done(struct carried *t)

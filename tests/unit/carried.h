@@ -6,6 +6,7 @@
 #define PALE_TEST_CARRIED_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "tests/unit/image_fixture.h"
@@ -43,6 +44,18 @@ void carried_done(struct carried *t);
 void carried_until(struct carried *t, bool (*is_so)(struct carried *t));
 /* The next record of the supervisor's ring; false where there is none. */
 bool carried_record(struct carried *t, struct ring_record *ret);
+
+/* How many entries a directory has. */
+size_t carried_entries(const char *dir);
+
+/* In a deed: says which line was wrong. */
+#define EXPECT(x)                                                                                            \
+	do {                                                                                                 \
+		if (!(x)) {                                                                                  \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                              \
+			return 1;                                                                            \
+		}                                                                                            \
+	} while (0)
 
 /* In the child: the carried call with its arguments; -errno. */
 long carried_call(long a, long b, long c);

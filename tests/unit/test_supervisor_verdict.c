@@ -2,14 +2,9 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,16 +15,14 @@ Suite *suite_supervisor_verdict(void);
 static struct carried t;
 
 enum { JUDGE_OPEN, JUDGE_REFUSE, JUDGE_NOTE, JUDGE_ATTACH };
-enum { PATH_FREE, PATH_DENIED, PATH_ASKED };
+enum { PATH_FREE, PATH_DENIED };
 
-static const char *const paths[] = { "/ws/free", "/ws/denied", "/ws/asked" };
+static const char *const paths[] = { "/ws/free", "/ws/denied" };
 
 static void rules(struct fixture *f)
 {
 	fixture_workspace(f);
 	fixture_rule(f, RULE_FILE_DENY, paths[PATH_DENIED]);
-	fixture_rule(f, RULE_FILE_ASK, paths[PATH_ASKED]);
-	f->p.s.timeout_s = 1;
 }
 
 static struct answer judge(struct caller *c)
@@ -61,8 +54,6 @@ static void prepare(void)
 {
 	carried_handler = judge;
 	carried_init(&t, rules);
-	for (size_t i = 0; i < sizeof(t.setup.nonce); i++)
-		t.setup.nonce[i] = (uint8_t)(i * 7 + 1);
 }
 
 static void begin(deed_fn deed)
@@ -309,187 +300,6 @@ START_TEST(a_full_pipe_is_not_waited_for)
 }
 END_TEST
 
-/* --- asked ---------------------------------------------------------------------------------------------- */
-
-struct helper {
-	int listener;
-	pthread_t thread;
-	enum verdict verdict; /* what it answers */
-	enum reason reason;
-	const char *text;
-	bool silent; /* it waits for the hang-up instead */
-	int32_t pid; /* who asked */
-	bool genuine;
-	_Atomic bool hung_up;
-	char target[LIMIT_PATH];
-};
-static struct helper h;
-static uint8_t frame[LIMIT_FRAME];
-static struct wire_ask asked;
-
-static ssize_t receive(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, 10000) == 1 ? recv(fd, frame, sizeof(frame), 0) : -1;
-}
-
-static void serve_question(int fd)
-{
-	struct wire_answer a = { .verdict = h.verdict, .reason = h.reason, .text = h.text, .approval = "a1" };
-	struct wire_behalf who;
-	int n;
-
-	if (wire_get_behalf(frame, (size_t)receive(fd), &who) < 0 ||
-	    wire_get_ask(frame, (size_t)receive(fd), &asked) < 0)
-		return;
-	h.genuine = memcmp(who.nonce, t.setup.nonce, sizeof(who.nonce)) == 0 && asked.pid == who.pid;
-	h.pid = who.pid;
-	snprintf(h.target, sizeof(h.target), "%s", asked.req.path);
-	if (h.silent) {
-		h.hung_up = receive(fd) == 0;
-		return;
-	}
-	n = wire_put_answer(frame, sizeof(frame), &a);
-	if (n > 0)
-		(void)!send(fd, frame, (size_t)n, MSG_NOSIGNAL);
-}
-
-static void *helper_main(void *arg)
-{
-	int fd = accept4(h.listener, NULL, NULL, SOCK_CLOEXEC);
-
-	(void)arg;
-	if (fd >= 0) {
-		serve_question(fd);
-		close(fd);
-	}
-	return NULL;
-}
-
-static void helper_start(void)
-{
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-
-	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/%s", t.dir, WIRE_AGENT_SOCKET);
-	h.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	ck_assert_int_eq(bind(h.listener, (struct sockaddr *)&sun, sizeof(sun)), 0);
-	ck_assert_int_eq(listen(h.listener, 8), 0);
-	ck_assert_int_eq(pthread_create(&h.thread, NULL, helper_main, NULL), 0);
-}
-
-static void helper_end(void)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", t.dir, WIRE_AGENT_SOCKET);
-	unlink(path);
-	shutdown(h.listener, SHUT_RDWR);
-	pthread_join(h.thread, NULL);
-	close(h.listener);
-}
-
-static int ask_once(void)
-{
-	long r;
-
-	dup2(err_fd, 2);
-	r = carried_call(JUDGE_OPEN, PATH_ASKED, 0);
-	return r == 1 ? 0 : r == -EACCES ? 13 : 99;
-}
-
-/* Asks, and gives what was said on standard error. */
-static const char *ask(struct helper how, int status)
-{
-	const char *said;
-	int ends[2];
-
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-	err_fd = ends[1];
-	begin(ask_once);
-	h = how;
-	helper_start();
-	carried_go(&t);
-	ck_assert_int_eq(carried_wait(&t), status);
-	helper_end();
-	said = read_all(ends[0]);
-	ck_assert(h.genuine);
-	ck_assert_int_eq(h.pid, t.child);
-	ck_assert_str_eq(h.target, paths[PATH_ASKED]);
-	ck_assert_ptr_nonnull(strstr(said, "pale: waiting for approval: write /ws/asked; answer"));
-	close(ends[0]);
-	close(ends[1]);
-	return said;
-}
-
-START_TEST(what_is_approved_is_allowed)
-{
-	const char *said =
-		ask((struct helper){ .verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "go on" }, 0);
-
-	ck_assert_ptr_null(strstr(said, "denied"));
-	expect_record(paths[PATH_ASKED], VERDICT_ALLOW, REASON_HUMAN, NOTE_NONE);
-	expect_no_record();
-	carried_done(&t);
-}
-END_TEST
-
-START_TEST(what_is_refused_is_denied_with_the_words)
-{
-	const char *said = ask(
-		(struct helper){ .verdict = VERDICT_DENY, .reason = REASON_HUMAN, .text = "not\ntoday" }, 13);
-
-	ck_assert_ptr_nonnull(strstr(said, "pale: denied write /ws/asked"));
-	ck_assert_ptr_nonnull(strstr(said, "; said: not\\ntoday\n"));
-	expect_record(paths[PATH_ASKED], VERDICT_DENY, REASON_HUMAN, NOTE_NONE);
-	carried_done(&t);
-}
-END_TEST
-
-START_TEST(nobody_there_is_denied)
-{
-	err_fd = 2;
-	begin(ask_once);
-	carried_go(&t);
-	ck_assert_int_eq(carried_wait(&t), 13);
-	expect_record(paths[PATH_ASKED], VERDICT_DENY, REASON_NOBODY, NOTE_NONE);
-	carried_done(&t);
-}
-END_TEST
-
-static int ask_and_die(void)
-{
-	pid_t child = fork();
-
-	if (child == 0)
-		_exit(carried_call(JUDGE_OPEN, PATH_ASKED, 0) == 1);
-	usleep(200000);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	return 0;
-}
-
-static bool has_hung_up(struct carried *s)
-{
-	(void)s;
-	return h.hung_up;
-}
-
-START_TEST(a_dead_asker_takes_his_question_back)
-{
-	begin(ask_and_die);
-	h = (struct helper){ .silent = true };
-	helper_start();
-	carried_go(&t);
-	ck_assert_int_eq(carried_wait(&t), 0);
-	carried_until(&t, has_hung_up);
-	helper_end();
-	ck_assert(h.genuine);
-	expect_no_record();
-	carried_done(&t);
-}
-END_TEST
-
 /* --- existence first -------------------------------------------------------------------------------------
  */
 
@@ -541,10 +351,6 @@ Suite *suite_supervisor_verdict(void)
 	tcase_add_test(tc, a_file_is_talked_to_only_where_it_is_ours);
 	tcase_add_test(tc, no_connection_is_talked_to);
 	tcase_add_test(tc, a_full_pipe_is_not_waited_for);
-	tcase_add_test(tc, what_is_approved_is_allowed);
-	tcase_add_test(tc, what_is_refused_is_denied_with_the_words);
-	tcase_add_test(tc, nobody_there_is_denied);
-	tcase_add_test(tc, a_dead_asker_takes_his_question_back);
 	tcase_add_test(tc, existence_comes_first);
 	suite_add_tcase(s, tc);
 	return s;
