@@ -130,14 +130,14 @@ $(B)/exports.map: preload/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := caller names net raw
+STATIC_VICTIMS := caller carried names net raw
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind \
-	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock denial_line paths readfile
+	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk denial_line paths readfile
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@
 	$(call note,AR)
