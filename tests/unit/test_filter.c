@@ -1,10 +1,9 @@
 /* The filter of this machine, interpreted and loaded. */
 #define ARCH  AUDIT_ARCH_X86_64
 #define BUILD filter_build
-#include <netinet/in.h>
-
 #include "tests/unit/filter_cases.h"
 
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>

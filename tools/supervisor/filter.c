@@ -325,6 +325,22 @@ static void add_denials(struct builder *b)
 			b->at[denials[i].nr] = answer(b, denials[i].error);
 }
 
+/*
+ * Source routes: the packets of a connection that was judged by its destination would go by way of
+ * whomever they name (ip(7) IP_OPTIONS; RFC 3542 IPV6_RTHDR, and its elder IPV6_2292PKTOPTIONS).
+ */
+static void add_routes(struct builder *b)
+{
+	struct bpf *p = &b->bpf;
+	unsigned denied = answer(b, EPERM);
+	unsigned v4 = bpf_load(p, low(2), bpf_test(p, BPF_JEQ, IP_OPTIONS, denied, b->allow));
+	unsigned v6 = bpf_test(p, BPF_JEQ, IPV6_2292PKTOPTIONS, denied, b->allow);
+
+	v6 = bpf_load(p, low(2), bpf_test(p, BPF_JEQ, IPV6_RTHDR, denied, v6));
+	v6 = bpf_test(p, BPF_JEQ, IPPROTO_IPV6, v6, b->allow);
+	b->at[__NR_setsockopt] = bpf_load(p, low(1), bpf_test(p, BPF_JEQ, IPPROTO_IP, v4, v6));
+}
+
 /* What depends on two arguments. */
 static void add_pairs(struct builder *b)
 {
@@ -347,6 +363,7 @@ static void add_pairs(struct builder *b)
 	b->at[__NR_socketpair] =
 		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, AF_UNIX, at, answer(b, EAFNOSUPPORT)));
 
+	add_routes(b);
 	if (b->setup->landlock_abi >= LANDLOCK_SCOPES)
 		return;
 	at = if_own(b, 2, answer(b, EPERM), b->allow);
