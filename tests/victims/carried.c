@@ -238,15 +238,24 @@ static const struct {
 	{ "path-odd", O_PATH | O_RDWR | O_CREAT | O_NOFOLLOW },
 };
 
+static void move(int from, int to)
+{
+	if (dup2(from, to) != to)
+		exit(95);
+	close(from);
+}
+
 /* 7: a pipe's reading end, 8: a directory, 9: a file for reading. */
 static void put_descriptors(void)
 {
 	int pipe_fds[2];
 
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0 || dup2(pipe_fds[0], 7) < 0)
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		exit(95);
-	dup2(open("dir", O_RDONLY | O_DIRECTORY), 8);
-	dup2(open("file", O_RDONLY), 9);
+	close(pipe_fds[1]);
+	move(pipe_fds[0], 7);
+	move(open("dir", O_RDONLY | O_DIRECTORY), 8);
+	move(open("file", O_RDONLY), 9);
 }
 
 static void matrix_way(size_t w, const char *const *list, size_t n)
@@ -425,6 +434,13 @@ static int calls(void)
 	return 0;
 }
 
+static int one(long flags, const char *path)
+{
+	long fd = raw_openat(AT_FDCWD, path, flags, 0600);
+
+	return fd < 0 ? (int)-fd : 0;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -433,7 +449,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "calls") == 0)
 		return calls();
 	if (argc == 4 && strcmp(argv[1], "one") == 0)
-		return (int)-raw_openat(AT_FDCWD, argv[3], strtol(argv[2], NULL, 0), 0600) & 0x7f;
+		return one(strtol(argv[2], NULL, 0), argv[3]);
 	if (argc == 4 && strcmp(argv[1], "many") == 0) {
 		for (long i = strtol(argv[2], NULL, 0); i > 0; i--)
 			close((int)raw_openat(AT_FDCWD, argv[3], O_RDONLY, 0));
