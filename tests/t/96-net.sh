@@ -126,6 +126,37 @@ except PermissionError:
 	recorded connect deny "127.0.0.1:$bad" "\"via\":\"$via\""
 }
 
+# --- a human is asked --------------------------------------------------------------------------------
+
+t_asked() {
+	servers good
+	printf '[network]\nask = localhost:%s\n' "$good" | policy
+	bg one "$NET" connect 127.0.0.1 "$good"
+	pale approve "$(pending_id)" >/dev/null || fail "cannot approve"
+	bg_wait one
+	out_is ok
+	reached good 1
+	recorded connect allow "127.0.0.1:$good" '"via":"kernel"' "a human answered"
+	bg two python3 -c "import socket; socket.create_connection(('127.0.0.1', $good))"
+	pale deny "$(pending_id)" >/dev/null || fail "cannot deny"
+	bg_wait two
+	rc_not 0
+	err_has PermissionError
+	reached good 1
+}
+
+# The hook of a look-up asks by itself; its door is opened in its own name.
+t_asked_for_a_name() {
+	printf '[network]\nask = some.example\n' | policy
+	bg one python3 -c 'import socket; socket.getaddrinfo("some.example", 443)'
+	id=$(pending_id)
+	pale pending --json | grep -q '"exe": *"[^"]*python3' || fail "asked in another's name: $(pale pending --json)"
+	pale deny "$id" >/dev/null
+	bg_wait one
+	err_has gaierror
+	denied resolve some.example
+}
+
 # --- the address changes while it is judged ---------------------------------------------------------
 
 t_flipped_address() {
