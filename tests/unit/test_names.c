@@ -285,6 +285,9 @@ static int deed_descriptors(void)
 	WANT(0, CALL2(fchmod, writing, 0600));
 	WANT(0, CALL3(fchown, writing, -1, -1));
 	WANT(1, is_mode("way/f", S_IFREG | 0600));
+	/* But a name of one's own is more than that. */
+	WANT(-EACCES, CALL5(linkat, writing, "", AT_FDCWD, "mine", AT_EMPTY_PATH));
+	WANT(-1, access("mine", F_OK));
 	return 0;
 }
 

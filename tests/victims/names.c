@@ -87,6 +87,9 @@ static const struct {
 	uint32_t rest[4];
 } fattr;
 
+/* With the flag that ext4 gives each file: without it the file system would move its blocks. */
+static const int flags_plain = FS_EXTENT_FL, flags_nodump = FS_EXTENT_FL | FS_NODUMP_FL;
+
 #ifndef __NR_unlink
 #error "the old calls are part of the matrix: x86-64 only"
 #endif
@@ -194,8 +197,8 @@ static const struct call fd_calls[] = {
 	{ "setxattrat fd null", NR_setxattrat, { P, N(0), N(AT_EMPTY_PATH), T("user.b"), T(&xargs), N(16) } },
 	{ "removexattrat fd", NR_removexattrat, { P, T(""), N(AT_EMPTY_PATH), T("user.x") } },
 	{ "file_setattr fd", NR_file_setattr, { P, T(""), T(&fattr), N(24), N(AT_EMPTY_PATH) } },
-	{ "setflags", SYS_ioctl, { P, N(FS_IOC_SETFLAGS), T("\0\0\0\0") } },
-	{ "setflags nodump", SYS_ioctl, { P, N(FS_IOC_SETFLAGS), T("\100\0\0\0") } },
+	{ "setflags", SYS_ioctl, { P, N(FS_IOC_SETFLAGS), T(&flags_plain) } },
+	{ "setflags nodump", SYS_ioctl, { P, N(FS_IOC_SETFLAGS), T(&flags_nodump) } },
 	{ "setflags fault", SYS_ioctl, { P, N(FS_IOC_SETFLAGS), N(8) } },
 	{ "fssetxattr", SYS_ioctl, { P, N(FS_IOC_FSSETXATTR), T(&fattr) } },
 	{ "unlinkat fd", SYS_unlinkat, { P, T("x"), N(0) } },

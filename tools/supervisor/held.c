@@ -243,7 +243,10 @@ static int object_far(struct held *h, struct caller *c, int nofollow)
 
 enum descriptor { DESCRIPTOR_OPEN, DESCRIPTOR_ANY /* O_PATH too */ };
 
-/* What is open for writing was judged when it was opened; all else is judged by its path. */
+/*
+ * What is open for writing was judged when it was opened; all else is judged by its path.  A new name is
+ * more than the descriptor gave: it outlives the session, and can be read.
+ */
 static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum descriptor kind)
 {
 	int flags, r;
@@ -257,7 +260,7 @@ static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum d
 		return -errno;
 	if (flags & O_PATH && kind == DESCRIPTOR_OPEN)
 		return -EBADF;
-	h->is_free = !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+	h->is_free = h->req.op != OP_LINK && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
 	if (h->is_free)
 		return 0;
 	r = has_no_name(h);
