@@ -17,7 +17,8 @@ struct explainer {
 	struct loaded loaded;
 	struct image image; /* that judges: loaded's own, or the session's */
 	struct launch around;
-	json_t *list; /* with --json */
+	json_t *list;	  /* with --json */
+	enum level level; /* at which it would happen */
 	enum verdict worst;
 	size_t asked;
 };
@@ -158,12 +159,12 @@ static void report_text(struct explainer *x, const struct question *q, const str
 		print_change(change);
 }
 
-/* The preload refuses a program that it could not hold, whatever rules say of its words. */
+/* At level hooks a program that the preload could not hold is refused, whatever rules say of its words. */
 static bool is_unhooked(const struct explainer *x, const struct question *q)
 {
 	struct program p;
 
-	if (q->req.op != OP_EXEC || q->missing || x->image.h->allow_unhooked ||
+	if (x->level > LEVEL_HOOKS || q->req.op != OP_EXEC || q->missing || x->image.h->allow_unhooked ||
 	    program_find(q->req.argv[0], &p) < 0)
 		return false;
 	return program_inspect(&p) == 0 && !elf_is_hookable(p.elf.kind);
@@ -190,8 +191,8 @@ static char *advise(const struct explainer *x, const struct question *q, const s
 	if (q->builtin || x->around.nested)
 		return NULL;
 	if (d->reason == REASON_UNHOOKED)
-		return strdup(
-			"start the session with: pale run --allow-unhooked (what it then does is not seen)");
+		return strdup("start the session at level full, or with: pale run --allow-unhooked (what it "
+			      "then does is not seen)");
 	return advice(&x->loaded, q, d);
 }
 
@@ -305,7 +306,9 @@ static int explain_words(const struct options *o, enum op op, int argc, char **a
 	struct explainer x = { .o = o, .list = o->json ? json_array() : NULL, .worst = VERDICT_DENY };
 	int code = EXIT_USAGE;
 
-	if (load(&x) == 0) {
+	if (fence_level(o->level, &x.level) == 0 && load(&x) == 0) {
+		if (x.around.nested)
+			x.level = (enum level)x.image.h->level;
 		code = exit_code(&x, explain_op(&x, op, argc, argv));
 		if (o->json)
 			print_json(TAKE_PTR(x.list));
@@ -412,6 +415,8 @@ static int explain_run(const struct options *o, int argc, char **argv)
 
 static const struct opt opts[] = {
 	OPTS_POLICY,
+	OPT_VALUE("level", 0, "LEVEL", level,
+		  "at which the session would run: full (the default), strict or hooks"),
 	OPT_VALUE("agent", 0, "NAME", agent, "with the [agent \"NAME\" ...] sections"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "as with run --no-prompt"),
 	OPT_JSON,

@@ -55,23 +55,56 @@ t_usage() {
 
 t_level() {
 	local level
-	for level in full strict; do
-		run pale run --level $level -- touch made
-		rc_is 125
-		err_has "$level"
-		missing made
+	for level in full strict hooks; do
+		run pale run --level $level -- touch made.$level
+		rc_is 0
+		err_has "level $level"
+		exists made.$level
 	done
-	run pale run --level hooks -- true
+	run pale run -- true
+	err_has "level full"
+	run pale run --level most -- touch made
+	rc_is 125
+	err_has "most"
+	missing made
+}
+
+t_level_that_is_not_to_be_had() {
+	run pale run --abi-max 0 -- touch made
+	rc_is 125
+	err_has "level full is not to be had here"
+	err_has Landlock
+	missing made
+	run pale run --level strict --abi-max 0 -- touch made
+	rc_is 125
+	missing made
+	run pale run --abi-max x -- touch made
+	rc_is 125
+	missing made
+	run pale run --level hooks --abi-max 0 -- touch made
 	rc_is 0
-	err_has "hooks"
 }
 
 t_banner_tells_what_is_not_enforced() {
-	run pale run -- true
+	run pale run --level hooks -- true
 	rc_is 0
 	err_has "hooks"
 	err_has "static"
 	recorded session/start '[a-z]*' static
+}
+
+t_first_record_tells_what_the_kernel_has() {
+	run pale run -- true
+	recorded session/start '[a-z]*' 'level=full' 'Landlock ABI'
+}
+
+t_lingers() {
+	bash -c 'time -p pale run -q --linger -- sh -c "(sleep 1; echo late >late) & exit 3"' 2>"$S/err"
+	file_is late late
+	pale run -q -- sh -c '(sleep 1; echo late >late2) & exit 3'
+	[ $? = 3 ] || fail "the status is the command's"
+	sleep 1.3
+	missing late2
 }
 
 t_signals_are_passed_on() {

@@ -53,8 +53,9 @@ t_node_child() {
 
 # A protocol on descriptor 2 is not talked into.
 t_connection() {
-	local kind
-	for kind in accepted client datagram; do
+	local kind kinds="accepted client"
+	[ "$T_LEVEL" != hooks ] || kinds+=" datagram"
+	for kind in $kinds; do
 		said_to $kind
 		out_is ""
 		recorded read deny "\"$HOME/.ssh/id_rsa\""

@@ -206,6 +206,7 @@ print("bad", len(bad))'
 }
 
 t_static_program_is_refused() {
+	[ "$T_LEVEL" = hooks ] || skip "above level hooks the kernel carries it"
 	cp "$T_VICTIMS/raw-static" static
 	run pale run -q -- ./static "$HOME/.ssh/id_rsa"
 	rc_is 126
@@ -225,6 +226,7 @@ t_static_program_is_refused() {
 }
 
 t_script_with_a_static_interpreter() {
+	[ "$T_LEVEL" = hooks ] || skip "above level hooks the kernel carries it"
 	cp "$T_VICTIMS/raw-static" static
 	printf '#!%s/static\n' "$W" >script
 	chmod +x script
@@ -240,8 +242,20 @@ t_other_loader() {
 	fsh "$ld /bin/cat ~/.ssh/id_rsa; $ld --preload '' /bin/cat ~/.ssh/id_rsa; $ld --inhibit-cache /bin/cat ~/.ssh/id_rsa"
 	no_decoy
 	cp "$T_VICTIMS/raw-static" static
+	[ "$T_LEVEL" = hooks ] || return 0
 	fsh "$ld ./static file"
 	out_lacks hello
+}
+
+t_static_program_is_carried() {
+	[ "$T_LEVEL" != hooks ] || skip "refused there"
+	cp "$T_VICTIMS/raw-static" static
+	run pale run -q -- ./static "$HOME/.ssh/id_rsa"
+	no_decoy
+	denied read "$HOME/.ssh/id_rsa" sensitive
+	fsh './static file'
+	out_has hello
+	recorded read deny '"via":"kernel"'
 }
 
 t_nested_run() {

@@ -237,15 +237,19 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 /* --- the session's own files --- */
 
 /*
- * The hooks of a new process look up the policy before they can know the pass.  The image is for
- * everybody inside to read, the ring to write; nothing else in that directory is.
+ * ld.so reads the hooks, which no rule may keep it from; and they look up the policy before they can
+ * know the pass.  The image is for everybody inside to read, the ring to write; nothing else in that
+ * directory is.
  */
 static bool is_session_file(const struct caller *c, const char *path, const struct opening *o)
 {
-	const char *dir = session_setup(c->sup)->session_dir;
+	const struct supervisor_setup *setup = session_setup(c->sup);
+	const char *dir = setup->session_dir;
 	size_t n = strlen(dir);
 	int flags = o->flags & ~(O_CLOEXEC | O_NOFOLLOW | KERNEL_LARGEFILE);
 
+	if (strcmp(path, setup->preload) == 0)
+		return flags == O_RDONLY;
 	if (strncmp(path, dir, n) != 0 || path[n] != '/')
 		return false;
 	path += n + 1;
