@@ -191,25 +191,39 @@ static bool is_job_stop(int status)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
+/*
+ * The next of our children that ended or was stopped by a signal.  A thread of ours that verifies an
+ * exec traces it, and its stops are for that thread alone; yet wait(2) gives a child's to any of the
+ * process, whatever it asks for.  So a look comes first.  While one is trapped nobody behind it is
+ * seen: the next tick looks again.
+ */
+static pid_t next_child(int *ret_status)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	if (waitid(P_ALL, 0, &si, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WNOTHREAD) < 0 ||
+	    si.si_pid == 0 || si.si_code == CLD_TRAPPED)
+		return 0;
+	return waitpid(si.si_pid, ret_status, WNOHANG | WUNTRACED | __WNOTHREAD);
+}
+
 /* Buries whoever ended; sees the agent itself stop and end. */
 static void wait_children(struct running *r)
 {
-	for (;;) {
-		int status;
-		pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WNOTHREAD);
+	pid_t pid;
+	int status;
 
-		if (pid <= 0)
-			return;
+	while ((pid = next_child(&status)) > 0) {
 		if (pid == r->a->launch->pid) {
 			r->a->launch->pid = -1;
 			continue;
 		}
 		if (pid != r->pid)
 			continue;
-		if (is_job_stop(status))
+		if (WIFSTOPPED(status)) {
 			stop_together(r);
-		if (WIFSTOPPED(status))
 			continue;
+		}
 		r->status = status;
 		r->ended = true;
 	}
@@ -274,8 +288,10 @@ static void wait_agent(struct running *r)
 			launch_listen(r->a->launch);
 		if (!r->killed)
 			check_attached(r);
-		if (r->supervisor)
+		if (r->supervisor) {
 			supervisor_tick(r->supervisor);
+			wait_children(r);
+		}
 	}
 }
 
