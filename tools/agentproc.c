@@ -181,17 +181,6 @@ static void stop_together(struct running *r)
 }
 
 /*
- * A stop of job control.  At strict a thread of the supervisor traces an exec, and since that is our own
- * process, the kernel shows us its stops too: they are events, or other signals on their way.
- */
-static bool is_job_stop(int status)
-{
-	int sig = WIFSTOPPED(status) && !(status >> 16) ? WSTOPSIG(status) : 0;
-
-	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
-}
-
-/*
  * The next of our children that ended or was stopped by a signal.  A thread of ours that verifies an
  * exec traces it, and its stops are for that thread alone; yet wait(2) gives a child's to any of the
  * process, whatever it asks for.  So a look comes first.  While one is trapped nobody behind it is
