@@ -121,7 +121,6 @@ static void check_around(struct checkup *c)
 	    "cannot start inside (bwrap, a second listener); switch them off", NULL);
 }
 
-/* "full" or "strict" by name, "hooks" where nothing else is reached. */
 static bool full_is_reached(const struct checkup *c)
 {
 	return kernel_level(&c->kernel) != LEVEL_HOOKS;

@@ -67,7 +67,6 @@ static void ask_listener(struct finding *f)
 	f->sync_wake_up = ioctl((int)fd, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP) == 0;
 }
 
-/* Each part runs in a process of its own, since nothing undoes what it does to itself. */
 static int wait_for(pid_t pid, int *ret_status)
 {
 	while (waitpid(pid, ret_status, 0) < 0)
