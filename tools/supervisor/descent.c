@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -162,13 +164,60 @@ static int nested_load(struct supervisor *s, uint32_t number)
 	return r;
 }
 
+static bool program_of(pid_t pid, struct stat *ret)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat(path, ret) == 0;
+}
+
+/* Under tags_lock: the newest tag of that very process, or NULL. */
+static const struct tag *tag_of(const struct supervisor *s, pid_t pid, uint64_t start)
+{
+	for (size_t i = s->n_tags; i > 0; i--)
+		if (s->tags[i - 1].pid == pid && s->tags[i - 1].start == start)
+			return &s->tags[i - 1];
+	return NULL;
+}
+
+/* Up the parents: to a nested run's beginning, or to the agent.  0 with the image's number, -ENOENT where
+ * nobody knows. */
+static int image_by_descent(const struct supervisor *s, pid_t pid, uint32_t *ret)
+{
+	const pid_t self = getpid();
+	struct stat_fields f;
+	const struct tag *t;
+
+	for (int i = 0; i < GENERATIONS_MAX && pid > 1 && pid != self; i++) {
+		if (stat_read(-1, pid, &f) < 0)
+			return -ENOENT;
+		t = tag_of(s, pid, f.start);
+		if (t || pid == s->setup->root) {
+			*ret = t ? t->image : 0;
+			return 0;
+		}
+		pid = f.ppid;
+	}
+	return -ENOENT;
+}
+
 static int tag_add(struct supervisor *s, pid_t pid, uint64_t start, uint32_t number)
 {
+	struct tag t = { .pid = pid, .start = start, .image = number };
+	struct stat exe;
+
+	if (image_by_descent(s, pid, &t.around) < 0)
+		t.around = number;
+	if (program_of(pid, &exe)) {
+		t.exe_dev = exe.st_dev;
+		t.exe_ino = exe.st_ino;
+	}
 	if (s->n_tags == TAGS_MAX)
 		tags_prune(s);
 	if (s->n_tags == TAGS_MAX)
 		return -ENOSPC;
-	s->tags[s->n_tags++] = (struct tag){ .pid = pid, .start = start, .image = number };
+	s->tags[s->n_tags++] = t;
 	return 0;
 }
 
@@ -189,37 +238,25 @@ int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number)
 	return r;
 }
 
-/* Under tags_lock: the newest tag of that very process, or NULL. */
-static const struct tag *tag_of(const struct supervisor *s, pid_t pid, uint64_t start)
+static bool is_exec(int nr)
 {
-	for (size_t i = s->n_tags; i > 0; i--)
-		if (s->tags[i - 1].pid == pid && s->tags[i - 1].start == start)
-			return &s->tags[i - 1];
-	return NULL;
+	return nr == SYS_execve || nr == SYS_execveat;
 }
 
-/* Up the parents: to a nested run's beginning, to the agent, or to where nobody knows; then what was
- * known before its parents were gone still holds. */
-static void find_by_descent(struct supervisor *s, struct proc *p)
+/*
+ * Under tags_lock.  The launcher of a nested run lives under its image, but what it executes is the
+ * command of whoever typed it, in the session around: that session judges and may ask about it.  It is
+ * the launcher while it still runs the program that asked for the image.
+ */
+static uint32_t image_of_exec(const struct supervisor *s, const struct proc *p)
 {
-	const pid_t self = getpid();
 	struct stat_fields f;
-	const struct tag *t;
-	pid_t pid = p->tgid;
+	struct stat exe;
+	const struct tag *t = stat_read(-1, p->tgid, &f) == 0 ? tag_of(s, p->tgid, f.start) : NULL;
 
-	if (p->image_of == 0)
-		p->is_orphan = true;
-	for (int i = 0; i < GENERATIONS_MAX && pid > 1 && pid != self; i++) {
-		if (stat_read(-1, pid, &f) < 0)
-			return;
-		t = tag_of(s, pid, f.start);
-		if (t || pid == s->setup->root) {
-			p->image = t ? t->image : 0;
-			p->is_orphan = false;
-			return;
-		}
-		pid = f.ppid;
-	}
+	if (t && program_of(p->tgid, &exe) && exe.st_dev == t->exe_dev && exe.st_ino == t->exe_ino)
+		return t->around;
+	return p->image;
 }
 
 void caller_find_image(struct caller *c)
@@ -240,13 +277,17 @@ void caller_find_image(struct caller *c)
 	}
 	pthread_mutex_lock(&s->tags_lock);
 	if (p->image_of != changes) {
-		find_by_descent(s, p);
+		/* What was known before its parents were gone still holds. */
+		if (image_by_descent(s, p->tgid, &p->image) == 0)
+			p->is_orphan = false;
+		else if (p->image_of == 0)
+			p->is_orphan = true;
 		p->image_of = changes;
 	}
 	c->is_orphan = p->is_orphan;
-	c->image_number = p->image;
-	if (p->image > 0)
-		c->image = s->nested[p->image];
+	c->image_number = p->is_orphan ? 0 : is_exec(c->nr) ? image_of_exec(s, p) : p->image;
+	if (c->image_number > 0)
+		c->image = s->nested[c->image_number];
 	pthread_mutex_unlock(&s->tags_lock);
 }
 

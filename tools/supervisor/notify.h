@@ -81,6 +81,9 @@ struct tag {
 	pid_t pid;
 	uint64_t start;
 	uint32_t image;
+	uint32_t around; /* what held before */
+	dev_t exe_dev;	 /* the launcher's program */
+	ino_t exe_ino;
 };
 #define TAGS_MAX 256
 
