@@ -162,8 +162,11 @@ bool caller_is_hooked(struct caller *c);
 bool caller_alive(const struct caller *c);
 /* pid (a thread or process id) belongs to the session: it descends from the agent. */
 bool session_has_pid(const struct supervisor *s, pid_t pid);
-/* Finds the image that holds in the caller: the session's, or a nested run's by descent.  An orphan of
- * whom nobody knows where it comes from, in a session that has nested images, is held by each of them. */
+/*
+ * Finds the image that holds in the caller: the session's, or a nested run's by descent.  An orphan of
+ * whom nobody knows where it comes from, in a session that has nested images, is held by each of them.
+ * What a nested run's launcher executes is judged by the image around: it is the typed command.
+ */
 void caller_find_image(struct caller *c);
 
 /* What follows may block: the lead is passed on.  False where too many do already: answer EAGAIN. */
