@@ -108,7 +108,7 @@ static struct answer connect_file(struct caller *c, const struct endpoint *e, co
 	struct request req = {
 		.op = OP_UNIX, .access = op_access(OP_UNIX), .path = p->r.path, .raw = p->raw
 	};
-	struct stat st;
+	struct stat st = { 0 };
 	_cleanup_close_ int file = hold_socket(p, &st);
 	int own;
 
