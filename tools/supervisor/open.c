@@ -194,10 +194,11 @@ static bool goes_far(int e)
 	return e == -ELOOP || e == -EAGAIN || e == -ENXIO;
 }
 
-/* A file of procfs, or the base has moved meanwhile. */
+/* A file of procfs, where none can be made; or the base has moved meanwhile. */
 static bool is_doubtful(struct caller *c, struct place *p, const struct spot *at, const char *lexical, int fd)
 {
-	return (fd >= 0 && is_procfs(fd, at->st)) || (at->name == lexical && !place_stands(p, c, lexical));
+	return (fd >= 0 && at->st->st_mode != 0 && is_procfs(fd, at->st)) ||
+	       (at->name == lexical && !place_stands(p, c, lexical));
 }
 
 /* False: not this way. */

@@ -41,21 +41,29 @@ bool open_is_special(const struct stat *st)
 	return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode);
 }
 
+#define MASK_UNKNOWN 01000 /* no umask */
+
+/* The mask of this thread, which is its own (unshare(2) CLONE_FS): most callers have the same one. */
+static void use_umask(mode_t mask)
+{
+	static _Thread_local mode_t now = MASK_UNKNOWN;
+
+	if (mask != now)
+		umask(mask);
+	now = mask;
+}
+
 /* Under the caller's umask, which a directory's default ACL overrides (acl(5)): so it is set, not applied. */
 static int open_creating(struct caller *c, const struct opening *o, const struct spot *at)
 {
 	int mask = caller_umask(c);
-	mode_t own;
-	int fd;
 
 	if (mask < 0)
 		return mask;
 	if (!caller_alive(c))
 		return -ESRCH;
-	own = umask((mode_t)mask);
-	fd = raw_open(at, o->flags | O_NONBLOCK, o->mode);
-	umask(own);
-	return fd;
+	use_umask((mode_t)mask);
+	return raw_open(at, o->flags | O_NONBLOCK, o->mode);
 }
 
 /*
@@ -75,8 +83,6 @@ int spot_look(struct spot *at, struct stat *st)
 	if (fstatat(at->dirfd, at->name, st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
 	st->st_mode = 0;
-	st->st_size = 0;
-	st->st_dev = 0;
 	return errno == ENOENT ? 0 : -errno;
 }
 

@@ -136,7 +136,7 @@ bool terminal_is_sessions(struct caller *c, dev_t rdev)
 {
 	if (is_agents(rdev))
 		return true;
-	return is_pts(rdev) && session_holds_master(c, pts_number(rdev));
+	return is_pts(rdev) && caller_may_block(c) && session_holds_master(c, pts_number(rdev));
 }
 
 bool terminal_is_acquired(struct caller *c, const struct opening *o)
