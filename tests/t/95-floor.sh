@@ -107,6 +107,32 @@ missing ENOENT
 alive"
 }
 
+# A thread that executes becomes its process; what the kernel itself refuses goes on at once.
+t_threads_and_broken_files_are_let_go() {
+	OPTS=(--level strict)
+	fence timeout 20 python3 -c '
+import os, threading
+for i in range(10):
+    pid = os.fork()
+    if pid == 0:
+        t = threading.Thread(target=lambda: os.execv("/bin/echo", ["echo", "thread"]))
+        t.start()
+        t.join()
+        os._exit(9)
+    assert os.waitpid(pid, 0)[1] == 0
+with open("broken", "wb") as f:
+    f.write(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\x3e\0\x01" + bytes(200))
+os.chmod("broken", 0o755)
+for i in range(10):
+    try:
+        os.execv("./broken", ["broken"])
+    except OSError as e:
+        print(e.errno)'
+	rc_is 0
+	[ "$(grep -cx thread "$S/out")" = 10 ] || fail "not every thread executed"
+	[ "$(grep -cx 8 "$S/out")" = 10 ] || fail "not every refusal came back"
+}
+
 t_too_many_words_are_denied() {
 	OPTS=(--level full)
 	fence python3 -c '

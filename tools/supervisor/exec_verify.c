@@ -6,8 +6,8 @@
  * file and its words are compared with the request.  sudo's intercept_verify does the same.
  *
  * What is traced must be let go in every case: a call that is never answered, an exec that fails, a
- * signal that comes between.  Whatever stops it other than a successful exec ends the watch, and
- * where nothing stops it, PTRACE_INTERRUPT does: if that lands inside the exec the kernel restarts the
+ * signal that comes between.  So it is interrupted as soon as it was answered: a stop other than that
+ * of a successful exec ends the watch.  Where the interruption lands inside the exec, the kernel restarts the
  * call, which is carried and judged again.  PTRACE_O_EXITKILL: should we die, so does what nobody watched.
  *
  * Source: ptrace(2), "execve(2) under ptrace"; waitid(2).
@@ -28,10 +28,10 @@
 #include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
-#define NAP_MIN_NS   20000L
-#define NAP_MAX_NS   1000000L
-#define INTERRUPT_NS 20000000L	  /* an exec takes less, a failed one is over */
-#define GIVE_UP_NS   10000000000L /* it hangs in the kernel: killed rather than let go */
+#define NAP_MIN_NS 20000L
+#define NAP_MAX_NS 1000000L
+
+#define GIVE_UP_NS 10000000000L /* it hangs in the kernel: killed rather than let go */
 
 /* The watched exec of this thread: answer.after has no argument for it. */
 static _Thread_local struct watch {
@@ -164,6 +164,9 @@ static enum fate fate_of(const struct watch *w, pid_t *ret_pid, siginfo_t *ret)
 	*ret_pid = ret->si_pid;
 	if (ret->si_pid && ret->si_code != CLD_TRAPPED && ret->si_code != CLD_STOPPED)
 		return FATE_DEAD;
+	/* A thread that became its process is not to be had until somebody waited for that stop. */
+	if (ret->si_pid)
+		(void)waitid(P_PID, (id_t)ret->si_pid, ret, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD);
 	for (size_t i = 0; i < NELEM(pids); i++) {
 		*ret_pid = pids[i];
 		*ret = (siginfo_t){ 0 };
@@ -233,13 +236,11 @@ static void watch_exec(struct caller *c)
 {
 	struct watch w = watch;
 	long waited = 0, step = NAP_MIN_NS;
-	bool interrupted = false;
 
+	/* Taken note of on the way back to its own code: behind the stop of a successful exec, at once after
+	 * a failed one, so that no caller comes back here while it is watched. */
+	(void)ptrace(PTRACE_INTERRUPT, w.tid, NULL, NULL);
 	while (waited < GIVE_UP_NS && !looked(c, &w)) {
-		if (waited >= INTERRUPT_NS && !interrupted) {
-			(void)ptrace(PTRACE_INTERRUPT, w.tid, NULL, NULL);
-			interrupted = true;
-		}
 		nap(step);
 		waited += step;
 		step = 2 * step < NAP_MAX_NS ? 2 * step : NAP_MAX_NS;
