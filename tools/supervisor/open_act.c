@@ -72,9 +72,11 @@ static int open_creating(struct caller *c, const struct opening *o, const struct
  */
 static int flags_for(const struct opening *o, const struct spot *at)
 {
-	bool is_there = at->st->st_mode != 0 && !S_ISDIR(at->st->st_mode) && at->st->st_uid == geteuid();
+	bool may_be = (o->flags & (O_CREAT | O_EXCL)) == O_CREAT && at->st->st_mode != 0;
 
-	return is_there && !(o->flags & O_EXCL) ? o->flags & ~O_CREAT : o->flags;
+	if (may_be && !S_ISDIR(at->st->st_mode) && at->st->st_uid == geteuid())
+		return o->flags & ~O_CREAT;
+	return o->flags;
 }
 
 int spot_look(struct spot *at, struct stat *st)
