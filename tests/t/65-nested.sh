@@ -5,7 +5,7 @@
 
 # Nested in words: `nested OPTIONS... -- COMMAND` inside the fence.
 nested() {
-	fence pale run -q "$@"
+	fence "$T_STAGE/bin/pale" run -q "$@"
 }
 
 t_join() {
