@@ -125,7 +125,10 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 	if (nr == __NR_prlimit64)
 		return (uint32_t)a[0] == 0 || a[2] == 0 ? YES : NO(EPERM);
 	if (nr == __NR_prctl)
-		return (uint32_t)a[0] == 4 ? NO(0) : (uint32_t)a[0] == 35 ? NO(EPERM) : YES;
+		return (uint32_t)a[0] == 4    ? NO(0)
+		       : (uint32_t)a[0] == 35 ? NO(EPERM)
+		       : (uint32_t)a[0] == 36 ? CARRY
+					      : YES;
 	if (nr == __NR_seccomp)
 		return (uint32_t)a[0] == 1 && a[1] & 8 ? NO(EBUSY) : YES;
 	if (nr == __NR_setpriority && (uint32_t)a[0] == 2)

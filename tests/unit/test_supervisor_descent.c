@@ -13,7 +13,7 @@ Suite *suite_supervisor_descent(void);
 
 static struct carried t;
 
-enum look { LOOK_IMAGE, LOOK_SESSION, LOOK_NARROW, LOOK_HOOKED };
+enum look { LOOK_IMAGE, LOOK_SESSION, LOOK_NARROW, LOOK_HOOKED, LOOK_ADOPTER };
 
 #define ORPHAN 1000
 
@@ -28,6 +28,8 @@ static long look(struct caller *c)
 		return supervisor_narrowed(c->sup, caller_tgid(c), (uint32_t)c->arg[1]);
 	case LOOK_HOOKED:
 		return caller_is_hooked(c);
+	case LOOK_ADOPTER:
+		return carry_prctl(c).kind == ANSWER_CONTINUE ? 0 : -EPERM;
 	}
 	return -EINVAL;
 }
@@ -171,11 +173,28 @@ static int nested_run(void)
 	return 0;
 }
 
+static int leaves_an_orphan(void)
+{
+	EXPECT(carried_call(LOOK_NARROW, 1, 0) == 0);
+	return as_orphan(is_of_nobody);
+}
+
+/* A subreaper inside the session becomes the parent of what a nested run left behind. */
+static int adopts_orphans(void)
+{
+	EXPECT(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+	EXPECT(carried_call(LOOK_ADOPTER, 1, 0) == 0);
+	EXPECT(in_child(leaves_an_orphan) == 0);
+	EXPECT(carried_call(LOOK_IMAGE, 0, 0) == 0);
+	return 0;
+}
+
 static int look_at_images(void)
 {
 	EXPECT(in_child(nested_run) == 0);
 	EXPECT(carried_call(LOOK_IMAGE, 0, 0) == 0);
 	EXPECT(as_orphan(is_of_nobody) == 0);
+	EXPECT(in_child(adopts_orphans) == 0);
 	return 0;
 }
 

@@ -181,8 +181,18 @@ static const struct tag *tag_of(const struct supervisor *s, pid_t pid, uint64_t 
 	return NULL;
 }
 
-/* Up the parents: to a nested run's beginning, or to the agent.  0 with the image's number, -ENOENT where
- * nobody knows. */
+static bool adopts(const struct supervisor *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->n_adopters; i++)
+		if (s->adopters[i] == pid)
+			return true;
+	return false;
+}
+
+/*
+ * Up the parents: to a nested run's beginning, or to the agent.  0 with the image's number, -ENOENT where
+ * nobody knows: an orphan, or perhaps one that somebody inside has adopted.
+ */
 static int image_by_descent(const struct supervisor *s, pid_t pid, uint32_t *ret)
 {
 	const pid_t self = getpid();
@@ -193,6 +203,8 @@ static int image_by_descent(const struct supervisor *s, pid_t pid, uint32_t *ret
 		if (stat_read(-1, pid, &f) < 0)
 			return -ENOENT;
 		t = tag_of(s, pid, f.start);
+		if (!t && i > 0 && adopts(s, pid))
+			return -ENOENT;
 		if (t || pid == s->setup->root) {
 			*ret = t ? t->image : 0;
 			return 0;
@@ -236,6 +248,28 @@ int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number)
 		atomic_fetch_add(&s->tag_changes, 1);
 	pthread_mutex_unlock(&s->tags_lock);
 	return r;
+}
+
+/*
+ * PR_SET_CHILD_SUBREAPER (Linux 3.4).  What was judged by stands in a register, so the kernel may do it.
+ */
+struct answer carry_prctl(struct caller *c)
+{
+	struct supervisor *s = c->sup;
+	pid_t pid = caller_tgid(c);
+	bool full;
+
+	if (c->arg[1] == 0)
+		return answer_continue();
+	if (pid <= 0)
+		return answer_result(-ESRCH);
+	pthread_mutex_lock(&s->tags_lock);
+	full = !adopts(s, pid) && s->n_adopters == ADOPTERS_MAX;
+	if (!full && !adopts(s, pid))
+		s->adopters[s->n_adopters++] = pid;
+	atomic_fetch_add(&s->tag_changes, s->n_tags > 0);
+	pthread_mutex_unlock(&s->tags_lock);
+	return full ? answer_result(-EPERM) : answer_continue();
 }
 
 static bool is_exec(int nr)

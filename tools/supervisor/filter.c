@@ -119,7 +119,7 @@ static unsigned if_own(struct builder *b, unsigned arg, unsigned yes, unsigned n
 
 /* --- calls.def: what is carried --------------------------------------------------------------------- */
 
-enum gate { NEVER, GATED, GATED_OPEN1, GATED_OPEN2, GATED_HOW, SENDTO, SOCKET, IOCTL };
+enum gate { NEVER, GATED, GATED_OPEN1, GATED_OPEN2, GATED_HOW, SENDTO, SOCKET, ROWS };
 
 static const struct {
 	int nr;
@@ -218,8 +218,8 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 		return if_whole(b, 4, 0, b->allow, b->notify);
 	case SOCKET:
 		return gate_socket(b);
-	case IOCTL:
-		return b->allow; /* but for the rows of denials.def */
+	case ROWS:
+		return b->allow; /* but for those rows */
 	case NEVER:
 	default:
 		return b->notify;

@@ -85,7 +85,8 @@ struct tag {
 	dev_t exe_dev;	 /* the launcher's program */
 	ino_t exe_ino;
 };
-#define TAGS_MAX 256
+#define TAGS_MAX     256
+#define ADOPTERS_MAX 64
 
 #define PROCS_MAX  128
 #define PROCS_WAYS 8u
@@ -117,6 +118,8 @@ struct supervisor {
 	pthread_mutex_t tags_lock;
 	struct tag tags[TAGS_MAX];
 	size_t n_tags;
+	pid_t adopters[ADOPTERS_MAX]; /* subreapers inside the session, and some that were */
+	size_t n_adopters;
 	_Atomic unsigned tag_changes; /* 0: nobody lives under another image than the session's */
 	struct image nested[WIRE_IMAGE_MAX + 1];
 
