@@ -98,6 +98,11 @@ shown "pale run -q -- bash -c 'cat ~/.ssh/id_rsa'"
 expect "not one byte of it came out" not says "$DECOY"
 expect "the reason was said" says "pale: denied read .*sensitive = ~/.ssh"
 
+heading "The same by a program that dropped the hooks: the kernel carries the question"
+shown "pale run -q -- env -i /bin/cat $HOME/.ssh/id_rsa"
+expect "not one byte of it came out" not says "$DECOY"
+expect "the reason was said" says "pale: denied read .*sensitive = ~/.ssh"
+
 heading "A file outside the workspace is written: denied"
 shown "pale run -q -- bash -c 'echo mine > ../outside'"
 expect "no file was made" missing ~/outside
@@ -137,6 +142,10 @@ pale log >"$S/out"
 expect "so is what was allowed, asked and answered" lists "cat file" approval/request approval/decision "touch published"
 shown "pale log verify"
 expect "its chain is whole" verifies_now
+
+heading "What a session came to"
+shown "pale session show"
+expect "who was hooked and who was not is counted" says "hooked"
 
 if [ $wrong = 0 ]; then
 	printf '\n%sEverything happened as it should.%s\n' "$green" "$off"

@@ -89,7 +89,7 @@ int fence_make(struct fence *f, const struct launch *l)
 	if (r == 0)
 		r = confine_make(&f->kernel, &setup, &f->floor, &f->confine);
 	if (r < 0)
-		talk("the kernel's side of the fence cannot be built: %s", strerror(-r));
+		talk("the kernel's side of the fence cannot be built: %s", landlock_why(-r));
 	return r < 0 ? EXIT_PALE : 0;
 }
 
@@ -103,8 +103,8 @@ void fence_facts(const struct fence *f, char *buf, size_t size)
 	if (f->level == LEVEL_HOOKS)
 		snprintf(buf, size, "Linux %s", un.release);
 	else
-		snprintf(buf, size, "Linux %s, Landlock ABI %d, Yama %d%s", un.release, k->landlock_abi,
-			 k->yama, k->sync_wake_up ? "" : ", no SYNC_WAKE_UP");
+		snprintf(buf, size, "Linux %s, Landlock ABI %d%s%s", un.release, k->landlock_abi,
+			 k->yama > 0 ? ", Yama" : "", k->sync_wake_up ? "" : ", no SYNC_WAKE_UP");
 }
 
 void fence_done(struct fence *f)
