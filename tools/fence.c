@@ -89,7 +89,7 @@ int fence_make(struct fence *f, const struct launch *l)
 	if (r == 0)
 		r = confine_make(&f->kernel, &setup, &f->floor, &f->confine);
 	if (r < 0)
-		talk("the kernel's side of the fence cannot be built: %s", landlock_why(-r));
+		talk("the kernel's side of the fence cannot be built: %s", landlock_why(r));
 	return r < 0 ? EXIT_PALE : 0;
 }
 
