@@ -281,6 +281,28 @@ static void set_guards(struct trie *t)
 	}
 }
 
+/* What may be written may come to be: the directories on the way there are made as well.  Nothing that the
+ * project's own file allows counts (ballot.h). */
+static bool is_granted(const struct trie *t, const struct node *n)
+{
+	const struct ref *refs = (const struct ref *)(const void *)t->refs.p;
+
+	for (uint32_t i = n->first_ref; i; i = refs[i - 1].next)
+		if (refs[i - 1].out.kind == RULE_FILE_WRITE && refs[i - 1].out.layer != LAYER_PROJECT)
+			return true;
+	return false;
+}
+
+static void set_ways(struct trie *t)
+{
+	for (uint32_t i = n_nodes(t); i-- > 1;) {
+		const struct node *n = node_of(t, i);
+
+		if (n->out.flags & NODE_WAY || (n->out.flags & NODE_EXACT && is_granted(t, n)))
+			node_of(t, n->parent)->out.flags |= NODE_WAY;
+	}
+}
+
 /* --- flat ------------------------------------------------------------------------------------------- */
 
 static void write_refs(struct trie *t)
@@ -389,6 +411,7 @@ int compile_path(struct compiler *c, const struct policy *p, struct diags *d)
 	}
 	if (!bad && !t.err) {
 		set_guards(&t);
+		set_ways(&t);
 		write_refs(&t);
 		bad = write_edges(&t);
 	}

@@ -86,6 +86,15 @@ static void judge_ancestor(const struct walk *w, enum op op, struct decision *d)
 	}
 }
 
+/* A directory that leads to a place of a write rule may be made: `write = ~/.local/share/x` is of no use
+ * where ~/.local cannot come to be. */
+static void judge_way(const struct walk *w, struct decision *d)
+{
+	for (unsigned i = 0; i < w->n_next; i++)
+		if (w->nodes[w->active[w->turn][i]].flags & NODE_WAY)
+			*d = (struct decision){ VERDICT_ALLOW, REASON_WAY, RULE_NONE, 0 };
+}
+
 /* paths = relative: what is named absolutely must be a system path that is read, or a device.  Mode
  * danger is for work on absolute paths. */
 static void judge_raw(const struct walk *w, const struct request *req, const char *path, struct decision *d)
@@ -149,6 +158,8 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	}
 	if (access & ACCESS_DELETE || req->op == OP_RENAME)
 		judge_ancestor(&w, req->op, &d);
+	if (req->op == OP_MKDIR && d.reason == REASON_OUTSIDE)
+		judge_way(&w, &d);
 	judge_raw(&w, req, path, &d);
 	return d;
 }

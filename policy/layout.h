@@ -19,6 +19,7 @@
 #define NODE_SUFFIX    4u  /* has edges of the form `*.ext`, found by the name's last extension */
 #define NODE_ANY_DEPTH 8u  /* `**`: stays active at each deeper component */
 #define NODE_EXACT     16u /* all edges to the node were literal: it is one place, not any like it */
+#define NODE_WAY       32u /* one place strictly above one that a write rule names */
 
 struct path_node {
 	uint32_t flags;

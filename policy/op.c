@@ -66,6 +66,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_DNS] = "a name server of /etc/resolv.conf",
 	[REASON_FLOOR] = "newer than the session, so Landlock lets nobody execute it",
 	[REASON_UNPROVEN] = "its memory is shared and it cannot be traced, so nobody can tell what would run",
+	[REASON_WAY] = "on the way to what may be written",
 	[REASON_REPEATED] = "denied before in this turn",
 };
 

@@ -41,4 +41,17 @@ t_claude_may_sign_in() {
 	rc_is 0
 }
 
+# At the first start in a home the directories above an agent's own do not exist.
+t_the_way_to_its_state_is_made() {
+	fsh 'mkdir -p ~/.local/share/opencode/log ~/.config/opencode && echo x >~/.local/share/opencode/log/1'
+	rc_is 0
+	file_is ~/.local/share/opencode/log/1 x
+	fsh 'mkdir ~/.local/share/other; : >~/.local/share/file; rmdir ~/.config/opencode ~/.config; mkdir ~/own'
+	denied mkdir "$HOME/.local/share/other" "outside the workspace"
+	missing ~/.local/share/other
+	missing ~/.local/share/file
+	missing ~/own
+	exists ~/.config
+}
+
 scenario "$@"

@@ -273,6 +273,36 @@ START_TEST(test_rename_onto_an_ancestor)
 }
 END_TEST
 
+/* Where the way to a writable place does not exist yet it may be made; nothing else may be done to it. */
+START_TEST(test_the_way_may_be_made)
+{
+	static const struct want w[] = {
+		{ OP_MKDIR, "/home/u/.local", A, REASON_WAY, 0 },
+		{ OP_MKDIR, "/home/u/.local/share", A, REASON_WAY, 0 },
+		{ OP_MKDIR, "/home/u/.local/share/agent", A, REASON_RULE, 1 },
+		{ OP_MKDIR, "/home/u/.local/lib", D, REASON_OUTSIDE, 0 },
+		{ OP_MKDIR, "/home/u/.local/share/other", D, REASON_OUTSIDE, 0 },
+		{ OP_WRITE, "/home/u/.local", D, REASON_OUTSIDE, 0 },
+		{ OP_DELETE, "/home/u/.local", D, REASON_OUTSIDE, 0 },
+		{ OP_SYMLINK, "/home/u/.local", D, REASON_OUTSIDE, 0 },
+		{ OP_MKDIR, "/asked", D, REASON_OUTSIDE, 0 },
+		{ OP_MKDIR, "/like", D, REASON_OUTSIDE, 0 },
+		{ OP_MKDIR, "/like/any", D, REASON_OUTSIDE, 0 },
+		{ OP_MKDIR, "/project", D, REASON_OUTSIDE, 0 },
+		{ OP_MKDIR, "/kept", D, REASON_RULE, 5 },
+		{ OP_MKDIR, "/kept/way", D, REASON_RULE, 5 },
+	};
+
+	fixture_rule(&fx, RULE_FILE_WRITE, "/home/u/.local/share/agent");
+	fixture_rule(&fx, RULE_FILE_ASK, "/asked/a/b");
+	fixture_rule(&fx, RULE_FILE_WRITE, "/like/*/b");
+	fixture_rule(&fx, RULE_FILE_WRITE, "/project/a")->layer = LAYER_PROJECT;
+	fixture_rule(&fx, RULE_FILE_READONLY, "/kept");
+	fixture_rule(&fx, RULE_FILE_WRITE, "/kept/way/there");
+	EXPECT_ALL(w);
+}
+END_TEST
+
 Suite *suite_eval_path(void)
 {
 	Suite *s = suite_create("eval_path");
@@ -290,6 +320,7 @@ Suite *suite_eval_path(void)
 	tcase_add_test(t, test_globs);
 	tcase_add_test(t, test_ancestors_stay);
 	tcase_add_test(t, test_rename_onto_an_ancestor);
+	tcase_add_test(t, test_the_way_may_be_made);
 	suite_add_tcase(s, t);
 	suite_add_tcase(s, tcase_eval_path_modes());
 	return s;
