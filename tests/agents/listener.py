@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Where nothing may arrive: listener.py LOG PORTFILE [PORT...]
 
-Listens on each port on all addresses, on the first free one when none is free or named, answers
-every request, and writes one line for each connection to LOG.
+Listens on all addresses, on the first port named that is free and on three that are free anyway,
+answers every request, and writes one line for each connection to LOG.
 """
 
 import socket
@@ -41,7 +41,7 @@ def serve(server, log):
 
 def main():
     log, port_file, *ports = sys.argv[1:]
-    servers = [listen(ports), listen([])]
+    servers = [listen(ports), *(listen([]) for _ in range(3))]
     with open(port_file, "w", encoding="utf-8") as f:
         f.write(" ".join(str(s.getsockname()[1]) for s in servers) + "\n")
     for s in servers[1:]:

@@ -7,7 +7,7 @@ Serves on a free loopback port, which it writes to PORTFILE, what four kinds of 
 OpenAI chat completions (qwen, opencode), the Gemini API, Anthropic messages (claude) and OpenAI
 responses (codex).  SCRIPT has one step a line, words parted by tabs:
 
-    shell COMMAND | read PATH | write PATH TEXT | edit PATH OLD NEW | list PATH | search TEXT
+    shell COMMAND | read PATH | write PATH TEXT | edit PATH OLD NEW | delete PATH | list PATH | search TEXT
 
 The step to play is the number of tool results that the conversation holds, so the server keeps no
 state and questions beside the main line (titles, summaries) do not disturb it.  LOG gets one JSON
@@ -57,11 +57,30 @@ TOOLS = {
         "search": ("Bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' .", "description": "step"}),
     },
     "codex": {
-        "shell": ("exec_command", lambda c: {"cmd": c}),
+        "shell": ("exec_command", lambda c: {"cmd": c, "yield_time_ms": 30000}),
+        # It has no tool to read; to write it has patches, which are no JSON.
         "read": ("exec_command", lambda p: {"cmd": "cat " + p}),
+        "write": ("apply_patch", lambda p, t: patch(f"*** Add File: {p}", *added(t))),
+        "edit": ("apply_patch", lambda p, o, n: patch(f"*** Update File: {p}", "@@", *changed(p, o, n))),
+        "delete": ("apply_patch", lambda p: patch(f"*** Delete File: {p}")),
         "list": ("exec_command", lambda p: {"cmd": "ls " + p}),
+        "search": ("exec_command", lambda p: {"cmd": f"grep -rn '{p}' --include='*.c' ."}),
     },
 }
+
+
+def patch(*lines):
+    return "\n".join(["*** Begin Patch", *lines, "*** End Patch"])
+
+
+def added(text):
+    return ["+" + line for line in text.rstrip("\n").split("\n")]
+
+
+def changed(path, old, new):
+    with open(path, encoding="utf-8") as f:
+        lines = [line.rstrip("\n") for line in f if old in line]
+    return [sign + line for s in lines for sign, line in (("-", s), ("+", s.replace(old, new)))]
 
 
 class Script:
@@ -88,6 +107,8 @@ class Script:
         if len(results) >= len(self.steps):
             return None
         kind, *words = self.steps[len(results)]
+        if kind not in self.tools and kind == "delete":
+            kind, words = "shell", ["rm " + words[0]]
         name, arguments = self.tools[kind]
         return name, arguments(*(w.replace("\\n", "\n") for w in words))
 
@@ -198,8 +219,11 @@ class Responses:
         item = {"type": "message", "id": f"msg_{n}", "role": "assistant", "status": "completed"}
         item["content"] = [{"type": "output_text", "text": "done", "annotations": []}]
         if call:
-            item = {"type": "function_call", "id": f"fc_{n}", "call_id": f"call_{n}", "status": "completed"}
-            item |= {"name": call[0], "arguments": json.dumps(call[1])}
+            kind, value = ("custom_tool_call", {"input": call[1]})
+            if isinstance(call[1], dict):
+                kind, value = ("function_call", {"arguments": json.dumps(call[1])})
+            item = {"type": kind, "id": f"fc_{n}", "call_id": f"call_{n}", "status": "completed", "name": call[0]}
+            item |= value
         response = {"id": f"resp_{n}", "object": "response", "status": "in_progress", "output": []}
         usage = {"input_tokens": 10, "output_tokens": 10, "total_tokens": 20}
         events = [

@@ -3,8 +3,8 @@
 #
 # Each agent plays the good deeds bare and fenced, and the two runs must leave the same files and
 # hear the same; and the bad deeds, which bare must come true (or nothing was tried) and fenced must not.
-# One line each, `ok NAME` or `not ok NAME`; the last is `N passed, N failed`.  Packages are kept in
-# ~/.cache/pale-agents of the ordinary user.
+# Trials run at the default level, `strict:TRIAL` at strict.  One line each, `ok NAME` or `not ok NAME`; the
+# last is `N passed, N failed`.  Packages are kept in ~/.cache/pale-agents of the ordinary user.
 
 cd "$(dirname "$0")/../.." || exit 2
 B=$(realpath "${1:?usage: tests/agents/run.sh BUILD_DIR [AGENT...]}") || exit 2
@@ -15,34 +15,36 @@ stage_make || exit 2
 trap '[ -n "${KEEP:-}" ] && echo "kept: $T_BASE" || stage_remove' EXIT
 trap 'exit 130' INT TERM
 stage_install "$B" || exit 2
+stage_levels full strict
 mkdir -p "$T_BASE/t"
 cp -r tests/lib.sh tests/agents "$T_BASE/t/"
 chmod -R a+rX "$T_BASE/t" "$T_STAGE"
 
 passed=0 failed=0
 
-# trial AGENT TEST
+# trial AGENT [LEVEL:]TEST
 trial() {
-	local scratch rc
+	local scratch rc T_LEVEL=full
+	[[ $2 != *:* ]] || T_LEVEL=${2%%:*}
 	scratch=$(mktemp -d "$T_BASE/s/XXXX")
 	chmod 755 "$scratch"
 	[ "$(id -u)" != 0 ] || chown $T_USER: "$scratch"
-	as_user "$scratch" timeout -k 3 300 bash "$T_BASE/t/agents/trial.sh" "$1" "$2" </dev/null >"$scratch.log" 2>&1
+	as_user "$scratch" timeout -k 3 300 bash "$T_BASE/t/agents/trial.sh" "$1" "${2#*:}" </dev/null >"$scratch.log" 2>&1
 	rc=$?
 	stage_reap "$scratch"
 	case $rc in
 	0) passed=$((passed + 1)) && echo "ok $1/$2" ;;
 	77) passed=$((passed + 1)) && echo "ok $1/$2 # $(grep '^skip:' "$scratch.log" | tail -1)" ;;
-	*) failed=$((failed + 1)) && echo "not ok $1/$2" && sed 's/^/    /' "$scratch.log" ;;
+	*) failed=$((failed + 1)) && echo "not ok $1/$2" && sed 's/^/    /' "$scratch.log" && echo ;;
 	esac
 }
 
 declare -A TRIALS=(
-	[qwen]="works is_judged bare_does_harm"
-	[gemini]="works shell_is_judged"
-	[opencode]="works shell_is_judged"
-	[claude]="works shell_is_judged"
-	[codex]="is_refused unhooked_shell_is_judged"
+	[qwen]="works bare_does_harm is_judged strict:works strict:is_judged"
+	[gemini]="works bare_does_harm is_judged"
+	[opencode]="works bare_does_harm is_judged"
+	[claude]="works bare_does_harm is_judged"
+	[codex]="works bare_does_harm is_judged strict:works strict:is_judged"
 )
 
 [ $# != 0 ] || set -- qwen gemini opencode claude codex
