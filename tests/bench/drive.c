@@ -1,13 +1,19 @@
 /*
- * The driver: starts the two workers once, then tells them in turn what to run, so that whatever
- * else the machine does hits both alike.
+ * The driver: starts the workers once, then tells them in turn what to run, so that whatever else the
+ * machine does hits all alike.
  *
- *   drive BARE... -- WRAPPED... <rows
+ *   drive NAME COMMAND... [, NAME COMMAND...]... <rows
  *
- * A row is  NAME ROUNDS PREPARE | MEASURE | CLEAN  ("-" for nothing).  Only MEASURE is measured, and
- * the bare worker prepares and cleans for both.  Where MEASURE is "A || B", it runs both halves.
- * Writes NAME, median of bare, median of wrapped, the first status that was not 0 and the median
- * of the rounds' ratios (tabs between), a line for each row.  The first round warms up and does
+ * A worker's NAME is KIND:LEVEL; KIND:bare, or plain:bare where there is none, is what the others of
+ * its kind are compared with.  A row is
+ *
+ *   NAME ROUNDS KIND PREPARE | MEASURE | CLEAN
+ *
+ * with "-" for nothing.  Only MEASURE is measured, and plain:bare prepares and cleans for all.  Where
+ * MEASURE is "A || B", plain:bare runs both: A for itself, B for each level, whose name stands for `%`.
+ *
+ * Writes for each row and level, between tabs: NAME, LEVEL, median of bare, median of this level,
+ * the first status that was not 0, the median of the rounds' ratios.  The first round warms up and does
  * not count.
  */
 #include <err.h>
@@ -18,9 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_ROUNDS 1000
+#define MAX_ROUNDS  1000
+#define MAX_WORKERS 16
 
 struct worker {
+	const char *kind, *level;
 	pid_t pid;
 	FILE *to, *from;
 };
@@ -28,7 +36,13 @@ struct worker {
 static void worker_start(struct worker *w, char **argv)
 {
 	int to[2], from[2];
+	char *level = strchr(argv[0], ':');
 
+	if (!level || !argv[1])
+		errx(2, "not KIND:LEVEL COMMAND: %s", argv[0]);
+	*level = '\0';
+	w->kind = argv[0];
+	w->level = level + 1;
 	if (pipe(to) < 0 || pipe(from) < 0)
 		err(1, "pipe");
 	w->pid = fork();
@@ -39,8 +53,8 @@ static void worker_start(struct worker *w, char **argv)
 		dup2(from[1], 1);
 		for (int fd = 3; fd < 64; fd++)
 			close(fd);
-		execvp(argv[0], argv);
-		err(127, "%s", argv[0]);
+		execvp(argv[1], argv + 1);
+		err(127, "%s", argv[1]);
 	}
 	close(to[0]);
 	close(from[1]);
@@ -115,68 +129,135 @@ static struct row row_parse(char *text)
 	return r;
 }
 
-/* One half of a round: what it took. */
-static double half_run(struct worker *bare, struct worker *w, const struct row *r, const char *measure,
-		       int *status)
+/* --- workers ----------------------------------------------------------------------------------- */
+
+static struct worker workers[MAX_WORKERS];
+static size_t n_workers;
+
+static struct worker *worker_find(const char *kind, const char *level)
 {
+	for (size_t i = 0; i < n_workers; i++)
+		if (strcmp(workers[i].kind, kind) == 0 && strcmp(workers[i].level, level) == 0)
+			return &workers[i];
+	return NULL;
+}
+
+static void workers_start(int argc, char **argv)
+{
+	for (int at = 1; at < argc; at++) {
+		int first = at;
+
+		while (at < argc && strcmp(argv[at], ",") != 0)
+			at++;
+		if (at == first || n_workers == MAX_WORKERS)
+			errx(2, "usage: drive NAME COMMAND... [, NAME COMMAND...]... <rows");
+		argv[at] = NULL;
+		worker_start(&workers[n_workers++], argv + first);
+	}
+	if (!worker_find("plain", "bare"))
+		errx(2, "no worker is called plain:bare");
+}
+
+/* --- rows -------------------------------------------------------------------------------------- */
+
+/* What one side of a comparison took, round by round. */
+struct side {
+	struct worker *w; /* whose level it is */
+	int status;
+	double took[MAX_ROUNDS], ratio[MAX_ROUNDS];
+};
+
+/* `%` in text replaced by the level. */
+static const char *for_level(const char *text, const char *level)
+{
+	static char buf[4096];
+	const char *at = strchr(text, '%');
+
+	if (!at)
+		return text;
+	snprintf(buf, sizeof buf, "%.*s%s%s", (int)(at - text), text, level, at + 1);
+	return buf;
+}
+
+/* One side of a round. */
+static double side_run(struct side *s, const struct row *r, bool is_bare)
+{
+	struct worker *plain = worker_find("plain", "bare");
+	struct worker *w = r->pair ? plain : s->w;
 	double value;
 
-	worker_ask(bare, r->prepare, status);
-	value = worker_ask(w, measure, status);
-	worker_ask(bare, r->clean, status);
+	worker_ask(plain, r->prepare, &s->status);
+	value = worker_ask(w, is_bare ? r->bare : for_level(r->wrapped, s->w->level), &s->status);
+	worker_ask(plain, r->clean, &s->status);
 	return value;
 }
 
-static void row_run(const char *name, int rounds, const struct row *r, struct worker *bare,
-		    struct worker *wrapped)
+static void side_tell(const char *name, int rounds, struct side *bare, struct side *s)
 {
-	static double a[MAX_ROUNDS], b[MAX_ROUNDS], ratio[MAX_ROUNDS];
-	int status = 0;
+	bool ok = bare->status == 0 && s->status == 0;
+	static double copy[MAX_ROUNDS];
 
-	for (int i = -1; i < rounds && status == 0; i++) {
-		double x = half_run(bare, bare, r, r->bare, &status);
-		double y = half_run(bare, r->pair ? bare : wrapped, r, r->wrapped, &status);
-
-		if (i < 0)
-			continue;
-		a[i] = x;
-		b[i] = y;
-		ratio[i] = x > 0 ? y / x : 0;
-	}
-	if (status)
-		rounds = 1;
-	printf("%s\t%.1f\t%.1f\t%d\t%.4f\n", name, status ? 0 : median(a, rounds),
-	       status ? 0 : median(b, rounds), status, status ? 0 : median(ratio, rounds));
+	memcpy(copy, bare->took, sizeof copy);
+	printf("%s\t%s\t%.1f\t%.1f\t%d\t%.4f\n", name, s->w->level, ok ? median(copy, rounds) : 0,
+	       ok ? median(s->took, rounds) : 0, s->status ? s->status : bare->status,
+	       ok ? median(s->ratio, rounds) : 0);
 	fflush(stdout);
+}
+
+/* Bare first, then each level of this kind; true while somebody still can. */
+static bool round_run(struct side *sides, size_t n, const struct row *r, int at)
+{
+	double bare = side_run(&sides[0], r, true);
+	bool goes_on = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct side *s = &sides[i];
+		double value = i == 0 || s->status ? bare : side_run(s, r, false);
+
+		goes_on |= i > 0 && s->status == 0;
+		if (at < 0)
+			continue;
+		s->took[at] = value;
+		s->ratio[at] = bare > 0 ? value / bare : 0;
+	}
+	return goes_on && sides[0].status == 0;
+}
+
+static void row_run(const char *name, int rounds, const char *kind, const struct row *r)
+{
+	static struct side sides[MAX_WORKERS];
+	struct worker *bare = worker_find(kind, "bare");
+	size_t n = 1;
+
+	sides[0].w = bare ? bare : worker_find("plain", "bare");
+	for (size_t i = 0; i < n_workers; i++)
+		if (strcmp(workers[i].kind, kind) == 0 && &workers[i] != bare)
+			sides[n++].w = &workers[i];
+	for (size_t i = 0; i < n; i++)
+		sides[i].status = 0;
+	for (int i = -1; i < rounds; i++)
+		if (!round_run(sides, n, r, i))
+			break;
+	for (size_t i = 1; i < n; i++)
+		side_tell(name, rounds, &sides[0], &sides[i]);
 }
 
 int main(int argc, char **argv)
 {
-	struct worker bare, wrapped;
-	char line[4096], name[64];
-	int at = 1, rounds, used;
+	char line[4096], name[64], kind[64];
+	int rounds, used;
 	struct row row;
 
-	while (at < argc && strcmp(argv[at], "--") != 0)
-		at++;
-	if (at < 2 || at + 1 >= argc)
-		errx(2, "usage: drive BARE... -- WRAPPED... <rows");
-	argv[at] = NULL;
-	worker_start(&bare, argv + 1);
-	worker_start(&wrapped, argv + at + 1);
+	workers_start(argc, argv);
 	while (fgets(line, sizeof line, stdin)) {
-		if (line[0] == '#' || sscanf(line, "%63s %d %n", name, &rounds, &used) != 2)
+		if (line[0] == '#' || sscanf(line, "%63s %d %63s %n", name, &rounds, kind, &used) != 3)
 			continue;
 		row = row_parse(line + used);
-		row_run(name,
-			rounds < 1	      ? 1
-			: rounds > MAX_ROUNDS ? MAX_ROUNDS
-					      : rounds,
-			&row, &bare, &wrapped);
+		row_run(name, rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds, kind, &row);
 	}
-	fclose(bare.to);
-	fclose(wrapped.to);
-	waitpid(bare.pid, NULL, 0);
-	waitpid(wrapped.pid, NULL, 0);
+	for (size_t i = 0; i < n_workers; i++)
+		fclose(workers[i].to);
+	for (size_t i = 0; i < n_workers; i++)
+		waitpid(workers[i].pid, NULL, 0);
 	return 0;
 }

@@ -5,22 +5,37 @@
  * and 0 or what went wrong.  Works in its current directory.
  *
  *   call KIND N     N calls of that kind           (the time of one)
+ *   crowd MS        64 processes open for so long  (the 99th percentile of one open)
  *   run ARG...      one program, found in PATH     (wall time)
  *   mem             bytes that only this process has: dirty private pages (clean ones of a file are
  *                   the page cache's, and count as private only while nobody else maps them)
+ *
+ * Linked statically it is a program that the hooks cannot be in, and drops LD_PRELOAD, so that what it
+ * starts has none either.
+ *
+ *   worker serve    instead: accepts connections on loopback, port on stdout, until stdin ends
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 extern char **environ;
+
+#define CROWD	    64
+#define CROWD_OPENS 20000 /* of one process, at most */
+#define PORT_ENV    "BENCH_PORT"
 
 static char deep[4096]; /* an absolute path, six directories deep and more */
 
@@ -79,6 +94,29 @@ static int call_list(void)
 	return closedir(d);
 }
 
+/* The peer takes it and closes it; a reset leaves no port behind in TIME_WAIT. */
+static int call_connect(void)
+{
+	const struct linger reset = { .l_onoff = 1 };
+	const char *port = getenv(PORT_ENV);
+	struct sockaddr_in peer = { .sin_family = AF_INET,
+				    .sin_port = htons((uint16_t)atoi(port ? port : "0")),
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), r;
+
+	if (fd < 0)
+		return errno;
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+	r = connect(fd, (const struct sockaddr *)&peer, sizeof peer) < 0 ? errno : 0;
+	close(fd);
+	return r;
+}
+
+static int call_getpid(void)
+{
+	return getpid() > 0 ? 0 : ESRCH;
+}
+
 static int wait_for(pid_t pid)
 {
 	int status = 0;
@@ -122,6 +160,8 @@ static const struct {
 	{ "unlink_create", call_unlink_create },
 	{ "rename_pair", call_rename_pair },
 	{ "list", call_list },
+	{ "connect", call_connect },
+	{ "getpid", call_getpid },
 	{ "spawn", call_spawn },
 	{ "fork_exec", call_fork_exec },
 };
@@ -144,6 +184,73 @@ static int do_call(char *args, double *ret)
 		return r;
 	}
 	return EINVAL;
+}
+
+/* --- many callers at once --- */
+
+struct crowd {
+	double until;
+	_Atomic uint32_t n[CROWD];
+	float took[CROWD][CROWD_OPENS];
+};
+
+static int crowd_member(struct crowd *c, int who)
+{
+	uint32_t n = 0;
+	double start, end = 0;
+	int r = 0;
+
+	for (; r == 0 && n < CROWD_OPENS && end < c->until; n++) {
+		start = now_ns();
+		r = call_open_abs();
+		end = now_ns();
+		c->took[who][n] = (float)(end - start);
+	}
+	c->n[who] = n;
+	return r;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Moves all times to the front. */
+static double crowd_p99(struct crowd *c)
+{
+	float *all = c->took[0];
+	size_t n = 0;
+
+	for (int who = 0; who < CROWD; who++) {
+		memmove(all + n, c->took[who], c->n[who] * sizeof *all);
+		n += c->n[who];
+	}
+	qsort(all, n, sizeof *all, by_size);
+	return n ? (double)all[n * 99 / 100] : 0;
+}
+
+static int do_crowd(char *args, double *ret)
+{
+	struct crowd *c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int r = 0;
+
+	if (c == MAP_FAILED)
+		return errno;
+	c->until = now_ns() + atof(args) * 1e6;
+	for (int who = 0; who < CROWD; who++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(crowd_member(c, who));
+		r = pid < 0 ? errno : r;
+	}
+	for (int status; wait(&status) > 0;)
+		r = status ? EIO : r;
+	*ret = crowd_p99(c);
+	munmap(c, sizeof *c);
+	return r;
 }
 
 static int do_run(char *args, double *ret)
@@ -196,14 +303,37 @@ static int do_mem(char *args, double *ret)
 static const struct {
 	const char *name;
 	int (*fn)(char *args, double *ret);
-} requests[] = { { "call", do_call }, { "run", do_run }, { "mem", do_mem } };
+} requests[] = { { "call", do_call }, { "crowd", do_crowd }, { "run", do_run }, { "mem", do_mem } };
 
-int main(void)
+static int serve(void)
+{
+	struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof here;
+	struct pollfd p[] = { { .fd = 0, .events = POLLIN },
+			      { .fd = socket(AF_INET, SOCK_STREAM, 0), .events = POLLIN } };
+	int listener = p[1].fd;
+
+	if (bind(listener, (struct sockaddr *)&here, len) < 0 || listen(listener, 1024) < 0 ||
+	    getsockname(listener, (struct sockaddr *)&here, &len) < 0)
+		return 1;
+	printf("%d\n", ntohs(here.sin_port));
+	fclose(stdout);
+	while (poll(p, 2, -1) > 0 && !p[0].revents)
+		close(accept(listener, NULL, NULL));
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	char line[4096], *rest;
 	double value;
 	int status;
 
+	if (argc > 1 && strcmp(argv[1], "serve") == 0)
+		return serve();
+#ifdef STATIC
+	unsetenv("LD_PRELOAD");
+#endif
 	if (!getcwd(deep, sizeof deep - 64))
 		return 1;
 	strcat(deep, "/calls/1/2/3/4/file");
