@@ -41,11 +41,18 @@ static const unsigned char uses[RULE_KIND_COUNT] = {
 };
 
 /*
- * Never granted for writing, whatever the policy says.  In /proc a rule would hold for one process
- * for ever, and for its directory's next owner; and who opens the master of a terminal, the supervisor must
- * see.
+ * Never granted, whatever the policy says, so always the supervisor's.  In /proc a rule to write would
+ * hold for one process for ever, and for its directory's next owner.  Terminals cannot be told apart: the
+ * operator's other ones stand beside the session's, and whoever opens one reads the keys typed there.
  */
-static const char *const carried[] = { "/proc", "/dev/ptmx", "/dev/pts/ptmx" };
+static const struct {
+	const char *path;
+	unsigned grants;
+} carried[] = {
+	{ "/proc", FLOOR_WRITE },
+	{ "/dev/ptmx", FLOOR_WRITE },
+	{ "/dev/pts", FLOOR_ALL },
+};
 
 struct plan {
 	const struct image *img;
@@ -135,30 +142,31 @@ static int plan_bars(struct plan *p)
 	int r = each_place(p, USE_BAR | USE_GUARD, bar_place);
 
 	for (size_t i = 0; r == 0 && i < NELEM(carried); i++)
-		if (!path_is_under(carried[i], "/dev/pts"))
-			r = walk_bar(&p->walk, carried[i], FLOOR_WRITE);
+		r = walk_bar(&p->walk, carried[i].path, carried[i].grants);
 	walk_ready(&p->walk);
 	return r;
 }
 
 /* --- what is granted -------------------------------------------------------------------------------- */
 
-static bool is_carried(const char *path)
+static unsigned carried_on(const char *path)
 {
+	unsigned grants = 0;
+
 	for (size_t i = 0; i < NELEM(carried); i++)
-		if (path_is_under(path, carried[i]))
-			return true;
-	return false;
+		if (path_is_under(path, carried[i].path))
+			grants |= carried[i].grants;
+	return grants;
 }
 
 /* What the policy allows on path itself; of reading, only what the walk from the top did not grant. */
 static unsigned allowed_on(const struct plan *p, unsigned use, const char *path)
 {
-	unsigned grants = 0;
+	unsigned grants = 0, never = carried_on(path);
 
-	if (use & USE_WRITE && !is_carried(path) && is_allowed(p->img, OP_WRITE, path))
+	if (use & USE_WRITE && !(never & FLOOR_WRITE) && is_allowed(p->img, OP_WRITE, path))
 		grants |= FLOOR_WRITE;
-	if (use & USE_READ && (grants || walk_barred(&p->walk, path) & FLOOR_READ) &&
+	if (use & USE_READ && !(never & FLOOR_READ) && (grants || walk_barred(&p->walk, path) & FLOOR_READ) &&
 	    is_allowed(p->img, OP_READ, path))
 		grants |= FLOOR_READ;
 	return grants;
