@@ -157,7 +157,38 @@ $(B)/victims/%-static: tests/victims/%.c
 	$(call note,LD)
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
 
-tests: all $(B)/unit $(VICTIMS) $(patsubst %,$(B)/victims/%-static,$(filter $(STATIC_VICTIMS),$(VICTIM_SRC:tests/victims/%.c=%)))
+# Escapes: the same probes once for each way of making a system call (tests/escapes/escape.h).
+ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c execs.c pales.c sockets.c kernel.c)
+ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/probes.def tests/victims/raw.h policy/image.h
+ESCAPE_CFLAGS := -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -Wno-unused-result
+ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race escbanned esctool pale-rings)
+$(B)/victims/escape-raw: ESCAPE_HOW := -DESCAPE_RAW
+$(B)/victims/escape-dig: ESCAPE_HOW := -DESCAPE_DIG
+$(B)/victims/escape-static: ESCAPE_HOW := -static
+$(B)/victims/escape-%: $(ESCAPE_DEP)
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(ESCAPE_CFLAGS) $(ESCAPE_HOW) -o $@ $(ESCAPE_SRC)
+# musl has no headers of the kernel.
+$(B)/victims/escape-musl: $(ESCAPE_DEP)
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)musl-gcc -static $(ESCAPE_CFLAGS) -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch) -o $@ $(ESCAPE_SRC)
+$(B)/victims/race: tests/escapes/race.c tests/victims/raw.h
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(ESCAPE_CFLAGS) -static -o $@ $<
+$(B)/victims/escbanned $(B)/victims/esctool: tests/escapes/banned.c
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(ESCAPE_CFLAGS) -o $@ $<
+# A pale of which rings can be taken away, from the very objects of the other.
+$(B)/victims/pale-rings: $(TOOLS_OBJ) $(B)/tests/escapes/rings.o $(B)/libpolicy.a
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) -Wl,--wrap=landlock_restrict,--wrap=filter_build -o $@ $^ $(LIBS_tools)
+
+tests: all $(B)/unit $(ESCAPES) $(VICTIMS) $(patsubst %,$(B)/victims/%-static,$(filter $(STATIC_VICTIMS),$(VICTIM_SRC:tests/victims/%.c=%)))
 
 check: deps
 	@$(MAKE) --no-print-directory tests
@@ -171,6 +202,12 @@ try: deps
 agents: deps
 	@$(MAKE) --no-print-directory all
 	@bash tests/agents/run.sh $(B)
+
+# Paths, links, directories, addresses and arguments flipped by a second thread: a million tries of each.
+RACES ?= 1000000
+race: deps
+	@$(MAKE) --no-print-directory tests
+	@RACES=$(RACES) LEVELS="full strict" tests/run.sh $(B) 99-races
 
 bench: deps
 	@$(MAKE) --no-print-directory tests
@@ -223,7 +260,8 @@ format-check:
 # --- packages this needs (Debian) ------------------------------------------------------------------
 
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
-	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format
+	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
+	musl-tools busybox-static
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
 SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -279,9 +317,10 @@ help:
 	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
 	@echo 'make cov        coverage of policy/      make lint-code   static analysis'
 	@echo 'make agents     real agents from npm under the fence, offline'
+	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
 -include $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all tests check try agents bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint install uninstall clean help
+.PHONY: all tests check try agents race bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint install uninstall clean help
 .DELETE_ON_ERROR:

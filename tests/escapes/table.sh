@@ -1,0 +1,77 @@
+#!/bin/bash
+# The guarantee table of README.md.
+#
+#   table.sh PROBES RESULTS      prints it from what was measured (tests/t/99-escapes.sh)
+#   table.sh --of FILE           prints what FILE has between its marks
+#   table.sh --write BUILD_DIR   measures, and writes it into README.md
+
+of() {
+	sed -n '/^<!-- guarantees -->$/,/^<!-- end of guarantees -->$/p' "$1" | sed '1d;$d'
+}
+
+# Which measurements a column stands for.
+HOOKS="hooks.libc hooks.raw hooks.python"
+FULL="full.libc full.raw full.static full.musl full.python full.busybox"
+DIGGER="full.dig"
+STRICT="strict.libc strict.raw strict.static strict.musl strict.dig strict.python strict.busybox"
+
+PROMISES='
+KEY      read a key or a token
+WRITE    write, create or cut outside the workspace
+REMOVE   remove, move or replace outside
+ATTRS    change modes, owners, times, attributes outside
+FINE     break `readonly`, `keep` or a denied pattern inside a writable directory
+EXEC     run a denied command
+NET      connect to a denied port, send past the judged connect, listen for the world
+UNIX     reach other programs by their sockets
+PALE     signal, trace, read, starve or limit pale itself
+OTHERS   the same to other processes of the user
+TERMINAL type into the terminal, open another one
+IPC      shared memory, semaphores, message queues
+KERNEL   name spaces, mounts, io_uring, keyrings, foreign system calls
+FENCE    take the fence off, edit its policy
+'
+
+# cell PROMISE MEASUREMENT...: attempts that work bare are counted, once for each way of making them.
+cell() {
+	local promise=$1 m
+	shift
+	for m; do
+		case $m in
+		*.python | *.busybox) cat "$results/bare.${m#*.}" ;;
+		*) cat "$results/bare.static" ;;
+		esac | awk -v promise="$promise" '
+			FILENAME == ARGV[1] { of[$1] = $4; next }
+			FILENAME == "-" { real[$1] = $2 == "worked"; next }
+			of[$1] == promise && real[$1] { print $2 }' "$probes" - "$results/$m"
+	done | awk '{ n++; out += $1 == "worked" || $1 == "hung" }
+		END { if (!n) print "-"
+		      else if (!out) printf "held (%d)\n", n
+		      else if (out == n) printf "not held (%d)\n", n
+		      else printf "partly: %d of %d get through\n", out, n }'
+}
+
+table() {
+	local id text
+	echo "| an agent tries to | \`hooks\` | \`full\` | \`full\`, native code that digs out the pass | \`strict\` | probes |"
+	echo "|---|---|---|---|---|---|"
+	while read -r id text; do
+		[ -z "$id" ] || echo "| $text | $(cell "$id" $HOOKS) | $(cell "$id" $FULL) | $(cell "$id" $DIGGER) | $(cell "$id" $STRICT) | $id |"
+	done <<<"$PROMISES"
+}
+
+write() {
+	local build=$1
+	cd "$(dirname "$0")/../.." || exit 2
+	GUARANTEES=$(mktemp) && export GUARANTEES
+	LEVELS=full tests/run.sh "$build" 99-escapes/guarantees
+	[ -s "$GUARANTEES" ] || { echo "nothing was measured" && exit 1; }
+	sed -i -e "/^<!-- guarantees -->\$/,/^<!-- end of guarantees -->\$/{/^<!--/!d}" -e "/^<!-- guarantees -->\$/r $GUARANTEES" README.md
+	rm -f "$GUARANTEES"
+}
+
+case $1 in
+--of) of "$2" ;;
+--write) write "$2" ;;
+*) probes=$1 results=$2 && table ;;
+esac

@@ -1,0 +1,42 @@
+# limit: 300
+# The guarantee table: what each level stops, measured by trying to escape in every way we know.
+. "$T_LIB"
+. "$T_BASE/t/escapes/measure.sh"
+
+fenced() {
+	measure "$1.$2" "$2" "$T_STAGE/bin/pale" run -q --level "$1" --
+}
+
+# An attempt proves something only where it works without a fence.
+bare() {
+	measure "bare.$1" "$1"
+	! grep -vE ' (worked|absent)$' "$S/results/bare.$1" >"$S/out" || fail "does not even work bare: $1"
+	[ "$(grep -c ' absent$' "$S/results/bare.$1")" -le 6 ] || fail "too much is not to be had here: $1"
+}
+
+t_guarantees() {
+	local variant measured=()
+	bare static
+	bare python
+	bare busybox
+	for variant in libc raw python; do
+		fenced hooks $variant
+	done
+	for variant in libc raw static musl python busybox dig; do
+		fenced full $variant
+		fenced strict $variant
+		measured+=(full.$variant strict.$variant)
+	done
+	{
+		"$T_VICTIMS/escape-static" list
+		scripts
+	} >"$S/probes"
+	[ "$(wc -l <"$S/probes")" -ge 200 ] || fail "too few"
+	bash "$E/table.sh" "$S/probes" "$S/results" >"$S/table"
+	cp "$S/table" "$T_BASE/s/guarantees" 2>/dev/null
+	as_known "${measured[@]}"
+	diff <(bash "$E/table.sh" --of "$E/README.md") "$S/table" >"$S/out" ||
+		fail "README says otherwise (tests/escapes/table.sh --write BUILD_DIR)"
+}
+
+scenario "$@"

@@ -1,0 +1,87 @@
+# levels: full strict
+# limit: 900
+# A second thread flips what is asked for while it is judged: the forbidden is never done.  RACES says how
+# many tries of each kind.
+. "$T_LIB"
+
+TRIES=${RACES:-200000}
+RACE=$T_VICTIMS/race
+
+# Two directories, one of them forbidden, and two ports, one of them denied.
+course() {
+	GOOD=$W/good BAD=$HOME/.ssh
+	mkdir "$GOOD" "$W/tools"
+	echo fine >"$GOOD/f"
+	cp "$BAD/id_rsa" "$BAD/f"
+	cp "$T_VICTIMS/esctool" "$W/tools/"
+	ln -s esctool "$W/tools/f"
+	python3 -c '
+import select, socket
+s = [socket.create_server(("127.0.0.1", 0), backlog=4096) for _ in "ab"]
+print(*[x.getsockname()[1] for x in s], flush=True)
+while True:
+    for x in select.select(s, [], [])[0]:
+        x.accept()[0].close()
+' >"$S/ports" &
+	trap 'kill %1' EXIT
+	until_true 10 test -s "$S/ports" || fail "no server"
+	read -r PORT BAD_PORT <"$S/ports"
+	policy <<-END
+		[commands]
+		deny = esctool wipe
+		[network]
+		deny = localhost:$BAD_PORT
+	END
+}
+
+# lap KIND TRIES [COMMAND...]: one kind, inside what COMMAND starts.
+lap() {
+	local kind=$1 tries=$2 good=$GOOD
+	shift 2
+	[ "$kind" != argv ] || good=$W/tools
+	mkdir "$S/h/work/lap" && cd "$S/h/work/lap" || exit 99
+	run "$@" "$RACE" "$kind" "$tries" "$good" "$BAD" "$PORT" "$BAD_PORT"
+	cd "$W" && rm -rf lap
+	rc_is 0 "$kind"
+	WON=$(sed -n 's/.* \([0-9]*\) won$/\1/p' "$S/out")
+	ALLOWED=$(sed -n 's/.* \([0-9]*\) allowed,.*/\1/p' "$S/out")
+}
+
+kinds() {
+	echo path openat2 symlink directory rename dirfd cwd how unlink address
+}
+
+# Without a fence the forbidden is done: both sides do meet.
+t_bare_it_is_won() {
+	local kind
+	course
+	for kind in $(kinds) argv; do
+		lap "$kind" 2000
+		[ "$WON" -gt 0 ] || fail "the race of $kind is none"
+		cp "$BAD/id_rsa" "$BAD/f"
+	done
+}
+
+fenced() {
+	lap "$1" "$2" pale run -q --
+	[ "$WON" = 0 ] || fail "won: $1"
+	[ "$ALLOWED" -gt 0 ] || fail "nothing was allowed: $1"
+	file_is "$BAD/f" "$DECOY .ssh/id_rsa"
+}
+
+t_nothing_is_won() {
+	local kind
+	course
+	for kind in $(kinds); do
+		fenced "$kind" "$TRIES"
+	done
+}
+
+# What runs is what was judged, to the word: at `strict`, which looks again when the program is there.
+t_words_of_a_command() {
+	[ "$T_LEVEL" = strict ] || skip "the documented exception of level full"
+	course
+	fenced argv $((TRIES / 100))
+}
+
+scenario "$@"

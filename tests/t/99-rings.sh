@@ -1,0 +1,92 @@
+# limit: 200
+# Each ring by itself, older kernels, and machines that lack a ring.
+. "$T_LIB"
+. "$T_BASE/t/escapes/measure.sh"
+
+# A copy of what is installed, whose pale can be told to leave rings away.
+rings() {
+	[ -d "$S/rings" ] || { cp -r "$T_STAGE" "$S/rings" && cp "$T_VICTIMS/pale-rings" "$S/rings/bin/pale"; }
+	measure "rings.$1" static env PALE_RINGS="$1" "$S/rings/bin/pale" run -q --level full --
+}
+
+# Those of the table whose rings say this one.
+held_by() {
+	"$T_VICTIMS/escape-static" list | awk -v ring="$1" 'index($3, ring) { print $1 }' | sort
+}
+
+alone() {
+	local got
+	rings "$1"
+	got=$(comm -12 <(held_by "$1") <(escaped "rings.$1" | cut -d' ' -f2 | sort) |
+		grep -vxFf <(awk '$1 == "full.static" { print $2 }' "$E/lost.txt"))
+	[ -z "$got" ] || fail "ring $1 alone does not hold: $got"
+	[ "$(held_by "$1" | wc -l)" -ge "$2" ] || fail "too few"
+}
+
+t_the_supervisor_alone() {
+	alone S 150
+}
+
+t_landlock_alone() {
+	alone L 100
+}
+
+t_the_filter_alone() {
+	alone F 50
+}
+
+# Without any of them little is stopped (a hook in cat; pale itself, which no one may look into; a second
+# listener): it is they that hold.
+t_none() {
+	local n
+	rings ""
+	n=$(escaped rings. | grep -cv hung)
+	[ "$n" -ge 275 ] || fail "only $n got through: $(grep -v worked "$S/results/rings.")"
+}
+
+t_what_is_installed_has_no_such_switch() {
+	PALE_RINGS='' fence "$T_VICTIMS/caller-static" open ~/.ssh/id_rsa
+	denied read "$HOME/.ssh/id_rsa"
+	! grep -q PALE_RINGS "$T_STAGE/bin/pale" "$T_STAGE/lib/pale/libpale.so" "$T_STAGE/libexec/pale/pale-helper" ||
+		fail "it is there"
+}
+
+# What Landlock does not hold there is the supervisor's and the filter's.
+t_older_kernels() {
+	local abi
+	for abi in 6 5 4 3 2 1; do
+		measure "abi$abi.static" static "$T_STAGE/bin/pale" run -q --level full --abi-max $abi --
+	done
+	as_known abi{1,2,3,4,5,6}.static
+}
+
+t_no_landlock() {
+	run "$T_STAGE/bin/pale" run --level full --abi-max 0 -- touch ran
+	rc_is 125
+	err_has "level full is not to be had here"
+	err_has Landlock
+	missing ran
+}
+
+# A process tree that has a listener already, as in some containers.
+t_listener_taken() {
+	cat >taken.py <<-'END'
+		import ctypes, os, struct, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+		prog = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 1, ctypes.addressof(code)))
+		libc.prctl(38, 1, 0, 0, 0)
+		fd = libc.syscall(317, 1, 8, prog)
+		if fd < 0:
+		    sys.exit(99)
+		os.set_inheritable(fd, True)
+		os.execv(sys.argv[1], ["pale", "run", "--", "touch", "ran"])
+	END
+	run python3 taken.py "$T_STAGE/bin/pale"
+	rc_is 125
+	err_has "level full is not to be had here"
+	err_has listener
+	missing ran
+}
+
+scenario "$@"
