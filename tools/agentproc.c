@@ -279,6 +279,7 @@ static void wait_agent(struct running *r)
 			check_attached(r);
 		if (r->supervisor) {
 			supervisor_tick(r->supervisor);
+			ring_mend(r->a->launch);
 			wait_children(r);
 		}
 	}

@@ -345,6 +345,7 @@ static int map_session(struct launch *l)
 		return -EBADMSG;
 	}
 	l->ring = ring;
+	ring_guard(l->ring);
 	return 0;
 }
 

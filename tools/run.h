@@ -101,6 +101,11 @@ struct launch_end {
 /* Ends the session with "exit N" or "signal N" and waits, bounded, for the helper to end. */
 void launch_finish(struct launch *l, const char *status, struct launch_end *ret);
 
+/* ring_guard.c: a ring that is cut short costs what it held, not the process.  Once, for one ring. */
+void ring_guard(struct ring_header *ring);
+/* After a cut: maps the file again where it is whole. */
+void ring_mend(const struct launch *l);
+
 struct agentproc {
 	const char *path;
 	char *const *argv;

@@ -64,6 +64,8 @@ static int thread_prepare(struct worker *w)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGNAL_GIVE_UP);
+	/* A fault that is blocked ends the process before its handler can mend it. */
+	sigaddset(&set, SIGBUS);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	if (unshare(CLONE_FS) < 0 || chdir("/") < 0)
 		return -errno;
