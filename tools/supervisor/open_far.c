@@ -124,6 +124,22 @@ static bool is_nameless(const struct place *p, const struct target *t)
 	       (p->r.path[0] != '/' || (t->st.st_nlink == 0 && strncmp(p->r.path, "/memfd:", 7) == 0));
 }
 
+/*
+ * What lies on procfs in the directory of a process outside the session: for everybody is at most what is
+ * read there.  A descriptor that is only a place (O_PATH) leads into it as well, by its magic link.
+ */
+static bool is_foreign(const struct place *p, struct caller *c, const struct target *t, unsigned access)
+{
+	int fd = t->held >= 0 ? t->held : p->r.parent;
+
+	if (p->foreign)
+		return true;
+	if (has_already(t, access) || !procfs_holds(fd))
+		return false;
+	return access & ACCESS_WRITE ? procfs_is_outsider(c, fd, p->r.path)
+				     : procfs_is_foreign(c, fd, p->r.path);
+}
+
 static struct answer refuse(struct caller *c, const struct request *req)
 {
 	verdict_refuse(c, req, req->path, REASON_PROCESS);
@@ -140,11 +156,11 @@ static int terminal_error(struct caller *c, int fd, const struct target *t)
 	return terminal_is_sessions(c, st.st_rdev) ? 0 : -EACCES;
 }
 
-/* A terminal.  One that is reached by an own descriptor was given to the caller by somebody. */
+/* A terminal.  One that the caller has open as it asks for it was given to it by somebody. */
 static struct answer open_terminal(struct caller *c, const struct opening *o, const struct request *req,
 				   const struct target *t)
 {
-	bool is_given = t->own_flags >= 0;
+	bool is_given = has_already(t, req->access);
 	int fd, e;
 
 	if (terminal_is_mine(t->st.st_rdev))
@@ -181,7 +197,7 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 		return answer_result(e);
 	req.op = open_op(req.access);
 	req.given = place_given(p);
-	if (place_is_foreign(p, c))
+	if (is_foreign(p, c, t, req.access))
 		return refuse(c, &req);
 	if (!is_nameless(p, t) && !has_already(t, req.access) && !verdict_judge(c, &req, req.path))
 		return answer_result(-EACCES);
