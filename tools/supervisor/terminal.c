@@ -143,6 +143,8 @@ bool terminal_is_acquired(struct caller *c, const struct opening *o)
 {
 	pid_t tgid = caller_tgid(c);
 
+	if (session_setup(c->sup)->level >= LEVEL_STRICT)
+		return false;
 	return !(o->flags & O_NOCTTY) && tgid > 0 && getsid(tgid) == tgid && caller_tty(c) == 0;
 }
 
