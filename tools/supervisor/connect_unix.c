@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tools/supervisor/net.h"
+#include "tools/supervisor/procfs.h"
 #include "tools/tools.h"
 
 /* glibc asks nscd for names and users at every turn; without it libc does the work itself, where it is
@@ -103,18 +104,27 @@ static int hold_socket(const struct place *p, struct stat *ret)
 	return -ECONNREFUSED;
 }
 
-static struct answer connect_file(struct caller *c, const struct endpoint *e, const struct place *p)
+/* What a magic link led to may be another socket than the one that the walk saw: the held one has the word.
+ */
+static int name_held(struct place *p, int file)
+{
+	int n = p->r.magic ? procfs_fd_path(file, p->r.path, sizeof(p->r.path)) : 0;
+
+	return n < 0 ? n : 0;
+}
+
+static struct answer connect_file(struct caller *c, const struct endpoint *e, struct place *p)
 {
 	struct request req = {
 		.op = OP_UNIX, .access = op_access(OP_UNIX), .path = p->r.path, .raw = p->raw
 	};
 	struct stat st = { 0 };
 	_cleanup_close_ int file = hold_socket(p, &st);
-	int own;
+	int own = file < 0 ? file : name_held(p, file);
 
-	if (file < 0)
-		return answer_result(file);
-	req.given = p->r.same ? NULL : p->r.given;
+	if (own < 0)
+		return answer_result(own);
+	req.given = place_given(p);
 	own = own_socket(session_setup(c->sup)->session_dir, &st);
 	if (own == OWN_AGENT)
 		return connect_agent_sock(c, e, file);
