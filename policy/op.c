@@ -65,7 +65,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_SOCKET] = "a kind of socket that nothing judges",
 	[REASON_DNS] = "a name server of /etc/resolv.conf",
 	[REASON_FLOOR] = "newer than the session, so Landlock lets nobody execute it",
-	[REASON_UNPROVEN] = "its memory is shared and it cannot be traced, so nobody can tell what would run",
+	[REASON_UNPROVEN] = "another process traces it, so nobody can tell what would run",
 	[REASON_WAY] = "on the way to what may be written",
 	[REASON_REPEATED] = "denied before in this turn",
 };

@@ -14,12 +14,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -251,19 +249,10 @@ static void watch_exec(struct caller *c)
 
 /* --- may it be watched? ------------------------------------------------------------------------------- */
 
-/* Somebody else can write into the memory that the kernel is about to read again.  Unknown is yes. */
-static bool shares_memory(struct caller *c)
-{
-	int dir = caller_proc(c);
-	struct stat_fields f;
-	long r;
-
-	if (dir < 0 || stat_read(dir, 0, &f) < 0 || status_number(dir, 0, "\nThreads:", 10) != 1)
-		return true;
-	r = syscall(SYS_kcmp, c->tid, f.ppid, KCMP_VM, 0, 0);
-	return r == 0 || (r < 0 && errno != ESRCH);
-}
-
+/*
+ * One that another process of the session traces cannot be: its tracer could write, while it waits, what
+ * the kernel is about to read.
+ */
 struct answer exec_verify(struct caller *c, const struct exec *x, const char *target)
 {
 	const unsigned long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
@@ -272,8 +261,6 @@ struct answer exec_verify(struct caller *c, const struct exec *x, const char *ta
 	if (!caller_may_block(c))
 		return answer_result(-EAGAIN);
 	if (ptrace(PTRACE_SEIZE, c->tid, NULL, (void *)options) < 0) {
-		if (!shares_memory(c))
-			return a;
 		verdict_refuse(c, &x->req, target, REASON_UNPROVEN);
 		return answer_result(-EACCES);
 	}
