@@ -29,6 +29,7 @@ static int probe_calls(pid_t own)
 		{ __NR_ioctl, { 0, TIOCSTI }, EPERM },
 		{ __NR_ioctl, { 0, TIOCSTI | (1l << 40) }, EPERM },
 		{ __NR_unshare, { CLONE_NEWUSER }, EPERM },
+		{ __NR_clone, { CLONE_PARENT | SIGCHLD }, EPERM },
 		{ __NR_unshare, { CLONE_FS }, 0 },
 		{ __NR_prctl, { PR_SET_DUMPABLE, 0 }, 0 },
 		{ __NR_socket, { AF_UNIX, SOCK_DGRAM }, EACCES },
