@@ -1,0 +1,103 @@
+# levels: full strict
+# limit: 120
+# Roundabout ways to what is refused on the straight one: by descriptors that are only places, by what
+# changes between the look and the act, by a child that is nobody's.
+. "$T_LIB"
+
+# A terminal and a process of the same user outside the session: sets PTS and PID.
+outside() {
+	python3 -c 'if True:
+		import os, select, time
+		m, s = os.openpty()
+		print(os.getpid(), os.ttyname(s), flush=True)
+		end = time.time() + 20
+		while time.time() < end:
+			if select.select([m], [], [], 0.2)[0]:
+				print("typed", os.read(m, 99), flush=True)' >"$S/outside" &
+	until_true 5 test -s "$S/outside" || fail "nobody is outside"
+	read -r PID PTS <"$S/outside"
+}
+
+t_a_foreign_terminal_by_its_place() {
+	outside
+	fence "$T_VICTIMS/turns" place "$PTS" 2
+	rc_is 0
+	out_is "Permission denied"
+	fence "$T_VICTIMS/turns" place "$PTS" 0
+	rc_is 0
+}
+
+t_a_foreign_process_by_its_place() {
+	local what
+	outside
+	for what in environ maps mem auxv; do
+		fence "$T_VICTIMS/turns" place "/proc/$PID/$what" 0
+		rc_is 0 "$what"
+		out_is "Permission denied"
+	done
+	fence "$T_VICTIMS/turns" place "/proc/$PID/stat" 0
+	rc_is 1 "what everybody may read"
+}
+
+t_a_foreign_process_is_not_changed() {
+	outside
+	fsh "echo 999 >/proc/$PID/oom_score_adj"
+	rc_is 1
+	fence "$T_VICTIMS/turns" place "/proc/$PID/oom_score_adj" 2
+	rc_is 0
+	[ "$(cat "/proc/$PID/oom_score_adj")" != 999 ] || fail "it was changed"
+	fsh 'echo 999 >/proc/self/oom_score_adj && cat /proc/self/oom_score_adj'
+	rc_is 0 "its own"
+}
+
+t_no_child_leaves_a_nested_run() {
+	fsh "pale run -q --preset review -- $T_VICTIMS/turns parent made"
+	rc_is 0
+	missing made
+}
+
+t_a_socket_by_a_descriptor_that_changes() {
+	policy <<-END
+		[network]
+		unix = $W/good
+	END
+	python3 -c 'if True:
+		import select, socket, sys, time
+		all = [socket.socket(socket.AF_UNIX) for _ in sys.argv[1:]]
+		for s, p in zip(all, sys.argv[1:]):
+			s.bind(p)
+			s.listen(4096)
+		end = time.time() + 20
+		while time.time() < end:
+			for s in select.select(all, [], [], 1)[0]:
+				s.accept()[0].close()' "$W/good" "$HOME/bad" &
+	until_true 5 test -S "$HOME/bad" || fail "no socket"
+	fence "$T_VICTIMS/turns" socket "$W/good" "$HOME/bad" 2000
+	rc_is 0
+}
+
+# At full the floor is all that holds what is finer than directories.
+t_a_path_that_stops_being_a_terminal() {
+	[ "$T_LEVEL" = strict ] || skip "level full promises the floor"
+	echo mine >.envrc
+	fence "$T_VICTIMS/turns" pty .envrc 20
+	rc_is 0
+	need script
+	fence script -qc 'echo said >/dev/tty' /dev/null
+	rc_is 0
+	out_has said
+}
+
+t_words_that_a_tracer_writes() {
+	[ "$T_LEVEL" = strict ] || skip "level full promises the floor"
+	policy <<-END
+		[commands]
+		deny = echo wrong
+	END
+	fence "$T_VICTIMS/turns" traced /bin/echo right wrong 100
+	rc_is 0
+	out_lacks wrong
+	err_has "another process traces it"
+}
+
+scenario "$@"
