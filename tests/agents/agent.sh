@@ -49,6 +49,13 @@ agent_need() {
 	agent_install "$1" || skip "${PACKAGE[$1]} cannot be installed: $(grep -m1 'npm error [a-z]' "$S/npm.log" | cut -c1-120)"
 }
 
+# The same, but for what `make agents` has installed already.
+agent_have() {
+	[ "$T_LEVEL" != hooks ] || skip "level hooks refuses what is static"
+	[ -x "$(agent_program "$1")" ] || skip "${PACKAGE[$1]} is not installed here: make agents"
+	agent_need "$1"
+}
+
 # --- one function an agent: configuration in $HOME, the command line in CMD; $1 = port of the model ---
 
 with_qwen() {
@@ -142,6 +149,10 @@ heard() {
 		    if r.get("kind") == sys.argv[2] and all(w in " ".join(r["words"]) for w in sys.argv[3:]):
 		        print(r["result"])
 	END
+}
+
+all_steps() {
+	[ "$(steps_heard)" = "$(wc -l <"$S/steps")" ] || fail "the agent came back from $(steps_heard) steps"
 }
 
 steps_heard() {

@@ -4,10 +4,6 @@ A=$(dirname "$0")
 . "$A/agent.sh"
 . "$A/deeds.sh"
 
-all_steps() {
-	[ "$(steps_heard)" = "$(wc -l <"$S/steps")" ] || fail "the agent came back from $(steps_heard) steps"
-}
-
 # What the agent did to the workspace, and what the model heard.  Left out: numbers of processes and the
 # times and names that codex gives to a piece of output; the signal that node-pty makes up when it hangs up
 # on a shell that is about to end (bare as well); and qwen's notes on commits, which it writes when it has
@@ -25,6 +21,10 @@ t_works() {
 	play bare "$1" "$S/steps"
 	rc_is 0
 	all_steps
+	[ "$(git log -1 --format=%s; ./made; cat copy)" = "side
+hello there
+a
+b" ] || fail "bare it does not work"
 	outcome >"$S/bare"
 	world
 	play fenced "$1" "$S/steps"

@@ -6,33 +6,52 @@ A=$(dirname "$T_LIB")/agents
 . "$A/agent.sh"
 . "$A/deeds.sh"
 
-t_qwen_works() {
-	agent_need qwen
+works() {
 	world
 	good_steps >"$S/steps"
-	play fenced qwen "$S/steps"
+	play fenced "$1" "$S/steps"
 	rc_is 0
-	[ "$(steps_heard)" = "$(wc -l <"$S/steps")" ] || fail "the agent came back from $(steps_heard) steps"
+	all_steps
 	file_is copy "a
 b"
 	[ "$(./made)" = "hello there" ] || fail "the build is not the one that was asked"
-	[ "$(git log -1 --format=%s)" = made ] || fail "no commit"
-	not_recorded write deny
+	[ "$(git log -1 --format=%s)" = side ] || fail "no commit"
+	not_recorded write deny "$W"
 	not_recorded read deny "$W"
-	recorded write allow "$W/made.c" node
+	recorded write allow "$W/made.c"
 	recorded exec allow '"git add -A ."'
 	verifies
 }
 
-t_qwen_is_judged() {
-	agent_need qwen
+is_judged() {
 	world
-	play_bad fenced qwen
+	play_bad fenced "$1"
 	rc_is 0
-	[ "$(steps_heard)" = "$(wc -l <"$S/steps")" ] || fail "the agent came back from $(steps_heard) steps"
+	all_steps
 	[ -z "$(harm)" ] || fail "$(harm)"
 	judged_all
 	verifies
+}
+
+t_qwen_works() {
+	agent_need qwen
+	works qwen
+}
+
+t_qwen_is_judged() {
+	agent_need qwen
+	is_judged qwen
+}
+
+# It is too large to be fetched for this.
+t_codex_works() {
+	agent_have codex
+	works codex
+}
+
+t_codex_is_judged() {
+	agent_have codex
+	is_judged codex
 }
 
 # claude signs in there at its first start.
