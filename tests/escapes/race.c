@@ -185,7 +185,7 @@ static enum outcome try_argv(void)
 	char *argv[] = { (char *)"esctool", word, NULL }, *envp[] = { NULL };
 	struct stat st;
 	int status;
-	pid_t pid = (pid_t)syscall(SYS_vfork);
+	pid_t pid = vfork(); /* the child's memory is ours, and so the flipper's */
 
 	if (pid == 0) {
 		syscall(SYS_execve, paths[0], argv, envp);
@@ -264,6 +264,8 @@ static int race(const struct kind *k, unsigned long tries)
 
 	if (pthread_create(&t, NULL, flipper, (void *)k) != 0)
 		return 2;
+	while (atomic_load(&turns) == 0)
+		sched_yield();
 	for (unsigned long i = 0; i < tries; i++)
 		count[k->try()]++;
 	atomic_store(&over, true);
