@@ -29,6 +29,16 @@ if ! diff -u <(sed -n '/^<!-- hooks -->$/,/^<!-- end of hooks -->$/p' README.md 
 	complain "README.md: the list of hooks is not that of preload/hooks.def (tests/docs.sh --hooks)"
 fi
 
+# What the table of guarantees stands on: each promise has probes, each probe a promise (its cells are
+# compared with what was measured by tests/t/99-escapes.sh).
+promises() {
+	sed -n 's/^P(.*, \([A-Z]*\))$/\1/p' tests/escapes/probes.def | LC_ALL=C sort -u
+}
+
+if ! diff -u <(bash tests/escapes/table.sh --of README.md | sed -n 's/^| .* | \([A-Z]*\) |$/\1/p' | LC_ALL=C sort -u) <(promises); then
+	complain "README.md: the table of guarantees is not that of tests/escapes (table.sh --write BUILD_DIR)"
+fi
+
 for page in */*.[1-8]; do
 	# Pages of this project refer to each other before they are installed.
 	found=$(mandoc -T lint -W warning "$page" 2>&1 | grep -v 'referenced manual not found')
