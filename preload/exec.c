@@ -17,6 +17,7 @@
 #include "policy/argv.h"
 #include "policy/elfkind.h"
 #include "policy/path.h"
+#include "policy/script.h"
 
 /* Interpreters of interpreters that the kernel follows (bprm recursion limit). */
 #define SCRIPT_DEPTH 4
@@ -310,6 +311,13 @@ static int refuse_long(const struct work *w, const char *target)
 	return EXEC_DENIED;
 }
 
+/* What gets no hooks: the supervisor is to know who it is that calls.  And a script, whose interpreters it
+ * judges. */
+static bool goes_down(const struct work *w)
+{
+	return w->past_gate || w->elf.kind == ELF_SCRIPT || !elf_is_hookable(w->elf.kind);
+}
+
 static int judge_work(const struct work *w, const char *target)
 {
 	struct decision d = verdict_of(&w->req);
@@ -317,8 +325,7 @@ static int judge_work(const struct work *w, const char *target)
 
 	if (r < 0)
 		return EXEC_DENIED;
-	/* What gets no hooks goes down too: the supervisor is to know who it is that calls. */
-	if (r == CHECK_PLAIN || ((w->past_gate || !elf_is_hookable(w->elf.kind)) && gate_stands()))
+	if (r == CHECK_PLAIN || (goes_down(w) && gate_stands()))
 		return EXEC_PLAIN;
 	if (r == CHECK_ACT)
 		log_decision(&w->req, target, &d, "");
@@ -344,9 +351,36 @@ static int with_target(struct work *w, verdict_fn fn)
 	return r;
 }
 
+/*
+ * At level hooks nobody below looks at what a script starts.  The request becomes the interpreter's where a
+ * rule says more of that than of the script; its words stay in scratch memory, which is returned.
+ */
+static void *judge_interpreter(struct work *w, size_t *ret_size)
+{
+	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC), .cwd = w->req.cwd };
+	const char *called = w->req.raw ? w->req.raw : w->req.path;
+	struct decision script, interp;
+	const char **words;
+
+	*ret_size = (w->req.argc + 4) * sizeof *words;
+	words = scratch_get(*ret_size);
+	if (!words)
+		return NULL;
+	req.argc = script_words(&w->elf, called, w->req.argv, w->req.argc, words);
+	req.argv = words;
+	req.path = w->elf.interp;
+	script = verdict_of(&w->req);
+	interp = verdict_of(&req);
+	if (script_is_held(&script, &interp))
+		w->req = req;
+	return words;
+}
+
 static int judge_program(struct work *w, const struct exec_query *q, const struct program *p)
 {
 	struct request *req = &w->req;
+	void *words = NULL;
+	size_t size = 0;
 	int r, h = HOOK_YES;
 
 	*req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
@@ -364,7 +398,10 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	req->ident = known_ident(&w->elf);
 	if (command_wants_branch(req))
 		req->git_branch = gitref_branch(req, q->envp, w->branch, sizeof w->branch);
+	if (w->elf.kind == ELF_SCRIPT && !gate_stands())
+		words = judge_interpreter(w, &size);
 	r = with_target(w, judge_work);
+	scratch_put(words, size);
 	/*
 	 * Answered here, not by the kernel: binfmt_misc might know the format and start an
 	 * interpreter of its own choice, which nobody looked at.
@@ -404,8 +441,11 @@ int exec_check(const struct exec_query *q)
 {
 	long r;
 
-	if (judging())
-		return check_program(q, false);
+	if (judging()) {
+		r = check_program(q, false);
+		/* No descriptor to look with is no reason not to go: the supervisor has its own. */
+		return r == -EMFILE && gate_stands() ? EXEC_PLAIN : (int)r;
+	}
 	r = in_session() ? check_presence(q) : 0;
 	return r < 0 ? (int)r : EXEC_PLAIN;
 }

@@ -211,4 +211,27 @@ t_launcher_is_closed() {
 	out_lacks readable
 }
 
+# --- what a script starts ------------------------------------------------------------------------------
+
+t_interpreters_are_commands() {
+	remote
+	printf '#!/usr/sbin/shutdown\n' >stop
+	printf '#!/usr/bin/git push\n' >origin
+	printf '#!%s/origin\n' "$PWD" >again
+	printf '#!/bin/sh\necho fine\n' >fine
+	chmod +x stop origin again fine
+	need python3
+	fsh './stop now'
+	rc_not 0
+	denied exec "/usr/sbin/shutdown"
+	fence python3 -c 'import os; os.execv("origin", ["x", "feature:main"])'
+	denied exec "/usr/bin/git push origin feature:main" "protected branch"
+	main_stays "git as an interpreter"
+	fsh ./fine
+	out_is fine
+	fsh "printf '[commands]\ndeny = sh\n' >t.ini; pale run -q -p t.ini -- bash -c ./fine"
+	out_lacks fine
+	denied exec "/bin/sh ./fine"
+}
+
 scenario "$@"

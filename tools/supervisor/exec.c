@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "policy/argv.h"
+#include "policy/script.h"
 
 #include "tools/supervisor/exec.h"
 #include "tools/supervisor/notify.h"
@@ -198,7 +199,8 @@ static void note_file(struct exec *x, struct caller *c, const struct stat *st, c
 }
 
 /* One interpreter of the chain, which starts where the caller stands. */
-static int follow_interp(struct exec *x, struct caller *c, const char *path, struct elf_info *ret)
+static int follow_interp(struct exec *x, struct caller *c, const struct elf_info *script,
+			 struct elf_info *ret)
 {
 	char real[LIMIT_PATH] UNINITIALIZED;
 	_cleanup_close_ int fd = -1;
@@ -206,7 +208,7 @@ static int follow_interp(struct exec *x, struct caller *c, const char *path, str
 	int e;
 
 	place_done(&x->interp);
-	e = place_from(&x->interp, AT_FDCWD, path);
+	e = place_from(&x->interp, AT_FDCWD, script->interp);
 	if (e < 0)
 		return e;
 	fd = hold_near(&x->interp, c, real);
@@ -219,7 +221,7 @@ static int follow_interp(struct exec *x, struct caller *c, const char *path, str
 		return e;
 	note_file(x, c, &st, real);
 	inspect(fd, ret);
-	return 0;
+	return script_judge(x, c, script, ret, real);
 }
 
 /* From script to script to what is loaded.  0, or what the kernel says of the chain. */
@@ -227,6 +229,7 @@ static int follow_chain(struct exec *x, struct caller *c)
 {
 	struct elf_info info = x->elf;
 
+	script_begin(x);
 	while (info.kind == ELF_SCRIPT) {
 		struct elf_info *script = &x->chain[x->n_chain];
 		int e;
@@ -235,7 +238,7 @@ static int follow_chain(struct exec *x, struct caller *c)
 			return -ELOOP;
 		*script = info;
 		x->n_chain++;
-		e = follow_interp(x, c, script->interp, &info);
+		e = follow_interp(x, c, script, &info);
 		if (e < 0)
 			return e;
 	}
@@ -270,19 +273,19 @@ static void fill_request(struct exec *x, struct caller *c)
 }
 
 /* The command line as people read it: whole where there is memory for it. */
-static const char *target_of(const struct exec *x, struct caller *c)
+static const char *target_of(const struct request *req, struct caller *c)
 {
-	size_t n = argv_join(x->argv.v, x->argv.n, NULL, 0);
+	size_t n = argv_join(req->argv, req->argc, NULL, 0);
 	char *buf;
 
-	if (!x->argv.n || !x->argv.v[0][0])
-		return x->req.path;
+	if (!req->argc || !req->argv[0][0])
+		return req->path;
 	buf = caller_scratch(c, n + 1);
 	if (!buf)
 		buf = caller_scratch(c, n = SHOWN_BYTES);
 	if (!buf)
-		return x->argv.v[0];
-	argv_join(x->argv.v, x->argv.n, buf, n + 1);
+		return req->argv[0];
+	argv_join(req->argv, req->argc, buf, n + 1);
 	return buf;
 }
 
@@ -291,7 +294,7 @@ static struct answer refuse_long(struct exec *x, struct caller *c)
 	x->argv.n = x->argv.n < SHOWN_WORDS ? x->argv.n : SHOWN_WORDS;
 	x->req.argv = x->argv.v;
 	x->req.argc = x->argv.n;
-	verdict_refuse(c, &x->req, target_of(x, c), REASON_TOO_LONG);
+	verdict_refuse(c, &x->req, target_of(&x->req, c), REASON_TOO_LONG);
 	return answer_result(-EACCES);
 }
 
@@ -315,6 +318,17 @@ static void announce(const struct exec *x, struct caller *c)
 		verdict_attach(c, x->real, NOTE_DYNAMIC);
 }
 
+/* The script's own verdict, or what a rule says of an interpreter where that is stricter. */
+static bool judge_words(struct exec *x, struct caller *c, const char *target)
+{
+	const struct request *held = &x->script.held;
+	struct decision d = verdict_of(c, &x->req);
+
+	if (!script_is_held(&d, &x->script.d))
+		return verdict_conclude(c, &x->req, target, d);
+	return verdict_judge(c, held, target_of(held, c));
+}
+
 static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 {
 	const struct decision floor = { .reason = REASON_FLOOR, .rule = RULE_NONE };
@@ -323,7 +337,7 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 		return true;
 	if (!x->readable)
 		verdict_note(c, NOTE_FLOOR);
-	if (!verdict_judge(c, &x->req, target))
+	if (!judge_words(x, c, target))
 		return false;
 	if (!x->readable)
 		tell_denied(c, &x->req, target, &floor, "");
@@ -341,9 +355,9 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 		e = exec_env_read(c, call->envp, &x->env);
 	if (e < 0)
 		return answer_result(e);
-	chain = follow_chain(x, c);
 	fill_request(x, c);
-	target = target_of(x, c);
+	chain = follow_chain(x, c);
+	target = target_of(&x->req, c);
 	if (!is_allowed(x, c, target))
 		return answer_result(-EACCES);
 	/* binfmt_misc might know the format, and start an interpreter that nobody looked at. */

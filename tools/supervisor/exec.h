@@ -24,6 +24,15 @@ struct exec_env {
 	bool git;    /* something directs git elsewhere than its directory and configuration files say */
 };
 
+/* The words of the interpreter that is looked at, and the strictest verdict by a rule about one. */
+struct script_words {
+	const char *called; /* what the kernel calls the script by */
+	const char *const *words;
+	size_t n;
+	struct decision d;   /* ALLOW: none */
+	struct request held; /* about whom */
+};
+
 struct exec {
 	struct place place;  /* the program */
 	struct place interp; /* of a script */
@@ -38,6 +47,7 @@ struct exec {
 	struct words argv;
 	struct exec_env env;
 	struct request req;
+	struct script_words script;
 	char real[LIMIT_PATH];
 	char cwd[LIMIT_PATH], branch[256];
 };
@@ -49,6 +59,12 @@ struct exec {
 int words_read(struct caller *c, uint64_t addr, struct words *ret);
 /* Looks through the environment at addr, of which nothing is kept.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
+
+/* exec_script.c: before the first interpreter of a chain; then one after the other, real being where it
+ * lies.  0 or -ENOMEM. */
+void script_begin(struct exec *x);
+int script_judge(struct exec *x, struct caller *c, const struct elf_info *script,
+		 const struct elf_info *interpreter, const char *real);
 
 /* Branch of the repository that a push without a refspec would move, in x->branch, or NULL: nobody knows. */
 const char *exec_branch(struct caller *c, struct exec *x);

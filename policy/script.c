@@ -1,0 +1,23 @@
+#include "script.h"
+
+size_t script_words(const struct elf_info *script, const char *path, const char *const *argv, size_t argc,
+		    const char **ret)
+{
+	size_t n = 0;
+
+	ret[n++] = script->interp;
+	if (script->interp_arg[0])
+		ret[n++] = script->interp_arg;
+	ret[n++] = path;
+	for (size_t i = 1; i < argc; i++)
+		ret[n++] = argv[i];
+	ret[n] = NULL;
+	return n;
+}
+
+bool script_is_held(const struct decision *script, const struct decision *interpreter)
+{
+	if (interpreter->reason != REASON_RULE && interpreter->reason != REASON_TRUNK)
+		return false;
+	return verdict_strictest(script->verdict, interpreter->verdict) != script->verdict;
+}
