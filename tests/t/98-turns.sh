@@ -56,6 +56,28 @@ t_no_child_leaves_a_nested_run() {
 	missing made
 }
 
+# What a nested run is started with is the session's around to judge; but once.
+t_a_launcher_launches_once() {
+	need gcc
+	cat >again.c <<-END
+		#include <stdlib.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		__attribute__((constructor)) static void again(void)
+		{
+			char *args[] = { "touch", "made", NULL };
+
+			unsetenv("LD_PRELOAD");
+			syscall(SYS_execve, "/usr/bin/touch", args, environ);
+		}
+	END
+	gcc -D_GNU_SOURCE -shared -fPIC -o again.so again.c || fail "gcc"
+	printf '[commands]\ndeny = touch\n' >"$S/inner.ini"
+	fsh "pale run -q -p $S/inner.ini -- $T_VICTIMS/turns again $T_STAGE/bin/pale $W/again.so"
+	rc_not 0
+	missing made
+}
+
 t_a_socket_by_a_descriptor_that_changes() {
 	policy <<-END
 		[network]

@@ -6,6 +6,7 @@
  *   socket GOOD BAD ROUNDS   connects by a descriptor that is now the one, now the other
  *   pty FILE ROUNDS          opens an own terminal by a path that becomes FILE
  *   traced PROGRAM GOOD BAD ROUNDS   executes it while a tracer writes into its words
+ *   again PALE OBJECT        executes PALE with OBJECT in it
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -205,6 +206,16 @@ static int by_tracer(char **v)
 	return 0;
 }
 
+/* With nothing of ours in the environment. */
+static int by_launcher(char **v)
+{
+	char preload[256], *args[] = { "pale", "run", "true", NULL }, *env[] = { preload, NULL };
+
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", v[1]);
+	printf("%ld\n", raw_call(SYS_execve, (long)v[0], (long)args, (long)env, 0, 0, 0));
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -213,7 +224,7 @@ int main(int argc, char **argv)
 		int words;
 	} ways[] = {
 		{ "place", by_place, 2 }, { "parent", by_parent, 1 }, { "socket", by_socket, 3 },
-		{ "pty", by_pty, 2 },	  { "traced", by_tracer, 4 },
+		{ "pty", by_pty, 2 },	  { "traced", by_tracer, 4 }, { "again", by_launcher, 2 },
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -125,6 +124,22 @@ bool session_has_pid(const struct supervisor *s, pid_t pid)
 /* --- nested runs ------------------------------------------------------------------------------------------
  */
 
+/*
+ * An open environ stands for the memory of the program that it was opened of: after an exec it is empty,
+ * even where the same file is executed again.
+ */
+static bool launcher_lives(struct tag *t)
+{
+	char byte;
+
+	if (t->launcher >= 0 && pread(t->launcher, &byte, 1, 0) == 1)
+		return true;
+	if (t->launcher >= 0)
+		close(t->launcher);
+	t->launcher = -1;
+	return false;
+}
+
 /* Under tags_lock.  A tag whose process is gone says nothing more: its children are orphans. */
 static void tags_prune(struct supervisor *s)
 {
@@ -134,6 +149,8 @@ static void tags_prune(struct supervisor *s)
 	for (size_t i = 0; i < s->n_tags; i++)
 		if (stat_read(-1, s->tags[i].pid, &f) == 0 && f.start == s->tags[i].start)
 			s->tags[n++] = s->tags[i];
+		else if (s->tags[i].launcher >= 0)
+			close(s->tags[i].launcher);
 	s->n_tags = n;
 }
 
@@ -164,16 +181,8 @@ static int nested_load(struct supervisor *s, uint32_t number)
 	return r;
 }
 
-static bool program_of(pid_t pid, struct stat *ret)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return stat(path, ret) == 0;
-}
-
 /* Under tags_lock: the newest tag of that very process, or NULL. */
-static const struct tag *tag_of(const struct supervisor *s, pid_t pid, uint64_t start)
+static struct tag *tag_of(struct supervisor *s, pid_t pid, uint64_t start)
 {
 	for (size_t i = s->n_tags; i > 0; i--)
 		if (s->tags[i - 1].pid == pid && s->tags[i - 1].start == start)
@@ -193,7 +202,7 @@ static bool adopts(const struct supervisor *s, pid_t pid)
  * Up the parents: to a nested run's beginning, or to the agent.  0 with the image's number, -ENOENT where
  * nobody knows: an orphan, or perhaps one that somebody inside has adopted.
  */
-static int image_by_descent(const struct supervisor *s, pid_t pid, uint32_t *ret)
+static int image_by_descent(struct supervisor *s, pid_t pid, uint32_t *ret)
 {
 	const pid_t self = getpid();
 	struct stat_fields f;
@@ -217,18 +226,17 @@ static int image_by_descent(const struct supervisor *s, pid_t pid, uint32_t *ret
 static int tag_add(struct supervisor *s, pid_t pid, uint64_t start, uint32_t number)
 {
 	struct tag t = { .pid = pid, .start = start, .image = number };
-	struct stat exe;
 
 	if (image_by_descent(s, pid, &t.around) < 0)
 		t.around = number;
-	if (program_of(pid, &exe)) {
-		t.exe_dev = exe.st_dev;
-		t.exe_ino = exe.st_ino;
-	}
+	/* Few launch at a time: the others' descriptors go. */
+	for (size_t i = 0; i < s->n_tags; i++)
+		(void)launcher_lives(&s->tags[i]);
 	if (s->n_tags == TAGS_MAX)
 		tags_prune(s);
 	if (s->n_tags == TAGS_MAX)
 		return -ENOSPC;
+	t.launcher = open_of(-1, pid, "environ");
 	s->tags[s->n_tags++] = t;
 	return 0;
 }
@@ -282,15 +290,12 @@ static bool is_exec(int nr)
  * command of whoever typed it, in the session around: that session judges and may ask about it.  It is
  * the launcher while it still runs the program that asked for the image.
  */
-static uint32_t image_of_exec(const struct supervisor *s, const struct proc *p)
+static uint32_t image_of_exec(struct supervisor *s, const struct proc *p)
 {
 	struct stat_fields f;
-	struct stat exe;
-	const struct tag *t = stat_read(-1, p->tgid, &f) == 0 ? tag_of(s, p->tgid, f.start) : NULL;
+	struct tag *t = stat_read(-1, p->tgid, &f) == 0 ? tag_of(s, p->tgid, f.start) : NULL;
 
-	if (t && program_of(p->tgid, &exe) && exe.st_dev == t->exe_dev && exe.st_ino == t->exe_ino)
-		return t->around;
-	return p->image;
+	return t && launcher_lives(t) ? t->around : p->image;
 }
 
 void caller_find_image(struct caller *c)
@@ -327,6 +332,9 @@ void caller_find_image(struct caller *c)
 
 void descent_done(struct supervisor *s)
 {
+	for (size_t i = 0; i < s->n_tags; i++)
+		if (s->tags[i].launcher >= 0)
+			close(s->tags[i].launcher);
 	for (size_t i = 0; i < NELEM(s->nested); i++)
 		free((void *)s->nested[i].base);
 }

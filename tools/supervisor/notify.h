@@ -82,8 +82,7 @@ struct tag {
 	uint64_t start;
 	uint32_t image;
 	uint32_t around; /* what held before */
-	dev_t exe_dev;	 /* the launcher's program */
-	ino_t exe_ino;
+	int launcher;	 /* its /proc/PID/environ, -1 once it is known to have executed something */
 };
 #define TAGS_MAX     256
 #define ADOPTERS_MAX 64
