@@ -19,9 +19,12 @@
 
 #include "tools/tools.h"
 
-#define STACK_SIZE  (256u << 10)
-#define STOP_NAP_NS 2000000
-#define STOP_NAPS   1000 /* two seconds */
+#define STACK_SIZE (256u << 10)
+
+/* The threads are interrupted again and again, less and less often: most end at the first time. */
+#define STOP_NAP_MIN_NS 20000
+#define STOP_NAP_MAX_NS 2000000
+#define STOP_NS		2000000000
 
 static void on_give_up(int sig)
 {
@@ -268,12 +271,17 @@ static size_t kick_all(struct supervisor *s)
 
 size_t workers_stop(struct supervisor *s)
 {
-	const struct timespec nap = { .tv_nsec = STOP_NAP_NS };
+	struct timespec nap = { .tv_nsec = STOP_NAP_MIN_NS };
+	long napped = 0;
 	size_t left;
 
 	atomic_store(&s->stopping, true);
-	for (int i = 0; (left = kick_all(s)) > 0 && i < STOP_NAPS; i++)
+	while ((left = kick_all(s)) > 0 && napped < STOP_NS) {
 		nanosleep(&nap, NULL);
+		napped += nap.tv_nsec;
+		if (nap.tv_nsec < STOP_NAP_MAX_NS)
+			nap.tv_nsec *= 2;
+	}
 	for (size_t i = 0; i < NELEM(s->workers); i++)
 		if (!s->workers[i].runs && s->workers[i].joined) {
 			pthread_join(s->workers[i].thread, NULL);
