@@ -185,7 +185,14 @@ int notify_serve(struct worker *w)
 
 /* --- the tick ---------------------------------------------------------------------------------------- */
 
-/* Once the caller is gone nobody waits for what its thread does. */
+/* Nobody waits for what its thread does: the caller is gone, or has a signal that ends its open(2). */
+static bool is_given_up(const struct worker *w)
+{
+	if (!notify_is_valid(w->sup, w->call.id))
+		return true;
+	return atomic_load(&w->opening) && task_has_signal(w->call.tid);
+}
+
 static enum slot_state look(struct worker *w)
 {
 	struct supervisor *s = w->sup;
@@ -193,7 +200,7 @@ static enum slot_state look(struct worker *w)
 
 	if (w->ticks == 0 || w->seen != atomic_load_explicit(&w->serial, memory_order_relaxed))
 		return SLOT_SERVING;
-	if (!notify_is_valid(s, w->call.id)) {
+	if (is_given_up(w)) {
 		pthread_kill(w->thread, SIGNAL_GIVE_UP);
 		return SLOT_SERVING;
 	}

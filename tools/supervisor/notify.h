@@ -60,6 +60,7 @@ struct worker {
 	bool joined; /* thread is nobody's any more */
 	bool idle;
 	_Atomic bool blocked;
+	_Atomic bool opening; /* until somebody opens the other end, or the caller has a signal */
 	/* the slot */
 	_Atomic int state; /* enum slot_state */
 	struct caller call;
@@ -143,6 +144,14 @@ typedef struct answer (*carry_fn)(struct caller *c);
 void dispatch_init(void);
 /* Who serves system call nr, NULL where nobody does. */
 carry_fn dispatch_find(int nr);
+
+/* --- patience.c --- */
+
+/* The kernel's own, which it never shows to a process: restart the call, or EINTR, as sigaction says. */
+#define ERESTARTSYS 512
+
+/* A signal waits for the task that its program handles.  The caller of this knows that the task is there. */
+bool task_has_signal(pid_t tid);
 
 /* --- workers.c --- */
 

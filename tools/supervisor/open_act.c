@@ -6,6 +6,7 @@
  * O_NOFOLLOW nor O_NONBLOCK is left of what made it safe: links are refused by RESOLVE_NO_SYMLINKS, and
  * O_NONBLOCK is taken back.
  */
+#include "tools/supervisor/notify.h"
 #include "tools/supervisor/open.h"
 
 #include <errno.h>
@@ -119,12 +120,13 @@ int open_waiting(struct caller *c, const struct opening *o, const struct spot *a
 
 	if (!caller_may_block(c))
 		return -EAGAIN;
-	/* Interrupted when the caller is gone; a signal that it handles waits, as any carried call makes it.
-	 */
+	/* The tick interrupts it when the caller is gone or has a signal. */
+	atomic_store(&c->worker->opening, true);
 	do
 		fd = open_plain(o, at);
-	while (fd == -EINTR && caller_alive(c));
-	return fd;
+	while (fd == -EINTR && caller_alive(c) && !task_has_signal(c->tid));
+	atomic_store(&c->worker->opening, false);
+	return fd == -EINTR ? -ERESTARTSYS : fd;
 }
 
 int open_settle(int fd, const struct opening *o)

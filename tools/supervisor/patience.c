@@ -14,10 +14,8 @@
 #include <time.h>
 
 #include "tools/supervisor/net.h"
+#include "tools/supervisor/notify.h"
 #include "tools/tools.h"
-
-/* The kernel's own, which it never shows to a process: restart the call, or EINTR, as sigaction says. */
-#define ERESTARTSYS 512
 
 #define INSTANT_US 1	 /* rounded up to one tick of the kernel's clock */
 #define SLICE_US   50000 /* how late a signal may come through */
@@ -25,28 +23,35 @@
 
 /* --- the caller's signals ----------------------------------------------------------------------------- */
 
-/* The set in a line of /proc/TID/status, 0 where there is none. */
-static uint64_t signal_set(const char *status, const char *key)
+/* The number in a line of DIR/status, 0 where there is none. */
+static uint64_t status_word(const char *status, const char *key, int base)
 {
 	const char *line = strstr(status, key);
 
-	return line ? strtoull(line + strlen(key), NULL, 16) : 0;
+	return line ? strtoull(line + strlen(key), NULL, base) : 0;
 }
 
-/* A signal waits that its program handles: the wait is not killable, so the kernel does not end it. */
-static bool has_signal(struct caller *c)
+bool task_has_signal(pid_t tid)
 {
-	char status[4096];
-	int dir = caller_proc(c);
-	_cleanup_close_ int fd = dir < 0 ? -1 : openat(dir, "status", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
+	char path[32], status[4096];
+	_cleanup_close_ int fd = -1;
 	uint64_t waiting;
+	ssize_t n;
 
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
 	if (n <= 0)
 		return false;
 	status[n] = '\0';
-	waiting = signal_set(status, "\nSigPnd:") | signal_set(status, "\nShdPnd:");
-	return waiting & ~signal_set(status, "\nSigBlk:") & signal_set(status, "\nSigCgt:");
+	waiting = status_word(status, "\nSigPnd:", 16);
+	/*
+	 * Who takes what is sent to the whole process is known of its first thread alone (complete_signal in
+	 * kernel/signal.c): another one would see the bare -ERESTARTSYS, since nothing interrupts it.
+	 */
+	if (status_word(status, "\nTgid:", 10) == (uint64_t)tid)
+		waiting |= status_word(status, "\nShdPnd:", 16);
+	return waiting & ~status_word(status, "\nSigBlk:", 16) & status_word(status, "\nSigCgt:", 16);
 }
 
 /* --- slices ------------------------------------------------------------------------------------------------
@@ -116,7 +121,7 @@ static int why_not(struct caller *c, const struct patience *p, int first)
 	/* Another thread of the caller's made the socket one that does not wait. */
 	if (fcntl(p->fd, F_GETFL) & O_NONBLOCK)
 		return first;
-	if (has_signal(c))
+	if (task_has_signal(c->tid))
 		/* With a limit set the kernel says EINTR outright (sock_intr_errno). */
 		return p->end_us == UINT64_MAX ? -ERESTARTSYS : -EINTR;
 	return 0;
