@@ -143,6 +143,9 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	(void)argc;
 	(void)argv;
 	real_init();
+	/* Another libc gives constructors no environment.  State BOOT it stays; the kernel carries its calls. */
+	if (!sys_libc_is_known())
+		return;
 	clock_init();
 	process_init();
 	say_init();

@@ -139,6 +139,8 @@ void scratch_put(void *p, size_t size);
  * the session's rename counter.  Length or -errno.
  */
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
+/* Ours is glibc.  Under another libc (musl) the preload stays in state BOOT. */
+bool sys_libc_is_known(void);
 /*
  * The directory that a relative path starts at, held, where another thread could change it between
  * the look and the act.  dirfd itself where there is no such thread, the path is absolute, or it

@@ -62,5 +62,5 @@ void real_init(void)
 		fn = dlsym(RTLD_NEXT, n);
 		memcpy(slot, &fn, sizeof fn);
 	}
-	real_interposed = is_interposed();
+	real_interposed = sys_libc_is_known() && is_interposed();
 }

@@ -259,11 +259,19 @@ const char *sys_near(int dirfd, const char *path, char *buf, size_t size)
 	return buf;
 }
 
+/* musl lacks the word, and one missing name would keep the program from starting. */
+#pragma weak __libc_single_threaded
+
+bool sys_libc_is_known(void)
+{
+	return &__libc_single_threaded != NULL;
+}
+
 int sys_anchor(int dirfd, const char *path)
 {
 	long fd;
 
-	if (path[0] == '/' || __libc_single_threaded)
+	if (path[0] == '/' || !sys_libc_is_known() || __libc_single_threaded)
 		return dirfd;
 	if (dirfd == AT_FDCWD)
 		fd = raw4(SYS_openat, AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
