@@ -100,9 +100,9 @@ enum level { LEVEL_HOOKS, LEVEL_FULL, LEVEL_STRICT, LEVEL_COUNT };
 #define RULE_NONE UINT32_MAX
 
 /* Limits.  Over the limit is denied (REASON_TOO_LONG). */
-#define LIMIT_PATH    4096	   /* bytes with the NUL, as the kernel's PATH_MAX */
-#define LIMIT_ARGV    (256 * 1024) /* bytes of all arguments with their NULs that are judged */
-#define LIMIT_ARGC    32768	   /* arguments that are judged: `rm *` of a large directory is ordinary */
+#define LIMIT_PATH    4096	 /* bytes with the NUL, as the kernel's PATH_MAX */
+#define LIMIT_ARGV    (2u << 20) /* bytes of all arguments with their NULs: ARG_MAX of an 8 MiB stack */
+#define LIMIT_ARGC    131072	 /* arguments that are judged: `rm *` of a large directory is ordinary */
 #define LIMIT_HOST    256
 #define LIMIT_FRAME   (64 * 1024) /* one wire frame */
 #define LIMIT_LINE    4096	  /* one policy line */

@@ -138,7 +138,7 @@ t_too_many_words_are_denied() {
 	fence python3 -c '
 import os
 try:
-    os.execve("/bin/true", ["true"] + ["x" * 1000] * 400, {})
+    os.execve("/bin/true", ["true"] + ["x"] * 140000, {})
 except OSError as e:
     print(e.errno)'
 	out_is 13

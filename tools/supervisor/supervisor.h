@@ -134,7 +134,7 @@ const struct supervisor_setup *session_setup(const struct supervisor *s);
  * Memory for the length of the call, of this thread: not cleared, given back by itself.  NULL beyond
  * CALLER_SCRATCH in all.
  */
-#define CALLER_SCRATCH (1u << 20)
+#define CALLER_SCRATCH (4u << 20)
 void *caller_scratch(struct caller *c, size_t size);
 
 /* Every reading function checks afterwards that the call still waits: what it read is the caller's own. */
