@@ -75,6 +75,12 @@ static bool is_first(struct caller *c, enum op op, unsigned id)
 	return op == OP_EXEC || mark_first(c->sup->said, mark);
 }
 
+/* ps and top look into every process there is: a hundred lines would say nothing. */
+static bool is_silent(const struct request *req, const struct decision *d)
+{
+	return d->reason == REASON_PROCESS && req->op == OP_READ;
+}
+
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *text)
 {
@@ -83,7 +89,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	char line[LINE_SIZE] UNINITIALIZED;
 	struct out o = out_of(line, sizeof(line));
 
-	if (!is_first(c, req->op, decision_id(req->op, target, d)))
+	if (is_silent(req, d) || !is_first(c, req->op, decision_id(req->op, target, d)))
 		return;
 	text_str(&o, "pale: ");
 	denial_put(&o, &c->image, req->op, target, d, said ? "" : text);
