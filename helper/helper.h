@@ -12,7 +12,7 @@
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file
  *   mask      secrets out of texts                          util     clocks, JSON packets
- *   narrow    the images of nested runs
+ *   narrow    the images of nested runs           leftovers  what a killed launcher leaves behind
  */
 #ifndef PALE_HELPER_H
 #define PALE_HELPER_H
@@ -299,6 +299,12 @@ void session_free(struct helper *h);
 int session_describe(struct helper *h);
 /* Removes the runtime directory's files and the directory. */
 void session_remove_runtime(struct helper *h);
+
+/*
+ * leftovers.c: ends the processes of a session whose launcher was killed, as far as they can be told;
+ * their number.
+ */
+size_t leftovers_end(struct helper *h);
 
 /* session.c: serves until the session is over; the exit code. */
 int session_serve(struct helper *h);

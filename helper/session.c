@@ -133,6 +133,8 @@ static void launcher_ready(struct helper *h)
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0) {
+		if (h->level > LEVEL_HOOKS)
+			(void)leftovers_end(h);
 		end_session(h, "launcher died");
 		return;
 	}

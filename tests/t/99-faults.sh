@@ -125,8 +125,7 @@ killed_in_phase() {
 		[ -z "$pid" ] || kill -9 $pid
 		[ "$who" != helper ] || { sleep 0.3 && kill "$BG"; }
 		until_true 10 dead "$BG" || fail "$who killed after $wait: it hangs"
-		# PDEATHSIG reaches the agent alone: its children live on without a supervisor, in ENOSYS.
-		[ "$who" = supervisor ] || until_true 10 nothing_left || fail "$who killed after $wait: left behind: $(left_over)"
+		until_true 10 nothing_left || fail "$who killed after $wait: left behind: $(left_over)"
 		! grep -q read "$S/it.out" || fail "$who killed after $wait: allowed"
 		wait "$BG" 2>/dev/null
 	done
