@@ -36,7 +36,7 @@ LIST(aims_by_first, __NR_process_vm_readv, __NR_process_vm_writev, 434, __NR_kcm
 LIST(aims_by_second, __NR_ptrace, __NR_kcmp, __NR_setpriority, __NR_ioprio_set, __NR_tgkill,
      __NR_rt_tgsigqueueinfo)
 /* By number and not by name: what the headers say is not asked. */
-LIST(is_console_request, 0x5412, 0x541c, 0x541d, 0x5423)
+LIST(is_console_request, 0x540c, 0x5412, 0x541c, 0x541d, 0x5423)
 LIST(is_flags_request, 0x40086602, 0x401c5820)
 LIST(is_reflink_request, 0x40049409, 0x4020940d, (int)0xc0189436)
 LIST(is_attribute_request, 0x40087602, 0x40806685, (int)0x800c6613, 0x40047211, (int)0xc0506617,
@@ -131,9 +131,9 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 					      : YES;
 	if (nr == __NR_seccomp)
 		return (uint32_t)a[0] == 1 && a[1] & 8 ? NO(EBUSY) : YES;
-	if (nr == __NR_setpriority && (uint32_t)a[0] == 2)
+	if (nr == __NR_setpriority && ((uint32_t)a[0] == 1 || (uint32_t)a[0] == 2))
 		return NO(EPERM);
-	if (nr == __NR_ioprio_set && (uint32_t)a[0] == 3)
+	if (nr == __NR_ioprio_set && ((uint32_t)a[0] == 2 || (uint32_t)a[0] == 3))
 		return NO(EPERM);
 	return want_signal(s, nr, a);
 }

@@ -62,6 +62,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low() and high() are 
 	 CLONE_NEWNET)
 #define CLONE_NEW_TIME	0x80u /* of unshare; for clone a bit of the signal */
 #define FASTOPEN	0x20000000u
+#define IOPRIO_WHO_PGRP 2
 #define IOPRIO_WHO_USER 3
 #define TMPFILE_BIT	((unsigned)(O_TMPFILE & ~O_DIRECTORY))
 #define TYPE_MASK	0xfu /* of socket's type, without SOCK_CLOEXEC and SOCK_NONBLOCK */
