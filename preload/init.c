@@ -143,7 +143,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	(void)argc;
 	(void)argv;
 	real_init();
-	/* Another libc gives constructors no environment.  State BOOT it stays; the kernel carries its calls. */
+	/* Another libc gives constructors no environment: state BOOT stays, the kernel carries all. */
 	if (!sys_libc_is_known())
 		return;
 	clock_init();

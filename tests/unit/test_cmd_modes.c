@@ -75,7 +75,7 @@ START_TEST(test_hostile_argv)
 	struct request req = { .op = OP_EXEC, .path = "/bin/x", .argv = many, .argc = LIMIT_ARGC + 1 };
 	struct fixture f;
 	struct decision d;
-	char *big = malloc(1u << 20);
+	char *big = malloc(LIMIT_ARGV + 1);
 
 	fixture_init(&f);
 	fixture_compile(&f);
@@ -83,8 +83,8 @@ START_TEST(test_hostile_argv)
 		many[i] = "a";
 	eval_command(&f.img, &req, &d, NULL);
 	ck_assert_int_eq(d.reason, REASON_TOO_LONG);
-	memset(big, 'a', (1u << 20) - 1);
-	big[(1u << 20) - 1] = '\0';
+	memset(big, 'a', LIMIT_ARGV);
+	big[LIMIT_ARGV] = '\0';
 	many[1] = big;
 	req.argc = 2;
 	eval_command(&f.img, &req, &d, NULL);
