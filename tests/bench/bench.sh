@@ -32,7 +32,7 @@ mkdir -p "$bin" "$ws" "$runtime"
 
 # --- programs and trees ----------------------------------------------------------------------------
 
-say() { [ -n "$json" ] || echo "$@" >&2; }
+say() { [ -z "$*" ] || echo "$@" >&2; }
 
 build_tools() {
 	local flags=(-std=gnu17 -O2 -D_GNU_SOURCE -I"$top") name
