@@ -136,7 +136,7 @@ STATIC_VICTIMS := caller carried names net raw
 UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
-	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind \
+	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made \
 	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk denial_line paths readfile
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@

@@ -73,4 +73,34 @@ t_the_way_to_its_state_is_made() {
 	exists ~/.config
 }
 
+# codex leaves a daemon whose socket is in /tmp and which executes what it is told; tmux does as well.
+t_a_daemon_outside_is_not_reached() {
+	local dir listen reach
+	[ "$T_LEVEL" != hooks ] || skip "level hooks knows a socket by its name alone"
+	dir=$(mktemp -d /tmp/pale-agent.XXXXXX)
+	listen='import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); s.accept()[0].send(b"hi")'
+	reach='import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9).decode())'
+	python3 -c "$listen" "$dir/daemon" &
+	SERVERS+=($!)
+	until_true 10 test -S "$dir/daemon" || fail "no daemon"
+	fence python3 -c "$reach" "$dir/daemon"
+	rc_is 1
+	denied unix "$dir/daemon" "it belongs to a process outside the session"
+	recorded unix deny "$dir/daemon" '"via":"kernel"'
+	fsh 'python3 -c "$1" "$0/own" & until [ -S "$0/own" ]; do sleep 0.02; done; sleep 0.1; python3 -c "$2" "$0/own"' \
+		"$dir" "$listen" "$reach"
+	rc_is 0
+	out_is hi
+	policy <<-END
+		preset = agent
+		[network]
+		unix = $dir/daemon
+	END
+	fence python3 -c "$reach" "$dir/daemon"
+	rc_is 0
+	out_is hi
+	servers_end
+	rm -r "$dir"
+}
+
 scenario "$@"

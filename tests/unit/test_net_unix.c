@@ -17,6 +17,8 @@ static void rules(struct fixture *f)
 	fixture_rule(f, RULE_FILE_DENY, outside);
 	fixture_rule(f, RULE_FILE_WRITE, "/proc/self");
 	fixture_rule(f, RULE_NET_UNIX, "@known");
+	/* These tests listen there, from outside the session. */
+	fixture_rule(f, RULE_NET_UNIX, inside);
 }
 
 static struct sockaddr_un un_at(const char *path)
@@ -263,6 +265,37 @@ START_TEST(bound_files)
 }
 END_TEST
 
+static int meet_strangers(void)
+{
+	struct sockaddr_un own = un_at("../shared/own");
+	int fd = local();
+
+	if (carried_do(DO_BIND, fd, &own, sizeof(own)) != 0 || carried_do(DO_LISTEN, fd, (void *)4, 0) != 0)
+		return 1;
+	if (reach("../shared/own") != 0 || reach("../shared/daemon") != -EACCES)
+		return 2;
+	/* Under the name of the session's own, or the session's own under another. */
+	if (link("../shared/own", "../shared/mine") < 0 || rename("../shared/daemon", "../shared/own") < 0)
+		return 3;
+	return reach("../shared/own") == -EACCES && reach("../shared/mine") == 0 ? 0 : 4;
+}
+
+/* What may be written may still be somebody else's to listen at. */
+START_TEST(sockets_of_strangers)
+{
+	char path[100], target[120];
+	int out;
+
+	snprintf(path, sizeof(path), "%s/shared", ws);
+	snprintf(target, sizeof(target), "%s/own", path);
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	out = server_at("../shared/daemon", SOCK_STREAM);
+	net_run(&t, meet_strangers);
+	ck_assert_uint_eq(arrived(out), 0);
+	ck_assert_uint_eq(count_records(&t, VERDICT_DENY, target), 1);
+}
+END_TEST
+
 /* A directory of the path changes into a link to one that is denied, and back. */
 static volatile bool swapping;
 
@@ -392,6 +425,7 @@ Suite *suite_net_unix(void)
 	tcase_add_test(tc, abstract_names);
 	tcase_add_test(tc, own_sockets);
 	tcase_add_test(tc, bound_files);
+	tcase_add_test(tc, sockets_of_strangers);
 	tcase_add_test(tc, a_swapped_directory_wins_nothing);
 	tcase_add_test(tc, bound_ports);
 	tcase_add_test(tc, datagrams);

@@ -138,6 +138,7 @@ static int bind_at(struct caller *c, const struct endpoint *e, struct place *p)
 		.op = OP_MKNOD, .access = op_access(OP_MKNOD), .path = p->r.path, .raw = p->raw
 	};
 	struct job j = { .e = e, .at = &p->r, .base = place_base(p, c) };
+	struct timespec since;
 	int mask, r;
 
 	req.given = p->r.same ? NULL : p->r.given;
@@ -152,8 +153,13 @@ static int bind_at(struct caller *c, const struct endpoint *e, struct place *p)
 	if (mask < 0 || !caller_alive(c))
 		return mask < 0 ? mask : -ESRCH;
 	j.umask = (mode_t)mask;
+	since = made_now();
 	r = job_run(&j);
-	return r == 0 && was_moved(c, &req, &p->r) ? -EACCES : r;
+	if (r == 0 && was_moved(c, &req, &p->r))
+		return -EACCES;
+	if (r == 0)
+		made_socket(c->sup, &p->r, &since);
+	return r;
 }
 
 static struct answer bind_path(struct caller *c, const struct endpoint *e, const char *path)

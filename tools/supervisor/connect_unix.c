@@ -113,6 +113,18 @@ static int name_held(struct place *p, int file)
 	return n < 0 ? n : 0;
 }
 
+/* A rule about files says what may be written, not who listens: outside the workspace that is enough for
+ * the session's own sockets alone. */
+static bool is_strangers(struct caller *c, const struct request *req, int file)
+{
+	struct decision d = verdict_of(c, req);
+	struct image img;
+	const struct image_rule *r = decision_image(&c->image, &d, &img) ? image_rule(&img, d.rule) : NULL;
+
+	return d.verdict == VERDICT_ALLOW && d.reason != REASON_INSIDE && r && r->kind == RULE_FILE_WRITE &&
+	       !made_here(c->sup, file);
+}
+
 static struct answer connect_file(struct caller *c, const struct endpoint *e, struct place *p)
 {
 	struct request req = {
@@ -130,6 +142,10 @@ static struct answer connect_file(struct caller *c, const struct endpoint *e, st
 		return connect_agent_sock(c, e, file);
 	if (own != OWN_NONE) {
 		verdict_refuse(c, &req, req.path, REASON_SELF);
+		return answer_result(-EACCES);
+	}
+	if (is_strangers(c, &req, file)) {
+		verdict_refuse(c, &req, req.path, REASON_PROCESS);
 		return answer_result(-EACCES);
 	}
 	if (!verdict_judge(c, &req, req.path))

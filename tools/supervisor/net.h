@@ -66,6 +66,15 @@ struct answer connect_unix(struct caller *c, const struct endpoint *e);
 /* addr is a name server of /etc/resolv.conf as it is now.  Reads a file. */
 bool nameserver_is(const uint8_t addr[16]);
 
+/* --- made.c --- */
+
+/* What time it is before a bind(2). */
+struct timespec made_now(void);
+/* The session bound a socket at this place, since then. */
+void made_socket(struct supervisor *s, const struct resolved *at, const struct timespec *since);
+/* The held socket file was bound inside the session. */
+bool made_here(struct supervisor *s, int file);
+
 /* --- bind.c --- */
 
 struct answer bind_unix(struct caller *c, const struct endpoint *e);

@@ -288,6 +288,7 @@ static void supervisor_free(struct supervisor *s)
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->procs_lock);
 	pthread_mutex_destroy(&s->tags_lock);
+	pthread_mutex_destroy(&s->made_lock);
 	free(s);
 }
 
@@ -317,6 +318,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->procs_lock, NULL);
 	pthread_mutex_init(&s->tags_lock, NULL);
+	pthread_mutex_init(&s->made_lock, NULL);
 	for (int i = 0; i < WORKERS_MAX; i++) {
 		s->workers[i].sup = s;
 		s->workers[i].index = i;

@@ -94,6 +94,14 @@ struct tag {
 /* Marks of what was said already: (process, decision id). */
 #define SAID_MAX 1024
 
+/* A socket file that the session bound: made.c.  Of more than so many the oldest are forgotten. */
+#define MADE_MAX 1024
+struct made {
+	uint64_t dev, ino;
+	int64_t born_s;
+	uint32_t born_ns;
+};
+
 struct supervisor {
 	const struct supervisor_setup *setup;
 	int listener;
@@ -122,6 +130,10 @@ struct supervisor {
 	size_t n_adopters;
 	_Atomic unsigned tag_changes; /* 0: nobody lives under another image than the session's */
 	struct image nested[WIRE_IMAGE_MAX + 1];
+
+	pthread_mutex_t made_lock;
+	struct made made[MADE_MAX];
+	size_t n_made;
 
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
