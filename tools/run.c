@@ -243,8 +243,10 @@ static int run_session(struct run *r)
 		return EXIT_PALE;
 	}
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
-	if (end.code == 0)
+	if (end.code == 0) {
+		state_dirs_make(&r->launch.image, r->bundle.agent);
 		end.code = fence_make(&r->fence, &r->launch);
+	}
 	if (end.code == 0) {
 		print_banner(r);
 		end = agentproc_run(&agent);

@@ -179,6 +179,9 @@ int path_join(char *buf, size_t size, const char *dir, const char *name);
 int dirs_find(struct dirs *ret);
 /* Creates dir and its parents, new ones with mode 0700.  0 or -errno. */
 int dir_make(const char *dir);
+
+/* statedirs.c: makes what is missing of the agent's own writable directories, before the floor is built. */
+void state_dirs_make(const struct image *img, const char *agent);
 /* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */
 int dir_check_private(const char *dir);
 /*

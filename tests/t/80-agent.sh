@@ -73,6 +73,19 @@ t_the_way_to_its_state_is_made() {
 	exists ~/.config
 }
 
+# codex copies itself to its state and starts that; what is newer than the session nobody may execute.
+t_its_first_start_executes_from_its_state() {
+	[ ! -e ~/.codex ] && [ ! -e ~/.cache ] || fail "no fresh home"
+	OPTS=(--agent codex)
+	fsh 'mkdir -p ~/.codex/bin ~/.cache/bin && cp /bin/echo ~/.codex/bin/ && cp /bin/echo ~/.cache/bin/ &&
+		~/.codex/bin/echo one && ~/.cache/bin/echo two'
+	rc_is 0
+	out_is "one
+two"
+	missing ~/.claude
+	missing ~/.gemini
+}
+
 # codex leaves a daemon whose socket is in /tmp and which executes what it is told; tmux does as well.
 t_a_daemon_outside_is_not_reached() {
 	local dir listen reach
