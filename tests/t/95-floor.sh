@@ -26,9 +26,14 @@ flips() {
 
 # A second thread rewrites the words while the kernel reads them again: strict kills what is not what was judged.
 t_strict_words_cannot_be_flipped() {
-	flips strict 400
-	! grep -q 'evil' "$W/ran" || fail "denied words ran: $(grep -c evil "$W/ran")"
-	recorded exec deny "what was executed is not what was judged"
+	local i
+	# That one comes between is a matter of luck, and more so where the machine is busy.
+	for i in 1 2 3 4 5; do
+		flips strict 400
+		! grep -q 'evil' "$W/ran" || fail "denied words ran: $(grep -c evil "$W/ran")"
+		[ -z "$(records exec deny "what was executed is not what was judged")" ] || return 0
+	done
+	fail "no words were changed in time to be found out"
 }
 
 # The same at full is the documented exception: the kernel performs what it reads itself.

@@ -6,8 +6,8 @@
  * file and its words are compared with the request.  sudo's intercept_verify does the same.
  *
  * What is traced must be let go in every case: a call that is never answered, an exec that fails, a
- * signal that comes between.  So it is interrupted as soon as it was answered: a stop other than that
- * of a successful exec ends the watch.  Where the interruption lands inside the exec, the kernel restarts the
+ * signal that comes between.  So it is interrupted before it is answered: a stop other than that of a
+ * successful exec ends the watch.  Where the interruption lands inside the exec, the kernel restarts the
  * call, which is carried and judged again.  PTRACE_O_EXITKILL: should we die, so does what nobody watched.
  *
  * Source: ptrace(2), "execve(2) under ptrace"; waitid(2).
@@ -235,9 +235,6 @@ static void watch_exec(struct caller *c)
 	struct watch w = watch;
 	long waited = 0, step = NAP_MIN_NS;
 
-	/* Taken note of on the way back to its own code: behind the stop of a successful exec, at once after
-	 * a failed one, so that no caller comes back here while it is watched. */
-	(void)ptrace(PTRACE_INTERRUPT, w.tid, NULL, NULL);
 	while (waited < GIVE_UP_NS && !looked(c, &w)) {
 		nap(step);
 		waited += step;
@@ -264,6 +261,12 @@ struct answer exec_verify(struct caller *c, const struct exec *x, const char *ta
 		verdict_refuse(c, &x->req, target, REASON_UNPROVEN);
 		return answer_result(-EACCES);
 	}
+	/*
+	 * Taken note of on the way back to its own code: behind the stop of a successful exec, at once after
+	 * a failed one.  Before the answer, or one that fails quickly is back here while it is watched; what
+	 * waits for an answer is not woken by it (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
+	 */
+	(void)ptrace(PTRACE_INTERRUPT, c->tid, NULL, NULL);
 	watch = (struct watch){ .x = x, .target = target, .tid = c->tid, .tgid = caller_tgid(c) };
 	a.after = watch_exec;
 	return a;
