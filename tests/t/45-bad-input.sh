@@ -281,23 +281,36 @@ t_no_home() {
 
 # --- too long, not text -----------------------------------------------------------------------------------
 
+# Judged to its last word, however long it is.
 t_argv_of_a_mebibyte() {
+	printf '[commands]\ndeny = true ... --evil\n' | policy
 	cat >big.py <<-'EOF2'
-		import subprocess, sys
-		args = ["/bin/true"] + ["x" * 100000] * 11
-		try:
-		    print(subprocess.run(args).returncode)
-		except OSError as e:
-		    print(e.errno)
+		import subprocess
+		for last in ("--good", "--evil"):
+		    try:
+		        print(subprocess.run(["/bin/true"] + ["x" * 100000] * 11 + [last]).returncode)
+		    except OSError as e:
+		        print(e.errno)
 	EOF2
 	fence python3 big.py
 	rc_is 0
-	out_is 13
-	err_has "pale: denied exec"
+	out_is "0
+13"
 	recorded exec deny /bin/true
 	verifies
 }
 
+t_more_words_than_can_be_judged() {
+	fence python3 -c '
+import subprocess
+try:
+    print(subprocess.run(["/bin/true"] + ["x"] * 140000).returncode)
+except OSError as e:
+    print(e.errno)'
+	out_is 13
+	err_has "pale: denied exec"
+	verifies
+}
 t_argv_just_below_the_limit() {
 	fence python3 -c 'import subprocess; print(subprocess.run(["/bin/true"] + ["x" * 100000] * 2).returncode)'
 	rc_is 0

@@ -329,7 +329,7 @@ t_explain_of_the_outer_denial() {
 
 # A rule about /proc/self is about each process for itself, not about the pale that read the rule.
 t_proc_of_the_launcher() {
-	fsh 'pale explain write /proc/$PPID/mem; pale run -q --preset agent -- true; exec 3>/proc/$PPID/coredump_filter'
+	fsh 'pale explain write /proc/$PPID/mem; pale run -q --preset agent -- true; exec 3>/proc/$PPID/timerslack_ns'
 	denied write /proc/
 	out_has "DENY   write /proc/"
 }
