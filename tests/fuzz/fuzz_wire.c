@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static uint8_t again[LIMIT_FRAME];
 	struct wire_narrowed narrowed;
 	struct wire_answer answer;
+	struct wire_behalf behalf;
 	uint32_t image;
 	int n;
 
@@ -32,6 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (wire_get_narrowed(data, size, &narrowed) == 0) {
 		n = wire_put_narrowed(again, sizeof(again), &narrowed);
+		if (n < 0 || (size_t)n != size || memcmp(again, data, size) != 0)
+			abort();
+	}
+	if (wire_get_behalf(data, size, &behalf) == 0) {
+		n = wire_put_behalf(again, sizeof(again), &behalf);
 		if (n < 0 || (size_t)n != size || memcmp(again, data, size) != 0)
 			abort();
 	}
