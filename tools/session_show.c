@@ -387,7 +387,8 @@ static void print_denied(const struct page *p)
 		print_recorded(stdout, json_string_value(json_object_get(d, "target")));
 		printf("%s  (", paint_on(stdout, PAINT_DIM));
 		print_recorded(stdout, json_string_value(json_object_get(d, "rule")));
-		printf(")%s%s\n", json_is_true(json_object_get(d, "around")) ? "  went around the hooks" : "",
+		printf(")%s%s\n",
+		       json_integer_value(json_object_get(d, "around")) ? "  went around the hooks" : "",
 		       paint_off(stdout));
 	}
 	if (n > i) {

@@ -43,6 +43,7 @@ t_around_live_hooks() {
 	[ "$(fact 'j["counts"]["around"], j["denied"][0]["around"]')" = "(1, 1)" ] || fail "not counted"
 	run pale session show
 	out_has "1 of them went around the hooks"
+	grep -q "1x read .*)  went around the hooks" "$S/out" || fail "the denial does not say that it went around"
 }
 
 # Without hooks there is nothing to go around.
