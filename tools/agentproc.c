@@ -261,6 +261,16 @@ static int patience(const struct running *r)
 	return r->supervisor ? TICK_MS : -1;
 }
 
+/* What the supervisor wants now and then.  Children too: nobody is seen behind one that is trapped. */
+static void tick(struct running *r)
+{
+	if (!r->supervisor)
+		return;
+	supervisor_tick(r->supervisor);
+	ring_mend(r->a->launch);
+	wait_children(r);
+}
+
 static void wait_agent(struct running *r)
 {
 	while (!r->ended) {
@@ -277,11 +287,7 @@ static void wait_agent(struct running *r)
 			launch_listen(r->a->launch);
 		if (!r->killed)
 			check_attached(r);
-		if (r->supervisor) {
-			supervisor_tick(r->supervisor);
-			ring_mend(r->a->launch);
-			wait_children(r);
-		}
+		tick(r);
 	}
 }
 
@@ -323,8 +329,7 @@ static void linger(struct running *r)
 				r->told_to_end = true;
 		}
 		launch_listen(r->a->launch);
-		if (r->supervisor)
-			supervisor_tick(r->supervisor);
+		tick(r);
 	}
 }
 
