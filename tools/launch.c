@@ -114,9 +114,11 @@ static json_t *argv_told(char *const *argv)
 	return list;
 }
 
+#define PASSED_MAX 2 /* the bundle, the supervisor's ring */
+
 /* What goes along with a packet. */
 struct passed {
-	int fd[2];
+	int fd[PASSED_MAX];
 	size_t n;
 };
 
@@ -124,7 +126,7 @@ static int send_packet(int fd, json_t *j, const struct passed *passed)
 {
 	union {
 		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(passed->fd))];
+		char buf[CMSG_SPACE(PASSED_MAX * sizeof(int))];
 	} control = { 0 };
 	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
 	struct iovec iov = { .iov_base = text, .iov_len = text ? strlen(text) : 0 };
