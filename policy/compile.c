@@ -54,11 +54,6 @@ void bytes_u8(struct bytes *b, uint8_t v)
 	bytes_put(b, &v, sizeof(v));
 }
 
-void bytes_u16(struct bytes *b, uint16_t v)
-{
-	bytes_put(b, &v, sizeof(v));
-}
-
 void bytes_u32(struct bytes *b, uint32_t v)
 {
 	bytes_put(b, &v, sizeof(v));

@@ -21,7 +21,6 @@ struct bytes {
 
 void bytes_put(struct bytes *b, const void *data, size_t n);
 void bytes_u8(struct bytes *b, uint8_t v);
-void bytes_u16(struct bytes *b, uint16_t v);
 void bytes_u32(struct bytes *b, uint32_t v);
 /* Zero bytes until len is a multiple of n (a power of two). */
 void bytes_align(struct bytes *b, size_t n);

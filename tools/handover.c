@@ -9,7 +9,7 @@
  *                               <-  nothing (the pipe closes), or why not
  *
  * The listener crosses no socket: sending it would need a system call that the filter lets pass for
- * everybody (facts of a peer: a hole for as long as the session lasts).
+ * everybody, a hole for as long as the session lasts.
  */
 #include <errno.h>
 #include <fcntl.h>

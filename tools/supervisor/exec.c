@@ -1,10 +1,10 @@
 /*
  * exec: judged on the file that is held, its words and its kind; then the kernel performs it.
  *
- * That is the one CONTINUE whose verdict stands on memory of the caller (DESIGN: the documented
- * exception): nobody can execute for another.  What bounds it at level full is the floor, and that
- * every call of the program is carried in its turn, whatever it is; at strict what has run is
- * compared with what was judged before its first instruction (exec_verify.c).
+ * That is the one CONTINUE whose verdict stands on memory of the caller: nobody can execute for
+ * another.  What bounds it at level full is the floor, and that every call of the program is carried in
+ * its turn, whatever it is; at strict what has run is compared with what was judged before its first
+ * instruction (exec_verify.c).
  *
  * The order of errors is the preload's (preload/exec.c): the program's own come first, then the
  * verdict, then what the kernel would say of the interpreter.
