@@ -146,4 +146,14 @@ t_a_program_that_cannot_be_read() {
 	rc_not 0 "its memory is nobody's to read, so nothing is opened for it"
 }
 
+# Each script of a chain makes another command line of it, which is judged too.
+t_scripts_with_many_words() {
+	printf '#!/bin/sh\necho $#\n' >last
+	printf '#!./last\n' >middle
+	printf '#!./middle\n' >first
+	chmod 755 first middle last
+	fsh './first $(seq 1 120000)'
+	out_has 120002
+}
+
 scenario "$@"

@@ -275,17 +275,17 @@ static void fill_request(struct exec *x, struct caller *c)
 /* The command line as people read it: whole where there is memory for it. */
 static const char *target_of(const struct request *req, struct caller *c)
 {
-	size_t n = argv_join(req->argv, req->argc, NULL, 0);
+	size_t size = argv_join(req->argv, req->argc, NULL, 0) + 1;
 	char *buf;
 
 	if (!req->argc || !req->argv[0][0])
 		return req->path;
-	buf = caller_scratch(c, n + 1);
+	buf = caller_scratch(c, size);
 	if (!buf)
-		buf = caller_scratch(c, n = SHOWN_BYTES);
+		buf = caller_scratch(c, size = SHOWN_BYTES);
 	if (!buf)
 		return req->argv[0];
-	argv_join(req->argv, req->argc, buf, n + 1);
+	argv_join(req->argv, req->argc, buf, size);
 	return buf;
 }
 

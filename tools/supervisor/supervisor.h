@@ -132,9 +132,10 @@ struct caller {
 const struct supervisor_setup *session_setup(const struct supervisor *s);
 /*
  * Memory for the length of the call, of this thread: not cleared, given back by itself.  NULL beyond
- * CALLER_SCRATCH in all.
+ * CALLER_SCRATCH in all, which has room for the longest command line and for what five scripts, one
+ * the interpreter of the other, make of it.
  */
-#define CALLER_SCRATCH (4u << 20)
+#define CALLER_SCRATCH (10u << 20)
 void *caller_scratch(struct caller *c, size_t size);
 
 /* Every reading function checks afterwards that the call still waits: what it read is the caller's own. */
