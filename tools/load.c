@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/path.h"
+
 #include "tools.h"
 
 struct resolve_ctx {
@@ -21,13 +23,28 @@ static bool is_known(const struct bundle *b, const char *prefix)
 	return false;
 }
 
+/*
+ * Names that mean another file to each process: what they lead to here is ours, and the operator's
+ * redirection no place that a rule for `/dev/stdout` opens.
+ */
+static bool is_each_ones_own(const char *path)
+{
+	static const char *const list[] = { "/proc", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+
+	for (size_t i = 0; i < NELEM(list); i++)
+		if (path_is_under(path, list[i]))
+			return true;
+	return false;
+}
+
 static void resolve_one(const char *prefix, void *arg)
 {
 	struct resolve_ctx *ctx = arg;
 	char real[PATH_MAX] UNINITIALIZED;
 
-	if (ctx->error < 0 || prefix[0] != '/' || reals_find(&ctx->reals, prefix, real, sizeof(real)) < 0 ||
-	    strcmp(real, prefix) == 0 || is_known(ctx->b, prefix))
+	if (ctx->error < 0 || prefix[0] != '/' || is_each_ones_own(prefix) ||
+	    reals_find(&ctx->reals, prefix, real, sizeof(real)) < 0 || strcmp(real, prefix) == 0 ||
+	    is_known(ctx->b, prefix))
 		return;
 	/* What /proc/self means is another thing in each process: here it would open this one to the session.
 	 */

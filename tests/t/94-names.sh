@@ -93,6 +93,18 @@ t_a_descriptor_for_reading_changes_nothing() {
 }
 
 # What Landlock cannot tell apart: a rule inside the workspace.
+# The operator's redirection is for writing into, and for nothing else.
+t_the_operators_redirection_keeps_its_mode() {
+	: >~/log
+	chmod 600 ~/log
+	pale run -q -- python3 -c 'import os, sys; print("hello"); sys.stdout.flush(); os.fchmod(1, 0o666)' >~/log 2>"$S/err"
+	file_is ~/log hello
+	[ "$(stat -c %a ~/log)" = 600 ] || fail "its mode is $(stat -c %a ~/log)"
+	denied chmod "$HOME/log"
+	fsh 'python3 -c "import os; f = open(\"mine\", \"w\"); os.fchmod(f.fileno(), 0o700)"'
+	[ "$(stat -c %a mine)" = 700 ] || fail "the workspace's own file"
+}
+
 t_readonly_inside_the_workspace() {
 	printf '[files]\nreadonly = ro\n' | policy
 	outside

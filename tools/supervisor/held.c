@@ -243,9 +243,16 @@ static int object_far(struct held *h, struct caller *c, int nofollow)
 
 enum descriptor { DESCRIPTOR_OPEN, DESCRIPTOR_ANY /* O_PATH too */ };
 
+static bool is_writable(int flags)
+{
+	return !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 /*
- * What is open for writing was judged when it was opened; all else is judged by its path.  A new name is
- * more than the descriptor gave: it outlives the session, and can be read.
+ * Judged by its path.  What is open for writing was judged when it was opened, so what is asked about has
+ * been answered, and times come with writing.  But it may be the operator's own redirection: owner, mode and
+ * attributes of that are none of the session's.  A new name is more than a descriptor gives: it outlives the
+ * session, and can be read.
  */
 static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum descriptor kind)
 {
@@ -260,7 +267,7 @@ static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum d
 		return -errno;
 	if (flags & O_PATH && kind == DESCRIPTOR_OPEN)
 		return -EBADF;
-	h->is_free = h->req.op != OP_LINK && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+	h->is_free = h->req.op == OP_UTIME && is_writable(flags);
 	if (h->is_free)
 		return 0;
 	r = has_no_name(h);
@@ -268,8 +275,10 @@ static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum d
 		return r;
 	h->is_free = r > 0;
 	h->req.path = h->text;
-	if (!h->is_free)
-		h->d = verdict_of(c, &h->req);
+	if (h->is_free)
+		return 0;
+	h->d = verdict_of(c, &h->req);
+	h->is_free = h->req.op != OP_LINK && h->d.verdict == VERDICT_ASK && is_writable(flags);
 	return 0;
 }
 
