@@ -25,7 +25,7 @@ static bool is_plain(const char *dir, const char *name)
 
 	if (r == 0)
 		r = file_read(path, CONF_MAX, &text, &len);
-	if (r < 0)
+	if (r != 0)
 		return r == -ENOENT || r == -ENOTDIR;
 	for (size_t i = 0; i < NELEM(words); i++)
 		if (strcasestr(text, words[i]))
