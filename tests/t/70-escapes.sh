@@ -215,7 +215,7 @@ t_launcher_is_closed() {
 
 t_interpreters_are_commands() {
 	remote
-	printf '#!/usr/sbin/shutdown\n' >stop
+	printf '#!/usr/sbin/chroot\n' >stop
 	printf '#!/usr/bin/git push\n' >origin
 	printf '#!%s/origin\n' "$PWD" >again
 	printf '#!/bin/sh\necho fine\n' >fine
@@ -223,7 +223,7 @@ t_interpreters_are_commands() {
 	need python3
 	fsh './stop now'
 	rc_not 0
-	denied exec "/usr/sbin/shutdown"
+	denied exec "/usr/sbin/chroot"
 	fence python3 -c 'import os; os.execv("origin", ["x", "feature:main"])'
 	denied exec "/usr/bin/git push origin feature:main" "protected branch"
 	main_stays "git as an interpreter"
