@@ -93,7 +93,7 @@ def spawn_opened():
 
 
 def tcp():
-    s = socket.create_connection(("localhost", PORT), 2)
+    s = socket.create_connection(("127.0.0.1", PORT), 2)
     s.send(NAME.encode())
     return True
 
