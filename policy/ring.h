@@ -17,6 +17,7 @@
 #define PALE_RING_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "op.h"
 
@@ -70,6 +71,24 @@ struct ring_record {
 	const char *exe;      /* RING_ATTACH: the program */
 	const char *approval; /* id of the approval that allowed it, or "" */
 };
+
+/* The record of a decision about req: who writes it adds who, when and by which image.  Pointers stay
+ * borrowed. */
+static inline struct ring_record ring_decision(const struct request *req, const struct decision *d,
+					       const char *target)
+{
+	return (struct ring_record){
+		.kind = RING_DECISION,
+		.op = req->op,
+		.verdict = d->verdict,
+		.reason = d->reason,
+		.access = req->access,
+		.rule = d->rule,
+		.nested = d->nested,
+		.target = target,
+		.target_len = strlen(target),
+	};
+}
 
 size_t ring_size(void);
 /* Lays out an empty ring in zeroed memory of ring_size() bytes. */

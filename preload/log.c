@@ -45,25 +45,15 @@ void log_attach(void)
 void log_decision(const struct request *req, const char *target, const struct decision *d,
 		  const char *approval)
 {
-	struct ring_record rec = {
-		.kind = RING_DECISION,
-		.op = req->op,
-		.verdict = d->verdict,
-		.reason = d->reason,
-		.access = req->access,
-		.rule = d->rule,
-		.nested = d->nested,
-		.image = session.image,
-		.target = target ? target : "",
-		.approval = approval,
-	};
+	struct ring_record rec = ring_decision(req, d, target ? target : "");
 
+	rec.image = session.image;
+	rec.approval = approval;
 	if (!session.ring)
 		return;
 	if (sys_pid_is_new())
 		log_attach();
 	/* A vfork child shares its parent's cached pid; an exec can afford to ask. */
 	rec.pid = req->op == OP_EXEC ? (int32_t)raw0(SYS_getpid) : sys_pid();
-	rec.target_len = strlen(rec.target);
 	log_record(&rec);
 }

@@ -28,26 +28,14 @@ static bool give_up(unsigned round)
 static void record(const struct launch *l, const struct request *req, const char *target,
 		   const struct decision *d)
 {
-	struct ring_record rec = {
-		.kind = RING_DECISION,
-		.op = req->op,
-		.verdict = d->verdict,
-		.reason = d->reason,
-		.access = req->access,
-		.rule = d->rule,
-		.nested = d->nested,
-		.image = l->image_number,
-		.pid = getpid(),
-		.ppid = getppid(),
-		.target = target,
-		.target_len = strlen(target),
-		.exe = "",
-		.approval = "",
-	};
+	struct ring_record rec = ring_decision(req, d, target);
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	rec.time_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	rec.image = l->image_number;
+	rec.pid = getpid();
+	rec.ppid = getppid();
 	(void)ring_write(l->ring, &rec, give_up);
 }
 

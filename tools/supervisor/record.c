@@ -51,23 +51,13 @@ static void record(struct caller *c, struct ring_record *rec)
 void record_decision(struct caller *c, const struct request *req, const char *target,
 		     const struct decision *d, const char *approval)
 {
-	struct ring_record rec = {
-		.kind = RING_DECISION,
-		.op = req->op,
-		.verdict = d->verdict,
-		.reason = d->reason,
-		.access = req->access,
-		.rule = d->rule,
-		.nested = d->nested,
-		.note = c->note,
-		.target = target ? target : "",
-		.approval = approval,
-	};
+	struct ring_record rec = ring_decision(req, d, target ? target : "");
 
+	rec.note = c->note;
+	rec.approval = approval;
 	c->note = NOTE_NONE;
 	if (d->verdict != VERDICT_ALLOW)
 		atomic_fetch_add_explicit(&c->sup->denied, 1, memory_order_relaxed);
-	rec.target_len = strlen(rec.target);
 	record(c, &rec);
 }
 
