@@ -128,15 +128,11 @@ static bool full_is_reached(const struct checkup *c)
 
 static int examine(const struct options *o, struct checkup *c)
 {
-	char *end = NULL;
-	long max = o->abi_max ? strtol(o->abi_max, &end, 10) : ABI_MAX;
-	int r;
+	int limit = abi_limit(o->abi_max), r;
 
-	if (o->abi_max && (end == o->abi_max || *end || max < 0 || max > ABI_MAX)) {
-		talk("--abi-max is a number from 0 to %d", ABI_MAX);
+	if (limit < 0)
 		return EXIT_USAGE;
-	}
-	r = uname(&c->uts) < 0 ? -errno : kernel_probe((int)max, &c->kernel);
+	r = uname(&c->uts) < 0 ? -errno : kernel_probe(limit, &c->kernel);
 	if (r < 0) {
 		talk("the kernel cannot be asked: %s", strerror(-r));
 		return EXIT_USAGE;

@@ -36,8 +36,7 @@ int fence_level(const char *name, enum level *ret)
 	return EXIT_PALE;
 }
 
-/* The largest ABI that may be used: all we know, or what --abi-max says.  -EINVAL. */
-static int abi_limit(const char *text)
+int abi_limit(const char *text)
 {
 	char *end;
 	long v;
@@ -45,7 +44,10 @@ static int abi_limit(const char *text)
 	if (!text)
 		return ABI_MAX;
 	v = strtol(text, &end, 10);
-	return *text && !*end && v >= 0 && v <= ABI_MAX ? (int)v : -EINVAL;
+	if (end != text && !*end && v >= 0 && v <= ABI_MAX)
+		return (int)v;
+	talk("--abi-max is a number from 0 to %d", ABI_MAX);
+	return -EINVAL;
 }
 
 int fence_probe(struct fence *f, enum level level, const char *abi_max)
@@ -55,10 +57,8 @@ int fence_probe(struct fence *f, enum level level, const char *abi_max)
 
 	f->level = level;
 	f->confine.ruleset = -1;
-	if (limit < 0) {
-		talk("--abi-max takes a number from 0 to %d", ABI_MAX);
+	if (limit < 0)
 		return EXIT_PALE;
-	}
 	if (level == LEVEL_HOOKS)
 		return 0;
 	r = kernel_probe(limit, &f->kernel);

@@ -21,6 +21,9 @@ struct fence {
 struct launch;
 /* The level called name, the default where that is NULL.  0, or an exit code after telling. */
 int fence_level(const char *name, enum level *ret);
+/* The newest Landlock ABI that may be used: what --abi-max says, all we know where it is NULL.  -EINVAL after
+ * telling. */
+int abi_limit(const char *text);
 /* 0 where this machine reaches the level, or an exit code after telling what it lacks.  f is zeroed before;
  * fence_done() in each case. */
 int fence_probe(struct fence *f, enum level level, const char *abi_max);
