@@ -24,8 +24,8 @@ static bool is_known(const struct bundle *b, const char *prefix)
 }
 
 /*
- * Names that mean another file to each process: what they lead to here is ours, and the operator's
- * redirection no place that a rule for `/dev/stdout` opens.
+ * Names that mean another file to each process: what they lead to here is ours.  Neither /proc/self is this
+ * process to the session, nor the operator's redirection a place that a rule for `/dev/stdout` opens.
  */
 static bool is_each_ones_own(const char *path)
 {
@@ -44,11 +44,7 @@ static void resolve_one(const char *prefix, void *arg)
 
 	if (ctx->error < 0 || prefix[0] != '/' || is_each_ones_own(prefix) ||
 	    reals_find(&ctx->reals, prefix, real, sizeof(real)) < 0 || strcmp(real, prefix) == 0 ||
-	    is_known(ctx->b, prefix))
-		return;
-	/* What /proc/self means is another thing in each process: here it would open this one to the session.
-	 */
-	if (strncmp(real, "/proc/", 6) == 0)
+	    is_each_ones_own(real) || is_known(ctx->b, prefix))
 		return;
 	ctx->error = bundle_add_real(ctx->b, prefix, real);
 }
