@@ -209,6 +209,11 @@ race: deps
 	@$(MAKE) --no-print-directory tests
 	@RACES=$(RACES) LEVELS="full strict" tests/run.sh $(B) 99-races
 
+# Ordinary work, bare and at each level: status, output and tree must be equal.
+compat: deps-compat
+	@$(MAKE) --no-print-directory all
+	@tests/compat/run.sh $(B)
+
 bench: deps
 	@$(MAKE) --no-print-directory tests
 	@tests/bench/bench.sh $(B)
@@ -264,6 +269,7 @@ DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check li
 	musl-tools busybox-static
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
+DEPS_COMPAT = $(shell sed -n 's/^# needs: //p' tests/compat/tasks/*.sh)
 SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
 define need
 	@missing=$$(dpkg-query -W -f='$${Status} $${Package}\n' $(1) 2>/dev/null | sed -n 's/^install ok installed //p' | sort -u | \
@@ -275,6 +281,8 @@ deps:
 	$(call need,$(DEPS))
 deps-fuzz: deps
 	$(call need,$(DEPS_FUZZ))
+deps-compat: deps
+	$(call need,$(DEPS_COMPAT))
 deps-lint: deps
 	$(call need,$(DEPS_LINT))
 
@@ -317,10 +325,11 @@ help:
 	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
 	@echo 'make cov        coverage of policy/      make lint-code   static analysis'
 	@echo 'make agents     real agents from npm under the fence, offline'
+	@echo 'make compat     ordinary work bare and fenced at each level must be the same'
 	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
 -include $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all tests check try agents race bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint install uninstall clean help
+.PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint deps-compat install uninstall clean help
 .DELETE_ON_ERROR:
