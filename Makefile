@@ -214,9 +214,11 @@ compat: deps-compat
 	@$(MAKE) --no-print-directory all
 	@tests/compat/run.sh $(B)
 
-bench: deps
+# Ratios to bare, then the same work beside other fences.
+bench: deps-bench
 	@$(MAKE) --no-print-directory tests
 	@tests/bench/bench.sh $(B)
+	@tests/bench/bench.sh $(B) --peers
 
 # Everything but the object itself under AddressSanitizer and UBSan; CK_FORK=no so that leaks are seen.
 asan: deps
@@ -267,6 +269,7 @@ format-check:
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
 	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
 	musl-tools busybox-static
+DEPS_BENCH := proot firejail fakechroot sudo
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
 DEPS_COMPAT = $(shell sed -n 's/^# needs: //p' tests/compat/tasks/*.sh)
@@ -279,6 +282,8 @@ define need
 endef
 deps:
 	$(call need,$(DEPS))
+deps-bench: deps
+	$(call need,$(DEPS_BENCH))
 deps-fuzz: deps
 	$(call need,$(DEPS_FUZZ))
 deps-compat: deps
@@ -331,5 +336,5 @@ help:
 
 -include $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-fuzz deps-lint deps-compat install uninstall clean help
+.PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat install uninstall clean help
 .DELETE_ON_ERROR:

@@ -1,27 +1,31 @@
 #!/bin/bash
 # What the fence costs: ratios to bare, medians of one interleaved run (worker.c, drive.c, policy.c).
 #
-#   tests/bench/bench.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick]
+#   tests/bench/bench.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick] [--peers]
 #
 # The first level has bounds (full; hooks), the others stand beside it: full,strict by default.  Runs as
-# an ordinary user (root becomes uid 65534) in a scratch home.  A figure that is missed is reported, not
-# a failure.
+# an ordinary user (root becomes uid 65533) in a scratch home.  A figure that is missed is reported, not
+# a failure.  --peers: other fences (peers.sh) in the same run, and a table of ratios alone.
 set -u
 
-build=$(realpath "${1:?usage: bench.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick]}") || exit 2
+build=$(realpath "${1:?usage: bench.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick] [--peers]}") || exit 2
+top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/bench/peers.sh"
+[[ " $* " != *" --peers "* ]] || peers_enter "$@"
 shift
-json= rounds=60 long=9 levels=full,strict only=
+json= rounds=60 long=9 levels=full,strict only= beside= uid=65533
 while [ $# -gt 0 ]; do
 	case $1 in
 	--level) levels=${2:?} && shift ;;
 	--only) only=,${2:?}, && shift ;;
 	--json) json=1 ;;
 	--quick) rounds=11 long=3 ;;
+	--peers) beside=1 ;;
 	*) echo "bench.sh: what is $1?" >&2; exit 2 ;;
 	esac
 	shift
 done
-top=$(cd "$(dirname "$0")/../.." && pwd)
+[ "$(id -u)" = 0 ] || uid=$(id -u)
 cc=${CC:-gcc}
 scratch=$(mktemp -d /tmp/pale-bench-XXXXXX) || exit 2
 # XDG_RUNTIME_DIR is a tmpfs wherever there is one.
@@ -74,7 +78,7 @@ as_user() {
 	local env=(env -i "PATH=$bin:/usr/local/bin:/usr/bin:/bin" "HOME=$home" "XDG_RUNTIME_DIR=$runtime" LANG=C.UTF-8
 		GIT_CONFIG_NOSYSTEM=1 BENCH_PORT="${BENCH_PORT:-}")
 	if [ "$(id -u)" = 0 ]; then
-		setpriv --reuid 65534 --regid 65534 --clear-groups "${env[@]}" "$@"
+		setpriv --reuid $uid --regid $uid --clear-groups "${env[@]}" "$@"
 	else
 		"${env[@]}" "$@"
 	fi
@@ -131,8 +135,18 @@ work_rows() {
 	command -v node >/dev/null && echo "node $((long * 4)) plain - | run node -e 0 | -"
 }
 
+# Beside others: what each of them can be asked, and the start of each.
+shared_rows() {
+	{ call_rows && work_rows; } | awk '$3 == "plain" && $1 != "pale-run-true"'
+	echo "start $((long * 4)) plain - | run with-bare true || run with-% true | -"
+}
+
 rows() {
-	{ echo "memory 5 plain - | mem | -" && call_rows && work_rows; } |
+	if [ -n "$beside" ]; then
+		shared_rows
+	else
+		echo "memory 5 plain - | mem | -" && call_rows && work_rows
+	fi |
 		while read -r name rest; do
 			! wanted "$name" || echo "$name $rest"
 		done
@@ -195,16 +209,18 @@ build_tools && make_peer || exit 2
 say "trees ..."
 (make_trees) || exit 2
 chmod 755 "$scratch"
-[ "$(id -u)" != 0 ] || chown -R 65534:65534 "$home" "$runtime"
+[ "$(id -u)" != 0 ] || chown -R $uid:$uid "$home" "$runtime"
 chmod 700 "$runtime"
 cd "$ws" || exit 2
 workers
+columns=$levels
+[ -z "$beside" ] || { peers_prepare && peers_workers; } || exit 2
 {
-	[ -n "$only" ] || static_rows
-	[ -n "$only" ] || as_user "$bin/policy" | awk -F'\t' '{ printf "%s\t-\t%s\t%s\t%s\n", $1, $2, $3, $4 }'
-	supervisor_rows
+	[ -n "$only$beside" ] || static_rows
+	[ -n "$only$beside" ] || as_user "$bin/policy" | awk -F'\t' '{ printf "%s\t-\t%s\t%s\t%s\n", $1, $2, $3, $4 }'
+	[ -n "$beside" ] || supervisor_rows
 	rows | as_user "$bin/drive" "${words[@]}"
-} 2>"$scratch/stderr" | awk -f "$top/tests/bench/report.awk" -v json="$json" -v levels="$levels"
+} 2>"$scratch/stderr" | awk -f "$top/tests/bench/report.awk" -v json="$json" -v levels="$columns" -v beside="$beside"
 exec 9>&-
 say "$(grep -v '^pale: ' "$scratch/stderr"; grep '^pale: denied' "$scratch/stderr" | sort -u)"
 exit 0

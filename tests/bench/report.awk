@@ -1,6 +1,7 @@
 # The table of `make bench`, or JSON of it, from lines of NAME LEVEL BARE VALUE STATUS [RATIO] between tabs.
 #
 #   awk -f report.awk -v json=1 -v levels=full,strict
+#   awk -f report.awk -v beside=1 -v levels=full,strict,bwrap      a table (Markdown) of ratios alone
 #
 # A bound is a ratio to bare, or where `kind` says so the value itself (most, least) or what it gains.
 # "-" is none: the figure is told.
@@ -47,6 +48,7 @@ function rows_of_work()
 	row("node", 1.05, 1.06, "time", "node start")
 	row("include", "-", 1.3, "time", "grep -r /usr/include")
 	row("raw-include", "-", 3, "time", "unhooked: grep -r /usr/include")
+	row("start", "-", "-", "time", "start of true behind it")
 	row("pale-run-true", 1.5, "-", "time", "pale run true, against bwrap")
 }
 
@@ -100,20 +102,48 @@ function print_row(name, level, bare, value, ratio, b, word)
 	fflush()
 }
 
+# A row of the table, when all of its columns are known.
+function print_beside(name,   i, v)
+{
+	printf "| %s | %s |", text_of[name], show(bare_of[name], unit_of[name])
+	for (i = 1; i <= columns; i++) {
+		v = cell[name, list[i]]
+		printf " %s |", v == "" ? "-" : v
+	}
+	print ""
+	fflush()
+}
+
 BEGIN {
 	FS = "\t"
-	split(levels, list, ",")
+	columns = split(levels, list, ",")
 	first = list[1]
 	rows_of_calls()
 	rows_of_work()
 	rows_of_parts()
-	if (!json)
+	if (beside) {
+		printf "| ratio to bare | bare |"
+		for (i = 1; i <= columns; i++)
+			printf " %s |", list[i]
+		printf "\n|---|---|"
+		for (i = 1; i <= columns; i++)
+			printf "---|"
+		print ""
+	} else if (!json)
 		printf "%-40s %10s %10s %6s %8s\n", "", "bare", first, "ratio", "at most"
 }
 
 {
 	name = $1; level = $2; bare = $3; value = $4; status = $5
 	ratio = NF > 5 ? $6 : bare > 0 ? value / bare : 0
+	if (beside && !json) {
+		if (bare > 0)
+			bare_of[name] = bare
+		cell[name, level] = status == 0 ? sprintf(ratio < 9.995 ? "%.2f" : "%.0f", ratio) : "fails"
+		if (level == list[columns])
+			print_beside(name)
+		next
+	}
 	kind = kind_of[name]
 	got = kind == "ratio" ? ratio : kind == "gain" ? value - bare : value
 	b = bound[name, level == "-" ? first : level]
@@ -131,6 +161,6 @@ BEGIN {
 END {
 	if (json)
 		print "]"
-	else
+	else if (!beside)
 		printf "\n%d bounds, %d missed\n", bounded, missed
 }
