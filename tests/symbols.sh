@@ -17,12 +17,13 @@ complain() {
 # --- pure objects: undefined symbols are those of each other, or mem*/str*, or the compiler's ---
 
 pure=$(sed -n 's/^PURE := //p' Makefile)
-objects=$(for name in $pure; do echo "$B/so/policy/$name.o"; done)
+# As the programs have them: those of the object are not code before they are linked.
+objects=$(for name in $pure; do echo "$B/policy/$name.o"; done)
 # shellcheck disable=SC2086
 own=$(nm --defined-only $objects | awk 'NF == 3 { print $3 }' | sort -u)
 # shellcheck disable=SC2086
 foreign=$(nm -u $objects | awk '$1 == "U" { print $2 }' | sort -u | comm -23 - <(echo "$own") |
-	grep -vE '^(mem[a-z]+|str[a-z]+|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__(u|)(div|mod|mul)ti3)$')
+	grep -vE '^(mem[a-z]+|str[a-z]+|__(mem|str)[a-z]+_chk|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__(u|)(div|mod|mul)ti3)$')
 [ -z "$foreign" ] || complain "the pure part needs:" $foreign
 
 # --- the preload --------------------------------------------------------------------------------
@@ -30,6 +31,11 @@ foreign=$(nm -u $objects | awk '$1 == "U" { print $2 }' | sort -u | comm -23 - <
 so=$B/libpale.so
 needed=$(readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^ld-linux')
 [ "$needed" = libc.so.6 ] || complain "libpale.so needs:" $needed
+
+# What it takes of libc neither allocates nor locks, and is no name that is hooked.
+wants=$(nm -D -u "$so" | awk '$1 == "U" { print $2 }' | sed 's/@.*//' | grep -vE '^(mem(chr|cmp|cpy|move|rchr|set)|str[a-z]+)$' |
+	grep -vxE '(__)?environ|__(errno|h_errno)_location|__fsetlocking|fclose|fdopen|fdopendir|clone|getauxval|dladdr|dlsym|dl_iterate_phdr|__stack_chk_fail')
+[ -z "$wants" ] || complain "libpale.so wants of libc:" $wants
 
 rows=$(grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks.def | cut -d'(' -f2 | LC_ALL=C sort)
 exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' | sed 's/@.*//' | grep -vx __asan_default_options | LC_ALL=C sort)
