@@ -8,6 +8,7 @@
 #include "preload/gate.h"
 
 #include <limits.h>
+#include <sys/ioctl.h>
 
 #define TRY_FAR	  INT_MIN
 #define TRY_PLAIN (INT_MIN + 1)
@@ -28,6 +29,16 @@ static bool may_wait(int dirfd, const char *path)
 	       (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
 }
 
+/*
+ * Opened by the supervisor, a terminal has not become that of a session's leader who has none.  The kernel
+ * asks the same of TIOCSCTTY as of an open, so what would not have been taken by the one is not by the other.
+ */
+static void take_terminal(const char *path, int flags, long fd)
+{
+	if (fd >= 0 && !(flags & (O_NOCTTY | O_PATH)) && strncmp(path, "/dev/", 5) == 0 && gate_stands())
+		(void)raw3(SYS_ioctl, fd, TIOCSCTTY, 0);
+}
+
 /* With the caller's own words; interrupted before the supervisor heard of it, a file is opened again. */
 static int open_plain(int dirfd, const char *path, int flags, unsigned mode)
 {
@@ -38,6 +49,7 @@ static int open_plain(int dirfd, const char *path, int flags, unsigned mode)
 		if (fd == -EINTR && (!gate_stands() || may_wait(dirfd, path)))
 			break;
 	}
+	take_terminal(path, flags, fd);
 	return (int)fd;
 }
 

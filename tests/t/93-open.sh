@@ -153,6 +153,28 @@ print(os.read(master, 9))"'
 	out_has seen
 }
 
+# As ptys were made before TIOCSCTTY, and expect still does: a session's leader opens the slave.
+t_a_leader_takes_the_terminal_it_opens() {
+	need python3
+	fence python3 -c '
+import os, pty
+master, slave = pty.openpty()
+name, other = os.ttyname(slave), os.ttyname(pty.openpty()[1])
+if os.fork() == 0:
+    os.setsid()
+    os.open(name, os.O_RDWR | os.O_NOCTTY)
+    try: os.open("/dev/tty", os.O_RDWR)
+    except OSError as e: print("none yet", e.errno)
+    mine = os.open(name, os.O_RDWR)
+    os.open(other, os.O_RDWR)
+    print("mine", os.tcgetpgrp(mine) == os.getpid(), os.isatty(os.open("/dev/tty", os.O_RDWR)), flush=True)
+    os._exit(0)
+os.wait()'
+	rc_is 0
+	out_is "none yet 6
+mine True True"
+}
+
 # The terminal of somebody else of the same user.
 t_a_pty_of_others_is_theirs() {
 	need script

@@ -79,11 +79,6 @@ bool terminal_is_mine(dev_t rdev);
  * session.  May look through every process of the user.
  */
 bool terminal_is_sessions(struct caller *c, dev_t rdev);
-/*
- * Opening it makes it the caller's controlling terminal (tty_ioctl(4)): the kernel must see the caller, who
- * may have exchanged the path by then.  Never at strict: there TIOCSCTTY alone gives a terminal.
- */
-bool terminal_is_acquired(struct caller *c, const struct opening *o);
 /* Opens the caller's controlling terminal.  The descriptor, -ENXIO where it has none. */
 int terminal_open_controlling(struct caller *c, const struct opening *o);
 

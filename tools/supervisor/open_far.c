@@ -156,7 +156,10 @@ static int terminal_error(struct caller *c, int fd, const struct target *t)
 	return terminal_is_sessions(c, st.st_rdev) ? 0 : -EACCES;
 }
 
-/* A terminal.  One that the caller has open as it asks for it was given to it by somebody. */
+/*
+ * A terminal.  One that the caller has open as it asks for it was given to it by somebody.  None becomes its
+ * controlling terminal by this: that only the caller itself can do (TIOCSCTTY; preload/open.c does it).
+ */
 static struct answer open_terminal(struct caller *c, const struct opening *o, const struct request *req,
 				   const struct target *t)
 {
@@ -165,9 +168,6 @@ static struct answer open_terminal(struct caller *c, const struct opening *o, co
 
 	if (terminal_is_mine(t->st.st_rdev))
 		return answer_fd(open_error(terminal_open_controlling(c, o)), o->flags & O_CLOEXEC);
-	if (terminal_is_acquired(c, o))
-		return is_given || terminal_is_sessions(c, t->st.st_rdev) ? answer_continue()
-									  : refuse(c, req);
 	fd = open_plain(o, &t->at);
 	e = fd < 0 || is_given ? 0 : terminal_error(c, fd, t);
 	if (e == 0)

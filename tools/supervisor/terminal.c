@@ -139,15 +139,6 @@ bool terminal_is_sessions(struct caller *c, dev_t rdev)
 	return is_pts(rdev) && caller_may_block(c) && session_holds_master(c, pts_number(rdev));
 }
 
-bool terminal_is_acquired(struct caller *c, const struct opening *o)
-{
-	pid_t tgid = caller_tgid(c);
-
-	if (session_setup(c->sup)->level >= LEVEL_STRICT)
-		return false;
-	return !(o->flags & O_NOCTTY) && tgid > 0 && getsid(tgid) == tgid && caller_tty(c) == 0;
-}
-
 int terminal_open_controlling(struct caller *c, const struct opening *o)
 {
 	dev_t tty = caller_tty(c);
