@@ -67,7 +67,7 @@ in_place() {
 	local dir=$1 tmp=$2
 	shift 2
 	(cd "$dir/h/work" && exec ${T_AS[@]+"${T_AS[@]}"} env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=xterm \
-		HOME="$dir/h" TMPDIR="$tmp" XDG_RUNTIME_DIR="$dir/r" USER=$T_USER LOGNAME=$T_USER SHELL=/bin/bash T_MARK="$dir" \
+		HOME="$dir/h" TMPDIR="$tmp" XDG_RUNTIME_DIR="$dir/r" USER=$T_USER LOGNAME=$T_USER SHELL=/bin/bash T_MARK="$dir/" \
 		GIT_AUTHOR_DATE=2026-01-02T03:04:05Z GIT_COMMITTER_DATE=2026-01-02T03:04:05Z "$@") </dev/null
 }
 
@@ -79,7 +79,7 @@ once() {
 	in_place "$dir" "$tmp" timeout -k 3 "$6" ${fence[@]+"${fence[@]}"} bash "$T_BASE/compat/task.sh" "$4" "c_$5" >"$to.out" 2>"$to.err" || rc=$?
 	echo "status $rc" >>"$to.out"
 	echo "$(((${EPOCHREALTIME/./} - ${began/./}) / 1000)) ms" >"$to.time"
-	stage_reap "$dir"
+	stage_reap "$dir/" # with its end, or one name is the beginning of another
 	python3 "$T_BASE/compat/picture.py" "$dir/h" "$tmp" >"$to.tree"
 	[ -z "$keep" ] || { rm -rf "$to.home" && mv "$dir/h" "$to.home"; }
 }
