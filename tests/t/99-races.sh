@@ -80,6 +80,36 @@ t_nothing_is_won() {
 	done
 }
 
+# A pattern that no directory bounds is beyond the floor: nothing is won all the same.
+t_what_the_floor_cannot_hold_is_not_won() {
+	local kind
+	course
+	BAD=$W/dark
+	mkdir "$BAD"
+	echo "$DECOY .ssh/id_rsa" >"$BAD/f"
+	printf '[files]\ndeny = **/dark\n' | policy
+	for kind in path symlink directory rename dirfd cwd; do
+		fenced "$kind" "$TRIES"
+	done
+}
+
+# Kept from being read, and made by the operator after the floor was planned.
+t_what_appeared_later_is_not_won() {
+	course
+	BAD=$HOME/elsewhere/late
+	printf '[files]\ndeny = ~/elsewhere/late\n' | policy
+	(
+		until_true 10 test -e "$W/lap/started" && mkdir "$BAD" && echo "$DECOY .ssh/id_rsa" >"$BAD/f" &&
+			touch "$W/made"
+	) &
+	# shellcheck disable=SC2016 # for the shell inside
+	lap path "$TRIES" pale run -q -w "$W" -- sh -c 'touch started
+		until [ -e ../made ]; do sleep 0.02; done
+		exec "$@"' sh
+	[ "$WON" = 0 ] || fail "won: what appeared later"
+	[ "$ALLOWED" -gt 0 ] || fail "nothing was allowed"
+}
+
 # What runs is what was judged, to the word: at `strict`, which looks again when the program is there.
 t_words_of_a_command() {
 	[ "$T_LEVEL" = strict ] || skip "the documented exception of level full"

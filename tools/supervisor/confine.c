@@ -16,8 +16,7 @@
 #include "tools/supervisor/confine.h"
 #include "tools/supervisor/numbers.h"
 
-int confine_make(const struct kernel *k, const struct filter_setup *s, const struct floor *f,
-		 struct confine *ret)
+int confine_make(const struct kernel *k, const struct filter_setup *s, struct floor *f, struct confine *ret)
 {
 	*ret = (struct confine){ .ruleset = -1, .flags = SECCOMP_FILTER_FLAG_NEW_LISTENER };
 	if (k->wait_killable)

@@ -10,6 +10,7 @@
 #define PALE_CONFINE_H
 
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "policy/image.h"
@@ -66,12 +67,25 @@ int filter_build(const struct filter_setup *s, struct sock_fprog *ret);
 struct floor_rule {
 	char *path;
 	unsigned grants;
+	/* The object that the kernel was told, and keeps; set by landlock_ruleset(). */
+	bool holds, is_dir;
+	dev_t dev;
+	ino_t ino;
 };
 
-/* Owns its rules, sorted by path. */
+/* A place that is kept from being read and was not there when the floor was planned: path names it, or its
+ * last component is a pattern of names. */
+struct floor_gap {
+	char *path;
+};
+
+/* Owns its rules, sorted by path, and its gaps. */
 struct floor {
 	struct floor_rule *list;
 	size_t n, cap;
+	struct floor_gap *gaps;
+	size_t n_gaps, cap_gaps;
+	bool holds_reads; /* floor_holds_reads() of the plan */
 };
 
 /*
@@ -86,11 +100,22 @@ int floor_plan(const struct image *img, const char *session_dir, struct floor *r
 void floor_done(struct floor *f);
 /* What the floor grants on a real path: FLOOR_READ | FLOOR_WRITE. */
 unsigned floor_grants(const struct floor *f, const char *path);
+/*
+ * Nothing that the policy keeps from being read is granted, as long as nothing appears in the gaps: so code
+ * that gets the kernel to open for reading another path than was judged gains only what it may read anyway.
+ * A matter of the image and the plan alone: no look at the file system.
+ */
+bool floor_holds_reads(const struct image *img, const struct floor *f);
+/*
+ * The kernel's own open of path for reading will pass the floor: a rule on it or above it grants that, and
+ * the object that the rule is about still has the rule's path.  Looks, except at directories in the root.
+ */
+bool floor_lets_read(const struct floor *f, const char *path);
 /* The Landlock ABI here, 0 where there is none. */
 int landlock_abi(void);
 /* A ruleset with f's rules and every right, scope and port right of that ABI handled: a descriptor or -errno.
- */
-int landlock_ruleset(const struct floor *f, int abi);
+ * Notes in the rules which objects they hold. */
+int landlock_ruleset(struct floor *f, int abi);
 /* Puts the ruleset on this thread; no_new_privs is set.  0 or -errno.  async-signal-safe. */
 int landlock_restrict(int ruleset);
 /* What a negative errno of these two means, for people; -E2BIG is one layer too many. */
@@ -105,8 +130,7 @@ struct confine {
 };
 
 /* In the parent.  0 or -errno; confine_done() in each case. */
-int confine_make(const struct kernel *k, const struct filter_setup *s, const struct floor *f,
-		 struct confine *ret);
+int confine_make(const struct kernel *k, const struct filter_setup *s, struct floor *f, struct confine *ret);
 void confine_done(struct confine *c);
 /*
  * In the child of a fork: closes what it inherited beyond 0 to 2 and pipes, sets no_new_privs, the

@@ -2,8 +2,9 @@
  * The floor's plan: from the policy and the file system as it is now to what Landlock grants.
  *
  * The policy's rules only say where to look; whether a place is denied or may be written is asked of
- * the evaluator, so that the floor cannot disagree with it.  A place is barred by its literal path
- * alone: what a pattern denies, and what is finer than "read" and "write", the supervisor holds.
+ * the evaluator, so that the floor cannot disagree with it.  A place is barred by its literal path, or
+ * by a pattern of names in one directory: what other patterns deny, and what is finer than "read" and
+ * "write", the supervisor holds.
  * Whatever goes wrong with one place grants less, never more.
  */
 #include <errno.h>
@@ -52,7 +53,9 @@ static const struct {
 	{ "/proc", FLOOR_WRITE },
 	{ "/dev/ptmx", FLOOR_WRITE },
 	{ "/dev/pts", FLOOR_ALL },
+	{ "/dev/console", FLOOR_ALL },
 };
+#define CONSOLES 64 /* "/dev/tty0" and so on: virtual ones (Documentation/admin-guide/devices.txt) */
 
 struct plan {
 	const struct image *img;
@@ -76,25 +79,13 @@ static bool is_denied(const struct image *img, enum op op, const char *path)
 
 /* --- the policy's places ---------------------------------------------------------------------------- */
 
-/* The one path that a rule's pattern means, in p->path; false where it is a real pattern. */
+/* In p->path; false where it is a real pattern. */
 static bool literal_path(struct plan *p, const struct image_rule *rule)
 {
-	const char *s = image_str(p->img, rule->pattern);
-	size_t n = 0;
-
-	if (s[0] != '/' || strlen(s) >= sizeof(p->path) || !glob_is_literal(s, strlen(s)))
-		return false;
-	for (; *s; s++) {
-		if (*s == '\\' && s[1])
-			s++;
-		p->path[n++] = *s;
-	}
-	p->path[n] = '\0';
-	return true;
+	return floor_names(p->img, rule, p->path) == NAMES_ONE;
 }
 
-/* 0: it is there, and no link on the way; -ELOOP, -ENOENT, -errno. */
-static int look(const char *path)
+int floor_look(const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
 	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
@@ -128,7 +119,7 @@ static int bar_place(struct plan *p, unsigned use)
 		grants = FLOOR_ALL;
 	else if (use & USE_GUARD && is_denied(p->img, OP_WRITE, p->path))
 		grants = FLOOR_WRITE;
-	there = grants ? look(p->path) : -ENOENT;
+	there = grants ? floor_look(p->path) : -ENOENT;
 	if (there == -ENOENT)
 		return 0;
 	/* The link may not be replaced, and what it leads to is what was meant. */
@@ -141,8 +132,14 @@ static int plan_bars(struct plan *p)
 {
 	int r = each_place(p, USE_BAR | USE_GUARD, bar_place);
 
+	if (r == 0)
+		r = reads_bar(p->img, &p->walk);
 	for (size_t i = 0; r == 0 && i < NELEM(carried); i++)
 		r = walk_bar(&p->walk, carried[i].path, carried[i].grants);
+	for (unsigned i = 0; r == 0 && i < CONSOLES; i++) {
+		snprintf(p->path, sizeof(p->path), "/dev/tty%u", i);
+		r = walk_bar(&p->walk, p->path, FLOOR_ALL);
+	}
 	walk_ready(&p->walk);
 	return r;
 }
@@ -177,7 +174,7 @@ static int grant_place(struct plan *p, unsigned use)
 	unsigned grants = allowed_on(p, use, p->path);
 
 	/* Behind a link there is a real path, which is a rule of its own. */
-	if (!grants || look(p->path) < 0)
+	if (!grants || floor_look(p->path) < 0)
 		return 0;
 	return walk_grant(&p->walk, p->path, grants);
 }
@@ -229,5 +226,7 @@ int floor_plan(const struct image *img, const char *session_dir, struct floor *r
 		r = plan_session(ret, session_dir);
 	walk_done(&p->walk);
 	floor_sort(ret);
+	if (r == 0)
+		reads_settle(img, ret);
 	return r;
 }

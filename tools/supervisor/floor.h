@@ -1,5 +1,5 @@
 /*
- * Private to floor.c and floor_walk.c: granting a tree but for some places in it.
+ * Private to floor*.c: granting a tree but for some places in it.
  *
  * Landlock only grants, and what it grants holds for all that lies below.  So where something
  * below a directory is barred, its children are granted one by one in its stead.
@@ -24,6 +24,8 @@ struct floor_walk {
 
 /* Adds a rule; path is copied.  0 or -ENOMEM. */
 int floor_add(struct floor *f, const char *path, unsigned grants);
+/* Adds a gap; path is copied.  0 or -ENOMEM. */
+int floor_add_gap(struct floor *f, const char *path);
 /* Sorts, and makes one rule of those about one path. */
 void floor_sort(struct floor *f);
 
@@ -40,5 +42,21 @@ unsigned walk_barred(const struct floor_walk *w, const char *path);
  */
 int walk_grant(struct floor_walk *w, const char *path, unsigned grants);
 void walk_done(struct floor_walk *w);
+
+/* --- floor_reads.c: what the policy keeps from being read --- */
+
+/*
+ * Bars what the patterns of one directory (`~/.*_history`) deny there, and notes as gaps what is not there:
+ * to be called before walk_ready().  0 or -ENOMEM.
+ */
+int reads_bar(const struct image *img, struct floor_walk *w);
+/* Forgets the gaps in which nothing would be granted, and finds out whether the floor holds: afterwards. */
+void reads_settle(const struct image *img, struct floor *f);
+/* What a rule's pattern means: one path; names in one directory, which is named; anything else. */
+enum names { NAMES_ONE, NAMES_SOME, NAMES_ANY };
+/* Unquoted into path, for NAMES_SOME but for the last component, which stays the pattern it is. */
+enum names floor_names(const struct image *img, const struct image_rule *rule, char path[LIMIT_PATH]);
+/* Something is at path, through no symbolic link: 0; -ELOOP, -ENOENT, -errno. */
+int floor_look(const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "policy/path.h"
 
@@ -40,7 +41,20 @@ int floor_add(struct floor *f, const char *path, unsigned grants)
 		f->list = list;
 	if (!copy)
 		return -ENOMEM;
-	f->list[f->n++] = (struct floor_rule){ copy, grants };
+	f->list[f->n++] = (struct floor_rule){ .path = copy, .grants = grants };
+	return 0;
+}
+
+int floor_add_gap(struct floor *f, const char *path)
+{
+	struct floor_gap *list = with_room(f->gaps, f->n_gaps, &f->cap_gaps, sizeof(*list));
+	char *copy = list ? strdup(path) : NULL;
+
+	if (list)
+		f->gaps = list;
+	if (!copy)
+		return -ENOMEM;
+	f->gaps[f->n_gaps++] = (struct floor_gap){ copy };
 	return 0;
 }
 
@@ -73,7 +87,10 @@ void floor_done(struct floor *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		free(f->list[i].path);
+	for (size_t i = 0; i < f->n_gaps; i++)
+		free(f->gaps[i].path);
 	free(f->list);
+	free(f->gaps);
 	*f = (struct floor){ 0 };
 }
 
@@ -85,8 +102,8 @@ static int compare_prefix(const char *path, size_t len, const char *whole)
 	return r ? r : -(whole[len] != '\0');
 }
 
-/* What the rule about exactly these bytes grants. */
-static unsigned granted_at(const struct floor *f, const char *path, size_t len)
+/* The rule about exactly these bytes, or NULL. */
+static const struct floor_rule *rule_at(const struct floor *f, const char *path, size_t len)
 {
 	size_t lo = 0, hi = f->n;
 
@@ -95,13 +112,20 @@ static unsigned granted_at(const struct floor *f, const char *path, size_t len)
 		int r = compare_prefix(path, len, f->list[mid].path);
 
 		if (r == 0)
-			return f->list[mid].grants;
+			return &f->list[mid];
 		if (r < 0)
 			hi = mid;
 		else
 			lo = mid + 1;
 	}
-	return 0;
+	return NULL;
+}
+
+static unsigned granted_at(const struct floor *f, const char *path, size_t len)
+{
+	const struct floor_rule *r = rule_at(f, path, len);
+
+	return r ? r->grants : 0;
 }
 
 unsigned floor_grants(const struct floor *f, const char *path)
@@ -114,6 +138,40 @@ unsigned floor_grants(const struct floor *f, const char *path)
 		if (path[i] == '/' && i > 1)
 			grants |= granted_at(f, path, i);
 	return grants | granted_at(f, path, strlen(path));
+}
+
+/*
+ * Landlock's rule holds for the object that was there at the start: what has taken its place since (a file
+ * that an editor wrote anew, a directory removed and made again) is granted to nobody.  The kernel keeps the
+ * object of a rule, so its number is not given to another one.
+ */
+static bool rule_stands(const struct floor_rule *r)
+{
+	struct stat st;
+
+	if (!r->holds)
+		return false;
+	/* "/usr" is not exchanged in the middle of a session. */
+	if (r->is_dir && !strchr(r->path + 1, '/'))
+		return true;
+	return stat(r->path, &st) == 0 && st.st_dev == r->dev && st.st_ino == r->ino;
+}
+
+/* From the root down, since what is near it stays. */
+bool floor_lets_read(const struct floor *f, const char *path)
+{
+	for (size_t i = 1; path[0] == '/'; i++) {
+		const struct floor_rule *r;
+
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		r = rule_at(f, path, i);
+		if (r && r->grants & FLOOR_READ && rule_stands(r))
+			return true;
+		if (path[i] == '\0')
+			break;
+	}
+	return false;
 }
 
 /* --- what is barred --------------------------------------------------------------------------------- */

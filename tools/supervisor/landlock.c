@@ -83,7 +83,7 @@ static uint64_t rights_of(unsigned grants, bool is_dir, int abi)
  * A rule holds for the object, not for its name, so no link may lead there.  What is gone since it
  * was planned, or cannot be reached, is granted to nobody.
  */
-static int rule_add(int ruleset, const struct floor_rule *r, int abi)
+static int rule_add(int ruleset, struct floor_rule *r, int abi)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
 	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, r->path, &how, sizeof(how));
@@ -95,8 +95,13 @@ static int rule_add(int ruleset, const struct floor_rule *r, int abi)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	attr.allowed_access = rights_of(r->grants, S_ISDIR(st.st_mode), abi);
-	if (syscall(NR_LANDLOCK_ADD_RULE, ruleset, LL_RULE_PATH_BENEATH, &attr, 0) == 0)
+	if (syscall(NR_LANDLOCK_ADD_RULE, ruleset, LL_RULE_PATH_BENEATH, &attr, 0) == 0) {
+		r->holds = true;
+		r->is_dir = S_ISDIR(st.st_mode);
+		r->dev = st.st_dev;
+		r->ino = st.st_ino;
 		return 0;
+	}
 	/* pipefs, sockfs and the like: nothing of theirs has a path that needs a rule. */
 	return errno == EBADFD ? 0 : -errno;
 }
@@ -110,7 +115,7 @@ int landlock_abi(void)
 	return abi > ABI_MAX ? ABI_MAX : (int)abi;
 }
 
-int landlock_ruleset(const struct floor *f, int abi)
+int landlock_ruleset(struct floor *f, int abi)
 {
 	int ruleset;
 

@@ -283,6 +283,7 @@ static void supervisor_free(struct supervisor *s)
 	}
 	procs_done(s);
 	descent_done(s);
+	gaps_done(s);
 	if (s->listener >= 0)
 		close(s->listener);
 	pthread_mutex_destroy(&s->lock);
@@ -319,6 +320,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->procs_lock, NULL);
 	pthread_mutex_init(&s->tags_lock, NULL);
 	pthread_mutex_init(&s->made_lock, NULL);
+	gaps_start(s);
 	for (int i = 0; i < WORKERS_MAX; i++) {
 		s->workers[i].sup = s;
 		s->workers[i].index = i;

@@ -102,6 +102,14 @@ struct made {
 	uint32_t born_ns;
 };
 
+/* Whether the floor still holds all that is kept from being read: gaps.c. */
+struct gaps {
+	pthread_mutex_t lock;
+	int fd;		   /* inotify(7), -1: nothing to watch */
+	int *wd;	   /* of each gap */
+	_Atomic bool open; /* it does not, from now on */
+};
+
 struct supervisor {
 	const struct supervisor_setup *setup;
 	int listener;
@@ -134,6 +142,8 @@ struct supervisor {
 	pthread_mutex_t made_lock;
 	struct made made[MADE_MAX];
 	size_t n_made;
+
+	struct gaps gaps;
 
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
@@ -204,6 +214,14 @@ int stat_read(int dir, pid_t pid, struct stat_fields *ret);
 /* The number behind `key` in DIR/status or /proc/PID/status, read in base.  -errno. */
 long status_number(int dir, pid_t pid, const char *key, int base);
 void descent_done(struct supervisor *s);
+
+/* --- gaps.c --- */
+
+/* Watches the floor's gaps from now on.  What cannot be watched counts as open. */
+void gaps_start(struct supervisor *s);
+/* At this moment the floor holds all that the policy of the session's own image keeps from being read. */
+bool gaps_hold(struct supervisor *s);
+void gaps_done(struct supervisor *s);
 
 /* --- record.c, ask.c, tell.c --- */
 

@@ -1,5 +1,6 @@
 /*
- * open, openat, creat, openat2: judged, then opened here, and the descriptor handed over.
+ * open, openat, creat, openat2: judged, then opened here, and the descriptor handed over; or performed by
+ * the kernel, where that loses nothing (open_pass.c).
  *
  * The near way is the budget: the lexical path is judged and opened with RESOLVE_NO_SYMLINKS, and that
  * it succeeds proves that the lexical path was the real one.  Whatever is not plainly allowed there,
@@ -139,13 +140,6 @@ static int opening_read(struct caller *c, struct opening *ret)
 /* --- the near way -----------------------------------------------------------------------------------------
  */
 
-/* What is there depends on who looks, or on more than a path. */
-static bool is_odd(const char *path)
-{
-	return path_is_under(path, "/proc") ||
-	       (path_is_under(path, "/dev") && !path_is_under(path, "/dev/shm"));
-}
-
 /*
  * procfs is mounted elsewhere too (chroots): its files have no size and no device number of a disk, so
  * only few files need the look.
@@ -214,7 +208,8 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 
 	if (o->resolve & ~(uint64_t)(RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS))
 		return false;
-	if (!near_spot(c, p, o, path, &at) || place_lexical(p, c, path, sizeof(path)) < 0 || is_odd(path))
+	if (!near_spot(c, p, o, path, &at) || place_lexical(p, c, path, sizeof(path)) < 0 ||
+	    open_is_odd(path))
 		return false;
 	req.path = path;
 	d = verdict_of(c, &req);
@@ -261,7 +256,11 @@ static bool is_session_file(const struct caller *c, const char *path, const stru
 
 static struct answer open_session_file(struct caller *c, const char *path, const struct opening *o)
 {
-	int fd = caller_alive(c) ? open(path, (o->flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int fd;
+
+	if (open_passes(c, o, path))
+		return answer_continue();
+	fd = caller_alive(c) ? open(path, (o->flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW) : -1;
 
 	return fd < 0 ? answer_result(-errno) : answer_fd(fd, o->flags & O_CLOEXEC);
 }
@@ -299,7 +298,7 @@ struct answer carry_open(struct caller *c)
 		return answer_result(e);
 	if (is_session_file(c, p->raw, &o))
 		a = open_session_file(c, p->raw, &o);
-	else if (!open_near(c, p, &o, &a))
+	else if (!open_pass(c, p, &o, &a) && !open_near(c, p, &o, &a))
 		a = open_far(c, p, &o);
 	place_done(p);
 	return a;

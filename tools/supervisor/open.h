@@ -2,6 +2,7 @@
  * Opening for another process.  Private to open*.c and terminal.c.
  *
  *   open       what is asked; the near way; the answer
+ *   open_pass  left to the kernel
  *   open_far   hold, judge, open what is held
  *   open_how   the constraints of openat2(2)
  *   open_act   the act itself: regular files, FIFOs, devices
@@ -33,6 +34,12 @@ struct spot {
 	const struct stat *st; /* what was seen there (st_mode 0: nothing) */
 };
 
+/* What is at path depends on who looks, or on more than a path. */
+bool open_is_odd(const char *path);
+/* The kernel may perform it, where the caller may: an open for reading whose real path the floor grants. */
+bool open_passes(struct caller *c, const struct opening *o, const char *real);
+/* Judges and records an open that the kernel may perform.  False: not this way, and nothing was done. */
+bool open_pass(struct caller *c, struct place *p, const struct opening *o, struct answer *ret);
 /* A FIFO or a device: what opening does depends on who opens and may take its time. */
 bool open_is_special(const struct stat *st);
 /* One that nevertheless opens at once. */

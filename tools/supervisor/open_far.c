@@ -205,6 +205,8 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 		return answer_result(-ESRCH);
 	if (open_is_special(&t->st))
 		return open_special(c, o, &req, t);
+	if (t->held < 0 && t->st.st_mode != 0 && open_passes(c, o, p->r.path))
+		return answer_continue();
 	e = open_ordinary(c, o, &t->at);
 	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits. */
 	if (e == -EAGAIN && !(o->flags & O_NONBLOCK))

@@ -1,0 +1,235 @@
+/* What the policy keeps from being read: whether the floor holds it, and what appears in its gaps. */
+#include "floor_fixture.h"
+#include "tools/supervisor/floor.h"
+#include "tools/supervisor/notify.h"
+
+Suite *suite_floor_reads(void);
+
+START_TEST(test_holds_what_it_bars)
+{
+	rule(RULE_FILE_WRITE, "home/ws");
+	rule(RULE_FILE_SENSITIVE, "home/.ssh");
+	rule(RULE_FILE_DENY, "home/ws/in/secret");
+	rule(RULE_FILE_HIDDEN, "run");
+	rule(RULE_FILE_READONLY, "home/ws/in/deep");
+	make_plan();
+	ck_assert(plan.holds_reads);
+	ck_assert_uint_eq(plan.n_gaps, 0);
+	/* Of the image and the plan alone: without the rule that bars it no more. */
+	for (size_t i = 0; i < plan.n; i++)
+		if (strcmp(plan.list[i].path, at("home/docs")) == 0)
+			strcpy(plan.list[i].path, at("home/.ssh"));
+	floor_sort(&plan);
+	ck_assert(!floor_holds_reads(&fx.img, &plan));
+}
+END_TEST
+
+START_TEST(test_holds_no_deep_pattern)
+{
+	rule(RULE_FILE_DENY, "home/**/secret");
+	make_plan();
+	ck_assert(!plan.holds_reads);
+}
+END_TEST
+
+START_TEST(test_holds_no_pattern_on_the_way)
+{
+	rule(RULE_FILE_DENY, "home/*/secret");
+	make_plan();
+	ck_assert(!plan.holds_reads);
+}
+END_TEST
+
+START_TEST(test_pattern_of_one_directory)
+{
+	rule(RULE_FILE_DENY, "home/docs/*d");
+	make_plan();
+	ck_assert(plan.holds_reads);
+	ck_assert_uint_eq(grants("home/docs/old/x"), 0);
+	ck_assert_uint_eq(grants("home/docs/a"), FLOOR_READ);
+	/* The directory is granted by its children, so what appears in it is not. */
+	ck_assert_uint_eq(plan.n_gaps, 0);
+}
+END_TEST
+
+START_TEST(test_gaps)
+{
+	rule(RULE_FILE_DENY, "home/docs/*.kdbx");
+	rule(RULE_FILE_SENSITIVE, "home/cache/browser/cookies");
+	rule(RULE_FILE_ASK, "home/ws/.npmrc");
+	make_plan();
+	ck_assert(plan.holds_reads);
+	ck_assert_uint_eq(plan.n_gaps, 3);
+	plan.n_gaps--;
+	ck_assert(!floor_holds_reads(&fx.img, &plan));
+	plan.n_gaps++;
+}
+END_TEST
+
+/* What must be asked stands open, since what is allowed by a human then is the kernel's to read. */
+START_TEST(test_holds_no_question)
+{
+	rule(RULE_FILE_ASK, "home/ws/f");
+	make_plan();
+	ck_assert(!plan.holds_reads);
+}
+END_TEST
+
+START_TEST(test_holds_what_nobody_denies)
+{
+	(void)fixture_rule(&fx, RULE_FILE_READ, at("home/docs"));
+	rule(RULE_FILE_DENY, "home/docs");
+	fx.p.rules[fx.p.n_rules - 1].rank = RANK_PRESET;
+	make_plan();
+	ck_assert_uint_eq(grants("home/docs/a"), FLOOR_READ);
+	ck_assert(plan.holds_reads);
+}
+END_TEST
+
+START_TEST(test_holds_no_words)
+{
+	fx.p.s.relative_only = true;
+	make_plan();
+	ck_assert(!plan.holds_reads);
+}
+END_TEST
+
+/* A rule holds for the object that was there. */
+START_TEST(test_lets_read)
+{
+	int ruleset;
+
+	rule(RULE_FILE_DENY, "home/.ssh");
+	make_plan();
+	ck_assert(!floor_lets_read(&plan, "/usr/lib"));
+	if (landlock_abi() == 0)
+		return;
+	ruleset = landlock_ruleset(&plan, 1);
+	ck_assert_int_ge(ruleset, 0);
+	close(ruleset);
+	ck_assert(floor_lets_read(&plan, "/usr/lib"));
+	ck_assert(floor_lets_read(&plan, at("home/docs/a")));
+	ck_assert(floor_lets_read(&plan, at("home/docs")));
+	ck_assert(!floor_lets_read(&plan, at("home/.ssh/id")));
+	ck_assert(!floor_lets_read(&plan, at("home/new")));
+	ck_assert_int_eq(rename(at("home/docs"), at("home/moved")), 0);
+	make_dir("home/docs");
+	ck_assert(!floor_lets_read(&plan, at("home/docs/a")));
+	ck_assert(!floor_lets_read(&plan, at("home/moved/a")));
+}
+END_TEST
+
+/* --- the gaps --------------------------------------------------------------------------------------- */
+
+static struct supervisor_setup session;
+static struct supervisor *sup;
+
+static void watch(enum level level)
+{
+	make_plan();
+	session = (struct supervisor_setup){ .level = level, .image = &fx.img, .floor = &plan };
+	sup = calloc(1, sizeof(*sup));
+	ck_assert_ptr_nonnull(sup);
+	sup->setup = &session;
+	gaps_start(sup);
+}
+
+static void unwatch(void)
+{
+	gaps_done(sup);
+	free(sup);
+}
+
+START_TEST(test_what_appears_ends_it)
+{
+	rule(RULE_FILE_SENSITIVE, "home/cache/a/b/c");
+	rule(RULE_FILE_DENY, "home/docs/*.kdbx");
+	rule(RULE_FILE_DENY, "home/ws/in/late");
+	watch(LEVEL_FULL);
+	ck_assert(gaps_hold(sup));
+	make_file("home/ws/in/other");
+	make_file("home/docs/harmless");
+	make_dir("home/cache/a");
+	make_dir("home/cache/a/b");
+	ck_assert(gaps_hold(sup));
+	make_file("home/cache/a/b/c");
+	ck_assert(!gaps_hold(sup));
+	/* For good: who opened it holds it still. */
+	ck_assert_int_eq(unlink(at("home/cache/a/b/c")), 0);
+	ck_assert(!gaps_hold(sup));
+	unwatch();
+}
+END_TEST
+
+/* A whole directory that comes by rename, with the denied in it; one event tells. */
+START_TEST(test_what_is_moved_there_ends_it)
+{
+	rule(RULE_FILE_SENSITIVE, "home/cache/a/b");
+	watch(LEVEL_FULL);
+	make_dir("home/ws/new");
+	make_dir("home/ws/new/b");
+	ck_assert(gaps_hold(sup));
+	ck_assert_int_eq(rename(at("home/ws/new"), at("home/cache/a")), 0);
+	ck_assert(!gaps_hold(sup));
+	unwatch();
+}
+END_TEST
+
+START_TEST(test_pattern_that_appears_ends_it)
+{
+	rule(RULE_FILE_DENY, "home/docs/*.kdbx");
+	watch(LEVEL_FULL);
+	make_file("home/docs/my.kdb");
+	ck_assert(gaps_hold(sup));
+	make_file("home/docs/my.kdbx");
+	ck_assert(!gaps_hold(sup));
+	unwatch();
+}
+END_TEST
+
+/* Between plan and watch. */
+START_TEST(test_what_came_before_the_watch)
+{
+	rule(RULE_FILE_DENY, "home/docs/late");
+	watch(LEVEL_FULL);
+	gaps_done(sup);
+	make_file("home/docs/late");
+	gaps_start(sup);
+	ck_assert(!gaps_hold(sup));
+	unwatch();
+}
+END_TEST
+
+START_TEST(test_strict_needs_none)
+{
+	watch(LEVEL_STRICT);
+	ck_assert(!gaps_hold(sup));
+	unwatch();
+}
+END_TEST
+
+Suite *suite_floor_reads(void)
+{
+	const TTest *const tests[] = { test_holds_what_it_bars,
+				       test_holds_no_deep_pattern,
+				       test_holds_no_pattern_on_the_way,
+				       test_pattern_of_one_directory,
+				       test_gaps,
+				       test_holds_no_question,
+				       test_holds_what_nobody_denies,
+				       test_holds_no_words,
+				       test_lets_read,
+				       test_what_appears_ends_it,
+				       test_what_is_moved_there_ends_it,
+				       test_pattern_that_appears_ends_it,
+				       test_what_came_before_the_watch,
+				       test_strict_needs_none };
+	Suite *s = suite_create("floor_reads");
+	TCase *tc = tcase_create("floor_reads");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	return s;
+}

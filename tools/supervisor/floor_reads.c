@@ -1,0 +1,166 @@
+/*
+ * What the policy keeps from being read, and whether the floor as planned holds all of it.
+ *
+ * Where it does, the supervisor may let the kernel perform an allowed open for reading (open_pass.c).
+ * Landlock knows no patterns, and cannot bar what is not there.  So patterns of names in one directory
+ * are barred by what they mean now; what is not there yet is a gap, which is watched while the session
+ * lasts (gaps.c).  Any other pattern is beyond the floor, and so is what must be asked inside a granted
+ * directory.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/path.h"
+
+#include "tools/supervisor/floor.h"
+#include "tools/tools.h"
+
+static const bool keeps[RULE_KIND_COUNT] = {
+	[RULE_FILE_DENY] = true,
+	[RULE_FILE_ASK] = true,
+	[RULE_FILE_SENSITIVE] = true,
+	[RULE_FILE_HIDDEN] = true,
+};
+
+static enum verdict verdict_on(const struct image *img, const char *path)
+{
+	const struct request req = { .op = OP_READ, .access = ACCESS_READ, .path = path };
+
+	return eval(img, &req).verdict;
+}
+
+static void unquote(const char *s, size_t n, char *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '\\' && i + 1 < n)
+			i++;
+		*to++ = s[i];
+	}
+	*to = '\0';
+}
+
+enum names floor_names(const struct image *img, const struct image_rule *rule, char path[LIMIT_PATH])
+{
+	const char *s = image_str(img, rule->pattern), *last = strrchr(s, '/');
+	size_t n = strlen(s), dir = last ? (size_t)(last - s) + 1 : 0;
+
+	if (s[0] != '/' || n >= LIMIT_PATH)
+		return NAMES_ANY;
+	if (glob_is_literal(s, n)) {
+		unquote(s, n, path);
+		return NAMES_ONE;
+	}
+	if (!glob_is_literal(s, dir) || strcmp(last + 1, "**") == 0)
+		return NAMES_ANY;
+	unquote(s, dir, path);
+	strcat(path, last + 1);
+	return NAMES_SOME;
+}
+
+/* --- before the walk ------------------------------------------------------------------------------ */
+
+/* One entry of the directory that path starts with, len bytes of it with the slash. */
+static int bar_match(const struct image *img, struct floor_walk *w, const char *path, size_t len,
+		     const char *name)
+{
+	char full[LIMIT_PATH] UNINITIALIZED;
+	size_t n = strlen(name);
+
+	if (!glob_match(path + len, strlen(path + len), name, n) || len + n >= sizeof(full))
+		return 0;
+	memcpy(full, path, len);
+	memcpy(full + len, name, n + 1);
+	return verdict_on(img, full) == VERDICT_DENY ? walk_bar(w, full, FLOOR_READ | FLOOR_WRITE) : 0;
+}
+
+/* path ends in a pattern.  Links are barred too: what they lead to has rules of its own. */
+static int bar_matches(const struct image *img, struct floor_walk *w, char *path)
+{
+	size_t len = (size_t)(strrchr(path, '/') - path) + 1;
+	char keep = path[len];
+	const struct dirent *e;
+	int r = 0;
+	DIR *dir;
+
+	path[len] = '\0';
+	dir = opendir(path);
+	path[len] = keep;
+	while (dir && r == 0 && (e = readdir(dir)))
+		r = bar_match(img, w, path, len, e->d_name);
+	if (dir)
+		(void)closedir(dir);
+	return r;
+}
+
+int reads_bar(const struct image *img, struct floor_walk *w)
+{
+	char path[LIMIT_PATH] UNINITIALIZED;
+	const struct image_rule *rule;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && (rule = image_rule(img, i)); i++) {
+		enum names names = NAMES_ANY;
+
+		if (rule->kind < RULE_KIND_COUNT && keeps[rule->kind])
+			names = floor_names(img, rule, path);
+		if (names == NAMES_SOME)
+			r = bar_matches(img, w, path);
+		if (r == 0 && (names == NAMES_SOME || (names == NAMES_ONE && floor_look(path) == -ENOENT)))
+			r = floor_add_gap(w->floor, path);
+	}
+	return r;
+}
+
+/* --- after it -------------------------------------------------------------------------------------- */
+
+static bool is_gap(const struct floor *f, const char *path)
+{
+	for (size_t i = 0; i < f->n_gaps; i++)
+		if (strcmp(f->gaps[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* What one rule keeps is not granted.  A pattern that asks has nothing barred. */
+static bool holds_rule(const struct image *img, const struct floor *f, const struct image_rule *rule)
+{
+	char path[LIMIT_PATH] UNINITIALIZED;
+	enum names names = floor_names(img, rule, path);
+
+	if (names == NAMES_ANY || (names == NAMES_SOME && rule->kind == RULE_FILE_ASK))
+		return false;
+	if (!(floor_grants(f, path) & FLOOR_READ) || is_gap(f, path))
+		return true;
+	/* A rule above it was stronger, and so it is for all that lies below. */
+	return names == NAMES_ONE && verdict_on(img, path) == VERDICT_ALLOW;
+}
+
+bool floor_holds_reads(const struct image *img, const struct floor *f)
+{
+	const struct image_rule *rule;
+	struct image outer;
+
+	/* What is named absolutely is denied whatever it is: no floor knows how a file was named. */
+	if (img->h->relative_only || image_outer(img, &outer))
+		return false;
+	for (uint32_t i = 0; (rule = image_rule(img, i)); i++)
+		if (rule->kind >= RULE_KIND_COUNT || (keeps[rule->kind] && !holds_rule(img, f, rule)))
+			return false;
+	return true;
+}
+
+void reads_settle(const struct image *img, struct floor *f)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < f->n_gaps; i++)
+		if (floor_grants(f, f->gaps[i].path) & FLOOR_READ)
+			f->gaps[used++] = f->gaps[i];
+		else
+			free(f->gaps[i].path);
+	f->n_gaps = used;
+	f->holds_reads = floor_holds_reads(img, f);
+}
