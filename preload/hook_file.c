@@ -4,6 +4,7 @@
  */
 #include "preload/gate.h"
 #include "preload/hooks.h"
+#include "preload/late.h"
 
 #include <stdarg.h>
 
@@ -268,14 +269,23 @@ int scandirat64(int dirfd, const char *path, struct dirent64 ***list, int (*filt
 	SCAN_BODY(real.scandirat64, dirfd, path);
 }
 
+/* musl has these two alone. */
 int scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
 	    int (*compar)(const struct dirent **, const struct dirent **))
 {
+	static __typeof__(scandir) *libc_scan;
+
+	if (!judging())
+		return LATE(libc_scan, "scandir")(path, list, filter, compar);
 	return scandirat(AT_FDCWD, path, list, filter, compar);
 }
 
 int scandir64(const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
 	      int (*compar)(const struct dirent64 **, const struct dirent64 **))
 {
+	static __typeof__(scandir64) *libc_scan;
+
+	if (!judging())
+		return LATE(libc_scan, "scandir64")(path, list, filter, compar);
 	return scandirat64(AT_FDCWD, path, list, filter, compar);
 }

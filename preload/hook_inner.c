@@ -3,11 +3,14 @@
  * mount and login tables, and stdio under its old names.
  */
 #include "preload/hooks.h"
+#include "preload/late.h"
 
 #include <mntent.h>
 #include <stdio_ext.h>
 #include <utmp.h>
 #include <utmpx.h>
+
+extern char **environ;
 
 /* --- mkstemp and its kin ------------------------------------------------------------------------ */
 
@@ -123,6 +126,45 @@ char *mkdtemp(char *template)
 	return template;
 }
 
+/* A file without a name in P_tmpdir, or one that loses its name at once. */
+static int temp_nameless(void)
+{
+	char template[] = P_tmpdir "/tmpfXXXXXX";
+	int fd = check_open(AT_FDCWD, P_tmpdir, O_RDWR | O_EXCL | O_TMPFILE, 0600);
+
+	/* What file systems and kernels say that have none. */
+	if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -ENOENT)
+		return fd;
+	fd = (int)temp_open(template, temp_slot(template, 0), 0);
+	if (fd >= 0)
+		unlink(template);
+	return fd;
+}
+
+FILE *tmpfile(void)
+{
+	static FILE *(*libc_tmpfile)(void);
+	FILE *f;
+	int fd;
+
+	if (!judging())
+		return LATE(libc_tmpfile, "tmpfile")();
+	fd = temp_nameless();
+	if (fd < 0) {
+		fail(fd);
+		return NULL;
+	}
+	f = fdopen(fd, "w+");
+	if (!f)
+		sys_close(fd);
+	return f;
+}
+
+FILE *tmpfile64(void)
+{
+	return tmpfile();
+}
+
 /* --- tables ------------------------------------------------------------------------------------- */
 
 /* As libc's own, which is an fopen with "ce" behind the mode. */
@@ -188,6 +230,23 @@ void updwtmp(const char *path, const struct utmp *entry)
 void updwtmpx(const char *path, const struct utmpx *entry)
 {
 	updwtmp(path, (const struct utmp *)(const void *)entry);
+}
+
+/* Gives the password that ~/.netrc has for a host. */
+int ruserpass(const char *host, const char **name, const char **pass)
+{
+	static __typeof__(ruserpass) *libc_ruserpass;
+	const char *home = env_value(environ, "HOME", 4);
+	char path[NEAR_PATH];
+	struct out o = out_of(path, sizeof path);
+	int r;
+
+	text_str(&o, home ? home : "");
+	text_str(&o, "/.netrc");
+	text_end(&o);
+	r = home && judging_alone() ? check_only(OP_READ, ACCESS_READ, AT_FDCWD, path, RESOLVE_FOLLOW_LAST)
+				    : 0;
+	return r == -EACCES ? fail(r) : LATE(libc_ruserpass, "ruserpass")(host, name, pass);
 }
 
 /* --- stdio under its old names ------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "preload/exec.h"
+#include "preload/late.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -63,6 +64,7 @@ struct spawn {
 	struct exec_query query;
 	const char *file; /* to be found in PATH; NULL: the query has its path */
 	sigmask mask;	  /* the caller's */
+	int *pidfd;	  /* where the child's descriptor goes, NULL: its number alone is wanted */
 	int error;	  /* what kept the child from executing */
 };
 
@@ -216,11 +218,15 @@ static long spawn_start(struct spawn *s)
 	if (!stack)
 		return -ENOMEM;
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &s->mask, sizeof all);
-	pid = clone(spawn_child, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
+	pid = real.clone(spawn_child, stack + CHILD_STACK,
+			 CLONE_VM | CLONE_VFORK | SIGCHLD | (s->pidfd ? CLONE_PIDFD : 0), s, s->pidfd);
 	if (pid < 0)
 		pid = -errno;
-	else if (s->error)
+	else if (s->error) {
 		raw4(SYS_wait4, pid, NULL, 0, NULL);
+		if (s->pidfd)
+			sys_close(*s->pidfd);
+	}
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &s->mask, NULL, sizeof all);
 	scratch_put(stack, CHILD_STACK);
 	errno = saved;
@@ -262,6 +268,40 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 	if (!real.posix_spawn)
 		real_init();
 	return real.posix_spawn(pid, path, fa, attr, argv, envp);
+}
+
+/* glibc has these two since 2.39.  Outside of a session they are what libc has, which may be nothing. */
+int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *fa,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	static __typeof__(pidfd_spawn) *libc_spawn;
+	struct spawn s = {
+		.fa = fa,
+		.attr = attr,
+		.pidfd = pidfd,
+		.query = { .path = path, .raw = path, .argv = argv, .envp = envp },
+	};
+
+	if (in_session())
+		return spawn(&s, NULL);
+	return LATE(libc_spawn, "pidfd_spawn") ? libc_spawn(pidfd, path, fa, attr, argv, envp) : ENOSYS;
+}
+
+int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *fa,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	static __typeof__(pidfd_spawnp) *libc_spawn;
+	struct spawn s = {
+		.fa = fa,
+		.attr = attr,
+		.pidfd = pidfd,
+		.query = { .argv = argv, .envp = envp },
+		.file = file,
+	};
+
+	if (in_session() && file)
+		return spawn(&s, NULL);
+	return LATE(libc_spawn, "pidfd_spawnp") ? libc_spawn(pidfd, file, fa, attr, argv, envp) : ENOSYS;
 }
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *fa,

@@ -7,6 +7,8 @@
 
 #include <stdarg.h>
 
+#include "preload/spaces.h"
+
 /* Marks rows of hooks.def that have no twin, and twins that this machine's kernel has not. */
 #define NONE (-1)
 
@@ -15,6 +17,12 @@
 #endif
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
+#endif
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd 443
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
 #endif
 
 /* One thunk a twin: the kernel's words become the function's arguments. */
@@ -78,7 +86,10 @@ TWIN(sendmmsg, sendmmsg(FD(0), (struct mmsghdr *)a[1], UINT(2), FD(3)))
 /* The kernel's fchmodat has no flags. */
 TWIN(fchmodat, fchmodat(FD(0), PATH(1), UINT(2), 0))
 
-/* libuv and Tokio fall back when they are told that there is no io_uring. */
+TWIN(unshare, unshare(FD(0)))
+
+/* libuv and Tokio fall back when they are told that there is no io_uring, everybody does without clone3,
+ * whose flags are behind a pointer. */
 TWIN(no_uring, (in_session() ? fail(-ENOSYS) : libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]))))
 
 /* Ground: see hook_ground.c. */
@@ -174,7 +185,19 @@ static const twin_fn twins[] = {
 	[SYS_move_mount] = twin_no_ground,
 	[SYS_open_tree] = twin_no_ground,
 	[SYS_fsmount] = twin_no_ground,
+	[SYS_fsopen] = twin_no_ground,
+	[SYS_fsconfig] = twin_no_ground,
+	[SYS_fspick] = twin_no_ground,
+	[SYS_mount_setattr] = twin_no_ground,
+	[SYS_open_tree_attr] = twin_no_ground,
+	[SYS_acct] = twin_no_ground,
+	[SYS_swapon] = twin_no_ground,
+	[SYS_swapoff] = twin_no_ground,
+	[SYS_quotactl] = twin_no_ground,
+	[SYS_quotactl_fd] = twin_no_ground,
+	[SYS_unshare] = twin_unshare,
 	[SYS_fchmodat] = twin_fchmodat,
+	[SYS_clone3] = twin_no_uring,
 	[SYS_io_uring_setup] = twin_no_uring,
 	[SYS_io_uring_enter] = twin_no_uring,
 	[SYS_io_uring_register] = twin_no_uring,
@@ -210,6 +233,9 @@ long syscall(long nr, ...)
 	a[6] = nr;
 	if (row < sizeof twins / sizeof twins[0] && twins[row])
 		return twins[row](a);
+	/* It returns twice, so nothing may stand between it and the caller. */
+	if (nr == SYS_clone && in_session() && a[0] & (NEW_SPACES & ~CSIGNAL))
+		return fail(-EPERM);
 	if (nr & OTHER_ABI && nr > 0 && in_session())
 		return fail(-ENOSYS);
 	return libc_result(raw6(nr, a[0], a[1], a[2], a[3], a[4], a[5]));

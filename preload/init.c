@@ -48,7 +48,7 @@ static void *map_file(const char *dir, const char *name, int oflags, int prot, s
 	return (void *)p;
 }
 
-static const char *env_value(char *const envp[], const char *name, size_t n)
+const char *env_value(char *const envp[], const char *name, size_t n)
 {
 	for (; envp && *envp; envp++)
 		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')

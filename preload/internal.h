@@ -13,11 +13,16 @@
 #define PALE_INTERNAL_H
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
+#include <glob.h>
 #include <linux/openat2.h>
 #include <netdb.h>
 #include <resolv.h>
+#include <semaphore.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +36,8 @@
 #include <utmp.h>
 #include <utmpx.h>
 #include <wordexp.h>
+
+struct mount_attr;
 
 /* resolv.h renames some of what we hook. */
 #undef res_query
@@ -102,6 +109,12 @@ static inline bool judging(void)
 	return in_session() && level_now() != LEVEL_STRICT;
 }
 
+/* The same where nobody judges after us: level hooks. */
+static inline bool judging_alone(void)
+{
+	return in_session() && level_now() == LEVEL_HOOKS;
+}
+
 /* --- libc functions that a hook hands on to, resolved once by the constructor (real.c) --------- */
 
 struct real {
@@ -128,6 +141,8 @@ struct eval_memo *sys_memo(unsigned access);
 bool sys_pid_is_new(void);
 /* pid of this process without a system call in the common case (a page that fork wipes). */
 int32_t sys_pid(void);
+/* The value of the variable with this name of n bytes, or NULL. */
+const char *env_value(char *const envp[], const char *name, size_t n);
 /* The image with this number in the session's directory, mapped read-only for good or until munmap. */
 bool session_image(uint32_t number, struct image *ret);
 /* Scratch memory for a slow path: mmap'ed, so that a small signal stack is enough.  NULL on failure. */

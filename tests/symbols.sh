@@ -34,7 +34,7 @@ needed=$(readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^
 
 # What it takes of libc neither allocates nor locks, and is no name that is hooked.
 wants=$(nm -D -u "$so" | awk '$1 == "U" { print $2 }' | sed 's/@.*//' | grep -vE '^(mem(chr|cmp|cpy|move|rchr|set)|str[a-z]+)$' |
-	grep -vxE '(__)?environ|__(errno|h_errno)_location|__fsetlocking|fclose|fdopen|fdopendir|clone|getauxval|dladdr|dlsym|dl_iterate_phdr|__stack_chk_fail')
+	grep -vxE '(__)?environ|__(errno|h_errno)_location|__fsetlocking|fclose|fdopen|fdopendir|readdir|closedir|stat|lstat|getauxval|dladdr|dlsym|dl_iterate_phdr|__stack_chk_fail')
 [ -z "$wants" ] || complain "libpale.so wants of libc:" $wants
 
 rows=$(grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks.def | cut -d'(' -f2 | LC_ALL=C sort)
@@ -68,8 +68,8 @@ fi
 # Each hooked name must be one that libc has, or it catches nothing.
 libc=$(ldd "$(command -v bash)" | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p')
 names=$(nm -D --defined-only "$libc" | awk '{ print $3 }' | sed 's/@.*//' | LC_ALL=C sort -u)
-# openat2 has no wrapper in this libc; later ones have it.
-unknown=$(comm -23 <(echo "$rows") <(echo "$names") | grep -vx openat2)
+# These have no wrapper in this libc; later ones have it.
+unknown=$(comm -23 <(echo "$rows") <(echo "$names") | grep -vxE 'openat2|pidfd_spawnp?')
 [ -z "$unknown" ] || complain "libc has no:" $unknown
 
 # --- hardening ----------------------------------------------------------------------------------
