@@ -82,7 +82,7 @@ run_scenario() {
 
 checks() {
 	local check
-	for check in deps symbols docs; do
+	for check in deps symbols surface docs; do
 		bash tests/$check.sh "$B" >"$T_BASE/log" 2>&1
 		report $? $check "$T_BASE/log" "$T_BASE/results/$check"
 		cat "$T_BASE/results/$check"

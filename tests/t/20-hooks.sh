@@ -153,9 +153,9 @@ t_every_row_denied() {
 	verifies
 }
 
-# A libc that learns new calls must not outrun the table: what takes a path is hooked or known not to be.
+# The rows that this tells apart; that none is missing is told by tests/surface.sh.
 t_rows_are_many() {
-	[ "$("$V" --list | wc -l)" -ge 100 ] || fail "rows are missing"
+	[ "$("$V" --list | wc -l)" -ge 150 ] || fail "rows are missing"
 }
 
 scenario "$@"
