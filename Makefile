@@ -47,7 +47,10 @@ SO_CFLAGS = $(BASE) -O2 $(HARDEN) -fPIC -fno-plt -U_FORTIFY_SOURCE \
 # about, and a hook that ends in another hook calls ours, whoever else has a function of that name.
 SO_DENSE := -flto -flto-partition=one -fno-semantic-interposition -ffunction-sections -falign-functions=1 \
 	-fno-align-jumps -fno-align-loops -fno-align-labels -fno-tree-vectorize -fno-ipa-cp --param=max-inline-insns-auto=5
-SO_LDFLAGS = -shared $(LDHARDEN) -Wl,-z,initfirst,-z,nodlopen,-soname,libpale.so,--gc-sections,-O1,--as-needed
+# Paid for at every exec: one segment for text and what is constant, our own names bound here and not looked
+# up by the loader, no start files (nothing here needs their registrations).
+SO_LDFLAGS = -shared $(LDHARDEN) -nostartfiles -Wl,-z,initfirst,-z,nodlopen,-z,noseparate-code,-Bsymbolic-functions \
+	-Wl,-soname,libpale.so,--gc-sections,-O1,--as-needed
 
 # Linked statically: at the start of `pale run` the loader's work for nine shared objects costs as much as
 # all of pale's own (STATIC= links them shared, for distributions that have no archives).
@@ -99,7 +102,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 
 # What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
 SO_SMALL := policy/addr policy/sockaddr policy/argv policy/buf policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/fileop \
-	policy/git policy/resolve policy/resolve_walk policy/wire preload/ask preload/envp preload/exec preload/exec_search preload/gitconf preload/gitref \
+	policy/git policy/resolve policy/resolve_walk policy/wire preload/ask preload/envp preload/exec preload/near preload/exec_search preload/gitconf preload/gitref \
 	preload/hook_attr preload/hook_exec preload/hook_file preload/hook_path preload/hook_inner preload/hook_meta preload/hook_net preload/hook_res \
 	preload/hook_resolve preload/hook_shell preload/hook_shm preload/hook_spaces preload/hook_walk preload/hook_spawn preload/hook_ground preload/hook_syscall preload/init preload/next preload/real preload/gate preload/net preload/say policy/ring_names
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os

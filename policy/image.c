@@ -33,6 +33,7 @@ uint64_t image_checksum(const void *bytes, size_t len)
 	uint64_t h, w = 0;
 
 	for (; len >= 32; p += 32, len -= 32)
+#pragma GCC unroll 4
 		for (unsigned i = 0; i < 4; i++)
 			lane[i] = mix(lane[i], p + 8 * i);
 	h = lane[0];

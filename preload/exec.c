@@ -40,18 +40,20 @@ struct work {
 
 /* --- the file ----------------------------------------------------------------------------------- */
 
-/* An open program file: held to name it, open for reading where that is allowed. */
+/* An open program file: held to name it, open for reading where that is allowed (mostly one descriptor). */
 struct program {
 	int held;
 	int fd; /* -EACCES: may be executed but not read */
 	unsigned mode;
+	const char *real; /* in near, where the open has proven it; NULL: ask the kernel for held's name */
+	char near[NEAR_PATH];
 };
 
 static void program_close(struct program *p)
 {
 	if (p->fd >= 0)
 		sys_close(p->fd);
-	if (p->held >= 0)
+	if (p->held >= 0 && p->held != p->fd)
 		sys_close(p->held);
 }
 
@@ -82,8 +84,18 @@ static int program_open(struct program *p, int dirfd, const char *path, int flag
 	char name[40];
 	int r;
 
-	p->fd = -EBADF;
-	p->held = -EBADF;
+	p->real = NULL;
+	p->held = p->fd = flags ? -EBADF : sys_open_real(dirfd, path, O_RDONLY, p->near);
+	if (p->fd >= 0) {
+		p->real = p->near;
+		r = program_usable(p, flags);
+		if (r < 0)
+			program_close(p);
+		return r;
+	}
+	if (p->fd == -ENOENT || p->fd == -ENOTDIR)
+		return p->fd;
+	p->held = p->fd = -EBADF;
 	if (!*path && flags & AT_EMPTY_PATH) {
 		p->held = (int)raw3(SYS_fcntl, dirfd, F_DUPFD_CLOEXEC, 3);
 	} else {
@@ -189,7 +201,7 @@ static int program_hookable(const struct program *p, int cwd, unsigned depth, st
 
 static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_info *elf)
 {
-	struct program p;
+	struct program p UNINITIALIZED;
 	int r = program_open(&p, cwd, path, 0);
 
 	if (r < 0)
@@ -242,8 +254,10 @@ static int fill_paths(struct work *w, const struct exec_query *q, const struct p
 	int n;
 
 	req->cwd = dir_path(w, q->cwd);
-	n = sys_self.fd_path(p->held, w->text + w->used, LIMIT_PATH);
-	req->path = text_add(w, n);
+	n = 0;
+	req->path = p->real;
+	if (!req->path)
+		req->path = text_add(w, n = sys_self.fd_path(p->held, w->text + w->used, LIMIT_PATH));
 	if (!req->path)
 		return n;
 	req->raw = q->raw;
@@ -411,7 +425,7 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 
 static int check_program(const struct exec_query *q, bool past_gate)
 {
-	struct program p;
+	struct program p UNINITIALIZED;
 	struct work *w;
 	int r;
 

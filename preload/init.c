@@ -8,13 +8,17 @@
 #include "preload/gate.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "policy/path.h"
 #include "policy/wire.h"
 #include "preload/clock.h"
 
-struct session session;
+struct session session = { .self = "" };
+
+/* Words in front of a script's own ones: four levels of `#! INTERPRETER WORD`, and the name. */
+#define SCRIPT_WORDS 10
 
 extern char **environ;
 
@@ -86,23 +90,40 @@ static bool session_map(const char *image)
 	return true;
 }
 
-/* Names of ourselves: the object as the loader knows it, and the program. */
-static void session_names(void)
+/* The object's name as the loader knows it, and keeps it. */
+static const char *self_name(void)
 {
 	Dl_info info;
-	long n;
 
-	if (dladdr((void *)session_names, &info) && info.dli_fname) {
-		struct out o = out_of(session.self, sizeof session.self);
+	return dladdr((void *)self_name, &info) && info.dli_fname ? info.dli_fname : "";
+}
 
-		text_str(&o, info.dli_fname);
-		text_end(&o);
+/* The kernel gives a script's interpreter the script's name for its own, and as one of its first words. */
+static bool is_script(const char *name, char **argv)
+{
+	for (int i = 0; i < SCRIPT_WORDS && argv && argv[i]; i++)
+		if (i > 0 && strcmp(argv[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* What this process executes: by the name it was started by where that is the real one, else by /proc. */
+static void exe_name(char **argv)
+{
+	const char *started = (const char *)getauxval(AT_EXECFN);
+	long n = started && *started == '/' && !is_script(started, argv)
+			 ? sys_open_real(AT_FDCWD, started, O_PATH, session.exe)
+			 : -1;
+
+	if (n >= 0) {
+		raw1(SYS_close, n);
+		return;
 	}
 	n = raw4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", session.exe, sizeof session.exe - 1);
 	session.exe[n > 0 ? n : 0] = '\0';
 }
 
-static int session_start(char *const envp[])
+static int session_start(char **argv, char *const envp[])
 {
 	const char *dir = env_value(envp, ENV_SESSION_DIR, sizeof ENV_SESSION_DIR - 1);
 	const char *image = env_value(envp, ENV_IMAGE, sizeof ENV_IMAGE - 1);
@@ -119,8 +140,11 @@ static int session_start(char *const envp[])
 	text_str(&o, ENV_SESSION_DIR "=");
 	text_str(&o, dir);
 	text_end(&o);
-	session_names();
-	return session_map(image) ? STATE_LIVE : STATE_BROKEN;
+	session.self = self_name();
+	if (!session_map(image))
+		return STATE_BROKEN;
+	exe_name(argv);
+	return STATE_LIVE;
 }
 
 /*
@@ -141,7 +165,6 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	int s;
 
 	(void)argc;
-	(void)argv;
 	real_init();
 	/* Another libc gives constructors no environment: state BOOT stays, the kernel carries all. */
 	if (!sys_libc_is_known())
@@ -149,7 +172,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	clock_init();
 	process_init();
 	say_init();
-	s = session_start(envp ? envp : environ);
+	s = session_start(argv, envp ? envp : environ);
 	__atomic_store_n((int *)&session.state, s, __ATOMIC_RELEASE);
 	if (s == STATE_LIVE)
 		log_attach();

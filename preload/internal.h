@@ -72,11 +72,11 @@ struct session {
 	_Atomic int state;
 	struct image img;
 	struct ring_header *ring;
-	char dir[256];	       /* PALE_SESSION_DIR */
-	char env_dir[300];     /* "PALE_SESSION_DIR=..." as put into children */
-	uint32_t image;	       /* number of the image that holds here */
-	char self[LIMIT_PATH]; /* path of libpale.so */
-	char exe[LIMIT_PATH];  /* program of this process, "" if unknown */
+	char dir[256];	     /* PALE_SESSION_DIR */
+	char env_dir[300];   /* "PALE_SESSION_DIR=..." as put into children */
+	uint32_t image;	     /* number of the image that holds here */
+	const char *self;    /* path of libpale.so, as the loader keeps it; "" if unknown */
+	char exe[NEAR_PATH]; /* program of this process, "" if unknown */
 };
 extern struct session session;
 
@@ -154,6 +154,12 @@ void scratch_put(void *p, size_t size);
  * the session's rename counter.  Length or -errno.
  */
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
+/*
+ * Opens the plain file that a program's path names, through the gate; near gets its real path, proven by
+ * the open.  A descriptor; -ENOENT and -ENOTDIR are the kernel's; any other -errno: no more is known.
+ * async-signal-safe, vfork-safe.
+ */
+int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PATH]);
 /* Ours is glibc.  Under another libc (musl) the preload stays in state BOOT. */
 bool sys_libc_is_known(void);
 /*
