@@ -260,7 +260,7 @@ TIDY = printf '%s\n' $(1) | xargs -P "$$(nproc)" -I@ clang-tidy --quiet $(2) @ -
 	-DPALE_VERSION='"$(VERSION)"' 2>/dev/null
 lint-code: deps-lint
 	cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability --inline-suppr -I. -D_GNU_SOURCE -D__x86_64__ \
-		--suppress=unknownMacro --suppress=missingInclude --suppress=syntaxError:preload/hooks.def \
+		--suppress=unknownMacro --suppress=missingInclude --suppress=syntaxError:preload/hooks.def --suppress=syntaxError:preload/twins.def \
 		--suppress=identicalInnerCondition:policy/compile.c --suppress=memleak:helper/* --suppress=memleak:tools/* policy helper tools
 	$(call TIDY,$(filter %.c,$(POLICY_SRC)))
 	$(call TIDY,$(HELPER_SRC) $(TOOLS_SRC),--checks=-clang-analyzer-unix.Malloc)

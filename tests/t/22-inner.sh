@@ -194,6 +194,230 @@ t_never() {
 	out_is "$(printf '0 0\n-1 1\n-1 1\n-1 38')"
 }
 
+# --- syscall() --------------------------------------------------------------------------------------
+
+# What is no pointer is the kernel's to refuse, and what nobody knows passes through.
+t_bad_pointers_and_numbers() {
+	cat >bad.c <<-'END'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/socket.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		#define TRY(...) (errno = 0, printf("%s %ld", #__VA_ARGS__, syscall(__VA_ARGS__)), printf(" %d\n", errno))
+		int main(void)
+		{
+			char *page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char *end = strcpy(page + 4096 - 5, "file"), *bad[] = { page + 4096, page + 4096 + 3, (char *)1, (char *)-4096 };
+			setvbuf(stdout, 0, _IONBF, 0);
+			mprotect(page + 4096, 4096, PROT_NONE);
+			for (int i = 0; i < 4; i++) {
+				char *b = bad[i];
+				TRY(SYS_open, b, O_RDONLY);
+				TRY(SYS_openat, AT_FDCWD, b, O_WRONLY | O_CREAT, 0600);
+				TRY(SYS_openat2, AT_FDCWD, "file", b, 24);
+				TRY(SYS_openat2, AT_FDCWD, b, b, 24);
+				TRY(SYS_unlink, b);
+				TRY(SYS_rename, "file", b);
+				TRY(SYS_rename, b, "file");
+				TRY(SYS_linkat, AT_FDCWD, b, AT_FDCWD, "x", 0);
+				TRY(SYS_symlink, b, "x");
+				TRY(SYS_symlink, "x", b);
+				TRY(SYS_mkdir, b, 0700);
+				TRY(SYS_chmod, b, 0600);
+				TRY(SYS_fchmodat2, AT_FDCWD, b, 0600, 0);
+				TRY(SYS_truncate, b, 0);
+				TRY(SYS_utimensat, AT_FDCWD, b, 0, 0);
+				TRY(SYS_utimensat, AT_FDCWD, "file", b, 0);
+				TRY(SYS_utime, "file", b);
+				TRY(SYS_setxattr, b, "user.x", "x", 1, 0);
+				TRY(SYS_setxattr, "file", b, "x", 1, 0);
+				TRY(SYS_execve, b, 0, 0);
+				TRY(SYS_execve, "/bin/true", b, 0);
+				TRY(SYS_execve, "/bin/true", 0, b);
+				int s = socket(AF_INET, SOCK_STREAM, 0);
+				TRY(SYS_connect, s, b, 16);
+				TRY(SYS_bind, s, b, 16);
+				close(s);
+			}
+			TRY(SYS_unlink, 0);
+			TRY(SYS_access, end, R_OK);
+			TRY(SYS_open, end, O_RDONLY);
+			TRY(9999);
+			TRY(-1);
+			TRY(1 << 20, 1, 2, 3, 4, 5, 6);
+			TRY(SYS_gettid) == getpid();
+			return 0;
+		}
+	END
+	gcc -w -DSYS_fchmodat2=452 -o bad bad.c || skip "no compiler"
+	./bad | sed 's/gettid [0-9]*/gettid/' >"$S/bare"
+	fsh './bad | sed "s/gettid [0-9]*/gettid/"'
+	diff "$S/bare" "$S/out" || fail "differs from bare"
+	err_is_empty
+}
+
+# Attributes by directory and name, for which libc has no function yet.
+t_attributes_at() {
+	cat >atx.c <<-'END'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <stdint.h>
+		#include <stdio.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			struct { uint64_t value; uint32_t size, flags; } args = { (uintptr_t)"x", 1, 0 };
+			struct { uint64_t flags; uint32_t a, b, c, d; } attr = { 0 };
+			int fd = open(argv[1], O_PATH);
+			printf("%d", syscall(463, AT_FDCWD, argv[1], 0, "user.t", &args, sizeof(args)) < 0 ? errno : 0);
+			printf(" %d", syscall(463, fd, "", AT_EMPTY_PATH, "user.t", &args, sizeof(args)) < 0 ? errno : 0);
+			printf(" %d", syscall(466, AT_FDCWD, argv[1], 0, "user.t") < 0 ? errno : 0);
+			printf(" %d\n", syscall(469, AT_FDCWD, argv[1], &attr, sizeof(attr), 0) < 0 ? errno : 0);
+			return 0;
+		}
+	END
+	gcc -w -o atx atx.c || skip "no compiler"
+	./atx file >"$S/bare"
+	[ "$(cut -d' ' -f1 "$S/bare")" = 0 ] || skip "no setxattrat here"
+	fence ./atx file
+	diff "$S/bare" "$S/out" || fail "differs from bare"
+	fence ./atx "$HOME/elsewhere/file"
+	# A descriptor by O_PATH is none to change attributes by: who says so first differs.
+	grep -qxE '13 (13|9) 13 13' "$S/out" || fail "changed"
+	denied xattr "$HOME/elsewhere/file"
+}
+
+# --- another libc -----------------------------------------------------------------------------------
+
+# musl loads the object, for it wants no name that musl lacks, and every hook hands on: the kernel carries
+# all.  Where there is no kernel behind us the program is refused, with the reason.
+t_musl_loads_and_hands_on() {
+	need musl-gcc
+	cat >l.c <<-'END'
+		#include <fcntl.h>
+		int peek(const char *p) { return open(p, O_RDONLY) >= 0; }
+	END
+	cat >m.c <<-'END'
+		#define _GNU_SOURCE
+		#include <dirent.h>
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <ftw.h>
+		#include <glob.h>
+		#include <netdb.h>
+		#include <pthread.h>
+		#include <sched.h>
+		#include <semaphore.h>
+		#include <signal.h>
+		#include <spawn.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/socket.h>
+		#include <sys/stat.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		#include <wordexp.h>
+		#define TRY(x) (errno = 0, printf("%s %d", #x, (int)(x)), printf(" %d\n", errno))
+		extern char **environ;
+		static int seen(const char *p, const struct stat *s, int t, struct FTW *f) { return 0; }
+		static int child(void *arg) { return 9; }
+		static char stack[65536];
+		int main(int argc, char **argv)
+		{
+			struct dirent **list;
+			char name[] = "tXXXXXX", dir[] = "dXXXXXX", *words[] = { "sh", "-c", "cat file; exit 3", 0 };
+			posix_spawn_file_actions_t fa;
+			struct addrinfo *res = 0;
+			wordexp_t w;
+			glob_t g;
+			pid_t pid;
+			int status;
+			setvbuf(stdout, 0, _IONBF, 0);
+			TRY(scandir("sub", &list, 0, alphasort));
+			TRY(glob("sub/*", 0, 0, &g));
+			TRY(g.gl_pathc);
+			TRY(nftw("sub", seen, 4, 0));
+			TRY(fclose(fopen("file", "r")));
+			TRY(freopen("file", "r", stdin) != 0);
+			TRY(tmpfile() != 0);
+			TRY(mkstemp(name) >= 0);
+			TRY(mkdtemp(dir) != 0);
+			TRY(rename(name, "renamed"));
+			TRY(remove(dir));
+			TRY(chmod("renamed", 0600));
+			TRY(unlink("renamed"));
+			TRY(opendir("sub") != 0);
+			TRY(shm_open(argv[1], O_RDWR | O_CREAT, 0600) >= 0);
+			TRY(shm_unlink(argv[1]));
+			TRY(sem_open(argv[1], O_CREAT, 0600, 1) != SEM_FAILED);
+			TRY(sem_unlink(argv[1]));
+			TRY(wordexp("sub/f*", &w, 0));
+			TRY(w.we_wordc);
+			TRY(system("cat file; exit 4"));
+			TRY(pclose(popen("exit 5", "r")));
+			posix_spawn_file_actions_init(&fa);
+			posix_spawn_file_actions_addopen(&fa, 1, "spawned", O_WRONLY | O_CREAT, 0644);
+			TRY(posix_spawnp(&pid, "sh", &fa, 0, words, environ));
+			TRY(waitpid(pid, &status, 0) == pid);
+			TRY(status);
+			TRY(access("spawned", R_OK));
+			pid = clone(child, stack + sizeof(stack), SIGCHLD, 0);
+			TRY(waitpid(pid, &status, 0) == pid);
+			TRY(status);
+			if (!vfork())
+				execl("/bin/sh", "sh", "-c", "exit 6", (char *)0);
+			TRY(wait(&status) > 0);
+			TRY(status);
+			TRY(getaddrinfo("127.0.0.1", "80", 0, &res));
+			TRY(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+			TRY(dlopen("./l.so", RTLD_NOW | RTLD_GLOBAL) != 0);
+			int (*peek)(const char *) = dlsym(RTLD_DEFAULT, "peek");
+			TRY(peek("file"));
+			TRY(argc > 2 && peek(argv[2]));
+			TRY(argc > 2 && open(argv[2], O_RDONLY) >= 0);
+			return 0;
+		}
+	END
+	musl-gcc -shared -fPIC -o l.so l.c && musl-gcc -w -o m m.c || fail "no compiler"
+	mkdir sub && touch sub/f1 sub/f2
+	./m /pale-t-$$ >"$S/bare"
+	rm -f spawned
+	if [ "$T_LEVEL" = hooks ]; then
+		fence ./m /pale-t-$$
+		rc_is 126
+		err_has "is linked against musl: the preload cannot hold it at level hooks"
+		fsh './m x'
+		rc_is 126
+		denied exec "$W/m" "linked against musl"
+		fsh "$(interpreter m)"' ./m x'
+		rc_is 126
+		denied exec /lib "outside the fence"
+		return
+	fi
+	fsh './m "/pale-t-$1"' - $$
+	diff "$S/bare" "$S/out" || fail "differs from bare"
+	err_is_empty
+	fsh '"$2" ./m "/pale-t-$1"' - $$ "$(interpreter m)"
+	diff "$S/bare" "$S/out" || fail "differs from bare, by its loader"
+	fsh './m "/pale-t-$1" ~/.ssh/id_rsa | tail -2' - $$
+	out_is "$(printf 'argc > 2 && peek(argv[2]) 0 13\nargc > 2 && open(argv[2], O_RDONLY) >= 0 0 13')"
+	denied read "$HOME/.ssh/id_rsa"
+}
+
+interpreter() {
+	readelf -lW "$1" | sed -n 's/.*interpreter: \(.*\)\]/\1/p'
+}
+
 # --- libraries --------------------------------------------------------------------------------------
 
 # libc goes by who calls: the program's own RUNPATH is the one that is searched.
