@@ -398,7 +398,7 @@ t_musl_loads_and_hands_on() {
 		err_has "is linked against musl: the preload cannot hold it at level hooks"
 		fsh './m x'
 		rc_is 126
-		denied exec "$W/m" "linked against musl"
+		denied exec ./m "linked against musl"
 		fsh "$(interpreter m)"' ./m x'
 		rc_is 126
 		denied exec /lib "outside the fence"
