@@ -213,6 +213,11 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 		return gate_stands() ? CHECK_PLAIN : spot_unheld(ret, op, access, dirfd, path, r);
 	if (e < 0)
 		return e;
+	ret->dirfd = r->parent;
+	ret->name = r->name;
+	ret->magic = r->magic;
+	if ((op == OP_READ || op == OP_WRITE) && check_is_own(r, access))
+		return CHECK_ACT;
 	req.path = r->path;
 	req.given = r->same ? NULL : r->given;
 	d = verdict_of(&req);
@@ -222,9 +227,6 @@ static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, co
 			return e;
 	}
 	e = conclude(&req, req.path, &d);
-	ret->dirfd = r->parent;
-	ret->name = r->name;
-	ret->magic = r->magic;
 	return e == CHECK_ACT ? spot_allowed(ret, &req, &d) : e == CHECK_RECORDED ? CHECK_ACT : e;
 }
 

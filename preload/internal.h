@@ -267,6 +267,9 @@ int conclude(const struct request *req, const char *target, const struct decisio
  */
 int check_fd(enum op op, int fd);
 
+/* Opening it anew gives what the process has: what has no name belongs to nobody else. */
+bool check_is_own(const struct resolved *r, unsigned access);
+
 /* The whole of open: judged, held, done.  fd or -errno. */
 int check_open(int dirfd, const char *path, int flags, unsigned mode);
 

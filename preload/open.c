@@ -109,8 +109,7 @@ static int open_existing(const struct resolved *r, int flags, struct request *re
 	return e;
 }
 
-/* What has no name belongs to nobody else. */
-static bool is_own(const struct resolved *r, unsigned access)
+bool check_is_own(const struct resolved *r, unsigned access)
 {
 	return r->magic &&
 	       (r->path[0] != '/' || strncmp(r->path, "/memfd:", 7) == 0 || reopens_own(r, access));
@@ -134,7 +133,7 @@ static int open_judged(int dirfd, const char *path, int flags, unsigned mode, st
 		return e;
 	req.path = r->path;
 	req.given = r->same ? NULL : r->given;
-	if (is_own(r, req.access)) {
+	if (check_is_own(r, req.access)) {
 		e = CHECK_RECORDED;
 	} else {
 		d = verdict_of(&req);

@@ -53,6 +53,11 @@ t_clone_from_a_local_remote() {
 	same 'git clone -q --no-hardlinks ~/remote.git sub && cd sub && git fetch && git pull && git log --oneline'
 }
 
+# uniq opens its file by freopen, which here is a pipe without a name.
+t_a_stream_on_an_own_descriptor() {
+	same 'uniq <(printf "a\na\nb\n") && uniq <(echo c) /dev/stdout | cat'
+}
+
 t_gcc_and_make() {
 	local i
 	mkdir src
