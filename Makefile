@@ -143,7 +143,7 @@ STATIC_VICTIMS := caller carried names net raw
 UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
-	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made \
+	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
 	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@
@@ -165,7 +165,7 @@ $(B)/victims/%-static: tests/victims/%.c
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
 
 # Escapes: the same probes once for each way of making a system call (tests/escapes/escape.h).
-ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c execs.c pales.c sockets.c kernel.c)
+ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c execs.c pales.c sockets.c ipc.c kernel.c)
 ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/probes.def tests/victims/raw.h policy/image.h
 ESCAPE_CFLAGS := -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -Wno-unused-result
 ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race escbanned esctool pale-rings)

@@ -67,6 +67,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_FLOOR] = "newer than the session, so Landlock lets nobody execute it",
 	[REASON_UNPROVEN] = "another process traces it, so nobody can tell what would run",
 	[REASON_WAY] = "on the way to what may be written",
+	[REASON_OWN] = "the session's own",
 	[REASON_REPEATED] = "denied before in this turn",
 };
 

@@ -87,6 +87,7 @@ enum reason {
 	REASON_FLOOR,	  /* the kernel's floor lets nobody execute it: it is newer than the session */
 	REASON_UNPROVEN,  /* nobody could tell whether what is executed is what was judged */
 	REASON_WAY,	  /* a directory on the way to what may be written */
+	REASON_OWN,	  /* System V IPC that the session makes for itself */
 	REASON_COUNT
 };
 

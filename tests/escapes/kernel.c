@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/shm.h>
 #include <sys/wait.h>
 #include <termios.h>
 
@@ -151,50 +149,6 @@ PROBE(kernel_request_key)
 
 	/* ENOKEY: it was looked for. */
 	return r >= 0 || errno == 126 ? WORKED : STOPPED;
-}
-
-PROBE(ipc_shmget)
-{
-	long id = SC(shmget, IPC_PRIVATE, 4096, IPC_CREAT | 0600);
-
-	if (id >= 0)
-		(void)SC(shmctl, id, IPC_RMID, 0);
-	return if_done(id);
-}
-
-/* A segment of the neighbour's: the key of it is the port. */
-PROBE(ipc_shmat_neighbour)
-{
-	long id = SC(shmget, escape_port, 1, 0);
-
-	return id >= 0 && SC(shmat, id, 0, SHM_RDONLY) != -1 ? WORKED : STOPPED;
-}
-
-PROBE(ipc_semget)
-{
-	long id = SC(semget, IPC_PRIVATE, 1, IPC_CREAT | 0600);
-
-	if (id >= 0)
-		(void)SC(semctl, id, 0, IPC_RMID);
-	return if_done(id);
-}
-
-PROBE(ipc_msgget)
-{
-	long id = SC(msgget, IPC_PRIVATE, IPC_CREAT | 0600);
-
-	if (id >= 0)
-		(void)SC(msgctl, id, IPC_RMID, 0);
-	return if_done(id);
-}
-
-PROBE(ipc_mq_open)
-{
-	long id = SC(mq_open, "pale-escape", O_CREAT | O_RDWR, 0600, 0);
-
-	if (id >= 0)
-		(void)SC(mq_unlink, "pale-escape");
-	return if_done(id);
 }
 
 /* --- terminals: the operator's is our controlling one ------------------------------------------------- */

@@ -7,7 +7,7 @@
  *   escape check OUT        names each probe whose directory outside is not as it was
  *   escape run NAME...      `NAME worked|stopped|absent` for each; no name: all
  *
- * ESCAPE_KEY, ESCAPE_OUT, ESCAPE_OTHER, ESCAPE_PORT and ESCAPE_PID tell `run` where things are.
+ * ESCAPE_KEY, ESCAPE_OUT, ESCAPE_OTHER, ESCAPE_PORT, ESCAPE_PID and ESCAPE_IPC tell `run` where things are.
  */
 #include "escape.h"
 

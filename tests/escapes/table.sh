@@ -27,7 +27,7 @@ UNIX     reach other programs by their sockets
 PALE     signal, trace, read, starve or limit pale itself
 OTHERS   the same to other processes of the user
 TERMINAL type into the terminal, open another one
-IPC      shared memory, semaphores, message queues
+IPC      reach shared memory, semaphores and message queues of others
 KERNEL   name spaces, mounts, io_uring, keyrings, foreign system calls
 FENCE    take the fence off, edit its policy
 '

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """What the escapes try to reach: target.py DIR KEY
 
-Listens where nobody of the session may call (TCP, UDP, unix and abstract sockets), has a terminal, a
-segment of shared memory, and a neighbour: a process that stands in the key's directory and has it open.
+Listens where nobody of the session may call (TCP, UDP, unix and abstract sockets), has a terminal, shared
+memory, semaphores, a message queue, and a neighbour: a process that stands in the key's directory and has it open.
 DIR/env says where, once all is there; DIR/calls gets the name of whoever called.
 """
 import ctypes
@@ -67,10 +67,11 @@ def main():
         if s.type != socket.SOCK_DGRAM:
             s.listen(64)
     libc = ctypes.CDLL(None)
-    segment = libc.shmget(port, 4096, 0o1600)
+    segment, semaphores, queue = libc.shmget(port, 4096, 0o1600), libc.semget(port, 1, 0o1600), libc.msgget(port, 0o1600)
     master, terminal = os.openpty()
     with open("env.new", "w") as f:
         print("ESCAPE_PORT=%d\nESCAPE_PID=%d\nESCAPE_PTS=%s" % (port, neighbour(), os.ttyname(terminal)), file=f)
+        print("ESCAPE_IPC='%d %d %d'" % (segment, semaphores, queue), file=f)
     os.rename("env.new", "env")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     calls = open("calls", "a", buffering=1)
@@ -89,6 +90,8 @@ def main():
                     s.close()
     finally:
         libc.shmctl(segment, 0, None)
+        libc.semctl(semaphores, 0, 0)
+        libc.msgctl(queue, 0, None)
 
 
 main()

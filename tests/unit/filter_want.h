@@ -19,11 +19,11 @@ LIST(is_gated, __NR_execve, __NR_execveat, __NR_creat, __NR_unlink, __NR_unlinka
 LIST(is_carried, __NR_truncate, __NR_chmod, __NR_fchmod, __NR_fchmodat, 452, __NR_chown, __NR_lchown,
      __NR_fchown, __NR_fchownat, __NR_utime, __NR_utimes, __NR_futimesat, __NR_utimensat, __NR_setxattr,
      __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, 463, 466, 469,
-     __NR_connect, __NR_bind, __NR_listen)
-LIST(is_no_call, 425, 426, 427, 435, __NR_add_key, __NR_request_key, __NR_keyctl, __NR_shmget, __NR_shmat,
-     __NR_shmctl, __NR_shmdt, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl, __NR_msgget, __NR_msgsnd,
-     __NR_msgrcv, __NR_msgctl, __NR_mq_open, __NR_mq_unlink, __NR_mq_timedsend, __NR_mq_timedreceive,
-     __NR_mq_notify, __NR_mq_getsetattr, __NR_lookup_dcookie, __NR_uselib)
+     __NR_connect, __NR_bind, __NR_listen, __NR_shmget, __NR_shmat, __NR_shmctl, __NR_semget, __NR_semop,
+     __NR_semtimedop, __NR_semctl, __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl)
+LIST(is_no_call, 425, 426, 427, 435, __NR_add_key, __NR_request_key, __NR_keyctl, __NR_mq_open,
+     __NR_mq_unlink, __NR_mq_timedsend, __NR_mq_timedreceive, __NR_mq_notify, __NR_mq_getsetattr,
+     __NR_lookup_dcookie, __NR_uselib)
 LIST(is_forbidden, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot, 428, 429, 430, 431,
      432, 433, 442, 467, __NR_bpf, __NR_userfaultfd, __NR_fanotify_init, __NR_kexec_load,
      __NR_kexec_file_load, __NR_init_module, __NR_finit_module, __NR_delete_module, __NR_open_by_handle_at,
@@ -123,7 +123,7 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 	if (nr == __NR_unshare)
 		return a[0] & (spaces | 0x80) ? NO(EPERM) : YES;
 	if (nr == __NR_prlimit64)
-		return (uint32_t)a[0] == 0 || a[2] == 0 ? YES : NO(EPERM);
+		return (uint32_t)a[0] == 0 || a[2] == 0 ? YES : is_ours(a[0]) ? NO(EPERM) : CARRY;
 	if (nr == __NR_prctl)
 		return (uint32_t)a[0] == 4    ? NO(0)
 		       : (uint32_t)a[0] == 35 ? NO(EPERM)

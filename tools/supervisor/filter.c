@@ -354,8 +354,8 @@ static void add_pairs(struct builder *b)
 	b->at[__NR_seccomp] =
 		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, SECCOMP_SET_MODE_FILTER, at, b->allow));
 
-	/* Limits of another process may be read, not set. */
-	at = if_whole(b, 2, 0, b->allow, answer(b, EPERM));
+	/* Limits of another process may be read; whose may be set the supervisor knows. */
+	at = if_whole(b, 2, 0, b->allow, if_own(b, 0, answer(b, EPERM), b->notify));
 	b->at[__NR_prlimit64] = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
 
 	at = bpf_test(p, BPF_JEQ, SOCK_STREAM, b->allow,

@@ -284,12 +284,14 @@ static void supervisor_free(struct supervisor *s)
 	procs_done(s);
 	descent_done(s);
 	gaps_done(s);
+	ipc_done(s);
 	if (s->listener >= 0)
 		close(s->listener);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->procs_lock);
 	pthread_mutex_destroy(&s->tags_lock);
 	pthread_mutex_destroy(&s->made_lock);
+	pthread_mutex_destroy(&s->ipc_lock);
 	free(s);
 }
 
@@ -321,6 +323,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->tags_lock, NULL);
 	pthread_mutex_init(&s->made_lock, NULL);
 	gaps_start(s);
+	pthread_mutex_init(&s->ipc_lock, NULL);
 	for (int i = 0; i < WORKERS_MAX; i++) {
 		s->workers[i].sup = s;
 		s->workers[i].index = i;

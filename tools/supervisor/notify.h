@@ -1,7 +1,7 @@
 /*
  * The supervisor's inside: threads, the slots of the calls they serve, and what is remembered of the
  * tasks that call.  Private to notify.c, workers.c, dispatch.c, caller.c, procs.c, descent.c,
- * verdict.c, record.c, ask.c and tell.c.
+ * verdict.c, record.c, ask.c, tell.c and sysv.c.
  *
  * A worker is a thread and its slot: it serves one call at a time.  Exactly one worker is the leader
  * and waits for the next call.  The slot's state decides who answers:
@@ -110,6 +110,18 @@ struct gaps {
 	_Atomic bool open; /* it does not, from now on */
 };
 
+/* A System V object that the session made: sysv.c. */
+#define IPC_MAX	       1024
+#define IPC_OF_ORPHANS UINT32_MAX
+enum ipc_kind { IPC_SHM, IPC_SEM, IPC_MSG, IPC_KINDS };
+struct ipc_object {
+	int id;
+	int key; /* the session's own; IPC_PRIVATE: none, or none any more */
+	enum ipc_kind kind;
+	uint32_t image; /* of who made it */
+	bool removed;	/* a segment that lives on while it is attached */
+};
+
 struct supervisor {
 	const struct supervisor_setup *setup;
 	int listener;
@@ -144,6 +156,11 @@ struct supervisor {
 	size_t n_made;
 
 	struct gaps gaps;
+
+	pthread_mutex_t ipc_lock;
+	struct ipc_object ipc[IPC_MAX];
+	size_t n_ipc;
+	unsigned ipc_made; /* since the session began */
 
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
@@ -222,6 +239,11 @@ void gaps_start(struct supervisor *s);
 /* At this moment the floor holds all that the policy of the session's own image keeps from being read. */
 bool gaps_hold(struct supervisor *s);
 void gaps_done(struct supervisor *s);
+
+/* --- sysv.c --- */
+
+/* Removes what the session made and left.  Nobody is served any more. */
+void ipc_done(struct supervisor *s);
 
 /* --- record.c, ask.c, tell.c --- */
 

@@ -234,6 +234,8 @@ bool verdict_judge(struct caller *c, const struct request *req, const char *targ
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why);
 /* The same for what libraries try by themselves and do without: recorded once a process, never said. */
 void verdict_refuse_once(struct caller *c, const struct request *req, const char *target, enum reason why);
+/* True the first time that the process is asked about with these. */
+bool verdict_is_first(struct caller *c, enum op op, const char *target);
 /* A note for the record that is written next for this caller. */
 void verdict_note(struct caller *c, enum ring_note note);
 /* A process seen for the first time, for the count of who is hooked and who is not. */
@@ -266,5 +268,9 @@ struct answer carry_sendto(struct caller *c);
 struct answer carry_bind(struct caller *c); /* sockets.c */
 struct answer carry_listen(struct caller *c);
 struct answer carry_socket(struct caller *c);
+struct answer carry_prlimit(struct caller *c); /* limits.c */
+struct answer carry_ipc_get(struct caller *c); /* sysv.c */
+struct answer carry_ipc_use(struct caller *c);
+struct answer carry_ipc_control(struct caller *c);
 
 #endif
