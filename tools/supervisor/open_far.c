@@ -140,9 +140,17 @@ static bool is_foreign(const struct place *p, struct caller *c, const struct tar
 				     : procfs_is_foreign(c, fd, p->r.path);
 }
 
+/* ps and fuser look into every process there is: a program's first try is recorded by its name, what
+ * follows as one for all of them, which the helper folds. */
 static struct answer refuse(struct caller *c, const struct request *req)
 {
-	verdict_refuse(c, req, req->path, REASON_PROCESS);
+	char all[64];
+	const char *target = req->path;
+
+	if (req->op == OP_READ && procfs_any(req->path, all, sizeof(all)) &&
+	    !verdict_is_first(c, req->op, all))
+		target = all;
+	verdict_refuse(c, req, target, REASON_PROCESS);
 	return answer_result(-EACCES);
 }
 

@@ -130,6 +130,14 @@ bool procfs_is_foreign(struct caller *c, int dirfd, const char *path)
 	return !is_shown_to_all(rest);
 }
 
+bool procfs_any(const char *path, char *buf, size_t size)
+{
+	const char *rest = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
+	int n = take_pid(&rest) ? snprintf(buf, size, "/proc/*/%s", rest) : -1;
+
+	return n > 0 && (size_t)n < size;
+}
+
 int procfs_fd_number(struct caller *c, int dirfd, const char *name)
 {
 	char path[64];

@@ -21,6 +21,9 @@ bool procfs_is_root(int fd);
 bool procfs_is_outsider(struct caller *c, int dirfd, const char *path);
 /* The same, and what is named there is not for everybody. */
 bool procfs_is_foreign(struct caller *c, int dirfd, const char *path);
+/* /proc/12/fd/3 with an asterisk for the number; false where path is in no process's directory, or too long.
+ */
+bool procfs_any(const char *path, char *buf, size_t size);
 /* N where name in dirfd is the caller's own /proc/PID/fd/N, else -1. */
 int procfs_fd_number(struct caller *c, int dirfd, const char *name);
 

@@ -119,6 +119,14 @@ void verdict_refuse_once(struct caller *c, const struct request *req, const char
 		record_decision(c, req, target, &d, "");
 }
 
+bool verdict_is_first(struct caller *c, enum op op, const char *target)
+{
+	const struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_PROCESS, .rule = RULE_NONE };
+
+	return mark_first(c->sup->refused,
+			  (uint64_t)caller_tgid(c) << 17 | 1u << 16 | decision_id(op, target, &d));
+}
+
 void verdict_note(struct caller *c, enum ring_note note)
 {
 	c->note = note;
