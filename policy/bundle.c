@@ -42,6 +42,8 @@ static const struct {
 } lists[] = {
 	{ FIELD(self_write), offsetof(struct bundle, n_self_write) },
 	{ FIELD(self_hide), offsetof(struct bundle, n_self_hide) },
+	{ FIELD(git_write), offsetof(struct bundle, n_git_write) },
+	{ FIELD(git_keep), offsetof(struct bundle, n_git_keep) },
 };
 
 static void *field(const struct bundle *b, size_t at)
@@ -136,6 +138,30 @@ int bundle_add_real(struct bundle *b, const char *prefix, const char *real)
 	free(r->prefix);
 	free(r->real);
 	return -ENOMEM;
+}
+
+static int add_string(char ***list, size_t *n, const char *s)
+{
+	char **grown = reallocarray(*list, *n + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*list = grown;
+	grown[*n] = strdup(s);
+	if (!grown[*n])
+		return -ENOMEM;
+	(*n)++;
+	return 0;
+}
+
+int bundle_add_git_write(struct bundle *b, const char *pattern)
+{
+	return add_string(&b->git_write, &b->n_git_write, pattern);
+}
+
+int bundle_add_git_keep(struct bundle *b, const char *path)
+{
+	return add_string(&b->git_keep, &b->n_git_keep, path);
 }
 
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id)

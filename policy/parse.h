@@ -60,6 +60,10 @@ struct bundle {
 	size_t n_self_write;
 	char **self_hide; /* pale's own state: nobody inside reads or writes it */
 	size_t n_self_hide;
+	char **git_write; /* patterns: what git writes of a repository that the workspace is a worktree of */
+	size_t n_git_write;
+	char **git_keep; /* and what of it nobody inside writes */
+	size_t n_git_keep;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
 	struct source *sources;
 	size_t n_sources;
@@ -74,6 +78,8 @@ void bundle_done(struct bundle *b);
 int bundle_add_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
 		      size_t len);
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real);
+int bundle_add_git_write(struct bundle *b, const char *pattern);
+int bundle_add_git_keep(struct bundle *b, const char *path);
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id);
 /* JSON text of the bundle (caller frees) and back; -EINVAL for what is no bundle. */
 int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len);

@@ -33,6 +33,51 @@ static int add_own(struct parser *ps, enum rule_kind kind, const char *path)
 	return parser_add_path(ps, &proto, buf);
 }
 
+/* The pattern means path, or something that path lies in. */
+static bool covers(const char *pattern, const char *path)
+{
+	size_t n, len;
+
+	pattern += strspn(pattern, "/");
+	path += strspn(path, "/");
+	n = strcspn(pattern, "/");
+	len = strcspn(path, "/");
+	if (n == 0 || len == 0)
+		return n == 0;
+	if (n == 2 && memcmp(pattern, "**", 2) == 0)
+		return covers(pattern + n, path) || covers(pattern, path + len);
+	return glob_match(pattern, n, path, len) && covers(pattern + n, path + len);
+}
+
+/* A file says that this place shall not be written: what is built in opens it to nobody. */
+static bool is_closed(const struct parser *ps, const char *path)
+{
+	for (size_t i = 0; i < ps->p->n_rules; i++) {
+		const struct rule *r = &ps->p->rules[i];
+
+		if (r->layer == LAYER_USER && strcmp(rule_section(r->kind), "files") == 0 &&
+		    rule_verdict(r->kind) != VERDICT_ALLOW && covers(r->pattern, path))
+			return true;
+	}
+	return false;
+}
+
+static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
+{
+	const struct rule proto = {
+		.kind = kind,
+		.layer = LAYER_USER,
+		.rank = RANK_PRESET,
+		.text = (char *)"the repository that the workspace is a worktree of",
+		.file = (char *)"built in",
+	};
+	char buf[LIMIT_PATH];
+
+	if (path_normalise("/", pattern, buf, sizeof(buf)) < 0 || is_closed(ps, buf))
+		return 0;
+	return parser_add_path(ps, &proto, buf);
+}
+
 int parser_add_builtin(struct parser *ps)
 {
 	const struct bundle *b = ps->b;
@@ -44,6 +89,10 @@ int parser_add_builtin(struct parser *ps)
 			return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
 					"the workspace has no usable path");
 		err = parser_add_path(ps, &workspace, buf);
+		for (size_t i = 0; err == 0 && i < b->n_git_write; i++)
+			err = add_git(ps, RULE_FILE_WRITE, b->git_write[i]);
+		for (size_t i = 0; err == 0 && i < b->n_git_keep; i++)
+			err = add_git(ps, RULE_FILE_READONLY, b->git_keep[i]);
 	}
 	for (size_t i = 0; err == 0 && i < b->n_self_write; i++)
 		err = add_own(ps, RULE_FILE_SELF, b->self_write[i]);

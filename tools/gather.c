@@ -250,11 +250,17 @@ static int gather_flags(struct gather *g)
 	return r;
 }
 
+static int gather_git(struct gather *g)
+{
+	return worktree_gather(g->b);
+}
+
 /* A file that is refused is a finding; go on, so that all of them are told at once. */
 static int gather_all(struct gather *g)
 {
 	static int (*const steps[])(struct gather *) = { gather_flags,	 gather_floor, gather_user,
-							 gather_project, gather_self,  gather_idents };
+							 gather_project, gather_self,  gather_idents,
+							 gather_git };
 
 	for (size_t i = 0; i < NELEM(steps); i++) {
 		int r = steps[i](g);

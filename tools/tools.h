@@ -235,6 +235,10 @@ int bundle_gather(const struct options *o, const char *session, struct bundle *b
  */
 int bundle_resolve(struct bundle *b, const struct policy *p);
 
+/* worktree.c: adds to b what git writes of the repository that the workspace is a linked worktree or a
+ * submodule of.  0 or -errno. */
+int worktree_gather(struct bundle *b);
+
 /* A policy ready to judge. */
 struct loaded {
 	struct bundle bundle;

@@ -42,6 +42,9 @@ START_TEST(bundle_journey)
 	b.danger = true;
 	b.self_hide = calloc(1, sizeof(char *));
 	b.self_hide[b.n_self_hide++] = strdup("/s");
+	bundle_add_git_write(&b, "/r/objects");
+	bundle_add_git_keep(&b, "/r/config");
+	bundle_add_git_keep(&b, "/r/hooks");
 	bundle_add_real(&b, "/a", "/\xff");
 	bundle_add_ident(&b, "git", BUILD_ID);
 	bundle_add_source(&b, SOURCE_PROJECT, "p", "x\0\xff", 3);
@@ -52,6 +55,8 @@ START_TEST(bundle_journey)
 	ck_assert_ptr_null(c.mode);
 	ck_assert(c.danger && !c.no_prompt);
 	ck_assert_str_eq(c.self_hide[0], "/s");
+	ck_assert_str_eq(c.git_write[0], "/r/objects");
+	ck_assert_uint_eq(c.n_git_keep, 2);
 	ck_assert_str_eq(c.reals[0].real, "/\xff");
 	ck_assert_str_eq(c.idents[0].name, "git");
 	ck_assert_str_eq(c.idents[0].build_id, BUILD_ID);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,6 +364,42 @@ START_TEST(own_files)
 }
 END_TEST
 
+/* What git writes of a repository elsewhere, unless a file has a word against it. */
+START_TEST(worktrees_repository)
+{
+	static const struct {
+		const char *rules;
+		bool open;
+	} rows[] = {
+		{ "", true },
+		{ "write = /r\nread = /r/.git\n", true },
+		{ "deny = **/refs\nreadonly = /r/.git/hooks\n", true },
+		{ "deny = /r/.git/refs/heads\n", true },
+		{ "readonly = /r\n", false },
+		{ "deny = /r/.git/refs\n", false },
+		{ "ask = /*/.git\n", false },
+		{ "keep = /**/ref?\n", false },
+	};
+	char text[256];
+
+	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
+	ck_assert_int_eq(bundle_add_git_keep(&b, "/r/.git/worktrees/w/gitdir"), 0);
+	snprintf(text, sizeof(text), "[files]\n%s", rows[_i].rules);
+	ck_assert_int_eq(parse(SOURCE_USER, text), 0);
+	ck_assert_int_eq(find(RULE_FILE_WRITE, "/r/.git/refs") != NULL, rows[_i].open);
+	if (_i == 0)
+		ck_assert_int_eq(find(RULE_FILE_READONLY, "/r/.git/worktrees/w/gitdir")->rank, RANK_PRESET);
+}
+END_TEST
+
+START_TEST(no_worktrees_repository_in_read_only)
+{
+	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
+	ck_assert_int_eq(parse(SOURCE_USER, "[session]\nmode = read-only\n"), 0);
+	ck_assert_ptr_null(find(RULE_FILE_WRITE, "/r/.git/refs"));
+}
+END_TEST
+
 START_TEST(presets_parse)
 {
 	b.preset = strdup(preset_name((size_t)_i));
@@ -434,6 +471,8 @@ Suite *suite_parse(void)
 	tcase_add_test(tc, trusted_project);
 	tcase_add_test(tc, floor_holds);
 	tcase_add_test(tc, danger_needs_the_flag);
+	tcase_add_loop_test(tc, worktrees_repository, 0, 8);
+	tcase_add_test(tc, no_worktrees_repository_in_read_only);
 	tcase_add_test(tc, own_files);
 	tcase_add_loop_test(tc, presets_parse, 0, presets);
 	suite_add_tcase(s, tc);

@@ -1,0 +1,197 @@
+# levels: full hooks strict
+# limit: 120
+# Places: repositories that lie elsewhere, names that are links, directories that come and go, trees that are
+# bound twice, what /dev and /proc name, and programs that live below the home directory.
+. "$T_LIB"
+
+G=(-c user.name=T -c user.email=t@example.org)
+export GIT_AUTHOR_DATE=2026-01-02T03:04:05Z GIT_COMMITTER_DATE=2026-01-02T03:04:05Z
+
+# A workspace as it is: moves there and compares a line bare and fenced, each in a copy of $HOME/KEPT/.
+repository() {
+	git init -q "$1"
+	(cd "$1" && echo one >f && git add f && git commit -qm one && echo two >f && git commit -qam two)
+}
+
+# same LINE: bare, then inside, in the same directory made anew by `world`; output and status are equal.
+same() {
+	local here=$PWD
+	world
+	cd "$here" && run bash -c "$1"
+	mv "$S/out" "$S/bare" && mv "$S/err" "$S/bare.err" && echo "status $RC" >>"$S/bare"
+	cd / && world
+	cd "$here" && fsh "$1"
+	echo "status $RC" >>"$S/out"
+	diff "$S/bare" "$S/out" >"$S/diff" || fail "$1: output differs: $(cat "$S/diff")"
+	diff "$S/bare.err" "$S/err" >"$S/diff" || fail "$1: stderr differs: $(cat "$S/diff")"
+}
+
+world() { :; }
+
+# --- a linked worktree (row 3) ------------------------------------------------------------------------
+
+linked() {
+	rm -rf ~/repo ~/wt
+	repository ~/repo
+	git -C ~/repo worktree add -q -b side ~/wt 2>/dev/null
+}
+
+t_linked_worktree_works() {
+	world() { linked; }
+	linked
+	cd ~/wt
+	same 'echo x >f && git commit -qam three && echo y >g && git add g && git commit -qm four && git log --format=%s && git status -s
+		git rebase -q --onto HEAD~2 HEAD~1 && git log --format=%s; git branch other; git tag v1; echo z >>f; git stash -q && git stash pop -q && git diff --stat
+		git checkout -q -b topic && git commit -qam five && git checkout -q side && git merge -q topic && git reset -q --hard HEAD~1; git cherry-pick topic; git notes add -m n; git reflog | wc -l
+		git gc -q 2>/dev/null && git fsck && git repack -adq && git pack-refs --all && git for-each-ref --format="%(refname)"'
+	same 'git bisect start -q HEAD HEAD~1; git bisect reset -q; git rebase -q -x true HEAD~1; git worktree list | wc -l; git show-ref | wc -l; git fetch -q . HEAD:refs/heads/fetched; git log -1 --format=%s fetched'
+	[ -z "$(find ~/repo -name '*.lock')" ] || fail "a lock is left: $(find ~/repo -name '*.lock')"
+	[ -z "$(find ~/repo ~/wt -type f -size 0 ! -path '*.sample' ! -name '*.lock' | grep -v /logs/)" ] || fail "a ghost: $(find ~/repo ~/wt -type f -size 0)"
+}
+
+# The repository but for what a worktree shares with it, and what another one has.
+seen() {
+	(cd ~/repo && find . ../wt3 \( -path ./.git/worktrees/wt -o -path ./.git/objects -o -path ./.git/refs -o -path ./.git/logs \) -prune -o -printf '%p %y %m\n' | sort
+		cksum .git/config .git/HEAD .git/hooks/* .git/worktrees/wt3/[A-Za-z]* .git/worktrees/wt3/logs/* f ../wt3/f 2>/dev/null)
+}
+
+t_linked_worktree_opens_nothing_else() {
+	local own=$HOME/repo/.git/worktrees/wt before
+	linked
+	git -C ~/repo worktree add -q ~/wt3 2>/dev/null
+	before=$(seen)
+	cd ~/wt
+	fsh 'R=~/repo/.git; for f in $R/config $R/HEAD $R/hooks/pre-commit $R/description $R/info/attributes $R/worktrees/wt3/HEAD $R/worktrees/wt3/config.worktree $R/worktrees/new \
+			$R/worktrees/wt/config.worktree $R/worktrees/wt/commondir $R/worktrees/wt/gitdir ~/repo/f ~/repo/new ~/wt3/f; do
+			echo x >>$f; ln -sf /etc/passwd $f; rm -f $f; busybox rm -f $f; python3 -c "import os, sys; os.rename(\"f\", sys.argv[1])" $f; done
+		git config core.hooksPath /tmp; git config extensions.worktreeConfig true; git worktree add -q ../wt2; mv $R/worktrees/wt $R/worktrees/gone; mv $R/worktrees/wt $PWD/gone
+		mv $R/hooks /tmp/hooks; rm -rf $R/hooks; mkdir $R/hooks; mv $R $R.moved; true'
+	diff <(echo "$before") <(seen) >"$S/diff" || fail "the repository was changed: $(cat "$S/diff")"
+	[ "$(cat "$own/commondir")" = ../.. ] && [ "$(cat "$own/gitdir")" = "$HOME/wt/.git" ] || fail "the pointers were changed"
+	missing "$own/config.worktree"
+	missing ~/wt2
+	git -C ~/repo worktree remove ~/wt3
+	denied write "$HOME/repo/.git/config" "outside the workspace"
+	denied write "$own/config.worktree" "built in"
+	fsh 'git push -q ~/repo HEAD:main; git push -q ~/repo +HEAD:refs/heads/main; git branch -f main HEAD'
+	[ "$(git -C ~/repo log -1 --format=%s main)" = two ] || fail "the trunk was moved"
+}
+
+# Pointers that an agent wrote, in this session or in one before, and pointers that do not agree.
+t_linked_worktree_pointers_are_proven() {
+	repository ~/victim
+	repository ~/repo
+	mkdir ~/forged
+	try() {
+		fsh 'echo x >~/victim/.git/refs/heads/new; echo x >~/victim/.git/objects/new; echo x >~/repo/.git/refs/heads/new'
+		missing ~/victim/.git/refs/heads/new
+		missing ~/victim/.git/objects/new
+		missing ~/repo/.git/refs/heads/new
+	}
+	cd "$W"
+	echo "gitdir: $HOME/victim/.git" >.git && try
+	# An own directory in a writable place that claims the victim for its repository.
+	mkdir -p "/tmp/$$.g/worktrees/w" && echo "$HOME/victim/.git" >"/tmp/$$.g/worktrees/w/commondir"
+	echo "$W/.git" >"/tmp/$$.g/worktrees/w/gitdir" && cp ~/victim/.git/HEAD "/tmp/$$.g/worktrees/w/"
+	echo "gitdir: /tmp/$$.g/worktrees/w" >.git && try
+	ln -s ~/victim/.git "/tmp/$$.g/link" && echo "../../link" >"/tmp/$$.g/worktrees/w/commondir" && try
+	rm -rf "/tmp/$$.g"
+	# Another's worktree: its directory points back to somebody else.
+	git -C ~/repo worktree add -q ~/wt 2>/dev/null
+	cp ~/wt/.git .git && try
+	rm .git && ln -s ~/victim/.git .git && fsh 'echo x >~/victim/.git/refs/heads/new' && missing ~/victim/.git/refs/heads/new
+	# Written during the session: what holds was settled before.
+	rm .git
+	fsh 'echo "gitdir: $HOME/repo/.git/worktrees/wt" >.git; echo x >~/repo/.git/refs/heads/new; cd ~/wt; pale run -q -- bash -c "echo x >~/repo/.git/refs/heads/new"; echo x >~/repo/.git/refs/heads/new'
+	missing ~/repo/.git/refs/heads/new
+	# What is no repository, and one whose files say that it stays as it is.
+	rm -f "$W/.git"
+	cd ~/wt && mv ~/repo/.git/objects ~/repo/.git/o && try && mv ~/repo/.git/o ~/repo/.git/objects
+	printf '[files]\nreadonly = ~/repo\n' | policy
+	try
+}
+
+t_worktrees_from_the_repository() {
+	export T=/tmp/wt-${S##*/}
+	world() { rm -rf ~/repo $T && repository ~/repo; }
+	world
+	cd ~/repo
+	same 'git worktree add -q in 2>&1 && git worktree add -q $T 2>&1; (cd $T && echo n >n && git add n && git commit -qm n && git rebase -q main); git worktree list | wc -l; git gc -q; git worktree remove in; git worktree remove $T; git worktree prune; ls .git/worktrees 2>&1'
+	fsh 'git worktree add -q ~/outside'
+	rc_not 0
+	missing ~/outside
+	rm -rf "$T"
+	[ -z "$(find . -name '*.lock')" ] || fail "a lock is left"
+}
+
+t_submodule() {
+	repository ~/lib
+	git config --global protocol.file.allow always
+	world() {
+		rm -rf ~/repo
+		repository ~/repo
+		git -C ~/repo submodule --quiet add ~/lib sub
+		git -C ~/repo commit -qm sub
+	}
+	world
+	cd ~/repo
+	same 'cd sub && git checkout -q -b t && echo n >n && git add n && git commit -qm n && git log --format=%s && cd .. && git add sub && git commit -qm moved && git submodule status | wc -l && git submodule update --quiet && git diff --stat HEAD~1'
+	cd ~/repo/sub
+	same 'git checkout -q -b t && echo n >n && git add n && git commit -qm n && git log --format=%s && git gc -q && git status -s'
+	fsh 'M=~/repo/.git/modules/sub; for f in $M/config $M/hooks/pre-commit $M/config.worktree $M/commondir ~/repo/.git/config ~/repo/.git/HEAD ~/repo/f; do echo "#" >>$f; done; mv $M/config $M/c; mv $M/hooks $M/h'
+	! grep -rq '^#$' ~/repo/.git/modules/sub/config ~/repo/.git/config ~/repo/f || fail "written"
+	missing ~/repo/.git/modules/sub/hooks/pre-commit
+	exists ~/repo/.git/modules/sub/hooks
+}
+
+# --- .git that may not be written, that may not go (row 4), and ghosts (rows 5 and 7) ------------------
+
+t_git_directory_readonly() {
+	repository ~/repo
+	printf '[files]\nreadonly = .git\n' | policy
+	cd ~/repo
+	fsh 'git status -s && git log --format=%s && git diff && echo x >f && git diff --stat; git commit -qam no; rm -rf .git; mv .git g; ls .git | wc -l'
+	out_has two
+	out_has "1 file changed"
+	[ "$(git log --format=%s | head -1)" = two ] || fail "committed"
+	git fsck >/dev/null 2>&1 || fail "the repository is damaged"
+}
+
+t_git_directory_kept() {
+	repository ~/repo
+	printf '[files]\nkeep = .git\n' | policy
+	cd ~/repo
+	fsh 'mv .git g; mv .git /tmp/; python3 -c "import os; os.rename(\".git\", \"g\")"; busybox mv .git g; true'
+	git fsck >/dev/null 2>&1 || fail "the repository went"
+}
+
+# Nothing comes to be for what a rule names, nor for what a session reads.
+t_no_ghosts() {
+	local before
+	printf '[files]\ndeny = .env\ndeny = secrets\nreadonly = .bashrc\nreadonly = sub/dir/x\n' | policy
+	fsh true
+	before=$(picture "$HOME" | grep -v .local/state)
+	fsh 'cat .env secrets/x .bashrc ~/.zshrc ~/.vimrc .mcp.json; ls -la . >/dev/null; git status; echo y >.bashrc; mkdir secrets; true'
+	[ "$before" = "$(picture "$HOME" | grep -v .local/state)" ] || fail "$(diff <(echo "$before") <(picture "$HOME" | grep -v .local/state))"
+}
+
+t_denied_path_comes_and_goes() {
+	printf '[files]\ndeny = secret\ndeny = gone\n' | policy
+	mkdir gone
+	echo "$DECOY" >gone/key
+	mkfifo go went
+	bg s bash -c 'echo ready >"$1"; read -r x <"$2"; cat secret; cat gone/key; ls; echo x >new; cat new; git init -q r && echo made; true' - went go
+	read -r _ <went
+	echo "$DECOY" >secret
+	rm -r gone
+	echo go >go
+	bg_wait s
+	rc_is 0
+	no_decoy
+	out_has made
+	file_is new x
+	denied read "$W/secret"
+	err_has "gone/key"
+}
+
+scenario "$@"
