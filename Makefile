@@ -42,7 +42,7 @@ PROG_CFLAGS = $(BASE) $(CFLAGS_$(CONFIG)) -fPIE $(if $(filter release,$(CONFIG))
 PROG_LDFLAGS = -pie $(LDHARDEN) $(LDFLAGS_$(CONFIG))
 # The object that is loaded into other people's programs: no sanitizer, no fortify, no builtin surprises.
 SO_CFLAGS = $(BASE) -O2 $(HARDEN) -fPIC -fno-plt -U_FORTIFY_SOURCE \
-	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -Wno-nonnull-compare $(SO_DENSE)
+	-fasynchronous-unwind-tables -fno-delete-null-pointer-checks -Wno-nonnull-compare $(SO_DENSE)
 # Its .text is paid for in every process: one unit for the linker, nothing padded, small functions not copied
 # about, and a hook that ends in another hook calls ours, whoever else has a function of that name.
 SO_DENSE := -flto -flto-partition=one -fno-semantic-interposition -ffunction-sections -falign-functions=1 \
@@ -102,7 +102,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 
 # What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
 SO_SMALL := policy/addr policy/sockaddr policy/argv policy/buf policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/fileop \
-	policy/git policy/resolve policy/resolve_walk policy/wire preload/ask preload/envp preload/exec preload/near preload/exec_search preload/gitconf preload/gitref \
+	policy/git policy/resolve policy/resolve_walk policy/wire preload/ask preload/cancel preload/envp preload/exec preload/near preload/exec_search preload/gitconf preload/gitref \
 	preload/hook_attr preload/hook_exec preload/hook_file preload/hook_path preload/hook_inner preload/hook_meta preload/hook_net preload/hook_res \
 	preload/hook_resolve preload/hook_shell preload/hook_shm preload/hook_spaces preload/hook_walk preload/hook_spawn preload/hook_ground preload/hook_syscall preload/init preload/next preload/real preload/gate preload/net preload/say policy/ring_names
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os

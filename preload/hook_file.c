@@ -2,6 +2,7 @@
  * The open family, stdio's opens and opendir.  No policy here: each hook is the libc contract
  * around check_open().
  */
+#include "preload/cancel.h"
 #include "preload/gate.h"
 #include "preload/hooks.h"
 #include "preload/late.h"
@@ -222,10 +223,20 @@ FILE *freopen64(const char *path, const char *mode, FILE *f)
 	return stdio_reopen(path, mode, f);
 }
 
+/* As libc opens a directory: that is no cancellation point. */
+static int open_directory(int dirfd, const char *path)
+{
+	int was = cancel_disable();
+	int fd = check_open(dirfd, path, O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC, 0);
+
+	cancel_restore(was);
+	return fd;
+}
+
 DIR *opendir(const char *path)
 {
 	DIR *d;
-	int fd = check_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC, 0);
+	int fd = open_directory(AT_FDCWD, path);
 
 	if (fd < 0) {
 		fail(fd);
@@ -243,7 +254,7 @@ DIR *opendir(const char *path)
  */
 #define SCAN_BODY(real_scan, dirfd, path)                                                                    \
 	do {                                                                                                 \
-		int fd = check_open(dirfd, path, O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC, 0);        \
+		int fd = open_directory(dirfd, path);                                                        \
 		int n, saved;                                                                                \
                                                                                                              \
 		if (fd < 0)                                                                                  \

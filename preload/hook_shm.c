@@ -3,6 +3,7 @@
  */
 #include <stdarg.h>
 
+#include "preload/cancel.h"
 #include "preload/hooks.h"
 #include "preload/late.h"
 
@@ -35,11 +36,13 @@ int shm_open(const char *name, int flags, mode_t mode)
 {
 	static int (*libc_open)(const char *, int, mode_t);
 	shm_path path;
-	int r;
+	int r, was;
 
 	if (!shm_name(SHM_DIR, name, path))
 		return LATE(libc_open, "shm_open")(name, flags, mode);
+	was = cancel_disable();
 	r = check_open(AT_FDCWD, path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	cancel_restore(was);
 	/* A directory is no name. */
 	return r == -EISDIR ? fail(-EINVAL) : (int)libc_result(r);
 }

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "preload/cancel.h"
 #include "preload/exec.h"
 #include "preload/late.h"
 
@@ -212,12 +213,14 @@ static long spawn_start(struct spawn *s)
 {
 	const sigmask all = ~(sigmask)0;
 	char *stack = scratch_get(CHILD_STACK);
-	int saved = errno;
+	int saved = errno, was;
 	long pid;
 
 	if (!stack)
 		return -ENOMEM;
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &s->mask, sizeof all);
+	/* A cancellation that waits for the parent is none of the child, whose memory is the same. */
+	was = cancel_disable();
 	pid = real.clone(spawn_child, stack + CHILD_STACK,
 			 CLONE_VM | CLONE_VFORK | SIGCHLD | (s->pidfd ? CLONE_PIDFD : 0), s, s->pidfd);
 	if (pid < 0)
@@ -227,6 +230,7 @@ static long spawn_start(struct spawn *s)
 		if (s->pidfd)
 			sys_close(*s->pidfd);
 	}
+	cancel_restore(was);
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &s->mask, NULL, sizeof all);
 	scratch_put(stack, CHILD_STACK);
 	errno = saved;

@@ -160,6 +160,8 @@ int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
  * async-signal-safe, vfork-safe.
  */
 int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PATH]);
+/* No other thread was ever started, as far as glibc tells. */
+bool sys_is_alone(void);
 /* Ours is glibc.  Under another libc (musl) the preload stays in state BOOT. */
 bool sys_libc_is_known(void);
 /*

@@ -5,6 +5,7 @@
  * proves that the lexical path was the real one (facts: 0.96 to 1.06 of a bare open).  Far: the
  * resolver holds the parent and one name, that real path is judged, and opened with O_NOFOLLOW.
  */
+#include "preload/cancel.h"
 #include "preload/gate.h"
 
 #include <limits.h>
@@ -43,9 +44,12 @@ static void take_terminal(const char *path, int flags, long fd)
 static int open_plain(int dirfd, const char *path, int flags, unsigned mode)
 {
 	long fd = -EINTR;
+	int was;
 
 	for (int i = 0; fd == -EINTR && i < GATE_ROUNDS; i++) {
+		was = cancel_begin();
 		fd = raw4(SYS_openat, dirfd, path, flags, mode);
+		cancel_end(was);
 		if (fd == -EINTR && (!gate_stands() || may_wait(dirfd, path)))
 			break;
 	}
@@ -69,6 +73,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	struct request req = open_request(flags, path);
 	struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
 	struct decision d;
+	int was;
 	long fd;
 
 	req.path = state_now() == STATE_LIVE ? sys_near(dirfd, path, buf, sizeof buf) : NULL;
@@ -80,7 +85,9 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 		return TRY_FAR;
 	if (open_creates(flags))
 		how.mode = mode & 07777;
+	was = cancel_begin();
 	fd = gate4(SYS_openat2, dirfd, path, &how, sizeof how);
+	cancel_end(was);
 	if (fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM || fd == -EAGAIN)
 		return TRY_FAR;
 	return open_done(fd, &req, &d);
@@ -123,6 +130,8 @@ static int open_judged(int dirfd, const char *path, int flags, unsigned mode, st
 					     : RESOLVE_FOLLOW_LAST;
 	int e = resolve(&sys_self, dirfd, path, follow, r);
 	struct decision d;
+	int was;
+	long fd;
 
 	if (e < 0)
 		return gate_refused(e) && e != -EACCES ? TRY_PLAIN : e;
@@ -143,8 +152,10 @@ static int open_judged(int dirfd, const char *path, int flags, unsigned mode, st
 		return e;
 	if (e == CHECK_PLAIN)
 		return TRY_PLAIN;
-	return open_done(gate4(SYS_openat, r->parent, r->name, r->magic ? flags : flags | O_NOFOLLOW, mode),
-			 &req, e == CHECK_ACT ? &d : NULL);
+	was = cancel_begin();
+	fd = gate4(SYS_openat, r->parent, r->name, r->magic ? flags : flags | O_NOFOLLOW, mode);
+	cancel_end(was);
+	return open_done(fd, &req, e == CHECK_ACT ? &d : NULL);
 }
 
 static int open_far(int dirfd, const char *path, int flags, unsigned mode)
@@ -175,6 +186,7 @@ int check_open(int dirfd, const char *path, int flags, unsigned mode)
 {
 	int fd, anchor;
 
+	cancel_point();
 	/* O_PATH gives no access to content; what is done with it later is judged then. */
 	if (!judging() || !path || !*path || flags & O_PATH || (gate_stands() && only_truncates(flags)))
 		return open_plain(dirfd, path, flags, mode);

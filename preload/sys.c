@@ -269,11 +269,16 @@ bool sys_libc_is_known(void)
 	return &__libc_single_threaded != NULL;
 }
 
+bool sys_is_alone(void)
+{
+	return !sys_libc_is_known() || __libc_single_threaded;
+}
+
 int sys_anchor(int dirfd, const char *path)
 {
 	long fd;
 
-	if (path[0] == '/' || !sys_libc_is_known() || __libc_single_threaded)
+	if (path[0] == '/' || sys_is_alone())
 		return dirfd;
 	if (dirfd == AT_FDCWD)
 		fd = raw4(SYS_openat, AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
