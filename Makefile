@@ -133,7 +133,7 @@ $(B)/libpale.so: $(SO_OBJ) $(B)/exports.map
 $(B)/exports.map: preload/hooks.def Makefile
 	@mkdir -p $(@D)
 	@{ echo '{ global:'; sed -n 's/^HOOK(\([A-Za-z0-9_]*\),.*/\t\1;/p' $<; \
-		echo '	__asan_default_options; local: *; };'; } > $@
+		echo '	__asan_default_options; __tsan_default_suppressions; local: *; };'; } > $@
 
 # --- tests ----------------------------------------------------------------------------------------
 

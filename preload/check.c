@@ -255,7 +255,7 @@ static int hold_parent(int dirfd, const char *path, const char *last, bool *ret_
 		return -ELOOP;
 	memcpy(parent, path, n);
 	parent[n] = '\0';
-	fd = gate4(SYS_openat2, dirfd, parent, &how, sizeof how);
+	fd = gate_openat2(dirfd, parent, &how);
 	*ret_owned = fd >= 0;
 	return (int)fd;
 }

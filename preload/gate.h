@@ -28,6 +28,12 @@ static inline const uint64_t *gate_pass(void)
 #define gate5(nr, a, b, c, d, e)                                                                             \
 	raw_pass(gate_pass(), nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), RAW_ARG(d), RAW_ARG(e))
 
+/* openat2 where there is one.  valgrind has none, and says so on the program's stderr each time. */
+static inline long gate_openat2(int dirfd, const char *path, const struct open_how *how)
+{
+	return session.in_valgrind ? -ENOSYS : gate4(SYS_openat2, dirfd, path, how, sizeof *how);
+}
+
 /* Is there somebody below whom a call can be left to? */
 static inline bool gate_stands(void)
 {

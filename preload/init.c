@@ -123,6 +123,22 @@ static void exe_name(char **argv)
 	session.exe[n > 0 ? n : 0] = '\0';
 }
 
+/* valgrind's client request RUNNING_ON_VALGRIND: instructions that do nothing on a machine. */
+static bool in_valgrind(void)
+{
+	uint64_t running = 0;
+#if defined(__x86_64__)
+	const uint64_t request[6] = { 0x1001 };
+
+	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
+			 "xchgq %%rbx, %%rbx"
+			 : "+d"(running)
+			 : "a"(request)
+			 : "cc", "memory");
+#endif
+	return running != 0;
+}
+
 static int session_start(char **argv, char *const envp[])
 {
 	const char *dir = env_value(envp, ENV_SESSION_DIR, sizeof ENV_SESSION_DIR - 1);
@@ -141,6 +157,7 @@ static int session_start(char **argv, char *const envp[])
 	text_str(&o, dir);
 	text_end(&o);
 	session.self = self_name();
+	session.in_valgrind = in_valgrind();
 	if (!session_map(image))
 		return STATE_BROKEN;
 	exe_name(argv);
@@ -157,6 +174,14 @@ EXPORT const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "verify_asan_link_order=0";
+}
+
+/* Caches that several threads fill are proven when they are read: the thread sanitizer cannot know that. */
+EXPORT const char *__tsan_default_suppressions(void);
+
+const char *__tsan_default_suppressions(void)
+{
+	return "called_from_lib:libpale.so\n";
 }
 
 __attribute__((constructor)) static void init(int argc, char **argv, char **envp)

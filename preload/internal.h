@@ -72,6 +72,7 @@ struct session {
 	_Atomic int state;
 	struct image img;
 	struct ring_header *ring;
+	bool in_valgrind;    /* which knows older kernels only */
 	char dir[256];	     /* PALE_SESSION_DIR */
 	char env_dir[300];   /* "PALE_SESSION_DIR=..." as put into children */
 	uint32_t image;	     /* number of the image that holds here */

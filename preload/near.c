@@ -63,7 +63,7 @@ int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PA
 			return (int)r;
 		if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
 			return -EACCES;
-		r = S_ISREG(st.st_mode) ? gate4(SYS_openat2, AT_FDCWD, near, &how, sizeof how) : -ELOOP;
+		r = S_ISREG(st.st_mode) ? gate_openat2(AT_FDCWD, near, &how) : -ELOOP;
 		if (r != -ELOOP)
 			return (int)r;
 		len = S_ISLNK(st.st_mode) ? strlen(near) : strcspn(near + 1, "/") + 1;

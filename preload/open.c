@@ -86,7 +86,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	if (open_creates(flags))
 		how.mode = mode & 07777;
 	was = cancel_begin();
-	fd = gate4(SYS_openat2, dirfd, path, &how, sizeof how);
+	fd = gate_openat2(dirfd, path, &how);
 	cancel_end(was);
 	if (fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM || fd == -EAGAIN)
 		return TRY_FAR;

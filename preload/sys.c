@@ -81,7 +81,7 @@ static int sys_open_path(int dirfd, const char *path, bool directory, bool no_sy
 	if (no_symlinks) {
 		struct open_how how = { .flags = flags, .resolve = RESOLVE_NO_SYMLINKS };
 
-		return (int)gate4(SYS_openat2, dirfd, path, &how, sizeof how);
+		return (int)gate_openat2(dirfd, path, &how);
 	}
 	return (int)raw4(SYS_openat, dirfd, path, (long)flags, 0);
 }

@@ -38,7 +38,7 @@ wants=$(nm -D -u "$so" | awk '$1 == "U" { print $2 }' | sed 's/@.*//' | grep -vE
 [ -z "$wants" ] || complain "libpale.so wants of libc:" $wants
 
 rows=$(grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks.def | cut -d'(' -f2 | LC_ALL=C sort)
-exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' | sed 's/@.*//' | grep -vx __asan_default_options | LC_ALL=C sort)
+exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' | sed 's/@.*//' | grep -vxE '__(asan_default_options|tsan_default_suppressions)' | LC_ALL=C sort)
 [ "$rows" = "$exports" ] || complain "exports and hooks.def differ:" "$(diff <(echo "$rows") <(echo "$exports"))"
 [ -n "$rows" ] || complain "hooks.def has no rows"
 twice=$(echo "$rows" | uniq -d)
@@ -49,7 +49,7 @@ text=$(readelf -SW "$so" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") pr
 [ $((16#$text)) -le $TEXT_MAX ] || complain "text of libpale.so: $((16#$text)) bytes, $TEXT_MAX are the limit"
 
 # Only what the filter lets through may carry it.
-for name in $(grep -ohE 'gate[0-9]\(SYS_[a-z0-9]+' preload/*.c | sed 's/.*SYS_//' | sort -u) execve execveat unlinkat mkdirat mknodat symlinkat; do
+for name in $(grep -ohE 'gate[0-9]\(SYS_[a-z0-9]+' preload/*.[ch] | sed 's/.*SYS_//' | sort -u) execve execveat unlinkat mkdirat mknodat symlinkat; do
 	grep -qE "^CALL\($name, [a-z_]+, GATED" tools/supervisor/calls.def || complain "the gate is used for $name, which never passes"
 done
 
