@@ -159,6 +159,7 @@ $(B)/victims/%: tests/victims/%.c preload/hooks.def
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -o $@ $< -lpthread
+$(B)/victims/traps: tests/victims/traps.h
 $(B)/victims/%-static: tests/victims/%.c
 	@mkdir -p $(@D)
 	$(call note,LD)
@@ -275,7 +276,7 @@ format-check:
 
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
 	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
-	musl-tools busybox-static
+	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1
 DEPS_BENCH := proot firejail fakechroot sudo
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
