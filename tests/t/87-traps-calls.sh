@@ -45,11 +45,7 @@ t_unknown_system_calls() {
 # --- limits -----------------------------------------------------------------------------------------
 
 t_tiny_RLIMIT_NOFILE() {
-	# At level hooks an exec needs two of its own.
-	local n=4
-	[ "$T_LEVEL" != hooks ] || n=5
-	export n
-	holds hook '"$T" few-descriptors "$F" $n'
+	holds hook '"$T" few-descriptors "$F" 4'
 }
 
 # Where the ring finds no room the program is told so, and nothing gets through.
