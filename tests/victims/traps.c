@@ -297,12 +297,15 @@ static int in_new_namespace(const char *file)
 	void *libc = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
 	int (*its_open)(const char *, int, ...) =
 		libc ? (int (*)(const char *, int, ...))dlsym(libc, "open") : NULL;
+	int *its_errno, fd;
 
 	if (!its_open) {
 		printf("no libc: %s\n", dlerror());
 		return -1;
 	}
-	show_errno(its_open(file, O_RDONLY), *((int *(*)(void))dlsym(libc, "__errno_location"))());
+	its_errno = ((int *(*)(void))dlsym(libc, "__errno_location"))();
+	fd = its_open(file, O_RDONLY);
+	show_errno(fd, *its_errno);
 	show(open(file, O_RDONLY));
 	return 0;
 }
