@@ -1,8 +1,8 @@
 /*
  * Path rules: what the trie's walk (trie.c) found, turned into a decision.
  *
- * Guarantees: both spellings of a path are judged and the strictest counts; a walk that broke
- * denies.  May not allocate.
+ * Guarantees: both spellings of a path are judged and the strictest counts, as far as a rule names the
+ * second; a walk that broke denies.  May not allocate.
  */
 #include "path.h"
 #include "trie.h"
@@ -150,6 +150,10 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 		if (!(access & 1u << order[i]))
 			continue;
 		other = decide(&w, order[i], path);
+		/* A link outside that leads into the workspace: no rule speaks against it, and what is acted
+		 * on is the real path. */
+		if (path == req->given && other.reason == REASON_OUTSIDE)
+			other = (struct decision){ VERDICT_ALLOW, REASON_READABLE, RULE_NONE, 0 };
 		if (first)
 			d = other;
 		else

@@ -64,6 +64,28 @@ START_TEST(test_both_spellings_count)
 }
 END_TEST
 
+/* By a link into the workspace; what a rule says of the link's own name still holds. */
+START_TEST(test_a_link_leads_in)
+{
+	const struct want inside = { OP_WRITE, NULL, A, REASON_INSIDE, 0 };
+	const struct want outside = { OP_WRITE, NULL, D, REASON_OUTSIDE, 0 };
+	const struct want kept = { OP_DELETE, NULL, D, REASON_RULE, 1 };
+	const struct want moved = { OP_RENAME, NULL, D, REASON_RULE, 1 };
+	const struct want above = { OP_RENAME, NULL, D, REASON_ANCESTOR, 2 };
+	const struct want closed = { OP_WRITE, NULL, D, REASON_RULE, 2 };
+
+	fixture_rule(&fx, RULE_FILE_KEEP, "/link/kept");
+	fixture_rule(&fx, RULE_FILE_READONLY, "/link/d/ro");
+	fixture_compile(&fx);
+	expect(&(struct request){ .op = OP_WRITE, .path = "/ws/a", .given = "/link/a" }, &inside);
+	expect(&(struct request){ .op = OP_WRITE, .path = "/etc/a", .given = "/ws/a" }, &outside);
+	expect(&(struct request){ .op = OP_DELETE, .path = "/ws/kept", .given = "/link/kept" }, &kept);
+	expect(&(struct request){ .op = OP_RENAME, .path = "/ws/kept", .given = "/link/kept" }, &moved);
+	expect(&(struct request){ .op = OP_RENAME, .path = "/ws/d", .given = "/link/d" }, &above);
+	expect(&(struct request){ .op = OP_WRITE, .path = "/ws/d/ro", .given = "/link/d/ro" }, &closed);
+}
+END_TEST
+
 START_TEST(test_relative_only)
 {
 	static const struct {
@@ -307,6 +329,7 @@ TCase *tcase_eval_path_modes(void)
 	tcase_add_test(t, test_mode_read_only);
 	tcase_add_test(t, test_mode_danger);
 	tcase_add_test(t, test_both_spellings_count);
+	tcase_add_test(t, test_a_link_leads_in);
 	tcase_add_test(t, test_relative_only);
 	tcase_add_test(t, test_malformed_is_denied);
 	tcase_add_test(t, test_too_many_active_nodes);
