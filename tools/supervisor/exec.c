@@ -88,6 +88,7 @@ static struct exec *exec_new(struct caller *c)
  */
 static int hold_near(struct place *p, struct caller *c, char *real)
 {
+	char unmerged[LIMIT_PATH] UNINITIALIZED;
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
 	size_t len = strlen(p->raw);
 	int n, fd;
@@ -98,6 +99,11 @@ static int hold_near(struct place *p, struct caller *c, char *real)
 	n = place_lexical(p, c, real, LIMIT_PATH);
 	if (n < 0)
 		return n;
+	p->r.same = place_unmerged(real, unmerged, sizeof(unmerged)) == real;
+	if (!p->r.same) {
+		strcpy(p->r.given, real);
+		strcpy(real, unmerged);
+	}
 	fd = (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof(how));
 	if (fd < 0)
 		return -errno;
@@ -152,9 +158,8 @@ static int hold(struct exec *x, struct caller *c, const struct exec_call *call)
 	}
 	x->req.raw = x->place.raw;
 	fd = hold_near(&x->place, c, x->real);
-	if (fd >= 0 || fd == -EMFILE || fd == -ENFILE)
-		return fd;
-	fd = hold_far(&x->place, c, follow, x->real);
+	if (fd < 0 && fd != -EMFILE && fd != -ENFILE)
+		fd = hold_far(&x->place, c, follow, x->real);
 	if (fd >= 0 && !x->place.r.same && strcmp(x->place.r.given, x->real) != 0)
 		x->req.given = x->place.r.given;
 	return fd;

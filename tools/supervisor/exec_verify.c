@@ -233,12 +233,14 @@ static bool looked(struct caller *c, struct watch *w)
 static void watch_exec(struct caller *c)
 {
 	struct watch w = watch;
-	long waited = 0, step = NAP_MIN_NS;
+	long waited = 0, step;
 
+	/* The longer it has taken, the less a look earlier or later matters. */
 	while (waited < GIVE_UP_NS && !looked(c, &w)) {
+		step = waited / 4 < NAP_MIN_NS ? NAP_MIN_NS : waited / 4;
+		step = step < NAP_MAX_NS ? step : NAP_MAX_NS;
 		nap(step);
 		waited += step;
-		step = 2 * step < NAP_MAX_NS ? 2 * step : NAP_MAX_NS;
 	}
 	if (waited >= GIVE_UP_NS)
 		(void)kill(w.tgid, SIGKILL);

@@ -200,7 +200,7 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 {
 	unsigned access = open_access(o->flags);
 	struct request req = { .op = open_op(access), .access = access, .raw = p->raw };
-	char path[LIMIT_PATH] UNINITIALIZED;
+	char path[LIMIT_PATH] UNINITIALIZED, real[LIMIT_PATH] UNINITIALIZED;
 	struct decision d;
 	struct spot at;
 	struct stat st;
@@ -212,6 +212,12 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 	    open_is_odd(path))
 		return false;
 	req.path = path;
+	if (o->resolve == 0 && p->raw[0] == '/' && ends_plainly(p->raw))
+		req.path = place_unmerged(path, real, sizeof(real));
+	if (req.path == real) {
+		req.given = path;
+		at.name = real;
+	}
 	d = verdict_of(c, &req);
 	/* A FIFO is not opened to see that it is one: whoever waits at its other end would take us for
 	 * somebody. */
@@ -225,7 +231,7 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 			close(fd);
 		return false;
 	}
-	verdict_conclude(c, &req, path, d);
+	verdict_conclude(c, &req, req.path, d);
 	*ret = answer_fd(open_error(open_settle(fd, o)), o->flags & O_CLOEXEC);
 	return true;
 }

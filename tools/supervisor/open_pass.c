@@ -89,15 +89,16 @@ bool open_pass(struct caller *c, struct place *p, const struct opening *o, struc
 
 	if (!p->raw[0] || !may_pass(c, o) || place_lexical(p, c, path, sizeof(path)) < 0 || open_is_odd(path))
 		return false;
-	req.path = path;
-	e = is_real(path);
+	req.path = place_unmerged(path, real, sizeof(real));
+	e = is_real(req.path);
 	if (e == -ENOENT) /* as the kernel will say too */
 		e = 0;
 	if (e == -ELOOP && !(o->flags & O_NOFOLLOW) && real_path(path, real, sizeof(real)) > 0) {
 		req.path = real;
-		req.given = path;
 		e = 0;
 	}
+	if (req.path == real)
+		req.given = path;
 	if (e < 0 || open_is_odd(req.path) || !floor_lets_read(session_setup(c->sup)->floor, req.path))
 		return false;
 	d = verdict_of(c, &req);

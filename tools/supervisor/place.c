@@ -12,12 +12,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "policy/path.h"
+
+#include "tools/tools.h"
 
 /*
  * On whose behalf this thread walks.  The resolver's table has no argument for it, since the preload,
@@ -238,4 +241,34 @@ bool place_stands(struct place *p, struct caller *c, const char *lexical)
 	if (p->raw[0] == '/')
 		return true;
 	return base_path(p, c, base, sizeof(base)) > 0 && path_is_under(lexical, base);
+}
+
+/*
+ * The links that a merged /usr leaves in the root (hier(7)): the C library of every program is opened
+ * through one.  Nobody but root exchanges them, so they are read once.
+ */
+static const char *const merged[] = { "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/libx32/" };
+static bool is_merged[NELEM(merged)];
+
+static void find_merged(void)
+{
+	for (size_t i = 0; i < NELEM(merged); i++) {
+		char name[16], to[32] = { 0 };
+
+		snprintf(name, sizeof(name), "%.*s", (int)strlen(merged[i]) - 1, merged[i]);
+		is_merged[i] = readlink(name, to, sizeof(to) - 1) > 0 && strncmp(to, "usr", 3) == 0 &&
+			       strcmp(to + 3, name) == 0;
+	}
+}
+
+const char *place_unmerged(const char *lexical, char *buf, size_t size)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_merged);
+	for (size_t i = 0; i < NELEM(merged); i++)
+		if (is_merged[i] && strncmp(lexical, merged[i], strlen(merged[i])) == 0 &&
+		    snprintf(buf, size, "/usr%s", lexical) < (int)size)
+			return buf;
+	return lexical;
 }

@@ -206,6 +206,11 @@ int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow)
  * caller's words mean while its base is held or place_stands().
  */
 int place_lexical(struct place *p, struct caller *c, char *buf, size_t size);
+/*
+ * Where a lexical path begins with a link that a merged /usr leaves in the root ("/lib/x"), what it is
+ * called behind that, in buf; else itself.
+ */
+const char *place_unmerged(const char *lexical, char *buf, size_t size);
 /* The directory that a relative path starts from is still called what place_lexical() put in front. */
 bool place_stands(struct place *p, struct caller *c, const char *lexical);
 /* The other spelling of a resolved place that is judged too, NULL where there is none, or where it says
