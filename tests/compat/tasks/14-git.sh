@@ -116,7 +116,7 @@ c_git_kept() {
 }
 
 # Written in Go.
-p_git_lfs() { some_repo && git lfs install --local --skip-repo && git lfs track '*.bin' && rm -f .git/hooks/p*; }
+p_git_lfs() { some_repo && git lfs install --local && git lfs update --force && git lfs track '*.bin'; }
 c_git_lfs() {
 	head -c 100000 /dev/zero >big.bin && git add . && git commit -qm lfs && git cat-file -p HEAD:big.bin && git lfs ls-files && rm big.bin && git checkout big.bin 2>&1 && stat -c %s big.bin && git lfs fsck && git lfs status
 	forget . && rm -rf .git/lfs
