@@ -1,6 +1,6 @@
 #!/bin/bash
 # What is written is true in form: man pages lint, sources are formatted, and README lists the hooks
-# that hooks.def has.  tests/docs.sh --hooks prints that list.
+# that hooks.def has and what may differ under the fence.  --hooks and --differs print these lists.
 
 cd "$(dirname "$0")/.." || exit 2
 bad=0
@@ -20,13 +20,23 @@ hooks() {
 	' preload/hooks.def
 }
 
-if [ "${1:-}" = --hooks ]; then
-	hooks
-	exit
-fi
+# The table of what may differ under the fence.
+differs() {
+	awk '/^#/ || !NF { next } { task = $1; at = $2; $1 = $2 = ""; sub(/^ +/, ""); gsub(/_/, " ", task); gsub(/,/, ", ", at)
+		print "| " task " | " at " | " $0 " |" }' tests/compat/differs.txt
+}
+
+case ${1:-} in
+--hooks) hooks && exit ;;
+--differs) differs && exit ;;
+esac
 
 if ! diff -u <(sed -n '/^<!-- hooks -->$/,/^<!-- end of hooks -->$/p' README.md | sed '1d;$d') <(hooks); then
 	complain "README.md: the list of hooks is not that of preload/hooks.def (tests/docs.sh --hooks)"
+fi
+
+if ! diff -u <(sed -n '/^<!-- differs -->$/,/^<!-- end of differs -->$/p' README.md | sed '1,3d;$d') <(differs); then
+	complain "README.md: the table of what differs is not tests/compat/differs.txt (tests/docs.sh --differs)"
 fi
 
 # What the table of guarantees stands on: each promise has probes, each probe a promise (its cells are
