@@ -208,6 +208,19 @@ t_ports() {
 	denied bind 0.0.0.0:0
 }
 
+# A free port of every address may be had; to listen there is another matter.
+t_a_port_without_listening() {
+	says ok bind-only 0.0.0.0 0
+	says ok bind-only :: 0
+	says ok bind-only ::ffff:0.0.0.0 0
+	says EACCES bind-only 0.0.0.0 47123
+	says EACCES bind ::ffff:0.0.0.0 0
+	printf '[network]\nbind = 0\n' | policy
+	says ok bind 0.0.0.0 0
+	says ok listen
+	says EACCES bind 0.0.0.0 47123
+}
+
 t_ports_by_rule() {
 	printf '[network]\nbind = 47000-47999\n' | policy
 	says ok bind 0.0.0.0 47123

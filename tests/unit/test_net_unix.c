@@ -356,14 +356,19 @@ static long bind_port(uint32_t addr, uint16_t port)
 static int take_ports(void)
 {
 	struct sockaddr_in6 any6 = { .sin6_family = AF_INET6 };
-	int fd = tcp();
+	int fd = tcp(), fd6 = socket(AF_INET6, SOCK_STREAM, 0);
 
 	if (bind_port(INADDR_LOOPBACK, 0) != 0)
 		return 1;
 	if (bind_port(INADDR_ANY, 0) != -EACCES || bind_port(INADDR_LOOPBACK, 80) != -EACCES)
 		return 2;
-	if (carried_do(DO_BIND, socket(AF_INET6, SOCK_STREAM, 0), &any6, sizeof(any6)) != -EACCES)
+	/* A port is had, and nobody let in by it. */
+	if (carried_do(DO_BIND, fd6, &any6, sizeof(any6)) != 0 ||
+	    carried_do(DO_LISTEN, fd6, (void *)4, 0) != -EACCES)
 		return 3;
+	any6.sin6_port = htons(4444);
+	if (carried_do(DO_BIND, socket(AF_INET6, SOCK_STREAM, 0), &any6, sizeof(any6)) != -EACCES)
+		return 6;
 	/* Never bound, it would listen on every address. */
 	if (carried_do(DO_LISTEN, fd, (void *)4, 0) != -EACCES)
 		return 4;

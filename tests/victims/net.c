@@ -88,6 +88,22 @@ static long probe_bind(void)
 	return r < 0 ? r : raw_call(SYS_listen, fd, 1, 0, 0, 0, 0);
 }
 
+/* Bound, and its port asked for, as those do who look for a free one. */
+static long probe_bind_only(void)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = (socklen_t)inet_arg(&sa);
+	int fd = stream(sa.ss_family);
+	long r = raw_call(SYS_bind, fd, (long)&sa, (long)len, 0, 0, 0);
+
+	if (r < 0)
+		return r;
+	len = sizeof(sa);
+	if (getsockname(fd, (struct sockaddr *)&sa, &len) < 0)
+		return -errno;
+	return ((struct sockaddr_in *)&sa)->sin_port ? 0 : -ENOTCONN;
+}
+
 static long probe_listen(void)
 {
 	return raw_call(SYS_listen, stream(AF_INET), 1, 0, 0, 0, 0);
@@ -236,17 +252,12 @@ static const struct {
 	int n_args;
 	long (*run)(void);
 } probes[] = {
-	{ "connect", 2, probe_connect },
-	{ "bind", 2, probe_bind },
-	{ "listen", 0, probe_listen },
-	{ "unix", 1, probe_unix },
-	{ "bind-unix", 1, probe_bind_unix },
-	{ "socket", 3, probe_socket },
-	{ "pair", 1, probe_pair },
-	{ "sendto", 3, probe_sendto },
-	{ "sendto-connected", 2, probe_sendto_connected },
-	{ "flip", 3, probe_flip },
-	{ "time", 3, probe_time },
+	{ "connect", 2, probe_connect },     { "bind", 2, probe_bind },
+	{ "bind-only", 2, probe_bind_only }, { "listen", 0, probe_listen },
+	{ "unix", 1, probe_unix },	     { "bind-unix", 1, probe_bind_unix },
+	{ "socket", 3, probe_socket },	     { "pair", 1, probe_pair },
+	{ "sendto", 3, probe_sendto },	     { "sendto-connected", 2, probe_sendto_connected },
+	{ "flip", 3, probe_flip },	     { "time", 3, probe_time },
 };
 
 int main(int argc, char **argv)

@@ -81,6 +81,13 @@ static int bind_now(const struct endpoint *e)
 	return bind(e->fd, &e->addr.sa, e->len) < 0 ? -errno : 0;
 }
 
+static bool is_every_address(const uint8_t addr[16])
+{
+	static const uint8_t v6[16], v4[16] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(addr, v6, 16) == 0 || memcmp(addr, v4, 16) == 0;
+}
+
 /* Judges the address that a socket is bound to, as it stands in sa. */
 static bool judge_bound(struct caller *c, const void *sa, size_t len)
 {
@@ -93,12 +100,25 @@ static bool judge_bound(struct caller *c, const void *sa, size_t len)
 	return verdict_judge(c, &req, inet_target(&req, target));
 }
 
+/*
+ * Any address and any free port: so a client names its own end too (Tcl), and who looks for a port that is
+ * free.  Nobody is let in by that before the socket listens, and there it is judged.
+ */
+static bool is_nameless(const struct endpoint *e)
+{
+	uint8_t addr[16];
+	uint16_t port;
+
+	return sockaddr_inet(&e->addr, e->len, addr, &port) && port == 0 && is_every_address(addr) &&
+	       endpoint_option(e, SO_TYPE) == SOCK_STREAM;
+}
+
 static struct answer bind_any(struct caller *c, const struct endpoint *e)
 {
 	switch (e->domain) {
 	case AF_INET:
 	case AF_INET6:
-		if (!judge_bound(c, &e->addr, e->len))
+		if (!is_nameless(e) && !judge_bound(c, &e->addr, e->len))
 			return answer_result(-EACCES);
 		return answer_result(caller_alive(c) ? bind_now(e) : -ESRCH);
 	case AF_UNIX:
@@ -124,9 +144,26 @@ struct answer carry_bind(struct caller *c)
  */
 
 /*
- * An inet socket that was never bound is bound here, to a free port of every address (inet_autobind):
- * that is judged as the bind it is.  One that has a port was judged when it got it.
+ * A socket of every address is judged here: nameless, its port came unjudged (is_nameless()); with a port of
+ * its own it passes again by what let it bind.  One that was never bound gets a free port now
+ * (inet_autobind), and a rule for port 0, "any free one", speaks for both.
  */
+static bool judge_listening(struct caller *c, const struct endpoint *e)
+{
+	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .has_addr = true };
+	char target[INET_TARGET];
+	struct decision d;
+
+	(void)sockaddr_inet(&e->addr, e->len, req.addr, &req.port);
+	d = verdict_of(c, &req);
+	if (d.verdict != VERDICT_ALLOW && req.port != 0) {
+		req.port = 0;
+		d = verdict_of(c, &req);
+	}
+	return verdict_conclude(c, &req, inet_target(&req, target), d);
+}
+
+/* One of a single address was judged when it got it. */
 static bool may_listen(struct caller *c, struct endpoint *e)
 {
 	uint8_t addr[16];
@@ -137,9 +174,9 @@ static bool may_listen(struct caller *c, struct endpoint *e)
 	e->len = sizeof(e->addr);
 	if (getsockname(e->fd, &e->addr.sa, &e->len) < 0)
 		return false;
-	if (!sockaddr_inet(&e->addr, e->len, addr, &port) || port != 0)
+	if (!sockaddr_inet(&e->addr, e->len, addr, &port) || !is_every_address(addr))
 		return true;
-	return judge_bound(c, &e->addr, e->len);
+	return judge_listening(c, e);
 }
 
 static struct answer listen_on(struct caller *c, struct endpoint *e)
