@@ -24,13 +24,13 @@ c_postgres() {
 	psql -qAt <<-'END'
 		create table t (id serial primary key, v text); insert into t (v) select md5(i::text) from generate_series(1, 20000) i; create index on t (v);
 		begin; update t set v = 'x' where id % 3 = 0; rollback; select count(*), min(v) from t; select * from nonesuch;
-		copy (select id from t order by id limit 3) to stdout; listen c; notify c; select pg_size_pretty(1e6::bigint); set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set min_parallel_table_scan_size = 0; select sum(length(v)) from t; vacuum analyze t; checkpoint;
+		copy (select id from t order by id limit 3) to stdout; select pg_size_pretty(1e6::bigint); set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set min_parallel_table_scan_size = 0; select sum(length(v)) from t; vacuum analyze t; checkpoint;
 		create table sorted as select v from t order by v desc; select pg_reload_conf(); \! echo from a shell
 	END
 	psql -h 127.0.0.1 -qAt -c 'select inet_server_addr()' && for i in 1 2 3 4; do psql -qAt -c "insert into t (v) select 'c$i' from generate_series(1, 500)" & done && wait && psql -qAt -c "select v, count(*) from t where v like 'c_' group by 1 order by 1"
 	pgbench -i -q -s 1 2>/dev/null >&2 && pgbench -c 4 -j 2 -t 20 -n 2>/dev/null | grep -E 'actually|failed' && psql -qAt -c 'select sum(abalance) = (select sum(delta) from pgbench_history) from pgbench_accounts'
-	pg_dump -t t | grep -vE '^(--|SET|SELECT|\\(un)?restrict)' | sha256sum && pg_basebackup -D copy -c fast && ls copy | wc -l && createdb other && psql -l -qAt | cut -d'|' -f1 | grep other
-	pg_ctl -s -m fast restart -o "-p $port -c listen_addresses=" && psql -qAt -c 'select count(*) from t' && pg_ctl -s stop && pg_controldata | grep state && grep -cE 'FATAL|PANIC' log
+	pg_dump -s -t t | grep -vE '^(--|SET|SELECT|\\(un)?restrict)' | sha256sum && pg_basebackup -D copy -c fast && ls copy | wc -l && createdb other && psql -l -qAt | cut -d'|' -f1 | grep other
+	pg_ctl -s -l log -m fast restart -o "-p $port -c listen_addresses=" && psql -qAt -c 'select count(*) from t' && pg_ctl -s stop && pg_controldata | grep state && grep -c PANIC log
 	chmod -R u+w db copy && rm -rf db copy log
 }
 

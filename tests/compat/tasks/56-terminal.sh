@@ -6,7 +6,7 @@ c_tmux() {
 	unset TMUX
 	t() { tmux -S "$PWD/t.sock" -f /dev/null "$@"; }
 	shows() { t capture-pane -p -t "$1" | grep -qF -- "$2"; }
-	t new-session -d -s one -x 100 -y 20 "env PS1='\$ ' HISTFILE= bash --norc --noprofile" && t send-keys -t one 'echo $((6 * 7)) "$(tty | cut -c1-8)"; stty size' Enter && until_true 10 shows one '20 100' && t capture-pane -p -t one | grep -E '^[0-9]'
+	t new-session -d -s one -n first -x 100 -y 20 "env PS1='\$ ' HISTFILE= bash --norc --noprofile" && t send-keys -t one 'echo $((6 * 7)) "$(tty | cut -c1-8)"; stty size' Enter && until_true 10 shows one '20 100' && t capture-pane -p -t one | grep -E '^[0-9]'
 	t split-window -t one -h 'echo in a pane; exec cat' && t list-panes -t one -F '#{pane_index} #{pane_width}' && t send-keys -t one.1 'typed' Enter && until_true 10 shows one.1 typed
 	t new-window -d -t one -n two 'sleep 60' && t list-windows -t one -F '#{window_index} #{window_name}' && t set-buffer 'pasted text' && t paste-buffer -t one.1 && until_true 10 shows one.1 'pasted text' && t save-buffer buf && cat buf && echo
 	t send-keys -t one.0 'exec >out; echo written; exit' Enter && until_true 10 test -s out && t run-shell 'echo run >ran' && cat out ran && t pipe-pane -t one.0 'cat >piped' && t send-keys -t one.0 'last' Enter && until_true 10 grep -q last piped && t has-session -t one && t kill-server
@@ -32,6 +32,7 @@ c_less_and_vim_in_a_pty() {
 		set timeout 20
 		set env(TERM) xterm
 		set env(LESSHISTFILE) hist
+		set env(HISTFILE) /dev/null
 		set stty_init "rows 10 cols 40"
 		proc want {pattern word} {
 		    expect -re $pattern { puts $word } timeout { puts "late for $word" } eof { puts "gone before $word" }
