@@ -10,7 +10,8 @@
 # Debian, `# limit: SECONDS` for each run of a task (30).
 #
 # One line a task and level: same, explained (differs.txt says why), differs (with the difference shown),
-# unsteady (bare differs from bare: the task is wrong).  A row of differs.txt that does not differ is as wrong.
+# unsteady (bare differs from bare: the task is wrong), skipped (its preparation ended with 77 and the reason).
+# A row of differs.txt that does not differ is as wrong.
 # The last line is `N same, N explained, N differ`.  Two tasks run at a time.  A TASK_GLOB matches NAME or NN-area.
 
 cd "$(dirname "$0")/../.." || exit 2
@@ -135,8 +136,12 @@ run_task() {
 	local file=$1 name=$2 dir=$T_BASE/s/$2 tmp=$T_TMP/$2 limit level
 	limit=$(sed -n 's/^# limit: //p' "$file")
 	if grep -q "^p_$name() " "$file"; then
-		fresh "$dir" "$tmp" && in_place "$dir" "$tmp" timeout 120 bash "$T_BASE/compat/task.sh" "$file" "p_$name" >"$dir.log" 2>&1 ||
-			{ echo "differs $name prepare" && sed 's/^/    /' "$dir.log" && return; }
+		fresh "$dir" "$tmp" && in_place "$dir" "$tmp" timeout 120 bash "$T_BASE/compat/task.sh" "$file" "p_$name" >"$dir.log" 2>&1
+		case $? in
+		0) ;;
+		77) echo "skipped $name: $(tail -1 "$dir.log")" && return ;;
+		*) echo "differs $name prepare" && sed 's/^/    /' "$dir.log" && return ;;
+		esac
 		mv "$dir/h" "$dir.prepared"
 	fi
 	for level in bare $levels; do

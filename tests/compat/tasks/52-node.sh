@@ -139,6 +139,11 @@ c_node_odds() {
 
 export npm_config_update_notifier=false npm_config_fund=false npm_config_audit=false npm_config_logs_max=0
 
+has_npm() {
+	command -v npm >/dev/null || { echo "npm is not installed" && exit 77; }
+}
+
+p_npm_local_tarball() { has_npm; }
 c_npm_local_tarball() {
 	export npm_config_offline=true
 	mkdir greet && cd greet
@@ -159,7 +164,8 @@ c_npm_local_tarball() {
 
 # from_npm PACKAGE...: the registry is asked once, bare.
 from_npm() {
-	npm install "$@" || exit 77
+	has_npm
+	npm install "$@" || { echo "the npm registry gives no $*" && exit 77; }
 	rm -rf "$HOME/.npm"
 }
 
