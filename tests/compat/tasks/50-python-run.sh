@@ -68,12 +68,12 @@ multiprocessing() {
 		    ctx = mp.get_context(sys.argv[1])
 		    with ctx.Pool(3) as pool:
 		        print(pool.map(square, range(20)), pool.apply_async(square, (9,)).get())
-		    a, b = ctx.Pipe()
+		    pipes = [ctx.Pipe() for _ in range(3)]
 		    q, lock, value = ctx.Queue(), ctx.Lock(), ctx.Value("i", 0)
-		    ps = [ctx.Process(target=talk, args=(b, q, lock, value)) for _ in range(3)]
+		    ps = [ctx.Process(target=talk, args=(b, q, lock, value)) for a, b in pipes]
 		    for p in ps: p.start()
-		    for p in ps: a.send("word")
-		    print([a.recv() for p in ps], [q.get() for p in ps])
+		    for a, b in pipes: a.send("word")
+		    print([a.recv() for a, b in pipes], [q.get() for p in ps])
 		    for p in ps: p.join()
 		    print(value.value, [p.exitcode for p in ps])
 		    m = shared_memory.SharedMemory(create=True, size=16)
