@@ -59,7 +59,7 @@ c_node_children() {
 		const k = cp.spawn("sleep", ["9"]); k.kill("SIGTERM"); console.log(await wait(k))
 		const det = cp.spawn("sh", ["-c", "echo detached >det"], { detached: true, stdio: "ignore" }); console.log(await wait(det), fs.readFileSync("det", "utf8"))
 		const extra = cp.spawn("sh", ["-c", "echo three >&3; cat <&4"], { stdio: ["ignore", "inherit", "inherit", "pipe", "pipe"] })
-		extra.stdio[4].end("four\n"); extra.stdio[3].on("data", d => console.log("fd 3:", d + "")); console.log(await wait(extra))
+		extra.stdio[4].end("four\n"); let three = ""; extra.stdio[3].on("data", d => three += d); console.log(await wait(extra), "fd 3:", three)
 		fs.writeFileSync("k.js", "process.on('message', m => { process.send({ got: m, argv: process.argv.slice(2), stdin: process.execArgv }); process.disconnect() })")
 		const f = cp.fork("k.js", ["word"], { execArgv: ["--no-warnings"] }); f.send({ x: [1] }); f.on("message", m => console.log(m)); console.log(await wait(f))
 		const many = await Promise.all([...Array(40)].map((_, i) => exec(`echo ${i}`))); console.log(many.reduce((s, r) => s + +r.stdout, 0))
