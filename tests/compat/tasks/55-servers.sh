@@ -1,4 +1,4 @@
-# needs: postgresql postgresql-contrib redis-server nginx-light curl sqlite3 openssl openssh-client gnupg python3
+# needs: postgresql postgresql-contrib redis-server nginx-light curl sqlite3 openssl openssh-client gnupg git python3
 # limit: 90
 # Servers and keys: databases and a web server on loopback or a unix socket, openssl, ssh-keygen, gpg.
 

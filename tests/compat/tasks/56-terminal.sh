@@ -1,4 +1,4 @@
-# needs: tmux vim less python3 expect bc gawk jq m4 flex bison util-linux ncurses-bin
+# needs: tmux vim less python3 expect bc gawk jq m4 flex bison util-linux bsdextrautils bsdutils ncurses-bin xxd ed gcc
 # limit: 60
 # What lives in a terminal: tmux, vim, less, expect; and small tools with files of their own.
 
