@@ -112,8 +112,11 @@ static __attribute__((noinline)) void eval_outer(const struct image *img, const 
 
 struct decision eval(const struct image *img, const struct request *req)
 {
-	struct decision d = eval_one(img, req, NULL);
+	struct decision d;
 
+	if (req->memo && !req->given && req->path && eval_leaf(img, req, &d))
+		return d;
+	d = eval_one(img, req, NULL);
 	if (img->h && img->h->sec[SEC_OUTER].len > 0)
 		eval_outer(img, req, &d);
 	return d;

@@ -14,20 +14,34 @@
 struct decision eval(const struct image *img, const struct request *req);
 
 /*
- * What the last walk knew of a directory, kept by the caller from one request to the next
- * (struct request.memo), so that the next path in the same directory is judged by its last
- * component.  Zeroed memory is an empty memo.  Threads and signal handlers may share one: who
- * comes second does without.  Only for images that stay mapped where they are.
+ * What an earlier walk knew of a directory, kept by the caller from one request to the next
+ * (struct request.memo: the first of MEMO_WAYS), so that the next path in the same directory is
+ * judged by its last component; and where no rule speaks of a name there, by the answer to the
+ * last such name.  Zeroed memory is an empty memo.  Threads and signal handlers may share them:
+ * readers write nothing, and who finds one being written does without.  Only for images that
+ * stay mapped where they are.
  */
 #define MEMO_ACTIVE 12u
+#define MEMO_WAYS   8u
 struct eval_memo {
-	uint32_t busy;
-	uint32_t len;
+	uint32_t seq; /* odd while it is written */
+	uint32_t len; /* of dir */
 	const void *base;
-	unsigned want;
-	char dir[256];
-	uint64_t state[48];
+	uint32_t want; /* columns */
+	uint32_t op;   /* what the leaf is the answer to; OP_NONE: none */
+	/* A name that these know nothing of is answered by the leaf. */
+	uint64_t literal, suffix;
+	struct decision leaf;
+	char dir[264]; /* with its slash */
+	uint64_t state[40];
 };
+
+/*
+ * The answer of a memo for req, true where it is there and allows.  req->path may be anything absolute:
+ * one that is not normalised is not found.  eval() looks here by itself; this saves the caller the
+ * way there, and the look whether the path is normalised.
+ */
+bool eval_leaf(const struct image *img, const struct request *req, struct decision *ret);
 
 /* Other rules that matched, strongest first, for explain. */
 struct beaten {

@@ -127,6 +127,19 @@ static struct decision decide_connect(struct walk *w, const char *path)
 	return d;
 }
 
+/*
+ * An answer that holds for any unnamed name beside this one: it allows (so nothing that comes after
+ * changes it), and hangs neither on the argument as it was spelled nor on devices; no outer session has
+ * a say, and the operation is judged by its path alone.
+ */
+static bool is_common(const struct image *img, const struct request *req, unsigned access,
+		      const struct decision *d)
+{
+	return d->verdict == VERDICT_ALLOW && req->op >= OP_READ && req->op < OP_EXEC &&
+	       !img->h->relative_only && (img->h->mode != MODE_READ_ONLY || access == ACCESS_READ) &&
+	       img->h->sec[SEC_OUTER].len == 0;
+}
+
 static struct decision judge_spelling(const struct image *img, const struct request *req, unsigned access,
 				      const char *path, struct trace *t)
 {
@@ -134,14 +147,15 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE), other;
 	size_t len = strnlen(path, LIMIT_PATH);
 	struct walk w UNINITIALIZED; /* walk_open() sets what is read; clearing it costs */
+	struct eval_memo *memo = path == req->path ? req->memo : NULL;
 	bool first = true;
 
 	if (len >= LIMIT_PATH)
 		return decision_deny(REASON_TOO_LONG, RULE_NONE);
 	if (path[0] != '/')
 		return d;
-	walk_open(&w, img, req->op == OP_UNIX ? ACCESS_WRITE | COL_CONNECT : access, t);
-	walk_path(&w, path, len, path == req->path ? req->memo : NULL);
+	walk_open(&w, img, req->op, req->op == OP_UNIX ? ACCESS_WRITE | COL_CONNECT : access, t);
+	walk_path(&w, path, len, memo);
 	if (w.broken)
 		return d;
 	if (req->op == OP_UNIX)
@@ -165,6 +179,8 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	if (req->op == OP_MKDIR && d.reason == REASON_OUTSIDE)
 		judge_way(&w, &d);
 	judge_raw(&w, req, path, &d);
+	if (memo && w.unnamed && is_common(img, req, access, &d))
+		memo_answer(memo, &w, path, len, &d);
 	return d;
 }
 

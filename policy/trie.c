@@ -43,9 +43,10 @@ struct component {
 };
 
 /* Sets every field that is read before it is written; clearing all of it costs more than the walk. */
-void walk_open(struct walk *w, const struct image *img, unsigned want, struct trace *t)
+void walk_open(struct walk *w, const struct image *img, enum op op, unsigned want, struct trace *t)
 {
 	w->img = img;
+	w->op = op;
 	w->want = want;
 	w->trace = t;
 	w->nodes = image_section(img, SEC_PATH_NODE, &w->n_nodes);
@@ -59,6 +60,7 @@ void walk_open(struct walk *w, const struct image *img, unsigned want, struct tr
 	w->n_refs /= sizeof(*w->refs);
 	/* Empty means a missing section, not an empty policy: the writer always makes root and table. */
 	w->broken = w->n_nodes == 0 || w->n_edges == 0 || (w->n_edges & (w->n_edges - 1)) != 0;
+	w->odd = w->unnamed = false;
 	w->tally.system = false;
 	w->tally.inside = RULE_NONE;
 	w->n_next = w->turn = 0;
@@ -175,15 +177,19 @@ static void follow_edge(struct walk *w, uint32_t parent, uint32_t name_hash, con
 	}
 }
 
+static void find_suffix(struct component *k)
+{
+	const char *dot = memrchr(k->name, '.', k->n);
+
+	k->ext = dot ? dot : k->name + k->n;
+	k->n_ext = (size_t)(k->name + k->n - k->ext);
+	k->ext_hash = hash_name(k->ext, k->n_ext);
+}
+
 static void follow_suffix(struct walk *w, uint32_t parent, const struct path_node *node, struct component *k)
 {
-	if (!k->ext) {
-		const char *dot = memrchr(k->name, '.', k->n);
-
-		k->ext = dot ? dot : k->name + k->n;
-		k->n_ext = (size_t)(k->name + k->n - k->ext);
-		k->ext_hash = hash_name(k->ext, k->n_ext);
-	}
+	if (!k->ext)
+		find_suffix(k);
 	if (k->n_ext > 0 && node->seen & name_bit(k->ext_hash))
 		follow_edge(w, parent | EDGE_SUFFIX, k->ext_hash, k->ext, k->n_ext);
 }
@@ -303,8 +309,12 @@ static void walk_from(struct walk *w, const char *path, const char *at, const ch
 			w->broken = true; /* not normalised: it would be judged as another file */
 		else if (k.n > 0 && !is_dot(&k))
 			step(w, &k);
+		else if (p > path)
+			w->odd = true;
 	}
 }
+
+/* --- memos --- */
 
 /* What is known of a directory, in the storage of a memo. */
 struct memo_state {
@@ -315,14 +325,38 @@ struct memo_state {
 
 _Static_assert(sizeof(struct memo_state) <= sizeof(((struct eval_memo *)0)->state), "a state fits its memo");
 
+/* The way for a directory: of the first dir bytes of path, 2 at least. */
+static inline struct eval_memo *memo_way(struct eval_memo *memos, unsigned op, unsigned want,
+					 const char *path, size_t dir)
+{
+	uint64_t tail = load_word(path, path + (dir > 8 ? dir - 8 : 0), path + dir);
+	uint64_t h = (tail ^ (dir << 5 | op) ^ (uint64_t)want << 56) * 0x9e3779b97f4a7c15ull;
+
+	return &memos[(h ^ h >> 7) >> 32 & (MEMO_WAYS - 1)];
+}
+
+static bool memo_is(const struct eval_memo *m, const void *base, unsigned want, const char *dir, size_t len)
+{
+	return m->base == base && m->want == want && m->len == len && len <= sizeof(m->dir) &&
+	       memcmp(m->dir, dir, len) == 0;
+}
+
+/* Was nothing written while it was read? */
+static bool memo_was_whole(const struct eval_memo *m, uint32_t seq)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !(seq & 1) && __atomic_load_n(&m->seq, __ATOMIC_RELAXED) == seq;
+}
+
 static bool memo_recall(const struct eval_memo *m, struct walk *w, const char *dir, size_t len)
 {
+	uint32_t seq = __atomic_load_n(&m->seq, __ATOMIC_ACQUIRE);
 	struct memo_state s UNINITIALIZED;
 
-	if (m->base != w->img->base || m->want != w->want || m->len != len || memcmp(m->dir, dir, len) != 0)
+	if (!memo_is(m, w->img->base, w->want, dir, len))
 		return false;
 	memcpy(&s, m->state, sizeof(s));
-	if (s.n > MEMO_ACTIVE)
+	if (!memo_was_whole(m, seq) || s.n > MEMO_ACTIVE)
 		return false;
 	w->tally = s.tally;
 	w->n_next = s.n;
@@ -330,12 +364,25 @@ static bool memo_recall(const struct eval_memo *m, struct walk *w, const char *d
 	return true;
 }
 
+/* One writer at a time: who comes second, a thread or a signal handler, leaves it alone. */
+static bool memo_take(struct eval_memo *m)
+{
+	uint32_t seq = __atomic_load_n(&m->seq, __ATOMIC_RELAXED);
+
+	return !(seq & 1) &&
+	       __atomic_compare_exchange_n(&m->seq, &seq, seq + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void memo_give(struct eval_memo *m)
+{
+	__atomic_store_n(&m->seq, m->seq + 1, __ATOMIC_RELEASE);
+}
+
 static void memo_keep(struct eval_memo *m, const struct walk *w, const char *dir, size_t len)
 {
 	struct memo_state s UNINITIALIZED;
 
-	m->base = NULL;
-	if (w->broken || w->n_next > MEMO_ACTIVE || len > sizeof(m->dir))
+	if (w->broken || w->odd || w->n_next > MEMO_ACTIVE || len > sizeof(m->dir) || !memo_take(m))
 		return;
 	s.tally = w->tally;
 	s.n = w->n_next;
@@ -344,29 +391,98 @@ static void memo_keep(struct eval_memo *m, const struct walk *w, const char *dir
 	memcpy(m->dir, dir, len);
 	m->len = (uint32_t)len;
 	m->want = w->want;
+	m->op = OP_NONE;
 	m->base = w->img->base;
+	memo_give(m);
 }
 
-/* One user at a time: a thread or a signal handler that comes second does without. */
-static bool memo_take(struct eval_memo *m)
+/* What the nodes that are active speak of; what a glob speaks of is not told by a bit. */
+static void note_names(struct walk *w)
 {
-	return m && !__atomic_exchange_n(&m->busy, 1, __ATOMIC_ACQUIRE);
+	w->literal = w->suffix = 0;
+	w->unnamed = !w->broken;
+	for (unsigned i = 0; i < w->n_next; i++) {
+		const struct path_node *n = &w->nodes[w->active[w->turn][i]];
+
+		w->literal |= n->flags & NODE_LITERAL ? n->seen : 0;
+		w->suffix |= n->flags & NODE_SUFFIX ? n->seen : 0;
+		w->unnamed &= n->n_glob == 0;
+	}
+}
+
+/* name, up to end, is one that nothing speaks of: neither it nor its suffix has its bit. */
+static inline bool is_unnamed(uint64_t literal, uint64_t suffix, const char *name, const char *end)
+{
+	struct component k;
+
+	if (next_component(name, name, end, &k) != end || k.n == 0 || is_dot(&k) || is_dotdot(&k) ||
+	    literal & name_bit(k.hash))
+		return false;
+	if (suffix)
+		find_suffix(&k);
+	return !suffix || k.n_ext == 0 || !(suffix & name_bit(k.ext_hash));
 }
 
 void walk_path(struct walk *w, const char *path, size_t len, struct eval_memo *memo)
 {
 	const char *slash = memrchr(path, '/', len);
 	size_t dir = slash ? (size_t)(slash - path) + 1 : 0;
-	bool mine = !w->trace && !w->broken && dir > 1 && memo_take(memo);
 
-	if (!mine || !memo_recall(memo, w, path, dir)) {
+	if (memo && !w->trace && !w->broken && dir > 1)
+		memo = memo_way(memo, w->op, w->want, path, dir);
+	else
+		memo = NULL;
+	if (!memo || !memo_recall(memo, w, path, dir)) {
 		if (!w->broken)
 			enter(w, 0);
 		walk_from(w, path, path, path + dir);
-		if (mine)
+		if (memo)
 			memo_keep(memo, w, path, dir);
 	}
-	if (mine)
-		__atomic_store_n(&memo->busy, 0, __ATOMIC_RELEASE);
+	if (memo) {
+		note_names(w);
+		w->unnamed = w->unnamed && is_unnamed(w->literal, w->suffix, path + dir, path + len);
+	}
 	walk_from(w, path, path + dir, path + len);
+}
+
+void memo_answer(struct eval_memo *memo, const struct walk *w, const char *path, size_t len,
+		 const struct decision *d)
+{
+	size_t dir = (size_t)((const char *)memrchr(path, '/', len) - path) + 1;
+	struct eval_memo *m = memo_way(memo, w->op, w->want, path, dir);
+
+	if (!memo_take(m))
+		return;
+	if (memo_is(m, w->img->base, w->want, path, dir)) {
+		m->literal = w->literal;
+		m->suffix = w->suffix;
+		m->leaf = *d;
+		m->op = w->op;
+	}
+	memo_give(m);
+}
+
+bool eval_leaf(const struct image *img, const struct request *req, struct decision *ret)
+{
+	unsigned want = req->access ? req->access : op_access(req->op);
+	size_t len = strlen(req->path);
+	const char *slash = memrchr(req->path, '/', len);
+	size_t dir = slash ? (size_t)(slash - req->path) + 1 : 0;
+	const struct eval_memo *m;
+	struct decision d;
+	uint32_t seq;
+
+	if (dir < 2 || len >= LIMIT_PATH)
+		return false;
+	m = memo_way(req->memo, req->op, want, req->path, dir);
+	seq = __atomic_load_n(&m->seq, __ATOMIC_ACQUIRE);
+	if (m->op != req->op || !memo_is(m, img->base, want, req->path, dir) ||
+	    !is_unnamed(m->literal, m->suffix, slash + 1, req->path + len))
+		return false;
+	d = m->leaf;
+	if (!memo_was_whole(m, seq))
+		return false;
+	*ret = d;
+	return true;
 }

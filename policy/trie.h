@@ -33,20 +33,28 @@ struct walk {
 	const char *strings;
 	size_t n_nodes, n_edges, n_globs, n_refs, n_strings;
 	struct trace *trace;
+	enum op op;    /* whose memo is looked for */
 	unsigned want; /* columns */
+	bool odd;      /* the path has empty components or dots */
 	bool broken;   /* the image does not add up, or too many nodes are active */
 	struct tally tally;
+	/* With a memo: what the nodes above the last component know of names there. */
+	uint64_t literal, suffix;
+	bool unnamed; /* no rule speaks of the last component's name: all such names get one answer */
 	unsigned n_next, turn;
 	uint32_t active[2][MAX_ACTIVE]; /* by turns the nodes stood on and those reached from them */
 };
 
 /* Prepares a walk for the columns wanted; every field that is read before it is written is set. */
-void walk_open(struct walk *w, const struct image *img, unsigned want, struct trace *t);
+void walk_open(struct walk *w, const struct image *img, enum op op, unsigned want, struct trace *t);
 /*
- * Walks an absolute, normalised path of len bytes.  Where memo is not NULL and holds the path's
- * directory (same image, same columns) only the last component is walked; else the directory is
- * left there for the next.  w->broken where there is no verdict.
+ * Walks an absolute, normalised path of len bytes.  Where memo is not NULL and one of its
+ * ways holds the path's directory (same image, same columns) only the last component is walked; else the
+ * directory is left there for the next.  w->broken where there is no verdict.
  */
 void walk_path(struct walk *w, const char *path, size_t len, struct eval_memo *memo);
+/* After a walk whose last component is unnamed: leaves the answer in the memo for others like it. */
+void memo_answer(struct eval_memo *memo, const struct walk *w, const char *path, size_t len,
+		 const struct decision *d);
 
 #endif

@@ -52,6 +52,22 @@ struct decision verdict_of(const struct request *req)
 	return (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE };
 }
 
+bool near_allows(struct request *req, int dirfd, const char *path, char *buf, struct decision *ret)
+{
+	if (state_now() != STATE_LIVE)
+		return false;
+	req->memo = sys_memos();
+	req->path = path;
+	/* What a memo knows need not be looked at whether it is normalised. */
+	if (req->memo && path[0] == '/' && eval_leaf(&session.img, req, ret))
+		return true;
+	req->path = sys_near(dirfd, path, buf, NEAR_PATH);
+	if (!req->path)
+		return false;
+	*ret = eval(&session.img, req);
+	return ret->verdict == VERDICT_ALLOW;
+}
+
 bool judge(const struct request *req, const char *target)
 {
 	struct decision d = verdict_of(req);
@@ -278,17 +294,12 @@ static bool hold_goes_far(long e)
 static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		     enum resolve_follow follow, int held)
 {
-	struct request req = { .op = op, .access = access, .raw = path, .memo = sys_memo(access) };
+	struct request req = { .op = op, .access = access, .raw = path };
 	const char *last = plain_last(path);
 	struct decision d;
 	int fd, r;
 
-	req.path =
-		last && state_now() == STATE_LIVE ? sys_near(dirfd, path, ret->near, sizeof ret->near) : NULL;
-	if (!req.path)
-		return TRY_FAR;
-	d = eval(&session.img, &req);
-	if (d.verdict != VERDICT_ALLOW)
+	if (!last || !near_allows(&req, dirfd, path, ret->near, &d))
 		return TRY_FAR;
 	r = spot_allowed(ret, &req, &d);
 	if (r != CHECK_ACT)

@@ -136,8 +136,8 @@ int sys_close(int fd);
 void sys_fd_link(int fd, char *buf, size_t size);
 /* Sets up what belongs to this process alone (process.h); called once, by the constructor. */
 void process_init(void);
-/* The memo of the evaluator for this access, or NULL. */
-struct eval_memo *sys_memo(unsigned access);
+/* The memos of the evaluator, or NULL. */
+struct eval_memo *sys_memos(void);
 /* The process is the child of a fork and has not recorded anything yet. */
 bool sys_pid_is_new(void);
 /* pid of this process without a system call in the common case (a page that fork wipes). */
@@ -177,6 +177,11 @@ int sys_anchor(int dirfd, const char *path);
  * may move while the kernel goes up).
  */
 const char *sys_near(int dirfd, const char *path, char *buf, size_t size);
+/*
+ * The near way's verdict on req, made of (dirfd, path): true where it allows; req->path is then where
+ * the path leads, in buf (NEAR_PATH bytes) or path itself.
+ */
+bool near_allows(struct request *req, int dirfd, const char *path, char *buf, struct decision *ret);
 
 /* --- may it: check.c --------------------------------------------------------------------------- */
 

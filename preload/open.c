@@ -76,12 +76,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	int was;
 	long fd;
 
-	req.path = state_now() == STATE_LIVE ? sys_near(dirfd, path, buf, sizeof buf) : NULL;
-	if (!req.path)
-		return TRY_FAR;
-	req.memo = sys_memo(req.access);
-	d = eval(&session.img, &req);
-	if (d.verdict != VERDICT_ALLOW)
+	if (!near_allows(&req, dirfd, path, buf, &d))
 		return TRY_FAR;
 	if (open_creates(flags))
 		how.mode = mode & 07777;

@@ -25,12 +25,9 @@ struct dir_entry {
 	char path[DIR_CACHE_PATH];
 };
 
-/* A memo for each kind of access: reading and writing opens alternate in the same directories. */
-#define MEMOS 4
-
 struct process {
 	int32_t pid;
-	struct eval_memo memos[MEMOS];
+	struct eval_memo memos[MEMO_WAYS];
 	uint32_t said[SAID_SLOTS];
 	struct dir_entry dirs[DIR_CACHE_WAYS];
 };

@@ -5,6 +5,8 @@
  * and 0 or what went wrong.  Works in its current directory.
  *
  *   call KIND N     N calls of that kind           (the time of one)
+ *   threads N       8 threads, N opens each, all at once   (wall time for one open of each)
+ *   processes N     200 processes, N opens each, likewise (wall time of one open)
  *   crowd MS        64 processes open for so long  (the 99th percentile of one open)
  *   run ARG...      one program, found in PATH     (wall time)
  *   mem             bytes that only this process has: dirty private pages (clean ones of a file are
@@ -20,6 +22,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -188,6 +191,79 @@ static int do_call(char *args, double *ret)
 
 /* --- many callers at once --- */
 
+#define THREADS	  8
+#define PROCESSES 200
+
+/* What a thread or a process of many does, once all are there. */
+struct many {
+	long n;
+	pthread_barrier_t start;
+	_Atomic int status;
+};
+
+static void *many_member(void *arg)
+{
+	struct many *m = arg;
+	int r = 0;
+
+	pthread_barrier_wait(&m->start);
+	for (long k = 0; k < m->n && r == 0; k++)
+		r = call_open_abs();
+	if (r)
+		m->status = r;
+	return NULL;
+}
+
+static int do_threads(char *args, double *ret)
+{
+	struct many m = { .n = atol(args) };
+	pthread_t id[THREADS];
+	double start;
+
+	pthread_barrier_init(&m.start, NULL, THREADS + 1);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&id[i], NULL, many_member, &m) != 0)
+			return EAGAIN;
+	start = now_ns();
+	pthread_barrier_wait(&m.start);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(id[i], NULL);
+	*ret = (now_ns() - start) / (double)m.n;
+	pthread_barrier_destroy(&m.start);
+	return m.status;
+}
+
+/* Forked first and let go together by the end of a pipe. */
+static int do_processes(char *args, double *ret)
+{
+	long n = atol(args);
+	int gate[2], r = 0;
+	double start;
+	char c;
+
+	if (pipe(gate) < 0)
+		return errno;
+	for (int i = 0; i < PROCESSES && r == 0; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			close(gate[1]);
+			r = read(gate[0], &c, 1) == 0 ? 0 : EIO;
+			for (long k = 0; k < n && r == 0; k++)
+				r = call_open_abs();
+			_exit(r);
+		}
+		r = pid < 0 ? errno : 0;
+	}
+	start = now_ns();
+	close(gate[0]);
+	close(gate[1]);
+	for (int status; wait(&status) > 0;)
+		r = status ? EIO : r;
+	*ret = (now_ns() - start) / (double)(n * PROCESSES);
+	return r;
+}
+
 struct crowd {
 	double until;
 	_Atomic uint32_t n[CROWD];
@@ -303,7 +379,8 @@ static int do_mem(char *args, double *ret)
 static const struct {
 	const char *name;
 	int (*fn)(char *args, double *ret);
-} requests[] = { { "call", do_call }, { "crowd", do_crowd }, { "run", do_run }, { "mem", do_mem } };
+} requests[] = { { "call", do_call },	{ "threads", do_threads }, { "processes", do_processes },
+		 { "crowd", do_crowd }, { "run", do_run },	   { "mem", do_mem } };
 
 static int serve(void)
 {

@@ -27,7 +27,6 @@
 #define WORKERS_MAX 80 /* threads in all */
 #define BLOCKED_MAX 64 /* of them waiting for something outside */
 #define IDLE_KEPT   2
-#define MEMOS	    (ACCESS_ALL + 1) /* one for each access, as they walk different rules */
 #define LEADER_NONE (-1)
 
 /* Interrupts a system call that a worker blocks in; nothing else uses it. */
@@ -74,7 +73,7 @@ struct worker {
 	uint8_t *scratch;
 	size_t scratch_used;
 	struct proc own; /* for a task that finds no place among the remembered */
-	struct eval_memo memos[MEMOS];
+	struct eval_memo memos[MEMO_WAYS];
 };
 
 /* A nested run: the process that it began with, by start time, since a pid comes again. */

@@ -17,7 +17,7 @@ static struct decision judge_by(const struct image *img, struct caller *c, const
 {
 	struct request r = *req;
 
-	r.memo = &c->worker->memos[req->access & ACCESS_ALL];
+	r.memo = c->worker->memos;
 	return eval(img, &r);
 }
 
