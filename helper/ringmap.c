@@ -108,6 +108,8 @@ bool ringmap_mend(struct helper *h, uint64_t now_ns)
 		guard.cut = 1;
 	(void)madvise(guard.base, guard.size, MADV_RANDOM);
 	ring_init(f->ring);
+	/* Not a count that was there before: somebody may remember by it. */
+	atomic_store(&f->ring->moved, now_ns & UINT32_MAX);
 	atomic_store(&f->ring->root_pid, (int32_t)h->root_pid);
 	atomic_store(&f->ring->closed, h->state == SESSION_ENDING);
 	f->reader.next = f->reader.stuck_pos = f->reader.stuck_since_ns = 0;

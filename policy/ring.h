@@ -22,7 +22,7 @@
 #include "op.h"
 
 #define RING_MAGIC	  0x31474e4952454c50ull
-#define RING_VERSION	  3u
+#define RING_VERSION	  4u
 #define RING_SLOT	  64u
 #define RING_SLOTS	  (1u << 17) /* 8 MiB of slots, sparse until used */
 #define RING_RECORD_SLOTS 80u	     /* the longest record: 5 KiB */
@@ -30,15 +30,34 @@
 struct ring_header {
 	uint64_t magic;
 	uint32_t version, slots;
+	/* What every record reads and hardly anybody writes has a line of its own. */
+	_Atomic uint32_t closed;	    /* the session is over: writers drop quietly */
+	_Atomic int32_t root_pid;	    /* pid whose attach proves the agent; set by pale run */
 	_Alignas(64) _Atomic uint64_t head; /* next slot to reserve */
 	_Alignas(64) _Atomic uint64_t tail; /* next slot to read */
 	_Alignas(64) _Atomic uint64_t lost; /* records given up by writers */
 	_Atomic uint32_t attached;	    /* processes that announced themselves */
-	_Atomic int32_t root_pid;	    /* pid whose attach proves the agent; set by pale run */
 	_Atomic uint32_t root_attached;	    /* 1 once root_pid has announced itself */
-	_Atomic uint32_t closed;	    /* the session is over: writers drop quietly */
-	_Atomic uint32_t moved;		    /* directories renamed so far: cached directory paths end here */
+	/* Counts (ring_count_begin): what is remembered of the path of a directory ends where they change. */
+	_Alignas(64) _Atomic uint64_t moved; /* renames: any directory may be called otherwise */
+	_Atomic uint64_t wandered;	     /* changes of a working directory */
 };
+
+/*
+ * Such a count has in its upper half how many are at it, in its lower how many are done.  While
+ * somebody is at it nothing can be said; killed in the middle, he leaves it so for good, and nobody
+ * remembers anything any more.  Returns the count before.
+ */
+#define RING_COUNT_BUSY (1ull << 32)
+static inline uint64_t ring_count_begin(_Atomic uint64_t *count)
+{
+	return atomic_fetch_add_explicit(count, RING_COUNT_BUSY, memory_order_acq_rel);
+}
+
+static inline uint64_t ring_count_end(_Atomic uint64_t *count, bool done)
+{
+	return atomic_fetch_add_explicit(count, (uint64_t)done - RING_COUNT_BUSY, memory_order_acq_rel);
+}
 
 enum ring_kind { RING_DECISION = 1, RING_ATTACH };
 

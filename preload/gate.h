@@ -22,6 +22,7 @@ static inline const uint64_t *gate_pass(void)
 	return session.img.h ? &session.img.h->pass : &closed;
 }
 
+#define gate1(nr, a)	      raw_pass(gate_pass(), nr, RAW_ARG(a), 0, 0, 0, 0)
 #define gate2(nr, a, b)	      raw_pass(gate_pass(), nr, RAW_ARG(a), RAW_ARG(b), 0, 0, 0)
 #define gate3(nr, a, b, c)    raw_pass(gate_pass(), nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), 0, 0)
 #define gate4(nr, a, b, c, d) raw_pass(gate_pass(), nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), RAW_ARG(d), 0)

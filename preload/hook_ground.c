@@ -3,8 +3,19 @@
  * mount gives a sensitive directory an innocent name, and no path can be judged after a chroot.
  * An ordinary user can do none of these but in a user namespace of its own; here the answer is
  * the one without: EPERM.
+ * Only changing the working directory is everybody's; it is counted.
  */
 #include "preload/hooks.h"
+
+int chdir(const char *path)
+{
+	return (int)libc_result(sys_wander(SYS_chdir, RAW_ARG(path)));
+}
+
+int fchdir(int fd)
+{
+	return (int)libc_result(sys_wander(SYS_fchdir, fd));
+}
 
 #define GROUND(name, params, ...)                                                                            \
 	int name params                                                                                      \

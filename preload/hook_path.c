@@ -66,14 +66,6 @@ static long spots_did(struct spot *from, struct spot *to, long r)
 	return spot_did(to, r);
 }
 
-/* What moved may be a directory: cached paths of directories end here, in every process.  Asking what
- * it was would cost every rename of a file more than the next look-up costs. */
-static void note_move(void)
-{
-	if (session.ring)
-		atomic_fetch_add_explicit(&session.ring->moved, 1, memory_order_release);
-}
-
 /* renameat2 without flags is renameat, which more file systems and emulators know. */
 static long rename_act(const struct spot *from, const struct spot *to, const struct ends *e)
 {
@@ -93,6 +85,17 @@ static long rename_plain(const struct ends *e)
 	return carried4(SYS_renameat, e->fromfd, e->from, e->tofd, e->to);
 }
 
+/* What moves may be a directory: remembered paths of directories end here, in every process.  Asking
+ * what it is would cost every rename of a file more than the next look-ups cost. */
+static long rename_counted(const struct spot *from, const struct spot *to, const struct ends *e)
+{
+	uint64_t begun = sys_move_begin();
+	long r = from ? rename_act(from, to, e) : rename_plain(e);
+
+	sys_move_end(begun, r == 0, from ? from->target : NULL, to ? to->target : NULL);
+	return r;
+}
+
 static long rename_ends(const struct ends *e)
 {
 	unsigned swap = e->flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
@@ -103,15 +106,11 @@ static long rename_ends(const struct ends *e)
 	if (r == CHECK_ACT) {
 		r = check_beside(&to, &b, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to);
 		if (r == CHECK_ACT)
-			r = spots_did(&from, &to, rename_act(&from, &to, e));
+			r = spots_did(&from, &to, rename_counted(&from, &to, e));
 		spot_done(&to);
 	}
 	spot_done(&from);
-	if (r == CHECK_PLAIN)
-		r = rename_plain(e);
-	if (r == 0)
-		note_move();
-	return r;
+	return r == CHECK_PLAIN ? rename_counted(NULL, NULL, e) : r;
 }
 
 int rename(const char *from, const char *to)

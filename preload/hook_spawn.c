@@ -166,9 +166,9 @@ static long act(const struct spawn *s, const struct action *a)
 	case ACTION_OPEN:
 		return act_open(a);
 	case ACTION_CHDIR:
-		return raw1(SYS_chdir, a->u.path);
+		return sys_wander(SYS_chdir, RAW_ARG(a->u.path));
 	case ACTION_FCHDIR:
-		return raw1(SYS_fchdir, a->u.fds.fd);
+		return sys_wander(SYS_fchdir, a->u.fds.fd);
 	case ACTION_CLOSEFROM:
 		return raw3(SYS_close_range, a->u.fds.fd, UINT32_MAX, 0);
 	case ACTION_TCSETPGRP:

@@ -151,8 +151,8 @@ void *scratch_get(size_t size);
 void scratch_put(void *p, size_t size);
 /*
  * Lexical absolute path of (dirfd, path) in buf: exact where no component is a symbolic link.
- * The directory is asked of the kernel (getcwd) or taken from a cache that is proven by statx and
- * the session's rename counter.  Length or -errno.
+ * The directory is asked of the kernel (getcwd), or remembered and proven by the session's counts of
+ * renames and changed working directories, a descriptor's by statx too.  Length or -errno.
  */
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
 /*
@@ -163,6 +163,18 @@ int sys_lexical(int dirfd, const char *path, char *buf, size_t size);
 int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PATH]);
 /* No other thread was ever started, as far as glibc tells. */
 bool sys_is_alone(void);
+/*
+ * chdir or fchdir (nr), counted, so that a remembered path of a working directory ends.  The kernel's
+ * result.  async-signal-safe, vfork-safe.
+ */
+long sys_wander(long nr, long where);
+/*
+ * Around a rename, likewise.  begun is what sys_move_begin() returned; from and to are the real paths
+ * of both ends, or NULL where they are not known: where our working directory is below neither, its
+ * path stays true.
+ */
+uint64_t sys_move_begin(void);
+void sys_move_end(uint64_t begun, bool done, const char *from, const char *to);
 /* Ours is glibc.  Under another libc (musl) the preload stays in state BOOT. */
 bool sys_libc_is_known(void);
 /*

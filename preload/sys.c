@@ -11,9 +11,13 @@
 #include <sys/vfs.h>
 
 #include "policy/path.h"
+#include "preload/clock.h"
 #include "preload/process.h"
 
 struct process *process;
+
+/* musl lacks the word, and one missing name would keep the program from starting. */
+#pragma weak __libc_single_threaded
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -153,20 +157,20 @@ const struct resolve_sys sys_self = {
 
 /* --- directory descriptors ---------------------------------------------------------------------- */
 
-static uint32_t moved_now(void)
+static uint64_t moved_now(void)
 {
 	return session.ring ? atomic_load_explicit(&session.ring->moved, memory_order_acquire) : 0;
 }
 
 /* The cached path, if the entry is whole and still true.  Length or 0. */
-static int dir_lookup(const struct dir_entry *e, int fd, const struct statx *sx, uint32_t moved, char *buf,
+static int dir_lookup(const struct dir_entry *e, int fd, const struct statx *sx, uint64_t moved, char *buf,
 		      size_t size)
 {
 	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
 	uint32_t len = e->len;
 
-	if (seq & 1 || e->fd != fd || e->moved != moved || e->ino != sx->stx_ino || len == 0 || len >= size ||
-	    len >= DIR_CACHE_PATH)
+	if (seq & 1 || moved >= RING_COUNT_BUSY || e->fd != fd || e->moved != moved ||
+	    e->ino != sx->stx_ino || len == 0 || len >= size || len >= DIR_CACHE_PATH)
 		return 0;
 	if (e->birth != (uint64_t)sx->stx_btime.tv_sec * 1000000000u + sx->stx_btime.tv_nsec ||
 	    e->dev != ((uint64_t)sx->stx_dev_major << 32 | sx->stx_dev_minor))
@@ -178,7 +182,7 @@ static int dir_lookup(const struct dir_entry *e, int fd, const struct statx *sx,
 }
 
 /* A writer that cannot have the entry at once, or a path too long, caches nothing. */
-static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint32_t moved, const char *path,
+static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint64_t moved, const char *path,
 		      int len)
 {
 	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_RELAXED);
@@ -201,7 +205,7 @@ static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint3
 static int dirfd_path(int fd, char *buf, size_t size)
 {
 	struct dir_entry *e = process ? &process->dirs[(unsigned)fd % DIR_CACHE_WAYS] : NULL;
-	uint32_t moved = moved_now();
+	uint64_t moved = moved_now();
 	struct statx sx;
 	int n;
 
@@ -215,10 +219,117 @@ static int dirfd_path(int fd, char *buf, size_t size)
 	return n;
 }
 
+/* --- the working directory ---------------------------------------------------------------------- */
+
+/*
+ * Whoever changes a working directory or renames counts it: the hooks, and the supervisor for what does
+ * not come through them, which the filter of level full carries there.  Not for threads, who may
+ * change it between the look and the act.
+ */
+static bool cwd_is_counted(void)
+{
+	return session.ring && process && level_now() == LEVEL_FULL && session.img.h->pass &&
+	       sys_libc_is_known() && __libc_single_threaded;
+}
+
+static int cwd_lookup(const struct cwd_entry *e, uint64_t moved, uint64_t wandered, char *buf, size_t size)
+{
+	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
+	uint32_t len = e->len;
+
+	if (seq & 1 || len == 0 || len >= size || len >= DIR_CACHE_PATH || e->moved != moved ||
+	    e->wandered != wandered || clock_now() - e->asked_ns >= CWD_NS)
+		return 0;
+	memcpy(buf, e->path, len + 1);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&e->seq, __ATOMIC_RELAXED) == seq ? (int)len : 0;
+}
+
+/* A signal handler that comes second leaves it alone. */
+static bool cwd_take(struct cwd_entry *e)
+{
+	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_RELAXED);
+
+	return !(seq & 1) &&
+	       __atomic_compare_exchange_n(&e->seq, &seq, seq + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void cwd_give(struct cwd_entry *e)
+{
+	__atomic_store_n(&e->seq, e->seq + 1, __ATOMIC_RELEASE);
+}
+
+static void cwd_store(struct cwd_entry *e, uint64_t moved, uint64_t wandered, const char *path, int len)
+{
+	uint64_t asked_ns = clock_now();
+
+	if (len <= 0 || len >= DIR_CACHE_PATH || e->off ||
+	    __atomic_load_n(&process->pid, __ATOMIC_RELAXED) != (int32_t)raw0(SYS_getpid) || !cwd_take(e))
+		return;
+	e->moved = moved;
+	e->wandered = wandered;
+	e->asked_ns = asked_ns;
+	memcpy(e->path, path, (size_t)len + 1);
+	e->len = (uint32_t)len;
+	cwd_give(e);
+}
+
+/* As sys_cwd_path(), remembered. */
+static int cwd_path(char *buf, size_t size)
+{
+	uint64_t moved, wandered;
+	int n;
+
+	if (!cwd_is_counted())
+		return sys_cwd_path(buf, size);
+	moved = moved_now();
+	wandered = atomic_load_explicit(&session.ring->wandered, memory_order_acquire);
+	if ((moved | wandered) >= RING_COUNT_BUSY)
+		return sys_cwd_path(buf, size);
+	n = cwd_lookup(&process->cwd, moved, wandered, buf, size);
+	if (n > 0)
+		return n;
+	n = sys_cwd_path(buf, size);
+	cwd_store(&process->cwd, moved, wandered, buf, n);
+	return n;
+}
+
+long sys_wander(long nr, long where)
+{
+	long r;
+
+	if (!session.ring)
+		return gate1(nr, where);
+	ring_count_begin(&session.ring->wandered);
+	if (process && __atomic_load_n(&process->pid, __ATOMIC_RELAXED) == 0)
+		process->cwd.off = true;
+	r = gate1(nr, where);
+	ring_count_end(&session.ring->wandered, true);
+	return r;
+}
+
+uint64_t sys_move_begin(void)
+{
+	return session.ring ? ring_count_begin(&session.ring->moved) : 0;
+}
+
+void sys_move_end(uint64_t begun, bool done, const char *from, const char *to)
+{
+	struct cwd_entry *e = process ? &process->cwd : NULL;
+	uint64_t before = session.ring ? ring_count_end(&session.ring->moved, done) : 0;
+
+	/* Nobody else was at it, so what this one did is all that happened. */
+	if (!done || !from || !to || !e || before != begun + RING_COUNT_BUSY || !cwd_take(e))
+		return;
+	if (e->len > 0 && e->moved == begun && !path_is_under(e->path, from) && !path_is_under(e->path, to))
+		e->moved = begun + 1;
+	cwd_give(e);
+}
+
 /* Path of the directory that relative paths start from.  Length or -errno. */
 static int start_path(int dirfd, char *buf, size_t size)
 {
-	return dirfd == AT_FDCWD ? sys_cwd_path(buf, size) : dirfd_path(dirfd, buf, size);
+	return dirfd == AT_FDCWD ? cwd_path(buf, size) : dirfd_path(dirfd, buf, size);
 }
 
 int sys_lexical(int dirfd, const char *path, char *buf, size_t size)
@@ -260,9 +371,6 @@ const char *sys_near(int dirfd, const char *path, char *buf, size_t size)
 		return NULL;
 	return buf;
 }
-
-/* musl lacks the word, and one missing name would keep the program from starting. */
-#pragma weak __libc_single_threaded
 
 bool sys_libc_is_known(void)
 {

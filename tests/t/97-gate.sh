@@ -224,4 +224,51 @@ t_other_preloads_hear_of_names() {
 	carried delete allow "$W/d"
 }
 
+# A hook judges a relative name by what it remembers of the working directory: every way to another one ends that.
+# (A rule inside a writable directory, which the floor does not know.)
+t_the_working_directory_is_known() {
+	mkdir fine bad
+	touch fine/f bad/f
+	policy <<-END
+		[files]
+		readonly = ~/work/bad
+	END
+	fence "$T_VICTIMS/wander" "$W/fine" "$W/bad"
+	rc_is 0
+	out_is "back 0
+chdir 13
+back 0
+fchdir 13
+back 0
+syscall 13
+back 0
+raw 13
+back 0
+rawfd 13
+back 0
+nftw 13
+back 0
+vfork 13
+parent 0
+young 13
+parent 0"
+}
+
+# A directory that is renamed goes by its new name for those who work in it: at once where the session
+# renamed it, a moment later where somebody outside did.
+t_the_working_directory_moves() {
+	mkdir -p one/two
+	bg inside bash -c 'cd one/two; echo 1 >f; mv ../../one ../../uno; echo 2 >f; touch ready
+		until [ -e go ]; do :; done; read -t 0.2 <><(:); echo 3 >f; cat f'
+	until_true 10 test -e uno/two/ready || fail "it does not start"
+	mv uno eins
+	touch eins/two/go
+	bg_wait inside
+	rc_is 0
+	out_is 3
+	recorded write allow '"via":"hook"' "$W/one/two/f"
+	recorded write allow '"via":"hook"' "$W/uno/two/f"
+	recorded write allow '"via":"hook"' "$W/eins/two/f"
+}
+
 scenario "$@"

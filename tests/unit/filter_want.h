@@ -16,6 +16,7 @@
 LIST(is_gated, __NR_execve, __NR_execveat, __NR_creat, __NR_unlink, __NR_unlinkat, __NR_rmdir, __NR_rename,
      __NR_renameat, __NR_renameat2, __NR_link, __NR_linkat, __NR_symlink, __NR_symlinkat, __NR_mkdir,
      __NR_mkdirat, __NR_mknod, __NR_mknodat)
+LIST(is_counted, __NR_chdir, __NR_fchdir)
 LIST(is_carried, __NR_truncate, __NR_chmod, __NR_fchmod, __NR_fchmodat, 452, __NR_chown, __NR_lchown,
      __NR_fchown, __NR_fchownat, __NR_utime, __NR_utimes, __NR_futimesat, __NR_utimensat, __NR_setxattr,
      __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, 463, 466, 469,
@@ -174,6 +175,8 @@ static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t 
 		return CARRY;
 	if (is_gated(nr))
 		return passed ? YES : CARRY;
+	if (is_counted(nr))
+		return passed || s->level != LEVEL_FULL || s->pass == 0 ? YES : CARRY;
 	if (nr == 437)
 		return passed && s->landlock_abi >= 3 ? YES : CARRY;
 	if (nr == __NR_open)

@@ -206,6 +206,20 @@ static long call_umount2(void)
 	return f_umount2(dir_a, 0);
 }
 
+static long call_chdir(void)
+{
+	return f_chdir(A("dir"));
+}
+
+static long call_fchdir(void)
+{
+	int fd = fd_of(A("dir"));
+	long r = f_fchdir(fd);
+
+	of_fd(fd);
+	return r;
+}
+
 static long call_chroot(void)
 {
 	return f_chroot(dir_a);

@@ -120,7 +120,7 @@ static unsigned if_own(struct builder *b, unsigned arg, unsigned yes, unsigned n
 
 /* --- calls.def: what is carried --------------------------------------------------------------------- */
 
-enum gate { NEVER, GATED, GATED_OPEN1, GATED_OPEN2, GATED_HOW, SENDTO, SOCKET, ROWS };
+enum gate { NEVER, GATED, GATED_OPEN1, GATED_OPEN2, GATED_HOW, COUNTED, SENDTO, SOCKET, ROWS };
 
 static const struct {
 	int nr;
@@ -215,6 +215,8 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 		return gate_open(b, 2);
 	case GATED_HOW:
 		return b->setup->landlock_abi >= LANDLOCK_TRUNCATE ? b->passed : b->notify;
+	case COUNTED:
+		return gate_is_open(b->setup) ? b->passed : b->allow;
 	case SENDTO:
 		return if_whole(b, 4, 0, b->allow, b->notify);
 	case SOCKET:

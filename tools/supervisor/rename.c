@@ -84,6 +84,16 @@ static void note_move(const struct caller *c)
 	atomic_fetch_add_explicit(&session_setup(c->sup)->ring->moved, 1, memory_order_release);
 }
 
+/*
+ * A working directory changes, told before it does: the caller's own hooks look again after it.  Who
+ * shares his with another process (CLONE_FS without being its thread) is beyond this, and no script.
+ */
+struct answer carry_wander(struct caller *c)
+{
+	atomic_fetch_add_explicit(&session_setup(c->sup)->ring->wandered, 1, memory_order_release);
+	return answer_continue();
+}
+
 static long rename_ends(struct caller *c, const struct two *row, const struct ends *e, int flags)
 {
 	long r = held_entry(e->from, c, &row->from);

@@ -267,6 +267,7 @@ struct answer carry_utime(struct caller *c);
 struct answer carry_xattr(struct caller *c);
 struct answer carry_fileattr(struct caller *c);
 struct answer carry_ioctl(struct caller *c);
+struct answer carry_wander(struct caller *c);  /* rename.c */
 struct answer carry_prctl(struct caller *c);   /* descent.c */
 struct answer carry_connect(struct caller *c); /* connect.c */
 struct answer carry_sendto(struct caller *c);
