@@ -18,6 +18,8 @@
 #include <string.h>
 
 #define NS_STUCK 1000000000ull
+/* Slots read before the writers are told: each telling takes a line away from all of them. */
+#define TELL_SLOTS 512u
 
 enum slot_state { SLOT_FREE, SLOT_RESERVED, SLOT_PUBLISHED };
 
@@ -260,8 +262,13 @@ bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn
 		return false;
 	}
 	mine = tag_make(SLOT_RESERVED, pos, r->pid, n);
-	/* Fails only where the reader gave this reservation up, and then it has counted the loss. */
-	if (!tag_swap(tag_at(h, pos), tag_free(pos), mine))
+	/*
+	 * Looked at before it is written: a page that this process has not touched is then mapped with the
+	 * fifteen around it.  The swap fails only where the reader gave this reservation up, and then it
+	 * has counted the loss.
+	 */
+	if (__atomic_load_n(tag_at(h, pos), __ATOMIC_RELAXED) != tag_free(pos) ||
+	    !tag_swap(tag_at(h, pos), tag_free(pos), mine))
 		return false;
 	/* The ring is larger than any cache, so the next record's lines are cold: fetch them while we fill
 	 * ours. */
@@ -283,7 +290,8 @@ static void release(struct ring_reader *rd, size_t n)
 		__atomic_store_n(tag_at(rd->h, rd->next + i), tag_free(rd->next + i + RING_SLOTS),
 				 __ATOMIC_RELAXED);
 	rd->next += n;
-	atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
+	if (rd->next == rd->seen || rd->next / TELL_SLOTS != (rd->next - n) / TELL_SLOTS)
+		atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
 }
 
 /* Copies the record's slots into store and checks the copy. */
@@ -379,19 +387,22 @@ static void resync(struct ring_reader *rd)
 {
 	atomic_store_explicit(&rd->h->head, rd->next, memory_order_relaxed);
 	atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
+	rd->seen = rd->next;
 	rd->lost++;
 }
 
 int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret)
 {
 	if (rd->next == 0)
-		rd->next = atomic_load_explicit(&rd->h->tail, memory_order_relaxed);
+		rd->next = rd->seen = atomic_load_explicit(&rd->h->tail, memory_order_relaxed);
 	for (;;) {
-		uint64_t head = atomic_load_explicit(&rd->h->head, memory_order_acquire);
-		uint64_t tag;
+		uint64_t head, tag;
 		size_t n;
 		bool ok;
 
+		if (rd->next == rd->seen)
+			rd->seen = atomic_load_explicit(&rd->h->head, memory_order_acquire);
+		head = rd->seen;
 		if (head == rd->next)
 			return 0;
 		if (head - rd->next > RING_SLOTS) {

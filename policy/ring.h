@@ -137,8 +137,9 @@ struct ring_reader {
 	uint64_t stuck_pos, stuck_since_ns; /* an unpublished reservation and when it was first seen */
 	uint64_t lost;			    /* reservations skipped by the reader */
 	char store[RING_SLOT * RING_RECORD_SLOTS + 1];
-	uint64_t next; /* the reader's own position: the shared tail is only told to writers; 0 = take the
-			  tail */
+	uint64_t next; /* the reader's own position: the shared tail is only told to writers, now and then;
+			  0 = take the tail */
+	uint64_t seen; /* head when it was last looked at: the writers' hot line is left alone while it can */
 };
 /* Is pid alive? */
 typedef bool (*ring_alive_fn)(int32_t pid);

@@ -114,6 +114,8 @@ call_rows() {
 		raw-open-write $rounds raw - | call open_write 1000 | -
 		raw-unlink-create $rounds raw - | call unlink_create 500 | -
 		raw-connect $rounds raw - | call connect 300 | -
+		threads $((long * 3)) plain - | threads 2000 | -
+		processes $((long * 3)) plain - | processes 200 | -
 		crowd $long raw - | crowd 500 | -
 	END
 }
