@@ -1,7 +1,8 @@
 /*
  * A hook judges a relative name by the working directory, so it has to know of each way to another one:
  *
- *   wander FINE BAD      opens `f` for writing after each of them, and prints "WAY errno" in BAD and "back errno" in FINE
+ *   wander FINE BAD      opens `f` for writing after each of them, and prints "WAY errno" in BAD and "back
+ * errno" in FINE
  *
  * Also in children: a vfork child has the memory of its parent and a directory of its own.
  */
