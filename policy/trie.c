@@ -177,7 +177,7 @@ static void follow_edge(struct walk *w, uint32_t parent, uint32_t name_hash, con
 	}
 }
 
-static void find_suffix(struct component *k)
+static __attribute__((noinline)) void find_suffix(struct component *k)
 {
 	const char *dot = memrchr(k->name, '.', k->n);
 
@@ -263,8 +263,8 @@ static inline uint64_t load_word(const char *start, const char *p, const char *e
 }
 
 /* Fills k with the component at p, which may be empty, and returns its end. */
-static inline const char *next_component(const char *start, const char *p, const char *end,
-					 struct component *k)
+static __attribute__((noinline)) const char *next_component(const char *start, const char *p, const char *end,
+							    struct component *k)
 {
 	uint64_t h = 0;
 
@@ -378,7 +378,8 @@ static void memo_give(struct eval_memo *m)
 	__atomic_store_n(&m->seq, m->seq + 1, __ATOMIC_RELEASE);
 }
 
-static void memo_keep(struct eval_memo *m, const struct walk *w, const char *dir, size_t len)
+static __attribute__((cold)) void memo_keep(struct eval_memo *m, const struct walk *w, const char *dir,
+					    size_t len)
 {
 	struct memo_state s UNINITIALIZED;
 
@@ -397,7 +398,7 @@ static void memo_keep(struct eval_memo *m, const struct walk *w, const char *dir
 }
 
 /* What the nodes that are active speak of; what a glob speaks of is not told by a bit. */
-static void note_names(struct walk *w)
+static __attribute__((cold)) void note_names(struct walk *w)
 {
 	w->literal = w->suffix = 0;
 	w->unnamed = !w->broken;
@@ -446,8 +447,8 @@ void walk_path(struct walk *w, const char *path, size_t len, struct eval_memo *m
 	walk_from(w, path, path + dir, path + len);
 }
 
-void memo_answer(struct eval_memo *memo, const struct walk *w, const char *path, size_t len,
-		 const struct decision *d)
+__attribute__((cold)) void memo_answer(struct eval_memo *memo, const struct walk *w, const char *path,
+				       size_t len, const struct decision *d)
 {
 	size_t dir = (size_t)((const char *)memrchr(path, '/', len) - path) + 1;
 	struct eval_memo *m = memo_way(memo, w->op, w->want, path, dir);

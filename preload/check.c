@@ -150,7 +150,7 @@ static unsigned mode_of(int dirfd, const char *name)
 }
 
 /* "." and ".." apart. */
-static bool has_entries(int dirfd, const char *name)
+static __attribute__((cold)) bool has_entries(int dirfd, const char *name)
 {
 	struct linux_dirent64 {
 		uint64_t ino, off;
@@ -188,8 +188,8 @@ static int earlier_error(const struct decision *d, const struct request *req, co
  * Out of descriptors, so nothing can be held: a path without any symbolic link is judged and then
  * used as it stands.  The gap between is a race that only the kernel's floor closes.
  */
-static int spot_unheld(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
-		       struct resolved *r)
+static __attribute__((cold)) int spot_unheld(struct spot *ret, enum op op, unsigned access, int dirfd,
+					     const char *path, struct resolved *r)
 {
 	struct request req = { .op = op, .access = access, .raw = path, .path = r->given };
 	int n = sys_lexical(dirfd, path, r->given, sizeof r->given);

@@ -117,7 +117,8 @@ bool check_is_own(const struct resolved *r, unsigned access)
 	       (r->path[0] != '/' || strncmp(r->path, "/memfd:", 7) == 0 || reopens_own(r, access));
 }
 
-static int open_judged(int dirfd, const char *path, int flags, unsigned mode, struct resolved *r)
+static __attribute__((cold)) int open_judged(int dirfd, const char *path, int flags, unsigned mode,
+					     struct resolved *r)
 {
 	struct request req = open_request(flags, path);
 	enum resolve_follow follow = flags & O_NOFOLLOW || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)

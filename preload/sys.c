@@ -259,7 +259,8 @@ static void cwd_give(struct cwd_entry *e)
 	__atomic_store_n(&e->seq, e->seq + 1, __ATOMIC_RELEASE);
 }
 
-static void cwd_store(struct cwd_entry *e, uint64_t moved, uint64_t wandered, const char *path, int len)
+static __attribute__((cold)) void cwd_store(struct cwd_entry *e, uint64_t moved, uint64_t wandered,
+					    const char *path, int len)
 {
 	uint64_t asked_ns = clock_now();
 
@@ -294,7 +295,7 @@ static int cwd_path(char *buf, size_t size)
 	return n;
 }
 
-long sys_wander(long nr, long where)
+__attribute__((cold)) long sys_wander(long nr, long where)
 {
 	long r;
 
