@@ -101,7 +101,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini)
 	$(Q)$(CC) -I. -c -o $@ $<
 
 # What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
-SO_SMALL := policy/eval policy/image preload/sys preload/check policy/addr policy/sockaddr policy/argv policy/buf policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/eval_path policy/fileop \
+SO_SMALL := policy/eval policy/image policy/kind policy/op policy/script preload/sys preload/check policy/addr policy/sockaddr policy/argv policy/buf policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/eval_path policy/fileop \
 	policy/git policy/resolve policy/resolve_walk policy/wire preload/ask preload/cancel preload/envp preload/exec preload/near preload/exec_search preload/gitconf preload/gitref \
 	preload/hook_attr preload/hook_exec preload/hook_file preload/hook_path preload/hook_inner preload/hook_meta preload/hook_net preload/hook_res \
 	preload/hook_resolve preload/hook_shell preload/hook_shm preload/hook_spaces preload/hook_walk preload/hook_spawn preload/hook_ground preload/hook_syscall preload/init preload/next preload/real preload/gate preload/net preload/say policy/ring_names
