@@ -162,8 +162,6 @@ void gaps_start(struct supervisor *s)
 	s->gaps.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	s->gaps.wd = calloc(f->n_gaps, sizeof(*s->gaps.wd));
 	s->gaps.open = s->gaps.fd < 0 || !s->gaps.wd;
-	if (!s->gaps.open)
-		arm_all(s);
 }
 
 bool gaps_hold(struct supervisor *s)
@@ -173,8 +171,10 @@ bool gaps_hold(struct supervisor *s)
 	if (s->gaps.fd < 0)
 		return true;
 	pthread_mutex_lock(&s->gaps.lock);
-	if (has_news(s))
+	/* At the first question, and what appeared before it is found: most short sessions never ask. */
+	if (!s->gaps.armed || has_news(s))
 		arm_all(s);
+	s->gaps.armed = true;
 	pthread_mutex_unlock(&s->gaps.lock);
 	return !s->gaps.open;
 }

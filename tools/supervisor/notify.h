@@ -104,9 +104,11 @@ struct made {
 /* Whether the floor still holds all that is kept from being read: gaps.c. */
 struct gaps {
 	pthread_mutex_t lock;
-	int fd;		   /* inotify(7), -1: nothing to watch */
-	int *wd;	   /* of each gap */
-	_Atomic bool open; /* it does not, from now on */
+	int fd;			 /* inotify(7), -1: nothing to watch */
+	int *wd;		 /* of each gap */
+	bool armed;		 /* they are watched */
+	_Atomic unsigned spared; /* opens that were performed and asked no question (open_pass.c) */
+	_Atomic bool open;	 /* it does not, from now on */
 };
 
 /* A System V object that the session made: sysv.c. */
@@ -233,7 +235,8 @@ void descent_done(struct supervisor *s);
 
 /* --- gaps.c --- */
 
-/* Watches the floor's gaps from now on.  What cannot be watched counts as open. */
+/* Gets ready to watch the floor's gaps, from the first gaps_hold() on.  What cannot be watched counts as
+ * open. */
 void gaps_start(struct supervisor *s);
 /* At this moment the floor holds all that the policy of the session's own image keeps from being read. */
 bool gaps_hold(struct supervisor *s);
