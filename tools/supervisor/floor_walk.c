@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <sys/stat.h>
 
 #include "policy/path.h"
 
@@ -273,6 +275,19 @@ static bool is_entry(const struct dirent *e)
 	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && e->d_type != DT_LNK;
 }
 
+/*
+ * A device that its owner, who is somebody else, opens to nobody: the kernel refuses it anyway, and of the
+ * hundred rules that /dev would take most are such.  Whose mode changes meanwhile is carried.
+ */
+static bool is_closed_device(DIR *dir, const struct dirent *e)
+{
+	struct stat st;
+
+	return (e->d_type == DT_CHR || e->d_type == DT_BLK) &&
+	       fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid != geteuid() &&
+	       (st.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
 static int grant_entries(struct floor_walk *w, DIR *dir, unsigned grants)
 {
 	size_t len = strlen(w->path), n = len > 1 ? len : 0;
@@ -280,7 +295,7 @@ static int grant_entries(struct floor_walk *w, DIR *dir, unsigned grants)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ENTRIES_MAX && (e = readdir(dir)); i++) {
-		if (!is_entry(e) || n + strlen(e->d_name) + 2 > sizeof(w->path))
+		if (!is_entry(e) || n + strlen(e->d_name) + 2 > sizeof(w->path) || is_closed_device(dir, e))
 			continue;
 		w->path[n] = '/';
 		strcpy(w->path + n + 1, e->d_name);
