@@ -72,7 +72,7 @@ int ledger_flush(struct ledger *l)
 	return 0;
 }
 
-static int sync_now(struct ledger *l)
+int ledger_sync(struct ledger *l)
 {
 	int r = ledger_flush(l);
 
@@ -169,7 +169,7 @@ static int revive(struct ledger *l)
 	if (lost == 0)
 		return 0;
 	/* fail() counts the loss record itself, which is none. */
-	if (add(l, &e) < 0 || sync_now(l) < 0) {
+	if (add(l, &e) < 0 || ledger_sync(l) < 0) {
 		l->lost_total -= l->lost - lost;
 		l->lost = lost;
 		return fail(l, l->error ? l->error : -ENOMEM);
@@ -198,7 +198,7 @@ int ledger_append_durable(struct ledger *l, const struct event *e)
 {
 	int r = ledger_append(l, e);
 
-	return r < 0 ? r : sync_now(l);
+	return r < 0 ? r : ledger_sync(l);
 }
 
 void ledger_tick(struct ledger *l, uint64_t now_ns)
@@ -208,7 +208,7 @@ void ledger_tick(struct ledger *l, uint64_t now_ns)
 	(void)ledger_flush(l);
 	/* What was flushed just now is younger than now_ns. */
 	if (l->dirty_ns != 0 && now_ns >= l->dirty_ns + NS_SYNC)
-		(void)sync_now(l);
+		(void)ledger_sync(l);
 }
 
 void ledger_close(struct ledger *l)

@@ -51,6 +51,8 @@ int ledger_append(struct ledger *l, const struct event *e);
 int ledger_append_durable(struct ledger *l, const struct event *e);
 /* One write of all that is buffered. 0 or -errno. */
 int ledger_flush(struct ledger *l);
+/* The same, and waits until all of it is on the disk. */
+int ledger_sync(struct ledger *l);
 /* Flush, fdatasync when it is time, and retry after a failure. */
 void ledger_tick(struct ledger *l, uint64_t now_ns);
 void ledger_close(struct ledger *l);

@@ -2,7 +2,7 @@
  * The kernel's side of the fence for one session: what this machine can do, and from the policy what
  * Landlock and the filter shall hold.
  *
- * Made in this order: probed before anything is started, so that a level that cannot be reached is
+ * Made in this order: probed before anything is gathered, so that a level that cannot be reached is
  * refused at once; planned when the compiled policy is there; put on by the child itself.
  */
 #include <errno.h>

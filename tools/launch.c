@@ -471,7 +471,8 @@ void launch_finish(struct launch *l, const char *status, struct launch_end *ret)
 		(void)close(l->fd);
 		l->fd = -1;
 	}
-	if (l->pid > 0)
+	/* Who has said goodbye only waits for the disk, and does so without us. */
+	if (l->pid > 0 && !ret->told)
 		wait_helper(l->pid);
 	l->pid = -1;
 }

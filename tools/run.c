@@ -115,7 +115,8 @@ static int make_dirs(struct run *r)
 	return e < 0 ? EXIT_PALE : 0;
 }
 
-static int prepare(struct run *r)
+/* The helper is started first: it loads while this side looks around. */
+static int prepare(struct run *r, enum level level)
 {
 	char why[2 * PATH_MAX];
 	int e = installed_find(&r->installed, why, sizeof(why));
@@ -129,6 +130,9 @@ static int prepare(struct run *r)
 		talk("cannot start %s: %s", r->installed.helper, strerror(-e));
 		return EXIT_PALE;
 	}
+	e = fence_probe(&r->fence, level, r->o->abi_max);
+	if (e)
+		return e;
 	e = dirs_find(&r->dirs);
 	if (e == 0)
 		e = session_id_new(r->launch.session, sizeof(r->launch.session));
@@ -294,9 +298,7 @@ static int run_outermost(struct run *r)
 	int code = fence_level(r->o->level, &level);
 
 	if (code == 0)
-		code = fence_probe(&r->fence, level, r->o->abi_max);
-	if (code == 0)
-		code = prepare(r);
+		code = prepare(r, level);
 	if (code == 0)
 		code = run_session(r);
 	else

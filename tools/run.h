@@ -101,7 +101,8 @@ struct launch_end {
 	uint64_t records, denied, lost;
 	bool told; /* the helper confirmed the end of the ledger */
 };
-/* Ends the session with "exit N" or "signal N" and waits, bounded, for the helper to end. */
+/* Ends the session with "exit N" or "signal N" and waits, bounded, for the helper to say that all is written;
+ * it syncs the ledger and ends by itself then. */
 void launch_finish(struct launch *l, const char *status, struct launch_end *ret);
 
 /* ring_guard.c: a ring that is cut short costs what it held, not the process.  Once, for one ring. */
