@@ -227,6 +227,7 @@ bench: deps-bench
 	@$(MAKE) --no-print-directory tests
 	@tests/bench/bench.sh $(B)
 	@tests/bench/bench.sh $(B) --peers
+	@tests/bench/exec.sh $(B)
 
 # Everything but the object itself under AddressSanitizer and UBSan; CK_FORK=no so that leaks are seen.
 asan: deps
