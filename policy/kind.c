@@ -15,6 +15,7 @@ static const struct {
 	[RULE_FILE_READONLY] = { "files", "readonly", VERDICT_DENY },
 	[RULE_FILE_KEEP] = { "files", "keep", VERDICT_DENY },
 	[RULE_FILE_ASK] = { "files", "ask", VERDICT_ASK },
+	[RULE_FILE_ASK_WRITE] = { "files", "ask_write", VERDICT_ASK },
 	[RULE_FILE_SENSITIVE] = { "files", "sensitive", VERDICT_DENY },
 	[RULE_FILE_SYSTEM] = { "files", "system", VERDICT_ALLOW },
 	[RULE_FILE_SELF] = { "files", "self", VERDICT_DENY },

@@ -23,6 +23,7 @@ static const struct key_def keys[] = {
 	{ "files", "readonly", KEY_PATH, RULE_FILE_READONLY, NULL },
 	{ "files", "keep", KEY_PATH, RULE_FILE_KEEP, NULL },
 	{ "files", "ask", KEY_PATH, RULE_FILE_ASK, NULL },
+	{ "files", "ask_write", KEY_PATH, RULE_FILE_ASK_WRITE, NULL },
 	{ "files", "read", KEY_PATH, RULE_FILE_READ, NULL },
 	{ "files", "sensitive", KEY_PATH, RULE_FILE_SENSITIVE, "write `deny = PATH`" },
 	{ "files", "system", KEY_PATH, RULE_FILE_SYSTEM, "write `read = PATH`" },

@@ -28,6 +28,7 @@ enum rule_kind {
 	RULE_FILE_READONLY,  /* readonly =   no write, no delete */
 	RULE_FILE_KEEP,	     /* keep =       may change but not go */
 	RULE_FILE_ASK,	     /* ask =        every access is asked */
+	RULE_FILE_ASK_WRITE, /* ask_write =  each change is asked */
 	RULE_FILE_SENSITIVE, /* sensitive =  hard deny; yields to --allow-sensitive-roots alone */
 	RULE_FILE_SYSTEM,    /* system =     read, and may be named absolutely under paths = relative */
 	RULE_FILE_SELF,	     /* pale's own files: hard, no write; built in, no key */

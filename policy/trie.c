@@ -27,6 +27,7 @@ static const struct opinion {
 	[RULE_FILE_READONLY] = { .deny = ACCESS_WRITE | ACCESS_DELETE },
 	[RULE_FILE_KEEP] = { .deny = ACCESS_DELETE },
 	[RULE_FILE_ASK] = { .ask = ACCESS_ALL },
+	[RULE_FILE_ASK_WRITE] = { .ask = ACCESS_WRITE | ACCESS_DELETE },
 	/* Not for connecting: `unix = ~/.gnupg/S.gpg-agent` grants the agent, not the keys beside it. */
 	[RULE_FILE_SENSITIVE] = { .hard = ACCESS_ALL },
 	[RULE_FILE_SYSTEM] = { .allow = ACCESS_READ },

@@ -323,4 +323,22 @@ t_explain_and_run_agree() {
 	[ "$(wc -l <"$S/said")" = 200 ] || fail "not 200 questions"
 }
 
+# Settings that redirect what is installed: a program reads them unasked, and changes them with leave.
+t_changes_alone_are_asked() {
+	echo 'registry=http://localhost/' >.npmrc
+	fence cat .npmrc
+	rc_is 0
+	out_is 'registry=http://localhost/'
+	OPTS=(-n)
+	fsh 'echo more >>.npmrc'
+	rc_not 0
+	out_is ''
+	[ "$(cat .npmrc)" = 'registry=http://localhost/' ] || fail "changed without leave"
+	run pale explain write .npmrc
+	rc_is 3
+	out_has 'ask_write = .npmrc'
+	run pale explain read .npmrc
+	rc_is 0
+}
+
 scenario "$@"

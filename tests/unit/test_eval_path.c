@@ -32,9 +32,11 @@ START_TEST(test_kinds)
 		enum rule_kind kind;
 		enum verdict read, write, delete;
 	} kinds[] = {
-		{ RULE_FILE_WRITE, A, A, A },	  { RULE_FILE_READ, A, D, D },	 { RULE_FILE_DENY, D, D, D },
-		{ RULE_FILE_READONLY, A, D, D },  { RULE_FILE_KEEP, A, D, D },	 { RULE_FILE_ASK, Q, Q, Q },
-		{ RULE_FILE_SENSITIVE, D, D, D }, { RULE_FILE_SYSTEM, A, D, D }, { RULE_FILE_SELF, A, D, D },
+		{ RULE_FILE_WRITE, A, A, A },	  { RULE_FILE_READ, A, D, D },
+		{ RULE_FILE_DENY, D, D, D },	  { RULE_FILE_READONLY, A, D, D },
+		{ RULE_FILE_KEEP, A, D, D },	  { RULE_FILE_ASK, Q, Q, Q },
+		{ RULE_FILE_ASK_WRITE, A, Q, Q }, { RULE_FILE_SENSITIVE, D, D, D },
+		{ RULE_FILE_SYSTEM, A, D, D },	  { RULE_FILE_SELF, A, D, D },
 		{ RULE_FILE_HIDDEN, D, D, D },
 	};
 

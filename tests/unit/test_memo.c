@@ -23,9 +23,9 @@ static void make_path(char *buf, size_t size, const char *const *words, unsigned
 		len += (size_t)snprintf(buf + len, size - len, "/%s", words[next(n_words)]);
 }
 
-static const enum rule_kind kinds[] = { RULE_FILE_WRITE,    RULE_FILE_READ, RULE_FILE_DENY,
-					RULE_FILE_READONLY, RULE_FILE_KEEP, RULE_FILE_ASK,
-					RULE_FILE_SENSITIVE };
+static const enum rule_kind kinds[] = { RULE_FILE_WRITE,     RULE_FILE_READ,	 RULE_FILE_DENY,
+					RULE_FILE_READONLY,  RULE_FILE_KEEP,	 RULE_FILE_ASK,
+					RULE_FILE_ASK_WRITE, RULE_FILE_SENSITIVE };
 
 static void random_policy(struct fixture *f)
 {
