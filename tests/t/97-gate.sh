@@ -251,7 +251,9 @@ back 0
 vfork 13
 parent 0
 young 13
-parent 0"
+parent 0
+moved 0"
+	recorded write allow '"via":"hook"' "$W/fine-moved/f"
 }
 
 # A directory that is renamed goes by its new name for those who work in it: at once where the session

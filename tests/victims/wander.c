@@ -100,6 +100,8 @@ static void by_young_vfork(void)
 
 int main(int argc, char **argv)
 {
+	char moved[4096];
+	pid_t child;
 	int fd;
 
 	if (argc != 3)
@@ -127,5 +129,13 @@ int main(int argc, char **argv)
 	tell("back");
 	by_vfork();
 	by_young_vfork();
+	/* Called otherwise by a child, while it is remembered here. */
+	snprintf(moved, sizeof moved, "%s-moved", fine);
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		_exit(rename(fine, moved) != 0);
+	waitpid(child, NULL, 0);
+	tell("moved");
 	return 0;
 }
