@@ -228,8 +228,7 @@ static int dirfd_path(int fd, char *buf, size_t size)
  */
 static bool cwd_is_counted(void)
 {
-	return session.ring && process && level_now() == LEVEL_FULL && session.img.h->pass &&
-	       sys_is_alone();
+	return session.ring && process && level_now() == LEVEL_FULL && session.img.h->pass && sys_is_alone();
 }
 
 static int cwd_lookup(const struct cwd_entry *e, uint64_t moved, uint64_t wandered, char *buf, size_t size)

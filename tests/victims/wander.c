@@ -131,6 +131,7 @@ int main(int argc, char **argv)
 	by_young_vfork();
 	/* Called otherwise by a child, while it is remembered here. */
 	snprintf(moved, sizeof moved, "%s-moved", fine);
+	(void)look();
 	fflush(stdout);
 	child = fork();
 	if (child == 0)
