@@ -90,23 +90,21 @@ PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/libpale.so
 
 all: $(PROGRAMS)
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call note,CC)
 	$(Q)$(CC) $(PROG_CFLAGS) -c -o $@ $<
 
-$(B)/%.o: %.S $(wildcard policy/presets/*.ini)
+$(B)/%.o: %.S $(wildcard policy/presets/*.ini) Makefile
 	@mkdir -p $(@D)
 	$(call note,AS)
 	$(Q)$(CC) -I. -c -o $@ $<
 
-# What an exec, a denial or a look-up needs is small rather than fast: .text is paid for in every process.
-SO_SMALL := policy/eval policy/image policy/kind policy/op policy/script preload/sys preload/check policy/addr policy/sockaddr policy/argv policy/buf policy/cmd policy/cmd_match policy/describe policy/elfkind policy/eval_cmd policy/eval_host policy/eval_path policy/fileop \
-	policy/git policy/resolve policy/resolve_walk policy/wire preload/ask preload/cancel preload/envp preload/exec preload/near preload/exec_search preload/gitconf preload/gitref \
-	preload/hook_attr preload/hook_exec preload/hook_file preload/hook_path preload/hook_inner preload/hook_meta preload/hook_net preload/hook_res \
-	preload/hook_resolve preload/hook_shell preload/hook_shm preload/hook_spaces preload/hook_walk preload/hook_spawn preload/hook_ground preload/hook_syscall preload/init preload/next preload/real preload/gate preload/net preload/say policy/ring_names
-$(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
-$(B)/so/%.o: %.c
+# .text is paid for in every process, so all is small rather than fast, but for these: what each judged open
+# passes and counts in its time.
+SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
+$(filter-out $(SO_FAST:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Os
+$(B)/so/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call note,CC)
 	$(Q)$(CC) $(SO_CFLAGS) -c -o $@ $<
@@ -155,19 +153,19 @@ $(B)/unit: $(UNIT_OBJ) $(B)/libtools.a $(B)/libpolicy.a
 	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # Victims are built as other people's programs are: no flags of ours.
-$(B)/victims/%: tests/victims/%.c preload/hooks.def
+$(B)/victims/%: tests/victims/%.c preload/hooks.def Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -o $@ $< -lpthread
 $(B)/victims/traps: tests/victims/traps.h
-$(B)/victims/%-static: tests/victims/%.c
+$(B)/victims/%-static: tests/victims/%.c Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
 
 # Escapes: the same probes once for each way of making a system call (tests/escapes/escape.h).
 ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c execs.c pales.c sockets.c ipc.c kernel.c)
-ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/probes.def tests/victims/raw.h policy/image.h
+ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/probes.def tests/victims/raw.h policy/image.h Makefile
 ESCAPE_CFLAGS := -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -Wno-unused-result
 ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race escbanned esctool pale-rings)
 $(B)/victims/escape-raw: ESCAPE_HOW := -DESCAPE_RAW
@@ -182,11 +180,11 @@ $(B)/victims/escape-musl: $(ESCAPE_DEP)
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)musl-gcc -static $(ESCAPE_CFLAGS) -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch) -o $@ $(ESCAPE_SRC)
-$(B)/victims/race: tests/escapes/race.c tests/victims/raw.h
+$(B)/victims/race: tests/escapes/race.c tests/victims/raw.h Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) $(ESCAPE_CFLAGS) -static -o $@ $<
-$(B)/victims/escbanned $(B)/victims/esctool: tests/escapes/banned.c
+$(B)/victims/escbanned $(B)/victims/esctool: tests/escapes/banned.c Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) $(ESCAPE_CFLAGS) -o $@ $<
