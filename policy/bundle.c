@@ -44,6 +44,7 @@ static const struct {
 	{ FIELD(self_hide), offsetof(struct bundle, n_self_hide) },
 	{ FIELD(git_write), offsetof(struct bundle, n_git_write) },
 	{ FIELD(git_keep), offsetof(struct bundle, n_git_keep) },
+	{ FIELD(unproven), offsetof(struct bundle, n_unproven) },
 };
 
 static void *field(const struct bundle *b, size_t at)
@@ -162,6 +163,11 @@ int bundle_add_git_write(struct bundle *b, const char *pattern)
 int bundle_add_git_keep(struct bundle *b, const char *path)
 {
 	return add_string(&b->git_keep, &b->n_git_keep, path);
+}
+
+int bundle_add_unproven(struct bundle *b, const char *prefix)
+{
+	return add_string(&b->unproven, &b->n_unproven, prefix);
 }
 
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id)

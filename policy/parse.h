@@ -64,6 +64,8 @@ struct bundle {
 	size_t n_git_write;
 	char **git_keep; /* and what of it nobody inside writes */
 	size_t n_git_keep;
+	char **unproven; /* prefixes in reals whose links a session may have made: they open nothing */
+	size_t n_unproven;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
 	struct source *sources;
 	size_t n_sources;
@@ -80,6 +82,7 @@ int bundle_add_source(struct bundle *b, enum source_layer layer, const char *pat
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real);
 int bundle_add_git_write(struct bundle *b, const char *pattern);
 int bundle_add_git_keep(struct bundle *b, const char *path);
+int bundle_add_unproven(struct bundle *b, const char *prefix);
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id);
 /* JSON text of the bundle (caller frees) and back; -EINVAL for what is no bundle. */
 int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len);
@@ -88,7 +91,8 @@ int bundle_decode(const char *json, size_t len, struct bundle *b);
 /*
  * Parses presets and sources in order into p.  All findings of all files are reported; a file
  * with an error contributes nothing and makes the result -EBADMSG.  For each literal path prefix
- * that bundle.reals maps elsewhere the rule is added for both spellings.
+ * that bundle.reals maps elsewhere the rule is added for both spellings; but where bundle.unproven has it,
+ * only a rule that keeps something closed is.
  * 0, -EBADMSG (see diags), -ENOMEM, -EINVAL where an ident is no build-id.
  */
 int policy_parse(const struct bundle *b, struct policy *p, struct diags *d);

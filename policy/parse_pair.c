@@ -97,6 +97,21 @@ static const char *find_real(const struct parser *ps, char *prefix)
 	return hit ? (*hit)->real : NULL;
 }
 
+/* What such a rule names is opened by it. */
+static bool opens(enum rule_kind kind)
+{
+	return kind == RULE_FILE_WRITE || kind == RULE_FILE_READ || kind == RULE_FILE_SYSTEM ||
+	       kind == RULE_NET_UNIX;
+}
+
+static bool is_unproven(const struct bundle *b, const char *prefix)
+{
+	for (size_t i = 0; i < b->n_unproven; i++)
+		if (strcmp(b->unproven[i], prefix) == 0)
+			return true;
+	return false;
+}
+
 int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern)
 {
 	size_t n = pattern_literal(pattern);
@@ -107,7 +122,7 @@ int parser_add_path(struct parser *ps, const struct rule *proto, const char *pat
 	if (!prefix)
 		return -ENOMEM;
 	err = add_plain(ps, proto, pattern);
-	real = find_real(ps, prefix);
+	real = opens(proto->kind) && is_unproven(ps->b, prefix) ? NULL : find_real(ps, prefix);
 	free(prefix);
 	if (err < 0 || !real || (strlen(real) == n && memcmp(real, pattern, n) == 0))
 		return err;

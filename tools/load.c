@@ -49,17 +49,17 @@ static void resolve_one(const char *prefix, void *arg)
 	ctx->error = bundle_add_real(ctx->b, prefix, real);
 }
 
-int bundle_resolve(struct bundle *b, const struct policy *p)
+int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d)
 {
 	struct resolve_ctx ctx = { .b = b };
 
 	policy_literals(p, resolve_one, &ctx);
 	reals_done(&ctx.reals);
-	return ctx.error;
+	return ctx.error < 0 ? ctx.error : reals_prove(b, p, d);
 }
 
 /* The findings of the first parse are told by the second, which finds the same. */
-static int find_reals(struct bundle *b)
+static int find_reals(struct bundle *b, struct diags *found)
 {
 	struct policy first;
 	struct diags d;
@@ -69,7 +69,7 @@ static int find_reals(struct bundle *b)
 	diags_init(&d);
 	r = policy_parse(b, &first, &d);
 	if (r == 0)
-		r = bundle_resolve(b, &first);
+		r = bundle_resolve(b, &first, found);
 	policy_done(&first);
 	diags_done(&d);
 	return r == -EBADMSG ? 0 : r;
@@ -77,7 +77,7 @@ static int find_reals(struct bundle *b)
 
 static int build(struct loaded *l, struct diags *d)
 {
-	int r = find_reals(&l->bundle);
+	int r = find_reals(&l->bundle, d);
 
 	if (r == 0)
 		r = policy_parse(&l->bundle, &l->policy, d);

@@ -51,7 +51,7 @@ static int check_policy(struct run *r)
 	if (e == 0)
 		e = policy_parse(&r->bundle, &p, &d);
 	if (e == 0)
-		e = bundle_resolve(&r->bundle, &p);
+		e = bundle_resolve(&r->bundle, &p, &d);
 	if (e < 0 || !r->o->quiet)
 		print_diags(stderr, &d);
 	if (e == -EBADMSG)

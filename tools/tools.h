@@ -231,9 +231,16 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
  * findings, -ENOMEM.  The caller frees with bundle_done() in each case.
  */
 int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d);
-/* Looks up the real path of each literal prefix of p's rules and adds those that differ to b.  0 or -ENOMEM.
+/*
+ * Looks up the real path of each literal prefix of p's rules and adds those that differ to b, and which of
+ * them are unproven; a rule that would have opened such a place is told as a warning.  0 or -ENOMEM.
  */
-int bundle_resolve(struct bundle *b, const struct policy *p);
+int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d);
+/*
+ * proven.c: marks as unproven, in b, those real paths that lead through a link which the policy of b lets a
+ * session make.  p: its rules, for the warnings.  0 or -ENOMEM.
+ */
+int reals_prove(struct bundle *b, const struct policy *p, struct diags *d);
 
 /* worktree.c: adds to b what git writes of the repository that the workspace is a linked worktree or a
  * submodule of.  0 or -errno. */
