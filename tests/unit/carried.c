@@ -17,6 +17,7 @@
 #define WAIT_KILLABLE_RECV (1u << 5) /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, Linux 5.19 */
 #define TICK_NS		   20000000  /* faster than in a session */
 #define UNTIL_TICKS	   500
+#define HANG_TICKS	   6000 /* two minutes: a sanitizer on a busy machine is slow */
 
 carry_fn carried_handler;
 
@@ -132,7 +133,7 @@ int carried_wait(struct carried *t)
 {
 	int status;
 
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < HANG_TICKS; i++) {
 		if (waitpid(t->child, &status, WNOHANG) == t->child)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 		tick(t);

@@ -82,7 +82,8 @@ static struct answer answer_look(struct caller *c)
 	return answer_result(look(c));
 }
 
-#define ARG(p) ((long)(intptr_t)(p))
+#define ARG(p)	  ((long)(intptr_t)(p))
+#define PID_TRIES 50
 
 static void run(deed_fn deed)
 {
@@ -231,7 +232,7 @@ START_TEST(a_thread_may_live_apart)
 }
 END_TEST
 
-/* In a child that is given this very pid; -1 where only root may choose it. */
+/* In a child, which is given this very pid where that is not 0; -1 where it is not. */
 static int in_child(pid_t pid, deed_fn deed)
 {
 	int status, fd = -1;
@@ -244,7 +245,7 @@ static int in_child(pid_t pid, deed_fn deed)
 	}
 	child = fork();
 	if (child == 0)
-		_exit(deed());
+		_exit(pid == 0 || getpid() == pid ? deed() : 0);
 	if (fd >= 0)
 		close(fd);
 	waitpid(child, &status, 0);
@@ -278,19 +279,28 @@ static int second_owner_by_descriptor(void)
 	return 0;
 }
 
+/* One after the other under one pid; -1 where only root may choose it.  Whatever else the machine starts may
+ * come in between. */
+static int one_pid(deed_fn first, deed_fn second)
+{
+	int r = -1;
+
+	for (int i = 0; r < 0 && i < PID_TRIES; i++) {
+		EXPECT(in_child(0, first) == 0);
+		r = in_child(*shared_pid, second);
+	}
+	return r;
+}
+
 /* A pid that comes again within one tick finds what was remembered of its former owner. */
 static int reuse_a_pid(void)
 {
-	int r;
+	int r = one_pid(first_owner, second_owner);
 
-	EXPECT(in_child(0, first_owner) == 0);
-	r = in_child(*shared_pid, second_owner);
 	if (r < 0)
 		return 77;
 	EXPECT(r == 0);
-	EXPECT(in_child(0, first_owner) == 0);
-	r = in_child(*shared_pid, second_owner_by_descriptor);
-	EXPECT(r <= 0);
+	EXPECT(one_pid(first_owner, second_owner_by_descriptor) == 0);
 	return 0;
 }
 

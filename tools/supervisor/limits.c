@@ -42,7 +42,7 @@ struct answer carry_prlimit(struct caller *c)
 {
 	const pid_t pid = (pid_t)c->arg[0];
 	_cleanup_close_ int task = hold(pid);
-	struct rlimit64 new, old;
+	struct rlimit64 new = { 0 }, old;
 	int r = task < 0 ? task : caller_read(c, c->arg[2], &new, sizeof(new));
 
 	if (r < 0)
