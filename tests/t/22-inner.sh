@@ -50,7 +50,7 @@ walker() {
 			return -nftw(argv[2], show, 8, FTW_PHYS | FTW_DEPTH);
 		}
 	END
-	gcc -w -o walk walk.c || skip "no compiler"
+	gcc -w -o walk walk.c || fail "does not compile"
 	mkdir -p tree/a/b "tree/c d" && touch tree/a/f1 tree/a/b/f2 tree/.hidden && ln -s a tree/link && ln -s nowhere tree/gone
 }
 
@@ -132,7 +132,7 @@ t_temporary_and_shared() {
 			return 0;
 		}
 	END
-	gcc -w -o shared shared.c || skip "no compiler"
+	gcc -w -o shared shared.c || fail "does not compile"
 	./shared "/pale-t-$$" >"$S/bare"
 	fsh './shared "/pale-t-$1"' - $$
 	diff "$S/bare" "$S/out" || fail "differs from bare"
@@ -254,7 +254,7 @@ t_bad_pointers_and_numbers() {
 			return 0;
 		}
 	END
-	gcc -w -DSYS_fchmodat2=452 -o bad bad.c || skip "no compiler"
+	gcc -w -DSYS_fchmodat2=452 -o bad bad.c || fail "does not compile"
 	./bad | sed 's/gettid [0-9]*/gettid/' >"$S/bare"
 	fsh './bad | sed "s/gettid [0-9]*/gettid/"'
 	diff "$S/bare" "$S/out" || fail "differs from bare"
@@ -283,7 +283,7 @@ t_attributes_at() {
 			return 0;
 		}
 	END
-	gcc -w -o atx atx.c || skip "no compiler"
+	gcc -w -o atx atx.c || fail "does not compile"
 	./atx file >"$S/bare"
 	[ "$(cut -d' ' -f1 "$S/bare")" = 0 ] || skip "no setxattrat here"
 	fence ./atx file
@@ -439,7 +439,7 @@ t_dlopen_is_the_programs() {
 			return 0;
 		}
 	END
-	gcc -shared -fPIC -o lib/libpale-t.so l.c && gcc -o d d.c -Wl,--enable-new-dtags,-rpath,"$W/lib" || skip "no compiler"
+	gcc -shared -fPIC -o lib/libpale-t.so l.c && gcc -o d d.c -Wl,--enable-new-dtags,-rpath,"$W/lib" || fail "does not compile"
 	./d >"$S/bare"
 	grep -qx found "$S/bare" || fail "bare does not find it"
 	fence ./d
@@ -468,7 +468,7 @@ t_deepbind_and_name_spaces() {
 			return 0;
 		}
 	END
-	gcc -shared -fPIC -o l.so l.c && gcc -o d d.c || skip "no compiler"
+	gcc -shared -fPIC -o l.so l.c && gcc -o d d.c || fail "does not compile"
 	fsh './d deep ./l.so ~/.ssh/id_rsa; ./d deep ./l.so file; ./d space ./l.so ~/.ssh/id_rsa; ./d space ./l.so file'
 	denied read "$HOME/.ssh/id_rsa"
 	if [ "$T_LEVEL" = hooks ]; then

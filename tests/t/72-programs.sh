@@ -45,7 +45,7 @@ t_emulator_behind_us() {
 		int fchown(int fd, uid_t u, gid_t g) { return told("chown\n"); }
 		int unlinkat(int d, const char *p, int f) { return told("unlin\n"); }
 	END
-	gcc -w -shared -fPIC -o e.so e.c || skip "no compiler"
+	gcc -w -shared -fPIC -o e.so e.c || fail "does not compile"
 	echo 'import os; os.mknod("dev", 0o20600, 259); os.chown("file", 0, 0); os.chown(0, 0, 0); os.unlink("file")' >p.py
 	fsh 'LD_PRELOAD=$PWD/e.so python3 p.py'
 	rc_is 0
@@ -60,7 +60,7 @@ t_time_that_is_faked() {
 		#include <unistd.h>
 		int clock_gettime(clockid_t id, struct timespec *t) { write(1, "asked\n", 6); t->tv_sec = t->tv_nsec = 1; return 0; }
 	END
-	gcc -w -shared -fPIC -o t.so t.c || skip "no compiler"
+	gcc -w -shared -fPIC -o t.so t.c || fail "does not compile"
 	fsh 'LD_PRELOAD=$PWD/t.so cat file; cat ~/.ssh/id_rsa'
 	out_is "hello from the workspace"
 	no_decoy
@@ -76,7 +76,7 @@ t_faketime() {
 
 t_address_sanitizer() {
 	echo 'int main(int c, char **v) { char *p = __builtin_malloc(8); p[8 * (c > 1)] = 1; __builtin_free(p); return 0; }' >a.c
-	gcc -fsanitize=address -o a a.c 2>/dev/null || skip "no address sanitizer"
+	gcc -fsanitize=address -o a a.c || fail "does not compile"
 	fence ./a
 	rc_is 0 "a sanitized program starts"
 	fsh 'ASAN_OPTIONS=detect_leaks=0 ./a' && rc_is 0 "with options of its own"
@@ -98,7 +98,7 @@ t_man() {
 
 t_explain_says_what_run_does() {
 	echo 'int main(void) { return 0; }' >s.c
-	gcc -static -o s s.c 2>/dev/null || skip "no static libc"
+	gcc -static -o s s.c || fail "does not compile"
 	fsh ./s
 	[ "$T_LEVEL" = hooks ] || { rc_is 0 && run pale explain exec ./s && rc_is 0 && return 0; }
 	rc_is 126

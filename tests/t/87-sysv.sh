@@ -72,7 +72,7 @@ ipc_program() {
 			return 0;
 		}
 	END
-	gcc -w "$@" -o ipc ipc.c || skip "no compiler"
+	gcc -w "$@" -o ipc ipc.c || fail "does not compile"
 }
 
 t_all_three_kinds() {
@@ -88,19 +88,18 @@ t_all_three_kinds_unhooked() {
 }
 
 t_nothing_is_left_behind() {
-	local kind word id
+	local id kinds=(shm sem msg shm)
 	[ "$T_LEVEL" != hooks ] || skip "nobody takes part in it"
-	need ipcmk
-	fsh 'ipcmk -M 100; ipcmk -S 2; ipcmk -Q; perl -e "shmctl(shmget(1, 10, 01600), 0, 0); kill 9, \$\$"; exit 0'
+	need ipcmk perl
+	fsh 'ipcmk -M 100; ipcmk -S 2; ipcmk -Q
+		perl -e "\$| = 1; print q(Killed, id: ), shmget(1, 10, 01600), qq(\n); kill 9, \$\$"; exit 0'
 	rc_is 0
-	while read -r word word id; do
-		[[ $word$id =~ [0-9]+$ ]] || fail "no id: $word $id"
-		for kind in shm sem msg; do
-			! awk -v id="${id##* }" -v uid="$(id -u)" '$2 == id && ($5 == uid || $8 == uid) { exit 1 }' /proc/sysvipc/$kind ||
-				continue
-			grep -q "${id##* }" <(ipcs -"${kind:1:1}") && fail "left: $kind $id"
-		done
-	done <"$S/out"
+	for id in $(sed -n 's/.* id: \([0-9]*\)$/\1/p' "$S/out"); do
+		awk -v id="$id" -v uid="$(id -u)" '$2 == id && ($5 == uid || $8 == uid) { exit 1 }' "/proc/sysvipc/${kinds[0]}" ||
+			fail "left: ${kinds[0]} $id"
+		kinds=("${kinds[@]:1}")
+	done
+	[ ${#kinds[@]} = 0 ] || fail "not made: ${kinds[*]}"
 }
 
 # By key and by id; and two sessions with one key do not meet.

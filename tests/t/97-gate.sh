@@ -216,7 +216,7 @@ t_other_preloads_hear_of_names() {
 			return next(d, p, m);
 		}
 	END
-	gcc -w -shared -fPIC -o e.so e.c || skip "no compiler"
+	gcc -w -shared -fPIC -o e.so e.c || fail "does not compile"
 	fsh 'LD_PRELOAD=$PWD/e.so python3 -c "import os; os.mkdir(\"../work/d\"); os.rmdir(\"d\")"'
 	rc_is 0
 	out_is 'mkdir ../work/d'

@@ -1,0 +1,135 @@
+#!/bin/bash
+# Runs all tests: tests/run.sh BUILD_DIR [SCENARIO[/TEST]...]
+#
+# One line per test, `ok NAME` or `not ok NAME` with the output of the failed; the last line is
+# `N passed, N failed`.  Two scenarios run at a time.  KEEP=1 keeps the scratch directory.
+#
+# Scenarios run at the default level; one that says `# levels: full hooks` (any of full, strict, hooks)
+# runs at each of those.  LEVELS="hooks" on the command line takes only these.
+
+cd "$(dirname "$0")/.." || exit 2
+B=${1:?usage: tests/run.sh BUILD_DIR [SCENARIO[/TEST]...]}
+shift
+B=$(realpath "$B") || exit 2
+. tests/stage.sh
+
+stage_make || exit 2
+trap '[ -n "${KEEP:-}" ] && echo "kept: $T_BASE" || stage_remove' EXIT
+trap 'exit 130' INT TERM
+stage_install "$B" || exit 2
+mkdir -p "$T_BASE/t" "$T_BASE/victims" "$T_BASE/results"
+stage_levels full strict hooks
+cp -r tests/t/. tests/lib.sh tests/agents tests/helper tests/escapes "$T_BASE/t/"
+cp README.md "$T_BASE/t/escapes/"
+cp "$B"/victims/* "$T_BASE/victims/" 2>/dev/null
+chmod -R a+rX "$T_BASE/t" "$T_BASE/victims" "$T_STAGE"
+
+# report STATUS NAME LOG RESULTS
+report() {
+	case $1 in
+	0) echo "ok $2" >>"$4" ;;
+	77) echo "ok $2 # $(grep '^skip:' "$3" | tail -1)" >>"$4" ;;
+	124 | 137) { echo "not ok $2 # timed out" && sed 's/^/    /' "$3"; } >>"$4" ;;
+	*) { echo "not ok $2" && sed 's/^/    /' "$3"; } >>"$4" ;;
+	esac
+}
+
+# A scenario that says `# needs: tmpfs` gets a small full-able file system at $T_SCRATCH/full.
+wrapped() {
+	local scratch=$1 file=$2
+	shift 2
+	if grep -q '^# needs: tmpfs' "$file" && [ "$(id -u)" = 0 ]; then
+		mkdir "$scratch/full"
+		(
+			export -f as_user
+			export T_STAGE T_BASE T_LEVEL TERM
+			unshare -m bash -c '
+				T_AS=(setpriv --reuid='$T_USER' --regid='$T_USER' --clear-groups)
+				mount -t tmpfs -o size=640k,mode=777 tmpfs "$1/full" && as_user "$@"' - "$scratch" T_FULL=1 "$@"
+		)
+		return
+	fi
+	# One that says `# needs: root` keeps it, and the source tree to install from.
+	if grep -q '^# needs: root' "$file" && [ "$(id -u)" = 0 ]; then
+		(T_AS=() && as_user "$scratch" T_SOURCE="$PWD" T_BUILD="$B" T_USER=$T_USER "$@")
+		return
+	fi
+	as_user "$scratch" "$@"
+}
+
+run_scenario() {
+	local file=$1 level=$2 only=$3 name test scratch log limit rc results
+	name=$(basename "$file" .sh)
+	results=$T_BASE/results/$name.$level
+	[ "$level" = full ] || name=$level:$name
+	export T_LEVEL=$level
+	limit=$(sed -n 's/^# limit: //p' "$file")
+	for test in $(sed -n 's/^t_\([A-Za-z0-9_-]*\)() *{.*/\1/p' "$file"); do
+		[ -z "$only" ] || [ "$only" = "$test" ] || continue
+		scratch=$(mktemp -d "$T_BASE/s/XXXX")
+		chmod 755 "$scratch"
+		[ "$(id -u)" != 0 ] || chown $T_USER: "$scratch"
+		log=$scratch.log
+		t0=$(date +%s%N); wrapped "$scratch" "$file" timeout -k 3 "${limit:-40}" bash "$file" "$test" </dev/null >"$log" 2>&1
+		rc=$?; echo "$(( ($(date +%s%N) - t0) / 1000000 )) $name/$test" >>/tmp/p4/q-times.txt
+		stage_reap "$scratch"
+		report $rc "$name/$test" "$log" "$results"
+		[ -n "${KEEP:-}" ] || { chmod -R u+rwX "$scratch" && rm -rf "$scratch" "$log"; }
+	done
+	touch "$results"
+	cat "$results"
+}
+
+checks() {
+	local check
+	for check in deps symbols surface docs; do
+		bash tests/$check.sh "$B" >"$T_BASE/log" 2>&1
+		report $? $check "$T_BASE/log" "$T_BASE/results/$check"
+		cat "$T_BASE/results/$check"
+	done
+	if [ -x "$B/unit" ]; then
+		cp -r tests/cases "$T_BASE/" 2>/dev/null
+		"$B/unit" >"$T_BASE/log" 2>&1
+		report $? unit "$T_BASE/log" "$T_BASE/results/unit"
+		cat "$T_BASE/results/unit"
+	fi
+}
+
+# FILE LEVEL [TEST] for each run.
+chosen() {
+	local want file level
+	[ $# != 0 ] || set -- $(cd "$T_BASE/t" && ls [0-9]*.sh)
+	for want; do
+		file=$(basename "${want%%/*}" .sh).sh
+		for level in $(levels_of "$file"); do
+			case $want in
+			*/*) echo "$file $level ${want#*/}" ;;
+			*) echo "$file $level" ;;
+			esac
+		done
+	done
+}
+
+levels_of() {
+	local level said
+	said=$(sed -n 's/^# levels: //p' "$T_BASE/t/$1")
+	for level in ${said:-full}; do
+		[[ " ${LEVELS:-full strict hooks} " != *" $level "* ]] || echo "$level"
+	done
+}
+
+[ $# != 0 ] || checks
+while read -r file level only; do
+	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do
+		wait -n
+	done
+	run_scenario "$T_BASE/t/$file" "$level" "$only" &
+done < <(chosen "$@")
+wait
+
+passed=$(cat "$T_BASE"/results/* | grep -c '^ok ')
+failed=$(cat "$T_BASE"/results/* | grep -c '^not ok ')
+cat "$T_BASE"/results/* | grep '^not ok ' | sed 's/^/failed: /'
+[ -z "${GUARANTEES:-}" ] || cp "$T_BASE/s/guarantees" "$GUARANTEES"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
