@@ -21,46 +21,36 @@ static int open_result(int dirfd, const char *path, int flags, unsigned mode)
 	return (int)libc_result(check_open(dirfd, path, flags, mode));
 }
 
-/* The four variadic names of open(path) and the two of openat differ in nothing on 64-bit. */
-#define OPEN_VARIADIC(name)                                                                                  \
-	int name(const char *path, int flags, ...)                                                           \
-	{                                                                                                    \
-		unsigned mode;                                                                               \
-		va_list ap;                                                                                  \
-                                                                                                             \
-		va_start(ap, flags);                                                                         \
-		mode = mode_argument(flags, ap);                                                             \
-		va_end(ap);                                                                                  \
-		return open_result(AT_FDCWD, path, flags, mode);                                             \
-	}
+int open(const char *path, int flags, ...)
+{
+	unsigned mode;
+	va_list ap;
 
-OPEN_VARIADIC(open)
-OPEN_VARIADIC(open64)
-OPEN_VARIADIC(__open)
-OPEN_VARIADIC(__open64)
+	va_start(ap, flags);
+	mode = mode_argument(flags, ap);
+	va_end(ap);
+	return open_result(AT_FDCWD, path, flags, mode);
+}
 
-#define OPENAT_VARIADIC(name)                                                                                \
-	int name(int dirfd, const char *path, int flags, ...)                                                \
-	{                                                                                                    \
-		unsigned mode;                                                                               \
-		va_list ap;                                                                                  \
-                                                                                                             \
-		va_start(ap, flags);                                                                         \
-		mode = mode_argument(flags, ap);                                                             \
-		va_end(ap);                                                                                  \
-		return open_result(dirfd, path, flags, mode);                                                \
-	}
+int openat(int dirfd, const char *path, int flags, ...)
+{
+	unsigned mode;
+	va_list ap;
 
-OPENAT_VARIADIC(openat)
-OPENAT_VARIADIC(openat64)
+	va_start(ap, flags);
+	mode = mode_argument(flags, ap);
+	va_end(ap);
+	return open_result(dirfd, path, flags, mode);
+}
+
+/* They differ in nothing on 64-bit. */
+SAME_HOOK(open64, open);
+SAME_HOOK(__open, open);
+SAME_HOOK(__open64, open);
+SAME_HOOK(openat64, openat);
 
 /* What programs built with _FORTIFY_SOURCE import; forgetting them is a hole. */
 int __open_2(const char *path, int flags)
-{
-	return open_result(AT_FDCWD, path, flags, 0);
-}
-
-int __open64_2(const char *path, int flags)
 {
 	return open_result(AT_FDCWD, path, flags, 0);
 }
@@ -70,10 +60,8 @@ int __openat_2(int dirfd, const char *path, int flags)
 	return open_result(dirfd, path, flags, 0);
 }
 
-int __openat64_2(int dirfd, const char *path, int flags)
-{
-	return open_result(dirfd, path, flags, 0);
-}
+SAME_HOOK(__open64_2, __open_2);
+SAME_HOOK(__openat64_2, __openat_2);
 
 /*
  * openat2 with resolve flags of the caller's own: judged first, then handed to the kernel as it

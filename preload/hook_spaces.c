@@ -17,25 +17,23 @@ int unshare(int flags)
 }
 
 /* Reads the words that follow whether or not they were passed: so does libc's own. */
-#define CLONE_VARIADIC(name)                                                                                 \
-	int name(int (*fn)(void *), void *stack, int flags, void *arg, ...)                                  \
-	{                                                                                                    \
-		void *words[3];                                                                              \
-		va_list ap;                                                                                  \
-                                                                                                             \
-		if (in_session() && flags & (NEW_SPACES & ~CSIGNAL))                                         \
-			return fail(-EPERM);                                                                 \
-		if (!real.clone)                                                                             \
-			real_init();                                                                         \
-		va_start(ap, arg);                                                                           \
-		for (int i = 0; i < 3; i++)                                                                  \
-			words[i] = va_arg(ap, void *);                                                       \
-		va_end(ap);                                                                                  \
-		return real.clone(fn, stack, flags, arg, words[0], words[1], words[2]);                      \
-	}
+int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+{
+	void *words[3];
+	va_list ap;
 
-CLONE_VARIADIC(clone)
-CLONE_VARIADIC(__clone)
+	if (in_session() && flags & (NEW_SPACES & ~CSIGNAL))
+		return fail(-EPERM);
+	if (!real.clone)
+		real_init();
+	va_start(ap, arg);
+	for (int i = 0; i < 3; i++)
+		words[i] = va_arg(ap, void *);
+	va_end(ap);
+	return real.clone(fn, stack, flags, arg, words[0], words[1], words[2]);
+}
+
+SAME_HOOK(__clone, clone);
 
 /*
  * libc takes its caller for who asks, by the address it returns to (its RUNPATH, its name space): both

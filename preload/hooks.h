@@ -8,4 +8,7 @@
 #include "preload/hooks.def"
 #undef HOOK
 
+/* A hook under another of its names: the same code once.  Both stand in the same file, `other` defined. */
+#define SAME_HOOK(name, other) extern __typeof__(other) name __attribute__((alias(#other), copy(other)))
+
 #endif
