@@ -154,6 +154,10 @@ int resolve(const struct resolve_sys *sys, int dirfd, const char *path, enum res
 	if (len >= LIMIT_PATH)
 		return -ENAMETOOLONG;
 
+	/* It may be changed under us, and is looked at more than once. */
+	memcpy(ret->words, path, len);
+	ret->words[len] = '\0';
+	path = ret->words;
 	s = split_path(path, len);
 	r = lexical(sys, dirfd, path, ret);
 	if (r == 0)

@@ -43,6 +43,7 @@ struct resolved {
 	char path[LIMIT_PATH];	/* real path */
 	char given[LIMIT_PATH]; /* lexical path */
 	char work[LIMIT_PATH];	/* the walk's own: not on the stack, which may be a signal's */
+	char words[LIMIT_PATH]; /* the caller's path as it was first seen */
 	bool same;		/* given equals path */
 	/*
 	 * The path ended in a slash.  FOLLOW and NOFOLLOW: the last component is a directory, or

@@ -322,18 +322,33 @@ static void spot_start(struct spot *s, int dirfd, const char *path)
 	s->target = NULL;
 }
 
-static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
-		      enum resolve_follow follow, int held)
+/* The directory that b's spot holds, where own below dirfd lies in it too; else -1. */
+static int held_beside(const struct beside *b, int dirfd, const char *own)
 {
-	int r;
+	/* Held the near way, the first spot's name is the tail of its path. */
+	size_t n = b && b->spot->owned && !b->spot->scratch ? (size_t)(b->spot->name - b->spot->own) : 0;
+	/* Two relative paths start alike only where no thread can have moved what they start from. */
+	bool start = n > 0 && (own[0] == '/' || (b->dirfd == dirfd && !b->spot->anchored));
+
+	return start && strncmp(b->spot->own, own, n) == 0 && !strchr(own + n, '/') ? b->spot->dirfd : -1;
+}
+
+static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
+		      enum resolve_follow follow, const struct beside *b)
+{
+	const char *own;
+	int held, r = TRY_FAR;
 
 	spot_start(ret, dirfd, path);
 	if (!judging() || !path || !*path)
 		return CHECK_PLAIN;
+	own = path_own(path, ret->own);
+	held = own ? held_beside(b, dirfd, own) : -1;
 	ret->anchor = sys_anchor(dirfd, path);
 	ret->anchored = ret->anchor != dirfd;
 	dirfd = ret->anchor;
-	r = spot_near(ret, op, access, dirfd, path, follow, held);
+	if (own)
+		r = spot_near(ret, op, access, dirfd, own, follow, held);
 	if (r == TRY_FAR) {
 		spot_let_go(ret);
 		r = spot_far(ret, op, access, dirfd, path, follow);
@@ -346,19 +361,13 @@ static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, 
 int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		 enum resolve_follow follow)
 {
-	return check_held(ret, op, access, dirfd, path, follow, -1);
+	return check_held(ret, op, access, dirfd, path, follow, NULL);
 }
 
 int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned access, int dirfd,
 		 const char *path)
 {
-	/* Held the near way, the first spot's name is the tail of its path. */
-	size_t n = b->spot->owned && !b->spot->scratch ? (size_t)(b->spot->name - b->path) : 0;
-	/* Two relative paths start alike only where no thread can have moved what they start from. */
-	bool start = b->path && (b->path[0] == '/' || (b->dirfd == dirfd && !b->spot->anchored));
-	bool same = n > 0 && start && path && strncmp(b->path, path, n) == 0 && !strchr(path + n, '/');
-
-	return check_held(ret, op, access, dirfd, path, RESOLVE_ENTRY_LAST, same ? b->spot->dirfd : -1);
+	return check_held(ret, op, access, dirfd, path, RESOLVE_ENTRY_LAST, b);
 }
 
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow)

@@ -100,7 +100,7 @@ static long rename_ends(const struct ends *e)
 {
 	unsigned swap = e->flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
 	struct spot from UNINITIALIZED, to UNINITIALIZED;
-	struct beside b = { &from, e->fromfd, e->from };
+	struct beside b = { &from, e->fromfd };
 	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from, RESOLVE_ENTRY_LAST);
 
 	if (r == CHECK_ACT) {
@@ -140,7 +140,7 @@ static long link_judged(const struct ends *e)
 	enum resolve_follow follow =
 		e->flags & AT_SYMLINK_FOLLOW ? RESOLVE_FOLLOW_LAST : RESOLVE_NOFOLLOW_LAST;
 	struct spot from UNINITIALIZED, to UNINITIALIZED;
-	struct beside b = { &from, e->fromfd, e->from };
+	struct beside b = { &from, e->fromfd };
 	long r = check_access(&from, OP_LINK, ACCESS_WRITE, e->fromfd, e->from, follow);
 
 	if (r == CHECK_ACT) {

@@ -150,6 +150,20 @@ bool session_image(uint32_t number, struct image *ret);
 void *scratch_get(size_t size);
 void scratch_put(void *p, size_t size);
 /*
+ * The caller's words as they are now, in own: another thread, or whoever shares their memory, may change
+ * them between the look and the act.  NULL where they do not fit.
+ */
+static inline const char *path_own(const char *path, char own[NEAR_PATH])
+{
+	size_t n = strlen(path);
+
+	if (n >= NEAR_PATH)
+		return NULL;
+	memcpy(own, path, n);
+	own[n] = '\0';
+	return own;
+}
+/*
  * Lexical absolute path of (dirfd, path) in buf: exact where no component is a symbolic link.
  * The directory is asked of the kernel (getcwd), or remembered and proven by the session's counts of
  * renames and changed working directories, a descriptor's by statx too.  Length or -errno.
@@ -198,8 +212,9 @@ bool near_allows(struct request *req, int dirfd, const char *path, char *buf, st
 /* --- may it: check.c --------------------------------------------------------------------------- */
 
 /*
- * A judged place to act on: *at(dirfd, name).  name points into the caller's path or into the
- * scratch memory that spot_done() gives back.  Large: what need not be cleared is not (UNINITIALIZED).
+ * A judged place to act on: *at(dirfd, name).  name points into own or into the scratch memory that
+ * spot_done() gives back, so nobody changes it in between.  Large: what need not be cleared is not
+ * (UNINITIALIZED).
  */
 struct spot {
 	int dirfd;
@@ -214,6 +229,7 @@ struct spot {
 	enum op op;
 	unsigned access;
 	struct decision decision;
+	char own[NEAR_PATH]; /* the caller's path as it was when it was judged */
 	char near[NEAR_PATH];
 };
 
@@ -237,7 +253,6 @@ int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum r
 struct beside {
 	const struct spot *spot;
 	int dirfd; /* what that one was judged for */
-	const char *path;
 };
 int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned access, int dirfd,
 		 const char *path);

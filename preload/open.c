@@ -69,14 +69,15 @@ static int open_done(long fd, const struct request *req, const struct decision *
 
 static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 {
-	char buf[NEAR_PATH] UNINITIALIZED;
+	char own[NEAR_PATH] UNINITIALIZED, buf[NEAR_PATH] UNINITIALIZED;
 	struct request req = open_request(flags, path);
 	struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
 	struct decision d;
 	int was;
 	long fd;
 
-	if (!near_allows(&req, dirfd, path, buf, &d))
+	path = req.raw = path_own(path, own);
+	if (!path || !near_allows(&req, dirfd, path, buf, &d))
 		return TRY_FAR;
 	if (open_creates(flags))
 		how.mode = mode & 07777;

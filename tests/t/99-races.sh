@@ -111,6 +111,29 @@ t_what_appeared_later_is_not_won() {
 }
 
 # What runs is what was judged, to the word: at `strict`, which looks again when the program is there.
+# A program with hooks, which libc's functions and not the kernel are told another path meanwhile: what passes
+# the gate is what was judged, in places that no floor tells apart as well.
+t_words_of_a_path() {
+	local name
+	mkdir d
+	echo good >d/good
+	echo bad >d/locked
+	printf '[files]\nreadonly = d/locked\ndeny = d/late\n' | policy
+	(sleep 0.5; echo "$DECOY" >d/late) &
+	for name in "$W/d" d; do
+		fsh 'sleep 1; "$1/words" write "$2" "$3/good" "$3/locked"; "$1/words" unlink "$2" "$3/good" "$3/locked"; echo good >d/good
+			"$1/words" read "$2" "$3/good" "$3/late"' sh "$T_VICTIMS" $((TRIES / 4)) "$name"
+		rc_is 0
+		out_is "write: 0
+unlink: 0
+read: 0"
+		file_is d/locked bad
+		rm -f d/late
+		(sleep 0.5; echo "$DECOY" >d/late) &
+	done
+	wait
+}
+
 t_words_of_a_command() {
 	[ "$T_LEVEL" = strict ] || skip "the documented exception of level full"
 	course
