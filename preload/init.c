@@ -194,12 +194,14 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	/* Another libc gives constructors no environment: state BOOT stays, the kernel carries all. */
 	if (!sys_libc_is_known())
 		return;
-	clock_init();
 	process_init();
 	say_init();
 	s = session_start(argv, envp ? envp : environ);
 	__atomic_store_n((int *)&session.state, s, __ATOMIC_RELEASE);
 	if (s == STATE_LIVE)
 		log_attach();
+	/* One record is dated by the system call: that costs less than the clock's page, which is had by a
+	 * fault. */
+	clock_init();
 	errno = saved;
 }

@@ -12,25 +12,30 @@
 /* Links that are followed in words. */
 #define LINKS_MAX 5
 
-/* near with the link that ends at `at` followed; false where it is none or its words need a walk. */
+/* near with the link that ends at `at` followed; false, and near as it was, where it is none or its words
+ * need a walk. */
 static bool follow(char *near, size_t at)
 {
 	char out[NEAR_PATH] UNINITIALIZED, target[NEAR_PATH / 4] UNINITIALIZED;
-	char end = near[at], *slash;
+	char end = near[at], *slash, kept;
 	size_t used, rest;
 	long n;
 
 	near[at] = '\0';
 	n = raw4(SYS_readlinkat, AT_FDCWD, near, target, sizeof target);
 	slash = strrchr(near, '/');
+	near[at] = end;
 	if (n <= 0 || n >= (long)sizeof target || !slash)
 		return false;
 	target[n] = '\0';
-	*(slash == near ? slash + 1 : slash) = '\0';
-	if (path_has_dotdot(target) || path_normalise(near, target, out, sizeof out) <= 0)
+	slash += slash == near;
+	kept = *slash;
+	*slash = '\0';
+	n = path_has_dotdot(target) ? -ELOOP : path_normalise(near, target, out, sizeof out);
+	*slash = kept;
+	if (n <= 0)
 		return false;
 	used = strlen(out);
-	near[at] = end;
 	rest = strlen(near + at) + 1;
 	if (used + rest > sizeof out)
 		return false;
@@ -39,12 +44,46 @@ static bool follow(char *near, size_t at)
 	return true;
 }
 
+static size_t first_end(const char *near)
+{
+	return strcspn(near + 1, "/") + 1;
+}
+
+/* What a merged /usr leaves in the root is mostly a link (hier(7)): asked first, it spares an open that
+ * fails. */
+static void follow_merged(char *near)
+{
+	if (strncmp(near, "/bin/", 5) == 0 || strncmp(near, "/sbin/", 6) == 0 ||
+	    strncmp(near, "/lib", 4) == 0)
+		(void)follow(near, first_end(near));
+}
+
+/* *ret_type is 0 where nobody looked: to open a FIFO or a device may do something, but not as a place
+ * alone (O_PATH). */
+static long open_file(const char *near, struct open_how *how, mode_t *ret_type)
+{
+	struct stat st;
+	long r;
+
+	*ret_type = 0;
+	if (how->flags & O_PATH)
+		return gate_openat2(AT_FDCWD, near, how);
+	r = raw4(SYS_newfstatat, AT_FDCWD, near, &st, AT_SYMLINK_NOFOLLOW);
+	if (r < 0)
+		return r;
+	*ret_type = st.st_mode & S_IFMT;
+	if (S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return S_ISREG(st.st_mode) ? gate_openat2(AT_FDCWD, near, how) : -EACCES;
+}
+
 int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PATH])
 {
-	struct open_how how = { .flags = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+	/* Beside O_PATH nothing else may stand (EINVAL). */
+	struct open_how how = { .flags = flags | O_CLOEXEC | (flags & O_PATH ? 0u : O_NOCTTY | O_NONBLOCK),
 				.resolve = RESOLVE_NO_SYMLINKS };
 	const char *lexical, *last = path + strlen(path) - 1;
-	struct stat st;
+	mode_t type;
 	size_t len;
 	long r;
 
@@ -56,18 +95,12 @@ int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PA
 	if (len == 0 || len > NEAR_PATH)
 		return -ELOOP;
 	memmove(near, lexical, len);
+	follow_merged(near);
 	for (unsigned i = 0; i < LINKS_MAX; i++) {
-		/* Looked at first: to open a FIFO or a device may do something. */
-		r = raw4(SYS_newfstatat, AT_FDCWD, near, &st, AT_SYMLINK_NOFOLLOW);
-		if (r < 0)
-			return (int)r;
-		if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-			return -EACCES;
-		r = S_ISREG(st.st_mode) ? gate_openat2(AT_FDCWD, near, &how) : -ELOOP;
+		r = open_file(near, &how, &type);
 		if (r != -ELOOP)
 			return (int)r;
-		len = S_ISLNK(st.st_mode) ? strlen(near) : strcspn(near + 1, "/") + 1;
-		if (!follow(near, len))
+		if (!(type != S_IFREG && follow(near, strlen(near))) && !follow(near, first_end(near)))
 			return -ELOOP;
 	}
 	return -ELOOP;
