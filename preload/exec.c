@@ -423,6 +423,17 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	return r == EXEC_ALLOWED && h < 0 ? h : r;
 }
 
+static struct work *work_get(const struct exec_query *q)
+{
+	_Static_assert(sizeof(struct work) <= EXEC_ROOM, "EXEC_ROOM has room for it");
+	struct work *w = q->room ? q->room : scratch_get(sizeof *w);
+
+	/* The room may have been judged in before. */
+	if (q->room)
+		memset(w, 0, offsetof(struct work, text));
+	return w;
+}
+
 static int check_program(const struct exec_query *q, bool past_gate)
 {
 	struct program p UNINITIALIZED;
@@ -434,11 +445,12 @@ static int check_program(const struct exec_query *q, bool past_gate)
 	r = program_open(&p, q->dirfd, q->path, q->flags);
 	if (r < 0)
 		return r;
-	w = scratch_get(sizeof *w);
+	w = work_get(q);
 	if (w)
 		w->past_gate = past_gate;
 	r = w ? judge_program(w, q, &p) : -ENOMEM;
-	scratch_put(w, sizeof *w);
+	if (!q->room)
+		scratch_put(w, sizeof *w);
 	program_close(&p);
 	return r;
 }

@@ -16,7 +16,9 @@ struct exec_query {
 	const char *raw; /* path as the program wrote it, NULL where PATH found it */
 	char *const *argv;
 	char *const *envp;
+	void *room; /* EXEC_ROOM bytes to judge in, aligned as malloc's; NULL: scratch memory is had */
 };
+#define EXEC_ROOM ((size_t)16 * 1024)
 
 enum {
 	EXEC_ALLOWED = 0,

@@ -212,12 +212,14 @@ static int spawn_child(void *arg)
 static long spawn_start(struct spawn *s)
 {
 	const sigmask all = ~(sigmask)0;
-	char *stack = scratch_get(CHILD_STACK);
+	/* The room lies above the stack, so that the pages that are touched are neighbours. */
+	char *stack = scratch_get(CHILD_STACK + EXEC_ROOM);
 	int saved = errno, was;
 	long pid;
 
 	if (!stack)
 		return -ENOMEM;
+	s->query.room = stack + CHILD_STACK;
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &s->mask, sizeof all);
 	/* A cancellation that waits for the parent is none of the child, whose memory is the same. */
 	was = cancel_disable();
@@ -232,7 +234,7 @@ static long spawn_start(struct spawn *s)
 	}
 	cancel_restore(was);
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &s->mask, NULL, sizeof all);
-	scratch_put(stack, CHILD_STACK);
+	scratch_put(stack, CHILD_STACK + EXEC_ROOM);
 	errno = saved;
 	return pid > 0 && s->error ? -s->error : pid;
 }
