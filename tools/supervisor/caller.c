@@ -197,20 +197,22 @@ static int fd_of_process(struct caller *c, int fd)
 
 int caller_fd(struct caller *c, int fd)
 {
-	struct proc *p = proc_get(c);
 	int r;
 
 	if (fd < 0)
 		return -EBADF;
-	for (int tries = 0; p && tries < 2; tries++) {
-		if (p->pidfd < 0)
-			return fd_of_process(c, fd);
-		r = (int)syscall(SYS_pidfd_getfd, p->pidfd, fd, 0);
+	for (int tries = 0; tries < 2; tries++) {
+		int pidfd = proc_pidfd(c);
+
+		if (pidfd < 0)
+			return pidfd == -ENOENT ? fd_of_process(c, fd) : pidfd;
+		r = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 		if (r >= 0)
 			return r;
 		if (errno != ESRCH)
 			return -errno;
-		p = proc_again(c);
+		if (!proc_again(c))
+			break;
 	}
 	return -ESRCH;
 }

@@ -36,10 +36,12 @@ enum slot_state { SLOT_IDLE, SLOT_SERVING, SLOT_HELD, SLOT_ANSWERED };
 
 #define RESPONSE_MAX 256 /* bytes of the kernel's struct seccomp_notif_resp */
 
+#define PIDFD_LATER (-2) /* it can be had, and nobody needed it yet */
+
 /* What is remembered of a task, from one of its calls to the next. */
 struct proc {
 	pid_t tid, tgid;   /* tid 0: nobody's, or nobody's any more */
-	int pidfd;	   /* of this very task; -1: not to be had (a thread before Linux 6.9) */
+	int pidfd;	   /* of this very task; -1: not to be had (a thread before Linux 6.9); PIDFD_LATER */
 	int dir;	   /* /proc/TID, -1: not opened yet */
 	uint64_t proven;   /* the tick in which it was last seen alive */
 	uint64_t used;	   /* for the choice of whom to forget */
@@ -216,6 +218,9 @@ void proc_init(struct proc *p);
 /* What is remembered of the caller's task, proven to be it; held until proc_put().  NULL: it is gone. */
 struct proc *proc_get(struct caller *c);
 void proc_put(struct caller *c);
+/* A pidfd of the caller, which stays the supervisor's.  -ENOENT: not to be had; -ESRCH: the caller is gone.
+ */
+int proc_pidfd(struct caller *c);
 /* It turned out to be a task that is gone: looked up anew.  NULL: so is the caller. */
 struct proc *proc_again(struct caller *c);
 void procs_done(struct supervisor *s);

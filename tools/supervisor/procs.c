@@ -3,7 +3,9 @@
  *
  * An entry is for a task id.  Ids come again: an entry stands on a pidfd of that very task, and is
  * asked for in each new tick whether that task still lives, and at once where an operation through it
- * fails.  Within one tick (100 ms) the id cannot come round: pid_max forks take longer.
+ * fails.  Within one tick (100 ms) the id cannot come round: pid_max forks take longer.  So a process
+ * that is seen for the first time gets its pidfd when one is needed, or when it calls in another tick:
+ * most are gone before, and to make one and to close it costs as much as all else of a call.
  *
  * Sets of eight, the least recently used goes; an entry is not given to another task while a call
  * holds it.
@@ -41,12 +43,22 @@ static bool is_gone(const struct proc *p)
 	return p->pidfd < 0 || poll(&fd, 1, 0) != 0;
 }
 
+static bool leads_group(pid_t tid)
+{
+	return syscall(SYS_tgkill, tid, tid, 0) == 0 || errno == EPERM;
+}
+
 /* The task's own pidfd and its process.  A pidfd without flags is had of a group's leader alone, which
  * spares the look into /proc. */
-static int identify(struct proc *p, pid_t tid)
+static int identify(struct proc *p, pid_t tid, bool is_new)
 {
 	long tgid;
 
+	if (is_new && leads_group(tid)) {
+		p->pidfd = PIDFD_LATER;
+		p->tgid = tid;
+		return 0;
+	}
 	p->pidfd = (int)syscall(SYS_pidfd_open, tid, 0);
 	if (p->pidfd >= 0) {
 		p->tgid = tid;
@@ -61,15 +73,18 @@ static int identify(struct proc *p, pid_t tid)
 }
 
 /* Under procs_lock: who holds the place of a task that is gone keeps it, but nobody finds it there. */
-static struct proc *find(struct supervisor *s, struct proc *set, pid_t tid)
+static struct proc *find(struct supervisor *s, struct proc *set, pid_t tid, bool *ret_is_new)
 {
 	uint64_t tick = atomic_load_explicit(&s->tick, memory_order_relaxed);
 
+	/* Under nested runs each call asks for the task, and what is known of its image must last. */
+	*ret_is_new = atomic_load(&s->tag_changes) == 0;
 	for (size_t i = 0; i < PROCS_WAYS; i++) {
 		struct proc *p = &set[i];
 
 		if (p->tid != tid)
 			continue;
+		*ret_is_new = false;
 		/* Under nested runs the image hangs on it, so it is proven each time. */
 		if ((p->proven == tick && atomic_load(&s->tag_changes) == 0) || !is_gone(p)) {
 			p->proven = tick;
@@ -93,13 +108,13 @@ static struct proc *place_for(struct proc *set, struct proc *own)
 }
 
 /* Under procs_lock. */
-static struct proc *remember(struct caller *c, struct proc *set)
+static struct proc *remember(struct caller *c, struct proc *set, bool is_new)
 {
 	struct proc *p = place_for(set, &c->worker->own);
 
 	proc_reset(p);
 	/* What was just looked up is the caller only if it has been there all along. */
-	if (identify(p, c->tid) < 0 || !caller_alive(c)) {
+	if (identify(p, c->tid, is_new) < 0 || !caller_alive(c)) {
 		proc_reset(p);
 		return NULL;
 	}
@@ -113,13 +128,14 @@ struct proc *proc_get(struct caller *c)
 	struct supervisor *s = c->sup;
 	uint32_t hash = (uint32_t)c->tid * 2654435761u;
 	struct proc *set = &s->procs[(hash >> 16) % (PROCS_MAX / PROCS_WAYS) * PROCS_WAYS], *p;
+	bool is_new;
 
 	if (c->proc)
 		return c->proc;
 	pthread_mutex_lock(&s->procs_lock);
-	p = find(s, set, c->tid);
+	p = find(s, set, c->tid, &is_new);
 	if (!p)
-		p = remember(c, set);
+		p = remember(c, set, is_new);
 	if (p) {
 		p->users++;
 		p->used = ++s->procs_clock;
@@ -128,6 +144,27 @@ struct proc *proc_get(struct caller *c)
 	pthread_mutex_unlock(&s->procs_lock);
 	c->proc = p;
 	return p;
+}
+
+int proc_pidfd(struct caller *c)
+{
+	struct proc *p = proc_get(c);
+	int r;
+
+	if (!p)
+		return -ESRCH;
+	pthread_mutex_lock(&c->sup->procs_lock);
+	r = p->pidfd == PIDFD_LATER ? (int)syscall(SYS_pidfd_open, c->tid, 0) : p->pidfd;
+	if (p->pidfd == PIDFD_LATER && (r < 0 || !caller_alive(c))) {
+		if (r >= 0)
+			close(r);
+		r = -ESRCH;
+	} else {
+		p->pidfd = r;
+		r = r < 0 ? -ENOENT : r;
+	}
+	pthread_mutex_unlock(&c->sup->procs_lock);
+	return r;
 }
 
 void proc_put(struct caller *c)
