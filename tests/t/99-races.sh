@@ -134,6 +134,18 @@ read: 0"
 	wait
 }
 
+# What the operator moves to a denied name takes the floor's grant along.
+t_what_was_moved_is_not_won() {
+	course
+	mkdir -p ~/notes ~/cfg/gh && mv ~/.config ~/.config.old
+	(sleep 1 && mv ~/notes ~/.secrets && mv ~/cfg ~/.config && cp ~/.ssh/f ~/.secrets/f && cp ~/.ssh/f ~/.config/gh/f && touch "$S/moved") &
+	for BAD in ~/.secrets ~/.config/gh; do
+		lap path "$TRIES" pale run -q -- bash -c 'for i in {1..40}; do busybox cat /etc/passwd >/dev/null; done; sleep 2; exec "$@"' sh
+		[ "$WON" = 0 ] || fail "$BAD was read $WON times"
+	done
+	exists "$S/moved"
+}
+
 t_words_of_a_command() {
 	[ "$T_LEVEL" = strict ] || skip "the documented exception of level full"
 	course

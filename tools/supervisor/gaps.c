@@ -7,6 +7,9 @@
  *
  * Whoever makes such a file is outside the session: inside, making it is denied, or asked.  Between its
  * making and the kernel's word of it lie microseconds; for that long a call that is on its way may see it.
+ *
+ * A grant goes with its object.  What is moved, perhaps to where nothing may be read, takes it along: so what
+ * is granted, and what leads to it, is watched too where somebody may move it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +23,7 @@
 #include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
-#define NEWS	    (IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+#define NEWS	    (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define ROUNDS	    64 /* directories that appear while they are looked for */
 #define NOT_WATCHED (-1)
 
@@ -108,6 +111,56 @@ static bool arm(struct supervisor *s, size_t i)
 	return false;
 }
 
+/* Is gone from its place, or something else is there. */
+static bool has_left(const struct floor_rule *r)
+{
+	struct stat st;
+
+	return stat(r->path, &st) < 0 || (r->is_dir && (st.st_dev != r->dev || st.st_ino != r->ino));
+}
+
+/* The directories in which what is granted, or what leads there, could be moved by us.  False: not watched,
+ * or it has been moved already. */
+static bool arm_grants(struct supervisor *s)
+{
+	const struct floor *f = s->setup->floor;
+	char last[LIMIT_PATH] = "", dir[LIMIT_PATH] UNINITIALIZED;
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct floor_rule *r = &f->list[i];
+
+		if (!r->holds || !(r->grants & FLOOR_READ) || strlen(r->path) >= sizeof(dir))
+			continue;
+		if (has_left(r))
+			return false;
+		strcpy(dir, r->path);
+		for (char *slash = strrchr(dir, '/'); slash && slash > dir; slash = strrchr(dir, '/')) {
+			*slash = '\0';
+			/* The list is sorted: what was seen for the rule before need not be asked again. */
+			if (path_is_under(last, dir))
+				break;
+			if (access(dir, W_OK) == 0 && inotify_add_watch(s->gaps.fd, dir, NEWS) < 0)
+				return false;
+		}
+		strcpy(last, r->path);
+		*strrchr(last, '/') = '\0';
+	}
+	return true;
+}
+
+/* A rule's path has a component of this name, and so perhaps its object went. */
+static bool names_grant(const struct floor *f, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (size_t i = 0; i < f->n; i++)
+		for (const char *p = f->list[i].path; f->list[i].grants & FLOOR_READ && (p = strchr(p, '/'));
+		     p++)
+			if (strncmp(p + 1, name, n) == 0 && (p[n + 1] == '/' || p[n + 1] == '\0'))
+				return true;
+	return false;
+}
+
 static void arm_all(struct supervisor *s)
 {
 	for (size_t i = 0; i < s->setup->floor->n_gaps && !s->gaps.open; i++)
@@ -144,6 +197,8 @@ static bool has_news(struct supervisor *s)
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *e = (const void *)(buf + at);
 
+			if (e->mask & IN_MOVED_FROM && names_grant(s->setup->floor, e->name))
+				s->gaps.open = true;
 			found |= concerns(s, e);
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
@@ -157,10 +212,10 @@ void gaps_start(struct supervisor *s)
 	s->gaps.fd = NOT_WATCHED;
 	pthread_mutex_init(&s->gaps.lock, NULL);
 	s->gaps.open = !f || !f->holds_reads || s->setup->level != LEVEL_FULL;
-	if (s->gaps.open || f->n_gaps == 0)
+	if (s->gaps.open)
 		return;
 	s->gaps.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	s->gaps.wd = calloc(f->n_gaps, sizeof(*s->gaps.wd));
+	s->gaps.wd = calloc(f->n_gaps + 1, sizeof(*s->gaps.wd));
 	s->gaps.open = s->gaps.fd < 0 || !s->gaps.wd;
 }
 
@@ -172,6 +227,8 @@ bool gaps_hold(struct supervisor *s)
 		return true;
 	pthread_mutex_lock(&s->gaps.lock);
 	/* At the first question, and what appeared before it is found: most short sessions never ask. */
+	if (!s->gaps.armed && !arm_grants(s))
+		s->gaps.open = true;
 	if (!s->gaps.armed || has_news(s))
 		arm_all(s);
 	s->gaps.armed = true;
