@@ -27,7 +27,9 @@ while [ $# -gt 0 ]; do
 done
 [ "$(id -u)" = 0 ] || uid=$(id -u)
 cc=${CC:-gcc}
-scratch=$(mktemp -d /tmp/pale-bench-XXXXXX) || exit 2
+# Not in /tmp where it can be helped: every session may write there, so that whatever else lies in it is granted
+# one by one, beside the home.  Not in /home: firejail hides it.
+scratch=$(mktemp -d /srv/pale-bench-XXXXXX 2>/dev/null || mktemp -d /tmp/pale-bench-XXXXXX) || exit 2
 # XDG_RUNTIME_DIR is a tmpfs wherever there is one.
 runtime=$(mktemp -d /dev/shm/pale-bench-XXXXXX) || runtime=$scratch/run
 trap 'chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch" "$runtime"' EXIT
