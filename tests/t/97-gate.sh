@@ -273,4 +273,15 @@ t_the_working_directory_moves() {
 	recorded write allow '"via":"hook"' "$W/eins/two/f"
 }
 
+# What a program is called is proven by opening it as a place: the kernel makes three objects in /proc for each
+# process that asks there.
+t_a_start_asks_no_proc() {
+	need strace
+	fsh 'for p in /bin/true /usr/bin/awk; do strace -f -o "trace${p##*/}" $p 1; done'
+	for p in true awk; do
+		grep -qE 'openat2.*O_PATH.*= [0-9]' "trace$p" || fail "$p: no place is opened"
+		! grep -q /proc/self/exe "trace$p" || fail "$p: /proc is asked"
+	done
+}
+
 scenario "$@"
