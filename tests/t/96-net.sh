@@ -226,6 +226,49 @@ t_ports_by_rule() {
 	says ok bind 0.0.0.0 47123
 }
 
+# A socket loses the address that its connection gave it, while another thread has it listen.
+t_who_disconnects_does_not_listen_for_the_world() {
+	cat >m.c <<-'END'
+		#include <arpa/inet.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <time.h>
+		#include <unistd.h>
+		static int fd;
+		static struct sockaddr_in to = { .sin_family = AF_INET };
+		static void *turn(void *p)
+		{
+			const struct sockaddr none = { .sa_family = AF_UNSPEC };
+			for (;;) {
+				connect(fd, (struct sockaddr *)&to, sizeof(to));
+				connect(fd, &none, sizeof(none));
+			}
+			return p;
+		}
+		int main(int n, char **arg)
+		{
+			time_t end = time(NULL) + 4;
+			unsigned long tried = 0, got = 0;
+			pthread_t t;
+			to.sin_port = htons(atoi(arg[1]));
+			to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+			fd = socket(AF_INET, SOCK_STREAM, 0);
+			pthread_create(&t, 0, turn, 0);
+			for (; time(NULL) < end; tried++)
+				if (listen(fd, 1) == 0)
+					got++, shutdown(fd, SHUT_RDWR);
+			printf("%s %lu\n", tried > 100 ? "tried" : "idle", got);
+			return n != 2;
+		}
+	END
+	gcc -O2 -o m m.c -pthread
+	servers good
+	printf '[network]\nallow = 127.0.0.1:%s\n' "$good" | policy
+	fence ./m "$good"
+	out_is "tried 0"
+}
+
 # --- unix sockets ------------------------------------------------------------------------------------------
 
 # unix_servers PATH...: each writes x to $S/met when it is reached.

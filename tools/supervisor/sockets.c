@@ -163,29 +163,38 @@ static bool judge_listening(struct caller *c, const struct endpoint *e)
 	return verdict_conclude(c, &req, inet_target(&req, target), d);
 }
 
-/* One of a single address was judged when it got it. */
-static bool may_listen(struct caller *c, struct endpoint *e)
+/* The socket's own address as it is now, into *e.  True: it is one for everybody, or cannot be told. */
+static bool is_for_all(struct endpoint *e)
 {
 	uint8_t addr[16];
 	uint16_t port;
 
 	if (e->domain != AF_INET && e->domain != AF_INET6)
-		return true;
+		return false;
 	e->len = sizeof(e->addr);
 	if (getsockname(e->fd, &e->addr.sa, &e->len) < 0)
-		return false;
-	if (!sockaddr_inet(&e->addr, e->len, addr, &port) || !is_every_address(addr))
 		return true;
-	return judge_listening(c, e);
+	return sockaddr_inet(&e->addr, e->len, addr, &port) && is_every_address(addr);
 }
 
+/*
+ * One of a single address was judged when it got it; but an address that it had of its connection goes with
+ * that (connect(2), AF_UNSPEC), which another thread may have done since the look: so a second one.
+ */
 static struct answer listen_on(struct caller *c, struct endpoint *e)
 {
-	if (!may_listen(c, e))
+	bool judged = is_for_all(e);
+
+	if (judged && !judge_listening(c, e))
 		return answer_result(-EACCES);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
-	return answer_result(listen(e->fd, (int)c->arg[1]) < 0 ? -errno : 0);
+	if (listen(e->fd, (int)c->arg[1]) < 0)
+		return answer_result(-errno);
+	if (judged || !is_for_all(e) || judge_listening(c, e))
+		return answer_result(0);
+	(void)shutdown(e->fd, SHUT_RDWR);
+	return answer_result(-EACCES);
 }
 
 struct answer carry_listen(struct caller *c)
