@@ -277,10 +277,13 @@ static void wait_agent(struct running *r)
 		struct pollfd p[] = {
 			{ .fd = r->sigfd, .events = POLLIN },
 			{ .fd = r->a->launch->fd, .events = POLLIN },
+			{ .fd = supervisor_waiters(r->supervisor), .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
 
 		(void)poll(p, NELEM(p), patience(r));
+		if (p[2].revents)
+			supervisor_waiter_gone(r->supervisor);
 		while (read(r->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
 			on_signal(r, &si);
 		if (p[1].revents)
@@ -318,10 +321,15 @@ static void linger(struct running *r)
 {
 	r->ended = false;
 	while (children_left(r->a->launch->pid) && !r->told_to_end) {
-		struct pollfd p = { .fd = r->sigfd, .events = POLLIN };
+		struct pollfd p[] = {
+			{ .fd = r->sigfd, .events = POLLIN },
+			{ .fd = supervisor_waiters(r->supervisor), .events = POLLIN },
+		};
 		struct signalfd_siginfo si;
 
-		(void)poll(&p, 1, TICK_MS);
+		(void)poll(p, NELEM(p), TICK_MS);
+		if (p[1].revents)
+			supervisor_waiter_gone(r->supervisor);
 		while (read(r->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 			if (si.ssi_signo == SIGCHLD)
 				wait_children(r);

@@ -11,6 +11,7 @@
 #include <linux/audit.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -185,14 +186,6 @@ int notify_serve(struct worker *w)
 
 /* --- the tick ---------------------------------------------------------------------------------------- */
 
-/* Nobody waits for what its thread does: the caller is gone, or has a signal that ends its open(2). */
-static bool is_given_up(const struct worker *w)
-{
-	if (!notify_is_valid(w->sup, w->call.id))
-		return true;
-	return atomic_load(&w->opening) && task_has_signal(w->call.tid);
-}
-
 static enum slot_state look(struct worker *w)
 {
 	struct supervisor *s = w->sup;
@@ -200,7 +193,7 @@ static enum slot_state look(struct worker *w)
 
 	if (w->ticks == 0 || w->seen != atomic_load_explicit(&w->serial, memory_order_relaxed))
 		return SLOT_SERVING;
-	if (is_given_up(w)) {
+	if (worker_is_given_up(w)) {
 		pthread_kill(w->thread, SIGNAL_GIVE_UP);
 		return SLOT_SERVING;
 	}
@@ -287,6 +280,8 @@ static void supervisor_free(struct supervisor *s)
 	ipc_done(s);
 	if (s->listener >= 0)
 		close(s->listener);
+	if (s->waiters >= 0)
+		close(s->waiters);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->procs_lock);
 	pthread_mutex_destroy(&s->tags_lock);
@@ -315,6 +310,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 		return NULL;
 	s->setup = setup;
 	s->listener = -1;
+	s->waiters = epoll_create1(EPOLL_CLOEXEC);
 	s->patience = TICKS_PATIENCE;
 	s->interval_ns = TICK_NS_MIN;
 	s->leader = LEADER_NONE;

@@ -1,13 +1,13 @@
 /*
  * The supervisor's inside: threads, the slots of the calls they serve, and what is remembered of the
  * tasks that call.  Private to notify.c, workers.c, dispatch.c, caller.c, procs.c, descent.c,
- * verdict.c, record.c, ask.c, tell.c and sysv.c.
+ * verdict.c, record.c, ask.c, tell.c, waiters.c and sysv.c.
  *
  * A worker is a thread and its slot: it serves one call at a time.  Exactly one worker is the leader
  * and waits for the next call.  The slot's state decides who answers:
  *
  *	IDLE -> SERVING    a call was received
- *	SERVING -> HELD    supervisor_tick() looks at it: nothing moves meanwhile
+ *	SERVING -> HELD    supervisor_tick() or waiters_leave() looks at it: nothing moves meanwhile
  *	HELD -> SERVING    it is left alone, or its thread was interrupted
  *	HELD -> ANSWERED   the watchdog answered
  *	SERVING -> ANSWERED  its own thread is about to answer
@@ -61,7 +61,8 @@ struct worker {
 	bool joined; /* thread is nobody's any more */
 	bool idle;
 	_Atomic bool blocked;
-	_Atomic bool opening; /* until somebody opens the other end, or the caller has a signal */
+	_Atomic bool opening;	/* until somebody opens the other end, or the caller has a signal */
+	_Atomic bool sent_away; /* and is to leave */
 	/* the slot */
 	_Atomic int state; /* enum slot_state */
 	struct caller call;
@@ -128,6 +129,7 @@ struct ipc_object {
 struct supervisor {
 	const struct supervisor_setup *setup;
 	int listener;
+	int waiters; /* epoll(7) of the pidfds of who waits in open(2); -1: none to be had */
 	struct seccomp_notif_sizes sizes;
 	unsigned patience; /* ticks until the watchdog answers */
 	uint64_t interval_ns, ticked_ns;
@@ -210,6 +212,19 @@ size_t workers_stop(struct supervisor *s);
 void worker_hold(struct worker *w, enum slot_state from, enum slot_state (*act)(struct worker *w));
 /* Moves w's slot, waiting while it is held; false where it is not in state `from`. */
 bool worker_move(struct worker *w, enum slot_state from, enum slot_state to);
+
+/* --- waiters.c --- */
+
+/* Nobody waits for what w does: its caller is gone, or has a signal that ends its open(2).  w is held. */
+bool worker_is_given_up(const struct worker *w);
+/* Those that nobody waits for any more are out of their open(2) when this returns, but for worker `but`
+ * (NULL: none) and for who is held by a dead file system: bounded. */
+void waiters_leave(struct supervisor *s, const struct worker *but);
+/* Around an open(2) that waits.  False: too many do already. */
+bool waiter_begin(struct caller *c);
+void waiter_end(struct caller *c);
+/* Interrupted without a reason of the caller's own: it waits on. */
+bool waiter_stays(struct caller *c);
 
 /* --- procs.c --- */
 

@@ -118,14 +118,12 @@ int open_waiting(struct caller *c, const struct opening *o, const struct spot *a
 {
 	int fd;
 
-	if (!caller_may_block(c))
+	if (!waiter_begin(c))
 		return -EAGAIN;
-	/* The tick interrupts it when the caller is gone or has a signal. */
-	atomic_store(&c->worker->opening, true);
 	do
 		fd = open_plain(o, at);
-	while (fd == -EINTR && caller_alive(c) && !task_has_signal(c->tid));
-	atomic_store(&c->worker->opening, false);
+	while (fd == -EINTR && waiter_stays(c));
+	waiter_end(c);
 	return fd == -EINTR ? -ERESTARTSYS : fd;
 }
 

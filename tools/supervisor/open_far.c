@@ -192,6 +192,8 @@ static struct answer open_special(struct caller *c, const struct opening *o, con
 
 	if (S_ISCHR(t->st.st_mode) && terminal_is(t->st.st_rdev))
 		return open_terminal(c, o, req, t);
+	if (S_ISFIFO(t->st.st_mode))
+		waiters_leave(c->sup, c->worker);
 	fd = open_is_quick(o, &t->st) ? open_plain(o, &t->at) : open_waiting(c, o, &t->at);
 	return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
 }

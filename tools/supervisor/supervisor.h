@@ -56,6 +56,10 @@ struct supervisor;
 int supervisor_start(const struct supervisor_setup *setup, int listener, struct supervisor **ret);
 /* Each 100 ms, from the main thread: gives up calls of the dead, replaces a leader that is stuck. */
 void supervisor_tick(struct supervisor *s);
+/* Readable when somebody who waits in an open(2) has ended: then supervisor_waiter_gone().  -1 without s. */
+int supervisor_waiters(const struct supervisor *s);
+/* Gives up the calls of those at once.  From the main thread. */
+void supervisor_waiter_gone(struct supervisor *s);
 /* The helper says that process pid lives under image `number` from now on.  0 or -errno. */
 int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number);
 /* Stops serving: what is still asked gets ENOSYS.  Joins the threads, bounded. */
