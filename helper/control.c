@@ -142,7 +142,7 @@ static json_t *approval_show(struct call *call)
 	at = offset > 0 && (size_t)offset < len ? (size_t)offset : (offset > 0 ? len : 0);
 	n = len - at < PIECE ? len - at : PIECE;
 	return json_pack("{s:s, s:I, s:I, s:o}", "id", ap->id, "size", (json_int_t)len, "next",
-			 (json_int_t)(at + n), "text", json_escaped(ap->target + at, n));
+			 (json_int_t)at + (json_int_t)n, "text", json_escaped(ap->target + at, n));
 }
 
 /* 0 with *ret, or -EINVAL: a word of the table, the first where it is missing and may be. */

@@ -142,7 +142,7 @@ static int describe_in(int dirfd, const char *json, mode_t mode)
 {
 	int r;
 
-	(void)unlinkat(dirfd, DESCRIPTION ".new", 0);
+	(void)unlinkat(dirfd, (DESCRIPTION ".new"), 0);
 	r = file_create(dirfd, DESCRIPTION ".new", mode, json, strlen(json));
 	if (r < 0)
 		return r;

@@ -77,6 +77,7 @@ struct bundle {
 
 void bundle_init(struct bundle *b);
 void bundle_done(struct bundle *b);
+/* Each appends one, copied, to its list: 0 or -ENOMEM. */
 int bundle_add_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
 		      size_t len);
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real);

@@ -77,7 +77,7 @@ void ring_name_put(struct ring_header *h, const uint8_t addr[16], const char *na
 
 	if (n >= sizeof padded)
 		return;
-	memcpy(padded, name, n);
+	memcpy(padded, name, n + 1);
 	turn = atomic_fetch_add(&t->turns, 1) + 1;
 	e = entry_claim(t, turn, &seq);
 	if (!e)

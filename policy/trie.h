@@ -48,9 +48,9 @@ struct walk {
 /* Prepares a walk for the columns wanted; every field that is read before it is written is set. */
 void walk_open(struct walk *w, const struct image *img, enum op op, unsigned want, struct trace *t);
 /*
- * Walks an absolute, normalised path of len bytes.  Where memo is not NULL and one of its
- * ways holds the path's directory (same image, same columns) only the last component is walked; else the
- * directory is left there for the next.  w->broken where there is no verdict.
+ * Walks an absolute, normalised path of len bytes.  Where memo is not NULL and one of its ways holds the
+ * path's directory (same image, same columns) only the last component is walked; else the directory is
+ * left there for the next.  w->broken where there is no verdict.
  */
 void walk_path(struct walk *w, const char *path, size_t len, struct eval_memo *memo);
 /* After a walk whose last component is unnamed: leaves the answer in the memo for others like it. */

@@ -12,10 +12,13 @@
 
 /* Ends the thread where it was cancelled before: called while nothing is held. */
 void cancel_point(void);
-/* From here to cancel_end() a cancellation ends the thread at once. */
+/*
+ * From here to cancel_end() a cancellation ends the thread at once.  Returns what cancel_end() is to put
+ * back.  Without threads both do nothing.
+ */
 int cancel_begin(void);
 void cancel_end(int was);
-/* From here to cancel_restore() none does, not even in an open. */
+/* From here to cancel_restore() none does, not even in an open; likewise. */
 int cancel_disable(void);
 void cancel_restore(int was);
 

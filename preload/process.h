@@ -9,7 +9,7 @@
 
 #include "policy/eval.h"
 
-#define CWD_NS	       50000000u
+#define CWD_NS	       50000000u /* how long a remembered working directory is believed: 50 ms */
 #define DIR_CACHE_WAYS 8
 #define DIR_CACHE_PATH 320
 #define SAID_SLOTS     64
@@ -17,8 +17,8 @@
 /*
  * The working directory's path, true while no working directory of the session has changed and nothing
  * was renamed (the ring's counts).  What processes outside the session rename nobody counts: it is
- * asked again after CWD_NS.  Only the process itself leaves it here: a vfork child, whose
- * directory may be another, has another pid.
+ * asked again after CWD_NS.  Only the process itself leaves it here: a vfork child, whose directory may
+ * be another, has another pid.
  */
 struct cwd_entry {
 	uint32_t seq; /* odd while it is written */

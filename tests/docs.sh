@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is written is true in form: man pages lint, sources are formatted, and README lists the hooks
-# that hooks.def has and what may differ under the fence.  --hooks and --differs print these lists.
+# What is written is true in form: man pages lint and have each key, sources are formatted, and README lists
+# the hooks that hooks.def has and what may differ under the fence.  --hooks and --differs print these lists.
 
 cd "$(dirname "$0")/.." || exit 2
 bad=0
@@ -48,6 +48,18 @@ promises() {
 if ! diff -u <(bash tests/escapes/table.sh --of README.md | sed -n 's/^| .* | \([A-Z]*\) |$/\1/p' | LC_ALL=C sort -u) <(promises); then
 	complain "README.md: the table of guarantees is not that of tests/escapes (table.sh --write BUILD_DIR)"
 fi
+
+# Each key of the language is explained.
+keys() {
+	sed -n 's/^\t{ "[a-z]*", "\([a-z_]*\)", KEY_.*/\1/p' policy/parse_keys.c | LC_ALL=C sort -u
+}
+
+explained() {
+	sed -n -e 's/^\.It Ic //p' -e 's/^\.Ic //p' tools/pale.ini.5 | tr -s ' ,' '\n' | LC_ALL=C sort -u
+}
+
+missing=$(LC_ALL=C comm -23 <(keys) <(explained))
+[ -n "$(keys)" ] && [ -z "$missing" ] || complain "pale.ini(5) lacks:" $missing
 
 for page in */*.[1-8]; do
 	# Pages of this project refer to each other before they are installed.
