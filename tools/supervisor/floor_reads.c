@@ -47,7 +47,7 @@ enum names floor_names(const struct image *img, const struct image_rule *rule, c
 	const char *s = image_str(img, rule->pattern), *last = strrchr(s, '/');
 	size_t n = strlen(s), dir = last ? (size_t)(last - s) + 1 : 0;
 
-	if (s[0] != '/' || n >= LIMIT_PATH)
+	if (s[0] != '/' || !last || n >= LIMIT_PATH)
 		return NAMES_ANY;
 	if (glob_is_literal(s, n)) {
 		unquote(s, n, path);
