@@ -70,10 +70,10 @@ void waiters_leave(struct supervisor *s, const struct worker *but)
 static void watch(struct caller *c, int what)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLONESHOT };
-	const struct proc *p = proc_get(c);
+	int pidfd = proc_pidfd(c);
 
-	if (p && p->pidfd >= 0)
-		(void)epoll_ctl(c->sup->waiters, what, p->pidfd, &e);
+	if (pidfd >= 0)
+		(void)epoll_ctl(c->sup->waiters, what, pidfd, &e);
 }
 
 bool waiter_begin(struct caller *c)
