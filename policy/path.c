@@ -15,13 +15,24 @@ struct builder {
 	size_t len, size;
 };
 
+/* By hand: it is asked at the start of each program, where libc's page with strcspn is not there yet (a
+ * fault). */
+static size_t component_length(const char *path)
+{
+	size_t n = 0;
+
+	while (path[n] && path[n] != '/')
+		n++;
+	return n;
+}
+
 /* Appends the components of path to an absolute, normalised prefix without trailing slash. */
 static int append(struct builder *b, const char *path)
 {
 	for (size_t n; *path; path += n) {
 		while (*path == '/')
 			path++;
-		n = strcspn(path, "/");
+		n = component_length(path);
 		if (n == 0 || (n == 1 && path[0] == '.'))
 			continue;
 		if (n == 2 && path[0] == '.' && path[1] == '.') {
@@ -195,7 +206,7 @@ bool path_has_dotdot(const char *path)
 	for (size_t n; *path; path += n) {
 		while (*path == '/')
 			path++;
-		n = strcspn(path, "/");
+		n = component_length(path);
 		if (n == 2 && path[0] == '.' && path[1] == '.')
 			return true;
 	}

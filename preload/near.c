@@ -44,9 +44,14 @@ static bool follow(char *near, size_t at)
 	return true;
 }
 
+/* Where the first component ends.  By hand, as in policy/path.c. */
 static size_t first_end(const char *near)
 {
-	return strcspn(near + 1, "/") + 1;
+	size_t at = 1;
+
+	while (near[at] && near[at] != '/')
+		at++;
+	return at;
 }
 
 /* What a merged /usr leaves in the root is mostly a link (hier(7)): asked first, it spares an open that
