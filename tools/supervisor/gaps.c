@@ -173,7 +173,8 @@ static bool concerns(const struct supervisor *s, const struct inotify_event *e)
 {
 	const struct floor *f = s->setup->floor;
 
-	if (e->len == 0 || e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF))
+	/* Without a floor nothing is watched. */
+	if (!f || e->len == 0 || e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF))
 		return true;
 	for (size_t i = 0; i < f->n_gaps; i++) {
 		const char *name = s->gaps.wd[i] == e->wd ? strrchr(f->gaps[i].path, '/') + 1 : NULL;
