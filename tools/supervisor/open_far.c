@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/supervisor/notify.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/tools.h"
 
