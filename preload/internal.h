@@ -60,7 +60,7 @@ struct mount_attr;
 
 /* Paths up to this long are handled on the stack; longer ones take the slow way through scratch memory,
  * so that a hook fits on a small signal stack. */
-#define NEAR_PATH 1024
+#define NEAR_PATH 512
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -77,7 +77,7 @@ struct session {
 	char env_dir[300];   /* "PALE_SESSION_DIR=..." as put into children */
 	uint32_t image;	     /* number of the image that holds here */
 	const char *self;    /* path of libpale.so, as the loader keeps it; "" if unknown */
-	char exe[NEAR_PATH]; /* program of this process, "" if unknown */
+	char exe[1024];      /* program of this process, "" if unknown */
 };
 extern struct session session;
 
