@@ -70,7 +70,7 @@ def told_by_the_supervisor():
         told = [r for r in s.records(op) if words in r["detail"]]
         expect(len(told) == 1 and told[0]["via"] == "kernel" and told[0]["level"] == "full", "%s: %r" % (op, told))
     expect(s.bye["denied"] == 1 and s.bye["lost"] == 0, "%r" % s.bye)
-    expect(k.map[212] == 1, "the ring is not closed")
+    expect(k.map[16] == 1, "the ring is not closed")
     s.expect_whole()
 
 

@@ -287,7 +287,7 @@ def a_ring_of_nonsense():
             struct.pack_into("<Q", ring.map, at, dice.choice([0, 1, M64, 1 << 63, dice.getrandbits(64), dice.getrandbits(17)]))
         ring.map[RING_HEAD : RING_HEAD + 65536] = dice.randbytes(65536)
         time.sleep(0.002)
-    struct.pack_into("<I", ring.map, 208, 1)
+    struct.pack_into("<I", ring.map, 204, 1)
     works(s)
 
 

@@ -135,7 +135,7 @@ def send_with_fds(s, data, fds):
 
 # --- the ring ---------------------------------------------------------------------------------------
 
-RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 17, 64, 256
+RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 17, 64, 320
 M64 = (1 << 64) - 1
 
 
@@ -200,7 +200,7 @@ def memory(content=b"", size=None, seals=SEALS):
     return fd
 
 
-def kernel_ring(size=None, version=3, **how):
+def kernel_ring(size=None, version=4, **how):
     """What the launcher makes for the supervisor."""
     return memory(struct.pack("<QII", 0x31474E4952454C50, version, RING_SLOTS), size or ring_size(), **how)
 
