@@ -72,12 +72,12 @@ struct session {
 	_Atomic int state;
 	struct image img;
 	struct ring_header *ring;
-	bool in_valgrind;    /* which knows older kernels only */
-	char dir[256];	     /* PALE_SESSION_DIR */
-	char env_dir[300];   /* "PALE_SESSION_DIR=..." as put into children */
-	uint32_t image;	     /* number of the image that holds here */
-	const char *self;    /* path of libpale.so, as the loader keeps it; "" if unknown */
-	char exe[1024];      /* program of this process, "" if unknown */
+	bool in_valgrind;  /* which knows older kernels only */
+	char dir[256];	   /* PALE_SESSION_DIR */
+	char env_dir[300]; /* "PALE_SESSION_DIR=..." as put into children */
+	uint32_t image;	   /* number of the image that holds here */
+	const char *self;  /* path of libpale.so, as the loader keeps it; "" if unknown */
+	char exe[1024];	   /* program of this process, "" if unknown */
 };
 extern struct session session;
 
