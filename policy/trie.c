@@ -16,6 +16,7 @@
 
 #include "path.h"
 #include "section.h"
+#include "seqlock.h"
 
 /* What a kind of rule says, as masks of columns; no bit is no opinion. */
 static const struct opinion {
@@ -342,22 +343,15 @@ static bool memo_is(const struct eval_memo *m, const void *base, unsigned want, 
 	       memcmp(m->dir, dir, len) == 0;
 }
 
-/* Was nothing written while it was read? */
-static bool memo_was_whole(const struct eval_memo *m, uint32_t seq)
-{
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !(seq & 1) && __atomic_load_n(&m->seq, __ATOMIC_RELAXED) == seq;
-}
-
 static bool memo_recall(const struct eval_memo *m, struct walk *w, const char *dir, size_t len)
 {
-	uint32_t seq = __atomic_load_n(&m->seq, __ATOMIC_ACQUIRE);
+	uint32_t seq = seq_read(&m->seq);
 	struct memo_state s UNINITIALIZED;
 
 	if (!memo_is(m, w->img->base, w->want, dir, len))
 		return false;
 	memcpy(&s, m->state, sizeof(s));
-	if (!memo_was_whole(m, seq) || s.n > MEMO_ACTIVE)
+	if (!seq_is_whole(&m->seq, seq) || s.n > MEMO_ACTIVE)
 		return false;
 	w->tally = s.tally;
 	w->n_next = s.n;
@@ -365,26 +359,12 @@ static bool memo_recall(const struct eval_memo *m, struct walk *w, const char *d
 	return true;
 }
 
-/* One writer at a time: who comes second, a thread or a signal handler, leaves it alone. */
-static bool memo_take(struct eval_memo *m)
-{
-	uint32_t seq = __atomic_load_n(&m->seq, __ATOMIC_RELAXED);
-
-	return !(seq & 1) &&
-	       __atomic_compare_exchange_n(&m->seq, &seq, seq + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-static void memo_give(struct eval_memo *m)
-{
-	__atomic_store_n(&m->seq, m->seq + 1, __ATOMIC_RELEASE);
-}
-
 static __attribute__((cold)) void memo_keep(struct eval_memo *m, const struct walk *w, const char *dir,
 					    size_t len)
 {
 	struct memo_state s UNINITIALIZED;
 
-	if (w->broken || w->odd || w->n_next > MEMO_ACTIVE || len > sizeof(m->dir) || !memo_take(m))
+	if (w->broken || w->odd || w->n_next > MEMO_ACTIVE || len > sizeof(m->dir) || !seq_take(&m->seq))
 		return;
 	s.tally = w->tally;
 	s.n = w->n_next;
@@ -395,7 +375,7 @@ static __attribute__((cold)) void memo_keep(struct eval_memo *m, const struct wa
 	m->want = w->want;
 	m->op = OP_NONE;
 	m->base = w->img->base;
-	memo_give(m);
+	seq_give(&m->seq);
 }
 
 /* What the nodes that are active speak of; what a glob speaks of is not told by a bit. */
@@ -454,7 +434,7 @@ __attribute__((cold)) void memo_answer(struct eval_memo *memo, const struct walk
 	size_t dir = (size_t)((const char *)memrchr(path, '/', len) - path) + 1;
 	struct eval_memo *m = memo_way(memo, w->op, w->want, path, dir);
 
-	if (!memo_take(m))
+	if (!seq_take(&m->seq))
 		return;
 	if (memo_is(m, w->img->base, w->want, path, dir)) {
 		m->literal = w->literal;
@@ -462,7 +442,7 @@ __attribute__((cold)) void memo_answer(struct eval_memo *memo, const struct walk
 		m->leaf = *d;
 		m->op = w->op;
 	}
-	memo_give(m);
+	seq_give(&m->seq);
 }
 
 bool eval_leaf(const struct image *img, const struct request *req, struct decision *ret)
@@ -478,12 +458,12 @@ bool eval_leaf(const struct image *img, const struct request *req, struct decisi
 	if (dir < 2 || len >= LIMIT_PATH)
 		return false;
 	m = memo_way(req->memo, req->op, want, req->path, dir);
-	seq = __atomic_load_n(&m->seq, __ATOMIC_ACQUIRE);
+	seq = seq_read(&m->seq);
 	if (m->op != req->op || !memo_is(m, img->base, want, req->path, dir) ||
 	    !is_unnamed(m->literal, m->suffix, slash + 1, req->path + len))
 		return false;
 	d = m->leaf;
-	if (!memo_was_whole(m, seq))
+	if (!seq_is_whole(&m->seq, seq))
 		return false;
 	*ret = d;
 	return true;

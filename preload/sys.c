@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 
 #include "policy/path.h"
+#include "policy/seqlock.h"
 #include "preload/clock.h"
 #include "preload/process.h"
 
@@ -166,30 +167,25 @@ static uint64_t moved_now(void)
 static int dir_lookup(const struct dir_entry *e, int fd, const struct statx *sx, uint64_t moved, char *buf,
 		      size_t size)
 {
-	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
+	uint32_t seq = seq_read(&e->seq);
 	uint32_t len = e->len;
 
-	if (seq & 1 || moved >= RING_COUNT_BUSY || e->fd != fd || e->moved != moved ||
-	    e->ino != sx->stx_ino || len == 0 || len >= size || len >= DIR_CACHE_PATH)
+	if (moved >= RING_COUNT_BUSY || e->fd != fd || e->moved != moved || e->ino != sx->stx_ino ||
+	    len == 0 || len >= size || len >= DIR_CACHE_PATH)
 		return 0;
 	if (e->birth != (uint64_t)sx->stx_btime.tv_sec * 1000000000u + sx->stx_btime.tv_nsec ||
 	    e->dev != ((uint64_t)sx->stx_dev_major << 32 | sx->stx_dev_minor))
 		return 0;
 	memcpy(buf, e->path, len);
 	buf[len] = '\0';
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&e->seq, __ATOMIC_RELAXED) == seq ? (int)len : 0;
+	return seq_is_whole(&e->seq, seq) ? (int)len : 0;
 }
 
 /* A writer that cannot have the entry at once, or a path too long, caches nothing. */
 static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint64_t moved, const char *path,
 		      int len)
 {
-	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_RELAXED);
-
-	if (len <= 0 || len >= DIR_CACHE_PATH || seq & 1 || !(sx->stx_mask & STATX_BTIME))
-		return;
-	if (!__atomic_compare_exchange_n(&e->seq, &seq, seq + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (len <= 0 || len >= DIR_CACHE_PATH || !(sx->stx_mask & STATX_BTIME) || !seq_take(&e->seq))
 		return;
 	e->fd = fd;
 	e->moved = moved;
@@ -198,7 +194,7 @@ static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint6
 	e->dev = (uint64_t)sx->stx_dev_major << 32 | sx->stx_dev_minor;
 	memcpy(e->path, path, (size_t)len);
 	e->len = (uint32_t)len;
-	__atomic_store_n(&e->seq, seq + 2, __ATOMIC_RELEASE);
+	seq_give(&e->seq);
 }
 
 /* Path of an open directory, from the cache or from the kernel.  Length or -errno. */
@@ -233,29 +229,14 @@ static bool cwd_is_counted(void)
 
 static int cwd_lookup(const struct cwd_entry *e, uint64_t moved, uint64_t wandered, char *buf, size_t size)
 {
-	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_ACQUIRE);
+	uint32_t seq = seq_read(&e->seq);
 	uint32_t len = e->len;
 
-	if (seq & 1 || len == 0 || len >= size || len >= DIR_CACHE_PATH || e->moved != moved ||
+	if (len == 0 || len >= size || len >= DIR_CACHE_PATH || e->moved != moved ||
 	    e->wandered != wandered || clock_now() - e->asked_ns >= CWD_NS)
 		return 0;
 	memcpy(buf, e->path, len + 1);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&e->seq, __ATOMIC_RELAXED) == seq ? (int)len : 0;
-}
-
-/* A signal handler that comes second leaves it alone. */
-static bool cwd_take(struct cwd_entry *e)
-{
-	uint32_t seq = __atomic_load_n(&e->seq, __ATOMIC_RELAXED);
-
-	return !(seq & 1) &&
-	       __atomic_compare_exchange_n(&e->seq, &seq, seq + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-static void cwd_give(struct cwd_entry *e)
-{
-	__atomic_store_n(&e->seq, e->seq + 1, __ATOMIC_RELEASE);
+	return seq_is_whole(&e->seq, seq) ? (int)len : 0;
 }
 
 static __attribute__((cold)) void cwd_store(struct cwd_entry *e, uint64_t moved, uint64_t wandered,
@@ -264,14 +245,15 @@ static __attribute__((cold)) void cwd_store(struct cwd_entry *e, uint64_t moved,
 	uint64_t asked_ns = clock_now();
 
 	if (len <= 0 || len >= DIR_CACHE_PATH || e->off ||
-	    __atomic_load_n(&process->pid, __ATOMIC_RELAXED) != (int32_t)raw0(SYS_getpid) || !cwd_take(e))
+	    __atomic_load_n(&process->pid, __ATOMIC_RELAXED) != (int32_t)raw0(SYS_getpid) ||
+	    !seq_take(&e->seq))
 		return;
 	e->moved = moved;
 	e->wandered = wandered;
 	e->asked_ns = asked_ns;
 	memcpy(e->path, path, (size_t)len + 1);
 	e->len = (uint32_t)len;
-	cwd_give(e);
+	seq_give(&e->seq);
 }
 
 /* As sys_cwd_path(), remembered. */
@@ -319,11 +301,11 @@ void sys_move_end(uint64_t begun, bool done, const char *from, const char *to)
 	uint64_t before = session.ring ? ring_count_end(&session.ring->moved, done) : 0;
 
 	/* Nobody else was at it, so what this one did is all that happened. */
-	if (!done || !from || !to || !e || before != begun + RING_COUNT_BUSY || !cwd_take(e))
+	if (!done || !from || !to || !e || before != begun + RING_COUNT_BUSY || !seq_take(&e->seq))
 		return;
 	if (e->len > 0 && e->moved == begun && !path_is_under(e->path, from) && !path_is_under(e->path, to))
 		e->moved = begun + 1;
-	cwd_give(e);
+	seq_give(&e->seq);
 }
 
 /* Path of the directory that relative paths start from.  Length or -errno. */

@@ -107,6 +107,12 @@ unsigned floor_grants(const struct floor *f, const char *path);
  */
 bool floor_holds_reads(const struct image *img, const struct floor *f);
 /*
+ * Calls fn for each entry whose name matches path's last component, in the directory that is named before it,
+ * until fn returns something else than 0.  That, 0, or FLOOR_NO_LIST: the directory cannot be listed.
+ */
+#define FLOOR_NO_LIST 1
+int floor_each_match(const char *path, int (*fn)(const char *full, void *arg), void *arg);
+/*
  * The kernel's own open of path for reading will pass the floor: a rule on it or above it grants that, and
  * the object that the rule is about still has the rule's path.  Looks, except at directories in the root.
  */

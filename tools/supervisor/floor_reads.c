@@ -62,37 +62,51 @@ enum names floor_names(const struct image *img, const struct image_rule *rule, c
 
 /* --- before the walk ------------------------------------------------------------------------------ */
 
-/* One entry of the directory that path starts with, len bytes of it with the slash. */
-static int bar_match(const struct image *img, struct floor_walk *w, const char *path, size_t len,
-		     const char *name)
-{
-	char full[LIMIT_PATH] UNINITIALIZED;
-	size_t n = strlen(name);
-
-	if (!glob_match(path + len, strlen(path + len), name, n) || len + n >= sizeof(full))
-		return 0;
-	memcpy(full, path, len);
-	memcpy(full + len, name, n + 1);
-	return verdict_on(img, full) == VERDICT_DENY ? walk_bar(w, full, FLOOR_READ | FLOOR_WRITE) : 0;
-}
-
-/* path ends in a pattern.  Links are barred too: what they lead to has rules of its own. */
-static int bar_matches(const struct image *img, struct floor_walk *w, char *path)
+int floor_each_match(const char *path, int (*fn)(const char *full, void *arg), void *arg)
 {
 	size_t len = (size_t)(strrchr(path, '/') - path) + 1;
-	char keep = path[len];
+	const char *pattern = path + len;
+	char full[LIMIT_PATH] UNINITIALIZED;
 	const struct dirent *e;
 	int r = 0;
 	DIR *dir;
 
-	path[len] = '\0';
-	dir = opendir(path);
-	path[len] = keep;
-	while (dir && r == 0 && (e = readdir(dir)))
-		r = bar_match(img, w, path, len, e->d_name);
-	if (dir)
-		(void)closedir(dir);
+	memcpy(full, path, len);
+	full[len] = '\0';
+	dir = opendir(full);
+	if (!dir)
+		return FLOOR_NO_LIST;
+	while (r == 0 && (e = readdir(dir))) {
+		size_t n = strlen(e->d_name);
+
+		if (!glob_match(pattern, strlen(pattern), e->d_name, n) || len + n >= sizeof(full))
+			continue;
+		memcpy(full + len, e->d_name, n + 1);
+		r = fn(full, arg);
+	}
+	(void)closedir(dir);
 	return r;
+}
+
+struct barring {
+	const struct image *img;
+	struct floor_walk *w;
+};
+
+static int bar_match(const char *full, void *arg)
+{
+	const struct barring *b = arg;
+
+	return verdict_on(b->img, full) == VERDICT_DENY ? walk_bar(b->w, full, FLOOR_READ | FLOOR_WRITE) : 0;
+}
+
+/* path ends in a pattern.  Links are barred too: what they lead to has rules of its own. */
+static int bar_matches(const struct image *img, struct floor_walk *w, const char *path)
+{
+	struct barring b = { img, w };
+	int r = floor_each_match(path, bar_match, &b);
+
+	return r == FLOOR_NO_LIST ? 0 : r;
 }
 
 int reads_bar(const struct image *img, struct floor_walk *w)

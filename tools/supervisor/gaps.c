@@ -11,7 +11,6 @@
  * A grant goes with its object.  What is moved, perhaps to where nothing may be read, takes it along: so what
  * is granted, and what leads to it, is watched too where somebody may move it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -37,29 +36,15 @@ static bool is_open(const struct supervisor *s, const char *path)
 	       eval(s->setup->image, &req).verdict != VERDICT_ALLOW;
 }
 
-/* Something in the directory that path starts with (len bytes, with the slash) bears such a name. */
-static bool has_open(const struct supervisor *s, char *path, size_t len)
+static int match_is_open(const char *full, void *s)
 {
-	char full[LIMIT_PATH] UNINITIALIZED;
-	const char *pattern = path + len;
-	const struct dirent *e;
-	bool found = false;
-	DIR *dir;
+	return is_open(s, full);
+}
 
-	memcpy(full, path, len);
-	full[len] = '\0';
-	dir = opendir(full);
-	while (dir && !found && (e = readdir(dir))) {
-		size_t n = strlen(e->d_name);
-
-		if (len + n >= sizeof(full) || !glob_match(pattern, strlen(pattern), e->d_name, n))
-			continue;
-		memcpy(full + len, e->d_name, n + 1);
-		found = is_open(s, full);
-	}
-	if (dir)
-		(void)closedir(dir);
-	return found || !dir;
+/* Something bears such a name, as far as can be told. */
+static bool has_open(struct supervisor *s, const char *path)
+{
+	return floor_each_match(path, match_is_open, s) != 0;
 }
 
 /* Watches the nearest directory above path that is there; *ret_len is its length, with the slash.  Its
@@ -101,7 +86,7 @@ static bool arm(struct supervisor *s, size_t i)
 			return false;
 		next = strchr(path + len, '/');
 		if (!next)
-			return !has_open(s, path, len) && !is_open(s, path);
+			return !has_open(s, path) && !is_open(s, path);
 		*next = '\0';
 		/* Made since. */
 		if (lstat(path, &st) < 0)
@@ -153,11 +138,13 @@ static bool names_grant(const struct floor *f, const char *name)
 {
 	const size_t n = strlen(name);
 
-	for (size_t i = 0; i < f->n; i++)
-		for (const char *p = f->list[i].path; f->list[i].grants & FLOOR_READ && (p = strchr(p, '/'));
-		     p++)
+	for (size_t i = 0; i < f->n; i++) {
+		if (!(f->list[i].grants & FLOOR_READ))
+			continue;
+		for (const char *p = strchr(f->list[i].path, '/'); p; p = strchr(p + 1, '/'))
 			if (strncmp(p + 1, name, n) == 0 && (p[n + 1] == '/' || p[n + 1] == '\0'))
 				return true;
+	}
 	return false;
 }
 

@@ -136,6 +136,12 @@ static bool is_ours(const struct ipc_object *o, union ipc_state *ret)
 	return o->kind != IPC_SHM || ret->shm.shm_cpid == getpid();
 }
 
+/* The system call itself: -1 and errno. */
+static int destroy(enum ipc_kind kind, int id)
+{
+	return (int)syscall(kinds[kind].control, id, kind == IPC_SEM ? 0 : IPC_RMID, IPC_RMID);
+}
+
 static struct ipc_object *find_id(struct caller *c, enum ipc_kind kind, int id)
 {
 	struct supervisor *s = c->sup;
@@ -294,8 +300,7 @@ static struct answer remove_object(struct caller *c, enum ipc_kind kind, int id)
 	pthread_mutex_lock(&s->ipc_lock);
 	o = find_id(c, kind, id);
 	if (o) {
-		r = syscall(kinds[kind].control, id, kind == IPC_SEM ? 0 : IPC_RMID, IPC_RMID) < 0 ? -errno
-												   : 0;
+		r = destroy(kind, id) < 0 ? -errno : 0;
 		o->key = IPC_PRIVATE;
 		o->removed = true;
 		if (kind != IPC_SHM)
@@ -329,8 +334,7 @@ void ipc_done(struct supervisor *s)
 		const struct ipc_object *o = &s->ipc[i];
 
 		if (is_ours(o, &st))
-			(void)syscall(kinds[o->kind].control, o->id, o->kind == IPC_SEM ? 0 : IPC_RMID,
-				      IPC_RMID);
+			(void)destroy(o->kind, o->id);
 	}
 	s->n_ipc = 0;
 }

@@ -94,7 +94,7 @@ void waiter_end(struct caller *c)
 
 bool waiter_stays(struct caller *c)
 {
-	return caller_alive(c) && !task_has_signal(c->tid);
+	return !worker_is_given_up(c->worker);
 }
 
 int supervisor_waiters(const struct supervisor *s)
