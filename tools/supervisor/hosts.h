@@ -1,0 +1,39 @@
+/*
+ * Which names an address was given by: what the forwarder's answers said, for as long as they live, and what
+ * /etc/hosts says.  Nothing that a process of the session claims is in here.
+ *
+ * Thread-safe.  Bounded: of more than HOSTS_MAX entries the oldest are forgotten.
+ */
+#ifndef PALE_HOSTS_H
+#define PALE_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "policy/op.h"
+
+#define HOSTS_MAX 8192
+#define HOSTS_FLOOR                                                                                          \
+	120u /* seconds that an answer lives at least: programs connect by what they looked up before */
+#define HOSTS_CAP 86400u /* and at most */
+
+struct host_name {
+	char name[LIMIT_HOST]; /* what was asked for, lower case, not what a CNAME made of it */
+	char approval[40];     /* of the human who let it be looked up, "": the policy did */
+	pid_t approved_for;    /* the process that was asked about, 0: none */
+};
+
+struct hosts;
+struct hosts *hosts_new(void);
+void hosts_free(struct hosts *h);
+
+/* An answer to a question about `name` holds addr (16 bytes, v4 mapped) for ttl seconds. */
+void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t addr[16], uint32_t ttl);
+/* The names that led to addr and still live, newest first, then those of /etc/hosts; how many. */
+size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret, size_t max);
+/* /etc/hosts has the name for the address. */
+bool hosts_file_has(const char *name, const uint8_t addr[16]);
+
+#endif
