@@ -74,7 +74,7 @@ POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
 HELPER_SRC := $(sort $(wildcard helper/*.c))
-TOOLS_SRC := $(sort $(wildcard tools/*.c tools/supervisor/*.c))
+TOOLS_SRC := $(sort $(wildcard tools/*.c tools/dns/*.c tools/supervisor/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 
@@ -142,7 +142,8 @@ UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/c
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
-	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile
+	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile \
+	loop supervisor/asker supervisor/resolver
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@
 	$(call note,AR)

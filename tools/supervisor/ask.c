@@ -73,15 +73,20 @@ static int64_t now_ms(void)
 static ssize_t receive_answer(int fd, struct caller *c, uint8_t *frame)
 {
 	const int64_t end = now_ms() + ((int64_t)c->image.h->timeout_s + GRACE_S) * 1000;
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 
+	/* Whom no call waits for nobody interrupts either. */
+	if (c->is_stand_in)
+		p[1].fd = proc_pidfd(c);
 	for (;;) {
 		int64_t left = end - now_ms();
-		int r = poll(&p, 1, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
+		int r = poll(p, NELEM(p), left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
 		ssize_t n;
 
 		if (r == 0)
 			return -ETIMEDOUT;
+		if (r > 0 && !p[0].revents)
+			return -ESRCH;
 		if (r > 0) {
 			n = recv(fd, frame, LIMIT_FRAME, MSG_DONTWAIT);
 			return n < 0 ? -errno : n;

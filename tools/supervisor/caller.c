@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <linux/kcmp.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,6 +23,8 @@
 
 bool caller_alive(const struct caller *c)
 {
+	if (c->is_stand_in)
+		return tgkill(c->tgid, c->tgid, 0) == 0 || errno == EPERM;
 	return notify_is_valid(c->sup, c->id);
 }
 
@@ -43,6 +46,8 @@ int caller_read(struct caller *c, uint64_t addr, void *buf, size_t len)
 
 	if (len == 0)
 		return 0;
+	if (c->is_stand_in)
+		return -ESRCH;
 	n = peek(c, addr, buf, len);
 	if (!caller_alive(c))
 		return -ESRCH;
@@ -78,7 +83,7 @@ static int string_pieces(struct caller *c, uint64_t addr, char *buf, size_t size
 
 int caller_string(struct caller *c, uint64_t addr, char *buf, size_t size)
 {
-	int n = string_pieces(c, addr, buf, size);
+	int n = c->is_stand_in ? -ESRCH : string_pieces(c, addr, buf, size);
 
 	return caller_alive(c) ? n : -ESRCH;
 }
@@ -141,6 +146,8 @@ int caller_dir(struct caller *c, int dirfd)
 	char name[24] = "cwd";
 	int fd;
 
+	if (c->is_stand_in)
+		return -ESRCH;
 	if (dirfd < 0 && dirfd != AT_FDCWD)
 		return -EBADF;
 	if (dirfd != AT_FDCWD)
@@ -201,6 +208,9 @@ int caller_fd(struct caller *c, int fd)
 
 	if (fd < 0)
 		return -EBADF;
+	/* Its number may be another's by now. */
+	if (c->is_stand_in && (fd != STDERR_FILENO || !session_has_pid(c->sup, c->tgid)))
+		return -ESRCH;
 	for (int tries = 0; tries < 2; tries++) {
 		int pidfd = proc_pidfd(c);
 

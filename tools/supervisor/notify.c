@@ -5,6 +5,7 @@
  * buffers are as long as SECCOMP_GET_NOTIF_SIZES says, and RECV wants them cleared.
  */
 #include "tools/supervisor/notify.h"
+#include "tools/supervisor/resolver.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -274,6 +275,8 @@ static void supervisor_free(struct supervisor *s)
 		free(s->workers[i].scratch);
 		pthread_cond_destroy(&s->workers[i].wake);
 	}
+	resolver_done(s);
+	pthread_mutex_destroy(&s->net_lock);
 	procs_done(s);
 	descent_done(s);
 	gaps_done(s);
@@ -320,6 +323,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->made_lock, NULL);
 	gaps_start(s);
 	pthread_mutex_init(&s->ipc_lock, NULL);
+	pthread_mutex_init(&s->net_lock, NULL);
 	for (int i = 0; i < WORKERS_MAX; i++) {
 		s->workers[i].sup = s;
 		s->workers[i].index = i;

@@ -126,6 +126,10 @@ struct ipc_object {
 	bool removed;	/* a segment that lives on while it is attached */
 };
 
+struct loop;
+struct hosts;
+struct resolver;
+
 struct supervisor {
 	const struct supervisor_setup *setup;
 	int listener;
@@ -166,6 +170,12 @@ struct supervisor {
 	struct ipc_object ipc[IPC_MAX];
 	size_t n_ipc;
 	unsigned ipc_made; /* since the session began */
+
+	/* Made by the first who needs them: resolver.c. */
+	pthread_mutex_t net_lock;
+	struct loop *loop;
+	struct hosts *hosts;
+	struct resolver *resolver;
 
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
@@ -233,6 +243,8 @@ void proc_init(struct proc *p);
 /* What is remembered of the caller's task, proven to be it; held until proc_put().  NULL: it is gone. */
 struct proc *proc_get(struct caller *c);
 void proc_put(struct caller *c);
+/* A place that is one's own: what it held is let go, and it stands for this process, not yet looked at. */
+void proc_renew(struct proc *p, pid_t tgid);
 /* A pidfd of the caller, which stays the supervisor's.  -ENOENT: not to be had; -ESRCH: the caller is gone.
  */
 int proc_pidfd(struct caller *c);

@@ -36,6 +36,15 @@ static void proc_reset(struct proc *p)
 	proc_init(p);
 }
 
+void proc_renew(struct proc *p, pid_t tgid)
+{
+	proc_reset(p);
+	if (tgid <= 0)
+		return;
+	p->tid = p->tgid = tgid;
+	p->pidfd = PIDFD_LATER;
+}
+
 static bool is_gone(const struct proc *p)
 {
 	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
@@ -171,7 +180,7 @@ void proc_put(struct caller *c)
 {
 	struct proc *p = TAKE_PTR(c->proc);
 
-	if (!p)
+	if (!p || c->is_stand_in)
 		return;
 	pthread_mutex_lock(&c->sup->procs_lock);
 	p->users--;
@@ -182,6 +191,9 @@ void proc_put(struct caller *c)
 
 struct proc *proc_again(struct caller *c)
 {
+	/* A stand-in's process is that one or none. */
+	if (c->is_stand_in)
+		return NULL;
 	if (c->proc) {
 		pthread_mutex_lock(&c->sup->procs_lock);
 		c->proc->tid = 0;

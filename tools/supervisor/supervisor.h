@@ -127,6 +127,7 @@ struct caller {
 	struct image image; /* what holds in that process */
 	uint32_t image_number;
 	bool is_orphan;	     /* every image holds, image_number is 0 */
+	bool is_stand_in;    /* no call waits: what is done in a process's name later (asker.h) */
 	enum ring_note note; /* of the next record */
 	struct worker *worker;
 	struct proc *proc; /* NULL: not looked up yet */
