@@ -141,6 +141,7 @@ STATIC_VICTIMS := caller carried names net raw
 UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
+	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
 	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile \
 	loop supervisor/asker supervisor/resolver

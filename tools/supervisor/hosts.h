@@ -7,9 +7,11 @@
 #ifndef PALE_HOSTS_H
 #define PALE_HOSTS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "policy/op.h"
@@ -33,7 +35,30 @@ void hosts_free(struct hosts *h);
 void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t addr[16], uint32_t ttl);
 /* The names that led to addr and still live, newest first, then those of /etc/hosts; how many. */
 size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret, size_t max);
-/* /etc/hosts has the name for the address. */
+/* /etc/hosts has the name (lower case) for the address. */
 bool hosts_file_has(const char *name, const uint8_t addr[16]);
+/* All answers age by so many seconds: for tests, which cannot wait. */
+void hosts_shift(struct hosts *h, uint32_t seconds);
+
+/* --- hosts_file.c --- */
+
+/* A file of hosts(5), read when it is needed and has changed.  Thread-safe. */
+struct hosts_line;
+struct hosts_file {
+	const char *path;
+	pthread_mutex_t lock;
+	struct stat seen; /* as it was read */
+	char *text;
+	struct hosts_line *lines; /* by address */
+	size_t n;
+};
+
+/* The machine's own. */
+struct hosts_file *hosts_file_etc(void);
+/* The names that it has for addr, in its order; how many. */
+size_t hosts_file_find(struct hosts_file *f, const uint8_t addr[16], struct host_name *ret, size_t max);
+bool hosts_file_names(struct hosts_file *f, const char *name, const uint8_t addr[16]);
+/* Forgets what was read. */
+void hosts_file_done(struct hosts_file *f);
 
 #endif
