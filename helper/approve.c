@@ -69,8 +69,8 @@ void approval_print(const struct request *req, char print[PRINT_HEX])
 {
 	static const char domain[] = "pale-approval-1";
 	unsigned char digest[crypto_hash_sha256_BYTES];
-	const uint32_t numbers[] = { (uint32_t)req->op, req->access, req->port, req->has_addr && !req->host,
-				     (uint32_t)req->argc };
+	const uint32_t numbers[] = { (uint32_t)req->op,		  req->access,	    req->port,
+				     req->has_addr && !req->host, req->is_datagram, (uint32_t)req->argc };
 	crypto_hash_sha256_state st;
 
 	crypto_hash_sha256_init(&st);

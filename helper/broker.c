@@ -89,8 +89,8 @@ static char *target_of(const struct request *req)
 		(void)inet_ntop(AF_INET, req->addr + 12, addr, sizeof(addr));
 	else if (req->has_addr)
 		(void)inet_ntop(AF_INET6, req->addr, addr, sizeof(addr));
-	if (asprintf(&text, strchr(req->host ? req->host : addr, ':') ? "[%s]:%u" : "%s:%u",
-		     req->host ? req->host : addr, req->port) < 0)
+	if (asprintf(&text, strchr(req->host ? req->host : addr, ':') ? "%s[%s]:%u" : "%s%s:%u",
+		     req->is_datagram ? "udp " : "", req->host ? req->host : addr, req->port) < 0)
 		return NULL;
 	return text;
 }

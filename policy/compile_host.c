@@ -172,11 +172,9 @@ static uint32_t hash_host(const char *name, uint32_t form)
 static void add_localhost(struct items *s, const struct item *proto, const struct ports *ports)
 {
 	static const uint8_t v4[16] = { [10] = 0xff, [11] = 0xff, [12] = 127 }, v6[16] = { [15] = 1 };
-	struct item it = *proto;
 
-	it.ref.flags |= REF_LOCAL;
-	add_addr(s, &it, v4, V4_PREFIX + 8, ports);
-	add_addr(s, &it, v6, 128, ports);
+	add_addr(s, proto, v4, V4_PREFIX + 8, ports);
+	add_addr(s, proto, v6, 128, ports);
 }
 
 static const char *add_name(struct items *s, struct item *it, const char *host, size_t n,
@@ -198,9 +196,11 @@ static const char *add_name(struct items *s, struct item *it, const char *host, 
 	it->name = compile_string(s->c, name);
 	it->hash = hash_host(name, it->form);
 	it->spec = labels * 4 + (below ? 0 : 2);
-	add(s, it, ports);
-	if (!below && strcmp(name, "localhost") == 0)
+	if (!below && strcmp(name, "localhost") == 0) {
+		it->ref.flags |= REF_LOCAL;
 		add_localhost(s, it, ports);
+	}
+	add(s, it, ports);
 	return NULL;
 }
 
@@ -369,7 +369,7 @@ static int write_items(struct items *s)
 
 static bool is_host_kind(enum rule_kind kind)
 {
-	return (kind >= RULE_NET_ALLOW && kind <= RULE_NET_CORE) || kind == RULE_NET_BIND;
+	return (kind >= RULE_NET_ALLOW && kind <= RULE_NET_UDP) || kind == RULE_NET_BIND;
 }
 
 int compile_host(struct compiler *c, const struct policy *p, struct diags *d)

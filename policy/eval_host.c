@@ -5,6 +5,8 @@
  * no name, and as a check on the name: a public name that leads to a private address is a
  * rebinding.  Link-local and metadata addresses answer to nobody but a rule with that address.
  *
+ * A datagram is let out by `udp =` rules alone; what denies or asks speaks of it too.
+ *
  * Specificity of a name rule: 4 per literal label, 2 more for an exact name, 1 more with a port; of
  * an address rule: 2 per prefix bit, 1 more with a port.  May not allocate.
  */
@@ -28,6 +30,7 @@ struct host_query {
 	struct trace *trace;
 	bool broken;
 	bool any_port; /* a name is looked up: no port is known yet */
+	uint8_t kinds; /* SAYS_* of this kind of request */
 	uint16_t port;
 	enum addr_class class;
 	uint8_t addr[16];
@@ -35,22 +38,41 @@ struct host_query {
 	char name[LIMIT_HOST];
 };
 
-/* What speaks in each network mode; open adds nothing, it only changes what no rule names. */
+/*
+ * What speaks in each network mode, by whose it is: the operator's own, a preset's, and a preset's about
+ * localhost, which is no host of the network.  Open adds nothing, it only changes what no rule names.
+ */
 #define SAYS(kind) (1u << ((kind)-RULE_NET_ALLOW))
-#define SAYS_USER  (SAYS(RULE_NET_ALLOW) | SAYS(RULE_NET_ASK) | SAYS(RULE_NET_DENY))
-static const unsigned speakers[] = {
-	[NETWORK_OFF] = 0,
-	[NETWORK_STRICT] = SAYS(RULE_NET_CORE) | SAYS(RULE_NET_DENY),
-	[NETWORK_MERGE] = SAYS(RULE_NET_CORE) | SAYS_USER,
-	[NETWORK_REPLACE] = SAYS_USER,
-	[NETWORK_OPEN] = SAYS(RULE_NET_CORE) | SAYS_USER,
+#define SAYS_DENY  SAYS(RULE_NET_DENY)
+#define SAYS_CORE  (SAYS_DENY | SAYS(RULE_NET_CORE))
+#define SAYS_HOSTS (SAYS_DENY | SAYS(RULE_NET_ALLOW) | SAYS(RULE_NET_ASK) | SAYS(RULE_NET_UDP))
+#define SAYS_ALL   (SAYS_HOSTS | SAYS_CORE | SAYS(RULE_NET_EXTRA))
+enum speaker { SPEAKER_OWN, SPEAKER_PRESET, SPEAKER_PRESET_LOCAL, SPEAKER_COUNT };
+static const uint8_t speakers[][SPEAKER_COUNT] = {
+	[NETWORK_OFF] = { 0 },
+	[NETWORK_STRICT] = { SAYS_CORE, SAYS_CORE, SAYS_HOSTS | SAYS_CORE },
+	[NETWORK_MERGE] = { SAYS_ALL, SAYS_ALL, SAYS_ALL },
+	[NETWORK_REPLACE] = { SAYS_HOSTS, SAYS_DENY, SAYS_HOSTS },
+	[NETWORK_OPEN] = { SAYS_ALL, SAYS_ALL, SAYS_ALL },
 };
+
+/* What speaks of a stream, of a datagram, of a name that may serve either, of a datagram socket's own end. */
+#define SAYS_STREAM   (SAYS_ALL & ~SAYS(RULE_NET_UDP))
+#define SAYS_DATAGRAM (SAYS_HOSTS & ~SAYS(RULE_NET_ALLOW))
 
 static enum verdict ref_verdict(const struct host_ref *r)
 {
-	if (r->kind == RULE_NET_ALLOW || r->kind == RULE_NET_CORE)
-		return VERDICT_ALLOW;
-	return r->kind == RULE_NET_ASK ? VERDICT_ASK : VERDICT_DENY;
+	return rule_verdict((enum rule_kind)r->kind);
+}
+
+static bool ref_speaks(const struct host_query *q, const struct host_ref *r)
+{
+	enum speaker who = r->rank != RANK_PRESET ? SPEAKER_OWN
+			   : r->flags & REF_LOCAL ? SPEAKER_PRESET_LOCAL
+						  : SPEAKER_PRESET;
+
+	return r->kind >= RULE_NET_ALLOW && r->kind <= RULE_NET_UDP &&
+	       (speakers[q->img->h->network][who] & q->kinds & SAYS(r->kind)) != 0;
 }
 
 static void ref_vote(struct host_query *q, const struct host_ref *r, unsigned spec, struct ballot *b)
@@ -59,8 +81,7 @@ static void ref_vote(struct host_query *q, const struct host_ref *r, unsigned sp
 	enum verdict v = ref_verdict(r);
 	unsigned weight = verdict_weight(v);
 
-	if (r->kind < RULE_NET_ALLOW || r->kind > RULE_NET_CORE ||
-	    !(speakers[q->img->h->network] & SAYS(r->kind)))
+	if (!ref_speaks(q, r))
 		return;
 	if (q->any_port && ported && v == VERDICT_DENY)
 		return;
@@ -169,11 +190,16 @@ static bool ask_addr(struct host_query *q, struct decision *d)
 	return ballot_result(&b, d);
 }
 
-static struct decision unnamed(const struct image *img)
+/* Mode open lets everything out that is public; what is not needs a rule in each mode. */
+static struct decision unnamed(const struct host_query *q)
 {
-	struct decision d = { (enum verdict)img->h->net_default, REASON_HOST, RULE_NONE, 0 };
+	struct decision d = { (enum verdict)q->img->h->net_default, REASON_HOST, RULE_NONE, 0 };
 
-	if (img->h->network == NETWORK_OPEN)
+	if (q->kinds == SAYS_DATAGRAM)
+		d = decision_deny(REASON_UDP, RULE_NONE);
+	/* Where a name must not lead, its address says. */
+	if (q->img->h->network == NETWORK_OPEN && !is_localhost(q) &&
+	    (q->class == ADDR_PUBLIC || q->n_name > 0))
 		d.verdict = VERDICT_ALLOW;
 	return d;
 }
@@ -184,7 +210,7 @@ static struct decision connect_by_addr(struct host_query *q)
 
 	if (ask_addr(q, &d))
 		return d;
-	return q->class == ADDR_LINK ? decision_deny(REASON_HOST, RULE_NONE) : unnamed(q->img);
+	return q->class == ADDR_LINK ? decision_deny(REASON_HOST, RULE_NONE) : unnamed(q);
 }
 
 /* What the address says about a verdict that the name has given. */
@@ -197,7 +223,7 @@ static void check_addr(struct host_query *q, bool named, struct decision *d)
 
 	if (addressed && by_addr.verdict == VERDICT_DENY)
 		decision_tighten(d, &by_addr);
-	else if (!expected && !addressed && (q->class == ADDR_LINK || q->img->h->network != NETWORK_OPEN))
+	else if (!expected && !addressed)
 		decision_tighten(d, &rebind);
 	else if (addressed && q->class != ADDR_PUBLIC && !named)
 		*d = by_addr;
@@ -215,7 +241,7 @@ static void judge_connect(struct host_query *q, const struct request *req, struc
 	}
 	named = ask_name(q, d);
 	if (!named)
-		*d = unnamed(q->img);
+		*d = unnamed(q);
 	if (req->has_addr)
 		check_addr(q, named, d);
 }
@@ -227,17 +253,13 @@ static void judge_resolve(struct host_query *q, struct decision *d)
 	if (q->n_name == 0 || is_localhost(q))
 		*d = (struct decision){ VERDICT_ALLOW, REASON_HOST, RULE_NONE, 0 };
 	else if (!ask_name(q, d))
-		*d = unnamed(q->img);
+		*d = unnamed(q);
 }
 
-static void judge_bind(struct host_query *q, const struct request *req, struct decision *d)
+static void bind_stream(struct host_query *q, struct decision *d)
 {
 	struct ballot b = { 0 };
 
-	*d = decision_deny(REASON_HOST, RULE_NONE);
-	/* Port 0 is "any free one", which is never below FIRST_FREE_PORT. */
-	if (req->has_addr && q->class == ADDR_LOOPBACK && (q->port == 0 || q->port >= FIRST_FREE_PORT))
-		d->verdict = VERDICT_ALLOW;
 	for (uint32_t i = 0; refs_ok(q, q->head->bind, q->head->n_bind) && i < q->head->n_bind; i++) {
 		const struct host_ref *r = &q->refs[q->head->bind + i];
 		unsigned spec = 65535u - (unsigned)(r->hi - r->lo);
@@ -248,6 +270,22 @@ static void judge_bind(struct host_query *q, const struct request *req, struct d
 		trace_add(q->trace, r->rule, VERDICT_ALLOW, spec);
 	}
 	ballot_result(&b, d);
+}
+
+/* Port 0 is "any free one", which is never below FIRST_FREE_PORT. */
+static void judge_bind(struct host_query *q, const struct request *req, struct decision *d)
+{
+	bool free = q->port == 0 || q->port >= FIRST_FREE_PORT;
+
+	*d = decision_deny(req->is_datagram ? REASON_UDP : REASON_HOST, RULE_NONE);
+	/* A datagram socket at any port has been named to nobody: who may answer is judged when it sends. */
+	if (req->has_addr && ((free && q->class == ADDR_LOOPBACK) || (q->port == 0 && req->is_datagram)))
+		*d = (struct decision){ VERDICT_ALLOW, REASON_HOST, RULE_NONE, 0 };
+	q->kinds = SAYS(RULE_NET_UDP);
+	if (!req->is_datagram)
+		bind_stream(q, d);
+	else if (req->has_addr)
+		(void)ask_addr(q, d);
 }
 
 /* Lower case, without the root's dot; 0, or the reason why it is no host name. */
@@ -310,7 +348,13 @@ static bool query_open(struct host_query *q, const struct image *img)
 
 static void eval_inet(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
 {
-	struct host_query q = { .trace = t, .port = req->port };
+	struct host_query q = {
+		.trace = t,
+		.port = req->port,
+		.kinds = req->op == OP_RESOLVE ? SAYS_ALL
+			 : req->is_datagram    ? SAYS_DATAGRAM
+					       : SAYS_STREAM,
+	};
 	uint8_t literal[16];
 	const char *host = req->host && req->host[0] ? req->host : NULL;
 	bool numeric = host && addr_parse(host, strnlen(host, LIMIT_HOST), literal);

@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 5u
+#define IMAGE_VERSION 6u
 
 enum image_section_id {
 	SEC_STRINGS,   /* NUL-terminated strings; offset 0 is "" */

@@ -126,7 +126,7 @@ struct host_slot {
 };
 
 #define REF_PORTED 1u /* the rule names ports */
-#define REF_LOCAL  2u /* an address that the word `localhost` stands for */
+#define REF_LOCAL  2u /* `localhost`, or an address that the word stands for */
 struct host_ref {
 	uint32_t rule;
 	uint16_t lo, hi;

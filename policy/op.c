@@ -68,6 +68,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_UNPROVEN] = "another process traces it, so nobody can tell what would run",
 	[REASON_WAY] = "on the way to what may be written",
 	[REASON_OWN] = "the session's own",
+	[REASON_UDP] = "no `udp =` rule names it, and nothing else lets datagrams out",
 	[REASON_REPEATED] = "denied before in this turn",
 };
 

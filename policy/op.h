@@ -88,6 +88,7 @@ enum reason {
 	REASON_UNPROVEN,  /* nobody could tell whether what is executed is what was judged */
 	REASON_WAY,	  /* a directory on the way to what may be written */
 	REASON_OWN,	  /* System V IPC that the session makes for itself */
+	REASON_UDP,	  /* a datagram, which only `udp =` rules let out */
 	REASON_COUNT
 };
 

@@ -42,6 +42,8 @@ static const struct key_def keys[] = {
 	{ "network", "ask", KEY_HOST, RULE_NET_ASK, NULL },
 	{ "network", "deny", KEY_HOST, RULE_NET_DENY, NULL },
 	{ "network", "core", KEY_HOST, RULE_NET_CORE, "write `allow = HOST`" },
+	{ "network", "extra", KEY_HOST, RULE_NET_EXTRA, "write `allow = HOST`" },
+	{ "network", "udp", KEY_HOST, RULE_NET_UDP, NULL },
 	{ "network", "unix", KEY_SOCKET, RULE_NET_UNIX, NULL },
 	{ "network", "bind", KEY_HOST, RULE_NET_BIND, NULL },
 	{ "network", "message", KEY_MESSAGE, 0, NULL },

@@ -13,6 +13,7 @@
 /* Flags behind the optional strings' bits. */
 #define ASK_HAS_ADDR 0x100u
 #define ASK_IS_ROOT  0x200u
+#define ASK_DATAGRAM 0x400u
 
 /* The optional strings of a request in the order in which they travel; bit i says that i is there. */
 static const struct {
@@ -79,7 +80,8 @@ int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t ru
 		 int32_t pid)
 {
 	struct out o = out_of(frame, cap);
-	uint32_t flags = (req->has_addr ? ASK_HAS_ADDR : 0) | (req->is_root ? ASK_IS_ROOT : 0);
+	uint32_t flags = (req->has_addr ? ASK_HAS_ADDR : 0) | (req->is_root ? ASK_IS_ROOT : 0) |
+			 (req->is_datagram ? ASK_DATAGRAM : 0);
 
 	if (req->argc > LIMIT_ARGC || (req->argc > 0 && !req->argv))
 		return -EMSGSIZE;
@@ -160,7 +162,7 @@ int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
 	op = get_u16(&c);
 	access = get_u16(&c);
 	ret->req.port = get_u16(&c);
-	if (c.failed || (flags & ~(ASK_STRINGS | ASK_HAS_ADDR | ASK_IS_ROOT)))
+	if (c.failed || (flags & ~(ASK_STRINGS | ASK_HAS_ADDR | ASK_IS_ROOT | ASK_DATAGRAM)))
 		return -EPROTO;
 	if (op == OP_NONE || op >= OP_COUNT || op == OP_ATTACH || access > ACCESS_ALL)
 		return -EPROTO;
@@ -168,6 +170,7 @@ int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
 	ret->req.access = access;
 	ret->req.is_root = flags & ASK_IS_ROOT;
 	ret->req.has_addr = flags & ASK_HAS_ADDR;
+	ret->req.is_datagram = flags & ASK_DATAGRAM;
 	if (ret->req.has_addr) {
 		const void *addr = get_bytes(&c, sizeof(ret->req.addr));
 

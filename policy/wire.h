@@ -16,7 +16,7 @@
 #include "op.h"
 
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
-#define WIRE_VERSION 3u
+#define WIRE_VERSION 4u
 
 #define WIRE_AGENT_SOCKET   "agent.sock"
 #define WIRE_CONTROL_SOCKET "control.sock"

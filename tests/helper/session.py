@@ -64,7 +64,7 @@ def put_str(s):
     return struct.pack("<I", len(raw) + 1) + raw + b"\0"
 
 
-def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=3, kind=1, flags=0, **texts):
+def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=4, kind=1, flags=0, **texts):
     """A question as policy/wire.h packs it."""
     if op == "exec":
         texts.setdefault("path", "/opt/bin/" + (argv[0] if argv else "none"))
@@ -80,7 +80,7 @@ def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=3, kind=1, 
     return body + b"".join(put_str(a) for a in argv)
 
 
-def frame_head(kind, magic=0x454C4150, version=3):
+def frame_head(kind, magic=0x454C4150, version=4):
     return struct.pack("<IHH", magic, version, kind)
 
 
@@ -97,7 +97,7 @@ class Answer:
         if not frame:
             return
         magic, version, kind, verdict, reason = struct.unpack_from("<IHHIH", frame)
-        expect((magic, version, kind) == (0x454C4150, 3, 2), "no answer frame: %r" % frame[:16])
+        expect((magic, version, kind) == (0x454C4150, 4, 2), "no answer frame: %r" % frame[:16])
         expect(verdict in (ALLOW, DENY), "verdict %x" % verdict)
         self.allowed = verdict == ALLOW
         self.reason = REASONS.get(reason, str(reason))

@@ -29,19 +29,29 @@ static inline void teardown(void)
 	fixture_done(&fx);
 }
 
-static inline struct decision judge(enum op op, const char *host, const char *addr, uint16_t port)
+enum transport { STREAM, DATAGRAM };
+
+static inline struct decision judge_by(enum transport by, enum op op, const char *host, const char *addr,
+				       uint16_t port)
 {
-	struct request req = { .op = op, .host = host, .port = port, .has_addr = addr != NULL };
+	struct request req = {
+		.op = op, .host = host, .port = port, .has_addr = addr != NULL, .is_datagram = by == DATAGRAM
+	};
 
 	if (addr)
 		ck_assert(addr_parse(addr, strlen(addr), req.addr));
 	return eval(&fx.img, &req);
 }
 
-static inline void expect(enum op op, const struct want *w, size_t n)
+static inline struct decision judge(enum op op, const char *host, const char *addr, uint16_t port)
+{
+	return judge_by(STREAM, op, host, addr, port);
+}
+
+static inline void expect(enum transport by, enum op op, const struct want *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct decision d = judge(op, w[i].host, w[i].addr, w[i].port);
+		struct decision d = judge_by(by, op, w[i].host, w[i].addr, w[i].port);
 		const struct image_rule *r = image_rule(&fx.img, d.rule);
 
 		ck_assert_msg(d.verdict == w[i].verdict && d.reason == w[i].reason &&
@@ -52,6 +62,7 @@ static inline void expect(enum op op, const struct want *w, size_t n)
 	}
 }
 
-#define EXPECT(op, list) expect(op, list, sizeof(list) / sizeof((list)[0]))
+#define EXPECT(op, list)     expect(STREAM, op, list, sizeof(list) / sizeof((list)[0]))
+#define EXPECT_UDP(op, list) expect(DATAGRAM, op, list, sizeof(list) / sizeof((list)[0]))
 
 #endif

@@ -250,6 +250,8 @@ static const struct {
 	{ RULE_FILE_KEEP, "files", "keep", VERDICT_DENY },
 	{ RULE_CMD_ASK, "commands", "ask", VERDICT_ASK },
 	{ RULE_CMD_DENYLIST, "commands", "denylist", VERDICT_DENY },
+	{ RULE_NET_EXTRA, "network", "extra", VERDICT_ALLOW },
+	{ RULE_NET_UDP, "network", "udp", VERDICT_ALLOW },
 	{ RULE_NET_BIND, "network", "bind", VERDICT_ALLOW },
 	{ RULE_BRANCH, "git", "protect", VERDICT_DENY },
 	{ RULE_KIND_COUNT, "?", "?", VERDICT_DENY },

@@ -223,6 +223,84 @@ START_TEST(test_bind)
 }
 END_TEST
 
+/* Datagrams: only `udp =` lets out, `deny` and `ask` hold, `allow`, `core`, `bind` and `default` say nothing.
+ */
+START_TEST(test_datagrams)
+{
+	static const struct want w[] = {
+		{ "allow.org", "93.1.1.1", 443, D, REASON_UDP, 0 },
+		{ "core.org", "93.1.1.1", 443, D, REASON_UDP, 0 },
+		{ "extra.org", "93.1.1.1", 443, D, REASON_UDP, 0 },
+		{ "udp.org", "93.1.1.1", 123, A, REASON_RULE, 4 },
+		{ "udp.org", NULL, 123, A, REASON_RULE, 4 },
+		{ "udp.org", "93.1.1.1", 124, D, REASON_UDP, 0 },
+		{ "udp.org", "10.1.1.1", 123, D, REASON_REBIND, 4 },
+		{ "deny.org", "93.1.1.1", 123, D, REASON_RULE, 5 },
+		{ "ask.org", "93.1.1.1", 123, Q, REASON_RULE, 6 },
+		{ NULL, "10.1.1.1", 514, A, REASON_RULE, 7 },
+		{ NULL, "10.1.1.1", 515, D, REASON_UDP, 0 },
+		{ "localhost", "127.0.0.1", 5353, A, REASON_RULE, 8 },
+		{ NULL, "::1", 5353, A, REASON_RULE, 8 },
+		{ NULL, "127.0.0.1", 8080, D, REASON_UDP, 0 },
+		{ NULL, "169.254.169.254", 123, D, REASON_HOST, 0 },
+	};
+	static const struct want streams[] = {
+		{ "udp.org", "93.1.1.1", 123, D, REASON_HOST, 0 },
+		{ "allow.org", "93.1.1.1", 443, A, REASON_RULE, 1 },
+		{ "extra.org", "93.1.1.1", 443, A, REASON_RULE, 3 },
+	};
+	static const struct want names[] = {
+		{ "udp.org", NULL, 0, A, REASON_RULE, 4 },
+		{ "allow.org", NULL, 0, A, REASON_RULE, 1 },
+		{ "other.org", NULL, 0, Q, REASON_HOST, 0 },
+	};
+
+	fx.p.s.net_default = VERDICT_DENY;
+	fixture_rule(&fx, RULE_NET_ALLOW, "allow.org");
+	fixture_rule(&fx, RULE_NET_CORE, "core.org");
+	fixture_rule(&fx, RULE_NET_EXTRA, "extra.org");
+	fixture_rule(&fx, RULE_NET_UDP, "udp.org:123");
+	fixture_rule(&fx, RULE_NET_DENY, "deny.org");
+	fixture_rule(&fx, RULE_NET_ASK, "ask.org");
+	fixture_rule(&fx, RULE_NET_UDP, "10.0.0.0/8:514");
+	fixture_rule(&fx, RULE_NET_UDP, "localhost:5353");
+	fixture_rule(&fx, RULE_NET_BIND, "8080");
+	fixture_compile(&fx);
+	EXPECT_UDP(OP_CONNECT, w);
+	EXPECT(OP_CONNECT, streams);
+	/* The default asks of streams and look-ups, never of datagrams. */
+	((struct image_header *)fx.bytes)->net_default = VERDICT_ASK;
+	EXPECT(OP_RESOLVE, names);
+	EXPECT_UDP(OP_CONNECT, w);
+}
+END_TEST
+
+START_TEST(test_datagram_bind)
+{
+	static const struct want w[] = {
+		{ NULL, "0.0.0.0", 0, A, REASON_HOST, 0 },
+		{ NULL, "::", 0, A, REASON_HOST, 0 },
+		{ NULL, "127.0.0.1", 5353, A, REASON_HOST, 0 },
+		{ NULL, "127.0.0.1", 68, A, REASON_RULE, 1 },
+		{ NULL, "127.0.0.1", 69, D, REASON_UDP, 0 },
+		{ NULL, "0.0.0.0", 5353, D, REASON_UDP, 0 },
+		{ NULL, "0.0.0.0", 8080, D, REASON_UDP, 0 },
+		{ NULL, "0.0.0.0", 9999, A, REASON_RULE, 3 },
+		{ NULL, "192.168.1.5", 7, A, REASON_RULE, 4 },
+		{ NULL, "192.168.1.6", 7, D, REASON_UDP, 0 },
+		{ NULL, NULL, 0, D, REASON_UDP, 0 },
+	};
+
+	fixture_rule(&fx, RULE_NET_UDP, "localhost:68");
+	fixture_rule(&fx, RULE_NET_BIND, "8080");
+	fixture_rule(&fx, RULE_NET_UDP, "0.0.0.0:9999");
+	fixture_rule(&fx, RULE_NET_UDP, "192.168.1.5:7");
+	fixture_rule(&fx, RULE_NET_DENY, "127.0.0.1");
+	fixture_compile(&fx);
+	EXPECT_UDP(OP_BIND, w);
+}
+END_TEST
+
 TCase *tcase_eval_addr(void)
 {
 	TCase *t = tcase_create("addresses");
@@ -235,5 +313,7 @@ TCase *tcase_eval_addr(void)
 	tcase_add_test(t, test_rebinding_where_an_address_rule_allows);
 	tcase_add_test(t, test_metadata_needs_its_own_address);
 	tcase_add_test(t, test_bind);
+	tcase_add_test(t, test_datagrams);
+	tcase_add_test(t, test_datagram_bind);
 	return t;
 }

@@ -114,40 +114,73 @@ START_TEST(test_deny_star_and_a_name)
 }
 END_TEST
 
+/*
+ * What speaks in which mode: a row a rule, a column a mode.  Unnamed hosts are asked about, so that what is
+ * silent shows.
+ */
+static const struct spoken {
+	enum rule_kind kind;
+	enum rank rank;
+	enum transport by;
+	const char *rule, *host, *addr;
+	enum verdict off, strict, merge, replace, open;
+} spoken[] = {
+	{ RULE_NET_CORE, RANK_PRESET, STREAM, "core.org", "core.org", NULL, D, A, A, Q, A },
+	{ RULE_NET_EXTRA, RANK_PRESET, STREAM, "extra.org", "extra.org", NULL, D, Q, A, Q, A },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "pallow.org", "pallow.org", NULL, D, Q, A, Q, A },
+	{ RULE_NET_ASK, RANK_PRESET, STREAM, "pask.org", "pask.org", NULL, D, Q, Q, Q, Q },
+	{ RULE_NET_DENY, RANK_PRESET, STREAM, "pdeny.org", "pdeny.org", NULL, D, D, D, D, D },
+	{ RULE_NET_UDP, RANK_PRESET, DATAGRAM, "pudp.org", "pudp.org", NULL, D, D, A, D, A },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "localhost:3000", "localhost", NULL, D, A, A, A, A },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "localhost:3000", NULL, "127.0.0.1", D, A, A, A, A },
+	{ RULE_NET_UDP, RANK_PRESET, DATAGRAM, "localhost:3000", NULL, "::1", D, A, A, A, A },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "127.0.0.2", NULL, "127.0.0.2", D, Q, A, Q, A },
+	{ RULE_NET_ALLOW, RANK_USER, STREAM, "allow.org", "allow.org", NULL, D, Q, A, A, A },
+	{ RULE_NET_ASK, RANK_USER, STREAM, "ask.org", "ask.org", NULL, D, Q, Q, Q, Q },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "deny.org", "deny.org", NULL, D, D, D, D, D },
+	{ RULE_NET_UDP, RANK_USER, DATAGRAM, "udp.org", "udp.org", NULL, D, D, A, A, A },
+	{ RULE_NET_ALLOW, RANK_USER, STREAM, "10.0.0.0/8", NULL, "10.1.1.1", D, Q, A, A, A },
+	{ RULE_NET_ALLOW, RANK_PROJECT, STREAM, "trusted.org", "trusted.org", NULL, D, Q, A, A, A },
+	/* what no rule names */
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "other.org", NULL, D, Q, Q, Q, A },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "93.1.1.1", D, Q, Q, Q, A },
+	{ RULE_NET_DENY, RANK_USER, DATAGRAM, "x.org", NULL, "93.1.1.1", D, D, D, D, A },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "10.1.1.1", D, Q, Q, Q, Q },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "127.0.0.1", D, Q, Q, Q, Q },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "localhost", NULL, D, Q, Q, Q, Q },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "169.254.169.254", D, D, D, D, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "meta.org", "169.254.169.254", D, D, D, D, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "other.org", "10.1.1.1", D, D, D, D, D },
+};
+
 START_TEST(test_modes)
 {
-	/* by mode: a core rule's host, an allowed, an asked, a denied, an unnamed one */
-	static const struct {
-		enum network network;
-		enum verdict core, allow, ask, deny, other;
-	} modes[] = {
-		{ NETWORK_OFF, D, D, D, D, D },	  { NETWORK_STRICT, A, Q, Q, D, Q },
-		{ NETWORK_MERGE, A, A, Q, D, Q }, { NETWORK_REPLACE, Q, A, Q, D, Q },
-		{ NETWORK_OPEN, A, A, Q, D, A },
-	};
+	const struct spoken *s = &spoken[_i];
+	const enum verdict want[] = { s->off, s->strict, s->merge, s->replace, s->open };
 
 	fx.p.s.net_default = VERDICT_ASK;
-	fixture_rule(&fx, RULE_NET_CORE, "core.org");
-	fixture_rule(&fx, RULE_NET_ALLOW, "allow.org");
-	fixture_rule(&fx, RULE_NET_ASK, "ask.org");
-	fixture_rule(&fx, RULE_NET_DENY, "deny.org");
-	fixture_rule(&fx, RULE_NET_ALLOW, "localhost");
-	fixture_rule(&fx, RULE_NET_BIND, "8080");
+	fixture_rule(&fx, s->kind, s->rule)->rank = s->rank;
 	fixture_compile(&fx);
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		((struct image_header *)fx.bytes)->network = (uint8_t)modes[i].network;
-		ck_assert(judge(OP_CONNECT, "core.org", NULL, 1).verdict == modes[i].core);
-		ck_assert(judge(OP_CONNECT, "allow.org", NULL, 1).verdict == modes[i].allow);
-		ck_assert(judge(OP_CONNECT, "ask.org", NULL, 1).verdict == modes[i].ask);
-		ck_assert(judge(OP_CONNECT, "deny.org", NULL, 1).verdict == modes[i].deny);
-		ck_assert(judge(OP_CONNECT, "other.org", NULL, 1).verdict == modes[i].other);
-		ck_assert(judge(OP_RESOLVE, "other.org", NULL, 0).verdict == modes[i].other);
-		ck_assert(judge(OP_CONNECT, NULL, "93.1.1.1", 1).verdict == modes[i].other);
+	for (size_t mode = 0; mode < sizeof(want) / sizeof(want[0]); mode++) {
+		enum verdict got;
+
+		((struct image_header *)fx.bytes)->network = (uint8_t)mode;
+		got = judge_by(s->by, OP_CONNECT, s->host, s->addr, 3000).verdict;
+		ck_assert_msg(got == want[mode], "%s for %s, mode %zu: %s", s->rule,
+			      s->host ? s->host : s->addr, mode, verdict_name(got));
 	}
-	((struct image_header *)fx.bytes)->network = NETWORK_OFF;
+}
+END_TEST
+
+START_TEST(test_mode_off)
+{
+	fixture_rule(&fx, RULE_NET_BIND, "8080");
+	fx.p.s.network = NETWORK_OFF;
+	fixture_compile(&fx);
 	ck_assert(judge(OP_CONNECT, NULL, "127.0.0.1", 1).reason == REASON_OFFLINE);
 	ck_assert(judge(OP_BIND, NULL, "127.0.0.1", 8080).reason == REASON_OFFLINE);
 	ck_assert(judge(OP_RESOLVE, "localhost", NULL, 0).reason == REASON_OFFLINE);
+	ck_assert(judge_by(DATAGRAM, OP_BIND, NULL, "0.0.0.0", 0).reason == REASON_OFFLINE);
 }
 END_TEST
 
@@ -213,15 +246,15 @@ START_TEST(test_many_rules)
 		struct want w = { host, NULL, 443, A, REASON_RULE, i * 3 + 1 };
 
 		snprintf(host, sizeof(host), "host%u.example.org", i);
-		expect(OP_CONNECT, &w, 1);
+		expect(STREAM, OP_CONNECT, &w, 1);
 		snprintf(host, sizeof(host), "x.zone%u.org", i);
 		w.verdict = Q;
 		w.line = i * 3 + 2;
-		expect(OP_CONNECT, &w, 1);
+		expect(STREAM, OP_CONNECT, &w, 1);
 		snprintf(host, sizeof(host), "20.%u.%u.9", i / 256, i % 256);
 		w.verdict = A;
 		w.line = i * 3 + 3;
-		expect(OP_CONNECT, &w, 1);
+		expect(STREAM, OP_CONNECT, &w, 1);
 	}
 }
 END_TEST
@@ -253,7 +286,8 @@ Suite *suite_eval_host(void)
 	tcase_add_test(t, test_bad_names);
 	tcase_add_test(t, test_star);
 	tcase_add_test(t, test_deny_star_and_a_name);
-	tcase_add_test(t, test_modes);
+	tcase_add_loop_test(t, test_modes, 0, (int)(sizeof(spoken) / sizeof(spoken[0])));
+	tcase_add_test(t, test_mode_off);
 	tcase_add_test(t, test_resolve);
 	tcase_add_test(t, test_layers);
 	tcase_add_test(t, test_many_rules);

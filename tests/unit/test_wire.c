@@ -19,6 +19,7 @@ static struct request sample(void)
 	r.argc = 4;
 	r.cwd = "/w";
 	r.is_root = true;
+	r.is_datagram = true;
 	return r;
 }
 
@@ -33,6 +34,7 @@ START_TEST(ask_round_trip)
 	ck_assert_uint_eq(ask.rule, 7);
 	ck_assert_int_eq(ask.pid, 42);
 	ck_assert(ask.req.is_root);
+	ck_assert(ask.req.is_datagram);
 	ck_assert_str_eq(ask.req.path, "/usr/bin/npm");
 	ck_assert_str_eq(ask.req.given, "/bin/npm");
 	ck_assert_ptr_null(ask.req.raw);

@@ -62,6 +62,8 @@ const char *inet_target(const struct request *req, char buf[INET_TARGET])
 {
 	struct out o = out_of(buf, INET_TARGET);
 
+	if (req->is_datagram)
+		text_str(&o, "udp ");
 	if (req->host)
 		text_str(&o, req->host);
 	else

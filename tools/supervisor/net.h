@@ -36,7 +36,7 @@ void endpoint_done(struct endpoint *e);
 /* An integer option of SOL_SOCKET, or -errno. */
 int endpoint_option(const struct endpoint *e, int option);
 
-/* "host:port"; the name where there is one.  Returns buf. */
+/* "host:port", "udp host:port" of a datagram; the name where there is one.  Returns buf. */
 #define INET_TARGET (LIMIT_HOST + 64)
 const char *inet_target(const struct request *req, char buf[INET_TARGET]);
 
