@@ -100,10 +100,13 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini) Makefile
 	$(call note,AS)
 	$(Q)$(CC) -I. -c -o $@ $<
 
-# .text is paid for in every process, so all is small rather than fast, but for these: what each judged open
-# passes and counts in its time.
+# .text is paid for in every process.  Fast is what each judged open passes and counts in its time, small what
+# any call on files passes, smallest all else.
 SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
-$(filter-out $(SO_FAST:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Os
+SO_SMALL := policy/eval policy/eval_path policy/image policy/buf policy/fileop policy/resolve policy/resolve_walk \
+	preload/check preload/near preload/sys preload/gate preload/hook_attr preload/hook_file preload/hook_path
+$(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
+$(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
 $(B)/so/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call note,CC)
