@@ -10,6 +10,11 @@
 
 #include "buf.h"
 
+/*
+ * What is not public, narrower ranges first: the special-purpose registries of IANA (RFC 6890 and its
+ * updates), and where clouds serve their metadata.  A tunnel's address is not public either: it leads to
+ * the v4 address inside.
+ */
 static const struct {
 	uint8_t addr[16];
 	uint8_t prefix, class;
@@ -23,21 +28,35 @@ static const struct {
 	{ V4(100, 100, 100, 200), 128, ADDR_LINK }, /* metadata: Alibaba */
 	{ V4(168, 63, 129, 16), 128, ADDR_LINK },   /* Azure */
 	{ V4(192, 0, 0, 192), 128, ADDR_LINK },	    /* Oracle */
-	{ V4(0, 0, 0, 0), 104, ADDR_PRIVATE },
+	{ V4(0, 0, 0, 0), 104, ADDR_PRIVATE },	    /* this network */
 	{ V4(10, 0, 0, 0), 104, ADDR_PRIVATE },
-	{ V4(100, 64, 0, 0), 106, ADDR_PRIVATE },
+	{ V4(100, 64, 0, 0), 106, ADDR_PRIVATE }, /* shared by a carrier's customers */
 	{ V4(172, 16, 0, 0), 108, ADDR_PRIVATE },
-	{ V4(192, 0, 0, 0), 120, ADDR_PRIVATE },
+	{ V4(192, 0, 0, 0), 120, ADDR_PRIVATE },   /* protocol assignments */
+	{ V4(192, 0, 2, 0), 120, ADDR_PRIVATE },   /* documentation */
+	{ V4(192, 88, 99, 0), 120, ADDR_PRIVATE }, /* relays of 6to4 */
 	{ V4(192, 168, 0, 0), 112, ADDR_PRIVATE },
-	{ V4(198, 18, 0, 0), 111, ADDR_PRIVATE },
-	{ V4(224, 0, 0, 0), 99, ADDR_PRIVATE }, /* multicast, reserved, broadcast */
+	{ V4(198, 18, 0, 0), 111, ADDR_PRIVATE },   /* benchmarks */
+	{ V4(198, 51, 100, 0), 120, ADDR_PRIVATE }, /* documentation */
+	{ V4(203, 0, 113, 0), 120, ADDR_PRIVATE },  /* documentation */
+	{ V4(224, 0, 0, 0), 99, ADDR_PRIVATE },	    /* multicast, reserved, broadcast */
 	{ { [15] = 1 }, 128, ADDR_LOOPBACK },
-	{ { 0 }, 8, ADDR_PRIVATE },		       /* what of ::/8 is no v4 and not ::1 */
-	{ { 0xfd, 0x00, 0x0e, 0xc2 }, 32, ADDR_LINK }, /* fd00:ec2::254 */
+	{ { 0 }, 8, ADDR_PRIVATE },			  /* no v4, not ::1; with 64:ff9b:1::/48 */
+	{ { 0x01, 0x00 }, 8, ADDR_PRIVATE },		  /* 100::/64 discards */
+	{ { 0x20, 0x01, 0x00, 0x00 }, 32, ADDR_PRIVATE }, /* Teredo */
+	{ { 0x20, 0x01, 0x00, 0x02 }, 48, ADDR_PRIVATE }, /* benchmarks */
+	{ { 0x20, 0x01, 0x00, 0x10 }, 28, ADDR_PRIVATE }, /* ORCHID: names of keys, no places */
+	{ { 0x20, 0x01, 0x00, 0x20 }, 28, ADDR_PRIVATE }, /* ORCHIDv2 */
+	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32, ADDR_PRIVATE }, /* documentation */
+	{ { 0x20, 0x02 }, 16, ADDR_PRIVATE },		  /* 6to4 */
+	{ { 0x3f, 0xff }, 20, ADDR_PRIVATE },		  /* documentation */
+	{ { 0x5f, 0x00 }, 16, ADDR_PRIVATE },		  /* segments of a route */
+	{ { 0xfd, 0x00, 0x0e, 0xc2 }, 32, ADDR_LINK },	  /* metadata: fd00:ec2::254 */
+	{ { 0xfd, 0x20, 0x00, 0xce }, 32, ADDR_LINK },	  /* fd20:ce::254 */
 	{ { 0xfe, 0x80 }, 10, ADDR_LINK },
-	{ { 0xfe, 0xc0 }, 10, ADDR_PRIVATE },
-	{ { 0xfc, 0x00 }, 7, ADDR_PRIVATE },
-	{ { 0xff, 0x00 }, 8, ADDR_PRIVATE },
+	{ { 0xfe, 0xc0 }, 10, ADDR_PRIVATE }, /* site-local */
+	{ { 0xfc, 0x00 }, 7, ADDR_PRIVATE },  /* unique local */
+	{ { 0xff, 0x00 }, 8, ADDR_PRIVATE },  /* multicast */
 #undef V4
 };
 

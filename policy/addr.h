@@ -14,7 +14,7 @@
 
 enum addr_class {
 	ADDR_PUBLIC,
-	ADDR_PRIVATE, /* private, shared, multicast, reserved */
+	ADDR_PRIVATE, /* private, shared, multicast, reserved, documentation, tunnels */
 	ADDR_LOOPBACK,
 	ADDR_LINK /* link-local, and where clouds serve their metadata */
 };

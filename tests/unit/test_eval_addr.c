@@ -140,10 +140,43 @@ START_TEST(test_rebinding)
 					       "255.255.255.255",
 					       "ff02::1",
 					       "0.1.2.3",
-					       "198.18.0.1" };
-	static const char *const public[] = { "93.184.216.34",	 "172.32.0.1",	"100.128.0.1",
-					      "2606:4700::1",	 "169.253.1.1", "11.0.0.1",
-					      "64:ff9b::8.8.8.8" };
+					       "198.18.0.1",
+					       "192.0.2.1",
+					       "198.51.100.7",
+					       "203.0.113.255",
+					       "192.88.99.1",
+					       "192.0.0.192",
+					       "192.0.0.8",
+					       "240.0.0.1",
+					       "::ffff:169.254.169.254",
+					       "64:ff9b::169.254.169.254",
+					       "64:ff9b:1::8.8.8.8",
+					       "64:ff9b:1:a9fe:a9:fe00::",
+					       "::169.254.169.254",
+					       "2002:a9fe:a9fe::1",
+					       "2002:0808:0808::1",
+					       "2001::1",
+					       "2001:0:4136:e378:8000:63bf:f5ff:fffe",
+					       "2001:2::1",
+					       "2001:10::1",
+					       "2001:2f::1",
+					       "2001:db8:1::1",
+					       "3fff:fff::1",
+					       "5f00::1",
+					       "100::1",
+					       "fec0::1",
+					       "feff::1",
+					       "febf::1",
+					       "fdff::1",
+					       "fd20:ce::254",
+					       "ff05::2",
+					       "ff0e::1" };
+	static const char *const public[] = {
+		"93.184.216.34", "172.32.0.1",	     "100.128.0.1",	  "2606:4700::1", "169.253.1.1",
+		"11.0.0.1",	 "64:ff9b::8.8.8.8", "192.0.1.1",	  "198.17.0.1",	  "198.20.0.1",
+		"203.0.112.1",	 "223.255.255.255",  "2001:4860::8888",	  "2001:3::1",	  "2001:db9::1",
+		"2003::1",	 "2400:cb00::1",     "2a00:1450:4001::1", "3ffe::1",	  "::ffff:8.8.8.8"
+	};
 
 	fixture_rule(&fx, RULE_NET_ALLOW, "public.org");
 	fixture_compile(&fx);
@@ -195,6 +228,74 @@ START_TEST(test_metadata_needs_its_own_address)
 	fixture_rule(&fx, RULE_NET_DENY, "169.254.9.0/24");
 	fixture_compile(&fx);
 	EXPECT(OP_CONNECT, w);
+}
+END_TEST
+
+/* One destination, one verdict, however its address is written into the socket's. */
+START_TEST(test_canonical)
+{
+	static const struct {
+		const char *given, *reached;
+	} same[] = {
+		{ "::ffff:10.1.2.3", "10.1.2.3" },
+		{ "64:ff9b::10.1.2.3", "10.1.2.3" },
+		{ "::10.1.2.3", "10.1.2.3" },
+		{ "0.0.0.0", "127.0.0.1" },
+		{ "::ffff:0.0.0.0", "127.0.0.1" },
+		{ "64:ff9b::0.0.0.0", "127.0.0.1" },
+		{ "::", "::1" },
+		{ "::1", "::1" },
+		{ "64:ff9b:1::1.2.3.4", "64:ff9b:1::1.2.3.4" },
+		{ "2002:102:304::", "2002:102:304::" },
+	};
+	uint8_t addr[16], want[16];
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		ck_assert(addr_parse(same[i].given, strlen(same[i].given), addr));
+		ck_assert(addr_parse(same[i].reached, strlen(same[i].reached), want));
+		addr_canonical(addr);
+		addr_reached(addr);
+		ck_assert_msg(memcmp(addr, want, 16) == 0, "%s", same[i].given);
+	}
+}
+END_TEST
+
+/* What some resolver would read as 127.0.0.1 or 10.1.2.3 is to us a name that nobody allowed, or nonsense. */
+START_TEST(test_literal_tricks)
+{
+	static const char *const tricks[] = {
+		"127.1",
+		"0177.0.0.1",
+		"0x7f.0.0.1",
+		"2130706433",
+		"0x7f000001",
+		"017700000001",
+		"127.0.1",
+		"127.0.0.1.",
+		"127.0.0.01",
+		"127.0.0.1:80",
+		"[::1]",
+		"::1%lo",
+		"0",
+		"10.0x1.2.3",
+		"127.0.0.1 ",
+		"%31%32%37.0.0.1",
+		"127\xe3\x80\x82"
+		"0.0.1",
+		"localhost:80",
+		"10.1.515",
+		"localhost\n",
+	};
+
+	fixture_rule(&fx, RULE_NET_ALLOW, "localhost");
+	fixture_rule(&fx, RULE_NET_ALLOW, "127.0.0.1");
+	fixture_rule(&fx, RULE_NET_ALLOW, "10.0.0.0/8");
+	fixture_rule(&fx, RULE_NET_ALLOW, "*.example.org");
+	fixture_compile(&fx);
+	for (size_t i = 0; i < sizeof(tricks) / sizeof(tricks[0]); i++) {
+		ck_assert_msg(judge(OP_CONNECT, tricks[i], NULL, 80).verdict == D, "%s", tricks[i]);
+		ck_assert_msg(judge(OP_RESOLVE, tricks[i], NULL, 0).verdict == D, "%s", tricks[i]);
+	}
 }
 END_TEST
 
@@ -312,6 +413,8 @@ TCase *tcase_eval_addr(void)
 	tcase_add_test(t, test_rebinding);
 	tcase_add_test(t, test_rebinding_where_an_address_rule_allows);
 	tcase_add_test(t, test_metadata_needs_its_own_address);
+	tcase_add_test(t, test_canonical);
+	tcase_add_test(t, test_literal_tricks);
 	tcase_add_test(t, test_bind);
 	tcase_add_test(t, test_datagrams);
 	tcase_add_test(t, test_datagram_bind);

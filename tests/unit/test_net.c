@@ -19,6 +19,8 @@ static void rules(struct fixture *f)
 {
 	fixture_rule(f, RULE_NET_ALLOW, good_name);
 	fixture_rule(f, RULE_NET_ALLOW, "good.example:1-65535");
+	fixture_rule(f, RULE_NET_ALLOW,
+		     "192.0.2.0/24:443"); /* not public: a name alone does not lead there */
 }
 
 static void setup(void)
