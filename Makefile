@@ -145,7 +145,7 @@ UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/c
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \
-	supervisor/patience supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
+	supervisor/patience supervisor/waiting supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
 	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile \
 	loop supervisor/asker supervisor/resolver
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)

@@ -410,12 +410,12 @@ static int wait_for_ever(void)
 
 static bool is_blocked(struct carried *ct)
 {
-	return ct->sup->n_blocked == 1;
+	return atomic_load(&ct->sup->lobby.n) == 1;
 }
 
 static bool is_free(struct carried *ct)
 {
-	return ct->sup->n_blocked == 0;
+	return atomic_load(&ct->sup->lobby.n) == 0;
 }
 
 START_TEST(a_killed_caller_is_given_up)

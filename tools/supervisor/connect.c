@@ -73,6 +73,13 @@ const char *inet_target(const struct request *req, char buf[INET_TARGET])
 	return text_end(&o);
 }
 
+struct answer connect_as_said(struct caller *c, const struct endpoint *e)
+{
+	const struct connecting to = { .fd = e->fd, .sa = &e->addr.sa, .len = e->len, .file = -1 };
+
+	return connect_patiently(c, &to);
+}
+
 struct answer refuse_family(struct caller *c, const struct endpoint *e, enum op op)
 {
 	struct request req = { .op = op, .access = op_access(op) };
@@ -86,15 +93,6 @@ struct answer refuse_family(struct caller *c, const struct endpoint *e, enum op 
 }
 
 /* --- inet ---------------------------------------------------------------------------------------------- */
-
-static const uint8_t v4_loopback[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
-
-static bool is_loopback(const uint8_t addr[16])
-{
-	static const uint8_t one[16] = { [15] = 1 };
-
-	return memcmp(addr, one, sizeof(one)) == 0 || memcmp(addr, v4_loopback, sizeof(v4_loopback)) == 0;
-}
 
 /*
  * The policy's word, and where no rule has one, whether it is a name server: names are looked up over
@@ -121,17 +119,15 @@ static struct answer connect_inet(struct caller *c, const struct endpoint *e)
 {
 	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true };
 	char target[INET_TARGET], name[LIMIT_HOST];
-	enum nearness nearness;
 	struct decision d;
 
 	/* AF_UNSPEC dissolves an association; what is too short the kernel refuses. */
 	if (e->addr.sa.sa_family == AF_UNSPEC || !sockaddr_reached(&e->addr, e->len, req.addr, &req.port))
-		return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+		return connect_as_said(c, e);
 	d = judge_inet(c, &req, name);
 	if (!verdict_conclude(c, &req, inet_target(&req, target), d))
 		return answer_result(-EACCES);
-	nearness = is_loopback(req.addr) ? PEER_HERE : PEER_AFAR;
-	return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, nearness));
+	return connect_as_said(c, e);
 }
 
 static struct answer connect_any(struct caller *c, const struct endpoint *e)
@@ -143,7 +139,7 @@ static struct answer connect_any(struct caller *c, const struct endpoint *e)
 	case AF_UNIX:
 		return connect_unix(c, e);
 	case AF_NETLINK: /* ends in the kernel */
-		return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+		return connect_as_said(c, e);
 	default:
 		return refuse_family(c, e, OP_CONNECT);
 	}

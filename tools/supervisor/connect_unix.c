@@ -49,46 +49,40 @@ static int own_socket(const char *session_dir, const struct stat *st)
 	return OWN_NONE;
 }
 
-/* The first packet of a connection to the helper.  What the caller sends before it, from another thread,
- * the helper does not understand and hangs up. */
-static int send_behalf(struct caller *c, int fd)
+/*
+ * The first packet of a connection to the helper.  What the caller sends before it, from another thread,
+ * the helper does not understand and hangs up.  Nobody may speak where it was not said for whom.
+ */
+static int say_behalf(struct supervisor *s, pid_t tgid, int fd)
 {
-	struct wire_behalf b = { .pid = (int32_t)caller_tgid(c) };
+	struct wire_behalf b = { .pid = (int32_t)tgid };
 	uint8_t frame[64];
 	int n;
 
-	memcpy(b.nonce, session_setup(c->sup)->nonce, sizeof(b.nonce));
+	memcpy(b.nonce, session_setup(s)->nonce, sizeof(b.nonce));
 	n = wire_put_behalf(frame, sizeof(frame), &b);
-	if (n < 0 || b.pid <= 0)
-		return -ESRCH;
-	return send(fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) == n ? 0 : -ECONNREFUSED;
+	if (n > 0 && b.pid > 0 && send(fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) == n)
+		return 0;
+	(void)shutdown(fd, SHUT_RDWR);
+	return -ECONNREFUSED;
 }
 
 /* --- a socket file ----------------------------------------------------------------------------------------
  */
 
-static int connect_held(struct caller *c, const struct endpoint *e, int file)
+static struct answer connect_held(struct caller *c, const struct endpoint *e, int file,
+				  int (*then)(struct supervisor *s, pid_t tgid, int fd))
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	const struct connecting to = {
+		.fd = e->fd, .sa = (const struct sockaddr *)&un, .len = sizeof(un), .file = file, .then = then
+	};
 
 	/* The walk took its time; an inet address was read just before. */
 	if (!caller_alive(c))
-		return -ESRCH;
+		return answer_result(-ESRCH);
 	snprintf(un.sun_path, sizeof(un.sun_path), "/proc/self/fd/%d", file);
-	return connect_patiently(c, e->fd, (const struct sockaddr *)&un, sizeof(un), PEER_HERE);
-}
-
-static struct answer connect_agent_sock(struct caller *c, const struct endpoint *e, int file)
-{
-	int r = connect_held(c, e, file);
-
-	if (r < 0)
-		return answer_result(r);
-	r = send_behalf(c, e->fd);
-	/* Nobody may speak where it was not said for whom. */
-	if (r < 0)
-		(void)shutdown(e->fd, SHUT_RDWR);
-	return answer_result(r);
+	return connect_patiently(c, &to);
 }
 
 /* The socket file at p, held: a descriptor, or what connect(2) says of what is none. */
@@ -139,7 +133,7 @@ static struct answer connect_file(struct caller *c, const struct endpoint *e, st
 	req.given = place_given(p);
 	own = own_socket(session_setup(c->sup)->session_dir, &st);
 	if (own == OWN_AGENT)
-		return connect_agent_sock(c, e, file);
+		return connect_held(c, e, file, say_behalf);
 	if (own != OWN_NONE) {
 		verdict_refuse(c, &req, req.path, REASON_SELF);
 		return answer_result(-EACCES);
@@ -150,7 +144,7 @@ static struct answer connect_file(struct caller *c, const struct endpoint *e, st
 	}
 	if (!verdict_judge(c, &req, req.path))
 		return answer_result(-EACCES);
-	return answer_result(connect_held(c, e, file));
+	return connect_held(c, e, file, NULL);
 }
 
 static struct answer connect_path(struct caller *c, const struct endpoint *e, const char *path)
@@ -181,7 +175,7 @@ static struct answer connect_abstract(struct caller *c, const struct endpoint *e
 
 	if (!verdict_judge(c, &req, name))
 		return answer_result(-EACCES);
-	return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+	return connect_as_said(c, e);
 }
 
 struct answer connect_unix(struct caller *c, const struct endpoint *e)
@@ -196,5 +190,5 @@ struct answer connect_unix(struct caller *c, const struct endpoint *e)
 	case SOCKADDR_NONE: /* the kernel knows what is wrong with it */
 		break;
 	}
-	return answer_result(connect_patiently(c, e->fd, &e->addr.sa, e->len, PEER_HERE));
+	return connect_as_said(c, e);
 }

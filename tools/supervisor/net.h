@@ -40,21 +40,33 @@ int endpoint_option(const struct endpoint *e, int option);
 #define INET_TARGET (LIMIT_HOST + 64)
 const char *inet_target(const struct request *req, char buf[INET_TARGET]);
 
+/* connect(2) to the very address that the caller said. */
+struct answer connect_as_said(struct caller *c, const struct endpoint *e);
+
 /* Of a family that nothing judges: refused and recorded. */
 struct answer refuse_family(struct caller *c, const struct endpoint *e, enum op op);
 
 /* --- patience.c --- */
 
+/* Where to, and what to do there. */
+struct connecting {
+	int fd; /* the duplicate of the caller's socket */
+	const struct sockaddr *sa;
+	socklen_t len;
+	int file; /* what sa names by /proc/self/fd, kept while it takes; -1: nothing */
+	/* Called in some thread once the connection stands, for process tgid; its result is the call's. NULL.
+	 */
+	int (*then)(struct supervisor *s, pid_t tgid, int fd);
+};
+
 /*
  * connect(2) on the caller's socket as the caller itself would live it: a socket that does not block
  * gets EINPROGRESS, one that does waits for as long as SO_SNDTIMEO says, until a signal arrives that it
- * handles, or its death.  The lead is passed on before anything that takes longer than an instant.
- * The result of connect(2), or -errno; -ERESTARTSYS, by which the caller's kernel restarts the call or
- * says EINTR, as the signal's handler wants.
+ * handles (-ERESTARTSYS, by which the caller's kernel restarts the call or says EINTR, as the signal's
+ * handler wants), or its death.  What does not end at once is answered later: nobody waits here.  The
+ * socket's options and flags are the caller's own again when this returns.
  */
-enum nearness { PEER_HERE, PEER_AFAR }; /* afar: a network is between, which takes its time */
-int connect_patiently(struct caller *c, int fd, const struct sockaddr *sa, socklen_t len,
-		      enum nearness nearness);
+struct answer connect_patiently(struct caller *c, const struct connecting *to);
 
 /* --- connect_unix.c --- */
 

@@ -57,6 +57,17 @@ static void send_response(struct supervisor *s, struct seccomp_notif_resp *resp)
 		;
 }
 
+void notify_answer(struct supervisor *s, uint64_t id, int result)
+{
+	_Alignas(8) uint8_t room[RESPONSE_MAX] = { 0 };
+	struct seccomp_notif_resp *resp = (struct seccomp_notif_resp *)room;
+
+	resp->id = id;
+	resp->val = result > 0 ? result : 0;
+	resp->error = result < 0 ? result : 0;
+	send_response(s, resp);
+}
+
 static void send_errno(struct supervisor *s, struct seccomp_notif_resp *resp, uint64_t id, int error)
 {
 	memset(resp, 0, s->sizes.seccomp_notif_resp);
@@ -102,6 +113,9 @@ static void send_answer(struct worker *w, const struct answer *a)
 		resp->flags = a->kind == ANSWER_CONTINUE ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
 		send_response(w->sup, resp);
 		return;
+	case ANSWER_LATER:
+		waiting_begin(w->sup, a->waiting);
+		return;
 	}
 	send_errno(w->sup, resp, w->call.id, EPERM);
 }
@@ -142,6 +156,8 @@ static void answer(struct worker *w, struct answer a)
 
 	if (ours)
 		send_answer(w, &a);
+	else if (a.kind == ANSWER_LATER)
+		waiting_drop(a.waiting);
 	if (a.kind == ANSWER_FD && a.fd >= 0)
 		close(a.fd);
 	if (a.after)
@@ -190,17 +206,16 @@ int notify_serve(struct worker *w)
 static enum slot_state look(struct worker *w)
 {
 	struct supervisor *s = w->sup;
-	_Alignas(8) uint8_t resp[RESPONSE_MAX];
 
 	if (w->ticks == 0 || w->seen != atomic_load_explicit(&w->serial, memory_order_relaxed))
 		return SLOT_SERVING;
-	if (worker_is_given_up(w)) {
+	if (atomic_load(&w->instant) || worker_is_given_up(w)) {
 		pthread_kill(w->thread, SIGNAL_GIVE_UP);
 		return SLOT_SERVING;
 	}
 	if (w->ticks < s->patience || atomic_load(&w->blocked))
 		return SLOT_SERVING;
-	send_errno(s, (struct seccomp_notif_resp *)resp, w->call.id, EIO);
+	notify_answer(s, w->call.id, -EIO);
 	pthread_kill(w->thread, SIGNAL_GIVE_UP);
 	return SLOT_ANSWERED;
 }
@@ -244,6 +259,7 @@ void supervisor_tick(struct supervisor *s)
 		if (w->ticks >= TICKS_OLD)
 			(void)workers_replace(s, w->index);
 	}
+	lobby_tick(s);
 	/* A thread that could not be set up left nobody to receive. */
 	if (!atomic_load(&s->ended))
 		(void)workers_replace(s, LEADER_NONE);
@@ -321,6 +337,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->procs_lock, NULL);
 	pthread_mutex_init(&s->tags_lock, NULL);
 	pthread_mutex_init(&s->made_lock, NULL);
+	lobby_init(s);
 	gaps_start(s);
 	pthread_mutex_init(&s->ipc_lock, NULL);
 	pthread_mutex_init(&s->net_lock, NULL);
@@ -357,6 +374,7 @@ int supervisor_start(const struct supervisor_setup *setup, int listener, struct 
 	}
 	if (r < 0) {
 		s->listener = -1;
+		lobby_stop(s);
 		supervisor_free(s);
 		return r;
 	}
@@ -366,8 +384,11 @@ int supervisor_start(const struct supervisor_setup *setup, int listener, struct 
 
 void supervisor_stop(struct supervisor *s)
 {
+	size_t left = workers_stop(s);
+
+	lobby_stop(s);
 	/* A thread that a dead file system holds keeps its memory and the listener until the end. */
-	if (workers_stop(s) == 0)
+	if (left == 0)
 		supervisor_free(s);
 }
 

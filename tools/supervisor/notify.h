@@ -63,6 +63,7 @@ struct worker {
 	_Atomic bool blocked;
 	_Atomic bool opening;	/* until somebody opens the other end, or the caller has a signal */
 	_Atomic bool sent_away; /* and is to leave */
+	_Atomic bool instant;	/* in a call that must not wait: interrupted if it does */
 	/* the slot */
 	_Atomic int state; /* enum slot_state */
 	struct caller call;
@@ -112,6 +113,20 @@ struct gaps {
 	bool armed;		 /* they are watched */
 	_Atomic unsigned spared; /* opens that were performed and asked no question (open_pass.c) */
 	_Atomic bool open;	 /* it does not, from now on */
+};
+
+/* Those who wait for a connection, and the thread that waits for them: waiting.c. */
+#define WAITING_MAX 2048 /* at once; beyond it connect(2) says EAGAIN */
+struct lobby {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	bool runs, stopping;	 /* under lock */
+	int bell, ready;	 /* eventfd(2), epoll(7); -1: not to be had */
+	struct waiting *inbox;	 /* under lock: handed over and not yet looked at */
+	struct waiting *all;	 /* the thread's own */
+	_Atomic unsigned n;	 /* both */
+	_Atomic unsigned trying; /* odd while the thread is in a connect(2) that must not wait */
+	unsigned tried;		 /* lobby_tick()'s: as it was seen last */
 };
 
 /* A System V object that the session made: sysv.c. */
@@ -165,6 +180,7 @@ struct supervisor {
 	size_t n_made;
 
 	struct gaps gaps;
+	struct lobby lobby;
 
 	pthread_mutex_t ipc_lock;
 	struct ipc_object ipc[IPC_MAX];
@@ -190,6 +206,9 @@ struct supervisor {
 /* Receives and serves one call; -errno where there will be no more. */
 int notify_serve(struct worker *w);
 bool notify_is_valid(const struct supervisor *s, uint64_t id);
+/* The one answer to a call that is no worker's any more: a value, or -errno.  An id that waits no more is
+ * passed over. */
+void notify_answer(struct supervisor *s, uint64_t id, int result);
 
 /* --- dispatch.c --- */
 
@@ -204,6 +223,15 @@ carry_fn dispatch_find(int nr);
 /* The kernel's own, which it never shows to a process: restart the call, or EINTR, as sigaction says. */
 #define ERESTARTSYS 512
 
+void lobby_init(struct supervisor *s);
+/* From the main thread: a try that waits, since the caller made the socket one that does, is interrupted. */
+void lobby_tick(struct supervisor *s);
+/* Ends the thread; who waited gets no answer. */
+void lobby_stop(struct supervisor *s);
+/* Consumes w: from here on its call is answered by the thread that waits for all, or at once. */
+void waiting_begin(struct supervisor *s, struct waiting *w);
+/* Consumes w, whose call somebody else has answered. */
+void waiting_drop(struct waiting *w);
 /* A signal waits for the task that its program handles.  The caller of this knows that the task is there. */
 bool task_has_signal(pid_t tid);
 

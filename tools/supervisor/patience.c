@@ -1,25 +1,23 @@
 /*
- * Connecting in somebody else's stead, and waiting as long as they would.
+ * Connecting in somebody else's stead.
  *
- * A thread that blocks in connect(2) notices neither that its caller died nor that a signal waits for
- * it (after WAIT_KILLABLE_RECV, Linux 5.19, only fatal ones end the wait).  So the time that the socket
- * may block is cut into slices by SO_SNDTIMEO: after each the kernel goes on with the connection by
- * itself, and connect(2) anew joins it (inet_stream_connect, SS_CONNECTING).
+ * A socket that blocks is connected as one that does not, for the moment that it takes to begin; whatever
+ * does not end there is handed over to the one thread that waits for all of them (waiting.c).
+ *
+ * That moment is the caller's to spoil: another thread of its own may make the socket block again, and then
+ * the try waits.  So whoever tries says so, and the tick interrupts a try that lasts.
  */
+#include "tools/supervisor/waiting.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 
-#include "tools/supervisor/net.h"
-#include "tools/supervisor/notify.h"
 #include "tools/tools.h"
-
-#define INSTANT_US 1	 /* rounded up to one tick of the kernel's clock */
-#define SLICE_US   50000 /* how late a signal may come through */
-#define US_PER_S   1000000
 
 /* --- the caller's signals ----------------------------------------------------------------------------- */
 
@@ -54,114 +52,169 @@ bool task_has_signal(pid_t tid)
 	return waiting & ~status_word(status, "\nSigBlk:", 16) & status_word(status, "\nSigCgt:", 16);
 }
 
-/* --- slices ------------------------------------------------------------------------------------------------
+/* --- one try ------------------------------------------------------------------------------------------ */
+
+/* Two at the same socket would mix up each other's flags; they are of one process but for the strangest. */
+static pthread_mutex_t tries[64] = { [0 ... 63] = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_mutex_t *try_lock_of(pid_t tgid)
+{
+	return &tries[(unsigned)tgid % NELEM(tries)];
+}
+
+static int connect_once(int fd, const struct sockaddr *sa, socklen_t len)
+{
+	return connect(fd, sa, len) < 0 ? -errno : 0;
+}
+
+/*
+ * connect(2) that does not wait, on a socket with these flags.  On this very machine a connection stands as
+ * soon as the first call lets go of the socket: the second is told so.
  */
-
-struct patience {
-	int fd;
-	struct timeval own; /* the socket's SO_SNDTIMEO; zero: for ever */
-	uint64_t end_us;    /* UINT64_MAX: never */
-};
-
-static uint64_t now_us(void)
+static int connect_now(int fd, int flags, const struct sockaddr *sa, socklen_t len)
 {
-	struct timespec t;
+	int r, then;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * US_PER_S + (uint64_t)t.tv_nsec / 1000;
+	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	r = connect_once(fd, sa, len);
+	if (r == -EINPROGRESS) {
+		then = connect_once(fd, sa, len);
+		r = then == -EALREADY ? r : then;
+	}
+	(void)fcntl(fd, F_SETFL, flags);
+	return r;
 }
 
-static void set_timeout(const struct patience *p, const struct timeval *t)
-{
-	(void)setsockopt(p->fd, SOL_SOCKET, SO_SNDTIMEO, t, sizeof(*t));
-}
-
-static void patience_begin(struct patience *p, int fd)
-{
-	socklen_t len = sizeof(p->own);
-
-	*p = (struct patience){ .fd = fd, .end_us = UINT64_MAX };
-	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &p->own, &len) < 0)
-		p->own = (struct timeval){ 0 };
-	if (p->own.tv_sec || p->own.tv_usec)
-		p->end_us = now_us() + (uint64_t)p->own.tv_sec * US_PER_S + (uint64_t)p->own.tv_usec;
-}
-
-/* connect(2) that blocks for `us` at most. */
-static int connect_for(const struct patience *p, const struct sockaddr *sa, socklen_t len, uint64_t us)
-{
-	struct timeval t = { .tv_usec = (suseconds_t)us };
-
-	set_timeout(p, &t);
-	return connect(p->fd, sa, len) < 0 ? -errno : 0;
-}
-
-/* The slice ended and not the attempt: a unix socket's listener has no room yet. */
+/* It goes on: a network is between, or a unix socket's listener has no room yet. */
 static bool is_unfinished(const struct sockaddr *sa, int r)
 {
 	return r == -EINPROGRESS || r == -EALREADY || r == -EINTR ||
 	       (r == -EAGAIN && sa->sa_family == AF_UNIX);
 }
 
-/* What the time that is left has room for, 0 where it is over. */
-static uint64_t slice_left(const struct patience *p)
-{
-	uint64_t now = p->end_us == UINT64_MAX ? 0 : now_us();
+/* --- who waits ---------------------------------------------------------------------------------------- */
 
-	if (now >= p->end_us)
-		return 0;
-	return p->end_us - now < SLICE_US ? p->end_us - now : SLICE_US;
+uint64_t waiting_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Why to wait no longer, or 0. */
-static int why_not(struct caller *c, const struct patience *p, int first)
+/* When the socket's SO_SNDTIMEO is over, from now. */
+static uint64_t end_of(int fd)
 {
-	if (!caller_alive(c))
-		return -EINTR;
-	/* Another thread of the caller's made the socket one that does not wait. */
-	if (fcntl(p->fd, F_GETFL) & O_NONBLOCK)
-		return first;
-	if (task_has_signal(c->tid))
-		/* With a limit set the kernel says EINTR outright (sock_intr_errno). */
-		return p->end_us == UINT64_MAX ? -ERESTARTSYS : -EINTR;
-	return 0;
+	struct timeval t = { 0 };
+	socklen_t len = sizeof(t);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, &len) < 0 || (t.tv_sec == 0 && t.tv_usec == 0))
+		return NEVER;
+	return waiting_now() + (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
 }
 
-/* first: what the slice before has said, which is also what a time limit that runs out says. */
-static int connect_on(struct caller *c, const struct patience *p, const struct sockaddr *sa, socklen_t len,
-		      int first)
+void waiting_drop(struct waiting *w)
 {
-	int r = first, gone;
-	uint64_t us;
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->file >= 0)
+		close(w->file);
+	free(w);
+}
 
-	while (is_unfinished(sa, r)) {
-		gone = why_not(c, p, first);
-		if (gone < 0)
-			return gone;
-		us = slice_left(p);
-		if (us == 0)
-			return first;
-		r = connect_for(p, sa, len, us);
+static struct waiting *waiting_new(struct caller *c, const struct connecting *to, int first)
+{
+	struct waiting *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	*w = (struct waiting){
+		.id = c->id,
+		.tid = c->tid,
+		.tgid = caller_tgid(c),
+		.fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0),
+		.file = to->file >= 0 ? fcntl(to->file, F_DUPFD_CLOEXEC, 0) : -1,
+		.len = to->len,
+		.then = to->then,
+		.first = first,
+		.end = end_of(to->fd),
+		.again = NEVER,
+	};
+	memcpy(&w->addr, to->sa, to->len);
+	if (first == -EINTR)
+		w->first = to->sa->sa_family == AF_UNIX ? -EAGAIN : -EINPROGRESS;
+	if (w->first == -EAGAIN) {
+		w->nap = AGAIN_MIN;
+		w->again = waiting_now() + w->nap;
 	}
-	return r;
+	if (w->fd >= 0 && (to->file < 0 || w->file >= 0))
+		return w;
+	waiting_drop(w);
+	return NULL;
 }
 
-int connect_patiently(struct caller *c, int fd, const struct sockaddr *sa, socklen_t len,
-		      enum nearness nearness)
+/* The name by which the held socket file is reached, which was of the descriptor that is closed by now. */
+static void name_file(struct waiting *w)
 {
-	int flags = fcntl(fd, F_GETFL), r;
-	struct patience p;
+	struct sockaddr_un *un = (struct sockaddr_un *)&w->addr;
+
+	if (w->file >= 0)
+		snprintf(un->sun_path, sizeof(un->sun_path), "/proc/self/fd/%d", w->file);
+}
+
+static int finished(struct supervisor *s, pid_t tgid, int fd, int r,
+		    int (*then)(struct supervisor *s, pid_t tgid, int fd))
+{
+	return r == 0 && then ? then(s, tgid, fd) : r;
+}
+
+struct answer connect_patiently(struct caller *c, const struct connecting *to)
+{
+	int flags = fcntl(to->fd, F_GETFL), r;
+	struct waiting *w;
 
 	if (flags < 0)
-		return -errno;
-	if (nearness == PEER_AFAR && !(flags & O_NONBLOCK) && !caller_may_block(c))
-		return -EAGAIN;
-	if (flags & O_NONBLOCK)
-		return connect(fd, sa, len) < 0 ? -errno : 0;
-	patience_begin(&p, fd);
-	r = connect_for(&p, sa, len, nearness == PEER_AFAR ? SLICE_US : INSTANT_US);
-	if (is_unfinished(sa, r) && caller_may_block(c))
-		r = connect_on(c, &p, sa, len, r);
-	set_timeout(&p, &p.own);
-	return r;
+		return answer_result(-errno);
+	atomic_store(&c->worker->instant, true);
+	if (flags & O_NONBLOCK) {
+		r = connect_once(to->fd, to->sa, to->len);
+	} else {
+		pthread_mutex_lock(try_lock_of(caller_tgid(c)));
+		r = connect_now(to->fd, flags, to->sa, to->len);
+		pthread_mutex_unlock(try_lock_of(caller_tgid(c)));
+	}
+	atomic_store(&c->worker->instant, false);
+	if (flags & O_NONBLOCK || !is_unfinished(to->sa, r))
+		return answer_result(finished(c->sup, caller_tgid(c), to->fd, r, to->then));
+	if (atomic_load(&c->sup->lobby.n) >= WAITING_MAX)
+		return answer_result(-EAGAIN);
+	w = waiting_new(c, to, r);
+	if (!w)
+		return answer_result(-EAGAIN);
+	name_file(w);
+	return answer_later(w);
+}
+
+int waiting_try(struct supervisor *s, struct waiting *w)
+{
+	const struct sockaddr *sa = (const struct sockaddr *)&w->addr;
+	pthread_mutex_t *lock = try_lock_of(w->tgid);
+	int r, flags;
+
+	if (!notify_is_valid(s, w->id))
+		return -EINTR;
+	/* Held by one whose try the caller spoils: that ends, and nobody else waits for it here. */
+	if (pthread_mutex_trylock(lock) != 0)
+		return -EALREADY;
+	atomic_fetch_add(&s->lobby.trying, 1);
+	flags = fcntl(w->fd, F_GETFL);
+	r = flags < 0 ? -errno : connect_now(w->fd, flags, sa, w->len);
+	atomic_fetch_add(&s->lobby.trying, 1);
+	pthread_mutex_unlock(lock);
+	/* It began anew: another thread had dissolved the attempt that this call waited for. */
+	if (r == -EINPROGRESS && w->is_ready)
+		return -ECONNABORTED;
+	if (is_unfinished(sa, r))
+		return -EALREADY;
+	return finished(s, w->tgid, w->fd, r, w->then);
 }

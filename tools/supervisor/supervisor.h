@@ -15,7 +15,8 @@
  *
  * One answer: a handler *returns* its answer and the loop alone sends it, so no path through a
  * handler can answer twice or not at all.  A call whose caller died is given up: the tick interrupts
- * the thread that serves it (EINTR).
+ * the thread that serves it (EINTR).  A connect(2) that waits for a network is handed over to the one
+ * thread that waits for all of them, and is that thread's to answer from then on.
  *
  * Nothing that is read through a caller's pointer is read twice: a handler copies it once into the
  * request that it judges and performs.
@@ -73,17 +74,20 @@ void supervisor_count(const struct supervisor *s, struct supervisor_counts *ret)
 
 /* --- answers -------------------------------------------------------------------------------------------- */
 
-enum answer_kind { ANSWER_ERRNO, ANSWER_VALUE, ANSWER_FD, ANSWER_CONTINUE };
+/* LATER: the call is handed over, and whoever it is handed to answers it (patience.c). */
+enum answer_kind { ANSWER_ERRNO, ANSWER_VALUE, ANSWER_FD, ANSWER_CONTINUE, ANSWER_LATER };
 
 struct caller;
+struct waiting; /* a call that nobody's thread waits for: patience.c */
 
 /* Zeroed it is an error without a number, which the loop sends as EPERM. */
 struct answer {
 	enum answer_kind kind;
-	int error;    /* ERRNO: positive */
-	long value;   /* VALUE */
-	int fd;	      /* FD: injected, then closed by the loop */
-	bool cloexec; /* FD */
+	int error;		 /* ERRNO: positive */
+	long value;		 /* VALUE */
+	int fd;			 /* FD: injected, then closed by the loop */
+	bool cloexec;		 /* FD */
+	struct waiting *waiting; /* LATER: the loop's to hand over, or to drop */
 	/* Called by the same thread right after the answer was sent, by it or by the watchdog, or NULL; the
 	 * call waits no more. */
 	void (*after)(struct caller *c);
@@ -102,6 +106,11 @@ static inline struct answer answer_fd(int fd, bool cloexec)
 	if (fd < 0)
 		return answer_result(fd);
 	return (struct answer){ .kind = ANSWER_FD, .fd = fd, .cloexec = cloexec };
+}
+
+static inline struct answer answer_later(struct waiting *w)
+{
+	return (struct answer){ .kind = ANSWER_LATER, .waiting = w };
 }
 
 /* The kernel performs it: only where the verdict stands on registers, or where the floor holds the same

@@ -1,0 +1,40 @@
+/*
+ * A connect(2) that somebody waits for who is none of our threads.  Private to patience.c, which begins it,
+ * and waiting.c, which ends it.
+ */
+#ifndef PALE_WAITING_H
+#define PALE_WAITING_H
+
+#include "tools/supervisor/net.h"
+#include "tools/supervisor/notify.h"
+
+#define NS_PER_MS 1000000u
+#define NEVER	  UINT64_MAX
+#define AGAIN_MIN (1u * NS_PER_MS) /* a listener without room cannot be watched: tried less and less often   \
+				    */
+#define AGAIN_MAX (50u * NS_PER_MS)
+
+struct waiting {
+	struct waiting *next;
+	uint64_t id;
+	pid_t tid, tgid;
+	int fd, file;
+	struct sockaddr_storage addr;
+	socklen_t len;
+	int (*then)(struct supervisor *s, pid_t tgid, int fd);
+	int first;	/* what the first try said, which is also what a time limit that runs out says */
+	uint64_t end;	/* by SO_SNDTIMEO; NEVER */
+	uint64_t again; /* when to try without being told to; NEVER */
+	uint64_t nap;
+	bool is_ready; /* the socket has something to say */
+};
+
+/* CLOCK_MONOTONIC. */
+uint64_t waiting_now(void);
+/*
+ * Goes on with the attempt, without waiting: what connect(2) says in the end, or -EALREADY where there is no
+ * end yet.
+ */
+int waiting_try(struct supervisor *s, struct waiting *w);
+
+#endif
