@@ -10,8 +10,9 @@
 
 #define NS_PER_MS 1000000u
 #define NEVER	  UINT64_MAX
-#define AGAIN_MIN (1u * NS_PER_MS) /* a listener without room cannot be watched: tried less and less often   \
-				    */
+#define AGAIN_MIN                                                                                            \
+	(1u * NS_PER_MS) /* a listener without room cannot be watched: tried less and less often             \
+			  */
 #define AGAIN_MAX (50u * NS_PER_MS)
 
 struct waiting {
