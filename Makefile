@@ -66,6 +66,8 @@ LIBS_helper := $(if $(HELPER_STATIC),$(LIBS_helper),-Wl,-Bstatic $(LIBS_helper) 
 LIBS_tools  := -Wl,-Bstatic $(LIBS_tools) -Wl,-Bdynamic
 endif
 
+comma := ,
+
 # --- sources --------------------------------------------------------------------------------------
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
@@ -85,6 +87,18 @@ TOOLS_OBJ := $(call obj,$(TOOLS_SRC))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 SO_OBJ := $(patsubst %.c,$(B)/so/%.o,$(PURE_SRC) $(PRELOAD_SRC))
 VICTIMS := $(patsubst tests/victims/%.c,$(B)/victims/%,$(VICTIM_SRC))
+
+# ldns wants all of libcrypto for keys and signatures, which nobody here has: its archive without those, so that
+# a call of one would be a call of nothing.
+LDNS_OWN := $(if $(STATIC),$(B)/libldns.a)
+LDNS_CRYPTO := BIO BN CRYPTO DSA EC ECDSA ENGINE ERR EVP HMAC MD5 OPENSSL PEM RAND RSA SHA SSL UI X509 d2i i2d i2o o2i
+LIBS_dns := $(if $(STATIC),$(B)/libldns.a -Wl$(comma)-z$(comma)nodynamic-undefined-weak,-lldns)
+LIBS_tools := $(LIBS_dns) $(LIBS_tools)
+$(B)/libldns.a: Makefile
+	@mkdir -p $(@D)
+	$(call note,AR)
+	$(Q)objcopy --wildcard $(LDNS_CRYPTO:%=--weaken-symbol='%_*') --weaken-symbol='MD5' --weaken-symbol='HMAC' --weaken-symbol='SHA*' \
+		$$($(CC) -print-file-name=libldns.a) $@
 
 PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/libpale.so
 
@@ -117,7 +131,7 @@ $(B)/libpolicy.a: $(POLICY_OBJ)
 	$(call note,AR)
 	$(Q)$(AR) rcs $@ $^
 
-$(B)/pale: $(TOOLS_OBJ) $(B)/libpolicy.a
+$(B)/pale: $(TOOLS_OBJ) $(B)/libpolicy.a | $(LDNS_OWN)
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_tools)
 
@@ -147,15 +161,15 @@ UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/c
 	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/waiting supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
 	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile \
-	loop supervisor/asker supervisor/resolver
+	loop supervisor/asker supervisor/resolver dns/question dns/answer dns/reply
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@
 	$(call note,AR)
 	$(Q)$(AR) rcs $@ $^
 
-$(B)/unit: $(UNIT_OBJ) $(B)/libtools.a $(B)/libpolicy.a
+$(B)/unit: $(UNIT_OBJ) $(B)/libtools.a $(B)/libpolicy.a | $(LDNS_OWN)
 	$(call note,LD)
-	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_dns) $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # Victims are built as other people's programs are: no flags of ours.
 $(B)/victims/%: tests/victims/%.c preload/hooks.def Makefile
@@ -194,7 +208,7 @@ $(B)/victims/escbanned $(B)/victims/esctool: tests/escapes/banned.c Makefile
 	$(call note,LD)
 	$(Q)$(CC) $(ESCAPE_CFLAGS) -o $@ $<
 # A pale of which rings can be taken away, from the very objects of the other.
-$(B)/victims/pale-rings: $(TOOLS_OBJ) $(B)/tests/escapes/rings.o $(B)/libpolicy.a
+$(B)/victims/pale-rings: $(TOOLS_OBJ) $(B)/tests/escapes/rings.o $(B)/libpolicy.a | $(LDNS_OWN)
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -Wl,--wrap=landlock_restrict,--wrap=filter_build -o $@ $^ $(LIBS_tools)
@@ -279,7 +293,7 @@ format-check:
 # --- packages this needs (Debian) ------------------------------------------------------------------
 
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
-	libunistring-dev libpsl-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
+	libunistring-dev libpsl-dev libldns-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1
 DEPS_BENCH := proot firejail fakechroot sudo
 DEPS_FUZZ := clang libclang-rt-14-dev
