@@ -159,14 +159,30 @@ static void tighten(struct judged *j, struct decision d)
 	j->any = true;
 }
 
-/* What holds of git whatever the rules say. */
-static void judge_git(struct judged *j, const struct command *c)
+/* The seed's network tools, and what these are called elsewhere; of its denylist, so that the flag lifts it.
+ */
+static bool is_network_tool(const struct command *c, const char *extra)
+{
+	static const char tools[] =
+		"curl wget ssh scp sftp nc ncat netcat nc.openbsd nc.traditional telnet ftp";
+	struct cmd_names names;
+	size_t i = 0;
+
+	cmd_names_of(c, extra, &names);
+	while (i < names.n && !word_in_list(tools, names.list[i].p, names.list[i].len))
+		i++;
+	return i < names.n;
+}
+
+/* What holds whatever the rules say. */
+static void judge_always(struct judged *j, const struct command *c, const char *extra)
 {
 	uint32_t rule;
 
 	if (git_touches_trunk(j->img, c, j->req->git_branch, &rule))
 		tighten(j, decision_deny(REASON_TRUNK, rule));
-	if (j->img->h->network == NETWORK_OFF && !j->req->is_root && git_is_online(c))
+	if (j->img->h->network == NETWORK_OFF && !j->req->is_root &&
+	    (git_is_online(c) || (!j->img->h->allow_denylisted && is_network_tool(c, extra))))
 		tighten(j, decision_deny(REASON_OFFLINE, RULE_NONE));
 }
 
@@ -180,7 +196,7 @@ static void judge_command(struct judged *j, const struct command *c, const struc
 	if (twin)
 		collect(j, twin, NULL, &votes);
 	tighten(j, by_votes(j, &votes));
-	judge_git(j, twin ? twin : c);
+	judge_always(j, twin ? twin : c, extra);
 }
 
 /* The command and what it wraps, outermost first. */

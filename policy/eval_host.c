@@ -5,6 +5,7 @@
  * no name, and as a check on the name: a public name that leads to a private address is a
  * rebinding.  Link-local and metadata addresses answer to nobody but a rule with that address.
  *
+ * What the operator denies or asks without naming a port silences his preset's rules of the very same host.
  * A datagram is let out by `udp =` rules alone; what denies or asks speaks of it too.
  *
  * Specificity of a name rule: 4 per literal label, 2 more for an exact name, 1 more with a port; of
@@ -97,11 +98,58 @@ static void ref_vote(struct host_query *q, const struct host_ref *r, unsigned sp
 	trace_add(q->trace, r->rule, v, spec);
 }
 
+static bool is_localhost(const struct host_query *q)
+{
+	static const char below[] = ".localhost";
+	size_t n = sizeof(below) - 1;
+
+	return strcmp(q->name, below + 1) == 0 ||
+	       (q->n_name > n && strcmp(q->name + q->n_name - n, below) == 0);
+}
+
+/* Whether this rule may speak for the address at all; one about a name may. */
+#define WHOLE_NAME UINT32_MAX
+static bool addr_ref_counts(const struct host_query *q, const struct host_ref *r, unsigned prefix)
+{
+	if (prefix == WHOLE_NAME || ref_verdict(r) == VERDICT_DENY)
+		return true;
+	if (q->class == ADDR_LINK && prefix < 128)
+		return false;
+	return !(r->flags & REF_LOCAL) || q->n_name == 0 || is_localhost(q);
+}
+
 static bool refs_ok(struct host_query *q, uint32_t ref, uint32_t n)
 {
 	if (ref > q->head->n_ref || n > q->head->n_ref - ref)
 		q->broken = true;
 	return !q->broken;
+}
+
+/* The operator closes this host whole, so that a port which a preset opens of it is closed too. */
+static bool is_closed(const struct host_query *q, const struct host_ref *refs, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n && (refs[i].rank == RANK_PRESET || (refs[i].flags & REF_PORTED) ||
+			 ref_verdict(&refs[i]) == VERDICT_ALLOW || !ref_speaks(q, &refs[i])))
+		i++;
+	return i < n;
+}
+
+/* What the rules say that all name the same host, or the same network. */
+static void refs_vote(struct host_query *q, uint32_t ref, uint32_t n, unsigned spec, unsigned prefix,
+		      struct ballot *b)
+{
+	const struct host_ref *refs;
+	bool closed;
+
+	if (!refs_ok(q, ref, n))
+		return;
+	refs = &q->refs[ref];
+	closed = is_closed(q, refs, n);
+	for (uint32_t i = 0; i < n; i++)
+		if (!(closed && refs[i].rank == RANK_PRESET) && addr_ref_counts(q, &refs[i], prefix))
+			ref_vote(q, &refs[i], spec, b);
 }
 
 static void name_vote(struct host_query *q, const char *name, uint32_t hash, uint32_t form, struct ballot *b)
@@ -116,8 +164,7 @@ static void name_vote(struct host_query *q, const char *name, uint32_t hash, uin
 			return;
 		if (s->hash != hash || s->form != form || strcmp(image_str(q->img, s->name), name) != 0)
 			continue;
-		for (uint32_t j = 0; refs_ok(q, s->ref, s->n_ref) && j < s->n_ref; j++)
-			ref_vote(q, &q->refs[s->ref + j], s->spec, b);
+		refs_vote(q, s->ref, s->n_ref, s->spec, WHOLE_NAME, b);
 		return;
 	}
 }
@@ -136,25 +183,6 @@ static bool ask_name(struct host_query *q, struct decision *d)
 	return ballot_result(&b, d);
 }
 
-static bool is_localhost(const struct host_query *q)
-{
-	static const char below[] = ".localhost";
-	size_t n = sizeof(below) - 1;
-
-	return strcmp(q->name, below + 1) == 0 ||
-	       (q->n_name > n && strcmp(q->name + q->n_name - n, below) == 0);
-}
-
-/* Whether this rule may speak for the address at all. */
-static bool addr_ref_counts(const struct host_query *q, const struct host_ref *r, unsigned prefix)
-{
-	if (ref_verdict(r) == VERDICT_DENY)
-		return true;
-	if (q->class == ADDR_LINK && prefix < 128)
-		return false;
-	return !(r->flags & REF_LOCAL) || q->n_name == 0 || is_localhost(q);
-}
-
 static void addr_vote(struct host_query *q, unsigned prefix, struct ballot *b)
 {
 	uint32_t mask = q->ahead->n_slot - 1, hash;
@@ -170,9 +198,7 @@ static void addr_vote(struct host_query *q, unsigned prefix, struct ballot *b)
 			return;
 		if (s->prefix != prefix || memcmp(s->addr, net, sizeof(net)) != 0)
 			continue;
-		for (uint32_t j = 0; refs_ok(q, s->ref, s->n_ref) && j < s->n_ref; j++)
-			if (addr_ref_counts(q, &q->refs[s->ref + j], prefix))
-				ref_vote(q, &q->refs[s->ref + j], prefix * 2, b);
+		refs_vote(q, s->ref, s->n_ref, prefix * 2, prefix, b);
 		return;
 	}
 }

@@ -16,6 +16,10 @@ START_TEST(test_modes)
 	fixture_compile(&f);
 	eval_command(&f.img, &req, &d, NULL);
 	ck_assert_int_eq(d.reason, REASON_OFFLINE);
+	ck_assert_int_eq(judge(&f, "curl example.org").reason, REASON_OFFLINE);
+	ck_assert_int_eq(judge(&f, "env A=b timeout 3 nc -l 80").reason, REASON_OFFLINE);
+	ck_assert_int_eq(judge(&f, "busybox wget example.org").reason, REASON_OFFLINE);
+	ck_assert_int_eq(judge(&f, "curlew x").verdict, VERDICT_ALLOW);
 	req.is_root = true;
 	eval_command(&f.img, &req, &d, NULL);
 	ck_assert_int_eq(d.verdict, VERDICT_ALLOW);
