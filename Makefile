@@ -152,7 +152,7 @@ $(B)/exports.map: preload/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := caller carried names net raw
+STATIC_VICTIMS := caller carried names net raw storm
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
@@ -253,10 +253,13 @@ asan: deps
 
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-.build/fuzz/%: tests/fuzz/fuzz_%.c $(POLICY_SRC) $(wildcard policy/*.h)
+# Beside policy/, what a target of these names is about.
+FUZZ_DNS := tools/dns/question.c tools/dns/answer.c tools/dns/reply.c
+.build/fuzz/dns_%: FUZZ_MORE := $(FUZZ_DNS) -lldns
+.build/fuzz/%: tests/fuzz/fuzz_%.c $(POLICY_SRC) $(FUZZ_DNS) $(wildcard policy/*.h tools/dns/*.h tests/fuzz/*.h)
 	@mkdir -p $(@D)
 	clang -std=gnu17 -g -O1 -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(filter %.c,$(POLICY_SRC)) policy/presets.S $(LIBS_policy) -lpsl
+		-o $@ $< $(filter %.c,$(POLICY_SRC)) policy/presets.S $(FUZZ_MORE) $(LIBS_policy) -lpsl
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory $(FUZZERS:%=.build/fuzz/%)
 	@for f in $(FUZZERS); do mkdir -p .build/corpus/$$f; echo "fuzz $$f"; \
