@@ -245,6 +245,7 @@ bench: deps-bench
 	@tests/bench/bench.sh $(B)
 	@tests/bench/bench.sh $(B) --peers
 	@tests/bench/exec.sh $(B)
+	@tests/bench/net.sh $(B)
 
 # Everything but the object itself under AddressSanitizer and UBSan; CK_FORK=no so that leaks are seen.
 asan: deps
@@ -299,7 +300,7 @@ DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check li
 	libunistring-dev libpsl-dev libldns-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1 \
 	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux
-DEPS_BENCH := proot firejail fakechroot sudo
+DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
 DEPS_COMPAT = $(shell sed -n 's/^# needs: //p' tests/compat/tasks/*.sh)

@@ -71,6 +71,24 @@ function rows_of_parts()
 	row("decide-host", 2, 2, "time", "10,000 rules: decide a host")
 }
 
+# What a look-up may gain is in nanoseconds.
+function rows_of_net()
+{
+	row("net-connect", "-", 1.7, "time", "connect on loopback, close")
+	row("net-connect-veth", "-", 1.7, "time", "connect over a veth, close")
+	row("net-raw-connect-veth", "-", 1.7, "time", "unhooked: connect over a veth, close")
+	row("net-stream", "-", 1.02, "time", "1 MiB through a stream on loopback")
+	row("net-stream-veth", "-", 1.02, "time", "1 MiB through a stream over a veth")
+	row("net-lookup", "-", 150000, "time", "look-up by a datagram", "gain")
+	row("net-raw-lookup", "-", 150000, "time", "unhooked: look-up by a datagram", "gain")
+	row("net-lookup-fresh", "-", 150000, "time", "look-up on a new socket each", "gain")
+	row("net-lookup-tcp", "-", 150000, "time", "look-up by a stream", "gain")
+	row("net-lookup-libc", "-", 150000, "time", "getaddrinfo", "gain")
+	row("net-queries", "-", 5000, "", "forwarder: queries a second, one core", "least")
+	row("net-threads", "-", 2, "", "threads more with 500 connects waiting", "most")
+	row("net-pending", "-", 1e8, "time", "pale pending with 500 connects waiting", "most")
+}
+
 function show(v, unit)
 {
 	if (unit == "time")
@@ -126,6 +144,7 @@ BEGIN {
 	rows_of_calls()
 	rows_of_work()
 	rows_of_parts()
+	rows_of_net()
 	if (beside) {
 		printf "| ratio to bare | bare |"
 		for (i = 1; i <= columns; i++)
