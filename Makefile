@@ -161,7 +161,8 @@ UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/c
 	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/waiting supervisor/nameserver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
 	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile \
-	loop supervisor/asker supervisor/resolver dns/question dns/answer dns/reply
+	loop supervisor/asker supervisor/resolver supervisor/inquiry \
+	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@
 	$(call note,AR)

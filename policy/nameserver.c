@@ -1,6 +1,6 @@
 /*
- * resolv.conf(5): only its name servers, read as glibc reads them (res_init.c), but for the zone
- * behind a %, which says by which interface a link-local one is reached and not who it is.
+ * resolv.conf(5): only its name servers, read as glibc reads them (res_init.c).  The zone behind a % says by
+ * which interface a link-local one is reached and not who it is.
  */
 #include "nameserver.h"
 
@@ -22,8 +22,19 @@ static size_t word_len(const char *s, const char *end)
 	return (size_t)(p - s);
 }
 
+static void take_zone(const char *s, const char *end, char *zone, size_t size)
+{
+	size_t n = 0;
+
+	while (s + n < end && n + 1 < size && !is_blank(s[n])) {
+		zone[n] = s[n];
+		n++;
+	}
+	zone[n] = '\0';
+}
+
 /* The address on a line; false where it is no such line. */
-static bool line_address(const char *line, const char *end, uint8_t ret[16])
+static bool line_address(const char *line, const char *end, struct nameserver *ret)
 {
 	static const char key[] = "nameserver";
 	const char *s = line + sizeof(key) - 1;
@@ -32,29 +43,52 @@ static bool line_address(const char *line, const char *end, uint8_t ret[16])
 		return false;
 	while (s < end && is_blank(*s))
 		s++;
-	if (!addr_parse(s, word_len(s, end), ret))
+	if (!addr_parse(s, word_len(s, end), ret->addr))
 		return false;
-	addr_reached(ret);
+	addr_reached(ret->addr);
+	s += word_len(s, end);
+	take_zone(s < end && *s == '%' ? s + 1 : end, end, ret->zone, sizeof(ret->zone));
 	return true;
+}
+
+/* The next line that names one, from *at on; *at is behind it. */
+static bool next_server(const char **at, const char *end, struct nameserver *ret)
+{
+	for (const char *line = *at, *next; line < end; line = next) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+
+		next = stop ? stop + 1 : end;
+		if (!line_address(line, stop ? stop : end, ret))
+			continue;
+		*at = next;
+		return true;
+	}
+	return false;
+}
+
+size_t nameserver_list(const char *text, size_t len, struct nameserver *ret, size_t max)
+{
+	const char *end = text + len;
+	size_t n = 0;
+
+	while (n < max && next_server(&text, end, &ret[n]))
+		n++;
+	if (n == 0 && max > 0) {
+		ret[0] = (struct nameserver){ .addr = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 } };
+		n = 1;
+	}
+	return n;
 }
 
 bool nameserver_in(const char *text, size_t len, const uint8_t addr[16])
 {
 	static const uint8_t here[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
-	const char *end = text + len, *line = text, *next;
+	const char *end = text + len;
+	struct nameserver server;
 	bool any = false;
 
-	for (; line < end; line = next + 1) {
-		uint8_t server[16];
-
-		next = memchr(line, '\n', (size_t)(end - line));
-		if (!next)
-			next = end;
-		if (!line_address(line, next, server))
-			continue;
-		if (memcmp(server, addr, sizeof(server)) == 0)
+	for (; next_server(&text, end, &server); any = true)
+		if (memcmp(server.addr, addr, sizeof(server.addr)) == 0)
 			return true;
-		any = true;
-	}
 	return !any && memcmp(addr, here, sizeof(here)) == 0;
 }

@@ -14,4 +14,11 @@
  */
 bool nameserver_in(const char *text, size_t len, const uint8_t addr[16]);
 
+struct nameserver {
+	uint8_t addr[16];
+	char zone[16]; /* of a link-local one: its interface; else "" */
+};
+/* Those lines, or the one on this machine, in their order; how many. */
+size_t nameserver_list(const char *text, size_t len, struct nameserver *ret, size_t max);
+
 #endif

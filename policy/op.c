@@ -69,6 +69,8 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_WAY] = "on the way to what may be written",
 	[REASON_OWN] = "the session's own",
 	[REASON_UDP] = "no `udp =` rule names it, and nothing else lets datagrams out",
+	[REASON_EXFIL] = "it carries more than a name",
+	[REASON_FLOOD] = "too many at a time",
 	[REASON_REPEATED] = "denied before in this turn",
 };
 

@@ -292,12 +292,18 @@ int loop_start(struct loop **ret)
 	return 0;
 }
 
+void loop_end(struct loop *l)
+{
+	if (atomic_exchange(&l->stopping, true))
+		return;
+	wake(l);
+	pthread_join(l->thread, NULL);
+}
+
 void loop_stop(struct loop *l)
 {
 	if (!l)
 		return;
-	atomic_store(&l->stopping, true);
-	wake(l);
-	pthread_join(l->thread, NULL);
+	loop_end(l);
 	loop_free(l);
 }

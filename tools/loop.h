@@ -34,6 +34,8 @@ struct loop_job {
 int loop_start(struct loop **ret);
 /* Ends and joins the thread; nothing is called afterwards, posted jobs that did not run never do. */
 void loop_stop(struct loop *l);
+/* The same, but that others may go on to post and to watch in vain, until loop_stop(). */
+void loop_end(struct loop *l);
 
 /* From any thread.  w->fd is watched for `events` (EPOLLIN...; level triggered).  0 or -errno. */
 int loop_watch(struct loop *l, struct loop_watch *w, uint32_t events);

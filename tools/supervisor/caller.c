@@ -24,7 +24,8 @@
 bool caller_alive(const struct caller *c)
 {
 	if (c->is_stand_in)
-		return tgkill(c->tgid, c->tgid, 0) == 0 || errno == EPERM;
+		return !atomic_load(&c->sup->stopping) &&
+		       (tgkill(c->tgid, c->tgid, 0) == 0 || errno == EPERM);
 	return notify_is_valid(c->sup, c->id);
 }
 

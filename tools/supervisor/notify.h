@@ -321,6 +321,9 @@ struct verdict_answer {
 };
 /* Asks the helper in the caller's name and waits; blocks, so the lead was passed on before. */
 void ask_helper(struct caller *c, const struct request *req, uint32_t rule, struct verdict_answer *ret);
+/* As verdict_conclude(), which says nothing of what a human said. */
+bool verdict_conclude_told(struct caller *c, const struct request *req, const char *target, struct decision d,
+			   struct verdict_answer *ret);
 /* Wakes the helper by a connection that asks nothing. */
 void ask_kick(const struct supervisor *s);
 

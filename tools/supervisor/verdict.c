@@ -81,20 +81,27 @@ static void note_around(struct caller *c, enum op op)
 
 bool verdict_conclude(struct caller *c, const struct request *req, const char *target, struct decision d)
 {
-	struct verdict_answer a = { .verdict = VERDICT_DENY, .reason = REASON_NOBODY };
+	struct verdict_answer a;
 
+	return verdict_conclude_told(c, req, target, d, &a);
+}
+
+bool verdict_conclude_told(struct caller *c, const struct request *req, const char *target, struct decision d,
+			   struct verdict_answer *a)
+{
+	*a = (struct verdict_answer){ .verdict = VERDICT_DENY, .reason = REASON_NOBODY };
 	if (d.verdict == VERDICT_ASK) {
-		consult(c, req, target, &d, &a);
+		consult(c, req, target, &d, a);
 		/* Whoever was killed while he waited has done nothing. */
 		if (!caller_alive(c))
 			return false;
 	} else if (d.verdict != VERDICT_ALLOW) {
 		note_around(c, req->op);
 	}
-	record_decision(c, req, target, &d, a.approval);
+	record_decision(c, req, target, &d, a->approval);
 	if (d.verdict == VERDICT_ALLOW)
 		return true;
-	tell_denied(c, req, target, &d, a.text);
+	tell_denied(c, req, target, &d, a->text);
 	return false;
 }
 
