@@ -26,7 +26,7 @@ static inline void put16(struct packet *k, unsigned v)
 	put8(k, v & 0xff);
 }
 
-static inline void put_bytes(struct packet *k, const void *p, size_t n)
+static inline void pk_bytes(struct packet *k, const void *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		put8(k, ((const uint8_t *)p)[i]);
@@ -38,7 +38,7 @@ static inline void put_name(struct packet *k, const char *name)
 		size_t n = strcspn(name, ".");
 
 		put8(k, (unsigned)n);
-		put_bytes(k, name, n);
+		pk_bytes(k, name, n);
 		name += n + (name[n] == '.');
 	}
 	put8(k, 0);
@@ -93,7 +93,7 @@ static inline void put_record(struct packet *k, unsigned type, unsigned ttl, con
 	put16(k, ttl >> 16);
 	put16(k, ttl & 0xffff);
 	put16(k, (unsigned)n);
-	put_bytes(k, data, n);
+	pk_bytes(k, data, n);
 	/* as many as there are */
 	if (++k->p[7] == 0)
 		k->p[6]++;
@@ -109,7 +109,7 @@ static inline struct packet answer_to(const struct dns_asked *a)
 {
 	struct packet k = header(a->id, 0x8180, 1, 0, 0);
 
-	put_bytes(&k, a->wire, a->n_wire);
+	pk_bytes(&k, a->wire, a->n_wire);
 	put16(&k, a->type);
 	put16(&k, 1);
 	return k;

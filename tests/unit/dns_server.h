@@ -22,7 +22,7 @@ static struct packet answer(const uint8_t *msg, size_t n, unsigned flags)
 	struct packet k = { 0 };
 
 	/* The question stands in front, EDNS behind it. */
-	put_bytes(&k, msg, n);
+	pk_bytes(&k, msg, n);
 	for (n = 12; k.p[n]; n += k.p[n] + 1u)
 		;
 	k.n = n + 5;

@@ -129,7 +129,7 @@ static void on_reply(void *cookie, const uint8_t *msg, size_t len)
 {
 	struct client *c = cookie;
 
-	put_bytes(&c->got, msg, len);
+	pk_bytes(&c->got, msg, len);
 	sem_post(&c->done);
 }
 
@@ -365,7 +365,7 @@ static void send_message(int fd, unsigned id, const char *name)
 	struct packet k = query(id, name, 1), framed = { 0 };
 
 	put16(&framed, (unsigned)k.n);
-	put_bytes(&framed, k.p, k.n);
+	pk_bytes(&framed, k.p, k.n);
 	ck_assert_int_eq(send(fd, framed.p, framed.n, MSG_NOSIGNAL), framed.n);
 }
 

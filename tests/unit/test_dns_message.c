@@ -47,7 +47,7 @@ START_TEST(test_strange_names)
 	struct packet k = header(1, 0x0100, 1, 0, 0);
 	struct dns_question q;
 
-	put_bytes(&k, "\6a.b\0c \3com\0\0\1\0\1", 16);
+	pk_bytes(&k, "\6a.b\0c \3com\0\0\1\0\1", 16);
 	ck_assert_int_eq(dns_question_read(&q, k.p, k.n), DNS_NOERROR);
 	ck_assert_str_eq(q.name, "a\\046b\\000c\\032.com");
 	k = header(1, 0x0100, 1, 0, 0);
@@ -56,7 +56,7 @@ START_TEST(test_strange_names)
 		for (int j = 0; j < 63; j++)
 			put8(&k, 0xff);
 	}
-	put_bytes(&k, "\0\0\1\0\1", 5);
+	pk_bytes(&k, "\0\0\1\0\1", 5);
 	ck_assert_int_eq(dns_question_read(&q, k.p, k.n), DNS_NOERROR);
 	ck_assert_uint_eq(strlen(q.name), LIMIT_HOST - 1);
 	ck_assert_ptr_nonnull(strchr(q.name, '\\'));
@@ -117,8 +117,8 @@ START_TEST(test_broken_questions)
 	/* Longer than 255 bytes. */
 	k = header(1, 0x0100, 1, 0, 0);
 	for (int i = 0; i < 5; i++)
-		put_bytes(&k, "\77aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 64);
-	put_bytes(&k, "\0\0\1\0\1", 5);
+		pk_bytes(&k, "\77aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 64);
+	pk_bytes(&k, "\0\0\1\0\1", 5);
 	ck_assert_int_eq(code_of(k), DNS_FORMERR);
 	/* Records that come with it, and more than a query needs. */
 	k = query(1, "a.example", 1);
@@ -367,7 +367,7 @@ START_TEST(test_reply)
 	ck_assert_mem_ne(a.wire, q.wire, q.n_wire);
 	put_pointer(&k, 12);
 	put_record(&k, DNS_TYPE_CNAME, 60, "\3cdn\300\20", 6); /* cdn.example.com */
-	put_bytes(&k, "\3cdn\300\20", 6);
+	pk_bytes(&k, "\3cdn\300\20", 6);
 	put_record(&k, DNS_TYPE_A, 60, "\300\0\2\7", 4);
 	put_name(&k, "evil.example");
 	put_record(&k, DNS_TYPE_A, 60, "\300\0\2\10", 4);
