@@ -8,6 +8,7 @@
  */
 #include "helper.h"
 
+#include <netinet/in.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static struct who who_is(struct helper *h, enum feed_id id, int32_t pid)
 static uint64_t key_of(const struct helper *h, enum feed_id id, const struct ring_record *r, const char *exe)
 {
 	struct {
-		uint64_t target, exe, approval;
+		uint64_t target, exe, approval, addr;
 		uint32_t kind, op, verdict, reason, access, rule, nested, image, note, feed;
 	} k = { .kind = (uint32_t)r->kind,
 		.op = (uint32_t)r->op,
@@ -76,6 +77,10 @@ static uint64_t key_of(const struct helper *h, enum feed_id id, const struct rin
 	crypto_shorthash((unsigned char *)&k.target, (const unsigned char *)r->target, r->target_len,
 			 h->fold_key);
 	crypto_shorthash((unsigned char *)&k.exe, (const unsigned char *)exe, strlen(exe), h->fold_key);
+	/* An attach's is the program, which stands for itself. */
+	if (r->kind == RING_DECISION && r->exe[0] != '\0')
+		crypto_shorthash((unsigned char *)&k.addr, (const unsigned char *)r->exe, strlen(r->exe),
+				 h->fold_key);
 	if (r->approval[0] != '\0')
 		crypto_shorthash((unsigned char *)&k.approval, (const unsigned char *)r->approval,
 				 strlen(r->approval), h->fold_key);
@@ -102,6 +107,13 @@ static bool is_approval_id(const char *id)
 	return n > 0 && n < APPROVAL_ID_HEX && strspn(id, "0123456789abcdef") == n;
 }
 
+static bool is_address(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n > 0 && n < INET6_ADDRSTRLEN + 2 && strspn(text, "0123456789abcdef.:[]") == n;
+}
+
 /* What else there is to say, behind the id. */
 static void add_words(const struct ring_record *r, const struct who *who, char *detail, size_t size)
 {
@@ -111,6 +123,10 @@ static void add_words(const struct ring_record *r, const struct who *who, char *
 	if (r->image > 0) {
 		text_str(&o, " image=");
 		text_uint(&o, r->image);
+	}
+	if (is_address(r->exe)) {
+		text_str(&o, " addr=");
+		text_str(&o, r->exe);
 	}
 	if (r->target_cut > 0) {
 		text_str(&o, " cut=");
@@ -230,8 +246,11 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
 {
 	/* A process can write any byte into its ring, but not what the supervisor saw of it. */
-	if (id == FEED_HOOK)
+	if (id == FEED_HOOK) {
 		r->note = NOTE_NONE;
+		if (r->kind == RING_DECISION)
+			r->exe = "";
+	}
 	if (r->kind == RING_DECISION)
 		entry_decision(h, id, r, now_ns);
 	else if (id == FEED_HOOK)

@@ -86,8 +86,10 @@ struct ring_record {
 	uint64_t time_ns;   /* CLOCK_REALTIME */
 	const char *target; /* path, host:port, or the argv joined (see record.h) */
 	size_t target_len;
-	size_t target_cut;    /* bytes that did not fit */
-	const char *exe;      /* RING_ATTACH: the program */
+	size_t target_cut; /* bytes that did not fit */
+	/* RING_ATTACH: the program.  A decision about a host that has a name: the address, in the
+	 * supervisor's ring. */
+	const char *exe;
 	const char *approval; /* id of the approval that allowed it, or "" */
 };
 

@@ -63,12 +63,22 @@ def told_by_the_supervisor():
     k.decide("/etc/a", verdict=DENY, note="around")
     k.decide("/opt/new", op="exec", note="floor")
     k.decide("example.org:443", op="connect", note="name")
+    k.decide("cdn.example:443", op="connect", exe="93.184.216.34")
+    k.decide("cdn.example:443", op="connect", exe="93.184.216.34")
+    k.decide("cdn.example:443", op="connect", exe="[2606:2800:0:0:0:0:0:1]")
+    k.decide("odd.example:443", op="connect", exe="no address; id=0000")
+    n.decide("hook.example:443", op="connect", exe="93.184.216.34")
     n.decide("/srv/seen")
     expect(s.finish() == 0, "ended %r" % s.status)
     expect(sorted(via for via, target, _ in calls(s) if target == "/srv/seen") == ["hook", "kernel"], "%r" % calls(s))
     for op, words in (("read", "went around the hooks"), ("exec", "newer than the session"), ("connect", "claimed")):
         told = [r for r in s.records(op) if words in r["detail"]]
         expect(len(told) == 1 and told[0]["via"] == "kernel" and told[0]["level"] == "full", "%s: %r" % (op, told))
+    # where a name led, of those who can know it: a record for each address
+    led = [(r["target"], r["count"], r["detail"].partition(" addr=")[2]) for r in s.records("connect")]
+    expect(sorted(x for x in led if x[2]) == [("cdn.example:443", 1, "[2606:2800:0:0:0:0:0:1]"),
+                                              ("cdn.example:443", 2, "93.184.216.34")], "%r" % led)
+    expect(not any("0000" in r["detail"].split()[1:] for r in s.records("connect")), "%r" % led)
     expect(s.bye["denied"] == 1 and s.bye["lost"] == 0, "%r" % s.bye)
     expect(k.map[16] == 1, "the ring is not closed")
     s.expect_whole()

@@ -7,11 +7,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/sockaddr.h"
+
 /* As in the preload: an idle reader sleeps long, so a full ring wakes it; then it drains a million records
  * a second.  50 ms in all. */
 #define FULL_ROUNDS 250
 #define FULL_NAP_NS 200000
 #define FULL_KICK   50
+
+/* An address in words. */
+#define RECORD_ADDR 48
 
 /* ring_wait_fn has no context; a thread serves one call. */
 static _Thread_local struct supervisor *waiting;
@@ -52,7 +57,13 @@ void record_decision(struct caller *c, const struct request *req, const char *ta
 		     const struct decision *d, const char *approval)
 {
 	struct ring_record rec = ring_decision(req, d, target ? target : "");
+	char addr[RECORD_ADDR];
+	struct out o = out_of(addr, sizeof(addr));
 
+	if (req->host && req->has_addr) {
+		text_inet(&o, req->addr);
+		rec.exe = text_end(&o);
+	}
 	rec.note = c->note;
 	rec.approval = approval;
 	c->note = NOTE_NONE;
