@@ -57,9 +57,9 @@ SO_LDFLAGS = -shared $(LDHARDEN) -nostartfiles -Wl,-z,initfirst,-z,nodlopen,-z,n
 STATIC  ?= 1
 # The helper asks no name service, so it needs no loader at all; a sanitizer needs one.
 HELPER_STATIC := $(if $(STATIC),$(if $(filter asan cov,$(CONFIG)),,-static-pie))
-LIBS_policy := -linih -ljansson -lsodium -lidn2 $(if $(STATIC),-lunistring)
+LIBS_policy := -linih -ljansson -lsodium -lpsl -lidn2 $(if $(STATIC),-lunistring)
 LIBS_helper := $(LIBS_policy) -lbsd $(if $(STATIC),-lmd)
-LIBS_tools  := -lpsl $(LIBS_helper) -lelf
+LIBS_tools  := $(LIBS_helper) -lelf
 ifneq ($(STATIC),)
 LIBS_policy := -Wl,-Bstatic $(LIBS_policy) -Wl,-Bdynamic
 LIBS_helper := $(if $(HELPER_STATIC),$(LIBS_helper),-Wl,-Bstatic $(LIBS_helper) -Wl,-Bdynamic)
@@ -170,7 +170,7 @@ $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 
 $(B)/unit: $(UNIT_OBJ) $(B)/libtools.a $(B)/libpolicy.a | $(LDNS_OWN)
 	$(call note,LD)
-	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_dns) $(LIBS_policy) -lpsl -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_dns) $(LIBS_policy) -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # Victims are built as other people's programs are: no flags of ours.
 $(B)/victims/%: tests/victims/%.c preload/hooks.def Makefile
@@ -261,7 +261,7 @@ FUZZ_DNS := tools/dns/question.c tools/dns/answer.c tools/dns/reply.c
 .build/fuzz/%: tests/fuzz/fuzz_%.c $(POLICY_SRC) $(FUZZ_DNS) $(wildcard policy/*.h tools/dns/*.h tests/fuzz/*.h)
 	@mkdir -p $(@D)
 	clang -std=gnu17 -g -O1 -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(filter %.c,$(POLICY_SRC)) policy/presets.S $(FUZZ_MORE) $(LIBS_policy) -lpsl
+		-o $@ $< $(filter %.c,$(POLICY_SRC)) policy/presets.S $(FUZZ_MORE) $(LIBS_policy)
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory $(FUZZERS:%=.build/fuzz/%)
 	@for f in $(FUZZERS); do mkdir -p .build/corpus/$$f; echo "fuzz $$f"; \

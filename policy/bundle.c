@@ -374,7 +374,7 @@ static int source_of_json(struct bundle *b, const json_t *v)
 	int err;
 
 	if (json_array_size(v) != 3 || !json_is_integer(json_array_get(v, 0)) || layer < SOURCE_FLOOR ||
-	    layer > SOURCE_PROJECT_TRUSTED)
+	    layer >= SOURCE_LAYER_COUNT)
 		return -EINVAL;
 	err = string_of_json(json_array_get(v, 1), &path);
 	if (err == 0)

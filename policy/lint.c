@@ -112,7 +112,7 @@ int lint_sources(struct lint *l)
 			.op = OP_WRITE, .access = ACCESS_WRITE, .path = src->path, .cwd = l->b->workspace
 		};
 
-		if (src->layer == SOURCE_PRESET || src->path[0] != '/')
+		if (src->layer == SOURCE_PRESET || src->layer == SOURCE_ENV_PROJECT || src->path[0] != '/')
 			continue;
 		if (l->img && eval(l->img, &req).verdict == VERDICT_ALLOW &&
 		    source_finding(l, src->path, "policy-writable", "move it out of the writable directories",

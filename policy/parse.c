@@ -131,7 +131,8 @@ static void rollback(struct parser *ps, size_t n_rules, size_t n_pass)
 static void publish(struct parser *ps)
 {
 	struct setting_value *layer = ps->set[ps->src->layer];
-	bool tighten = ps->src->layer == SOURCE_FLOOR || ps->src->layer == SOURCE_PROJECT;
+	bool tighten = ps->src->layer == SOURCE_FLOOR || ps->src->layer == SOURCE_PROJECT ||
+		       ps->src->layer == SOURCE_ENV_PROJECT;
 
 	for (unsigned i = 0; i < SET_COUNT; i++) {
 		if (!ps->mine[i].set)
@@ -147,6 +148,19 @@ static void publish(struct parser *ps)
 	}
 }
 
+static bool is_env(const struct source *src)
+{
+	return src->layer == SOURCE_ENV || src->layer == SOURCE_ENV_PROJECT;
+}
+
+/* One section that nobody wrote. */
+static int read_env(struct parser *ps)
+{
+	int err = seen_header(ps, "network", 1);
+
+	return err < 0 ? err : parser_read_env(ps);
+}
+
 /* 0 or -ENOMEM; a bad file is told by d->n_errors. */
 static int parse_source(struct parser *ps, const struct source *src)
 {
@@ -160,7 +174,7 @@ static int parse_source(struct parser *ps, const struct source *src)
 	ps->section[0] = '\0';
 	ps->known = ps->applies = true;
 	ps->for_agent = ps->last_rule = false;
-	err = ini_read(src->path, src->text, src->len, &h, ps->d);
+	err = is_env(src) ? read_env(ps) : ini_read(src->path, src->text, src->len, &h, ps->d);
 	if (ps->d->n_errors == errors && err == 0)
 		publish(ps);
 	else
@@ -254,6 +268,16 @@ static int copy_idents(const struct bundle *b, struct policy *p)
 	return 0;
 }
 
+/* Where the network's mode comes from, for people. */
+static int name_network(struct parser *ps)
+{
+	const struct setting_value *from = ps->network_from;
+
+	ps->p->network_line = from && from->file ? from->line : 0;
+	ps->p->network_file = strdup(from && from->file ? from->file : "preset");
+	return ps->p->network_file ? 0 : -ENOMEM;
+}
+
 static int parse_all(struct parser *ps)
 {
 	int err = copy_dirs(ps->b, ps->p);
@@ -268,6 +292,8 @@ static int parse_all(struct parser *ps)
 		err = parse_preset(ps);
 	if (err == 0)
 		err = parser_merge_settings(ps);
+	if (err == 0)
+		err = name_network(ps);
 	return err == 0 ? parser_add_builtin(ps) : err;
 }
 

@@ -32,7 +32,18 @@ void diags_done(struct diags *d);
 int diag_add(struct diags *d, enum severity sev, const char *code, const char *file, unsigned line,
 	     unsigned col, const char *hint, const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 
-enum source_layer { SOURCE_FLOOR, SOURCE_PRESET, SOURCE_USER, SOURCE_PROJECT, SOURCE_PROJECT_TRUSTED };
+/* The last two are in the form of a .env file (envfile.h): the operator's own, which lies between preset and
+ * user, and the project's, which may only tighten. */
+enum source_layer {
+	SOURCE_FLOOR,
+	SOURCE_PRESET,
+	SOURCE_USER,
+	SOURCE_PROJECT,
+	SOURCE_PROJECT_TRUSTED,
+	SOURCE_ENV,
+	SOURCE_ENV_PROJECT,
+	SOURCE_LAYER_COUNT
+};
 
 struct source {
 	enum source_layer layer;

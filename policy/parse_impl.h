@@ -83,9 +83,10 @@ struct parser {
 	const struct bundle *b;
 	struct policy *p;
 	struct diags *d;
-	struct setting_value set[SOURCE_PROJECT_TRUSTED + 1][SET_COUNT];
+	struct setting_value set[SOURCE_LAYER_COUNT][SET_COUNT];
 	struct preset_choice preset;
-	const struct real **reals; /* sorted by prefix */
+	const struct setting_value *network_from; /* whose [network] mode holds */
+	const struct real **reals;		  /* sorted by prefix */
 
 	const struct source *src;
 	struct setting_value mine[SET_COUNT]; /* joins `set` when the file is good */
@@ -109,6 +110,8 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 
 /* Applies one `key = value` of a known section.  0 or -ENOMEM; findings go to ps->d. */
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
+int parser_read_env(struct parser *ps);
 /* Adds a rule for both spellings of an absolute, normalised pattern. */
 int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern);
 /* The rules that no file holds: the workspace, pale's own files. */

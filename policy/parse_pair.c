@@ -9,6 +9,7 @@
 #include "path.h"
 
 #include <errno.h>
+#include <libpsl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,8 @@ static struct rule proto_of(const struct parser *ps, const struct key_def *def, 
 		[SOURCE_USER] = { LAYER_USER, RANK_USER },
 		[SOURCE_PROJECT] = { LAYER_PROJECT, RANK_PROJECT },
 		[SOURCE_PROJECT_TRUSTED] = { LAYER_USER, RANK_PROJECT },
+		[SOURCE_ENV] = { LAYER_USER, RANK_USER },
+		[SOURCE_ENV_PROJECT] = { LAYER_PROJECT, RANK_PROJECT },
 	};
 
 	return (struct rule){
@@ -201,6 +204,20 @@ static int on_command(struct parser *ps, const struct key_def *def, const struct
 	return add_rule(ps, def, pair, pair->value);
 }
 
+/* `*.co.uk`: below it is everybody.  Whose rule it is does not matter, what it opens does. */
+static bool is_everybodys(enum rule_kind kind, const char *host)
+{
+	char name[LIMIT_HOST];
+	size_t n = strcspn(host, ":");
+
+	if (rule_verdict(kind) == VERDICT_DENY || strncmp(host, "*.", 2) != 0 || n - 2 >= sizeof(name))
+		return false;
+	for (size_t i = 2; i < n; i++)
+		name[i - 2] = host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] | 0x20) : host[i];
+	name[n - 2] = '\0';
+	return psl_is_public_suffix2(psl_builtin(), name, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) != 0;
+}
+
 static int on_host(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	char *ascii = NULL;
@@ -215,7 +232,11 @@ static int on_host(struct parser *ps, const struct key_def *def, const struct in
 		return parser_error(ps, pair, "bad-host", NULL, "`%s` is no host name: %s", pair->value, why);
 	if (err < 0)
 		return err;
-	err = add_rule(ps, def, pair, ascii);
+	if (is_everybodys((enum rule_kind)def->id, ascii))
+		err = parser_error(ps, pair, "public-suffix", "name whose part of it you mean",
+				   "`%s` is every name below a public suffix", pair->value);
+	else
+		err = add_rule(ps, def, pair, ascii);
 	free(ascii);
 	return err;
 }

@@ -95,24 +95,42 @@ int setting_load(const struct settings *s, enum setting set)
 	return values[set];
 }
 
-static void take_layer(struct settings *s, const struct setting_value *layer)
+static void store(struct parser *ps, enum setting set, const struct setting_value *value)
 {
-	for (unsigned i = 0; i < SET_COUNT; i++)
-		if (layer[i].set)
-			setting_store(s, i, layer[i].value);
+	setting_store(&ps->p->s, set, value->value);
+	if (set == SET_NET_MODE)
+		ps->network_from = value;
 }
 
-static void tighten_layer(struct settings *s, const struct setting_value *layer)
+static void take_layer(struct parser *ps, enum source_layer source)
 {
+	const struct setting_value *layer = ps->set[source];
+
 	for (unsigned i = 0; i < SET_COUNT; i++)
-		if (layer[i].set && setting_tightens(i, setting_load(s, i), layer[i].value))
-			setting_store(s, i, layer[i].value);
+		if (layer[i].set)
+			store(ps, i, &layer[i]);
+}
+
+/* A preset without a network keeps none, whatever lies about in an environment. */
+static void take_env(struct parser *ps)
+{
+	if (ps->p->s.network != NETWORK_OFF)
+		take_layer(ps, SOURCE_ENV);
+}
+
+static void tighten_layer(struct parser *ps, enum source_layer source)
+{
+	const struct setting_value *layer = ps->set[source];
+
+	for (unsigned i = 0; i < SET_COUNT; i++)
+		if (layer[i].set && setting_tightens(i, setting_load(&ps->p->s, i), layer[i].value))
+			store(ps, i, &layer[i]);
 }
 
 /* Says which wishes of an untrusted project went unheard. */
-static int tighten_project(struct parser *ps)
+static int tighten_project(struct parser *ps, enum source_layer source)
 {
-	const struct setting_value *layer = ps->set[SOURCE_PROJECT];
+	const struct setting_value *layer = ps->set[source];
 	struct settings *s = &ps->p->s;
 
 	for (unsigned i = 0; i < SET_COUNT; i++) {
@@ -124,7 +142,7 @@ static int tighten_project(struct parser *ps)
 			     setting_name(i)) < 0)
 			return -ENOMEM;
 	}
-	tighten_layer(s, layer);
+	tighten_layer(ps, source);
 	return 0;
 }
 
@@ -151,14 +169,17 @@ int parser_merge_settings(struct parser *ps)
 	struct settings *s = &ps->p->s;
 	int err;
 
-	take_layer(s, ps->set[SOURCE_PRESET]);
-	take_layer(s, ps->set[SOURCE_USER]);
-	take_layer(s, ps->set[SOURCE_PROJECT_TRUSTED]);
+	take_layer(ps, SOURCE_PRESET);
+	take_env(ps);
+	take_layer(ps, SOURCE_USER);
+	take_layer(ps, SOURCE_PROJECT_TRUSTED);
 	err = launch_mode(ps);
 	if (err < 0)
 		return err;
-	tighten_layer(s, ps->set[SOURCE_FLOOR]);
-	err = tighten_project(ps);
+	tighten_layer(ps, SOURCE_FLOOR);
+	err = tighten_project(ps, SOURCE_PROJECT);
+	if (err == 0)
+		err = tighten_project(ps, SOURCE_ENV_PROJECT);
 	if (err < 0)
 		return err;
 	if (ps->b->no_prompt)

@@ -34,6 +34,7 @@ void policy_done(struct policy *p)
 	free(p->workspace);
 	free(p->home);
 	free(p->preset);
+	free(p->network_file);
 	memset(p, 0, sizeof(*p));
 }
 

@@ -90,6 +90,8 @@ struct policy {
 	char *workspace; /* real path */
 	char *home;
 	char *preset;
+	char *network_file; /* where [network] mode was said, "preset" for the preset */
+	unsigned network_line;
 	char **pass; /* [environment] pass = */
 	size_t n_pass;
 	struct policy_ident *idents;

@@ -143,6 +143,17 @@ static int gather_user(struct gather *g)
 	return r;
 }
 
+static int gather_env(struct gather *g)
+{
+	size_t n = g->b->n_sources;
+	int r = dotenv_gather(g->b, &g->dirs, g->d);
+
+	for (; r == 0 && n < g->b->n_sources; n++)
+		if (g->b->sources[n].layer == SOURCE_ENV && g->b->sources[n].path[0] == '/')
+			r = protect(g, g->b->sources[n].path);
+	return r;
+}
+
 static int gather_project(struct gather *g)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
@@ -258,9 +269,9 @@ static int gather_git(struct gather *g)
 /* A file that is refused is a finding; go on, so that all of them are told at once. */
 static int gather_all(struct gather *g)
 {
-	static int (*const steps[])(struct gather *) = { gather_flags,	 gather_floor, gather_user,
-							 gather_project, gather_self,  gather_idents,
-							 gather_git };
+	static int (*const steps[])(struct gather *) = { gather_flags,	gather_floor,	gather_env,
+							 gather_user,	gather_project, gather_self,
+							 gather_idents, gather_git };
 
 	for (size_t i = 0; i < NELEM(steps); i++) {
 		int r = steps[i](g);

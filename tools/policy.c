@@ -12,17 +12,23 @@ static const char *const networks[] = { "off", "strict", "merge", "replace", "op
 static const char *const reads[] = { "notify", "floor" };
 static const char *const layers[] = { "floor", "user", "project" };
 
+const char *network_name(enum network network)
+{
+	return (unsigned)network < NELEM(networks) ? networks[network] : "?";
+}
+
 static json_t *settings_to_json(const struct policy *p)
 {
 	const struct settings *s = &p->s;
 
-	return json_pack("{so, so, so, ss, ss, si, ss, ss, ss, ss, ss, ss}", "preset", json_text(p->preset),
-			 "workspace", json_text(p->workspace), "home", json_text(p->home), "mode",
-			 modes[s->mode], "approvals", approvals[s->approvals], "timeout", (int)s->timeout_s,
-			 "reads", reads[s->reads], "commands_default", verdict_name(s->cmd_default),
-			 "commands_read_only", s->children_in_ro ? "rules" : "deny", "network_mode",
-			 networks[s->network], "network_default", verdict_name(s->net_default), "paths",
-			 s->relative_only ? "relative" : "any");
+	return json_pack(
+		"{so, so, so, ss, ss, si, ss, ss, ss, ss, so, si, ss, ss}", "preset", json_text(p->preset),
+		"workspace", json_text(p->workspace), "home", json_text(p->home), "mode", modes[s->mode],
+		"approvals", approvals[s->approvals], "timeout", (int)s->timeout_s, "reads", reads[s->reads],
+		"commands_default", verdict_name(s->cmd_default), "commands_read_only",
+		s->children_in_ro ? "rules" : "deny", "network_mode", networks[s->network], "network_file",
+		json_text(p->network_file), "network_line", (int)p->network_line, "network_default",
+		verdict_name(s->net_default), "paths", s->relative_only ? "relative" : "any");
 }
 
 static json_t *rule_to_json(const struct rule *r)
@@ -59,7 +65,11 @@ static void print_settings(const struct policy *p)
 	printf("[files]\npaths = %s\n", s->relative_only ? "relative" : "any");
 	printf("[commands]\ndefault = %s\nread_only = %s\n", verdict_name(s->cmd_default),
 	       s->children_in_ro ? "rules" : "deny");
-	printf("[network]\nmode = %s\ndefault = %s\n", networks[s->network], verdict_name(s->net_default));
+	printf("[network]\nmode = %s\t%s# ", networks[s->network], paint_on(stdout, PAINT_DIM));
+	print_escaped(stdout, p->network_file);
+	if (p->network_line)
+		printf(":%u", p->network_line);
+	printf("%s\ndefault = %s\n", paint_off(stdout), verdict_name(s->net_default));
 }
 
 static void print_rule(const struct rule *r)

@@ -158,10 +158,10 @@ static void print_sources(const struct run *r)
 
 		fputs(", ", stderr);
 		print_escaped(stderr, s->path);
-		if (s->layer == SOURCE_PROJECT)
+		if (s->layer == SOURCE_PROJECT || s->layer == SOURCE_ENV_PROJECT)
 			fputs(" (may only tighten until `pale trust`)", stderr);
 	}
-	fputc('\n', stderr);
+	fprintf(stderr, ", network %s\n", network_name((enum network)r->launch.image.h->network));
 }
 
 static void print_banner(const struct run *r)

@@ -242,6 +242,15 @@ int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d);
  */
 int reals_prove(struct bundle *b, const struct policy *p, struct diags *d);
 
+/* policy.c: "off", "strict", ... */
+const char *network_name(enum network network);
+
+/* dotenv.c: adds to b what the launcher's environment and .env say of the network.  0 or -ENOMEM; findings.
+ */
+int dotenv_gather(struct bundle *b, const struct dirs *dirs, struct diags *d);
+/* The file says something of that. */
+bool dotenv_mentions(const char *path);
+
 /* worktree.c: adds to b what git writes of the repository that the workspace is a linked worktree or a
  * submodule of.  0 or -errno. */
 int worktree_gather(struct bundle *b);

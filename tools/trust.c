@@ -93,20 +93,55 @@ static int pin(const struct dirs *dirs, const char *path, const char *file)
 	return r < 0 ? r : write_pin(file, hex, path);
 }
 
-static int find_policy(int argc, char **argv, char path[PATH_MAX])
-{
-	char dir[PATH_MAX];
+/* What a project says of its own fence. */
+static const char *const trusted[] = { ".pale/policy.ini", ".env" };
 
-	if (!realpath(argc ? argv[0] : ".", dir)) {
-		talk("%s: %s", argc ? argv[0] : ".", strerror(errno));
-		return -errno;
+static int trust_one(const struct options *o, const struct dirs *dirs, const char *path)
+{
+	char file[PATH_MAX];
+	int r = pin_path(dirs, path, file, sizeof(file));
+
+	if (r == 0 && o->revoke)
+		r = unlink(file) < 0 && errno != ENOENT ? -errno : 0;
+	else if (r == 0)
+		r = pin(dirs, path, file);
+	if (r < 0)
+		talk("%s: %s", path, strerror(-r));
+	else
+		talk(o->revoke ? "%s is no longer trusted: it may only tighten"
+			       : "%s is trusted until it changes",
+		     path);
+	return r;
+}
+
+/* The second only where it says something of a policy. */
+static int trust_all(const struct options *o, const struct dirs *dirs, const char *dir)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < NELEM(trusted); i++) {
+		bool wanted;
+
+		r = path_join(path, sizeof(path), dir, trusted[i]);
+		wanted = r == 0 && (i == 0 ? access(path, F_OK) == 0 : dotenv_mentions(path));
+		if (wanted || (o->revoke && r == 0 && i == 0))
+			r = trust_one(o, dirs, path);
 	}
-	return snprintf(path, PATH_MAX, "%s/.pale/policy.ini", dir) < PATH_MAX ? 0 : -ENAMETOOLONG;
+	return r;
+}
+
+static bool has_any(const char *dir)
+{
+	char path[PATH_MAX];
+
+	return (path_join(path, sizeof(path), dir, trusted[0]) == 0 && access(path, F_OK) == 0) ||
+	       (path_join(path, sizeof(path), dir, trusted[1]) == 0 && dotenv_mentions(path));
 }
 
 static int trust_run(const struct options *o, int argc, char **argv)
 {
-	char path[PATH_MAX], file[PATH_MAX];
+	char dir[PATH_MAX];
 	struct dirs dirs;
 	int r;
 
@@ -114,22 +149,20 @@ static int trust_run(const struct options *o, int argc, char **argv)
 		talk("a session may not trust its own project; run `pale trust` outside");
 		return EXIT_FINDINGS;
 	}
-	if (argc > 1 || find_policy(argc, argv, path) < 0)
+	if (argc > 1)
 		return EXIT_USAGE;
-	r = dirs_find(&dirs);
-	if (r == 0)
-		r = pin_path(&dirs, path, file, sizeof(file));
-	if (r == 0 && o->revoke)
-		r = unlink(file) < 0 && errno != ENOENT ? -errno : 0;
-	else if (r == 0)
-		r = pin(&dirs, path, file);
-	if (r < 0) {
-		talk("%s: %s", path, strerror(-r));
+	if (!realpath(argc ? argv[0] : ".", dir)) {
+		talk("%s: %s", argc ? argv[0] : ".", strerror(errno));
 		return EXIT_USAGE;
 	}
-	talk(o->revoke ? "%s is no longer trusted: it may only tighten" : "%s is trusted until it changes",
-	     path);
-	return EXIT_OK;
+	if (!o->revoke && !has_any(dir)) {
+		talk("%s/%s: %s", dir, trusted[0], strerror(ENOENT));
+		return EXIT_USAGE;
+	}
+	r = dirs_find(&dirs);
+	if (r < 0)
+		talk("%s: %s", dir, strerror(-r));
+	return r < 0 || trust_all(o, &dirs, dir) < 0 ? EXIT_USAGE : EXIT_OK;
 }
 
 static const struct opt opts[] = {

@@ -1,0 +1,92 @@
+/*
+ * The two variables of a .env that are a policy's, as rules and settings: SANDBOX_NETWORK_MODE and
+ * WHITE_LIST_DOMAINS.  Each becomes what the same word would be in a policy file, with its own line and
+ * column.
+ */
+#include "envfile.h"
+#include "parse_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODE_WORD 16
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* STRICT, MERGE or REPLACE; and OFF, which no list of names needs.  Empty is not said. */
+static int take_mode(struct parser *ps, const struct env_pair *pair)
+{
+	static const char *const modes[] = { "strict", "merge", "replace", "off" };
+	char word[MODE_WORD] = "";
+	struct ini_pair as = { "mode", word, pair->line, pair->key_col, pair->value_col };
+	size_t i = 0;
+
+	if (pair->value[0] == '\0')
+		return 0;
+	for (; i + 1 < sizeof(word) && pair->value[i]; i++)
+		word[i] = lower(pair->value[i]);
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strlen(pair->value) < sizeof(word) && strcmp(word, modes[i]) == 0)
+			return parser_apply(ps, key_find("network", "mode"), &as);
+	return parser_error(ps, &as, "bad-value", "other modes are chosen in policy.ini: [network] mode =",
+			    "`%s` is not known here: STRICT, MERGE, REPLACE or OFF", pair->value);
+}
+
+/* A name, or one with `*.` before it. */
+static bool is_domain(const char *item)
+{
+	const char *name = strncmp(item, "*.", 2) == 0 ? item + 2 : item;
+
+	return name[0] != '\0' && !strpbrk(name, "*:/@[]") && strspn(name, "0123456789.") < strlen(name);
+}
+
+static int take_domain(struct parser *ps, const struct env_pair *pair, const char *item, size_t n)
+{
+	struct ini_pair as = { "allow", NULL, pair->line, pair->key_col,
+			       pair->value_col + (unsigned)(item - pair->value) };
+	char *copy = strndup(item, n);
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	as.value = copy;
+	if (is_domain(copy))
+		err = parser_apply(ps, key_find("network", "allow"), &as);
+	else
+		err = parser_error(ps, &as, "bad-host",
+				   "addresses and ports stand in policy.ini: [network] allow =",
+				   "`%s` is no domain: write example.org or *.example.org", copy);
+	free(copy);
+	return err;
+}
+
+static int take_domains(struct parser *ps, const struct env_pair *pair)
+{
+	static const char between[] = ", \t\r\n";
+	int err = 0;
+
+	for (const char *s = pair->value + strspn(pair->value, between); err == 0 && *s;
+	     s += strspn(s, between)) {
+		size_t n = strcspn(s, between);
+
+		err = take_domain(ps, pair, s, n);
+		s += n;
+	}
+	return err;
+}
+
+static int on_pair(void *ctx, const struct env_pair *pair)
+{
+	if (strcmp(pair->key, ENV_NETWORK_MODE) == 0)
+		return take_mode(ctx, pair);
+	return strcmp(pair->key, ENV_WHITE_LIST) == 0 ? take_domains(ctx, pair) : 0;
+}
+
+int parser_read_env(struct parser *ps)
+{
+	return env_read(ps->src->path, ps->src->text, ps->src->len, on_pair, ps, ps->d);
+}

@@ -1,0 +1,115 @@
+# limit: 60
+# The seed's two variables: from where they are read, who may loosen by them, and that they are shown.
+. "$T_LIB"
+
+# Judges by name alone; nothing is looked up or connected to.
+reaches() {
+	run pale explain "${WHERE[@]}" connect "$2:443"
+	rc_is $([ "$1" = yes ] && echo 0 || echo 1)
+}
+
+t_in_the_workspace() {
+	WHERE=()
+	printf 'API_KEY=%s\nSANDBOX_NETWORK_MODE=REPLACE\nWHITE_LIST_DOMAINS=own.example\n' "$DECOY" >.env
+	chmod 600 .env
+	# An agent could have written it: it may only tighten.
+	reaches no own.example
+	reaches no github.com
+	run pale trust
+	rc_is 0
+	reaches yes own.example
+	reaches no github.com
+	run pale policy show
+	out_has "mode = replace	# $PWD/.env:2"
+	out_has "allow = own.example	# user, $PWD/.env:3"
+	out_lacks "$DECOY"
+	# Pinned to the content.
+	echo WHITE_LIST_DOMAINS=evil.example >.env
+	reaches no evil.example
+	reaches yes github.com
+	run pale trust --revoke
+	rc_is 0
+}
+
+t_beside_the_workspace() {
+	mkdir -p bridge/workspace/src
+	cd bridge/workspace
+	WHERE=()
+	printf 'export SANDBOX_NETWORK_MODE="STRICT"\r\nWHITE_LIST_DOMAINS=own.example\r\n' >../.env
+	chmod 600 ../.env
+	reaches no own.example
+	reaches yes github.com
+	reaches no crates.io
+	# started above it
+	cd ..
+	WHERE=(-w workspace)
+	reaches no crates.io
+	printf 'WHITE_LIST_DOMAINS=own.example\n' >.env
+	reaches yes own.example
+	reaches yes crates.io
+	# the operator's own file has the last word
+	printf '[network]\nmode = strict\n' | policy
+	reaches no own.example
+	policy </dev/null
+	# flags above all
+	run pale explain -w workspace --preset review connect own.example
+	rc_is 1
+	OPTS=(-w workspace)
+	fence true
+	err_lacks "only tighten"
+	# and the agent does not write it
+	fsh "echo WHITE_LIST_DOMAINS=evil.example >'$PWD/.env'"
+	rc_not 0
+	reaches no evil.example
+}
+
+t_where_everybody_writes() {
+	mkdir -p "$S/common/work"
+	chmod 777 "$S/common"
+	cd "$S/common"
+	WHERE=(-w work)
+	printf 'WHITE_LIST_DOMAINS=own.example\n' >.env
+	reaches no own.example
+}
+
+t_environment() {
+	WHERE=()
+	export SANDBOX_NETWORK_MODE=replace WHITE_LIST_DOMAINS="own.example, *.more.example"
+	reaches yes own.example
+	reaches yes a.more.example
+	reaches no more.example
+	reaches no github.com
+	run pale policy show
+	out_has "# environment:1"
+	run pale run -- true
+	err_has "environment, network replace"
+	# inside, they are the agent's
+	OPTS=()
+	unset SANDBOX_NETWORK_MODE WHITE_LIST_DOMAINS
+	fsh 'WHITE_LIST_DOMAINS=evil.example pale run -q -- pale explain connect evil.example'
+	rc_is 1
+	WHITE_LIST_DOMAINS="it's" run pale policy show
+	rc_is 2
+}
+
+t_bad() {
+	WHERE=()
+	printf 'A=b\nSANDBOX_NETWORK_MODE=loose\n' >.env
+	chmod 600 .env
+	run pale policy show
+	rc_is 2
+	err_has ".env:2:22"
+	fence true
+	rc_is 125
+	printf 'A=b\nB=c\nWHITE_LIST_DOMAINS=a.example, *.co.uk\n' >.env
+	run pale lint
+	rc_is 1
+	out_has ".env:3:31"
+	out_has public-suffix
+	# What says nothing of us is nobody's business, whatever it looks like.
+	printf '::: no assignment\n' >.env
+	fence true
+	rc_is 0
+}
+
+scenario "$@"

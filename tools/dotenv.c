@@ -1,0 +1,164 @@
+/*
+ * The seed's two variables, SANDBOX_NETWORK_MODE and WHITE_LIST_DOMAINS: from the environment of `pale` and
+ * from .env, where it is started and beside a `workspace/` that is worked in.
+ *
+ * What joins the bundle holds these two assignments at their lines and nothing else: the rest of such a file
+ * is secrets, which no other process shall be given.  A file that does not mention them is not looked at.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "policy/envfile.h"
+#include "policy/path.h"
+
+#include "tools.h"
+
+static bool is_ours(const char *key)
+{
+	return strcmp(key, ENV_NETWORK_MODE) == 0 || strcmp(key, ENV_WHITE_LIST) == 0;
+}
+
+static bool mentions(const char *text, size_t len)
+{
+	return memmem(text, len, ENV_NETWORK_MODE, strlen(ENV_NETWORK_MODE)) ||
+	       memmem(text, len, ENV_WHITE_LIST, strlen(ENV_WHITE_LIST));
+}
+
+/* --- of a file --- */
+
+struct extract {
+	const char *text;
+	char *blank; /* the text, blanked but for its line ends */
+};
+
+static int keep_ours(void *ctx, const struct env_pair *pair)
+{
+	struct extract *e = ctx;
+
+	if (is_ours(pair->key))
+		memcpy(e->blank + pair->from, e->text + pair->from, pair->to - pair->from);
+	return 0;
+}
+
+/* Only what is ours of text, at its place (caller frees).  0, -EBADMSG with findings, -ENOMEM. */
+static int extract(const char *path, const char *text, size_t len, char **ret, struct diags *d)
+{
+	_cleanup_free_ char *blank = malloc(len + 1);
+	struct extract e = { text, blank };
+	int r;
+
+	if (!blank)
+		return -ENOMEM;
+	for (size_t i = 0; i < len; i++)
+		blank[i] = text[i] == '\n' ? '\n' : ' ';
+	blank[len] = '\0';
+	r = env_read(path, text, len, keep_ours, &e, d);
+	if (r == 0)
+		*ret = TAKE_PTR(blank);
+	return r;
+}
+
+bool dotenv_mentions(const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	return file_read(path, LIMIT_POLICY, &text, &len) == 0 && mentions(text, len);
+}
+
+/* An agent may write here, or anybody: the workspace, what everybody may write. */
+static bool is_open(const struct bundle *b, const char *path)
+{
+	char real[PATH_MAX], *slash;
+	struct stat st;
+
+	if (!realpath(path, real) || path_is_under(real, b->workspace) || path_is_under(path, b->workspace))
+		return true;
+	slash = strrchr(real, '/');
+	slash[slash == real] = '\0';
+	return stat(real, &st) < 0 || (st.st_mode & S_IWOTH);
+}
+
+/* Who can write it decides what it may say. */
+static enum source_layer layer_of(const struct bundle *b, const struct dirs *dirs, const char *path,
+				  const char *text, size_t len)
+{
+	if (session_around())
+		return SOURCE_ENV_PROJECT;
+	return is_open(b, path) && !trust_is_pinned(dirs, path, text, len) ? SOURCE_ENV_PROJECT : SOURCE_ENV;
+}
+
+static int add_file(struct bundle *b, const struct dirs *dirs, const char *path, struct diags *d)
+{
+	_cleanup_free_ char *text = NULL, *ours = NULL;
+	size_t len;
+	int r;
+
+	if (!dotenv_mentions(path))
+		return 0;
+	r = policy_file_read(path, &text, &len, d);
+	if (r == 0)
+		r = extract(path, text, len, &ours, d);
+	if (r == 0)
+		r = bundle_add_source(b, layer_of(b, dirs, path, text, len), path, ours, len);
+	/* What is wrong with it is a finding, which refuses the policy. */
+	return r == -ENOMEM ? r : 0;
+}
+
+/* --- of the environment --- */
+
+static int quote(FILE *f, const char *name, const char *value, struct diags *d)
+{
+	if (strpbrk(value, "'\n"))
+		return diag_add(d, SEVERITY_ERROR, "bad-value", "environment", 0, 0, NULL,
+				"`%s` holds a quote or a line's end", name);
+	return fprintf(f, "%s='%s'\n", name, value) < 0 ? -ENOMEM : 0;
+}
+
+static int add_environment(struct bundle *b, struct diags *d)
+{
+	static const char *const names[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST };
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int r = f ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < NELEM(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			r = quote(f, names[i], value, d);
+	}
+	if (f && fclose(f) != 0)
+		r = -ENOMEM;
+	if (r < 0 || len == 0)
+		return r;
+	return bundle_add_source(b, session_around() ? SOURCE_ENV_PROJECT : SOURCE_ENV, "environment", text,
+				 len);
+}
+
+/* "/home/ana/bridge/workspace" has its .env in /home/ana/bridge; false where it is not so called. */
+static bool beside(const struct bundle *b, char path[PATH_MAX])
+{
+	const char *name = path_basename(b->workspace);
+	int n;
+
+	if (strcmp(name, "workspace") != 0)
+		return false;
+	n = snprintf(path, PATH_MAX, "%.*s.env", (int)(name - b->workspace), b->workspace);
+	return n > 0 && n < PATH_MAX;
+}
+
+int dotenv_gather(struct bundle *b, const struct dirs *dirs, struct diags *d)
+{
+	char here[PATH_MAX], there[PATH_MAX];
+	int r = path_join(here, sizeof(here), b->cwd, ".env");
+
+	if (r == 0)
+		r = add_file(b, dirs, here, d);
+	if (r == 0 && beside(b, there) && strcmp(here, there) != 0)
+		r = add_file(b, dirs, there, d);
+	return r == 0 ? add_environment(b, d) : r;
+}
