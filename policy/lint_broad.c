@@ -66,6 +66,8 @@ static const char *why_broad(const struct lint *l, const struct rule *r)
 		return broad_command(r);
 	case RULE_NET_ALLOW:
 	case RULE_NET_CORE:
+	case RULE_NET_EXTRA:
+	case RULE_NET_UDP:
 		return broad_host(r);
 	default:
 		return NULL;
@@ -80,42 +82,6 @@ int lint_broad(struct lint *l)
 
 		if (why &&
 		    lint_add(l, SEVERITY_WARNING, r, "too-broad", "name what is needed", "%s", why) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* "*.github.io:443": below a public suffix anyone can have a name. */
-static bool suffix_of(const char *host, char *buf, size_t size)
-{
-	size_t n;
-
-	if (strncmp(host, "*.", 2) != 0)
-		return false;
-	n = strcspn(host + 2, ":/");
-	if (n == 0 || n >= size || !memchr(host + 2, '.', n))
-		return false;
-	memcpy(buf, host + 2, n);
-	buf[n] = '\0';
-	return true;
-}
-
-int lint_suffixes(struct lint *l)
-{
-	char domain[LIMIT_HOST];
-
-	if (!l->w->public_suffix)
-		return 0;
-	for (size_t i = 0; i < l->p->n_rules; i++) {
-		const struct rule *r = &l->p->rules[i];
-		bool net = r->kind == RULE_NET_ALLOW || r->kind == RULE_NET_CORE || r->kind == RULE_NET_ASK;
-
-		if (!net || !lint_own(l, r) || !suffix_of(r->pattern, domain, sizeof(domain)))
-			continue;
-		if (!l->w->public_suffix(domain, l->w->ctx))
-			continue;
-		if (lint_add(l, SEVERITY_WARNING, r, "public-suffix", "name whose part of it you mean",
-			     "`%s` is a public suffix: anyone can publish there", domain) < 0)
 			return -ENOMEM;
 	}
 	return 0;

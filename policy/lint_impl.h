@@ -49,5 +49,12 @@ int lint_missing(struct lint *l);
 int lint_sources(struct lint *l);
 int lint_escapes(struct lint *l);
 int lint_suffixes(struct lint *l);
+int lint_hosts(struct lint *l);
+
+/*
+ * A connection that host rule r is about, at the first of its ports or the last; host backs ret->host.  False
+ * where one sample proves nothing: a wildcard, a network.
+ */
+bool lint_host_sample(const struct rule *r, bool last, char host[LIMIT_HOST], struct request *ret);
 
 #endif

@@ -12,7 +12,7 @@
 /* Rules of one family can be told apart by pattern alone. */
 static int family(enum rule_kind kind)
 {
-	if (kind == RULE_NET_UNIX || kind == RULE_NET_BIND || kind == RULE_BRANCH)
+	if (kind == RULE_NET_UNIX || kind == RULE_NET_BIND || kind == RULE_NET_UDP || kind == RULE_BRANCH)
 		return 10 + (int)kind;
 	return rule_section(kind)[0];
 }
@@ -106,6 +106,10 @@ static const struct {
 	[RULE_CMD_ALLOW] = { OP_EXEC, 0 },
 	[RULE_CMD_ASK] = { OP_EXEC, 0 },
 	[RULE_CMD_DENY] = { OP_EXEC, 0 },
+	[RULE_NET_ALLOW] = { OP_CONNECT, 0 },
+	[RULE_NET_ASK] = { OP_CONNECT, 0 },
+	[RULE_NET_DENY] = { OP_CONNECT, 0 },
+	[RULE_NET_UDP] = { OP_CONNECT, 0 },
 };
 
 /* The rule that decides the sample in place of rule i; NULL where that is i itself or none. */
@@ -170,6 +174,28 @@ static const struct rule *command_winner(const struct lint *l, size_t i)
 	return winner;
 }
 
+/* Beaten only if it is at both ends of its ports, by the same rule. */
+static const struct rule *host_winner(const struct lint *l, size_t i)
+{
+	const struct rule *winner[2] = { NULL, NULL };
+	char host[LIMIT_HOST];
+	struct request req;
+
+	for (unsigned last = 0; last < 2; last++)
+		if (lint_host_sample(&l->p->rules[i], last, host, &req))
+			winner[last] = winner_over(l, i, &req);
+	return winner[0] == winner[1] ? winner[0] : NULL;
+}
+
+static const struct rule *winner_of(const struct lint *l, size_t i)
+{
+	enum op op = asks[l->p->rules[i].kind].op;
+
+	if (op == OP_EXEC)
+		return command_winner(l, i);
+	return op == OP_CONNECT ? host_winner(l, i) : path_winner(l, i);
+}
+
 static int report_reach(struct lint *l, const struct rule *r, const struct rule *winner)
 {
 	bool same = rule_verdict(r->kind) == rule_verdict(winner->kind);
@@ -193,7 +219,7 @@ int lint_reach(struct lint *l)
 
 		if (!lint_own(l, r) || asks[r->kind].op == OP_NONE)
 			continue;
-		winner = asks[r->kind].op == OP_EXEC ? command_winner(l, i) : path_winner(l, i);
+		winner = winner_of(l, i);
 		if (winner && report_reach(l, r, winner) < 0)
 			return -ENOMEM;
 	}
