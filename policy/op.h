@@ -83,7 +83,7 @@ enum reason {
 	REASON_PROCESS,	  /* it belongs to a process outside the session */
 	REASON_CHANGED,	  /* what was executed is not what was judged */
 	REASON_SOCKET,	  /* a kind of socket, or an address family, that nothing judges */
-	REASON_DNS,	  /* a name server of /etc/resolv.conf: without it no name is found */
+	REASON_DNS,	  /* a name server, in whose stead the session's own answers */
 	REASON_FLOOR,	  /* the kernel's floor lets nobody execute it: it is newer than the session */
 	REASON_UNPROVEN,  /* nobody could tell whether what is executed is what was judged */
 	REASON_WAY,	  /* a directory on the way to what may be written */

@@ -48,6 +48,21 @@ bool sockaddr_reached(const void *sa, size_t len, uint8_t ret[16], uint16_t *ret
 	return true;
 }
 
+void sockaddr_meant(uint8_t addr[16])
+{
+	addr_canonical(addr);
+	addr_reached(addr);
+}
+
+bool sockaddr_is_public(const uint8_t addr[16])
+{
+	uint8_t a[16];
+
+	memcpy(a, addr, sizeof(a));
+	sockaddr_meant(a);
+	return addr_classify(a) == ADDR_PUBLIC;
+}
+
 void text_inet(struct out *o, const uint8_t addr[16])
 {
 	if (addr_is_v4(addr)) {

@@ -21,6 +21,11 @@
 bool sockaddr_inet(const void *sa, size_t len, uint8_t ret[16], uint16_t *ret_port);
 /* The same as a destination: "any", by which connect(2) reaches this very machine, is loopback. */
 bool sockaddr_reached(const void *sa, size_t len, uint8_t ret[16], uint16_t *ret_port);
+/* The one spelling of what is reached by addr, in place: NAT64 and v4-compatible become v4, "any" loopback.
+ */
+void sockaddr_meant(uint8_t addr[16]);
+/* Not loopback, link-local, private or of the like. */
+bool sockaddr_is_public(const uint8_t addr[16]);
 /* "127.0.0.1" or "[fe80:0:0:0:0:0:0:1]": without the :: shorthand, plain and unambiguous. */
 void text_inet(struct out *o, const uint8_t addr[16]);
 

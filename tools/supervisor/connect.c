@@ -94,38 +94,22 @@ struct answer refuse_family(struct caller *c, const struct endpoint *e, enum op 
 
 /* --- inet ---------------------------------------------------------------------------------------------- */
 
-/*
- * The policy's word, and where no rule has one, whether it is a name server: names are looked up over
- * TCP (RES_OPTIONS use-vc), by libc itself, which no policy can be expected to name.
- */
-static struct decision judge_inet(struct caller *c, struct request *req, char name[LIMIT_HOST])
-{
-	const struct supervisor_setup *setup = session_setup(c->sup);
-	bool server = req->port == DNS_PORT && nameserver_is(req->addr);
-	struct decision d;
-
-	/* What processes of the session say they looked up: at level strict nothing of theirs counts. */
-	if (!server && setup->level == LEVEL_FULL && ring_name_find(setup->ring, req->addr, name)) {
-		req->host = name;
-		verdict_note(c, NOTE_NAME);
-	}
-	d = verdict_of(c, req);
-	if (server && d.reason == REASON_HOST && d.verdict != VERDICT_ALLOW)
-		d = (struct decision){ .verdict = VERDICT_ALLOW, .reason = REASON_DNS, .rule = RULE_NONE };
-	return d;
-}
-
 static struct answer connect_inet(struct caller *c, const struct endpoint *e)
 {
 	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true };
-	char target[INET_TARGET], name[LIMIT_HOST];
-	struct decision d;
+	char target[INET_TARGET];
+	struct meaning m;
 
 	/* AF_UNSPEC dissolves an association; what is too short the kernel refuses. */
 	if (e->addr.sa.sa_family == AF_UNSPEC || !sockaddr_reached(&e->addr, e->len, req.addr, &req.port))
 		return connect_as_said(c, e);
-	d = judge_inet(c, &req, name);
-	if (!verdict_conclude(c, &req, inet_target(&req, target), d))
+	if (req.port == DNS_PORT && endpoint_option(e, SO_TYPE) == SOCK_STREAM)
+		return connect_resolver(c, e, &req);
+	meaning_find(c, &req, &m);
+	inet_target(&req, target);
+	if (m.approval[0])
+		verdict_granted(c, &req, target, m.d, m.approval);
+	else if (!verdict_conclude(c, &req, target, m.d))
 		return answer_result(-EACCES);
 	return connect_as_said(c, e);
 }

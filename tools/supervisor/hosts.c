@@ -12,6 +12,8 @@
 #include <sys/queue.h>
 #include <time.h>
 
+#include "policy/sockaddr.h"
+
 #define BUCKETS 4096u
 
 struct entry {
@@ -94,21 +96,51 @@ static struct entry *take(struct hosts *h, const struct host_name *name, const u
 	return e;
 }
 
-void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t addr[16], uint32_t ttl)
+/* Whom the answers before were given to, and the one of this. */
+static void add_asker(struct entry *e, const struct host_name *name, bool is_known)
 {
+	struct host_name *who = &e->who;
+	pid_t asker = name->n_askers > 0 ? name->askers[0] : 0;
+
+	if (!is_known)
+		*who = *name;
+	memcpy(who->approval, name->approval, sizeof(who->approval));
+	if (!is_known || who->n_askers == 0 || who->n_askers > HOSTS_ASKERS)
+		return;
+	for (unsigned i = 0; i < who->n_askers; i++)
+		if (who->askers[i] == asker)
+			return;
+	if (asker == 0)
+		who->n_askers = 0;
+	else if (who->n_askers++ < HOSTS_ASKERS)
+		who->askers[who->n_askers - 1] = asker;
+}
+
+/* One spelling: NAT64 and "any", by which this machine is reached. */
+static void meant(const uint8_t said[16], uint8_t addr[16])
+{
+	memcpy(addr, said, 16);
+	sockaddr_meant(addr);
+}
+
+void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t said[16], uint32_t ttl)
+{
+	uint8_t addr[16];
 	uint32_t life = ttl < HOSTS_FLOOR ? HOSTS_FLOOR : ttl > HOSTS_CAP ? HOSTS_CAP : ttl;
 	struct entry *e;
-	uint64_t end;
+	uint64_t now, end;
 
 	if (!name->name[0])
 		return;
+	meant(said, addr);
 	pthread_mutex_lock(&h->lock);
 	e = take(h, name, addr);
-	end = now_s(h) + life;
+	now = now_s(h);
+	add_asker(e, name, now < e->end_s);
+	end = now + life;
 	/* An earlier answer may still be in use where it says more. */
 	if (end > e->end_s)
 		e->end_s = end;
-	e->who = *name;
 	memcpy(e->addr, addr, 16);
 	e->used = true;
 	LIST_INSERT_HEAD(&h->chains[bucket_of(addr)], e, chain);
@@ -116,12 +148,14 @@ void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t ad
 	pthread_mutex_unlock(&h->lock);
 }
 
-size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret, size_t max)
+size_t hosts_find(struct hosts *h, const uint8_t said[16], struct host_name *ret, size_t max)
 {
+	uint8_t addr[16];
 	const struct entry *e;
 	size_t n = 0;
 	uint64_t now;
 
+	meant(said, addr);
 	pthread_mutex_lock(&h->lock);
 	now = now_s(h);
 	LIST_FOREACH(e, &h->chains[bucket_of(addr)], chain)
@@ -132,7 +166,7 @@ size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret
 			ret[n++] = e->who;
 	}
 	pthread_mutex_unlock(&h->lock);
-	return n + hosts_file_find(hosts_file_etc(), addr, ret + n, max - n);
+	return n;
 }
 
 void hosts_shift(struct hosts *h, uint32_t seconds)

@@ -21,10 +21,16 @@
 	120u /* seconds that an answer lives at least: programs connect by what they looked up before */
 #define HOSTS_CAP 86400u /* and at most */
 
+#define HOSTS_ASKERS 8
+
 struct host_name {
 	char name[LIMIT_HOST]; /* what was asked for, lower case, not what a CNAME made of it */
 	char approval[40];     /* of the human who let it be looked up, "": the policy did */
 	pid_t approved_for;    /* the process that was asked about, 0: none */
+	/* Who was answered so, as far as they are remembered: hosts_learn() adds the first to those that are
+	 * known already.  n_askers 0: nobody says; more than there is room for: others too. */
+	pid_t askers[HOSTS_ASKERS];
+	unsigned n_askers;
 };
 
 struct hosts;
@@ -33,7 +39,7 @@ void hosts_free(struct hosts *h);
 
 /* An answer to a question about `name` holds addr (16 bytes, v4 mapped) for ttl seconds. */
 void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t addr[16], uint32_t ttl);
-/* The names that led to addr and still live, newest first, then those of /etc/hosts; how many. */
+/* The names that led to addr and still live, newest first; how many. */
 size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret, size_t max);
 /* /etc/hosts has the name (lower case) for the address. */
 bool hosts_file_has(const char *name, const uint8_t addr[16]);

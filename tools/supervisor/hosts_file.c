@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/sockaddr.h"
+
 #include "tools/supervisor/hosts.h"
 #include "tools/tools.h"
 
@@ -57,7 +59,10 @@ static bool addr_of(const char *word, uint8_t ret[16])
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
 	memcpy(ret, mapped, sizeof(mapped));
-	return inet_pton(AF_INET, word, ret + 12) == 1 || inet_pton(AF_INET6, word, ret) == 1;
+	if (inet_pton(AF_INET, word, ret + 12) != 1 && inet_pton(AF_INET6, word, ret) != 1)
+		return false;
+	sockaddr_meant(ret);
+	return true;
 }
 
 static int line_add(struct hosts_file *f, size_t *room, const uint8_t addr[16], const char *name)
@@ -165,10 +170,13 @@ static size_t first_of(const struct hosts_file *f, const uint8_t addr[16])
 	return lo;
 }
 
-size_t hosts_file_find(struct hosts_file *f, const uint8_t addr[16], struct host_name *ret, size_t max)
+size_t hosts_file_find(struct hosts_file *f, const uint8_t said[16], struct host_name *ret, size_t max)
 {
+	uint8_t addr[16];
 	size_t n = 0;
 
+	memcpy(addr, said, 16);
+	sockaddr_meant(addr);
 	pthread_mutex_lock(&f->lock);
 	refresh(f);
 	for (size_t i = first_of(f, addr); i < f->n && n < max && memcmp(f->lines[i].addr, addr, 16) == 0;
@@ -180,10 +188,13 @@ size_t hosts_file_find(struct hosts_file *f, const uint8_t addr[16], struct host
 	return n;
 }
 
-bool hosts_file_names(struct hosts_file *f, const char *name, const uint8_t addr[16])
+bool hosts_file_names(struct hosts_file *f, const char *name, const uint8_t said[16])
 {
+	uint8_t addr[16];
 	bool found = false;
 
+	memcpy(addr, said, 16);
+	sockaddr_meant(addr);
 	pthread_mutex_lock(&f->lock);
 	refresh(f);
 	for (size_t i = first_of(f, addr); i < f->n && memcmp(f->lines[i].addr, addr, 16) == 0 && !found; i++)

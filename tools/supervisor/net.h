@@ -1,6 +1,6 @@
 /*
  * Sockets of the callers, and the addresses they are given.  Private to connect.c, connect_unix.c,
- * sockets.c, bind.c, patience.c and nameserver.c.
+ * connect_resolver.c, meant.c, sockets.c, bind.c, patience.c and waiting.c.
  *
  * Everything is done on a duplicate of the caller's descriptor, so what was looked at is what is acted
  * on whatever happens to the number meanwhile; what family the socket is of says the socket, never
@@ -72,11 +72,23 @@ struct answer connect_patiently(struct caller *c, const struct connecting *to);
 
 struct answer connect_unix(struct caller *c, const struct endpoint *e);
 
-/* --- nameserver.c --- */
+/* --- meant.c --- */
+
+struct meaning {
+	struct decision d;
+	char name[LIMIT_HOST]; /* the name that decided, "": the address did */
+	char approval[40];     /* of the human who let that name be looked up and so decided, or "" */
+};
+
+/* By which name the inet address in *req was meant, and what the policy says of it.  req->host becomes ret's.
+ */
+void meaning_find(struct caller *c, struct request *req, struct meaning *ret);
+
+/* --- connect_resolver.c --- */
 
 #define DNS_PORT 53
-/* addr is a name server of /etc/resolv.conf as it is now.  Reads a file. */
-bool nameserver_is(const uint8_t addr[16]);
+/* A stream to a name server, whichever it names, ends at the session's own. */
+struct answer connect_resolver(struct caller *c, const struct endpoint *e, const struct request *req);
 
 /* --- made.c --- */
 

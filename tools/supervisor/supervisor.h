@@ -249,6 +249,9 @@ struct decision verdict_of(struct caller *c, const struct request *req);
 bool verdict_conclude(struct caller *c, const struct request *req, const char *target, struct decision d);
 /* Both. */
 bool verdict_judge(struct caller *c, const struct request *req, const char *target);
+/* Allowed, by what a human has said before; recorded. */
+void verdict_granted(struct caller *c, const struct request *req, const char *target, struct decision d,
+		     const char *approval);
 /* Denied for a reason that is no rule; recorded and said. */
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why);
 /* The same for what libraries try by themselves and do without: recorded once a process, never said. */

@@ -110,6 +110,12 @@ bool verdict_judge(struct caller *c, const struct request *req, const char *targ
 	return verdict_conclude(c, req, target, verdict_of(c, req));
 }
 
+void verdict_granted(struct caller *c, const struct request *req, const char *target, struct decision d,
+		     const char *approval)
+{
+	record_decision(c, req, target, &d, approval);
+}
+
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why)
 {
 	const struct decision d = { .verdict = VERDICT_DENY, .reason = why, .rule = RULE_NONE };
