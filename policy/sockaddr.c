@@ -98,3 +98,13 @@ enum sockaddr_name sockaddr_unix(const void *sa, size_t len, char name[SOCKADDR_
 	text_end(&o);
 	return un->sun_path[0] ? SOCKADDR_PATH : SOCKADDR_ABSTRACT;
 }
+
+bool sockaddr_is_name_service(const char *path)
+{
+	static const char run[] = "/run/", var_run[] = "/var/run/";
+
+	if (strncmp(path, var_run, sizeof(var_run) - 1) == 0)
+		path += sizeof(var_run) - sizeof(run);
+	return strcmp(path, "/run/nscd/socket") == 0 ||
+	       strcmp(path, "/run/systemd/resolve/io.systemd.Resolve") == 0;
+}

@@ -39,4 +39,10 @@ enum sockaddr_name {
 /* The name in the unix address of len bytes, as unix(7) tells its three forms apart. */
 enum sockaddr_name sockaddr_unix(const void *sa, size_t len, char name[SOCKADDR_NAME]);
 
+/*
+ * A socket file by which libc has a daemon look up names and users (nscd; systemd-resolved's varlink):
+ * answered ENOENT, libc does the work itself, where it is judged.
+ */
+bool sockaddr_is_name_service(const char *path);
+
 #endif

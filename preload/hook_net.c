@@ -1,6 +1,7 @@
 /*
  * connect and the send family.  An address that comes along is copied, judged, and that copy is
- * what libc's own function gets: these are cancellation points, which only libc can keep up.
+ * what libc's own function gets: these are cancellation points, which only libc can keep up.  Above level
+ * hooks no socket takes a destination from a message, so there the send family is left alone.
  */
 #include "preload/gate.h"
 #include "preload/hooks.h"
@@ -66,7 +67,7 @@ ssize_t sendto(int fd, const void *buf, size_t len, int flags, const struct sock
 	int r;
 
 	want_real();
-	if (!judging() || !addr || addrlen == 0)
+	if (!judging_alone() || !addr || addrlen == 0)
 		return real.sendto(fd, buf, len, flags, addr, addrlen);
 	r = net_check(addr, addrlen, NET_SEND, &d);
 	if (r < 0)
@@ -93,7 +94,7 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	int r;
 
 	want_real();
-	if (!judging() || !msg)
+	if (!judging_alone() || !msg)
 		return real.sendmsg(fd, msg, flags);
 	copy = *msg;
 	r = check_message(&copy, &d);
@@ -139,7 +140,7 @@ int sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
 	int saved = errno;
 
 	want_real();
-	if (!judging() || !vec || n == 0)
+	if (!judging_alone() || !vec || n == 0)
 		return real.sendmmsg(fd, vec, n, flags);
 	while (done < n && !stop) {
 		unsigned left = n - done < BATCH ? n - done : BATCH;

@@ -13,27 +13,31 @@
 #define DNS_PORT 53
 
 /*
- * Below the hooks the supervisor judges a connection again, asks, performs and records it; so only a
- * denial is the hook's to tell.  It alone knows the name servers, which no rule need name.
+ * Below the hooks the supervisor judges a connection again, asks, performs and records it; so only what is
+ * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address, and
+ * what goes to a name server ends at its own.
  */
-static bool goes_down(const struct request *req, enum net_use use)
+static bool goes_down(const struct request *req)
 {
+	struct request bare = *req;
 	struct decision d;
 
-	if (use != NET_CONNECT || level_now() == LEVEL_HOOKS)
+	if (level_now() == LEVEL_HOOKS)
 		return false;
-	d = eval(&session.img, req);
-	return d.verdict != VERDICT_DENY || (req->port == DNS_PORT && d.reason == REASON_HOST);
+	bare.host = NULL;
+	d = eval(&session.img, &bare);
+	return d.verdict != VERDICT_DENY ||
+	       (req->has_addr && (d.reason == REASON_HOST || req->port == DNS_PORT));
 }
 
-static int judge_dest(const struct request *req, const char *target, enum net_use use)
+static int judge_dest(const struct request *req, const char *target)
 {
-	return goes_down(req, use) || judge(req, target) ? 0 : -EACCES;
+	return goes_down(req) || judge(req, target) ? 0 : -EACCES;
 }
 
 /* --- inet --------------------------------------------------------------------------------------- */
 
-static int check_inet(const struct net_dest *d, enum net_use use)
+static int check_inet(const struct net_dest *d)
 {
 	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true };
 	char target[LIMIT_HOST + 64], host[LIMIT_HOST];
@@ -49,16 +53,10 @@ static int check_inet(const struct net_dest *d, enum net_use use)
 		text_inet(&o, req.addr);
 	text_str(&o, ":");
 	text_uint(&o, req.port);
-	return judge_dest(&req, text_end(&o), use);
+	return judge_dest(&req, text_end(&o));
 }
 
 /* --- unix --------------------------------------------------------------------------------------- */
-
-/* glibc asks nscd for names and users; without it libc does the work itself, where it is judged. */
-static bool is_nscd(const char *path)
-{
-	return strcmp(path, "/var/run/nscd/socket") == 0 || strcmp(path, "/run/nscd/socket") == 0;
-}
 
 /* Where processes of the session ask: anybody inside may, and the helper trusts nobody who does. */
 static bool is_own_door(const char *path)
@@ -68,21 +66,21 @@ static bool is_own_door(const char *path)
 	return strncmp(path, session.dir, n) == 0 && strcmp(path + n, "/" WIRE_AGENT_SOCKET) == 0;
 }
 
-static int judge_unix(const char *path, const char *given, const char *raw, enum net_use use)
+static int judge_unix(const char *path, const char *given, const char *raw)
 {
 	struct request req = {
 		.op = OP_UNIX, .access = op_access(OP_UNIX), .path = path, .given = given, .raw = raw
 	};
 
-	return judge_dest(&req, path, use);
+	return judge_dest(&req, path);
 }
 
-static int check_socket_file(const char *path, enum net_use use)
+static int check_socket_file(const char *path)
 {
 	struct resolved *r;
 	int e;
 
-	if (is_nscd(path))
+	if (sockaddr_is_name_service(path))
 		return -ENOENT;
 	if (is_own_door(path))
 		return 0;
@@ -96,22 +94,22 @@ static int check_socket_file(const char *path, enum net_use use)
 		/* Nothing there is ENOENT, not a denial. */
 		e = (int)raw4(SYS_newfstatat, r->parent, r->name, &st, 0);
 		if (e == 0)
-			e = judge_unix(r->path, r->same ? NULL : r->given, path, use);
+			e = judge_unix(r->path, r->same ? NULL : r->given, path);
 		resolved_done(&sys_self, r);
 	}
 	scratch_put(r, sizeof *r);
 	return e;
 }
 
-static int check_unix(const struct net_dest *d, enum net_use use)
+static int check_unix(const struct net_dest *d)
 {
 	char name[SOCKADDR_NAME];
 
 	switch (sockaddr_unix(&d->addr, d->len, name)) {
 	case SOCKADDR_PATH:
-		return check_socket_file(name, use);
+		return check_socket_file(name);
 	case SOCKADDR_ABSTRACT:
-		return judge_unix(name, NULL, NULL, use);
+		return judge_unix(name, NULL, NULL);
 	case SOCKADDR_NONE:
 		break;
 	}
@@ -144,12 +142,12 @@ int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, stru
 		return 0;
 	switch (ret->addr.ss_family) {
 	case AF_UNSPEC:
-		return use == NET_SEND ? check_inet(ret, use) : 0;
+		return use == NET_SEND ? check_inet(ret) : 0;
 	case AF_INET:
 	case AF_INET6:
-		return check_inet(ret, use);
+		return check_inet(ret);
 	case AF_UNIX:
-		return check_unix(ret, use);
+		return check_unix(ret);
 	case AF_NETLINK: /* ends in the kernel */
 		return 0;
 	default:

@@ -18,7 +18,6 @@ static char good_name[32];
 static void rules(struct fixture *f)
 {
 	fixture_rule(f, RULE_NET_ALLOW, good_name);
-	fixture_rule(f, RULE_NET_ALLOW, "good.example:1-65535");
 	fixture_rule(f, RULE_NET_ALLOW,
 		     "192.0.2.0/24:443"); /* not public: a name alone does not lead there */
 }
@@ -119,38 +118,6 @@ START_TEST(one_destination_many_spellings)
 	net_run(&t, reach_spelled);
 	ck_assert_uint_eq(arrived(good_fd), 3);
 	ck_assert_uint_eq(arrived(bad_fd), 0);
-}
-END_TEST
-
-/* A name that the session's processes looked up is a claim: it may allow a public address, never this
- * machine. */
-static int reach_named(void)
-{
-	struct sockaddr_in no = in_at(INADDR_LOOPBACK, bad), away = in_at(0xc0000201, 443);
-	int fd = tcp();
-
-	if (carried_connect(tcp(), &no, sizeof(no)) != -EACCES)
-		return 1;
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	return carried_connect(fd, &away, sizeof(away)) == -EACCES ? 2 : 0;
-}
-
-START_TEST(claimed_names)
-{
-	static const uint8_t here[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
-	static const uint8_t away[16] = { [10] = 0xff, 0xff, 192, 0, 2, 1 };
-	struct ring_record r;
-
-	ring_name_put(t.setup.ring, here, "good.example");
-	ring_name_put(t.setup.ring, away, "good.example");
-	net_run(&t, reach_named);
-	ck_assert(carried_record(&t, &r));
-	ck_assert_int_eq(r.reason, REASON_REBIND);
-	ck_assert_int_eq(r.note, NOTE_NAME);
-	ck_assert_str_eq(r.target, at_port("good.example", bad));
-	ck_assert(carried_record(&t, &r));
-	ck_assert_int_eq(r.verdict, VERDICT_ALLOW);
-	ck_assert_int_eq(r.note, NOTE_NAME);
 }
 END_TEST
 
@@ -487,7 +454,6 @@ Suite *suite_net(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, allowed_and_denied);
 	tcase_add_test(tc, one_destination_many_spellings);
-	tcase_add_test(tc, claimed_names);
 	tcase_add_test(tc, errors_are_the_kernels);
 	tcase_add_test(tc, a_socket_that_does_not_block);
 	tcase_add_test(tc, a_limit_is_kept_and_nobody_else_waits);

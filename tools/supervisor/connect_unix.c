@@ -15,13 +15,6 @@
 #include "tools/supervisor/procfs.h"
 #include "tools/tools.h"
 
-/* glibc asks nscd for names and users at every turn; without it libc does the work itself, where it is
- * judged.  Neither denied nor recorded. */
-static bool is_nscd(const char *path)
-{
-	return strcmp(path, "/var/run/nscd/socket") == 0 || strcmp(path, "/run/nscd/socket") == 0;
-}
-
 /* --- pale's own ----------------------------------------------------------------------------------------- */
 
 enum own { OWN_NONE, OWN_AGENT, OWN_OTHER };
@@ -184,7 +177,7 @@ struct answer connect_unix(struct caller *c, const struct endpoint *e)
 
 	switch (sockaddr_unix(&e->addr, e->len, name)) {
 	case SOCKADDR_PATH:
-		return is_nscd(name) ? answer_result(-ENOENT) : connect_path(c, e, name);
+		return sockaddr_is_name_service(name) ? answer_result(-ENOENT) : connect_path(c, e, name);
 	case SOCKADDR_ABSTRACT:
 		return connect_abstract(c, e, name);
 	case SOCKADDR_NONE: /* the kernel knows what is wrong with it */
