@@ -159,7 +159,7 @@ UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/c
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \
-	supervisor/patience supervisor/waiting supervisor/meant supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
+	supervisor/patience supervisor/waiting supervisor/meant supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
 	supervisor/filter supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile \
 	loop supervisor/asker supervisor/resolver supervisor/inquiry \
 	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door

@@ -382,6 +382,46 @@ START_TEST(bound_ports)
 }
 END_TEST
 
+/* --- under another name ----------------------------------------------------------------------------------
+ */
+
+static int reach_aliases(void)
+{
+	EXPECT(reach("linked") == -EACCES);
+	EXPECT(reach("moved") == -EACCES);
+	EXPECT(reach("known") == -EACCES);
+	EXPECT(reach("unknown") == 0);
+	EXPECT(reach("here") == 0);
+	return 0;
+}
+
+/* Here sockets may be reached by a rule; those were made elsewhere. */
+START_TEST(aliases)
+{
+	const char *const names[][2] = { { "../out/one", "linked" },
+					 { "../out/two", "moved" },
+					 { "../tmux-7/default", "known" },
+					 { "../shared/daemon", "unknown" } };
+	char path[120];
+	int fds[4], here;
+
+	ck_assert_int_eq(mkdir("../tmux-7", 0755), 0);
+	ck_assert_int_eq(mkdir("../shared", 0755), 0);
+	for (int i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s/%s", ws, names[i][0] + 3);
+		fds[i] = server_at(path, SOCK_STREAM);
+		ck_assert_int_eq(i == 0 ? link(path, names[i][1]) : rename(path, names[i][1]), 0);
+	}
+	here = server_at("here", SOCK_STREAM);
+	net_run(&t, reach_aliases);
+	ck_assert_uint_eq(arrived(fds[0]) + arrived(fds[1]) + arrived(fds[2]), 0);
+	ck_assert_uint_eq(arrived(fds[3]), 1);
+	ck_assert_uint_eq(arrived(here), 1);
+	snprintf(path, sizeof(path), "%s/out/two", ws);
+	ck_assert_uint_eq(count_records(&t, VERDICT_DENY, path), 1);
+}
+END_TEST
+
 /* --- datagrams --------------------------------------------------------------------------------------- */
 
 static long send_on(int fd)
@@ -431,6 +471,7 @@ Suite *suite_net_unix(void)
 	tcase_add_test(tc, own_sockets);
 	tcase_add_test(tc, bound_files);
 	tcase_add_test(tc, sockets_of_strangers);
+	tcase_add_test(tc, aliases);
 	tcase_add_test(tc, a_swapped_directory_wins_nothing);
 	tcase_add_test(tc, bound_ports);
 	tcase_add_test(tc, datagrams);

@@ -5,6 +5,7 @@
 
 #include "policy/addr.h"
 #include "policy/sockaddr.h"
+#include "policy/sockets.h"
 
 Suite *suite_sockaddr(void);
 
@@ -120,6 +121,46 @@ START_TEST(test_unix_lengths)
 }
 END_TEST
 
+START_TEST(name_services)
+{
+	ck_assert(sockaddr_is_name_service("/run/nscd/socket"));
+	ck_assert(sockaddr_is_name_service("/var/run/nscd/socket"));
+	ck_assert(sockaddr_is_name_service("/run/systemd/resolve/io.systemd.Resolve"));
+	ck_assert(!sockaddr_is_name_service("/var/run/nscd/socket2"));
+	ck_assert(!sockaddr_is_name_service("/var/run"));
+	ck_assert(!sockaddr_is_name_service("run/nscd/socket"));
+}
+END_TEST
+
+START_TEST(what_is_meant)
+{
+	uint8_t nat64[16] = { 0, 0x64, 0xff, 0x9b, [12] = 10, 0, 0, 1 }, any[16] = { 0 };
+	const uint8_t ten[16] = { [10] = 0xff, 0xff, 10, 0, 0, 1 }, one[16] = { [15] = 1 };
+	const uint8_t eight[16] = { [10] = 0xff, 0xff, 8, 8, 8, 8 };
+
+	sockaddr_meant(nat64);
+	ck_assert_mem_eq(nat64, ten, 16);
+	sockaddr_meant(any);
+	ck_assert_mem_eq(any, one, 16);
+	ck_assert(!sockaddr_is_public(ten));
+	ck_assert(!sockaddr_is_public(one));
+	ck_assert(sockaddr_is_public(eight));
+}
+END_TEST
+
+START_TEST(known_sockets)
+{
+	ck_assert_ptr_nonnull(socket_known("/run/docker.sock"));
+	ck_assert_ptr_nonnull(socket_known("/run/user/1000/bus"));
+	ck_assert_ptr_nonnull(socket_known("/tmp/tmux-1000/default"));
+	ck_assert_ptr_nonnull(socket_known("@/tmp/.X11-unix/X0"));
+	ck_assert_ptr_nonnull(socket_known("/home/ana/.gnupg/S.gpg-agent"));
+	ck_assert_ptr_null(socket_known("/home/ana/work/server.sock"));
+	ck_assert_ptr_null(socket_known("/var/run/postgresql/.s.PGSQL.5432"));
+	ck_assert_ptr_null(socket_known(""));
+}
+END_TEST
+
 Suite *suite_sockaddr(void)
 {
 	Suite *s = suite_create("sockaddr");
@@ -130,5 +171,8 @@ Suite *suite_sockaddr(void)
 	tcase_add_test(tc, test_inet_lengths);
 	tcase_add_test(tc, test_unix);
 	tcase_add_test(tc, test_unix_lengths);
+	tcase_add_test(tc, name_services);
+	tcase_add_test(tc, what_is_meant);
+	tcase_add_test(tc, known_sockets);
 	return s;
 }

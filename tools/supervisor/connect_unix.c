@@ -102,14 +102,28 @@ static int name_held(struct place *p, int file)
 
 /* A rule about files says what may be written, not who listens: outside the workspace that is enough for
  * the session's own sockets alone. */
-static bool is_strangers(struct caller *c, const struct request *req, int file)
+bool is_strangers(struct caller *c, const struct decision *d)
+{
+	struct image img;
+	const struct image_rule *r = decision_image(&c->image, d, &img) ? image_rule(&img, d->rule) : NULL;
+
+	return d->verdict == VERDICT_ALLOW && d->reason != REASON_INSIDE && r && r->kind == RULE_FILE_WRITE;
+}
+
+/* By its path, and what was not made by the session by what it was called when it was made. */
+static bool judge_file(struct caller *c, const struct request *req, int file, const struct stat *st)
 {
 	struct decision d = verdict_of(c, req);
-	struct image img;
-	const struct image_rule *r = decision_image(&c->image, &d, &img) ? image_rule(&img, d.rule) : NULL;
 
-	return d.verdict == VERDICT_ALLOW && d.reason != REASON_INSIDE && r && r->kind == RULE_FILE_WRITE &&
-	       !made_here(c->sup, file);
+	if (d.verdict != VERDICT_DENY && !made_here(c->sup, file)) {
+		if (is_strangers(c, &d)) {
+			verdict_refuse(c, req, req->path, REASON_PROCESS);
+			return false;
+		}
+		if (alias_is_denied(c, req, &d, st))
+			return false;
+	}
+	return verdict_conclude(c, req, req->path, d);
 }
 
 static struct answer connect_file(struct caller *c, const struct endpoint *e, struct place *p)
@@ -131,11 +145,7 @@ static struct answer connect_file(struct caller *c, const struct endpoint *e, st
 		verdict_refuse(c, &req, req.path, REASON_SELF);
 		return answer_result(-EACCES);
 	}
-	if (is_strangers(c, &req, file)) {
-		verdict_refuse(c, &req, req.path, REASON_PROCESS);
-		return answer_result(-EACCES);
-	}
-	if (!verdict_judge(c, &req, req.path))
+	if (!judge_file(c, &req, file, &st))
 		return answer_result(-EACCES);
 	return connect_held(c, e, file, NULL);
 }

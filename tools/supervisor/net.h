@@ -71,6 +71,15 @@ struct answer connect_patiently(struct caller *c, const struct connecting *to);
 /* --- connect_unix.c --- */
 
 struct answer connect_unix(struct caller *c, const struct endpoint *e);
+/* *d allows a socket by a rule about files outside the workspace, which says nothing of who listens there. */
+bool is_strangers(struct caller *c, const struct decision *d);
+
+/* --- unix_alias.c --- */
+
+/* The socket st, which *d lets be reached as req's path, was bound under another name that is denied:
+ * recorded and said. */
+bool alias_is_denied(struct caller *c, const struct request *req, const struct decision *d,
+		     const struct stat *st);
 
 /* --- meant.c --- */
 

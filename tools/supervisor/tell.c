@@ -13,6 +13,7 @@
 #include <termios.h>
 
 #include "policy/buf.h"
+#include "policy/sockets.h"
 
 #include "tools/tools.h"
 
@@ -81,6 +82,26 @@ static bool is_silent(const struct request *req, const struct decision *d)
 	return d->reason == REASON_PROCESS && req->op == OP_READ;
 }
 
+/* Which rule would change it, where no rule has spoken; who writes that is the operator. */
+static void put_rule(struct out *o, const struct request *req, const struct decision *d)
+{
+	const struct known_socket *known = req->op == OP_UNIX && req->path ? socket_known(req->path) : NULL;
+
+	if (d->reason != REASON_HOST && d->reason != REASON_PROCESS)
+		return;
+	if (req->op == OP_UNIX && req->path) {
+		text_str(o, "; ");
+		text_str(o, known ? known->what : "who listens there is outside the fence");
+		text_str(o, ": `unix = ");
+		text_escaped(o, req->path, strlen(req->path));
+		text_str(o, "` in [network] would allow it");
+	} else if (req->op == OP_BIND && req->has_addr) {
+		text_str(o, "; `bind = ");
+		text_uint(o, req->port);
+		text_str(o, "` in [network] would allow it");
+	}
+}
+
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *text)
 {
@@ -100,6 +121,8 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	if (message) {
 		text_str(&o, "; ");
 		text_str(&o, message);
+	} else {
+		put_rule(&o, req, d);
 	}
 	if (req->op == OP_EXEC)
 		text_str(&o, "; do not retry, choose another way");

@@ -69,13 +69,13 @@ static void consult(struct caller *c, const struct request *req, const char *tar
 
 /*
  * The hooks deny what the policy denies, so such a call of a process that has them went around them.  At
- * strict they send everything down, what is to be asked always, ports to bind they do not judge, and who
- * looks up names without libc (c-ares, Go) is no less honest.
+ * strict they send everything down, what is to be asked always, and of the network what they cannot know.
  */
 static void note_around(struct caller *c, enum op op)
 {
-	if (c->sup->setup->level == LEVEL_FULL && op != OP_BIND && op != OP_RESOLVE && c->note == NOTE_NONE &&
-	    caller_is_hooked(c))
+	bool network = op == OP_CONNECT || op == OP_UNIX || op == OP_RESOLVE || op == OP_BIND;
+
+	if (c->sup->setup->level == LEVEL_FULL && !network && c->note == NOTE_NONE && caller_is_hooked(c))
 		c->note = NOTE_AROUND;
 }
 

@@ -1,0 +1,17 @@
+/* What the socket behind a file was bound as.  Private to tools/supervisor/. */
+#ifndef PALE_UNIX_NAME_H
+#define PALE_UNIX_NAME_H
+
+#include <sys/stat.h>
+#include <sys/un.h>
+
+/* A name that a socket was bound as, as it was said then: it may be relative.  Negative: enough, or no. */
+typedef int (*unix_name_fn)(const char *name, void *arg);
+/*
+ * Calls `found` for each socket that was bound to the file st, as far as the kernel can tell it from others
+ * (32 bits of the inode).  0; what `found` returned where that is negative; -errno where the kernel does not
+ * say.
+ */
+int unix_names(const struct stat *st, unix_name_fn found, void *arg);
+
+#endif
