@@ -147,7 +147,11 @@ static void learn(void *owner, const struct forwarder_query *q, const uint8_t ad
 {
 	const struct mark *m = mark_of(q);
 	struct resolver *r = owner;
-	struct host_name name = { .approved_for = m->approval[0] ? m->who.tgid : 0 };
+	struct host_name name = {
+		.approved_for = m->approval[0] ? m->who.tgid : 0,
+		.askers = { m->who.tgid },
+		.n_askers = 1,
+	};
 
 	snprintf(name.name, sizeof(name.name), "%s", q->q.name);
 	memcpy(name.approval, m->approval, sizeof(name.approval));
