@@ -91,8 +91,8 @@ rows() {
 		net-connect $rounds plain - | connect 200 127.0.0.1 $PORT | -
 		net-connect-veth $rounds plain - | connect 200 $THERE $PORT | -
 		net-raw-connect-veth $rounds raw - | connect 200 $THERE $PORT | -
-		net-stream $((rounds / 3)) plain - | stream 200 127.0.0.1 $PORT | -
-		net-stream-veth $((rounds / 3)) plain - | stream 200 $THERE $PORT | -
+		net-stream $rounds plain - | stream 100 127.0.0.1 $PORT | -
+		net-stream-veth $rounds plain - | stream 100 $THERE $PORT | -
 		net-lookup $rounds plain - | udp 200 $THERE | -
 		net-raw-lookup $rounds raw - | udp 200 $THERE | -
 		net-lookup-fresh $rounds plain - | fresh 100 $THERE | -

@@ -93,6 +93,11 @@ def wrong_case(server, q, to):
     server.send(q.says(EVIL, question=q.bytes.swapcase()), to)
 
 
+def lower_case(server, q, to):
+    """No lie: there are servers that do not keep the spelling."""
+    server.send(q.says(TRUTH, question=q.bytes.lower()), to)
+
+
 def no_question(server, q, to):
     server.send(q.says(EVIL, question=b""), to)
 
@@ -122,7 +127,7 @@ def garbage(server, q, to):
 
 
 def flood(server, q, to):
-    for i in range(3000):
+    for i in range(3000 if to[0] == "udp" else 0):
         server.send(q.says(EVIL, id=random.getrandbits(16) & ~1 | ~q.id & 1), to)
 
 
@@ -149,10 +154,6 @@ def counts(server, q, to):
 
 def short_address(server, q, to):
     server.send(q.answer(record(b"\xc0\x0c", A, EVIL[:3])), to)
-
-
-def long_address(server, q, to):
-    server.send(q.answer(record(b"\xc0\x0c", A, EVIL + b"\0")), to)
 
 
 def unasked(server, q, to):
@@ -267,6 +268,7 @@ LIES = {
     "garbage": then_truth(garbage),
     "flood": then_truth(flood),
     "unasked": unasked,
+    "lower-case": lower_case,
     "slow": slow,
     # It does not: nobody may hang, and nothing of it may be believed.
     "oversize": oversize,
@@ -274,7 +276,6 @@ LIES = {
     "forward": forward,
     "counts": counts,
     "short-address": short_address,
-    "long-address": long_address,
     "cname-loop": cname_loop,
     "cname-self": cname_self,
     "cname-apart": cname_apart,
