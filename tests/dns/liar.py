@@ -90,7 +90,8 @@ def wrong_class(server, q, to):
 
 
 def wrong_case(server, q, to):
-    server.send(q.says(EVIL, question=q.bytes.swapcase()), to)
+    if to[0] == "udp":
+        server.send(q.says(EVIL, question=q.bytes.swapcase()), to)
 
 
 def lower_case(server, q, to):

@@ -60,10 +60,10 @@ static void serve(const uint8_t *msg, size_t n, const struct sockaddr_in *to)
 		k.p[k.n - 1] = 66;
 		send_to(to, &k);
 		k = answer(msg, n, 0);
+	}
+	if (starts(msg, "spelt")) {
 		k.p[13] ^= 0x20; /* another spelling */
 		k.p[k.n - 1] = 66;
-		send_to(to, &k);
-		k = answer(msg, n, 0);
 	}
 	if (starts(msg, "long"))
 		k = answer(msg, n, 0x0200);

@@ -197,6 +197,17 @@ START_TEST(test_liar)
 }
 END_TEST
 
+/* Nothing in another spelling is believed; there are servers that keep none, and a stream tells. */
+START_TEST(test_spelling)
+{
+	int before = atomic_load(&asked_tcp);
+
+	ck_assert_uint_eq(ask_for("spelt.example", 1), DNS_NOERROR);
+	ck_assert_int_eq(atomic_load(&asked_tcp), before + 1);
+	ck_assert_int_eq(atomic_load(&learnt), 300); /* the stream's */
+}
+END_TEST
+
 /* The whole answer is learnt though the client has no room for it. */
 START_TEST(test_truncated)
 {
@@ -414,6 +425,7 @@ Suite *suite_dns_forwarder(void)
 	tcase_set_timeout(c, 30);
 	tcase_add_test(c, test_answers);
 	tcase_add_test(c, test_liar);
+	tcase_add_test(c, test_spelling);
 	tcase_add_test(c, test_truncated);
 	tcase_add_test(c, test_denied_is_not_asked);
 	tcase_add_test(c, test_own_names);

@@ -187,7 +187,7 @@ START_TEST(test_alien_answers)
 	ck_assert_int_eq(fit(&a, DNS_TCP, &k), DNS_ALIEN);
 	k = good;
 	k.p[13] ^= 0x20; /* another spelling */
-	ck_assert_int_eq(fit(&a, DNS_UDP, &k), DNS_ALIEN);
+	ck_assert_int_eq(fit(&a, DNS_UDP, &k), DNS_TRUNCATED);
 	ck_assert_int_eq(fit(&a, DNS_TCP, &k), DNS_FITS);
 	k = good;
 	k.p[k.n - 3] = 28; /* another type */
@@ -214,6 +214,10 @@ START_TEST(test_broken_answers)
 	k.p[2] |= 0x02;
 	ck_assert_int_eq(fit(&a, DNS_UDP, &k), DNS_TRUNCATED);
 	ck_assert_int_eq(fit(&a, DNS_TCP, &k), DNS_BROKEN);
+	/* Longer than was asked for. */
+	k = good;
+	k.n = DNS_UDP_OURS + 1;
+	ck_assert_int_eq(fit(&a, DNS_UDP, &k), DNS_TRUNCATED);
 	/* A record that ends behind the message; an owner that points to itself. */
 	k = good;
 	put_pointer(&k, 12);

@@ -119,8 +119,11 @@ enum dns_fit dns_answer_read(const struct dns_asked *asked, enum dns_over over, 
 {
 	struct dns_answer *a;
 
+	if (over == DNS_UDP && len > DNS_UDP_OURS)
+		return DNS_TRUNCATED;
+	/* Not in our spelling: a guess, or a server that keeps none.  Over a stream it is the same to us. */
 	if (!is_ours(asked, over, msg, len))
-		return DNS_ALIEN;
+		return is_ours(asked, DNS_TCP, msg, len) ? DNS_TRUNCATED : DNS_ALIEN;
 	if (LDNS_TC_WIRE(msg) && over == DNS_UDP)
 		return DNS_TRUNCATED;
 	if (LDNS_RCODE_WIRE(msg) == DNS_FORMERR || LDNS_RCODE_WIRE(msg) == DNS_NOTIMP)

@@ -89,8 +89,8 @@ size_t dns_query_build(const struct dns_question *q, enum dns_edns edns, const u
 /* What a message that came from the server that was asked is. */
 enum dns_fit {
 	DNS_FITS,
-	DNS_ALIEN,     /* not an answer to this question: another id, question or spelling; wait on */
-	DNS_TRUNCATED, /* ask again by TCP */
+	DNS_ALIEN,     /* not an answer to this question: another id or question; wait on */
+	DNS_TRUNCATED, /* ask again by TCP: it was cut, is longer than we take, or spelt otherwise */
 	DNS_NO_EDNS,   /* it does not know EDNS */
 	DNS_BROKEN     /* an answer to this, and unusable */
 };

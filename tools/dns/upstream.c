@@ -17,7 +17,7 @@
 
 #define CONF_MAX   8192 /* more is no file that a person or a DHCP client writes */
 #define QUERY_SIZE 288	/* the longest name, header, type and EDNS */
-#define ALIENS_MAX 64u	/* what comes from a server and is no answer to us, until it is given up */
+#define ALIENS_MAX 64u	/* what comes from a server and is no answer to us, until it is asked by TCP */
 
 struct server {
 	struct sockaddr_storage addr;
@@ -274,9 +274,13 @@ static bool take(struct line *l, const uint8_t *msg, size_t len)
 
 	switch (dns_answer_read(&l->asked, l->over, msg, len, &a)) {
 	case DNS_ALIEN:
-		if (++l->aliens < ALIENS_MAX && l->over == DNS_UDP)
+		if (l->over == DNS_TCP)
+			break;
+		if (++l->aliens < ALIENS_MAX)
 			return true;
-		break;
+		/* Who floods us with guesses cannot guess a stream. */
+		again(l, DNS_TCP);
+		return false;
 	case DNS_TRUNCATED:
 		again(l, DNS_TCP);
 		return false;
