@@ -135,11 +135,19 @@ static void server_start(void)
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(at);
 
-	udp_fd = socket(AF_INET, SOCK_DGRAM, 0);
-	tcp_fd = socket(AF_INET, SOCK_STREAM, 0);
-	ck_assert_int_eq(bind(udp_fd, (struct sockaddr *)&at, len), 0);
-	ck_assert_int_eq(getsockname(udp_fd, (struct sockaddr *)&at, &len), 0);
-	ck_assert_int_eq(bind(tcp_fd, (struct sockaddr *)&at, len), 0);
+	/* A port that is free for both. */
+	for (int tries = 0;; tries++) {
+		udp_fd = socket(AF_INET, SOCK_DGRAM, 0);
+		tcp_fd = socket(AF_INET, SOCK_STREAM, 0);
+		at.sin_port = 0;
+		ck_assert_int_eq(bind(udp_fd, (struct sockaddr *)&at, len), 0);
+		ck_assert_int_eq(getsockname(udp_fd, (struct sockaddr *)&at, &len), 0);
+		if (bind(tcp_fd, (struct sockaddr *)&at, len) == 0)
+			break;
+		ck_assert_int_lt(tries, 50);
+		close(udp_fd);
+		close(tcp_fd);
+	}
 	ck_assert_int_eq(listen(tcp_fd, 8), 0);
 	port = ntohs(at.sin_port);
 	atomic_store(&asked, 0);
