@@ -1,6 +1,5 @@
 /*
- * Internet addresses as 16 bytes, v4 mapped into ::ffff:0:0/96 (sockaddr.h makes them).  Private to policy/;
- * async-signal-safe.
+ * Internet addresses as 16 bytes, v4 mapped into ::ffff:0:0/96 (sockaddr.h makes them).  async-signal-safe.
  */
 #ifndef PALE_ADDR_H
 #define PALE_ADDR_H

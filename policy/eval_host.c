@@ -418,7 +418,7 @@ static void eval_abstract(const struct image *img, const char *name, struct deci
 	size_t len, n = strnlen(name, LIMIT_PATH);
 	const struct unix_name *u = image_sec(img, SEC_UNIX, &len);
 
-	*d = decision_deny(REASON_HOST, RULE_NONE);
+	*d = decision_deny(REASON_UNIX, RULE_NONE);
 	for (size_t i = 0; i < len / sizeof(*u); i++) {
 		const struct image_rule *r = image_rule(img, u[i].rule);
 		const char *pattern = image_str(img, u[i].pattern);

@@ -123,7 +123,7 @@ static struct decision decide_connect(struct walk *w, const char *path)
 		return d;
 	d = decide(w, 1, path);
 	if (d.reason == REASON_OUTSIDE)
-		d.reason = REASON_HOST;
+		d.reason = REASON_UNIX;
 	return d;
 }
 

@@ -91,6 +91,7 @@ enum reason {
 	REASON_UDP,	  /* a datagram, which only `udp =` rules let out */
 	REASON_EXFIL, /* a name that is long, or one of too many: it would carry data to its name server */
 	REASON_FLOOD, /* more at a time than are served */
+	REASON_UNIX,  /* a socket that no `unix =` rule names */
 	REASON_COUNT
 };
 

@@ -116,6 +116,10 @@ void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void
 const char *preset_text(const char *name, size_t *ret_len);
 const char *preset_name(size_t i);
 
+/* A host as people write it, perhaps with `*.` and ports, to what rules match: A-labels (RFC 5891, UTS 46).
+ * Caller frees; 0, -EINVAL with why, -ENOMEM. */
+int host_to_ascii(const char *text, char **ret, const char **ret_why);
+
 /* Nearest of the NULL-terminated candidates by edit distance (did you mean), or NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *candidates);
 

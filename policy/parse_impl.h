@@ -128,7 +128,5 @@ int parser_merge_settings(struct parser *ps);
 int pattern_resolve(const struct bundle *b, const char *text, char *buf, size_t size, const char **ret_why);
 /* Length of the part of pattern in front of its first glob component (1 for "/"). */
 size_t pattern_literal(const char *pattern);
-/* A host as written to what rules match: A-labels.  Caller frees; 0, -EINVAL with why, -ENOMEM. */
-int host_to_ascii(const char *text, char **ret, const char **ret_why);
 
 #endif

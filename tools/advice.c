@@ -24,7 +24,8 @@ static const char *reason_advice(enum reason r)
 		[REASON_NEVER] = "[session] approvals = ask, without --no-prompt",
 		[REASON_SELF] = "nothing: pale's own files and sockets are closed to every session",
 		[REASON_ANCESTOR] = "no rule: what lies below it is protected, and would move with it",
-		[REASON_REBIND] = "no rule: a public name must not lead to a private address",
+		[REASON_REBIND] = "a rule with that address beside the name's, if it is meant: [network] "
+				  "allow = ADDRESS:PORT",
 		[REASON_TOO_LONG] = "no rule: what is over the limit is never judged",
 		[REASON_MALFORMED] = "no rule: the request is not understood",
 		[REASON_DANGER] = "leave mode danger",
@@ -57,6 +58,8 @@ static const char *allow_key(const struct request *req)
 {
 	if (req->op == OP_UNIX)
 		return "unix";
+	if (req->is_datagram)
+		return "udp";
 	if (req->op == OP_BIND)
 		return "bind";
 	if (strcmp(section_of(req->op), "files") != 0)
@@ -71,6 +74,8 @@ static char *rule_text(const struct question *q)
 	char *text = NULL;
 	size_t len;
 
+	if (q->req.is_datagram)
+		return strdup(target + strlen("udp "));
 	if (q->req.op == OP_BIND)
 		return asprintf(&text, "%u", q->req.port) < 0 ? NULL : text;
 	if (q->req.op != OP_EXEC)

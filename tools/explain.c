@@ -77,9 +77,10 @@ static void report_json(struct explainer *x, const struct question *q, const str
 
 	decision_describe(&x->image, d, why, sizeof(why));
 	json_array_append_new(x->list,
-			      json_pack("{ss, so, ss, ss, so, so, so, so, so, sb}", "op", op_name(q->req.op),
-					"target", json_text(q->target), "verdict", verdict_name(d->verdict),
-					"reason", reason_text(d->reason), "why", json_text(why), "rule",
+			      json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb}", "op",
+					op_name(q->req.op), "target", json_text(q->target), "host",
+					destination_to_json(q), "verdict", verdict_name(d->verdict), "reason",
+					reason_text(d->reason), "why", json_text(why), "rule",
 					rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t),
 					"message", json_text(decision_message(&x->image, d)), "change",
 					json_text(change), "builtin", q->builtin));
@@ -135,6 +136,7 @@ static void report_text(struct explainer *x, const struct question *q, const str
 		puts("why    the shell does it itself: no program is executed");
 		return;
 	}
+	destination_print(q);
 	decision_describe(&x->image, d, why, sizeof(why));
 	printf("why    ");
 	print_escaped(stdout, why);
@@ -245,8 +247,14 @@ static int explain_op(struct explainer *x, enum op op, int argc, char **argv)
 		return explain_line(x, argv[0]);
 	if (op == OP_EXEC)
 		return explain_one(x, op, argv, (size_t)argc);
-	for (int i = 0; r == 0 && i < argc; i++)
-		r = explain_one(x, op, argv + i, 1);
+	for (int i = 0, n; r == 0 && i < argc; i += n) {
+		/* `connect NAME ADDRESS`: the name as it leads there. */
+		n = op == OP_CONNECT && i + 1 < argc && question_is_address(argv[i + 1]) &&
+				    question_is_name(argv[i])
+			    ? 2
+			    : 1;
+		r = explain_one(x, op, argv + i, (size_t)n);
+	}
 	return r;
 }
 
@@ -335,11 +343,19 @@ static void print_past(const struct record *r)
 	puts("\nnow, by the policy as it stands:");
 }
 
+/* "id=7f3a addr=140.82.112.4": the address (caller frees), or NULL. */
+static char *recorded_addr(const char *detail)
+{
+	const char *at = strstr(detail, " addr=");
+
+	return at ? strndup(at + 6, strcspn(at + 6, " ;")) : NULL;
+}
+
 static int explain_record(const struct options *o, const struct record *r, const char *dir)
 {
 	_cleanup_free_ char *workspace = session_fact(dir, "workspace");
 	_cleanup_free_ char *there = workspace ? text_unescape(workspace) : NULL;
-	_cleanup_free_ char *target = text_unescape(r->target);
+	_cleanup_free_ char *target = text_unescape(r->target), *addr = NULL;
 	struct options again = *o;
 
 	if (!target)
@@ -349,7 +365,8 @@ static int explain_record(const struct options *o, const struct record *r, const
 	/* Relative words of a command mean what they meant there. */
 	if (!again.workspace && there && chdir(there) == 0)
 		again.workspace = ".";
-	return explain_words(&again, op_by_name(r->op), 1, &target);
+	addr = recorded_addr(r->detail);
+	return explain_words(&again, op_by_name(r->op), addr ? 2 : 1, (char *[]){ target, addr });
 }
 
 /* The record tells what happened; the evaluator tells what would happen now, in the same workspace. */

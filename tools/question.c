@@ -1,11 +1,11 @@
 /*
  * From words on the command line to the canonical request that the evaluator judges.
  */
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
+#include "policy/addr.h"
 #include "policy/argv.h"
 #include "policy/path.h"
 
@@ -144,30 +144,77 @@ static int split_host(struct question *q, const char *text)
 	return 0;
 }
 
+/* Judged by name: asking the resolver would send what is only asked about. */
+static int set_name(struct question *q)
+{
+	_cleanup_free_ char *ascii = NULL;
+	const char *why;
+	int r = host_to_ascii(q->host, &ascii, &why);
+
+	if (r < 0)
+		return r;
+	if (strlen(ascii) >= sizeof(q->host))
+		return -ENAMETOOLONG;
+	strcpy(q->host, ascii);
+	q->req.host = q->host;
+	return 0;
+}
+
+/* "[::1]" and "::1" alike. */
+static bool set_addr(struct question *q, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n > 2 && text[0] == '[' && text[n - 1] == ']')
+		q->req.has_addr = addr_parse(text + 1, n - 2, q->req.addr);
+	else
+		q->req.has_addr = addr_parse(text, n, q->req.addr);
+	return q->req.has_addr;
+}
+
+/* As records name it. */
+static int name_target(struct question *q)
+{
+	const char *by = q->req.is_datagram ? "udp " : "";
+	int n;
+
+	if (q->req.op == OP_RESOLVE)
+		n = asprintf(&q->target, "%s", q->host);
+	else
+		n = asprintf(&q->target, strchr(q->host, ':') ? "%s[%s]:%u" : "%s%s:%u", by, q->host,
+			     q->req.port);
+	if (n >= 0)
+		return 0;
+	q->target = NULL;
+	return -ENOMEM;
+}
+
+/* HOST[:PORT], with "udp:" before it for a datagram, and perhaps the address that the name leads to. */
 static int ask_host(struct question *q, char *const *args, size_t n)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	struct in_addr v4;
+	const char *text = args[0];
+	int r;
 
-	if (n != 1 || split_host(q, args[0]) < 0)
+	q->req.is_datagram = strncmp(text, "udp:", 4) == 0 || strncmp(text, "udp ", 4) == 0;
+	if (n > 2 || split_host(q, text + (q->req.is_datagram ? 4 : 0)) < 0)
 		return -EINVAL;
-	if (inet_pton(AF_INET, q->host, &v4) == 1) {
-		memcpy(q->req.addr, mapped, sizeof(mapped));
-		memcpy(q->req.addr + sizeof(mapped), &v4, sizeof(v4));
-		q->req.has_addr = true;
-	} else if (inet_pton(AF_INET6, q->host, q->req.addr) == 1) {
-		q->req.has_addr = true;
-	} else if (strchr(q->host, ':')) {
+	if (!set_addr(q, q->host)) {
+		if (strchr(q->host, ':'))
+			return -EINVAL;
+		r = set_name(q);
+		if (r < 0)
+			return r;
+	}
+	if (n == 2 && (!q->req.host || !set_addr(q, args[1])))
 		return -EINVAL;
-	} else {
-		/* Judged by name: asking the resolver would send what is only asked about. */
-		q->req.host = q->host;
-	}
-	if (asprintf(&q->target, strchr(q->host, ':') ? "[%s]:%u" : "%s:%u", q->host, q->req.port) < 0) {
-		q->target = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return name_target(q);
+}
+
+bool question_is_address(const char *text)
+{
+	struct question q = { .cwd = "" };
+
+	return set_addr(&q, text);
 }
 
 static int ask_unix(struct question *q, char *const *args, size_t n)

@@ -374,6 +374,13 @@ struct question {
  * q is plain memory before; question_done() in each case. */
 int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd);
 void question_done(struct question *q);
+/* An address by itself, without a port: the second word of a question about a connection. */
+bool question_is_address(const char *text);
+/* explain_host.c: a host that is no address, perhaps with `udp:` and a port. */
+bool question_is_name(const char *text);
+/* Of a question about a host: name, address, class, port.  null where it is about none. */
+json_t *destination_to_json(const struct question *q);
+void destination_print(const struct question *q);
 
 /* A simple command of a shell line. */
 struct shell_part {

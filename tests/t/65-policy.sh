@@ -187,6 +187,54 @@ t_agent_sections() {
 	denied exec "cat file" "read-only"
 }
 
+# Both forms of a name, the address that is reached in truth, the transport, the rule, and what to write.
+t_explain_hosts() {
+	printf '[network]\nallow = bücher.example:443\nudp = ntp.example:123\nallow = 10.1.2.3:22\n' | policy
+	run pale explain connect 'bücher.example'
+	rc_is 0
+	out_has "ALLOW  connect xn--bcher-kva.example:443"
+	out_has "name   xn--bcher-kva.example (bücher.example)"
+	out_has "policy.ini:2  [network] allow = b"
+	run pale explain connect xn--bcher-kva.example:80
+	rc_is 1
+	run pale explain connect udp:ntp.example:123
+	rc_is 0
+	out_has "port   123, udp"
+	run pale explain connect ntp.example:123
+	rc_is 1
+	run pale explain connect udp:other.example:123
+	rc_is 1
+	out_has "udp = other.example:123"
+	run pale explain connect github.com 10.0.0.1
+	rc_is 1
+	out_has "a public name that answers with a private address"
+	run pale explain connect '[::ffff:10.1.2.3]:22' '[64:ff9b::10.1.2.3]:22' 10.1.2.3:22
+	rc_is 0
+	out_has "addr   10.1.2.3 (not public"
+	run pale explain connect 0.0.0.0:3000
+	rc_is 0
+	out_has "addr   127.0.0.1 (loopback)"
+	run pale explain connect 0x7f.1:3000 0177.0.0.1:3000 127.1:3000 2130706433:3000
+	rc_is 1
+	out_lacks ALLOW
+	run pale explain connect '[fe80::1]:80'
+	out_has "link-local"
+	run pale explain resolve 'bücher.example' other.example
+	rc_is 1
+	out_has "ALLOW  resolve xn--bcher-kva.example"
+	run pale explain bind udp:0.0.0.0:5353
+	rc_is 1
+	run pale explain unix /run/docker.sock
+	rc_is 1
+	out_has "unix = /run/docker.sock"
+	run pale explain --json connect github.com 140.82.112.4
+	out_has '"address": "140.82.112.4"'
+	run pale explain connect github.com:0
+	rc_is 2
+	run pale explain connect 'a b.example'
+	rc_is 1
+}
+
 t_presets() {
 	local name
 	for name in agent security-v0 review ci; do

@@ -297,7 +297,7 @@ START_TEST(test_sockets)
 {
 	static const struct want w[] = {
 		{ OP_UNIX, "/ws/dev.sock", A, REASON_INSIDE, 0 },
-		{ OP_UNIX, "/run/docker.sock", D, REASON_HOST, 0 },
+		{ OP_UNIX, "/run/docker.sock", D, REASON_UNIX, 0 },
 		{ OP_UNIX, "/home/u/.gnupg/S.gpg-agent", A, REASON_RULE, 2 },
 		{ OP_UNIX, "/home/u/.gnupg/S.scdaemon", D, REASON_RULE, 1 },
 		{ OP_READ, "/home/u/.gnupg/S.gpg-agent", D, REASON_RULE, 1 },
@@ -305,8 +305,8 @@ START_TEST(test_sockets)
 		{ OP_UNIX, "/run/user/bus", A, REASON_RULE, 5 },
 		{ OP_UNIX, "/run/user/tmux/default", D, REASON_RULE, 6 },
 		{ OP_UNIX, "@/tmp/.X11-unix/X0", A, REASON_RULE, 7 },
-		{ OP_UNIX, "@dbus", D, REASON_HOST, 0 },
-		{ OP_UNIX, "@", D, REASON_HOST, 0 },
+		{ OP_UNIX, "@dbus", D, REASON_UNIX, 0 },
+		{ OP_UNIX, "@", D, REASON_UNIX, 0 },
 		{ OP_UNIX, "relative", D, REASON_MALFORMED, 0 },
 	};
 
