@@ -68,7 +68,10 @@ static char *preload_entry(const char *preload)
 	return entry;
 }
 
-/* Datagram sockets are refused where a filter stands: glibc then asks name servers by TCP. */
+/*
+ * For the answer of a datagram glibc waits five seconds, for that of a stream as long as it takes: a human
+ * may have to be asked whether the name may be looked up.
+ */
 static void add_resolver(struct vector *e)
 {
 	const char *old = getenv(ENV_RESOLVER);

@@ -305,7 +305,7 @@ static void stream_new(struct door *d, int fd, const struct peer *peer)
 static void on_accept(struct loop_watch *w, uint32_t events)
 {
 	struct listener *li = (struct listener *)((char *)w - offsetof(struct listener, watch));
-	struct sockaddr_storage from;
+	struct sockaddr_storage from = { 0 };
 	socklen_t len = sizeof(from);
 	struct peer peer;
 	int fd = accept4(w->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -222,9 +222,11 @@ static struct resolver *resolver_new(struct supervisor *s)
 	return NULL;
 }
 
-/* Under net_lock. */
+/* Under net_lock.  Nothing is begun any more where all ends. */
 static bool have_base(struct supervisor *s)
 {
+	if (atomic_load(&s->stopping))
+		return s->loop && s->hosts;
 	if (!s->loop && loop_start(&s->loop) < 0)
 		s->loop = NULL;
 	if (!s->hosts)
