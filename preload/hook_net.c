@@ -18,7 +18,7 @@ static void want_real(void)
 
 int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	struct net_dest d;
+	struct net_dest d = { .fd = fd };
 	int r;
 
 	want_real();

@@ -12,12 +12,21 @@
 
 #define DNS_PORT 53
 
+/* One of datagrams, which connects to anybody: who may be sent to is judged when something is. */
+static bool is_datagram(int fd)
+{
+	int type = 0;
+	socklen_t len = sizeof type;
+
+	return raw5(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
+}
+
 /*
  * Below the hooks the supervisor judges a connection again, asks, performs and records it; so only what is
  * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address, and
  * what goes to a name server ends at its own.
  */
-static bool goes_down(const struct request *req)
+static bool goes_down(const struct request *req, int fd)
 {
 	struct request bare = *req;
 	struct decision d;
@@ -27,12 +36,12 @@ static bool goes_down(const struct request *req)
 	bare.host = NULL;
 	d = eval(&session.img, &bare);
 	return d.verdict != VERDICT_DENY ||
-	       (req->has_addr && (d.reason == REASON_HOST || req->port == DNS_PORT));
+	       (req->has_addr && (d.reason == REASON_HOST || req->port == DNS_PORT || is_datagram(fd)));
 }
 
-static int judge_dest(const struct request *req, const char *target)
+static int judge_dest(const struct request *req, const char *target, int fd)
 {
-	return goes_down(req) || judge(req, target) ? 0 : -EACCES;
+	return goes_down(req, fd) || judge(req, target) ? 0 : -EACCES;
 }
 
 /* --- inet --------------------------------------------------------------------------------------- */
@@ -53,7 +62,7 @@ static int check_inet(const struct net_dest *d)
 		text_inet(&o, req.addr);
 	text_str(&o, ":");
 	text_uint(&o, req.port);
-	return judge_dest(&req, text_end(&o));
+	return judge_dest(&req, text_end(&o), d->fd);
 }
 
 /* --- unix --------------------------------------------------------------------------------------- */
@@ -72,7 +81,7 @@ static int judge_unix(const char *path, const char *given, const char *raw)
 		.op = OP_UNIX, .access = op_access(OP_UNIX), .path = path, .given = given, .raw = raw
 	};
 
-	return judge_dest(&req, path);
+	return judge_dest(&req, path, -1);
 }
 
 static int check_socket_file(const char *path)

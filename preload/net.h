@@ -9,6 +9,7 @@
 
 /* A destination as it was judged: hand this copy to the kernel, never the caller's bytes again. */
 struct net_dest {
+	int fd; /* of the socket; only for connect */
 	socklen_t len;
 	struct sockaddr_storage addr;
 };

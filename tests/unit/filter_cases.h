@@ -239,7 +239,12 @@ START_TEST(pairs_of_arguments)
 		uint32_t now, old;
 	} rows[] = {
 		{ __NR_setsockopt, { 3, 41, 57 }, NO(EPERM), NO(EPERM) },
-		{ __NR_setsockopt, { 3, 41, 4 }, YES, YES },
+		{ __NR_setsockopt, { 3, 41, 4 }, CARRY, CARRY },
+		{ __NR_setsockopt, { 3, 6, 4 }, YES, YES },
+		{ __NR_setsockopt, { 3, 1, 15 }, CARRY, CARRY },
+		{ __NR_getsockopt, { 3, 1, 3 }, CARRY, CARRY },
+		{ __NR_getsockopt, { 3, 1, 4 }, YES, YES },
+		{ __NR_getsockopt, { 3, 17, 4 }, CARRY, CARRY },
 		{ __NR_setsockopt, { 3, 1ull << 32, 4 }, NO(EPERM), NO(EPERM) },
 		{ __NR_seccomp, { 1, 8 }, NO(EBUSY), NO(EBUSY) },
 		{ __NR_seccomp, { 2, 8 }, YES, YES },
@@ -258,7 +263,10 @@ START_TEST(pairs_of_arguments)
 		{ __NR_socket, { 2, 0x80801, 262 }, NO(EPROTONOSUPPORT), NO(EPROTONOSUPPORT) },
 		{ __NR_socket, { 10, 0x80802, 17 }, CARRY, CARRY },
 		{ __NR_socket, { 10, 2, 58 }, NO(EACCES), NO(EACCES) },
-		{ __NR_socket, { 1, 0x80002, 0 }, NO(EACCES), NO(EACCES) },
+		{ __NR_socket, { 1, 0x80002, 0 }, CARRY, CARRY },
+		{ __NR_socket, { 1, 0x80003, 0 }, NO(EACCES), NO(EACCES) },
+		{ __NR_socketpair, { 1, 0x80002, 0 }, CARRY, CARRY },
+		{ __NR_socketpair, { 2, 0x80002, 0 }, NO(EAFNOSUPPORT), NO(EAFNOSUPPORT) },
 		{ __NR_socket, { 16, 3, 15 }, NO(EPROTONOSUPPORT), NO(EPROTONOSUPPORT) },
 		{ __NR_socket, { 16, 3, 0 }, YES, YES },
 	};
@@ -308,7 +316,7 @@ START_TEST(harmless_calls_are_free)
 {
 	static const int harmless[] = { __NR_getpid, __NR_read,	      __NR_write,      __NR_close,
 					__NR_futex,  __NR_mmap,	      __NR_newfstatat, __NR_statx,
-					__NR_fcntl,  __NR_exit_group, __NR_recvmsg,    __NR_sigaltstack };
+					__NR_fcntl,  __NR_exit_group, __NR_accept4,    __NR_sigaltstack };
 	struct sock_fprog p;
 
 	ck_assert_int_eq(BUILD(&setups[0], &p), 0);

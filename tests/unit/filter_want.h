@@ -21,7 +21,8 @@ LIST(is_carried, __NR_truncate, __NR_chmod, __NR_fchmod, __NR_fchmodat, 452, __N
      __NR_fchown, __NR_fchownat, __NR_utime, __NR_utimes, __NR_futimesat, __NR_utimensat, __NR_setxattr,
      __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, 463, 466, 469,
      __NR_connect, __NR_bind, __NR_listen, __NR_shmget, __NR_shmat, __NR_shmctl, __NR_semget, __NR_semop,
-     __NR_semtimedop, __NR_semctl, __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl)
+     __NR_semtimedop, __NR_semctl, __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl, __NR_recvmsg,
+     __NR_recvmmsg, __NR_getsockname, __NR_getpeername)
 LIST(is_no_call, 425, 426, 427, 435, __NR_add_key, __NR_request_key, __NR_keyctl, __NR_mq_open,
      __NR_mq_unlink, __NR_mq_timedsend, __NR_mq_timedreceive, __NR_mq_notify, __NR_mq_getsetattr,
      __NR_lookup_dcookie, __NR_uselib)
@@ -78,7 +79,9 @@ static uint32_t want_socket(int nr, uint32_t family, uint32_t type, uint32_t pro
 {
 	type &= 0xf;
 	if (family == AF_UNIX)
-		return type == SOCK_STREAM || type == SOCK_SEQPACKET ? YES : NO(EACCES);
+		return type == SOCK_STREAM || type == SOCK_SEQPACKET ? YES
+		       : type == SOCK_DGRAM			     ? CARRY
+								     : NO(EACCES);
 	if (nr == __NR_socketpair)
 		return NO(EAFNOSUPPORT);
 	if (family == AF_INET || family == AF_INET6)
@@ -139,24 +142,28 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 	return want_signal(s, nr, a);
 }
 
-/* Source routes, by IP_OPTIONS, IPV6_RTHDR and the latter's elder. */
+/* Source routes, by IP_OPTIONS, IPV6_RTHDR and the latter's elder.  SO_REUSEPORT, and the levels of inet
+ * that the socket in a datagram's place does not have. */
 static uint32_t want_setsockopt(uint32_t level, uint32_t name)
 {
-	if (level == 0 && name == 4)
+	if ((level == 0 && name == 4) || (level == 41 && (name == 57 || name == 6)))
 		return NO(EPERM);
-	return level == 41 && (name == 57 || name == 6) ? NO(EPERM) : YES;
+	return level == 0 || level == 41 || level == 17 || (level == 1 && name == 15) ? CARRY : YES;
+}
+
+/* SO_TYPE, SO_PROTOCOL, SO_DOMAIN. */
+static uint32_t want_getsockopt(uint32_t level, uint32_t name)
+{
+	if (level == 1)
+		return name == 3 || name == 38 || name == 39 ? CARRY : YES;
+	return level == 0 || level == 41 || level == 17 ? CARRY : YES;
 }
 
 static uint32_t want_send(int nr, const uint64_t *a)
 {
 	if (a[nr == __NR_sendmsg ? 2 : 3] & 0x20000000)
 		return NO(EOPNOTSUPP);
-	return nr == __NR_sendto && a[4] != 0 ? CARRY : YES;
-}
-
-static uint32_t want_option(uint32_t level, uint32_t name)
-{
-	return (level == 0 && name == 4) || (level == 41 && (name == 57 || name == 6)) ? NO(EPERM) : YES;
+	return nr != __NR_sendto || a[4] != 0 ? CARRY : YES;
 }
 
 static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t *a)
@@ -191,8 +198,10 @@ static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t 
 		return want_setsockopt((uint32_t)a[1], (uint32_t)a[2]);
 	if (nr == __NR_sendto || nr == __NR_sendmsg || nr == __NR_sendmmsg)
 		return want_send(nr, a);
-	if (nr == __NR_setsockopt)
-		return want_option((uint32_t)a[1], (uint32_t)a[2]);
+	if (nr == __NR_recvfrom)
+		return a[4] != 0 ? CARRY : YES;
+	if (nr == __NR_getsockopt)
+		return want_getsockopt((uint32_t)a[1], (uint32_t)a[2]);
 	return want_process(s, nr, a);
 }
 

@@ -35,7 +35,9 @@ static int probe_calls(pid_t own)
 		{ __NR_clone, { CLONE_PARENT | SIGCHLD }, EPERM },
 		{ __NR_unshare, { CLONE_FS }, 0 },
 		{ __NR_prctl, { PR_SET_DUMPABLE, 0 }, 0 },
-		{ __NR_socket, { AF_UNIX, SOCK_DGRAM }, EACCES },
+		{ __NR_socket, { AF_UNIX, SOCK_RAW }, EACCES },
+		/* Nobody took the listener. */
+		{ __NR_socket, { AF_UNIX, SOCK_DGRAM }, ENOSYS },
 		{ __NR_socket, { AF_INET, SOCK_STREAM, 262 }, EPROTONOSUPPORT },
 		{ __NR_socket, { AF_INET, SOCK_STREAM | SOCK_CLOEXEC }, 0 },
 		{ __NR_setsockopt, { 0, IPPROTO_IP, IP_OPTIONS }, EPERM },

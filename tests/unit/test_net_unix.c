@@ -439,9 +439,13 @@ static bool goes_on(int fd)
 
 static int send_datagrams(void)
 {
-	for (int i = 0; i < 3; i++)
-		if (carried_do(DO_SOCKET, AF_INET, (void *)(long)SOCK_DGRAM, 0) != -EACCES)
-			return 1;
+	/* What is made is none: it leads nowhere. */
+	long line = carried_do(DO_SOCKET, AF_INET, (void *)(long)SOCK_DGRAM, 0);
+	int domain = 0;
+	socklen_t len = sizeof(domain);
+
+	if (line < 0 || getsockopt((int)line, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain != AF_UNIX)
+		return 1;
 	if (send_on(socket(AF_INET, SOCK_DGRAM, 0)) != -EACCES ||
 	    send_on(socket(AF_UNIX, SOCK_DGRAM, 0)) != -EACCES)
 		return 2;
@@ -453,7 +457,7 @@ static int send_datagrams(void)
 START_TEST(datagrams)
 {
 	net_run(&t, send_datagrams);
-	ck_assert_uint_eq(count_records(&t, VERDICT_DENY, "datagram socket"), 1);
+	ck_assert_uint_eq(count_records(&t, VERDICT_DENY, "datagram"), 1);
 }
 END_TEST
 

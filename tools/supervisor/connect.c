@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/supervisor/line.h"
 #include "tools/supervisor/net.h"
 #include "tools/tools.h"
 
@@ -31,6 +32,7 @@ static int find_domain(struct endpoint *e)
 int endpoint_take(struct endpoint *e, struct caller *c)
 {
 	e->len = 0;
+	e->reach = NULL;
 	e->fd = caller_fd(c, (int)c->arg[0]);
 	return e->fd < 0 ? e->fd : find_domain(e);
 }
@@ -40,6 +42,7 @@ int endpoint_take_addr(struct endpoint *e, struct caller *c, uint64_t addr, uint
 {
 	int n = (int)len, r; /* an int to the kernel, whatever stands above */
 
+	e->reach = NULL;
 	e->fd = caller_fd(c, (int)c->arg[0]);
 	if (e->fd < 0)
 		return e->fd;
@@ -116,6 +119,10 @@ static struct answer connect_inet(struct caller *c, const struct endpoint *e)
 
 static struct answer connect_any(struct caller *c, const struct endpoint *e)
 {
+	struct answer a;
+
+	if (line_connect(c, e, &a))
+		return a;
 	switch (e->domain) {
 	case AF_INET:
 	case AF_INET6:

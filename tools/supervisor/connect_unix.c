@@ -75,6 +75,8 @@ static struct answer connect_held(struct caller *c, const struct endpoint *e, in
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
 	snprintf(un.sun_path, sizeof(un.sun_path), "/proc/self/fd/%d", file);
+	if (e->reach)
+		return answer_result(e->reach(c, e, to.sa, to.len));
 	return connect_patiently(c, &to);
 }
 
@@ -172,13 +174,18 @@ static struct answer connect_path(struct caller *c, const struct endpoint *e, co
 /* --- any
  * ------------------------------------------------------------------------------------------------------ */
 
+static struct answer reach_as_said(struct caller *c, const struct endpoint *e)
+{
+	return e->reach ? answer_result(e->reach(c, e, &e->addr.sa, e->len)) : connect_as_said(c, e);
+}
+
 static struct answer connect_abstract(struct caller *c, const struct endpoint *e, const char *name)
 {
 	struct request req = { .op = OP_UNIX, .access = op_access(OP_UNIX), .path = name };
 
 	if (!verdict_judge(c, &req, name))
 		return answer_result(-EACCES);
-	return connect_as_said(c, e);
+	return reach_as_said(c, e);
 }
 
 struct answer connect_unix(struct caller *c, const struct endpoint *e)
@@ -193,5 +200,5 @@ struct answer connect_unix(struct caller *c, const struct endpoint *e)
 	case SOCKADDR_NONE: /* the kernel knows what is wrong with it */
 		break;
 	}
-	return connect_as_said(c, e);
+	return reach_as_said(c, e);
 }

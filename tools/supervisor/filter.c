@@ -20,20 +20,14 @@
 #include <linux/fscrypt.h>
 #include <linux/fsverity.h>
 #include <linux/msdos_fs.h>
-#include <linux/netlink.h>
 #include <linux/prctl.h>
-#include <linux/seccomp.h>
 #include <linux/sockios.h>
-#include <netinet/in.h>
 #include <sched.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
-#include "tools/supervisor/bpf.h"
-#include "tools/supervisor/numbers.h"
+#include "tools/supervisor/filter.h"
 
 #ifndef FILTER_ARCH
 #if defined(__x86_64__)
@@ -46,16 +40,11 @@
 #endif
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low() and high() are for little endian");
 
-#define NUMBERS (NR_NEWEST + 1)
 #define X32_BIT 0x40000000u
 
 #define LANDLOCK_TRUNCATE 3 /* the ABI that bounds truncation (Linux 6.2) */
 #define LANDLOCK_SCOPES	  6 /* the ABI that bounds signals (Linux 6.12) */
 #define ALWAYS		  (ABI_MAX + 1)
-
-/* Answers of denials.def beside the errnos. */
-#define ALLOW  (-1)
-#define NOTIFY (-2)
 
 #define CLONE_NEW_ANY                                                                                        \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
@@ -65,36 +54,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low() and high() are 
 #define IOPRIO_WHO_PGRP 2
 #define IOPRIO_WHO_USER 3
 #define TMPFILE_BIT	((unsigned)(O_TMPFILE & ~O_DIRECTORY))
-#define TYPE_MASK	0xfu /* of socket's type, without SOCK_CLOEXEC and SOCK_NONBLOCK */
-
-struct builder {
-	const struct filter_setup *setup;
-	struct bpf bpf;
-	unsigned allow, notify;
-	unsigned passed; /* the pass, or notify */
-	unsigned at[NUMBERS];
-};
 
 /* --- conditions ------------------------------------------------------------------------------------- */
-
-static uint32_t low(unsigned arg)
-{
-	return (uint32_t)(offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t));
-}
-
-static uint32_t high(unsigned arg)
-{
-	return low(arg) + (uint32_t)sizeof(uint32_t);
-}
-
-static unsigned answer(struct builder *b, int a)
-{
-	if (a == ALLOW)
-		return b->allow;
-	if (a == NOTIFY)
-		return b->notify;
-	return bpf_return(&b->bpf, SECCOMP_RET_ERRNO | (uint32_t)a);
-}
 
 /* All 64 bits of args[arg] are those of value. */
 static unsigned if_whole(struct builder *b, unsigned arg, uint64_t value, unsigned yes, unsigned no)
@@ -120,7 +81,20 @@ static unsigned if_own(struct builder *b, unsigned arg, unsigned yes, unsigned n
 
 /* --- calls.def: what is carried --------------------------------------------------------------------- */
 
-enum gate { NEVER, GATED, GATED_OPEN1, GATED_OPEN2, GATED_HOW, COUNTED, SENDTO, SOCKET, ROWS };
+enum gate {
+	NEVER,
+	GATED,
+	GATED_OPEN1,
+	GATED_OPEN2,
+	GATED_HOW,
+	COUNTED,
+	ADDRESSED,
+	SOCKET,
+	PAIR,
+	GETOPT,
+	SETOPT,
+	ROWS
+};
 
 static const struct {
 	int nr;
@@ -174,36 +148,6 @@ static unsigned gate_open(struct builder *b, unsigned arg)
 	return if_whole(b, 5, b->setup->pass, open_passed(b, arg), unpassed);
 }
 
-/*
- * TCP is judged when it connects or listens.  A datagram socket sends without connecting: unix ones
- * are refused, inet ones are the supervisor's to make.
- */
-static unsigned gate_socket(struct builder *b)
-{
-	struct bpf *p = &b->bpf;
-	unsigned foreign = answer(b, EAFNOSUPPORT), protocol = answer(b, EPROTONOSUPPORT);
-	unsigned kind = answer(b, ESOCKTNOSUPPORT), denied = answer(b, EACCES), raw = answer(b, EPERM);
-	unsigned tcp = bpf_load(
-		p, low(2),
-		bpf_test(p, BPF_JEQ, 0, b->allow, bpf_test(p, BPF_JEQ, IPPROTO_TCP, b->allow, protocol)));
-	unsigned udp = bpf_load(
-		p, low(2),
-		bpf_test(p, BPF_JEQ, 0, b->notify, bpf_test(p, BPF_JEQ, IPPROTO_UDP, b->notify, denied)));
-	unsigned other = bpf_test(p, BPF_JEQ, SOCK_DGRAM, udp, bpf_test(p, BPF_JEQ, SOCK_RAW, raw, kind));
-	unsigned inet =
-		bpf_load(p, low(1), bpf_mask(p, TYPE_MASK, bpf_test(p, BPF_JEQ, SOCK_STREAM, tcp, other)));
-	unsigned local = bpf_test(p, BPF_JEQ, SOCK_SEQPACKET, b->allow, denied);
-	unsigned netlink = bpf_load(p, low(2), bpf_test(p, BPF_JEQ, NETLINK_ROUTE, b->allow, protocol));
-
-	local = bpf_load(p, low(1),
-			 bpf_mask(p, TYPE_MASK, bpf_test(p, BPF_JEQ, SOCK_STREAM, b->allow, local)));
-	return bpf_load(p, low(0),
-			bpf_test(p, BPF_JEQ, AF_UNIX, local,
-				 bpf_test(p, BPF_JEQ, AF_INET, inet,
-					  bpf_test(p, BPF_JEQ, AF_INET6, inet,
-						   bpf_test(p, BPF_JEQ, AF_NETLINK, netlink, foreign)))));
-}
-
 static unsigned gate_of(struct builder *b, enum gate gate)
 {
 	switch (gate) {
@@ -217,10 +161,16 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 		return b->setup->landlock_abi >= LANDLOCK_TRUNCATE ? b->passed : b->notify;
 	case COUNTED:
 		return gate_is_open(b->setup) ? b->passed : b->allow;
-	case SENDTO:
+	case ADDRESSED:
 		return if_whole(b, 4, 0, b->allow, b->notify);
 	case SOCKET:
-		return gate_socket(b);
+		return filter_socket(b);
+	case PAIR:
+		return filter_socketpair(b);
+	case GETOPT:
+		return filter_getsockopt(b);
+	case SETOPT:
+		return filter_setsockopt(b);
 	case ROWS:
 		return b->allow; /* but for those rows */
 	case NEVER:
@@ -328,27 +278,11 @@ static void add_denials(struct builder *b)
 			b->at[denials[i].nr] = answer(b, denials[i].error);
 }
 
-/*
- * Source routes: the packets of a connection that was judged by its destination would go by way of
- * whomever they name (ip(7) IP_OPTIONS; RFC 3542 IPV6_RTHDR, and its elder IPV6_2292PKTOPTIONS).
- */
-static void add_routes(struct builder *b)
-{
-	struct bpf *p = &b->bpf;
-	unsigned denied = answer(b, EPERM);
-	unsigned v4 = bpf_load(p, low(2), bpf_test(p, BPF_JEQ, IP_OPTIONS, denied, b->allow));
-	unsigned v6 = bpf_test(p, BPF_JEQ, IPV6_2292PKTOPTIONS, denied, b->allow);
-
-	v6 = bpf_load(p, low(2), bpf_test(p, BPF_JEQ, IPV6_RTHDR, denied, v6));
-	v6 = bpf_test(p, BPF_JEQ, IPPROTO_IPV6, v6, b->allow);
-	b->at[__NR_setsockopt] = bpf_load(p, low(1), bpf_test(p, BPF_JEQ, IPPROTO_IP, v4, v6));
-}
-
 /* What depends on two arguments. */
 static void add_pairs(struct builder *b)
 {
 	struct bpf *p = &b->bpf;
-	unsigned denied = answer(b, EACCES), at;
+	unsigned at;
 
 	/* A second listener would be refused by the kernel in these words. */
 	at = bpf_load(p, low(1),
@@ -360,13 +294,6 @@ static void add_pairs(struct builder *b)
 	at = if_whole(b, 2, 0, b->allow, if_own(b, 0, answer(b, EPERM), b->notify));
 	b->at[__NR_prlimit64] = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
 
-	at = bpf_test(p, BPF_JEQ, SOCK_STREAM, b->allow,
-		      bpf_test(p, BPF_JEQ, SOCK_SEQPACKET, b->allow, denied));
-	at = bpf_load(p, low(1), bpf_mask(p, TYPE_MASK, at));
-	b->at[__NR_socketpair] =
-		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, AF_UNIX, at, answer(b, EAFNOSUPPORT)));
-
-	add_routes(b);
 	if (b->setup->landlock_abi >= LANDLOCK_SCOPES)
 		return;
 	at = if_own(b, 2, answer(b, EPERM), b->allow);

@@ -23,6 +23,8 @@ struct endpoint {
 		struct sockaddr_un un;
 		struct sockaddr_storage all;
 	} addr; /* zero behind len */
+	/* What is done with the held place of a unix address that was judged; NULL: it is connected to. */
+	int (*reach)(struct caller *c, const struct endpoint *e, const struct sockaddr *sa, socklen_t len);
 };
 
 /*

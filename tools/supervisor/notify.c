@@ -5,6 +5,7 @@
  * buffers are as long as SECCOMP_GET_NOTIF_SIZES says, and RECV wants them cleared.
  */
 #include "tools/supervisor/notify.h"
+#include "tools/supervisor/line.h"
 #include "tools/supervisor/resolver.h"
 
 #include <errno.h>
@@ -92,6 +93,20 @@ static void send_fd(struct worker *w, const struct answer *a)
 
 	if (ioctl(w->sup->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 && errno != ENOENT)
 		send_errno(w->sup, w->resp, w->call.id, errno);
+}
+
+int notify_give_fd(struct caller *c, int fd, bool cloexec)
+{
+	struct seccomp_notif_addfd add = {
+		.id = c->id,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = cloexec ? O_CLOEXEC : 0,
+	};
+	int r = ioctl(c->sup->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+
+	if (r >= 0)
+		return r;
+	return errno == ENOENT ? -ESRCH : -errno;
 }
 
 static void send_answer(struct worker *w, const struct answer *a)
@@ -292,6 +307,7 @@ static void supervisor_free(struct supervisor *s)
 		pthread_cond_destroy(&s->workers[i].wake);
 	}
 	resolver_done(s);
+	lines_done(s);
 	pthread_mutex_destroy(&s->net_lock);
 	procs_done(s);
 	descent_done(s);

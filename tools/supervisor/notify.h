@@ -144,6 +144,7 @@ struct ipc_object {
 struct loop;
 struct hosts;
 struct resolver;
+struct lines;
 
 struct supervisor {
 	const struct supervisor_setup *setup;
@@ -192,6 +193,7 @@ struct supervisor {
 	struct loop *loop;
 	struct hosts *hosts;
 	struct resolver *resolver;
+	_Atomic(struct lines *) lines; /* line.c */
 
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];

@@ -1,30 +1,17 @@
 /*
- * Sockets before and beside connect: socket, bind, listen, sendto.
+ * Sockets before and beside connect: bind, listen, sendto.
  *
  * What a session may have are stream sockets (and unix seqpacket, and the kernel's routing table by
  * netlink): they say where they lead in connect(2), once, where it is judged.  Datagram sockets say it in
- * every message, by calls whose arguments lie behind pointers, so nobody inside is given one.
+ * every message, by calls whose arguments lie behind pointers, so nobody inside is given one but lines
+ * (line.h) in their place.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "tools/supervisor/line.h"
 #include "tools/supervisor/net.h"
 #include "tools/tools.h"
-
-/* --- socket ------------------------------------------------------------------------------------------ */
-
-/*
- * The filter lets every kind pass that is judged later and sends here only inet datagrams.  libc
- * tries one each time it sorts addresses (RFC 6724; getaddrinfo(3)) and does without: so a process is
- * recorded once, and told nothing.
- */
-struct answer carry_socket(struct caller *c)
-{
-	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT) };
-
-	verdict_refuse_once(c, &req, "datagram socket", REASON_SOCKET);
-	return answer_result(-EACCES);
-}
 
 /* --- sendto -------------------------------------------------------------------------------------------- */
 
@@ -51,7 +38,7 @@ static bool is_deaf(int domain, int type)
 /*
  * The data is never read: what may be sent is sent by the kernel.  Another socket put under the number
  * meanwhile is of such a kind too, since the session has no others; one that somebody outside
- * passed in is refused as far as it is seen here (sendmsg is not carried at all).
+ * passed in is refused as far as it is seen here.
  */
 static struct answer send_on(struct caller *c, const struct endpoint *e)
 {
@@ -67,8 +54,15 @@ struct answer carry_sendto(struct caller *c)
 {
 	struct endpoint e;
 	int r = endpoint_take(&e, c);
-	struct answer a = r < 0 ? answer_result(r) : send_on(c, &e);
+	struct line *l = r == 0 && e.domain == AF_UNIX ? line_get(c->sup, e.fd) : NULL;
+	struct answer a;
 
+	if (l)
+		a = line_sendto(c, l, e.fd);
+	else
+		a = r < 0 ? answer_result(r) : send_on(c, &e);
+	if (l)
+		line_put(l);
 	endpoint_done(&e);
 	return a;
 }
@@ -115,6 +109,10 @@ static bool is_nameless(const struct endpoint *e)
 
 static struct answer bind_any(struct caller *c, const struct endpoint *e)
 {
+	struct answer a;
+
+	if (line_bind(c, e, &a))
+		return a;
 	switch (e->domain) {
 	case AF_INET:
 	case AF_INET6:
@@ -183,8 +181,12 @@ static bool is_for_all(struct endpoint *e)
  */
 static struct answer listen_on(struct caller *c, struct endpoint *e)
 {
-	bool judged = is_for_all(e);
+	struct answer a;
+	bool judged;
 
+	if (line_listen(c, e, &a))
+		return a;
+	judged = is_for_all(e);
 	if (judged && !judge_listening(c, e))
 		return answer_result(-EACCES);
 	if (!caller_alive(c))

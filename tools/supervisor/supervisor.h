@@ -184,6 +184,9 @@ bool session_has_pid(const struct supervisor *s, pid_t pid);
  */
 void caller_find_image(struct caller *c);
 
+/* A copy of fd of ours becomes one of its: the number there, or -errno. */
+int notify_give_fd(struct caller *c, int fd, bool cloexec);
+
 /* What follows may block: the lead is passed on.  False where too many do already: answer EAGAIN. */
 bool caller_may_block(struct caller *c);
 
@@ -287,10 +290,20 @@ struct answer carry_ioctl(struct caller *c);
 struct answer carry_wander(struct caller *c);  /* rename.c */
 struct answer carry_prctl(struct caller *c);   /* descent.c */
 struct answer carry_connect(struct caller *c); /* connect.c */
-struct answer carry_sendto(struct caller *c);
-struct answer carry_bind(struct caller *c); /* sockets.c */
+struct answer carry_sendto(struct caller *c); /* sockets.c */
+struct answer carry_bind(struct caller *c);
 struct answer carry_listen(struct caller *c);
-struct answer carry_socket(struct caller *c);
+struct answer carry_socket(struct caller *c); /* line.c */
+struct answer carry_socketpair(struct caller *c);
+struct answer carry_getsockname(struct caller *c); /* line_ends.c */
+struct answer carry_getpeername(struct caller *c);
+struct answer carry_getsockopt(struct caller *c); /* line_options.c */
+struct answer carry_setsockopt(struct caller *c);
+struct answer carry_sendmsg(struct caller *c); /* line_send.c */
+struct answer carry_sendmmsg(struct caller *c);
+struct answer carry_recvfrom(struct caller *c); /* line_recv.c */
+struct answer carry_recvmsg(struct caller *c);
+struct answer carry_recvmmsg(struct caller *c);
 struct answer carry_prlimit(struct caller *c); /* limits.c */
 struct answer carry_ipc_get(struct caller *c); /* sysv.c */
 struct answer carry_ipc_use(struct caller *c);
