@@ -229,9 +229,11 @@ static ssize_t take_message(struct line *l, struct line_way *way, bool *sent)
 	pthread_mutex_lock(&l->all->lock);
 	n = recv(l->watch.fd, buf, LINE_BUFFER, MSG_DONTWAIT | MSG_TRUNC);
 	*way = (struct line_way){ l->peer, l->who, l->passage, l->turn };
+	if (n == 0 && is_at_end(l))
+		l->eof = true;
 	/* Longer than the buffer of any socket that was left as it was made. */
 	*sent = n > LINE_BUFFER;
-	if (!*sent && n >= 0 && l->domain == AF_UNIX)
+	if (!*sent && n >= 0 && !l->eof && l->domain == AF_UNIX)
 		*sent = send_out_unix(l, buf, (size_t)n);
 	pthread_mutex_unlock(&l->all->lock);
 	return n < 0 ? -errno : n;
@@ -245,12 +247,8 @@ static int take_out(struct line *l)
 	bool sent;
 	ssize_t n = take_message(l, &way, &sent);
 
-	if (n < 0)
+	if (n < 0 || l->eof)
 		return -EAGAIN;
-	if (n == 0 && is_at_end(l)) {
-		l->eof = true;
-		return -EAGAIN;
-	}
 	if (sent || (l->domain != AF_UNIX && send_out_inet(l, &way, buf, (size_t)n)))
 		return 0;
 	l->out = parcel_new(buf, (size_t)n, NULL);

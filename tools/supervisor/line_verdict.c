@@ -77,6 +77,15 @@ static unsigned rank(enum verdict v)
 	return v == VERDICT_ALLOW ? 2 : v == VERDICT_ASK;
 }
 
+/* The names that lead to an address; loopback is judged as such, whatever /etc/hosts calls it. */
+static size_t find_names(struct caller *c, const struct line_addr *dest, const struct request *req,
+			 struct host_name *ret)
+{
+	struct hosts *hosts = line_is_here(dest) ? NULL : session_hosts(c->sup);
+
+	return hosts ? hosts_find(hosts, req->addr, ret, NAMES_MAX) : 0;
+}
+
 /* By the best of the names that lead there, the newest first; *req keeps the one that decided. */
 static struct decision judge_names(struct caller *c, struct request *req, const struct host_name *names,
 				   size_t n)
@@ -104,7 +113,6 @@ bool line_judge(struct caller *c, const struct line_addr *dest)
 	struct request req = {
 		.op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true, .is_datagram = true
 	};
-	struct hosts *hosts = session_hosts(c->sup);
 	struct host_name names[NAMES_MAX] UNINITIALIZED;
 	char target[INET_TARGET];
 	struct decision d;
@@ -112,7 +120,7 @@ bool line_judge(struct caller *c, const struct line_addr *dest)
 
 	if (!sockaddr_reached(&dest->at, dest->len, req.addr, &req.port))
 		return false;
-	n = hosts ? hosts_find(hosts, req.addr, names, NAMES_MAX) : 0;
+	n = find_names(c, dest, &req, names);
 	d = judge_names(c, &req, names, n);
 	return verdict_conclude(c, &req, inet_target(&req, target), d);
 }
@@ -207,13 +215,12 @@ static enum verdict foresee(struct caller *c, const struct line_addr *dest)
 	struct request req = {
 		.op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true, .is_datagram = true
 	};
-	struct hosts *hosts = session_hosts(c->sup);
 	struct host_name names[NAMES_MAX] UNINITIALIZED;
 	size_t n;
 
 	if (!sockaddr_reached(&dest->at, dest->len, req.addr, &req.port))
 		return VERDICT_DENY;
-	n = hosts ? hosts_find(hosts, req.addr, names, NAMES_MAX) : 0;
+	n = find_names(c, dest, &req, names);
 	return judge_names(c, &req, names, n).verdict;
 }
 
