@@ -367,7 +367,6 @@ if os.fork() == 0:
     fd = array.array(\"i\", ancillary[0][2])[0]
     s.close()
     t = socket.socket(fileno=fd)
-    t.settimeout(5)
     t.send(b\"child\")
     print(t.type == socket.SOCK_DGRAM, t.recvfrom(9)[0], flush=True)
     os._exit(0)

@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "tools/supervisor/notify.h"
-#include "tools/supervisor/resolver.h"
 #include "tools/tools.h"
 
-#define NAMES_MAX  16
 #define ASKING_MAX 16 /* threads that wait for a human's word on a line */
 #define STACK_SIZE (256u << 10)
 
@@ -72,57 +70,32 @@ void line_learn(struct line *l, const struct line_addr *dest)
 
 /* --- the verdict --------------------------------------------------------------------------------- */
 
-static unsigned rank(enum verdict v)
+/* What a datagram to dest asks for, and what the policy says of it.  False: dest is no address. */
+static bool find_meaning(struct caller *c, const struct line_addr *dest, struct request *req,
+			 struct meaning *ret)
 {
-	return v == VERDICT_ALLOW ? 2 : v == VERDICT_ASK;
-}
-
-/* The names that lead to an address; loopback is judged as such, whatever /etc/hosts calls it. */
-static size_t find_names(struct caller *c, const struct line_addr *dest, const struct request *req,
-			 struct host_name *ret)
-{
-	struct hosts *hosts = line_is_here(dest) ? NULL : session_hosts(c->sup);
-
-	return hosts ? hosts_find(hosts, req->addr, ret, NAMES_MAX) : 0;
-}
-
-/* By the best of the names that lead there, the newest first; *req keeps the one that decided. */
-static struct decision judge_names(struct caller *c, struct request *req, const struct host_name *names,
-				   size_t n)
-{
-	const char *best = NULL;
-	unsigned best_rank = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		unsigned r;
-
-		req->host = names[i].name;
-		r = rank(verdict_of(c, req).verdict);
-		if (!best || r > best_rank) {
-			best = names[i].name;
-			best_rank = r;
-		}
-	}
-	/* Once more, for an orphan's verdict comes with the image that gave it. */
-	req->host = best;
-	return verdict_of(c, req);
+	*req = (struct request){
+		.op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true, .is_datagram = true
+	};
+	if (!sockaddr_reached(&dest->at, dest->len, req->addr, &req->port))
+		return false;
+	meaning_find(c, req, ret);
+	return true;
 }
 
 bool line_judge(struct caller *c, const struct line_addr *dest)
 {
-	struct request req = {
-		.op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true, .is_datagram = true
-	};
-	struct host_name names[NAMES_MAX] UNINITIALIZED;
 	char target[INET_TARGET];
-	struct decision d;
-	size_t n;
+	struct request req;
+	struct meaning m;
 
-	if (!sockaddr_reached(&dest->at, dest->len, req.addr, &req.port))
+	if (!find_meaning(c, dest, &req, &m))
 		return false;
-	n = find_names(c, dest, &req, names);
-	d = judge_names(c, &req, names, n);
-	return verdict_conclude(c, &req, inet_target(&req, target), d);
+	inet_target(&req, target);
+	if (!m.approval[0])
+		return verdict_conclude(c, &req, target, m.d);
+	verdict_granted(c, &req, target, m.d, m.approval);
+	return true;
 }
 
 /* --- in the loop's thread ------------------------------------------------------------------------ */
@@ -212,16 +185,10 @@ static bool put_question(struct line *l, const struct consult *what)
 /* What the policy says, without asking. */
 static enum verdict foresee(struct caller *c, const struct line_addr *dest)
 {
-	struct request req = {
-		.op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true, .is_datagram = true
-	};
-	struct host_name names[NAMES_MAX] UNINITIALIZED;
-	size_t n;
+	struct request req;
+	struct meaning m;
 
-	if (!sockaddr_reached(&dest->at, dest->len, req.addr, &req.port))
-		return VERDICT_DENY;
-	n = find_names(c, dest, &req, names);
-	return judge_names(c, &req, names, n).verdict;
+	return find_meaning(c, dest, &req, &m) ? m.d.verdict : VERDICT_DENY;
 }
 
 void line_judge_way(struct line *l, struct line_way *way)
