@@ -268,6 +268,8 @@ static const char *add_rule(struct items *s, const struct rule *r, uint32_t inde
 	why = split(text, &host, &n, &port_text);
 	if (!why && port_text)
 		why = parse_ports(port_text, &ports);
+	for (unsigned i = 0; !why && i < ports.n; i++)
+		why = ports.list[i].lo == 0 ? "nothing is reached at port 0" : NULL;
 	if (why)
 		return why;
 	if (!take_addr(host, n, addr, &prefix, &why))

@@ -206,7 +206,10 @@ t_connections_by_name() {
 	fence curl -s http://good.example/
 	out_is hello
 	reached $GOOD 1
-	recorded connect allow good.example:80 '"via":"kernel"'
+	recorded connect allow good.example:80 '"via":"kernel"' "addr=$GOOD"
+	run pale log --op connect
+	out_has "connect good.example:80  ("
+	out_has "addr=$GOOD"
 	fence sh -c 'curl -s http://good.example/; curl -s --resolve good.example:80:'$NAMELESS' http://good.example/'
 	out_is hello
 	denied connect "$NAMELESS:80"

@@ -163,6 +163,8 @@ START_TEST(test_bad_patterns_are_findings)
 		{ RULE_NET_ALLOW, "h:0x50" },
 		{ RULE_NET_ALLOW, "h:99999" },
 		{ RULE_NET_ALLOW, "h:90-80" },
+		{ RULE_NET_ALLOW, "h:0" },
+		{ RULE_NET_UDP, "[::1]:0-9" },
 		{ RULE_NET_ALLOW, "h:80," },
 		{ RULE_NET_ALLOW, "1.2.3" },
 		{ RULE_NET_ALLOW, "1.2.3.4/33" },
