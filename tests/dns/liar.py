@@ -123,7 +123,7 @@ def other_address(server, q, to):
 
 def garbage(server, q, to):
     rnd = random.Random(7)
-    for n in (0, 1, 11, 12, 13, 40, 512, 4000):
+    for n in (0, 1, 11, 12, 13, 40, 512, 4000) if to[0] == "udp" else ():
         server.send(struct.pack(">H", q.id)[:n] + rnd.randbytes(max(0, n - 2)), to)
 
 
