@@ -22,6 +22,10 @@ PRIVATE=10.7.7.7
 METADATA=169.254.169.254 METADATA6=fd00:ec2::254
 # The evil one in three more words.
 EVIL_NUMBER=757145666 EVIL_HEX=0x2d.0x21.0x20.0x42 EVIL_OCTAL=055.041.040.0102
+# What daemons of a machine listen at.
+LAB_DAEMONS="/run/nscd/socket /run/systemd/resolve/io.systemd.Resolve /run/dbus/system_bus_socket /run/docker.sock
+	/run/podman/podman.sock /run/containerd/containerd.sock /run/systemd/private /run/systemd/journal/stdout"
+LAB_DATAGRAM_DAEMONS="/run/systemd/notify /run/systemd/journal/socket /run/systemd/journal/dev-log"
 LAB=$T_SCRATCH/lab
 [ "$(id -u)" != 0 ] || PATH=$PATH:/usr/sbin:/sbin
 
@@ -46,9 +50,13 @@ lab_cannot() {
 
 # Name spaces, addresses, routes.  Only a refusal by the kernel is a reason to skip.
 lab_wires() {
-	local a
-	mkdir -p /run/netns
-	mount -t tmpfs tmpfs /run/netns && ip netns add agent && ip netns add server &&
+	local a conf
+	# A /run of its own: for the name spaces' names, and for sockets of a machine's daemons.
+	conf=$(realpath /etc/resolv.conf)
+	mount -t tmpfs -o mode=755 tmpfs /run || lab_cannot "no mounts here"
+	mkdir -p /run/netns /run/nscd /run/dbus /run/podman /run/containerd /run/systemd/{resolve,journal} "$(dirname "$conf")"
+	[ -e "$conf" ] || : >"$conf"
+	ip netns add agent && ip netns add server &&
 		ip -n agent link add wire address 02:00:00:00:00:0a type veth peer name far address 02:00:00:00:00:01 netns server || lab_cannot "no network name spaces here"
 	ip netns exec agent sysctl -qw net.ipv4.ping_group_range="0 2147483647" net.ipv4.ip_unprivileged_port_start=1024
 	for a in $LAB_GATE $LAB_DNS; do ip -n server addr add $a/24 dev far; done
@@ -210,10 +218,11 @@ while True:
 END
 }
 
-# Servers that greet: who they met is in met.log, `tcp|udp ADDRESS PORT`.
+# Servers that greet: who they met is in met.log, `tcp|udp ADDRESS PORT` or `unix PATH`.
 lab_greeters() {
-	exec python3 -u - "$LAB/met.log" "$GOOD $GOOD6 $GOOD2 $HOSTED" "$EVIL $EVIL6 $PRIVATE $METADATA $METADATA6" <<'END'
-import selectors, socket, struct, sys
+	exec python3 -u - "$LAB/met.log" "$GOOD $GOOD6 $GOOD2 $HOSTED" "$EVIL $EVIL6 $PRIVATE $METADATA $METADATA6" \
+		"$LAB_DAEMONS" "$LAB_DATAGRAM_DAEMONS" <<'END'
+import os, selectors, socket, struct, sys
 log = open(sys.argv[1], "a", buffering=1)
 waiting = selectors.DefaultSelector()
 GREETING = {22: b"SSH-2.0-lab\r\n", 5432: b""}
@@ -235,12 +244,24 @@ for addr in sys.argv[3].split():
     for port in (53, 853):
         serve(socket.SOCK_STREAM, addr, port)
     serve(socket.SOCK_DGRAM, addr, 53)
+for kind, paths in ((socket.SOCK_STREAM, sys.argv[4]), (socket.SOCK_DGRAM, sys.argv[5])):
+    for path in paths.split():
+        s = socket.socket(socket.AF_UNIX, kind)
+        s.bind(path)
+        os.chmod(path, 0o666)
+        if kind == socket.SOCK_STREAM:
+            s.listen(64)
+        waiting.register(s, selectors.EVENT_READ, (kind, path, None))
 print("greeting", file=log)
 open_ones = []
 while True:
     for key, _ in waiting.select():
         kind, addr, port = key.data
         try:
+            if port is None:
+                key.fileobj.recv(4096) if kind == socket.SOCK_DGRAM else key.fileobj.accept()[0].close()
+                print("unix", addr, file=log)
+                continue
             if kind == socket.SOCK_DGRAM:
                 data, who = key.fileobj.recvfrom(4096)
                 print("udp", addr, port, file=log)
@@ -287,7 +308,7 @@ lab_build() {
 	local left=250
 	lab_wires && lab_names && lab_files || { echo "FAIL: the lab cannot be built" && exit 1; }
 	export -f lab_serve lab_sniffer lab_greeters
-	export LAB GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 PRIVATE METADATA METADATA6
+	export LAB LAB_DAEMONS LAB_DATAGRAM_DAEMONS GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 PRIVATE METADATA METADATA6
 	ip netns exec server unshare -p -f --kill-child bash -c lab_serve >"$LAB/servers.log" 2>&1 &
 	LAB_SERVERS=$!
 	trap 'kill -9 $LAB_SERVERS' EXIT

@@ -88,6 +88,86 @@ s.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, b'\\\\x83\\\\x07\\\\x04' + so
 s.connect(('own.example', 80))")"
 }
 
+# What is sent is what was judged, whoever turns the address, the message or the descriptor meanwhile.
+t_turned_meanwhile() {
+	lab
+	need gcc
+	own_host 'udp = own.example:7777'
+	cat >turn.c <<-'END'
+		#define _GNU_SOURCE
+		#include <arpa/inet.h>
+		#include <netdb.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/socket.h>
+		#include <time.h>
+		#include <unistd.h>
+		static volatile struct sockaddr_in to;
+		static in_addr_t good, evil;
+		static int fd, lines[2];
+		static void *turn_address(void *p)
+		{
+			for (;;)
+				to.sin_addr.s_addr = good, to.sin_addr.s_addr = evil;
+			return p;
+		}
+		static void *turn_descriptor(void *p)
+		{
+			for (;;)
+				dup2(lines[0], fd), dup2(lines[1], fd);
+			return p;
+		}
+		int main(int n, char **arg)
+		{
+			struct sockaddr *name = (struct sockaddr *)&to;
+			time_t end = time(NULL) + 3;
+			struct hostent *h = gethostbyname("own.example");
+			unsigned long sent = 0, tried = 0;
+			pthread_t t;
+			if (n != 3 || !h)
+				return puts("no name"), 2;
+			memcpy(&good, h->h_addr_list[0], 4);
+			evil = inet_addr(arg[2]);
+			to.sin_family = AF_INET;
+			to.sin_port = htons(7777);
+			to.sin_addr.s_addr = strcmp(arg[1], "address") == 0 ? good : evil;
+			lines[0] = socket(AF_INET, SOCK_DGRAM, 0);
+			lines[1] = socket(AF_INET, SOCK_STREAM, 0);
+			fd = dup(lines[0]);
+			pthread_create(&t, NULL, strcmp(arg[1], "address") == 0 ? turn_address : turn_descriptor, NULL);
+			for (; time(NULL) < end; tried++) {
+				struct iovec text = { "x", 1 };
+				struct mmsghdr m = { { name, sizeof(to), &text, 1, NULL, 0, 0 }, 0 };
+				ssize_t got = tried % 3 == 0 ? sendto(fd, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL, name, sizeof(to)) :
+					      tried % 3 == 1 ? sendmsg(fd, &m.msg_hdr, MSG_DONTWAIT | MSG_NOSIGNAL) :
+							       sendmmsg(fd, &m, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+				sent += got > 0;
+				if (tried % 16 == 0) {
+					close(lines[0]);
+					lines[0] = socket(AF_INET, SOCK_DGRAM, 0);
+				}
+			}
+			printf("%s %s\n", tried > 100 ? "tried" : "idle", sent ? "sent" : "nothing");
+			return 0;
+		}
+	END
+	gcc -O1 -pthread -o turn turn.c && gcc -O1 -pthread -static -o turn-static turn.c 2>/dev/null || fail "gcc"
+	run ./turn address $EVIL
+	out_is "tried sent"
+	reached udp $EVIL 7777
+	lab_forget
+	for n in ./turn ./turn-static; do
+		fence $n address $EVIL
+		out_is "tried sent"
+		reached udp $GOOD 7777
+		fence $n descriptor $EVIL
+		out_has tried
+	done
+	only_the_good
+}
+
 # --- by name server ------------------------------------------------------------------------------------------
 
 t_other_name_servers() {

@@ -85,6 +85,55 @@ s.sendto(b'x', '$1')")"
 	recorded unix deny ''
 }
 
+# Those of the machine.  nscd and systemd-resolved are not there: who asks them for a name asks the forwarder.
+t_daemons() {
+	lab
+	own_host
+	local path
+	for path in $LAB_DAEMONS; do
+		run bash -c "$(unix_probe STREAM connect "$path")"
+		met_daemon "$path"
+		lab_forget
+		fsh "$(unix_probe STREAM connect "$path")"
+		rc_not 0 "$path"
+		! met_daemon_now "$path" || fail "$path was met"
+		case $path in
+		*nscd* | *io.systemd.Resolve) err_has FileNotFoundError ;;
+		*) denied unix "$path" ;;
+		esac
+	done
+	for path in $LAB_DATAGRAM_DAEMONS; do
+		run bash -c "$(unix_probe DGRAM sendto "b'x', " "$path")"
+		met_daemon "$path"
+		lab_forget
+		fsh "$(unix_probe DGRAM sendto "b'x', " "$path")"
+		! met_daemon_now "$path" || fail "$path was met"
+		recorded unix deny "$path"
+	done
+	lab_forget
+	run getent hosts own.example
+	met_daemon /run/nscd/socket
+	lab_forget
+	fence getent hosts own.example
+	out_has own.example
+	! met_daemon_now /run/nscd/socket || fail "nscd was met"
+	asked own.example
+}
+
+# unix_probe KIND CALL [ARGUMENT] PATH
+unix_probe() {
+	py "s = socket.socket(socket.AF_UNIX, socket.SOCK_$1)
+s.$2(${4:+$3}'${4:-$3}')"
+}
+
+met_daemon_now() {
+	tail -n +$((LAB_MET + 1)) "$LAB/met.log" | grep -qxF "unix $1"
+}
+
+met_daemon() {
+	until_true 3 met_daemon_now "$1" || fail "bare, $1 is not met"
+}
+
 # The real ones.
 t_agents_of_the_user() {
 	lab

@@ -163,6 +163,16 @@ t_modes() {
 	rc_not 0
 	fence curl -sS -m 5 -k https://registry.npmjs.org/hello
 	rc_not 0
+	fence python3 -c 'import socket; socket.create_connection(("own.example", 80))'
+	rc_not 0
+	fence "$T_VICTIMS/net-static" connect $GOOD 80
+	out_is EACCES
+	fence busybox nslookup own.example
+	rc_not 0
+	fsh 'git ls-remote http://own.example/repo.git'
+	rc_is 126
+	fsh "ls http://own.example/"
+	rc_is 126
 	! packets | grep -q . || fail "mode off, and yet: $(packets)"
 	printf '[network]\nmode = strict\nallow = own.example\n' | policy
 	get own.example/hello
@@ -320,6 +330,7 @@ t_explain_agrees() {
 	out_has evil.example
 	run pale log --op connect
 	out_has "own.example:80"
+	out_has "$GOOD"
 	verifies
 }
 
