@@ -293,7 +293,7 @@ t_too_late() {
 # pale explain agrees with what happens, and both name the host.
 t_explain_agrees() {
 	lab
-	own_host 'deny = www.own.example' 'allow = *.wild.own.example:80-443' "allow = $HOSTED:80"
+	own_host 'deny = www.own.example' 'allow = *.corp.example:80-443' "allow = $HOSTED:80"
 	local target want
 	while read -r want target; do
 		run pale explain connect "$target"
@@ -309,8 +309,8 @@ t_explain_agrees() {
 		0 own.example:8080
 		0 six.own.example:80
 		1 www.own.example:80
-		0 a.wild.own.example:80
-		1 a.wild.own.example:8080
+		0 intra.corp.example:80
+		1 intra.corp.example:8080
 		1 wild.evil.example:80
 		1 evil.example:80
 		1 $EVIL:80
