@@ -219,6 +219,9 @@ t_exfiltration() {
 	lab_settle
 	! grep -qiE "$secret|1122334455667788|4d4237" "$LAB/raw.log" || fail "what was beside the question came out"
 	out_has $GOOD
+	# Nor does the spelling say anything: it is the forwarder's own.
+	fence dig +short +tries=1 +time=3 LOnG.oWN.exAMplE TXT
+	! grep -qF LOnG.oWN.exAMplE "$LAB/dns.log" || fail "the client's spelling was asked for"
 	# Below a wildcard a name may not carry more than a name.
 	lab_forget
 	run dig +short +tries=1 +time=2 $(printf %060d 1).$(printf %060d 2).$(printf %060d 3).wild.own.example

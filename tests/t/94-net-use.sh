@@ -201,6 +201,31 @@ t_modes() {
 	not_reached tcp "($METADATA|$METADATA6|$PRIVATE)"
 }
 
+# The seed's two variables, where the launcher's environment has them.
+t_variables() {
+	lab
+	export SANDBOX_NETWORK_MODE=MERGE WHITE_LIST_DOMAINS=own.example,www.own.example
+	get own.example/hello
+	out_is "good own.example"
+	get www.own.example/hello
+	out_is "good www.own.example"
+	get six.own.example/hello
+	rc_not 0
+	fence curl -sS -m 5 -k https://registry.npmjs.org/hello
+	out_is "good registry.npmjs.org"
+	lab_forget
+	export SANDBOX_NETWORK_MODE=REPLACE
+	get own.example/hello
+	out_is "good own.example"
+	fence curl -sS -m 5 -k https://registry.npmjs.org/hello
+	rc_not 0
+	not_asked registry.npmjs.org
+	export SANDBOX_NETWORK_MODE=STRICT
+	get own.example/hello
+	rc_not 0
+	only_the_good
+}
+
 # --- approvals -------------------------------------------------------------------------------------------------------
 
 t_approved() {
