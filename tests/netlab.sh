@@ -35,6 +35,7 @@ lab() {
 	[ -z "${LAB_INSIDE:-}" ] || { lab_forget && return; }
 	[ "$(id -u)" = 0 ] || skip "network name spaces need root"
 	need ip dnsmasq nginx openssl curl
+	unshare -m true 2>/dev/null || skip "no mount name spaces here"
 	mkdir -p "$LAB"
 	chown -R "$T_USER:" "$HOME" "$XDG_RUNTIME_DIR" "$S"
 	LAB_ROOM=$(dirname "$T_LIB")/netlab.sh LAB_INSIDE=1 \
