@@ -232,9 +232,21 @@ PROBE(net_udp_sendmsg_past_connect)
 	return DO(sendmsg, s, &m, 0) > 0 ? WORKED : STOPPED;
 }
 
+/* One that listens on lo alone lets in nobody but this machine. */
+static int listens_for_the_world(int s)
+{
+	int device = 0;
+	socklen_t len = sizeof(device);
+
+	if (s < 0 || DO(listen, s, 1) < 0)
+		return STOPPED;
+	return getsockopt(s, SOL_SOCKET, SO_BINDTOIFINDEX, &device, &len) < 0 || device == 0 ? WORKED
+											     : STOPPED;
+}
+
 PROBE(net_listen_unbound)
 {
-	return if_done(DO(listen, made(AF_INET, SOCK_STREAM, 0), 1));
+	return listens_for_the_world(made(AF_INET, SOCK_STREAM, 0));
 }
 
 PROBE(net_listen_any)
@@ -245,12 +257,12 @@ PROBE(net_listen_any)
 	a.sin_port = 0;
 	if (s < 0 || DO(bind, s, (void *)&a, sizeof(a)) < 0)
 		return STOPPED;
-	return if_done(DO(listen, s, 1));
+	return listens_for_the_world(s);
 }
 
 PROBE(net_listen_v6)
 {
-	return if_done(DO(listen, made(AF_INET6, SOCK_STREAM, 0), 1));
+	return listens_for_the_world(made(AF_INET6, SOCK_STREAM, 0));
 }
 
 PROBE(net_uevents)

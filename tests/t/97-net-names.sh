@@ -62,16 +62,42 @@ END
 	until_true 10 test -e "$S/asked" || fail "the servers do not start"
 }
 
+# On the other end of the wire: tries what `probe` names, "PORT", and says whether it got there.
+stranger() {
+	nsenter -t $THEIRS -n python3 - "$S" <<'END' &
+import os, socket, sys, time
+os.chdir(sys.argv[1])
+while True:
+    time.sleep(0.02)
+    if not os.path.exists("probe"):
+        continue
+    port = int(open("probe").read())
+    try:
+        socket.create_connection(("93.184.217.1", port), timeout=1).close()
+        r = "reached"
+    except OSError:
+        r = "refused"
+    open("probed.new", "w").write(r)
+    os.remove("probe")
+    os.rename("probed.new", "probed")
+END
+}
+
 # As root, where this network is: two ends of one wire, of which one leads to nobody.
 network() {
 	ip link set lo up
 	ip link add one type veth peer name two || exit 77
 	ip link set one up
-	ip link set two up
 	ip addr add $GOOD/32 dev lo
 	ip addr add $OTHER/32 dev lo
 	ip addr add $NAMELESS/32 dev lo
 	ip addr add 93.184.217.1/24 dev one
+	unshare -n sleep 600 &
+	THEIRS=$!
+	until_true 5 ip link set two netns $THEIRS || exit 77
+	nsenter -t $THEIRS -n ip link set two up
+	nsenter -t $THEIRS -n ip addr add 93.184.217.2/24 dev two
+	stranger
 	ip neigh add $DEAD lladdr 02:00:00:00:00:07 dev one nud permanent
 	mount --bind "$S/resolv.conf" "$(realpath /etc/resolv.conf)" || exit 77
 	mount --bind "$S/nsswitch.conf" /etc/nsswitch.conf || exit 77
@@ -304,6 +330,35 @@ t_a_refusal() {
 	denied resolve ask.example "a human answered"
 	err_has "not that one"
 	not_asked ask.example
+}
+
+# --- who listens ---------------------------------------------------------------------------------------
+
+# listens POLICY: what a stranger meets at a server of every address.
+listens() {
+	echo "$1" >>"$HOME/.config/pale/policy.ini"
+	rm -f port done "$S/probed"
+	bg one python3 -c '
+import os, socket, time
+s = socket.create_server(("0.0.0.0", 0))
+open("port.new", "w").write(str(s.getsockname()[1]))
+os.rename("port.new", "port")
+while not os.path.exists("done"):
+    time.sleep(0.02)'
+	until_true 10 test -e port || fail "nobody listens: $(cat "$S/one.err")"
+	cp port "$S/probe.new"
+	mv "$S/probe.new" "$S/probe"
+	until_true 10 test -e "$S/probed" || fail "nobody probes"
+	touch done
+	bg_wait one
+	cat "$S/probed"
+}
+
+t_a_server_is_this_machines() {
+	with_names
+	own_rules
+	[ "$(listens "# nothing")" = refused ] || fail "a stranger was let in"
+	[ "$(listens "bind = 0")" = reached ] || fail "the rule opens nothing"
 }
 
 # --- connections that take their time ----------------------------------------------------------------------

@@ -110,6 +110,14 @@ void made_socket(struct supervisor *s, const struct resolved *at, const struct t
 /* The held socket file was bound inside the session. */
 bool made_here(struct supervisor *s, int file);
 
+/* --- narrow.c --- */
+
+/*
+ * A stream socket of every address, which the policy does not let be one of every address, becomes one of
+ * this machine where it lets it be that: recorded and said.  False: it is refused.
+ */
+bool narrow_to_machine(struct caller *c, const struct endpoint *e, uint16_t port);
+
 /* --- bind.c --- */
 
 struct answer bind_unix(struct caller *c, const struct endpoint *e);

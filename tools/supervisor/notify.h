@@ -332,6 +332,7 @@ void ask_kick(const struct supervisor *s);
 /* One line on the caller's standard error, once per process and decision. */
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *text);
+void tell_narrowed(struct caller *c, const struct request *req, const char *target, const struct decision *d);
 void tell_asking(struct caller *c, const struct request *req, const char *target);
 
 /* True the first time that mark is set in the table. */

@@ -82,16 +82,20 @@ static bool is_every_address(const uint8_t addr[16])
 	return memcmp(addr, v6, 16) == 0 || memcmp(addr, v4, 16) == 0;
 }
 
-/* Judges the address that a socket is bound to, as it stands in sa. */
-static bool judge_bound(struct caller *c, const void *sa, size_t len)
+/* Judges the address that a socket is bound to. */
+static bool judge_bound(struct caller *c, const struct endpoint *e)
 {
 	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .has_addr = true };
 	char target[INET_TARGET];
+	struct decision d;
 
 	/* Too short, or of another family: the kernel refuses it. */
-	if (!sockaddr_inet(sa, len, req.addr, &req.port))
+	if (!sockaddr_inet(&e->addr, e->len, req.addr, &req.port))
 		return true;
-	return verdict_judge(c, &req, inet_target(&req, target));
+	d = verdict_of(c, &req);
+	if (d.verdict == VERDICT_DENY && is_every_address(req.addr) && narrow_to_machine(c, e, req.port))
+		return true;
+	return verdict_conclude(c, &req, inet_target(&req, target), d);
 }
 
 /*
@@ -116,7 +120,7 @@ static struct answer bind_any(struct caller *c, const struct endpoint *e)
 	switch (e->domain) {
 	case AF_INET:
 	case AF_INET6:
-		if (!is_nameless(e) && !judge_bound(c, &e->addr, e->len))
+		if (!is_nameless(e) && !judge_bound(c, e))
 			return answer_result(-EACCES);
 		return answer_result(caller_alive(c) ? bind_now(e) : -ESRCH);
 	case AF_UNIX:
@@ -146,18 +150,24 @@ struct answer carry_bind(struct caller *c)
  * its own it passes again by what let it bind.  One that was never bound gets a free port now
  * (inet_autobind), and a rule for port 0, "any free one", speaks for both.
  */
-static bool judge_listening(struct caller *c, const struct endpoint *e)
+enum listening { LISTENS_NOT_YET, LISTENS_ALREADY };
+static bool judge_listening(struct caller *c, const struct endpoint *e, enum listening how)
 {
 	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .has_addr = true };
 	char target[INET_TARGET];
 	struct decision d;
+	uint16_t port;
 
 	(void)sockaddr_inet(&e->addr, e->len, req.addr, &req.port);
+	port = req.port;
 	d = verdict_of(c, &req);
 	if (d.verdict != VERDICT_ALLOW && req.port != 0) {
 		req.port = 0;
 		d = verdict_of(c, &req);
 	}
+	/* Who listens already may have let somebody in. */
+	if (d.verdict == VERDICT_DENY && how == LISTENS_NOT_YET && narrow_to_machine(c, e, port))
+		return true;
 	return verdict_conclude(c, &req, inet_target(&req, target), d);
 }
 
@@ -187,13 +197,13 @@ static struct answer listen_on(struct caller *c, struct endpoint *e)
 	if (line_listen(c, e, &a))
 		return a;
 	judged = is_for_all(e);
-	if (judged && !judge_listening(c, e))
+	if (judged && !judge_listening(c, e, LISTENS_NOT_YET))
 		return answer_result(-EACCES);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
 	if (listen(e->fd, (int)c->arg[1]) < 0)
 		return answer_result(-errno);
-	if (judged || !is_for_all(e) || judge_listening(c, e))
+	if (judged || !is_for_all(e) || judge_listening(c, e, LISTENS_ALREADY))
 		return answer_result(0);
 	(void)shutdown(e->fd, SHUT_RDWR);
 	return answer_result(-EACCES);

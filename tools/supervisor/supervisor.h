@@ -255,6 +255,8 @@ bool verdict_judge(struct caller *c, const struct request *req, const char *targ
 /* Allowed, by what a human has said before; recorded. */
 void verdict_granted(struct caller *c, const struct request *req, const char *target, struct decision d,
 		     const char *approval);
+/* Allowed, but as something smaller than was asked for: recorded and said. */
+void verdict_narrowed(struct caller *c, const struct request *req, const char *target, struct decision d);
 /* Denied for a reason that is no rule; recorded and said. */
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why);
 /* The same for what libraries try by themselves and do without: recorded once a process, never said. */

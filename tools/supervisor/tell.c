@@ -129,6 +129,21 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	tell(c, &o);
 }
 
+void tell_narrowed(struct caller *c, const struct request *req, const char *target, const struct decision *d)
+{
+	char line[LINE_SIZE] UNINITIALIZED;
+	struct out o = out_of(line, sizeof(line));
+
+	if (!is_first(c, req->op, decision_id(req->op, target, d)))
+		return;
+	text_str(&o, "pale: this machine alone is served at port ");
+	text_uint(&o, req->port);
+	text_str(&o, "; `bind = ");
+	text_uint(&o, req->port);
+	text_str(&o, "` in [network] would open it to others");
+	tell(c, &o);
+}
+
 void tell_asking(struct caller *c, const struct request *req, const char *target)
 {
 	char line[LINE_SIZE] UNINITIALIZED;

@@ -116,6 +116,12 @@ void verdict_granted(struct caller *c, const struct request *req, const char *ta
 	record_decision(c, req, target, &d, approval);
 }
 
+void verdict_narrowed(struct caller *c, const struct request *req, const char *target, struct decision d)
+{
+	record_decision(c, req, target, &d, "");
+	tell_narrowed(c, req, target, &d);
+}
+
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why)
 {
 	const struct decision d = { .verdict = VERDICT_DENY, .reason = why, .rule = RULE_NONE };
