@@ -83,6 +83,11 @@ while True:
 END
 }
 
+# The process has a network of its own by now.
+is_apart() {
+	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
+}
+
 # As root, where this network is: two ends of one wire, of which one leads to nobody.
 network() {
 	ip link set lo up
@@ -94,7 +99,7 @@ network() {
 	ip addr add 93.184.217.1/24 dev one
 	unshare -n sleep 600 &
 	THEIRS=$!
-	until_true 5 ip link set two netns $THEIRS || exit 77
+	until_true 5 is_apart $THEIRS && ip link set two netns $THEIRS || exit 77
 	nsenter -t $THEIRS -n ip link set two up
 	nsenter -t $THEIRS -n ip addr add 93.184.217.2/24 dev two
 	stranger
