@@ -240,7 +240,7 @@ def serve(kind, addr, port):
     waiting.register(s, selectors.EVENT_READ, (kind, addr, port))
 
 for addr in sys.argv[2].split() + sys.argv[3].split():
-    for port in (22, 5432, 3128, 4444):
+    for port in (22, 5432, 3128, 4444, 4446):
         serve(socket.SOCK_STREAM, addr, port)
     for port in (7777, 4444, 443):
         serve(socket.SOCK_DGRAM, addr, port)
@@ -280,6 +280,13 @@ while True:
                     c.recv(4096)
                 why = b"SFATAL\0C28000\0Mgreetings from the lab\0\0"
                 c.sendall(b"E" + struct.pack(">I", len(why) + 4) + why)
+            elif port == 4446:
+                # Calls back: can it be had from outside?
+                try:
+                    socket.create_connection((c.getpeername()[0], int(c.recv(9))), 0.3).close()
+                    c.sendall(b"in\n")
+                except OSError:
+                    c.sendall(b"out\n")
             elif port == 3128:
                 c.recv(4096)
                 c.sendall(b"HTTP/1.0 200 OK\r\nConnection: close\r\n\r\nproxied\n")
@@ -386,6 +393,14 @@ asked() {
 
 not_asked() {
 	! queries | grep -qxF "$1" || fail "the name server was asked for $1"
+}
+
+# had_from_outside PORT: by who listens at the agent's address.
+had_from_outside() {
+	local answer
+	exec 9<>"/dev/tcp/$GOOD/4446" && echo "$1" >&9 && read -r answer <&9
+	exec 9>&-
+	[ "$answer" = in ]
 }
 
 # --- what the tests share ---------------------------------------------------------------------------------

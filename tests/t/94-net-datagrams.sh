@@ -121,7 +121,7 @@ t_turned_meanwhile() {
 		int main(int n, char **arg)
 		{
 			struct sockaddr *name = (struct sockaddr *)&to;
-			time_t end = time(NULL) + 3;
+			time_t end = time(NULL) + 2;
 			struct hostent *h = gethostbyname("own.example");
 			unsigned long sent = 0, tried = 0;
 			pthread_t t;
