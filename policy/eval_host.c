@@ -30,6 +30,7 @@ struct host_query {
 	const struct addr_slot *aslots;
 	struct trace *trace;
 	bool broken;
+	bool astray;   /* not what its address says: strays_from() */
 	bool any_port; /* a name is looked up: no port is known yet */
 	uint8_t kinds; /* SAYS_* of this kind of request */
 	uint16_t port;
@@ -272,6 +273,15 @@ static void judge_connect(struct host_query *q, const struct request *req, struc
 		check_addr(q, named, d);
 }
 
+static void judge_way(struct host_query *q, const struct request *req, struct decision *d)
+{
+	const struct decision nobody = decision_deny(REASON_HOST, RULE_NONE);
+
+	judge_connect(q, req, d);
+	if (q->astray)
+		decision_tighten(d, &nobody);
+}
+
 /* Nothing is sent to look up an address or the machine itself; connecting is judged by itself. */
 static void judge_resolve(struct host_query *q, struct decision *d)
 {
@@ -340,10 +350,20 @@ static enum reason take_name(struct host_query *q, const char *host)
 	return n > 0 ? REASON_NONE : REASON_MALFORMED;
 }
 
+/*
+ * What says a v4 address of this machine or of a network around it in words of IPv6 leaves by a route of
+ * IPv6: to a translator, which must not have such ones (RFC 6052, 3.1), or to whoever is on the way.
+ */
+static bool strays_from(const uint8_t said[16], const uint8_t meant[16])
+{
+	return memcmp(said, meant, 16) != 0 && addr_classify(meant) != ADDR_PUBLIC;
+}
+
 static void take_addr(struct host_query *q, const uint8_t addr[16], enum op op)
 {
 	memcpy(q->addr, addr, sizeof(q->addr));
 	addr_canonical(q->addr);
+	q->astray = strays_from(addr, q->addr);
 	if (op != OP_BIND)
 		addr_reached(q->addr);
 	q->class = addr_classify(q->addr);
@@ -407,7 +427,7 @@ static void eval_inet(const struct image *img, const struct request *req, struct
 	else if (req->op == OP_BIND)
 		judge_bind(&q, req, d);
 	else
-		judge_connect(&q, req, d);
+		judge_way(&q, req, d);
 	if (q.broken)
 		*d = decision_deny(REASON_MALFORMED, RULE_NONE);
 }

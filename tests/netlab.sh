@@ -238,7 +238,10 @@ def serve(kind, addr, port):
     if kind == socket.SOCK_STREAM:
         s.listen(256)
     waiting.register(s, selectors.EVENT_READ, (kind, addr, port))
+    if kind == socket.SOCK_DGRAM and addr == sys.argv[3].split()[0]:
+        strangers[port] = s
 
+strangers = {} # who answers in another's stead, by port
 for addr in sys.argv[2].split() + sys.argv[3].split():
     for port in (22, 5432, 3128, 4444, 4446):
         serve(socket.SOCK_STREAM, addr, port)
@@ -269,7 +272,8 @@ while True:
             if kind == socket.SOCK_DGRAM:
                 data, who = key.fileobj.recvfrom(4096)
                 print("udp", addr, port, file=log)
-                key.fileobj.sendto(b"echo " + data, who)
+                sender = strangers[port] if data == b"speak up" else key.fileobj
+                sender.sendto(b"echo " + data, who)
                 continue
             c, _ = key.fileobj.accept()
             print("tcp", addr, port, file=log)

@@ -242,6 +242,8 @@ START_TEST(pairs_of_arguments)
 		{ __NR_setsockopt, { 3, 41, 4 }, CARRY, CARRY },
 		{ __NR_setsockopt, { 3, 6, 4 }, YES, YES },
 		{ __NR_setsockopt, { 3, 1, 15 }, CARRY, CARRY },
+		{ __NR_setsockopt, { 3, 1, 25 }, NO(EPERM), NO(EPERM) },
+		{ __NR_setsockopt, { 3, 1, 62 }, NO(EPERM), NO(EPERM) },
 		{ __NR_getsockopt, { 3, 1, 3 }, CARRY, CARRY },
 		{ __NR_getsockopt, { 3, 1, 4 }, YES, YES },
 		{ __NR_getsockopt, { 3, 17, 4 }, CARRY, CARRY },

@@ -148,6 +148,9 @@ static uint32_t want_setsockopt(uint32_t level, uint32_t name)
 {
 	if ((level == 0 && name == 4) || (level == 41 && (name == 57 || name == 6)))
 		return NO(EPERM);
+	/* SO_BINDTODEVICE, SO_BINDTOIFINDEX. */
+	if (level == 1 && (name == 25 || name == 62))
+		return NO(EPERM);
 	return level == 0 || level == 41 || level == 17 || (level == 1 && name == 15) ? CARRY : YES;
 }
 

@@ -42,6 +42,7 @@ static int probe_calls(pid_t own)
 		{ __NR_socket, { AF_INET, SOCK_STREAM | SOCK_CLOEXEC }, 0 },
 		{ __NR_setsockopt, { 0, IPPROTO_IP, IP_OPTIONS }, EPERM },
 		{ __NR_setsockopt, { 0, IPPROTO_IPV6, IPV6_RTHDR }, EPERM },
+		{ __NR_setsockopt, { 0, SOL_SOCKET, SO_BINDTODEVICE }, EPERM },
 		{ __NR_setsockopt, { 0, IPPROTO_IPV6, IPV6_2292PKTOPTIONS }, EPERM },
 		{ __NR_setsockopt, { 0, IPPROTO_TCP, IP_OPTIONS }, ENOTSOCK },
 		{ __NR_prlimit64, { 0, RLIMIT_NOFILE, 0, 0 }, 0 },

@@ -181,6 +181,15 @@ static bool is_own(const struct forwarder *f, const char *name)
 	return ends_in(name, "localhost") || (f->host[0] && strcmp(name, f->host) == 0);
 }
 
+/* "192.0.2.7" as a name: no top-level domain is a number (RFC 3696, 2). */
+static bool is_number(const char *name)
+{
+	const char *last = strrchr(name, '.');
+
+	last = last ? last + 1 : name;
+	return *last && last[strspn(last, "0123456789")] == '\0';
+}
+
 static void reply_reverse(struct forwarder_query *q)
 {
 	struct forwarder *f = q->f;
@@ -207,6 +216,10 @@ static bool reply_here(struct forwarder_query *q)
 	}
 	if (ends_in(q->q.name, "in-addr.arpa") || ends_in(q->q.name, "ip6.arpa")) {
 		reply_reverse(q);
+		return true;
+	}
+	if (is_number(q->q.name)) {
+		refuse(q, DNS_NXDOMAIN, DNS_WHY_NOT);
 		return true;
 	}
 	return false;

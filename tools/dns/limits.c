@@ -114,9 +114,20 @@ static void count(struct seen *s, uint64_t hash, uint64_t now_s)
 		*s = (struct seen){ hash, now_s + DNS_WINDOW_S };
 }
 
-bool dns_limits_pass(struct dns_limits *l, const char *name, uint64_t now_s)
+/* What one look-up of a host asks for: A, AAAA, HTTPS. */
+static uint64_t hash_with(const char *name, uint16_t type)
 {
 	uint64_t hash = hash_of(name);
+
+	if (type == 1 || type == 28 || type == 65)
+		return hash;
+	hash = (hash ^ type) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
+bool dns_limits_pass(struct dns_limits *l, const char *name, uint16_t type, uint64_t now_s)
+{
+	uint64_t hash = hash_with(name, type);
 	struct seen *below, *all;
 
 	if (!is_short(name))

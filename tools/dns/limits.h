@@ -20,7 +20,10 @@ struct dns_limits;
 /* NULL: no memory.  One thread uses it. */
 struct dns_limits *dns_limits_new(void);
 void dns_limits_free(struct dns_limits *l);
-/* The name, lower case, may be asked for at this time (CLOCK_MONOTONIC), and counts if it may. */
-bool dns_limits_pass(struct dns_limits *l, const char *name, uint64_t now_s);
+/*
+ * The name, lower case, may be asked for at this time (CLOCK_MONOTONIC), and counts if it may.  With a type
+ * (RFC 1035, 3.2.2) that no ordinary look-up has it is another name each time: a type has sixteen bits.
+ */
+bool dns_limits_pass(struct dns_limits *l, const char *name, uint16_t type, uint64_t now_s);
 
 #endif

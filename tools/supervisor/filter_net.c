@@ -89,18 +89,21 @@ unsigned filter_getsockopt(struct builder *b)
 
 /*
  * Source routes: the packets of a connection that was judged by its destination would go by way of
- * whomever they name (ip(7) IP_OPTIONS; RFC 3542 IPV6_RTHDR, and its elder IPV6_2292PKTOPTIONS).
+ * whomever they name (ip(7) IP_OPTIONS; RFC 3542 IPV6_RTHDR, and its elder IPV6_2292PKTOPTIONS).  And
+ * devices: bound to a wire, what was judged as this machine's own address goes out by it (socket(7)
+ * SO_BINDTODEVICE; nobody needed a privilege for it since Linux 5.7).
  */
 unsigned filter_setsockopt(struct builder *b)
 {
 	static const uint32_t v4_routes[] = { IP_OPTIONS }, v6_routes[] = { IPV6_RTHDR, IPV6_2292PKTOPTIONS };
+	static const uint32_t devices[] = { SO_BINDTODEVICE, SO_BINDTOIFINDEX };
 	unsigned denied = answer(b, EPERM);
 	unsigned v4 = bpf_load(&b->bpf, low(2), if_any(b, v4_routes, 1, denied, b->notify));
 	unsigned v6 = bpf_load(&b->bpf, low(2), if_any(b, v6_routes, 2, denied, b->notify));
 	/* Which Linux 6.13 and newer refuse to sockets that are not inet. */
-	unsigned reuse =
-		bpf_load(&b->bpf, low(2), bpf_test(&b->bpf, BPF_JEQ, SO_REUSEPORT, b->notify, b->allow));
-	unsigned at = bpf_test(&b->bpf, BPF_JEQ, SOL_SOCKET, reuse, b->allow);
+	unsigned reuse = bpf_test(&b->bpf, BPF_JEQ, SO_REUSEPORT, b->notify, b->allow);
+	unsigned own = bpf_load(&b->bpf, low(2), if_any(b, devices, 2, denied, reuse));
+	unsigned at = bpf_test(&b->bpf, BPF_JEQ, SOL_SOCKET, own, b->allow);
 
 	at = bpf_test(&b->bpf, BPF_JEQ, IPPROTO_UDP, b->notify, at);
 	at = bpf_test(&b->bpf, BPF_JEQ, IPPROTO_IPV6, v6, at);

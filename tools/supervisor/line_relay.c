@@ -46,10 +46,10 @@ static bool is_welcome(struct line *l, const struct line_addr *from)
 	if (l->domain == AF_UNIX)
 		return true;
 	pthread_mutex_lock(&l->all->lock);
+	ok = l->is_open || line_knows(l, from);
+	/* Whom it is connected to it hears alone, and him too only where he was let speak. */
 	if (l->peer.len > 0)
-		ok = line_same_addr(&l->peer, from);
-	else
-		ok = l->is_open || line_knows(l, from);
+		ok = ok && line_same_addr(&l->peer, from);
 	if (ok)
 		line_learn(l, from);
 	pthread_mutex_unlock(&l->all->lock);

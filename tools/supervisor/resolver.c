@@ -58,12 +58,13 @@ static bool is_in_full(const struct image *img, const struct decision *d)
 	return rule && !strchr(image_str(&of, rule->pattern), '*');
 }
 
-static struct decision judge_name(struct resolver *r, struct caller *c, const struct request *req)
+static struct decision judge_name(struct resolver *r, struct caller *c, const struct request *req,
+				  uint16_t type)
 {
 	struct decision d = verdict_of(c, req);
 
 	if (d.verdict != VERDICT_DENY && !is_in_full(&c->image, &d) &&
-	    !dns_limits_pass(r->limits, req->host, now_s()))
+	    !dns_limits_pass(r->limits, req->host, type, now_s()))
 		d = (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_EXFIL, .rule = RULE_NONE };
 	return d;
 }
@@ -105,7 +106,7 @@ static enum forwarder_word judge(void *owner, struct forwarder_query *q)
 	struct caller c;
 
 	asker_stand_in(&c, r->sup, &m->who, r->desk);
-	d = judge_name(r, &c, &req);
+	d = judge_name(r, &c, &req, q->q.type);
 	if (d.verdict == VERDICT_ASK)
 		return consult(r, &c, &req, m, &d);
 	return verdict_conclude(&c, &req, req.host, d) ? FORWARDER_YES : FORWARDER_NO;
