@@ -20,6 +20,7 @@
 
 /* Ports below need a `bind =` rule even on loopback. */
 #define FIRST_FREE_PORT 1024u
+#define DNS_PORT	53u
 
 struct host_query {
 	const struct image *img;
@@ -392,6 +393,12 @@ static bool query_open(struct host_query *q, const struct image *img)
 	       (q->ahead->n_slot & (q->ahead->n_slot - 1)) == 0;
 }
 
+/* Whichever name server is meant, above level hooks it is the session's own resolver that is reached. */
+static bool is_look_up(const struct image *img, const struct request *req)
+{
+	return req->op == OP_CONNECT && req->port == DNS_PORT && img->h->level > LEVEL_HOOKS;
+}
+
 static void eval_inet(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
 {
 	struct host_query q = {
@@ -424,6 +431,8 @@ static void eval_inet(const struct image *img, const struct request *req, struct
 		return;
 	if (req->op == OP_RESOLVE)
 		judge_resolve(&q, d);
+	else if (is_look_up(img, req))
+		*d = (struct decision){ VERDICT_ALLOW, REASON_DNS, RULE_NONE, 0 };
 	else if (req->op == OP_BIND)
 		judge_bind(&q, req, d);
 	else

@@ -10,8 +10,6 @@
 #include "policy/sockaddr.h"
 #include "policy/wire.h"
 
-#define DNS_PORT 53
-
 /* One of datagrams, which connects to anybody: who may be sent to is judged when something is. */
 static bool is_datagram(int fd)
 {
@@ -23,8 +21,7 @@ static bool is_datagram(int fd)
 
 /*
  * Below the hooks the supervisor judges a connection again, asks, performs and records it; so only what is
- * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address, and
- * what goes to a name server ends at its own.
+ * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address.
  */
 static bool goes_down(const struct request *req, int fd)
 {
@@ -35,8 +32,7 @@ static bool goes_down(const struct request *req, int fd)
 		return false;
 	bare.host = NULL;
 	d = eval(&session.img, &bare);
-	return d.verdict != VERDICT_DENY ||
-	       (req->has_addr && (d.reason == REASON_HOST || req->port == DNS_PORT || is_datagram(fd)));
+	return d.verdict != VERDICT_DENY || (req->has_addr && (d.reason == REASON_HOST || is_datagram(fd)));
 }
 
 static int judge_dest(const struct request *req, const char *target, int fd)

@@ -26,6 +26,7 @@ static const char *reason_advice(enum reason r)
 		[REASON_ANCESTOR] = "no rule: what lies below it is protected, and would move with it",
 		[REASON_REBIND] = "a rule with that address beside the name's, if it is meant: [network] "
 				  "allow = ADDRESS:PORT",
+		[REASON_DNS] = "the names that are asked for: [network] allow = HOST, deny = HOST",
 		[REASON_EXFIL] = "the name in full: [network] allow = NAME",
 		[REASON_FLOOD] = "no rule: fewer look-ups at a time",
 		[REASON_TOO_LONG] = "no rule: what is over the limit is never judged",

@@ -81,6 +81,7 @@ static int build(struct loaded *l, struct diags *d)
 
 	if (r == 0)
 		r = policy_parse(&l->bundle, &l->policy, d);
+	l->policy.s.level = l->level;
 	if (r == 0)
 		r = image_compile(&l->policy, NULL, d, &l->bytes, &l->size);
 	if (r == 0)
@@ -92,6 +93,7 @@ int loaded_from_bundle(struct loaded *l, struct bundle *b, struct diags *d)
 {
 	memset(l, 0, sizeof(*l));
 	policy_init(&l->policy);
+	l->level = LEVEL_FULL;
 	l->bundle = *b;
 	bundle_init(b);
 	return build(l, d);
@@ -103,6 +105,7 @@ int loaded_init(struct loaded *l, const struct options *o, struct diags *d)
 
 	memset(l, 0, sizeof(*l));
 	policy_init(&l->policy);
+	l->level = o->level ? level_by_name(o->level) : LEVEL_FULL;
 	r = bundle_gather(o, NULL, &l->bundle, d);
 	return r < 0 ? r : build(l, d);
 }

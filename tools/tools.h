@@ -257,6 +257,7 @@ int worktree_gather(struct bundle *b);
 
 /* A policy ready to judge. */
 struct loaded {
+	enum level level; /* at which it would be enforced */
 	struct bundle bundle;
 	struct policy policy;
 	uint8_t *bytes;

@@ -205,6 +205,11 @@ t_explain_hosts() {
 	run pale explain connect udp:other.example:123
 	rc_is 1
 	out_has "udp = other.example:123"
+	run pale explain connect udp:8.8.8.8:53 8.8.8.8:53
+	rc_is 0
+	out_has "names are looked up by pale itself"
+	run pale explain --level hooks connect 8.8.8.8:53
+	rc_is 1
 	run pale explain connect github.com 10.0.0.1
 	rc_is 1
 	out_has "a public name that answers with a private address"

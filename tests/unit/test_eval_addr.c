@@ -376,6 +376,29 @@ START_TEST(test_datagrams)
 }
 END_TEST
 
+/* Whichever name server is meant; at level hooks nobody answers in its stead. */
+START_TEST(test_look_ups_end_at_the_resolver)
+{
+	static const struct want above[] = {
+		{ NULL, "8.8.8.8", 53, A, REASON_DNS, 0 },
+		{ "dns.org", NULL, 53, A, REASON_DNS, 0 },
+		{ NULL, "8.8.8.8", 853, D, REASON_HOST, 0 },
+	};
+	static const struct want hooks[] = { { NULL, "8.8.8.8", 53, D, REASON_HOST, 0 } };
+	static const struct want datagrams[] = { { NULL, "8.8.8.8", 53, A, REASON_DNS, 0 } };
+	static const struct want off[] = { { NULL, "8.8.8.8", 53, D, REASON_OFFLINE, 0 } };
+
+	fx.p.s.net_default = VERDICT_DENY;
+	fixture_compile(&fx);
+	EXPECT(OP_CONNECT, hooks);
+	((struct image_header *)fx.bytes)->level = LEVEL_FULL;
+	EXPECT(OP_CONNECT, above);
+	EXPECT_UDP(OP_CONNECT, datagrams);
+	((struct image_header *)fx.bytes)->network = NETWORK_OFF;
+	EXPECT(OP_CONNECT, off);
+}
+END_TEST
+
 START_TEST(test_datagram_bind)
 {
 	static const struct want w[] = {
@@ -418,5 +441,6 @@ TCase *tcase_eval_addr(void)
 	tcase_add_test(t, test_bind);
 	tcase_add_test(t, test_datagrams);
 	tcase_add_test(t, test_datagram_bind);
+	tcase_add_test(t, test_look_ups_end_at_the_resolver);
 	return t;
 }

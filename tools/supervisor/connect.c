@@ -106,7 +106,9 @@ static struct answer connect_inet(struct caller *c, const struct endpoint *e)
 	/* AF_UNSPEC dissolves an association; what is too short the kernel refuses. */
 	if (e->addr.sa.sa_family == AF_UNSPEC || !sockaddr_reached(&e->addr, e->len, req.addr, &req.port))
 		return connect_as_said(c, e);
-	if (req.port == DNS_PORT && endpoint_option(e, SO_TYPE) == SOCK_STREAM)
+	if (req.port == DNS_PORT && endpoint_option(e, SO_TYPE) != SOCK_STREAM)
+		return refuse_family(c, e, OP_CONNECT);
+	if (req.port == DNS_PORT)
 		return connect_resolver(c, e, &req);
 	meaning_find(c, &req, &m);
 	inet_target(&req, target);

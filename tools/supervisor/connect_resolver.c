@@ -119,14 +119,9 @@ static struct answer connect_door(struct caller *c, const struct endpoint *e, co
 
 struct answer connect_resolver(struct caller *c, const struct endpoint *e, const struct request *req)
 {
-	const struct decision own = { .verdict = VERDICT_ALLOW, .reason = REASON_DNS, .rule = RULE_NONE };
-	struct decision d = verdict_of(c, req);
 	char target[INET_TARGET];
 
-	/* Whatever else the policy says of that server, it is not the one that is reached. */
-	if (d.reason != REASON_OFFLINE)
-		d = own;
-	if (!verdict_conclude(c, req, inet_target(req, target), d))
+	if (!verdict_judge(c, req, inet_target(req, target)))
 		return answer_result(-EACCES);
 	return connect_door(c, e, req->addr);
 }
