@@ -9,7 +9,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "policy/nameserver.h"
 
@@ -65,14 +64,6 @@ struct upstream_query {
 
 static void on_ready(struct loop_watch *w, uint32_t events);
 static void on_timer(struct loop_timer *t);
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* --- the servers -------------------------------------------------------------------------------------- */
 
@@ -232,7 +223,7 @@ static bool ask_next(struct upstream_query *uq)
 
 static void set_timer(struct upstream_query *uq)
 {
-	uint64_t now = now_ns(), left = uq->end_ns > now ? uq->end_ns - now : 0;
+	uint64_t now = loop_now(), left = uq->end_ns > now ? uq->end_ns - now : 0;
 
 	loop_timer_set(uq->u->loop, &uq->timer, left < UPSTREAM_TRY_NS ? left : UPSTREAM_TRY_NS);
 }
@@ -240,7 +231,7 @@ static void set_timer(struct upstream_query *uq)
 /* The next one now, or nobody: then it is over. */
 static void go_on(struct upstream_query *uq)
 {
-	if (now_ns() >= uq->end_ns || !ask_next(uq))
+	if (loop_now() >= uq->end_ns || !ask_next(uq))
 		finish(uq, NULL);
 	else
 		set_timer(uq);
@@ -399,7 +390,7 @@ struct upstream_query *upstream_ask(struct upstream *u, const struct dns_questio
 	uq->fn = fn;
 	uq->cookie = cookie;
 	uq->q = *q;
-	uq->end_ns = now_ns() + UPSTREAM_ALL_NS;
+	uq->end_ns = loop_now() + UPSTREAM_ALL_NS;
 	uq->timer.fire = on_timer;
 	uq->n = u->n;
 	for (size_t i = 0; i < uq->n; i++) {

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
-#include <time.h>
 
 #include "tools/supervisor/line.h"
 #include "tools/supervisor/notify.h"
@@ -29,10 +28,7 @@ struct receipt {
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)(loop_now() / 1000000);
 }
 
 /* When the socket's SO_RCVTIMEO is over; INT64_MAX: never. */

@@ -34,7 +34,7 @@ static void candidates_find(struct candidates *l, struct caller *c, const uint8_
 {
 	const struct supervisor_setup *setup = session_setup(c->sup);
 	struct hosts *answers = session_hosts(c->sup);
-	static _Thread_local char claim[LIMIT_HOST];
+	char claim[LIMIT_HOST];
 
 	l->n_answers = answers ? hosts_find(answers, addr, l->list, NAMES_MAX) : 0;
 	l->n = l->n_answers +

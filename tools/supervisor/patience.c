@@ -94,14 +94,6 @@ static bool is_unfinished(const struct sockaddr *sa, int r)
 
 /* --- who waits ---------------------------------------------------------------------------------------- */
 
-uint64_t waiting_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* When the socket's SO_SNDTIMEO is over, from now. */
 static uint64_t end_of(int fd)
 {
@@ -110,7 +102,7 @@ static uint64_t end_of(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, &len) < 0 || (t.tv_sec == 0 && t.tv_usec == 0))
 		return NEVER;
-	return waiting_now() + (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
+	return loop_now() + (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
 }
 
 void waiting_drop(struct waiting *w)
@@ -145,7 +137,7 @@ static struct waiting *waiting_new(struct caller *c, const struct connecting *to
 		w->first = to->sa->sa_family == AF_UNIX ? -EAGAIN : -EINPROGRESS;
 	if (w->first == -EAGAIN) {
 		w->nap = AGAIN_MIN;
-		w->again = waiting_now() + w->nap;
+		w->again = loop_now() + w->nap;
 	}
 	if (w->fd >= 0 && (to->file < 0 || w->file >= 0))
 		return w;

@@ -5,14 +5,14 @@
 #ifndef PALE_WAITING_H
 #define PALE_WAITING_H
 
+#include "tools/loop.h"
 #include "tools/supervisor/net.h"
 #include "tools/supervisor/notify.h"
 
 #define NS_PER_MS 1000000u
 #define NEVER	  UINT64_MAX
-#define AGAIN_MIN                                                                                            \
-	(1u * NS_PER_MS) /* a listener without room cannot be watched: tried less and less often             \
-			  */
+/* A listener without room cannot be watched: it is tried less and less often. */
+#define AGAIN_MIN (1u * NS_PER_MS)
 #define AGAIN_MAX (50u * NS_PER_MS)
 
 struct waiting {
@@ -30,8 +30,6 @@ struct waiting {
 	bool is_ready; /* the socket has something to say */
 };
 
-/* CLOCK_MONOTONIC. */
-uint64_t waiting_now(void);
 /*
  * Goes on with the attempt, without waiting: what connect(2) says in the end, or -EALREADY where there is no
  * end yet.
