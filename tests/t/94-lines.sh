@@ -268,6 +268,27 @@ print(s.recv(9), s.recv(9))
 		recorded connect allow "udp 127.0.0.1:$PORT" "a human answered"'
 }
 
+# The session ends while a human is asked about a peer: nobody is waited for, and the status is the command's.
+t_ends_while_asked() {
+	inside '
+		outside echo
+		printf "[network]\nask = localhost:%s\n" "$PORT" | policy
+		bg client python3 -c "
+import os, socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.connect((\"127.0.0.1\", $PORT))
+s.send(b\"one\")
+while not os.path.exists(\"over\"):
+    time.sleep(0.02)
+os._exit(7)
+"
+		pending_id >/dev/null
+		touch over
+		bg_wait client
+		rc_is 7
+		file_is "$S/heard" ""'
+}
+
 # --- unix ------------------------------------------------------------------------------------------------------
 
 t_unix_inside() {
@@ -348,6 +369,28 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.sendmsg([b\"READY\"], [], 0, os.environ[\"NOTIFY_SOCKET\"])
 "
 		until_true 5 grep -qx READY "$S/heard" || fail "no notice came"'
+}
+
+# Who will not wait is told so by a reader who does not read.
+t_unix_full() {
+	inside '
+		same timeout 30 python3 -c "
+import errno, socket
+a, b = (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2))
+a.bind(\"full.sock\")
+try:
+    for i in range(5000):
+        b.sendto(bytes(1000), socket.MSG_DONTWAIT, \"full.sock\")
+except OSError as e:
+    print(errno.errorcode[e.errno])
+try:
+    for i in range(5000):
+        b.sendmsg([bytes(1000)], [], socket.MSG_DONTWAIT, \"full.sock\")
+except OSError as e:
+    print(errno.errorcode[e.errno])
+import os
+os.unlink(\"full.sock\")
+"'
 }
 
 # --- many --------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ struct parcel {
 	struct endpoint to; /* fd: a duplicate of the real socket where unix, else unused */
 	const uint8_t *data;
 	size_t len;
+	int flags; /* of the call */
 };
 
 /* --- inet ---------------------------------------------------------------------------------------- */
@@ -98,7 +99,8 @@ static int send_there(struct caller *c, const struct endpoint *e, const struct s
 	const struct parcel *p = (const struct parcel *)((const char *)e - offsetof(struct parcel, to));
 	const struct timespec nap = { .tv_nsec = SLICE_NS };
 	_cleanup_close_ int caller_end = caller_fd(c, (int)c->arg[0]);
-	bool waits = caller_end >= 0 && !(fcntl(caller_end, F_GETFL) & O_NONBLOCK);
+	bool waits =
+		!(p->flags & MSG_DONTWAIT) && caller_end >= 0 && !(fcntl(caller_end, F_GETFL) & O_NONBLOCK);
 
 	for (;;) {
 		if (!caller_alive(c))
@@ -146,9 +148,9 @@ static size_t longest(const struct line *l)
 }
 
 /* A message with a name. */
-static long send_message(struct caller *c, struct line *l, const struct line_message *m)
+static long send_message(struct caller *c, struct line *l, const struct line_message *m, int flags)
 {
-	struct parcel p = { .to.fd = -1, .to.len = m->namelen };
+	struct parcel p = { .to.fd = -1, .to.len = m->namelen, .flags = flags };
 	uint8_t *data;
 	ssize_t n;
 	int r;
@@ -172,7 +174,7 @@ static long send_message(struct caller *c, struct line *l, const struct line_mes
 /* sendto(2) as a message of one part; the vector lies in our memory and not the caller's. */
 struct answer line_sendto(struct caller *c, struct line *l, int fd)
 {
-	struct parcel p = { .to.fd = -1, .to.len = (socklen_t)c->arg[5] };
+	struct parcel p = { .to.fd = -1, .to.len = (socklen_t)c->arg[5], .flags = (int)c->arg[3] };
 	uint8_t *data;
 	int r;
 
@@ -207,7 +209,7 @@ static struct answer sendmsg_line(struct caller *c, struct line *l, int fd)
 	(void)fd;
 	if (r < 0)
 		return answer_result(r);
-	return has_name(&m) ? answer_result(send_message(c, l, &m)) : answer_continue();
+	return has_name(&m) ? answer_result(send_message(c, l, &m, (int)c->arg[2])) : answer_continue();
 }
 
 struct answer carry_sendmsg(struct caller *c)
@@ -222,7 +224,7 @@ static long send_one(struct caller *c, struct line *l, int fd, const struct line
 	ssize_t n;
 
 	if (has_name(m))
-		return send_message(c, l, m);
+		return send_message(c, l, m, (int)c->arg[3]);
 	n = line_gather(c, m, longest(l), &data);
 	if (n < 0)
 		return n;
