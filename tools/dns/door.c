@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 #include "tools/tools.h"
 
@@ -62,14 +61,6 @@ struct door {
 	bool looking;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* --- who comes ------------------------------------------------------------------------------------------ */
 
 static bool peer_of(const struct sockaddr_storage *from, struct peer *ret)
@@ -97,7 +88,7 @@ static struct expected *expected_at(struct door *d, size_t i)
 /* Announced: takes it into who. */
 static bool take_expected(struct door *d, const struct peer *p, void *who)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 	bool found = false;
 
 	pthread_mutex_lock(&d->lock);
@@ -173,9 +164,15 @@ static bool flush(struct stream *st)
 
 static bool put(struct stream *st, const uint8_t *msg, size_t len)
 {
-	size_t need = st->n_out + 2 + len;
+	size_t need;
 
-	if (need - st->at_out > DOOR_UNSENT_MAX)
+	/* What was sent makes room: who always leaves something unread must not make this grow. */
+	if (st->at_out > 0)
+		memmove(st->out, st->out + st->at_out, st->n_out - st->at_out);
+	st->n_out -= st->at_out;
+	st->at_out = 0;
+	need = st->n_out + 2 + len;
+	if (need > DOOR_UNSENT_MAX)
 		return false;
 	if (need > st->size_out) {
 		uint8_t *more = realloc(st->out, need + 4096);
@@ -343,7 +340,7 @@ int door_expect(struct door *d, const struct sockaddr_storage *from, const void 
 	pthread_mutex_lock(&d->lock);
 	e = expected_at(d, d->n_expected++ % DOOR_EXPECTED_MAX);
 	e->peer = peer;
-	e->until_ns = now_ns() + EXPECTED_NS;
+	e->until_ns = loop_now() + EXPECTED_NS;
 	memcpy(e->who, who, d->who_size);
 	look = !d->looking;
 	d->looking = true;

@@ -7,8 +7,7 @@
 #ifndef PALE_INQUIRY_H
 #define PALE_INQUIRY_H
 
-#include "tools/loop.h"
-#include "tools/supervisor/asker.h"
+#include "tools/supervisor/asking.h"
 #include "tools/supervisor/notify.h"
 
 #define INQUIRIES_MAX 64
@@ -24,11 +23,7 @@ struct grant {
 
 struct inquiry {
 	struct inquiries *all; /* NULL: free */
-	pthread_t thread;
-	_Atomic bool over; /* the thread ends by itself from here on */
-	struct loop_job job;
-	struct worker *desk;
-	struct asker who;
+	struct asking asking;
 	char name[LIMIT_HOST];
 	struct decision decision; /* the policy's: ask */
 	bool allowed;

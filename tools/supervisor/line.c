@@ -390,14 +390,18 @@ static void close_all(struct line *l)
 	line_free(l);
 }
 
+bool lines_end(struct supervisor *s)
+{
+	struct lines *all = atomic_load(&s->lines);
+
+	return !all || line_consults_end(all);
+}
+
 void lines_done(struct supervisor *s)
 {
 	struct lines *all = atomic_load(&s->lines);
 
 	if (!all)
-		return;
-	/* Somebody still waits for a human's word, and holds what would be let go here. */
-	if (atomic_load(&all->asking) > 0)
 		return;
 	for (size_t i = 0; i < LINE_BUCKETS; i++)
 		for (struct line *l = all->bucket[i], *next; l; l = next) {

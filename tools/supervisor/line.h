@@ -26,19 +26,19 @@
 
 #include <pthread.h>
 
-#include "tools/loop.h"
-#include "tools/supervisor/asker.h"
+#include "tools/supervisor/asking.h"
 #include "tools/supervisor/net.h"
 
-#define LINES_MAX    512u
-#define LINE_PAIRS   1024u  /* remembered socketpair(2)s of datagrams: ends */
-#define LINE_PEERS   32u    /* remembered of a line; of more the oldest are judged anew */
-#define LINE_QUERIES 256u   /* of a line, waiting for the forwarder */
-#define LINE_JOBS    1024u  /* of all lines, on their way to the loop */
-#define LINE_NOTES   320u   /* more messages than a socket's buffer holds: its smallest counts 768 bytes */
-#define LINE_LONGEST 65507u /* of UDP: RFC 768 in an IPv4 packet */
-#define LINE_BUFFER  (256u << 10)
-#define LINE_WAITERS 24 /* threads that wait for what a recvfrom(2) would bring */
+#define LINES_MAX     512u
+#define LINE_PAIRS    1024u  /* remembered socketpair(2)s of datagrams: ends */
+#define LINE_PEERS    32u    /* remembered of a line; of more the oldest are judged anew */
+#define LINE_QUERIES  256u   /* of a line, waiting for the forwarder */
+#define LINE_JOBS     1024u  /* of all lines, on their way to the loop */
+#define LINE_NOTES    320u   /* more messages than a socket's buffer holds: its smallest counts 768 bytes */
+#define LINE_LONGEST  65507u /* of UDP: RFC 768 in an IPv4 packet */
+#define LINE_BUFFER   (256u << 10)
+#define LINE_CONSULTS 16 /* peers that a human is asked about */
+#define LINE_WAITERS  24 /* threads that wait for what a recvfrom(2) would bring */
 
 struct line_addr {
 	socklen_t len; /* 0: none */
@@ -125,15 +125,24 @@ struct line {
 	unsigned n_queries;
 };
 
+/* A human is asked about the peer of a way; the loop's, but while the thread asks. */
+struct line_consult {
+	struct asking asking;
+	struct line *line; /* held; NULL: free */
+	struct line_way way;
+	bool allowed;
+};
+
 #define LINE_BUCKETS 256u
 struct lines {
 	struct supervisor *sup;
 	struct loop *loop;
 	struct worker *desk; /* the loop's, to judge by */
 	uint8_t *buffer;     /* the loop's: LINE_BUFFER */
+	struct line_consult consults[LINE_CONSULTS];
 	_Atomic unsigned n;
 	unsigned max;
-	_Atomic unsigned waiting, posted, asking;
+	_Atomic unsigned waiting, posted;
 	pthread_mutex_t lock;
 	struct line *bucket[LINE_BUCKETS];
 	uint64_t pairs[LINE_PAIRS];
@@ -159,7 +168,10 @@ struct answer line_serve(struct caller *c, line_act act);
 bool line_is_pair(struct supervisor *s, int fd);
 /* The session has lines, or pairs in their place. */
 bool lines_any(struct supervisor *s);
-/* All are let go.  Nobody is served and no loop runs any more. */
+/* Nobody is served and no loop runs any more: ends who asks a human.  False: one would not end, and all must
+ * stay. */
+bool lines_end(struct supervisor *s);
+/* All are let go, after lines_end(). */
 void lines_done(struct supervisor *s);
 
 /* --- line_ends.c: connect, bind and listen of a line; false: e is none --- */
@@ -243,5 +255,7 @@ void line_learn(struct line *l, const struct line_addr *dest);
 bool line_judge(struct caller *c, const struct line_addr *dest);
 /* The same for what is sent without a name, in the loop's thread: sets the passage of way and of the line. */
 void line_judge_way(struct line *l, struct line_way *way);
+/* As lines_end(). */
+bool line_consults_end(struct lines *all);
 
 #endif

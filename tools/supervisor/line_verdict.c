@@ -10,9 +10,6 @@
 #include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
-#define ASKING_MAX 16 /* threads that wait for a human's word on a line */
-#define STACK_SIZE (256u << 10)
-
 /* --- addresses ----------------------------------------------------------------------------------- */
 
 static bool peer_of(const struct line_addr *a, struct line_peer *ret)
@@ -100,15 +97,6 @@ bool line_judge(struct caller *c, const struct line_addr *dest)
 
 /* --- in the loop's thread ------------------------------------------------------------------------ */
 
-/* A human's word is waited for in a thread of its own. */
-struct consult {
-	struct loop_job job;
-	struct line *line;
-	struct worker *desk;
-	struct line_way way;
-	bool allowed;
-};
-
 /* What the verdict on a peer says, for the line too unless that was connected anew since. */
 static void settle(struct line *l, struct line_way *way, bool allowed)
 {
@@ -121,65 +109,63 @@ static void settle(struct line *l, struct line_way *way, bool allowed)
 	pthread_mutex_unlock(&l->all->lock);
 }
 
-static void on_answer(struct loop_job *j)
+static struct line_consult *consult_of(struct asking *a)
 {
-	struct consult *q = (struct consult *)((char *)j - offsetof(struct consult, job));
-	struct line *l = q->line;
+	return (struct line_consult *)((char *)a - offsetof(struct line_consult, asking));
+}
+
+static void on_heard(struct asking *a)
+{
+	struct line_consult *q = consult_of(a);
+	struct line *l = TAKE_PTR(q->line);
 
 	settle(l, &q->way, q->allowed);
 	if (!l->dead)
 		line_pump(l);
 	line_put(l);
-	desk_free(q->desk);
-	free(q);
 }
 
-static void *ask(void *arg)
+static void ask(struct asking *a, struct caller *c)
 {
-	struct consult *q = arg;
-	struct lines *all = q->line->all;
-	struct caller c;
+	struct line_consult *q = consult_of(a);
 
-	asker_stand_in(&c, all->sup, &q->way.who, q->desk);
-	q->allowed = line_judge(&c, &q->way.peer);
-	loop_post(all->loop, &q->job);
-	atomic_fetch_sub(&all->asking, 1);
-	return NULL;
+	q->allowed = line_judge(c, &q->way.peer);
 }
 
-static int ask_apart(struct consult *q)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	int r;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	r = pthread_create(&thread, &attr, ask, q);
-	pthread_attr_destroy(&attr);
-	return -r;
-}
-
-static bool put_question(struct line *l, const struct consult *what)
+/* False: too many are asked already, or no thread is to be had. */
+static bool put_question(struct line *l, const struct line_way *way)
 {
 	struct lines *all = l->all;
-	struct consult *q = NULL;
+	struct line_consult *q = NULL;
 
-	if (atomic_fetch_add(&all->asking, 1) < ASKING_MAX)
-		q = malloc(sizeof(*q));
-	if (q) {
-		*q = *what;
-		q->desk = desk_new(all->sup);
-		q->job.run = on_answer;
-	}
-	if (q && q->desk && ask_apart(q) == 0)
+	for (size_t i = 0; i < NELEM(all->consults) && !q; i++)
+		if (!all->consults[i].line)
+			q = &all->consults[i];
+	if (!q)
+		return false;
+	*q = (struct line_consult){
+		.asking = { .sup = all->sup,
+			    .loop = all->loop,
+			    .who = way->who,
+			    .ask = ask,
+			    .heard = on_heard },
+		.line = l,
+		.way = *way,
+	};
+	if (asking_begin(&q->asking) == 0)
 		return true;
-	atomic_fetch_sub(&all->asking, 1);
-	if (q)
-		desk_free(q->desk);
-	free(q);
+	q->line = NULL;
 	return false;
+}
+
+bool line_consults_end(struct lines *all)
+{
+	bool ended = true;
+
+	for (size_t i = 0; i < NELEM(all->consults); i++)
+		if (all->consults[i].line)
+			ended &= asking_end(&all->consults[i].asking);
+	return ended;
 }
 
 /* What the policy says, without asking. */
@@ -194,7 +180,6 @@ static enum verdict foresee(struct caller *c, const struct line_addr *dest)
 void line_judge_way(struct line *l, struct line_way *way)
 {
 	struct lines *all = l->all;
-	struct consult q = { .line = l };
 	struct caller c;
 
 	asker_stand_in(&c, all->sup, &way->who, all->desk);
@@ -208,8 +193,7 @@ void line_judge_way(struct line *l, struct line_way *way)
 		l->passage = PASSAGE_ASKED;
 	l->users++;
 	pthread_mutex_unlock(&all->lock);
-	q.way = *way;
-	if (put_question(l, &q))
+	if (put_question(l, way))
 		return;
 	settle(l, way, false);
 	line_put(l);

@@ -306,8 +306,8 @@ static void supervisor_free(struct supervisor *s)
 		free(s->workers[i].scratch);
 		pthread_cond_destroy(&s->workers[i].wake);
 	}
-	resolver_done(s);
 	lines_done(s);
+	resolver_done(s);
 	pthread_mutex_destroy(&s->net_lock);
 	procs_done(s);
 	descent_done(s);
@@ -403,8 +403,9 @@ void supervisor_stop(struct supervisor *s)
 	size_t left = workers_stop(s);
 
 	lobby_stop(s);
-	/* A thread that a dead file system holds keeps its memory and the listener until the end. */
-	if (left == 0)
+	/* A thread that a dead file system or helper holds keeps its memory and the listener until the end.
+	 */
+	if (left == 0 && resolver_end(s) && lines_end(s))
 		supervisor_free(s);
 }
 

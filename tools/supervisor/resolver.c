@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 #include "tools/dns/door.h"
 #include "tools/dns/forwarder.h"
@@ -33,14 +32,6 @@ struct resolver {
 
 /* --- a name is judged ----------------------------------------------------------------------------------- */
 
-static uint64_t now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec;
-}
-
 static struct mark *mark_of(const struct forwarder_query *q)
 {
 	return (struct mark *)(void *)(uintptr_t)q->who;
@@ -64,7 +55,7 @@ static struct decision judge_name(struct resolver *r, struct caller *c, const st
 	struct decision d = verdict_of(c, req);
 
 	if (d.verdict != VERDICT_DENY && !is_in_full(&c->image, &d) &&
-	    !dns_limits_pass(r->limits, req->host, type, now_s()))
+	    !dns_limits_pass(r->limits, req->host, type, loop_now() / NS_PER_S))
 		d = (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_EXFIL, .rule = RULE_NONE };
 	return d;
 }
@@ -116,7 +107,7 @@ static bool is_asked(const struct forwarder_query *q, void *arg)
 {
 	const struct inquiry *i = arg;
 
-	return asker_is(&mark_of(q)->who, &i->who) && strcmp(q->q.name, i->name) == 0;
+	return asker_is(&mark_of(q)->who, &i->asking.who) && strcmp(q->q.name, i->name) == 0;
 }
 
 /* As is_asked(), and notes who let it: what is found here is settled next. */
@@ -305,21 +296,20 @@ int resolver_expect(struct supervisor *s, const struct sockaddr_storage *from, c
 	return r ? door_expect(r->door, from, &m) : -ENOMEM;
 }
 
-void resolver_done(struct supervisor *s)
+bool resolver_end(struct supervisor *s)
 {
-	struct resolver *r = TAKE_PTR(s->resolver);
-	bool ended;
-
 	/* Nobody is called back from here on; a thread that asks may still post, so the loop itself goes
 	 * last. */
 	if (s->loop)
 		loop_end(s->loop);
 	atomic_store(&s->stopping, true);
-	ended = !r || inquiries_end(&r->inquiries);
-	if (r && ended)
-		resolver_free(r);
-	/* A thread that a dead helper holds keeps what it needs until the end. */
-	if (ended)
-		loop_stop(TAKE_PTR(s->loop));
+	return !s->resolver || inquiries_end(&s->resolver->inquiries);
+}
+
+void resolver_done(struct supervisor *s)
+{
+	if (s->resolver)
+		resolver_free(TAKE_PTR(s->resolver));
+	loop_stop(TAKE_PTR(s->loop));
 	hosts_free(TAKE_PTR(s->hosts));
 }

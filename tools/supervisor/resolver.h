@@ -37,7 +37,10 @@ int resolver_door(struct supervisor *s, int family, struct sockaddr_storage *ret
 /* Who comes by that door from this address (their own end of the connection): others are hung up on. */
 int resolver_expect(struct supervisor *s, const struct sockaddr_storage *from, const struct asker *who);
 
-/* Ends the loop with all that hangs on it. */
+/* Ends the loop, and who asks a human about a name.  False: one would not end, and all must stay.  Called
+ * once the workers have ended. */
+bool resolver_end(struct supervisor *s);
+/* Frees it, the loop and the table, after resolver_end(). */
 void resolver_done(struct supervisor *s);
 
 #endif
