@@ -292,6 +292,7 @@ static int attempt(const struct probe *p)
 	 */
 	setpgid(0, 0);
 	signal(SIGTTOU, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	return p->try();
 }
 

@@ -7,6 +7,7 @@
 # listener counts as an escape as well.
 
 E=$T_BASE/t/escapes
+. "$E/net.sh"
 
 # The probes' own language of variants that are scripts.
 command_of() {
@@ -49,11 +50,17 @@ world() {
 		deny = esctool wipe
 		[network]
 		deny = localhost:$ESCAPE_PORT
+		allow = 151.101.1.10:$ESCAPE_PORT
+		udp = 151.101.1.10:$ESCAPE_PORT
+		allow = good.example:443
+		allow = *.wild.example
+		allow = *.flood.example
 	END
 	# shellcheck disable=SC2046
 	"$T_VICTIMS/escape-static" setup "$HOME/outside" "$W/tries" $(scripts | cut -d' ' -f1) || fail "no world"
 }
 
+# Whatever is still on its way to somebody's socket is written down first.
 end_of_world() {
 	kill "$TARGET"
 	wait "$TARGET" 2>/dev/null
@@ -77,8 +84,8 @@ measure() {
 	line="cd $W/tries && ${*@Q} $(command_of "$variant") run >$S/raw 2>$S/said"
 	script -qec "$line" /dev/null >"$S/typed" 2>&1 </dev/null
 	RC=$?
-	with_the_worlds_word "$S/raw" >"$S/results/$name"
 	end_of_world
+	with_the_worlds_word "$S/raw" >"$S/results/$name"
 }
 
 # `MEASUREMENT NAME` for each that got through in these measurements, or hung.

