@@ -241,7 +241,7 @@ t_everybody_is_this_machine() {
 	recorded bind allow 127.0.0.1:$port
 	printf '[network]\nbind = %s\n' $port | policy
 	fence python3 serve.py 4 0.0.0.0 $port
-	out_is "- is free"
+	out_is "- stays"
 	err_is_empty
 }
 
