@@ -164,8 +164,7 @@ static void leave_flight(struct forwarder_query *q)
 	flight_free(fl);
 }
 
-/* --- answered here ----------------------------------------------------------------------------------------
- */
+/* --- answered here ----------------------------------------------------------------------------------- */
 
 static bool ends_in(const char *name, const char *tail)
 {
@@ -225,8 +224,7 @@ static bool reply_here(struct forwarder_query *q)
 	return false;
 }
 
-/* --- a query's course ------------------------------------------------------------------------------------
- */
+/* --- a query's course -------------------------------------------------------------------------------- */
 
 static void proceed(struct forwarder_query *q, enum forwarder_word word, enum dns_why why)
 {
@@ -263,7 +261,7 @@ static struct forwarder_query *query_new(struct forwarder *f, const void *who)
 	return q;
 }
 
-bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_line line, const uint8_t *msg,
+bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_transport by, const uint8_t *msg,
 		   size_t len, void (*reply)(void *cookie, const uint8_t *msg, size_t len), void *cookie)
 {
 	struct forwarder_query *q;
@@ -278,7 +276,7 @@ bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_line lin
 	q->q = question;
 	q->reply = reply;
 	q->cookie = cookie;
-	if (line == FORWARDER_STREAM)
+	if (by == FORWARDER_STREAM)
 		q->q.size = DNS_MESSAGE_MAX;
 	if (code != DNS_NOERROR)
 		refuse(q, code, DNS_WHY_NOT);

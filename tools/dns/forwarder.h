@@ -48,12 +48,12 @@ struct forwarder *forwarder_new(struct upstream *u, const struct forwarder_ops *
 /* What waits is forgotten. */
 void forwarder_free(struct forwarder *f);
 
-enum forwarder_line { FORWARDER_DATAGRAM, FORWARDER_STREAM };
+enum forwarder_transport { FORWARDER_DATAGRAM, FORWARDER_STREAM };
 /*
  * who: ops->who_size bytes, copied.  True: reply will be called once, perhaps in here, unless
  * forwarder_forget() comes before; false: it was no question, or there is no memory.
  */
-bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_line line, const uint8_t *msg,
+bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_transport by, const uint8_t *msg,
 		   size_t len, void (*reply)(void *cookie, const uint8_t *msg, size_t len), void *cookie);
 /* Nothing of this cookie's is answered any more. */
 void forwarder_forget(struct forwarder *f, const void *cookie);

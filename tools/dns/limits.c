@@ -3,6 +3,7 @@
 #include <libpsl.h>
 #include <string.h>
 
+#include "tools/dns/message.h"
 #include "tools/tools.h"
 
 /* A name is known by its hash: to find two that collide gains one name. */
@@ -119,7 +120,7 @@ static uint64_t hash_with(const char *name, uint16_t type)
 {
 	uint64_t hash = hash_of(name);
 
-	if (type == 1 || type == 28 || type == 65)
+	if (type == DNS_TYPE_A || type == DNS_TYPE_AAAA || type == DNS_TYPE_HTTPS)
 		return hash;
 	hash = (hash ^ type) * 0x100000001b3ull;
 	return hash ? hash : 1;

@@ -33,8 +33,8 @@ struct upstream {
 	uint8_t in[DNS_MESSAGE_MAX]; /* a datagram */
 };
 
-/* A server, as one query sees it. */
-struct line {
+/* With one server about one query. */
+struct exchange {
 	struct loop_watch watch; /* fd -1: not open */
 	struct upstream_query *query;
 	enum dns_over over;
@@ -59,7 +59,7 @@ struct upstream_query {
 	struct dns_answer *poor; /* SERVFAIL or REFUSED: for want of a better one */
 	size_t n, turn;
 	struct server servers[UPSTREAM_SERVERS];
-	struct line lines[UPSTREAM_SERVERS];
+	struct exchange exchanges[UPSTREAM_SERVERS];
 };
 
 static void on_ready(struct loop_watch *w, uint32_t events);
@@ -131,64 +131,63 @@ void upstream_free(struct upstream *u)
 	free(u);
 }
 
-/* --- a line -------------------------------------------------------------------------------------------- */
+/* --- an exchange ------------------------------------------------------------------------------------- */
 
-static void line_close(struct line *l)
+static void exchange_close(struct exchange *x)
 {
-	if (l->watch.fd < 0)
+	if (x->watch.fd < 0)
 		return;
-	loop_unwatch(l->query->u->loop, &l->watch);
-	close(l->watch.fd);
-	l->watch.fd = -1;
-	free(l->in);
-	l->in = NULL;
-	l->n_in = l->size_in = l->sent = 0;
+	loop_unwatch(x->query->u->loop, &x->watch);
+	close(x->watch.fd);
+	x->watch.fd = -1;
+	free(x->in);
+	x->in = NULL;
+	x->n_in = x->size_in = x->sent = 0;
 }
 
-static bool line_build(struct line *l)
+static bool exchange_build(struct exchange *x)
 {
 	uint8_t random[DNS_RANDOM];
 
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return false;
-	l->n_msg = dns_query_build(&l->query->q, l->edns, random, &l->asked, l->msg + 2, QUERY_SIZE);
-	l->msg[0] = (uint8_t)(l->n_msg >> 8);
-	l->msg[1] = (uint8_t)l->n_msg;
-	return l->n_msg > 0;
+	x->n_msg = dns_query_build(&x->query->q, x->edns, random, &x->asked, x->msg + 2, QUERY_SIZE);
+	x->msg[0] = (uint8_t)(x->n_msg >> 8);
+	x->msg[1] = (uint8_t)x->n_msg;
+	return x->n_msg > 0;
 }
 
 /* A socket on its way to the server.  False: it cannot be had, or nobody is there. */
-static bool line_open(struct line *l, enum dns_over over)
+static bool exchange_open(struct exchange *x, enum dns_over over)
 {
-	const struct server *s = &l->query->servers[l - l->query->lines];
+	const struct server *s = &x->query->servers[x - x->query->exchanges];
 	int type = (over == DNS_TCP ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-	line_close(l);
-	l->over = over;
-	if (!line_build(l))
+	exchange_close(x);
+	x->over = over;
+	if (!exchange_build(x))
 		return false;
-	l->watch = (struct loop_watch){ socket(s->addr.ss_family, type, 0), on_ready };
-	if (l->watch.fd < 0)
+	x->watch = (struct loop_watch){ socket(s->addr.ss_family, type, 0), on_ready };
+	if (x->watch.fd < 0)
 		return false;
-	if ((connect(l->watch.fd, (const struct sockaddr *)&s->addr, s->len) < 0 && errno != EINPROGRESS) ||
-	    loop_watch(l->query->u->loop, &l->watch, over == DNS_TCP ? EPOLLOUT : EPOLLIN) < 0) {
-		close(l->watch.fd);
-		l->watch.fd = -1;
+	if ((connect(x->watch.fd, (const struct sockaddr *)&s->addr, s->len) < 0 && errno != EINPROGRESS) ||
+	    loop_watch(x->query->u->loop, &x->watch, over == DNS_TCP ? EPOLLOUT : EPOLLIN) < 0) {
+		close(x->watch.fd);
+		x->watch.fd = -1;
 		return false;
 	}
 	return true;
 }
 
-static bool send_datagram(const struct line *l)
+static bool send_datagram(const struct exchange *x)
 {
-	ssize_t n = send(l->watch.fd, l->msg + 2, l->n_msg, MSG_NOSIGNAL);
+	ssize_t n = send(x->watch.fd, x->msg + 2, x->n_msg, MSG_NOSIGNAL);
 
 	/* No room is a datagram that is lost: it is sent again. */
 	return n >= 0 || errno == EAGAIN || errno == ENOBUFS;
 }
 
-/* --- a query's course ------------------------------------------------------------------------------------
- */
+/* --- a query's course -------------------------------------------------------------------------------- */
 
 static void finish(struct upstream_query *uq, struct dns_answer *a)
 {
@@ -206,17 +205,17 @@ static void finish(struct upstream_query *uq, struct dns_answer *a)
 static bool ask_next(struct upstream_query *uq)
 {
 	for (size_t i = 0; i < uq->n; i++) {
-		struct line *l = &uq->lines[uq->turn++ % uq->n];
+		struct exchange *x = &uq->exchanges[uq->turn++ % uq->n];
 
-		if (l->failed)
+		if (x->failed)
 			continue;
 		/* A stream is as good as the network: it is waited for. */
-		if (l->watch.fd >= 0 && l->over == DNS_TCP)
+		if (x->watch.fd >= 0 && x->over == DNS_TCP)
 			return true;
-		if ((l->watch.fd >= 0 || line_open(l, DNS_UDP)) && send_datagram(l))
+		if ((x->watch.fd >= 0 || exchange_open(x, DNS_UDP)) && send_datagram(x))
 			return true;
-		line_close(l);
-		l->failed = true;
+		exchange_close(x);
+		x->failed = true;
 	}
 	return false;
 }
@@ -242,44 +241,44 @@ static void on_timer(struct loop_timer *t)
 	go_on((struct upstream_query *)((char *)t - offsetof(struct upstream_query, timer)));
 }
 
-static void fail(struct line *l)
+static void fail(struct exchange *x)
 {
-	line_close(l);
-	l->failed = true;
-	go_on(l->query);
+	exchange_close(x);
+	x->failed = true;
+	go_on(x->query);
 }
 
 /* Asked of the same server once more, in another way. */
-static void again(struct line *l, enum dns_over over)
+static void again(struct exchange *x, enum dns_over over)
 {
-	if (!line_open(l, over) || (over == DNS_UDP && !send_datagram(l)))
-		fail(l);
+	if (!exchange_open(x, over) || (over == DNS_UDP && !send_datagram(x)))
+		fail(x);
 }
 
-/* The line is closed, or the query gone, where this returns false. */
-static bool take(struct line *l, const uint8_t *msg, size_t len)
+/* The exchange is closed, or the query gone, where this returns false. */
+static bool take(struct exchange *x, const uint8_t *msg, size_t len)
 {
-	struct upstream_query *uq = l->query;
+	struct upstream_query *uq = x->query;
 	struct dns_answer *a = NULL;
 	enum dns_rcode code;
 
-	switch (dns_answer_read(&l->asked, l->over, msg, len, &a)) {
+	switch (dns_answer_read(&x->asked, x->over, msg, len, &a)) {
 	case DNS_ALIEN:
-		if (l->over == DNS_TCP)
+		if (x->over == DNS_TCP)
 			break;
-		if (++l->aliens < ALIENS_MAX)
+		if (++x->aliens < ALIENS_MAX)
 			return true;
 		/* Who floods us with guesses cannot guess a stream. */
-		again(l, DNS_TCP);
+		again(x, DNS_TCP);
 		return false;
 	case DNS_TRUNCATED:
-		again(l, DNS_TCP);
+		again(x, DNS_TCP);
 		return false;
 	case DNS_NO_EDNS:
-		if (l->edns == DNS_PLAIN)
+		if (x->edns == DNS_PLAIN)
 			break;
-		l->edns = DNS_PLAIN;
-		again(l, l->over);
+		x->edns = DNS_PLAIN;
+		again(x, x->over);
 		return false;
 	case DNS_FITS:
 		code = dns_answer_rcode(a);
@@ -293,90 +292,89 @@ static bool take(struct line *l, const uint8_t *msg, size_t len)
 	case DNS_BROKEN:
 		break;
 	}
-	fail(l);
+	fail(x);
 	return false;
 }
 
 /* --- sockets -------------------------------------------------------------------------------------------- */
 
-static void read_datagrams(struct line *l)
+static void read_datagrams(struct exchange *x)
 {
-	struct upstream *u = l->query->u;
+	struct upstream *u = x->query->u;
 
 	for (;;) {
-		ssize_t n = recv(l->watch.fd, u->in, sizeof(u->in), MSG_DONTWAIT);
+		ssize_t n = recv(x->watch.fd, u->in, sizeof(u->in), MSG_DONTWAIT);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n < 0) {
-			fail(l);
+			fail(x);
 			return;
 		}
-		if (!take(l, u->in, (size_t)n))
+		if (!take(x, u->in, (size_t)n))
 			return;
 	}
 }
 
-static void write_stream(struct line *l)
+static void write_stream(struct exchange *x)
 {
-	size_t all = l->n_msg + 2;
-	ssize_t n = send(l->watch.fd, l->msg + l->sent, all - l->sent, MSG_NOSIGNAL);
+	size_t all = x->n_msg + 2;
+	ssize_t n = send(x->watch.fd, x->msg + x->sent, all - x->sent, MSG_NOSIGNAL);
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		fail(l);
+		fail(x);
 		return;
 	}
-	l->sent += n > 0 ? (size_t)n : 0;
-	if (l->sent == all)
-		(void)loop_rewatch(l->query->u->loop, &l->watch, EPOLLIN);
+	x->sent += n > 0 ? (size_t)n : 0;
+	if (x->sent == all)
+		(void)loop_rewatch(x->query->u->loop, &x->watch, EPOLLIN);
 }
 
 /* Of one message its length first, then as much as that says. */
-static void read_stream(struct line *l)
+static void read_stream(struct exchange *x)
 {
-	size_t want = l->size_in ? l->size_in : 2;
+	size_t want = x->size_in ? x->size_in : 2;
 	ssize_t n;
 
-	if (!l->in)
-		l->in = malloc(2);
-	n = l->in ? recv(l->watch.fd, l->in + l->n_in, want - l->n_in, MSG_DONTWAIT) : 0;
+	if (!x->in)
+		x->in = malloc(2);
+	n = x->in ? recv(x->watch.fd, x->in + x->n_in, want - x->n_in, MSG_DONTWAIT) : 0;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		fail(l);
+		fail(x);
 		return;
 	}
-	l->n_in += (size_t)n;
-	if (l->n_in < want)
+	x->n_in += (size_t)n;
+	if (x->n_in < want)
 		return;
-	if (l->size_in) {
-		(void)take(l, l->in, l->n_in);
+	if (x->size_in) {
+		(void)take(x, x->in, x->n_in);
 		return;
 	}
-	l->size_in = (size_t)l->in[0] << 8 | l->in[1];
-	l->n_in = 0;
-	free(l->in);
-	l->in = l->size_in ? malloc(l->size_in) : NULL;
-	if (!l->in)
-		fail(l);
+	x->size_in = (size_t)x->in[0] << 8 | x->in[1];
+	x->n_in = 0;
+	free(x->in);
+	x->in = x->size_in ? malloc(x->size_in) : NULL;
+	if (!x->in)
+		fail(x);
 }
 
 static void on_ready(struct loop_watch *w, uint32_t events)
 {
-	struct line *l = (struct line *)((char *)w - offsetof(struct line, watch));
+	struct exchange *x = (struct exchange *)((char *)w - offsetof(struct exchange, watch));
 
-	if (l->over == DNS_UDP)
-		read_datagrams(l);
+	if (x->over == DNS_UDP)
+		read_datagrams(x);
 	else if (events & EPOLLIN)
-		read_stream(l);
+		read_stream(x);
 	else if (events & (EPOLLERR | EPOLLHUP))
-		fail(l);
+		fail(x);
 	else
-		write_stream(l);
+		write_stream(x);
 }
 
-/* --- begin and end ---------------------------------------------------------------------------------------
- */
+/* --- begin and end ----------------------------------------------------------------------------------- */
 
 struct upstream_query *upstream_ask(struct upstream *u, const struct dns_question *q, upstream_fn fn,
 				    void *cookie)
@@ -395,9 +393,9 @@ struct upstream_query *upstream_ask(struct upstream *u, const struct dns_questio
 	uq->n = u->n;
 	for (size_t i = 0; i < uq->n; i++) {
 		uq->servers[i] = u->servers[i];
-		uq->lines[i].query = uq;
-		uq->lines[i].edns = DNS_EDNS;
-		uq->lines[i].watch.fd = -1;
+		uq->exchanges[i].query = uq;
+		uq->exchanges[i].edns = DNS_EDNS;
+		uq->exchanges[i].watch.fd = -1;
 	}
 	/* Who can be asked by nobody is told so by the timer. */
 	if (ask_next(uq))
@@ -410,7 +408,7 @@ struct upstream_query *upstream_ask(struct upstream *u, const struct dns_questio
 void upstream_cancel(struct upstream_query *uq)
 {
 	for (size_t i = 0; i < uq->n; i++)
-		line_close(&uq->lines[i]);
+		exchange_close(&uq->exchanges[i]);
 	loop_timer_clear(uq->u->loop, &uq->timer);
 	dns_answer_free(uq->poor);
 	free(uq);
