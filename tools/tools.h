@@ -347,8 +347,7 @@ int session_show(const struct options *o, const char *id);
 /* log_verify.c: verifies the ledger at argv[0], or those of all sessions (or o->session).  Exit code. */
 int log_verify(const struct options *o, int argc, char **argv);
 
-/* --- control.c: JSON-RPC with a session's helper ----------------------------------------------------------
- */
+/* --- control.c: JSON-RPC with a session's helper ----------------------------------------------------- */
 
 /* Connected socket or -errno. */
 int control_open(const char *session_dir);

@@ -156,8 +156,7 @@ START_TEST(test_upstream_query)
 }
 END_TEST
 
-/* --- answers: whose --------------------------------------------------------------------------------------
- */
+/* --- answers: whose ---------------------------------------------------------------------------------- */
 
 static enum dns_fit fit(const struct dns_asked *a, enum dns_over over, const struct packet *k)
 {
@@ -267,8 +266,7 @@ START_TEST(test_chains_end)
 }
 END_TEST
 
-/* --- answers: addresses ------------------------------------------------------------------------------------
- */
+/* --- answers: addresses ------------------------------------------------------------------------------ */
 
 struct learnt {
 	size_t n;

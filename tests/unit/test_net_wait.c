@@ -195,8 +195,7 @@ START_TEST(a_unix_listener_without_room)
 }
 END_TEST
 
-/* --- a socket that somebody spoils -----------------------------------------------------------------------
- */
+/* --- a socket that somebody spoils ------------------------------------------------------------------- */
 
 static volatile bool spoiling;
 

@@ -228,8 +228,7 @@ int caller_fd(struct caller *c, int fd)
 	return -ESRCH;
 }
 
-/* --- hooks ------------------------------------------------------------------------------------------------
- */
+/* --- hooks ------------------------------------------------------------------------------------------- */
 
 #define MAPS_MAX (8u << 20) /* bytes looked at: what is beyond belongs to no ordinary program */
 

@@ -60,8 +60,7 @@ static int say_behalf(struct supervisor *s, pid_t tgid, int fd)
 	return -ECONNREFUSED;
 }
 
-/* --- a socket file ----------------------------------------------------------------------------------------
- */
+/* --- a socket file ----------------------------------------------------------------------------------- */
 
 static struct answer connect_held(struct caller *c, const struct endpoint *e, int file,
 				  int (*then)(struct supervisor *s, pid_t tgid, int fd))
@@ -171,8 +170,7 @@ static struct answer connect_path(struct caller *c, const struct endpoint *e, co
 	return a;
 }
 
-/* --- any
- * ------------------------------------------------------------------------------------------------------ */
+/* --- any --------------------------------------------------------------------------------------------- */
 
 static struct answer reach_as_said(struct caller *c, const struct endpoint *e)
 {

@@ -102,8 +102,7 @@ int inquiry_begin(struct inquiries *q, const struct asker *who, const char *name
 	return r;
 }
 
-/* --- begin and end ---------------------------------------------------------------------------------------
- */
+/* --- begin and end ----------------------------------------------------------------------------------- */
 
 void inquiries_init(struct inquiries *q, struct supervisor *s, struct loop *l)
 {

@@ -72,8 +72,7 @@ void record_decision(struct caller *c, const struct request *req, const char *ta
 	record(c, &rec);
 }
 
-/* --- once --------------------------------------------------------------------------------------------------
- */
+/* --- once -------------------------------------------------------------------------------------------- */
 
 bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark)
 {

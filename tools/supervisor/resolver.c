@@ -261,8 +261,7 @@ struct hosts *session_hosts(struct supervisor *s)
 	return h;
 }
 
-/* --- for the others ----------------------------------------------------------------------------------------
- */
+/* --- for the others ---------------------------------------------------------------------------------- */
 
 bool resolver_query(struct supervisor *s, const struct asker *who, const uint8_t *msg, size_t len,
 		    resolver_reply reply, void *cookie)

@@ -67,8 +67,7 @@ struct answer carry_sendto(struct caller *c)
 	return a;
 }
 
-/* --- bind ------------------------------------------------------------------------------------------------
- */
+/* --- bind -------------------------------------------------------------------------------------------- */
 
 static int bind_now(const struct endpoint *e)
 {
@@ -142,8 +141,7 @@ struct answer carry_bind(struct caller *c)
 	return a;
 }
 
-/* --- listen ------------------------------------------------------------------------------------------------
- */
+/* --- listen ------------------------------------------------------------------------------------------ */
 
 /*
  * A socket of every address is judged here: nameless, its port came unjudged (is_nameless()); with a port of

@@ -240,8 +240,7 @@ void place_done(struct place *p);
  * there shows more than everybody may see. */
 bool place_is_foreign(const struct place *p, struct caller *c);
 
-/* --- may it: verdict.c
- * --------------------------------------------------------------------------------------- */
+/* --- may it: verdict.c ------------------------------------------------------------------------------- */
 
 /* The caller's image's verdict.  Nothing is asked or recorded. */
 struct decision verdict_of(struct caller *c, const struct request *req);
@@ -273,8 +272,7 @@ void verdict_attach(struct caller *c, const char *exe, enum ring_note note);
  */
 int verdict_earlier(const struct decision *d, const struct request *req, const struct resolved *r);
 
-/* --- the handlers, by calls.def
- * ---------------------------------------------------------------------------------- */
+/* --- the handlers, by calls.def ---------------------------------------------------------------------- */
 
 struct answer carry_exec(struct caller *c);   /* exec.c, exec_verify.c */
 struct answer carry_open(struct caller *c);   /* open.c */

@@ -152,8 +152,7 @@ void verdict_note(struct caller *c, enum ring_note note)
 	c->note = note;
 }
 
-/* --- the kernel's own answers ------------------------------------------------------------------------------
- */
+/* --- the kernel's own answers ------------------------------------------------------------------------ */
 
 /* "." and ".." apart. */
 static bool has_entries(int dirfd, const char *name)
