@@ -60,12 +60,10 @@ static int find_door(struct caller *c, const struct endpoint *e, const uint8_t w
 
 static bool is_any(const struct sockaddr_storage *sa)
 {
-	static const uint8_t none[16], v4[16] = { [10] = 0xff, [11] = 0xff };
 	uint8_t addr[16];
 	uint16_t port;
 
-	return sockaddr_inet(sa, sizeof(*sa), addr, &port) &&
-	       (memcmp(addr, none, 16) == 0 || memcmp(addr, v4, 16) == 0);
+	return sockaddr_inet(sa, sizeof(*sa), addr, &port) && inet_is_any(addr);
 }
 
 /* The port stands at the same place in both families. */

@@ -170,13 +170,6 @@ struct hearing {
 	bool is_open;
 };
 
-static bool is_any(const uint8_t addr[16])
-{
-	static const uint8_t v6[16], v4[16] = { [10] = 0xff, [11] = 0xff };
-
-	return memcmp(addr, v6, 16) == 0 || memcmp(addr, v4, 16) == 0;
-}
-
 /*
  * Any address and any port is what a client binds to, and nobody is heard there but those it sends to.
  * A port of every address that only localhost's rule names is bound to the device lo.
@@ -199,12 +192,12 @@ static bool judge_bound(struct caller *c, const struct endpoint *e, struct heari
 					 ? REACH_HERE
 					 : REACH_FAR,
 				 true };
-	if (is_any(given) && req.port == 0) {
+	if (inet_is_any(given) && req.port == 0) {
 		*ret = (struct hearing){ REACH_HERE, false };
 		return true;
 	}
 	d = verdict_of(c, &req);
-	if (d.verdict == VERDICT_DENY && is_any(given)) {
+	if (d.verdict == VERDICT_DENY && inet_is_any(given)) {
 		struct decision here;
 
 		memcpy(req.addr, loopback, 16);

@@ -42,6 +42,9 @@ int endpoint_option(const struct endpoint *e, int option);
 #define INET_TARGET (LIMIT_HOST + 64)
 const char *inet_target(const struct request *req, char buf[INET_TARGET]);
 
+/* The address that stands for all of a machine's: 0.0.0.0, ::. */
+bool inet_is_any(const uint8_t addr[16]);
+
 /* connect(2) to the very address that the caller said. */
 struct answer connect_as_said(struct caller *c, const struct endpoint *e);
 

@@ -74,7 +74,7 @@ static int bind_now(const struct endpoint *e)
 	return bind(e->fd, &e->addr.sa, e->len) < 0 ? -errno : 0;
 }
 
-static bool is_every_address(const uint8_t addr[16])
+bool inet_is_any(const uint8_t addr[16])
 {
 	static const uint8_t v6[16], v4[16] = { [10] = 0xff, [11] = 0xff };
 
@@ -92,7 +92,7 @@ static bool judge_bound(struct caller *c, const struct endpoint *e)
 	if (!sockaddr_inet(&e->addr, e->len, req.addr, &req.port))
 		return true;
 	d = verdict_of(c, &req);
-	if (d.verdict == VERDICT_DENY && is_every_address(req.addr) && narrow_to_machine(c, e, req.port))
+	if (d.verdict == VERDICT_DENY && inet_is_any(req.addr) && narrow_to_machine(c, e, req.port))
 		return true;
 	return verdict_conclude(c, &req, inet_target(&req, target), d);
 }
@@ -106,7 +106,7 @@ static bool is_nameless(const struct endpoint *e)
 	uint8_t addr[16];
 	uint16_t port;
 
-	return sockaddr_inet(&e->addr, e->len, addr, &port) && port == 0 && is_every_address(addr) &&
+	return sockaddr_inet(&e->addr, e->len, addr, &port) && port == 0 && inet_is_any(addr) &&
 	       endpoint_option(e, SO_TYPE) == SOCK_STREAM;
 }
 
@@ -180,7 +180,7 @@ static bool is_for_all(struct endpoint *e)
 	e->len = sizeof(e->addr);
 	if (getsockname(e->fd, &e->addr.sa, &e->len) < 0)
 		return true;
-	return sockaddr_inet(&e->addr, e->len, addr, &port) && is_every_address(addr);
+	return sockaddr_inet(&e->addr, e->len, addr, &port) && inet_is_any(addr);
 }
 
 /*
