@@ -8,10 +8,10 @@
 
 struct dns_answer {
 	ldns_pkt *pkt;
+	/* Of pkt: the name that was asked and what CNAMEs made of it; the least of their ttls. */
+	const ldns_rdf *chain[DNS_CHAIN_MAX + 1];
 	size_t n_chain;
-	const ldns_rdf
-		*chain[DNS_CHAIN_MAX + 1]; /* of pkt: the name that was asked and what CNAMEs made of it */
-	uint32_t ttl;			   /* the least of those */
+	uint32_t ttl;
 };
 
 /* Two names in wire form; letters are equal in either case, which no length byte can be mistaken for. */

@@ -17,9 +17,9 @@
 #include "policy/op.h"
 
 #define HOSTS_MAX 8192
-#define HOSTS_FLOOR                                                                                          \
-	120u /* seconds that an answer lives at least: programs connect by what they looked up before */
-#define HOSTS_CAP 86400u /* and at most */
+/* Seconds that an answer lives: at least, since programs connect by what they looked up; and at most. */
+#define HOSTS_FLOOR 120u
+#define HOSTS_CAP   86400u
 
 #define HOSTS_ASKERS 8
 

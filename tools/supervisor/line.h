@@ -105,6 +105,8 @@ struct line {
 	bool is_open;  /* a rule opened its port: anybody may come */
 	bool v6only;
 	struct asker who; /* who made or connected it */
+	/* What it says of itself.  A unix one's are its real socket's: peer.len is 1 where that is connected.
+	 */
 	struct line_addr own, peer;
 	enum line_passage passage;
 	unsigned turn; /* counts connects */
