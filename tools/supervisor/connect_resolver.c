@@ -80,6 +80,7 @@ static int own_end(int fd, const struct sockaddr_storage *door, socklen_t door_l
 	socklen_t len = sizeof(*ret);
 	in_port_t port;
 
+	*ret = (struct sockaddr_storage){ 0 };
 	if (getsockname(fd, (struct sockaddr *)ret, &len) < 0)
 		return -errno;
 	if (*port_of(ret) == 0) {

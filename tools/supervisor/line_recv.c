@@ -131,7 +131,7 @@ static int take(struct caller *c, struct line *l, int fd, int flags, struct rece
 
 static struct answer recvfrom_line(struct caller *c, struct line *l, int fd)
 {
-	struct receipt in;
+	struct receipt in = { 0 };
 	int flags = (int)c->arg[3], r = take(c, l, fd, flags, &in);
 	size_t n;
 
@@ -174,7 +174,7 @@ static long receive(struct caller *c, struct line *l, int fd, int flags, uint64_
 		    const struct line_message *m)
 {
 	const uint64_t none = 0;
-	struct receipt in;
+	struct receipt in = { 0 };
 	uint32_t told;
 	ssize_t n;
 	int r = take(c, l, fd, flags, &in);
