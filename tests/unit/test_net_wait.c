@@ -15,7 +15,8 @@ Suite *suite_net_wait(void);
 
 static struct carried t;
 static uint16_t port;
-static int listener, local_listener;
+static int listener, local_listener, filling[8];
+static size_t n_filling;
 static char rule[32], dir[64];
 static struct sockaddr_un local_name = { .sun_family = AF_UNIX };
 
@@ -43,6 +44,8 @@ static void teardown(void)
 	net_done(&t);
 	close(listener);
 	close(local_listener);
+	while (n_filling > 0)
+		close(filling[--n_filling]);
 	unlink(local_name.sun_path);
 	rmdir(dir);
 }
@@ -58,6 +61,8 @@ static void fill(void)
 		fcntl(fd, F_SETFL, O_NONBLOCK);
 		(void)bare_connect(fd, &at, sizeof(at));
 		(void)bare_connect(one, &local_name, sizeof(local_name));
+		filling[n_filling++] = fd;
+		filling[n_filling++] = one;
 	}
 }
 
@@ -117,7 +122,7 @@ static bool none_waits(struct carried *ct)
 static void *accept_all(void *arg)
 {
 	for (int i = 0; i < MANY + 1; i++)
-		(void)accept(listener, NULL, NULL);
+		close(accept(listener, NULL, NULL));
 	return arg;
 }
 
