@@ -76,8 +76,6 @@ static bool is_open(const struct bundle *b, const char *path)
 
 	if (!realpath(path, real) || path_is_under(real, b->workspace) || path_is_under(path, b->workspace))
 		return true;
-	if (stat(real, &st) < 0 || (st.st_mode & S_IWOTH))
-		return true;
 	slash = strrchr(real, '/');
 	slash[slash == real] = '\0';
 	return stat(real, &st) < 0 || (st.st_mode & S_IWOTH);
