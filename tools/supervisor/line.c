@@ -3,11 +3,13 @@
  */
 #include "tools/supervisor/line.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/resolver.h"
@@ -322,12 +324,51 @@ static void remember_pair(struct lines *all, const int fd[2])
 	pthread_mutex_unlock(&all->lock);
 }
 
+/* How many of the open files of a /proc/PID have numbers below `limit`. */
+static uint64_t count_below(int proc, uint64_t limit)
+{
+	int fd = openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *e;
+	uint64_t n = 0;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((e = readdir(d)))
+		n += e->d_name[0] != '.' && strtoull(e->d_name, NULL, 10) < limit;
+	closedir(d);
+	return n;
+}
+
+/*
+ * The caller's table has room for two more: who is given one and cannot be given the other keeps a number
+ * that he does not know of.  Another thread of his may still fill the table meanwhile.  How many files are
+ * open /proc says since Linux 6.2; where that is too many, some may have numbers beyond the limit.
+ */
+static bool has_room(struct caller *c)
+{
+	int proc = caller_proc(c);
+	struct rlimit files;
+	struct stat st;
+
+	if (proc < 0 || prlimit(c->tid, RLIMIT_NOFILE, NULL, &files) < 0 || fstatat(proc, "fd", &st, 0) < 0)
+		return true;
+	if (st.st_size > 0 && (uint64_t)st.st_size + 2 <= files.rlim_cur)
+		return true;
+	return count_below(proc, files.rlim_cur) + 2 <= files.rlim_cur;
+}
+
 /* Into the caller, in the kernel's order: numbers are written before they mean something. */
 static int give_pair(struct caller *c, const int fd[2])
 {
 	bool cloexec = c->arg[1] & SOCK_CLOEXEC;
 	int given[2] = { -1, -1 }, r = line_write(c, c->arg[3], given, sizeof(given));
 
+	if (r == 0 && !has_room(c))
+		r = -EMFILE;
 	for (int i = 0; r == 0 && i < 2; i++) {
 		given[i] = notify_give_fd(c, fd[i], cloexec);
 		r = given[i] < 0 ? given[i] : 0;
