@@ -155,7 +155,7 @@ struct answer line_serve(struct caller *c, line_act act)
 
 	if (!lines_any(c->sup))
 		return a;
-	fd = caller_fd(c, (int)c->arg[0]);
+	fd = c->resumed ? waiting_socket(c->resumed) : caller_fd(c, (int)c->arg[0]);
 	/* Whatever is wrong with it the kernel says. */
 	if (fd < 0)
 		return a;

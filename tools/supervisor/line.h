@@ -38,7 +38,6 @@
 #define LINE_LONGEST  65507u /* of UDP: RFC 768 in an IPv4 packet */
 #define LINE_BUFFER   (256u << 10)
 #define LINE_CONSULTS 16 /* peers that a human is asked about */
-#define LINE_WAITERS  24 /* threads that wait for what a recvfrom(2) would bring */
 
 struct line_addr {
 	socklen_t len; /* 0: none */
@@ -144,7 +143,7 @@ struct lines {
 	struct line_consult consults[LINE_CONSULTS];
 	_Atomic unsigned n;
 	unsigned max;
-	_Atomic unsigned waiting, posted;
+	_Atomic unsigned posted;
 	pthread_mutex_t lock;
 	struct line *bucket[LINE_BUCKETS];
 	uint64_t pairs[LINE_PAIRS];

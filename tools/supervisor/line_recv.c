@@ -1,21 +1,18 @@
 /*
  * Messages that are received with the name of who sent them, which the line's own socket does not know.
  *
- * Whoever does not want to know is served by the kernel.
+ * Whoever does not want to know is served by the kernel.  Whoever waits is served anew when there is
+ * something (waiting.c), as often as another takes it away before.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/time.h>
 
 #include "tools/supervisor/line.h"
 #include "tools/supervisor/notify.h"
 #include "tools/tools.h"
-
-#define SLICE_MS 50 /* how late a signal may come through */
 
 /* What was received. */
 struct receipt {
@@ -24,59 +21,17 @@ struct receipt {
 	struct line_addr from;
 };
 
-/* --- waiting ------------------------------------------------------------------------------------- */
+/* There will be something later, and the call is to wait for it: none of these calls says so itself. */
+#define LATER (-EALREADY)
 
-static int64_t now_ms(void)
+/* The call's answer, once its message was taken or was not. */
+static struct answer conclude(struct caller *c, int fd, long r)
 {
-	return (int64_t)(loop_now() / 1000000);
-}
+	struct waiting *w = r == LATER ? waiting_for_data(c, fd) : NULL;
 
-/* When the socket's SO_RCVTIMEO is over; INT64_MAX: never. */
-static int64_t deadline_of(int fd)
-{
-	struct timeval t;
-	socklen_t len = sizeof(t);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, &len) < 0 || (t.tv_sec == 0 && t.tv_usec == 0))
-		return INT64_MAX;
-	return now_ms() + (int64_t)t.tv_sec * 1000 + (t.tv_usec + 999) / 1000;
-}
-
-static int wait_on(struct caller *c, int fd, int64_t end)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	for (;;) {
-		int64_t left = end == INT64_MAX ? SLICE_MS : end - now_ms();
-
-		if (left <= 0)
-			return -EAGAIN;
-		if (poll(&p, 1, left < SLICE_MS ? (int)left : SLICE_MS) > 0)
-			return 0;
-		if (!caller_alive(c))
-			return -EINTR;
-		if (task_has_signal(c->tid))
-			return end == INT64_MAX ? -ERESTARTSYS : -EINTR;
-		if (fcntl(fd, F_GETFL) & O_NONBLOCK)
-			return -EAGAIN;
-	}
-}
-
-/*
- * Waits as the caller would have: until something is there (0), a signal, its death, or the socket's own
- * time limit.  Most poll before they receive; so many as do not may wait here.
- */
-static int wait_readable(struct caller *c, struct line *l, int fd, int flags)
-{
-	struct lines *all = l->all;
-	int r = -EAGAIN;
-
-	if (flags & MSG_DONTWAIT || fcntl(fd, F_GETFL) & O_NONBLOCK)
-		return -EAGAIN;
-	if (atomic_fetch_add(&all->waiting, 1) < LINE_WAITERS && caller_may_block(c))
-		r = wait_on(c, fd, deadline_of(fd));
-	atomic_fetch_sub(&all->waiting, 1);
-	return r;
+	if (r != LATER)
+		return answer_result(r);
+	return w ? answer_later(w) : answer_result(-EAGAIN);
 }
 
 /* --- taking -------------------------------------------------------------------------------------- */
@@ -116,11 +71,9 @@ static int take(struct caller *c, struct line *l, int fd, int flags, struct rece
 	ret->data = caller_scratch(c, LINE_BUFFER);
 	if (!ret->data)
 		return -ENOMEM;
-	while ((r = take_now(l, fd, flags, ret)) == -EAGAIN) {
-		r = wait_readable(c, l, fd, flags);
-		if (r < 0)
-			break;
-	}
+	r = take_now(l, fd, flags, ret);
+	if (r == -EAGAIN && !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK))
+		return LATER;
 	/* A unix socket's peer is no sender's name. */
 	if (r == 0 && l->domain == AF_UNIX && ret->from.len == 1)
 		ret->from.len = 0;
@@ -136,7 +89,7 @@ static struct answer recvfrom_line(struct caller *c, struct line *l, int fd)
 	size_t n;
 
 	if (r < 0)
-		return answer_result(r);
+		return conclude(c, fd, r);
 	n = in.held < c->arg[2] ? in.held : (size_t)c->arg[2];
 	r = line_write(c, c->arg[1], in.data, n);
 	if (r == 0)
@@ -204,7 +157,7 @@ static struct answer recvmsg_line(struct caller *c, struct line *l, int fd)
 		return answer_result(r);
 	if (m.name == 0)
 		return answer_continue();
-	return answer_result(receive(c, l, fd, (int)c->arg[2], c->arg[1], &m));
+	return conclude(c, fd, receive(c, l, fd, (int)c->arg[2], c->arg[1], &m));
 }
 
 struct answer carry_recvmsg(struct caller *c)
@@ -240,7 +193,7 @@ static struct answer recvmmsg_line(struct caller *c, struct line *l, int fd)
 		if (r < 0)
 			break;
 	}
-	return answer_result(done > 0 ? (long)done : r);
+	return conclude(c, fd, done > 0 ? (long)done : r);
 }
 
 struct answer carry_recvmmsg(struct caller *c)

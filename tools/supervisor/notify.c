@@ -150,8 +150,20 @@ static void call_init(struct worker *w)
 	};
 	for (size_t i = 0; i < NELEM(c->arg); i++)
 		c->arg[i] = w->notif->data.args[i];
+}
+
+static void begin(struct worker *w)
+{
 	w->scratch_used = 0;
 	atomic_store_explicit(&w->serial, atomic_fetch_add(&w->sup->serial, 1) + 1, memory_order_relaxed);
+	(void)worker_move(w, SLOT_IDLE, SLOT_SERVING);
+}
+
+static void end(struct worker *w)
+{
+	proc_put(&w->call);
+	workers_unblock(w);
+	atomic_store(&w->state, SLOT_IDLE);
 }
 
 static struct answer serve(struct worker *w)
@@ -199,6 +211,20 @@ static int receive_failed(struct supervisor *s, int error)
 	return 0;
 }
 
+void notify_resume(struct worker *w, struct waiting *v)
+{
+	struct caller *c = &w->call;
+
+	waiting_call(v, c);
+	c->sup = w->sup;
+	c->worker = w;
+	begin(w);
+	caller_find_image(c);
+	answer(w, dispatch_find(c->nr)(c));
+	end(w);
+	waiting_drop(v);
+}
+
 int notify_serve(struct worker *w)
 {
 	struct supervisor *s = w->sup;
@@ -207,12 +233,10 @@ int notify_serve(struct worker *w)
 	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, w->notif) < 0)
 		return receive_failed(s, errno);
 	call_init(w);
-	(void)worker_move(w, SLOT_IDLE, SLOT_SERVING);
+	begin(w);
 	atomic_fetch_add_explicit(&s->carried, 1, memory_order_relaxed);
 	answer(w, serve(w));
-	proc_put(&w->call);
-	workers_unblock(w);
-	atomic_store(&w->state, SLOT_IDLE);
+	end(w);
 	return 0;
 }
 

@@ -60,6 +60,7 @@ struct worker {
 	bool runs;   /* has a thread */
 	bool joined; /* thread is nobody's any more */
 	bool idle;
+	struct waiting *resumed; /* to be served next */
 	_Atomic bool blocked;
 	_Atomic bool opening;	/* until somebody opens the other end, or the caller has a signal */
 	_Atomic bool sent_away; /* and is to leave */
@@ -115,8 +116,8 @@ struct gaps {
 	_Atomic bool open;	 /* it does not, from now on */
 };
 
-/* Those who wait for a connection, and the thread that waits for them: waiting.c. */
-#define WAITING_MAX 2048 /* at once; beyond it connect(2) says EAGAIN */
+/* Those who wait for a connection or for data, and the thread that waits for them: waiting.c. */
+#define WAITING_MAX 2048 /* at once; beyond it their call says EAGAIN */
 struct lobby {
 	pthread_mutex_t lock;
 	pthread_t thread;
@@ -207,6 +208,8 @@ struct supervisor {
 
 /* Receives and serves one call; -errno where there will be no more. */
 int notify_serve(struct worker *w);
+/* Serves a call that was received before, and consumes it. */
+void notify_resume(struct worker *w, struct waiting *v);
 bool notify_is_valid(const struct supervisor *s, uint64_t id);
 /* The one answer to a call that is no worker's any more: a value, or -errno.  An id that waits no more is
  * passed over. */
@@ -234,6 +237,15 @@ void lobby_stop(struct supervisor *s);
 void waiting_begin(struct supervisor *s, struct waiting *w);
 /* Consumes w, whose call somebody else has answered. */
 void waiting_drop(struct waiting *w);
+/* The same, and its call is answered EIO. */
+void waiting_abandon(struct supervisor *s, struct waiting *w);
+/* c's call waits until there is something to receive from fd: it is served anew then, by a worker whose
+ * call's `resumed` this is.  NULL: it cannot. */
+struct waiting *waiting_for_data(struct caller *c, int fd);
+/* A duplicate of the socket that was waited for: what stands under its number meanwhile is another's. */
+int waiting_socket(const struct waiting *w);
+/* Its call, to be served anew: c is zeroed but for whose it is and what it asks for. */
+void waiting_call(struct waiting *w, struct caller *c);
 /* A signal waits for the task that its program handles.  The caller of this knows that the task is there. */
 bool task_has_signal(pid_t tid);
 
@@ -243,6 +255,8 @@ bool task_has_signal(pid_t tid);
 int workers_start(struct supervisor *s);
 /* Another worker leads where `index` (or LEADER_NONE) does.  False where none can be had. */
 bool workers_replace(struct supervisor *s, int index);
+/* A worker that waits for nothing else serves w's call anew, and consumes w.  False: there is none. */
+bool workers_resume(struct supervisor *s, struct waiting *w);
 /* w's call is over. */
 void workers_unblock(struct worker *w);
 /* Ends and joins them, bounded in time.  The number that would not end. */

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -94,13 +95,13 @@ static bool is_unfinished(const struct sockaddr *sa, int r)
 
 /* --- who waits ---------------------------------------------------------------------------------------- */
 
-/* When the socket's SO_SNDTIMEO is over, from now. */
-static uint64_t end_of(int fd)
+/* When the socket's SO_SNDTIMEO or SO_RCVTIMEO is over, from now. */
+static uint64_t end_of(int fd, int limit)
 {
 	struct timeval t = { 0 };
 	socklen_t len = sizeof(t);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, &len) < 0 || (t.tv_sec == 0 && t.tv_usec == 0))
+	if (getsockopt(fd, SOL_SOCKET, limit, &t, &len) < 0 || (t.tv_sec == 0 && t.tv_usec == 0))
 		return NEVER;
 	return loop_now() + (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
 }
@@ -112,6 +113,12 @@ void waiting_drop(struct waiting *w)
 	if (w->file >= 0)
 		close(w->file);
 	free(w);
+}
+
+void waiting_abandon(struct supervisor *s, struct waiting *w)
+{
+	notify_answer(s, w->id, -EIO);
+	waiting_drop(w);
 }
 
 static struct waiting *waiting_new(struct caller *c, const struct connecting *to, int first)
@@ -129,7 +136,8 @@ static struct waiting *waiting_new(struct caller *c, const struct connecting *to
 		.len = to->len,
 		.then = to->then,
 		.first = first,
-		.end = end_of(to->fd),
+		.end = end_of(to->fd, SO_SNDTIMEO),
+		.events = EPOLLOUT,
 		.again = NEVER,
 	};
 	memcpy(&w->addr, to->sa, to->len);
@@ -209,4 +217,44 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 	if (is_unfinished(sa, r))
 		return -EALREADY;
 	return finished(s, w->tgid, w->fd, r, w->then);
+}
+
+/* --- who waits for data --------------------------------------------------------------------------------- */
+
+struct waiting *waiting_for_data(struct caller *c, int fd)
+{
+	struct waiting *w;
+
+	if (atomic_load(&c->sup->lobby.n) >= WAITING_MAX || !(w = calloc(1, sizeof(*w))))
+		return NULL;
+	*w = (struct waiting){
+		.id = c->id,
+		.tid = c->tid,
+		.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0),
+		.file = -1,
+		.first = -EAGAIN,
+		.end = c->resumed ? c->resumed->end : end_of(fd, SO_RCVTIMEO),
+		.again = NEVER,
+		.events = EPOLLIN,
+		.is_served = true,
+		.nr = c->nr,
+	};
+	memcpy(w->arg, c->arg, sizeof(w->arg));
+	if (w->fd >= 0)
+		return w;
+	waiting_drop(w);
+	return NULL;
+}
+
+int waiting_socket(const struct waiting *w)
+{
+	int fd = fcntl(w->fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+void waiting_call(struct waiting *w, struct caller *c)
+{
+	*c = (struct caller){ .id = w->id, .tid = w->tid, .nr = w->nr, .resumed = w };
+	memcpy(c->arg, w->arg, sizeof(c->arg));
 }

@@ -139,7 +139,8 @@ struct caller {
 	bool is_stand_in;    /* no call waits: what is done in a process's name later (asker.h) */
 	enum ring_note note; /* of the next record */
 	struct worker *worker;
-	struct proc *proc; /* NULL: not looked up yet */
+	struct proc *proc;	 /* NULL: not looked up yet */
+	struct waiting *resumed; /* it was served before, and has waited since; else NULL */
 };
 
 /* What the session was set up with. */

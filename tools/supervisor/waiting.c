@@ -1,5 +1,6 @@
 /*
- * One thread waits for all connections that take their time (epoll(7) on the duplicates), and answers.
+ * One thread waits for all connections that take their time, and for data (epoll(7) on the duplicates), and
+ * answers, or hands on to who does.
  *
  * It notices what a thread that blocks in connect(2) would not: that a signal waits for the caller (after
  * WAIT_KILLABLE_RECV, Linux 5.19, only fatal ones end the wait), or that it died.
@@ -20,23 +21,50 @@
 
 /* --- the thread --------------------------------------------------------------------------------------- */
 
-static void conclude(struct supervisor *s, struct waiting **at, int r)
+static struct waiting *take_out(struct supervisor *s, struct waiting **at)
 {
 	struct waiting *w = *at;
 
 	*at = w->next;
 	/* The caller has the same open file: closing ours would leave it watched. */
 	(void)epoll_ctl(s->lobby.ready, EPOLL_CTL_DEL, w->fd, NULL);
+	atomic_fetch_sub(&s->lobby.n, 1);
+	return w;
+}
+
+static void conclude(struct supervisor *s, struct waiting **at, int r)
+{
+	struct waiting *w = take_out(s, at);
+
 	notify_answer(s, w->id, r);
 	waiting_drop(w);
-	atomic_fetch_sub(&s->lobby.n, 1);
+}
+
+/* To a worker, where there is something for it.  False: not yet. */
+static bool hand_on(struct supervisor *s, struct waiting **at, uint64_t now)
+{
+	struct waiting *w = *at;
+
+	if (!w->is_served || (!w->is_ready && now < w->again))
+		return false;
+	(void)take_out(s, at);
+	/* From here on it is the worker's. */
+	if (workers_resume(s, w))
+		return true;
+	w->is_ready = false;
+	w->again = now + AGAIN_MAX;
+	w->next = *at;
+	*at = w;
+	atomic_fetch_add(&s->lobby.n, 1);
+	return false;
 }
 
 static void watch(struct supervisor *s, struct waiting *w, int what)
 {
-	struct epoll_event e = { .events = EPOLLOUT | EPOLLONESHOT, .data.ptr = w };
+	struct epoll_event e = { .events = w->events | EPOLLONESHOT, .data.ptr = w };
 
-	if (w->first != -EAGAIN)
+	/* What is tried again and again cannot be watched. */
+	if (w->again == NEVER)
 		(void)epoll_ctl(s->lobby.ready, what, w->fd, &e);
 }
 
@@ -56,7 +84,7 @@ static int progress(struct supervisor *s, struct waiting *w, uint64_t now)
 {
 	int r = -EALREADY;
 
-	if (w->is_ready || now >= w->again)
+	if (!w->is_served && (w->is_ready || now >= w->again))
 		r = waiting_try(s, w);
 	if (r != -EALREADY)
 		return r;
@@ -166,8 +194,11 @@ static void *thread_main(void *arg)
 		take_inbox(s);
 		now = loop_now();
 		while (*at) {
-			int r = progress(s, *at, now);
+			int r;
 
+			if (hand_on(s, at, now))
+				continue;
+			r = progress(s, *at, now);
 			if (r == -EALREADY && now < (*at)->end)
 				at = &(*at)->next;
 			else

@@ -1,6 +1,9 @@
 /*
- * A connect(2) that somebody waits for who is none of our threads.  Private to patience.c, which begins it,
- * and waiting.c, which ends it.
+ * A call that none of our threads waits for.  Private to patience.c, which begins it, and waiting.c and
+ * workers.c, which end it.
+ *
+ * A connect(2) is tried again and answered by the one thread that waits for all.  A call that waits for data
+ * is served anew by a worker once there is some, since that writes into the caller's memory.
  */
 #ifndef PALE_WAITING_H
 #define PALE_WAITING_H
@@ -27,7 +30,12 @@ struct waiting {
 	uint64_t end;	/* by SO_SNDTIMEO; NEVER */
 	uint64_t again; /* when to try without being told to; NEVER */
 	uint64_t nap;
-	bool is_ready; /* the socket has something to say */
+	bool is_ready;	 /* the socket has something to say */
+	uint32_t events; /* epoll(7): what it is ready by */
+	/* Of a call that is served anew. */
+	bool is_served;
+	int nr;
+	uint64_t arg[6];
 };
 
 /*

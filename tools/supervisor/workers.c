@@ -83,14 +83,14 @@ static int thread_prepare(struct worker *w)
 	return w->notif && w->resp ? 0 : -ENOMEM;
 }
 
-/* Waits to lead.  False: it is one too many, or all is over. */
-static bool wait_for_lead(struct worker *w)
+/* Waits to lead, or for a call to serve anew.  False: it is one too many, or all is over. */
+static bool wait_for_work(struct worker *w)
 {
 	struct supervisor *s = w->sup;
-	bool leads;
+	bool works;
 
 	pthread_mutex_lock(&s->lock);
-	if (s->leader != w->index && !s->stopping && s->n_idle < IDLE_KEPT) {
+	if (s->leader != w->index && !w->resumed && !s->stopping && s->n_idle < IDLE_KEPT) {
 		w->idle = true;
 		s->n_idle++;
 		while (w->idle && !s->stopping)
@@ -99,11 +99,29 @@ static bool wait_for_lead(struct worker *w)
 			s->n_idle--;
 		w->idle = false;
 	}
-	leads = s->leader == w->index && !s->stopping;
-	if (!leads)
+	works = w->resumed || (s->leader == w->index && !s->stopping);
+	if (!works)
 		w->runs = false;
 	pthread_mutex_unlock(&s->lock);
-	return leads;
+	return works;
+}
+
+/* The call that waits for this very worker, if one does. */
+static void resume(struct worker *w, int prepared)
+{
+	struct waiting *v;
+
+	pthread_mutex_lock(&w->sup->lock);
+	v = TAKE_PTR(w->resumed);
+	pthread_mutex_unlock(&w->sup->lock);
+	if (!v)
+		return;
+	if (prepared == 0 && !atomic_load(&w->sup->stopping)) {
+		notify_resume(w, v);
+		return;
+	}
+	waiting_abandon(w->sup, v);
+	workers_unblock(w);
 }
 
 static void resign(struct worker *w)
@@ -124,7 +142,8 @@ static void *thread_main(void *arg)
 
 	if (r < 0)
 		resign(w);
-	while (wait_for_lead(w)) {
+	while (wait_for_work(w)) {
+		resume(w, r);
 		while (r == 0 && atomic_load(&s->leader) == w->index && !atomic_load(&s->stopping))
 			r = notify_serve(w);
 		if (r < 0)
@@ -156,29 +175,43 @@ static int thread_make(struct worker *w)
 
 /* --- who leads ------------------------------------------------------------------------------------------ */
 
-/* Under s->lock: an idle thread leads, or a new one. */
-static int promote(struct supervisor *s)
+/* Under s->lock: an idle worker, or one without a thread; NULL: there is none. */
+static struct worker *find_free(struct supervisor *s)
 {
 	struct worker *spare = NULL;
-	int before = s->leader, r;
 
 	for (size_t i = 0; i < NELEM(s->workers); i++) {
 		struct worker *w = &s->workers[i];
 
-		if (w->idle) {
-			w->idle = false;
-			s->n_idle--;
-			s->leader = w->index;
-			pthread_cond_signal(&w->wake);
-			return 0;
-		}
+		if (w->idle)
+			return w;
 		if (!w->runs && !spare)
 			spare = w;
 	}
-	if (!spare)
+	return spare;
+}
+
+/* Under s->lock: one that find_free() found looks what there is to do for it. */
+static int rouse(struct worker *w)
+{
+	if (!w->idle)
+		return thread_make(w);
+	w->idle = false;
+	w->sup->n_idle--;
+	pthread_cond_signal(&w->wake);
+	return 0;
+}
+
+/* Under s->lock: an idle thread leads, or a new one. */
+static int promote(struct supervisor *s)
+{
+	struct worker *w = find_free(s);
+	int before = s->leader, r;
+
+	if (!w)
 		return -EAGAIN;
-	s->leader = spare->index;
-	r = thread_make(spare);
+	s->leader = w->index;
+	r = rouse(w);
 	if (r < 0)
 		s->leader = before;
 	return r;
@@ -224,6 +257,27 @@ bool caller_may_block(struct caller *c)
 	if (ok) {
 		w->blocked = true;
 		s->n_blocked++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ok;
+}
+
+bool workers_resume(struct supervisor *s, struct waiting *v)
+{
+	struct worker *w = NULL;
+	bool ok = false;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->n_blocked < BLOCKED_MAX && !s->stopping)
+		w = find_free(s);
+	if (w) {
+		w->resumed = v;
+		w->blocked = true;
+		ok = rouse(w) == 0;
+		w->blocked = ok;
+		s->n_blocked += ok;
+		if (!ok)
+			w->resumed = NULL;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return ok;
