@@ -98,7 +98,8 @@ try:
     s.recvfrom(10)
 except Stop:
     print(\"interrupted\", flush=True)
-for _ in range(20):
+threading.stack_size(65536)
+for _ in range(200):
     t = threading.Thread(target=lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).recvfrom(10), daemon=True)
     t.start()
 time.sleep(0.3)
