@@ -360,16 +360,14 @@ static bool strays_from(const uint8_t said[16], const uint8_t meant[16])
 	return memcmp(said, meant, 16) != 0 && addr_classify(meant) != ADDR_PUBLIC;
 }
 
-static void take_addr(struct host_query *q, const uint8_t addr[16], const struct request *req)
+static void take_addr(struct host_query *q, const uint8_t addr[16], enum op op)
 {
 	memcpy(q->addr, addr, sizeof(q->addr));
 	addr_canonical(q->addr);
 	q->astray = strays_from(addr, q->addr);
-	if (req->op != OP_BIND)
+	if (op != OP_BIND)
 		addr_reached(q->addr);
 	q->class = addr_classify(q->addr);
-	if (req->is_own && q->class == ADDR_PUBLIC)
-		q->class = ADDR_PRIVATE;
 }
 
 static bool query_open(struct host_query *q, const struct image *img)
@@ -428,7 +426,7 @@ static void eval_inet(const struct image *img, const struct request *req, struct
 		return;
 	}
 	if (req->has_addr || numeric)
-		take_addr(&q, req->has_addr ? req->addr : literal, req);
+		take_addr(&q, req->has_addr ? req->addr : literal, req->op);
 	else if (q.n_name == 0 && req->op != OP_BIND)
 		return;
 	if (req->op == OP_RESOLVE)

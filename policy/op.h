@@ -154,7 +154,6 @@ struct request {
 	const char *host;
 	uint8_t addr[16];
 	bool has_addr;
-	bool is_own;	  /* has_addr: one of this machine's, so no public one whatever it looks like */
 	bool is_datagram; /* OP_CONNECT, OP_BIND: by UDP, which only `udp =` rules open */
 	uint16_t port;
 	struct eval_memo *memo; /* the caller's, see eval.h; NULL: none */

@@ -128,7 +128,6 @@ lab_zone() {
 		host-record=rebind-private.own.example,$PRIVATE
 		host-record=rebind-metadata.own.example,$METADATA
 		host-record=rebind-metadata6.own.example,$METADATA6
-		host-record=rebind-self.own.example,$LAB_NET.10,$LAB_NET6:10
 		host-record=rebind-mapped.own.example,::ffff:127.0.0.1
 		host-record=rebind-mixed.own.example,$GOOD
 		host-record=rebind-mixed.own.example,127.0.0.1

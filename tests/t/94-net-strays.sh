@@ -92,39 +92,6 @@ b'echo again'"
 	not_reached udp $EVIL
 }
 
-# What listens here for everybody is reached by the machine's public address too.
-t_this_machine() {
-	lab
-	python3 - "$S" <<'END' &
-import os, socket, sys
-s = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
-with open(sys.argv[1] + "/port.new", "w") as f:
-    f.write(str(s.getsockname()[1]))
-os.rename(sys.argv[1] + "/port.new", sys.argv[1] + "/port")
-while True:
-    c, _ = s.accept()
-    c.sendall(b"daemon\n")
-    c.close()
-END
-	until_true 10 test -e "$S/port" || fail "the daemon does not start"
-	local port mode
-	port=$(cat "$S/port")
-	for mode in merge open; do
-		printf '%s\n' '[network]' "mode = $mode" 'allow = own.example' 'allow = *.own.example' "deny = localhost:$port" | policy
-		run curl -sS -m 3 "telnet://rebind-self.own.example:$port"
-		out_is daemon
-		fsh "curl -sS -m 3 telnet://$LAB_NET.10:$port; curl -sS -m 3 telnet://[$LAB_NET6:10]:$port
-			curl -sS -4 -m 3 telnet://rebind-self.own.example:$port; curl -sS -6 -m 3 telnet://rebind-self.own.example:$port"
-		out_lacks daemon
-		recorded connect deny "rebind-self.own.example:$port"
-		recorded connect deny "$LAB_NET.10:$port"
-	done
-	own_host "allow = $LAB_NET.10:$port"
-	fsh "curl -sS -m 3 telnet://$LAB_NET.10:$port"
-	out_is daemon
-	kill %1
-}
-
 # A question's type says two bytes, and what looks like an address is a name to a name server.
 t_questions() {
 	lab

@@ -5,13 +5,9 @@
  * A public address is judged by the best of its names: they share it, and whoever connects says no name.  An
  * address that is not public is nobody's to hand out: what the same process was answered, or what was looked
  * up last by the claim of the hooks, is what is judged, so that a public name which leads to this machine or
- * into its network is a rebinding, even where such addresses may be reached by themselves.  An address that
- * is public to others, but this machine's own, leads to what listens here: it is none that is public.
+ * into its network is a rebinding, even where such addresses may be reached by themselves.
  */
-#include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "tools/supervisor/net.h"
 #include "tools/supervisor/resolver.h"
@@ -115,46 +111,9 @@ static struct meaning judge_inner(struct caller *c, struct request *req, const s
 	return judge_by(c, req, n);
 }
 
-/* As a socket is told it: v4 where it is mapped.  The port is any. */
-static socklen_t sockaddr_of(const uint8_t addr[16], struct sockaddr_in6 *ret)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	struct sockaddr_in *in = (struct sockaddr_in *)ret;
-
-	*ret = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(9) };
-	memcpy(&ret->sin6_addr, addr, 16);
-	if (memcmp(addr, mapped, sizeof(mapped)) != 0)
-		return sizeof(*ret);
-	*in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(9) };
-	memcpy(&in->sin_addr, addr + 12, 4);
-	return sizeof(*in);
-}
-
-/*
- * To its own address the kernel goes from that very address, and to no other (a datagram socket that never
- * sends tells).  Where it cannot be told for want of descriptors or memory: yes.
- */
-static bool is_this_machine(const uint8_t addr[16])
-{
-	struct sockaddr_in6 to, from = { 0 };
-	socklen_t len = sockaddr_of(addr, &to), from_len = sizeof(from);
-	_cleanup_close_ int fd = socket(to.sin6_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	uint8_t own[16];
-	uint16_t port;
-
-	if (fd < 0)
-		return errno != EAFNOSUPPORT;
-	if (connect(fd, (const struct sockaddr *)&to, len) < 0)
-		return false;
-	if (getsockname(fd, (struct sockaddr *)&from, &from_len) < 0)
-		return true;
-	return sockaddr_inet(&from, from_len, own, &port) && memcmp(own, addr, 16) == 0;
-}
-
 void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
 {
 	struct candidates *l = caller_scratch(c, sizeof(*l));
-	bool is_public;
 
 	*ret = (struct meaning){
 		.d = { .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE }
@@ -162,9 +121,7 @@ void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
 	if (!l)
 		return;
 	candidates_find(l, c, req->addr);
-	is_public = sockaddr_is_public(req->addr);
-	req->is_own = is_public && is_this_machine(req->addr);
-	*ret = is_public && !req->is_own ? judge_public(c, req, l) : judge_inner(c, req, l);
+	*ret = sockaddr_is_public(req->addr) ? judge_public(c, req, l) : judge_inner(c, req, l);
 	req->host = ret->name[0] ? ret->name : NULL;
 	/* Of several nested images the last one judged by holds: that of what was chosen. */
 	if (c->is_orphan)
