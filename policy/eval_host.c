@@ -276,11 +276,11 @@ static void judge_connect(struct host_query *q, const struct request *req, struc
 
 static void judge_way(struct host_query *q, const struct request *req, struct decision *d)
 {
-	const struct decision nobody = decision_deny(REASON_HOST, RULE_NONE);
+	const struct decision astray = decision_deny(REASON_ASTRAY, RULE_NONE);
 
 	judge_connect(q, req, d);
 	if (q->astray)
-		decision_tighten(d, &nobody);
+		decision_tighten(d, &astray);
 }
 
 /* Nothing is sent to look up an address or the machine itself; connecting is judged by itself. */

@@ -89,9 +89,10 @@ enum reason {
 	REASON_WAY,	  /* a directory on the way to what may be written */
 	REASON_OWN,	  /* System V IPC that the session makes for itself */
 	REASON_UDP,	  /* a datagram, which only `udp =` rules let out */
-	REASON_EXFIL, /* a name that is long, or one of too many: it would carry data to its name server */
-	REASON_FLOOD, /* more at a time than are served */
-	REASON_UNIX,  /* a socket that no `unix =` rule names */
+	REASON_EXFIL,  /* a name that is long, or one of too many: it would carry data to its name server */
+	REASON_FLOOD,  /* more at a time than are served */
+	REASON_ASTRAY, /* a v4 address that is not public, in words of IPv6: it would leave by another way */
+	REASON_UNIX,   /* a socket that no `unix =` rule names */
 	REASON_COUNT
 };
 

@@ -28,6 +28,7 @@ static const char *reason_advice(enum reason r)
 				  "allow = ADDRESS:PORT",
 		[REASON_DNS] = "the names that are asked for: [network] allow = HOST, deny = HOST",
 		[REASON_EXFIL] = "the name in full: [network] allow = NAME",
+		[REASON_ASTRAY] = "say it as an address of IPv4",
 		[REASON_FLOOD] = "no rule: fewer look-ups at a time",
 		[REASON_TOO_LONG] = "no rule: what is over the limit is never judged",
 		[REASON_MALFORMED] = "no rule: the request is not understood",

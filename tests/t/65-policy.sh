@@ -213,9 +213,12 @@ t_explain_hosts() {
 	run pale explain connect github.com 10.0.0.1
 	rc_is 1
 	out_has "a public name that answers with a private address"
-	run pale explain connect '[::ffff:10.1.2.3]:22' '[64:ff9b::10.1.2.3]:22' 10.1.2.3:22
+	run pale explain connect '[::ffff:10.1.2.3]:22' 10.1.2.3:22
 	rc_is 0
 	out_has "addr   10.1.2.3 (not public"
+	run pale explain connect '[64:ff9b::10.1.2.3]:22'
+	rc_is 1
+	out_has "in words of IPv6"
 	run pale explain connect 0.0.0.0:3000
 	rc_is 0
 	out_has "addr   127.0.0.1 (loopback)"
