@@ -230,6 +230,25 @@ print(peer, r[3] & 15, socket.inet_ntoa(r[-15:-11]))'
 	out_is "('192.0.2.1', 53) 0 $GOOD"
 }
 
+# What asks for no name goes nowhere, and is written down: another opcode, no DNS at all, every type.
+t_no_question() {
+	with_names
+	own_rules
+	fence python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+s.sendto(b"my dear fellow", ("192.0.2.1", 53))
+s.sendto(b"\x12\x34\x20\0\0\1\0\0\0\0\0\0\4good\7example\0\0\6\0\1", ("192.0.2.1", 53))
+print(s.recv(512)[3] & 15)'
+	out_is 4
+	recorded resolve deny "what is no question about a name" '"via":"kernel"' "cannot be understood"
+	fence dig +time=2 +tries=1 good.example ANY +notcp
+	out_has "status: REFUSED"
+	recorded resolve deny good.example "cannot be understood"
+	not_asked good.example
+}
+
 # A name that the policy denies is denied to who asks for it in another way as well, and says so.
 t_told() {
 	with_names

@@ -22,7 +22,7 @@ static char conf[] = "/tmp/pale-dns-XXXXXX";
 static struct loop *loop;
 static struct upstream *upstream;
 static struct forwarder *forwarder;
-static _Atomic int judged, learnt, floods;
+static _Atomic int judged, learnt, floods, nonsenses;
 static uint8_t last_learnt[16];
 
 static enum forwarder_word judge(void *owner, struct forwarder_query *q)
@@ -58,7 +58,15 @@ static void flooded(void *owner, const struct forwarder_query *q)
 	atomic_fetch_add(&floods, 1);
 }
 
-static const struct forwarder_ops ops = { 8, judge, learn, reverse, flooded };
+static void nonsense(void *owner, const void *who, const char *name)
+{
+	(void)owner;
+	(void)who;
+	(void)name;
+	atomic_fetch_add(&nonsenses, 1);
+}
+
+static const struct forwarder_ops ops = { 8, judge, learn, reverse, flooded, nonsense };
 static const char who[8] = "who";
 
 static void conf_write(const char *text)
@@ -237,7 +245,9 @@ START_TEST(test_own_names)
 	ck_assert_uint_eq(ask_for("7.2.0.192.in-addr.arpa", 12), DNS_NOERROR);
 	ck_assert_uint_eq(ask_for("8.2.0.192.in-addr.arpa", 12), DNS_NXDOMAIN);
 	ck_assert_uint_eq(ask_for("secret.2.0.192.in-addr.arpa", 12), DNS_NXDOMAIN);
+	ck_assert_int_eq(atomic_load(&nonsenses), 0);
 	ck_assert_uint_eq(ask_for("ok.example", 255), DNS_REFUSED);
+	ck_assert_int_eq(atomic_load(&nonsenses), 1);
 	ck_assert_int_eq(atomic_load(&judged), 0);
 	ck_assert_int_eq(atomic_load(&asked), 0);
 }

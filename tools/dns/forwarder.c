@@ -268,6 +268,8 @@ bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_transpor
 	struct dns_question question;
 	int code = dns_question_read(&question, msg, len);
 
+	if (code != DNS_NOERROR)
+		f->ops->nonsense(f->owner, who, question.name);
 	if (code < 0)
 		return false;
 	q = query_new(f, who);

@@ -41,6 +41,8 @@ struct forwarder_ops {
 	bool (*reverse)(void *owner, const uint8_t addr[16], char name[LIMIT_HOST]);
 	/* The first of those that are too many. */
 	void (*flooded)(void *owner, const struct forwarder_query *q);
+	/* What is no question, or of a kind that is asked of nobody.  name: "" where it has none. */
+	void (*nonsense)(void *owner, const void *who, const char *name);
 };
 
 /* All borrowed.  NULL: no memory. */

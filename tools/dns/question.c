@@ -133,11 +133,6 @@ int dns_question_read(struct dns_question *ret, const uint8_t *msg, size_t len)
 
 /* --- upstream ------------------------------------------------------------------------------------------ */
 
-static void put16(uint8_t *p, unsigned v)
-{
-	ldns_write_uint16(p, (uint16_t)v);
-}
-
 /* Each letter in one of its cases. */
 static void spell(uint8_t *wire, size_t n, const uint8_t *random)
 {
@@ -148,35 +143,46 @@ static void spell(uint8_t *wire, size_t n, const uint8_t *random)
 		}
 }
 
-/* A query has one name and no choice: by hand it is twenty lines. */
+static ldns_pkt *packet_of(const struct dns_question *q, enum dns_edns edns, const struct dns_asked *asked)
+{
+	ldns_rdf *name = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, asked->n_wire, asked->wire);
+	ldns_pkt *p =
+		name ? ldns_pkt_query_new(name, (ldns_rr_type)q->type, LDNS_RR_CLASS_IN, LDNS_RD) : NULL;
+
+	if (!p) {
+		ldns_rdf_deep_free(name);
+		return NULL;
+	}
+	ldns_pkt_set_id(p, asked->id);
+	ldns_pkt_set_cd(p, q->cd);
+	if (edns == DNS_EDNS) {
+		ldns_pkt_set_edns_udp_size(p, DNS_UDP_OURS);
+		ldns_pkt_set_edns_do(p, q->wants_dnssec);
+	}
+	return p;
+}
+
 size_t dns_query_build(const struct dns_question *q, enum dns_edns edns, const uint8_t random[DNS_RANDOM],
 		       struct dns_asked *ret, uint8_t *buf, size_t size)
 {
-	size_t n = HEADER + q->n_wire + 4, opt = edns == DNS_EDNS ? 11 : 0;
+	uint8_t *wire = NULL;
+	size_t n = 0;
+	ldns_pkt *p;
 
-	if (n + opt > size || q->n_wire > sizeof(ret->wire))
-		return 0;
 	memset(ret, 0, sizeof(*ret));
+	if (q->n_wire > sizeof(ret->wire))
+		return 0;
 	ret->id = ldns_read_uint16(random);
 	ret->type = q->type;
 	ret->n_wire = q->n_wire;
 	memcpy(ret->wire, q->wire, q->n_wire);
 	spell(ret->wire, ret->n_wire, random + 2);
-	memset(buf, 0, n + opt);
-	put16(buf, ret->id);
-	buf[2] |= LDNS_RD_MASK;
-	if (q->cd)
-		buf[3] |= LDNS_CD_MASK;
-	put16(buf + 4, 1);
-	memcpy(buf + HEADER, ret->wire, ret->n_wire);
-	put16(buf + HEADER + q->n_wire, q->type);
-	put16(buf + HEADER + q->n_wire + 2, LDNS_RR_CLASS_IN);
-	if (opt) {
-		put16(buf + 10, 1);
-		put16(buf + n + 1, LDNS_RR_TYPE_OPT);
-		put16(buf + n + 3, DNS_UDP_OURS);
-		if (q->wants_dnssec)
-			buf[n + 7] = 0x80;
-	}
-	return n + opt;
+	p = packet_of(q, edns, ret);
+	if (p && ldns_pkt2wire(&wire, p, &n) == LDNS_STATUS_OK && n <= size)
+		memcpy(buf, wire, n);
+	else
+		n = 0;
+	free(wire);
+	ldns_pkt_free(p);
+	return n;
 }

@@ -171,6 +171,18 @@ static void flooded(void *owner, const struct forwarder_query *q)
 	verdict_refuse(&c, &req, req.host, REASON_FLOOD);
 }
 
+/* Nothing of it left, but somebody tried: once a process. */
+static void nonsense(void *owner, const void *who, const char *name)
+{
+	struct request req = { .op = OP_RESOLVE, .access = op_access(OP_RESOLVE), .host = name };
+	const struct mark *m = who;
+	struct resolver *r = owner;
+	struct caller c;
+
+	asker_stand_in(&c, r->sup, &m->who, r->desk);
+	verdict_refuse_once(&c, &req, name[0] ? name : "what is no question about a name", REASON_MALFORMED);
+}
+
 /* --- made by the first who needs it -------------------------------------------------------------------- */
 
 static const struct forwarder_ops ops = {
@@ -179,6 +191,7 @@ static const struct forwarder_ops ops = {
 	.learn = learn,
 	.reverse = reverse,
 	.flooded = flooded,
+	.nonsense = nonsense,
 };
 
 static void resolver_free(struct resolver *r)
