@@ -25,15 +25,6 @@ static struct line **bucket_of(struct lines *all, uint64_t cookie)
 	return &all->bucket[cookie % LINE_BUCKETS];
 }
 
-static unsigned limit(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur / FILES_SHARE >= LINES_MAX)
-		return LINES_MAX;
-	return (unsigned)(files.rlim_cur / FILES_SHARE);
-}
-
 static struct lines *lines_new(struct supervisor *s)
 {
 	struct lines *all = calloc(1, sizeof(*all));
@@ -44,7 +35,7 @@ static struct lines *lines_new(struct supervisor *s)
 	all->loop = session_loop(s);
 	all->desk = desk_new(s);
 	all->buffer = malloc(LINE_BUFFER);
-	all->max = limit();
+	all->max = limit_by_files(LINES_MAX, FILES_SHARE);
 	pthread_mutex_init(&all->lock, NULL);
 	if (all->loop && all->desk && all->buffer)
 		return all;

@@ -322,6 +322,15 @@ static void harden(void)
 	}
 }
 
+unsigned limit_by_files(unsigned most, unsigned share)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur / share >= most)
+		return most;
+	return (unsigned)(files.rlim_cur / share);
+}
+
 static void supervisor_free(struct supervisor *s)
 {
 	for (size_t i = 0; i < NELEM(s->workers); i++) {

@@ -117,7 +117,8 @@ struct gaps {
 };
 
 /* Those who wait for a connection or for data, and the thread that waits for them: waiting.c. */
-#define WAITING_MAX 2048 /* at once; beyond it their call says EAGAIN */
+#define WAITING_MAX   2048 /* at once; beyond it their call says EAGAIN */
+#define WAITING_SHARE 4	   /* of limit_by_files(): fewer where descriptors are few */
 struct lobby {
 	pthread_mutex_t lock;
 	pthread_t thread;
@@ -206,6 +207,9 @@ struct supervisor {
 
 /* --- notify.c --- */
 
+/* Of things that hold a few descriptors each so many may be at once: `most`, or one for each `share`
+ * descriptors that the supervisor may have, so that calls find enough of them. */
+unsigned limit_by_files(unsigned most, unsigned share);
 /* Receives and serves one call; -errno where there will be no more. */
 int notify_serve(struct worker *w);
 /* Serves a call that was received before, and consumes it. */

@@ -168,6 +168,11 @@ static int finished(struct supervisor *s, pid_t tgid, int fd, int r,
 	return r == 0 && then ? then(s, tgid, fd) : r;
 }
 
+static bool is_full(struct supervisor *s)
+{
+	return atomic_load(&s->lobby.n) >= limit_by_files(WAITING_MAX, WAITING_SHARE);
+}
+
 struct answer connect_patiently(struct caller *c, const struct connecting *to)
 {
 	int flags = fcntl(to->fd, F_GETFL), r;
@@ -186,7 +191,7 @@ struct answer connect_patiently(struct caller *c, const struct connecting *to)
 	atomic_store(&c->worker->instant, false);
 	if (flags & O_NONBLOCK || !is_unfinished(to->sa, r))
 		return answer_result(finished(c->sup, caller_tgid(c), to->fd, r, to->then));
-	if (atomic_load(&c->sup->lobby.n) >= WAITING_MAX)
+	if (is_full(c->sup))
 		return answer_result(-EAGAIN);
 	w = waiting_new(c, to, r);
 	if (!w)
@@ -225,7 +230,7 @@ struct waiting *waiting_for_data(struct caller *c, int fd)
 {
 	struct waiting *w;
 
-	if (atomic_load(&c->sup->lobby.n) >= WAITING_MAX || !(w = calloc(1, sizeof(*w))))
+	if (is_full(c->sup) || !(w = calloc(1, sizeof(*w))))
 		return NULL;
 	*w = (struct waiting){
 		.id = c->id,
