@@ -355,6 +355,13 @@ while True:
 		rc_is 0
 		until_true 5 test -s "$S/heard" || fail "nothing was heard"
 		file_is "$S/heard" hello
+		# Who sends and is gone with the session has been heard all the same.
+		for i in 1 2 3 4 5 6; do
+			fence logger -u "$HOME/log.sock" -t t "last$i"
+			until_true 5 grep -qx "last$i" "$S/heard" || fail "the last word was lost"
+		done
+		: >"$S/heard"
+		echo hello >"$S/heard"
 		fence python3 -c "
 import socket
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

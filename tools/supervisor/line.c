@@ -6,10 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/resolver.h"
@@ -17,6 +20,10 @@
 
 /* One line of three descriptors must leave the rest of the supervisor enough of them. */
 #define FILES_SHARE 8
+
+/* How long the end of a session waits for the loop to take what was sent: 250 ms in all. */
+#define SETTLE_NAP_NS 500000
+#define SETTLE_NAPS   500
 
 /* --- the table ----------------------------------------------------------------------------------- */
 
@@ -420,6 +427,31 @@ static void close_all(struct line *l)
 			close(l->real[i].watch.fd);
 	line_drop_queries(l);
 	line_free(l);
+}
+
+/* Something was sent that the loop has not taken yet. */
+static bool is_any_sending(struct lines *all)
+{
+	bool is = false;
+
+	pthread_mutex_lock(&all->lock);
+	for (size_t i = 0; i < LINE_BUCKETS && !is; i++)
+		for (struct line *l = all->bucket[i]; l && !is; l = l->next) {
+			int n = 0;
+
+			is = !l->dead && l->watch.fd >= 0 && ioctl(l->watch.fd, SIOCINQ, &n) == 0 && n > 0;
+		}
+	pthread_mutex_unlock(&all->lock);
+	return is;
+}
+
+void lines_settle(struct supervisor *s)
+{
+	const struct timespec nap = { .tv_nsec = SETTLE_NAP_NS };
+	struct lines *all = atomic_load(&s->lines);
+
+	for (int i = 0; all && i < SETTLE_NAPS && is_any_sending(all); i++)
+		nanosleep(&nap, NULL);
 }
 
 bool lines_end(struct supervisor *s)

@@ -169,6 +169,8 @@ struct answer line_serve(struct caller *c, line_act act);
 bool line_is_pair(struct supervisor *s, int fd);
 /* The session has lines, or pairs in their place. */
 bool lines_any(struct supervisor *s);
+/* The session's last datagrams go on their way: who sent them is gone.  Before the loop ends; bounded. */
+void lines_settle(struct supervisor *s);
 /* Nobody is served and no loop runs any more: ends who asks a human.  False: one would not end, and all must
  * stay. */
 bool lines_end(struct supervisor *s);

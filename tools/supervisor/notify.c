@@ -436,6 +436,7 @@ void supervisor_stop(struct supervisor *s)
 	size_t left = workers_stop(s);
 
 	lobby_stop(s);
+	lines_settle(s);
 	/* A thread that a dead file system or helper holds keeps its memory and the listener until the end.
 	 */
 	if (left == 0 && resolver_end(s) && lines_end(s))
