@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include "tools/thread.h"
 #include "tools/tools.h"
 
 #define STACK_SIZE (256u << 10)
@@ -240,24 +240,6 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static int make_thread(struct loop *l)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	/* A fault that is blocked ends the process before its handler can mend it. */
-	sigdelset(&all, SIGBUS);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&l->thread, &attr, thread_main, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -r;
-}
-
 static void loop_free(struct loop *l)
 {
 	if (l->epoll >= 0)
@@ -283,7 +265,7 @@ int loop_start(struct loop **ret)
 	if (l->epoll < 0 || l->wake < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &e) < 0)
 		r = -errno;
 	if (r == 0)
-		r = make_thread(l);
+		r = thread_start(&l->thread, STACK_SIZE, 0, thread_main, l);
 	if (r < 0) {
 		loop_free(l);
 		return r;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "tools/supervisor/notify.h"
+#include "tools/thread.h"
 
 #define STACK_SIZE  (256u << 10)
 #define STOP_NAP_NS 2000000
@@ -24,34 +25,12 @@ static void *thread_main(void *arg)
 	struct asking *a = arg;
 	struct loop *loop = a->loop;
 	struct caller c;
-	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGNAL_GIVE_UP);
-	/* A fault that is blocked ends the process before its handler can mend it. */
-	sigaddset(&set, SIGBUS);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	asker_stand_in(&c, a->sup, &a->who, a->desk);
 	a->ask(a, &c);
 	atomic_store(&a->over, true);
 	loop_post(loop, &a->job);
 	return NULL;
-}
-
-static int make_thread(struct asking *a)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&a->thread, &attr, thread_main, a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -r;
 }
 
 int asking_begin(struct asking *a)
@@ -63,7 +42,7 @@ int asking_begin(struct asking *a)
 	a->desk = desk_new(a->sup);
 	if (!a->desk)
 		return -ENOMEM;
-	r = make_thread(a);
+	r = thread_start(&a->thread, STACK_SIZE, SIGNAL_GIVE_UP, thread_main, a);
 	if (r < 0)
 		desk_free(a->desk);
 	return r;

@@ -19,6 +19,7 @@
 #include "policy/fileop.h"
 #include "tools/supervisor/landlock.h"
 #include "tools/supervisor/net.h"
+#include "tools/thread.h"
 #include "tools/tools.h"
 
 #define STACK_SIZE (64u << 10)
@@ -88,16 +89,11 @@ static void *thread_main(void *arg)
 /* 0 or -errno.  The calling thread waits; nothing in there takes long. */
 static int job_run(struct job *j)
 {
-	pthread_attr_t attr;
 	pthread_t thread;
-	int r;
+	int r = thread_start(&thread, STACK_SIZE, 0, thread_main, j);
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	r = pthread_create(&thread, &attr, thread_main, j);
-	pthread_attr_destroy(&attr);
-	if (r != 0)
-		return -r;
+	if (r < 0)
+		return r;
 	pthread_join(thread, NULL);
 	return j->result;
 }

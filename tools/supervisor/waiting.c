@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "tools/thread.h"
 #include "tools/tools.h"
 
 #define STACK_SIZE (128u << 10)
@@ -182,11 +183,7 @@ static void *thread_main(void *arg)
 	struct lobby *l = &s->lobby;
 	uint64_t look = 0, now;
 	unsigned turn = 0;
-	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGNAL_GIVE_UP);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	while (!is_stopping(l)) {
 		struct waiting **at = &l->all;
 
@@ -230,20 +227,12 @@ void lobby_init(struct supervisor *s)
 static bool thread_stands(struct supervisor *s)
 {
 	struct lobby *l = &s->lobby;
-	sigset_t all, before;
-	pthread_attr_t attr;
 
 	if (l->stopping || l->ready < 0 || l->bell < 0)
 		return false;
 	if (l->runs)
 		return true;
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	l->runs = pthread_create(&l->thread, &attr, thread_main, s) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
+	l->runs = thread_start(&l->thread, STACK_SIZE, SIGNAL_GIVE_UP, thread_main, s) == 0;
 	return l->runs;
 }
 

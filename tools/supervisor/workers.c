@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "tools/thread.h"
 #include "tools/tools.h"
 
 #define STACK_SIZE     (256u << 10)
@@ -59,19 +60,9 @@ void worker_hold(struct worker *w, enum slot_state from, enum slot_state (*act)(
 
 /* --- a thread's life ---------------------------------------------------------------------------------- */
 
-/*
- * Its own umask and working directory (unshare(2) CLONE_FS needs no privilege), and deaf to every
- * signal but the one that gives up.
- */
+/* Its own umask and working directory (unshare(2) CLONE_FS needs no privilege). */
 static int thread_prepare(struct worker *w)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGNAL_GIVE_UP);
-	/* A fault that is blocked ends the process before its handler can mend it. */
-	sigaddset(&set, SIGBUS);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	/* Naps of 20 us would take 70 (PR_SET_TIMERSLACK(2const)). */
 	(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	if (unshare(CLONE_FS) < 0 || chdir("/") < 0)
@@ -155,22 +146,14 @@ static void *thread_main(void *arg)
 /* Under s->lock.  A slot's last thread has ended, or is about to. */
 static int thread_make(struct worker *w)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
 	int r;
 
 	if (w->joined)
 		pthread_join(w->thread, NULL);
 	w->joined = false;
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&w->thread, &attr, thread_main, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
+	r = thread_start(&w->thread, STACK_SIZE, SIGNAL_GIVE_UP, thread_main, w);
 	w->runs = w->joined = r == 0;
-	return -r;
+	return r;
 }
 
 /* --- who leads ------------------------------------------------------------------------------------------ */
