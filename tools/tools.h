@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -24,6 +25,8 @@
 #include "policy/record.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+/* The struct whose member p points to. */
+#define CONTAINER_OF(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 #define TAKE_PTR(p)                                                                                          \
 	({                                                                                                   \
 		__typeof__(p) *take_ = &(p);                                                                 \

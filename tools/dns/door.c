@@ -125,7 +125,7 @@ static void stream_close(struct stream *st)
 
 static void on_idle(struct loop_timer *t)
 {
-	stream_close((struct stream *)((char *)t - offsetof(struct stream, timer)));
+	stream_close(CONTAINER_OF(t, struct stream, timer));
 }
 
 /* Time runs while nothing is owed to the client. */
@@ -242,7 +242,7 @@ static bool read_some(struct stream *st)
 
 static void on_stream(struct loop_watch *w, uint32_t events)
 {
-	struct stream *st = (struct stream *)((char *)w - offsetof(struct stream, watch));
+	struct stream *st = CONTAINER_OF(w, struct stream, watch);
 	bool ok = true;
 
 	/* Not announced, and gone already. */
@@ -300,7 +300,7 @@ static void stream_new(struct door *d, int fd, const struct peer *peer)
 
 static void on_accept(struct loop_watch *w, uint32_t events)
 {
-	struct listener *li = (struct listener *)((char *)w - offsetof(struct listener, watch));
+	struct listener *li = CONTAINER_OF(w, struct listener, watch);
 	struct sockaddr_storage from = { 0 };
 	socklen_t len = sizeof(from);
 	struct peer peer;
@@ -318,7 +318,7 @@ static void on_accept(struct loop_watch *w, uint32_t events)
 /* Somebody was announced who may have come before. */
 static void on_look(struct loop_job *j)
 {
-	struct door *d = (struct door *)((char *)j - offsetof(struct door, look));
+	struct door *d = CONTAINER_OF(j, struct door, look);
 
 	pthread_mutex_lock(&d->lock);
 	d->looking = false;

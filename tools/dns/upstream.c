@@ -238,7 +238,7 @@ static void go_on(struct upstream_query *uq)
 
 static void on_timer(struct loop_timer *t)
 {
-	go_on((struct upstream_query *)((char *)t - offsetof(struct upstream_query, timer)));
+	go_on(CONTAINER_OF(t, struct upstream_query, timer));
 }
 
 static void fail(struct exchange *x)
@@ -362,7 +362,7 @@ static void read_stream(struct exchange *x)
 
 static void on_ready(struct loop_watch *w, uint32_t events)
 {
-	struct exchange *x = (struct exchange *)((char *)w - offsetof(struct exchange, watch));
+	struct exchange *x = CONTAINER_OF(w, struct exchange, watch);
 
 	if (x->over == DNS_UDP)
 		read_datagrams(x);

@@ -6,6 +6,7 @@
 
 #include "tools/supervisor/notify.h"
 #include "tools/thread.h"
+#include "tools/tools.h"
 
 #define STACK_SIZE  (256u << 10)
 #define STOP_NAP_NS 2000000
@@ -13,7 +14,7 @@
 
 static void on_over(struct loop_job *j)
 {
-	struct asking *a = (struct asking *)((char *)j - offsetof(struct asking, job));
+	struct asking *a = CONTAINER_OF(j, struct asking, job);
 
 	pthread_join(a->thread, NULL);
 	desk_free(a->desk);

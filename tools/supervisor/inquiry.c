@@ -39,7 +39,7 @@ static void grant(struct inquiries *q, const struct inquiry *i)
 
 static struct inquiry *inquiry_of(struct asking *a)
 {
-	return (struct inquiry *)((char *)a - offsetof(struct inquiry, asking));
+	return CONTAINER_OF(a, struct inquiry, asking);
 }
 
 static void on_heard(struct asking *a)

@@ -126,7 +126,7 @@ void line_put(struct line *l)
 
 static void on_wake(struct loop_job *j)
 {
-	struct line *l = (struct line *)((char *)j - offsetof(struct line, wake));
+	struct line *l = CONTAINER_OF(j, struct line, wake);
 
 	pthread_mutex_lock(&l->all->lock);
 	l->is_woken = false;

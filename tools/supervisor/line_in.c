@@ -157,7 +157,7 @@ struct errand {
 
 static void on_errand(struct loop_job *j)
 {
-	struct errand *e = (struct errand *)((char *)j - offsetof(struct errand, job));
+	struct errand *e = CONTAINER_OF(j, struct errand, job);
 
 	atomic_fetch_sub(&e->line->all->posted, 1);
 	if (!e->line->dead)

@@ -90,7 +90,7 @@ static int take_in(struct line *l, int fd)
 
 static void real_ready(struct loop_watch *w, uint32_t events)
 {
-	struct line *l = ((struct line_real *)((char *)w - offsetof(struct line_real, watch)))->line;
+	struct line *l = CONTAINER_OF(w, struct line_real, watch)->line;
 
 	if (events & ~(uint32_t)EPOLLOUT && !l->in)
 		for (int i = 0, r = 0; i < TURN_MAX && r != -EAGAIN; i++)
@@ -304,7 +304,7 @@ static void pump_in(struct line *l)
 
 static void on_timer(struct loop_timer *t)
 {
-	line_die((struct line *)((char *)t - offsetof(struct line, timer)));
+	line_die(CONTAINER_OF(t, struct line, timer));
 }
 
 /* Its last message still waits for somebody: for a while. */
@@ -339,7 +339,7 @@ void line_pump(struct line *l)
 
 void line_ready(struct loop_watch *w, uint32_t events)
 {
-	struct line *l = (struct line *)((char *)w - offsetof(struct line, watch));
+	struct line *l = CONTAINER_OF(w, struct line, watch);
 
 	if (events & (EPOLLHUP | EPOLLERR)) {
 		loop_unwatch(l->all->loop, &l->watch);

@@ -96,7 +96,7 @@ static long send_inet(struct caller *c, struct line *l, const struct parcel *p)
 /* Called back with the held place of the address that was judged. */
 static int send_there(struct caller *c, const struct endpoint *e, const struct sockaddr *sa, socklen_t len)
 {
-	const struct parcel *p = (const struct parcel *)((const char *)e - offsetof(struct parcel, to));
+	const struct parcel *p = CONTAINER_OF(e, struct parcel, to);
 	const struct timespec nap = { .tv_nsec = SLICE_NS };
 	_cleanup_close_ int caller_end = caller_fd(c, (int)c->arg[0]);
 	bool waits =

@@ -111,7 +111,7 @@ static void settle(struct line *l, struct line_way *way, bool allowed)
 
 static struct line_consult *consult_of(struct asking *a)
 {
-	return (struct line_consult *)((char *)a - offsetof(struct line_consult, asking));
+	return CONTAINER_OF(a, struct line_consult, asking);
 }
 
 static void on_heard(struct asking *a)
