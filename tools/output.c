@@ -78,16 +78,28 @@ void print_escaped(FILE *f, const char *s)
 }
 
 /* Backslashes stay: they are the ledger's own.  UTF-8 does not: bidi and zero-width marks can lie. */
-void print_recorded(FILE *f, const char *s)
+char *recorded_visible(const char *s)
 {
-	for (; *s; s++) {
+	char *out = malloc(strlen(s) * 4 + 1), *at = out;
+
+	for (; out && *s; s++) {
 		unsigned char c = (unsigned char)*s;
 
 		if (c >= 0x20 && c < 0x7f)
-			fputc(c, f);
+			*at++ = (char)c;
 		else
-			fprintf(f, "\\x%02x", c);
+			at += sprintf(at, "\\x%02x", c);
 	}
+	if (out)
+		*at = '\0';
+	return out;
+}
+
+void print_recorded(FILE *f, const char *s)
+{
+	_cleanup_free_ char *shown = recorded_visible(s);
+
+	fputs(shown ? shown : "?", f);
 }
 
 char *text_unescape(const char *s)

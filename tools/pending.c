@@ -8,15 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/argv.h"
-
-#include "tools.h"
-
-/* A question with the session it belongs to. */
-struct card {
-	const struct session_ref *session;
-	json_t *j; /* borrowed from the list */
-};
+#include "tools/card.h"
+#include "tools/tools.h"
 
 /* Calls method of one session: 0 with *ret, or -errno after telling. */
 static int call(const struct session_ref *ref, const char *method, json_t *params, json_t **ret)
@@ -39,101 +32,41 @@ static int call(const struct session_ref *ref, const char *method, json_t *param
 
 static const char *text_of(const json_t *j, const char *key)
 {
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "";
+	return card_str(j, key);
 }
 
-static void print_field(const char *label, const char *text)
+/* The whole of what is asked, with a connection for its pieces where one packet did not hold it. */
+static int fetch_whole(const struct session_ref *ref, const json_t *j, struct card_whole *ret)
 {
-	if (!*text)
-		return;
-	printf("  %-9s ", label);
-	print_recorded(stdout, text);
-	putchar('\n');
-}
+	_cleanup_close_ int fd = -1;
+	char why[512];
+	int r;
 
-/* The whole target, escaped (caller frees), or NULL: the list holds the first bytes of a long one. */
-static char *whole_target(const struct session_ref *ref, const json_t *j)
-{
-	_cleanup_free_ char *text = NULL;
-	json_int_t at = 0, size = 1;
-
-	if (json_integer_value(json_object_get(j, "target_cut")) <= 0)
-		return strdup(text_of(j, "target"));
-	/* Offsets count bytes before escaping, so all of it is fetched anew. */
-	while (at < size) {
-		_cleanup_json_ json_t *piece = NULL;
-		char *longer;
-		json_int_t next;
-
-		if (call(ref, "approval/show", json_pack("{ss, sI}", "id", text_of(j, "id"), "offset", at),
-			 &piece) < 0)
-			return NULL;
-		next = json_integer_value(json_object_get(piece, "next"));
-		if (next <= at || asprintf(&longer, "%s%s", text ? text : "", text_of(piece, "text")) < 0)
-			return NULL;
-		free(text);
-		text = longer;
-		at = next;
-		size = json_integer_value(json_object_get(piece, "size"));
+	if (card_is_whole(j)) {
+		ret->target = strdup(text_of(j, "target"));
+		return ret->target ? 0 : -ENOMEM;
 	}
-	return TAKE_PTR(text);
-}
-
-/* Prints words one a line, if they are exactly what the joined target says. */
-static bool print_words(const char *target)
-{
-	struct shell_part *parts = NULL;
-	_cleanup_free_ char *joined = NULL;
-	bool same = false;
-	size_t n = 0;
-
-	if (shell_split(target, &parts, &n) < 0)
-		return false;
-	if (n == 1 && parts[0].op == OP_EXEC && (joined = malloc(strlen(target) + 1))) {
-		size_t len = argv_join((const char *const *)parts[0].words, parts[0].n, joined,
-				       strlen(target) + 1);
-
-		same = len == strlen(target) && strcmp(joined, target) == 0;
-	}
-	for (size_t i = 0; same && i < parts[0].n; i++) {
-		printf("  %-9s ", i ? "" : "exec");
-		print_escaped(stdout, parts[0].words[i]);
-		putchar('\n');
-	}
-	shell_parts_done(parts, n);
-	return same;
-}
-
-static void print_target(const struct session_ref *ref, const json_t *j)
-{
-	_cleanup_free_ char *text = whole_target(ref, j);
-	_cleanup_free_ char *raw = text ? text_unescape(text) : NULL;
-
-	if (!text)
-		puts("  (the whole of it cannot be shown: do not approve)");
-	else if (strcmp(text_of(j, "op"), "exec") != 0 || !raw || !print_words(raw))
-		print_field(text_of(j, "op"), text);
+	fd = control_open(ref->dir);
+	if (fd < 0)
+		return fd;
+	r = card_fetch(fd, j, ret, why, sizeof(why));
+	if (r < 0)
+		talk("session %s: %s", ref->id, why);
+	return r;
 }
 
 static void print_card(const struct session_ref *ref, const json_t *j)
 {
-	json_int_t count = json_integer_value(json_object_get(j, "count"));
+	struct card_whole whole = { 0 };
+	struct card_text t;
 
-	printf("%s%s%s  session %s", paint_on(stdout, PAINT_BOLD), text_of(j, "short"), paint_off(stdout),
-	       ref->id);
-	if (strcmp(text_of(j, "state"), "expired") == 0)
-		printf("  expired: approving lets the next try through");
+	(void)fetch_whole(ref, j, &whole);
+	if (card_text_init(&t, j, whole.target) == 0)
+		card_print(stdout, j, ref->id, &t);
 	else
-		printf("  denied in %lld s", (long long)json_integer_value(json_object_get(j, "left_s")));
-	if (count > 1)
-		printf("  asked %lld times", (long long)count);
-	putchar('\n');
-	print_target(ref, j);
-	print_field("in", text_of(j, "cwd"));
-	print_field("by", text_of(j, "exe"));
-	print_field("rule", text_of(j, "rule"));
+		talk("out of memory");
+	card_text_done(&t);
+	card_whole_done(&whole);
 }
 
 /* All cards of a session, page by page, into one array (caller drops), or NULL after telling. */
@@ -158,12 +91,6 @@ static json_t *fetch_cards(const struct session_ref *ref)
 	}
 }
 
-/* Answered and cancelled ones are none of the operator's business any more. */
-static bool is_open(const json_t *j)
-{
-	return strcmp(text_of(j, "state"), "pending") == 0 || strcmp(text_of(j, "state"), "expired") == 0;
-}
-
 /* How many cards of this session are shown, or -EIO. */
 static int show_session(const struct session_ref *ref, json_t *all)
 {
@@ -176,7 +103,7 @@ static int show_session(const struct session_ref *ref, json_t *all)
 		return -EIO;
 	json_array_foreach(cards, i, j)
 	{
-		if (!is_open(j))
+		if (!card_is_open(j))
 			continue;
 		shown++;
 		if (!all) {
@@ -233,7 +160,8 @@ static int matches(const struct session_ref *ref, const char *id)
 	json_t *j;
 	size_t i;
 
-	json_array_foreach(cards, i, j) count += is_open(j) && strncmp(text_of(j, "id"), id, strlen(id)) == 0;
+	json_array_foreach(cards, i, j) count +=
+		card_is_open(j) && strncmp(text_of(j, "id"), id, strlen(id)) == 0;
 	return count;
 }
 

@@ -150,6 +150,8 @@ void print_escaped(FILE *f, const char *s);
 /* Text from a ledger or a helper, escaped there already: what is left for a terminal to trip over is escaped
  * too. */
 void print_recorded(FILE *f, const char *s);
+/* The same as a string (caller frees), or NULL. */
+char *recorded_visible(const char *s);
 /* The bytes that record_escape() was given (caller frees), or NULL. */
 char *text_unescape(const char *s);
 /* print_escaped() as a string (caller frees), or NULL. */

@@ -1,0 +1,383 @@
+/*
+ * The text of a card.  Order and labels are the same everywhere, so that a human learns where to look.
+ */
+#include "tools/card.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "policy/argv.h"
+
+#include "tools/tools.h"
+
+const char *card_str(const json_t *card, const char *key)
+{
+	const char *s = json_string_value(json_object_get(card, key));
+
+	return s ? s : "";
+}
+
+static json_int_t number(const json_t *card, const char *key)
+{
+	return json_integer_value(json_object_get(card, key));
+}
+
+bool card_is_whole(const json_t *card)
+{
+	return number(card, "target_cut") <= 0;
+}
+
+/* Answered and cancelled ones are none of the operator's business any more. */
+bool card_is_open(const json_t *card)
+{
+	const char *state = card_str(card, "state");
+
+	return strcmp(state, "pending") == 0 || strcmp(state, "expired") == 0;
+}
+
+long card_left(const json_t *card)
+{
+	const json_t *deadline = json_object_get(card, "deadline_ns");
+	struct timespec ts;
+	json_int_t left;
+
+	if (!deadline)
+		return (long)number(card, "left_s");
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	left = json_integer_value(deadline) - ((json_int_t)ts.tv_sec * 1000000000 + ts.tv_nsec);
+	return left > 0 ? (long)((left + 999999999) / 1000000000) : 0;
+}
+
+/* --- the whole of it ---------------------------------------------------------------------------------- */
+
+void card_whole_done(struct card_whole *w)
+{
+	free(w->target);
+	memset(w, 0, sizeof(*w));
+}
+
+/* Appends s to *text.  0 or -ENOMEM. */
+static int append(char **text, size_t *len, const char *s)
+{
+	size_t n = strlen(s);
+	char *grown = realloc(*text, *len + n + 1);
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + *len, s, n + 1);
+	*text = grown;
+	*len += n;
+	return 0;
+}
+
+int card_fetch(int fd, const json_t *card, struct card_whole *ret, char *why, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	json_int_t at = 0, whole = 0;
+	size_t len = 0;
+
+	/* Offsets count bytes before escaping, so all of it is fetched anew. */
+	do {
+		_cleanup_json_ json_t *piece = NULL;
+		json_int_t next;
+		int r = control_call(fd, "approval/show",
+				     json_pack("{ss, sI}", "id", card_str(card, "id"), "offset", at), &piece,
+				     why, size);
+
+		if (r == 0)
+			r = append(&text, &len, card_str(piece, "text"));
+		if (r < 0)
+			return r;
+		next = number(piece, "next");
+		whole = number(piece, "size");
+		if (next <= at && next < whole) {
+			snprintf(why, size, "the helper does not tell the whole of it");
+			return -EPROTO;
+		}
+		at = next;
+		if (at >= whole)
+			snprintf(ret->nonce, sizeof(ret->nonce), "%s", card_str(piece, "nonce"));
+	} while (at < whole);
+	ret->target = TAKE_PTR(text);
+	return 0;
+}
+
+/* --- lines ---------------------------------------------------------------------------------------------- */
+
+void card_text_done(struct card_text *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->line[i].text);
+	free(t->line);
+	*t = (struct card_text){ 0 };
+}
+
+/* Where a blank would not be seen for what it is: at an end of the text, or beside another. */
+static bool is_hidden_blank(const char *s, size_t i)
+{
+	return s[i] == ' ' && (i == 0 || s[i - 1] == ' ' || s[i + 1] == ' ' || s[i + 1] == '\0');
+}
+
+/*
+ * What the helper escaped, with blanks that could hide shown as \x20: a long line that a terminal wraps
+ * cannot look like the next field of the card.
+ */
+static char *line_text(const char *s)
+{
+	_cleanup_free_ char *seen = recorded_visible(s);
+	char *out = seen ? malloc(strlen(seen) * 4 + 1) : NULL, *at = out;
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; seen[i]; i++) {
+		if (is_hidden_blank(seen, i))
+			at = stpcpy(at, "\\x20");
+		else
+			*at++ = seen[i];
+	}
+	*at = '\0';
+	return out;
+}
+
+/* text is taken over; NULL is -ENOMEM. */
+static int add_owned(struct card_text *t, enum card_part part, const char *label, char *text)
+{
+	struct card_line *grown = text ? realloc(t->line, (t->n + 1) * sizeof(*grown)) : NULL;
+
+	if (!grown) {
+		free(text);
+		return -ENOMEM;
+	}
+	t->line = grown;
+	grown[t->n] = (struct card_line){ .text = text, .part = part };
+	snprintf(grown[t->n].label, sizeof(grown[t->n].label), "%s", label);
+	t->n++;
+	return 0;
+}
+
+static int add(struct card_text *t, enum card_part part, const char *label, const char *escaped)
+{
+	return *escaped ? add_owned(t, part, label, line_text(escaped)) : 0;
+}
+
+static int add_words(struct card_text *t, const char *const *words, size_t n)
+{
+	int r = 0;
+
+	/* An argument without a letter is still one: the label says so, which no text of the agent's can. */
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = add_owned(t, CARD_WHAT, !*words[i] ? "(empty)" : i ? "" : "exec", line_text(words[i]));
+	return r;
+}
+
+/* The words that the helper lists. */
+static int add_argv(struct card_text *t, const json_t *argv)
+{
+	size_t n = json_array_size(argv);
+	_cleanup_free_ const char **words = calloc(n + 1, sizeof(*words));
+
+	for (size_t i = 0; words && i < n; i++) {
+		words[i] = json_string_value(json_array_get(argv, i));
+		if (!words[i])
+			return -EPROTO;
+	}
+	return words ? add_words(t, words, n) : -ENOMEM;
+}
+
+/* Are these words exactly what the joined target says? */
+static bool is_joined(const char *target, const struct shell_part *part)
+{
+	_cleanup_free_ char *joined = malloc(strlen(target) + 1);
+	size_t len;
+
+	if (!joined)
+		return false;
+	len = argv_join((const char *const *)part->words, part->n, joined, strlen(target) + 1);
+	return len == strlen(target) && strcmp(joined, target) == 0;
+}
+
+static int add_raw_words(struct card_text *t, char *const *words, size_t n)
+{
+	_cleanup_free_ const char **shown = calloc(n + 1, sizeof(*shown));
+	int r = shown ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		shown[i] = text_visible(words[i]);
+		r = shown[i] ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		r = add_words(t, shown, n);
+	for (size_t i = 0; shown && i < n; i++)
+		free((void *)(uintptr_t)shown[i]);
+	return r;
+}
+
+/* A command that came as one text: 1 with its words added, 0 where it is no such text, -errno. */
+static int add_split(struct card_text *t, const char *target)
+{
+	_cleanup_free_ char *raw = text_unescape(target);
+	struct shell_part *parts = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	if (!raw)
+		return -ENOMEM;
+	if (shell_split(raw, &parts, &n) < 0)
+		return 0;
+	if (n == 1 && parts[0].op == OP_EXEC && is_joined(raw, &parts[0])) {
+		r = add_raw_words(t, parts[0].words, parts[0].n);
+		r = r < 0 ? r : 1;
+	}
+	shell_parts_done(parts, n);
+	return r;
+}
+
+static int add_what(struct card_text *t, const json_t *card, const char *target)
+{
+	const char *op = card_str(card, "op");
+	const json_t *argv = json_object_get(card, "argv");
+	int r;
+
+	if (!target)
+		return add_owned(t, CARD_WHAT, op,
+				 strdup("(the whole of it cannot be shown: do not approve)"));
+	if (strcmp(op, "exec") == 0) {
+		if (json_array_size(argv) > 0)
+			return add_argv(t, argv);
+		r = add_split(t, target);
+		if (r != 0)
+			return r < 0 ? r : 0;
+	}
+	return add_owned(t, CARD_WHAT, op, line_text(target));
+}
+
+static int add_process(struct card_text *t, const char *label, const char *exe, json_int_t pid)
+{
+	_cleanup_free_ char *shown = line_text(exe);
+	char *text;
+
+	if (!shown || asprintf(&text, "%s (%lld)", *shown ? shown : "?", (long long)pid) < 0)
+		return -ENOMEM;
+	return add_owned(t, CARD_WHERE, label, text);
+}
+
+static int add_where(struct card_text *t, const json_t *card)
+{
+	const char *label = "from";
+	json_t *node;
+	size_t i;
+	int r = add(t, CARD_WHERE, "in", card_str(card, "cwd"));
+
+	if (r == 0)
+		r = add_process(t, "by", card_str(card, "exe"), number(card, "pid"));
+	json_array_foreach(json_object_get(card, "tree"), i, node)
+	{
+		if (r < 0 || number(node, "pid") == number(card, "pid"))
+			continue;
+		r = add_process(t, label, card_str(node, "exe"), number(node, "pid"));
+		label = "";
+	}
+	return r;
+}
+
+static int add_risk(struct card_text *t, const json_t *card)
+{
+	const json_t *risk = json_object_get(card, "risk");
+	const char *level = card_str(risk, "level");
+	const char *label = "risk";
+	json_t *reason;
+	size_t i;
+	int r = 0;
+
+	if (!*level)
+		return 0;
+	if (json_array_size(json_object_get(risk, "reasons")) == 0)
+		r = add(t, CARD_RISK, label, level);
+	json_array_foreach(json_object_get(risk, "reasons"), i, reason)
+	{
+		_cleanup_free_ char *text = NULL;
+		const char *why = json_string_value(reason);
+
+		if (r < 0 || asprintf(&text, i ? "%.0s%s" : "%s: %s", level, why ? why : "?") < 0) {
+			text = NULL;
+			return -ENOMEM;
+		}
+		r = add(t, CARD_RISK, i ? "" : label, text);
+	}
+	if (r == 0 && json_is_true(json_object_get(card, "stepup")))
+		r = add(t, CARD_RISK, "", "an approval is confirmed by the passphrase");
+	return r;
+}
+
+/* What an answer wider than once would write. */
+static int add_offers(struct card_text *t, const json_t *card)
+{
+	const json_t *offers = json_object_get(card, "offers"), *lines = json_object_get(offers, "lines");
+	const char *none = card_str(offers, "why_none");
+	json_t *line;
+	size_t i;
+	int r = 0;
+
+	if (!offers)
+		return 0;
+	json_array_foreach(lines, i, line)
+	{
+		_cleanup_free_ char *text = NULL;
+		const char *s = json_string_value(line);
+
+		if (r < 0 || asprintf(&text, "[%s] %s", card_str(offers, "section"), s ? s : "?") < 0) {
+			text = NULL;
+			return -ENOMEM;
+		}
+		r = add(t, CARD_RULES, i ? "or" : "wider", text);
+	}
+	if (r == 0 && json_array_size(lines) == 0)
+		r = add(t, CARD_RULES, "wider", *none ? none : "this can be allowed once only");
+	return r;
+}
+
+int card_text_init(struct card_text *t, const json_t *card, const char *target)
+{
+	int r;
+
+	*t = (struct card_text){ 0 };
+	r = add_what(t, card, target);
+	if (r == 0)
+		r = add_where(t, card);
+	if (r == 0)
+		r = add(t, CARD_WHERE, "rule", card_str(card, "rule"));
+	if (r == 0)
+		r = add_risk(t, card);
+	if (r == 0)
+		r = add_offers(t, card);
+	if (r == 0)
+		r = add(t, CARD_DIGEST, "digest", card_str(card, "digest"));
+	return r;
+}
+
+void card_title(const json_t *card, const char *session, char *buf, size_t size)
+{
+	_cleanup_free_ char *agent = line_text(card_str(card, "agent"));
+	json_int_t count = number(card, "count");
+	char left[64], times[48] = "";
+
+	if (strcmp(card_str(card, "state"), "expired") == 0)
+		snprintf(left, sizeof(left), "expired: approving lets the next try through");
+	else
+		snprintf(left, sizeof(left), "denied in %ld s", card_left(card));
+	if (count > 1)
+		snprintf(times, sizeof(times), "  asked %lld times", (long long)count);
+	snprintf(buf, size, "session %s%s%s  %s%s", session, agent && *agent ? "  agent " : "",
+		 agent ? agent : "", left, times);
+}
+
+void card_print(FILE *f, const json_t *card, const char *session, const struct card_text *t)
+{
+	char title[512];
+
+	card_title(card, session, title, sizeof(title));
+	fprintf(f, "%s%s%s  %s\n", paint_on(f, PAINT_BOLD), card_str(card, "short"), paint_off(f), title);
+	for (size_t i = 0; i < t->n; i++)
+		fprintf(f, "  %-9s %s\n", t->line[i].label, t->line[i].text);
+}
