@@ -42,8 +42,10 @@ void approval_free(struct approval *ap)
 {
 	if (!ap)
 		return;
+	for (size_t i = 0; i < ap->n_tree; i++)
+		free(ap->tree[i].exe);
+	free(ap->store);
 	free(ap->target);
-	free(ap->cwd);
 	free(ap->exe);
 	free(ap->rule);
 	free(ap);
@@ -108,17 +110,17 @@ size_t queue_count(const struct queue *a, enum approval_state state)
 	return n;
 }
 
-static bool use_grant(struct queue *a, const char *print, uint64_t now_ns, char ret_id[APPROVAL_ID_HEX])
+static bool use_late(struct queue *a, const char *print, uint64_t now_ns, char ret_id[APPROVAL_ID_HEX])
 {
-	for (size_t i = 0; i < a->n_grants; i++) {
-		struct grant *g = &a->grants[i];
+	for (size_t i = 0; i < a->n_late; i++) {
+		struct late *g = &a->late[i];
 		bool live = g->until_ns == 0 || now_ns < g->until_ns;
 
 		if (strcmp(g->print, print) != 0)
 			continue;
 		memcpy(ret_id, g->id, APPROVAL_ID_HEX);
 		if (g->until_ns != 0)
-			*g = a->grants[--a->n_grants];
+			*g = a->late[--a->n_late];
 		if (live)
 			return true;
 		i--;
@@ -129,7 +131,7 @@ static bool use_grant(struct queue *a, const char *print, uint64_t now_ns, char 
 enum approval_known queue_lookup(struct queue *a, const char *print, uint64_t now_ns,
 				 char ret_id[APPROVAL_ID_HEX])
 {
-	if (use_grant(a, print, now_ns, ret_id))
+	if (use_late(a, print, now_ns, ret_id))
 		return KNOWN_GRANT;
 	for (size_t i = 0; i < a->n_denied; i++)
 		if (strcmp(a->denied[i], print) == 0)
@@ -206,43 +208,43 @@ int queue_short(const struct queue *a, const struct approval *ap)
 
 /* --- what a human said --- */
 
-static int grant_add(struct queue *a, const struct approval *ap, uint64_t until_ns)
+static int late_add(struct queue *a, const struct approval *ap, uint64_t until_ns)
 {
-	struct grant *g;
+	struct late *g;
 
-	if (a->n_grants == GRANTS_MAX)
+	if (a->n_late == LATE_MAX)
 		return -ENOSPC;
-	g = &a->grants[a->n_grants++];
+	g = &a->late[a->n_late++];
 	memcpy(g->print, ap->print, sizeof(g->print));
 	memcpy(g->id, ap->id, sizeof(g->id));
 	g->until_ns = until_ns;
 	return 0;
 }
 
-/* Late grants that nobody came back for. */
-static void drop_stale_grants(struct queue *a, uint64_t now_ns)
+/* Late approvals that nobody came back for. */
+static void drop_stale(struct queue *a, uint64_t now_ns)
 {
-	for (size_t i = a->n_grants; i > 0; i--)
-		if (a->grants[i - 1].until_ns != 0 && now_ns >= a->grants[i - 1].until_ns)
-			a->grants[i - 1] = a->grants[--a->n_grants];
+	for (size_t i = a->n_late; i > 0; i--)
+		if (a->late[i - 1].until_ns != 0 && now_ns >= a->late[i - 1].until_ns)
+			a->late[i - 1] = a->late[--a->n_late];
 }
 
 bool queue_has_room(struct queue *a, const struct approval *ap, enum approval_state said,
-		    enum approval_scope scope, uint64_t now_ns)
+		    enum grant_scope scope, uint64_t now_ns)
 {
-	bool grants = said == APPROVAL_APPROVED && (scope == SCOPE_SESSION || ap->state == APPROVAL_EXPIRED);
+	bool grants = said == APPROVAL_APPROVED && (scope == GRANT_SESSION || ap->state == APPROVAL_EXPIRED);
 
-	drop_stale_grants(a, now_ns);
-	return !grants || a->n_grants < GRANTS_MAX;
+	drop_stale(a, now_ns);
+	return !grants || a->n_late < LATE_MAX;
 }
 
 int queue_remember(struct queue *a, const struct approval *ap, enum approval_state said,
-		   enum approval_scope scope, uint64_t now_ns)
+		   enum grant_scope scope, uint64_t now_ns)
 {
-	if (said == APPROVAL_APPROVED && scope == SCOPE_SESSION)
-		return grant_add(a, ap, 0);
+	if (said == APPROVAL_APPROVED && scope == GRANT_SESSION)
+		return late_add(a, ap, 0);
 	if (said == APPROVAL_APPROVED)
-		return ap->state == APPROVAL_EXPIRED ? grant_add(a, ap, now_ns + NS_LATE) : 0;
+		return ap->state == APPROVAL_EXPIRED ? late_add(a, ap, now_ns + NS_LATE) : 0;
 	/* A full table forgets its oldest: that question is asked again, which harms nobody. */
 	memcpy(a->denied[a->next_denied], ap->print, PRINT_HEX);
 	a->next_denied = (a->next_denied + 1) % DENIED_MAX;

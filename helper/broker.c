@@ -8,12 +8,10 @@
  */
 #include "helper.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/argv.h"
 #include "policy/rule.h"
 
 #define NS_LISTED (600 * NS_S)
@@ -70,64 +68,6 @@ static unsigned count_waiters(const struct helper *h, const struct approval *ap)
 
 /* --- cards --- */
 
-static char *target_of(const struct request *req)
-{
-	char addr[INET6_ADDRSTRLEN] = "", *text = NULL;
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	size_t len;
-
-	if (req->op == OP_EXEC && req->argc > 0) {
-		len = argv_join(req->argv, req->argc, NULL, 0);
-		text = malloc(len + 1);
-		if (text)
-			argv_join(req->argv, req->argc, text, len + 1);
-		return text;
-	}
-	if (req->op != OP_CONNECT && req->op != OP_BIND)
-		return strdup(req->path ? req->path : (req->host ? req->host : ""));
-	if (req->has_addr && memcmp(req->addr, mapped, sizeof(mapped)) == 0)
-		(void)inet_ntop(AF_INET, req->addr + 12, addr, sizeof(addr));
-	else if (req->has_addr)
-		(void)inet_ntop(AF_INET6, req->addr, addr, sizeof(addr));
-	if (asprintf(&text, strchr(req->host ? req->host : addr, ':') ? "%s[%s]:%u" : "%s%s:%u",
-		     req->is_datagram ? "udp " : "", req->host ? req->host : addr, req->port) < 0)
-		return NULL;
-	return text;
-}
-
-/* The card, not yet listed; NULL where memory or randomness is out. */
-static struct approval *card_new(struct helper *h, struct conn *c, const struct request *req,
-				 const struct decision *d, uint32_t image, const char *print)
-{
-	struct approval *ap = calloc(1, sizeof(*ap));
-	const struct image *img = image_of(h, image);
-	char rule[1024];
-	size_t len;
-
-	if (!ap)
-		return NULL;
-	decision_describe(img, d, rule, sizeof(rule));
-	len = strlen(rule);
-	/* Its words are the agent's own then, and the human shall know that. */
-	if (image > 0 && d->nested == 0)
-		snprintf(rule + len, sizeof(rule) - len, " (nested run %u)", image);
-	ap->op = req->op;
-	ap->access = req->access;
-	ap->pid = c->pid;
-	ap->asked_real_ns = clock_real_ns();
-	ap->until_ns = clock_boot_ns() + img->h->timeout_s * NS_S;
-	ap->target = target_of(req);
-	ap->cwd = strdup(req->cwd ? req->cwd : "");
-	ap->exe = strdup(procs_find(&h->feed[FEED_HOOK].procs, c->pid)->exe);
-	ap->rule = strdup(rule);
-	memcpy(ap->print, print, sizeof(ap->print));
-	if (!ap->target || !ap->cwd || !ap->exe || !ap->rule || random_hex(ap->id, 16) < 0) {
-		approval_free(ap);
-		return NULL;
-	}
-	return ap;
-}
-
 enum card_record { CARD_BUFFERED, CARD_DURABLE };
 
 /* One record about a card.  What is kept is masked; what is shown to the human is not. */
@@ -139,7 +79,7 @@ static int card_record(struct helper *h, const struct approval *ap, const char *
 			   .exe = ap->exe,
 			   .op = op,
 			   .target = target,
-			   .access = access_name(ap->access),
+			   .access = access_name(ap->req.access),
 			   .verdict = verdict,
 			   .rule = ap->rule,
 			   .via = "helper",
@@ -147,10 +87,11 @@ static int card_record(struct helper *h, const struct approval *ap, const char *
 	pid_t parent = proc_parent((pid_t)ap->pid);
 
 	e.ppid = parent > 0 ? parent : 0;
-	if (!target || asprintf(&detail, "op=%s cwd=%s%s", op_name(ap->op), ap->cwd, more) < 0)
+	if (!target || asprintf(&detail, "op=%s cwd=%s%s", op_name(ap->req.op),
+				ap->req.cwd ? ap->req.cwd : "", more) < 0)
 		return -ENOMEM;
 	e.detail = detail;
-	if (ap->op == OP_EXEC)
+	if (ap->req.op == OP_EXEC)
 		mask_secrets(target);
 	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
 }
@@ -166,7 +107,10 @@ static void forget_expired(struct helper *h, const char *print)
 static void card_open(struct helper *h, struct conn *c, const struct wire_ask *ask, const struct decision *d,
 		      const char *print)
 {
-	struct approval *ap = card_new(h, c, &ask->req, d, ask->image, print);
+	const struct card_question q = {
+		.req = &ask->req, .decision = d, .image = ask->image, .pid = c->pid, .print = print
+	};
+	struct approval *ap = card_new(h, &q);
 
 	if (!ap) {
 		refuse(h, c, REASON_NOBODY, "the helper is out of memory");
@@ -267,44 +211,70 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 		card_open(h, c, ask, &d, print);
 }
 
+static int fail(struct broker_result *ret, int err, const char *text)
+{
+	snprintf(ret->err, sizeof(ret->err), "%s", text);
+	return err;
+}
+
+static int decision_record(struct helper *h, const struct approval *ap, const struct broker_reply *reply)
+{
+	_cleanup_free_ char *more = NULL;
+
+	if (asprintf(&more, " scope=%s%s by=%s pid=%d%s%s",
+		     reply->scope == GRANT_SESSION ? "session" : "once",
+		     ap->state == APPROVAL_EXPIRED ? " late" : "", reply->by, reply->pid,
+		     reply->reason[0] ? " reason=" : "", reply->reason) < 0)
+		return -ENOMEM;
+	return card_record(h, ap, "approval/decision", reply->said == APPROVAL_APPROVED ? "allow" : "deny",
+			   more, CARD_DURABLE);
+}
+
 int broker_respond(struct helper *h, struct approval *ap, const struct broker_reply *reply,
-		   unsigned *ret_waiters, bool *ret_late, const char **ret_err)
+		   struct broker_result *ret)
 {
 	bool approved = reply->said == APPROVAL_APPROVED;
 	struct wire_answer a = { .verdict = approved ? VERDICT_ALLOW : VERDICT_DENY,
 				 .reason = REASON_HUMAN,
 				 .approval = ap->id };
-	bool late = ap->state == APPROVAL_EXPIRED;
-	_cleanup_free_ char *more = NULL;
 	char said[TEXT_MAX];
 	struct out o = out_of(said, sizeof(said) - 1);
-	int r;
 
+	*ret = (struct broker_result){ .late = ap->state == APPROVAL_EXPIRED };
 	/* It is shown on the terminal of the one who was refused. */
 	text_escaped(&o, reply->reason, strlen(reply->reason));
 	said[o.len] = '\0';
 	a.text = said;
-
-	if (asprintf(&more, " scope=%s%s by=%s pid=%d%s%s",
-		     reply->scope == SCOPE_SESSION ? "session" : "once", late ? " late" : "", reply->by,
-		     reply->pid, reply->reason[0] ? " reason=" : "", reply->reason) < 0)
-		return -ENOMEM;
 	/* Before the record: an allow that is written down must also hold. */
-	*ret_err = "too many grants in this session: approve it once";
 	if (!queue_has_room(&h->queue, ap, reply->said, reply->scope, clock_boot_ns()))
-		return -ENOSPC;
-	r = card_record(h, ap, "approval/decision", approved ? "allow" : "deny", more, CARD_DURABLE);
-	*ret_err = "the decision could not be written to the ledger, so nothing was approved";
-	if (r < 0 && approved)
-		return r;
+		return fail(ret, -ENOSPC, "too many approvals wait to be used: approve it once");
+	if (decision_record(h, ap, reply) < 0 && approved)
+		return fail(ret, -EIO,
+			    "the decision could not be written to the ledger, so nothing was approved");
 	(void)queue_remember(&h->queue, ap, reply->said, reply->scope, clock_boot_ns());
 	(void)approval_move(ap, reply->said);
 	h->tally.approved += approved;
 	h->tally.refused += !approved;
-	*ret_waiters = answer_waiters(h, ap, &a);
-	*ret_late = late;
+	ret->waiters = answer_waiters(h, ap, &a);
 	queue_forget(&h->queue, ap);
 	return 0;
+}
+
+#define NS_TOUCH (120 * NS_S)
+#define NS_HOLD	 (600 * NS_S)
+
+void broker_touch(struct helper *h, struct approval *ap)
+{
+	uint64_t want = clock_boot_ns() + NS_TOUCH, more;
+
+	(void)h;
+	if (ap->state != APPROVAL_PENDING || want <= ap->until_ns)
+		return;
+	more = want - ap->until_ns;
+	if (more > NS_HOLD - ap->held_ns)
+		more = NS_HOLD - ap->held_ns;
+	ap->until_ns += more;
+	ap->held_ns += more;
 }
 
 void broker_hangup(struct helper *h, struct conn *c)

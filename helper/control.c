@@ -30,6 +30,7 @@ struct call {
 	json_t *params; /* an object, or NULL */
 	int code;	/* error */
 	const char *err;
+	char said[256]; /* err, where it was made here */
 };
 
 static json_t *fail(struct call *call, int code, const char *err)
@@ -37,6 +38,12 @@ static json_t *fail(struct call *call, int code, const char *err)
 	call->code = code;
 	call->err = err;
 	return NULL;
+}
+
+static json_t *fail_text(struct call *call, int code, const char *err)
+{
+	snprintf(call->said, sizeof(call->said), "%s", err);
+	return fail(call, code, call->said);
 }
 
 static const char *param(const struct call *call, const char *name, const char *missing)
@@ -79,11 +86,12 @@ static json_t *card_json(const struct queue *q, const struct approval *ap, uint6
 	time_format(ap->asked_real_ns, asked);
 	snprintf(id, sizeof(id), "%.*s", queue_short(q, ap), ap->id);
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:I, s:o, s:s, s:I, s:I}", "id",
-			 ap->id, "short", id, "state", approval_state_name(ap->state), "op", op_name(ap->op),
-			 "access", access_name(ap->access), "target", json_escaped(ap->target, shown),
-			 "target_cut", (json_int_t)(len - shown), "cwd", text(ap->cwd), "exe", text(ap->exe),
-			 "pid", (json_int_t)ap->pid, "rule", text(ap->rule), "asked", asked, "left_s", left,
-			 "count", (json_int_t)ap->count);
+			 ap->id, "short", id, "state", approval_state_name(ap->state), "op",
+			 op_name(ap->req.op), "access", access_name(ap->req.access), "target",
+			 json_escaped(ap->target, shown), "target_cut", (json_int_t)(len - shown), "cwd",
+			 text(ap->req.cwd ? ap->req.cwd : ""), "exe", text(ap->exe), "pid",
+			 (json_int_t)ap->pid, "rule", text(ap->rule), "asked", asked, "left_s", left, "count",
+			 (json_int_t)ap->count);
 }
 
 /* {"from": n}: as many cards as fit; "next" says where to go on. */
@@ -167,9 +175,7 @@ static json_t *approval_respond(struct call *call)
 				      .by = param(call, "by", "operator"),
 				      .pid = call->c->pid };
 	char id[APPROVAL_ID_HEX];
-	const char *err = "";
-	unsigned waiters = 0;
-	bool late = false;
+	struct broker_result result;
 	int decision, scope = 0;
 
 	if (!ap)
@@ -181,12 +187,12 @@ static json_t *approval_respond(struct call *call)
 	if (strlen(reply.reason) > 1024 || strlen(reply.by) > 128)
 		return fail(call, RPC_PARAMS, "reason has at most 1024 bytes, by 128");
 	reply.said = decision == 0 ? APPROVAL_APPROVED : APPROVAL_DENIED;
-	reply.scope = scope == 0 ? SCOPE_ONCE : SCOPE_SESSION;
+	reply.scope = scope == 0 ? GRANT_ONCE : GRANT_SESSION;
 	memcpy(id, ap->id, sizeof(id));
-	if (broker_respond(call->h, ap, &reply, &waiters, &late, &err) < 0)
-		return fail(call, RPC_FAILED, err);
+	if (broker_respond(call->h, ap, &reply, &result) < 0)
+		return fail_text(call, RPC_FAILED, result.err);
 	return json_pack("{s:s, s:s, s:s, s:b, s:i}", "id", id, "decision", decisions[decision], "scope",
-			 scopes[scope], "late", late, "waiters", (int)waiters);
+			 scopes[scope], "late", result.late, "waiters", (int)result.waiters);
 }
 
 static json_t *turn_begin(struct call *call)

@@ -6,7 +6,7 @@
  *   hygiene   start-up of a program that may be setuid      start    the start message, the session's files
  *   session   the poll loop, the launcher's messages, end   agent    questions of the session's processes
  *   control   the operator's JSON-RPC                       taint    may this peer be an operator?
- *   approve   the queue as a value: no I/O, no clock        broker   the queue's I/O: records, answers
+ *   card.h    the questions to the human                    broker   their I/O: records, answers
  *   drain     rings -> fold -> ledger                       fold     repeats become one record
  *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
  *   entry     one record of a ring: its words               tally    what it all came to
@@ -26,6 +26,7 @@
 #include "policy/eval.h"
 #include "policy/wire.h"
 
+#include "card.h"
 #include "records.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
@@ -100,91 +101,6 @@ int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
 
 /* Overwrites what looks like a secret by ***, in place (the text never grows). */
 void mask_secrets(char *text);
-
-/* --- approve.c --- */
-
-#define APPROVALS_MAX	256
-#define GRANTS_MAX	256
-#define DENIED_MAX	256
-#define APPROVAL_ID_HEX 33
-#define PRINT_HEX	65
-
-enum approval_state {
-	APPROVAL_PENDING,
-	APPROVAL_APPROVED,
-	APPROVAL_DENIED,
-	APPROVAL_EXPIRED, /* denied once; a late approval leaves a one-shot grant */
-	APPROVAL_CANCELLED,
-	APPROVAL_STATES
-};
-
-enum approval_scope { SCOPE_ONCE, SCOPE_SESSION };
-
-/* One card.  Owns its strings. */
-struct approval {
-	char id[APPROVAL_ID_HEX];
-	char print[PRINT_HEX];
-	enum approval_state state;
-	enum op op;
-	unsigned access;
-	char *target; /* argv joined, path, or host:port: raw and whole */
-	char *cwd;
-	char *exe; /* who asks */
-	char *rule;
-	int64_t pid;
-	uint64_t asked_real_ns;
-	uint64_t until_ns; /* pending: the deadline; expired: how long it stays listed */
-	unsigned count;	   /* how often it was asked */
-};
-
-struct grant {
-	char print[PRINT_HEX];
-	char id[APPROVAL_ID_HEX];
-	uint64_t until_ns; /* 0: for the session; else one use until then */
-};
-
-struct queue {
-	struct approval *list[APPROVALS_MAX]; /* oldest first */
-	size_t n;
-	struct grant grants[GRANTS_MAX];
-	size_t n_grants;
-	char denied[DENIED_MAX][PRINT_HEX];
-	size_t n_denied, next_denied;
-	uint64_t turn;
-};
-
-enum approval_known { KNOWN_NOTHING, KNOWN_GRANT, KNOWN_DENIED, KNOWN_PENDING, KNOWN_FULL };
-
-/* SHA-256 over the length-prefixed parts that make two requests the same question. */
-void approval_print(const struct request *req, char print[PRINT_HEX]);
-/* What is known of this question.  A one-shot grant is used up; its id goes to ret_id. */
-enum approval_known queue_lookup(struct queue *a, const char *print, uint64_t now_ns,
-				 char ret_id[APPROVAL_ID_HEX]);
-/* Takes over ap (heap, strings set, id and print set) as pending.  -ENOSPC: ap is still the caller's. */
-int queue_add(struct queue *a, struct approval *ap);
-struct approval *queue_pending(struct queue *a, const char *print);
-/* By unique prefix of the id (at least 4 digits): 0, -ENOENT, -EEXIST (ambiguous). */
-int queue_find(struct queue *a, const char *prefix, struct approval **ret);
-/* Moves along the table of states; -EPERM where the table has no such step. */
-int approval_move(struct approval *ap, enum approval_state to);
-/* Would queue_remember() of this have room? */
-bool queue_has_room(struct queue *a, const struct approval *ap, enum approval_state said,
-		    enum approval_scope scope, uint64_t now_ns);
-/* Keeps what a human said about ap for later questions.  -ENOSPC: no room for another grant. */
-int queue_remember(struct queue *a, const struct approval *ap, enum approval_state said,
-		   enum approval_scope scope, uint64_t now_ns);
-/* Takes ap off the list and frees it. */
-void queue_forget(struct queue *a, struct approval *ap);
-/* A card that is over its time: a pending one to expire, an expired one to forget; or NULL. */
-struct approval *queue_overdue(struct queue *a, uint64_t now_ns);
-size_t queue_count(const struct queue *a, enum approval_state state);
-/* The next turn: what was denied in this one may be asked again. */
-void queue_turn(struct queue *a);
-void queue_done(struct queue *a);
-void approval_free(struct approval *ap);
-const char *approval_state_name(enum approval_state s);
-/* How many digits of the id make it unique among the listed, at least 4. */
-int queue_short(const struct queue *a, const struct approval *ap);
 
 /* --- taint.c --- */
 
@@ -361,15 +277,6 @@ void narrow_expire(struct helper *h, struct conn *c);
 /* broker.c */
 /* Answers one question now or leaves c waiting on a card. */
 void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask);
-/* A human's answer.  0 with *ret_waiters, -errno with a sentence. */
-struct broker_reply {
-	enum approval_state said;
-	enum approval_scope scope;
-	const char *reason, *by;
-	pid_t pid;
-};
-int broker_respond(struct helper *h, struct approval *ap, const struct broker_reply *reply,
-		   unsigned *ret_waiters, bool *ret_late, const char **ret_err);
 /* The peer of c is gone: its card goes too when nobody else waits for it. */
 void broker_hangup(struct helper *h, struct conn *c);
 /* Expires and forgets what is over its time. */

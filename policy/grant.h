@@ -4,7 +4,7 @@
  * Grants form an image of their own, whose rules can do one thing: turn an ask into an allow.  Who
  * judges looks there only where the policy's own answer is ask, so that no grant is ever above a deny
  * or a hard rule.  Rules are the lines that would stand in a policy file ("allow = git push origin
- * feature/*" in [commands]), so that a grant can be read, edited, explained and carried over.
+ * feature/x" in [commands]), so that a grant can be read, edited, explained and carried over.
  *
  * Allocates; not for the preload.
  */

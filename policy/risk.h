@@ -14,6 +14,7 @@ enum risk_level { RISK_LOW, RISK_MEDIUM, RISK_HIGH, RISK_CRITICAL, RISK_LEVELS }
 struct risk {
 	enum risk_level level;
 	const char *reason[RISK_REASONS]; /* static sentence fragments, the worst first */
+	enum risk_level of[RISK_REASONS]; /* what each of them alone comes to */
 	size_t n;
 };
 

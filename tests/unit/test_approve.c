@@ -53,7 +53,7 @@ START_TEST(once_is_not_remembered)
 	struct approval *ap = card("aaaa1", "p", 10);
 
 	ck_assert_int_eq(queue_lookup(q, "p", 1, id), KNOWN_PENDING);
-	ck_assert_int_eq(queue_remember(q, ap, APPROVAL_APPROVED, SCOPE_ONCE, 1), 0);
+	ck_assert_int_eq(queue_remember(q, ap, APPROVAL_APPROVED, GRANT_ONCE, 1), 0);
 	queue_forget(q, ap);
 	ck_assert_int_eq(queue_lookup(q, "p", 1, id), KNOWN_NOTHING);
 }
@@ -64,7 +64,7 @@ START_TEST(session_is_remembered)
 	char id[APPROVAL_ID_HEX];
 	struct approval *ap = card("aaaa1", "p", 10);
 
-	ck_assert_int_eq(queue_remember(q, ap, APPROVAL_APPROVED, SCOPE_SESSION, 1), 0);
+	ck_assert_int_eq(queue_remember(q, ap, APPROVAL_APPROVED, GRANT_SESSION, 1), 0);
 	queue_forget(q, ap);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(queue_lookup(q, "p", UINT64_MAX, id), KNOWN_GRANT);
@@ -79,7 +79,7 @@ START_TEST(denied_holds_for_the_turn)
 	char id[APPROVAL_ID_HEX];
 	struct approval *ap = card("aaaa1", "p", 10);
 
-	ck_assert_int_eq(queue_remember(q, ap, APPROVAL_DENIED, SCOPE_ONCE, 1), 0);
+	ck_assert_int_eq(queue_remember(q, ap, APPROVAL_DENIED, GRANT_ONCE, 1), 0);
 	queue_forget(q, ap);
 	ck_assert_int_eq(queue_lookup(q, "p", 1, id), KNOWN_DENIED);
 	ck_assert_int_eq(queue_lookup(q, "other", 1, id), KNOWN_NOTHING);
@@ -99,7 +99,7 @@ START_TEST(late_grant_is_used_once_and_ends)
 		ck_assert_ptr_eq(queue_overdue(q, 10), ap);
 		ck_assert_int_eq(approval_move(ap, APPROVAL_EXPIRED), 0);
 		ck_assert_int_eq(queue_lookup(q, "p", 11, id), KNOWN_NOTHING);
-		ck_assert_int_eq(queue_remember(q, ap, APPROVAL_APPROVED, SCOPE_ONCE, 100), 0);
+		ck_assert_int_eq(queue_remember(q, ap, APPROVAL_APPROVED, GRANT_ONCE, 100), 0);
 		queue_forget(q, ap);
 		if (i == 0)
 			ck_assert_int_eq(queue_lookup(q, "p", 101, id), KNOWN_GRANT);
@@ -168,7 +168,7 @@ START_TEST(random_interleavings)
 				break;
 			approved[k] |= k % 3 == 0;
 			(void)queue_remember(q, ap, k % 3 == 0 ? APPROVAL_APPROVED : APPROVAL_DENIED,
-					     k % 2 ? SCOPE_SESSION : SCOPE_ONCE, now);
+					     k % 2 ? GRANT_SESSION : GRANT_ONCE, now);
 			queue_forget(q, ap);
 			break;
 		case KNOWN_DENIED:

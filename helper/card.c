@@ -1,0 +1,240 @@
+/*
+ * A card out of a question: whose it is, what it asks in full, how much harm a yes could do, what more
+ * could be granted, and the digest that an answer is bound to.
+ *
+ * All of it comes from the one canonical request, which is copied, and from the kernel; what a process
+ * says of itself stands only where the kernel does not tell, and is marked.
+ */
+#include "helper.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "policy/argv.h"
+
+#define TREE_WALK 64 /* ancestors looked at */
+
+/* --- the request, kept --- */
+
+struct copy {
+	char *at;
+	size_t need;
+};
+
+static const char *copy_text(struct copy *c, const char *s)
+{
+	size_t n = s ? strlen(s) + 1 : 0;
+	char *to = c->at;
+
+	c->need += n;
+	if (!to || !s)
+		return NULL;
+	memcpy(to, s, n);
+	c->at += n;
+	return to;
+}
+
+/* Once without memory for the size, once into it. */
+static void copy_texts(struct copy *c, struct request *to, const struct request *from, const char **argv)
+{
+	to->path = copy_text(c, from->path);
+	to->given = copy_text(c, from->given);
+	to->raw = copy_text(c, from->raw);
+	to->ident = copy_text(c, from->ident);
+	to->cwd = copy_text(c, from->cwd);
+	to->git_branch = copy_text(c, from->git_branch);
+	to->host = copy_text(c, from->host);
+	for (size_t i = 0; i < from->argc; i++) {
+		const char *word = copy_text(c, from->argv[i]);
+
+		if (argv)
+			argv[i] = word;
+	}
+}
+
+static int keep_request(struct approval *ap, const struct request *from)
+{
+	size_t vector = (from->argc + 1) * sizeof(char *);
+	struct copy c = { .at = NULL };
+	const char **argv;
+
+	ap->req = *from;
+	ap->req.memo = NULL;
+	copy_texts(&c, &ap->req, from, NULL);
+	ap->store = malloc(vector + c.need);
+	if (!ap->store)
+		return -ENOMEM;
+	argv = ap->store;
+	argv[from->argc] = NULL;
+	c.at = (char *)ap->store + vector;
+	copy_texts(&c, &ap->req, from, argv);
+	ap->req.argv = from->argc > 0 ? argv : NULL;
+	return 0;
+}
+
+/* --- what it asks --- */
+
+static char *target_command(const struct request *req)
+{
+	size_t len = argv_join(req->argv, req->argc, NULL, 0);
+	char *text = malloc(len + 1);
+
+	if (text)
+		argv_join(req->argv, req->argc, text, len + 1);
+	return text;
+}
+
+char *card_target(const struct request *req)
+{
+	char addr[INET6_ADDRSTRLEN] = "", *text = NULL;
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (req->op == OP_EXEC && req->argc > 0)
+		return target_command(req);
+	if (req->op != OP_CONNECT && req->op != OP_BIND)
+		return strdup(req->path ? req->path : (req->host ? req->host : ""));
+	if (req->has_addr && memcmp(req->addr, mapped, sizeof(mapped)) == 0)
+		(void)inet_ntop(AF_INET, req->addr + 12, addr, sizeof(addr));
+	else if (req->has_addr)
+		(void)inet_ntop(AF_INET6, req->addr, addr, sizeof(addr));
+	if (asprintf(&text, strchr(req->host ? req->host : addr, ':') ? "%s[%s]:%u" : "%s%s:%u",
+		     req->is_datagram ? "udp " : "", req->host ? req->host : addr, req->port) < 0)
+		return NULL;
+	return text;
+}
+
+static char *rule_text(struct helper *h, const struct card_question *q)
+{
+	char rule[1024];
+	size_t len;
+
+	decision_describe(image_of(h, q->image), q->decision, rule, sizeof(rule));
+	len = strlen(rule);
+	/* Its words are the agent's own then, and the human shall know that. */
+	if (q->image > 0 && q->decision->nested == 0)
+		snprintf(rule + len, sizeof(rule) - len, " (nested run %u)", q->image);
+	return strdup(rule);
+}
+
+/* --- who asks --- */
+
+/* The program of a process: the kernel's word where we may have it. */
+static struct card_process process_of(struct helper *h, pid_t pid)
+{
+	enum feed_id feed = h->level == LEVEL_HOOKS ? FEED_HOOK : FEED_KERNEL;
+	char link[48], exe[LIMIT_PATH];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, exe, sizeof(exe) - 1);
+	if (n > 0) {
+		exe[n] = '\0';
+		return (struct card_process){ .pid = pid, .exe = strdup(exe) };
+	}
+	return (struct card_process){ .pid = pid,
+				      .exe = strdup(procs_find(&h->feed[feed].procs, pid)->exe),
+				      .claimed = true };
+}
+
+/* From who asks to the agent; where the way is longer than there is room, its end stands last. */
+static void find_tree(struct helper *h, struct approval *ap, pid_t pid)
+{
+	for (unsigned i = 0; i < TREE_WALK && pid > 1 && pid != h->launcher_pid; i++) {
+		size_t at = ap->n_tree < CARD_TREE ? ap->n_tree++ : CARD_TREE - 1;
+
+		free(ap->tree[at].exe);
+		ap->tree[at] = process_of(h, pid);
+		if (pid == h->root_pid)
+			return;
+		pid = proc_parent(pid);
+	}
+}
+
+static const char *exe_of(const struct approval *ap)
+{
+	return ap->n_tree > 0 && ap->tree[0].exe ? ap->tree[0].exe : "";
+}
+
+/* --- the digest --- */
+
+static void digest_bytes(crypto_hash_sha256_state *st, const void *bytes, size_t len)
+{
+	const unsigned char prefix[4] = { (unsigned char)len, (unsigned char)(len >> 8),
+					  (unsigned char)(len >> 16), (unsigned char)(len >> 24) };
+
+	crypto_hash_sha256_update(st, prefix, sizeof(prefix));
+	crypto_hash_sha256_update(st, bytes, len);
+}
+
+static void digest_text(crypto_hash_sha256_state *st, const char *s)
+{
+	digest_bytes(st, s ? s : "", s ? strlen(s) : 0);
+}
+
+void card_digest(const struct approval *ap, char digest[PRINT_HEX])
+{
+	static const char domain[] = "pale-card-1";
+	const struct grant_offers *o = &ap->offers;
+	unsigned char sum[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256_state st;
+	const uint32_t counts[] = { (uint32_t)ap->req.argc, (uint32_t)ap->risk.n, (uint32_t)o->n };
+
+	crypto_hash_sha256_init(&st);
+	crypto_hash_sha256_update(&st, (const unsigned char *)domain, sizeof(domain));
+	digest_bytes(&st, counts, sizeof(counts));
+	digest_text(&st, ap->id);
+	digest_text(&st, op_name(ap->req.op));
+	digest_text(&st, access_name(ap->req.access));
+	digest_text(&st, ap->target);
+	for (size_t i = 0; i < ap->req.argc; i++)
+		digest_text(&st, ap->req.argv[i]);
+	digest_text(&st, ap->req.cwd);
+	digest_text(&st, ap->exe);
+	digest_text(&st, ap->rule);
+	digest_text(&st, risk_name(ap->risk.level));
+	for (size_t i = 0; i < ap->risk.n; i++)
+		digest_text(&st, ap->risk.reason[i]);
+	digest_text(&st, o->section);
+	for (size_t i = 0; i < o->n; i++)
+		digest_text(&st, o->line[i]);
+	crypto_hash_sha256_final(&st, sum);
+	sodium_bin2hex(digest, PRINT_HEX, sum, sizeof(sum));
+}
+
+/* --- together --- */
+
+static int fill(struct helper *h, struct approval *ap, const struct card_question *q)
+{
+	ap->asked_real_ns = clock_real_ns();
+	ap->asked_ns = clock_boot_ns();
+	ap->until_ns = ap->asked_ns + image_of(h, q->image)->h->timeout_s * NS_S;
+	ap->pid = q->pid;
+	ap->image = q->image;
+	ap->turn = h->queue.turn;
+	memcpy(ap->print, q->print, sizeof(ap->print));
+	if (random_hex(ap->id, 16) < 0 || keep_request(ap, q->req) < 0)
+		return -ENOMEM;
+	find_tree(h, ap, q->pid);
+	ap->target = card_target(&ap->req);
+	ap->exe = strdup(exe_of(ap));
+	ap->rule = rule_text(h, q);
+	ap->risk = risk_of(&ap->req);
+	ap->offers.why_none = "no rule is offered";
+	if (!ap->target || !ap->exe || !ap->rule)
+		return -ENOMEM;
+	card_digest(ap, ap->digest);
+	return 0;
+}
+
+struct approval *card_new(struct helper *h, const struct card_question *q)
+{
+	struct approval *ap = calloc(1, sizeof(*ap));
+
+	if (ap && fill(h, ap, q) < 0) {
+		approval_free(ap);
+		return NULL;
+	}
+	return ap;
+}
