@@ -1,6 +1,6 @@
 # pale: one non-recursive Makefile.  `make help` lists the targets.
 #
-#   CONFIG=release|debug|asan|cov   PREFIX=/usr/local  DESTDIR=  SETUID=1  V=1
+#   CONFIG=release|debug|asan|cov   PREFIX=/usr/local  DESTDIR=  SETUID=1|SERVICE=1  V=1
 
 SHELL := /bin/bash
 
@@ -8,6 +8,7 @@ CONFIG  ?= release
 PREFIX  ?= /usr/local
 DESTDIR ?=
 SETUID  ?=
+SERVICE ?=
 CC      ?= gcc
 ifeq ($(origin CC),default)
 CC      := gcc
@@ -342,12 +343,34 @@ install: all
 	install -m 0644 $(MAN1) $(MAN)/man1
 	install -m 0644 $(MAN5) $(MAN)/man5
 	install -m 0644 $(MAN8) $(MAN)/man8
-	$(if $(SETUID),getent passwd pale >/dev/null || useradd --system --no-create-home --shell /usr/sbin/nologin pale)
-	$(if $(SETUID),chown pale:pale $(LIBEXEC)/pale-helper && chmod 6755 $(LIBEXEC)/pale-helper)
+	$(if $(PRIVILEGED),$(call install_system))
+	$(if $(SETUID),$(if $(DESTDIR),,chown pale:pale $(LIBEXEC)/pale-helper && chmod 6755 $(LIBEXEC)/pale-helper))
 
+# A helper of its own user, by the setuid bit (SETUID=1) or as a service (SERVICE=1).  With DESTDIR nothing is
+# chowned and no user made: that is the package's business.
+PRIVILEGED := $(or $(SETUID),$(SERVICE))
+SYSTEM := $(if $(filter /usr /usr/local,$(PREFIX)),$(PREFIX)/lib,/etc)
+UNITDIR ?= $(SYSTEM)/systemd/system
+TMPFILESDIR ?= $(SYSTEM)/tmpfiles.d
+UNITS := pale-helper.socket pale-helper@.service
+OWNER = $(if $(DESTDIR),,-o pale -g pale)
+define install_system
+	$(if $(DESTDIR),,getent passwd pale >/dev/null || useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin pale)
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(TMPFILESDIR) $(DESTDIR)/etc/pam.d $(DESTDIR)/etc/pale/policy.d
+	install -d -m 0711 $(OWNER) $(DESTDIR)/var/lib/pale $(if $(DESTDIR),,/run/pale)
+	install -m 0644 helper/install/pale.conf $(DESTDIR)$(TMPFILESDIR)/pale.conf
+	install -m 0644 helper/install/pale-helper.socket $(DESTDIR)$(UNITDIR)/pale-helper.socket
+	sed 's|@LIBEXEC@|$(PREFIX)/libexec/pale|' helper/install/pale-helper@.service >$(DESTDIR)$(UNITDIR)/pale-helper@.service
+	chmod 0644 $(DESTDIR)$(UNITDIR)/pale-helper@.service
+	install -m 0644 helper/install/pale.pam $(DESTDIR)/etc/pam.d/pale
+	[ -e $(DESTDIR)/etc/pale/policy.ini ] || install -m 0644 helper/install/policy.ini $(DESTDIR)/etc/pale/policy.ini
+endef
+
+# What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
 	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(MAN5:tools/%=$(MAN)/man5/%) $(MAN8:helper/%=$(MAN)/man8/%)
+	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(TMPFILESDIR)/pale.conf $(DESTDIR)/etc/pam.d/pale
 	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
 
 clean:
@@ -358,7 +381,7 @@ help:
 	@echo 'make try        build, then show a wrapped session: allow, denial, approval, ledger'
 	@echo 'make check      build and run all tests'
 	@echo 'make install    PREFIX=$(PREFIX) DESTDIR=    make uninstall'
-	@echo '                SETUID=1: the helper under its own user; pale run does not use that yet'
+	@echo '                SETUID=1: the helper under a user of its own by the setuid bit, SERVICE=1: by systemd'
 	@echo 'make asan       unit tests under AddressSanitizer and UBSan'
 	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
 	@echo 'make cov        coverage of policy/      make lint-code   static analysis'

@@ -6,19 +6,14 @@
  */
 #include "helper.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/xattr.h>
 
 #define DESCRIPTION "session.json"
 #define LEDGER_FILE "ledger.jsonl"
-
-/* Tags of an access list; <linux/posix_acl.h> is not for programs. */
-enum { ACL_USER_OBJ = 1, ACL_USER = 2, ACL_GROUP_OBJ = 4, ACL_MASK = 16, ACL_OTHER = 32 };
 
 /* What a file's mode is when owner and helper are one user, and when they are two. */
 struct modes {
@@ -32,55 +27,20 @@ static mode_t mode_of(const struct helper *h, const struct modes *m)
 	return h->foreign ? m->foreign : m->own;
 }
 
-/* Creates the directory PATH; its parent must be ours and nobody else's to write. */
-static int make_dir(const char *path, int *ret_fd, const char **ret_err)
+/* Creates the last component of PATH in the directory above it; in a foreign install its owner may read it.
+ */
+static int make_dir(const struct helper *h, int up, const char *path, int *ret_fd, const char **ret_err)
 {
-	_cleanup_free_ char *parent = strdup(path);
-	_cleanup_close_ int up = -1;
-	char *slash = parent ? strrchr(parent, '/') : NULL;
-	const char *name = slash ? path + (slash - parent) + 1 : NULL;
-	struct stat st;
+	const char *name = strrchr(path, '/') + 1;
 
-	*ret_err = "the session's directory must be an absolute path";
-	if (!slash || slash == parent || path[0] != '/' || *name == '\0' || strcmp(name, "..") == 0)
-		return -EINVAL;
-	*slash = '\0';
-	*ret_err = "the directory above the session's cannot be opened";
-	up = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (up < 0 || fstat(up, &st) < 0)
-		return -errno;
-	*ret_err = "the directory above the session's must belong to this user and be writable by no other";
-	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return -EPERM;
 	*ret_err = "the session's directory cannot be created";
 	if (mkdirat(up, name, 0700) < 0)
 		return -errno;
 	*ret_fd = openat(up, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return *ret_fd < 0 ? -errno : 0;
-}
-
-/*
- * Owner and helper are two users: an access list lets this one user into the directory and no
- * other, so that what lies in it may be open to whoever gets there (the ring must be writable).
- */
-static int admit_owner(int dirfd, uid_t owner, const char **ret_err)
-{
-	/* As the kernel reads "system.posix_acl_access", version 2. */
-	const struct {
-		uint32_t version;
-		struct {
-			uint16_t tag, perm;
-			uint32_t id;
-		} entry[5];
-	} list = { htole32(2),
-		   { { htole16(ACL_USER_OBJ), htole16(7), UINT32_MAX },
-		     { htole16(ACL_USER), htole16(5), htole32(owner) },
-		     { htole16(ACL_GROUP_OBJ), 0, UINT32_MAX },
-		     { htole16(ACL_MASK), htole16(5), UINT32_MAX },
-		     { htole16(ACL_OTHER), 0, UINT32_MAX } } };
-
+	if (*ret_fd < 0)
+		return -errno;
 	*ret_err = "the session's directory lies on a file system without access lists";
-	return fsetxattr(dirfd, "system.posix_acl_access", &list, sizeof(list), 0) < 0 ? -errno : 0;
+	return h->foreign ? places_admit(*ret_fd, h->owner) : 0;
 }
 
 static int make_ring(struct helper *h)
@@ -160,20 +120,24 @@ int session_describe(struct helper *h)
 	json = r == 0 ? json_dumps(j, JSON_COMPACT) : NULL;
 	if (!json)
 		return -ENOMEM;
-	r = describe_in(h->state_fd, json, 0600);
+	r = describe_in(h->state_fd, json, places_readable(h));
 	/* At the end the runtime directory is about to go. */
 	return r < 0 || h->state == SESSION_ENDING ? r
 						   : describe_in(h->dir_fd, json, mode_of(h, &mode_image));
 }
 
-int files_create(struct helper *h, const char **ret_err)
+int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 {
-	int r = make_dir(h->state_dir, &h->state_fd, ret_err);
+	int r = places_open(h, ret_err, ret_path);
 
-	if (r == 0)
-		r = make_dir(h->runtime_dir, &h->dir_fd, ret_err);
-	if (r == 0 && h->foreign)
-		r = admit_owner(h->dir_fd, h->owner, ret_err);
+	if (r < 0)
+		return r;
+	*ret_path = h->state_dir;
+	r = make_dir(h, h->places.sessions, h->state_dir, &h->state_fd, ret_err);
+	if (r < 0)
+		return r;
+	*ret_path = h->runtime_dir;
+	r = make_dir(h, h->places.runtime, h->runtime_dir, &h->dir_fd, ret_err);
 	if (r < 0)
 		return r;
 	*ret_err = "the session's files cannot be created";
@@ -187,7 +151,11 @@ int files_create(struct helper *h, const char **ret_err)
 	if (r < 0)
 		return r;
 	*ret_err = "the ledger cannot be created";
-	return ledger_open(&h->ledger, h->state_fd, LEDGER_FILE, h->session, h->agent, level_name(h->level));
+	*ret_path = h->state_dir;
+	r = ledger_open(&h->ledger, h->state_fd, LEDGER_FILE, h->session, h->agent, level_name(h->level));
+	if (r == 0 && fchmod(h->ledger.fd, places_readable(h)) < 0)
+		r = -errno;
+	return r;
 }
 
 int files_add_image(struct helper *h, uint32_t number, const struct image *img)

@@ -9,6 +9,7 @@
  *   card.h    the questions to the human                    broker   their I/O: records, answers
  *   drain     rings -> fold -> ledger                       fold     repeats become one record
  *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
+ *   places    the directories above those
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file
  *   mask      secrets out of texts                          util     clocks, JSON packets
@@ -27,6 +28,7 @@
 #include "policy/wire.h"
 
 #include "card.h"
+#include "places.h"
 #include "records.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
@@ -156,7 +158,8 @@ enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };
 struct helper {
 	enum session_state state;
 	uid_t owner;
-	bool foreign;
+	bool foreign; /* we are another user than the owner: our word counts, not the launcher's */
+	struct places places;
 	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd, ring_fd;
 	enum level level;
 	uint8_t nonce[WIRE_NONCE]; /* the supervisor's, above level hooks */
@@ -189,8 +192,8 @@ struct helper {
 };
 
 /* files.c: the runtime and the state directory with all that lies in them. 0, or -errno with a static
- * sentence. */
-int files_create(struct helper *h, const char **ret_err);
+ * sentence and the path that it is about. */
+int files_create(struct helper *h, const char **ret_err, const char **ret_path);
 /* Adds the image of a nested run.  0 or -errno. */
 int files_add_image(struct helper *h, uint32_t number, const struct image *img);
 /* Undoes files_create of a session that did not start: the ledger goes too. */

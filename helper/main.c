@@ -38,6 +38,7 @@ static int serve(uid_t owner, bool foreign)
 	h->owner = owner;
 	h->foreign = foreign;
 	h->session_fd = SESSION_FD;
+	h->places = PLACES_NONE;
 	h->dir_fd = h->state_fd = h->agent_fd = h->control_fd = h->signal_fd = h->ring_fd = h->ledger.fd = -1;
 	r = session_start(h);
 	if (r == 0)

@@ -275,6 +275,14 @@ static int finish(struct helper *h)
 	return r < 0 ? 1 : 0;
 }
 
+/* Where the session is, to a launcher that did not choose that. */
+static int say_ready(struct helper *h)
+{
+	return packet_send_json(h->session_fd, json_pack("{s:s, s:s*, s:s*}", "type", "ready", "runtime_dir",
+							 h->foreign ? h->runtime_dir : NULL, "state_dir",
+							 h->foreign ? h->state_dir : NULL));
+}
+
 int session_serve(struct helper *h)
 {
 	int timeout = POLL_BUSY_MS;
@@ -282,7 +290,7 @@ int session_serve(struct helper *h)
 	h->state = SESSION_LIVE;
 	if (open_signals(h) < 0)
 		end_session(h, "the helper cannot watch its signals");
-	else if (packet_send_json(h->session_fd, json_pack("{s:s}", "type", "ready")) < 0)
+	else if (say_ready(h) < 0)
 		end_session(h, "launcher died");
 	while (h->state == SESSION_LIVE) {
 		uint64_t now;

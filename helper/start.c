@@ -22,7 +22,7 @@
 #define BUNDLE_MAX    (64u << 20)
 #define DIAGS_BYTES   (48 * 1024)
 #define START_WAIT_MS 10000
-#define FDS_RESERVED  24
+#define FDS_RESERVED  32
 #define EXIT_START    1
 
 static int refuse(struct helper *h, const char *text, json_t *diags)
@@ -124,8 +124,8 @@ static const char *read_message(struct helper *h, json_t *msg)
 	if (!is_name(h->session))
 		return "the session's name is missing or holds more than letters, digits, dot, dash and "
 		       "underscore";
-	if (!h->runtime_dir || !h->state_dir || !h->not_enforced || !h->facts || !h->agent ||
-	    !json_is_array(h->argv))
+	if (!h->not_enforced || !h->facts || !h->agent || !json_is_array(h->argv) ||
+	    (!h->foreign && (!h->runtime_dir || !h->state_dir)))
 		return "the start message lacks a member";
 	return read_level(h, msg);
 }
@@ -267,7 +267,7 @@ static int set_up(struct helper *h)
 {
 	struct ucred cred = { 0 };
 	socklen_t len = sizeof(cred);
-	const char *err = "";
+	const char *err = "", *path = "";
 	struct rlimit files;
 	int r;
 
@@ -285,9 +285,9 @@ static int set_up(struct helper *h)
 		return refuse(h,
 			      "/proc is not readable: the helper could not tell the operator from the agent",
 			      NULL);
-	r = files_create(h, &err);
+	r = files_create(h, &err, &path);
 	if (r < 0)
-		return refuse_errno(h, err, h->state_fd < 0 ? h->state_dir : h->runtime_dir, r);
+		return refuse_errno(h, err, path, r);
 	r = first_record(h);
 	return r < 0 ? refuse_errno(h, "the ledger cannot be written", h->state_dir, r) : 0;
 }
@@ -347,6 +347,7 @@ void session_free(struct helper *h)
 		free(h->narrowed[i].bytes);
 	json_decref(h->argv);
 	free(h->image_bytes);
+	places_close(h);
 	ledger_close(&h->ledger);
 	for (size_t i = 0; i < FEEDS; i++)
 		procs_done(&h->feed[i].procs);

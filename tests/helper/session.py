@@ -226,7 +226,7 @@ class Session:
     """A helper of this test's own.  `before` runs in the child before the exec."""
 
     def __init__(self, policy=POLICY, timeout="60s", prefix=(), before=None, argv=("pale-helper", "session"), env=None,
-                 root=None, state_root=None, program=HELPER, stderr=None, level="hooks"):
+                 root=None, state_root=None, program=HELPER, stderr=None, level="hooks", foreign=False):
         global count
         self.level, self.nonce, self.kernel_fd = level, os.urandom(16), -1
         if level != "hooks":
@@ -234,9 +234,11 @@ class Session:
         count += 1
         self.id = "s%d-%d" % (os.getpid(), count)
         root = root or SCRATCH
+        # A helper of another user says itself where the session is.
+        self.foreign = foreign
         self.runtime = root + "/r/" + self.id
         self.state = (state_root or root) + "/st/" + self.id
-        for d in map(os.path.dirname, (self.runtime, self.state)):
+        for d in map(os.path.dirname, () if foreign else (self.runtime, self.state)):
             os.makedirs(d, 0o700, exist_ok=True)
         self.policy = policy % timeout if "%s" in policy else policy
         self.bye = self.status = None
@@ -306,7 +308,10 @@ class Session:
     def start(self, **bundle):
         self.send_start(bundle=self.bundle(**bundle))
         first = self.packet()
-        expect(first == {"type": "ready"}, "not ready: %r" % first)
+        expect(first and first["type"] == "ready", "not ready: %r" % first)
+        expect(self.foreign == ("runtime_dir" in first), "whose directories? %r" % first)
+        self.runtime = first.get("runtime_dir", self.runtime)
+        self.state = first.get("state_dir", self.state)
         return self
 
     def tell(self, **message):

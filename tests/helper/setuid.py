@@ -11,7 +11,7 @@ from session import *
 PALE_USER = pwd.getpwnam("pale")
 STARTER = pwd.getpwnam(os.environ["T_USER"])
 STRANGER = pwd.getpwnam("nobody")
-ROOT = SCRATCH + "/su"
+RUN, LIB = "/run/pale", "/var/lib/pale"
 
 
 def become(user):
@@ -49,7 +49,7 @@ def hostile(fn):
 
 
 def session(**how):
-    return Session(root=ROOT, **how)
+    return Session(foreign=True, **how)
 
 
 def proc_status(pid, name):
@@ -101,7 +101,20 @@ def the_starter_cannot_touch_it():
     with open("/proc/%d/limits" % s.pid) as f:
         core = next(line for line in f if line.startswith("Max core")).split()[4:6]
     expect(core == ["0", "0"], "core %r" % core)
-    denied(lambda: open(s.ledger_path()), "the ledger can be read")
+    s.tell(type="agent", pid=os.getpid())
+    until(lambda: os.path.exists(s.state + "/session.json"), "session.json is not written")
+    expect(s.records()[0]["op"] == "session/start", "the owner cannot read the ledger")
+    for path in (s.ledger_path(), s.state + "/session.json"):
+        for what in (lambda: open(path, "r+b"), lambda: open(path, "ab"), lambda: os.unlink(path),
+                     lambda: os.truncate(path, 0), lambda: os.chmod(path, 0o666), lambda: os.rename(path, path + "x")):
+            denied(what, path + " can be changed")
+    for d in (s.runtime, s.state, os.path.dirname(s.runtime), os.path.dirname(s.state),
+              "%s/%d" % (LIB, os.getuid()), LIB, RUN):
+        denied(lambda: os.mkdir(d + "/mine"), "something can be made in " + d)
+        denied(lambda: os.chmod(d, 0o777), d + " can be opened to all")
+        denied(lambda: os.rename(d, d + "x"), d + " can be renamed")
+    for d in (LIB, RUN):
+        denied(lambda: os.listdir(d), d + " can be listed")
     denied(lambda: open(s.runtime + "/x", "w"), "files can be put into the runtime directory")
     denied(lambda: os.unlink(s.runtime + "/ring"), "the ring can be removed")
     denied(lambda: os.rename(s.runtime, s.runtime + "x"), "the directory can be renamed")
@@ -169,13 +182,29 @@ def hostile_inheritance():
 
 
 @hostile
-def directories_of_others_are_refused():
+def the_starters_word_for_directories_is_nothing():
     for more in (dict(state_dir=SCRATCH + "/mine"), dict(runtime_dir="/tmp/x"), dict(runtime_dir="/root/x"),
-                 dict(state_dir="/etc/x")):
+                 dict(state_dir="/etc/x"), dict(state_dir=None, runtime_dir=None)):
         s = session()
         s.send_start(message=s.message(**more))
         p = s.packet()
-        expect(p["type"] == "error" and s.wait() != 0, "%r: %r" % (more, p))
+        expect(p == {"type": "ready", "runtime_dir": "%s/%d/%s" % (RUN, os.getuid(), s.id),
+                     "state_dir": "%s/%d/sessions/%s" % (LIB, os.getuid(), s.id)}, "%r: %r" % (more, p))
+    for name in ("../x", "a/b", ".", "", "x" * 64):
+        s = session()
+        s.send_start(message=s.message(session=name))
+        p = s.packet()
+        expect(p["type"] == "error" and s.wait() != 0, "%r: %r" % (name, p))
+
+
+@hostile
+def a_session_is_made_once():
+    s = session().start()
+    again = session()
+    again.send_start(message=again.message(session=s.id))
+    p = again.packet()
+    expect(p["type"] == "error" and "File exists" in p["text"] and again.wait() != 0, "%r" % p)
+    expect(s.question(argv=["true"]).allowed, "the first one is harmed")
 
 
 @test
@@ -195,10 +224,12 @@ def strangers_stay_outside():
 
     def stranger():
         got = []
-        for name in ("ring", "image", "session.json"):
+        state = runtime.replace(RUN, LIB).replace("/s", "/sessions/s")
+        for path in [runtime + "/" + n for n in ("ring", "image", "session.json")] + [
+                state + "/ledger.jsonl", state + "/session.json"]:
             try:
-                open(runtime + "/" + name, "rb").close()
-                got.append(name)
+                open(path, "rb").close()
+                got.append(path)
             except PermissionError:
                 pass
         for name in ("agent.sock", "control.sock"):
@@ -207,11 +238,12 @@ def strangers_stay_outside():
                 got.append(name)
             except PermissionError:
                 pass
-        try:
-            os.listdir(runtime)
-            got.append(".")
-        except PermissionError:
-            pass
+        for d in (runtime, state, os.path.dirname(runtime), os.path.dirname(state), RUN, LIB):
+            try:
+                os.listdir(d)
+                got.append(d)
+            except PermissionError:
+                pass
         return got
 
     try:
@@ -249,24 +281,15 @@ def setuid_root_is_refused():
 @test
 def ledgers_verify():
     n = 0
-    for d in os.listdir(ROOT + "/st"):
-        path = ROOT + "/st/" + d + "/ledger.jsonl"
-        if not os.path.exists(path):
-            continue
-        n += 1
-        st = os.stat(path)
-        expect((st.st_uid, st.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o600), "%s is %o of %d" % (d, st.st_mode, st.st_uid))
-        p = subprocess.run([PALE, "log", "verify", path], capture_output=True, text=True)
-        expect(p.returncode == 0, p.stdout)
+    for user in os.listdir(LIB):
+        for d in os.listdir("%s/%s/sessions" % (LIB, user)):
+            path = "%s/%s/sessions/%s/ledger.jsonl" % (LIB, user, d)
+            n += 1
+            st = os.stat(path)
+            expect((st.st_uid, st.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o644), "%s is %o of %d" % (d, st.st_mode, st.st_uid))
+            p = subprocess.run([PALE, "log", "verify", path], capture_output=True, text=True)
+            expect(p.returncode == 0, p.stdout)
     expect(n >= 6, "only %d ledgers" % n)
 
 
-def prepare():
-    for d, mode in ((ROOT, 0o755), (ROOT + "/r", 0o711), (ROOT + "/st", 0o711)):
-        os.mkdir(d)
-        os.chmod(d, mode)
-        os.chown(d, PALE_USER.pw_uid, PALE_USER.pw_gid)
-
-
-prepare()
 main()
