@@ -13,6 +13,7 @@
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file
  *   mask      secrets out of texts                          util     clocks, JSON packets
+ *   stepup    what else an approval may need
  *   narrow    the images of nested runs           leftovers  what a killed launcher leaves behind
  */
 #ifndef PALE_HELPER_H
@@ -153,6 +154,13 @@ struct narrowed {
 	bool no_prompt;
 };
 
+/* stepup.h */
+struct stepup_job;
+struct stepup_state {
+	struct stepup_job *job;
+	uint64_t wrong_ns[3]; /* when the last ones were */
+};
+
 enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };
 
 struct helper {
@@ -181,6 +189,7 @@ struct helper {
 	struct queue queue;
 	struct taint baseline;
 	bool no_prompt; /* nobody can be asked */
+	struct stepup_state stepup;
 	unsigned char fold_key[16];
 	pid_t root_pid, launcher_pid;
 	bool warned;

@@ -4,6 +4,7 @@
  * is the same: no more writers, the ring to its end, everyone who waits denied, the last record.
  */
 #include "helper.h"
+#include "stepup.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +16,7 @@
 #define POLL_BUSY_MS 10
 #define POLL_IDLE_MS 200
 #define BYE_WAIT_MS  1000
-#define N_FIXED	     4
+#define N_FIXED	     5
 
 /* --- connections --- */
 
@@ -169,11 +170,13 @@ static int open_signals(struct helper *h)
 static void poll_once(struct helper *h, int timeout_ms)
 {
 	static void (*const fixed[N_FIXED])(struct helper * h) = { launcher_ready, signal_ready,
-								   control_accept, agent_accept };
+								   control_accept, agent_accept,
+								   stepup_ready };
 	struct pollfd p[N_FIXED + CONNS_MAX] = { { .fd = h->session_fd },
 						 { .fd = h->signal_fd },
 						 { .fd = h->control_fd },
-						 { .fd = h->agent_fd } };
+						 { .fd = h->agent_fd },
+						 { .fd = stepup_fd(h) } };
 	struct conn *who[N_FIXED + CONNS_MAX];
 	nfds_t n = N_FIXED;
 
@@ -247,6 +250,7 @@ static int finish(struct helper *h)
 	struct out o;
 	int r;
 
+	stepup_end(h);
 	close(h->agent_fd);
 	close(h->control_fd);
 	for (size_t i = 0; i < FEEDS; i++)

@@ -240,6 +240,7 @@ static void fill_settings(struct image_header *h, const struct settings *s)
 	h->net_default = s->net_default;
 	h->timeout_s = s->timeout_s;
 	h->level = (uint8_t)s->level;
+	h->stepup = (uint8_t)s->stepup;
 }
 
 static int write_sections(const struct compiler *c, struct bytes *out, struct image_header *h)

@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 6u
+#define IMAGE_VERSION 7u
 
 enum image_section_id {
 	SEC_STRINGS,   /* NUL-terminated strings; offset 0 is "" */
@@ -57,7 +57,7 @@ struct image_header {
 	uint64_t pass;	   /* what a hook says in args[5] of a call that it allowed; 0 = the gate is closed */
 	uint8_t mode, approvals, reads, network;
 	uint8_t relative_only, children_in_ro, allow_sensitive, allow_denylisted;
-	uint8_t allow_danger, allow_unhooked, level, pad;
+	uint8_t allow_danger, allow_unhooked, level, stepup;
 	uint32_t cmd_default, net_default; /* verdicts */
 	uint32_t timeout_s;
 	uint32_t workspace, home, session, agent, preset; /* string offsets */

@@ -34,6 +34,7 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_APPROVALS:
 	case SET_TIMEOUT:
 	case SET_READS:
+	case SET_STEPUP:
 	case SET_READ_ONLY:
 		/* Their zero is the strict end. */
 		return to <= from;
@@ -57,6 +58,9 @@ void setting_store(struct settings *s, enum setting set, int value)
 		break;
 	case SET_READS:
 		s->reads = (enum reads)value;
+		break;
+	case SET_STEPUP:
+		s->stepup = (enum stepup)value;
 		break;
 	case SET_PATHS:
 		s->relative_only = value != 0;
@@ -85,6 +89,7 @@ int setting_load(const struct settings *s, enum setting set)
 		[SET_APPROVALS] = s->approvals,
 		[SET_TIMEOUT] = (int)s->timeout_s,
 		[SET_READS] = s->reads,
+		[SET_STEPUP] = s->stepup,
 		[SET_PATHS] = s->relative_only,
 		[SET_CMD_DEFAULT] = s->cmd_default,
 		[SET_READ_ONLY] = s->children_in_ro,

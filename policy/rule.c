@@ -14,6 +14,7 @@ void policy_init(struct policy *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->s.timeout_s = 120;
+	p->s.stepup = STEPUP_AUTO;
 }
 
 void policy_done(struct policy *p)

@@ -11,6 +11,13 @@ enum mode { MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
 enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN };
 enum reads { READS_NOTIFY, READS_FLOOR };
+/* What confirms the approval of something that cannot be taken back (RISK_CRITICAL). */
+enum stepup {
+	STEPUP_PASSPHRASE, /* the helper checks it; where none is set, nothing can be approved */
+	STEPUP_PAM,	   /* `pale approve` asks PAM and says so */
+	STEPUP_AUTO,	   /* the passphrase where one is set, else nothing */
+	STEPUP_NONE
+};
 
 /*
  * Strictest across layers; within a layer the most specific rule; at the same specificity the
@@ -67,6 +74,7 @@ struct settings {
 	enum approvals approvals;
 	unsigned timeout_s;
 	enum reads reads;
+	enum stepup stepup;
 	enum verdict cmd_default;
 	enum verdict net_default;
 	enum network network;

@@ -8,10 +8,10 @@
 #include "tools.h"
 
 static const struct subcommand *const subcommands[] = {
-	&subcommand_run,     &subcommand_explain, &subcommand_lint,    &subcommand_log,
-	&subcommand_pending, &subcommand_approve, &subcommand_deny,    &subcommand_turn,
-	&subcommand_policy,  &subcommand_trust,	  &subcommand_session, &subcommand_doctor,
-	&subcommand_inspect,
+	&subcommand_run,     &subcommand_explain,    &subcommand_lint,	  &subcommand_log,
+	&subcommand_pending, &subcommand_approve,    &subcommand_deny,	  &subcommand_turn,
+	&subcommand_policy,  &subcommand_trust,	     &subcommand_session, &subcommand_doctor,
+	&subcommand_inspect, &subcommand_passphrase,
 };
 
 static const struct {

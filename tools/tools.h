@@ -123,7 +123,7 @@ struct subcommand {
 
 extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
 	subcommand_pending, subcommand_approve, subcommand_deny, subcommand_turn, subcommand_trust,
-	subcommand_policy, subcommand_session, subcommand_doctor, subcommand_inspect;
+	subcommand_policy, subcommand_session, subcommand_doctor, subcommand_inspect, subcommand_passphrase;
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
@@ -156,6 +156,9 @@ char *recorded_visible(const char *s);
 char *text_unescape(const char *s);
 /* print_escaped() as a string (caller frees), or NULL. */
 char *text_visible(const char *s);
+/* Lines of visible text for what may read markup in them (desktop notices, pinentry): `<`, `>` and `&` are
+ * escaped too (caller frees). */
+char *text_unmarked(const char *s);
 /* Prints j with a newline on stdout and drops the reference. */
 void print_json(json_t *j);
 /* A JSON string of s; bytes that are not UTF-8 are escaped as in the ledger.  NULL gives null. */

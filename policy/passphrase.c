@@ -1,0 +1,98 @@
+/* The operator's passphrase: made, kept as text, checked.  All cryptography is libsodium's. */
+#include "passphrase.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION 1
+#define OPS	3ull
+#define MEM	((size_t)64 << 20)
+/* What OPS and MEM come to in a kept hash: a file cannot make the check cheaper, or dearer. */
+#define HASH_HEAD "$argon2id$v=19$m=65536,t=3,p=1$"
+
+_Static_assert(PASSPHRASE_HASH_MAX == crypto_pwhash_STRBYTES, "as libsodium has it");
+
+const char *passphrase_unfit(const char *secret)
+{
+	size_t len = strlen(secret);
+
+	if (len < PASSPHRASE_MIN)
+		return "a passphrase has at least 8 characters";
+	return len > PASSPHRASE_MAX ? "a passphrase has at most 512 bytes" : NULL;
+}
+
+const char *phrase_unfit(const char *phrase)
+{
+	size_t len = strlen(phrase);
+
+	if (len == 0 || len > PHRASE_MAX)
+		return "the phrase that is shown has 1 to 80 characters";
+	for (size_t i = 0; i < len; i++)
+		if (phrase[i] < 0x20 || phrase[i] > 0x7e)
+			return "the phrase that is shown is printable ASCII";
+	return NULL;
+}
+
+int passphrase_make(struct passphrase *ret, const char *secret, const char *phrase)
+{
+	struct passphrase made = { 0 };
+
+	/* Finds the processor's fastest code; does nothing the second time. */
+	if (sodium_init() < 0 || crypto_pwhash_str_alg(made.hash, secret, strlen(secret), OPS, MEM,
+						       crypto_pwhash_ALG_ARGON2ID13) < 0)
+		return -ENOMEM;
+	memcpy(made.phrase, phrase, strlen(phrase) < PHRASE_MAX ? strlen(phrase) : PHRASE_MAX);
+	*ret = made;
+	return 0;
+}
+
+static bool is_ours(const char hash[PASSPHRASE_HASH_MAX])
+{
+	return memchr(hash, '\0', PASSPHRASE_HASH_MAX) && strncmp(hash, HASH_HEAD, strlen(HASH_HEAD)) == 0;
+}
+
+int passphrase_check(const struct passphrase *p, const char *secret)
+{
+	if (!is_ours(p->hash))
+		return -EBADMSG;
+	if (sodium_init() < 0)
+		return -ENOMEM;
+	errno = 0;
+	if (crypto_pwhash_str_verify(p->hash, secret, strlen(secret)) == 0)
+		return 0;
+	/* Out of memory is no wrong passphrase; whatever else there may be denies as one. */
+	return errno == ENOMEM ? -ENOMEM : -EACCES;
+}
+
+char *passphrase_write(const struct passphrase *p)
+{
+	json_t *j = json_pack("{s:i, s:s, s:s}", "version", VERSION, "hash", p->hash, "phrase", p->phrase);
+	char *text = j ? json_dumps(j, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER) : NULL;
+
+	json_decref(j);
+	return text;
+}
+
+int passphrase_read(struct passphrase *ret, const char *text, size_t len)
+{
+	json_t *j = len <= PASSPHRASE_FILE_MAX ? json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	const char *hash = json_string_value(json_object_get(j, "hash"));
+	const char *phrase = json_string_value(json_object_get(j, "phrase"));
+	struct passphrase read = { 0 };
+	int r = -EBADMSG;
+
+	if (json_integer_value(json_object_get(j, "version")) == VERSION && hash && phrase &&
+	    strlen(hash) < sizeof(read.hash) && !phrase_unfit(phrase)) {
+		memcpy(read.hash, hash, strlen(hash));
+		memcpy(read.phrase, phrase, strlen(phrase));
+		r = is_ours(read.hash) ? 0 : -EBADMSG;
+	}
+	if (r == 0)
+		*ret = read;
+	json_decref(j);
+	return r;
+}

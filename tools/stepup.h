@@ -1,0 +1,46 @@
+/*
+ * Step-up, the operator's side: what a card needs besides an approval is asked where nobody but him can
+ * answer, and for that one card.
+ *
+ * The passphrase is asked on /dev/tty (what was typed before is discarded, echo off), or by pinentry where
+ * PALE_PINENTRY names one or there is a desktop and no terminal.  The question shows the phrase that he set
+ * with his passphrase, which no program inside a session can read: what does not show it is not pale.
+ */
+#ifndef PALE_TOOLS_STEPUP_H
+#define PALE_TOOLS_STEPUP_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/*
+ * Confirms the approval of `card` over the control connection fd: asks, and adds "secret" or "confirmed" to
+ * params, those of the coming approval/respond.  0 (also where the card needs nothing), or -errno after
+ * telling why: -ECANCELED, -EACCES, -ENOKEY, -ENOTTY.  Wipe params by stepup_wipe() once they are sent.
+ */
+int stepup_confirm(int fd, const json_t *card, json_t *params);
+/* Overwrites the secrets in params, in place. */
+void stepup_wipe(json_t *params);
+/*
+ * Asks for the passphrase of one card, whose "phrase" is shown.  0 with secret (the caller wipes it),
+ * -ECANCELED, -ENOTTY (nowhere to ask), -EMSGSIZE.
+ */
+int stepup_ask(const json_t *card, char *secret, size_t size);
+/* The same for any prompt, on /dev/tty alone. */
+int secret_read(const char *prompt, char *secret, size_t size);
+/* A line that may be seen. */
+int phrase_read(const char *prompt, char *phrase, size_t size);
+
+/* What a question says, in lines; escaped, and cut with a mark: the whole was read before (caller frees). */
+char *stepup_text(const json_t *card);
+
+/* pinentry.c: asks by that program (NULL: `pinentry`).  0, -ECANCELED, -ENOENT, -EPROTO, -EMSGSIZE. */
+int pinentry_ask(const char *program, const char *text, char *secret, size_t size);
+/* One argument of an Assuan command: percent-escaped, at most size - 1 bytes, never half an escape. */
+void assuan_escape(const char *text, char *buf, size_t size);
+/* Undoes it in place. */
+void assuan_unescape(char *text);
+
+/* pam.c: the service `pale` for the calling user, on /dev/tty.  0, -EACCES, -ENOSYS (no PAM); told. */
+int pam_confirm(const char *text);
+
+#endif
