@@ -1,285 +1,301 @@
 /*
- * control.sock: the operator's side, JSON-RPC 2.0, one line a packet of at most 64 KiB.
+ * control.sock: the operator's side, JSON-RPC 2.0, one line a packet of at most 64 KiB (pale-control(5)).
  *
  * Every connection passes the taint check before its first byte is read and again with each
- * packet, whose writer must be the process that was checked.  Methods stand in one table with the states in
- * which they may be called.  Untrusted text leaves escaped and whole; what does not fit into one
- * packet is fetched in pieces (approval/show), never cut without a mark.
+ * packet, whose writer must be the process that was checked.  Methods stand in tables with the states in
+ * which they may be called and the scope they need.  Untrusted text leaves escaped and whole; what does not
+ * fit into one packet is fetched in pieces (approval/show), never cut without a mark.
  */
-#include "helper.h"
+#include "control.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#define RPC_PARSE    (-32700)
-#define RPC_REQUEST  (-32600)
-#define RPC_METHOD   (-32601)
-#define RPC_PARAMS   (-32602)
-#define RPC_REFUSED  (-32001) /* the peer may not act as the operator */
-#define RPC_NO_CARD  (-32002)
-#define RPC_FAILED   (-32003)
-#define TARGET_SHOWN 4096
-#define PIECE	     8192
-#define LIST_BYTES   (48 * 1024)
-#define NS_IDLE	     (300 * NS_S)
+#define NS_IDLE	    (300 * NS_S)
+#define REFUSED_MAX 64
 
-struct call {
-	struct helper *h;
-	struct conn *c;
-	json_t *params; /* an object, or NULL */
-	int code;	/* error */
-	const char *err;
-	char said[256]; /* err, where it was made here */
+/* What the operators' side remembers of the session. */
+struct control {
+	uint64_t serial;
+	struct {
+		char id[APPROVAL_ID_HEX], state[16], by[132];
+	} closed[NONCES_MAX]; /* cards that are done, for whoever answers second */
+	size_t next_closed;
+	pid_t refused[REFUSED_MAX]; /* of whom the launcher was told */
+	size_t n_refused;
 };
 
-static json_t *fail(struct call *call, int code, const char *err)
+static const struct method *const tables[] = { control_session, control_approvals, control_log,
+					       control_grants };
+
+json_t control_later_mark = { .type = JSON_NULL, .refcount = (size_t)-1 };
+
+json_t *call_fail(struct call *call, enum rpc_code code, const char *format, ...)
 {
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(call->err, sizeof(call->err), format, ap);
+	va_end(ap);
 	call->code = code;
-	call->err = err;
 	return NULL;
 }
 
-static json_t *fail_text(struct call *call, int code, const char *err)
-{
-	snprintf(call->said, sizeof(call->said), "%s", err);
-	return fail(call, code, call->said);
-}
-
-static const char *param(const struct call *call, const char *name, const char *missing)
+const char *call_param(const struct call *call, const char *name, const char *missing)
 {
 	const char *s = json_string_value(json_object_get(call->params, name));
 
 	return s ? s : missing;
 }
 
-static json_t *text(const char *s)
+json_int_t call_number(const struct call *call, const char *name, json_int_t missing)
 {
-	return json_escaped(s, strlen(s));
+	const json_t *j = json_object_get(call->params, name);
+
+	return json_is_integer(j) ? json_integer_value(j) : missing;
 }
 
-/* --- methods --- */
-
-static json_t *session_info(struct call *call)
+bool call_flag(const struct call *call, const char *name)
 {
-	struct helper *h = call->h;
-
-	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, "
-			 "s:I, s:I, s:b, s:o}",
-			 "session", h->session, "agent", h->agent, "argv", h->argv, "pid", (int)h->root_pid,
-			 "helper_pid", (int)getpid(), "started", h->started, "workspace", text(h->workspace),
-			 "runtime_dir", text(h->runtime_dir), "state_dir", text(h->state_dir), "level",
-			 level_name(h->level), "preset", text(h->preset), "not_enforced",
-			 text(h->not_enforced), "facts", text(h->facts), "turn", (json_int_t)h->queue.turn,
-			 "pending", (json_int_t)queue_count(&h->queue, APPROVAL_PENDING), "records",
-			 (json_int_t)h->ledger.seq, "denied", (json_int_t)tally_denied(&h->tally), "lost",
-			 (json_int_t)h->ledger.lost_total, "ledger_ok", h->ledger.error == 0, "counts",
-			 tally_json(&h->tally));
+	return json_is_true(json_object_get(call->params, name));
 }
 
-static json_t *card_json(const struct queue *q, const struct approval *ap, uint64_t now_ns)
+json_t *text_json(const char *s)
 {
-	size_t len = strlen(ap->target), shown = len < TARGET_SHOWN ? len : TARGET_SHOWN;
-	char asked[32], id[APPROVAL_ID_HEX];
-	json_int_t left = now_ns < ap->until_ns ? (json_int_t)((ap->until_ns - now_ns) / NS_S) : 0;
-
-	time_format(ap->asked_real_ns, asked);
-	snprintf(id, sizeof(id), "%.*s", queue_short(q, ap), ap->id);
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:I, s:o, s:s, s:I, s:I}", "id",
-			 ap->id, "short", id, "state", approval_state_name(ap->state), "op",
-			 op_name(ap->req.op), "access", access_name(ap->req.access), "target",
-			 json_escaped(ap->target, shown), "target_cut", (json_int_t)(len - shown), "cwd",
-			 text(ap->req.cwd ? ap->req.cwd : ""), "exe", text(ap->exe), "pid",
-			 (json_int_t)ap->pid, "rule", text(ap->rule), "asked", asked, "left_s", left, "count",
-			 (json_int_t)ap->count);
+	return json_escaped(s ? s : "", s ? strlen(s) : 0);
 }
-
-/* {"from": n}: as many cards as fit; "next" says where to go on. */
-static json_t *approval_list(struct call *call)
-{
-	const struct queue *q = &call->h->queue;
-	json_int_t from = json_integer_value(json_object_get(call->params, "from"));
-	json_t *cards = json_array(), *out;
-	uint64_t now = clock_boot_ns();
-	size_t i = from > 0 ? (size_t)from : 0, bytes = 0;
-
-	for (; i < q->n; i++) {
-		json_t *card = card_json(q, q->list[i], now);
-
-		bytes += card ? json_dumpb(card, NULL, 0, JSON_COMPACT | JSON_ENSURE_ASCII) : 0;
-		if (!card || (bytes > LIST_BYTES && json_array_size(cards) > 0)) {
-			json_decref(card);
-			break;
-		}
-		json_array_append_new(cards, card);
-	}
-	out = json_pack("{s:o}", "approvals", cards);
-	if (out && i < q->n)
-		json_object_set_new(out, "next", json_integer((json_int_t)i));
-	return out;
-}
-
-static struct approval *card_param(struct call *call)
-{
-	struct approval *ap = NULL;
-	const char *id = param(call, "id", NULL);
-	int r;
-
-	if (!id) {
-		fail(call, RPC_PARAMS, "id is missing");
-		return NULL;
-	}
-	r = queue_find(&call->h->queue, id, &ap);
-	if (r == -EEXIST)
-		fail(call, RPC_NO_CARD, "more than one question begins with this id: give more digits");
-	else if (r < 0)
-		fail(call, RPC_NO_CARD, "no question waits with this id (four digits at least)");
-	return r < 0 ? NULL : ap;
-}
-
-/* {"id", "offset"}: a piece of the whole target. */
-static json_t *approval_show(struct call *call)
-{
-	struct approval *ap = card_param(call);
-	json_int_t offset = json_integer_value(json_object_get(call->params, "offset"));
-	size_t len, at, n;
-
-	if (!ap)
-		return NULL;
-	len = strlen(ap->target);
-	at = offset > 0 && (size_t)offset < len ? (size_t)offset : (offset > 0 ? len : 0);
-	n = len - at < PIECE ? len - at : PIECE;
-	return json_pack("{s:s, s:I, s:I, s:o}", "id", ap->id, "size", (json_int_t)len, "next",
-			 (json_int_t)at + (json_int_t)n, "text", json_escaped(ap->target + at, n));
-}
-
-/* 0 with *ret, or -EINVAL: a word of the table, the first where it is missing and may be. */
-static int word_param(const struct call *call, const char *name, const char *const words[2], int *ret)
-{
-	const char *s = param(call, name, "");
-
-	for (int i = 0; i < 2; i++)
-		if (strcmp(s, words[i]) == 0) {
-			*ret = i;
-			return 0;
-		}
-	return -EINVAL;
-}
-
-static json_t *approval_respond(struct call *call)
-{
-	static const char *const decisions[] = { "approved", "denied" }, *const scopes[] = { "once",
-											     "session" };
-	struct approval *ap = card_param(call);
-	struct broker_reply reply = { .reason = param(call, "reason", ""),
-				      .by = param(call, "by", "operator"),
-				      .pid = call->c->pid };
-	char id[APPROVAL_ID_HEX];
-	struct broker_result result;
-	int decision, scope = 0;
-
-	if (!ap)
-		return NULL;
-	if (word_param(call, "decision", decisions, &decision) < 0)
-		return fail(call, RPC_PARAMS, "decision is approved or denied");
-	if (json_object_get(call->params, "scope") && word_param(call, "scope", scopes, &scope) < 0)
-		return fail(call, RPC_PARAMS, "scope is once or session");
-	if (strlen(reply.reason) > 1024 || strlen(reply.by) > 128)
-		return fail(call, RPC_PARAMS, "reason has at most 1024 bytes, by 128");
-	reply.said = decision == 0 ? APPROVAL_APPROVED : APPROVAL_DENIED;
-	reply.scope = scope == 0 ? GRANT_ONCE : GRANT_SESSION;
-	memcpy(id, ap->id, sizeof(id));
-	if (broker_respond(call->h, ap, &reply, &result) < 0)
-		return fail_text(call, RPC_FAILED, result.err);
-	return json_pack("{s:s, s:s, s:s, s:b, s:i}", "id", id, "decision", decisions[decision], "scope",
-			 scopes[scope], "late", result.late, "waiters", (int)result.waiters);
-}
-
-static json_t *turn_begin(struct call *call)
-{
-	struct helper *h = call->h;
-	char detail[96];
-	const struct event e = { .pid = call->c->pid, .op = "turn/begin", .via = "helper", .detail = detail };
-
-	queue_turn(&h->queue);
-	h->ledger.turn = h->queue.turn;
-	snprintf(detail, sizeof(detail), "turn %llu: what was denied before may be asked again",
-		 (unsigned long long)h->queue.turn);
-	(void)ledger_append(&h->ledger, &e);
-	return json_pack("{s:I}", "turn", (json_int_t)h->queue.turn);
-}
-
-static json_t *log_head(struct call *call)
-{
-	struct ledger *l = &call->h->ledger;
-
-	fold_flush(&call->h->fold, FOLD_NOW, 0);
-	(void)ledger_flush(l);
-	return json_pack("{s:I, s:s, s:I, s:b}", "records", (json_int_t)l->good_seq, "hash", ledger_head(l),
-			 "lost", (json_int_t)l->lost_total, "ledger_ok", l->error == 0);
-}
-
-static const struct method {
-	const char *name;
-	unsigned states;
-	json_t *(*run)(struct call *call);
-} methods[] = {
-	{ "session/info", SESSION_LIVE | SESSION_ENDING, session_info },
-	{ "approval/list", SESSION_LIVE, approval_list },
-	{ "approval/show", SESSION_LIVE, approval_show },
-	{ "approval/respond", SESSION_LIVE, approval_respond },
-	{ "turn/begin", SESSION_LIVE, turn_begin },
-	{ "log/head", SESSION_LIVE | SESSION_ENDING, log_head },
-};
 
 /* --- the protocol --- */
 
-static json_t *reply_error(json_t *id, int code, const char *err)
+static json_t *reply_error(json_t *id, int code, const char *err, json_t *data)
 {
-	return json_pack("{s:s, s:O?, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code", code,
-			 "message", err);
+	json_t *text = text_json(err);
+
+	return json_pack("{s:s, s:O?, s:{s:i, s:o, s:O*}}", "jsonrpc", "2.0", "id", id, "error", "code", code,
+			 "message", text, "data", data);
+}
+
+static json_t *reply_result(json_t *id, json_t *result)
+{
+	return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result);
+}
+
+static const struct method *method_find(const char *name)
+{
+	for (size_t i = 0; i < NELEM(tables); i++)
+		for (const struct method *m = tables[i]; m->name; m++)
+			if (strcmp(m->name, name) == 0)
+				return m;
+	return NULL;
 }
 
 static json_t *call_method(struct call *call, const char *name)
 {
-	for (size_t i = 0; i < NELEM(methods); i++) {
-		json_t *out;
+	const struct method *m = method_find(name);
+	json_t *out;
 
-		if (strcmp(methods[i].name, name) != 0)
-			continue;
-		if (!(methods[i].states & call->h->state))
-			return fail(call, RPC_REQUEST, "the session is ending");
-		out = methods[i].run(call);
-		return out || call->code ? out : fail(call, RPC_FAILED, "the helper is out of memory");
-	}
-	return fail(call, RPC_METHOD, "no such method");
+	if (!m)
+		return call_fail(call, RPC_METHOD, "no such method");
+	if (!(m->states & call->h->state))
+		return call_fail(call, RPC_STATE, "the session is ending");
+	if (!(m->scope & call->c->peer->scopes))
+		return call_fail(call, RPC_SCOPE, "this connection renounced that in hello");
+	out = m->run(call);
+	return out || call->code ? out : call_fail(call, RPC_FAILED, "the helper is out of memory");
 }
 
-/* The answer to one line, NULL for a notification. */
+/* Before anything is built of it: no line may nest deeply or hold a crowd. */
+static bool is_modest(const char *line, size_t len)
+{
+	size_t depth = 0, members = 0;
+	bool quoted = false;
+
+	for (size_t i = 0; i < len; i++) {
+		char c = line[i];
+
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && (c == '{' || c == '['))
+			depth++;
+		else if (!quoted && (c == '}' || c == ']'))
+			depth -= depth > 0;
+		else if (!quoted && (c == ',' || c == ':'))
+			members++;
+		if (depth > CONTROL_DEPTH || members > CONTROL_MEMBERS)
+			return false;
+	}
+	return true;
+}
+
+/* The answer to one line, NULL where there is none (yet). */
 static json_t *handle(struct helper *h, struct conn *c, const char *line, size_t len)
 {
-	_cleanup_json_ json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-	struct call call = { .h = h, .c = c };
-	json_t *id = json_object_get(root, "id"), *result;
+	_cleanup_json_ json_t *root =
+		is_modest(line, len) ? json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	struct call call = { .h = h, .c = c, .id = json_object_get(root, "id") };
 	const char *version = json_string_value(json_object_get(root, "jsonrpc"));
 	const char *name = json_string_value(json_object_get(root, "method"));
+	_cleanup_json_ json_t *data = NULL;
+	json_t *result;
 
 	if (!root)
-		return reply_error(NULL, RPC_PARSE, "the line is not JSON");
+		return reply_error(NULL, RPC_PARSE, "the line is not JSON, or nests or holds too much", NULL);
 	call.params = json_object_get(root, "params");
 	if (!json_is_object(root) || !version || strcmp(version, "2.0") != 0 || !name ||
-	    (id && !json_is_integer(id) && !json_is_string(id) && !json_is_null(id)) ||
+	    (call.id && !json_is_integer(call.id) && !json_is_string(call.id) && !json_is_null(call.id)) ||
 	    (call.params && !json_is_object(call.params)))
 		return reply_error(NULL, RPC_REQUEST,
-				   "the line is no JSON-RPC 2.0 request with named parameters");
+				   "the line is no JSON-RPC 2.0 request with named parameters", NULL);
 	result = call_method(&call, name);
-	if (!id) {
+	data = call.data;
+	if (result == CALL_LATER)
+		return NULL;
+	if (!call.id) {
 		json_decref(result);
 		return NULL;
 	}
-	if (!result)
-		return reply_error(id, call.code, call.err);
-	return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result);
+	return result ? reply_result(call.id, result) : reply_error(call.id, call.code, call.err, data);
+}
+
+/* --- answers that come later --- */
+
+json_t *call_later(struct call *call, struct later *ret)
+{
+	ret->peer = call->c->peer->serial;
+	ret->id = json_incref(call->id);
+	return CALL_LATER;
+}
+
+static void later_send(struct helper *h, struct later *l, json_t *reply)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+
+		if (c->kind != CONN_CONTROL || c->peer->serial != l->peer || !l->id)
+			continue;
+		if (peer_send_json(c->peer, c->fd, json_incref(reply)) < 0)
+			conn_drop(h, c);
+	}
+	json_decref(reply);
+	json_decref(l->id);
+	l->id = NULL;
+}
+
+void later_answer(struct helper *h, struct later *l, json_t *result)
+{
+	if (!l->id) {
+		json_decref(result);
+		return;
+	}
+	later_send(h, l, reply_result(l->id, result));
+}
+
+void later_fail(struct helper *h, struct later *l, enum rpc_code code, const char *err)
+{
+	later_send(h, l, reply_error(l->id, code, err, NULL));
+}
+
+/* --- telling --- */
+
+/* Whoever answers second is told who was first. */
+static void note_closed(struct helper *h, const json_t *params)
+{
+	const char *id = json_string_value(json_object_get(params, "id"));
+	const char *state = json_string_value(json_object_get(params, "state"));
+	const char *by = json_string_value(json_object_get(params, "by"));
+	size_t at = h->control->next_closed;
+
+	if (!id || !state)
+		return;
+	snprintf(h->control->closed[at].id, sizeof(h->control->closed[at].id), "%s", id);
+	snprintf(h->control->closed[at].state, sizeof(h->control->closed[at].state), "%s", state);
+	snprintf(h->control->closed[at].by, sizeof(h->control->closed[at].by), "%s", by ? by : "");
+	h->control->next_closed = (at + 1) % NONCES_MAX;
+}
+
+const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by)
+{
+	size_t len = strlen(prefix);
+
+	for (size_t i = 0; h->control && len >= 4 && i < NONCES_MAX; i++)
+		if (strncmp(h->control->closed[i].id, prefix, len) == 0) {
+			*ret_by = h->control->closed[i].by;
+			return h->control->closed[i].state;
+		}
+	return NULL;
+}
+
+void control_notify(struct helper *h, const char *method, json_t *params)
+{
+	_cleanup_json_ json_t *note =
+		json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", method, "params", params);
+	_cleanup_free_ char *text = note ? json_dumps(note, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+
+	if (text && h->control && strcmp(method, "approval/resolved") == 0)
+		note_closed(h, json_object_get(note, "params"));
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+
+		/* Who cannot be told of a question must not go on as if there were none. */
+		if (c->kind == CONN_CONTROL && c->peer->approvals &&
+		    (!text || peer_send(c->peer, c->fd, text, strlen(text)) < 0))
+			conn_drop(h, c);
+	}
+}
+
+bool control_has_listener(const struct helper *h)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++)
+		if (h->conns[i].kind == CONN_CONTROL && h->conns[i].peer->approvals)
+			return true;
+	return false;
+}
+
+/* --- connections --- */
+
+int control_init(struct helper *h)
+{
+	h->control = calloc(1, sizeof(*h->control));
+	return h->control ? 0 : -ENOMEM;
+}
+
+void control_done(struct helper *h)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++)
+		if (h->conns[i].kind == CONN_CONTROL)
+			conn_drop(h, &h->conns[i]);
+	free(h->control);
+	h->control = NULL;
+}
+
+/* Once for each process: it may go on trying. */
+static bool tell_launcher_of(struct control *control, pid_t pid)
+{
+	for (size_t i = 0; i < control->n_refused; i++)
+		if (control->refused[i] == pid)
+			return false;
+	if (control->n_refused == REFUSED_MAX)
+		return false;
+	control->refused[control->n_refused++] = pid;
+	return true;
+}
+
+static void warn_launcher(struct helper *h, pid_t pid, const char *exe, const char *err)
+{
+	_cleanup_free_ char *text = NULL, *program = record_escape(exe, strlen(exe));
+
+	if (!program || asprintf(&text, "process %d (%s) tried to act as the operator and was refused: %s",
+				 pid, *program ? program : "?", err) < 0) {
+		text = NULL;
+		return;
+	}
+	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s}", "type", "warn", "text", text));
 }
 
 /* Says why, once, and writes it down: someone inside tried to be the operator. */
@@ -298,43 +314,76 @@ static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
 	snprintf(detail, sizeof(detail), "%s %s", err, h->session);
 	/* A key that no decision of the ring has: those are hashes under a secret. */
 	fold_add(&h->fold, (uint64_t)pid, &e, FOLD_NOW, clock_boot_ns());
-	(void)packet_send_json(fd, reply_error(NULL, RPC_REFUSED, detail));
-	close(fd);
+	(void)packet_send_json(fd, reply_error(NULL, RPC_REFUSED, detail, NULL));
+	if (tell_launcher_of(h->control, pid))
+		warn_launcher(h, pid, proc->exe, err);
+	control_notify(h, "approval/refused",
+		       json_pack("{s:I, s:o, s:s}", "pid", (json_int_t)pid, "exe", text_json(proc->exe),
+				 "why", err));
 }
 
-static int may_operate(const struct helper *h, int fd, pid_t *ret_pid, const char **ret_err)
+static struct taint_rules rules_of(const struct helper *h)
 {
-	const struct taint_rules rules = {
+	return (struct taint_rules){
 		.owner = h->owner, .baseline = h->baseline, .agent = h->root_pid, .launcher = h->launcher_pid
 	};
+}
 
-	return taint_check(fd, &rules, ret_pid, ret_err);
+/* NULL, or why this process gets no (further) connection. */
+static const char *crowded(const struct helper *h, pid_t pid)
+{
+	size_t all = 0, own = 0, max = h->conns_max / 4 < CONTROL_MAX ? h->conns_max / 4 : CONTROL_MAX;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		all += h->conns[i].kind == CONN_CONTROL;
+		own += h->conns[i].kind == CONN_CONTROL && h->conns[i].pid == pid;
+	}
+	if (own >= CONTROL_PER_PID)
+		return "this process has too many connections already";
+	return all >= max ? "too many operators are connected already" : NULL;
 }
 
 void control_accept(struct helper *h)
 {
 	int fd = accept4(h->control_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	const struct taint_rules rules = rules_of(h);
+	struct taint_peer who = { .pid = 0, .pidfd = -1 };
 	const char *err;
+	struct peer *peer;
 	struct conn *c;
-	pid_t pid = 0;
 
 	if (fd < 0)
 		return;
-	if (may_operate(h, fd, &pid, &err) < 0) {
-		refuse(h, fd, pid, err);
+	if (taint_check(fd, &rules, &who, &err) < 0) {
+		refuse(h, fd, who.pid, err);
+		close(fd);
 		return;
 	}
-	c = conn_add(h, CONN_CONTROL, fd, pid);
-	if (c)
-		c->deadline_ns = clock_boot_ns() + NS_IDLE;
+	err = crowded(h, who.pid);
+	if (err) {
+		(void)packet_send_json(fd, reply_error(NULL, RPC_LIMIT, err, NULL));
+		close(who.pidfd);
+		close(fd);
+		return;
+	}
+	peer = peer_new(++h->control->serial, who.pidfd);
+	c = peer ? conn_add(h, CONN_CONTROL, fd, who.pid) : NULL;
+	if (!c) {
+		if (!peer)
+			close(fd);
+		peer_free(peer);
+		return;
+	}
+	c->peer = peer;
+	c->deadline_ns = clock_boot_ns() + NS_IDLE;
 }
 
-void control_ready(struct helper *h, struct conn *c)
+static void control_read(struct helper *h, struct conn *c)
 {
 	ssize_t n = packet_receive(c->fd, h->frame, sizeof(h->frame), NULL, c->pid);
+	const struct taint_rules rules = rules_of(h);
 	const char *err;
 	json_t *reply;
-	pid_t pid = 0;
 
 	if (n == -EAGAIN)
 		return;
@@ -344,13 +393,47 @@ void control_ready(struct helper *h, struct conn *c)
 	}
 	/* Once more: whoever connected may have died since, or have gone inside, and left the line to
 	 * another. */
-	if (may_operate(h, c->fd, &pid, &err) < 0) {
-		refuse(h, c->fd, pid, err);
-		*c = (struct conn){ .kind = CONN_FREE, .fd = -1 };
+	if (taint_again(c->pid, c->peer->pidfd, &rules, &err) < 0) {
+		pid_t pid = c->pid;
+		int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+
+		/* First: refusing tells the others, and this one is no other. */
+		conn_drop(h, c);
+		refuse(h, fd, pid, err);
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
-	c->deadline_ns = clock_boot_ns() + NS_IDLE;
 	reply = handle(h, c, h->frame, (size_t)n);
-	if (reply && packet_send_json(c->fd, reply) < 0)
+	sodium_memzero(h->frame, (size_t)n);
+	/* The method may have dropped it. */
+	if (c->kind != CONN_CONTROL) {
+		json_decref(reply);
+		return;
+	}
+	c->deadline_ns = c->peer->approvals || c->peer->records ? 0 : clock_boot_ns() + NS_IDLE;
+	if (reply && peer_send_json(c->peer, c->fd, reply) < 0)
 		conn_drop(h, c);
+}
+
+void control_tick(struct helper *h, uint64_t now_ns)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++)
+		if (h->conns[i].kind == CONN_CONTROL && peer_is_stuck(h->conns[i].peer, now_ns))
+			conn_drop(h, &h->conns[i]);
+}
+
+short control_events(const struct conn *c)
+{
+	return c->peer->first ? POLLIN | POLLOUT : POLLIN;
+}
+
+void control_ready(struct helper *h, struct conn *c, short events)
+{
+	if (peer_flush(c->peer, c->fd) < 0) {
+		conn_drop(h, c);
+		return;
+	}
+	if (events & ~POLLOUT)
+		control_read(h, c);
 }

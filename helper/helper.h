@@ -107,15 +107,18 @@ void mask_secrets(char *text);
 
 /* --- taint.c --- */
 
-/* What this process had when it was clean; a peer with more of it is inside some fence. */
+/* What a process carries that it can neither shed nor hide; who has more of it than the baseline is inside
+ * some fence. */
 struct taint {
 	long no_new_privs, seccomp, filters;
+	long depth; /* of its pid name space below ours */
 };
 
 int taint_read(pid_t pid, struct taint *ret);
 /*
- * What an operator must be: a process of this owner, with no more marks than the baseline, that
- * descends neither from the agent nor from the launcher, to whom the agent's orphans fall.
+ * What an operator must be: a process of this owner, with no more marks than the baseline, that is not
+ * the launcher (which performs the agent's connects) and descends neither from the agent nor from the
+ * launcher, to whom the agent's orphans fall.
  */
 struct taint_rules {
 	uid_t owner;
@@ -123,11 +126,19 @@ struct taint_rules {
 	pid_t agent, launcher; /* 0 = not known (yet) */
 };
 
+struct taint_peer {
+	pid_t pid;
+	int pidfd; /* the caller closes it, where the check succeeds */
+};
+
 /*
- * May the peer of this connection act as the operator?  0 and its pid, or -EPERM with a static
- * reason in *ret_err.  Identity is the kernel's (SO_PEERCRED, SO_PEERPIDFD), never the peer's word.
+ * May the peer of this fresh connection act as the operator?  0 and who it is, or -EPERM with a static
+ * reason in *ret_err (and its pid, where it is known).  Identity is the kernel's (SO_PEERCRED,
+ * SO_PEERPIDFD), never the peer's word.
  */
-int taint_check(int fd, const struct taint_rules *rules, pid_t *ret_pid, const char **ret_err);
+int taint_check(int fd, const struct taint_rules *rules, struct taint_peer *ret, const char **ret_err);
+/* The same once more of a peer that was checked before. */
+int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const char **ret_err);
 
 /* --- the session --- */
 
@@ -145,6 +156,7 @@ struct conn {
 	uint64_t deadline_ns;	/* agent: what it waits for, or we for it, must have come by then */
 	struct approval *waits; /* agent: its question is this card */
 	uint32_t narrows;	/* agent: the image that the supervisor is being told of, 0: none */
+	struct peer *peer;	/* control: helper/control.h */
 };
 
 /* The image of a nested run. */
@@ -187,6 +199,7 @@ struct helper {
 	struct ledger ledger;
 	struct fold fold;
 	struct queue queue;
+	struct control *control;
 	struct taint baseline;
 	bool no_prompt; /* nobody can be asked */
 	struct stepup_state stepup;
@@ -298,6 +311,13 @@ void broker_cancel_all(struct helper *h, const char *why);
 
 /* control.c */
 void control_accept(struct helper *h);
-void control_ready(struct helper *h, struct conn *c);
+void control_ready(struct helper *h, struct conn *c, short events);
+/* What to poll it for. */
+short control_events(const struct conn *c);
+/* Drops whoever takes nothing for too long. */
+void control_tick(struct helper *h, uint64_t now_ns);
+int control_init(struct helper *h);
+void control_done(struct helper *h);
+void peer_free(struct peer *p);
 
 #endif

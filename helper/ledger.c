@@ -65,6 +65,8 @@ int ledger_flush(struct ledger *l)
 	l->good += (off_t)l->len;
 	l->good_seq = l->seq;
 	memcpy(l->good_prev, l->prev, sizeof(l->prev));
+	if (l->written)
+		l->written(l->ctx, l->buf, l->len);
 	l->len = 0;
 	l->buffered = 0;
 	if (l->dirty_ns == 0)

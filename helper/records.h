@@ -40,6 +40,9 @@ struct ledger {
 	uint64_t lost_total; /* of the whole session, however lost */
 	uint64_t turn;
 	const char *session, *agent, *level; /* borrowed, escaped by the caller */
+	/* Told of what was written, whole lines; or NULL. */
+	void (*written)(void *ctx, const char *lines, size_t len);
+	void *ctx;
 };
 
 /* Creates the file NAME in dirfd and starts the chain. 0 or -errno. */

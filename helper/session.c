@@ -43,6 +43,7 @@ void conn_drop(struct helper *h, struct conn *c)
 {
 	(void)h;
 	close(c->fd);
+	peer_free(c->peer);
 	*c = (struct conn){ .kind = CONN_FREE, .fd = -1 };
 }
 
@@ -187,7 +188,7 @@ static void poll_once(struct helper *h, int timeout_ms)
 		who[n++] = &h->conns[i];
 	}
 	for (nfds_t i = 0; i < n; i++)
-		p[i].events = POLLIN;
+		p[i].events = i >= N_FIXED && who[i]->kind == CONN_CONTROL ? control_events(who[i]) : POLLIN;
 	if (poll(p, n, timeout_ms) <= 0)
 		return;
 	for (nfds_t i = N_FIXED; i < n; i++) {
@@ -197,7 +198,7 @@ static void poll_once(struct helper *h, int timeout_ms)
 		if (who[i]->kind == CONN_AGENT)
 			agent_ready(h, who[i]);
 		else
-			control_ready(h, who[i]);
+			control_ready(h, who[i], p[i].revents);
 	}
 	for (nfds_t i = 0; i < N_FIXED; i++)
 		if (p[i].revents && h->state == SESSION_LIVE)
@@ -305,6 +306,7 @@ int session_serve(struct helper *h)
 		now = clock_boot_ns();
 		broker_tick(h, now);
 		conns_expire(h, now);
+		control_tick(h, now);
 		ledger_tick(&h->ledger, now);
 		warn_of_ledger(h);
 		timeout = next_timeout(drained, timeout);

@@ -281,7 +281,8 @@ static int set_up(struct helper *h)
 	if (getrandom(h->fold_key, sizeof(h->fold_key), 0) != (ssize_t)sizeof(h->fold_key))
 		return refuse(h, "no randomness can be had", NULL);
 	time_format(clock_real_ns(), h->started);
-	if (taint_read(getpid(), &h->baseline) < 0)
+	/* The launcher's: whoever holds this process (a service manager) marks it, not the operator. */
+	if (taint_read(h->launcher_pid, &h->baseline) < 0 || control_init(h) < 0)
 		return refuse(h,
 			      "/proc is not readable: the helper could not tell the operator from the agent",
 			      NULL);
@@ -346,6 +347,7 @@ void session_free(struct helper *h)
 	for (size_t i = 0; i < h->n_narrowed; i++)
 		free(h->narrowed[i].bytes);
 	json_decref(h->argv);
+	control_done(h);
 	free(h->image_bytes);
 	places_close(h);
 	ledger_close(&h->ledger);

@@ -29,6 +29,19 @@ static long status_number(const char *status, const char *key)
 	return at ? strtol(at + strlen(key), NULL, 10) : 0;
 }
 
+/* How many words stand behind the key: a pid for each name space down to the process' own. */
+static long words_of(const char *status, const char *key)
+{
+	const char *at = strstr(status, key);
+	long n = 0;
+
+	for (at = at ? at + strlen(key) : "\n"; *at && *at != '\n'; n++) {
+		at += strspn(at, "\t ");
+		at += strcspn(at, "\t \n");
+	}
+	return n;
+}
+
 int taint_read(pid_t pid, struct taint *ret)
 {
 	char path[48], status[8192];
@@ -43,6 +56,7 @@ int taint_read(pid_t pid, struct taint *ret)
 	ret->no_new_privs = status_number(status, "\nNoNewPrivs:");
 	ret->seccomp = status_number(status, "\nSeccomp:");
 	ret->filters = status_number(status, "\nSeccomp_filters:");
+	ret->depth = words_of(status, "\nNSpid:");
 	return 0;
 }
 
@@ -74,14 +88,42 @@ static bool is_inside(pid_t pid, const struct taint_rules *rules)
 	return pid > 1 || pid < 0; /* too deep, or gone while we looked: not to be trusted */
 }
 
+/* When it was started, to the tick (10 ms, rounded down), or UINT64_MAX. */
+static uint64_t started_ns(pid_t pid)
+{
+	char path[48], stat[1024], *at;
+	long hz = sysconf(_SC_CLK_TCK);
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (hz <= 0 || file_read_small(AT_FDCWD, path, stat, sizeof(stat)) < 0 || !(at = strrchr(stat, ')')))
+		return UINT64_MAX;
+	/* Field 22; the state behind the name is field 3. */
+	for (int field = 2; field < 22; field++) {
+		at = strchr(at + 1, ' ');
+		if (!at)
+			return UINT64_MAX;
+	}
+	return strtoull(at, NULL, 10) * (NS_S / (uint64_t)hz);
+}
+
+/*
+ * Who connected, even if it is gone and its pid another's.  Before Linux 6.5 the pid alone can be asked: then
+ * the process must be older than this moment, and from here on the descriptor keeps it.
+ */
 static int peer_pidfd(int fd, pid_t pid)
 {
+	uint64_t now_ns = clock_boot_ns();
 	int pidfd = -1;
 	socklen_t len = sizeof(pidfd);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == 0)
 		return pidfd;
-	return pidfd_open(pid, 0);
+	pidfd = pidfd_open(pid, 0);
+	if (pidfd >= 0 && started_ns(pid) > now_ns) {
+		close(pidfd);
+		return -ESRCH;
+	}
+	return pidfd < 0 ? -errno : pidfd;
 }
 
 static bool is_alive(int pidfd)
@@ -91,35 +133,50 @@ static bool is_alive(int pidfd)
 	return poll(&p, 1, 0) == 0;
 }
 
-int taint_check(int fd, const struct taint_rules *rules, pid_t *ret_pid, const char **ret_err)
+int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const char **ret_err)
 {
 	const struct taint *baseline = &rules->baseline;
-	struct ucred cred = { .pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	socklen_t len = sizeof(cred);
-	_cleanup_close_ int pidfd = -1;
 	struct taint t;
 
-	*ret_err = "the peer is another user";
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
-		return -EPERM;
-	*ret_pid = cred.pid;
-	if (cred.uid != rules->owner && cred.uid != geteuid())
-		return -EPERM;
 	*ret_err = "the peer cannot be identified";
-	if (cred.pid <= 0)
-		return -EPERM;
-	pidfd = peer_pidfd(fd, cred.pid);
-	if (pidfd < 0 || taint_read(cred.pid, &t) < 0)
+	if (taint_read(pid, &t) < 0)
 		return -EPERM;
 	*ret_err = "the peer is inside a session";
 	if (t.no_new_privs > baseline->no_new_privs || t.seccomp > baseline->seccomp ||
-	    t.filters > baseline->filters)
+	    t.filters > baseline->filters || t.depth > baseline->depth)
 		return -EPERM;
-	if (is_inside(cred.pid, rules))
+	if (is_inside(pid, rules))
 		return -EPERM;
+	/* Last: what was read above was this very process'. */
 	*ret_err = "the peer is gone";
 	if (!is_alive(pidfd))
 		return -EPERM;
 	*ret_err = "";
 	return 0;
+}
+
+int taint_check(int fd, const struct taint_rules *rules, struct taint_peer *ret, const char **ret_err)
+{
+	struct ucred cred = { .pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	socklen_t len = sizeof(cred);
+	int pidfd, r;
+
+	*ret_err = "the peer is another user";
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
+		return -EPERM;
+	ret->pid = cred.pid;
+	if (cred.uid != rules->owner)
+		return -EPERM;
+	*ret_err = "the peer cannot be identified";
+	if (cred.pid <= 0)
+		return -EPERM;
+	pidfd = peer_pidfd(fd, cred.pid);
+	if (pidfd < 0)
+		return -EPERM;
+	r = taint_again(cred.pid, pidfd, rules, ret_err);
+	if (r < 0)
+		close(pidfd);
+	else
+		ret->pidfd = pidfd;
+	return r;
 }

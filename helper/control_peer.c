@@ -1,0 +1,144 @@
+/*
+ * One connection of an operator: what it subscribed to, what it saw of which card, and what its socket has
+ * not taken yet.  Nothing waits for a peer: what does not fit into its queue is not sent, and a peer that
+ * takes nothing for a while, or would miss more than records, is dropped.
+ */
+#include "control.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define QUEUE_MAX (1u << 20)
+#define NS_STUCK  (20 * NS_S)
+
+struct peer *peer_new(uint64_t serial, int pidfd)
+{
+	struct peer *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		close(pidfd);
+		return NULL;
+	}
+	p->serial = serial;
+	p->pidfd = pidfd;
+	p->version = CONTROL_VERSION;
+	p->scopes = CONTROL_READ | CONTROL_ANSWER | CONTROL_MANAGE;
+	p->last = &p->first;
+	return p;
+}
+
+static void unqueue(struct peer *p)
+{
+	struct packet *first = p->first;
+
+	p->first = first->next;
+	if (!p->first)
+		p->last = &p->first;
+	p->queued -= first->len;
+	free(first);
+}
+
+void peer_free(struct peer *p)
+{
+	if (!p)
+		return;
+	while (p->first)
+		unqueue(p);
+	close(p->pidfd);
+	sodium_memzero(p->shown, sizeof(p->shown));
+	free(p);
+}
+
+/* 0, -EAGAIN where the socket is full, -errno. */
+static int send_now(int fd, const char *text, size_t len)
+{
+	if (len > LIMIT_FRAME)
+		return -EMSGSIZE;
+	if (send(fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len)
+		return 0;
+	return errno == ENOBUFS || errno == EINTR ? -EAGAIN : -errno;
+}
+
+static int enqueue(struct peer *p, const char *text, size_t len)
+{
+	struct packet *packet;
+
+	if (p->queued + len > QUEUE_MAX)
+		return -ENOBUFS;
+	packet = malloc(sizeof(*packet) + len);
+	if (!packet)
+		return -ENOMEM;
+	packet->next = NULL;
+	packet->len = len;
+	memcpy(packet->bytes, text, len);
+	*p->last = packet;
+	p->last = &packet->next;
+	p->queued += len;
+	return 0;
+}
+
+int peer_send(struct peer *p, int fd, const char *text, size_t len)
+{
+	int r = p->first ? -EAGAIN : send_now(fd, text, len);
+
+	if (r != -EAGAIN)
+		return r;
+	if (p->stuck_ns == 0)
+		p->stuck_ns = clock_boot_ns();
+	return enqueue(p, text, len);
+}
+
+int peer_send_json(struct peer *p, int fd, json_t *j)
+{
+	_cleanup_json_ json_t *owned = j;
+	_cleanup_free_ char *text = owned ? json_dumps(owned, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+
+	return text ? peer_send(p, fd, text, strlen(text)) : -ENOMEM;
+}
+
+int peer_flush(struct peer *p, int fd)
+{
+	while (p->first) {
+		int r = send_now(fd, p->first->bytes, p->first->len);
+
+		if (r < 0)
+			return r == -EAGAIN ? 0 : r;
+		unqueue(p);
+		p->stuck_ns = clock_boot_ns();
+	}
+	p->stuck_ns = 0;
+	return 0;
+}
+
+bool peer_is_stuck(const struct peer *p, uint64_t now_ns)
+{
+	return p->broken || (p->stuck_ns != 0 && now_ns > p->stuck_ns + NS_STUCK);
+}
+
+struct shown *peer_shown(struct peer *p, const char *id)
+{
+	struct shown *s;
+
+	for (size_t i = 0; i < p->n_shown; i++)
+		if (strcmp(p->shown[i].id, id) == 0)
+			return &p->shown[i];
+	s = &p->shown[p->next_shown];
+	p->next_shown = (p->next_shown + 1) % NONCES_MAX;
+	if (p->n_shown < NONCES_MAX)
+		p->n_shown++;
+	memset(s, 0, sizeof(*s));
+	snprintf(s->id, sizeof(s->id), "%s", id);
+	return s;
+}
+
+struct shown *peer_nonce(struct peer *p, const char *nonce)
+{
+	if (strlen(nonce) != NONCE_HEX - 1)
+		return NULL;
+	for (size_t i = 0; i < p->n_shown; i++)
+		if (p->shown[i].nonce[0] && sodium_memcmp(p->shown[i].nonce, nonce, NONCE_HEX - 1) == 0)
+			return &p->shown[i];
+	return NULL;
+}
