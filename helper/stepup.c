@@ -44,7 +44,7 @@ static enum stepup mode_of(const struct image *img)
 	return mode;
 }
 
-enum stepup_by stepup_by(const struct helper *h, uint32_t image, enum risk_level level)
+enum stepup_by stepup_by(struct helper *h, uint32_t image, enum risk_level level)
 {
 	const struct image *img = image_of(h, image);
 
@@ -74,29 +74,28 @@ const char *stepup_by_name(enum stepup_by by)
 
 /* --- the file --- */
 
-/* The user's state directory, which holds sessions/SESSION. */
-static int open_user_dir(const struct helper *h)
+bool stepup_is_set(struct helper *h)
 {
-	return openat(h->state_fd, "../..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-bool stepup_is_set(const struct helper *h)
-{
-	_cleanup_close_ int dir = open_user_dir(h);
+	int dir = places_open_user(h);
 
 	/* What cannot be looked at counts as set: then nothing is approved without it. */
-	return faccessat(dir, PASSPHRASE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+	return dir >= 0 &&
+	       (faccessat(dir, PASSPHRASE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT);
 }
 
 /* 0, -ENOKEY, or -EBADMSG for what is none, or not ours alone. */
-static int load(const struct helper *h, struct passphrase *ret)
+static int load(struct helper *h, struct passphrase *ret)
 {
-	_cleanup_close_ int dir = open_user_dir(h), fd = -1;
+	_cleanup_close_ int fd = -1;
+	int dir = places_open_user(h);
 	char text[PASSPHRASE_FILE_MAX + 1];
 	struct stat st;
 	ssize_t n;
 	int r;
 
+	/* No place to keep one in. */
+	if (dir < 0)
+		return -ENOKEY;
 	fd = openat(dir, PASSPHRASE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ENOKEY : -EBADMSG;
@@ -109,14 +108,14 @@ static int load(const struct helper *h, struct passphrase *ret)
 }
 
 /* Replaced in one step and durable, or the old one stays. */
-static int store(const struct helper *h, const struct passphrase *p)
+static int store(struct helper *h, const struct passphrase *p)
 {
-	_cleanup_close_ int dir = open_user_dir(h), fd = -1;
 	_cleanup_free_ char *text = passphrase_write(p);
-	int r;
+	_cleanup_close_ int fd = -1;
+	int dir = places_open_user(h), r;
 
 	if (dir < 0 || !text)
-		return dir < 0 ? -errno : -ENOMEM;
+		return dir < 0 ? dir : -ENOMEM;
 	(void)unlinkat(dir, FRESH_FILE, 0);
 	r = file_create(dir, FRESH_FILE, 0600, text, strlen(text));
 	fd = openat(dir, FRESH_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -129,10 +128,12 @@ static int store(const struct helper *h, const struct passphrase *p)
 	return r;
 }
 
-static int forget_file(const struct helper *h)
+static int forget_file(struct helper *h)
 {
-	_cleanup_close_ int dir = open_user_dir(h);
+	int dir = places_open_user(h);
 
+	if (dir < 0)
+		return dir;
 	if (unlinkat(dir, PASSPHRASE_FILE, 0) < 0)
 		return -errno;
 	(void)fsync(dir);

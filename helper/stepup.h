@@ -19,7 +19,7 @@
 enum stepup_by { STEPUP_BY_NOTHING, STEPUP_BY_PASSPHRASE, STEPUP_BY_PAM };
 
 /* For a question of so much risk under that image (image_of()). */
-enum stepup_by stepup_by(const struct helper *h, uint32_t image, enum risk_level level);
+enum stepup_by stepup_by(struct helper *h, uint32_t image, enum risk_level level);
 /* "", "passphrase", "pam" */
 const char *stepup_by_name(enum stepup_by by);
 
@@ -52,7 +52,7 @@ void stepup_ready(struct helper *h);
 /* Waits for a check that runs; nobody is told of it. */
 void stepup_end(struct helper *h);
 /* A passphrase is set, or something that is none stands in its place (then nothing can be checked). */
-bool stepup_is_set(const struct helper *h);
+bool stepup_is_set(struct helper *h);
 /* {"set", "phrase", "left"}: what the operator is shown before he types; left: tries. */
 json_t *stepup_status(struct helper *h);
 /* A sentence for a result of done(). */

@@ -176,13 +176,9 @@ void text_hex(struct out *o, uint64_t v, unsigned digits)
 static void text_escape(struct out *o, unsigned char ch)
 {
 	static const char hex[] = "0123456789abcdef";
-	char s[4] = { '\\', 'x', hex[ch >> 4], hex[ch & 15] };
-	size_t n = 4;
+	const char s[4] = { '\\', ch == '\\' ? '\\' : 'x', hex[ch >> 4], hex[ch & 15] };
+	size_t n = ch == '\\' ? 2 : 4;
 
-	if (ch == '\n' || ch == '\t' || ch == '\\') {
-		s[1] = ch == '\n' ? 'n' : ch == '\t' ? 't' : '\\';
-		n = 2;
-	}
 	/* An escape is written whole or not at all: half of one would read as another text. */
 	if (o->cap <= o->len || n > o->cap - o->len - 1) {
 		o->failed = true;

@@ -45,8 +45,10 @@ void text_str(struct out *o, const char *s);
 void text_uint(struct out *o, uint64_t v);
 void text_hex(struct out *o, uint64_t v, unsigned digits);
 /*
- * Untrusted bytes for a terminal: printable ASCII as it is, backslash doubled, everything else
- * as \n \t \xNN (never stripped, never raw: Deno GHSA-m4pq-fv2w-6hrw).  The one escaper.
+ * Untrusted bytes for a terminal: printable ASCII as it is, backslash doubled, every other byte as \xNN
+ * (never stripped, never raw: Deno GHSA-m4pq-fv2w-6hrw).  The one escaper: record_escape() says the same but
+ * for UTF-8, which the ledger keeps, and what is shown of a record loses that too.  record_unescape() undoes
+ * both.
  */
 void text_escaped(struct out *o, const char *s, size_t n);
 const char *text_end(struct out *o);

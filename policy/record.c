@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buf.h"
+
 static const char DOMAIN[] = "pale-ledger-1"; /* hashed with its NUL */
 
 enum field_type { FIELD_U64, FIELD_I64, FIELD_STR, FIELD_ARRAY, FIELD_HASH };
@@ -150,6 +152,26 @@ char *record_escape(const char *bytes, size_t len)
 	}
 	out[at] = '\0';
 	return out;
+}
+
+size_t record_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *s = text; *s;) {
+		int high = s[0] == '\\' && s[1] == 'x' ? hex_digit(s[2]) : -1;
+		int low = high >= 0 ? hex_digit(s[3]) : -1;
+
+		if (low >= 0) {
+			*to++ = (char)(high << 4 | low);
+			s += 4;
+			continue;
+		}
+		s += s[0] == '\\' && s[1] == '\\';
+		*to++ = *s++;
+	}
+	*to = '\0';
+	return (size_t)(to - text);
 }
 
 /* --- hashing --- */

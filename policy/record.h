@@ -44,6 +44,8 @@ struct record {
 
 /* Escapes into valid UTF-8 as the header says (caller frees), NULL on ENOMEM. */
 char *record_escape(const char *bytes, size_t len);
+/* Undoes that, and text_escaped(), in place; the length, for there may be NULs in it. */
+size_t record_unescape(char *text);
 /* hash of r over all fields and r->prev, into r->hash. */
 void record_hash(struct record *r);
 /* `prev` of the first record of a session. */

@@ -121,25 +121,10 @@ void print_recorded(FILE *f, const char *s)
 
 char *text_unescape(const char *s)
 {
-	char *out = malloc(strlen(s) + 1), *at = out;
+	char *out = strdup(s);
 
-	while (out && *s) {
-		int high = -1, low = -1;
-
-		if (s[0] == '\\' && s[1] == 'x') {
-			high = hex_digit(s[2]);
-			low = high < 0 ? -1 : hex_digit(s[3]);
-		}
-		if (low >= 0) {
-			*at++ = (char)(high << 4 | low);
-			s += 4;
-		} else {
-			s += s[0] == '\\' && s[1] == '\\';
-			*at++ = *s++;
-		}
-	}
 	if (out)
-		*at = '\0';
+		(void)record_unescape(out);
 	return out;
 }
 

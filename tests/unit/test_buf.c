@@ -130,7 +130,7 @@ START_TEST(test_escaping_is_visible_and_whole)
 	static const char nasty[] = "a\\\n\t\r\x1b[2J\xc3\xa9\x7f\0z";
 
 	text_escaped(&o, nasty, sizeof(nasty) - 1);
-	ck_assert_str_eq(text_end(&o), "a\\\\\\n\\t\\x0d\\x1b[2J\\xc3\\xa9\\x7f\\x00z");
+	ck_assert_str_eq(text_end(&o), "a\\\\\\x0a\\x09\\x0d\\x1b[2J\\xc3\\xa9\\x7f\\x00z");
 	for (size_t cap = 0; cap < 8; cap++) {
 		o = out_of(buf, cap);
 		text_escaped(&o, "a\x1b", 2);
