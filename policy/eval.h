@@ -72,6 +72,14 @@ unsigned decision_id(enum op op, const char *target, const struct decision *d);
 /* --- the parts, for their own tests --- */
 void eval_path(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
 void eval_command(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
+/*
+ * Calls fn for the command of req and for each that its wrappers wrap, outermost first, with what img alone
+ * says of that one; the same number of times whatever the image.  False where nobody can tell what runs, or
+ * nothing may at all.
+ */
+struct command;
+typedef void each_command_fn(const struct command *c, const struct decision *d, void *ctx);
+bool eval_command_each(const struct image *img, const struct request *req, each_command_fn *fn, void *ctx);
 void eval_host(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
 
 /*

@@ -313,6 +313,42 @@ void eval_command(const struct image *img, const struct request *req, struct dec
 	judge_chain(&j, c, extra);
 }
 
+/* As judge_chain(), but nothing is put together. */
+bool eval_command_each(const struct image *img, const struct request *req, each_command_fn *fn, void *ctx)
+{
+	struct decision d;
+	struct judged j = { .img = img, .req = req, .d = &d };
+	struct split store;
+	struct command c, inner;
+	const char *extra;
+	int wraps;
+
+	if (!img->h || argv_fault(req) != REASON_NONE || mode_refuses(img, req) != REASON_NONE)
+		return false;
+	j.has_table = table_open(img, &j.table);
+	if (!j.has_table && img->h->sec[SEC_CMD].len > 0)
+		return false;
+	c = command_of(req, &extra);
+	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
+		bool twin;
+
+		wraps = command_unwrap(&c, &inner);
+		twin = wraps && inner.first;
+		j.any = false;
+		judge_command(&j, &c, twin ? &inner : NULL, extra);
+		if (twin)
+			c = inner;
+		fn(&c, &d, ctx);
+		if (twin || !wraps)
+			wraps = command_unwrap_split(&c, &store, &inner);
+		if (wraps <= 0)
+			return wraps == 0;
+		c = inner;
+		extra = NULL;
+	}
+	return false;
+}
+
 bool command_wants_branch(const struct request *req)
 {
 	struct split store;

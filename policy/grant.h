@@ -3,10 +3,15 @@
  *
  * Grants form an image of their own, whose rules can do one thing: turn an ask into an allow.  Who
  * judges looks there only where the policy's own answer is ask, so that no grant is ever above a deny
- * or a hard rule.  Rules are the lines that would stand in a policy file ("allow = git push origin
- * feature/x" in [commands]), so that a grant can be read, edited, explained and carried over.
+ * or a hard rule.  Rules are the lines that would stand in a policy file ("allow = npm publish $" in
+ * [commands]), so that a grant can be read, edited, explained and carried over.
  *
- * Allocates; not for the preload.
+ * They are taken more narrowly than a policy's: every command that the policy asks about (a wrapper and what
+ * it wraps) needs a grant; no grant speaks of a program that runs what its arguments say, nor by its mere
+ * name of one that the session may write; `$` counts the words; and git's pushes are covered refspec by
+ * refspec, with the options that are named.
+ *
+ * `img` is the policy's image that req is judged by.  Allocates; not for the preload.
  */
 #ifndef PALE_GRANT_H
 #define PALE_GRANT_H
@@ -23,33 +28,38 @@ enum grant_scope {
 	GRANT_SCOPES
 };
 
-/* "once", "session", ...; the inverse gives GRANT_SCOPES for what is none. */
+/* "once", "session", ... ("?" for what is none); the inverse gives GRANT_SCOPES for what is none, NULL too.
+ */
 const char *grant_scope_name(enum grant_scope scope);
 enum grant_scope grant_scope_by_name(const char *name);
 
 #define GRANT_OFFERS 4
+/* Bytes of a line with its NUL: INI_LINE_MAX and no more. */
+#define GRANT_LINE 191
 
 /* What may be offered for a question: policy lines, the narrowest first. */
 struct grant_offers {
 	const char *section;	  /* static: "commands", "files", "network" */
-	char *line[GRANT_OFFERS]; /* "allow = git push origin feature/x"; owned */
+	char *line[GRANT_OFFERS]; /* "allow = git push origin feature/x $"; owned */
 	size_t n;
 	const char *why_none; /* static sentence where n is 0 */
 };
 
 /*
- * The lines that may be offered for req, which the policy asks about.  Never a program alone that runs what
- * its arguments say (interpreters, shells, wrappers), never `*` as a whole, never a public suffix, never a
- * home or a root.  0 or -ENOMEM; grant_offers_done() in each case.
+ * The lines that may be offered for req, which the policy asks about; each passes grant_check().  Never a
+ * program that runs what its arguments say (interpreters, shells, wrappers), never `*` as a whole, never a
+ * public suffix, never a home or a root.  0 or -ENOMEM; grant_offers_done() in each case.
  */
-int grant_offer(const struct request *req, struct grant_offers *ret);
+int grant_offer(const struct image *img, const struct request *req, struct grant_offers *ret);
 void grant_offers_done(struct grant_offers *o);
 
 /*
  * May `line` of that section be granted as the answer to req?  It must parse, be one rule that allows, cover
- * req itself, and not be one that grant_offer() would never make.  0, or -EINVAL with a sentence in why.
+ * req itself, and not be one that gives away more than anybody would want.  0, -ENOMEM, or -EINVAL with a
+ * sentence in why.  req may be NULL: then all but the covering is checked.
  */
-int grant_check(const char *section, const char *line, const struct request *req, char *why, size_t size);
+int grant_check(const struct image *img, const char *section, const char *line, const struct request *req,
+		char *why, size_t size);
 
 /* One granted rule, borrowed. */
 struct grant_line {
@@ -62,7 +72,11 @@ struct grant_line {
  */
 int grants_compile(const struct image *base, const struct grant_line *list, size_t n, struct diags *d,
 		   uint8_t **ret_bytes, size_t *ret_size);
-/* A rule of the grants allows req: true with the index of the grant. */
-bool grants_allow(const struct image *grants, const struct request *req, size_t *ret_index);
+/*
+ * The policy asks about req, and the grants cover all that it asks: true with the index of a grant that does.
+ * False for what the policy denies or allows by itself.
+ */
+bool grants_allow(const struct image *grants, const struct image *img, const struct request *req,
+		  size_t *ret_index);
 
 #endif
