@@ -13,10 +13,6 @@
 
 #include <sys/types.h>
 
-#define PLACE_RUNTIME "/run/pale"
-#define PLACE_STATE   "/var/lib/pale"
-#define PLACE_CONFIG  "/etc/pale"
-
 struct helper;
 
 /* Directories that are held open, -1 for those that are not. */

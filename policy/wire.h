@@ -31,6 +31,15 @@
 #define ENV_IMAGE	"PALE_IMAGE" /* name of the image that holds here; absent for the session's own */
 #define ENV_PRELOAD	"LD_PRELOAD"
 
+/*
+ * Where a helper that runs as a user of its own keeps the sessions of the others: made by root for that user
+ * (see helper/places.h).
+ */
+#define PLACE_RUNTIME "/run/pale"
+#define PLACE_STATE   "/var/lib/pale"
+#define PLACE_CONFIG  "/etc/pale"
+#define PLACE_SERVICE PLACE_RUNTIME "/helper.sock" /* SEQPACKET; a connection is a session (pale-helper service) */
+
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */
 	WIRE_ANSWER,   /* helper -> process */

@@ -9,6 +9,7 @@
 
 #include "policy/wire.h"
 
+#include "foreign.h"
 #include "tools.h"
 
 /* A helper that does not answer in this time is as good as dead. */
@@ -30,6 +31,11 @@ int control_open(const char *session_dir)
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0) {
 		r = -errno;
+		(void)close(fd);
+		return r;
+	}
+	r = foreign_check_server(fd, session_dir);
+	if (r < 0) {
 		(void)close(fd);
 		return r;
 	}

@@ -80,7 +80,7 @@ int fence_make(struct fence *f, const struct launch *l)
 				      .reads = (enum reads)l->image.h->reads,
 				      .landlock_abi = f->kernel.landlock_abi,
 				      .own = { getpid(), l->pid },
-				      .n_own = 2 };
+				      .n_own = l->pid > 0 ? 2 : 1 };
 	int r;
 
 	if (f->level == LEVEL_HOOKS)

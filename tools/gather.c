@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "policy/path.h"
+#include "policy/wire.h"
 
 #include "tools.h"
 
-#define FLOOR_DIR "/etc/pale"
+#define FLOOR_DIR PLACE_CONFIG
 
 struct gather {
 	const struct options *o;
@@ -190,7 +191,10 @@ static int gather_self(struct gather *g)
 		r = hide(g, g->dirs.state);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = hide(g, list[i]);
-	return r;
+	/* Of a foreign helper, whether there is one or not. */
+	if (r == 0)
+		r = hide(g, PLACE_RUNTIME);
+	return r < 0 ? r : hide(g, PLACE_STATE);
 }
 
 /* Programs that policies name, known by content as well: copied under another name they stay what they are.

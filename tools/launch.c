@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
@@ -20,79 +19,14 @@
 #include "policy/ring.h"
 #include "policy/wire.h"
 
+#include "foreign.h"
 #include "tools.h"
 
-#define HELPER_FD     3
 #define START_VERSION 2
 #define READY_MS      20000
 #define BYE_MS	      10000
 #define EXIT_MS	      2000
 #define ARGV_TOLD     (16 * 1024) /* bytes of argv in the start message: for people, never judged */
-
-/* No copy of ours is made for it, as fork() would: descriptors 0 and 1 lead nowhere, 3 is the session. */
-static int spawn_helper(const char *path, int fd, pid_t *ret_pid)
-{
-	static char name[] = "pale-helper", verb[] = "session";
-	char *argv[] = { name, verb, NULL }, *envp[] = { NULL };
-	posix_spawn_file_actions_t files;
-	int r = posix_spawn_file_actions_init(&files);
-
-	if (r != 0)
-		return -r;
-	r = posix_spawn_file_actions_adddup2(&files, fd, HELPER_FD);
-	if (r == 0)
-		r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO);
-	if (r == 0)
-		r = posix_spawn(ret_pid, path, &files, NULL, argv, envp);
-	posix_spawn_file_actions_destroy(&files);
-	return -r;
-}
-
-int launch_spawn(struct launch *l, const char *path)
-{
-	int sv[2], r;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv) < 0)
-		return -errno;
-	r = spawn_helper(path, sv[1], &l->pid);
-	(void)close(sv[1]);
-	if (r < 0) {
-		l->pid = -1;
-		(void)close(sv[0]);
-		return r;
-	}
-	l->fd = sv[0];
-	return 0;
-}
-
-/* Sealed, so that what the helper reads cannot change under it. */
-int bundle_file(const struct bundle *b)
-{
-	_cleanup_free_ char *json = NULL;
-	size_t len, done = 0;
-	int fd, r = bundle_encode(b, &json, &len);
-
-	if (r < 0)
-		return r;
-	fd = memfd_create("pale-bundle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
-	while (done < len) {
-		ssize_t n = write(fd, json + done, len - done);
-
-		if (n < 0) {
-			r = -errno;
-			(void)close(fd);
-			return r;
-		}
-		done += (size_t)n;
-	}
-	(void)lseek(fd, 0, SEEK_SET);
-	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
-	return fd;
-}
 
 static json_t *argv_told(char *const *argv)
 {
@@ -212,11 +146,13 @@ static int send_start(struct launch *l, const struct launch_start *s)
 
 	if (passed.fd[0] < 0)
 		return passed.fd[0];
-	j = json_pack("{ss, si, so, so, so, so, ss, so, ss, ss}", "type", "start", "version", START_VERSION,
-		      "session", json_text(l->session), "runtime_dir", json_text(l->runtime_dir), "state_dir",
-		      json_text(l->state_dir), "agent", json_text(s->agent), "level", level_name(l->level),
-		      "argv", argv_told(s->argv), "not_enforced", s->not_enforced, "facts",
-		      s->facts ? s->facts : "");
+	/* A foreign helper is told no directories: it says where they are. */
+	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss}", "type", "start", "version", START_VERSION,
+		      "session", json_text(l->session), "runtime_dir",
+		      l->foreign ? NULL : json_text(l->runtime_dir), "state_dir",
+		      l->foreign ? NULL : json_text(l->state_dir), "agent", json_text(s->agent), "level",
+		      level_name(l->level), "argv", argv_told(s->argv), "not_enforced", s->not_enforced,
+		      "facts", s->facts ? s->facts : "");
 	r = j ? add_supervisor(l, j, &passed) : -ENOMEM;
 	if (r == 0)
 		r = send_packet(l->fd, j, &passed);
@@ -292,6 +228,30 @@ static void tell_error(const json_t *j)
 	tell_text(j);
 }
 
+/* Where a foreign helper says that the session is must be where one of this installation puts it. */
+static int take_places(struct launch *l, const json_t *ready)
+{
+	char base[PATH_MAX], runtime[PATH_MAX], state[PATH_MAX];
+	int r = foreign_runtime(base, sizeof(base));
+
+	if (r == 0)
+		r = path_join(runtime, sizeof(runtime), base, l->session);
+	if (r == 0)
+		r = foreign_sessions(base, sizeof(base));
+	if (r == 0)
+		r = path_join(state, sizeof(state), base, l->session);
+	if (r < 0)
+		return r;
+	if (strcmp(text_of(ready, "runtime_dir"), runtime) != 0 ||
+	    strcmp(text_of(ready, "state_dir"), state) != 0 || foreign_check_dir(runtime) < 0) {
+		talk("the helper does not run as the user of this installation; see: pale doctor");
+		return -EPERM;
+	}
+	strcpy(l->runtime_dir, runtime);
+	strcpy(l->state_dir, state);
+	return 0;
+}
+
 static int wait_ready(struct launch *l)
 {
 	for (;;) {
@@ -305,7 +265,7 @@ static int wait_ready(struct launch *l)
 		if (r <= 0)
 			return r < 0 ? r : -ETIMEDOUT;
 		if (strcmp(text_of(j, "type"), "ready") == 0)
-			return 0;
+			return l->foreign ? take_places(l, j) : 0;
 		if (strcmp(text_of(j, "type"), "error") == 0) {
 			tell_error(j);
 			return -EBADMSG;
@@ -349,18 +309,6 @@ static int map_session(struct launch *l)
 	l->ring = ring;
 	ring_guard(l->ring);
 	return 0;
-}
-
-void launch_abandon(struct launch *l)
-{
-	if (l->fd >= 0)
-		(void)close(l->fd);
-	if (l->pid > 0) {
-		/* It knows of no session yet, so nothing can be left half done. */
-		(void)kill(l->pid, SIGKILL);
-		(void)waitpid(l->pid, NULL, 0);
-	}
-	l->fd = l->pid = -1;
 }
 
 int launch_start(struct launch *l, const struct launch_start *s)
@@ -446,7 +394,7 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 	}
 }
 
-/* Bounded: a helper that will not end is ended. */
+/* Bounded: a helper that will not end is ended, or where it is another user's left to its end. */
 static void wait_helper(pid_t pid)
 {
 	_cleanup_close_ int fd = pidfd_open(pid, 0);
@@ -458,8 +406,20 @@ static void wait_helper(pid_t pid)
 			return;
 		(void)poll(&p, fd >= 0, fd >= 0 ? EXIT_MS - ms : 1);
 	}
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
+	if (kill(pid, SIGKILL) == 0)
+		(void)waitpid(pid, NULL, 0);
+}
+
+void launch_abandon(struct launch *l)
+{
+	if (l->fd >= 0)
+		(void)close(l->fd);
+	/* It knows of no session yet, so nothing can be left half done; a foreign one ends by the hang-up. */
+	if (l->pid > 0 && !l->foreign)
+		(void)kill(l->pid, SIGKILL);
+	if (l->pid > 0)
+		wait_helper(l->pid);
+	l->fd = l->pid = -1;
 }
 
 void launch_finish(struct launch *l, const char *status, struct launch_end *ret)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "foreign.h"
 #include "tools.h"
 
 /* One record is far shorter; a longer line is no ledger. */
@@ -65,7 +66,7 @@ static int by_start(const void *a, const void *b)
 	return r ? r : strcmp(x->session, y->session);
 }
 
-static int scan(DIR *dir, const char *base, const char *prefix, struct list *l)
+static int scan_dir(DIR *dir, const char *base, const char *prefix, struct list *l)
 {
 	struct dirent *e;
 
@@ -83,25 +84,39 @@ static int scan(DIR *dir, const char *base, const char *prefix, struct list *l)
 	return 0;
 }
 
-int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n)
+static int scan(const char *base, const char *prefix, struct list *l)
 {
-	struct list l = { 0 };
+	DIR *dir = opendir(base);
+	int r;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	r = scan_dir(dir, base, prefix, l);
+	(void)closedir(dir);
+	return r;
+}
+
+/* Our own sessions', and those that a foreign helper keeps for us. */
+static int scan_all(const char *prefix, struct list *l)
+{
 	char base[PATH_MAX];
 	struct dirs dirs;
-	DIR *dir;
 	int r = dirs_find(&dirs);
 
 	if (r == 0)
 		r = path_join(base, sizeof(base), dirs.state, "sessions");
-	if (r < 0)
-		return r;
-	dir = opendir(base);
-	if (!dir && errno != ENOENT)
-		return -errno;
-	if (dir) {
-		r = scan(dir, base, prefix, &l);
-		(void)closedir(dir);
-	}
+	if (r == 0)
+		r = scan(base, prefix, l);
+	if (r == 0)
+		r = foreign_sessions(base, sizeof(base));
+	return r < 0 ? r : scan(base, prefix, l);
+}
+
+int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n)
+{
+	struct list l = { 0 };
+	int r = scan_all(prefix, &l);
+
 	if (r < 0) {
 		free(l.refs);
 		return r;

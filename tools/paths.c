@@ -1,12 +1,11 @@
 /*
- * Where things are: home, configuration, state, runtime directories, and pale's own parts.
+ * Where things are: home, configuration, state, runtime directories.
  *
  * A directory that holds sockets or secrets is used only where it is ours, no link, and closed to
  * everybody else.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,73 +147,6 @@ int runtime_make(char *buf, size_t size)
 		return 0;
 	}
 	return r;
-}
-
-static int find_part(const char *dir, const char *const *places, char *ret)
-{
-	for (; *places; places++) {
-		char tried[PATH_MAX];
-
-		if (path_join(tried, sizeof(tried), dir, *places) == 0 && realpath(tried, ret))
-			return 0;
-	}
-	return -ENOENT;
-}
-
-/* An ELF object for this machine; a shared object has no interpreter, as a static program has none. */
-static bool is_loadable(int fd)
-{
-	struct elf_info info;
-
-	elf_inspect(file_read_at, &fd, &info);
-	return info.kind == ELF_STATIC || info.kind == ELF_DYNAMIC;
-}
-
-static int check_preload(const char *path, char *why, size_t size)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat st;
-
-	/* The loader ignores a preload that it cannot use, and the program would run unfenced. */
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !is_loadable(fd)) {
-		snprintf(why, size, "%s cannot be loaded: the agent would run without it", path);
-		return -EACCES;
-	}
-	if (strpbrk(path, " :\t\n")) {
-		snprintf(why, size,
-			 "the path of %s has a space or a colon, which LD_PRELOAD cannot carry; install pale "
-			 "elsewhere",
-			 path);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-int installed_find(struct installed *ret, char *why, size_t size)
-{
-	static const char *const preload[] = { "libpale.so", "../lib/pale/libpale.so", NULL };
-	static const char *const helper[] = { "pale-helper", "../libexec/pale/pale-helper", NULL };
-	ssize_t n = readlink("/proc/self/exe", ret->self, sizeof(ret->self) - 1);
-	char copy[PATH_MAX];
-	const char *dir;
-
-	if (n < 0) {
-		snprintf(why, size, "cannot tell where pale itself is: /proc/self/exe: %s", strerror(errno));
-		return -errno;
-	}
-	ret->self[n] = '\0';
-	strcpy(copy, ret->self);
-	dir = dirname(copy);
-	if (find_part(dir, preload, ret->preload) < 0) {
-		snprintf(why, size, "libpale.so is missing: neither in %s nor in %s/../lib/pale", dir, dir);
-		return -ENOENT;
-	}
-	if (find_part(dir, helper, ret->helper) < 0 || access(ret->helper, X_OK) < 0) {
-		snprintf(why, size, "pale-helper is missing: neither in %s nor in %s/../libexec/pale", dir,
-			 dir);
-		return -ENOENT;
-	}
-	return check_preload(ret->preload, why, size);
 }
 
 /* Resolves the longest existing ancestor; the rest is appended as it is. */

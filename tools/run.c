@@ -92,11 +92,15 @@ static int find_program(struct run *r)
 	return EXIT_REFUSED;
 }
 
+/* The session's directories, but for a helper that makes them itself. */
 static int make_dirs(struct run *r)
 {
 	char base[PATH_MAX], sessions[PATH_MAX];
-	int e = runtime_make(base, sizeof(base));
+	int e;
 
+	if (r->launch.foreign)
+		return 0;
+	e = runtime_make(base, sizeof(base));
 	if (e < 0) {
 		talk("no private runtime directory can be had: %s", strerror(-e));
 		return EXIT_PALE;
@@ -125,9 +129,11 @@ static int prepare(struct run *r, enum level level)
 		talk("%s", why);
 		return EXIT_PALE;
 	}
-	e = launch_spawn(&r->launch, r->installed.helper);
+	e = launch_spawn(&r->launch, &r->installed);
 	if (e < 0) {
-		talk("cannot start %s: %s", r->installed.helper, strerror(-e));
+		talk("cannot %s %s: %s", r->installed.helper_kind == HELPER_SERVICE ? "connect to" : "start",
+		     r->installed.helper_kind == HELPER_SERVICE ? PLACE_SERVICE : r->installed.helper,
+		     strerror(-e));
 		return EXIT_PALE;
 	}
 	e = fence_probe(&r->fence, level, r->o->abi_max);

@@ -56,13 +56,14 @@ int handover_result(struct handover *h);
 
 /* A helper that serves one session. */
 struct launch {
-	pid_t pid;
-	int fd; /* the session socket; -1 once the helper is gone */
+	pid_t pid; /* -1 where it is no child of ours */
+	int fd;	   /* the session socket; -1 once the helper is gone */
 	char session[SESSION_ID_MAX];
 	char runtime_dir[PATH_MAX], state_dir[PATH_MAX];
 	struct image image; /* mapped read-only from the runtime directory */
 	struct ring_header *ring;
-	bool nested; /* a session is around this run, whose helper it uses */
+	bool foreign; /* the helper is another user: it chooses the directories and cannot be killed */
+	bool nested;  /* a session is around this run, whose helper it uses */
 	uint32_t image_number;
 	enum level level;
 	/* Above level hooks: the ring that the supervisor writes and no process of the session reaches, and
@@ -84,8 +85,9 @@ struct launch_start {
 	char *const *argv;
 };
 
-/* Executes the helper at path, so that it loads while the policy is gathered.  0 or -errno. */
-int launch_spawn(struct launch *l, const char *path);
+/* Executes the installation's helper, or connects to its service, so that it loads while the policy is
+ * gathered. 0 or -errno. */
+int launch_spawn(struct launch *l, const struct installed *in);
 /* Ends a helper that was given no session. */
 void launch_abandon(struct launch *l);
 /* Gives the helper its session and maps image and rings.  0 or -errno after telling why. */

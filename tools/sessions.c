@@ -1,6 +1,6 @@
 /*
  * Running sessions, found by their runtime directories.  Only directories that are ours and
- * closed to others count: anybody may make /tmp/pale-N before we do.
+ * closed to others count, or a foreign helper's: anybody may make /tmp/pale-N before we do.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -11,6 +11,7 @@
 #include "policy/path.h"
 #include "policy/wire.h"
 
+#include "foreign.h"
 #include "tools.h"
 
 struct list {
@@ -49,13 +50,20 @@ static int list_add(struct list *l, const char *id, const char *dir)
 	return 0;
 }
 
+int dir_check_session(const char *dir)
+{
+	int r = dir_check_private(dir);
+
+	return r == 0 ? 0 : foreign_check_dir(dir);
+}
+
 static int scan(struct list *l, const char *base)
 {
 	struct dirent *e;
 	DIR *dir;
 	int r = 0;
 
-	if (dir_check_private(base) < 0)
+	if (dir_check_session(base) < 0)
 		return 0;
 	dir = opendir(base);
 	if (!dir)
@@ -64,7 +72,7 @@ static int scan(struct list *l, const char *base)
 		char path[PATH_MAX];
 
 		if (is_session_id(e->d_name) && path_join(path, sizeof(path), base, e->d_name) == 0 &&
-		    dir_check_private(path) == 0)
+		    dir_check_session(path) == 0)
 			r = list_add(l, e->d_name, path);
 	}
 	(void)closedir(dir);
@@ -73,10 +81,13 @@ static int scan(struct list *l, const char *base)
 
 int sessions_list(struct session_ref **ret, size_t *ret_n)
 {
-	char bases[RUNTIME_CANDIDATES][PATH_MAX];
+	char bases[RUNTIME_CANDIDATES + 1][PATH_MAX];
 	size_t n = runtime_candidates(bases);
 	struct list l = { 0 };
 	int r = 0;
+
+	if (foreign_runtime(bases[n], sizeof(bases[n])) == 0)
+		n++;
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		bool seen = false;
@@ -123,7 +134,7 @@ const char *session_around(void)
 	const char *dir = getenv(ENV_SESSION_DIR);
 
 	/* A variable left over from a session that has ended means nothing. */
-	if (!dir || dir[0] != '/' || dir_check_private(dir) < 0 || !is_session_id(path_basename(dir)))
+	if (!dir || dir[0] != '/' || dir_check_session(dir) < 0 || !is_session_id(path_basename(dir)))
 		return NULL;
 	return path_basename(dir);
 }

@@ -176,9 +176,14 @@ struct dirs {
 	char state[PATH_MAX];  /* $XDG_STATE_HOME/pale */
 };
 
+/* As whom the helper runs: as ourselves, or as a user of its own, by the setuid bit or as a service. */
+enum helper_kind { HELPER_OWN, HELPER_SETUID, HELPER_SERVICE };
+
 /* The program's own parts. */
 struct installed {
 	char self[PATH_MAX], preload[PATH_MAX], helper[PATH_MAX];
+	enum helper_kind helper_kind;
+	uid_t helper_uid;
 };
 
 /* Joins dir and name.  0 or -ENAMETOOLONG. */
@@ -192,6 +197,8 @@ int dir_make(const char *dir);
 void state_dirs_make(const struct image *img, const char *agent);
 /* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */
 int dir_check_private(const char *dir);
+/* sessions.c: the same of a session's runtime directory or one above it, which may be a foreign helper's. */
+int dir_check_session(const char *dir);
 /*
  * Directories that hold the sessions' runtime directories, best first; those that do not exist
  * are listed too, so that a session can be kept from making them.
@@ -201,8 +208,9 @@ size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX]);
 /* The first candidate that is, or can be made, private.  0 or -errno. */
 int runtime_make(char *buf, size_t size);
 /*
- * Finds libpale.so and pale-helper beside this program or in the places of an installation.
- * 0 or -errno with the reason as a sentence in why.
+ * installed.c: finds libpale.so and pale-helper beside this program or in the places of an installation, and
+ * which kind of helper that is.  0 or -errno with the reason as a sentence in why; a helper that should run
+ * as another user and cannot is an error, never one of our own in its place.
  */
 int installed_find(struct installed *ret, char *why, size_t size);
 /* Real path of path, which need not exist: the longest existing ancestor is resolved.  0 or -errno. */
