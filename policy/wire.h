@@ -38,7 +38,8 @@
 #define PLACE_RUNTIME "/run/pale"
 #define PLACE_STATE   "/var/lib/pale"
 #define PLACE_CONFIG  "/etc/pale"
-#define PLACE_SERVICE PLACE_RUNTIME "/helper.sock" /* SEQPACKET; a connection is a session (pale-helper service) */
+#define PLACE_SERVICE                                                                                        \
+	PLACE_RUNTIME "/helper.sock" /* SEQPACKET; a connection is a session (pale-helper service) */
 
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */
