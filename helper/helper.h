@@ -11,7 +11,7 @@
  *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
  *   places    the directories above those
  *   entry     one record of a ring: its words               tally    what it all came to
- *   procs     pid -> program                                ledger   the file
+ *   procs     pid -> program                                ledger   the file (and what ledger.h names)
  *   mask      secrets out of texts                          util     clocks, JSON packets
  *   stepup    what else an approval may need
  *   narrow    the images of nested runs           leftovers  what a killed launcher leaves behind
@@ -99,11 +99,6 @@ ssize_t packet_receive(int fd, char *buf, size_t size, struct passed *passed, pi
  * installed setuid and now run, for good, as another user.
  */
 int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err);
-
-/* --- mask.c --- */
-
-/* Overwrites what looks like a secret by ***, in place (the text never grows). */
-void mask_secrets(char *text);
 
 /* --- taint.c --- */
 

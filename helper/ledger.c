@@ -15,10 +15,6 @@
 #define BUF_MAX	 (256u << 10)
 #define NS_SYNC	 (200 * NS_MS)
 #define NS_RETRY NS_S
-#define TARGET_MAX                                                                                           \
-	(256u << 10) /* escaped at most four times as long: below RECORD_LINE_MAX with the rest              \
-		      */
-
 int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
 		const char *level)
 {
@@ -27,6 +23,7 @@ int ledger_open(struct ledger *l, int dirfd, const char *name, const char *sessi
 	l->agent = agent;
 	l->level = level;
 	l->turn = 1;
+	l->point_ns = clock_boot_ns();
 	l->fd = openat(dirfd, name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (l->fd < 0)
 		return -errno;
@@ -46,6 +43,8 @@ static int fail(struct ledger *l, int err)
 	l->len = 0;
 	l->seq = l->good_seq;
 	memcpy(l->prev, l->good_prev, sizeof(l->prev));
+	if (l->point_seq > l->seq)
+		l->point_seq = l->seq;
 	/* Tried again before the next write: on some file systems a full disk refuses even this. */
 	(void)!ftruncate(l->fd, l->good);
 	return err;
@@ -83,74 +82,7 @@ int ledger_sync(struct ledger *l)
 	if (fdatasync(l->fd) < 0)
 		return fail(l, -errno);
 	l->dirty_ns = 0;
-	return 0;
-}
-
-static int buffer_add(struct ledger *l, const char *line, size_t len)
-{
-	if (l->len + len > l->cap) {
-		size_t cap = l->len + len + BUF_MAX;
-		char *buf = realloc(l->buf, cap);
-
-		if (!buf)
-			return -ENOMEM;
-		l->buf = buf;
-		l->cap = cap;
-	}
-	memcpy(l->buf + l->len, line, len);
-	l->len += len;
-	l->buffered++;
-	return 0;
-}
-
-static char *escaped(const char *s, size_t len)
-{
-	size_t n = s ? (len ? len : strlen(s)) : 0;
-
-	return record_escape(s ? s : "", n < TARGET_MAX ? n : TARGET_MAX);
-}
-
-/* Chains the event and puts its line into the buffer. */
-static int add(struct ledger *l, const struct event *e)
-{
-	_cleanup_free_ char *exe = escaped(e->exe, 0);
-	_cleanup_free_ char *target = escaped(e->target, e->target_len);
-	_cleanup_free_ char *rule = escaped(e->rule, 0);
-	_cleanup_free_ char *detail = escaped(e->detail, 0);
-	_cleanup_free_ char *line = NULL;
-	struct record r = { .seq = l->seq + 1,
-			    .session = l->session,
-			    .turn = l->turn,
-			    .agent = l->agent,
-			    .pid = e->pid,
-			    .ppid = e->ppid,
-			    .exe = exe,
-			    .op = e->op,
-			    .target = target,
-			    .access = e->access,
-			    .verdict = e->verdict,
-			    .rule = rule,
-			    .via = e->via,
-			    .level = l->level,
-			    .approval = e->approval,
-			    .detail = detail,
-			    .count = e->count ? e->count : 1 };
-	size_t len;
-	int err;
-
-	if (!exe || !target || !rule || !detail)
-		return -ENOMEM;
-	time_format(e->time_ns ? e->time_ns : clock_real_ns(), r.time);
-	memcpy(r.prev, l->prev, sizeof(r.prev));
-	record_hash(&r);
-	line = record_to_line(&r, &len);
-	if (!line || len > RECORD_LINE_MAX)
-		return line ? -EMSGSIZE : -ENOMEM;
-	err = buffer_add(l, line, len);
-	if (err < 0)
-		return err;
-	l->seq = r.seq;
-	memcpy(l->prev, r.hash, sizeof(r.hash));
+	checkpoint_synced(l);
 	return 0;
 }
 
@@ -171,7 +103,7 @@ static int revive(struct ledger *l)
 	if (lost == 0)
 		return 0;
 	/* fail() counts the loss record itself, which is none. */
-	if (add(l, &e) < 0 || ledger_sync(l) < 0) {
+	if (line_add(l, &e) < 0 || ledger_sync(l) < 0) {
 		l->lost_total -= l->lost - lost;
 		l->lost = lost;
 		return fail(l, l->error ? l->error : -ENOMEM);
@@ -185,7 +117,7 @@ int ledger_append(struct ledger *l, const struct event *e)
 	int r = l->error ? revive(l) : 0;
 
 	if (r == 0)
-		r = add(l, e);
+		r = line_add(l, e);
 	if (r < 0) {
 		l->lost++;
 		l->lost_total++;
@@ -193,6 +125,8 @@ int ledger_append(struct ledger *l, const struct event *e)
 		l->error = r;
 		return r;
 	}
+	if (checkpoint_due(l, 0))
+		return checkpoint_add(l);
 	return l->len >= BUF_MAX ? ledger_flush(l) : 0;
 }
 
@@ -207,6 +141,8 @@ void ledger_tick(struct ledger *l, uint64_t now_ns)
 {
 	if (l->error)
 		(void)revive(l);
+	if (!l->error && checkpoint_due(l, now_ns))
+		(void)checkpoint_add(l);
 	(void)ledger_flush(l);
 	/* What was flushed just now is younger than now_ns. */
 	if (l->dirty_ns != 0 && now_ns >= l->dirty_ns + NS_SYNC)
@@ -218,6 +154,5 @@ void ledger_close(struct ledger *l)
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
-	free(l->buf);
-	l->buf = NULL;
+	line_done(l);
 }

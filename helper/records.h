@@ -12,58 +12,7 @@
 #include "policy/record.h"
 #include "policy/ring.h"
 
-/* --- ledger.c --- */
-
-/* What a record says; the ledger adds the rest.  Untrusted strings go in raw, the ledger escapes.  NULL is
- * "". */
-struct event {
-	uint64_t time_ns; /* CLOCK_REALTIME, 0 = now */
-	int64_t pid, ppid;
-	const char *exe, *op, *target;
-	size_t target_len; /* 0: target ends at its NUL */
-	const char *access, *verdict, *rule, *via, *approval, *detail;
-	uint64_t count; /* 0 counts as 1 */
-};
-
-struct ledger {
-	int fd;
-	int error; /* 0, or why nothing can be written (-errno) */
-	uint64_t retry_ns;
-	off_t good; /* the file holds whole records up to here */
-	char *buf;
-	size_t len, cap;
-	uint64_t buffered; /* records in buf */
-	uint64_t dirty_ns; /* since when something is written and not synced; 0 = nothing */
-	uint64_t seq, good_seq;
-	char prev[RECORD_HASH_HEX], good_prev[RECORD_HASH_HEX];
-	uint64_t lost;	     /* records that could not be written since the error */
-	uint64_t lost_total; /* of the whole session, however lost */
-	uint64_t turn;
-	const char *session, *agent, *level; /* borrowed, escaped by the caller */
-	/* Told of what was written, whole lines; or NULL. */
-	void (*written)(void *ctx, const char *lines, size_t len);
-	void *ctx;
-};
-
-/* Creates the file NAME in dirfd and starts the chain. 0 or -errno. */
-int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
-		const char *level);
-/* Appends to the buffer; written with the next flush. 0 or -errno (the loss is counted). */
-int ledger_append(struct ledger *l, const struct event *e);
-/* Appends and waits until it is on the disk.  A failure means: do not act. */
-int ledger_append_durable(struct ledger *l, const struct event *e);
-/* One write of all that is buffered. 0 or -errno. */
-int ledger_flush(struct ledger *l);
-/* The same, and waits until all of it is on the disk. */
-int ledger_sync(struct ledger *l);
-/* Flush, fdatasync when it is time, and retry after a failure. */
-void ledger_tick(struct ledger *l, uint64_t now_ns);
-void ledger_close(struct ledger *l);
-/* How the session's head is told: the hash of the last record on the disk. */
-static inline const char *ledger_head(const struct ledger *l)
-{
-	return l->good_prev;
-}
+#include "ledger.h"
 
 /* --- procs.c --- */
 

@@ -235,10 +235,10 @@ static int next_timeout(size_t drained, int last)
 static void say_bye(struct helper *h)
 {
 	struct pollfd p = { .fd = h->session_fd, .events = POLLOUT };
-	json_t *bye =
-		json_pack("{s:s, s:I, s:s, s:I, s:I}", "type", "bye", "records",
-			  (json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "denied",
-			  (json_int_t)tally_denied(&h->tally), "lost", (json_int_t)h->ledger.lost_total);
+	json_t *bye = json_pack("{s:s, s:I, s:s, s:b, s:I, s:I}", "type", "bye", "records",
+				(json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "sealed",
+				h->ledger.key != NULL, "denied", (json_int_t)tally_denied(&h->tally), "lost",
+				(json_int_t)h->ledger.lost_total);
 
 	(void)poll(&p, 1, BYE_WAIT_MS);
 	(void)packet_send_json(h->session_fd, bye);
@@ -266,6 +266,8 @@ static int finish(struct helper *h)
 	tally_text(&h->tally, &o);
 	text_end(&o);
 	r = ledger_append(&h->ledger, &e);
+	if (r == 0)
+		r = checkpoint_add(&h->ledger);
 	if (r == 0)
 		r = ledger_flush(&h->ledger);
 	(void)session_describe(h);

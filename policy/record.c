@@ -1,5 +1,5 @@
 /*
- * Ledger records: escape, hash, print, read, verify.  One table names the fields in their order,
+ * Ledger records: hash, print, read.  One table names the fields in their order,
  * and printing, hashing and reading all walk it, so that none of them can forget a field.
  *
  * The reader is strict, because a verifier that forgives is a hole: a duplicate, missing or
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
+#include "record_impl.h"
 
 static const char DOMAIN[] = "pale-ledger-1"; /* hashed with its NUL */
 
@@ -25,13 +25,16 @@ enum field_type { FIELD_U64, FIELD_I64, FIELD_STR, FIELD_ARRAY, FIELD_HASH };
 
 /* FIELD_STR is a pointer, FIELD_ARRAY chars in place, FIELD_HASH the same with 64 hex digits. */
 static const struct field {
-	const char *name;
+	const char *name, *key; /* key: as it stands in the line, with what is around it */
+	size_t key_len;
 	enum field_type type;
 	size_t off, size;
 } fields[] = {
+#define KEY(member) ",\"" #member "\":"
 #define FIELD(member, type)                                                                                  \
 	{                                                                                                    \
-#member, type, offsetof(struct record, member), sizeof(((struct record *)0)->member)         \
+#member, KEY(member), sizeof(KEY(member)) - 1, type, offsetof(struct record, member),        \
+			sizeof(((struct record *)0)->member)                                                 \
 	}
 	FIELD(seq, FIELD_U64),	    FIELD(time, FIELD_ARRAY), FIELD(session, FIELD_STR),
 	FIELD(turn, FIELD_U64),	    FIELD(agent, FIELD_STR),  FIELD(pid, FIELD_I64),
@@ -41,6 +44,7 @@ static const struct field {
 	FIELD(approval, FIELD_STR), FIELD(detail, FIELD_STR), FIELD(count, FIELD_U64),
 	FIELD(prev, FIELD_HASH),    FIELD(hash, FIELD_HASH),
 #undef FIELD
+#undef KEY
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -72,106 +76,6 @@ static long long member_number(const struct record *r, const struct field *f)
 static bool is_number(const struct field *f)
 {
 	return f->type == FIELD_U64 || f->type == FIELD_I64;
-}
-
-/* --- escaping --- */
-
-/* Length of the valid UTF-8 sequence at p that may stand as it is, or 0. */
-static size_t plain_len(const unsigned char *p, size_t left)
-{
-	static const struct {
-		unsigned char mask, lead;
-		size_t len;
-		uint32_t min;
-	} forms[] = { { 0xe0, 0xc0, 2, 0xa0 /* U+0080..9F are controls */ },
-		      { 0xf0, 0xe0, 3, 0x800 },
-		      { 0xf8, 0xf0, 4, 0x10000 } };
-
-	if (*p < 0x80)
-		return *p >= 0x20 && *p != 0x7f && *p != '\\';
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		uint32_t cp = *p & (unsigned char)~forms[i].mask;
-
-		if ((*p & forms[i].mask) != forms[i].lead)
-			continue;
-		if (left < forms[i].len)
-			return 0;
-		for (size_t k = 1; k < forms[i].len; k++) {
-			if ((p[k] & 0xc0) != 0x80)
-				return 0;
-			cp = cp << 6 | (p[k] & 0x3f);
-		}
-		return cp >= forms[i].min && cp <= 0x10ffff && (cp < 0xd800 || cp > 0xdfff) ? forms[i].len
-											    : 0;
-	}
-	return 0;
-}
-
-/* Nearly all there is: bytes that stand as they are, here as in JSON.  Ends at a NUL at the latest. */
-static size_t plain_run(const char *s, size_t most)
-{
-	size_t n = 0;
-
-	while (n < most && s[n] >= 0x20 && s[n] < 0x7f && s[n] != '\\' && s[n] != '"')
-		n++;
-	return n;
-}
-
-char *record_escape(const char *bytes, size_t len)
-{
-	static const char hex[] = "0123456789abcdef";
-	const unsigned char *p = (const unsigned char *)bytes;
-	size_t size, at = 0;
-	char *out;
-
-	if (__builtin_mul_overflow(len, 4, &size) || __builtin_add_overflow(size, 1, &size))
-		return NULL;
-	out = malloc(size);
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < len;) {
-		size_t n = plain_run(bytes + i, len - i);
-
-		if (n == 0)
-			n = plain_len(p + i, len - i);
-		if (n > 0) {
-			memcpy(out + at, p + i, n);
-			at += n;
-			i += n;
-			continue;
-		}
-		out[at++] = '\\';
-		if (p[i] == '\\') {
-			out[at++] = '\\';
-		} else {
-			out[at++] = 'x';
-			out[at++] = hex[p[i] >> 4];
-			out[at++] = hex[p[i] & 15];
-		}
-		i++;
-	}
-	out[at] = '\0';
-	return out;
-}
-
-size_t record_unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *s = text; *s;) {
-		int high = s[0] == '\\' && s[1] == 'x' ? hex_digit(s[2]) : -1;
-		int low = high >= 0 ? hex_digit(s[3]) : -1;
-
-		if (low >= 0) {
-			*to++ = (char)(high << 4 | low);
-			s += 4;
-			continue;
-		}
-		s += s[0] == '\\' && s[1] == '\\';
-		*to++ = *s++;
-	}
-	*to = '\0';
-	return (size_t)(to - text);
 }
 
 /* --- hashing --- */
@@ -242,6 +146,21 @@ static char *print_signed(char *to, long long n)
 	return print_unsigned(to, 0 - (unsigned long long)n);
 }
 
+/* The field as it is hashed: its bytes, or its digits in `number`. */
+static const char *field_bytes(const struct record *r, const struct field *f, char number[24],
+			       size_t *ret_len)
+{
+	const char *text = number;
+
+	if (f->type == FIELD_U64)
+		*ret_len = (size_t)(print_unsigned(number, (unsigned long long)member_number(r, f)) - number);
+	else if (f->type == FIELD_I64)
+		*ret_len = (size_t)(print_signed(number, member_number(r, f)) - number);
+	else
+		*ret_len = strlen(text = member_text(r, f));
+	return text;
+}
+
 void record_hash(struct record *r)
 {
 	struct hasher h;
@@ -250,19 +169,10 @@ void record_hash(struct record *r)
 	hash_init(&h);
 	hash_bytes(&h, DOMAIN, sizeof(DOMAIN));
 	for (size_t i = 0; i < N_FIELDS - 1; i++) {
-		const struct field *f = &fields[i];
-		const char *text;
+		size_t len;
+		const char *bytes = field_bytes(r, &fields[i], number, &len);
 
-		if (f->type == FIELD_U64) {
-			hash_field(&h, number,
-				   (size_t)(print_unsigned(number, (unsigned long long)member_number(r, f)) -
-					    number));
-		} else if (f->type == FIELD_I64) {
-			hash_field(&h, number, (size_t)(print_signed(number, member_number(r, f)) - number));
-		} else {
-			text = member_text(r, f);
-			hash_field(&h, text, strlen(text));
-		}
+		hash_field(&h, bytes, len);
 	}
 	hash_hex(&h, r->hash);
 }
@@ -282,73 +192,125 @@ void record_genesis(const char *session, char prev[RECORD_HASH_HEX])
 /* How a string's bytes may grow in JSON: \u00XX. */
 #define GROWTH 6
 
-/* Appends s between quotes at to; the end, or NULL for what is not as record_escape() makes it. */
-static char *print_string(char *to, const char *s)
+/* The one byte at s that does not stand as it is, or the sequence that begins there; NULL for what is not as
+ * record_escape() makes it. */
+static char *print_special(char *to, const char **s, size_t left)
 {
 	static const char hex[] = "0123456789abcdef";
+	unsigned char c = (unsigned char)**s;
+	size_t n = 1;
+
+	if (c < 0x20) {
+		to = stpcpy(to, "\\u00");
+		*to++ = hex[c >> 4];
+		*to++ = hex[c & 15];
+		(*s)++;
+		return to;
+	}
+	if (c >= 0x80)
+		n = record_plain_len((const unsigned char *)*s, left);
+	else if (c == '"' || c == '\\')
+		*to++ = '\\';
+	if (n == 0)
+		return NULL;
+	while (n-- > 0)
+		*to++ = *(*s)++;
+	return to;
+}
+
+/* Appends s between quotes at to; the end, or NULL as above. */
+static char *print_string(char *to, const char *s, size_t len)
+{
+	const char *end = s + len;
 
 	*to++ = '"';
-	for (;;) {
-		size_t n = plain_run(s, SIZE_MAX);
-		unsigned char c;
+	while (s < end) {
+		size_t n = record_plain_run(s, (size_t)(end - s));
 
 		memcpy(to, s, n);
 		to += n;
 		s += n;
-		c = (unsigned char)*s;
-		if (c == '\0')
-			break;
-		n = 1;
-		if (c < 0x20) {
-			to = stpcpy(to, "\\u00");
-			*to++ = hex[c >> 4];
-			*to++ = hex[c & 15];
-			s++;
-			continue;
-		}
-		if (c >= 0x80)
-			n = plain_len((const unsigned char *)s, strnlen(s, 4));
-		else if (c == '"' || c == '\\')
-			*to++ = '\\';
-		if (n == 0)
+		if (s < end && !(to = print_special(to, &s, (size_t)(end - s))))
 			return NULL;
-		while (n-- > 0)
-			*to++ = *s++;
 	}
 	*to++ = '"';
 	return to;
 }
 
-/* By hand, for speed: this is the price of every record, and the strings are known to be clean. */
-char *record_to_line(const struct record *r, size_t *ret_len)
+static char *print_field(char *to, const struct field *f, const char *bytes, size_t len)
+{
+	memcpy(to, f->key, f->key_len);
+	to += f->key_len;
+	if (!is_number(f))
+		return print_string(to, bytes, len);
+	memcpy(to, bytes, len);
+	return to + len;
+}
+
+size_t record_room(const struct record *r)
 {
 	size_t size = 4;
-	char *line, *to;
 
 	for (size_t i = 0; i < N_FIELDS; i++) {
-		size_t len = is_number(&fields[i]) ? 4 : strlen(member_text(r, &fields[i]));
+		size_t len = is_number(&fields[i])	    ? 4
+			     : fields[i].type == FIELD_HASH ? RECORD_HASH_HEX
+							    : strlen(member_text(r, &fields[i]));
 
 		if (len > RECORD_LINE_MAX)
-			return NULL;
-		size += len * GROWTH + strlen(fields[i].name) + 8;
+			return 0;
+		size += len * GROWTH + fields[i].key_len + 2;
 	}
-	line = to = malloc(size);
+	return size;
+}
+
+/* By hand, for speed: this is the price of every record, and the strings are known to be clean. */
+static char *print_record(struct record *r, char *to, struct hasher *h)
+{
+	char number[24], *start = to;
+
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		size_t len;
+		const char *bytes;
+
+		if (h && i == N_FIELDS - 1)
+			hash_hex(h, r->hash);
+		bytes = field_bytes(r, &fields[i], number, &len);
+		if (h && i < N_FIELDS - 1)
+			hash_field(h, bytes, len);
+		to = print_field(to, &fields[i], bytes, len);
+		if (!to)
+			return NULL;
+	}
+	*start = '{';
+	*to++ = '}';
+	*to++ = '\n';
+	return to;
+}
+
+char *record_finish(struct record *r, char *to)
+{
+	struct hasher h;
+
+	hash_init(&h);
+	hash_bytes(&h, DOMAIN, sizeof(DOMAIN));
+	return print_record(r, to, &h);
+}
+
+char *record_to_line(const struct record *r, size_t *ret_len)
+{
+	struct record copy = *r;
+	size_t size = record_room(r);
+	char *line = size > 0 ? malloc(size) : NULL, *end;
+
 	if (!line)
 		return NULL;
-	for (size_t i = 0; i < N_FIELDS; i++) {
-		to = stpcpy(to, i == 0 ? "{\"" : ",\"");
-		to = stpcpy(stpcpy(to, fields[i].name), "\":");
-		if (is_number(&fields[i]))
-			to = print_signed(to, member_number(r, &fields[i]));
-		else
-			to = print_string(to, member_text(r, &fields[i]));
-		if (!to) {
-			free(line);
-			return NULL;
-		}
+	end = print_record(&copy, line, NULL);
+	if (!end) {
+		free(line);
+		return NULL;
 	}
-	to = stpcpy(to, "}\n");
-	*ret_len = (size_t)(to - line);
+	*ret_len = (size_t)(end - line);
+	*end = '\0';
 	return line;
 }
 
@@ -422,64 +384,4 @@ void record_done(struct record_owned *r)
 {
 	json_decref(r->owner);
 	r->owner = NULL;
-}
-
-/* --- verifying --- */
-
-void record_chain_init(struct record_chain *c)
-{
-	memset(c, 0, sizeof(*c));
-	c->next_seq = 1;
-}
-
-/* What is wrong with where r stands in the chain, or NULL. */
-static const char *chain_fault(struct record_chain *c, const struct record *r)
-{
-	if (c->ended)
-		return "a record stands behind the session's end";
-	if (c->next_seq == 1) {
-		if (strlen(r->session) >= sizeof(c->session))
-			return "the session's name is too long";
-		strcpy(c->session, r->session);
-		record_genesis(r->session, c->prev);
-	}
-	if (strcmp(r->session, c->session) != 0)
-		return "the record belongs to another session";
-	if (r->seq > c->next_seq)
-		return "records are missing before this one, or were swapped (seq jumps ahead)";
-	if (r->seq < c->next_seq)
-		return "the record was repeated or swapped (seq goes back)";
-	if (strcmp(r->prev, c->prev) != 0)
-		return "the record before this one was replaced (prev does not match)";
-	return NULL;
-}
-
-int record_chain_check(struct record_chain *c, const char *line, size_t len, const char **ret_err)
-{
-	size_t end = len > 0 && line[len - 1] == '\n' ? len - 1 : len;
-	struct record_owned o;
-	char hash[RECORD_HASH_HEX];
-	const char *fault;
-	int r;
-
-	c->line++;
-	if (end == 0 || line[end - 1] != '}') {
-		*ret_err = "the line is cut off: torn by a crash or a full disk, or truncated";
-		return -EBADMSG;
-	}
-	r = record_from_line(line, end, &o, ret_err);
-	if (r < 0)
-		return r;
-	memcpy(hash, o.r.hash, sizeof(hash));
-	record_hash(&o.r);
-	fault = strcmp(hash, o.r.hash) != 0 ? "the record was edited (its hash does not match)"
-					    : chain_fault(c, &o.r);
-	if (!fault) {
-		c->next_seq++;
-		memcpy(c->prev, o.r.hash, sizeof(c->prev));
-		c->ended = strcmp(o.r.op, "session/end") == 0;
-	}
-	record_done(&o);
-	*ret_err = fault ? fault : "";
-	return fault ? -EBADMSG : 0;
 }

@@ -46,12 +46,21 @@ struct record {
 char *record_escape(const char *bytes, size_t len);
 /* Undoes that, and text_escaped(), in place; the length, for there may be NULs in it. */
 size_t record_unescape(char *text);
+/* The same to `to`, which has room for 4 * len + 1 bytes; the end, at its NUL. */
+char *record_escape_to(char *to, const char *bytes, size_t len);
 /* hash of r over all fields and r->prev, into r->hash. */
 void record_hash(struct record *r);
 /* `prev` of the first record of a session. */
 void record_genesis(const char *session, char prev[RECORD_HASH_HEX]);
 /* The line with its newline (caller frees), or NULL. */
 char *record_to_line(const struct record *r, size_t *ret_len);
+/* Bytes that the line takes at most, 0 where a field is longer than any line. */
+size_t record_room(const struct record *r);
+/*
+ * Hashes r, as record_hash() does, and prints the line to `to`, which has record_room() bytes, in one walk.
+ * The end (no NUL is put there), or NULL where a string is not as record_escape() makes it.
+ */
+char *record_finish(struct record *r, char *to);
 
 /* A parsed record owns its strings through `owner`. */
 struct record_owned {
@@ -61,17 +70,5 @@ struct record_owned {
 /* 0, -EBADMSG (not a record; *ret_err is a static sentence). */
 int record_from_line(const char *line, size_t len, struct record_owned *ret, const char **ret_err);
 void record_done(struct record_owned *r);
-
-/* Verifying a ledger line by line. */
-struct record_chain {
-	uint64_t next_seq;
-	char prev[RECORD_HASH_HEX];
-	char session[64];
-	uint64_t line;
-	bool ended; /* a session/end record was seen */
-};
-void record_chain_init(struct record_chain *c);
-/* 0, or -EBADMSG with a static sentence saying what is wrong with this line. */
-int record_chain_check(struct record_chain *c, const char *line, size_t len, const char **ret_err);
 
 #endif

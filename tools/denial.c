@@ -27,7 +27,7 @@ static int search(const char *dir, const char *id, struct record_owned *ret)
 	size_t len;
 	int found = 0;
 
-	if (path_join(path, sizeof(path), dir, "ledger.jsonl") < 0 || line_reader_open(&r, path) < 0)
+	if (path_join(path, sizeof(path), dir, LEDGER_NAME) < 0 || line_reader_open(&r, path) < 0)
 		return 0;
 	while (line_reader_next(&r, &line, &len) == 1) {
 		struct record_owned rec;

@@ -389,6 +389,8 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 		ret->records = count_of(j, "records");
 		ret->denied = count_of(j, "denied");
 		ret->lost = count_of(j, "lost");
+		snprintf(ret->head, sizeof(ret->head), "%s", text_of(j, "head"));
+		ret->sealed = json_is_true(json_object_get(j, "sealed"));
 		ret->told = true;
 		return;
 	}

@@ -1,5 +1,5 @@
 /*
- * Ledgers on disk: which there are, in the order they began, and their lines as they grow.
+ * Ledgers on disk: which there are, in the order they began.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -8,9 +8,6 @@
 
 #include "foreign.h"
 #include "tools.h"
-
-/* One record is far shorter; a longer line is no ledger. */
-#define LINE_MAX_BYTES (8u << 20)
 
 struct list {
 	struct ledger_ref *refs;
@@ -26,7 +23,7 @@ static void first_time(const char *dir, char buf[32])
 	size_t len;
 
 	buf[0] = '\0';
-	if (path_join(path, sizeof(path), dir, "ledger.jsonl") < 0 || line_reader_open(&r, path) < 0)
+	if (path_join(path, sizeof(path), dir, LEDGER_NAME) < 0 || line_reader_open(&r, path) < 0)
 		return;
 	if (line_reader_next(&r, &line, &len) == 1 && record_from_line(line, len, &rec, &err) == 0) {
 		memcpy(buf, rec.r.time, sizeof(rec.r.time));
@@ -144,75 +141,4 @@ char *session_fact(const char *dir, const char *key)
 	if (json_is_string(value))
 		return strdup(json_string_value(value));
 	return value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-}
-
-int line_reader_open(struct line_reader *r, const char *path)
-{
-	memset(r, 0, sizeof(*r));
-	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	return r->fd < 0 ? -errno : 0;
-}
-
-/* 1 where more was read, 0 at the end. */
-static int fill(struct line_reader *r)
-{
-	ssize_t n;
-
-	if (r->used) {
-		memmove(r->buf, r->buf + r->used, r->len - r->used);
-		r->len -= r->used;
-		r->used = 0;
-	}
-	if (r->len == r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 64 * 1024;
-		char *grown;
-
-		if (cap > LINE_MAX_BYTES)
-			return -EMSGSIZE;
-		grown = realloc(r->buf, cap);
-		if (!grown)
-			return -ENOMEM;
-		r->buf = grown;
-		r->cap = cap;
-	}
-	n = read(r->fd, r->buf + r->len, r->cap - r->len);
-	if (n < 0)
-		return errno == EINTR ? 1 : -errno;
-	r->len += (size_t)n;
-	return n > 0;
-}
-
-int line_reader_next(struct line_reader *r, const char **ret_line, size_t *ret_len)
-{
-	size_t searched = 0;
-
-	for (;;) {
-		size_t have = r->len - r->used;
-		char *start = r->buf + r->used;
-		char *end = have > searched ? memchr(start + searched, '\n', have - searched) : NULL;
-		int n;
-
-		if (end) {
-			*ret_line = start;
-			*ret_len = (size_t)(end - start);
-			r->used += *ret_len + 1;
-			return 1;
-		}
-		searched = have;
-		n = fill(r);
-		if (n <= 0)
-			return n;
-	}
-}
-
-size_t line_reader_torn(const struct line_reader *r)
-{
-	return r->len - r->used;
-}
-
-void line_reader_close(struct line_reader *r)
-{
-	if (r->fd >= 0)
-		(void)close(r->fd);
-	free(r->buf);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/checkpoint.h"
 #include "policy/path.h"
 
 #include "tools.h"
@@ -122,7 +123,8 @@ static int set_filter(struct filter *f, const struct options *o)
 		options_unknown("verdict", o->verdict, verdicts);
 		return -EINVAL;
 	}
-	if (o->op && op_by_name(o->op) == OP_NONE && !strchr(o->op, '/') && strcmp(o->op, "loss") != 0) {
+	if (o->op && op_by_name(o->op) == OP_NONE && !strchr(o->op, '/') && strcmp(o->op, "loss") != 0 &&
+	    strcmp(o->op, CHECKPOINT_OP) != 0) {
 		talk("unknown operation `%s`; see pale(1) for their names", o->op);
 		return -EINVAL;
 	}
@@ -253,7 +255,7 @@ static int tails_add(struct tails *all, const struct ledger_ref *ref)
 	all->list = grown;
 	s = &grown[all->n];
 	s->ref = *ref;
-	if (path_join(path, sizeof(path), ref->dir, "ledger.jsonl") == 0 &&
+	if (path_join(path, sizeof(path), ref->dir, LEDGER_NAME) == 0 &&
 	    line_reader_open(&s->reader, path) == 0)
 		all->n++;
 	return 0;
@@ -334,6 +336,9 @@ static const struct opt opts[] = {
 	OPT_VALUE("since", 0, "TIME", since, "10m, 2h, 3d, or a time as 2026-11-21T14:00:00Z"),
 	OPT_VALUE("path", 0, "PREFIX", path, "files at or below PREFIX"),
 	OPT_FLAG("follow", 'f', follow, "go on as records come"),
+	OPT_VALUE("key", 0, "FILE", key, "verify: the public key that must have sealed the ledger"),
+	OPT_VALUE("head", 0, "HASH", head, "verify: a head that the ledger is known to have had"),
+	OPT_FLAG("journal", 0, journal, "verify: also against the heads in the system's journal"),
 	OPT_JSON,
 	{ 0 },
 };

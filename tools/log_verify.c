@@ -3,13 +3,20 @@
  *
  * A record that was edited, dropped or swapped breaks the chain; a file that was cut short at a
  * line's end still verifies up to there, so a missing end record is a finding too, unless the
- * session is still running.
+ * session is still running.  That all of it was made anew is seen against what does not lie in the file: the
+ * key that sealed it, and heads that were told before.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "heads.h"
 #include "tools.h"
+
+/* Where a helper of another user keeps ledgers, and the key that seals them. */
+#define SEALED_ROOT "/var/lib/pale/"
+#define SEALED_KEY  SEALED_ROOT "ledger.pub"
 
 /* What is known of one ledger. */
 struct result {
@@ -17,99 +24,255 @@ struct result {
 	uint64_t records, bad_line, bad_seq;
 	const char *why; /* NULL: the chain holds */
 	size_t torn;
-	bool ended, running, unreadable;
-	char head[RECORD_HASH_HEX];
+	bool running, unreadable;
+	struct record_chain chain;
 };
 
-static void check_line(struct record_chain *chain, struct result *res, const char *line, size_t len)
+/* --- what it is held against ---------------------------------------------------------------------------- */
+
+static int pin_key(struct record_chain *c, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	uint8_t key[CHECKPOINT_KEY_BYTES];
+	size_t len;
+	int e = file_read(path, 4096, &text, &len);
+
+	if (e == 0)
+		e = checkpoint_key_parse(text, len, key);
+	if (e == 0)
+		record_chain_pin(c, key);
+	return e;
+}
+
+static bool is_kept_by_another(const char *path)
+{
+	return strncmp(path, SEALED_ROOT, strlen(SEALED_ROOT)) == 0;
+}
+
+/* 0, or -EINVAL after telling. */
+static int arm(const struct options *o, struct result *r)
+{
+	const char *key = o->key ? o->key : is_kept_by_another(r->path) ? SEALED_KEY : NULL;
+	int e = key ? pin_key(&r->chain, key) : 0;
+
+	if (e < 0)
+		talk("the key %s cannot be used: %s", key,
+		     e == -EBADMSG ? "not 64 hexadecimal digits" : strerror(-e));
+	if (e == 0 && o->head && !record_chain_expect(&r->chain, 0, o->head)) {
+		talk("--head wants the 64 digits of a record's hash");
+		e = -EINVAL;
+	}
+	return e < 0 ? -EINVAL : 0;
+}
+
+/* What was told before of the session that the first line names. */
+static void arm_heads(const struct options *o, struct result *r, const char *line, size_t len)
+{
+	struct record_owned rec;
+	const char *err;
+	int e;
+
+	if (record_from_line(line, len, &rec, &err) < 0)
+		return;
+	e = heads_expect(rec.r.session, &r->chain);
+	if (e < 0)
+		talk("the heads that were told before cannot be read: %s", strerror(-e));
+	e = o->journal ? heads_from_journal(rec.r.session, &r->chain) : 0;
+	if (e < 0)
+		talk("the journal cannot be asked: %s", strerror(-e));
+	record_done(&rec);
+}
+
+/* --- walking -------------------------------------------------------------------------------------------- */
+
+static void find(struct result *r, const char *why)
+{
+	r->why = why;
+	r->bad_line = r->bad_seq = r->records + 1;
+}
+
+static void check_line(struct result *res, const char *line, size_t len)
 {
 	const char *why = NULL;
 
-	if (record_chain_check(chain, line, len, &why) == 0) {
+	if (record_chain_check(&res->chain, line, len, &why) == 0)
 		res->records++;
-		return;
-	}
-	res->why = why ? why : "not a record";
-	res->bad_line = res->records + 1;
-	res->bad_seq = res->records + 1;
+	else
+		find(res, why ? why : "not a record");
 }
 
-static void check_end(struct result *res, const struct record_chain *chain, const struct line_reader *r)
+/* What only the whole can show. */
+static const char *whole_fault(const struct result *r)
 {
-	res->ended = chain->ended;
-	res->torn = line_reader_torn(r);
-	memcpy(res->head, chain->prev, sizeof(res->head));
+	const struct record_chain *c = &r->chain;
+
 	/* A whole ledger under another session's name is somebody else's. */
-	if (!res->why && res->session && res->records && strcmp(chain->session, res->session) != 0) {
-		res->why = "it is the ledger of another session";
-		res->bad_line = res->bad_seq = 1;
-	}
+	if (r->session && r->records && strcmp(c->session, r->session) != 0)
+		return "it is the ledger of another session";
+	if (record_chain_missed(c))
+		return "a head that was told before is not in it: the ledger was cut short or made anew";
+	if (c->has_key && c->ended && c->sealed + 1 < r->records)
+		return "its end is not sealed by the key that is known";
+	if (c->has_key && c->sealed == 0 && !r->running)
+		return "nothing in it is sealed by the key that is known";
+	return NULL;
 }
 
-static int check_ledger(struct result *res)
+static void check_lines(const struct options *o, struct result *res, struct line_reader *r)
 {
-	struct record_chain chain;
-	struct line_reader r;
 	const char *line;
 	size_t len;
-	int e = line_reader_open(&r, res->path);
+	int e = 0;
 
+	while (!res->why && (e = line_reader_next(r, &line, &len)) == 1) {
+		if (res->records == 0)
+			arm_heads(o, res, line, len);
+		check_line(res, line, len);
+	}
+	res->torn = line_reader_torn(r);
+	if (!res->why && e == -EBADMSG)
+		find(res, "a part of the ledger that was set aside is damaged");
+	else if (!res->why && e < 0) {
+		res->unreadable = true;
+		res->why = strerror(-e);
+	}
+	if (!res->why && (res->why = whole_fault(res)))
+		res->bad_line = res->bad_seq = res->records;
+}
+
+static int check_ledger(const struct options *o, struct result *res)
+{
+	struct line_reader r;
+	int e;
+
+	record_chain_init(&res->chain);
+	if (arm(o, res) < 0) {
+		res->unreadable = true;
+		res->why = "what it shall be held against cannot be used";
+		return -EINVAL;
+	}
+	e = line_reader_open(&r, res->path);
 	if (e < 0) {
 		res->unreadable = true;
 		res->why = strerror(-e);
 		return e;
 	}
-	record_chain_init(&chain);
-	while (!res->why && (e = line_reader_next(&r, &line, &len)) == 1)
-		check_line(&chain, res, line, len);
-	if (!res->why && e < 0) {
-		res->unreadable = true;
-		res->why = strerror(-e);
-	}
-	check_end(res, &chain, &r);
+	check_lines(o, res, &r);
 	line_reader_close(&r);
 	return 0;
 }
 
 static bool is_good(const struct result *r)
 {
-	return !r->why && (r->running || (r->ended && r->torn == 0));
+	return !r->why && (r->running || (r->chain.ended && r->torn == 0));
+}
+
+/* --- telling -------------------------------------------------------------------------------------------- */
+
+/* "sealed", "sealed up to #12", "not sealed": by the key that is known, or by which one. */
+static void seal_text(const struct result *r, char *buf, size_t size)
+{
+	const struct record_chain *c = &r->chain;
+	uint64_t to = c->has_key ? c->sealed : c->signed_to;
+
+	if (to == 0)
+		snprintf(buf, size, "not sealed");
+	else if (!c->has_key)
+		snprintf(buf, size,
+			 "signed up to #%" PRIu64 " by key %.12s..., which is not known here (--key FILE)",
+			 to, c->signer);
+	else if (to + 1 >= r->records)
+		snprintf(buf, size, "sealed");
+	else
+		snprintf(buf, size, "sealed up to #%" PRIu64, to);
+}
+
+static const char *stage_text(enum chain_stage stage)
+{
+	return stage == STAGE_APPROVED
+		       ? "was approved, and no outcome is recorded: whether it was done is not known"
+		       : "waited: it was never answered, nothing was done";
+}
+
+/* Questions that a helper which died left behind. */
+static void print_questions(const struct result *r)
+{
+	const char *before = r->chain.ended ? "when the session ended " : "the helper died while ";
+
+	for (size_t i = 0; !r->running && i < r->chain.n_open; i++) {
+		const struct chain_question *q = &r->chain.open[i];
+
+		printf("  %s%.4s (", q->stage == STAGE_APPROVED ? "" : before, q->id);
+		print_recorded(stdout, q->what);
+		printf(", #%" PRIu64 ") %s\n", q->seq, stage_text(q->stage));
+	}
 }
 
 static void print_result(const struct result *r)
 {
 	const char *name = r->session ? r->session : r->path;
 	enum paint paint = is_good(r) ? PAINT_GREEN : PAINT_RED;
+	char seal[160];
 
-	printf("%s%s%s: %s: ", paint_on(stdout, paint), is_good(r) ? "ok" : "bad", paint_off(stdout), name);
+	printf("%s%s%s: ", paint_on(stdout, paint), is_good(r) ? "ok" : "bad", paint_off(stdout));
+	print_escaped(stdout, name);
+	printf(": ");
+	seal_text(r, seal, sizeof(seal));
 	if (r->unreadable)
 		printf("cannot be read: %s\n", r->why);
 	else if (r->why)
 		printf("line %" PRIu64 " (record #%" PRIu64 "): %s\n", r->bad_line, r->bad_seq, r->why);
 	else if (r->torn && !r->running)
 		printf("the last line is torn: %zu bytes after record #%" PRIu64
-		       " (the helper or the machine died while writing)\n",
-		       r->torn, r->records);
-	else if (!r->ended && !r->running)
+		       " (the helper or the machine died while writing), %s\n",
+		       r->torn, r->records, seal);
+	else if (!r->chain.ended && !r->running)
 		printf("no end record after #%" PRIu64
-		       ": the ledger was cut short, or its helper was killed\n",
-		       r->records);
+		       ": the ledger was cut short, or its helper was killed, %s\n",
+		       r->records, seal);
 	else
-		printf("%" PRIu64 " records, head %.12s%s\n", r->records, r->head,
-		       r->ended ? "" : ", still running");
+		printf("%" PRIu64 " records, head %.12s%s, %s\n", r->records, r->chain.prev,
+		       r->chain.ended ? "" : ", still running", seal);
+	if (!r->unreadable)
+		print_questions(r);
+}
+
+static json_t *questions_to_json(const struct result *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; !r->running && i < r->chain.n_open; i++) {
+		const struct chain_question *q = &r->chain.open[i];
+
+		json_array_append_new(list, json_pack("{ss, so, sI, ss}", "id", q->id, "what",
+						      json_text(q->what), "seq", (json_int_t)q->seq, "state",
+						      q->stage == STAGE_APPROVED ? "approved" : "pending"));
+	}
+	return list;
 }
 
 static json_t *result_to_json(const struct result *r)
 {
-	return json_pack("{so, so, sb, sI, sI, so, sI, sb, sb, ss}", "session", json_text(r->session), "path",
-			 json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records, "bad_line",
-			 (json_int_t)r->bad_line, "why", json_text(r->why), "torn_bytes", (json_int_t)r->torn,
-			 "ended", r->ended, "running", r->running, "head", r->head);
+	const struct record_chain *c = &r->chain;
+	json_t *j = json_pack("{so, so, sb, sI, sI, so, sI, sb, sb, ss}", "session", json_text(r->session),
+			      "path", json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records,
+			      "bad_line", (json_int_t)r->bad_line, "why", json_text(r->why), "torn_bytes",
+			      (json_int_t)r->torn, "ended", c->ended, "running", r->running, "head", c->prev);
+	json_t *more = json_pack("{sI, sI, so, sI, so}", "checkpoints", (json_int_t)c->checkpoints,
+				 "sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",
+				 json_text(c->signer[0] ? c->signer : NULL), "heads_known",
+				 (json_int_t)c->n_heads, "open", questions_to_json(r));
+
+	if (!j || !more || json_object_update_new(j, more) < 0) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
 }
 
 static int report(const struct options *o, struct result *r, json_t *list)
 {
-	(void)check_ledger(r);
+	(void)check_ledger(o, r);
 	if (o->json)
 		json_array_append_new(list, result_to_json(r));
 	else
@@ -151,7 +314,7 @@ static int verify_sessions(const struct options *o, json_t *list)
 		struct result r = { .session = refs[i].session, .path = path };
 		int code;
 
-		if (path_join(path, sizeof(path), refs[i].dir, "ledger.jsonl") < 0)
+		if (path_join(path, sizeof(path), refs[i].dir, LEDGER_NAME) < 0)
 			continue;
 		r.running = is_running(refs[i].session);
 		code = report(o, &r, list);

@@ -12,6 +12,7 @@
 
 #include "policy/path.h"
 
+#include "heads.h"
 #include "tools.h"
 
 struct run {
@@ -194,9 +195,24 @@ static void print_end(const struct run *r, const struct launch_end *end)
 	else if (end->lost)
 		talk("session %s: %llu records were lost under load; see: pale log --session %s", id,
 		     (unsigned long long)end->lost, id);
-	if (end->told && !r->o->quiet)
-		talk("session %s: %llu records, %llu denied; see: pale log --session %s", id,
-		     (unsigned long long)end->records, (unsigned long long)end->denied, id);
+	if (!end->told || r->o->quiet)
+		return;
+	talk("session %s: %llu records, %llu denied; see: pale log --session %s", id,
+	     (unsigned long long)end->records, (unsigned long long)end->denied, id);
+	talk("ledger head %.12s... (%llu records), %s", end->head, (unsigned long long)end->records,
+	     end->sealed ? "sealed" : "not sealed");
+}
+
+/* Against it a ledger that is cut short or made anew later is seen by `pale log verify`. */
+static void keep_head(const struct run *r, const struct launch_end *end)
+{
+	int e = 0;
+
+	if (end->told && end->head[0])
+		e = heads_keep(&r->dirs, r->launch.session, end->records, end->head, end->sealed);
+	if (e < 0)
+		talk("session %s: the ledger's head cannot be kept in %s: %s", r->launch.session,
+		     r->dirs.state, strerror(-e));
 }
 
 static void finish(struct run *r, const struct agent_end *how)
@@ -210,6 +226,7 @@ static void finish(struct run *r, const struct agent_end *how)
 		snprintf(status, sizeof(status), "exit %d", how->code);
 	launch_finish(&r->launch, status, &end);
 	print_end(r, &end);
+	keep_head(r, &end);
 }
 
 /* Dies as the command died, without a second core file. */

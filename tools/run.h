@@ -101,6 +101,8 @@ void launch_listen(struct launch *l);
 int bundle_file(const struct bundle *b);
 struct launch_end {
 	uint64_t records, denied, lost;
+	char head[65]; /* of the ledger, "" where it was not told */
+	bool sealed;
 	bool told; /* the helper confirmed the end of the ledger */
 };
 /* Ends the session with "exit N" or "signal N" and waits, bounded, for the helper to say that all is written;

@@ -107,7 +107,7 @@ static int read_ledger(struct story *s, const char *dir)
 	char path[PATH_MAX];
 	const char *line, *err;
 	size_t len;
-	int e = path_join(path, sizeof(path), dir, "ledger.jsonl");
+	int e = path_join(path, sizeof(path), dir, LEDGER_NAME);
 
 	if (e == 0)
 		e = line_reader_open(&r, path);

@@ -78,7 +78,9 @@ enum exit_code {
 struct options {
 	const char *policy, *preset, *mode, *workspace, *level, *agent, *abi_max;
 	const char *op, *verdict, *since, *path, *session, *reason;
+	const char *key, *head;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
+	bool journal, dry_run;
 	bool json, sarif, follow, for_session, all, revoke, help, linger;
 };
 
@@ -343,20 +345,6 @@ int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n);
 /* The value of `key` in DIR/session.json as text (caller frees), or NULL. */
 char *session_fact(const char *dir, const char *key);
 
-/* Reads whole lines as they are appended to a file. */
-struct line_reader {
-	int fd;
-	char *buf;
-	size_t len, cap, used;
-};
-
-int line_reader_open(struct line_reader *r, const char *path);
-/* 1 with a line (without its newline, valid until the next call), 0 at the end of what is written, -errno. */
-int line_reader_next(struct line_reader *r, const char **ret_line, size_t *ret_len);
-/* Bytes of an unfinished last line. */
-size_t line_reader_torn(const struct line_reader *r);
-void line_reader_close(struct line_reader *r);
-
 /* session_show.c: one session on a page; id is NULL for the newest.  Exit code. */
 int session_show(const struct options *o, const char *id);
 
@@ -421,6 +409,7 @@ char *advice(const struct loaded *l, const struct question *q, const struct deci
  */
 int denial_find(const char *id, struct record_owned *ret, char *dir, size_t size);
 
+#include "tools/lines.h"
 #include "tools/run.h"
 
 #endif

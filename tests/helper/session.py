@@ -416,10 +416,11 @@ class Session:
         return self.state + "/ledger.jsonl"
 
     def records(self, op=None):
+        """All but the checkpoints, or those of an operation."""
         with open(self.ledger_path(), "rb") as f:
             whole = f.read().split(b"\n")[:-1]
         all_ = [json.loads(line) for line in whole]
-        return [r for r in all_ if op is None or r["op"] == op]
+        return [r for r in all_ if r["op"] == op or (op is None and r["op"] != "checkpoint")]
 
     def verify(self):
         """What `pale log verify` says of the file."""

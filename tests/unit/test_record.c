@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/record.h"
+#include "policy/chain.h"
 
 Suite *suite_record(void);
 

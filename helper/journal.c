@@ -1,0 +1,53 @@
+/*
+ * Heads of ledgers for the system's journal, which keeps them where neither the session nor its owner can
+ * change them.  Its native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): one datagram of lines
+ * FIELD=value.  Values here are made of letters, digits and dashes, so that none needs the form for any
+ * bytes.
+ */
+#include "helper.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "policy/buf.h"
+
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+#define MESSAGE_ID     "6f1c37e0a9d54b6c8f0b3f6f2b7d91ce"
+
+static size_t format(char *buf, size_t size, const char *session, const char *head, uint64_t count,
+		     bool sealed)
+{
+	const char *const how = sealed ? "sealed" : "not sealed";
+	struct out o = out_of(buf, size);
+
+	text_str(&o, "MESSAGE=pale ledger of session ");
+	text_str(&o, session);
+	text_str(&o, ": head ");
+	text_str(&o, head);
+	text_str(&o, " (");
+	text_uint(&o, count);
+	text_str(&o, " records), ");
+	text_str(&o, how);
+	text_str(&o, "\nMESSAGE_ID=" MESSAGE_ID "\nPRIORITY=6\nSYSLOG_IDENTIFIER=pale-helper\nPALE_SESSION=");
+	text_str(&o, session);
+	text_str(&o, "\nPALE_HEAD=");
+	text_str(&o, head);
+	text_str(&o, "\nPALE_COUNT=");
+	text_uint(&o, count);
+	text_str(&o, "\nPALE_SEALED=");
+	text_uint(&o, sealed);
+	text_str(&o, "\n");
+	return o.failed ? 0 : o.len;
+}
+
+void journal_head(const char *session, const char *head, uint64_t count, bool sealed)
+{
+	const struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = JOURNAL_SOCKET };
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char text[1024];
+	size_t len = format(text, sizeof(text), session, head, count, sealed);
+
+	if (fd >= 0 && len > 0)
+		(void)!sendto(fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&to,
+			      sizeof(to));
+}

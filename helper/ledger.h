@@ -1,0 +1,128 @@
+/*
+ * The ledger as the helper writes it: events become chained lines, lines gather and leave by one write,
+ * checkpoints say what it came to, full files are set aside and compressed.
+ *
+ *   ledger      the file: group commit, failures, what is lost
+ *   line        an event's line: masked, escaped, hashed
+ *   checkpoint  the signing key; when a checkpoint is due; heads told to the journal
+ *   rotate      files that are full, and their compression
+ *   retention   ledgers of sessions long ended
+ *   mask        secrets out of texts
+ */
+#ifndef PALE_LEDGER_H
+#define PALE_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "policy/checkpoint.h"
+#include "policy/record.h"
+
+/* --- mask.c --- */
+
+/* Overwrites what looks like a secret by ***, in place (the text never grows). */
+void mask_secrets(char *text);
+
+/* --- line.c --- */
+
+/*
+ * What a record says; the ledger adds the rest.  Strings go in raw: the ledger takes secrets out and
+ * escapes.  NULL is "".
+ */
+struct event {
+	uint64_t time_ns; /* CLOCK_REALTIME, 0 = now */
+	int64_t pid, ppid;
+	const char *exe, *op, *target;
+	size_t target_len; /* 0: target ends at its NUL */
+	const char *access, *verdict, *rule, *via, *approval, *detail;
+	uint64_t count; /* 0 counts as 1 */
+};
+
+/* A text of the last record as it was written: most records have the same program and rule. */
+struct text_memo {
+	char *raw, *escaped;
+	size_t len, cap;
+};
+
+struct ledger;
+/* Chains the event and puts its line behind what is buffered.  0 or -errno. */
+int line_add(struct ledger *l, const struct event *e);
+void line_done(struct ledger *l);
+
+/* --- ledger.c --- */
+
+struct ledger {
+	int fd;
+	int error; /* 0, or why nothing can be written (-errno) */
+	uint64_t retry_ns;
+	off_t good; /* the file holds whole records up to here */
+	char *buf;
+	size_t len, cap;
+	uint64_t buffered; /* records in buf */
+	uint64_t dirty_ns; /* since when something is written and not synced; 0 = nothing */
+	uint64_t seq, good_seq;
+	char prev[RECORD_HASH_HEX], good_prev[RECORD_HASH_HEX];
+	uint64_t lost;	     /* records that could not be written since the error */
+	uint64_t lost_total; /* of the whole session, however lost */
+	uint64_t turn;
+	const char *session, *agent, *level; /* borrowed, escaped by the caller */
+
+	/* Told of what was written, whole lines; or NULL. */
+	void (*written)(void *ctx, const char *lines, size_t len);
+	void *ctx;
+
+	const struct checkpoint_key *key; /* borrowed; NULL: checkpoints are not signed */
+	uint64_t point_seq, point_ns;	  /* the last checkpoint's, and when (CLOCK_BOOTTIME) */
+	char point_hash[RECORD_HASH_HEX];
+	uint64_t told_seq; /* of the last checkpoint that the journal was told */
+
+	struct text_memo exe, rule; /* line.c */
+	char *scratch;
+	size_t scratch_cap;
+};
+
+/* Creates the file NAME in dirfd and starts the chain. 0 or -errno. */
+int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
+		const char *level);
+/* Appends to the buffer; written with the next flush. 0 or -errno (the loss is counted). */
+int ledger_append(struct ledger *l, const struct event *e);
+/* Appends and waits until it is on the disk.  A failure means: do not act. */
+int ledger_append_durable(struct ledger *l, const struct event *e);
+/* One write of all that is buffered. 0 or -errno. */
+int ledger_flush(struct ledger *l);
+/* The same, and waits until all of it is on the disk. */
+int ledger_sync(struct ledger *l);
+/* Flush, fdatasync when it is time, and retry after a failure; a checkpoint when one is due. */
+void ledger_tick(struct ledger *l, uint64_t now_ns);
+void ledger_close(struct ledger *l);
+/* How the session's head is told: the hash of the last record on the disk. */
+static inline const char *ledger_head(const struct ledger *l)
+{
+	return l->good_prev;
+}
+
+/* --- checkpoint.c --- */
+
+struct helper;
+
+/*
+ * The key that seals ledgers, in the directory root (PLACE_STATE of a setuid install): made at first use,
+ * and the public half beside it for whoever verifies.  0, or -errno with a static sentence: a key that is
+ * there and cannot be read is no reason to make another.
+ */
+int checkpoint_key_load(int root, struct checkpoint_key *ret, const char **ret_err);
+/* Is it time for a checkpoint? */
+bool checkpoint_due(const struct ledger *l, uint64_t now_ns);
+/* Appends one, of all that was appended before.  0 or -errno. */
+int checkpoint_add(struct ledger *l);
+/* All that was written is on the disk: a checkpoint among it is told to the journal. */
+void checkpoint_synced(struct ledger *l);
+
+/* --- journal.c --- */
+
+/* Tells a head to the system's journal, if there is one; never blocks. */
+void journal_head(const char *session, const char *head, uint64_t count, bool sealed);
+
+#endif

@@ -1,0 +1,232 @@
+/* The verifier's half that knows no files; see chain.h. */
+#include "chain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "buf.h"
+
+#define OP_END	     "session/end"
+#define OP_REQUEST   "approval/request"
+#define OP_DECISION  "approval/decision"
+#define OP_OUTCOME   "approval/outcome"
+#define OP_EXPIRED   "approval/expired"
+#define OP_CANCELLED "approval/cancelled"
+
+void record_chain_init(struct record_chain *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->next_seq = 1;
+}
+
+void record_chain_pin(struct record_chain *c, const uint8_t key[CHECKPOINT_KEY_BYTES])
+{
+	memcpy(c->key, key, CHECKPOINT_KEY_BYTES);
+	c->has_key = true;
+}
+
+bool record_chain_expect(struct record_chain *c, uint64_t count, const char *hash)
+{
+	struct chain_head *h;
+
+	if (strspn(hash, "0123456789abcdef") != strlen(hash) || strlen(hash) != RECORD_HASH_HEX - 1)
+		return false;
+	/* The newest say most. */
+	if (c->n_heads == CHAIN_HEADS_MAX)
+		memmove(c->heads, c->heads + 1, --c->n_heads * sizeof(*c->heads));
+	h = &c->heads[c->n_heads++];
+	*h = (struct chain_head){ .count = count };
+	memcpy(h->hash, hash, RECORD_HASH_HEX);
+	return true;
+}
+
+const struct chain_head *record_chain_missed(const struct record_chain *c)
+{
+	for (size_t i = 0; i < c->n_heads; i++)
+		if (!c->heads[i].met)
+			return &c->heads[i];
+	return NULL;
+}
+
+/* --- where a record stands --- */
+
+/* What is wrong with where r stands in the chain, or NULL. */
+static const char *place_fault(struct record_chain *c, const struct record *r)
+{
+	/* Behind its end a ledger has the checkpoint that seals it, and nothing else. */
+	if (c->last || (c->ended && strcmp(r->op, CHECKPOINT_OP) != 0))
+		return "a record stands behind the session's end";
+	if (c->next_seq == 1) {
+		if (strlen(r->session) >= sizeof(c->session))
+			return "the session's name is too long";
+		strcpy(c->session, r->session);
+		record_genesis(r->session, c->prev);
+	}
+	if (strcmp(r->session, c->session) != 0)
+		return "the record belongs to another session";
+	if (r->seq > c->next_seq)
+		return "records are missing before this one, or were swapped (seq jumps ahead)";
+	if (r->seq < c->next_seq)
+		return "the record was repeated or swapped (seq goes back)";
+	if (strcmp(r->prev, c->prev) != 0)
+		return "the record before this one was replaced (prev does not match)";
+	return NULL;
+}
+
+static const char *head_fault(struct record_chain *c, const struct record *r)
+{
+	for (size_t i = 0; i < c->n_heads; i++) {
+		struct chain_head *h = &c->heads[i];
+		bool same = strcmp(h->hash, r->hash) == 0;
+
+		if (h->count == r->seq && !same)
+			return "the ledger had another head here when it was told: it was made anew";
+		if (same)
+			h->met = h->count == 0 || h->count == r->seq;
+	}
+	return NULL;
+}
+
+/* --- checkpoints --- */
+
+static const char *checkpoint_fault(struct record_chain *c, const struct record *r)
+{
+	struct checkpoint point;
+	char pinned[CHECKPOINT_KEY_HEX];
+
+	if (strcmp(r->op, CHECKPOINT_OP) != 0)
+		return NULL;
+	if (checkpoint_parse(r->detail, &point) < 0)
+		return "the checkpoint cannot be read";
+	if (point.count != r->seq - 1 || strcmp(point.head, r->prev) != 0)
+		return "the checkpoint does not say what stands before it";
+	c->checkpoints++;
+	if (!point.sig[0])
+		return c->has_key ? "the checkpoint is not signed, and a key is known" : NULL;
+	if (!checkpoint_is_signed(&point, r->session, r->time))
+		return "the checkpoint's signature is wrong";
+	checkpoint_key_print(c->key, pinned);
+	if (c->has_key && strcmp(pinned, point.key) != 0)
+		return "the checkpoint is signed by another key than the one that is known";
+	if (c->has_key)
+		c->sealed = point.count;
+	c->signed_to = point.count;
+	memcpy(c->signer, point.key, sizeof(c->signer));
+	return NULL;
+}
+
+/* --- questions --- */
+
+static struct chain_question *question_find(struct record_chain *c, const char *id)
+{
+	for (size_t i = 0; i < c->n_open; i++)
+		if (strcmp(c->open[i].id, id) == 0)
+			return &c->open[i];
+	return NULL;
+}
+
+static void question_close(struct record_chain *c, struct chain_question *q)
+{
+	*q = c->open[--c->n_open];
+}
+
+/* "op=exec cwd=..." says of what kind it is. */
+static void question_open(struct record_chain *c, const struct record *r)
+{
+	struct chain_question *q = &c->open[c->n_open];
+	struct out o = out_of(q->what, sizeof(q->what));
+	size_t kind;
+
+	if (c->n_open == CHAIN_OPEN_MAX || strlen(r->approval) >= sizeof(q->id))
+		return;
+	strcpy(q->id, r->approval);
+	q->stage = STAGE_ASKED;
+	q->seq = r->seq;
+	if (strncmp(r->detail, "op=", 3) == 0) {
+		char word[16];
+
+		kind = strcspn(r->detail + 3, " ");
+		snprintf(word, sizeof(word), "%.*s", (int)(kind < 15 ? kind : 15), r->detail + 3);
+		text_str(&o, word);
+		text_str(&o, " ");
+	}
+	text_str(&o, r->target);
+	text_end(&o);
+	c->n_open++;
+}
+
+/* An approval for longer than once is no act of its own: it is used as often as it is asked for. */
+static bool decides_once(const struct record *r)
+{
+	return strcmp(r->verdict, "allow") == 0 && strstr(r->detail, " scope=once") != NULL &&
+	       strstr(r->detail, " scope=once late") == NULL;
+}
+
+static void follow_questions(struct record_chain *c, const struct record *r)
+{
+	struct chain_question *q;
+
+	if (!r->approval[0])
+		return;
+	q = question_find(c, r->approval);
+	if (!q && strcmp(r->op, OP_REQUEST) == 0)
+		question_open(c, r);
+	if (!q)
+		return;
+	if (strcmp(r->op, OP_DECISION) == 0 && decides_once(r))
+		q->stage = STAGE_APPROVED;
+	else if (strcmp(r->op, OP_DECISION) == 0 || strcmp(r->op, OP_OUTCOME) == 0 ||
+		 strcmp(r->op, OP_EXPIRED) == 0 || strcmp(r->op, OP_CANCELLED) == 0)
+		question_close(c, q);
+	else if (q->stage == STAGE_APPROVED && strcmp(r->op, OP_REQUEST) != 0)
+		/* The act itself, recorded by whoever did it. */
+		question_close(c, q);
+}
+
+/* --- together --- */
+
+static const char *fault_of(struct record_chain *c, const struct record *r)
+{
+	const char *fault = place_fault(c, r);
+
+	if (!fault)
+		fault = checkpoint_fault(c, r);
+	return fault ? fault : head_fault(c, r);
+}
+
+static void go_on(struct record_chain *c, const struct record *r)
+{
+	c->next_seq++;
+	memcpy(c->prev, r->hash, sizeof(c->prev));
+	c->last = c->ended;
+	c->ended = c->ended || strcmp(r->op, OP_END) == 0;
+	follow_questions(c, r);
+}
+
+int record_chain_check(struct record_chain *c, const char *line, size_t len, const char **ret_err)
+{
+	size_t end = len > 0 && line[len - 1] == '\n' ? len - 1 : len;
+	struct record_owned o;
+	char hash[RECORD_HASH_HEX];
+	const char *fault;
+	int r;
+
+	c->line++;
+	if (end == 0 || line[end - 1] != '}') {
+		*ret_err = "the line is cut off: torn by a crash or a full disk, or truncated";
+		return -EBADMSG;
+	}
+	r = record_from_line(line, end, &o, ret_err);
+	if (r < 0)
+		return r;
+	memcpy(hash, o.r.hash, sizeof(hash));
+	record_hash(&o.r);
+	fault = strcmp(hash, o.r.hash) != 0 ? "the record was edited (its hash does not match)"
+					    : fault_of(c, &o.r);
+	if (!fault)
+		go_on(c, &o.r);
+	record_done(&o);
+	*ret_err = fault ? fault : "";
+	return fault ? -EBADMSG : 0;
+}

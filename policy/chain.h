@@ -1,0 +1,67 @@
+/*
+ * A ledger, verified line by line: that each record follows the one before, that checkpoints say what
+ * stands before them and are signed by whom they name, which questions were left open.  A value: no I/O.
+ *
+ * The chain alone shows that records were not edited, dropped or swapped; that all of it was made anew, or
+ * that its end is missing, shows only against something from outside: a key that the ledger's writer does not
+ * have, or a head that was told before.
+ */
+#ifndef PALE_CHAIN_H
+#define PALE_CHAIN_H
+
+#include "checkpoint.h"
+#include "record.h"
+
+#define CHAIN_OPEN_MAX	128 /* more questions than can wait at once */
+#define CHAIN_HEADS_MAX 64
+
+/* What became of a question so far. */
+enum chain_stage { STAGE_ASKED, STAGE_APPROVED };
+
+struct chain_question {
+	char id[33];
+	enum chain_stage stage;
+	uint64_t seq;
+	char what[96]; /* "exec git push origin", cut */
+};
+
+/* A head that was told before: record `count` has this hash. */
+struct chain_head {
+	uint64_t count; /* 0: not known, found by its hash */
+	char hash[RECORD_HASH_HEX];
+	bool met;
+};
+
+struct record_chain {
+	uint64_t next_seq;
+	char prev[RECORD_HASH_HEX];
+	char session[64];
+	uint64_t line;
+	bool ended; /* a session/end record was seen */
+	bool last;  /* nothing may follow any more */
+
+	uint8_t key[CHECKPOINT_KEY_BYTES]; /* pinned, where has_key */
+	bool has_key;
+	uint64_t checkpoints; /* how many there are, signed or not */
+	uint64_t sealed;      /* records up to here are vouched for by a signature of the pinned key */
+	uint64_t signed_to;   /* the same by any key: worth what that key is worth */
+	char signer[CHECKPOINT_KEY_HEX]; /* whose, "" where there is none */
+
+	struct chain_question open[CHAIN_OPEN_MAX];
+	size_t n_open;
+	struct chain_head heads[CHAIN_HEADS_MAX];
+	size_t n_heads;
+};
+
+void record_chain_init(struct record_chain *c);
+/* From now on a signature by another key is a fault. */
+void record_chain_pin(struct record_chain *c, const uint8_t key[CHECKPOINT_KEY_BYTES]);
+/* A head that this ledger is known to have had; of more than CHAIN_HEADS_MAX the latest count.  False where
+ * hash is none. */
+bool record_chain_expect(struct record_chain *c, uint64_t count, const char *hash);
+/* 0, or -EBADMSG with a static sentence saying what is wrong with this line. */
+int record_chain_check(struct record_chain *c, const char *line, size_t len, const char **ret_err);
+/* The first head that was told and is not in what was checked so far, or NULL. */
+const struct chain_head *record_chain_missed(const struct record_chain *c);
+
+#endif

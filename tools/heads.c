@@ -1,0 +1,167 @@
+/* Heads told at the end of sessions; see heads.h. */
+#include "heads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tools.h"
+
+#define HEADS_FILE "heads.jsonl"
+#define HEADS_OLD  "heads.1.jsonl"
+#define HEADS_MAX  (4u << 20) /* then the file is set aside; with the one before, some 40,000 sessions */
+
+extern char **environ;
+
+static int heads_path(char *buf, size_t size, const char *name)
+{
+	struct dirs dirs;
+	int r = dirs_find(&dirs);
+
+	return r < 0 ? r : path_join(buf, size, dirs.state, name);
+}
+
+static char *head_line(const char *session, uint64_t count, const char *hash, bool sealed)
+{
+	struct timespec now;
+	char when[32];
+	json_t *j;
+	char *text, *line;
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	j = json_pack("{ss, ss, sI, ss, sb}", "time", when, "session", session, "records", (json_int_t)count,
+		      "head", hash, "sealed", sealed);
+	text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	json_decref(j);
+	if (!text || asprintf(&line, "%s\n", text) < 0)
+		line = NULL;
+	free(text);
+	return line;
+}
+
+int heads_keep(const struct dirs *dirs, const char *session, uint64_t count, const char *hash, bool sealed)
+{
+	_cleanup_free_ char *line = head_line(session, count, hash, sealed);
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX], old[PATH_MAX];
+	struct stat st;
+	size_t len;
+
+	if (!line)
+		return -ENOMEM;
+	if (path_join(path, sizeof(path), dirs->state, HEADS_FILE) < 0 ||
+	    path_join(old, sizeof(old), dirs->state, HEADS_OLD) < 0)
+		return -ENAMETOOLONG;
+	if (lstat(path, &st) == 0 && st.st_size > HEADS_MAX)
+		(void)rename(path, old);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0600);
+	if (fd < 0)
+		return -errno;
+	/* One write, so that sessions that end at once do not mix their lines. */
+	len = strlen(line);
+	return write(fd, line, len) == (ssize_t)len ? 0 : -EIO;
+}
+
+/* What a line says of this session. */
+static void expect_line(const char *session, const char *line, size_t len, struct record_chain *c)
+{
+	_cleanup_json_ json_t *j = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	const char *of = json_string_value(json_object_get(j, "session"));
+	const char *hash = json_string_value(json_object_get(j, "head"));
+	json_int_t count = json_integer_value(json_object_get(j, "records"));
+
+	if (of && hash && count > 0 && strcmp(of, session) == 0)
+		(void)record_chain_expect(c, (uint64_t)count, hash);
+}
+
+static int expect_file(const char *session, const char *name, struct record_chain *c)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	size_t len;
+	int r = heads_path(path, sizeof(path), name);
+
+	if (r == 0)
+		r = file_read(path, 2 * HEADS_MAX, &text, &len);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (const char *at = text, *end; at < text + len; at = end + 1) {
+		end = memchr(at, '\n', (size_t)(text + len - at));
+		if (!end)
+			break;
+		expect_line(session, at, (size_t)(end - at), c);
+	}
+	return 0;
+}
+
+int heads_expect(const char *session, struct record_chain *c)
+{
+	int r = expect_file(session, HEADS_OLD, c);
+
+	return r < 0 ? r : expect_file(session, HEADS_FILE, c);
+}
+
+/* --- the journal --- */
+
+/* journalctl with these arguments: its output.  0 or -errno. */
+static int run_journalctl(char *const argv[], FILE **ret, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t files;
+	int p[2], r;
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -errno;
+	r = posix_spawn_file_actions_init(&files);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&files, p[1], STDOUT_FILENO);
+	if (r == 0)
+		r = posix_spawnp(ret_pid, argv[0], &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	(void)close(p[1]);
+	*ret = r == 0 ? fdopen(p[0], "r") : NULL;
+	if (*ret)
+		return 0;
+	(void)close(p[0]);
+	return r ? -r : -ENOMEM;
+}
+
+static void expect_entry(const char *line, struct record_chain *c)
+{
+	_cleanup_json_ json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	const char *hash = json_string_value(json_object_get(j, "PALE_HEAD"));
+	const char *count = json_string_value(json_object_get(j, "PALE_COUNT"));
+
+	if (hash && count)
+		(void)record_chain_expect(c, strtoull(count, NULL, 10), hash);
+}
+
+int heads_from_journal(const char *session, struct record_chain *c)
+{
+	static char name[] = "journalctl", output[] = "--output=json", quiet[] = "--quiet",
+		    pager[] = "--no-pager";
+	char match[64 + SESSION_ID_MAX], *argv[] = { name, output, quiet, pager, match, NULL };
+	char *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+	pid_t pid;
+	int r, status;
+
+	snprintf(match, sizeof(match), "PALE_SESSION=%s", session);
+	r = run_journalctl(argv, &f, &pid);
+	if (r < 0)
+		return r;
+	while (getline(&line, &cap, f) > 0)
+		expect_entry(line, c);
+	free(line);
+	(void)fclose(f);
+	if (waitpid(pid, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) <= 1 ? 0 : -EIO;
+}

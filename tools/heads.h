@@ -1,0 +1,20 @@
+/*
+ * Heads of ledgers that were told at the end of sessions, kept beside the ledgers' directory: what a ledger
+ * that was cut short or made anew does not agree with.
+ */
+#ifndef PALE_HEADS_H
+#define PALE_HEADS_H
+
+#include "policy/chain.h"
+
+struct dirs;
+
+/* Appends a head to $XDG_STATE_HOME/pale/heads.jsonl.  0 or -errno. */
+int heads_keep(const struct dirs *dirs, const char *session, uint64_t count, const char *hash, bool sealed);
+/* Tells the chain what is known of this session's heads.  0, also where nothing is, or -errno. */
+int heads_expect(const char *session, struct record_chain *c);
+/* The same from the system's journal, as far as this user may read it.  0 or -errno (-ENOENT: no journalctl).
+ */
+int heads_from_journal(const char *session, struct record_chain *c);
+
+#endif
