@@ -129,8 +129,8 @@ int checkpoint_add(struct ledger *l)
 
 	memcpy(c.head, l->prev, sizeof(c.head));
 	time_format(e.time_ns, time);
-	if (l->key)
-		r = checkpoint_sign(&c, l->session, time, l->key);
+	if (l->sealed)
+		r = checkpoint_sign(&c, l->session, time, &l->key);
 	if (r < 0)
 		return r;
 	checkpoint_print(&c, detail);
@@ -147,5 +147,5 @@ void checkpoint_synced(struct ledger *l)
 	if (l->told_seq >= l->point_seq || l->point_seq > l->good_seq)
 		return;
 	l->told_seq = l->point_seq;
-	journal_head(l->session, l->point_hash, l->point_seq, l->key != NULL);
+	journal_head(l->session, l->point_hash, l->point_seq, l->sealed);
 }

@@ -154,5 +154,7 @@ void ledger_close(struct ledger *l)
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
+	explicit_bzero(&l->key, sizeof(l->key));
+	l->sealed = false;
 	line_done(l);
 }

@@ -73,8 +73,9 @@ struct ledger {
 	void (*written)(void *ctx, const char *lines, size_t len);
 	void *ctx;
 
-	const struct checkpoint_key *key; /* borrowed; NULL: checkpoints are not signed */
-	uint64_t point_seq, point_ns;	  /* the last checkpoint's, and when (CLOCK_BOOTTIME) */
+	struct checkpoint_key key; /* where sealed; else checkpoints are not signed */
+	bool sealed;
+	uint64_t point_seq, point_ns; /* the last checkpoint's, and when (CLOCK_BOOTTIME) */
 	char point_hash[RECORD_HASH_HEX];
 	uint64_t told_seq; /* of the last checkpoint that the journal was told */
 

@@ -263,6 +263,20 @@ static int first_record(struct helper *h)
 	return r < 0 ? r : ledger_flush(&h->ledger);
 }
 
+/* A helper of another user has a key that its owner cannot use. */
+static int seal_ledger(struct helper *h, const char **ret_err, const char **ret_path)
+{
+	int root = h->foreign ? places_open_root(h) : -1, r;
+
+	if (!h->foreign)
+		return 0;
+	*ret_path = PLACE_STATE;
+	*ret_err = "the key of the ledgers cannot be reached";
+	r = root < 0 ? root : checkpoint_key_load(root, &h->ledger.key, ret_err);
+	h->ledger.sealed = r == 0;
+	return r;
+}
+
 static int set_up(struct helper *h)
 {
 	struct ucred cred = { 0 };
@@ -287,6 +301,8 @@ static int set_up(struct helper *h)
 			      "/proc is not readable: the helper could not tell the operator from the agent",
 			      NULL);
 	r = files_create(h, &err, &path);
+	if (r == 0)
+		r = seal_ledger(h, &err, &path);
 	if (r < 0)
 		return refuse_errno(h, err, path, r);
 	r = first_record(h);

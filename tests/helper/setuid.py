@@ -278,18 +278,56 @@ def setuid_root_is_refused():
     expect(code == 125 and b"setuid root" in said, "ended %r saying %r" % (code, said))
 
 
+def ledgers():
+    """Those of all users."""
+    for user in filter(str.isdigit, os.listdir(LIB)):
+        for d in os.listdir("%s/%s/sessions" % (LIB, user)):
+            yield "%s/%s/sessions/%s/ledger.jsonl" % (LIB, user, d)
+
+
 @test
 def ledgers_verify():
     n = 0
-    for user in os.listdir(LIB):
-        for d in os.listdir("%s/%s/sessions" % (LIB, user)):
-            path = "%s/%s/sessions/%s/ledger.jsonl" % (LIB, user, d)
-            n += 1
-            st = os.stat(path)
-            expect((st.st_uid, st.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o644), "%s is %o of %d" % (d, st.st_mode, st.st_uid))
-            p = subprocess.run([PALE, "log", "verify", path], capture_output=True, text=True)
-            expect(p.returncode == 0, p.stdout)
+    for path in ledgers():
+        n += 1
+        st = os.stat(path)
+        expect((st.st_uid, st.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o644), "%s is %o of %d" % (path, st.st_mode, st.st_uid))
+        p = subprocess.run([PALE, "log", "verify", path], capture_output=True, text=True)
+        expect(p.returncode == 0 and p.stdout.splitlines()[0].endswith(", sealed"), p.stdout + p.stderr)
     expect(n >= 6, "only %d ledgers" % n)
+
+
+def verify_says(path, *options):
+    p = subprocess.run([PALE, "log", "verify", *options, path], capture_output=True, text=True)
+    return p.returncode, p.stdout
+
+
+@test
+def the_key_seals():
+    """Who has no key can make no chain that verifies, and nobody but the helper has it."""
+    key, public = os.stat(LIB + "/ledger.key"), os.stat(LIB + "/ledger.pub")
+    expect((key.st_uid, key.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o600), "the key is %o of %d" % (key.st_mode, key.st_uid))
+    expect(public.st_mode & 0o7777 == 0o644, "the public key is %o" % public.st_mode)
+    for user in (STARTER, STRANGER):
+        as_user(user, lambda: denied(lambda: open(LIB + "/ledger.key"), "the key can be read by %s" % user.pw_name))
+    path = next(ledgers())
+    copy = SCRATCH + "/ledger.jsonl"
+    with open(path) as f:
+        lines = f.readlines()
+    shutil.copy(path, copy)
+    code, said = verify_says(copy)
+    expect(code == 0 and "not known here" in said, "%d: %s" % (code, said))
+    code, said = verify_says(copy, "--key", LIB + "/ledger.pub")
+    expect(code == 0 and said.splitlines()[0].endswith(", sealed"), "%d: %s" % (code, said))
+    with open(SCRATCH + "/other.pub", "w") as f:
+        f.write("ab" * 32 + "\n")
+    code, said = verify_says(copy, "--key", SCRATCH + "/other.pub")
+    expect(code == 1 and "another key" in said, "%d: %s" % (code, said))
+    # Without its checkpoint it is cut short, by whoever did it.
+    with open(copy, "w") as f:
+        f.writelines(lines[:-1])
+    code, said = verify_says(copy, "--key", LIB + "/ledger.pub")
+    expect(code == 1 and "sealed" in said, "%d: %s" % (code, said))
 
 
 main()
