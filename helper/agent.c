@@ -59,6 +59,9 @@ static int on_ask(struct helper *h, struct conn *c, size_t len, int fd)
 {
 	if (fd >= 0 || wire_get_ask(h->frame, len, &h->ask) < 0)
 		return -EPROTO;
+	/* Who asks may be in the supervisor's ring and nowhere else that we may look. */
+	if (h->foreign)
+		(void)drain_turn(h);
 	broker_ask(h, c, &h->ask);
 	return 0;
 }

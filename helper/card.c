@@ -135,7 +135,7 @@ static struct card_process process_of(struct helper *h, pid_t pid)
 	}
 	return (struct card_process){ .pid = pid,
 				      .exe = strdup(procs_find(&h->feed[feed].procs, pid)->exe),
-				      .claimed = true };
+				      .claimed = feed == FEED_HOOK };
 }
 
 /* From who asks to the agent; where the way is longer than there is room, its end stands last. */

@@ -181,6 +181,13 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 		 now_ns);
 }
 
+/* It may be another program from now on.  Where we may not look ourselves, the supervisor says when it is. */
+static void outdate(struct helper *h, enum feed_id id, int32_t pid)
+{
+	if (id == FEED_HOOK || !h->foreign)
+		procs_outdate(&h->feed[id].procs, pid);
+}
+
 static void entry_decision(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
 {
 	struct who who;
@@ -198,7 +205,7 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 	/* If it gets hooks, they will say so; if not, it must not go by the name of who executed it. */
 	if (r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
 		for (size_t i = 0; i < FEEDS; i++)
-			procs_outdate(&h->feed[i].procs, r->pid);
+			outdate(h, i, r->pid);
 }
 
 /* --- processes --- */
@@ -218,7 +225,7 @@ static void attach_hooked(struct helper *h, const struct ring_record *r)
 	/* A forked child says so once, and again when it has become another program. */
 	h->tally.processes[HELD_HOOKS] += procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
 	/* The attested table learns from this only that there is something to look at. */
-	procs_outdate(&h->feed[FEED_KERNEL].procs, r->pid);
+	outdate(h, FEED_KERNEL, r->pid);
 	if (r->pid == h->root_pid)
 		(void)ledger_append(&h->ledger, &e);
 }
@@ -235,10 +242,13 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 				 .via = h->feed[FEED_KERNEL].via,
 				 .detail = notes[r->note] };
 
-	bool is_new = procs_attach(&h->feed[FEED_KERNEL].procs, r->pid, r->ppid, r->exe);
+	bool is_new;
 
-	if (r->note != NOTE_STATIC && r->note != NOTE_DYNAMIC)
+	if (r->note != NOTE_STATIC && r->note != NOTE_DYNAMIC) {
+		procs_tell(&h->feed[FEED_KERNEL].procs, r->pid, r->exe);
 		return;
+	}
+	is_new = procs_attach(&h->feed[FEED_KERNEL].procs, r->pid, r->ppid, r->exe);
 	h->tally.processes[r->note == NOTE_STATIC ? HELD_STATIC : HELD_KERNEL] += is_new;
 	fold_add(&h->fold, key_of(h, FEED_KERNEL, r, r->exe), &e, FOLD_WAIT, now_ns);
 }

@@ -52,6 +52,13 @@ bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe)
 	return !again;
 }
 
+void procs_tell(struct procs *p, int32_t pid, const char *exe)
+{
+	pid_t parent = proc_parent(pid);
+
+	fill(p, slot_of(p, pid), pid, parent > 0 ? parent : 0, exe);
+}
+
 const struct proc *procs_find(struct procs *p, int32_t pid)
 {
 	static const struct proc unknown = { .exe = (char *)"" };

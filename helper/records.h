@@ -33,6 +33,8 @@ struct procs {
 
 /* True where nobody had told of this process yet. */
 bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
+/* The supervisor's word, for a helper that may not look itself. */
+void procs_tell(struct procs *p, int32_t pid, const char *exe);
 /* Never NULL; the exe may be "" where nobody knows.  Borrowed until the next call. */
 const struct proc *procs_find(struct procs *p, int32_t pid);
 void procs_done(struct procs *p);

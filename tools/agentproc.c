@@ -116,7 +116,8 @@ static int supervise(struct running *r, struct handover *h)
 					      .session_dir = l->runtime_dir,
 					      .preload = r->a->preload,
 					      .floor = &r->a->fence->floor,
-					      .root = r->pid };
+					      .root = r->pid,
+					      .tells_exe = l->foreign };
 	memcpy(r->setup.nonce, l->nonce, sizeof(r->setup.nonce));
 	e = supervisor_start(&r->setup, listener, &r->supervisor);
 	if (e < 0) {

@@ -121,6 +121,7 @@ void ask_helper(struct caller *c, const struct request *req, uint32_t rule, stru
 	ssize_t n = fd;
 
 	*ret = (struct verdict_answer){ .verdict = VERDICT_DENY, .reason = REASON_NOBODY };
+	record_exe(c);
 	if (fd >= 0)
 		n = send_question(fd, c, req, rule, frame);
 	if (n >= 0)

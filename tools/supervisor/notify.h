@@ -200,8 +200,9 @@ struct supervisor {
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
 	_Atomic uint64_t attached[SAID_MAX];
-	_Atomic uint64_t ring_stuck; /* the ring's tail, plus 1, when it last was waited for in vain */
-	dev_t err_dev;		     /* the supervisor's own standard error */
+	_Atomic uint64_t told[SAID_MAX]; /* by pid: which program the helper was told of */
+	_Atomic uint64_t ring_stuck;	 /* the ring's tail, plus 1, when it last was waited for in vain */
+	dev_t err_dev;			 /* the supervisor's own standard error */
 	ino_t err_ino;
 };
 
@@ -355,5 +356,7 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 
 /* True the first time that mark is set in the table. */
 bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark);
+/* A helper that cannot look itself is told which program the caller is, where that is news. */
+void record_exe(struct caller *c);
 
 #endif

@@ -4,8 +4,10 @@
  */
 #include "tools/supervisor/notify.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "policy/sockaddr.h"
 
@@ -41,7 +43,7 @@ static bool wait_for_room(unsigned round)
 	return true;
 }
 
-static void record(struct caller *c, struct ring_record *rec)
+static void write_record(struct caller *c, struct ring_record *rec)
 {
 	struct timespec now;
 
@@ -51,6 +53,12 @@ static void record(struct caller *c, struct ring_record *rec)
 	rec->image = c->image_number;
 	waiting = c->sup;
 	(void)ring_write(c->sup->setup->kernel_ring, rec, wait_for_room);
+}
+
+static void record(struct caller *c, struct ring_record *rec)
+{
+	record_exe(c);
+	write_record(c, rec);
 }
 
 void record_decision(struct caller *c, const struct request *req, const char *target,
@@ -91,9 +99,9 @@ static uint64_t image_mark(pid_t pid, const char *exe)
 	return h ? h : 1;
 }
 
-void verdict_attach(struct caller *c, const char *exe, enum ring_note note)
+static struct ring_record attach_record(const char *exe, enum ring_note note)
 {
-	struct ring_record rec = {
+	return (struct ring_record){
 		.kind = RING_ATTACH,
 		.op = OP_ATTACH,
 		.verdict = VERDICT_ALLOW,
@@ -103,7 +111,43 @@ void verdict_attach(struct caller *c, const char *exe, enum ring_note note)
 		.target = "",
 		.approval = "",
 	};
+}
 
-	if (mark_first(c->sup->attached, image_mark(caller_tgid(c), exe)))
-		record(c, &rec);
+/* What the helper was told last of this process: true where that was something else. */
+static bool tell_first(struct caller *c, uint64_t mark)
+{
+	pid_t pid = caller_tgid(c);
+
+	return atomic_exchange(&c->sup->told[(unsigned)pid % SAID_MAX], mark) != mark;
+}
+
+/* One look at a link for each record, only for a helper of another user, who may not read it (proc(5)). */
+void record_exe(struct caller *c)
+{
+	char link[48], exe[LIMIT_PATH];
+	struct ring_record rec;
+	ssize_t n;
+
+	if (!session_setup(c->sup)->tells_exe)
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)caller_tgid(c));
+	n = readlink(link, exe, sizeof(exe) - 1);
+	if (n <= 0 || !caller_alive(c))
+		return;
+	exe[n] = '\0';
+	rec = attach_record(exe, NOTE_NONE);
+	if (tell_first(c, image_mark(caller_tgid(c), exe)))
+		write_record(c, &rec);
+}
+
+void verdict_attach(struct caller *c, const char *exe, enum ring_note note)
+{
+	struct ring_record rec = attach_record(exe, note);
+	uint64_t mark = image_mark(caller_tgid(c), exe);
+
+	if (!mark_first(c->sup->attached, mark))
+		return;
+	record(c, &rec);
+	/* By now the helper takes the process for that program, whether the exec succeeds or not. */
+	(void)tell_first(c, mark);
 }

@@ -49,7 +49,8 @@ struct supervisor_setup {
 	const char *preload;		 /* path of libpale.so */
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
-	pid_t root; /* the agent */
+	pid_t root;	/* the agent */
+	bool tells_exe; /* the helper is another user, who cannot look at our processes' programs */
 };
 
 struct supervisor;
