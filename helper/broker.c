@@ -221,10 +221,12 @@ static int decision_record(struct helper *h, const struct approval *ap, const st
 {
 	_cleanup_free_ char *more = NULL;
 
-	if (asprintf(&more, " scope=%s%s by=%s pid=%d%s%s",
+	if (asprintf(&more, " scope=%s%s by=%s pid=%d%s%s%s%s",
 		     reply->scope == GRANT_SESSION ? "session" : "once",
 		     ap->state == APPROVAL_EXPIRED ? " late" : "", reply->by, reply->pid,
-		     reply->reason[0] ? " reason=" : "", reply->reason) < 0)
+		     reply->confirmed && *reply->confirmed ? " confirmed=" : "",
+		     reply->confirmed ? reply->confirmed : "", reply->reason[0] ? " reason=" : "",
+		     reply->reason) < 0)
 		return -ENOMEM;
 	return card_record(h, ap, "approval/decision", reply->said == APPROVAL_APPROVED ? "allow" : "deny",
 			   more, CARD_DURABLE);

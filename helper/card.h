@@ -55,7 +55,6 @@ struct approval {
 	size_t n_tree;
 	struct risk risk;
 	struct grant_offers offers;
-	bool stepup;	/* an approval needs a second proof */
 	bool is_flood;	/* its rule asks so often that a group answer is offered */
 	uint32_t image; /* number of the image that asks */
 	uint64_t turn;
@@ -149,7 +148,8 @@ struct broker_reply {
 	const char *rule;  /* the policy line that is granted; NULL: the narrowest that was offered */
 	const char *until; /* GRANT_PROJECT: "YYYY-MM-DD", or NULL */
 	const char *reason, *by;
-	bool group; /* pending cards alike are answered with it */
+	const char *confirmed; /* "", "passphrase", or "pam" (the client's word) */
+	bool group;	       /* pending cards alike are answered with it */
 	pid_t pid;
 };
 

@@ -30,7 +30,7 @@ struct control {
 };
 
 static const struct method *const tables[] = { control_session, control_approvals, control_log,
-					       control_grants };
+					       control_grants, control_stepup };
 
 json_t control_later_mark = { .type = JSON_NULL, .refcount = (size_t)-1 };
 
@@ -185,6 +185,14 @@ static void later_send(struct helper *h, struct later *l, json_t *reply)
 	json_decref(reply);
 	json_decref(l->id);
 	l->id = NULL;
+}
+
+bool later_is_there(const struct helper *h, const struct later *l)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++)
+		if (h->conns[i].kind == CONN_CONTROL && h->conns[i].peer->serial == l->peer)
+			return l->id != NULL;
+	return false;
 }
 
 void later_answer(struct helper *h, struct later *l, json_t *result)

@@ -62,7 +62,8 @@ struct method {
 	json_t *(*run)(struct call *call);
 };
 
-extern const struct method control_session[], control_approvals[], control_log[], control_grants[];
+extern const struct method control_session[], control_approvals[], control_log[], control_grants[],
+	control_stepup[];
 
 /* Fails the call in a sentence of printf's kind; always NULL. */
 json_t *call_fail(struct call *call, enum rpc_code code, const char *format, ...)
@@ -88,6 +89,8 @@ extern json_t control_later_mark;
 json_t *call_later(struct call *call, struct later *ret);
 void later_answer(struct helper *h, struct later *l, json_t *result);
 void later_fail(struct helper *h, struct later *l, enum rpc_code code, const char *err);
+/* Who waits for it is connected still. */
+bool later_is_there(const struct helper *h, const struct later *l);
 
 /*
  * Tells everyone who subscribed to approvals (log/subscribe); takes over params.  Never blocks: who does not
@@ -104,6 +107,14 @@ void control_records(void *ctx, const char *lines, size_t len);
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
 /* A card as the protocol has it (new reference), or NULL. */
 json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns);
+/* Gives the answer to ap, which is gone then: the call's result, or NULL with code and sentence. */
+json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+		       enum rpc_code *ret_code, char *err, size_t size);
+/*
+ * control_stepup.c: what an approval needs besides.  NULL where nothing is missing and reply->confirmed says
+ * what it was; NULL after call_fail(); or CALL_LATER: the answer is given once the passphrase was checked.
+ */
+json_t *control_confirm(struct call *call, const struct approval *ap, struct broker_reply *reply);
 
 /* --- control_peer.c: one connection ----------------------------------------------------------------- */
 

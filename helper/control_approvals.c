@@ -5,6 +5,7 @@
  * an answer needs comes with the last piece, is good once, on this connection and for this digest.
  */
 #include "control.h"
+#include "stepup.h"
 
 #include <errno.h>
 #include <string.h>
@@ -81,6 +82,7 @@ static json_t *shape_card(const struct helper *h, const struct approval *ap, uin
 	size_t max = shape == CARD_WHOLE ? SIZE_MAX : FIELD_SHOWN, shown = len < target ? len : target;
 	json_int_t left = now_ns < ap->until_ns ? (json_int_t)((ap->until_ns - now_ns) / NS_S) : 0;
 	char asked[32], id[APPROVAL_ID_HEX];
+	enum stepup_by by = stepup_by(h, ap->image, ap->risk.level);
 	json_t *card, *more;
 
 	time_format(ap->asked_real_ns, asked);
@@ -91,12 +93,13 @@ static json_t *shape_card(const struct helper *h, const struct approval *ap, uin
 			 op_name(ap->req.op), "access", access_name(ap->req.access), "target",
 			 json_escaped(ap->target, shown), "target_cut", (json_int_t)(len - shown), "argv",
 			 shape == CARD_WHOLE ? argv_json(ap) : json_null());
-	more = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:b, s:o, s:s, s:I, s:I, s:I}", "cwd",
+	more = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:I}", "cwd",
 			 field_json(ap->req.cwd, max), "exe", field_json(ap->exe, max), "pid",
 			 (json_int_t)ap->pid, "tree", tree_json(ap, max), "rule", field_json(ap->rule, max),
-			 "risk", risk_json(&ap->risk), "stepup", ap->stepup, "flood", ap->is_flood, "offers",
-			 offers_json(&ap->offers), "asked", asked, "deadline_ns", (json_int_t)ap->until_ns,
-			 "left_s", left, "count", (json_int_t)ap->count);
+			 "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by",
+			 stepup_by_name(by), "flood", ap->is_flood, "offers", offers_json(&ap->offers),
+			 "asked", asked, "deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "count",
+			 (json_int_t)ap->count);
 	if (!card || !more || json_object_update(card, more) < 0) {
 		json_decref(card);
 		card = NULL;
@@ -303,23 +306,39 @@ static json_t *reply_json(const char *id, const struct broker_reply *reply, cons
 			 res->grant[0] ? res->grant : NULL, "also", also);
 }
 
+json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+		       enum rpc_code *ret_code, char *err, size_t size)
+{
+	struct broker_result result;
+	char id[APPROVAL_ID_HEX];
+	int r;
+
+	memcpy(id, ap->id, sizeof(id));
+	r = broker_respond(h, ap, reply, &result);
+	if (r == 0)
+		return reply_json(id, reply, &result);
+	*ret_code = r == -EINVAL ? RPC_RULE : RPC_FAILED;
+	snprintf(err, size, "%s", result.err);
+	return NULL;
+}
+
 static json_t *approval_respond(struct call *call)
 {
 	struct approval *ap = card_param(call);
 	struct broker_reply reply;
-	struct broker_result result;
-	char id[APPROVAL_ID_HEX];
-	int r;
+	enum rpc_code code = RPC_FAILED;
+	char err[512];
+	json_t *out;
 
 	if (!ap || reply_params(call, &reply) < 0)
 		return NULL;
 	if (call_param(call, "nonce", NULL) && use_nonce(call, ap) < 0)
 		return NULL;
-	memcpy(id, ap->id, sizeof(id));
-	r = broker_respond(call->h, ap, &reply, &result);
-	if (r < 0)
-		return call_fail(call, r == -EINVAL ? RPC_RULE : RPC_FAILED, "%s", result.err);
-	return reply_json(id, &reply, &result);
+	out = control_confirm(call, ap, &reply);
+	if (out || call->code)
+		return out;
+	out = control_answer(call->h, ap, &reply, &code, err, sizeof(err));
+	return out ? out : call_fail(call, code, "%s", err);
 }
 
 const struct method control_approvals[] = {

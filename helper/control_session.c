@@ -1,5 +1,6 @@
 /* The operator's calls about the session itself: who it is, its turns, what its policy says. */
 #include "control.h"
+#include "stepup.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,9 +46,9 @@ static json_t *hello(struct call *call)
 		return call_fail(call, RPC_PARAMS, "scopes are read, answer and manage");
 	/* Given up is given up. */
 	p->scopes &= kept;
-	return json_pack("{s:i, s:s, s:i, s:i, s:s, s:b, s:[]}", "version", CONTROL_VERSION, "session",
+	return json_pack("{s:i, s:s, s:i, s:i, s:s, s:b, s:o}", "version", CONTROL_VERSION, "session",
 			 h->session, "helper", (int)getpid(), "uid", (int)geteuid(), "level",
-			 level_name(h->level), "sealed", 0, "stepup");
+			 level_name(h->level), "sealed", 0, "stepup", stepup_ways(h));
 }
 
 static json_t *session_info(struct call *call)

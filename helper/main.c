@@ -4,6 +4,7 @@
  */
 #include "helper.h"
 
+#include <malloc.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -47,6 +48,14 @@ static int serve(uid_t owner, bool foreign)
 	return r;
 }
 
+/* What is read as JSON may hold a passphrase. */
+static void free_wiped(void *p)
+{
+	if (p)
+		explicit_bzero(p, malloc_usable_size(p));
+	free(p);
+}
+
 int main(int argc, char *argv[])
 {
 	const char *err;
@@ -56,6 +65,7 @@ int main(int argc, char *argv[])
 
 	if (r != 0)
 		return err ? say(r, err) : r;
+	json_set_alloc_funcs(malloc, free_wiped);
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return write_all(STDOUT_FILENO, "pale-helper " PALE_VERSION "\n",
 				 strlen("pale-helper " PALE_VERSION "\n"));

@@ -183,7 +183,7 @@ int places_open(struct helper *h, const char **ret_err, const char **ret_path)
 	return r < 0 ? r : open_own(h, ret_err, ret_path);
 }
 
-int places_open_user(struct helper *h)
+int places_open_user(const struct helper *h)
 {
 	return h->places.user < 0 ? -EPERM : h->places.user;
 }

@@ -41,7 +41,7 @@ void places_close(struct helper *h);
  * descriptor stays the helper's.  -EPERM where the launcher's state directory is in no such place: then
  * nothing can be kept.
  */
-int places_open_user(struct helper *h);
+int places_open_user(const struct helper *h);
 /* PLACE_STATE, what is kept for all users (the key of the ledgers); -ENOENT where helper and owner are one.
  */
 int places_open_root(struct helper *h);

@@ -44,7 +44,7 @@ static enum stepup mode_of(const struct image *img)
 	return mode;
 }
 
-enum stepup_by stepup_by(struct helper *h, uint32_t image, enum risk_level level)
+enum stepup_by stepup_by(const struct helper *h, uint32_t image, enum risk_level level)
 {
 	const struct image *img = image_of(h, image);
 
@@ -63,6 +63,13 @@ enum stepup_by stepup_by(struct helper *h, uint32_t image, enum risk_level level
 	return STEPUP_BY_PASSPHRASE;
 }
 
+json_t *stepup_ways(const struct helper *h)
+{
+	enum stepup_by by = stepup_by(h, 0, RISK_CRITICAL);
+
+	return by == STEPUP_BY_NOTHING ? json_array() : json_pack("[s]", stepup_by_name(by));
+}
+
 const char *stepup_by_name(enum stepup_by by)
 {
 	static const char *const names[] = {
@@ -74,7 +81,7 @@ const char *stepup_by_name(enum stepup_by by)
 
 /* --- the file --- */
 
-bool stepup_is_set(struct helper *h)
+bool stepup_is_set(const struct helper *h)
 {
 	int dir = places_open_user(h);
 
@@ -84,7 +91,7 @@ bool stepup_is_set(struct helper *h)
 }
 
 /* 0, -ENOKEY, or -EBADMSG for what is none, or not ours alone. */
-static int load(struct helper *h, struct passphrase *ret)
+static int load(const struct helper *h, struct passphrase *ret)
 {
 	_cleanup_close_ int fd = -1;
 	int dir = places_open_user(h);
@@ -108,7 +115,7 @@ static int load(struct helper *h, struct passphrase *ret)
 }
 
 /* Replaced in one step and durable, or the old one stays. */
-static int store(struct helper *h, const struct passphrase *p)
+static int store(const struct helper *h, const struct passphrase *p)
 {
 	_cleanup_free_ char *text = passphrase_write(p);
 	_cleanup_close_ int fd = -1;
@@ -128,7 +135,7 @@ static int store(struct helper *h, const struct passphrase *p)
 	return r;
 }
 
-static int forget_file(struct helper *h)
+static int forget_file(const struct helper *h)
 {
 	int dir = places_open_user(h);
 
@@ -265,12 +272,6 @@ int stepup_begin(struct helper *h, const struct stepup_task *t, const char **ret
 	return r;
 }
 
-void stepup_forget(struct helper *h, const void *arg)
-{
-	if (h->stepup.job && h->stepup.job->arg == arg)
-		h->stepup.job->done = NULL;
-}
-
 int stepup_fd(const struct helper *h)
 {
 	return h->stepup.job ? h->stepup.job->fd : -1;
@@ -323,8 +324,7 @@ void stepup_ready(struct helper *h)
 	(void)pthread_join(job->thread, NULL);
 	h->stepup.job = NULL;
 	r = conclude(h, job);
-	if (job->done)
-		job->done(h, job->arg, r);
+	job->done(h, job->arg, r);
 	job_free(job);
 }
 
@@ -336,6 +336,7 @@ void stepup_end(struct helper *h)
 		return;
 	h->stepup.job = NULL;
 	(void)pthread_join(job->thread, NULL);
+	job->done(h, job->arg, -ECANCELED);
 	job_free(job);
 }
 
@@ -359,6 +360,8 @@ const char *stepup_sentence(int result)
 		return "this is not the passphrase";
 	case -ENOKEY:
 		return "no passphrase is set, and the policy wants one for this: pale passphrase set";
+	case -ECANCELED:
+		return "the session is over";
 	case -EBADMSG:
 		return "the kept passphrase cannot be read: it is damaged, or not the helper's alone";
 	case -ENOMEM:

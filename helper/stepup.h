@@ -19,7 +19,7 @@
 enum stepup_by { STEPUP_BY_NOTHING, STEPUP_BY_PASSPHRASE, STEPUP_BY_PAM };
 
 /* For a question of so much risk under that image (image_of()). */
-enum stepup_by stepup_by(struct helper *h, uint32_t image, enum risk_level level);
+enum stepup_by stepup_by(const struct helper *h, uint32_t image, enum risk_level level);
 /* "", "passphrase", "pam" */
 const char *stepup_by_name(enum stepup_by by);
 
@@ -44,16 +44,16 @@ struct stepup_task {
  * -ENOKEY no passphrase is set, -EBUSY another is being checked, -EAGAIN too many were wrong, -EINVAL.
  */
 int stepup_begin(struct helper *h, const struct stepup_task *t, const char **ret_err);
-/* arg is gone: its done() is not called; what was found is recorded and counted all the same. */
-void stepup_forget(struct helper *h, const void *arg);
 /* For poll(): readable when a check is done; -1 where none runs. */
 int stepup_fd(const struct helper *h);
 void stepup_ready(struct helper *h);
-/* Waits for a check that runs; nobody is told of it. */
+/* Waits for a check that runs; its done() gets -ECANCELED. */
 void stepup_end(struct helper *h);
 /* A passphrase is set, or something that is none stands in its place (then nothing can be checked). */
-bool stepup_is_set(struct helper *h);
-/* {"set", "phrase", "left"}: what the operator is shown before he types; left: tries. */
+bool stepup_is_set(const struct helper *h);
+/* ["passphrase"], ["pam"] or []: how a critical approval is confirmed in this session (new reference). */
+json_t *stepup_ways(const struct helper *h);
+/* {"set", "phrase", "left", "busy"}: what the operator is shown before he types; left: tries. */
 json_t *stepup_status(struct helper *h);
 /* A sentence for a result of done(). */
 const char *stepup_sentence(int result);

@@ -1,0 +1,319 @@
+# levels: full hooks
+# limit: 90
+# What cannot be taken back needs the passphrase: asked on a terminal, checked by the helper, for one card.
+. "$T_LIB"
+
+SECRET="correct horse battery"
+PHRASE="seven blue herons"
+
+# The operator's terminal: `tty SAID... -- COMMAND...` types one SAID at each prompt; what is shown is in
+# $S/out, the status in RC.  A pseudo-terminal of its own, which echoes as a terminal does.
+tty() {
+	RC=0
+	python3 - "$@" >"$S/out" 2>"$S/err" <<-'PY' || RC=$?
+		import os, pty, select, sys, time
+		at = sys.argv.index("--")
+		said, cmd = sys.argv[1:at], sys.argv[at + 1:]
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execvp(cmd[0], cmd)
+		shown, asked, end = b"", 0, time.time() + 20
+		while time.time() < end:
+		    if not select.select([fd], [], [], 0.1)[0]:
+		        new = shown[asked:]
+		        if said and new.rstrip(b" ").endswith((b":", b"?", b"]")):
+		            asked = len(shown)
+		            time.sleep(0.1)
+		            os.write(fd, said.pop(0).encode() + b"\n")
+		        continue
+		    try:
+		        more = os.read(fd, 65536)
+		    except OSError:
+		        break
+		    if not more:
+		        break
+		    shown += more
+		sys.stdout.buffer.write(shown.replace(b"\r\n", b"\n"))
+		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	PY
+}
+
+set_passphrase() {
+	tty "$SECRET" "$SECRET" "$PHRASE" -- pale passphrase set
+	rc_is 0 "pale passphrase set"
+	rm -f "$S/out"
+}
+
+# An npm whose publishing leaves a mark.
+publisher() {
+	mkdir -p "$W/bin"
+	printf '#!/bin/sh\necho "$@" >>%s/published\n' "$W" >"$W/bin/npm"
+	chmod +x "$W/bin/npm"
+	export PATH=$W/bin:$PATH
+	printf '%s\n' "[session]" "timeout = 60s" ${1:+"$1"} "[commands]" "ask = npm" | policy
+}
+
+# The operator's protocol without pale: each line of stdin is a call of python on c.
+talk() {
+	python3 - "$XDG_RUNTIME_DIR" <<-PY || fail "the client"
+		import glob, json, socket, sys
+		class Client:
+		    def __init__(self):
+		        self.s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		        self.s.connect(glob.glob(sys.argv[1] + "/pale/*/control.sock")[0])
+		    def call(self, method, **params):
+		        self.s.send((json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n").encode())
+		        got = json.loads(self.s.recv(1 << 17))
+		        return got.get("result", got.get("error"))
+		    def card(self):
+		        return self.call("approval/list")["approvals"][0]
+		    def respond(self, **more):
+		        card = self.card()
+		        shown = self.call("approval/show", id=card["id"], offset=0)
+		        return self.call("approval/respond", **{**dict(id=card["id"], nonce=shown.get("nonce", ""), digest=card["digest"],
+		            decision="approved", scope="once"), **more})
+		c = Client()
+		secret = "$SECRET"
+		$(cat)
+	PY
+}
+
+t_set_change_remove() {
+	tty short short -- pale passphrase set
+	rc_is 1
+	out_has "at least 8 characters"
+	tty "$SECRET" "another horse battery" -- pale passphrase set
+	rc_is 1
+	out_has "two different passphrases"
+	tty "$SECRET" "$SECRET" "$PHRASE" -- pale passphrase set
+	rc_is 0
+	out_lacks "$SECRET"
+	[ "$(stat -c %a "$STATE/passphrase")" = 600 ] || fail "its mode"
+	! grep -q "correct" "$STATE/passphrase" || fail "it lies there"
+	grep -qF '$argon2id$v=19$m=65536,t=3,p=1$' "$STATE/passphrase" || fail "no hash"
+	tty "$SECRET" -- pale passphrase check
+	rc_is 0
+	out_has "$PHRASE"
+	tty "wrong one" -- pale passphrase check
+	rc_is 1
+	out_has "this is not the passphrase"
+	# Changed and removed by who knows it.
+	tty "wrong one" -- pale passphrase set
+	rc_is 1
+	tty "wrong one" -- pale passphrase remove
+	rc_is 1
+	exists "$STATE/passphrase"
+	tty "$SECRET" "a second passphrase" "a second passphrase" "two phrases" -- pale passphrase set
+	rc_is 0
+	tty "a second passphrase" -- pale passphrase remove
+	rc_is 0
+	missing "$STATE/passphrase"
+	run pale passphrase set
+	rc_is 1 "there is no terminal"
+	run pale passphrase show
+	rc_is 2
+}
+
+t_no_session_reaches_it() {
+	set_passphrase
+	fsh 'cat ~/.local/state/pale/passphrase; echo x >~/.local/state/pale/passphrase; rm -f ~/.local/state/pale/passphrase; pale passphrase remove; true'
+	out_lacks argon2id
+	grep -q argon2id "$STATE/passphrase" || fail "it was changed"
+}
+
+t_critical_needs_it() {
+	publisher
+	set_passphrase
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		card = c.card()
+		assert card["stepup"] is True and card["stepup_by"] == "passphrase", card
+		assert c.call("hello", version=1)["stepup"] == ["passphrase"]
+		assert c.call("stepup/status")["phrase"] == "seven blue herons"
+		r = c.respond()
+		assert r["code"] == -32007 and "passphrase" in r["message"], r
+		r = c.respond(secret=secret, scope="session")
+		assert r["code"] == -32007, r
+		r = c.respond(confirmed="pam")
+		assert r["code"] == -32007, r
+		r = c.respond(secret="not this one")
+		assert r["code"] == -32007 and "not the passphrase" in r["message"], r
+		r = c.respond(secret=secret)
+		assert r["decision"] == "approved", r
+	PY
+	bg_wait pub
+	rc_is 0
+	file_is published publish
+	ledgers >"$S/all"
+	grep -q '"stepup/refused"' "$S/all" || fail "the wrong one is not recorded"
+	grep '"approval/decision"' "$S/all" | grep -q 'confirmed=passphrase' || fail "not said what confirmed it"
+	! grep -q "correct horse\|not this one" "$S/all" || fail "a passphrase is in the ledger"
+	verifies
+}
+
+t_three_wrong_ones_and_a_minute() {
+	publisher
+	set_passphrase
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		for i in range(3):
+		    # Each by a connection of its own: what is counted is the session's.
+		    r = Client().respond(secret="wrong %d" % i)
+		    assert r["code"] == -32007, r
+		r = Client().respond(secret=secret)
+		assert r["code"] == -32009 and "wait a minute" in r["message"], r
+		assert c.call("stepup/status")["left"] == 0
+		r = c.call("stepup/check", secret=secret)
+		assert r["code"] == -32009, r
+		r = c.call("stepup/remove", secret=secret)
+		assert r["code"] == -32009, r
+		# Denying is always safe.
+		r = c.respond(decision="denied")
+		assert r["decision"] == "denied", r
+	PY
+	bg_wait pub
+	rc_is 3
+	missing published
+}
+
+# The loop goes on while a passphrase is checked, one at a time, and what was closed meanwhile stays closed.
+t_checked_beside_the_loop() {
+	publisher
+	set_passphrase
+	bg pub bash -c "npm publish || sleep 2; exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		import time
+		other = Client()
+		card = c.card()
+		shown = c.call("approval/show", id=card["id"], offset=0)
+		line = {"jsonrpc": "2.0", "id": 7, "method": "approval/respond", "params": dict(id=card["id"], nonce=shown["nonce"],
+		    digest=card["digest"], decision="approved", scope="once", secret=secret)}
+		c.s.send((json.dumps(line) + "\n").encode())
+		t = time.time()
+		busy = other.call("stepup/status")["busy"]
+		took = time.time() - t
+		assert busy is True and took < 0.1, (busy, took)
+		r = other.call("stepup/check", secret=secret)
+		assert r["code"] == -32009 and "another passphrase" in r["message"], r
+		r = other.respond(decision="denied", reason="no")
+		assert r["decision"] == "denied", r
+		late = json.loads(c.s.recv(65536))
+		assert late["id"] == 7 and late["error"]["code"] == -32006, late
+	PY
+	bg_wait pub
+	rc_is 3
+	missing published
+}
+
+# Who sent the passphrase and went away approves nothing.
+t_gone_while_it_is_checked() {
+	publisher
+	set_passphrase
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		import time
+		card = c.card()
+		shown = c.call("approval/show", id=card["id"], offset=0)
+		line = {"jsonrpc": "2.0", "id": 7, "method": "approval/respond", "params": dict(id=card["id"], nonce=shown["nonce"],
+		    digest=card["digest"], decision="approved", scope="once", secret=secret)}
+		c.s.send((json.dumps(line) + "\n").encode())
+		c.s.close()
+		time.sleep(1.5)
+		other = Client()
+		assert other.card()["state"] == "pending"
+		assert other.call("stepup/status")["busy"] is False
+		other.respond(decision="denied")
+	PY
+	bg_wait pub
+	missing published
+}
+
+t_what_is_not_critical_does_not() {
+	publisher
+	set_passphrase
+	bg run bash -c "npm run build || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		assert c.card()["stepup"] is False, c.card()
+		assert c.respond()["decision"] == "approved"
+	PY
+	bg_wait run
+	file_is published "run build"
+}
+
+t_none_is_needed_where_none_is_set() {
+	publisher
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		assert c.card()["stepup"] is False, c.card()
+		assert c.respond()["decision"] == "approved"
+	PY
+	bg_wait pub
+	file_is published publish
+}
+
+t_policy_says() {
+	publisher "stepup = passphrase"
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		assert c.card()["stepup"] is True, c.card()
+		r = c.respond(secret="whatever it is")
+		assert r["code"] == -32007 and "passphrase is set" in r["message"], r
+		c.respond(decision="denied")
+	PY
+	bg_wait pub
+	missing published
+	set_passphrase
+	publisher "stepup = none"
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		assert c.card()["stepup"] is False, c.card()
+		assert c.respond()["decision"] == "approved"
+	PY
+	bg_wait pub
+	file_is published publish
+	publisher "stepup = pam"
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		assert c.card()["stepup_by"] == "pam", c.card()
+		r = c.respond(secret=secret)
+		assert r["code"] == -32007 and "PAM" in r["message"], r
+		assert c.respond(confirmed="pam")["decision"] == "approved"
+	PY
+	bg_wait pub
+	recorded approval/decision allow "confirmed=pam"
+}
+
+# What stands in the passphrase's place and is none: nothing critical can be approved, and it says why.
+t_damaged() {
+	publisher
+	set_passphrase
+	echo '{"version": 1, "hash": "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$AAAA", "phrase": "x"}' >"$STATE/passphrase"
+	bg pub bash -c "npm publish || exit 3"
+	until_true 10 has_pending || { mv "$S/"*.err "$S/err"; fail "nothing is pending"; }
+	talk <<-'PY'
+		r = c.respond(secret=secret)
+		assert r["code"] == -32007 and "damaged" in r["message"], r
+	PY
+	set -- "$STATE/passphrase"
+	chmod 644 "$1"
+	talk <<-'PY'
+		r = c.respond(secret=secret)
+		assert r["code"] == -32007 and "alone" in r["message"], r
+		c.respond(decision="denied")
+	PY
+	bg_wait pub
+	missing published
+	run pale passphrase check
+	rc_is 1
+}
+
+scenario "$@"
