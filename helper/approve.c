@@ -44,6 +44,7 @@ void approval_free(struct approval *ap)
 		return;
 	for (size_t i = 0; i < ap->n_tree; i++)
 		free(ap->tree[i].exe);
+	grant_offers_done(&ap->offers);
 	free(ap->store);
 	free(ap->target);
 	free(ap->exe);

@@ -54,7 +54,7 @@ static void copy_texts(struct copy *c, struct request *to, const struct request 
 	}
 }
 
-static int keep_request(struct approval *ap, const struct request *from)
+int card_keep(struct approval *ap, const struct request *from)
 {
 	size_t vector = (from->argc + 1) * sizeof(char *);
 	struct copy c = { .at = NULL };
@@ -214,15 +214,14 @@ static int fill(struct helper *h, struct approval *ap, const struct card_questio
 	ap->image = q->image;
 	ap->turn = h->queue.turn;
 	memcpy(ap->print, q->print, sizeof(ap->print));
-	if (random_hex(ap->id, 16) < 0 || keep_request(ap, q->req) < 0)
+	if (random_hex(ap->id, 16) < 0 || card_keep(ap, q->req) < 0)
 		return -ENOMEM;
 	find_tree(h, ap, q->pid);
 	ap->target = card_target(&ap->req);
 	ap->exe = strdup(exe_of(ap));
 	ap->rule = rule_text(h, q);
 	ap->risk = risk_of(&ap->req);
-	ap->offers.why_none = "no rule is offered";
-	if (!ap->target || !ap->exe || !ap->rule)
+	if (!ap->target || !ap->exe || !ap->rule || grants_offer(h, q->image, &ap->req, &ap->offers) < 0)
 		return -ENOMEM;
 	card_digest(ap, ap->digest);
 	return 0;

@@ -129,6 +129,8 @@ struct card_question {
 	const char *print;
 };
 struct approval *card_new(struct helper *h, const struct card_question *q);
+/* A deep copy of the request into a card that has none. */
+int card_keep(struct approval *ap, const struct request *from);
 /*
  * SHA-256, as hex, over a domain tag and the length-prefixed fields that are shown: id, operation, target,
  * argv, cwd, program, rule, risk and what may be granted.  Set by card_new().

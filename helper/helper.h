@@ -29,6 +29,7 @@
 #include "policy/wire.h"
 
 #include "card.h"
+#include "grants.h"
 #include "places.h"
 #include "records.h"
 
@@ -194,6 +195,7 @@ struct helper {
 	struct ledger ledger;
 	struct fold fold;
 	struct queue queue;
+	struct grants grants;
 	struct control *control;
 	struct taint baseline;
 	bool no_prompt; /* nobody can be asked */

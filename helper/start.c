@@ -365,6 +365,7 @@ void session_free(struct helper *h)
 	json_decref(h->argv);
 	control_done(h);
 	free(h->image_bytes);
+	grants_done(h);
 	places_close(h);
 	ledger_close(&h->ledger);
 	for (size_t i = 0; i < FEEDS; i++)

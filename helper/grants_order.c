@@ -1,0 +1,461 @@
+/*
+ * What a human orders about grants: made, taken back, listed, tried on the questions of this session.
+ *
+ * A grant is in the ledger before it holds, and in the file before anybody is told that it is kept.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "control.h"
+#include "grants.h"
+#include "helper.h"
+
+#define DAY_S	 86400ull
+#define EXAMPLES 5
+
+static int say(char *why, size_t size, int err, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+static int say(char *why, size_t size, int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, size, format, ap);
+	va_end(ap);
+	return err;
+}
+
+/* --- questions seen --- */
+
+static void note(struct helper *h, const struct request *req)
+{
+	struct grants *g = &h->grants;
+	struct approval *seen;
+	char print[PRINT_HEX];
+
+	approval_print(req, print);
+	for (size_t i = 0; i < GRANTS_SEEN; i++)
+		if (g->seen[i] && strcmp(g->seen[i]->print, print) == 0)
+			return;
+	seen = calloc(1, sizeof(*seen));
+	if (!seen || card_keep(seen, req) < 0) {
+		approval_free(seen);
+		return;
+	}
+	memcpy(seen->print, print, sizeof(seen->print));
+	approval_free(g->seen[g->n_seen % GRANTS_SEEN]);
+	g->seen[g->n_seen++ % GRANTS_SEEN] = seen;
+}
+
+int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret)
+{
+	note(h, req);
+	if (image == 0 || eval(&h->image, req).verdict == VERDICT_ASK)
+		return grant_offer(image_of(h, image), req, ret);
+	*ret = (struct grant_offers){ .section = "",
+				      .why_none = "the nested run's own policy asks: allow it once" };
+	return 0;
+}
+
+/* --- making --- */
+
+static const char *section_of(const struct approval *ap)
+{
+	static const char *const sections[OP_COUNT] = {
+		[OP_EXEC] = "commands", [OP_CONNECT] = "network", [OP_RESOLVE] = "network",
+		[OP_BIND] = "network",	[OP_UNIX] = "network",
+	};
+
+	if (ap->offers.section && ap->offers.section[0])
+		return ap->offers.section;
+	return (unsigned)ap->req.op < OP_COUNT && sections[ap->req.op] ? sections[ap->req.op] : "files";
+}
+
+/* Offers are told escaped: one that comes back so is the offer itself. */
+static const char *line_meant(const struct approval *ap, const char *line)
+{
+	for (size_t i = 0; i < ap->offers.n; i++) {
+		const char *offer = ap->offers.line[i];
+		_cleanup_free_ char *shown = record_escape(offer, strlen(offer));
+
+		if (shown && strcmp(shown, line) == 0)
+			return offer;
+	}
+	return line;
+}
+
+int grants_check(struct helper *h, const struct approval *ap, const char *line, char *why, size_t size)
+{
+	if (ap->image > 0 && eval(&h->image, &ap->req).verdict != VERDICT_ASK)
+		return say(why, size, -EPERM, "the nested run's own policy asks, not yours: allow it once");
+	return grant_check(image_of(h, ap->image), section_of(ap), line_meant(ap, line), &ap->req, why, size);
+}
+
+/* The last day of a project's grant: 0 with it, "" for one without end. */
+static int order_until(const struct grant_order *o, char until[GRANT_DAY], char *why, size_t size)
+{
+	uint64_t now = clock_real_ns() / NS_S, end;
+
+	until[0] = '\0';
+	if (o->scope != GRANT_PROJECT)
+		return o->until ? say(why, size, -EINVAL, "only a grant for a project has a last day") : 0;
+	if (!o->until) {
+		day_of(now + GRANTS_DAYS * DAY_S, until);
+		return 0;
+	}
+	if (day_end(o->until, &end) < 0)
+		return say(why, size, -EINVAL, "the last day is no day: write YYYY-MM-DD");
+	if (end <= now)
+		return say(why, size, -EINVAL, "the last day is over");
+	if (end > now + GRANTS_DAYS_MAX * DAY_S + DAY_S)
+		return say(why, size, -EINVAL, "a grant for a project holds a year at most");
+	snprintf(until, GRANT_DAY, "%s", o->until);
+	return 0;
+}
+
+static size_t count_session(const struct grants *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		n += g->list[i].scope == GRANT_SESSION;
+	return n;
+}
+
+/* One that says the very same already. */
+static const struct granted *find_same(const struct grants *g, const struct grant_entry *e)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct granted *one = &g->list[i];
+
+		if (!one->off && one->scope == e->scope && strcmp(one->section, e->section) == 0 &&
+		    strcmp(one->line, e->line) == 0 && strcmp(one->until, e->until) == 0)
+			return one;
+	}
+	return NULL;
+}
+
+static const char trouble_lock[] = "another session holds the file of grants: try again";
+static const char trouble_file[] = "the file of grants cannot be read or written";
+
+/* Changes the file: adds e, or takes out the one with this id. */
+static int change_file(struct helper *h, const struct grant_entry *e, const char *id, const char **ret_err)
+{
+	int dir = places_open_user(h), err;
+	_cleanup_close_ int lock = -1;
+	_cleanup_json_ json_t *file = NULL;
+	const char *why;
+	struct stat st;
+	size_t i;
+	int r = 0;
+
+	*ret_err = "no directory of the user's own is there to keep grants in";
+	if (dir < 0)
+		return dir;
+	*ret_err = trouble_lock;
+	lock = store_lock(dir);
+	if (lock < 0)
+		return lock;
+	*ret_err = trouble_file;
+	file = store_read(dir, &st, &err, &why);
+	if (!file)
+		return err;
+	grant_file_prune(file, clock_real_ns() / NS_S);
+	if (e)
+		r = grant_file_add(file, e);
+	else if (grant_file_find(file, id, &i) == 0)
+		r = grant_file_remove(file, i);
+	if (r == -ENOSPC)
+		*ret_err = "too many grants are kept: take some back (pale grants, pale revoke)";
+	if (r == 0)
+		r = store_write(dir, file, places_readable(h), &st);
+	return r;
+}
+
+static int record_made(struct helper *h, const struct grant_entry *e, const struct approval *ap,
+		       const struct grant_order *o)
+{
+	const struct granted g = { .scope = e->scope,
+				   .section = (char *)e->section,
+				   .line = (char *)e->line,
+				   .until = (char *)e->until };
+	_cleanup_free_ char *more = NULL;
+	struct granted named = g;
+
+	memcpy(named.id, e->id, sizeof(named.id));
+	if (asprintf(&more, " agent=%s%s%s by=%s pid=%d approval=%s", e->agent,
+		     e->workspace[0] ? " workspace=" : "", e->workspace, o->by, o->pid, ap->id) < 0)
+		return -ENOMEM;
+	return grants_record(h, "grant/made", &named, more, (pid_t)ap->pid);
+}
+
+static int take_in(struct helper *h, const struct grant_entry *e, char *why, size_t size)
+{
+	const char *err = "";
+	int r;
+
+	if (e->scope == GRANT_SESSION) {
+		r = grants_append(&h->grants, e);
+		if (r == 0)
+			r = grants_rebuild(h);
+		return r < 0 ? say(why, size, r, "the helper is out of memory") : 0;
+	}
+	r = change_file(h, e, NULL, &err);
+	if (r < 0)
+		return say(why, size, r, "%s", err);
+	grants_refresh(h);
+	return 0;
+}
+
+static void take_back(struct helper *h, const char *id, const char *more, pid_t pid)
+{
+	struct grants *g = &h->grants;
+
+	for (size_t i = 0; i < g->n; i++) {
+		if (strcmp(g->list[i].id, id) != 0)
+			continue;
+		(void)grants_record(h, "grant/revoked", &g->list[i], more, pid);
+		control_notify(h, "grant/revoked", json_pack("{s:s}", "id", id));
+		grants_remove(g, i);
+		(void)grants_rebuild(h);
+		return;
+	}
+}
+
+static int make(struct helper *h, const struct approval *ap, const struct grant_order *o,
+		struct grant_entry *e, char *why, size_t size)
+{
+	int r;
+
+	if (record_made(h, e, ap, o) < 0)
+		return say(why, size, -EIO,
+			   "the grant could not be written to the ledger, so nothing was granted");
+	r = take_in(h, e, why, size);
+	if (r < 0) {
+		const struct granted g = { .scope = e->scope,
+					   .section = (char *)e->section,
+					   .line = (char *)e->line,
+					   .until = (char *)e->until };
+		struct granted named = g;
+
+		memcpy(named.id, e->id, sizeof(named.id));
+		take_back(h, e->id, " it could not be kept", o->pid);
+		if (e->scope != GRANT_SESSION)
+			(void)grants_record(h, "grant/revoked", &named, " it could not be kept", o->pid);
+	}
+	return r;
+}
+
+int grants_add(struct helper *h, const struct approval *ap, const struct grant_order *o,
+	       char ret_id[GRANT_ID_HEX], char *why, size_t size)
+{
+	const char *line = o->line ? o->line : ap->offers.n > 0 ? ap->offers.line[0] : NULL;
+	_cleanup_free_ char *agent = record_escape(h->agent, strlen(h->agent));
+	_cleanup_free_ char *workspace = record_escape(h->workspace, strlen(h->workspace));
+	_cleanup_free_ char *by = record_escape(o->by, strlen(o->by));
+	char id[GRANT_ID_HEX], made[32], until[GRANT_DAY];
+	struct grant_entry e = {
+		.id = id, .section = section_of(ap), .made = made, .until = until, .scope = o->scope
+	};
+	const struct granted *same;
+	int r;
+
+	if (o->scope == GRANT_ONCE || o->scope >= GRANT_SCOPES)
+		return say(why, size, -EINVAL, "once is no grant");
+	if (!line)
+		return say(why, size, -EINVAL, "%s",
+			   ap->offers.why_none ? ap->offers.why_none : "no rule is offered");
+	r = grants_check(h, ap, line, why, size);
+	if (r == 0)
+		r = order_until(o, until, why, size);
+	if (r < 0)
+		return r;
+	if (!agent || !workspace || !by || random_hex(id, (GRANT_ID_HEX - 1) / 2) < 0)
+		return say(why, size, -ENOMEM, "the helper is out of memory");
+	time_format(clock_real_ns(), made);
+	e.line = line_meant(ap, line);
+	e.agent = agent;
+	e.workspace = o->scope == GRANT_PROJECT ? workspace : "";
+	e.by = by;
+	grants_refresh(h);
+	same = find_same(&h->grants, &e);
+	if (same) {
+		memcpy(ret_id, same->id, GRANT_ID_HEX);
+		return 0;
+	}
+	if (o->scope == GRANT_SESSION && count_session(&h->grants) >= GRANTS_SESSION)
+		return say(why, size, -ENOSPC, "too many grants in this session: approve it once");
+	r = make(h, ap, o, &e, why, size);
+	if (r < 0)
+		return r;
+	memcpy(ret_id, id, sizeof(id));
+	control_notify(h, "grant/made",
+		       json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", id, "scope", grant_scope_name(e.scope),
+				 "section", e.section, "line", e.line, "until", e.until));
+	return 0;
+}
+
+/* --- taking back --- */
+
+static int find_prefix(const struct grants *g, const char *prefix, size_t *ret)
+{
+	size_t len = strlen(prefix), found = SIZE_MAX;
+
+	for (size_t i = 0; len >= GRANT_ID_PREFIX && i < g->n; i++) {
+		if (strncmp(g->list[i].id, prefix, len) != 0)
+			continue;
+		if (found != SIZE_MAX)
+			return -EEXIST;
+		found = i;
+	}
+	*ret = found;
+	return found == SIZE_MAX ? -ENOENT : 0;
+}
+
+int grants_revoke(struct helper *h, const char *prefix, const char *by, pid_t pid, char ret_id[GRANT_ID_HEX],
+		  char *why, size_t size)
+{
+	struct grants *g = &h->grants;
+	_cleanup_free_ char *more = NULL;
+	const char *err = "";
+	size_t i;
+	int r;
+
+	grants_refresh(h);
+	r = find_prefix(g, prefix, &i);
+	if (r < 0)
+		return say(why, size, r,
+			   r == -EEXIST ? "more than one grant begins with this id: give more digits"
+					: "no grant has this id (four digits at least): see pale grants");
+	memcpy(ret_id, g->list[i].id, GRANT_ID_HEX);
+	if (g->list[i].scope != GRANT_SESSION) {
+		r = change_file(h, NULL, ret_id, &err);
+		if (r < 0)
+			return say(why, size, r, "%s", err);
+	}
+	if (asprintf(&more, " by=%s", by) < 0)
+		more = NULL;
+	take_back(h, ret_id, more ? more : "", pid);
+	grants_refresh(h);
+	return 0;
+}
+
+/* --- telling --- */
+
+static json_t *granted_json(const struct granted *g)
+{
+	json_t *j = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:b}", "id", g->id, "scope",
+		grant_scope_name(g->scope), "section", g->section, "line", g->line, "agent", g->agent,
+		"workspace", g->workspace, "made", g->made, "until", g->until, "by", g->by, "used",
+		(json_int_t)(g->used + (g->scope == GRANT_SESSION ? 0 : g->unwritten)), "holds", !g->off);
+
+	if (j && g->off)
+		(void)json_object_set_new(j, "why", json_string(g->off));
+	return j;
+}
+
+json_t *grants_json(struct helper *h)
+{
+	struct grants *g = &h->grants;
+	json_t *list = json_array(), *out;
+
+	grants_refresh(h);
+	for (size_t i = 0; i < g->n; i++)
+		(void)json_array_append_new(list, granted_json(&g->list[i]));
+	out = json_pack("{s:o}", "grants", list);
+	if (out && g->trouble)
+		(void)json_object_set_new(out, "trouble", json_string(g->trouble));
+	return out;
+}
+
+/* --- examples --- */
+
+/* How much of the words they share from the front: the nearer, the more. */
+static size_t likeness(const struct request *a, const struct request *b)
+{
+	size_t n = 0;
+
+	if (a->op != b->op)
+		return 0;
+	while (n < a->argc && n < b->argc && strcmp(a->argv[n], b->argv[n]) == 0)
+		n++;
+	if (a->path && b->path && a->argc == 0)
+		for (; a->path[n] && a->path[n] == b->path[n]; n++)
+			;
+	return n + 1;
+}
+
+struct example {
+	const struct approval *ap;
+	size_t likeness;
+};
+
+static int compare_example(const void *a, const void *b)
+{
+	const struct example *x = a, *y = b;
+
+	return x->likeness > y->likeness ? -1 : x->likeness < y->likeness;
+}
+
+/* Their targets, nearest first, no two alike. */
+static json_t *targets_json(struct example *list, size_t n)
+{
+	json_t *out = json_array();
+
+	qsort(list, n, sizeof(*list), compare_example);
+	for (size_t i = 0; i < n && json_array_size(out) < EXAMPLES; i++) {
+		_cleanup_free_ char *target = card_target(&list[i].ap->req);
+		json_t *text = target ? json_escaped(target, strlen(target)) : NULL;
+		bool again = false;
+
+		for (size_t k = 0; k < json_array_size(out); k++)
+			again |= json_equal(json_array_get(out, k), text) == 1;
+		if (again)
+			json_decref(text);
+		else if (text)
+			(void)json_array_append_new(out, text);
+	}
+	return out;
+}
+
+static int compile_one(struct helper *h, const char *section, const char *line, uint8_t **ret_bytes,
+		       struct image *ret)
+{
+	const struct grant_line one = { section, line };
+	struct diags d;
+	size_t size;
+	int r;
+
+	diags_init(&d);
+	r = grants_compile(&h->image, &one, 1, &d, ret_bytes, &size);
+	diags_done(&d);
+	return r < 0 ? r : image_open(ret, *ret_bytes, size, IMAGE_CHECK_HEADER);
+}
+
+json_t *grants_examples(struct helper *h, const struct approval *ap, const char *line)
+{
+	struct example yes[GRANTS_SEEN], no[GRANTS_SEEN];
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct grants *g = &h->grants;
+	size_t n_yes = 0, n_no = 0, index;
+	struct image img;
+
+	if (compile_one(h, section_of(ap), line_meant(ap, line), &bytes, &img) < 0)
+		return json_pack("{s:[], s:[]}", "match", "not_match");
+	for (size_t i = 0; i < GRANTS_SEEN; i++) {
+		const struct approval *seen = g->seen[i];
+		struct example e;
+
+		if (!seen || seen->req.op != ap->req.op)
+			continue;
+		e = (struct example){ seen, likeness(&seen->req, &ap->req) };
+		if (grants_allow(&img, &h->image, &seen->req, &index))
+			yes[n_yes++] = e;
+		else
+			no[n_no++] = e;
+	}
+	return json_pack("{s:o, s:o}", "match", targets_json(yes, n_yes), "not_match",
+			 targets_json(no, n_no));
+}
