@@ -9,7 +9,7 @@
  *   card.h    the questions to the human                    broker   their I/O: records, answers
  *   drain     rings -> fold -> ledger                       fold     repeats become one record
  *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
- *   places    the directories above those
+ *   places    the directories above those                 floor    the machine's policy, read by ourselves
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file (and what ledger.h names)
  *   mask      secrets out of texts                          util     clocks, JSON packets

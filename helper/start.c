@@ -231,7 +231,9 @@ static int compile(struct helper *h, const char *json, size_t len)
 		r = refuse(h, "the bundle cannot be read", NULL);
 		goto out;
 	}
-	r = policy_parse(&b, &p, &d);
+	r = floor_replace(h, &b, &d);
+	if (r == 0)
+		r = policy_parse(&b, &p, &d);
 	if (r == 0)
 		r = adopt_policy(h, &b, &p, &d);
 	if (r < 0)

@@ -255,6 +255,97 @@ def strangers_stay_outside():
             os.close(fd)
 
 
+FLOOR = "/etc/pale/policy.ini"
+
+
+def put(path, text, mode=0o644, owner=0):
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, mode)
+    os.chown(path, owner, 0)
+
+
+def put_back():
+    for path in (FLOOR, FLOOR[:-4] + ".d"):
+        if os.path.islink(path) or os.path.isfile(path) or (os.path.exists(path) and not os.path.isdir(path)):
+            os.unlink(path)
+        shutil.rmtree(path, ignore_errors=True)
+    os.mkdir(FLOOR[:-4] + ".d")
+    os.chmod("/etc/pale", 0o755)
+
+
+def starts():
+    """What the starter's session says first."""
+
+    def body():
+        s = session()
+        s.send_start()
+        p = s.packet()
+        return [p["type"], p.get("diags"), p.get("text")]
+
+    return as_user(STARTER, body)
+
+
+@test
+def the_floor_is_what_root_wrote():
+    put_back()
+    put(FLOOR, "[commands]\ndeny = floor-me\n")
+    put(FLOOR[:-4] + ".d/10.ini", "[commands]\ndeny = drop-in\n")
+    put(FLOOR[:-4] + ".d/no", "nonsense")
+
+    def body():
+        # The launcher's word for a floor: none, or another one.
+        for claimed in ([], [[0, FLOOR, "[commands]\nallow = floor-me\ndeny = claimed\n"]]):
+            s = session()
+            b = json.loads(s.bundle())
+            s.start(sources=claimed + b["sources"])
+            for word, denied in (("floor-me", True), ("drop-in", True), ("claimed", False), ("true", False)):
+                a = s.question(argv=[word])
+                expect(a.allowed != denied, "%s with %r: %r" % (word, claimed, a))
+            first = s.records("session/start")[0]["detail"]
+            expect(FLOOR in first and "10.ini" in first, first)
+
+    as_user(STARTER, body)
+    put_back()
+    expect(starts()[0] == "ready", "no floor at all is refused: %r" % starts())
+
+
+@test
+def a_floor_that_is_not_roots_alone_refuses_the_session():
+    good = "[commands]\ndeny = floor-me\n"
+
+    def symlink():
+        put("/etc/pale.real", good)
+        os.symlink("/etc/pale.real", FLOOR)
+
+    def far_symlink():
+        os.rmdir(FLOOR[:-4] + ".d")
+        os.symlink("/tmp", FLOOR[:-4] + ".d")
+
+    bad = {
+        "unreadable": lambda: put(FLOOR, good, 0o600),
+        "the group writes": lambda: put(FLOOR, good, 0o664),
+        "all write": lambda: put(FLOOR, good, 0o646),
+        "the starter's": lambda: put(FLOOR, good, 0o644, STARTER.pw_uid),
+        "pale's own": lambda: put(FLOOR, good, 0o644, PALE_USER.pw_uid),
+        "with errors": lambda: put(FLOOR, "[commands]\ndney = x\n"),
+        "a FIFO": lambda: os.mkfifo(FLOOR),
+        "a directory": lambda: os.mkdir(FLOOR),
+        "a link": symlink,
+        "a link of a directory": far_symlink,
+        "a directory for all": lambda: os.chmod("/etc/pale", 0o777),
+        "the starter's directory": lambda: os.chown(FLOOR[:-4] + ".d", STARTER.pw_uid, 0),
+        "too large": lambda: put(FLOOR, "# " + "x" * 70 + "\n" * (9 << 20)),
+        "a dropin unreadable": lambda: put(FLOOR[:-4] + ".d/a.ini", good, 0o600),
+    }
+    for name, make in bad.items():
+        put_back()
+        make()
+        got = starts()
+        expect(got[0] == "error" and got[1], "%s: %r" % (name, got))
+    put_back()
+
+
 @test
 def root_is_given_up_too():
     s = session().start()
