@@ -332,7 +332,7 @@ static json_t *approval_respond(struct call *call)
 
 	if (!ap || reply_params(call, &reply) < 0)
 		return NULL;
-	if (call_param(call, "nonce", NULL) && use_nonce(call, ap) < 0)
+	if (use_nonce(call, ap) < 0)
 		return NULL;
 	out = control_confirm(call, ap, &reply);
 	if (out || call->code)

@@ -77,11 +77,10 @@ pid_t proc_parent(pid_t pid)
 	return (pid_t)strtol(end + 4, NULL, 10);
 }
 
-/* The launcher itself is no child of its own: it is the operator's. */
 static bool is_inside(pid_t pid, const struct taint_rules *rules)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-		if (pid == rules->agent || (i > 0 && pid == rules->launcher))
+		if (pid == rules->agent || pid == rules->launcher)
 			return true;
 		pid = proc_parent(pid);
 	}
@@ -138,6 +137,9 @@ int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const cha
 	const struct taint *baseline = &rules->baseline;
 	struct taint t;
 
+	*ret_err = "the peer performs the agent's calls";
+	if (pid == rules->launcher || pid == getpid())
+		return -EPERM;
 	*ret_err = "the peer cannot be identified";
 	if (taint_read(pid, &t) < 0)
 		return -EPERM;

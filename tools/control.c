@@ -1,9 +1,14 @@
 /*
- * The operator's side of a session: JSON-RPC 2.0 with its helper, one line a packet.
+ * The operator's side of a session: JSON-RPC 2.0 with its helper, one line a packet (pale-control(5)).
+ *
+ * Whom we talk to counts as much as who we are: an answer is worth something only to the helper, and what a
+ * stranger's socket says is not shown.  The kernel tells who listens.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
@@ -14,6 +19,23 @@
 
 /* A helper that does not answer in this time is as good as dead. */
 #define ANSWER_SECONDS 10
+
+/*
+ * It is listened on by a process of ours, or of the user whose directory this is: that is a helper of its own
+ * user, for sessions_list() takes no other directory.
+ */
+static int check_server(int fd, const char *session_dir)
+{
+	struct ucred cred = { .pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	socklen_t len = sizeof(cred);
+	struct stat st;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
+		return -EPERM;
+	if (cred.uid == geteuid())
+		return 0;
+	return stat(session_dir, &st) == 0 && st.st_uid == cred.uid ? 0 : -EPERM;
+}
 
 int control_open(const char *session_dir)
 {
@@ -29,8 +51,8 @@ int control_open(const char *session_dir)
 		return -errno;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0) {
-		r = -errno;
+	r = connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 ? -errno : check_server(fd, session_dir);
+	if (r < 0) {
 		(void)close(fd);
 		return r;
 	}
@@ -42,24 +64,40 @@ int control_open(const char *session_dir)
 	return fd;
 }
 
-static int send_call(int fd, const char *method, json_t *params)
+static int send_call(int fd, int id, const char *method, json_t *params)
 {
 	_cleanup_json_ json_t *call = NULL;
 	_cleanup_free_ char *text = NULL;
-	_cleanup_free_ char *line = NULL;
-	int n;
+	size_t len;
+	int r;
 
-	call = json_pack("{ss, si, ss, so}", "jsonrpc", "2.0", "id", 1, "method", method, "params",
+	call = json_pack("{ss, si, ss, so}", "jsonrpc", "2.0", "id", id, "method", method, "params",
 			 params ? params : json_object());
 	text = call ? json_dumps(call, JSON_COMPACT) : NULL;
 	if (!text)
 		return -ENOMEM;
-	n = asprintf(&line, "%s\n", text);
-	if (n < 0) {
-		line = NULL;
-		return -ENOMEM;
-	}
-	return send(fd, line, (size_t)n, MSG_NOSIGNAL) == n ? 0 : -errno;
+	len = strlen(text);
+	r = send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len ? 0 : -errno;
+	/* A passphrase may have been in it. */
+	explicit_bzero(text, len);
+	return r;
+}
+
+/* What a caller may have to tell apart; the rest is -EREMOTE. */
+static int error_of(json_int_t code)
+{
+	static const struct {
+		json_int_t code;
+		int err;
+	} known[] = {
+		{ -32006, -EALREADY }, { -32601, -ENOSYS }, { -32007, -EACCES },
+		{ -32004, -ESTALE },   { -32005, -ESTALE }, { -32008, -EINVAL },
+	};
+
+	for (size_t i = 0; i < NELEM(known); i++)
+		if (known[i].code == code)
+			return known[i].err;
+	return -EREMOTE;
 }
 
 static int take_answer(const json_t *answer, json_t **ret_result, char *why, size_t size)
@@ -70,7 +108,7 @@ static int take_answer(const json_t *answer, json_t **ret_result, char *why, siz
 
 	if (error) {
 		snprintf(why, size, "%s", message ? message : "refused without a reason");
-		return -EREMOTE;
+		return error_of(json_integer_value(json_object_get(error, "code")));
 	}
 	if (!result) {
 		snprintf(why, size, "the helper's answer is not understood");
@@ -80,30 +118,70 @@ static int take_answer(const json_t *answer, json_t **ret_result, char *why, siz
 	return 0;
 }
 
-int control_call(int fd, const char *method, json_t *params, json_t **ret_result, char *why, size_t size)
+/* One packet as JSON (the caller drops it).  0, -EAGAIN, -EPIPE (hung up), -EMSGSIZE, -EPROTO, -errno. */
+static int receive(int fd, json_t **ret)
 {
 	_cleanup_free_ char *buf = malloc(LIMIT_FRAME);
-	_cleanup_json_ json_t *answer = NULL;
 	ssize_t n;
-	int r;
 
 	if (!buf)
 		return -ENOMEM;
-	r = send_call(fd, method, params);
-	if (r < 0) {
-		snprintf(why, size, "%s", strerror(-r));
-		return r;
-	}
-	n = recv(fd, buf, LIMIT_FRAME, MSG_TRUNC);
-	if (n <= 0) {
-		r = n < 0 ? -errno : -EPIPE;
-		snprintf(why, size, "the helper does not answer: %s", strerror(-r));
-		return r;
-	}
-	if ((size_t)n > LIMIT_FRAME) {
-		snprintf(why, size, "the helper's answer is too long");
+	do
+		n = recv(fd, buf, LIMIT_FRAME, MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? -errno : -EPIPE;
+	if ((size_t)n > LIMIT_FRAME)
 		return -EMSGSIZE;
+	*ret = json_loadb(buf, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+	return *ret ? 0 : -EPROTO;
+}
+
+int control_call(int fd, const char *method, json_t *params, json_t **ret_result, char *why, size_t size)
+{
+	static int calls;
+	int id = ++calls, r = send_call(fd, id, method, params);
+
+	while (r == 0) {
+		_cleanup_json_ json_t *answer = NULL;
+		const json_t *its;
+
+		r = receive(fd, &answer);
+		if (r < 0)
+			break;
+		/* What is told between is for who listens; an error without an id answers what came last. */
+		its = json_object_get(answer, "id");
+		if (json_object_get(answer, "method") ||
+		    (json_is_integer(its) && json_integer_value(its) != id))
+			continue;
+		return take_answer(answer, ret_result, why, size);
 	}
-	answer = json_loadb(buf, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
-	return take_answer(answer, ret_result, why, size);
+	snprintf(why, size, "the helper does not answer: %s", strerror(-r));
+	return r;
+}
+
+int control_listen(int fd, bool approvals, bool records, char *why, size_t size)
+{
+	_cleanup_json_ json_t *result = NULL;
+
+	return control_call(fd, "log/subscribe",
+			    json_pack("{sb, sb}", "approvals", approvals, "records", records), &result, why,
+			    size);
+}
+
+int control_next(int fd, int timeout_ms, json_t **ret)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	_cleanup_json_ json_t *note = NULL;
+	int r = poll(&p, 1, timeout_ms);
+
+	if (r <= 0)
+		return r < 0 && errno != EINTR ? -errno : -EAGAIN;
+	r = receive(fd, &note);
+	if (r < 0)
+		return r;
+	if (!json_is_string(json_object_get(note, "method")))
+		return -EAGAIN;
+	*ret = json_incref(note);
+	return 0;
 }

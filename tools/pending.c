@@ -1,66 +1,62 @@
 /*
- * pale pending, approve, deny: the operator's side of a question.
+ * pale pending: the questions that wait, of all sessions; --follow goes on with those that come.
  *
  * What the agent asks for is shown whole and escaped, one argument a line, so that nothing can
- * hide behind a long line or a control character.  The helper refuses an answer that comes from
- * inside a session; this side only says so early.
+ * hide behind a long line or a control character.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "tools/card.h"
 #include "tools/tools.h"
 
-/* Calls method of one session: 0 with *ret, or -errno after telling. */
-static int call(const struct session_ref *ref, const char *method, json_t *params, json_t **ret)
-{
-	char why[512];
-	int fd = control_open(ref->dir);
-	int r;
+#define SESSIONS_MAX 64
+#define RESCAN_MS    1000
 
-	if (fd < 0) {
-		json_decref(params);
-		talk("session %s does not answer: %s", ref->id, strerror(-fd));
-		return fd;
-	}
-	r = control_call(fd, method, params, ret, why, sizeof(why));
-	(void)close(fd);
-	if (r < 0)
-		talk("session %s: %s", ref->id, why);
+static int told(const struct session_ref *ref, int r, const char *why)
+{
+	talk("session %s: %s", ref->id, why);
 	return r;
 }
 
-static const char *text_of(const json_t *j, const char *key)
+int cards_fetch(int fd, json_t **ret, char *why, size_t size)
 {
-	return card_str(j, key);
-}
+	json_t *cards = json_array();
+	json_int_t from = 0;
 
-/* The whole of what is asked, with a connection for its pieces where one packet did not hold it. */
-static int fetch_whole(const struct session_ref *ref, const json_t *j, struct card_whole *ret)
-{
-	_cleanup_close_ int fd = -1;
-	char why[512];
-	int r;
+	for (;;) {
+		_cleanup_json_ json_t *page = NULL;
+		const json_t *next;
+		int r = control_call(fd, "approval/list", json_pack("{sI}", "from", from), &page, why, size);
 
-	if (card_is_whole(j)) {
-		ret->target = strdup(text_of(j, "target"));
-		return ret->target ? 0 : -ENOMEM;
+		if (r < 0) {
+			json_decref(cards);
+			return r;
+		}
+		json_array_extend(cards, json_object_get(page, "approvals"));
+		next = json_object_get(page, "next");
+		if (!next || json_integer_value(next) <= from)
+			break;
+		from = json_integer_value(next);
 	}
-	fd = control_open(ref->dir);
-	if (fd < 0)
-		return fd;
-	r = card_fetch(fd, j, ret, why, sizeof(why));
-	if (r < 0)
-		talk("session %s: %s", ref->id, why);
-	return r;
+	*ret = cards;
+	return 0;
 }
 
-static void print_card(const struct session_ref *ref, const json_t *j)
+/* --- one card ------------------------------------------------------------------------------------------- */
+
+static void print_card(const struct session_ref *ref, int fd, const json_t *j)
 {
 	struct card_whole whole = { 0 };
 	struct card_text t;
+	char why[512];
+	int r;
 
-	(void)fetch_whole(ref, j, &whole);
+	if (card_is_whole(j))
+		whole.target = strdup(card_str(j, "target"));
+	else if ((r = card_fetch(fd, j, &whole, why, sizeof(why))) < 0)
+		(void)told(ref, r, why);
 	if (card_text_init(&t, j, whole.target) == 0)
 		card_print(stdout, j, ref->id, &t);
 	else
@@ -69,62 +65,43 @@ static void print_card(const struct session_ref *ref, const json_t *j)
 	card_whole_done(&whole);
 }
 
-/* All cards of a session, page by page, into one array (caller drops), or NULL after telling. */
-static json_t *fetch_cards(const struct session_ref *ref)
-{
-	json_t *cards = json_array();
-	json_int_t from = 0;
-
-	for (;;) {
-		_cleanup_json_ json_t *page = NULL;
-		const json_t *next;
-
-		if (call(ref, "approval/list", json_pack("{sI}", "from", from), &page) < 0) {
-			json_decref(cards);
-			return NULL;
-		}
-		json_array_extend(cards, json_object_get(page, "approvals"));
-		next = json_object_get(page, "next");
-		if (!next || json_integer_value(next) <= from)
-			return cards;
-		from = json_integer_value(next);
-	}
-}
-
-/* How many cards of this session are shown, or -EIO. */
+/* How many cards of this session are shown, or -errno. */
 static int show_session(const struct session_ref *ref, json_t *all)
 {
-	_cleanup_json_ json_t *cards = fetch_cards(ref);
-	int shown = 0;
+	_cleanup_close_ int fd = control_open(ref->dir);
+	_cleanup_json_ json_t *cards = NULL;
+	char why[512];
+	int shown = 0, r;
 	json_t *j;
 	size_t i;
 
-	if (!cards)
-		return -EIO;
+	if (fd < 0)
+		return told(ref, fd, strerror(-fd));
+	r = cards_fetch(fd, &cards, why, sizeof(why));
+	if (r < 0)
+		return told(ref, r, why);
 	json_array_foreach(cards, i, j)
 	{
 		if (!card_is_open(j))
 			continue;
 		shown++;
-		if (!all) {
-			print_card(ref, j);
-			continue;
-		}
 		json_object_set_new(j, "session", json_string(ref->id));
-		json_array_append(all, j);
+		if (all)
+			json_array_append(all, j);
+		else
+			print_card(ref, fd, j);
 	}
 	return shown;
 }
 
-static int pending_run(const struct options *o, int argc, char **argv)
+static int show_all(const struct options *o)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
 	json_t *all = o->json ? json_array() : NULL;
 	size_t n = 0, shown = 0;
 	bool failed = false;
 
-	(void)argv;
-	if (argc || sessions_live(&refs, &n) < 0) {
+	if (sessions_live(&refs, &n) < 0) {
 		json_decref(all);
 		return EXIT_USAGE;
 	}
@@ -141,129 +118,164 @@ static int pending_run(const struct options *o, int argc, char **argv)
 	return failed ? EXIT_FINDINGS : EXIT_OK;
 }
 
-struct answer {
-	const char *decision, *scope, *reason;
+/* --- as they come --------------------------------------------------------------------------------------- */
+
+/* A session that is listened to; calls go over another connection. */
+struct followed {
+	struct session_ref ref;
+	int fd; /* -1: the place is free */
 };
 
-static const char *operator_name(void)
+static void print_event(const json_t *event)
 {
-	const char *name = getenv("USER");
+	_cleanup_free_ char *text = json_dumps(event, JSON_COMPACT | JSON_ENSURE_ASCII);
 
-	return name && *name ? name : "operator";
+	if (text)
+		puts(text);
 }
 
-/* The number of a session's open cards whose id begins so. */
-static int matches(const struct session_ref *ref, const char *id)
+static void tell_closed(const struct followed *f, const json_t *params)
 {
-	_cleanup_json_ json_t *cards = fetch_cards(ref);
-	int count = 0;
+	_cleanup_free_ char *by = recorded_visible(card_str(params, "by"));
+
+	printf("%.4s  session %s  %s%s%s\n", card_str(params, "id"), f->ref.id, card_str(params, "state"),
+	       by && *by ? " by " : "", by ? by : "");
+}
+
+static void tell_event(const struct options *o, const struct followed *f, json_t *note)
+{
+	const char *method = card_str(note, "method");
+	json_t *params = json_object_get(note, "params");
+
+	json_object_set_new(params, "session", json_string(f->ref.id));
+	if (o->json) {
+		print_event(note);
+	} else if (strcmp(method, "approval/request") == 0) {
+		_cleanup_close_ int fd = control_open(f->ref.dir);
+
+		print_card(&f->ref, fd, params);
+	} else if (strcmp(method, "approval/resolved") == 0) {
+		tell_closed(f, params);
+	} else if (strcmp(method, "approval/refused") == 0) {
+		_cleanup_free_ char *exe = recorded_visible(card_str(params, "exe"));
+
+		printf("session %s: process %lld (%s) was refused as operator: %s\n", f->ref.id,
+		       (long long)json_integer_value(json_object_get(params, "pid")), exe && *exe ? exe : "?",
+		       card_str(params, "why"));
+	}
+	(void)fflush(stdout);
+}
+
+static void show_waiting(const struct options *o, const struct session_ref *ref)
+{
+	_cleanup_json_ json_t *all = o->json ? json_array() : NULL;
 	json_t *j;
 	size_t i;
 
-	json_array_foreach(cards, i, j) count +=
-		card_is_open(j) && strncmp(text_of(j, "id"), id, strlen(id)) == 0;
-	return count;
+	(void)show_session(ref, all);
+	json_array_foreach(all, i, j)
+	{
+		_cleanup_json_ json_t *event =
+			json_pack("{ss, sO}", "method", "approval/request", "params", j);
+
+		print_event(event);
+	}
+	(void)fflush(stdout);
 }
 
-static int respond(const struct session_ref *ref, const char *id, const struct answer *a)
+/* Listens before it looks: a card that comes between is shown twice and not missed. */
+static void follow_session(const struct options *o, struct followed *list, const struct session_ref *ref)
 {
-	_cleanup_json_ json_t *result = NULL;
-	json_t *params =
-		json_pack("{ss, ss, ss, so, so}", "id", id, "decision", a->decision, "scope", a->scope,
-			  "reason", json_text(a->reason), "by", json_text(operator_name()));
+	struct followed *place = NULL;
+	char why[512];
 
-	if (call(ref, "approval/respond", params, &result) < 0)
-		return EXIT_FINDINGS;
-	talk("%s %s%s in session %s", a->decision, id,
-	     strcmp(a->scope, "session") == 0 ? " for the session" : "", ref->id);
-	return EXIT_OK;
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		if (list[i].fd >= 0 && strcmp(list[i].ref.dir, ref->dir) == 0)
+			return;
+		if (list[i].fd < 0 && !place)
+			place = &list[i];
+	}
+	if (!place)
+		return;
+	place->fd = control_open(ref->dir);
+	if (place->fd < 0)
+		return;
+	place->ref = *ref;
+	if (control_listen(place->fd, true, false, why, sizeof(why)) < 0) {
+		(void)close(place->fd);
+		place->fd = -1;
+		return;
+	}
+	show_waiting(o, ref);
 }
 
-static int answer(const char *id, const struct answer *a)
+static void rescan(const struct options *o, struct followed *list)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
-	const struct session_ref *owner = NULL;
 	size_t n = 0;
-	int found = 0;
 
-	if (session_around()) {
-		talk("a session does not answer its own questions; use another terminal");
-		return EXIT_FINDINGS;
+	if (sessions_list(&refs, &n) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		follow_session(o, list, &refs[i]);
+}
+
+static void listen_once(const struct options *o, struct followed *list)
+{
+	struct pollfd p[SESSIONS_MAX];
+
+	for (size_t i = 0; i < SESSIONS_MAX; i++)
+		p[i] = (struct pollfd){ .fd = list[i].fd, .events = POLLIN };
+	if (poll(p, SESSIONS_MAX, RESCAN_MS) <= 0)
+		return;
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		_cleanup_json_ json_t *note = NULL;
+		int r = p[i].revents ? control_next(list[i].fd, 0, &note) : -EAGAIN;
+
+		if (r == 0)
+			tell_event(o, &list[i], note);
+		if (r == 0 || r == -EAGAIN)
+			continue;
+		(void)close(list[i].fd);
+		list[i].fd = -1;
 	}
-	if (!*id || sessions_live(&refs, &n) < 0)
+}
+
+static int follow(const struct options *o)
+{
+	struct followed *list = calloc(SESSIONS_MAX, sizeof(*list));
+
+	if (!list)
 		return EXIT_USAGE;
-	for (size_t i = 0; i < n; i++) {
-		int here = matches(&refs[i], id);
-
-		found += here;
-		if (here)
-			owner = &refs[i];
+	for (size_t i = 0; i < SESSIONS_MAX; i++)
+		list[i].fd = -1;
+	while (!ferror(stdout)) {
+		rescan(o, list);
+		listen_once(o, list);
 	}
-	if (found != 1) {
-		talk(found ? "%s names %d questions; give more of its digits" : "no question %s waits", id,
-		     found);
-		return EXIT_FINDINGS;
-	}
-	return respond(owner, id, a);
+	free(list);
+	return EXIT_FINDINGS;
 }
 
-static int approve_run(const struct options *o, int argc, char **argv)
+static int pending_run(const struct options *o, int argc, char **argv)
 {
-	const struct answer a = { .decision = "approved",
-				  .scope = o->for_session ? "session" : "once",
-				  .reason = "" };
-
-	if (argc == 1)
-		return answer(argv[0], &a);
-	talk("approve needs the id of one question; see: pale pending");
-	return EXIT_USAGE;
+	(void)argv;
+	if (argc)
+		return EXIT_USAGE;
+	return o->follow ? follow(o) : show_all(o);
 }
 
-static int deny_run(const struct options *o, int argc, char **argv)
-{
-	const struct answer a = { .decision = "denied",
-				  .scope = "once",
-				  .reason = o->reason ? o->reason : "" };
-
-	if (argc == 1)
-		return answer(argv[0], &a);
-	talk("deny needs the id of one question; see: pale pending");
-	return EXIT_USAGE;
-}
-
-static const struct opt pending_opts[] = { OPT_JSON, { 0 } };
-static const struct opt approve_opts[] = {
-	OPT_FLAG("session", 's', for_session, "the same again until the session ends"),
-	{ 0 },
-};
-static const struct opt deny_opts[] = {
-	OPT_VALUE("reason", 'r', "TEXT", reason, "what the agent is told"),
+static const struct opt pending_opts[] = {
+	OPT_FLAG("follow", 'f', follow, "go on with questions as they come, and with how they end"),
+	OPT_JSON,
 	{ 0 },
 };
 
 const struct subcommand subcommand_pending = {
 	.name = "pending",
-	.args = "[--json]",
+	.args = "[--follow] [--json]",
 	.summary = "show the questions that wait for an answer",
 	.opts = pending_opts,
 	.usage_status = EXIT_USAGE,
 	.run = pending_run,
-};
-
-const struct subcommand subcommand_approve = {
-	.name = "approve",
-	.args = "ID [--session]",
-	.summary = "let what is asked happen, once or for the session",
-	.opts = approve_opts,
-	.usage_status = EXIT_USAGE,
-	.run = approve_run,
-};
-
-const struct subcommand subcommand_deny = {
-	.name = "deny",
-	.args = "ID [--reason TEXT]",
-	.summary = "refuse what is asked, and say why",
-	.opts = deny_opts,
-	.usage_status = EXIT_USAGE,
-	.run = deny_run,
 };

@@ -81,7 +81,9 @@ struct options {
 	const char *key, *head;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
 	bool journal, dry_run;
-	bool json, sarif, follow, for_session, all, revoke, help, linger;
+	const char *until, *rule;
+	bool for_session, for_project, for_always, group, yes;
+	bool json, sarif, follow, all, revoke, help, linger;
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
@@ -353,13 +355,25 @@ int log_verify(const struct options *o, int argc, char **argv);
 
 /* --- control.c: JSON-RPC with a session's helper ----------------------------------------------------- */
 
-/* Connected socket or -errno. */
+/* Connected socket, to a helper of ours or to one whose directory this is (-EPERM: a stranger's), or -errno.
+ */
 int control_open(const char *session_dir);
 /*
- * Calls method (params are taken over, may be NULL).  0 with *ret_result (caller drops), -EREMOTE
- * with the helper's own words in why, or -errno.
+ * Calls method (params are taken over, may be NULL).  0 with *ret_result (caller drops), or with the helper's
+ * own words in why: -EALREADY (the card is closed), -ESTALE (nonce or digest), -EACCES (the passphrase),
+ * -EINVAL (the rule), -ENOSYS (no such method), -EREMOTE any other; or -errno.  Notifications that come
+ * meanwhile are dropped: who subscribed listens on that connection and calls on another.
  */
 int control_call(int fd, const char *method, json_t *params, json_t **ret_result, char *why, size_t size);
+/* log/subscribe.  0 or as control_call(). */
+int control_listen(int fd, bool approvals, bool records, char *why, size_t size);
+/* The next notification ({"method", "params"}, caller drops): 0, -EAGAIN in that time, -EPIPE, -errno. */
+int control_next(int fd, int timeout_ms, json_t **ret);
+
+/* --- pending.c: the questions of all sessions --------------------------------------------------------- */
+
+/* All cards of a session over fd, page by page, into one array (caller drops).  0, or as control_call(). */
+int cards_fetch(int fd, json_t **ret, char *why, size_t size);
 
 /* --- explain_*.c -----------------------------------------------------------------------------------------
  */

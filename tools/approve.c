@@ -1,0 +1,371 @@
+/*
+ * pale approve, deny: the operator's answer to a question.
+ *
+ * The whole of it is fetched over the connection that the answer goes by, which gives the nonce for exactly
+ * what was fetched.  `pale approve ID` is the consent for once; for more, the rule is shown with what else of
+ * this session it covers, and on a terminal asked about.  The helper refuses an answer that comes from inside
+ * a session; this side only says so early.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <termios.h>
+
+#include "tools/card.h"
+#include "tools/stepup.h"
+#include "tools/tools.h"
+
+struct answer {
+	const char *decision, *scope;
+	const struct options *o;
+};
+
+/* The question that is answered, with the connection of its session. */
+struct found {
+	struct session_ref ref;
+	int fd;
+	json_t *card; /* owned */
+	struct card_whole whole;
+};
+
+static void found_done(struct found *f)
+{
+	if (f->fd >= 0)
+		(void)close(f->fd);
+	json_decref(f->card);
+	card_whole_done(&f->whole);
+}
+
+static const char *operator_name(void)
+{
+	const char *name = getenv("USER");
+
+	return name && *name ? name : "operator";
+}
+
+/* --- which question ---------------------------------------------------------------------------------------
+ */
+
+/* Looks for open cards of one session whose id begins so; how many. */
+static int look(const struct session_ref *ref, const char *id, struct found *ret)
+{
+	int fd = control_open(ref->dir), count = 0;
+	_cleanup_json_ json_t *cards = NULL;
+	char why[512];
+	json_t *j;
+	size_t i;
+
+	if (fd < 0 || cards_fetch(fd, &cards, why, sizeof(why)) < 0) {
+		talk("session %s does not answer", ref->id);
+		if (fd >= 0)
+			(void)close(fd);
+		return 0;
+	}
+	json_array_foreach(cards, i, j)
+	{
+		if (!card_is_open(j) || strncmp(card_str(j, "id"), id, strlen(id)) != 0)
+			continue;
+		if (count++ > 0 || ret->card)
+			continue;
+		ret->card = json_incref(j);
+		ret->ref = *ref;
+		ret->fd = fd;
+	}
+	if (ret->fd != fd)
+		(void)close(fd);
+	return count;
+}
+
+/* Where no such question is open: what became of it, if a session still knows. */
+static void tell_missing(const struct session_ref *refs, size_t n, const char *id)
+{
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_close_ int fd = control_open(refs[i].dir);
+		_cleanup_json_ json_t *shown = NULL;
+		char why[512];
+
+		if (fd >= 0 && control_call(fd, "approval/show", json_pack("{ss}", "id", id), &shown, why,
+					    sizeof(why)) == -EALREADY) {
+			talk("%s: %s", id, why);
+			return;
+		}
+	}
+	talk("no question %s waits", id);
+}
+
+static int find(const char *id, struct found *ret)
+{
+	_cleanup_free_ struct session_ref *refs = NULL;
+	size_t n = 0;
+	int count = 0;
+
+	if (sessions_live(&refs, &n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		count += look(&refs[i], id, ret);
+	if (count == 1)
+		return 0;
+	if (count > 1)
+		talk("%s names %d questions; give more of its digits", id, count);
+	else
+		tell_missing(refs, n, id);
+	return -ENOENT;
+}
+
+/* --- what it would allow ----------------------------------------------------------------------------------
+ */
+
+static const char *chosen_rule(const struct found *f, const struct options *o)
+{
+	const json_t *offers = json_object_get(f->card, "offers");
+
+	if (o->rule)
+		return o->rule;
+	return json_string_value(json_array_get(json_object_get(offers, "lines"), 0));
+}
+
+static void print_targets(const char *label, const json_t *list)
+{
+	const json_t *j;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, j)
+	{
+		_cleanup_free_ char *text = recorded_visible(json_string_value(j) ?: "");
+
+		fprintf(stderr, "  %-12s %s\n", i ? "" : label, text ? text : "?");
+	}
+}
+
+/* 0 where the rule may be granted, or -errno after saying why not. */
+static int show_rule(const struct found *f, const char *rule, const char *scope)
+{
+	_cleanup_json_ json_t *test = NULL;
+	_cleanup_free_ char *shown = text_visible(rule);
+	char why[512];
+	int r = control_call(f->fd, "approval/test",
+			     json_pack("{ss, so}", "id", card_str(f->card, "id"), "rule", json_text(rule)),
+			     &test, why, sizeof(why));
+
+	if (r == 0 && !json_is_true(json_object_get(test, "ok"))) {
+		talk("this rule cannot be granted: %s", card_str(test, "why"));
+		return -EINVAL;
+	}
+	if (r < 0 && r != -ENOSYS) {
+		talk("session %s: %s", f->ref.id, why);
+		return r;
+	}
+	fprintf(stderr, "  %-12s %s\n", scope, shown ? shown : "?");
+	print_targets("covers", json_object_get(test, "match"));
+	print_targets("but not", json_object_get(test, "not_match"));
+	return 0;
+}
+
+/* Asked where only a human can answer; what was typed before does not count. */
+static bool confirmed(const char *scope)
+{
+	_cleanup_close_ int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	char line[16] = "";
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	dprintf(fd, "Allow this for %s? [y/N] ",
+		strcmp(scope, "session") == 0	? "the session"
+		: strcmp(scope, "project") == 0 ? "this project"
+						: "always");
+	(void)tcflush(fd, TCIFLUSH);
+	n = read(fd, line, sizeof(line) - 1);
+	return n > 0 && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static int consent(const struct found *f, const struct answer *a)
+{
+	const char *rule = chosen_rule(f, a->o);
+	int r;
+
+	if (strcmp(a->scope, "once") == 0)
+		return 0;
+	/* Whether it can be granted without one is the helper's to say. */
+	r = rule ? show_rule(f, rule, a->scope) : 0;
+	if (r < 0 || a->o->yes)
+		return r;
+	if (isatty(STDIN_FILENO)) {
+		if (confirmed(a->scope))
+			return 0;
+		talk("nothing was approved");
+		return -ECANCELED;
+	}
+	/* A session ends; what stays longer is not granted by the way. */
+	if (strcmp(a->scope, "session") == 0)
+		return 0;
+	talk("without a terminal, what outlives the session needs --yes");
+	return -ECANCELED;
+}
+
+/* --- the answer -------------------------------------------------------------------------------------------
+ */
+
+static int show_card(struct found *f)
+{
+	struct card_text t;
+	char why[512];
+	int r = card_fetch(f->fd, f->card, &f->whole, why, sizeof(why));
+
+	if (r < 0) {
+		talk("session %s: %s", f->ref.id, why);
+		return r;
+	}
+	if (!isatty(STDERR_FILENO))
+		return 0;
+	r = card_text_init(&t, f->card, f->whole.target);
+	if (r == 0)
+		card_print(stderr, f->card, f->ref.id, &t);
+	card_text_done(&t);
+	return r;
+}
+
+static json_t *respond_params(const struct found *f, const struct answer *a)
+{
+	const char *rule = strcmp(a->scope, "once") == 0 ? NULL : chosen_rule(f, a->o);
+	json_t *params =
+		json_pack("{ss, ss, ss, ss, ss, so, so, sb}", "id", card_str(f->card, "id"), "nonce",
+			  f->whole.nonce, "digest", card_str(f->card, "digest"), "decision", a->decision,
+			  "scope", a->scope, "reason", json_text(a->o->reason ? a->o->reason : ""), "by",
+			  json_text(operator_name()), "group", a->o->group);
+
+	/* What was shown was escaped; the helper's own offer is the default. */
+	if (params && rule && a->o->rule)
+		json_object_set_new(params, "rule", json_text(rule));
+	if (params && a->o->until)
+		json_object_set_new(params, "until", json_text(a->o->until));
+	return params;
+}
+
+static void tell(const struct found *f, const struct answer *a, const json_t *result)
+{
+	const json_t *also = json_object_get(result, "also"), *j;
+	const char *grant = card_str(result, "grant");
+	size_t i;
+
+	talk("%s %s%s%s in session %s%s%s%s", a->decision, card_str(f->card, "short"),
+	     strcmp(a->scope, "once") == 0 ? "" : " for ",
+	     strcmp(a->scope, "once") == 0	? ""
+	     : strcmp(a->scope, "session") == 0 ? "the session"
+						: a->scope,
+	     f->ref.id, *grant ? " (grant " : "", grant, *grant ? ": pale revoke takes it back)" : "");
+	json_array_foreach((json_t *)also, i, j)
+		talk("%s %.4s with it", a->decision, json_string_value(j) ?: "");
+	if (json_is_true(json_object_get(result, "late")))
+		talk("nobody waits for it any more: the next try goes through");
+}
+
+static int send_answer(const struct found *f, const struct answer *a)
+{
+	json_t *params = respond_params(f, a);
+	_cleanup_json_ json_t *mine = json_incref(params), *result = NULL;
+	char why[512];
+	int r = params ? 0 : -ENOMEM;
+
+	if (r == 0 && strcmp(a->decision, "approved") == 0)
+		r = stepup_confirm(f->fd, f->card, params);
+	if (r < 0) {
+		json_decref(params);
+		return r;
+	}
+	r = control_call(f->fd, "approval/respond", params, &result, why, sizeof(why));
+	stepup_wipe(mine);
+	if (r < 0)
+		talk("session %s: %s", f->ref.id, why);
+	else
+		tell(f, a, result);
+	return r;
+}
+
+static int answer(const char *id, const struct answer *a)
+{
+	struct found f = { .fd = -1 };
+	int r;
+
+	if (session_around()) {
+		talk("a session does not answer its own questions; use another terminal");
+		return EXIT_FINDINGS;
+	}
+	if (!*id)
+		return EXIT_USAGE;
+	r = find(id, &f);
+	if (r == 0)
+		r = show_card(&f);
+	if (r == 0)
+		r = consent(&f, a);
+	if (r == 0)
+		r = send_answer(&f, a);
+	found_done(&f);
+	return r < 0 ? EXIT_FINDINGS : EXIT_OK;
+}
+
+static int approve_run(const struct options *o, int argc, char **argv)
+{
+	const struct answer a = { .decision = "approved",
+				  .scope = o->for_always    ? "always"
+					   : o->for_project ? "project"
+					   : o->for_session ? "session"
+							    : "once",
+				  .o = o };
+
+	if (argc != 1)
+		talk("approve needs the id of one question; see: pale pending");
+	else if (o->for_session + o->for_project + o->for_always > 1)
+		talk("--session, --project and --always exclude each other");
+	else if (o->until && !o->for_project)
+		talk("--until goes with --project");
+	else if (o->rule && strcmp(a.scope, "once") == 0)
+		talk("--rule goes with --session, --project or --always");
+	else
+		return answer(argv[0], &a);
+	return EXIT_USAGE;
+}
+
+static int deny_run(const struct options *o, int argc, char **argv)
+{
+	const struct answer a = { .decision = "denied", .scope = "once", .o = o };
+
+	if (argc == 1)
+		return answer(argv[0], &a);
+	talk("deny needs the id of one question; see: pale pending");
+	return EXIT_USAGE;
+}
+
+static const struct opt approve_opts[] = {
+	OPT_FLAG("session", 's', for_session, "what the rule covers, until the session ends"),
+	OPT_FLAG("project", 0, for_project, "what the rule covers, for this agent in this workspace"),
+	OPT_VALUE("until", 0, "DATE", until, "with --project: until that day (YYYY-MM-DD)"),
+	OPT_FLAG("always", 0, for_always, "what the rule covers, for this agent everywhere"),
+	OPT_VALUE("rule", 0, "LINE", rule, "the policy line to grant, in place of the narrowest"),
+	OPT_FLAG("group", 'g', group, "with all that wait and the rule covers"),
+	OPT_FLAG("yes", 'y', yes, "do not ask whether the rule may be granted"),
+	{ 0 },
+};
+static const struct opt deny_opts[] = {
+	OPT_VALUE("reason", 'r', "TEXT", reason, "what the agent is told"),
+	OPT_FLAG("group", 'g', group, "with all that wait by the same rule"),
+	{ 0 },
+};
+
+const struct subcommand subcommand_approve = {
+	.name = "approve",
+	.args = "ID [--session | --project [--until DATE] | --always] [--rule LINE] [--group]",
+	.summary = "let what is asked happen, once or for longer",
+	.opts = approve_opts,
+	.usage_status = EXIT_USAGE,
+	.run = approve_run,
+};
+
+const struct subcommand subcommand_deny = {
+	.name = "deny",
+	.args = "ID [--reason TEXT] [--group]",
+	.summary = "refuse what is asked, and say why",
+	.opts = deny_opts,
+	.usage_status = EXIT_USAGE,
+	.run = deny_run,
+};
