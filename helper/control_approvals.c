@@ -228,8 +228,6 @@ static json_t *approval_show(struct call *call)
 
 /* --- answering --- */
 
-static const char *const scope_names[GRANT_SCOPES] = { "once", "session", "project", "always" };
-
 /* "YYYY-MM-DD" by its form; whether there is such a day, and when, is for who keeps the grant. */
 static bool is_date(const char *s)
 {
@@ -245,13 +243,10 @@ static bool is_date(const char *s)
 static int reply_params(struct call *call, struct broker_reply *ret)
 {
 	const char *decision = call_param(call, "decision", ""), *scope = call_param(call, "scope", "once");
-	int s = 0;
 
-	while (s < GRANT_SCOPES && strcmp(scope_names[s], scope) != 0)
-		s++;
 	*ret = (struct broker_reply){ .said = strcmp(decision, "approved") == 0 ? APPROVAL_APPROVED
 										: APPROVAL_DENIED,
-				      .scope = (enum grant_scope)s,
+				      .scope = grant_scope_by_name(scope),
 				      .rule = call_param(call, "rule", NULL),
 				      .until = call_param(call, "until", NULL),
 				      .reason = call_param(call, "reason", ""),
@@ -260,7 +255,7 @@ static int reply_params(struct call *call, struct broker_reply *ret)
 				      .pid = call->c->pid };
 	if (ret->said == APPROVAL_DENIED && strcmp(decision, "denied") != 0)
 		call_fail(call, RPC_PARAMS, "decision is approved or denied");
-	else if (s == GRANT_SCOPES || (ret->said == APPROVAL_DENIED && s != GRANT_ONCE))
+	else if (ret->scope == GRANT_SCOPES || (ret->said == APPROVAL_DENIED && ret->scope != GRANT_ONCE))
 		call_fail(call, RPC_PARAMS, "scope is once, session, project or always; a denial's is once");
 	else if (ret->until && (ret->scope != GRANT_PROJECT || !is_date(ret->until)))
 		call_fail(call, RPC_PARAMS, "until is a date, YYYY-MM-DD, of scope project");
@@ -302,8 +297,8 @@ static json_t *reply_json(const char *id, const struct broker_reply *reply, cons
 		json_array_append_new(also, json_string(res->also[i]));
 	return json_pack("{s:s, s:s, s:s, s:b, s:i, s:s*, s:o}", "id", id, "decision",
 			 reply->said == APPROVAL_APPROVED ? "approved" : "denied", "scope",
-			 scope_names[reply->scope], "late", res->late, "waiters", (int)res->waiters, "grant",
-			 res->grant[0] ? res->grant : NULL, "also", also);
+			 grant_scope_name(reply->scope), "late", res->late, "waiters", (int)res->waiters,
+			 "grant", res->grant[0] ? res->grant : NULL, "also", also);
 }
 
 json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,

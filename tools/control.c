@@ -20,23 +20,6 @@
 /* A helper that does not answer in this time is as good as dead. */
 #define ANSWER_SECONDS 10
 
-/*
- * It is listened on by a process of ours, or of the user whose directory this is: that is a helper of its own
- * user, for sessions_list() takes no other directory.
- */
-static int check_server(int fd, const char *session_dir)
-{
-	struct ucred cred = { .pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	socklen_t len = sizeof(cred);
-	struct stat st;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
-		return -EPERM;
-	if (cred.uid == geteuid())
-		return 0;
-	return stat(session_dir, &st) == 0 && st.st_uid == cred.uid ? 0 : -EPERM;
-}
-
 int control_open(const char *session_dir)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
@@ -51,12 +34,8 @@ int control_open(const char *session_dir)
 		return -errno;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	r = connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 ? -errno : check_server(fd, session_dir);
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
-	r = foreign_check_server(fd, session_dir);
+	r = connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 ? -errno
+								  : foreign_check_server(fd, session_dir);
 	if (r < 0) {
 		(void)close(fd);
 		return r;
