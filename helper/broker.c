@@ -91,8 +91,6 @@ static int card_record(struct helper *h, const struct approval *ap, const char *
 				ap->req.cwd ? ap->req.cwd : "", more) < 0)
 		return -ENOMEM;
 	e.detail = detail;
-	if (ap->req.op == OP_EXEC)
-		mask_secrets(target);
 	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
 }
 

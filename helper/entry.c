@@ -173,10 +173,6 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
 	add_words(r, who, detail, sizeof(detail));
 	e.target_len = r->target_len;
-	if (r->op == OP_EXEC) {
-		mask_secrets(target);
-		e.target_len = strlen(target);
-	}
 	fold_add(&h->fold, key, &e, r->verdict != VERDICT_ALLOW || approval[0] ? FOLD_NOW : FOLD_WAIT,
 		 now_ns);
 }

@@ -70,10 +70,44 @@ static int make_socket(struct helper *h, const char *name, int *ret_fd)
 	return r;
 }
 
+/* A word behind another, which may say what it is (`--password`). */
+static json_t *word_masked(const struct mask *m, const char *before, const char *word)
+{
+	size_t lead = strlen(before) + 1, len;
+	char *text = NULL;
+	json_t *j = NULL;
+
+	if (asprintf(&text, "%s %s", before, word) < 0)
+		return json_string("***");
+	len = mask_text(m, text, lead + strlen(word));
+	/* What is masked in the word before may reach into this one. */
+	if (len >= lead && strncmp(text, before, lead - 1) == 0 && text[lead - 1] == ' ')
+		j = json_stringn(text + lead, len - lead);
+	free(text);
+	return j ? j : json_string("***");
+}
+
+/* What was run, without secrets. */
+static json_t *argv_masked(const struct helper *h)
+{
+	json_t *list = json_array(), *word;
+	const char *before = "";
+	size_t i;
+
+	json_array_foreach(h->argv, i, word)
+	{
+		const char *raw = json_string_value(word) ?: "";
+
+		json_array_append_new(list, word_masked(&h->mask, before, raw));
+		before = raw;
+	}
+	return list;
+}
+
 static json_t *description(const struct helper *h)
 {
-	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "session",
-			 h->session, "agent", h->agent, "argv", h->argv, "pid",
+	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "session",
+			 h->session, "agent", h->agent, "argv", argv_masked(h), "pid",
 			 (int)(h->root_pid > 0 ? h->root_pid : h->launcher_pid), "helper_pid", (int)getpid(),
 			 "started", h->started, "workspace", json_escaped(h->workspace, strlen(h->workspace)),
 			 "runtime_dir", json_escaped(h->runtime_dir, strlen(h->runtime_dir)), "state_dir",

@@ -77,7 +77,7 @@ int packet_send_json(int fd, json_t *j);
 json_t *json_escaped(const char *bytes, size_t len);
 
 /* Descriptors that come with a packet: as many as `max` says are taken and closed by passed_done(). */
-#define PASSED_MAX 2
+#define PASSED_MAX 3
 struct passed {
 	int fd[PASSED_MAX];
 	size_t n, max;
@@ -193,6 +193,8 @@ struct helper {
 	uint64_t ring_mended_ns;
 	struct tally tally;
 	struct ledger ledger;
+	struct mask mask;
+	bool has_secrets; /* the launcher tells what they are */
 	struct fold fold;
 	struct queue queue;
 	struct grants grants;

@@ -20,10 +20,7 @@
 #include "policy/checkpoint.h"
 #include "policy/record.h"
 
-/* --- mask.c --- */
-
-/* Overwrites what looks like a secret by ***, in place (the text never grows). */
-void mask_secrets(char *text);
+#include "mask.h"
 
 /* --- line.c --- */
 
@@ -72,6 +69,8 @@ struct ledger {
 	/* Told of what was written, whole lines; or NULL. */
 	void (*written)(void *ctx, const char *lines, size_t len);
 	void *ctx;
+
+	const struct mask *mask; /* borrowed; NULL: nothing is taken out of texts */
 
 	struct checkpoint_key key; /* where sealed; else checkpoints are not signed */
 	bool sealed;

@@ -35,7 +35,7 @@ static bool grow(char **buf, size_t *cap, size_t need)
 }
 
 /* Written down: without secrets, escaped.  Borrowed until the memo's next use; NULL on ENOMEM. */
-static const char *remember(struct text_memo *m, const char *s)
+static const char *remember(const struct mask *mask, struct text_memo *m, const char *s)
 {
 	size_t len = text_len(s, 0);
 
@@ -57,9 +57,28 @@ static const char *remember(struct text_memo *m, const char *s)
 	}
 	memcpy(m->raw, s ? s : "", len);
 	m->raw[len] = '\0';
-	record_escape_to(m->escaped, m->raw, len);
 	m->len = len;
+	if (mask_is_clean(mask, m->raw, len)) {
+		record_escape_to(m->escaped, m->raw, len);
+	} else {
+		/* Masked where the escaped text will not reach yet; raw stays what is compared with. */
+		char *at = m->escaped + 3 * m->cap;
+
+		memcpy(at, m->raw, len);
+		record_escape_to(m->escaped, at, mask_text(mask, at, len));
+	}
 	return m->escaped;
+}
+
+/* The same of a text that hardly comes twice, to `to`, which has room for 5 * len + 1 bytes; the end. */
+static char *write_text(const struct mask *mask, char *to, const char *s, size_t len)
+{
+	char *at = to + 4 * len + 1;
+
+	if (len == 0 || mask_is_clean(mask, s, len))
+		return record_escape_to(to, len ? s : "", len);
+	memcpy(at, s, len);
+	return record_escape_to(to, at, mask_text(mask, at, len));
 }
 
 int line_add(struct ledger *l, const struct event *e)
@@ -71,23 +90,23 @@ int line_add(struct ledger *l, const struct event *e)
 			    .agent = l->agent,
 			    .pid = e->pid,
 			    .ppid = e->ppid,
-			    .exe = remember(&l->exe, e->exe),
+			    .exe = remember(l->mask, &l->exe, e->exe),
 			    .op = e->op,
 			    .access = e->access,
 			    .verdict = e->verdict,
-			    .rule = remember(&l->rule, e->rule),
+			    .rule = remember(l->mask, &l->rule, e->rule),
 			    .via = e->via,
 			    .level = l->level,
 			    .approval = e->approval,
 			    .count = e->count ? e->count : 1 };
 	char *end;
 
-	if (!r.exe || !r.rule || !grow(&l->scratch, &l->scratch_cap, 4 * (target + detail) + 2))
+	if (!r.exe || !r.rule || !grow(&l->scratch, &l->scratch_cap, 5 * (target + detail) + 2))
 		return -ENOMEM;
 	r.target = l->scratch;
-	end = record_escape_to(l->scratch, e->target ? e->target : "", target);
+	end = write_text(l->mask, l->scratch, e->target, target);
 	r.detail = end + 1;
-	record_escape_to(end + 1, e->detail ? e->detail : "", detail);
+	write_text(l->mask, end + 1, e->detail, detail);
 	time_format(e->time_ns ? e->time_ns : clock_real_ns(), r.time);
 	memcpy(r.prev, l->prev, sizeof(r.prev));
 	room = record_room(&r);

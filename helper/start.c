@@ -121,6 +121,7 @@ static const char *read_message(struct helper *h, json_t *msg)
 	h->facts = text_member(msg, "facts");
 	h->agent = record_escape(agent ? agent : "", agent ? strlen(agent) : 0);
 	h->argv = json_incref(json_object_get(msg, "argv"));
+	h->has_secrets = json_is_true(json_object_get(msg, "secrets"));
 	if (!is_name(h->session))
 		return "the session's name is missing or holds more than letters, digits, dot, dash and "
 		       "underscore";
@@ -265,11 +266,12 @@ static int first_record(struct helper *h)
 	return r < 0 ? r : ledger_flush(&h->ledger);
 }
 
-/* A helper of another user has a key that its owner cannot use. */
-static int seal_ledger(struct helper *h, const char **ret_err, const char **ret_path)
+/* What is taken out of its texts; and a helper of another user has a key that its owner cannot use. */
+static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_path)
 {
 	int root = h->foreign ? places_open_root(h) : -1, r;
 
+	h->ledger.mask = &h->mask;
 	if (!h->foreign)
 		return 0;
 	*ret_path = PLACE_STATE;
@@ -304,23 +306,26 @@ static int set_up(struct helper *h)
 			      NULL);
 	r = files_create(h, &err, &path);
 	if (r == 0)
-		r = seal_ledger(h, &err, &path);
+		r = arm_ledger(h, &err, &path);
 	if (r < 0)
 		return refuse_errno(h, err, path, r);
 	r = first_record(h);
 	return r < 0 ? refuse_errno(h, "the ledger cannot be written", h->state_dir, r) : 0;
 }
 
-/* The bundle, and above level hooks the supervisor's ring: no more and no less. */
+/* The bundle, above level hooks the supervisor's ring, and the secrets if there are any: no more and no less.
+ */
 static const char *read_passed(struct helper *h, const struct passed *p, char **ret, size_t *ret_len)
 {
+	size_t n = 1;
+
 	if (p->n < 1 || bundle_read(p->fd[0], BUNDLE_MAX, ret, ret_len) < 0)
 		return "the start message comes without a readable bundle";
-	if (h->level == LEVEL_HOOKS)
-		return p->n == 1 ? NULL : "the start message comes with more than one descriptor";
-	if (p->n != 2 || ringmap_adopt(h, p->fd[1]) < 0)
+	if (h->level > LEVEL_HOOKS && (p->n < 2 || ringmap_adopt(h, p->fd[n++]) < 0))
 		return "the start message comes without the supervisor's ring";
-	return NULL;
+	if (h->has_secrets && (p->n <= n || mask_learn(&h->mask, p->fd[n++]) < 0))
+		return "the start message comes without the secrets that it tells of";
+	return p->n == n ? NULL : "the start message comes with too many descriptors";
 }
 
 int session_start(struct helper *h)
@@ -340,6 +345,7 @@ int session_start(struct helper *h)
 		return refuse(h, "no start message came, or one with too many descriptors", NULL);
 	msg = json_loadb(h->frame, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
 	drain_init(h);
+	mask_init(&h->mask);
 	err = read_message(h, msg);
 	if (!err)
 		err = read_passed(h, &passed, &bundle, &len);
@@ -370,6 +376,7 @@ void session_free(struct helper *h)
 	grants_done(h);
 	places_close(h);
 	ledger_close(&h->ledger);
+	mask_done(&h->mask);
 	for (size_t i = 0; i < FEEDS; i++)
 		procs_done(&h->feed[i].procs);
 	queue_done(&h->queue);

@@ -48,7 +48,7 @@ static json_t *argv_told(char *const *argv)
 	return list;
 }
 
-#define PASSED_MAX 2 /* the bundle, the supervisor's ring */
+#define PASSED_MAX 3 /* the bundle, the supervisor's ring, the secrets */
 
 /* What goes along with a packet. */
 struct passed {
@@ -138,6 +138,20 @@ static int add_supervisor(struct launch *l, json_t *j, struct passed *passed)
 	return json_object_set_new(j, "nonce", nonce_text(l->nonce)) < 0 ? -ENOMEM : 0;
 }
 
+/* Last. */
+static int add_secrets(const struct launch_start *s, json_t *j, struct passed *passed)
+{
+	int fd;
+
+	if (s->secrets_fd < 0)
+		return 0;
+	fd = fcntl(s->secrets_fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	passed->fd[passed->n++] = fd;
+	return json_object_set_new(j, "secrets", json_true()) < 0 ? -ENOMEM : 0;
+}
+
 static int send_start(struct launch *l, const struct launch_start *s)
 {
 	struct passed passed = { .fd = { bundle_file(s->bundle), -1 }, .n = 1 };
@@ -154,6 +168,8 @@ static int send_start(struct launch *l, const struct launch_start *s)
 		      level_name(l->level), "argv", argv_told(s->argv), "not_enforced", s->not_enforced,
 		      "facts", s->facts ? s->facts : "");
 	r = j ? add_supervisor(l, j, &passed) : -ENOMEM;
+	if (r == 0)
+		r = add_secrets(s, j, &passed);
 	if (r == 0)
 		r = send_packet(l->fd, j, &passed);
 	else

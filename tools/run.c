@@ -13,6 +13,7 @@
 #include "policy/path.h"
 
 #include "heads.h"
+#include "secrets.h"
 #include "tools.h"
 
 struct run {
@@ -25,6 +26,7 @@ struct run {
 	struct program program;
 	struct launch launch;
 	struct fence fence;
+	int secrets_fd;
 };
 
 static int check_workspace(const struct run *r)
@@ -53,6 +55,10 @@ static int check_policy(struct run *r)
 		e = policy_parse(&r->bundle, &p, &d);
 	if (e == 0)
 		e = bundle_resolve(&r->bundle, &p, &d);
+	if (e == 0) {
+		r->secrets_fd = secrets_file(&p);
+		e = r->secrets_fd < 0 && r->secrets_fd != -ENOENT ? r->secrets_fd : 0;
+	}
 	if (e < 0 || !r->o->quiet)
 		print_diags(stderr, &d);
 	if (e == -EBADMSG)
@@ -253,7 +259,8 @@ static int run_session(struct run *r)
 				      .level = r->fence.level,
 				      .not_enforced = fence_not_enforced(r->fence.level),
 				      .facts = facts,
-				      .argv = r->argv };
+				      .argv = r->argv,
+				      .secrets_fd = r->secrets_fd };
 	struct agentproc agent = { .path = r->program.found,
 				   .argv = r->argv,
 				   .preload = r->installed.preload,
@@ -333,7 +340,11 @@ static int run_outermost(struct run *r)
 static int run_run(const struct options *given, int argc, char **argv)
 {
 	struct options o = *given;
-	struct run r = { .o = &o, .argv = argv, .argc = (size_t)argc, .launch = { .pid = -1, .fd = -1 } };
+	struct run r = { .o = &o,
+			 .argv = argv,
+			 .argc = (size_t)argc,
+			 .secrets_fd = -1,
+			 .launch = { .pid = -1, .fd = -1 } };
 	int code;
 
 	if (argc == 0) {
@@ -343,6 +354,8 @@ static int run_run(const struct options *given, int argc, char **argv)
 	if (!o.agent)
 		o.agent = path_basename(argv[0]);
 	code = session_around() ? run_nested(&r) : run_outermost(&r);
+	if (r.secrets_fd >= 0)
+		(void)close(r.secrets_fd);
 	bundle_done(&r.bundle);
 	return code;
 }

@@ -83,6 +83,7 @@ struct launch_start {
 	const char *not_enforced; /* one sentence: what the level does not hold */
 	const char *facts;	  /* what this machine has of each mechanism, for the first record; or NULL */
 	char *const *argv;
+	int secrets_fd; /* what the ledger must not hold (secrets.h), borrowed; or -1 */
 };
 
 /* Executes the installation's helper, or connects to its service, so that it loads while the policy is

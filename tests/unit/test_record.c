@@ -1,6 +1,7 @@
 /* Ledger records: what is hashed is what is read; every tampering is named. */
 #include <check.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,6 +229,77 @@ START_TEST(escapes_survive)
 }
 END_TEST
 
+/* One line, printed by hand for speed, is what jansson prints. */
+START_TEST(as_jansson_prints)
+{
+	srandom(11);
+	for (int round = 0; round < 3000; round++) {
+		char raw[3][80], *text[3], *line, *other;
+		struct record r = {
+			.seq = (uint64_t)random(), .pid = -random(), .op = "read", .session = "s", .count = 1
+		};
+		size_t len;
+		json_t *j;
+
+		for (size_t i = 0; i < 3; i++) {
+			size_t n = (size_t)random() % sizeof(raw[i]);
+
+			for (size_t k = 0; k < n; k++)
+				raw[i][k] = (char)(random() % 3 ? 0x20 + random() % 0x60 : random());
+			text[i] = record_escape(raw[i], n);
+		}
+		r.target = text[0];
+		r.rule = text[1];
+		r.detail = text[2];
+		record_genesis("s", r.prev);
+		record_hash(&r);
+		line = record_to_line(&r, &len);
+		j = json_pack(
+			"{sI, ss, ss, sI, ss, sI, sI, ss, ss, ss, ss, ss, ss, ss, ss, ss, ss, sI, ss, ss}",
+			"seq", (json_int_t)r.seq, "time", "", "session", "s", "turn", (json_int_t)0, "agent",
+			"", "pid", (json_int_t)r.pid, "ppid", (json_int_t)0, "exe", "", "op", "read",
+			"target", text[0], "access", "", "verdict", "", "rule", text[1], "via", "", "level",
+			"", "approval", "", "detail", text[2], "count", (json_int_t)1, "prev", r.prev, "hash",
+			r.hash);
+		ck_assert_ptr_nonnull(line);
+		ck_assert_ptr_nonnull(j);
+		other = json_dumps(j, JSON_COMPACT);
+		line[len - 1] = '\0';
+		ck_assert_str_eq(line, other);
+		json_decref(j);
+		free(other);
+		free(line);
+		for (size_t i = 0; i < 3; i++)
+			free(text[i]);
+	}
+}
+END_TEST
+
+/* Hashed and printed in one walk, it is the same line. */
+START_TEST(finished_in_one_walk)
+{
+	struct record r = { .seq = 7,
+			    .op = "exec",
+			    .session = "s",
+			    .target = "a \\\\ \"b\" gr\xc3\xbc\xc3\x9f",
+			    .count = 2 },
+		      copy;
+	char *line, *one;
+	size_t len;
+
+	record_genesis("s", r.prev);
+	copy = r;
+	record_hash(&r);
+	line = record_to_line(&r, &len);
+	one = malloc(record_room(&copy) + 1);
+	*record_finish(&copy, one) = '\0';
+	ck_assert_str_eq(one, line);
+	ck_assert_str_eq(copy.hash, r.hash);
+	free(line);
+	free(one);
+}
+END_TEST
+
 Suite *suite_record(void)
 {
 	Suite *s = suite_create("record");
@@ -244,6 +316,8 @@ Suite *suite_record(void)
 	tcase_add_test(t, strict_reader);
 	tcase_add_test(t, escaping);
 	tcase_add_test(t, escapes_survive);
+	tcase_add_test(t, as_jansson_prints);
+	tcase_add_test(t, finished_in_one_walk);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -1,0 +1,10 @@
+/* Values of the environment that are kept out of the ledger. */
+#ifndef PALE_SECRETS_H
+#define PALE_SECRETS_H
+
+struct policy;
+
+/* Sealed memory with each value ended by a NUL: a descriptor, -ENOENT where there is none, -errno. */
+int secrets_file(const struct policy *p);
+
+#endif
