@@ -114,8 +114,6 @@ static void record_use(struct helper *h, const struct granted *g, const struct r
 	if (!target || asprintf(&detail, "op=%s scope=%s", op_name(req->op), grant_scope_name(g->scope)) < 0)
 		return;
 	e.detail = detail;
-	if (req->op == OP_EXEC)
-		mask_secrets(target);
 	for (const char *s = g->id; *s; s++)
 		key = (key ^ (unsigned char)*s) * 1099511628211ull;
 	for (const char *s = target; *s; s++)
