@@ -10,6 +10,7 @@
 
 #include "policy/argv.h"
 
+#include "grants.h"
 #include "tools.h"
 
 struct explainer {
@@ -65,7 +66,19 @@ struct verdict_of {
 	struct decision d;
 	struct image from;
 	struct trace t;
+	bool granted;
+	struct granted_by by;
 };
+
+static json_t *granted_json(const struct verdict_of *v)
+{
+	const struct granted_by *g = &v->by;
+
+	if (!v->granted)
+		return json_null();
+	return json_pack("{ss, ss, ss, ss, ss}", "id", g->id, "scope", grant_scope_name(g->scope), "until",
+			 g->until, "section", g->section, "line", g->line);
+}
 
 static void report_json(struct explainer *x, const struct question *q, const struct verdict_of *v,
 			const char *change)
@@ -76,14 +89,14 @@ static void report_json(struct explainer *x, const struct question *q, const str
 	char why[1024];
 
 	decision_describe(&x->image, d, why, sizeof(why));
-	json_array_append_new(x->list,
-			      json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb}", "op",
-					op_name(q->req.op), "target", json_text(q->target), "host",
-					destination_to_json(q), "verdict", verdict_name(d->verdict), "reason",
-					reason_text(d->reason), "why", json_text(why), "rule",
-					rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t),
-					"message", json_text(decision_message(&x->image, d)), "change",
-					json_text(change), "builtin", q->builtin));
+	json_array_append_new(
+		x->list,
+		json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb, so}", "op", op_name(q->req.op),
+			  "target", json_text(q->target), "host", destination_to_json(q), "verdict",
+			  verdict_name(d->verdict), "reason", reason_text(d->reason), "why", json_text(why),
+			  "rule", rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t), "message",
+			  json_text(decision_message(&x->image, d)), "change", json_text(change), "builtin",
+			  q->builtin, "granted", granted_json(v)));
 }
 
 static void print_rule(const struct image *img, const char *label, uint32_t i, const char *note)
@@ -141,6 +154,12 @@ static void report_text(struct explainer *x, const struct question *q, const str
 	printf("why    ");
 	print_escaped(stdout, why);
 	putchar('\n');
+	if (v->granted) {
+		granted_text(&v->by, why, sizeof(why));
+		printf("but    ");
+		print_escaped(stdout, why);
+		putchar('\n');
+	}
 	print_rule(img, "rule", d->rule, "");
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].rule != d->rule)
@@ -185,6 +204,10 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 	ret->d = eval(&x->image, &q->req);
 	(void)decision_image(&x->image, &ret->d, &ret->from);
 	(void)eval_trace(&ret->from, &q->req, &ret->t);
+	/* Inside a session the files of grants are not to be seen. */
+	ret->granted = ret->d.verdict == VERDICT_ASK && !x->around.nested &&
+		       granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, &q->req,
+				    &ret->by);
 }
 
 /* Inside a session nobody can change what decides there, and loaded is not what decides. */
@@ -210,11 +233,13 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 	r = question_init(q, op, args, n, x->loaded.bundle.cwd);
 	if (r == 0) {
 		decide(x, q, &v);
-		change = advise(x, q, &v.d);
+		change = v.granted ? NULL : advise(x, q, &v.d);
 		if (x->o->json)
 			report_json(x, q, &v, change);
 		else
 			report_text(x, q, &v, change);
+		if (v.granted)
+			v.d.verdict = VERDICT_ALLOW;
 		x->worst = x->asked ? verdict_strictest(x->worst, v.d.verdict) : v.d.verdict;
 		x->asked++;
 	}

@@ -11,7 +11,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_run,     &subcommand_explain,    &subcommand_lint,	  &subcommand_log,
 	&subcommand_pending, &subcommand_approve,    &subcommand_deny,	  &subcommand_turn,
 	&subcommand_policy,  &subcommand_trust,	     &subcommand_session, &subcommand_doctor,
-	&subcommand_inspect, &subcommand_passphrase,
+	&subcommand_inspect, &subcommand_passphrase, &subcommand_grants,  &subcommand_revoke,
 };
 
 static const struct {

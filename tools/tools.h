@@ -83,7 +83,7 @@ struct options {
 	bool journal, dry_run;
 	const char *until, *rule;
 	bool for_session, for_project, for_always, group, yes;
-	bool json, sarif, follow, all, revoke, help, linger;
+	bool ini, json, sarif, follow, all, revoke, help, linger;
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
@@ -126,8 +126,9 @@ struct subcommand {
 };
 
 extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
-	subcommand_pending, subcommand_approve, subcommand_deny, subcommand_turn, subcommand_trust,
-	subcommand_policy, subcommand_session, subcommand_doctor, subcommand_inspect, subcommand_passphrase;
+	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
+	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
+	subcommand_inspect, subcommand_passphrase;
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
