@@ -60,7 +60,7 @@ STATIC  ?= 1
 HELPER_STATIC := $(if $(STATIC),$(if $(filter asan cov,$(CONFIG)),,-static-pie))
 LIBS_policy := -linih -ljansson -lsodium -lpsl -lidn2 $(if $(STATIC),-lunistring)
 LIBS_helper := $(LIBS_policy) -lbsd $(if $(STATIC),-lmd) -lz
-LIBS_tools  := $(LIBS_helper) -lelf
+LIBS_tools  := $(LIBS_helper) -lelf -lncursesw -ltinfo
 ifneq ($(STATIC),)
 LIBS_policy := -Wl,-Bstatic $(LIBS_policy) -Wl,-Bdynamic
 LIBS_helper := $(if $(HELPER_STATIC),$(LIBS_helper),-Wl,-Bstatic $(LIBS_helper) -Wl,-Bdynamic)
@@ -77,7 +77,7 @@ POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
 HELPER_SRC := $(sort $(wildcard helper/*.c))
-TOOLS_SRC := $(sort $(wildcard tools/*.c tools/dns/*.c tools/supervisor/*.c))
+TOOLS_SRC := $(sort $(wildcard tools/*.c tools/dns/*.c tools/supervisor/*.c tools/watch/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 
@@ -300,7 +300,7 @@ format-check:
 # --- packages this needs (Debian) ------------------------------------------------------------------
 
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
-	libunistring-dev libpsl-dev libldns-dev zlib1g-dev libpam0g-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
+	libunistring-dev libpsl-dev libldns-dev libncurses-dev libnotify-bin zlib1g-dev libpam0g-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1 \
 	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux
 DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo

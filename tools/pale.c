@@ -12,6 +12,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_pending, &subcommand_approve,    &subcommand_deny,	  &subcommand_turn,
 	&subcommand_policy,  &subcommand_trust,	     &subcommand_session, &subcommand_doctor,
 	&subcommand_inspect, &subcommand_passphrase, &subcommand_grants,  &subcommand_revoke,
+	&subcommand_watch,
 };
 
 static const struct {

@@ -84,6 +84,8 @@ struct options {
 	const char *until, *rule;
 	bool for_session, for_project, for_always, group, yes;
 	bool ini, json, sarif, follow, all, revoke, help, linger;
+	const char *card, *surfaces;
+	bool plain;
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
@@ -129,6 +131,8 @@ extern const struct subcommand subcommand_run, subcommand_explain, subcommand_li
 	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
 	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
 	subcommand_inspect, subcommand_passphrase;
+
+extern const struct subcommand subcommand_watch;
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first

@@ -1,0 +1,296 @@
+/*
+ * What asks back: a wider answer shows the rule that it would write, whom it holds for and what it would have
+ * matched, and can be edited; a denial may say why.
+ */
+#include <ncurses.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/watch/ui.h"
+
+#define DIALOG_ROWS   10
+#define PROJECT_DAYS  30
+#define EXAMPLES_MOST 3
+
+/* --- one line of input ------------------------------------------------------------------------------------
+ */
+
+void edit_open(struct ui *ui, enum edit_of what, const char *text)
+{
+	ui->mode = UI_EDIT;
+	ui->editing = what;
+	edit_set(&ui->edit, text);
+}
+
+static void edit_done(struct ui *ui)
+{
+	struct grant_dialog *g = &ui->grant;
+
+	switch (ui->editing) {
+	case EDIT_RULE:
+		ui->mode = UI_GRANT;
+		return;
+	case EDIT_UNTIL:
+		ui->mode = UI_GRANT;
+		snprintf(g->until, sizeof(g->until), "%.10s", ui->edit.buf);
+		return;
+	case EDIT_FILTER:
+		ui->mode = UI_NORMAL;
+		snprintf(ui->filter, sizeof(ui->filter), "%.60s", ui->edit.buf);
+		return;
+	case EDIT_REASON:
+		ui->mode = UI_NORMAL;
+		if (ui_may_answer(ui))
+			ui_answer(ui, "denied", "once", NULL, ui->edit.buf);
+		return;
+	}
+}
+
+void edit_take(struct ui *ui, int key)
+{
+	bool dialog = ui->editing == EDIT_RULE || ui->editing == EDIT_UNTIL;
+
+	switch (edit_key(&ui->edit, key)) {
+	case EDIT_DONE:
+		edit_done(ui);
+		return;
+	case EDIT_CANCEL:
+		ui->mode = dialog ? UI_GRANT : UI_NORMAL;
+		if (ui->editing == EDIT_FILTER)
+			ui->filter[0] = '\0';
+		return;
+	case EDIT_CHANGED:
+		if (ui->editing == EDIT_RULE) {
+			snprintf(ui->grant.rule, sizeof(ui->grant.rule), "%s", ui->edit.buf);
+			grant_try(ui);
+		}
+		if (ui->editing == EDIT_FILTER)
+			snprintf(ui->filter, sizeof(ui->filter), "%.60s", ui->edit.buf);
+		return;
+	case EDIT_MORE:
+		return;
+	}
+}
+
+/* --- a wider answer
+ * ------------------------------------------------------------------------------------------- */
+
+static const json_t *offers_of(const struct ui *ui)
+{
+	return json_object_get(ui->item->card, "offers");
+}
+
+static size_t offers_n(const struct ui *ui)
+{
+	return json_array_size(json_object_get(offers_of(ui), "lines"));
+}
+
+static void take_offer(struct ui *ui, size_t i)
+{
+	const char *line = json_string_value(json_array_get(json_object_get(offers_of(ui), "lines"), i));
+
+	ui->grant.offer = i;
+	snprintf(ui->grant.rule, sizeof(ui->grant.rule), "%s", line ? line : "");
+	grant_try(ui);
+}
+
+void grant_try(struct ui *ui)
+{
+	struct grant_dialog *g = &ui->grant;
+
+	json_decref(TAKE_PTR(g->test));
+	g->error[0] = '\0';
+	/* One at a time: the answer of an older one is not of this rule. */
+	g->stale = g->testing;
+	if (g->testing || !g->rule[0])
+		return;
+	g->testing = feed_call(ui->w, ui->item->link, CALL_TEST, ui->item->id,
+			       json_pack("{ss, so}", "id", ui->item->id, "rule", json_text(g->rule))) == 0;
+}
+
+void grant_tested(struct ui *ui, const json_t *result, const char *error)
+{
+	struct grant_dialog *g = &ui->grant;
+
+	ui->dirty = true;
+	g->testing = false;
+	if (g->stale) {
+		grant_try(ui);
+		return;
+	}
+	json_decref(g->test);
+	g->test = json_incref((json_t *)(uintptr_t)result);
+	snprintf(g->error, sizeof(g->error), "%s", error ? error : card_str(result, "why"));
+}
+
+void grant_open(struct ui *ui, const char *scope)
+{
+	struct grant_dialog *g = &ui->grant;
+	time_t then = time(NULL) + PROJECT_DAYS * 24 * 3600;
+	struct tm tm;
+
+	json_decref(g->test);
+	/* A test that is on its way was of another dialog. */
+	*g = (struct grant_dialog){ .scope = scope, .testing = g->testing };
+	if (strcmp(scope, "project") == 0 && localtime_r(&then, &tm))
+		(void)strftime(g->until, sizeof(g->until), "%Y-%m-%d", &tm);
+	ui->mode = UI_GRANT;
+	take_offer(ui, 0);
+}
+
+void grant_close(struct ui *ui)
+{
+	ui->mode = UI_NORMAL;
+}
+
+static bool is_tested(const struct grant_dialog *g)
+{
+	return !g->testing && !g->error[0] && json_is_true(json_object_get(g->test, "ok"));
+}
+
+static void grant_give(struct ui *ui)
+{
+	struct grant_dialog *g = &ui->grant;
+
+	if (!g->rule[0]) {
+		ui_say(ui, "no rule may stand for this question: allow it once, or write one with e");
+		return;
+	}
+	if (!is_tested(g)) {
+		ui_say(ui, "%s",
+		       g->testing ? "the rule is still being tried" : "this rule cannot be granted");
+		return;
+	}
+	grant_close(ui);
+	if (ui_may_answer(ui))
+		ui_answer(ui, "approved", g->scope, g->rule, NULL);
+}
+
+void grant_key(struct ui *ui, int key)
+{
+	struct grant_dialog *g = &ui->grant;
+	size_t n = offers_n(ui);
+
+	if (key == '\r' || key == '\n' || key == KEY_ENTER)
+		grant_give(ui);
+	else if (key == 27 || key == 'q')
+		grant_close(ui);
+	else if (key == 'e')
+		edit_open(ui, EDIT_RULE, g->rule[0] ? g->rule : "allow = ");
+	else if (key == 't' && strcmp(g->scope, "project") == 0)
+		edit_open(ui, EDIT_UNTIL, g->until);
+	else if ((key == KEY_DOWN || key == 'j' || key == '\t') && g->offer + 1 < n)
+		take_offer(ui, g->offer + 1);
+	else if ((key == KEY_UP || key == 'k') && g->offer > 0 && g->offer <= n)
+		take_offer(ui, g->offer - 1);
+}
+
+/* --- drawn
+ * ---------------------------------------------------------------------------------------------------- */
+
+int grant_rows(const struct ui *ui)
+{
+	bool edits = ui->mode == UI_EDIT && (ui->editing == EDIT_RULE || ui->editing == EDIT_UNTIL);
+
+	return ui->item && (ui->mode == UI_GRANT || edits) ? DIALOG_ROWS : 0;
+}
+
+/* Draws text over as many rows as it takes; the next free row. */
+static int put_wrapped(const struct box *b, int y, unsigned attr, const char *text)
+{
+	int cols = b->cols - 4;
+	size_t len = strlen(text);
+
+	for (size_t from = 0; from < len && y < b->y + b->rows; from += (size_t)cols) {
+		char part[512];
+
+		snprintf(part, sizeof(part), "%.*s", cols < 500 ? cols : 500, text + from);
+		screen_put(y++, 2, cols, attr, part);
+	}
+	return y;
+}
+
+static int put_examples(const struct ui *ui, const struct box *b, int y, const char *key, const char *label)
+{
+	const json_t *list = json_object_get(ui->grant.test, key);
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(list, i, entry)
+	{
+		const char *s = json_string_value(entry);
+		_cleanup_free_ char *shown = recorded_visible(s ? s : "?");
+		char text[512];
+
+		if (i == EXAMPLES_MOST || y >= b->y + b->rows)
+			return y;
+		snprintf(text, sizeof(text), "%-12s %.480s", i ? "" : label, shown ? shown : "?");
+		screen_put(y++, 2, b->cols - 4, 0, text);
+	}
+	return y;
+}
+
+static int draw_tested(const struct ui *ui, const struct box *b, int y)
+{
+	const struct grant_dialog *g = &ui->grant;
+	_cleanup_free_ char *error = recorded_visible(g->error);
+
+	if (g->testing && !g->test) {
+		screen_put(y, 2, b->cols - 4, screen_dim(), "tried on what this session did ...");
+		return y + 1;
+	}
+	if (error && *error)
+		return put_wrapped(b, y, screen_paint(PAINT_RED), error);
+	y = put_examples(ui, b, y, "match", "allows also");
+	return put_examples(ui, b, y, "not_match", "but not");
+}
+
+static void draw_rule(struct ui *ui, const struct box *b, int *y)
+{
+	const struct grant_dialog *g = &ui->grant;
+	_cleanup_free_ char *rule = text_visible(g->rule);
+
+	if (ui->mode == UI_EDIT && ui->editing == EDIT_RULE)
+		++*y;
+	else if (g->rule[0])
+		*y = put_wrapped(b, *y, screen_bold(), rule ? rule : "?");
+	else
+		*y = put_wrapped(b, *y, 0, card_str(offers_of(ui), "why_none"));
+}
+
+static void draw_title(const struct ui *ui, const struct box *b)
+{
+	const struct grant_dialog *g = &ui->grant;
+	char title[160];
+
+	if (strcmp(g->scope, "session") == 0)
+		snprintf(title, sizeof(title), "Allow until this session ends");
+	else if (strcmp(g->scope, "project") == 0)
+		snprintf(title, sizeof(title), "Allow for this agent in this project until %s (t changes it)",
+			 g->until);
+	else
+		snprintf(title, sizeof(title), "Allow for this agent always, until it is revoked");
+	screen_rule(b->y, b->cols, screen_paint(PAINT_YELLOW), title);
+}
+
+void grant_draw(struct ui *ui, const struct box *b)
+{
+	_cleanup_free_ char *section = recorded_visible(card_str(offers_of(ui), "section"));
+	int y = b->y + 1, rule;
+	size_t n = offers_n(ui);
+	char text[128];
+
+	draw_title(ui, b);
+	snprintf(text, sizeof(text), "[%.32s]%s", section ? section : "",
+		 n > 1 ? "   up, down: narrower and wider rules; e: write your own" : "   e: write your own");
+	screen_put(y++, 2, b->cols - 4, screen_dim(), text);
+	rule = y;
+	draw_rule(ui, b, &y);
+	(void)draw_tested(ui, b, y);
+	if (ui->mode != UI_EDIT)
+		return;
+	if (ui->editing == EDIT_RULE)
+		edit_draw(&ui->edit, rule, 2, b->cols - 4);
+	else
+		edit_draw(&ui->edit, b->y + b->rows - 1, 2, 12);
+}

@@ -1,0 +1,117 @@
+/*
+ * ncurses: started, ended, and what is drawn with it.  The terminal may speak UTF-8 or not; texts are ASCII
+ * either way, and lines come from the terminal's own set.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <string.h>
+
+#include "tools/watch/ui.h"
+
+static bool has_paint;
+
+static void start_colours(void)
+{
+	static const short colours[] = {
+		[PAINT_RED] = COLOR_RED,
+		[PAINT_GREEN] = COLOR_GREEN,
+		[PAINT_YELLOW] = COLOR_YELLOW,
+	};
+	const char *none = getenv("NO_COLOR");
+
+	has_paint = has_colors() && !(none && *none) && start_color() == OK;
+	if (!has_paint)
+		return;
+	(void)use_default_colors();
+	for (size_t i = 0; i < NELEM(colours); i++)
+		(void)init_pair((short)(i + 1), colours[i], -1);
+}
+
+int screen_start(void)
+{
+	SCREEN *s;
+
+	(void)setlocale(LC_CTYPE, "");
+	/* newterm() and not initscr(): that one ends the program where the terminal is unknown. */
+	s = newterm(NULL, stdout, stdin);
+	if (!s)
+		return -ENOTTY;
+	(void)set_term(s);
+	(void)cbreak();
+	(void)noecho();
+	(void)nonl();
+	(void)keypad(stdscr, TRUE);
+	(void)nodelay(stdscr, TRUE);
+	(void)set_escdelay(50);
+	(void)intrflush(stdscr, FALSE);
+	(void)curs_set(0);
+	start_colours();
+	screen_flush_keys();
+	return 0;
+}
+
+void screen_end(void)
+{
+	(void)endwin();
+}
+
+void screen_flush_keys(void)
+{
+	(void)flushinp();
+}
+
+unsigned screen_paint(enum paint p)
+{
+	if (p == PAINT_BOLD)
+		return A_BOLD;
+	if (p == PAINT_DIM)
+		return A_DIM;
+	return has_paint ? (unsigned)COLOR_PAIR((int)p + 1) : p == PAINT_GREEN ? A_NORMAL : (unsigned)A_BOLD;
+}
+
+unsigned screen_bold(void)
+{
+	return A_BOLD;
+}
+
+unsigned screen_dim(void)
+{
+	return A_DIM;
+}
+
+unsigned screen_reverse(void)
+{
+	return A_REVERSE;
+}
+
+void screen_put(int y, int x, int cols, unsigned attr, const char *text)
+{
+	int len = (int)strnlen(text, INT_MAX / 2);
+
+	if (cols <= 0)
+		return;
+	(void)attrset((attr_t)attr);
+	if (len <= cols)
+		(void)mvaddnstr(y, x, text, len);
+	else
+		(void)mvaddnstr(y, x, text, cols > 3 ? cols - 3 : cols);
+	if (len > cols && cols > 3)
+		(void)addstr("...");
+	for (int i = len; i < cols && (attr & A_REVERSE); i++)
+		(void)addch(' ');
+	(void)attrset(A_NORMAL);
+}
+
+void screen_rule(int y, int cols, unsigned attr, const char *title)
+{
+	(void)attrset((attr_t)attr);
+	(void)mvhline(y, 0, 0, cols);
+	(void)attrset(A_NORMAL);
+	if (!*title)
+		return;
+	screen_put(y, 1, 1, 0, " ");
+	screen_put(y, 2, cols - 4, attr, title);
+	if ((int)strlen(title) < cols - 4)
+		screen_put(y, 2 + (int)strlen(title), 1, 0, " ");
+}
