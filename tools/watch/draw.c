@@ -132,6 +132,8 @@ static void draw_card(struct ui *ui, struct box b)
 
 static bool is_filtered(const struct ui *ui, const struct entry *e)
 {
+	if (e->is_routine && !ui->routine)
+		return true;
 	return ui->filter[0] && !strcasestr(e->text, ui->filter);
 }
 
@@ -144,7 +146,8 @@ static void draw_decisions(struct ui *ui, const struct box *b)
 	_cleanup_free_ char *filter = text_visible(ui->filter);
 	char title[128];
 
-	snprintf(title, sizeof(title), "Decisions%s%s", ui->filter[0] ? " with " : "", filter ? filter : "");
+	snprintf(title, sizeof(title), "Decisions: %s%s%s", ui->routine ? "all" : "denied, asked (v: all)",
+		 ui->filter[0] ? ", with " : "", filter ? filter : "");
 	screen_rule(b->y, b->cols, rule_attr(ui, FOCUS_DECISIONS), title);
 	for (uint64_t i = 0; i < kept && y > b->y; i++) {
 		const struct entry *e = &w->entries[(w->n_entries - 1 - i) % RECORDS_KEPT];
@@ -211,8 +214,9 @@ static void draw_top(const struct ui *ui, int cols)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "   (%lld more wait)",
 				 (long long)wait);
 	} else {
-		snprintf(text, sizeof(text), " pale watch   %zu wait   %zu sessions", items_open(ui->w, NULL),
-			 sessions_up(ui->w));
+		snprintf(text, sizeof(text), " pale watch   %zu wait%s   %zu session%s",
+			 items_open(ui->w, NULL), items_open(ui->w, NULL) == 1 ? "s" : "", sessions_up(ui->w),
+			 sessions_up(ui->w) == 1 ? "" : "s");
 	}
 	screen_put(0, 0, cols, screen_reverse(), text);
 }

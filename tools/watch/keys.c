@@ -103,6 +103,12 @@ static void key_filter(struct ui *ui)
 	edit_open(ui, EDIT_FILTER, ui->filter);
 }
 
+static void key_routine(struct ui *ui)
+{
+	ui->routine = !ui->routine;
+	ui->back = 0;
+}
+
 static void key_quit(struct ui *ui)
 {
 	ui->quit = true;
@@ -179,6 +185,7 @@ static const struct key {
 	{ { '\t' }, "Tab", "the next pane", key_tab, KEY_LISTS },
 	{ { '\r', '\n', KEY_ENTER }, "Enter", "between the list and the text", key_enter, KEY_LISTS },
 	{ { '/' }, "/", "show decisions with this text only", key_filter, KEY_LISTS },
+	{ { 'v' }, "v", "show all decisions, or those denied and asked", key_routine, KEY_LISTS },
 	{ { CTRL('l') }, "Ctrl-L", "draw anew", key_redraw, 0 },
 	{ { '?', KEY_F(1) }, "?", "this help", key_help, 0 },
 	{ { 'q', CTRL('c'), KEY_F(10) }, "q", "leave; what waits goes on waiting", key_quit, 0 },

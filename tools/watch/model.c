@@ -235,6 +235,7 @@ char *record_line(const json_t *record)
 void model_record(struct watch *w, const struct link *l, const json_t *record)
 {
 	struct entry *e = &w->entries[w->n_entries % RECORDS_KEPT];
+	const char *verdict = card_str(record, "verdict");
 	char *text = record_line(record);
 
 	if (w->sink->decision)
@@ -242,6 +243,8 @@ void model_record(struct watch *w, const struct link *l, const json_t *record)
 	if (!text)
 		return;
 	free(e->text);
-	*e = (struct entry){ .text = text, .paint = paint_of_verdict(card_str(record, "verdict")) };
+	*e = (struct entry){ .text = text,
+			     .paint = paint_of_verdict(verdict),
+			     .is_routine = strcmp(verdict, "allow") == 0 && !*card_str(record, "approval") };
 	w->n_entries++;
 }

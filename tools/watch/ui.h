@@ -104,6 +104,7 @@ struct ui {
 	uint64_t dead_ns; /* no key answers before */
 	bool group;	  /* the next answer is for all that are alike */
 	char filter[64];
+	bool routine; /* what rules allowed is shown too */
 	size_t back;  /* decisions scrolled back */
 	size_t first; /* topmost card of the list */
 	char status[256];

@@ -64,6 +64,7 @@ struct item {
 struct entry {
 	char *text; /* owned, printable ASCII */
 	enum paint paint;
+	bool is_routine; /* allowed by a rule, and nobody was asked */
 };
 
 /* What a surface wants to know; any may be NULL. */
