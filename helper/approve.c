@@ -2,8 +2,8 @@
  * The queue of questions as a value: who was asked what, what a human said, what still holds.
  * No I/O and no clock, so that every interleaving can be tested.
  *
- * One table says how a card may move.  An answer that comes after the time is over moves nothing:
- * the question was denied, once; it leaves a grant for one retry.
+ * One table says what a card may become and what each state allows.  An answer that comes after the time
+ * is over changes nothing that was: the question was denied, once; an approval then is good for one retry.
  */
 #include "helper.h"
 
@@ -11,28 +11,43 @@
 #include <sodium.h>
 #include <string.h>
 
-#define NS_LATE (600 * NS_S)
+#define NS_MINUTE (60 * NS_S)
 
-static const bool steps[APPROVAL_STATES][APPROVAL_STATES] = {
-	[APPROVAL_PENDING] = { [APPROVAL_APPROVED] = true,
-			       [APPROVAL_DENIED] = true,
-			       [APPROVAL_EXPIRED] = true,
-			       [APPROVAL_CANCELLED] = true },
-};
+#define TO(state) (1u << APPROVAL_##state)
 
-static const char *const state_names[APPROVAL_STATES] = {
-	[APPROVAL_PENDING] = "pending", [APPROVAL_APPROVED] = "approved",   [APPROVAL_DENIED] = "denied",
-	[APPROVAL_EXPIRED] = "expired", [APPROVAL_CANCELLED] = "cancelled",
+static const struct {
+	const char *name;
+	unsigned next;
+	bool is_listed, may_answer, has_clock;
+} states[APPROVAL_STATES] = {
+	[APPROVAL_PENDING] = { "pending", TO(APPROVED) | TO(DENIED) | TO(EXPIRED) | TO(CANCELLED), true, true,
+			       true },
+	[APPROVAL_EXPIRED] = { "expired", TO(LATE) | TO(DENIED) | TO(CANCELLED), true, true, true },
+	[APPROVAL_LATE] = { "late", TO(APPROVED) | TO(DONE), false, false, true },
+	[APPROVAL_APPROVED] = { "approved", TO(DONE), false, false, false },
+	[APPROVAL_DENIED] = { "denied", 0, false, false, false },
+	[APPROVAL_CANCELLED] = { "cancelled", 0, false, false, false },
+	[APPROVAL_DONE] = { "done", 0, false, false, false },
 };
 
 const char *approval_state_name(enum approval_state s)
 {
-	return s < APPROVAL_STATES ? state_names[s] : "?";
+	return s < APPROVAL_STATES ? states[s].name : "?";
+}
+
+bool approval_is_listed(const struct approval *ap)
+{
+	return states[ap->state].is_listed;
+}
+
+bool approval_may_answer(const struct approval *ap)
+{
+	return states[ap->state].may_answer;
 }
 
 int approval_move(struct approval *ap, enum approval_state to)
 {
-	if (to >= APPROVAL_STATES || !steps[ap->state][to])
+	if (to >= APPROVAL_STATES || !(states[ap->state].next & 1u << to))
 		return -EPERM;
 	ap->state = to;
 	return 0;
@@ -42,9 +57,10 @@ void approval_free(struct approval *ap)
 {
 	if (!ap)
 		return;
+	grant_offers_done(&ap->offers);
 	for (size_t i = 0; i < ap->n_tree; i++)
 		free(ap->tree[i].exe);
-	grant_offers_done(&ap->offers);
+	free(ap->outcome.asker);
 	free(ap->store);
 	free(ap->target);
 	free(ap->exe);
@@ -94,10 +110,18 @@ void approval_print(const struct request *req, char print[PRINT_HEX])
 
 /* --- the list --- */
 
-struct approval *queue_pending(struct queue *a, const char *print)
+static struct approval *find(struct queue *a, const char *print, enum approval_state state)
 {
 	for (size_t i = 0; i < a->n; i++)
-		if (a->list[i]->state == APPROVAL_PENDING && strcmp(a->list[i]->print, print) == 0)
+		if (a->list[i]->state == state && strcmp(a->list[i]->print, print) == 0)
+			return a->list[i];
+	return NULL;
+}
+
+struct approval *queue_by_id(struct queue *a, const char *id)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->list[i]->id, id) == 0)
 			return a->list[i];
 	return NULL;
 }
@@ -111,53 +135,93 @@ size_t queue_count(const struct queue *a, enum approval_state state)
 	return n;
 }
 
-static bool use_late(struct queue *a, const char *print, uint64_t now_ns, char ret_id[APPROVAL_ID_HEX])
+/* Questions that came in the last `ns` and, where rule is not 0, are of that rule. */
+static size_t count_recent(const struct queue *a, uint64_t rule, uint64_t now_ns, uint64_t ns)
 {
-	for (size_t i = 0; i < a->n_late; i++) {
-		struct late *g = &a->late[i];
-		bool live = g->until_ns == 0 || now_ns < g->until_ns;
+	size_t n = 0;
 
-		if (strcmp(g->print, print) != 0)
-			continue;
-		memcpy(ret_id, g->id, APPROVAL_ID_HEX);
-		if (g->until_ns != 0)
-			*g = a->late[--a->n_late];
-		if (live)
-			return true;
-		i--;
+	for (size_t i = 0; i < RECENT_MAX; i++)
+		n += a->recent[i].rule != 0 && (rule == 0 || a->recent[i].rule == rule) &&
+		     now_ns < a->recent[i].ns + ns;
+	return n;
+}
+
+static struct approval *use_late(struct queue *a, const char *print, uint64_t now_ns)
+{
+	struct approval *ap;
+
+	for (size_t i = 0; i < a->n; i++) {
+		ap = a->list[i];
+		if (ap->state == APPROVAL_LATE && strcmp(ap->print, print) == 0 && now_ns < ap->until_ns &&
+		    approval_move(ap, APPROVAL_APPROVED) == 0)
+			return ap;
 	}
+	return NULL;
+}
+
+static bool is_denied(const struct queue *a, const char *print)
+{
+	for (size_t i = 0; i < a->n_denied; i++)
+		if (strcmp(a->denied[i], print) == 0)
+			return true;
 	return false;
 }
 
 enum approval_known queue_lookup(struct queue *a, const char *print, uint64_t now_ns,
-				 char ret_id[APPROVAL_ID_HEX])
+				 struct approval **ret_card)
 {
-	if (use_late(a, print, now_ns, ret_id))
-		return KNOWN_GRANT;
-	for (size_t i = 0; i < a->n_denied; i++)
-		if (strcmp(a->denied[i], print) == 0)
-			return KNOWN_DENIED;
-	if (queue_pending(a, print))
+	*ret_card = use_late(a, print, now_ns);
+	if (*ret_card)
+		return KNOWN_LATE;
+	if (is_denied(a, print))
+		return KNOWN_DENIED;
+	*ret_card = find(a, print, APPROVAL_PENDING);
+	if (*ret_card)
 		return KNOWN_PENDING;
-	return queue_count(a, APPROVAL_PENDING) >= LIMIT_PENDING ? KNOWN_FULL : KNOWN_NOTHING;
+	if (queue_count(a, APPROVAL_PENDING) >= LIMIT_PENDING)
+		return KNOWN_FULL;
+	return count_recent(a, 0, now_ns, NS_S) >= RATE_MAX ? KNOWN_RATE : KNOWN_NOTHING;
 }
 
-static struct approval *oldest_expired(struct queue *a)
+static struct approval *oldest(struct queue *a, enum approval_state state)
 {
 	for (size_t i = 0; i < a->n; i++)
-		if (a->list[i]->state != APPROVAL_PENDING)
+		if (a->list[i]->state == state)
 			return a->list[i];
 	return NULL;
 }
 
-int queue_add(struct queue *a, struct approval *ap)
+struct approval *queue_dispensable(struct queue *a)
 {
+	struct approval *ap;
+
+	if (a->n < APPROVALS_MAX)
+		return NULL;
+	ap = oldest(a, APPROVAL_EXPIRED);
+	return ap ? ap : oldest(a, APPROVAL_APPROVED);
+}
+
+/* FNV-1a; never 0. */
+static uint64_t rule_hash(const char *rule)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (const char *p = rule ? rule : ""; *p; p++)
+		h = (h ^ (uint8_t)*p) * 0x100000001b3ull;
+	return h ? h : 1;
+}
+
+int queue_add(struct queue *a, struct approval *ap, uint64_t now_ns)
+{
+	uint64_t rule = rule_hash(ap->rule);
+
 	if (queue_count(a, APPROVAL_PENDING) >= LIMIT_PENDING)
 		return -ENOSPC;
 	if (a->n == APPROVALS_MAX)
-		queue_forget(a, oldest_expired(a));
-	if (a->n == APPROVALS_MAX)
 		return -ENOSPC;
+	a->recent[a->next_recent] = (struct recent){ .rule = rule, .ns = now_ns };
+	a->next_recent = (a->next_recent + 1) % RECENT_MAX;
+	ap->is_flood = count_recent(a, rule, now_ns, NS_MINUTE) > FLOOD;
 	ap->state = APPROVAL_PENDING;
 	ap->count = 1;
 	a->list[a->n++] = ap;
@@ -184,7 +248,7 @@ int queue_find(struct queue *a, const char *prefix, struct approval **ret)
 	if (len < 4)
 		return -ENOENT;
 	for (size_t i = 0; i < a->n; i++) {
-		if (strncmp(a->list[i]->id, prefix, len) != 0)
+		if (!approval_is_listed(a->list[i]) || strncmp(a->list[i]->id, prefix, len) != 0)
 			continue;
 		if (found)
 			return -EEXIST;
@@ -209,55 +273,19 @@ int queue_short(const struct queue *a, const struct approval *ap)
 
 /* --- what a human said --- */
 
-static int late_add(struct queue *a, const struct approval *ap, uint64_t until_ns)
+void queue_deny(struct queue *a, const struct approval *ap)
 {
-	struct late *g;
-
-	if (a->n_late == LATE_MAX)
-		return -ENOSPC;
-	g = &a->late[a->n_late++];
-	memcpy(g->print, ap->print, sizeof(g->print));
-	memcpy(g->id, ap->id, sizeof(g->id));
-	g->until_ns = until_ns;
-	return 0;
-}
-
-/* Late approvals that nobody came back for. */
-static void drop_stale(struct queue *a, uint64_t now_ns)
-{
-	for (size_t i = a->n_late; i > 0; i--)
-		if (a->late[i - 1].until_ns != 0 && now_ns >= a->late[i - 1].until_ns)
-			a->late[i - 1] = a->late[--a->n_late];
-}
-
-bool queue_has_room(struct queue *a, const struct approval *ap, enum approval_state said,
-		    enum grant_scope scope, uint64_t now_ns)
-{
-	bool grants = said == APPROVAL_APPROVED && (scope == GRANT_SESSION || ap->state == APPROVAL_EXPIRED);
-
-	drop_stale(a, now_ns);
-	return !grants || a->n_late < LATE_MAX;
-}
-
-int queue_remember(struct queue *a, const struct approval *ap, enum approval_state said,
-		   enum grant_scope scope, uint64_t now_ns)
-{
-	if (said == APPROVAL_APPROVED && scope == GRANT_SESSION)
-		return late_add(a, ap, 0);
-	if (said == APPROVAL_APPROVED)
-		return ap->state == APPROVAL_EXPIRED ? late_add(a, ap, now_ns + NS_LATE) : 0;
 	/* A full table forgets its oldest: that question is asked again, which harms nobody. */
 	memcpy(a->denied[a->next_denied], ap->print, PRINT_HEX);
 	a->next_denied = (a->next_denied + 1) % DENIED_MAX;
 	if (a->n_denied < DENIED_MAX)
 		a->n_denied++;
-	return 0;
 }
 
 struct approval *queue_overdue(struct queue *a, uint64_t now_ns)
 {
 	for (size_t i = 0; i < a->n; i++)
-		if (now_ns >= a->list[i]->until_ns)
+		if (states[a->list[i]->state].has_clock && now_ns >= a->list[i]->until_ns)
 			return a->list[i];
 	return NULL;
 }

@@ -1,12 +1,22 @@
 /*
- * From a question to its answer.  The order is the promise: the request is on the disk before
- * anyone can see it, the decision is on the disk before the one who waits hears of it, and a
- * ledger that cannot be written answers no.
+ * From a question to its answer.  The order is the promise, and it holds whatever is killed when:
  *
- * The question is judged again here, on this process' own image: a deny is never asked, and what
- * the asker claims about the verdict counts for nothing.
+ *   1. `approval/request` is on the disk before anyone can see the card.  Killed before: nobody was asked,
+ *      who asked sees the connection break, which denies.
+ *   2. A human answers.  What he grants beyond this question is on the disk first (grants_add), then his
+ *      `approval/decision`; only then is anybody told, him included.  Killed between the two: the grant holds
+ *      and can be seen and revoked, the question itself is denied, and nobody was told otherwise.
+ *   3. Who waited acts at most once for each answer: an answer ends the connection, and there is no way
+ *      to ask for it again.  Killed between decision and answer: denied, and the ledger shows a decision
+ *      without `approval/outcome`.  A late approval is used up before the one who retries hears of it.
+ *   4. `approval/outcome` follows the act's own record (via = kernel), or says that none came.
+ *
+ * A ledger that cannot be written answers no.  The question is judged again here, on this process' own
+ * image: a deny is never asked, and what the asker claims about the verdict counts for nothing.
  */
 #include "helper.h"
+
+#include "grants.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,23 +24,25 @@
 
 #include "policy/rule.h"
 
-#define NS_LISTED (600 * NS_S)
-#define TEXT_MAX  2048
+#define TEXT_MAX 2048
+#define NS_TOUCH (120 * NS_S)
+#define NS_HOLD	 (WIRE_HOLD_S * NS_S)
 
 /* --- answers --- */
 
-static void answer(struct helper *h, struct conn *c, const struct wire_answer *a)
+static bool answer(struct helper *h, struct conn *c, const struct wire_answer *a)
 {
 	char frame[TEXT_MAX + 256], text[TEXT_MAX];
 	struct wire_answer cut = *a;
+	bool told;
 	int n;
 
 	snprintf(text, sizeof(text), "%s", a->text ? a->text : "");
 	cut.text = text;
 	n = wire_put_answer(frame, sizeof(frame), &cut);
-	if (n > 0)
-		(void)!send(c->fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	told = n > 0 && send(c->fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) == n;
 	conn_drop(h, c);
+	return told;
 }
 
 static void refuse(struct helper *h, struct conn *c, enum reason reason, const char *text)
@@ -39,22 +51,12 @@ static void refuse(struct helper *h, struct conn *c, enum reason reason, const c
 		.verdict = VERDICT_DENY, .reason = reason, .text = text, .approval = ""
 	};
 
-	answer(h, c, &a);
+	(void)answer(h, c, &a);
 }
 
-/* Everyone who waits for ap. */
-static unsigned answer_waiters(struct helper *h, const struct approval *ap, const struct wire_answer *a)
+static bool waits_for(const struct conn *c, const struct approval *ap)
 {
-	unsigned n = 0;
-
-	for (size_t i = 0; i < CONNS_MAX; i++) {
-		if (h->conns[i].kind != CONN_AGENT || h->conns[i].waits != ap)
-			continue;
-		h->conns[i].waits = NULL;
-		answer(h, &h->conns[i], a);
-		n++;
-	}
-	return n;
+	return c->kind == CONN_AGENT && c->waits == ap;
 }
 
 static unsigned count_waiters(const struct helper *h, const struct approval *ap)
@@ -62,44 +64,51 @@ static unsigned count_waiters(const struct helper *h, const struct approval *ap)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < CONNS_MAX; i++)
-		n += h->conns[i].kind == CONN_AGENT && h->conns[i].waits == ap;
+		n += waits_for(&h->conns[i], ap);
+	return n;
+}
+
+unsigned broker_tell(struct helper *h, struct approval *ap, const struct wire_answer *a)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+		pid_t pid = c->pid;
+
+		if (!waits_for(c, ap))
+			continue;
+		c->waits = NULL;
+		/* Before the answer: the act may be in the ring before we are back here. */
+		if (a->verdict == VERDICT_ALLOW)
+			outcome_expect(ap, pid);
+		if (!answer(h, c, a) && a->verdict == VERDICT_ALLOW)
+			outcome_forgo(ap);
+		else
+			n++;
+	}
 	return n;
 }
 
 /* --- cards --- */
 
-enum card_record { CARD_BUFFERED, CARD_DURABLE };
-
-/* One record about a card.  What is kept is masked; what is shown to the human is not. */
-static int card_record(struct helper *h, const struct approval *ap, const char *op, const char *verdict,
-		       const char *more, enum card_record how)
-{
-	_cleanup_free_ char *target = strdup(ap->target), *detail = NULL;
-	struct event e = { .pid = ap->pid,
-			   .exe = ap->exe,
-			   .op = op,
-			   .target = target,
-			   .access = access_name(ap->req.access),
-			   .verdict = verdict,
-			   .rule = ap->rule,
-			   .via = "helper",
-			   .approval = ap->id };
-	pid_t parent = proc_parent((pid_t)ap->pid);
-
-	e.ppid = parent > 0 ? parent : 0;
-	if (!target || asprintf(&detail, "op=%s cwd=%s%s", op_name(ap->req.op),
-				ap->req.cwd ? ap->req.cwd : "", more) < 0)
-		return -ENOMEM;
-	e.detail = detail;
-	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
-}
-
+/* Asked anew, a question that nobody answered stands on a new card. */
 static void forget_expired(struct helper *h, const char *print)
 {
 	for (size_t i = h->queue.n; i > 0; i--)
 		if (h->queue.list[i - 1]->state == APPROVAL_EXPIRED &&
 		    strcmp(h->queue.list[i - 1]->print, print) == 0)
 			queue_forget(&h->queue, h->queue.list[i - 1]);
+}
+
+static void make_room(struct helper *h)
+{
+	struct approval *old = queue_dispensable(&h->queue);
+
+	if (old && old->state == APPROVAL_APPROVED)
+		outcome_end(h, old, "not told so far, and there are too many to wait for");
+	else if (old)
+		queue_forget(&h->queue, old);
 }
 
 static void card_open(struct helper *h, struct conn *c, const struct wire_ask *ask, const struct decision *d,
@@ -120,13 +129,15 @@ static void card_open(struct helper *h, struct conn *c, const struct wire_ask *a
 		return;
 	}
 	forget_expired(h, print);
-	if (queue_add(&h->queue, ap) < 0) {
+	make_room(h);
+	if (queue_add(&h->queue, ap, clock_boot_ns()) < 0) {
 		approval_free(ap);
 		refuse(h, c, REASON_NOBODY, "too many questions wait already");
 		return;
 	}
 	c->waits = ap;
 	h->tally.asked++;
+	reach_asked(h, ap);
 }
 
 /*
@@ -166,13 +177,63 @@ static bool approvals_are_on(const struct image *img)
 	return true;
 }
 
+static bool allow(struct helper *h, struct conn *c, const char *id)
+{
+	const struct wire_answer granted = {
+		.verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "", .approval = id
+	};
+
+	return answer(h, c, &granted);
+}
+
+/* What a human said before settles it; true where it does. */
+static bool known(struct helper *h, struct conn *c, const char *print)
+{
+	struct approval *ap;
+
+	switch (queue_lookup(&h->queue, print, clock_boot_ns(), &ap)) {
+	case KNOWN_LATE:
+		outcome_expect(ap, c->pid);
+		if (!allow(h, c, ap->id))
+			outcome_forgo(ap);
+		return true;
+	case KNOWN_DENIED:
+		refuse(h, c, REASON_REPEATED, "denied before in this turn");
+		return true;
+	case KNOWN_PENDING:
+		c->waits = ap;
+		ap->count++;
+		return true;
+	case KNOWN_FULL:
+		refuse(h, c, REASON_NOBODY, "too many questions wait already");
+		return true;
+	case KNOWN_RATE:
+		h->tally.flooded++;
+		refuse(h, c, REASON_FLOOD, "too many questions in one second");
+		return true;
+	case KNOWN_NOTHING:
+		break;
+	}
+	return false;
+}
+
+static bool granted(struct helper *h, struct conn *c, const struct wire_ask *ask)
+{
+	char id[GRANT_ID_HEX];
+
+	if (!grants_cover(h, ask->image, &ask->req, c->pid, id))
+		return false;
+	(void)allow(h, c, id);
+	return true;
+}
+
 void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 {
-	struct wire_answer granted = { .verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "" };
 	const struct image *img = image_of(h, ask->image);
 	struct request *req = &ask->req;
-	char print[PRINT_HEX], id[APPROVAL_ID_HEX] = "";
+	char print[PRINT_HEX];
 	struct decision d;
+	const char *why;
 
 	if (!img) {
 		refuse(h, c, REASON_MALFORMED, "the session has no such image");
@@ -182,86 +243,34 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 	d = eval(img, req);
 	if (settled(h, c, img, &d))
 		return;
+	if (granted(h, c, ask))
+		return;
 	approval_print(req, print);
-	switch (queue_lookup(&h->queue, print, clock_boot_ns(), id)) {
-	case KNOWN_GRANT:
-		granted.approval = id;
-		answer(h, c, &granted);
+	if (known(h, c, print))
 		return;
-	case KNOWN_DENIED:
-		refuse(h, c, REASON_REPEATED, "denied before in this turn");
-		return;
-	case KNOWN_PENDING:
-		c->waits = queue_pending(&h->queue, print);
-		c->waits->count++;
-		return;
-	case KNOWN_FULL:
-		refuse(h, c, REASON_NOBODY, "too many questions wait already");
-		return;
-	case KNOWN_NOTHING:
-		break;
-	}
 	if (!approvals_are_on(img))
 		refuse(h, c, REASON_NEVER, "");
 	else if (!image_may_ask(h, ask->image))
 		refuse(h, c, REASON_NOBODY, "");
+	else if (!reach_anybody(h, &why))
+		refuse(h, c, REASON_NOBODY, why);
 	else
 		card_open(h, c, ask, &d, print);
 }
 
-static int fail(struct broker_result *ret, int err, const char *text)
+void broker_hangup(struct helper *h, struct conn *c)
 {
-	snprintf(ret->err, sizeof(ret->err), "%s", text);
-	return err;
-}
+	struct approval *ap = c->waits;
 
-static int decision_record(struct helper *h, const struct approval *ap, const struct broker_reply *reply)
-{
-	_cleanup_free_ char *more = NULL;
-
-	if (asprintf(&more, " scope=%s%s by=%s pid=%d%s%s%s%s",
-		     reply->scope == GRANT_SESSION ? "session" : "once",
-		     ap->state == APPROVAL_EXPIRED ? " late" : "", reply->by, reply->pid,
-		     reply->confirmed && *reply->confirmed ? " confirmed=" : "",
-		     reply->confirmed ? reply->confirmed : "", reply->reason[0] ? " reason=" : "",
-		     reply->reason) < 0)
-		return -ENOMEM;
-	return card_record(h, ap, "approval/decision", reply->said == APPROVAL_APPROVED ? "allow" : "deny",
-			   more, CARD_DURABLE);
-}
-
-int broker_respond(struct helper *h, struct approval *ap, const struct broker_reply *reply,
-		   struct broker_result *ret)
-{
-	bool approved = reply->said == APPROVAL_APPROVED;
-	struct wire_answer a = { .verdict = approved ? VERDICT_ALLOW : VERDICT_DENY,
-				 .reason = REASON_HUMAN,
-				 .approval = ap->id };
-	char said[TEXT_MAX];
-	struct out o = out_of(said, sizeof(said) - 1);
-
-	*ret = (struct broker_result){ .late = ap->state == APPROVAL_EXPIRED };
-	/* It is shown on the terminal of the one who was refused. */
-	text_escaped(&o, reply->reason, strlen(reply->reason));
-	said[o.len] = '\0';
-	a.text = said;
-	/* Before the record: an allow that is written down must also hold. */
-	if (!queue_has_room(&h->queue, ap, reply->said, reply->scope, clock_boot_ns()))
-		return fail(ret, -ENOSPC, "too many approvals wait to be used: approve it once");
-	if (decision_record(h, ap, reply) < 0 && approved)
-		return fail(ret, -EIO,
-			    "the decision could not be written to the ledger, so nothing was approved");
-	(void)queue_remember(&h->queue, ap, reply->said, reply->scope, clock_boot_ns());
-	(void)approval_move(ap, reply->said);
-	h->tally.approved += approved;
-	h->tally.refused += !approved;
-	ret->waiters = answer_waiters(h, ap, &a);
+	c->waits = NULL;
+	if (!ap || count_waiters(h, ap) > 0 || approval_move(ap, APPROVAL_CANCELLED) < 0)
+		return;
+	(void)card_record(h, ap, "approval/cancelled", "", " the asker is gone", CARD_BUFFERED);
+	reach_closed(h, ap, "", GRANT_ONCE);
 	queue_forget(&h->queue, ap);
-	return 0;
 }
 
-#define NS_TOUCH (120 * NS_S)
-#define NS_HOLD	 (600 * NS_S)
+/* --- time --- */
 
 void broker_touch(struct helper *h, struct approval *ap)
 {
@@ -277,35 +286,32 @@ void broker_touch(struct helper *h, struct approval *ap)
 	ap->held_ns += more;
 }
 
-void broker_hangup(struct helper *h, struct conn *c)
-{
-	struct approval *ap = c->waits;
-
-	c->waits = NULL;
-	if (!ap || count_waiters(h, ap) > 0 || approval_move(ap, APPROVAL_CANCELLED) < 0)
-		return;
-	(void)card_record(h, ap, "approval/cancelled", "", " the asker is gone", CARD_BUFFERED);
-	queue_forget(&h->queue, ap);
-}
-
-void broker_tick(struct helper *h, uint64_t now_ns)
+static void expire(struct helper *h, struct approval *ap, uint64_t now_ns)
 {
 	const struct wire_answer a = {
 		.verdict = VERDICT_DENY, .reason = REASON_TIMEOUT, .text = "", .approval = ""
 	};
+
+	ap->until_ns = now_ns + NS_LISTED;
+	h->tally.expired++;
+	(void)card_record(h, ap, "approval/expired", "deny", " nobody answered in time", CARD_BUFFERED);
+	broker_tell(h, ap, &a);
+	reach_closed(h, ap, "", GRANT_ONCE);
+}
+
+void broker_tick(struct helper *h, uint64_t now_ns)
+{
 	struct approval *ap;
 
 	while ((ap = queue_overdue(&h->queue, now_ns))) {
-		if (approval_move(ap, APPROVAL_EXPIRED) < 0) {
+		if (approval_move(ap, APPROVAL_EXPIRED) == 0)
+			expire(h, ap, now_ns);
+		else if (ap->state == APPROVAL_LATE)
+			outcome_end(h, ap, "never used: nobody asked again in time");
+		else
 			queue_forget(&h->queue, ap);
-			continue;
-		}
-		ap->until_ns = now_ns + NS_LISTED;
-		h->tally.expired++;
-		(void)card_record(h, ap, "approval/expired", "deny", " nobody answered in time",
-				  CARD_BUFFERED);
-		answer_waiters(h, ap, &a);
 	}
+	outcome_tick(h, now_ns);
 }
 
 void broker_cancel_all(struct helper *h, const char *why)
@@ -314,13 +320,18 @@ void broker_cancel_all(struct helper *h, const char *why)
 		.verdict = VERDICT_DENY, .reason = REASON_NOBODY, .text = why, .approval = ""
 	};
 
-	while (h->queue.n > 0) {
-		struct approval *ap = h->queue.list[0];
+	/* What was approved and seen no more of is told by outcome_end_all(), behind the last ring record. */
+	for (size_t i = h->queue.n; i > 0; i--) {
+		struct approval *ap = h->queue.list[i - 1];
+		bool waits = ap->state == APPROVAL_PENDING;
 
-		if (approval_move(ap, APPROVAL_CANCELLED) == 0) {
+		if (approval_move(ap, APPROVAL_CANCELLED) < 0)
+			continue;
+		if (waits) {
 			(void)card_record(h, ap, "approval/cancelled", "", " the session is over",
 					  CARD_BUFFERED);
-			answer_waiters(h, ap, &a);
+			broker_tell(h, ap, &a);
+			reach_closed(h, ap, "", GRANT_ONCE);
 		}
 		queue_forget(&h->queue, ap);
 	}

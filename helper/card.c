@@ -237,3 +237,28 @@ struct approval *card_new(struct helper *h, const struct card_question *q)
 	}
 	return ap;
 }
+
+/* --- records --- */
+
+int card_record(struct helper *h, const struct approval *ap, const char *op, const char *verdict,
+		const char *more, enum card_record how)
+{
+	_cleanup_free_ char *detail = NULL;
+	struct event e = { .pid = ap->pid,
+			   .exe = ap->exe,
+			   .op = op,
+			   .target = ap->target,
+			   .access = access_name(ap->req.access),
+			   .verdict = verdict,
+			   .rule = ap->rule,
+			   .via = "helper",
+			   .approval = ap->id };
+	pid_t parent = proc_parent((pid_t)ap->pid);
+
+	e.ppid = parent > 0 ? parent : 0;
+	if (asprintf(&detail, "op=%s cwd=%s%s", op_name(ap->req.op), ap->req.cwd ? ap->req.cwd : "", more) <
+	    0)
+		return -ENOMEM;
+	e.detail = detail;
+	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
+}

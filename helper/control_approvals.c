@@ -136,8 +136,11 @@ static json_t *approval_list(struct call *call)
 	size_t i = from > 0 ? (size_t)from : 0, bytes = 0;
 
 	for (; i < q->n; i++) {
-		json_t *card = card_json(call->h, q->list[i], now);
+		json_t *card;
 
+		if (!approval_is_listed(q->list[i]))
+			continue;
+		card = card_json(call->h, q->list[i], now);
 		bytes += json_bytes(card);
 		if (!card || (bytes > LIST_BYTES && json_array_size(cards) > 0)) {
 			json_decref(card);

@@ -184,6 +184,13 @@ static void outdate(struct helper *h, enum feed_id id, int32_t pid)
 		procs_outdate(&h->feed[id].procs, pid);
 }
 
+/* What comes of the supervisor's other notes of a human's word. */
+static void entry_outcome(struct helper *h, enum feed_id id, const struct ring_record *r)
+{
+	if (id == FEED_KERNEL && is_approval_id(r->approval))
+		outcome_done(h, r->approval, r->rule);
+}
+
 static void entry_decision(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
 {
 	struct who who;
@@ -198,6 +205,8 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 	key = key_of(h, id, r, who.exe);
 	if (!fold_repeat(&h->fold, key))
 		add_decision(h, id, r, &who, key, now_ns);
+	if (r->verdict == VERDICT_ALLOW && is_approval_id(r->approval))
+		outcome_begun(h, r->approval, id);
 	/* If it gets hooks, they will say so; if not, it must not go by the name of who executed it. */
 	if (r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
 		for (size_t i = 0; i < FEEDS; i++)
@@ -257,7 +266,9 @@ void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_
 		if (r->kind == RING_DECISION)
 			r->exe = "";
 	}
-	if (r->kind == RING_DECISION)
+	if (r->kind == RING_OUTCOME)
+		entry_outcome(h, id, r);
+	else if (r->kind == RING_DECISION)
 		entry_decision(h, id, r, now_ns);
 	else if (id == FEED_HOOK)
 		attach_hooked(h, r);

@@ -200,7 +200,9 @@ struct helper {
 	struct grants grants;
 	struct control *control;
 	struct taint baseline;
-	bool no_prompt; /* nobody can be asked */
+	bool no_prompt;	     /* nobody is to be asked */
+	unsigned reach;	     /* who can be: reach.c */
+	uint64_t outcome_ns; /* when outcomes were looked for last */
 	struct stepup_state stepup;
 	unsigned char fold_key[16];
 	pid_t root_pid, launcher_pid;

@@ -107,6 +107,7 @@ struct tally {
 	uint64_t calls[FEEDS], denied[FEEDS];
 	uint64_t around; /* denied by the kernel though the process has hooks */
 	uint64_t asked, approved, refused, expired;
+	uint64_t flooded; /* refused without being asked: too many at a time */
 };
 
 uint64_t tally_denied(const struct tally *t);

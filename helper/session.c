@@ -101,6 +101,23 @@ static int on_noted(struct helper *h, json_t *msg)
 	return 0;
 }
 
+/* The desktop's notice says no, which is always safe.  An id that waits no more is nobody's business. */
+static int on_deny(struct helper *h, json_t *msg)
+{
+	const struct broker_reply reply = {
+		.said = APPROVAL_DENIED, .reason = "", .by = "desktop", .pid = h->launcher_pid
+	};
+	const char *id = json_string_value(json_object_get(msg, "id"));
+	struct approval *ap = id ? queue_by_id(&h->queue, id) : NULL;
+	struct broker_result ignored;
+
+	if (!id)
+		return -EPROTO;
+	if (ap && ap->state == APPROVAL_PENDING)
+		(void)broker_respond(h, ap, &reply, &ignored);
+	return 0;
+}
+
 static const struct {
 	const char *type;
 	unsigned states;
@@ -108,6 +125,7 @@ static const struct {
 } messages[] = {
 	{ "agent", SESSION_LIVE, on_agent },
 	{ "noted", SESSION_LIVE, on_noted },
+	{ "deny", SESSION_LIVE, on_deny },
 	{ "exit", SESSION_LIVE, on_exit_status },
 };
 
@@ -259,6 +277,7 @@ static int finish(struct helper *h)
 			atomic_store(&h->feed[i].ring->closed, 1);
 	broker_cancel_all(h, "the session is over");
 	drain_all(h);
+	outcome_end_all(h);
 	snprintf(detail, sizeof(detail), "%s; records=%llu denied=%llu lost=%llu turns=%llu", h->end_status,
 		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)tally_denied(&h->tally),
 		 (unsigned long long)h->ledger.lost_total, (unsigned long long)h->queue.turn);

@@ -18,7 +18,7 @@
 #include "policy/parse.h"
 #include "policy/rule.h"
 
-#define START_VERSION 2
+#define START_VERSION 3
 #define BUNDLE_MAX    (64u << 20)
 #define DIAGS_BYTES   (48 * 1024)
 #define START_WAIT_MS 10000
@@ -122,6 +122,7 @@ static const char *read_message(struct helper *h, json_t *msg)
 	h->agent = record_escape(agent ? agent : "", agent ? strlen(agent) : 0);
 	h->argv = json_incref(json_object_get(msg, "argv"));
 	h->has_secrets = json_is_true(json_object_get(msg, "secrets"));
+	h->reach = reach_of(json_object_get(msg, "reach"));
 	if (!is_name(h->session))
 		return "the session's name is missing or holds more than letters, digits, dot, dash and "
 		       "underscore";

@@ -316,8 +316,8 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 		return false;
 	if (sum_of(&e, target, exe, approval) != e.sum)
 		return false;
-	if ((e.kind != RING_DECISION && e.kind != RING_ATTACH) || e.op >= OP_COUNT ||
-	    e.reason >= REASON_COUNT || e.note >= NOTE_COUNT)
+	if (e.kind < RING_DECISION || e.kind > RING_OUTCOME || e.op >= OP_COUNT || e.reason >= REASON_COUNT ||
+	    e.note >= NOTE_COUNT)
 		return false;
 	*ret = (struct ring_record){
 		.kind = (enum ring_kind)e.kind,

@@ -22,7 +22,7 @@
 #include "op.h"
 
 #define RING_MAGIC	  0x31474e4952454c50ull
-#define RING_VERSION	  4u
+#define RING_VERSION	  5u
 #define RING_SLOT	  64u
 #define RING_SLOTS	  (1u << 17) /* 8 MiB of slots, sparse until used */
 #define RING_RECORD_SLOTS 80u	     /* the longest record: 5 KiB */
@@ -59,7 +59,15 @@ static inline uint64_t ring_count_end(_Atomic uint64_t *count, bool done)
 	return atomic_fetch_add_explicit(count, (uint64_t)done - RING_COUNT_BUSY, memory_order_acq_rel);
 }
 
-enum ring_kind { RING_DECISION = 1, RING_ATTACH };
+enum ring_kind {
+	RING_DECISION = 1,
+	RING_ATTACH,
+	RING_OUTCOME /* the supervisor's alone: what came of what a human approved; `rule` is the result */
+};
+
+/* Of a RING_OUTCOME: the kernel itself acts (an exec), or another thread, and does not tell.  Else 0 or an
+ * errno. */
+#define RING_HANDED_ON UINT32_MAX
 
 /* What else is known of a record: only the supervisor's ring has these. */
 enum ring_note {

@@ -18,6 +18,9 @@
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
 #define WIRE_VERSION 4u
 
+/* A question that somebody reads waits longer than its policy says, by so much in all. */
+#define WIRE_HOLD_S 600
+
 #define WIRE_AGENT_SOCKET   "agent.sock"
 #define WIRE_CONTROL_SOCKET "control.sock"
 #define WIRE_IMAGE_FILE	    "image"

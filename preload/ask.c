@@ -55,7 +55,7 @@ void ask_kick(void)
 /* Waits for the answer's packet; its length, 0 at a hang-up, -errno. */
 static long ask_receive(int fd, void *frame)
 {
-	struct timespec left = { .tv_sec = session.img.h->timeout_s + ASK_GRACE_MS / 1000 };
+	struct timespec left = { .tv_sec = session.img.h->timeout_s + WIRE_HOLD_S + ASK_GRACE_MS / 1000 };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	long r;
 

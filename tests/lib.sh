@@ -58,7 +58,9 @@ sandbox() {
 	HOME=$S/h
 	W=$HOME/work
 	XDG_RUNTIME_DIR=$S/r
-	export HOME XDG_RUNTIME_DIR
+	# No terminal here: it is the test that answers.
+	PALE_PROMPT=1
+	export HOME XDG_RUNTIME_DIR PALE_PROMPT
 	mkdir -p "$W" "$XDG_RUNTIME_DIR"
 	chmod 700 "$XDG_RUNTIME_DIR"
 	decoys

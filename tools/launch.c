@@ -22,7 +22,7 @@
 #include "foreign.h"
 #include "tools.h"
 
-#define START_VERSION 2
+#define START_VERSION 3
 #define READY_MS      20000
 #define BYE_MS	      10000
 #define EXIT_MS	      2000
@@ -161,12 +161,12 @@ static int send_start(struct launch *l, const struct launch_start *s)
 	if (passed.fd[0] < 0)
 		return passed.fd[0];
 	/* A foreign helper is told no directories: it says where they are. */
-	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss}", "type", "start", "version", START_VERSION,
-		      "session", json_text(l->session), "runtime_dir",
+	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss, so}", "type", "start", "version",
+		      START_VERSION, "session", json_text(l->session), "runtime_dir",
 		      l->foreign ? NULL : json_text(l->runtime_dir), "state_dir",
 		      l->foreign ? NULL : json_text(l->state_dir), "agent", json_text(s->agent), "level",
 		      level_name(l->level), "argv", argv_told(s->argv), "not_enforced", s->not_enforced,
-		      "facts", s->facts ? s->facts : "");
+		      "facts", s->facts ? s->facts : "", "reach", reach_list());
 	r = j ? add_supervisor(l, j, &passed) : -ENOMEM;
 	if (r == 0)
 		r = add_secrets(s, j, &passed);

@@ -351,6 +351,8 @@ static int run_run(const struct options *given, int argc, char **argv)
 		talk("run needs a command: pale run [options] -- CMD...");
 		return EXIT_PALE;
 	}
+	if (!session_around() && prompt_wish() == PROMPT_NO)
+		o.no_prompt = true;
 	if (!o.agent)
 		o.agent = path_basename(argv[0]);
 	code = session_around() ? run_nested(&r) : run_outermost(&r);

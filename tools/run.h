@@ -5,6 +5,7 @@
 #ifndef PALE_RUN_H
 #define PALE_RUN_H
 
+#include <jansson.h>
 #include <signal.h>
 
 #include "policy/wire.h"
@@ -168,6 +169,14 @@ int nested_image(struct launch *l);
 int nested_narrow(struct launch *l, const struct bundle *b);
 /* Becomes the command under that image: does not return but with an exit code where it cannot. */
 int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload);
+
+/* --- reach.c --- */
+
+/* What PALE_PROMPT says. */
+enum prompt { PROMPT_UNSAID, PROMPT_NO, PROMPT_YES };
+enum prompt prompt_wish(void);
+/* Who can be asked: words for the helper (new reference). */
+json_t *reach_list(void);
 
 /* --- denial_line.c --- */
 

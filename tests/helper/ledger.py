@@ -122,14 +122,19 @@ class Story:
         expect(not v["why"] or v["records"] == 0, "%s: log verify: %r" % (what, v))
         requests = {r["approval"] for r in s.records("approval/request")}
         decisions = [(r["approval"], r["verdict"]) for r in s.records("approval/decision")]
-        scope = {r["approval"]: "scope=session" in r["detail"] for r in s.records("approval/decision")}
         expect(self.cards <= requests, what + ": shown before it was on the disk")
         # A denial holds even where it cannot be written: nothing is done by it.
         expect(all(d in decisions for d in self.decided if d[1] == "allow"), what + ": approved and not on the disk")
+        made = {r["approval"] for r in s.records("grant/made")}
         count = collections.Counter(self.allowed)
         for approval, n in count.items():
-            expect((approval, "allow") in decisions, what + ": allowed without a decision on the disk")
-            expect(n == 1 or scope[approval], what + ": allowed twice by one approval")
+            expect((approval, "allow") in decisions or approval in made,
+                   what + ": allowed without a decision on the disk")
+            expect(n == 1 or approval in made, what + ": allowed twice by one approval")
+        expect(len(set(decisions)) == len({a for a, _ in decisions}), what + ": decided twice")
+        outcomes = [r["approval"] for r in s.records("approval/outcome")]
+        expect(len(outcomes) == len(set(outcomes)), what + ": two outcomes")
+        expect({(a, "allow") for a in outcomes} <= set(decisions), what + ": an outcome of what nobody approved")
 
 
 def story(what, *options):

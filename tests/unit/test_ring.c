@@ -120,7 +120,7 @@ START_TEST(unknown_numbers_are_lost)
 	bad[0].note = NOTE_COUNT;
 	bad[1].op = OP_COUNT;
 	bad[2].reason = REASON_COUNT;
-	bad[3].kind = (enum ring_kind)3;
+	bad[3].kind = (enum ring_kind)4;
 	for (size_t i = 0; i < 4; i++)
 		ck_assert(ring_write(h, &bad[i], give_up));
 	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);

@@ -55,6 +55,17 @@ static void expect_record(enum verdict v, enum reason why)
 	ck_assert_int_eq(r.reason, why);
 }
 
+/* What came of it, behind the decision. */
+static void expect_outcome(uint32_t result)
+{
+	struct ring_record r;
+
+	ck_assert(carried_record(&t, &r));
+	ck_assert_int_eq(r.kind, RING_OUTCOME);
+	ck_assert_uint_eq(r.rule, result);
+	ck_assert_str_ne(r.approval, "");
+}
+
 static void expect_no_record(void)
 {
 	struct ring_record r;
@@ -189,6 +200,7 @@ START_TEST(what_is_approved_is_allowed)
 
 	ck_assert_ptr_null(strstr(said, "denied"));
 	expect_record(VERDICT_ALLOW, REASON_HUMAN);
+	expect_outcome(0);
 	expect_no_record();
 	carried_done(&t);
 }

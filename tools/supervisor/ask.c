@@ -72,7 +72,7 @@ static int64_t now_ms(void)
 /* Waits for the answer's packet: its length, 0 at a hang-up, -errno; -ESRCH where the caller is gone. */
 static ssize_t receive_answer(int fd, struct caller *c, uint8_t *frame)
 {
-	const int64_t end = now_ms() + ((int64_t)c->image.h->timeout_s + GRACE_S) * 1000;
+	const int64_t end = now_ms() + ((int64_t)c->image.h->timeout_s + WIRE_HOLD_S + GRACE_S) * 1000;
 	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 
 	/* Whom no call waits for nobody interrupts either. */

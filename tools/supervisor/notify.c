@@ -177,10 +177,25 @@ static struct answer serve(struct worker *w)
 	return carry(&w->call);
 }
 
+/* What an answer says of the act; LATER's is told by who ends it. */
+static void tell_outcome(struct caller *c, const struct answer *a, bool ours)
+{
+	if (a->kind == ANSWER_LATER && ours)
+		waiting_approved(a->waiting, c->approved);
+	else if (a->kind == ANSWER_LATER)
+		record_outcome(c, EIO);
+	else if (a->kind == ANSWER_CONTINUE)
+		record_outcome(c, RING_HANDED_ON);
+	else
+		record_outcome(c, a->kind == ANSWER_ERRNO ? (uint32_t)a->error : 0);
+}
+
 static void answer(struct worker *w, struct answer a)
 {
 	bool ours = worker_move(w, SLOT_SERVING, SLOT_ANSWERED);
 
+	if (w->call.approved)
+		tell_outcome(&w->call, &a, ours);
 	if (ours)
 		send_answer(w, &a);
 	else if (a.kind == ANSWER_LATER)

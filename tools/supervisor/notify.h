@@ -242,6 +242,8 @@ void lobby_stop(struct supervisor *s);
 void waiting_begin(struct supervisor *s, struct waiting *w);
 /* Consumes w, whose call somebody else has answered. */
 void waiting_drop(struct waiting *w);
+/* What comes of it is what came of these. */
+void waiting_approved(struct waiting *w, const struct approved *a);
 /* The same, and its call is answered EIO. */
 void waiting_abandon(struct supervisor *s, struct waiting *w);
 /* c's call waits until there is something to receive from fd: it is served anew then, by a worker whose
@@ -332,6 +334,14 @@ void ipc_done(struct supervisor *s);
 
 void record_decision(struct caller *c, const struct request *req, const char *target,
 		     const struct decision *d, const char *approval);
+
+/*
+ * What came of the call: a record for each approval that it was done under.  result is 0, an errno or
+ * RING_HANDED_ON.  Called once, when it is answered.
+ */
+void record_outcome(struct caller *c, uint32_t result);
+/* The same of a call that has no caller any more. */
+void record_approved(struct supervisor *s, const struct approved *a, pid_t tgid, uint32_t result);
 
 /* What a human said. */
 struct verdict_answer {

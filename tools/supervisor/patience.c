@@ -115,10 +115,21 @@ void waiting_drop(struct waiting *w)
 	free(w);
 }
 
+void waiting_approved(struct waiting *w, const struct approved *a)
+{
+	w->approved = *a;
+}
+
+void waiting_conclude(struct supervisor *s, struct waiting *w, int r)
+{
+	record_approved(s, &w->approved, w->tgid, r < 0 ? (uint32_t)-r : 0);
+	notify_answer(s, w->id, r);
+	waiting_drop(w);
+}
+
 void waiting_abandon(struct supervisor *s, struct waiting *w)
 {
-	notify_answer(s, w->id, -EIO);
-	waiting_drop(w);
+	waiting_conclude(s, w, -EIO);
 }
 
 static struct waiting *waiting_new(struct caller *c, const struct connecting *to, int first)

@@ -43,22 +43,69 @@ static bool wait_for_room(unsigned round)
 	return true;
 }
 
-static void write_record(struct caller *c, struct ring_record *rec)
+static void write_record(struct supervisor *s, struct ring_record *rec)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	rec->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	waiting = s;
+	(void)ring_write(s->setup->kernel_ring, rec, wait_for_room);
+}
+
+static void write_caller(struct caller *c, struct ring_record *rec)
+{
 	rec->pid = caller_tgid(c);
 	rec->image = c->image_number;
-	waiting = c->sup;
-	(void)ring_write(c->sup->setup->kernel_ring, rec, wait_for_room);
+	write_record(c->sup, rec);
+}
+
+/* --- what a human approved ------------------------------------------------------------------------------ */
+
+void record_approved(struct supervisor *s, const struct approved *a, pid_t tgid, uint32_t result)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct ring_record rec = {
+			.kind = RING_OUTCOME,
+			.op = a->op,
+			.verdict = VERDICT_ALLOW,
+			.rule = result,
+			.pid = tgid,
+			.exe = "",
+			.target = "",
+			.approval = a->id[i],
+		};
+
+		write_record(s, &rec);
+	}
+}
+
+void record_outcome(struct caller *c, uint32_t result)
+{
+	if (c->approved)
+		record_approved(c->sup, c->approved, caller_tgid(c), result);
+	c->approved = NULL;
+}
+
+/* Kept until the call is answered.  Whom no call waits for acts elsewhere, and nobody tells how it ended. */
+static void keep_approval(struct caller *c, enum op op, const char *approval)
+{
+	if (!c->approved) {
+		c->approved = caller_scratch(c, sizeof(*c->approved));
+		if (!c->approved)
+			return;
+		*c->approved = (struct approved){ .op = op };
+	}
+	if (c->approved->n < APPROVED_MAX)
+		snprintf(c->approved->id[c->approved->n++], sizeof(c->approved->id[0]), "%s", approval);
+	if (c->is_stand_in)
+		record_outcome(c, RING_HANDED_ON);
 }
 
 static void record(struct caller *c, struct ring_record *rec)
 {
 	record_exe(c);
-	write_record(c, rec);
+	write_caller(c, rec);
 }
 
 void record_decision(struct caller *c, const struct request *req, const char *target,
@@ -78,6 +125,8 @@ void record_decision(struct caller *c, const struct request *req, const char *ta
 	if (d->verdict != VERDICT_ALLOW)
 		atomic_fetch_add_explicit(&c->sup->denied, 1, memory_order_relaxed);
 	record(c, &rec);
+	if (approval[0] && d->verdict == VERDICT_ALLOW)
+		keep_approval(c, req->op, approval);
 }
 
 /* --- once -------------------------------------------------------------------------------------------- */
@@ -137,7 +186,7 @@ void record_exe(struct caller *c)
 	exe[n] = '\0';
 	rec = attach_record(exe, NOTE_NONE);
 	if (tell_first(c, image_mark(caller_tgid(c), exe)))
-		write_record(c, &rec);
+		write_caller(c, &rec);
 }
 
 void verdict_attach(struct caller *c, const char *exe, enum ring_note note)

@@ -140,8 +140,17 @@ struct caller {
 	bool is_stand_in;    /* no call waits: what is done in a process's name later (asker.h) */
 	enum ring_note note; /* of the next record */
 	struct worker *worker;
-	struct proc *proc;	 /* NULL: not looked up yet */
-	struct waiting *resumed; /* it was served before, and has waited since; else NULL */
+	struct proc *proc;	   /* NULL: not looked up yet */
+	struct waiting *resumed;   /* it was served before, and has waited since; else NULL */
+	struct approved *approved; /* what a human approved of it: record.c; NULL: nothing was asked */
+};
+
+/* Approvals that one call was done under: both ends of a rename have their own. */
+#define APPROVED_MAX 4
+struct approved {
+	enum op op;
+	char id[APPROVED_MAX][40];
+	size_t n;
 };
 
 /* What the session was set up with. */

@@ -35,10 +35,7 @@ static struct waiting *take_out(struct supervisor *s, struct waiting **at)
 
 static void conclude(struct supervisor *s, struct waiting **at, int r)
 {
-	struct waiting *w = take_out(s, at);
-
-	notify_answer(s, w->id, r);
-	waiting_drop(w);
+	waiting_conclude(s, take_out(s, at), r);
 }
 
 /* To a worker, where there is something for it.  False: not yet. */
@@ -260,8 +257,7 @@ void waiting_begin(struct supervisor *s, struct waiting *w)
 		ring(l);
 		return;
 	}
-	notify_answer(s, w->id, -EAGAIN);
-	waiting_drop(w);
+	waiting_conclude(s, w, -EAGAIN);
 }
 
 void lobby_tick(struct supervisor *s)

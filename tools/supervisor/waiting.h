@@ -30,14 +30,17 @@ struct waiting {
 	uint64_t end;	/* by SO_SNDTIMEO; NEVER */
 	uint64_t again; /* when to try without being told to; NEVER */
 	uint64_t nap;
-	bool is_ready;	 /* the socket has something to say */
-	uint32_t events; /* epoll(7): what it is ready by */
+	bool is_ready;		  /* the socket has something to say */
+	uint32_t events;	  /* epoll(7): what it is ready by */
+	struct approved approved; /* what a human approved of it */
 	/* Of a call that is served anew. */
 	bool is_served;
 	int nr;
 	uint64_t arg[6];
 };
 
+/* Answers the call with r and drops it. */
+void waiting_conclude(struct supervisor *s, struct waiting *w, int r);
 /*
  * Goes on with the attempt, without waiting: what connect(2) says in the end, or -EALREADY where there is no
  * end yet.
