@@ -335,10 +335,12 @@ MAN1 := $(wildcard tools/*.1)
 MAN5 := $(wildcard tools/*.5)
 MAN8 := $(wildcard helper/*.8)
 
+# An older helper may have another name somewhere (a hard link), which must not stay setuid.
 install: all
 	install -d $(BIN) $(LIB) $(LIBEXEC) $(MAN)/man1 $(MAN)/man5 $(MAN)/man8
 	install -m 0755 $(B)/pale $(BIN)/pale
 	install -m 0644 $(B)/libpale.so $(LIB)/libpale.so
+	[ ! -u $(LIBEXEC)/pale-helper ] || chmod ug-s $(LIBEXEC)/pale-helper
 	install -m 0755 $(B)/pale-helper $(LIBEXEC)/pale-helper
 	install -m 0644 $(MAN1) $(MAN)/man1
 	install -m 0644 $(MAN5) $(MAN)/man5

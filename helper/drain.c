@@ -22,6 +22,7 @@ void drain_init(struct helper *h)
 {
 	h->feed[FEED_HOOK].via = "hook";
 	h->feed[FEED_HOOK].alive = is_alive;
+	h->feed[FEED_HOOK].procs.inherits = h->foreign;
 	/* The supervisor writes in the name of its callers, who may be dead by then. */
 	h->feed[FEED_KERNEL].via = "kernel";
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -38,6 +39,51 @@ static void close_the_rest(void)
 	if (close_range(4, ~0u, 0) < 0)
 		closefrom(4);
 	(void)fcntl(3, F_SETFD, FD_CLOEXEC);
+}
+
+/* A directory that nobody but root changes. */
+static bool is_roots_alone(const char *dir)
+{
+	struct stat st;
+
+	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0 &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/*
+ * An old copy that somebody kept by a hard link would go on being setuid after an upgrade: from any place
+ * that is not root's we refuse, whatever fs.protected_hardlinks says.
+ */
+static bool stands_where_root_put_it(void)
+{
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n <= 0 || path[0] != '/')
+		return false;
+	path[n] = '\0';
+	while ((slash = strrchr(path, '/'))) {
+		*slash = '\0';
+		if (!is_roots_alone(path[0] ? path : "/"))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The terminal's keys go to whole process groups, whoever the members are: a helper in the starter's would be
+ * stopped by ^Z.  A group's leader cannot leave it; systemd's children lead a session without a terminal.
+ */
+static bool leave_terminal(void)
+{
+	int tty;
+
+	if (setsid() >= 0)
+		return true;
+	tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (tty >= 0)
+		close(tty);
+	return tty < 0 && getsid(0) == getpid();
 }
 
 static void reset_timers_and_signals(void)
@@ -147,8 +193,12 @@ int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
 	r = drop_for_good(ret_owner, ret_foreign, ret_err);
 	if (r != 0)
 		return r;
-	/* Fails for a process group leader, which then is as far from the terminal as its starter put it. */
-	(void)setsid();
+	*ret_err = "leads a process group of somebody's terminal: this program is started by `pale run`";
+	if (!leave_terminal() && *ret_foreign)
+		return EXIT_REFUSED;
+	*ret_err = "a setuid pale-helper serves only from where root installed it";
+	if (*ret_foreign && !stands_where_root_put_it())
+		return EXIT_REFUSED;
 	*ret_err = "cannot protect the process (dumpable, core, working directory)";
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &no_core) < 0 || chdir("/") < 0)
 		return EXIT_REFUSED;

@@ -25,13 +25,20 @@ static int say(int code, const char *text)
 	return code;
 }
 
+static bool is_session_socket(void)
+{
+	socklen_t len = sizeof(int);
+	int type = 0;
+
+	return getsockopt(SESSION_FD, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_SEQPACKET;
+}
+
 static int serve(uid_t owner, bool foreign)
 {
 	struct helper *h;
-	socklen_t len = sizeof(int);
-	int type = 0, r;
+	int r;
 
-	if (getsockopt(SESSION_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
+	if (!is_session_socket())
 		return say(EXIT_USAGE, "descriptor 3 is no session: this program is started by `pale run`");
 	h = calloc(1, sizeof(*h));
 	if (!h)
@@ -48,12 +55,20 @@ static int serve(uid_t owner, bool foreign)
 	return r;
 }
 
-/* What is read as JSON may hold a passphrase. */
-static void free_wiped(void *p)
+/* Started by systemd as a user of its own: whose session it is the kernel says, who connected. */
+static int serve_connection(bool setuid)
 {
-	if (p)
-		explicit_bzero(p, malloc_usable_size(p));
-	free(p);
+	struct ucred peer = { .pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	socklen_t len = sizeof(peer);
+
+	if (setuid || geteuid() == 0)
+		return say(EXIT_FAILED, "a service runs as a user of its own, neither setuid nor root");
+	if (getsockopt(SESSION_FD, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.uid == (uid_t)-1 ||
+	    peer.pid <= 0)
+		return say(EXIT_FAILED, "who connected cannot be told");
+	if (peer.uid == geteuid())
+		return say(EXIT_FAILED, "a service is for other users than its own");
+	return serve(peer.uid, true);
 }
 
 int main(int argc, char *argv[])
@@ -65,11 +80,13 @@ int main(int argc, char *argv[])
 
 	if (r != 0)
 		return err ? say(r, err) : r;
-	json_set_alloc_funcs(malloc, free_wiped);
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return write_all(STDOUT_FILENO, "pale-helper " PALE_VERSION "\n",
 				 strlen("pale-helper " PALE_VERSION "\n"));
-	if (argc != 2 || strcmp(argv[1], "session") != 0)
-		return say(EXIT_USAGE, "usage: pale-helper session|--version (started by `pale run`)");
-	return serve(owner, foreign);
+	if (argc == 2 && strcmp(argv[1], "session") == 0)
+		return serve(owner, foreign);
+	if (argc == 2 && strcmp(argv[1], "service") == 0)
+		return serve_connection(foreign);
+	return say(EXIT_USAGE,
+		   "usage: pale-helper session|service|--version (started by `pale run` or systemd)");
 }

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define WAYS 8u
+#define WAYS	  8u
+#define ANCESTORS 8
 
 static struct proc *set_of(struct procs *p, int32_t pid)
 {
@@ -59,6 +60,19 @@ void procs_tell(struct procs *p, int32_t pid, const char *exe)
 	fill(p, slot_of(p, pid), pid, parent > 0 ? parent : 0, exe);
 }
 
+/* What has not become a program of its own is its parent's; "" where nobody knows of the next few. */
+static const char *inherited(struct procs *p, pid_t parent)
+{
+	for (int i = 0; i < ANCESTORS && parent > 1; i++) {
+		const struct proc *known = procs_known(p, parent);
+
+		if (known && *known->exe)
+			return known->exe;
+		parent = proc_parent(parent);
+	}
+	return "";
+}
+
 const struct proc *procs_find(struct procs *p, int32_t pid)
 {
 	static const struct proc unknown = { .exe = (char *)"" };
@@ -77,7 +91,7 @@ const struct proc *procs_find(struct procs *p, int32_t pid)
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n > 0 ? n : 0] = '\0';
 	parent = proc_parent(pid);
-	fill(p, slot, pid, parent > 0 ? parent : 0, exe);
+	fill(p, slot, pid, parent > 0 ? parent : 0, n > 0 || !p->inherits ? exe : inherited(p, parent));
 	return slot->exe ? slot : &unknown;
 }
 

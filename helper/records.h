@@ -29,6 +29,8 @@ struct proc {
 struct procs {
 	struct proc slot[PROCS_MAX];
 	uint64_t clock;
+	bool inherits; /* who cannot be looked at and has said nothing is what its parent is: a claim as all
+			  here */
 };
 
 /* True where nobody had told of this process yet. */

@@ -1,42 +1,188 @@
-# The helper installed setuid, and started by whoever means it harm.
+# The helper as a user of its own, setuid or as a service: whoever starts it, whoever else is on the machine.
 # needs: root
+# limit: 60
 . "$T_LIB"
 
 PREFIX=/opt/pale
+HELPER=$PREFIX/libexec/pale/pale-helper
+S=$T_SCRATCH
+OTHER=nobody
 
-# machine FUNCTION: on a machine of its own, where a setuid helper is installed at $PREFIX.
+# --- a machine of one's own ---------------------------------------------------------------------------
+
+# machine: runs on_NAME for the t_NAME that calls it, on a machine where nothing is installed yet.
 machine() {
 	[ "$(id -u)" = 0 ] || skip "an installation with a user of its own needs root"
 	PATH=$PATH:/usr/sbin:/sbin
-	chmod 755 "$S" "$HOME"
-	bash "${T_LIB%/*}/helper/machine.sh" bash "$0" "$1"
+	chmod 755 "$S" "$HOME" "$W"
+	chown -R "$T_USER:" "$HOME" "$XDG_RUNTIME_DIR"
+	bash "${T_LIB%/*}/helper/machine.sh" bash "$0" "on_${FUNCNAME[1]#t_}"
 	RC=$?
 	[ $RC != 77 ] || exit 77
-	rc_is 0 "$1"
+	[ $RC = 0 ] || exit 1
 }
 
-# t_NAME is run here, on_NAME there.
-S=$T_SCRATCH
-
 install_it() {
-	run make --no-print-directory -s -C "$T_SOURCE" install B="$T_BUILD" "$@" PREFIX="$PREFIX" DESTDIR=
+	run make --no-print-directory -s -C "$T_SOURCE" install B="$T_BUILD" PREFIX="$PREFIX" DESTDIR= "$@"
 	rc_is 0 "make install $*"
+	PALE_UID=$(id -u pale)
+}
+
+# as USER COMMAND...: with a home of his own.
+as() {
+	local user=$1 home=$S/h
+	shift
+	[ "$user" = "$T_USER" ] || home=$S/$user
+	setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups env -i HOME="$home" LANG=C.UTF-8 \
+		PATH="$PREFIX/bin:/usr/bin:/bin" T_MARK="$S" PALE_PROMPT=1 TERM=dumb "$@"
+}
+
+pale() {
+	as "$T_USER" "$PREFIX/bin/pale" "$@"
+}
+
+python_suite() {
+	run env PYTHONDONTWRITEBYTECODE=1 T_USER="$T_USER" T_HELPER="$HELPER" python3 "${T_LIB%/*}/helper/$1.py"
+	rc_is 0 "$1.py"
+}
+
+listen() {
+	python3 "${T_LIB%/*}/helper/listener.py" "$HELPER" >"$S/listening" 2>&1 &
+	until_true 5 grep -q listening "$S/listening" || fail "the listener does not listen: $(cat "$S/listening")"
+}
+
+# The whole flow of a session, whoever the helper is: STATE is where its ledgers are.
+whole_flow() {
+	local id
+	STATE=/var/lib/pale/$(id -u "$T_USER")
+	as "$T_USER" mkdir -p "$HOME/.config/pale"
+	printf '[commands]\nask = cp file copy\n' | as "$T_USER" tee "$HOME/.config/pale/policy.ini" >/dev/null
+	OPTS=(--level "$1")
+	bg flow bash -c 'cat file; echo "$PALE_SESSION_DIR"; cp file copy; exit 7'
+	id=$(pending_id)
+	run pale session list --json
+	out_has '"alive": true'
+	run pale pending
+	cat $S/flow.err; 	out_has "by        /usr/bin/bash ("
+	run pale turn
+	rc_is 0 "pale turn"
+	run pale approve "$id"
+	rc_is 0 "pale approve"
+	bg_wait flow
+	rc_is 7 "$1"
+	out_has "hello from the workspace"
+	out_has "/run/pale/$(id -u "$T_USER")/"
+	[ -e copy ] || fail "what was approved was not done"
+	run pale log verify
+	rc_is 0 "pale log verify"
+	run pale session show
+	out_has "exit 7"
+	recorded exec allow copy
+	[ "$1" = hooks ] || ! ledgers | grep -q "exe claimed" || fail "nobody told whose programs they are"
+	rm -f copy
+	[ -z "$(ls -A "/run/pale/$(id -u "$T_USER")")" ] || fail "a runtime directory is left behind"
+	[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "something is in the user's own runtime directory"
+	[ ! -e "$HOME/.local/state/pale/sessions" ] || fail "something is in the user's own state directory"
+}
+
+# --- what an installation is ----------------------------------------------------------------------------
+
+on_installation() {
+	local f
+	for f in 1 2; do
+		install_it SETUID=1
+		[ "$(stat -c '%U:%G %a' "$HELPER")" = "pale:pale 6755" ] || fail "not installed setuid"
+		[ "$(stat -c '%U:%G %a' /run/pale /var/lib/pale | sort -u)" = "pale:pale 711" ] || fail "directories"
+		[ "$(stat -c '%U:%G %a' /etc/pale /etc/pale/policy.d | sort -u)" = "root:root 755" ] || fail "/etc/pale"
+		grep -q common-auth /etc/pam.d/pale || fail "no PAM service"
+		[ $f = 2 ] || { grep -qv '^\(#.*\)\?$' /etc/pale/policy.ini && fail "the floor that is installed says something"; }
+		echo "# mine" >/etc/pale/policy.ini
+		ln -f "$HELPER" "$PREFIX/kept$f"
+	done
+	file_is /etc/pale/policy.ini "# mine"
+	[ ! -u "$PREFIX/kept1" ] || fail "an old helper stays setuid under another name"
+	install_it SERVICE=1
+	[ "$(stat -c '%U:%G %a' "$HELPER")" = "root:root 755" ] || fail "the service's helper is setuid"
+	[ ! -u "$PREFIX/kept2" ] || fail "an old helper stays setuid under another name"
+	grep -qF "ExecStart=$HELPER service" /etc/systemd/system/pale-helper@.service || fail "the unit starts something else"
+	if command -v systemd-analyze >/dev/null; then
+		run systemd-analyze verify --man=no /etc/systemd/system/pale-helper.socket /etc/systemd/system/pale-helper@.service
+		! grep -i pale "$S/err" || fail "systemd-analyze verify"
+		run systemd-analyze security --offline=yes --threshold=20 /etc/systemd/system/pale-helper@.service
+		rc_is 0 "systemd-analyze security"
+	fi
+	mkdir /var/lib/pale/1
+	run make --no-print-directory -s -C "$T_SOURCE" uninstall PREFIX="$PREFIX" DESTDIR=
+	rc_is 0 "make uninstall"
+	for f in /etc/systemd/system/pale-helper.socket /etc/systemd/system/pale-helper@.service /etc/tmpfiles.d/pale.conf \
+		/etc/pam.d/pale "$HELPER" "$PREFIX/bin/pale"; do
+		missing "$f"
+	done
+	exists /var/lib/pale/1
+	file_is /etc/pale/policy.ini "# mine"
+	# For a package, by anybody.
+	as "$T_USER" mkdir "$S/h/package"
+	run as "$T_USER" env PATH=/usr/bin:/bin make --no-print-directory -s -C "$T_SOURCE" -o all install B="$T_BUILD" PREFIX=/usr \
+		DESTDIR="$S/h/package" SETUID=1
+	rc_is 0 "DESTDIR"
+	exists "$S/h/package/usr/lib/systemd/system/pale-helper.socket"
+	exists "$S/h/package/usr/lib/tmpfiles.d/pale.conf"
+	exists "$S/h/package/etc/pale/policy.ini"
+}
+
+t_installation() {
+	machine
+}
+
+# --- sessions -------------------------------------------------------------------------------------------
+
+on_setuid_flow() {
+	install_it SETUID=1
+	cd "$W" || exit 1
+	whole_flow full
+	whole_flow strict
+	whole_flow hooks
+}
+
+t_setuid_flow() {
+	machine
+}
+
+on_service_flow() {
+	install_it SERVICE=1
+	listen
+	cd "$W" || exit 1
+	whole_flow full
+	whole_flow hooks
+	# A service that is told to start a session of its own user, or as root.
+	run as pale "$HELPER" service
+	rc_is 125
+	run "$HELPER" service
+	rc_is 125
+}
+
+t_service_flow() {
+	machine
 }
 
 on_hostile_starter() {
 	install_it SETUID=1
-	[ "$(stat -c '%U:%G %a' "$PREFIX/libexec/pale/pale-helper")" = "pale:pale 6755" ] || fail "not installed setuid"
-	run env PYTHONDONTWRITEBYTECODE=1 T_USER="$T_USER" T_HELPER="$PREFIX/libexec/pale/pale-helper" \
-		python3 "${T_LIB%/*}/helper/setuid.py"
-	rc_is 0 "setuid.py"
-	[ "$(grep -c '^ok ' "$S/out")" -ge 10 ] || fail "not all ran"
+	python_suite setuid
+	[ "$(grep -c '^ok ' "$S/out")" -ge 13 ] || fail "not all ran"
 }
 
 t_hostile_starter() {
-	machine on_hostile_starter
+	machine
 }
 
+# --- the end of the file: t_NAME is run here, on_NAME on the machine --------------------------------------
+
 case ${1:-} in
-on_*) "$1" ;;
+on_*)
+	HOME=$S/h
+	W=$HOME/work
+	XDG_RUNTIME_DIR=$S/r
+	"$1"
+	;;
 *) scenario "$@" ;;
 esac

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tools/supervisor/net.h"
+#include "tools/supervisor/notify.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/tools.h"
 
@@ -140,8 +141,10 @@ static struct answer connect_file(struct caller *c, const struct endpoint *e, st
 		return answer_result(own);
 	req.given = place_given(p);
 	own = own_socket(session_setup(c->sup)->session_dir, &st);
-	if (own == OWN_AGENT)
+	if (own == OWN_AGENT) {
+		record_exe(c);
 		return connect_held(c, e, file, say_behalf);
+	}
 	if (own != OWN_NONE) {
 		verdict_refuse(c, &req, req.path, REASON_SELF);
 		return answer_result(-EACCES);
