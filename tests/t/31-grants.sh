@@ -1,0 +1,374 @@
+# levels: full hooks
+# What is allowed beyond one question: for the session, for the project until a day, for always; taken back,
+# over, for others, broken; and never above a deny.
+. "$T_LIB"
+
+# A git repository with a remote, where pushing is asked about.
+pushes() {
+	git init -q --bare "$S/remote.git"
+	git init -q . && git add -A && git commit -qm one && git branch -M start
+	git remote add origin "$S/remote.git"
+	git branch feature/x && git branch feature/y && git branch staging
+	policy <<-EOF2
+		[session]
+		timeout = 60s
+		[files]
+		write = $S/remote.git
+	EOF2
+}
+
+# pushed BRANCH...: these, and no others, are at the remote.
+pushed() {
+	local have
+	have=$(git --git-dir="$S/remote.git" for-each-ref --format='%(refname:short)' refs/heads | sort | tr '\n' ' ')
+	[ "$have" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" ] || fail "at the remote: $have"
+}
+
+out_like() {
+	grep -qE -e "$1" "$S/out" || fail "stdout has nothing like: $1"
+}
+
+# Answers the next question with the given options of approve.
+answer() {
+	local id
+	id=$(pending_id) || exit 1
+	run pale approve "$id" --yes "$@"
+	rc_is 0 "approve $*"
+}
+
+grant_id() {
+	pale grants --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])'
+}
+
+# Runs a fenced command line where nobody is there to be asked.
+unasked() {
+	unset PALE_PROMPT TMUX DISPLAY WAYLAND_DISPLAY
+	fsh "$1"
+	export PALE_PROMPT=1
+}
+
+t_session_grant_answers_the_like() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x && git push -q origin feature/y && echo both'
+	answer --session --rule 'allow = git push origin feature/*'
+	bg_wait push
+	rc_is 0
+	out_is "both"
+	pushed feature/x feature/y
+	recorded grant/made '' 'allow = git push origin feature/*'
+	[ "$(records approval/request '[a-z]*' | wc -l)" = 1 ] || fail "asked again"
+	[ "$(records grant/used allow | wc -l)" = 1 ] || fail "the use is not recorded"
+	verifies
+	# it went with its session
+	run pale grants
+	err_has "nothing is granted"
+	unasked 'git push -q origin staging'
+	rc_not 0
+	unasked 'git push -q origin feature/x'
+	rc_not 0
+}
+
+t_edited_rule_covers_what_it_says() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x; until test -e go; do sleep 0.05; done
+		git push -q --force origin feature/y; echo force $?
+		git push -q origin feature/y:staging; echo staging $?
+		git push -q origin feature/y; echo plain $?'
+	answer --session --rule 'allow = git push origin feature/*'
+	: >go
+	for i in 1 2; do
+		id=$(pending_id) || exit 1
+		run pale deny "$id"
+	done
+	bg_wait push
+	out_has "force 126"
+	out_has "staging 126"
+	out_has "plain 0"
+	pushed feature/x feature/y
+}
+
+t_project_grant_outlives_the_session() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --project --rule 'allow = git push origin feature/*'
+	bg_wait push
+	rc_is 0
+	run pale grants
+	out_like 'project until 20[0-9][0-9]-'
+	out_has 'allow = git push origin feature/*'
+	unasked 'git push -q origin feature/y'
+	rc_is 0
+	pushed feature/x feature/y
+	# nothing of the kind in the user's policy
+	! grep -q "git push" "$HOME/.config/pale/policy.ini" || fail "the policy was written to"
+	# not in another project
+	mkdir "$HOME/other" && cd "$HOME/other" && git init -q . && git remote add origin "$S/remote.git"
+	git -C "$W" push -q . HEAD:refs/heads/feature/z 2>/dev/null
+	git fetch -q "$W" feature/z:feature/z
+	unasked 'git push -q origin feature/z'
+	rc_not 0
+	cd "$W"
+	# and for no other agent
+	unasked 'git push -q origin feature/x'
+	rc_is 0
+	OPTS=(--agent other "${OPTS[@]}")
+	unasked 'git push -q origin feature/x'
+	rc_not 0
+	verifies
+}
+
+t_always_holds_everywhere_until_revoked() {
+	local id
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	rc_is 0
+	mkdir "$HOME/other" && cd "$HOME/other" && git clone -q "$W" . && git remote set-url origin "$S/remote.git"
+	git checkout -q -b feature/x origin/feature/x
+	unasked 'git push -q origin feature/x'
+	rc_is 0
+	id=$(grant_id)
+	run pale revoke "${id:0:6}"
+	rc_is 0
+	out_has "revoked ${id:0:8}"
+	unasked 'git push -q origin feature/x'
+	rc_not 0
+	run pale revoke "$id"
+	rc_is 1
+}
+
+t_other_sessions_see_what_is_granted_and_revoked() {
+	local id
+	pushes
+	bg long bash -c 'until test -e one; do sleep 0.05; done; git push -q origin feature/x; echo first $?
+		until test -e two; do sleep 0.05; done; git push -q origin feature/x; echo second $?'
+	long=$BG
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	rc_is 0
+	: >one
+	until_true 10 grep -q 'first 0' "$S/long.out" || fail "what another session was granted does not hold here"
+	id=$(grant_id)
+	run pale revoke "$id"
+	rc_is 0
+	: >two
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	BG=$long
+	bg_wait long
+	out_has "second 126"
+	[ "$(records grant/revoked '' | wc -l)" -ge 1 ] || fail "the revocation is not recorded"
+	verifies
+}
+
+t_over_is_over() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --project --until "$(date -u -d tomorrow +%F)"
+	bg_wait push
+	unasked 'git push -q origin feature/x'
+	rc_is 0
+	sed -i "s/\"until\": \"[^\"]*\"/\"until\": \"$(date -u -d yesterday +%F)\"/" "$STATE/grants.json"
+	unasked 'git push -q origin feature/x'
+	rc_not 0
+	run pale grants
+	out_has "(over)"
+	# by the clock too, at the command line
+	sed -i "s/\"until\": \"[^\"]*\"/\"until\": \"$(date -u -d tomorrow +%F)\"/" "$STATE/grants.json"
+	run pale explain exec git push -q origin feature/x
+	rc_is 0
+	run faketime '+3 days' pale explain exec git push -q origin feature/x
+	rc_is 3
+}
+
+t_a_day_must_be_one() {
+	local id
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	id=$(pending_id) || exit 1
+	for day in 2001-01-01 2026-02-30 2099-01-01 soon; do
+		run pale approve "$id" --yes --project --until "$day"
+		rc_not 0 "until $day"
+	done
+	run pale deny "$id"
+	bg_wait push
+	missing "$STATE/grants.json"
+}
+
+t_a_deny_added_later_wins() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always --rule 'allow = git push origin feature/*'
+	bg_wait push
+	unasked 'git push -q origin feature/x'
+	rc_is 0
+	printf '[commands]\ndeny = git push origin feature/x\n' >>"$HOME/.config/pale/policy.ini"
+	fence bash -c 'git push -q origin feature/x'
+	rc_not 0
+	denied exec 'git push -q origin feature/x' deny
+	unasked 'git push -q origin feature/y'
+	rc_is 0
+}
+
+t_never_means_never() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	sed -i 's/^timeout.*/&\napprovals = never/' "$HOME/.config/pale/policy.ini"
+	fence bash -c 'git push -q origin feature/x'
+	rc_not 0
+	run pale explain exec git push origin feature/x
+	rc_is 1
+}
+
+t_a_broken_file_grants_nothing() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	cp "$STATE/grants.json" "$S/good"
+	for break in 'truncate -s 100' 'sed -i s/version/Version/' 'chmod 666' 'truncate -s 0'; do
+		cp "$S/good" "$STATE/grants.json"
+		rm -f "$STATE"/grants.broken-*
+		$break "$STATE/grants.json"
+		bg held bash -c 'sleep 0.3; git push -q origin feature/x'
+		id=$(pending_id) || fail "not asked: $break"
+		run pale deny "$id"
+		bg_wait held
+		rc_not 0
+		ls "$STATE"/grants.broken-* >/dev/null || fail "not put aside: $break"
+		err_has "grants.json is put aside"
+		recorded grant/store '' ''
+	done
+	# what is granted next is kept in a new one
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	unasked 'git push -q origin feature/x'
+	rc_is 0
+}
+
+t_what_is_not_known_stays() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	python3 - "$STATE/grants.json" <<-'EOF2'
+		import json, sys
+		f = json.load(open(sys.argv[1]))
+		f["later"] = {"a": 1}
+		f["grants"][0]["note"] = "mine"
+		json.dump(f, open(sys.argv[1], "w"))
+	EOF2
+	bg push bash -c 'git push -q origin feature/y'
+	answer --always
+	bg_wait push
+	python3 -c 'import json,sys; f=json.load(open(sys.argv[1])); assert f["later"]=={"a":1} and f["grants"][0]["note"]=="mine" and len(f["grants"])==2' \
+		"$STATE/grants.json" || fail "it is gone"
+}
+
+t_what_cannot_be_granted_is_refused() {
+	local id line
+	pushes
+	printf '[commands]\nask = python3\n' >>"$HOME/.config/pale/policy.ini"
+	bg push bash -c 'git push -q origin feature/x'
+	id=$(pending_id) || exit 1
+	for line in 'allow = *' 'allow = git' 'allow = bash' 'deny = git push' 'allow = git push origin other' \
+		'default = allow' 'allow = git (push'; do
+		run pale approve "$id" --yes --session --rule "$line"
+		rc_not 0 "$line"
+	done
+	run pale approve "$id" --yes
+	rc_is 0
+	bg_wait push
+	# an interpreter is allowed once, and for no longer
+	bg code bash -c 'python3 -c "print(1)"'
+	id=$(pending_id) || exit 1
+	run pale approve "$id" --yes --always
+	rc_not 0
+	run pale deny "$id"
+	bg_wait code
+}
+
+t_agent_reaches_none_of_it() {
+	pushes
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	fsh "cat '$STATE/grants.json'"
+	rc_not 0
+	fsh "echo x >>'$STATE/grants.json'"
+	rc_not 0
+	fence pale revoke "$(grant_id)"
+	rc_not 0
+	[ "$(pale grants --json | grep -c '"id"')" -ge 1 ] || fail "revoked from inside"
+}
+
+# What the operator's own policy asks is granted in nested runs too; what theirs alone asks is not.
+t_nested_runs_grant_nothing_of_their_own() {
+	local id
+	pushes
+	printf '[commands]\nask = touch\n' >"$W/inner.ini"
+	bg push bash -c 'git push -q origin feature/x'
+	answer --always
+	bg_wait push
+	unset PALE_PROMPT
+	fsh 'pale run -q -p inner.ini -- bash -c "git push -q origin feature/x; echo nested \$?"'
+	out_has "nested 0"
+	export PALE_PROMPT=1
+	bg inner bash -c 'pale run -q -p inner.ini -- bash -c "touch a; echo touch \$?"'
+	id=$(pending_id) || exit 1
+	run pale approve "$id" --yes --session
+	rc_not 0
+	run pale approve "$id" --yes --always --rule 'allow = touch a $'
+	rc_not 0
+	err_has "nested run"
+	run pale approve "$id" --yes
+	bg_wait inner
+	out_has "touch 0"
+}
+
+t_explain_names_the_grant() {
+	local id
+	pushes
+	run pale explain exec git push origin feature/x
+	rc_is 3
+	bg push bash -c 'git push -q origin feature/x'
+	answer --project --rule 'allow = git push origin feature/*'
+	bg_wait push
+	id=$(grant_id)
+	run pale explain exec git push origin feature/y
+	rc_is 0
+	out_like "granted by ${id:0:8} \\(project until [0-9-]*\\): allow = git push origin feature/\\*"
+	run pale explain --json exec git push origin feature/y
+	out_like '"granted": ?\{'
+	run pale explain exec git push origin staging
+	rc_is 3
+	run pale explain --agent other exec git push origin feature/y
+	rc_is 3
+	run pale grants --ini
+	out_has 'allow = git push origin feature/*'
+}
+
+t_files_and_hosts_too() {
+	mkdir "$HOME/Documents" && echo secret >"$HOME/Documents/a" && echo more >"$HOME/Documents/b"
+	policy <<-EOF2
+		[files]
+		ask = ~/Documents
+	EOF2
+	bg read bash -c 'cat ~/Documents/a && cat ~/Documents/b'
+	answer --session --rule "read = $HOME/Documents"
+	bg_wait read
+	rc_is 0
+	out_is "secret
+more"
+	fsh "cat ~/Documents/a" </dev/null &
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	wait
+}
+
+scenario "$@"
