@@ -48,7 +48,7 @@ static json_t *hello(struct call *call)
 	p->scopes &= kept;
 	return json_pack("{s:i, s:s, s:i, s:i, s:s, s:b, s:o}", "version", CONTROL_VERSION, "session",
 			 h->session, "helper", (int)getpid(), "uid", (int)geteuid(), "level",
-			 level_name(h->level), "sealed", 0, "stepup", stepup_ways(h));
+			 level_name(h->level), "sealed", h->ledger.sealed, "stepup", stepup_ways(h));
 }
 
 static json_t *session_info(struct call *call)

@@ -16,6 +16,10 @@ t_approvals() {
 	suite approvals
 }
 
+t_control() {
+	suite control
+}
+
 t_taint() {
 	suite taint
 }
