@@ -332,7 +332,7 @@ LIB := $(DESTDIR)$(PREFIX)/lib/pale
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/pale
 MAN := $(DESTDIR)$(PREFIX)/share/man
 MAN1 := $(wildcard tools/*.1)
-MAN5 := $(wildcard tools/*.5)
+MAN5 := $(wildcard tools/*.5 helper/*.5)
 MAN8 := $(wildcard helper/*.8)
 
 # An older helper may have another name somewhere (a hard link), which must not stay setuid.
@@ -371,7 +371,7 @@ endef
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
-	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(MAN5:tools/%=$(MAN)/man5/%) $(MAN8:helper/%=$(MAN)/man8/%)
+	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) $(MAN8:helper/%=$(MAN)/man8/%)
 	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(TMPFILESDIR)/pale.conf $(DESTDIR)/etc/pam.d/pale
 	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
 

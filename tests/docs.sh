@@ -61,6 +61,30 @@ explained() {
 missing=$(LC_ALL=C comm -23 <(keys) <(explained))
 [ -n "$(keys)" ] && [ -z "$missing" ] || complain "pale.ini(5) lacks:" $missing
 
+# Each method of the operator's protocol, with its scope, and each error is on its page, and no other.
+methods() {
+	sed -nE 's/^\t\{ "([a-z/]+)", SESSION_.*CONTROL_(READ|ANSWER|MANAGE), .*/\1 \L\2/p' helper/*.c | LC_ALL=C sort -u
+}
+
+told_methods() {
+	sed -nE 's/^\.It Ic ([a-z/]+) No \(([a-z]+)\).*/\1 \2/p' helper/pale-control.5 | LC_ALL=C sort -u
+}
+
+errors() {
+	sed -nE 's/^\tRPC_[A-Z_]+ = (-[0-9]+),$/\1/p' helper/control.h | LC_ALL=C sort -u
+}
+
+told_errors() {
+	sed -nE 's/^\.It Er \\(-[0-9]+)$/\1/p' helper/pale-control.5 | LC_ALL=C sort -u
+}
+
+if [ -z "$(methods)" ] || ! diff -u <(told_methods) <(methods); then
+	complain "pale-control(5): the methods are not those of helper/control*.c"
+fi
+if [ -z "$(errors)" ] || ! diff -u <(told_errors) <(errors); then
+	complain "pale-control(5): the errors are not those of helper/control.h"
+fi
+
 for page in */*.[1-8]; do
 	# Pages of this project refer to each other before they are installed.
 	found=$(mandoc -T lint -W warning "$page" 2>&1 | grep -v 'referenced manual not found')

@@ -154,7 +154,7 @@ t_a_marked_operator_is_refused() {
 	ask_touch
 	bg plain bash -c 'touch a; :'
 	id=$(pending_id) || exit 1
-	for marks in "setpriv --no-new-privs" "unshare -Ur" "unshare -Urpf --mount-proc"; do
+	for marks in "setpriv --no-new-privs" "unshare -Urpf --mount-proc"; do
 		run $marks pale approve "$id"
 		rc_not 0 "$marks"
 	done
