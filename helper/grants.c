@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "helper.h"
+#include "stepup.h"
 
 #define WRITE_EVERY_S 60
 
@@ -370,6 +371,9 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 
 	grants_refresh(h);
 	if (!img || g->n_active == 0 || !g->image.h)
+		return false;
+	/* What is confirmed by a passphrase is confirmed each time. */
+	if (stepup_by(h, image, risk_of(req).level) != STEPUP_BY_NOTHING)
 		return false;
 	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		return false;

@@ -358,7 +358,7 @@ int card_text_init(struct card_text *t, const json_t *card, const char *target)
 
 void card_title(const json_t *card, const char *session, char *buf, size_t size)
 {
-	_cleanup_free_ char *agent = line_text(card_str(card, "agent"));
+	_cleanup_free_ char *agent = line_text(card_str(card, "agent")), *id = line_text(session);
 	json_int_t count = number(card, "count");
 	char left[64], times[48] = "";
 
@@ -368,7 +368,7 @@ void card_title(const json_t *card, const char *session, char *buf, size_t size)
 		snprintf(left, sizeof(left), "denied in %ld s", card_left(card));
 	if (count > 1)
 		snprintf(times, sizeof(times), "  asked %lld times", (long long)count);
-	snprintf(buf, size, "session %s%s%s  %s%s", session, agent && *agent ? "  agent " : "",
+	snprintf(buf, size, "session %s%s%s  %s%s", id ? id : "?", agent && *agent ? "  agent " : "",
 		 agent ? agent : "", left, times);
 }
 
@@ -377,7 +377,9 @@ void card_print(FILE *f, const json_t *card, const char *session, const struct c
 	char title[512];
 
 	card_title(card, session, title, sizeof(title));
-	fprintf(f, "%s%s%s  %s\n", paint_on(f, PAINT_BOLD), card_str(card, "short"), paint_off(f), title);
+	fputs(paint_on(f, PAINT_BOLD), f);
+	print_recorded(f, card_str(card, "short"));
+	fprintf(f, "%s  %s\n", paint_off(f), title);
 	for (size_t i = 0; i < t->n; i++)
 		fprintf(f, "  %-9s %s\n", t->line[i].label, t->line[i].text);
 }

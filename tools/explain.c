@@ -353,13 +353,19 @@ static int explain_words(const struct options *o, enum op op, int argc, char **a
 
 static void print_past(const struct record *r)
 {
-	printf("%s%s%s ", paint_on(stdout, paint_of_verdict(r->verdict)), r->verdict, paint_off(stdout));
+	fputs(paint_on(stdout, paint_of_verdict(r->verdict)), stdout);
+	print_recorded(stdout, r->verdict);
+	printf("%s ", paint_off(stdout));
 	print_recorded(stdout, r->op);
 	putchar(' ');
 	print_recorded(stdout, r->target);
 	printf("\nby     ");
 	print_recorded(stdout, r->exe);
-	printf(" (pid %lld), %s, session %s\nwhy    ", (long long)r->pid, r->time, r->session);
+	printf(" (pid %lld), ", (long long)r->pid);
+	print_recorded(stdout, r->time);
+	fputs(", session ", stdout);
+	print_recorded(stdout, r->session);
+	fputs("\nwhy    ", stdout);
 	print_recorded(stdout, r->rule);
 	if (strstr(r->detail, " image="))
 		printf("\nnote   this was in a nested run: its own policy is not judged below");

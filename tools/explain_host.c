@@ -101,8 +101,11 @@ void destination_print(const struct question *q)
 	if (q->req.host) {
 		printf("name   ");
 		print_escaped(stdout, q->req.host);
-		if (d.unicode)
-			printf(" (%s)", d.unicode);
+		if (d.unicode) {
+			fputs(" (", stdout);
+			print_escaped(stdout, d.unicode);
+			putchar(')');
+		}
 		putchar('\n');
 	}
 	if (d.addr[0])

@@ -169,7 +169,9 @@ static void print_heading(struct viewer *v, const struct ledger_ref *ref)
 		return;
 	v->last = ref->session;
 	agent = session_fact(ref->dir, "agent");
-	printf("%ssession %s  ", paint_on(stdout, PAINT_BOLD), ref->session);
+	printf("%ssession ", paint_on(stdout, PAINT_BOLD));
+	print_recorded(stdout, ref->session);
+	fputs("  ", stdout);
 	print_escaped(stdout, agent ? agent : "");
 	printf("%s\n", paint_off(stdout));
 }
@@ -183,6 +185,17 @@ static void print_field(const char *before, const char *value, const char *after
 	fputs(after, stdout);
 }
 
+/* A record's verdict by the table, so that it can stand where it is not escaped. */
+static const char *verdict_word(const char *verdict)
+{
+	static const char *const words[] = { "allow", "ask", "deny" };
+
+	for (size_t i = 0; i < NELEM(words); i++)
+		if (strcmp(words[i], verdict) == 0)
+			return words[i];
+	return *verdict ? "?" : "-";
+}
+
 /* Values were escaped when they were written; what is printed is what was hashed. */
 static void print_record(const struct record *r)
 {
@@ -191,7 +204,7 @@ static void print_record(const struct record *r)
 
 	local_time(r->time, when, sizeof(when));
 	printf("#%-5" PRIu64 " %s  %s%-5s%s ", r->seq, when, paint_on(stdout, paint_of_verdict(r->verdict)),
-	       *r->verdict ? r->verdict : "-", paint_off(stdout));
+	       verdict_word(r->verdict), paint_off(stdout));
 	print_field("", r->op, " ");
 	print_field("", r->target, "");
 	if (r->count > 1)
@@ -214,7 +227,7 @@ static void show_line(struct viewer *v, const struct ledger_ref *ref, const char
 	}
 	if (is_wanted(&v->filter, &rec.r)) {
 		if (v->o->json) {
-			printf("%.*s\n", (int)len, line);
+			print_json_line(line, len);
 		} else {
 			print_heading(v, ref);
 			print_record(&rec.r);

@@ -9,15 +9,21 @@
 
 #include "tools.h"
 
+/* Whatever stands in it (a path, a word of a file, what a helper says), the line is printable ASCII. */
 void talk(const char *fmt, ...)
 {
+	_cleanup_free_ char *line = NULL;
 	va_list ap;
+	int n;
 
 	va_start(ap, fmt);
-	fputs("pale: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	n = vasprintf(&line, fmt, ap);
 	va_end(ap);
+	if (n < 0)
+		line = NULL;
+	fputs("pale: ", stderr);
+	print_recorded(stderr, line ? line : "out of memory");
+	fputc('\n', stderr);
 }
 
 static bool has_colour(FILE *f)
@@ -128,13 +134,45 @@ char *text_unescape(const char *s)
 	return out;
 }
 
+/* JSON_ENSURE_ASCII leaves DEL as it is. */
+static void print_ascii(const char *json)
+{
+	for (const char *del; (del = strchr(json, 0x7f)); json = del + 1)
+		printf("%.*s\\u007f", (int)(del - json), json);
+	puts(json);
+}
+
 void print_json(json_t *j)
 {
-	if (!j)
-		return;
-	json_dumpf(j, stdout, JSON_INDENT(2));
-	putchar('\n');
+	_cleanup_free_ char *text = j ? json_dumps(j, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+
+	if (text)
+		print_ascii(text);
 	json_decref(j);
+}
+
+static bool is_ascii(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < 0x20 || s[i] == 0x7f)
+			return false;
+	return true;
+}
+
+void print_json_line(const char *line, size_t len)
+{
+	_cleanup_json_ json_t *j = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	if (is_ascii(line, len)) {
+		fwrite(line, 1, len, stdout);
+		putchar('\n');
+		return;
+	}
+	j = json_loadb(line, len, 0, NULL);
+	text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER) : NULL;
+	if (text)
+		print_ascii(text);
 }
 
 json_t *json_text(const char *s)

@@ -148,7 +148,7 @@ void options_unknown(const char *what, const char *word, const char *const *cand
 
 enum paint { PAINT_RED, PAINT_GREEN, PAINT_YELLOW, PAINT_DIM, PAINT_BOLD };
 
-/* One line on stderr with "pale: " before it. */
+/* One line on stderr with "pale: " before it; what is not printable ASCII is escaped, backslashes are not. */
 void talk(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Escape sequences, or "" where f shall have no colour (NO_COLOR, CLICOLOR_FORCE, isatty). */
 const char *paint_on(FILE *f, enum paint p);
@@ -168,8 +168,10 @@ char *text_visible(const char *s);
 /* Lines of visible text for what may read markup in them (desktop notices, pinentry): `<`, `>` and `&` are
  * escaped too (caller frees). */
 char *text_unmarked(const char *s);
-/* Prints j with a newline on stdout and drops the reference. */
+/* Prints j with a newline on stdout, in ASCII, and drops the reference. */
 void print_json(json_t *j);
+/* The same of a line of JSON, as it stands where it is ASCII already. */
+void print_json_line(const char *line, size_t len);
 /* A JSON string of s; bytes that are not UTF-8 are escaped as in the ledger.  NULL gives null. */
 json_t *json_text(const char *s);
 /* file:line:column: severity: text [code], one a line, hints below. */
