@@ -20,9 +20,16 @@ const char *passphrase_unfit(const char *secret)
 {
 	size_t len = strlen(secret);
 
+	json_t *text;
+
 	if (len < PASSPHRASE_MIN)
 		return "a passphrase has at least 8 characters";
-	return len > PASSPHRASE_MAX ? "a passphrase has at most 512 bytes" : NULL;
+	if (len > PASSPHRASE_MAX)
+		return "a passphrase has at most 512 bytes";
+	/* It travels as JSON, and must come out as it went in. */
+	text = json_string(secret);
+	json_decref(text);
+	return text ? NULL : "a passphrase is text in UTF-8";
 }
 
 const char *phrase_unfit(const char *phrase)

@@ -40,6 +40,20 @@ for suite in $(sed -n 's/^Suite \*suite_\([a-z_]*\)(void)$/\1/p' tests/unit/*.c)
 	grep -qx "SUITE($suite)" tests/unit/suites.h || complain "tests/unit/suites.h lacks $suite: it never runs"
 done
 
+# What an agent, a record or a helper said is printed by print_escaped(), print_recorded(), print_json() and
+# talk(), which leave nothing but printable ASCII; stdio gets none of it directly.
+printers=$(awk '
+	FNR == 1 { text = "" }
+	{ text = text " " $0 }
+	/[;{}]$/ {
+		gsub(/strstr *\([^)]*\)/, "", text)
+		if (text ~ /[^a-z_](f?printf|vf?printf|dprintf|fputs|puts|putchar|fputc|fwrite) *\(/ &&
+		    text ~ /json_string_value *\(|card_str *\(|text_of *\(|[^a-z](r|rec|record)->(target|exe|rule|detail|agent|op|time|approval|session)[,)]|argv\[/)
+			print FILENAME ":" FNR ":" text
+		text = ""
+	}' tools/*.c tools/*/*.c)
+[ -z "$printers" ] || complain "printed as it is: $printers"
+
 while read -r n file; do
 	[ "$file" = total ] || [ "$n" -lt 500 ] || complain "$file has $n lines, 499 are the limit"
 done < <(find policy preload helper tools tests -name '*.[ch]' -o -name '*.sh' -o -name '*.def' | xargs wc -l)

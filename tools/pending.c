@@ -131,15 +131,27 @@ static void print_event(const json_t *event)
 	_cleanup_free_ char *text = json_dumps(event, JSON_COMPACT | JSON_ENSURE_ASCII);
 
 	if (text)
-		puts(text);
+		print_json_line(text, strlen(text));
 }
 
 static void tell_closed(const struct followed *f, const json_t *params)
 {
+	_cleanup_free_ char *id = recorded_visible(card_str(params, "id"));
+	_cleanup_free_ char *state = recorded_visible(card_str(params, "state"));
 	_cleanup_free_ char *by = recorded_visible(card_str(params, "by"));
 
-	printf("%.4s  session %s  %s%s%s\n", card_str(params, "id"), f->ref.id, card_str(params, "state"),
+	printf("%.4s  session %s  %s%s%s\n", id ? id : "?", f->ref.id, state ? state : "?",
 	       by && *by ? " by " : "", by ? by : "");
+}
+
+static void tell_refused(const struct followed *f, const json_t *params)
+{
+	_cleanup_free_ char *exe = recorded_visible(card_str(params, "exe"));
+	_cleanup_free_ char *why = recorded_visible(card_str(params, "why"));
+	long long pid = json_integer_value(json_object_get(params, "pid"));
+
+	printf("session %s: process %lld (%s) was refused as operator: %s\n", f->ref.id, pid,
+	       exe && *exe ? exe : "?", why ? why : "?");
 }
 
 static void tell_event(const struct options *o, const struct followed *f, json_t *note)
@@ -157,11 +169,7 @@ static void tell_event(const struct options *o, const struct followed *f, json_t
 	} else if (strcmp(method, "approval/resolved") == 0) {
 		tell_closed(f, params);
 	} else if (strcmp(method, "approval/refused") == 0) {
-		_cleanup_free_ char *exe = recorded_visible(card_str(params, "exe"));
-
-		printf("session %s: process %lld (%s) was refused as operator: %s\n", f->ref.id,
-		       (long long)json_integer_value(json_object_get(params, "pid")), exe && *exe ? exe : "?",
-		       card_str(params, "why"));
+		tell_refused(f, params);
 	}
 	(void)fflush(stdout);
 }

@@ -152,6 +152,83 @@ t_critical_needs_it() {
 	verifies
 }
 
+# The same by pale itself, on the operator's terminal: his phrase, the digest, no echo.
+t_asked_on_the_terminal() {
+	local id
+	publisher
+	set_passphrase
+	bg pub bash -c "npm publish || exit 3"
+	id=$(pending_id) || exit 1
+	tty "not this one" -- pale approve "$id"
+	rc_is 1
+	out_has "your phrase: $PHRASE"
+	out_has "this is not the passphrase"
+	missing published
+	tty "$SECRET" -- pale approve "$id" --session
+	rc_is 1
+	missing published
+	# No terminal, no desktop: nobody can be asked.
+	run setsid env -u DISPLAY -u WAYLAND_DISPLAY pale approve "$id"
+	rc_is 1
+	err_has "no terminal to ask on"
+	tty "$SECRET" -- pale approve "$id"
+	rc_is 0
+	out_has "npm publish"
+	out_has "$(pale pending --json | sed -n 's/.*"digest": "\(........\).*/\1/p')"
+	out_lacks "$SECRET"
+	bg_wait pub
+	rc_is 0
+	file_is published publish
+}
+
+# A pinentry that does as it is told; what it was told is in $S/told.
+pinentry() {
+	cat >"$S/pinentry" <<-PY
+		#!/usr/bin/env python3
+		import sys
+		told = open("$S/told", "a")
+		print("OK Pleased to meet you", flush=True)
+		for line in sys.stdin:
+		    told.write(line); told.flush()
+		    if line.startswith("OPTION ttytype"):
+		        print("ERR 83886254 Unknown option <Pinentry>", flush=True)
+		    elif line.startswith("GETPIN"):
+		        print("S PASSWORD_FROM_CACHE\n# comment\nINQUIRE QUALITY x", flush=True)
+		        assert sys.stdin.readline() == "END\n"
+		        print("$1", flush=True)
+		    elif line.startswith("BYE"):
+		        break
+		    else:
+		        print("OK", flush=True)
+	PY
+	chmod +x "$S/pinentry"
+	export PALE_PINENTRY=$S/pinentry
+}
+
+t_asked_by_pinentry() {
+	local id
+	publisher
+	set_passphrase
+	bg pub bash -c "npm publish || exit 3"
+	id=$(pending_id) || exit 1
+	pinentry "ERR 83886179 Operation cancelled <Pinentry>"
+	run pale approve "$id"
+	rc_is 1
+	err_has "no passphrase was given"
+	pinentry "nonsense"
+	(sleep 3; kill $(pgrep -f "$S/pinentry")) 2>/dev/null &
+	run pale approve "$id"
+	rc_is 1
+	# In two pieces, percent-escaped as the protocol allows.
+	pinentry "D correct%20hor\\nD se battery\\nOK"
+	run pale approve "$id"
+	rc_is 0
+	grep -q "^SETDESC approve .*npm publish%0Ayour phrase: $PHRASE" "$S/told" || fail "$(cat "$S/told")"
+	bg_wait pub
+	file_is published publish
+	PALE_PINENTRY=$S/nowhere run pale passphrase check
+}
+
 t_three_wrong_ones_and_a_minute() {
 	publisher
 	set_passphrase

@@ -84,6 +84,7 @@ START_TEST(test_what_is_unfit)
 	ck_assert_ptr_nonnull(passphrase_unfit(""));
 	ck_assert_ptr_nonnull(passphrase_unfit("1234567"));
 	ck_assert_ptr_null(passphrase_unfit("12345678"));
+	ck_assert_ptr_nonnull(passphrase_unfit("1234567\xff"));
 	ck_assert_ptr_nonnull(phrase_unfit(""));
 	ck_assert_ptr_nonnull(phrase_unfit("two\nlines"));
 	ck_assert_ptr_nonnull(phrase_unfit("\xe2\x80\xaegnp"));

@@ -31,7 +31,8 @@ static const struct hostile_piece hostile_pieces[] = {
 	PIECE("\033c"),
 	PIECE("\033(0"),
 	/* C1, as bytes and as characters */
-	PIECE("\x9b" "2J"),
+	PIECE("\x9b"
+	      "2J"),
 	PIECE("\xc2\x9b"
 	      "2J"),
 	PIECE("\x90\x9d\x9c"),

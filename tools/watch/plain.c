@@ -38,8 +38,18 @@ static void print_event(json_t *event)
 	(void)fflush(stdout);
 }
 
+/* A word of a helper's, which is no more believed than what it quotes. */
+static const char *word(const json_t *j, const char *key, char buf[64])
+{
+	_cleanup_free_ char *shown = recorded_visible(card_str(j, key));
+
+	snprintf(buf, 64, "%s", shown ? shown : "?");
+	return buf;
+}
+
 static void show(struct plain *p, struct item *it)
 {
+	char id[64];
 	struct card_text t;
 
 	if (p->style == PLAIN_JSON) {
@@ -52,9 +62,9 @@ static void show(struct plain *p, struct item *it)
 	else
 		puts("  (out of memory: it cannot be shown)");
 	card_text_done(&t);
+	(void)word(it->card, "short", id);
 	if (p->reads)
-		printf("  answer    approve %s | deny %s [REASON]\n", card_str(it->card, "short"),
-		       card_str(it->card, "short"));
+		printf("  answer    approve %s | deny %s [REASON]\n", id, id);
 	(void)fflush(stdout);
 	/* What was typed before it stood here was not about it. */
 	if (p->reads)
@@ -73,12 +83,14 @@ static void on_opened(struct watch *w, struct item *it)
 static void on_closed(struct watch *w, struct item *it)
 {
 	const struct plain *p = w->ctx;
+	char id[64];
 
+	(void)word(it->card, "short", id);
 	if (p->style == PLAIN_JSON)
 		print_event(json_pack("{ss, ss, ss, ss}", "event", "resolved", "session", it->session, "id",
 				      it->id, "outcome", it->outcome));
 	else
-		printf("%s  %s\n", card_str(it->card, "short"), it->outcome);
+		printf("%s  %s\n", id, it->outcome);
 	(void)fflush(stdout);
 }
 
@@ -99,15 +111,17 @@ static void on_session(struct watch *w, const struct link *l, bool is_up)
 {
 	const struct plain *p = w->ctx;
 	_cleanup_free_ char *agent = recorded_visible(card_str(l->info, "agent"));
+	char level[64];
 
 	if (!l->info)
 		return;
+	(void)word(l->info, "level", level);
 	if (p->style == PLAIN_JSON)
 		print_event(json_pack("{ss, ss, sb}", "event", "session", "session", l->ref.id, "runs",
 				      (int)is_up));
 	else
-		printf("%s  session of %s, level %s, %s\n", l->ref.id, agent ? agent : "?",
-		       card_str(l->info, "level"), is_up ? "runs" : "has ended");
+		printf("%s  session of %s, level %s, %s\n", l->ref.id, agent ? agent : "?", level,
+		       is_up ? "runs" : "has ended");
 	(void)fflush(stdout);
 }
 

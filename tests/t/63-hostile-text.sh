@@ -1,0 +1,195 @@
+# limit: 120
+# Texts that lie to whoever reads them on a terminal (tests/victims/hostile_text.h), through every surface that
+# shows what an agent said: printable ASCII and whole lines of pale's own, and nothing lost.
+. "$T_LIB"
+
+# Each argument is a file that a person would read.
+printable() {
+	python3 - "$@" <<-'PY' || fail "what is shown is not printable ASCII"
+		import re, sys
+		for name in sys.argv[1:]:
+		    data = open(name, "rb").read()
+		    assert data, name + " is empty"
+		    bad = re.search(rb"[^\x20-\x7e\n]", data)
+		    assert not bad, (name, bad.start(), data[max(0, bad.start() - 80):bad.start() + 20])
+	PY
+}
+
+# What was said by names of files below DIR, as `pale log --json` has it, is all of it and nothing else.
+all_recorded() {
+	"$T_VICTIMS/hostile" list >"$S/said"
+	python3 - "$S/said" "$S/log.json" "$1" <<-'PY' || fail "the ledger does not lead back to what was said"
+		import json, os, re, sys
+		def back(s):
+		    return re.sub(rb"\\x([0-9a-f]{2})|\\\\", lambda m: bytes([int(m[1], 16)]) if m[1] else b"\\", s.encode("utf-8"))
+		said = {bytes.fromhex(l.strip()).replace(b"/", b"_") for l in open(sys.argv[1])}
+		# Longer names the kernel does not take.
+		said = {t for t in said if len(t) <= 255}
+		top = sys.argv[3].encode() + b"/"
+		seen = {back(r["target"]) for r in map(json.loads, open(sys.argv[2])) if r["op"] == "write"}
+		seen = {t[len(top):] for t in seen if t.startswith(top)}
+		assert said == seen, (len(said), len(seen), sorted(said - seen)[:3], sorted(seen - said)[:3])
+	PY
+}
+
+t_denials_and_records() {
+	local id
+	fence "$T_VICTIMS/hostile" open "$HOME/elsewhere"
+	out_lacks opened
+	printable "$S/err"
+	# Every line is a whole one of ours.
+	! grep -vE '^pale: (denied write /.* \(.*\) id=[0-9a-f]{4}|[0-9]+ more|session )' "$S/err" || fail "a line of another's"
+	mv "$S/err" "$S/denials"
+	pale log >"$S/log" 2>&1
+	pale log --json >"$S/log.json"
+	pale session show >"$S/show" 2>&1
+	pale session show --json >"$S/show.json" 2>&1
+	printable "$S/log" "$S/log.json" "$S/show" "$S/show.json"
+	[ "$(grep -cvE '^(session |#[0-9]+ )' "$S/log")" = 0 ] || fail "the log has lines of another's"
+	all_recorded "$(realpath "$HOME")/elsewhere"
+	for id in $(sed -n 's/.* id=\([0-9a-f]*\).*/\1/p' "$S/denials" | awk 'NR % 40 == 1'); do
+		pale explain "$id" >"$S/explain" 2>&1
+		printable "$S/explain"
+		pale explain --json "$id" >"$S/explain" 2>&1
+		printable "$S/explain"
+	done
+	verifies
+}
+
+t_commands() {
+	printf '[commands]\ndeny = nope\n' | policy
+	mkdir -p bin
+	printf '#!/bin/sh\necho ran\n' >bin/nope
+	chmod +x bin/nope
+	fence "$T_VICTIMS/hostile" exec "$W/bin/nope"
+	out_lacks ran
+	printable "$S/err"
+	pale log >"$S/log" 2>&1
+	pale log --json >"$S/log.json"
+	printable "$S/log" "$S/log.json"
+	[ "$(grep -cvE '^(session |#[0-9]+ )' "$S/log")" = 0 ] || fail "the log has lines of another's"
+}
+
+# A helper that lies as well: cards of raw text in each field, escaped by nobody.
+liar() {
+	local i
+	"$T_VICTIMS/hostile" list >"$S/said"
+	mkdir -p "$XDG_RUNTIME_DIR/pale/liar77"
+	chmod 700 "$XDG_RUNTIME_DIR/pale" "$XDG_RUNTIME_DIR/pale/liar77"
+	cat >"$S/liar.py" <<-'PY'
+		import json, os, re, select, socket, sys
+		dir, said = sys.argv[1:]
+		texts = [bytes.fromhex(l.strip()) for l in open(said)]
+		def raw(t):
+		    try:
+		        return t.decode()
+		    except UnicodeDecodeError:
+		        return re.sub(rb"[^\x20-\x5b\x5d-\x7e]", lambda m: b"\\x%02x" % m[0][0], t).decode()
+		def card(i):
+		    t = raw(texts[i])
+		    return {"id": "%032x" % (i + 0x77770000), "short": "%032x" % (i + 0x77770000), "digest": "%064x" % i, "state": "pending",
+		        "agent": t, "session": "liar77", "turn": 1, "op": "exec", "access": "", "target": t, "target_cut": 0, "argv": ["git", t, t],
+		        "cwd": t, "exe": t, "pid": 7, "tree": [{"pid": 7, "exe": t, "claimed": True}], "rule": t,
+		        "risk": {"level": "critical", "reasons": [t]}, "stepup": True, "stepup_by": "passphrase", "flood": False,
+		        "offers": {"section": "commands", "lines": [t], "why_none": t}, "asked": "2026-11-22T16:00:00.000000Z",
+		        "deadline_ns": 1 << 60, "left_s": 99, "count": 2}
+		def answer(method, p):
+		    at = int(p.get("from", 0))
+		    if method == "hello":
+		        return {"version": 1, "session": "liar77", "helper": os.getpid(), "uid": os.getuid(), "level": "full", "sealed": False, "stepup": ["passphrase"]}
+		    if method == "session/info":
+		        return {"session": "liar77", "agent": raw(texts[0]), "level": raw(texts[0])}
+		    if method == "approval/list":
+		        page = {"approvals": [card(i) for i in range(at, min(at + 1, len(texts)))]}
+		        if at + 1 < len(texts):
+		            page["next"] = at + 1
+		        return page
+		    i = int(p.get("id", "0"), 16) - 0x77770000
+		    if method == "approval/show":
+		        return {"id": p["id"], "size": 1, "next": 1, "text": raw(texts[i]), "digest": "%064x" % i, "nonce": "00" * 16}
+		    if method == "approval/respond":
+		        return {"id": p["id"], "decision": raw(texts[i]), "scope": "once", "late": False, "waiters": 1, "also": [], "grant": raw(texts[i])}
+		    if method == "stepup/status":
+		        return {"set": True, "phrase": raw(texts[at]), "left": 3, "busy": False}
+		    return None
+		os.chdir(dir)
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		s.bind("control.sock"); os.chmod("control.sock", 0o600); s.listen(16)
+		conns = [s]
+		while True:
+		    for c in select.select(conns, [], [])[0]:
+		        if c is s:
+		            conns.append(s.accept()[0])
+		            continue
+		        line = c.recv(1 << 17)
+		        if not line:
+		            conns.remove(c); c.close()
+		            continue
+		        q = json.loads(line)
+		        r = answer(q["method"], q.get("params", {}))
+		        say = {"result": r} if r is not None else {"error": {"code": -32601, "message": raw(texts[5]) + "\n"}}
+		        c.send(json.dumps({"jsonrpc": "2.0", "id": q.get("id"), **say}, ensure_ascii=False).encode())
+	PY
+	python3 "$S/liar.py" "$XDG_RUNTIME_DIR/pale/liar77" "$S/said" 2>"$S/liar.err" &
+	LIAR=$!
+	until_true 10 test -S "$XDG_RUNTIME_DIR/pale/liar77/control.sock" || fail "$(cat "$S/liar.err")"
+}
+
+t_cards_of_a_lying_helper() {
+	liar
+	run pale pending
+	mv "$S/out" "$S/pending"
+	[ ! -s "$S/err" ] || printable "$S/err"
+	[ -s "$S/pending" ] || fail "no card is shown: $(cat "$S/liar.err")"
+	printable "$S/pending"
+	[ "$(grep -c '^0*7777[0-9a-f]*  ' "$S/pending")" = 531 ] || fail "not every card is shown"
+	! grep -vE '^(0*7777[0-9a-f]*  session liar77|  |$)' "$S/pending" || fail "a line of another's"
+	# Every text is there whole, one argument a line.
+	python3 - "$S/said" "$S/pending" <<-'PY' || fail "a text is not shown whole"
+		import re, sys
+		# Blanks at an end or beside others are shown as \x20.
+		shown = {l[12:].replace("\\x20", " ").encode() for l in open(sys.argv[2]).read().split("\n")}
+		hexed = lambda m: b"\\x%02x" % m[0][0]
+		for l in open(sys.argv[1]):
+		    t = bytes.fromhex(l.strip())
+		    try:
+		        t.decode()
+		    except UnicodeDecodeError:
+		        t = re.sub(rb"[^\x20-\x5b\x5d-\x7e]", hexed, t)
+		    assert re.sub(rb"[^\x20-\x7e]", hexed, t) in shown, t
+	PY
+	run pale pending --json
+	printable "$S/out"
+	kill $LIAR
+}
+
+t_answers_of_a_lying_helper() {
+	local i id
+	liar
+	cat >"$S/pinentry" <<-PY
+		#!/usr/bin/env python3
+		import sys
+		told = open("$S/told", "ab")
+		print("OK", flush=True)
+		for line in sys.stdin.buffer:
+		    assert len(line) <= 1000, len(line)
+		    told.write(line); told.flush()
+		    print("D secret secret\nOK" if line.startswith(b"GETPIN") else "OK", flush=True)
+	PY
+	chmod +x "$S/pinentry"
+	for i in $(seq 0 18 530); do
+		id=$(printf %032x $((i + 0x77770000)))
+		PALE_PINENTRY=$S/pinentry run pale approve "$id"
+		[ ! -s "$S/out" ] || printable "$S/out"
+		printable "$S/err"
+		! grep -v '^pale: ' "$S/err" || fail "a line of another's"
+	done
+	printable "$S/told"
+	[ "$(grep -c '^SETDESC approve ' "$S/told")" = 30 ] || fail "not every question was asked"
+	! grep '^SETDESC .*[<>&]' "$S/told" || fail "markup"
+	run pale turn
+	printable "$S/err"
+	kill $LIAR
+}
+
+scenario "$@"
