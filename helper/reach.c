@@ -56,13 +56,19 @@ static void tell_launcher(struct helper *h, json_t *msg)
 		json_decref(msg);
 }
 
+/* Of what is asked the launcher hears enough for a notice, which says that it is cut; a surface fetches it
+ * whole. */
+#define TOLD_BYTES 400
+
 void reach_asked(struct helper *h, const struct approval *ap)
 {
+	size_t len = strlen(ap->target);
 	char id[APPROVAL_ID_HEX];
 
 	snprintf(id, sizeof(id), "%.*s", queue_short(&h->queue, ap), ap->id);
-	tell_launcher(h, json_pack("{s:s, s:s, s:s, s:s}", "type", "asked", "id", ap->id, "short", id, "risk",
-				   risk_name(ap->risk.level)));
+	tell_launcher(h, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "type", "asked", "id", ap->id, "short",
+				   id, "risk", risk_name(ap->risk.level), "op", op_name(ap->req.op), "target",
+				   json_escaped(ap->target, len < TOLD_BYTES ? len : TOLD_BYTES)));
 	control_notify(h, "approval/request", card_json(h, ap, clock_boot_ns()));
 }
 

@@ -21,6 +21,7 @@
 #include "tools/supervisor/supervisor.h"
 
 #include "tools.h"
+#include "tools/surface.h"
 
 #define ATTACH_MS 5000
 #define TICK_MS	  100
@@ -279,6 +280,7 @@ static void wait_agent(struct running *r)
 			{ .fd = r->sigfd, .events = POLLIN },
 			{ .fd = r->a->launch->fd, .events = POLLIN },
 			{ .fd = supervisor_waiters(r->supervisor), .events = POLLIN },
+			{ .fd = surfaces_fd(r->a->launch->surfaces), .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
 
@@ -289,6 +291,8 @@ static void wait_agent(struct running *r)
 			on_signal(r, &si);
 		if (p[1].revents)
 			launch_listen(r->a->launch);
+		if (p[3].revents)
+			surfaces_ready(r->a->launch->surfaces);
 		if (!r->killed)
 			check_attached(r);
 		tick(r);
@@ -347,6 +351,9 @@ static void end_rest(struct running *r)
 {
 	size_t left;
 
+	/* Theirs are children of ours that nobody has to end for the session. */
+	surfaces_stop(r->a->launch->surfaces);
+	r->a->launch->surfaces = NULL;
 	if (r->a->lingers && r->started)
 		linger(r);
 	left = reap_children(r->a->launch->pid);

@@ -21,6 +21,7 @@
 
 #include "foreign.h"
 #include "tools.h"
+#include "tools/surface.h"
 
 #define START_VERSION 3
 #define READY_MS      20000
@@ -361,6 +362,14 @@ static void note_narrowed(struct launch *l, const json_t *j)
 		NULL);
 }
 
+void launch_deny(void *ctx, const char *id)
+{
+	struct launch *l = ctx;
+
+	if (l->fd >= 0)
+		(void)send_packet(l->fd, json_pack("{ss, ss}", "type", "deny", "id", id), NULL);
+}
+
 void launch_listen(struct launch *l)
 {
 	while (l->fd >= 0) {
@@ -381,6 +390,8 @@ void launch_listen(struct launch *l)
 			tell_text(j);
 		if (r > 0 && strcmp(text_of(j, "type"), "narrowed") == 0)
 			note_narrowed(l, j);
+		if (r > 0)
+			surfaces_told(l->surfaces, j);
 	}
 }
 

@@ -15,6 +15,7 @@
 #include "heads.h"
 #include "secrets.h"
 #include "tools.h"
+#include "tools/surface.h"
 
 struct run {
 	const struct options *o;
@@ -27,6 +28,7 @@ struct run {
 	struct launch launch;
 	struct fence fence;
 	int secrets_fd;
+	unsigned surfaces; /* enum surface */
 };
 
 static int check_workspace(const struct run *r)
@@ -251,6 +253,22 @@ static int die_alike(int sig)
 	return 128 + sig;
 }
 
+/* Without them questions wait in another terminal: nothing to fail for. */
+static void start_surfaces(struct run *r)
+{
+	const struct surface_setup setup = { .which = r->surfaces,
+					     .self = r->installed.self,
+					     .session = r->launch.session,
+					     .deny = launch_deny,
+					     .ctx = &r->launch };
+	int e = 0;
+
+	if (!r->o->no_prompt && r->launch.image.h->approvals == APPROVALS_ASK)
+		e = surfaces_start(&setup, &r->launch.surfaces);
+	if (e < 0)
+		talk("questions cannot pop up here: %s", strerror(-e));
+}
+
 static int run_session(struct run *r)
 {
 	char facts[256];
@@ -283,6 +301,7 @@ static int run_session(struct run *r)
 	}
 	if (end.code == 0) {
 		print_banner(r);
+		start_surfaces(r);
 		end = agentproc_run(&agent);
 	}
 	finish(r, &end);
@@ -327,6 +346,8 @@ static int run_outermost(struct run *r)
 	enum level level;
 	int code = fence_level(r->o->level, &level);
 
+	if (code == 0 && surfaces_find(r->o->surfaces, &r->surfaces) < 0)
+		code = EXIT_PALE;
 	if (code == 0)
 		code = prepare(r, level);
 	if (code == 0)
@@ -371,6 +392,7 @@ static const struct opt opts[] = {
 	OPT_VALUE("agent", 0, "NAME", agent,
 		  "whose [agent \"NAME\" ...] sections hold (default: CMD's name)"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),
+	OPT_VALUE("surfaces", 0, "LIST", surfaces, "where questions pop up: tmux, desktop, both, none"),
 	OPT_FLAG("quiet", 'q', quiet, "no banner, no last line"),
 	{ 0 },
 };

@@ -75,6 +75,7 @@ struct launch {
 	 * to know.  Called by launch_listen(). */
 	int (*on_narrowed)(void *ctx, pid_t pid, uint32_t image);
 	void *narrowed_ctx;
+	struct surfaces *surfaces; /* where questions appear, or NULL */
 };
 
 struct launch_start {
@@ -96,6 +97,8 @@ void launch_abandon(struct launch *l);
 int launch_start(struct launch *l, const struct launch_start *s);
 /* Tells the helper that the agent runs as pid. */
 int launch_agent(struct launch *l, pid_t pid);
+/* struct surface_setup's deny, of a struct launch: the human said no in a notice. */
+void launch_deny(void *ctx, const char *id);
 /* Reads what the helper has to say now: prints warnings, passes on which process lives under which image,
  * notes the helper's death. */
 void launch_listen(struct launch *l);

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/stepup.h"
+
 #define TOUCH_NS (20 * WATCH_S)
 
 void reply_free(struct reply *r)
@@ -16,9 +18,9 @@ void reply_free(struct reply *r)
 		return;
 	free(r->rule);
 	free(r->reason);
-	if (r->secret)
-		explicit_bzero(r->secret, strlen(r->secret));
-	free(r->secret);
+	if (r->proof)
+		stepup_wipe(r->proof);
+	json_decref(r->proof);
 	free(r);
 }
 
@@ -79,7 +81,8 @@ static void send_reply(struct watch *w, struct item *it, const char *nonce)
 	bad |= set_text(params, "reason", r->reason);
 	bad |= set_text(params, "rule", r->rule);
 	bad |= set_text(params, "until", r->until);
-	bad |= set_text(params, "secret", r->secret);
+	if (r->proof)
+		bad |= json_object_update(params, r->proof);
 	if (bad)
 		json_decref(params);
 	if (!bad && feed_call(w, it->link, CALL_RESPOND, it->id, params) == 0)
@@ -187,6 +190,9 @@ void item_responded(struct watch *w, struct item *it, const json_t *result, cons
 	reply_free(TAKE_PTR(it->reply));
 	if (error && w->sink->said)
 		w->sink->said(w, it, error);
+	/* Somebody was first: who is known. */
+	if (it->outcome[0])
+		model_close(w, it, it->outcome);
 	if (it->link)
 		feed_list_again(it->link);
 }

@@ -156,10 +156,14 @@ void model_resolved(struct watch *w, struct link *l, const json_t *params)
 
 	if (!it || strcmp(state, "expired") == 0)
 		return;
+	/* Ours is on its way: its result says more, or that somebody was first. */
 	snprintf(outcome, sizeof(outcome), "%s%s%s%s%s", *state ? state : "answered",
 		 approved && *scope ? (strcmp(scope, "once") == 0 ? " " : " for: ") : "",
 		 approved ? scope : "", *by ? " by " : "", by);
-	model_close(w, it, outcome);
+	if (it->reply)
+		snprintf(it->outcome, sizeof(it->outcome), "%s", outcome);
+	else
+		model_close(w, it, outcome);
 }
 
 static void forget(struct watch *w, size_t i)
@@ -232,10 +236,14 @@ char *record_line(const json_t *record)
 	return seen;
 }
 
+bool record_is_routine(const json_t *record)
+{
+	return strcmp(card_str(record, "verdict"), "allow") == 0 && !*card_str(record, "approval");
+}
+
 void model_record(struct watch *w, const struct link *l, const json_t *record)
 {
 	struct entry *e = &w->entries[w->n_entries % RECORDS_KEPT];
-	const char *verdict = card_str(record, "verdict");
 	char *text = record_line(record);
 
 	if (w->sink->decision)
@@ -244,7 +252,7 @@ void model_record(struct watch *w, const struct link *l, const json_t *record)
 		return;
 	free(e->text);
 	*e = (struct entry){ .text = text,
-			     .paint = paint_of_verdict(verdict),
-			     .is_routine = strcmp(verdict, "allow") == 0 && !*card_str(record, "approval") };
+			     .paint = paint_of_verdict(card_str(record, "verdict")),
+			     .is_routine = record_is_routine(record) };
 	w->n_entries++;
 }

@@ -114,9 +114,9 @@ static void draw_place(struct pager *p, int y, int cols)
 	char text[80];
 
 	if (p->top + p->height >= p->n)
-		snprintf(text, sizeof(text), "%s", p->n > p->height ? "-- end --" : "");
+		snprintf(text, sizeof(text), "-- end --");
 	else
-		snprintf(text, sizeof(text), "-- %zu more rows: Space reads on --",
+		snprintf(text, sizeof(text), "-- more rows: %zu; Space reads on --",
 			 p->n - p->top - p->height);
 	screen_put(y, PAGER_INDENT - 1, cols - PAGER_INDENT, screen_paint(PAINT_YELLOW), text);
 }
@@ -127,12 +127,13 @@ void pager_draw(struct pager *p, const struct box *b)
 		return;
 	if (p->cols != b->cols)
 		wrap(p, b->cols);
-	p->height = (size_t)b->rows - 1;
+	p->height = p->n <= (size_t)b->rows ? (size_t)b->rows : (size_t)b->rows - 1;
 	if (p->top > last_top(p))
 		p->top = last_top(p);
 	for (size_t i = 0; i < p->height && p->top + i < p->n; i++)
 		draw_row(p, &p->row[p->top + i], b->y + (int)i, b->cols);
-	draw_place(p, b->y + b->rows - 1, b->cols);
+	if (p->height < (size_t)b->rows)
+		draw_place(p, b->y + b->rows - 1, b->cols);
 	if (p->n > 0 && p->top + p->height >= p->n)
 		p->seen_end = true;
 }

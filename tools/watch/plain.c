@@ -99,6 +99,8 @@ static void on_decision(struct watch *w, const struct link *l, const json_t *rec
 	const struct plain *p = w->ctx;
 	_cleanup_free_ char *line = record_line(record);
 
+	if (p->style == PLAIN_TEXT && record_is_routine(record))
+		return;
 	if (p->style == PLAIN_JSON)
 		print_event(json_pack("{ss, ss, sO}", "event", "decision", "session", l->ref.id, "record",
 				      record));

@@ -56,6 +56,20 @@ void screen_end(void)
 	(void)endwin();
 }
 
+void screen_leave(void)
+{
+	(void)def_prog_mode();
+	(void)endwin();
+}
+
+void screen_back(void)
+{
+	(void)reset_prog_mode();
+	screen_flush_keys();
+	(void)clearok(stdscr, TRUE);
+	(void)refresh();
+}
+
 void screen_flush_keys(void)
 {
 	(void)flushinp();

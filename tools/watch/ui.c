@@ -12,6 +12,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "tools/stepup.h"
+
 #define STATUS_NS (6 * WATCH_S)
 #define ABSENT_NS (3 * WATCH_S)
 #define FDS_MAX	  256
@@ -184,6 +186,25 @@ static char *copy_of(const char *s)
 	return s && *s ? strdup(s) : NULL;
 }
 
+/* What cannot be taken back is confirmed on the terminal, by the same prompt as everywhere.  0 or -errno. */
+static int confirm(struct ui *ui, struct reply *r)
+{
+	int fd, e = -ENOMEM;
+
+	if (strcmp(r->decision, "approved") != 0 || !json_is_true(json_object_get(ui->item->card, "stepup")))
+		return 0;
+	fd = control_open(ui->item->link->ref.dir);
+	if (fd < 0)
+		return fd;
+	r->proof = json_object();
+	screen_leave();
+	if (r->proof)
+		e = stepup_confirm(fd, ui->item->card, r->proof);
+	screen_back();
+	(void)close(fd);
+	return e;
+}
+
 void ui_answer(struct ui *ui, const char *decision, const char *scope, const char *rule, const char *reason)
 {
 	struct reply *r = calloc(1, sizeof(*r));
@@ -197,7 +218,11 @@ void ui_answer(struct ui *ui, const char *decision, const char *scope, const cha
 				     .group = ui->group };
 		if (strcmp(scope, "project") == 0)
 			snprintf(r->until, sizeof(r->until), "%s", ui->grant.until);
-		e = item_answer(ui->w, ui->item, r);
+		e = confirm(ui, r);
+		if (e == 0)
+			e = item_answer(ui->w, ui->item, r);
+		else
+			reply_free(r);
 	}
 	if (e < 0)
 		ui_say(ui, "not answered: %s", strerror(-e));

@@ -22,6 +22,9 @@ struct box {
 /* 0, or -ENOTTY where this terminal cannot do it. */
 int screen_start(void);
 void screen_end(void);
+/* The terminal is another program's, or another prompt's, between these two. */
+void screen_leave(void);
+void screen_back(void);
 /* Printable ASCII, clipped at cols with a mark; blanks fill the rest where attr is reverse. */
 void screen_put(int y, int x, int cols, unsigned attr, const char *text);
 /* A line across with a title in it. */

@@ -41,7 +41,7 @@ struct reply {
 	char *reason;	      /* owned, or NULL */
 	char until[11];	      /* project: YYYY-MM-DD */
 	bool group;
-	char *secret; /* owned, wiped */
+	json_t *proof; /* what stepup_confirm() said; owned, wiped; or NULL */
 };
 
 /* A question of one session. */
@@ -110,6 +110,8 @@ void model_link_gone(struct watch *w, struct link *l);
 void model_done(struct watch *w);
 /* "deny  exec  git push origin main  (policy.ini:9 ...)" of a record; caller frees. */
 char *record_line(const json_t *record);
+/* Allowed by a rule, and nobody was asked. */
+bool record_is_routine(const json_t *record);
 
 /* --- feed.c -----------------------------------------------------------------------------------------------
  */

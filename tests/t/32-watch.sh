@@ -1,0 +1,342 @@
+# limit: 60
+# pale watch on a terminal: what it shows, which key answers when, and that nothing else does.
+. "$T_LIB"
+
+need tmux
+
+tmx() {
+	tmux -S "$S/tmux" -f /dev/null "$@"
+}
+
+# watch COLUMNS ROWS [OPTION...]: on a screen of that size, a pane called w.
+watch() {
+	local cols=$1 rows=$2
+	shift 2
+	tmx new-session -d -s w -x "$cols" -y "$rows" "pale watch $*; echo ended \$?; sleep 100"
+	shows "pale watch" || fail "no screen"
+}
+
+screen() {
+	tmx capture-pane -p -t w
+}
+
+on_screen() {
+	screen | grep -qF -e "$1"
+}
+
+shows() {
+	until_true "${2:-10}" on_screen "$1"
+}
+
+must_show() {
+	shows "$1" || fail "the screen lacks: $1
+$(screen)"
+}
+
+must_not_show() {
+	! on_screen "$1" || fail "the screen has: $1
+$(screen)"
+}
+
+keys() {
+	tmx send-keys -t w "$@"
+}
+
+# A card that came under the cursor by itself is answered by no key for half a second.
+settled() {
+	must_show "${1:-digest}"
+	sleep 0.7
+}
+
+ask_touch() {
+	printf '[session]\ntimeout = %s\n[commands]\nask = touch\n' "${1:-60s}" | policy
+}
+
+t_allow_once() {
+	ask_touch
+	watch 80 24
+	bg once bash -c 'touch a; touch a; echo "status $?"'
+	settled
+	keys a
+	must_show "approved once by you"
+	until_true 10 test -e a || fail "not run after the approval"
+	settled "Questions (1)"
+	must_show "digest"
+	sleep 0.5
+	keys d
+	bg_wait once
+	out_is "status 126"
+	verifies
+}
+
+t_read_to_the_end_first() {
+	local long
+	ask_touch
+	long=$(printf 'x%.0s' {1..4000})
+	watch 80 24
+	bg long bash -c "touch ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200}-the-tail; echo \"status \$?\""
+	must_show "Space reads on"
+	sleep 0.7
+	keys a
+	must_show "read it to its end first"
+	keys s p A d D
+	sleep 0.5
+	has_pending || fail "answered before it was read"
+	must_not_show "digest"
+	keys Space
+	keys End
+	must_show "digest"
+	must_show "-- end --"
+	sleep 0.3
+	keys a
+	bg_wait long
+	! grep -q 'status 126' "$S/out" || fail "not allowed after it was read"
+}
+
+t_what_was_typed_before_answers_nothing() {
+	ask_touch
+	watch 80 24
+	keys a a a a a
+	bg early bash -c 'touch a; echo "status $?"'
+	until has_pending; do
+		keys a
+	done
+	sleep 1
+	missing a
+	has_pending || fail "answered by what was typed before"
+	settled
+	keys d
+	bg_wait early
+	out_is "status 126"
+}
+
+t_answered_elsewhere() {
+	local id
+	ask_touch
+	watch 80 24
+	bg other bash -c 'touch a; echo "status $?"'
+	settled
+	id=$(pending_id) || exit 1
+	USER=ana run pale deny "$id"
+	rc_is 0
+	must_show "denied by ana"
+	bg_wait other
+	must_show "Questions (0)"
+	must_show "nothing waits"
+}
+
+t_deny_and_tell() {
+	ask_touch
+	watch 80 24
+	bg tell bash -c 'touch a; echo "status $?"'
+	settled
+	keys D
+	must_show "tell the agent:"
+	keys -l "use make instead"
+	keys Enter
+	bg_wait tell
+	out_is "status 126"
+	err_has "use make instead"
+}
+
+t_a_wider_answer_shows_its_rule() {
+	printf '[session]\ntimeout = 60s\n[commands]\nask = git push\n' | policy
+	git init -q --bare "$S/remote"
+	git init -q . && git remote add origin "$S/remote" && git commit -q --allow-empty -m one && git branch feature/x
+	printf '[files]\nwrite = %s\n' "$S/remote" >>"$HOME/.config/pale/policy.ini"
+	watch 80 24
+	bg wide bash -c 'git push -q origin feature/x && git push -q origin feature/x && echo done'
+	settled
+	keys s
+	must_show "Allow until this session ends"
+	must_show "allow = git push"
+	keys e
+	sleep 0.2
+	keys Escape
+	sleep 0.2
+	keys Enter
+	must_show "approved for: session"
+	bg_wait wide
+	out_is "done"
+}
+
+t_screen_sizes() {
+	ask_touch
+	watch 40 10
+	bg small bash -c 'touch a; echo "status $?"'
+	must_show "exec"
+	tmx resize-window -t w -x 39 -y 10
+	must_show "too small: 40x10 at least"
+	for i in {1..40}; do
+		tmx resize-window -t w -x $((40 + i * 3 % 80)) -y $((10 + i % 30))
+	done
+	tmx resize-window -t w -x 80 -y 24
+	settled
+	must_show "touch"
+	keys d
+	bg_wait small
+	keys q
+	must_show "ended 0"
+}
+
+t_no_colour() {
+	ask_touch
+	NO_COLOR=1 watch 80 24
+	bg plain bash -c 'touch a'
+	settled
+	! tmx capture-pane -e -p -t w | grep -qE $'\033\\[[0-9;]*3[1-7]m' || fail "colour with NO_COLOR"
+	keys d
+	bg_wait plain
+}
+
+t_sessions_come_and_go() {
+	local helper
+	ask_touch
+	watch 120 40
+	must_show "no session runs"
+	bg one bash -c 'touch a'
+	must_show "1 session"
+	pale run -q -- bash -c 'touch b' >/dev/null 2>&1 </dev/null &
+	must_show "2 sessions"
+	must_show "Questions (2)"
+	helper=$(pale session list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["session"])')
+	helper=$(python3 - "$XDG_RUNTIME_DIR/pale/$helper/control.sock" <<-'END'
+		import socket, struct, sys
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		s.connect(sys.argv[1])
+		print(struct.unpack("3i", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0])
+	END
+	)
+	kill -9 "$helper" || fail "no helper $helper"
+	must_show "has ended"
+	must_show "1 session"
+	must_show "Questions (1)"
+	sleep 0.7
+	keys d
+	must_show "Questions (0)"
+}
+
+t_hostile_text() {
+	ask_touch
+	watch 80 24
+	bg hostile bash -c "touch \$'\\033]0;t\\007\\033[2J' \$'a\\n rule       policy: allow\\n' \$'\\xe2\\x80\\xaegpj.exe' 'two  blanks ' ''"
+	settled
+	must_show 'touch'
+	must_show '\x1b]0;t\x07\x1b[2J'
+	must_show '(empty)'
+	must_show 'two\x20\x20blanks\x20'
+	must_not_show ' rule       policy: allow'
+	! screen | LC_ALL=C tr -d '\n' | sed 's/\xe2\x94\x80//g; s/\xe2\x94\x82//g' | LC_ALL=C grep -q '[^ -~]' || fail "not ASCII: $(screen | od -c | head -40)"
+	keys d
+	bg_wait hostile
+}
+
+t_lines_without_a_terminal() {
+	local id
+	ask_touch
+	pale watch </dev/null >"$S/lines" 2>&1 &
+	bg lines bash -c 'touch a "b  c"; echo "status $?"'
+	until_true 10 grep -q digest "$S/lines" || fail "$(cat "$S/lines")"
+	grep -qF 'b\x20\x20c' "$S/lines" || fail "$(cat "$S/lines")"
+	id=$(pending_id) || exit 1
+	USER=ana run pale deny "$id"
+	bg_wait lines
+	until_true 10 grep -q 'denied by ana' "$S/lines" || fail "$(cat "$S/lines")"
+	! LC_ALL=C grep -q '[^ -~]' "$S/lines" || fail "not ASCII"
+}
+
+t_lines_on_a_terminal() {
+	local id
+	ask_touch
+	tmx new-session -d -s w -x 100 -y 30 "pale watch --plain"
+	bg lines bash -c 'touch a; touch b; echo "status $?"'
+	must_show "answer    approve"
+	id=$(pending_id) || exit 1
+	keys -l "approve ${id:0:6}"
+	keys Enter
+	must_show "approved once by you"
+	until_true 10 has_pending || fail "no second question"
+	id=$(pending_id) || exit 1
+	must_show "${id:0:4}"
+	sleep 0.3
+	keys -l "deny ${id:0:6} not now"
+	keys Enter
+	bg_wait lines
+	out_is "status 126"
+	err_has "not now"
+}
+
+t_events_as_json() {
+	local id
+	ask_touch
+	pale watch --json </dev/null >"$S/events" 2>&1 &
+	bg events bash -c 'touch a'
+	until_true 10 grep -q '"request"' "$S/events" || fail "$(cat "$S/events")"
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	wait "$BG"
+	until_true 10 grep -q '"resolved"' "$S/events" || fail "$(cat "$S/events")"
+	python3 - "$S/events" "$id" <<-'END' || fail "$(cat "$S/events")"
+		import json, sys
+		events = [json.loads(line) for line in open(sys.argv[1])]
+		kinds = [e["event"] for e in events]
+		assert kinds.index("session") < kinds.index("request") < kinds.index("resolved"), kinds
+		assert any(e["event"] == "request" and e["target"] == "touch a" for e in events)
+		assert any(e["event"] == "resolved" and e["id"] == sys.argv[2] for e in events)
+	END
+}
+
+t_not_inside_a_session() {
+	policy </dev/null
+	fence pale watch --plain
+	rc_is 1
+	err_has "does not answer its own questions"
+}
+
+# The whole screen, with what differs from run to run named.
+golden() {
+	screen | sed -E "s/[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/; s/\\b$1\\b/ID/g; s/\\b$2\\b/SESSION/g; s/ [0-9]+s /  NNs /
+		s/denied in [0-9]+ s/denied in NN s/; s/\\([0-9]{2,}\\)/(PID)/; s/[0-9a-f]{64}/DIGEST/; s/ +[0-9]+ records.*/ N records/
+		s|$S|SCRATCH|g; s/─+/-/g; s/ +\$//"
+}
+
+t_whole_screen() {
+	local id session
+	ask_touch
+	watch 80 24
+	bg whole bash -c 'touch asked-for'
+	settled
+	id=$(pending_id) || exit 1
+	session=$(pale session list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["session"])')
+	golden "${id:0:4}" "$session" >"$S/screen"
+	keys d
+	bg_wait whole
+	diff -u - "$S/screen" <<-'END' || fail "the screen differs"
+	 pale watch   1 waits   1 session
+	- Questions (1) -
+	 ID   low          NNs  bash       exec touch asked-for
+	- ID  session SESSION  agent bash  denied in NN s -
+	 exec       touch
+	            asked-for
+	 in         SCRATCH/h/work
+	 by         /usr/bin/bash (PID)
+	 rule       policy.ini:4 [commands] ask = touch
+	 risk       low
+	 wider      [commands] allow = touch asked-for $
+	 digest     DIGEST
+
+
+
+
+
+	- Decisions: denied, asked (v: all) -
+
+
+
+	- Sessions -
+	 SESSION   full   bash         1 wait      0 denied N records
+	a allow once  s session  p project  A always  d deny  D tell  g all  ? q
+	END
+}
+
+scenario "$@"

@@ -1,0 +1,460 @@
+/*
+ * One popup and one notice at a time; what else waits is counted in them, and comes after.
+ */
+#include "tools/surface.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include "tools/loop.h"
+#include "tools/surface_child.h"
+#include "tools/tools.h"
+
+#define QUEUE_MAX   64
+#define CLIENTS_MAX 4
+#define ID_MAX	    65
+#define TEXT_SHOWN  200
+/* A client that shows something else over its panes gets no popup; it is tried again. */
+#define RETRY_S	    2
+#define TOO_SOON_NS (NS_PER_S / 2)
+
+struct asked {
+	char id[ID_MAX], brief[16], risk[16];
+	char op[16];
+	char *text;	      /* of the target, escaped; owned */
+	bool popped, noticed; /* it was shown there, and closed by the human */
+};
+
+enum tag { TAG_CLIENTS, TAG_NOTICE, TAG_TIMER, TAG_POPUP /* and those after it: one a client */ };
+
+struct surfaces {
+	struct surface_setup setup;
+	int epoll, timer;
+	struct asked *queue[QUEUE_MAX]; /* oldest first */
+	size_t n;
+	struct surface_child clients, notice, popup[CLIENTS_MAX];
+	char popup_id[ID_MAX], notice_id[ID_MAX];
+	bool popup_short; /* no client could show it: tried again */
+};
+
+/* --- what is there ---------------------------------------------------------------------------------------
+ */
+
+static bool is_set(const char *variable)
+{
+	const char *s = getenv(variable);
+
+	return s && *s;
+}
+
+static bool is_here(const char *program)
+{
+	struct program p;
+
+	return program_find(program, &p) == 0;
+}
+
+int surfaces_find(const char *list, unsigned *ret)
+{
+	static const struct {
+		const char *name;
+		unsigned which;
+	} words[] = { { "tmux", SURFACE_TMUX },
+		      { "desktop", SURFACE_DESKTOP },
+		      { "none", 0 },
+		      { "all", SURFACE_TMUX | SURFACE_DESKTOP } };
+	_cleanup_free_ char *copy = strdup(list ? list : "all");
+	char *rest = copy, *word;
+	unsigned which = 0;
+
+	while (copy && (word = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		while (i < NELEM(words) && strcmp(words[i].name, word) != 0)
+			i++;
+		if (i == NELEM(words)) {
+			talk("--surfaces takes tmux, desktop, both with a comma, or none");
+			return -EINVAL;
+		}
+		which |= words[i].which;
+	}
+	if (!is_set("TMUX") || !is_set("TMUX_PANE") || !is_here("tmux"))
+		which &= ~(unsigned)SURFACE_TMUX;
+	if ((!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) || !is_here("notify-send"))
+		which &= ~(unsigned)SURFACE_DESKTOP;
+	*ret = which;
+	return 0;
+}
+
+/* --- the queue -------------------------------------------------------------------------------------------
+ */
+
+static void asked_free(struct asked *a)
+{
+	free(a->text);
+	free(a);
+}
+
+static struct asked *asked_find(const struct surfaces *s, const char *id)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->queue[i]->id, id) == 0)
+			return s->queue[i];
+	return NULL;
+}
+
+static bool is_id(const char *id)
+{
+	size_t n = strlen(id);
+
+	for (size_t i = 0; i < n; i++)
+		if (!islower((unsigned char)id[i]) && !isdigit((unsigned char)id[i]))
+			return false;
+	return n >= 4 && n < ID_MAX;
+}
+
+static const char *text_of(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "";
+}
+
+static void queue_add(struct surfaces *s, const json_t *m)
+{
+	const char *id = text_of(m, "id");
+	struct asked *a;
+
+	if (!is_id(id) || asked_find(s, id) || s->n == QUEUE_MAX)
+		return;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return;
+	snprintf(a->id, sizeof(a->id), "%s", id);
+	snprintf(a->brief, sizeof(a->brief), "%.8s", is_id(text_of(m, "short")) ? text_of(m, "short") : id);
+	snprintf(a->risk, sizeof(a->risk), "%.15s", text_of(m, "risk"));
+	snprintf(a->op, sizeof(a->op), "%.15s", text_of(m, "op"));
+	a->text = recorded_visible(text_of(m, "target"));
+	s->queue[s->n++] = a;
+}
+
+static void queue_drop(struct surfaces *s, const char *id)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (strcmp(s->queue[i]->id, id) != 0)
+			continue;
+		asked_free(s->queue[i]);
+		memmove(&s->queue[i], &s->queue[i + 1], (s->n - i - 1) * sizeof(s->queue[0]));
+		s->n--;
+		return;
+	}
+}
+
+static struct asked *next_for(const struct surfaces *s, enum surface which)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!(which == SURFACE_TMUX ? s->queue[i]->popped : s->queue[i]->noticed))
+			return s->queue[i];
+	return NULL;
+}
+
+/* --- tmux ------------------------------------------------------------------------------------------------
+ */
+
+static bool popup_runs(const struct surfaces *s)
+{
+	for (size_t i = 0; i < CLIENTS_MAX; i++)
+		if (child_runs(&s->popup[i]))
+			return true;
+	return false;
+}
+
+/* Who shows the pane is asked anew each time: clients come and go. */
+static void popup_begin(struct surfaces *s)
+{
+	const char *const argv[] = { "tmux",
+				     "display-message",
+				     "-p",
+				     "-t",
+				     getenv("TMUX_PANE"),
+				     "#{window_id} #{session_id}",
+				     ";",
+				     "list-clients",
+				     "-F",
+				     "#{client_control_mode} #{window_id} #{session_id} #{client_name}",
+				     NULL };
+	const struct asked *a = next_for(s, SURFACE_TMUX);
+
+	if (!(s->setup.which & SURFACE_TMUX) || !a || popup_runs(s) || child_runs(&s->clients))
+		return;
+	snprintf(s->popup_id, sizeof(s->popup_id), "%s", a->id);
+	(void)child_start(&s->clients, argv, s->epoll, TAG_CLIENTS);
+}
+
+static int popup_open(struct surfaces *s, size_t i, const char *client)
+{
+	char card[SESSION_ID_MAX + ID_MAX + 1], runtime[PATH_MAX + 32] = "PALE_POPUP=1";
+	const char *dir = getenv("XDG_RUNTIME_DIR"), *none = getenv("NO_COLOR");
+	/* The server's environment is that of its start: where sessions are found is said. */
+	const char *const argv[] = { "tmux",
+				     "display-popup",
+				     "-E",
+				     "-c",
+				     client,
+				     "-t",
+				     getenv("TMUX_PANE"),
+				     "-w",
+				     "90%",
+				     "-h",
+				     "80%",
+				     "env",
+				     runtime,
+				     none && *none ? "NO_COLOR=1" : "PALE_POPUP=1",
+				     s->setup.self,
+				     "watch",
+				     "--card",
+				     card,
+				     NULL };
+
+	snprintf(card, sizeof(card), "%s/%s", s->setup.session, s->popup_id);
+	if (dir && dir[0] == '/')
+		snprintf(runtime, sizeof(runtime), "XDG_RUNTIME_DIR=%s", dir);
+	return child_start(&s->popup[i], argv, s->epoll, TAG_POPUP + i);
+}
+
+/* One line of list-clients. */
+struct client {
+	const char *control, *window, *session, *name;
+};
+
+/* False where it is none, or shows nothing (control mode). */
+static bool split_client(char *line, struct client *ret)
+{
+	ret->control = strsep(&line, " ");
+	ret->window = strsep(&line, " ");
+	ret->session = strsep(&line, " ");
+	ret->name = line;
+	return ret->name && *ret->name && strcmp(ret->control, "1") != 0;
+}
+
+/* Clients that show the window, or else those of its session, where somebody looks at another window. */
+static size_t popup_open_all(struct surfaces *s, char *text)
+{
+	char *save = NULL, *session = strtok_r(text, "\n", &save), *line;
+	const char *window = session ? strsep(&session, " ") : NULL;
+	struct client list[16];
+	size_t n = 0, opened = 0;
+
+	while (session && n < NELEM(list) && (line = strtok_r(NULL, "\n", &save)))
+		n += split_client(line, &list[n]);
+	for (size_t i = 0; i < n && opened < CLIENTS_MAX; i++)
+		if (strcmp(list[i].window, window) == 0)
+			opened += popup_open(s, opened, list[i].name) == 0;
+	for (size_t i = 0, all = opened; all == 0 && i < n && opened < CLIENTS_MAX; i++)
+		if (strcmp(list[i].session, session) == 0)
+			opened += popup_open(s, opened, list[i].name) == 0;
+	return opened;
+}
+
+static void again_later(struct surfaces *s)
+{
+	const struct itimerspec in = { .it_value.tv_sec = RETRY_S };
+
+	(void)timerfd_settime(s->timer, 0, &in, NULL);
+}
+
+static void clients_ready(struct surfaces *s)
+{
+	if (!child_take(&s->clients))
+		return;
+	/* It may have been answered meanwhile. */
+	if (!asked_find(s, s->popup_id))
+		popup_begin(s);
+	else if (popup_open_all(s, s->clients.text) == 0)
+		again_later(s);
+}
+
+/* A popup that was closed by its human is not opened again; one that no client could show is. */
+static void popup_ready(struct surfaces *s, size_t i)
+{
+	bool soon = loop_now() - s->popup[i].began_ns < TOO_SOON_NS;
+	struct asked *a;
+
+	if (!child_take(&s->popup[i]))
+		return;
+	s->popup_short |= soon;
+	if (popup_runs(s))
+		return;
+	a = asked_find(s, s->popup_id);
+	if (a && s->popup_short)
+		again_later(s);
+	else if (a)
+		a->popped = true;
+	if (!a || !s->popup_short)
+		popup_begin(s);
+	s->popup_short = false;
+}
+
+/* --- the desktop -----------------------------------------------------------------------------------------
+ */
+
+/* notify-send undoes backslashes in a body, and the desktop reads markup there. */
+static void body_text(const char *text, size_t most, char *buf, size_t size)
+{
+	static const struct {
+		char c;
+		const char *as;
+	} marks[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '\\', "\\\\" } };
+	size_t at = 0;
+
+	for (size_t i = 0; text[i] && i < most && at + 8 < size; i++) {
+		const char *as = NULL;
+
+		for (size_t j = 0; j < NELEM(marks); j++)
+			if (marks[j].c == text[i])
+				as = marks[j].as;
+		at += (size_t)snprintf(buf + at, size - at, as ? "%s" : "%s%c", as ? as : "", text[i]);
+	}
+	buf[at] = '\0';
+}
+
+static void notice_begin(struct surfaces *s)
+{
+	struct asked *a = next_for(s, SURFACE_DESKTOP);
+	char summary[96], text[8 * TEXT_SHOWN], body[8 * TEXT_SHOWN + 256], more[48] = "";
+	const char *const argv[] = { "notify-send", "-a",	 "pale", "-u", "critical", "-A", "view=View",
+				     "-A",	    "deny=Deny", "-w",	 "--", summary,	   body, NULL };
+
+	if (!(s->setup.which & SURFACE_DESKTOP) || !a || child_runs(&s->notice))
+		return;
+	if (s->n > 1)
+		snprintf(more, sizeof(more), "; %zu more wait", s->n - 1);
+	snprintf(summary, sizeof(summary), "pale: an agent asks%s%s%s%s", *a->risk ? ", risk " : "", a->risk,
+		 more, "");
+	body_text(a->text ? a->text : "", TEXT_SHOWN, text, sizeof(text));
+	snprintf(body, sizeof(body), "%s %s%s%sThe whole: pale watch --card %s/%s", a->op, text,
+		 a->text && strlen(a->text) > TEXT_SHOWN ? " (cut)" : "", *text ? "\\n" : "",
+		 s->setup.session, a->brief);
+	snprintf(s->notice_id, sizeof(s->notice_id), "%s", a->id);
+	a->noticed = true;
+	(void)child_start(&s->notice, argv, s->epoll, TAG_NOTICE);
+}
+
+static void notice_ready(struct surfaces *s)
+{
+	struct asked *a;
+
+	if (!child_take(&s->notice))
+		return;
+	a = asked_find(s, s->notice_id);
+	if (a && strncmp(s->notice.text, "deny", 4) == 0)
+		s->setup.deny(s->setup.ctx, a->id);
+	/* Where there is a tmux, its popup is the view; the notice itself said what to run elsewhere. */
+	if (a && strncmp(s->notice.text, "view", 4) == 0) {
+		a->popped = false;
+		popup_begin(s);
+	}
+	notice_begin(s);
+}
+
+/* --- the whole ---------------------------------------------------------------------------------------------
+ */
+
+void surfaces_told(struct surfaces *s, const json_t *message)
+{
+	const char *type = text_of(message, "type"), *id = text_of(message, "id");
+
+	if (!s)
+		return;
+	if (strcmp(type, "asked") == 0)
+		queue_add(s, message);
+	else if (strcmp(type, "answered") == 0)
+		queue_drop(s, id);
+	else
+		return;
+	/* libnotify closes the notice at SIGINT; the popup's program sees the answer by itself. */
+	if (strcmp(type, "answered") == 0 && strcmp(id, s->notice_id) == 0)
+		child_signal(&s->notice, SIGINT);
+	popup_begin(s);
+	notice_begin(s);
+}
+
+void surfaces_ready(struct surfaces *s)
+{
+	struct epoll_event e[8];
+	uint64_t count;
+	int n = s ? epoll_wait(s->epoll, e, NELEM(e), 0) : 0;
+
+	for (int i = 0; i < n; i++) {
+		if (e[i].data.u64 == TAG_CLIENTS)
+			clients_ready(s);
+		else if (e[i].data.u64 == TAG_NOTICE)
+			notice_ready(s);
+		else if (e[i].data.u64 >= TAG_POPUP)
+			popup_ready(s, e[i].data.u64 - TAG_POPUP);
+		else if (read(s->timer, &count, sizeof(count)) > 0)
+			popup_begin(s);
+	}
+}
+
+int surfaces_fd(const struct surfaces *s)
+{
+	return s ? s->epoll : -1;
+}
+
+static void surfaces_free(struct surfaces *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		asked_free(s->queue[i]);
+	if (s->epoll >= 0)
+		(void)close(s->epoll);
+	if (s->timer >= 0)
+		(void)close(s->timer);
+	free(s);
+}
+
+int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = TAG_TIMER };
+	struct surfaces *s;
+
+	*ret = NULL;
+	if (!setup->which)
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->setup = *setup;
+	child_init(&s->clients);
+	child_init(&s->notice);
+	for (size_t i = 0; i < CLIENTS_MAX; i++)
+		child_init(&s->popup[i]);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->epoll < 0 || s->timer < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->timer, &e) < 0) {
+		int r = -errno;
+
+		surfaces_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* A popup's own program sees the helper end, and closes it; here only its client is told to go. */
+void surfaces_stop(struct surfaces *s)
+{
+	if (!s)
+		return;
+	child_stop(&s->clients);
+	if (child_runs(&s->notice))
+		child_signal(&s->notice, SIGINT);
+	for (size_t i = 0; i < CLIENTS_MAX; i++)
+		child_stop(&s->popup[i]);
+	child_stop(&s->notice);
+	surfaces_free(s);
+}

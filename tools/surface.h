@@ -1,0 +1,47 @@
+/*
+ * Where a question appears while the agent has the terminal: a popup of tmux over it, a notice of the
+ * desktop.
+ *
+ * `pale run` starts them when the helper says that somebody has to be asked.  Both are only ways to look: the
+ * popup's program is a child of the tmux server, which is the operator's, and answers over the control socket
+ * as any `pale watch` does; from a notice a question can be denied, never approved.  Nothing is written to
+ * the agent's terminal.  No text of the agent's reaches a command line but, escaped, the body of a notice; no
+ * shell is run.
+ *
+ * Everything here runs in the thread that waits for the agent, and blocks nowhere.
+ */
+#ifndef PALE_SURFACE_H
+#define PALE_SURFACE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+enum surface { SURFACE_TMUX = 1, SURFACE_DESKTOP = 2 };
+
+struct surfaces;
+
+struct surface_setup {
+	unsigned which;	     /* enum surface */
+	const char *self;    /* this program's file, borrowed */
+	const char *session; /* borrowed */
+	/* The human said no in a notice. */
+	void (*deny)(void *ctx, const char *id);
+	void *ctx;
+};
+
+/*
+ * Which surfaces the words of `list` name ("tmux,desktop", "none"; NULL: all) and this environment has.  0,
+ * or -EINVAL after telling.
+ */
+int surfaces_find(const char *list, unsigned *ret);
+/* 0 or -errno; with none of them *ret is NULL, which every function here takes. */
+int surfaces_start(const struct surface_setup *setup, struct surfaces **ret);
+/* To be polled for reading, -1 where there is none; then surfaces_ready(). */
+int surfaces_fd(const struct surfaces *s);
+void surfaces_ready(struct surfaces *s);
+/* What the helper says: {"type": "asked" | "answered", "id", ...}; anything else is not looked at. */
+void surfaces_told(struct surfaces *s, const json_t *message);
+/* Ends what is open. */
+void surfaces_stop(struct surfaces *s);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * A program that a surface runs: its end and what it wrote, as events of an epoll.  Included by surface*.c
+ * alone.
+ */
+#ifndef PALE_SURFACE_CHILD_H
+#define PALE_SURFACE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct surface_child {
+	pid_t pid;
+	int pidfd, out; /* -1 each where there is no child */
+	char text[4096];
+	size_t len;
+	uint64_t began_ns;
+};
+
+void child_init(struct surface_child *c);
+bool child_runs(const struct surface_child *c);
+/*
+ * Runs argv[0], found by PATH, with this environment: in a session of its own, so without a terminal, with no
+ * descriptor of ours.  Its end and output are told at `epoll` under `tag`.  0 or -errno.
+ */
+int child_start(struct surface_child *c, const char *const *argv, int epoll, uint64_t tag);
+/* Takes what it wrote; true once it has ended, and is buried, with its output in text (terminated). */
+bool child_take(struct surface_child *c);
+/* Asks it to end by sig; nothing where it does not run. */
+void child_signal(const struct surface_child *c, int sig);
+/* Ends it for good. */
+void child_stop(struct surface_child *c);
+
+#endif
