@@ -17,6 +17,7 @@
 #define LIST_NS	   (2 * WATCH_S)
 #define REFRESH_NS (5 * WATCH_S)
 #define RETRY_NS   (3 * WATCH_S)
+#define DRAIN_NS   WATCH_S
 #define BATCH	   200 /* packets of one session before the others have their turn */
 
 static const char *const methods[CALL_KINDS] = {
@@ -307,10 +308,34 @@ void feed_tick(struct watch *w)
 	model_tick(w);
 }
 
+/*
+ * Calls that are on their way get their answers first: a helper that reads a line of a process that is gone
+ * cannot tell it from one that hides, and says so.
+ */
+static void drain(struct watch *w)
+{
+	static const struct sink nobody;
+	uint64_t until = watch_now() + DRAIN_NS;
+	size_t left = 1;
+
+	w->sink = &nobody;
+	while (left > 0 && watch_now() < until) {
+		left = 0;
+		for (struct link *l = w->links; l; l = l->next) {
+			if (l->fd >= 0)
+				link_read(w, l);
+			left += l->fd >= 0 ? l->n_calls : 0;
+		}
+		if (left > 0)
+			(void)poll(NULL, 0, 5);
+	}
+}
+
 void feed_done(struct watch *w)
 {
 	struct link *next;
 
+	drain(w);
 	for (struct link *l = w->links; l; l = next) {
 		next = l->next;
 		if (l->fd >= 0)
