@@ -107,7 +107,9 @@ static uint64_t started_ns(pid_t pid)
 
 /*
  * Who connected, even if it is gone and its pid another's.  Before Linux 6.5 the pid alone can be asked: then
- * the process must be older than this moment, and from here on the descriptor keeps it.
+ * the process must be older than this moment, and from here on the descriptor keeps it.  Whoever has the pid
+ * of a peer that died before it was accepted passes for it there; what that peer had sent by then can hold no
+ * nonce, so it answers nothing.
  */
 static int peer_pidfd(int fd, pid_t pid)
 {
