@@ -200,4 +200,17 @@ t_type_ahead_is_no_consent() {
 	bg_wait ahead
 }
 
+t_questions_are_followed() {
+	local id
+	ask_touch
+	pale pending --follow >"$S/follow" 2>&1 </dev/null &
+	bg asks bash -c 'touch a; :'
+	id=$(pending_id) || exit 1
+	until_true 10 grep -q "touch" "$S/follow" || fail "the question is not shown: $(cat "$S/follow")"
+	USER=ana pale approve "$id"
+	until_true 10 grep -q "approved by ana" "$S/follow" || fail "its end is not: $(cat "$S/follow")"
+	bg_wait asks
+	exists a
+}
+
 scenario "$@"
