@@ -112,7 +112,7 @@ static const struct {
 	{ "commands", "default = allow" },
 	{ "commands", "message = x" },
 	{ "commands", "# allow = git push" },
-	{ "commands", "allow = git push\nallow = rm" },
+	{ "commands", "allow = git push origin feature/x $\nallow = rm x" },
 	{ "commands", "allow = *" },
 	{ "commands", "allow = * push" },
 	{ "commands", "allow = g* push origin feature/x" },
@@ -123,8 +123,6 @@ static const struct {
 	{ "commands", "allow = bash" },
 	{ "commands", "allow = env git push origin feature/x" },
 	{ "commands", "allow = git (push" },
-	{ "commands", "allow = git commit" },
-	{ "commands", "allow = \"git\" push origin other" },
 	{ "commands] x", "allow = git push origin feature/x" },
 	{ "session", "mode = danger" },
 	{ "environment", "pass = TOKEN" },
@@ -151,14 +149,62 @@ static const struct {
 
 START_TEST(some_lines_are_no_grant)
 {
+	take("agent", "");
+	ck_assert_msg(check(refused[_i].section, refused[_i].line, NULL) == -EINVAL, "[%s] %s",
+		      refused[_i].section, refused[_i].line);
+}
+END_TEST
+
+/* As the answer to a question a line has to be one about it. */
+START_TEST(a_line_must_cover_the_question)
+{
 	struct words w;
+	const struct request *req;
 
 	take("agent", "");
-	ck_assert_int_eq(check("commands", "allow = git push origin feature/x $",
-			       words(&w, NULL, "git push origin feature/x")),
-			 0);
-	ck_assert_msg(check(refused[_i].section, refused[_i].line, &w.req) == -EINVAL, "[%s] %s",
-		      refused[_i].section, refused[_i].line);
+	req = words(&w, NULL, "git push origin feature/x");
+	ck_assert_int_eq(check("commands", "allow = git push origin feature/x $", req), 0);
+	ck_assert_int_eq(check("commands", "allow = git commit", req), -EINVAL);
+	ck_assert_int_eq(check("commands", "allow = git commit", NULL), 0);
+	ck_assert_int_eq(check("commands", "allow = \"git\" push origin other", req), -EINVAL);
+	/* nor is there an answer where nothing is asked */
+	req = words(&w, NULL, "git commit");
+	ck_assert_int_eq(check("commands", "allow = git commit", req), -EINVAL);
+}
+END_TEST
+
+START_TEST(words_and_file_need_both)
+{
+	const struct grant_line list[] = { { "commands", "allow = /opt/tools/deploy prod $" },
+					   { "files", "read = /opt/tools/deploy" } };
+	uint8_t *bytes = NULL;
+	struct image img;
+	struct diags d;
+	struct words w;
+	size_t size, i;
+
+	take("agent", "[files]\nask = /opt/tools\n[commands]\nask = deploy\n");
+	words(&w, "/opt/tools/deploy", "deploy prod");
+	ck_assert(!allows(list[0].section, list[0].line, &w.req));
+	ck_assert(!allows(list[1].section, list[1].line, &w.req));
+	diags_init(&d);
+	ck_assert_int_eq(grants_compile(&fx.img, list, 2, &d, &bytes, &size), 0);
+	ck_assert_int_eq(image_open(&img, bytes, size, IMAGE_CHECK_ALL), 0);
+	ck_assert(grants_allow(&img, &fx.img, &w.req, &i));
+	free(bytes);
+	diags_done(&d);
+}
+END_TEST
+
+/* Who listens at a socket acts outside the fence: a directory that may be written is no word about that. */
+START_TEST(a_socket_needs_its_own_line)
+{
+	const struct request req = { .op = OP_UNIX, .path = "/home/u/Documents/s.sock" };
+
+	take("agent", "[files]\nask = ~/Documents\n");
+	ck_assert_uint_eq(eval(&fx.img, &req).verdict, VERDICT_ASK);
+	ck_assert(!allows("files", "write = /home/u/Documents", &req));
+	ck_assert(allows("network", "unix = /home/u/Documents/s.sock", &req));
 }
 END_TEST
 
@@ -371,6 +417,9 @@ Suite *suite_grant(void)
 	tcase_add_test(tc, a_wrapper_that_is_asked_about_is_not_covered);
 	tcase_add_test(tc, the_file_of_a_program_is_asked_about_too);
 	tcase_add_loop_test(tc, some_lines_are_no_grant, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, a_line_must_cover_the_question);
+	tcase_add_test(tc, words_and_file_need_both);
+	tcase_add_test(tc, a_socket_needs_its_own_line);
 	tcase_add_test(tc, a_bad_grant_is_told_by_its_number);
 	tcase_add_test(tc, the_grant_that_covers_is_told);
 	tcase_add_loop_test(tc, random_words_are_never_patterns, 0, 4);
