@@ -377,6 +377,9 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 		return false;
 	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		return false;
+	/* A second proof is for the one question that it was given for. */
+	if (stepup_by(h, image, risk_of(req).level) != STEPUP_BY_NOTHING)
+		return false;
 	if (!grants_allow(&g->image, img, req, &i) || i >= g->n_active)
 		return false;
 	one = &g->list[g->active[i]];

@@ -53,8 +53,8 @@ void grants_done(struct helper *h);
 
 /*
  * Is req, which the image of that number asks about, granted?  The id of the grant goes to ret_id; the use is
- * recorded.  Only what the session's own policy asks is answered so: what a nested run's policy alone asks
- * is not.
+ * recorded.  What needs a second proof is never answered so.  Only what the session's own policy asks is
+ * answered so: what a nested run's policy alone asks is not.
  */
 bool grants_cover(struct helper *h, uint32_t image, const struct request *req, pid_t pid,
 		  char ret_id[GRANT_ID_HEX]);

@@ -10,6 +10,7 @@
 #include "control.h"
 #include "grants.h"
 #include "helper.h"
+#include "stepup.h"
 
 #define DAY_S	 86400ull
 #define EXAMPLES 5
@@ -261,6 +262,9 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 	const struct granted *same;
 	int r;
 
+	if (stepup_by(h, ap->image, ap->risk.level) != STEPUP_BY_NOTHING)
+		return say(why, size, -EPERM,
+			   "what needs a second proof is approved each time: allow it once");
 	if (o->scope == GRANT_ONCE || o->scope >= GRANT_SCOPES)
 		return say(why, size, -EINVAL, "once is no grant");
 	if (!line)

@@ -224,6 +224,19 @@ t_never_means_never() {
 	rc_is 1
 }
 
+# Where a second proof is wanted, what was granted without does not stand in for it.
+t_a_second_proof_is_wanted_each_time() {
+	pushes
+	bg push bash -c 'git push -q --force origin feature/x'
+	answer --always
+	bg_wait push
+	unasked 'git push -q --force origin feature/x'
+	rc_is 0
+	sed -i 's/^timeout.*/&\nstepup = pam/' "$HOME/.config/pale/policy.ini"
+	unasked 'git push -q --force origin feature/x'
+	rc_not 0
+}
+
 t_a_broken_file_grants_nothing() {
 	pushes
 	bg push bash -c 'git push -q origin feature/x'
