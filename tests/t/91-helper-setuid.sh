@@ -175,6 +175,50 @@ t_hostile_starter() {
 	machine
 }
 
+# What is granted is kept by the helper: its owner reads it, and takes it back through a session alone.
+on_grants() {
+	local id file long
+	install_it SETUID=1
+	cd "$W" || exit 1
+	as "$T_USER" mkdir -p "$HOME/.config/pale"
+	printf '[commands]\nask = cp file copy\n' | as "$T_USER" tee "$HOME/.config/pale/policy.ini" >/dev/null
+	bg grant bash -c 'cp file copy'
+	id=$(pending_id)
+	run pale approve "$id" --yes --always
+	rc_is 0 "pale approve --always"
+	bg_wait grant
+	rc_is 0
+	file=/var/lib/pale/$(id -u "$T_USER")/grants.json
+	as "$T_USER" test -r "$file" || fail "its owner cannot read it"
+	! as "$T_USER" test -w "$file" || fail "its owner can write it"
+	! as "$OTHER" test -r "$file" || fail "another user can read it"
+	exists "$file"
+	missing "$HOME/.local/state/pale/grants.json"
+	rm -f copy
+	fsh 'cp file copy'
+	rc_is 0
+	run pale grants
+	out_has "allow = cp file copy \$"
+	run pale explain exec cp file copy
+	rc_is 0
+	id=$(pale grants --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')
+	run pale revoke "$id"
+	rc_is 1
+	err_has "through a session"
+	bg long sleep 30
+	long=$BG
+	until_true 10 bash -c "ls /run/pale/$(id -u "$T_USER")/*/control.sock >/dev/null 2>&1"
+	run pale revoke "$id"
+	rc_is 0 "pale revoke"
+	kill "$long"
+	run pale explain exec cp file copy
+	rc_is 3
+}
+
+t_grants() {
+	machine
+}
+
 # --- the end of the file: t_NAME is run here, on_NAME on the machine --------------------------------------
 
 case ${1:-} in
