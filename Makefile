@@ -2,6 +2,7 @@
 #
 #   CONFIG=release|debug|asan|cov   PREFIX=/usr/local  DESTDIR=  SETUID=1|SERVICE=1  V=1
 
+.DEFAULT_GOAL := all
 SHELL := /bin/bash
 
 CONFIG  ?= release
