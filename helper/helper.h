@@ -1,5 +1,5 @@
 /*
- * The helper's private contracts.  One process per session, one thread, one poll loop; nothing
+ * The helper's private contracts.  One process per session, one poll loop; nothing
  * in it blocks but the ledger's fdatasync.  It decides by the policy image, keeps the questions
  * to the human and writes the ledger; it never acts for the agent.
  *
@@ -194,7 +194,8 @@ struct helper {
 	struct tally tally;
 	struct ledger ledger;
 	struct mask mask;
-	bool has_secrets; /* the launcher tells what they are */
+	off_t ledger_size; /* as the launcher has it, 0: LEDGER_SIZE */
+	bool has_secrets;  /* the launcher tells what they are */
 	struct fold fold;
 	struct queue queue;
 	struct grants grants;

@@ -277,6 +277,7 @@ static int finish(struct helper *h)
 			atomic_store(&h->feed[i].ring->closed, 1);
 	broker_cancel_all(h, "the session is over");
 	drain_all(h);
+	ledger_last(&h->ledger);
 	outcome_end_all(h);
 	snprintf(detail, sizeof(detail), "%s; records=%llu denied=%llu lost=%llu turns=%llu", h->end_status,
 		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)tally_denied(&h->tally),
@@ -318,6 +319,7 @@ int session_serve(struct helper *h)
 		end_session(h, "the helper cannot watch its signals");
 	else if (say_ready(h) < 0)
 		end_session(h, "launcher died");
+	retention_run(h);
 	while (h->state == SESSION_LIVE) {
 		uint64_t now;
 		size_t drained;

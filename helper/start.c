@@ -121,6 +121,7 @@ static const char *read_message(struct helper *h, json_t *msg)
 	h->facts = text_member(msg, "facts");
 	h->agent = record_escape(agent ? agent : "", agent ? strlen(agent) : 0);
 	h->argv = json_incref(json_object_get(msg, "argv"));
+	h->ledger_size = json_integer_value(json_object_get(msg, "ledger_size"));
 	h->has_secrets = json_is_true(json_object_get(msg, "secrets"));
 	h->reach = reach_of(json_object_get(msg, "reach"));
 	if (!is_name(h->session))
@@ -273,6 +274,8 @@ static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_p
 	int root = h->foreign ? places_open_root(h) : -1, r;
 
 	h->ledger.mask = &h->mask;
+	if (h->ledger_size >= LEDGER_SIZE_MIN)
+		h->ledger.size = h->ledger.full_at = h->ledger_size;
 	if (!h->foreign)
 		return 0;
 	*ret_path = PLACE_STATE;

@@ -357,6 +357,8 @@ char *session_fact(const char *dir, const char *key);
 /* session_show.c: one session on a page; id is NULL for the newest.  Exit code. */
 int session_show(const struct options *o, const char *id);
 
+/* prune.c: removes old ledgers.  Exit code. */
+int log_prune(const struct options *o, int argc);
 /* log_verify.c: verifies the ledger at argv[0], or those of all sessions (or o->session).  Exit code. */
 int log_verify(const struct options *o, int argc, char **argv);
 
