@@ -19,13 +19,13 @@ static bool is_helpers(const char *name)
 	return strncmp(name, "ledger.", 7) == 0 || strncmp(name, "session.json", 12) == 0;
 }
 
-/* Seconds since something was written into the ledger that lies there, or -1. */
+/* Seconds since something was written into the ledger that lies there, or -1 where none does. */
 static int64_t age_of(int dirfd)
 {
 	uint64_t now = clock_real_ns() / NS_S;
 	struct stat st;
 
-	if (fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 && fstat(dirfd, &st) < 0)
+	if (fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return -1;
 	return st.st_mtime > 0 && now > (uint64_t)st.st_mtime ? (int64_t)(now - (uint64_t)st.st_mtime) : -1;
 }

@@ -124,7 +124,9 @@ static void compress_later(const struct ledger *l, unsigned part)
 	c->dirfd = l->dirfd;
 	c->mode = l->mode;
 	c->made = pthread_create(&c->thread, NULL, compress_parts, c) == 0;
-	c->running = c->made;
+	/* Without a thread the parts stay as they are. */
+	if (!c->made)
+		c->running = false;
 }
 
 void rotate_stop(void)

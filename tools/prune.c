@@ -82,7 +82,7 @@ static bool is_old(struct old *old)
 	time_t now = time(NULL);
 	struct stat st;
 
-	if (fstatat(old->dirfd, LEDGER_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0 && fstat(old->dirfd, &st) < 0)
+	if (fstatat(old->dirfd, LEDGER_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return false;
 	old->days = (long)((now - st.st_mtime) / 86400);
 	return now > st.st_mtime && old->days >= KEEP_DAYS && !is_live(old->dirfd);

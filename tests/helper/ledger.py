@@ -379,6 +379,8 @@ def old_ledgers_go():
             if name != "young":
                 os.utime(top + "/" + file, (1, time.time() - 91 * 86400))
     os.symlink(away, base + "/linked")
+    os.mkdir(base + "/not-ours")
+    os.utime(base + "/not-ours", (1, 1))
     with open(base + "/more/keep-me", "w"):
         pass
     held = os.open(base + "/held/ledger.jsonl", os.O_RDONLY)
@@ -388,13 +390,14 @@ def old_ledgers_go():
     s.finish()
     os.close(held)
     expect(not os.path.exists(base + "/old"), "an old one is still there")
-    for path in ("/held/ledger.jsonl", "/young/ledger.jsonl", "/more/keep-me", "/linked/ledger.jsonl"):
+    for path in ("/held/ledger.jsonl", "/young/ledger.jsonl", "/more/keep-me", "/linked/ledger.jsonl", "/not-ours"):
         expect(os.path.exists(base + path), path + " is gone")
     told = s.records("ledger/removed")
     expect([r["target"] for r in told] == ["old"] and "91 days" in told[0]["detail"], "%r" % told)
     for name in ("held", "young", "more"):
         shutil.rmtree(base + "/" + name)
     os.unlink(base + "/linked")
+    os.rmdir(base + "/not-ours")
 
 
 main()
