@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define BUF_MAX	     (256u << 10)
@@ -27,13 +28,24 @@ static void reserve_make(const struct ledger *l)
 		(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
 }
 
+void ledger_limit(struct ledger *l, off_t size)
+{
+	struct rlimit files;
+
+	/* Well before the limit on files, which would be the end of all records. */
+	if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
+	    files.rlim_cur / 2 < (rlim_t)size)
+		size = (off_t)(files.rlim_cur / 2);
+	l->size = l->full_at = size < LEDGER_SIZE_MIN ? LEDGER_SIZE_MIN : size;
+}
+
 int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, const char *agent,
 		const char *level)
 {
 	memset(l, 0, sizeof(*l));
 	l->dirfd = dirfd;
 	l->mode = mode;
-	l->size = l->full_at = LEDGER_SIZE;
+	ledger_limit(l, LEDGER_SIZE);
 	l->part = 1;
 	l->session = session;
 	l->agent = agent;

@@ -96,6 +96,8 @@ struct ledger {
 /* Creates LEDGER_FILE, of this mode, in dirfd and starts the chain. 0 or -errno. */
 int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, const char *agent,
 		const char *level);
+/* A file is set aside when it is that large (LEDGER_SIZE), or half of what RLIMIT_FSIZE allows. */
+void ledger_limit(struct ledger *l, off_t size);
 /* Appends to the buffer; written with the next flush. 0 or -errno (the loss is counted). */
 int ledger_append(struct ledger *l, const struct event *e);
 /* Appends and waits until it is on the disk.  A failure means: do not act. */

@@ -274,8 +274,8 @@ static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_p
 	int root = h->foreign ? places_open_root(h) : -1, r;
 
 	h->ledger.mask = &h->mask;
-	if (h->ledger_size >= LEDGER_SIZE_MIN)
-		h->ledger.size = h->ledger.full_at = h->ledger_size;
+	if (h->ledger_size > 0)
+		ledger_limit(&h->ledger, h->ledger_size);
 	if (!h->foreign)
 		return 0;
 	*ret_path = PLACE_STATE;
