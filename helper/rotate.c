@@ -76,7 +76,7 @@ static int compress_part(struct compressor *c, unsigned part)
 	to = openat(c->dirfd, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (from < 0 || to < 0 || fchmod(to, c->mode) < 0)
 		return -errno;
-	gz = gzdopen(fcntl(to, F_DUPFD_CLOEXEC, 0), "wb");
+	gz = gzdopen(fcntl(to, F_DUPFD_CLOEXEC, 0), "wb1");
 	r = gz ? copy_compressed(c, from, gz) : -ENOMEM;
 	if (gz && gzclose(gz) != Z_OK && r == 0)
 		r = -EIO;
