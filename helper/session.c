@@ -155,7 +155,8 @@ static void launcher_ready(struct helper *h)
 	if (n <= 0) {
 		if (h->level > LEVEL_HOOKS)
 			(void)leftovers_end(h);
-		end_session(h, "launcher died");
+		end_session(h,
+			    h->foreign ? "launcher died; what it left was not ours to end" : "launcher died");
 		return;
 	}
 	if (handle(h, h->frame, (size_t)n) < 0)
