@@ -14,7 +14,7 @@
 
 #define TEXT_MAX 2048
 
-static int fail(struct broker_result *ret, int err, const char *text)
+static int fail_reply(struct broker_result *ret, int err, const char *text)
 {
 	snprintf(ret->err, sizeof(ret->err), "%s", text);
 	return err;
@@ -182,15 +182,15 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 
 	*ret = (struct broker_result){ .late = ap->state == APPROVAL_EXPIRED };
 	if (!approval_may_answer(ap))
-		return fail(ret, -ESTALE, "it is answered already");
+		return fail_reply(ret, -ESTALE, "it is answered already");
 	gather(h, ap, reply, &g);
 	r = grant(h, ap, reply, ret);
 	if (r < 0)
 		return r;
 	if (record_all(h, &g, reply) < 0 && reply->said == APPROVAL_APPROVED) {
 		ungrant(h, reply, ret);
-		return fail(ret, -EIO,
-			    "the decision could not be written to the ledger, so nothing was approved");
+		return fail_reply(ret, -EIO,
+				  "the decision could not be written to the ledger, so nothing was approved");
 	}
 	for (size_t i = 1; i < g.n; i++)
 		memcpy(ret->also[ret->n_also++], g.list[i]->id, APPROVAL_ID_HEX);

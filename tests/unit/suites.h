@@ -3,6 +3,7 @@
  * that is missing here does not run, one that is missing there does not link.
  */
 SUITE(approve)
+SUITE(approve_model)
 SUITE(buf)
 SUITE(bundle)
 SUITE(cases)
@@ -49,6 +50,7 @@ SUITE(record)
 SUITE(resolve)
 SUITE(resolver)
 SUITE(ring)
+SUITE(risk)
 SUITE(script)
 SUITE(sockaddr)
 SUITE(supervisor)
