@@ -62,6 +62,15 @@ static bool is_alike(struct helper *h, const struct approval *ap, const struct a
 	return is_covered(h, ap, other, reply);
 }
 
+/* A group's own rule is no wider than what may be granted, though it is not. */
+static int check_group(struct helper *h, const struct approval *ap, const struct broker_reply *reply,
+		       struct broker_result *ret)
+{
+	if (!reply->group || !reply->rule || reply->said != APPROVAL_APPROVED || reply->scope != GRANT_ONCE)
+		return 0;
+	return grants_check(h, ap, reply->rule, ret->err, sizeof(ret->err));
+}
+
 static void gather(struct helper *h, struct approval *ap, const struct broker_reply *reply, struct group *g)
 {
 	g->list[0] = ap;
@@ -183,6 +192,9 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 	*ret = (struct broker_result){ .late = ap->state == APPROVAL_EXPIRED };
 	if (!approval_may_answer(ap))
 		return fail_reply(ret, -ESTALE, "it is answered already");
+	r = check_group(h, ap, reply, ret);
+	if (r < 0)
+		return r;
 	gather(h, ap, reply, &g);
 	r = grant(h, ap, reply, ret);
 	if (r < 0)
