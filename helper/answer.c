@@ -121,8 +121,9 @@ static void approve(struct helper *h, struct approval *ap, const struct broker_r
 		return;
 	}
 	(void)approval_move(ap, APPROVAL_APPROVED);
-	reach_closed(h, ap, reply->by, reply->scope);
+	/* Who waits hears of it first. */
 	ret->waiters += broker_tell(h, ap, a);
+	reach_closed(h, ap, reply->by, reply->scope);
 	if (ap->outcome.n_askers == 0)
 		outcome_end(h, ap, "never used: who asked is gone");
 }
@@ -133,8 +134,8 @@ static void deny(struct helper *h, struct approval *ap, const struct broker_repl
 	h->tally.refused++;
 	queue_deny(&h->queue, ap);
 	(void)approval_move(ap, APPROVAL_DENIED);
-	reach_closed(h, ap, reply->by, reply->scope);
 	ret->waiters += broker_tell(h, ap, a);
+	reach_closed(h, ap, reply->by, reply->scope);
 	queue_forget(&h->queue, ap);
 }
 
