@@ -120,8 +120,8 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini) Makefile
 # .text is paid for in every process.  Fast is what each judged open passes and counts in its time, small what
 # any call on files passes, smallest all else.
 SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
-SO_SMALL := policy/eval policy/eval_path policy/image policy/buf policy/fileop policy/resolve policy/resolve_walk \
-	preload/check preload/near preload/sys preload/gate preload/hook_attr preload/hook_file preload/hook_path
+SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve policy/resolve_walk \
+	preload/check preload/near preload/sys preload/gate preload/hook_file
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
 $(B)/so/%.o: %.c Makefile
