@@ -63,7 +63,7 @@ struct method {
 };
 
 extern const struct method control_session[], control_approvals[], control_log[], control_grants[],
-	control_stepup[], control_policy[];
+	control_stepup[], control_policy[], control_reload[];
 
 /* Fails the call in a sentence of printf's kind; always NULL. */
 json_t *call_fail(struct call *call, enum rpc_code code, const char *format, ...)

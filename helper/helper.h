@@ -15,6 +15,7 @@
  *   mask      secrets out of texts                          util     clocks, JSON packets
  *   stepup    what else an approval may need
  *   narrow    the images of nested runs           leftovers  what a killed launcher leaves behind
+ *   reload*   the policy of a session loaded anew
  */
 #ifndef PALE_HELPER_H
 #define PALE_HELPER_H
@@ -32,6 +33,7 @@
 #include "grants.h"
 #include "places.h"
 #include "records.h"
+#include "reload.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define NS_MS	 1000000ull
@@ -160,7 +162,15 @@ struct narrowed {
 	uint8_t *bytes;
 	struct image image;
 	bool no_prompt;
+	uint32_t outer; /* number of the image around it */
+	char *bundle;	/* what it was made of, or NULL: too much to be kept */
+	size_t bundle_len;
 };
+static inline void narrowed_done(struct narrowed *n)
+{
+	free(n->bytes);
+	free(n->bundle);
+}
 
 /* stepup.h */
 struct stepup_job;
@@ -187,6 +197,7 @@ struct helper {
 	struct image image;
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;
+	struct reload *reload; /* NULL: never asked for */
 	struct feed feed[FEEDS];
 	enum feed_id row_of; /* so many records in a row came from this one */
 	unsigned row;
@@ -295,6 +306,8 @@ bool image_may_ask(const struct helper *h, uint32_t number);
 /* Answers with a new image inside `outer`, made of the bundle in fd (borrowed); with `outer` itself where fd
  * is -1.  Where there is a supervisor, the new one is answered when it holds for the process. */
 void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd);
+/* Compiles old's bundle inside `around`: 0 with *ret, which has no bundle of its own, or -errno. */
+int narrow_again(const struct narrowed *old, const struct image *around, struct narrowed *ret);
 /* The supervisor holds process pid by that image from now on, or (NOTED_NOT) cannot. */
 enum noted { NOTED_NOT, NOTED_HELD };
 void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how);
@@ -308,6 +321,9 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask);
 void broker_hangup(struct helper *h, struct conn *c);
 /* Expires and forgets what is over its time. */
 void broker_tick(struct helper *h, uint64_t now_ns);
+/* The policy was loaded anew: what waits is judged again, and answered where nobody need be asked any more.
+ */
+void broker_rejudge(struct helper *h);
 /* The session ends: everyone who waits is denied. */
 void broker_cancel_all(struct helper *h, const char *why);
 

@@ -42,7 +42,7 @@ static int refuse_errno(struct helper *h, const char *text, const char *path, in
 	return refuse(h, line, NULL);
 }
 
-static json_t *diags_json(const struct diags *d)
+json_t *diags_json(const struct diags *d)
 {
 	static const char *const severities[] = {
 		[SEVERITY_ERROR] = "error", [SEVERITY_WARNING] = "warning", [SEVERITY_NOTE] = "note"
@@ -373,7 +373,8 @@ void session_free(struct helper *h)
 	for (size_t i = 0; i < NELEM(owned); i++)
 		free(owned[i]);
 	for (size_t i = 0; i < h->n_narrowed; i++)
-		free(h->narrowed[i].bytes);
+		narrowed_done(&h->narrowed[i]);
+	reload_free(h);
 	json_decref(h->argv);
 	control_done(h);
 	free(h->image_bytes);

@@ -153,7 +153,8 @@ bool session_image(uint32_t number, struct image *ret);
  * async-signal-safe, vfork-safe.
  */
 const struct image *image_renew(void);
-/* The image that judges now; one that denies where this session's is broken.  NULL: there is a newer one that we do not have; whoever is behind us does. */
+/* The image that judges now; one that denies where this session's is broken.  NULL: there is a newer one that
+ * we do not have; whoever is behind us does. */
 static inline const struct image *image_now(void)
 {
 	const struct image *img = __atomic_load_n(&session.now, __ATOMIC_ACQUIRE);

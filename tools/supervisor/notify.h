@@ -1,7 +1,7 @@
 /*
  * The supervisor's inside: threads, the slots of the calls they serve, and what is remembered of the
  * tasks that call.  Private to notify.c, workers.c, dispatch.c, caller.c, procs.c, descent.c,
- * reload.c, verdict.c, record.c, ask.c, tell.c, waiters.c and sysv.c.
+ * policies.c, verdict.c, record.c, ask.c, tell.c, waiters.c and sysv.c.
  *
  * A worker is a thread and its slot: it serves one call at a time.  Exactly one worker is the leader
  * and waits for the next call.  The slot's state decides who answers:
@@ -114,7 +114,7 @@ struct gaps {
 	bool armed;		 /* they are watched */
 	_Atomic unsigned spared; /* opens that were performed and asked no question (open_pass.c) */
 	_Atomic bool open;	 /* it does not, from now on */
-	_Atomic bool lacks;	 /* by the policy that was loaded last it does not (reload.c) */
+	_Atomic bool lacks;	 /* by the policy that was loaded last it does not (policies.c) */
 };
 
 /* Those who wait for a connection or for data, and the thread that waits for them: waiting.c. */
@@ -219,7 +219,7 @@ static inline const struct image *session_image(const struct supervisor *s)
 	return img ? img : s->setup->image;
 }
 
-/* --- reload.c --- */
+/* --- policies.c --- */
 
 void policies_done(struct supervisor *s);
 

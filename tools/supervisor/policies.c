@@ -107,7 +107,7 @@ static void put(struct supervisor *s, struct kept_image *list)
 	s->kept = list;
 }
 
-int supervisor_reload(struct supervisor *s)
+int supervisor_reload(struct supervisor *s, bool *ret_performs)
 {
 	struct kept_image *list = NULL;
 	bool holds = false;
@@ -127,6 +127,7 @@ int supervisor_reload(struct supervisor *s)
 		put(s, list);
 		if (holds)
 			atomic_store(&s->gaps.lacks, false);
+		*ret_performs = !gaps_hold(s);
 	}
 	pthread_mutex_unlock(&s->tags_lock);
 	if (r < 0)
