@@ -9,6 +9,7 @@
 
 #include "policy/parse.h"
 
+#include "places.h"
 #include "reload_impl.h"
 
 #define NS_PATIENCE (20 * NS_S)
@@ -109,7 +110,8 @@ static const char *compile(struct helper *h, const struct passed *passed, struct
 	policy_init(&p);
 	if (bundle_decode(text, len, &b) == 0) {
 		err = "the policy has errors";
-		if (policy_parse(&b, &p, d) == 0)
+		/* What the launcher claims of the machine's floor counts as little as at the start. */
+		if (floor_replace(h, &b, d) == 0 && policy_parse(&b, &p, d) == 0)
 			err = same_place(h, &p) ? plan_make(h, &b, &p, d)
 						: "the session's workspace cannot change";
 	}
