@@ -272,11 +272,10 @@ void broker_hangup(struct helper *h, struct conn *c)
 
 /* --- time --- */
 
-void broker_touch(struct helper *h, struct approval *ap)
+void broker_touch(struct approval *ap)
 {
 	uint64_t want = clock_boot_ns() + NS_TOUCH, more;
 
-	(void)h;
 	if (ap->state != APPROVAL_PENDING || want <= ap->until_ns)
 		return;
 	more = want - ap->until_ns;

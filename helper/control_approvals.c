@@ -219,7 +219,7 @@ static json_t *approval_show(struct call *call)
 
 	if (!ap)
 		return NULL;
-	broker_touch(call->h, ap);
+	broker_touch(ap);
 	len = strlen(ap->target);
 	at = offset > 0 && (size_t)offset < len ? (size_t)offset : (offset > 0 ? len : 0);
 	end = piece_end(ap->target, len, at);

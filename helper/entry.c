@@ -88,8 +88,9 @@ static uint64_t key_of(const struct helper *h, enum feed_id id, const struct rin
 	return key;
 }
 
-void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
-		    char *rule, size_t rule_size, char *detail, size_t detail_size)
+/* Rule text and id of a decision. */
+static void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
+			   char *rule, size_t rule_size, char *detail, size_t detail_size)
 {
 	struct out o = out_of(detail, detail_size);
 

@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define DESCRIPTION  "session.json"
-#define RESERVE_FILE "ledger.reserve"
+#define DESCRIPTION "session.json"
 
 /* What a file's mode is when owner and helper are one user, and when they are two. */
 struct modes {

@@ -9,7 +9,7 @@
  *   card.h    the questions to the human                    broker   their I/O: records, answers
  *   drain     rings -> fold -> ledger                       fold     repeats become one record
  *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
- *   places    the directories above those                 floor    the machine's policy, read by ourselves
+ *   places    the directories above those             floor    the machine's policy, read by ourselves
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file (and what ledger.h names)
  *   mask      secrets out of texts                          util     clocks, JSON packets
@@ -289,9 +289,6 @@ void drain_all(struct helper *h);
 
 /* entry.c: r, as it came by that ring, into the ledger and the tally. */
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns);
-/* rule text and id of a decision, for records. */
-void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
-		    char *rule, size_t rule_size, char *detail, size_t detail_size);
 const char *access_name(unsigned access);
 
 /* agent.c: questions of the session's processes.  Above level hooks the supervisor alone connects. */

@@ -13,11 +13,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define BUF_MAX	     (256u << 10)
-#define NS_SYNC	     (200 * NS_MS)
-#define NS_RETRY     NS_S
-#define RESERVE_FILE "ledger.reserve"
-#define RESERVE	     (64 << 10)
+#define BUF_MAX	 (256u << 10)
+#define NS_SYNC	 (200 * NS_MS)
+#define NS_RETRY NS_S
+#define RESERVE	 (64 << 10)
+
 /* So that the disk has room for what must be said last. */
 static void reserve_make(const struct ledger *l)
 {

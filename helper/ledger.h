@@ -51,6 +51,7 @@ void line_done(struct ledger *l);
 /* --- ledger.c --- */
 
 #define LEDGER_FILE	"ledger.jsonl"
+#define RESERVE_FILE	"ledger.reserve"  /* keeps room on the disk for the last records */
 #define LEDGER_SIZE	((off_t)64 << 20) /* of a file, before it is set aside */
 #define LEDGER_SIZE_MIN ((off_t)64 << 10)
 #define RETENTION_DAYS	90 /* without a record, before a ledger is removed */
@@ -139,9 +140,10 @@ void checkpoint_synced(struct ledger *l);
 /* A new LEDGER_FILE, locked as long as it is open: its descriptor, or -errno. */
 int ledger_file_make(const struct ledger *l);
 bool rotate_due(const struct ledger *l);
-/* Seals what is there, sets the file aside as ledger.N.jsonl, goes on in a new one and has the old one
- * compressed
- * (.gz).  Where that cannot be done the file goes on growing. */
+/*
+ * Seals what is there, sets the file aside as ledger.N.jsonl, goes on in a new one and has the old one
+ * compressed (.gz).  Where that cannot be done the file goes on growing.
+ */
 void rotate(struct ledger *l);
 /* Ends the compression: what is not done by now stays as it is. */
 void rotate_stop(void);
