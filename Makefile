@@ -102,7 +102,6 @@ $(B)/libldns.a: Makefile
 	$(Q)objcopy --wildcard $(LDNS_CRYPTO:%=--weaken-symbol='%_*') --weaken-symbol='MD5' --weaken-symbol='HMAC' --weaken-symbol='SHA*' \
 		$$($(CC) -print-file-name=libldns.a) $@
 
-.DEFAULT_GOAL := all
 PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/libpale.so
 
 all: $(PROGRAMS)
