@@ -115,15 +115,18 @@ int heads_expect(const char *session, struct record_chain *c)
 static int run_journalctl(char *const argv[], FILE **ret, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t files;
-	int p[2], r;
+	char file[PATH_MAX];
+	int p[2], r = outside_find(NULL, argv[0], file);
 
+	if (r < 0)
+		return r;
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return -errno;
 	r = posix_spawn_file_actions_init(&files);
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(&files, p[1], STDOUT_FILENO);
 	if (r == 0)
-		r = posix_spawnp(ret_pid, argv[0], &files, NULL, argv, environ);
+		r = posix_spawn(ret_pid, file, &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	(void)close(p[1]);
 	*ret = r == 0 ? fdopen(p[0], "r") : NULL;

@@ -259,6 +259,7 @@ static void start_surfaces(struct run *r)
 	const struct surface_setup setup = { .which = r->surfaces,
 					     .self = r->installed.self,
 					     .session = r->launch.session,
+					     .image = &r->launch.image,
 					     .deny = launch_deny,
 					     .ctx = &r->launch };
 	int e = 0;

@@ -324,6 +324,11 @@ struct program {
 
 /* As execvp() would find name.  0, -ENOENT, -EACCES. */
 int program_find(const char *name, struct program *ret);
+/*
+ * outside.c: a program that pale itself runs outside the fence, by its real path: found on PATH, but only
+ * where it is root's alone or img (may be NULL) lets nobody write.  0, -ENOENT, -EPERM: it is elsewhere.
+ */
+int outside_find(const struct image *img, const char *name, char ret[PATH_MAX]);
 /* Follows the #! chain and inspects.  0 or -errno where a file cannot be read. */
 int program_inspect(struct program *p);
 /* Short name of HEAD's branch in the repository around dir; false where there is none, or where req's
