@@ -242,7 +242,8 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 	pid_t parent = proc_parent((pid_t)ap->pid);
 
 	e.ppid = parent > 0 ? parent : 0;
-	if (asprintf(&detail, "op=%s cwd=%s%s", op_name(ap->req.op), ap->req.cwd ? ap->req.cwd : "", more) <
+	/* Last: the agent names directories, and one may be called ` by=you`. */
+	if (asprintf(&detail, "op=%s%s cwd=%s", op_name(ap->req.op), more, ap->req.cwd ? ap->req.cwd : "") <
 	    0)
 		return -ENOMEM;
 	e.detail = detail;

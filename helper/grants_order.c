@@ -181,8 +181,8 @@ static int record_made(struct helper *h, const struct grant_entry *e, const stru
 {
 	_cleanup_free_ char *more = NULL;
 
-	if (asprintf(&more, " agent=%s%s%s by=%s pid=%d approval=%s", e->agent,
-		     e->workspace[0] ? " workspace=" : "", e->workspace, o->by, o->pid, ap->id) < 0)
+	if (asprintf(&more, " by=%s pid=%d approval=%s agent=%s%s%s", o->by, o->pid, ap->id, e->agent,
+		     e->workspace[0] ? " workspace=" : "", e->workspace) < 0)
 		return -ENOMEM;
 	return grants_record(h, "grant/made", e, more, (pid_t)ap->pid);
 }
