@@ -140,10 +140,11 @@ static char *line_text(const char *s)
 	return out;
 }
 
-/* text is taken over; NULL is -ENOMEM. */
+/* text is taken over; NULL is -ENOMEM.  A label can be a word of the helper's. */
 static int add_owned(struct card_text *t, enum card_part part, const char *label, char *text)
 {
-	struct card_line *grown = text ? realloc(t->line, (t->n + 1) * sizeof(*grown)) : NULL;
+	_cleanup_free_ char *seen = recorded_visible(label);
+	struct card_line *grown = text && seen ? realloc(t->line, (t->n + 1) * sizeof(*grown)) : NULL;
 
 	if (!grown) {
 		free(text);
@@ -151,7 +152,7 @@ static int add_owned(struct card_text *t, enum card_part part, const char *label
 	}
 	t->line = grown;
 	grown[t->n] = (struct card_line){ .text = text, .part = part };
-	snprintf(grown[t->n].label, sizeof(grown[t->n].label), "%s", label);
+	snprintf(grown[t->n].label, sizeof(grown[t->n].label), "%s", seen);
 	t->n++;
 	return 0;
 }

@@ -21,7 +21,7 @@
 enum card_part { CARD_WHAT, CARD_WHERE, CARD_RISK, CARD_RULES, CARD_DIGEST };
 
 struct card_line {
-	char label[CARD_LABEL]; /* "" goes on with the line above */
+	char label[CARD_LABEL]; /* printable ASCII; "" goes on with the line above */
 	char *text;		/* printable ASCII, owned */
 	enum card_part part;
 };

@@ -39,7 +39,6 @@ struct surfaces {
 	struct surface_child clients, notice, popup[CLIENTS_MAX];
 	char popup_id[ID_MAX], notice_id[ID_MAX];
 	bool popup_short; /* no client could show it: tried again */
-	char tmux[PATH_MAX], notify[PATH_MAX];
 };
 
 /* --- what is there ---------------------------------------------------------------------------------------
@@ -125,6 +124,14 @@ static const char *text_of(const json_t *j, const char *key)
 	return s ? s : "";
 }
 
+/* A word of the helper's, which is no more believed than what it quotes. */
+static void word_of(const json_t *m, const char *key, char *buf, size_t size)
+{
+	_cleanup_free_ char *shown = recorded_visible(text_of(m, key));
+
+	snprintf(buf, size, "%s", shown ? shown : "?");
+}
+
 static void queue_add(struct surfaces *s, const json_t *m)
 {
 	const char *id = text_of(m, "id");
@@ -137,8 +144,8 @@ static void queue_add(struct surfaces *s, const json_t *m)
 		return;
 	snprintf(a->id, sizeof(a->id), "%s", id);
 	snprintf(a->brief, sizeof(a->brief), "%.8s", is_id(text_of(m, "short")) ? text_of(m, "short") : id);
-	snprintf(a->risk, sizeof(a->risk), "%.15s", text_of(m, "risk"));
-	snprintf(a->op, sizeof(a->op), "%.15s", text_of(m, "op"));
+	word_of(m, "risk", a->risk, sizeof(a->risk));
+	word_of(m, "op", a->op, sizeof(a->op));
 	a->text = recorded_visible(text_of(m, "target"));
 	s->queue[s->n++] = a;
 }
@@ -193,17 +200,14 @@ static void popup_begin(struct surfaces *s)
 	if (!(s->setup.which & SURFACE_TMUX) || !a || popup_runs(s) || child_runs(&s->clients))
 		return;
 	snprintf(s->popup_id, sizeof(s->popup_id), "%s", a->id);
-	(void)child_start(&s->clients, s->tmux, argv, s->epoll, TAG_CLIENTS);
+	(void)child_start(&s->clients, argv, s->epoll, TAG_CLIENTS);
 }
 
 static int popup_open(struct surfaces *s, size_t i, const char *client)
 {
 	char card[SESSION_ID_MAX + ID_MAX + 1], runtime[PATH_MAX + 32] = "PALE_POPUP=1";
 	const char *dir = getenv("XDG_RUNTIME_DIR"), *none = getenv("NO_COLOR");
-	/*
-	 * The server's environment is that of its start: where sessions are found is said.  By no PATH, which
-	 * may be the agent's to fill.
-	 */
+	/* The server's environment is that of its start: where sessions are found is said. */
 	const char *const argv[] = { "tmux",
 				     "display-popup",
 				     "-E",
@@ -215,7 +219,7 @@ static int popup_open(struct surfaces *s, size_t i, const char *client)
 				     "90%",
 				     "-h",
 				     "80%",
-				     "/usr/bin/env",
+				     "env",
 				     runtime,
 				     none && *none ? "NO_COLOR=1" : "PALE_POPUP=1",
 				     s->setup.self,
@@ -227,7 +231,7 @@ static int popup_open(struct surfaces *s, size_t i, const char *client)
 	snprintf(card, sizeof(card), "%s/%s", s->setup.session, s->popup_id);
 	if (dir && dir[0] == '/')
 		snprintf(runtime, sizeof(runtime), "XDG_RUNTIME_DIR=%s", dir);
-	return child_start(&s->popup[i], s->tmux, argv, s->epoll, TAG_POPUP + i);
+	return child_start(&s->popup[i], argv, s->epoll, TAG_POPUP + i);
 }
 
 /* One line of list-clients. */
@@ -329,7 +333,7 @@ static void body_text(const char *text, size_t most, char *buf, size_t size)
 static void notice_begin(struct surfaces *s)
 {
 	struct asked *a = next_for(s, SURFACE_DESKTOP);
-	char summary[96], text[8 * TEXT_SHOWN], body[8 * TEXT_SHOWN + 256], more[48] = "";
+	char summary[96], op[128], text[8 * TEXT_SHOWN], body[8 * TEXT_SHOWN + 512], more[48] = "";
 	const char *const argv[] = { "notify-send", "-a",	 "pale", "-u", "critical", "-A", "view=View",
 				     "-A",	    "deny=Deny", "-w",	 "--", summary,	   body, NULL };
 
@@ -339,13 +343,14 @@ static void notice_begin(struct surfaces *s)
 		snprintf(more, sizeof(more), "; %zu more wait", s->n - 1);
 	snprintf(summary, sizeof(summary), "pale: an agent asks%s%s%s%s", *a->risk ? ", risk " : "", a->risk,
 		 more, "");
+	body_text(a->op, sizeof(a->op), op, sizeof(op));
 	body_text(a->text ? a->text : "", TEXT_SHOWN, text, sizeof(text));
-	snprintf(body, sizeof(body), "%s %s%s%sThe whole: pale watch --card %s/%s", a->op, text,
+	snprintf(body, sizeof(body), "%s %s%s%sThe whole: pale watch --card %s/%s", op, text,
 		 a->text && strlen(a->text) > TEXT_SHOWN ? " (cut)" : "", *text ? "\\n" : "",
 		 s->setup.session, a->brief);
 	snprintf(s->notice_id, sizeof(s->notice_id), "%s", a->id);
 	a->noticed = true;
-	(void)child_start(&s->notice, s->notify, argv, s->epoll, TAG_NOTICE);
+	(void)child_start(&s->notice, argv, s->epoll, TAG_NOTICE);
 }
 
 static void notice_ready(struct surfaces *s)
@@ -421,26 +426,6 @@ static void surfaces_free(struct surfaces *s)
 	free(s);
 }
 
-/* Those whose program nobody inside can have put there. */
-static unsigned find_programs(struct surfaces *s)
-{
-	const struct {
-		enum surface which;
-		const char *name;
-		char *file;
-	} programs[] = { { SURFACE_TMUX, "tmux", s->tmux }, { SURFACE_DESKTOP, "notify-send", s->notify } };
-	unsigned which = s->setup.which;
-
-	for (size_t i = 0; i < NELEM(programs); i++) {
-		if (!(which & programs[i].which) ||
-		    outside_find(s->setup.image, programs[i].name, programs[i].file) == 0)
-			continue;
-		talk("%s is not used: on PATH it is where the agent may write", programs[i].name);
-		which &= ~(unsigned)programs[i].which;
-	}
-	return which;
-}
-
 int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = TAG_TIMER };
@@ -453,7 +438,6 @@ int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
 	if (!s)
 		return -ENOMEM;
 	s->setup = *setup;
-	s->setup.which = find_programs(s);
 	child_init(&s->clients);
 	child_init(&s->notice);
 	for (size_t i = 0; i < CLIENTS_MAX; i++)

@@ -70,27 +70,30 @@ t_commands() {
 	[ "$(grep -cvE '^(session |#[0-9]+ )' "$S/log")" = 0 ] || fail "the log has lines of another's"
 }
 
-# A helper that lies as well: cards of raw text in each field, escaped by nobody.
+# A helper that lies as well: cards of raw text in each field, escaped by nobody; of every text, or of one of STEP.
 liar() {
-	local i
 	"$T_VICTIMS/hostile" list >"$S/said"
 	mkdir -p "$XDG_RUNTIME_DIR/pale/liar77"
 	chmod 700 "$XDG_RUNTIME_DIR/pale" "$XDG_RUNTIME_DIR/pale/liar77"
 	cat >"$S/liar.py" <<-'PY'
 		import json, os, re, select, socket, sys
-		dir, said = sys.argv[1:]
+		dir, said, step = sys.argv[1:]
 		texts = [bytes.fromhex(l.strip()) for l in open(said)]
 		def raw(t):
 		    try:
 		        return t.decode()
 		    except UnicodeDecodeError:
 		        return re.sub(rb"[^\x20-\x5b\x5d-\x7e]", lambda m: b"\\x%02x" % m[0][0], t).decode()
+		cards = range(0, len(texts), int(step))
+		def record(i):
+		    t = raw(texts[i])
+		    return {"seq": i, "time": t, "session": t, "agent": t, "pid": 7, "exe": t, "op": t, "target": t, "verdict": t, "rule": t if i % 2 else "", "detail": t}
 		def card(i):
 		    t = raw(texts[i])
 		    return {"id": "%032x" % (i + 0x77770000), "short": "%032x" % (i + 0x77770000), "digest": "%064x" % i, "state": "pending",
-		        "agent": t, "session": "liar77", "turn": 1, "op": "exec", "access": "", "target": t, "target_cut": 0, "argv": ["git", t, t],
+		        "agent": t, "session": "liar77", "turn": 1, "op": t if i % 2 else "exec", "access": "", "target": t, "target_cut": 0, "argv": ["git", t, t],
 		        "cwd": t, "exe": t, "pid": 7, "tree": [{"pid": 7, "exe": t, "claimed": True}], "rule": t,
-		        "risk": {"level": "critical", "reasons": [t]}, "stepup": True, "stepup_by": "passphrase", "flood": False,
+		        "risk": {"level": t if i % 2 else "critical", "reasons": [t]}, "stepup": True, "stepup_by": "passphrase", "flood": False,
 		        "offers": {"section": "commands", "lines": [t], "why_none": t}, "asked": "2026-11-22T16:00:00.000000Z",
 		        "deadline_ns": 1 << 60, "left_s": 99, "count": 2}
 		def answer(method, p):
@@ -100,10 +103,12 @@ liar() {
 		    if method == "session/info":
 		        return {"session": "liar77", "agent": raw(texts[0]), "level": raw(texts[0])}
 		    if method == "approval/list":
-		        page = {"approvals": [card(i) for i in range(at, min(at + 1, len(texts)))]}
-		        if at + 1 < len(texts):
-		            page["next"] = at + 1
+		        page = {"approvals": [card(i) for i in cards[at:at + 4]]}
+		        if at + 4 < len(cards):
+		            page["next"] = at + 4
 		        return page
+		    if method == "log/subscribe":
+		        return {}
 		    i = int(p.get("id", "0"), 16) - 0x77770000
 		    if method == "approval/show":
 		        return {"id": p["id"], "size": 1, "next": 1, "text": raw(texts[i]), "digest": "%064x" % i, "nonce": "00" * 16}
@@ -112,6 +117,15 @@ liar() {
 		    if method == "stepup/status":
 		        return {"set": True, "phrase": raw(texts[at]), "left": 3, "busy": False}
 		    return None
+		# What is said unasked: records to who subscribed, and in the end how some of the questions ended.
+		def notices(method, p, result):
+		    if method == "log/subscribe" and p.get("records"):
+		        return [("log/record", {"record": record(i)}) for i in cards]
+		    if method == "approval/list" and "next" not in result:
+		        return [("approval/resolved", {"id": "%032x" % (i + 0x77770000), "state": raw(texts[i]), "by": raw(texts[i])}) for i in cards[::9]]
+		    return []
+		def send(c, j):
+		    c.send(json.dumps({"jsonrpc": "2.0", **j}, ensure_ascii=False).encode())
 		os.chdir(dir)
 		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 		s.bind("control.sock"); os.chmod("control.sock", 0o600); s.listen(16)
@@ -121,18 +135,43 @@ liar() {
 		        if c is s:
 		            conns.append(s.accept()[0])
 		            continue
-		        line = c.recv(1 << 17)
+		        try:
+		            line = c.recv(1 << 17)
+		        except ConnectionResetError:
+		            line = b""
 		        if not line:
 		            conns.remove(c); c.close()
 		            continue
 		        q = json.loads(line)
 		        r = answer(q["method"], q.get("params", {}))
 		        say = {"result": r} if r is not None else {"error": {"code": -32601, "message": raw(texts[5]) + "\n"}}
-		        c.send(json.dumps({"jsonrpc": "2.0", "id": q.get("id"), **say}, ensure_ascii=False).encode())
+		        try:
+		            send(c, {"id": q.get("id"), **say})
+		            for method, params in notices(q["method"], q.get("params", {}), r) if r is not None else []:
+		                send(c, {"method": method, "params": params})
+		        except (BrokenPipeError, ConnectionResetError):
+		            pass
 	PY
-	python3 "$S/liar.py" "$XDG_RUNTIME_DIR/pale/liar77" "$S/said" 2>"$S/liar.err" &
+	python3 "$S/liar.py" "$XDG_RUNTIME_DIR/pale/liar77" "$S/said" "${1:-1}" 2>"$S/liar.err" &
 	LIAR=$!
 	until_true 10 test -S "$XDG_RUNTIME_DIR/pale/liar77/control.sock" || fail "$(cat "$S/liar.err")"
+}
+
+# Cards as lines: every text is there whole, one argument a line, with labels of our own.
+shown_whole() {
+	python3 - "$S/said" "$1" "${2:-1}" <<-'PY' || fail "a text is not shown whole"
+		import re, sys
+		# Blanks at an end or beside others are shown as \x20.
+		shown = {l[12:].replace("\\x20", " ").encode() for l in open(sys.argv[2]).read().split("\n")}
+		hexed = lambda m: b"\\x%02x" % m[0][0]
+		for l in open(sys.argv[1]).read().split()[::int(sys.argv[3])]:
+		    t = bytes.fromhex(l)
+		    try:
+		        t.decode()
+		    except UnicodeDecodeError:
+		        t = re.sub(rb"[^\x20-\x5b\x5d-\x7e]", hexed, t)
+		    assert re.sub(rb"[^\x20-\x7e]", hexed, t) in shown, t
+	PY
 }
 
 t_cards_of_a_lying_helper() {
@@ -144,23 +183,154 @@ t_cards_of_a_lying_helper() {
 	printable "$S/pending"
 	[ "$(grep -c '^0*7777[0-9a-f]*  ' "$S/pending")" = 531 ] || fail "not every card is shown"
 	! grep -vE '^(0*7777[0-9a-f]*  session liar77|  |$)' "$S/pending" || fail "a line of another's"
-	# Every text is there whole, one argument a line.
-	python3 - "$S/said" "$S/pending" <<-'PY' || fail "a text is not shown whole"
-		import re, sys
-		# Blanks at an end or beside others are shown as \x20.
-		shown = {l[12:].replace("\\x20", " ").encode() for l in open(sys.argv[2]).read().split("\n")}
-		hexed = lambda m: b"\\x%02x" % m[0][0]
-		for l in open(sys.argv[1]):
-		    t = bytes.fromhex(l.strip())
-		    try:
-		        t.decode()
-		    except UnicodeDecodeError:
-		        t = re.sub(rb"[^\x20-\x5b\x5d-\x7e]", hexed, t)
-		    assert re.sub(rb"[^\x20-\x7e]", hexed, t) in shown, t
-	PY
+	shown_whole "$S/pending"
 	run pale pending --json
 	printable "$S/out"
 	kill $LIAR
+}
+
+# The last question is the last of the cards; how the first ended comes after them.
+t_lines_of_watch() {
+	liar
+	pale watch </dev/null >"$S/lines" 2>"$S/lines.err" &
+	WATCH=$!
+	until_true 60 grep -qE '^0*77770000  [^s]' "$S/lines" || fail "$(tail -3 "$S/lines" "$S/lines.err" "$S/liar.err")"
+	kill $WATCH
+	wait $WATCH
+	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
+	printable "$S/lines"
+	[ "$(grep -c '^0*7777[0-9a-f]*  session liar77' "$S/lines")" -ge 531 ] || fail "not every card is shown"
+	[ "$(grep -c '^liar77  ' "$S/lines")" -ge 531 ] || fail "not every record is shown"
+	! grep -vE '^(0*7777[0-9a-f]*  |liar77  |  )' "$S/lines" || fail "a line of another's"
+	shown_whole "$S/lines"
+	kill $LIAR
+}
+
+t_events_of_watch() {
+	liar
+	pale watch --json </dev/null >"$S/events" 2>"$S/lines.err" &
+	WATCH=$!
+	until_true 60 grep -qE '^.{0,60}"resolved"' "$S/events" || fail "$(tail -c 300 "$S/events" "$S/liar.err")"
+	kill $WATCH
+	wait $WATCH
+	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
+	printable "$S/events"
+	python3 - "$S/said" "$S/events" <<-'PY' || fail "an event is not whole"
+		import json, re, sys
+		hexed = lambda m: b"\\x%02x" % m[0][0]
+		said = set()
+		for l in open(sys.argv[1]):
+		    t = bytes.fromhex(l.strip())
+		    try:
+		        said.add(t.decode())
+		    except UnicodeDecodeError:
+		        said.add(re.sub(rb"[^\x20-\x5b\x5d-\x7e]", hexed, t).decode())
+		events = [json.loads(l) for l in open(sys.argv[2])]
+		assert said == {e["target"] for e in events if e["event"] == "request"}
+		assert said == {e["record"]["target"] for e in events if e["event"] == "decision"}
+		assert {e["event"] for e in events} == {"session", "request", "decision", "resolved"}
+	PY
+	kill $LIAR
+}
+
+# What tmux has on its screen, without the lines that are ours.
+screen() {
+	tmux -S "$S/tmux" -f /dev/null capture-pane -N -p -t w | sed 's/\xe2\x94\x80/-/g'
+}
+
+on_screen() {
+	screen >"$S/screen"
+	grep -qF -e "$1" "$S/screen"
+}
+
+t_the_popups_card() {
+	local i ids=()
+	need tmux
+	liar 8
+	for i in $(seq 0 8 530); do
+		ids+=("$(printf 'liar77/%032x' $((i + 0x77770000)))")
+	done
+	# High enough for the longest of them.
+	tmux -S "$S/tmux" -f /dev/null new-session -d -s w -x 200 -y 300 "for id in ${ids[*]}; do pale watch --card \$id; done"
+	for i in $(seq 0 8 530); do
+		until_true 20 on_screen "$(printf %064x "$i")" || fail "no card $i: $(cat "$S/liar.err"; screen)"
+		tmux -S "$S/tmux" send-keys -t w q
+		cat "$S/screen" >>"$S/screens"
+	done
+	# Rows that go on stand behind a bar; behind the label's place each row is the text's.
+	python3 - "$S/screens" >"$S/cards" <<-'PY' || fail "no rows"
+		import sys
+		rows = []
+		for l in open(sys.argv[1]):
+		    l = l.rstrip(" \n")
+		    at = l.find("\u2502")
+		    if at >= 0 and not l[:at].strip():
+		        rows[-1] += l[at + 1:]
+		    else:
+		        rows.append(l)
+		print("\n".join(rows))
+	PY
+	printable "$S/cards"
+	shown_whole "$S/cards" 8
+	kill $LIAR
+}
+
+t_the_screen_of_watch() {
+	local i
+	need tmux
+	liar 3
+	tmux -S "$S/tmux" -f /dev/null new-session -d -s w -x 120 -y 60 "pale watch"
+	until_true 20 on_screen "Questions (1" || fail "no question"
+	sleep 1
+	for i in {1..20}; do
+		tmux -S "$S/tmux" send-keys -t w j j j
+		screen >>"$S/screens"
+	done
+	sed 's/\xe2\x94\x82/|/g' "$S/screens" >"$S/seen"
+	printable "$S/seen"
+	kill $LIAR
+}
+
+# One question a notice, denied there; what its arguments say is what the ledger says.
+t_the_desktops_notice() {
+	need python3
+	printf '[session]\ntimeout = 60s\n[commands]\nask = nope\n' | policy
+	mkdir -p bin "$S/bin"
+	printf '#!/bin/sh\necho ran\n' >bin/nope
+	cat >"$S/bin/notify-send" <<-END
+		#!/bin/bash
+		printf '%s\0' "\$@" >>"$S/notice"
+		printf '\0' >>"$S/notice"
+		# No more than ten questions a second are asked.
+		sleep 0.12
+		echo deny
+	END
+	chmod +x bin/nope "$S/bin/notify-send"
+	PATH=$S/bin:$PATH DISPLAY=:99 fence "$T_VICTIMS/hostile" exec "$W/bin/nope" 8
+	out_lacks ran
+	printable "$S/err"
+	pale log --json >"$S/log.json"
+	python3 - "$S/notice" "$S/log.json" <<-'PY' || fail "a notice lies"
+		import json, re, sys
+		data = open(sys.argv[1], "rb").read()
+		assert not re.search(rb"[^\x20-\x7e\0]", data)
+		told = [n.split("\0") for n in data.decode().split("\0\0") if n]
+		texts = set()
+		for n in told:
+		    assert n[:-2] == ["-a", "pale", "-u", "critical", "-A", "view=View", "-A", "deny=Deny", "-w", "--"], n
+		    assert re.fullmatch(r"pale: an agent asks(, risk (low|medium|high|critical))?", n[-2]), n
+		    m = re.fullmatch(r"exec (.*?)( \(cut\))?\\nThe whole: pale watch --card [a-z0-9]+/[a-z0-9]+", n[-1])
+		    assert m, n
+		    assert not re.search(r"[<>]|&(?!(amp|lt|gt);)", m[1]), n
+		    for a, b in ("\\\\", "\\"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"):
+		        m1 = m[1] if a == "\\\\" else m1
+		        m1 = m1.replace(a, b)
+		    texts.add((m1, bool(m[2])))
+		visible = lambda t: re.sub(rb"[^\x20-\x7e]", lambda m: b"\\x%02x" % m[0][0], t.encode()).decode()
+		asked = {visible(r["target"]) for r in map(json.loads, open(sys.argv[2])) if r["op"] == "exec" and "nope" in r["target"] and r["verdict"] == "deny"}
+		assert len(told) >= 60 and len(asked) == len(told), (len(told), len(asked))
+		assert texts == {(t[:200], len(t) > 200) for t in asked}, sorted(texts ^ {(t[:200], len(t) > 200) for t in asked})[:4]
+	PY
 }
 
 t_answers_of_a_lying_helper() {

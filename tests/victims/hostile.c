@@ -1,6 +1,6 @@
 /*
  * Says hostile texts: `hostile list` as hexadecimal lines, `hostile open DIR` by names that are opened below
- * DIR, `hostile exec PROGRAM` by an argument of PROGRAM.
+ * DIR, `hostile exec PROGRAM [STEP]` by an argument of PROGRAM, each or one of STEP.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,7 +46,9 @@ static void exec_one(const char *program, char *text)
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; argc > 1 && i < HOSTILE_COUNT; i++) {
+	size_t step = argc > 3 && atoi(argv[3]) > 0 ? (size_t)atoi(argv[3]) : 1;
+
+	for (size_t i = 0; argc > 1 && i < HOSTILE_COUNT; i += step) {
 		size_t len = 0;
 		char *text = hostile_text(i, &len);
 

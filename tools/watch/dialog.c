@@ -249,13 +249,14 @@ static void draw_rule(struct ui *ui, const struct box *b, int *y)
 {
 	const struct grant_dialog *g = &ui->grant;
 	_cleanup_free_ char *rule = text_visible(g->rule);
+	_cleanup_free_ char *none = recorded_visible(card_str(offers_of(ui), "why_none"));
 
 	if (ui->mode == UI_EDIT && ui->editing == EDIT_RULE)
 		++*y;
 	else if (g->rule[0])
 		*y = put_wrapped(b, *y, screen_bold(), rule ? rule : "?");
 	else
-		*y = put_wrapped(b, *y, 0, card_str(offers_of(ui), "why_none"));
+		*y = put_wrapped(b, *y, 0, none ? none : "?");
 }
 
 static void draw_title(const struct ui *ui, const struct box *b)

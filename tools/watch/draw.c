@@ -50,13 +50,16 @@ static void draw_item(const struct ui *ui, const struct item *it, int y, int col
 	_cleanup_free_ char *target =
 		recorded_visible(item_target(it) ? item_target(it) : card_str(it->card, "target"));
 	_cleanup_free_ char *agent = recorded_visible(card_str(it->card, "agent"));
+	_cleanup_free_ char *op = recorded_visible(card_str(it->card, "op"));
 	unsigned attr = it == ui->item ? screen_reverse() : it->closed_ns ? screen_dim() : 0;
 	char head[64], text[512];
 
 	clock_text(it, head, sizeof(head));
 	snprintf(text, sizeof(text), " %-6.6s %-8.8s %6.6s  %-10.10s %s %.300s", card_str(it->card, "short"),
 		 level, head, agent && *agent ? agent : it->session,
-		 it->closed_ns ? it->outcome : card_str(it->card, "op"),
+		 it->closed_ns ? it->outcome
+		 : op	       ? op
+			       : "?",
 		 it->closed_ns || !target ? "" : target);
 	screen_put(y, 0, cols, attr, text);
 	if (!attr && risk_attr(level)) {

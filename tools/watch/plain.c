@@ -30,10 +30,15 @@ static void on_end(int sig)
 /* --- events ----------------------------------------------------------------------------------------------
  */
 
+/* event is taken over. */
 static void print_event(json_t *event)
 {
-	json_dumpf(event, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
-	putchar('\n');
+	_cleanup_free_ char *line = event ? json_dumps(event, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+
+	if (line)
+		print_json_line(line, strlen(line));
+	else
+		talk("out of memory: an event is not shown");
 	json_decref(event);
 	(void)fflush(stdout);
 }

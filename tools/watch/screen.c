@@ -99,17 +99,19 @@ unsigned screen_reverse(void)
 	return A_REVERSE;
 }
 
+/* The one door to the terminal for texts: whoever forgot to escape his shows nothing but escapes here. */
 void screen_put(int y, int x, int cols, unsigned attr, const char *text)
 {
-	int len = (int)strnlen(text, INT_MAX / 2);
+	_cleanup_free_ char *shown = recorded_visible(text);
+	int len = shown ? (int)strnlen(shown, INT_MAX / 2) : 0;
 
-	if (cols <= 0)
+	if (cols <= 0 || !shown)
 		return;
 	(void)attrset((attr_t)attr);
 	if (len <= cols)
-		(void)mvaddnstr(y, x, text, len);
+		(void)mvaddnstr(y, x, shown, len);
 	else
-		(void)mvaddnstr(y, x, text, cols > 3 ? cols - 3 : cols);
+		(void)mvaddnstr(y, x, shown, cols > 3 ? cols - 3 : cols);
 	if (len > cols && cols > 3)
 		(void)addstr("...");
 	for (int i = len; i < cols && (attr & A_REVERSE); i++)
@@ -119,13 +121,15 @@ void screen_put(int y, int x, int cols, unsigned attr, const char *text)
 
 void screen_rule(int y, int cols, unsigned attr, const char *title)
 {
+	_cleanup_free_ char *shown = recorded_visible(title);
+
 	(void)attrset((attr_t)attr);
 	(void)mvhline(y, 0, 0, cols);
 	(void)attrset(A_NORMAL);
-	if (!*title)
+	if (!shown || !*shown)
 		return;
 	screen_put(y, 1, 1, 0, " ");
-	screen_put(y, 2, cols - 4, attr, title);
-	if ((int)strlen(title) < cols - 4)
-		screen_put(y, 2 + (int)strlen(title), 1, 0, " ");
+	screen_put(y, 2, cols - 4, attr, shown);
+	if ((int)strlen(shown) < cols - 4)
+		screen_put(y, 2 + (int)strlen(shown), 1, 0, " ");
 }
