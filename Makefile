@@ -1,6 +1,6 @@
 # pale: one non-recursive Makefile.  `make help` lists the targets.
 #
-#   CONFIG=release|debug|asan|cov   PREFIX=/usr/local  DESTDIR=  SETUID=1|SERVICE=1  V=1
+#   CONFIG=release|debug|asan|tsan|cov   PREFIX=/usr/local  DESTDIR=  SETUID=1|SERVICE=1  V=1
 
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
@@ -36,8 +36,11 @@ LDHARDEN := -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
 CFLAGS_release := -O2 $(HARDEN)
 CFLAGS_debug   := -O0 $(HARDEN)
 CFLAGS_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# It knows no fences: what it makes of a seqlock it may take for a race, which would be seen.
+CFLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan
 CFLAGS_cov     := -O0 --coverage
 LDFLAGS_asan   := -fsanitize=address,undefined
+LDFLAGS_tsan   := -fsanitize=thread
 LDFLAGS_cov    := --coverage
 
 PROG_CFLAGS = $(BASE) $(CFLAGS_$(CONFIG)) -fPIE $(if $(filter release,$(CONFIG)),$(FORTIFY))
@@ -58,7 +61,7 @@ SO_LDFLAGS = -shared $(LDHARDEN) -nostartfiles -Wl,-z,initfirst,-z,nodlopen,-z,n
 # all of pale's own (STATIC= links them shared, for distributions that have no archives).
 STATIC  ?= 1
 # The helper asks no name service, so it needs no loader at all; a sanitizer needs one.
-HELPER_STATIC := $(if $(STATIC),$(if $(filter asan cov,$(CONFIG)),,-static-pie))
+HELPER_STATIC := $(if $(STATIC),$(if $(filter asan tsan cov,$(CONFIG)),,-static-pie))
 LIBS_policy := -linih -ljansson -lsodium -lpsl -lidn2 $(if $(STATIC),-lunistring)
 LIBS_helper := $(LIBS_policy) -lbsd $(if $(STATIC),-lmd) -lz
 LIBS_tools  := $(LIBS_helper) -lelf -lncursesw -ltinfo
@@ -119,8 +122,8 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini) Makefile
 # .text is paid for in every process.  Fast is what each judged open passes and counts in its time, small what
 # any call on files passes, smallest all else.
 SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
-SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve policy/resolve_walk \
-	preload/check preload/near preload/sys preload/gate preload/hook_file
+SO_SMALL := policy/eval policy/eval_path policy/image policy/buf policy/fileop policy/resolve policy/resolve_walk \
+	preload/check preload/near preload/sys preload/gate preload/hook_attr preload/hook_file preload/hook_path
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
 $(B)/so/%.o: %.c Makefile
@@ -133,12 +136,14 @@ $(B)/libpolicy.a: $(POLICY_OBJ)
 	$(call note,AR)
 	$(Q)$(AR) rcs $@ $^
 
-$(B)/pale: $(TOOLS_OBJ) $(B)/libpolicy.a | $(LDNS_OWN)
+# What the sanitizers are told.
+SANITIZE := $(if $(filter asan tsan,$(CONFIG)),$(B)/tests/sanitize.o)
+$(B)/pale: $(SANITIZE) $(TOOLS_OBJ) $(B)/libpolicy.a | $(LDNS_OWN)
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_tools)
 
 $(B)/helper/%.o: PROG_CFLAGS += $(if $(filter release,$(CONFIG)),-fzero-call-used-regs=used-gpr)
-$(B)/pale-helper: $(HELPER_OBJ) $(B)/libpolicy.a
+$(B)/pale-helper: $(SANITIZE) $(HELPER_OBJ) $(B)/libpolicy.a
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) $(HELPER_STATIC) -o $@ $^ $(LIBS_helper)
 
@@ -157,12 +162,12 @@ $(B)/exports.map: preload/hooks.def Makefile
 STATIC_VICTIMS := caller carried names net raw storm
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
-UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
+UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/waiting supervisor/meant supervisor/narrow supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
-	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile output pinentry outside foreign \
+	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile output pinentry \
 	supervisor/line supervisor/line_ends supervisor/line_options supervisor/line_send supervisor/line_recv supervisor/line_memory supervisor/line_relay supervisor/line_in supervisor/line_verdict \
 	loop thread supervisor/asker supervisor/resolver supervisor/inquiry supervisor/asking \
 	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door
@@ -255,6 +260,21 @@ bench: deps-bench
 asan: deps
 	@$(MAKE) --no-print-directory CONFIG=asan .build/asan/unit .build/asan/pale .build/asan/pale-helper
 	CK_FORK=no .build/asan/unit
+
+# A question's whole way, from the hook to the answer, with all programs' memory or threads watched.  First
+# each program is made to do what must be found; then nothing may be.
+FLOW := $(patsubst tests/t/%.sh,%,$(wildcard $(addprefix tests/t/,30-*.sh 31-*.sh 32-*.sh 33-*.sh 61-*.sh 62-*.sh 63-*.sh 90-helper.sh)))
+FOUND := /tmp/pale-sanitize
+MUST_FIND_asan := heap-use-after-free|detected memory leaks
+MUST_FIND_tsan := data race
+%-flow: deps
+	@$(MAKE) --no-print-directory CONFIG=$* tests
+	@rm -rf $(FOUND) && mkdir -m 1777 $(FOUND) && touch $(FOUND)/prove
+	@for p in pale pale-helper; do .build/$*/$$p --version >/dev/null; \
+		[ "$$(cat $(FOUND)/report.* | grep -cE '(ERROR|WARNING): .*($(MUST_FIND_$*))')" = $(words $(subst |, ,$(subst $() ,,$(MUST_FIND_$*)))) ] || \
+			{ cat $(FOUND)/*; echo "$* does not see what $$p does"; exit 1; }; rm -f $(FOUND)/report.*; done; rm $(FOUND)/prove
+	@LEVELS=full CONFIG=$* tests/run.sh .build/$* $(FLOW)
+	@for f in $(FOUND)/*; do [ ! -e "$$f" ] || { cat $(FOUND)/*; exit 1; }; done; echo "$*: no findings"
 
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -386,6 +406,7 @@ help:
 	@echo 'make install    PREFIX=$(PREFIX) DESTDIR=    make uninstall'
 	@echo '                SETUID=1: the helper under a user of its own by the setuid bit, SERVICE=1: by systemd'
 	@echo 'make asan       unit tests under AddressSanitizer and UBSan'
+	@echo 'make asan-flow  approvals under AddressSanitizer and UBSan, make tsan-flow: under TSan'
 	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
 	@echo 'make cov        coverage of policy/      make lint-code   static analysis'
 	@echo 'make agents     real agents from npm under the fence, offline'

@@ -30,8 +30,7 @@ struct control {
 };
 
 static const struct method *const tables[] = { control_session, control_approvals, control_log,
-					       control_grants,	control_stepup,	   control_policy,
-					       control_reload };
+					       control_grants,	control_stepup,	   control_policy };
 
 json_t control_later_mark = { .type = JSON_NULL, .refcount = (size_t)-1 };
 

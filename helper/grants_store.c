@@ -81,7 +81,7 @@ json_t *store_read(int dir, struct stat *ret, int *ret_err, const char **ret_why
 		openat(dir, GRANT_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	json_t *file;
-	size_t len;
+	size_t len = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	*ret_err = -EBADMSG;

@@ -108,9 +108,7 @@ void grant_candidates_path(const struct image *img, const struct request *req, s
 		return;
 	}
 	candidate_add(c, "%s = %s", key, quoted);
-	c->first_or_none = true;
-	if (c->n > 0)
-		add_directory(img, key, req->path, c);
+	add_directory(img, key, req->path, c);
 }
 
 /* --- hosts --- */

@@ -215,7 +215,9 @@ t_sessions_come_and_go() {
 	must_show "has ended"
 	must_show "1 session"
 	must_show "Questions (1)"
-	sleep 0.7
+	# The cursor may be on the one that ended, until that is gone.
+	until_true 10 is_off_screen "the session has ended" || fail "it stays"
+	settled
 	keys d
 	must_show "Questions (0)"
 }
