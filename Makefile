@@ -122,8 +122,8 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini) Makefile
 # .text is paid for in every process.  Fast is what each judged open passes and counts in its time, small what
 # any call on files passes, smallest all else.
 SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
-SO_SMALL := policy/eval policy/eval_path policy/image policy/buf policy/fileop policy/resolve policy/resolve_walk \
-	preload/check preload/near preload/sys preload/gate preload/hook_attr preload/hook_file preload/hook_path
+SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve policy/resolve_walk \
+	preload/check preload/near preload/sys preload/gate preload/hook_file
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
 $(B)/so/%.o: %.c Makefile
@@ -162,12 +162,12 @@ $(B)/exports.map: preload/hooks.def Makefile
 STATIC_VICTIMS := caller carried names net raw storm
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
-UNIT_TOOLS := supervisor/notify supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
+UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/waiting supervisor/meant supervisor/narrow supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
-	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile output pinentry \
+	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile output pinentry outside foreign \
 	supervisor/line supervisor/line_ends supervisor/line_options supervisor/line_send supervisor/line_recv supervisor/line_memory supervisor/line_relay supervisor/line_in supervisor/line_verdict \
 	loop thread supervisor/asker supervisor/resolver supervisor/inquiry supervisor/asking \
 	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door

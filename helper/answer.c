@@ -14,7 +14,7 @@
 
 #define TEXT_MAX 2048
 
-static int fail(struct broker_result *ret, int err, const char *text)
+static int fail_reply(struct broker_result *ret, int err, const char *text)
 {
 	snprintf(ret->err, sizeof(ret->err), "%s", text);
 	return err;
@@ -60,6 +60,15 @@ static bool is_alike(struct helper *h, const struct approval *ap, const struct a
 	if (reply->said == APPROVAL_DENIED)
 		return strcmp(other->rule, ap->rule) == 0;
 	return is_covered(h, ap, other, reply);
+}
+
+/* A group's own rule is no wider than what may be granted, though it is not. */
+static int check_group(struct helper *h, const struct approval *ap, const struct broker_reply *reply,
+		       struct broker_result *ret)
+{
+	if (!reply->group || !reply->rule || reply->said != APPROVAL_APPROVED || reply->scope != GRANT_ONCE)
+		return 0;
+	return grants_check(h, ap, reply->rule, ret->err, sizeof(ret->err));
 }
 
 static void gather(struct helper *h, struct approval *ap, const struct broker_reply *reply, struct group *g)
@@ -112,8 +121,9 @@ static void approve(struct helper *h, struct approval *ap, const struct broker_r
 		return;
 	}
 	(void)approval_move(ap, APPROVAL_APPROVED);
-	reach_closed(h, ap, reply->by, reply->scope);
+	/* Who waits hears of it first. */
 	ret->waiters += broker_tell(h, ap, a);
+	reach_closed(h, ap, reply->by, reply->scope);
 	if (ap->outcome.n_askers == 0)
 		outcome_end(h, ap, "never used: who asked is gone");
 }
@@ -124,8 +134,8 @@ static void deny(struct helper *h, struct approval *ap, const struct broker_repl
 	h->tally.refused++;
 	queue_deny(&h->queue, ap);
 	(void)approval_move(ap, APPROVAL_DENIED);
-	reach_closed(h, ap, reply->by, reply->scope);
 	ret->waiters += broker_tell(h, ap, a);
+	reach_closed(h, ap, reply->by, reply->scope);
 	queue_forget(&h->queue, ap);
 }
 
@@ -182,15 +192,18 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 
 	*ret = (struct broker_result){ .late = ap->state == APPROVAL_EXPIRED };
 	if (!approval_may_answer(ap))
-		return fail(ret, -ESTALE, "it is answered already");
+		return fail_reply(ret, -ESTALE, "it is answered already");
+	r = check_group(h, ap, reply, ret);
+	if (r < 0)
+		return r;
 	gather(h, ap, reply, &g);
 	r = grant(h, ap, reply, ret);
 	if (r < 0)
 		return r;
 	if (record_all(h, &g, reply) < 0 && reply->said == APPROVAL_APPROVED) {
 		ungrant(h, reply, ret);
-		return fail(ret, -EIO,
-			    "the decision could not be written to the ledger, so nothing was approved");
+		return fail_reply(ret, -EIO,
+				  "the decision could not be written to the ledger, so nothing was approved");
 	}
 	for (size_t i = 1; i < g.n; i++)
 		memcpy(ret->also[ret->n_also++], g.list[i]->id, APPROVAL_ID_HEX);

@@ -8,8 +8,9 @@
 #include "helper.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <string.h>
+
+#include "policy/digest.h"
 
 #define NS_MINUTE (60 * NS_S)
 
@@ -70,42 +71,24 @@ void approval_free(struct approval *ap)
 
 /* --- what makes two questions the same --- */
 
-static void print_bytes(crypto_hash_sha256_state *st, const void *bytes, size_t len)
-{
-	const unsigned char prefix[4] = { (unsigned char)len, (unsigned char)(len >> 8),
-					  (unsigned char)(len >> 16), (unsigned char)(len >> 24) };
-
-	crypto_hash_sha256_update(st, prefix, sizeof(prefix));
-	crypto_hash_sha256_update(st, bytes, len);
-}
-
-static void print_text(crypto_hash_sha256_state *st, const char *s)
-{
-	print_bytes(st, s ? s : "", s ? strlen(s) : 0);
-}
-
 void approval_print(const struct request *req, char print[PRINT_HEX])
 {
-	static const char domain[] = "pale-approval-1";
-	unsigned char digest[crypto_hash_sha256_BYTES];
 	const uint32_t numbers[] = { (uint32_t)req->op,		  req->access,	    req->port,
 				     req->has_addr && !req->host, req->is_datagram, (uint32_t)req->argc };
-	crypto_hash_sha256_state st;
+	struct digest d;
 
-	crypto_hash_sha256_init(&st);
-	crypto_hash_sha256_update(&st, (const unsigned char *)domain, sizeof(domain));
-	print_bytes(&st, numbers, sizeof(numbers));
-	print_text(&st, req->path);
-	print_text(&st, req->host);
+	digest_begin(&d, "pale-approval-1");
+	digest_bytes(&d, numbers, sizeof(numbers));
+	digest_text(&d, req->path);
+	digest_text(&d, req->host);
 	/* By name the address may change from lookup to lookup; a bare address is the question itself. */
 	if (numbers[3])
-		print_bytes(&st, req->addr, sizeof(req->addr));
+		digest_bytes(&d, req->addr, sizeof(req->addr));
 	for (size_t i = 0; i < req->argc; i++)
-		print_text(&st, req->argv[i]);
+		digest_text(&d, req->argv[i]);
 	/* The same words in another directory are another command. */
-	print_text(&st, req->op == OP_EXEC ? req->cwd : NULL);
-	crypto_hash_sha256_final(&st, digest);
-	sodium_bin2hex(print, PRINT_HEX, digest, sizeof(digest));
+	digest_text(&d, req->op == OP_EXEC ? req->cwd : NULL);
+	digest_end(&d, print);
 }
 
 /* --- the list --- */

@@ -272,11 +272,10 @@ void broker_hangup(struct helper *h, struct conn *c)
 
 /* --- time --- */
 
-void broker_touch(struct helper *h, struct approval *ap)
+void broker_touch(struct approval *ap)
 {
 	uint64_t want = clock_boot_ns() + NS_TOUCH, more;
 
-	(void)h;
 	if (ap->state != APPROVAL_PENDING || want <= ap->until_ns)
 		return;
 	more = want - ap->until_ns;
@@ -312,6 +311,38 @@ void broker_tick(struct helper *h, uint64_t now_ns)
 			queue_forget(&h->queue, ap);
 	}
 	outcome_tick(h, now_ns);
+}
+
+/* One card by the policy that holds now. */
+static void rejudge(struct helper *h, struct approval *ap)
+{
+	const struct image *img = image_of(h, ap->image);
+	struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE };
+	struct wire_answer a = { .text = "", .approval = "" };
+	char text[1024];
+
+	if (img)
+		d = eval(img, &ap->req);
+	if (d.verdict == VERDICT_ASK || approval_move(ap, APPROVAL_CANCELLED) < 0)
+		return;
+	a.verdict = d.verdict == VERDICT_ALLOW ? VERDICT_ALLOW : VERDICT_DENY;
+	a.reason = d.reason;
+	if (a.verdict == VERDICT_DENY && img) {
+		decision_describe(img, &d, text, sizeof(text));
+		a.text = text;
+	}
+	(void)card_record(h, ap, "approval/cancelled", verdict_name(a.verdict),
+			  " the policy was loaded anew and settles it", CARD_BUFFERED);
+	broker_tell(h, ap, &a);
+	reach_closed(h, ap, "", GRANT_ONCE);
+	queue_forget(&h->queue, ap);
+}
+
+void broker_rejudge(struct helper *h)
+{
+	for (size_t i = h->queue.n; i > 0; i--)
+		if (h->queue.list[i - 1]->state == APPROVAL_PENDING)
+			rejudge(h, h->queue.list[i - 1]);
 }
 
 void broker_cancel_all(struct helper *h, const char *why)

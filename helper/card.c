@@ -9,10 +9,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <sodium.h>
 #include <string.h>
 
 #include "policy/argv.h"
+#include "policy/digest.h"
 
 #define TREE_WALK 64 /* ancestors looked at */
 
@@ -159,48 +159,34 @@ static const char *exe_of(const struct approval *ap)
 
 /* --- the digest --- */
 
-static void digest_bytes(crypto_hash_sha256_state *st, const void *bytes, size_t len)
+/*
+ * Over the fields that are shown: id, operation, target, argv, cwd, program, rule, risk and what may be
+ * granted.
+ */
+static void card_digest(const struct approval *ap, char digest[PRINT_HEX])
 {
-	const unsigned char prefix[4] = { (unsigned char)len, (unsigned char)(len >> 8),
-					  (unsigned char)(len >> 16), (unsigned char)(len >> 24) };
-
-	crypto_hash_sha256_update(st, prefix, sizeof(prefix));
-	crypto_hash_sha256_update(st, bytes, len);
-}
-
-static void digest_text(crypto_hash_sha256_state *st, const char *s)
-{
-	digest_bytes(st, s ? s : "", s ? strlen(s) : 0);
-}
-
-void card_digest(const struct approval *ap, char digest[PRINT_HEX])
-{
-	static const char domain[] = "pale-card-1";
 	const struct grant_offers *o = &ap->offers;
-	unsigned char sum[crypto_hash_sha256_BYTES];
-	crypto_hash_sha256_state st;
 	const uint32_t counts[] = { (uint32_t)ap->req.argc, (uint32_t)ap->risk.n, (uint32_t)o->n };
+	struct digest d;
 
-	crypto_hash_sha256_init(&st);
-	crypto_hash_sha256_update(&st, (const unsigned char *)domain, sizeof(domain));
-	digest_bytes(&st, counts, sizeof(counts));
-	digest_text(&st, ap->id);
-	digest_text(&st, op_name(ap->req.op));
-	digest_text(&st, access_name(ap->req.access));
-	digest_text(&st, ap->target);
+	digest_begin(&d, "pale-card-1");
+	digest_bytes(&d, counts, sizeof(counts));
+	digest_text(&d, ap->id);
+	digest_text(&d, op_name(ap->req.op));
+	digest_text(&d, access_name(ap->req.access));
+	digest_text(&d, ap->target);
 	for (size_t i = 0; i < ap->req.argc; i++)
-		digest_text(&st, ap->req.argv[i]);
-	digest_text(&st, ap->req.cwd);
-	digest_text(&st, ap->exe);
-	digest_text(&st, ap->rule);
-	digest_text(&st, risk_name(ap->risk.level));
+		digest_text(&d, ap->req.argv[i]);
+	digest_text(&d, ap->req.cwd);
+	digest_text(&d, ap->exe);
+	digest_text(&d, ap->rule);
+	digest_text(&d, risk_name(ap->risk.level));
 	for (size_t i = 0; i < ap->risk.n; i++)
-		digest_text(&st, ap->risk.reason[i]);
-	digest_text(&st, o->section);
+		digest_text(&d, ap->risk.reason[i]);
+	digest_text(&d, o->section);
 	for (size_t i = 0; i < o->n; i++)
-		digest_text(&st, o->line[i]);
-	crypto_hash_sha256_final(&st, sum);
-	sodium_bin2hex(digest, PRINT_HEX, sum, sizeof(sum));
+		digest_text(&d, o->line[i]);
+	digest_end(&d, digest);
 }
 
 /* --- together --- */
@@ -256,7 +242,8 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 	pid_t parent = proc_parent((pid_t)ap->pid);
 
 	e.ppid = parent > 0 ? parent : 0;
-	if (asprintf(&detail, "op=%s cwd=%s%s", op_name(ap->req.op), ap->req.cwd ? ap->req.cwd : "", more) <
+	/* Last: the agent names directories, and one may be called ` by=you`. */
+	if (asprintf(&detail, "op=%s%s cwd=%s", op_name(ap->req.op), more, ap->req.cwd ? ap->req.cwd : "") <
 	    0)
 		return -ENOMEM;
 	e.detail = detail;

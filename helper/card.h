@@ -164,11 +164,6 @@ struct card_question {
 struct approval *card_new(struct helper *h, const struct card_question *q);
 /* A deep copy of the request into a card that has none. */
 int card_keep(struct approval *ap, const struct request *from);
-/*
- * SHA-256, as hex, over a domain tag and the length-prefixed fields that are shown: id, operation, target,
- * argv, cwd, program, rule, risk and what may be granted.  Set by card_new().
- */
-void card_digest(const struct approval *ap, char digest[PRINT_HEX]);
 /* argv joined, path, or host:port (caller frees), NULL where memory is out. */
 char *card_target(const struct request *req);
 
@@ -183,7 +178,7 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 #define NS_LISTED 600000000000ull
 
 /* Somebody reads it: it waits two minutes from now at least, WIRE_HOLD_S longer in all than nobody would. */
-void broker_touch(struct helper *h, struct approval *ap);
+void broker_touch(struct approval *ap);
 struct wire_answer;
 /* Answers everyone who waits for ap; those who were told yes become ap->outcome.asker.  How many. */
 unsigned broker_tell(struct helper *h, struct approval *ap, const struct wire_answer *a);

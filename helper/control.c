@@ -30,7 +30,8 @@ struct control {
 };
 
 static const struct method *const tables[] = { control_session, control_approvals, control_log,
-					       control_grants,	control_stepup,	   control_policy };
+					       control_grants,	control_stepup,	   control_policy,
+					       control_reload };
 
 json_t control_later_mark = { .type = JSON_NULL, .refcount = (size_t)-1 };
 

@@ -63,7 +63,7 @@ struct method {
 };
 
 extern const struct method control_session[], control_approvals[], control_log[], control_grants[],
-	control_stepup[], control_policy[];
+	control_stepup[], control_policy[], control_reload[];
 
 /* Fails the call in a sentence of printf's kind; always NULL. */
 json_t *call_fail(struct call *call, enum rpc_code code, const char *format, ...)
@@ -100,8 +100,6 @@ bool later_is_there(const struct helper *h, const struct later *l);
 void control_notify(struct helper *h, const char *method, json_t *params);
 /* Somebody is connected who wants to be told of questions: there is someone to ask. */
 bool control_has_listener(const struct helper *h);
-/* The same for records: whole lines of the ledger as they were written. */
-void control_records(void *ctx, const char *lines, size_t len);
 
 /* How that card was closed and by whom (short prefixes too), or NULL: nothing is known of it (any more). */
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
@@ -136,7 +134,6 @@ struct packet {
 struct peer {
 	uint64_t serial;
 	int pidfd; /* of who connected, from accept to the end */
-	int version;
 	unsigned scopes;
 	bool approvals, records; /* subscribed */
 	struct shown shown[NONCES_MAX];

@@ -219,7 +219,7 @@ static json_t *approval_show(struct call *call)
 
 	if (!ap)
 		return NULL;
-	broker_touch(call->h, ap);
+	broker_touch(ap);
 	len = strlen(ap->target);
 	at = offset > 0 && (size_t)offset < len ? (size_t)offset : (offset > 0 ? len : 0);
 	end = piece_end(ap->target, len, at);
@@ -262,8 +262,8 @@ static int reply_params(struct call *call, struct broker_reply *ret)
 		call_fail(call, RPC_PARAMS, "scope is once, session, project or always; a denial's is once");
 	else if (ret->until && (ret->scope != GRANT_PROJECT || !is_date(ret->until)))
 		call_fail(call, RPC_PARAMS, "until is a date, YYYY-MM-DD, of scope project");
-	else if (ret->rule && (ret->scope == GRANT_ONCE || strlen(ret->rule) >= LIMIT_LINE))
-		call_fail(call, RPC_PARAMS, "rule is a policy line of a scope beyond once");
+	else if (ret->rule && ((ret->scope == GRANT_ONCE && !ret->group) || strlen(ret->rule) >= LIMIT_LINE))
+		call_fail(call, RPC_PARAMS, "rule is a policy line of a scope beyond once, or of a group");
 	else if (strlen(ret->reason) > 1024 || strlen(ret->by) > 128)
 		call_fail(call, RPC_PARAMS, "reason has at most 1024 bytes, by 128");
 	return call->code ? -EINVAL : 0;

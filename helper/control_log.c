@@ -16,18 +16,6 @@ static json_t *log_head(struct call *call)
 			 "lost", (json_int_t)l->lost_total, "ledger_ok", l->error == 0);
 }
 
-/* {"approvals": bool, "records": bool}: replaces what was subscribed before. */
-static json_t *log_subscribe(struct call *call)
-{
-	struct peer *p = call->c->peer;
-
-	p->approvals = call_flag(call, "approvals");
-	p->records = call_flag(call, "records");
-	call->h->ledger.written = control_records;
-	call->h->ledger.ctx = call->h;
-	return json_pack("{s:b, s:b}", "approvals", p->approvals, "records", p->records);
-}
-
 static int tell_lost(struct conn *c)
 {
 	int r;
@@ -77,7 +65,8 @@ static int tell_records(struct conn *c, const char *lines, size_t len)
 	return 0;
 }
 
-void control_records(void *ctx, const char *lines, size_t len)
+/* Whole lines of the ledger as they were written, to who subscribed; nobody left: no more of them. */
+static void tell_all(void *ctx, const char *lines, size_t len)
 {
 	struct helper *h = ctx;
 	size_t listeners = 0;
@@ -93,6 +82,18 @@ void control_records(void *ctx, const char *lines, size_t len)
 	}
 	if (listeners == 0)
 		h->ledger.written = NULL;
+}
+
+/* {"approvals": bool, "records": bool}: replaces what was subscribed before. */
+static json_t *log_subscribe(struct call *call)
+{
+	struct peer *p = call->c->peer;
+
+	p->approvals = call_flag(call, "approvals");
+	p->records = call_flag(call, "records");
+	call->h->ledger.written = tell_all;
+	call->h->ledger.ctx = call->h;
+	return json_pack("{s:b, s:b}", "approvals", p->approvals, "records", p->records);
 }
 
 const struct method control_log[] = {

@@ -23,7 +23,6 @@ struct peer *peer_new(uint64_t serial, int pidfd)
 	}
 	p->serial = serial;
 	p->pidfd = pidfd;
-	p->version = CONTROL_VERSION;
 	p->scopes = CONTROL_READ | CONTROL_ANSWER | CONTROL_MANAGE;
 	p->last = &p->first;
 	return p;

@@ -88,8 +88,9 @@ static uint64_t key_of(const struct helper *h, enum feed_id id, const struct rin
 	return key;
 }
 
-void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
-		    char *rule, size_t rule_size, char *detail, size_t detail_size)
+/* Rule text and id of a decision. */
+static void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
+			   char *rule, size_t rule_size, char *detail, size_t detail_size)
 {
 	struct out o = out_of(detail, detail_size);
 
@@ -120,9 +121,9 @@ static void add_words(const struct ring_record *r, const struct who *who, char *
 	size_t len = strlen(detail);
 	struct out o = out_of(detail + len, size - len);
 
-	if (r->image > 0) {
+	if (r->image % RING_IMAGES > 0) {
 		text_str(&o, " image=");
-		text_uint(&o, r->image);
+		text_uint(&o, r->image % RING_IMAGES);
 	}
 	if (is_address(r->exe)) {
 		text_str(&o, " addr=");
@@ -163,7 +164,7 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 			   .via = h->feed[id].via,
 			   .approval = approval,
 			   .detail = detail };
-	const struct image *img = image_of(h, r->image);
+	const struct image *img = image_recorded(h, r->image);
 
 	memcpy(target, r->target, r->target_len);
 	target[r->target_len] = '\0';

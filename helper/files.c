@@ -13,7 +13,6 @@
 #include <sys/un.h>
 
 #define DESCRIPTION "session.json"
-#define LEDGER_FILE "ledger.jsonl"
 
 /* What a file's mode is when owner and helper are one user, and when they are two. */
 struct modes {
@@ -186,10 +185,8 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 		return r;
 	*ret_err = "the ledger cannot be created";
 	*ret_path = h->state_dir;
-	r = ledger_open(&h->ledger, h->state_fd, LEDGER_FILE, h->session, h->agent, level_name(h->level));
-	if (r == 0 && fchmod(h->ledger.fd, places_readable(h)) < 0)
-		r = -errno;
-	return r;
+	return ledger_open(&h->ledger, h->state_fd, places_readable(h), h->session, h->agent,
+			   level_name(h->level));
 }
 
 int files_add_image(struct helper *h, uint32_t number, const struct image *img)
@@ -239,7 +236,8 @@ void session_remove_runtime(struct helper *h)
 
 void files_abandon(struct helper *h)
 {
-	static const char *const names[] = { LEDGER_FILE, DESCRIPTION, DESCRIPTION ".new", NULL };
+	static const char *const names[] = { LEDGER_FILE, RESERVE_FILE, DESCRIPTION, DESCRIPTION ".new",
+					     NULL };
 
 	session_remove_runtime(h);
 	remove_files(&h->state_fd, h->state_dir, names);

@@ -7,6 +7,7 @@
 #include "grants.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <string.h>
 
 #include "helper.h"
@@ -81,19 +82,42 @@ void grants_remove(struct grants *g, size_t i)
 
 /* --- records --- */
 
-int grants_record(struct helper *h, const char *op, const struct granted *g, const char *more, pid_t pid)
+struct grant_entry granted_entry(const struct granted *g)
+{
+	return (struct grant_entry){ .id = g->id,
+				     .section = g->section,
+				     .line = g->line,
+				     .agent = g->agent,
+				     .workspace = g->workspace,
+				     .made = g->made,
+				     .until = g->until,
+				     .by = g->by,
+				     .scope = g->scope,
+				     .used = g->used };
+}
+
+int grants_record(struct helper *h, const char *op, const struct grant_entry *g, const char *more, pid_t pid)
 {
 	_cleanup_free_ char *detail = NULL;
-	const struct event e = {
-		.pid = pid, .op = op, .target = g->line, .via = "helper", .approval = g->id, .detail = NULL
-	};
-	struct event full = e;
+	struct event e = { .pid = pid, .op = op, .target = g->line, .via = "helper", .approval = g->id };
 
 	if (asprintf(&detail, "[%s] scope=%s%s%s%s", g->section, grant_scope_name(g->scope),
 		     g->until[0] ? " until=" : "", g->until, more) < 0)
 		return -ENOMEM;
-	full.detail = detail;
-	return ledger_append_durable(&h->ledger, &full);
+	e.detail = detail;
+	return ledger_append_durable(&h->ledger, &e);
+}
+
+/* What is alike, under the session's secret: nobody can make one use look like another. */
+static uint64_t use_key(const struct helper *h, const char *id, const char *target, pid_t pid)
+{
+	uint64_t part[] = { 0, 0, (uint64_t)pid }, key;
+
+	crypto_shorthash((unsigned char *)&part[0], (const unsigned char *)id, strlen(id), h->fold_key);
+	crypto_shorthash((unsigned char *)&part[1], (const unsigned char *)target, strlen(target),
+			 h->fold_key);
+	crypto_shorthash((unsigned char *)&key, (const unsigned char *)part, sizeof(part), h->fold_key);
+	return key;
 }
 
 static void record_use(struct helper *h, const struct granted *g, const struct request *req, pid_t pid)
@@ -110,16 +134,11 @@ static void record_use(struct helper *h, const struct granted *g, const struct r
 			   .rule = g->line,
 			   .via = "helper",
 			   .approval = g->id };
-	uint64_t key = 14695981039346656037ull;
 
 	if (!target || asprintf(&detail, "op=%s scope=%s", op_name(req->op), grant_scope_name(g->scope)) < 0)
 		return;
 	e.detail = detail;
-	for (const char *s = g->id; *s; s++)
-		key = (key ^ (unsigned char)*s) * 1099511628211ull;
-	for (const char *s = target; *s; s++)
-		key = (key ^ (unsigned char)*s) * 1099511628211ull;
-	fold_add(&h->fold, key ^ (uint64_t)pid, &e, FOLD_NOW, clock_boot_ns());
+	fold_add(&h->fold, use_key(h, g->id, target, pid), &e, FOLD_NOW, clock_boot_ns());
 }
 
 /* --- the image --- */
@@ -193,20 +212,6 @@ int grants_rebuild(struct helper *h)
 
 /* --- which hold here --- */
 
-static struct grant_entry entry_of(const struct granted *g)
-{
-	return (struct grant_entry){ .id = g->id,
-				     .section = g->section,
-				     .line = g->line,
-				     .agent = g->agent,
-				     .workspace = g->workspace,
-				     .made = g->made,
-				     .until = g->until,
-				     .by = g->by,
-				     .scope = g->scope,
-				     .used = g->used };
-}
-
 /* Judges each anew; true where something changed.  One that held and is over is recorded. */
 static bool weigh(struct helper *h)
 {
@@ -219,14 +224,14 @@ static bool weigh(struct helper *h)
 	g->next_end_s = UINT64_MAX;
 	for (size_t i = 0; i < g->n; i++) {
 		struct granted *one = &g->list[i];
-		const struct grant_entry e = entry_of(one);
+		const struct grant_entry e = granted_entry(one);
 		const char *off = one->scope == GRANT_SESSION ? NULL
 				  : agent && workspace	      ? grant_entry_off(&e, agent, workspace, now)
 							      : "not known";
 		bool held = !one->off;
 
 		if (held && off && one->scope == GRANT_PROJECT)
-			(void)grants_record(h, "grant/expired", one, "", 0);
+			(void)grants_record(h, "grant/expired", &e, "", 0);
 		changed |= held != !off;
 		one->off = off;
 		if (!off && one->until[0] && day_end(one->until, &end) == 0 && end < g->next_end_s)
@@ -280,7 +285,7 @@ static void adopt(struct grants *g, const json_t *file)
 		g->list[g->n - 1].unwritten = was ? was->unwritten : 0;
 	}
 	for (size_t i = 0; i < old.n; i++) {
-		const struct grant_entry mine = entry_of(&old.list[i]);
+		const struct grant_entry mine = granted_entry(&old.list[i]);
 
 		if (mine.scope == GRANT_SESSION && grants_append(g, &mine) == 0)
 			g->list[g->n - 1].off = old.list[i].off;
@@ -371,9 +376,6 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 
 	grants_refresh(h);
 	if (!img || g->n_active == 0 || !g->image.h)
-		return false;
-	/* What is confirmed by a passphrase is confirmed each time. */
-	if (stepup_by(h, image, risk_of(req).level) != STEPUP_BY_NOTHING)
 		return false;
 	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		return false;

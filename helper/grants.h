@@ -101,8 +101,10 @@ void grants_refresh(struct helper *h);
 int grants_rebuild(struct helper *h);
 int grants_append(struct grants *g, const struct grant_entry *e);
 void grants_remove(struct grants *g, size_t i);
-/* A durable record about one; more begins with a blank or is "". */
-int grants_record(struct helper *h, const char *op, const struct granted *g, const char *more, pid_t pid);
+/* As it stands in the file; all text is borrowed. */
+struct grant_entry granted_entry(const struct granted *g);
+/* A durable record about one; more begins with a blank or is "".  0 or -errno. */
+int grants_record(struct helper *h, const char *op, const struct grant_entry *g, const char *more, pid_t pid);
 
 /* --- grants_store.c; dir is places_open_user() --- */
 

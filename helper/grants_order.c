@@ -140,8 +140,10 @@ static const struct granted *find_same(const struct grants *g, const struct gran
 static const char trouble_lock[] = "another session holds the file of grants: try again";
 static const char trouble_file[] = "the file of grants cannot be read or written";
 
-/* Changes the file: adds e, or takes out the one with this id. */
-static int change_file(struct helper *h, const struct grant_entry *e, const char *id, const char **ret_err)
+enum change { CHANGE_ADD, CHANGE_REMOVE };
+
+/* Changes the file: adds e, or takes out the one with its id.  0, or -errno with a static sentence. */
+static int change_file(struct helper *h, enum change what, const struct grant_entry *e, const char **ret_err)
 {
 	int dir = places_open_user(h), err;
 	_cleanup_close_ int lock = -1;
@@ -163,9 +165,9 @@ static int change_file(struct helper *h, const struct grant_entry *e, const char
 	if (!file)
 		return err;
 	grant_file_prune(file, clock_real_ns() / NS_S);
-	if (e)
+	if (what == CHANGE_ADD)
 		r = grant_file_add(file, e);
-	else if (grant_file_find(file, id, &i) == 0)
+	else if (grant_file_find(file, e->id, &i) == 0)
 		r = grant_file_remove(file, i);
 	if (r == -ENOSPC)
 		*ret_err = "too many grants are kept: take some back (pale grants, pale revoke)";
@@ -177,18 +179,12 @@ static int change_file(struct helper *h, const struct grant_entry *e, const char
 static int record_made(struct helper *h, const struct grant_entry *e, const struct approval *ap,
 		       const struct grant_order *o)
 {
-	const struct granted g = { .scope = e->scope,
-				   .section = (char *)e->section,
-				   .line = (char *)e->line,
-				   .until = (char *)e->until };
 	_cleanup_free_ char *more = NULL;
-	struct granted named = g;
 
-	memcpy(named.id, e->id, sizeof(named.id));
-	if (asprintf(&more, " agent=%s%s%s by=%s pid=%d approval=%s", e->agent,
-		     e->workspace[0] ? " workspace=" : "", e->workspace, o->by, o->pid, ap->id) < 0)
+	if (asprintf(&more, " by=%s pid=%d approval=%s agent=%s%s%s", o->by, o->pid, ap->id, e->agent,
+		     e->workspace[0] ? " workspace=" : "", e->workspace) < 0)
 		return -ENOMEM;
-	return grants_record(h, "grant/made", &named, more, (pid_t)ap->pid);
+	return grants_record(h, "grant/made", e, more, (pid_t)ap->pid);
 }
 
 static int take_in(struct helper *h, const struct grant_entry *e, char *why, size_t size)
@@ -202,22 +198,21 @@ static int take_in(struct helper *h, const struct grant_entry *e, char *why, siz
 			r = grants_rebuild(h);
 		return r < 0 ? say(why, size, r, "the helper is out of memory") : 0;
 	}
-	r = change_file(h, e, NULL, &err);
+	r = change_file(h, CHANGE_ADD, e, &err);
 	if (r < 0)
 		return say(why, size, r, "%s", err);
 	grants_refresh(h);
 	return 0;
 }
 
-static void take_back(struct helper *h, const char *id, const char *more, pid_t pid)
+/* The one with this id does not hold any more. */
+static void drop(struct helper *h, const char *id)
 {
 	struct grants *g = &h->grants;
 
 	for (size_t i = 0; i < g->n; i++) {
 		if (strcmp(g->list[i].id, id) != 0)
 			continue;
-		(void)grants_record(h, "grant/revoked", &g->list[i], more, pid);
-		control_notify(h, "grant/revoked", json_pack("{s:s}", "id", id));
 		grants_remove(g, i);
 		(void)grants_rebuild(h);
 		return;
@@ -234,18 +229,36 @@ static int make(struct helper *h, const struct approval *ap, const struct grant_
 			   "the grant could not be written to the ledger, so nothing was granted");
 	r = take_in(h, e, why, size);
 	if (r < 0) {
-		const struct granted g = { .scope = e->scope,
-					   .section = (char *)e->section,
-					   .line = (char *)e->line,
-					   .until = (char *)e->until };
-		struct granted named = g;
-
-		memcpy(named.id, e->id, sizeof(named.id));
-		take_back(h, e->id, " it could not be kept", o->pid);
-		if (e->scope != GRANT_SESSION)
-			(void)grants_record(h, "grant/revoked", &named, " it could not be kept", o->pid);
+		(void)grants_record(h, "grant/revoked", e, " it could not be kept", o->pid);
+		drop(h, e->id);
 	}
 	return r;
+}
+
+/* May it be granted, and until when?  0, or -errno and a sentence. */
+static int check_order(struct helper *h, const struct approval *ap, const struct grant_order *o,
+		       const char *line, char until[GRANT_DAY], char *why, size_t size)
+{
+	int r;
+
+	if (stepup_by(h, ap->image, ap->risk.level) != STEPUP_BY_NOTHING)
+		return say(why, size, -EPERM,
+			   "what needs a second proof is approved each time: allow it once");
+	if (o->scope == GRANT_ONCE || o->scope >= GRANT_SCOPES)
+		return say(why, size, -EINVAL, "once is no grant");
+	if (!line)
+		return say(why, size, -EINVAL, "%s",
+			   ap->offers.why_none ? ap->offers.why_none : "no rule is offered");
+	r = grants_check(h, ap, line, why, size);
+	return r < 0 ? r : order_until(o, until, why, size);
+}
+
+static void tell_made(struct helper *h, const struct grant_entry *e)
+{
+	control_notify(h, "grant/made",
+		       json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", e->id, "scope",
+				 grant_scope_name(e->scope), "section", e->section, "line", e->line, "until",
+				 e->until));
 }
 
 int grants_add(struct helper *h, const struct approval *ap, const struct grant_order *o,
@@ -260,19 +273,8 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 		.id = id, .section = section_of(ap), .made = made, .until = until, .scope = o->scope
 	};
 	const struct granted *same;
-	int r;
+	int r = check_order(h, ap, o, line, until, why, size);
 
-	if (stepup_by(h, ap->image, ap->risk.level) != STEPUP_BY_NOTHING)
-		return say(why, size, -EPERM,
-			   "what needs a second proof is approved each time: allow it once");
-	if (o->scope == GRANT_ONCE || o->scope >= GRANT_SCOPES)
-		return say(why, size, -EINVAL, "once is no grant");
-	if (!line)
-		return say(why, size, -EINVAL, "%s",
-			   ap->offers.why_none ? ap->offers.why_none : "no rule is offered");
-	r = grants_check(h, ap, line, why, size);
-	if (r == 0)
-		r = order_until(o, until, why, size);
 	if (r < 0)
 		return r;
 	if (!agent || !workspace || !by || random_hex(id, (GRANT_ID_HEX - 1) / 2) < 0)
@@ -294,9 +296,7 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 	if (r < 0)
 		return r;
 	memcpy(ret_id, id, sizeof(id));
-	control_notify(h, "grant/made",
-		       json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", id, "scope", grant_scope_name(e.scope),
-				 "section", e.section, "line", e.line, "until", e.until));
+	tell_made(h, &e);
 	return 0;
 }
 
@@ -323,6 +323,7 @@ int grants_revoke(struct helper *h, const char *prefix, const char *by, pid_t pi
 	struct grants *g = &h->grants;
 	_cleanup_free_ char *more = NULL;
 	const char *err = "";
+	struct grant_entry e;
 	size_t i;
 	int r;
 
@@ -333,14 +334,17 @@ int grants_revoke(struct helper *h, const char *prefix, const char *by, pid_t pi
 			   r == -EEXIST ? "more than one grant begins with this id: give more digits"
 					: "no grant has this id (four digits at least): see pale grants");
 	memcpy(ret_id, g->list[i].id, GRANT_ID_HEX);
-	if (g->list[i].scope != GRANT_SESSION) {
-		r = change_file(h, NULL, ret_id, &err);
+	e = granted_entry(&g->list[i]);
+	if (e.scope != GRANT_SESSION) {
+		r = change_file(h, CHANGE_REMOVE, &e, &err);
 		if (r < 0)
 			return say(why, size, r, "%s", err);
 	}
 	if (asprintf(&more, " by=%s", by) < 0)
 		more = NULL;
-	take_back(h, ret_id, more ? more : "", pid);
+	(void)grants_record(h, "grant/revoked", &e, more ? more : "", pid);
+	control_notify(h, "grant/revoked", json_pack("{s:s}", "id", ret_id));
+	drop(h, ret_id);
 	grants_refresh(h);
 	return 0;
 }

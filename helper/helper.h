@@ -1,5 +1,5 @@
 /*
- * The helper's private contracts.  One process per session, one thread, one poll loop; nothing
+ * The helper's private contracts.  One process per session, one poll loop; nothing
  * in it blocks but the ledger's fdatasync.  It decides by the policy image, keeps the questions
  * to the human and writes the ledger; it never acts for the agent.
  *
@@ -9,12 +9,13 @@
  *   card.h    the questions to the human                    broker   their I/O: records, answers
  *   drain     rings -> fold -> ledger                       fold     repeats become one record
  *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
- *   places    the directories above those                 floor    the machine's policy, read by ourselves
+ *   places    the directories above those             floor    the machine's policy, read by ourselves
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file (and what ledger.h names)
  *   mask      secrets out of texts                          util     clocks, JSON packets
  *   stepup    what else an approval may need
  *   narrow    the images of nested runs           leftovers  what a killed launcher leaves behind
+ *   reload*   the policy of a session loaded anew
  */
 #ifndef PALE_HELPER_H
 #define PALE_HELPER_H
@@ -32,6 +33,7 @@
 #include "grants.h"
 #include "places.h"
 #include "records.h"
+#include "reload.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define NS_MS	 1000000ull
@@ -160,7 +162,15 @@ struct narrowed {
 	uint8_t *bytes;
 	struct image image;
 	bool no_prompt;
+	uint32_t outer; /* number of the image around it */
+	char *bundle;	/* what it was made of, or NULL: too much to be kept */
+	size_t bundle_len;
 };
+static inline void narrowed_done(struct narrowed *n)
+{
+	free(n->bytes);
+	free(n->bundle);
+}
 
 /* stepup.h */
 struct stepup_job;
@@ -187,6 +197,7 @@ struct helper {
 	struct image image;
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;
+	struct reload *reload; /* NULL: never asked for */
 	struct feed feed[FEEDS];
 	enum feed_id row_of; /* so many records in a row came from this one */
 	unsigned row;
@@ -194,7 +205,8 @@ struct helper {
 	struct tally tally;
 	struct ledger ledger;
 	struct mask mask;
-	bool has_secrets; /* the launcher tells what they are */
+	off_t ledger_size; /* as the launcher has it, 0: LEDGER_SIZE */
+	bool has_secrets;  /* the launcher tells what they are */
 	struct fold fold;
 	struct queue queue;
 	struct grants grants;
@@ -277,9 +289,6 @@ void drain_all(struct helper *h);
 
 /* entry.c: r, as it came by that ring, into the ledger and the tally. */
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns);
-/* rule text and id of a decision, for records. */
-void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
-		    char *rule, size_t rule_size, char *detail, size_t detail_size);
 const char *access_name(unsigned access);
 
 /* agent.c: questions of the session's processes.  Above level hooks the supervisor alone connects. */
@@ -294,6 +303,8 @@ bool image_may_ask(const struct helper *h, uint32_t number);
 /* Answers with a new image inside `outer`, made of the bundle in fd (borrowed); with `outer` itself where fd
  * is -1.  Where there is a supervisor, the new one is answered when it holds for the process. */
 void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd);
+/* Compiles old's bundle inside `around`: 0 with *ret, which has no bundle of its own, or -errno. */
+int narrow_again(const struct narrowed *old, const struct image *around, struct narrowed *ret);
 /* The supervisor holds process pid by that image from now on, or (NOTED_NOT) cannot. */
 enum noted { NOTED_NOT, NOTED_HELD };
 void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how);
@@ -307,6 +318,9 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask);
 void broker_hangup(struct helper *h, struct conn *c);
 /* Expires and forgets what is over its time. */
 void broker_tick(struct helper *h, uint64_t now_ns);
+/* The policy was loaded anew: what waits is judged again, and answered where nobody need be asked any more.
+ */
+void broker_rejudge(struct helper *h);
 /* The session ends: everyone who waits is denied. */
 void broker_cancel_all(struct helper *h, const char *why);
 

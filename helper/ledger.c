@@ -10,23 +10,52 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define BUF_MAX	 (256u << 10)
 #define NS_SYNC	 (200 * NS_MS)
 #define NS_RETRY NS_S
-int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
+#define RESERVE	 (64 << 10)
+
+/* So that the disk has room for what must be said last. */
+static void reserve_make(const struct ledger *l)
+{
+	_cleanup_close_ int fd =
+		openat(l->dirfd, RESERVE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE) < 0)
+		(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
+}
+
+void ledger_limit(struct ledger *l, off_t size)
+{
+	struct rlimit files;
+
+	/* Well before the limit on files, which would be the end of all records. */
+	if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
+	    files.rlim_cur / 2 < (rlim_t)size)
+		size = (off_t)(files.rlim_cur / 2);
+	l->size = l->full_at = size < LEDGER_SIZE_MIN ? LEDGER_SIZE_MIN : size;
+}
+
+int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, const char *agent,
 		const char *level)
 {
 	memset(l, 0, sizeof(*l));
+	l->dirfd = dirfd;
+	l->mode = mode;
+	ledger_limit(l, LEDGER_SIZE);
+	l->part = 1;
 	l->session = session;
 	l->agent = agent;
 	l->level = level;
 	l->turn = 1;
 	l->point_ns = clock_boot_ns();
-	l->fd = openat(dirfd, name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	l->fd = ledger_file_make(l);
 	if (l->fd < 0)
-		return -errno;
+		return l->fd;
+	reserve_make(l);
 	record_genesis(session, l->prev);
 	memcpy(l->good_prev, l->prev, sizeof(l->prev));
 	return 0;
@@ -127,6 +156,8 @@ int ledger_append(struct ledger *l, const struct event *e)
 	}
 	if (checkpoint_due(l, 0))
 		return checkpoint_add(l);
+	if (rotate_due(l))
+		rotate(l);
 	return l->len >= BUF_MAX ? ledger_flush(l) : 0;
 }
 
@@ -149,8 +180,15 @@ void ledger_tick(struct ledger *l, uint64_t now_ns)
 		(void)ledger_sync(l);
 }
 
+void ledger_last(struct ledger *l)
+{
+	(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
+	l->retry_ns = 0;
+}
+
 void ledger_close(struct ledger *l)
 {
+	rotate_stop();
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;

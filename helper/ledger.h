@@ -50,8 +50,19 @@ void line_done(struct ledger *l);
 
 /* --- ledger.c --- */
 
+#define LEDGER_FILE	"ledger.jsonl"
+#define RESERVE_FILE	"ledger.reserve"  /* keeps room on the disk for the last records */
+#define LEDGER_SIZE	((off_t)64 << 20) /* of a file, before it is set aside */
+#define LEDGER_SIZE_MIN ((off_t)64 << 10)
+#define RETENTION_DAYS	90 /* without a record, before a ledger is removed */
+
 struct ledger {
 	int fd;
+	int dirfd; /* borrowed: where the file lies, and those that were full */
+	mode_t mode;
+	off_t size, full_at; /* a file is set aside beyond */
+	unsigned part;	     /* number of the next one that is */
+	bool rotating;
 	int error; /* 0, or why nothing can be written (-errno) */
 	uint64_t retry_ns;
 	off_t good; /* the file holds whole records up to here */
@@ -83,9 +94,11 @@ struct ledger {
 	size_t scratch_cap;
 };
 
-/* Creates the file NAME in dirfd and starts the chain. 0 or -errno. */
-int ledger_open(struct ledger *l, int dirfd, const char *name, const char *session, const char *agent,
+/* Creates LEDGER_FILE, of this mode, in dirfd and starts the chain. 0 or -errno. */
+int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, const char *agent,
 		const char *level);
+/* A file is set aside when it is that large (LEDGER_SIZE), or half of what RLIMIT_FSIZE allows. */
+void ledger_limit(struct ledger *l, off_t size);
 /* Appends to the buffer; written with the next flush. 0 or -errno (the loss is counted). */
 int ledger_append(struct ledger *l, const struct event *e);
 /* Appends and waits until it is on the disk.  A failure means: do not act. */
@@ -96,6 +109,8 @@ int ledger_flush(struct ledger *l);
 int ledger_sync(struct ledger *l);
 /* Flush, fdatasync when it is time, and retry after a failure; a checkpoint when one is due. */
 void ledger_tick(struct ledger *l, uint64_t now_ns);
+/* The end is near: what was kept free on the disk for the last records is theirs now. */
+void ledger_last(struct ledger *l);
 void ledger_close(struct ledger *l);
 /* How the session's head is told: the hash of the last record on the disk. */
 static inline const char *ledger_head(const struct ledger *l)
@@ -119,6 +134,24 @@ bool checkpoint_due(const struct ledger *l, uint64_t now_ns);
 int checkpoint_add(struct ledger *l);
 /* All that was written is on the disk: a checkpoint among it is told to the journal. */
 void checkpoint_synced(struct ledger *l);
+
+/* --- rotate.c --- */
+
+/* A new LEDGER_FILE, locked as long as it is open: its descriptor, or -errno. */
+int ledger_file_make(const struct ledger *l);
+bool rotate_due(const struct ledger *l);
+/*
+ * Seals what is there, sets the file aside as ledger.N.jsonl, goes on in a new one and has the old one
+ * compressed (.gz).  Where that cannot be done the file goes on growing.
+ */
+void rotate(struct ledger *l);
+/* Ends the compression: what is not done by now stays as it is. */
+void rotate_stop(void);
+
+/* --- retention.c --- */
+
+/* Removes ledgers of sessions that ended long ago; bounded in time. */
+void retention_run(struct helper *h);
 
 /* --- journal.c --- */
 

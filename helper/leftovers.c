@@ -4,7 +4,8 @@
  *
  * Found by two marks: the session's directory in the environment that they were started with, and more
  * seccomp filters than this process began with, which nobody outside a fence has.  Who wrote over his
- * environment is not found, and is left to ENOSYS.
+ * environment is not found, and is left to ENOSYS; so is all of it where the helper is another user, who may
+ * neither look nor kill, and says so in the session's last record.
  */
 #include "helper.h"
 
@@ -72,7 +73,7 @@ size_t leftovers_end(struct helper *h)
 	_cleanup_free_ char *entry = NULL;
 	size_t n = 0, more;
 
-	if (!buf || asprintf(&entry, ENV_SESSION_DIR "=%s", h->runtime_dir) < 0)
+	if (h->foreign || !buf || asprintf(&entry, ENV_SESSION_DIR "=%s", h->runtime_dir) < 0)
 		return 0;
 	for (int i = 0; i < ROUNDS; i++) {
 		more = end_round(h, entry, buf);

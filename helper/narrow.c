@@ -18,6 +18,7 @@
 #include "policy/parse.h"
 
 #define NARROW_BUNDLE_MAX (1u << 20)
+#define BUNDLES_KEPT	  (16u << 20)
 #define NS_NOTED	  (5 * NS_S)
 #define SEALS		  (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK)
 
@@ -51,7 +52,7 @@ static const char *compile_sentence(int r)
 	return "the policy of the nested run cannot be compiled";
 }
 
-static int make_inner(struct helper *h, uint32_t outer, struct bundle *b, struct inner *ret)
+static int make_inner(const struct image *around, bool may_ask, struct bundle *b, struct inner *ret)
 {
 	size_t size = 0;
 	struct policy p;
@@ -63,11 +64,13 @@ static int make_inner(struct helper *h, uint32_t outer, struct bundle *b, struct
 	diags_init(&d);
 	r = policy_parse(b, &p, &d);
 	if (r == 0)
-		r = image_compile(&p, image_of(h, outer), &d, &ret->made.bytes, &size);
+		r = image_compile(&p, around, &d, &ret->made.bytes, &size);
 	if (r == 0)
 		r = image_open(&ret->made.image, ret->made.bytes, size, IMAGE_CHECK_ALL);
+	if (r == 0)
+		((struct image_header *)ret->made.bytes)->counts_from = around->h->counts_from;
 	if (r == 0) {
-		ret->made.no_prompt = b->no_prompt || !image_may_ask(h, outer);
+		ret->made.no_prompt = b->no_prompt || !may_ask;
 		ret->mode = p.s.mode;
 		ret->workspace = strdup(p.workspace);
 		ret->sources = sources_text(b, p.preset ? p.preset : "");
@@ -79,24 +82,71 @@ static int make_inner(struct helper *h, uint32_t outer, struct bundle *b, struct
 	return r;
 }
 
+/* From its bundle's text. */
+static int decode_inner(const struct image *around, bool may_ask, const char *text, size_t len,
+			struct inner *ret, const char **ret_err)
+{
+	struct bundle b;
+	int r;
+
+	*ret_err = "the bundle cannot be read";
+	bundle_init(&b);
+	r = bundle_decode(text, len, &b);
+	if (r == 0) {
+		r = make_inner(around, may_ask, &b, ret);
+		*ret_err = compile_sentence(r);
+	}
+	bundle_done(&b);
+	return r;
+}
+
+int narrow_again(const struct narrowed *old, const struct image *around, struct narrowed *ret)
+{
+	struct inner in = { .made.bytes = NULL };
+	const char *err;
+	int r = -ENOMEM;
+
+	if (old->bundle)
+		r = decode_inner(around, !old->no_prompt, old->bundle, old->bundle_len, &in, &err);
+	free(in.workspace);
+	free(in.sources);
+	if (r < 0) {
+		free(in.made.bytes);
+		return r;
+	}
+	*ret = in.made;
+	ret->no_prompt = old->no_prompt;
+	ret->outer = old->outer;
+	return 0;
+}
+
+/* Kept, to be compiled again with the session's own policy: as many as are reasonable. */
+static void keep_bundle(const struct helper *h, struct narrowed *n, char **text, size_t len)
+{
+	size_t kept = len;
+
+	for (size_t i = 0; i < h->n_narrowed; i++)
+		kept += h->narrowed[i].bundle_len;
+	if (kept > BUNDLES_KEPT)
+		return;
+	n->bundle = *text;
+	n->bundle_len = len;
+	*text = NULL;
+}
+
 static int read_inner(struct helper *h, uint32_t outer, int fd, struct inner *ret, const char **ret_err)
 {
 	_cleanup_free_ char *text = NULL;
 	int seals = fcntl(fd, F_GET_SEALS), r;
-	struct bundle b;
 	size_t len = 0;
 
 	*ret_err = "the bundle of a nested run must be sealed memory of at most 1 MiB";
 	if (seals < 0 || (seals & SEALS) != SEALS || bundle_read(fd, NARROW_BUNDLE_MAX, &text, &len) < 0)
 		return -EINVAL;
-	*ret_err = "the bundle cannot be read";
-	bundle_init(&b);
-	r = bundle_decode(text, len, &b);
-	if (r == 0) {
-		r = make_inner(h, outer, &b, ret);
-		*ret_err = compile_sentence(r);
-	}
-	bundle_done(&b);
+	r = decode_inner(image_of(h, outer), image_may_ask(h, outer), text, len, ret, ret_err);
+	if (r == 0)
+		keep_bundle(h, &ret->made, &text, len);
+	ret->made.outer = outer;
 	return r;
 }
 
@@ -127,6 +177,7 @@ static int adopt_inner(struct helper *h, struct inner *in, uint32_t *ret_number,
 			return r;
 		h->narrowed[h->n_narrowed++] = in->made;
 		in->made.bytes = NULL;
+		in->made.bundle = NULL;
 	}
 	*ret_number = number;
 	return 0;
@@ -244,6 +295,8 @@ void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
 
 	if (!image_of(h, outer)) {
 		a.text = "the session has no such image";
+	} else if (fd >= 0 && reload_is_under_way(h)) {
+		a.text = "the policy of the session is being loaded anew: try again";
 	} else if (fd < 0) {
 		a.image = outer;
 	} else if (read_inner(h, outer, fd, &in, &a.text) == 0 &&
@@ -256,6 +309,7 @@ void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
 	else
 		answer(h, c, a);
 	free(in.made.bytes);
+	free(in.made.bundle);
 	free(in.workspace);
 	free(in.sources);
 }

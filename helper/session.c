@@ -123,10 +123,9 @@ static const struct {
 	unsigned states;
 	int (*run)(struct helper *h, json_t *msg);
 } messages[] = {
-	{ "agent", SESSION_LIVE, on_agent },
-	{ "noted", SESSION_LIVE, on_noted },
-	{ "deny", SESSION_LIVE, on_deny },
-	{ "exit", SESSION_LIVE, on_exit_status },
+	{ "agent", SESSION_LIVE, on_agent },	    { "noted", SESSION_LIVE, on_noted },
+	{ "deny", SESSION_LIVE, on_deny },	    { "exit", SESSION_LIVE, on_exit_status },
+	{ "reloaded", SESSION_LIVE, reload_taken },
 };
 
 static void end_session(struct helper *h, const char *status)
@@ -135,11 +134,16 @@ static void end_session(struct helper *h, const char *status)
 	h->state = SESSION_ENDING;
 }
 
-static int handle(struct helper *h, const char *line, size_t len)
+static int handle(struct helper *h, const char *line, size_t len, const struct passed *passed)
 {
 	_cleanup_json_ json_t *msg = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	const char *type = json_string_value(json_object_get(msg, "type"));
 
+	/* The one message with a descriptor. */
+	if (type && strcmp(type, "bundle") == 0 && h->state == SESSION_LIVE)
+		return reload_gathered(h, msg, passed);
+	if (passed->n > 0)
+		return -EPROTO;
 	for (size_t i = 0; type && i < NELEM(messages); i++)
 		if (strcmp(messages[i].type, type) == 0 && (messages[i].states & h->state))
 			return messages[i].run(h, msg);
@@ -148,17 +152,19 @@ static int handle(struct helper *h, const char *line, size_t len)
 
 static void launcher_ready(struct helper *h)
 {
-	ssize_t n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), NULL, 0);
+	_cleanup_passed_ struct passed passed = { .max = 1 };
+	ssize_t n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), &passed, 0);
 
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0) {
 		if (h->level > LEVEL_HOOKS)
 			(void)leftovers_end(h);
-		end_session(h, "launcher died");
+		end_session(h,
+			    h->foreign ? "launcher died; what it left was not ours to end" : "launcher died");
 		return;
 	}
-	if (handle(h, h->frame, (size_t)n) < 0)
+	if (handle(h, h->frame, (size_t)n, &passed) < 0)
 		end_session(h, "the launcher broke the protocol");
 }
 
@@ -277,6 +283,7 @@ static int finish(struct helper *h)
 			atomic_store(&h->feed[i].ring->closed, 1);
 	broker_cancel_all(h, "the session is over");
 	drain_all(h);
+	ledger_last(&h->ledger);
 	outcome_end_all(h);
 	snprintf(detail, sizeof(detail), "%s; records=%llu denied=%llu lost=%llu turns=%llu", h->end_status,
 		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)tally_denied(&h->tally),
@@ -318,6 +325,7 @@ int session_serve(struct helper *h)
 		end_session(h, "the helper cannot watch its signals");
 	else if (say_ready(h) < 0)
 		end_session(h, "launcher died");
+	retention_run(h);
 	while (h->state == SESSION_LIVE) {
 		uint64_t now;
 		size_t drained;
@@ -329,6 +337,7 @@ int session_serve(struct helper *h)
 		grants_tick(h);
 		conns_expire(h, now);
 		control_tick(h, now);
+		reload_tick(h, now);
 		ledger_tick(&h->ledger, now);
 		warn_of_ledger(h);
 		timeout = next_timeout(drained, timeout);

@@ -42,7 +42,7 @@ static int refuse_errno(struct helper *h, const char *text, const char *path, in
 	return refuse(h, line, NULL);
 }
 
-static json_t *diags_json(const struct diags *d)
+json_t *diags_json(const struct diags *d)
 {
 	static const char *const severities[] = {
 		[SEVERITY_ERROR] = "error", [SEVERITY_WARNING] = "warning", [SEVERITY_NOTE] = "note"
@@ -121,6 +121,7 @@ static const char *read_message(struct helper *h, json_t *msg)
 	h->facts = text_member(msg, "facts");
 	h->agent = record_escape(agent ? agent : "", agent ? strlen(agent) : 0);
 	h->argv = json_incref(json_object_get(msg, "argv"));
+	h->ledger_size = json_integer_value(json_object_get(msg, "ledger_size"));
 	h->has_secrets = json_is_true(json_object_get(msg, "secrets"));
 	h->reach = reach_of(json_object_get(msg, "reach"));
 	if (!is_name(h->session))
@@ -273,6 +274,8 @@ static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_p
 	int root = h->foreign ? places_open_root(h) : -1, r;
 
 	h->ledger.mask = &h->mask;
+	if (h->ledger_size > 0)
+		ledger_limit(&h->ledger, h->ledger_size);
 	if (!h->foreign)
 		return 0;
 	*ret_path = PLACE_STATE;
@@ -370,7 +373,8 @@ void session_free(struct helper *h)
 	for (size_t i = 0; i < NELEM(owned); i++)
 		free(owned[i]);
 	for (size_t i = 0; i < h->n_narrowed; i++)
-		free(h->narrowed[i].bytes);
+		narrowed_done(&h->narrowed[i]);
+	reload_free(h);
 	json_decref(h->argv);
 	control_done(h);
 	free(h->image_bytes);

@@ -41,12 +41,26 @@ bool record_chain_expect(struct record_chain *c, uint64_t count, const char *has
 	return true;
 }
 
-const struct chain_head *record_chain_missed(const struct record_chain *c)
+/* Some head that was told is not in what was checked. */
+static bool misses_head(const struct record_chain *c)
 {
 	for (size_t i = 0; i < c->n_heads; i++)
 		if (!c->heads[i].met)
-			return &c->heads[i];
-	return NULL;
+			return true;
+	return false;
+}
+
+const char *record_chain_finish(const struct record_chain *c)
+{
+	if (misses_head(c))
+		return "a head that was told before is not in it: the ledger was cut short or made anew";
+	if (!c->has_key)
+		return NULL;
+	if (c->sealed == 0)
+		return "nothing in it is sealed by the key that is known";
+	/* The checkpoint that seals the end is the last record. */
+	return c->ended && c->sealed + 2 < c->next_seq ? "its end is not sealed by the key that is known"
+						       : NULL;
 }
 
 /* --- where a record stands --- */

@@ -61,7 +61,8 @@ void record_chain_pin(struct record_chain *c, const uint8_t key[CHECKPOINT_KEY_B
 bool record_chain_expect(struct record_chain *c, uint64_t count, const char *hash);
 /* 0, or -EBADMSG with a static sentence saying what is wrong with this line. */
 int record_chain_check(struct record_chain *c, const char *line, size_t len, const char **ret_err);
-/* The first head that was told and is not in what was checked so far, or NULL. */
-const struct chain_head *record_chain_missed(const struct record_chain *c);
+/* What is wrong with a ledger that ends here, of a session that does not run any more: a static sentence or
+ * NULL.  That it has no end record the caller sees by `ended`. */
+const char *record_chain_finish(const struct record_chain *c);
 
 #endif

@@ -138,6 +138,26 @@ static bool has_rest(const struct sentence *s)
 	return false;
 }
 
+/*
+ * Where the words are counted they are these: an option stands where it stood, with the value that stood
+ * behind it.  (Elsewhere options match anywhere.)
+ */
+static bool is_in_place(const struct sentence *s, const struct command *c)
+{
+	if (command_count(c) + 1 != s->n)
+		return false;
+	for (size_t i = 1; i < s->n; i++) {
+		const char *w = s->words[i].text, *arg = command_arg(c, i - 1);
+
+		/* (a|b) is one of them, which the rule's match has seen */
+		if ((w[0] == '-' || arg[0] == '-') && (w[0] != '(' || s->words[i].quoted) &&
+		    strcmp(w, arg) != 0 &&
+		    (s->words[i].quoted || !glob_match(w, strlen(w), arg, strlen(arg))))
+			return false;
+	}
+	return true;
+}
+
 /* Is the program's file one that the session may write?  Then its name says nothing about it. */
 bool program_is_own(const struct image *img, const char *path)
 {
@@ -191,7 +211,7 @@ static bool is_covered(const struct coverage *co, const struct command *c, const
 		return false;
 	if (!strchr(s.words[0].text, '/') && program_is_own(co->img, path))
 		return false;
-	if (s.closed && !has_rest(&s) && command_count(c) + 1 != s.n)
+	if (s.closed && !has_rest(&s) && !is_in_place(&s, c))
 		return false;
 	if (git_is(c) && strcmp(cmd_view_of(c).word, "push") == 0)
 		return push_is_covered(&s, c);

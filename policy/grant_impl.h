@@ -12,6 +12,7 @@ struct candidates {
 	char line[8][GRANT_LINE + 1];
 	size_t n;
 	const char *why_none; /* static */
+	bool first_or_none;   /* the others are not offered without the first, the narrowest */
 };
 
 /* Appends "KEY = " and a text of printf's; one that is too long for a line is left out. */

@@ -140,6 +140,9 @@ int grant_offer(const struct image *img, const struct request *req, struct grant
 
 		if (err == -ENOMEM)
 			return err;
+		/* What nobody can say of the file alone is not said of all its directory instead. */
+		if (err < 0 && c.first_or_none && i == 0)
+			break;
 		if (err < 0)
 			continue;
 		ret->line[ret->n] = strdup(c.line[i]);

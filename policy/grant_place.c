@@ -108,7 +108,9 @@ void grant_candidates_path(const struct image *img, const struct request *req, s
 		return;
 	}
 	candidate_add(c, "%s = %s", key, quoted);
-	add_directory(img, key, req->path, c);
+	c->first_or_none = true;
+	if (c->n > 0)
+		add_directory(img, key, req->path, c);
 }
 
 /* --- hosts --- */

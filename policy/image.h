@@ -51,10 +51,13 @@ struct image_ident {
 struct image_header {
 	uint64_t magic;
 	uint32_t version, size;
-	uint64_t checksum; /* of everything behind this field */
-	uint64_t id;	   /* made from the content, so that the same policy gives the same image */
-	uint64_t parent;   /* id of the image around this one, 0 = none */
-	uint64_t pass;	   /* what a hook says in args[5] of a call that it allowed; 0 = the gate is closed */
+	/* Set in the file, which everybody maps, once a newer image has taken its place there. */
+	uint32_t superseded;
+	uint32_t counts_from; /* what records add to the image's number: ring_image_base() */
+	uint64_t checksum;    /* of everything behind this field */
+	uint64_t id;	      /* made from the content, so that the same policy gives the same image */
+	uint64_t parent;      /* id of the image around this one, 0 = none */
+	uint64_t pass; /* what a hook says in args[5] of a call that it allowed; 0 = the gate is closed */
 	uint8_t mode, approvals, reads, network;
 	uint8_t relative_only, children_in_ro, allow_sensitive, allow_denylisted;
 	uint8_t allow_danger, allow_unhooked, level, stepup;
@@ -75,6 +78,11 @@ enum image_check { IMAGE_CHECK_HEADER, IMAGE_CHECK_ALL };
 
 /* 0 or -EINVAL (no image), -EPROTO (other version), -EBADMSG (bounds or checksum).  async-signal-safe. */
 int image_open(struct image *img, const void *base, size_t size, enum image_check check);
+/* A newer one is to be mapped: one load, for each call that is judged.  img is open.  async-signal-safe. */
+static inline bool image_is_superseded(const struct image *img)
+{
+	return __atomic_load_n(&img->h->superseded, __ATOMIC_RELAXED) != 0;
+}
 /* String at off, "" for a bad offset.  async-signal-safe. */
 const char *image_str(const struct image *img, uint32_t off);
 /* Section bytes (aligned 8) and length; NULL and 0 where empty. */

@@ -88,7 +88,7 @@ struct ring_record {
 	enum reason reason;
 	unsigned access;
 	uint32_t rule, nested;
-	uint32_t image; /* number of the image that decided, below 256: rule is one of its own */
+	uint32_t image; /* that decided, with ring_image_base(): rule is one of its own */
 	enum ring_note note;
 	int32_t pid, ppid;
 	uint64_t time_ns;   /* CLOCK_REALTIME */
@@ -100,6 +100,17 @@ struct ring_record {
 	const char *exe;
 	const char *approval; /* id of the approval that allowed it, or "" */
 };
+
+/*
+ * A record names an image by its number and, since the policy of a session can be loaded anew, by its
+ * generation, of which the reader tells the latest few apart: number + ring_image_base(generation) < 256.
+ */
+#define RING_GENERATIONS 3u
+#define RING_IMAGES	 85u
+static inline uint32_t ring_image_base(uint32_t generation)
+{
+	return generation % RING_GENERATIONS * RING_IMAGES;
+}
 
 /* The record of a decision about req: who writes it adds who, when and by which image.  Pointers stay
  * borrowed. */

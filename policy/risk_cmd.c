@@ -190,6 +190,7 @@ static const struct row rows[] = {
 	{ "cargo", "publish", NULL, NULL, RISK_CRITICAL, "publishes: cannot be taken back" },
 	{ "cargo", "yank|owner|login", NULL, NULL, RISK_CRITICAL, "changes what others use" },
 	{ "cargo go gem", "install", NULL, NULL, RISK_MEDIUM, "runs code from the network" },
+	{ "python python3", "twine upload", NULL, NULL, RISK_CRITICAL, "publishes: cannot be taken back" },
 	{ "twine", "upload", NULL, NULL, RISK_CRITICAL, "publishes: cannot be taken back" },
 	{ "poetry uv flit hatch", "publish", NULL, NULL, RISK_CRITICAL, "publishes: cannot be taken back" },
 	{ "pip pip3 pipx uv poetry", "install|add|run|sync", NULL, NULL, RISK_MEDIUM,

@@ -47,24 +47,27 @@ int conclude(const struct request *req, const char *target, const struct decisio
 /* The policy's verdict; a session whose policy cannot be read denies. */
 struct decision verdict_of(const struct request *req)
 {
-	if (state_now() == STATE_LIVE)
-		return eval(&session.img, req);
-	return (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE };
+	const struct image *img = image_now();
+
+	/* Whoever is asked judges by the newer one. */
+	return img ? eval(img, req) : (struct decision){ .verdict = VERDICT_ASK, .rule = RULE_NONE };
 }
 
 bool near_allows(struct request *req, int dirfd, const char *path, char *buf, struct decision *ret)
 {
-	if (state_now() != STATE_LIVE)
+	const struct image *img = image_now();
+
+	if (!img)
 		return false;
 	req->memo = sys_memos();
 	req->path = path;
 	/* What a memo knows need not be looked at whether it is normalised. */
-	if (req->memo && path[0] == '/' && eval_leaf(&session.img, req, ret))
+	if (req->memo && path[0] == '/' && eval_leaf(img, req, ret))
 		return true;
 	req->path = sys_near(dirfd, path, buf, NEAR_PATH);
 	if (!req->path)
 		return false;
-	*ret = eval(&session.img, req);
+	*ret = eval(img, req);
 	return ret->verdict == VERDICT_ALLOW;
 }
 

@@ -62,6 +62,7 @@ bool env_is_intact(char *const envp[])
 static uint32_t child_image(char *const envp[])
 {
 	const char *v = NULL;
+	const struct image *own;
 	struct image img;
 	bool inside;
 	int number;
@@ -71,7 +72,8 @@ static uint32_t child_image(char *const envp[])
 	number = v ? wire_image_number(v) : -1;
 	if (number < 0 || state_now() != STATE_LIVE || !session_image((uint32_t)number, &img))
 		return session.image;
-	inside = image_is_within(&img, &session.img);
+	own = image_now();
+	inside = own && image_is_within(&img, own);
 	raw2(SYS_munmap, img.base, img.size);
 	return inside ? (uint32_t)number : session.image;
 }

@@ -297,7 +297,7 @@ static const char *known_ident(const struct elf_info *elf)
 {
 	if (state_now() != STATE_LIVE || elf->build_id_len != sizeof elf->build_id)
 		return NULL;
-	return image_ident(&session.img, elf->build_id);
+	return image_ident(session.now, elf->build_id);
 }
 
 /* What runs without us is carried by the kernel, or was allowed to run without. */

@@ -15,7 +15,9 @@
 #include "policy/wire.h"
 #include "preload/clock.h"
 
-struct session session = { .self = "" };
+struct session session = { .self = "", .now = &session.img };
+
+#define RENEWALS 64
 
 /* Words in front of a script's own ones: four levels of `#! INTERPRETER WORD`, and the name. */
 #define SCRIPT_WORDS 10
@@ -74,6 +76,26 @@ bool session_image(uint32_t number, struct image *ret)
 	return false;
 }
 
+__attribute__((cold)) const struct image *image_renew(void)
+{
+	static struct image images[RENEWALS];
+	static unsigned n;
+	static bool busy;
+	const struct image *img = NULL;
+
+	if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
+		return NULL;
+	/* Another thread was, perhaps. */
+	if (!image_is_superseded(session.now)) {
+		img = session.now;
+	} else if (n < RENEWALS && session_image(session.image, &images[n])) {
+		img = &images[n++];
+		__atomic_store_n(&session.now, img, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+	return img;
+}
+
 static bool session_map(const char *image)
 {
 	int number = image ? wire_image_number(image) : 0;
@@ -84,10 +106,11 @@ static bool session_map(const char *image)
 		return false;
 	session.image = (uint32_t)number;
 	p = map_file(session.dir, WIRE_RING_FILE, O_RDWR, PROT_READ | PROT_WRITE, &size);
-	if (!p || ring_check(p, size) < 0)
-		return false;
-	session.ring = p;
-	return true;
+	if (p && ring_check(p, size) == 0)
+		session.ring = p;
+	else
+		session.img.h = NULL;
+	return session.ring != NULL;
 }
 
 /* The object's name as the loader knows it, and keeps it. */

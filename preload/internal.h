@@ -70,7 +70,8 @@ enum state { STATE_BOOT, STATE_LIVE, STATE_OFF, STATE_BROKEN };
 
 struct session {
 	_Atomic int state;
-	struct image img;
+	struct image img;	 /* as this program found it: level, pass and flags are the same in all */
+	const struct image *now; /* by which it is judged: image_now() */
 	struct ring_header *ring;
 	bool in_valgrind;  /* which knows older kernels only */
 	char dir[256];	   /* PALE_SESSION_DIR */
@@ -146,6 +147,20 @@ int32_t sys_pid(void);
 const char *env_value(char *const envp[], const char *name, size_t n);
 /* The image with this number in the session's directory, mapped read-only for good or until munmap. */
 bool session_image(uint32_t number, struct image *ret);
+/*
+ * Maps the image that took the old one's place.  NULL where it cannot, where another thread is at it, or
+ * where that was so often already that no more old ones shall stay mapped (a thread may still read them).
+ * async-signal-safe, vfork-safe.
+ */
+const struct image *image_renew(void);
+/* The image that judges now; one that denies where this session's is broken.  NULL: there is a newer one that
+ * we do not have; whoever is behind us does. */
+static inline const struct image *image_now(void)
+{
+	const struct image *img = __atomic_load_n(&session.now, __ATOMIC_ACQUIRE);
+
+	return img->h && image_is_superseded(img) ? image_renew() : img;
+}
 /* Scratch memory for a slow path: mmap'ed, so that a small signal stack is enough.  NULL on failure. */
 void *scratch_get(size_t size);
 void scratch_put(void *p, size_t size);

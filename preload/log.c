@@ -47,10 +47,10 @@ void log_decision(const struct request *req, const char *target, const struct de
 {
 	struct ring_record rec = ring_decision(req, d, target ? target : "");
 
-	rec.image = session.image;
 	rec.approval = approval;
 	if (!session.ring)
 		return;
+	rec.image = session.image + session.now->h->counts_from;
 	if (sys_pid_is_new())
 		log_attach();
 	/* A vfork child shares its parent's cached pid; an exec can afford to ask. */

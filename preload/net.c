@@ -31,7 +31,7 @@ static bool goes_down(const struct request *req, int fd)
 	if (level_now() == LEVEL_HOOKS)
 		return false;
 	bare.host = NULL;
-	d = eval(&session.img, &bare);
+	d = verdict_of(&bare);
 	return d.verdict != VERDICT_DENY || (req->has_addr && (d.reason == REASON_HOST || is_datagram(fd)));
 }
 

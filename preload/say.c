@@ -124,7 +124,7 @@ static void put_why(struct out *o, const struct decision *d, const char *why)
 
 	text_str(o, " (");
 	if (state_now() == STATE_LIVE) {
-		decision_describe(&session.img, d, rule, sizeof rule);
+		decision_describe(session.now, d, rule, sizeof rule);
 		text_str(o, rule);
 	} else {
 		text_str(o, "the session's policy cannot be read");
@@ -139,7 +139,7 @@ static void put_why(struct out *o, const struct decision *d, const char *why)
 void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text)
 {
 	unsigned id = decision_id(req->op, target, d);
-	const char *message = state_now() == STATE_LIVE ? decision_message(&session.img, d) : NULL;
+	const char *message = state_now() == STATE_LIVE ? decision_message(session.now, d) : NULL;
 	bool said = d->reason == REASON_HUMAN;
 	struct out o;
 	char *line;

@@ -100,6 +100,13 @@ static int narrowed(void *ctx, pid_t pid, uint32_t image)
 	return supervisor_narrowed(r->supervisor, pid, image);
 }
 
+static int reloaded(void *ctx, bool *ret_performs)
+{
+	struct running *r = ctx;
+
+	return supervisor_reload(r->supervisor, ret_performs);
+}
+
 /* The child has confined itself: from here on its calls are ours to answer. */
 static int supervise(struct running *r, struct handover *h)
 {
@@ -126,6 +133,7 @@ static int supervise(struct running *r, struct handover *h)
 		return e;
 	}
 	l->on_narrowed = narrowed;
+	l->on_reload = reloaded;
 	l->narrowed_ctx = r;
 	return handover_go(h);
 }
@@ -362,6 +370,7 @@ static void end_rest(struct running *r)
 	if (r->supervisor)
 		supervisor_stop(r->supervisor);
 	r->a->launch->on_narrowed = NULL;
+	r->a->launch->on_reload = NULL;
 }
 
 struct agent_end agentproc_run(const struct agentproc *a)

@@ -6,9 +6,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "doctor.h"
 #include "tools.h"
-
-enum finding { FOUND_OK, FOUND_MISSING, FOUND_NOTE };
 
 /* One mechanism.  Texts are borrowed; raise may be NULL. */
 struct check {
@@ -17,7 +16,7 @@ struct check {
 	const char *detail, *raise;
 };
 
-#define CHECKS_MAX 24
+#define CHECKS_MAX 32
 
 struct checkup {
 	struct utsname uts;
@@ -25,11 +24,13 @@ struct checkup {
 	struct check list[CHECKS_MAX];
 	size_t n;
 	char landlock[64], yama[32], lacks[256];
+	bool installed; /* `pale run` has all its parts */
 };
 
-static void add(struct checkup *c, const char *name, enum finding finding, const char *detail,
-		const char *raise)
+static void add(void *ctx, const char *name, enum finding finding, const char *detail, const char *raise)
 {
+	struct checkup *c = ctx;
+
 	if (c->n < CHECKS_MAX)
 		c->list[c->n++] = (struct check){ name, finding, detail, raise };
 }
@@ -140,6 +141,7 @@ static int examine(const struct options *o, struct checkup *c)
 	check_landlock(c);
 	check_seccomp(c);
 	check_around(c);
+	c->installed = doctor_helper(add, c);
 	kernel_lacks(&c->kernel, LEVEL_FULL, c->lacks, sizeof(c->lacks));
 	return EXIT_OK;
 }
@@ -175,6 +177,8 @@ static void print_checkup(const struct checkup *c)
 	       paint_off(stdout));
 	if (!full)
 		printf("%s.\n", c->lacks);
+	if (!c->installed)
+		puts("The installation is not sound: pale run refuses.");
 }
 
 static json_t *checkup_to_json(const struct checkup *c)
@@ -188,10 +192,10 @@ static json_t *checkup_to_json(const struct checkup *c)
 						      findings[k->finding].word, "detail", k->detail, "raise",
 						      k->raise));
 	}
-	return json_pack("{ss, ss, si, si, ss, sb, ss?, so}", "kernel", c->uts.release, "machine",
+	return json_pack("{ss, ss, si, si, ss, sb, sb, ss?, so}", "kernel", c->uts.release, "machine",
 			 c->uts.machine, "landlock_abi", c->kernel.landlock_abi, "yama", c->kernel.yama,
-			 "level", level_name(kernel_level(&c->kernel)), "full", full_is_reached(c), "lacks",
-			 *c->lacks ? c->lacks : NULL, "checks", list);
+			 "level", level_name(kernel_level(&c->kernel)), "full", full_is_reached(c),
+			 "installed", c->installed, "lacks", *c->lacks ? c->lacks : NULL, "checks", list);
 }
 
 static int doctor_run(const struct options *o, int argc, char **argv)
@@ -210,7 +214,7 @@ static int doctor_run(const struct options *o, int argc, char **argv)
 		print_json(checkup_to_json(&c));
 	else
 		print_checkup(&c);
-	return full_is_reached(&c) ? EXIT_OK : EXIT_FINDINGS;
+	return full_is_reached(&c) && c.installed ? EXIT_OK : EXIT_FINDINGS;
 }
 
 static const struct opt opts[] = {

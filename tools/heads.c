@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -114,15 +115,18 @@ int heads_expect(const char *session, struct record_chain *c)
 static int run_journalctl(char *const argv[], FILE **ret, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t files;
-	int p[2], r;
+	char file[PATH_MAX];
+	int p[2], r = outside_find(NULL, argv[0], file);
 
+	if (r < 0)
+		return r;
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return -errno;
 	r = posix_spawn_file_actions_init(&files);
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(&files, p[1], STDOUT_FILENO);
 	if (r == 0)
-		r = posix_spawnp(ret_pid, argv[0], &files, NULL, argv, environ);
+		r = posix_spawn(ret_pid, file, &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	(void)close(p[1]);
 	*ret = r == 0 ? fdopen(p[0], "r") : NULL;
@@ -132,13 +136,23 @@ static int run_journalctl(char *const argv[], FILE **ret, pid_t *ret_pid)
 	return r ? -r : -ENOMEM;
 }
 
+/* The journal says who wrote; anybody may write anything there. */
+static bool is_a_helpers(const json_t *entry)
+{
+	const char *uid = json_string_value(json_object_get(entry, "_UID"));
+	const struct passwd *pale = getpwnam("pale");
+	unsigned long n = uid ? strtoul(uid, NULL, 10) : 0;
+
+	return uid && (n == getuid() || (pale && n == pale->pw_uid));
+}
+
 static void expect_entry(const char *line, struct record_chain *c)
 {
 	_cleanup_json_ json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 	const char *hash = json_string_value(json_object_get(j, "PALE_HEAD"));
 	const char *count = json_string_value(json_object_get(j, "PALE_COUNT"));
 
-	if (hash && count)
+	if (hash && count && is_a_helpers(j))
 		(void)record_chain_expect(c, strtoull(count, NULL, 10), hash);
 }
 

@@ -370,6 +370,13 @@ void launch_deny(void *ctx, const char *id)
 		(void)send_packet(l->fd, json_pack("{ss, ss}", "type", "deny", "id", id), NULL);
 }
 
+int launch_tell(const struct launch *l, json_t *j, int fd)
+{
+	const struct passed passed = { .fd = { fd, -1 }, .n = 1 };
+
+	return send_packet(l->fd, j, fd >= 0 ? &passed : NULL);
+}
+
 void launch_listen(struct launch *l)
 {
 	while (l->fd >= 0) {
@@ -390,8 +397,10 @@ void launch_listen(struct launch *l)
 			tell_text(j);
 		if (r > 0 && strcmp(text_of(j, "type"), "narrowed") == 0)
 			note_narrowed(l, j);
-		if (r > 0)
+		if (r > 0) {
 			surfaces_told(l->surfaces, j);
+			reload_listen(l, text_of(j, "type"));
+		}
 	}
 }
 

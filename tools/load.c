@@ -49,13 +49,19 @@ static void resolve_one(const char *prefix, void *arg)
 	ctx->error = bundle_add_real(ctx->b, prefix, real);
 }
 
-int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d)
+int bundle_resolve_again(struct bundle *b, const struct policy *p, const struct bundle *first,
+			 struct diags *d)
 {
 	struct resolve_ctx ctx = { .b = b };
 
 	policy_literals(p, resolve_one, &ctx);
 	reals_done(&ctx.reals);
-	return ctx.error < 0 ? ctx.error : reals_prove(b, p, d);
+	return ctx.error < 0 ? ctx.error : reals_prove(b, p, first, d);
+}
+
+int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d)
+{
+	return bundle_resolve_again(b, p, NULL, d);
 }
 
 /* The findings of the first parse are told by the second, which finds the same. */

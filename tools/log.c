@@ -332,12 +332,14 @@ static int show(const struct options *o)
 
 static int log_run(const struct options *o, int argc, char **argv)
 {
-	static const char *const verbs[] = { "verify", NULL };
+	static const char *const verbs[] = { "verify", "prune", NULL };
 
 	if (argc == 0)
 		return show(o);
 	if (strcmp(argv[0], "verify") == 0)
 		return log_verify(o, argc - 1, argv + 1);
+	if (strcmp(argv[0], "prune") == 0)
+		return log_prune(o, argc - 1);
 	options_unknown("log command", argv[0], verbs);
 	return EXIT_USAGE;
 }
@@ -351,6 +353,7 @@ static const struct opt opts[] = {
 	OPT_FLAG("follow", 'f', follow, "go on as records come"),
 	OPT_VALUE("key", 0, "FILE", key, "verify: the public key that must have sealed the ledger"),
 	OPT_VALUE("head", 0, "HASH", head, "verify: a head that the ledger is known to have had"),
+	OPT_FLAG("dry-run", 0, dry_run, "prune: only say what would be removed"),
 	OPT_FLAG("journal", 0, journal, "verify: also against the heads in the system's journal"),
 	OPT_JSON,
 	{ 0 },
@@ -358,7 +361,7 @@ static const struct opt opts[] = {
 
 const struct subcommand subcommand_log = {
 	.name = "log",
-	.args = "[verify [FILE]] [options]",
+	.args = "[verify [FILE] | prune] [options]",
 	.summary = "show what was decided; log verify proves that nothing was changed",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,

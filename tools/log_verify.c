@@ -109,13 +109,7 @@ static const char *whole_fault(const struct result *r)
 	/* A whole ledger under another session's name is somebody else's. */
 	if (r->session && r->records && strcmp(c->session, r->session) != 0)
 		return "it is the ledger of another session";
-	if (record_chain_missed(c))
-		return "a head that was told before is not in it: the ledger was cut short or made anew";
-	if (c->has_key && c->ended && c->sealed + 1 < r->records)
-		return "its end is not sealed by the key that is known";
-	if (c->has_key && c->sealed == 0 && !r->running)
-		return "nothing in it is sealed by the key that is known";
-	return NULL;
+	return r->running ? NULL : record_chain_finish(c);
 }
 
 static void check_lines(const struct options *o, struct result *res, struct line_reader *r)

@@ -217,8 +217,11 @@ int pinentry_ask(const char *program, const char *text, char *secret, size_t siz
 	/* Some render `<b>` and `&amp;`. */
 	_cleanup_free_ char *plain = text_unmarked(text);
 	struct pinentry p = { .fd = -1 };
-	int r = plain ? start(&p, program ? program : "pinentry") : -ENOMEM;
+	char found[PATH_MAX];
+	int r = program ? 0 : outside_find(NULL, "pinentry", found);
 
+	if (r == 0)
+		r = plain ? start(&p, program ? program : found) : -ENOMEM;
 	if (r < 0)
 		return r;
 	*secret = '\0';

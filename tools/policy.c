@@ -144,10 +144,19 @@ static int show(const struct options *o)
 
 static int policy_run(const struct options *o, int argc, char **argv)
 {
-	static const char *const verbs[] = { "show", NULL };
+	static const struct {
+		const char *name;
+		int (*run)(const struct options *o);
+	} table[] = { { "show", show }, { "reload", policy_reload } };
+	const char *verbs[NELEM(table) + 1] = { NULL };
 
-	if (argc == 0 || strcmp(argv[0], "show") == 0)
+	if (argc == 0)
 		return show(o);
+	for (size_t i = 0; i < NELEM(table); i++) {
+		if (strcmp(argv[0], table[i].name) == 0)
+			return table[i].run(o);
+		verbs[i] = table[i].name;
+	}
 	options_unknown("policy command", argv[0], verbs);
 	return EXIT_USAGE;
 }
@@ -155,14 +164,15 @@ static int policy_run(const struct options *o, int argc, char **argv)
 static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_VALUE("agent", 0, "NAME", agent, "with the [agent \"NAME\" ...] sections"),
+	OPT_VALUE("session", 0, "ID", session, "reload: only this session"),
 	OPT_JSON,
 	{ 0 },
 };
 
 const struct subcommand subcommand_policy = {
 	.name = "policy",
-	.args = "show [options]",
-	.summary = "show the settings and rules that hold here, with their origin",
+	.args = "show | reload [options]",
+	.summary = "show the rules that hold here, with their origin; load them into sessions that run",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = policy_run,

@@ -18,6 +18,7 @@
 struct prover {
 	struct bundle *b;
 	const struct policy *p;
+	bool live; /* a session runs, which may have made it under a policy that holds no more */
 	/* What the policy allows with all real paths, too much rather than too little; made when it is asked.
 	 */
 	struct policy wide;
@@ -55,6 +56,8 @@ static bool may_be_made(struct prover *pr, const char *path)
 	char at[PATH_MAX];
 	size_t n = strlen(path);
 
+	if (pr->live)
+		return true;
 	make_image(pr);
 	if (!pr->image.h || n >= sizeof(at))
 		return true;
@@ -148,13 +151,27 @@ static int warn(const struct prover *pr, const struct real *r, struct diags *d)
 	return e;
 }
 
-int reals_prove(struct bundle *b, const struct policy *p, struct diags *d)
+/* It led there when the session began. */
+static bool led_there(const struct bundle *first, const struct real *r)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < first->n_reals && !found; i++)
+		found = strcmp(first->reals[i].prefix, r->prefix) == 0 &&
+			strcmp(first->reals[i].real, r->real) == 0;
+	for (size_t i = 0; i < first->n_unproven && found; i++)
+		found = strcmp(first->unproven[i], r->prefix) != 0;
+	return found;
+}
+
+int reals_prove(struct bundle *b, const struct policy *p, const struct bundle *first, struct diags *d)
 {
 	struct prover pr = { .b = b, .p = p };
 	int e = 0;
 
 	policy_init(&pr.wide);
 	for (size_t i = 0; e == 0 && i < b->n_reals; i++) {
+		pr.live = first && !led_there(first, &b->reals[i]);
 		if (is_proven(&pr, &b->reals[i]))
 			continue;
 		e = warn(&pr, &b->reals[i], d);

@@ -259,6 +259,7 @@ static void start_surfaces(struct run *r)
 	const struct surface_setup setup = { .which = r->surfaces,
 					     .self = r->installed.self,
 					     .session = r->launch.session,
+					     .image = &r->launch.image,
 					     .deny = launch_deny,
 					     .ctx = &r->launch };
 	int e = 0;
@@ -267,6 +268,14 @@ static void start_surfaces(struct run *r)
 		e = surfaces_start(&setup, &r->launch.surfaces);
 	if (e < 0)
 		talk("questions cannot pop up here: %s", strerror(-e));
+}
+
+/* The helper wants it again: the same options, the files as they are now. */
+static int gather_again(void *ctx, json_t **ret_findings, const char **ret_err)
+{
+	const struct run *r = ctx;
+
+	return reload_gather(r->o, r->launch.session, &r->bundle, ret_findings, ret_err);
 }
 
 static int run_session(struct run *r)
@@ -289,6 +298,8 @@ static int run_session(struct run *r)
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	struct launch_end ignored;
 
+	r->launch.on_gather = gather_again;
+	r->launch.gather_ctx = r;
 	fence_facts(&r->fence, facts, sizeof(facts));
 	if (launch_start(&r->launch, &start) < 0) {
 		launch_finish(&r->launch, "exit 125", &ignored);

@@ -74,8 +74,15 @@ struct launch {
 	/* Process pid lives under image `image` from now on: 0, or -errno and it shall not.  NULL: nobody has
 	 * to know.  Called by launch_listen(). */
 	int (*on_narrowed)(void *ctx, pid_t pid, uint32_t image);
+	/* The policy was loaded anew: 0 once the supervisor judges by it, and whether it performs every open
+	 * for reading from now on; -errno and it does not.  NULL: there is no supervisor. */
+	int (*on_reload)(void *ctx, bool *ret_performs);
 	void *narrowed_ctx;
 	struct surfaces *surfaces; /* where questions appear, or NULL */
+	/* Gathers the policy again: the bundle's descriptor, or a negative number with a sentence; findings
+	 * in any case.  NULL: it cannot be. */
+	int (*on_gather)(void *ctx, json_t **ret_findings, const char **ret_err);
+	void *gather_ctx;
 };
 
 struct launch_start {
@@ -104,6 +111,17 @@ void launch_deny(void *ctx, const char *id);
 void launch_listen(struct launch *l);
 /* The bundle as sealed memory: a descriptor or -errno. */
 int bundle_file(const struct bundle *b);
+/* One message to the helper, which is released, with fd (borrowed) where that is >= 0.  0 or -errno. */
+int launch_tell(const struct launch *l, json_t *j, int fd);
+/* reload.c: serves the helper's messages about loading the policy anew; others are passed over. */
+void reload_listen(struct launch *l, const char *type);
+/*
+ * The bundle of a session that runs, gathered again by the options it was started with;
+ * `first` is what it began with, which says where it works and which repository is its own.  The descriptor
+ * of sealed memory, or -errno with a static sentence; findings (an array, or NULL) in each case.
+ */
+int reload_gather(const struct options *o, const char *session, const struct bundle *first,
+		  json_t **ret_findings, const char **ret_err);
 struct launch_end {
 	uint64_t records, denied, lost;
 	char head[65]; /* of the ledger, "" where it was not told */

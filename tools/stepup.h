@@ -33,7 +33,8 @@ int phrase_read(const char *prompt, char *phrase, size_t size);
 /* What a question says, in lines; escaped, and cut with a mark: the whole was read before (caller frees). */
 char *stepup_text(const json_t *card);
 
-/* pinentry.c: asks by that program (NULL: `pinentry`).  0, -ECANCELED, -ENOENT, -EPROTO, -EMSGSIZE. */
+/* pinentry.c: asks by that program (NULL: `pinentry`, where it is root's).  0, -ECANCELED, -ENOENT, -EPROTO,
+ * -EMSGSIZE. */
 int pinentry_ask(const char *program, const char *text, char *secret, size_t size);
 /* One argument of an Assuan command: percent-escaped, at most size - 1 bytes, never half an escape. */
 void assuan_escape(const char *text, char *buf, size_t size);

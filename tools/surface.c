@@ -39,6 +39,7 @@ struct surfaces {
 	struct surface_child clients, notice, popup[CLIENTS_MAX];
 	char popup_id[ID_MAX], notice_id[ID_MAX];
 	bool popup_short; /* no client could show it: tried again */
+	char tmux[PATH_MAX], notify[PATH_MAX];
 };
 
 /* --- what is there ---------------------------------------------------------------------------------------
@@ -200,14 +201,17 @@ static void popup_begin(struct surfaces *s)
 	if (!(s->setup.which & SURFACE_TMUX) || !a || popup_runs(s) || child_runs(&s->clients))
 		return;
 	snprintf(s->popup_id, sizeof(s->popup_id), "%s", a->id);
-	(void)child_start(&s->clients, argv, s->epoll, TAG_CLIENTS);
+	(void)child_start(&s->clients, s->tmux, argv, s->epoll, TAG_CLIENTS);
 }
 
 static int popup_open(struct surfaces *s, size_t i, const char *client)
 {
 	char card[SESSION_ID_MAX + ID_MAX + 1], runtime[PATH_MAX + 32] = "PALE_POPUP=1";
 	const char *dir = getenv("XDG_RUNTIME_DIR"), *none = getenv("NO_COLOR");
-	/* The server's environment is that of its start: where sessions are found is said. */
+	/*
+	 * The server's environment is that of its start: where sessions are found is said.  By no PATH, which
+	 * may be the agent's to fill.
+	 */
 	const char *const argv[] = { "tmux",
 				     "display-popup",
 				     "-E",
@@ -219,7 +223,7 @@ static int popup_open(struct surfaces *s, size_t i, const char *client)
 				     "90%",
 				     "-h",
 				     "80%",
-				     "env",
+				     "/usr/bin/env",
 				     runtime,
 				     none && *none ? "NO_COLOR=1" : "PALE_POPUP=1",
 				     s->setup.self,
@@ -231,7 +235,7 @@ static int popup_open(struct surfaces *s, size_t i, const char *client)
 	snprintf(card, sizeof(card), "%s/%s", s->setup.session, s->popup_id);
 	if (dir && dir[0] == '/')
 		snprintf(runtime, sizeof(runtime), "XDG_RUNTIME_DIR=%s", dir);
-	return child_start(&s->popup[i], argv, s->epoll, TAG_POPUP + i);
+	return child_start(&s->popup[i], s->tmux, argv, s->epoll, TAG_POPUP + i);
 }
 
 /* One line of list-clients. */
@@ -350,7 +354,7 @@ static void notice_begin(struct surfaces *s)
 		 s->setup.session, a->brief);
 	snprintf(s->notice_id, sizeof(s->notice_id), "%s", a->id);
 	a->noticed = true;
-	(void)child_start(&s->notice, argv, s->epoll, TAG_NOTICE);
+	(void)child_start(&s->notice, s->notify, argv, s->epoll, TAG_NOTICE);
 }
 
 static void notice_ready(struct surfaces *s)
@@ -426,6 +430,26 @@ static void surfaces_free(struct surfaces *s)
 	free(s);
 }
 
+/* Those whose program nobody inside can have put there. */
+static unsigned find_programs(struct surfaces *s)
+{
+	const struct {
+		enum surface which;
+		const char *name;
+		char *file;
+	} programs[] = { { SURFACE_TMUX, "tmux", s->tmux }, { SURFACE_DESKTOP, "notify-send", s->notify } };
+	unsigned which = s->setup.which;
+
+	for (size_t i = 0; i < NELEM(programs); i++) {
+		if (!(which & programs[i].which) ||
+		    outside_find(s->setup.image, programs[i].name, programs[i].file) == 0)
+			continue;
+		talk("%s is not used: on PATH it is where the agent may write", programs[i].name);
+		which &= ~(unsigned)programs[i].which;
+	}
+	return which;
+}
+
 int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = TAG_TIMER };
@@ -438,6 +462,7 @@ int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
 	if (!s)
 		return -ENOMEM;
 	s->setup = *setup;
+	s->setup.which = find_programs(s);
 	child_init(&s->clients);
 	child_init(&s->notice);
 	for (size_t i = 0; i < CLIENTS_MAX; i++)

@@ -18,12 +18,14 @@
 
 enum surface { SURFACE_TMUX = 1, SURFACE_DESKTOP = 2 };
 
+struct image;
 struct surfaces;
 
 struct surface_setup {
-	unsigned which;	     /* enum surface */
-	const char *self;    /* this program's file, borrowed */
-	const char *session; /* borrowed */
+	unsigned which;		   /* enum surface */
+	const char *self;	   /* this program's file, borrowed */
+	const char *session;	   /* borrowed */
+	const struct image *image; /* the session's policy, borrowed while surfaces_start() runs */
 	/* The human said no in a notice. */
 	void (*deny)(void *ctx, const char *id);
 	void *ctx;

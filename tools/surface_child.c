@@ -34,6 +34,9 @@ static int set_files(posix_spawn_file_actions_t *files, int out)
 		r = posix_spawn_file_actions_adddup2(files, out, STDOUT_FILENO);
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(files, STDIN_FILENO, STDERR_FILENO);
+	/* Nothing is to be found by a name in the agent's workspace. */
+	if (r == 0)
+		r = posix_spawn_file_actions_addchdir_np(files, "/");
 	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
 	return -r;
@@ -56,7 +59,7 @@ static int set_attributes(posix_spawnattr_t *attr)
 	return -r;
 }
 
-static int spawn(struct surface_child *c, const char *const *argv, int out)
+static int spawn(struct surface_child *c, const char *file, const char *const *argv, int out)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -70,15 +73,15 @@ static int spawn(struct surface_child *c, const char *const *argv, int out)
 		if (r == 0)
 			r = set_attributes(&attr);
 		if (r == 0)
-			r = -posix_spawnp(&c->pid, argv[0], &files, &attr, (char *const *)(uintptr_t)argv,
-					  environ);
+			r = -posix_spawn(&c->pid, file, &files, &attr, (char *const *)(uintptr_t)argv,
+					 environ);
 		posix_spawnattr_destroy(&attr);
 	}
 	posix_spawn_file_actions_destroy(&files);
 	return r;
 }
 
-int child_start(struct surface_child *c, const char *const *argv, int epoll, uint64_t tag)
+int child_start(struct surface_child *c, const char *file, const char *const *argv, int epoll, uint64_t tag)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = tag };
 	int pipes[2], r;
@@ -86,7 +89,7 @@ int child_start(struct surface_child *c, const char *const *argv, int epoll, uin
 	child_init(c);
 	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
-	r = spawn(c, argv, pipes[1]);
+	r = spawn(c, file, argv, pipes[1]);
 	(void)close(pipes[1]);
 	if (r < 0) {
 		(void)close(pipes[0]);

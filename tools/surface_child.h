@@ -21,10 +21,10 @@ struct surface_child {
 void child_init(struct surface_child *c);
 bool child_runs(const struct surface_child *c);
 /*
- * Runs argv[0], found by PATH, with this environment: in a session of its own, so without a terminal, with no
- * descriptor of ours.  Its end and output are told at `epoll` under `tag`.  0 or -errno.
+ * Runs that file with this environment: in a session of its own, so without a terminal, in the root
+ * directory, with no descriptor of ours.  Its end and output are told at `epoll` under `tag`.  0 or -errno.
  */
-int child_start(struct surface_child *c, const char *const *argv, int epoll, uint64_t tag);
+int child_start(struct surface_child *c, const char *file, const char *const *argv, int epoll, uint64_t tag);
 /* Takes what it wrote; true once it has ended, and is buried, with its output in text (terminated). */
 bool child_take(struct surface_child *c);
 /* Asks it to end by sig; nothing where it does not run. */

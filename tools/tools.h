@@ -23,6 +23,7 @@
 #include "policy/image.h"
 #include "policy/parse.h"
 #include "policy/record.h"
+#include "policy/rejudge.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 /* The struct whose member p points to. */
@@ -263,11 +264,16 @@ int bundle_gather(const struct options *o, const char *session, struct bundle *b
  * them are unproven; a rule that would have opened such a place is told as a warning.  0 or -ENOMEM.
  */
 int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d);
+/* The same for a session that runs and began with `first`. */
+int bundle_resolve_again(struct bundle *b, const struct policy *p, const struct bundle *first,
+			 struct diags *d);
 /*
  * proven.c: marks as unproven, in b, those real paths that lead through a link which the policy of b lets a
- * session make.  p: its rules, for the warnings.  0 or -ENOMEM.
+ * session make.  p: its rules, for the warnings; first: what the running session began with, NULL where there
+ * is none: then what a link leads to now, and did not then, is proven only where nobody of ours could make
+ * it.  0 or -ENOMEM.
  */
-int reals_prove(struct bundle *b, const struct policy *p, struct diags *d);
+int reals_prove(struct bundle *b, const struct policy *p, const struct bundle *first, struct diags *d);
 
 /* policy.c: "off", "strict", ... */
 const char *network_name(enum network network);
@@ -298,6 +304,9 @@ int loaded_init(struct loaded *l, const struct options *o, struct diags *d);
 int loaded_from_bundle(struct loaded *l, struct bundle *b, struct diags *d);
 void loaded_done(struct loaded *l);
 
+/* policy_reload.c: has the sessions that run (or o->session) load their policy files anew.  Exit code. */
+int policy_reload(const struct options *o);
+
 /* --- trust.c ------------------------------------------------------------------------------------------ */
 
 /* The project's policy at path is pinned with exactly this content. */
@@ -315,6 +324,11 @@ struct program {
 
 /* As execvp() would find name.  0, -ENOENT, -EACCES. */
 int program_find(const char *name, struct program *ret);
+/*
+ * outside.c: a program that pale itself runs outside the fence, by its real path: found on PATH, but only
+ * where it is root's alone or img (may be NULL) lets nobody write.  0, -ENOENT, -EPERM: it is elsewhere.
+ */
+int outside_find(const struct image *img, const char *name, char ret[PATH_MAX]);
 /* Follows the #! chain and inspects.  0 or -errno where a file cannot be read. */
 int program_inspect(struct program *p);
 /* Short name of HEAD's branch in the repository around dir; false where there is none, or where req's
@@ -357,6 +371,8 @@ char *session_fact(const char *dir, const char *key);
 /* session_show.c: one session on a page; id is NULL for the newest.  Exit code. */
 int session_show(const struct options *o, const char *id);
 
+/* prune.c: removes old ledgers.  Exit code. */
+int log_prune(const struct options *o, int argc);
 /* log_verify.c: verifies the ledger at argv[0], or those of all sessions (or o->session).  Exit code. */
 int log_verify(const struct options *o, int argc, char **argv);
 

@@ -50,6 +50,8 @@ build_tools() {
 	"$cc" "${flags[@]}" -DSTATIC -static -o "$bin/worker-static" "$top/tests/bench/worker.c" || return 1
 	"$cc" "${flags[@]}" -o "$bin/policy" "$top/tests/bench/policy.c" "$build/libpolicy.a" \
 		-linih -ljansson -lsodium -lidn2 -lpsl || return 1
+	"$cc" "${flags[@]}" -o "$bin/drain" "$top/tests/bench/drain.c" "$build/libpolicy.a" \
+		-linih -ljansson -lsodium -lidn2 -lpsl || return 1
 }
 
 make_trees() {
@@ -207,6 +209,17 @@ supervisor_rows() {
 	done
 }
 
+# Records of which no two are alike, from the ring until all are on the disk: the helper's speed and its price.
+drain_rows() {
+	local i
+	wanted drain || return 0
+	for i in {1..5}; do
+		rm -rf "$home/drain" && mkdir -m 700 "$home/drain" && chown $uid "$home/drain"
+		as_user "$bin/drain" "$bin/pale-helper" "$home/drain" 400000
+	done | sort -n | awk '{ rate[NR] = $1; cpu[NR] = $2; lost += $3 }
+		END { bad = lost + (NR < 5); printf "drain\t-\t0\t%d\t%d\ndrain-cpu\t-\t0\t%d\t%d\n", rate[3], bad, cpu[3], bad }'
+}
+
 # --- the table --------------------------------------------------------------------------------------
 
 build_tools && make_peer || exit 2
@@ -222,7 +235,7 @@ columns=$levels
 {
 	[ -n "$only$beside" ] || static_rows
 	[ -n "$only$beside" ] || as_user "$bin/policy" | awk -F'\t' '{ printf "%s\t-\t%s\t%s\t%s\n", $1, $2, $3, $4 }'
-	[ -n "$beside" ] || supervisor_rows
+	[ -n "$beside" ] || { supervisor_rows && drain_rows; }
 	rows | as_user "$bin/drive" "${words[@]}"
 } 2>"$scratch/stderr" | awk -f "$top/tests/bench/report.awk" -v json="$json" -v levels="$columns" -v beside="$beside"
 exec 9>&-

@@ -94,7 +94,7 @@ static void send_start(int fd, const char *dir, int ring_fd)
 
 	iov.iov_len = (size_t)snprintf(
 		text, sizeof(text),
-		"{\"type\":\"start\",\"version\":2,\"session\":\"bench\",\"runtime_dir\":\"%s/r/bench\","
+		"{\"type\":\"start\",\"version\":3,\"session\":\"bench\",\"runtime_dir\":\"%s/r/bench\","
 		"\"state_dir\":\"%s/s/bench\",\"agent\":\"bench\",\"level\":\"full\",\"argv\":[],"
 		"\"not_enforced\":\"\",\"facts\":\"\",\"nonce\":\"" NONCE "\"}",
 		dir, dir);

@@ -1,6 +1,7 @@
 """From a question to its answer: once, session, denied for the turn, too late, too many, nobody."""
 
 import os
+import resource
 import time
 
 from session import *
@@ -256,6 +257,160 @@ def a_grant_that_does_not_fit_is_not_recorded():
     expect(not [r for r in s.records("approval/decision") if r["approval"] == card["id"]], "an allow is written down")
     expect("result" in s.respond(card), "nor can it be approved once")
     expect(s.answer(w).allowed, "not allowed")
+
+
+@test
+def ten_a_second():
+    s = Session().start()
+    waiters = [s.ask(argv=["ask-me", str(i)]) for i in range(14)]
+    until(lambda: len(s.cards()) == 10, "not ten are asked")
+    told = [s.answer(w) for w in waiters if not is_quiet(w, 0.2)]
+    expect(len(told) == 4 and all(not a.allowed and "one second" in a.text for a in told), "%r" % told)
+    expect(len(s.records("approval/request")) == 10, "requests on the disk")
+    time.sleep(1.05)
+    w = s.ask(argv=["ask-me", "later"])
+    card = s.card(11)
+    expect(card["target"] == "ask-me later" and card["flood"], "%r" % card)
+    w.close()
+
+
+@test
+def a_denied_group_is_what_one_rule_asked():
+    s = Session(policy="[session]\ntimeout = 60s\n[commands]\nask = ask-me\nask = other\n").start()
+    alike = [s.ask(argv=["ask-me", str(i)]) for i in range(4)]
+    other = s.ask(argv=["other", "x"])
+    until(lambda: len(s.cards()) == 5, "not all wait")
+    card = next(c for c in s.cards() if c["target"] == "ask-me 2")
+    reply = s.respond(card, "denied", group=True, reason="not now")["result"]
+    expect(len(reply["also"]) == 3 and card["id"] not in reply["also"], "%r" % reply)
+    for w in alike:
+        a = s.answer(w)
+        expect(not a.allowed and a.reason == "human" and a.text == "not now", "%r" % a)
+    expect([c["target"] for c in s.cards()] == ["other x"], "what another rule asked is gone")
+    other.close()
+    s.finish()
+    decisions = s.records("approval/decision")
+    expect(len(decisions) == 4 and len({r["approval"] for r in decisions}) == 4, "not one record each")
+    expect(sum("with=" + card["id"] in r["detail"] for r in decisions) == 3, "which answer it was is not told")
+    s.expect_whole()
+
+
+@test
+def an_approved_group_is_what_the_rule_covers():
+    s = Session().start()
+    inside = [s.ask(argv=["ask-me", "x", str(i)]) for i in range(3)]
+    outside = s.ask(argv=["ask-me", "y"])
+    until(lambda: len(s.cards()) == 4, "not all wait")
+    card = next(c for c in s.cards() if c["target"] == "ask-me x 1")
+    reply = s.respond(card, group=True, rule="allow = ask-me x *")["result"]
+    expect(len(reply["also"]) == 2, "%r" % reply)
+    expect(all(s.answer(w).allowed for w in inside), "not all are allowed")
+    expect([c["target"] for c in s.cards()] == ["ask-me y"], "too much or too little")
+    again = s.ask(argv=["ask-me", "x", "1"])
+    until(lambda: len(s.cards()) == 2, "once was for longer")
+    for w in (outside, again):
+        w.close()
+    s.finish()
+    s.expect_whole()
+
+
+@test
+def looked_at_it_waits_longer():
+    s = Session(timeout="1s").start()
+    w = s.ask(argv=["ask-me", "a"])
+    line = s.operator()
+    s.read_whole(s.card(), line)
+    time.sleep(1.5)
+    card = s.card()
+    expect(60 < card["left_s"] <= 120, "left %r" % card["left_s"])
+    s.respond(card)
+    expect(s.answer(w).allowed, "not allowed")
+
+
+@test
+def nobody_there():
+    s = Session().start(reach=[])
+    a = s.question(argv=["ask-me"])
+    expect(not a.allowed and a.reason == "nobody" and "PALE_PROMPT=1" in a.text, "answer %r" % a)
+    expect(not s.records("approval/request"), "asked")
+    line = s.operator()
+    expect("result" in s.call("log/subscribe", on=line, approvals=True), "subscribe")
+    w = s.ask(argv=["ask-me"])
+    s.card()
+    line.close()
+    w.close()
+
+
+@test
+def the_desktop_may_deny():
+    s = Session().start()
+    w = s.ask(argv=["ask-me", "a"])
+    card = s.card()
+    s.tell(type="deny", id=card["id"][:8])
+    expect(is_quiet(w, 0.3), "a beginning of an id is enough")
+    s.tell(type="deny", id=card["id"])
+    a = s.answer(w)
+    expect(not a.allowed and a.reason == "human", "answer %r" % a)
+    s.finish()
+    expect([t["type"] for t in s.told] == ["asked", "answered"], "%r" % s.told)
+    expect("by=desktop" in s.records("approval/decision")[0]["detail"], "who said so is not told")
+
+
+@test
+def what_came_of_it():
+    """At level hooks the process's own record is all there is, and it is told as a claim."""
+    s = Session().start()
+    ring = s.ring()
+    w = s.ask(argv=["ask-me", "a"])
+    card = s.card()
+    s.respond(card)
+    expect(s.answer(w).allowed, "not allowed")
+    expect(not s.records("approval/outcome"), "an outcome before the act")
+    ring.decide("ask-me a", op="exec", approval=card["id"].encode())
+    until(lambda: s.records("approval/outcome"), "no outcome")
+    gone = os.fork()
+    if gone == 0:
+        w = s.ask(argv=["ask-me", "b"])
+        receive(w)
+        os._exit(0)
+    s.respond(s.card())
+    os.waitpid(gone, 0)
+    until(lambda: len(s.records("approval/outcome")) == 2, "nobody tells that it was not used")
+    w = s.ask(argv=["ask-me", "c"])
+    s.respond(s.card())
+    s.answer(w)
+    s.finish()
+    told = [r["detail"].split("outcome: ")[1] for r in s.records("approval/outcome")]
+    expect(told == ["begun, as the process says", "never used: who asked is gone",
+                    "never used: the session is over"], "%r" % told)
+    s.expect_whole()
+
+
+@test
+def sixteen_sessions_of_sixty_four():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    sessions = [Session(timeout="120s").start() for _ in range(16)]
+    waiters = {s: [] for s in sessions}
+    for i in range(64):
+        for s in sessions:
+            waiters[s].append(s.ask_paced(argv=["ask-me", str(i)]))
+    for s in sessions:
+        until(lambda: s.result("session/info")["pending"] == 64, "not all wait", 10)
+    for s in sessions:
+        line, at, cards = s.operator(), 0, []
+        while at is not None:
+            page = s.call("approval/list", on=line, **{"from": at})["result"]
+            cards += page["approvals"]
+            at = page.get("next")
+        for c in cards:
+            expect("result" in s.respond(c, on=line), "not answered")
+        line.close()
+    for s in sessions:
+        expect(all(s.answer(w).allowed for w in waiters[s]), "not all are allowed")
+        s.finish()
+        expect(len(s.records("approval/decision")) == 64, "decisions on the disk")
+        s.expect_whole()
 
 
 @test

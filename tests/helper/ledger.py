@@ -2,6 +2,7 @@
 
 import collections
 import re
+import resource
 import subprocess
 
 from session import *
@@ -177,7 +178,7 @@ def killed_at_any_call():
 
 @test
 def errors_of_the_disk():
-    for call, error in (("fdatasync", "EIO"), ("write", "ENOSPC"), ("write", "EIO")):
+    for call, error in (("fdatasync", "EIO"), ("write", "ENOSPC"), ("write", "EIO"), ("write", "EROFS")):
         for n in range(1, 7):
             what = "%s %s from the %d." % (call, error, n)
             st = story(what, "-e", "trace=" + call, "-e", "inject=%s:error=%s:when=%d+" % (call, error, n))
@@ -241,6 +242,162 @@ def full_disk():
     s.expect_whole()
     told = s.records()
     expect([r["seq"] for r in told] == list(range(1, len(told) + 1)), "sequence")
+
+
+
+@test
+def full_disk_to_the_end():
+    """What was kept free is there for the last records: the ledger says what is missing, and ends."""
+    full = SCRATCH + "/full"
+    if not os.environ.get("T_FULL"):
+        raise Skipped("a small file system needs root")
+    s = Session(state_root=full).start()
+    ring = s.ring()
+    filler = os.open(full + "/filler", os.O_WRONLY | os.O_CREAT)
+    try:
+        while True:
+            os.write(filler, b"x" * 512)
+    except OSError:
+        os.close(filler)
+    for i in range(3000):
+        ring.decide("/srv/%d" % i, verdict=DENY)
+    expect(s.packet()["type"] == "warn", "no warning")
+    s.finish()
+    told = s.records()
+    expect(told[-1]["op"] == "session/end" and told[-2]["op"] == "loss", "%r" % told[-2:])
+    expect(told[-2]["count"] + len(told) >= 3000, "%r" % told[-2])
+    s.expect_whole()
+    os.unlink(full + "/filler")
+
+
+@test
+def no_longer_files():
+    """A limit on files in the place of the disk's."""
+    s = Session().start()
+    ring = s.ring()
+    size = os.path.getsize(s.ledger_path())
+    resource.prlimit(s.pid, resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
+    for i in range(50):
+        ring.decide("/srv/%d" % i, verdict=DENY)
+    warned = s.packet()
+    expect(warned["type"] == "warn" and "too large" in warned["text"], "%r" % warned)
+    a = s.question(argv=["ask-me", "x"])
+    expect(not a.allowed and a.reason == "nobody", "%r" % a)
+    resource.prlimit(s.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    time.sleep(1.2)
+    s.finish()
+    lost = [r for r in s.records("loss") if "could not be written" in r["detail"]]
+    expect(sum(r["count"] for r in lost) >= 50, "%r" % lost)
+    s.expect_whole()
+
+
+def parts(s):
+    return sorted(n for n in os.listdir(s.state) if n.startswith("ledger.") and n != "ledger.jsonl")
+
+
+@test
+def set_aside_when_full():
+    s = Session()
+    s.send_start(message=s.message(ledger_size=1 << 16))
+    expect(s.packet() == {"type": "ready"}, "not ready")
+    ring = s.ring()
+    for i in range(900):
+        ring.decide("/srv/%d" % i, verdict=DENY)
+    until(lambda: [n for n in parts(s) if n.endswith(".gz")], "nothing is compressed")
+    s.finish()
+    v = s.verify()
+    expect(v["ok"] and v["records"] > 900 and v["checkpoints"] >= 4, "%r" % v)
+    made = parts(s)
+    expect(len(made) >= 4 and not [n for n in made if n.endswith(".new")], "%r" % made)
+    expect("ledger.reserve" not in os.listdir(s.state), "what was kept free is still there")
+    first = next(n for n in made if n.startswith("ledger.1."))
+    second = next(n for n in made if n.startswith("ledger.2."))
+    os.rename(s.state + "/" + first, s.state + "/away")
+    v = s.verify()
+    expect(not v["ok"] and "missing" in v["why"], "without its first part: %r" % v)
+    os.rename(s.state + "/away", s.state + "/" + first)
+    os.rename(s.state + "/" + second, s.state + "/away")
+    v = s.verify()
+    expect(not v["ok"] and "missing" in v["why"], "without its second part: %r" % v)
+    os.rename(s.state + "/away", s.state + "/" + second)
+    expect(s.verify()["ok"], "put back")
+    gz = next(n for n in made if n.endswith(".gz"))
+    with open(s.state + "/" + gz, "r+b") as f:
+        whole = bytearray(f.read())
+        for at in range(20, len(whole), len(whole) // 40):
+            whole[at] ^= 1
+            f.seek(0)
+            f.write(whole)
+            f.flush()
+            expect(not s.verify()["ok"], "a flipped bit at %d of %s" % (at, gz))
+            whole[at] ^= 1
+
+
+@test
+def followed_over_the_edge():
+    """Who reads along loses nothing when a file is set aside, nor does who comes later."""
+    s = Session()
+    os.makedirs(SCRATCH + "/xdg/pale", exist_ok=True)
+    os.symlink(os.path.dirname(s.state), SCRATCH + "/xdg/pale/sessions")
+    log = [PALE, "log", "--json", "--session", s.id]
+    env = dict(os.environ, XDG_STATE_HOME=SCRATCH + "/xdg")
+    s.send_start(message=s.message(ledger_size=1 << 16))
+    expect(s.packet() == {"type": "ready"}, "not ready")
+    with open(SCRATCH + "/followed", "w") as out:
+        p = subprocess.Popen(log + ["--follow"], env=env, stdout=out)
+    try:
+        ring = s.ring()
+        for i in range(900):
+            ring.decide("/srv/%d" % i, verdict=DENY)
+            time.sleep(0.001)
+        s.finish()
+        want = s.verify()["records"]
+        later = subprocess.run(log, env=env, capture_output=True, text=True).stdout.splitlines()
+        followed = lambda: open(SCRATCH + "/followed").read().splitlines()
+        until(lambda: len(followed()) >= want, "only %d of %d" % (len(followed()), want), 5)
+        for lines in (later, followed()):
+            expect([json.loads(line)["seq"] for line in lines] == list(range(1, want + 1)), "%d of %d" % (len(lines), want))
+        expect(len(parts(s)) >= 4, "%r" % parts(s))
+    finally:
+        p.kill()
+        p.wait()
+        os.unlink(SCRATCH + "/xdg/pale/sessions")
+
+
+@test
+def old_ledgers_go():
+    """Those of sessions that ended long ago; nothing else, and nowhere else."""
+    s = Session()
+    base = os.path.dirname(s.state)
+    away = SCRATCH + "/away"
+    for name in ("old", "held", "young", "more", "linked"):
+        os.makedirs("%s/%s" % (base, name) if name != "linked" else away)
+        top = base + "/" + name if name != "linked" else away
+        for file in ("ledger.jsonl", "ledger.1.jsonl.gz", "session.json"):
+            with open(top + "/" + file, "w") as f:
+                f.write("{}\n")
+            if name != "young":
+                os.utime(top + "/" + file, (1, time.time() - 91 * 86400))
+    os.symlink(away, base + "/linked")
+    os.mkdir(base + "/not-ours")
+    os.utime(base + "/not-ours", (1, 1))
+    with open(base + "/more/keep-me", "w"):
+        pass
+    held = os.open(base + "/held/ledger.jsonl", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    s.start()
+    time.sleep(0.1)
+    s.finish()
+    os.close(held)
+    expect(not os.path.exists(base + "/old"), "an old one is still there")
+    for path in ("/held/ledger.jsonl", "/young/ledger.jsonl", "/more/keep-me", "/linked/ledger.jsonl", "/not-ours"):
+        expect(os.path.exists(base + path), path + " is gone")
+    told = s.records("ledger/removed")
+    expect([r["target"] for r in told] == ["old"] and "91 days" in told[0]["detail"], "%r" % told)
+    for name in ("held", "young", "more"):
+        shutil.rmtree(base + "/" + name)
+    os.unlink(base + "/linked")
+    os.rmdir(base + "/not-ours")
 
 
 main()

@@ -425,8 +425,8 @@ class Session:
                 return p
             self.told.append(p)
 
-    def start(self, **bundle):
-        self.send_start(bundle=self.bundle(**bundle))
+    def start(self, reach=None, **bundle):
+        self.send_start(None if reach is None else self.message(reach=reach), bundle=self.bundle(**bundle))
         first = self.packet()
         expect(first and first["type"] == "ready", "not ready: %r" % first)
         expect(self.foreign == ("runtime_dir" in first), "whose directories? %r" % first)

@@ -421,4 +421,29 @@ def the_key_seals():
     expect(code == 1 and "sealed" in said, "%d: %s" % (code, said))
 
 
+
+@test
+def heads_in_the_journal():
+    """Each checkpoint, with fields of its own, by the journal's own protocol."""
+    os.makedirs("/run/systemd/journal", exist_ok=True)
+    journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    journal.bind("/run/systemd/journal/socket")
+    os.chmod("/run/systemd/journal/socket", 0o666)
+    journal.settimeout(WAIT_S)
+
+    def whole():
+        s = session().start()
+        s.ask(argv=["ask-me"]).close()
+        s.finish()
+        return s.id, s.bye
+
+    id_, bye = as_user(STARTER, whole)
+    fields = dict(line.split("=", 1) for line in journal.recv(65536).decode().splitlines())
+    expect(fields["PALE_SESSION"] == id_ and fields["PALE_HEAD"] == bye["head"], "%r, %r" % (fields, bye))
+    expect(fields["PALE_COUNT"] == str(bye["records"]) and fields["PALE_SEALED"] == "1", "%r" % fields)
+    expect(len(fields["MESSAGE_ID"]) == 32 and fields["PRIORITY"] == "6" and bye["head"] in fields["MESSAGE"], "%r" % fields)
+    journal.close()
+    os.unlink("/run/systemd/journal/socket")
+
+
 main()

@@ -175,6 +175,66 @@ t_late_approval_leaves_a_grant() {
 	exists a
 }
 
+# The third record: what came of it.
+outcome_of() {
+	until_true 5 outcome_is "$@" || fail "no outcome: $* in $(records approval/outcome '[a-z]*')"
+}
+
+outcome_is() {
+	[ -n "$(records approval/outcome '[a-z]*' "outcome: $2" "$1")" ]
+}
+
+t_outcome_is_recorded() {
+	local by=performed exec="handed to the kernel"
+	[ "$T_LEVEL" != hooks ] || { by="begun, as the process says" && exec=$by; }
+	mkdir ~/Documents
+	printf '[session]\ntimeout = 60s\n[commands]\nask = touch\n[files]\nask = ~/Documents\n' | policy
+	bg outcome bash -c 'touch a; echo x >~/Documents/note; read x <~/Documents/no-such-file; until test -e go; do sleep 0.05; done'
+	run pale approve "$(pending_id)"
+	outcome_of "touch a" "$exec"
+	run pale approve "$(pending_id)"
+	outcome_of "Documents/note" "$by"
+	: >go
+	wait "$BG"
+	exists a
+	file_is ~/Documents/note x
+	[ "$(records approval/outcome '[a-z]*' | wc -l)" = "$(records approval/decision allow | wc -l)" ] ||
+		fail "not one outcome for each approval"
+	verifies
+}
+
+t_failure_is_told() {
+	[ "$T_LEVEL" != hooks ] || skip "only the process knows"
+	local id
+	mkdir -p ~/Documents/sub
+	printf '[session]\ntimeout = 60s\n[files]\nask = ~/Documents\n' | policy
+	bg fails bash -c 'mkdir ~/Documents/sub/made; echo "status $?"'
+	id=$(pending_id) || exit 1
+	mkdir ~/Documents/sub/made
+	run pale approve "$id"
+	bg_wait fails
+	out_is "status 1"
+	outcome_of "Documents/sub/made" "failed: EEXIST"
+	verifies
+}
+
+# Nobody to ask is told at once, and who could have been.
+t_nobody_there() {
+	ask_touch
+	RC=0
+	env -u PALE_PROMPT -u TMUX -u DISPLAY -u WAYLAND_DISPLAY setsid -w pale run -q -- \
+		bash -c 'touch a; echo "status $?"' >"$S/out" 2>"$S/err" </dev/null || RC=$?
+	out_is "status 126"
+	denied exec "touch a" "PALE_PROMPT=1"
+	missing a
+	not_recorded approval/request '[a-z]*'
+	RC=0
+	PALE_PROMPT=0 pale run -q -- bash -c 'touch a; echo "status $?"' >"$S/out" 2>"$S/err" </dev/null || RC=$?
+	out_is "status 126"
+	missing a
+	not_recorded approval/request '[a-z]*'
+}
+
 t_unknown_id() {
 	local id
 	ask_touch

@@ -1,6 +1,6 @@
 # The helper alone, driven by its protocols (helper/*.py print a line for each of their tests).
 # needs: tmpfs
-# limit: 100
+# limit: 240
 . "$T_LIB"
 
 suite() {

@@ -219,6 +219,167 @@ t_grants() {
 	machine
 }
 
+on_hostile_starts() {
+	install_it SETUID=1
+	python_suite hostile
+	cat "$S/out"
+}
+
+t_hostile_starts() {
+	machine
+}
+
+# A session inside that waits, and what everybody can do to it.
+on_two_users() {
+	local mine id d left
+	install_it SETUID=1
+	cd "$W" || exit 1
+	mkdir -p "$S/$OTHER"
+	chown "$OTHER" "$S/$OTHER"
+	as "$T_USER" mkdir -p "$HOME/.config/pale"
+	printf '[commands]\nask = cp file copy\n' | as "$T_USER" tee "$HOME/.config/pale/policy.ini" >/dev/null
+	bg two bash -c 'cp file copy'
+	id=$(pending_id)
+	mine=/var/lib/pale/$(id -u "$T_USER")
+	d=$(echo /run/pale/"$(id -u "$T_USER")"/*)
+	exists "$d/control.sock"
+	# The other user sees and reaches nothing.
+	for cmd in "ls /run/pale" "ls ${d%/*}" "ls $d" "cat $d/image" "cat $d/session.json" "ls /var/lib/pale" "ls $mine" \
+		"cat $mine/sessions/${d##*/}/ledger.jsonl" "ls $mine/sessions"; do
+		run as "$OTHER" sh -c "$cmd"
+		[ "$RC" != 0 ] && [ ! -s "$S/out" ] || fail "another user: $cmd"
+	done
+	run as "$OTHER" python3 -c 'import socket, sys
+socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect(sys.argv[1])' "$d/control.sock"
+	rc_not 0 "another user connects"
+	for cmd in "session list" "pending" "log"; do
+		run as "$OTHER" "$PREFIX/bin/pale" $cmd
+		! grep -q "${d##*/}\|copy" "$S/out" || fail "another user sees something: pale $cmd"
+	done
+	run as "$OTHER" "$PREFIX/bin/pale" approve "$id"
+	rc_not 0 "another user approves"
+	missing copy
+	# The owner reads, and changes nothing; nor does he reach the helper.
+	run as "$T_USER" cat "$mine/sessions/${d##*/}/ledger.jsonl"
+	rc_is 0 "the owner's own ledger"
+	left=$(cd "$mine" && find . | sort)
+	for cmd in "rm -rf $mine/sessions/${d##*/}" "rm -f $mine/sessions/${d##*/}/ledger.jsonl" "mv $mine/sessions $mine/x" \
+		"echo x >>$mine/sessions/${d##*/}/ledger.jsonl" "echo x >$mine/grants.json" "echo x >/etc/pale/policy.ini" \
+		"echo x >/etc/pale/policy.d/x.ini" "rm -f $d/control.sock" "chmod 777 $d" "setfacl -b $d" "mkdir $mine/y"; do
+		run as "$T_USER" sh -c "$cmd"
+		rc_not 0 "the owner: $cmd"
+	done
+	[ "$left" = "$(cd "$mine" && find . | sort)" ] || fail "the owner changed what is kept for him"
+	for p in /proc/[0-9]*; do
+		[ "$(readlink "$p/exe")" = "$HELPER" ] || continue
+		for sig in TERM KILL STOP; do
+			run as "$T_USER" sh -c "kill -$sig ${p#/proc/}"
+			rc_not 0 "the owner sends $sig to the helper"
+		done
+	done
+	run pale approve "$id"
+	rc_is 0 "the owner approves"
+	bg_wait two
+	rc_is 0
+	exists copy
+	verifies
+}
+
+t_two_users() {
+	machine
+}
+
+# From inside: its own session's files, the other places, the helper.
+on_agent_inside() {
+	local level
+	install_it SETUID=1
+	cd "$W" || exit 1
+	for level in full strict; do
+		OPTS=(--level $level)
+		fsh 'd=$PALE_SESSION_DIR; s=/var/lib/pale/$(id -u)
+for c in "ls /run/pale" "ls $d" "cat $d/session.json" "ls $s/sessions" "cat $s/sessions/${d##*/}/ledger.jsonl" \
+	"rm -f $d/ring" "touch $s/x" "touch /etc/pale/x" "cat $d/../*/session.json"; do
+	sh -c "$c" >out 2>/dev/null && [ -s out -o "${c#ls}${c#cat}" = "$c$c" ] && echo "could: $c"
+done
+python3 - <<END
+import os, socket
+for path in ("$d/control.sock", "/run/pale/helper.sock"):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        s.connect(path)
+        s.send(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/info\"}\n")
+        got = s.recv(65536)
+        if b"result" in got:
+            print("could: talk to", path)
+    except OSError:
+        pass
+END
+for p in /proc/[0-9]*; do
+	[ "$(stat -c %u "$p" 2>/dev/null)" != "$(id -u)" ] && kill -0 "${p#/proc/}" 2>/dev/null && echo "could: signal $p"
+done
+echo done'
+		out_lacks "could:"
+		out_has "done"
+	done
+	verifies() { run pale log verify; rc_is 0; }
+	verifies
+}
+
+t_agent_inside() {
+	machine
+}
+
+# An installation that is not sound is refused, and never served by a helper of the user's own.
+on_unsound() {
+	install_it SETUID=1
+	cd "$W" || exit 1
+	refuses() {
+		run pale run -q -- true
+		rc_is 125 "$1"
+		err_has "$2"
+		run pale doctor
+		rc_is 1 "doctor: $1"
+		[ ! -e "$HOME/.local/state/pale/sessions" ] || fail "$1: a helper of the user's own served"
+	}
+	run pale doctor
+	rc_is 0
+	out_has "pale, setuid: $HELPER"
+	out_has "belongs to the helper's user alone"
+	chmod g+w "$HELPER" && chmod 6775 "$HELPER"
+	refuses "the group can write it" "can replace it"
+	chmod 6755 "$HELPER"
+	chmod 777 "$PREFIX/libexec"
+	refuses "a directory above is everybody's" "can replace it"
+	chmod 755 "$PREFIX/libexec"
+	chown root: "$HELPER" && chmod 4755 "$HELPER"
+	refuses "setuid root" "setuid root"
+	chown pale: "$HELPER" && chmod 6755 "$HELPER"
+	run as "$T_USER" setpriv --no-new-privs "$PREFIX/bin/pale" run -q -- true
+	rc_is 125 "no_new_privs"
+	err_has "no_new_privs"
+	mv /run/pale /run/pale.away
+	refuses "no runtime directory" "installation is not whole"
+	mv /run/pale.away /run/pale
+	chown root: /run/pale
+	refuses "a runtime directory of root's" "installation is not whole"
+	chown pale: /run/pale
+	chmod 666 /etc/pale/policy.ini
+	refuses "a floor for everybody" "policy"
+	chmod 644 /etc/pale/policy.ini
+	run pale run -q -- true
+	rc_is 0 "sound again"
+	# A socket that nobody serves any more.
+	install_it SERVICE=1
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind("/run/pale/helper.sock")'
+	run pale run -q -- true
+	rc_is 125 "a dead socket"
+	err_has "cannot connect to /run/pale/helper.sock"
+}
+
+t_unsound() {
+	machine
+}
+
 # --- the end of the file: t_NAME is run here, on_NAME on the machine --------------------------------------
 
 case ${1:-} in

@@ -45,6 +45,12 @@ static const struct {
 	{ "npm publish $", NULL, "npm publish x", false },
 	{ "npm publish --tag a $", NULL, "npm publish --tag a", true },
 	{ "npm publish --tag a $", NULL, "npm publish --tag b --tag a", false },
+	/* these words and no others: in this order, too */
+	{ "aws cp --from a --to b $", NULL, "aws cp --from a --to b", true },
+	{ "aws cp --from a --to b $", NULL, "aws cp --to a --from b", false },
+	{ "aws cp --from a --to b $", NULL, "aws cp a --from b --to", false },
+	{ "aws -ab -b $", NULL, "aws -ab --", false },
+	{ "npm publish (--tag|--access) b $", NULL, "npm publish --tag b", true },
 	{ "gh pr create", NULL, "gh pr create --title x --body y", true },
 	{ "gh pr create", NULL, "gh pr merge 7", false },
 	/* what calls itself git and is an interpreter */

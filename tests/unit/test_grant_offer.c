@@ -179,6 +179,9 @@ static const struct {
 	  { "read = /home/u/Documents/a\\*\\[b\\].txt", "read = /home/u/Documents" } },
 	/* not the workspace as a whole */
 	{ OP_WRITE, ACCESS_WRITE, "/ws/.npmrc", "files", { "write = /ws/.npmrc" } },
+	/* a name that no line can say: not its directory instead */
+	{ OP_WRITE, ACCESS_WRITE, "/home/u/Documents/x ;y", "files", { NULL } },
+	{ OP_WRITE, ACCESS_WRITE, "/home/u/Documents/x\ny", "files", { NULL } },
 	/* nor a home, nor what holds sensitive roots */
 	{ OP_READ, ACCESS_READ, "/home/u/notes", "files", { "read = /home/u/notes" } },
 	{ OP_READ, ACCESS_READ, "/home/u/.config/x", "files", { "read = /home/u/.config/x" } },

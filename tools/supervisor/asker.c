@@ -23,7 +23,7 @@ static void take_image(struct caller *c, const struct asker *who)
 {
 	struct supervisor *s = c->sup;
 
-	c->image = *s->setup->image;
+	c->image = *session_image(s);
 	c->image_number = 0;
 	c->is_orphan = who->is_orphan;
 	if (who->image == 0)

@@ -172,7 +172,7 @@ static int nested_load(struct supervisor *s, uint32_t number)
 		r = file_read(path, IMAGE_BYTES_MAX, &bytes, &len);
 	if (r == 0)
 		r = image_open(&s->nested[number], bytes, len, IMAGE_CHECK_ALL);
-	if (r == 0 && !image_is_within(&s->nested[number], s->setup->image))
+	if (r == 0 && !image_is_within(&s->nested[number], session_image(s)))
 		r = -EPERM;
 	if (r < 0)
 		s->nested[number] = (struct image){ .base = NULL };
@@ -304,7 +304,7 @@ void caller_find_image(struct caller *c)
 	unsigned changes = atomic_load(&s->tag_changes);
 	struct proc *p;
 
-	c->image = *s->setup->image;
+	c->image = *session_image(s);
 	c->image_number = 0;
 	c->is_orphan = false;
 	if (changes == 0)

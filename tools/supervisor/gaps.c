@@ -33,7 +33,7 @@ static bool is_open(const struct supervisor *s, const char *path)
 	struct stat st;
 
 	return lstat(path, &st) == 0 && floor_grants(s->setup->floor, path) & FLOOR_READ &&
-	       eval(s->setup->image, &req).verdict != VERDICT_ALLOW;
+	       eval(session_image(s), &req).verdict != VERDICT_ALLOW;
 }
 
 static int match_is_open(const char *full, void *s)
@@ -209,7 +209,8 @@ void gaps_start(struct supervisor *s)
 
 bool gaps_hold(struct supervisor *s)
 {
-	if (atomic_load_explicit(&s->gaps.open, memory_order_relaxed))
+	if (atomic_load_explicit(&s->gaps.open, memory_order_relaxed) ||
+	    atomic_load_explicit(&s->gaps.lacks, memory_order_acquire))
 		return false;
 	if (s->gaps.fd < 0)
 		return true;

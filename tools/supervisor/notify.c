@@ -359,6 +359,7 @@ static void supervisor_free(struct supervisor *s)
 	pthread_mutex_destroy(&s->net_lock);
 	procs_done(s);
 	descent_done(s);
+	policies_done(s);
 	gaps_done(s);
 	ipc_done(s);
 	if (s->listener >= 0)

@@ -1,7 +1,7 @@
 /*
  * The supervisor's inside: threads, the slots of the calls they serve, and what is remembered of the
  * tasks that call.  Private to notify.c, workers.c, dispatch.c, caller.c, procs.c, descent.c,
- * verdict.c, record.c, ask.c, tell.c, waiters.c and sysv.c.
+ * policies.c, verdict.c, record.c, ask.c, tell.c, waiters.c and sysv.c.
  *
  * A worker is a thread and its slot: it serves one call at a time.  Exactly one worker is the leader
  * and waits for the next call.  The slot's state decides who answers:
@@ -114,6 +114,7 @@ struct gaps {
 	bool armed;		 /* they are watched */
 	_Atomic unsigned spared; /* opens that were performed and asked no question (open_pass.c) */
 	_Atomic bool open;	 /* it does not, from now on */
+	_Atomic bool lacks;	 /* by the policy that was loaded last it does not (policies.c) */
 };
 
 /* Those who wait for a connection or for data, and the thread that waits for them: waiting.c. */
@@ -147,6 +148,7 @@ struct loop;
 struct hosts;
 struct resolver;
 struct lines;
+struct kept_image;
 
 struct supervisor {
 	const struct supervisor_setup *setup;
@@ -178,6 +180,9 @@ struct supervisor {
 	_Atomic unsigned tag_changes; /* 0: nobody lives under another image than the session's */
 	struct image nested[WIRE_IMAGE_MAX + 1];
 
+	_Atomic(const struct image *) image; /* the session's own since it was loaded anew, or NULL */
+	struct kept_image *kept;	     /* under tags_lock: it, and those that were before */
+
 	pthread_mutex_t made_lock;
 	struct made made[MADE_MAX];
 	size_t n_made;
@@ -205,6 +210,18 @@ struct supervisor {
 	dev_t err_dev;			 /* the supervisor's own standard error */
 	ino_t err_ino;
 };
+
+/* The session's own image. */
+static inline const struct image *session_image(const struct supervisor *s)
+{
+	const struct image *img = atomic_load_explicit(&s->image, memory_order_acquire);
+
+	return img ? img : s->setup->image;
+}
+
+/* --- policies.c --- */
+
+void policies_done(struct supervisor *s);
 
 /* --- notify.c --- */
 

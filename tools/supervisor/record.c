@@ -56,7 +56,7 @@ static void write_record(struct supervisor *s, struct ring_record *rec)
 static void write_caller(struct caller *c, struct ring_record *rec)
 {
 	rec->pid = caller_tgid(c);
-	rec->image = c->image_number;
+	rec->image = c->image_number + (c->image.h ? c->image.h->counts_from : 0);
 	write_record(c->sup, rec);
 }
 

@@ -64,6 +64,12 @@ int supervisor_waiters(const struct supervisor *s);
 void supervisor_waiter_gone(struct supervisor *s);
 /* The helper says that process pid lives under image `number` from now on.  0 or -errno. */
 int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number);
+/*
+ * The helper has left images for the session and its nested runs beside those that hold: they judge from
+ * the next call on.  0, or -errno and all stays as it was; *ret_performs: the floor does not hold all that is
+ * kept from being read, so that each such open is performed.  From the main thread.
+ */
+int supervisor_reload(struct supervisor *s, bool *ret_performs);
 /* Stops serving: what is still asked gets ENOSYS.  Joins the threads, bounded. */
 void supervisor_stop(struct supervisor *s);
 

@@ -28,7 +28,7 @@ static struct decision judge_by_each(struct caller *c, const struct request *req
 	struct supervisor *s = c->sup;
 	struct decision d;
 
-	c->image = *s->setup->image;
+	c->image = *session_image(s);
 	c->image_number = 0;
 	d = judge_by(&c->image, c, req);
 	pthread_mutex_lock(&s->tags_lock);

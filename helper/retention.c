@@ -1,0 +1,92 @@
+/*
+ * Ledgers of sessions that ended long ago are removed when a session starts: bounded in time, never a live
+ * one's (its helper holds a lock on it), never through a link, and of each directory only what a helper made.
+ * That they were removed is a record.
+ */
+#include "helper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define NS_BUDGET (50 * NS_MS)
+#define LOOK_MAX  5000 /* entries of the directory, and of each of those in it */
+
+static bool is_helpers(const char *name)
+{
+	return strncmp(name, "ledger.", 7) == 0 || strncmp(name, "session.json", 12) == 0;
+}
+
+/* Seconds since something was written into the ledger that lies there, or -1 where none does. */
+static int64_t age_of(int dirfd)
+{
+	uint64_t now = clock_real_ns() / NS_S;
+	struct stat st;
+
+	if (fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	return st.st_mtime > 0 && now > (uint64_t)st.st_mtime ? (int64_t)(now - (uint64_t)st.st_mtime) : -1;
+}
+
+/* Its helper lives.  Whoever cannot say that it is dead says so too. */
+static bool is_live(int dirfd)
+{
+	_cleanup_close_ int fd =
+		openat(dirfd, LEDGER_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return errno != ENOENT;
+	return flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+static void empty(int dirfd)
+{
+	int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *e;
+
+	if (!dir && copy >= 0)
+		close(copy);
+	for (int i = 0; dir && i < LOOK_MAX && (e = readdir(dir)); i++)
+		if (is_helpers(e->d_name))
+			(void)unlinkat(dirfd, e->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+static void remove_old(struct helper *h, int sessions, const char *name)
+{
+	_cleanup_close_ int dirfd = openat(sessions, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct event e = { .op = "ledger/removed", .via = "helper", .target = name };
+	char detail[64];
+	int64_t age = dirfd < 0 ? -1 : age_of(dirfd);
+
+	if (age < (int64_t)RETENTION_DAYS * 86400 || is_live(dirfd))
+		return;
+	empty(dirfd);
+	if (unlinkat(sessions, name, AT_REMOVEDIR) < 0)
+		return;
+	snprintf(detail, sizeof(detail), "nothing was written for %lld days", (long long)age / 86400);
+	e.detail = detail;
+	(void)ledger_append(&h->ledger, &e);
+}
+
+void retention_run(struct helper *h)
+{
+	uint64_t until = clock_boot_ns() + NS_BUDGET;
+	int sessions = openat(h->state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = sessions < 0 ? NULL : fdopendir(sessions);
+	const struct dirent *e;
+
+	if (!dir) {
+		if (sessions >= 0)
+			close(sessions);
+		return;
+	}
+	for (int i = 0; i < LOOK_MAX && clock_boot_ns() < until && (e = readdir(dir)); i++)
+		if (e->d_name[0] != '.' && strcmp(e->d_name, h->session) != 0)
+			remove_old(h, sessions, e->d_name);
+	closedir(dir);
+}

@@ -1,0 +1,202 @@
+/*
+ * A full ledger is set aside and compressed; the chain goes on in a new file.  A file is set aside whole,
+ * with a checkpoint as its last record, and is on the disk by then.  Compression is another thread's, so that
+ * no call waits for it; until it is done, and where it cannot be, the part stands there as it is.
+ */
+#include "helper.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#define CHUNK (64u << 10)
+#define NICE  10
+
+static struct compressor {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	bool running, made; /* made: is to be joined */
+	bool stop;
+	int dirfd;
+	mode_t mode;
+	unsigned next, last; /* parts to do */
+} compressor = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void part_name(char name[64], unsigned part, const char *ending)
+{
+	snprintf(name, 64, "ledger.%u.jsonl%s", part, ending);
+}
+
+/* --- the thread --- */
+
+static bool is_stopped(struct compressor *c)
+{
+	bool stop;
+
+	pthread_mutex_lock(&c->lock);
+	stop = c->stop;
+	pthread_mutex_unlock(&c->lock);
+	return stop;
+}
+
+static int copy_compressed(struct compressor *c, int from, gzFile to)
+{
+	static char buf[CHUNK];
+	ssize_t n;
+
+	while ((n = read(from, buf, sizeof(buf))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (gzwrite(to, buf, (unsigned)n) != n)
+			return -EIO;
+		if (is_stopped(c))
+			return -EINTR;
+	}
+	return gzflush(to, Z_FINISH) == Z_OK ? 0 : -EIO;
+}
+
+/* Whole, on the disk and under its name, or not at all. */
+static int compress_part(struct compressor *c, unsigned part)
+{
+	char plain[64], done[64], made[64];
+	_cleanup_close_ int from = -1, to = -1;
+	gzFile gz;
+	int r;
+
+	part_name(plain, part, "");
+	part_name(done, part, ".gz");
+	part_name(made, part, ".gz.new");
+	from = openat(c->dirfd, plain, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	to = openat(c->dirfd, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (from < 0 || to < 0 || fchmod(to, c->mode) < 0)
+		return -errno;
+	gz = gzdopen(fcntl(to, F_DUPFD_CLOEXEC, 0), "wb1");
+	r = gz ? copy_compressed(c, from, gz) : -ENOMEM;
+	if (gz && gzclose(gz) != Z_OK && r == 0)
+		r = -EIO;
+	if (r == 0 && (fsync(to) < 0 || renameat(c->dirfd, made, c->dirfd, done) < 0 || fsync(c->dirfd) < 0))
+		r = -errno;
+	(void)unlinkat(c->dirfd, r == 0 ? plain : made, 0);
+	return r;
+}
+
+static void *compress_parts(void *arg)
+{
+	struct compressor *c = arg;
+
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	for (;;) {
+		unsigned part;
+
+		pthread_mutex_lock(&c->lock);
+		c->running = !c->stop && c->next <= c->last;
+		part = c->next++;
+		if (!c->running) {
+			pthread_mutex_unlock(&c->lock);
+			return NULL;
+		}
+		pthread_mutex_unlock(&c->lock);
+		(void)compress_part(c, part);
+	}
+}
+
+static void compress_later(const struct ledger *l, unsigned part)
+{
+	struct compressor *c = &compressor;
+	bool idle;
+
+	pthread_mutex_lock(&c->lock);
+	idle = !c->running;
+	c->last = part;
+	c->running = true;
+	pthread_mutex_unlock(&c->lock);
+	if (!idle)
+		return;
+	if (c->made)
+		(void)pthread_join(c->thread, NULL);
+	c->next = part;
+	c->dirfd = l->dirfd;
+	c->mode = l->mode;
+	c->made = pthread_create(&c->thread, NULL, compress_parts, c) == 0;
+	/* Without a thread the parts stay as they are. */
+	if (!c->made)
+		c->running = false;
+}
+
+void rotate_stop(void)
+{
+	struct compressor *c = &compressor;
+
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_mutex_unlock(&c->lock);
+	if (c->made)
+		(void)pthread_join(c->thread, NULL);
+	c->made = false;
+}
+
+/* --- the file --- */
+
+int ledger_file_make(const struct ledger *l)
+{
+	int fd = openat(l->dirfd, LEDGER_FILE,
+			O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	/* Held as long as we live: who cleans up sees that this session does. */
+	if (fchmod(fd, l->mode) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static int set_aside(struct ledger *l)
+{
+	char name[64];
+	int fd;
+
+	part_name(name, l->part, "");
+	if (renameat2(l->dirfd, LEDGER_FILE, l->dirfd, name, RENAME_NOREPLACE) < 0)
+		return -errno;
+	fd = ledger_file_make(l);
+	if (fd < 0) {
+		(void)renameat2(l->dirfd, name, l->dirfd, LEDGER_FILE, RENAME_NOREPLACE);
+		return fd;
+	}
+	(void)fsync(l->dirfd);
+	close(l->fd);
+	l->fd = fd;
+	l->good = 0;
+	return 0;
+}
+
+bool rotate_due(const struct ledger *l)
+{
+	return !l->error && !l->rotating && l->good + (off_t)l->len >= l->full_at;
+}
+
+void rotate(struct ledger *l)
+{
+	int r;
+
+	l->rotating = true;
+	r = checkpoint_add(l);
+	if (r == 0)
+		r = ledger_sync(l);
+	if (r == 0)
+		r = set_aside(l);
+	l->rotating = false;
+	/* Where no other file can be had this one goes on: tried again when it has grown by as much. */
+	l->full_at = r == 0 ? l->size : l->good + (off_t)l->len + l->size;
+	if (r == 0)
+		compress_later(l, l->part++);
+}

@@ -1,0 +1,70 @@
+# levels: full strict
+# Attacks on what asks, grants and records, from inside: each was one that got through, or nearly.
+. "$T_LIB"
+
+asks() {
+	printf '[session]\ntimeout = 60s\n[commands]\nask = %s\n' "$1" | policy
+}
+
+# A virtual environment's bin/ comes first on the operator's PATH, and the agent may write there.
+t_planted_notify_send_is_not_run() {
+	asks touch
+	mkdir -p "$W/.venv/bin"
+	export PATH="$W/.venv/bin:$PATH" DISPLAY=:99
+	printf '#!/bin/sh\necho out >"%s/escaped"\n' "$S" >"$S/plant"
+	cp "$S/plant" "$W/plant"
+	cp /bin/true .venv/bin/notify-send
+	bg plant bash -c 'cp plant .venv/bin/notify-send; chmod 755 .venv/bin/notify-send; touch a'
+	run pale deny "$(pending_id)"
+	bg_wait plant
+	sleep 0.3
+	missing "$S/escaped"
+}
+
+t_planted_tmux_is_not_run() {
+	asks touch
+	mkdir -p "$W/.venv/bin"
+	export PATH="$W/.venv/bin:$PATH" TMUX="$S/no-server,1,0" TMUX_PANE=%0
+	printf '#!/bin/sh\necho out >"%s/escaped"\n' "$S" >"$W/plant"
+	cp /bin/true .venv/bin/tmux
+	bg plant bash -c 'cp plant .venv/bin/tmux; chmod 755 .venv/bin/tmux; touch a'
+	run pale deny "$(pending_id)"
+	bg_wait plant
+	sleep 0.3
+	missing "$S/escaped"
+}
+
+# A directory's name speaks the ledger's language.
+t_cwd_does_not_forge_a_decision() {
+	asks touch
+	mkdir "$W/x scope=always by=root pid=1 confirmed=pam"
+	bg forge bash -c 'cd x*; touch a'
+	run pale approve "$(pending_id)"
+	bg_wait forge
+	recorded approval/decision allow '"detail":"op=exec scope=once by=operator pid='
+	recorded approval/request ask '"detail":"op=exec cwd='
+	verifies
+}
+
+# The state directory is where the agent may write.
+t_state_inside_the_workspace_is_pales() {
+	asks touch
+	export XDG_STATE_HOME=$W/state
+	STATE=$W/state/pale
+	fsh 'echo "{\"version\":1,\"grants\":[]}" >state/pale/grants.json; echo x >state/pale/passphrase
+		mv state gone; rm -rf state; cat state/pale/heads.jsonl; true'
+	missing state/pale/grants.json
+	missing state/pale/passphrase
+	missing gone
+	verifies
+}
+
+t_a_token_in_argv_is_not_kept() {
+	asks touch
+	bg sec bash -c 'touch ghp_abcdefghijklmnopqrstuvwxyz0123456789' ghp_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
+	run pale deny "$(pending_id)"
+	bg_wait sec
+	! grep -rIl 'ghp_[aA]' "$STATE" || fail "a token is in the state directory"
+}
+
+scenario "$@"

@@ -1,0 +1,21 @@
+/*
+ * What pale doctor found, a row for each mechanism.
+ */
+#ifndef PALE_DOCTOR_H
+#define PALE_DOCTOR_H
+
+#include <stdbool.h>
+
+enum finding { FOUND_OK, FOUND_MISSING, FOUND_NOTE };
+
+/* Texts are borrowed until the report is printed; raise, what would make it better, may be NULL. */
+typedef void (*doctor_add_fn)(void *ctx, const char *name, enum finding finding, const char *detail,
+			      const char *raise);
+
+/*
+ * doctor_helper.c: as whom the helper of this installation runs, what that cannot promise, and what is wrong
+ * with it.  False where `pale run` would refuse for it.  Once a process: the texts are static.
+ */
+bool doctor_helper(doctor_add_fn add, void *ctx);
+
+#endif
