@@ -86,8 +86,9 @@ void approval_print(const struct request *req, char print[PRINT_HEX])
 		digest_bytes(&d, req->addr, sizeof(req->addr));
 	for (size_t i = 0; i < req->argc; i++)
 		digest_text(&d, req->argv[i]);
-	/* The same words in another directory are another command. */
+	/* The same words in another directory, or a push of another branch, are another command. */
 	digest_text(&d, req->op == OP_EXEC ? req->cwd : NULL);
+	digest_text(&d, req->op == OP_EXEC ? req->git_branch : NULL);
 	digest_end(&d, print);
 }
 
@@ -243,9 +244,27 @@ int queue_find(struct queue *a, const char *prefix, struct approval **ret)
 	return 0;
 }
 
+bool queue_take_short(struct queue *a, const char *id)
+{
+	unsigned at = 0;
+
+	for (int i = 0; i < SHORT_DIGITS; i++)
+		at = at << 4 | (unsigned)(id[i] <= '9' ? id[i] - '0' : id[i] - 'a' + 10);
+	/* By then nobody remembers the first ones. */
+	if (a->n_shorts >= SHORTS / 2) {
+		memset(a->shorts, 0, sizeof(a->shorts));
+		a->n_shorts = 0;
+	}
+	if (a->shorts[at / 8] & 1u << at % 8)
+		return false;
+	a->shorts[at / 8] |= (uint8_t)(1u << at % 8);
+	a->n_shorts++;
+	return true;
+}
+
 int queue_short(const struct queue *a, const struct approval *ap)
 {
-	int digits = 4;
+	int digits = SHORT_DIGITS;
 
 	for (size_t i = 0; i < a->n; i++)
 		while (a->list[i] != ap && digits < APPROVAL_ID_HEX - 1 &&

@@ -14,6 +14,7 @@
 #include "policy/argv.h"
 #include "policy/digest.h"
 
+#define ID_TRIES  64
 #define TREE_WALK 64 /* ancestors looked at */
 
 /* --- the request, kept --- */
@@ -107,14 +108,13 @@ char *card_target(const struct request *req)
 
 static char *rule_text(struct helper *h, const struct card_question *q)
 {
-	char rule[1024];
-	size_t len;
+	char rule[1024], *text;
 
 	decision_describe(image_of(h, q->image), q->decision, rule, sizeof(rule));
-	len = strlen(rule);
-	/* Its words are the agent's own then, and the human shall know that. */
+	/* Its words are the agent's own then, and the human shall know that: first, where nothing can cut it.
+	 */
 	if (q->image > 0 && q->decision->nested == 0)
-		snprintf(rule + len, sizeof(rule) - len, " (nested run %u)", q->image);
+		return asprintf(&text, "(nested run %u) %s", q->image, rule) < 0 ? NULL : text;
 	return strdup(rule);
 }
 
@@ -160,8 +160,8 @@ static const char *exe_of(const struct approval *ap)
 /* --- the digest --- */
 
 /*
- * Over the fields that are shown: id, operation, target, argv, cwd, program, rule, risk and what may be
- * granted.
+ * Over the fields that are shown: id, operation, target, argv, the file that would run, branch, cwd, program,
+ * rule, risk and what may be granted.
  */
 static void card_digest(const struct approval *ap, char digest[PRINT_HEX])
 {
@@ -177,6 +177,8 @@ static void card_digest(const struct approval *ap, char digest[PRINT_HEX])
 	digest_text(&d, ap->target);
 	for (size_t i = 0; i < ap->req.argc; i++)
 		digest_text(&d, ap->req.argv[i]);
+	digest_text(&d, ap->req.path);
+	digest_text(&d, ap->req.git_branch);
 	digest_text(&d, ap->req.cwd);
 	digest_text(&d, ap->exe);
 	digest_text(&d, ap->rule);
@@ -191,6 +193,22 @@ static void card_digest(const struct approval *ap, char digest[PRINT_HEX])
 
 /* --- together --- */
 
+/*
+ * What people type of an id names one question only, and no later one: else who asks, takes it back and asks
+ * another until the digits come again could have that approved.
+ */
+static int new_id(struct helper *h, char id[APPROVAL_ID_HEX])
+{
+	int r;
+
+	for (int i = 0; i < ID_TRIES; i++) {
+		r = random_hex(id, 16);
+		if (r < 0 || queue_take_short(&h->queue, id))
+			return r;
+	}
+	return 0;
+}
+
 static int fill(struct helper *h, struct approval *ap, const struct card_question *q)
 {
 	ap->asked_real_ns = clock_real_ns();
@@ -200,7 +218,7 @@ static int fill(struct helper *h, struct approval *ap, const struct card_questio
 	ap->image = q->image;
 	ap->turn = h->queue.turn;
 	memcpy(ap->print, q->print, sizeof(ap->print));
-	if (random_hex(ap->id, 16) < 0 || card_keep(ap, q->req) < 0)
+	if (new_id(h, ap->id) < 0 || card_keep(ap, q->req) < 0)
 		return -ENOMEM;
 	find_tree(h, ap, q->pid);
 	ap->target = card_target(&ap->req);

@@ -93,6 +93,9 @@ struct recent {
 	uint64_t ns;
 };
 
+#define SHORT_DIGITS 4 /* of an id that people type */
+#define SHORTS	     (1u << 4 * SHORT_DIGITS)
+
 struct queue {
 	struct approval *list[APPROVALS_MAX]; /* oldest first */
 	size_t n;
@@ -101,6 +104,8 @@ struct queue {
 	struct recent recent[RECENT_MAX];
 	size_t next_recent;
 	uint64_t turn;
+	uint8_t shorts[SHORTS / 8]; /* first digits of ids that were given away */
+	unsigned n_shorts;
 };
 
 enum approval_known {
@@ -147,6 +152,8 @@ const char *approval_state_name(enum approval_state s);
 /* What the table of states says of a card. */
 bool approval_is_listed(const struct approval *ap); /* shown to the operator */
 bool approval_may_answer(const struct approval *ap);
+/* True where no question before had the first digits of this id; they are taken then. */
+bool queue_take_short(struct queue *a, const char *id);
 /* How many digits of the id make it unique among the listed, at least 4. */
 int queue_short(const struct queue *a, const struct approval *ap);
 

@@ -93,7 +93,9 @@ static json_t *shape_card(const struct helper *h, const struct approval *ap, uin
 			 op_name(ap->req.op), "access", access_name(ap->req.access), "target",
 			 json_escaped(ap->target, shown), "target_cut", (json_int_t)(len - shown), "argv",
 			 shape == CARD_WHOLE ? argv_json(ap) : json_null());
-	more = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:I}", "cwd",
+	more = json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:I}",
+			 "file", field_json(ap->req.op == OP_EXEC ? ap->req.path : NULL, max), "branch",
+			 field_json(ap->req.op == OP_EXEC ? ap->req.git_branch : NULL, max), "cwd",
 			 field_json(ap->req.cwd, max), "exe", field_json(ap->exe, max), "pid",
 			 (json_int_t)ap->pid, "tree", tree_json(ap, max), "rule", field_json(ap->rule, max),
 			 "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by",

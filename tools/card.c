@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "policy/argv.h"
+#include "policy/path.h"
 
 #include "tools/tools.h"
 
@@ -263,12 +264,33 @@ static int add_process(struct card_text *t, const char *label, const char *exe, 
 	return add_owned(t, CARD_WHERE, label, text);
 }
 
+/* The first word is the caller's; a program of the system under its own name needs no line of its own. */
+static bool is_as_called(const json_t *card)
+{
+	static const char *const dirs[] = { "/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/" };
+	const char *file = card_str(card, "file"), *name = path_basename(file);
+	const char *word = json_string_value(json_array_get(json_object_get(card, "argv"), 0));
+
+	if (!word || strcmp(path_basename(word), name) != 0)
+		return false;
+	for (size_t i = 0; i < NELEM(dirs); i++)
+		if (strncmp(file, dirs[i], (size_t)(name - file)) == 0 &&
+		    strlen(dirs[i]) == (size_t)(name - file))
+			return true;
+	return false;
+}
+
 static int add_where(struct card_text *t, const json_t *card)
 {
 	const char *label = "from";
 	json_t *node;
 	size_t i;
-	int r = add(t, CARD_WHERE, "in", card_str(card, "cwd"));
+	int r = is_as_called(card) ? 0 : add(t, CARD_WHERE, "file", card_str(card, "file"));
+
+	if (r == 0)
+		r = add(t, CARD_WHERE, "branch", card_str(card, "branch"));
+	if (r == 0)
+		r = add(t, CARD_WHERE, "in", card_str(card, "cwd"));
 
 	if (r == 0)
 		r = add_process(t, "by", card_str(card, "exe"), number(card, "pid"));

@@ -46,6 +46,22 @@ t_cwd_does_not_forge_a_decision() {
 	verifies
 }
 
+# argv[0] is whatever the caller writes there.
+t_the_card_names_the_file_that_runs() {
+	asks npm
+	mkdir "$S/bin"
+	printf '#!/bin/sh\ntrue\n' >"$S/bin/npm"
+	chmod 755 "$S/bin/npm"
+	PATH=$S/bin:$PATH
+	bg liar bash -c 'exec -a ls npm publish'
+	id=$(pending_id) || fail "not asked: $(cat "$S"/*.err) $id"
+	run pale pending
+	out_has "$S/bin/npm"
+	run pale deny "$(pending_id)"
+	bg_wait liar
+	rc_is 126
+}
+
 # The state directory is where the agent may write.
 t_state_inside_the_workspace_is_pales() {
 	asks touch

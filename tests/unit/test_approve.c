@@ -220,6 +220,24 @@ START_TEST(a_flood_is_told)
 }
 END_TEST
 
+/* What a human typed for one question never names another one that came after. */
+START_TEST(shorts_are_given_once)
+{
+	char id[APPROVAL_ID_HEX];
+	static struct queue a;
+
+	for (unsigned i = 0; i < SHORTS / 2 - 1; i++) {
+		snprintf(id, sizeof(id), "%04x%028x", i * 7 % SHORTS, i);
+		ck_assert(queue_take_short(&a, id));
+		ck_assert(!queue_take_short(&a, id));
+	}
+	/* half of them: from here on the first may come again */
+	ck_assert(queue_take_short(&a, "ffff"));
+	snprintf(id, sizeof(id), "%04x%028x", 0, 0);
+	ck_assert(queue_take_short(&a, id));
+}
+END_TEST
+
 START_TEST(prints_differ)
 {
 	static const char *const one[] = { "npm", "publish", NULL }, *const two[] = { "npmp", "ublish",
@@ -227,10 +245,10 @@ START_TEST(prints_differ)
 	const struct request base = {
 		.op = OP_EXEC, .path = "/bin/npm", .argv = one, .argc = 2, .cwd = "/w"
 	};
-	struct request r[7];
+	struct request r[8];
 	char a[PRINT_HEX], b[PRINT_HEX];
 
-	for (size_t i = 0; i < 7; i++)
+	for (size_t i = 0; i < 8; i++)
 		r[i] = base;
 	r[1].argv = two;
 	r[2].cwd = "/v";
@@ -238,10 +256,11 @@ START_TEST(prints_differ)
 	r[4].argc = 1;
 	r[5].op = OP_READ;
 	r[6].access = ACCESS_WRITE;
+	r[7].git_branch = "topic";
 	approval_print(&base, a);
 	approval_print(&r[0], b);
 	ck_assert_str_eq(a, b);
-	for (size_t i = 1; i < 7; i++) {
+	for (size_t i = 1; i < 8; i++) {
 		approval_print(&r[i], b);
 		ck_assert_str_ne(a, b);
 	}
@@ -257,6 +276,7 @@ Suite *suite_approve(void)
 	tcase_add_checked_fixture(t, make_queue, free_queue);
 	tcase_add_test(t, steps_are_these);
 	tcase_add_test(t, only_these_may_be_answered);
+	tcase_add_test(t, shorts_are_given_once);
 	tcase_add_test(t, once_is_not_remembered);
 	tcase_add_test(t, denied_holds_for_the_turn);
 	tcase_add_test(t, late_is_used_once_and_ends);
