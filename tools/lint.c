@@ -11,6 +11,7 @@
 #include "policy/lint.h"
 #include "policy/path.h"
 
+#include "edit.h"
 #include "tools.h"
 
 static bool world_exists(const char *path, void *ctx)
@@ -77,13 +78,21 @@ static int bundle_one_file(const struct options *o, const char *file, struct bun
 	return bundle_add_source(b, SOURCE_USER, path, text, len);
 }
 
-static int collect(const struct options *o, const char *file, struct diags *d)
+int lint_loaded(const struct loaded *l, struct diags *d)
 {
 	psl_ctx_t *psl = psl_latest(NULL);
 	const struct lint_world world = { .exists = world_exists,
 					  .writable_by_others = world_writable,
 					  .public_suffix = psl ? world_public_suffix : NULL,
 					  .ctx = psl };
+	int r = policy_lint(&l->policy, &l->bundle, &l->image, &world, d);
+
+	psl_free(psl);
+	return r;
+}
+
+static int collect(const struct options *o, const char *file, struct diags *d)
+{
 	struct loaded l = { 0 };
 	struct bundle b;
 	int r;
@@ -93,11 +102,10 @@ static int collect(const struct options *o, const char *file, struct diags *d)
 	if (r == 0) {
 		r = loaded_from_bundle(&l, &b, d);
 		if (r == 0)
-			r = policy_lint(&l.policy, &l.bundle, &l.image, &world, d);
+			r = lint_loaded(&l, d);
 		loaded_done(&l);
 	}
 	bundle_done(&b);
-	psl_free(psl);
 	return r;
 }
 
@@ -124,18 +132,14 @@ static json_t *sarif_of(const struct diags *d)
 			 "driver", "name", "pale lint", "version", PALE_VERSION, "results", results);
 }
 
-/*
- * A preset is not the reader's to mend, and knows what it gives away: its remarks are shown to who
- * lints it by name (--preset), its errors always.
- */
-static void drop_preset_remarks(struct diags *d)
+void diags_drop(struct diags *d, bool (*unwanted)(const struct diag *g, const void *ctx), const void *ctx)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
 		struct diag *g = &d->list[i];
 
-		if (g->severity != SEVERITY_ERROR && g->file && strncmp(g->file, "preset ", 7) == 0) {
+		if (g->severity != SEVERITY_ERROR && unwanted(g, ctx)) {
 			free(g->file);
 			free(g->text);
 			free(g->hint);
@@ -146,8 +150,13 @@ static void drop_preset_remarks(struct diags *d)
 	d->n = kept;
 }
 
-/* Notes inform; they are no reason for a build to fail. */
-static bool has_findings(const struct diags *d)
+bool diag_is_of_preset(const struct diag *g, const void *ctx)
+{
+	(void)ctx;
+	return g->file && strncmp(g->file, "preset ", 7) == 0;
+}
+
+bool diags_have_findings(const struct diags *d)
 {
 	for (size_t i = 0; i < d->n; i++)
 		if (d->list[i].severity != SEVERITY_NOTE)
@@ -181,7 +190,7 @@ static int lint_run(const struct options *o, int argc, char **argv)
 	diags_init(&d);
 	r = collect(o, file, &d);
 	if (!o->preset)
-		drop_preset_remarks(&d);
+		diags_drop(&d, diag_is_of_preset, NULL);
 	if (o->sarif)
 		print_json(sarif_of(&d));
 	else if (o->json)
@@ -193,7 +202,7 @@ static int lint_run(const struct options *o, int argc, char **argv)
 		code = EXIT_USAGE;
 	} else {
 		print_summary(&d);
-		code = has_findings(&d) ? EXIT_FINDINGS : EXIT_OK;
+		code = diags_have_findings(&d) ? EXIT_FINDINGS : EXIT_OK;
 	}
 	diags_done(&d);
 	return code;

@@ -28,6 +28,7 @@ static const struct {
 	{ "environment", "XDG_CONFIG_HOME  where pale/policy.ini is found (default ~/.config)\n"
 			 "XDG_STATE_HOME   where pale/ keeps ledgers and trust (default ~/.local/state)\n"
 			 "XDG_RUNTIME_DIR  where pale/ keeps the sockets of running sessions\n"
+			 "VISUAL, EDITOR   the editor of `policy edit`\n"
 			 "NO_COLOR         no colour at all\n"
 			 "CLICOLOR_FORCE   colour even where the output is no terminal\n"
 			 "PALE_SESSION_DIR set inside a session; pale sets it, nobody else should\n" },

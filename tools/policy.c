@@ -1,9 +1,11 @@
 /*
- * pale policy show: the settings and rules that hold here, each with the line it comes from.
+ * pale policy show, edit, reload; show: the settings and rules that hold here, each with the line it comes
+ * from.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "edit.h"
 #include "tools.h"
 
 static const char *const modes[] = { "read-only", "workspace-write", "danger" };
@@ -18,7 +20,7 @@ const char *network_name(enum network network)
 	return (unsigned)network < NELEM(networks) ? networks[network] : "?";
 }
 
-static json_t *settings_to_json(const struct policy *p)
+json_t *settings_to_json(const struct policy *p)
 {
 	const struct settings *s = &p->s;
 
@@ -147,7 +149,7 @@ static int policy_run(const struct options *o, int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const struct options *o);
-	} table[] = { { "show", show }, { "reload", policy_reload } };
+	} table[] = { { "show", show }, { "edit", policy_edit }, { "reload", policy_reload } };
 	const char *verbs[NELEM(table) + 1] = { NULL };
 
 	if (argc == 0)
@@ -164,6 +166,9 @@ static int policy_run(const struct options *o, int argc, char **argv)
 static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_VALUE("agent", 0, "NAME", agent, "with the [agent \"NAME\" ...] sections"),
+	OPT_FLAG("project", 0, for_project, "edit: the project's .pale/policy.ini"),
+	OPT_FLAG("floor", 0, floor, "edit: the machine's /etc/pale/policy.ini"),
+	OPT_FLAG("yes", 'y', yes, "edit: load what was saved into running sessions without asking"),
 	OPT_VALUE("session", 0, "ID", session, "reload: only this session"),
 	OPT_JSON,
 	{ 0 },
@@ -171,8 +176,9 @@ static const struct opt opts[] = {
 
 const struct subcommand subcommand_policy = {
 	.name = "policy",
-	.args = "show | reload [options]",
-	.summary = "show the rules that hold here, with their origin; load them into sessions that run",
+	.args = "show | edit | reload [options]",
+	.summary = "show the rules that hold here, with their origin; edit them; load them into sessions "
+		   "that run",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = policy_run,

@@ -87,6 +87,7 @@ struct options {
 	bool ini, json, sarif, follow, all, revoke, help, linger;
 	const char *card, *surfaces;
 	bool plain;
+	bool floor, list;
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
