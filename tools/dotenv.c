@@ -13,6 +13,7 @@
 #include "policy/envfile.h"
 #include "policy/path.h"
 
+#include "edit.h"
 #include "tools.h"
 
 static bool is_ours(const char *key)
@@ -42,8 +43,7 @@ static int keep_ours(void *ctx, const struct env_pair *pair)
 	return 0;
 }
 
-/* Only what is ours of text, at its place (caller frees).  0, -EBADMSG with findings, -ENOMEM. */
-static int extract(const char *path, const char *text, size_t len, char **ret, struct diags *d)
+int dotenv_extract(const char *path, const char *text, size_t len, char **ret, struct diags *d)
 {
 	_cleanup_free_ char *blank = malloc(len + 1);
 	struct extract e = { text, blank };
@@ -100,7 +100,7 @@ static int add_file(struct bundle *b, const struct dirs *dirs, const char *path,
 		return 0;
 	r = policy_file_read(path, &text, &len, d);
 	if (r == 0)
-		r = extract(path, text, len, &ours, d);
+		r = dotenv_extract(path, text, len, &ours, d);
 	if (r == 0)
 		r = bundle_add_source(b, layer_of(b, dirs, path, text, len), path, ours, len);
 	/* What is wrong with it is a finding, which refuses the policy. */

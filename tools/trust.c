@@ -2,15 +2,17 @@
  * pale trust: pin the project's own policy, so that it may loosen as well as tighten.
  *
  * A pin is a file named by the SHA-256 of the policy's path that holds the SHA-256 of its content,
- * in the format of sha256sum(1).  Any change of the file or of its place ends the trust.
+ * in the format of sha256sum(1).  Any change of the file or of its place ends the trust.  Beside it lies what
+ * of the file counted then, to show what changed; nothing is decided by that.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools.h"
+#include "edit.h"
 
 #define HEX_SIZE (crypto_hash_sha256_BYTES * 2 + 1)
 
@@ -44,8 +46,8 @@ bool trust_is_pinned(const struct dirs *dirs, const char *path, const char *text
 	return pin_len > sizeof(hex) && memcmp(pin, hex, sizeof(hex) - 1) == 0 && pin[sizeof(hex) - 1] == ' ';
 }
 
-/* Written beside and renamed, so that a full disk leaves the old pin or the new one. */
-static int write_pin(const char *file, const char *hex, const char *path)
+/* Written beside and renamed, so that a full disk leaves the old file or the new one. */
+static int write_file(const char *file, const char *text, size_t len)
 {
 	char temp[PATH_MAX + 8];
 	FILE *f;
@@ -61,7 +63,7 @@ static int write_pin(const char *file, const char *hex, const char *path)
 		(void)close(fd);
 		return r;
 	}
-	fprintf(f, "%s  %s\n", hex, path);
+	fwrite(text, 1, len, f);
 	if (fflush(f) != 0 || fsync(fd) < 0)
 		r = -errno;
 	(void)fclose(f);
@@ -72,76 +74,240 @@ static int write_pin(const char *file, const char *hex, const char *path)
 	return r;
 }
 
-static int pin(const struct dirs *dirs, const char *path, const char *file)
+/* --- one file
+ * ----------------------------------------------------------------------------------------------- */
+
+/* What a project says of its own fence. */
+static const struct {
+	const char *name;
+	bool is_env; /* only where it says something of a policy */
+} trusted[] = { { ".pale/policy.ini", false }, { ".env", true } };
+
+/* The name of the i'th in dir; whether it is there and says anything. */
+static bool concerns(const char *dir, size_t i, char *path, size_t size)
 {
-	_cleanup_free_ char *text = NULL;
-	char dir[PATH_MAX], hex[HEX_SIZE];
+	if (path_join(path, size, dir, trusted[i].name) < 0)
+		return false;
+	return trusted[i].is_env ? dotenv_mentions(path) : access(path, F_OK) == 0;
+}
+
+struct pinning {
+	const struct options *o;
+	const struct dirs *dirs;
+	const char *path;
+	char file[PATH_MAX], kept[PATH_MAX + 8]; /* the pin, and the text beside it */
+	bool is_env;
+	char *text, *counts, *old; /* owned: the file, what of it counts, what counted last */
+	size_t len, counts_len, old_len;
+};
+
+static int read_file(struct pinning *p)
+{
 	struct diags d;
-	size_t len;
 	int r;
 
 	diags_init(&d);
-	r = policy_file_read(path, &text, &len, &d);
+	r = policy_file_read(p->path, &p->text, &p->len, &d);
+	if (r == 0 && p->is_env)
+		r = dotenv_extract(p->path, p->text, p->len, &p->counts, &d);
+	p->counts_len = p->len;
 	print_diags(stderr, &d);
 	diags_done(&d);
-	if (r < 0)
-		return r;
-	hash_hex(text, len, hex);
-	r = path_join(dir, sizeof(dir), dirs->state, "trust");
-	if (r == 0)
-		r = dir_make(dir);
-	return r < 0 ? r : write_pin(file, hex, path);
-}
-
-/* What a project says of its own fence. */
-static const char *const trusted[] = { ".pale/policy.ini", ".env" };
-
-static int trust_one(const struct options *o, const struct dirs *dirs, const char *path)
-{
-	char file[PATH_MAX];
-	int r = pin_path(dirs, path, file, sizeof(file));
-
-	if (r == 0 && o->revoke)
-		r = unlink(file) < 0 && errno != ENOENT ? -errno : 0;
-	else if (r == 0)
-		r = pin(dirs, path, file);
-	if (r < 0)
-		talk("%s: %s", path, strerror(-r));
-	else
-		talk(o->revoke ? "%s is no longer trusted: it may only tighten"
-			       : "%s is trusted until it changes",
-		     path);
 	return r;
 }
 
-/* The second only where it says something of a policy. */
+static void read_old(struct pinning *p)
+{
+	if (access(p->file, F_OK) == 0 && file_read(p->kept, LIMIT_POLICY, &p->old, &p->old_len) < 0)
+		talk("%s changed since it was trusted; what it said then was not kept", p->path);
+}
+
+static int write_pin(const struct pinning *p)
+{
+	char dir[PATH_MAX], hex[HEX_SIZE], line[HEX_SIZE + PATH_MAX + 4];
+	int r = path_join(dir, sizeof(dir), p->dirs->state, "trust"), n;
+
+	if (r == 0)
+		r = dir_make(dir);
+	hash_hex(p->text, p->len, hex);
+	n = snprintf(line, sizeof(line), "%s  %s\n", hex, p->path);
+	/* The pin first: a text of before it shows more as new, never less. */
+	if (r == 0)
+		r = write_file(p->file, line, (size_t)n);
+	return r < 0 ? r : write_file(p->kept, p->is_env ? p->counts : p->text, p->counts_len);
+}
+
+/* 0, -ECANCELED where he does not want it, -EBADMSG where it has errors. */
+static int consider(struct pinning *p)
+{
+	const struct trustee t = { .o = p->o,
+				   .path = p->path,
+				   .is_env = p->is_env,
+				   .text = p->is_env ? p->counts : p->text,
+				   .len = p->counts_len,
+				   .old = p->old,
+				   .old_len = p->old_len };
+	int r = trust_show(&t);
+
+	if (r < 0 || p->o->yes || !ask_is_possible())
+		return r;
+	return ask_yes("Trust it until it changes?") ? 0 : -ECANCELED;
+}
+
+static int pin(struct pinning *p)
+{
+	int r = read_file(p);
+
+	if (r < 0 || trust_is_pinned(p->dirs, p->path, p->text, p->len))
+		return r;
+	read_old(p);
+	r = consider(p);
+	return r < 0 ? r : write_pin(p);
+}
+
+static int unpin(const struct pinning *p)
+{
+	(void)unlink(p->kept);
+	return unlink(p->file) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static void tell(const struct pinning *p, int r)
+{
+	if (r == -ECANCELED)
+		talk("%s is not trusted: it may only tighten", p->path);
+	else if (r == -EBADMSG)
+		talk("%s has errors and is not trusted", p->path);
+	else if (r < 0)
+		talk("%s: %s", p->path, strerror(-r));
+	else
+		talk(p->o->revoke ? "%s is no longer trusted: it may only tighten"
+				  : "%s is trusted until it changes",
+		     p->path);
+}
+
+static int trust_one(const struct options *o, const struct dirs *dirs, const char *path, bool is_env)
+{
+	struct pinning p = { .o = o, .dirs = dirs, .path = path, .is_env = is_env };
+	int r = pin_path(dirs, path, p.file, sizeof(p.file));
+
+	if (r == 0) {
+		snprintf(p.kept, sizeof(p.kept), "%s.text", p.file);
+		r = o->revoke ? unpin(&p) : pin(&p);
+	}
+	tell(&p, r);
+	free(p.text);
+	free(p.counts);
+	free(p.old);
+	return r;
+}
+
+/* A policy's pin is taken back also where the file is gone. */
 static int trust_all(const struct options *o, const struct dirs *dirs, const char *dir)
 {
 	char path[PATH_MAX];
+	bool any = false;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < NELEM(trusted); i++) {
-		bool wanted;
-
-		r = path_join(path, sizeof(path), dir, trusted[i]);
-		wanted = r == 0 && (i == 0 ? access(path, F_OK) == 0 : dotenv_mentions(path));
-		if (wanted || (o->revoke && r == 0 && i == 0))
-			r = trust_one(o, dirs, path);
+		if (!concerns(dir, i, path, sizeof(path)) && !(o->revoke && !trusted[i].is_env))
+			continue;
+		any = true;
+		r = trust_one(o, dirs, path, trusted[i].is_env);
 	}
+	if (!any)
+		talk("%s/%s: %s", dir, trusted[0].name, strerror(ENOENT));
+	return any ? r : -ENOENT;
+}
+
+/* --- the list
+ * ----------------------------------------------------------------------------------------------- */
+
+/* A pin's second word; names of one line alone are pinned, others cannot be told apart here. */
+static char *pinned_path(const char *file)
+{
+	char *text = NULL, *path;
+	size_t len;
+
+	if (file_read(file, 2 * PATH_MAX, &text, &len) < 0)
+		return NULL;
+	if (len < HEX_SIZE + 3 || text[HEX_SIZE] != ' ' || text[len - 1] != '\n') {
+		free(text);
+		return NULL;
+	}
+	text[len - 1] = '\0';
+	path = strdup(text + HEX_SIZE + 1);
+	free(text);
+	return path;
+}
+
+static const char *state_of(const struct dirs *dirs, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = file_read(path, LIMIT_POLICY, &text, &len);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return "gone";
+	if (r < 0)
+		return "unreadable";
+	return trust_is_pinned(dirs, path, text, len) ? "trusted" : "changed";
+}
+
+static int is_pin(const struct dirent *e)
+{
+	return strlen(e->d_name) == HEX_SIZE - 1;
+}
+
+static int list(const struct dirs *dirs)
+{
+	char dir[PATH_MAX], file[PATH_MAX];
+	struct dirent **entries = NULL;
+	int n = -1, r = path_join(dir, sizeof(dir), dirs->state, "trust");
+
+	if (r == 0)
+		n = scandir(dir, &entries, is_pin, alphasort);
+	if (r == 0 && n < 0 && errno != ENOENT)
+		r = -errno;
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (path_join(file, sizeof(file), dir, entries[i]->d_name) == 0)
+			path = pinned_path(file);
+		if (path) {
+			printf("%-10s ", state_of(dirs, path));
+			print_escaped(stdout, path);
+			putchar('\n');
+		}
+		free(entries[i]);
+	}
+	free(entries);
 	return r;
 }
 
-static bool has_any(const char *dir)
-{
-	char path[PATH_MAX];
+/* --- the command
+ * -------------------------------------------------------------------------------------------- */
 
-	return (path_join(path, sizeof(path), dir, trusted[0]) == 0 && access(path, F_OK) == 0) ||
-	       (path_join(path, sizeof(path), dir, trusted[1]) == 0 && dotenv_mentions(path));
+/* Its rules are judged as a session there would have them. */
+static int trust_in(const struct options *o, const struct dirs *dirs, const char *name)
+{
+	char dir[PATH_MAX];
+
+	if (!realpath(name, dir) || chdir(dir) < 0) {
+		talk("%s: %s", name, strerror(errno));
+		return EXIT_USAGE;
+	}
+	switch (trust_all(o, dirs, dir)) {
+	case 0:
+		return EXIT_OK;
+	case -ECANCELED:
+		return EXIT_FINDINGS;
+	default:
+		return EXIT_USAGE;
+	}
 }
 
 static int trust_run(const struct options *o, int argc, char **argv)
 {
-	char dir[PATH_MAX];
 	struct dirs dirs;
 	int r;
 
@@ -149,30 +315,28 @@ static int trust_run(const struct options *o, int argc, char **argv)
 		talk("a session may not trust its own project; run `pale trust` outside");
 		return EXIT_FINDINGS;
 	}
-	if (argc > 1)
+	if (argc > 1 || (o->list && (argc || o->revoke)))
 		return EXIT_USAGE;
-	if (!realpath(argc ? argv[0] : ".", dir)) {
-		talk("%s: %s", argc ? argv[0] : ".", strerror(errno));
-		return EXIT_USAGE;
-	}
-	if (!o->revoke && !has_any(dir)) {
-		talk("%s/%s: %s", dir, trusted[0], strerror(ENOENT));
-		return EXIT_USAGE;
-	}
 	r = dirs_find(&dirs);
+	if (r == 0 && !o->list)
+		return trust_in(o, &dirs, argc ? argv[0] : ".");
+	if (r == 0)
+		r = list(&dirs);
 	if (r < 0)
-		talk("%s: %s", dir, strerror(-r));
-	return r < 0 || trust_all(o, &dirs, dir) < 0 ? EXIT_USAGE : EXIT_OK;
+		talk("trust: %s", strerror(-r));
+	return r < 0 ? EXIT_USAGE : EXIT_OK;
 }
 
 static const struct opt opts[] = {
+	OPT_FLAG("list", 0, list, "show what is trusted, and what changed since"),
+	OPT_FLAG("yes", 'y', yes, "do not ask"),
 	OPT_FLAG("revoke", 0, revoke, "take the trust back"),
 	{ 0 },
 };
 
 const struct subcommand subcommand_trust = {
 	.name = "trust",
-	.args = "[--revoke] [DIR]",
+	.args = "[--yes|--revoke] [DIR] | --list",
 	.summary = "let a project's .pale/policy.ini loosen the policy, until it changes",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
