@@ -175,7 +175,7 @@ static void card_digest(const struct approval *ap, char digest[PRINT_HEX])
 	digest_text(&d, op_name(ap->req.op));
 	digest_text(&d, access_name(ap->req.access));
 	digest_text(&d, ap->target);
-	for (size_t i = 0; i < ap->req.argc; i++)
+	for (size_t i = 0; ap->req.argv && i < ap->req.argc; i++)
 		digest_text(&d, ap->req.argv[i]);
 	digest_text(&d, ap->req.path);
 	digest_text(&d, ap->req.git_branch);

@@ -45,7 +45,7 @@ static int tell_record(struct conn *c, const char *line, size_t len)
 		return r;
 	memcpy(packet, head, sizeof(head) - 1);
 	memcpy(packet + sizeof(head) - 1, line, len);
-	memcpy(packet + sizeof(head) - 1 + len, "}}", 2);
+	memset(packet + sizeof(head) - 1 + len, '}', 2);
 	return peer_send(c->peer, c->fd, packet, sizeof(head) - 1 + len + 2);
 }
 

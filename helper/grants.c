@@ -352,7 +352,9 @@ static void write_uses(struct helper *h)
 
 	for (size_t i = 0; i < g->n; i++)
 		any |= g->list[i].unwritten > 0;
-	if (!any || dir < 0 || (lock = store_lock(dir)) < 0)
+	if (any && dir >= 0)
+		lock = store_lock(dir);
+	if (lock < 0)
 		return;
 	file = store_read(dir, &st, &err, &why);
 	for (size_t i = 0; file && i < g->n; i++)

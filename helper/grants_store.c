@@ -80,7 +80,6 @@ json_t *store_read(int dir, struct stat *ret, int *ret_err, const char **ret_why
 	_cleanup_close_ int fd =
 		openat(dir, GRANT_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
-	json_t *file;
 	size_t len = 0;
 
 	memset(ret, 0, sizeof(*ret));
@@ -101,8 +100,7 @@ json_t *store_read(int dir, struct stat *ret, int *ret_err, const char **ret_why
 		return NULL;
 	*ret_err = -EBADMSG;
 	*ret_why = "it is empty";
-	file = len > 0 ? grant_file_parse(text, len, ret_why) : NULL;
-	return file;
+	return len > 0 ? grant_file_parse(text, len, ret_why) : NULL;
 }
 
 int store_write(int dir, const json_t *file, mode_t mode, struct stat *ret)

@@ -42,7 +42,7 @@ static const char *remember(const struct mask *mask, struct text_memo *m, const 
 	if (m->escaped && len == m->len && memcmp(m->raw, s ? s : "", len) == 0)
 		return m->escaped;
 	m->len = SIZE_MAX; /* should what follows fail */
-	if (len + 1 > m->cap || !m->raw) {
+	if (len + 1 > m->cap || !m->escaped) {
 		size_t cap = len + 256;
 		char *raw = realloc(m->raw, cap), *escaped;
 

@@ -86,7 +86,7 @@ static size_t words_of(const struct command *c, const char **words, size_t max)
 	struct cmd_view v = cmd_view_of(c);
 	struct cmd_walk w = { .view = &v };
 	enum cmd_arg kind;
-	const char *arg;
+	const char *arg = "";
 	size_t n = 0;
 
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END)

@@ -78,7 +78,7 @@ int foreign_sessions(char *buf, size_t size)
 int foreign_check_dir(const char *dir)
 {
 	char base[PATH_MAX];
-	uid_t uid;
+	uid_t uid = NO_UID;
 	int r = foreign_runtime(base, sizeof(base));
 
 	if (r == 0 && !path_is_under(dir, base))
@@ -96,7 +96,7 @@ int foreign_check_server(int fd, const char *dir)
 {
 	struct ucred cred = { .pid = 0, .uid = NO_UID, .gid = NO_UID };
 	socklen_t len = sizeof(cred);
-	uid_t uid;
+	uid_t uid = NO_UID;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
 		return -errno;

@@ -20,7 +20,7 @@ static int read_file(const char *dir, json_t **ret, const char **ret_why)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[PATH_MAX];
-	size_t len;
+	size_t len = 0;
 	int r = path_join(path, sizeof(path), dir, GRANT_FILE);
 
 	if (r == 0)

@@ -86,7 +86,7 @@ static int expect_file(const char *session, const char *name, struct record_chai
 {
 	_cleanup_free_ char *text = NULL;
 	char path[PATH_MAX];
-	size_t len;
+	size_t len = 0;
 	int r = heads_path(path, sizeof(path), name);
 
 	if (r == 0)
@@ -163,8 +163,8 @@ int heads_from_journal(const char *session, struct record_chain *c)
 	char match[64 + SESSION_ID_MAX], *argv[] = { name, output, quiet, pager, match, NULL };
 	char *line = NULL;
 	size_t cap = 0;
-	FILE *f;
-	pid_t pid;
+	FILE *f = NULL;
+	pid_t pid = -1;
 	int r, status;
 
 	snprintf(match, sizeof(match), "PALE_SESSION=%s", session);

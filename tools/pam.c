@@ -6,6 +6,7 @@
 #include <bsd/readpassphrase.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <security/pam_appl.h>
 #include <string.h>
@@ -50,30 +51,28 @@ static int open_pam(struct pam *p)
 
 /* --- the conversation, on the terminal --- */
 
-static void show(const char *text)
+/* Text that is escaped already. */
+static void show(const char *who, const char *visible)
 {
-	_cleanup_file_ FILE *tty = fopen("/dev/tty", "we");
+	_cleanup_close_ int tty = open("/dev/tty", O_WRONLY | O_NOCTTY | O_CLOEXEC);
 
-	if (!tty)
-		return;
-	print_escaped(tty, text);
-	fputc('\n', tty);
+	if (tty >= 0)
+		dprintf(tty, "%s%s\n", who, visible);
 }
 
 /* The answer to one message (the library frees it), or NULL. */
 static char *answer(const struct pam_message *m)
 {
-	_cleanup_free_ char *prompt = NULL;
+	_cleanup_free_ char *text = text_visible(m->msg ? m->msg : "");
 	char typed[PASSPHRASE_MAX + 2], *copy;
 	int flags = RPP_REQUIRE_TTY | (m->msg_style == PAM_PROMPT_ECHO_ON ? RPP_ECHO_ON : RPP_ECHO_OFF);
 
 	if (m->msg_style == PAM_TEXT_INFO || m->msg_style == PAM_ERROR_MSG) {
-		show(m->msg ? m->msg : "");
+		show("", text ? text : "");
 		return strdup("");
 	}
-	prompt = text_visible(m->msg ? m->msg : "");
-	if ((m->msg_style != PAM_PROMPT_ECHO_OFF && m->msg_style != PAM_PROMPT_ECHO_ON) || !prompt ||
-	    !readpassphrase(prompt, typed, sizeof(typed), flags))
+	if ((m->msg_style != PAM_PROMPT_ECHO_OFF && m->msg_style != PAM_PROMPT_ECHO_ON) || !text ||
+	    !readpassphrase(text, typed, sizeof(typed), flags))
 		return NULL;
 	copy = strdup(typed);
 	explicit_bzero(typed, sizeof(typed));
@@ -135,16 +134,12 @@ int pam_confirm(const char *text)
 		talk("not approved: this user has no name, so PAM cannot be asked");
 		return -EACCES;
 	}
+	/* It stays open: modules are known to leave handlers behind. */
 	r = open_pam(&p);
 	if (r < 0)
 		talk("not approved: the policy wants PAM, and libpam.so.0 is not there");
-	/* It stays open: modules are known to leave handlers behind. */
-	if (r == 0) {
-		_cleanup_file_ FILE *tty = fopen("/dev/tty", "we");
-
-		if (tty)
-			fprintf(tty, "pale: %s\n", text);
-		r = authenticate(&p, pw->pw_name);
-	}
-	return r;
+	if (r < 0)
+		return r;
+	show("pale: ", text);
+	return authenticate(&p, pw->pw_name);
 }

@@ -120,14 +120,13 @@ static int keeper_open(struct keeper *k)
 	struct installed installed;
 	struct dirs dirs;
 	char why[512];
-	struct stat st;
 	int r;
 
 	*k = (struct keeper){ .dir = -1, .control = -1 };
 	r = installed_find(&installed, why, sizeof(why));
 	if (r < 0)
 		return tell(r, why);
-	if (stat(installed.helper, &st) == 0 && (st.st_mode & S_ISUID) && st.st_uid != geteuid())
+	if (installed.helper_kind != HELPER_OWN)
 		return keeper_remote(k);
 	r = dirs_find(&dirs);
 	if (r == 0)

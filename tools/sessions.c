@@ -50,7 +50,7 @@ static int list_add(struct list *l, const char *id, const char *dir)
 	return 0;
 }
 
-int dir_check_session(const char *dir)
+static int dir_check_session(const char *dir)
 {
 	int r = dir_check_private(dir);
 

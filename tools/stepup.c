@@ -31,7 +31,8 @@ static bool clip(char *s, size_t most)
 	return true;
 }
 
-char *stepup_text(const json_t *card)
+/* What a question says, in lines; escaped, and cut with a mark: the whole was read before (caller frees). */
+static char *card_question(const json_t *card)
 {
 	const char *target = text_of(card, "target"), *phrase = text_of(card, "phrase");
 	_cleanup_free_ char *shown = recorded_visible(target);
@@ -99,9 +100,10 @@ static bool has_desktop(void)
 	return (x && *x) || (wayland && *wayland);
 }
 
-int stepup_ask(const json_t *card, char *secret, size_t size)
+/* Asks for the passphrase of one card, whose "phrase" is shown.  As secret_read(). */
+static int ask(const json_t *card, char *secret, size_t size)
 {
-	_cleanup_free_ char *text = stepup_text(card);
+	_cleanup_free_ char *text = card_question(card);
 	const char *program = getenv("PALE_PINENTRY");
 
 	if (!text)
@@ -159,7 +161,7 @@ static int by_passphrase(int fd, const json_t *card, json_t *params)
 
 	if (r < 0)
 		return r;
-	r = stepup_ask(shown, secret, sizeof(secret));
+	r = ask(shown, secret, sizeof(secret));
 	if (r == 0 && json_object_set_new(params, "secret", json_text(secret)) < 0)
 		r = -ENOMEM;
 	explicit_bzero(secret, sizeof(secret));
@@ -168,7 +170,7 @@ static int by_passphrase(int fd, const json_t *card, json_t *params)
 
 static int by_pam(const json_t *card, json_t *params)
 {
-	_cleanup_free_ char *text = stepup_text(card);
+	_cleanup_free_ char *text = card_question(card);
 	int r = text ? pam_confirm(text) : -ENOMEM;
 
 	if (r == 0)

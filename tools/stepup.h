@@ -21,17 +21,11 @@ int stepup_confirm(int fd, const json_t *card, json_t *params);
 /* Overwrites the secrets in params, in place. */
 void stepup_wipe(json_t *params);
 /*
- * Asks for the passphrase of one card, whose "phrase" is shown.  0 with secret (the caller wipes it),
- * -ECANCELED, -ENOTTY (nowhere to ask), -EMSGSIZE.
+ * A secret from /dev/tty alone.  0 (the caller wipes it), -ECANCELED, -ENOTTY (nowhere to ask), -EMSGSIZE.
  */
-int stepup_ask(const json_t *card, char *secret, size_t size);
-/* The same for any prompt, on /dev/tty alone. */
 int secret_read(const char *prompt, char *secret, size_t size);
 /* A line that may be seen. */
 int phrase_read(const char *prompt, char *phrase, size_t size);
-
-/* What a question says, in lines; escaped, and cut with a mark: the whole was read before (caller frees). */
-char *stepup_text(const json_t *card);
 
 /* pinentry.c: asks by that program (NULL: `pinentry`, where it is root's).  0, -ECANCELED, -ENOENT, -EPROTO,
  * -EMSGSIZE. */

@@ -132,9 +132,7 @@ struct subcommand {
 extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
 	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
 	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
-	subcommand_inspect, subcommand_passphrase;
-
-extern const struct subcommand subcommand_watch;
+	subcommand_inspect, subcommand_passphrase, subcommand_watch;
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
@@ -210,8 +208,6 @@ int dir_make(const char *dir);
 void state_dirs_make(const struct image *img, const char *agent);
 /* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */
 int dir_check_private(const char *dir);
-/* sessions.c: the same of a session's runtime directory or one above it, which may be a foreign helper's. */
-int dir_check_session(const char *dir);
 /*
  * Directories that hold the sessions' runtime directories, best first; those that do not exist
  * are listed too, so that a session can be kept from making them.

@@ -305,8 +305,9 @@ static void catch_signals(void)
 
 int ui_run(struct watch *w)
 {
-	struct ui ui = { .w = w, .dirty = true, .started_ns = watch_now() };
+	static struct ui ui; /* w knows it as long as it lives */
 
+	ui = (struct ui){ .w = w, .dirty = true, .started_ns = watch_now() };
 	w->sink = &sink;
 	w->ctx = &ui;
 	if (screen_start() < 0) {
