@@ -357,7 +357,8 @@ static json_t *granted_json(const struct granted *g)
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:b}", "id", g->id, "scope",
 		grant_scope_name(g->scope), "section", g->section, "line", g->line, "agent", g->agent,
 		"workspace", g->workspace, "made", g->made, "until", g->until, "by", g->by, "used",
-		(json_int_t)g->used + (g->scope == GRANT_SESSION ? 0 : (json_int_t)g->unwritten), "holds", !g->off);
+		(json_int_t)g->used + (g->scope == GRANT_SESSION ? 0 : (json_int_t)g->unwritten), "holds",
+		!g->off);
 
 	if (j && g->off)
 		(void)json_object_set_new(j, "why", json_string(g->off));
