@@ -162,7 +162,7 @@ $(B)/exports.map: preload/hooks.def Makefile
 STATIC_VICTIMS := caller carried names net raw storm
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
-UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
+UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
 	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \

@@ -160,8 +160,7 @@ static int deed_init(struct deed *d, const struct record *r, const char *workspa
 	return d->text[0] == '/' || d->text[0] == '@' ? 0 : -EINVAL;
 }
 
-/* --- what changes ----------------------------------------------------------------------------------------
- */
+/* --- what changes --- */
 
 void changes_init(struct changes *c, const struct image *before, const struct image *after,
 		  const char *workspace)

@@ -36,15 +36,7 @@ static void found_done(struct found *f)
 	card_whole_done(&f->whole);
 }
 
-static const char *operator_name(void)
-{
-	const char *name = getenv("USER");
-
-	return name && *name ? name : "operator";
-}
-
-/* --- which question ---------------------------------------------------------------------------------------
- */
+/* --- which question --- */
 
 /* Looks for open cards of one session whose id begins so; how many. */
 static int look(const struct session_ref *ref, const char *id, struct found *ret)
@@ -63,7 +55,7 @@ static int look(const struct session_ref *ref, const char *id, struct found *ret
 	}
 	json_array_foreach(cards, i, j)
 	{
-		if (!card_is_open(j) || strncmp(card_str(j, "id"), id, strlen(id)) != 0)
+		if (!card_is_open(j) || strncmp(json_str(j, "id"), id, strlen(id)) != 0)
 			continue;
 		if (count++ > 0 || ret->card)
 			continue;
@@ -112,8 +104,7 @@ static int find(const char *id, struct found *ret)
 	return -ENOENT;
 }
 
-/* --- what it would allow ----------------------------------------------------------------------------------
- */
+/* --- what it would allow --- */
 
 static const char *chosen_rule(const struct found *f, const struct options *o)
 {
@@ -144,11 +135,11 @@ static int show_rule(const struct found *f, const char *rule, const char *scope)
 	_cleanup_free_ char *shown = text_visible(rule);
 	char why[512];
 	int r = control_call(f->fd, "approval/test",
-			     json_pack("{ss, so}", "id", card_str(f->card, "id"), "rule", json_text(rule)),
+			     json_pack("{ss, so}", "id", json_str(f->card, "id"), "rule", json_text(rule)),
 			     &test, why, sizeof(why));
 
 	if (r == 0 && !json_is_true(json_object_get(test, "ok"))) {
-		talk("this rule cannot be granted: %s", card_str(test, "why"));
+		talk("this rule cannot be granted: %s", json_str(test, "why"));
 		return -EINVAL;
 	}
 	if (r < 0 && r != -ENOSYS) {
@@ -203,8 +194,7 @@ static int consent(const struct found *f, const struct answer *a)
 	return -ECANCELED;
 }
 
-/* --- the answer -------------------------------------------------------------------------------------------
- */
+/* --- the answer --- */
 
 static int show_card(struct found *f)
 {
@@ -229,8 +219,8 @@ static json_t *respond_params(const struct found *f, const struct answer *a)
 {
 	const char *rule = strcmp(a->scope, "once") == 0 ? NULL : chosen_rule(f, a->o);
 	json_t *params =
-		json_pack("{ss, ss, ss, ss, ss, so, so, sb}", "id", card_str(f->card, "id"), "nonce",
-			  f->whole.nonce, "digest", card_str(f->card, "digest"), "decision", a->decision,
+		json_pack("{ss, ss, ss, ss, ss, so, so, sb}", "id", json_str(f->card, "id"), "nonce",
+			  f->whole.nonce, "digest", json_str(f->card, "digest"), "decision", a->decision,
 			  "scope", a->scope, "reason", json_text(a->o->reason ? a->o->reason : ""), "by",
 			  json_text(operator_name()), "group", a->o->group);
 
@@ -245,10 +235,10 @@ static json_t *respond_params(const struct found *f, const struct answer *a)
 static void tell(const struct found *f, const struct answer *a, const json_t *result)
 {
 	const json_t *also = json_object_get(result, "also"), *j;
-	const char *grant = card_str(result, "grant");
+	const char *grant = json_str(result, "grant");
 	size_t i;
 
-	talk("%s %s%s%s in session %s%s%s%s", a->decision, card_str(f->card, "short"),
+	talk("%s %s%s%s in session %s%s%s%s", a->decision, json_str(f->card, "short"),
 	     strcmp(a->scope, "once") == 0 ? "" : " for ",
 	     strcmp(a->scope, "once") == 0	? ""
 	     : strcmp(a->scope, "session") == 0 ? "the session"

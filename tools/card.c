@@ -12,13 +12,6 @@
 
 #include "tools/tools.h"
 
-const char *card_str(const json_t *card, const char *key)
-{
-	const char *s = json_string_value(json_object_get(card, key));
-
-	return s ? s : "";
-}
-
 static json_int_t number(const json_t *card, const char *key)
 {
 	return json_integer_value(json_object_get(card, key));
@@ -32,7 +25,7 @@ bool card_is_whole(const json_t *card)
 /* Answered and cancelled ones are none of the operator's business any more. */
 bool card_is_open(const json_t *card)
 {
-	const char *state = card_str(card, "state");
+	const char *state = json_str(card, "state");
 
 	return strcmp(state, "pending") == 0 || strcmp(state, "expired") == 0;
 }
@@ -83,11 +76,11 @@ int card_fetch(int fd, const json_t *card, struct card_whole *ret, char *why, si
 		_cleanup_json_ json_t *piece = NULL;
 		json_int_t next;
 		int r = control_call(fd, "approval/show",
-				     json_pack("{ss, sI}", "id", card_str(card, "id"), "offset", at), &piece,
+				     json_pack("{ss, sI}", "id", json_str(card, "id"), "offset", at), &piece,
 				     why, size);
 
 		if (r == 0)
-			r = append(&text, &len, card_str(piece, "text"));
+			r = append(&text, &len, json_str(piece, "text"));
 		if (r < 0)
 			return r;
 		next = number(piece, "next");
@@ -98,7 +91,7 @@ int card_fetch(int fd, const json_t *card, struct card_whole *ret, char *why, si
 		}
 		at = next;
 		if (at >= whole)
-			snprintf(ret->nonce, sizeof(ret->nonce), "%s", card_str(piece, "nonce"));
+			snprintf(ret->nonce, sizeof(ret->nonce), "%s", json_str(piece, "nonce"));
 	} while (at < whole);
 	ret->target = TAKE_PTR(text);
 	return 0;
@@ -237,7 +230,7 @@ static int add_split(struct card_text *t, const char *target)
 
 static int add_what(struct card_text *t, const json_t *card, const char *target)
 {
-	const char *op = card_str(card, "op");
+	const char *op = json_str(card, "op");
 	const json_t *argv = json_object_get(card, "argv");
 	int r;
 
@@ -268,7 +261,7 @@ static int add_process(struct card_text *t, const char *label, const char *exe, 
 static bool is_as_called(const json_t *card)
 {
 	static const char *const dirs[] = { "/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/" };
-	const char *file = card_str(card, "file"), *name = path_basename(file);
+	const char *file = json_str(card, "file"), *name = path_basename(file);
 	const char *word = json_string_value(json_array_get(json_object_get(card, "argv"), 0));
 
 	if (!word || strcmp(path_basename(word), name) != 0)
@@ -285,20 +278,20 @@ static int add_where(struct card_text *t, const json_t *card)
 	const char *label = "from";
 	json_t *node;
 	size_t i;
-	int r = is_as_called(card) ? 0 : add(t, CARD_WHERE, "file", card_str(card, "file"));
+	int r = is_as_called(card) ? 0 : add(t, CARD_WHERE, "file", json_str(card, "file"));
 
 	if (r == 0)
-		r = add(t, CARD_WHERE, "branch", card_str(card, "branch"));
+		r = add(t, CARD_WHERE, "branch", json_str(card, "branch"));
 	if (r == 0)
-		r = add(t, CARD_WHERE, "in", card_str(card, "cwd"));
+		r = add(t, CARD_WHERE, "in", json_str(card, "cwd"));
 
 	if (r == 0)
-		r = add_process(t, "by", card_str(card, "exe"), number(card, "pid"));
+		r = add_process(t, "by", json_str(card, "exe"), number(card, "pid"));
 	json_array_foreach(json_object_get(card, "tree"), i, node)
 	{
 		if (r < 0 || number(node, "pid") == number(card, "pid"))
 			continue;
-		r = add_process(t, label, card_str(node, "exe"), number(node, "pid"));
+		r = add_process(t, label, json_str(node, "exe"), number(node, "pid"));
 		label = "";
 	}
 	return r;
@@ -307,7 +300,7 @@ static int add_where(struct card_text *t, const json_t *card)
 static int add_risk(struct card_text *t, const json_t *card)
 {
 	const json_t *risk = json_object_get(card, "risk");
-	const char *level = card_str(risk, "level");
+	const char *level = json_str(risk, "level");
 	const char *label = "risk";
 	json_t *reason;
 	size_t i;
@@ -337,7 +330,7 @@ static int add_risk(struct card_text *t, const json_t *card)
 static int add_offers(struct card_text *t, const json_t *card)
 {
 	const json_t *offers = json_object_get(card, "offers"), *lines = json_object_get(offers, "lines");
-	const char *none = card_str(offers, "why_none");
+	const char *none = json_str(offers, "why_none");
 	json_t *line;
 	size_t i;
 	int r = 0;
@@ -349,7 +342,7 @@ static int add_offers(struct card_text *t, const json_t *card)
 		_cleanup_free_ char *text = NULL;
 		const char *s = json_string_value(line);
 
-		if (r < 0 || asprintf(&text, "[%s] %s", card_str(offers, "section"), s ? s : "?") < 0) {
+		if (r < 0 || asprintf(&text, "[%s] %s", json_str(offers, "section"), s ? s : "?") < 0) {
 			text = NULL;
 			return -ENOMEM;
 		}
@@ -369,23 +362,23 @@ int card_text_init(struct card_text *t, const json_t *card, const char *target)
 	if (r == 0)
 		r = add_where(t, card);
 	if (r == 0)
-		r = add(t, CARD_WHERE, "rule", card_str(card, "rule"));
+		r = add(t, CARD_WHERE, "rule", json_str(card, "rule"));
 	if (r == 0)
 		r = add_risk(t, card);
 	if (r == 0)
 		r = add_offers(t, card);
 	if (r == 0)
-		r = add(t, CARD_DIGEST, "digest", card_str(card, "digest"));
+		r = add(t, CARD_DIGEST, "digest", json_str(card, "digest"));
 	return r;
 }
 
 void card_title(const json_t *card, const char *session, char *buf, size_t size)
 {
-	_cleanup_free_ char *agent = line_text(card_str(card, "agent")), *id = line_text(session);
+	_cleanup_free_ char *agent = line_text(json_str(card, "agent")), *id = line_text(session);
 	json_int_t count = number(card, "count");
 	char left[64], times[48] = "";
 
-	if (strcmp(card_str(card, "state"), "expired") == 0)
+	if (strcmp(json_str(card, "state"), "expired") == 0)
 		snprintf(left, sizeof(left), "expired: approving lets the next try through");
 	else
 		snprintf(left, sizeof(left), "denied in %ld s", card_left(card));
@@ -401,7 +394,7 @@ void card_print(FILE *f, const json_t *card, const char *session, const struct c
 
 	card_title(card, session, title, sizeof(title));
 	fputs(paint_on(f, PAINT_BOLD), f);
-	print_recorded(f, card_str(card, "short"));
+	print_recorded(f, json_str(card, "short"));
 	fprintf(f, "%s  %s\n", paint_off(f), title);
 	for (size_t i = 0; i < t->n; i++)
 		fprintf(f, "  %-9s %s\n", t->line[i].label, t->line[i].text);

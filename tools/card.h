@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "tools/tools.h"
+
 #define CARD_LABEL 10
 #define CARD_NONCE 65
 
@@ -46,7 +48,10 @@ void card_whole_done(struct card_whole *w);
 /* The card's own text is the whole target. */
 bool card_is_whole(const json_t *card);
 /* A string member, "" where there is none. */
-const char *card_str(const json_t *card, const char *key);
+static inline const char *card_str(const json_t *card, const char *key)
+{
+	return json_str(card, key);
+}
 /* It still waits, or an answer leaves a grant for the next try. */
 bool card_is_open(const json_t *card);
 /* Seconds until it is denied, 0 where it was. */

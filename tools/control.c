@@ -139,6 +139,13 @@ int control_call(int fd, const char *method, json_t *params, json_t **ret_result
 	return r;
 }
 
+const char *operator_name(void)
+{
+	const char *name = getenv("USER");
+
+	return name && *name ? name : "operator";
+}
+
 int control_listen(int fd, bool approvals, bool records, char *why, size_t size)
 {
 	_cleanup_json_ json_t *result = NULL;

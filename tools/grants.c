@@ -30,13 +30,6 @@ struct all {
 	size_t n;
 };
 
-static const char *str(const json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "";
-}
-
 /* --- gathering --- */
 
 static int add(struct all *a, const struct item *item)
@@ -52,15 +45,15 @@ static int add(struct all *a, const struct item *item)
 
 static struct item item_of(const json_t *j)
 {
-	return (struct item){ .id = str(j, "id"),
-			      .scope = str(j, "scope"),
-			      .section = str(j, "section"),
-			      .line = str(j, "line"),
-			      .agent = str(j, "agent"),
-			      .workspace = str(j, "workspace"),
-			      .made = str(j, "made"),
-			      .until = str(j, "until"),
-			      .by = str(j, "by"),
+	return (struct item){ .id = json_str(j, "id"),
+			      .scope = json_str(j, "scope"),
+			      .section = json_str(j, "section"),
+			      .line = json_str(j, "line"),
+			      .agent = json_str(j, "agent"),
+			      .workspace = json_str(j, "workspace"),
+			      .made = json_str(j, "made"),
+			      .until = json_str(j, "until"),
+			      .by = json_str(j, "by"),
 			      .session = "",
 			      .used = json_integer_value(json_object_get(j, "used")),
 			      .store = -1,
@@ -259,11 +252,9 @@ static struct item *find_prefix(struct all *a, const char *prefix)
 static int revoke_by_helper(struct all *a, const struct item *g)
 {
 	_cleanup_json_ json_t *answer = NULL;
-	const char *user = getenv("USER");
 	char why[512];
 	int r = call(&a->refs[g->ref], "grants/revoke",
-		     json_pack("{ss, ss}", "id", g->id, "by", user ? user : "operator"), &answer, why,
-		     sizeof(why));
+		     json_pack("{ss, ss}", "id", g->id, "by", operator_name()), &answer, why, sizeof(why));
 
 	if (r < 0)
 		talk("%s", why);

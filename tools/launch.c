@@ -202,16 +202,9 @@ static int receive(int fd, int ms, json_t **ret)
 	return *ret ? 1 : -EPROTO;
 }
 
-static const char *text_of(const json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "";
-}
-
 static void tell_text(const json_t *j)
 {
-	_cleanup_free_ char *shown = text_visible(text_of(j, "text"));
+	_cleanup_free_ char *shown = text_visible(json_str(j, "text"));
 
 	talk("%s", shown ? shown : "");
 }
@@ -233,12 +226,12 @@ static void tell_error(const json_t *j)
 	diags_init(&d);
 	json_array_foreach(list, i, g)
 	{
-		const char *hint = text_of(g, "hint");
+		const char *hint = json_str(g, "hint");
 
-		(void)diag_add(&d, severity_of(text_of(g, "severity")), text_of(g, "code"),
-			       text_of(g, "file"), (unsigned)json_integer_value(json_object_get(g, "line")),
+		(void)diag_add(&d, severity_of(json_str(g, "severity")), json_str(g, "code"),
+			       json_str(g, "file"), (unsigned)json_integer_value(json_object_get(g, "line")),
 			       (unsigned)json_integer_value(json_object_get(g, "col")), *hint ? hint : NULL,
-			       "%s", text_of(g, "text"));
+			       "%s", json_str(g, "text"));
 	}
 	print_diags(stderr, &d);
 	diags_done(&d);
@@ -259,8 +252,8 @@ static int take_places(struct launch *l, const json_t *ready)
 		r = path_join(state, sizeof(state), base, l->session);
 	if (r < 0)
 		return r;
-	if (strcmp(text_of(ready, "runtime_dir"), runtime) != 0 ||
-	    strcmp(text_of(ready, "state_dir"), state) != 0 || foreign_check_dir(runtime) < 0) {
+	if (strcmp(json_str(ready, "runtime_dir"), runtime) != 0 ||
+	    strcmp(json_str(ready, "state_dir"), state) != 0 || foreign_check_dir(runtime) < 0) {
 		talk("the helper does not run as the user of this installation; see: pale doctor");
 		return -EPERM;
 	}
@@ -281,13 +274,13 @@ static int wait_ready(struct launch *l)
 			talk("the helper died at its start");
 		if (r <= 0)
 			return r < 0 ? r : -ETIMEDOUT;
-		if (strcmp(text_of(j, "type"), "ready") == 0)
+		if (strcmp(json_str(j, "type"), "ready") == 0)
 			return l->foreign ? take_places(l, j) : 0;
-		if (strcmp(text_of(j, "type"), "error") == 0) {
+		if (strcmp(json_str(j, "type"), "error") == 0) {
 			tell_error(j);
 			return -EBADMSG;
 		}
-		if (strcmp(text_of(j, "type"), "warn") == 0)
+		if (strcmp(json_str(j, "type"), "warn") == 0)
 			tell_text(j);
 	}
 }
@@ -393,13 +386,13 @@ void launch_listen(struct launch *l)
 			l->fd = -1;
 			return;
 		}
-		if (r > 0 && strcmp(text_of(j, "type"), "warn") == 0)
+		if (r > 0 && strcmp(json_str(j, "type"), "warn") == 0)
 			tell_text(j);
-		if (r > 0 && strcmp(text_of(j, "type"), "narrowed") == 0)
+		if (r > 0 && strcmp(json_str(j, "type"), "narrowed") == 0)
 			note_narrowed(l, j);
 		if (r > 0) {
 			surfaces_told(l->surfaces, j);
-			reload_listen(l, text_of(j, "type"));
+			reload_listen(l, json_str(j, "type"));
 		}
 	}
 }
@@ -418,14 +411,14 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 
 		if (receive(l->fd, BYE_MS, &j) <= 0)
 			return;
-		if (strcmp(text_of(j, "type"), "warn") == 0)
+		if (strcmp(json_str(j, "type"), "warn") == 0)
 			tell_text(j);
-		if (strcmp(text_of(j, "type"), "bye") != 0)
+		if (strcmp(json_str(j, "type"), "bye") != 0)
 			continue;
 		ret->records = count_of(j, "records");
 		ret->denied = count_of(j, "denied");
 		ret->lost = count_of(j, "lost");
-		snprintf(ret->head, sizeof(ret->head), "%s", text_of(j, "head"));
+		snprintf(ret->head, sizeof(ret->head), "%s", json_str(j, "head"));
 		ret->sealed = json_is_true(json_object_get(j, "sealed"));
 		ret->told = true;
 		return;

@@ -189,6 +189,13 @@ json_t *json_text(const char *s)
 	return escaped ? json_string(escaped) : json_null();
 }
 
+const char *json_str(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "";
+}
+
 const char *severity_name(enum severity s)
 {
 	static const char *const names[] = {

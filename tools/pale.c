@@ -8,11 +8,11 @@
 #include "tools.h"
 
 static const struct subcommand *const subcommands[] = {
-	&subcommand_run,     &subcommand_explain,    &subcommand_lint,	  &subcommand_log,
-	&subcommand_pending, &subcommand_approve,    &subcommand_deny,	  &subcommand_turn,
-	&subcommand_policy,  &subcommand_trust,	     &subcommand_session, &subcommand_doctor,
-	&subcommand_inspect, &subcommand_passphrase, &subcommand_grants,  &subcommand_revoke,
-	&subcommand_watch,
+	&subcommand_run,     &subcommand_explain, &subcommand_lint,    &subcommand_log,
+	&subcommand_watch,   &subcommand_pending, &subcommand_approve, &subcommand_deny,
+	&subcommand_turn,    &subcommand_grants,  &subcommand_revoke,  &subcommand_passphrase,
+	&subcommand_policy,  &subcommand_trust,	  &subcommand_session, &subcommand_doctor,
+	&subcommand_inspect,
 };
 
 static const struct {
@@ -60,7 +60,7 @@ static void print_usage(FILE *f)
 {
 	fputs("usage: pale COMMAND [options] ...\n\n", f);
 	for (size_t i = 0; i < NELEM(subcommands); i++)
-		fprintf(f, "  %-9s %s\n", subcommands[i]->name, subcommands[i]->summary);
+		fprintf(f, "  %-10s %s\n", subcommands[i]->name, subcommands[i]->summary);
 	fputs("  help      show the help of a command, or of exit-codes and environment\n"
 	      "  version   show the version\n\n"
 	      "Start here: pale run -- bash\n",

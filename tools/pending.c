@@ -54,7 +54,7 @@ static void print_card(const struct session_ref *ref, int fd, const json_t *j)
 	int r;
 
 	if (card_is_whole(j))
-		whole.target = strdup(card_str(j, "target"));
+		whole.target = strdup(json_str(j, "target"));
 	else if ((r = card_fetch(fd, j, &whole, why, sizeof(why))) < 0)
 		(void)told(ref, r, why);
 	if (card_text_init(&t, j, whole.target) == 0)
@@ -136,9 +136,9 @@ static void print_event(const json_t *event)
 
 static void tell_closed(const struct followed *f, const json_t *params)
 {
-	_cleanup_free_ char *id = recorded_visible(card_str(params, "id"));
-	_cleanup_free_ char *state = recorded_visible(card_str(params, "state"));
-	_cleanup_free_ char *by = recorded_visible(card_str(params, "by"));
+	_cleanup_free_ char *id = recorded_visible(json_str(params, "id"));
+	_cleanup_free_ char *state = recorded_visible(json_str(params, "state"));
+	_cleanup_free_ char *by = recorded_visible(json_str(params, "by"));
 
 	printf("%.4s  session %s  %s%s%s\n", id ? id : "?", f->ref.id, state ? state : "?",
 	       by && *by ? " by " : "", by ? by : "");
@@ -146,8 +146,8 @@ static void tell_closed(const struct followed *f, const json_t *params)
 
 static void tell_refused(const struct followed *f, const json_t *params)
 {
-	_cleanup_free_ char *exe = recorded_visible(card_str(params, "exe"));
-	_cleanup_free_ char *why = recorded_visible(card_str(params, "why"));
+	_cleanup_free_ char *exe = recorded_visible(json_str(params, "exe"));
+	_cleanup_free_ char *why = recorded_visible(json_str(params, "why"));
 	long long pid = json_integer_value(json_object_get(params, "pid"));
 
 	printf("session %s: process %lld (%s) was refused as operator: %s\n", f->ref.id, pid,
@@ -156,7 +156,7 @@ static void tell_refused(const struct followed *f, const json_t *params)
 
 static void tell_event(const struct options *o, const struct followed *f, json_t *note)
 {
-	const char *method = card_str(note, "method");
+	const char *method = json_str(note, "method");
 	json_t *params = json_object_get(note, "params");
 
 	json_object_set_new(params, "session", json_string(f->ref.id));

@@ -11,15 +11,15 @@
 
 #include "tools.h"
 
-static bool is_set(const char *name)
+bool env_is_set(const char *name)
 {
 	const char *value = getenv(name);
 
 	return value && *value;
 }
 
-/* A controlling terminal, whatever the standard streams are: its user has another one, or this one later. */
-static bool has_terminal(void)
+/* Whatever the standard streams are: its user has another terminal, or this one later. */
+bool terminal_is_here(void)
 {
 	_cleanup_close_ int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 
@@ -28,7 +28,7 @@ static bool has_terminal(void)
 
 static bool has_tmux(void)
 {
-	return is_set("TMUX");
+	return env_is_set("TMUX");
 }
 
 static bool on_path(const char *program)
@@ -47,9 +47,14 @@ static bool on_path(const char *program)
 	return false;
 }
 
+bool desktop_is_here(void)
+{
+	return env_is_set("DISPLAY") || env_is_set("WAYLAND_DISPLAY");
+}
+
 static bool has_desktop(void)
 {
-	return (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")) && on_path("notify-send");
+	return desktop_is_here() && on_path("notify-send");
 }
 
 static bool will_approve(void)
@@ -72,7 +77,7 @@ json_t *reach_list(void)
 		const char *word;
 		bool (*is_there)(void);
 	} words[] = {
-		{ "terminal", has_terminal },
+		{ "terminal", terminal_is_here },
 		{ "tmux", has_tmux },
 		{ "desktop", has_desktop },
 		{ "approve", will_approve },

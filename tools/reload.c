@@ -88,8 +88,7 @@ int reload_gather(const struct options *o, const char *session, const struct bun
 	return r;
 }
 
-/* --- the helper's messages -------------------------------------------------------------------------------
- */
+/* --- the helper's messages --- */
 
 /* The policy as it is now; findings go along, whatever comes of it. */
 static void send_gathered(const struct launch *l)

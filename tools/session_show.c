@@ -150,8 +150,7 @@ static json_t *sorted(json_t *set)
 	return out;
 }
 
-/* --- finding it -------------------------------------------------------------------------------------------
- */
+/* --- finding it --- */
 
 /* The helper's own word on a session that runs.  New reference, or NULL. */
 static json_t *ask_helper(const char *session)
@@ -240,8 +239,7 @@ static void page_done(struct page *p)
 	json_decref(p->story.reached);
 }
 
-/* --- showing it -------------------------------------------------------------------------------------------
- */
+/* --- showing it --- */
 
 static const char *fact(const struct page *p, const char *key)
 {

@@ -3,7 +3,6 @@
 
 #include <bsd/readpassphrase.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "policy/passphrase.h"
@@ -11,13 +10,6 @@
 #include "tools.h"
 
 #define SHOWN_MAX 300
-
-static const char *text_of(const json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "";
-}
 
 /* Cuts visible text, never through an escape. */
 static bool clip(char *s, size_t most)
@@ -34,7 +26,7 @@ static bool clip(char *s, size_t most)
 /* What a question says, in lines; escaped, and cut with a mark: the whole was read before (caller frees). */
 static char *card_question(const json_t *card)
 {
-	const char *target = text_of(card, "target"), *phrase = text_of(card, "phrase");
+	const char *target = json_str(card, "target"), *phrase = json_str(card, "phrase");
 	_cleanup_free_ char *shown = recorded_visible(target);
 	char *text = NULL;
 	bool cut;
@@ -42,8 +34,8 @@ static char *card_question(const json_t *card)
 	if (!shown)
 		return NULL;
 	cut = clip(shown, SHOWN_MAX);
-	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s\n%s%s%s", text_of(card, "short"),
-		     text_of(card, "digest"), text_of(card, "op"), shown,
+	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s\n%s%s%s", json_str(card, "short"),
+		     json_str(card, "digest"), json_str(card, "op"), shown,
 		     cut ? " ... (cut: you have read the whole)" : "",
 		     *phrase ? "your phrase: " : "no phrase of yours is known", phrase,
 		     *phrase ? "" : ": was it you who set this up?") < 0)
@@ -86,20 +78,6 @@ static int ask_terminal(const char *text, char *secret, size_t size)
 	return secret_read(prompt, secret, size);
 }
 
-static bool has_terminal(void)
-{
-	_cleanup_close_ int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-	return fd >= 0;
-}
-
-static bool has_desktop(void)
-{
-	const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
-
-	return (x && *x) || (wayland && *wayland);
-}
-
 /* Asks for the passphrase of one card, whose "phrase" is shown.  As secret_read(). */
 static int ask(const json_t *card, char *secret, size_t size)
 {
@@ -110,9 +88,9 @@ static int ask(const json_t *card, char *secret, size_t size)
 		return -ENOMEM;
 	if (program && *program)
 		return pinentry_ask(program, text, secret, size);
-	if (has_terminal())
+	if (terminal_is_here())
 		return ask_terminal(text, secret, size);
-	return has_desktop() ? pinentry_ask(NULL, text, secret, size) : -ENOTTY;
+	return desktop_is_here() ? pinentry_ask(NULL, text, secret, size) : -ENOTTY;
 }
 
 static int refused(int r)
@@ -180,7 +158,7 @@ static int by_pam(const json_t *card, json_t *params)
 
 int stepup_confirm(int fd, const json_t *card, json_t *params)
 {
-	const char *by = text_of(card, "stepup_by");
+	const char *by = json_str(card, "stepup_by");
 
 	if (!json_is_true(json_object_get(card, "stepup")))
 		return 0;
@@ -197,7 +175,7 @@ void stepup_wipe(json_t *params)
 	static const char *const names[] = { "secret", "new" };
 
 	for (size_t i = 0; i < NELEM(names); i++) {
-		const char *s = text_of(params, names[i]);
+		const char *s = json_str(params, names[i]);
 
 		/* jansson keeps its own copy, and nothing else is going to read it. */
 		if (*s)

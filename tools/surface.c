@@ -42,15 +42,7 @@ struct surfaces {
 	char tmux[PATH_MAX], notify[PATH_MAX];
 };
 
-/* --- what is there ---------------------------------------------------------------------------------------
- */
-
-static bool is_set(const char *variable)
-{
-	const char *s = getenv(variable);
-
-	return s && *s;
-}
+/* --- what is there --- */
 
 static bool is_here(const char *program)
 {
@@ -83,16 +75,15 @@ int surfaces_find(const char *list, unsigned *ret)
 		}
 		which |= words[i].which;
 	}
-	if (!is_set("TMUX") || !is_set("TMUX_PANE") || !is_here("tmux"))
+	if (!env_is_set("TMUX") || !env_is_set("TMUX_PANE") || !is_here("tmux"))
 		which &= ~(unsigned)SURFACE_TMUX;
-	if ((!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) || !is_here("notify-send"))
+	if (!desktop_is_here() || !is_here("notify-send"))
 		which &= ~(unsigned)SURFACE_DESKTOP;
 	*ret = which;
 	return 0;
 }
 
-/* --- the queue -------------------------------------------------------------------------------------------
- */
+/* --- the queue --- */
 
 static void asked_free(struct asked *a)
 {
@@ -118,24 +109,17 @@ static bool is_id(const char *id)
 	return n >= 4 && n < ID_MAX;
 }
 
-static const char *text_of(const json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "";
-}
-
 /* A word of the helper's, which is no more believed than what it quotes. */
 static void word_of(const json_t *m, const char *key, char *buf, size_t size)
 {
-	_cleanup_free_ char *shown = recorded_visible(text_of(m, key));
+	_cleanup_free_ char *shown = recorded_visible(json_str(m, key));
 
 	snprintf(buf, size, "%s", shown ? shown : "?");
 }
 
 static void queue_add(struct surfaces *s, const json_t *m)
 {
-	const char *id = text_of(m, "id");
+	const char *id = json_str(m, "id");
 	struct asked *a;
 
 	if (!is_id(id) || asked_find(s, id) || s->n == QUEUE_MAX)
@@ -144,10 +128,10 @@ static void queue_add(struct surfaces *s, const json_t *m)
 	if (!a)
 		return;
 	snprintf(a->id, sizeof(a->id), "%s", id);
-	snprintf(a->brief, sizeof(a->brief), "%.8s", is_id(text_of(m, "short")) ? text_of(m, "short") : id);
+	snprintf(a->brief, sizeof(a->brief), "%.8s", is_id(json_str(m, "short")) ? json_str(m, "short") : id);
 	word_of(m, "risk", a->risk, sizeof(a->risk));
 	word_of(m, "op", a->op, sizeof(a->op));
-	a->text = recorded_visible(text_of(m, "target"));
+	a->text = recorded_visible(json_str(m, "target"));
 	s->queue[s->n++] = a;
 }
 
@@ -171,8 +155,7 @@ static struct asked *next_for(const struct surfaces *s, enum surface which)
 	return NULL;
 }
 
-/* --- tmux ------------------------------------------------------------------------------------------------
- */
+/* --- tmux --- */
 
 static bool popup_runs(const struct surfaces *s)
 {
@@ -311,8 +294,7 @@ static void popup_ready(struct surfaces *s, size_t i)
 	s->popup_short = false;
 }
 
-/* --- the desktop -----------------------------------------------------------------------------------------
- */
+/* --- the desktop --- */
 
 /* notify-send undoes backslashes in a body, and the desktop reads markup there. */
 static void body_text(const char *text, size_t most, char *buf, size_t size)
@@ -345,8 +327,8 @@ static void notice_begin(struct surfaces *s)
 		return;
 	if (s->n > 1)
 		snprintf(more, sizeof(more), "; %zu more wait", s->n - 1);
-	snprintf(summary, sizeof(summary), "pale: an agent asks%s%s%s%s", *a->risk ? ", risk " : "", a->risk,
-		 more, "");
+	snprintf(summary, sizeof(summary), "pale: an agent asks%s%s%s", *a->risk ? ", risk " : "", a->risk,
+		 more);
 	body_text(a->op, sizeof(a->op), op, sizeof(op));
 	body_text(a->text ? a->text : "", TEXT_SHOWN, text, sizeof(text));
 	snprintf(body, sizeof(body), "%s %s%s%sThe whole: pale watch --card %s/%s", op, text,
@@ -374,12 +356,11 @@ static void notice_ready(struct surfaces *s)
 	notice_begin(s);
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------
- */
+/* --- the whole --- */
 
 void surfaces_told(struct surfaces *s, const json_t *message)
 {
-	const char *type = text_of(message, "type"), *id = text_of(message, "id");
+	const char *type = json_str(message, "type"), *id = json_str(message, "id");
 
 	if (!s)
 		return;

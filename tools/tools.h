@@ -174,6 +174,8 @@ void print_json(json_t *j);
 void print_json_line(const char *line, size_t len);
 /* A JSON string of s; bytes that are not UTF-8 are escaped as in the ledger.  NULL gives null. */
 json_t *json_text(const char *s);
+/* A string member, "" where there is none.  Borrowed. */
+const char *json_str(const json_t *j, const char *key);
 /* file:line:column: severity: text [code], one a line, hints below. */
 void print_diags(FILE *f, const struct diags *d);
 json_t *diags_to_json(const struct diags *d);
@@ -238,6 +240,15 @@ struct reals {
 };
 int reals_find(struct reals *r, const char *path, char *buf, size_t size);
 void reals_done(struct reals *r);
+
+/* --- reach.c: what is there to ask at ------------------------------------------------------------------ */
+
+/* An environment variable is set, and not to nothing. */
+bool env_is_set(const char *name);
+/* There is a controlling terminal. */
+bool terminal_is_here(void);
+/* There is an X or Wayland display. */
+bool desktop_is_here(void);
 
 /* --- gather.c, readfile.c, load.c: the policy of a session -------------------------------------------- */
 
@@ -385,6 +396,8 @@ int control_open(const char *session_dir);
  * meanwhile are dropped: who subscribed listens on that connection and calls on another.
  */
 int control_call(int fd, const char *method, json_t *params, json_t **ret_result, char *why, size_t size);
+/* Who answers, as the record will say it: a claim. */
+const char *operator_name(void);
 /* log/subscribe.  0 or as control_call(). */
 int control_listen(int fd, bool approvals, bool records, char *why, size_t size);
 /* The next notification ({"method", "params"}, caller drops): 0, -EAGAIN in that time, -EPIPE, -errno. */
@@ -395,8 +408,7 @@ int control_next(int fd, int timeout_ms, json_t **ret);
 /* All cards of a session over fd, page by page, into one array (caller drops).  0, or as control_call(). */
 int cards_fetch(int fd, json_t **ret, char *why, size_t size);
 
-/* --- explain_*.c -----------------------------------------------------------------------------------------
- */
+/* --- explain_*.c --- */
 
 /* One question of explain with the memory it stands on. */
 struct question {

@@ -268,8 +268,7 @@ START_TEST(no_memory_of_the_callers)
 }
 END_TEST
 
-/* --- ends ------------------------------------------------------------------------------------------------
- */
+/* --- ends --- */
 
 static int where(int what, int fd, struct sockaddr_in *ret)
 {

@@ -231,8 +231,7 @@ START_TEST(a_nested_run_is_known_by_descent)
 }
 END_TEST
 
-/* --- hooks ------------------------------------------------------------------------------------------------
- */
+/* --- hooks --- */
 
 static int is_not_hooked(void)
 {

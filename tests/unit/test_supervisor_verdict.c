@@ -300,8 +300,7 @@ START_TEST(a_full_pipe_is_not_waited_for)
 }
 END_TEST
 
-/* --- existence first -------------------------------------------------------------------------------------
- */
+/* --- existence first --- */
 
 static int earlier(const char *dir, enum op op, const char *name, enum reason why)
 {

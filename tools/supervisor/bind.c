@@ -24,8 +24,7 @@
 
 #define STACK_SIZE (64u << 10)
 
-/* --- the thread ------------------------------------------------------------------------------------------
- */
+/* --- the thread --- */
 
 struct job {
 	const struct endpoint *e;
@@ -98,8 +97,7 @@ static int job_run(struct job *j)
 	return j->result;
 }
 
-/* --- a socket file -----------------------------------------------------------------------------------------
- */
+/* --- a socket file --- */
 
 static bool is_socket_at(const struct resolved *at)
 {
@@ -177,8 +175,7 @@ static struct answer bind_path(struct caller *c, const struct endpoint *e, const
 	return answer_result(r);
 }
 
-/* --- any
- * ---------------------------------------------------------------------------------------------------- */
+/* --- any --- */
 
 /* No rule speaks of listening under an abstract name: who connects to it is judged by `unix =`. */
 static struct answer bind_abstract(struct caller *c, const struct endpoint *e, const char *name)

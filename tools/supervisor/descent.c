@@ -93,8 +93,7 @@ long status_number(int dir, pid_t pid, const char *key, int base)
 	return p ? strtol(p + strlen(key), NULL, base) : -ENOENT;
 }
 
-/* --- the session -----------------------------------------------------------------------------------------
- */
+/* --- the session --- */
 
 /* Filters of a process (Linux 5.9): the session's have one more than the supervisor at least, and no
  * process ever loses one. */
@@ -121,8 +120,7 @@ bool session_has_pid(const struct supervisor *s, pid_t pid)
 	return false;
 }
 
-/* --- nested runs ------------------------------------------------------------------------------------------
- */
+/* --- nested runs --- */
 
 /*
  * An open environ stands for the memory of the program that it was opened of: after an exec it is empty,

@@ -137,8 +137,7 @@ static int opening_read(struct caller *c, struct opening *ret)
 	return e;
 }
 
-/* --- the near way -----------------------------------------------------------------------------------------
- */
+/* --- the near way --- */
 
 /*
  * procfs is mounted elsewhere too (chroots): its files have no size and no device number of a disk, so

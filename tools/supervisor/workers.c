@@ -331,8 +331,7 @@ size_t workers_stop(struct supervisor *s)
 	return left;
 }
 
-/* --- memory of a call -------------------------------------------------------------------------------------
- */
+/* --- memory of a call --- */
 
 void *caller_scratch(struct caller *c, size_t size)
 {

@@ -57,13 +57,6 @@ void item_touch(struct watch *w, struct item *it)
 	(void)fetch(w, it);
 }
 
-static const char *operator_name(void)
-{
-	const char *name = getenv("USER");
-
-	return name && *name ? name : "operator";
-}
-
 static int set_text(json_t *params, const char *key, const char *value)
 {
 	return value && *value ? json_object_set_new(params, key, json_text(value)) : 0;
