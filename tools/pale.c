@@ -61,8 +61,8 @@ static void print_usage(FILE *f)
 	fputs("usage: pale COMMAND [options] ...\n\n", f);
 	for (size_t i = 0; i < NELEM(subcommands); i++)
 		fprintf(f, "  %-10s %s\n", subcommands[i]->name, subcommands[i]->summary);
-	fputs("  help      show the help of a command, or of exit-codes and environment\n"
-	      "  version   show the version\n\n"
+	fputs("  help       show the help of a command, or of exit-codes and environment\n"
+	      "  version    show the version\n\n"
 	      "Start here: pale run -- bash\n",
 	      f);
 }
