@@ -54,9 +54,14 @@ int heads_keep(const struct dirs *dirs, const char *session, uint64_t count, con
 	char path[PATH_MAX], old[PATH_MAX];
 	struct stat st;
 	size_t len;
+	int r;
 
 	if (!line)
 		return -ENOMEM;
+	/* Where the helper keeps the ledgers elsewhere, nobody has made it yet. */
+	r = dir_make(dirs->state);
+	if (r < 0)
+		return r;
 	if (path_join(path, sizeof(path), dirs->state, HEADS_FILE) < 0 ||
 	    path_join(old, sizeof(old), dirs->state, HEADS_OLD) < 0)
 		return -ENAMETOOLONG;
