@@ -152,7 +152,7 @@ static void report_text(struct explainer *x, const struct question *q, const str
 	destination_print(q);
 	decision_describe(&x->image, d, why, sizeof(why));
 	printf("why    ");
-	print_escaped(stdout, why);
+	print_recorded(stdout, why);
 	putchar('\n');
 	if (v->granted) {
 		granted_text(&v->by, why, sizeof(why));

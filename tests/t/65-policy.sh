@@ -193,7 +193,8 @@ t_explain_hosts() {
 	run pale explain connect 'bücher.example'
 	rc_is 0
 	out_has "ALLOW  connect xn--bcher-kva.example:443"
-	out_has "name   xn--bcher-kva.example (bücher.example)"
+	out_has 'name   xn--bcher-kva.example (b\xc3\xbccher.example)'
+	out_has 'allow = b\xc3\xbccher.example:443'
 	out_has "policy.ini:2  [network] allow = b"
 	run pale explain connect xn--bcher-kva.example:80
 	rc_is 1

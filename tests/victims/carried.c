@@ -36,7 +36,13 @@ static long raw_openat(int dirfd, const char *path, long flags, long mode)
 
 static long raw_openat2(int dirfd, const char *path, const void *how, size_t size)
 {
-	return raw_call(SYS_openat2, dirfd, (long)path, (long)how, (long)size, 0, 0);
+	long r = -EAGAIN;
+
+	/* What anybody on the machine renames meanwhile makes `..` below a constraint unsafe: openat2(2) says
+	 * to try again. */
+	for (int i = 0; i < 100 && r == -EAGAIN; i++)
+		r = raw_call(SYS_openat2, dirfd, (long)path, (long)how, (long)size, 0, 0);
+	return r;
 }
 
 /* --- what came of it ------------------------------------------------------------------------------ */
