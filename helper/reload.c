@@ -12,7 +12,11 @@
 #include "places.h"
 #include "reload_impl.h"
 
-#define NS_PATIENCE (20 * NS_S)
+/* For the launcher to read all policies; for the supervisor to read the images that lie there. */
+#define NS_GATHER (20 * NS_S)
+#define NS_TAKE	  (5 * NS_S)
+/* Turns of the drain, so that writers that never pause do not hold the loop. */
+#define DRAIN_TURNS 64
 
 static struct reload *state_of(struct helper *h)
 {
@@ -28,6 +32,7 @@ static void reply(struct helper *h, json_t *result)
 	struct reload *r = h->reload;
 
 	r->stage = RELOAD_NONE;
+	r->is_late = false;
 	plan_done(h);
 	later_answer(h, &r->asker, result ? result : json_object());
 }
@@ -49,6 +54,8 @@ static json_t *policy_reload(struct call *call)
 
 	if (!r)
 		return NULL;
+	if (r->is_late)
+		return call_fail(call, RPC_STATE, "pale run has not answered the last time yet");
 	if (r->stage != RELOAD_NONE)
 		return call_fail(call, RPC_STATE, "the policy is being loaded anew already");
 	if (r->generation >= RELOADS_MAX)
@@ -60,7 +67,7 @@ static json_t *policy_reload(struct call *call)
 	if (packet_send_json(h->session_fd, json_pack("{s:s}", "type", "gather")) < 0)
 		return call_fail(call, RPC_FAILED, "pale run does not answer");
 	r->stage = RELOAD_GATHERING;
-	r->deadline_ns = clock_boot_ns() + NS_PATIENCE;
+	r->deadline_ns = clock_boot_ns() + NS_GATHER;
 	r->by = call->c->pid;
 	return call_later(call, &r->asker);
 }
@@ -70,14 +77,16 @@ const struct method control_reload[] = {
 	{ 0 },
 };
 
-/* The last step: nothing can go wrong any more but a rename, and that is said. */
+/* The last step: nothing can go wrong any more but a rename or a write, and that is said (plan->misplaced).
+ */
 static void take_over(struct helper *h)
 {
 	struct changes changes;
 	json_t *result;
 
-	/* What the rings hold was judged by the images that go now, and is described by them. */
-	while (drain_turn(h) > 0)
+	/* What the rings hold was judged by the images that go now: it belongs to the past that is looked at.
+	 */
+	for (int i = 0; i < DRAIN_TURNS && drain_turn(h) > 0; i++)
 		;
 	changes_read(h, &changes);
 	plan_adopt(h);
@@ -152,7 +161,7 @@ int reload_gathered(struct helper *h, json_t *msg, const struct passed *passed)
 	json_decref(r->diags);
 	r->diags = json_incref(told);
 	r->stage = RELOAD_HELD;
-	r->deadline_ns = clock_boot_ns() + NS_PATIENCE;
+	r->deadline_ns = clock_boot_ns() + NS_TAKE;
 	if (h->level == LEVEL_HOOKS)
 		take_over(h);
 	else if (packet_send_json(h->session_fd, json_pack("{s:s}", "type", "reload")) < 0)
@@ -174,13 +183,30 @@ int reload_taken(struct helper *h, json_t *msg)
 	return 0;
 }
 
+/*
+ * The supervisor was told and may judge by the new images already, or will.  So they are kept for its word,
+ * and nothing else is begun; the operator hears how it is.
+ */
+static void say_late(struct helper *h)
+{
+	struct reload *r = h->reload;
+	const char *err = "pale run does not answer";
+
+	r->is_late = true;
+	record_refused(h, "pale run does not answer: the new policy holds once it does");
+	later_answer(h, &r->asker,
+		     json_pack("{s:s, s:b, s:b, s:s, s:o}", "session", h->session, "loaded", 0, "late", 1,
+			       "error", err, "diags", r->diags ? json_incref(r->diags) : json_array()));
+}
+
 void reload_tick(struct helper *h, uint64_t now_ns)
 {
 	if (!h->reload || h->reload->stage == RELOAD_NONE || now_ns < h->reload->deadline_ns)
 		return;
-	/* Once the supervisor was told, its word is waited for: it may judge by them already. */
 	if (h->reload->stage == RELOAD_GATHERING)
 		fail(h, "pale run does not answer", NULL);
+	else if (!h->reload->is_late)
+		say_late(h);
 }
 
 bool reload_is_under_way(const struct helper *h)

@@ -132,8 +132,8 @@ static const char *write_all_next(struct helper *h, const struct images *im)
 	return r < 0 ? "the new images cannot be written" : NULL;
 }
 
-/* The old file, to be marked when it has lost its name: its mode lets nobody write. */
-static int open_old(struct helper *h, uint32_t number)
+/* A file that holds, to be marked when it has lost its name: its mode lets nobody write. */
+static int open_now(struct helper *h, uint32_t number)
 {
 	struct file_name n = name_now(number);
 	int fd;
@@ -146,14 +146,36 @@ static int open_old(struct helper *h, uint32_t number)
 	return fd;
 }
 
-/* Who maps the file sees it at its next call. */
-static void supersede(struct helper *h, uint32_t number)
+/* Before anybody is told of the new ones: what cannot be marked would judge on. */
+static const char *open_all_now(struct helper *h, struct plan *plan)
 {
-	_cleanup_close_ int old = open_old(h, number);
+	for (uint32_t i = 0; i <= h->n_narrowed; i++) {
+		int fd = open_now(h, i);
+
+		if (fd < 0)
+			return "the images that hold cannot be marked";
+		plan->now_fd[plan->n_now++] = fd;
+	}
+	return NULL;
+}
+
+/*
+ * Who maps the file sees it at its next call.  It is marked even where the new one does not get its name:
+ * then a process that maps it anew finds a marked one, and leaves every call to whoever is behind it.
+ */
+static void supersede(struct helper *h, struct plan *plan, uint32_t number)
+{
 	const uint32_t yes = 1;
 
-	if (renameat(h->dir_fd, name_next(number).text, h->dir_fd, name_now(number).text) == 0 && old >= 0)
-		(void)!pwrite(old, &yes, sizeof(yes), offsetof(struct image_header, superseded));
+	if (renameat(h->dir_fd, name_next(number).text, h->dir_fd, name_now(number).text) < 0) {
+		plan->misplaced++;
+		plan->error = errno;
+	}
+	if (pwrite(plan->now_fd[number], &yes, sizeof(yes), offsetof(struct image_header, superseded)) !=
+	    sizeof(yes)) {
+		plan->unmarked++;
+		plan->error = errno;
+	}
 }
 
 /* --- the plan --- */
@@ -224,6 +246,8 @@ const char *plan_make(struct helper *h, struct bundle *b, struct policy *p, stru
 	if (!err)
 		err = write_all_next(h, &plan->images);
 	if (!err)
+		err = open_all_now(h, plan);
+	if (!err)
 		count_rules(&h->image, plan);
 	return err;
 }
@@ -235,8 +259,8 @@ void plan_adopt(struct helper *h)
 
 	/* Nested ones first: who finds the session's own new finds theirs new too. */
 	for (uint32_t i = (uint32_t)h->n_narrowed; i > 0; i--)
-		supersede(h, i);
-	supersede(h, 0);
+		supersede(h, r->plan, i);
+	supersede(h, r->plan, 0);
 	images_done(old);
 	old->bytes = h->image_bytes;
 	old->own = h->image;
@@ -271,6 +295,8 @@ void plan_done(struct helper *h)
 		return;
 	if (h->dir_fd >= 0)
 		remove_next(h);
+	for (size_t i = 0; i < plan->n_now; i++)
+		(void)close(plan->now_fd[i]);
 	images_done(&plan->images);
 	free(plan->preset);
 	free(plan->sources);

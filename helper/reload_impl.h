@@ -26,6 +26,12 @@ struct plan {
 	char *preset, *sources;
 	size_t added, removed; /* rules */
 	bool floor_alone;      /* `reads = floor` holds since the start */
+	/* The files that hold, for writing: by image, to be marked. */
+	int now_fd[WIRE_IMAGE_MAX + 1];
+	size_t n_now;
+	/* Images that did not get their names, files that could not be marked, and the last errno. */
+	unsigned misplaced, unmarked;
+	int error;
 };
 
 struct reload {
@@ -34,6 +40,7 @@ struct reload {
 	struct later asker;
 	json_t *diags;
 	pid_t by;
+	bool is_late;	     /* the asker was told that the supervisor does not answer */
 	bool still_bounded;  /* the supervisor: what the floor lets be read is performed from now on */
 	uint32_t generation; /* how many came before the one that holds */
 	struct plan *plan;

@@ -1,8 +1,8 @@
 /*
  * What a reload means to what was recorded, and its record.
  *
- * The newest records are judged anew by the old image and the new one (policy/rejudge.h); how many are looked
- * at is bounded, since the loop waits meanwhile: 4 MiB of the ledger are some 30 ms.
+ * The newest records are judged anew by the old image and the new one (policy/rejudge.h), the newest first
+ * and for a bounded time, since the loop waits meanwhile.
  */
 #include "reload_impl.h"
 
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #define LOOKED_AT   (4u << 20)
+#define NS_LOOK	    (50 * NS_MS)
 #define LEDGER_FILE "ledger.jsonl"
 #define NAMES_TEXT  (16 * 1024)
 
@@ -38,19 +39,46 @@ static ssize_t read_tail(int fd, char *buf, size_t size, bool *ret_cut)
 	return (ssize_t)len;
 }
 
-static void add_lines(struct changes *c, const char *buf, size_t len, bool cut)
+static size_t count_lines(const char *at, size_t len)
 {
-	const char *at = buf, *end = buf + len, *nl;
+	const char *end = at + len;
+	size_t n = 0;
 
-	for (; (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1, cut = false) {
-		struct record_owned rec;
-		const char *err;
+	for (; (at = memchr(at, '\n', (size_t)(end - at))); at++)
+		n++;
+	return n;
+}
 
-		/* The first line may have lost its beginning. */
-		if (cut || record_from_line(at, (size_t)(nl - at), &rec, &err) < 0)
-			continue;
+static void add_line(struct changes *c, const char *line, size_t len)
+{
+	struct record_owned rec;
+	const char *err;
+
+	if (record_from_line(line, len, &rec, &err) == 0) {
 		(void)changes_add(c, &rec.r);
 		record_done(&rec);
+	}
+}
+
+/* The newest first.  What stands before the first end of a line may have lost its beginning, if it was cut.
+ */
+static void add_lines(struct changes *c, const char *buf, size_t len, bool cut)
+{
+	const uint64_t deadline = clock_boot_ns() + NS_LOOK;
+	const char *nl = memrchr(buf, '\n', len);
+
+	while (nl) {
+		const char *before = memrchr(buf, '\n', (size_t)(nl - buf));
+		const char *line = before ? before + 1 : buf;
+
+		if (!before && cut)
+			return;
+		if (clock_boot_ns() >= deadline) {
+			c->beyond += count_lines(buf, (size_t)(nl - buf) + 1);
+			return;
+		}
+		add_line(c, line, (size_t)(nl - line));
+		nl = before;
 	}
 }
 
@@ -99,11 +127,35 @@ static json_t *changes_json(const struct changes *c)
 	return out;
 }
 
+/* What the last step could not do; empty where it could. */
+static void add_failed(struct out *o, const struct plan *plan)
+{
+	if (plan->misplaced) {
+		text_uint(o, plan->misplaced);
+		text_str(o, " new images did not get their names (");
+		text_str(o, strerrordesc_np(plan->error));
+		text_str(o, "): hooked programs leave each call to pale run or the helper");
+	}
+	if (plan->unmarked) {
+		text_str(o, plan->misplaced ? "; " : "");
+		text_uint(o, plan->unmarked);
+		text_str(o, " old images could not be marked (");
+		text_str(o, strerrordesc_np(plan->error));
+		text_str(o, "): what runs already judges by the old policy; end the session");
+	}
+}
+
 /* What goes on as it was begun, in sentences for the operator and the record. */
 static json_t *kept_json(const struct helper *h, const struct plan *plan)
 {
 	json_t *list = json_array();
+	char failed[512];
+	struct out o = out_of(failed, sizeof(failed));
 
+	add_failed(&o, plan);
+	text_end(&o);
+	if (*failed)
+		json_array_append_new(list, json_string(failed));
 	json_array_append_new(list, json_string("level, launch flags and what is open already stay as they "
 						"are"));
 	if (h->level == LEVEL_HOOKS) {
@@ -159,6 +211,10 @@ static void write_record(struct helper *h, const struct changes *c, const struct
 	text_uint(&o, plan->removed);
 	text_str(&o, h->level == LEVEL_HOOKS ? "" : "; the floor stays");
 	text_str(&o, "; ");
+	if (plan->misplaced || plan->unmarked) {
+		add_failed(&o, plan);
+		text_str(&o, "; ");
+	}
 	text_str(&o, h->sources);
 	for (int i = 0; i < CHANGES; i++)
 		add_names(&o, c, (enum change)i);
@@ -166,6 +222,11 @@ static void write_record(struct helper *h, const struct changes *c, const struct
 		text_str(&o, "; ");
 		text_uint(&o, c->unknown);
 		text_str(&o, " records cannot be judged anew");
+	}
+	if (c->beyond) {
+		text_str(&o, "; ");
+		text_uint(&o, c->beyond);
+		text_str(&o, " older ones were not looked at");
 	}
 	text_end(&o);
 	(void)ledger_append(&h->ledger, &e);

@@ -89,8 +89,15 @@ __attribute__((cold)) const struct image *image_renew(void)
 	if (!image_is_superseded(session.now)) {
 		img = session.now;
 	} else if (n < RENEWALS && session_image(session.image, &images[n])) {
-		img = &images[n++];
-		__atomic_store_n(&session.now, img, __ATOMIC_RELEASE);
+		img = &images[n];
+		/* It did not get the name, or a still newer one is about to. */
+		if (image_is_superseded(img)) {
+			raw2(SYS_munmap, img->base, img->size);
+			img = NULL;
+		} else {
+			n++;
+			__atomic_store_n(&session.now, img, __ATOMIC_RELEASE);
+		}
 	}
 	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
 	return img;

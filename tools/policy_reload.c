@@ -73,6 +73,8 @@ static void print_changes(const json_t *changes)
 	if (number_at(changes, "unknown"))
 		printf("%lld of %lld recorded deeds cannot be judged anew\n", number_at(changes, "unknown"),
 		       number_at(changes, "judged"));
+	if (number_at(changes, "beyond"))
+		printf("%lld older records were not looked at\n", number_at(changes, "beyond"));
 }
 
 /* 0, or -EBADMSG where the old policy stays. */
@@ -84,8 +86,9 @@ static int print_reload(const json_t *result)
 
 	print_findings(json_object_get(result, "diags"));
 	if (!json_is_true(json_object_get(result, "loaded"))) {
-		talk("session %s: %s: the old policy stays", text_at(result, "session"),
-		     text_at(result, "error"));
+		talk("session %s: %s: %s", text_at(result, "session"), text_at(result, "error"),
+		     json_is_true(json_object_get(result, "late")) ? "the new policy holds once it does"
+								   : "the old policy stays");
 		return -EBADMSG;
 	}
 	printf("session %s: loaded anew, %lld rules added, %lld removed\n", text_at(result, "session"),
