@@ -122,7 +122,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini) Makefile
 # .text is paid for in every process.  Fast is what each judged open passes and counts in its time, small what
 # any call on files passes, smallest all else.
 SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
-SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve policy/resolve_walk \
+SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve_walk \
 	preload/check preload/near preload/sys preload/gate preload/hook_file
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
@@ -159,7 +159,7 @@ $(B)/exports.map: preload/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := caller carried names net raw storm
+STATIC_VICTIMS := caller carried names net raw reader storm
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \

@@ -29,6 +29,7 @@ static void *map_file(const char *dir, const char *name, int oflags, int prot, s
 {
 	char path[sizeof session.dir + 16];
 	struct out o = out_of(path, sizeof path);
+	const struct open_how how = { .flags = (unsigned)(oflags | O_CLOEXEC | O_NOFOLLOW) };
 	struct stat st;
 	long fd, p;
 
@@ -37,9 +38,10 @@ static void *map_file(const char *dir, const char *name, int oflags, int prot, s
 	text_str(&o, name);
 	text_end(&o);
 	fd = gate4(SYS_openat, AT_FDCWD, path, oflags | O_CLOEXEC | O_NOFOLLOW, 0);
-	/* The image of a nested run is younger than the floor: the supervisor hands it out. */
+	/* The image of a nested run, or of a reload, is younger than the floor: the supervisor hands it out,
+	 * and hears of openat2 even where reads are the floor's alone. */
 	if (gate_refused(fd))
-		fd = raw4(SYS_openat, AT_FDCWD, path, oflags | O_CLOEXEC | O_NOFOLLOW, 0);
+		fd = raw4(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 	if (fd < 0)
 		return NULL;
 	if (raw2(SYS_fstat, fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
@@ -89,15 +91,12 @@ __attribute__((cold)) const struct image *image_renew(void)
 	if (!image_is_superseded(session.now)) {
 		img = session.now;
 	} else if (n < RENEWALS && session_image(session.image, &images[n])) {
-		img = &images[n];
+		img = &images[n++];
 		/* It did not get the name, or a still newer one is about to. */
-		if (image_is_superseded(img)) {
-			raw2(SYS_munmap, img->base, img->size);
+		if (image_is_superseded(img))
 			img = NULL;
-		} else {
-			n++;
+		else
 			__atomic_store_n(&session.now, img, __ATOMIC_RELEASE);
-		}
 	}
 	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
 	return img;
