@@ -12,9 +12,10 @@
 #include "places.h"
 #include "reload_impl.h"
 
-/* For the launcher to read all policies; for the supervisor to read the images that lie there. */
-#define NS_GATHER (20 * NS_S)
-#define NS_TAKE	  (5 * NS_S)
+/* For the launcher to read all policies; for the supervisor to read the images that lie there.  Together less
+ * than an operator's client waits for an answer. */
+#define NS_GATHER (10 * NS_S)
+#define NS_TAKE	  (10 * NS_S)
 /* Turns of the drain, so that writers that never pause do not hold the loop. */
 #define DRAIN_TURNS 64
 

@@ -3,6 +3,8 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #include "tools.h"
 
@@ -105,6 +107,8 @@ static int print_reload(const json_t *result)
 
 static int reload_one(const struct session_ref *ref, json_t *all)
 {
+	/* The helper waits for `pale run` twice, ten seconds each. */
+	static const struct timeval patience = { .tv_sec = 25 };
 	_cleanup_close_ int fd = control_open(ref->dir);
 	_cleanup_json_ json_t *result = NULL;
 	char why[512];
@@ -113,6 +117,7 @@ static int reload_one(const struct session_ref *ref, json_t *all)
 		talk("session %s does not answer: %s", ref->id, strerror(-fd));
 		return fd;
 	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (control_call(fd, "policy/reload", NULL, &result, why, sizeof(why)) < 0) {
 		talk("session %s: %s", ref->id, why);
 		return -EIO;
