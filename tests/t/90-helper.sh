@@ -44,6 +44,11 @@ t_nested() {
 	suite nested
 }
 
+t_reload() {
+	suite reload the_files a_supervisor_that_cannot a_supervisor_that_is_late a_name_that_is_not_had \
+		a_file_that_cannot_be_marked killed_in_the_middle
+}
+
 t_kernel() {
 	suite kernel
 }

@@ -219,6 +219,32 @@ t_grants() {
 	machine
 }
 
+# A reload reads the machine's floor itself: what the launcher claims of it counts as little as at the start.
+on_reload() {
+	install_it SETUID=1
+	cd "$W" || exit 1
+	as "$T_USER" mkdir -p "$HOME/.config/pale"
+	printf '[commands]\ndeny = ls\n' | as "$T_USER" tee "$HOME/.config/pale/policy.ini" >/dev/null
+	printf '[files]\ndeny = **/closed\n' >/etc/pale/policy.ini
+	echo secret | as "$T_USER" tee closed >/dev/null
+	run as "$T_USER" env PYTHONDONTWRITEBYTECODE=1 T_HELPER="$HELPER" T_STAGE="$PREFIX" T_SCRATCH="$S" \
+		python3 "${T_LIB%/*}/helper/reload.py" a_floor_that_is_claimed
+	rc_is 0 "reload.py"
+	out_has "ok a_floor_that_is_claimed"
+	bg long bash -c 'until test -e go; do sleep 0.05; done; cat closed; echo over'
+	until_true 10 bash -c "ls /run/pale/$(id -u "$T_USER")/*/control.sock >/dev/null 2>&1"
+	run pale policy reload
+	rc_is 0 "pale policy reload"
+	as "$T_USER" touch go
+	bg_wait long
+	out_is over
+	err_has "policy.ini:2 [files] deny = **/closed"
+}
+
+t_reload() {
+	machine
+}
+
 on_hostile_starts() {
 	install_it SETUID=1
 	python_suite hostile
