@@ -164,6 +164,40 @@ t_a_wider_answer_shows_its_rule() {
 	out_is "done"
 }
 
+# The rule as the dialog shows it, its rows joined.
+dialog_text() {
+	screen | sed -n '/Allow until/,$p' | LC_ALL=C sed 's/\xe2\x94\x82//g' | tr -d ' \n'
+}
+
+t_a_long_rule_is_shown_whole_or_not_granted() {
+	local names
+	ask_touch
+	names=$(printf 'name-%s ' {100..117})tail
+	watch 40 10
+	bg long bash -c "touch $names && echo done"
+	must_show "more rows"
+	keys Space End
+	must_show "digest"
+	sleep 0.7
+	keys s
+	must_show "Allow until this session"
+	sleep 0.5
+	keys Enter
+	must_show "not all of the rule fits"
+	has_pending || fail "granted what was cut"
+	tmx resize-window -t w -x 80 -y 24
+	must_show "Allow until this session ends"
+	sleep 0.5
+	case $(dialog_text) in
+	*"allow=touch${names// /}\$"*) ;;
+	*) fail "not the whole rule: $(screen)" ;;
+	esac
+	keys Enter
+	must_show "approved for: session"
+	bg_wait long
+	out_is "done"
+}
+
 t_screen_sizes() {
 	ask_touch
 	watch 40 10

@@ -9,6 +9,10 @@
 #include "tools/watch/ui.h"
 
 #define DIALOG_ROWS   10
+#define HEAD_ROWS     2 /* whom it is for, and the section */
+#define EXAMPLE_ROWS  6
+#define LONG_RULE     3
+#define TEXT_COLS     500
 #define PROJECT_DAYS  30
 #define EXAMPLES_MOST 3
 
@@ -90,7 +94,9 @@ static void take_offer(struct ui *ui, size_t i)
 	const char *line = json_string_value(json_array_get(json_object_get(offers_of(ui), "lines"), i));
 
 	ui->grant.offer = i;
-	snprintf(ui->grant.rule, sizeof(ui->grant.rule), "%s", line ? line : "");
+	/* What is longer than a policy line is no offer: no part of it is granted for the whole. */
+	snprintf(ui->grant.rule, sizeof(ui->grant.rule), "%s",
+		 line && strlen(line) < sizeof(ui->grant.rule) ? line : "");
 	grant_try(ui);
 }
 
@@ -100,6 +106,7 @@ void grant_try(struct ui *ui)
 
 	json_decref(TAKE_PTR(g->test));
 	g->error[0] = '\0';
+	g->seen = false;
 	/* One at a time: the answer of an older one is not of this rule. */
 	g->stale = g->testing;
 	if (g->testing || !g->rule[0])
@@ -161,6 +168,10 @@ static void grant_give(struct ui *ui)
 		       g->testing ? "the rule is still being tried" : "this rule cannot be granted");
 		return;
 	}
+	if (!g->seen) {
+		ui_say(ui, "not all of the rule fits on this screen: make it larger, or write a shorter one");
+		return;
+	}
 	grant_close(ui);
 	if (ui_may_answer(ui))
 		ui_answer(ui, "approved", g->scope, g->rule, NULL);
@@ -188,25 +199,57 @@ void grant_key(struct ui *ui, int key)
 /* --- drawn
  * ---------------------------------------------------------------------------------------------------- */
 
-int grant_rows(const struct ui *ui)
+/* How much of a text stands on one row; what goes on stands behind a bar. */
+static size_t row_cols(int cols)
+{
+	return cols - 4 > TEXT_COLS ? TEXT_COLS : cols > 12 ? (size_t)cols - 4 : 8;
+}
+
+/* Rows of the rule as it is shown. */
+static size_t rule_rows(const struct ui *ui, int cols)
+{
+	_cleanup_free_ char *rule = text_visible(ui->grant.rule);
+	size_t width = row_cols(cols), len = rule ? strlen(rule) : 0;
+
+	return len ? (len + width - 1) / width : 1;
+}
+
+static bool is_open(const struct ui *ui)
 {
 	bool edits = ui->mode == UI_EDIT && (ui->editing == EDIT_RULE || ui->editing == EDIT_UNTIL);
 
-	return ui->item && (ui->mode == UI_GRANT || edits) ? DIALOG_ROWS : 0;
+	return ui->item && (ui->mode == UI_GRANT || edits);
 }
 
-/* Draws text over as many rows as it takes; the next free row. */
-static int put_wrapped(const struct box *b, int y, unsigned attr, const char *text)
+int grant_rows(const struct ui *ui, int cols)
 {
-	int cols = b->cols - 4;
-	size_t len = strlen(text);
+	int rows = HEAD_ROWS + (int)rule_rows(ui, cols) + EXAMPLE_ROWS;
 
-	for (size_t from = 0; from < len && y < b->y + b->rows; from += (size_t)cols) {
-		char part[512];
+	if (!is_open(ui))
+		return 0;
+	return rows > DIALOG_ROWS ? rows : DIALOG_ROWS;
+}
 
-		snprintf(part, sizeof(part), "%.*s", cols < 500 ? cols : 500, text + from);
-		screen_put(y++, 2, cols, attr, part);
+bool grant_is_long(const struct ui *ui, int cols)
+{
+	return is_open(ui) && rule_rows(ui, cols) > LONG_RULE;
+}
+
+/* Draws text over as many rows as it takes; the next free row.  *ret_whole (or NULL): no row was missing. */
+static int put_wrapped(const struct box *b, int y, unsigned attr, const char *text, bool *ret_whole)
+{
+	size_t len = strlen(text), width = row_cols(b->cols), from = 0;
+
+	for (; from < len && y < b->y + b->rows; from += width) {
+		char part[TEXT_COLS + 1];
+
+		snprintf(part, sizeof(part), "%.*s", (int)width, text + from);
+		if (from > 0)
+			(void)mvaddch(y, 1, ACS_VLINE | A_DIM);
+		screen_put(y++, 2, (int)width, attr, part);
 	}
+	if (ret_whole)
+		*ret_whole = from >= len;
 	return y;
 }
 
@@ -240,23 +283,23 @@ static int draw_tested(const struct ui *ui, const struct box *b, int y)
 		return y + 1;
 	}
 	if (error && *error)
-		return put_wrapped(b, y, screen_paint(PAINT_RED), error);
+		return put_wrapped(b, y, screen_paint(PAINT_RED), error, NULL);
 	y = put_examples(ui, b, y, "match", "allows also");
 	return put_examples(ui, b, y, "not_match", "but not");
 }
 
 static void draw_rule(struct ui *ui, const struct box *b, int *y)
 {
-	const struct grant_dialog *g = &ui->grant;
+	struct grant_dialog *g = &ui->grant;
 	_cleanup_free_ char *rule = text_visible(g->rule);
 	_cleanup_free_ char *none = recorded_visible(card_str(offers_of(ui), "why_none"));
 
 	if (ui->mode == UI_EDIT && ui->editing == EDIT_RULE)
 		++*y;
-	else if (g->rule[0])
-		*y = put_wrapped(b, *y, screen_bold(), rule ? rule : "?");
+	else if (g->rule[0] && rule)
+		*y = put_wrapped(b, *y, screen_bold(), rule, &g->seen);
 	else
-		*y = put_wrapped(b, *y, 0, none ? none : "?");
+		*y = put_wrapped(b, *y, 0, rule && none ? none : "out of memory", NULL);
 }
 
 static void draw_title(const struct ui *ui, const struct box *b)
@@ -267,7 +310,7 @@ static void draw_title(const struct ui *ui, const struct box *b)
 	if (strcmp(g->scope, "session") == 0)
 		snprintf(title, sizeof(title), "Allow until this session ends");
 	else if (strcmp(g->scope, "project") == 0)
-		snprintf(title, sizeof(title), "Allow for this agent in this project until %s (t changes it)",
+		snprintf(title, sizeof(title), "Allow until %s for this agent in this project (t: the date)",
 			 g->until);
 	else
 		snprintf(title, sizeof(title), "Allow for this agent always, until it is revoked");

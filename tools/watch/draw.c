@@ -106,7 +106,7 @@ static void draw_card(struct ui *ui, struct box b)
 {
 	struct box rule = take_rows(&b, 1), dialog;
 	char title[512], whole[600];
-	int rows = grant_rows(ui);
+	int rows = grant_rows(ui, b.cols);
 
 	if (!ui->item) {
 		screen_rule(rule.y, rule.cols, rule_attr(ui, FOCUS_CARD), "");
@@ -118,7 +118,8 @@ static void draw_card(struct ui *ui, struct box b)
 	screen_rule(rule.y, rule.cols, rule_attr(ui, FOCUS_CARD), whole);
 	if (rows) {
 		/* The dialog comes from below and leaves the card what it can. */
-		struct box top = take_rows(&b, b.rows - rows > 2 ? b.rows - rows : 2);
+		int left = b.rows - rows, least = grant_is_long(ui, b.cols) ? 0 : 2;
+		struct box top = take_rows(&b, left > least ? left : least);
 
 		dialog = b;
 		pager_draw(&ui->pager, &top);
@@ -207,15 +208,13 @@ static size_t sessions_up(const struct watch *w)
 static void draw_top(const struct ui *ui, int cols)
 {
 	const struct link *l = ui->w->links;
-	json_int_t wait = 0;
 	char text[160];
 
 	if (ui->w->only_card) {
-		wait = l ? json_integer_value(json_object_get(l->info, "pending")) - 1 : 0;
 		snprintf(text, sizeof(text), " pale asks: may the agent do this?");
-		if (wait > 0)
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "   (%lld more wait)",
-				 (long long)wait);
+		if (l && l->others > 0)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "   (%zu more wait)",
+				 l->others);
 	} else {
 		snprintf(text, sizeof(text), " pale watch   %zu wait%s   %zu session%s",
 			 items_open(ui->w, NULL), items_open(ui->w, NULL) == 1 ? "s" : "", sessions_up(ui->w),
@@ -304,7 +303,7 @@ void ui_draw(struct ui *ui)
 		draw_bottom(ui, LINES - 1, COLS);
 	if (ui->mode == UI_HELP)
 		ui_help_draw(&b);
-	else if (ui->w->only_card)
+	else if (ui->w->only_card || grant_is_long(ui, b.cols))
 		draw_card(ui, b);
 	else
 		draw_panes(ui, b);

@@ -80,8 +80,10 @@ static void list_from(struct watch *w, struct link *l, json_int_t from)
 	if (feed_call(w, l, CALL_LIST, NULL, json_pack("{sI}", "from", from)) < 0)
 		return;
 	l->listing = true;
-	if (from == 0)
-		l->began_ns = watch_now();
+	if (from > 0)
+		return;
+	l->began_ns = watch_now();
+	l->counted = 0;
 }
 
 static void link_open(struct watch *w, struct link *l)
@@ -167,11 +169,18 @@ static void on_list(struct watch *w, struct link *l, const json_t *result)
 	json_t *card;
 	size_t i;
 
-	json_array_foreach(json_object_get(result, "approvals"), i, card) model_card(w, l, card);
+	json_array_foreach(json_object_get(result, "approvals"), i, card)
+	{
+		model_card(w, l, card);
+		l->counted += strcmp(card_str(card, "state"), "pending") == 0 && !model_wants(w, card);
+	}
 	l->listing = false;
-	if (next > 0)
+	if (next > 0) {
 		list_from(w, l, next);
-	else if (result)
+		return;
+	}
+	l->others = l->counted;
+	if (result)
 		model_listed(w, l, l->began_ns);
 }
 

@@ -74,8 +74,10 @@ static bool asks_the_same(const json_t *a, const json_t *b)
 	return true;
 }
 
-static bool is_wanted(const struct watch *w, const char *id)
+bool model_wants(const struct watch *w, const json_t *card)
 {
+	const char *id = card_str(card, "id");
+
 	return !w->only_card || strcmp(id, w->only_card) == 0 ||
 	       strncmp(id, w->only_card, strlen(w->only_card)) == 0;
 }
@@ -98,7 +100,7 @@ void model_card(struct watch *w, struct link *l, json_t *card)
 	const char *id = card_str(card, "id");
 	struct item *it = item_find(w, l->ref.id, id);
 
-	if (!*id || strlen(id) >= ITEM_ID || !is_wanted(w, id))
+	if (!*id || strlen(id) >= ITEM_ID || !model_wants(w, card))
 		return;
 	if (!card_is_open(card)) {
 		if (it)

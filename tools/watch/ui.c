@@ -16,8 +16,11 @@
 
 #define STATUS_NS (6 * WATCH_S)
 #define ABSENT_NS (3 * WATCH_S)
-#define FDS_MAX	  256
-#define KEYS_MAX  256
+/* A popup whose question's time is over covers the agent no longer than so; shorter where others wait. */
+#define EXPIRED_NS	 (10 * WATCH_S)
+#define EXPIRED_CROWD_NS (3 * WATCH_S)
+#define FDS_MAX		 256
+#define KEYS_MAX	 256
 
 static volatile sig_atomic_t told_to_end;
 
@@ -269,6 +272,24 @@ static void check_absent(struct ui *ui)
 	ui->ends_ns = watch_now() + CLOSED_NS;
 }
 
+/* --card: nobody answered in time.  It can be answered late in another terminal; the screen is the agent's.
+ */
+static void check_expired(struct ui *ui)
+{
+	const struct item *it = ui->item;
+	uint64_t now = watch_now(), most;
+
+	if (!ui->w->only_card || !it || it->closed_ns || it->reply ||
+	    strcmp(card_str(it->card, "state"), "expired") != 0)
+		return;
+	if (!ui->expired_ns) {
+		ui->expired_ns = now;
+		ui_say(ui, "nobody answered in time: it closes, and stays in pale pending and pale watch");
+	}
+	most = it->link && it->link->others ? EXPIRED_CROWD_NS : EXPIRED_NS;
+	ui->quit |= now - ui->expired_ns >= most;
+}
+
 static void loop(struct ui *ui)
 {
 	uint64_t second = 0;
@@ -278,6 +299,7 @@ static void loop(struct ui *ui)
 
 		feed_tick(ui->w);
 		check_absent(ui);
+		check_expired(ui);
 		if (ui->ends_ns && now >= ui->ends_ns)
 			break;
 		if (ui->status[0] && now - ui->status_ns > STATUS_NS)

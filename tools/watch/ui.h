@@ -92,6 +92,7 @@ struct grant_dialog {
 	json_t *test; /* what approval/test said of the rule, or NULL */
 	char error[256];
 	bool testing, stale; /* an answer is awaited; the rule changed meanwhile */
+	bool seen;	     /* all of this rule was on the screen: only then it may be granted */
 	size_t offer;
 };
 
@@ -113,7 +114,8 @@ struct ui {
 	char status[256];
 	uint64_t status_ns;
 	bool quit, dirty;
-	uint64_t started_ns, ends_ns; /* --card: when it closes by itself */
+	/* --card: when it began, closes by itself, was seen to be over its time. */
+	uint64_t started_ns, ends_ns, expired_ns;
 	bool answered;
 };
 
@@ -142,7 +144,9 @@ void grant_tested(struct ui *ui, const json_t *result, const char *error);
 /* The rule was changed: it is tried anew. */
 void grant_try(struct ui *ui);
 void grant_draw(struct ui *ui, const struct box *b);
-int grant_rows(const struct ui *ui);
+/* How many rows it wants at this width, 0 where there is none; and where all of the screen may be too few. */
+int grant_rows(const struct ui *ui, int cols);
+bool grant_is_long(const struct ui *ui, int cols);
 /* One line of input about something. */
 void edit_open(struct ui *ui, enum edit_of what, const char *text);
 void edit_take(struct ui *ui, int key);

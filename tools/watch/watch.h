@@ -97,6 +97,8 @@ uint64_t watch_now(void);
 struct item *item_find(const struct watch *w, const char *session, const char *id);
 /* Open ones. */
 size_t items_open(const struct watch *w, const struct link *l);
+/* It is the one card that is shown, or all are. */
+bool model_wants(const struct watch *w, const json_t *card);
 /* One card as the helper tells it: known or new. */
 void model_card(struct watch *w, struct link *l, json_t *card);
 void model_close(struct watch *w, struct item *it, const char *outcome);
@@ -143,6 +145,9 @@ struct link {
 	size_t n_calls;
 	int last_id;
 	uint64_t retry_ns, list_ns, began_ns, refresh_ns;
+	/* Where one card alone is shown: others that wait, as the last whole list said; and so far in this
+	 * one. */
+	size_t others, counted;
 };
 
 /* What the watch polls: at most max descriptors.  How many. */
