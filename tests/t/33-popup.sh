@@ -154,6 +154,35 @@ t_one_after_the_other() {
 	exists b
 }
 
+t_an_expired_one_makes_room() {
+	printf '[session]\ntimeout = 10s\n[commands]\nask = touch\n' | policy
+	desk 100 30
+	inner send-keys -t i "pale run -q -- bash -c 'touch first; touch second; echo end'" Enter
+	must_show "denied in"
+	must_show "expired: approving" 20
+	# The agent asks again, and nobody has touched a key.
+	must_show "denied in"
+	must_show digest
+	sleep 0.8
+	keys a
+	must_show "approved once"
+	until_true 10 test -e second || fail "not run"
+	missing first
+}
+
+t_an_expired_one_leaves_the_screen() {
+	local id
+	printf '[session]\ntimeout = 2s\n[commands]\nask = touch\n' | policy
+	desk 100 30
+	inner send-keys -t i "pale run -q -- bash -c 'touch first; sleep 30'" Enter
+	must_show "may the agent do this?"
+	id=$(pending_id) || exit 1
+	until_true 20 is_gone "may the agent do this?" || fail "the popup stays"
+	# It waits for a late answer still.
+	run pale approve "$id"
+	rc_is 0
+}
+
 t_no_popup_where_none_is_wanted() {
 	repository
 	desk 80 24

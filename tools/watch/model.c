@@ -156,8 +156,13 @@ void model_resolved(struct watch *w, struct link *l, const json_t *params)
 	bool approved = strcmp(state, "approved") == 0;
 	char outcome[160];
 
-	if (!it || strcmp(state, "expired") == 0)
+	if (!it)
 		return;
+	/* It can be answered late: the list says so. */
+	if (strcmp(state, "expired") == 0) {
+		feed_list_again(l);
+		return;
+	}
 	/* Ours is on its way: its result says more, or that somebody was first. */
 	snprintf(outcome, sizeof(outcome), "%s%s%s%s%s", *state ? state : "answered",
 		 approved && *scope ? (strcmp(scope, "once") == 0 ? " " : " for: ") : "",
