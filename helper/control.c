@@ -393,6 +393,7 @@ static void control_read(struct helper *h, struct conn *c)
 	const struct taint_rules rules = rules_of(h);
 	const char *err;
 	json_t *reply;
+	int r;
 
 	if (n == -EAGAIN)
 		return;
@@ -402,7 +403,15 @@ static void control_read(struct helper *h, struct conn *c)
 	}
 	/* Once more: whoever connected may have died since, or have gone inside, and left the line to
 	 * another. */
-	if (taint_again(c->pid, c->peer->pidfd, &rules, &err) < 0) {
+	r = taint_again(c->pid, c->peer->pidfd, &rules, &err);
+	/* An operator who was killed with a call on its way: nobody hears the answer, and nobody tried
+	 * anything. */
+	if (r == -ESRCH) {
+		sodium_memzero(h->frame, (size_t)n);
+		conn_drop(h, c);
+		return;
+	}
+	if (r < 0) {
 		pid_t pid = c->pid;
 		int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 

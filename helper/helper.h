@@ -135,7 +135,7 @@ struct taint_peer {
  * SO_PEERPIDFD), never the peer's word.
  */
 int taint_check(int fd, const struct taint_rules *rules, struct taint_peer *ret, const char **ret_err);
-/* The same once more of a peer that was checked before. */
+/* The same once more of a peer that was checked before; -ESRCH where it is gone since. */
 int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const char **ret_err);
 
 /* --- the session --- */

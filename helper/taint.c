@@ -77,14 +77,16 @@ pid_t proc_parent(pid_t pid)
 	return (pid_t)strtol(end + 4, NULL, 10);
 }
 
-static bool is_inside(pid_t pid, const struct taint_rules *rules)
+/* 0 where it is outside, -EPERM where it is not or sits too deep to tell, -ESRCH where somebody went while we
+ * looked. */
+static int descent_check(pid_t pid, const struct taint_rules *rules)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		if (pid == rules->agent || pid == rules->launcher)
-			return true;
+			return -EPERM;
 		pid = proc_parent(pid);
 	}
-	return pid > 1 || pid < 0; /* too deep, or gone while we looked: not to be trusted */
+	return pid < 0 ? -ESRCH : pid > 1 ? -EPERM : 0;
 }
 
 /* When it was started, to the tick (10 ms, rounded down), or UINT64_MAX. */
@@ -134,27 +136,36 @@ static bool is_alive(int pidfd)
 	return poll(&p, 1, 0) == 0;
 }
 
+/* What could not be read of a process that is gone says nothing about it. */
+static int untold(int pidfd, const char *why, const char **ret_err)
+{
+	bool gone = !is_alive(pidfd);
+
+	*ret_err = gone ? "the peer is gone" : why;
+	return gone ? -ESRCH : -EPERM;
+}
+
 int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const char **ret_err)
 {
 	const struct taint *baseline = &rules->baseline;
 	struct taint t;
+	int r;
 
 	*ret_err = "the peer performs the agent's calls";
 	if (pid == rules->launcher || pid == getpid())
 		return -EPERM;
-	*ret_err = "the peer cannot be identified";
 	if (taint_read(pid, &t) < 0)
-		return -EPERM;
+		return untold(pidfd, "the peer cannot be identified", ret_err);
 	*ret_err = "the peer is inside a session";
 	if (t.no_new_privs > baseline->no_new_privs || t.seccomp > baseline->seccomp ||
 	    t.filters > baseline->filters || t.depth > baseline->depth)
 		return -EPERM;
-	if (is_inside(pid, rules))
-		return -EPERM;
+	r = descent_check(pid, rules);
+	if (r < 0)
+		return r == -ESRCH ? untold(pidfd, *ret_err, ret_err) : r;
 	/* Last: what was read above was this very process'. */
-	*ret_err = "the peer is gone";
 	if (!is_alive(pidfd))
-		return -EPERM;
+		return untold(pidfd, "", ret_err);
 	*ret_err = "";
 	return 0;
 }

@@ -350,4 +350,35 @@ def descriptors_are_refused():
     expect(is_quiet(w) and s.result("session/info")["turn"] == 1, "a call with descriptors counts")
 
 
+def killed_with_a_call(runtime, helper, accepted):
+    """A process whose call is not read before it is gone; accepted or not by then."""
+    pid = os.fork()
+    if pid == 0:
+        if not accepted:
+            os.kill(helper, signal.SIGSTOP)
+        line = connect(runtime + "/control.sock")
+        if accepted:
+            line.send(INFO)
+            expect(b"result" in receive(line), "not accepted")
+            os.kill(helper, signal.SIGSTOP)
+        line.send(INFO)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.kill(helper, signal.SIGCONT)
+    return pid
+
+
+@test
+def who_was_accepted_and_was_killed_is_no_attempt():
+    s = Session().start()
+    for _ in range(5):
+        outside(killed_with_a_call, s.runtime, s.pid, True)
+        expect("result" in s.call("session/info"), "the helper is gone")
+    expect(not s.records("approval/refused"), "refused: %r" % s.records("approval/refused"))
+    pid = outside(killed_with_a_call, s.runtime, s.pid, False)
+    until(lambda: s.records("approval/refused"), "who never could be looked at is not recorded")
+    r, = s.records("approval/refused")
+    expect(r["pid"] == pid, "another one: %r" % r)
+
+
 main()

@@ -318,8 +318,8 @@ void feed_tick(struct watch *w)
 }
 
 /*
- * Calls that are on their way get their answers first: a helper that reads a line of a process that is gone
- * cannot tell it from one that hides, and says so.
+ * Calls that are on their way get their answers first: a helper does nothing of what it reads from a process
+ * that is gone, and an answer that was given shall count.
  */
 static void drain(struct watch *w)
 {
