@@ -14,6 +14,7 @@
 #define FIELD_SHOWN  512
 #define PIECE	     8192
 #define CARD_BYTES   (56 * 1024)
+#define FIELDS_BYTES (40 * 1024) /* of a card without its target */
 #define LIST_BYTES   (48 * 1024)
 
 /* --- a card as JSON --- */
@@ -73,13 +74,22 @@ static json_t *offers_json(const struct grant_offers *offers)
 			 offers->why_none);
 }
 
-enum card_shape { CARD_WHOLE, CARD_SHORT };
+/* Whole; its target alone in pieces; cut, and good for a denial alone. */
+enum card_shape { CARD_WHOLE, CARD_PIECES, CARD_CUT };
+
+#define CUT_WHY "this question is too long to be shown whole: it can be denied only"
+
+static json_t *no_offers_json(void)
+{
+	return json_pack("{s:s, s:[], s:s}", "section", "", "lines", "why_none", CUT_WHY);
+}
 
 static json_t *shape_card(const struct helper *h, const struct approval *ap, uint64_t now_ns,
 			  enum card_shape shape)
 {
 	size_t len = strlen(ap->target), target = shape == CARD_WHOLE ? TARGET_SHOWN : FIELD_SHOWN;
-	size_t max = shape == CARD_WHOLE ? SIZE_MAX : FIELD_SHOWN, shown = len < target ? len : target;
+	size_t max = shape != CARD_CUT ? SIZE_MAX : FIELD_SHOWN, shown = len < target ? len : target;
+	size_t parents = shape == CARD_WHOLE ? SIZE_MAX : FIELD_SHOWN;
 	json_int_t left = now_ns < ap->until_ns ? (json_int_t)((ap->until_ns - now_ns) / NS_S) : 0;
 	char asked[32], id[APPROVAL_ID_HEX];
 	enum stepup_by by = stepup_by(h, ap->image, ap->risk.level);
@@ -93,15 +103,16 @@ static json_t *shape_card(const struct helper *h, const struct approval *ap, uin
 			 op_name(ap->req.op), "access", access_name(ap->req.access), "target",
 			 json_escaped(ap->target, shown), "target_cut", (json_int_t)(len - shown), "argv",
 			 shape == CARD_WHOLE ? argv_json(ap) : json_null());
-	more = json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:I}",
-			 "file", field_json(ap->req.op == OP_EXEC ? ap->req.path : NULL, max), "branch",
-			 field_json(ap->req.op == OP_EXEC ? ap->req.git_branch : NULL, max), "cwd",
-			 field_json(ap->req.cwd, max), "exe", field_json(ap->exe, max), "pid",
-			 (json_int_t)ap->pid, "tree", tree_json(ap, max), "rule", field_json(ap->rule, max),
-			 "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by",
-			 stepup_by_name(by), "flood", ap->is_flood, "offers", offers_json(&ap->offers),
-			 "asked", asked, "deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "count",
-			 (json_int_t)ap->count);
+	more = json_pack(
+		"{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:b, s:o, s:s, s:I, s:I, s:I}",
+		"file", field_json(ap->req.op == OP_EXEC ? ap->req.path : NULL, max), "branch",
+		field_json(ap->req.op == OP_EXEC ? ap->req.git_branch : NULL, max), "cwd",
+		field_json(ap->req.cwd, max), "exe", field_json(ap->exe, max), "pid", (json_int_t)ap->pid,
+		"tree", tree_json(ap, parents), "rule", field_json(ap->rule, max), "risk",
+		risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by", stepup_by_name(by),
+		"flood", ap->is_flood, "cut", shape == CARD_CUT, "offers",
+		shape == CARD_CUT ? no_offers_json() : offers_json(&ap->offers), "asked", asked,
+		"deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "count", (json_int_t)ap->count);
 	if (!card || !more || json_object_update(card, more) < 0) {
 		json_decref(card);
 		card = NULL;
@@ -115,15 +126,31 @@ static size_t json_bytes(const json_t *j)
 	return j ? json_dumpb(j, NULL, 0, JSON_COMPACT | JSON_ENSURE_ASCII) : 0;
 }
 
+/*
+ * All but the target, escaped, is more than a packet surely has room for.  Of what does not change while the
+ * card waits, so that it is told the same each time.
+ */
+static bool is_cut(const struct approval *ap)
+{
+	_cleanup_json_ json_t *fields = json_pack(
+		"[o, o, o, o, o]", field_json(ap->req.cwd, SIZE_MAX), field_json(ap->exe, SIZE_MAX),
+		field_json(ap->rule, SIZE_MAX), tree_json(ap, FIELD_SHOWN), offers_json(&ap->offers));
+
+	return !fields || json_bytes(fields) > FIELDS_BYTES;
+}
+
 json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns)
 {
-	json_t *card = shape_card(h, ap, now_ns, CARD_WHOLE);
+	json_t *card;
 
-	/* Escaped, a path may be nine times as long: none may be too long to be listed at all. */
+	if (is_cut(ap))
+		return shape_card(h, ap, now_ns, CARD_CUT);
+	card = shape_card(h, ap, now_ns, CARD_WHOLE);
+	/* Escaped, a path may be five times as long: none may be too long to be listed at all. */
 	if (json_bytes(card) <= CARD_BYTES)
 		return card;
 	json_decref(card);
-	return shape_card(h, ap, now_ns, CARD_SHORT);
+	return shape_card(h, ap, now_ns, CARD_PIECES);
 }
 
 /* --- looking --- */
@@ -334,6 +361,8 @@ static json_t *approval_respond(struct call *call)
 		return NULL;
 	if (use_nonce(call, ap) < 0)
 		return NULL;
+	if (reply.said == APPROVAL_APPROVED && is_cut(ap))
+		return call_fail(call, RPC_FAILED, CUT_WHY);
 	out = control_confirm(call, ap, &reply);
 	if (out || call->code)
 		return out;

@@ -367,6 +367,8 @@ int card_text_init(struct card_text *t, const json_t *card, const char *target)
 		r = add_risk(t, card);
 	if (r == 0)
 		r = add_offers(t, card);
+	if (r == 0 && json_is_true(json_object_get(card, "cut")))
+		r = add(t, CARD_RISK, "cut", "not all of it is shown: it can be denied only");
 	if (r == 0)
 		r = add(t, CARD_DIGEST, "digest", json_str(card, "digest"));
 	return r;

@@ -74,7 +74,8 @@ def cards_that_are_too_long_are_listed():
         cards += page["approvals"]
         at = page.get("next")
     expect(len(cards) == 2, "%d cards" % len(cards))
-    expect("more bytes)" in cards[0]["cwd"] and cards[0]["target_cut"] > 0, "the long one is not cut with a mark")
+    expect(cards[0]["cwd"] == "/" + "\\x01" * 4000 and cards[0]["cut"] is False, "its directory is cut")
+    expect(cards[0]["target_cut"] > 0 and cards[0]["argv"] is None, "the target is not cut with a mark")
     expect("result" in s.respond(cards[0]) and s.answer(w).allowed, "it cannot be answered")
     other.close()
 
