@@ -379,15 +379,22 @@ void launch_listen(struct launch *l)
 		if (r == 0)
 			return;
 		if (r == -EPIPE) {
-			talk("the helper of session %s is gone: from now on every question is denied and "
-			     "nothing is recorded",
-			     l->session);
+			char *text = NULL;
+
+			heldback_say(
+				&l->held,
+				asprintf(&text,
+					 "the helper of session %s is gone: from now on every question is "
+					 "denied and nothing is recorded",
+					 l->session) < 0
+					? NULL
+					: text);
 			(void)close(l->fd);
 			l->fd = -1;
 			return;
 		}
 		if (r > 0 && strcmp(json_str(j, "type"), "warn") == 0)
-			tell_text(j);
+			heldback_say(&l->held, text_visible(json_str(j, "text")));
 		if (r > 0 && strcmp(json_str(j, "type"), "narrowed") == 0)
 			note_narrowed(l, j);
 		if (r > 0) {
@@ -456,6 +463,7 @@ void launch_abandon(struct launch *l)
 void launch_finish(struct launch *l, const char *status, struct launch_end *ret)
 {
 	memset(ret, 0, sizeof(*ret));
+	heldback_release(&l->held, l->session);
 	if (l->fd >= 0) {
 		if (send_packet(l->fd, json_pack("{ss, ss}", "type", "exit", "status", status), NULL) == 0)
 			wait_bye(l, ret);

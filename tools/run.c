@@ -313,6 +313,7 @@ static int run_session(struct run *r)
 	if (end.code == 0) {
 		print_banner(r);
 		start_surfaces(r);
+		heldback_hush(&r->launch.held);
 		end = agentproc_run(&agent);
 	}
 	finish(r, &end);

@@ -55,6 +55,24 @@ int handover_listener(struct handover *h, pid_t child);
 /* Waits for the child's execve(): 0, or its -errno. */
 int handover_result(struct handover *h);
 
+#define HELDBACK_MAX 32
+
+/*
+ * heldback.c: what is to be said while the agent has the terminal.  Between hush and release
+ * (launch_finish()) nothing is written on a terminal; `pale watch` shows the helper's warnings as they come,
+ * and the ledger has them.  Where standard error is no terminal, all is told at once.
+ */
+struct heldback {
+	bool on;
+	char *text[HELDBACK_MAX]; /* owned */
+	size_t n, more;		  /* those behind HELDBACK_MAX are counted */
+};
+
+void heldback_hush(struct heldback *h);
+/* Takes text over; NULL stands for one that memory was lacking for. */
+void heldback_say(struct heldback *h, char *text);
+void heldback_release(struct heldback *h, const char *session);
+
 /* A helper that serves one session. */
 struct launch {
 	pid_t pid; /* -1 where it is no child of ours */
@@ -83,6 +101,7 @@ struct launch {
 	 * in any case.  NULL: it cannot be. */
 	int (*on_gather)(void *ctx, json_t **ret_findings, const char **ret_err);
 	void *gather_ctx;
+	struct heldback held;
 };
 
 struct launch_start {

@@ -183,6 +183,43 @@ t_an_expired_one_leaves_the_screen() {
 	rc_is 0
 }
 
+# Whoever tries to be the operator is told of on the surfaces, and on the agent's terminal when it is free.
+t_a_warning_stays_off_the_agents_screen() {
+	local socket
+	repository
+	desk 120 30
+	cat >tries.py <<-'END'
+		import glob, os, socket, time
+		print("\033[?1049h\033[2J\033[H", end="")
+		print("the agent's own line 24", end="", flush=True)
+		while not os.path.exists("go"): time.sleep(0.05)
+		for path in glob.glob(os.environ["XDG_RUNTIME_DIR"] + "/pale/*/control.sock"):
+		    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		    try: s.connect(path)
+		    except OSError: pass
+		while not os.path.exists("end"): time.sleep(0.05)
+		print("\033[?1049l", end="")
+	END
+	inner send-keys -t i "pale run -q -- python3 tries.py" Enter
+	must_show "the agent's own line 24"
+	outer new-session -d -s v -x 160 -y 30 "pale watch"
+	until_true 10 eval 'outer capture-pane -p -t v | grep -q "1 session"' || fail "no watch"
+	# An attempt that reaches the helper, from below the launcher: a child of the fence is stopped before it.
+	python3 - "$XDG_RUNTIME_DIR" <<-'END'
+		import ctypes, glob, os, socket, sys
+		ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		s.connect(glob.glob(sys.argv[1] + "/pale/*/control.sock")[0])
+		print(s.recv(65536))
+	END
+	until_true 10 eval 'outer capture-pane -p -t v | grep -q "tried to act as you"' || fail "watch does not say so: $(outer capture-pane -p -t v)"
+	sleep 0.5
+	is_gone "tried to act" || fail "on the agent's screen: $(screen)"
+	: >go
+	: >end
+	must_show "tried to act as the operator"
+}
+
 t_no_popup_where_none_is_wanted() {
 	repository
 	desk 80 24

@@ -225,6 +225,8 @@ static void on_notice(struct watch *w, struct link *l, const char *method, json_
 		model_card(w, l, params);
 	if (strcmp(method, "approval/resolved") == 0)
 		model_resolved(w, l, params);
+	if (strcmp(method, "approval/refused") == 0 && w->sink->refused)
+		w->sink->refused(w, l, params);
 	if (strcmp(method, "log/record") != 0)
 		return;
 	record = json_object_get(params, "record");

@@ -128,6 +128,18 @@ static void on_said(struct watch *w, struct item *it, const char *text)
 	ui_say(ui, "%s", shown ? shown : "?");
 }
 
+static void on_refused(struct watch *w, const struct link *l, const json_t *what)
+{
+	struct ui *ui = w->ctx;
+	_cleanup_free_ char *exe = recorded_visible(card_str(what, "exe"));
+	_cleanup_free_ char *why = recorded_visible(card_str(what, "why"));
+
+	(void)beep();
+	ui_say(ui, "session %s: process %lld tried to act as you and was refused: %.80s (%.80s)", l->ref.id,
+	       (long long)json_integer_value(json_object_get(what, "pid")), why ? why : "?",
+	       exe && *exe ? exe : "?");
+}
+
 static void on_decision(struct watch *w, const struct link *l, const json_t *record)
 {
 	struct ui *ui = w->ctx;
@@ -157,6 +169,7 @@ static const struct sink sink = {
 	.decision = on_decision,
 	.session = on_session,
 	.tested = on_tested,
+	.refused = on_refused,
 	.said = on_said,
 };
 
@@ -295,11 +308,13 @@ static void loop(struct ui *ui)
 	uint64_t second = 0;
 
 	while (!ui->quit && !told_to_end) {
-		uint64_t now = watch_now();
+		uint64_t now;
 
 		feed_tick(ui->w);
 		check_absent(ui);
 		check_expired(ui);
+		/* After what was said just now, or that would count as long ago. */
+		now = watch_now();
 		if (ui->ends_ns && now >= ui->ends_ns)
 			break;
 		if (ui->status[0] && now - ui->status_ns > STATUS_NS)

@@ -76,6 +76,8 @@ struct sink {
 	void (*decision)(struct watch *w, const struct link *l, const json_t *record);
 	void (*session)(struct watch *w, const struct link *l, bool is_up);
 	void (*tested)(struct watch *w, struct item *it, const json_t *result, const char *error);
+	/* A process tried to act as the operator: {pid, exe, why}. */
+	void (*refused)(struct watch *w, const struct link *l, const json_t *what);
 	/* What went wrong, or well; it may be NULL. */
 	void (*said)(struct watch *w, struct item *it, const char *text);
 };
