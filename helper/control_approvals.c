@@ -84,6 +84,17 @@ static json_t *no_offers_json(void)
 	return json_pack("{s:s, s:[], s:s}", "section", "", "lines", "why_none", CUT_WHY);
 }
 
+/* What a command runs, and on which branch it acts. */
+static const char *file_of(const struct approval *ap)
+{
+	return ap->req.op == OP_EXEC ? ap->req.path : NULL;
+}
+
+static const char *branch_of(const struct approval *ap)
+{
+	return ap->req.op == OP_EXEC ? ap->req.git_branch : NULL;
+}
+
 static json_t *shape_card(const struct helper *h, const struct approval *ap, uint64_t now_ns,
 			  enum card_shape shape)
 {
@@ -105,8 +116,7 @@ static json_t *shape_card(const struct helper *h, const struct approval *ap, uin
 			 shape == CARD_WHOLE ? argv_json(ap) : json_null());
 	more = json_pack(
 		"{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:b, s:o, s:s, s:I, s:I, s:I}",
-		"file", field_json(ap->req.op == OP_EXEC ? ap->req.path : NULL, max), "branch",
-		field_json(ap->req.op == OP_EXEC ? ap->req.git_branch : NULL, max), "cwd",
+		"file", field_json(file_of(ap), max), "branch", field_json(branch_of(ap), max), "cwd",
 		field_json(ap->req.cwd, max), "exe", field_json(ap->exe, max), "pid", (json_int_t)ap->pid,
 		"tree", tree_json(ap, parents), "rule", field_json(ap->rule, max), "risk",
 		risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by", stepup_by_name(by),
@@ -132,9 +142,11 @@ static size_t json_bytes(const json_t *j)
  */
 static bool is_cut(const struct approval *ap)
 {
-	_cleanup_json_ json_t *fields = json_pack(
-		"[o, o, o, o, o]", field_json(ap->req.cwd, SIZE_MAX), field_json(ap->exe, SIZE_MAX),
-		field_json(ap->rule, SIZE_MAX), tree_json(ap, FIELD_SHOWN), offers_json(&ap->offers));
+	_cleanup_json_ json_t *fields =
+		json_pack("[o, o, o, o, o, o, o]", field_json(file_of(ap), SIZE_MAX),
+			  field_json(branch_of(ap), SIZE_MAX), field_json(ap->req.cwd, SIZE_MAX),
+			  field_json(ap->exe, SIZE_MAX), field_json(ap->rule, SIZE_MAX),
+			  tree_json(ap, FIELD_SHOWN), offers_json(&ap->offers));
 
 	return !fields || json_bytes(fields) > FIELDS_BYTES;
 }
