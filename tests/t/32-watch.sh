@@ -1,60 +1,7 @@
 # limit: 60
 # pale watch on a terminal: what it shows, which key answers when, and that nothing else does.
 . "$T_LIB"
-
-need tmux
-
-tmx() {
-	tmux -S "$S/tmux" -f /dev/null "$@"
-}
-
-# watch COLUMNS ROWS [OPTION...]: on a screen of that size, a pane called w.
-watch() {
-	local cols=$1 rows=$2
-	shift 2
-	tmx new-session -d -s w -x "$cols" -y "$rows" "pale watch $*; echo ended \$?; sleep 100"
-	shows "pale watch" || fail "no screen"
-}
-
-screen() {
-	tmx capture-pane -p -t w
-}
-
-on_screen() {
-	screen | grep -qF -e "$1"
-}
-
-shows() {
-	until_true "${2:-10}" on_screen "$1"
-}
-
-must_show() {
-	shows "$1" || fail "the screen lacks: $1
-$(screen)"
-}
-
-is_off_screen() {
-	! on_screen "$1"
-}
-
-must_not_show() {
-	! on_screen "$1" || fail "the screen has: $1
-$(screen)"
-}
-
-keys() {
-	tmx send-keys -t w "$@"
-}
-
-# A card that came under the cursor by itself is answered by no key for half a second.
-settled() {
-	must_show "${1:-digest}"
-	sleep 0.7
-}
-
-ask_touch() {
-	printf '[session]\ntimeout = %s\n[commands]\nask = touch\n' "${1:-60s}" | policy
-}
+. "$T_BASE/t/watch.sh"
 
 t_allow_once() {
 	ask_touch
@@ -162,67 +109,6 @@ t_a_wider_answer_shows_its_rule() {
 	must_show "approved for: session"
 	bg_wait wide
 	out_is "done"
-}
-
-# The rule as the dialog shows it, its rows joined.
-dialog_text() {
-	screen | sed -n '/Allow until/,$p' | LC_ALL=C sed 's/\xe2\x94\x82//g' | tr -d ' \n'
-}
-
-t_a_long_rule_is_shown_whole_or_not_granted() {
-	local names
-	ask_touch
-	names=$(printf 'name-%s ' {100..117})tail
-	watch 40 10
-	bg long bash -c "touch $names && echo done"
-	must_show "more rows"
-	keys Space End
-	must_show "digest"
-	sleep 0.7
-	keys s
-	must_show "Allow until this session"
-	sleep 0.5
-	keys Enter
-	must_show "not all of the rule fits"
-	has_pending || fail "granted what was cut"
-	tmx resize-window -t w -x 80 -y 24
-	must_show "Allow until this session ends"
-	sleep 0.5
-	case $(dialog_text) in
-	*"allow=touch${names// /}\$"*) ;;
-	*) fail "not the whole rule: $(screen)" ;;
-	esac
-	keys Enter
-	must_show "approved for: session"
-	bg_wait long
-	out_is "done"
-}
-
-# The program's path and its directory alone, escaped, are more than a packet's worth.
-t_what_cannot_be_shown_whole_is_denied_only() {
-	local deep i
-	ask_touch
-	deep=$(printf '\001%.0s' {1..200})
-	cat >far.sh <<-END
-		set -e
-		for i in {1..18}; do mkdir -p "$deep"; cd "$deep"; done
-		cp /bin/bash ./far
-		./far -c 'touch a; echo "status \$?"'
-	END
-	watch 120 40
-	bg far bash far.sh
-	must_show "exec"
-	must_show "more bytes)"
-	keys Space Space Space End
-	settled "not all of it is shown: it can be denied only"
-	keys a
-	must_show "can be denied only"
-	sleep 0.5
-	has_pending || fail "approved: $(cat "$S/out")"
-	settled
-	keys d
-	bg_wait far
-	out_is "status 126"
 }
 
 t_screen_sizes() {
@@ -358,13 +244,6 @@ t_not_inside_a_session() {
 	fence pale watch --plain
 	rc_is 1
 	err_has "does not answer its own questions"
-}
-
-# The whole screen, with what differs from run to run named.
-golden() {
-	screen | sed -E "s/[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/; s/\\b$1\\b/ID/g; s/\\b$2\\b/SESSION/g; s/ [0-9]+s /  NNs /
-		s/denied in [0-9]+ s/denied in NN s/; s/\\([0-9]{2,}\\)/(PID)/; s/[0-9a-f]{64}/DIGEST/; s/ +[0-9]+ records.*/ N records/
-		s|$S|SCRATCH|g; s/─+/-/g; s/ +\$//"
 }
 
 t_whole_screen() {

@@ -220,6 +220,44 @@ t_a_warning_stays_off_the_agents_screen() {
 	must_show "tried to act as the operator"
 }
 
+t_a_new_one_after_one_was_left() {
+	printf '[session]\ntimeout = 60s\n[commands]\nask = touch\n' | policy
+	desk 100 30
+	inner send-keys -t i "pale run -q -- bash -c 'touch first & until [ -e go ]; do sleep 0.1; done; touch second; wait'" Enter
+	must_show "may the agent do this?"
+	must_show digest
+	sleep 0.8
+	keys q
+	until_true 10 is_gone "may the agent do this?" || fail "q does not leave it"
+	sleep 1
+	is_gone "may the agent do this?" || fail "it comes again"
+	: >go
+	must_show "may the agent do this?"
+	must_show digest
+	sleep 0.8
+	keys a
+	must_show "approved once"
+	until_true 10 test -e second || fail "the answer was for another"
+	missing first
+	run pale deny "$(pending_id)"
+}
+
+t_two_clients_on_one_pane() {
+	printf '[session]\ntimeout = 60s\n[commands]\nask = touch\n' | policy
+	desk 100 30
+	outer new-session -d -s p -x 100 -y 30 "TMUX= tmux -S $S/inner attach"
+	until_true 10 eval 'outer capture-pane -p -t p | grep -qF "$"' || fail "no second client"
+	inner send-keys -t i "pale run -q -- bash -c 'touch a'" Enter
+	must_show digest
+	until_true 10 eval 'outer capture-pane -p -t p | grep -q digest' || fail "the second shows nothing"
+	sleep 0.8
+	outer send-keys -t p a
+	must_show "approved once by"
+	until_true 10 test -e a || fail "not run"
+	until_true 10 is_gone "may the agent do this?" || fail "the popup stays"
+	until_true 10 eval '! outer capture-pane -p -t p | grep -q "may the agent"' || fail "the second popup stays"
+}
+
 t_no_popup_where_none_is_wanted() {
 	repository
 	desk 80 24
