@@ -105,6 +105,8 @@ bool control_has_listener(const struct helper *h);
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
 /* A card as the protocol has it (new reference), or NULL. */
 json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns);
+/* It cannot be told whole, and so not be approved. */
+bool card_is_cut(const struct approval *ap);
 /* Gives the answer to ap, which is gone then: the call's result, or NULL with code and sentence. */
 json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
 		       enum rpc_code *ret_code, char *err, size_t size);

@@ -140,7 +140,7 @@ static size_t json_bytes(const json_t *j)
  * All but the target, escaped, is more than a packet surely has room for.  Of what does not change while the
  * card waits, so that it is told the same each time.
  */
-static bool is_cut(const struct approval *ap)
+bool card_is_cut(const struct approval *ap)
 {
 	_cleanup_json_ json_t *fields =
 		json_pack("[o, o, o, o, o, o, o]", field_json(file_of(ap), SIZE_MAX),
@@ -155,7 +155,7 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 {
 	json_t *card;
 
-	if (is_cut(ap))
+	if (card_is_cut(ap))
 		return shape_card(h, ap, now_ns, CARD_CUT);
 	card = shape_card(h, ap, now_ns, CARD_WHOLE);
 	/* Escaped, a path may be five times as long: none may be too long to be listed at all. */
@@ -373,7 +373,7 @@ static json_t *approval_respond(struct call *call)
 		return NULL;
 	if (use_nonce(call, ap) < 0)
 		return NULL;
-	if (reply.said == APPROVAL_APPROVED && is_cut(ap))
+	if (reply.said == APPROVAL_APPROVED && card_is_cut(ap))
 		return call_fail(call, RPC_FAILED, CUT_WHY);
 	out = control_confirm(call, ap, &reply);
 	if (out || call->code)

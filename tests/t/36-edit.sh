@@ -71,16 +71,16 @@ on_terminal() {
 t_saved_whole() {
 	printf 'preset = agent\n' | policy
 	chmod 640 ~/$MINE
-	editor <<<'printf "[commands]\ndeny = terraform apply\n" >>"$1"'
+	editor <<<'printf "[commands]\ndeny = touch it\n" >>"$1"'
 	edit ''
 	rc_is 0
 	err_has "policy.ini is saved"
 	edits_are 1
-	grep -q terraform ~/$MINE || fail "what was written is not there"
+	grep -q "touch it" ~/$MINE || fail "what was written is not there"
 	[ "$(stat -c %a ~/$MINE)" = 640 ] || fail "its mode is another"
 	[ "$(dirname "$(cat "$S/edits")")" = "$(realpath ~/.config/pale)" ] || fail "the copy lies elsewhere"
 	nothing_is_left ~/$MINE
-	fsh 'terraform apply'
+	fsh 'touch it'
 	rc_is 126
 }
 
