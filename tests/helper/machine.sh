@@ -7,7 +7,10 @@ set -eu
 [ -n "${T_MACHINE:-}" ] || exec env T_MACHINE=1 unshare -m bash "$0" "$@"
 memory() {
 	mount -t tmpfs -o mode=755 machine "$1"
+	# What is under test may lie below.
+	case ${T_SOURCE:-}/ in "$1"/*) mkdir -p "$T_SOURCE" && mount -c --bind /proc/self/fd/7 "$T_SOURCE" ;; esac
 }
+exec 7<"${T_SOURCE:-/}"
 memory /mnt
 cp -a /etc/. /mnt
 mount --move /mnt /etc

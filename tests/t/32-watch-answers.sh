@@ -70,6 +70,7 @@ t_whole_large_screen() {
 	watch 120 40
 	bg whole bash -c 'touch asked-for'
 	settled
+	must_show "a allow once"
 	id=$(pending_id) || exit 1
 	session=$(pale session list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["session"])')
 	golden "${id:0:4}" "$session" >"$S/screen"

@@ -252,6 +252,7 @@ t_whole_screen() {
 	watch 80 24
 	bg whole bash -c 'touch asked-for'
 	settled
+	must_show "a allow once"
 	id=$(pending_id) || exit 1
 	session=$(pale session list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["session"])')
 	golden "${id:0:4}" "$session" >"$S/screen"

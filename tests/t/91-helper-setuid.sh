@@ -3,7 +3,7 @@
 # limit: 60
 . "$T_LIB"
 
-PREFIX=/opt/pale
+PREFIX=/opt/installed
 HELPER=$PREFIX/libexec/pale/pale-helper
 S=$T_SCRATCH
 OTHER=nobody
