@@ -1,3 +1,4 @@
+# retry: timeouts
 # levels: full hooks
 # limit: 60
 # Things that change between the look and the act: what is judged is what is done.

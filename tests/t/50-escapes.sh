@@ -1,3 +1,4 @@
+# retry: timeouts
 # levels: full hooks
 # Ways around a name: links, `..`, /proc, renames, descriptors.  Each ends as the plain way would.
 . "$T_LIB"

@@ -1,3 +1,4 @@
+# retry: timeouts
 # levels: full strict hooks
 # limit: 90
 # Who answers a question: no code of the session, by any of its ways; every operator, wherever he sits.

@@ -1,3 +1,4 @@
+# retry: timeouts
 # levels: full strict
 # Attacks on what asks, grants and records, from inside: each was one that got through, or nearly.
 . "$T_LIB"

@@ -1,3 +1,4 @@
+# retry: timeouts
 # levels: full hooks
 # limit: 120
 # Ways out that were tried, each with what must still be true afterwards: on disk, in the remote

@@ -1,3 +1,4 @@
+# retry: timeouts
 # limit: 110
 # levels: full strict
 # needs: root

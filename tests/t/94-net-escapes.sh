@@ -1,3 +1,4 @@
+# retry: timeouts
 # limit: 90
 # levels: full strict
 # needs: root

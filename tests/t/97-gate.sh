@@ -1,4 +1,5 @@
 #!/bin/bash
+# retry: timeouts
 # The gate: which calls a hook makes with the session's pass, which go down to the supervisor, and
 # who records what.  By the ledger: `via` says hook for what the gate let through, kernel for what
 # was carried.

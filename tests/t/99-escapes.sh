@@ -1,3 +1,4 @@
+# retry: timeouts
 # limit: 900
 # needs: root
 # The guarantee table: what each level stops, measured by trying to escape in every way we know.

@@ -1,3 +1,4 @@
+# retry: timeouts
 # levels: full strict
 # limit: 900
 # A second thread flips what is asked for while it is judged: the forbidden is never done.  RACES says how
