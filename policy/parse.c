@@ -119,8 +119,9 @@ static void free_rule(struct rule *r)
 }
 
 /* Takes back what a refused file had added. */
-static void rollback(struct parser *ps, size_t n_rules, size_t n_pass)
+static void rollback(struct parser *ps, size_t n_rules, size_t n_pass, size_t n_examples)
 {
+	policy_drop_examples(ps->p, n_examples);
 	while (ps->p->n_rules > n_rules)
 		free_rule(&ps->p->rules[--ps->p->n_rules]);
 	while (ps->p->n_pass > n_pass)
@@ -165,7 +166,8 @@ static int read_env(struct parser *ps)
 static int parse_source(struct parser *ps, const struct source *src)
 {
 	const struct ini_handler h = { on_section, on_pair, ps };
-	size_t n_rules = ps->p->n_rules, n_pass = ps->p->n_pass, errors = ps->d->n_errors;
+	size_t n_rules = ps->p->n_rules, n_pass = ps->p->n_pass;
+	size_t n_examples = ps->p->n_examples, errors = ps->d->n_errors;
 	int err;
 
 	ps->src = src;
@@ -178,7 +180,7 @@ static int parse_source(struct parser *ps, const struct source *src)
 	if (ps->d->n_errors == errors && err == 0)
 		publish(ps);
 	else
-		rollback(ps, n_rules, n_pass);
+		rollback(ps, n_rules, n_pass, n_examples);
 	free(ps->mine_preset.name);
 	for (size_t i = 0; i < ps->n_seen; i++)
 		free(ps->seen[i].header);

@@ -120,6 +120,12 @@ const char *preset_name(size_t i);
  * Caller frees; 0, -EINVAL with why, -ENOMEM. */
 int host_to_ascii(const char *text, char **ret, const char **ret_why);
 
+/*
+ * Splits "host", "host:port", "v6" or "[v6]:port"; the port is https's where none is named.  0, or -EINVAL
+ * for what is neither, or longer than size.
+ */
+int host_port_split(const char *text, char *host, size_t size, uint16_t *ret_port);
+
 /* Nearest of the NULL-terminated candidates by edit distance (did you mean), or NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *candidates);
 

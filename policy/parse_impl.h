@@ -39,6 +39,7 @@ enum key_type {
 	KEY_BRANCH,
 	KEY_PASS,
 	KEY_MESSAGE,
+	KEY_EXAMPLE, /* id: 1 where it must not match */
 	KEY_TYPE_COUNT
 };
 
@@ -98,8 +99,9 @@ struct parser {
 	bool known;   /* the section is one of ours */
 	bool applies; /* not an agent section of somebody else */
 	bool for_agent;
-	/* The rules of the last rule line of this section, for `message =`. */
+	/* The rules of the last rule line of this section, for `message =` and examples. */
 	size_t last_first, last_end;
+	enum rule_kind last_kind;
 	bool last_rule, last_said;
 };
 
@@ -111,6 +113,8 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 
 /* Applies one `key = value` of a known section.  0 or -ENOMEM; findings go to ps->d. */
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* `match =` and `not_match =`, as a handler of parser_apply(). */
+int parser_on_example(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
 int parser_read_env(struct parser *ps);
 /* Adds a rule for both spellings of an absolute, normalised pattern. */

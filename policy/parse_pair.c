@@ -349,9 +349,10 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 {
 	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
 						     const struct ini_pair *) = {
-		[KEY_PRESET] = on_preset, [KEY_SETTING] = on_setting, [KEY_PATH] = on_path,
-		[KEY_SOCKET] = on_socket, [KEY_COMMAND] = on_command, [KEY_HOST] = on_host,
-		[KEY_BRANCH] = on_branch, [KEY_PASS] = on_pass,	      [KEY_MESSAGE] = on_message,
+		[KEY_PRESET] = on_preset,	   [KEY_SETTING] = on_setting, [KEY_PATH] = on_path,
+		[KEY_SOCKET] = on_socket,	   [KEY_COMMAND] = on_command, [KEY_HOST] = on_host,
+		[KEY_BRANCH] = on_branch,	   [KEY_PASS] = on_pass,       [KEY_MESSAGE] = on_message,
+		[KEY_EXAMPLE] = parser_on_example,
 	};
 	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR;
 
@@ -363,6 +364,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		ps->last_rule = true;
 		ps->last_said = false;
 		ps->last_first = ps->last_end = ps->p->n_rules;
+		ps->last_kind = (enum rule_kind)def->id;
 	}
 	return handlers[def->type](ps, def, pair);
 }

@@ -118,3 +118,40 @@ int host_to_ascii(const char *text, char **ret, const char **ret_why)
 	*ret = out;
 	return 0;
 }
+
+static int parse_port(const char *text, uint16_t *ret)
+{
+	size_t n = strspn(text, "0123456789");
+	unsigned long port;
+
+	if (n == 0 || n > 5 || text[n] != '\0')
+		return -EINVAL;
+	port = strtoul(text, NULL, 10);
+	if (port < 1 || port > 65535)
+		return -EINVAL;
+	*ret = (uint16_t)port;
+	return 0;
+}
+
+int host_port_split(const char *text, char *host, size_t size, uint16_t *ret_port)
+{
+	const char *close = text[0] == '[' ? strchr(text, ']') : NULL;
+	const char *colon = close ? (close[1] ? close + 1 : NULL) : strrchr(text, ':');
+	uint16_t port = 443;
+	size_t len;
+
+	if (text[0] == '[' && !close)
+		return -EINVAL;
+	/* More than one colon without brackets is a v6 address. */
+	if (!close && colon && strchr(text, ':') != colon)
+		colon = NULL;
+	if (colon && (*colon != ':' || parse_port(colon + 1, &port) < 0))
+		return -EINVAL;
+	len = close ? (size_t)(close - text - 1) : colon ? (size_t)(colon - text) : strlen(text);
+	if (len == 0 || len >= size)
+		return -EINVAL;
+	memcpy(host, text + (close != NULL), len);
+	host[len] = '\0';
+	*ret_port = port;
+	return 0;
+}

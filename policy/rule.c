@@ -17,6 +17,16 @@ void policy_init(struct policy *p)
 	p->s.stepup = STEPUP_AUTO;
 }
 
+void policy_drop_examples(struct policy *p, size_t n)
+{
+	while (p->n_examples > n) {
+		struct policy_example *e = &p->examples[--p->n_examples];
+
+		free(e->text);
+		free(e->file);
+	}
+}
+
 void policy_done(struct policy *p)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
@@ -26,6 +36,8 @@ void policy_done(struct policy *p)
 		free(p->rules[i].message);
 	}
 	free(p->rules);
+	policy_drop_examples(p, 0);
+	free(p->examples);
 	for (size_t i = 0; i < p->n_pass; i++)
 		free(p->pass[i]);
 	free(p->pass);

@@ -22,6 +22,11 @@ enum next { NEXT_EDIT, NEXT_LEAVE, NEXT_SAVE };
 /* `What now?`, from standard input; at its end: leave.  NEXT_SAVE only where may_save. */
 enum next ask_next(bool may_save);
 
+/* --- policy_test.c --- */
+
+/* `pale policy test [FILE]`; argv holds what stands behind `test`.  Exit code. */
+int policy_test(const struct options *o, int argc, char **argv);
+
 /* --- editor.c --- */
 
 /*
@@ -33,6 +38,8 @@ int editor_run(const char *file);
 
 /* --- lint.c --- */
 
+/* As bundle_gather() for one policy file by itself, with nothing of this machine's other policies. */
+int bundle_gather_file(const struct options *o, const char *file, struct bundle *b, struct diags *d);
 /* Findings about a policy that is loaded, as `pale lint` has them.  0 or -ENOMEM. */
 int lint_loaded(const struct loaded *l, struct diags *d);
 /* Takes out those that are unwanted; never an error. */

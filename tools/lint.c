@@ -52,8 +52,7 @@ static bool world_public_suffix(const char *domain, void *ctx)
 	return psl_is_public_suffix(ctx, domain) != 0;
 }
 
-/* One file by itself, with nothing of this machine's other policies. */
-static int bundle_one_file(const struct options *o, const char *file, struct bundle *b, struct diags *d)
+int bundle_gather_file(const struct options *o, const char *file, struct bundle *b, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL;
 	struct options alone = *o;
@@ -98,7 +97,7 @@ static int collect(const struct options *o, const char *file, struct diags *d)
 	int r;
 
 	bundle_init(&b);
-	r = file ? bundle_one_file(o, file, &b, d) : bundle_gather(o, NULL, &b, d);
+	r = file ? bundle_gather_file(o, file, &b, d) : bundle_gather(o, NULL, &b, d);
 	if (r == 0) {
 		r = loaded_from_bundle(&l, &b, d);
 		if (r == 0)

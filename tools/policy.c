@@ -1,6 +1,6 @@
 /*
- * pale policy show, edit, reload; show: the settings and rules that hold here, each with the line it comes
- * from.
+ * pale policy show, edit, reload, test; show: the settings and rules that hold here, each with the line it
+ * comes from.
  */
 #include <errno.h>
 #include <string.h>
@@ -150,15 +150,18 @@ static int policy_run(const struct options *o, int argc, char **argv)
 		const char *name;
 		int (*run)(const struct options *o);
 	} table[] = { { "show", show }, { "edit", policy_edit }, { "reload", policy_reload } };
-	const char *verbs[NELEM(table) + 1] = { NULL };
+	const char *verbs[NELEM(table) + 2] = { NULL };
 
 	if (argc == 0)
 		return show(o);
+	if (strcmp(argv[0], "test") == 0)
+		return policy_test(o, argc - 1, argv + 1);
 	for (size_t i = 0; i < NELEM(table); i++) {
 		if (strcmp(argv[0], table[i].name) == 0)
 			return table[i].run(o);
 		verbs[i] = table[i].name;
 	}
+	verbs[NELEM(table)] = "test";
 	options_unknown("policy command", argv[0], verbs);
 	return EXIT_USAGE;
 }
@@ -176,9 +179,9 @@ static const struct opt opts[] = {
 
 const struct subcommand subcommand_policy = {
 	.name = "policy",
-	.args = "show | edit | reload [options]",
-	.summary = "show the rules that hold here, with their origin; edit them; load them into sessions "
-		   "that run",
+	.args = "show | edit | reload | test [FILE] [options]",
+	.summary = "show the rules that hold here, with their origin; edit and test them; load them "
+		   "into sessions that run",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = policy_run,

@@ -1,7 +1,6 @@
 /*
  * From words on the command line to the canonical request that the evaluator judges.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -107,43 +106,6 @@ static int ask_file(struct question *q, char *const *args, size_t n)
 	return q->target ? 0 : -ENOMEM;
 }
 
-static int parse_port(const char *text, uint16_t *ret)
-{
-	char *end;
-	long port;
-
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	port = strtol(text, &end, 10);
-	if (*end || port < 1 || port > 65535)
-		return -EINVAL;
-	*ret = (uint16_t)port;
-	return 0;
-}
-
-/* "host", "host:port", "v6", "[v6]:port", with https's port where none is named. */
-static int split_host(struct question *q, const char *text)
-{
-	const char *close = text[0] == '[' ? strchr(text, ']') : NULL;
-	const char *colon = close ? (close[1] ? close + 1 : NULL) : strrchr(text, ':');
-	size_t len;
-
-	q->req.port = 443;
-	if (text[0] == '[' && !close)
-		return -EINVAL;
-	/* More than one colon without brackets is a v6 address. */
-	if (!close && colon && strchr(text, ':') != colon)
-		colon = NULL;
-	if (colon && (*colon != ':' || parse_port(colon + 1, &q->req.port) < 0))
-		return -EINVAL;
-	len = close ? (size_t)(close - text - 1) : colon ? (size_t)(colon - text) : strlen(text);
-	if (len == 0 || len >= sizeof(q->host))
-		return -EINVAL;
-	memcpy(q->host, text + (close != NULL), len);
-	q->host[len] = '\0';
-	return 0;
-}
-
 /* Judged by name: asking the resolver would send what is only asked about. */
 static int set_name(struct question *q)
 {
@@ -196,7 +158,8 @@ static int ask_host(struct question *q, char *const *args, size_t n)
 	int r;
 
 	q->req.is_datagram = strncmp(text, "udp:", 4) == 0 || strncmp(text, "udp ", 4) == 0;
-	if (n > 2 || split_host(q, text + (q->req.is_datagram ? 4 : 0)) < 0)
+	if (n > 2 ||
+	    host_port_split(text + (q->req.is_datagram ? 4 : 0), q->host, sizeof(q->host), &q->req.port) < 0)
 		return -EINVAL;
 	if (!set_addr(q, q->host)) {
 		if (strchr(q->host, ':'))
