@@ -4,7 +4,47 @@
 #ifndef PALE_TOOLS_EDIT_H
 #define PALE_TOOLS_EDIT_H
 
+#include <sys/stat.h>
+
 #include "tools.h"
+
+/* --- policy_file.c: a policy file that is about to be replaced --- */
+
+struct policy_file {
+	const struct options *o;
+	enum source_layer layer;
+	char path[PATH_MAX], dir[PATH_MAX], fresh[PATH_MAX];
+	bool made_dir;
+	int lock;  /* its directory */
+	char *old; /* as the file was, NULL: there was none */
+	size_t old_len;
+	struct stat st; /* of the old file, or as a new one shall be */
+};
+
+/* Which file o means (--floor, --project, --policy, else the user's), by its real path.  0, or -errno to be
+ * told by policy_file_tell() (-ELOOP: a project's link); policy_file_done() in each case. */
+int policy_file_find(struct policy_file *f, const struct options *o);
+/* Makes and locks its directory and reads what is there.  0, -EWOULDBLOCK (somebody edits it), -EPERM (pale
+ * would not load it; its findings are told), -errno. */
+int policy_file_open(struct policy_file *f);
+/* Puts text in its place, on the disk and in one step.  0, -ESTALE (changed since it was opened), -errno. */
+int policy_file_save(const struct policy_file *f, const char *text, size_t len);
+void policy_file_done(struct policy_file *f);
+/* Says why one of these failed. */
+void policy_file_tell(const struct policy_file *f, int err);
+/* DIR/PREFIXNAME.  0 or -ENAMETOOLONG. */
+int policy_file_beside(const struct policy_file *f, const char *prefix, char *buf, size_t size);
+/* A new file of ours, whatever was there; *ret_fd is the caller's.  0 or -errno. */
+int policy_file_create(const char *path, int *ret_fd);
+/* All of it, to the disk.  0 or -errno. */
+int policy_file_write(int fd, const char *text, size_t len);
+/*
+ * Loads and lints all that would be loaded, with text in the file's place (NULL: as it is).  What is wrong
+ * with another file does not keep this one from being judged.  0, -EBADMSG with findings, -errno;
+ * loaded_done() in each case.
+ */
+int policy_load_with(const struct policy_file *f, const char *text, size_t len, struct loaded *l,
+		     struct diags *d);
 
 /* policy_edit.c: `pale policy edit`.  Exit code. */
 int policy_edit(const struct options *o);
