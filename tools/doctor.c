@@ -181,7 +181,7 @@ static void print_checkup(const struct checkup *c)
 		puts("The installation is not sound: pale run refuses.");
 }
 
-static json_t *checkup_to_json(const struct checkup *c)
+json_t *checkup_to_json(const struct checkup *c)
 {
 	json_t *list = json_array();
 
@@ -196,6 +196,36 @@ static json_t *checkup_to_json(const struct checkup *c)
 			 c->uts.machine, "landlock_abi", c->kernel.landlock_abi, "yama", c->kernel.yama,
 			 "level", level_name(kernel_level(&c->kernel)), "full", full_is_reached(c),
 			 "installed", c->installed, "lacks", *c->lacks ? c->lacks : NULL, "checks", list);
+}
+
+struct checkup *checkup_new(const char *abi_max)
+{
+	const struct options o = { .abi_max = abi_max };
+	struct checkup *c = calloc(1, sizeof(*c));
+
+	if (c && examine(&o, c) != EXIT_OK) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void checkup_print_short(const struct checkup *c)
+{
+	bool full = full_is_reached(c);
+
+	printf("level  %s%s%s: Linux %s, Landlock %s; see: pale doctor\n",
+	       paint_on(stdout, full ? PAINT_GREEN : PAINT_RED), full ? "full" : "hooks alone",
+	       paint_off(stdout), c->uts.release, c->landlock);
+	if (!full)
+		printf("lacks  %s\n", c->lacks);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct check *k = &c->list[i];
+
+		if (k->finding == FOUND_MISSING)
+			printf("lacks  %s: %s%s%s%s\n", k->name, k->detail, k->raise ? " (" : "",
+			       k->raise ? k->raise : "", k->raise ? ")" : "");
+	}
 }
 
 static int doctor_run(const struct options *o, int argc, char **argv)

@@ -4,6 +4,7 @@
 #ifndef PALE_DOCTOR_H
 #define PALE_DOCTOR_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 enum finding { FOUND_OK, FOUND_MISSING, FOUND_NOTE };
@@ -17,5 +18,12 @@ typedef void (*doctor_add_fn)(void *ctx, const char *name, enum finding finding,
  * with it.  False where `pale run` would refuse for it.  Once a process: the texts are static.
  */
 bool doctor_helper(doctor_add_fn add, void *ctx);
+
+/* All that doctor finds (caller frees), or NULL after telling.  Once a process. */
+struct checkup;
+struct checkup *checkup_new(const char *abi_max);
+/* The level in a line, and a line for each mechanism that this machine lacks. */
+void checkup_print_short(const struct checkup *c);
+json_t *checkup_to_json(const struct checkup *c);
 
 #endif

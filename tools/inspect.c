@@ -65,6 +65,11 @@ static const struct {
 						  "fails" } },
 };
 
+const char *program_coverage(const struct program *p, int inspected)
+{
+	return covers[inspected < 0 ? COVER_UNREADABLE : coverage_of(p->elf.kind)].word;
+}
+
 static int look(const char *name, struct inspected *ret)
 {
 	int r = program_find(name, &ret->program);

@@ -8,11 +8,11 @@
 #include "tools.h"
 
 static const struct subcommand *const subcommands[] = {
-	&subcommand_run,     &subcommand_explain, &subcommand_lint,    &subcommand_log,
-	&subcommand_watch,   &subcommand_pending, &subcommand_approve, &subcommand_deny,
-	&subcommand_turn,    &subcommand_grants,  &subcommand_revoke,  &subcommand_passphrase,
-	&subcommand_policy,  &subcommand_trust,	  &subcommand_session, &subcommand_doctor,
-	&subcommand_inspect,
+	&subcommand_init,	&subcommand_run,     &subcommand_explain, &subcommand_lint,
+	&subcommand_log,	&subcommand_watch,   &subcommand_pending, &subcommand_approve,
+	&subcommand_deny,	&subcommand_turn,    &subcommand_grants,  &subcommand_revoke,
+	&subcommand_passphrase, &subcommand_policy,  &subcommand_trust,	  &subcommand_session,
+	&subcommand_doctor,	&subcommand_inspect,
 };
 
 static const struct {
@@ -63,7 +63,7 @@ static void print_usage(FILE *f)
 		fprintf(f, "  %-10s %s\n", subcommands[i]->name, subcommands[i]->summary);
 	fputs("  help       show the help of a command, or of exit-codes and environment\n"
 	      "  version    show the version\n\n"
-	      "Start here: pale run -- bash\n",
+	      "Start here: pale init\n",
 	      f);
 }
 

@@ -88,6 +88,7 @@ struct options {
 	const char *card, *surfaces;
 	bool plain;
 	bool floor, list;
+	bool force;
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
@@ -132,7 +133,7 @@ struct subcommand {
 extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
 	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
 	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
-	subcommand_inspect, subcommand_passphrase, subcommand_watch;
+	subcommand_inspect, subcommand_passphrase, subcommand_watch, subcommand_init;
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
@@ -339,6 +340,8 @@ int program_find(const char *name, struct program *ret);
 int outside_find(const struct image *img, const char *name, char ret[PATH_MAX]);
 /* Follows the #! chain and inspects.  0 or -errno where a file cannot be read. */
 int program_inspect(struct program *p);
+/* inspect.c: what `pale inspect` says of it in a word; inspected is what program_inspect() returned. */
+const char *program_coverage(const struct program *p, int inspected);
 /* Short name of HEAD's branch in the repository around dir; false where there is none, or where req's
  * git works on another. */
 bool branch_of(const struct request *req, const char *dir, char *buf, size_t size);

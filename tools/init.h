@@ -1,0 +1,28 @@
+/*
+ * What `pale init` puts together: the agents on PATH, and the text of a first policy.
+ */
+#ifndef PALE_INIT_H
+#define PALE_INIT_H
+
+#include "tools.h"
+
+/* An agent on PATH. */
+struct agent_found {
+	const char *name; /* static */
+	char version[32]; /* of the npm package that it is of, "" where it is of none */
+	struct program program;
+	const char *coverage; /* as `pale inspect` says it: "hooked", "kernel only", "refused" */
+};
+
+/* agents_found.c: those of the known agents that are on PATH, in the order of the table; at most max of them.
+ * Nothing is executed. */
+size_t agents_find(struct agent_found *ret, size_t max);
+/* Names a known agent. */
+bool agent_is_known(const char *name);
+
+/* init_text.c: a policy with a comment on each line, on preset or for the project where project is true.
+ * The caller frees; NULL on ENOMEM. */
+enum init_kind { INIT_USER, INIT_PROJECT };
+char *init_text(enum init_kind kind, const char *preset);
+
+#endif
