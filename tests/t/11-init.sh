@@ -42,7 +42,7 @@ t_first_run() {
 
 # What README shows is what comes: the same lines but for numbers and directories.
 shape() {
-	sed -E 's/[0-9][0-9.]*[^ ,;)]*/N/g; s#/[^ ]*/#DIR/#g; s/ +/ /g'
+	sed -E 's#/[^ ]*/#DIR/#g; s/[0-9][0-9.]*[^ ,;)]*/N/g; s/ +/ /g'
 }
 
 t_as_in_readme() {
