@@ -116,11 +116,16 @@ static bool is_address(const char *text)
 }
 
 /* What else there is to say, behind the id. */
-static void add_words(const struct ring_record *r, const struct who *who, char *detail, size_t size)
+static void add_words(const struct ring_record *r, const struct who *who, const char *observed, char *detail,
+		      size_t size)
 {
 	size_t len = strlen(detail);
 	struct out o = out_of(detail + len, size - len);
 
+	if (observed) {
+		text_str(&o, " observed=");
+		text_str(&o, observed);
+	}
 	if (r->image % RING_IMAGES > 0) {
 		text_str(&o, " image=");
 		text_uint(&o, r->image % RING_IMAGES);
@@ -140,6 +145,18 @@ static void add_words(const struct ring_record *r, const struct who *who, char *
 	if (who->claimed)
 		text_str(&o, "; exe claimed");
 	text_end(&o);
+}
+
+/* Under --observe: what was let happen, and would not have been. */
+static bool would_deny(struct helper *h, const struct ring_record *r, const char *target,
+		       const struct event *e, struct decision *ret, const struct image **ret_img)
+{
+	bool would = h->observed && r->verdict == VERDICT_ALLOW && !e->approval[0] &&
+		     r->image % RING_IMAGES == 0 && r->target_cut == 0 &&
+		     observed_judge(h, r, target, is_address(r->exe) ? r->exe : "", ret, ret_img);
+
+	h->tally.observed += would;
+	return would;
 }
 
 /* The record's event; the strings live in buffers here until the fold has its copies. */
@@ -164,15 +181,18 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 			   .via = h->feed[id].via,
 			   .approval = approval,
 			   .detail = detail };
-	const struct image *img = image_recorded(h, r->image);
+	const struct image *img = image_recorded(h, r->image), *judge = NULL;
+	struct decision would;
 
 	memcpy(target, r->target, r->target_len);
 	target[r->target_len] = '\0';
-	if (img)
+	if (would_deny(h, r, target, &e, &would, &judge))
+		decision_texts(judge, &would, r->op, target, rule, sizeof(rule), detail, sizeof(detail));
+	else if (img)
 		decision_texts(img, &d, r->op, target, rule, sizeof(rule), detail, sizeof(detail));
 	else
 		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
-	add_words(r, who, detail, sizeof(detail));
+	add_words(r, who, judge ? verdict_name(would.verdict) : NULL, detail, sizeof(detail));
 	e.target_len = r->target_len;
 	fold_add(&h->fold, key, &e, r->verdict != VERDICT_ALLOW || approval[0] ? FOLD_NOW : FOLD_WAIT,
 		 now_ns);

@@ -195,6 +195,7 @@ struct helper {
 	char started[32];
 	uint8_t *image_bytes;
 	struct image image;
+	struct observed *observed;		  /* NULL: the policy holds as it is */
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;
 	struct reload *reload; /* NULL: never asked for */
@@ -286,6 +287,17 @@ void drain_init(struct helper *h);
 size_t drain_turn(struct helper *h);
 /* The end: everything that is in the rings, waiting a moment for writers that are not done. */
 void drain_all(struct helper *h);
+
+/*
+ * observed.c: a session under --observe lives by an image that lets things happen (policy_parse()).  This
+ * compiles the policy as it is beside it, at the start and when the policy was loaded anew; b's flag says
+ * whether.  0, -EBADMSG, -ENOMEM.
+ */
+int observed_init(struct helper *h, struct bundle *b, struct diags *d);
+/* What the policy would have decided where that is not to allow: true with *ret and its image. */
+bool observed_judge(const struct helper *h, const struct ring_record *r, const char *target, const char *addr,
+		    struct decision *ret, const struct image **ret_img);
+void observed_done(struct helper *h);
 
 /* entry.c: r, as it came by that ring, into the ledger and the tally. */
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns);

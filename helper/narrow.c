@@ -59,6 +59,7 @@ static int make_inner(const struct image *around, bool may_ask, struct bundle *b
 	struct diags d;
 	int r;
 
+	b->observe = false;
 	b->danger = b->allow_sensitive = b->allow_denylisted = b->allow_unhooked = false;
 	policy_init(&p);
 	diags_init(&d);

@@ -107,7 +107,8 @@ enum held { HELD_HOOKS, HELD_KERNEL, HELD_STATIC, HELDS };
 struct tally {
 	uint64_t processes[HELDS];
 	uint64_t calls[FEEDS], denied[FEEDS];
-	uint64_t around; /* denied by the kernel though the process has hooks */
+	uint64_t observed; /* allowed, and would not have been but for --observe */
+	uint64_t around;   /* denied by the kernel though the process has hooks */
 	uint64_t asked, approved, refused, expired;
 	uint64_t flooded; /* refused without being asked: too many at a time */
 };

@@ -120,10 +120,14 @@ static const char *compile(struct helper *h, const struct passed *passed, struct
 	policy_init(&p);
 	if (bundle_decode(text, len, &b) == 0) {
 		err = "the policy has errors";
+		/* The launch flag's to say, and it was said at the start. */
+		b.observe = h->observed != NULL;
 		/* What the launcher claims of the machine's floor counts as little as at the start. */
 		if (floor_replace(h, &b, d) == 0 && policy_parse(&b, &p, d) == 0)
 			err = same_place(h, &p) ? plan_make(h, &b, &p, d)
 						: "the session's workspace cannot change";
+		if (!err && b.observe && observed_init(h, &b, d) < 0)
+			err = "the policy cannot be compiled";
 	}
 	policy_done(&p);
 	bundle_done(&b);

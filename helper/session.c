@@ -259,10 +259,10 @@ static int next_timeout(size_t drained, int last)
 static void say_bye(struct helper *h)
 {
 	struct pollfd p = { .fd = h->session_fd, .events = POLLOUT };
-	json_t *bye = json_pack("{s:s, s:I, s:s, s:b, s:I, s:I}", "type", "bye", "records",
+	json_t *bye = json_pack("{s:s, s:I, s:s, s:b, s:I, s:I, s:I}", "type", "bye", "records",
 				(json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "sealed",
 				h->ledger.sealed, "denied", (json_int_t)tally_denied(&h->tally), "lost",
-				(json_int_t)h->ledger.lost_total);
+				(json_int_t)h->ledger.lost_total, "observed", (json_int_t)h->tally.observed);
 
 	(void)poll(&p, 1, BYE_WAIT_MS);
 	(void)packet_send_json(h->session_fd, bye);

@@ -239,6 +239,8 @@ static int compile(struct helper *h, const char *json, size_t len)
 		r = policy_parse(&b, &p, &d);
 	if (r == 0)
 		r = adopt_policy(h, &b, &p, &d);
+	if (r == 0 && b.observe)
+		r = observed_init(h, &b, &d);
 	if (r < 0)
 		r = refuse(h, r == -EBADMSG ? "the policy has errors" : "the policy cannot be compiled",
 			   diags_json(&d));
@@ -259,8 +261,9 @@ static int first_record(struct helper *h)
 	};
 	int r;
 
-	if (asprintf(&detail, "level=%s; not enforced: %s; %s%s%s", level_name(h->level), h->not_enforced,
-		     h->facts, *h->facts ? "; " : "", h->sources) < 0)
+	if (asprintf(&detail, "level=%s; %snot enforced: %s; %s%s%s", level_name(h->level),
+		     h->observed ? "observing; " : "", h->not_enforced, h->facts, *h->facts ? "; " : "",
+		     h->sources) < 0)
 		return -ENOMEM;
 	e.detail = detail;
 	r = ledger_append(&h->ledger, &e);
@@ -375,6 +378,7 @@ void session_free(struct helper *h)
 	for (size_t i = 0; i < h->n_narrowed; i++)
 		narrowed_done(&h->narrowed[i]);
 	reload_free(h);
+	observed_done(h);
 	json_decref(h->argv);
 	control_done(h);
 	free(h->image_bytes);

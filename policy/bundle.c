@@ -33,7 +33,7 @@ static const struct {
 	size_t at;
 } flags[] = {
 	{ FIELD(danger) },	   { FIELD(allow_sensitive) }, { FIELD(allow_denylisted) },
-	{ FIELD(allow_unhooked) }, { FIELD(no_prompt) },
+	{ FIELD(allow_unhooked) }, { FIELD(no_prompt) },       { FIELD(observe) },
 };
 
 static const struct {

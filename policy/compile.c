@@ -236,6 +236,7 @@ static void fill_settings(struct image_header *h, const struct settings *s)
 	h->allow_denylisted = s->allow_denylisted;
 	h->allow_danger = s->allow_danger;
 	h->allow_unhooked = s->allow_unhooked;
+	h->observe = s->observe;
 	h->cmd_default = s->cmd_default;
 	h->net_default = s->net_default;
 	h->timeout_s = s->timeout_s;

@@ -122,6 +122,8 @@ static struct decision decide_connect(struct walk *w, const char *path)
 	if (ballot_result(&w->tally.col[3], &d))
 		return d;
 	d = decide(w, 1, path);
+	if (d.reason == REASON_DANGER && w->img->h->observe)
+		d = decision_deny(REASON_OUTSIDE, RULE_NONE);
 	if (d.reason == REASON_OUTSIDE)
 		d.reason = REASON_UNIX;
 	return d;

@@ -296,7 +296,11 @@ static int parse_all(struct parser *ps)
 		err = parser_merge_settings(ps);
 	if (err == 0)
 		err = name_network(ps);
-	return err == 0 ? parser_add_builtin(ps) : err;
+	if (err == 0)
+		err = parser_add_builtin(ps);
+	if (err == 0 && ps->b->observe)
+		observe_rules(ps->p);
+	return err;
 }
 
 int policy_parse(const struct bundle *b, struct policy *p, struct diags *d)

@@ -78,6 +78,7 @@ struct bundle {
 	char **unproven; /* prefixes in reals whose links a session may have made: they open nothing */
 	size_t n_unproven;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
+	bool observe; /* see policy_parse() */
 	struct source *sources;
 	size_t n_sources;
 	struct real *reals;
@@ -105,6 +106,8 @@ int bundle_decode(const char *json, size_t len, struct bundle *b);
  * with an error contributes nothing and makes the result -EBADMSG.  For each literal path prefix
  * that bundle.reals maps elsewhere the rule is added for both spellings; but where bundle.unproven has it,
  * only a rule that keeps something closed is.
+ * With bundle.observe what is only asked, and what no rule names, is let happen instead: observe.c says what
+ * stays.
  * 0, -EBADMSG (see diags), -ENOMEM, -EINVAL where an ident is no build-id.
  */
 int policy_parse(const struct bundle *b, struct policy *p, struct diags *d);

@@ -123,6 +123,9 @@ int parser_add_path(struct parser *ps, const struct rule *proto, const char *pat
 int parser_add_builtin(struct parser *ps);
 /* Sorts bundle.reals for parser_add_path(); freed by the caller. */
 int parser_sort_reals(struct parser *ps);
+/* observe.c: what bundle.observe makes of the settings below the machine's floor, and of all rules. */
+void observe_settings(struct settings *s);
+void observe_rules(struct policy *p);
 /* Layers merged into the settings of the policy. */
 int parser_merge_settings(struct parser *ps);
 

@@ -181,15 +181,19 @@ int parser_merge_settings(struct parser *ps)
 	err = launch_mode(ps);
 	if (err < 0)
 		return err;
+	if (ps->b->observe)
+		observe_settings(s);
 	tighten_layer(ps, SOURCE_FLOOR);
-	err = tighten_project(ps, SOURCE_PROJECT);
-	if (err == 0)
+	if (!ps->b->observe)
+		err = tighten_project(ps, SOURCE_PROJECT);
+	if (err == 0 && !ps->b->observe)
 		err = tighten_project(ps, SOURCE_ENV_PROJECT);
 	if (err < 0)
 		return err;
 	if (ps->b->no_prompt)
 		s->approvals = APPROVALS_NEVER;
-	s->allow_danger = ps->b->danger;
+	s->allow_danger = ps->b->danger || ps->b->observe;
+	s->observe = ps->b->observe;
 	s->allow_sensitive = ps->b->allow_sensitive;
 	s->allow_denylisted = ps->b->allow_denylisted;
 	s->allow_unhooked = ps->b->allow_unhooked;

@@ -160,6 +160,21 @@ static int deed_init(struct deed *d, const struct record *r, const char *workspa
 	return d->text[0] == '/' || d->text[0] == '@' ? 0 : -EINVAL;
 }
 
+int record_judge(const struct image *img, const struct record *r, const char *workspace, struct decision *ret)
+{
+	struct deed d;
+	int e = deed_init(&d, r, workspace);
+
+	/* Which branch a bare `git push` stood for is not recorded; where it was let go, none that is
+	 * protected. */
+	if (strcmp(r->verdict, "deny") != 0)
+		d.req.git_branch = "unprotected";
+	if (e == 0)
+		*ret = eval(img, &d.req);
+	deed_done(&d);
+	return e;
+}
+
 /* --- what changes --- */
 
 void changes_init(struct changes *c, const struct image *before, const struct image *after,

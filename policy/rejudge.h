@@ -11,6 +11,13 @@
 #include "eval.h"
 #include "record.h"
 
+/*
+ * What img says of the deed that r tells, in that workspace where the record does not say more.  0, -EINVAL
+ * (no decision, or one that its record does not tell whole: cut, masked, a nested run's), -ENOMEM.
+ */
+int record_judge(const struct image *img, const struct record *r, const char *workspace,
+		 struct decision *ret);
+
 #define CHANGE_NAMES 20
 #define CHANGE_SEEN  4096 /* different deeds that are looked at; a power of two */
 

@@ -84,6 +84,7 @@ struct settings {
 	bool allow_denylisted; /* launch flag --allow-denylisted-commands */
 	bool allow_danger;     /* launch flag --danger */
 	bool allow_unhooked;   /* launch flag --allow-unhooked */
+	bool observe;	       /* launch flag --observe: parse.h */
 	enum level level;      /* what enforces it; inside another image, that one's */
 	uint64_t pass; /* the gate's word, 0 where the gate is closed; inside another image, that one's */
 };

@@ -425,6 +425,7 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 		ret->records = count_of(j, "records");
 		ret->denied = count_of(j, "denied");
 		ret->lost = count_of(j, "lost");
+		ret->observed = count_of(j, "observed");
 		snprintf(ret->head, sizeof(ret->head), "%s", json_str(j, "head"));
 		ret->sealed = json_is_true(json_object_get(j, "sealed"));
 		ret->told = true;

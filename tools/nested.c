@@ -32,6 +32,7 @@ int nested_refuse(const struct options *o)
 		{ o->allow_sensitive, "--allow-sensitive-roots" },
 		{ o->allow_denylisted, "--allow-denylisted-commands" },
 		{ o->allow_unhooked, "--allow-unhooked" },
+		{ o->observe, "--observe" },
 	};
 
 	for (size_t i = 0; i < NELEM(table); i++) {

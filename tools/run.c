@@ -188,7 +188,11 @@ static void print_banner(const struct run *r)
 	else
 		talk("session %s, level %s", r->launch.session, level_name(r->fence.level));
 	print_sources(r);
-	if (r->launch.image.h->approvals == APPROVALS_ASK)
+	if (r->o->observe)
+		talk("observing: nothing but secrets is held, with what runs later as you, protected "
+		     "branches, "
+		     "denylisted commands and other programs' sockets");
+	else if (r->launch.image.h->approvals == APPROVALS_ASK)
 		talk("questions wait in another terminal: pale pending, pale approve ID, pale deny ID");
 }
 
@@ -207,6 +211,10 @@ static void print_end(const struct run *r, const struct launch_end *end)
 		return;
 	talk("session %s: %llu records, %llu denied; see: pale log --session %s", id,
 	     (unsigned long long)end->records, (unsigned long long)end->denied, id);
+	if (r->o->observe)
+		talk("session %s: %llu things happened that the policy does not allow; see: pale learn "
+		     "--session %s",
+		     id, (unsigned long long)end->observed, id);
 	talk("ledger head %.12s... (%llu records), %s", end->head, (unsigned long long)end->records,
 	     end->sealed ? "sealed" : "not sealed");
 }
@@ -299,6 +307,7 @@ static int run_session(struct run *r)
 	struct launch_end ignored;
 
 	r->launch.on_gather = gather_again;
+	r->bundle.observe = r->o->observe; /* only now: what is gathered is judged by the policy itself */
 	r->launch.gather_ctx = r;
 	fence_facts(&r->fence, facts, sizeof(facts));
 	if (launch_start(&r->launch, &start) < 0) {
@@ -399,6 +408,8 @@ static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
 	OPT_VALUE("level", 0, "LEVEL", level, "full (the default), strict or hooks"),
+	OPT_FLAG("observe", 0, observe,
+		 "let happen and record what would be denied or asked, but for secrets"),
 	OPT_FLAG("linger", 0, linger, "what the command leaves behind is held to its own end, not ended"),
 	OPT_VALUE("abi-max", 0, "N", abi_max, "use no newer Landlock ABI than N (for tests)"),
 	OPT_VALUE("agent", 0, "NAME", agent,

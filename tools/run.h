@@ -143,7 +143,8 @@ int reload_gather(const struct options *o, const char *session, const struct bun
 		  json_t **ret_findings, const char **ret_err);
 struct launch_end {
 	uint64_t records, denied, lost;
-	char head[65]; /* of the ledger, "" where it was not told */
+	uint64_t observed; /* allowed, and would not have been but for --observe */
+	char head[65];	   /* of the ledger, "" where it was not told */
 	bool sealed;
 	bool told; /* the helper confirmed the end of the ledger */
 };

@@ -88,7 +88,7 @@ struct options {
 	const char *card, *surfaces;
 	bool plain;
 	bool floor, list;
-	bool force;
+	bool force, observe;
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
