@@ -22,8 +22,9 @@ struct env_pair {
 int env_read(const char *file, const char *text, size_t len,
 	     int (*fn)(void *ctx, const struct env_pair *pair), void *ctx, struct diags *d);
 
-/* The two variables of a .env that are a policy's; anything else in such a file is not ours. */
+/* The variables of a .env that are a policy's; anything else in such a file is not ours. */
 #define ENV_NETWORK_MODE "SANDBOX_NETWORK_MODE"
 #define ENV_WHITE_LIST	 "WHITE_LIST_DOMAINS"
+#define ENV_EXPIRY	 "SESSION_EXPIRY_HOURS"
 
 #endif

@@ -94,6 +94,9 @@ int parser_add_builtin(struct parser *ps)
 		for (size_t i = 0; err == 0 && i < b->n_git_keep; i++)
 			err = add_git(ps, RULE_FILE_READONLY, b->git_keep[i]);
 	}
+	/* An agent that wrote its own log could say what it likes there. */
+	if (err == 0 && ps->p->logs)
+		err = add_own(ps, RULE_FILE_SELF, ps->p->logs);
 	for (size_t i = 0; err == 0 && i < b->n_self_write; i++)
 		err = add_own(ps, RULE_FILE_SELF, b->self_write[i]);
 	for (size_t i = 0; err == 0 && i < b->n_self_hide; i++)

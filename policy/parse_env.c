@@ -1,7 +1,7 @@
 /*
- * The two variables of a .env that are a policy's, as rules and settings: SANDBOX_NETWORK_MODE and
- * WHITE_LIST_DOMAINS.  Each becomes what the same word would be in a policy file, with its own line and
- * column.
+ * The variables of a .env that are a policy's, as rules and settings: SANDBOX_NETWORK_MODE,
+ * WHITE_LIST_DOMAINS and SESSION_EXPIRY_HOURS.  Each becomes what the same word would be in a policy file,
+ * with its own line and column.
  */
 #include "envfile.h"
 #include "parse_impl.h"
@@ -79,10 +79,29 @@ static int take_domains(struct parser *ps, const struct env_pair *pair)
 	return err;
 }
 
+/* Whole hours.  Empty is not said. */
+static int take_expiry(struct parser *ps, const struct env_pair *pair)
+{
+	char word[16];
+	struct ini_pair as = { "expiry", word, pair->line, pair->key_col, pair->value_col };
+	size_t n = strlen(pair->value);
+
+	if (n == 0)
+		return 0;
+	if (n > 5 || strspn(pair->value, "0123456789") != n || strspn(pair->value, "0") == n)
+		return parser_error(ps, &as, "bad-value", "write whole hours, as in 48",
+				    "`%s` is no number of hours", pair->value);
+	memcpy(word, pair->value, n);
+	memcpy(word + n, "h", 2);
+	return parser_apply(ps, key_find("session", "expiry"), &as);
+}
+
 static int on_pair(void *ctx, const struct env_pair *pair)
 {
 	if (strcmp(pair->key, ENV_NETWORK_MODE) == 0)
 		return take_mode(ctx, pair);
+	if (strcmp(pair->key, ENV_EXPIRY) == 0)
+		return take_expiry(ctx, pair);
 	return strcmp(pair->key, ENV_WHITE_LIST) == 0 ? take_domains(ctx, pair) : 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef PALE_PARSE_IMPL_H
 #define PALE_PARSE_IMPL_H
 
+#include "expiry.h"
 #include "ini.h"
 #include "parse.h"
 
@@ -12,6 +13,9 @@ enum setting {
 	SET_TIMEOUT,
 	SET_READS,
 	SET_STEPUP,
+	SET_GC,
+	SET_EXPIRY,
+	SET_LOG_SIZE,
 	SET_PATHS,
 	SET_CMD_DEFAULT,
 	SET_READ_ONLY,
@@ -38,6 +42,7 @@ enum key_type {
 	KEY_HOST,
 	KEY_BRANCH,
 	KEY_PASS,
+	KEY_LOGS,
 	KEY_MESSAGE,
 	KEY_EXAMPLE, /* id: 1 where it must not match */
 	KEY_TYPE_COUNT
@@ -117,6 +122,10 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 int parser_on_example(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
 int parser_read_env(struct parser *ps);
+/* parse_keep.c: [session] logs. */
+int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* "1M" to "100G" in MiB, or -EINVAL. */
+int log_size_parse(const char *word);
 /* Adds a rule for both spellings of an absolute, normalised pattern. */
 int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern);
 /* The rules that no file holds: the workspace, pale's own files. */

@@ -19,6 +19,8 @@ static const struct key_def keys[] = {
 	{ "session", "timeout", KEY_SETTING, SET_TIMEOUT, NULL },
 	{ "session", "reads", KEY_SETTING, SET_READS, NULL },
 	{ "session", "stepup", KEY_SETTING, SET_STEPUP, NULL },
+	{ "session", "gc", KEY_SETTING, SET_GC, NULL },
+	{ "session", "expiry", KEY_SETTING, SET_EXPIRY, NULL },
 	{ "files", "write", KEY_PATH, RULE_FILE_WRITE, NULL },
 	{ "files", "deny", KEY_PATH, RULE_FILE_DENY, NULL },
 	{ "files", "readonly", KEY_PATH, RULE_FILE_READONLY, NULL },
@@ -81,6 +83,9 @@ static const struct {
 	{ SET_STEPUP, "auto", STEPUP_AUTO },
 	{ SET_STEPUP, "pam", STEPUP_PAM },
 	{ SET_STEPUP, "passphrase", STEPUP_PASSPHRASE },
+	{ SET_GC, "off", GC_OFF },
+	{ SET_GC, "own", GC_OWN },
+	{ SET_GC, "all", GC_ALL },
 	{ SET_PATHS, "any", 0 },
 	{ SET_PATHS, "relative", 1 },
 	{ SET_CMD_DEFAULT, "allow", VERDICT_ALLOW },
@@ -105,6 +110,9 @@ static const struct {
 	[SET_TIMEOUT] = { "timeout", "1s to 24h, as in 120s or 2m" },
 	[SET_READS] = { "reads", "notify or floor" },
 	[SET_STEPUP] = { "stepup", "none, auto, pam or passphrase" },
+	[SET_GC] = { "gc", "off, own or all" },
+	[SET_EXPIRY] = { "expiry", "1s to 3650d, as in 48h or 7d" },
+	[SET_LOG_SIZE] = { "log_size", "1M to 100G, as in 64M" },
 	[SET_PATHS] = { "paths", "any or relative" },
 	[SET_CMD_DEFAULT] = { "default", "allow, ask or deny" },
 	[SET_READ_ONLY] = { "read_only", "deny or rules" },
@@ -181,15 +189,26 @@ static int parse_duration(const char *word)
 	return n >= 1 && n <= 24 * 3600 ? (int)n : -EINVAL;
 }
 
+static const struct {
+	enum setting set;
+	int (*parse)(const char *word);
+} numbers[] = {
+	{ SET_TIMEOUT, parse_duration },
+	{ SET_EXPIRY, expiry_parse },
+	{ SET_LOG_SIZE, log_size_parse },
+};
+
 int setting_parse(enum setting set, const char *word, int *ret_value, const char **ret_expected)
 {
 	*ret_expected = settings[set].expected;
-	if (set == SET_TIMEOUT) {
-		int seconds = parse_duration(word);
+	for (size_t i = 0; i < NELEM(numbers); i++) {
+		if (numbers[i].set == set) {
+			int n = numbers[i].parse(word);
 
-		if (seconds > 0)
-			*ret_value = seconds;
-		return seconds > 0 ? 0 : -EINVAL;
+			if (n > 0)
+				*ret_value = n;
+			return n > 0 ? 0 : -EINVAL;
+		}
 	}
 	for (size_t i = 0; i < NELEM(words); i++) {
 		if (words[i].set == set && strcmp(words[i].word, word) == 0) {

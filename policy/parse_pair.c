@@ -352,7 +352,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_PRESET] = on_preset,	   [KEY_SETTING] = on_setting, [KEY_PATH] = on_path,
 		[KEY_SOCKET] = on_socket,	   [KEY_COMMAND] = on_command, [KEY_HOST] = on_host,
 		[KEY_BRANCH] = on_branch,	   [KEY_PASS] = on_pass,       [KEY_MESSAGE] = on_message,
-		[KEY_EXAMPLE] = parser_on_example,
+		[KEY_EXAMPLE] = parser_on_example, [KEY_LOGS] = parser_logs,
 	};
 	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR;
 

@@ -29,12 +29,16 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_NET_DEFAULT:
 		return verdict_strictest((enum verdict)from, (enum verdict)to) == (enum verdict)to;
 	case SET_PATHS:
+	/* To keep longer removes less. */
+	case SET_EXPIRY:
 		return to >= from;
 	case SET_MODE:
 	case SET_APPROVALS:
 	case SET_TIMEOUT:
 	case SET_READS:
 	case SET_STEPUP:
+	case SET_GC:
+	case SET_LOG_SIZE:
 	case SET_READ_ONLY:
 		/* Their zero is the strict end. */
 		return to <= from;
@@ -61,6 +65,15 @@ void setting_store(struct settings *s, enum setting set, int value)
 		break;
 	case SET_STEPUP:
 		s->stepup = (enum stepup)value;
+		break;
+	case SET_GC:
+		s->gc = (enum gc)value;
+		break;
+	case SET_EXPIRY:
+		s->expiry_s = (unsigned)value;
+		break;
+	case SET_LOG_SIZE:
+		s->log_mib = (unsigned)value;
 		break;
 	case SET_PATHS:
 		s->relative_only = value != 0;
@@ -90,6 +103,9 @@ int setting_load(const struct settings *s, enum setting set)
 		[SET_TIMEOUT] = (int)s->timeout_s,
 		[SET_READS] = s->reads,
 		[SET_STEPUP] = s->stepup,
+		[SET_GC] = s->gc,
+		[SET_EXPIRY] = (int)s->expiry_s,
+		[SET_LOG_SIZE] = (int)s->log_mib,
 		[SET_PATHS] = s->relative_only,
 		[SET_CMD_DEFAULT] = s->cmd_default,
 		[SET_READ_ONLY] = s->children_in_ro,
@@ -119,8 +135,12 @@ static void take_layer(struct parser *ps, enum source_layer source)
 /* A preset without a network keeps none, whatever lies about in an environment. */
 static void take_env(struct parser *ps)
 {
+	const struct setting_value *layer = ps->set[SOURCE_ENV];
+
 	if (ps->p->s.network != NETWORK_OFF)
 		take_layer(ps, SOURCE_ENV);
+	else if (layer[SET_EXPIRY].set)
+		store(ps, SET_EXPIRY, &layer[SET_EXPIRY]);
 }
 
 static void tighten_layer(struct parser *ps, enum source_layer source)

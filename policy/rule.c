@@ -15,6 +15,9 @@ void policy_init(struct policy *p)
 	memset(p, 0, sizeof(*p));
 	p->s.timeout_s = 120;
 	p->s.stepup = STEPUP_AUTO;
+	p->s.gc = GC_OWN;
+	p->s.expiry_s = 48 * 3600;
+	p->s.log_mib = 64;
 }
 
 void policy_drop_examples(struct policy *p, size_t n)
@@ -40,6 +43,7 @@ void policy_done(struct policy *p)
 	free(p->examples);
 	for (size_t i = 0; i < p->n_pass; i++)
 		free(p->pass[i]);
+	free(p->logs);
 	free(p->pass);
 	for (size_t i = 0; i < p->n_idents; i++)
 		free(p->idents[i].name);

@@ -19,6 +19,13 @@ enum stepup {
 	STEPUP_NONE
 };
 
+/* What a start sweeps away once it is older than `expiry`. */
+enum gc {
+	GC_OFF,
+	GC_OWN, /* what pale itself made: what killed sessions left, its own logs */
+	GC_ALL	/* and the launcher's: logs, session directories, entries of sessions.json */
+};
+
 /*
  * Strictest across layers; within a layer the most specific rule; at the same specificity the
  * higher rank (the user's file lies on its preset); at the same rank the strictest.  An untrusted
@@ -75,6 +82,9 @@ struct settings {
 	unsigned timeout_s;
 	enum reads reads;
 	enum stepup stepup;
+	enum gc gc;
+	unsigned expiry_s;
+	unsigned log_mib; /* [session] log_size: of each log */
 	enum verdict cmd_default;
 	enum verdict net_default;
 	enum network network;
@@ -110,7 +120,9 @@ struct policy {
 	char *preset;
 	char *network_file; /* where [network] mode was said, "preset" for the preset */
 	unsigned network_line;
-	char **pass; /* [environment] pass = */
+	char *logs;    /* [session] logs =, absolute, or NULL */
+	int logs_from; /* which layer's word that is */
+	char **pass;   /* [environment] pass = */
 	size_t n_pass;
 	struct policy_ident *idents;
 	size_t n_idents;

@@ -1,8 +1,8 @@
 /*
- * The seed's two variables, SANDBOX_NETWORK_MODE and WHITE_LIST_DOMAINS: from the environment of `pale` and
- * from .env, where it is started and beside a `workspace/` that is worked in.
+ * The seed's variables, SANDBOX_NETWORK_MODE, WHITE_LIST_DOMAINS and SESSION_EXPIRY_HOURS: from the
+ * environment of `pale` and from .env, where it is started and beside a `workspace/` that is worked in.
  *
- * What joins the bundle holds these two assignments at their lines and nothing else: the rest of such a file
+ * What joins the bundle holds these assignments at their lines and nothing else: the rest of such a file
  * is secrets, which no other process shall be given.  A file that does not mention them is not looked at.
  */
 #include <errno.h>
@@ -16,15 +16,22 @@
 #include "edit.h"
 #include "tools.h"
 
+static const char *const variables[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST, ENV_EXPIRY };
+
 static bool is_ours(const char *key)
 {
-	return strcmp(key, ENV_NETWORK_MODE) == 0 || strcmp(key, ENV_WHITE_LIST) == 0;
+	for (size_t i = 0; i < NELEM(variables); i++)
+		if (strcmp(key, variables[i]) == 0)
+			return true;
+	return false;
 }
 
 static bool mentions(const char *text, size_t len)
 {
-	return memmem(text, len, ENV_NETWORK_MODE, strlen(ENV_NETWORK_MODE)) ||
-	       memmem(text, len, ENV_WHITE_LIST, strlen(ENV_WHITE_LIST));
+	for (size_t i = 0; i < NELEM(variables); i++)
+		if (memmem(text, len, variables[i], strlen(variables[i])))
+			return true;
+	return false;
 }
 
 /* --- of a file --- */
@@ -119,17 +126,16 @@ static int quote(FILE *f, const char *name, const char *value, struct diags *d)
 
 static int add_environment(struct bundle *b, struct diags *d)
 {
-	static const char *const names[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST };
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
 	int r = f ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < NELEM(names); i++) {
-		const char *value = getenv(names[i]);
+	for (size_t i = 0; r == 0 && i < NELEM(variables); i++) {
+		const char *value = getenv(variables[i]);
 
 		if (value && *value)
-			r = quote(f, names[i], value, d);
+			r = quote(f, variables[i], value, d);
 	}
 	if (f && fclose(f) != 0)
 		r = -ENOMEM;

@@ -13,6 +13,7 @@ static const char *const approvals[] = { "never", "ask" };
 static const char *const networks[] = { "off", "strict", "merge", "replace", "open" };
 static const char *const reads[] = { "notify", "floor" };
 static const char *const stepups[] = { "passphrase", "pam", "auto", "none" };
+static const char *const gcs[] = { "off", "own", "all" };
 static const char *const layers[] = { "floor", "user", "project" };
 
 const char *network_name(enum network network)
@@ -24,15 +25,16 @@ json_t *settings_to_json(const struct policy *p)
 {
 	const struct settings *s = &p->s;
 
-	return json_pack("{so, so, so, ss, ss, si, ss, ss, ss, ss, ss, so, si, ss, ss}", "preset",
-			 json_text(p->preset), "workspace", json_text(p->workspace), "home",
+	return json_pack("{so, so, so, ss, ss, si, ss, ss, ss, ss, ss, so, si, ss, ss, ss, si, si, so}",
+			 "preset", json_text(p->preset), "workspace", json_text(p->workspace), "home",
 			 json_text(p->home), "mode", modes[s->mode], "approvals", approvals[s->approvals],
 			 "timeout", (int)s->timeout_s, "reads", reads[s->reads], "stepup", stepups[s->stepup],
 			 "commands_default", verdict_name(s->cmd_default), "commands_read_only",
 			 s->children_in_ro ? "rules" : "deny", "network_mode", networks[s->network],
 			 "network_file", json_text(p->network_file), "network_line", (int)p->network_line,
 			 "network_default", verdict_name(s->net_default), "paths",
-			 s->relative_only ? "relative" : "any");
+			 s->relative_only ? "relative" : "any", "gc", gcs[s->gc], "expiry", (int)s->expiry_s,
+			 "log_size", (int)s->log_mib, "logs", json_text(p->logs));
 }
 
 static json_t *rule_to_json(const struct rule *r)
@@ -66,6 +68,13 @@ static void print_settings(const struct policy *p)
 	print_escaped(stdout, p->workspace);
 	printf("\n[session]\nmode = %s\napprovals = %s\ntimeout = %us\nreads = %s\nstepup = %s\n",
 	       modes[s->mode], approvals[s->approvals], s->timeout_s, reads[s->reads], stepups[s->stepup]);
+	printf("gc = %s\nexpiry = %u%s\n", gcs[s->gc], s->expiry_s % 3600 ? s->expiry_s : s->expiry_s / 3600,
+	       s->expiry_s % 3600 ? "s" : "h");
+	if (p->logs) {
+		fputs("logs = ", stdout);
+		print_escaped(stdout, p->logs);
+		printf("\nlog_size = %uM\n", s->log_mib);
+	}
 	printf("[files]\npaths = %s\n", s->relative_only ? "relative" : "any");
 	printf("[commands]\ndefault = %s\nread_only = %s\n", verdict_name(s->cmd_default),
 	       s->children_in_ro ? "rules" : "deny");

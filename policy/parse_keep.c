@@ -1,0 +1,84 @@
+/*
+ * How long what a session leaves is kept, and where what it says is written: [session] expiry, logs and
+ * log_size.
+ */
+#include "parse_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY	     86400
+#define EXPIRY_MAX   (3650 * DAY)
+#define LOG_SIZE_MAX (100 * 1024) /* MiB */
+
+/* Digits and one letter of units: the product, or -EINVAL where it is no such word, 0 or above max. */
+static int scaled(const char *word, const char *units, const int *factors, int max)
+{
+	const char *unit;
+	size_t n = 0;
+	long value = 0;
+
+	for (; word[n] >= '0' && word[n] <= '9' && n < 9; n++)
+		value = value * 10 + (word[n] - '0');
+	unit = n && word[n] ? strchr(units, word[n]) : NULL;
+	if (!unit || word[n + 1] != '\0')
+		return -EINVAL;
+	value *= factors[unit - units];
+	return value >= 1 && value <= max ? (int)value : -EINVAL;
+}
+
+int expiry_parse(const char *word)
+{
+	static const int factors[] = { 1, 60, 3600, DAY };
+
+	return scaled(word, "smhd", factors, EXPIRY_MAX);
+}
+
+int log_size_parse(const char *word)
+{
+	static const int factors[] = { 1, 1024 };
+
+	return scaled(word, "MG", factors, LOG_SIZE_MAX);
+}
+
+/* Who has the last word is above who has not; the same source is never twice in a row of layers. */
+static int precedence(const struct parser *ps)
+{
+	static const int of[SOURCE_LAYER_COUNT] = {
+		[SOURCE_PRESET] = 1,
+		[SOURCE_USER] = 2,
+		[SOURCE_PROJECT_TRUSTED] = 3,
+		[SOURCE_FLOOR] = 4,
+	};
+
+	return 2 * of[ps->src->layer] + ps->for_agent;
+}
+
+int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	char buf[LIMIT_PATH] UNINITIALIZED;
+	const char *why;
+	int err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
+	char *copy;
+
+	(void)def;
+	if (err == 0 && (strpbrk(buf, "*?[]\\") || strcmp(buf, "/") == 0)) {
+		why = "one directory is meant";
+		err = -EINVAL;
+	}
+	if (err < 0)
+		return parser_error(ps, pair, "bad-path", NULL, "%s", why);
+	if (ps->src->layer == SOURCE_PROJECT)
+		return parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
+				      "`logs` is ignored: a project that is not trusted may only tighten");
+	if (!ps->applies || precedence(ps) < ps->p->logs_from)
+		return 0;
+	copy = strdup(buf);
+	if (!copy)
+		return -ENOMEM;
+	free(ps->p->logs);
+	ps->p->logs = copy;
+	ps->p->logs_from = precedence(ps);
+	return 0;
+}
