@@ -14,6 +14,7 @@
 
 #include "heads.h"
 #include "secrets.h"
+#include "sweep.h"
 #include "tools.h"
 #include "tools/surface.h"
 
@@ -29,6 +30,7 @@ struct run {
 	struct fence fence;
 	int secrets_fd;
 	unsigned surfaces; /* enum surface */
+	struct gc_policy gc;
 };
 
 static int check_workspace(const struct run *r)
@@ -61,6 +63,8 @@ static int check_policy(struct run *r)
 		r->secrets_fd = secrets_file(&p);
 		e = r->secrets_fd < 0 && r->secrets_fd != -ENOENT ? r->secrets_fd : 0;
 	}
+	if (e == 0)
+		e = gc_policy_take(&r->gc, &p, &r->bundle);
 	if (e < 0 || !r->o->quiet)
 		print_diags(stderr, &d);
 	if (e == -EBADMSG)
@@ -371,9 +375,10 @@ static int run_outermost(struct run *r)
 		code = EXIT_PALE;
 	if (code == 0)
 		code = prepare(r, level);
-	if (code == 0)
+	if (code == 0) {
+		gc_start(&r->gc, &r->dirs, r->o->quiet);
 		code = run_session(r);
-	else
+	} else
 		launch_abandon(&r->launch);
 	fence_done(&r->fence);
 	return code;
@@ -401,6 +406,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 	if (r.secrets_fd >= 0)
 		(void)close(r.secrets_fd);
 	bundle_done(&r.bundle);
+	gc_policy_done(&r.gc);
 	return code;
 }
 

@@ -1,9 +1,11 @@
 /*
- * pale session: list what runs now, show one.  A directory whose helper does not answer is told as dead.
+ * pale session: list what runs now, show one, sweep up after those that are over.  A directory whose helper
+ * does not answer is told as dead.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "sweep.h"
 #include "tools.h"
 
 struct row {
@@ -82,12 +84,14 @@ static int list_sessions(const struct options *o)
 
 static int session_run(const struct options *o, int argc, char **argv)
 {
-	static const char *const verbs[] = { "list", "show", NULL };
+	static const char *const verbs[] = { "list", "show", "gc", NULL };
 
 	if (argc == 0 || (argc == 1 && strcmp(argv[0], "list") == 0))
 		return list_sessions(o);
 	if (argc <= 2 && strcmp(argv[0], "show") == 0)
 		return session_show(o, argc == 2 ? argv[1] : NULL);
+	if (strcmp(argv[0], "gc") == 0)
+		return session_gc(o, argc - 1);
 	if (strcmp(argv[0], "list") == 0 || strcmp(argv[0], "show") == 0)
 		talk("session %s takes %s", argv[0], *argv[0] == 'l' ? "no operand" : "one session");
 	else
@@ -95,12 +99,18 @@ static int session_run(const struct options *o, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
-static const struct opt opts[] = { OPT_JSON, { 0 } };
+static const struct opt opts[] = {
+	OPT_JSON,
+	OPTS_POLICY,
+	OPT_FLAG("dry-run", 0, dry_run, "gc: list what would go, remove nothing"),
+	OPT_VALUE("older-than", 0, "AGE", older_than, "gc: in place of the policy's expiry, as 48h"),
+	{ 0 },
+};
 
 const struct subcommand subcommand_session = {
 	.name = "session",
-	.args = "list | show [ID] [--json]",
-	.summary = "list the sessions that run now, show what one came to",
+	.args = "list | show [ID] | gc [--dry-run] [--older-than AGE] [--json]",
+	.summary = "list the sessions that run now, show what one came to, sweep up what old ones left",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = session_run,

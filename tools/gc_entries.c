@@ -1,0 +1,330 @@
+/*
+ * Entries of sessions.json: an object of entries by id, or an array of entries with an id, alone or as the
+ * member `sessions` of an object.
+ *
+ * An entry goes only where every time that it tells is understood and old; what is not understood stays, and
+ * so does the file as it is where it is not well-formed, too big, or somebody's who writes it just now.
+ */
+#include "gc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define NAME	      "sessions.json"
+#define NAME_NEW      ".sessions.json.pale"
+#define SIZE_MAX_READ ((off_t)16 << 20)
+
+/* --- when an entry was last used --- */
+
+static const char *const time_keys[] = {
+	"updated",	"updatedAt", "updated_at", "lastActive",    "last_active", "lastActiveAt",
+	"lastActivity", "lastUsed",  "lastUsedAt", "last_used",	    "lastSeen",	   "last_seen",
+	"lastAccess",	"modified",  "modifiedAt", "lastMessageAt", "created",	   "createdAt",
+	"created_at",	"started",   "startedAt",  "started_at",    "timestamp",   "time",
+};
+
+#define MS_FROM 100000000000.0 /* a number of seconds that large is the year 5138 */
+
+static int64_t of_number(double n)
+{
+	if (!(n > 0) || n > 1e15)
+		return -1;
+	return (int64_t)(n >= MS_FROM ? n / 1000 : n);
+}
+
+/* "2026-11-22T10:00:00.123Z", "+02:00" in place of Z; -1 where it is none. */
+static int64_t of_text(const char *s)
+{
+	struct tm tm = { 0 };
+	const char *rest = strptime(s, "%Y-%m-%dT%H:%M:%S", &tm);
+	int hours, minutes, n = 0;
+	char sign;
+
+	if (!rest)
+		rest = strptime(s, "%Y-%m-%d %H:%M:%S", &tm);
+	if (!rest)
+		return -1;
+	if (*rest == '.')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	if (strcmp(rest, "Z") == 0)
+		return timegm(&tm);
+	if (sscanf(rest, "%c%2d:%2d%n", &sign, &hours, &minutes, &n) != 3 || rest[n] != '\0' ||
+	    (sign != '+' && sign != '-'))
+		return -1;
+	return timegm(&tm) - (sign == '+' ? 1 : -1) * ((int64_t)hours * 3600 + (int64_t)minutes * 60);
+}
+
+static int64_t time_of(const json_t *value)
+{
+	if (json_is_number(value))
+		return of_number(json_number_value(value));
+	return json_is_string(value) ? of_text(json_string_value(value)) : -1;
+}
+
+struct used {
+	int64_t newest; /* 0 where no time is told */
+	bool unclear;
+};
+
+static void look(struct used *u, const json_t *entry, bool nested)
+{
+	for (size_t i = 0; i < NELEM(time_keys); i++) {
+		const json_t *value = json_object_get(entry, time_keys[i]);
+		int64_t t;
+
+		if (!value)
+			continue;
+		if (json_is_object(value) && !nested) {
+			look(u, value, true);
+			continue;
+		}
+		t = time_of(value);
+		u->unclear = u->unclear || t < 0;
+		u->newest = t > u->newest ? t : u->newest;
+	}
+}
+
+/* A word of it names a session that lives. */
+static bool names_live(const struct sweep *g, const json_t *entry)
+{
+	json_t *all = (json_t *)entry;
+
+	for (void *at = json_object_iter(all); at; at = json_object_iter_next(all, at)) {
+		const char *word = json_string_value(json_object_iter_value(at));
+
+		if (word && gc_is_live(g, word))
+			return true;
+	}
+	return false;
+}
+
+static bool is_stale(const struct sweep *g, const char *id, const json_t *entry)
+{
+	int64_t cutoff = g->here_since < g->cutoff ? g->here_since : g->cutoff;
+	struct used u = { .newest = 0 };
+
+	if (!json_is_object(entry) || gc_is_live(g, id) || names_live(g, entry))
+		return false;
+	look(&u, entry, false);
+	return u.newest > 0 && !u.unclear && u.newest < cutoff;
+}
+
+/* --- which go --- */
+
+static size_t prune_object(struct sweep *g, json_t *list)
+{
+	const char *id;
+	json_t *entry;
+	size_t n = 0;
+	void *tmp;
+
+	json_object_foreach_safe(list, tmp, id, entry)
+	{
+		if (!is_stale(g, id, entry))
+			continue;
+		gc_found(g, "entry", id, g->root, NAME);
+		(void)json_object_del(list, id);
+		n++;
+	}
+	return n;
+}
+
+/* Rebuilt at once: to remove one by one moves all that are behind each. */
+static size_t prune_array(struct sweep *g, json_t *list)
+{
+	_cleanup_json_ json_t *kept = json_array();
+	json_t *entry;
+	size_t i, n = 0;
+
+	json_array_foreach(list, i, entry)
+	{
+		const char *id = json_string_value(json_object_get(entry, "id"));
+
+		if (id && is_stale(g, id, entry)) {
+			gc_found(g, "entry", id, g->root, NAME);
+			n++;
+		} else if (json_array_append(kept, entry) < 0) {
+			return 0;
+		}
+	}
+	if (n == 0 || json_array_clear(list) < 0 || json_array_extend(list, kept) < 0)
+		return 0;
+	return n;
+}
+
+static size_t prune_list(struct sweep *g, json_t *list)
+{
+	return json_is_array(list) ? prune_array(g, list) : json_is_object(list) ? prune_object(g, list) : 0;
+}
+
+static size_t prune(struct sweep *g, json_t *all)
+{
+	json_t *list = json_object_get(all, "sessions");
+
+	return json_is_array(list) || json_is_object(list) ? prune_list(g, list) : prune_list(g, all);
+}
+
+/* --- the file --- */
+
+struct file {
+	int dir, fd;
+	struct stat st;
+	char *text;
+	size_t len;
+};
+
+/* NULL, or why the file is not ours to change. */
+static const char *open_file(struct file *f)
+{
+	f->fd = openat(f->dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (f->fd < 0)
+		return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
+	if (fstat(f->fd, &f->st) < 0 || !S_ISREG(f->st.st_mode))
+		return "it is no regular file";
+	if (f->st.st_uid != geteuid())
+		return "it is somebody else's";
+	if (f->st.st_size > SIZE_MAX_READ)
+		return "it has more than 16 MiB";
+	return gc_is_quiet(f->fd) ? NULL : "somebody writes it just now";
+}
+
+static int read_file(struct file *f)
+{
+	f->text = malloc((size_t)f->st.st_size + 1);
+	if (!f->text)
+		return -ENOMEM;
+	while (f->len < (size_t)f->st.st_size) {
+		ssize_t n = read(f->fd, f->text + f->len, (size_t)f->st.st_size - f->len);
+
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		f->len += (size_t)n;
+	}
+	f->text[f->len] = '\0';
+	return 0;
+}
+
+/* As it was indented: the blanks of the second line. */
+static size_t indent_of(const struct file *f)
+{
+	const char *line = memchr(f->text, '\n', f->len);
+	size_t n = line && line[1] ? strspn(line + 1, " ") : 0;
+
+	return !line || line == f->text + f->len - 1 ? 0 : n > 0 && n <= 8 ? n : 2;
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0)
+			return -errno;
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_new(const struct file *f, const json_t *all)
+{
+	size_t indent = indent_of(f), flags = JSON_PRESERVE_ORDER | JSON_ENCODE_ANY;
+	_cleanup_free_ char *text = json_dumps(all, flags | (indent ? JSON_INDENT(indent) : JSON_COMPACT));
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	(void)unlinkat(f->dir, NAME_NEW, 0);
+	fd = openat(f->dir, NAME_NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, text, strlen(text));
+	if (r == 0 && f->text[f->len - 1] == '\n')
+		r = write_all(fd, "\n", 1);
+	if (r == 0 && (fchown(fd, (uid_t)-1, f->st.st_gid) < 0 || fchmod(fd, f->st.st_mode & 07777) < 0 ||
+		       fsync(fd) < 0))
+		r = -errno;
+	return r;
+}
+
+/* Nobody changed it since it was read. */
+static bool is_same(const struct file *f)
+{
+	struct stat st;
+
+	return fstatat(f->dir, NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f->st.st_ino &&
+	       st.st_dev == f->st.st_dev && st.st_size == f->st.st_size &&
+	       st.st_mtim.tv_sec == f->st.st_mtim.tv_sec && st.st_mtim.tv_nsec == f->st.st_mtim.tv_nsec;
+}
+
+static int replace(const struct file *f, const json_t *all)
+{
+	int r = write_new(f, all);
+
+	if (r == 0 && !is_same(f))
+		r = -EBUSY;
+	if (r == 0 && renameat(f->dir, NAME_NEW, f->dir, NAME) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(f->dir, NAME_NEW, 0);
+	else
+		(void)fsync(f->dir);
+	return r;
+}
+
+/* NULL, or why nothing of it goes. */
+static const char *sweep(struct sweep *g, struct file *f)
+{
+	_cleanup_json_ json_t *all = NULL;
+	const char *why = open_file(f);
+	size_t pruned = g->pruned, things = g->things;
+	int r;
+
+	if (why || f->st.st_size == 0)
+		return why;
+	r = read_file(f);
+	if (r < 0)
+		return strerror(-r);
+	all = json_loadb(f->text, f->len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+	if (!all)
+		return "it is no well-formed JSON";
+	if (prune(g, all) == 0 || g->mode == GC_LIST)
+		return NULL;
+	r = replace(f, all);
+	if (r < 0) {
+		g->pruned = pruned;
+		g->things = things;
+		gc_failed(g, g->root, NAME, r);
+	}
+	return NULL;
+}
+
+void gc_entries(struct sweep *g, int at)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	/* For fsync: at is a path alone. */
+	_cleanup_close_ int dir = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct file f = { .dir = dir, .fd = -1 };
+	struct sigaction before;
+	const char *why;
+	struct stat st;
+
+	if (dir < 0 || (fstatat(dir, NAME, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT))
+		return;
+	if (gc_is_over(g)) {
+		g->left++;
+		return;
+	}
+	(void)sigaction(SIGIO, &ignore, &before);
+	why = sweep(g, &f);
+	(void)sigaction(SIGIO, &before, NULL);
+	if (why)
+		gc_note(g, "%s/" NAME " is left as it is: %s", g->root, why);
+	if (f.fd >= 0)
+		(void)close(f.fd);
+	free(f.text);
+}

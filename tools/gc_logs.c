@@ -1,0 +1,112 @@
+/*
+ * Logs of sessions: ID.stdout and ID.stderr.
+ */
+#include "gc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#include "outputs.h"
+
+static const char *const suffixes[] = { ".stdout", ".stderr" };
+
+/* The id before the suffix, or false. */
+static bool split(const char *name, char id[NAME_MAX + 1])
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < NELEM(suffixes); i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if (len > n && strcmp(name + len - n, suffixes[i]) == 0) {
+			snprintf(id, NAME_MAX + 1, "%.*s", (int)(len - n), name);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * A lease for reading is given only where nobody writes; it is returned at once.  Whoever opens the file in
+ * that moment sends us SIGIO, which the caller has set to be ignored.  File systems that know no leases say
+ * nothing.
+ */
+bool gc_is_quiet(int fd)
+{
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+		return errno != EAGAIN;
+	(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+	return true;
+}
+
+static bool is_written(int dirfd, const char *name)
+{
+	_cleanup_close_ int fd =
+		openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd >= 0 && !gc_is_quiet(fd);
+}
+
+/* A regular file or a link that is ours, old, and nobody's any more. */
+static bool is_stale(const struct sweep *g, int dirfd, const char *name, const char *id)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != geteuid() ||
+	    !gc_is_old(g, st.st_mtime) || gc_is_live(g, id))
+		return false;
+	if (S_ISLNK(st.st_mode))
+		return true;
+	return S_ISREG(st.st_mode) && !is_written(dirfd, name);
+}
+
+/* Both are gone. */
+static void forget(int dirfd, const char *dir, const char *id)
+{
+	char name[NAME_MAX + 16];
+
+	for (size_t i = 0; i < NELEM(suffixes); i++) {
+		snprintf(name, sizeof(name), "%s%s", id, suffixes[i]);
+		if (faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return;
+	}
+	if (outputs_is_ours(id, dir))
+		outputs_forget(id);
+}
+
+static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *name, bool ids)
+{
+	char id[NAME_MAX + 1];
+
+	if (!split(name, id) || (ids && !outputs_is_ours(id, dir)) || !is_stale(g, dirfd, name, id))
+		return;
+	if (g->mode == GC_REMOVE && unlinkat(dirfd, name, 0) < 0) {
+		gc_failed(g, dir, name, -errno);
+		return;
+	}
+	gc_found(g, "log", id, dir, name);
+	if (g->mode == GC_REMOVE)
+		forget(dirfd, dir, id);
+}
+
+void gc_logs(struct sweep *g, int fd, const char *dir, bool ids)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction before;
+	const struct dirent *e;
+	DIR *stream = gc_stream(fd);
+
+	if (!stream)
+		return;
+	(void)sigaction(SIGIO, &ignore, &before);
+	while ((e = readdir(stream))) {
+		if (!gc_is_over(g))
+			sweep_one(g, dirfd(stream), dir, e->d_name, ids);
+		else
+			g->left++;
+	}
+	(void)sigaction(SIGIO, &before, NULL);
+	(void)closedir(stream);
+}
