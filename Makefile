@@ -114,7 +114,7 @@ $(B)/%.o: %.c Makefile
 	$(call note,CC)
 	$(Q)$(CC) $(PROG_CFLAGS) -c -o $@ $<
 
-$(B)/%.o: %.S $(wildcard policy/presets/*.ini) Makefile
+$(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) policy/agents.def Makefile
 	@mkdir -p $(@D)
 	$(call note,AS)
 	$(Q)$(CC) -I. -c -o $@ $<
@@ -355,17 +355,19 @@ LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/pale
 MAN := $(DESTDIR)$(PREFIX)/share/man
 MAN1 := $(wildcard tools/*.1)
 MAN5 := $(wildcard tools/*.5 helper/*.5)
+MAN7 := $(wildcard tools/*.7)
 MAN8 := $(wildcard helper/*.8)
 
 # An older helper may have another name somewhere (a hard link), which must not stay setuid.
 install: all
-	install -d $(BIN) $(LIB) $(LIBEXEC) $(MAN)/man1 $(MAN)/man5 $(MAN)/man8
+	install -d $(BIN) $(LIB) $(LIBEXEC) $(MAN)/man1 $(MAN)/man5 $(MAN)/man7 $(MAN)/man8
 	install -m 0755 $(B)/pale $(BIN)/pale
 	install -m 0644 $(B)/libpale.so $(LIB)/libpale.so
 	[ ! -u $(LIBEXEC)/pale-helper ] || chmod ug-s $(LIBEXEC)/pale-helper
 	install -m 0755 $(B)/pale-helper $(LIBEXEC)/pale-helper
 	install -m 0644 $(MAN1) $(MAN)/man1
 	install -m 0644 $(MAN5) $(MAN)/man5
+	install -m 0644 $(MAN7) $(MAN)/man7
 	install -m 0644 $(MAN8) $(MAN)/man8
 	$(if $(PRIVILEGED),$(call install_system))
 	$(if $(SETUID),$(if $(DESTDIR),,chown pale:pale $(LIBEXEC)/pale-helper && chmod 6755 $(LIBEXEC)/pale-helper))
@@ -393,7 +395,7 @@ endef
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
-	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) $(MAN8:helper/%=$(MAN)/man8/%)
+	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) $(MAN7:tools/%=$(MAN)/man7/%) $(MAN8:helper/%=$(MAN)/man8/%)
 	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(TMPFILESDIR)/pale.conf $(DESTDIR)/etc/pam.d/pale
 	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
 

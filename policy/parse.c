@@ -162,8 +162,7 @@ static int read_env(struct parser *ps)
 	return err < 0 ? err : parser_read_env(ps);
 }
 
-/* 0 or -ENOMEM; a bad file is told by d->n_errors. */
-static int parse_source(struct parser *ps, const struct source *src)
+int parser_read_source(struct parser *ps, const struct source *src)
 {
 	const struct ini_handler h = { on_section, on_pair, ps };
 	size_t n_rules = ps->p->n_rules, n_pass = ps->p->n_pass;
@@ -223,11 +222,11 @@ static int parse_preset(struct parser *ps)
 		return unknown_preset(ps, name);
 	(void)snprintf(path, sizeof(path), "preset %s", name);
 	src.path = path;
-	err = parse_source(ps, &src);
+	err = parser_read_source(ps, &src);
 	/* path ends with this frame; merging tells of project and user files alone. */
 	for (unsigned i = 0; i < SET_COUNT; i++)
 		ps->set[SOURCE_PRESET][i].file = NULL;
-	return err;
+	return err < 0 || !preset_has_agents(name) ? err : parser_read_agents(ps);
 }
 
 static int copy_dirs(const struct bundle *b, struct policy *p)
@@ -289,7 +288,7 @@ static int parse_all(struct parser *ps)
 	if (err == 0)
 		err = parser_sort_reals(ps);
 	for (size_t i = 0; err == 0 && i < ps->b->n_sources; i++)
-		err = parse_source(ps, &ps->b->sources[i]);
+		err = parser_read_source(ps, &ps->b->sources[i]);
 	if (err == 0)
 		err = parse_preset(ps);
 	if (err == 0)

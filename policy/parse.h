@@ -42,6 +42,7 @@ enum source_layer {
 	SOURCE_PROJECT_TRUSTED,
 	SOURCE_ENV,
 	SOURCE_ENV_PROJECT,
+	SOURCE_AGENT, /* an agent's profile (agents.h): built in, in no bundle */
 	SOURCE_LAYER_COUNT
 };
 
@@ -118,6 +119,8 @@ void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void
 /* Embedded preset by name: its text, or NULL. preset_name(i) enumerates. */
 const char *preset_text(const char *name, size_t *ret_len);
 const char *preset_name(size_t i);
+/* Whether the profiles of agents (agents.h) lie on that preset. */
+bool preset_has_agents(const char *name);
 
 /* A host as people write it, perhaps with `*.` and ports, to what rules match: A-labels (RFC 5891, UTS 46).
  * Caller frees; 0, -EINVAL with why, -ENOMEM. */

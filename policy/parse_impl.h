@@ -104,6 +104,7 @@ struct parser {
 	bool known;   /* the section is one of ours */
 	bool applies; /* not an agent section of somebody else */
 	bool for_agent;
+	bool own_profile; /* of a SOURCE_AGENT: its agent is the one that runs */
 	/* The rules of the last rule line of this section, for `message =` and examples. */
 	size_t last_first, last_end;
 	enum rule_kind last_kind;
@@ -120,6 +121,10 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* `match =` and `not_match =`, as a handler of parser_apply(). */
 int parser_on_example(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* parse_agents.c: the profiles of all agents, beneath the preset's rank.  0 or -ENOMEM. */
+int parser_read_agents(struct parser *ps);
+/* One source into the policy: 0 or -ENOMEM; a bad file is told by d->n_errors. */
+int parser_read_source(struct parser *ps, const struct source *src);
 /* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
 int parser_read_env(struct parser *ps);
 /* parse_keep.c: [session] logs. */

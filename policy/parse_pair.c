@@ -147,6 +147,7 @@ static struct rule proto_of(const struct parser *ps, const struct key_def *def, 
 		[SOURCE_PROJECT_TRUSTED] = { LAYER_USER, RANK_PROJECT },
 		[SOURCE_ENV] = { LAYER_USER, RANK_USER },
 		[SOURCE_ENV_PROJECT] = { LAYER_PROJECT, RANK_PROJECT },
+		[SOURCE_AGENT] = { LAYER_USER, RANK_PRESET },
 	};
 
 	return (struct rule){
@@ -345,6 +346,13 @@ static int on_setting(struct parser *ps, const struct key_def *def, const struct
 	return 0;
 }
 
+/* A rule that denies; in a profile it is meant for every other agent. */
+static bool closes(const struct key_def *def)
+{
+	return def->type >= KEY_PATH && def->type <= KEY_BRANCH &&
+	       rule_verdict((enum rule_kind)def->id) == VERDICT_DENY;
+}
+
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
@@ -354,8 +362,11 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_BRANCH] = on_branch,	   [KEY_PASS] = on_pass,       [KEY_MESSAGE] = on_message,
 		[KEY_EXAMPLE] = parser_on_example, [KEY_LOGS] = parser_logs,
 	};
-	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR;
+	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR ||
+			 ps->src->layer == SOURCE_AGENT;
 
+	if (ps->src->layer == SOURCE_AGENT)
+		ps->applies = ps->own_profile != closes(def);
 	if (def->instead && !hard_here)
 		return parser_error(ps, pair, "hard-key", def->instead,
 				    "`%s` stands in presets and in the machine's own policy alone", def->key);

@@ -5,16 +5,20 @@
 
 #include <string.h>
 
-#define PRESETS(X) X(agent, "agent") X(security_v0, "security-v0") X(review, "review") X(ci, "ci")
+/* The last says whether the agents' profiles lie on it: security-v0 is to the letter. */
+#define PRESETS(X)                                                                                           \
+	X(agent, "agent", true)                                                                              \
+	X(security_v0, "security-v0", false) X(review, "review", true) X(ci, "ci", true)
 
-#define DECLARE(id, name)                                                                                    \
+#define DECLARE(id, name, agents)                                                                            \
 	extern const char preset_##id##_begin[] __attribute__((visibility("hidden"))),                       \
 		preset_##id##_end[] __attribute__((visibility("hidden")));
 PRESETS(DECLARE)
 
-#define ENTRY(id, name) { name, preset_##id##_begin, preset_##id##_end },
+#define ENTRY(id, name, agents) { name, preset_##id##_begin, preset_##id##_end, agents },
 static const struct {
 	const char *name, *begin, *end;
+	bool agents;
 } presets[] = { PRESETS(ENTRY) };
 
 const char *preset_name(size_t i)
@@ -31,4 +35,12 @@ const char *preset_text(const char *name, size_t *ret_len)
 		return presets[i].begin;
 	}
 	return NULL;
+}
+
+bool preset_has_agents(const char *name)
+{
+	for (size_t i = 0; preset_name(i); i++)
+		if (strcmp(presets[i].name, name) == 0)
+			return presets[i].agents;
+	return false;
 }

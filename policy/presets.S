@@ -1,4 +1,4 @@
-/* The presets as they stand in policy/presets, for preset.c. */
+/* The presets and the agents' profiles as they stand in policy/presets, for preset.c and agents.c. */
 	.section .rodata
 	.macro preset id, file
 	.globl preset_\id\()_begin, preset_\id\()_end
@@ -13,5 +13,17 @@ preset_\id\()_end:
 	preset security_v0, "policy/presets/security-v0.ini"
 	preset review, "policy/presets/review.ini"
 	preset ci, "policy/presets/ci.ini"
+
+	.macro profile id
+	.globl agent_\id\()_begin, agent_\id\()_end
+	.hidden agent_\id\()_begin, agent_\id\()_end
+agent_\id\()_begin:
+	.incbin "policy/presets/agents/\id\().ini"
+agent_\id\()_end:
+	.byte 0
+	.endm
+
+#define AGENT(id, name, commands, packages, closed) profile id
+#include "policy/agents.def"
 
 	.section .note.GNU-stack, "", @progbits

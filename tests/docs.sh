@@ -1,6 +1,6 @@
 #!/bin/bash
 # What is written is true in form: man pages lint and have each key, sources are formatted, and README lists
-# the hooks that hooks.def has and what may differ under the fence.  --hooks and --differs print these lists.
+# the hooks that hooks.def has and what may differ under the fence.  --hooks, --differs and --agents print these lists.
 
 cd "$(dirname "$0")/.." || exit 2
 bad=0
@@ -26,7 +26,28 @@ differs() {
 		print "| " task " | " at " | " $0 " |" }' tests/compat/differs.txt
 }
 
+# The agents of agents.def with what their profiles open and close, as items of pale-agents(7).
+agents() {
+	local ini name commands
+	for ini in policy/presets/agents/*.ini; do
+		name=$(basename "$ini" .ini)
+		commands=$(sed -n "s/^AGENT($name, \"[^\"]*\", \"\([^\"]*\)\",.*/\1/p" policy/agents.def)
+		echo ".It Cm $name"
+		echo "Started as"
+		sed -e 's/ /\n/g' <<<"$commands" | sed -e 's/.*/.Nm &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
+		keys "$ini" write | sed -e '1i State:' -e 's/.*/.Pa &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
+		keys "$ini" sensitive | sed -e '1i Login, closed to others:' -e 's/.*/.Pa &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
+		keys "$ini" readonly | sed -e '1i Programs, not written by others:' -e 's/.*/.Pa &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
+		keys "$ini" set | sed -e '1i Told:' -e 's/.*/.Ev &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
+	done
+}
+
+keys() {
+	sed -n "s/^$2 = //p" "$1"
+}
+
 case ${1:-} in
+--agents) agents && exit ;;
 --hooks) hooks && exit ;;
 --differs) differs && exit ;;
 esac
@@ -49,8 +70,14 @@ if ! diff -u <(bash tests/escapes/table.sh --of README.md | sed -n 's/^| .* | \(
 	complain "README.md: the table of guarantees is not that of tests/escapes (table.sh --write BUILD_DIR)"
 fi
 
+diff -u <(sed -n '/^\.\\" agents$/,/^\.\\" end of agents$/p' tools/pale-agents.7 | sed '1d;$d') <(agents) ||
+	complain "pale-agents(7): the list is not that of policy/presets/agents (tests/docs.sh --agents)"
+for ini in policy/presets/agents/*.ini; do
+	grep -q "^AGENT($(basename "$ini" .ini), " policy/agents.def || complain "$ini is in no line of policy/agents.def"
+done
+
 # Each key of the language is explained.
-keys() {
+words() {
 	sed -n 's/^\t{ "[a-z]*", "\([a-z_]*\)", KEY_.*/\1/p' policy/parse_keys.c | LC_ALL=C sort -u
 }
 
@@ -58,8 +85,8 @@ explained() {
 	sed -n -e 's/^\.It Ic //p' -e 's/^\.Ic //p' tools/pale.ini.5 | tr -s ' ,' '\n' | LC_ALL=C sort -u
 }
 
-missing=$(LC_ALL=C comm -23 <(keys) <(explained))
-[ -n "$(keys)" ] && [ -z "$missing" ] || complain "pale.ini(5) lacks:" $missing
+missing=$(LC_ALL=C comm -23 <(words) <(explained))
+[ -n "$(words)" ] && [ -z "$missing" ] || complain "pale.ini(5) lacks:" $missing
 
 # Each method of the operator's protocol, with its scope, and each error is on its page.
 methods() {

@@ -152,7 +152,7 @@ void diags_drop(struct diags *d, bool (*unwanted)(const struct diag *g, const vo
 bool diag_is_of_preset(const struct diag *g, const void *ctx)
 {
 	(void)ctx;
-	return g->file && strncmp(g->file, "preset ", 7) == 0;
+	return g->file && (strncmp(g->file, "preset ", 7) == 0 || strncmp(g->file, "agent ", 6) == 0);
 }
 
 bool diags_have_findings(const struct diags *d)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "policy/path.h"
+#include "policy/agents.h"
 
 #include "heads.h"
 #include "secrets.h"
@@ -183,6 +183,18 @@ static void print_sources(const struct run *r)
 	fprintf(stderr, ", network %s\n", network_name((enum network)r->launch.image.h->network));
 }
 
+/* Whose profile holds, and what its agent needs that pale may not do for it. */
+static void print_agent(const struct run *r)
+{
+	const struct agent_profile *a = agent_find(r->bundle.agent);
+	const char *needs = a ? agent_needs(a, (const char *const *)r->argv) : NULL;
+
+	if (a)
+		talk("agent %s (host sandbox present)", a->name);
+	if (needs)
+		talk("%s: its own sandbox cannot start in here: %s", a->name, needs);
+}
+
 static void print_banner(const struct run *r)
 {
 	if (r->o->quiet)
@@ -192,6 +204,7 @@ static void print_banner(const struct run *r)
 	else
 		talk("session %s, level %s", r->launch.session, level_name(r->fence.level));
 	print_sources(r);
+	print_agent(r);
 	if (r->o->observe)
 		talk("observing: nothing but secrets is held, with what runs later as you, protected "
 		     "branches, "
@@ -320,7 +333,7 @@ static int run_session(struct run *r)
 	}
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
 	if (end.code == 0) {
-		state_dirs_make(&r->launch.image, r->bundle.agent);
+		state_dirs_make(&r->launch.image);
 		end.code = fence_make(&r->fence, &r->launch);
 	}
 	if (end.code == 0) {
@@ -401,7 +414,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 	if (!session_around() && prompt_wish() == PROMPT_NO)
 		o.no_prompt = true;
 	if (!o.agent)
-		o.agent = path_basename(argv[0]);
+		o.agent = agent_name(argv, o.workspace);
 	code = session_around() ? run_nested(&r) : run_outermost(&r);
 	if (r.secrets_fd >= 0)
 		(void)close(r.secrets_fd);
@@ -418,8 +431,6 @@ static const struct opt opts[] = {
 		 "let happen and record what would be denied or asked, but for secrets"),
 	OPT_FLAG("linger", 0, linger, "what the command leaves behind is held to its own end, not ended"),
 	OPT_VALUE("abi-max", 0, "N", abi_max, "use no newer Landlock ABI than N (for tests)"),
-	OPT_VALUE("agent", 0, "NAME", agent,
-		  "whose [agent \"NAME\" ...] sections hold (default: CMD's name)"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),
 	OPT_VALUE("surfaces", 0, "LIST", surfaces, "where questions pop up: tmux, desktop, both, none"),
 	OPT_FLAG("quiet", 'q', quiet, "no banner, no last line"),

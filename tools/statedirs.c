@@ -3,8 +3,8 @@
  *
  * Landlock lets nobody execute what lies in a directory that is newer than the session and hangs below one
  * that is not granted whole, as the home directory is not.  At their first start agents make ~/.codex and
- * the like and put programs there; so where the policy lets them, pale makes them first: those that bear
- * the agent's name, and the cache.
+ * the like and put programs there; so where the policy lets them, pale makes them first: those that the
+ * agent's profile ends with a slash, and the cache.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,15 +15,25 @@
 
 #include "tools.h"
 
-static bool is_agents(const struct image *img, const char *agent, const char *path)
+/* A rule of a profile speaks where its agent runs; the image has no other's that opens. */
+static bool is_profiles(const struct image *img, const struct image_rule *r)
+{
+	static const char profile[] = "agent ";
+	const char *text = image_str(img, r->text);
+	size_t n = strlen(text);
+
+	return strncmp(image_str(img, r->file), profile, sizeof(profile) - 1) == 0 && n > 0 &&
+	       text[n - 1] == '/';
+}
+
+static bool is_agents(const struct image *img, const struct image_rule *r, const char *path)
 {
 	const char *home = image_str(img, img->h->home);
-	const char *name = strrchr(path, '/') + 1;
 	size_t n = strlen(home);
 
 	if (n < 2 || !path_is_under(path, home) || access(home, F_OK) < 0)
 		return false;
-	return strcmp(path + n, "/.cache") == 0 || (*agent && strcmp(name + strspn(name, "."), agent) == 0);
+	return strcmp(path + n, "/.cache") == 0 || is_profiles(img, r);
 }
 
 static bool may_be_made(const struct image *img, const char *path)
@@ -33,7 +43,7 @@ static bool may_be_made(const struct image *img, const char *path)
 	return eval(img, &req).verdict == VERDICT_ALLOW;
 }
 
-void state_dirs_make(const struct image *img, const char *agent)
+void state_dirs_make(const struct image *img)
 {
 	const struct image_rule *r;
 
@@ -44,7 +54,7 @@ void state_dirs_make(const struct image *img, const char *agent)
 		    strpbrk(path, "*?[]\\") || path_has_dotdot(path))
 			continue;
 		/* Without it the agent makes its own: it is carried, and executes nothing there. */
-		if (is_agents(img, agent, path) && access(path, F_OK) < 0 && may_be_made(img, path))
+		if (is_agents(img, r, path) && access(path, F_OK) < 0 && may_be_made(img, path))
 			(void)dir_make(path);
 	}
 }

@@ -116,6 +116,8 @@ struct opt {
 		OPT_VALUE("preset", 0, "NAME", preset, "agent, security-v0, review or ci"),                  \
 		OPT_VALUE("mode", 0, "MODE", mode, "read-only, workspace-write or danger"),                  \
 		OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: here)"),              \
+		OPT_VALUE("agent", 0, "NAME", agent,                                                         \
+			  "whose profile and [agent \"NAME\" ...] sections hold (run: default CMD's name)"), \
 		OPT_FLAG("danger", 0, danger, "permit mode danger"),                                         \
 		OPT_FLAG("allow-sensitive-roots", 0, allow_sensitive, "lift the hard rule on secrets"),      \
 		OPT_FLAG("allow-denylisted-commands", 0, allow_denylisted, "lift the hard command denylist")
@@ -209,7 +211,7 @@ int dirs_find(struct dirs *ret);
 int dir_make(const char *dir);
 
 /* statedirs.c: makes what is missing of the agent's own writable directories, before the floor is built. */
-void state_dirs_make(const struct image *img, const char *agent);
+void state_dirs_make(const struct image *img);
 /* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */
 int dir_check_private(const char *dir);
 /*
@@ -334,6 +336,9 @@ struct program {
 
 /* As execvp() would find name.  0, -ENOENT, -EACCES. */
 int program_find(const char *name, struct program *ret);
+/* agentname.c: which agent that command starts (policy/agents.h), or its program's name.  workspace as given,
+ * or NULL.  Static, or borrowed from argv. */
+const char *agent_name(char *const *argv, const char *workspace);
 /*
  * outside.c: a program that pale itself runs outside the fence, by its real path: found on PATH, but only
  * where it is root's alone or img (may be NULL) lets nobody write.  0, -ENOENT, -EPERM: it is elsewhere.

@@ -62,6 +62,7 @@ t_claude_may_sign_in() {
 
 # At the first start in a home the directories above an agent's own do not exist.
 t_the_way_to_its_state_is_made() {
+	OPTS=(--agent opencode)
 	fsh 'mkdir -p ~/.local/share/opencode/log ~/.config/opencode && echo x >~/.local/share/opencode/log/1'
 	rc_is 0
 	file_is ~/.local/share/opencode/log/1 x
@@ -71,6 +72,53 @@ t_the_way_to_its_state_is_made() {
 	missing ~/.local/share/file
 	missing ~/own
 	exists ~/.config
+}
+
+# Each has its own state and login; a name that pale does not know has nobody's.
+t_another_agents_state_is_closed() {
+	mkdir -p ~/.codex ~/.claude ~/.local/share/opencode
+	echo "$DECOY" | tee ~/.codex/auth.json ~/.claude/.credentials.json ~/.local/share/opencode/auth.json >/dev/null
+	OPTS=(--agent codex)
+	fsh 'echo x >~/.codex/new; grep -c . ~/.codex/auth.json; cat ~/.claude/.credentials.json; echo x >~/.claude/new'
+	out_is 1
+	denied read "$HOME/.claude/.credentials.json" "agent claude:"
+	file_is ~/.codex/new x
+	missing ~/.claude/new
+	OPTS=()
+	fsh 'cat ~/.codex/auth.json; busybox cat ~/.local/share/opencode/auth.json; echo x >~/.codex/other'
+	out_is ""
+	missing ~/.codex/other
+}
+
+# Who runs is told by what the operator typed, or by what lies outside the workspace.
+t_the_agent_is_known() {
+	local dir=$HOME/lib/node_modules/@openai/codex
+	mkdir -p "$dir/bin" ~/bin node_modules/x
+	printf '#!/bin/sh\nexit 0\n' | tee "$dir/bin/codex.js" ~/bin/claude node_modules/x/cli.js >/dev/null
+	echo '{"name": "@openai/codex", "version": "1"}' >"$dir/package.json"
+	echo '{"name": "@openai/codex"}' >node_modules/x/package.json
+	chmod +x "$dir/bin/codex.js" ~/bin/claude node_modules/x/cli.js
+	ln -s "$dir/bin/codex.js" ~/bin/cx
+	ln -s ../../bin/claude own
+	said() {
+		run pale run "${@:2}"
+		rc_is 0
+		case $1 in
+		none) err_lacks "pale: agent " ;;
+		*) err_has "pale: agent $1 (host sandbox present)" ;;
+		esac
+	}
+	said claude ~/bin/claude
+	said codex ~/bin/cx
+	err_has "codex: its own sandbox cannot start in here: start it with -s danger-full-access"
+	said codex ~/bin/cx -s danger-full-access
+	err_lacks "cannot start in here"
+	said codex -- env A=1 nice ~/bin/cx
+	said none -- sh node_modules/x/cli.js
+	said none node_modules/x/cli.js
+	said claude --agent claude true
+	said none --agent somebody ~/bin/claude
+	said none true
 }
 
 # codex copies itself to its state and starts that; what is newer than the session nobody may execute.

@@ -2,6 +2,7 @@
  * Every suite of tests/unit: SUITE(name) stands for `Suite *suite_name(void)` in test_name.c.  One
  * that is missing here does not run, one that is missing there does not link.
  */
+SUITE(agents)
 SUITE(approve)
 SUITE(approve_model)
 SUITE(buf)

@@ -1,0 +1,145 @@
+/*
+ * Which agent a command starts: by its own name, by that of the package it comes from, through npx, env and
+ * the like, and through the runtime that executes it (node .../cli.js, python3 -m NAME).
+ *
+ * It chooses the profile (policy/agents.h), which opens that agent's state and login.  The operator's own
+ * words choose it, or what lies outside the workspace: a project cannot call itself an agent.
+ */
+#include <string.h>
+
+#include <jansson.h>
+
+#include "policy/agents.h"
+#include "policy/argv.h"
+#include "policy/path.h"
+
+#include "tools.h"
+
+#define LEVELS_UP    8
+#define MANIFEST_MAX (1024 * 1024)
+
+/* What the manifest (package.json) that is nearest above a file says its package is called. */
+static const struct agent_profile *of_manifest(const char *real)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+
+	if (strlen(real) >= sizeof(dir))
+		return NULL;
+	strcpy(dir, real);
+	for (unsigned i = 0; i < LEVELS_UP && strrchr(dir, '/') > dir; i++) {
+		_cleanup_free_ char *text = NULL;
+		_cleanup_json_ json_t *j = NULL;
+		size_t len;
+
+		*strrchr(dir, '/') = '\0';
+		if (path_join(path, sizeof(path), dir, "package.json") < 0 ||
+		    file_read(path, MANIFEST_MAX, &text, &len) < 0)
+			continue;
+		j = json_loadb(text, len, 0, NULL);
+		return agent_of_package(json_str(j, "name"));
+	}
+	return NULL;
+}
+
+static bool is_projects(const char *real, const char *workspace)
+{
+	const char *const places[] = { ".", workspace };
+	char dir[PATH_MAX];
+
+	for (size_t i = 0; i < NELEM(places); i++)
+		if (places[i] && (!realpath(places[i], dir) || path_is_under(real, dir)))
+			return true;
+	return false;
+}
+
+/* What lies where the links of path lead: its own name, then its package's. */
+static const struct agent_profile *of_file(const char *path, const char *workspace)
+{
+	const struct agent_profile *a;
+	char real[PATH_MAX];
+
+	if (!realpath(path, real) || is_projects(real, workspace))
+		return NULL;
+	a = agent_of_command(path_basename(real));
+	return a ? a : of_manifest(real);
+}
+
+/* Programs that run what a word says: behind `word` of their own (or NULL) the first that is no option. */
+static const struct {
+	const char *program, *word, *valued; /* options that take the next word, blank-separated */
+	enum { RUNS_PACKAGE, RUNS_FILE } runs;
+} runners[] = {
+	{ "npx", NULL, "-p --package -c --call", RUNS_PACKAGE },
+	{ "bunx", NULL, "-p --package", RUNS_PACKAGE },
+	{ "uvx", NULL, "--from --with --python -p", RUNS_PACKAGE },
+	{ "npm", "exec", "-p --package -c --call", RUNS_PACKAGE },
+	{ "pnpm", "dlx", "--package", RUNS_PACKAGE },
+	{ "yarn", "dlx", "-p --package", RUNS_PACKAGE },
+	{ "bun", "x", "-p --package", RUNS_PACKAGE },
+	{ "pipx", "run", "--spec --python", RUNS_PACKAGE },
+	{ "node", NULL, "-r --require --import --loader -C --conditions", RUNS_FILE },
+	{ "bun", NULL, "-r --preload --cwd -c --config", RUNS_FILE },
+	{ "deno", "run", "--config -c", RUNS_FILE },
+	{ "python3", "-m", "", RUNS_PACKAGE },
+	{ "python", "-m", "", RUNS_PACKAGE },
+	{ "python3", NULL, "-W -X", RUNS_FILE },
+	{ "python", NULL, "-W -X", RUNS_FILE },
+};
+
+static bool takes_next(const char *list, const char *option)
+{
+	size_t n = strlen(option);
+
+	for (const char *s = list; *s; s += strcspn(s, " "), s += *s == ' ')
+		if (strcspn(s, " ") == n && strncmp(s, option, n) == 0)
+			return true;
+	return false;
+}
+
+static const struct agent_profile *of_runner(size_t i, const struct command *c, const char *workspace)
+{
+	size_t at = 0, n = command_count(c);
+	const char *word;
+
+	if (runners[i].word && (n == 0 || strcmp(command_arg(c, at++), runners[i].word) != 0))
+		return NULL;
+	while (at < n && command_arg(c, at)[0] == '-')
+		at += 1 + takes_next(runners[i].valued, command_arg(c, at));
+	word = command_arg(c, at);
+	if (!*word)
+		return NULL;
+	if (runners[i].runs == RUNS_FILE)
+		return of_file(word, workspace);
+	return agent_of_package(word);
+}
+
+static const struct agent_profile *of_command(const struct command *c, const char *workspace)
+{
+	const struct agent_profile *a = agent_of_command(c->program);
+
+	for (size_t i = 0; !a && i < NELEM(runners); i++)
+		if (strcmp(c->program, runners[i].program) == 0)
+			a = of_runner(i, c, workspace);
+	return a;
+}
+
+const char *agent_name(char *const *argv, const char *workspace)
+{
+	struct command c = { .program = path_basename(argv[0]), .args = (const char *const *)argv + 1 },
+		       inner;
+	const struct agent_profile *a;
+	struct program p;
+
+	while (c.args[c.n])
+		c.n++;
+	a = of_command(&c, workspace);
+	for (unsigned depth = 0; !a && depth < LIMIT_DEPTH && command_unwrap(&c, &inner); depth++) {
+		c = inner;
+		a = of_command(&c, workspace);
+	}
+	/* Words that a wrapper made itself (git-push: git push) stand in no vector: no agent is wrapped so.
+	 */
+	if (!a && !c.first && c.n_pre == 0 && program_find(c.args[-1], &p) == 0)
+		a = of_file(p.found, workspace);
+	return a ? a->name : path_basename(argv[0]);
+}
