@@ -81,7 +81,7 @@ POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
 HELPER_SRC := $(sort $(wildcard helper/*.c))
-TOOLS_SRC := $(sort $(wildcard tools/*.c tools/dns/*.c tools/supervisor/*.c tools/watch/*.c))
+TOOLS_SRC := $(sort $(wildcard tools/*.c tools/dns/*.c tools/supervisor/*.c tools/watch/*.c tools/import/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 
@@ -170,6 +170,7 @@ UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers superviso
 	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile output pinentry outside foreign \
 	supervisor/line supervisor/line_ends supervisor/line_options supervisor/line_send supervisor/line_recv supervisor/line_memory supervisor/line_relay supervisor/line_in supervisor/line_verdict \
 	loop thread supervisor/asker supervisor/resolver supervisor/inquiry supervisor/asking \
+	import/jsonc \
 	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@

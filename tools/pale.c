@@ -12,7 +12,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_log,	&subcommand_watch,   &subcommand_pending, &subcommand_approve,
 	&subcommand_deny,	&subcommand_turn,    &subcommand_grants,  &subcommand_revoke,
 	&subcommand_passphrase, &subcommand_policy,  &subcommand_trust,	  &subcommand_session,
-	&subcommand_doctor,	&subcommand_inspect,
+	&subcommand_doctor,	&subcommand_inspect, &subcommand_import,
 };
 
 static const struct {

@@ -1,0 +1,300 @@
+# limit: 60
+# pale import: the rules of fence, srt, claude, codex and opencode as a policy that lints clean and decides as
+# they did; what cannot be carried over is told, and nothing becomes weaker in silence.
+. "$T_LIB"
+
+# import FILE: its policy in p.ini, its report in $S/err; it lints clean.
+import() {
+	rm -f p.ini
+	run pale import "$@" -o p.ini
+	[ "$RC" -lt 2 ] || fail "cannot import $*"
+	cp "$S/err" report
+	run pale lint p.ini
+	! grep -qE ': (error|warning): ' "$S/out" || fail "what was imported does not lint clean"
+	[ "$RC" = 0 ] || fail "lint: $RC"
+}
+
+reported() {
+	grep -qF -e "$1" report || {
+		cat report
+		fail "the report lacks: $1"
+	}
+}
+
+has_line() {
+	grep -qxF -e "$1" p.ini || {
+		cat p.ini
+		fail "the policy lacks: $1"
+	}
+}
+
+lacks_line() {
+	! grep -qxF -e "$1" p.ini || {
+		cat p.ini
+		fail "the policy has: $1"
+	}
+}
+
+# decides allow|deny|ask OPERATION ARG...
+decides() {
+	local want=$1
+	shift
+	run pale explain -p p.ini --json "$@"
+	python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); v = v[0] if isinstance(v, list) else v; sys.exit(v["verdict"] != sys.argv[2])' \
+		"$S/out" "$want" || fail "not $want: $*"
+}
+
+t_fence() {
+	cat >fence.json <<'J'
+{
+  // with comments, and a trailing comma
+  "$schema": "https://example.org/schema.json",
+  "extends": "code",
+  "network": {"allowedDomains": ["github.com", "*.npmjs.org", "evil.example.org", "https://no/x"],
+    "deniedDomains": ["*.example.org"], "allowLocalOutboundPorts": [5432]},
+  "filesystem": {"allowWrite": [".", "~/out"], "denyRead": ["**/*.pem", "~/notes/"],
+    "denyWrite": ["**/.env", "~/out/x"]},
+  "command": {"deny": ["git push", "rm -rf", "dd if=", "a && b"], "allow": ["git push origin docs"], "useDefaults": false},
+  "ssh": {"allowedHosts": ["*.example.net"], "allowedCommands": ["ls"]},
+  "weird": 1,
+}
+J
+	import fence.json
+	has_line "# filesystem.denyRead"
+	has_line "deny = **/*.pem"
+	has_line "allow = *.npmjs.org"
+	lacks_line "allow = evil.example.org"
+	reported "extends: not carried over"
+	reported "command.deny[3]: not carried over"
+	reported "network.allowedDomains[3]: not carried over"
+	reported "command.useDefaults: stricter here"
+	reported "weird: not carried over"
+	decides deny exec git push origin topic
+	decides allow exec git push origin docs
+	decides deny exec rm -rf x
+	decides allow exec rm x
+	decides deny exec dd if=/dev/zero
+	decides ask exec ssh host ls
+	decides allow connect registry.npmjs.org:443
+	decides deny connect evil.example.org:443
+	decides deny connect pypi.org:443
+	decides allow connect localhost:5432
+	decides deny connect localhost:8080
+	decides allow connect a.example.net:22
+	decides deny read sub/key.pem
+	decides deny read ~/notes/a
+	decides allow read .env
+	decides deny write sub/.env
+	decides allow write ~/out/y
+	decides deny write ~/out/x
+	decides deny write ~/out/sub/.env
+}
+
+t_srt() {
+	echo '{"network": {"allowedDomains": ["example.org"], "deniedDomains": ["*:22"]},
+		"filesystem": {"denyRead": ["~/x"], "allowWrite": ["./build"], "denyWrite": ["build/keep"]}, "credentials": []}' >.srt-settings.json
+	import .srt-settings.json
+	reported "credentials: not carried over"
+	reported "the workspace is readonly"
+	reported "weaker here"
+	decides deny write file
+	decides allow write build/a
+	decides deny write build/keep
+	decides deny read ~/x/y
+	decides deny connect example.org:22
+	decides allow connect example.org:443
+}
+
+t_claude() {
+	mkdir .claude
+	cat >.claude/settings.json <<'J'
+{"permissions": {
+	"allow": ["Bash(npm run:*)", "Bash(git status)", "Bash(git:*)", "Bash(python3:*)", "Bash(cd x && make)", "Edit(/docs/**)",
+		"WebFetch(domain:docs.rs)", "mcp__github__search", "Bash(git push origin topic)"],
+	"ask": ["Bash(git push:*)"],
+	"deny": ["Read(./.env)", "Read(.env.*)", "Read(//srv/secret/**)", "Edit(/docs/private/**)", "Bash(curl:*)",
+		"Bash(git commit --amend:*)", "Bash(*secret*)", "WebFetch"],
+	"additionalDirectories": ["~/elsewhere"], "defaultMode": "acceptEdits"},
+	"model": "x"}
+J
+	import .claude/settings.json
+	reported "permissions.allow[4]: not carried over"
+	reported "permissions.allow[7]: not carried over"
+	reported "permissions.deny[6]: not carried over"
+	reported "permissions.deny[7]: not carried over"
+	reported "not about permissions, not looked at: model"
+	reported "python3"
+	lacks_line "allow = git push origin topic $"
+	decides allow exec npm run build
+	decides ask exec make
+	decides ask exec python3 -c x
+	decides ask exec git push origin topic
+	decides ask exec git -c core.pager=x log
+	decides allow exec git log
+	decides deny exec git commit --amend
+	decides deny exec curl example.org
+	decides deny read .env
+	decides deny read a/b/.env.local
+	decides deny read docs/.env.local
+	decides deny read /srv/secret/x
+	decides deny write docs/private/x
+	decides allow write docs/x
+	decides allow write ~/elsewhere/x
+	decides allow connect docs.rs:443
+}
+
+t_codex_rules() {
+	cat >default.rules <<'J'
+# mine
+prefix_rule(
+    pattern = ["git", ["push", "fetch"]],
+    decision = "prompt",
+    justification = "leaves the machine",
+    match = ["git push origin topic", ["git", "fetch", "--all"]],
+    not_match = ["git status"],
+)
+prefix_rule(pattern=["git", "push", "origin", "docs"])
+prefix_rule(pattern=["rm"], decision="forbidden")
+prefix_rule(pattern=["npm", "test"])
+for y in [1]:
+    prefix_rule(pattern=["evil"])
+prefix_rule(pattern=["a", "b" + "c"])
+network_rule(host="api.example.org", protocol="https", decision="allow")
+host_executable(name="git", paths=["/usr/bin/git"])
+prefix_rule(pattern=["gh", "pr", "view"], surprise="x")
+J
+	import default.rules
+	has_line "# line 2"
+	has_line "message = leaves the machine"
+	has_line "match = git push origin topic"
+	reported "line 12: not carried over"
+	reported "line 14: not carried over"
+	reported "line 16: not carried over"
+	reported "the argument surprise is not understood"
+	decides ask exec git push origin docs
+	decides ask exec git fetch
+	decides deny exec rm x
+	decides allow exec npm test
+	decides ask exec evil
+	decides allow connect api.example.org:443
+	run pale policy test p.ini
+	rc_is 0
+	out_has "match = git fetch --all"
+}
+
+t_codex_config() {
+	cat >config.toml <<'J'
+model = "m"
+approval_policy = "never"
+sandbox_mode = "workspace-write" # as is
+[sandbox_workspace_write]
+writable_roots = [
+  "~/elsewhere", # one
+]
+network_access = false
+exclude_slash_tmp = true
+[shell_environment_policy]
+inherit = "core"
+[mcp_servers.x]
+args = ["-y", "x"]
+env = { A = "b" }
+J
+	import config.toml
+	has_line "approvals = never"
+	has_line "mode = strict"
+	reported "shell_environment_policy.inherit (line 11): not carried over"
+	decides allow write ~/elsewhere/x
+	decides deny write /tmp/x
+	decides deny connect crates.io:443
+}
+
+t_opencode() {
+	cat >opencode.jsonc <<'J'
+{ "permission": {
+    "edit": {"*": "deny", "docs/**/*.md": "allow"},
+    "bash": {"git status": "deny", "*": "ask", "git *": "allow", "git push *": "deny", "git push origin docs": "allow", "git * --force": "deny"},
+    "read": {"*": "allow", "*.env": "deny", "*.env.example": "allow"},
+    "external_directory": {"~/elsewhere/**": "allow"},
+    "webfetch": {"https://docs.rs/*": "allow"}, "doom_loop": "deny" },
+  "agent": {"build": {"permission": {"edit": "ask"}}}, }
+J
+	import opencode.jsonc
+	has_line '# permission.bash["git *"]'
+	reported "permission.doom_loop: not carried over"
+	reported "\`build\` has permissions of its own"
+	decides deny write file
+	decides allow write docs/a/b.md
+	decides allow exec git log
+	decides deny exec git push origin topic
+	decides allow exec git push origin docs
+	decides deny exec git push origin docs --force
+	decides ask exec make
+	decides deny read sub/x.env
+	decides allow read sub/x.env.example
+	decides allow write ~/elsewhere/x
+	decides allow connect docs.rs:443
+	# The last pattern that matches holds.
+	echo '{"permission": {"bash": {"git *": "allow", "*": "deny"}}}' >opencode.json
+	import opencode.json
+	decides deny exec git status
+	reported "the later \`*\` holds"
+}
+
+t_files_that_are_none() {
+	echo '{"permission": ' >opencode.json
+	run pale import opencode.json
+	rc_is 2
+	err_has "opencode.json:2:0: "
+	echo '{"a": 1}' >x.json
+	run pale import x.json
+	rc_is 2
+	err_has "--from fence"
+	echo '{"permission": {"bash": "ask", "bash": "allow"}}' >x.json
+	run pale import x.json
+	rc_is 2
+	err_has "duplicate"
+	printf '{"permission": "ask"}\0' >x.json
+	run pale import x.json
+	rc_is 2
+	run pale import x.json y.json
+	rc_is 2
+	run pale import --from clade x.json
+	rc_is 2
+	err_has "did you mean \`claude\`"
+	echo 1 >p.ini
+	echo '{"permission": {"bash": "ask"}}' >x.json
+	run pale import x.json -o p.ini
+	rc_is 2
+	file_is p.ini 1
+}
+
+t_values_that_no_line_holds() {
+	printf '{"command": {"deny": ["a\\nallow = b", "x ;y", "%s", 7, "\\u001b[2J"]}, "filesystem": {"denyRead": ["~/a ; b", "$HOME/x"]}}' \
+		"$(printf 'w%.0s' {1..300})" >fence.json
+	import fence.json
+	lacks_line "allow = b"
+	reported "command.deny[0]: not carried over"
+	reported "command.deny[1]: not carried over"
+	reported "command.deny[2]: not carried over"
+	reported "command.deny[3]: not carried over"
+	reported "filesystem.denyRead[0]: not carried over"
+	reported "filesystem.denyRead[1]: not carried over"
+	! grep -q $'\033' report || fail "an escape sequence came through"
+}
+
+t_as_json() {
+	echo '{"permission": {"bash": {"*": "ask", "make *": "allow"}, "task": "deny"}}' >opencode.json
+	run pale import --json opencode.json
+	rc_is 1
+	err_is_empty
+	python3 - "$S/out" <<'P' || fail "not what JSON should say"
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert j["source"] == "opencode" and "allow = make" in j["policy"], j
+l = [x for x in j["lines"] if x["value"] == "make"][0]
+assert l["from"] == 'permission.bash["make *"]' and j["policy"].split("\n")[l["line"] - 1] == "allow = make", l
+assert [f["from"] for f in j["findings"] if f["kind"] == "lost"] == ["permission.task"], j["findings"]
+P
+}
+
+scenario "$@"

@@ -1,0 +1,172 @@
+/*
+ * fence (.fence.json) and srt (.srt-settings.json): walls, and with fence a list of commands and of ssh
+ * hosts.
+ */
+#include <string.h>
+
+#include "import.h"
+
+static void nothing(struct import *im, const char *path, const json_t *value)
+{
+	(void)value;
+	carry_tell(im, TOLD_NOTE, path, "is about how that program does its work");
+}
+
+static void weakens(struct import *im, const char *path, const json_t *value)
+{
+	if (!json_is_false(value))
+		carry_tell(im, TOLD_STRICTER, path, "weakens the fence there; not carried over");
+}
+
+static void command_rule(struct import *im, const char *key, const char *from, const char *text)
+{
+	const char *why;
+	_cleanup_free_ char *words = words_of(text, WORDS_LITERAL, &why);
+
+	if (words)
+		(void)carry_rule(im, "commands", key, from, words);
+	else
+		carry_tell(im, TOLD_LOST, from, "`%s`: %s", text, why ? why : "out of memory");
+}
+
+static void on_deny(struct import *im, const char *from, const char *text)
+{
+	command_rule(im, "deny", from, text);
+}
+
+static void on_allow(struct import *im, const char *from, const char *text)
+{
+	command_rule(im, "allow", from, text);
+}
+
+static void deny(struct import *im, const char *path, const json_t *value)
+{
+	strings_read(im, path, value, on_deny);
+}
+
+static void allow(struct import *im, const char *path, const json_t *value)
+{
+	strings_read(im, path, value, on_allow);
+}
+
+static void defaults(struct import *im, const char *path, const json_t *value)
+{
+	if (!flag_read(im, path, value))
+		carry_tell(im, TOLD_STRICTER, path, "the preset's denylist stays");
+}
+
+static void command(struct import *im, const char *path, const json_t *value)
+{
+	static const struct member table[] = {
+		{ "deny", deny },
+		{ "allow", allow },
+		{ "useDefaults", defaults },
+		{ "runtimeExecPolicy", nothing },
+		{ "acceptSharedBinaryCannotRuntimeDeny", nothing },
+		{ NULL, NULL },
+	};
+
+	members_read(im, path, value, table);
+}
+
+static void on_ssh_deny(struct import *im, const char *from, const char *text)
+{
+	(void)carry_rule(im, "network", "deny", from, text);
+}
+
+static void on_ssh_allow(struct import *im, const char *from, const char *text)
+{
+	_cleanup_free_ char *host = NULL;
+
+	if (asprintf(&host, "%s:22", text) < 0)
+		host = NULL;
+	else
+		(void)carry_rule(im, "network", "allow", from, host);
+}
+
+static void ssh_allowed(struct import *im, const char *path, const json_t *value)
+{
+	strings_read(im, path, value, on_ssh_allow);
+}
+
+static void ssh_denied(struct import *im, const char *path, const json_t *value)
+{
+	strings_read(im, path, value, on_ssh_deny);
+}
+
+/* What runs on another machine cannot be judged here. */
+static void ssh_commands(struct import *im, const char *path, const json_t *value)
+{
+	if (json_is_false(value))
+		return;
+	if (json_array_size(value) == 0 && !json_is_true(value))
+		return;
+	(void)carry_rule(im, "commands", "ask", path, "ssh");
+	carry_tell(im, TOLD_LOST, path, "commands on other machines are not judged; each ssh is asked");
+}
+
+static void ssh(struct import *im, const char *path, const json_t *value)
+{
+	static const struct member table[] = {
+		{ "allowedHosts", ssh_allowed },
+		{ "deniedHosts", ssh_denied },
+		{ "allowedCommands", ssh_commands },
+		{ "deniedCommands", ssh_commands },
+		{ "allowAllCommands", NULL },
+		{ "inheritDeny", ssh_commands },
+		{ NULL, NULL },
+	};
+
+	members_read(im, path, value, table);
+}
+
+/* Another file, or a list inside fence: not in this file, so not to be seen. */
+static void extends(struct import *im, const char *path, const json_t *value)
+{
+	carry_tell(im, TOLD_LOST, path,
+		   "`%s` is not in this file: carry it over by itself (templates: fence config show)",
+		   json_is_string(value) ? json_string_value(value) : "?");
+}
+
+void read_fence(struct import *im, const json_t *root)
+{
+	static const struct member table[] = {
+		{ "$schema", NULL },
+		{ "network", walls_network },
+		{ "filesystem", walls_filesystem },
+		{ "command", command },
+		{ "ssh", ssh },
+		{ "extends", extends },
+		{ "devices", nothing },
+		{ "allowPty", NULL },
+		{ NULL, NULL },
+	};
+
+	im->commands = ORDER_ALLOW_FIRST;
+	im->files = im->hosts = ORDER_STRICTEST;
+	members_read(im, "", root, table);
+	carry_setting(im, "commands", "default", "(what no rule names)", "allow");
+	walls_missing(im, root);
+}
+
+void read_srt(struct import *im, const json_t *root)
+{
+	static const struct member table[] = {
+		{ "network", walls_network },
+		{ "filesystem", walls_filesystem },
+		{ "ignoreViolations", weakens },
+		{ "enableWeakerNestedSandbox", weakens },
+		{ "enableWeakerNetworkIsolation", weakens },
+		{ "ripgrep", nothing },
+		{ "mandatoryDenySearchDepth", nothing },
+		{ "allowPty", NULL },
+		{ "seccomp", nothing },
+		{ NULL, NULL },
+	};
+
+	im->commands = ORDER_ALLOW_FIRST;
+	im->files = im->hosts = ORDER_STRICTEST;
+	members_read(im, "", root, table);
+	carry_setting(im, "commands", "default", "(it judges no commands)", "allow");
+	walls_missing(im, root);
+}

@@ -1,0 +1,145 @@
+/*
+ * Policies of other fences and agents carried over into pale's language: what the readers share.
+ *
+ * Each source has a reader that says, line by line, what pale should hold (carry_*) and what it cannot
+ * (carry_tell).  Nothing is left out in silence, and nothing becomes weaker in silence: what is not
+ * understood is told, and what would win here and does not there is taken out again (order.c).  What comes
+ * out is read by the very parser and by lint before it is printed (check.c).
+ */
+#ifndef PALE_IMPORT_H
+#define PALE_IMPORT_H
+
+#include "tools/tools.h"
+
+enum told_kind {
+	TOLD_LOST,     /* was said there, is not held here */
+	TOLD_STRICTER, /* held here more strictly */
+	TOLD_NOTE,     /* has no effect, or is better known */
+	TOLD_KIND_COUNT
+};
+
+struct told {
+	enum told_kind kind;
+	char *from, *text;
+};
+
+/* One line of the policy that comes out.  Owns its strings. */
+struct carried {
+	const char *section, *key; /* static */
+	char *value, *from;
+	size_t below; /* the rule that a message or an example belongs to, or NOT_BELOW */
+	bool is_setting, dropped;
+	unsigned line; /* where it stands in the text */
+};
+#define NOT_BELOW SIZE_MAX
+
+/* Which of two rules holds in the source where both match; in pale it is the more specific one. */
+enum carry_order {
+	ORDER_STRICTEST,   /* deny beats ask beats allow */
+	ORDER_ALLOW_FIRST, /* an allow beats a deny */
+	ORDER_LAST	   /* the last that matches */
+};
+
+struct import {
+	const struct options *o;
+	const char *file; /* as given */
+	const char *source;
+	enum carry_order commands, files, hosts;
+	struct carried *list;
+	size_t n;
+	struct told *told;
+	size_t n_told;
+	int error; /* the first -ENOMEM; later calls do nothing */
+};
+
+void import_init(struct import *im, const struct options *o, const char *file);
+void import_done(struct import *im);
+
+/* --- carry.c --- */
+
+/*
+ * One rule; from is the place in the source ("network.allowedDomains[2]").  Its index for carry_below(), or
+ * NOT_BELOW where it was not taken (told).
+ */
+size_t carry_rule(struct import *im, const char *section, const char *key, const char *from,
+		  const char *value);
+/* `message =`, `match =`, `not_match =` of that rule; nothing where rule is NOT_BELOW. */
+void carry_below(struct import *im, size_t rule, const char *key, const char *value);
+/* A setting, once; the same setting again replaces it. */
+void carry_setting(struct import *im, const char *section, const char *key, const char *from,
+		   const char *value);
+void carry_tell(struct import *im, enum told_kind kind, const char *from, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Takes line i, and what is below it, out again. */
+void carry_drop(struct import *im, size_t i);
+/* The rule opens something (allow, write, read, unix, udp, bind); settings and what is below are none. */
+bool carry_opens(const struct carried *c);
+bool carry_closes(const struct carried *c);
+/* The policy as text (caller frees), each line's number noted; NULL sets im->error. */
+char *carry_text(struct import *im);
+
+/* --- order.c, check.c --- */
+
+/* Takes out, or narrows, what holds in pale's order of rules and not in the source's. */
+void order_settle(struct import *im);
+/* Parses and lints what would come out, and mends it until both are content.  0 or -errno. */
+int check_settle(struct import *im);
+
+/* --- values.c --- */
+
+enum word_style {
+	WORDS_LITERAL, /* words to the letter */
+	WORDS_GLOB,    /* `*` stands for any characters; the rule may name less */
+	WORDS_GLOB_ALL /* the same, and the rule must not name less */
+};
+/*
+ * A command of the source as words of a rule (caller frees), or NULL with the reason in *why: what only a
+ * shell understands.  NULL and no reason: out of memory.
+ */
+char *words_of(const char *text, enum word_style style, const char **why);
+/* One word to the letter (caller frees), or NULL where it cannot be written (*why) or memory is out. */
+char *word_literal(const char *word, size_t len, const char **why);
+/* A path or pattern as pale has it: without `./`, a trailing slash or `/` `**` (caller frees), or NULL. */
+char *path_of(const char *text);
+/* The host of http(s)://HOST[:PORT]/..., with `*` at most in front (caller frees), or NULL. */
+char *host_of_url(const char *url);
+
+/* --- jsonc.c --- */
+
+/* Blanks out comments and trailing commas, length and lines kept; strings are left alone.  Changes text. */
+void jsonc_strip(char *text, size_t len);
+
+/* --- objects.c: JSON read strictly --- */
+
+/* One member of an object: path is its place for people. */
+typedef void member_fn(struct import *im, const char *path, const json_t *value);
+struct member {
+	const char *name;
+	member_fn *fn; /* NULL: known, and nothing of pale's: passed over */
+};
+/* Calls the function of each member; one that is not in the table is told as lost. */
+void members_read(struct import *im, const char *path, const json_t *object, const struct member *table);
+/* Calls fn for each string of a list; what else is in there is told as lost. */
+void strings_read(struct import *im, const char *path, const json_t *list,
+		  void (*fn)(struct import *im, const char *path, const char *text));
+/* Whether it is true; what is no boolean is told and false. */
+bool flag_read(struct import *im, const char *path, const json_t *value);
+
+/* --- walls.c: the files and hosts of fence, srt and Claude's sandbox --- */
+
+void walls_filesystem(struct import *im, const char *path, const json_t *value);
+void walls_network(struct import *im, const char *path, const json_t *value);
+/* What holds where the source says nothing of it: nothing writable, nothing reachable. */
+void walls_missing(struct import *im, const json_t *root);
+
+/* --- the readers; text is theirs to change, and ends with a NUL. --- */
+
+void read_fence(struct import *im, const json_t *root);
+void read_srt(struct import *im, const json_t *root);
+void read_claude(struct import *im, const json_t *root);
+void read_opencode(struct import *im, const json_t *root);
+/* -EINVAL where the text cannot be read at all (told). */
+int read_codex_rules(struct import *im, const char *text);
+int read_codex_config(struct import *im, const char *text);
+
+#endif

@@ -1,0 +1,262 @@
+/*
+ * opencode's opencode.json: `permission`, where the last pattern that matches holds.
+ */
+#include <string.h>
+
+#include "import.h"
+
+/* A tool's rules: one word for all, or patterns in their order. */
+typedef void pattern_fn(struct import *im, const char *from, const char *pattern, const char *action);
+
+static bool is_action(const char *s)
+{
+	return strcmp(s, "allow") == 0 || strcmp(s, "ask") == 0 || strcmp(s, "deny") == 0;
+}
+
+static void one_pattern(struct import *im, const char *from, const char *pattern, const json_t *value,
+			pattern_fn *fn)
+{
+	const char *action = json_is_string(value) ? json_string_value(value) : "";
+
+	if (is_action(action))
+		fn(im, from, pattern, action);
+	else
+		carry_tell(im, TOLD_LOST, from, "is neither allow nor ask nor deny: not understood");
+}
+
+static void patterns_read(struct import *im, const char *path, const json_t *value, pattern_fn *fn)
+{
+	const char *pattern;
+	json_t *action;
+
+	if (!json_is_object(value)) {
+		one_pattern(im, path, "*", value, fn);
+		return;
+	}
+	json_object_foreach((json_t *)value, pattern, action)
+	{
+		_cleanup_free_ char *from = NULL;
+
+		if (asprintf(&from, "%s[\"%s\"]", path, pattern) < 0) {
+			from = NULL;
+			return;
+		}
+		one_pattern(im, from, pattern, action, fn);
+	}
+}
+
+static void bash(struct import *im, const char *from, const char *pattern, const char *action)
+{
+	_cleanup_free_ char *words = NULL, *exact = NULL;
+	const char *why = NULL;
+
+	if (strcmp(pattern, "*") == 0) {
+		/* The last that matches holds, and this matches all. */
+		for (size_t i = 0; i < im->n; i++)
+			if (carry_opens(&im->list[i]) && strcmp(im->list[i].section, "commands") == 0) {
+				carry_tell(im, TOLD_NOTE, im->list[i].from,
+					   "left out: the later `*` holds there");
+				carry_drop(im, i);
+			}
+		carry_setting(im, "commands", "default", from, action);
+		return;
+	}
+	words = words_of(pattern, action[0] == 'a' && action[1] == 'l' ? WORDS_GLOB : WORDS_GLOB_ALL, &why);
+	if (!words) {
+		carry_tell(im, TOLD_LOST, from, "%s: %s", action, why ? why : "out of memory");
+		return;
+	}
+	if (strcmp(action, "allow") == 0 && !strchr(pattern, '*') && asprintf(&exact, "%s $", words) < 0)
+		exact = NULL;
+	(void)carry_rule(im, "commands", action, from, exact ? exact : words);
+}
+
+static const char *const edits[] = { "write", "ask_write", "readonly" };
+static const char *const reads[] = { "read", "ask", "deny" };
+
+static const char *key_of(const char *const keys[3], const char *action)
+{
+	return action[0] == 'd' ? keys[2] : action[1] == 's' ? keys[1] : keys[0];
+}
+
+/* `$HOME/x` is written so there. */
+static char *pattern_path(const char *pattern)
+{
+	_cleanup_free_ char *home = NULL;
+
+	if (strncmp(pattern, "$HOME", 5) != 0)
+		return path_of(pattern);
+	return asprintf(&home, "~%s", pattern + 5) < 0 ? NULL : path_of(home);
+}
+
+static void path_rule(struct import *im, const char *key, const char *from, const char *pattern)
+{
+	_cleanup_free_ char *path = pattern_path(pattern), *below = NULL;
+
+	/* Its star crosses slashes: `*.env` is one anywhere. */
+	if (path && pattern[0] == '*' && pattern[1] != '*' && !strchr(pattern, '/') &&
+	    asprintf(&below, "**/%s", path) < 0)
+		below = NULL;
+	if (path)
+		(void)carry_rule(im, "files", key, from, below ? below : path);
+}
+
+static void edit(struct import *im, const char *from, const char *pattern, const char *action)
+{
+	if (strcmp(pattern, "*") != 0)
+		path_rule(im, key_of(edits, action), from, pattern);
+	else if (strcmp(action, "allow") != 0)
+		(void)carry_rule(im, "files", key_of(edits, action), from, ".");
+}
+
+static void read_tool(struct import *im, const char *from, const char *pattern, const char *action)
+{
+	if (strcmp(pattern, "*") != 0)
+		path_rule(im, key_of(reads, action), from, pattern);
+	else if (strcmp(action, "allow") != 0)
+		carry_tell(im, TOLD_LOST, from,
+			   "%s of all reading: nothing would start; deny the places that matter", action);
+}
+
+static void outside(struct import *im, const char *from, const char *pattern, const char *action)
+{
+	static const char *const keys[] = { "write", "ask", "deny" };
+
+	if (strcmp(pattern, "*") != 0) {
+		path_rule(im, key_of(keys, action), from, pattern);
+		return;
+	}
+	if (action[0] == 'd') {
+		(void)carry_rule(im, "files", "deny", from, "~");
+		carry_tell(im, TOLD_LOST, from,
+			   "the home directory is closed; what programs are made of stays readable");
+	} else if (strcmp(action, "ask") == 0) {
+		carry_tell(im, TOLD_NOTE, from,
+			   "weaker here: reading outside the workspace is free but for secrets; writing is "
+			   "denied");
+	} else {
+		carry_tell(im, TOLD_STRICTER, from, "writing outside the workspace needs a place by name");
+	}
+}
+
+static void fetch(struct import *im, const char *from, const char *pattern, const char *action)
+{
+	_cleanup_free_ char *host = strcmp(pattern, "*") == 0 ? NULL : host_of_url(pattern);
+
+	if (host)
+		(void)carry_rule(im, "network", action, from, host);
+	else
+		carry_tell(im, strcmp(action, "allow") == 0 ? TOLD_STRICTER : TOLD_LOST, from,
+			   "%s: a tool of the agent; here hosts are named, whoever reaches for them", action);
+}
+
+static void own(struct import *im, const char *from, const char *pattern, const char *action)
+{
+	(void)pattern;
+	if (strcmp(action, "allow") != 0)
+		carry_tell(im, TOLD_LOST, from, "%s: a tool of the agent; keep the rule there", action);
+}
+
+static const struct {
+	const char *tool;
+	pattern_fn *fn;
+} tools[] = {
+	{ "bash", bash },      { "edit", edit },      { "write", edit },
+	{ "patch", edit },     { "read", read_tool }, { "external_directory", outside },
+	{ "webfetch", fetch },
+};
+
+static pattern_fn *tool_find(const char *name)
+{
+	for (size_t i = 0; i < NELEM(tools); i++)
+		if (strcmp(tools[i].tool, name) == 0)
+			return tools[i].fn;
+	return own;
+}
+
+/* One word for every tool: those that come later say otherwise. */
+static void for_all(struct import *im, const char *from, const json_t *value)
+{
+	one_pattern(im, from, "*", value, bash);
+	one_pattern(im, from, "*", value, edit);
+	one_pattern(im, from, "*", value, own);
+}
+
+static void on_permission(struct import *im, const char *path, const json_t *value)
+{
+	const char *name;
+	json_t *rules;
+
+	if (!json_is_object(value)) {
+		for_all(im, path, value);
+		return;
+	}
+	json_object_foreach((json_t *)value, name, rules)
+	{
+		_cleanup_free_ char *from = NULL;
+
+		if (asprintf(&from, "%s.%s", path, name) < 0) {
+			from = NULL;
+			return;
+		}
+		if (strcmp(name, "*") == 0)
+			for_all(im, from, rules);
+		else
+			patterns_read(im, from, rules, tool_find(name));
+	}
+}
+
+/* `tools: { bash: false }`, of before there were permissions. */
+static void on_tools(struct import *im, const char *path, const json_t *value)
+{
+	const char *name;
+	json_t *on;
+
+	json_object_foreach((json_t *)value, name, on)
+	{
+		_cleanup_free_ char *from = NULL;
+
+		if (!json_is_false(on))
+			continue;
+		if (asprintf(&from, "%s.%s", path, name) < 0) {
+			from = NULL;
+			return;
+		}
+		tool_find(name)(im, from, "*", "deny");
+	}
+}
+
+/* All agents of one opencode are one process. */
+static void on_agents(struct import *im, const char *path, const json_t *value)
+{
+	const char *name;
+	json_t *agent;
+
+	json_object_foreach((json_t *)value, name, agent)
+	{
+		if (!json_object_get(agent, "permission") && !json_object_get(agent, "tools"))
+			continue;
+		carry_tell(im, TOLD_LOST, path,
+			   "`%s` has permissions of its own, and runs in the same process: keep them there",
+			   name);
+	}
+}
+
+void read_opencode(struct import *im, const json_t *root)
+{
+	static const struct {
+		const char *name;
+		member_fn *fn;
+	} mine[] = {
+		{ "tools", on_tools },
+		{ "permission", on_permission },
+		{ "agent", on_agents },
+		{ "mode", on_agents },
+	};
+
+	im->commands = im->files = im->hosts = ORDER_LAST;
+	carry_setting(im, "commands", "default", "(what no rule names is allowed)", "allow");
+	for (size_t i = 0; i < NELEM(mine); i++)
+		if (json_object_get(root, mine[i].name))
+			mine[i].fn(im, mine[i].name, json_object_get(root, mine[i].name));
+}

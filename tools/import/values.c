@@ -1,0 +1,174 @@
+/*
+ * Commands, paths and hosts as others write them, in the words of a policy.
+ */
+#include <string.h>
+
+#include "import.h"
+
+/* Characters that mean something in a rule's word. */
+#define SPECIAL "()|<>$*\""
+
+static bool has_special(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strchr(SPECIAL, s[i]))
+			return true;
+	return n == 3 && memcmp(s, "...", 3) == 0;
+}
+
+char *word_literal(const char *word, size_t len, const char **why)
+{
+	char *out;
+
+	if (memchr(word, '"', len)) {
+		*why = "a word with a double quote cannot be written";
+		return NULL;
+	}
+	/* `name=` stands for whatever begins so. */
+	if (len == 0 || has_special(word, len) || memchr(word, ' ', len))
+		return asprintf(&out, "\"%.*s\"", (int)len, word) < 0 ? NULL : out;
+	return strndup(word, len);
+}
+
+/* Stars of a word stay what they are, everything else is to the letter. */
+static char *word_glob(const char *word, size_t len, const char **why)
+{
+	char *copy = strndup(word, len);
+
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		if (copy[i] == '?')
+			copy[i] = '*';
+		if (strchr("()|<>$\"", copy[i])) {
+			*why = "a pattern with this character cannot be written as a word";
+			free(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+static bool is_shell(const char *s, size_t n)
+{
+	static const char *const operators[] = {
+		"&&", "||", "|", ";", "&", ">", ">>", "<", "<<", "2>", "2>&1"
+	};
+
+	for (size_t i = 0; i < NELEM(operators); i++)
+		if (strlen(operators[i]) == n && memcmp(operators[i], s, n) == 0)
+			return true;
+	return memchr(s, ';', n) || memchr(s, '`', n) || memchr(s, '\n', n) ||
+	       (n > 1 && memcmp(s, "$(", 2) == 0);
+}
+
+/* `NAME=value` in front of a command. */
+static bool is_assignment(const char *s, size_t n)
+{
+	size_t name = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+	return name > 0 && name + 1 < n && s[name] == '=';
+}
+
+static char *join(char *words, char *word)
+{
+	char *out;
+
+	if (!word || asprintf(&out, "%s%s%s", words ? words : "", words ? " " : "", word) < 0)
+		out = NULL;
+	free(words);
+	free(word);
+	return out;
+}
+
+static char *word_of(const char *s, size_t n, enum word_style style, bool first, const char **why)
+{
+	_cleanup_free_ char *word = NULL;
+	char *wide;
+
+	if (style == WORDS_LITERAL)
+		return word_literal(s, n, why);
+	/* A star by itself is any number of words, but for the program. */
+	if (n == 1 && *s == '*')
+		return strdup(first ? "*" : "...");
+	word = word_glob(s, n, why);
+	if (!word || style == WORDS_GLOB || *s != '*')
+		return TAKE_PTR(word);
+	if (first) {
+		*why = "its star stands for more than the program's name";
+		return NULL;
+	}
+	return asprintf(&wide, "... %s", word) < 0 ? NULL : wide;
+}
+
+char *words_of(const char *text, enum word_style style, const char **why)
+{
+	const char *s = text + strspn(text, " \t");
+	char *words = NULL;
+
+	*why = NULL;
+	if (!*s) {
+		*why = "no command";
+		return NULL;
+	}
+	for (size_t n; *s; s += n + strspn(s + n, " \t")) {
+		bool quoted = *s == '"' || *s == '\'', last;
+		const char *word = s + quoted, *close = quoted ? strchr(word, *s) : NULL;
+		size_t len;
+
+		n = close ? (size_t)(close - s + 1) : strcspn(s, " \t");
+		len = close ? (size_t)(close - word) : n;
+		last = s[n + strspn(s + n, " \t")] == '\0';
+		if (quoted && !close)
+			*why = "a quote that is not closed";
+		else if (!quoted && is_shell(word, len))
+			*why = "a line of the shell; here each command of it is judged by itself";
+		else if (!words && is_assignment(word, len))
+			*why = "a variable in front of a command; here the command is judged without";
+		else if (style != WORDS_LITERAL && last && words && len == 1 && *word == '*')
+			continue; /* what follows is free anyway */
+		else
+			words = join(words, quoted ? word_literal(word, len, why)
+						   : word_of(word, len, style, !words, why));
+		if (*why || !words) {
+			free(words);
+			return NULL;
+		}
+	}
+	return words;
+}
+
+char *path_of(const char *text)
+{
+	size_t n;
+
+	while (strncmp(text, "./", 2) == 0)
+		text += 2 + strspn(text + 2, "/");
+	n = strlen(text);
+	for (;;) {
+		if (n > 3 && memcmp(text + n - 3, "/**", 3) == 0)
+			n -= 3;
+		else if (n > 1 && text[n - 1] == '/')
+			n--;
+		else
+			break;
+	}
+	/* All below here is here. */
+	if (n == 0 || (n == 2 && memcmp(text, "**", 2) == 0))
+		return strdup(".");
+	return strndup(text, n);
+}
+
+char *host_of_url(const char *url)
+{
+	const char *host = strstr(url, "://");
+	size_t n;
+
+	if (host && strncmp(url, "http", 4) != 0 && url[0] != '*')
+		return NULL;
+	host = host ? host + 3 : url;
+	n = strcspn(host, "/");
+	if (n == 0 || memchr(host, ' ', n) || (memchr(host, '*', n) && strncmp(host, "*.", 2) != 0))
+		return NULL;
+	return strndup(host, n);
+}
