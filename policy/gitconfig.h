@@ -1,0 +1,46 @@
+/*
+ * A configuration file of git: what it says, and whether somebody may have written that who is not to
+ * make git run anything.
+ *
+ * The grammar is git's own (config.c): sections with subsections, continued lines, quotes, comments, a
+ * byte order mark.  What git would refuse is refused, and so is what could be read in two ways.
+ * Allocates; nothing here runs in the preload.
+ */
+#ifndef PALE_GITCONFIG_H
+#define PALE_GITCONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define GITCONFIG_MAX (1024 * 1024) /* bytes of one file: more is refused */
+
+struct gitconfig_entry {
+	char *section;	  /* lower case */
+	char *subsection; /* as written, NULL: none */
+	char *name;	  /* lower case */
+	char *value;	  /* NULL: the name alone, which git takes for true */
+	unsigned line;
+};
+
+struct gitconfig {
+	struct gitconfig_entry *entries;
+	size_t n, cap;
+};
+
+/*
+ * Reads len bytes of text.  0: the caller owns *ret and gives it back by gitconfig_done().  -EINVAL with
+ * the line in *ret_line where git, or we, cannot read it; -E2BIG; -ENOMEM; *ret is empty then.
+ */
+int gitconfig_parse(const char *text, size_t len, struct gitconfig *ret, unsigned *ret_line);
+/* Harmless twice. */
+void gitconfig_done(struct gitconfig *g);
+
+/*
+ * The first entry of `now` that is neither in `before` (NULL: nothing was there) nor one that anybody may
+ * write; NULL where there is none.  dir is the real path of the directory that the file is in: a work tree
+ * must lie beside the repository.  Borrowed from now.
+ */
+const struct gitconfig_entry *gitconfig_forbidden(const struct gitconfig *before, const struct gitconfig *now,
+						  const char *dir);
+
+#endif

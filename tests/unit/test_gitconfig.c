@@ -1,0 +1,220 @@
+/* git's configuration grammar, and which of its keys anybody may write. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/gitconfig.h"
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#define DIR	 "/w/.git"
+
+Suite *suite_gitconfig(void);
+
+/* --- grammar --- */
+
+/* What is read, as section|subsection|name|value of the last entry, NULL: refused. */
+static const struct {
+	const char *text, *want;
+} grammar[] = {
+	{ "[a]\nb = c\n", "a|-|b|c" },
+	{ "[a]b=c", "a|-|b|c" },
+	{ "\xef\xbb\xbf[A]\nB = c", "a|-|b|c" },
+	{ "[a \"B\"]\nb = c", "a|B|b|c" },
+	{ "[a\t \"B \\\" \\\\ ]\"] b=c", "a|B \" \\ ]|b|c" },
+	{ "[a.B.C]\nb", "a|b.c|b|-" },
+	{ "[a]\nb", "a|-|b|-" },
+	{ "[a]\nb =\n", "a|-|b|" },
+	{ "[a]\n; [x]\n# y\nb = c ; d\n", "a|-|b|c" },
+	{ "[a]\r\nb = c\r\n", "a|-|b|c" },
+	{ "[a]\nb = c \\\n  d\n", "a|-|b|c   d" },
+	{ "[a]\nb = \"c ; # d  \" e  \n", "a|-|b|c ; # d   e" },
+	{ "[a]\nb = \"  \"\n", "a|-|b|  " },
+	{ "[a]\nb = c\\t\\n\\\"\\\\\\b\n", "a|-|b|c\t\n\"\\\b" },
+	{ "[a]\nb-1 = c\n", "a|-|b-1|c" },
+	{ "[core]\n\tx = 1\n[a \"b\"] [c] d = e", "c|-|d|e" },
+	{ "[a]\n[b]\n[a]\nb=1 [c]\n", "a|-|b|1 [c]" },
+	{ "", "" },
+	{ "\n\n; x\n", "" },
+	{ "b = c\n", NULL },
+	{ "[a\n", NULL },
+	{ "[a b]\n", NULL },
+	{ "[a \"b\n\"]\n", NULL },
+	{ "[a \"b]\n", NULL },
+	{ "[a \"b\" ]\n", NULL },
+	{ "[a.b \"c\"]\n", NULL },
+	{ "[a_b]\n", NULL },
+	{ "[a]\n1b = c\n", NULL },
+	{ "[a]\nb c\n", NULL },
+	{ "[a]\nb_ = c\n", NULL },
+	{ "[a]\nb = \"c\n", NULL },
+	{ "[a]\nb = c\\x\n", NULL },
+	{ "[a]\nb = c\\", NULL },
+	{ "[a]\nb = c\rd\n", NULL },
+	{ "[a]\n\xff = c\n", NULL },
+	{ "]\n", NULL },
+};
+
+static void describe(const struct gitconfig *g, char *buf, size_t size)
+{
+	const struct gitconfig_entry *e = g->n ? &g->entries[g->n - 1] : NULL;
+
+	buf[0] = '\0';
+	if (e)
+		snprintf(buf, size, "%s|%s|%s|%s", e->section, e->subsection ? e->subsection : "-", e->name,
+			 e->value ? e->value : "-");
+}
+
+START_TEST(test_grammar)
+{
+	const char *text = grammar[_i].text, *want = grammar[_i].want;
+	struct gitconfig g;
+	unsigned line;
+	char got[256];
+	int r = gitconfig_parse(text, strlen(text), &g, &line);
+
+	ck_assert_msg((r == 0) == (want != NULL), "%s: %d", text, r);
+	if (!want) {
+		ck_assert_int_eq(r, -EINVAL);
+		ck_assert_uint_gt(line, 0);
+		return;
+	}
+	describe(&g, got, sizeof(got));
+	ck_assert_str_eq(got, want);
+	gitconfig_done(&g);
+}
+END_TEST
+
+START_TEST(test_limits)
+{
+	char *big = malloc(GITCONFIG_MAX + 1);
+	struct gitconfig g;
+	unsigned line;
+
+	ck_assert_ptr_nonnull(big);
+	memset(big, '\n', GITCONFIG_MAX + 1);
+	ck_assert_int_eq(gitconfig_parse(big, GITCONFIG_MAX + 1, &g, &line), -E2BIG);
+	ck_assert_int_eq(gitconfig_parse(big, GITCONFIG_MAX, &g, &line), 0);
+	gitconfig_done(&g);
+	ck_assert_int_eq(gitconfig_parse("[a]\nb=\0c\n", 9, &g, &line), -EINVAL);
+	ck_assert_int_eq(line, 2);
+	gitconfig_done(&g);
+	gitconfig_done(&g);
+	free(big);
+}
+END_TEST
+
+/* --- keys --- */
+
+static const char *const harmless[] = {
+	"[core]\nbare = false\nfilemode = true\nrepositoryformatversion = 0\n",
+	"[core]\nfsmonitor = false\n",
+	"[core]\nignorecase\n",
+	"[core]\nworktree = ..\n",
+	"[core]\nworktree = ../sub\n",
+	"[remote \"origin\"]\nurl = git@github.com:x/y.git\nfetch = +refs/heads/*:refs/remotes/origin/*\n",
+	"[remote \"o\"]\nurl = ../x\npushurl = https://h/x y\n",
+	"[remote \"o\"]\nurl = ssh://git@h:22/x\n",
+	"[branch \"a/b\"]\nremote = .\nmerge = refs/heads/x\nrebase = true\n",
+	"[user]\nname = A \"B\" <x>; `c`\n",
+	"[filter \"lfs\"]\nclean = git-lfs clean -- %f\nprocess = git-lfs filter-process\nrequired = true\n",
+	"[lfs \"https://h/x\"]\naccess = basic\n",
+	"[submodule \"x\"]\nurl = ./y\nactive = true\nupdate = rebase\n",
+	"[alias]\nst = status -s\nlg = log --oneline --graph -n 5\n",
+	"[gc]\nauto = 0\npruneExpire = 2.weeks.ago\n",
+	"[color \"status\"]\nadded = green bold\n",
+	"[extensions]\nworktreeConfig = true\nobjectformat = sha256\n",
+};
+
+static const char *const harmful[] = {
+	"[core]\nfsmonitor = x\n",
+	"[core]\nfsmonitor\n",
+	"[CORE]\nhooksPath = x\n",
+	"[core]\nsshCommand=x\n",
+	"[core]\nautocrlf = $(x)\n",
+	"[core]\nworktree = ../..\n",
+	"[core]\nworktree = /\n",
+	"[core \"x\"]\nbare = true\n",
+	"[remote \"o\"]\nurl = ext::x\n",
+	"[remote \"o\"]\nurl = x://y\n",
+	"[remote \"o\"]\nurl = --upload-pack=x\n",
+	"[remote \"o\"]\nurl = ssh://-oProxyCommand=x/y\n",
+	"[remote \"o\"]\nuploadpack = x\n",
+	"[remote]\nurl = x\n",
+	"[branch \"m\"]\nremote = ext::x\n",
+	"[filter \"lfs\"]\nclean = \"git-lfs clean -- %f; x\"\n",
+	"[filter \"x\"]\nclean = git-lfs clean -- %f\n",
+	"[lfs \"customtransfer.x\"]\npath = x\n",
+	"[submodule \"x\"]\nupdate = !x\n",
+	"[alias]\nst = !x\n",
+	"[alias]\nst = -c core.pager=x log\n",
+	"[alias]\nst = log --output=x\n",
+	"[alias]\nst = difftool -x y\n",
+	"[alias]\nst\n",
+	"[alias]\nst = stat\n",
+	"[alias \"x\"]\ncommand = status\n",
+	"[gc]\nrecentObjectsHook = x\n",
+	"[include]\npath = x\n",
+	"[includeIf \"onbranch:main\"]\npath = x\n",
+	"[extensions]\nrefStorage = reftable\n",
+	"[pager]\nlog = x\n",
+	"[http]\nproxy = x\n",
+	"[url \"x\"]\ninsteadOf = y\n",
+	"[nobody]\nknows = x\n",
+};
+
+static bool may(const char *before, const char *now, const char *dir)
+{
+	struct gitconfig old, new;
+	unsigned line;
+	bool ok;
+
+	ck_assert_int_eq(gitconfig_parse(before, strlen(before), &old, &line), 0);
+	ck_assert_int_eq(gitconfig_parse(now, strlen(now), &new, &line), 0);
+	ok = !gitconfig_forbidden(&old, &new, dir);
+	gitconfig_done(&old);
+	gitconfig_done(&new);
+	return ok;
+}
+
+START_TEST(test_harmless)
+{
+	ck_assert_msg(may("", harmless[_i], DIR), "%s", harmless[_i]);
+}
+END_TEST
+
+START_TEST(test_harmful)
+{
+	ck_assert_msg(!may("", harmful[_i], DIR), "%s", harmful[_i]);
+	ck_assert_msg(may(harmful[_i], harmful[_i], DIR), "unchanged: %s", harmful[_i]);
+}
+END_TEST
+
+START_TEST(test_changes)
+{
+	/* another value, another subsection, another number of them */
+	ck_assert(!may("[core]\neditor = a\n", "[core]\neditor = b\n", DIR));
+	ck_assert(!may("[diff \"a\"]\ncommand = x\n", "[diff \"b\"]\ncommand = x\n", DIR));
+	ck_assert(may("[core]\neditor = a\n", "", DIR));
+	ck_assert(may("[core]\neditor = a\n", "[core]\nbare = true\nEDITOR = a\n", DIR));
+	/* a submodule's own directory */
+	ck_assert(may("", "[core]\nworktree = ../../../a/b\n", "/w/.git/modules/b"));
+	ck_assert(!may("", "[core]\nworktree = ../../../../a\n", "/w/.git/modules/b"));
+	ck_assert(!may("", "[core]\nworktree = ../a\n", "/w/bare.git"));
+}
+END_TEST
+
+Suite *suite_gitconfig(void)
+{
+	Suite *s = suite_create("gitconfig");
+	TCase *t = tcase_create("gitconfig");
+
+	tcase_add_loop_test(t, test_grammar, 0, NELEM(grammar));
+	tcase_add_test(t, test_limits);
+	tcase_add_loop_test(t, test_harmless, 0, NELEM(harmless));
+	tcase_add_loop_test(t, test_harmful, 0, NELEM(harmful));
+	tcase_add_test(t, test_changes);
+	suite_add_tcase(s, t);
+	return s;
+}
