@@ -123,7 +123,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) polic
 # any call on files passes, smallest all else.
 SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
 SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve_walk \
-	preload/check preload/near preload/sys preload/gate preload/hook_file
+	preload/check preload/near preload/sys preload/gate
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
 $(B)/so/%.o: %.c Makefile
@@ -164,7 +164,7 @@ STATIC_VICTIMS := caller carried names net raw reader storm
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
 	supervisor/record supervisor/ask supervisor/tell supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
-	supervisor/held supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
+	supervisor/held supervisor/git supervisor/git_config supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/waiting supervisor/meant supervisor/narrow supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits \
 	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_reads supervisor/gaps denial_line paths readfile output pinentry outside foreign \

@@ -375,7 +375,14 @@ static int write_edges(struct trie *t)
 
 static bool is_path_kind(enum rule_kind kind)
 {
-	return kind <= RULE_FILE_HIDDEN || kind == RULE_NET_UNIX;
+	return kind <= RULE_FILE_HIDDEN || kind == RULE_NET_UNIX || kind == RULE_FILE_GIT;
+}
+
+/* What one process of the session can take from the hooks alone is looked at by the supervisor only. */
+static bool is_for_nobody(const struct settings *s, enum rule_kind kind)
+{
+	return (kind == RULE_FILE_SENSITIVE && s->allow_sensitive) ||
+	       (kind == RULE_FILE_GIT && s->level == LEVEL_HOOKS);
 }
 
 static int compile_rule(struct trie *t, const struct policy *p, uint32_t i, struct diags *d)
@@ -384,7 +391,7 @@ static int compile_rule(struct trie *t, const struct policy *p, uint32_t i, stru
 	const char *pattern = r->pattern ? r->pattern : "";
 	const struct unix_name u = { compile_string(t->c, pattern), i };
 
-	if (r->kind == RULE_FILE_SENSITIVE && p->s.allow_sensitive)
+	if (is_for_nobody(&p->s, r->kind))
 		return 0;
 	if (r->kind == RULE_NET_UNIX && pattern[0] == '@')
 		return compile_section(t->c, SEC_UNIX, &u, sizeof(u));

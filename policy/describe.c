@@ -20,7 +20,7 @@ static const char *const reason_sections[REASON_COUNT] = {
 	[REASON_REBIND] = "network",   [REASON_TRUNK] = "git",	      [REASON_DEFAULT] = "commands",
 	[REASON_HOST] = "network",     [REASON_WAY] = "files",	      [REASON_UDP] = "network",
 	[REASON_UNIX] = "network",     [REASON_EXFIL] = "network",    [REASON_FLOOD] = "network",
-	[REASON_ASTRAY] = "network",
+	[REASON_ASTRAY] = "network",   [REASON_GIT] = "git",
 };
 
 static void escaped(struct out *o, const char *s)

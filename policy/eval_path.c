@@ -63,6 +63,9 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 	if (1u << i != ACCESS_READ && img->h->mode == MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
 	    !(is_kind(img, &d, RULE_FILE_WRITE) && is_device(path)))
 		d = decision_deny(REASON_READONLY, RULE_NONE);
+	/* It votes on nothing: what may be written is written once it was looked at. */
+	if (i != 0 && w->tally.git != RULE_NONE && d.verdict == VERDICT_ALLOW)
+		return (struct decision){ VERDICT_ASK, REASON_GIT, w->tally.git, 0 };
 	/* Nobody wrote the workspace's own rule, so it is told as the reason. */
 	if (d.verdict == VERDICT_ALLOW && d.rule == w->tally.inside && d.rule != RULE_NONE)
 		d.reason = REASON_INSIDE;

@@ -33,6 +33,7 @@ static const struct {
 	[RULE_NET_UNIX] = { "network", "unix", VERDICT_ALLOW },
 	[RULE_NET_BIND] = { "network", "bind", VERDICT_ALLOW },
 	[RULE_BRANCH] = { "git", "protect", VERDICT_DENY },
+	[RULE_FILE_GIT] = { "git", "guard", VERDICT_ASK },
 };
 
 const char *rule_key(enum rule_kind kind)

@@ -73,6 +73,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_FLOOD] = "too many at a time",
 	[REASON_ASTRAY] = "a private address in words of IPv6 leads out by another way",
 	[REASON_UNIX] = "no `unix =` rule names it, and what listens there acts outside the fence",
+	[REASON_GIT] = "git obeys it, so what is written is looked at first",
 	[REASON_REPEATED] = "denied before in this turn",
 };
 

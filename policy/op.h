@@ -93,6 +93,7 @@ enum reason {
 	REASON_FLOOD,  /* more at a time than are served */
 	REASON_ASTRAY, /* a v4 address that is not public, in words of IPv6: it would leave by another way */
 	REASON_UNIX,   /* a socket that no `unix =` rule names */
+	REASON_GIT,    /* git would obey it: what is written there is looked at first */
 	REASON_COUNT
 };
 

@@ -78,6 +78,32 @@ static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
 	return parser_add_path(ps, &proto, buf);
 }
 
+/*
+ * What git obeys, by the names that it has wherever a repository lies; what is written there is judged
+ * by the supervisor (tools/supervisor/git.h), who knows what lies around.
+ */
+static const char *const git_names[] = {
+	"/**/config", "/**/config.worktree", "/**/config.pale", "/**/objects", "/**/hooks", "/**/hooks/*",
+};
+
+static int add_git_names(struct parser *ps)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++) {
+		const struct rule proto = {
+			.kind = RULE_FILE_GIT,
+			.layer = LAYER_USER,
+			.rank = RANK_BUILTIN,
+			.text = (char *)git_names[i] + 1,
+			.file = (char *)"built in",
+		};
+
+		err = parser_add_path(ps, &proto, git_names[i]);
+	}
+	return err;
+}
+
 int parser_add_builtin(struct parser *ps)
 {
 	const struct bundle *b = ps->b;
@@ -93,6 +119,8 @@ int parser_add_builtin(struct parser *ps)
 			err = add_git(ps, RULE_FILE_WRITE, b->git_write[i]);
 		for (size_t i = 0; err == 0 && i < b->n_git_keep; i++)
 			err = add_git(ps, RULE_FILE_READONLY, b->git_keep[i]);
+		if (err == 0)
+			err = add_git_names(ps);
 	}
 	/* An agent that wrote its own log could say what it likes there. */
 	if (err == 0 && ps->p->logs)

@@ -60,6 +60,7 @@ enum rule_kind {
 	RULE_NET_UNIX,	/* unix =       this socket may be connected to */
 	RULE_NET_BIND,	/* bind =       ports that may be listened on */
 	RULE_BRANCH,	/* protect =    pattern of a protected branch ([git]) */
+	RULE_FILE_GIT,	/* a name that git obeys: what would be written is looked at; built in, no key */
 	RULE_KIND_COUNT
 };
 

@@ -19,6 +19,7 @@
 struct tally {
 	bool system;	 /* a system rule covers the path */
 	uint32_t inside; /* the workspace's own rule, where it covers the path */
+	uint32_t git;	 /* a rule of what git obeys, where it names this very path */
 	struct ballot col[N_COL];
 	uint64_t hard_key[N_COL];
 	uint32_t hard[N_COL];

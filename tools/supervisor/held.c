@@ -373,6 +373,8 @@ static int earlier_error(const struct held *h)
 
 int held_allow(struct held *h, struct caller *c)
 {
+	const struct git_at at = { .dir = h->name ? h->fd : -1, .object = h->name ? -1 : h->fd };
+	bool allowed;
 	int e;
 
 	if (h->is_far && place_is_foreign(&h->place, c)) {
@@ -385,7 +387,10 @@ int held_allow(struct held *h, struct caller *c)
 	e = h->is_far && h->d.verdict != VERDICT_ALLOW ? earlier_error(h) : 0;
 	if (e < 0)
 		return e;
-	return verdict_conclude(c, &h->req, h->req.path, h->d) ? 0 : -EACCES;
+	c->at = &at;
+	allowed = verdict_conclude(c, &h->req, h->req.path, h->d);
+	c->at = NULL;
+	return allowed ? 0 : -EACCES;
 }
 
 struct self_path held_self(const struct held *h)

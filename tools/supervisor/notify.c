@@ -5,6 +5,7 @@
  * buffers are as long as SECCOMP_GET_NOTIF_SIZES says, and RECV wants them cleared.
  */
 #include "tools/supervisor/notify.h"
+#include "tools/supervisor/git.h"
 #include "tools/supervisor/line.h"
 #include "tools/supervisor/resolver.h"
 
@@ -169,12 +170,15 @@ static void end(struct worker *w)
 static struct answer serve(struct worker *w)
 {
 	carry_fn carry = dispatch_find(w->call.nr);
+	struct answer a;
 
 	/* pid 0 is a task that our pid namespace does not show. */
 	if (w->notif->data.arch != ARCH_NATIVE || !carry || w->call.tid <= 0)
 		return answer_result(-ENOSYS);
 	caller_find_image(&w->call);
-	return carry(&w->call);
+	a = carry(&w->call);
+	git_release(&w->call);
+	return a;
 }
 
 /* What an answer says of the act; LATER's is told by who ends it. */

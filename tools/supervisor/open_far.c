@@ -199,6 +199,18 @@ static struct answer open_special(struct caller *c, const struct opening *o, con
 	return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
 }
 
+static bool may_open(struct caller *c, const struct request *req, const struct place *p,
+		     const struct target *t)
+{
+	const struct git_at at = { .dir = t->held < 0 ? p->r.parent : -1, .object = t->held };
+	bool allowed;
+
+	c->at = &at;
+	allowed = verdict_judge(c, req, req->path);
+	c->at = NULL;
+	return allowed;
+}
+
 static struct answer open_found(struct caller *c, struct place *p, const struct opening *o, struct target *t)
 {
 	struct request req = { .raw = p->raw, .path = p->r.path };
@@ -210,7 +222,7 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	req.given = place_given(p);
 	if (is_foreign(p, c, t, req.access))
 		return refuse(c, &req);
-	if (!is_nameless(p, t) && !has_already(t, req.access) && !verdict_judge(c, &req, req.path))
+	if (!is_nameless(p, t) && !has_already(t, req.access) && !may_open(c, &req, p, t))
 		return answer_result(-EACCES);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);

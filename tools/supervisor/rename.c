@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "tools/supervisor/git.h"
 #include "tools/supervisor/held.h"
 #include "tools/supervisor/numbers.h"
 
@@ -94,21 +96,33 @@ struct answer carry_wander(struct caller *c)
 	return answer_continue();
 }
 
+static bool is_open(const struct held *h, enum reason why)
+{
+	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason == why;
+}
+
 static long rename_ends(struct caller *c, const struct two *row, const struct ends *e, int flags)
 {
+	struct git_move m = { .text = NULL };
 	long r = held_entry(e->from, c, &row->from);
 
 	if (r == 0)
 		r = held_entry(e->to, c, &row->to);
 	if (r == 0)
 		r = rename_earlier(e, flags);
+	/* Of an exchange both ends are written, and neither could be looked at in time. */
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT))
+		git_move(c, e->from, e->to, &m);
 	if (r == 0)
 		r = ends_allow(e, c);
-	if (r == 0)
+	if (r == 0 && m.text)
+		r = git_move_do(e->from, e->to, &m);
+	else if (r == 0)
 		r = call_result(
 			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
 	if (r == 0)
 		note_move(c);
+	free(m.text);
 	return r;
 }
 

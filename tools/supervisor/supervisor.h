@@ -133,6 +133,7 @@ struct worker; /* the thread that serves it: notify.h */
 struct proc;   /* what is remembered of the task from one call to the next: notify.h */
 
 /* One carried call, from receipt to answer. */
+struct git_at;
 struct caller {
 	struct supervisor *sup;
 	uint64_t id;
@@ -149,6 +150,14 @@ struct caller {
 	struct proc *proc;	   /* NULL: not looked up yet */
 	struct waiting *resumed;   /* it was served before, and has waited since; else NULL */
 	struct approved *approved; /* what a human approved of it: record.c; NULL: nothing was asked */
+	const struct git_at *at;   /* what is held of the name that is being judged; NULL: nothing */
+	bool git_turn;		   /* no other call is served that bears on what git obeys: git.c */
+	char git_why[256];	   /* git_move()'s reason */
+};
+
+/* The directory that a name is in, or where only that is held, the object itself; -1: not held. */
+struct git_at {
+	int dir, object;
 };
 
 /* Approvals that one call was done under: both ends of a rename have their own. */

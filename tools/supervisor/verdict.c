@@ -11,6 +11,7 @@
 
 #include "policy/fileop.h"
 
+#include "tools/supervisor/git.h"
 #include "tools/tools.h"
 
 static struct decision judge_by(const struct image *img, struct caller *c, const struct request *req)
@@ -90,11 +91,15 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 			   struct verdict_answer *a)
 {
 	*a = (struct verdict_answer){ .verdict = VERDICT_DENY, .reason = REASON_NOBODY };
-	if (d.verdict == VERDICT_ASK) {
+	if (d.verdict == VERDICT_ASK && d.reason == REASON_GIT) {
+		git_guard(c, req, &d, a);
+	} else if (d.verdict == VERDICT_ASK) {
 		consult(c, req, target, &d, a);
 		/* Whoever was killed while he waited has done nothing. */
 		if (!caller_alive(c))
 			return false;
+	} else if (d.reason == REASON_GIT) {
+		memcpy(a->text, c->git_why, sizeof(c->git_why));
 	} else if (d.verdict != VERDICT_ALLOW) {
 		note_around(c, req->op);
 	}

@@ -1,0 +1,244 @@
+# levels: full
+# limit: 120
+# What git obeys: configuration and hooks of any repository, judged by what they say.
+. "$T_LIB"
+
+# As printf takes it.
+EVIL='[core]\n\tfsmonitor = touch pwned\n'
+
+# fsh with that in $E.
+esh() {
+	fence bash -c "E='$EVIL'; $1"
+}
+
+repo() {
+	git init -q . && git add file && git commit -q -m one
+}
+
+# A repository that the session made must not make the operator's git run anything.
+status_is_clean() {
+	(cd "$W" && git status >/dev/null 2>&1 && git -C "${1:-.}" status >/dev/null 2>&1)
+	[ -z "$(find "$W" -name pwned)" ] || fail "the operator's git ran the session's program"
+}
+
+t_harmless_keys_are_written() {
+	repo
+	fsh 'set -e
+git config user.name Somebody
+git remote add origin https://github.com/x/y.git
+git remote set-url origin git@github.com:x/y.git
+git config branch.main.remote origin
+git config --add branch.main.merge refs/heads/main
+git config lfs.repositoryformatversion 0
+git remote add other ../other.git
+git remote remove other
+git config filter.lfs.clean "git-lfs clean -- %f"
+git config filter.lfs.process "git-lfs filter-process"
+git config alias.st "status -s"
+git config --unset user.name
+git config --rename-section branch.main branch.topic
+sed -i s/topic/other/ .git/config
+git config submodule.lib.update none'
+	rc_is 0
+	not_denied
+	[ "$(git config branch.other.merge)" = refs/heads/main ] || fail "not written"
+	[ "$(stat -c %a .git/config)" = "$(stat -c %a .git/HEAD)" ] || fail "another mode"
+	missing .git/config.lock
+	missing .git/config.pale
+}
+
+# Each of them would run something, later, as the operator.
+t_keys_that_run_code_are_refused() {
+	local k
+	repo
+	cat >keys <<-'KEYS'
+		core.hooksPath|evil
+		core.fsmonitor|touch pwned
+		core.fsmonitor|true
+		core.sshCommand|evil
+		core.pager|evil
+		core.editor|evil
+		core.gitProxy|evil
+		core.askPass|evil
+		core.worktree|/
+		core.worktree|../..
+		core.attributesFile|x
+		alias.x|!evil
+		alias.st|-c core.pager=evil log
+		alias.st|log --output=x
+		diff.x.command|evil
+		diff.x.textconv|evil
+		diff.external|evil
+		filter.x.clean|evil
+		filter.lfs.smudge|evil
+		merge.x.driver|evil
+		credential.helper|!evil
+		credential.https://x.helper|evil
+		gpg.program|evil
+		gpg.ssh.program|evil
+		include.path|evil
+		includeIf.gitdir:/.path|evil
+		remote.origin.uploadpack|evil
+		remote.origin.receivepack|evil
+		remote.origin.vcs|evil
+		remote.origin.url|ext::evil
+		protocol.ext.allow|always
+		http.proxy|http://evil
+		url.https://evil/.insteadOf|https://github.com/
+		sequence.editor|evil
+		submodule.x.update|!evil
+		extensions.refStorage|reftable
+		uploadpack.packObjectsHook|evil
+		gc.recentObjectsHook|evil
+		trailer.x.command|evil
+		man.x.cmd|evil
+		pager.log|evil
+		lfs.customtransfer.x.path|evil
+		sendemail.smtpserver|/x
+		branch.main.mergeoptions|-s evil
+		nobody.knows|this
+	KEYS
+	cp .git/config "$S/before"
+	# shellcheck disable=SC2016
+	fsh 'n=0; while IFS="|" read -r k v; do git config "$k" "$v" 2>>said && echo "written: $k $v"; done <keys; true'
+	rm said keys
+	[ ! -s "$S/out" ] || fail "written"
+	cmp .git/config "$S/before" || fail "changed"
+	fsh 'git config core.hooksPath evil'
+	denied rename "$W/.git/config" 'core.hookspath could make git run a program'
+	recorded rename deny "$W/.git/config"
+	missing .git/config.pale
+}
+
+# What stood there before is the operator's, and may stay.
+t_what_stands_there_stays() {
+	repo
+	git config core.editor vim && git config alias.x '!true'
+	fsh 'git config user.name x && git config --unset alias.x'
+	rc_is 0
+	[ "$(git config core.editor)" = vim ] || fail "lost"
+}
+
+t_by_other_means() {
+	repo
+	cp .git/config "$S/before"
+	for how in 'printf "$E" >>.git/config' 'printf "$E" >x; mv x .git/config' 'printf "$E" >x; ln -f x .git/config' \
+		'printf "$E" >x; ln -sf ../x .git/config' 'printf "$E" >x; cp x .git/config' \
+		'ln .git/config y && printf "$E" >>y' 'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\".git/config\", 2)"' 'truncate -s 0 .git/config' \
+		'rm .git/config; printf "$E" >.git/config' 'printf "$E" >.git/config.worktree' \
+		'exec 9<.git/config; printf "$E" >/proc/self/fd/9' 'printf "\\0$E" >x; mv x .git/config' \
+		'printf "[core\n" >x; mv x .git/config' 'printf "$E" >.git/config.pale' \
+		'python3 -c "import os; f=os.open(\".git/config\",os.O_RDONLY); os.link(\"/proc/self/fd/%d\"%f,\"z\",follow_symlinks=True); open(\"z\",\"a\").write(os.environ[\"E\"])"'; do
+		esh "$how"
+		status_is_clean
+		[ -e .git/config ] && ! grep -q fsmonitor .git/config || [ ! -e .git/config ] || fail "$how"
+		[ ! -e .git/config.worktree ] || fail "$how"
+		rm -f x y z && cp "$S/before" "$S/copy" && mv "$S/copy" .git/config
+	done
+}
+
+# Judged is what was read, and that is put in place: whoever holds the old file open has that.
+t_an_open_file_is_left_behind() {
+	repo
+	cat >"$W/late.py" <<-'PY'
+		import os
+		f = open('.git/config.lock', 'w')
+		f.write(open('.git/config').read())
+		f.flush()
+		os.rename('.git/config.lock', '.git/config')
+		f.write('[core]\n\tfsmonitor = touch pwned\n')
+		f.close()
+	PY
+	fence python3 late.py
+	rc_is 0
+	! grep -q fsmonitor .git/config || fail "written behind the judge"
+	status_is_clean
+}
+
+# A pointer leads anywhere: what it leads to is judged wherever it lies, and whatever it is called.
+t_a_repository_by_any_name() {
+	repo
+	esh 'mkdir -p evil/refs evil/objects sub; echo "ref: refs/heads/x" >evil/HEAD; echo "gitdir: ../evil" >sub/.git
+printf "$E" >evil/config; printf "$E" >x; mv x evil/config
+mkdir b; printf "$E" >b/config; mkdir b/refs; echo "ref: refs/heads/x" >b/HEAD; mkdir b/objects
+mkdir o; mv o b/objects; ln -s ../evil/objects b/objects; echo >b/objects
+mkdir s && echo "gitdir: ../b" >s/.git'
+	missing b/objects
+	! grep -qs fsmonitor evil/config || fail "written into a repository"
+	denied mkdir "$W/b/objects"
+	status_is_clean sub
+	status_is_clean s
+	# what was open when it became a repository is left behind as well
+	cat >late.py <<-'PY'
+		import os
+		os.makedirs('c/refs')
+		open('c/HEAD', 'w').write('ref: refs/heads/x\n')
+		f = open('c/config', 'w')
+		f.write('[core]\n\tbare = false\n')
+		f.flush()
+		os.mkdir('c/objects')
+		f.write('[core]\n\tfsmonitor = touch pwned\n')
+		f.close()
+	PY
+	fence python3 late.py
+	rc_is 0
+	! grep -q fsmonitor c/config || fail "written behind the judge"
+}
+
+t_hooks_of_any_repository() {
+	local h='printf "#!/bin/sh\ntouch pwned\n"'
+	repo
+	git init -q sub && git init -q --bare bare
+	fsh "for d in sub/.git bare; do
+$h >\$d/hooks/post-checkout; chmod +x \$d/hooks/post-checkout
+$h >x; chmod +x x; mv x \$d/hooks/pre-commit; ln x \$d/hooks/commit-msg; ln -s ../../x \$d/hooks/post-commit
+cp x \$d/hooks/post-index-change; mv \$d/hooks/pre-commit.sample \$d/hooks/pre-commit; rm -rf \$d/hooks
+mkdir e; $h >e/post-index-change; chmod +x e/post-index-change; mv e \$d/hooks; ln -s ../../e \$d/hooks; rm -rf e x; done
+mkdir -p k/hooks k/refs; $h >k/hooks/post-index-change; chmod +x k/hooks/post-index-change; cp .git/HEAD k; mkdir k/objects; true"
+	for d in sub/.git bare; do
+		[ -z "$(find $d/hooks/ -type f ! -name '*.sample' 2>/dev/null)" ] || fail "a hook in $d"
+		[ ! -L $d/hooks ] || fail "$d/hooks is a link"
+	done
+	missing k/objects
+	status_is_clean sub
+}
+
+# The same names in a project that is no repository are nobody's business.
+t_other_files_of_these_names() {
+	fsh 'set -e; mkdir -p src/hooks src/config src/objects a/config
+echo 1 >src/hooks/useIt.ts; echo 2 >src/config/x; echo 3 >src/objects/y; echo 4 >src/hooks/useIt.ts
+mkdir b; echo x >b/config; echo y >>b/config; mv b/config b/c; mv b/c b/config; chmod 600 b/config; rm -r b
+mkdir h/ h/hooks; echo "#!/bin/sh" >h/hooks/run; chmod +x h/hooks/run; mv h/hooks h/other; rm -r h'
+	rc_is 0
+	not_denied
+}
+
+# What people do with repositories inside repositories.
+t_ordinary_work() {
+	repo
+	git clone -q --bare . "$HOME/lib.git"
+	fsh 'set -e; export GIT_ALLOW_PROTOCOL=file
+git init -q nested; cd nested; git config user.name N; echo x >f; git add f; git commit -qm n; cd ..; rm -rf nested
+git clone -q --no-hardlinks ~/lib.git copy; git -C copy config user.email a@b; git -C copy fetch -q; rm -rf copy
+git checkout -q -b topic
+git submodule --quiet add file://$HOME/lib.git sub 2>/dev/null || git -c protocol.file.allow=always submodule --quiet add file://$HOME/lib.git sub
+git commit -qm sub; git submodule --quiet update --init; git submodule status >/dev/null; git submodule deinit -f sub >/dev/null
+git -c protocol.file.allow=always submodule --quiet update --init
+git worktree add -q wt side 2>/dev/null || git worktree add -q -b side wt; git -C wt commit -q --allow-empty -m w; git worktree remove wt
+echo a >>file; git stash -q; git stash pop -q; git commit -qam a
+for i in 1 2; do echo $i >>file; git commit -qam $i; done
+GIT_SEQUENCE_EDITOR=true git rebase -q -i HEAD~2
+git bisect start -q HEAD HEAD~2 >/dev/null; git bisect good >/dev/null; git bisect reset 2>/dev/null
+git merge -q --no-ff side -m merged; git sparse-checkout set --cone . >/dev/null; git sparse-checkout disable
+git gc -q; git fsck 2>/dev/null; git init -q --separate-git-dir=apart.git apart; git -C apart commit -q --allow-empty -m x
+git clone -q --bare . bare.git; git -C bare.git worktree add -q ../bw side; git -C bw status >/dev/null'
+	rc_is 0
+	not_denied
+}
+
+t_speed_of_a_clone() {
+	fsh 'git init -q x && cd x && for i in $(seq 300); do echo $i >f$i; done && git add . && git commit -qm x && cd .. && git clone -q --no-hardlinks x y'
+	rc_is 0
+	not_denied
+}
+scenario "$@"

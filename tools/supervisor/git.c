@@ -1,0 +1,299 @@
+/*
+ * Configuration and hooks of any repository: see git.h.
+ *
+ * Guarantees: what is looked at lies in the directory that is held, by descriptor; between the look and
+ * the act no other call of the kind is served, so nobody makes a repository of a directory whose
+ * `config` somebody else is just opening.
+ */
+#include "tools/supervisor/git.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/path.h"
+#include "tools/tools.h"
+
+/* From an allowance to the end of its call. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+enum role {
+	ROLE_NONE,
+	ROLE_CONFIG,   /* `config` */
+	ROLE_WORKTREE, /* `config.worktree`, which nothing else is called */
+	ROLE_OBJECTS,  /* what makes a repository of a directory */
+	ROLE_HOOKS,    /* the directory */
+	ROLE_HOOK,     /* in a directory of that name */
+	ROLE_OWN,
+};
+
+static const struct {
+	const char *name;
+	enum role role;
+} roles[] = {
+	{ "config", ROLE_CONFIG }, { "config.worktree", ROLE_WORKTREE }, { "objects", ROLE_OBJECTS },
+	{ "hooks", ROLE_HOOKS },   { GIT_OWN_COPY, ROLE_OWN },
+};
+
+/* The last component but one. */
+static bool is_in(const char *path, const char *dir)
+{
+	const char *last = path_basename(path);
+	size_t n = strlen(dir), at = (size_t)(last - path);
+
+	return at > n + 1 && last[-1] == '/' && path[at - n - 2] == '/' && strncmp(last - n - 1, dir, n) == 0;
+}
+
+/* git's own hooks have no dot in their names, and what has one is none. */
+static bool is_hook_name(const char *name)
+{
+	return *name && !strchr(name, '.');
+}
+
+static enum role role_of(const char *path)
+{
+	const char *name = path_basename(path);
+
+	if (is_in(path, "hooks") && is_hook_name(name))
+		return ROLE_HOOK;
+	for (size_t i = 0; i < NELEM(roles); i++)
+		if (strcmp(name, roles[i].name) == 0)
+			return roles[i].role;
+	return ROLE_NONE;
+}
+
+/* --- what is around --------------------------------------------------------------------------------- */
+
+static bool exists(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* The directory holds a repository: of all that git asks for this is what one of its parts must have. */
+static bool is_repository(int dir)
+{
+	return exists(dir, "objects");
+}
+
+/* Hooks among the names of a directory; what cannot be looked at counts as one. */
+static bool has_hooks(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *e;
+	bool found = false;
+
+	if (!d) {
+		found = errno != ENOENT;
+		if (fd >= 0)
+			close(fd);
+		return found;
+	}
+	while (!found && (e = readdir(d)) != NULL)
+		found = is_hook_name(e->d_name);
+	closedir(d);
+	return found;
+}
+
+/*
+ * The directory that the name of req is in, held for this: *ret_owned says whether it is to be closed.
+ * Where the call held the object itself, its parent is one that has it under this name now.
+ */
+static int directory_of(const struct caller *c, const struct request *req, bool *ret_owned)
+{
+	const struct git_at *at = c->at;
+	char dir[LIMIT_PATH];
+	struct stat here, held;
+	int fd;
+
+	*ret_owned = false;
+	if (at && at->dir != -1 && at->object < 0)
+		return at->dir;
+	snprintf(dir, sizeof(dir), "%.*s/", (int)(path_basename(req->path) - req->path), req->path);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	*ret_owned = true;
+	if (!at || at->object < 0)
+		return fd;
+	if (fstat(at->object, &held) == 0 &&
+	    fstatat(fd, path_basename(req->path), &here, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    here.st_ino == held.st_ino && here.st_dev == held.st_dev)
+		return fd;
+	close(fd);
+	*ret_owned = false;
+	return -ESTALE;
+}
+
+/* --- what may be ------------------------------------------------------------------------------------ */
+
+static bool deny(char *why, size_t size, const char *text)
+{
+	snprintf(why, size, "%s", text);
+	return false;
+}
+
+/* Its neighbours become a repository's: what stands in `config` is judged, and put there anew. */
+static bool may_be_repository(int dir, const char *path, char *why, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	char config[LIMIT_PATH];
+	size_t len = 0;
+	mode_t mode = 0;
+	struct stat st;
+	int r;
+
+	if (has_hooks(dir, "hooks"))
+		return deny(why, size, "beside it lies `hooks`, and git would run what is in there");
+	if (fstatat(dir, "config", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT || deny(why, size, "`config` beside it cannot be looked at");
+	/* git reads no directory. */
+	if (S_ISDIR(st.st_mode))
+		return true;
+	r = git_config_read(dir, "config", &text, &len, &mode);
+	snprintf(config, sizeof(config), "%.*sconfig", (int)(path_basename(path) - path), path);
+	if (r < 0)
+		return deny(why, size, "`config` beside it is no file that can be judged");
+	if (!git_config_allows(NULL, 0, text, len, config, why, size))
+		return false;
+	return git_config_install(dir, "config", text, len, mode) == 0 ||
+	       deny(why, size, "`config` beside it cannot be written anew");
+}
+
+/* What changes nothing of what git reads there. */
+static bool is_harmless_op(const struct request *req)
+{
+	bool aside = req->op == OP_UNIX || req->op == OP_UTIME || req->op == OP_CHOWN || req->op == OP_XATTR;
+
+	return aside || !(req->access & ACCESS_WRITE);
+}
+
+#define BY_GIT "written by other means than git's own (`git config KEY VALUE`), it cannot be judged first"
+
+static bool may(const struct request *req, enum role role, int dir, char *why, size_t size)
+{
+	if (dir < 0 && dir != AT_FDCWD)
+		return deny(why, size, "what lies around it changed meanwhile");
+	switch (role) {
+	case ROLE_CONFIG:
+		return req->op == OP_CHMOD || req->op == OP_MKDIR || !is_repository(dir) ||
+		       deny(why, size, BY_GIT);
+	case ROLE_WORKTREE:
+		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, BY_GIT);
+	case ROLE_OBJECTS:
+		return req->op == OP_CHMOD || may_be_repository(dir, req->path, why, size);
+	case ROLE_HOOKS:
+		return req->op == OP_MKDIR || req->op == OP_CHMOD || !is_repository(dir) ||
+		       deny(why, size, "a repository's hooks run later as the operator");
+	case ROLE_HOOK: {
+		_cleanup_close_ int above = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		return req->op == OP_MKDIR || (above >= 0 && !is_repository(above)) ||
+		       deny(why, size, "a hook runs later as the operator; ask for the change in words");
+	}
+	case ROLE_OWN:
+		return deny(why, size, "it belongs to pale");
+	case ROLE_NONE:
+		break;
+	}
+	return true;
+}
+
+/* The first allowance takes its turn; one more for the other end of a rename has it already. */
+static void take_turn(struct caller *c)
+{
+	if (!c->git_turn)
+		pthread_mutex_lock(&one_at_a_time);
+	c->git_turn = true;
+}
+
+void git_release(struct caller *c)
+{
+	if (c->git_turn)
+		pthread_mutex_unlock(&one_at_a_time);
+	c->git_turn = false;
+}
+
+static void settle(struct decision *d, bool allowed)
+{
+	d->verdict = allowed ? VERDICT_ALLOW : VERDICT_DENY;
+}
+
+void git_guard(struct caller *c, const struct request *req, struct decision *d, struct verdict_answer *a)
+{
+	enum role role = role_of(req->path);
+	bool owned, allowed;
+	int dir;
+
+	a->text[0] = '\0';
+	if (role != ROLE_OWN && is_harmless_op(req)) {
+		settle(d, true);
+		return;
+	}
+	take_turn(c);
+	dir = directory_of(c, req, &owned);
+	allowed = may(req, role, dir, a->text, sizeof(a->text));
+	settle(d, allowed);
+	if (owned)
+		close(dir);
+	if (!allowed)
+		git_release(c);
+}
+
+/* --- rename ------------------------------------------------------------------------------------------- */
+
+/* A configuration takes the place of what stands there. */
+static bool may_replace(const struct held *from, const struct held *to, struct git_move *m, char *why,
+			size_t size)
+{
+	_cleanup_free_ char *before = NULL;
+	size_t before_len = 0;
+	mode_t mode;
+	int r = git_config_read(from->fd, from->name, &m->text, &m->len, &m->mode);
+
+	if (r < 0)
+		return deny(why, size, "what would take its place is no file that can be judged");
+	(void)git_config_read(to->fd, to->name, &before, &before_len, &mode);
+	return git_config_allows(before, before_len, m->text, m->len, to->req.path, why, size);
+}
+
+static bool may_move(const struct held *from, const struct held *to, struct git_move *m, char *why,
+		     size_t size)
+{
+	enum role role = role_of(to->req.path);
+	bool is_dir = S_ISDIR(held_mode(from));
+	bool is_config = role == ROLE_WORKTREE || (role == ROLE_CONFIG && is_repository(to->fd));
+
+	if (is_config)
+		return is_dir || may_replace(from, to, m, why, size);
+	/* git runs no directory. */
+	if (is_dir && (role == ROLE_HOOK || (role == ROLE_HOOKS && !has_hooks(from->fd, from->name))))
+		return true;
+	return may(&to->req, role, to->fd, why, size);
+}
+
+void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m)
+{
+	bool allowed;
+
+	take_turn(c);
+	allowed = may_move(from, to, m, c->git_why, sizeof(c->git_why));
+	settle(&to->d, allowed);
+	if (!allowed)
+		git_release(c);
+}
+
+long git_move_do(const struct held *from, const struct held *to, const struct git_move *m)
+{
+	int r = git_config_install(to->fd, to->name, m->text, m->len, m->mode);
+
+	if (r == 0 && unlinkat(from->fd, from->name, 0) < 0 && errno != ENOENT)
+		r = -errno;
+	return r;
+}

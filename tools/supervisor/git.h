@@ -1,0 +1,57 @@
+/*
+ * What git obeys, kept from those who may write it: configuration and hooks, in any repository.
+ *
+ * The policy's built in `guard` rules (RULE_FILE_GIT) name the files by their last component, wherever
+ * they lie; the hooks leave such a call to the supervisor, who looks at what is around and at what would
+ * be written.  One thing holds at any time, and all else follows from it: a directory in which git finds
+ * `objects` (so that it takes it for a repository, whoever points there, by `.git` files, links,
+ * `commondir`, worktrees or submodules) holds no `config` and no hook that the session could have written to
+ * run something.
+ */
+#ifndef PALE_SUPERVISOR_GIT_H
+#define PALE_SUPERVISOR_GIT_H
+
+#include "tools/supervisor/held.h"
+#include "tools/supervisor/notify.h"
+
+/* The supervisor's own name beside a `config` that it writes; nobody inside makes or touches it. */
+#define GIT_OWN_COPY "config.pale"
+
+/*
+ * Settles what eval() left open (VERDICT_ASK for REASON_GIT): *d becomes an allowance or a denial, whose
+ * reason is put into a->text.  From an allowance to the end of the call no other such call is served.
+ */
+void git_guard(struct caller *c, const struct request *req, struct decision *d, struct verdict_answer *a);
+
+/* What a rename would put in place of a configuration: judged, and held in memory. */
+struct git_move {
+	char *text; /* NULL: nothing to install, the rename is done as it stands; owned */
+	size_t len;
+	mode_t mode;
+};
+
+/*
+ * A rename whose new name is `to`, which eval() left open: to->d is settled as by git_guard(), with the
+ * reason in c->git_why.  Where the file is a configuration its text is in *m: what is put in place by
+ * git_move_do() is that very text in a new file, since somebody may have the old one open.  free(m->text).
+ */
+void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m);
+long git_move_do(const struct held *from, const struct held *to, const struct git_move *m);
+
+/* At the end of each call. */
+void git_release(struct caller *c);
+
+/* --- git_config.c --- */
+
+/* The text of a regular file that nobody may exchange meanwhile: it is read once.  0 or -errno; -ENOENT. */
+int git_config_read(int dir, const char *name, char **ret, size_t *ret_len, mode_t *ret_mode);
+/*
+ * May a text stand where `before` (NULL: nothing) stands?  path is the file's real path.  False with the
+ * reason in why.
+ */
+bool git_config_allows(const char *before, size_t before_len, const char *now, size_t len, const char *path,
+		       char *why, size_t size);
+/* Puts text into a new file and that in place of name.  0 or -errno. */
+int git_config_install(int dir, const char *name, const char *text, size_t len, mode_t mode);
+
+#endif

@@ -1,0 +1,138 @@
+/*
+ * git's configuration files, read once, judged, and put in place as new files: see git.h.
+ */
+#include "tools/supervisor/git.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/gitconfig.h"
+#include "policy/path.h"
+#include "tools/tools.h"
+
+static int read_whole(int fd, char *text, size_t size)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		ssize_t n = read(fd, text + len, size - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	return (int)len;
+}
+
+int git_config_read(int dir, const char *name, char **ret, size_t *ret_len, mode_t *ret_mode)
+{
+	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	int n;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_size > GITCONFIG_MAX)
+		return -EFBIG;
+	text = malloc(GITCONFIG_MAX + 1);
+	if (!text)
+		return -ENOMEM;
+	n = read_whole(fd, text, GITCONFIG_MAX + 1);
+	if (n < 0 || n > GITCONFIG_MAX)
+		return n < 0 ? n : -EFBIG;
+	*ret_len = (size_t)n;
+	*ret_mode = st.st_mode & 07777;
+	*ret = text;
+	text = NULL;
+	return 0;
+}
+
+static void put_key(struct out *o, const struct gitconfig_entry *e)
+{
+	text_escaped(o, e->section, strlen(e->section));
+	if (e->subsection) {
+		text_str(o, ".");
+		text_escaped(o, e->subsection, strlen(e->subsection));
+	}
+	text_str(o, ".");
+	text_escaped(o, e->name, strlen(e->name));
+}
+
+static void say_forbidden(const struct gitconfig_entry *e, char *why, size_t size)
+{
+	struct out o = out_of(why, size);
+
+	put_key(&o, e);
+	text_str(&o, " could make git run a program or work elsewhere; the operator may set it: git config ");
+	put_key(&o, e);
+	text_end(&o);
+}
+
+bool git_config_allows(const char *before, size_t before_len, const char *now, size_t len, const char *path,
+		       char *why, size_t size)
+{
+	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
+	const struct gitconfig_entry *e = NULL;
+	char dir[LIMIT_PATH];
+	unsigned line;
+	int r = gitconfig_parse(now, len, &new, &line);
+
+	/* What cannot be read now is no reason to keep what follows: it counts as nothing. */
+	if (before && gitconfig_parse(before, before_len, &old, &(unsigned){ 0 }) < 0)
+		old.n = 0;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(path_basename(path) - path - 1), path);
+	if (r < 0)
+		snprintf(why, size, "line %u of it cannot be read as git's configuration", line);
+	else if ((e = gitconfig_forbidden(&old, &new, dir[0] ? dir : "/")) != NULL)
+		say_forbidden(e, why, size);
+	gitconfig_done(&old);
+	gitconfig_done(&new);
+	return r == 0 && !e;
+}
+
+static int write_whole(int fd, const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int git_config_install(int dir, const char *name, const char *text, size_t len, mode_t mode)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	/* A call that was cut short left it. */
+	(void)unlinkat(dir, GIT_OWN_COPY, 0);
+	fd = openat(dir, GIT_OWN_COPY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	r = write_whole(fd, text, len);
+	if (r == 0 && fchmod(fd, mode & 0777) < 0)
+		r = -errno;
+	if (r == 0 && renameat(dir, GIT_OWN_COPY, dir, name) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(dir, GIT_OWN_COPY, 0);
+	return r;
+}
