@@ -1,5 +1,5 @@
 /*
- * The agent as a child: started in a group of its own that owns the terminal, waited for with
+ * The agent as a child: started in a group of its own where it has a terminal (terminal.h), waited for with
  * signals and job control passed on, proven to carry the preload, and ended whole.
  *
  * The child waits on a pipe until the ring knows its pid, so the preload's announcement cannot
@@ -20,18 +20,21 @@
 #include "policy/wire.h"
 #include "tools/supervisor/supervisor.h"
 
+#include "terminal.h"
 #include "tools.h"
 #include "tools/surface.h"
 
 #define ATTACH_MS 5000
 #define TICK_MS	  100
+#define HANGUP_MS 5000 /* for an agent whose terminal was closed and who did not care */
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH };
 
 struct running {
 	const struct agentproc *a;
 	pid_t pid;
-	bool own_group; /* the agent has a group of its own, and the terminal */
+	struct terminal *terminal;
+	uint64_t hung_up_ms; /* when the terminal was closed, or 0 */
 	int sigfd;
 	sigset_t old_mask;
 	uint64_t started_ms;
@@ -47,15 +50,6 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
-/*
- * A group of its own only where the terminal is ours to hand over: in a pipeline, or in the
- * background, the agent stays in our group, which is the shell's job.
- */
-static bool owns_terminal(void)
-{
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
 static int block_signals(struct running *r)
@@ -75,19 +69,21 @@ static int block_signals(struct running *r)
 	return r->sigfd < 0 ? -errno : 0;
 }
 
-static void hand_terminal(const struct running *r, pid_t group)
+/* Where it has a terminal the agent has a group of its own, else it stays in ours, which is the shell's job.
+ */
+static pid_t group_of(const struct running *r)
 {
-	if (r->own_group)
-		(void)tcsetpgrp(STDIN_FILENO, group);
+	return r->terminal->is ? -r->pid : r->pid;
 }
 
 /* The ring knows the child before the hooks in it can announce themselves. */
 static void introduce(struct running *r)
 {
 	atomic_store(&r->a->launch->ring->root_pid, (int32_t)r->pid);
-	if (r->own_group) {
+	if (r->terminal->is) {
 		(void)setpgid(r->pid, r->pid);
-		hand_terminal(r, r->pid);
+		if (r->terminal->fore)
+			terminal_hand(r->terminal, r->pid);
 	}
 	(void)launch_agent(r->a->launch, r->pid);
 	r->started_ms = now_ms();
@@ -125,6 +121,7 @@ static int supervise(struct running *r, struct handover *h)
 					      .preload = r->a->preload,
 					      .floor = &r->a->fence->floor,
 					      .root = r->pid,
+					      .terminal = r->terminal->is ? tty_number(r->terminal->fd) : 0,
 					      .tells_exe = l->foreign };
 	memcpy(r->setup.nonce, l->nonce, sizeof(r->setup.nonce));
 	e = supervisor_start(&r->setup, listener, &r->supervisor);
@@ -177,17 +174,48 @@ static int start(struct running *r, char **envp)
 	return e;
 }
 
-/* The agent stopped: so do we, that the shell sees its job stopped; both go on together. */
-static void stop_together(struct running *r)
+/*
+ * The agent stopped: so do we, that the shell sees its job stopped; both go on together.  With a terminal it
+ * is the front that the shell sees, and we go on serving who did not stop.
+ */
+static void stop_together(struct running *r, int sig)
 {
-	hand_terminal(r, getpgrp());
-	/* The others of our group, if a script started us; ours is held off by the mask. */
-	if (r->own_group)
-		(void)kill(0, SIGTSTP);
+	if (r->terminal->is) {
+		terminal_hand(r->terminal, getpgrp());
+		terminal_stopped(r->terminal, sig);
+		return;
+	}
 	(void)kill(getpid(), SIGSTOP);
-	if (r->own_group && tcgetpgrp(STDIN_FILENO) == getpgrp())
-		hand_terminal(r, r->pid);
-	(void)kill(r->own_group ? -r->pid : r->pid, SIGCONT);
+	(void)kill(r->pid, SIGCONT);
+}
+
+/* What the front has to say. */
+static void hear_front(struct running *r)
+{
+	int word;
+
+	while ((word = terminal_hear(r->terminal))) {
+		if (r->ended)
+			continue;
+		/* A shell of the agent's may have given it to a job of its own. */
+		if (word == RELAY_FRONT && terminal_is_ours(r->terminal))
+			terminal_hand(r->terminal, r->pid);
+		(void)kill(group_of(r), SIGCONT);
+	}
+}
+
+/* The kernel told the session already. */
+static void hung_up(struct running *r)
+{
+	r->terminal->fd = -1;
+	r->hung_up_ms = now_ms();
+	r->told_to_end = true;
+}
+
+static void end_hung_up(const struct running *r)
+{
+	if (r->hung_up_ms && !r->ended && now_ms() - r->hung_up_ms > HANGUP_MS)
+		(void)kill(group_of(r), SIGKILL);
 }
 
 /*
@@ -220,7 +248,7 @@ static void wait_children(struct running *r)
 		if (pid != r->pid)
 			continue;
 		if (WIFSTOPPED(status)) {
-			stop_together(r);
+			stop_together(r, WSTOPSIG(status));
 			continue;
 		}
 		r->status = status;
@@ -231,7 +259,13 @@ static void wait_children(struct running *r)
 /* The kernel sent the terminal's signals to the whole group already. */
 static bool had_it_already(const struct running *r, const struct signalfd_siginfo *si)
 {
-	return si->ssi_code == SI_KERNEL && !r->own_group;
+	return si->ssi_code == SI_KERNEL && !r->terminal->is;
+}
+
+/* The operator's terminal sent it to whoever is in the foreground there. */
+static bool is_for_all(const struct signalfd_siginfo *si)
+{
+	return si->ssi_code == SI_QUEUE && si->ssi_int == RELAY_GROUP;
 }
 
 static void on_signal(struct running *r, const struct signalfd_siginfo *si)
@@ -244,8 +278,8 @@ static void on_signal(struct running *r, const struct signalfd_siginfo *si)
 	}
 	if (r->ended)
 		return;
-	if (sig == SIGCONT)
-		(void)kill(r->own_group ? -r->pid : r->pid, SIGCONT);
+	if (sig == SIGCONT || is_for_all(si))
+		(void)kill(group_of(r), sig);
 	else if (!had_it_already(r, si))
 		(void)kill(r->pid, sig);
 }
@@ -260,7 +294,7 @@ static void check_attached(struct running *r)
 	if (r->attached || r->ended || now_ms() - r->started_ms < ATTACH_MS)
 		return;
 	r->killed = true;
-	(void)kill(r->own_group ? -r->pid : r->pid, SIGKILL);
+	(void)kill(group_of(r), SIGKILL);
 }
 
 /* Until the proof of the hooks has come it is looked for each millisecond; the supervisor wants its tick. */
@@ -268,7 +302,7 @@ static int patience(const struct running *r)
 {
 	if (!r->attached && !r->killed)
 		return 1;
-	return r->supervisor ? TICK_MS : -1;
+	return r->supervisor || r->hung_up_ms ? TICK_MS : -1;
 }
 
 /* What the supervisor wants now and then.  Children too: nobody is seen behind one that is trapped. */
@@ -289,6 +323,8 @@ static void wait_agent(struct running *r)
 			{ .fd = r->a->launch->fd, .events = POLLIN },
 			{ .fd = supervisor_waiters(r->supervisor), .events = POLLIN },
 			{ .fd = surfaces_fd(r->a->launch->surfaces), .events = POLLIN },
+			{ .fd = r->terminal->link, .events = POLLIN },
+			{ .fd = r->terminal->fd },
 		};
 		struct signalfd_siginfo si;
 
@@ -301,6 +337,11 @@ static void wait_agent(struct running *r)
 			launch_listen(r->a->launch);
 		if (p[3].revents)
 			surfaces_ready(r->a->launch->surfaces);
+		if (p[4].revents)
+			hear_front(r);
+		if (p[5].revents)
+			hung_up(r);
+		end_hung_up(r);
 		if (!r->killed)
 			check_attached(r);
 		tick(r);
@@ -337,12 +378,18 @@ static void linger(struct running *r)
 		struct pollfd p[] = {
 			{ .fd = r->sigfd, .events = POLLIN },
 			{ .fd = supervisor_waiters(r->supervisor), .events = POLLIN },
+			{ .fd = r->terminal->link, .events = POLLIN },
+			{ .fd = r->terminal->fd },
 		};
 		struct signalfd_siginfo si;
 
 		(void)poll(p, NELEM(p), TICK_MS);
 		if (p[1].revents)
 			supervisor_waiter_gone(r->supervisor);
+		if (p[2].revents)
+			hear_front(r);
+		if (p[3].revents)
+			hung_up(r);
 		while (read(r->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 			if (si.ssi_signo == SIGCHLD)
 				wait_children(r);
@@ -375,7 +422,7 @@ static void end_rest(struct running *r)
 
 struct agent_end agentproc_run(const struct agentproc *a)
 {
-	struct running r = { .a = a, .sigfd = -1, .own_group = owns_terminal() };
+	struct running r = { .a = a, .sigfd = -1, .terminal = a->terminal };
 	char **envp = agent_environment(a->preload, a->launch->runtime_dir, NULL, a->fence->level);
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	int error = envp ? block_signals(&r) : -ENOMEM;
@@ -389,7 +436,7 @@ struct agent_end agentproc_run(const struct agentproc *a)
 		else if (r.pid > 0)
 			(void)waitpid(r.pid, NULL, 0);
 		check_attached(&r);
-		hand_terminal(&r, getpgrp());
+		terminal_end(r.terminal);
 		end = ending(&r, error);
 		end_rest(&r);
 		(void)close(r.sigfd);

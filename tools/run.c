@@ -15,6 +15,7 @@
 #include "heads.h"
 #include "secrets.h"
 #include "sweep.h"
+#include "terminal.h"
 #include "tools.h"
 #include "tools/surface.h"
 
@@ -31,6 +32,7 @@ struct run {
 	int secrets_fd;
 	unsigned surfaces; /* enum surface */
 	struct gc_policy gc;
+	struct terminal terminal;
 };
 
 static int check_workspace(const struct run *r)
@@ -319,7 +321,8 @@ static int run_session(struct run *r)
 				   .launch = &r->launch,
 				   .must_attach = r->fence.level == LEVEL_HOOKS && !r->o->allow_unhooked,
 				   .lingers = r->o->linger,
-				   .fence = &r->fence };
+				   .fence = &r->fence,
+				   .terminal = &r->terminal };
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	struct launch_end ignored;
 
@@ -381,9 +384,13 @@ static int run_nested(struct run *r)
 
 static int run_outermost(struct run *r)
 {
+	struct relay_end end;
 	enum level level;
-	int code = fence_level(r->o->level, &level);
+	int code;
 
+	if (relay_split(&r->terminal, &end) == RELAY_OVER)
+		return end.signal ? die_alike(end.signal) : end.code;
+	code = fence_level(r->o->level, &level);
 	if (code == 0 && surfaces_find(r->o->surfaces, &r->surfaces) < 0)
 		code = EXIT_PALE;
 	if (code == 0)
@@ -404,7 +411,8 @@ static int run_run(const struct options *given, int argc, char **argv)
 			 .argv = argv,
 			 .argc = (size_t)argc,
 			 .secrets_fd = -1,
-			 .launch = { .pid = -1, .fd = -1 } };
+			 .launch = { .pid = -1, .fd = -1 },
+			 .terminal = { .fd = -1, .link = -1 } };
 	int code;
 
 	if (argc == 0) {

@@ -165,6 +165,7 @@ struct agentproc {
 	bool must_attach;
 	bool lingers; /* what the command leaves behind is served to its own end, not ended */
 	const struct fence *fence;
+	struct terminal *terminal; /* where the agent's own is, or is not */
 };
 
 /*

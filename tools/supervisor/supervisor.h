@@ -50,6 +50,7 @@ struct supervisor_setup {
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
 	pid_t root;	/* the agent */
+	dev_t terminal; /* the session's own, 0: it has none */
 	bool tells_exe; /* the helper is another user, who cannot look at our processes' programs */
 };
 

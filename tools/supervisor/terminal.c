@@ -2,8 +2,8 @@
  * Which terminals are the session's.
  *
  * A terminal that the operator sits at elsewhere can be read and written by any process of the same
- * user: keys, a false prompt.  So of all of them only two kinds are opened: the one that pale run was
- * started on, and ptys whose master a process of the session holds at this moment.  Numbers are not
+ * user: keys, a false prompt.  So of all of them only two kinds are opened: the one that pale run made
+ * for the agent, and ptys whose master a process of the session holds at this moment.  Numbers are not
  * remembered: they come again.
  */
 #include "tools/supervisor/open.h"
@@ -29,7 +29,6 @@
 #define PTS_PER_MAJOR 256
 #define PTMX	      "ptmx"
 #define TTY_INDEX     "tty-index:"
-#define STANDARD_FDS  3
 
 static bool is_pts(dev_t rdev)
 {
@@ -50,17 +49,6 @@ bool terminal_is(dev_t rdev)
 {
 	return is_pts(rdev) || rdev == DEV_TTY || rdev == DEV_CONSOLE ||
 	       (major(rdev) == TTY_MAJOR && minor(rdev) < CONSOLES);
-}
-
-/* The terminal that pale run has at its own standard descriptors, which the agent inherited. */
-static bool is_agents(dev_t rdev)
-{
-	struct stat st;
-
-	for (int fd = 0; fd < STANDARD_FDS; fd++)
-		if (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == rdev)
-			return true;
-	return false;
 }
 
 /* What fdinfo says of a pty's master (drivers/tty/pty.c, Linux 4.20), -1 where it says nothing. */
@@ -134,7 +122,9 @@ static bool session_holds_master(struct caller *c, unsigned number)
 
 bool terminal_is_sessions(struct caller *c, dev_t rdev)
 {
-	if (is_agents(rdev))
+	const struct supervisor_setup *setup = session_setup(c->sup);
+
+	if (setup->terminal && rdev == setup->terminal)
 		return true;
 	return is_pts(rdev) && caller_may_block(c) && session_holds_master(c, pts_number(rdev));
 }

@@ -1,0 +1,84 @@
+/*
+ * The back's side of the agent's terminal: who has it, what the front is told and says, and what is left to
+ * do when the front was killed.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "terminal.h"
+
+void terminal_hand(const struct terminal *t, pid_t group)
+{
+	if (t->is && t->fd >= 0)
+		(void)tcsetpgrp(t->fd, group);
+}
+
+bool terminal_is_ours(const struct terminal *t)
+{
+	return t->is && t->fd >= 0 && tcgetpgrp(t->fd) == getpgrp();
+}
+
+void terminal_stopped(const struct terminal *t, int sig)
+{
+	const char byte = (char)sig;
+
+	if (t->is && t->link >= 0)
+		(void)!send(t->link, &byte, 1, MSG_NOSIGNAL);
+}
+
+/* As the front made it, and so nobody's choice but the front's. */
+static bool is_raw(const struct termios *now, const struct termios *before)
+{
+	struct termios raw = *before;
+
+	cfmakeraw(&raw);
+	return now->c_iflag == raw.c_iflag && now->c_oflag == raw.c_oflag && now->c_lflag == raw.c_lflag;
+}
+
+/*
+ * The front was killed.  A shell that already prompts has set modes of its own, which are not these.  The
+ * terminal does not control us, so no SIGTTOU comes of this.
+ */
+static void put_in_order(struct terminal *t)
+{
+	struct termios now;
+
+	if (t->fore && tcgetattr(t->theirs, &now) == 0 && is_raw(&now, &t->modes))
+		(void)tcsetattr(t->theirs, TCSANOW, &t->modes);
+}
+
+int terminal_hear(struct terminal *t)
+{
+	char byte;
+	ssize_t n;
+
+	if (!t->is || t->link < 0)
+		return 0;
+	n = recv(t->link, &byte, 1, MSG_DONTWAIT);
+	if (n == 1) {
+		t->fore = byte == RELAY_FRONT;
+		return byte;
+	}
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	put_in_order(t);
+	(void)close(t->link);
+	t->link = -1;
+	return 0;
+}
+
+void terminal_end(const struct terminal *t)
+{
+	struct termios modes;
+
+	if (!t->is || t->fd < 0)
+		return;
+	terminal_hand(t, getpgrp());
+	if (tcgetattr(t->fd, &modes) < 0)
+		return;
+	modes.c_oflag |= OPOST | ONLCR;
+	modes.c_lflag |= ISIG;
+	(void)tcsetattr(t->fd, TCSANOW, &modes);
+}
