@@ -159,18 +159,29 @@ t_terminal() {
 # A stopped command stops `pale run` too, so that the shell gets its terminal back; CONT goes on.
 t_job_control() {
 	cat >"$S/terminal.py" <<-'EOF2'
-		import os, pty, signal, sys, time
+		import os, pty, signal
+		def shell():
+		    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+		    pid = os.fork()
+		    os.setpgid(pid, pid)  # 0: the caller itself
+		    os.tcsetpgrp(0, pid or os.getpid())
+		    if pid == 0:
+		        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+		        os.execvp("pale", ["pale", "run", "-q", "--", "bash", "-c", "echo ready; kill -TSTP $$; echo resumed; tty"])
+		    _, status = os.waitpid(pid, os.WUNTRACED)
+		    os.tcsetpgrp(0, os.getpgrp())
+		    print("stopped" if os.WIFSTOPPED(status) else "ended %d" % status, flush=True)
+		    os.tcsetpgrp(0, pid)
+		    os.kill(pid, signal.SIGCONT)
+		    _, status = os.waitpid(pid, 0)
+		    print("status", os.waitstatus_to_exitcode(status), flush=True)
 		pid, fd = pty.fork()
 		if pid == 0:
-		    os.execvp("pale", ["pale", "run", "-q", "--", "bash", "-c", "echo ready; kill -TSTP $$; echo resumed; tty"])
-		_, status = os.waitpid(pid, os.WUNTRACED)
-		print("stopped" if os.WIFSTOPPED(status) else "ended %d" % status)
-		os.kill(pid, signal.SIGCONT)
-		_, status = os.waitpid(pid, 0)
-		print("status", os.waitstatus_to_exitcode(status))
+		    shell()
+		    os._exit(0)
 		text = b""
 		try:
-		    while True: text += os.read(fd, 4096)
+		    while data := os.read(fd, 4096): text += data
 		except OSError: pass
 		print(text.decode().replace("\r", ""))
 	EOF2
