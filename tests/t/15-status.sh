@@ -43,7 +43,7 @@ t_usage() {
 	run pale run --polcy x -- true
 	rc_is 125
 	err_has "policy"
-	run pale lnit
+	run pale lintt
 	rc_is 2
 	err_has "lint"
 	run pale run --preset no-such -- true
