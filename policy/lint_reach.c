@@ -141,6 +141,14 @@ static const struct rule *path_winner(const struct lint *l, size_t i)
 	return glob_is_literal(r->pattern, strlen(r->pattern)) ? winner_over(l, i, &req) : NULL;
 }
 
+/* It speaks of these very words. */
+static bool is_closed(const struct rule *r)
+{
+	size_t n = strlen(r->pattern);
+
+	return n > 2 && strcmp(r->pattern + n - 2, " $") == 0;
+}
+
 static const struct rule *sample_winner(const struct lint *l, size_t i, struct sample *s)
 {
 	const struct rule *winner;
@@ -149,8 +157,14 @@ static const struct rule *sample_winner(const struct lint *l, size_t i, struct s
 
 	sample_request(l, s, path, sizeof(path), &req);
 	winner = winner_over(l, i, &req);
-	if (!winner || winner->kind != RULE_BRANCH || s->closed)
+	if (!winner || s->closed || (winner->kind != RULE_BRANCH && !is_closed(winner)))
 		return winner;
+	/* Beyond the very words of the other there are more. */
+	if (is_closed(winner)) {
+		s->words[s->n++] = "another";
+		req.argc = s->n;
+		return winner_over(l, i, &req);
+	}
 	/* A push that does not say what it pushes may go to the trunk; one that does need not. */
 	s->words[s->n++] = "origin";
 	s->words[s->n++] = "topic";

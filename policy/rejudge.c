@@ -10,13 +10,6 @@
 
 #define WORDS_MAX 4096
 
-/* A request made of a record, and what it points to. */
-struct deed {
-	struct request req;
-	char *text; /* the target, unescaped; words and names point into it */
-	const char **words;
-};
-
 const char *change_text(enum change c)
 {
 	static const char *const texts[CHANGES] = {
@@ -131,14 +124,13 @@ static unsigned access_of(const char *text)
 	       (strchr(text, 'd') ? ACCESS_DELETE : 0);
 }
 
-static void deed_done(struct deed *d)
+void deed_done(struct deed *d)
 {
 	free(d->text);
 	free(d->words);
 }
 
-/* 0, -EINVAL (no decision, or one that its record does not tell), -ENOMEM; deed_done() in each case. */
-static int deed_init(struct deed *d, const struct record *r, const char *workspace)
+int deed_init(struct deed *d, const struct record *r, const char *workspace)
 {
 	memset(d, 0, sizeof(*d));
 	d->req.op = op_by_name(r->op);
@@ -152,6 +144,10 @@ static int deed_init(struct deed *d, const struct record *r, const char *workspa
 	unescape(d->text);
 	d->req.access = access_of(r->access);
 	d->req.cwd = workspace;
+	/* Which branch a bare `git push` stood for is not recorded; where it was let go, none that is
+	 * protected. */
+	if (strcmp(r->verdict, "deny") != 0)
+		d->req.git_branch = "unprotected";
 	if (d->req.op == OP_EXEC)
 		return take_words(d);
 	if (d->req.op == OP_CONNECT || d->req.op == OP_BIND || d->req.op == OP_RESOLVE)
@@ -165,10 +161,6 @@ int record_judge(const struct image *img, const struct record *r, const char *wo
 	struct deed d;
 	int e = deed_init(&d, r, workspace);
 
-	/* Which branch a bare `git push` stood for is not recorded; where it was let go, none that is
-	 * protected. */
-	if (strcmp(r->verdict, "deny") != 0)
-		d.req.git_branch = "unprotected";
 	if (e == 0)
 		*ret = eval(img, &d.req);
 	deed_done(&d);

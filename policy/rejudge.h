@@ -11,6 +11,17 @@
 #include "eval.h"
 #include "record.h"
 
+/* A request made of a record, and what it points to. */
+struct deed {
+	struct request req;
+	char *text; /* the target, unescaped; words and names point into it */
+	const char **words;
+};
+
+/* 0, -EINVAL (no decision, or one that its record does not tell), -ENOMEM; deed_done() in each case. */
+int deed_init(struct deed *d, const struct record *r, const char *workspace);
+void deed_done(struct deed *d);
+
 /*
  * What img says of the deed that r tells, in that workspace where the record does not say more.  0, -EINVAL
  * (no decision, or one that its record does not tell whole: cut, masked, a nested run's), -ENOMEM.

@@ -8,11 +8,11 @@
 #include "tools.h"
 
 static const struct subcommand *const subcommands[] = {
-	&subcommand_init,	&subcommand_run,     &subcommand_explain, &subcommand_lint,
-	&subcommand_log,	&subcommand_watch,   &subcommand_pending, &subcommand_approve,
-	&subcommand_deny,	&subcommand_turn,    &subcommand_grants,  &subcommand_revoke,
-	&subcommand_passphrase, &subcommand_policy,  &subcommand_trust,	  &subcommand_session,
-	&subcommand_doctor,	&subcommand_inspect, &subcommand_import,
+	&subcommand_init,	&subcommand_run,    &subcommand_explain, &subcommand_lint,
+	&subcommand_log,	&subcommand_watch,  &subcommand_pending, &subcommand_approve,
+	&subcommand_deny,	&subcommand_turn,   &subcommand_grants,	 &subcommand_revoke,
+	&subcommand_passphrase, &subcommand_policy, &subcommand_learn,	 &subcommand_trust,
+	&subcommand_session,	&subcommand_doctor, &subcommand_inspect, &subcommand_import,
 };
 
 static const struct {

@@ -89,8 +89,8 @@ struct options {
 	const char *card, *surfaces;
 	bool plain;
 	bool floor, list;
-	bool force, observe;
-	const char *from, *output; /* import */
+	bool force, observe, unverified;
+	const char *from, *output, *ledger; /* import, learn */
 };
 
 /* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
@@ -137,7 +137,8 @@ struct subcommand {
 extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
 	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
 	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
-	subcommand_inspect, subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import;
+	subcommand_inspect, subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import,
+	subcommand_learn;
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first

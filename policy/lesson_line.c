@@ -1,0 +1,350 @@
+/*
+ * The lines that are proposed for a group of deeds: the narrowest that says all of them, then wider ones.
+ *
+ * Guarantees that each is a line which grant_check() lets through, so that none gives away more than a human
+ * may grant.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grant_impl.h"
+#include "lesson.h"
+#include "path.h"
+
+#define NELEM(a)  (sizeof(a) / sizeof((a)[0]))
+#define WORDS_MAX 8
+#define PORTS_MAX 8
+
+/* --- files --- */
+
+/* Nobody's to open for having been tried once. */
+static const char *const systems[] = { "/etc", "/usr",	"/bin", "/sbin", "/lib",  "/lib32", "/lib64", "/boot",
+				       "/dev", "/proc", "/sys", "/run",	 "/root", "/var",   "/snap" };
+
+/* Below the home directory, what holds one directory for each program. */
+static const char *const shared[] = { ".cache",	      ".config",    ".local/share",
+				      ".local/state", ".local/lib", ".var/app" };
+
+/* Length of path's first n components. */
+static size_t components(const char *path, unsigned n)
+{
+	size_t at = 0;
+
+	while (n-- > 0 && path[at]) {
+		at += path[at] == '/';
+		at += strcspn(path + at, "/");
+	}
+	return at;
+}
+
+/* How many components of what lies below home name somebody's own directory. */
+static unsigned depth_at_home(const char *below)
+{
+	for (size_t i = 0; i < NELEM(shared); i++)
+		if (path_is_under(below, shared[i]))
+			return strchr(shared[i], '/') ? 3 : 2;
+	return below[0] == '.' ? 1 : 2;
+}
+
+/* What lies below home, NULL where path does not. */
+static const char *below_home(const struct image *img, const char *path)
+{
+	const char *home = image_str(img, img->h->home);
+	size_t n = strlen(home);
+
+	return n > 1 && path_is_under(path, home) ? path + n + (path[n] == '/') : NULL;
+}
+
+bool lesson_root_is_own(const struct image *img, const char *root)
+{
+	const char *below = below_home(img, root);
+
+	return below && below[0] == '.';
+}
+
+/* Above what holds one directory for each program, or that itself. */
+static bool is_shared(const char *below)
+{
+	for (size_t i = 0; i < NELEM(shared); i++)
+		if (path_is_under(shared[i], below))
+			return true;
+	return false;
+}
+
+bool lesson_root(const struct image *img, const char *path, char *buf, size_t size, const char **ret_why)
+{
+	const char *home = image_str(img, img->h->home);
+	size_t n = home[0] && path_is_under(path, home) ? strlen(home) : 0;
+
+	for (size_t i = 0; i < NELEM(systems); i++)
+		if (!n && path_is_under(path, systems[i])) {
+			*ret_why = "it is the machine's own";
+			return false;
+		}
+	*ret_why = "it is on the way to what many programs share: a rule for a place in it allows it too";
+	if (n && path[n] && is_shared(path + n + 1))
+		return false;
+	n += n ? components(path + n, depth_at_home(path[n] ? path + n + 1 : "")) : components(path, 2);
+	*ret_why = "it is too long for a rule";
+	if (n >= size)
+		return false;
+	memcpy(buf, path, n);
+	buf[n] = '\0';
+	return true;
+}
+
+/* The longest directory that holds a and b, in a. */
+static void common(char *a, const char *b)
+{
+	size_t i = 0, end = 0;
+
+	for (; a[i] && a[i] == b[i]; i++)
+		if (a[i] == '/')
+			end = i;
+	if ((!a[i] || a[i] == '/') && (!b[i] || b[i] == '/'))
+		end = i;
+	a[end] = '\0';
+}
+
+static void add(struct lesson *g, const char *key, const char *value)
+{
+	if (g->n_lines == LESSON_LADDER ||
+	    (g->n_lines && strcmp(strchr(g->line[g->n_lines - 1], '=') + 2, value) == 0))
+		return;
+	if (snprintf(g->line[g->n_lines], GRANT_LINE, "%s = %s", key, value) < GRANT_LINE)
+		g->n_lines++;
+}
+
+/* As people write it: `~`, and wildcards to the letter. */
+static bool path_text(const struct image *img, const char *path, char *buf, size_t size)
+{
+	const char *home = image_str(img, img->h->home);
+	size_t n = 0;
+
+	if (home[0] && home[1] && path_is_under(path, home)) {
+		buf[n++] = '~';
+		path += strlen(home);
+	}
+	for (; *path && n + 3 < size; path++) {
+		if (strchr("*?[]\\", *path))
+			buf[n++] = '\\';
+		buf[n++] = *path;
+	}
+	buf[n] = '\0';
+	return !*path;
+}
+
+/* path, and the directories above it down to top. */
+static void add_paths(const struct lessons *l, struct lesson *g, const char *key, char *path, size_t top)
+{
+	char text[GRANT_LINE];
+
+	for (;;) {
+		char *slash = strrchr(path, '/');
+
+		if (path_text(l->img, path, text, sizeof(text)))
+			add(g, key, text);
+		if (!slash || (size_t)(slash - path) < top)
+			return;
+		*slash = '\0';
+	}
+}
+
+/* No higher: a project's tree may be taken whole, not what holds projects. */
+static size_t top_of(const struct image *img, const char *root)
+{
+	const char *below = below_home(img, root);
+
+	if (!below || below[0] == '.')
+		return strlen(root);
+	return (size_t)(below - root) + strcspn(below, "/");
+}
+
+static void lines_of_files(const struct lessons *l, struct lesson *g)
+{
+	const struct lesson_event *first = &l->events[g->events[0]];
+	bool read = strcmp(first->r.access, "r") == 0;
+	struct deed d;
+	char path[LIMIT_PATH] = "";
+
+	for (size_t i = 0; i < g->n_events; i++) {
+		if (deed_init(&d, &l->events[g->events[i]].r, l->workspace) == 0 && d.req.path) {
+			if (!path[0])
+				snprintf(path, sizeof(path), "%s", d.req.path);
+			else
+				common(path, d.req.path);
+		}
+		deed_done(&d);
+	}
+	/* Such a directory is taken whole: what is in it has other names the next time. */
+	if (!read && lesson_root_is_own(l->img, first->root))
+		snprintf(path, sizeof(path), "%s", first->root);
+	add_paths(l, g, read ? "read" : "write", path, top_of(l->img, first->root));
+}
+
+/* --- commands --- */
+
+/* A word as the language has to be told it, so that it means itself; false where it cannot be. */
+static bool put_word(char *line, size_t size, const char *word)
+{
+	size_t n = strlen(word), at = strlen(line);
+	bool plain = n > 0 && !strpbrk(word, " \t\"'()|*?[]\\<>$;#`~") && strcmp(word, "...") != 0 &&
+		     word[n - 1] != '=';
+	const char *quote = plain ? "" : strchr(word, '"') ? "'" : "\"";
+
+	if ((quote[0] && strchr(word, quote[0])) || at + n + 4 > size)
+		return false;
+	for (const char *p = word; *p; p++)
+		if ((unsigned char)*p < 0x20)
+			return false;
+	snprintf(line + at, size - at, "%s%s%s%s", at ? " " : "", quote, word, quote);
+	return true;
+}
+
+struct words {
+	char *word[WORDS_MAX];
+	size_t n;
+	bool all; /* these are all that there are, in each deed */
+};
+
+static void words_done(struct words *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->word[i]);
+	w->n = 0;
+}
+
+static void take_words(struct words *w, const struct deed *d)
+{
+	for (size_t i = 0; i < d->req.argc && i < WORDS_MAX; i++) {
+		w->word[w->n] = strdup(i ? d->words[i] : path_basename(d->words[0]));
+		if (!w->word[w->n])
+			break;
+		w->n++;
+	}
+	w->all = w->n == d->req.argc;
+}
+
+static void cut_words(struct words *w, const struct deed *d)
+{
+	size_t n = 1;
+
+	while (n < w->n && n < d->req.argc && strcmp(w->word[n], d->words[n]) == 0)
+		n++;
+	w->all = w->all && n == w->n && n == d->req.argc;
+	for (; w->n > n; w->n--)
+		free(w->word[w->n - 1]);
+}
+
+static void add_words(struct lesson *g, const struct words *w, size_t n, const char *end)
+{
+	char line[GRANT_LINE] = "";
+
+	for (size_t i = 0; i < n; i++)
+		if (!put_word(line, sizeof(line) - 3, w->word[i]))
+			return;
+	strcat(line, end);
+	add(g, "allow", line);
+}
+
+/* What all of them begin with; a single one to the letter. */
+static void lines_of_commands(const struct lessons *l, struct lesson *g)
+{
+	struct words w = { .n = 0 };
+	struct deed d;
+
+	for (size_t i = 0; i < g->n_events; i++) {
+		if (deed_init(&d, &l->events[g->events[i]].r, l->workspace) == 0) {
+			if (i == 0)
+				take_words(&w, &d);
+			else
+				cut_words(&w, &d);
+		}
+		deed_done(&d);
+	}
+	if (w.all)
+		add_words(g, &w, w.n, " $");
+	for (size_t n = w.n; n > 1; n--)
+		add_words(g, &w, n, "");
+	words_done(&w);
+}
+
+/* --- hosts --- */
+
+static int by_port(const void *a, const void *b)
+{
+	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
+}
+
+static size_t ports_of(const struct lessons *l, const struct lesson *g, uint16_t ports[PORTS_MAX])
+{
+	size_t n = 0;
+	struct deed d;
+
+	for (size_t i = 0; i < g->n_events; i++) {
+		size_t k = 0;
+
+		if (deed_init(&d, &l->events[g->events[i]].r, l->workspace) == 0 && d.req.port) {
+			while (k < n && ports[k] != d.req.port)
+				k++;
+			if (k == n && n < PORTS_MAX)
+				ports[n++] = d.req.port;
+		}
+		deed_done(&d);
+	}
+	if (n == 0)
+		ports[n++] = 443; /* it was looked up and never reached */
+	qsort(ports, n, sizeof(*ports), by_port);
+	return n;
+}
+
+static void lines_of_hosts(const struct lessons *l, struct lesson *g)
+{
+	const char *host = l->events[g->events[0]].root, *dot = strchr(host, '.');
+	char list[64] = "", value[GRANT_LINE];
+	uint16_t ports[PORTS_MAX];
+	size_t n = ports_of(l, g, ports);
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%u", i ? "," : ":", ports[i]);
+	if (snprintf(value, sizeof(value), "%s%s", host, list) < (int)sizeof(value))
+		add(g, "allow", value);
+	if (dot && strchr(dot + 1, '.') &&
+	    snprintf(value, sizeof(value), "*%s%s", dot, list) < (int)sizeof(value))
+		add(g, "allow", value);
+}
+
+/* --- together --- */
+
+/* The sentence that a line is refused with, as one that lives on. */
+static const char *refusal(const char *section)
+{
+	if (strcmp(section, "commands") == 0)
+		return "no rule says just this: the program alone would be too much";
+	return strcmp(section, "network") == 0 ? "anybody can have a name there"
+					       : "no directory that could be named is small enough";
+}
+
+void lesson_lines(const struct lessons *l, struct lesson *ret, const char **ret_why)
+{
+	size_t kept = 0;
+	char why[256];
+
+	ret->n_lines = 0;
+	*ret_why = refusal(ret->section);
+	if (strcmp(ret->section, "commands") == 0)
+		lines_of_commands(l, ret);
+	else if (strcmp(ret->section, "network") == 0)
+		lines_of_hosts(l, ret);
+	else
+		lines_of_files(l, ret);
+	for (size_t i = 0; i < ret->n_lines; i++) {
+		if (grant_check(l->img, ret->section, ret->line[i], NULL, why, sizeof(why)) < 0)
+			continue;
+		if (kept != i)
+			memcpy(ret->line[kept], ret->line[i], sizeof(ret->line[i]));
+		kept++;
+	}
+	ret->n_lines = kept;
+}

@@ -1,0 +1,240 @@
+# limit: 60
+# pale learn: what a session was observed doing becomes rules, but never for a secret; what is written lints
+# clean and replays.
+. "$T_LIB"
+
+MINE=.config/pale/policy.ini
+OPTS=(--observe)
+
+# A day of an agent's work that the policy does not allow, beside things that nobody should allow.
+a_day() {
+	policy <<-'INI'
+		# my policy
+		preset = agent
+
+		[commands]
+		# what I ask about
+		ask = make deploy
+		ask = id -g
+
+		[network]
+		# the end
+	INI
+	printf 'deploy:\n\ttrue\n' >Makefile
+	mkdir -p ~/build/out
+	fsh 'echo a >~/build/out/a; echo b >~/build/out/b; mkdir -p ~/.local/share/tool; echo c >~/.local/share/tool/c
+		echo t >~/build/api-token.txt; id -g; make deploy; cat ~/.ssh/id_rsa; echo x >~/.bashrc'
+}
+
+covered() {
+	fsh 'echo a >~/build/out/a && echo b >~/build/out/b && echo c >~/.local/share/tool/c'
+}
+
+t_proposed_and_replayed() {
+	a_day
+	cp ~/$MINE "$S/before"
+	run pale learn
+	rc_is 0
+	out_has "[files] write = ~/build/out"
+	out_has "[files] write = ~/.local/share/tool"
+	out_has "[commands] allow = id -g $"
+	out_has "api-token.txt: its name looks like a secret's"
+	out_has ".ssh/id_rsa: it is a secret"
+	out_has ".bashrc: a rule keeps it as it is"
+	! grep -qx '.*write = ~/build' "$S/out" || fail "what is above is proposed"
+	err_has "nothing was written"
+	cmp -s ~/$MINE "$S/before" || fail "something was written"
+	run pale learn --yes
+	rc_is 0
+	err_has "is saved"
+	# What was there stays, and stands where it stood.
+	[ "$(grep -vxFf "$S/before" ~/$MINE | grep -vE '^(# learnt from session |write = |allow = |\[files\])' | grep -c .)" = 0 ] ||
+		fail "something else was written"
+	diff "$S/before" ~/$MINE | grep -q '^<' && fail "a line of the old policy is gone"
+	run pale lint
+	rc_is 0
+	OPTS=(-n)
+	covered
+	rc_is 0
+	err_is_empty
+	fsh 'echo t >~/build/api-token.txt; cat ~/.ssh/id_rsa'
+	no_decoy
+	denied write "$HOME/build/api-token.txt"
+	run pale learn --session "$(pale log --json | head -1 | sed 's/.*"session": *"\([^"]*\)".*/\1/')"
+	rc_is 0
+}
+
+t_json_and_apart() {
+	a_day
+	cp ~/$MINE "$S/before"
+	run pale learn --json
+	rc_is 0
+	python3 - "$S/out" <<-'PY' || fail "the report"
+		import json, sys
+		j = json.load(open(sys.argv[1]))
+		lines = [p["line"] for p in j["proposals"]]
+		assert "write = ~/build/out" in lines, lines
+		p = next(p for p in j["proposals"] if p["line"] == "write = ~/build/out")
+		assert len(p["events"]) == 2 and p["taken"] and p["why_not"] is None, p
+		assert j["written"] is None and j["replayed"] >= 4, j
+		why = {x["target"].split("/")[-1]: x["why"] for x in j["left"]}
+		assert "secret" in why["id_rsa"] and "secret" in why["api-token.txt"], why
+	PY
+	run pale learn -o "$S/new.ini"
+	rc_is 0
+	cmp -s ~/$MINE "$S/before" || fail "the policy itself was written"
+	run pale lint "$S/new.ini"
+	rc_is 0
+	run pale learn -o "$S/new.ini"
+	rc_is 2
+	run pale learn -o -
+	rc_is 0
+	cmp -s "$S/out" "$S/new.ini" || fail "standard output has another policy"
+}
+
+# A terminal asks one by one.  $1: what is typed.
+review() {
+	local want=$1
+	shift
+	printf '%b' "$1" >"$S/typed"
+	shift
+	need python3
+	RC=0
+	python3 - "$S/typed" pale learn "$@" >"$S/out" 2>&1 <<-'PY' || RC=$?
+		import os, pty, select, sys, time
+		typed = open(sys.argv[1]).read().splitlines()
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execvp(sys.argv[2], sys.argv[2:])
+		seen, at, end = "", 0, time.time() + 30
+		while time.time() < end:
+		    if typed and any(seen[at:].endswith(q) for q in ("Abo(r)t: ", "New line: ", "changed: ")):
+		        at = len(seen)
+		        os.write(fd, typed.pop(0).encode() + b"\n")
+		    if not select.select([fd], [], [], 0.05)[0]:
+		        continue
+		    try:
+		        data = os.read(fd, 4096)
+		    except OSError:
+		        break
+		    if not data:
+		        break
+		    seen += data.decode(errors="replace")
+		sys.stdout.write(seen)
+		if typed:
+		    sys.exit("never asked for: %r" % typed)
+		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	PY
+	rc_is "$want" "pale learn on a terminal"
+}
+
+t_review() {
+	policy <<<'preset = agent'
+	mkdir -p ~/build/out ~/other/place
+	fsh 'for i in 1 2 3; do echo $i >~/build/out/$i; done; echo x >~/other/place/x; echo y >~/other/place/y'
+	review 0 'G\nA\nD\nS\n'
+	grep -qxF 'write = ~/build' ~/$MINE || fail "what was widened is not there"
+	grep -qxF 'readonly = ~/other/place' ~/$MINE || fail "what was denied is not there"
+	run pale lint
+	rc_is 0
+	OPTS=(-n)
+	fsh 'echo 1 >~/build/new; echo x >~/other/place/z'
+	file_is ~/build/new 1
+	missing ~/other/place/z
+}
+
+t_review_own_lines() {
+	policy <<<'preset = agent'
+	mkdir -p ~/build/out
+	fsh 'echo 1 >~/build/out/1'
+	review 1 'N\nwrite = ~\nR\n'
+	out_has "it cannot be taken: the whole home directory is too much"
+	file_is ~/$MINE 'preset = agent'
+	review 0 'N\nwrite = ~/build/*/1\nA\nS\n'
+	grep -qxF 'write = ~/build/*/1' ~/$MINE || fail "the own line is not there"
+	# One that does not allow what it is for is not taken.
+	policy <<<'preset = agent'
+	review 1 'E\nwrite = ~/elsewhere/file\nA\n'
+	out_has "it would not hold"
+	file_is ~/$MINE 'preset = agent'
+	review 1 'I\n'
+	file_is ~/$MINE 'preset = agent'
+}
+
+t_denied_sessions_teach_too() {
+	OPTS=(-n)
+	policy <<-'INI'
+		preset = agent
+		[commands]
+		default = ask
+		allow = bash
+		deny = id -n
+	INI
+	mkdir -p ~/build
+	fsh 'id -u; id -n -u; git status; python3 -c 1; nice id -g; echo x >~/build/x; echo x >/etc/x; echo x >~/loose'
+	run pale learn
+	rc_is 0
+	out_has "[commands] allow = id -u $"
+	out_has "[commands] allow = git status $"
+	out_has "[files] write = ~/build"
+	out_has "[files] write = ~/loose"
+	out_has "exec id -n -u: a rule denies it"
+	out_has "exec python3 -c 1: it runs what its arguments say"
+	out_has "exec nice id -g: it runs what its arguments say"
+	out_has "/etc/x: it is the machine's own"
+}
+
+t_nothing_to_learn() {
+	run pale learn
+	rc_is 2
+	err_has "no session has run in this workspace yet"
+	OPTS=()
+	fence cat file
+	run pale learn --yes
+	rc_is 0
+	out_has "0 different things"
+	missing ~/$MINE
+	run pale learn --session nosuch
+	rc_is 2
+	fence pale learn --yes
+	rc_is 1
+	err_has "a session may not change policies"
+}
+
+t_ledgers_that_lie() {
+	local ledger
+	a_day
+	ledger=$(echo "$STATE"/sessions/*/ledger.jsonl)
+	sed 's#/build/out/a#/build/out/z#' "$ledger" >"$S/forged.jsonl"
+	cp ~/$MINE "$S/before"
+	run pale learn --ledger "$S/forged.jsonl" --yes
+	rc_is 2
+	err_has "--unverified takes it as it is"
+	cmp -s ~/$MINE "$S/before" || fail "a forged ledger taught"
+	run pale learn --ledger "$S/forged.jsonl" --unverified
+	rc_is 0
+	out_has "write = ~/build/out"
+	# What a ledger says is text, whatever it says.
+	printf '{"op": "write", "target": "/x\\n[files]\\nwrite = /"}\n{' >"$S/rubbish.jsonl"
+	run pale learn --ledger "$S/rubbish.jsonl" --unverified --yes
+	rc_is 0
+	cmp -s ~/$MINE "$S/before" || fail "rubbish taught"
+	# Nor does its session's name become a line of the policy.
+	sed 's#"session": *"[^"]*"#"session":"x\\n[files]\\nwrite = /opt/any"#' "$ledger" >"$S/named.jsonl"
+	run pale learn --ledger "$S/named.jsonl" --unverified -o -
+	rc_is 0
+	out_has "# learnt from session x: "
+	out_lacks "/opt/any"
+	run pale learn --ledger "$S/none.jsonl"
+	rc_is 2
+}
+
+t_policy_with_errors() {
+	a_day
+	echo 'nonsense' >>~/$MINE
+	run pale learn --yes
+	rc_is 2
+	err_has "nothing is learnt for a policy with errors"
+}
+
+scenario "$@"

@@ -1,0 +1,346 @@
+/*
+ * pale learn: from what a session was denied, asked or only observed doing to rules that allow it.
+ *
+ * Nothing is written before it was replayed: each line that is taken allows what it is for, and nothing that
+ * was left out.  The policy's own lines stay as they are.
+ */
+#include "learn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LEFT_SHOWN 20
+#define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+/* --- reading --- */
+
+static int note_start(struct learn *l, const struct record *r)
+{
+	_cleanup_free_ char *workspace = text_unescape(r->target);
+
+	if (!workspace)
+		return -ENOMEM;
+	snprintf(l->workspace, sizeof(l->workspace), "%s", workspace);
+	snprintf(l->agent, sizeof(l->agent), "%s", r->agent);
+	/* It will stand in a comment of the policy. */
+	snprintf(l->from, sizeof(l->from), "session %.*s", (int)strspn(r->session, NAME_BYTES), r->session);
+	return 0;
+}
+
+static int on_record(const struct record *r, void *ctx)
+{
+	struct learn *l = ctx;
+
+	if (strcmp(r->op, "session/start") == 0)
+		return note_start(l, r);
+	return lessons_add(&l->lessons, r);
+}
+
+static int on_ledger(const char *path, void *ctx)
+{
+	struct learn *l = ctx;
+
+	return ledger_walk(&l->o, path, on_record, l);
+}
+
+/* The policy of the place and the agent that the ledger is of. */
+static int load_policy(struct learn *l)
+{
+	struct stat st;
+	int r;
+
+	if (!l->o.workspace && l->workspace[0] && stat(l->workspace, &st) == 0 && S_ISDIR(st.st_mode))
+		l->o.workspace = l->workspace;
+	if (!l->o.agent && l->agent[0])
+		l->o.agent = l->agent;
+	r = policy_file_find(&l->file, &l->o);
+	if (r == 0)
+		r = policy_file_open(&l->file);
+	if (r < 0) {
+		policy_file_tell(&l->file, r);
+		return r;
+	}
+	r = policy_load_with(&l->file, NULL, 0, &l->now, &l->known);
+	if (r < 0) {
+		print_diags(stderr, &l->known);
+		talk("nothing is learnt for a policy with errors");
+	}
+	return r;
+}
+
+static int study(struct learn *l)
+{
+	int r;
+
+	l->lessons.img = &l->now.image;
+	l->lessons.workspace = l->workspace[0] ? l->workspace : l->now.bundle.workspace;
+	r = lessons_group(&l->lessons);
+	if (r == 0)
+		l->taken = calloc(l->lessons.n + 1, sizeof(*l->taken));
+	if (r < 0 || !l->taken) {
+		talk("out of memory");
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < l->lessons.n; i++)
+		strcpy(l->taken[i].line, l->lessons.list[i].line[0]);
+	return 0;
+}
+
+/* --- the report --- */
+
+static uint64_t covered_count(const struct learn *l)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < l->lessons.n_events; i++)
+		n += l->lessons.events[i].covered;
+	return n;
+}
+
+static json_t *events_to_json(const struct learn *l, const struct lesson *g)
+{
+	json_t *list = json_array();
+
+	for (size_t k = 0; k < g->n_events; k++) {
+		const struct lesson_event *e = &l->lessons.events[g->events[k]];
+
+		json_array_append_new(list, json_pack("{ss, so, sI}", "op", e->r.op, "target",
+						      json_text(e->r.target), "count", (json_int_t)e->count));
+	}
+	return list;
+}
+
+static json_t *lesson_to_json(const struct learn *l, size_t i)
+{
+	const struct lesson *g = &l->lessons.list[i];
+	const struct taken *t = &l->taken[i];
+	json_t *wider = json_array();
+
+	for (size_t k = t->at + 1; k < g->n_lines; k++)
+		json_array_append_new(wider, json_text(g->line[k]));
+	return json_pack("{ss, so, so, sI, so, sb, so}", "section", g->section, "line", json_text(t->line),
+			 "wider", wider, "count", (json_int_t)g->count, "events", events_to_json(l, g),
+			 "taken", t->choice != CHOICE_NONE, "why_not", json_text(t->why[0] ? t->why : NULL));
+}
+
+static json_t *left_to_json(const struct learn *l)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l->lessons.n_events; i++) {
+		const struct lesson_event *e = &l->lessons.events[i];
+
+		if (!e->covered && e->why)
+			json_array_append_new(list, json_pack("{ss, so, sI, ss}", "op", e->r.op, "target",
+							      json_text(e->r.target), "count",
+							      (json_int_t)e->count, "why", e->why));
+	}
+	return list;
+}
+
+static void print_report_json(const struct learn *l, const char *written)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l->lessons.n; i++)
+		json_array_append_new(list, lesson_to_json(l, i));
+	print_json(json_pack("{so, so, sI, sI, sI, so, so, sI, so}", "from", json_text(l->from), "policy",
+			     json_text(l->file.path), "events", (json_int_t)l->lessons.n_events, "covered",
+			     (json_int_t)covered_count(l), "beyond", (json_int_t)l->lessons.beyond,
+			     "proposals", list, "left", left_to_json(l), "replayed", (json_int_t)l->replayed,
+			     "written", json_text(written)));
+}
+
+static void print_left(const struct learn *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->lessons.n_events; i++) {
+		const struct lesson_event *e = &l->lessons.events[i];
+
+		if (e->covered || !e->why)
+			continue;
+		if (n == 0)
+			puts("left out:");
+		if (n++ >= LEFT_SHOWN)
+			continue;
+		printf("  %s ", e->r.op);
+		print_recorded(stdout, e->r.target);
+		printf(": %s\n", e->why);
+	}
+	if (n > LEFT_SHOWN)
+		printf("  and %zu more (--json has all)\n", n - LEFT_SHOWN);
+}
+
+static void print_proposals(const struct learn *l)
+{
+	for (size_t i = 0; i < l->lessons.n; i++) {
+		const struct taken *t = &l->taken[i];
+
+		printf("[%s] ", l->lessons.list[i].section);
+		print_escaped(stdout, t->line);
+		fputs("\n  ", stdout);
+		learn_print_lesson(stdout, l, i);
+		if (t->why[0]) {
+			fputs("  not taken: ", stdout);
+			print_recorded(stdout, t->why);
+			putchar('\n');
+		}
+	}
+}
+
+static void print_report(const struct learn *l)
+{
+	print_proposals(l);
+	print_left(l);
+	if (l->lessons.beyond)
+		printf("%llu records were not looked at: too many different ones\n",
+		       (unsigned long long)l->lessons.beyond);
+	printf("%s: %zu different things were denied, asked or observed, %llu of them are allowed by now",
+	       l->from[0] ? l->from : "the ledger", l->lessons.n_events,
+	       (unsigned long long)covered_count(l));
+	if (learn_taken(l))
+		printf(", %llu more by these rules", (unsigned long long)l->replayed);
+	puts("");
+}
+
+/* --- writing --- */
+
+/* Beside the policy, for who wants to look first; never over something else. */
+static int write_apart(const struct learn *l)
+{
+	_cleanup_close_ int fd = -1;
+	size_t len = strlen(l->text);
+	int r;
+
+	if (strcmp(l->o.output, "-") == 0)
+		return fwrite(l->text, 1, len, stdout) == len ? 0 : -EIO;
+	fd = open(l->o.output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	r = fd < 0 ? -errno : policy_file_write(fd, l->text, len);
+	if (r < 0)
+		talk("%s: %s", l->o.output, strerror(-r));
+	return r;
+}
+
+static int save(const struct learn *l)
+{
+	int r;
+
+	if (l->o.output)
+		return write_apart(l);
+	r = policy_file_save(&l->file, l->text, strlen(l->text));
+	if (r < 0)
+		policy_file_tell(&l->file, r);
+	else if (!l->o.json)
+		talk("%s is saved: %zu rule%s more; sessions that run keep the old one until `pale policy "
+		     "reload`",
+		     l->file.path, learn_taken(l), learn_taken(l) == 1 ? "" : "s");
+	return r;
+}
+
+/* All of it, without asking. */
+static int take_all(struct learn *l)
+{
+	for (size_t i = 0; i < l->lessons.n; i++)
+		l->taken[i].choice = CHOICE_ALLOW;
+	return learn_replay(l);
+}
+
+static int batch(struct learn *l)
+{
+	bool write = l->o.yes || l->o.output;
+	const char *written = NULL;
+
+	if (take_all(l) < 0)
+		return EXIT_USAGE;
+	if (write && learn_taken(l)) {
+		if (save(l) < 0)
+			return EXIT_USAGE;
+		written = l->o.output ? l->o.output : l->file.path;
+	}
+	if (l->o.output && strcmp(l->o.output, "-") == 0)
+		return EXIT_OK;
+	if (l->o.json) {
+		print_report_json(l, written);
+		return EXIT_OK;
+	}
+	print_report(l);
+	if (!write && learn_taken(l))
+		talk("nothing was written: --yes takes these rules, -o FILE writes them apart, a terminal "
+		     "asks one by "
+		     "one");
+	return EXIT_OK;
+}
+
+static int review(struct learn *l)
+{
+	print_left(l);
+	fflush(stdout);
+	if (l->lessons.n == 0) {
+		print_report(l);
+		return EXIT_OK;
+	}
+	if (!learn_review(l)) {
+		talk("%s is as it was", l->file.path);
+		return EXIT_FINDINGS;
+	}
+	if (save(l) < 0)
+		return EXIT_USAGE;
+	print_report(l);
+	return EXIT_OK;
+}
+
+static int learn(struct learn *l, int argc, char **argv)
+{
+	if (lessons_init(&l->lessons, &l->now.image, "") < 0)
+		return EXIT_USAGE;
+	if (ledgers_chosen(&l->o, argc, argv, on_ledger, l) < 0 || load_policy(l) < 0 || study(l) < 0)
+		return EXIT_USAGE;
+	return ask_is_possible() && !l->o.yes && !l->o.output && !l->o.json ? review(l) : batch(l);
+}
+
+static int learn_run(const struct options *o, int argc, char **argv)
+{
+	struct learn l = { .o = *o, .file = { .lock = -1 } };
+	int code;
+
+	if (session_around()) {
+		talk("a session may not change policies; run `pale learn` outside");
+		return EXIT_FINDINGS;
+	}
+	diags_init(&l.known);
+	code = learn(&l, argc, argv);
+	lessons_done(&l.lessons);
+	loaded_done(&l.now);
+	policy_file_done(&l.file);
+	diags_done(&l.known);
+	free(l.taken);
+	free(l.text);
+	return code;
+}
+
+static const struct opt opts[] = {
+	OPT_VALUE("policy", 'p', "FILE", policy, "the policy that learns, in place of the user's"),
+	OPT_VALUE("session", 0, "ID", session,
+		  "learn from this session (default: the newest of this workspace)"),
+	OPT_VALUE("ledger", 0, "FILE", ledger, "learn from this ledger, and from those that follow"),
+	OPT_FLAG("unverified", 0, unverified, "take a ledger whose chain is broken as it is"),
+	OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: the session's)"),
+	OPT_VALUE("agent", 0, "NAME", agent,
+		  "with the [agent \"NAME\" ...] sections (default: the session's)"),
+	OPT_VALUE("output", 'o', "FILE", output, "write the new policy there, `-` for standard output"),
+	OPT_FLAG("yes", 'y', yes, "take every proposal without asking"),
+	OPT_JSON,
+	{ 0 },
+};
+
+const struct subcommand subcommand_learn = {
+	.name = "learn",
+	.args = "[--session ID | --ledger FILE...] [-o FILE] [--yes] [--json]",
+	.summary = "propose rules for what was denied, asked or observed",
+	.opts = opts,
+	.usage_status = EXIT_USAGE,
+	.run = learn_run,
+};

@@ -1,0 +1,64 @@
+/*
+ * The parts of `pale learn`: what a ledger teaches (policy/lesson.h), what is taken of it, and the policy
+ * that comes of that, replayed.
+ */
+#ifndef PALE_LEARN_H
+#define PALE_LEARN_H
+
+#include "edit.h"
+#include "policy/lesson.h"
+
+enum choice { CHOICE_NONE, CHOICE_ALLOW, CHOICE_DENY };
+
+/* What is made of one lesson. */
+struct taken {
+	enum choice choice;
+	size_t at;	       /* which of its lines */
+	char line[GRANT_LINE]; /* that line, or one that the operator wrote */
+	char why[512];	       /* why it cannot be taken, or "" */
+};
+
+struct learn {
+	struct options o;
+	char workspace[PATH_MAX], agent[64], from[160]; /* of the ledger; "session 3f.. (2 ledgers)" */
+	struct policy_file file;
+	struct loaded now; /* the policy as it is */
+	struct diags known;
+	struct lessons lessons;
+	struct taken *taken; /* one a lesson */
+	char *text;	     /* what the file becomes */
+	uint64_t replayed,
+		widened; /* events that are allowed now; of them those of lessons that are not taken */
+};
+
+/*
+ * learn_text.c: makes l->text of what is taken and replays every event by it: a lesson whose own events it
+ * does not allow, that lint complains of, or that lets something happen which is left out, is taken back,
+ * with the reason in `why`.  0 or -errno after telling.
+ */
+int learn_replay(struct learn *l);
+/* How many lessons are taken. */
+size_t learn_taken(const struct learn *l);
+/* The new policy's lines against the old one's, those that are new. */
+void learn_print_new(FILE *f, const struct learn *l);
+
+/* learn_review.c: asks about each, in aa-logprof's letters.  1 to save, 0 to leave all as it is. */
+int learn_review(struct learn *l);
+/* "12 things (38 times)", with a few of them below. */
+void learn_print_lesson(FILE *f, const struct learn *l, size_t i);
+
+/*
+ * ledger_walk.c: calls fn with each record of the ledger at path, in order, until it returns a negative
+ * number. Where the chain is broken nothing more is told: -EBADMSG, after telling where and what reads on all
+ * the same (o->unverified).  0, -errno (told).  Some records may have been passed on by then.
+ */
+typedef int ledger_fn(const struct record *r, void *ctx);
+int ledger_walk(const struct options *o, const char *path, ledger_fn *fn, void *ctx);
+/*
+ * The ledgers that o (--session, --ledger) and the operands name, the newest of this workspace where they
+ * name none.  Calls fn for each path.  0 or a negative number after telling; what fn returned.
+ */
+int ledgers_chosen(const struct options *o, int argc, char **argv, int (*fn)(const char *path, void *ctx),
+		   void *ctx);
+
+#endif
