@@ -72,7 +72,8 @@ run_test() {
 	chmod 755 "$scratch"
 	[ "$(id -u)" != 0 ] || chown $T_USER: "$scratch"
 	log=$scratch.log
-	wrapped "$scratch" "$file" timeout -k 3 "${limit:-40}" bash "$file" "$test" </dev/null >"$log" 2>&1
+	# Out of the reach of a terminal that somebody runs this from: the fence would make one of its own.
+	wrapped "$scratch" "$file" setsid -w timeout -k 3 "${limit:-40}" bash "$file" "$test" </dev/null >"$log" 2>&1
 	rc=$?
 	stage_reap "$scratch"
 	report $rc "$name/$test" "$log" "$4"

@@ -57,6 +57,23 @@ t_the_operators_is_out_of_reach() {
 	PY
 }
 
+# At level hooks no wall keeps it from the name, but nothing it was given leads there.
+t_own_at_level_hooks() {
+	cat >"$S/look.py" <<-'PY'
+		import os, sys
+		fds = [fd for fd in range(256) if os.isatty(fd)]
+		names = {os.ttyname(fd) for fd in fds if fd != 3}
+		three = os.fstat(3).st_rdev == os.stat(names.copy().pop()).st_rdev
+		tty = os.open("/dev/tty", os.O_RDWR)
+		print(len(names), three, sys.argv[1] in names, os.tcgetpgrp(tty) == os.getpgrp())
+	PY
+	SCRIPT=$S/look.py operator <<-'PY'
+		t = Terminal("sh", "-c", "exec 3<>/dev/tty; exec pale run --level hooks -q -- python3 $SCRIPT $(tty)")
+		t.ends()
+		same("said", t.seen.split(), [b"1", b"True", b"False", b"True"])
+	PY
+}
+
 # Every byte, both ways, in raw mode; what a program asks of a terminal, and what the terminal answers.
 t_bytes_pass_unchanged() {
 	cat >"$S/talker.py" <<-'PY'
