@@ -256,6 +256,7 @@ bench: deps-bench
 	@tests/bench/bench.sh $(B) --peers
 	@tests/bench/exec.sh $(B)
 	@tests/bench/net.sh $(B)
+	@tests/bench/terminal.sh $(B)
 
 # Everything but the object itself under AddressSanitizer and UBSan; CK_FORK=no so that leaks are seen.
 asan: deps
@@ -325,7 +326,7 @@ format-check:
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
 	libunistring-dev libpsl-dev libldns-dev libncurses-dev libnotify-bin zlib1g-dev libpam0g-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1 \
-	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux
+	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux less vim
 DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
