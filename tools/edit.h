@@ -62,6 +62,12 @@ enum next { NEXT_EDIT, NEXT_LEAVE, NEXT_SAVE };
 /* `What now?`, from standard input; at its end: leave.  NEXT_SAVE only where may_save. */
 enum next ask_next(bool may_save);
 
+/* --- policy_diff.c --- */
+
+/* `pale policy diff NEW [OLD]`: what a ledger tells, judged by two policies.  Exit code: 1 where they differ.
+ */
+int policy_diff(const struct options *o, int argc, char **argv);
+
 /* --- policy_test.c --- */
 
 /* `pale policy test [FILE]`; argv holds what stands behind `test`.  Exit code. */

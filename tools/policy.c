@@ -159,18 +159,21 @@ static int policy_run(const struct options *o, int argc, char **argv)
 		const char *name;
 		int (*run)(const struct options *o);
 	} table[] = { { "show", show }, { "edit", policy_edit }, { "reload", policy_reload } };
-	const char *verbs[NELEM(table) + 2] = { NULL };
+	const char *verbs[NELEM(table) + 3] = { NULL };
 
 	if (argc == 0)
 		return show(o);
 	if (strcmp(argv[0], "test") == 0)
 		return policy_test(o, argc - 1, argv + 1);
+	if (strcmp(argv[0], "diff") == 0)
+		return policy_diff(o, argc - 1, argv + 1);
 	for (size_t i = 0; i < NELEM(table); i++) {
 		if (strcmp(argv[0], table[i].name) == 0)
 			return table[i].run(o);
 		verbs[i] = table[i].name;
 	}
 	verbs[NELEM(table)] = "test";
+	verbs[NELEM(table) + 1] = "diff";
 	options_unknown("policy command", argv[0], verbs);
 	return EXIT_USAGE;
 }
@@ -181,16 +184,19 @@ static const struct opt opts[] = {
 	OPT_FLAG("project", 0, for_project, "edit: the project's .pale/policy.ini"),
 	OPT_FLAG("floor", 0, floor, "edit: the machine's /etc/pale/policy.ini"),
 	OPT_FLAG("yes", 'y', yes, "edit: load what was saved into running sessions without asking"),
-	OPT_VALUE("session", 0, "ID", session, "reload: only this session"),
+	OPT_VALUE("session", 0, "ID", session, "reload: only this session; diff: by its ledger"),
+	OPT_VALUE("ledger", 0, "FILE", ledger,
+		  "diff: by this ledger (default: the newest of this workspace)"),
+	OPT_FLAG("unverified", 0, unverified, "diff: take a ledger whose chain is broken as it is"),
 	OPT_JSON,
 	{ 0 },
 };
 
 const struct subcommand subcommand_policy = {
 	.name = "policy",
-	.args = "show | edit | reload | test [FILE] [options]",
-	.summary = "show the rules that hold here, with their origin; edit and test them; load them "
-		   "into sessions that run",
+	.args = "show | edit | reload | test [FILE] | diff NEW [OLD] [options]",
+	.summary = "show the rules that hold here, with their origin; edit, test and compare them; load "
+		   "them into sessions that run",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = policy_run,

@@ -229,6 +229,90 @@ t_ledgers_that_lie() {
 	rc_is 2
 }
 
+# What the learnt policy would have decided otherwise is what was learnt.
+t_diff() {
+	a_day
+	run pale learn -o "$S/new.ini"
+	rc_is 0
+	run pale policy diff "$HOME/$MINE"
+	rc_is 0
+	[ ! -s "$S/out" ] || fail "a policy differs from itself"
+	run pale policy diff "$S/new.ini"
+	rc_is 1
+	out_has "+++ $S/new.ini"
+	grep -A2 "^@@ exec id -g (1 time) @@$" "$S/out" >"$S/hunk" || fail "what was asked is not told"
+	grep -qE '^-ask +policy.ini:7 \[commands\] ask = id -g' "$S/hunk" || fail "the old rule is not told"
+	grep -qE '^\+allow new.ini:[0-9]+ \[commands\] allow = id -g' "$S/hunk" || fail "the new rule is not told"
+	out_lacks "id_rsa"
+	run pale policy diff --json "$HOME/$MINE" "$S/new.ini"
+	rc_is 1
+	python3 - "$S/out" <<-'PY' || fail "the report"
+		import json, sys
+		j = json.load(open(sys.argv[1]))
+		d = {x["op"] + " " + x["target"]: x for x in j["differ"]}
+		assert d["exec make deploy"]["old"]["verdict"] == "allow" and d["exec make deploy"]["new"]["verdict"] == "ask", d
+		assert j["judged"] > len(j["differ"]) >= 4, j
+	PY
+	echo 'nonsense' >>"$S/new.ini"
+	run pale policy diff "$S/new.ini"
+	rc_is 2
+	run pale policy diff "$S/none.ini"
+	rc_is 2
+	run pale policy diff
+	rc_is 2
+}
+
+t_diff_by_other_ledgers() {
+	local ledger
+	policy <<<'preset = agent'
+	OPTS=(-n)
+	TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789 fsh 'echo $TOKEN ghp_abcdefghijklmnopqrstuvwxyz0123456789 >/dev/null; ls "/tmp/ghp_abcdefghijklmnopqrstuvwxyz0123456789"; echo x >../made'
+	printf 'preset = agent\n[files]\nwrite = ~/made\n[commands]\ndeny = ls\n' >"$S/new.ini"
+	chmod 600 "$S/new.ini"
+	ledger=$(echo "$STATE"/sessions/*/ledger.jsonl)
+	run pale policy diff --ledger "$ledger" "$S/new.ini"
+	rc_is 1
+	out_has "@@ write $HOME/made (1 time) @@"
+	grep -q '"target": *"[^"]*\*\*\*' "$ledger" || fail "nothing was masked"
+	out_has "not judged"
+	out_has "ls /tmp/***"
+	sed 's#"via": *"hook"#"via":"kernel"#' "$ledger" >"$S/forged.jsonl"
+	run pale policy diff --ledger "$S/forged.jsonl" "$S/new.ini"
+	rc_is 2
+	err_has "--unverified"
+	run pale policy diff --ledger "$S/forged.jsonl" --unverified "$S/new.ini"
+	rc_is 1
+	gzip -c "$ledger" >"$S/part.jsonl.gz"
+	run pale policy diff --ledger "$S/part.jsonl.gz" "$S/new.ini"
+	rc_is 1
+	out_has "@@ write $HOME/made"
+	run pale policy diff --ledger "$S/none" "$S/new.ini"
+	rc_is 2
+}
+
+# However much a ledger holds, it costs no more memory than this.
+t_diff_of_a_huge_ledger() {
+	policy <<<'preset = agent'
+	printf 'preset = agent\n[files]\nwrite = /srv/data\n' >"$S/new.ini"
+	chmod 600 "$S/new.ini"
+	python3 - >"$S/huge.jsonl" <<-'PY'
+		import json
+		r = {"seq": 1, "time": "2026-01-01T00:00:00.000000Z", "session": "x", "turn": 1, "agent": "", "pid": 1, "ppid": 1,
+		     "exe": "", "op": "write", "target": "", "access": "w", "verdict": "deny", "rule": "", "via": "hook",
+		     "level": "full", "approval": "", "detail": "id=1", "count": 1, "prev": "0" * 64, "hash": "0" * 64}
+		for i in range(60000):
+		    r["target"] = "/srv/data/%d/%s" % (i, "x" * 100)
+		    print(json.dumps(r))
+	PY
+	run bash -c 'ulimit -v 400000; exec pale policy diff --ledger "$1" --unverified --json "$2"' - "$S/huge.jsonl" "$S/new.ini"
+	rc_is 1
+	python3 - "$S/out" <<-'PY' || fail "the report"
+		import json, sys
+		j = json.load(open(sys.argv[1]))
+		assert len(j["differ"]) == 4096 and j["beyond"] > 50000, (len(j["differ"]), j["beyond"])
+	PY
+}
+
 t_policy_with_errors() {
 	a_day
 	echo 'nonsense' >>~/$MINE
