@@ -326,7 +326,7 @@ format-check:
 DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
 	libunistring-dev libpsl-dev libldns-dev libncurses-dev libnotify-bin zlib1g-dev libpam0g-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1 \
-	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux less vim
+	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux less vim zsh fish
 DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
@@ -360,6 +360,12 @@ MAN5 := $(wildcard tools/*.5 helper/*.5)
 MAN7 := $(wildcard tools/*.7)
 MAN8 := $(wildcard helper/*.8)
 
+# Where the shells look; of these names each has another.
+SHARE := $(DESTDIR)$(PREFIX)/share
+COMPLETIONS := $(SHARE)/bash-completion/completions/pale $(SHARE)/fish/vendor_completions.d/pale.fish \
+	$(SHARE)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)/_pale
+shell_of = $(if $(findstring /fish/,$(1)),fish,$(if $(findstring /zsh/,$(1)),zsh,bash))
+
 # An older helper may have another name somewhere (a hard link), which must not stay setuid.
 install: all
 	install -d $(BIN) $(LIB) $(LIBEXEC) $(MAN)/man1 $(MAN)/man5 $(MAN)/man7 $(MAN)/man8
@@ -371,6 +377,8 @@ install: all
 	install -m 0644 $(MAN5) $(MAN)/man5
 	install -m 0644 $(MAN7) $(MAN)/man7
 	install -m 0644 $(MAN8) $(MAN)/man8
+	install -d $(dir $(COMPLETIONS))
+	$(foreach f,$(COMPLETIONS),$(B)/pale completion $(call shell_of,$(f)) >$(f) && chmod 0644 $(f) &&) true
 	$(if $(PRIVILEGED),$(call install_system))
 	$(if $(SETUID),$(if $(DESTDIR),,chown pale:pale $(LIBEXEC)/pale-helper && chmod 6755 $(LIBEXEC)/pale-helper))
 
@@ -398,6 +406,7 @@ endef
 uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
 	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) $(MAN7:tools/%=$(MAN)/man7/%) $(MAN8:helper/%=$(MAN)/man8/%)
+	rm -f $(COMPLETIONS)
 	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(TMPFILESDIR)/pale.conf $(DESTDIR)/etc/pam.d/pale
 	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
 

@@ -13,6 +13,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_deny,	&subcommand_turn,   &subcommand_grants,	 &subcommand_revoke,
 	&subcommand_passphrase, &subcommand_policy, &subcommand_learn,	 &subcommand_trust,
 	&subcommand_session,	&subcommand_doctor, &subcommand_inspect, &subcommand_import,
+	&subcommand_completion,
 };
 
 static const struct {
@@ -33,6 +34,11 @@ static const struct {
 			 "CLICOLOR_FORCE   colour even where the output is no terminal\n"
 			 "PALE_SESSION_DIR set inside a session; pale sets it, nobody else should\n" },
 };
+
+const struct subcommand *subcommand_at(size_t i)
+{
+	return i < NELEM(subcommands) ? subcommands[i] : NULL;
+}
 
 static const struct subcommand *find(const char *name)
 {

@@ -139,6 +139,10 @@ extern const struct subcommand subcommand_run, subcommand_explain, subcommand_li
 	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
 	subcommand_inspect, subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import,
 	subcommand_learn;
+extern const struct subcommand subcommand_completion;
+
+/* The i-th subcommand, NULL behind the last. */
+const struct subcommand *subcommand_at(size_t i);
 
 /*
  * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first

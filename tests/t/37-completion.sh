@@ -1,0 +1,140 @@
+# limit: 60
+# pale completion: bash, zsh and fish, each asked for what follows; the candidates come from pale's own tables.
+. "$T_LIB"
+
+t_candidates() {
+	run pale completion candidates run --le
+	rc_is 0
+	out_has "--level	"
+	run pale completion candidates run --level f
+	out_is full
+	run pale completion candidates run --level=st
+	out_is --level=strict
+	# As bash cuts it.
+	run pale completion candidates run --level = ho
+	out_is hooks
+	run pale completion candidates lint --preset sec
+	out_is security-v0
+	run pale completion candidates policy te
+	out_is test
+	run pale completion candidates policy test ''
+	out_is :files
+	run pale completion candidates run -w ''
+	out_is :dirs
+	run pale completion candidates run --level full -- ls ''
+	out_is ":command 5"
+	run pale completion candidates explain read ''
+	out_is :files
+	run pale completion candidates no-such-command ''
+	rc_is 0
+	out_is ""
+	run pale completion candidates
+	rc_is 2
+	run pale completion tcsh
+	rc_is 2
+}
+
+# Every subcommand and every option of the help, and nothing else.
+t_all_of_them() {
+	local sub
+	pale completion candidates '' | cut -f1 | grep -vx -e help -e version | sort >"$S/offered"
+	pale help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -vx -e help -e version | sort >"$S/told"
+	diff "$S/offered" "$S/told" || fail "subcommands"
+	for sub in $(cat "$S/told"); do
+		pale completion candidates "$sub" - | cut -f1 | sort >"$S/offered.o"
+		pale "$sub" --help | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p' | sort >"$S/told.o"
+		diff "$S/offered.o" "$S/told.o" || fail "options of $sub"
+	done
+}
+
+# What is offered for an option is taken by it.
+t_values_are_taken() {
+	local v
+	for v in $(pale completion candidates lint --preset ''); do
+		run pale lint --preset "$v"
+		[ "$RC" -lt 2 ] || fail "preset $v"
+	done
+	for v in $(pale completion candidates explain --mode ''); do
+		run pale explain --danger --mode "$v" read file
+		rc_not 2 "mode $v"
+	done
+	for v in $(pale completion candidates log --op ''); do
+		run pale log --op "$v"
+		err_lacks unknown
+	done
+	for v in $(pale completion candidates import --from ''); do
+		run pale import --from "$v" missing
+		err_lacks "unknown source"
+	done
+}
+
+t_sessions() {
+	fence true
+	local id
+	id=$(basename "$STATE"/sessions/*)
+	run pale completion candidates session show "${id:0:4}"
+	out_has "$id"
+}
+
+# in_bash WORD...: what bash would offer for the last word.
+in_bash() {
+	bash --norc -c 'eval "$(pale completion bash)"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pale; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+}
+
+t_bash() {
+	complete=$(bash --norc -c 'eval "$(pale completion bash)"; complete -p pale')
+	[ "$complete" = "complete -F _pale pale" ] || fail "complete -p: $complete"
+	run in_bash pale dena
+	out_is ""
+	run in_bash pale doc
+	out_is doctor
+	run in_bash pale run --level = f
+	out_is full
+	touch "a b.ini" a.c
+	mkdir a.d
+	in_bash pale lint a | LC_ALL=C sort >"$S/out"
+	out_is "$(printf '%s\n' "a b.ini" a.c a.d | LC_ALL=C sort)"
+	run in_bash pale trust a
+	out_is a.d
+	run in_bash pale run -- tru
+	out_has true
+}
+
+# The functions of zsh that show things say what they are given.
+t_zsh() {
+	need zsh
+	in_zsh() {
+		zsh -f -c 'compdef() { print compdef $@ }; _describe() { print -l ${(P)4} }; _files() { print files $@ }
+			_normal() { print normal $CURRENT $words }
+			eval "$(pale completion zsh)"; words=("$@"); CURRENT=$#; _pale' zsh "$@"
+	}
+	run in_zsh pale doc
+	out_is "compdef _pale pale
+doctor:$(pale help | sed -n 's/^  doctor *//p')"
+	run in_zsh pale trust ''
+	out_has "files -/"
+	run in_zsh pale run -p x -- ls -l
+	out_has "normal 2 ls -l"
+}
+
+t_fish() {
+	need fish
+	in_fish() {
+		XDG_CONFIG_HOME=$HOME/.config fish --no-config -c 'pale completion fish | source; complete -C $argv[1]' "$1" 2>/dev/null | cut -f1
+	}
+	run in_fish 'pale doc'
+	out_is doctor
+	run in_fish 'pale run --level '
+	out_has full
+	run in_fish 'pale policy '
+	out_has reload
+	touch only.ini
+	run in_fish 'pale lint on'
+	out_is only.ini
+	run in_fish 'pale run -- tru'
+	out_has true
+	run in_fish 'pale run -- pale doc'
+	out_is doctor
+}
+
+scenario "$@"

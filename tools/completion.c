@@ -1,0 +1,404 @@
+/*
+ * pale completion: what may come next on a command line of pale, for shells.
+ *
+ * The scripts for bash, zsh and fish are thin: each asks `pale completion candidates WORD...`, which answers
+ * from the tables that also parse the command line.  So a new subcommand, option or preset is completed
+ * without another list.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "policy/agents.h"
+
+#include "tools.h"
+
+static const char bash_script[] = "# bash completion of pale\n"
+				  "_pale() {\n"
+				  "\tlocal line cur=${COMP_WORDS[COMP_CWORD]} at found=()\n"
+				  "\t[ \"$cur\" != = ] || cur=\n"
+				  "\tCOMPREPLY=()\n"
+				  "\twhile IFS= read -r line; do\n"
+				  "\t\tcase $line in\n"
+				  "\t\t:files) compopt -o filenames 2>/dev/null\n"
+				  "\t\t\tmapfile -t found < <(compgen -f -- \"$cur\") ;;\n"
+				  "\t\t:dirs) compopt -o filenames 2>/dev/null\n"
+				  "\t\t\tmapfile -t found < <(compgen -d -- \"$cur\") ;;\n"
+				  "\t\t:command*)\n"
+				  "\t\t\tat=${line#:command }\n"
+				  "\t\t\tif declare -F _command_offset >/dev/null; then\n"
+				  "\t\t\t\t_command_offset \"$at\"\n"
+				  "\t\t\t\treturn\n"
+				  "\t\t\telif [ \"$at\" = \"$COMP_CWORD\" ]; then\n"
+				  "\t\t\t\tmapfile -t found < <(compgen -c -- \"$cur\")\n"
+				  "\t\t\telse\n"
+				  "\t\t\t\tcompopt -o filenames 2>/dev/null\n"
+				  "\t\t\t\tmapfile -t found < <(compgen -f -- \"$cur\")\n"
+				  "\t\t\tfi ;;\n"
+				  "\t\t*) found=(\"${line%%$'\\t'*}\") ;;\n"
+				  "\t\tesac\n"
+				  "\t\tCOMPREPLY+=(\"${found[@]}\")\n"
+				  "\tdone < <(\"${COMP_WORDS[0]/#\\~/$HOME}\" completion candidates "
+				  "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+				  "}\n"
+				  "complete -F _pale pale\n";
+
+static const char zsh_script[] =
+	"#compdef pale\n"
+	"_pale() {\n"
+	"\tlocal line at\n"
+	"\tlocal -a items\n"
+	"\tfor line in ${(f)\"$(${~words[1]} completion candidates \"${(@)words[2,CURRENT]}\" "
+	"2>/dev/null)\"}; do\n"
+	"\t\tcase $line in\n"
+	"\t\t(:files) _files ;;\n"
+	"\t\t(:dirs) _files -/ ;;\n"
+	"\t\t(:command*)\n"
+	"\t\t\tat=${line#:command }\n"
+	"\t\t\tshift $at words\n"
+	"\t\t\t(( CURRENT -= at ))\n"
+	"\t\t\t_normal ;;\n"
+	"\t\t(*$'\\t'*) items+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\") ;;\n"
+	"\t\t(*) items+=(\"${line//:/\\\\:}\") ;;\n"
+	"\t\tesac\n"
+	"\tdone\n"
+	"\t(( $#items )) && _describe -t pale pale items\n"
+	"}\n"
+	"if [ \"$funcstack[1]\" = _pale ]; then\n"
+	"\t_pale \"$@\"\n"
+	"else\n"
+	"\tcompdef _pale pale\n"
+	"fi\n";
+
+static const char fish_script[] =
+	"# fish completion of pale\n"
+	"function __pale_candidates\n"
+	"\tset -l words (commandline -opc)\n"
+	"\tset -l cur (commandline -ct)\n"
+	"\tfor line in ($words[1] completion candidates $words[2..-1] \"$cur\" 2>/dev/null)\n"
+	"\t\tswitch $line\n"
+	"\t\t\tcase ':files'\n"
+	"\t\t\t\t__fish_complete_path \"$cur\"\n"
+	"\t\t\tcase ':dirs'\n"
+	"\t\t\t\t__fish_complete_directories \"$cur\"\n"
+	"\t\t\tcase ':command *'\n"
+	"\t\t\t\tset -l at (math (string replace ':command ' '' -- $line) + 1)\n"
+	"\t\t\t\tif test $at -gt (count $words)\n"
+	"\t\t\t\t\tcomplete -C \"$cur\"\n"
+	"\t\t\t\telse\n"
+	"\t\t\t\t\tcomplete -C (string join ' ' -- $words[$at..-1] \"$cur\")\n"
+	"\t\t\t\tend\n"
+	"\t\t\tcase '*'\n"
+	"\t\t\t\techo $line\n"
+	"\t\tend\n"
+	"\tend\n"
+	"end\n"
+	"complete -c pale -f -a '(__pale_candidates)'\n";
+
+/* --- what may come next --- */
+
+/* words[0..n) stand behind `pale`; the last one is being written. */
+struct line {
+	char **words;
+	size_t n;
+	size_t *at;		  /* where each word stands in the shell's own list, `pale` being 0 */
+	const char *cur, *prefix; /* prefix: "--level=" of "--level=fu" */
+};
+
+static void offer(const struct line *l, const char *word, const char *help)
+{
+	if (strncmp(word, l->cur, strlen(l->cur)) == 0)
+		printf(help ? "%s%s\t%s\n" : "%s%s\n", l->prefix, word, help);
+}
+
+static void offer_list(const struct line *l, const char *list)
+{
+	while (*list) {
+		size_t n = strcspn(list, " ");
+		_cleanup_free_ char *word = strndup(list, n);
+
+		if (word)
+			offer(l, word, NULL);
+		list += n + strspn(list + n, " ");
+	}
+}
+
+static void offer_presets(const struct line *l)
+{
+	for (size_t i = 0; preset_name(i); i++)
+		offer(l, preset_name(i), NULL);
+}
+
+static void offer_levels(const struct line *l)
+{
+	for (int i = 0; i < LEVEL_COUNT; i++)
+		offer(l, level_name((enum level)i), NULL);
+}
+
+static void offer_ops(const struct line *l)
+{
+	for (int i = OP_NONE + 1; i < OP_COUNT; i++)
+		offer(l, op_name((enum op)i), NULL);
+}
+
+/* Those that run, and those that left a ledger. */
+static void offer_sessions(const struct line *l)
+{
+	struct session_ref *live = NULL;
+	struct ledger_ref *past = NULL;
+	size_t n = 0;
+
+	if (sessions_live(&live, &n) == 0)
+		for (size_t i = 0; i < n; i++)
+			offer(l, live[i].id, "runs");
+	if (ledgers_list(NULL, &past, &n) == 0)
+		for (size_t i = 0; i < n; i++)
+			offer(l, past[i].session, past[i].started);
+	free(live);
+	free(past);
+}
+
+static void offer_agents(const struct line *l)
+{
+	for (size_t i = 0; agent_profile(i); i++)
+		offer(l, agent_profile(i)->name, NULL);
+}
+
+/* The words that an option takes, by the option's name. */
+static const struct {
+	const char *option;
+	void (*fn)(const struct line *l);
+	const char *list;
+} values[] = {
+	{ "preset", offer_presets, NULL },
+	{ "level", offer_levels, NULL },
+	{ "op", offer_ops, NULL },
+	{ "session", offer_sessions, NULL },
+	{ "agent", offer_agents, NULL },
+	{ "mode", NULL, "read-only workspace-write danger" },
+	{ "verdict", NULL, "allow ask deny" },
+	{ "surfaces", NULL, "tmux desktop both none" },
+	{ "from", NULL, "fence srt claude codex opencode" },
+};
+
+static void offer_value(const struct line *l, const struct opt *opt)
+{
+	for (size_t i = 0; i < NELEM(values); i++) {
+		if (strcmp(values[i].option, opt->name) != 0)
+			continue;
+		if (values[i].fn)
+			values[i].fn(l);
+		else
+			offer_list(l, values[i].list);
+		return;
+	}
+	if (strcmp(opt->arg, "FILE") == 0 || strcmp(opt->arg, "PREFIX") == 0)
+		puts(":files");
+	else if (strcmp(opt->arg, "DIR") == 0)
+		puts(":dirs");
+}
+
+static void offer_options(const struct line *l, const struct subcommand *sub)
+{
+	char word[64];
+
+	for (const struct opt *o = sub->opts; o && o->name; o++) {
+		(void)snprintf(word, sizeof(word), "--%s", o->name);
+		offer(l, word, o->help);
+	}
+	offer(l, "--help", "show this help");
+}
+
+static const struct opt *option_find(const struct subcommand *sub, const char *word)
+{
+	for (const struct opt *o = sub->opts; o && o->name; o++)
+		if ((strncmp(word, "--", 2) == 0 && strcmp(word + 2, o->name) == 0) ||
+		    (o->letter && word[0] == '-' && word[1] == o->letter && word[2] == '\0'))
+			return o;
+	return NULL;
+}
+
+static bool is_lower(char c)
+{
+	return (c >= 'a' && c <= 'z') || c == '-';
+}
+
+/* The verbs of a subcommand are the plain words of its usage line. */
+static size_t offer_verbs(const struct line *l, const char *args)
+{
+	size_t found = 0;
+
+	for (size_t n; *args; args += n) {
+		char word[64];
+
+		n = 0;
+		while (is_lower(args[n]))
+			n++;
+		if (n > 1 && n < sizeof(word) && args[0] != '-' && !(args[n] >= 'A' && args[n] <= 'Z') &&
+		    strncmp(args, "options", n) != 0) {
+			memcpy(word, args, n);
+			word[n] = '\0';
+			offer(l, word, NULL);
+			found++;
+		}
+		n += n == 0;
+	}
+	return found;
+}
+
+/* FILE or DIR as a word of its own, not as an option's value. */
+static bool takes(const char *args, const char *what)
+{
+	const char *at = strstr(args, what);
+
+	if (!at)
+		return false;
+	while (at > args && (at[-1] == '[' || at[-1] == ' '))
+		at--;
+	for (; at > args && is_lower(at[-1]); at--)
+		;
+	return at[0] != '-';
+}
+
+static void offer_operand(const struct line *l, const struct subcommand *sub, size_t before)
+{
+	if (before == 0 && offer_verbs(l, sub->args) > 0)
+		return;
+	if (sub == &subcommand_session || sub == &subcommand_turn)
+		offer_sessions(l);
+	else if (takes(sub->args, "FILE") || sub == &subcommand_explain)
+		puts(":files");
+	else if (takes(sub->args, "DIR"))
+		puts(":dirs");
+}
+
+/* "--level=fu" in one word. */
+static bool offer_joined(struct line *l, const struct subcommand *sub)
+{
+	size_t n = strcspn(l->cur, "=");
+	_cleanup_free_ char *name = strndup(l->cur, n), *prefix = strndup(l->cur, n + 1);
+	const struct opt *o = name && l->cur[n] == '=' ? option_find(sub, name) : NULL;
+	const char *cur = l->cur;
+
+	if (!o || !o->arg || !prefix)
+		return false;
+	l->prefix = prefix;
+	l->cur += n + 1;
+	offer_value(l, o);
+	l->prefix = "";
+	l->cur = cur;
+	return true;
+}
+
+/* What stands behind the subcommand, read as its own parser would. */
+static void offer_behind(struct line *l, const struct subcommand *sub)
+{
+	/* What follows is a command line of its own. */
+	bool runs = strstr(sub->args, "CMD") != NULL;
+	size_t operands = 0, i = 1;
+
+	for (; i + 1 < l->n; i++) {
+		const char *word = l->words[i];
+		const struct opt *o = option_find(sub, word);
+		bool end = strcmp(word, "--") == 0;
+
+		if (o && o->arg && i + 2 == l->n) {
+			offer_value(l, o);
+			return;
+		}
+		i += o && o->arg;
+		operands += word[0] != '-';
+		if (runs && (end || word[0] != '-')) {
+			printf(":command %zu\n", l->at[i + (size_t)end]);
+			return;
+		}
+	}
+	if (offer_joined(l, sub))
+		return;
+	if (l->cur[0] == '-')
+		offer_options(l, sub);
+	else if (runs)
+		printf(":command %zu\n", l->at[l->n - 1]);
+	else
+		offer_operand(l, sub, operands);
+}
+
+static void offer_commands(const struct line *l)
+{
+	for (size_t i = 0; subcommand_at(i); i++)
+		offer(l, subcommand_at(i)->name, subcommand_at(i)->summary);
+	offer(l, "help", "the help of a command");
+	offer(l, "version", "the version");
+}
+
+static const struct subcommand *subcommand_find(const char *name)
+{
+	for (size_t i = 0; subcommand_at(i); i++)
+		if (strcmp(subcommand_at(i)->name, name) == 0)
+			return subcommand_at(i);
+	return NULL;
+}
+
+/* bash makes three words of `--level=full`. */
+static void line_read(struct line *l, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		bool last = i + 1 == argc;
+
+		if (strcmp(argv[i], "=") == 0 && l->n > 0 && !last)
+			continue;
+		l->at[l->n] = (size_t)i + 1;
+		l->words[l->n++] = strcmp(argv[i], "=") == 0 ? (char *)"" : argv[i];
+	}
+	l->cur = l->words[l->n - 1];
+}
+
+static int candidates(int argc, char **argv)
+{
+	_cleanup_free_ char **words = calloc((size_t)argc + 1, sizeof(*words));
+	_cleanup_free_ size_t *at = calloc((size_t)argc + 1, sizeof(*at));
+	struct line l = { .words = words, .at = at, .prefix = "" };
+	const struct subcommand *sub;
+
+	if (argc == 0 || !words || !at)
+		return EXIT_USAGE;
+	line_read(&l, argc, argv);
+	sub = subcommand_find(l.words[0]);
+	if (l.n == 1 || (l.n == 2 && strcmp(l.words[0], "help") == 0))
+		offer_commands(&l);
+	else if (sub)
+		offer_behind(&l, sub);
+	return EXIT_OK;
+}
+
+static int completion_run(const struct options *o, int argc, char **argv)
+{
+	static const struct {
+		const char *shell, *script;
+	} scripts[] = { { "bash", bash_script }, { "zsh", zsh_script }, { "fish", fish_script } };
+	const char *names[NELEM(scripts) + 1] = { NULL };
+
+	(void)o;
+	if (argc > 0 && strcmp(argv[0], "candidates") == 0)
+		return candidates(argc - 1, argv + 1);
+	for (size_t i = 0; i < NELEM(scripts); i++) {
+		names[i] = scripts[i].shell;
+		if (argc != 1 || strcmp(argv[0], scripts[i].shell) != 0)
+			continue;
+		fputs(scripts[i].script, stdout);
+		return EXIT_OK;
+	}
+	if (argc == 1)
+		options_unknown("shell", argv[0], names);
+	else
+		talk("say for which shell: bash, zsh or fish");
+	return EXIT_USAGE;
+}
+
+const struct subcommand subcommand_completion = {
+	.name = "completion",
+	.args = "bash|zsh|fish",
+	.summary = "print the script that completes command lines of pale",
+	.operands = OPERANDS_STOP,
+	.usage_status = EXIT_USAGE,
+	.run = completion_run,
+};
