@@ -328,6 +328,7 @@ DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check li
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1 \
 	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux less vim zsh fish
 DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo
+DEPS_DEB := debhelper dpkg-dev fakeroot lintian
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
 DEPS_COMPAT = $(shell sed -n 's/^# needs: //p' tests/compat/tasks/*.sh)
@@ -342,6 +343,8 @@ deps:
 	$(call need,$(DEPS))
 deps-bench: deps
 	$(call need,$(DEPS_BENCH))
+deps-deb: deps
+	$(call need,$(DEPS_DEB))
 deps-fuzz: deps
 	$(call need,$(DEPS_FUZZ))
 deps-compat: deps
@@ -410,6 +413,22 @@ uninstall:
 	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(TMPFILESDIR)/pale.conf $(DESTDIR)/etc/pam.d/pale
 	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
 
+# --- the Debian package ----------------------------------------------------------------------------
+
+# From a copy in which tools/debian stands where dpkg wants it.
+DEB := .build/deb
+deb: deps-deb
+	@rm -rf $(DEB) && mkdir -p $(DEB)/pale
+	@tar -c --exclude=./.build --exclude=./.git . | tar -x -C $(DEB)/pale
+	@cp -r tools/debian $(DEB)/pale/debian
+	cd $(DEB)/pale && dpkg-buildpackage --build=binary --no-sign >../build.log 2>&1 || { tail -30 ../build.log; exit 1; }
+	lintian --fail-on error,warning --info $(DEB)/*.changes
+	@ls -l $(DEB)/*.deb
+
+# Installed, run as an ordinary user, removed and purged, in a root directory that is thrown away.
+deb-check: deb
+	@$(SUDO) tests/deb.sh $$(ls $(DEB)/pale_*.deb)
+
 clean:
 	rm -rf .build
 
@@ -419,6 +438,7 @@ help:
 	@echo 'make check      build and run all tests'
 	@echo 'make install    PREFIX=$(PREFIX) DESTDIR=    make uninstall'
 	@echo '                SETUID=1: the helper under a user of its own by the setuid bit, SERVICE=1: by systemd'
+	@echo 'make deb        the Debian package, lintian clean; make deb-check installs, runs and removes it'
 	@echo 'make asan       unit tests under AddressSanitizer and UBSan'
 	@echo 'make asan-flow  approvals under AddressSanitizer and UBSan, make tsan-flow: under TSan'
 	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
@@ -430,5 +450,5 @@ help:
 
 -include $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat install uninstall clean help
+.PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:
