@@ -3,23 +3,12 @@
  */
 #include <string.h>
 
-#include "init.h"
+#include "policy/agents.h"
 
-static const char *const names[] = {
-	"opencode", "claude", "codex", "gemini",  "qwen",  "cline",
-	"aider",    "crush",  "goose", "copilot", "droid", "cursor-agent",
-};
+#include "init.h"
 
 #define PACKAGE_MAX   (256u << 10)
 #define PACKAGE_DEPTH 5
-
-bool agent_is_known(const char *name)
-{
-	for (size_t i = 0; i < NELEM(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
 
 /* The file's own word; nothing but a version is taken from it. */
 static bool take_version(const char *path, char *buf, size_t size)
@@ -53,19 +42,30 @@ static void find_version(const struct program *p, char *buf, size_t size)
 	}
 }
 
+static bool find(struct agent_found *a, const char *name, size_t n)
+{
+	if (n == 0 || n >= sizeof(a->name))
+		return false;
+	memcpy(a->name, name, n);
+	a->name[n] = '\0';
+	if (program_find(a->name, &a->program) < 0)
+		return false;
+	a->coverage = program_coverage(&a->program, program_inspect(&a->program));
+	find_version(&a->program, a->version, sizeof(a->version));
+	return true;
+}
+
 size_t agents_find(struct agent_found *ret, size_t max)
 {
+	const struct agent_profile *p;
 	size_t n = 0;
 
-	for (size_t i = 0; i < NELEM(names) && n < max; i++) {
-		struct agent_found *a = &ret[n];
+	for (size_t i = 0; (p = agent_profile(i)); i++)
+		for (const char *s = p->commands; *s; s += strspn(s, " ")) {
+			size_t len = strcspn(s, " ");
 
-		if (program_find(names[i], &a->program) < 0)
-			continue;
-		a->name = names[i];
-		a->coverage = program_coverage(&a->program, program_inspect(&a->program));
-		find_version(&a->program, a->version, sizeof(a->version));
-		n++;
-	}
+			n += n < max && find(&ret[n], s, len);
+			s += len;
+		}
 	return n;
 }

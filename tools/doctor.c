@@ -16,7 +16,7 @@ struct check {
 	const char *detail, *raise;
 };
 
-#define CHECKS_MAX 32
+#define CHECKS_MAX 64
 
 struct checkup {
 	struct utsname uts;
@@ -142,6 +142,7 @@ static int examine(const struct options *o, struct checkup *c)
 	check_seccomp(c);
 	check_around(c);
 	c->installed = doctor_helper(add, c);
+	doctor_agents(add, c);
 	kernel_lacks(&c->kernel, LEVEL_FULL, c->lacks, sizeof(c->lacks));
 	return EXIT_OK;
 }

@@ -26,4 +26,8 @@ struct checkup *checkup_new(const char *abi_max);
 void checkup_print_short(const struct checkup *c);
 json_t *checkup_to_json(const struct checkup *c);
 
+/* doctor_agents.c: each agent on PATH with its version, its kind of program and what holds it.  Once a
+ * process. */
+void doctor_agents(doctor_add_fn add, void *ctx);
+
 #endif

@@ -8,7 +8,7 @@
 
 /* An agent on PATH. */
 struct agent_found {
-	const char *name; /* static */
+	char name[32];	  /* what it is started as */
 	char version[32]; /* of the npm package that it is of, "" where it is of none */
 	struct program program;
 	const char *coverage; /* as `pale inspect` says it: "hooked", "kernel only", "refused" */
@@ -17,8 +17,6 @@ struct agent_found {
 /* agents_found.c: those of the known agents that are on PATH, in the order of the table; at most max of them.
  * Nothing is executed. */
 size_t agents_find(struct agent_found *ret, size_t max);
-/* Names a known agent. */
-bool agent_is_known(const char *name);
 
 /* init_text.c: a policy with a comment on each line, on preset or for the project where project is true.
  * The caller frees; NULL on ENOMEM. */

@@ -48,6 +48,19 @@ t_doctor_as_json() {
 	END
 }
 
+t_doctor_tells_the_agents_on_path() {
+	mkdir -p ~/lib/gemini ~/bin
+	printf '#!/bin/bash\ntouch ~/started\n' >~/lib/gemini/cli.js && chmod +x ~/lib/gemini/cli.js
+	echo '{"name": "@google/gemini-cli", "version": "0.61.0"}' >~/lib/gemini/package.json
+	ln -s ../lib/gemini/cli.js ~/bin/gemini
+	cp "$T_VICTIMS/raw-static" ~/bin/codex
+	PATH=$HOME/bin:$PATH run pale doctor
+	out_has "agent gemini           0.61.0, dynamically linked: hooks and supervisor hold it"
+	out_has "agent codex            statically linked: the supervisor alone holds it, at level full (start it with -s danger-full-access"
+	out_lacks "agent qwen"
+	missing ~/started
+}
+
 t_doctor_wrong_usage() {
 	local n
 	for n in 11 -1 x 2x ''; do
