@@ -200,7 +200,8 @@ static int unknown_preset(struct parser *ps, const char *name)
 	(void)snprintf(hint, sizeof(hint), "did you mean `%s`?", near ? near : "");
 	return diag_add(ps->d, SEVERITY_ERROR, "unknown-preset", flag ? "--preset" : c->file,
 			flag ? 0 : c->line, flag ? 0 : c->col,
-			near ? hint : "presets: agent, security-v0, review, ci", "unknown preset `%s`", name);
+			near ? hint : "presets: agent, security-v0, review, ci, bridge",
+			"unknown preset `%s`", name);
 }
 
 /* The embedded preset, unless the bundle brings its own. */

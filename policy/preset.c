@@ -8,7 +8,8 @@
 /* The last says whether the agents' profiles lie on it: security-v0 is to the letter. */
 #define PRESETS(X)                                                                                           \
 	X(agent, "agent", true)                                                                              \
-	X(security_v0, "security-v0", false) X(review, "review", true) X(ci, "ci", true)
+	X(security_v0, "security-v0", false)                                                                 \
+	X(review, "review", true) X(ci, "ci", true) X(bridge, "bridge", true)
 
 #define DECLARE(id, name, agents)                                                                            \
 	extern const char preset_##id##_begin[] __attribute__((visibility("hidden"))),                       \

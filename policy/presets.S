@@ -13,6 +13,7 @@ preset_\id\()_end:
 	preset security_v0, "policy/presets/security-v0.ini"
 	preset review, "policy/presets/review.ini"
 	preset ci, "policy/presets/ci.ini"
+	preset bridge, "policy/presets/bridge.ini"
 
 	.macro profile id
 	.globl agent_\id\()_begin, agent_\id\()_end

@@ -35,12 +35,12 @@ static const struct place {
 	enum source_layer layer;
 	const char *head; /* how a new file begins */
 } places[] = {
-	{ SOURCE_USER,
-	  "# Your policy for pale, see pale.ini(5).  It lies on a preset: agent, security-v0, review or ci.\n"
-	  "preset = agent\n\n"
-	  "[files]\n# write = ~/build\n# deny = ~/private\n\n"
-	  "[commands]\n# ask = npm publish\n\n"
-	  "[network]\n# allow = git.example.org:443\n" },
+	{ SOURCE_USER, "# Your policy for pale, see pale.ini(5).  It lies on a preset: agent, security-v0, "
+		       "review, ci or bridge.\n"
+		       "preset = agent\n\n"
+		       "[files]\n# write = ~/build\n# deny = ~/private\n\n"
+		       "[commands]\n# ask = npm publish\n\n"
+		       "[network]\n# allow = git.example.org:443\n" },
 	{ SOURCE_PROJECT,
 	  "# This project's policy for pale, see pale.ini(5).  It may only tighten, until `pale trust`.\n\n"
 	  "[files]\n# deny = private\n\n"

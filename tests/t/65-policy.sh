@@ -246,7 +246,7 @@ t_explain_hosts() {
 
 t_presets() {
 	local name
-	for name in agent security-v0 review ci; do
+	for name in agent security-v0 review ci bridge; do
 		run pale policy show --preset $name
 		rc_is 0
 		printf 'preset = %s\n' $name | policy
