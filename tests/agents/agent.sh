@@ -13,6 +13,9 @@ declare -A PACKAGE=(
 	[opencode]=opencode-ai@1.18.33
 	[claude]=@anthropic-ai/claude-code@2.1.330
 	[codex]=@openai/codex@0.169.0
+	[cline]=cline@3.0.65
+	[pi]=@mariozechner/pi-coding-agent@0.73.1
+	[copilot]=@github/copilot@1.0.102
 )
 
 agent_dir() {
@@ -108,6 +111,34 @@ with_codex() {
 	END
 	export FAKE_KEY=fake
 	CMD=("$(agent_program codex)" exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox go)
+}
+
+with_cline() {
+	mkdir -p ~/.cline/data/settings
+	cat >~/.cline/data/settings/providers.json <<-END
+		{"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": {
+		  "settings": {"provider": "openai-compatible", "apiKey": "fake", "model": "fake",
+		    "baseUrl": "http://127.0.0.1:$1/v1"},
+		  "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}}}
+	END
+	CMD=("$(agent_program cline)" -P openai-compatible -m fake "go on")
+}
+
+with_pi() {
+	mkdir -p ~/.pi/agent
+	cat >~/.pi/agent/models.json <<-END
+		{"providers": {"fake": {"baseUrl": "http://127.0.0.1:$1/v1", "api": "openai-completions", "apiKey": "fake",
+		  "models": [{"id": "fake", "name": "fake", "reasoning": false, "input": ["text"],
+		    "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+		    "contextWindow": 128000, "maxTokens": 4096}]}}}
+	END
+	export PI_OFFLINE=1
+	CMD=("$(agent_program pi)" --provider fake --model fake -p go)
+}
+
+with_copilot() {
+	export COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:$1/v1 COPILOT_MODEL=fake COPILOT_OFFLINE=true
+	CMD=("$(agent_program copilot)" -p go --allow-all-tools --allow-all-paths)
 }
 
 # --- a session --------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 usage: model.py AGENT SCRIPT LOG PORTFILE
 
 Serves on a free loopback port, which it writes to PORTFILE, what four kinds of agents ask for:
-OpenAI chat completions (qwen, opencode), the Gemini API, Anthropic messages (claude) and OpenAI
+OpenAI chat completions (qwen, opencode, cline, pi, copilot), the Gemini API, Anthropic messages (claude) and OpenAI
 responses (codex).  SCRIPT has one step a line, words parted by tabs:
 
     shell COMMAND | read PATH | write PATH TEXT | edit PATH OLD NEW | delete PATH | list PATH | search TEXT
@@ -55,6 +55,30 @@ TOOLS = {
         "edit": ("Edit", lambda p, o, n: {"file_path": p, "old_string": o, "new_string": n}),
         "list": ("Bash", lambda p: {"command": "ls " + p, "description": "step"}),
         "search": ("Bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' .", "description": "step"}),
+    },
+    "pi": {
+        "shell": ("bash", lambda c: {"command": c}),
+        "read": ("read", lambda p: {"path": p}),
+        "write": ("write", lambda p, t: {"path": p, "content": t}),
+        "edit": ("edit", lambda p, o, n: {"path": p, "edits": [{"oldText": o, "newText": n}]}),
+        "list": ("bash", lambda p: {"command": "ls " + p}),
+        "search": ("bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' ."}),
+    },
+    "cline": {
+        "shell": ("run_commands", lambda c: {"commands": [c]}),
+        "read": ("read_files", lambda p: {"files": [{"path": p}]}),
+        "write": ("editor", lambda p, t: {"path": p, "new_text": t}),
+        "edit": ("editor", lambda p, o, n: {"path": p, "old_text": o, "new_text": n}),
+        "list": ("run_commands", lambda p: {"commands": ["ls " + p]}),
+        "search": ("search_codebase", lambda p: {"queries": [p]}),
+    },
+    "copilot": {
+        "shell": ("bash", lambda c: {"command": c, "description": "step", "mode": "sync", "initial_wait": 30}),
+        "read": ("view", lambda p: {"path": p}),
+        "write": ("create", lambda p, t: {"path": p, "file_text": t}),
+        "edit": ("edit", lambda p, o, n: {"path": p, "old_str": o, "new_str": n}),
+        "list": ("view", lambda p: {"path": p}),
+        "search": ("bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' .", "description": "step"}),
     },
     "codex": {
         "shell": ("exec_command", lambda c: {"cmd": c, "yield_time_ms": 30000}),

@@ -45,9 +45,12 @@ declare -A TRIALS=(
 	[opencode]="works bare_does_harm is_judged"
 	[claude]="works bare_does_harm is_judged"
 	[codex]="works bare_does_harm is_judged strict:works strict:is_judged"
+	[cline]="works bare_does_harm is_judged"
+	[pi]="works bare_does_harm is_judged"
+	[copilot]="works bare_does_harm is_judged"
 )
 
-[ $# != 0 ] || set -- qwen gemini opencode claude codex
+[ $# != 0 ] || set -- qwen gemini opencode claude codex cline pi copilot
 for agent; do
 	for test in ${TRIALS[$agent]:?no such agent}; do
 		trial "$agent" "$test"
