@@ -40,18 +40,20 @@ trial() {
 }
 
 declare -A TRIALS=(
-	[qwen]="works bare_does_harm is_judged strict:works strict:is_judged"
-	[gemini]="works bare_does_harm is_judged"
-	[opencode]="works bare_does_harm is_judged"
-	[claude]="works bare_does_harm is_judged"
-	[codex]="works bare_does_harm is_judged strict:works strict:is_judged"
-	[cline]="works bare_does_harm is_judged"
-	[pi]="works bare_does_harm is_judged"
-	[copilot]="works bare_does_harm is_judged"
+	[qwen]="works bare_does_harm is_judged screen hangup strict:works strict:is_judged"
+	[gemini]="works bare_does_harm is_judged screen hangup"
+	[opencode]="works bare_does_harm is_judged screen hangup"
+	[claude]="works bare_does_harm is_judged screen hangup"
+	[codex]="works bare_does_harm is_judged screen hangup strict:works strict:is_judged"
+	[cline]="works bare_does_harm is_judged screen hangup"
+	[pi]="works bare_does_harm is_judged screen hangup"
+	[copilot]="works bare_does_harm is_judged screen hangup"
 )
 
+# AGENT/TEST is one trial.
 [ $# != 0 ] || set -- qwen gemini opencode claude codex cline pi copilot
 for agent; do
+	[[ $agent != */* ]] || { trial "${agent%%/*}" "${agent#*/}" ; continue; }
 	for test in ${TRIALS[$agent]:?no such agent}; do
 		trial "$agent" "$test"
 	done

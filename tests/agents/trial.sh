@@ -3,6 +3,7 @@
 A=$(dirname "$0")
 . "$A/agent.sh"
 . "$A/deeds.sh"
+. "$A/screen.sh"
 
 # What the agent did to the workspace, and what the model heard.  Left out: numbers of processes and the
 # times and names that codex gives to a piece of output; the signal that node-pty makes up when it hangs up

@@ -1,0 +1,84 @@
+# Full-screen agents in tmux, bare and fenced: sourced after agent.sh.
+#
+# start_screen bare|fenced NAME leaves the agent on the screen; what it shows once it changes no more is in
+# $S/screen.  No request leads to the model: it is the screen that an agent starts with.
+
+declare -A TUI=(
+	[opencode]=""
+	[claude]=""
+	[codex]="-s danger-full-access"
+	[gemini]="--skip-trust -m gemini-2.5-flash"
+	[qwen]="--auth-type openai"
+	[cline]="-i -P openai-compatible -m fake"
+	[pi]="--provider fake --model fake"
+	[copilot]=""
+)
+
+tmx() {
+	tmux -S "$S/tmux" -f /dev/null "$@"
+}
+
+# What differs from one start to the next: time, numbers, spinners, tips, where the session has its place.
+masked() {
+	sed -E 's/[⠀-⣿◐◓◑◒✢✳✶✻✽·]/*/g; s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; /[Tt]ips?:/d; s/[[:space:]]+$//'
+}
+
+settled() {
+	local now
+	now=$(tmx capture-pane -p -t a | masked)
+	[ -n "$(tr -d '[:space:]' <<<"$now")" ] && [ "$now" = "${LAST-}" ] && STILL=$((STILL + 1)) || STILL=0
+	LAST=$now
+	sleep 0.2
+	[ $STILL -ge 10 ]
+}
+
+# start_screen bare|fenced NAME
+start_screen() {
+	local words=()
+	serve model python3 "$A/model.py" "$2" /dev/null "$S/heard" "$S/model.port"
+	"with_$2" "${PORTS[0]}"
+	read -r -a words <<<"${TUI[$2]}"
+	CMD=("$(agent_program "$2")" ${words[@]+"${words[@]}"})
+	[ "$1" = bare ] || CMD=(pale run -q -- "${CMD[@]}")
+	export TERM=xterm-256color T_SCREEN=$S/screen.$1
+	tmx new-session -d -s a -x 120 -y 40 "$(printf '%q ' "${CMD[@]}"); echo \$? >$S/ended"
+	LAST= STILL=0
+	until_true 5 settled || fail "the screen does not come to rest: $(tmx capture-pane -p -t a)"
+	tmx capture-pane -p -t a | masked >"$S/screen.$1"
+}
+
+end_screen() {
+	tmx kill-server
+	servers_end
+}
+
+# Nothing of the session is left: by the mark in the environment, less this shell and its own.
+left_over() {
+	grep -lszE "^T_SCREEN=" /proc/[0-9]*/environ 2>/dev/null | sed -E 's|/proc/([0-9]+)/.*|\1|' | while read -r pid; do
+		[ "$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -c "^T_SCREEN=$S/")" = 0 ] || echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+	done
+}
+
+nothing_left() {
+	[ -z "$(left_over)" ]
+}
+
+t_screen() {
+	world
+	start_screen bare "$1"
+	end_screen
+	until_true 20 nothing_left || :
+	world
+	start_screen fenced "$1"
+	end_screen
+	diff "$S/screen.bare" "$S/screen.fenced" || fail "bare and fenced differ"
+	[ "$(grep -c . "$S/screen.fenced")" -ge 3 ] || fail "not much of a screen: $(cat "$S/screen.fenced")"
+}
+
+# The terminal goes: so does all that ran on it.
+t_hangup() {
+	world
+	start_screen fenced "$1"
+	end_screen
+	until_true 30 nothing_left || fail "left: $(left_over)"
+}
