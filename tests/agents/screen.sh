@@ -14,19 +14,32 @@ declare -A TUI=(
 	[copilot]=""
 )
 
+# A word of the screen that each comes to rest with.
+declare -A READY=(
+	[opencode]="Ask anything"
+	[claude]="Yes, I trust"
+	[codex]="Trust this folder"
+	[gemini]="Type your message"
+	[qwen]="Type your message"
+	[cline]="Auto-approve"
+	[pi]="for commands|to show full startup help"
+	[copilot]="Do you trust the files"
+)
+
 tmx() {
 	tmux -S "$S/tmux" -f /dev/null "$@"
 }
 
 # What differs from one start to the next: time, numbers, spinners, tips, where the session has its place.
 masked() {
-	sed -E 's/[⠀-⣿◐◓◑◒✢✳✶✻✽·]/*/g; s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; /[Tt]ips?:/d; s/[[:space:]]+$//'
+	perl -Mutf8 -CS -ne '$tips = 3 if /[Tt]ips?:/; next if $tips-- > 0 || /Ask anything/; s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
+		s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; s/\s+$//; print "$_\n"'
 }
 
 settled() {
 	local now
 	now=$(tmx capture-pane -p -t a | masked)
-	[ -n "$(tr -d '[:space:]' <<<"$now")" ] && [ "$now" = "${LAST-}" ] && STILL=$((STILL + 1)) || STILL=0
+	tmx capture-pane -p -t a | grep -qE "${READY[$1]}" && [ "$now" = "$LAST" ] && STILL=$((STILL + 1)) || STILL=0
 	LAST=$now
 	sleep 0.2
 	[ $STILL -ge 10 ]
@@ -37,13 +50,15 @@ start_screen() {
 	local words=()
 	serve model python3 "$A/model.py" "$2" /dev/null "$S/heard" "$S/model.port"
 	"with_$2" "${PORTS[0]}"
+	# Its first start asks for colours; its later ones for a network.
+	[ "$2" != claude ] || mkdir -p ~/.claude && [ "$2" != claude ] || echo '{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["fake"], "rejected": []}}' >~/.claude/.claude.json
 	read -r -a words <<<"${TUI[$2]}"
 	CMD=("$(agent_program "$2")" ${words[@]+"${words[@]}"})
 	[ "$1" = bare ] || CMD=(pale run -q -- "${CMD[@]}")
 	export TERM=xterm-256color T_SCREEN=$S/screen.$1
 	tmx new-session -d -s a -x 120 -y 40 "$(printf '%q ' "${CMD[@]}"); echo \$? >$S/ended"
 	LAST= STILL=0
-	until_true 5 settled || fail "the screen does not come to rest: $(tmx capture-pane -p -t a)"
+	until_true 8 settled "$2" || fail "the screen does not come to rest: $(tmx capture-pane -p -t a)"
 	tmx capture-pane -p -t a | masked >"$S/screen.$1"
 }
 
@@ -65,10 +80,13 @@ nothing_left() {
 
 t_screen() {
 	world
+	# qwen reads it at once, and is told on its terminal that it may not.
+	rm -f ~/.npmrc
 	start_screen bare "$1"
 	end_screen
 	until_true 20 nothing_left || :
 	world
+	rm -f ~/.npmrc
 	start_screen fenced "$1"
 	end_screen
 	diff "$S/screen.bare" "$S/screen.fenced" || fail "bare and fenced differ"
