@@ -21,6 +21,8 @@ static const struct key_def keys[] = {
 	{ "session", "stepup", KEY_SETTING, SET_STEPUP, NULL },
 	{ "session", "gc", KEY_SETTING, SET_GC, NULL },
 	{ "session", "expiry", KEY_SETTING, SET_EXPIRY, NULL },
+	{ "session", "logs", KEY_LOGS, 0, NULL },
+	{ "session", "log_size", KEY_SETTING, SET_LOG_SIZE, NULL },
 	{ "files", "write", KEY_PATH, RULE_FILE_WRITE, NULL },
 	{ "files", "deny", KEY_PATH, RULE_FILE_DENY, NULL },
 	{ "files", "readonly", KEY_PATH, RULE_FILE_READONLY, NULL },
