@@ -21,6 +21,7 @@
 #include "tools/supervisor/supervisor.h"
 
 #include "terminal.h"
+#include "outputs.h"
 #include "tools.h"
 #include "tools/surface.h"
 
@@ -144,8 +145,11 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 	if (r->pid < 0)
 		return -errno;
 	if (r->pid == 0)
+		outputs_child(r->a->outputs);
+	if (r->pid == 0)
 		handover_child(h, walled ? &r->a->fence->confine : NULL, &r->old_mask, r->a->path, r->a->argv,
 			       envp);
+	outputs_start(r->a->outputs);
 	/*
 	 * Our environment is the operator's whole one: /proc/PID/environ and memory are not for the agent.
 	 * After the fork, since the child must stay open to us until the listener is here.

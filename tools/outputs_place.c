@@ -3,8 +3,11 @@
  */
 #include "outputs.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools.h"
 
@@ -63,4 +66,42 @@ void outputs_forget(const char *id)
 
 	if (index_path(id, link) == 0)
 		(void)unlink(link);
+}
+
+/* The directory of the links, as a stream, or NULL. */
+static DIR *open_index(void)
+{
+	char path[PATH_MAX];
+	struct dirs dirs;
+
+	if (dirs_find(&dirs) < 0 || path_join(path, sizeof(path), dirs.state, "outputs") < 0)
+		return NULL;
+	return opendir(path);
+}
+
+int outputs_pick(const char *prefix, char ret[SESSION_ID_MAX])
+{
+	DIR *dir = open_index();
+	const struct dirent *e;
+	int64_t newest = -1;
+	size_t n = 0;
+
+	while (dir && (e = readdir(dir))) {
+		struct stat st;
+		int64_t at;
+
+		if (e->d_name[0] == '.' || strlen(e->d_name) >= SESSION_ID_MAX ||
+		    strncmp(e->d_name, prefix, strlen(prefix)) != 0 ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		n++;
+		at = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+		if (at > newest) {
+			newest = at;
+			strcpy(ret, e->d_name);
+		}
+	}
+	if (dir)
+		(void)closedir(dir);
+	return n == 0 ? -ENOENT : n > 1 && *prefix ? -EEXIST : 0;
 }

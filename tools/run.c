@@ -13,6 +13,7 @@
 #include "policy/agents.h"
 
 #include "heads.h"
+#include "outputs.h"
 #include "secrets.h"
 #include "sweep.h"
 #include "terminal.h"
@@ -337,6 +338,7 @@ static int run_session(struct run *r)
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
 	if (end.code == 0) {
 		state_dirs_make(&r->launch.image);
+		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes);
 		end.code = fence_make(&r->fence, &r->launch);
 	}
 	if (end.code == 0) {
@@ -345,6 +347,7 @@ static int run_session(struct run *r)
 		heldback_hush(&r->launch.held);
 		end = agentproc_run(&agent);
 	}
+	outputs_close(agent.outputs);
 	finish(r, &end);
 	return end.signal ? die_alike(end.signal) : end.code;
 }

@@ -161,6 +161,7 @@ struct agentproc {
 	const char *path;
 	char *const *argv;
 	const char *preload;
+	struct outputs *outputs; /* outputs.h; or NULL */
 	struct launch *launch;
 	bool must_attach;
 	bool lingers; /* what the command leaves behind is served to its own end, not ended */

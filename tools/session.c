@@ -84,12 +84,14 @@ static int list_sessions(const struct options *o)
 
 static int session_run(const struct options *o, int argc, char **argv)
 {
-	static const char *const verbs[] = { "list", "show", "gc", NULL };
+	static const char *const verbs[] = { "list", "show", "gc", "stdout", NULL };
 
 	if (argc == 0 || (argc == 1 && strcmp(argv[0], "list") == 0))
 		return list_sessions(o);
 	if (argc <= 2 && strcmp(argv[0], "show") == 0)
 		return session_show(o, argc == 2 ? argv[1] : NULL);
+	if (strcmp(argv[0], "stdout") == 0)
+		return session_stdout(o, argc - 1, argv + 1);
 	if (strcmp(argv[0], "gc") == 0)
 		return session_gc(o, argc - 1);
 	if (strcmp(argv[0], "list") == 0 || strcmp(argv[0], "show") == 0)
@@ -104,12 +106,15 @@ static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_FLAG("dry-run", 0, dry_run, "gc: list what would go, remove nothing"),
 	OPT_VALUE("older-than", 0, "AGE", older_than, "gc: in place of the policy's expiry, as 48h"),
+	OPT_FLAG("follow", 'f', follow, "stdout: go on as it is written"),
+	OPT_FLAG("stderr", 0, use_stderr, "stdout: what was written on standard error"),
 	{ 0 },
 };
 
 const struct subcommand subcommand_session = {
 	.name = "session",
-	.args = "list | show [ID] | gc [--dry-run] [--older-than AGE] [--json]",
+	.args = "list | show [ID] | stdout [ID] [--follow] [--stderr] | "
+		"gc [--dry-run] [--older-than AGE] [--json]",
 	.summary = "list the sessions that run now, show what one came to, sweep up what old ones left",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
