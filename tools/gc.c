@@ -17,6 +17,7 @@
 #include "sweep.h"
 
 #define BUDGET_NS  2000000000ULL
+#define LEFT_MAX   1000000 /* a third of a second to count */
 #define NS_PER_SEC 1000000000ULL
 
 static uint64_t now_ns(void)
@@ -52,6 +53,11 @@ void gc_policy_done(struct gc_policy *g)
 bool gc_is_over(const struct sweep *g)
 {
 	return g->until_ns && now_ns() >= g->until_ns;
+}
+
+bool gc_leave(struct sweep *g)
+{
+	return ++g->left < LEFT_MAX;
 }
 
 bool gc_is_old(const struct sweep *g, int64_t mtime)

@@ -53,6 +53,8 @@ struct sweep {
 
 /* Time is up: whoever walks stops. */
 bool gc_is_over(const struct sweep *g);
+/* One more that is not looked at, since time is up; false where it is time to stop counting, too. */
+bool gc_leave(struct sweep *g);
 /* Something of session `id` at dir/name (or an entry of it) goes, or would. */
 void gc_found(struct sweep *g, const char *kind, const char *id, const char *dir, const char *name);
 /* A sentence for the operator. */
@@ -82,9 +84,9 @@ bool gc_clock_fits(struct sweep *g, const struct dirs *dirs, bool by_operator);
 int gc_open_dir(int at, const char *path);
 /* A stream of a copy of fd, or NULL. */
 DIR *gc_stream(int fd);
-/* The newest time in the tree at/name, 32 levels deep; stops at the first one after `enough`.  Of accesses
- * too where accessed. */
-int64_t gc_tree_newest(int at, const char *name, int64_t enough, bool accessed);
+/* The newest time in the tree at/name, 32 levels deep; stops at the first one after `enough`, and says
+ * INT64_MAX where time was up or nobody knows.  Of accesses too where accessed. */
+int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t enough, bool accessed);
 /* Removes the tree at/name: 0, -ETIME where time was up, or -errno of the first thing that would not go. */
 int gc_tree_remove(const struct sweep *g, int at, const char *name);
 

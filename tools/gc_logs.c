@@ -104,8 +104,8 @@ void gc_logs(struct sweep *g, int fd, const char *dir, bool ids)
 	while ((e = readdir(stream))) {
 		if (!gc_is_over(g))
 			sweep_one(g, dirfd(stream), dir, e->d_name, ids);
-		else
-			g->left++;
+		else if (!gc_leave(g))
+			break;
 	}
 	(void)sigaction(SIGIO, &before, NULL);
 	(void)closedir(stream);

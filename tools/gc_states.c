@@ -22,15 +22,18 @@ static bool is_stale(const struct sweep *g, int dirfd, const char *name)
 	bool shared = g->here_since != INT64_MAX;
 	int64_t cutoff = g->here_since < g->cutoff ? g->here_since : g->cutoff;
 
-	return !gc_is_live(g, name) && gc_tree_newest(dirfd, name, cutoff - 1, shared) < cutoff;
+	return !gc_is_live(g, name) && gc_tree_newest(g, dirfd, name, cutoff - 1, shared) < cutoff;
 }
 
 static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *name)
 {
 	int r;
 
-	if (!is_stale(g, dirfd, name))
+	if (!is_stale(g, dirfd, name)) {
+		/* Time may have been up before that was known. */
+		g->left += gc_is_over(g);
 		return;
+	}
 	r = g->mode == GC_REMOVE ? gc_tree_remove(g, dirfd, name) : 0;
 	if (r == 0)
 		gc_found(g, "session", name, dir, name);
@@ -50,8 +53,8 @@ static void sweep_dir(struct sweep *g, int fd, const char *dir)
 			continue;
 		if (!gc_is_over(g))
 			sweep_one(g, dirfd(stream), dir, e->d_name);
-		else
-			g->left++;
+		else if (!gc_leave(g))
+			break;
 	}
 	if (stream)
 		(void)closedir(stream);

@@ -116,7 +116,7 @@ static bool push(DIR *stack[LEVELS], size_t *n, int at, const char *name)
 	return true;
 }
 
-int64_t gc_tree_newest(int at, const char *name, int64_t enough, bool accessed)
+int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t enough, bool accessed)
 {
 	DIR *stack[LEVELS];
 	struct stat st;
@@ -129,7 +129,11 @@ int64_t gc_tree_newest(int at, const char *name, int64_t enough, bool accessed)
 	if (S_ISDIR(st.st_mode) && newest <= enough)
 		(void)push(stack, &n, at, name);
 	while (n) {
-		const struct dirent *e = newest > enough ? NULL : readdir(stack[n - 1]);
+		const struct dirent *e;
+
+		if (newest <= enough && gc_is_over(g))
+			newest = INT64_MAX;
+		e = newest > enough ? NULL : readdir(stack[n - 1]);
 
 		if (!e) {
 			(void)closedir(stack[--n]);
