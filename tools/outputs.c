@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
+#include "terminal.h"
 #include "tools/thread.h"
 
 #define BUFFER	  (64 * 1024)
@@ -171,7 +172,23 @@ static int open_streams(struct outputs *o, int dirfd, const char *id, uint64_t b
 	return r;
 }
 
-struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes)
+/* What is on the agent's terminal is one log, under the name of the stream that leads there. */
+static int open_terminal(const struct terminal *t, int dirfd, const char *id, uint64_t bytes)
+{
+	enum output which = isatty(STDOUT_FILENO) ? OUTPUT_STDOUT : OUTPUT_STDERR;
+	struct outlog log;
+	int r;
+
+	if (!t->is || (!isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO)))
+		return 0;
+	r = outlog_open(&log, dirfd, id, which, bytes);
+	if (r == 0)
+		r = terminal_log(t, log.fd, log.left);
+	outlog_close(&log);
+	return r;
+}
+
+struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes, const struct terminal *t)
 {
 	struct outputs *o = dir ? calloc(1, sizeof(*o)) : NULL;
 	_cleanup_close_ int dirfd = -1;
@@ -184,6 +201,8 @@ struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes)
 	r = dirfd < 0 ? dirfd : outputs_note(id, dir);
 	if (r == 0)
 		r = open_streams(o, dirfd, id, bytes);
+	if (r == 0)
+		r = open_terminal(t, dirfd, id, bytes);
 	if (r == 0)
 		return o;
 	talk("session %s is not logged in %s: %s", id, dir,

@@ -19,11 +19,12 @@ enum output { OUTPUT_STDOUT, OUTPUT_STDERR, OUTPUT_COUNT };
 /* --- outputs.c --- */
 
 struct outputs;
+struct terminal;
 /*
- * Logs of session id in dir, each of at most `bytes`.  NULL where nothing is to be logged, or cannot be,
- * after telling why: nobody's command fails for its log.
+ * Logs of session id in dir, each of at most `bytes`; t: the agent's own terminal.  NULL where nothing is to
+ * be logged, or cannot be, after telling why: nobody's command fails for its log.
  */
-struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes);
+struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes, const struct terminal *t);
 /* In the child that becomes the agent: its descriptors 1 and 2.  async-signal-safe; o may be NULL, as below.
  */
 void outputs_child(const struct outputs *o);

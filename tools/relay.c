@@ -87,12 +87,11 @@ static void take_signals(struct front *f)
 
 static void hear_back(struct front *f)
 {
-	char byte;
-	ssize_t n = recv(f->link, &byte, 1, MSG_DONTWAIT);
+	int word = relay_hear(f);
 
-	if (n == 1) {
-		job_stopped(f, byte);
-	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+	if (word > 0) {
+		job_stopped(f, word);
+	} else if (word < 0) {
 		(void)close(f->link);
 		f->link = -1;
 	}

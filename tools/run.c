@@ -338,7 +338,7 @@ static int run_session(struct run *r)
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
 	if (end.code == 0) {
 		state_dirs_make(&r->launch.image);
-		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes);
+		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes, &r->terminal);
 		end.code = fence_make(&r->fence, &r->launch);
 	}
 	if (end.code == 0) {

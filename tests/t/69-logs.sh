@@ -179,4 +179,23 @@ t_show() {
 	[ -z "$(ls "$STATE/outputs")" ] || fail "links are left"
 }
 
+# What comes on the agent's terminal, byte by byte.
+t_terminal() {
+	need script
+	logged
+	script -qec "pale run -q --level hooks -- bash -c 'printf \"a\\n\\033[1mb\\033[m\"; echo err >&2; stty -opost; printf \"c\\nd\"'" "$S/typescript" >"$S/out" </dev/null
+	[ "$(od -c "$(only stdout)")" = "$(printf 'a\r\n\033[1mb\033[merr\r\nc\nd' | od -c)" ] || fail "$(od -c "$(only stdout)")"
+	rm "$LOGS"/*
+	# Only one of them is a terminal.
+	script -qec "pale run -q --level hooks -- bash -c 'echo out; echo err >&2' | cat >$S/piped" "$S/typescript" >"$S/out" </dev/null
+	file_is "$S/piped" out
+	file_is "$(only stdout)" out
+	file_is "$(only stderr)" $'err\r'
+	logged 'log_size = 1M'
+	rm "$LOGS"/*
+	script -qec "pale run -q --level hooks -- head -c 2000000 /dev/zero" "$S/typescript" >"$S/out" </dev/null
+	grep -qa "the log of the terminal is full" "$S/typescript" || fail "nothing is said"
+	[ "$(head -c 1048576 "$(only stdout)" | cksum)" = "$(head -c 1048576 /dev/zero | cksum)" ] || fail "the log"
+}
+
 scenario "$@"
