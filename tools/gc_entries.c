@@ -298,7 +298,8 @@ static const char *sweep(struct sweep *g, struct file *f)
 	if (r < 0) {
 		g->pruned = pruned;
 		g->things = things;
-		gc_failed(g, g->root, NAME, r);
+		g->failed++;
+		gc_note(g, "%s/" NAME " cannot be written anew: %s", g->root, strerror(-r));
 	}
 	return NULL;
 }

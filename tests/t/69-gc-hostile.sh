@@ -170,9 +170,8 @@ t_moving() {
 	[ -d "$HOME/treasure/deep" ] || fail "a directory went"
 }
 
-# The figure: 1,000 stale sessions in a second; here there is room for a busy machine.
+# The figure: 1,000 stale sessions in a second.  Of the processor's time: what a busy disk adds says nothing.
 t_thousand() {
-	local took
 	bridge
 	python3 - "$B" "$SESSIONS" <<-'END'
 		import json, os, sys
@@ -191,11 +190,13 @@ t_thousand() {
 		    entries["s%d" % i] = {"title": "a session", "time": {"created": 1500000000000, "updated": 1500000000000}}
 		json.dump(entries, open(b + "/sessions.json", "w"))
 	END
-	run pale session gc --json
+	run python3 -c '
+import json, resource, subprocess
+said = json.loads(subprocess.run(["pale", "session", "gc", "--json"], stdout=subprocess.PIPE, check=True).stdout)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(said["pruned"], "sessions", said["seconds"], "s", used.ru_utime + used.ru_stime, "s of the processor")
+assert said["pruned"] == 1000 and used.ru_utime + used.ru_stime < 1'
 	rc_is 0
-	took=$(python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); assert j["pruned"] == 1000, j["pruned"]; print(j["seconds"])' "$S/out") || fail "not all were pruned"
-	echo "1,000 stale sessions in $took s"
-	python3 -c 'import sys; sys.exit(float(sys.argv[1]) > 3)' "$took" || fail "it took $took s"
 	[ -z "$(ls -A "$SESSIONS" "$B/logs" | grep -v :)" ] || fail "something is left"
 }
 
