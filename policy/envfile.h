@@ -26,5 +26,6 @@ int env_read(const char *file, const char *text, size_t len,
 #define ENV_NETWORK_MODE "SANDBOX_NETWORK_MODE"
 #define ENV_WHITE_LIST	 "WHITE_LIST_DOMAINS"
 #define ENV_EXPIRY	 "SESSION_EXPIRY_HOURS"
+#define ENV_BRANCHES	 "PRIMARY_BRANCH_PATTERNS"
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The variables of a .env that are a policy's, as rules and settings: SANDBOX_NETWORK_MODE,
- * WHITE_LIST_DOMAINS and SESSION_EXPIRY_HOURS.  Each becomes what the same word would be in a policy file,
- * with its own line and column.
+ * WHITE_LIST_DOMAINS, PRIMARY_BRANCH_PATTERNS and SESSION_EXPIRY_HOURS.  Each becomes what the same word
+ * would be in a policy file, with its own line and column.
  */
 #include "envfile.h"
 #include "parse_impl.h"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MODE_WORD 16
+#define BETWEEN	  ", \t\r\n"
 
 static char lower(char c)
 {
@@ -64,16 +65,32 @@ static int take_domain(struct parser *ps, const struct env_pair *pair, const cha
 	return err;
 }
 
-static int take_domains(struct parser *ps, const struct env_pair *pair)
+/* One more protected branch.  Those of the preset stay: a list that forgets main must not open it. */
+static int take_branch(struct parser *ps, const struct env_pair *pair, const char *item, size_t n)
 {
-	static const char between[] = ", \t\r\n";
+	struct ini_pair as = { "protect", NULL, pair->line, pair->key_col,
+			       pair->value_col + (unsigned)(item - pair->value) };
+	char *copy = strndup(item, n);
+	int err = copy ? 0 : -ENOMEM;
+
+	as.value = copy;
+	if (err == 0)
+		err = parser_apply(ps, key_find("git", "protect"), &as);
+	free(copy);
+	return err;
+}
+
+typedef int take_item(struct parser *ps, const struct env_pair *pair, const char *item, size_t n);
+
+static int take_list(struct parser *ps, const struct env_pair *pair, const char *between, take_item *take)
+{
 	int err = 0;
 
 	for (const char *s = pair->value + strspn(pair->value, between); err == 0 && *s;
 	     s += strspn(s, between)) {
 		size_t n = strcspn(s, between);
 
-		err = take_domain(ps, pair, s, n);
+		err = take(ps, pair, s, n);
 		s += n;
 	}
 	return err;
@@ -102,7 +119,9 @@ static int on_pair(void *ctx, const struct env_pair *pair)
 		return take_mode(ctx, pair);
 	if (strcmp(pair->key, ENV_EXPIRY) == 0)
 		return take_expiry(ctx, pair);
-	return strcmp(pair->key, ENV_WHITE_LIST) == 0 ? take_domains(ctx, pair) : 0;
+	if (strcmp(pair->key, ENV_BRANCHES) == 0)
+		return take_list(ctx, pair, BETWEEN "|", take_branch);
+	return strcmp(pair->key, ENV_WHITE_LIST) == 0 ? take_list(ctx, pair, BETWEEN, take_domain) : 0;
 }
 
 int parser_read_env(struct parser *ps)

@@ -1,6 +1,7 @@
 /*
- * The seed's variables, SANDBOX_NETWORK_MODE, WHITE_LIST_DOMAINS and SESSION_EXPIRY_HOURS: from the
- * environment of `pale` and from .env, where it is started and beside a `workspace/` that is worked in.
+ * The seed's variables, SANDBOX_NETWORK_MODE, WHITE_LIST_DOMAINS, PRIMARY_BRANCH_PATTERNS and
+ * SESSION_EXPIRY_HOURS: from the environment of `pale` and from .env, where it is started and beside a
+ * `workspace/` that is worked in.
  *
  * What joins the bundle holds these assignments at their lines and nothing else: the rest of such a file
  * is secrets, which no other process shall be given.  A file that does not mention them is not looked at.
@@ -16,7 +17,7 @@
 #include "edit.h"
 #include "tools.h"
 
-static const char *const variables[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST, ENV_EXPIRY };
+static const char *const variables[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST, ENV_EXPIRY, ENV_BRANCHES };
 
 static bool is_ours(const char *key)
 {

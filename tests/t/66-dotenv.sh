@@ -92,6 +92,20 @@ t_environment() {
 	rc_is 2
 }
 
+t_protected_branches() {
+	git init -q . && git add file && git commit -q -m one && git checkout -q -b topic
+	git branch develop && git branch release/1 && git branch other
+	PRIMARY_BRANCH_PATTERNS="develop, release/*" fsh 'git checkout other; git checkout develop; git checkout release/1; git checkout main; git rev-parse --abbrev-ref HEAD'
+	out_is other
+	denied exec "git checkout develop" "environment:1 [git] protect = develop"
+	denied exec "git checkout release/1" "release/*"
+	denied exec "git checkout main"
+	printf 'PRIMARY_BRANCH_PATTERNS=develop|next\n' >.env
+	chmod 600 .env
+	fsh 'git push ../x HEAD:next'
+	denied exec "git push ../x HEAD:next" "[git] protect = next"
+}
+
 t_bad() {
 	WHERE=()
 	printf 'A=b\nSANDBOX_NETWORK_MODE=loose\n' >.env
