@@ -12,6 +12,7 @@
 
 #include "policy/agents.h"
 
+#include "changed.h"
 #include "heads.h"
 #include "outputs.h"
 #include "secrets.h"
@@ -34,6 +35,7 @@ struct run {
 	unsigned surfaces; /* enum surface */
 	struct gc_policy gc;
 	struct terminal terminal;
+	struct changed_mark mark;
 };
 
 static int check_workspace(const struct run *r)
@@ -349,6 +351,7 @@ static int run_session(struct run *r)
 	}
 	outputs_close(agent.outputs);
 	finish(r, &end);
+	changed_report(&r->mark);
 	return end.signal ? die_alike(end.signal) : end.code;
 }
 
@@ -400,6 +403,8 @@ static int run_outermost(struct run *r)
 		code = prepare(r, level);
 	if (code == 0) {
 		gc_start(&r->gc, &r->dirs, r->o->quiet);
+		if (!r->o->quiet)
+			changed_begin(&r->mark, r->bundle.workspace);
 		code = run_session(r);
 	} else
 		launch_abandon(&r->launch);
@@ -431,6 +436,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 		(void)close(r.secrets_fd);
 	bundle_done(&r.bundle);
 	gc_policy_done(&r.gc);
+	changed_done(&r.mark);
 	return code;
 }
 

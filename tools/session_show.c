@@ -10,10 +10,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "changed.h"
 #include "tools.h"
 
 #define DENIED_SHOWN  12
 #define REACHED_SHOWN 12
+#define LATER_SHOWN   20
 
 /* What a ledger tells beyond the numbers; each set by the text that makes two alike. */
 struct story {
@@ -346,6 +348,29 @@ static void print_counts(const struct page *p)
 	       count(p, "approvals", "denied"), count(p, "approvals", "expired"));
 }
 
+static void print_runs_later(const struct page *p)
+{
+	_cleanup_json_ json_t *list = changed_runners(p->story.changed);
+	size_t n = json_object_size(list), i = 0;
+	json_t *runner;
+	const char *key;
+
+	json_object_foreach(list, key, runner)
+	{
+		if (i == LATER_SHOWN)
+			break;
+		label(i++ == 0 ? "runs later" : "");
+		print_recorded(stdout, key);
+		printf(" (");
+		print_recorded(stdout, json_string_value(runner));
+		printf(")\n");
+	}
+	if (n > i) {
+		label("");
+		printf("and %zu more; see: --json\n", n - i);
+	}
+}
+
 static void print_reached(const struct page *p)
 {
 	size_t n = json_object_size(p->story.reached), i = 0;
@@ -422,6 +447,7 @@ static void page_print(const struct page *p)
 	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed",
 		 json_object_size(p->story.changed));
 	line("changed", json_object_size(p->story.changed) ? changed : "");
+	print_runs_later(p);
 	print_reached(p);
 	print_denied(p);
 }
@@ -442,6 +468,7 @@ static json_t *page_json(const struct page *p)
 	(void)json_object_set_new(j, "alive", json_boolean(p->alive));
 	(void)json_object_set_new(j, "programs", json_integer((json_int_t)p->story.programs));
 	(void)json_object_set(j, "changed", p->story.changed);
+	(void)json_object_set_new(j, "runs_later", changed_runners(p->story.changed));
 	(void)json_object_set(j, "reached", p->story.reached);
 	(void)json_object_set_new(j, "denied", sorted(p->story.denied));
 	return j;

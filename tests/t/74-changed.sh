@@ -1,0 +1,79 @@
+# limit: 60
+# What a session changed that runs later is told at its end.
+. "$T_LIB"
+
+# With the last lines, which -q leaves out.
+loud() {
+	run pale run -- bash -c "$1"
+	rc_is 0
+	grep '^pale: changed, runs later: ' "$S/err" >"$S/told"
+}
+
+told() {
+	grep -qxF "pale: changed, runs later: $1" "$S/told" || fail "not told: $1"
+}
+
+told_only() {
+	local n=$#
+	while [ $# != 0 ]; do
+		told "$1"
+		shift
+	done
+	[ "$(wc -l <"$S/told")" = "$n" ] || fail "told: $(cat "$S/told")"
+}
+
+t_what_runs_later() {
+	mkdir -p .git/hooks src .github/workflows
+	loud 'echo x >Makefile; echo x >src/conftest.py; echo x >README.md; echo x >src/main.c
+echo x >.github/workflows/a.yml; echo x >CLAUDE.md; echo x >"Dockerfile.a
+b"; mkdir -p unit && echo x >unit/x.service; echo x >.git/hooks/x.sample; mkdir -p sub; echo "gitdir: ../evil" >sub/.git'
+	told_only 'Makefile (make)' 'src/conftest.py (python)' '.github/workflows/a.yml (continuous integration)' \
+		'CLAUDE.md (the next agent)' 'Dockerfile.a\x0ab (a container)' 'unit/x.service (systemd or the desktop)' \
+		'sub/.git (git, points to ../evil)'
+	run pale session show
+	out_has 'runs later'
+	out_has "$W/Makefile (make)"
+	run pale session show --json
+	python3 -c 'import json,sys; d=json.load(open(sys.argv[1]))["runs_later"]; assert d[sys.argv[2]+"/CLAUDE.md"]=="the next agent", d; assert not any("README" in k for k in d)' "$S/out" "$W" || fail "not in --json"
+}
+
+t_unchanged_is_not_told() {
+	echo x >Makefile
+	echo x >CLAUDE.md
+	# on the other side of a tick of the file system's clock
+	until_true 20 newer CLAUDE.md
+	loud 'cat Makefile CLAUDE.md >/dev/null; echo y >file'
+	told_only
+	loud 'touch -d 2000-01-01 Makefile'
+	told_only 'Makefile (make)'
+	run pale run -q -- bash -c 'echo z >Makefile'
+	err_is_empty
+}
+
+newer() {
+	: >"$S/now" && [ "$S/now" -nt "$1" ]
+}
+
+t_scripts_of_a_package() {
+	echo '{"name":"x","scripts":{"test":"true"},"version":"1"}' >package.json
+	loud 'sed -i s/\"1\"/\"2\"/ package.json'
+	told_only
+	loud "echo '{\"scripts\":{\"test\":\"true\",\"postinstall\":\"evil\"}}' >package.json"
+	told_only 'package.json (scripts.postinstall)'
+	loud 'echo "{ broken" >package.json; mkdir p; echo "{\"scripts\":{\"a\":\"b\"}}" >p/package.json'
+	told_only 'p/package.json (scripts.a)'
+}
+
+t_programs_are_counted() {
+	loud 'mkdir -p node_modules/.bin node_modules/x; for i in 1 2 3; do echo x >node_modules/.bin/$i; chmod +x node_modules/.bin/$i; done
+echo x >node_modules/x/Makefile'
+	told_only 'node_modules/.bin (3 programs)'
+}
+
+t_many() {
+	loud 'for i in $(seq 30); do mkdir d$i; echo x >d$i/Makefile; done'
+	[ "$(grep -c '(make)' "$S/told")" = 20 ] || fail "not 20 lines"
+	told '10 more'
+}
+
+scenario "$@"

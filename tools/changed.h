@@ -1,0 +1,32 @@
+/*
+ * What a session changed that runs later, outside the fence: build files, scripts of packages, tasks of
+ * editors, instructions of agents, hooks and configuration of git.
+ */
+#ifndef PALE_CHANGED_H
+#define PALE_CHANGED_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <time.h>
+
+struct changed_mark {
+	const char *workspace; /* borrowed; NULL: nothing is reported */
+	struct timespec since;
+	json_t *scripts; /* of the workspace's package.json, NULL: none */
+};
+
+/* Before the agent starts.  changed_report() or changed_done() afterwards. */
+void changed_begin(struct changed_mark *m, const char *workspace);
+/*
+ * After it ended: a line on standard error for each file of the workspace that changed since and runs
+ * later, bounded in lines and in time; what was not looked at is said.
+ */
+void changed_report(struct changed_mark *m);
+void changed_done(struct changed_mark *m);
+
+/* changed_names.c: who runs or obeys the file at path, as "make"; NULL: nobody is known to. */
+const char *changed_runner(const char *path);
+/* Those of a set of paths that somebody does, each with who: a new object. */
+json_t *changed_runners(json_t *paths);
+
+#endif
