@@ -32,7 +32,8 @@ struct front {
 	struct termios modes; /* the operator's, as they were before we made them raw */
 	struct termios given; /* what the pty had from us last */
 	bool raw;	      /* we have the operator's terminal, and read it */
-	bool gone;	      /* it was closed */
+	bool keen; /* the agent began with the terminal, or asked for it: not so in most pipelines */
+	bool gone; /* it was closed */
 	bool resized, ended;
 	int status; /* the back's, once ended */
 	sigset_t old_mask;

@@ -56,7 +56,7 @@ void job_continued(struct front *f)
 {
 	if (f->ended)
 		return;
-	if (tty_is_ours(f->tty) && tty_take(f)) {
+	if (f->keen && tty_is_ours(f->tty) && tty_take(f)) {
 		tell_back(f, RELAY_FRONT);
 		return;
 	}
@@ -74,6 +74,7 @@ void job_stopped(struct front *f, int sig)
 {
 	bool went_on;
 
+	f->keen |= wants_terminal(sig);
 	if (wants_terminal(sig) && !f->gone && tty_is_ours(f->tty)) {
 		job_continued(f);
 		return;

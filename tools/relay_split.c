@@ -131,7 +131,9 @@ static void be_front(struct split *s, struct front *f, struct relay_end *end)
 	f->link = s->link[0];
 	f->given = s->modes;
 	f->log.fd = -1;
-	if (s->at_once)
+	f->keen = s->at_once;
+	tty_pass_size(f);
+	if (f->keen)
 		(void)tty_take(f);
 	relay_run(f);
 	relay_log_end(f);

@@ -127,6 +127,25 @@ t_background() {
 	sane
 }
 
+# In a pipeline that is stopped and goes on, the keys are still the other program's.
+t_a_pipeline() {
+	need less
+	desk
+	line 'pale run -q -- sh -c "seq 200; until test -e go; do sleep 0.05; done; seq 201 400" | less'
+	must_show 29
+	keys C-z
+	must_show Stopped
+	prompt
+	line fg
+	must_show 29
+	: >go
+	keys G
+	must_show 400
+	keys q
+	prompt
+	sane
+}
+
 t_keys_that_end() {
 	desk
 	line 'pale run -q -- sh -c "echo r\eady; sleep 300"'

@@ -99,6 +99,30 @@ t_bytes_pass_unchanged() {
 	PY
 }
 
+# More at once than any buffer holds, both ways at the same time.
+t_a_long_paste() {
+	operator <<-'PY'
+		import threading
+		t = Terminal(*PALE, "python3", "-c", """if 1:
+		    import os, tty
+		    tty.setraw(0)
+		    os.write(1, b"ready")
+		    left = 1000000
+		    while left:
+		        data = os.read(0, 4096)
+		        left -= len(data)
+		        while data: data = data[os.write(1, data):]""")
+		t.until(b"ready")
+		text = bytes(range(250)) * 4000
+		typist = threading.Thread(target=t.type, args=(text,))
+		typist.start()
+		t.until(lambda: len(t.seen) >= len(text))
+		typist.join()
+		t.ends()
+		same("text", t.seen == text, True)
+	PY
+}
+
 # A program's last bytes come though it ends at once, and as many as it wrote.
 t_no_last_byte_is_lost() {
 	operator <<-'PY'
