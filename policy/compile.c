@@ -192,9 +192,12 @@ static void compile_rules(struct compiler *c, const struct policy *p)
 
 static void compile_pass(struct compiler *c, const struct policy *p)
 {
-	for (size_t i = 0; i < p->n_pass; i++) {
-		uint32_t off = compile_string(c, p->pass[i]);
+	for (size_t i = 0; i < p->n_environ; i++) {
+		uint32_t off;
 
+		if (p->environ[i].kind != ENVIRON_PASS)
+			continue;
+		off = compile_string(c, p->environ[i].pattern);
 		compile_section(c, SEC_PASS, &off, sizeof(off));
 	}
 }

@@ -179,7 +179,7 @@ static int compile(struct bundle *b, struct policy *p, const struct image *base,
 	total = p->n_rules;
 	p->n_rules = keep_granted(p);
 	err = check_rules(p, n, d);
-	if (err == 0 && p->n_pass > 0)
+	if (err == 0 && p->n_environ > 0)
 		err = -EBADMSG;
 	p->s = silent(base);
 	if (err == 0)

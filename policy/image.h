@@ -28,7 +28,7 @@ enum image_section_id {
 	SEC_UNIX,
 	SEC_BRANCH, /* u32[] string offsets of protected branch patterns, with rule: {pattern, rule} */
 	SEC_IDENT,  /* struct image_ident[]: build-ids of well known programs */
-	SEC_PASS,   /* u32[] string offsets of environment names to pass */
+	SEC_PASS,   /* u32[] string offsets of environment names and patterns to pass */
 	SEC_OUTER,  /* the whole image of the session around this one, or empty */
 	SEC_COUNT
 };

@@ -74,6 +74,20 @@ static const char *why_broad(const struct lint *l, const struct rule *r)
 	}
 }
 
+/* A pattern that begins with a wildcard is everybody's. */
+static int broad_environ(struct lint *l)
+{
+	for (size_t i = 0; i < l->p->n_environ; i++) {
+		const struct environ_rule *r = &l->p->environ[i];
+
+		if (r->kind == ENVIRON_PASS && strcspn(r->pattern, "*?") < 2 &&
+		    diag_add(l->d, SEVERITY_WARNING, "too-broad", r->file, r->line, 1, "name what is needed",
+			     "`pass = %s` gives away variables that nobody thought of", r->pattern) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int lint_broad(struct lint *l)
 {
 	for (size_t i = 0; i < l->p->n_rules; i++) {
@@ -84,5 +98,5 @@ int lint_broad(struct lint *l)
 		    lint_add(l, SEVERITY_WARNING, r, "too-broad", "name what is needed", "%s", why) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return broad_environ(l);
 }

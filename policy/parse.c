@@ -119,13 +119,13 @@ static void free_rule(struct rule *r)
 }
 
 /* Takes back what a refused file had added. */
-static void rollback(struct parser *ps, size_t n_rules, size_t n_pass, size_t n_examples)
+static void rollback(struct parser *ps, size_t n_rules, size_t n_environ, size_t n_examples)
 {
 	policy_drop_examples(ps->p, n_examples);
 	while (ps->p->n_rules > n_rules)
 		free_rule(&ps->p->rules[--ps->p->n_rules]);
-	while (ps->p->n_pass > n_pass)
-		free(ps->p->pass[--ps->p->n_pass]);
+	while (ps->p->n_environ > n_environ)
+		environ_rule_done(&ps->p->environ[--ps->p->n_environ]);
 }
 
 /* A good file's settings join its layer. */
@@ -165,7 +165,7 @@ static int read_env(struct parser *ps)
 int parser_read_source(struct parser *ps, const struct source *src)
 {
 	const struct ini_handler h = { on_section, on_pair, ps };
-	size_t n_rules = ps->p->n_rules, n_pass = ps->p->n_pass;
+	size_t n_rules = ps->p->n_rules, n_environ = ps->p->n_environ;
 	size_t n_examples = ps->p->n_examples, errors = ps->d->n_errors;
 	int err;
 
@@ -179,7 +179,7 @@ int parser_read_source(struct parser *ps, const struct source *src)
 	if (ps->d->n_errors == errors && err == 0)
 		publish(ps);
 	else
-		rollback(ps, n_rules, n_pass, n_examples);
+		rollback(ps, n_rules, n_environ, n_examples);
 	free(ps->mine_preset.name);
 	for (size_t i = 0; i < ps->n_seen; i++)
 		free(ps->seen[i].header);

@@ -41,7 +41,7 @@ enum key_type {
 	KEY_COMMAND,
 	KEY_HOST,
 	KEY_BRANCH,
-	KEY_PASS,
+	KEY_ENVIRON, /* id: enum environ_kind */
 	KEY_LOGS,
 	KEY_MESSAGE,
 	KEY_EXAMPLE, /* id: 1 where it must not match */
@@ -125,6 +125,8 @@ int parser_on_example(struct parser *ps, const struct key_def *def, const struct
 int parser_read_agents(struct parser *ps);
 /* One source into the policy: 0 or -ENOMEM; a bad file is told by d->n_errors. */
 int parser_read_source(struct parser *ps, const struct source *src);
+/* [environment]: of parser_apply(). */
+int parser_on_environ(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
 int parser_read_env(struct parser *ps);
 /* parse_keep.c: [session] logs. */

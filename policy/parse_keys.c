@@ -62,7 +62,9 @@ static const struct key_def keys[] = {
 	{ "git", "message", KEY_MESSAGE, 0, NULL },
 	{ "git", "match", KEY_EXAMPLE, 0, NULL },
 	{ "git", "not_match", KEY_EXAMPLE, 1, NULL },
-	{ "environment", "pass", KEY_PASS, 0, NULL },
+	{ "environment", "pass", KEY_ENVIRON, ENVIRON_PASS, NULL },
+	{ "environment", "deny", KEY_ENVIRON, ENVIRON_DENY, NULL },
+	{ "environment", "set", KEY_ENVIRON, ENVIRON_SET, NULL },
 };
 
 static const char *const sections[] = {

@@ -270,37 +270,6 @@ static int on_message(struct parser *ps, const struct key_def *def, const struct
 	return 0;
 }
 
-static bool is_env_name(const char *s)
-{
-	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
-
-	return n > 0 && s[n] == '\0' && !(s[0] >= '0' && s[0] <= '9');
-}
-
-static int on_pass(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
-{
-	struct policy *p = ps->p;
-	char **pass;
-
-	(void)def;
-	if (!is_env_name(pair->value))
-		return parser_error(ps, pair, "bad-value", NULL, "`%s` is no name of a variable",
-				    pair->value);
-	if (strncmp(pair->value, "LD_", 3) == 0 || strncmp(pair->value, "PALE_", 5) == 0)
-		return parser_error(ps, pair, "bad-value", NULL, "`%s` is pale's to set", pair->value);
-	if (ps->src->layer == SOURCE_PROJECT)
-		return parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
-				      "`pass` is ignored: a project that is not trusted may only tighten");
-	if (!ps->applies)
-		return 0;
-	pass = reallocarray(p->pass, p->n_pass + 1, sizeof(*pass));
-	if (!pass)
-		return -ENOMEM;
-	p->pass = pass;
-	pass[p->n_pass] = strdup(pair->value);
-	return pass[p->n_pass++] ? 0 : -ENOMEM;
-}
-
 static int on_preset(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	(void)def;
@@ -357,10 +326,12 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 {
 	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
 						     const struct ini_pair *) = {
-		[KEY_PRESET] = on_preset,	   [KEY_SETTING] = on_setting, [KEY_PATH] = on_path,
-		[KEY_SOCKET] = on_socket,	   [KEY_COMMAND] = on_command, [KEY_HOST] = on_host,
-		[KEY_BRANCH] = on_branch,	   [KEY_PASS] = on_pass,       [KEY_MESSAGE] = on_message,
-		[KEY_EXAMPLE] = parser_on_example, [KEY_LOGS] = parser_logs,
+		[KEY_PRESET] = on_preset,   [KEY_SETTING] = on_setting,
+		[KEY_PATH] = on_path,	    [KEY_SOCKET] = on_socket,
+		[KEY_COMMAND] = on_command, [KEY_HOST] = on_host,
+		[KEY_BRANCH] = on_branch,   [KEY_ENVIRON] = parser_on_environ,
+		[KEY_MESSAGE] = on_message, [KEY_EXAMPLE] = parser_on_example,
+		[KEY_LOGS] = parser_logs,
 	};
 	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR ||
 			 ps->src->layer == SOURCE_AGENT;

@@ -41,10 +41,10 @@ void policy_done(struct policy *p)
 	free(p->rules);
 	policy_drop_examples(p, 0);
 	free(p->examples);
-	for (size_t i = 0; i < p->n_pass; i++)
-		free(p->pass[i]);
+	for (size_t i = 0; i < p->n_environ; i++)
+		environ_rule_done(&p->environ[i]);
+	free(p->environ);
 	free(p->logs);
-	free(p->pass);
 	for (size_t i = 0; i < p->n_idents; i++)
 		free(p->idents[i].name);
 	free(p->idents);

@@ -5,6 +5,7 @@
 #ifndef PALE_RULE_H
 #define PALE_RULE_H
 
+#include "environ.h"
 #include "op.h"
 
 enum mode { MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
@@ -121,10 +122,10 @@ struct policy {
 	char *preset;
 	char *network_file; /* where [network] mode was said, "preset" for the preset */
 	unsigned network_line;
-	char *logs;    /* [session] logs =, absolute, or NULL */
-	int logs_from; /* which layer's word that is */
-	char **pass;   /* [environment] pass = */
-	size_t n_pass;
+	char *logs;		      /* [session] logs =, absolute, or NULL */
+	int logs_from;		      /* which layer's word that is */
+	struct environ_rule *environ; /* [environment] */
+	size_t n_environ;
 	struct policy_ident *idents;
 	size_t n_idents;
 	struct rule *rules;

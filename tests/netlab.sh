@@ -323,6 +323,7 @@ lab_build() {
 	local left=250
 	lab_wires && lab_names && lab_files || { echo "FAIL: the lab cannot be built" && exit 1; }
 	export -f lab_serve lab_sniffer lab_greeters
+	export T_PASS="GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 PRIVATE METADATA METADATA6 SERVER STORM NET DEAD"
 	export LAB LAB_DAEMONS LAB_DATAGRAM_DAEMONS GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 PRIVATE METADATA METADATA6
 	ip netns exec server unshare -p -f --kill-child bash -c lab_serve >"$LAB/servers.log" 2>&1 &
 	LAB_SERVERS=$!

@@ -29,20 +29,26 @@ stage_install() {
 		{ cat "$T_BASE/install.log" && return 1; }
 }
 
-# For each level a directory whose `pale run` runs at it: what comes first on PATH decides.
+# For each level a directory whose `pale run` runs at it, with the variables that tests are made of passed on:
+# those called T_*, and what a test names in T_PASS.  What comes first on PATH decides; below the default level
+# the way back to it stays on PATH, at the default a run inside a run is pale itself.
 stage_levels() {
 	local level
 	for level; do
 		mkdir -p "$T_BASE/level/$level"
 		cat >"$T_BASE/level/$level/pale" <<-END
-			#!/bin/bash
-			[ "\$1" != run ] || { shift && set -- run --level $level "\$@"; }
+			#!/bin/sh
+			set -f
+			if [ "\$1" = run ]; then
+				shift
+				for name in \$T_PASS; do set -- -e "\$name" "\$@"; done
+				set -- run $([ "$level" = full ] || echo "--level $level") -e 'T_*' "\$@"
+			fi
+			$([ "$level" != full ] || echo "case \$PATH in *$T_BASE/level/full:*) PATH=\${PATH%%$T_BASE/level/full:*}\${PATH#*$T_BASE/level/full:} ;; esac")
 			exec "$T_STAGE/bin/pale" "\$@"
 		END
 		chmod 755 "$T_BASE/level/$level/pale"
 	done
-	# The default is tried as it is.
-	rm "$T_BASE/level/full/pale"
 }
 
 # Runs a command as the ordinary user with an environment of its own: as_user SCRATCH COMMAND...

@@ -427,7 +427,8 @@ static void end_rest(struct running *r)
 struct agent_end agentproc_run(const struct agentproc *a)
 {
 	struct running r = { .a = a, .sigfd = -1, .terminal = a->terminal };
-	char **envp = agent_environment(a->preload, a->launch->runtime_dir, NULL, a->fence->level);
+	char **envp =
+		agent_environment(a->environment, a->preload, a->launch->runtime_dir, NULL, a->fence->level);
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	int error = envp ? block_signals(&r) : -ENOMEM;
 

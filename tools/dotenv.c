@@ -158,14 +158,41 @@ static bool beside(const struct bundle *b, char path[PATH_MAX])
 	return n > 0 && n < PATH_MAX;
 }
 
-int dotenv_gather(struct bundle *b, const struct dirs *dirs, struct diags *d)
+int dotenv_each(const struct bundle *b, int (*fn)(void *ctx, const char *path), void *ctx)
 {
 	char here[PATH_MAX], there[PATH_MAX];
 	int r = path_join(here, sizeof(here), b->cwd, ".env");
 
 	if (r == 0)
-		r = add_file(b, dirs, here, d);
+		r = fn(ctx, here);
 	if (r == 0 && beside(b, there) && strcmp(here, there) != 0)
-		r = add_file(b, dirs, there, d);
+		r = fn(ctx, there);
+	return r;
+}
+
+bool dotenv_is_trusted(const struct bundle *b, const struct dirs *dirs, const char *path, const char *text,
+		       size_t len)
+{
+	return layer_of(b, dirs, path, text, len) == SOURCE_ENV;
+}
+
+struct gathering {
+	struct bundle *b;
+	const struct dirs *dirs;
+	struct diags *d;
+};
+
+static int gather_file(void *ctx, const char *path)
+{
+	struct gathering *g = ctx;
+
+	return add_file(g->b, g->dirs, path, g->d);
+}
+
+int dotenv_gather(struct bundle *b, const struct dirs *dirs, struct diags *d)
+{
+	struct gathering g = { b, dirs, d };
+	int r = dotenv_each(b, gather_file, &g);
+
 	return r == 0 ? add_environment(b, d) : r;
 }

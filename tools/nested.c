@@ -50,8 +50,28 @@ bool nested_narrows(const struct options *o)
 	return o->policy || o->preset || o->mode || o->workspace || o->no_prompt;
 }
 
+/* What -e says, into the environment that is around: 0, or an exit code after telling. */
+static int join_environment(const struct options *o)
+{
+	for (size_t i = 0; i < o->env.n; i++) {
+		const char *word = o->env.v[i], *equals = strchr(word, '='),
+			   *why = environment_word_wrong(word);
+		_cleanup_free_ char *name = strndup(word, strcspn(word, "="));
+
+		if (why || !name) {
+			talk("-e %s %s", name ? name : "", why ? why : strerror(ENOMEM));
+			return EXIT_PALE;
+		}
+		if (equals && setenv(name, equals + 1, 1) < 0)
+			return EXIT_PALE;
+	}
+	return 0;
+}
+
 int nested_join(const struct options *o, char **argv)
 {
+	if (join_environment(o) != 0)
+		return EXIT_PALE;
 	if (!o->quiet)
 		talk("joining session %s", session_around());
 	execvp(argv[0], argv);
@@ -238,7 +258,8 @@ int nested_level(const struct options *o)
 
 /* --- the command --------------------------------------------------------------------------------------- */
 
-int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload)
+int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload,
+		const struct environment *env)
 {
 	char entry[sizeof(ENV_IMAGE) + WIRE_IMAGE_NAME], name[WIRE_IMAGE_NAME];
 	char **envp;
@@ -246,7 +267,7 @@ int nested_exec(const struct launch *l, const char *path, char **argv, const cha
 
 	wire_image_name(name, l->image_number);
 	snprintf(entry, sizeof(entry), ENV_IMAGE "=%s", name);
-	envp = agent_environment(preload, getenv(ENV_SESSION_DIR), entry, (enum level)l->image.h->level);
+	envp = agent_environment(env, preload, getenv(ENV_SESSION_DIR), entry, (enum level)l->image.h->level);
 	if (envp) {
 		execve(path, argv, envp);
 		error = errno;

@@ -57,14 +57,22 @@ static const struct opt *tables_find(const struct tables *t, int value)
 	return NULL;
 }
 
-static void store(const struct opt *opt, struct options *ret, const char *value)
+/* False where no more of them can be taken. */
+static bool store(const struct opt *opt, struct options *ret, const char *value)
 {
 	char *at = (char *)ret + opt->offset;
 
-	if (opt->arg)
+	if (opt->repeats) {
+		struct option_words *words = (void *)at;
+
+		if (words->n == WORDS_MAX)
+			return false;
+		words->v[words->n++] = value;
+	} else if (opt->arg)
 		memcpy(at, &value, sizeof(value));
 	else
 		*(bool *)at = true;
+	return true;
 }
 
 void options_unknown(const char *what, const char *word, const char *const *candidates)
@@ -112,7 +120,10 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 		opt = tables_find(&t, value);
 		if (!opt)
 			return complain(&t, sub, value, argv[optind > 1 ? optind - 1 : 1]);
-		store(opt, ret, optarg);
+		if (!store(opt, ret, optarg)) {
+			talk("`--%s` is said more than %d times", opt->name, WORDS_MAX);
+			return -EINVAL;
+		}
 	}
 }
 

@@ -54,8 +54,9 @@ static json_t *policy_to_json(const struct loaded *l)
 		json_array_append_new(rules, rule_to_json(&l->policy.rules[i]));
 	for (size_t i = 0; i < l->bundle.n_sources; i++)
 		json_array_append_new(sources, json_text(l->bundle.sources[i].path));
-	for (size_t i = 0; i < l->policy.n_pass; i++)
-		json_array_append_new(pass, json_text(l->policy.pass[i]));
+	for (size_t i = 0; i < l->policy.n_environ; i++)
+		if (l->policy.environ[i].kind == ENVIRON_PASS)
+			json_array_append_new(pass, json_text(l->policy.environ[i].pattern));
 	return json_pack("{so, so, so, so}", "settings", settings_to_json(&l->policy), "sources", sources,
 			 "rules", rules, "pass", pass);
 }

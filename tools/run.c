@@ -31,6 +31,7 @@ struct run {
 	struct program program;
 	struct launch launch;
 	struct fence fence;
+	struct environment environment;
 	int secrets_fd;
 	unsigned surfaces; /* enum surface */
 	struct gc_policy gc;
@@ -50,6 +51,15 @@ static int check_workspace(const struct run *r)
 	return EXIT_PALE;
 }
 
+static int gather_environment(struct run *r, const struct policy *p, struct diags *d)
+{
+	const struct environment_source source = {
+		.o = r->o, .p = p, .b = &r->bundle, .dirs = &r->dirs, .d = d
+	};
+
+	return environment_gather(&r->environment, &source);
+}
+
 /* Parses once: findings are told here, by the operator's own process, and the real paths looked up. */
 static int check_policy(struct run *r)
 {
@@ -64,8 +74,10 @@ static int check_policy(struct run *r)
 		e = policy_parse(&r->bundle, &p, &d);
 	if (e == 0)
 		e = bundle_resolve(&r->bundle, &p, &d);
+	if (e == 0)
+		e = gather_environment(r, &p, &d);
 	if (e == 0) {
-		r->secrets_fd = secrets_file(&p);
+		r->secrets_fd = secrets_file(&r->environment);
 		e = r->secrets_fd < 0 && r->secrets_fd != -ENOENT ? r->secrets_fd : 0;
 	}
 	if (e == 0)
@@ -321,6 +333,7 @@ static int run_session(struct run *r)
 	struct agentproc agent = { .path = r->program.found,
 				   .argv = r->argv,
 				   .preload = r->installed.preload,
+				   .environment = &r->environment,
 				   .launch = &r->launch,
 				   .must_attach = r->fence.level == LEVEL_HOOKS && !r->o->allow_unhooked,
 				   .lingers = r->o->linger,
@@ -385,7 +398,7 @@ static int run_nested(struct run *r)
 		talk("narrowing session %s, which still holds", r->launch.session);
 		print_sources(r);
 	}
-	return nested_exec(&r->launch, r->program.found, r->argv, r->installed.preload);
+	return nested_exec(&r->launch, r->program.found, r->argv, r->installed.preload, &r->environment);
 }
 
 static int run_outermost(struct run *r)
@@ -434,6 +447,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 	code = session_around() ? run_nested(&r) : run_outermost(&r);
 	if (r.secrets_fd >= 0)
 		(void)close(r.secrets_fd);
+	environment_done(&r.environment);
 	bundle_done(&r.bundle);
 	gc_policy_done(&r.gc);
 	changed_done(&r.mark);
@@ -442,6 +456,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 
 static const struct opt opts[] = {
 	OPTS_POLICY,
+	OPT_ENV,
 	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
 	OPT_VALUE("level", 0, "LEVEL", level, "full (the default), strict or hooks"),
 	OPT_FLAG("observe", 0, observe,

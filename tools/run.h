@@ -162,6 +162,7 @@ struct agentproc {
 	char *const *argv;
 	const char *preload;
 	struct outputs *outputs; /* outputs.h; or NULL */
+	const struct environment *environment;
 	struct launch *launch;
 	bool must_attach;
 	bool lingers; /* what the command leaves behind is served to its own end, not ended */
@@ -184,12 +185,6 @@ struct agent_end {
 
 /* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
 struct agent_end agentproc_run(const struct agentproc *a);
-/*
- * environment.c: the agent's environment: ours with the preload first (the caller frees it by
- * environment_free()), or NULL.  image is the whole entry that names a nested run's image, or NULL.
- */
-char **agent_environment(const char *preload, const char *session_dir, const char *image, enum level level);
-void environment_free(char **envp);
 /* Somebody but spare is still our child. */
 bool children_left(pid_t spare);
 /* Ends every child but spare: TERM, then KILL, bounded in time.  How many would not go. */
@@ -201,7 +196,8 @@ int nested_refuse(const struct options *o);
 int nested_level(const struct options *o);
 /* The options ask for a policy of the nested run's own. */
 bool nested_narrows(const struct options *o);
-/* Joins the session around this process: does not return but with an exit code where it cannot. */
+/* Joins the session around this process, with what -e sets: does not return but with an exit code where it
+ * cannot. */
 int nested_join(const struct options *o, char **argv);
 /* Maps the image that holds in this process, from the helper of the session around it.  0 or -errno. */
 int nested_image(struct launch *l);
@@ -211,7 +207,8 @@ int nested_image(struct launch *l);
  */
 int nested_narrow(struct launch *l, const struct bundle *b);
 /* Becomes the command under that image: does not return but with an exit code where it cannot. */
-int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload);
+int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload,
+		const struct environment *env);
 
 /* --- reach.c --- */
 

@@ -2,9 +2,9 @@
 #ifndef PALE_SECRETS_H
 #define PALE_SECRETS_H
 
-struct policy;
+struct environment;
 
 /* Sealed memory with each value ended by a NUL: a descriptor, -ENOENT where there is none, -errno. */
-int secrets_file(const struct policy *p);
+int secrets_file(const struct environment *env);
 
 #endif

@@ -76,7 +76,15 @@ enum exit_code {
 
 /* --- pale.c, options.c: the command line ---------------------------------------------------------- */
 
+/* The values of an option that may be said more than once, in order; borrowed. */
+#define WORDS_MAX 128
+struct option_words {
+	const char *v[WORDS_MAX];
+	size_t n;
+};
+
 struct options {
+	struct option_words env; /* -e */
 	const char *policy, *preset, *mode, *workspace, *level, *agent, *abi_max;
 	const char *op, *verdict, *since, *path, *session, *reason;
 	const char *key, *head;
@@ -94,23 +102,31 @@ struct options {
 	const char *from, *output, *ledger; /* import, learn */
 };
 
-/* One option; offset is where its `bool` (arg NULL) or `const char *` stands in struct options. */
+/* One option; offset is where its `bool` (arg NULL), `const char *` or (repeats) struct option_words stands
+ * in struct options. */
 struct opt {
 	const char *name;
 	char letter;
 	const char *arg;
 	size_t offset;
 	const char *help;
+	bool repeats;
 };
 
 #define OPT_FLAG(name, letter, field, help)                                                                  \
 	{                                                                                                    \
-		name, letter, NULL, offsetof(struct options, field), help                                    \
+		name, letter, NULL, offsetof(struct options, field), help, false                             \
 	}
 #define OPT_VALUE(name, letter, arg, field, help)                                                            \
 	{                                                                                                    \
-		name, letter, arg, offsetof(struct options, field), help                                     \
+		name, letter, arg, offsetof(struct options, field), help, false                              \
 	}
+#define OPT_WORDS(name, letter, arg, field, help)                                                            \
+	{                                                                                                    \
+		name, letter, arg, offsetof(struct options, field), help, true                               \
+	}
+#define OPT_ENV                                                                                              \
+	OPT_WORDS("env", 'e', "NAME[=VALUE]", env, "give the agent this variable, or those of a pattern")
 #define OPT_JSON OPT_FLAG("json", 0, json, "report as JSON on standard output")
 /* What chooses the policy: the same for run, explain and policy show. */
 #define OPTS_POLICY                                                                                          \
@@ -302,6 +318,11 @@ const char *network_name(enum network network);
 int dotenv_gather(struct bundle *b, const struct dirs *dirs, struct diags *d);
 /* The file says something of that. */
 bool dotenv_mentions(const char *path);
+/* Calls fn for each .env that counts, be it there or not, until it returns other than 0; returns that. */
+int dotenv_each(const struct bundle *b, int (*fn)(void *ctx, const char *path), void *ctx);
+/* No agent could have written what this .env says, or its owner trusts this very text. */
+bool dotenv_is_trusted(const struct bundle *b, const struct dirs *dirs, const char *path, const char *text,
+		       size_t len);
 
 /* worktree.c: adds to b what git writes of the repository that the workspace is a linked worktree or a
  * submodule of.  0 or -errno. */
@@ -471,6 +492,7 @@ char *advice(const struct loaded *l, const struct question *q, const struct deci
  */
 int denial_find(const char *id, struct record_owned *ret, char *dir, size_t size);
 
+#include "tools/environment.h"
 #include "tools/lines.h"
 #include "tools/run.h"
 

@@ -89,10 +89,10 @@ static unsigned print_settings(const struct loaded *before, const struct loaded 
 	return n;
 }
 
-static bool passes(const struct policy *p, const char *name)
+static bool has_environ(const struct policy *p, const struct environ_rule *wanted)
 {
-	for (size_t i = 0; i < p->n_pass; i++)
-		if (strcmp(p->pass[i], name) == 0)
+	for (size_t i = 0; i < p->n_environ; i++)
+		if (p->environ[i].kind == wanted->kind && strcmp(p->environ[i].pattern, wanted->pattern) == 0)
 			return true;
 	return false;
 }
@@ -101,11 +101,13 @@ static unsigned print_passed(const struct loaded *before, const struct loaded *a
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < after->policy.n_pass; i++) {
-		if (passes(&before->policy, after->policy.pass[i]))
+	for (size_t i = 0; i < after->policy.n_environ; i++) {
+		const struct environ_rule *r = &after->policy.environ[i];
+
+		if (r->kind == ENVIRON_DENY || has_environ(&before->policy, r))
 			continue;
-		fputs("  passes the variable ", stdout);
-		print_escaped(stdout, after->policy.pass[i]);
+		fputs(r->kind == ENVIRON_SET ? "  sets the variable " : "  passes the variable ", stdout);
+		print_escaped(stdout, r->pattern);
 		putchar('\n');
 		n++;
 	}

@@ -64,7 +64,7 @@ agent_have() {
 with_qwen() {
 	mkdir -p ~/.qwen
 	echo '{"security": {"auth": {"selectedType": "openai"}}, "usageStatisticsEnabled": false}' >~/.qwen/settings.json
-	export OPENAI_API_KEY=fake OPENAI_MODEL=fake
+	export OPENAI_API_KEY=fake OPENAI_MODEL=fake T_PASS=OPENAI_MODEL
 	CMD=("$(agent_program qwen)" --auth-type openai --openai-base-url "http://127.0.0.1:$1/v1" --yolo -p go)
 }
 
@@ -72,7 +72,7 @@ with_gemini() {
 	mkdir -p ~/.gemini
 	echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}' \
 		>~/.gemini/settings.json
-	export GEMINI_API_KEY=fake GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$1
+	export GEMINI_API_KEY=fake GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$1 T_PASS=GOOGLE_GEMINI_BASE_URL
 	CMD=("$(agent_program gemini)" --yolo --skip-trust -m gemini-2.5-flash -p go)
 }
 
@@ -85,13 +85,14 @@ with_opencode() {
 		 "permission": {"edit": "allow", "bash": "allow", "external_directory": "allow", "read": "allow"}}
 	END
 	export OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 \
-		OPENCODE_DISABLE_DEFAULT_PLUGINS=1
+		OPENCODE_DISABLE_DEFAULT_PLUGINS=1 T_PASS=OPENCODE_*
 	CMD=("$(agent_program opencode)" run go)
 }
 
 with_claude() {
 	export ANTHROPIC_BASE_URL=http://127.0.0.1:$1 ANTHROPIC_API_KEY=fake CLAUDE_CONFIG_DIR=$HOME/.claude \
-		CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1
+		CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 \
+		T_PASS="ANTHROPIC_BASE_URL CLAUDE_* DISABLE_AUTOUPDATER"
 	CMD=("$(agent_program claude)" -p go --dangerously-skip-permissions --output-format stream-json --verbose)
 }
 
@@ -109,7 +110,7 @@ with_codex() {
 		env_key = "FAKE_KEY"
 		wire_api = "responses"
 	END
-	export FAKE_KEY=fake
+	export FAKE_KEY=fake T_PASS=FAKE_KEY
 	CMD=("$(agent_program codex)" exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox go)
 }
 

@@ -94,7 +94,7 @@ make_peer() {
 	"$bin/worker" serve <"$scratch/peer.in" >"$scratch/peer.out" &
 	exec 9>"$scratch/peer.in"
 	read -r BENCH_PORT <"$scratch/peer.out" || return 1
-	printf '[network]\nallow = localhost:%s\n' "$BENCH_PORT" >"$home/.config/pale/policy.ini"
+	printf '[environment]\npass = BENCH_PORT\n[network]\nallow = localhost:%s\n' "$BENCH_PORT" >"$home/.config/pale/policy.ini"
 	{ printf '[session]\nreads = floor\n' && cat "$home/.config/pale/policy.ini"; } >"$home/floor.ini"
 	chmod 600 "$home/.config/pale/policy.ini" "$home/floor.ini"
 }

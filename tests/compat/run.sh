@@ -75,7 +75,7 @@ in_place() {
 # once DIR TMP LEVEL FILE NAME LIMIT: leaves DIR.LEVEL.{out,err,tree,time}
 once() {
 	local dir=$1 tmp=$2 level=$3 to=$1.$3 fence=() rc=0 began=$EPOCHREALTIME
-	[[ $level == bare* ]] || fence=("$T_STAGE/bin/pale" run -q --level "$level" --)
+	[[ $level == bare* ]] || fence=("$T_STAGE/bin/pale" run -q -e T_MARK --level "$level" --)
 	fresh "$dir" "$tmp" "$dir.prepared" || return 1
 	in_place "$dir" "$tmp" timeout -k 3 "$6" ${fence[@]+"${fence[@]}"} bash "$T_BASE/compat/task.sh" "$4" "c_$5" >"$to.out" 2>"$to.err" || rc=$?
 	echo "status $rc" >>"$to.out"

@@ -75,6 +75,9 @@ with_the_worlds_word() {
 	awk 'FILENAME != ARGV[2] { changed[$1] = 1; next } { print $1, ($1 in changed) ? "worked" : $2 }' "$S/changed" "$1"
 }
 
+# What the attempts know their world by.
+GIVEN=(-e 'T_*' -e 'ESCAPE_*' -e ESCAPE_KEY)
+
 measure() {
 	local name=$1 variant=$2 line
 	shift 2

@@ -354,8 +354,8 @@ t_secrets_are_masked() {
 
 # Whatever they look like, and wherever they stand.
 t_values_of_secrets_are_masked() {
-	printf '[commands]\nask = touch\n[environment]\npass = PLAIN_NAME\n' | policy
-	export DEPLOY_TOKEN=zuViel-Geheim.42 PLAIN_NAME="was keiner ahnt" OPEN_WORD=offenkundig PALE_PROMPT=1
+	printf '[commands]\nask = touch\n[environment]\npass = PLAIN_NAME\nset = OPEN_WORD=offenkundig\n' | policy
+	export DEPLOY_TOKEN=zuViel-Geheim.42 PLAIN_NAME="was keiner ahnt" OPEN_WORD=offenkundig PALE_PROMPT=1 T_PASS=DEPLOY_TOKEN
 	bg masked bash -c '/bin/true "x$DEPLOY_TOKEN"; mkdir "$DEPLOY_TOKEN"; cd "$DEPLOY_TOKEN"; cat "/nowhere/$PLAIN_NAME"; /bin/true $OPEN_WORD; touch "$DEPLOY_TOKEN"' \
 		"$DEPLOY_TOKEN" --password hunter2hunter2
 	pale deny "$(pending_id)" --reason "not zuViel-Geheim.42" || fail "cannot be denied"

@@ -19,7 +19,7 @@ remote() {
 	git checkout -q -b feature
 	git commit -q --allow-empty -m 2
 	MAIN=$(git --git-dir="$R" rev-parse main)
-	export R
+	export R T_PASS=R
 }
 
 main_stays() {

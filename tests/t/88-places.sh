@@ -143,7 +143,7 @@ t_links_of_a_session_open_nothing() {
 }
 
 t_worktrees_from_the_repository() {
-	export T=/tmp/wt-${S##*/}
+	export T=/tmp/wt-${S##*/} T_PASS=T
 	world() { rm -rf ~/repo $T && repository ~/repo; }
 	world
 	cd ~/repo

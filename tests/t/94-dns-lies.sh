@@ -31,6 +31,7 @@ world() {
 	mkdir "$S/liar"
 	chown -R "$T_USER:" "$HOME" "$XDG_RUNTIME_DIR" "$S"
 	export -f world_build world_wires world_cannot
+	export T_PASS="SERVER SILENT NOBODY TRUTH EVIL S STORM NET"
 	export SERVER SILENT NOBODY TRUTH EVIL S
 	LIES_INSIDE=1 unshare -mn bash -c '
 		world_build || exit

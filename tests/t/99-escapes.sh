@@ -7,7 +7,7 @@
 own_net "$@"
 
 fenced() {
-	measure "$1.$2" "$2" "$T_STAGE/bin/pale" run -q --level "$1" --
+	measure "$1.$2" "$2" "$T_STAGE/bin/pale" run -q "${GIVEN[@]}" --level "$1" --
 }
 
 # An attempt proves something only where it works without a fence.  What nobody may do on this machine (name

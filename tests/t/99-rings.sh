@@ -8,7 +8,7 @@ own_net "$@"
 # A copy of what is installed, whose pale can be told to leave rings away.
 rings() {
 	[ -d "$S/rings" ] || { cp -r "$T_STAGE" "$S/rings" && cp "$T_VICTIMS/pale-rings" "$S/rings/bin/pale"; }
-	measure "rings.$1" static env PALE_RINGS="$1" "$S/rings/bin/pale" run -q --level full --
+	measure "rings.$1" static env PALE_RINGS="$1" "$S/rings/bin/pale" run -q "${GIVEN[@]}" --level full --
 }
 
 # Those of the table whose rings say this one.
@@ -59,7 +59,7 @@ t_what_is_installed_has_no_such_switch() {
 t_older_kernels() {
 	local abi
 	for abi in 6 5 4 3 2 1; do
-		measure "abi$abi.static" static "$T_STAGE/bin/pale" run -q --level full --abi-max $abi --
+		measure "abi$abi.static" static "$T_STAGE/bin/pale" run -q "${GIVEN[@]}" --level full --abi-max $abi --
 	done
 	as_known abi{1,2,3,4,5,6}.static
 }

@@ -6,7 +6,7 @@
 #                       VIA is hook (then the trap did not shake it off) or kernel.
 
 T=$T_VICTIMS/traps
-export T F
+export T F T_PASS="T F A n ld"
 
 # Runs in the workspace and keeps what comes out and what is left: sprung NAME COMMAND...
 sprung() {

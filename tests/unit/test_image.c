@@ -123,12 +123,14 @@ END_TEST
 
 START_TEST(test_header_carries_the_settings)
 {
-	char *pass[] = { (char *)"GH_TOKEN", (char *)"LANG" };
+	struct environ_rule pass[] = { { .kind = ENVIRON_PASS, .pattern = (char *)"GH_TOKEN" },
+				       { .kind = ENVIRON_DENY, .pattern = (char *)"NO" },
+				       { .kind = ENVIRON_PASS, .pattern = (char *)"LANG" } };
 	const uint32_t *off;
 	size_t len;
 
-	fx.p.pass = pass;
-	fx.p.n_pass = 2;
+	fx.p.environ = pass;
+	fx.p.n_environ = 3;
 	fx.p.s.timeout_s = 77;
 	fx.p.preset = strdup("agent");
 	fixture_compile(&fx);
@@ -140,8 +142,8 @@ START_TEST(test_header_carries_the_settings)
 	ck_assert_str_eq(image_str(&fx.img, fx.img.h->workspace), "/ws");
 	ck_assert_str_eq(image_str(&fx.img, fx.img.h->preset), "agent");
 	ck_assert_str_eq(image_str(&fx.img, image_rule(&fx.img, 1)->pattern), "/home/u/.ssh");
-	fx.p.pass = NULL;
-	fx.p.n_pass = 0;
+	fx.p.environ = NULL;
+	fx.p.n_environ = 0;
 }
 END_TEST
 

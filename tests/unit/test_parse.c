@@ -307,8 +307,8 @@ START_TEST(project_only_tightens)
 	ck_assert_int_eq(p.s.approvals, APPROVALS_NEVER);
 	ck_assert_int_eq(p.s.cmd_default, VERDICT_DENY);
 	ck_assert_int_eq(p.s.network, NETWORK_REPLACE);
-	for (size_t i = 0; i < p.n_pass; i++)
-		ck_assert_str_ne(p.pass[i], "X_TOKEN");
+	for (size_t i = 0; i < p.n_environ; i++)
+		ck_assert_str_ne(p.environ[i].pattern, "X_TOKEN");
 	ck_assert_uint_eq(d.n, 3);
 	ck_assert_str_eq(d.list[0].code, "project-loosens");
 }
