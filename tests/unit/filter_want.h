@@ -35,6 +35,7 @@ LIST(is_forbidden, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_c
 LIST(aims_by_first, __NR_process_vm_readv, __NR_process_vm_writev, 434, __NR_kcmp, __NR_get_robust_list,
      __NR_move_pages, __NR_migrate_pages, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr,
      __NR_sched_setaffinity, __NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo)
+LIST(sets_schedule, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr, __NR_sched_setaffinity)
 LIST(aims_by_second, __NR_ptrace, __NR_kcmp, __NR_setpriority, __NR_ioprio_set, __NR_tgkill,
      __NR_rt_tgsigqueueinfo)
 /* By number and not by name: what the headers say is not asked. */
@@ -135,10 +136,14 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 					      : YES;
 	if (nr == __NR_seccomp)
 		return (uint32_t)a[0] == 1 && a[1] & 8 ? NO(EBUSY) : YES;
+	if (sets_schedule(nr) && (uint32_t)a[0] != 0)
+		return CARRY;
 	if (nr == __NR_setpriority && ((uint32_t)a[0] == 1 || (uint32_t)a[0] == 2))
 		return NO(EPERM);
 	if (nr == __NR_ioprio_set && ((uint32_t)a[0] == 2 || (uint32_t)a[0] == 3))
 		return NO(EPERM);
+	if ((nr == __NR_setpriority || nr == __NR_ioprio_set) && (uint32_t)a[1] != 0)
+		return CARRY;
 	return want_signal(s, nr, a);
 }
 

@@ -18,7 +18,22 @@ Suite *suite_sysv(void);
 #define KEY 0x70616c65
 
 /* What CONTINUE comes to here: the child's own group, as getpgid(0) has it. */
-enum deed { GET_SHM, GET_SEM, GET_MSG, USE_SHM, USE_SEM, CONTROL_SHM, CONTROL_SEM, LIMIT };
+enum deed {
+	GET_SHM,
+	GET_SEM,
+	GET_MSG,
+	USE_SHM,
+	USE_SEM,
+	CONTROL_SHM,
+	CONTROL_SEM,
+	LIMIT,
+	PRIORITY,
+	IOPRIO,
+	PARAM,
+	SCHEDULER,
+	ATTR,
+	AFFINITY
+};
 
 static struct carried t;
 static struct rlimit64 limit, before;
@@ -29,10 +44,20 @@ static const struct {
 	int nr;
 	struct answer (*serve)(struct caller *c);
 } calls[] = {
-	[GET_SHM] = { SYS_shmget, carry_ipc_get },	   [GET_SEM] = { SYS_semget, carry_ipc_get },
-	[GET_MSG] = { SYS_msgget, carry_ipc_get },	   [USE_SHM] = { SYS_shmat, carry_ipc_use },
-	[USE_SEM] = { SYS_semop, carry_ipc_use },	   [CONTROL_SHM] = { SYS_shmctl, carry_ipc_control },
-	[CONTROL_SEM] = { SYS_semctl, carry_ipc_control }, [LIMIT] = { SYS_prlimit64, carry_prlimit },
+	[GET_SHM] = { SYS_shmget, carry_ipc_get },
+	[GET_SEM] = { SYS_semget, carry_ipc_get },
+	[GET_MSG] = { SYS_msgget, carry_ipc_get },
+	[USE_SHM] = { SYS_shmat, carry_ipc_use },
+	[USE_SEM] = { SYS_semop, carry_ipc_use },
+	[CONTROL_SHM] = { SYS_shmctl, carry_ipc_control },
+	[CONTROL_SEM] = { SYS_semctl, carry_ipc_control },
+	[LIMIT] = { SYS_prlimit64, carry_prlimit },
+	[PRIORITY] = { SYS_setpriority, carry_schedule },
+	[IOPRIO] = { SYS_ioprio_set, carry_schedule },
+	[PARAM] = { SYS_sched_setparam, carry_schedule },
+	[SCHEDULER] = { SYS_sched_setscheduler, carry_schedule },
+	[ATTR] = { SYS_sched_setattr, carry_schedule },
+	[AFFINITY] = { SYS_sched_setaffinity, carry_schedule },
 };
 
 #define CONTINUED 1000000
@@ -260,6 +285,66 @@ START_TEST(limits_of_the_session_alone)
 }
 END_TEST
 
+/* --- priorities and schedules ------------------------------------------------------------------------ */
+
+static uint32_t attr[12] = { 48, SCHED_OTHER, 0, 0, 7 };
+static struct sched_param param;
+static cpu_set_t cpus;
+
+/* Each of the calls about pid: the first error, or 0. */
+static long schedule(pid_t pid)
+{
+	const long r[] = { call(PRIORITY, PRIO_PROCESS, pid, 7, 0),
+			   call(IOPRIO, 1, pid, 3 << 13, 0),
+			   call(PARAM, pid, (long)&param, 0, 0),
+			   call(SCHEDULER, pid, SCHED_BATCH, (long)&param, 0),
+			   call(AFFINITY, pid, sizeof(cpus), (long)&cpus, 0),
+			   call(ATTR, pid, (long)&attr, 0, 0) };
+
+	for (size_t i = 1; i < sizeof(r) / sizeof(r[0]); i++)
+		if (r[i] != r[0])
+			return -1000 - (long)i;
+	return r[0];
+}
+
+static int schedule_others(void)
+{
+	pid_t child = fork();
+	cpu_set_t got;
+	int status;
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&cpus) > 1; i++)
+		CPU_CLR(i, &cpus);
+	EXPECT(schedule(getppid()) == -EPERM && schedule(1) == -EPERM && schedule(0x7fffff) == -ESRCH);
+	EXPECT(schedule(-1) == -ESRCH && getpriority(PRIO_PROCESS, (id_t)getppid()) != 7);
+	EXPECT(call(SCHEDULER, child, SCHED_BATCH, (long)&param, 0) == 0 &&
+	       sched_getscheduler(child) == SCHED_BATCH);
+	EXPECT(schedule(child) == 0 && getpriority(PRIO_PROCESS, (id_t)child) == 7);
+	EXPECT(sched_getaffinity(child, sizeof(got), &got) == 0 && CPU_EQUAL(&got, &cpus));
+	EXPECT(syscall(SYS_ioprio_get, 1, child) == 3 << 13);
+	EXPECT(call(ATTR, child, 8, 0, 0) == -EFAULT && call(AFFINITY, child, 8, 8, 0) == -EFAULT);
+	attr[0] = 8;
+	EXPECT(call(ATTR, child, (long)&attr, 0, 0) == -E2BIG);
+	attr[0] = 48;
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	EXPECT(schedule(child) == -ESRCH);
+	return 0;
+}
+
+START_TEST(schedules_of_the_session_alone)
+{
+	carried_handler = serve;
+	ck_assert_int_eq(carried_run(&t, schedule_others), 0);
+	carried_done(&t);
+}
+END_TEST
+
 Suite *suite_sysv(void)
 {
 	Suite *s = suite_create("sysv");
@@ -272,6 +357,7 @@ Suite *suite_sysv(void)
 	tcase_add_test(tc, a_nested_run_has_its_own);
 	tcase_add_test(tc, no_more_than_so_many_and_none_is_left);
 	tcase_add_test(tc, limits_of_the_session_alone);
+	tcase_add_test(tc, schedules_of_the_session_alone);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -15,7 +15,7 @@
 #include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
-static int hold(pid_t pid)
+int task_hold(pid_t pid)
 {
 	char path[32];
 	int fd;
@@ -41,7 +41,7 @@ static int write_back(struct caller *c, uint64_t addr, const struct rlimit64 *ol
 struct answer carry_prlimit(struct caller *c)
 {
 	const pid_t pid = (pid_t)c->arg[0];
-	_cleanup_close_ int task = hold(pid);
+	_cleanup_close_ int task = task_hold(pid);
 	struct rlimit64 new = { 0 }, old;
 	int r = task < 0 ? task : caller_read(c, c->arg[2], &new, sizeof(new));
 
