@@ -56,7 +56,7 @@ static json_t *session_info(struct call *call)
 	struct helper *h = call->h;
 
 	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, "
-			 "s:I, s:I, s:b, s:o}",
+			 "s:I, s:I, s:b, s:o, s:o}",
 			 "session", h->session, "agent", h->agent, "argv", h->argv, "pid", (int)h->root_pid,
 			 "helper_pid", (int)getpid(), "started", h->started, "workspace",
 			 text_json(h->workspace), "runtime_dir", text_json(h->runtime_dir), "state_dir",
@@ -66,7 +66,7 @@ static json_t *session_info(struct call *call)
 			 (json_int_t)queue_count(&h->queue, APPROVAL_PENDING), "records",
 			 (json_int_t)h->ledger.seq, "denied", (json_int_t)tally_denied(&h->tally), "lost",
 			 (json_int_t)h->ledger.lost_total, "ledger_ok", h->ledger.error == 0, "counts",
-			 tally_json(&h->tally));
+			 tally_json(&h->tally), "limits", text_json(h->limits));
 }
 
 static json_t *session_list(struct call *call)
@@ -74,6 +74,25 @@ static json_t *session_list(struct call *call)
 	json_t *info = session_info(call);
 
 	return info ? json_pack("{s:[o]}", "sessions", info) : NULL;
+}
+
+/* {"now"}: `pale run` ends all that is inside, as if its time were over. */
+static json_t *session_stop(struct call *call)
+{
+	struct helper *h = call->h;
+	bool now = call_flag(call, "now");
+	char detail[64];
+	const struct event e = {
+		.pid = call->c->pid, .op = "session/stop", .via = "helper", .detail = detail
+	};
+
+	snprintf(detail, sizeof(detail), now ? "the operator ends it at once" : "the operator ends it");
+	if (ledger_append(&h->ledger, &e) < 0)
+		return call_fail(call, RPC_FAILED, "the ledger cannot be written");
+	if (packet_send_json(h->session_fd, json_pack("{s:s, s:b}", "type", "stop", "now", now)) < 0)
+		return call_fail(call, RPC_FAILED, "pale run does not answer");
+	return json_pack("{s:s, s:b, s:i}", "session", h->session, "now", now, "launcher_pid",
+			 (int)h->launcher_pid);
 }
 
 static json_t *turn_begin(struct call *call)
@@ -97,6 +116,7 @@ const struct method control_session[] = {
 	{ "hello", SESSION_LIVE | SESSION_ENDING, CONTROL_READ, hello },
 	{ "session/info", SESSION_LIVE | SESSION_ENDING, CONTROL_READ, session_info },
 	{ "session/list", SESSION_LIVE | SESSION_ENDING, CONTROL_READ, session_list },
+	{ "session/stop", SESSION_LIVE, CONTROL_MANAGE, session_stop },
 	{ "turn/begin", SESSION_LIVE, CONTROL_MANAGE, turn_begin },
 	{ 0 },
 };

@@ -189,7 +189,7 @@ struct helper {
 	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd, ring_fd;
 	enum level level;
 	uint8_t nonce[WIRE_NONCE]; /* the supervisor's, above level hooks */
-	char *session, *agent, *runtime_dir, *state_dir, *not_enforced, *facts;
+	char *session, *agent, *runtime_dir, *state_dir, *not_enforced, *facts, *limits;
 	char *preset, *workspace, *sources;
 	json_t *argv;
 	char started[32];

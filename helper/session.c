@@ -118,6 +118,17 @@ static int on_deny(struct helper *h, json_t *msg)
 	return 0;
 }
 
+/* A limit was reached, or the operator's stop was carried out: the launcher's word. */
+static int on_limit(struct helper *h, json_t *msg)
+{
+	const char *text = json_string_value(json_object_get(msg, "text"));
+	const struct event e = {
+		.pid = h->launcher_pid, .op = "session/limit", .via = "helper", .detail = text
+	};
+
+	return text ? ledger_append(&h->ledger, &e) : -EPROTO;
+}
+
 static const struct {
 	const char *type;
 	unsigned states;
@@ -125,7 +136,7 @@ static const struct {
 } messages[] = {
 	{ "agent", SESSION_LIVE, on_agent },	    { "noted", SESSION_LIVE, on_noted },
 	{ "deny", SESSION_LIVE, on_deny },	    { "exit", SESSION_LIVE, on_exit_status },
-	{ "reloaded", SESSION_LIVE, reload_taken },
+	{ "reloaded", SESSION_LIVE, reload_taken }, { "limit", SESSION_LIVE, on_limit },
 };
 
 static void end_session(struct helper *h, const char *status)

@@ -18,7 +18,7 @@
 #include "policy/parse.h"
 #include "policy/rule.h"
 
-#define START_VERSION 3
+#define START_VERSION 4
 #define BUNDLE_MAX    (64u << 20)
 #define DIAGS_BYTES   (48 * 1024)
 #define START_WAIT_MS 10000
@@ -119,6 +119,7 @@ static const char *read_message(struct helper *h, json_t *msg)
 	h->state_dir = text_member(msg, "state_dir");
 	h->not_enforced = text_member(msg, "not_enforced");
 	h->facts = text_member(msg, "facts");
+	h->limits = text_member(msg, "limits");
 	h->agent = record_escape(agent ? agent : "", agent ? strlen(agent) : 0);
 	h->argv = json_incref(json_object_get(msg, "argv"));
 	h->ledger_size = json_integer_value(json_object_get(msg, "ledger_size"));
@@ -127,7 +128,7 @@ static const char *read_message(struct helper *h, json_t *msg)
 	if (!is_name(h->session))
 		return "the session's name is missing or holds more than letters, digits, dot, dash and "
 		       "underscore";
-	if (!h->not_enforced || !h->facts || !h->agent || !json_is_array(h->argv) ||
+	if (!h->not_enforced || !h->facts || !h->limits || !h->agent || !json_is_array(h->argv) ||
 	    (!h->foreign && (!h->runtime_dir || !h->state_dir)))
 		return "the start message lacks a member";
 	return read_level(h, msg);
@@ -261,9 +262,9 @@ static int first_record(struct helper *h)
 	};
 	int r;
 
-	if (asprintf(&detail, "level=%s; %snot enforced: %s; %s%s%s", level_name(h->level),
+	if (asprintf(&detail, "level=%s; %snot enforced: %s; %s%s%s%s%s%s", level_name(h->level),
 		     h->observed ? "observing; " : "", h->not_enforced, h->facts, *h->facts ? "; " : "",
-		     h->sources) < 0)
+		     *h->limits ? "limits: " : "", h->limits, *h->limits ? "; " : "", h->sources) < 0)
 		return -ENOMEM;
 	e.detail = detail;
 	r = ledger_append(&h->ledger, &e);
@@ -371,7 +372,7 @@ void session_free(struct helper *h)
 	if (!h)
 		return;
 	char *const owned[] = { h->session, h->agent,  h->runtime_dir, h->state_dir, h->not_enforced,
-				h->facts,   h->preset, h->workspace,   h->sources };
+				h->facts,   h->limits, h->preset,      h->workspace, h->sources };
 
 	for (size_t i = 0; i < NELEM(owned); i++)
 		free(owned[i]);

@@ -141,6 +141,7 @@ static void publish(struct parser *ps)
 		if (!layer[i].set || !tighten || setting_tightens(i, layer[i].value, ps->mine[i].value))
 			layer[i] = ps->mine[i];
 	}
+	parser_publish_limits(ps, tighten);
 	/* A trusted project's choice stands over the user's. */
 	if (ps->mine_preset.name && (!ps->preset.name || ps->mine_preset.layer >= ps->preset.layer)) {
 		free(ps->preset.name);
@@ -171,6 +172,7 @@ int parser_read_source(struct parser *ps, const struct source *src)
 
 	ps->src = src;
 	memset(ps->mine, 0, sizeof(ps->mine));
+	memset(ps->mine_limits, 0, sizeof(ps->mine_limits));
 	ps->mine_preset = (struct preset_choice){ NULL };
 	ps->section[0] = '\0';
 	ps->known = ps->applies = true;
@@ -294,6 +296,8 @@ static int parse_all(struct parser *ps)
 		err = parse_preset(ps);
 	if (err == 0)
 		err = parser_merge_settings(ps);
+	if (err == 0)
+		err = parser_merge_limits(ps);
 	if (err == 0)
 		err = name_network(ps);
 	if (err == 0)

@@ -33,6 +33,19 @@ struct setting_value {
 	unsigned line;
 };
 
+/* [limits] enforce, where a limit's resource stands elsewhere: 0 all, 1 best. */
+#define LIMITS_ENFORCE RESOURCE_COUNT
+#define LIMIT_VALUES   (RESOURCE_COUNT + 1)
+
+/* What one layer says of one limit.  `file` is borrowed from the source, NULL for a preset. */
+struct limit_value {
+	bool set;
+	bool for_agent;
+	uint64_t value;
+	const char *file;
+	unsigned line;
+};
+
 enum key_type {
 	KEY_PRESET,
 	KEY_SETTING, /* id: enum setting */
@@ -45,6 +58,7 @@ enum key_type {
 	KEY_LOGS,
 	KEY_MESSAGE,
 	KEY_EXAMPLE, /* id: 1 where it must not match */
+	KEY_LIMIT,   /* id: enum resource, or LIMITS_ENFORCE */
 	KEY_TYPE_COUNT
 };
 
@@ -75,6 +89,7 @@ struct seen {
 	char *header;
 	unsigned line;
 	unsigned lines[SET_COUNT];
+	unsigned limits[LIMIT_VALUES];
 };
 
 /* Where a preset was named. */
@@ -91,12 +106,14 @@ struct parser {
 	struct policy *p;
 	struct diags *d;
 	struct setting_value set[SOURCE_LAYER_COUNT][SET_COUNT];
+	struct limit_value limits[SOURCE_LAYER_COUNT][LIMIT_VALUES];
 	struct preset_choice preset;
 	const struct setting_value *network_from; /* whose [network] mode holds */
 	const struct real **reals;		  /* sorted by prefix */
 
 	const struct source *src;
 	struct setting_value mine[SET_COUNT]; /* joins `set` when the file is good */
+	struct limit_value mine_limits[LIMIT_VALUES];
 	struct preset_choice mine_preset;
 	struct seen *seen;
 	size_t n_seen, cap_seen, cur_seen;
@@ -127,6 +144,10 @@ int parser_read_agents(struct parser *ps);
 int parser_read_source(struct parser *ps, const struct source *src);
 /* [environment]: of parser_apply(). */
 int parser_on_environ(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* parse_limits.c: one key of [limits]; a good file's limits join its layer; layers merged. */
+int parser_on_limit(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+void parser_publish_limits(struct parser *ps, bool tighten);
+int parser_merge_limits(struct parser *ps);
 /* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
 int parser_read_env(struct parser *ps);
 /* parse_keep.c: [session] logs. */

@@ -65,11 +65,17 @@ static const struct key_def keys[] = {
 	{ "environment", "pass", KEY_ENVIRON, ENVIRON_PASS, NULL },
 	{ "environment", "deny", KEY_ENVIRON, ENVIRON_DENY, NULL },
 	{ "environment", "set", KEY_ENVIRON, ENVIRON_SET, NULL },
+	{ "limits", "memory", KEY_LIMIT, RESOURCE_MEMORY, NULL },
+	{ "limits", "cpu", KEY_LIMIT, RESOURCE_CPU, NULL },
+	{ "limits", "processes", KEY_LIMIT, RESOURCE_PROCESSES, NULL },
+	{ "limits", "files", KEY_LIMIT, RESOURCE_FILES, NULL },
+	{ "limits", "file_size", KEY_LIMIT, RESOURCE_FILE_SIZE, NULL },
+	{ "limits", "time", KEY_LIMIT, RESOURCE_TIME, NULL },
+	{ "limits", "enforce", KEY_LIMIT, LIMITS_ENFORCE, NULL },
 };
 
-static const char *const sections[] = {
-	"session", "files", "commands", "network", "git", "environment", NULL
-};
+static const char *const sections[] = { "session", "files",	  "commands", "network",
+					"git",	   "environment", "limits",   NULL };
 
 static const struct {
 	enum setting set;

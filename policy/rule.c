@@ -45,6 +45,8 @@ void policy_done(struct policy *p)
 		environ_rule_done(&p->environ[i]);
 	free(p->environ);
 	free(p->logs);
+	for (size_t i = 0; i < RESOURCE_COUNT; i++)
+		free(p->limits.of[i].file);
 	for (size_t i = 0; i < p->n_idents; i++)
 		free(p->idents[i].name);
 	free(p->idents);

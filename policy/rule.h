@@ -7,6 +7,7 @@
 
 #include "environ.h"
 #include "op.h"
+#include "resource.h"
 
 enum mode { MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
@@ -122,6 +123,7 @@ struct policy {
 	char *preset;
 	char *network_file; /* where [network] mode was said, "preset" for the preset */
 	unsigned network_line;
+	struct limits limits;
 	char *logs;		      /* [session] logs =, absolute, or NULL */
 	int logs_from;		      /* which layer's word that is */
 	struct environ_rule *environ; /* [environment] */

@@ -104,6 +104,14 @@ static int reloaded(void *ctx, bool *ret_performs)
 	return supervisor_reload(r->supervisor, ret_performs);
 }
 
+/* The last step before the agent's first instruction: its limits are on it. */
+static int let_go(const struct running *r, const struct handover *h)
+{
+	int e = limits_attach(r->a->limits, r->pid);
+
+	return e < 0 ? e : handover_go(h);
+}
+
 /* The child has confined itself: from here on its calls are ours to answer. */
 static int supervise(struct running *r, struct handover *h)
 {
@@ -133,7 +141,7 @@ static int supervise(struct running *r, struct handover *h)
 	l->on_narrowed = narrowed;
 	l->on_reload = reloaded;
 	l->narrowed_ctx = r;
-	return handover_go(h);
+	return let_go(r, h);
 }
 
 static int start_child(struct running *r, struct handover *h, char **envp)
@@ -156,7 +164,7 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 	 */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	introduce(r);
-	e = handover_go(h);
+	e = walled ? handover_go(h) : let_go(r, h);
 	if (e == 0 && walled)
 		e = supervise(r, h);
 	if (e < 0) {
@@ -306,7 +314,7 @@ static int patience(const struct running *r)
 {
 	if (!r->attached && !r->killed)
 		return 1;
-	return r->supervisor || r->hung_up_ms ? TICK_MS : -1;
+	return session_clock_wait(r->a->launch->clock, r->supervisor || r->hung_up_ms ? TICK_MS : -1);
 }
 
 /* What the supervisor wants now and then.  Children too: nobody is seen behind one that is trapped. */
@@ -348,6 +356,8 @@ static void wait_agent(struct running *r)
 		end_hung_up(r);
 		if (!r->killed)
 			check_attached(r);
+		if (session_clock_tick(r->a->launch->clock, r->a->launch->pid))
+			r->told_to_end = true;
 		tick(r);
 	}
 }
@@ -367,7 +377,11 @@ static struct agent_end ending(const struct running *r, int error)
 		     r->a->path);
 		return (struct agent_end){ .refused = true, .code = EXIT_REFUSED };
 	}
-	if (WIFSIGNALED(r->status))
+	end.why = r->a->launch->clock->why;
+	if (end.why != END_ITSELF)
+		end.code = end.why == END_TIME ? EXIT_TIMEOUT
+					       : 128 + (end.why == END_AT_ONCE ? SIGKILL : SIGTERM);
+	else if (WIFSIGNALED(r->status))
 		end.signal = WTERMSIG(r->status);
 	else
 		end.code = WEXITSTATUS(r->status);
@@ -401,6 +415,8 @@ static void linger(struct running *r)
 				r->told_to_end = true;
 		}
 		launch_listen(r->a->launch);
+		if (session_clock_tick(r->a->launch->clock, r->a->launch->pid))
+			r->told_to_end = true;
 		tick(r);
 	}
 }
@@ -415,7 +431,7 @@ static void end_rest(struct running *r)
 	r->a->launch->surfaces = NULL;
 	if (r->a->lingers && r->started)
 		linger(r);
-	left = reap_children(r->a->launch->pid);
+	left = reap_children(r->a->launch->pid, session_clock_grace(r->a->launch->clock, REAP_TERM_MS));
 	if (left)
 		talk("%zu processes of the session would not end", left);
 	if (r->supervisor)
@@ -436,6 +452,9 @@ struct agent_end agentproc_run(const struct agentproc *a)
 	if (error == 0) {
 		error = start(&r, envp);
 		r.started = error == 0;
+		if (r.started)
+			error = session_clock_start(a->launch->clock,
+						    a->limits->want.of[RESOURCE_TIME].value);
 		if (r.started)
 			wait_agent(&r);
 		else if (r.pid > 0)

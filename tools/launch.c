@@ -23,7 +23,7 @@
 #include "tools.h"
 #include "tools/surface.h"
 
-#define START_VERSION 3
+#define START_VERSION 4
 #define READY_MS      20000
 #define BYE_MS	      10000
 #define EXIT_MS	      2000
@@ -162,12 +162,13 @@ static int send_start(struct launch *l, const struct launch_start *s)
 	if (passed.fd[0] < 0)
 		return passed.fd[0];
 	/* A foreign helper is told no directories: it says where they are. */
-	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss, so}", "type", "start", "version",
+	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss, ss, so}", "type", "start", "version",
 		      START_VERSION, "session", json_text(l->session), "runtime_dir",
 		      l->foreign ? NULL : json_text(l->runtime_dir), "state_dir",
 		      l->foreign ? NULL : json_text(l->state_dir), "agent", json_text(s->agent), "level",
 		      level_name(l->level), "argv", argv_told(s->argv), "not_enforced", s->not_enforced,
-		      "facts", s->facts ? s->facts : "", "reach", reach_list());
+		      "facts", s->facts ? s->facts : "", "limits", s->limits ? s->limits : "", "reach",
+		      reach_list());
 	r = j ? add_supervisor(l, j, &passed) : -ENOMEM;
 	if (r == 0)
 		r = add_secrets(s, j, &passed);
@@ -397,6 +398,8 @@ void launch_listen(struct launch *l)
 			heldback_say(&l->held, text_visible(json_str(j, "text")));
 		if (r > 0 && strcmp(json_str(j, "type"), "narrowed") == 0)
 			note_narrowed(l, j);
+		if (r > 0 && strcmp(json_str(j, "type"), "stop") == 0 && l->clock)
+			session_clock_stop(l->clock, json_is_true(json_object_get(j, "now")));
 		if (r > 0) {
 			surfaces_told(l->surfaces, j);
 			reload_listen(l, json_str(j, "type"));

@@ -125,19 +125,25 @@ int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n)
 	return 0;
 }
 
-char *session_fact(const char *dir, const char *key)
+json_t *session_facts(const char *dir)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_json_ json_t *j = NULL;
-	const json_t *value;
 	char path[PATH_MAX];
 	size_t len;
+	json_t *j;
 
 	if (path_join(path, sizeof(path), dir, "session.json") < 0 ||
 	    file_read(path, LIMIT_FRAME, &text, &len) < 0)
-		return NULL;
+		return json_object();
 	j = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-	value = json_object_get(j, key);
+	return j ? j : json_object();
+}
+
+char *session_fact(const char *dir, const char *key)
+{
+	_cleanup_json_ json_t *j = session_facts(dir);
+	const json_t *value = json_object_get(j, key);
+
 	if (json_is_string(value))
 		return strdup(json_string_value(value));
 	return value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;

@@ -33,6 +33,8 @@ int nested_refuse(const struct options *o)
 		{ o->allow_denylisted, "--allow-denylisted-commands" },
 		{ o->allow_unhooked, "--allow-unhooked" },
 		{ o->observe, "--observe" },
+		{ o->timeout, "--timeout" },
+		{ o->limits.n, "--limit" },
 	};
 
 	for (size_t i = 0; i < NELEM(table); i++) {

@@ -7,7 +7,7 @@
 
 #include "tools.h"
 
-#define OPTS_MAX 24
+#define OPTS_MAX 48
 
 static const struct opt opt_help = OPT_FLAG("help", 'h', help, "show this help");
 
@@ -60,7 +60,7 @@ static const struct opt *tables_find(const struct tables *t, int value)
 /* False where no more of them can be taken. */
 static bool store(const struct opt *opt, struct options *ret, const char *value)
 {
-	char *at = (char *)ret + opt->offset;
+	void *at = (char *)ret + opt->offset;
 
 	if (opt->repeats) {
 		struct option_words *words = (void *)at;

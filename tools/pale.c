@@ -20,7 +20,8 @@ static const struct {
 	const char *name, *text;
 } topics[] = {
 	{ "exit-codes", "run      the command's own, or death by its signal;\n"
-			"         125 pale itself failed, 126 refused or not executable, 127 not found\n"
+			"         124 its time limit was reached, 125 pale itself failed, 126 refused or not "
+			"executable, 127 not found\n"
 			"lint     0 clean, 1 findings, 2 could not run\n"
 			"explain  0 allow, 1 deny, 2 error, 3 would ask\n"
 			"doctor   0 level full is reached, 1 it is not, 2 could not run\n"

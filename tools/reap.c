@@ -12,7 +12,6 @@
 
 #include "tools.h"
 
-#define TERM_MS	 1500 /* time to end by themselves */
 #define KILL_MS	 3000
 #define STEP_MS	 5
 #define PIDS_MAX 512 /* in one round; the next one takes the others */
@@ -105,6 +104,10 @@ static size_t signal_round(int sig, pid_t spare, struct pids *told)
 	struct pids now;
 	size_t n = children(&now, spare);
 
+	/* Whoever forks faster than its orphans come to us is not waited for. */
+	if (n > 0 && sig == SIGKILL)
+		(void)tree_signal(SIGKILL, spare);
+
 	for (size_t i = 0; i < n; i++) {
 		if (sig == SIGTERM && was_told(told, now.list[i]))
 			continue;
@@ -119,11 +122,11 @@ static size_t signal_round(int sig, pid_t spare, struct pids *told)
 	return n;
 }
 
-size_t reap_children(pid_t spare)
+size_t reap_children(pid_t spare, unsigned term_ms)
 {
-	static const struct {
+	const struct {
 		int sig, ms;
-	} phases[] = { { SIGTERM, TERM_MS }, { SIGKILL, KILL_MS } };
+	} phases[] = { { SIGTERM, (int)term_ms }, { SIGKILL, KILL_MS } };
 	struct pids told = { .n = 0 };
 	size_t left = 0;
 

@@ -33,6 +33,8 @@ struct run {
 	struct fence fence;
 	struct environment environment;
 	int secrets_fd;
+	struct session_limits limits;
+	struct session_clock clock;
 	unsigned surfaces; /* enum surface */
 	struct gc_policy gc;
 	struct terminal terminal;
@@ -88,6 +90,8 @@ static int check_policy(struct run *r)
 		talk("the policy has errors: nothing was started");
 	else if (e < 0)
 		talk("cannot gather the policy: %s", strerror(-e));
+	else if (!session_around())
+		e = limits_take(&r->limits, &p, r->o);
 	policy_done(&p);
 	diags_done(&d);
 	return e < 0 ? EXIT_PALE : 0;
@@ -181,7 +185,11 @@ static int prepare(struct run *r, enum level level)
 		e = check_workspace(r);
 	if (e == 0)
 		e = find_program(r);
-	return e ? e : make_dirs(r);
+	if (e == 0)
+		e = make_dirs(r);
+	if (e == 0 && limits_prepare(&r->limits, r->launch.session) < 0)
+		e = EXIT_PALE;
+	return e;
 }
 
 static void print_sources(const struct run *r)
@@ -222,6 +230,8 @@ static void print_banner(const struct run *r)
 		talk("session %s, level %s", r->launch.session, level_name(r->fence.level));
 	print_sources(r);
 	print_agent(r);
+	if (*r->limits.text)
+		talk("limits: %s", r->limits.text);
 	if (r->o->observe)
 		talk("observing: nothing but secrets is held, with what runs later as you, protected "
 		     "branches, "
@@ -265,15 +275,33 @@ static void keep_head(const struct run *r, const struct launch_end *end)
 		     r->dirs.state, strerror(-e));
 }
 
+static const char *const whys[] = {
+	[END_ITSELF] = "",
+	[END_TIME] = " (time limit)",
+	[END_STOP] = " (stopped by the operator)",
+	[END_AT_ONCE] = " (stopped by the operator)",
+};
+
+/* Told here and written down, before the ledger ends. */
+static void limit_reached(void *ctx, const char *text)
+{
+	struct run *r = ctx;
+
+	talk("%s", text);
+	if (r->launch.fd >= 0)
+		(void)launch_tell(&r->launch, json_pack("{ss, ss}", "type", "limit", "text", text), -1);
+}
+
 static void finish(struct run *r, const struct agent_end *how)
 {
 	struct launch_end end;
-	char status[32];
+	char status[64];
 
+	limits_report(&r->limits, how->why, limit_reached, r);
 	if (how->signal)
 		snprintf(status, sizeof(status), "signal %d", how->signal);
 	else
-		snprintf(status, sizeof(status), "exit %d", how->code);
+		snprintf(status, sizeof(status), "exit %d%s", how->code, whys[how->why]);
 	launch_finish(&r->launch, status, &end);
 	print_end(r, &end);
 	keep_head(r, &end);
@@ -328,6 +356,7 @@ static int run_session(struct run *r)
 				      .level = r->fence.level,
 				      .not_enforced = fence_not_enforced(r->fence.level),
 				      .facts = facts,
+				      .limits = r->limits.text,
 				      .argv = r->argv,
 				      .secrets_fd = r->secrets_fd };
 	struct agentproc agent = { .path = r->program.found,
@@ -337,6 +366,7 @@ static int run_session(struct run *r)
 				   .launch = &r->launch,
 				   .must_attach = r->fence.level == LEVEL_HOOKS && !r->o->allow_unhooked,
 				   .lingers = r->o->linger,
+				   .limits = &r->limits,
 				   .fence = &r->fence,
 				   .terminal = &r->terminal };
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
@@ -345,6 +375,7 @@ static int run_session(struct run *r)
 	r->launch.on_gather = gather_again;
 	r->bundle.observe = r->o->observe; /* only now: what is gathered is judged by the policy itself */
 	r->launch.gather_ctx = r;
+	r->launch.clock = &r->clock;
 	fence_facts(&r->fence, facts, sizeof(facts));
 	if (launch_start(&r->launch, &start) < 0) {
 		launch_finish(&r->launch, "exit 125", &ignored);
@@ -361,6 +392,7 @@ static int run_session(struct run *r)
 		start_surfaces(r);
 		heldback_hush(&r->launch.held);
 		end = agentproc_run(&agent);
+		session_clock_done(&r->clock);
 	}
 	outputs_close(agent.outputs);
 	finish(r, &end);
@@ -421,6 +453,7 @@ static int run_outermost(struct run *r)
 		code = run_session(r);
 	} else
 		launch_abandon(&r->launch);
+	limits_done(&r->limits);
 	fence_done(&r->fence);
 	return code;
 }
@@ -458,6 +491,9 @@ static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_ENV,
 	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
+	OPT_VALUE("timeout", 0, "TIME", timeout, "end it after so long, as in 30s, 20m or 2h"),
+	OPT_WORDS("limit", 0, "KEY=VALUE", limits,
+		  "lower a limit: memory=4G, cpu=200%, processes, files, file_size, time"),
 	OPT_VALUE("level", 0, "LEVEL", level, "full (the default), strict or hooks"),
 	OPT_FLAG("observe", 0, observe,
 		 "let happen and record what would be denied or asked, but for secrets"),

@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "policy/wire.h"
+#include "tools/limits.h"
 #include "tools/supervisor/confine.h"
 
 /* The kernel's side of the fence around one session. */
@@ -102,6 +103,7 @@ struct launch {
 	int (*on_gather)(void *ctx, json_t **ret_findings, const char **ret_err);
 	void *gather_ctx;
 	struct heldback held;
+	struct session_clock *clock; /* ends the session at the operator's word; or NULL */
 };
 
 struct launch_start {
@@ -110,6 +112,7 @@ struct launch_start {
 	const char *agent;
 	const char *not_enforced; /* one sentence: what the level does not hold */
 	const char *facts;	  /* what this machine has of each mechanism, for the first record; or NULL */
+	const char *limits;	  /* what is limited and by whom, or "" */
 	char *const *argv;
 	int secrets_fd; /* what the ledger must not hold (secrets.h), borrowed; or -1 */
 };
@@ -168,6 +171,7 @@ struct agentproc {
 	bool lingers; /* what the command leaves behind is served to its own end, not ended */
 	const struct fence *fence;
 	struct terminal *terminal; /* where the agent's own is, or is not */
+	struct session_limits *limits;
 };
 
 /*
@@ -181,14 +185,18 @@ struct agent_end {
 	int code;     /* exit code where signal is 0 */
 	int signal;   /* it died by this signal */
 	bool refused; /* pale ended or never started it; code says how */
+	enum end_why why;
 };
 
 /* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
 struct agent_end agentproc_run(const struct agentproc *a);
 /* Somebody but spare is still our child. */
 bool children_left(pid_t spare);
-/* Ends every child but spare: TERM, then KILL, bounded in time.  How many would not go. */
-size_t reap_children(pid_t spare);
+/* Ends every child but spare: TERM, after term_ms KILL, bounded in time.  How many would not go. */
+#define REAP_TERM_MS 1500
+size_t reap_children(pid_t spare, unsigned term_ms);
+/* tree.c: a signal to all that descends from this process, but for spare and its own.  How many got it. */
+size_t tree_signal(int sig, pid_t spare);
 /* 0, or an exit code after telling which of the options no nested run may have. */
 int nested_refuse(const struct options *o);
 /* 0 where the session around this process holds at least the level asked for, or an exit code after telling.

@@ -173,20 +173,6 @@ static json_t *ask_helper(const char *session)
 	return info;
 }
 
-static json_t *read_facts(const char *dir)
-{
-	_cleanup_free_ char *text = NULL;
-	char path[PATH_MAX];
-	size_t len;
-	json_t *j;
-
-	if (path_join(path, sizeof(path), dir, "session.json") < 0 ||
-	    file_read(path, LIMIT_FRAME, &text, &len) < 0)
-		return json_object();
-	j = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-	return j ? j : json_object();
-}
-
 /* 0 with *ret, or -ENOENT, -EEXIST after telling.  Without an id the newest. */
 static int find_ledger(const char *id, struct ledger_ref *ret)
 {
@@ -226,7 +212,7 @@ static int page_init(struct page *p, const char *id)
 	p->facts = ask_helper(p->ref.session);
 	p->alive = p->facts != NULL;
 	if (!p->facts)
-		p->facts = read_facts(p->ref.dir);
+		p->facts = session_facts(p->ref.dir);
 	r = read_ledger(&p->story, p->ref.dir);
 	if (r < 0)
 		talk("the ledger of session %s cannot be read: %s", p->ref.session, strerror(-r));
@@ -442,6 +428,7 @@ static void page_print(const struct page *p)
 	print_when(p);
 	line("level", fact(p, "level"));
 	line("not held", fact(p, "not_enforced"));
+	line("limits", fact(p, "limits"));
 	line("machine", fact(p, "facts"));
 	print_counts(p);
 	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed",
@@ -455,9 +442,9 @@ static void page_print(const struct page *p)
 static json_t *page_json(const struct page *p)
 {
 	json_t *j = json_object();
-	const char *const kept[] = { "agent",	     "argv",  "workspace", "preset",  "level",
-				     "not_enforced", "facts", "pid",	   "started", "ended",
-				     "status",	     "turns", "counts",	   "lost" };
+	const char *const kept[] = { "agent",	     "argv",   "workspace", "preset", "level",
+				     "not_enforced", "limits", "facts",	    "pid",    "started",
+				     "ended",	     "status", "turns",	    "counts", "lost" };
 
 	for (size_t i = 0; i < NELEM(kept); i++) {
 		json_t *value = json_object_get(p->facts, kept[i]);

@@ -107,13 +107,20 @@ int sessions_list(struct session_ref **ret, size_t *ret_n)
 }
 
 /* A whole call: a connection that only comes and goes would be written down as a refused one. */
-bool session_is_alive(const struct session_ref *ref)
+json_t *session_ask(const struct session_ref *ref)
 {
 	_cleanup_close_ int fd = control_open(ref->dir);
-	_cleanup_json_ json_t *info = NULL;
+	json_t *info = NULL;
 	char why[256];
 
-	return fd >= 0 && control_call(fd, "session/info", NULL, &info, why, sizeof(why)) == 0;
+	return fd >= 0 && control_call(fd, "session/info", NULL, &info, why, sizeof(why)) == 0 ? info : NULL;
+}
+
+bool session_is_alive(const struct session_ref *ref)
+{
+	_cleanup_json_ json_t *info = session_ask(ref);
+
+	return info != NULL;
 }
 
 int sessions_live(struct session_ref **ret, size_t *ret_n)

@@ -66,10 +66,11 @@ static inline void cleanup_json(json_t **j)
 /* Exit codes; `run` uses those of env(1). */
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_FINDINGS = 1, /* lint: findings; explain: denied; others: it did not work */
-	EXIT_USAGE = 2,	   /* wrong usage, or it could not run at all */
-	EXIT_ASK = 3,	   /* explain: would be asked */
-	EXIT_PALE = 125,   /* run: pale itself failed */
+	EXIT_FINDINGS = 1,  /* lint: findings; explain: denied; others: it did not work */
+	EXIT_USAGE = 2,	    /* wrong usage, or it could not run at all */
+	EXIT_ASK = 3,	    /* explain: would be asked */
+	EXIT_TIMEOUT = 124, /* run: its time was over */
+	EXIT_PALE = 125,    /* run: pale itself failed */
 	EXIT_REFUSED = 126,
 	EXIT_NOT_FOUND = 127
 };
@@ -100,6 +101,9 @@ struct options {
 	bool floor, list;
 	bool force, observe, unverified;
 	const char *from, *output, *ledger; /* import, learn */
+	const char *timeout;
+	struct option_words limits;
+	bool now;
 };
 
 /* One option; offset is where its `bool` (arg NULL), `const char *` or (repeats) struct option_words stands
@@ -392,6 +396,8 @@ struct session_ref {
 
 /* Every session below the runtime directories; the caller frees *ret.  0 or -ENOMEM. */
 int sessions_list(struct session_ref **ret, size_t *ret_n);
+/* What its helper says of it (session/info; the caller drops it), NULL where none answers. */
+json_t *session_ask(const struct session_ref *ref);
 /* Its helper answers. */
 bool session_is_alive(const struct session_ref *ref);
 /* As sessions_list() without what a killed helper left behind. */
@@ -410,11 +416,15 @@ struct ledger_ref {
 
 /* Ledgers by the time of their first record, oldest first; prefix selects by session (NULL: all). */
 int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n);
+/* DIR/session.json as an object, empty where there is none to read (new reference). */
+json_t *session_facts(const char *dir);
 /* The value of `key` in DIR/session.json as text (caller frees), or NULL. */
 char *session_fact(const char *dir, const char *key);
 
 /* session_show.c: one session on a page; id is NULL for the newest.  Exit code. */
 int session_show(const struct options *o, const char *id);
+/* session_stop.c: ends one that runs and waits for that.  Exit code. */
+int session_stop(const struct options *o, const char *id);
 
 /* prune.c: removes old ledgers.  Exit code. */
 int log_prune(const struct options *o, int argc);

@@ -96,7 +96,7 @@ def bad_starts():
     for more in (dict(type="stop"), dict(version=2), dict(version=4), dict(version=None), dict(session=None), dict(session=""),
                  dict(session="../x"), dict(session="a/b"), dict(session=".x"), dict(session="x" * 64),
                  dict(session=7), dict(runtime_dir=None), dict(state_dir=None), dict(level="half"), dict(level=None),
-                 dict(argv="x"), dict(not_enforced=None), dict(facts=None), dict(nonce="0" * 32)):
+                 dict(argv="x"), dict(not_enforced=None), dict(facts=None), dict(limits=None), dict(nonce="0" * 32)):
         expect(with_(**more), "no word about %r" % more)
     for raw in (b"x", b"[]", b"{}", b"null", b"[" * 60000, b'{"type":"start","type":"start"}', b"\xff\xfe"):
         expect(started(Session(), message=raw), "no word about %r" % raw[:20])

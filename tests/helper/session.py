@@ -396,8 +396,8 @@ class Session:
         return json.dumps(b).encode()
 
     def message(self, **more):
-        m = {"type": "start", "version": 3, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
-             "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine"}
+        m = {"type": "start", "version": 4, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+             "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine", "limits": ""}
         if self.level != "hooks":
             m["nonce"] = self.nonce.hex()
         m.update(more)

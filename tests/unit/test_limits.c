@@ -1,0 +1,426 @@
+/*
+ * Limits: values as people write them, the layers of [limits], and by what means each is held on machines
+ * that are made of files here.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/parse.h"
+#include "tools/limits.h"
+
+Suite *suite_limits(void);
+
+#define ROWS(a) (int)(sizeof(a) / sizeof((a)[0]))
+
+/* --- values ----------------------------------------------------------------------------------------------
+ */
+
+static const struct {
+	enum resource r;
+	const char *text;
+	uint64_t value; /* 0: refused */
+	const char *shown;
+} values[] = {
+	{ RESOURCE_MEMORY, "4G", 4ull << 30, "4G" },
+	{ RESOURCE_MEMORY, "1024M", 1ull << 30, "1G" },
+	{ RESOURCE_MEMORY, "1536M", 1536ull << 20, "1536M" },
+	{ RESOURCE_MEMORY, "2T", 2ull << 40, "2T" },
+	{ RESOURCE_MEMORY, "4", 0, NULL },
+	{ RESOURCE_MEMORY, "4 G", 0, NULL },
+	{ RESOURCE_MEMORY, "4GB", 0, NULL },
+	{ RESOURCE_MEMORY, "4g", 0, NULL },
+	{ RESOURCE_MEMORY, "-4G", 0, NULL },
+	{ RESOURCE_MEMORY, "+4G", 0, NULL },
+	{ RESOURCE_MEMORY, "4.5G", 0, NULL },
+	{ RESOURCE_MEMORY, "0G", 0, NULL },
+	{ RESOURCE_MEMORY, "1K", 0, NULL },
+	{ RESOURCE_MEMORY, "17179869184G", 0, NULL },
+	{ RESOURCE_MEMORY, "18446744073709551617M", 0, NULL },
+	{ RESOURCE_MEMORY, "G", 0, NULL },
+	{ RESOURCE_MEMORY, "", 0, NULL },
+	{ RESOURCE_CPU, "200%", 200, "200%" },
+	{ RESOURCE_CPU, "200", 0, NULL },
+	{ RESOURCE_CPU, "0%", 0, NULL },
+	{ RESOURCE_PROCESSES, "512", 512, "512" },
+	{ RESOURCE_PROCESSES, "5k", 0, NULL },
+	{ RESOURCE_FILES, "1024", 1024, "1024" },
+	{ RESOURCE_FILES, "3", 0, NULL },
+	{ RESOURCE_FILE_SIZE, "10G", 10ull << 30, "10G" },
+	{ RESOURCE_TIME, "90s", 90, "90s" },
+	{ RESOURCE_TIME, "120m", 7200, "2h" },
+	{ RESOURCE_TIME, "1d", 86400, "1d" },
+	{ RESOURCE_TIME, "1h30m", 0, NULL },
+	{ RESOURCE_TIME, "forever", 0, NULL },
+};
+
+START_TEST(values_are_read_strictly)
+{
+	uint64_t value = 7;
+	char buf[32];
+	int r = resource_parse(values[_i].r, values[_i].text, &value);
+
+	ck_assert_int_eq(r, values[_i].value ? 0 : -EINVAL);
+	ck_assert_uint_eq(value, values[_i].value ? values[_i].value : 7);
+	if (values[_i].shown)
+		ck_assert_str_eq(resource_text(values[_i].r, value, buf, sizeof(buf)), values[_i].shown);
+}
+END_TEST
+
+START_TEST(names_are_found)
+{
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		ck_assert_int_eq(resource_by_name(resource_name((enum resource)r)), (int)r);
+	ck_assert_int_eq(resource_by_name("mem"), RESOURCE_COUNT);
+}
+END_TEST
+
+/* --- layers ----------------------------------------------------------------------------------------------
+ */
+
+static struct bundle b;
+static struct policy p;
+static struct diags d;
+
+static void setup(void)
+{
+	bundle_init(&b);
+	policy_init(&p);
+	diags_init(&d);
+	b.home = strdup("/home/u");
+	b.workspace = strdup("/home/u/ws");
+	b.agent = strdup("opencode");
+}
+
+static void teardown(void)
+{
+	bundle_done(&b);
+	policy_done(&p);
+	diags_done(&d);
+}
+
+static void add(enum source_layer layer, const char *name, const char *text)
+{
+	ck_assert_int_eq(bundle_add_source(&b, layer, name, text, strlen(text)), 0);
+}
+
+static const struct limit *limit(enum resource r)
+{
+	return &p.limits.of[r];
+}
+
+START_TEST(nothing_is_limited_by_itself)
+{
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		ck_assert_uint_eq(limit((enum resource)r)->value, 0);
+	ck_assert(!p.limits.best_effort);
+}
+END_TEST
+
+START_TEST(layers_may_only_tighten)
+{
+	add(SOURCE_FLOOR, "floor.ini", "[limits]\nmemory = 8G\nfiles = 4096\n");
+	add(SOURCE_FLOOR, "floor.d.ini", "[limits]\nmemory = 9G\n");
+	add(SOURCE_USER, "policy.ini", "[limits]\nmemory = 16G\ntime = 2h\nenforce = best\n");
+	add(SOURCE_PROJECT, "project.ini",
+	    "[limits]\nmemory = 4G\ntime = 3h\nprocesses = 100\nenforce = all\n");
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert_uint_eq(limit(RESOURCE_MEMORY)->value, 4ull << 30);
+	ck_assert_str_eq(limit(RESOURCE_MEMORY)->file, "project.ini");
+	ck_assert_uint_eq(limit(RESOURCE_MEMORY)->line, 2);
+	ck_assert_uint_eq(limit(RESOURCE_TIME)->value, 7200);
+	ck_assert_str_eq(limit(RESOURCE_TIME)->file, "policy.ini");
+	ck_assert_uint_eq(limit(RESOURCE_FILES)->value, 4096);
+	ck_assert_uint_eq(limit(RESOURCE_PROCESSES)->value, 100);
+	ck_assert(!p.limits.best_effort);
+	ck_assert_uint_eq(d.n, 1);
+	ck_assert_str_eq(d.list[0].code, "project-loosens");
+	ck_assert_uint_eq(d.list[0].line, 3);
+}
+END_TEST
+
+START_TEST(untrusted_project_does_not_choose_best)
+{
+	add(SOURCE_PROJECT, "project.ini", "[limits]\nenforce = best\n");
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert(!p.limits.best_effort);
+	ck_assert_str_eq(d.list[0].code, "project-loosens");
+}
+END_TEST
+
+START_TEST(agents_section_beats_the_general_one)
+{
+	add(SOURCE_USER, "policy.ini",
+	    "[agent \"opencode\" limits]\ntime = 3h\n[limits]\ntime = 2h\ncpu = 50%\n"
+	    "[agent \"other\" limits]\ncpu = 1%\n");
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert_uint_eq(limit(RESOURCE_TIME)->value, 3 * 3600);
+	ck_assert_uint_eq(limit(RESOURCE_CPU)->value, 50);
+}
+END_TEST
+
+static const struct {
+	const char *text, *code;
+	unsigned line, col;
+} bad[] = {
+	{ "[limits]\nmemory = 4\n", "bad-value", 2, 10 },
+	{ "[limits]\ntime = 0s\n", "bad-value", 2, 8 },
+	{ "[limits]\nenforce = most\n", "bad-value", 2, 11 },
+	{ "[limits]\ncpu = 50%\ncpu = 60%\n", "duplicate-key", 3, 7 },
+	{ "[limits]\nmemroy = 4G\n", "unknown-key", 2, 1 },
+	{ "[agent \"x\" limits]\nfiles = many\n", "bad-value", 2, 9 },
+};
+
+START_TEST(mistakes_have_their_place)
+{
+	add(SOURCE_USER, "policy.ini", bad[_i].text);
+	ck_assert_int_eq(policy_parse(&b, &p, &d), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, bad[_i].code);
+	ck_assert_uint_eq(d.list[0].line, bad[_i].line);
+	ck_assert_uint_eq(d.list[0].col, bad[_i].col);
+	ck_assert_uint_eq(limit(RESOURCE_CPU)->value, 0);
+}
+END_TEST
+
+/* --- machines --------------------------------------------------------------------------------------------
+ */
+
+#define V2_MOUNT "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
+#define V1_MOUNTS                                                                                            \
+	"31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"                                  \
+	"32 30 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"                        \
+	"33 30 0:29 /docker/x /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
+#define USER2 "user.slice/user-1000.slice/user@1000.service"
+
+/* Files of a machine: names that end in a slash are directories, the rest holds what stands behind the name;
+ * a name with a minus in front may not be written. */
+struct machine {
+	const char *name, *mounts, *cgroups;
+	const char *files[14]; /* path, text, ... */
+	uid_t uid;
+	enum means memory, cpu, processes;
+	const char *v2;
+};
+
+static const struct machine machines[] = {
+	{ .name = "nothing",
+	  .mounts = "",
+	  .cgroups = "",
+	  .uid = 1000,
+	  .memory = MEANS_RLIMIT,
+	  .cpu = MEANS_NONE,
+	  .processes = MEANS_RLIMIT },
+	{ .name = "nothing, and root",
+	  .mounts = "",
+	  .cgroups = "",
+	  .memory = MEANS_RLIMIT,
+	  .cpu = MEANS_NONE,
+	  .processes = MEANS_NONE },
+	{ .name = "systemd on version 2",
+	  .mounts = V2_MOUNT,
+	  .cgroups = "0::/user.slice/user-1000.slice/session-3.scope\n",
+	  .files = { "sys/fs/cgroup/cgroup.controllers", "cpu memory pids", "run/systemd/system/", "",
+		     "usr/bin/busctl", "", "run/user/1000/bus", "" },
+	  .uid = 1000,
+	  .memory = MEANS_SCOPE,
+	  .cpu = MEANS_SCOPE,
+	  .processes = MEANS_SCOPE },
+	{ .name = "another user's bus",
+	  .mounts = V2_MOUNT,
+	  .cgroups = "0::/x\n",
+	  .files = { "sys/fs/cgroup/cgroup.controllers", "cpu memory pids", "run/systemd/system/", "",
+		     "usr/bin/busctl", "", "run/user/1001/bus", "" },
+	  .uid = 1000,
+	  .memory = MEANS_RLIMIT,
+	  .cpu = MEANS_NONE,
+	  .processes = MEANS_RLIMIT },
+	{ .name = "delegated version 2",
+	  .mounts = V2_MOUNT,
+	  .cgroups = "0::/" USER2 "/app.slice/term.scope\n",
+	  .files = { "sys/fs/cgroup/" USER2 "/cgroup.subtree_control", "cpu memory pids\n",
+		     "sys/fs/cgroup/" USER2 "/cgroup.procs", "",
+		     "sys/fs/cgroup/" USER2 "/app.slice/cgroup.subtree_control", "\n",
+		     "sys/fs/cgroup/" USER2 "/app.slice/term.scope/cgroup.subtree_control", "" },
+	  .uid = 1000,
+	  .memory = MEANS_CGROUP2,
+	  .cpu = MEANS_CGROUP2,
+	  .processes = MEANS_CGROUP2,
+	  .v2 = "/sys/fs/cgroup/" USER2 },
+	{ .name = "delegated version 2 without cpu",
+	  .mounts = V2_MOUNT,
+	  .cgroups = "0::/" USER2 "/a.scope\n",
+	  .files = { "sys/fs/cgroup/" USER2 "/cgroup.subtree_control", "memory pids\n",
+		     "sys/fs/cgroup/" USER2 "/cgroup.procs", "",
+		     "sys/fs/cgroup/" USER2 "/a.scope/cgroup.subtree_control", "" },
+	  .uid = 1000,
+	  .memory = MEANS_CGROUP2,
+	  .cpu = MEANS_NONE,
+	  .processes = MEANS_CGROUP2,
+	  .v2 = "/sys/fs/cgroup/" USER2 },
+	{ .name = "version 2 that is not ours",
+	  .mounts = V2_MOUNT,
+	  .cgroups = "0::/a\n",
+	  .files = { "sys/fs/cgroup/a/cgroup.subtree_control", "cpu memory pids\n" },
+	  .uid = 1000,
+	  .memory = MEANS_RLIMIT,
+	  .cpu = MEANS_NONE,
+	  .processes = MEANS_RLIMIT },
+	{ .name = "version 1, one controller below another root",
+	  .mounts = V1_MOUNTS,
+	  .cgroups = "4:memory:/m\n3:cpu,cpuacct:/\n2:pids:/docker/x/y\n1:name=systemd:/\n0::/\n",
+	  .files = { "sys/fs/cgroup/memory/m/cgroup.procs", "", "sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "",
+		     "sys/fs/cgroup/pids/y/cgroup.procs", "" },
+	  .memory = MEANS_CGROUP1,
+	  .cpu = MEANS_CGROUP1,
+	  .processes = MEANS_CGROUP1 },
+	{ .name = "version 1, pids outside of what is mounted",
+	  .mounts = V1_MOUNTS,
+	  .cgroups = "2:pids:/docker/xy\n",
+	  .files = { "sys/fs/cgroup/pids/y/cgroup.procs", "", "sys/fs/cgroup/pids/cgroup.procs", "" },
+	  .uid = 1000,
+	  .memory = MEANS_RLIMIT,
+	  .cpu = MEANS_NONE,
+	  .processes = MEANS_RLIMIT },
+};
+
+static void make_file(const char *root, const char *name, const char *text)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0755);
+		*slash = '/';
+	}
+	if (path[strlen(path) - 1] == '/')
+		return;
+	f = fopen(path, "we");
+	ck_assert_ptr_nonnull(f);
+	(void)fputs(text, f);
+	(void)fclose(f);
+}
+
+START_TEST(means_of_machines)
+{
+	const struct machine *m = &machines[_i];
+	char root[] = "/tmp/pale-limits-XXXXXX", command[64];
+	struct limits_host *h = calloc(1, sizeof(*h));
+
+	ck_assert_ptr_nonnull(mkdtemp(root));
+	make_file(root, "proc/self/mountinfo", m->mounts);
+	make_file(root, "proc/self/cgroup", m->cgroups);
+	for (size_t i = 0; i + 1 < sizeof(m->files) / sizeof(m->files[0]) && m->files[i]; i += 2)
+		make_file(root, m->files[i], m->files[i + 1]);
+	limits_look(h, root, m->uid);
+	ck_assert_msg(limits_means(h, RESOURCE_MEMORY) == m->memory &&
+			      limits_means(h, RESOURCE_CPU) == m->cpu &&
+			      limits_means(h, RESOURCE_PROCESSES) == m->processes,
+		      "%s: %d %d %d", m->name, limits_means(h, RESOURCE_MEMORY),
+		      limits_means(h, RESOURCE_CPU), limits_means(h, RESOURCE_PROCESSES));
+	ck_assert_int_eq(limits_means(h, RESOURCE_FILES), MEANS_RLIMIT);
+	ck_assert_int_eq(limits_means(h, RESOURCE_TIME), MEANS_CLOCK);
+	if (m->v2)
+		ck_assert_str_eq(h->v2 + strlen(root), m->v2);
+	free(h);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+START_TEST(what_the_service_manager_is_told)
+{
+	static const char *const want[] = { "/usr/bin/busctl",
+					    "--user",
+					    "--quiet",
+					    "call",
+					    "org.freedesktop.systemd1",
+					    "/org/freedesktop/systemd1",
+					    "org.freedesktop.systemd1.Manager",
+					    "StartTransientUnit",
+					    "ssa(sv)a(sa(sv))",
+					    "pale-abc.scope",
+					    "fail",
+					    "4",
+					    "PIDs",
+					    "au",
+					    "1",
+					    "42",
+					    "MemoryMax",
+					    "t",
+					    "1048576",
+					    "CPUQuotaPerSecUSec",
+					    "t",
+					    "1500000",
+					    "MemorySwapMax",
+					    "t",
+					    "0",
+					    "0" };
+	struct session_limits s = { .scope = SCOPE_USER, .unit = "pale-abc.scope" };
+	char buf[1024], small[64], *words[48];
+
+	s.by[RESOURCE_MEMORY] = s.by[RESOURCE_CPU] = MEANS_SCOPE;
+	s.want.of[RESOURCE_MEMORY].value = 1 << 20;
+	s.want.of[RESOURCE_CPU].value = 150;
+	ck_assert_int_eq(scope_words(&s, 42, buf, sizeof(buf), words, 48), ROWS(want));
+	for (int i = 0; i < ROWS(want); i++)
+		ck_assert_str_eq(words[i], want[i]);
+	ck_assert_ptr_null(words[ROWS(want)]);
+	ck_assert_int_eq(scope_words(&s, 42, small, sizeof(small), words, 48), -E2BIG);
+	ck_assert_int_eq(scope_words(&s, 42, buf, sizeof(buf), words, 10), -E2BIG);
+}
+END_TEST
+
+/* What a killed pale left: empty ones of a launcher that is dead, and nobody else's. */
+START_TEST(left_behind_is_swept)
+{
+	static const struct {
+		const char *name;
+		bool stays;
+	} rows[] = { { "pale-abcdef.4194303/", false }, { "pale-abcdef.1/", true },
+		     { "pale-ABC.4194303/", true },	{ "pale-abcdef/", true },
+		     { "other-abcdef.4194303/", true }, { "pale-full.4194303/inner/", true },
+		     { "pale-abcdef.4194303x/", true } };
+	char root[] = "/tmp/pale-limits-XXXXXX", path[4096], command[64];
+
+	ck_assert_ptr_nonnull(mkdtemp(root));
+	for (int i = 0; i < ROWS(rows); i++)
+		make_file(root, rows[i].name, "");
+	cgroups_sweep(root);
+	for (int i = 0; i < ROWS(rows); i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, rows[i].name);
+		ck_assert_msg((access(path, F_OK) == 0) == rows[i].stays, "%s", rows[i].name);
+	}
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+Suite *suite_limits(void)
+{
+	Suite *s = suite_create("limits");
+	TCase *tc = tcase_create("values"), *layers = tcase_create("layers"), *m = tcase_create("machines");
+
+	tcase_add_loop_test(tc, values_are_read_strictly, 0, ROWS(values));
+	tcase_add_test(tc, names_are_found);
+	suite_add_tcase(s, tc);
+	tcase_add_checked_fixture(layers, setup, teardown);
+	tcase_add_test(layers, nothing_is_limited_by_itself);
+	tcase_add_test(layers, layers_may_only_tighten);
+	tcase_add_test(layers, untrusted_project_does_not_choose_best);
+	tcase_add_test(layers, agents_section_beats_the_general_one);
+	tcase_add_loop_test(layers, mistakes_have_their_place, 0, ROWS(bad));
+	suite_add_tcase(s, layers);
+	tcase_set_timeout(m, 30);
+	tcase_add_loop_test(m, means_of_machines, 0, ROWS(machines));
+	tcase_add_test(m, what_the_service_manager_is_told);
+	tcase_add_test(m, left_behind_is_swept);
+	suite_add_tcase(s, m);
+	return s;
+}
