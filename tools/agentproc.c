@@ -377,15 +377,21 @@ static struct agent_end ending(const struct running *r, int error)
 		     r->a->path);
 		return (struct agent_end){ .refused = true, .code = EXIT_REFUSED };
 	}
-	end.why = r->a->launch->clock->why;
-	if (end.why != END_ITSELF)
-		end.code = end.why == END_TIME ? EXIT_TIMEOUT
-					       : 128 + (end.why == END_AT_ONCE ? SIGKILL : SIGTERM);
-	else if (WIFSIGNALED(r->status))
+	if (WIFSIGNALED(r->status))
 		end.signal = WTERMSIG(r->status);
 	else
 		end.code = WEXITSTATUS(r->status);
 	return end;
+}
+
+/* The clock's word is the last, also about what lingered behind a command that had ended. */
+static void overrule(struct agent_end *end, enum end_why why)
+{
+	if (end->refused || why == END_ITSELF)
+		return;
+	*end = (struct agent_end){ .why = why, .code = EXIT_TIMEOUT };
+	if (why != END_TIME)
+		end->code = 128 + (why == END_AT_ONCE ? SIGKILL : SIGTERM);
 }
 
 /* What the command left behind goes on until it has ended by itself; we go on serving it. */
@@ -463,6 +469,7 @@ struct agent_end agentproc_run(const struct agentproc *a)
 		terminal_end(r.terminal);
 		end = ending(&r, error);
 		end_rest(&r);
+		overrule(&end, a->launch->clock->why);
 		(void)close(r.sigfd);
 		sigprocmask(SIG_SETMASK, &r.old_mask, NULL);
 	}

@@ -141,6 +141,7 @@ static int examine(const struct options *o, struct checkup *c)
 	check_landlock(c);
 	check_seccomp(c);
 	check_around(c);
+	doctor_limits(add, c);
 	c->installed = doctor_helper(add, c);
 	doctor_agents(add, c);
 	kernel_lacks(&c->kernel, LEVEL_FULL, c->lacks, sizeof(c->lacks));

@@ -25,6 +25,8 @@ struct checkup *checkup_new(const char *abi_max);
 /* The level in a line, and a line for each mechanism that this machine lacks. */
 void checkup_print_short(const struct checkup *c);
 json_t *checkup_to_json(const struct checkup *c);
+/* doctor_limits.c: by what means this machine holds each limit of a session.  Once a process. */
+void doctor_limits(doctor_add_fn add, void *ctx);
 
 /* doctor_agents.c: each agent on PATH with its version, its kind of program and what holds it.  Once a
  * process. */

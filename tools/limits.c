@@ -54,6 +54,9 @@ static int lower(struct session_limits *s, enum resource r, const char *text, co
 		     resource_expected(r));
 		return -EINVAL;
 	}
+	/* Said twice there, the lower holds. */
+	if (l->value && value > l->value && l->line == 0 && strncmp(l->file, "--", 2) == 0)
+		return 0;
 	if (l->value && value > l->value) {
 		told_place(l, place, sizeof(place));
 		talk("%s: %s is %s by %s: the command line may only lower it", option, resource_name(r),

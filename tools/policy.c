@@ -37,6 +37,20 @@ json_t *settings_to_json(const struct policy *p)
 			 "log_size", (int)s->log_mib, "logs", json_text(p->logs));
 }
 
+static json_t *limits_to_json(const struct limits *l)
+{
+	json_t *j = json_object();
+	char value[32];
+
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		if (l->of[r].value)
+			(void)json_object_set_new(j, resource_name((enum resource)r),
+						  json_string(resource_text((enum resource)r, l->of[r].value,
+									    value, sizeof(value))));
+	(void)json_object_set_new(j, "enforce", json_string(l->best_effort ? "best" : "all"));
+	return j;
+}
+
 static json_t *rule_to_json(const struct rule *r)
 {
 	return json_pack("{ss, ss, so, so, ss, ss, so, si, si, so}", "section", rule_section(r->kind), "key",
@@ -57,8 +71,8 @@ static json_t *policy_to_json(const struct loaded *l)
 	for (size_t i = 0; i < l->policy.n_environ; i++)
 		if (l->policy.environ[i].kind == ENVIRON_PASS)
 			json_array_append_new(pass, json_text(l->policy.environ[i].pattern));
-	return json_pack("{so, so, so, so}", "settings", settings_to_json(&l->policy), "sources", sources,
-			 "rules", rules, "pass", pass);
+	return json_pack("{so, so, so, so, so}", "settings", settings_to_json(&l->policy), "sources", sources,
+			 "rules", rules, "pass", pass, "limits", limits_to_json(&l->policy.limits));
 }
 
 static void print_settings(const struct policy *p)
@@ -84,6 +98,25 @@ static void print_settings(const struct policy *p)
 	if (p->network_line)
 		printf(":%u", p->network_line);
 	printf("%s\ndefault = %s\n", paint_off(stdout), verdict_name(s->net_default));
+}
+
+static void print_limits(const struct limits *l)
+{
+	const char *head = "\n[limits]\n";
+	char value[32];
+
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++) {
+		if (!l->of[r].value)
+			continue;
+		printf("%s%s = %s\t%s# ", head, resource_name((enum resource)r),
+		       resource_text((enum resource)r, l->of[r].value, value, sizeof(value)),
+		       paint_on(stdout, PAINT_DIM));
+		print_escaped(stdout, l->of[r].file);
+		printf(":%u%s\n", l->of[r].line, paint_off(stdout));
+		head = "";
+	}
+	if (l->best_effort)
+		printf("%senforce = best\n", head);
 }
 
 static void print_rule(const struct rule *r)
@@ -147,6 +180,7 @@ static int show(const struct options *o)
 		print_json(policy_to_json(&l));
 	if (r == 0 && !o->json) {
 		print_settings(&l.policy);
+		print_limits(&l.policy.limits);
 		print_rules(&l.policy);
 	}
 	diags_done(&d);

@@ -111,6 +111,92 @@ t_cut_short() {
 	out_has "1x read $HOME/.aws/credentials"
 }
 
+# --- list and stop ------------------------------------------------------------------------------------
+
+long_session() {
+	rm -f pid
+	bg long bash -c "$1"
+	until_true 20 test -e pid || fail "it does not run: $(cat "$S/long.err")"
+	ID=$(pale session list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["session"])')
+}
+
+t_list() {
+	local agent
+	long_session 'cat ~/.ssh/id_rsa; echo $$ >pid; until test -e stop; do sleep 0.05; done'
+	until_true 20 bash -c "pale session list --json | grep -q '\"denied\": *1'" || fail "the denial is not counted"
+	run pale session list --json
+	fact_is '[(r["session"], r["alive"], r["state"], r["level"], r["agent"], r["workspace"], r["denied"], r["records"] > 1) for r in j]' \
+		"[('$ID', True, 'live', 'hooks', 'bash', '$W', 1, True)]"
+	fact_is 'j[0]["command"][:2], j[0]["pid"] == int(open("pid").read())' "(['bash', '-c'], True)"
+	run pale session list
+	out_has "$ID  runs"
+	out_has "1 denied"
+	# From inside there is nothing to list and nobody to stop.
+	run pale session stop no-such
+	rc_is 2
+	err_has "no session no-such runs"
+	: >stop
+	wait $BG
+	run pale session list --all --json
+	fact_is '[(r["session"], r["state"], r["denied"]) for r in j]' "[('$ID', 'ended', 1)]"
+	run pale session list
+	rc_is 0
+	out_lacks "$ID"
+}
+
+t_stop() {
+	long_session 'trap "echo told; exit 0" TERM; echo $$ >pid; while :; do sleep 0.1; done'
+	run pale session stop "${ID:0:4}"
+	rc_is 0
+	err_has "session $ID has ended"
+	bg_wait long
+	rc_is 143
+	out_has told
+	err_has "the operator ended the session"
+	recorded session/stop "" "the operator ends it"
+	run pale session show "$ID" --json
+	fact_is 'j["status"]' "exit 143 (stopped by the operator)"
+	run pale session stop "$ID"
+	rc_is 2
+	verifies
+}
+
+t_stop_now() {
+	long_session 'trap "" TERM; setsid bash -c "trap \"\" TERM; echo \$\$ >daemon; exec sleep 60" & until test -e daemon; do sleep 0.05; done; echo $$ >pid; while :; do sleep 0.1; done'
+	run pale session stop "$ID" --now --json
+	rc_is 0
+	fact_is 'j["ended"]' True
+	bg_wait long
+	rc_is 137
+	! kill -0 "$(cat pid)" 2>/dev/null || fail "it lives on"
+	! kill -0 "$(cat daemon)" 2>/dev/null || fail "what it started lives on"
+}
+
+# The agent is not the operator, at any level, whatever it calls.
+t_agent_cannot_stop() {
+	local level
+	for level in hooks full; do
+		OPTS=(--level $level)
+		fsh 'pale session stop "${PALE_SESSION_DIR##*/}"; echo "stop $?"; pale session list --json; python3 - <<-END
+			import json, os, socket
+			s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+			try:
+			    s.connect(os.environ["PALE_SESSION_DIR"] + "/control.sock")
+			    s.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/stop", "params": {"now": True}}).encode())
+			    print("answer", s.recv(4096).decode())
+			except OSError as e:
+			    print("refused", e.errno)
+		END
+		echo on; exit 5'
+		rc_is 5
+		out_has on
+		out_lacks "stop 0"
+		out_lacks launcher_pid
+		out_lacks '"live"'
+		rm -rf "$STATE/sessions"
+	done
+}
+
 # Control characters of a path reach no terminal.
 t_escaped() {
 	: >"$HOME/.ssh/"$'\033]0;x\007id'
