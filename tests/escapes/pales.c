@@ -190,41 +190,26 @@ PROBE(other_prlimit)
 	return if_done(SC(prlimit64, escape_neighbour, RLIMIT_CORE, &rl, NULL));
 }
 
-PROBE(other_setpriority)
+PROBE(other_priority)
 {
-	return if_done(DO(setpriority, PRIO_PROCESS, escape_neighbour, 19));
-}
+	uint32_t a[12] = { 48, 0, 0, 0, 19 };
 
-PROBE(other_ioprio)
-{
-	return if_done(SC(ioprio_set, 1, escape_neighbour, 3 << 13));
+	if (DO(setpriority, PRIO_PROCESS, escape_neighbour, 19) == 0)
+		return WORKED;
+	if (SC(ioprio_set, 1, escape_neighbour, 3 << 13) == 0)
+		return WORKED;
+	return if_done(SC(sched_setattr, escape_neighbour, a, 0));
 }
 
 PROBE(other_schedule)
 {
 	struct sched_param sp = { 0 };
-
-	return if_done(SC(sched_setscheduler, escape_neighbour, SCHED_OTHER, &sp));
-}
-
-PROBE(other_sched_param)
-{
-	struct sched_param sp = { 0 };
-
-	return if_done(SC(sched_setparam, escape_neighbour, &sp));
-}
-
-PROBE(other_sched_attr)
-{
-	uint32_t a[12] = { 48, 0, 0, 0, 19 };
-
-	return if_done(SC(sched_setattr, escape_neighbour, a, 0));
-}
-
-PROBE(other_affinity)
-{
 	cpu_set_t set;
 
+	if (SC(sched_setscheduler, escape_neighbour, SCHED_OTHER, &sp) == 0)
+		return WORKED;
+	if (SC(sched_setparam, escape_neighbour, &sp) == 0)
+		return WORKED;
 	if (SC(sched_getaffinity, escape_neighbour, sizeof(set), &set) < 0)
 		return STOPPED;
 	return if_done(SC(sched_setaffinity, escape_neighbour, sizeof(set), &set));
