@@ -1,0 +1,109 @@
+/*
+ * The command line: one struct for the options of all subcommands, and the tables that say which of them each
+ * one takes.  Included by tools.h alone.
+ */
+#ifndef PALE_OPTIONS_H
+#define PALE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The values of an option that may be said more than once, in order; borrowed. */
+#define WORDS_MAX 128
+struct option_words {
+	const char *v[WORDS_MAX];
+	size_t n;
+};
+
+struct options {
+	struct option_words env; /* -e */
+	const char *policy, *preset, *mode, *workspace, *level, *agent, *abi_max;
+	const char *op, *verdict, *since, *path, *session, *reason;
+	const char *key, *head;
+	const char *older_than;
+	bool use_stderr;
+	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
+	bool journal, dry_run;
+	const char *until, *rule;
+	bool for_session, for_project, for_always, group, yes;
+	bool ini, json, sarif, follow, all, revoke, help, linger;
+	const char *card, *surfaces;
+	bool plain;
+	bool floor, list;
+	bool force, observe, unverified;
+	const char *from, *output, *ledger; /* import, learn */
+	const char *timeout;
+	struct option_words limits;
+	bool now;
+};
+
+/* One option; offset is where its `bool` (arg NULL), `const char *` or (repeats) struct option_words stands
+ * in struct options. */
+struct opt {
+	const char *name;
+	char letter;
+	const char *arg;
+	size_t offset;
+	const char *help;
+	bool repeats;
+};
+
+#define OPT_FLAG(name, letter, field, help)                                                                  \
+	{                                                                                                    \
+		name, letter, NULL, offsetof(struct options, field), help, false                             \
+	}
+#define OPT_VALUE(name, letter, arg, field, help)                                                            \
+	{                                                                                                    \
+		name, letter, arg, offsetof(struct options, field), help, false                              \
+	}
+#define OPT_WORDS(name, letter, arg, field, help)                                                            \
+	{                                                                                                    \
+		name, letter, arg, offsetof(struct options, field), help, true                               \
+	}
+#define OPT_ENV                                                                                              \
+	OPT_WORDS("env", 'e', "NAME[=VALUE]", env, "give the agent this variable, or those of a pattern")
+#define OPT_JSON OPT_FLAG("json", 0, json, "report as JSON on standard output")
+/* What chooses the policy: the same for run, explain and policy show. */
+#define OPTS_POLICY                                                                                          \
+	OPT_VALUE("policy", 'p', "FILE", policy, "use FILE in place of the user's policy"),                  \
+		OPT_VALUE("preset", 0, "NAME", preset, "agent, security-v0, review, ci or bridge"),          \
+		OPT_VALUE("mode", 0, "MODE", mode, "read-only, workspace-write or danger"),                  \
+		OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: here)"),              \
+		OPT_VALUE("agent", 0, "NAME", agent,                                                         \
+			  "whose profile and [agent \"NAME\" ...] sections hold (run: default CMD's name)"), \
+		OPT_FLAG("danger", 0, danger, "permit mode danger"),                                         \
+		OPT_FLAG("allow-sensitive-roots", 0, allow_sensitive, "lift the hard rule on secrets"),      \
+		OPT_FLAG("allow-denylisted-commands", 0, allow_denylisted, "lift the hard command denylist")
+
+enum operands { OPERANDS_MIXED, OPERANDS_STOP /* options end at the first operand */ };
+
+struct subcommand {
+	const char *name, *args, *summary;
+	const struct opt *opts; /* ended by a NULL name, or NULL */
+	enum operands operands;
+	int usage_status; /* exit code of a usage error */
+	/* argv holds the operands alone.  Returns the exit code. */
+	int (*run)(const struct options *o, int argc, char **argv);
+};
+
+extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
+	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
+	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
+	subcommand_inspect, subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import,
+	subcommand_learn;
+extern const struct subcommand subcommand_completion;
+
+/* The i-th subcommand, NULL behind the last. */
+const struct subcommand *subcommand_at(size_t i);
+
+/*
+ * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
+ * operand, or -EINVAL after telling what is wrong (with did-you-mean).
+ */
+int options_parse(const struct subcommand *sub, int argc, char **argv, struct options *ret);
+/* Prints the options of a table. */
+void options_print(FILE *f, const struct opt *opts);
+/* Tells that word is none of the candidates and which of them is near. */
+void options_unknown(const char *what, const char *word, const char *const *candidates);
+
+#endif

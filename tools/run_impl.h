@@ -1,0 +1,40 @@
+/*
+ * What the parts of `pale run` itself know of a run: run.c, banner.c.
+ */
+#ifndef PALE_RUN_IMPL_H
+#define PALE_RUN_IMPL_H
+
+#include "changed.h"
+#include "outputs.h"
+#include "sweep.h"
+#include "terminal.h"
+#include "tools.h"
+
+struct run {
+	const struct options *o;
+	char **argv;
+	size_t argc;
+	struct dirs dirs;
+	struct installed installed;
+	struct bundle bundle;
+	struct program program;
+	struct launch launch;
+	struct fence fence;
+	struct environment environment;
+	int secrets_fd;
+	struct session_limits limits;
+	struct session_clock clock;
+	unsigned surfaces; /* enum surface */
+	struct gc_policy gc;
+	struct terminal terminal;
+	struct changed_mark mark;
+};
+
+/* --- banner.c: what is said before and after the command has the terminal ----------------------------- */
+
+void print_banner(const struct run *r);
+/* The policy's files, and what of them may only tighten. */
+void print_sources(const struct run *r);
+void print_end(const struct run *r, const struct launch_end *end);
+
+#endif
