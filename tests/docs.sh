@@ -111,6 +111,49 @@ if [ -z "$(errors)" ] || ! diff -u <(told_errors) <(errors); then
 	complain "pale-control(5): the errors are not those of helper/control.h"
 fi
 
+# Each option of each command is on the command's page, and each option there is one of a command of that page.
+# What chooses the policy is told once, by pale-run(1), and elsewhere by that sentence.
+policy_options="agent allow-denylisted-commands allow-sensitive-roots danger mode policy preset workspace"
+
+page_of() {
+	local page
+	for page in tools/pale-*.1; do
+		! grep -qxE "\.Nm pale-$1( ,)?" "$page" || echo "$page"
+	done
+}
+
+# options_of COMMAND: without --help, which every command has.
+options_of() {
+	"$pale" "$1" --help | sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p' | grep -vx help | LC_ALL=C sort -u
+}
+
+# Words that are long options, in the lines of these requests.
+told_options() {
+	grep -E "^\.($2) " "$1" | tr ' ' '\n' | sed -nE 's/^-([a-z][a-z-]+)$/\1/p' | LC_ALL=C sort -u
+}
+
+pale=${1:-.build/release}/pale
+if [ -x "$pale" ]; then
+	for command in $("$pale" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -vx -e help -e version); do
+		page=$(page_of "$command")
+		[ -n "$page" ] || {
+			complain "no page has the name pale-$command"
+			continue
+		}
+		if grep -q 'options that choose the policy' "$page"; then
+			missing=$(options_of "$command" | grep -vxF "$(tr ' ' '\n' <<<"$policy_options")" | LC_ALL=C comm -23 - <(told_options "$page" "[A-Z][a-z]"))
+		else
+			missing=$(options_of "$command" | LC_ALL=C comm -23 - <(told_options "$page" "[A-Z][a-z]"))
+		fi
+		[ -z "$missing" ] || complain "$page lacks options of pale $command:" $missing
+	done
+	for page in tools/pale-*.1; do
+		commands=$(sed -nE 's/^\.Nm pale-([a-z]+)( ,)?$/\1/p' "$page")
+		strange=$(told_options "$page" "It Fl|Op" | LC_ALL=C comm -23 - <(for command in $commands run; do options_of "$command"; done | LC_ALL=C sort -u))
+		[ -z "$strange" ] || complain "$page tells of options that nothing has:" $strange
+	done
+fi
+
 for page in */*.[1-8]; do
 	# Pages of this project refer to each other before they are installed.
 	found=$(mandoc -T lint -W warning "$page" 2>&1 | grep -v 'referenced manual not found')
