@@ -11,6 +11,7 @@
 #include "doctor.h"
 #include "edit.h"
 #include "init.h"
+#include "policy/agents.h"
 
 #define AGENTS_MAX  16
 #define BACKUPS_MAX 100
@@ -28,6 +29,7 @@ struct init {
 	struct diags diags;
 	struct checkup *machine;
 	char next[PATH_MAX];
+	const char *needs; /* what else the agent needs, or NULL */
 };
 
 /* --- the policy --- */
@@ -125,11 +127,23 @@ static int write_policy(struct init *in)
 
 /* --- what to do next --- */
 
+/* The seed's own where it is here, else the first. */
+static const char *likely_agent(const struct init *in)
+{
+	for (size_t i = 0; i < in->n_agents; i++)
+		if (strcmp(in->agents[i].name, "opencode") == 0)
+			return in->agents[i].name;
+	return in->n_agents ? in->agents[0].name : "bash";
+}
+
 static void find_next(struct init *in)
 {
-	const char *agent = in->o->agent ? in->o->agent : in->n_agents ? in->agents[0].name : "bash";
+	const char *agent = in->o->agent ? in->o->agent : likely_agent(in);
+	const struct agent_profile *profile = agent_of_command(agent);
+	const char *const argv[] = { agent, NULL };
 	_cleanup_free_ char *shown = text_visible(agent);
 
+	in->needs = profile ? agent_needs(profile, argv) : NULL;
 	snprintf(in->next, sizeof(in->next), "pale run -- %s", shown ? shown : agent);
 }
 
@@ -190,6 +204,8 @@ static void print_report(const struct init *in)
 	print_agents(in);
 	print_policy(in);
 	checkup_print_short(in->machine);
+	if (in->needs)
+		printf("note   %s\n", in->needs);
 	printf("next:  %s%s%s\n", paint_on(stdout, PAINT_BOLD), in->next, paint_off(stdout));
 }
 
@@ -211,12 +227,12 @@ static json_t *agents_to_json(const struct init *in)
 
 static void print_report_json(const struct init *in)
 {
-	print_json(json_pack("{so, so, ss?, sb, so, so, si, so, so, ss}", "agents", agents_to_json(in),
+	print_json(json_pack("{so, so, ss?, sb, so, so, si, so, so, ss, ss?}", "agents", agents_to_json(in),
 			     "policy", json_text(in->file.path), "preset",
 			     in->o->for_project ? NULL : in->preset, "written", in->written, "backup",
 			     json_text(in->backup[0] ? in->backup : NULL), "text", json_text(in->text),
 			     "rules", (int)in->loaded.policy.n_rules, "findings", diags_to_json(&in->diags),
-			     "machine", checkup_to_json(in->machine), "next", in->next));
+			     "machine", checkup_to_json(in->machine), "next", in->next, "needs", in->needs));
 }
 
 static int init(struct init *in)

@@ -126,6 +126,15 @@ t_agent_that_is_not_here() {
 	out_has "next:  pale run -- crush"
 }
 
+# An agent's own sandbox cannot start inside: what to do is said before it is met.
+t_what_an_agent_needs() {
+	agent codex 0.169.0
+	run pale init --agent codex
+	rc_is 0
+	out_has "note   start it with -s danger-full-access"
+	out_has "next:  pale run -- codex"
+}
+
 t_hostile_packages() {
 	agent codex '1.0\u001b[31m'
 	agent gemini '99999999999999999999999999999999999999999999'
