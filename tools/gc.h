@@ -100,7 +100,7 @@ bool gc_is_quiet(int fd);
 void gc_states(struct sweep *g);
 /* Entries of sessions.json in the root, whose descriptor is at. */
 void gc_entries(struct sweep *g, int at);
-/* Runtime directories and scratch of sessions that were killed. */
+/* Runtime directories of sessions that were killed. */
 void gc_own(struct sweep *g);
 
 #endif

@@ -338,30 +338,6 @@ t_killed() {
 	exists "$dir"
 }
 
-# Scratch of a killed session, unless somebody holds it.
-t_scratch() {
-	local top dir
-	top=/tmp/pale-tmp-$(id -u)
-	dir=$top/scr$$
-	[ -d "$top" ] || mkdir -m 700 "$top" || skip "$top is somebody else's"
-	mkdir -p "$dir/sub"
-	echo x >"$dir/sub/file"
-	old 2 "$dir"
-	exec 8<"$dir"
-	flock -s 8
-	start
-	exists "$dir/sub/file"
-	exec 8<&-
-	old 2 "$dir"
-	start
-	missing "$dir"
-	mkdir "$dir"
-	start
-	exists "$dir"
-	rmdir "$dir"
-	rmdir "$top" 2>/dev/null || true
-}
-
 # A clock that jumps makes nothing old.
 t_clock() {
 	need faketime
