@@ -20,10 +20,6 @@ struct git_scan {
 	uint32_t rule;
 };
 
-struct branch_pattern {
-	uint32_t pattern, rule;
-};
-
 static const char *strip_prefix(const char *s, const char *prefix)
 {
 	size_t n = strlen(prefix);

@@ -12,6 +12,11 @@
 #include "argv.h"
 #include "image.h"
 
+/* A row of SEC_BRANCH: a string's offset, and the rule that says it. */
+struct branch_pattern {
+	uint32_t pattern, rule;
+};
+
 /* Is it git, under either of its names? */
 bool git_is(const struct command *c);
 

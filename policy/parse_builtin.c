@@ -86,20 +86,49 @@ static const char *const git_names[] = {
 	"/**/config", "/**/config.worktree", "/**/config.pale", "/**/objects", "/**/hooks", "/**/hooks/*",
 };
 
-static int add_git_names(struct parser *ps)
+/* Where the workspace's own repository keeps its branches, looked at where one of them is protected. */
+static const char *const ref_names[] = {
+	".git/HEAD", ".git/packed-refs", ".git/refs", ".git/refs/heads", ".git/refs/heads/**",
+};
+
+static int add_guard(struct parser *ps, const char *text, const char *pattern)
 {
+	const struct rule proto = {
+		.kind = RULE_FILE_GIT,
+		.layer = LAYER_USER,
+		.rank = RANK_BUILTIN,
+		.text = (char *)text,
+		.file = (char *)"built in",
+	};
+
+	return parser_add_path(ps, &proto, pattern);
+}
+
+static bool has_branches(const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (p->rules[i].kind == RULE_BRANCH)
+			return true;
+	return false;
+}
+
+/* top: the workspace, normalised */
+static int add_git_names(struct parser *ps, const char *top)
+{
+	char buf[LIMIT_PATH];
 	int err = 0;
 
-	for (size_t i = 0; err == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++) {
-		const struct rule proto = {
-			.kind = RULE_FILE_GIT,
-			.layer = LAYER_USER,
-			.rank = RANK_BUILTIN,
-			.text = (char *)git_names[i] + 1,
-			.file = (char *)"built in",
-		};
+	for (size_t i = 0; err == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++)
+		err = add_guard(ps, git_names[i] + 1, git_names[i]);
+	for (size_t i = 0; err == 0 && i < sizeof(ref_names) / sizeof(ref_names[0]); i++) {
+		size_t n = strlen(top), len = strlen(ref_names[i]);
 
-		err = parser_add_path(ps, &proto, git_names[i]);
+		if (!has_branches(ps->p) || n + len + 2 > sizeof(buf))
+			break;
+		memcpy(buf, top, n);
+		buf[n] = '/';
+		memcpy(buf + n + 1, ref_names[i], len + 1);
+		err = add_guard(ps, ref_names[i], buf);
 	}
 	return err;
 }
@@ -120,7 +149,7 @@ int parser_add_builtin(struct parser *ps)
 		for (size_t i = 0; err == 0 && i < b->n_git_keep; i++)
 			err = add_git(ps, RULE_FILE_READONLY, b->git_keep[i]);
 		if (err == 0)
-			err = add_git_names(ps);
+			err = add_git_names(ps, buf);
 	}
 	/* An agent that wrote its own log could say what it likes there. */
 	if (err == 0 && ps->p->logs)

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/gitconfig.h"
 #include "policy/path.h"
 #include "tools/tools.h"
 
@@ -29,6 +30,7 @@ enum role {
 	ROLE_HOOKS,    /* the directory */
 	ROLE_HOOK,     /* in a directory of that name */
 	ROLE_OWN,
+	ROLE_REF, /* git_refs.c */
 };
 
 static const struct {
@@ -63,7 +65,7 @@ static enum role role_of(const char *path)
 	for (size_t i = 0; i < NELEM(roles); i++)
 		if (strcmp(name, roles[i].name) == 0)
 			return roles[i].role;
-	return ROLE_NONE;
+	return git_is_ref(path) ? ROLE_REF : ROLE_NONE;
 }
 
 /* --- what is around --------------------------------------------------------------------------------- */
@@ -156,13 +158,13 @@ static bool may_be_repository(int dir, const char *path, char *why, size_t size)
 	/* git reads no directory. */
 	if (S_ISDIR(st.st_mode))
 		return true;
-	r = git_config_read(dir, "config", &text, &len, &mode);
+	r = git_file_read(dir, "config", GITCONFIG_MAX, &text, &len, &mode);
 	snprintf(config, sizeof(config), "%.*sconfig", (int)(path_basename(path) - path), path);
 	if (r < 0)
 		return deny(why, size, "`config` beside it is no file that can be judged");
 	if (!git_config_allows(NULL, 0, text, len, config, why, size))
 		return false;
-	return git_config_install(dir, "config", text, len, mode) == 0 ||
+	return git_file_install(dir, "config", text, len, mode) == 0 ||
 	       deny(why, size, "`config` beside it cannot be written anew");
 }
 
@@ -200,6 +202,7 @@ static bool may(const struct request *req, enum role role, int dir, char *why, s
 	case ROLE_OWN:
 		return deny(why, size, "it belongs to pale");
 	case ROLE_NONE:
+	case ROLE_REF:
 		break;
 	}
 	return true;
@@ -228,17 +231,22 @@ static void settle(struct decision *d, bool allowed)
 void git_guard(struct caller *c, const struct request *req, struct decision *d, struct verdict_answer *a)
 {
 	enum role role = role_of(req->path);
+	struct image img;
 	bool owned, allowed;
 	int dir;
 
 	a->text[0] = '\0';
-	if (role != ROLE_OWN && is_harmless_op(req)) {
+	if (role != ROLE_OWN && role != ROLE_REF && is_harmless_op(req)) {
 		settle(d, true);
 		return;
 	}
 	take_turn(c);
 	dir = directory_of(c, req, &owned);
-	allowed = may(req, role, dir, a->text, sizeof(a->text));
+	if (role == ROLE_REF)
+		allowed = dir >= 0 && decision_image(&c->image, d, &img) &&
+			  git_ref_may(&img, req, dir, a->text, sizeof(a->text));
+	else
+		allowed = may(req, role, dir, a->text, sizeof(a->text));
 	settle(d, allowed);
 	if (owned)
 		close(dir);
@@ -255,11 +263,11 @@ static bool may_replace(const struct held *from, const struct held *to, struct g
 	_cleanup_free_ char *before = NULL;
 	size_t before_len = 0;
 	mode_t mode;
-	int r = git_config_read(from->fd, from->name, &m->text, &m->len, &m->mode);
+	int r = git_file_read(from->fd, from->name, GITCONFIG_MAX, &m->text, &m->len, &m->mode);
 
 	if (r < 0)
 		return deny(why, size, "what would take its place is no file that can be judged");
-	(void)git_config_read(to->fd, to->name, &before, &before_len, &mode);
+	(void)git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
 	return git_config_allows(before, before_len, m->text, m->len, to->req.path, why, size);
 }
 
@@ -280,10 +288,15 @@ static bool may_move(const struct held *from, const struct held *to, struct git_
 
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m)
 {
+	struct image img;
 	bool allowed;
 
 	take_turn(c);
-	allowed = may_move(from, to, m, c->git_why, sizeof(c->git_why));
+	if (role_of(to->req.path) == ROLE_REF)
+		allowed = decision_image(&c->image, &to->d, &img) &&
+			  git_ref_move(&img, from, to, m, c->git_why, sizeof(c->git_why));
+	else
+		allowed = may_move(from, to, m, c->git_why, sizeof(c->git_why));
 	settle(&to->d, allowed);
 	if (!allowed)
 		git_release(c);
@@ -291,7 +304,7 @@ void git_move(struct caller *c, const struct held *from, struct held *to, struct
 
 long git_move_do(const struct held *from, const struct held *to, const struct git_move *m)
 {
-	int r = git_config_install(to->fd, to->name, m->text, m->len, m->mode);
+	int r = git_file_install(to->fd, to->name, m->text, m->len, m->mode);
 
 	if (r == 0 && unlinkat(from->fd, from->name, 0) < 0 && errno != ENOENT)
 		r = -errno;

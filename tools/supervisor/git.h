@@ -43,8 +43,11 @@ void git_release(struct caller *c);
 
 /* --- git_config.c --- */
 
-/* The text of a regular file that nobody may exchange meanwhile: it is read once.  0 or -errno; -ENOENT. */
-int git_config_read(int dir, const char *name, char **ret, size_t *ret_len, mode_t *ret_mode);
+/*
+ * The text of a regular file of at most max bytes, which is read once, with a NUL behind it.  0, -ENOENT,
+ * -EFBIG, -EINVAL where it is no regular file, -errno.
+ */
+int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode);
 /*
  * May a text stand where `before` (NULL: nothing) stands?  path is the file's real path.  False with the
  * reason in why.
@@ -52,6 +55,17 @@ int git_config_read(int dir, const char *name, char **ret, size_t *ret_len, mode
 bool git_config_allows(const char *before, size_t before_len, const char *now, size_t len, const char *path,
 		       char *why, size_t size);
 /* Puts text into a new file and that in place of name.  0 or -errno. */
-int git_config_install(int dir, const char *name, const char *text, size_t len, mode_t mode);
+int git_file_install(int dir, const char *name, const char *text, size_t len, mode_t mode);
+
+/* --- git_refs.c --- */
+
+/* The last component, or the way there, is one of the workspace's own repository that says where branches
+ * are. */
+bool git_is_ref(const char *path);
+/* May req be done to a branch, HEAD or packed-refs that lies in dir?  False with the reason in why. */
+bool git_ref_may(const struct image *img, const struct request *req, int dir, char *why, size_t size);
+/* The same of a rename; what is put in place goes into *m as with git_move(). */
+bool git_ref_move(const struct image *img, const struct held *from, const struct held *to, struct git_move *m,
+		  char *why, size_t size);
 
 #endif

@@ -31,7 +31,7 @@ static int read_whole(int fd, char *text, size_t size)
 	return (int)len;
 }
 
-int git_config_read(int dir, const char *name, char **ret, size_t *ret_len, mode_t *ret_mode)
+int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode)
 {
 	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
@@ -44,14 +44,16 @@ int git_config_read(int dir, const char *name, char **ret, size_t *ret_len, mode
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (st.st_size > GITCONFIG_MAX)
+	if ((size_t)st.st_size > max)
 		return -EFBIG;
-	text = malloc(GITCONFIG_MAX + 1);
+	/* One more than it had: who writes while it is read is seen. */
+	text = malloc((size_t)st.st_size + 2);
 	if (!text)
 		return -ENOMEM;
-	n = read_whole(fd, text, GITCONFIG_MAX + 1);
-	if (n < 0 || n > GITCONFIG_MAX)
-		return n < 0 ? n : -EFBIG;
+	n = read_whole(fd, text, (size_t)st.st_size + 1);
+	if (n < 0 || n > st.st_size)
+		return n < 0 ? n : -EAGAIN;
+	text[n] = '\0';
 	*ret_len = (size_t)n;
 	*ret_mode = st.st_mode & 07777;
 	*ret = text;
@@ -117,7 +119,7 @@ static int write_whole(int fd, const char *text, size_t len)
 	return 0;
 }
 
-int git_config_install(int dir, const char *name, const char *text, size_t len, mode_t mode)
+int git_file_install(int dir, const char *name, const char *text, size_t len, mode_t mode)
 {
 	_cleanup_close_ int fd = -1;
 	int r;
