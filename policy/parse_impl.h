@@ -55,6 +55,7 @@ enum key_type {
 	KEY_HOST,
 	KEY_BRANCH,
 	KEY_ENVIRON, /* id: enum environ_kind */
+	KEY_STATE,
 	KEY_LOGS,
 	KEY_MESSAGE,
 	KEY_EXAMPLE, /* id: 1 where it must not match */
@@ -142,6 +143,8 @@ int parser_on_example(struct parser *ps, const struct key_def *def, const struct
 int parser_read_agents(struct parser *ps);
 /* One source into the policy: 0 or -ENOMEM; a bad file is told by d->n_errors. */
 int parser_read_source(struct parser *ps, const struct source *src);
+/* parse_state.c: [session] state. */
+int parser_on_state(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* [environment]: of parser_apply(). */
 int parser_on_environ(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* parse_limits.c: one key of [limits]; a good file's limits join its layer; layers merged. */

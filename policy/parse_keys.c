@@ -19,6 +19,7 @@ static const struct key_def keys[] = {
 	{ "session", "timeout", KEY_SETTING, SET_TIMEOUT, NULL },
 	{ "session", "reads", KEY_SETTING, SET_READS, NULL },
 	{ "session", "stepup", KEY_SETTING, SET_STEPUP, NULL },
+	{ "session", "state", KEY_STATE, 0, NULL },
 	{ "session", "gc", KEY_SETTING, SET_GC, NULL },
 	{ "session", "expiry", KEY_SETTING, SET_EXPIRY, NULL },
 	{ "session", "logs", KEY_LOGS, 0, NULL },

@@ -44,6 +44,7 @@ void policy_done(struct policy *p)
 	for (size_t i = 0; i < p->n_environ; i++)
 		environ_rule_done(&p->environ[i]);
 	free(p->environ);
+	free(p->state);
 	free(p->logs);
 	for (size_t i = 0; i < RESOURCE_COUNT; i++)
 		free(p->limits.of[i].file);

@@ -128,6 +128,8 @@ struct policy {
 	int logs_from;		      /* which layer's word that is */
 	struct environ_rule *environ; /* [environment] */
 	size_t n_environ;
+	char *state;	/* [session] state =, below the workspace, or NULL */
+	int state_from; /* which layer's word that is */
 	struct policy_ident *idents;
 	size_t n_idents;
 	struct rule *rules;

@@ -17,6 +17,7 @@ struct option_words {
 
 struct options {
 	struct option_words env; /* -e */
+	bool keep_home;
 	const char *policy, *preset, *mode, *workspace, *level, *agent, *abi_max;
 	const char *op, *verdict, *since, *path, *session, *reason;
 	const char *key, *head;

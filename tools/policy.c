@@ -83,6 +83,11 @@ static void print_settings(const struct policy *p)
 	print_escaped(stdout, p->workspace);
 	printf("\n[session]\nmode = %s\napprovals = %s\ntimeout = %us\nreads = %s\nstepup = %s\n",
 	       modes[s->mode], approvals[s->approvals], s->timeout_s, reads[s->reads], stepups[s->stepup]);
+	if (p->state) {
+		fputs("state = ", stdout);
+		print_escaped(stdout, p->state);
+		putchar('\n');
+	}
 	printf("gc = %s\nexpiry = %u%s\n", gcs[s->gc], s->expiry_s % 3600 ? s->expiry_s : s->expiry_s / 3600,
 	       s->expiry_s % 3600 ? "s" : "h");
 	if (p->logs) {

@@ -54,6 +54,8 @@ static int check_policy(struct run *r)
 		e = bundle_resolve(&r->bundle, &p, &d);
 	if (e == 0)
 		e = gather_environment(r, &p, &d);
+	if (e == 0)
+		e = relocation_plan(&r->relocation, r->o, &p);
 	if (e == 0) {
 		r->secrets_fd = secrets_file(&r->environment);
 		e = r->secrets_fd < 0 && r->secrets_fd != -ENOENT ? r->secrets_fd : 0;
@@ -161,6 +163,8 @@ static int prepare(struct run *r, enum level level)
 		e = check_workspace(r);
 	if (e == 0)
 		e = find_program(r);
+	if (e == 0 && relocation_make(&r->relocation, &r->bundle, &r->environment, r->program.found) < 0)
+		e = EXIT_PALE;
 	if (e == 0)
 		e = make_dirs(r);
 	if (e == 0 && limits_prepare(&r->limits, r->launch.session) < 0)
@@ -249,8 +253,13 @@ static void start_surfaces(struct run *r)
 static int gather_again(void *ctx, json_t **ret_findings, const char **ret_err)
 {
 	const struct run *r = ctx;
+	int fd;
 
-	return reload_gather(r->o, r->launch.session, &r->bundle, ret_findings, ret_err);
+	/* The paths of options are from where the operator stands. */
+	relocation_leave(&r->relocation, &r->bundle);
+	fd = reload_gather(r->o, r->launch.session, &r->bundle, ret_findings, ret_err);
+	relocation_enter(&r->relocation, &r->bundle);
+	return fd;
 }
 
 static int run_session(struct run *r)
@@ -386,6 +395,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 	if (r.secrets_fd >= 0)
 		(void)close(r.secrets_fd);
 	environment_done(&r.environment);
+	relocation_done(&r.relocation);
 	bundle_done(&r.bundle);
 	gc_policy_done(&r.gc);
 	changed_done(&r.mark);
@@ -395,6 +405,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_ENV,
+	OPT_FLAG("keep-home", 0, keep_home, "the agent's state stays in your home, whatever the policy says"),
 	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
 	OPT_VALUE("timeout", 0, "TIME", timeout, "end it after so long, as in 30s, 20m or 2h"),
 	OPT_WORDS("limit", 0, "KEY=VALUE", limits,

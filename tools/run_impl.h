@@ -6,6 +6,7 @@
 
 #include "changed.h"
 #include "outputs.h"
+#include "relocate.h"
 #include "sweep.h"
 #include "terminal.h"
 #include "tools.h"
@@ -21,6 +22,7 @@ struct run {
 	struct launch launch;
 	struct fence fence;
 	struct environment environment;
+	struct relocation relocation;
 	int secrets_fd;
 	struct session_limits limits;
 	struct session_clock clock;
