@@ -121,6 +121,24 @@ t_the_agent_is_known() {
 	said none true
 }
 
+# What a profile says to its agent, and to no other.
+t_what_an_agent_is_told() {
+	export ANTHROPIC_BASE_URL=http://127.0.0.1:9 OPENCODE_CONFIG=/x
+	OPTS=(--agent claude)
+	fence env
+	out_has DISABLE_AUTOUPDATER=1
+	out_has ANTHROPIC_BASE_URL=http://127.0.0.1:9
+	out_lacks OPENCODE
+	OPTS=(--agent opencode)
+	fence env
+	out_has OPENCODE_DISABLE_AUTOUPDATE=1
+	out_has OPENCODE_CONFIG=/x
+	out_lacks ANTHROPIC_BASE_URL
+	OPTS=()
+	fence env
+	out_lacks DISABLE_AUTOUPDATE
+}
+
 # codex copies itself to its state and starts that; what is newer than the session nobody may execute.
 t_its_first_start_executes_from_its_state() {
 	[ ! -e ~/.codex ] && [ ! -e ~/.cache ] || fail "no fresh home"
