@@ -1,6 +1,6 @@
 /*
  * The values that the session's records must never hold: those of the variables that the agent gets whose
- * names say that they are secret, or that `pass =` or -e names.  They go to the helper in sealed memory.
+ * names say that they are secret, or that `pass =` names.  They go to the helper in sealed memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +25,7 @@ static bool value_can_be_secret(const char *value)
 
 static const char *secret_of(const struct environment_entry *e)
 {
-	bool named = e->why == WHY_RULE || e->why == WHY_ASKED;
-
-	if (!e->given || (!named && !environ_name_is_secret(e->name)))
+	if (!e->given || (e->why != WHY_RULE && !environ_name_is_secret(e->name)))
 		return NULL;
 	return value_can_be_secret(e->value) ? e->value : NULL;
 }
