@@ -47,6 +47,17 @@ git config submodule.lib.update none'
 	missing .git/config.pale
 }
 
+# Nobody is asked, so nobody being there changes nothing.
+t_with_nobody_to_ask() {
+	repo
+	OPTS=(-n)
+	fsh 'set -e; git config user.name x; git init -q sub; git checkout -q -b topic; git commit -q --allow-empty -m x'
+	rc_is 0
+	not_denied
+	fsh 'git config core.editor evil'
+	denied rename "$W/.git/config" "core.editor"
+}
+
 # Each of them would run something, later, as the operator.
 t_keys_that_run_code_are_refused() {
 	local k
