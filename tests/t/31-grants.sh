@@ -170,6 +170,8 @@ t_over_is_over() {
 	bg_wait push
 	unasked 'git push -q origin feature/x'
 	rc_is 0
+	# The helper counts its use when the session is over, and writes the file anew.
+	until_true 20 grep -q '"used": 1' "$STATE/grants.json"
 	sed -i "s/\"until\": \"[^\"]*\"/\"until\": \"$(date -u -d yesterday +%F)\"/" "$STATE/grants.json"
 	unasked 'git push -q origin feature/x'
 	rc_not 0

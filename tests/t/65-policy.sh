@@ -362,7 +362,7 @@ t_explain_and_run_agree() {
 	export PATH=$W/bin:$PATH
 	while IFS=$'\t' read -r op what; do
 		# shellcheck disable=SC2086
-		if [ "$op" = exec ]; then pale explain exec -- $what; else pale explain "$op" "$what"; fi >/dev/null 2>"$S/err"
+		if [ "$op" = exec ]; then pale explain exec -- $what; else pale explain --level "$T_LEVEL" "$op" "$what"; fi >/dev/null 2>"$S/err"
 		case $? in
 		0) echo "allow	$op	$what" ;;
 		1 | 3) echo "deny	$op	$what" ;;
