@@ -66,6 +66,20 @@ t_environment() {
 	out_lacks "$DECOY"
 }
 
+# "CWD Enforcement: cwd: ./workspace", "the bridge redirects all state paths to the sandbox".
+t_state() {
+	bridge
+	cd .. || exit 99
+	OPTS+=(-w workspace)
+	fsh 'pwd; printf "%s\n" "$XDG_DATA_HOME" "$XDG_CONFIG_HOME" "$XDG_CACHE_HOME"; echo x >"$XDG_DATA_HOME/f"'
+	rc_is 0
+	out_is "$B/workspace
+$B/workspace/.opencode/data
+$B/workspace/.opencode/config
+$B/workspace/.opencode/cache"
+	file_is workspace/.opencode/data/f x
+}
+
 # "Denied: `git checkout main`, `git checkout master`, `git push origin (main|master)`."
 t_git() {
 	bridge
