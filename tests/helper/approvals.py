@@ -396,7 +396,7 @@ def sixteen_sessions_of_sixty_four():
         for s in sessions:
             waiters[s].append(s.ask_paced(argv=["ask-me", str(i)]))
     for s in sessions:
-        until(lambda: s.result("session/info")["pending"] == 64, "not all wait", 10)
+        until(lambda: s.result("session/info")["pending"] == 64, "not all wait", 60)
     for s in sessions:
         line, at, cards = s.operator(), 0, []
         while at is not None:
