@@ -19,7 +19,7 @@ HOSTED=151.101.1.11 # bücher.example, and hosted.example by /etc/hosts alone
 CORE=151.101.1.12   # registry.npmjs.org, for a name of the preset's
 EVIL=45.33.32.66 EVIL6=2600:3c01::66
 EVIL_HOSTED=45.33.32.68 # hosts-evil.example, by /etc/hosts alone
-PRIVATE=10.7.7.7
+LAN=10.7.7.7
 METADATA=169.254.169.254 METADATA6=fd00:ec2::254
 # The evil one in three more words.
 EVIL_NUMBER=757145666 EVIL_HEX=0x2d.0x21.0x20.0x42 EVIL_OCTAL=055.041.040.0102
@@ -63,7 +63,7 @@ lab_wires() {
 	ip netns exec agent sysctl -qw net.ipv4.ping_group_range="0 2147483647" net.ipv4.ip_unprivileged_port_start=1024
 	for a in $LAB_GATE $LAB_DNS; do ip -n server addr add $a/24 dev far; done
 	for a in $LAB_NET6:1 $LAB_DNS6; do ip -n server addr add $a/64 dev far nodad; done
-	for a in $GOOD $GOOD2 $GOOD3 $HOSTED $CORE $EVIL $EVIL_HOSTED $PRIVATE $METADATA; do ip -n server addr add $a/32 dev lo; done
+	for a in $GOOD $GOOD2 $GOOD3 $HOSTED $CORE $EVIL $EVIL_HOSTED $LAN $METADATA; do ip -n server addr add $a/32 dev lo; done
 	for a in $GOOD6 $EVIL6 $METADATA6; do ip -n server addr add $a/128 dev lo nodad; done
 	ip -n agent addr add $LAB_NET.10/24 dev wire
 	ip -n agent addr add $LAB_NET6:10/64 dev wire nodad
@@ -125,7 +125,7 @@ lab_zone() {
 		host-record=xn--own-tna.example,$EVIL
 		host-record=rebind-lo.own.example,127.0.0.1
 		host-record=rebind-lo6.own.example,::1
-		host-record=rebind-private.own.example,$PRIVATE
+		host-record=rebind-private.own.example,$LAN
 		host-record=rebind-metadata.own.example,$METADATA
 		host-record=rebind-metadata6.own.example,$METADATA6
 		host-record=rebind-mapped.own.example,::ffff:127.0.0.1
@@ -180,7 +180,7 @@ lab_files() {
 		-addext "subjectAltName=$names" -keyout "$LAB/key.pem" -out "$LAB/cert.pem" 2>"$LAB/openssl.log" || return 1
 	lab_zone >"$LAB/dnsmasq.conf"
 	lab_site good $GOOD $GOOD2 $GOOD3 "[$GOOD6]" $HOSTED $CORE >"$LAB/good.conf"
-	lab_site evil $EVIL $EVIL_HOSTED "[$EVIL6]" $PRIVATE $METADATA "[$METADATA6]" >"$LAB/evil.conf"
+	lab_site evil $EVIL $EVIL_HOSTED "[$EVIL6]" $LAN $METADATA "[$METADATA6]" >"$LAB/evil.conf"
 	mkdir -p "$LAB/good/www" "$LAB/evil/www"
 	git init -q --bare "$LAB/good/www/repo.git" && git -C "$LAB/good/www/repo.git" update-server-info || return 1
 	cp -r "$LAB/good/www/repo.git" "$LAB/evil/www/"
@@ -224,7 +224,7 @@ END
 
 # Servers that greet: who they met is in met.log, `tcp|udp ADDRESS PORT` or `unix PATH`.
 lab_greeters() {
-	exec python3 -u - "$LAB/met.log" "$GOOD $GOOD6 $GOOD2 $HOSTED" "$EVIL $EVIL6 $PRIVATE $METADATA $METADATA6" \
+	exec python3 -u - "$LAB/met.log" "$GOOD $GOOD6 $GOOD2 $HOSTED" "$EVIL $EVIL6 $LAN $METADATA $METADATA6" \
 		"$LAB_DAEMONS" "$LAB_DATAGRAM_DAEMONS" <<'END'
 import os, selectors, socket, struct, sys
 log = open(sys.argv[1], "a", buffering=1)
@@ -323,8 +323,8 @@ lab_build() {
 	local left=250
 	lab_wires && lab_names && lab_files || { echo "FAIL: the lab cannot be built" && exit 1; }
 	export -f lab_serve lab_sniffer lab_greeters
-	export T_PASS="GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 PRIVATE METADATA METADATA6 SERVER STORM NET DEAD"
-	export LAB LAB_DAEMONS LAB_DATAGRAM_DAEMONS GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 PRIVATE METADATA METADATA6
+	export T_PASS="GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 LAN METADATA METADATA6 SERVER STORM NET DEAD"
+	export LAB LAB_DAEMONS LAB_DATAGRAM_DAEMONS GOOD GOOD2 GOOD6 HOSTED EVIL EVIL6 LAN METADATA METADATA6
 	ip netns exec server unshare -p -f --kill-child bash -c lab_serve >"$LAB/servers.log" 2>&1 &
 	LAB_SERVERS=$!
 	trap 'kill -9 $LAB_SERVERS' EXIT

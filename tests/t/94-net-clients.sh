@@ -7,7 +7,7 @@
 . "$(dirname "$T_LIB")/netlab.sh"
 
 GOODS="own.example www.own.example chain.own.example"
-EVILS="evil.example notown.example own.example.evil.example sneak.evil.example tenant.evil.example $EVIL $EVIL6 $METADATA $PRIVATE"
+EVILS="evil.example notown.example own.example.evil.example sneak.evil.example tenant.evil.example $EVIL $EVIL6 $METADATA $LAN"
 
 
 # --- clients: what each says of HOST... is `HOST: body`, by port 80 -----------------------------------

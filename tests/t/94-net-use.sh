@@ -194,12 +194,12 @@ t_modes() {
 	out_is "evil $EVIL"
 	recorded connect allow evil.example
 	lab_forget
-	for name in notown.example $METADATA "[$METADATA6]" rebind-metadata.own.example $PRIVATE rebind-private.own.example; do
+	for name in notown.example $METADATA "[$METADATA6]" rebind-metadata.own.example $LAN rebind-private.own.example; do
 		get "$name/hello"
 		rc_not 0 "$name in mode open"
 	done
 	not_asked notown.example
-	not_reached tcp "($METADATA|$METADATA6|$PRIVATE)"
+	not_reached tcp "($METADATA|$METADATA6|$LAN)"
 }
 
 # The seed's two variables, where the launcher's environment has them.
@@ -345,7 +345,7 @@ t_explain_agrees() {
 		0 $HOSTED:80
 		1 $HOSTED:8080
 		1 $METADATA:80
-		1 $PRIVATE:80
+		1 $LAN:80
 		1 registry.npmjs.org:80
 	END
 	fsh "curl -sS -m 5 http://own.example/hello; curl -sS -m 5 http://evil.example/; curl -sS -m 5 http://$EVIL/"
