@@ -24,6 +24,8 @@ static void take(const char *preset, const char *agent, const char *text)
 	policy_init(&fx.p);
 	diags_done(&fx.d);
 	diags_init(&fx.d);
+	free(fx.bytes);
+	fx.bytes = NULL;
 	ck_assert_int_eq(bundle_add_source(&b, SOURCE_USER, "/p/policy.ini", text, strlen(text)), 0);
 	ck_assert_int_eq(policy_parse(&b, &fx.p, &fx.d), 0);
 	fixture_compile(&fx);
