@@ -9,27 +9,9 @@
 #define ROWS(table) (int)(sizeof(table) / sizeof((table)[0]))
 #define BUILD_ID    "00112233445566778899aabbccddeeff00112233"
 
+#include "parse_fixture.h"
+
 Suite *suite_bundle(void);
-
-static struct bundle b;
-static struct policy p;
-static struct diags d;
-
-static void setup(void)
-{
-	bundle_init(&b);
-	policy_init(&p);
-	diags_init(&d);
-	b.home = strdup("/home/u");
-	b.workspace = strdup("/home/u/ws");
-}
-
-static void teardown(void)
-{
-	bundle_done(&b);
-	policy_done(&p);
-	diags_done(&d);
-}
 
 START_TEST(bundle_journey)
 {

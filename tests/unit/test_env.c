@@ -7,27 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parse_fixture.h"
+
 Suite *suite_env(void);
-
-static struct bundle b;
-static struct policy p;
-static struct diags d;
-
-static void setup(void)
-{
-	bundle_init(&b);
-	policy_init(&p);
-	diags_init(&d);
-	b.home = strdup("/home/u");
-	b.workspace = strdup("/home/u/ws");
-}
-
-static void teardown(void)
-{
-	bundle_done(&b);
-	policy_done(&p);
-	diags_done(&d);
-}
 
 static int collect(void *ctx, const struct env_pair *pair)
 {

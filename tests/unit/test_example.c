@@ -8,28 +8,9 @@
 #include <string.h>
 
 #include "policy/lint.h"
+#include "parse_fixture.h"
 
 Suite *suite_example(void);
-
-static struct bundle b;
-static struct policy p;
-static struct diags d;
-
-static void setup(void)
-{
-	bundle_init(&b);
-	policy_init(&p);
-	diags_init(&d);
-	b.home = strdup("/home/u");
-	b.workspace = strdup("/home/u/ws");
-}
-
-static void teardown(void)
-{
-	bundle_done(&b);
-	policy_done(&p);
-	diags_done(&d);
-}
 
 static int parse(const char *text)
 {

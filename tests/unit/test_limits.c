@@ -12,6 +12,7 @@
 
 #include "policy/parse.h"
 #include "tools/limits.h"
+#include "parse_fixture.h"
 
 Suite *suite_limits(void);
 
@@ -82,25 +83,10 @@ END_TEST
 /* --- layers ----------------------------------------------------------------------------------------------
  */
 
-static struct bundle b;
-static struct policy p;
-static struct diags d;
-
-static void setup(void)
+static void setup_agent(void)
 {
-	bundle_init(&b);
-	policy_init(&p);
-	diags_init(&d);
-	b.home = strdup("/home/u");
-	b.workspace = strdup("/home/u/ws");
+	setup();
 	b.agent = strdup("opencode");
-}
-
-static void teardown(void)
-{
-	bundle_done(&b);
-	policy_done(&p);
-	diags_done(&d);
 }
 
 static void add(enum source_layer layer, const char *name, const char *text)
@@ -410,7 +396,7 @@ Suite *suite_limits(void)
 	tcase_add_loop_test(tc, values_are_read_strictly, 0, ROWS(values));
 	tcase_add_test(tc, names_are_found);
 	suite_add_tcase(s, tc);
-	tcase_add_checked_fixture(layers, setup, teardown);
+	tcase_add_checked_fixture(layers, setup_agent, teardown);
 	tcase_add_test(layers, nothing_is_limited_by_itself);
 	tcase_add_test(layers, layers_may_only_tighten);
 	tcase_add_test(layers, untrusted_project_does_not_choose_best);

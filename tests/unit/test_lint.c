@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-Suite *suite_lint(void);
+#include "parse_fixture.h"
 
-static struct bundle b;
-static struct policy p;
-static struct diags d;
+Suite *suite_lint(void);
 
 static bool exists(const char *path, void *ctx)
 {
@@ -31,22 +29,6 @@ static bool suffix(const char *domain, void *ctx)
 {
 	(void)ctx;
 	return strcmp(domain, "github.io") == 0 || strcmp(domain, "co.uk") == 0;
-}
-
-static void setup(void)
-{
-	bundle_init(&b);
-	policy_init(&p);
-	diags_init(&d);
-	b.home = strdup("/home/u");
-	b.workspace = strdup("/home/u/ws");
-}
-
-static void teardown(void)
-{
-	bundle_done(&b);
-	policy_done(&p);
-	diags_done(&d);
 }
 
 static void lint(const char *path, const char *text)

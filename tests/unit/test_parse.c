@@ -9,27 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parse_fixture.h"
+
 Suite *suite_parse(void);
-
-static struct bundle b;
-static struct policy p;
-static struct diags d;
-
-static void setup(void)
-{
-	bundle_init(&b);
-	policy_init(&p);
-	diags_init(&d);
-	b.home = strdup("/home/u");
-	b.workspace = strdup("/home/u/ws");
-}
-
-static void teardown(void)
-{
-	bundle_done(&b);
-	policy_done(&p);
-	diags_done(&d);
-}
 
 static void add(enum source_layer layer, const char *text)
 {

@@ -1,0 +1,30 @@
+/* A bundle that sources are added to, and the policy and the findings that come of it, for the suites of the
+ * parser. */
+#ifndef PALE_TEST_PARSE_FIXTURE_H
+#define PALE_TEST_PARSE_FIXTURE_H
+
+#include <string.h>
+
+#include "policy/parse.h"
+
+static struct bundle b;
+static struct policy p;
+static struct diags d;
+
+static inline void setup(void)
+{
+	bundle_init(&b);
+	policy_init(&p);
+	diags_init(&d);
+	b.home = strdup("/home/u");
+	b.workspace = strdup("/home/u/ws");
+}
+
+static inline void teardown(void)
+{
+	bundle_done(&b);
+	policy_done(&p);
+	diags_done(&d);
+}
+
+#endif
