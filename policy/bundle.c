@@ -34,6 +34,7 @@ static const struct {
 } flags[] = {
 	{ FIELD(danger) },	   { FIELD(allow_sensitive) }, { FIELD(allow_denylisted) },
 	{ FIELD(allow_unhooked) }, { FIELD(no_prompt) },       { FIELD(observe) },
+	{ FIELD(relocated) },
 };
 
 static const struct {

@@ -80,6 +80,7 @@ struct bundle {
 	size_t n_unproven;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
 	bool observe; /* see policy_parse() */
+	bool relocated; /* the agent's state lies where [session] state says: no --keep-home */
 	struct source *sources;
 	size_t n_sources;
 	struct real *reals;
@@ -112,6 +113,17 @@ int bundle_decode(const char *json, size_t len, struct bundle *b);
  * 0, -EBADMSG (see diags), -ENOMEM, -EINVAL where an ident is no build-id.
  */
 int policy_parse(const struct bundle *b, struct policy *p, struct diags *d);
+
+/*
+ * Which directory is worked in, as [session] workspace = of the machine, the user or the preset names it: below
+ * where pale is started.  To be asked before policy_parse(), whose rules hang on the workspace.  The caller
+ * frees *ret_name, NULL where nobody says; 0 or -ENOMEM.
+ */
+int policy_workspace(const struct bundle *b, char **ret_name);
+/* The directory below the workspace in which the agent's state lies, or NULL where it stays in the home. */
+const char *policy_state(const struct bundle *b, const struct policy *p);
+/* It lies beside the project's policy, in .pale. */
+bool policy_state_is_beside_project(const struct bundle *b, const struct policy *p);
 
 /* Calls fn with the literal prefix of each path rule, so that the caller can look up its real path. */
 void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void *ctx), void *ctx);

@@ -6,6 +6,7 @@
 #include "path.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,20 @@ static int add_git_names(struct parser *ps, const char *top)
 	return err;
 }
 
+/*
+ * The project's own policy.  Where the agent's state lies beside it, the directory is there, ours, and no link
+ * before the session starts, and cannot be moved away from above what is protected; elsewhere nobody makes it.
+ */
+static int add_project(struct parser *ps, const char *top)
+{
+	bool beside = policy_state_is_beside_project(ps->b, ps->p);
+	char path[LIMIT_PATH];
+	int n = snprintf(path, sizeof(path), "%s/.pale%s", strcmp(top, "/") == 0 ? "" : top,
+			 beside ? "/policy.ini" : "");
+
+	return add_own(ps, RULE_FILE_SELF, n < (int)sizeof(path) ? path : "");
+}
+
 int parser_add_builtin(struct parser *ps)
 {
 	const struct bundle *b = ps->b;
@@ -151,6 +166,8 @@ int parser_add_builtin(struct parser *ps)
 		if (err == 0)
 			err = add_git_names(ps, buf);
 	}
+	if (err == 0 && b->workspace)
+		err = add_project(ps, b->workspace);
 	/* An agent that wrote its own log could say what it likes there. */
 	if (err == 0 && ps->p->logs)
 		err = add_own(ps, RULE_FILE_SELF, ps->p->logs);

@@ -56,6 +56,8 @@ enum key_type {
 	KEY_BRANCH,
 	KEY_ENVIRON, /* id: enum environ_kind */
 	KEY_STATE,
+	KEY_SHARE,
+	KEY_WORKSPACE,
 	KEY_LOGS,
 	KEY_MESSAGE,
 	KEY_EXAMPLE, /* id: 1 where it must not match */
@@ -143,8 +145,12 @@ int parser_on_example(struct parser *ps, const struct key_def *def, const struct
 int parser_read_agents(struct parser *ps);
 /* One source into the policy: 0 or -ENOMEM; a bad file is told by d->n_errors. */
 int parser_read_source(struct parser *ps, const struct source *src);
-/* parse_state.c: [session] state. */
+/* parse_state.c: [session] state, share, workspace; handlers of parser_apply(). */
 int parser_on_state(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+int parser_on_share(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+int parser_on_workspace(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* parse_keep.c: the value, copied, in *field, unless a file with a stronger word has spoken: 0 or -ENOMEM. */
+int parser_take(struct parser *ps, const char *value, char **field, int *from);
 /* [environment]: of parser_apply(). */
 int parser_on_environ(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* parse_limits.c: one key of [limits]; a good file's limits join its layer; layers merged. */

@@ -55,12 +55,26 @@ static int precedence(const struct parser *ps)
 	return 2 * of[ps->src->layer] + ps->for_agent;
 }
 
+int parser_take(struct parser *ps, const char *value, char **field, int *from)
+{
+	char *copy;
+
+	if (!ps->applies || precedence(ps) < *from)
+		return 0;
+	copy = strdup(value);
+	if (!copy)
+		return -ENOMEM;
+	free(*field);
+	*field = copy;
+	*from = precedence(ps);
+	return 0;
+}
+
 int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	char buf[LIMIT_PATH] UNINITIALIZED;
 	const char *why;
 	int err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
-	char *copy;
 
 	(void)def;
 	if (err == 0 && (strpbrk(buf, "*?[]\\") || strcmp(buf, "/") == 0)) {
@@ -72,13 +86,5 @@ int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_p
 	if (ps->src->layer == SOURCE_PROJECT)
 		return parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
 				      "`logs` is ignored: a project that is not trusted may only tighten");
-	if (!ps->applies || precedence(ps) < ps->p->logs_from)
-		return 0;
-	copy = strdup(buf);
-	if (!copy)
-		return -ENOMEM;
-	free(ps->p->logs);
-	ps->p->logs = copy;
-	ps->p->logs_from = precedence(ps);
-	return 0;
+	return parser_take(ps, buf, &ps->p->logs, &ps->p->logs_from);
 }

@@ -332,7 +332,8 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_BRANCH] = on_branch,      [KEY_ENVIRON] = parser_on_environ,
 		[KEY_MESSAGE] = on_message,    [KEY_EXAMPLE] = parser_on_example,
 		[KEY_LOGS] = parser_logs,      [KEY_LIMIT] = parser_on_limit,
-		[KEY_STATE] = parser_on_state,
+		[KEY_STATE] = parser_on_state, [KEY_SHARE] = parser_on_share,
+		[KEY_WORKSPACE] = parser_on_workspace,
 	};
 	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR ||
 			 ps->src->layer == SOURCE_AGENT;

@@ -1,4 +1,8 @@
-/* [session] state: where in the workspace the agent keeps what it would keep in its home. */
+/*
+ * [session] state, share and workspace: where in the workspace the agent keeps what it would keep in its home,
+ * what of the operator's own it finds there all the same, and which directory is worked in.
+ */
+#include "ini.h"
 #include "parse_impl.h"
 #include "path.h"
 
@@ -6,41 +10,201 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Why it is no such place, or NULL. */
+#define PROJECT_DIR ".pale"
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* Why it is no path of one file or directory below another, or NULL. */
 static const char *wrong(const char *v)
 {
 	if (v[0] == '/' || v[0] == '~' || path_has_dotdot(v) || strcmp(v, ".") == 0)
-		return "it lies in the workspace: write a name, as in .state";
+		return "a directory below is meant: write its name alone";
 	if (strpbrk(v, "*?[]\\") || strstr(v, "//") || strncmp(v, "./", 2) == 0 || strstr(v, "/."))
-		return "one directory is meant, as in .state";
-	if (strcmp(v, ".pale") == 0 || strncmp(v, ".pale/", 6) == 0 || strcmp(v, ".git") == 0 ||
-	    strncmp(v, ".git/", 5) == 0)
-		return "that one is closed to agents: name another, as in .state";
+		return "one directory is meant, without `.` and patterns";
 	return NULL;
+}
+
+static const char *state_wrong(const char *v)
+{
+	if (is_below(v, ".git") || is_below(v, PROJECT_DIR "/policy.ini"))
+		return "that one is closed to agents: name another, as in .pale";
+	return wrong(v);
+}
+
+static const char *workspace_wrong(const char *v)
+{
+	return is_below(v, ".git") || is_below(v, PROJECT_DIR) ? "that one is closed to agents" : wrong(v);
+}
+
+/* "data/NAME": a place of the relocated state, and a name in it. */
+static const char *share_wrong(const char *v)
+{
+	static const char *const places[] = { "data/", "config/", "cache/", "state/" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strncmp(v, places[i], strlen(places[i])) == 0 && v[strlen(places[i])])
+			return wrong(v);
+	return "write data/NAME, config/NAME, cache/NAME, state/NAME or none";
+}
+
+/* Said by a file that may say it: -EBADMSG where it may not, which is told. */
+static int may_say(struct parser *ps, const struct key_def *def, const struct ini_pair *pair, const char *why)
+{
+	int r = 0;
+
+	if (why)
+		r = parser_error(ps, pair, "bad-path", NULL, "%s", why);
+	else if (ps->src->layer == SOURCE_PROJECT)
+		r = parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
+				   "`%s` is ignored: a project that is not trusted may only tighten", def->key);
+	else
+		return 0;
+	return r < 0 ? r : -EBADMSG;
 }
 
 int parser_on_state(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
-	static const int of[SOURCE_LAYER_COUNT] = {
-		[SOURCE_PRESET] = 1, [SOURCE_USER] = 2, [SOURCE_PROJECT_TRUSTED] = 3, [SOURCE_FLOOR] = 4
-	};
-	int from = 2 * of[ps->src->layer] + ps->for_agent;
-	const char *why = wrong(pair->value);
-	char *copy;
+	int r = may_say(ps, def, pair, strcmp(pair->value, "none") == 0 ? NULL : state_wrong(pair->value));
 
-	(void)def;
-	if (why)
-		return parser_error(ps, pair, "bad-path", NULL, "%s", why);
-	if (ps->src->layer == SOURCE_PROJECT)
-		return parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
-				      "`state` is ignored: a project that is not trusted may only tighten");
-	if (!ps->applies || from < ps->p->state_from)
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
+	return parser_take(ps, pair->value, &ps->p->state, &ps->p->state_from);
+}
+
+int parser_on_share(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	struct policy *p = ps->p;
+	bool none = strcmp(pair->value, "none") == 0;
+	int r = may_say(ps, def, pair, none ? NULL : share_wrong(pair->value));
+	char **grown;
+
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
+	if (!ps->applies)
 		return 0;
-	copy = strdup(pair->value);
-	if (!copy)
+	p->shares_none |= none;
+	if (none)
+		return 0;
+	grown = reallocarray(p->shares, p->n_shares + 1, sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
-	free(ps->p->state);
-	ps->p->state = copy;
-	ps->p->state_from = from;
+	p->shares = grown;
+	p->shares[p->n_shares] = strdup(pair->value);
+	return p->shares[p->n_shares] ? (p->n_shares++, 0) : -ENOMEM;
+}
+
+const char *policy_state(const struct bundle *b, const struct policy *p)
+{
+	/* In mode read-only nobody writes state. */
+	if (!b->relocated || !p->state || strcmp(p->state, "none") == 0 || p->s.mode == MODE_READ_ONLY)
+		return NULL;
+	return p->state;
+}
+
+bool policy_state_is_beside_project(const struct bundle *b, const struct policy *p)
+{
+	const char *state = policy_state(b, p);
+
+	return state && is_below(state, PROJECT_DIR);
+}
+
+/* --- the workspace, looked for before anything is parsed ------------------------------------------------- */
+
+int parser_on_workspace(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const char *why = workspace_wrong(pair->value);
+	int r;
+
+	if (!why && ps->for_agent)
+		why = "it is one for all agents: write it below [session]";
+	/* What follows from it was looked up by policy_workspace(). */
+	r = may_say(ps, def, pair, why);
+	return r == -EBADMSG ? 0 : r;
+}
+
+struct peek {
+	bool in_session, above;
+	char *workspace, *preset;
+};
+
+static int peek_section(void *ctx, const char *header, unsigned line)
+{
+	struct peek *k = ctx;
+
+	(void)line;
+	k->in_session = strcmp(header, "session") == 0;
+	k->above = false;
 	return 0;
+}
+
+static int peek_pair(void *ctx, const struct ini_pair *pair)
+{
+	struct peek *k = ctx;
+	char **field = NULL;
+
+	if (k->in_session && strcmp(pair->key, "workspace") == 0 && !workspace_wrong(pair->value))
+		field = &k->workspace;
+	else if (k->above && strcmp(pair->key, "preset") == 0)
+		field = &k->preset;
+	if (!field)
+		return 0;
+	free(*field);
+	*field = strdup(pair->value);
+	return *field ? 0 : -ENOMEM;
+}
+
+/* The findings are those of policy_parse(). */
+static int peek(struct peek *k, const char *text, size_t len)
+{
+	const struct ini_handler h = { peek_section, peek_pair, k };
+	struct diags ignored;
+	int r;
+
+	diags_init(&ignored);
+	k->in_session = false;
+	k->above = true;
+	r = ini_read("", text, len, &h, &ignored);
+	diags_done(&ignored);
+	return r == -EBADMSG ? 0 : r;
+}
+
+/* The machine's own word stands over the user's. */
+static int peek_sources(struct peek *k, const struct bundle *b)
+{
+	static const enum source_layer order[] = { SOURCE_USER, SOURCE_FLOOR };
+	int r = 0;
+
+	for (size_t o = 0; o < sizeof(order) / sizeof(order[0]); o++)
+		for (size_t i = 0; r == 0 && i < b->n_sources; i++)
+			if (b->sources[i].layer == order[o])
+				r = peek(k, b->sources[i].text, b->sources[i].len);
+	return r;
+}
+
+int policy_workspace(const struct bundle *b, char **ret_name)
+{
+	struct peek k = { 0 };
+	int r = peek_sources(&k, b);
+
+	if (r == 0 && !k.workspace) {
+		const char *name = b->preset ? b->preset : k.preset;
+		size_t len;
+		const char *text = name ? preset_text(name, &len) : NULL;
+
+		/* The default preset names none. */
+		if (text)
+			r = peek(&k, text, len);
+	}
+	free(k.preset);
+	if (r < 0) {
+		free(k.workspace);
+		k.workspace = NULL;
+	}
+	*ret_name = k.workspace;
+	return r;
 }

@@ -58,7 +58,7 @@ static const struct {
 	enum risk_level level;
 	const char *reason;
 } files[] = {
-	{ ".pale", CHANGES, RISK_CRITICAL, "changes what pale allows here" },
+	{ ".pale/policy.ini", CHANGES, RISK_CRITICAL, "changes what pale allows here" },
 	{ ".config/pale", CHANGES, RISK_CRITICAL, "changes what pale allows" },
 	{ "/etc/pale", CHANGES, RISK_CRITICAL, "changes what pale allows" },
 	{ ".local/state/pale", CHANGES, RISK_CRITICAL, "changes what pale wrote down" },

@@ -45,6 +45,9 @@ void policy_done(struct policy *p)
 		environ_rule_done(&p->environ[i]);
 	free(p->environ);
 	free(p->state);
+	for (size_t i = 0; i < p->n_shares; i++)
+		free(p->shares[i]);
+	free(p->shares);
 	free(p->logs);
 	for (size_t i = 0; i < RESOURCE_COUNT; i++)
 		free(p->limits.of[i].file);

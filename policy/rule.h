@@ -130,6 +130,9 @@ struct policy {
 	size_t n_environ;
 	char *state;	/* [session] state =, below the workspace, or NULL */
 	int state_from; /* which layer's word that is */
+	char **shares;	/* [session] share =: what of the operator's own is seen there, as "config/git" */
+	size_t n_shares;
+	bool shares_none; /* nothing of it */
 	struct policy_ident *idents;
 	size_t n_idents;
 	struct rule *rules;

@@ -8,6 +8,7 @@
 
 #include "policy/path.h"
 
+#include "relocate.h"
 #include "tools.h"
 
 #define MASKED "****"
@@ -15,7 +16,9 @@
 /* What nobody names, and no word of whose value can be one of a secret. */
 static bool is_shown(const struct environment_entry *e)
 {
-	return e->given && (e->why == WHY_STANDARD || e->why == WHY_TOOLCHAIN) &&
+	bool ours = e->why == WHY_SET && e->where && strcmp(e->where, RELOCATED) == 0;
+
+	return e->given && (ours || e->why == WHY_STANDARD || e->why == WHY_TOOLCHAIN) &&
 	       !environ_name_is_secret(e->name);
 }
 
@@ -70,6 +73,7 @@ static void report(const struct options *o, struct environment *env)
 
 static int gather(const struct options *o, struct environment *env, struct diags *d)
 {
+	struct relocation rel = { 0 };
 	struct dirs dirs;
 	struct policy p;
 	struct bundle b;
@@ -86,7 +90,12 @@ static int gather(const struct options *o, struct environment *env, struct diags
 		const struct environment_source s = { .o = o, .p = &p, .b = &b, .dirs = &dirs, .d = d };
 
 		r = environment_gather(env, &s);
+		if (r == 0)
+			r = relocation_plan(&rel, &b, &p);
+		if (r == 0)
+			r = relocation_tell(&rel, &b, env);
 	}
+	relocation_done(&rel);
 	policy_done(&p);
 	bundle_done(&b);
 	return r;
@@ -117,6 +126,7 @@ static int run_env(const struct options *given, int argc, char **argv)
 static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_ENV,
+	OPT_KEEP_HOME,
 	OPT_VALUE("agent", 0, "NAME", agent,
 		  "whose [agent \"NAME\" ...] sections hold (default: CMD's name)"),
 	OPT_FLAG("all", 'a', all, "also what is withheld, and why"),

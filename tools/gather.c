@@ -4,7 +4,9 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "policy/path.h"
 #include "policy/wire.h"
@@ -157,13 +159,9 @@ static int gather_env(struct gather *g)
 
 static int gather_project(struct gather *g)
 {
-	char dir[PATH_MAX], path[PATH_MAX];
-	int r = path_join(dir, sizeof(dir), g->b->workspace, ".pale");
+	char path[PATH_MAX];
+	int r = path_join(path, sizeof(path), g->b->workspace, ".pale/policy.ini");
 
-	if (r == 0)
-		r = path_join(path, sizeof(path), dir, "policy.ini");
-	if (r == 0)
-		r = protect(g, dir);
 	return r < 0 ? r : add_optional(g, SOURCE_PROJECT, path);
 }
 
@@ -227,8 +225,7 @@ static int gather_idents(struct gather *g)
 
 static int gather_places(struct gather *g, const char *session)
 {
-	char cwd[PATH_MAX], workspace[PATH_MAX];
-	const char *dir = g->o->workspace ? g->o->workspace : ".";
+	char cwd[PATH_MAX];
 	int r = dirs_find(&g->dirs);
 
 	if (r < 0)
@@ -236,16 +233,46 @@ static int gather_places(struct gather *g, const char *session)
 				strerror(-r));
 	if (!getcwd(cwd, sizeof(cwd)))
 		return diag_add(g->d, SEVERITY_ERROR, "cwd", ".", 0, 0, NULL, "%s", strerror(errno));
-	if (!realpath(dir, workspace))
-		return diag_add(g->d, SEVERITY_ERROR, "workspace", dir, 0, 0, NULL, "%s", strerror(errno));
 	r = set(&g->b->home, g->dirs.home);
 	if (r == 0)
 		r = set(&g->b->cwd, cwd);
 	if (r == 0)
-		r = set(&g->b->workspace, workspace);
-	if (r == 0)
 		r = set(&g->b->session, session ? session : "none");
 	return r;
+}
+
+/* The directory called so below where pale is started; or this one, where it is called so. */
+static int enter_workspace(struct gather *g, const char *name, char ret[PATH_MAX])
+{
+	struct stat st;
+
+	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+		return realpath(name, ret) ? 0 : -errno;
+	if (strcmp(path_basename(g->b->cwd), name) != 0)
+		return -ENOENT;
+	strcpy(ret, g->b->cwd);
+	return 0;
+}
+
+/* -w, or what the policy says; in a session the policy was asked at its start. */
+static int gather_workspace(struct gather *g)
+{
+	_cleanup_free_ char *name = NULL;
+	const char *dir = g->o->workspace ? g->o->workspace : ".";
+	char workspace[PATH_MAX];
+	int r = g->o->workspace || session_around() ? 0 : policy_workspace(g->b, &name);
+
+	if (r < 0)
+		return r;
+	if (name && enter_workspace(g, name, workspace) < 0)
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0,
+				"make it, or name the workspace with -w",
+				"[session] workspace: there is no such directory in %s", g->b->cwd);
+	if (!name && !realpath(dir, workspace))
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", dir, 0, 0, NULL, "%s", strerror(errno));
+	/* Nobody keeps state where he cannot write. */
+	g->b->relocated = !g->o->keep_home && faccessat(AT_FDCWD, workspace, W_OK, AT_EACCESS) == 0;
+	return set(&g->b->workspace, workspace);
 }
 
 static int gather_flags(struct gather *g)
@@ -273,15 +300,18 @@ static int gather_git(struct gather *g)
 /* A file that is refused is a finding; go on, so that all of them are told at once. */
 static int gather_all(struct gather *g)
 {
-	static int (*const steps[])(struct gather *) = { gather_flags,	gather_floor,	gather_env,
-							 gather_user,	gather_project, gather_self,
-							 gather_idents, gather_git };
+	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor, gather_user,
+							 gather_workspace, gather_env,	 gather_project,
+							 gather_self,	   gather_idents, gather_git };
 
 	for (size_t i = 0; i < NELEM(steps); i++) {
 		int r = steps[i](g);
 
 		if (r < 0 && r != -EPERM)
 			return r;
+		/* What follows lies in it. */
+		if (steps[i] == gather_workspace && !g->b->workspace)
+			return -EBADMSG;
 	}
 	return 0;
 }

@@ -63,6 +63,8 @@ struct opt {
 	}
 #define OPT_ENV                                                                                              \
 	OPT_WORDS("env", 'e', "NAME[=VALUE]", env, "give the agent this variable, or those of a pattern")
+#define OPT_KEEP_HOME                                                                                        \
+	OPT_FLAG("keep-home", 0, keep_home, "the agent's state stays in your home, whatever the policy says")
 #define OPT_JSON OPT_FLAG("json", 0, json, "report as JSON on standard output")
 /* What chooses the policy: the same for run, explain and policy show. */
 #define OPTS_POLICY                                                                                          \

@@ -1,6 +1,7 @@
 /*
  * [session] state: the agent's data, configuration, cache, state and scratch in the workspace, so that it
- * neither reads nor changes what the operator's own programs keep in his home.
+ * neither reads nor changes what the operator's own programs keep in his home; but for what [session] share
+ * names, to which a link leads, judged as the place that it leads to.
  *
  * Earlier sessions wrote in there.  So every step is taken from a held directory, through no link, and what
  * is neither a directory nor ours ends the start: nothing is repaired, replaced or followed.
@@ -20,12 +21,14 @@
 /* A socket's path has 108 bytes, and programs add their own names to TMPDIR. */
 #define TMPDIR_MAX 80
 
-static const struct {
-	const char *name, *variable;
+static const struct place {
+	const char *name, *variable, *usual; /* usual: below the home, where the variable is not set */
 } places[] = {
-	{ "data", "XDG_DATA_HOME" },   { "config", "XDG_CONFIG_HOME" },
-	{ "cache", "XDG_CACHE_HOME" }, { "state", "XDG_STATE_HOME" },
-	{ "tmp", "TMPDIR" },
+	{ "data", "XDG_DATA_HOME", ".local/share" },
+	{ "config", "XDG_CONFIG_HOME", ".config" },
+	{ "cache", "XDG_CACHE_HOME", ".cache" },
+	{ "state", "XDG_STATE_HOME", ".local/state" },
+	{ "tmp", "TMPDIR", NULL },
 };
 
 static int refuse(const char *path, int error)
@@ -93,45 +96,80 @@ static int ignore_in_git(int dir)
 	return write_new(dir, ".gitignore", "/.gitignore\n/data/\n/config/\n/cache/\n/state/\n/tmp/\n");
 }
 
-/* Who commits is said in $XDG_CONFIG_HOME/git/config too, which the agent's git would not find any more. */
-static int include_git(int config, const char *home)
-{
-	const char *own = getenv("XDG_CONFIG_HOME");
-	_cleanup_free_ char *text = NULL;
-	char path[PATH_MAX];
-	int n = own && own[0] == '/' ? snprintf(path, sizeof(path), "%s/git/config", own)
-				     : snprintf(path, sizeof(path), "%s/.config/git/config", home);
-	_cleanup_close_ int git = -1;
+/* --- what of the operator's own is seen there ------------------------------------------------------------ */
 
-	if (n >= (int)sizeof(path) || strpbrk(path, "\"\\\n") || access(path, R_OK) < 0)
-		return 0;
-	git = step(config, "git");
-	if (git < 0)
-		return git;
-	return asprintf(&text, "[include]\n\tpath = \"%s\"\n", path) < 0 ? -ENOMEM
-									 : write_new(git, "config", text);
+/* Where the operator has it: the place's variable, or its usual name below his home. */
+static int own_path(const struct place *pl, const char *home, const char *rest, char path[PATH_MAX])
+{
+	const char *own = getenv(pl->variable);
+	int n = own && own[0] == '/' ? snprintf(path, PATH_MAX, "%s/%s", own, rest)
+				     : snprintf(path, PATH_MAX, "%s/%s/%s", home, pl->usual, rest);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int make_place(int dir, const char *path, size_t i, const char *home, struct environment *env)
+/*
+ * Leads from rest below dir to target, where nothing stands yet.  What an earlier session put in the way of
+ * that stays as it is: it hides nothing from anybody but the agent.
+ */
+static int link_to(int dir, const char *rest, const char *target)
 {
-	_cleanup_close_ int fd = step(dir, places[i].name);
-	char place[PATH_MAX];
+	_cleanup_free_ char *way = strdup(rest);
+	_cleanup_close_ int held = -1;
+	char *name = way, *slash;
+
+	if (!way)
+		return -ENOMEM;
+	for (; (slash = strchr(name, '/')); name = slash + 1) {
+		int next;
+
+		*slash = '\0';
+		next = step(held >= 0 ? held : dir, name);
+		if (held >= 0)
+			(void)close(held);
+		held = next;
+		if (next < 0)
+			return next == -ENOSPC || next == -EDQUOT ? next : 0;
+	}
+	if (symlinkat(target, held >= 0 ? held : dir, name) < 0 && (errno == ENOSPC || errno == EDQUOT))
+		return -errno;
+	return 0;
+}
+
+static int share_all(int dir, const struct relocation *rel, const struct place *pl, const char *home)
+{
+	size_t n = strlen(pl->name);
+	char target[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < rel->n_shares; i++) {
+		const char *rest = rel->shares[i] + n + 1;
+
+		if (strncmp(rel->shares[i], pl->name, n) != 0 || rel->shares[i][n] != '/')
+			continue;
+		if (own_path(pl, home, rest, target) == 0 && access(target, F_OK) == 0)
+			r = link_to(dir, rest, target);
+	}
+	return r;
+}
+
+/* --- the places ------------------------------------------------------------------------------------------ */
+
+static int make_place(int dir, const char *path, const struct place *pl, const struct relocation *rel,
+		      const char *home)
+{
+	_cleanup_close_ int fd = step(dir, pl->name);
 	int r = fd < 0 ? fd : close_to_others(fd);
 
 	if (r == 0)
-		r = path_join(place, sizeof(place), path, places[i].name);
-	if (r == 0 && strcmp(places[i].name, "config") == 0)
-		r = include_git(fd, home);
+		r = share_all(fd, rel, pl, home);
 	if (r < 0) {
 		char shown[2 * PATH_MAX];
 
-		snprintf(shown, sizeof(shown), "%s/%s", path, places[i].name);
+		snprintf(shown, sizeof(shown), "%s/%s", path, pl->name);
 		return refuse(shown, r);
 	}
-	/* Sockets in too long a directory could not be named: then scratch stays where it was. */
-	if (strcmp(places[i].variable, "TMPDIR") == 0 && strlen(place) > TMPDIR_MAX)
-		return 0;
-	return environment_set(env, places[i].variable, place, "by [session] state");
+	return 0;
 }
 
 /* WORKSPACE/STATE, component by component: its descriptor, or -errno after telling. */
@@ -159,7 +197,7 @@ static int walk(const char *workspace, const char *state, char path[PATH_MAX])
 	return fd;
 }
 
-static int make_all(const struct relocation *rel, const struct bundle *b, struct environment *env)
+static int make_all(const struct relocation *rel, const struct bundle *b)
 {
 	char path[PATH_MAX];
 	_cleanup_close_ int dir = walk(b->workspace, rel->state, path);
@@ -168,7 +206,26 @@ static int make_all(const struct relocation *rel, const struct bundle *b, struct
 	if (dir >= 0 && r < 0)
 		refuse(path, r);
 	for (size_t i = 0; r == 0 && i < NELEM(places); i++)
-		r = make_place(dir, path, i, b->home, env);
+		r = make_place(dir, path, &places[i], rel, b->home);
+	return r;
+}
+
+int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env)
+{
+	char path[PATH_MAX], place[PATH_MAX];
+	int r = rel->state ? path_join(path, sizeof(path), b->workspace, rel->state) : 0;
+
+	if (!rel->state)
+		return 0;
+	for (size_t i = 0; r == 0 && i < NELEM(places); i++) {
+		r = path_join(place, sizeof(place), path, places[i].name);
+		/* Sockets in too long a directory could not be named: then scratch stays where it was. */
+		if (r == 0 && (places[i].usual || strlen(place) <= TMPDIR_MAX))
+			r = environment_set(env, places[i].variable, place, RELOCATED);
+	}
+	/* What makes its repositories in scratch shall not find the workspace's around them. */
+	if (r == 0 && !environment_get(env, "GIT_CEILING_DIRECTORIES"))
+		r = environment_set(env, "GIT_CEILING_DIRECTORIES", path, RELOCATED);
 	return r;
 }
 
@@ -205,28 +262,45 @@ static int move_in(struct relocation *rel, const struct bundle *b, struct enviro
 	return environment_set(env, "PWD", b->workspace, "the workspace");
 }
 
-int relocation_plan(struct relocation *rel, const struct options *o, const struct policy *p)
+int relocation_plan(struct relocation *rel, const struct bundle *b, struct policy *p)
 {
-	/* In mode read-only nobody writes state; inside a session it is moved already. */
-	if (!p->state || o->keep_home || p->s.mode == MODE_READ_ONLY || session_around())
+	const char *state = policy_state(b, p);
+
+	/* Inside a session it is moved already. */
+	if (session_around())
 		return 0;
-	rel->state = strdup(p->state);
-	return rel->state ? 0 : -ENOMEM;
+	if (!state) {
+		if (p->state && access(b->workspace, W_OK) < 0)
+			talk("note: %s cannot be written: the agent's state stays in your home", b->workspace);
+		return 0;
+	}
+	rel->state = strdup(state);
+	if (!rel->state)
+		return -ENOMEM;
+	if (p->shares_none)
+		return 0;
+	rel->shares = p->shares;
+	rel->n_shares = p->n_shares;
+	p->shares = NULL;
+	p->n_shares = 0;
+	return 0;
 }
 
 int relocation_make(struct relocation *rel, const struct bundle *b, struct environment *env,
 		    char found[PATH_MAX])
 {
-	int r;
+	int r = rel->state ? make_all(rel, b) : 0;
 
-	if (!rel->state)
-		return 0;
-	r = make_all(rel, b, env);
+	if (r == 0)
+		r = relocation_tell(rel, b, env);
 	return r < 0 ? r : move_in(rel, b, env, found);
 }
 
 void relocation_done(struct relocation *rel)
 {
+	for (size_t i = 0; i < rel->n_shares; i++)
+		free(rel->shares[i]);
+	free(rel->shares);
 	free(rel->state);
-	rel->state = NULL;
+	memset(rel, 0, sizeof(*rel));
 }

@@ -1,28 +1,34 @@
-/* The agent's state, kept in the workspace instead of in the operator's home.  Included by run_impl.h alone.
- */
+/* The agent's state, kept in the workspace instead of in the operator's home. */
 #ifndef PALE_RELOCATE_H
 #define PALE_RELOCATE_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct bundle;
 struct environment;
-struct options;
 struct policy;
 
+/* Who set a variable, as `pale env` tells it. */
+#define RELOCATED "by [session] state"
+
 struct relocation {
-	char *state; /* below the workspace; NULL where nothing is relocated */
-	bool moved;  /* we are in the workspace, and were not */
+	char *state;   /* below the workspace; NULL where nothing is relocated */
+	char **shares; /* "config/git": links lead there to the operator's own */
+	size_t n_shares;
+	bool moved; /* we are in the workspace, and were not */
 };
 
-/* What the policy and --keep-home say: 0 or -ENOMEM.  rel is zeroed before; relocation_done() in each case.
- */
-int relocation_plan(struct relocation *rel, const struct options *o, const struct policy *p);
+/* What the policy and --keep-home say, the list of shares taken from p: 0 or -ENOMEM.  rel is zeroed before;
+ * relocation_done() in each case. */
+int relocation_plan(struct relocation *rel, const struct bundle *b, struct policy *p);
+/* Points the XDG variables and TMPDIR of env there; makes nothing.  0 or -errno. */
+int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env);
 /*
- * Makes WORKSPACE/STATE with data, config, cache, state and tmp in it and points the XDG variables and TMPDIR
- * of env there; then, from outside of it, goes to the workspace, and makes found (the program's path)
- * absolute.  0, or -errno after telling what stands in the way.
+ * Makes WORKSPACE/STATE with data, config, cache, state and tmp in it and tells env; then, from outside of the
+ * workspace, goes there, and makes found (the program's path) absolute.  0, or -errno after telling what stands
+ * in the way.
  */
 int relocation_make(struct relocation *rel, const struct bundle *b, struct environment *env,
 		    char found[PATH_MAX]);

@@ -55,7 +55,7 @@ static int check_policy(struct run *r)
 	if (e == 0)
 		e = gather_environment(r, &p, &d);
 	if (e == 0)
-		e = relocation_plan(&r->relocation, r->o, &p);
+		e = relocation_plan(&r->relocation, &r->bundle, &p);
 	if (e == 0) {
 		r->secrets_fd = secrets_file(&r->environment);
 		e = r->secrets_fd < 0 && r->secrets_fd != -ENOENT ? r->secrets_fd : 0;
@@ -405,7 +405,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_ENV,
-	OPT_FLAG("keep-home", 0, keep_home, "the agent's state stays in your home, whatever the policy says"),
+	OPT_KEEP_HOME,
 	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
 	OPT_VALUE("timeout", 0, "TIME", timeout, "end it after so long, as in 30s, 20m or 2h"),
 	OPT_WORDS("limit", 0, "KEY=VALUE", limits,

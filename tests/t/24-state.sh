@@ -68,10 +68,134 @@ t_home_is_kept_on_demand() {
 	missing .opencode
 }
 
-t_no_word_of_it_no_state() {
+# Without a word of anybody: beside the project's policy.
+t_by_default() {
+	need git
+	git init -q .
+	fsh 'printf "%s\n" "$XDG_CONFIG_HOME"; echo x >"$XDG_CACHE_HOME/f" && cat "$XDG_CACHE_HOME/f"; git status --porcelain'
+	rc_is 0
+	out_is "$W/.pale/config
+x
+?? file"
+	[ "$(stat -c %a .pale)" = 700 ] || fail "modes"
+}
+
+t_none_is_a_word() {
+	state none
 	fence bash -c 'echo "${XDG_DATA_HOME-none}"'
 	out_is none
-	[ "$(ls -A)" = file ] || fail "something was made: $(ls -A)"
+	missing .pale
+}
+
+# The state lies beside the project's policy, which stays closed: to writing, to making, to moving it away with
+# all that lies around it.
+t_the_projects_policy_beside_it() {
+	local how
+	fsh 'echo "[files]" >.pale/policy.ini'
+	rc_not 0
+	missing .pale/policy.ini
+	denied write "$W/.pale/policy.ini"
+	mkdir other && echo '[files]' >other/policy.ini && ln -s "$W/other" away
+	for how in 'mv .pale gone' 'rm -rf .pale; [ ! -e .pale ]' 'mv -T other .pale' 'ln -sfn other .pale; [ -L .pale ]' \
+		'mv other/policy.ini .pale/' 'ln other/policy.ini .pale/policy.ini' 'ln -s ../other/policy.ini .pale/policy.ini' \
+		'cp other/policy.ini .pale/' 'mkdir .pale/policy.ini' 'mkfifo .pale/policy.ini'; do
+		fsh "$how"
+		rc_not 0 "$how"
+		[ -d .pale ] && [ ! -L .pale ] || fail "$how: .pale is not what it was"
+		[ ! -e .pale/policy.ini ] && [ ! -L .pale/policy.ini ] || fail "$how: a policy came to be"
+	done
+	echo '[files]' >.pale/policy.ini
+	fsh 'rm -f .pale/policy.ini; mv .pale/policy.ini x; echo >>.pale/policy.ini; truncate -s 0 .pale/policy.ini'
+	file_is .pale/policy.ini '[files]'
+}
+
+# Where it does not lie there, nobody makes the directory.
+t_elsewhere_it_is_closed_whole() {
+	local how
+	mkdir other && echo '[files]' >other/policy.ini
+	for how in 'mkdir .pale' 'ln -s other .pale' 'mv other .pale' 'mkdir -p .pale/x'; do
+		run pale run -q --keep-home -- bash -c "$how"
+		rc_not 0 "$how"
+		[ ! -e .pale ] && [ ! -L .pale ] || fail "$how made it"
+	done
+}
+
+# [session] share: links to what is the operator's own, judged as what they lead to.
+t_shares() {
+	mkdir -p ~/.config/tool ~/.config/gh ~/.local/share/tool
+	echo set >~/.config/tool/rc
+	echo "$DECOY" >~/.config/gh/hosts.yml
+	printf '[session]\nshare = config/tool\nshare = config/gh\nshare = data/tool/deep\n' | policy
+	fsh 'cat "$XDG_CONFIG_HOME/tool/rc"; cat "$XDG_CONFIG_HOME/gh/hosts.yml"; echo x >"$XDG_CONFIG_HOME/tool/rc"; ls "$XDG_DATA_HOME"'
+	out_is set
+	file_is ~/.config/tool/rc set
+	# What stands there is left as it is.
+	rm .pale/config/tool && mkdir .pale/config/tool
+	fsh 'ls -d "$XDG_CONFIG_HOME/tool"/*'
+	rc_not 0
+	printf '[session]\nshare = config/tool\nshare = none\n' | policy
+	rm -rf .pale
+	fsh 'ls -A "$XDG_CONFIG_HOME"'
+	out_is ""
+}
+
+# A way that an earlier session bent: no link is made through it.
+t_shares_through_no_link() {
+	mkdir -p ~/.config/a/b ~/target .pale/config
+	touch ~/.config/a/b/c
+	chmod 700 .pale/config
+	ln -s ~/target .pale/config/a
+	printf '[session]\nshare = config/a/b/c\n' | policy
+	fsh true
+	rc_is 0
+	[ -z "$(ls -A ~/target)" ] || fail "something went through the link"
+}
+
+t_scratch_is_no_repository() {
+	need git
+	git init -q .
+	fsh 'mkdir -p .pale/tmp/x && cd .pale/tmp/x && git rev-parse --show-toplevel'
+	rc_not 0
+	out_is ""
+}
+
+t_env_tells_it() {
+	run pale env
+	rc_is 0
+	out_has "XDG_DATA_HOME=$W/.pale/data"
+	out_has "by [session] state"
+	missing .pale
+	run pale env --keep-home
+	out_lacks .pale
+}
+
+# [session] workspace: the directory below, as the seed has it.
+t_workspace_by_policy() {
+	bridge
+	mkdir workspace/sub
+	printf '[session]\nworkspace = workspace\n' | policy
+	run pale run -q -- bash -c 'pwd; echo x >made; echo x >../made'
+	rc_not 0
+	out_is "$W/bridge/workspace"
+	file_is workspace/made x
+	missing made
+	cd workspace || exit 99
+	run pale run -q -- pwd
+	out_is "$W/bridge/workspace"
+	# Not one that happens to be called so somewhere above.
+	cd sub || exit 99
+	run pale run -q -- pwd
+	rc_is 125
+	err_has "there is no such directory in $W/bridge/workspace/sub"
+	err_has "-w"
+	run pale run -q -w . -- pwd
+	out_is "$W/bridge/workspace/sub"
+	for word in /tmp .. '*' .git .pale; do
+		printf '[session]\nworkspace = %s\n' "$word" | policy
+		run pale lint
+		rc_is 1 "$word"
+		out_has bad-path
+	done
 }
 
 # What an agent left in the place of a directory ends the start, and is named.
@@ -105,24 +229,31 @@ t_what_stands_in_the_way() {
 }
 
 t_workspace_that_cannot_be_written() {
-	state
 	chmod 555 .
-	run pale run -q -- true
+	run pale run -q -- bash -c 'echo "${XDG_DATA_HOME-none}"'
 	chmod 755 .
-	rc_is 125
-	err_has "--keep-home"
+	rc_is 0
+	out_is none
+	err_has "cannot be written: the agent's state stays in your home"
+	missing .pale
 }
 
 t_bad_words() {
 	local word
-	for word in /tmp/x '~/x' .. ../x .pale .git/x '*' . a/../../b; do
+	for word in /tmp/x '~/x' .. ../x .pale/policy.ini .git/x '*' . a/../../b; do
 		state "$word"
 		run pale lint
 		rc_is 1 "$word"
 		out_has bad-path
 	done
-	printf '[session]\nstate = .x\n' >.pale.ini
-	mkdir .pale && mv .pale.ini .pale/policy.ini
+	for word in tmp/x config data/ data/../x 'config/*' /etc; do
+		printf '[session]\nshare = %s\n' "$word" | policy
+		run pale lint
+		rc_is 1 "$word"
+		out_has bad-path
+	done
+	mkdir .pale
+	printf '[session]\nstate = .x\nshare = config/x\nworkspace = x\n' >.pale/policy.ini
 	rm ~/.config/pale/policy.ini
 	run pale run -- true
 	rc_is 0
