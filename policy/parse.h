@@ -79,7 +79,7 @@ struct bundle {
 	char **unproven; /* prefixes in reals whose links a session may have made: they open nothing */
 	size_t n_unproven;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
-	bool observe; /* see policy_parse() */
+	bool observe;	/* see policy_parse() */
 	bool relocated; /* the agent's state lies where [session] state says: no --keep-home */
 	struct source *sources;
 	size_t n_sources;
@@ -115,9 +115,9 @@ int bundle_decode(const char *json, size_t len, struct bundle *b);
 int policy_parse(const struct bundle *b, struct policy *p, struct diags *d);
 
 /*
- * Which directory is worked in, as [session] workspace = of the machine, the user or the preset names it: below
- * where pale is started.  To be asked before policy_parse(), whose rules hang on the workspace.  The caller
- * frees *ret_name, NULL where nobody says; 0 or -ENOMEM.
+ * Which directory is worked in, as [session] workspace = of the machine, the user or the preset names it:
+ * below where pale is started.  To be asked before policy_parse(), whose rules hang on the workspace.  The
+ * caller frees *ret_name, NULL where nobody says; 0 or -ENOMEM.
  */
 int policy_workspace(const struct bundle *b, char **ret_name);
 /* The directory below the workspace in which the agent's state lies, or NULL where it stays in the home. */

@@ -135,8 +135,9 @@ static int add_git_names(struct parser *ps, const char *top)
 }
 
 /*
- * The project's own policy.  Where the agent's state lies beside it, the directory is there, ours, and no link
- * before the session starts, and cannot be moved away from above what is protected; elsewhere nobody makes it.
+ * The project's own policy.  Where the agent's state lies beside it, the directory is there, ours, and no
+ * link before the session starts, and cannot be moved away from above what is protected; elsewhere nobody
+ * makes it.
  */
 static int add_project(struct parser *ps, const char *top)
 {

@@ -326,13 +326,20 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 {
 	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
 						     const struct ini_pair *) = {
-		[KEY_PRESET] = on_preset,      [KEY_SETTING] = on_setting,
-		[KEY_PATH] = on_path,	       [KEY_SOCKET] = on_socket,
-		[KEY_COMMAND] = on_command,    [KEY_HOST] = on_host,
-		[KEY_BRANCH] = on_branch,      [KEY_ENVIRON] = parser_on_environ,
-		[KEY_MESSAGE] = on_message,    [KEY_EXAMPLE] = parser_on_example,
-		[KEY_LOGS] = parser_logs,      [KEY_LIMIT] = parser_on_limit,
-		[KEY_STATE] = parser_on_state, [KEY_SHARE] = parser_on_share,
+		[KEY_PRESET] = on_preset,
+		[KEY_SETTING] = on_setting,
+		[KEY_PATH] = on_path,
+		[KEY_SOCKET] = on_socket,
+		[KEY_COMMAND] = on_command,
+		[KEY_HOST] = on_host,
+		[KEY_BRANCH] = on_branch,
+		[KEY_ENVIRON] = parser_on_environ,
+		[KEY_MESSAGE] = on_message,
+		[KEY_EXAMPLE] = parser_on_example,
+		[KEY_LOGS] = parser_logs,
+		[KEY_LIMIT] = parser_on_limit,
+		[KEY_STATE] = parser_on_state,
+		[KEY_SHARE] = parser_on_share,
 		[KEY_WORKSPACE] = parser_on_workspace,
 	};
 	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR ||

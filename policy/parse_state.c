@@ -1,6 +1,6 @@
 /*
- * [session] state, share and workspace: where in the workspace the agent keeps what it would keep in its home,
- * what of the operator's own it finds there all the same, and which directory is worked in.
+ * [session] state, share and workspace: where in the workspace the agent keeps what it would keep in its
+ * home, what of the operator's own it finds there all the same, and which directory is worked in.
  */
 #include "ini.h"
 #include "parse_impl.h"
@@ -61,7 +61,8 @@ static int may_say(struct parser *ps, const struct key_def *def, const struct in
 		r = parser_error(ps, pair, "bad-path", NULL, "%s", why);
 	else if (ps->src->layer == SOURCE_PROJECT)
 		r = parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
-				   "`%s` is ignored: a project that is not trusted may only tighten", def->key);
+				   "`%s` is ignored: a project that is not trusted may only tighten",
+				   def->key);
 	else
 		return 0;
 	return r < 0 ? r : -EBADMSG;
@@ -113,7 +114,8 @@ bool policy_state_is_beside_project(const struct bundle *b, const struct policy 
 	return state && is_below(state, PROJECT_DIR);
 }
 
-/* --- the workspace, looked for before anything is parsed ------------------------------------------------- */
+/* --- the workspace, looked for before anything is parsed -------------------------------------------------
+ */
 
 int parser_on_workspace(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {

@@ -36,6 +36,7 @@ agents() {
 		echo "Started as"
 		sed -e 's/ /\n/g' <<<"$commands" | sed -e 's/.*/.Nm &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
 		keys "$ini" write | sed -e '1i State:' -e 's/.*/.Pa &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
+		keys "$ini" share | sed -e '1i Seen where its state is moved:' -e 's/.*/.Pa &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
 		keys "$ini" sensitive | sed -e '1i Login, closed to others:' -e 's/.*/.Pa &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
 		keys "$ini" readonly | sed -e '1i Programs, not written by others:' -e 's/.*/.Pa &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
 		keys "$ini" set | sed -e '1i Told:' -e 's/.*/.Ev &/' -e '$!s/$/ ,/' -e '$s/$/ ./'

@@ -21,6 +21,7 @@ struct gather {
 	struct diags *d;
 	struct dirs dirs;
 	struct reals reals;
+	bool starts; /* a session, that is, and not only an answer */
 };
 
 static int set(char **field, const char *value)
@@ -248,9 +249,13 @@ static int enter_workspace(struct gather *g, const char *name, char ret[PATH_MAX
 
 	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
 		return realpath(name, ret) ? 0 : -errno;
-	if (strcmp(path_basename(g->b->cwd), name) != 0)
+	if (strcmp(path_basename(g->b->cwd), name) == 0)
+		strcpy(ret, g->b->cwd);
+	else if (g->starts)
 		return -ENOENT;
-	strcpy(ret, g->b->cwd);
+	/* Who only asks what would hold is told it for the directory that would be. */
+	else
+		return path_join(ret, PATH_MAX, g->b->cwd, name);
 	return 0;
 }
 
@@ -300,8 +305,8 @@ static int gather_git(struct gather *g)
 /* A file that is refused is a finding; go on, so that all of them are told at once. */
 static int gather_all(struct gather *g)
 {
-	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor, gather_user,
-							 gather_workspace, gather_env,	 gather_project,
+	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor,  gather_user,
+							 gather_workspace, gather_env,	  gather_project,
 							 gather_self,	   gather_idents, gather_git };
 
 	for (size_t i = 0; i < NELEM(steps); i++) {
@@ -318,7 +323,7 @@ static int gather_all(struct gather *g)
 
 int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d)
 {
-	struct gather g = { .o = o, .b = b, .d = d };
+	struct gather g = { .o = o, .b = b, .d = d, .starts = session != NULL };
 	int r;
 
 	bundle_init(b);

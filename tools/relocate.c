@@ -96,7 +96,8 @@ static int ignore_in_git(int dir)
 	return write_new(dir, ".gitignore", "/.gitignore\n/data/\n/config/\n/cache/\n/state/\n/tmp/\n");
 }
 
-/* --- what of the operator's own is seen there ------------------------------------------------------------ */
+/* --- what of the operator's own is seen there ------------------------------------------------------------
+ */
 
 /* Where the operator has it: the place's variable, or its usual name below his home. */
 static int own_path(const struct place *pl, const char *home, const char *rest, char path[PATH_MAX])
@@ -153,7 +154,8 @@ static int share_all(int dir, const struct relocation *rel, const struct place *
 	return r;
 }
 
-/* --- the places ------------------------------------------------------------------------------------------ */
+/* --- the places ------------------------------------------------------------------------------------------
+ */
 
 static int make_place(int dir, const char *path, const struct place *pl, const struct relocation *rel,
 		      const char *home)
@@ -271,7 +273,8 @@ int relocation_plan(struct relocation *rel, const struct bundle *b, struct polic
 		return 0;
 	if (!state) {
 		if (p->state && access(b->workspace, W_OK) < 0)
-			talk("note: %s cannot be written: the agent's state stays in your home", b->workspace);
+			talk("note: %s cannot be written: the agent's state stays in your home",
+			     b->workspace);
 		return 0;
 	}
 	rel->state = strdup(state);

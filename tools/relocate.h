@@ -26,9 +26,9 @@ int relocation_plan(struct relocation *rel, const struct bundle *b, struct polic
 /* Points the XDG variables and TMPDIR of env there; makes nothing.  0 or -errno. */
 int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env);
 /*
- * Makes WORKSPACE/STATE with data, config, cache, state and tmp in it and tells env; then, from outside of the
- * workspace, goes there, and makes found (the program's path) absolute.  0, or -errno after telling what stands
- * in the way.
+ * Makes WORKSPACE/STATE with data, config, cache, state and tmp in it and tells env; then, from outside of
+ * the workspace, goes there, and makes found (the program's path) absolute.  0, or -errno after telling what
+ * stands in the way.
  */
 int relocation_make(struct relocation *rel, const struct bundle *b, struct environment *env,
 		    char found[PATH_MAX]);

@@ -70,7 +70,6 @@ t_environment() {
 t_state() {
 	bridge
 	cd .. || exit 99
-	OPTS+=(-w workspace)
 	fsh 'pwd; printf "%s\n" "$XDG_DATA_HOME" "$XDG_CONFIG_HOME" "$XDG_CACHE_HOME"; echo x >"$XDG_DATA_HOME/f"'
 	rc_is 0
 	out_is "$B/workspace

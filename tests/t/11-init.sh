@@ -159,6 +159,7 @@ t_refusals() {
 	rc_is 2
 	err_has "a link of the project"
 	missing "$HOME/elsewhere/dir/policy.ini"
+	rm .pale
 	fence pale init
 	rc_is 1
 	err_has "a session may not write policies"
