@@ -166,10 +166,10 @@ no_decoy() {
 	! grep -qF "$DECOY" "$S/out" || fail "a secret came out"
 }
 
-# What a tree holds: names, types, modes, links, contents.
+# What a tree holds: names, types, modes, links, contents; but not where pale lets agents keep their state.
 picture() {
-	(cd "$1" && find . -mindepth 1 -printf '%P %y %m %l\n' | LC_ALL=C sort &&
-		find . -type f -exec cksum {} + 2>/dev/null | LC_ALL=C sort)
+	(cd "$1" && find . -mindepth 1 -name .pale -prune -o -mindepth 1 -printf '%P %y %m %l\n' | LC_ALL=C sort &&
+		find . -name .pale -prune -o -type f -exec cksum {} + 2>/dev/null | LC_ALL=C sort)
 }
 
 # --- the ledger -------------------------------------------------------------------------------------

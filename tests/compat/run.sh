@@ -5,7 +5,7 @@
 #
 # tasks/NN-area.sh hold functions c_NAME, each a task of real work with real programs, and p_NAME where
 # one needs something prepared.  A task runs as an ordinary user in a fresh workspace, always at the same
-# path: bare, then under `pale run -q --level LEVEL` (hooks,full,strict).  Status, stdout, stderr and the tree
+# path: bare, then under `pale run -q --keep-home --level LEVEL` (hooks,full,strict).  Status, stdout, stderr and the tree
 # of HOME, workspace and TMPDIR (picture.py) must be equal.  Headers of a file: `# needs: PACKAGE...` of
 # Debian, `# limit: SECONDS` for each run of a task (30).
 #
@@ -75,7 +75,7 @@ in_place() {
 # once DIR TMP LEVEL FILE NAME LIMIT: leaves DIR.LEVEL.{out,err,tree,time}
 once() {
 	local dir=$1 tmp=$2 level=$3 to=$1.$3 fence=() rc=0 began=$EPOCHREALTIME
-	[[ $level == bare* ]] || fence=("$T_STAGE/bin/pale" run -q -e T_MARK --level "$level" --)
+	[[ $level == bare* ]] || fence=("$T_STAGE/bin/pale" run -q --keep-home -e T_MARK --level "$level" --)
 	fresh "$dir" "$tmp" "$dir.prepared" || return 1
 	in_place "$dir" "$tmp" timeout -k 3 "$6" ${fence[@]+"${fence[@]}"} bash "$T_BASE/compat/task.sh" "$4" "c_$5" >"$to.out" 2>"$to.err" || rc=$?
 	echo "status $rc" >>"$to.out"

@@ -35,6 +35,8 @@ t_open_2_family() {
 }
 
 t_64_bit_names() {
+	# it lists them: where the state lies is there bare too
+	mkdir -m 700 .pale
 	holds hook '"$T" large-names "$F"'
 }
 
