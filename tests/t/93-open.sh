@@ -14,6 +14,7 @@ compare() {
 		write = /proc
 		write = /
 	END
+	OPTS=(--keep-home) # links are counted
 	mkdir bare in
 	(cd bare && "$T_VICTIMS/$program" "$what" >"$S/bare") || fail "the bare run failed"
 	[ "$(wc -l <"$S/bare")" -ge "$least" ] || fail "too few cases"
