@@ -1,9 +1,8 @@
 /*
  * git understood: see git.h.
  *
- * One scan per command: the subcommand's row walks its words and reports every branch it would
- * touch.  The scan errs on the side of touching: where git itself would refuse a spelling as
- * ambiguous, a wrong "touches" does no harm.  Pure; borrowed words, bounded walks.
+ * One scan per command: the subcommand's row walks its words and reports every branch it would touch.
+ * It errs on the side of touching: what git would refuse as ambiguous does no harm.  Pure, bounded.
  */
 #include "git.h"
 
@@ -60,10 +59,9 @@ static void touch_unknown(struct git_scan *s)
 	size_t n;
 	const struct branch_pattern *p = patterns(s, &n);
 
-	if (n == 0 || s->hit)
-		return;
-	s->hit = true;
-	s->rule = p[0].rule;
+	if (n > 0 && !s->hit)
+		s->rule = p[0].rule;
+	s->hit |= n > 0;
 }
 
 static void touch_branch(struct git_scan *s, const char *name)
@@ -297,16 +295,21 @@ static void scan_fetch(struct git_scan *s)
 	}
 }
 
-/* --track origin/main makes the local branch main */
-static void touch_tracked(struct git_scan *s)
+/* The branch that an option names for a new one; --track origin/main makes the local branch main. */
+static bool touch_made(struct git_scan *s, const char *letters, const char *longs)
 {
 	const char *word = word_at(s, 0);
 
-	if (!word)
-		return;
+	if (has_option(s, letters, longs)) {
+		touch_values(s, letters, longs);
+		return true;
+	}
+	if (!word || !has_option(s, "t", "track"))
+		return false;
 	word = strip_prefix(strip_prefix(word, "refs/"), "remotes/");
 	if (strchr(word, '/'))
 		touch_branch(s, strchr(word, '/') + 1);
+	return false;
 }
 
 static void scan_checkout(struct git_scan *s)
@@ -316,12 +319,8 @@ static void scan_checkout(struct git_scan *s)
 	const char *arg;
 	enum cmd_arg kind;
 
-	if (has_option(s, "bB", "orphan")) {
-		touch_values(s, "bB", "orphan");
+	if (touch_made(s, "bB", "orphan"))
 		return;
-	}
-	if (has_option(s, "t", "track"))
-		touch_tracked(s);
 	if (has_option(s, "dp", "detach patch pathspec-from-file"))
 		return;
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
@@ -337,12 +336,8 @@ static void scan_switch(struct git_scan *s)
 {
 	const char *word = word_at(s, 0);
 
-	if (has_option(s, "cC", "create force-create orphan")) {
-		touch_values(s, "cC", "create force-create orphan");
+	if (touch_made(s, "cC", "create force-create orphan"))
 		return;
-	}
-	if (has_option(s, "t", "track"))
-		touch_tracked(s);
 	if (word && !has_option(s, "d", "detach"))
 		touch_goal(s, word);
 }
@@ -415,6 +410,13 @@ static void scan_rebase(struct git_scan *s)
 		touch_goal(s, goal);
 }
 
+/* The branch becomes what its log says last. */
+static void scan_reflog(struct git_scan *s)
+{
+	if (has_option(s, "", "updateref"))
+		touch_unknown(s);
+}
+
 static const struct {
 	const char *sub;
 	void (*scan)(struct git_scan *s);
@@ -432,6 +434,8 @@ static const struct {
 	{ "worktree", scan_worktree },
 	{ "rebase", scan_rebase },
 	{ "fast-import", touch_unknown },
+	{ "reflog", scan_reflog },
+	{ "replace", scan_switch }, /* another commit in the place of a branch's, by such words */
 };
 
 bool git_is(const struct command *c)
