@@ -13,8 +13,9 @@
 
 static const char *const not_enforced[LEVEL_COUNT] = {
 	[LEVEL_HOOKS] = "programs that make system calls without libc (static, Go, parts of Bun) are not "
-			"seen, and no "
-			"kernel wall stands behind the hooks",
+			"seen, no kernel wall stands behind the hooks, and of git only the words of "
+			"commands and the rules on .git/hooks hold: configuration and branches written as "
+			"files do not",
 	[LEVEL_FULL] =
 		"native code that digs the gate's word out of its memory is held by Landlock and the filter "
 		"alone: inside writable directories `readonly`, `keep` and patterns do not bind it "

@@ -90,6 +90,7 @@ t_banner_tells_what_is_not_enforced() {
 	rc_is 0
 	err_has "hooks"
 	err_has "static"
+	err_has "configuration and branches written as files"
 	recorded session/start '[a-z]*' static
 }
 
