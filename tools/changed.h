@@ -13,6 +13,7 @@ struct changed_mark {
 	const char *workspace; /* borrowed; NULL: nothing is reported */
 	struct timespec since;
 	json_t *scripts; /* of the workspace's package.json, NULL: none */
+	json_t *targets; /* of each of its Makefiles, by their names */
 };
 
 /* Before the agent starts.  changed_report() or changed_done() afterwards. */
@@ -23,6 +24,9 @@ void changed_begin(struct changed_mark *m, const char *workspace);
  */
 void changed_report(struct changed_mark *m);
 void changed_done(struct changed_mark *m);
+
+/* changed_make.c: the rules of a Makefile, target -> text, a new object; NULL: it cannot be read. */
+json_t *changed_targets(int dirfd, const char *name);
 
 /* changed_names.c: who runs or obeys the file at path, as "make"; NULL: nobody is known to. */
 const char *changed_runner(const char *path);
