@@ -72,6 +72,8 @@ struct bundle {
 	size_t n_self_write;
 	char **self_hide; /* pale's own state: nobody inside reads or writes it */
 	size_t n_self_hide;
+	/* The workspace's git directory, and the one that has its branches; NULL: `.git` in the workspace. */
+	char *git_own, *git_common;
 	char **git_write; /* patterns: what git writes of a repository that the workspace is a worktree of */
 	size_t n_git_write;
 	char **git_keep; /* and what of it nobody inside writes */

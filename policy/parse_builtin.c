@@ -87,9 +87,14 @@ static const char *const git_names[] = {
 	"/**/config", "/**/config.worktree", "/**/config.pale", "/**/objects", "/**/hooks", "/**/hooks/*",
 };
 
-/* Where the workspace's own repository keeps its branches, looked at where one of them is protected. */
-static const char *const ref_names[] = {
-	".git/HEAD", ".git/packed-refs", ".git/refs", ".git/refs/heads", ".git/refs/heads/**",
+/*
+ * Where the workspace's own repository keeps its branches, looked at where one of them is protected: what
+ * leads to it, what the workspace has for itself (of a linked worktree that lies apart), and what all share.
+ */
+static const char *const ref_names_top[] = { ".git" };
+static const char *const ref_names_own[] = { "HEAD", "commondir" };
+static const char *const ref_names_common[] = {
+	"packed-refs", "refs", "refs/heads", "refs/heads/**", "worktrees/*/HEAD",
 };
 
 static int add_guard(struct parser *ps, const char *text, const char *pattern)
@@ -113,25 +118,51 @@ static bool has_branches(const struct policy *p)
 	return false;
 }
 
+/* Each of the names in dir. */
+static int add_guards(struct parser *ps, const char *dir, const char *const *names, size_t n_names)
+{
+	char pattern[LIMIT_PATH];
+	size_t n = strlen(dir);
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < n_names; i++) {
+		size_t len = strlen(names[i]);
+
+		if (n + len + 2 > sizeof(pattern))
+			break;
+		memcpy(pattern, dir, n);
+		pattern[n] = '/';
+		memcpy(pattern + n + 1, names[i], len + 1);
+		err = add_guard(ps, names[i], pattern);
+	}
+	return err;
+}
+
+#define GUARDS(ps, dir, names) add_guards(ps, dir, names, sizeof(names) / sizeof((names)[0]))
+
 /* top: the workspace, normalised */
+static int add_refs(struct parser *ps, const char *top)
+{
+	char dot_git[LIMIT_PATH];
+	const char *own = ps->b->git_own ? ps->b->git_own : dot_git;
+	const char *common = ps->b->git_common ? ps->b->git_common : own;
+	int err;
+
+	if (path_normalise(top, ".git", dot_git, sizeof(dot_git)) < 0)
+		return 0;
+	err = GUARDS(ps, top, ref_names_top);
+	if (err == 0)
+		err = GUARDS(ps, own, ref_names_own);
+	return err < 0 ? err : GUARDS(ps, common, ref_names_common);
+}
+
 static int add_git_names(struct parser *ps, const char *top)
 {
-	char buf[LIMIT_PATH];
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++)
 		err = add_guard(ps, git_names[i] + 1, git_names[i]);
-	for (size_t i = 0; err == 0 && i < sizeof(ref_names) / sizeof(ref_names[0]); i++) {
-		size_t n = strlen(top), len = strlen(ref_names[i]);
-
-		if (!has_branches(ps->p) || n + len + 2 > sizeof(buf))
-			break;
-		memcpy(buf, top, n);
-		buf[n] = '/';
-		memcpy(buf + n + 1, ref_names[i], len + 1);
-		err = add_guard(ps, ref_names[i], buf);
-	}
-	return err;
+	return err == 0 && has_branches(ps->p) ? add_refs(ps, top) : err;
 }
 
 /*

@@ -129,6 +129,7 @@ static int supervise(struct running *r, struct handover *h)
 					      .session_dir = l->runtime_dir,
 					      .preload = r->a->preload,
 					      .floor = &r->a->fence->floor,
+					      .git = r->a->git,
 					      .root = r->pid,
 					      .terminal = r->terminal->is ? tty_number(r->terminal->fd) : 0,
 					      .tells_exe = l->foreign };

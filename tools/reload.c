@@ -22,6 +22,14 @@ static void swap_lists(char ***a, size_t *n, char ***b, size_t *m)
 	*m = len;
 }
 
+static void swap(char **a, char **b)
+{
+	char *s = *a;
+
+	*a = *b;
+	*b = s;
+}
+
 /* What git writes is what it wrote when the session began. */
 static int keep_repository(struct bundle *b, const struct bundle *first)
 {
@@ -33,6 +41,14 @@ static int keep_repository(struct bundle *b, const struct bundle *first)
 		r = bundle_add_git_write(&own, first->git_write[i]);
 	for (size_t i = 0; r == 0 && i < first->n_git_keep; i++)
 		r = bundle_add_git_keep(&own, first->git_keep[i]);
+	if (first->git_own)
+		own.git_own = strdup(first->git_own);
+	if (first->git_common)
+		own.git_common = strdup(first->git_common);
+	if (r == 0 && (!own.git_own != !first->git_own || !own.git_common != !first->git_common))
+		r = -ENOMEM;
+	swap(&b->git_own, &own.git_own);
+	swap(&b->git_common, &own.git_common);
 	swap_lists(&b->git_write, &b->n_git_write, &own.git_write, &own.n_git_write);
 	swap_lists(&b->git_keep, &b->n_git_keep, &own.git_keep, &own.n_git_keep);
 	bundle_done(&own);

@@ -276,6 +276,7 @@ static int run_session(struct run *r)
 	struct agentproc agent = { .path = r->program.found,
 				   .argv = r->argv,
 				   .preload = r->installed.preload,
+				   .git = { r->bundle.workspace, r->bundle.git_own, r->bundle.git_common },
 				   .environment = &r->environment,
 				   .launch = &r->launch,
 				   .must_attach = r->fence.level == LEVEL_HOOKS && !r->o->allow_unhooked,

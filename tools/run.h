@@ -11,6 +11,7 @@
 #include "policy/wire.h"
 #include "tools/limits.h"
 #include "tools/supervisor/confine.h"
+#include "tools/supervisor/git_home.h"
 
 /* The kernel's side of the fence around one session. */
 struct fence {
@@ -164,6 +165,7 @@ struct agentproc {
 	const char *path;
 	char *const *argv;
 	const char *preload;
+	struct git_home git;	 /* where protected branches lie */
 	struct outputs *outputs; /* outputs.h; or NULL */
 	const struct environment *environment;
 	struct launch *launch;

@@ -149,6 +149,33 @@ static bool is_module(struct repository *r)
 	return false;
 }
 
+/* --- where it is --------------------------------------------------------------------------------------- */
+
+/*
+ * The git directory of the workspace as git finds it, and the one that has the branches: nothing needs
+ * proof here, since what lies there is only kept the better for it.
+ */
+static int note_home(struct bundle *b, const struct repository *r)
+{
+	_cleanup_free_ struct repository *h = calloc(1, sizeof(*h));
+	char line[PATH_MAX];
+
+	if (!h)
+		return -ENOMEM;
+	if (!(line_of(r->workspace, ".git", LINK, line, sizeof(line)) &&
+	      follow(r->workspace, line, h->own)) &&
+	    !follow(r->workspace, ".git", h->own)) {
+		if (!is_repository(r->workspace))
+			return 0;
+		memcpy(h->own, r->workspace, sizeof(h->own));
+	}
+	if (!line_of(h->own, "commondir", "", line, sizeof(line)) || !follow(h->own, line, h->common))
+		memcpy(h->common, h->own, sizeof(h->common));
+	b->git_own = strdup(h->own);
+	b->git_common = strdup(h->common);
+	return b->git_own && b->git_common ? 0 : -ENOMEM;
+}
+
 /* --- what follows ------------------------------------------------------------------------------------- */
 
 /* Each of the names in dir; names may be patterns, dir must not be one. */
@@ -196,8 +223,11 @@ int worktree_gather(struct bundle *b)
 
 	if (!r)
 		return -ENOMEM;
-	if (snprintf(r->workspace, sizeof(r->workspace), "%s", b->workspace) >= (int)sizeof(r->workspace) ||
-	    !line_of(r->workspace, ".git", LINK, line, sizeof(line)) || !follow(r->workspace, line, r->own))
+	if (snprintf(r->workspace, sizeof(r->workspace), "%s", b->workspace) >= (int)sizeof(r->workspace))
+		return 0;
+	if (note_home(b, r) < 0)
+		return -ENOMEM;
+	if (!line_of(r->workspace, ".git", LINK, line, sizeof(line)) || !follow(r->workspace, line, r->own))
 		return 0;
 	if (is_worktree(r))
 		return needs_opening(r, r->common) ? open_worktree(b, r) : 0;

@@ -1,4 +1,4 @@
-# levels: full
+# levels: full strict
 # limit: 120
 # What git obeys: configuration and hooks of any repository, judged by what they say.
 . "$T_LIB"

@@ -1,5 +1,5 @@
-# levels: full
-# limit: 60
+# levels: full strict
+# limit: 120
 # Protected branches as the files that they are: what no word of a command says is stopped at the file.
 . "$T_LIB"
 
@@ -33,9 +33,15 @@ by_file() {
 		'rm -f .git/packed-refs .git/refs/heads/main; echo $T >.git/refs/heads/main' \
 		'echo "ref: refs/heads/main" >.git/HEAD' 'echo "ref: refs/heads/main" >x; mv x .git/HEAD' \
 		'rm .git/HEAD; echo "ref: refs/heads/main" >x; mv x .git/HEAD; echo "ref: refs/heads/topic" >.git/HEAD' \
+		'printf "ref:\trefs/heads/main\n" >x; mv x .git/HEAD' 'echo "ref:refs/heads/main" >x; mv x .git/HEAD' \
+		'git clone -q -b topic . evil; git -C evil branch -f main topic; echo ../evil/.git >.git/commondir' \
+		'git clone -q -b topic . evil; git -C evil update-ref refs/heads/main topic; echo ../evil/.git >c; mv c .git/commondir' \
+		'mv .git .gone; git clone -q -b topic .gone evil; cp -r evil/.git .git; echo $T >.git/refs/heads/main' \
+		'mv .git .gone; echo $T >.gone/refs/heads/main; mv .gone .git' \
 		'ln -sf refs/heads/main .git/HEAD' 'truncate -s 0 .git/refs/heads/main' \
 		'exec 9>>.git/refs/heads/main; echo $T >&9'; do
 		fsh "T=$TOPIC; $how; true"
+		rm -rf evil
 		[ -e .git/HEAD ] || echo "ref: refs/heads/topic" >.git/HEAD
 		main_stays "$how"
 	done
@@ -48,6 +54,102 @@ t_by_file() {
 
 t_by_file_packed() {
 	by_file packed
+}
+
+# Each way in the list, tried on a repository whose branches lie in $R and whose HEAD in $O.
+by_store() {
+	local how
+	MAIN=$(git rev-parse main) TOPIC=$(git rev-parse topic)
+	for how in 'echo $T >$R/refs/heads/main' 'echo $T >$R/refs/x; mv $R/refs/x $R/refs/heads/main' \
+		'rm -f $R/refs/heads/main; echo $T >$R/refs/heads/main' 'ln -sf topic $R/refs/heads/main' \
+		'mv $R/refs/heads $R/refs/h; mkdir $R/refs/heads; echo $T >$R/refs/heads/main' \
+		'echo "$T refs/heads/main" >$R/packed-refs; rm -f $R/refs/heads/main' \
+		'echo "$T refs/heads/main" >$O/x; mv $O/x $R/packed-refs; rm -f $R/refs/heads/main' \
+		'echo "ref: refs/heads/main" >$O/HEAD' 'echo "ref: refs/heads/main" >$O/x; mv $O/x $O/HEAD' \
+		'rm $O/HEAD; echo "ref: refs/heads/main" >$O/x; mv $O/x $O/HEAD; echo "ref: refs/heads/topic" >$O/HEAD' \
+		'git clone -q -b topic . e; git -C e update-ref refs/heads/main $T; echo $PWD/e/.git >$O/commondir; echo $PWD/e/.git >$O/x; mv $O/x $O/commondir' \
+		'git clone -q -b topic . e; echo "gitdir: e/.git" >.git; echo "gitdir: e/.git" >e/x; mv e/x .git; ln -sf e/.git .git; rm .git; echo "gitdir: e/.git" >.git'; do
+		fsh "T=$TOPIC R=$R O=$O; $how; true"
+		rm -rf e
+		[ -e "$O/HEAD" ] || echo "ref: refs/heads/topic" >"$O/HEAD"
+		main_stays "$how"
+	done
+	fsh 'set -e; git commit -q --allow-empty -m three; git checkout -q -b next; git checkout -q topic; git rebase -q main; git pack-refs --all; git gc -q
+git branch a; git reset -q --hard HEAD~1; git tag v'
+	rc_is 0
+	main_stays "ordinary work"
+}
+
+# A repository of two branches beside the workspace.
+beside() {
+	git init -q ~/repo && cd ~/repo && echo one >f && git add f && git commit -q -m one &&
+		git checkout -q -b topic && git commit -q --allow-empty -m two && git checkout -q "$1"
+}
+
+t_linked_worktree() {
+	beside main
+	git worktree add -q ~/wt topic 2>/dev/null
+	cd ~/wt
+	R=$HOME/repo/.git O=$HOME/repo/.git/worktrees/wt
+	# the operator's own HEAD is main, and gives no right to it here
+	by_store
+	fsh "echo x >$R/refs/heads/main"
+	denied write "$R/refs/heads/main" "main is a protected branch and is not checked out"
+}
+
+t_linked_worktree_on_main() {
+	beside topic
+	git worktree add -q ~/wt main 2>/dev/null
+	cd ~/wt
+	fsh 'set -e; git commit -q --allow-empty -m three; git commit -q --amend --allow-empty -m four; git rebase -q topic; git pack-refs --all
+git commit -q --allow-empty -m five; git reset -q --hard HEAD~1'
+	rc_is 0
+	not_denied
+	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail HEAD
+}
+
+t_submodule() {
+	beside main
+	git checkout -q topic
+	cd "$W" && git init -q . && git -c protocol.file.allow=always submodule --quiet add ~/repo sub && cd sub
+	git branch -q main origin/main
+	R=$(git rev-parse --absolute-git-dir) O=$R
+	by_store
+}
+
+# The layout of a bare repository with its worktrees beside it, the workspace being what holds both.
+t_a_bare_repository_inside() {
+	beside topic
+	git clone -q --bare ~/repo "$W/.bare"
+	cd "$W" && echo "gitdir: ./.bare" >.git && rm file
+	R=$W/.bare O=$W/.bare
+	fsh 'rm -f .bare/refs/heads/main; echo "$(git rev-parse topic) refs/heads/main" >.bare/x; mv .bare/x .bare/packed-refs; git rev-parse topic >.bare/refs/heads/main; echo "gitdir: x" >.git'
+	[ "$(git rev-parse main)" = "$(git -C ~/repo rev-parse main)" ] || fail "main moved"
+	denied write "$W/.git" "exchanged as a whole"
+}
+
+t_a_worktree_below() {
+	repo topic
+	git worktree add -q w -b side 2>/dev/null
+	fsh 'echo "ref: refs/heads/main" >.git/worktrees/w/HEAD; echo "ref: refs/heads/main" >.git/x; mv .git/x .git/worktrees/w/HEAD'
+	[ "$(git -C w symbolic-ref HEAD)" = refs/heads/side ] || fail "main is checked out in w"
+	fsh 'set -e; git -C w checkout -q -b other; git worktree add -q v -b third 2>/dev/null; git -C v commit -q --allow-empty -m x; git worktree remove v'
+	rc_is 0
+	not_denied
+}
+
+# Names of branches that mean something else elsewhere.
+t_a_branch_by_any_name() {
+	local b
+	printf '[git]\nprotect = config\nprotect = hooks/x\n' | policy
+	git init -q . && git add file && git commit -q -m one && git branch config && git branch hooks/x && git branch other
+	git checkout -q -b topic && git commit -q --allow-empty -m two
+	MAIN=$(git rev-parse config)
+	fsh 'for b in config hooks/x; do git rev-parse topic >.git/refs/heads/$b; git rev-parse topic >.git/y; mv .git/y .git/refs/heads/$b; done; git commit -q --allow-empty -m x; git branch -f other topic'
+	for b in config hooks/x; do
+		[ "$(git rev-parse "refs/heads/$b")" = "$MAIN" ] || fail "$b moved"
+	done
+	[ "$(git rev-parse other)" != "$MAIN" ] || fail "an unprotected one did not move"
 }
 
 # By the words, which is the first ring.

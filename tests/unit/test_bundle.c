@@ -24,6 +24,7 @@ START_TEST(bundle_journey)
 	b.danger = true;
 	b.self_hide = calloc(1, sizeof(char *));
 	b.self_hide[b.n_self_hide++] = strdup("/s");
+	b.git_own = strdup("/r/worktrees/w");
 	bundle_add_git_write(&b, "/r/objects");
 	bundle_add_git_keep(&b, "/r/config");
 	bundle_add_git_keep(&b, "/r/hooks");
@@ -37,6 +38,8 @@ START_TEST(bundle_journey)
 	ck_assert_ptr_null(c.mode);
 	ck_assert(c.danger && !c.no_prompt);
 	ck_assert_str_eq(c.self_hide[0], "/s");
+	ck_assert_str_eq(c.git_own, "/r/worktrees/w");
+	ck_assert_ptr_null(c.git_common);
 	ck_assert_str_eq(c.git_write[0], "/r/objects");
 	ck_assert_uint_eq(c.n_git_keep, 2);
 	ck_assert_str_eq(c.reals[0].real, "/\xff");

@@ -379,6 +379,20 @@ START_TEST(worktrees_repository)
 }
 END_TEST
 
+/* Protected branches are looked at where they lie. */
+START_TEST(branches_lie_elsewhere)
+{
+	b.git_own = strdup("/r/.git/worktrees/w");
+	b.git_common = strdup("/r/.git");
+	ck_assert_int_eq(parse(SOURCE_USER, "[git]\nprotect = main\n"), 0);
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/home/u/ws/.git"));
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/worktrees/w/HEAD"));
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/packed-refs"));
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/refs/heads/**"));
+	ck_assert_ptr_null(find(RULE_FILE_GIT, "/home/u/ws/.git/HEAD"));
+}
+END_TEST
+
 START_TEST(no_worktrees_repository_in_read_only)
 {
 	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
@@ -459,6 +473,7 @@ Suite *suite_parse(void)
 	tcase_add_test(tc, floor_holds);
 	tcase_add_test(tc, danger_needs_the_flag);
 	tcase_add_loop_test(tc, worktrees_repository, 0, 8);
+	tcase_add_test(tc, branches_lie_elsewhere);
 	tcase_add_test(tc, no_worktrees_repository_in_read_only);
 	tcase_add_test(tc, own_files);
 	tcase_add_loop_test(tc, presets_parse, 0, presets);

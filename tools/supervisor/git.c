@@ -30,7 +30,6 @@ enum role {
 	ROLE_HOOKS,    /* the directory */
 	ROLE_HOOK,     /* in a directory of that name */
 	ROLE_OWN,
-	ROLE_REF, /* git_refs.c */
 };
 
 static const struct {
@@ -65,7 +64,7 @@ static enum role role_of(const char *path)
 	for (size_t i = 0; i < NELEM(roles); i++)
 		if (strcmp(name, roles[i].name) == 0)
 			return roles[i].role;
-	return git_is_ref(path) ? ROLE_REF : ROLE_NONE;
+	return ROLE_NONE;
 }
 
 /* --- what is around --------------------------------------------------------------------------------- */
@@ -202,7 +201,6 @@ static bool may(const struct request *req, enum role role, int dir, char *why, s
 	case ROLE_OWN:
 		return deny(why, size, "it belongs to pale");
 	case ROLE_NONE:
-	case ROLE_REF:
 		break;
 	}
 	return true;
@@ -228,25 +226,35 @@ static void settle(struct decision *d, bool allowed)
 	d->verdict = allowed ? VERDICT_ALLOW : VERDICT_DENY;
 }
 
+/* A name may be both: a branch can be called `config`. */
+static bool may_both(struct caller *c, const struct request *req, const struct decision *d, int dir,
+		     char *why, size_t size)
+{
+	const struct git_home *home = &session_setup(c->sup)->git;
+	enum role role = role_of(req->path);
+	bool plain = role != ROLE_OWN && is_harmless_op(req);
+	struct image img;
+
+	if (!plain && !may(req, role, dir, why, size))
+		return false;
+	return !git_is_ref(home, req->path) || (dir >= 0 && decision_image(&c->image, d, &img) &&
+						git_ref_may(home, &img, req, dir, why, size));
+}
+
 void git_guard(struct caller *c, const struct request *req, struct decision *d, struct verdict_answer *a)
 {
-	enum role role = role_of(req->path);
-	struct image img;
 	bool owned, allowed;
 	int dir;
 
 	a->text[0] = '\0';
-	if (role != ROLE_OWN && role != ROLE_REF && is_harmless_op(req)) {
+	if (role_of(req->path) != ROLE_OWN && is_harmless_op(req) &&
+	    !git_is_ref(&session_setup(c->sup)->git, req->path)) {
 		settle(d, true);
 		return;
 	}
 	take_turn(c);
 	dir = directory_of(c, req, &owned);
-	if (role == ROLE_REF)
-		allowed = dir >= 0 && decision_image(&c->image, d, &img) &&
-			  git_ref_may(&img, req, dir, a->text, sizeof(a->text));
-	else
-		allowed = may(req, role, dir, a->text, sizeof(a->text));
+	allowed = may_both(c, req, d, dir, a->text, sizeof(a->text));
 	settle(d, allowed);
 	if (owned)
 		close(dir);
@@ -286,17 +294,26 @@ static bool may_move(const struct held *from, const struct held *to, struct git_
 	return may(&to->req, role, to->fd, why, size);
 }
 
+static bool may_move_ref(struct caller *c, const struct held *from, const struct held *to, struct git_move *m)
+{
+	const struct git_home *home = &session_setup(c->sup)->git;
+	struct image img;
+
+	if (!git_is_ref(home, to->req.path))
+		return true;
+	/* It was read as a configuration, too. */
+	free(m->text);
+	m->text = NULL;
+	return decision_image(&c->image, &to->d, &img) &&
+	       git_ref_move(home, &img, from, to, m, c->git_why, sizeof(c->git_why));
+}
+
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m)
 {
-	struct image img;
 	bool allowed;
 
 	take_turn(c);
-	if (role_of(to->req.path) == ROLE_REF)
-		allowed = decision_image(&c->image, &to->d, &img) &&
-			  git_ref_move(&img, from, to, m, c->git_why, sizeof(c->git_why));
-	else
-		allowed = may_move(from, to, m, c->git_why, sizeof(c->git_why));
+	allowed = may_move(from, to, m, c->git_why, sizeof(c->git_why)) && may_move_ref(c, from, to, m);
 	settle(&to->d, allowed);
 	if (!allowed)
 		git_release(c);

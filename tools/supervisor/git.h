@@ -59,13 +59,13 @@ int git_file_install(int dir, const char *name, const char *text, size_t len, mo
 
 /* --- git_refs.c --- */
 
-/* The last component, or the way there, is one of the workspace's own repository that says where branches
- * are. */
-bool git_is_ref(const char *path);
+/* The path says where branches of the workspace's own repository are; of what guard rules name. */
+bool git_is_ref(const struct git_home *home, const char *path);
 /* May req be done to a branch, HEAD or packed-refs that lies in dir?  False with the reason in why. */
-bool git_ref_may(const struct image *img, const struct request *req, int dir, char *why, size_t size);
+bool git_ref_may(const struct git_home *home, const struct image *img, const struct request *req, int dir,
+		 char *why, size_t size);
 /* The same of a rename; what is put in place goes into *m as with git_move(). */
-bool git_ref_move(const struct image *img, const struct held *from, const struct held *to, struct git_move *m,
-		  char *why, size_t size);
+bool git_ref_move(const struct git_home *home, const struct image *img, const struct held *from,
+		  const struct held *to, struct git_move *m, char *why, size_t size);
 
 #endif

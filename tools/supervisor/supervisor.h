@@ -36,6 +36,7 @@
 #include "policy/wire.h"
 
 #include "tools/supervisor/confine.h"
+#include "tools/supervisor/git_home.h"
 
 /* --- for run.c and agentproc.c: notify.c ------------------------------------------------------------ */
 
@@ -49,6 +50,7 @@ struct supervisor_setup {
 	const char *preload;		 /* path of libpale.so */
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
+	struct git_home git;
 	pid_t root;	/* the agent */
 	dev_t terminal; /* the session's own, 0: it has none */
 	bool tells_exe; /* the helper is another user, who cannot look at our processes' programs */
