@@ -118,15 +118,24 @@ static int on_deny(struct helper *h, json_t *msg)
 	return 0;
 }
 
+static int write_down(struct helper *h, const char *op, const json_t *msg)
+{
+	const char *text = json_string_value(json_object_get(msg, "text"));
+	const struct event e = { .pid = h->launcher_pid, .op = op, .via = "helper", .detail = text };
+
+	return text ? ledger_append(&h->ledger, &e) : -EPROTO;
+}
+
 /* A limit was reached, or the operator's stop was carried out: the launcher's word. */
 static int on_limit(struct helper *h, json_t *msg)
 {
-	const char *text = json_string_value(json_object_get(msg, "text"));
-	const struct event e = {
-		.pid = h->launcher_pid, .op = "session/limit", .via = "helper", .detail = text
-	};
+	return write_down(h, "session/limit", msg);
+}
 
-	return text ? ledger_append(&h->ledger, &e) : -EPROTO;
+/* What the launcher swept away of older sessions before this one began. */
+static int on_sweep(struct helper *h, json_t *msg)
+{
+	return write_down(h, "session/sweep", msg);
 }
 
 static const struct {
@@ -137,6 +146,7 @@ static const struct {
 	{ "agent", SESSION_LIVE, on_agent },	    { "noted", SESSION_LIVE, on_noted },
 	{ "deny", SESSION_LIVE, on_deny },	    { "exit", SESSION_LIVE, on_exit_status },
 	{ "reloaded", SESSION_LIVE, reload_taken }, { "limit", SESSION_LIVE, on_limit },
+	{ "sweep", SESSION_LIVE, on_sweep },
 };
 
 static void end_session(struct helper *h, const char *status)

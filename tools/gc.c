@@ -38,13 +38,15 @@ int gc_policy_take(struct gc_policy *ret, const struct policy *p, const struct b
 	ret->log_bytes = (uint64_t)p->s.log_mib << 20;
 	ret->workspace = strdup(b->workspace);
 	ret->logs = p->logs ? strdup(p->logs) : NULL;
-	return ret->workspace && (ret->logs || !p->logs) ? 0 : -ENOMEM;
+	ret->state = p->state ? strdup(p->state) : NULL;
+	return ret->workspace && (ret->logs || !p->logs) && (ret->state || !p->state) ? 0 : -ENOMEM;
 }
 
 void gc_policy_done(struct gc_policy *g)
 {
 	free(g->workspace);
 	free(g->logs);
+	free(g->state);
 	memset(g, 0, sizeof(*g));
 }
 
@@ -99,23 +101,39 @@ static void count_session(struct sweep *g, const char *id)
 	}
 }
 
-void gc_found(struct sweep *g, const char *kind, const char *id, const char *dir, const char *name)
+static const char *const kinds[GC_KIND_COUNT] = {
+	[GC_LOG] = "log", [GC_DIRECTORY] = "session", [GC_ENTRY] = "entry", [GC_RUNTIME] = "runtime"
+};
+
+/* One line; of an entry its file says nothing. */
+static void tell_found(const struct sweep *g, enum gc_kind kind, const char *id, const char *dir,
+		       const char *name)
+{
+	printf("%s %s ", g->mode == GC_LIST ? "would remove" : "removed", kinds[kind]);
+	print_escaped(stdout, dir);
+	putchar('/');
+	print_escaped(stdout, name);
+	if (kind == GC_ENTRY) {
+		fputs(": ", stdout);
+		print_escaped(stdout, id);
+	}
+	putchar('\n');
+}
+
+void gc_found(struct sweep *g, enum gc_kind kind, const char *id, const char *dir, const char *name)
 {
 	if (!g->seen)
 		g->seen = calloc((size_t)2 * GC_SEEN_MAX, sizeof(*g->seen));
 	count_session(g, id);
 	g->things++;
+	g->of[kind]++;
 	if (g->items) {
 		if (json_array_size(g->items) < GC_ITEMS_MAX)
-			json_array_append_new(g->items, json_pack("{ss, so, so, so}", "kind", kind, "session",
-								  json_text(id), "dir", json_text(dir),
-								  "name", json_text(name)));
+			json_array_append_new(g->items, json_pack("{ss, so, so, so}", "kind", kinds[kind],
+								  "session", json_text(id), "dir",
+								  json_text(dir), "name", json_text(name)));
 	} else if (g->told) {
-		printf("%s %s ", g->mode == GC_LIST ? "would remove" : "removed", kind);
-		print_escaped(stdout, dir);
-		putchar('/');
-		print_escaped(stdout, name);
-		putchar('\n');
+		tell_found(g, kind, id, dir, name);
 	}
 }
 
@@ -255,11 +273,28 @@ static void say_rest(struct sweep *g)
 			g->left);
 }
 
-void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quiet)
+/* For the ledger: what went, by kind, and what did not; "" where there was nothing to do. */
+static void summary(const struct sweep *g, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	*buf = '\0';
+	if (g->pruned + g->failed + g->left == 0)
+		return;
+	n = (size_t)snprintf(buf, size, "sessions=%zu", g->pruned);
+	for (size_t i = 0; i < GC_KIND_COUNT && n < size; i++)
+		if (g->of[i])
+			n += (size_t)snprintf(buf + n, size - n, " %s=%zu", kinds[i], g->of[i]);
+	if (n < size)
+		(void)snprintf(buf + n, size - n, " failed=%zu left=%zu", g->failed, g->left);
+}
+
+void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quiet, char *ret, size_t size)
 {
 	uint64_t began = now_ns();
 	struct sweep g = { .policy = policy, .now = time(NULL), .until_ns = began + BUDGET_NS };
 
+	*ret = '\0';
 	if (policy->scope == GC_OFF)
 		return;
 	g.cutoff = g.now - policy->expiry_s;
@@ -268,6 +303,7 @@ void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quie
 	if (!quiet && (g.pruned || policy->scope == GC_ALL))
 		say(&g, (double)(now_ns() - began) / (double)NS_PER_SEC);
 	say_rest(&g);
+	summary(&g, ret, size);
 	done(&g);
 }
 

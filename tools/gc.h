@@ -28,6 +28,9 @@ struct gc_live {
 
 enum gc_mode { GC_REMOVE, GC_LIST };
 
+/* What something that goes is. */
+enum gc_kind { GC_LOG, GC_DIRECTORY, GC_ENTRY, GC_RUNTIME, GC_KIND_COUNT };
+
 /* One sweep. */
 struct sweep {
 	const struct gc_policy *policy;
@@ -44,6 +47,7 @@ struct sweep {
 	size_t n_seen;
 	size_t pruned; /* sessions */
 	size_t things; /* files, trees, entries */
+	size_t of[GC_KIND_COUNT];
 	size_t failed; /* what would not go */
 	size_t left;   /* not looked at, since time was up */
 	json_t *items, *notes;
@@ -56,7 +60,7 @@ bool gc_is_over(const struct sweep *g);
 /* One more that is not looked at, since time is up; false where it is time to stop counting, too. */
 bool gc_leave(struct sweep *g);
 /* Something of session `id` at dir/name (or an entry of it) goes, or would. */
-void gc_found(struct sweep *g, const char *kind, const char *id, const char *dir, const char *name);
+void gc_found(struct sweep *g, enum gc_kind kind, const char *id, const char *dir, const char *name);
 /* A sentence for the operator. */
 void gc_note(struct sweep *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* dir/name could not be removed: the first of them is told with its reason (-errno). */
@@ -90,14 +94,19 @@ int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t 
 /* Removes the tree at/name: 0, -ETIME where time was up, or -errno of the first thing that would not go. */
 int gc_tree_remove(const struct sweep *g, int at, const char *name);
 
-/* --- gc_logs.c, gc_states.c, gc_own.c, gc_entries.c: what is swept --- */
+/* --- gc_logs.c, gc_states.c, gc_storage.c, gc_own.c, gc_entries.c: what is swept --- */
 
 /* *.stdout and *.stderr in directory fd, those with a session's id for a name alone where `ids`. */
 void gc_logs(struct sweep *g, int fd, const char *dir, bool ids);
 /* Nobody has the file open for writing, as far as the file system can say. */
 bool gc_is_quiet(int fd);
-/* Session directories in the workspace's state directory. */
+/* Sessions in the workspace's state directories. */
 void gc_states(struct sweep *g);
+/* The tree at/name is no live session's, and neither written nor, while one lives here, read since the
+ * cutoff. */
+bool gc_is_stale_tree(const struct sweep *g, int at, const char *name);
+/* What opencode keeps in files, in the directory fd called dir. */
+void gc_storage(struct sweep *g, int fd, const char *dir);
 /* Entries of sessions.json in the root, whose descriptor is at. */
 void gc_entries(struct sweep *g, int at);
 /* Runtime directories of sessions that were killed. */

@@ -125,7 +125,7 @@ static size_t prune_object(struct sweep *g, json_t *list)
 	{
 		if (!is_stale(g, id, entry))
 			continue;
-		gc_found(g, "entry", id, g->root, NAME);
+		gc_found(g, GC_ENTRY, id, g->root, NAME);
 		(void)json_object_del(list, id);
 		n++;
 	}
@@ -144,7 +144,7 @@ static size_t prune_array(struct sweep *g, json_t *list)
 		const char *id = json_string_value(json_object_get(entry, "id"));
 
 		if (id && is_stale(g, id, entry)) {
-			gc_found(g, "entry", id, g->root, NAME);
+			gc_found(g, GC_ENTRY, id, g->root, NAME);
 			n++;
 		} else if (json_array_append(kept, entry) < 0) {
 			return 0;
@@ -281,7 +281,7 @@ static const char *sweep(struct sweep *g, struct file *f)
 {
 	_cleanup_json_ json_t *all = NULL;
 	const char *why = open_file(f);
-	size_t pruned = g->pruned, things = g->things;
+	size_t pruned = g->pruned, things = g->things, entries = g->of[GC_ENTRY];
 	int r;
 
 	if (why || f->st.st_size == 0)
@@ -298,6 +298,7 @@ static const char *sweep(struct sweep *g, struct file *f)
 	if (r < 0) {
 		g->pruned = pruned;
 		g->things = things;
+		g->of[GC_ENTRY] = entries;
 		g->failed++;
 		gc_note(g, "%s/" NAME " cannot be written anew: %s", g->root, strerror(-r));
 	}

@@ -86,7 +86,7 @@ static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *n
 		gc_failed(g, dir, name, -errno);
 		return;
 	}
-	gc_found(g, "log", id, dir, name);
+	gc_found(g, GC_LOG, id, dir, name);
 	if (g->mode == GC_REMOVE)
 		forget(dirfd, dir, id);
 }
@@ -102,6 +102,8 @@ void gc_logs(struct sweep *g, int fd, const char *dir, bool ids)
 		return;
 	(void)sigaction(SIGIO, &ignore, &before);
 	while ((e = readdir(stream))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
 		if (!gc_is_over(g))
 			sweep_one(g, dirfd(stream), dir, e->d_name, ids);
 		else if (!gc_leave(g))

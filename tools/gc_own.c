@@ -30,7 +30,7 @@ static void remove_one(struct sweep *g, int at, const char *dir, const char *nam
 		return;
 	r = g->mode == GC_REMOVE ? gc_tree_remove(g, at, name) : 0;
 	if (r == 0)
-		gc_found(g, "runtime", name, dir, name);
+		gc_found(g, GC_RUNTIME, name, dir, name);
 	else if (r == -ETIME)
 		g->left++;
 	else

@@ -1,6 +1,6 @@
 /*
- * Session directories of the agent's own state, which lies in the workspace: everything here may be the
- * agent's making.
+ * What the agent keeps of its sessions in its own state, which lies in the workspace: everything here may be
+ * the agent's making.
  */
 #include "gc.h"
 
@@ -8,42 +8,39 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define SESSIONS "data/opencode/session"
+#define DATA	 "data/opencode"
+#define DATABASE "opencode.db"
 
-/* By the seed, and by pale. */
-static const char *const states[] = { ".opencode", ".pale" };
-
-/*
- * While a session lives here, what was written or read since it began may be its own; a read is seen where
- * the file system keeps times of access.
- */
-static bool is_stale(const struct sweep *g, int dirfd, const char *name)
+/* While a session lives here, what was written since it began may be its own, and so may what was read: that
+ * is seen where the file system keeps times of access. */
+bool gc_is_stale_tree(const struct sweep *g, int at, const char *name)
 {
 	bool shared = g->here_since != INT64_MAX;
 	int64_t cutoff = g->here_since < g->cutoff ? g->here_since : g->cutoff;
 
-	return !gc_is_live(g, name) && gc_tree_newest(g, dirfd, name, cutoff - 1, shared) < cutoff;
+	return !gc_is_live(g, name) && gc_tree_newest(g, at, name, cutoff - 1, shared) < cutoff;
 }
 
 static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *name)
 {
 	int r;
 
-	if (!is_stale(g, dirfd, name)) {
+	if (!gc_is_stale_tree(g, dirfd, name)) {
 		/* Time may have been up before that was known. */
 		g->left += gc_is_over(g);
 		return;
 	}
 	r = g->mode == GC_REMOVE ? gc_tree_remove(g, dirfd, name) : 0;
 	if (r == 0)
-		gc_found(g, "session", name, dir, name);
+		gc_found(g, GC_DIRECTORY, name, dir, name);
 	else if (r == -ETIME)
 		g->left++;
 	else
 		gc_failed(g, dir, name, r);
 }
 
-static void sweep_dir(struct sweep *g, int fd, const char *dir)
+/* A directory for each session, as the seed has it. */
+static void sweep_sessions(struct sweep *g, int fd, const char *dir)
 {
 	DIR *stream = gc_stream(fd);
 	const struct dirent *e;
@@ -60,26 +57,54 @@ static void sweep_dir(struct sweep *g, int fd, const char *dir)
 		(void)closedir(stream);
 }
 
-static void sweep_state(struct sweep *g, int workspace, const char *state)
+/* What is in there only its own program can take apart. */
+static void tell_database(struct sweep *g, int fd, const char *dir)
+{
+	struct stat st;
+
+	if (g->told && fstatat(fd, DATABASE, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		gc_note(g,
+			"%s/" DATABASE
+			" is left alone: sessions in opencode's database are opencode's to remove",
+			dir);
+}
+
+static const struct {
+	const char *name; /* below DATA; NULL is that itself */
+	void (*sweep)(struct sweep *g, int fd, const char *dir);
+} parts[] = {
+	{ "session", sweep_sessions },
+	{ "storage", gc_storage },
+	{ NULL, tell_database },
+};
+
+static void sweep_part(struct sweep *g, int workspace, const char *state, size_t i)
 {
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX], dir[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/" DATA "%s%s", state, parts[i].name ? "/" : "",
+			 parts[i].name ? parts[i].name : "");
 
-	if (path_join(path, sizeof(path), state, SESSIONS) < 0 ||
-	    path_join(dir, sizeof(dir), g->policy->workspace, path) < 0)
+	if (n >= (int)sizeof(path) || path_join(dir, sizeof(dir), g->policy->workspace, path) < 0)
 		return;
 	fd = gc_open_dir(workspace, path);
 	if (fd >= 0)
-		sweep_dir(g, fd, dir);
-	else if (fd != -ENOENT && fd != -ENOTDIR)
+		parts[i].sweep(g, fd, dir);
+	else if (fd != -ENOENT && fd != -ENOTDIR && parts[i].name)
 		gc_note(g, "%s is left alone: %s", dir,
 			fd == -ELOOP ? "a symbolic link leads there" : strerror(-fd));
 }
 
 void gc_states(struct sweep *g)
 {
+	/* By the policy, by the seed, and by pale. */
+	const char *const states[] = { g->policy->state, ".opencode", ".pale" };
 	_cleanup_close_ int ws = open(g->policy->workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	for (size_t i = 0; ws >= 0 && i < NELEM(states); i++)
-		sweep_state(g, ws, states[i]);
+	for (size_t i = 0; ws >= 0 && i < NELEM(states); i++) {
+		if (!states[i] || (i > 0 && states[0] && strcmp(states[i], states[0]) == 0))
+			continue;
+		for (size_t j = 0; j < NELEM(parts); j++)
+			sweep_part(g, ws, states[i], j);
+	}
 }

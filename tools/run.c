@@ -191,14 +191,18 @@ static const char *const whys[] = {
 	[END_AT_ONCE] = " (stopped by the operator)",
 };
 
+/* For the ledger. */
+static void write_down(struct run *r, const char *type, const char *text)
+{
+	if (r->launch.fd >= 0)
+		(void)launch_tell(&r->launch, json_pack("{ss, ss}", "type", type, "text", text), -1);
+}
+
 /* Told here and written down, before the ledger ends. */
 static void limit_reached(void *ctx, const char *text)
 {
-	struct run *r = ctx;
-
 	talk("%s", text);
-	if (r->launch.fd >= 0)
-		(void)launch_tell(&r->launch, json_pack("{ss, ss}", "type", "limit", "text", text), -1);
+	write_down(ctx, "limit", text);
 }
 
 static void finish(struct run *r, const struct agent_end *how)
@@ -296,6 +300,8 @@ static int run_session(struct run *r)
 		launch_finish(&r->launch, "exit 125", &ignored);
 		return EXIT_PALE;
 	}
+	if (*r->swept)
+		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
 	if (end.code == 0) {
 		state_dirs_make(&r->launch.image);
@@ -362,7 +368,7 @@ static int run_outermost(struct run *r)
 	if (code == 0)
 		code = prepare(r, level);
 	if (code == 0) {
-		gc_start(&r->gc, &r->dirs, r->o->quiet);
+		gc_start(&r->gc, &r->dirs, r->o->quiet, r->swept, sizeof(r->swept));
 		if (!r->o->quiet)
 			changed_begin(&r->mark, r->bundle.workspace);
 		code = run_session(r);

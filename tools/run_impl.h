@@ -28,6 +28,7 @@ struct run {
 	struct session_clock clock;
 	unsigned surfaces; /* enum surface */
 	struct gc_policy gc;
+	char swept[GC_SUMMARY_MAX]; /* "" where nothing went */
 	struct terminal terminal;
 	struct changed_mark mark;
 };

@@ -15,14 +15,20 @@ struct gc_policy {
 	int64_t expiry_s;
 	uint64_t log_bytes;
 	char *workspace, *logs;
+	char *state; /* [session] state =, below the workspace, or NULL */
 };
 
 /* A copy of what p says about the session of b: 0 or -ENOMEM; ret is zeroed before. */
 int gc_policy_take(struct gc_policy *ret, const struct policy *p, const struct bundle *b);
 void gc_policy_done(struct gc_policy *g);
 
-/* The sweep of a start: bounded in time, told on standard error where there is something to tell. */
-void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quiet);
+#define GC_SUMMARY_MAX 192
+
+/*
+ * The sweep of a start: bounded in time, told on standard error where there is something to tell.  What went,
+ * for the ledger, in ret; "" where nothing did.
+ */
+void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quiet, char *ret, size_t size);
 
 /* `pale session gc`. */
 struct gc_wish {

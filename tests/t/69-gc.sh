@@ -56,6 +56,7 @@ t_seed() {
 	run pale run "${OPTS[@]}" -- true
 	rc_is 0
 	! grep -q "time was up" "$S/err" || skip "two seconds were not enough for a few files"
+	recorded session/sweep "" "sessions=4 log=6 session=3 entry=2 failed=0 left=0"
 	grep -qE '^\[Sandbox\] GC sweep started\.\.\. Pruned 4 stale sessions in [0-9]+\.[0-9]s\.$' "$S/err" ||
 		fail "the line is not there"
 	[ "$(ls "$B/logs")" = "notes.txt"$'\n'"ses_4.stderr"$'\n'"ses_4.stdout" ] || fail "logs: $(ls "$B/logs")"
@@ -68,6 +69,8 @@ t_seed() {
 	err_has "Pruned 0 stale sessions in "
 	start
 	err_lacks "GC sweep"
+	[ "$(records session/sweep "" | wc -l)" = 1 ] || fail "a sweep of nothing is in the ledger"
+	verifies
 }
 
 # What nobody asked for is not done: a project's logs are its own.
@@ -150,7 +153,7 @@ t_command() {
 	rc_is 0
 	out_has "would remove log $B/logs/a.stdout"
 	out_has "would remove log $B/logs/a.stderr"
-	out_has "would remove entry $B/sessions.json"
+	out_has "would remove entry $B/sessions.json: a"
 	err_has "Would prune 1 stale sessions"
 	exists "$B/logs/a.stdout"
 	cmp -s "$B/sessions.json" "$S/before" || fail "a dry run wrote"
@@ -336,6 +339,85 @@ t_killed() {
 	old 99 "$dir"
 	start
 	exists "$dir"
+}
+
+# What [session] state names is where the agent's state is, and so where it is swept.
+t_state() {
+	local dir
+	bridge
+	printf '[session]\ngc = all\nstate = .agent/state\n' | policy
+	for dir in .agent/state .opencode .pale .other; do
+		mkdir -p $dir/data/opencode/session/ses_$dir
+	done
+	old 60 .agent .opencode .pale .other
+	start
+	rc_is 0
+	exists .other/data/opencode/session/ses_.other
+	for dir in .agent/state .opencode .pale; do
+		[ -z "$(ls -A $dir/data/opencode/session)" ] || fail "$dir: $(ls -A $dir/data/opencode/session)"
+	done
+	recorded session/sweep "" "sessions=3 session=3 failed=0 left=0"
+}
+
+# storage SESSION AGE: as opencode had it in files, with a message that is older than the session is.
+storage() {
+	local d=.opencode/data/opencode/storage
+	mkdir -p $d/session/prj $d/message/ses_$1 $d/part/msg_$1{a,b} $d/session_diff $d/todo
+	echo '{}' | tee $d/session/prj/ses_$1.json $d/message/ses_$1/msg_$1{a,b}.json $d/part/msg_$1{a,b}/prt_1.json \
+		$d/session_diff/ses_$1.json >$d/todo/ses_$1.json
+	old 500 $d/*/*$1* $d/session/prj/ses_$1.json
+	old "$2" $d/message/ses_$1/msg_$1b.json $d/message/ses_$1 $d/part/msg_$1b
+}
+
+# A session goes whole or stays whole, whatever the age of a single message; what is in the database stays.
+t_storage() {
+	local d=.opencode/data/opencode/storage
+	bridge
+	storage old 60
+	storage new 3
+	storage orphan 60
+	storage young 3
+	rm $d/session/prj/ses_orphan.json $d/session/prj/ses_young.json
+	echo '{}' >$d/project.json
+	touch .opencode/data/opencode/opencode.db "$d/message/ses_old/...json" "$d/message/ses_old/notes"
+	old 900 .opencode/data/opencode/opencode.db $d/project.json $d/message/ses_old/.*json $d/message/ses_old/notes
+	touch -d '-60 hours' $d/message/ses_old
+	(cd $d && find . | sort) >"$S/before"
+	run pale session gc --dry-run
+	rc_is 0
+	err_has "Would prune 2 stale sessions"
+	err_has "opencode.db is left alone"
+	out_has "would remove session $PWD/$d/session/prj/ses_old.json"
+	(cd $d && find . | sort) | cmp -s - "$S/before" || fail "a dry run removed something"
+	run pale session gc
+	rc_is 0
+	err_has "Pruned 2 stale sessions"
+	[ -z "$(find $d -name '*old*' -o -name '*orphan*')" ] || fail "left: $(find $d -name '*old*' -o -name '*orphan*')"
+	[ "$(find $d -name '*new*' -o -name '*young*' | wc -l)" = 15 ] || fail "gone: $(find $d | sort)"
+	exists $d/part/msg_newa/prt_1.json
+	exists $d/project.json
+	exists .opencode/data/opencode/opencode.db
+	start
+	err_lacks opencode.db
+}
+
+# Two seconds a start: then it says how much it has not looked at, and the next one goes on.
+t_time_is_up() {
+	local i
+	need strace
+	bridge
+	for i in $(seq 60); do echo x >"$B/logs/s$i.stdout"; done
+	old 60 "$B/logs"
+	run strace -qq -o /dev/null -e trace=unlinkat -e inject=unlinkat:delay_enter=100000 pale run --level hooks -- true
+	rc_is 0
+	err_has "the sweep's time was up: "
+	grep -qE 'time was up: (3[0-9]|4[0-9]) entries' "$S/err" || fail "it did not stop after two seconds"
+	i=$(ls "$B/logs" | wc -l)
+	[ "$i" -ge 30 ] && [ "$i" -lt 60 ] || fail "$i are left"
+	recorded session/sweep "" "log=$((60 - i)) failed=0 left=$i"
+	run pale session gc
+	rc_is 0
+	[ -z "$(ls "$B/logs")" ] || fail "left: $(ls "$B/logs")"
 }
 
 # A clock that jumps makes nothing old.
