@@ -13,6 +13,7 @@ struct approval *card_new(struct helper *helper, const struct card_question *q)
 	ap->until_ns = now + 50 * NS_S;
 	ap->rule = strdup("ask = ask-me");
 	ap->target = strdup(q->req->argv[1]);
+	unborn = ap;
 	return ap;
 }
 
