@@ -117,7 +117,10 @@ enum environ_class environ_class_of(const char *name)
 /* Words of a name, between underscores. */
 static const char telling[] =
 	"TOKEN TOKENS SECRET SECRETS PASSWORD PASSWD PASSPHRASE PASS PW PWD APIKEY KEY KEYS CREDENTIAL "
-	"CREDENTIALS CREDS AUTH AUTHTOKEN PAT BEARER COOKIE JWT PRIVATE WEBHOOK ";
+	"CREDENTIALS CREDS AUTH AUTHTOKEN PAT BEARER COOKIE JWT PRIVATE ";
+
+/* Whoever knows such an address may post there: it is a secret, whatever the name ends with. */
+static const char open_doors[] = "WEBHOOK WEBHOOKS WEBHOOKURL ";
 
 /* A name that ends so is of a place, not of a secret. */
 static const char places[] = "FILE PATH DIR SOCK URL URI HOST USER NAME ID MODE TYPE ";
@@ -148,6 +151,8 @@ bool environ_name_is_secret(const char *name)
 		return false;
 	for (; at < len; at += n + 1) {
 		n = strcspn(name + at, "_");
+		if (list_has(open_doors, name + at, n, true))
+			return true;
 		tells = tells || list_has(telling, name + at, n, true);
 		if (at + n >= len && list_has(places, name + at, n, true))
 			return false;
