@@ -368,7 +368,10 @@ static struct agent_end ending(const struct running *r, int error)
 	struct agent_end end = { 0 };
 
 	if (error < 0) {
-		talk("cannot run %s: %s", r->a->path, strerror(-error));
+		if (error == -E2BIG)
+			environment_tell_too_big(r->a->environment, r->a->path, r->a->argv);
+		else
+			talk("cannot run %s: %s", r->a->path, strerror(-error));
 		return (struct agent_end){ .refused = true,
 					   .code = error == -ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED };
 	}

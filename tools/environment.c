@@ -327,3 +327,17 @@ void environment_free(char **envp)
 	}
 	free(envp);
 }
+
+void environment_tell_too_big(const struct environment *env, const char *path, char *const *argv)
+{
+	size_t words = 0, variables = 0;
+
+	for (; *argv; argv++)
+		words += strlen(*argv) + 1;
+	for (size_t i = 0; i < env->n; i++)
+		if (env->list[i].given)
+			variables += strlen(env->list[i].name) + strlen(env->list[i].value) + 2;
+	talk("cannot run %s: its arguments (%zu KiB) and its environment (%zu KiB) are more than the kernel "
+	     "passes on; see which variables are that large: pale env",
+	     path, words >> 10, variables >> 10);
+}

@@ -68,6 +68,8 @@ int environment_from_files(struct environment *env, const struct environment_sou
 char **agent_environment(const struct environment *env, const char *preload, const char *session_dir,
 			 const char *image, enum level level);
 void environment_free(char **envp);
+/* Why path cannot be run with these: the kernel passes on so much, arguments and variables together. */
+void environment_tell_too_big(const struct environment *env, const char *path, char *const *argv);
 
 extern const struct subcommand subcommand_env;
 

@@ -106,6 +106,26 @@ t_protected_branches() {
 	denied exec "git push ../x HEAD:next" "[git] protect = next"
 }
 
+# The kernel passes no variable on that has 128 KiB with its name, and not many that are nearly that large.
+t_too_large() {
+	mkdir -p bridge/workspace
+	cd bridge/workspace
+	printf '[environment]\npass = BLOB*\n' | policy
+	(umask 077 && printf 'A=1\nBLOB=%s\n' "$(head -c 131067 /dev/zero | tr '\0' x)" >../.env)
+	fence true
+	rc_is 125
+	err_has ".env:2:1: error: \`BLOB\` is too long to be passed on: 128 KiB"
+	printf 'BLOB=%s\n' "$(head -c 131066 /dev/zero | tr '\0' x)" >../.env
+	fsh 'echo ${#BLOB}'
+	rc_is 0
+	out_is 131066
+	for i in $(seq 60); do printf 'BLOB%02d=%s\n' $i "$(head -c 110000 /dev/zero | tr '\0' x)"; done >../.env
+	fence true
+	rc_is 126
+	grep -qE "its environment \(644[0-9] KiB\) are more than the kernel passes on; see which .*: pale env$" "$S/err" ||
+		fail "it is not said what is too large"
+}
+
 t_bad() {
 	WHERE=()
 	printf 'A=b\nSANDBOX_NETWORK_MODE=loose\n' >.env
