@@ -157,6 +157,21 @@ static void offer_sessions(const struct line *l)
 	free(past);
 }
 
+static void offer_named(void *ctx, const char *id, const char *what)
+{
+	offer(ctx, id, what);
+}
+
+static void offer_questions(struct line *l)
+{
+	cards_each(offer_named, l);
+}
+
+static void offer_grants(struct line *l)
+{
+	grants_each(offer_named, l);
+}
+
 static void offer_agents(const struct line *l)
 {
 	for (size_t i = 0; agent_profile(i); i++)
@@ -259,8 +274,23 @@ static bool takes(const char *args, const char *what)
 	return at[0] != '-';
 }
 
-static void offer_operand(const struct line *l, const struct subcommand *sub, size_t before)
+/* Subcommands whose operand is the name of something that is there now. */
+static const struct {
+	const struct subcommand *sub;
+	void (*fn)(struct line *l);
+} named[] = {
+	{ &subcommand_approve, offer_questions },
+	{ &subcommand_deny, offer_questions },
+	{ &subcommand_revoke, offer_grants },
+};
+
+static void offer_operand(struct line *l, const struct subcommand *sub, size_t before)
 {
+	for (size_t i = 0; i < NELEM(named); i++)
+		if (named[i].sub == sub) {
+			named[i].fn(l);
+			return;
+		}
 	if (before == 0 && offer_verbs(l, sub->args) > 0)
 		return;
 	if (sub == &subcommand_session || sub == &subcommand_turn)

@@ -158,6 +158,21 @@ static void all_done(struct all *a)
 	kept_done(&a->kept);
 }
 
+void grants_each(named_fn *fn, void *ctx)
+{
+	struct all a = { 0 };
+	char id[ID_SHOWN + 1];
+
+	if (gather(&a) == 0)
+		for (size_t i = 0; i < a.n; i++) {
+			_cleanup_free_ char *line = recorded_visible(a.list[i].line);
+
+			(void)snprintf(id, sizeof(id), "%s", a.list[i].id);
+			fn(ctx, id, line ? line : "");
+		}
+	all_done(&a);
+}
+
 /* --- telling --- */
 
 static void print_item(const struct item *g)

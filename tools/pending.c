@@ -118,6 +118,41 @@ static int show_all(const struct options *o)
 	return failed ? EXIT_FINDINGS : EXIT_OK;
 }
 
+#define ID_OFFERED   8
+#define WHAT_OFFERED 60
+
+static void name_cards(const struct session_ref *ref, named_fn *fn, void *ctx)
+{
+	_cleanup_close_ int fd = control_open(ref->dir);
+	_cleanup_json_ json_t *cards = NULL;
+	char why[512], id[ID_OFFERED + 1], line[WHAT_OFFERED + 16];
+	json_t *j;
+	size_t i;
+
+	if (fd < 0 || cards_fetch(fd, &cards, why, sizeof(why)) < 0)
+		return;
+	json_array_foreach(cards, i, j)
+	{
+		_cleanup_free_ char *what = recorded_visible(json_str(j, "target"));
+
+		if (!card_is_open(j) || !what)
+			continue;
+		(void)snprintf(id, sizeof(id), "%s", json_str(j, "id"));
+		(void)snprintf(line, sizeof(line), "%.12s %.*s", json_str(j, "op"), WHAT_OFFERED, what);
+		fn(ctx, id, line);
+	}
+}
+
+void cards_each(named_fn *fn, void *ctx)
+{
+	_cleanup_free_ struct session_ref *refs = NULL;
+	size_t n = 0;
+
+	if (sessions_live(&refs, &n) == 0)
+		for (size_t i = 0; i < n; i++)
+			name_cards(&refs[i], fn, ctx);
+}
+
 /* --- as they come --------------------------------------------------------------------------------------- */
 
 /* A session that is listened to; calls go over another connection. */

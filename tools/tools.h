@@ -356,6 +356,11 @@ int control_next(int fd, int timeout_ms, json_t **ret);
 
 /* All cards of a session over fd, page by page, into one array (caller drops).  0, or as control_call(). */
 int cards_fetch(int fd, json_t **ret, char *why, size_t size);
+/* Calls fn for each question that waits, and each grant, in all sessions: enough of its id to answer it, and
+ * what it is as one line of visible text.  What does not answer is passed over. */
+typedef void named_fn(void *ctx, const char *id, const char *what);
+void cards_each(named_fn *fn, void *ctx);
+void grants_each(named_fn *fn, void *ctx);
 
 /* --- explain_*.c --- */
 

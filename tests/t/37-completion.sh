@@ -76,6 +76,57 @@ t_sessions() {
 	out_has "$id"
 }
 
+# What waits is offered with what it is, to who may answer it, as each shell wants it.
+t_questions() {
+	local id line
+	printf '[commands]\nask = touch\n' | policy
+	bg asks bash -c "touch \$'a\\tb\\e]0;x' c"
+	id=$(pending_id)
+	id=${id:0:8}
+	for line in approve deny; do
+		run pale completion candidates $line ''
+		[ "$(cut -f1 "$S/out")" = "$id" ] || fail "$line: $(cat "$S/out")"
+		[ "$(cut -f2 "$S/out" | cut -c1-14)" = "exec touch 'a\\" ] || fail "$line does not say what it is"
+		! grep -q "$(printf '\033')" "$S/out" || fail "an escape sequence came out"
+		[ "$(wc -l <"$S/out")" = 1 ] || fail "more than a line"
+	done
+	run pale completion candidates approve "${id:0:3}"
+	[ "$(cut -f1 "$S/out")" = "$id" ] || fail "by its first letters"
+	run pale completion candidates approve "x$id"
+	out_is ""
+	run in_bash pale deny ''
+	out_is "$id"
+	if command -v zsh >/dev/null; then
+		run zsh -f -c 'compdef() { :; }; _describe() { print -l ${(P)4} }; eval "$(pale completion zsh)"
+			words=(pale approve ""); CURRENT=3; _pale'
+		out_has "$id:exec touch"
+	fi
+	if command -v fish >/dev/null; then
+		run env XDG_CONFIG_HOME="$HOME/.config" fish --no-config -c 'pale completion fish | source; complete -C "pale approve "'
+		out_has "$id"
+	fi
+	fsh "pale completion candidates approve ''"
+	out_is ""
+	run pale approve "$id"
+	bg_wait asks
+	rc_is 0
+}
+
+t_grants() {
+	local id
+	printf '[commands]\nask = touch\n' | policy
+	bg asks bash -c 'touch a; until [ -e stop ]; do sleep 0.05; done'
+	run pale approve "$(pending_id)" --session --rule 'allow = touch a'
+	rc_is 0
+	run pale completion candidates revoke ''
+	id=$(cut -f1 "$S/out")
+	[ "$(cut -f2 "$S/out")" = "allow = touch a" ] || fail "the grant is not offered"
+	run pale revoke "$id"
+	rc_is 0
+	: >stop
+	bg_wait asks
+}
+
 # in_bash WORD...: what bash would offer for the last word.
 in_bash() {
 	bash --norc -c 'eval "$(pale completion bash)"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pale; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
