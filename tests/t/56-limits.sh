@@ -123,6 +123,32 @@ except OSError as e:
 	out_is "$(printf '125\n125\n64')"
 }
 
+# The shell's own fork bomb, by whatever means this machine has: no more than it may, and nothing is left.
+t_fork_bomb() {
+	local most=0 n
+	bomb() {
+		pgrep -c -u "$(id -u)" -f "^bash -c : bomb $T_SCRATCH"
+	}
+	pale run --timeout 4s --limit processes=100 -- bash -c ": bomb $T_SCRATCH"'; :(){ :|:& };:; sleep 60' \
+		>"$S/out" 2>"$S/err" </dev/null &
+	BG=$!
+	while kill -0 $BG 2>/dev/null; do
+		n=$(bomb)
+		[ "$n" -le "$most" ] || most=$n
+		sleep 0.1
+	done
+	RC=0
+	wait $BG || RC=$?
+	rc_is 124
+	[ "$most" -gt 5 ] && [ "$most" -le 100 ] || fail "there were $most processes of it"
+	[ "$(bomb)" = 0 ] || fail "$(bomb) of it are left"
+	err_has "pale: time limit 4s of --timeout reached: ended"
+	err_has "fork"
+	# and the next session starts as ever
+	fence true
+	rc_is 0
+}
+
 # By whatever means this machine has.
 t_memory() {
 	local how

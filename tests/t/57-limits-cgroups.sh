@@ -48,6 +48,16 @@ except OSError as e:
 	[ -z "$(all_left "$NAME")" ] || fail "left behind: $(all_left "$NAME")"
 }
 
+t_fork_bomb() {
+	need findmnt
+	cgroups
+	run pale run --limit processes=100 --timeout 3s -- bash -c ':(){ :|:& };:; sleep 60'
+	rc_is 124
+	err_has "pale: limit processes 100 of --limit reached"
+	err_has "pale: time limit 3s of --timeout reached: ended"
+	[ -z "$(all_left "$NAME")" ] || fail "left behind: $(all_left "$NAME")"
+}
+
 # All of it together, which no resource limit holds.
 t_memory() {
 	need findmnt
