@@ -151,8 +151,6 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_URL] = "the network is off",
 	[REASON_TRUNK] = "it touches a protected branch",
 	[REASON_ANCESTOR] = "something below it is protected",
-	[REASON_UNIX] = "it is another program's socket: write its `unix =` yourself",
-	[REASON_UDP] = "it is a datagram: write its `udp =` yourself",
 	[REASON_REBIND] = "the name leads to an address that is not public",
 	[REASON_ASTRAY] = "the address is not what it says",
 	[REASON_ABSOLUTE] = "paths are relative",
@@ -167,14 +165,16 @@ static const char *why_not(const struct image *img, const struct decision *d, en
 		return reasons[d->reason];
 	if (r && r->kind < RULE_KIND_COUNT && kinds[r->kind])
 		return kinds[r->kind];
-	if (op == OP_BIND)
-		return "it listens: write its `bind =` yourself";
+	if (op == OP_BIND && d->reason == REASON_UDP)
+		return "it is a datagram's own end: write its `udp =` yourself";
 	switch ((int)d->reason) {
 	case REASON_RULE:
 	case REASON_OUTSIDE:
 	case REASON_DEFAULT:
 	case REASON_HOST:
 	case REASON_NEVER:
+	case REASON_UNIX:
+	case REASON_UDP:
 		return NULL;
 	default:
 		return reason_text(d->reason);
@@ -219,23 +219,16 @@ static const char *root_of_command(const struct image *img, const struct deed *d
 	return NULL;
 }
 
-static const char *root_of_host(const struct deed *d, char *buf, size_t size)
-{
-	if (!d->req.host || !d->req.host[0])
-		return "no name led to this address";
-	return snprintf(buf, size, "%s", d->req.host) >= (int)size ? "it is too long for a rule" : NULL;
-}
-
 static const char *root_of(const struct image *img, const struct deed *d, char *buf, size_t size)
 {
 	const char *why = NULL;
 
 	if (d->req.op == OP_EXEC)
 		return root_of_command(img, d, buf, size);
-	if (!d->req.path)
-		return root_of_host(d, buf, size);
-	if (looks_secret(d->req.path))
+	if (d->req.path && looks_secret(d->req.path))
 		return "its name looks like a secret's";
+	if (!d->req.path || d->req.op == OP_UNIX)
+		return lesson_net_root(img, &d->req, buf, size);
 	if (!(d->req.access & ~(unsigned)ACCESS_READ)) /* the very file */
 		return snprintf(buf, size, "%s", d->req.path) >= (int)size ? "it is too long for a rule"
 									   : NULL;
@@ -269,7 +262,7 @@ static const char *section_of(const struct lesson_event *e)
 
 	if (op == OP_EXEC)
 		return "commands";
-	return op == OP_CONNECT || op == OP_RESOLVE ? "network" : "files";
+	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
 }
 
 static bool is_read(const struct lesson_event *e)

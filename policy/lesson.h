@@ -69,7 +69,19 @@ void lesson_lines(const struct lessons *l, struct lesson *ret, const char **ret_
 /* The place that a file's deed is grouped by: a directory of the user's, no higher than a project's or a
  * cache's.  False with a static sentence where none may be proposed. */
 bool lesson_root(const struct image *img, const char *path, char *buf, size_t size, const char **ret_why);
+/* path as people write it: `~`, and wildcards to the letter.  False where it does not fit. */
+bool lesson_path_text(const struct image *img, const char *path, char *buf, size_t size);
+/* One more line of the group, "KEY = VALUE", unless the last one says the same. */
+void lesson_add_line(struct lesson *g, const char *key, const char *value);
 /* That place is one program's own among many (~/.cache/tool, ~/.tool), not a part of a tree of the user's. */
 bool lesson_root_is_own(const struct image *img, const char *root);
+
+/*
+ * lesson_net.c: what a deed of the network is grouped by, NULL, or why nothing is proposed for it; the lines
+ * of such a group; whether a line is one of `bind =`, which nobody may grant and the operator may write.
+ */
+const char *lesson_net_root(const struct image *img, const struct request *req, char *buf, size_t size);
+void lesson_net_lines(const struct lessons *l, struct lesson *g);
+bool lesson_is_bind(const char *line);
 
 #endif

@@ -14,7 +14,6 @@
 
 #define NELEM(a)  (sizeof(a) / sizeof((a)[0]))
 #define WORDS_MAX 8
-#define PORTS_MAX 8
 
 /* --- files --- */
 
@@ -107,7 +106,7 @@ static void common(char *a, const char *b)
 	a[end] = '\0';
 }
 
-static void add(struct lesson *g, const char *key, const char *value)
+void lesson_add_line(struct lesson *g, const char *key, const char *value)
 {
 	if (g->n_lines == LESSON_LADDER ||
 	    (g->n_lines && strcmp(strchr(g->line[g->n_lines - 1], '=') + 2, value) == 0))
@@ -116,8 +115,7 @@ static void add(struct lesson *g, const char *key, const char *value)
 		g->n_lines++;
 }
 
-/* As people write it: `~`, and wildcards to the letter. */
-static bool path_text(const struct image *img, const char *path, char *buf, size_t size)
+bool lesson_path_text(const struct image *img, const char *path, char *buf, size_t size)
 {
 	const char *home = image_str(img, img->h->home);
 	size_t n = 0;
@@ -143,8 +141,8 @@ static void add_paths(const struct lessons *l, struct lesson *g, const char *key
 	for (;;) {
 		char *slash = strrchr(path, '/');
 
-		if (path_text(l->img, path, text, sizeof(text)))
-			add(g, key, text);
+		if (lesson_path_text(l->img, path, text, sizeof(text)))
+			lesson_add_line(g, key, text);
 		if (!slash || (size_t)(slash - path) < top)
 			return;
 		*slash = '\0';
@@ -245,7 +243,7 @@ static void add_words(struct lesson *g, const struct words *w, size_t n, const c
 		if (!put_word(line, sizeof(line) - 3, w->word[i]))
 			return;
 	strcat(line, end);
-	add(g, "allow", line);
+	lesson_add_line(g, "allow", line);
 }
 
 /* What all of them begin with; a single one to the letter. */
@@ -270,51 +268,6 @@ static void lines_of_commands(const struct lessons *l, struct lesson *g)
 	words_done(&w);
 }
 
-/* --- hosts --- */
-
-static int by_port(const void *a, const void *b)
-{
-	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
-}
-
-static size_t ports_of(const struct lessons *l, const struct lesson *g, uint16_t ports[PORTS_MAX])
-{
-	size_t n = 0;
-	struct deed d;
-
-	for (size_t i = 0; i < g->n_events; i++) {
-		size_t k = 0;
-
-		if (deed_init(&d, &l->events[g->events[i]].r, l->workspace) == 0 && d.req.port) {
-			while (k < n && ports[k] != d.req.port)
-				k++;
-			if (k == n && n < PORTS_MAX)
-				ports[n++] = d.req.port;
-		}
-		deed_done(&d);
-	}
-	if (n == 0)
-		ports[n++] = 443; /* it was looked up and never reached */
-	qsort(ports, n, sizeof(*ports), by_port);
-	return n;
-}
-
-static void lines_of_hosts(const struct lessons *l, struct lesson *g)
-{
-	const char *host = l->events[g->events[0]].root, *dot = strchr(host, '.');
-	char list[64] = "", value[GRANT_LINE];
-	uint16_t ports[PORTS_MAX];
-	size_t n = ports_of(l, g, ports);
-
-	for (size_t i = 0; i < n; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%u", i ? "," : ":", ports[i]);
-	if (snprintf(value, sizeof(value), "%s%s", host, list) < (int)sizeof(value))
-		add(g, "allow", value);
-	if (dot && strchr(dot + 1, '.') &&
-	    snprintf(value, sizeof(value), "*%s%s", dot, list) < (int)sizeof(value))
-		add(g, "allow", value);
-}
-
 /* --- together --- */
 
 /* The sentence that a line is refused with, as one that lives on. */
@@ -336,11 +289,12 @@ void lesson_lines(const struct lessons *l, struct lesson *ret, const char **ret_
 	if (strcmp(ret->section, "commands") == 0)
 		lines_of_commands(l, ret);
 	else if (strcmp(ret->section, "network") == 0)
-		lines_of_hosts(l, ret);
+		lesson_net_lines(l, ret);
 	else
 		lines_of_files(l, ret);
 	for (size_t i = 0; i < ret->n_lines; i++) {
-		if (grant_check(l->img, ret->section, ret->line[i], NULL, why, sizeof(why)) < 0)
+		if (!lesson_is_bind(ret->line[i]) &&
+		    grant_check(l->img, ret->section, ret->line[i], NULL, why, sizeof(why)) < 0)
 			continue;
 		if (kept != i)
 			memcpy(ret->line[kept], ret->line[i], sizeof(ret->line[i]));

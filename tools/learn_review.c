@@ -103,6 +103,10 @@ static void deny(const struct learn *l, size_t i)
 	const char *value = strchr(t->line, '=') + 1;
 	char line[GRANT_LINE + 16];
 
+	if (strncmp(t->line, "unix ", 5) == 0 || strncmp(t->line, "bind ", 5) == 0) {
+		fputs("what no rule allows of this is denied as it is: (I)gnore\n", stderr);
+		return;
+	}
 	snprintf(line, sizeof(line), "%s =%s", strcmp(g->section, "files") == 0 ? "readonly" : "deny", value);
 	if (strlen(line) >= sizeof(t->line)) {
 		fputs("it is too long for a rule\n", stderr);

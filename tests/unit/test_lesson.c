@@ -81,6 +81,14 @@ static const struct group {
 	{ "exec", "", { "/usr/bin/tool run 'a b'" }, "allow = tool run \"a b\" $" },
 	{ "connect", "", { "one.example:443", "one.example:80" }, "allow = one.example:80,443" },
 	{ "resolve", "", { "one.example" }, "allow = one.example:443" },
+	{ "connect", "", { "udp one.example:123", "udp one.example:124" }, "udp = one.example:123,124" },
+	{ "connect",
+	  "",
+	  { "udp a.one.example:53", "a.one.example:53" },
+	  "allow = a.one.example:53; udp = a.one.example:53" },
+	{ "unix", "w", { "/home/u/build/tmp/pg/.s.PGSQL.5432" }, "unix = ~/build/tmp/pg/.s.PGSQL.5432" },
+	{ "unix", "w", { "/tmp/we*rd", "/tmp/two" }, "unix = /tmp/two; unix = /tmp/we\\*rd" },
+	{ "bind", "", { "0.0.0.0:8080", "[::]:8080", "0.0.0.0:0" }, "bind = 8080; bind = 0" },
 };
 
 START_TEST(test_groups)
@@ -126,7 +134,14 @@ static const struct never {
 	{ "connect", "", "169.254.169.254:80" },
 	{ "bind", "", "0.0.0.0:80" },
 	{ "unix", "w", "/run/docker.sock" },
+	{ "bind", "", "udp 0.0.0.0:5353" },
+	{ "connect", "", "udp 93.184.216.34:123" },
 	{ "unix", "w", "@name" },
+	{ "unix", "w", "/run/mysqld/mysqld.sock" },
+	{ "unix", "w", "/tmp/ssh-abc/agent.123" },
+	{ "unix", "w", "/tmp/tmux-1000/default" },
+	{ "unix", "w", "/home/u/.gnupg/S.gpg-agent" },
+	{ "unix", "w", "/home/u/build/secrets.sock" },
 	{ "nonsense", "w", "/srv/data/x" },
 };
 

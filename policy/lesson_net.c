@@ -1,0 +1,153 @@
+/*
+ * Hosts, datagrams, sockets and ports that a ledger tells of: what they are grouped by, and the lines for
+ * them.
+ *
+ * A group's root is the name of a host, or one of these words, a blank and what it is about.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lesson.h"
+#include "path.h"
+#include "sockets.h"
+
+#define NELEM(a)  (sizeof(a) / sizeof((a)[0]))
+#define PORTS_MAX 8
+
+#define DATAGRAM "udp "
+#define SOCKET	 "unix "
+#define PORT	 "bind "
+
+static const char *put(char *buf, size_t size, const char *word, const char *what)
+{
+	return snprintf(buf, size, "%s%s", word, what) >= (int)size ? "it is too long for a rule" : NULL;
+}
+
+/* What listens there acts outside the fence, so only what is somebody's own project is proposed. */
+static const char *root_of_socket(const struct image *img, const char *path, char *buf, size_t size)
+{
+	const struct known_socket *known = socket_known(path);
+	const char *why = NULL;
+	char dir[GRANT_LINE];
+
+	if (known)
+		return known->what;
+	if (path[0] != '/')
+		return "anybody may take such a name: write its `unix =` yourself";
+	return lesson_root(img, path, dir, sizeof(dir), &why) ? put(buf, size, SOCKET, path) : why;
+}
+
+static const char *root_of_port(uint16_t port, char *buf, size_t size)
+{
+	char text[8];
+
+	if (port > 0 && port < 1024)
+		return "a port of the machine's own services: write its `bind =` yourself";
+	snprintf(text, sizeof(text), "%u", port);
+	return put(buf, size, PORT, text);
+}
+
+const char *lesson_net_root(const struct image *img, const struct request *req, char *buf, size_t size)
+{
+	if (req->op == OP_UNIX)
+		return root_of_socket(img, req->path, buf, size);
+	if (req->op == OP_BIND)
+		return root_of_port(req->port, buf, size);
+	if (!req->host || !req->host[0])
+		return "no name led to this address";
+	return put(buf, size, req->is_datagram ? DATAGRAM : "", req->host);
+}
+
+bool lesson_is_bind(const char *line)
+{
+	return strncmp(line, PORT, sizeof(PORT) - 1) == 0;
+}
+
+/* --- hosts --- */
+
+static int by_port(const void *a, const void *b)
+{
+	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
+}
+
+static size_t ports_of(const struct lessons *l, const struct lesson *g, uint16_t ports[PORTS_MAX])
+{
+	size_t n = 0;
+	struct deed d;
+
+	for (size_t i = 0; i < g->n_events; i++) {
+		size_t k = 0;
+
+		if (deed_init(&d, &l->events[g->events[i]].r, l->workspace) == 0 && d.req.port) {
+			while (k < n && ports[k] != d.req.port)
+				k++;
+			if (k == n && n < PORTS_MAX)
+				ports[n++] = d.req.port;
+		}
+		deed_done(&d);
+	}
+	if (n == 0)
+		ports[n++] = 443; /* it was looked up and never reached */
+	qsort(ports, n, sizeof(*ports), by_port);
+	return n;
+}
+
+/* A datagram's rule is for the very name: what answers it is whoever likes. */
+static void lines_of_host(const struct lessons *l, struct lesson *g, const char *key, const char *host)
+{
+	const char *dot = strcmp(key, "allow") == 0 ? strchr(host, '.') : NULL;
+	char list[64] = "", value[GRANT_LINE];
+	uint16_t ports[PORTS_MAX];
+	size_t n = ports_of(l, g, ports);
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%u", i ? "," : ":", ports[i]);
+	if (snprintf(value, sizeof(value), "%s%s", host, list) < (int)sizeof(value))
+		lesson_add_line(g, key, value);
+	if (dot && strchr(dot + 1, '.') &&
+	    snprintf(value, sizeof(value), "*%s%s", dot, list) < (int)sizeof(value))
+		lesson_add_line(g, key, value);
+}
+
+/* --- all of them --- */
+
+static void lines_of_datagrams(const struct lessons *l, struct lesson *g, const char *host)
+{
+	lines_of_host(l, g, "udp", host);
+}
+
+static void lines_of_socket(const struct lessons *l, struct lesson *g, const char *path)
+{
+	char text[GRANT_LINE];
+
+	if (lesson_path_text(l->img, path, text, sizeof(text)))
+		lesson_add_line(g, "unix", text);
+}
+
+static void lines_of_port(const struct lessons *l, struct lesson *g, const char *port)
+{
+	(void)l;
+	lesson_add_line(g, "bind", port);
+}
+
+void lesson_net_lines(const struct lessons *l, struct lesson *g)
+{
+	static const struct {
+		const char *word;
+		void (*fn)(const struct lessons *l, struct lesson *g, const char *what);
+	} kinds[] = { { DATAGRAM, lines_of_datagrams },
+		      { SOCKET, lines_of_socket },
+		      { PORT, lines_of_port } };
+	const char *root = l->events[g->events[0]].root;
+
+	for (size_t i = 0; i < NELEM(kinds); i++) {
+		size_t n = strlen(kinds[i].word);
+
+		if (strncmp(root, kinds[i].word, n) == 0) {
+			kinds[i].fn(l, g, root + n);
+			return;
+		}
+	}
+	lines_of_host(l, g, "allow", root);
+}
