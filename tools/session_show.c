@@ -1,9 +1,7 @@
 /*
  * pale session show: one session on a page.  What was started and how it ended, who held its
- * programs, what they were denied and asked, and what they changed.
- *
- * A session that runs is asked for its numbers; one that has ended left them in its description.  The
- * rest is read from its ledger.
+ * programs, what they were denied and asked, and what they changed.  A session that runs is asked for its
+ * numbers; one that has ended left them in its description.  The rest is read from its ledger.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,6 +21,8 @@ struct story {
 	json_t *changed; /* by path: how often */
 	json_t *reached; /* by host:port or socket */
 	uint64_t programs;
+	bool observing;	   /* --observe: nothing but secrets was held */
+	uint64_t observed; /* what happened for that alone */
 	char first[32], last[32];
 };
 
@@ -79,6 +79,14 @@ static bool is_file(const char *path)
 	return strncmp(path, "/dev/", 5) != 0 || strncmp(path, "/dev/shm/", 9) == 0;
 }
 
+/* "level=full; observing; ...": what stands behind it may be anybody's words. */
+static bool says_observing(const char *detail)
+{
+	static const char word[] = "; observing;";
+
+	return strncmp(detail + strcspn(detail, ";"), word, sizeof(word) - 1) == 0;
+}
+
 static void add_record(struct story *s, const struct record *r)
 {
 	enum op op = op_by_name(r->op);
@@ -86,8 +94,11 @@ static void add_record(struct story *s, const struct record *r)
 	if (!s->first[0])
 		memcpy(s->first, r->time, sizeof(s->first));
 	memcpy(s->last, r->time, sizeof(s->last));
+	if (strcmp(r->op, "session/start") == 0)
+		s->observing = says_observing(r->detail);
 	if (op == OP_NONE || op == OP_ATTACH)
 		return;
+	s->observed += strstr(r->detail, " observed=") ? r->count : 0;
 	if (strcmp(r->verdict, "deny") == 0) {
 		add_denied(s, r);
 		return;
@@ -406,6 +417,16 @@ static void print_denied(const struct page *p)
 	}
 }
 
+static void print_observed(const struct page *p)
+{
+	if (!p->story.observing)
+		return;
+	label("observed");
+	printf("nothing but secrets was held; %" PRIu64 " times the policy would have said no, or asked; ",
+	       p->story.observed);
+	printf("see: pale learn --session %s\n", p->ref.session);
+}
+
 static const char *how_it_is(const struct page *p)
 {
 	if (p->alive)
@@ -428,6 +449,7 @@ static void page_print(const struct page *p)
 	print_when(p);
 	line("level", fact(p, "level"));
 	line("not held", fact(p, "not_enforced"));
+	print_observed(p);
 	line("limits", fact(p, "limits"));
 	line("machine", fact(p, "facts"));
 	print_counts(p);
@@ -454,6 +476,8 @@ static json_t *page_json(const struct page *p)
 	(void)json_object_set_new(j, "session", json_string(p->ref.session));
 	(void)json_object_set_new(j, "alive", json_boolean(p->alive));
 	(void)json_object_set_new(j, "programs", json_integer((json_int_t)p->story.programs));
+	(void)json_object_set_new(j, "observing", json_boolean(p->story.observing));
+	(void)json_object_set_new(j, "observed", json_integer((json_int_t)p->story.observed));
 	(void)json_object_set(j, "changed", p->story.changed);
 	(void)json_object_set_new(j, "runs_later", changed_runners(p->story.changed));
 	(void)json_object_set(j, "reached", p->story.reached);

@@ -121,8 +121,15 @@ t_said_and_counted() {
 	err_has "observing: nothing but secrets is held"
 	err_has "1 things happened that the policy does not allow; see: pale learn --session"
 	recorded session/start '' "observing; "
+	run pale session show
+	out_has "observed   nothing but secrets was held; 1 times the policy would have said no, or asked; see: pale learn"
+	run pale session show --json
+	python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert j["observing"] and j["observed"] == 1, j' "$S/out" ||
+		fail "not in JSON"
 	run pale run -- true
 	err_lacks "observing"
+	run pale session show
+	out_lacks "observed "
 	not_recorded session/start '' "observing; " '"seq":2'
 }
 
