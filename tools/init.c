@@ -25,6 +25,7 @@ struct init {
 	char *text;
 	char backup[PATH_MAX];
 	bool existed, written;
+	bool kept; /* one is there, and it is only told what is lacking */
 	struct loaded loaded;
 	struct diags diags;
 	struct checkup *machine;
@@ -88,11 +89,14 @@ static int save(struct init *in)
 	return r;
 }
 
-/* 0, or an exit code after telling. */
-static int refuse_existing(const struct init *in)
+/* 0, or an exit code after telling.  What is wrong with one that stays is told like all that is lacking. */
+static int refuse_existing(struct init *in)
 {
 	if (!in->existed || in->o->force || in->o->dry_run)
 		return 0;
+	in->kept = true;
+	if (policy_load_with(&in->file, NULL, 0, &in->loaded, &in->diags) < 0 || in->diags.n)
+		print_diags(stderr, &in->diags);
 	talk("%s is there already and stays as it is: `pale policy edit%s` changes it, `pale init%s --force` "
 	     "puts a new one in its place and keeps the old one beside it",
 	     in->file.path, in->o->for_project ? " --project" : "", in->o->for_project ? " --project" : "");
@@ -158,7 +162,7 @@ static bool agent_is_here(const struct init *in)
 
 static void print_agents(const struct init *in)
 {
-	for (size_t i = 0; i < in->n_agents; i++) {
+	for (size_t i = 0; i < in->n_agents && !in->kept; i++) {
 		const struct agent_found *a = &in->agents[i];
 
 		printf("found  %-12s %-12s %-12s ", a->name, a->version[0] ? a->version : "-", a->coverage);
@@ -184,9 +188,11 @@ static void print_lint(const struct init *in)
 
 static void print_policy(const struct init *in)
 {
-	fputs(in->written ? "wrote  " : "would write  ", stdout);
+	fputs(in->kept ? "keeps  " : in->written ? "wrote  " : "would write  ", stdout);
 	print_escaped(stdout, in->file.path);
-	if (!in->o->for_project)
+	if (in->kept)
+		printf("  (%zu rules, ", in->loaded.policy.n_rules);
+	else if (!in->o->for_project)
 		printf("  (preset %s, %zu rules, ", in->preset, in->loaded.policy.n_rules);
 	else
 		fputs("  (it may only tighten, ", stdout);
@@ -227,12 +233,13 @@ static json_t *agents_to_json(const struct init *in)
 
 static void print_report_json(const struct init *in)
 {
-	print_json(json_pack("{so, so, ss?, sb, so, so, si, so, so, ss, ss?}", "agents", agents_to_json(in),
-			     "policy", json_text(in->file.path), "preset",
-			     in->o->for_project ? NULL : in->preset, "written", in->written, "backup",
-			     json_text(in->backup[0] ? in->backup : NULL), "text", json_text(in->text),
-			     "rules", (int)in->loaded.policy.n_rules, "findings", diags_to_json(&in->diags),
-			     "machine", checkup_to_json(in->machine), "next", in->next, "needs", in->needs));
+	print_json(json_pack("{so, so, ss?, sb, sb, so, so, si, so, so, ss, ss?}", "agents",
+			     agents_to_json(in), "policy", json_text(in->file.path), "preset",
+			     in->o->for_project || in->kept ? NULL : in->preset, "written", in->written,
+			     "kept", in->kept, "backup", json_text(in->backup[0] ? in->backup : NULL), "text",
+			     json_text(in->kept ? NULL : in->text), "rules", (int)in->loaded.policy.n_rules,
+			     "findings", diags_to_json(&in->diags), "machine", checkup_to_json(in->machine),
+			     "next", in->next, "needs", in->needs));
 }
 
 static int init(struct init *in)
@@ -245,17 +252,17 @@ static int init(struct init *in)
 	if (!in->text || !in->machine)
 		return EXIT_USAGE;
 	code = write_policy(in);
-	if (code)
+	if (code && !in->kept)
 		return code;
 	find_next(in);
 	if (in->o->json) {
 		print_report_json(in);
-		return EXIT_OK;
+		return code;
 	}
 	print_report(in);
 	if (in->o->dry_run)
 		printf("\n%s", in->text);
-	return EXIT_OK;
+	return code;
 }
 
 static int init_run(const struct options *given, int argc, char **argv)

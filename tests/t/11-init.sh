@@ -89,6 +89,25 @@ t_never_over_another() {
 	err_has "stays as it is"
 	err_has "pale init --force"
 	file_is ~/$MINE "# mine"
+	# What is lacking is told all the same, and nothing that was done before.
+	out_has "keeps  $HOME/$MINE"
+	out_has "lint clean)"
+	out_has "level  "
+	out_has "next:  pale run -- "
+	out_lacks "wrote"
+	run pale init --agent no-such-agent
+	rc_is 1
+	out_has "lacks  no-such-agent is not on PATH"
+	printf '[commands]\ndeny = frobnicate *\nalow = ls\n' | policy
+	run pale init
+	rc_is 1
+	err_has "policy.ini:3:1: error: unknown key"
+	err_has "stays as it is"
+	run pale init --json
+	rc_is 1
+	python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert j["kept"] and not j["written"] and j["findings"] and j["text"] is None, j' "$S/out" ||
+		fail "not in JSON"
+	printf '# mine\n' | policy
 	run pale init --force --preset review
 	rc_is 0
 	out_has "kept   the old one as $HOME/$MINE.old"
