@@ -9,15 +9,23 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "tools.h"
 
 #define KILL_MS	 3000
 #define STEP_MS	 5
-#define PIDS_MAX 512 /* in one round; the next one takes the others */
+#define PIDS_MAX 4096 /* in one round; the next one takes the others */
+#define TOLD_MAX 512
+#define BURST	 64 /* looks at our own children for each look at all that descends from them */
 
 struct pids {
 	pid_t list[PIDS_MAX];
+	size_t n;
+};
+
+struct told {
+	pid_t list[TOLD_MAX];
 	size_t n;
 };
 
@@ -90,7 +98,7 @@ bool children_left(pid_t spare)
 	return children(&p, spare) > 0;
 }
 
-static bool was_told(const struct pids *told, pid_t pid)
+static bool was_told(const struct told *told, pid_t pid)
 {
 	for (size_t i = 0; i < told->n; i++)
 		if (told->list[i] == pid)
@@ -98,45 +106,67 @@ static bool was_told(const struct pids *told, pid_t pid)
 	return false;
 }
 
-/* One round: everybody gets the signal (TERM only once), the dead are buried; how many there were. */
-static size_t signal_round(int sig, pid_t spare, struct pids *told)
+static void bury(const struct pids *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		(void)waitpid(p->list[i], NULL, WNOHANG);
+}
+
+/* Everybody gets a TERM, once; the dead are buried.  How many there were. */
+static size_t term_round(pid_t spare, struct told *told)
 {
 	struct pids now;
-	size_t n = children(&now, spare);
 
-	/* Whoever forks faster than its orphans come to us is not waited for. */
-	if (n > 0 && sig == SIGKILL)
-		(void)tree_signal(SIGKILL, spare);
-
-	for (size_t i = 0; i < n; i++) {
-		if (sig == SIGTERM && was_told(told, now.list[i]))
+	children(&now, spare);
+	for (size_t i = 0; i < now.n; i++) {
+		if (was_told(told, now.list[i]) || kill(now.list[i], SIGTERM) < 0)
 			continue;
-		if (kill(now.list[i], sig) == 0 && sig == SIGTERM) {
-			/* A stopped process would sit on its TERM. */
-			(void)kill(now.list[i], SIGCONT);
-			add(told, now.list[i], spare);
-		}
+		/* A stopped process would sit on its TERM. */
+		(void)kill(now.list[i], SIGCONT);
+		if (told->n < TOLD_MAX)
+			told->list[told->n++] = now.list[i];
 	}
-	for (size_t i = 0; i < n; i++)
-		(void)waitpid(now.list[i], NULL, WNOHANG);
-	return n;
+	bury(&now);
+	return now.n;
+}
+
+/*
+ * Whoever ends as soon as it has a child is gone before a look at all processes is over, and its child may
+ * be, too.  But that child is ours then; and the list of ours is short and quickly read: who does not run in
+ * that moment does not get away.
+ */
+static size_t kill_round(pid_t spare)
+{
+	struct pids now = { .n = 1 };
+
+	(void)tree_signal(SIGKILL, spare);
+	for (unsigned i = 0; now.n && i < BURST; i++) {
+		children(&now, spare);
+		for (size_t k = 0; k < now.n; k++)
+			(void)kill(now.list[k], SIGKILL);
+		bury(&now);
+	}
+	return now.n;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 size_t reap_children(pid_t spare, unsigned term_ms)
 {
-	const struct {
-		int sig, ms;
-	} phases[] = { { SIGTERM, (int)term_ms }, { SIGKILL, KILL_MS } };
-	struct pids told = { .n = 0 };
-	size_t left = 0;
+	uint64_t kill_at = now_ms() + term_ms, end = kill_at + KILL_MS, now;
+	struct told told = { .n = 0 };
+	size_t left = 1;
 
-	for (size_t i = 0; i < NELEM(phases); i++) {
-		for (int ms = 0; ms < phases[i].ms; ms += STEP_MS) {
-			left = signal_round(phases[i].sig, spare, &told);
-			if (left == 0)
-				return 0;
+	while (left && (now = now_ms()) < end) {
+		left = now < kill_at ? term_round(spare, &told) : kill_round(spare);
+		if (left)
 			(void)poll(NULL, 0, STEP_MS);
-		}
 	}
 	return left;
 }

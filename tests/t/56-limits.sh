@@ -96,6 +96,31 @@ t_time_of_a_storm() {
 	err_lacks "would not end"
 }
 
+# The command is over and leaves such a storm: it is ended long before it would end by itself.
+t_storm_that_is_left() {
+	cat >storm.py <<-'END'
+		import os, signal, time
+
+		end = time.monotonic() + 30
+		signal.signal(signal.SIGTERM, signal.SIG_IGN)
+		for _ in range(40):
+		    if os.fork() == 0:
+		        while time.monotonic() < end:
+		            try:
+		                if os.fork():
+		                    os._exit(0)
+		            except OSError:
+		                pass
+		        os._exit(0)
+	END
+	# The machine is others' too.
+	ulimit -u 2500
+	run timeout -k 1 20 pale run -q -- python3 storm.py
+	rc_is 0
+	err_lacks "would not end"
+	! pgrep -u "$(id -u)" -f "^python3 storm.py" >/dev/null || fail "the storm goes on"
+}
+
 # In time nothing is told, and the command's own end is the end.
 t_in_time() {
 	run pale run -q --timeout 1h --limit time=30m -- bash -c 'exit 7'
