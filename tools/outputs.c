@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "terminal.h"
 #include "tools/thread.h"
@@ -22,6 +23,7 @@
 #define BUFFER	  (64 * 1024)
 #define PIPE_SIZE (256 * 1024)
 #define STACK	  (256 * 1024)
+#define HURRY_S	  1
 
 struct stream {
 	int fd;	      /* where the operator wants it: 1 or 2, which we never close */
@@ -30,7 +32,7 @@ struct stream {
 	struct outlog log;
 	int error; /* -errno of the operator's file */
 	pthread_t thread;
-	bool runs;
+	bool runs, stands;
 	char buf[BUFFER];
 };
 
@@ -243,10 +245,24 @@ void outputs_start(struct outputs *o)
 	}
 }
 
+/* Whoever waits for a reader who stands still is left to the end of all threads, with all that it uses. */
+static bool join(struct stream *s, const struct timespec *until)
+{
+	int error = until ? pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, until)
+			  : pthread_join(s->thread, NULL);
+
+	s->stands = error != 0;
+	return !s->stands;
+}
+
 static void tell(const struct stream *s)
 {
 	const char *name = s->fd == STDOUT_FILENO ? "standard output" : "standard error";
 
+	if (s->stands) {
+		talk("%s is not read: the rest of it is lost", name);
+		return;
+	}
 	if (s->error < 0 && s->error != -EPIPE)
 		talk("%s could not be written: %s", name, strerror(-s->error));
 	if (s->log.error)
@@ -255,16 +271,22 @@ static void tell(const struct stream *s)
 		talk("the log of %s is full (log_size): the rest of it was not logged", name);
 }
 
-void outputs_close(struct outputs *o)
+void outputs_close(struct outputs *o, bool hurry)
 {
+	struct timespec until;
+	bool whole = true;
+
 	if (!o)
 		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += HURRY_S;
 	(void)eventfd_write(o->stop, 1);
 	for (size_t i = 0; i < OUTPUT_COUNT; i++)
-		if (o->of[i] && o->of[i]->runs)
-			(void)pthread_join(o->of[i]->thread, NULL);
+		if (o->of[i] && o->of[i]->runs && !join(o->of[i], hurry ? &until : NULL))
+			whole = false;
 	for (size_t i = 0; i < OUTPUT_COUNT; i++)
 		if (o->of[i])
 			tell(o->of[i]);
-	outputs_free(o);
+	if (whole)
+		outputs_free(o);
 }

@@ -30,9 +30,9 @@ struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes, co
 void outputs_child(const struct outputs *o);
 /* In the parent after the fork: from now on what the agent writes is passed on. */
 void outputs_start(struct outputs *o);
-/* When the agent and all of its processes are gone: returns when what they wrote is where it belongs.  Tells
- * what was not logged. */
-void outputs_close(struct outputs *o);
+/* When the agent and all of its processes are gone: returns when what they wrote is where it belongs; in a
+ * hurry, also where a reader stands still.  Tells what was not logged, or not passed on. */
+void outputs_close(struct outputs *o, bool hurry);
 
 /* --- outputs_log.c: one log --- */
 

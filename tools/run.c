@@ -315,7 +315,7 @@ static int run_session(struct run *r)
 		end = agentproc_run(&agent);
 		session_clock_done(&r->clock);
 	}
-	outputs_close(agent.outputs);
+	outputs_close(agent.outputs, end.why != END_ITSELF);
 	finish(r, &end);
 	changed_report(&r->mark);
 	return end.signal ? die_alike(end.signal) : end.code;

@@ -179,6 +179,18 @@ t_show() {
 	[ -z "$(ls "$STATE/outputs")" ] || fail "links are left"
 }
 
+# Who reads it stands still: without the log the time limit would be kept all the same.
+t_stalled_reader() {
+	logged
+	mkfifo "$S/pipe"
+	sleep 30 <"$S/pipe" &
+	run bash -c 'pale run -q --timeout 1s -- yes >"$1"' - "$S/pipe" &
+	until_true 15 bash -c '! kill -0 "$1"' - $! || fail "the time limit is not kept"
+	kill %1
+	grep -q "standard output is not read: the rest of it is lost" "$S/err" || fail "it is not told"
+	[ -s "$(only stdout)" ] || fail "nothing was logged"
+}
+
 # What comes on the agent's terminal, byte by byte.
 t_terminal() {
 	need script
