@@ -215,9 +215,10 @@ static void sweep_launcher(struct sweep *g)
 	root = open(g->root, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root < 0)
 		return;
+	/* First what is bounded by its size. */
+	gc_entries(g, root);
 	sweep_root_logs(g, root);
 	gc_states(g);
-	gc_entries(g, root);
 }
 
 static void sweep_own_logs(struct sweep *g)

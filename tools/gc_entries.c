@@ -11,11 +11,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 
 #define NAME	      "sessions.json"
 #define NAME_NEW      ".sessions.json.pale"
 #define SIZE_MAX_READ ((off_t)16 << 20)
+/* What a start has time for: the worst that can stand in a file takes 2 s and 1.3 GB for 16 MiB. */
+#define SIZE_MAX_START ((off_t)2 << 20)
 
 /* --- when an entry was last used --- */
 
@@ -176,9 +179,37 @@ struct file {
 	size_t len;
 };
 
-/* NULL, or why the file is not ours to change. */
-static const char *open_file(struct file *f)
+/* Nobody changed it since it was opened. */
+static bool is_same(const struct file *f)
 {
+	struct stat st;
+
+	return fstatat(f->dir, NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f->st.st_ino &&
+	       st.st_dev == f->st.st_dev && st.st_size == f->st.st_size &&
+	       st.st_mtim.tv_sec == f->st.st_mtim.tv_sec && st.st_mtim.tv_nsec == f->st.st_mtim.tv_nsec;
+}
+
+static const char *too_big(const struct sweep *g, off_t size)
+{
+	if (size > SIZE_MAX_READ)
+		return "it has more than 16 MiB";
+	return g->until_ns && size > SIZE_MAX_START
+		       ? "it has more than 2 MiB, too much for a start: pale session gc"
+		       : NULL;
+}
+
+/* Two sweeps at once would write over what the other renames.  File systems that know no locks say nothing.
+ */
+static bool is_taken(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+/* NULL, or why the file is not ours to change. */
+static const char *open_file(const struct sweep *g, struct file *f)
+{
+	const char *why;
+
 	f->fd = openat(f->dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (f->fd < 0)
 		return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
@@ -186,8 +217,12 @@ static const char *open_file(struct file *f)
 		return "it is no regular file";
 	if (f->st.st_uid != geteuid())
 		return "it is somebody else's";
-	if (f->st.st_size > SIZE_MAX_READ)
-		return "it has more than 16 MiB";
+	why = too_big(g, f->st.st_size);
+	if (why)
+		return why;
+	/* Whoever had the lock until now may have renamed another file to the name. */
+	if (is_taken(f->fd) || !is_same(f))
+		return "another sweep has it";
 	return gc_is_quiet(f->fd) ? NULL : "somebody writes it just now";
 }
 
@@ -251,16 +286,6 @@ static int write_new(const struct file *f, const json_t *all)
 	return r;
 }
 
-/* Nobody changed it since it was read. */
-static bool is_same(const struct file *f)
-{
-	struct stat st;
-
-	return fstatat(f->dir, NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f->st.st_ino &&
-	       st.st_dev == f->st.st_dev && st.st_size == f->st.st_size &&
-	       st.st_mtim.tv_sec == f->st.st_mtim.tv_sec && st.st_mtim.tv_nsec == f->st.st_mtim.tv_nsec;
-}
-
 static int replace(const struct file *f, const json_t *all)
 {
 	int r = write_new(f, all);
@@ -280,7 +305,7 @@ static int replace(const struct file *f, const json_t *all)
 static const char *sweep(struct sweep *g, struct file *f)
 {
 	_cleanup_json_ json_t *all = NULL;
-	const char *why = open_file(f);
+	const char *why = open_file(g, f);
 	size_t pruned = g->pruned, things = g->things, entries = g->of[GC_ENTRY];
 	int r;
 

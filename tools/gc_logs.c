@@ -83,7 +83,9 @@ static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *n
 	if (!split(name, id) || (ids && !outputs_is_ours(id, dir)) || !is_stale(g, dirfd, name, id))
 		return;
 	if (g->mode == GC_REMOVE && unlinkat(dirfd, name, 0) < 0) {
-		gc_failed(g, dir, name, -errno);
+		/* Another sweep was faster. */
+		if (errno != ENOENT)
+			gc_failed(g, dir, name, -errno);
 		return;
 	}
 	gc_found(g, GC_LOG, id, dir, name);

@@ -166,9 +166,10 @@ struct removal {
 	int error; /* the first */
 };
 
+/* What another sweep removed is gone, which is all that was wanted. */
 static void note_error(struct removal *r, int error)
 {
-	if (r->error == 0)
+	if (r->error == 0 && error != -ENOENT)
 		r->error = error;
 }
 
@@ -299,7 +300,7 @@ int gc_tree_remove(const struct sweep *g, int at, const char *name)
 		if (err == 0)
 			err = empty(r);
 	} while (err == 0 && r->progress);
-	if (err == 0 && unlinkat(at, name, AT_REMOVEDIR) == 0)
+	if (err == -ENOENT || (err == 0 && (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)))
 		return 0;
 	return err < 0 ? err : r->error < 0 ? r->error : -ENOTEMPTY;
 }

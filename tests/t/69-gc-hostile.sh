@@ -170,6 +170,55 @@ t_moving() {
 	[ -d "$HOME/treasure/deep" ] || fail "a directory went"
 }
 
+# However much stands in two bytes, a start has no time for it.
+t_crammed_entries() {
+	bridge
+	python3 -c 'import sys; open(sys.argv[1], "w").write("[" + "{}," * 4000000 + "{\"id\":\"a\",\"time\":1}]")' "$B/sessions.json"
+	(
+		ulimit -d 200000
+		run pale run "${OPTS[@]}" -- true
+		rc_is 0
+		err_has "sessions.json is left as it is: it has more than 2 MiB, too much for a start: pale session gc"
+	) || exit
+	grep -qE "in [01]\.[0-9]s\.$" "$S/err" || fail "it took long"
+	run pale session gc
+	rc_is 0
+	err_has "Pruned 1 stale sessions"
+	! grep -q '"a"' "$B/sessions.json" || fail "the entry is still there"
+}
+
+# What one removes under the other's hands is no failure, and no file is written by two.
+t_two_at_once() {
+	local i
+	bridge
+	python3 - "$B" "$SESSIONS" <<-'END'
+		import os, sys
+		b, sessions = sys.argv[1:]
+		for i in range(800):
+		    d = "%s/s%d" % (sessions, i)
+		    os.makedirs(d + "/a/b")
+		    for name in (d + "/a/b/f", d + "/a/f", "%s/logs/s%d.stdout" % (b, i), "%s/logs/s%d.stderr" % (b, i)):
+		        open(name, "w").close()
+		        os.utime(name, (1, 1))
+		    for name in (d + "/a/b", d + "/a", d):
+		        os.utime(name, (1, 1))
+	END
+	for i in 1 2 3; do
+		pale session gc >/dev/null 2>"$S/gc$i" &
+	done
+	wait
+	! grep -H "removed:" "$S"/gc? || fail "one failed for another"
+	[ -z "$(ls -A "$SESSIONS" "$B/logs" | grep -v :)" ] || fail "something is left"
+	echo '{"old": {"time": 1}}' >"$B/sessions.json"
+	echo half >"$B/.sessions.json.pale"
+	run flock "$B/sessions.json" pale session gc
+	rc_is 0
+	err_has "sessions.json is left as it is: another sweep has it"
+	file_is "$B/.sessions.json.pale" half
+	run pale session gc
+	file_is "$B/sessions.json" '{}'
+}
+
 # The figure: 1,000 stale sessions in a second.  Of the processor's time: what a busy disk adds says nothing.
 t_thousand() {
 	bridge
