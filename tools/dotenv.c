@@ -76,13 +76,14 @@ bool dotenv_mentions(const char *path)
 	return file_read(path, LIMIT_POLICY, &text, &len) == 0 && mentions(text, len);
 }
 
-/* An agent may write here, or anybody: the workspace, what everybody may write. */
-static bool is_open(const struct bundle *b, const char *path)
+/* An agent may write here, or could once, or anybody: workspaces, what everybody may write. */
+static bool is_open(const struct bundle *b, const struct dirs *dirs, const char *path)
 {
 	char real[PATH_MAX], *slash;
 	struct stat st;
 
-	if (!realpath(path, real) || path_is_under(real, b->workspace) || path_is_under(path, b->workspace))
+	if (!realpath(path, real) || path_is_under(real, b->workspace) || path_is_under(path, b->workspace) ||
+	    worked_in(dirs, real))
 		return true;
 	slash = strrchr(real, '/');
 	slash[slash == real] = '\0';
@@ -95,7 +96,8 @@ static enum source_layer layer_of(const struct bundle *b, const struct dirs *dir
 {
 	if (session_around())
 		return SOURCE_ENV_PROJECT;
-	return is_open(b, path) && !trust_is_pinned(dirs, path, text, len) ? SOURCE_ENV_PROJECT : SOURCE_ENV;
+	return is_open(b, dirs, path) && !trust_is_pinned(dirs, path, text, len) ? SOURCE_ENV_PROJECT
+										 : SOURCE_ENV;
 }
 
 static int add_file(struct bundle *b, const struct dirs *dirs, const char *path, struct diags *d)

@@ -51,7 +51,8 @@ static int take(struct reading *r, const struct env_pair *pair, const struct env
 		return 0;
 	if (!r->trusted)
 		return finding(r, pair, SEVERITY_WARNING,
-			       "set it in your environment, or in the .env beside a workspace/",
+			       "set it in your environment, or in the .env beside a workspace/ where no "
+			       "agent worked",
 			       "is not taken: an agent could have written this file");
 	if (strlen(pair->key) + strlen(pair->value) + 2 > ENTRY_MAX)
 		return finding(r, pair, SEVERITY_ERROR, NULL, "is too long to be passed on: 128 KiB");

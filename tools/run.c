@@ -266,6 +266,17 @@ static int gather_again(void *ctx, json_t **ret_findings, const char **ret_err)
 	return fd;
 }
 
+/* What lies there is not believed later, wherever it is read from. */
+static void note_work(const struct run *r)
+{
+	int e = r->launch.image.h->mode == MODE_READ_ONLY ? 0 : dir_make(r->dirs.state);
+
+	if (e == 0 && r->launch.image.h->mode != MODE_READ_ONLY)
+		e = worked_note(&r->dirs, r->bundle.workspace);
+	if (e < 0)
+		talk("that an agent worked here cannot be kept in %s: %s", r->dirs.state, strerror(-e));
+}
+
 static int run_session(struct run *r)
 {
 	char facts[256];
@@ -304,6 +315,7 @@ static int run_session(struct run *r)
 		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
 	if (end.code == 0) {
+		note_work(r);
 		state_dirs_make(&r->launch.image);
 		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes, &r->terminal);
 		end.code = fence_make(&r->fence, &r->launch);

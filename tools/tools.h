@@ -139,6 +139,11 @@ int dirs_find(struct dirs *ret);
 /* Creates dir and its parents, new ones with mode 0700.  0 or -errno. */
 int dir_make(const char *dir);
 
+/* worked.c: writes down that an agent works in this directory (a real path).  0 or -errno. */
+int worked_note(const struct dirs *dirs, const char *workspace);
+/* An agent worked there once, or around it, or nobody can say. */
+bool worked_in(const struct dirs *dirs, const char *path);
+
 /* statedirs.c: makes what is missing of the agent's own writable directories, before the floor is built. */
 void state_dirs_make(const struct image *img);
 /* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */

@@ -63,6 +63,44 @@ t_beside_the_workspace() {
 	reaches no evil.example
 }
 
+# An agent worked around what is a workspace now, and what it left beside it is its own word.
+t_where_an_agent_worked() {
+	mkdir -p bridge/workspace
+	cd bridge
+	WHERE=(-w workspace)
+	printf '[environment]\npass = OPENAI_API_KEY\n' | policy
+	printf 'WHITE_LIST_DOMAINS=own.example\nOPENAI_API_KEY=sk-own-own-own\n' >.env
+	chmod 600 .env
+	reaches yes own.example
+	OPTS=(-w workspace)
+	fsh 'echo $OPENAI_API_KEY'
+	out_is sk-own-own-own
+	reaches yes own.example
+	# One that writes nothing could not have.
+	OPTS=(--preset review -w .)
+	fence true
+	reaches yes own.example
+	OPTS=()
+	fsh 'printf "WHITE_LIST_DOMAINS=evil.example\nOPENAI_API_KEY=sk-evil-evil-evil\n" >.env'
+	reaches no evil.example
+	run pale run -w workspace -- bash -c 'echo "key=$OPENAI_API_KEY"'
+	out_is key=
+	err_has "\`OPENAI_API_KEY\` is not taken: an agent could have written this file"
+	cd workspace
+	WHERE=()
+	reaches no evil.example
+	run pale trust ..
+	rc_is 0
+	reaches yes evil.example
+	# A list that has grown is rid of what is gone, and of nothing else.
+	python3 -c 'import sys; open(sys.argv[1], "a").write("".join("\0/gone/%d/%s\0" % (i, "x" * 80) for i in range(4000)))' "$STATE/worked"
+	mkdir other && cd other
+	OPTS=()
+	fence true
+	[ "$(wc -c <"$STATE/worked")" -lt 4096 ] || fail "it grows for ever"
+	grep -qF "$PWD" "$STATE/worked" && grep -qaF "$HOME/work/bridge" "$STATE/worked" || fail "one was lost"
+}
+
 t_where_everybody_writes() {
 	mkdir -p "$S/common/work"
 	chmod 777 "$S/common"

@@ -1,0 +1,108 @@
+/*
+ * Where agents worked: the workspaces of all sessions so far, in the state directory, which no agent sees.  A
+ * file that lies there may be an agent's making, in whatever workspace the next one works.
+ *
+ * The paths stand in one file, each between two NULs.  One that has grown is rid of those that are gone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/path.h"
+
+#include "tools.h"
+
+#define WORKED	   "worked"
+#define WORKED_NEW "worked.new"
+#define GROWN_MAX  (256u << 10)
+#define READ_MAX   (1u << 20)
+
+static int read_all(const struct dirs *dirs, char **ret, size_t *ret_len)
+{
+	char path[PATH_MAX];
+	int r = path_join(path, sizeof(path), dirs->state, WORKED);
+
+	return r < 0 ? r : file_read(path, READ_MAX, ret, ret_len);
+}
+
+bool worked_in(const struct dirs *dirs, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = read_all(dirs, &text, &len);
+
+	/* What cannot be read may say so. */
+	if (r < 0)
+		return r != -ENOENT;
+	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
+		if (text[at] == '/' && path_is_under(path, text + at))
+			return true;
+	return false;
+}
+
+static bool holds(const char *text, size_t len, const char *path)
+{
+	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
+		if (strcmp(text + at, path) == 0)
+			return true;
+	return false;
+}
+
+/* In one write, for another session may write, too; a NUL before it, for one may have been cut short. */
+static int put(int fd, const char *path)
+{
+	char entry[PATH_MAX + 2] = "";
+	size_t len = strlen(path) + 2;
+
+	if (len > sizeof(entry))
+		return -ENAMETOOLONG;
+	memcpy(entry + 1, path, len - 1);
+	return write(fd, entry, len) == (ssize_t)len ? 0 : -ENOSPC;
+}
+
+static int open_at(const struct dirs *dirs, const char *name, int flags, char path[PATH_MAX])
+{
+	int r = path_join(path, PATH_MAX, dirs->state, name), fd;
+
+	if (r < 0)
+		return r;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Renamed, so that another session finds the old or the new one; what that one adds meanwhile it adds again.
+ */
+static int shrink(const struct dirs *dirs, const char *text, size_t len)
+{
+	char new[PATH_MAX], old[PATH_MAX];
+	_cleanup_close_ int fd = open_at(dirs, WORKED_NEW, O_TRUNC, new);
+	int r = fd < 0 ? fd : path_join(old, sizeof(old), dirs->state, WORKED);
+
+	for (size_t at = 0; r == 0 && at < len; at += strlen(text + at) + 1)
+		if (text[at] == '/' && access(text + at, F_OK) == 0)
+			r = put(fd, text + at);
+	if (r == 0 && rename(new, old) < 0)
+		r = -errno;
+	return r;
+}
+
+int worked_note(const struct dirs *dirs, const char *workspace)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+	size_t len = 0;
+	int r = read_all(dirs, &text, &len);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (len && holds(text, len, workspace))
+		return 0;
+	if (len > GROWN_MAX)
+		r = shrink(dirs, text, len);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	fd = open_at(dirs, WORKED, O_APPEND, path);
+	return fd < 0 ? fd : put(fd, workspace);
+}
