@@ -68,12 +68,19 @@ int dotenv_extract(const char *path, const char *text, size_t len, char **ret, s
 	return r;
 }
 
-bool dotenv_mentions(const char *path)
+/* 1, 0, or -errno. */
+static int mentioned(const char *path)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
+	int r = file_read(path, LIMIT_POLICY, &text, &len);
 
-	return file_read(path, LIMIT_POLICY, &text, &len) == 0 && mentions(text, len);
+	return r < 0 ? r : mentions(text, len);
+}
+
+bool dotenv_mentions(const char *path)
+{
+	return mentioned(path) > 0;
 }
 
 /* An agent may write here, or could once, or anybody: workspaces, what everybody may write. */
@@ -100,14 +107,29 @@ static enum source_layer layer_of(const struct bundle *b, const struct dirs *dir
 										 : SOURCE_ENV;
 }
 
+/* It could say that the session may do less.  An agent may have made it so, and shall not keep us from
+ * starting. */
+static int unheard(const struct bundle *b, const struct dirs *dirs, const char *path, int error,
+		   struct diags *d)
+{
+	enum severity severity = is_open(b, dirs, path) ? SEVERITY_WARNING : SEVERITY_ERROR;
+	const char *why = error == -EFBIG ? "it is larger than 8 MiB" : strerror(-error);
+
+	/* No file is none that says anything; inside, it is the session around that was told. */
+	if (error == -ENOENT || error == -ENOTDIR || error == -EINVAL || error == -ELOOP || session_around())
+		return 0;
+	return diag_add(d, severity, "env-file", path, 0, 0, "let it be read, or move it away",
+			"cannot be read, so what it says of the policy is not heard: %s", why);
+}
+
 static int add_file(struct bundle *b, const struct dirs *dirs, const char *path, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL, *ours = NULL;
 	size_t len;
-	int r;
+	int r = mentioned(path);
 
-	if (!dotenv_mentions(path))
-		return 0;
+	if (r <= 0)
+		return r < 0 ? unheard(b, dirs, path, r, d) : 0;
 	r = policy_file_read(path, &text, &len, d);
 	if (r == 0)
 		r = dotenv_extract(path, text, len, &ours, d);

@@ -178,6 +178,25 @@ t_bad() {
 	rc_is 1
 	out_has ".env:3:31"
 	out_has public-suffix
+	# What cannot be read may have said STRICT.
+	printf 'SANDBOX_NETWORK_MODE=STRICT\n' >.env
+	chmod 000 .env
+	run pale run -- true
+	rc_is 0
+	err_has ".env: warning: cannot be read, so what it says of the policy is not heard: Permission denied"
+	mkdir -p "$HOME/fresh/workspace"
+	mv .env "$HOME/fresh"
+	(cd "$HOME/fresh/workspace" && run pale run -q -- true && rc_is 125) || exit
+	err_has "nothing was started"
+	truncate -s 9M .env
+	run pale run -- true
+	err_has "is not heard: it is larger than 8 MiB"
+	rm .env
+	mkfifo .env
+	run timeout 10 pale run -q -- true
+	rc_is 0
+	err_is_empty
+	rm .env
 	# What says nothing of us is nobody's business, whatever it looks like.
 	printf '::: no assignment\n' >.env
 	fence true
