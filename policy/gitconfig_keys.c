@@ -21,7 +21,7 @@ enum shape {
 	PLAIN,	  /* a word or a number: nothing that could be a command */
 	URL,	  /* of no helper that the other end or a file could name (gitremote-helpers(7)) */
 	OFF,	  /* a false */
-	WORKTREE, /* a directory beside the repository */
+	WORKTREE, /* a directory beside the repository, or the workspace */
 	UPDATE,	  /* of a submodule; !COMMAND is one too */
 	ALIAS,	  /* one of git's own commands that run nothing */
 	LFS,	  /* exactly what `git lfs install` writes */
@@ -180,14 +180,24 @@ static bool is_off(const char *s)
 	       strcasecmp(s, "off") == 0;
 }
 
+/* Where the file is that says it, and where the session works. */
+struct place {
+	const char *dir, *workspace;
+};
+
 /* Below what the repository's .git is in: `git checkout` writes there. */
-static bool is_beside(const char *value, const char *dir)
+static bool is_beside(const char *value, const struct place *at)
 {
 	char top[LIMIT_PATH], tree[LIMIT_PATH];
-	int n = snprintf(top, sizeof(top), "%s/", dir);
+	int n = snprintf(top, sizeof(top), "%s/", at->dir);
 	char *git = n > 0 && n < (int)sizeof(top) ? strstr(top, "/.git/") : NULL;
 
-	if (!git || git == top || path_normalise(dir, value, tree, sizeof(tree)) < 0)
+	if (path_normalise(at->dir, value, tree, sizeof(tree)) < 0)
+		return false;
+	/* What git writes there anybody inside may write: agents keep snapshots of it elsewhere. */
+	if (at->workspace && strcmp(tree, at->workspace) == 0)
+		return true;
+	if (!git || git == top)
 		return false;
 	*git = '\0';
 	return path_is_under(tree, top);
@@ -237,7 +247,7 @@ static bool is_lfs(const struct gitconfig_entry *e)
 	return false;
 }
 
-static bool fits(enum shape shape, const struct gitconfig_entry *e, const char *dir)
+static bool fits(enum shape shape, const struct gitconfig_entry *e, const struct place *at)
 {
 	const char *value = e->value ? e->value : "true";
 
@@ -251,7 +261,7 @@ static bool fits(enum shape shape, const struct gitconfig_entry *e, const char *
 	case OFF:
 		return is_off(value);
 	case WORKTREE:
-		return is_beside(value, dir);
+		return is_beside(value, at);
 	case UPDATE:
 		return is_update(value);
 	case ALIAS:
@@ -264,7 +274,7 @@ static bool fits(enum shape shape, const struct gitconfig_entry *e, const char *
 
 /* --- the list ----------------------------------------------------------------------------------------- */
 
-static bool is_harmless(const struct gitconfig_entry *e, const char *dir)
+static bool is_harmless(const struct gitconfig_entry *e, const struct place *at)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (strcmp(keys[i].section, e->section) != 0 ||
@@ -272,7 +282,7 @@ static bool is_harmless(const struct gitconfig_entry *e, const char *dir)
 			continue;
 		if ((strcmp(keys[i].names, "*") == 0 ||
 		     word_in_list(keys[i].names, e->name, strlen(e->name))) &&
-		    fits(keys[i].shape, e, dir))
+		    fits(keys[i].shape, e, at))
 			return true;
 	}
 	return false;
@@ -296,10 +306,12 @@ static bool has(const struct gitconfig *g, const struct gitconfig_entry *e)
 }
 
 const struct gitconfig_entry *gitconfig_forbidden(const struct gitconfig *before, const struct gitconfig *now,
-						  const char *dir)
+						  const char *dir, const char *workspace)
 {
+	const struct place at = { .dir = dir, .workspace = workspace };
+
 	for (size_t i = 0; i < now->n; i++)
-		if (!is_harmless(&now->entries[i], dir) && !has(before, &now->entries[i]))
+		if (!is_harmless(&now->entries[i], &at) && !has(before, &now->entries[i]))
 			return &now->entries[i];
 	return NULL;
 }

@@ -20,9 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < g.n; i++)
 		if (!g.entries[i].section || !g.entries[i].name || !*g.entries[i].name || !g.entries[i].line)
 			abort();
-	(void)gitconfig_forbidden(NULL, &g, "/w/.git/modules/x");
+	(void)gitconfig_forbidden(NULL, &g, "/w/.git/modules/x", "/w");
 	/* What stood there may stay. */
-	if (gitconfig_forbidden(&g, &g, "/w/.git"))
+	if (gitconfig_forbidden(&g, &g, "/w/.git", NULL))
 		abort();
 	gitconfig_done(&g);
 	return 0;

@@ -247,6 +247,18 @@ git clone -q --bare . bare.git; git -C bare.git worktree add -q ../bw side; git 
 	not_denied
 }
 
+# As opencode keeps them: elsewhere, with the workspace as their work tree.
+t_snapshots_of_the_workspace() {
+	repo
+	fsh 'set -e; export GIT_DIR=$(mktemp -d)/snapshot; GIT_WORK_TREE=$PWD git init -q
+git config core.autocrlf false; git --work-tree "$PWD" add file; git write-tree; rm -rf "$(dirname "$GIT_DIR")"'
+	rc_is 0
+	not_denied
+	fsh 'export GIT_DIR=$(mktemp -d)/snapshot; GIT_WORK_TREE=$HOME git init -q'
+	rc_not 0
+	denied mkdir "" core.worktree
+}
+
 t_speed_of_a_clone() {
 	fsh 'git init -q x && cd x && for i in $(seq 300); do echo $i >f$i; done && git add . && git commit -qm x && cd .. && git clone -q --no-hardlinks x y'
 	rc_is 0

@@ -164,6 +164,8 @@ static const char *const harmful[] = {
 	"[nobody]\nknows = x\n",
 };
 
+#define WORKSPACE "/home/a/w"
+
 static bool may(const char *before, const char *now, const char *dir)
 {
 	struct gitconfig old, new;
@@ -172,7 +174,7 @@ static bool may(const char *before, const char *now, const char *dir)
 
 	ck_assert_int_eq(gitconfig_parse(before, strlen(before), &old, &line), 0);
 	ck_assert_int_eq(gitconfig_parse(now, strlen(now), &new, &line), 0);
-	ok = !gitconfig_forbidden(&old, &new, dir);
+	ok = !gitconfig_forbidden(&old, &new, dir, WORKSPACE);
 	gitconfig_done(&old);
 	gitconfig_done(&new);
 	return ok;
@@ -202,6 +204,11 @@ START_TEST(test_changes)
 	ck_assert(may("", "[core]\nworktree = ../../../a/b\n", "/w/.git/modules/b"));
 	ck_assert(!may("", "[core]\nworktree = ../../../../a\n", "/w/.git/modules/b"));
 	ck_assert(!may("", "[core]\nworktree = ../a\n", "/w/bare.git"));
+	/* The workspace's snapshots, as agents keep them. */
+	ck_assert(may("", "[core]\nworktree = /home/a/w\n", "/home/a/.local/share/x/snapshot/1"));
+	ck_assert(may("", "[core]\nworktree = ../../w/\n", "/home/a/.x/1"));
+	ck_assert(!may("", "[core]\nworktree = /home/a\n", "/home/a/.local/share/x/snapshot/1"));
+	ck_assert(!may("", "[core]\nworktree = /home/a/w/link\n", "/home/a/.local/share/x/snapshot/1"));
 }
 END_TEST
 

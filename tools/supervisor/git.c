@@ -141,7 +141,7 @@ static bool deny(char *why, size_t size, const char *text)
 }
 
 /* Its neighbours become a repository's: what stands in `config` is judged, and put there anew. */
-static bool may_be_repository(int dir, const char *path, char *why, size_t size)
+static bool may_be_repository(const struct image *img, int dir, const char *path, char *why, size_t size)
 {
 	_cleanup_free_ char *text = NULL;
 	char config[LIMIT_PATH];
@@ -161,7 +161,7 @@ static bool may_be_repository(int dir, const char *path, char *why, size_t size)
 	snprintf(config, sizeof(config), "%.*sconfig", (int)(path_basename(path) - path), path);
 	if (r < 0)
 		return deny(why, size, "`config` beside it is no file that can be judged");
-	if (!git_config_allows(NULL, 0, text, len, config, why, size))
+	if (!git_config_allows(img, NULL, 0, text, len, config, why, size))
 		return false;
 	return git_file_install(dir, "config", text, len, mode) == 0 ||
 	       deny(why, size, "`config` beside it cannot be written anew");
@@ -177,7 +177,8 @@ static bool is_harmless_op(const struct request *req)
 
 #define BY_GIT "written by other means than git's own (`git config KEY VALUE`), it cannot be judged first"
 
-static bool may(const struct request *req, enum role role, int dir, char *why, size_t size)
+static bool may(const struct image *img, const struct request *req, enum role role, int dir, char *why,
+		size_t size)
 {
 	if (dir < 0 && dir != AT_FDCWD)
 		return deny(why, size, "what lies around it changed meanwhile");
@@ -188,7 +189,7 @@ static bool may(const struct request *req, enum role role, int dir, char *why, s
 	case ROLE_WORKTREE:
 		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, BY_GIT);
 	case ROLE_OBJECTS:
-		return req->op == OP_CHMOD || may_be_repository(dir, req->path, why, size);
+		return req->op == OP_CHMOD || may_be_repository(img, dir, req->path, why, size);
 	case ROLE_HOOKS:
 		return req->op == OP_MKDIR || req->op == OP_CHMOD || !is_repository(dir) ||
 		       deny(why, size, "a repository's hooks run later as the operator");
@@ -235,7 +236,7 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 	bool plain = role != ROLE_OWN && is_harmless_op(req);
 	struct image img;
 
-	if (!plain && !may(req, role, dir, why, size))
+	if (!plain && !may(&c->image, req, role, dir, why, size))
 		return false;
 	return !git_is_ref(home, req->path) || (dir >= 0 && decision_image(&c->image, d, &img) &&
 						git_ref_may(home, &img, req, dir, why, size));
@@ -265,8 +266,8 @@ void git_guard(struct caller *c, const struct request *req, struct decision *d, 
 /* --- rename ------------------------------------------------------------------------------------------- */
 
 /* A configuration takes the place of what stands there. */
-static bool may_replace(const struct held *from, const struct held *to, struct git_move *m, char *why,
-			size_t size)
+static bool may_replace(const struct image *img, const struct held *from, const struct held *to,
+			struct git_move *m, char *why, size_t size)
 {
 	_cleanup_free_ char *before = NULL;
 	size_t before_len = 0;
@@ -276,22 +277,22 @@ static bool may_replace(const struct held *from, const struct held *to, struct g
 	if (r < 0)
 		return deny(why, size, "what would take its place is no file that can be judged");
 	(void)git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
-	return git_config_allows(before, before_len, m->text, m->len, to->req.path, why, size);
+	return git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size);
 }
 
-static bool may_move(const struct held *from, const struct held *to, struct git_move *m, char *why,
-		     size_t size)
+static bool may_move(const struct image *img, const struct held *from, const struct held *to,
+		     struct git_move *m, char *why, size_t size)
 {
 	enum role role = role_of(to->req.path);
 	bool is_dir = S_ISDIR(held_mode(from));
 	bool is_config = role == ROLE_WORKTREE || (role == ROLE_CONFIG && is_repository(to->fd));
 
 	if (is_config)
-		return is_dir || may_replace(from, to, m, why, size);
+		return is_dir || may_replace(img, from, to, m, why, size);
 	/* git runs no directory. */
 	if (is_dir && (role == ROLE_HOOK || (role == ROLE_HOOKS && !has_hooks(from->fd, from->name))))
 		return true;
-	return may(&to->req, role, to->fd, why, size);
+	return may(img, &to->req, role, to->fd, why, size);
 }
 
 static bool may_move_ref(struct caller *c, const struct held *from, const struct held *to, struct git_move *m)
@@ -313,7 +314,8 @@ void git_move(struct caller *c, const struct held *from, struct held *to, struct
 	bool allowed;
 
 	take_turn(c);
-	allowed = may_move(from, to, m, c->git_why, sizeof(c->git_why)) && may_move_ref(c, from, to, m);
+	allowed = may_move(&c->image, from, to, m, c->git_why, sizeof(c->git_why)) &&
+		  may_move_ref(c, from, to, m);
 	settle(&to->d, allowed);
 	if (!allowed)
 		git_release(c);

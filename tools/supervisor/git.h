@@ -49,11 +49,11 @@ void git_release(struct caller *c);
  */
 int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode);
 /*
- * May a text stand where `before` (NULL: nothing) stands?  path is the file's real path.  False with the
- * reason in why.
+ * May a text stand where `before` (NULL: nothing) stands?  path is the file's real path; img says where the
+ * session works.  False with the reason in why.
  */
-bool git_config_allows(const char *before, size_t before_len, const char *now, size_t len, const char *path,
-		       char *why, size_t size);
+bool git_config_allows(const struct image *img, const char *before, size_t before_len, const char *now,
+		       size_t len, const char *path, char *why, size_t size);
 /* Puts text into a new file and that in place of name.  0 or -errno. */
 int git_file_install(int dir, const char *name, const char *text, size_t len, mode_t mode);
 

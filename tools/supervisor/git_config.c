@@ -82,9 +82,10 @@ static void say_forbidden(const struct gitconfig_entry *e, char *why, size_t siz
 	text_end(&o);
 }
 
-bool git_config_allows(const char *before, size_t before_len, const char *now, size_t len, const char *path,
-		       char *why, size_t size)
+bool git_config_allows(const struct image *img, const char *before, size_t before_len, const char *now,
+		       size_t len, const char *path, char *why, size_t size)
 {
+	const char *workspace = image_str(img, img->h->workspace);
 	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
 	const struct gitconfig_entry *e = NULL;
 	char dir[LIMIT_PATH];
@@ -97,7 +98,7 @@ bool git_config_allows(const char *before, size_t before_len, const char *now, s
 	snprintf(dir, sizeof(dir), "%.*s", (int)(path_basename(path) - path - 1), path);
 	if (r < 0)
 		snprintf(why, size, "line %u of it cannot be read as git's configuration", line);
-	else if ((e = gitconfig_forbidden(&old, &new, dir[0] ? dir : "/")) != NULL)
+	else if ((e = gitconfig_forbidden(&old, &new, dir[0] ? dir : "/", workspace)) != NULL)
 		say_forbidden(e, why, size);
 	gitconfig_done(&old);
 	gitconfig_done(&new);
