@@ -44,6 +44,14 @@
 #define PLACE_SERVICE                                                                                        \
 	PLACE_RUNTIME "/helper.sock" /* SEQPACKET; a connection is a session (pale-helper service) */
 
+/*
+ * ioctl(2, WIRE_MAY_SAY, id): whether a line may be written on that terminal, from a hook to the supervisor.
+ * 0, EBUSY (a program draws there; the denial is told later), ENOTTY (it is none, or nobody answers: level
+ * hooks).  The number is no terminal's.
+ */
+#define WIRE_MAY_SAY   0x70616c65u /* "pale" */
+#define WIRE_SAY_NO_ID 0x10000u	   /* ids of denials are below */
+
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */
 	WIRE_ANSWER,   /* helper -> process */

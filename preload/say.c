@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
+#include "policy/wire.h"
+
 #include "preload/process.h"
 
 #define SAY_SIZE 16384
@@ -77,23 +79,27 @@ static bool is_log(const struct stat *st)
 	       (flags >= 0 && flags & O_APPEND);
 }
 
-/* A program that takes keys one by one draws the screen itself: a line would smear it. */
-static bool is_drawn_on(void)
+/* A program that takes keys one by one draws the screen itself: a line would smear it.  The supervisor knows
+ * more of a screen, and tells later what was not said. */
+static bool is_drawn_on(unsigned id)
 {
 	struct termios t;
+	long r = raw3(SYS_ioctl, 2, WIRE_MAY_SAY, id);
 
+	if (r != -ENOTTY)
+		return r != 0;
 	return raw3(SYS_ioctl, 2, TCGETS, &t) == 0 && !(t.c_lflag & ICANON);
 }
 
 /* stderr as a place to talk: not a connection or a directory that happens to be descriptor 2. */
-static void say_line(struct out *o)
+static void say_line(struct out *o, unsigned id)
 {
 	struct stat st;
 
 	text_str(o, "\n");
 	if (raw2(SYS_fstat, 2, &st) < 0)
 		return;
-	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_drawn_on()) ||
+	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_drawn_on(id)) ||
 	    (S_ISREG(st.st_mode) && is_log(&st)))
 		raw3(SYS_write, 2, o->p, o->len);
 	else if (S_ISSOCK(st.st_mode) && is_socketpair())
@@ -101,12 +107,12 @@ static void say_line(struct out *o)
 }
 
 /* "pale: denied OP TARGET"; a target that fills the line is cut, and what follows still has room. */
-static void put_what(struct out *o, const struct request *req, const char *target)
+static void put_what(struct out *o, const char *what, const struct request *req, const char *target)
 {
 	size_t cap = o->cap;
 
 	o->cap -= SAY_TAIL;
-	text_str(o, "pale: denied ");
+	text_str(o, what);
 	text_str(o, op_name(req->op));
 	text_str(o, " ");
 	text_escaped(o, target, strlen(target));
@@ -150,7 +156,7 @@ void say_denied(const struct request *req, const char *target, const struct deci
 	if (!line)
 		return;
 	o = out_of(line, SAY_SIZE);
-	put_what(&o, req, target);
+	put_what(&o, "pale: denied ", req, target);
 	put_why(&o, d, said ? "" : text);
 	text_str(&o, " id=");
 	text_hex(&o, id, 4);
@@ -166,7 +172,7 @@ void say_denied(const struct request *req, const char *target, const struct deci
 	}
 	if (req->op == OP_EXEC)
 		text_str(&o, "; do not retry, choose another way");
-	say_line(&o);
+	say_line(&o, id);
 	scratch_put(line, SAY_SIZE);
 }
 
@@ -178,11 +184,8 @@ void say_asking(const struct request *req, const char *target)
 	if (!line)
 		return;
 	o = out_of(line, SAY_SIZE);
-	text_str(&o, "pale: waiting for approval: ");
-	text_str(&o, op_name(req->op));
-	text_str(&o, " ");
-	text_escaped(&o, target, strnlen(target, 2048));
+	put_what(&o, "pale: waiting for approval: ", req, target);
 	text_str(&o, "; answer from another terminal: pale pending");
-	say_line(&o);
+	say_line(&o, WIRE_SAY_NO_ID);
 	scratch_put(line, SAY_SIZE);
 }

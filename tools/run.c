@@ -216,6 +216,7 @@ static void finish(struct run *r, const struct agent_end *how)
 	else
 		snprintf(status, sizeof(status), "exit %d%s", how->code, whys[how->why]);
 	launch_finish(&r->launch, status, &end);
+	unsaid_tell(&r->unsaid, r->launch.state_dir, r->launch.session);
 	print_end(r, &end);
 	keep_head(r, &end);
 }
@@ -298,7 +299,8 @@ static int run_session(struct run *r)
 				   .lingers = r->o->linger,
 				   .limits = &r->limits,
 				   .fence = &r->fence,
-				   .terminal = &r->terminal };
+				   .terminal = &r->terminal,
+				   .unsaid = &r->unsaid };
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	struct launch_end ignored;
 
@@ -324,6 +326,7 @@ static int run_session(struct run *r)
 		print_banner(r);
 		start_surfaces(r);
 		heldback_hush(&r->launch.held);
+		r->unsaid.draws = agent_find(r->bundle.agent) != NULL;
 		end = agentproc_run(&agent);
 		session_clock_done(&r->clock);
 	}

@@ -173,6 +173,7 @@ struct agentproc {
 	bool lingers; /* what the command leaves behind is served to its own end, not ended */
 	const struct fence *fence;
 	struct terminal *terminal; /* where the agent's own is, or is not */
+	struct unsaid *unsaid;	   /* what is not said there while a program draws on it */
 	struct session_limits *limits;
 };
 

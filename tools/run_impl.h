@@ -10,6 +10,7 @@
 #include "sweep.h"
 #include "terminal.h"
 #include "tools.h"
+#include "unsaid.h"
 
 struct run {
 	const struct options *o;
@@ -30,6 +31,7 @@ struct run {
 	struct gc_policy gc;
 	char swept[GC_SUMMARY_MAX]; /* "" where nothing went */
 	struct terminal terminal;
+	struct unsaid unsaid;
 	struct changed_mark mark;
 };
 

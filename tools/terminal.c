@@ -58,7 +58,8 @@ int terminal_hear(struct terminal *t)
 		return 0;
 	n = recv(t->link, &byte, 1, MSG_DONTWAIT);
 	if (n == 1) {
-		t->fore = byte == RELAY_FRONT;
+		if (byte == RELAY_FRONT || byte == RELAY_BACK)
+			t->fore = byte == RELAY_FRONT;
 		return byte;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))

@@ -24,8 +24,10 @@
 /* Front to back.  What the back tells is the number of the signal that stopped the agent; once, before that,
  * the log of the terminal, with its descriptor. */
 enum relay_word {
-	RELAY_FRONT = 'F', /* go on, with the terminal */
-	RELAY_BACK = 'B',  /* go on, in the background */
+	RELAY_FRONT = 'F',     /* go on, with the terminal */
+	RELAY_BACK = 'B',      /* go on, in the background */
+	RELAY_ALTERNATE = 'A', /* the agent's programs show the alternate screen */
+	RELAY_LINES = 'L',     /* they show it no more */
 };
 
 /* The back's side. */

@@ -51,7 +51,7 @@ start() {
 t_less() {
 	need less
 	seq -f 'line %g of the text' 900 >text
-	start "less -M text"
+	start "env LESSHISTFILE=- less -M text"
 	both_show 'line 23 of'
 	both Space
 	both_show 'line 46 of'
@@ -112,6 +112,120 @@ t_curses() {
 	both_show '20x70 last key KEY_RESIZE'
 	both q
 	both_show ended
+}
+
+# --- denials wait for the screen ----------------------------------------------------------------------
+
+# A secret is tried by what is hooked and by what is not; both have the terminal for their errors.
+attempts() {
+	cat >attempts.py <<-'PY'
+		import os, subprocess, sys
+		def attempt():
+		    key = os.path.expanduser("~/.ssh/")
+		    code = "try: open(%r)\nexcept OSError: pass" % (key + "id_rsa")
+		    subprocess.run([sys.executable, "-c", code])
+		    subprocess.run([os.environ["T_VICTIMS"] + "/caller", "open", key + "config"])
+	PY
+}
+
+# How often the screen and what rolled off it have this text.
+said() {
+	tmx capture-pane -J -p -S - -t fenced | grep -cF -e "$1"
+}
+
+told_after() {
+	until_true 20 shows_on fenced "pale explain" || fail "not told: $(look fenced)"
+	[ "$(said "pale: 2 denials were not said")" = 1 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/id_rsa (preset agent:")" = 1 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/config (preset agent:")" = 1 ] || fail "$(look fenced)"
+	! shows_on bare "pale" || fail "bare: $(look bare)"
+}
+
+# By a program in raw mode.
+t_denials_wait_for_a_program() {
+	attempts
+	cat >draw.py <<-'PY'
+		import attempts, curses
+		def main(s):
+		    for i in range(3):
+		        s.erase(); s.border(); s.addstr(5, 5, "attempt %d" % i); s.refresh()
+		        s.getch()
+		        attempts.attempt()
+		        s.addstr(7, 7, "made %d" % i); s.refresh()
+		        s.getch()
+		curses.wrapper(main)
+	PY
+	start "python3 draw.py"
+	for i in 0 1 2; do
+		both_show "attempt $i"
+		both x
+		both_show "made $i"
+		[ "$(said pale:)" = 0 ] || fail "$(look fenced)"
+		both x
+	done
+	until_true 20 shows_on bare ended || fail "$(look bare)"
+	told_after
+}
+
+# By a program that draws on the alternate screen and leaves the modes as they are.
+t_denials_wait_for_the_other_screen() {
+	attempts
+	cat >other.py <<-'PY'
+		import attempts, sys
+		print("\033[?1049h\033[2J\033[Hon the other screen", flush=True)
+		sys.stdin.readline()
+		attempts.attempt()
+		print("made", flush=True)
+		sys.stdin.readline()
+		print("\033[?25h\033[?1;1049l", end="", flush=True)
+	PY
+	start "python3 other.py"
+	both_show 'on the other screen'
+	both Enter
+	both_show made
+	both Enter
+	until_true 20 shows_on bare ended || fail "$(look bare)"
+	told_after
+}
+
+# An agent draws from its first line on, before any mode tells.
+t_denials_wait_for_an_agent() {
+	attempts
+	cat >agent.py <<-'PY'
+		import attempts, sys
+		print("an agent starts", flush=True)
+		attempts.attempt()
+		print("and draws", flush=True)
+		sys.stdin.readline()
+	PY
+	on bare "python3 agent.py"
+	on fenced "pale run -q --agent qwen -- python3 agent.py"
+	both_show 'and draws'
+	both Enter
+	until_true 20 shows_on bare ended || fail "$(look bare)"
+	told_after
+}
+
+# Anybody else's are said where they happen; what somebody makes up is not told.
+t_denials_are_said_at_once() {
+	attempts
+	cat >plain.py <<-'PY'
+		import attempts, fcntl, os, sys, tty
+		attempts.attempt()
+		print("between", flush=True)
+		attempts.attempt()
+		tty.setcbreak(0)
+		for number in range(40):
+		    try: fcntl.ioctl(2, 0x70616c65, number)
+		    except OSError: pass
+		os.system("stty sane")
+	PY
+	on fenced "pale run -q -- python3 plain.py"
+	until_true 20 shows_on fenced ended || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/id_rsa (preset agent:")" = 2 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/config (preset agent:")" = 2 ] || fail "$(look fenced)"
+	[ "$(said "40 more; see: pale log")" = 1 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied")" = 4 ] || fail "$(look fenced)"
 }
 
 scenario "$@"

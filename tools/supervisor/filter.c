@@ -27,6 +27,8 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
+#include "policy/wire.h"
+
 #include "tools/supervisor/filter.h"
 
 #ifndef FILTER_ARCH

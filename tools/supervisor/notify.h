@@ -380,6 +380,8 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 		 const char *text);
 void tell_narrowed(struct caller *c, const struct request *req, const char *target, const struct decision *d);
 void tell_asking(struct caller *c, const struct request *req, const char *target);
+/* A hook asks whether it may say one: WIRE_MAY_SAY. */
+int tell_may(struct caller *c);
 
 /* True the first time that mark is set in the table. */
 bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark);

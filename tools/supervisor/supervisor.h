@@ -51,9 +51,10 @@ struct supervisor_setup {
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
 	struct git_home git;
-	pid_t root;	/* the agent */
-	dev_t terminal; /* the session's own, 0: it has none */
-	bool tells_exe; /* the helper is another user, who cannot look at our processes' programs */
+	pid_t root;	       /* the agent */
+	dev_t terminal;	       /* the session's own, 0: it has none */
+	struct unsaid *unsaid; /* where a denial goes that is not said on that terminal; or NULL */
+	bool tells_exe;	       /* the helper is another user, who cannot look at our processes' programs */
 };
 
 struct supervisor;
@@ -315,7 +316,7 @@ struct answer carry_chown(struct caller *c);
 struct answer carry_utime(struct caller *c);
 struct answer carry_xattr(struct caller *c);
 struct answer carry_fileattr(struct caller *c);
-struct answer carry_ioctl(struct caller *c);
+struct answer carry_ioctl(struct caller *c);   /* xattrs.c */
 struct answer carry_wander(struct caller *c);  /* rename.c */
 struct answer carry_prctl(struct caller *c);   /* descent.c */
 struct answer carry_connect(struct caller *c); /* connect.c */

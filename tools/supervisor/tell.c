@@ -2,7 +2,8 @@
  * Say it: a denial is one line on the standard error of the process that failed, as the hooks write it.
  *
  * The descriptor is the caller's own, so what it is decides: the session's standard error, a pipe or a
- * terminal is talked to; a file or a connection that happens to be descriptor 2 never is.
+ * terminal is talked to; a file or a connection that happens to be descriptor 2 never is.  Nor is a terminal
+ * while a program draws its screen: what would be said on the session's is told when that is over.
  */
 #include "tools/supervisor/notify.h"
 
@@ -16,19 +17,33 @@
 #include "policy/sockets.h"
 
 #include "tools/tools.h"
+#include "tools/unsaid.h"
 
 /* What PIPE_BUF promises to be written whole. */
 #define LINE_SIZE PIPE_BUF
 
 /* A program that takes keys one by one draws the screen itself: a line would smear it. */
-static bool is_plain_tty(struct caller *c, int fd, const struct stat *st)
+static bool takes_keys(int fd)
 {
 	struct termios t;
 
-	return tcgetattr(fd, &t) == 0 && t.c_lflag & ICANON && st->st_rdev == caller_tty(c);
+	return tcgetattr(fd, &t) < 0 || !(t.c_lflag & ICANON);
 }
 
-static bool may_talk(struct caller *c, int fd)
+/* A terminal on which this denial is not to be said now. */
+static bool is_drawn_on(struct caller *c, int fd, dev_t rdev, unsigned id)
+{
+	const struct supervisor_setup *s = session_setup(c->sup);
+
+	if (!s->unsaid || rdev != s->terminal)
+		return takes_keys(fd);
+	if (!s->unsaid->draws && !atomic_load(&s->unsaid->alternate) && !takes_keys(fd))
+		return false;
+	unsaid_note(s->unsaid, id);
+	return true;
+}
+
+static bool may_talk(struct caller *c, int fd, unsigned id)
 {
 	struct stat st;
 
@@ -37,7 +52,7 @@ static bool may_talk(struct caller *c, int fd)
 	if (S_ISFIFO(st.st_mode))
 		return true;
 	if (S_ISCHR(st.st_mode))
-		return is_plain_tty(c, fd, &st);
+		return st.st_rdev == caller_tty(c) && !is_drawn_on(c, fd, st.st_rdev, id);
 	return S_ISREG(st.st_mode) && st.st_dev == c->sup->err_dev && st.st_ino == c->sup->err_ino;
 }
 
@@ -54,11 +69,23 @@ static void write_now(int fd, const void *line, size_t len)
 		(void)!write(fd, line, len);
 }
 
-static void tell(struct caller *c, struct out *o)
+int tell_may(struct caller *c)
+{
+	_cleanup_close_ int fd = caller_fd(c, (int)c->arg[0]);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !isatty(fd))
+		return -ENOTTY;
+	return is_drawn_on(c, fd, st.st_rdev, (unsigned)c->arg[2]) ? -EBUSY : 0;
+}
+
+static void tell(struct caller *c, struct out *o, unsigned id)
 {
 	_cleanup_close_ int fd = caller_fd(c, STDERR_FILENO);
 
-	if (fd < 0 || !may_talk(c, fd))
+	if (fd < 0 || !may_talk(c, fd, id))
 		return;
 	/* A line that fills the room is cut, but ends. */
 	if (o->len == o->cap)
@@ -106,11 +133,12 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 		 const char *text)
 {
 	const char *message = decision_message(&c->image, d);
+	const unsigned id = decision_id(req->op, target, d);
 	bool said = d->reason == REASON_HUMAN;
 	char line[LINE_SIZE] UNINITIALIZED;
 	struct out o = out_of(line, sizeof(line));
 
-	if (is_silent(req, d) || !is_first(c, req->op, decision_id(req->op, target, d)))
+	if (is_silent(req, d) || !is_first(c, req->op, id))
 		return;
 	text_str(&o, "pale: ");
 	denial_put(&o, &c->image, req->op, target, d, said ? "" : text);
@@ -126,7 +154,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	}
 	if (req->op == OP_EXEC)
 		text_str(&o, "; do not retry, choose another way");
-	tell(c, &o);
+	tell(c, &o, id);
 }
 
 void tell_narrowed(struct caller *c, const struct request *req, const char *target, const struct decision *d)
@@ -141,7 +169,7 @@ void tell_narrowed(struct caller *c, const struct request *req, const char *targ
 	text_str(&o, "; `bind = ");
 	text_uint(&o, req->port);
 	text_str(&o, "` in [network] would open it to others");
-	tell(c, &o);
+	tell(c, &o, WIRE_SAY_NO_ID);
 }
 
 void tell_asking(struct caller *c, const struct request *req, const char *target)
@@ -154,5 +182,5 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 	text_str(&o, " ");
 	text_escaped(&o, target, strnlen(target, LINE_SIZE / 8));
 	text_str(&o, "; answer from another terminal: pale pending");
-	tell(c, &o);
+	tell(c, &o, WIRE_SAY_NO_ID);
 }

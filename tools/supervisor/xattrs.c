@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/supervisor/held.h"
+#include "tools/supervisor/notify.h"
 #include "tools/supervisor/numbers.h"
 #include "tools/tools.h"
 
@@ -219,13 +220,17 @@ static size_t argument_size(unsigned command)
 struct answer carry_ioctl(struct caller *c)
 {
 	static const struct naming n = { __NR_ioctl, .path = NO_ARG, .dirfd = 0, .flags = NO_ARG };
-	struct held *h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
-	unsigned command = (unsigned)c->arg[1];
+	const unsigned command = (unsigned)c->arg[1];
 	size_t size = argument_size(command);
 	_Alignas(8) uint8_t argument[ARGUMENT_MAX];
+	struct held *h;
 	struct stat st;
-	long r = size == 0 ? -EPERM : h ? held_object(h, c, &n, 0) : -ENOMEM;
+	long r;
 
+	if (command == WIRE_MAY_SAY)
+		return answer_result(tell_may(c));
+	h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
+	r = size == 0 ? -EPERM : h ? held_object(h, c, &n, 0) : -ENOMEM;
 	if (r == 0)
 		r = caller_read(c, c->arg[2], argument, size);
 	/* To a device or a socket the same number may mean something else. */
