@@ -99,6 +99,60 @@ t_bytes_pass_unchanged() {
 	PY
 }
 
+# What full-screen programs ask a terminal or switch on, one by one: the operator's sees the question as it
+# was written, and the answer comes by one read, as without a relay.
+t_each_answer_in_one_piece() {
+	cat >"$S/asker.py" <<-'PY'
+		import os, sys, tty
+		tty.setraw(0)
+		for query in sys.argv[1:]:
+		    os.write(1, bytes.fromhex(query))
+		    os.write(1, b"=" + os.read(0, 4096).hex().encode() + b";")
+	PY
+	SCRIPT=$S/asker.py operator <<-'PY'
+		import os
+		table = [
+		    (b"\x1b[c", b"\x1b[?62;1;4;6;22c"),                  # DA1
+		    (b"\x1b[>c", b"\x1b[>41;370;0c"),                    # DA2
+		    (b"\x1b[=c", b"\x1bP!|00000000\x1b\\"),             # DA3
+		    (b"\x1b[>q", b"\x1bP>|XTerm(370)\x1b\\"),           # XTVERSION
+		    (b"\x1b]10;?\x07", b"\x1b]10;rgb:dcdc/dcdc/dcdc\x07"),
+		    (b"\x1b]11;?\x1b\\", b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\"),
+		    (b"\x1b]4;1;?\x1b\\", b"\x1b]4;1;rgb:cdcd/0000/0000\x1b\\"),
+		    (b"\x1b[?u", b"\x1b[?31u"),                          # kitty's keyboard
+		    (b"\x1b[>1u", b"\x1b[97;5u"),                        # a key in its way
+		    (b"\x1b[5n", b"\x1b[0n"),
+		    (b"\x1b[6n", b"\x1b[24;80R"),                        # where the cursor is
+		    (b"\x1b[14t", b"\x1b[4;768;1280t"),
+		    (b"\x1b[18t", b"\x1b[8;24;80t"),
+		    (b"\x1b[?2026$p", b"\x1b[?2026;2$y"),                # synchronized output
+		    (b"\x1bP+q544e\x1b\\", b"\x1bP1+r544e=787465726d\x1b\\"),
+		    (b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\", b"\x1b_Gi=31;OK\x1b\\"),
+		    (b"\x1b[?2004h", b"\x1b[200~a paste\r\x03\x04\x1a\x11\x13\x1c\x1b[201~"),
+		    (b"\x1b[?1000h\x1b[?1006h", b"\x1b[<0;12;7M\x1b[<0;12;7m"), # mouse
+		    (b"\x1b[?1000l", b"\x1b[M !!\xff\xa1\x80"),
+		    (b"\x1b[?1004h", b"\x1b[I\x1b[O"),                   # focus
+		    (b"\xc3\xa4 \xf0\x9f\x98\x80", b"\xf0\x9f\x98\x80\xff\x00\x7f\r\n"),
+		    (b"\x1b]52;c;?\x07", b"\x1b]52;c;" + b"QUJD" * 200 + b"\x07"),
+		    (b"\x1b", b"\x1b"),                                  # the key itself
+		]
+		def talk(*fence):
+		    t = Terminal(*fence, "python3", os.environ["SCRIPT"], *(q.hex() for q, _ in table))
+		    for query, answer in table:
+		        before = t.until(query)
+		        if before != query: sys.exit("%r came as %r" % (query, before))
+		        t.type(answer)
+		        got = t.until(b";")
+		        if got != b"=" + answer.hex().encode() + b";": sys.exit("%r: %r" % (answer, got))
+		    t.ends()
+		    same("what is left", t.seen, b"")
+		talk()
+		talk(*PALE)
+		for level in "strict", "hooks":
+		    talk("pale", "run", "--level", level, "-q", "--")
+	PY
+}
+
 # More at once than any buffer holds, both ways at the same time.
 t_a_long_paste() {
 	operator <<-'PY'
