@@ -179,6 +179,12 @@ t_a_daemon_outside_is_not_reached() {
 	rc_is 0
 	out_is hi
 	servers_end
+	# What is left of one that has ended is what it is bare: then codex begins its own.
+	rm ~/.config/pale/policy.ini
+	fence python3 -c "$reach" "$dir/daemon"
+	rc_is 1
+	err_has ConnectionRefusedError
+	not_denied
 	rm -r "$dir"
 }
 

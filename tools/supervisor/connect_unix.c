@@ -14,6 +14,7 @@
 #include "tools/supervisor/net.h"
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/unix_name.h"
 #include "tools/tools.h"
 
 /* --- pale's own ----------------------------------------------------------------------------------------- */
@@ -112,20 +113,36 @@ bool is_strangers(struct caller *c, const struct decision *d)
 	return d->verdict == VERDICT_ALLOW && d->reason != REASON_INSIDE && r && r->kind == RULE_FILE_WRITE;
 }
 
-/* By its path, and what was not made by the session by what it was called when it was made. */
-static bool judge_file(struct caller *c, const struct request *req, int file, const struct stat *st)
+static int somebody(const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	return -EEXIST;
+}
+
+/* What somebody left behind who has ended: the kernel's own answer comes first, and agents tell by it that
+ * they may begin anew. */
+static bool is_left_behind(const struct stat *st)
+{
+	return unix_names(st, somebody, NULL) == 0;
+}
+
+/* By its path, and what was not made by the session by what it was called when it was made.  0 or -errno. */
+static int judge_file(struct caller *c, const struct request *req, int file, const struct stat *st)
 {
 	struct decision d = verdict_of(c, req);
 
 	if (d.verdict != VERDICT_DENY && !made_here(c->sup, file)) {
+		if (is_strangers(c, &d) && is_left_behind(st))
+			return -ECONNREFUSED;
 		if (is_strangers(c, &d)) {
 			verdict_refuse(c, req, req->path, REASON_PROCESS);
-			return false;
+			return -EACCES;
 		}
 		if (alias_is_denied(c, req, &d, st))
-			return false;
+			return -EACCES;
 	}
-	return verdict_conclude(c, req, req->path, d);
+	return verdict_conclude(c, req, req->path, d) ? 0 : -EACCES;
 }
 
 static struct answer connect_file(struct caller *c, const struct endpoint *e, struct place *p)
@@ -149,9 +166,8 @@ static struct answer connect_file(struct caller *c, const struct endpoint *e, st
 		verdict_refuse(c, &req, req.path, REASON_SELF);
 		return answer_result(-EACCES);
 	}
-	if (!judge_file(c, &req, file, &st))
-		return answer_result(-EACCES);
-	return connect_held(c, e, file, NULL);
+	own = judge_file(c, &req, file, &st);
+	return own < 0 ? answer_result(own) : connect_held(c, e, file, NULL);
 }
 
 static struct answer connect_path(struct caller *c, const struct endpoint *e, const char *path)
