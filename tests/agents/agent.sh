@@ -16,6 +16,13 @@ declare -A PACKAGE=(
 	[cline]=cline@3.0.65
 	[pi]=@mariozechner/pi-coding-agent@0.73.1
 	[copilot]=@github/copilot@1.0.102
+	[droid]=droid@0.215.0
+	[continue]=@continuedev/cli@1.5.47
+)
+
+# Where the program is called otherwise.
+declare -A PROGRAM=(
+	[continue]=cn
 )
 
 agent_dir() {
@@ -24,7 +31,7 @@ agent_dir() {
 }
 
 agent_program() {
-	echo "$(agent_dir "$1")/node_modules/.bin/$1"
+	echo "$(agent_dir "$1")/node_modules/.bin/${PROGRAM[$1]:-$1}"
 }
 
 # The system's certificates, which node does not read by itself.
@@ -140,6 +147,34 @@ with_pi() {
 with_copilot() {
 	export COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:$1/v1 COPILOT_MODEL=fake COPILOT_OFFLINE=true
 	CMD=("$(agent_program copilot)" -p go --allow-all-tools --allow-all-paths)
+}
+
+with_droid() {
+	mkdir -p ~/.factory
+	cat >~/.factory/settings.json <<-END
+		{"customModels": [{"model": "fake", "displayName": "fake", "baseUrl": "http://127.0.0.1:$1/v1", "apiKey": "fake",
+		  "provider": "generic-chat-completion-api", "maxOutputTokens": 4096}]}
+	END
+	export FACTORY_AIRGAP_ENABLED=1
+	CMD=("$(agent_program droid)" exec --skip-permissions-unsafe -m custom:fake go)
+}
+
+with_continue() {
+	mkdir -p ~/.continue
+	cat >~/.continue/config.yaml <<-END
+		name: fake
+		version: 0.0.1
+		schema: v1
+		models:
+		  - name: fake
+		    provider: openai
+		    model: fake
+		    apiKey: fake
+		    apiBase: http://127.0.0.1:$1/v1
+		    roles: [chat]
+		    capabilities: [tool_use]
+	END
+	CMD=("$(agent_program continue)" --config "$HOME/.continue/config.yaml" --auto -p go)
 }
 
 # --- a session --------------------------------------------------------------------------------------

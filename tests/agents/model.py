@@ -4,7 +4,7 @@
 usage: model.py AGENT SCRIPT LOG PORTFILE
 
 Serves on a free loopback port, which it writes to PORTFILE, what four kinds of agents ask for:
-OpenAI chat completions (qwen, opencode, cline, pi, copilot), the Gemini API, Anthropic messages (claude) and OpenAI
+OpenAI chat completions (qwen, opencode, cline, pi, copilot, droid, continue), the Gemini API, Anthropic messages (claude) and OpenAI
 responses (codex).  SCRIPT has one step a line, words parted by tabs:
 
     shell COMMAND | read PATH | write PATH TEXT | edit PATH OLD NEW | delete PATH | list PATH | search TEXT
@@ -79,6 +79,22 @@ TOOLS = {
         "edit": ("edit", lambda p, o, n: {"path": p, "old_str": o, "new_str": n}),
         "list": ("view", lambda p: {"path": p}),
         "search": ("bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' .", "description": "step"}),
+    },
+    "droid": {
+        "shell": ("Execute", lambda c: {"summary": "step", "command": c}),
+        "read": ("Read", lambda p: {"file_path": p}),
+        "write": ("Create", lambda p, t: {"file_path": p, "content": t}),
+        "edit": ("Edit", lambda p, o, n: {"file_path": p, "old_str": o, "new_str": n}),
+        "list": ("Execute", lambda p: {"summary": "step", "command": "ls " + p}),
+        "search": ("Grep", lambda p: {"pattern": p, "glob_pattern": "*.c", "output_mode": "content"}),
+    },
+    "continue": {
+        "shell": ("Bash", lambda c: {"command": c}),
+        "read": ("Read", lambda p: {"filepath": p}),
+        "write": ("Write", lambda p, t: {"filepath": p, "content": t}),
+        "edit": ("Edit", lambda p, o, n: {"file_path": p, "old_string": o, "new_string": n}),
+        "list": ("List", lambda p: {"dirpath": p}),
+        "search": ("Bash", lambda p: {"command": f"grep -rn '{p}' --include='*.c' ."}),
     },
     "codex": {
         "shell": ("exec_command", lambda c: {"cmd": c, "yield_time_ms": 30000}),

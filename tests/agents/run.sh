@@ -48,10 +48,12 @@ declare -A TRIALS=(
 	[cline]="works bare_does_harm is_judged screen hangup"
 	[pi]="works bare_does_harm is_judged screen hangup"
 	[copilot]="works bare_does_harm is_judged screen hangup"
+	[droid]="works bare_does_harm is_judged screen hangup"
+	[continue]="works bare_does_harm is_judged screen hangup"
 )
 
 # AGENT/TEST is one trial.
-[ $# != 0 ] || set -- qwen gemini opencode claude codex cline pi copilot
+[ $# != 0 ] || set -- qwen gemini opencode claude codex cline pi copilot droid continue
 for agent; do
 	[[ $agent != */* ]] || { trial "${agent%%/*}" "${agent#*/}" ; continue; }
 	for test in ${TRIALS[$agent]:?no such agent}; do

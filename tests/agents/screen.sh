@@ -12,6 +12,8 @@ declare -A TUI=(
 	[cline]="-i -P openai-compatible -m fake"
 	[pi]="--provider fake --model fake"
 	[copilot]=""
+	[droid]=""
+	[continue]=""
 )
 
 # A word of the screen that each comes to rest with.
@@ -24,6 +26,8 @@ declare -A READY=(
 	[cline]="Auto-approve"
 	[pi]="for commands|to show full startup help"
 	[copilot]="Do you trust the files"
+	[droid]="for help|shift\+tab"
+	[continue]="Ask anything|for slash commands"
 )
 
 tmx() {
@@ -56,7 +60,8 @@ start_screen() {
 	CMD=("$(agent_program "$2")" ${words[@]+"${words[@]}"})
 	[ "$1" = bare ] || CMD=(pale run -q -- "${CMD[@]}")
 	export TERM=xterm-256color T_SCREEN=$S/screen.$1
-	tmx new-session -d -s a -x 120 -y 40 "$(printf '%q ' "${CMD[@]}"); echo \$? >$S/ended"
+	# Bare, pi asks tmux for its settings, which is out of reach inside, and speaks of them.
+	tmx new-session -d -s a -x 120 -y 40 "env -u TMUX -u TMUX_PANE $(printf '%q ' "${CMD[@]}"); echo \$? >$S/ended"
 	LAST= STILL=0
 	until_true 8 settled "$2" || fail "the screen does not come to rest: $(tmx capture-pane -p -t a)"
 	tmx capture-pane -p -t a | masked >"$S/screen.$1"
@@ -78,15 +83,21 @@ nothing_left() {
 	[ -z "$(left_over)" ]
 }
 
+# Bare, codex leaves a daemon behind, which would go on in the home of the next.
+end_left() {
+	local pid rest
+	until_true 5 nothing_left && return
+	left_over | while read -r pid rest; do kill -9 "$pid" 2>/dev/null; done
+	until_true 5 nothing_left
+}
+
+# A secret that qwen and opencode try at once, ~/.npmrc, is refused without a word on the screen.
 t_screen() {
 	world
-	# qwen reads it at once, and is told on its terminal that it may not.
-	rm -f ~/.npmrc
 	start_screen bare "$1"
 	end_screen
-	until_true 20 nothing_left || :
+	end_left || fail "left of bare: $(left_over)"
 	world
-	rm -f ~/.npmrc
 	start_screen fenced "$1"
 	end_screen
 	diff "$S/screen.bare" "$S/screen.fenced" || fail "bare and fenced differ"
