@@ -119,7 +119,7 @@ struct environ_verdict environ_judge(const struct policy *p, const struct enviro
 {
 	const struct environ_rule *rule;
 
-	if (!environ_is_name(q->name) || environ_class_of(q->name) == CLASS_NEVER)
+	if (!environ_is_name(q->name) || environ_is_never(q->name))
 		return withheld(WHY_NEVER, NULL);
 	rule = find_rule(p, q->name, ENVIRON_DENY, false);
 	if (rule)

@@ -82,6 +82,8 @@ void environ_rule_done(struct environ_rule *r);
 
 /* environ_names.c: tables. */
 enum environ_class environ_class_of(const char *name);
+/* It is of CLASS_NEVER, which is found out sooner than another class. */
+bool environ_is_never(const char *name);
 /* The words of the name say that its value is a secret (DEPLOY_TOKEN; not TOKEN_FILE). */
 bool environ_name_is_secret(const char *name);
 /* A name that a shell could assign to. */

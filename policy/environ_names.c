@@ -97,13 +97,18 @@ static const struct {
 /* A word of the list that holds for name: a glob, or in any case. */
 static bool list_has(const char *list, const char *name, size_t len, bool any_case)
 {
-	for (size_t n; *list; list += n + strspn(list + n, " ")) {
-		n = strcspn(list, " ");
+	for (size_t n; *list; list += n + (list[n] != '\0')) {
+		n = (size_t)(strchrnul(list, ' ') - list);
 		if (any_case ? n == len && strncasecmp(list, name, n) == 0
 			     : (*list == *name || *list == '*') && glob_match(list, n, name, len))
 			return true;
 	}
 	return false;
+}
+
+bool environ_is_never(const char *name)
+{
+	return list_has(never, name, strlen(name), false);
 }
 
 enum environ_class environ_class_of(const char *name)

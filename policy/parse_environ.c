@@ -42,7 +42,7 @@ static int check_name(struct parser *ps, const struct key_def *def, const struct
 				   def->id == ENVIRON_SET ? "write NAME=VALUE"
 							  : "write a name, or a pattern as in CARGO_*",
 				   "`%s` is no name of a variable", name);
-	else if (def->id != ENVIRON_DENY && environ_is_name(name) && environ_class_of(name) == CLASS_NEVER)
+	else if (def->id != ENVIRON_DENY && environ_is_name(name) && environ_is_never(name))
 		err = parser_error(ps, pair, "bad-value", NULL, "`%s` is pale's to set", name);
 	else
 		return 0;

@@ -117,7 +117,7 @@ const char *environment_word_wrong(const char *word)
 		return "cannot be held: out of memory";
 	if (strchr(word, '=') ? !environ_is_name(name) : !environ_is_pattern(name))
 		return "is no name of a variable: write NAME, NAME=VALUE or a pattern as in CARGO_*";
-	if (environ_is_name(name) && environ_class_of(name) == CLASS_NEVER)
+	if (environ_is_name(name) && environ_is_never(name))
 		return "is pale's to set: no run may give it";
 	return NULL;
 }

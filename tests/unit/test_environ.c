@@ -263,6 +263,19 @@ START_TEST(test_set_keeps_its_value)
 }
 END_TEST
 
+START_TEST(test_never_is_a_class)
+{
+	static const char *const names[] = { "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", "PALE_X", "PALE_",
+					     "LD_PRELOADX", "LD_PRELOA", "PATH", "AWS_KEY", "X", "" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_msg(environ_is_never(names[i]) == (environ_class_of(names[i]) == CLASS_NEVER), "%s",
+			      names[i]);
+	ck_assert(environ_is_never("PALE_X"));
+	ck_assert_int_eq(environ_class_of("LD_PRELOADX"), CLASS_CODE);
+}
+END_TEST
+
 Suite *suite_environ(void)
 {
 	Suite *s = suite_create("environ");
@@ -275,6 +288,7 @@ Suite *suite_environ(void)
 	tcase_add_test(tc, test_project_may_only_deny);
 	tcase_add_test(tc, test_bad_lines);
 	tcase_add_test(tc, test_set_keeps_its_value);
+	tcase_add_test(tc, test_never_is_a_class);
 	suite_add_tcase(s, tc);
 	return s;
 }
