@@ -94,6 +94,8 @@ const struct image_rule *image_rule(const struct image *img, uint32_t i);
 bool image_outer(const struct image *img, struct image *ret_outer);
 /* img is `around`, byte by byte, or was compiled somewhere inside it.  async-signal-safe. */
 bool image_is_within(const struct image *img, const struct image *around);
+/* Both are one policy, byte by byte but for the pass, which is each session's own. */
+bool image_is_alike(const struct image *a, const struct image *b);
 /* The well known program that has this build-id by img or any image around it, or NULL. */
 const char *image_ident(const struct image *img, const uint8_t build_id[20]);
 uint64_t image_checksum(const void *bytes, size_t len);

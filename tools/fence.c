@@ -74,6 +74,66 @@ int fence_probe(struct fence *f, enum level level, const char *abi_max)
 	return EXIT_PALE;
 }
 
+/* 0 or -errno.  The pass is the helper's to choose. */
+static int compile(struct fence *f, const struct bundle *b)
+{
+	struct policy p;
+	struct diags d;
+	size_t size = 0;
+	int r;
+
+	policy_init(&p);
+	diags_init(&d);
+	r = policy_parse(b, &p, &d);
+	p.s.level = f->level;
+	if (r == 0)
+		r = image_compile(&p, NULL, &d, &f->ahead_bytes, &size);
+	if (r == 0)
+		r = image_open(&f->ahead, f->ahead_bytes, size, IMAGE_CHECK_HEADER);
+	diags_done(&d);
+	policy_done(&p);
+	return r;
+}
+
+static void forget_ahead(struct fence *f)
+{
+	free(f->ahead_bytes);
+	f->ahead_bytes = NULL;
+	f->ahead = (struct image){ 0 };
+	confine_done(&f->confine);
+	floor_done(&f->floor);
+}
+
+void fence_ahead(struct fence *f, const struct bundle *b)
+{
+	int r;
+
+	if (f->level == LEVEL_HOOKS)
+		return;
+	r = compile(f, b);
+	/* What is missing is made once the helper has said that there is a session. */
+	if (r == 0 && state_dirs_lack(&f->ahead))
+		r = -ENOENT;
+	if (r == 0)
+		r = floor_plan(&f->ahead, &f->floor);
+	if (r == 0)
+		r = f->confine.ruleset = landlock_ruleset(&f->floor, f->kernel.landlock_abi);
+	if (r < 0)
+		forget_ahead(f);
+}
+
+/* The floor of this policy: the one that is there already, or a new one. */
+static int make_floor(struct fence *f, const struct launch *l)
+{
+	int r = 0;
+
+	if (!f->ahead.h || !image_is_alike(&f->ahead, &l->image)) {
+		forget_ahead(f);
+		r = floor_plan(&l->image, &f->floor);
+	}
+	return r < 0 ? r : floor_add_session(&f->floor, l->runtime_dir);
+}
+
 int fence_make(struct fence *f, const struct launch *l)
 {
 	struct filter_setup setup = { .level = f->level,
@@ -86,7 +146,7 @@ int fence_make(struct fence *f, const struct launch *l)
 
 	if (f->level == LEVEL_HOOKS)
 		return 0;
-	r = floor_plan(&l->image, l->runtime_dir, &f->floor);
+	r = make_floor(f, l);
 	if (r == 0)
 		r = confine_make(&f->kernel, &setup, &f->floor, &f->confine);
 	if (r < 0)
@@ -112,6 +172,5 @@ void fence_done(struct fence *f)
 {
 	if (f->level == LEVEL_HOOKS)
 		return;
-	confine_done(&f->confine);
-	floor_done(&f->floor);
+	forget_ahead(f);
 }

@@ -332,6 +332,8 @@ int launch_start(struct launch *l, const struct launch_start *s)
 		talk("the helper does not take its start message: %s", strerror(-r));
 		return r;
 	}
+	if (s->meanwhile)
+		s->meanwhile(s->ctx);
 	r = wait_ready(l);
 	return r < 0 ? r : map_session(l);
 }

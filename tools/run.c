@@ -278,6 +278,13 @@ static void note_work(const struct run *r)
 		talk("that an agent worked here cannot be kept in %s: %s", r->dirs.state, strerror(-e));
 }
 
+static void work_ahead(void *ctx)
+{
+	struct run *r = ctx;
+
+	fence_ahead(&r->fence, &r->bundle);
+}
+
 static int run_session(struct run *r)
 {
 	char facts[256];
@@ -288,7 +295,9 @@ static int run_session(struct run *r)
 				      .facts = facts,
 				      .limits = r->limits.text,
 				      .argv = r->argv,
-				      .secrets_fd = r->secrets_fd };
+				      .secrets_fd = r->secrets_fd,
+				      .meanwhile = work_ahead,
+				      .ctx = r };
 	struct agentproc agent = { .path = r->program.found,
 				   .argv = r->argv,
 				   .preload = r->installed.preload,

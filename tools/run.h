@@ -19,6 +19,9 @@ struct fence {
 	struct kernel kernel;
 	struct floor floor;
 	struct confine confine;
+	/* The policy compiled by us, of which floor and ruleset are made already; not open where none are. */
+	struct image ahead;
+	uint8_t *ahead_bytes;
 };
 
 struct launch;
@@ -30,6 +33,11 @@ int abi_limit(const char *text);
 /* 0 where this machine reaches the level, or an exit code after telling what it lacks.  f is zeroed before;
  * fence_done() in each case. */
 int fence_probe(struct fence *f, enum level level, const char *abi_max);
+/*
+ * What takes long of fence_make(), while the helper compiles the policy of b: from an image of our own, which
+ * is forgotten where the helper's turns out to be another.  Leaves no trace but in f.
+ */
+void fence_ahead(struct fence *f, const struct bundle *b);
 /* Plans the floor and builds the filter for a session whose policy is compiled.  0, or an exit code. */
 int fence_make(struct fence *f, const struct launch *l);
 void fence_done(struct fence *f);
@@ -115,7 +123,9 @@ struct launch_start {
 	const char *facts;	  /* what this machine has of each mechanism, for the first record; or NULL */
 	const char *limits;	  /* what is limited and by whom, or "" */
 	char *const *argv;
-	int secrets_fd; /* what the ledger must not hold (secrets.h), borrowed; or -1 */
+	int secrets_fd;		      /* what the ledger must not hold (secrets.h), borrowed; or -1 */
+	void (*meanwhile)(void *ctx); /* called while the helper compiles; or NULL */
+	void *ctx;
 };
 
 /* Executes the installation's helper, or connects to its service, so that it loads while the policy is

@@ -31,9 +31,9 @@ static bool is_agents(const struct image *img, const struct image_rule *r, const
 	const char *home = image_str(img, img->h->home);
 	size_t n = strlen(home);
 
-	if (n < 2 || !path_is_under(path, home) || access(home, F_OK) < 0)
+	if (n < 2 || !path_is_under(path, home) || (strcmp(path + n, "/.cache") != 0 && !is_profiles(img, r)))
 		return false;
-	return strcmp(path + n, "/.cache") == 0 || is_profiles(img, r);
+	return access(home, F_OK) == 0;
 }
 
 static bool may_be_made(const struct image *img, const char *path)
@@ -43,18 +43,32 @@ static bool may_be_made(const struct image *img, const char *path)
 	return eval(img, &req).verdict == VERDICT_ALLOW;
 }
 
+static bool is_lacking(const struct image *img, const struct image_rule *r)
+{
+	const char *path = image_str(img, r->pattern);
+
+	if (r->kind != RULE_FILE_WRITE || r->layer == LAYER_PROJECT || path[0] != '/' ||
+	    strpbrk(path, "*?[]\\") || path_has_dotdot(path))
+		return false;
+	return is_agents(img, r, path) && access(path, F_OK) < 0 && may_be_made(img, path);
+}
+
+bool state_dirs_lack(const struct image *img)
+{
+	const struct image_rule *r;
+
+	for (uint32_t i = 0; (r = image_rule(img, i)); i++)
+		if (is_lacking(img, r))
+			return true;
+	return false;
+}
+
 void state_dirs_make(const struct image *img)
 {
 	const struct image_rule *r;
 
-	for (uint32_t i = 0; (r = image_rule(img, i)); i++) {
-		const char *path = image_str(img, r->pattern);
-
-		if (r->kind != RULE_FILE_WRITE || r->layer == LAYER_PROJECT || path[0] != '/' ||
-		    strpbrk(path, "*?[]\\") || path_has_dotdot(path))
-			continue;
-		/* Without it the agent makes its own: it is carried, and executes nothing there. */
-		if (is_agents(img, r, path) && access(path, F_OK) < 0 && may_be_made(img, path))
-			(void)dir_make(path);
-	}
+	/* Without it the agent makes its own: it is carried, and executes nothing there. */
+	for (uint32_t i = 0; (r = image_rule(img, i)); i++)
+		if (is_lacking(img, r))
+			(void)dir_make(image_str(img, r->pattern));
 }

@@ -146,6 +146,8 @@ bool worked_in(const struct dirs *dirs, const char *path);
 
 /* statedirs.c: makes what is missing of the agent's own writable directories, before the floor is built. */
 void state_dirs_make(const struct image *img);
+/* There is something to make. */
+bool state_dirs_lack(const struct image *img);
 /* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */
 int dir_check_private(const char *dir);
 /*

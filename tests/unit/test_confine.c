@@ -144,7 +144,7 @@ static int confined(void)
 	int file = open("/etc/passwd", O_RDONLY), dir = open("/", O_RDONLY | O_PATH), ends[2], pair[2];
 	int device = open("/dev/null", O_RDWR), far = fcntl(file, F_DUPFD, 300), listener, signal = 0,
 	    gone[6];
-	struct confine c;
+	struct confine c = { .ruleset = -1 };
 	struct kernel k;
 
 	if (kernel_probe(ABI_MAX, &k) < 0 || pipe(ends) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)

@@ -265,8 +265,10 @@ END_TEST
 
 START_TEST(test_never_is_a_class)
 {
-	static const char *const names[] = { "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", "PALE_X", "PALE_",
-					     "LD_PRELOADX", "LD_PRELOA", "PATH", "AWS_KEY", "X", "" };
+	static const char *const names[] = { "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES",
+					     "PALE_X",	   "PALE_",    "LD_PRELOADX",
+					     "LD_PRELOA",  "PATH",     "AWS_KEY",
+					     "X",	   "" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		ck_assert_msg(environ_is_never(names[i]) == (environ_class_of(names[i]) == CLASS_NEVER), "%s",

@@ -258,6 +258,38 @@ START_TEST(test_kernel_holds_the_plan)
 }
 END_TEST
 
+/* A ruleset that was made before the session had its files. */
+START_TEST(test_session_comes_later)
+{
+	int ruleset, status;
+	pid_t pid;
+
+	if (landlock_abi() == 0)
+		return;
+	rule(RULE_FILE_HIDDEN, "run");
+	fixture_compile(&fx);
+	ck_assert_int_eq(floor_plan(&fx.img, &plan), 0);
+	ck_assert_uint_eq(grants("run/s/image"), 0);
+	ruleset = landlock_ruleset(&plan, 1);
+	ck_assert_int_ge(ruleset, 0);
+	ck_assert_int_eq(floor_add_session(&plan, at("run/s")), 0);
+	ck_assert_int_eq(landlock_add(ruleset, &plan, 1), 0);
+	ck_assert_uint_eq(grants("run/s/image"), FLOOR_READ);
+	ck_assert(floor_lets_read(&plan, at("run/s/image")));
+	pid = fork();
+	if (pid == 0)
+		_exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || landlock_restrict(ruleset) < 0 ? 255
+		      : probe(PROBE_READ, "run/s/image")					   ? 1
+		      : probe(PROBE_WRITE, "run/s/ring")					   ? 2
+		      : probe(PROBE_WRITE, "run/s/image") != EACCES				   ? 3
+		      : probe(PROBE_READ, "home/docs/a")					   ? 4
+												   : 0);
+	close(ruleset);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* An ABI that nobody knows yet counts as the newest that we know, and none at all is told. */
 START_TEST(test_abi_limits)
 {
@@ -313,6 +345,7 @@ Suite *suite_floor(void)
 				       test_devices_and_proc,
 				       test_session_directory,
 				       test_kernel_holds_the_plan,
+				       test_session_comes_later,
 				       test_abi_limits,
 				       test_sixteen_layers };
 	Suite *s = suite_create("floor");

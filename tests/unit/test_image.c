@@ -396,6 +396,35 @@ START_TEST(test_pass_is_no_part_of_the_id)
 }
 END_TEST
 
+/* Of another policy nothing may be taken over: not by its settings, its rules, nor its size. */
+START_TEST(test_alike_but_for_the_pass)
+{
+	struct fixture other;
+	uint8_t *last;
+
+	fixture_done(&fx);
+	fixture_init(&fx);
+	fixture_init(&other);
+	other.p.s.pass = 0x0123456789abcdef;
+	fixture_compile(&fx);
+	fixture_compile(&other);
+	ck_assert(image_is_alike(&fx.img, &other.img) && image_is_alike(&other.img, &fx.img));
+	last = (uint8_t *)(uintptr_t)(other.img.base + other.img.size - 1);
+	*last ^= 1;
+	ck_assert(!image_is_alike(&fx.img, &other.img));
+	free(other.bytes);
+	other.p.s.level = LEVEL_STRICT;
+	fixture_compile(&other);
+	ck_assert(!image_is_alike(&fx.img, &other.img));
+	free(other.bytes);
+	other.p.s.level = fx.p.s.level;
+	fixture_rule(&other, RULE_FILE_DENY, "/home/u/x");
+	fixture_compile(&other);
+	ck_assert(!image_is_alike(&fx.img, &other.img));
+	fixture_done(&other);
+}
+END_TEST
+
 /* Whoever is inside lives behind the same gate: what its own policy says of level and pass is nothing. */
 START_TEST(test_level_and_pass_are_inherited)
 {
@@ -442,6 +471,7 @@ Suite *suite_image(void)
 	tcase_add_test(t, test_eval_frames);
 	tcase_add_test(t, test_trace_keeps_the_strongest);
 	tcase_add_test(t, test_pass_is_no_part_of_the_id);
+	tcase_add_test(t, test_alike_but_for_the_pass);
 	tcase_add_test(t, test_level_and_pass_are_inherited);
 	suite_add_tcase(s, t);
 	return s;

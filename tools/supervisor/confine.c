@@ -18,13 +18,16 @@
 
 int confine_make(const struct kernel *k, const struct filter_setup *s, struct floor *f, struct confine *ret)
 {
-	*ret = (struct confine){ .ruleset = -1, .flags = SECCOMP_FILTER_FLAG_NEW_LISTENER };
+	int r;
+
+	ret->flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
 	if (k->wait_killable)
 		ret->flags |= SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-	ret->ruleset = landlock_ruleset(f, k->landlock_abi);
-	if (ret->ruleset < 0)
-		return ret->ruleset;
-	return filter_build(s, &ret->filter);
+	if (ret->ruleset >= 0)
+		r = landlock_add(ret->ruleset, f, k->landlock_abi);
+	else
+		r = ret->ruleset = landlock_ruleset(f, k->landlock_abi);
+	return r < 0 ? r : filter_build(s, &ret->filter);
 }
 
 void confine_done(struct confine *c)

@@ -93,10 +93,12 @@ struct floor {
  * but what the policy denies by a literal path (the siblings of each such path's ancestors are granted
  * one by one), writing of the literal writable roots.  A root above a denied path is granted by its
  * children in the same way.  What a pattern denies, `readonly` and `keep`, the supervisor alone holds.
- * Writable directories that do not exist are left out.  session_dir is pale's runtime directory: its
- * image files are readable, its ring writable, nothing else.  0, -ENOMEM, -errno.  floor_done() in each case.
+ * Writable directories that do not exist are left out.  0, -ENOMEM, -errno.  floor_done() in each case.
  */
-int floor_plan(const struct image *img, const char *session_dir, struct floor *ret);
+int floor_plan(const struct image *img, struct floor *ret);
+/* And of dir, the session's in pale's runtime directory, the image to be read and the ring to be written,
+ * nothing else.  0 or -ENOMEM. */
+int floor_add_session(struct floor *f, const char *dir);
 void floor_done(struct floor *f);
 /* What the floor grants on a real path: FLOOR_READ | FLOOR_WRITE. */
 unsigned floor_grants(const struct floor *f, const char *path);
@@ -122,6 +124,8 @@ int landlock_abi(void);
 /* A ruleset with f's rules and every right, scope and port right of that ABI handled: a descriptor or -errno.
  * Notes in the rules which objects they hold. */
 int landlock_ruleset(struct floor *f, int abi);
+/* Those of f's rules that hold nothing yet, into a ruleset that the others are in.  0 or -errno. */
+int landlock_add(int ruleset, struct floor *f, int abi);
 /* Puts the ruleset on this thread; no_new_privs is set.  0 or -errno.  async-signal-safe. */
 int landlock_restrict(int ruleset);
 /* What a negative errno of these two means, for people; -E2BIG is one layer too many. */
@@ -135,7 +139,8 @@ struct confine {
 	unsigned flags; /* of seccomp(2) */
 };
 
-/* In the parent.  0 or -errno; confine_done() in each case. */
+/* In the parent.  ret->ruleset is -1, or has some of f's rules already.  0 or -errno; confine_done() in each
+ * case. */
 int confine_make(const struct kernel *k, const struct filter_setup *s, struct floor *f, struct confine *ret);
 void confine_done(struct confine *c);
 /*

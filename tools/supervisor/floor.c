@@ -194,7 +194,7 @@ static int plan_grants(struct plan *p)
 }
 
 /* What the hooks of each process map: more images appear during the session, and are asked for. */
-static int plan_session(struct floor *f, const char *dir)
+int floor_add_session(struct floor *f, const char *dir)
 {
 	static const struct {
 		const char *name;
@@ -206,10 +206,11 @@ static int plan_session(struct floor *f, const char *dir)
 	for (size_t i = 0; r == 0 && i < NELEM(files); i++)
 		if (snprintf(path, sizeof(path), "%s/%s", dir, files[i].name) < (int)sizeof(path))
 			r = floor_add(f, path, files[i].grants);
+	floor_sort(f);
 	return r;
 }
 
-int floor_plan(const struct image *img, const char *session_dir, struct floor *ret)
+int floor_plan(const struct image *img, struct floor *ret)
 {
 	_cleanup_free_ struct plan *p = calloc(1, sizeof(*p));
 	int r;
@@ -222,8 +223,6 @@ int floor_plan(const struct image *img, const char *session_dir, struct floor *r
 	r = plan_bars(p);
 	if (r == 0)
 		r = plan_grants(p);
-	if (r == 0)
-		r = plan_session(ret, session_dir);
 	walk_done(&p->walk);
 	floor_sort(ret);
 	if (r == 0)

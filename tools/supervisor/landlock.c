@@ -115,23 +115,38 @@ int landlock_abi(void)
 	return abi > ABI_MAX ? ABI_MAX : (int)abi;
 }
 
+static int abi_known(int abi)
+{
+	return abi > ABI_MAX ? ABI_MAX : abi;
+}
+
+int landlock_add(int ruleset, struct floor *f, int abi)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < f->n; i++)
+		if (!f->list[i].holds)
+			r = rule_add(ruleset, &f->list[i], abi_known(abi));
+	return r;
+}
+
 int landlock_ruleset(struct floor *f, int abi)
 {
-	int ruleset;
+	int ruleset, r;
 
 	if (abi <= 0)
 		return -EOPNOTSUPP;
-	abi = abi > ABI_MAX ? ABI_MAX : abi;
-	ruleset = ruleset_create(abi);
-	for (size_t i = 0; ruleset >= 0 && i < f->n; i++) {
-		int r = rule_add(ruleset, &f->list[i], abi);
-
-		if (r < 0) {
-			(void)close(ruleset);
-			return r;
-		}
-	}
-	return ruleset;
+	ruleset = ruleset_create(abi_known(abi));
+	if (ruleset < 0)
+		return ruleset;
+	/* Of the one that it is made for. */
+	for (size_t i = 0; i < f->n; i++)
+		f->list[i].holds = false;
+	r = landlock_add(ruleset, f, abi);
+	if (r == 0)
+		return ruleset;
+	(void)close(ruleset);
+	return r;
 }
 
 int landlock_restrict(int ruleset)
