@@ -303,7 +303,8 @@ static void walk_dir(struct walk *w, const char *at)
 		}
 		if (!is_dir(dirfd(d), e))
 			look_at(w, dirfd(d), e->d_name, path);
-		else if (is_of_interest(at, e->d_name) && !is_package_dir(w, at, e->d_name))
+		else if (!changed_is_state(path) && is_of_interest(at, e->d_name) &&
+			 !is_package_dir(w, at, e->d_name))
 			queue(w, path);
 	}
 	if (d)

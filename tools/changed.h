@@ -30,6 +30,8 @@ json_t *changed_targets(int dirfd, const char *name);
 
 /* changed_names.c: who runs or obeys the file at path, as "make"; NULL: nobody is known to. */
 const char *changed_runner(const char *path);
+/* path lies where the presets let agents keep their state: nobody else runs what is there. */
+bool changed_is_state(const char *path);
 /* Those of a set of paths that somebody does, each with who: a new object. */
 json_t *changed_runners(json_t *paths);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "changed.h"
+#include "policy/cmd.h"
 #include "tools.h"
 
 /* A pattern is for as many last components of a path as it has itself. */
@@ -87,12 +88,26 @@ static bool matches(const char *patterns, const char *path)
 	return false;
 }
 
+bool changed_is_state(const char *path)
+{
+	static const char *const owners[] = { ".pale/", ".opencode/" };
+
+	for (size_t i = 0; i < NELEM(owners); i++) {
+		const char *at = strstr(path, owners[i]), *name = at ? at + strlen(owners[i]) : NULL;
+
+		if (at && (at == path || at[-1] == '/') &&
+		    word_in_list("data config cache state tmp .gitignore", name, strcspn(name, "/")))
+			return true;
+	}
+	return false;
+}
+
 const char *changed_runner(const char *path)
 {
 	size_t n = strlen(path);
 
 	/* git init brings them, and runs none. */
-	if (n > 7 && strcmp(path + n - 7, ".sample") == 0)
+	if (changed_is_state(path) || (n > 7 && strcmp(path + n - 7, ".sample") == 0))
 		return NULL;
 	for (size_t i = 0; i < NELEM(names); i++)
 		if (matches(names[i].patterns, path))

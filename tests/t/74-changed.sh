@@ -4,7 +4,7 @@
 
 # With the last lines, which -q leaves out.
 loud() {
-	run pale run -- bash -c "$1"
+	run pale run ${OPTS[@]+"${OPTS[@]}"} -- bash -c "$1"
 	rc_is 0
 	grep '^pale: changed, runs later: ' "$S/err" >"$S/told"
 }
@@ -35,6 +35,18 @@ b"; mkdir -p unit && echo x >unit/x.service; echo x >.git/hooks/x.sample; mkdir 
 	out_has "$W/Makefile (make)"
 	run pale session show --json
 	python3 -c 'import json,sys; d=json.load(open(sys.argv[1]))["runs_later"]; assert d[sys.argv[2]+"/CLAUDE.md"]=="the next agent", d; assert not any("README" in k for k in d)' "$S/out" "$W" || fail "not in --json"
+}
+
+# Where its state lies everything is the agent's own.
+t_state_is_not_told() {
+	loud 'mkdir -p "$XDG_CACHE_HOME/x" && echo x >"$XDG_CACHE_HOME/x/Makefile" && echo x >Makefile'
+	told_only 'Makefile (make)'
+	run pale session show
+	out_lacks .pale/cache
+	OPTS=(--preset bridge)
+	mkdir workspace
+	loud 'mkdir -p "$XDG_CONFIG_HOME/x" && echo x >"$XDG_CONFIG_HOME/x/package.json"'
+	[ ! -s "$S/told" ] || fail "told: $(cat "$S/told")"
 }
 
 t_unchanged_is_not_told() {
