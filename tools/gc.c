@@ -32,14 +32,16 @@ static uint64_t now_ns(void)
 
 int gc_policy_take(struct gc_policy *ret, const struct policy *p, const struct bundle *b)
 {
+	const char *state = policy_state(b, p);
+
 	gc_policy_done(ret);
 	ret->scope = p->s.gc;
 	ret->expiry_s = p->s.expiry_s;
 	ret->log_bytes = (uint64_t)p->s.log_mib << 20;
 	ret->workspace = strdup(b->workspace);
 	ret->logs = p->logs ? strdup(p->logs) : NULL;
-	ret->state = p->state ? strdup(p->state) : NULL;
-	return ret->workspace && (ret->logs || !p->logs) && (ret->state || !p->state) ? 0 : -ENOMEM;
+	ret->state = state ? strdup(state) : NULL;
+	return ret->workspace && (ret->logs || !p->logs) && (ret->state || !state) ? 0 : -ENOMEM;
 }
 
 void gc_policy_done(struct gc_policy *g)
@@ -101,9 +103,11 @@ static void count_session(struct sweep *g, const char *id)
 	}
 }
 
-static const char *const kinds[GC_KIND_COUNT] = {
-	[GC_LOG] = "log", [GC_DIRECTORY] = "session", [GC_ENTRY] = "entry", [GC_RUNTIME] = "runtime"
-};
+static const char *const kinds[GC_KIND_COUNT] = { [GC_LOG] = "log",
+						  [GC_DIRECTORY] = "session",
+						  [GC_ENTRY] = "entry",
+						  [GC_RUNTIME] = "runtime",
+						  [GC_SCRATCH] = "scratch" };
 
 /* One line; of an entry its file says nothing. */
 static void tell_found(const struct sweep *g, enum gc_kind kind, const char *id, const char *dir,
@@ -124,7 +128,8 @@ void gc_found(struct sweep *g, enum gc_kind kind, const char *id, const char *di
 {
 	if (!g->seen)
 		g->seen = calloc((size_t)2 * GC_SEEN_MAX, sizeof(*g->seen));
-	count_session(g, id);
+	if (kind != GC_SCRATCH)
+		count_session(g, id);
 	g->things++;
 	g->of[kind]++;
 	if (g->items) {
@@ -238,6 +243,7 @@ static void sweep(struct sweep *g)
 		return;
 	gc_own(g);
 	sweep_own_logs(g);
+	gc_scratch(g);
 	if (g->policy->scope == GC_ALL)
 		sweep_launcher(g);
 }
@@ -280,7 +286,7 @@ static void summary(const struct sweep *g, char *buf, size_t size)
 	size_t n = 0;
 
 	*buf = '\0';
-	if (g->pruned + g->failed + g->left == 0)
+	if (g->things + g->failed + g->left == 0)
 		return;
 	n = (size_t)snprintf(buf, size, "sessions=%zu", g->pruned);
 	for (size_t i = 0; i < GC_KIND_COUNT && n < size; i++)

@@ -29,7 +29,7 @@ struct gc_live {
 enum gc_mode { GC_REMOVE, GC_LIST };
 
 /* What something that goes is. */
-enum gc_kind { GC_LOG, GC_DIRECTORY, GC_ENTRY, GC_RUNTIME, GC_KIND_COUNT };
+enum gc_kind { GC_LOG, GC_DIRECTORY, GC_ENTRY, GC_RUNTIME, GC_SCRATCH, GC_KIND_COUNT };
 
 /* One sweep. */
 struct sweep {
@@ -102,6 +102,8 @@ void gc_logs(struct sweep *g, int fd, const char *dir, bool ids);
 bool gc_is_quiet(int fd);
 /* Sessions in the workspace's state directories. */
 void gc_states(struct sweep *g);
+/* What programs leave in TMPDIR, where that lies in the workspace. */
+void gc_scratch(struct sweep *g);
 /* The tree at/name is no live session's, and neither written nor, while one lives here, read since the
  * cutoff. */
 bool gc_is_stale_tree(const struct sweep *g, int at, const char *name);

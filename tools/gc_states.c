@@ -21,7 +21,7 @@ bool gc_is_stale_tree(const struct sweep *g, int at, const char *name)
 	return !gc_is_live(g, name) && gc_tree_newest(g, at, name, cutoff - 1, shared) < cutoff;
 }
 
-static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *name)
+static void sweep_one(struct sweep *g, enum gc_kind kind, int dirfd, const char *dir, const char *name)
 {
 	int r;
 
@@ -32,15 +32,14 @@ static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *n
 	}
 	r = g->mode == GC_REMOVE ? gc_tree_remove(g, dirfd, name) : 0;
 	if (r == 0)
-		gc_found(g, GC_DIRECTORY, name, dir, name);
+		gc_found(g, kind, name, dir, name);
 	else if (r == -ETIME)
 		g->left++;
 	else
 		gc_failed(g, dir, name, r);
 }
 
-/* A directory for each session, as the seed has it. */
-static void sweep_sessions(struct sweep *g, int fd, const char *dir)
+static void sweep_each(struct sweep *g, enum gc_kind kind, int fd, const char *dir)
 {
 	DIR *stream = gc_stream(fd);
 	const struct dirent *e;
@@ -49,12 +48,18 @@ static void sweep_sessions(struct sweep *g, int fd, const char *dir)
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if (!gc_is_over(g))
-			sweep_one(g, dirfd(stream), dir, e->d_name);
+			sweep_one(g, kind, dirfd(stream), dir, e->d_name);
 		else if (!gc_leave(g))
 			break;
 	}
 	if (stream)
 		(void)closedir(stream);
+}
+
+/* A directory for each session, as the seed has it. */
+static void sweep_sessions(struct sweep *g, int fd, const char *dir)
+{
+	sweep_each(g, GC_DIRECTORY, fd, dir);
 }
 
 /* What is in there only its own program can take apart. */
@@ -93,6 +98,21 @@ static void sweep_part(struct sweep *g, int workspace, const char *state, size_t
 	else if (fd != -ENOENT && fd != -ENOTDIR && parts[i].name)
 		gc_note(g, "%s is left alone: %s", dir,
 			fd == -ELOOP ? "a symbolic link leads there" : strerror(-fd));
+}
+
+/* The system empties /tmp; this nobody else does. */
+void gc_scratch(struct sweep *g)
+{
+	_cleanup_close_ int ws = -1, fd = -1;
+	char path[PATH_MAX], dir[PATH_MAX];
+
+	if (!g->policy->state || path_join(path, sizeof(path), g->policy->state, "tmp") < 0 ||
+	    path_join(dir, sizeof(dir), g->policy->workspace, path) < 0)
+		return;
+	ws = open(g->policy->workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = ws < 0 ? -errno : gc_open_dir(ws, path);
+	if (fd >= 0)
+		sweep_each(g, GC_SCRATCH, fd, dir);
 }
 
 void gc_states(struct sweep *g)

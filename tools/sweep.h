@@ -15,7 +15,7 @@ struct gc_policy {
 	int64_t expiry_s;
 	uint64_t log_bytes;
 	char *workspace, *logs;
-	char *state; /* [session] state =, below the workspace, or NULL */
+	char *state; /* of the agent, below the workspace; NULL where it stays in the home */
 };
 
 /* A copy of what p says about the session of b: 0 or -ENOMEM; ret is zeroed before. */

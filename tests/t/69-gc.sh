@@ -94,6 +94,25 @@ t_own_by_default() {
 	exists logs/a.stdout
 }
 
+# What programs leave in TMPDIR is no session, and goes by the same age.
+t_scratch() {
+	fence bash -c 'echo x >"$TMPDIR/young"; mkdir "$TMPDIR/d" && echo x >"$TMPDIR/d/f"; echo x >"$TMPDIR/old"; ln -s "$HOME/keep" "$TMPDIR/link"'
+	rc_is 0
+	mkdir ~/keep && echo x >~/keep/f
+	old 49 ~/keep .pale/tmp/old .pale/tmp/d .pale/tmp/link
+	start
+	[ "$(ls .pale/tmp)" = young ] || fail "left: $(ls .pale/tmp)"
+	file_is ~/keep/f x
+	recorded session/sweep "" "sessions=0 scratch=3"
+	# Elsewhere than the policy has it nothing is anybody's scratch.
+	mkdir -p .x/tmp none/tmp && echo x >.x/tmp/f && echo x >none/tmp/f
+	old 49 .x none
+	printf '[session]\nstate = none\n' | policy
+	start
+	file_is none/tmp/f x
+	file_is .x/tmp/f x
+}
+
 t_expiry() {
 	bridge
 	touch "$B"/logs/{a,b,c}.stdout
