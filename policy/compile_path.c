@@ -379,10 +379,12 @@ static bool is_path_kind(enum rule_kind kind)
 }
 
 /* What one process of the session can take from the hooks alone is looked at by the supervisor only. */
-static bool is_for_nobody(const struct settings *s, enum rule_kind kind)
+static bool is_for_nobody(const struct settings *s, const struct rule *r)
 {
-	return (kind == RULE_FILE_SENSITIVE && s->allow_sensitive) ||
-	       (kind == RULE_FILE_GIT && s->level == LEVEL_HOOKS);
+	bool needs_look = r->kind == RULE_FILE_GIT || (r->kind == RULE_FILE_WRITE && r->rank == RANK_BUILTIN);
+
+	return (r->kind == RULE_FILE_SENSITIVE && s->allow_sensitive) ||
+	       (needs_look && s->level == LEVEL_HOOKS);
 }
 
 static int compile_rule(struct trie *t, const struct policy *p, uint32_t i, struct diags *d)
@@ -391,7 +393,7 @@ static int compile_rule(struct trie *t, const struct policy *p, uint32_t i, stru
 	const char *pattern = r->pattern ? r->pattern : "";
 	const struct unix_name u = { compile_string(t->c, pattern), i };
 
-	if (is_for_nobody(&p->s, r->kind))
+	if (is_for_nobody(&p->s, r))
 		return 0;
 	if (r->kind == RULE_NET_UNIX && pattern[0] == '@')
 		return compile_section(t->c, SEC_UNIX, &u, sizeof(u));

@@ -50,14 +50,17 @@ static bool covers(const char *pattern, const char *path)
 	return glob_match(pattern, n, path, len) && covers(pattern + n, path + len);
 }
 
-/* A file says that this place shall not be written: what is built in opens it to nobody. */
-static bool is_closed(const struct parser *ps, const char *path)
+/* A file says that this place shall not be written, one that ranks as high: what is built in opens it to
+ * nobody.
+ */
+static bool is_closed(const struct parser *ps, const char *path, enum rank rank)
 {
 	for (size_t i = 0; i < ps->p->n_rules; i++) {
 		const struct rule *r = &ps->p->rules[i];
 
-		if (r->layer == LAYER_USER && strcmp(rule_section(r->kind), "files") == 0 &&
-		    rule_verdict(r->kind) != VERDICT_ALLOW && covers(r->pattern, path))
+		if (r->layer == LAYER_USER && r->rank >= rank &&
+		    strcmp(rule_section(r->kind), "files") == 0 && rule_verdict(r->kind) != VERDICT_ALLOW &&
+		    covers(r->pattern, path))
 			return true;
 	}
 	return false;
@@ -74,7 +77,7 @@ static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
 	};
 	char buf[LIMIT_PATH];
 
-	if (path_normalise("/", pattern, buf, sizeof(buf)) < 0 || is_closed(ps, buf))
+	if (path_normalise("/", pattern, buf, sizeof(buf)) < 0 || is_closed(ps, buf, RANK_PRESET))
 		return 0;
 	return parser_add_path(ps, &proto, buf);
 }
@@ -96,6 +99,33 @@ static const char *const ref_names_own[] = { "HEAD", "commondir" };
 static const char *const ref_names_common[] = {
 	"packed-refs", "refs", "refs/heads", "refs/heads/**", "worktrees/*/HEAD",
 };
+
+/*
+ * Hooks of git-lfs in the workspace's own repository: the presets keep all hooks, and these may be written,
+ * with the text that git-lfs has for them, where the supervisor looks at it (compile_path.c: no other level).
+ */
+static const char *const lfs_hooks[] = { "pre-push", "post-checkout", "post-commit", "post-merge" };
+
+static int add_lfs(struct parser *ps, const char *top)
+{
+	const struct rule proto = {
+		.kind = RULE_FILE_WRITE,
+		.layer = LAYER_USER,
+		.rank = RANK_BUILTIN,
+		.text = (char *)"git-lfs's own hooks",
+		.file = (char *)"built in",
+	};
+	char dir[LIMIT_PATH], hook[LIMIT_PATH];
+	int err = 0;
+
+	if (path_normalise(top, ".git/hooks", dir, sizeof(dir)) < 0)
+		return 0;
+	for (size_t i = 0; err == 0 && i < sizeof(lfs_hooks) / sizeof(lfs_hooks[0]); i++)
+		if (path_normalise(dir, lfs_hooks[i], hook, sizeof(hook)) >= 0 &&
+		    !is_closed(ps, hook, RANK_USER))
+			err = parser_add_path(ps, &proto, hook);
+	return err;
+}
 
 static int add_guard(struct parser *ps, const char *text, const char *pattern)
 {
@@ -197,6 +227,8 @@ int parser_add_builtin(struct parser *ps)
 			err = add_git(ps, RULE_FILE_READONLY, b->git_keep[i]);
 		if (err == 0)
 			err = add_git_names(ps, buf);
+		if (err == 0)
+			err = add_lfs(ps, buf);
 	}
 	if (err == 0 && b->workspace)
 		err = add_project(ps, b->workspace);

@@ -214,6 +214,105 @@ mkdir -p k/hooks k/refs; $h >k/hooks/post-index-change; chmod +x k/hooks/post-in
 	status_is_clean sub
 }
 
+# Copied in whatever order: what is written in place is judged once it is complete, and not there before.
+t_a_copy_of_a_repository() {
+	repo
+	git remote add origin https://github.com/x/y.git
+	fsh 'set -e
+cp -r .git c1; cp -a .git c2; tar cf - .git | tar xf - --transform "s,^.git,c3,"; python3 -c "import shutil; shutil.copytree(\".git\", \"c4\")"
+for d in c5 c6 c7; do mkdir -p $d/objects $d/refs; cp .git/HEAD $d; done
+cp -p .git/config c5/config; chmod 600 c5/config; cat .git/config >c6/config; echo "[user]" >>c7/config; git -C c7 config core.bare true
+umask 077; mkdir -p c8/objects; python3 -c "
+import os
+fd = os.open(\"c8/config\", os.O_RDWR|os.O_CREAT|os.O_EXCL, 0o644)
+os.write(fd, open(\".git/config\", \"rb\").read()); os.lseek(fd, 0, 0); assert b\"origin\" in os.read(fd, 999); os.close(fd)
+os.utime(\"c8/config\", (1, 1))"
+for d in c1 c2 c3 c4 c5 c6; do git --git-dir=$d remote get-url origin; done'
+	rc_is 0
+	not_denied
+	for d in c1 c2 c3 c4 c5 c6 c8; do
+		cmp .git/config $d/config || fail "$d"
+	done
+	[ "$(stat -c %a c5/config c8/config | xargs)" = "600 600" ] || fail "modes: $(stat -c %a c5/config c8/config)"
+	[ "$(git config -f c7/config core.bare)" = true ] || fail "lost"
+}
+
+# The same with what would run: it never comes to be, whoever holds on to it.
+t_an_evil_copy() {
+	repo
+	esh 'export E; printf "$E" >evil; for d in d1 d2 d3 d4 d5; do mkdir -p $d/objects $d/refs; cp .git/HEAD $d; echo "gitdir: ../$d" >$d/.git; done
+cp evil d1/config; cat evil >d2/config
+(exec 9>d3/config; printf "[core]\n" >&9; (sleep 0.2; cat evil >&9) & ); sleep 0.1; [ ! -s d3/config ] || echo "there at once"; sleep 0.4
+python3 -c "
+import mmap, os
+f = os.open(\"d4/config\", os.O_RDWR|os.O_CREAT, 0o644); e = os.environ[\"E\"].encode().decode(\"unicode_escape\").encode(); os.write(f, b\"#\" * len(e) + b\"\n\"); m = mmap.mmap(f, len(e))
+g = os.open(\"/proc/self/fd/%d\" % f, os.O_RDWR); os.close(f)
+m[:] = e; m.close()"
+printf "$E" >d5/config; printf "[core]\n\tbare = false\n" >d5/config; true'
+	[ ! -s "$S/out" ] || fail "before it was complete"
+	for d in d1 d2 d3; do missing $d/config; done
+	! grep -qs fsmonitor d?/config || fail "written"
+	denied write "$W/d1/config" "core.fsmonitor could make git run a program"
+	recorded write deny "$W/d2/config"
+	for d in d1 d2 d3 d4 d5; do status_is_clean $d; done
+	fsh 'head -c 2000000 /dev/zero >d1/config; exec 8>d2/config; echo x >&8; kill -9 $$'
+	missing d1/config
+	missing d2/config
+	# more than are served at once are refused
+	fsh 'for i in $(seq 70); do mkdir -p n$i/objects; done; python3 -c "
+fs = []
+for i in range(1, 71):
+	try: fs.append(open(\"n%d/config\" % i, \"w\"))
+	except PermissionError: pass
+print(len(fs))"; echo "[core]" >n70/config'
+	out_has 64
+	file_is n70/config "[core]"
+}
+
+# git-lfs's own hooks, to the letter, and no others of these names.
+t_hooks_of_lfs() {
+	local h
+	repo
+	fsh 'for h in pre-push post-merge; do printf "#!/bin/sh\ngit lfs %s \"\$@\"\n" $h >.git/hooks/$h; chmod +x .git/hooks/$h; done
+mkdir -p b.git/objects b.git/hooks; install -m 755 .git/hooks/pre-push b.git/hooks/pre-push
+printf "#!/bin/sh\ntouch pwned\n" >.git/hooks/post-commit; cp .git/hooks/pre-push .git/hooks/post-checkout
+cp .git/hooks/pre-push .git/hooks/pre-commit; cp .git/hooks/pre-push .git/hooks/pre-push.x; printf "#!/bin/sh\ngit lfs post-rewrite\n" >.git/hooks/post-rewrite
+echo "touch pwned" >>.git/hooks/pre-push; true'
+	for h in pre-push post-merge; do
+		[ "$(sed -n 2p .git/hooks/$h)" = "git lfs $h \"\$@\"" ] && [ "$(wc -l <.git/hooks/$h)" = 2 ] || fail "$h"
+		[ -x .git/hooks/$h ] || fail "$h is not executable"
+	done
+	[ -x b.git/hooks/pre-push ] || fail "not in another repository"
+	for h in post-commit post-checkout pre-commit post-rewrite; do missing .git/hooks/$h; done
+	denied write "$W/.git/hooks/post-commit" "others than those of git lfs"
+	status_is_clean
+	# one that the operator wrote stays
+	printf '#!/bin/sh\nexit 1\n' >.git/hooks/post-checkout && cp .git/hooks/post-checkout "$S/own" && chmod +x .git/hooks/post-checkout
+	fsh 'cd .git/hooks; rm -f post-merge; rm -f post-checkout; mv post-checkout x.sample; mv post-checkout ../x; mv x.sample post-checkout; cp pre-push post-checkout; ln -f pre-push post-checkout; ln -sf x post-checkout
+chmod -x post-checkout; truncate -s 0 post-checkout; cat pre-push >../p; mv ../p post-checkout'
+	cmp .git/hooks/post-checkout "$S/own" && [ -x .git/hooks/post-checkout ] || fail "the operator's hook"
+	missing .git/hooks/post-merge
+	# a rule of the operator's keeps them all, and level hooks has nobody to look
+	run pale run -q --level hooks -- bash -c 'printf "#!/bin/sh\ngit lfs post-merge \"\$@\"\n" >.git/hooks/post-merge'
+	missing .git/hooks/post-merge
+	printf '[files]\nreadonly = .git/hooks\n' | policy
+	fsh 'printf "#!/bin/sh\ngit lfs post-merge \"\$@\"\n" >.git/hooks/post-merge'
+	missing .git/hooks/post-merge
+}
+
+t_git_lfs() {
+	need git-lfs
+	repo
+	fsh 'set -e; git lfs install --local; git lfs track "*.bin"; head -c 5000 /dev/zero >a.bin; git add .; git commit -qm lfs; git lfs ls-files; git lfs update; git lfs fsck'
+	rc_is 0
+	not_denied
+	cp -r .git/hooks "$S/hooks"
+	run git lfs update
+	rc_is 0
+	diff -r .git/hooks "$S/hooks" || fail "git-lfs itself writes others"
+	[ "$(ls .git/hooks | grep -vc sample)" = 4 ] || fail "not four"
+}
+
 # The same names in a project that is no repository are nobody's business.
 t_other_files_of_these_names() {
 	fsh 'set -e; mkdir -p src/hooks src/config src/objects a/config

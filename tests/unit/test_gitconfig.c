@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/gitconfig.h"
+#include "policy/githook.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define DIR	 "/w/.git"
@@ -212,6 +213,41 @@ START_TEST(test_changes)
 }
 END_TEST
 
+#define LFS_HOOK                                                                                             \
+	"#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || { echo >&2 \"\\nThis repository is configured "    \
+	"for Git LFS "                                                                                       \
+	"but 'git-lfs' was not found on your path. If you no longer wish to use Git LFS, remove this hook "  \
+	"by "                                                                                                \
+	"deleting '.git/hooks/pre-push'.\\n\"; exit 2; }\ngit lfs pre-push \"$@\""
+
+START_TEST(test_hooks_of_lfs)
+{
+	static const struct {
+		const char *name, *text;
+		bool own;
+	} rows[] = {
+		{ "pre-push", LFS_HOOK, true },
+		{ "pre-push", LFS_HOOK "\n", true },
+		{ "pre-push", LFS_HOOK "\n\n", false },
+		{ "pre-push", LFS_HOOK "\nevil\n", false },
+		{ "pre-push", "#!/bin/sh\nevil\n" LFS_HOOK, false },
+		{ "pre-push", "", false },
+		{ "post-merge", LFS_HOOK, false },
+		{ "pre-commit", LFS_HOOK, false },
+		{ "post-merge", "#!/bin/sh\ngit lfs post-merge \"$@\"\n", true },
+		{ "post-merge", "#!/bin/sh\ngit lfs post-merge \"$@\"; x\n", false },
+		{ "pre-commit", "#!/bin/sh\ngit lfs pre-commit \"$@\"\n", false },
+		{ "post-%", "#!/bin/sh\ngit lfs post-% \"$@\"\n", false },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++)
+		ck_assert_msg(githook_is_lfs(rows[i].name, rows[i].text, strlen(rows[i].text)) == rows[i].own,
+			      "%s: %s", rows[i].name, rows[i].text);
+	for (size_t n = 0; n < strlen(LFS_HOOK); n++)
+		ck_assert(!githook_is_lfs("pre-push", LFS_HOOK, n));
+}
+END_TEST
+
 Suite *suite_gitconfig(void)
 {
 	Suite *s = suite_create("gitconfig");
@@ -222,6 +258,7 @@ Suite *suite_gitconfig(void)
 	tcase_add_loop_test(t, test_harmless, 0, NELEM(harmless));
 	tcase_add_loop_test(t, test_harmful, 0, NELEM(harmful));
 	tcase_add_test(t, test_changes);
+	tcase_add_test(t, test_hooks_of_lfs);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "policy/gitconfig.h"
+#include "policy/githook.h"
 #include "policy/path.h"
 #include "tools/tools.h"
 
@@ -140,6 +141,17 @@ static bool deny(char *why, size_t size, const char *text)
 	return false;
 }
 
+/* What stands there is git-lfs's, or nothing. */
+static bool is_lfs_hook(int dir, const char *name)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	mode_t mode;
+	int r = git_file_read(dir, name, GITCONFIG_MAX, &text, &len, &mode);
+
+	return r == -ENOENT || (r == 0 && githook_is_lfs(name, text, len));
+}
+
 /* Its neighbours become a repository's: what stands in `config` is judged, and put there anew. */
 static bool may_be_repository(const struct image *img, int dir, const char *path, char *why, size_t size)
 {
@@ -175,7 +187,9 @@ static bool is_harmless_op(const struct request *req)
 	return aside || !(req->access & ACCESS_WRITE);
 }
 
-#define BY_GIT "written by other means than git's own (`git config KEY VALUE`), it cannot be judged first"
+#define IN_PLACE                                                                                             \
+	"rewritten in place it cannot be judged in time: use `git config KEY VALUE`, or rename a new file "  \
+	"to it"
 
 static bool may(const struct image *img, const struct request *req, enum role role, int dir, char *why,
 		size_t size)
@@ -185,9 +199,9 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 	switch (role) {
 	case ROLE_CONFIG:
 		return req->op == OP_CHMOD || req->op == OP_MKDIR || !is_repository(dir) ||
-		       deny(why, size, BY_GIT);
+		       deny(why, size, IN_PLACE);
 	case ROLE_WORKTREE:
-		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, BY_GIT);
+		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, IN_PLACE);
 	case ROLE_OBJECTS:
 		return req->op == OP_CHMOD || may_be_repository(img, dir, req->path, why, size);
 	case ROLE_HOOKS:
@@ -197,7 +211,8 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 		_cleanup_close_ int above = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 		return req->op == OP_MKDIR || (above >= 0 && !is_repository(above)) ||
-		       deny(why, size, "a hook runs later as the operator; ask for the change in words");
+		       (req->op == OP_CHMOD && is_lfs_hook(dir, path_basename(req->path))) ||
+		       deny(why, size, GIT_A_HOOK);
 	}
 	case ROLE_OWN:
 		return deny(why, size, "it belongs to pale");
@@ -208,11 +223,17 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 }
 
 /* The first allowance takes its turn; one more for the other end of a rename has it already. */
-static void take_turn(struct caller *c)
+void git_take_turn(struct caller *c)
 {
 	if (!c->git_turn)
 		pthread_mutex_lock(&one_at_a_time);
 	c->git_turn = true;
+}
+
+bool git_try_turn(struct caller *c)
+{
+	c->git_turn = c->git_turn || pthread_mutex_trylock(&one_at_a_time) == 0;
+	return c->git_turn;
 }
 
 void git_release(struct caller *c)
@@ -227,6 +248,28 @@ static void settle(struct decision *d, bool allowed)
 	d->verdict = allowed ? VERDICT_ALLOW : VERDICT_DENY;
 }
 
+/* A new file that only its text tells about: it is judged when that is there. */
+static bool is_late(struct caller *c, const struct request *req, enum role role, const struct decision *d)
+{
+	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE ||
+			(role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
+
+	c->git_late = has_text && c->at && c->at->is_new;
+	c->git_late_rule = d->rule;
+	return c->git_late;
+}
+
+/* The workspace's own hooks stay, but for those of git-lfs, which rules leave to this. */
+static bool may_go(const struct git_home *home, const struct request *req, int dir, char *why, size_t size)
+{
+	size_t n = strlen(home->workspace);
+	bool is_own = strncmp(req->path, home->workspace, n) == 0 &&
+		      strncmp(req->path + n, "/.git/hooks/", strlen("/.git/hooks/")) == 0;
+
+	return !is_own || !(req->access & ACCESS_DELETE) || is_lfs_hook(dir, path_basename(req->path)) ||
+	       deny(why, size, GIT_A_HOOK);
+}
+
 /* A name may be both: a branch can be called `config`. */
 static bool may_both(struct caller *c, const struct request *req, const struct decision *d, int dir,
 		     char *why, size_t size)
@@ -236,10 +279,22 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 	bool plain = role != ROLE_OWN && is_harmless_op(req);
 	struct image img;
 
-	if (!plain && !may(&c->image, req, role, dir, why, size))
+	if (!plain && !may(&c->image, req, role, dir, why, size) && !is_late(c, req, role, d))
+		return false;
+	if (role == ROLE_HOOK && !may_go(home, req, dir, why, size))
 		return false;
 	return !git_is_ref(home, req->path) || (dir >= 0 && decision_image(&c->image, d, &img) &&
 						git_ref_may(home, &img, req, dir, why, size));
+}
+
+/* Nothing of it needs a look. */
+static bool is_nothing(const struct caller *c, const struct request *req)
+{
+	enum role role = role_of(req->path);
+	bool goes = role == ROLE_HOOK && req->access & ACCESS_DELETE;
+
+	return role != ROLE_OWN && !goes && is_harmless_op(req) &&
+	       !git_is_ref(&session_setup(c->sup)->git, req->path);
 }
 
 void git_guard(struct caller *c, const struct request *req, struct decision *d, struct verdict_answer *a)
@@ -248,12 +303,11 @@ void git_guard(struct caller *c, const struct request *req, struct decision *d, 
 	int dir;
 
 	a->text[0] = '\0';
-	if (role_of(req->path) != ROLE_OWN && is_harmless_op(req) &&
-	    !git_is_ref(&session_setup(c->sup)->git, req->path)) {
+	if (is_nothing(c, req)) {
 		settle(d, true);
 		return;
 	}
-	take_turn(c);
+	git_take_turn(c);
 	dir = directory_of(c, req, &owned);
 	allowed = may_both(c, req, d, dir, a->text, sizeof(a->text));
 	settle(d, allowed);
@@ -313,7 +367,7 @@ void git_move(struct caller *c, const struct held *from, struct held *to, struct
 {
 	bool allowed;
 
-	take_turn(c);
+	git_take_turn(c);
 	allowed = may_move(&c->image, from, to, m, c->git_why, sizeof(c->git_why)) &&
 		  may_move_ref(c, from, to, m);
 	settle(&to->d, allowed);

@@ -17,6 +17,9 @@
 /* The supervisor's own name beside a `config` that it writes; nobody inside makes or touches it. */
 #define GIT_OWN_COPY "config.pale"
 
+#define GIT_A_HOOK                                                                                           \
+	"a hook runs later as the operator, who alone writes others than those of git lfs; ask in words"
+
 /*
  * Settles what eval() left open (VERDICT_ASK for REASON_GIT): *d becomes an allowance or a denial, whose
  * reason is put into a->text.  From an allowance to the end of the call no other such call is served.
@@ -38,8 +41,23 @@ struct git_move {
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m);
 long git_move_do(const struct held *from, const struct held *to, const struct git_move *m);
 
+/* From here to git_release() no other such call is served; try: false where one is. */
+void git_take_turn(struct caller *c);
+bool git_try_turn(struct caller *c);
 /* At the end of each call. */
 void git_release(struct caller *c);
+
+/* --- git_late.c --- */
+
+struct opening;
+/*
+ * A new file at name in dir, of which c->git_late says that it is judged once it is complete: a descriptor
+ * for the caller to write it by, or -EACCES.  After git_guard() allowed it, in the same turn.
+ */
+int git_late_open(struct caller *c, const struct opening *o, int dir, const char *name);
+/* Those that were closed are judged and installed: now, or not where somebody has the turn (settle). */
+void git_late_wait(struct supervisor *s);
+void git_late_settle(struct supervisor *s);
 
 /* --- git_config.c --- */
 
@@ -47,6 +65,7 @@ void git_release(struct caller *c);
  * The text of a regular file of at most max bytes, which is read once, with a NUL behind it.  0, -ENOENT,
  * -EFBIG, -EINVAL where it is no regular file, -errno.
  */
+int git_fd_read(int fd, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode);
 int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode);
 /*
  * May a text stand where `before` (NULL: nothing) stands?  path is the file's real path; img says where the

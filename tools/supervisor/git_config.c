@@ -31,15 +31,12 @@ static int read_whole(int fd, char *text, size_t size)
 	return (int)len;
 }
 
-int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode)
+int git_fd_read(int fd, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode)
 {
-	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	struct stat st;
 	int n;
 
-	if (fd < 0)
-		return -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -59,6 +56,13 @@ int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret
 	*ret = text;
 	text = NULL;
 	return 0;
+}
+
+int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode)
+{
+	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : git_fd_read(fd, max, ret, ret_len, ret_mode);
 }
 
 static void put_key(struct out *o, const struct gitconfig_entry *e)

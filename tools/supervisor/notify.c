@@ -175,6 +175,7 @@ static struct answer serve(struct worker *w)
 	/* pid 0 is a task that our pid namespace does not show. */
 	if (w->notif->data.arch != ARCH_NATIVE || !carry || w->call.tid <= 0)
 		return answer_result(-ENOSYS);
+	git_late_wait(w->sup);
 	caller_find_image(&w->call);
 	a = carry(&w->call);
 	git_release(&w->call);
@@ -318,6 +319,7 @@ void supervisor_tick(struct supervisor *s)
 			(void)workers_replace(s, w->index);
 	}
 	lobby_tick(s);
+	git_late_settle(s);
 	/* A thread that could not be set up left nobody to receive. */
 	if (!atomic_load(&s->ended))
 		(void)workers_replace(s, LEADER_NONE);
@@ -455,6 +457,7 @@ void supervisor_stop(struct supervisor *s)
 {
 	size_t left = workers_stop(s);
 
+	git_late_settle(s);
 	lobby_stop(s);
 	lines_settle(s);
 	/* A thread that a dead file system or helper holds keeps its memory and the listener until the end.

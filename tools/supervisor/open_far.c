@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/supervisor/git.h"
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/tools.h"
@@ -200,11 +201,14 @@ static struct answer open_special(struct caller *c, const struct opening *o, con
 }
 
 static bool may_open(struct caller *c, const struct request *req, const struct place *p,
-		     const struct target *t)
+		     const struct opening *o, const struct target *t)
 {
-	const struct git_at at = { .dir = t->held < 0 ? p->r.parent : -1, .object = t->held };
+	const struct git_at at = { .dir = t->held < 0 ? p->r.parent : -1,
+				   .object = t->held,
+				   .is_new = t->held < 0 && o->flags & O_CREAT && t->st.st_mode == 0 };
 	bool allowed;
 
+	c->git_late = false;
 	c->at = &at;
 	allowed = verdict_judge(c, req, req->path);
 	c->at = NULL;
@@ -222,10 +226,12 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	req.given = place_given(p);
 	if (is_foreign(p, c, t, req.access))
 		return refuse(c, &req);
-	if (!is_nameless(p, t) && !has_already(t, req.access) && !may_open(c, &req, p, t))
+	if (!is_nameless(p, t) && !has_already(t, req.access) && !may_open(c, &req, p, o, t))
 		return answer_result(-EACCES);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
+	if (c->git_late)
+		return answer_fd(git_late_open(c, o, t->at.dirfd, t->at.name), o->flags & O_CLOEXEC);
 	if (open_is_special(&t->st))
 		return open_special(c, o, &req, t);
 	if (t->held < 0 && t->st.st_mode != 0 && open_passes(c, o, p->r.path))

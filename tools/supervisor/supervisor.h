@@ -149,6 +149,7 @@ struct caller {
 	uint32_t image_number;
 	bool is_orphan;	     /* every image holds, image_number is 0 */
 	bool is_stand_in;    /* no call waits: what is done in a process's name later (asker.h) */
+	int err;	     /* its standard error, borrowed, where it may be gone by now; 0: look there */
 	enum ring_note note; /* of the next record */
 	struct worker *worker;
 	struct proc *proc;	   /* NULL: not looked up yet */
@@ -156,12 +157,15 @@ struct caller {
 	struct approved *approved; /* what a human approved of it: record.c; NULL: nothing was asked */
 	const struct git_at *at;   /* what is held of the name that is being judged; NULL: nothing */
 	bool git_turn;		   /* no other call is served that bears on what git obeys: git.c */
-	char git_why[256];	   /* git_move()'s reason */
+	bool git_late;		   /* it is written first and judged then, by git_late_rule: git_late.c */
+	uint32_t git_late_rule;
+	char git_why[256]; /* git_move()'s reason */
 };
 
 /* The directory that a name is in, or where only that is held, the object itself; -1: not held. */
 struct git_at {
 	int dir, object;
+	bool is_new; /* an open makes it */
 };
 
 /* Approvals that one call was done under: both ends of a rename have their own. */

@@ -8,6 +8,7 @@
 #include "tools/supervisor/notify.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -83,7 +84,7 @@ int tell_may(struct caller *c)
 
 static void tell(struct caller *c, struct out *o, unsigned id)
 {
-	_cleanup_close_ int fd = caller_fd(c, STDERR_FILENO);
+	_cleanup_close_ int fd = c->err > 0 ? fcntl(c->err, F_DUPFD_CLOEXEC, 0) : caller_fd(c, STDERR_FILENO);
 
 	if (fd < 0 || !may_talk(c, fd, id))
 		return;

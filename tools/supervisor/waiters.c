@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/supervisor/git.h"
 #include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
@@ -109,4 +110,5 @@ void supervisor_waiter_gone(struct supervisor *s)
 	while (epoll_wait(s->waiters, &e, 1, 0) > 0)
 		;
 	waiters_leave(s, NULL);
+	git_late_settle(s);
 }
