@@ -278,10 +278,20 @@ static void note_work(const struct run *r)
 		talk("that an agent worked here cannot be kept in %s: %s", r->dirs.state, strerror(-e));
 }
 
+/* At level hooks nothing marks what is left. */
+static void start_warden(struct run *r)
+{
+	int e = r->fence.level > LEVEL_HOOKS ? warden_start(&r->warden, r->launch.runtime_dir) : 0;
+
+	if (e < 0)
+		talk("where pale is killed nobody will end what it leaves: %s", strerror(-e));
+}
+
 static void work_ahead(void *ctx)
 {
 	struct run *r = ctx;
 
+	start_warden(r);
 	fence_ahead(&r->fence, &r->bundle);
 }
 
@@ -320,6 +330,7 @@ static int run_session(struct run *r)
 	fence_facts(&r->fence, facts, sizeof(facts));
 	if (launch_start(&r->launch, &start) < 0) {
 		launch_finish(&r->launch, "exit 125", &ignored);
+		warden_done(&r->warden);
 		return EXIT_PALE;
 	}
 	if (*r->swept)
@@ -336,12 +347,14 @@ static int run_session(struct run *r)
 		start_surfaces(r);
 		heldback_hush(&r->launch.held);
 		r->unsaid.draws = agent_find(r->bundle.agent) != NULL;
+		warden_settle(&r->warden);
 		end = agentproc_run(&agent);
 		session_clock_done(&r->clock);
 	}
 	outputs_close(agent.outputs, end.why != END_ITSELF);
 	finish(r, &end);
 	changed_report(&r->mark);
+	warden_done(&r->warden);
 	return end.signal ? die_alike(end.signal) : end.code;
 }
 
@@ -410,6 +423,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 			 .argv = argv,
 			 .argc = (size_t)argc,
 			 .secrets_fd = -1,
+			 .warden = { .fd = -1 },
 			 .launch = { .pid = -1, .fd = -1 },
 			 .terminal = { .fd = -1, .link = -1 } };
 	int code;

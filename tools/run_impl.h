@@ -10,6 +10,7 @@
 #include "sweep.h"
 #include "terminal.h"
 #include "tools.h"
+#include "warden.h"
 #include "unsaid.h"
 
 struct run {
@@ -33,6 +34,7 @@ struct run {
 	struct terminal terminal;
 	struct unsaid unsaid;
 	struct changed_mark mark;
+	struct warden warden;
 };
 
 /* --- banner.c: what is said before and after the command has the terminal ----------------------------- */

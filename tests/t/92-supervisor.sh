@@ -128,6 +128,56 @@ dead_or_denied() {
 	grep -q '^then Function not implemented' "$S/it.out" || ! pgrep -f "^$CALLER wait file" >/dev/null
 }
 
+# Killed with its helper, at once: the agent, its daemons and who changed sessions and groups are ended all the
+# same, and nobody else is.
+t_killed_with_its_helper() {
+	local id helper
+	mkdir pids
+	cat >tree.py <<-'END'
+		import os, signal, time
+		def here():
+		    open("pids/%d" % os.getpid(), "w").close()
+		def child(f):
+		    if os.fork() == 0:
+		        f()
+		        here()
+		        while True:
+		            time.sleep(60)
+		def daemon():
+		    os.setsid()
+		    if os.fork():
+		        os._exit(0)
+		def busy():
+		    here()
+		    while True:
+		        pass
+		for sig in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+		    signal.signal(sig, signal.SIG_IGN)
+		child(daemon)
+		child(os.setsid)
+		child(lambda: os.kill(os.getpid(), signal.SIGSTOP) if os.fork() == 0 else None)
+		child(busy)
+		here()
+		while True:
+		    time.sleep(60)
+	END
+	sleep 300 &
+	bg it python3 tree.py
+	until_true 20 eval '[ "$(ls pids | wc -l)" -ge 5 ]' || fail "it does not begin: $(ls pids)"
+	id=$(pale session list --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["session"])')
+	helper=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["helper_pid"])' "$XDG_RUNTIME_DIR/pale/$id/session.json")
+	kill -9 "$helper" "$BG"
+	until_true 10 nobody_lives || fail "left: $(cd pids && ps -o pid,stat,args -p "$(ls | paste -sd,)")"
+	kill %1 || fail "somebody else was ended"
+}
+
+nobody_lives() {
+	local f
+	for f in pids/*; do
+		! kill -0 "${f##*/}" 2>/dev/null || [ "$(ps -o stat= -p "${f##*/}" | cut -c1)" = Z ] || return 1
+	done
+}
+
 t_around_the_hooks() {
 	[ "$T_LEVEL" = full ] || skip "at strict everything goes down"
 	fence "$CALLER" open ~/.ssh/id_rsa

@@ -1,0 +1,19 @@
+/* Who ends a session whose pale was killed. */
+#ifndef PALE_WARDEN_H
+#define PALE_WARDEN_H
+
+#include <sys/types.h>
+
+struct warden {
+	int fd;	   /* -1: there is none */
+	pid_t pid; /* its parent, which goes at once; 0 once that is buried */
+};
+
+/* Begins to watch over the session of this runtime directory: 0 or -errno.  There may be no threads yet. */
+int warden_start(struct warden *w, const char *runtime_dir);
+/* Before this process becomes a subreaper: the warden is nobody's child from here on. */
+void warden_settle(struct warden *w);
+/* The session is over. */
+void warden_done(struct warden *w);
+
+#endif
