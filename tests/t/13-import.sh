@@ -208,6 +208,89 @@ J
 	decides deny connect crates.io:443
 }
 
+# The profile that default_permissions names, with what it extends; the others are told and left.
+t_codex_permissions() {
+	cat >config.toml <<'J'
+approval_policy = "never"
+default_permissions = "mine"
+profile = "x"
+[profiles.x]
+approval_policy = "untrusted"
+[profiles.y]
+approval_policy = "on-request"
+[permissions.base]
+extends = ":workspace"
+[permissions.base.filesystem]
+"/srv/data" = "write"
+":tmpdir" = "write"
+[permissions.mine]
+extends = "base"
+[permissions.mine.workspace_roots]
+"~/more" = true
+[permissions.mine.filesystem]
+":minimal" = "read"
+"~/notes" = "deny"
+"~/out" = "write"
+":workspace_roots" = { "docs" = "read", "**/*.env" = "deny" }
+":nonsense" = "read"
+[permissions.mine.network]
+enabled = true
+mode = "limited"
+[permissions.mine.network.domains]
+"api.example.org" = "allow"
+"**.example.net" = "allow"
+"evil.example.net" = "deny"
+[permissions.other.filesystem]
+"/opt/x" = "write"
+J
+	import config.toml
+	has_line "approvals = ask"
+	reported "profiles.y.approval_policy (line 7): note"
+	reported "permissions.mine.network.mode (line 25): not carried over"
+	reported "permissions.mine.filesystem.:nonsense (line 22): not carried over"
+	reported "permissions.other.filesystem./opt/x (line 31): note"
+	decides allow write file
+	decides allow write /srv/data/x
+	decides allow write ~/out/x
+	decides allow write ~/more/x
+	decides deny write /opt/x/y
+	decides deny write docs/x
+	decides deny read a/x.env
+	decides deny read ~/notes/x
+	decides allow read ~/other
+	decides ask exec make
+	decides allow connect api.example.org:443
+	decides allow connect a.example.net:443
+	decides allow connect example.net:443
+	decides deny connect evil.example.net:443
+	decides deny connect crates.io:443
+	# Nothing beneath it: what it does not name is closed.
+	printf 'default_permissions = "bare"\n[permissions.bare.filesystem]\n":minimal" = "read"\n"~/in" = "read"\n[permissions.bare.filesystem.":project_roots"]\n"." = "write"\n"x" = "none"\n' >config.toml
+	import config.toml
+	decides allow write file
+	decides deny read x
+	decides deny read ~/other
+	decides allow read ~/in/a
+	decides deny connect example.org:443
+	# A profile that is not there opens nothing, and the older settings hold where there are any.
+	printf 'default_permissions = "none"\n' >config.toml
+	import config.toml
+	reported "there is no such profile"
+	decides deny write file
+	printf 'default_permissions = "bare"\nsandbox_mode = "workspace-write"\n[permissions.bare.filesystem]\n"~/in" = "write"\n' >config.toml
+	import config.toml
+	reported "sandbox_mode is there, so profiles do not count"
+	decides allow write file
+	decides deny write ~/in/x
+	printf 'default_permissions = ":read-only"\n' >config.toml
+	import config.toml
+	has_line "mode = read-only"
+	# A circle of profiles ends.
+	printf 'default_permissions = "a"\n[permissions.a]\nextends = "b"\n[permissions.b]\nextends = "a"\n' >config.toml
+	import config.toml
+	decides deny write file
+}
+
 t_opencode() {
 	cat >opencode.jsonc <<'J'
 { "permission": {
