@@ -49,7 +49,7 @@ t_fence() {
 {
   // with comments, and a trailing comma
   "$schema": "https://example.org/schema.json",
-  "extends": "code",
+  "extends": "no-such-template",
   "network": {"allowedDomains": ["github.com", "*.npmjs.org", "evil.example.org", "https://no/x"],
     "deniedDomains": ["*.example.org"], "allowLocalOutboundPorts": [5432]},
   "filesystem": {"allowWrite": [".", "~/out"], "denyRead": ["**/*.pem", "~/notes/"],
@@ -88,6 +88,53 @@ J
 	decides allow write ~/out/y
 	decides deny write ~/out/x
 	decides deny write ~/out/sub/.env
+}
+
+# What a file extends holds too: files from where each stands, the user's own, a template; never in a circle.
+t_fence_extends() {
+	mkdir -p sub/deep ~/.config/fence
+	echo '{"extends": "../base.json", "command": {"deny": ["make deploy"]}, "filesystem": {"allowWrite": ["."]}}' >sub/fence.json
+	echo '{"extends": "sub/deep/more.jsonc", "network": {"allowedDomains": ["one.example"]}, "command": {"deny": ["make"]}}' >base.json
+	echo '{"extends": "@base", "filesystem": {"denyRead": ["~/notes"]}, /* and */ "odd": 1,}' >sub/deep/more.jsonc
+	echo '{"network": {"allowedDomains": ["two.example"]}}' >~/.config/fence/fence.json
+	import sub/fence.json
+	has_line "# extends(../base.json).network.allowedDomains"
+	reported "extends(../base.json).extends(sub/deep/more.jsonc).odd: not carried over"
+	decides allow connect one.example:443
+	decides allow connect two.example:443
+	decides deny connect three.example:443
+	decides deny exec make deploy
+	decides deny exec make
+	decides deny read ~/notes/x
+	decides allow write file
+	echo '{"extends": "./base.json"}' >base.json
+	import --from fence base.json
+	reported "more than 10 files, or they go in a circle"
+	echo '{"extends": "nowhere.json"}' >base.json
+	import --from fence base.json
+	reported "extends: not carried over: \`nowhere.json\`: No such file"
+	echo '{"extends": 7}' >base.json
+	import --from fence base.json
+	reported "extends: not carried over: is no name"
+	echo '{"extends": "code-strict", "command": {"allow": ["git push origin docs"]}}' >fence.json
+	import fence.json
+	reported "extends: note: \`code-strict\` as fence had it"
+	decides deny exec git push origin topic
+	decides allow exec git push origin docs
+	decides deny exec gh pr merge 1
+	decides allow exec gh pr view 1
+	decides allow connect crates.io:443
+	decides deny connect x.sentry.io:443
+	decides deny connect example.org:443
+	decides allow write file
+	decides deny write sub/.env.local
+	decides deny read ~/.netrc
+	decides deny read ~/other
+	decides allow read ~/.rustup/x
+	echo '{"extends": "git-readonly"}' >fence.json
+	import fence.json
+	decides deny exec git rebase main
+	decides deny write .git/x
 }
 
 t_srt() {

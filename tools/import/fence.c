@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
-#include "import.h"
+#include "fence.h"
+
+#define EXTENDS_MAX 10 /* as in fence */
 
 static void nothing(struct import *im, const char *path, const json_t *value)
 {
@@ -120,15 +122,12 @@ static void ssh(struct import *im, const char *path, const json_t *value)
 	members_read(im, path, value, table);
 }
 
-/* Another file, or a list inside fence: not in this file, so not to be seen. */
-static void extends(struct import *im, const char *path, const json_t *value)
-{
-	carry_tell(im, TOLD_LOST, path,
-		   "`%s` is not in this file: carry it over by itself (templates: fence config show)",
-		   json_is_string(value) ? json_string_value(value) : "?");
-}
-
-void read_fence(struct import *im, const json_t *root)
+/*
+ * One file or template: what it extends holds first, its lists are added to that one's.  Whether any of them
+ * speaks of the network.
+ */
+static bool read_level(struct import *im, const char *path, const char *file, const json_t *root,
+		       unsigned deep)
 {
 	static const struct member table[] = {
 		{ "$schema", NULL },
@@ -136,17 +135,38 @@ void read_fence(struct import *im, const json_t *root)
 		{ "filesystem", walls_filesystem },
 		{ "command", command },
 		{ "ssh", ssh },
-		{ "extends", extends },
+		{ "extends", NULL },
 		{ "devices", nothing },
 		{ "allowPty", NULL },
 		{ NULL, NULL },
 	};
+	bool network = json_object_get(root, "network") != NULL;
+	const json_t *extends = json_object_get(root, "extends");
+	_cleanup_free_ char *at = NULL;
+	struct fence_base base;
 
+	if (asprintf(&at, "%s%sextends", path, path[0] ? "." : "") < 0) {
+		at = NULL;
+		return network;
+	}
+	if (extends && deep == EXTENDS_MAX)
+		carry_tell(im, TOLD_LOST, at, "more than %d files, or they go in a circle", EXTENDS_MAX);
+	else if (extends) {
+		if (fence_base_read(im, file, at, extends, &base))
+			network |=
+				read_level(im, base.path, base.file ? base.file : file, base.root, deep + 1);
+		fence_base_done(&base);
+	}
+	members_read(im, path, root, table);
+	return network;
+}
+
+void read_fence(struct import *im, const json_t *root)
+{
 	im->commands = ORDER_ALLOW_FIRST;
 	im->files = im->hosts = ORDER_STRICTEST;
-	members_read(im, "", root, table);
+	walls_missing(im, read_level(im, "", im->file, root, 0));
 	carry_setting(im, "commands", "default", "(what no rule names)", "allow");
-	walls_missing(im, root);
 }
 
 void read_srt(struct import *im, const json_t *root)
@@ -168,5 +188,5 @@ void read_srt(struct import *im, const json_t *root)
 	im->files = im->hosts = ORDER_STRICTEST;
 	members_read(im, "", root, table);
 	carry_setting(im, "commands", "default", "(it judges no commands)", "allow");
-	walls_missing(im, root);
+	walls_missing(im, json_object_get(root, "network") != NULL);
 }

@@ -130,7 +130,7 @@ bool flag_read(struct import *im, const char *path, const json_t *value);
 void walls_filesystem(struct import *im, const char *path, const json_t *value);
 void walls_network(struct import *im, const char *path, const json_t *value);
 /* What holds where the source says nothing of it: nothing writable, nothing reachable. */
-void walls_missing(struct import *im, const json_t *root);
+void walls_missing(struct import *im, bool network);
 
 /* --- the readers; text is theirs to change, and ends with a NUL. --- */
 

@@ -68,7 +68,8 @@ static void default_deny_read(struct import *im, const char *path, const json_t 
 {
 	if (!flag_read(im, path, value))
 		return;
-	(void)carry_rule(im, "files", "deny", path, "~");
+	/* What no rule names: allowRead and allowWrite are stronger. */
+	(void)carry_rule(im, "files", "deny", "(defaultDenyRead)", "~");
 	carry_tell(im, TOLD_LOST, path,
 		   "the home directory is closed; outside of it reading stays free but for secrets");
 }
@@ -210,9 +211,9 @@ static bool has_rule(const struct import *im, const char *key, const char *value
 	return false;
 }
 
-void walls_missing(struct import *im, const json_t *root)
+void walls_missing(struct import *im, bool network)
 {
-	if (!json_object_get(root, "network")) {
+	if (!network) {
 		carry_setting(im, "network", "mode", "(no network)", "replace");
 		carry_setting(im, "network", "default", "(no network)", "deny");
 	}
