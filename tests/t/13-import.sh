@@ -346,12 +346,16 @@ t_opencode() {
     "read": {"*": "allow", "*.env": "deny", "*.env.example": "allow"},
     "external_directory": {"~/elsewhere/**": "allow"},
     "webfetch": {"https://docs.rs/*": "allow"}, "doom_loop": "deny" },
-  "agent": {"build": {"permission": {"edit": "ask"}}}, }
+  "agent": {"build": {"permission": {"edit": "ask", "bash": {"make *": "allow"}}}, "off": {"disable": true, "permission": "deny"},
+    "plan": {"tools": {"bash": false}}}, }
 J
 	import opencode.jsonc
 	has_line '# permission.bash["git *"]'
 	reported "permission.doom_loop: not carried over"
-	reported "\`build\` has permissions of its own"
+	reported "agent.build.permission.edit: not carried over: ask: for this agent alone"
+	reported 'agent.build.permission.bash["make *"]: stricter here'
+	reported "agent.plan.tools: not carried over: deny"
+	! grep -q "agent.off" report || fail "an agent that is off is told"
 	decides deny write file
 	decides allow write docs/a/b.md
 	decides allow exec git log
@@ -410,6 +414,22 @@ t_values_that_no_line_holds() {
 	reported "filesystem.denyRead[0]: not carried over"
 	reported "filesystem.denyRead[1]: not carried over"
 	! grep -q $'\033' report || fail "an escape sequence came through"
+}
+
+# 0 where nothing was lost and nothing is weaker, else 1, with what it is.
+t_exit_status() {
+	echo '{"permission": {"bash": {"*": "ask", "make *": "allow"}}}' >opencode.json
+	run pale import opencode.json
+	rc_is 0
+	err_has "0 not, 0 weaker and 1 stricter here"
+	echo '{"permission": {"external_directory": "ask"}}' >opencode.json
+	run pale import opencode.json
+	rc_is 1
+	err_has "permission.external_directory: weaker here: reading outside the workspace is free"
+	err_has "0 not, 1 weaker and 0 stricter here"
+	run pale import --json opencode.json
+	rc_is 1
+	out_has '"weaker"'
 }
 
 t_as_json() {

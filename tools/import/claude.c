@@ -205,8 +205,8 @@ static void on_mode(struct import *im, const char *path, const json_t *value)
 	else if (strcmp(mode, "bypassPermissions") == 0)
 		carry_tell(im, TOLD_STRICTER, path, "commands that no rule names are asked all the same");
 	else if (strcmp(mode, "default") == 0)
-		carry_tell(im, TOLD_NOTE, path,
-			   "weaker here: it asks before each edit; for that write [files] ask_write = .");
+		carry_tell(im, TOLD_WEAKER, path,
+			   "it asks before each edit; for that write [files] ask_write = .");
 	else if (strcmp(mode, "acceptEdits") != 0)
 		carry_tell(im, TOLD_LOST, path, "`%s` is not understood", mode);
 }
@@ -276,8 +276,8 @@ static void own_hosts(struct import *im, const json_t *root)
 	for (size_t i = 0; i < NELEM(hosts); i++)
 		(void)carry_rule(im, "network", "allow", "(the agent's own model)", hosts[i]);
 	carry_setting(im, "network", "default", "sandbox.network", "ask");
-	carry_tell(im, TOLD_NOTE, "sandbox.network",
-		   "weaker here: the agent is inside the fence too, so its model's hosts and servers on "
+	carry_tell(im, TOLD_WEAKER, "sandbox.network",
+		   "the agent is inside the fence too, so its model's hosts and servers on "
 		   "localhost "
 		   "may be reached");
 }

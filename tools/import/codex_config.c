@@ -206,8 +206,8 @@ void codex_network(struct toml *t, const char *from, const json_t *value)
 		return;
 	}
 	carry_setting(t->im, "network", "mode", from, "strict");
-	carry_tell(t->im, TOLD_NOTE, from,
-		   "weaker here: the agent is inside the fence too and needs its model, so the core hosts of "
+	carry_tell(t->im, TOLD_WEAKER, from,
+		   "the agent is inside the fence too and needs its model, so the core hosts of "
 		   "the "
 		   "preset are left");
 }

@@ -85,11 +85,12 @@ static const struct source_kind *kind_of(const struct options *o, const char *fi
 }
 
 static const char *const told_names[TOLD_KIND_COUNT] = {
-	[TOLD_LOST] = "lost", [TOLD_STRICTER] = "stricter", [TOLD_NOTE] = "note"
+	[TOLD_LOST] = "lost", [TOLD_WEAKER] = "weaker", [TOLD_STRICTER] = "stricter", [TOLD_NOTE] = "note"
 };
-static const char *const told_words[TOLD_KIND_COUNT] = {
-	[TOLD_LOST] = "not carried over", [TOLD_STRICTER] = "stricter here", [TOLD_NOTE] = "note"
-};
+static const char *const told_words[TOLD_KIND_COUNT] = { [TOLD_LOST] = "not carried over",
+							 [TOLD_WEAKER] = "weaker here",
+							 [TOLD_STRICTER] = "stricter here",
+							 [TOLD_NOTE] = "note" };
 
 static size_t told_count(const struct import *im, enum told_kind kind)
 {
@@ -114,8 +115,8 @@ static void report(const struct import *im)
 	for (size_t i = 0; i < im->n_told; i++)
 		talk("%s: %s: %s: %s", im->file, im->told[i].from, told_words[im->told[i].kind],
 		     im->told[i].text);
-	talk("%zu lines carried over, %zu not, %zu stricter here", carried_count(im),
-	     told_count(im, TOLD_LOST), told_count(im, TOLD_STRICTER));
+	talk("%zu lines carried over, %zu not, %zu weaker and %zu stricter here", carried_count(im),
+	     told_count(im, TOLD_LOST), told_count(im, TOLD_WEAKER), told_count(im, TOLD_STRICTER));
 }
 
 static json_t *lines_json(const struct import *im)
@@ -185,7 +186,7 @@ static int put(struct import *im)
 			fputs(text, stdout);
 		report(im);
 	}
-	return told_count(im, TOLD_LOST) ? EXIT_FINDINGS : EXIT_OK;
+	return told_count(im, TOLD_LOST) + told_count(im, TOLD_WEAKER) ? EXIT_FINDINGS : EXIT_OK;
 }
 
 static int convert(struct import *im, const struct source_kind *kind, const json_t *root, const char *text)

@@ -13,6 +13,7 @@
 
 enum told_kind {
 	TOLD_LOST,     /* was said there, is not held here */
+	TOLD_WEAKER,   /* held here less strictly */
 	TOLD_STRICTER, /* held here more strictly */
 	TOLD_NOTE,     /* has no effect, or is better known */
 	TOLD_KIND_COUNT

@@ -131,8 +131,8 @@ static void outside(struct import *im, const char *from, const char *pattern, co
 		carry_tell(im, TOLD_LOST, from,
 			   "the home directory is closed; what programs are made of stays readable");
 	} else if (strcmp(action, "ask") == 0) {
-		carry_tell(im, TOLD_NOTE, from,
-			   "weaker here: reading outside the workspace is free but for secrets; writing is "
+		carry_tell(im, TOLD_WEAKER, from,
+			   "reading outside the workspace is free but for secrets; writing is "
 			   "denied");
 	} else {
 		carry_tell(im, TOLD_STRICTER, from, "writing outside the workspace needs a place by name");
@@ -226,7 +226,66 @@ static void on_tools(struct import *im, const char *path, const json_t *value)
 	}
 }
 
-/* All agents of one opencode are one process. */
+/* All agents of one opencode are one process, and held alike: by the rules for all of them. */
+static void of_agent(struct import *im, const char *from, const char *pattern, const char *action)
+{
+	(void)pattern;
+	if (strcmp(action, "allow") == 0)
+		carry_tell(im, TOLD_STRICTER, from,
+			   "allow: what is asked or denied of all agents is so of this one");
+	else
+		carry_tell(im, TOLD_LOST, from,
+			   "%s: for this agent alone, in the process of all: keep it there", action);
+}
+
+static void on_agent_permission(struct import *im, const char *path, const json_t *value)
+{
+	const char *name;
+	json_t *rules;
+
+	if (!json_is_object(value)) {
+		one_pattern(im, path, "*", value, of_agent);
+		return;
+	}
+	json_object_foreach((json_t *)value, name, rules)
+	{
+		_cleanup_free_ char *from = NULL;
+
+		if (asprintf(&from, "%s.%s", path, name) < 0) {
+			from = NULL;
+			return;
+		}
+		patterns_read(im, from, rules, of_agent);
+	}
+}
+
+static void on_agent_tools(struct import *im, const char *path, const json_t *value)
+{
+	const char *name;
+	json_t *on;
+
+	json_object_foreach((json_t *)value, name, on) if (json_is_false(on))
+		of_agent(im, path, name, "deny");
+}
+
+static void on_agent(struct import *im, const char *path, const json_t *agent)
+{
+	static const struct {
+		const char *name;
+		member_fn *fn;
+	} members[] = { { "permission", on_agent_permission }, { "tools", on_agent_tools } };
+
+	for (size_t i = 0; i < NELEM(members); i++) {
+		const json_t *value = json_object_get(agent, members[i].name);
+		_cleanup_free_ char *from = NULL;
+
+		if (value && asprintf(&from, "%s.%s", path, members[i].name) < 0)
+			from = NULL;
+		if (from)
+			members[i].fn(im, from, value);
+	}
+}
+
 static void on_agents(struct import *im, const char *path, const json_t *value)
 {
 	const char *name;
@@ -234,11 +293,15 @@ static void on_agents(struct import *im, const char *path, const json_t *value)
 
 	json_object_foreach((json_t *)value, name, agent)
 	{
-		if (!json_object_get(agent, "permission") && !json_object_get(agent, "tools"))
+		_cleanup_free_ char *from = NULL;
+
+		if (json_is_true(json_object_get(agent, "disable")))
 			continue;
-		carry_tell(im, TOLD_LOST, path,
-			   "`%s` has permissions of its own, and runs in the same process: keep them there",
-			   name);
+		if (asprintf(&from, "%s.%s", path, name) < 0) {
+			from = NULL;
+			return;
+		}
+		on_agent(im, from, agent);
 	}
 }
 

@@ -225,8 +225,8 @@ void walls_missing(struct import *im, bool network)
 		carry_tell(im, TOLD_NOTE, "filesystem.allowWrite",
 			   "`.` is not in it: the workspace is readonly");
 	}
-	carry_tell(im, TOLD_NOTE, "(not in allowWrite)",
-		   "weaker here: the preset beneath lets its own places be written: /tmp, caches, the "
+	carry_tell(im, TOLD_WEAKER, "(not in allowWrite)",
+		   "the preset beneath lets its own places be written: /tmp, caches, the "
 		   "agents' state "
 		   "directories (pale policy show)");
 }
