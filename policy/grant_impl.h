@@ -41,6 +41,9 @@ struct asked {
 /* False where that cannot be told. */
 bool commands_asked(const struct image *img, const struct request *req, struct asked *ret);
 
+/* Is it one of the listed public suffixes itself, below which anybody may have a name? */
+bool host_is_suffix(const char *name);
+
 /* Why such a rule gives away too much (a static sentence), or NULL. */
 const char *grant_broad_command(const char *pattern);
 const char *grant_broad_path(const struct image *img, const char *pattern);

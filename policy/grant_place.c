@@ -139,6 +139,11 @@ static bool is_public_suffix(const char *name)
 	return psl_is_public_suffix2(psl_builtin(), name, PSL_TYPE_ANY) != 0;
 }
 
+bool host_is_suffix(const char *name)
+{
+	return psl_is_public_suffix2(psl_builtin(), name, PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) != 0;
+}
+
 static void add_host(const char *key, const char *host, uint16_t port, struct candidates *c)
 {
 	if (port)

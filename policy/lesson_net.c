@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grant_impl.h"
 #include "lesson.h"
 #include "path.h"
 #include "sockets.h"
@@ -56,6 +57,8 @@ const char *lesson_net_root(const struct image *img, const struct request *req, 
 		return root_of_port(req->port, buf, size);
 	if (!req->host || !req->host[0])
 		return "no name led to this address";
+	if (host_is_suffix(req->host))
+		return "it is a public suffix: names below it are anybody's";
 	return put(buf, size, req->is_datagram ? DATAGRAM : "", req->host);
 }
 

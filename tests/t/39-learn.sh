@@ -184,6 +184,27 @@ t_denied_sessions_teach_too() {
 	out_has "/etc/x: it is the machine's own"
 }
 
+# What a shell, a debugger or an editor of the operator runs later, and names that are nobody's own.
+t_nothing_dangerous() {
+	local f
+	OPTS=(-n)
+	mkdir -p ~/.nvm ~/.ipython ~/.config/pip ~/.local/share/bash-completion ~/build
+	fsh 'for f in .inputrc .gdbinit .screenrc .psqlrc .xsession .nvm/nvm.sh .ipython/x.py .config/pip/pip.conf \
+		.local/share/bash-completion/ls .selected_editor build/x; do echo x >~/$f; done
+		for h in github.io s3.amazonaws.com co.uk own.example; do getent hosts $h; done'
+	run pale learn
+	rc_is 0
+	out_has "[files] write = ~/build"
+	out_has "[network] allow = own.example"
+	for f in .inputrc .gdbinit .screenrc .psqlrc .xsession .nvm .ipython .config/pip .local/share/bash-completion .selected_editor; do
+		out_lacks "write = ~/$f"
+	done
+	for f in github.io s3.amazonaws.com co.uk; do
+		out_has "resolve $f: it is a public suffix: names below it are anybody's"
+		out_lacks "allow = $f"
+	done
+}
+
 t_nothing_to_learn() {
 	run pale learn
 	rc_is 2
