@@ -77,6 +77,8 @@ void terminal_end(const struct terminal *t)
 	if (!t->is || t->fd < 0)
 		return;
 	terminal_hand(t, getpgrp());
+	/* Who stopped its output may be gone; what we have to say would wait for ever. */
+	(void)tcflow(t->fd, TCOON);
 	if (tcgetattr(t->fd, &modes) < 0)
 		return;
 	modes.c_oflag |= OPOST | ONLCR;

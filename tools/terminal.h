@@ -72,7 +72,7 @@ int terminal_log(const struct terminal *t, int fd, uint64_t bytes);
 /* The next enum relay_word, 0 where there is none now; notes that the front is gone, and puts the operator's
  * terminal in order then if nobody else did. */
 int terminal_hear(struct terminal *t);
-/* It is ours, and whatever modes the agent left, our lines are lines there and ^C is for us. */
+/* It is ours, and whatever modes the agent left, our lines are lines there, they come, and ^C is for us. */
 void terminal_end(const struct terminal *t);
 
 #endif

@@ -264,6 +264,18 @@ t_the_terminal_is_put_back() {
 	PY
 }
 
+# One that stops the output of its own terminal stops nobody else, nor who outlives it.
+t_stopped_output() {
+	operator <<-'PY'
+		stop = "import termios; print('stopped', flush=True); termios.tcflow(0, termios.TCOOFF)"
+		stay = "import os, signal, time\nif os.fork(): os._exit(0)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + stop + "\ntime.sleep(60)"
+		for script in (stop, stay):
+		    t = Terminal("pale", "run", "--", "python3", "-c", script)
+		    t.until(b"records, ")
+		    t.ends(0)
+	PY
+}
+
 t_a_closed_terminal_ends_all() {
 	operator <<-'PY'
 		import os
