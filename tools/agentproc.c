@@ -484,8 +484,7 @@ struct agent_end agentproc_run(const struct agentproc *a)
 		terminal_end(r.terminal);
 		end = ending(&r, error);
 		end_rest(&r);
-		/* They may have had it until now. */
-		terminal_end(r.terminal);
+		terminal_done(r.terminal);
 		overrule(&end, a->launch->clock->why);
 		(void)close(r.sigfd);
 		sigprocmask(SIG_SETMASK, &r.old_mask, NULL);

@@ -16,6 +16,7 @@
 void relay_hang_up(struct front *f)
 {
 	f->raw = false;
+	job_tell(f, RELAY_GONE);
 	/* The kernel tells the agent's session: SIGHUP, and no byte more. */
 	if (f->master >= 0)
 		(void)close(f->master);

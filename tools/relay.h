@@ -94,6 +94,8 @@ void relay_log_end(struct front *f);
 
 /* --- relay_job.c --- */
 
+/* A word to the back. */
+void job_tell(const struct front *f, enum relay_word word);
 /* The agent stopped by sig. */
 void job_stopped(struct front *f, int sig);
 /* We were told to go on. */

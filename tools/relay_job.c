@@ -11,7 +11,7 @@
 
 #include "relay.h"
 
-static void tell_back(const struct front *f, enum relay_word word)
+void job_tell(const struct front *f, enum relay_word word)
 {
 	const char byte = (char)word;
 
@@ -57,12 +57,12 @@ void job_continued(struct front *f)
 	if (f->ended)
 		return;
 	if (f->keen && tty_is_ours(f->tty) && tty_take(f)) {
-		tell_back(f, RELAY_FRONT);
+		job_tell(f, RELAY_FRONT);
 		return;
 	}
 	/* Whoever has the terminal now has set its modes. */
 	f->raw = false;
-	tell_back(f, RELAY_BACK);
+	job_tell(f, RELAY_BACK);
 }
 
 static bool wants_terminal(int sig)

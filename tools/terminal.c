@@ -3,11 +3,14 @@
  * do when the front was killed.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "terminal.h"
+
+#define DYING_MS 1000
 
 void terminal_hand(const struct terminal *t, pid_t group)
 {
@@ -58,8 +61,9 @@ int terminal_hear(struct terminal *t)
 		return 0;
 	n = recv(t->link, &byte, 1, MSG_DONTWAIT);
 	if (n == 1) {
-		if (byte == RELAY_FRONT || byte == RELAY_BACK)
+		if (byte != RELAY_ALTERNATE && byte != RELAY_LINES)
 			t->fore = byte == RELAY_FRONT;
+		t->gone |= byte == RELAY_GONE;
 		return byte;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -84,4 +88,30 @@ void terminal_end(const struct terminal *t)
 	modes.c_oflag |= OPOST | ONLCR;
 	modes.c_lflag |= ISIG;
 	(void)tcsetattr(t->fd, TCSANOW, &modes);
+}
+
+static bool is_hung_up(const struct terminal *t)
+{
+	struct pollfd p = { .fd = t->fd };
+
+	return t->fd < 0 || (poll(&p, 1, 0) > 0 && p.revents & POLLHUP);
+}
+
+/*
+ * A killed front lets go of its descriptors one by one: the agent may have gone by the hangup before the line
+ * to us closes.
+ */
+void terminal_done(struct terminal *t)
+{
+	struct pollfd p = { .events = POLLIN };
+
+	if (!t->is)
+		return;
+	while (terminal_hear(t))
+		;
+	p.fd = t->link;
+	if (!is_hung_up(t))
+		terminal_end(t);
+	else if (!t->gone && t->link >= 0 && poll(&p, 1, DYING_MS) > 0)
+		(void)terminal_hear(t);
 }

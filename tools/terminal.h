@@ -28,12 +28,14 @@ enum relay_word {
 	RELAY_BACK = 'B',      /* go on, in the background */
 	RELAY_ALTERNATE = 'A', /* the agent's programs show the alternate screen */
 	RELAY_LINES = 'L',     /* they show it no more */
+	RELAY_GONE = 'G',      /* the operator's terminal is gone, and the pty with it */
 };
 
 /* The back's side. */
 struct terminal {
 	bool is;    /* there is one; the rest holds only then */
 	bool fore;  /* the front reads keys for us: the agent's group may have the terminal */
+	bool gone;  /* the front hung up by its own will, and lives */
 	int fd;	    /* the pty's slave; -1 once it is hung up */
 	int link;   /* to the front; -1 once that is gone */
 	int theirs; /* the operator's terminal: only to put it in order should the front be killed */
@@ -74,5 +76,8 @@ int terminal_log(const struct terminal *t, int fd, uint64_t bytes);
 int terminal_hear(struct terminal *t);
 /* It is ours, and whatever modes the agent left, our lines are lines there, they come, and ^C is for us. */
 void terminal_end(const struct terminal *t);
+/* The same when all of the agent's processes are gone, too; and where the front was killed, that was heard.
+ */
+void terminal_done(struct terminal *t);
 
 #endif

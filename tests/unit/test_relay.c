@@ -261,6 +261,39 @@ START_TEST(test_screens_are_told)
 }
 END_TEST
 
+/* The agent is gone before the line to a killed front is closed: what the front made raw is put back. */
+START_TEST(test_a_killed_front_is_waited_for)
+{
+	int master, slave, line[2], status;
+	struct terminal t = { .is = true, .fore = true, .fd = -1 };
+	struct termios raw, now;
+	pid_t front;
+
+	ck_assert_int_eq(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, line), 0);
+	ck_assert_int_eq(tcgetattr(slave, &t.modes), 0);
+	raw = t.modes;
+	cfmakeraw(&raw);
+	ck_assert_int_eq(tcsetattr(slave, TCSANOW, &raw), 0);
+	front = fork();
+	if (front == 0) {
+		(void)usleep(100000);
+		_exit(0);
+	}
+	(void)close(line[1]);
+	t.link = line[0];
+	t.theirs = slave;
+	terminal_done(&t);
+	ck_assert_int_eq(tcgetattr(slave, &now), 0);
+	ck_assert_uint_eq(now.c_lflag, t.modes.c_lflag);
+	ck_assert_uint_eq(now.c_oflag, t.modes.c_oflag);
+	ck_assert_int_eq(t.link, -1);
+	ck_assert_int_eq(waitpid(front, &status, 0), front);
+	(void)close(master);
+	(void)close(slave);
+}
+END_TEST
+
 Suite *suite_relay(void)
 {
 	Suite *s = suite_create("relay");
@@ -277,6 +310,7 @@ Suite *suite_relay(void)
 	tcase_add_test(t, test_numbers_of_terminals);
 	tcase_add_test(t, test_screens);
 	tcase_add_test(t, test_screens_are_told);
+	tcase_add_test(t, test_a_killed_front_is_waited_for);
 	suite_add_tcase(s, t);
 	return s;
 }
