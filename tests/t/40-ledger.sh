@@ -228,6 +228,16 @@ t_the_end_is_told() {
 	grep -qE '^pale: ledger head [0-9a-f]{12}\.\.\. \([0-9]+ records\), not sealed$' "$S/err" || fail "the head is not told"
 }
 
+# Another start looks whether this session lives in the very moment in which its ledger is made.
+t_looked_at_while_made() {
+	need strace
+	run strace -f -qq -e trace=flock -e inject=flock:error=EAGAIN:when=1 -o "$S/trace" pale run -q --level hooks -- echo made
+	grep -q "LOCK_EX.*INJECTED" "$S/trace" || fail "nothing was injected"
+	rc_is 0
+	out_is made
+	verifies
+}
+
 t_pruned() {
 	a_session
 	run pale log prune
