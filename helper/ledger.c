@@ -79,6 +79,14 @@ static int fail(struct ledger *l, int err)
 	return err;
 }
 
+/* Again, with the room that was kept for it; error is what came of the first try. */
+static int write_last(const struct ledger *l, int error)
+{
+	if (unlinkat(l->dirfd, RESERVE_FILE, 0) < 0)
+		return error;
+	return ftruncate(l->fd, l->good) < 0 ? -errno : write_all(l->fd, l->buf, l->len);
+}
+
 int ledger_flush(struct ledger *l)
 {
 	int r;
@@ -88,6 +96,8 @@ int ledger_flush(struct ledger *l)
 	if (l->len == 0)
 		return 0;
 	r = write_all(l->fd, l->buf, l->len);
+	if (r < 0 && l->last)
+		r = write_last(l, r);
 	if (r < 0)
 		return fail(l, r);
 	l->good += (off_t)l->len;
@@ -182,8 +192,13 @@ void ledger_tick(struct ledger *l, uint64_t now_ns)
 
 void ledger_last(struct ledger *l)
 {
-	(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
+	l->last = true;
 	l->retry_ns = 0;
+}
+
+void ledger_unreserve(const struct ledger *l)
+{
+	(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
 }
 
 void ledger_close(struct ledger *l)

@@ -63,6 +63,7 @@ struct ledger {
 	off_t size, full_at; /* a file is set aside beyond */
 	unsigned part;	     /* number of the next one that is */
 	bool rotating;
+	bool last; /* the reserve may be used up */
 	int error; /* 0, or why nothing can be written (-errno) */
 	uint64_t retry_ns;
 	off_t good; /* the file holds whole records up to here */
@@ -109,8 +110,10 @@ int ledger_flush(struct ledger *l);
 int ledger_sync(struct ledger *l);
 /* Flush, fdatasync when it is time, and retry after a failure; a checkpoint when one is due. */
 void ledger_tick(struct ledger *l, uint64_t now_ns);
-/* The end is near: what was kept free on the disk for the last records is theirs now. */
+/* The end is near: what was kept free on the disk for the last records is theirs now, if they need it. */
 void ledger_last(struct ledger *l);
+/* All is said: nothing is kept free any more. */
+void ledger_unreserve(const struct ledger *l);
 void ledger_close(struct ledger *l);
 /* How the session's head is told: the hash of the last record on the disk. */
 static inline const char *ledger_head(const struct ledger *l)

@@ -326,6 +326,7 @@ static int finish(struct helper *h)
 	say_bye(h);
 	if (r == 0)
 		r = ledger_sync(&h->ledger);
+	ledger_unreserve(&h->ledger);
 	return r < 0 ? 1 : 0;
 }
 
