@@ -56,6 +56,17 @@ static void empty(int dirfd)
 		closedir(dir);
 }
 
+/* Its directory was written to since: when it ended, or when it was made.  Tells most from few by one call.
+ */
+static bool is_young(int sessions, const char *name)
+{
+	int64_t now = (int64_t)(clock_real_ns() / NS_S);
+	struct stat st;
+
+	return fstatat(sessions, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       st.st_mtime > now - (int64_t)RETENTION_DAYS * 86400;
+}
+
 static void remove_old(struct helper *h, int sessions, const char *name)
 {
 	_cleanup_close_ int dirfd = openat(sessions, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -86,7 +97,8 @@ void retention_run(struct helper *h)
 		return;
 	}
 	for (int i = 0; i < LOOK_MAX && clock_boot_ns() < until && (e = readdir(dir)); i++)
-		if (e->d_name[0] != '.' && strcmp(e->d_name, h->session) != 0)
+		if (e->d_name[0] != '.' && strcmp(e->d_name, h->session) != 0 &&
+		    !is_young(sessions, e->d_name))
 			remove_old(h, sessions, e->d_name);
 	closedir(dir);
 }

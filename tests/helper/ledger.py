@@ -383,6 +383,8 @@ def old_ledgers_go():
     os.utime(base + "/not-ours", (1, 1))
     with open(base + "/more/keep-me", "w"):
         pass
+    for name in ("old", "held", "more", "linked"):
+        os.utime(base + "/" + name, (1, time.time() - 91 * 86400), follow_symlinks=False)
     held = os.open(base + "/held/ledger.jsonl", os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
     s.start()
