@@ -117,11 +117,9 @@ static int let_go(const struct running *r, const struct handover *h)
 static int supervise(struct running *r, struct handover *h)
 {
 	struct launch *l = r->a->launch;
-	int listener = handover_listener(h, r->pid);
-	int e;
+	struct supervisor *s;
+	int listener, e;
 
-	if (listener < 0)
-		return listener;
 	r->setup = (struct supervisor_setup){ .level = r->a->fence->level,
 					      .kernel = &r->a->fence->kernel,
 					      .image = &l->image,
@@ -136,11 +134,17 @@ static int supervise(struct running *r, struct handover *h)
 					      .unsaid = r->a->unsaid,
 					      .tells_exe = l->foreign };
 	memcpy(r->setup.nonce, l->nonce, sizeof(r->setup.nonce));
-	e = supervisor_start(&r->setup, listener, &r->supervisor);
+	e = supervisor_prepare(&r->setup, &s);
+	if (e < 0)
+		return e;
+	listener = handover_listener(h, r->pid);
+	e = supervisor_serve(s, listener);
 	if (e < 0) {
-		(void)close(listener);
+		if (listener >= 0)
+			(void)close(listener);
 		return e;
 	}
+	r->supervisor = s;
 	l->on_narrowed = narrowed;
 	l->on_reload = reloaded;
 	l->narrowed_ctx = r;
@@ -167,9 +171,7 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 	 */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	introduce(r);
-	e = walled ? handover_go(h) : let_go(r, h);
-	if (e == 0 && walled)
-		e = supervise(r, h);
+	e = walled ? supervise(r, h) : let_go(r, h);
 	if (e < 0) {
 		(void)kill(r->pid, SIGKILL);
 		talk("the agent cannot be put inside the fence: %s", strerror(-e));

@@ -2,7 +2,7 @@
  * The child's way from fork to the agent's first instruction, and the notify listener's way to us.
  *
  *   parent                          child
- *   "go"                        ->  confines itself: Landlock, filter; the listener is a
+ *   tells who needs to know it      confines itself: Landlock, filter; the listener is a
  *                               <-  descriptor of its own now, and says which
  *   fetches it (pidfd_getfd),
  *   starts to serve, "go"       ->  closes it, execs: the first call that is carried
@@ -76,9 +76,7 @@ void handover_child(struct handover *h, const struct confine *c, const sigset_t 
 	int error;
 
 	close_fd(&h->go[1]);
-	if (!child_wait(h))
-		_exit(EXIT_PALE);
-	if (c ? !child_confine(h, c) : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (c ? !child_confine(h, c) : (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !child_wait(h)))
 		_exit(EXIT_PALE);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execve(path, argv, envp);

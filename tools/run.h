@@ -54,11 +54,11 @@ struct handover {
 /* 0 or -errno; handover_close() in each case. */
 int handover_open(struct handover *h);
 void handover_close(struct handover *h);
-/* In the child of a fork: waits, puts the fence on (c may be NULL: no_new_privs alone), executes.
+/* In the child of a fork: puts the fence on (c may be NULL: no_new_privs alone), waits, executes.
  * async-signal-safe. */
 _Noreturn void handover_child(struct handover *h, const struct confine *c, const sigset_t *mask,
 			      const char *path, char *const *argv, char *const *envp);
-/* Lets the child go on: twice where it confines itself.  0 or -errno. */
+/* Lets the child execute.  0 or -errno. */
 int handover_go(const struct handover *h);
 /* The notify listener that the child made: our own descriptor of it, or -errno (also the child's). */
 int handover_listener(struct handover *h, pid_t child);

@@ -310,7 +310,7 @@ void supervisor_tick(struct supervisor *s)
 		return;
 	s->ticked_ns = now;
 	atomic_fetch_add(&s->tick, 1);
-	for (size_t i = 0; i < NELEM(s->workers); i++) {
+	for (size_t i = 0; i < atomic_load(&s->slots); i++) {
 		struct worker *w = &s->workers[i];
 
 		count_ticks(w);
@@ -354,7 +354,7 @@ unsigned limit_by_files(unsigned most, unsigned share)
 
 static void supervisor_free(struct supervisor *s)
 {
-	for (size_t i = 0; i < NELEM(s->workers); i++) {
+	for (size_t i = 0; i < atomic_load(&s->slots); i++) {
 		free(s->workers[i].notif);
 		free(s->workers[i].resp);
 		free(s->workers[i].scratch);
@@ -412,12 +412,6 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	gaps_start(s);
 	pthread_mutex_init(&s->ipc_lock, NULL);
 	pthread_mutex_init(&s->net_lock, NULL);
-	for (int i = 0; i < WORKERS_MAX; i++) {
-		s->workers[i].sup = s;
-		s->workers[i].index = i;
-		proc_init(&s->workers[i].own);
-		pthread_cond_init(&s->workers[i].wake, NULL);
-	}
 	for (size_t i = 0; i < NELEM(s->procs); i++)
 		proc_init(&s->procs[i]);
 	if (fstat(STDERR_FILENO, &st) == 0) {
@@ -427,7 +421,14 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	return s;
 }
 
-int supervisor_start(const struct supervisor_setup *setup, int listener, struct supervisor **ret)
+static void supervisor_drop(struct supervisor *s)
+{
+	s->listener = -1;
+	lobby_stop(s);
+	supervisor_free(s);
+}
+
+int supervisor_prepare(const struct supervisor_setup *setup, struct supervisor **ret)
 {
 	struct supervisor *s = supervisor_new(setup);
 	int r;
@@ -437,20 +438,38 @@ int supervisor_start(const struct supervisor_setup *setup, int listener, struct 
 	dispatch_init();
 	harden();
 	r = find_sizes(s);
-	if (r == 0) {
-		s->listener = listener;
-		if (setup->kernel && setup->kernel->sync_wake_up)
-			(void)ioctl(listener, PALE_NOTIF_SET_FLAGS, PALE_NOTIF_SYNC_WAKE_UP);
+	if (r < 0)
+		supervisor_drop(s);
+	else
+		*ret = s;
+	return r;
+}
+
+int supervisor_serve(struct supervisor *s, int listener)
+{
+	const struct kernel *k = s->setup->kernel;
+	int r = listener;
+
+	s->listener = listener;
+	if (r >= 0 && k && k->sync_wake_up)
+		(void)ioctl(listener, PALE_NOTIF_SET_FLAGS, PALE_NOTIF_SYNC_WAKE_UP);
+	if (r >= 0)
 		r = workers_start(s);
-	}
-	if (r < 0) {
-		s->listener = -1;
-		lobby_stop(s);
-		supervisor_free(s);
-		return r;
-	}
-	*ret = s;
-	return 0;
+	if (r < 0)
+		supervisor_drop(s);
+	return r;
+}
+
+int supervisor_start(const struct supervisor_setup *setup, int listener, struct supervisor **ret)
+{
+	struct supervisor *s;
+	int r = supervisor_prepare(setup, &s);
+
+	if (r == 0)
+		r = supervisor_serve(s, listener);
+	if (r == 0)
+		*ret = s;
+	return r;
 }
 
 void supervisor_stop(struct supervisor *s)

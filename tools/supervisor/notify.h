@@ -167,6 +167,7 @@ struct supervisor {
 	_Atomic bool ended; /* no task is left that could call */
 	unsigned n_idle, n_blocked;
 	struct worker workers[WORKERS_MAX];
+	_Atomic size_t slots; /* of them that are made; most sessions need two, and each takes a page */
 
 	pthread_mutex_t procs_lock;
 	uint64_t procs_clock;

@@ -207,6 +207,6 @@ void procs_done(struct supervisor *s)
 {
 	for (size_t i = 0; i < NELEM(s->procs); i++)
 		proc_reset(&s->procs[i]);
-	for (size_t i = 0; i < NELEM(s->workers); i++)
+	for (size_t i = 0; i < atomic_load(&s->slots); i++)
 		proc_reset(&s->workers[i].own);
 }

@@ -58,7 +58,12 @@ struct supervisor_setup {
 };
 
 struct supervisor;
-/* Takes over the listener and starts serving.  setup's pointers outlive it.  0 or -errno. */
+/* All that needs no listener, which may not be there yet.  setup's pointers outlive it.  0 or -errno. */
+int supervisor_prepare(const struct supervisor_setup *setup, struct supervisor **ret);
+/* Takes over the listener and starts serving.  0, or -errno and s is gone, the listener is not; -errno in the
+ * listener's place is handed back so. */
+int supervisor_serve(struct supervisor *s, int listener);
+/* Both.  0 or -errno. */
 int supervisor_start(const struct supervisor_setup *setup, int listener, struct supervisor **ret);
 /* Each 100 ms, from the main thread: gives up calls of the dead, replaces a leader that is stuck. */
 void supervisor_tick(struct supervisor *s);

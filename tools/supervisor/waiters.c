@@ -56,7 +56,7 @@ void waiters_leave(struct supervisor *s, const struct worker *but)
 	for (int i = 0; i < ROUNDS; i++) {
 		bool leaving = false;
 
-		for (size_t k = 0; k < NELEM(s->workers); k++)
+		for (size_t k = 0; k < atomic_load(&s->slots); k++)
 			if (&s->workers[k] != but)
 				leaving |= is_leaving(&s->workers[k]);
 		if (!leaving)

@@ -158,12 +158,28 @@ static int thread_make(struct worker *w)
 
 /* --- who leads ------------------------------------------------------------------------------------------ */
 
+/* Under s->lock: a worker that nobody was yet, or NULL. */
+static struct worker *slot_make(struct supervisor *s)
+{
+	size_t i = atomic_load(&s->slots);
+	struct worker *w = &s->workers[i];
+
+	if (i == NELEM(s->workers))
+		return NULL;
+	w->sup = s;
+	w->index = (int)i;
+	proc_init(&w->own);
+	pthread_cond_init(&w->wake, NULL);
+	atomic_store(&s->slots, i + 1);
+	return w;
+}
+
 /* Under s->lock: an idle worker, or one without a thread; NULL: there is none. */
 static struct worker *find_free(struct supervisor *s)
 {
 	struct worker *spare = NULL;
 
-	for (size_t i = 0; i < NELEM(s->workers); i++) {
+	for (size_t i = 0; i < atomic_load(&s->slots); i++) {
 		struct worker *w = &s->workers[i];
 
 		if (w->idle)
@@ -171,7 +187,7 @@ static struct worker *find_free(struct supervisor *s)
 		if (!w->runs && !spare)
 			spare = w;
 	}
-	return spare;
+	return spare ? spare : slot_make(s);
 }
 
 /* Under s->lock: one that find_free() found looks what there is to do for it. */
@@ -296,7 +312,7 @@ static size_t kick_all(struct supervisor *s)
 	size_t n = 0;
 
 	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < NELEM(s->workers); i++) {
+	for (size_t i = 0; i < atomic_load(&s->slots); i++) {
 		struct worker *w = &s->workers[i];
 
 		if (!w->runs)
@@ -317,13 +333,14 @@ size_t workers_stop(struct supervisor *s)
 	size_t left;
 
 	atomic_store(&s->stopping, true);
+	(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	while ((left = kick_all(s)) > 0 && napped < STOP_NS) {
 		nanosleep(&nap, NULL);
 		napped += nap.tv_nsec;
 		if (nap.tv_nsec < STOP_NAP_MAX_NS)
 			nap.tv_nsec *= 2;
 	}
-	for (size_t i = 0; i < NELEM(s->workers); i++)
+	for (size_t i = 0; i < atomic_load(&s->slots); i++)
 		if (!s->workers[i].runs && s->workers[i].joined) {
 			pthread_join(s->workers[i].thread, NULL);
 			s->workers[i].joined = false;
