@@ -1,5 +1,8 @@
 /* What the policy keeps from being read: whether the floor holds it, and what appears in its gaps. */
+#include <errno.h>
+
 #include "floor_fixture.h"
+#include "tools/supervisor/floor.h"
 #include "tools/supervisor/floor.h"
 #include "tools/supervisor/notify.h"
 
@@ -91,6 +94,45 @@ START_TEST(test_holds_no_words)
 	fx.p.s.relative_only = true;
 	make_plan();
 	ck_assert(!plan.holds_reads);
+}
+END_TEST
+
+/* Each place is looked at once, and none below what is missing: so the second answer is the first one. */
+START_TEST(test_looked_at_once)
+{
+	struct floor_walk w = { .n = 0 };
+
+	ck_assert_int_eq(floor_look(&w, "/"), 0);
+	ck_assert_int_eq(floor_look(&w, at("home/docs/a")), 0);
+	ck_assert_int_eq(floor_look(&w, at("home/docs/a/b")), -ENOENT);
+	ck_assert_int_eq(floor_look(&w, at("home/none/of/it")), -ENOENT);
+	ck_assert_int_eq(symlink("docs", at("home/link")), 0);
+	ck_assert_int_eq(floor_look(&w, at("home/link")), -ELOOP);
+	ck_assert_int_eq(floor_look(&w, at("home/link/a")), -ELOOP);
+	make_dir("home/none");
+	ck_assert_int_eq(floor_look(&w, at("home/none/else")), -ENOENT);
+	ck_assert_int_eq(floor_look(&w, at("home/none")), -ENOENT);
+	ck_assert_int_eq(unlink(at("home/docs/a")), 0);
+	ck_assert_int_eq(floor_look(&w, at("home/docs/a")), 0);
+	looks_done(&w);
+	ck_assert_int_eq(floor_look(&w, at("home/docs/a")), -ENOENT);
+	ck_assert_int_eq(floor_look(&w, at("home/none")), 0);
+	looks_done(&w);
+}
+END_TEST
+
+/* More places than are remembered. */
+START_TEST(test_looked_at_many)
+{
+	struct floor_walk w = { .n = 0 };
+	char name[32];
+
+	for (int i = 0; i < 4 * LOOKS_MAX; i++) {
+		snprintf(name, sizeof(name), "home/no%d", i);
+		ck_assert_int_eq(floor_look(&w, at(name)), -ENOENT);
+	}
+	ck_assert_int_eq(floor_look(&w, at("home/docs/a")), 0);
+	looks_done(&w);
 }
 END_TEST
 
@@ -218,6 +260,8 @@ Suite *suite_floor_reads(void)
 				       test_holds_no_question,
 				       test_holds_what_nobody_denies,
 				       test_holds_no_words,
+				       test_looked_at_once,
+				       test_looked_at_many,
 				       test_lets_read,
 				       test_what_appears_ends_it,
 				       test_what_is_moved_there_ends_it,

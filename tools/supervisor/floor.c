@@ -8,11 +8,8 @@
  * Whatever goes wrong with one place grants less, never more.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "policy/path.h"
 #include "policy/wire.h"
@@ -85,17 +82,6 @@ static bool literal_path(struct plan *p, const struct image_rule *rule)
 	return floor_names(p->img, rule, p->path) == NAMES_ONE;
 }
 
-int floor_look(const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
-	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-
-	if (fd < 0)
-		return errno == ENOTDIR ? -ENOENT : -errno;
-	(void)close((int)fd);
-	return 0;
-}
-
 /* Calls fn for each place that a rule of such a use names literally.  0 or what fn returned. */
 static int each_place(struct plan *p, unsigned use, int (*fn)(struct plan *p, unsigned use))
 {
@@ -119,7 +105,7 @@ static int bar_place(struct plan *p, unsigned use)
 		grants = FLOOR_ALL;
 	else if (use & USE_GUARD && is_denied(p->img, OP_WRITE, p->path))
 		grants = FLOOR_WRITE;
-	there = grants ? floor_look(p->path) : -ENOENT;
+	there = grants ? floor_look(&p->walk, p->path) : -ENOENT;
 	if (there == -ENOENT)
 		return 0;
 	/* The link may not be replaced, and what it leads to is what was meant. */
@@ -174,7 +160,7 @@ static int grant_place(struct plan *p, unsigned use)
 	unsigned grants = allowed_on(p, use, p->path);
 
 	/* Behind a link there is a real path, which is a rule of its own. */
-	if (!grants || floor_look(p->path) < 0)
+	if (!grants || floor_look(&p->walk, p->path) < 0)
 		return 0;
 	return walk_grant(&p->walk, p->path, grants);
 }

@@ -15,11 +15,19 @@ struct barred {
 	unsigned grants;
 };
 
+/* What floor_look() found. */
+struct look {
+	char *path; /* NULL: free */
+	int result;
+};
+#define LOOKS_MAX 512 /* remembered; what is more is looked at again */
+
 struct floor_walk {
 	struct floor *floor;
 	struct barred *list;
 	size_t n, cap;
 	char path[LIMIT_PATH]; /* where it stands */
+	struct look looks[LOOKS_MAX];
 };
 
 /* Adds a rule; path is copied.  0 or -ENOMEM. */
@@ -56,7 +64,12 @@ void reads_settle(const struct image *img, struct floor *f);
 enum names { NAMES_ONE, NAMES_SOME, NAMES_ANY };
 /* Unquoted into path, for NAMES_SOME but for the last component, which stays the pattern it is. */
 enum names floor_names(const struct image *img, const struct image_rule *rule, char path[LIMIT_PATH]);
-/* Something is at path, through no symbolic link: 0; -ELOOP, -ENOENT, -errno. */
-int floor_look(const char *path);
+
+/* --- floor_look.c --- */
+
+/* Something is at path, through no symbolic link: 0; -ELOOP, -ENOENT, -errno.  As it was at the first look.
+ */
+int floor_look(struct floor_walk *w, const char *path);
+void looks_done(struct floor_walk *w);
 
 #endif

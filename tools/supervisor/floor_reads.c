@@ -122,7 +122,7 @@ int reads_bar(const struct image *img, struct floor_walk *w)
 			names = floor_names(img, rule, path);
 		if (names == NAMES_SOME)
 			r = bar_matches(img, w, path);
-		if (r == 0 && (names == NAMES_SOME || (names == NAMES_ONE && floor_look(path) == -ENOENT)))
+		if (r == 0 && (names == NAMES_SOME || (names == NAMES_ONE && floor_look(w, path) == -ENOENT)))
 			r = floor_add_gap(w->floor, path);
 	}
 	return r;

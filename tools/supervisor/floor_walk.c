@@ -208,6 +208,7 @@ void walk_done(struct floor_walk *w)
 	for (size_t i = 0; i < w->n; i++)
 		free(w->list[i].path);
 	free(w->list);
+	looks_done(w);
 	w->list = NULL;
 	w->n = w->cap = 0;
 }
@@ -278,23 +279,25 @@ static bool is_entry(const struct dirent *e)
  * A device that its owner, who is somebody else, opens to nobody: the kernel refuses it anyway, and of the
  * hundred rules that /dev would take most are such.  Whose mode changes meanwhile is carried.
  */
-static bool is_closed_device(DIR *dir, const struct dirent *e)
+static bool is_closed_device(DIR *dir, const struct dirent *e, uid_t self)
 {
 	struct stat st;
 
 	return (e->d_type == DT_CHR || e->d_type == DT_BLK) &&
-	       fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid != geteuid() &&
+	       fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid != self &&
 	       (st.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
 static int grant_entries(struct floor_walk *w, DIR *dir, unsigned grants)
 {
 	size_t len = strlen(w->path), n = len > 1 ? len : 0;
+	const uid_t self = geteuid();
 	const struct dirent *e;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ENTRIES_MAX && (e = readdir(dir)); i++) {
-		if (!is_entry(e) || n + strlen(e->d_name) + 2 > sizeof(w->path) || is_closed_device(dir, e))
+		if (!is_entry(e) || n + strlen(e->d_name) + 2 > sizeof(w->path) ||
+		    is_closed_device(dir, e, self))
 			continue;
 		w->path[n] = '/';
 		strcpy(w->path + n + 1, e->d_name);
