@@ -135,6 +135,9 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
+/* Many descriptors are found by their list, few and low ones by their number. */
+static int far_from;
+
 /* Inherits one of each kind; a bit for each thing that is not as it should be. */
 static int confined(void)
 {
@@ -142,7 +145,7 @@ static int confined(void)
 	struct floor floor = { .list = &rule, .n = 1, .cap = 1 };
 	struct filter_setup setup = { .level = LEVEL_FULL, .pass = 1, .own = { getppid() }, .n_own = 1 };
 	int file = open("/etc/passwd", O_RDONLY), dir = open("/", O_RDONLY | O_PATH), ends[2], pair[2];
-	int device = open("/dev/null", O_RDWR), far = fcntl(file, F_DUPFD, 300), listener, signal = 0,
+	int device = open("/dev/null", O_RDWR), far = fcntl(file, F_DUPFD, far_from), listener, signal = 0,
 	    gone[6];
 	struct confine c = { .ruleset = -1 };
 	struct kernel k;
@@ -172,8 +175,12 @@ static int confined(void)
 
 START_TEST(the_child_is_alone)
 {
-	if (full_is_here())
+	static const int from[] = { 20, 63, 64, 300 };
+
+	for (size_t i = 0; i < sizeof(from) / sizeof(from[0]) && full_is_here(); i++) {
+		far_from = from[i];
 		ck_assert_int_eq(in_child(confined), 0);
+	}
 }
 END_TEST
 
