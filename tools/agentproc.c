@@ -177,7 +177,10 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 		talk("the agent cannot be put inside the fence: %s", strerror(-e));
 		return e;
 	}
-	return handover_result(h);
+	e = handover_result(h);
+	/* The child has its own; now is a good time to let go of ours, not at the end. */
+	confine_done(&r->a->fence->confine);
+	return e;
 }
 
 static int start(struct running *r, char **envp)

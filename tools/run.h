@@ -181,7 +181,7 @@ struct agentproc {
 	struct launch *launch;
 	bool must_attach;
 	bool lingers; /* what the command leaves behind is served to its own end, not ended */
-	const struct fence *fence;
+	struct fence *fence;
 	struct terminal *terminal; /* where the agent's own is, or is not */
 	struct unsaid *unsaid;	   /* what is not said there while a program draws on it */
 	struct session_limits *limits;
