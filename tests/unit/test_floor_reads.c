@@ -121,6 +121,52 @@ START_TEST(test_looked_at_once)
 }
 END_TEST
 
+START_TEST(test_listed_once)
+{
+	struct floor_walk w = { .n = 0 };
+	const char *names = floor_list(&w, at("home/docs"));
+	char name[32];
+	int n = 0;
+
+	for (; *names; names += strlen(names) + 1)
+		n++;
+	ck_assert_int_eq(n, 4); /* ".", "..", "a", "old" */
+	names = floor_list(&w, at("home/docs"));
+	make_file("home/docs/b");
+	ck_assert_ptr_eq(floor_list(&w, at("home/docs")), names);
+	ck_assert_str_eq(floor_list(&w, at("home/none")), "");
+	ck_assert_ptr_null(floor_list(&w, at("home/docs/a")));
+	for (int i = 0; i < LISTINGS_MAX; i++) {
+		snprintf(name, sizeof(name), "home/no%d", i);
+		(void)floor_list(&w, at(name));
+	}
+	ck_assert_ptr_null(floor_list(&w, at("home/ws")));
+	looks_done(&w);
+}
+END_TEST
+
+/* In more directories than are remembered. */
+START_TEST(test_patterns_of_many_directories)
+{
+	char name[48];
+
+	for (int i = 0; i < LISTINGS_MAX + 4; i++) {
+		snprintf(name, sizeof(name), "home/d%d", i);
+		make_dir(name);
+		snprintf(name, sizeof(name), "home/d%d/x_key", i);
+		make_file(name);
+		snprintf(name, sizeof(name), "home/d%d/*_key", i);
+		rule(RULE_FILE_DENY, name);
+	}
+	make_plan();
+	for (int i = 0; i < LISTINGS_MAX + 4; i++) {
+		snprintf(name, sizeof(name), "home/d%d/x_key", i);
+		ck_assert_uint_eq(grants(name), 0);
+	}
+	ck_assert(plan.holds_reads);
+}
+END_TEST
+
 /* More places than are remembered. */
 START_TEST(test_looked_at_many)
 {
@@ -262,6 +308,8 @@ Suite *suite_floor_reads(void)
 				       test_holds_no_words,
 				       test_looked_at_once,
 				       test_looked_at_many,
+				       test_listed_once,
+				       test_patterns_of_many_directories,
 				       test_lets_read,
 				       test_what_appears_ends_it,
 				       test_what_is_moved_there_ends_it,

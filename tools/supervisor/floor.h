@@ -22,12 +22,20 @@ struct look {
 };
 #define LOOKS_MAX 512 /* remembered; what is more is looked at again */
 
+/* The names in a directory, each with its NUL, and one more behind the last. */
+struct listing {
+	char *dir;
+	char *names;
+};
+#define LISTINGS_MAX 16 /* remembered */
+
 struct floor_walk {
 	struct floor *floor;
 	struct barred *list;
 	size_t n, cap;
 	char path[LIMIT_PATH]; /* where it stands */
 	struct look looks[LOOKS_MAX];
+	struct listing listings[LISTINGS_MAX];
 };
 
 /* Adds a rule; path is copied.  0 or -ENOMEM. */
@@ -70,6 +78,9 @@ enum names floor_names(const struct image *img, const struct image_rule *rule, c
 /* Something is at path, through no symbolic link: 0; -ELOOP, -ENOENT, -errno.  As it was at the first look.
  */
 int floor_look(struct floor_walk *w, const char *path);
+/* The names in dir, as they were when they were first asked for; borrowed until looks_done().  NULL: they
+ * cannot be had, or no more of them be remembered. */
+const char *floor_list(struct floor_walk *w, const char *dir);
 void looks_done(struct floor_walk *w);
 
 #endif

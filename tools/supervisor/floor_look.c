@@ -4,9 +4,11 @@
  * A policy names the same hundred places as barred and as gaps, half of them in directories that few people
  * have, and the plan is of one moment.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -77,9 +79,56 @@ int floor_look(struct floor_walk *w, const char *path)
 	return r;
 }
 
+static char *read_names(const char *dir)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+	char *names = NULL;
+	size_t size = 0;
+	bool bad;
+	FILE *f = d ? open_memstream(&names, &size) : NULL;
+
+	while (f && (e = readdir(d)))
+		(void)fwrite(e->d_name, strlen(e->d_name) + 1, 1, f);
+	if (d)
+		(void)closedir(d);
+	bad = f && (fputc('\0', f) == EOF || ferror(f));
+	/* A list that is cut short is none. */
+	if (f && (fclose(f) == EOF || bad)) {
+		free(names);
+		names = NULL;
+	}
+	return names;
+}
+
+const char *floor_list(struct floor_walk *w, const char *dir)
+{
+	for (size_t i = 0; i < LISTINGS_MAX; i++) {
+		struct listing *l = &w->listings[i];
+
+		if (l->dir && strcmp(l->dir, dir) == 0)
+			return l->names;
+		if (l->dir)
+			continue;
+		l->names = floor_look(w, dir) == -ENOENT ? calloc(1, 1) : read_names(dir);
+		l->dir = l->names ? strdup(dir) : NULL;
+		if (!l->dir) {
+			free(l->names);
+			l->names = NULL;
+		}
+		return l->names;
+	}
+	return NULL;
+}
+
 void looks_done(struct floor_walk *w)
 {
 	for (size_t i = 0; i < LOOKS_MAX; i++)
 		free(w->looks[i].path);
+	for (size_t i = 0; i < LISTINGS_MAX; i++) {
+		free(w->listings[i].dir);
+		free(w->listings[i].names);
+	}
 	memset(w->looks, 0, sizeof(w->looks));
+	memset(w->listings, 0, sizeof(w->listings));
 }

@@ -100,12 +100,40 @@ static int bar_match(const char *full, void *arg)
 	return verdict_on(b->img, full) == VERDICT_DENY ? walk_bar(b->w, full, FLOOR_READ | FLOOR_WRITE) : 0;
 }
 
+/* Of names in path's directory.  0 or -ENOMEM. */
+static int bar_names(struct barring *b, const char *path, size_t len, const char *name)
+{
+	const char *pattern = path + len;
+	char full[LIMIT_PATH] UNINITIALIZED;
+	int r = 0;
+
+	memcpy(full, path, len);
+	for (; r == 0 && *name; name += strlen(name) + 1) {
+		size_t n = strlen(name);
+
+		if (!glob_match(pattern, strlen(pattern), name, n) || len + n >= sizeof(full))
+			continue;
+		memcpy(full + len, name, n + 1);
+		r = bar_match(full, b);
+	}
+	return r;
+}
+
 /* path ends in a pattern.  Links are barred too: what they lead to has rules of its own. */
 static int bar_matches(const struct image *img, struct floor_walk *w, const char *path)
 {
+	size_t len = (size_t)(strrchr(path, '/') - path) + 1;
 	struct barring b = { img, w };
-	int r = floor_each_match(path, bar_match, &b);
+	char dir[LIMIT_PATH] UNINITIALIZED;
+	const char *names;
+	int r;
 
+	memcpy(dir, path, len);
+	dir[len > 1 ? len - 1 : len] = '\0';
+	names = floor_list(w, dir);
+	if (names)
+		return bar_names(&b, path, len, names);
+	r = floor_each_match(path, bar_match, &b);
 	return r == FLOOR_NO_LIST ? 0 : r;
 }
 
