@@ -18,6 +18,7 @@ declare -A PACKAGE=(
 	[copilot]=@github/copilot@1.0.102
 	[droid]=droid@0.215.0
 	[continue]=@continuedev/cli@1.5.47
+	[kilo]=@kilocode/cli@7.7.7
 )
 
 # Where the program is called otherwise.
@@ -83,17 +84,29 @@ with_gemini() {
 	CMD=("$(agent_program gemini)" --yolo --skip-trust -m gemini-2.5-flash -p go)
 }
 
-with_opencode() {
-	mkdir -p ~/.config/opencode
-	cat >~/.config/opencode/opencode.json <<-END
+# kin CONFIG: of opencode and its kin
+kin() {
+	mkdir -p "${1%/*}"
+	cat >"$1" <<-END
 		{"provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "models": {"fake": {}},
-		  "options": {"baseURL": "http://127.0.0.1:$1/v1", "apiKey": "fake"}}},
+		  "options": {"baseURL": "http://127.0.0.1:$2/v1", "apiKey": "fake"}}},
 		 "model": "fake/fake", "small_model": "fake/fake", "share": "disabled", "autoupdate": false,
 		 "permission": {"edit": "allow", "bash": "allow", "external_directory": "allow", "read": "allow"}}
 	END
+}
+
+with_opencode() {
+	kin ~/.config/opencode/opencode.json "$1"
 	export OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 \
 		OPENCODE_DISABLE_DEFAULT_PLUGINS=1 T_PASS=OPENCODE_*
 	CMD=("$(agent_program opencode)" run go)
+}
+
+with_kilo() {
+	kin ~/.config/kilo/kilo.json "$1"
+	export KILO_DISABLE_MODELS_FETCH=1 KILO_DISABLE_DEFAULT_PLUGINS=1 KILO_DISABLE_SESSION_INGEST=1 \
+		KILO_DISABLE_LSP_DOWNLOAD=1
+	CMD=("$(agent_program kilo)" run --auto go)
 }
 
 with_claude() {

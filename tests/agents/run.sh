@@ -50,10 +50,11 @@ declare -A TRIALS=(
 	[copilot]="works bare_does_harm is_judged screen hangup"
 	[droid]="works bare_does_harm is_judged screen hangup"
 	[continue]="works bare_does_harm is_judged screen hangup"
+	[kilo]="works bare_does_harm is_judged screen hangup"
 )
 
 # AGENT/TEST is one trial.
-[ $# != 0 ] || set -- qwen gemini opencode claude codex cline pi copilot droid continue
+[ $# != 0 ] || set -- qwen gemini opencode claude codex cline pi copilot droid continue kilo
 for agent; do
 	[[ $agent != */* ]] || { trial "${agent%%/*}" "${agent#*/}" ; continue; }
 	for test in ${TRIALS[$agent]:?no such agent}; do

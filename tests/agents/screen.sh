@@ -13,7 +13,8 @@ declare -A TUI=(
 	[pi]="--provider fake --model fake"
 	[copilot]=""
 	[droid]=""
-	[continue]=""
+	[continue]="--config ../.continue/config.yaml"
+	[kilo]=""
 )
 
 # A word of the screen that each comes to rest with.
@@ -28,6 +29,7 @@ declare -A READY=(
 	[copilot]="Do you trust the files"
 	[droid]="for help|shift\+tab"
 	[continue]="Ask anything|for slash commands"
+	[kilo]="Ask anything"
 )
 
 tmx() {
@@ -36,7 +38,7 @@ tmx() {
 
 # What differs from one start to the next: time, numbers, spinners, tips, where the session has its place.
 masked() {
-	perl -Mutf8 -CS -ne '$tips = 3 if /[Tt]ips?:/; next if $tips-- > 0 || /Ask anything/; s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
+	perl -Mutf8 -CS -ne '$tips = 3 if /tips?:/i; next if $tips-- > 0 || /Ask anything/; s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
 		s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; s/\s+$//; print "$_\n"'
 }
 
