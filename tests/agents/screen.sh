@@ -37,8 +37,9 @@ tmx() {
 }
 
 # What differs from one start to the next: time, numbers, spinners, tips, where the session has its place.
+# continue has a tip on some days only, and its lines move.
 masked() {
-	perl -Mutf8 -CS -ne '$tips = 3 if /tips?:/i; next if $tips-- > 0 || /Ask anything/; s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
+	perl -Mutf8 -CS -ne '$tips = 3 if /\btips?\b/i; next if $tips-- > 0 || /Ask anything/ || ('"${MOVES:-0}"' && !/\S/); s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
 		s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; s/\s+$//; print "$_\n"'
 }
 
@@ -59,6 +60,7 @@ start_screen() {
 	# Its first start asks for colours; its later ones for a network.
 	[ "$2" != claude ] || mkdir -p ~/.claude && [ "$2" != claude ] || echo '{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["fake"], "rejected": []}}' >~/.claude/.claude.json
 	read -r -a words <<<"${TUI[$2]}"
+	[ "$2" != continue ] || MOVES=1
 	CMD=("$(agent_program "$2")" ${words[@]+"${words[@]}"})
 	[ "$1" = bare ] || CMD=(pale run -q -- "${CMD[@]}")
 	export TERM=xterm-256color T_SCREEN=$S/screen.$1
