@@ -40,17 +40,18 @@ trial() {
 }
 
 declare -A TRIALS=(
-	[qwen]="works bare_does_harm is_judged screen hangup strict:works strict:is_judged"
+	[qwen]="works bare_does_harm is_judged screen leaves hangup strict:works strict:is_judged"
+	# Told to end, gemini stays, bare as well.
 	[gemini]="works bare_does_harm is_judged screen hangup"
-	[opencode]="works bare_does_harm is_judged screen hangup"
-	[claude]="works bare_does_harm is_judged screen hangup"
-	[codex]="works bare_does_harm is_judged screen hangup strict:works strict:is_judged"
-	[cline]="works bare_does_harm is_judged screen hangup"
-	[pi]="works bare_does_harm is_judged screen hangup"
-	[copilot]="works bare_does_harm is_judged screen hangup"
-	[droid]="works bare_does_harm is_judged screen hangup"
-	[continue]="works bare_does_harm is_judged screen hangup"
-	[kilo]="works bare_does_harm is_judged screen hangup"
+	[opencode]="works bare_does_harm is_judged screen leaves hangup"
+	[claude]="works bare_does_harm is_judged screen leaves hangup"
+	[codex]="works bare_does_harm is_judged screen leaves hangup strict:works strict:is_judged"
+	[cline]="works bare_does_harm is_judged screen leaves hangup"
+	[pi]="works bare_does_harm is_judged screen leaves hangup"
+	[copilot]="works bare_does_harm is_judged screen leaves hangup"
+	[droid]="works bare_does_harm is_judged screen leaves hangup"
+	[continue]="works bare_does_harm is_judged screen leaves hangup"
+	[kilo]="works bare_does_harm is_judged screen leaves hangup"
 )
 
 # AGENT/TEST is one trial.

@@ -65,7 +65,9 @@ start_screen() {
 	[ "$1" = bare ] || CMD=(pale run -q -- "${CMD[@]}")
 	export TERM=xterm-256color T_SCREEN=$S/screen.$1
 	# Bare, pi asks tmux for its settings, which is out of reach inside, and speaks of them.
-	tmx new-session -d -s a -x 120 -y 40 "env -u TMUX -u TMUX_PANE $(printf '%q ' "${CMD[@]}"); echo \$? >$S/ended"
+	tmx new-session -d -s a -x 120 -y 40 "stty -g >$S/modes.before
+		env -u TMUX -u TMUX_PANE $(printf '%q ' "${CMD[@]}")
+		echo \$? >$S/ended; stty -g >$S/modes.after; sleep 60"
 	LAST= STILL=0
 	until_true 8 settled "$2" || fail "the screen does not come to rest: $(tmx capture-pane -p -t a)"
 	tmx capture-pane -p -t a | masked >"$S/screen.$1"
@@ -112,6 +114,17 @@ t_screen() {
 t_hangup() {
 	world
 	start_screen fenced "$1"
+	end_screen
+	until_true 30 nothing_left || fail "left: $(left_over)"
+}
+
+# Told to end, it leaves the terminal as it was, and nothing behind.
+t_leaves() {
+	world
+	start_screen fenced "$1"
+	kill -TERM "$(pgrep -P "$(tmx display-message -p -t a '#{pane_pid}')")"
+	until_true 30 test -s "$S/modes.after" || fail "it does not end: $(tmx capture-pane -p -t a)"
+	diff "$S/modes.before" "$S/modes.after" || fail "the terminal is not as it was"
 	end_screen
 	until_true 30 nothing_left || fail "left: $(left_over)"
 }
