@@ -223,11 +223,13 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 }
 
 /* The first allowance takes its turn; one more for the other end of a rename has it already. */
-void git_take_turn(struct caller *c)
+static void take_turn(struct caller *c)
 {
-	if (!c->git_turn)
-		pthread_mutex_lock(&one_at_a_time);
+	if (c->git_turn)
+		return;
+	pthread_mutex_lock(&one_at_a_time);
 	c->git_turn = true;
+	git_late_finish(c->sup);
 }
 
 bool git_try_turn(struct caller *c)
@@ -307,7 +309,7 @@ void git_guard(struct caller *c, const struct request *req, struct decision *d, 
 		settle(d, true);
 		return;
 	}
-	git_take_turn(c);
+	take_turn(c);
 	dir = directory_of(c, req, &owned);
 	allowed = may_both(c, req, d, dir, a->text, sizeof(a->text));
 	settle(d, allowed);
@@ -367,7 +369,7 @@ void git_move(struct caller *c, const struct held *from, struct held *to, struct
 {
 	bool allowed;
 
-	git_take_turn(c);
+	take_turn(c);
 	allowed = may_move(&c->image, from, to, m, c->git_why, sizeof(c->git_why)) &&
 		  may_move_ref(c, from, to, m);
 	settle(&to->d, allowed);

@@ -41,8 +41,7 @@ struct git_move {
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m);
 long git_move_do(const struct held *from, const struct held *to, const struct git_move *m);
 
-/* From here to git_release() no other such call is served; try: false where one is. */
-void git_take_turn(struct caller *c);
+/* From here to git_release() no other such call is served; false where one is. */
 bool git_try_turn(struct caller *c);
 /* At the end of each call. */
 void git_release(struct caller *c);
@@ -55,8 +54,8 @@ struct opening;
  * for the caller to write it by, or -EACCES.  After git_guard() allowed it, in the same turn.
  */
 int git_late_open(struct caller *c, const struct opening *o, int dir, const char *name);
-/* Those that were closed are judged and installed: now, or not where somebody has the turn (settle). */
-void git_late_wait(struct supervisor *s);
+/* Those that were closed are judged and installed: by who has the turn, or where nobody has it. */
+void git_late_finish(struct supervisor *s);
 void git_late_settle(struct supervisor *s);
 
 /* --- git_config.c --- */

@@ -144,25 +144,21 @@ static void finish_closed(struct supervisor *s)
 	}
 }
 
+void git_late_finish(struct supervisor *s)
+{
+	if (n_all > 0)
+		finish_closed(s);
+}
+
 void git_late_settle(struct supervisor *s)
 {
 	struct caller c = { .sup = s };
 
-	if (n_all == 0 || !git_try_turn(&c))
-		return;
-	finish_closed(s);
-	git_release(&c);
-}
-
-void git_late_wait(struct supervisor *s)
-{
-	struct caller c = { .sup = s };
-
-	if (n_all == 0)
-		return;
-	git_take_turn(&c);
-	finish_closed(s);
-	git_release(&c);
+	/* Whoever has the turn has done so, or the next does. */
+	if (n_all > 0 && git_try_turn(&c)) {
+		finish_closed(s);
+		git_release(&c);
+	}
 }
 
 /* --- the beginning -------------------------------------------------------------------------------------- */
