@@ -136,6 +136,7 @@ work_rows() {
 		python3 $((long * 4)) plain - | run /usr/bin/python3 -c pass | -
 		include $((long * 2)) plain - | run grep -r _STDIO_H /usr/include | -
 		raw-include $((long * 2)) raw - | run grep -r _STDIO_H /usr/include | -
+		pale-run $((long * 10)) plain - | run true || run pale run --level % -- true | -
 		pale-run-true $((long * 4)) plain - | run bwrap --dev-bind / / true || run pale run --level % -- true | -
 	END
 	command -v node >/dev/null && echo "node $((long * 4)) plain - | run node -e 0 | -"
@@ -143,7 +144,7 @@ work_rows() {
 
 # Beside others: what each of them can be asked, and the start of each.
 shared_rows() {
-	{ call_rows && work_rows; } | awk '$3 == "plain" && $1 != "pale-run-true"'
+	{ call_rows && work_rows; } | awk '$3 == "plain" && $1 !~ /^pale-run/'
 	echo "start $((long * 4)) plain - | run with-bare true || run with-% true | -"
 }
 
@@ -220,6 +221,27 @@ drain_rows() {
 		END { bad = lost + (NR < 5); printf "drain\t-\t0\t%d\t%d\ndrain-cpu\t-\t0\t%d\t%d\n", rate[3], bad, cpu[3], bad }'
 }
 
+# A thousand sessions of a launcher that ended three days ago: the sweep's own count of seconds.
+gc_rows() {
+	local i top=$home/bridge sessions
+	wanted gc || return 0
+	for i in 1 2 3; do
+		rm -rf "$top" && sessions=$top/workspace/.opencode/data/opencode/session
+		mkdir -p "$top/logs" "$sessions"/ses_{1..1000} && touch "$top"/logs/ses_{1..1000}.{stdout,stderr} \
+			"$sessions"/ses_{1..1000}/info.json
+		seq -f '"ses_%.0f":{"updated":1}' 1000 | paste -sd, | sed 's/^/{/; s/$/}/' >"$top/sessions.json"
+		printf '[session]\ngc = all\n' >"$home/gc.ini" && chmod 600 "$home/gc.ini"
+		find "$top" -exec touch -h -d '-3 days' {} +
+		[ "$(id -u)" != 0 ] || chown -R $uid:$uid "$top" "$home/gc.ini"
+		as_user "$bin/pale" session gc -p "$home/gc.ini" -w "$top/workspace" --json
+	done | grep -oE '"(pruned|seconds)": ?[0-9.e-]+' | tr -d '" ' | awk -F: '
+		$1 == "pruned" { bad += $2 != 1000 }
+		$1 == "seconds" { v[++n] = $2 }
+		END { printf "gc\t-\t0\t%.0f\t%d\n", (v[1] + v[2] + v[3] - max(v) - min(v)) * 1e9, bad + (n != 3) }
+		function max(v) { return v[1] > v[2] ? (v[1] > v[3] ? v[1] : v[3]) : (v[2] > v[3] ? v[2] : v[3]) }
+		function min(v) { return v[1] < v[2] ? (v[1] < v[3] ? v[1] : v[3]) : (v[2] < v[3] ? v[2] : v[3]) }'
+}
+
 # --- the table --------------------------------------------------------------------------------------
 
 build_tools && make_peer || exit 2
@@ -235,7 +257,7 @@ columns=$levels
 {
 	[ -n "$only$beside" ] || static_rows
 	[ -n "$only$beside" ] || as_user "$bin/policy" | awk -F'\t' '{ printf "%s\t-\t%s\t%s\t%s\n", $1, $2, $3, $4 }'
-	[ -n "$beside" ] || { supervisor_rows && drain_rows; }
+	[ -n "$beside" ] || { supervisor_rows && drain_rows && gc_rows; }
 	rows | as_user "$bin/drive" "${words[@]}"
 } 2>"$scratch/stderr" | awk -f "$top/tests/bench/report.awk" -v json="$json" -v levels="$columns" -v beside="$beside"
 exec 9>&-
