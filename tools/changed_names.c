@@ -52,6 +52,20 @@ static const struct {
 	{ "systemd or the desktop", "*.service *.timer *.socket *.path *.desktop" },
 };
 
+#define DEPTH_MAX    4
+#define PATTERN_MAX  64
+#define PATTERNS_MAX 512
+
+/* The patterns by their first letter, which is a plain one or `*`: each file of a workspace is asked for, and
+ * most begin with another. */
+struct pattern {
+	const char *text;
+	size_t len;
+	unsigned depth, row;
+	struct pattern *next;
+};
+static struct pattern patterns[PATTERNS_MAX], *by_letter[128];
+
 static unsigned depth_of(const char *s, size_t n)
 {
 	unsigned depth = 1;
@@ -61,31 +75,53 @@ static unsigned depth_of(const char *s, size_t n)
 	return depth;
 }
 
-/* The last depth components of path, or NULL where it has fewer. */
-static const char *tail(const char *path, unsigned depth)
+static void read_patterns(void)
 {
-	const char *p = path + strlen(path);
+	size_t n = 0;
 
-	while (p > path)
-		if (*--p == '/' && --depth == 0)
-			return p + 1;
-	return depth == 1 ? path : NULL;
+	for (unsigned row = 0; row < NELEM(names); row++) {
+		const char *p = names[row].patterns;
+
+		for (size_t len; *p && n < PATTERNS_MAX; p += len + (p[len] == ' '), n++) {
+			struct pattern **at = &by_letter[(unsigned char)*p % NELEM(by_letter)];
+
+			len = strcspn(p, " ");
+			patterns[n] = (struct pattern){
+				.text = p, .len = len, .depth = depth_of(p, len), .row = row, .next = *at
+			};
+			*at = &patterns[n];
+		}
+	}
 }
 
-static bool matches(const char *patterns, const char *path)
+/* The last components of a path, one, two and so on; NULL where it has fewer. */
+static void tails_of(const char *path, const char *tails[DEPTH_MAX + 1])
 {
-	char one[64];
+	unsigned depth = 1;
 
-	for (const char *p = patterns; *p; p += strspn(p, " ")) {
-		size_t n = strcspn(p, " ");
-		const char *end = tail(path, depth_of(p, n));
+	for (const char *p = path + strlen(path); p > path && depth <= DEPTH_MAX; p--)
+		if (p[-1] == '/')
+			tails[depth++] = p;
+	if (depth <= DEPTH_MAX)
+		tails[depth] = path;
+}
 
-		snprintf(one, sizeof(one), "%.*s", (int)n, p);
-		if (end && fnmatch(one, end, FNM_PATHNAME) == 0)
-			return true;
-		p += n;
+/* The first row of which a pattern with this letter matches, or row. */
+static unsigned match(const char *const tails[DEPTH_MAX + 1], char letter, unsigned row)
+{
+	char one[PATTERN_MAX];
+
+	if ((unsigned char)letter >= NELEM(by_letter))
+		return row;
+	for (const struct pattern *p = by_letter[(unsigned char)letter]; p; p = p->next) {
+		if (p->row >= row || p->depth > DEPTH_MAX || !tails[p->depth] || p->len >= sizeof(one))
+			continue;
+		memcpy(one, p->text, p->len);
+		one[p->len] = '\0';
+		if (fnmatch(one, tails[p->depth], FNM_PATHNAME) == 0)
+			row = p->row;
 	}
-	return false;
+	return row;
 }
 
 bool changed_is_state(const char *path)
@@ -104,15 +140,20 @@ bool changed_is_state(const char *path)
 
 const char *changed_runner(const char *path)
 {
+	const char *tails[DEPTH_MAX + 1] = { NULL };
+	unsigned row = NELEM(names);
 	size_t n = strlen(path);
 
 	/* git init brings them, and runs none. */
 	if (changed_is_state(path) || (n > 7 && strcmp(path + n - 7, ".sample") == 0))
 		return NULL;
-	for (size_t i = 0; i < NELEM(names); i++)
-		if (matches(names[i].patterns, path))
-			return names[i].runner;
-	return NULL;
+	if (!patterns[0].text)
+		read_patterns();
+	tails_of(path, tails);
+	row = match(tails, '*', row);
+	for (unsigned depth = 1; depth <= DEPTH_MAX && tails[depth]; depth++)
+		row = match(tails, *tails[depth], row);
+	return row < NELEM(names) ? names[row].runner : NULL;
 }
 
 json_t *changed_runners(json_t *paths)
