@@ -289,14 +289,18 @@ static void walk_dir(struct walk *w, const char *at)
 	const struct dirent *e;
 	char path[PATH_MAX];
 	unsigned seen = 0;
+	int n;
 
 	if (!d && fd >= 0)
 		close(fd);
-	while (d && (e = readdir(d)) != NULL) {
+	n = snprintf(path, sizeof(path), "%s%s", at, *at ? "/" : "");
+	while (d && n < (int)sizeof(path) && (e = readdir(d)) != NULL) {
+		size_t len = strlen(e->d_name);
+
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-		    snprintf(path, sizeof(path), "%s%s%s", at, *at ? "/" : "", e->d_name) >=
-			    (int)sizeof(path))
+		    (size_t)n + len >= sizeof(path))
 			continue;
+		memcpy(path + n, e->d_name, len + 1);
 		if (++seen % 256 == 0 && is_late(w)) {
 			w->cut = true;
 			break;
