@@ -150,4 +150,32 @@ except OSError as e:
 	recorded exec deny "longer than can be judged"
 }
 
+# The n-th line of the trace with the word, or nothing.
+line_of() {
+	grep -n "$1" "$S/trace" | cut -d: -f1
+}
+
+traced() {
+	run strace -f -qq -e trace=landlock_create_ruleset,recvfrom,mkdir -o "$S/trace" pale run -q -- true
+	rc_is 0
+	[ "$(grep -c 'landlock_create_ruleset({' "$S/trace")" = 1 ] || fail "not one ruleset: $(cat "$S/trace")"
+}
+
+# The ruleset is there before the helper's word, and holds; but nothing is made on the disk for a session that may not be.
+t_planned_while_the_helper_compiles() {
+	need strace
+	missing "$HOME/.cache"
+	traced
+	[ "$(line_of 'landlock_create_ruleset({')" -gt "$(line_of ready)" ] || fail "planned before .cache was made"
+	[ "$(line_of 'mkdir(.*/.cache')" -gt "$(line_of ready)" ] || fail ".cache was made too early"
+	traced
+	[ "$(line_of 'landlock_create_ruleset({')" -lt "$(line_of ready)" ] || fail "planned after the helper had compiled"
+	fence "$RAW" "$HOME/.ssh/id_rsa"
+	rc_not 0
+	no_decoy
+	denied read "$HOME/.ssh/id_rsa"
+	fence "$RAW" "$W/file"
+	rc_is 0
+}
+
 scenario "$@"
