@@ -291,7 +291,9 @@ static void work_ahead(void *ctx)
 {
 	struct run *r = ctx;
 
-	start_warden(r);
+	/* Another user's helper says later where the session's directory is. */
+	if (!r->launch.foreign)
+		start_warden(r);
 	fence_ahead(&r->fence, &r->bundle);
 }
 
@@ -333,6 +335,8 @@ static int run_session(struct run *r)
 		warden_done(&r->warden);
 		return EXIT_PALE;
 	}
+	if (r->launch.foreign)
+		start_warden(r);
 	if (*r->swept)
 		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);

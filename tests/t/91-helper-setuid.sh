@@ -148,6 +148,29 @@ t_setuid_flow() {
 	machine
 }
 
+# The helper is another user and may not end what a killed pale leaves; the session's warden does.
+on_killed() {
+	local pid run
+	install_it SETUID=1
+	cd "$W" || exit 1
+	STATE=/var/lib/pale/$(id -u "$T_USER")
+	OPTS=(--level full)
+	bg it bash -c 'setsid sleep 300 & echo $!; echo $$; while :; do read -t 1 <> <(:); done'
+	until_true 20 eval '[ "$(wc -l <"$S/it.out")" = 2 ]' || fail "it does not begin"
+	pid=$(tail -1 "$S/it.out")
+	run=$(ps -o ppid= -p "$pid")
+	[ "$(ps -o comm= -p $run)" = pale ] || fail "its parent is no pale"
+	kill -9 $run
+	for pid in $(cat "$S/it.out"); do
+		until_true 10 eval '! kill -0 '$pid || fail "left: $(ps -o pid,stat,args -p $pid)"
+	done
+	recorded session/end "" "launcher died; what it left was not ours to end"
+}
+
+t_killed() {
+	machine
+}
+
 on_service_flow() {
 	install_it SERVICE=1
 	listen
