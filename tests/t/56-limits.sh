@@ -165,7 +165,8 @@ t_fork_bomb() {
 	RC=0
 	wait $BG || RC=$?
 	rc_is 124
-	[ "$most" -gt 5 ] && [ "$most" -le 100 ] || fail "there were $most processes of it"
+	# Who looks while they come and go sees some that were never there at once; without a limit it is thousands.
+	[ "$most" -gt 5 ] && [ "$most" -le 300 ] || fail "there were $most processes of it"
 	[ "$(bomb)" = 0 ] || fail "$(bomb) of it are left"
 	err_has "pale: time limit 4s of --timeout reached: ended"
 	err_has "fork"
