@@ -64,7 +64,7 @@ fi
 # What the table of guarantees stands on: each promise has probes, each probe a promise (its cells are
 # compared with what was measured by tests/t/99-escapes.sh).
 promises() {
-	sed -n 's/^P(.*, \([A-Z]*\))$/\1/p' tests/escapes/probes.def | LC_ALL=C sort -u
+	sed -n 's/^P(.*, \([A-Z]*\))$/\1/p' tests/escapes/probes*.def | LC_ALL=C sort -u
 }
 
 if ! diff -u <(bash tests/escapes/table.sh --of README.md | sed -n 's/^| .* | \([A-Z]*\) |$/\1/p' | LC_ALL=C sort -u) <(promises); then

@@ -149,6 +149,33 @@ static void furnish_inside(void)
 	}
 }
 
+/* A repository in dir, as git tells one. */
+static void furnish_repository(const char *dir)
+{
+	static const char *const dirs[] = { "", "/objects", "/refs", "/refs/heads", "/hooks" };
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", dir, dirs[i]);
+		must(mkdir(path, 0755) == 0 || errno == EEXIST, path);
+	}
+	snprintf(path, sizeof(path), "%s/HEAD", dir);
+	put(path, "ref: refs/heads/topic\n");
+	snprintf(path, sizeof(path), "%s/config", dir);
+	put(path, "[core]\n\tbare = true\n");
+}
+
+/* What git obeys, for the probes of that (git.c): one here, and the branch in the workspace's own. */
+static void furnish_git(const char *name)
+{
+	char path[256];
+
+	furnish_repository("r");
+	furnish_repository("../.git");
+	snprintf(path, sizeof(path), "../.git/refs/heads/%s", name);
+	put(path, "1111111111111111111111111111111111111111\n");
+}
+
 static void furnish_for(const char *name, const char *outdir, const char *work)
 {
 	enter(outdir);
@@ -157,6 +184,8 @@ static void furnish_for(const char *name, const char *outdir, const char *work)
 	enter(work);
 	enter(name);
 	furnish_inside();
+	if (strncmp(name, "git_", 4) == 0)
+		furnish_git(name);
 }
 
 /* For our own probes, and for those of others by their names. */

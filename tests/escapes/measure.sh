@@ -45,6 +45,8 @@ world() {
 		readonly = **/locked/*
 		deny = **/hidden/*
 		keep = **/kept/*
+		[git]
+		protect = git_branch_*
 		[commands]
 		deny = escbanned
 		deny = esctool wipe

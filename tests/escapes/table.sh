@@ -21,6 +21,7 @@ WRITE    write, create or cut outside the workspace
 REMOVE   remove, move or replace outside
 ATTRS    change modes, owners, times, attributes outside
 FINE     break `readonly`, `keep` or a denied pattern inside a writable directory
+GIT      make git run something of its own, by configuration or hooks of any repository; move a protected branch by its files
 EXEC     run a denied command
 NET      connect or send to a host or port that no rule names, by name, address or datagram; listen for the world
 NAMES    carry data out in names that are looked up, or beside them
