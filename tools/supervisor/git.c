@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "policy/gitconfig.h"
@@ -22,6 +23,7 @@
 
 /* From an allowance to the end of its call. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+#define TURN_NS 50000000
 
 enum role {
 	ROLE_NONE,
@@ -230,6 +232,18 @@ static void take_turn(struct caller *c)
 	pthread_mutex_lock(&one_at_a_time);
 	c->git_turn = true;
 	git_late_finish(c->sup);
+}
+
+bool git_wait_turn(struct caller *c)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += TURN_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	c->git_turn = c->git_turn || pthread_mutex_timedlock(&one_at_a_time, &until) == 0;
+	return c->git_turn;
 }
 
 bool git_try_turn(struct caller *c)

@@ -41,8 +41,9 @@ struct git_move {
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m);
 long git_move_do(const struct held *from, const struct held *to, const struct git_move *m);
 
-/* From here to git_release() no other such call is served; false where one is. */
+/* From here to git_release() no other such call is served; false where one is, for a while yet. */
 bool git_try_turn(struct caller *c);
+bool git_wait_turn(struct caller *c);
 /* At the end of each call. */
 void git_release(struct caller *c);
 
@@ -57,6 +58,8 @@ int git_late_open(struct caller *c, const struct opening *o, int dir, const char
 /* Those that were closed are judged and installed: by who has the turn, or where nobody has it. */
 void git_late_finish(struct supervisor *s);
 void git_late_settle(struct supervisor *s);
+/* Before a call is served, which may name what was closed before it: who has the turn is waited for. */
+void git_late_wait(struct supervisor *s);
 
 /* --- git_config.c --- */
 

@@ -161,6 +161,16 @@ void git_late_settle(struct supervisor *s)
 	}
 }
 
+void git_late_wait(struct supervisor *s)
+{
+	struct caller c = { .sup = s };
+
+	if (n_all > 0 && git_wait_turn(&c)) {
+		finish_closed(s);
+		git_release(&c);
+	}
+}
+
 /* --- the beginning -------------------------------------------------------------------------------------- */
 
 /* The main thread is woken by each close. */

@@ -175,7 +175,7 @@ static struct answer serve(struct worker *w)
 	/* pid 0 is a task that our pid namespace does not show. */
 	if (w->notif->data.arch != ARCH_NATIVE || !carry || w->call.tid <= 0)
 		return answer_result(-ENOSYS);
-	git_late_settle(w->sup);
+	git_late_wait(w->sup);
 	caller_find_image(&w->call);
 	a = carry(&w->call);
 	git_release(&w->call);
