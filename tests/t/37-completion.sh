@@ -151,6 +151,16 @@ t_bash() {
 	out_has true
 }
 
+# A program of that name in somebody's project is not started because a key was pressed.
+t_another_pale_is_not_run() {
+	need zsh
+	printf '#!/bin/sh\ntouch ran\n' >pale && chmod 755 pale
+	run in_bash ./pale doc
+	out_is doctor
+	zsh -f -c 'compdef() { : }; _describe() { : }; eval "$(pale completion zsh)"; words=(./pale doc); CURRENT=2; _pale'
+	missing ran
+}
+
 # The functions of zsh that show things say what they are given.
 t_zsh() {
 	need zsh
