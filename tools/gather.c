@@ -5,8 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "policy/path.h"
 #include "policy/wire.h"
@@ -242,21 +244,58 @@ static int gather_places(struct gather *g, const char *session)
 	return r;
 }
 
-/* The directory called so below where pale is started; or this one, where it is called so. */
+/*
+ * Is name a directory below where pale is started?  An agent that worked here may have made it: a link would
+ * choose any other place for the next one.
+ */
+static int look_below(const char *name)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, name, &how, sizeof(how));
+
+	if (fd >= 0)
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
+
+/*
+ * The directory called so below where pale is started; or this one, where it is called so.  Where both are,
+ * the inner one may be the agent's making, without the project's policy of the outer: its owner says.
+ */
 static int enter_workspace(struct gather *g, const char *name, char ret[PATH_MAX])
 {
-	struct stat st;
+	int below = look_below(name);
+	bool here = strcmp(path_basename(g->b->cwd), name) == 0;
 
-	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-		return realpath(name, ret) ? 0 : -errno;
-	if (strcmp(path_basename(g->b->cwd), name) == 0)
+	if (below < 0 || (below && here))
+		return below < 0 ? below : -EEXIST;
+	if (here)
 		strcpy(ret, g->b->cwd);
-	else if (g->starts)
+	else if (!below && g->starts)
 		return -ENOENT;
 	/* Who only asks what would hold is told it for the directory that would be. */
-	else
-		return path_join(ret, PATH_MAX, g->b->cwd, name);
+	else if (path_normalise(g->b->cwd, name, ret, PATH_MAX) < 0)
+		return -ENAMETOOLONG;
 	return 0;
+}
+
+static int refuse_workspace(struct gather *g, const char *name, int error)
+{
+	const char *cwd = g->b->cwd;
+
+	if (error == -EEXIST)
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
+				"[session] workspace: %s is called so, and a directory in it", cwd);
+	if (error == -ELOOP)
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
+				"[session] workspace: a symbolic link leads there from %s", cwd);
+	if (error != -ENOENT)
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
+				"[session] workspace: %s", strerror(-error));
+	return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0,
+			"make it, or name the workspace with -w",
+			"[session] workspace: there is no such directory in %s", cwd);
 }
 
 /* -w, or what the policy says; in a session the policy was asked at its start. */
@@ -269,10 +308,9 @@ static int gather_workspace(struct gather *g)
 
 	if (r < 0)
 		return r;
-	if (name && enter_workspace(g, name, workspace) < 0)
-		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0,
-				"make it, or name the workspace with -w",
-				"[session] workspace: there is no such directory in %s", g->b->cwd);
+	r = name ? enter_workspace(g, name, workspace) : 0;
+	if (r < 0)
+		return refuse_workspace(g, name, r);
 	if (!name && !realpath(dir, workspace))
 		return diag_add(g->d, SEVERITY_ERROR, "workspace", dir, 0, 0, NULL, "%s", strerror(errno));
 	/* Nobody keeps state where he cannot write. */

@@ -198,6 +198,35 @@ t_workspace_by_policy() {
 	done
 }
 
+# An agent that worked here chooses no workspace for the next one: neither elsewhere, by a link, nor one without
+# the project's policy.
+t_workspace_is_not_the_agents_choice() {
+	local how
+	bridge
+	printf '[session]\nworkspace = workspace\n' | policy
+	mkdir -p "$HOME/target/workspace"
+	cd workspace || exit 99
+	for how in 'ln -s ../../../target workspace' 'rm workspace; mkdir workspace'; do
+		run pale run -q -w . -- bash -c "$how"
+		rc_is 0 "$how"
+		run pale run -q -- touch made
+		rc_is 125 "$how"
+		err_has "[session] workspace: "
+		err_has "name the workspace with -w"
+		missing "$HOME/target/made"
+		missing workspace/made
+		run pale run -q -w . -- pwd
+		out_is "$W/bridge/workspace"
+	done
+	# A link on the way.
+	printf '[session]\nworkspace = way/workspace\n' | policy
+	ln -s ../../../target way
+	run pale run -q -- touch made
+	rc_is 125
+	err_has "a symbolic link leads there from $W/bridge/workspace"
+	missing "$HOME/target/workspace/made"
+}
+
 # What an agent left in the place of a directory ends the start, and is named.
 t_what_stands_in_the_way() {
 	state
