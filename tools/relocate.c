@@ -83,11 +83,18 @@ static int write_new(int dir, const char *name, const char *text)
 {
 	_cleanup_close_ int fd =
 		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	size_t len = strlen(text);
+	ssize_t len = (ssize_t)strlen(text), n;
+	int error;
 
 	if (fd < 0)
 		return errno == EEXIST ? 0 : -errno;
-	return write(fd, text, len) == (ssize_t)len ? 0 : -ENOSPC;
+	n = write(fd, text, (size_t)len);
+	if (n == len)
+		return 0;
+	error = n < 0 ? -errno : -ENOSPC;
+	/* Half of it would be left as it is by each later start. */
+	(void)unlinkat(dir, name, 0);
+	return error;
 }
 
 /* Only what is made here: a project may keep other files of its own beside it in git. */

@@ -1,4 +1,5 @@
 # limit: 60
+# needs: tmpfs
 # [session] state: the agent keeps its state in the workspace, and starts there.
 . "$T_LIB"
 
@@ -265,6 +266,21 @@ t_workspace_that_cannot_be_written() {
 	out_is none
 	err_has "cannot be written: the agent's state stays in your home"
 	missing .pale
+}
+
+# A full disk is said, and half of what was made there does not stay: the next start makes all of it.
+t_full_disk() {
+	[ -n "${T_FULL:-}" ] || skip "a file system of its own needs root"
+	mkdir "$S/full/w" && cd "$S/full/w" || exit 99
+	dd if=/dev/zero of=../fill bs=4k 2>/dev/null
+	run pale run -q -- touch ran
+	rc_is 125
+	err_has "$S/full/w/.pale cannot be made for the agent's state: No space left on device; --keep-home"
+	missing ran
+	rm ../fill
+	run pale run -q -- touch .pale/tmp/ran
+	rc_is 0
+	grep -qx /data/ .pale/.gitignore || fail "git is told nothing"
 }
 
 t_bad_words() {
