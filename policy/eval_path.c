@@ -75,11 +75,12 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 /*
  * Moving a directory away takes what is protected below it along.  Removing one takes nothing: it
  * is empty by then; so that is refused only above the very place a rule names (~/.ssh, .git/hooks
- * of the workspace), not above every place that is like one (any clone's .git/hooks).
+ * of the workspace), not above every place that is like one (any clone's .git/hooks).  Nor does a
+ * link come to be there, where the directory is missing: it would choose what lies at that place.
  */
 static void judge_ancestor(const struct walk *w, enum op op, struct decision *d)
 {
-	unsigned guarded = op == OP_DELETE ? NODE_EXACT : NODE_NAMED;
+	unsigned guarded = op == OP_RENAME ? NODE_NAMED : NODE_EXACT;
 
 	for (unsigned i = 0; i < w->n_next && d->verdict != VERDICT_DENY; i++) {
 		const struct path_node *n = &w->nodes[w->active[w->turn][i]];
@@ -179,7 +180,7 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 			decision_tighten(&d, &other);
 		first = false;
 	}
-	if (access & ACCESS_DELETE || req->op == OP_RENAME)
+	if (access & ACCESS_DELETE || (req->op >= OP_RENAME && req->op <= OP_SYMLINK))
 		judge_ancestor(&w, req->op, &d);
 	if (req->op == OP_MKDIR && d.reason == REASON_OUTSIDE)
 		judge_way(&w, &d);

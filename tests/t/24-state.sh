@@ -1,4 +1,5 @@
 # limit: 60
+# levels: full strict hooks
 # needs: tmpfs
 # [session] state: the agent keeps its state in the workspace, and starts there.
 . "$T_LIB"
@@ -108,6 +109,50 @@ t_the_projects_policy_beside_it() {
 	echo '[files]' >.pale/policy.ini
 	fsh 'rm -f .pale/policy.ini; mv .pale/policy.ini x; echo >>.pale/policy.ini; truncate -s 0 .pale/policy.ini'
 	file_is .pale/policy.ini '[files]'
+}
+
+# Its owner takes the directory away under a live agent (git clean -fdX): what comes to be there is none of the
+# agent's links.
+t_cleaned_away_under_an_agent() {
+	local how
+	for how in 'ln -s other .pale' 'ln -s other l; ln -P l .pale' 'ln -s other l; mv l .pale' 'mv -T other .pale' \
+		'cp -a other .pale'; do
+		rm -rf .pale ready go other l && mkdir other && echo '[files]' >other/policy.ini
+		pale run -q -- bash -c "touch ready; until [ -e go ]; do sleep 0.02; done; $how; touch done" >"$S/live" 2>&1 &
+		until_true 10 test -e ready || fail "no start: $(cat "$S/live")"
+		rm -rf .pale
+		touch go
+		wait $!
+		[ -e done ] || fail "$how was not tried"
+		rm done
+		[ ! -L .pale ] && [ ! -e .pale/policy.ini ] || fail "$how chose the project's policy"
+	done
+	# What it may make there is its state, as before.
+	rm -rf .pale go ready
+	pale run -q -- bash -c 'touch ready; until [ -e go ]; do sleep 0.02; done; mkdir -p .pale/data && echo x >.pale/data/f' &
+	until_true 10 test -e ready
+	rm -rf .pale
+	touch go
+	wait $!
+	file_is .pale/data/f x
+}
+
+# Nor after a policy that says otherwise than the one the session started with.
+t_moved_there_under_an_agent() {
+	local from
+	for from in 'state = none' 'state = .x' 'mode = read-only'; do
+		rm -rf ~/go other .pale && mkdir other && echo '[files]' >other/policy.ini
+		printf '[session]\n%s\n' "$from" | policy
+		pale run -q -- bash -c 'echo ready; until [ -e ~/go ]; do read -rt 0.05 <> <(:); done; ln -s other .pale; echo tried' >"$S/live" 2>&1 &
+		until_true 10 grep -q ready "$S/live" || fail "no start: $(cat "$S/live")"
+		: | policy
+		run pale policy reload
+		rc_is 0
+		touch ~/go
+		wait $!
+		grep -q tried "$S/live" || fail "$from: not tried"
+		[ ! -L .pale ] || fail "$from: a link chose the project's policy"
+	done
 }
 
 # Where it does not lie there, nobody makes the directory.

@@ -250,6 +250,12 @@ START_TEST(test_ancestors_stay)
 		/* Removing a directory takes nothing along: only the very place a rule names must stay. */
 		{ OP_DELETE, "/ws/sub/.vscode", A, REASON_INSIDE, 0 },
 		{ OP_DELETE, "/ws/pkg/any/etc", A, REASON_INSIDE, 0 },
+		/* Where it is missing no link takes its place, made anew or the second name of one. */
+		{ OP_SYMLINK, "/ws/.git", D, REASON_ANCESTOR, 1 },
+		{ OP_LINK, "/ws/.git", D, REASON_ANCESTOR, 1 },
+		{ OP_MKDIR, "/ws/.git", A, REASON_INSIDE, 0 },
+		{ OP_SYMLINK, "/ws/sub/.vscode", A, REASON_INSIDE, 0 },
+		{ OP_SYMLINK, "/ws/src", A, REASON_INSIDE, 0 },
 	};
 
 	fixture_rule(&fx, RULE_FILE_READONLY, "/ws/.git/hooks");
