@@ -313,6 +313,11 @@ static int gather_workspace(struct gather *g)
 		return refuse_workspace(g, name, r);
 	if (!name && !realpath(dir, workspace))
 		return diag_add(g->d, SEVERITY_ERROR, "workspace", dir, 0, 0, NULL, "%s", strerror(errno));
+	/* Its path stands in rules: they would open and close other directories than this one. */
+	if (strpbrk(workspace, "*?[\\"))
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", workspace, 0, 0,
+				"go to a directory above, or name one with -w",
+				"`*`, `?`, `[` and `\\` are patterns in rules: no workspace is called so");
 	/* Nobody keeps state where he cannot write. */
 	g->b->relocated = !g->o->keep_home && faccessat(AT_FDCWD, workspace, W_OK, AT_EACCESS) == 0;
 	return set(&g->b->workspace, workspace);

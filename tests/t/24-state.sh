@@ -273,6 +273,23 @@ t_workspace_is_not_the_agents_choice() {
 	missing "$HOME/target/workspace/made"
 }
 
+# Rules would take such a name for a pattern: the project's policy would lie open, and the neighbours with it.
+t_workspace_that_is_a_pattern() {
+	local name
+	printf '[files]\nwrite = %s/\n' "$W" | policy
+	for name in '[id]' 'a\b' 'a*b' '**' 'a?b'; do
+		mkdir -p "$W/$name/sub" && cd "$W/$name/sub" || exit 99
+		run pale run -q -- bash -c 'mkdir -p .pale; echo "[files]" >.pale/policy.ini'
+		rc_is 125 "$name"
+		err_has "no workspace is called so"
+		err_has "go to a directory above, or name one with -w"
+		missing .pale
+		cd .. && run pale run -q -w "$W" -- bash -c 'echo x >f'
+		rc_is 0 "$name"
+		file_is f x
+	done
+}
+
 # What an agent left in the place of a directory ends the start, and is named.
 t_what_stands_in_the_way() {
 	state
