@@ -167,6 +167,16 @@ void gc_failed(struct sweep *g, const char *dir, const char *name, int error)
 		gc_note(g, "%s/%s cannot be removed: %s", dir, name, strerror(-error));
 }
 
+void gc_settle(struct sweep *g, enum gc_kind kind, const char *id, const char *dir, const char *name, int r)
+{
+	if (r == 0)
+		gc_found(g, kind, id, dir, name);
+	else if (r == -ETIME)
+		g->left++;
+	else
+		gc_failed(g, dir, name, r);
+}
+
 /* --- the sweep --- */
 
 /* Where .env and sessions.json stand: beside a directory called `workspace`, else the workspace itself. */

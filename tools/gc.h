@@ -65,6 +65,8 @@ void gc_found(struct sweep *g, enum gc_kind kind, const char *id, const char *di
 void gc_note(struct sweep *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* dir/name could not be removed: the first of them is told with its reason (-errno). */
 void gc_failed(struct sweep *g, const char *dir, const char *name, int error);
+/* What came of dir/name, by gc_tree_remove() or as it: 0 gc_found(), -ETIME it is left, else gc_failed(). */
+void gc_settle(struct sweep *g, enum gc_kind kind, const char *id, const char *dir, const char *name, int r);
 bool gc_is_live(const struct sweep *g, const char *id);
 /* Whole seconds of mtime: before the cutoff, and not from the future. */
 bool gc_is_old(const struct sweep *g, int64_t mtime);
@@ -88,6 +90,9 @@ bool gc_clock_fits(struct sweep *g, const struct dirs *dirs, bool by_operator);
 int gc_open_dir(int at, const char *path);
 /* A stream of a copy of fd, or NULL. */
 DIR *gc_stream(int fd);
+typedef void gc_entry_fn(void *ctx, int at, const char *name);
+/* Calls fn for each entry of directory fd, until time is up; those behind that are counted. */
+void gc_each(struct sweep *g, int fd, gc_entry_fn *fn, void *ctx);
 /* The newest time in the tree at/name, 32 levels deep; stops at the first one after `enough`, and says
  * INT64_MAX where time was up or nobody knows.  Of accesses too where accessed. */
 int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t enough, bool accessed);

@@ -76,41 +76,37 @@ static void forget(int dirfd, const char *dir, const char *id)
 		outputs_forget(id);
 }
 
-static void sweep_one(struct sweep *g, int dirfd, const char *dir, const char *name, bool ids)
+struct logs {
+	struct sweep *g;
+	const char *dir;
+	bool ids;
+};
+
+static void sweep_one(void *ctx, int at, const char *name)
 {
+	const struct logs *l = ctx;
 	char id[NAME_MAX + 1];
 
-	if (!split(name, id) || (ids && !outputs_is_ours(id, dir)) || !is_stale(g, dirfd, name, id))
+	if (!split(name, id) || (l->ids && !outputs_is_ours(id, l->dir)) || !is_stale(l->g, at, name, id))
 		return;
-	if (g->mode == GC_REMOVE && unlinkat(dirfd, name, 0) < 0) {
+	if (l->g->mode == GC_REMOVE && unlinkat(at, name, 0) < 0) {
 		/* Another sweep was faster. */
 		if (errno != ENOENT)
-			gc_failed(g, dir, name, -errno);
+			gc_failed(l->g, l->dir, name, -errno);
 		return;
 	}
-	gc_found(g, GC_LOG, id, dir, name);
-	if (g->mode == GC_REMOVE)
-		forget(dirfd, dir, id);
+	gc_found(l->g, GC_LOG, id, l->dir, name);
+	if (l->g->mode == GC_REMOVE)
+		forget(at, l->dir, id);
 }
 
 void gc_logs(struct sweep *g, int fd, const char *dir, bool ids)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction before;
-	const struct dirent *e;
-	DIR *stream = gc_stream(fd);
+	struct logs l = { .g = g, .dir = dir, .ids = ids };
 
-	if (!stream)
-		return;
 	(void)sigaction(SIGIO, &ignore, &before);
-	while ((e = readdir(stream))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (!gc_is_over(g))
-			sweep_one(g, dirfd(stream), dir, e->d_name, ids);
-		else if (!gc_leave(g))
-			break;
-	}
+	gc_each(g, fd, sweep_one, &l);
 	(void)sigaction(SIGIO, &before, NULL);
-	(void)closedir(stream);
 }

@@ -29,12 +29,7 @@ static void remove_one(struct sweep *g, int at, const char *dir, const char *nam
 	    st.st_uid != geteuid() || st.st_mtime >= soon(g))
 		return;
 	r = g->mode == GC_REMOVE ? gc_tree_remove(g, at, name) : 0;
-	if (r == 0)
-		gc_found(g, GC_RUNTIME, name, dir, name);
-	else if (r == -ETIME)
-		g->left++;
-	else
-		gc_failed(g, dir, name, r);
+	gc_settle(g, GC_RUNTIME, name, dir, name, r);
 }
 
 void gc_own(struct sweep *g)

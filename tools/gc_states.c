@@ -21,39 +21,31 @@ bool gc_is_stale_tree(const struct sweep *g, int at, const char *name)
 	return !gc_is_live(g, name) && gc_tree_newest(g, at, name, cutoff - 1, shared) < cutoff;
 }
 
-static void sweep_one(struct sweep *g, enum gc_kind kind, int dirfd, const char *dir, const char *name)
-{
-	int r;
+/* A directory whose entries are one kind of thing each. */
+struct heap {
+	struct sweep *g;
+	enum gc_kind kind;
+	const char *dir;
+};
 
-	if (!gc_is_stale_tree(g, dirfd, name)) {
+static void sweep_one(void *ctx, int at, const char *name)
+{
+	const struct heap *h = ctx;
+	struct sweep *g = h->g;
+
+	if (!gc_is_stale_tree(g, at, name)) {
 		/* Time may have been up before that was known. */
 		g->left += gc_is_over(g);
 		return;
 	}
-	r = g->mode == GC_REMOVE ? gc_tree_remove(g, dirfd, name) : 0;
-	if (r == 0)
-		gc_found(g, kind, name, dir, name);
-	else if (r == -ETIME)
-		g->left++;
-	else
-		gc_failed(g, dir, name, r);
+	gc_settle(g, h->kind, name, h->dir, name, g->mode == GC_REMOVE ? gc_tree_remove(g, at, name) : 0);
 }
 
 static void sweep_each(struct sweep *g, enum gc_kind kind, int fd, const char *dir)
 {
-	DIR *stream = gc_stream(fd);
-	const struct dirent *e;
+	struct heap h = { .g = g, .kind = kind, .dir = dir };
 
-	while (stream && (e = readdir(stream))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (!gc_is_over(g))
-			sweep_one(g, kind, dirfd(stream), dir, e->d_name);
-		else if (!gc_leave(g))
-			break;
-	}
-	if (stream)
-		(void)closedir(stream);
+	gc_each(g, fd, sweep_one, &h);
 }
 
 /* A directory for each session, as the seed has it. */

@@ -98,12 +98,7 @@ static void sweep_session(const struct storage *s, const char *id, int at, const
 
 	if (r == 0 && s->g->mode == GC_REMOVE)
 		r = drop(s, at, name);
-	if (r == 0)
-		gc_found(s->g, GC_DIRECTORY, id, dir, name);
-	else if (r == -ETIME)
-		s->g->left++;
-	else
-		gc_failed(s->g, dir, name, r);
+	gc_settle(s->g, GC_DIRECTORY, id, dir, name, r);
 }
 
 static bool is_stale(const struct storage *s, const char *id, int at, const char *name)
@@ -116,22 +111,24 @@ static bool is_stale(const struct storage *s, const char *id, int at, const char
 
 typedef void each_fn(const struct storage *s, int at, const char *dir, const char *name);
 
-/* Calls fn for each entry of the directory, until time is up. */
+struct each {
+	const struct storage *s;
+	const char *dir;
+	each_fn *fn;
+};
+
+static void on_entry(void *ctx, int at, const char *name)
+{
+	const struct each *e = ctx;
+
+	e->fn(e->s, at, e->dir, name);
+}
+
 static void each(const struct storage *s, int fd, const char *dir, each_fn *fn)
 {
-	DIR *stream = gc_stream(fd);
-	const struct dirent *e;
+	struct each e = { .s = s, .dir = dir, .fn = fn };
 
-	while (stream && (e = readdir(stream))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (!gc_is_over(s->g))
-			fn(s, dirfd(stream), dir, e->d_name);
-		else if (!gc_leave(s->g))
-			break;
-	}
-	if (stream)
-		(void)closedir(stream);
+	gc_each(s->g, fd, on_entry, &e);
 }
 
 static void on_session(const struct storage *s, int at, const char *dir, const char *name)
