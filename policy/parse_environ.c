@@ -56,10 +56,9 @@ static int apply(struct parser *ps, const struct key_def *def, const struct ini_
 
 	if (err < 0)
 		return err == -EINVAL ? 0 : err;
-	if (def->id != ENVIRON_DENY && ps->src->layer == SOURCE_PROJECT)
-		return parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
-				      "`%s` is ignored: a project that is not trusted may only tighten",
-				      def->key);
+	err = def->id == ENVIRON_DENY ? 0 : parser_may_say(ps, def, pair, NULL);
+	if (err < 0)
+		return err == -EBADMSG ? 0 : err;
 	return add(ps, def, pair, name, value);
 }
 

@@ -149,6 +149,12 @@ int parser_read_source(struct parser *ps, const struct source *src);
 int parser_on_state(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 int parser_on_share(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 int parser_on_workspace(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/*
+ * parse_keep.c: 0 where the file at hand may say this; -EBADMSG after telling that it may not, or why (unless
+ * NULL) the value is no such path; -ENOMEM.
+ */
+int parser_may_say(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
+		   const char *why);
 /* parse_keep.c: the value, copied, in *field, unless a file with a stronger word has spoken: 0 or -ENOMEM. */
 int parser_take(struct parser *ps, const char *value, char **field, int *from);
 /* [environment]: of parser_apply(). */

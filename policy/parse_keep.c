@@ -55,6 +55,21 @@ static int precedence(const struct parser *ps)
 	return 2 * of[ps->src->layer] + ps->for_agent;
 }
 
+int parser_may_say(struct parser *ps, const struct key_def *def, const struct ini_pair *pair, const char *why)
+{
+	int r;
+
+	if (why)
+		r = parser_error(ps, pair, "bad-path", NULL, "%s", why);
+	else if (ps->src->layer == SOURCE_PROJECT)
+		r = parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
+				   "`%s` is ignored: a project that is not trusted may only tighten",
+				   def->key);
+	else
+		return 0;
+	return r < 0 ? r : -EBADMSG;
+}
+
 int parser_take(struct parser *ps, const char *value, char **field, int *from)
 {
 	char *copy;
@@ -73,18 +88,13 @@ int parser_take(struct parser *ps, const char *value, char **field, int *from)
 int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	char buf[LIMIT_PATH] UNINITIALIZED;
-	const char *why;
-	int err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
+	const char *why = NULL;
+	int r;
 
-	(void)def;
-	if (err == 0 && (strpbrk(buf, "*?[]\\") || strcmp(buf, "/") == 0)) {
-		why = "one directory is meant";
-		err = -EINVAL;
-	}
-	if (err < 0)
-		return parser_error(ps, pair, "bad-path", NULL, "%s", why);
-	if (ps->src->layer == SOURCE_PROJECT)
-		return parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
-				      "`logs` is ignored: a project that is not trusted may only tighten");
+	if (pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why) == 0)
+		why = strpbrk(buf, "*?[]\\") || strcmp(buf, "/") == 0 ? "one directory is meant" : NULL;
+	r = parser_may_say(ps, def, pair, why);
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
 	return parser_take(ps, buf, &ps->p->logs, &ps->p->logs_from);
 }

@@ -12,13 +12,6 @@
 
 #define PROJECT_DIR ".pale"
 
-static bool is_below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-
-	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
-
 /* Why it is no path of one file or directory below another, or NULL. */
 static const char *wrong(const char *v)
 {
@@ -31,14 +24,15 @@ static const char *wrong(const char *v)
 
 static const char *state_wrong(const char *v)
 {
-	if (is_below(v, ".git") || is_below(v, PROJECT_DIR "/policy.ini"))
+	if (path_is_under(v, ".git") || path_is_under(v, PROJECT_DIR "/policy.ini"))
 		return "that one is closed to agents: name another, as in .pale";
 	return wrong(v);
 }
 
 static const char *workspace_wrong(const char *v)
 {
-	return is_below(v, ".git") || is_below(v, PROJECT_DIR) ? "that one is closed to agents" : wrong(v);
+	return path_is_under(v, ".git") || path_is_under(v, PROJECT_DIR) ? "that one is closed to agents"
+									 : wrong(v);
 }
 
 /* "data/NAME": a place of the relocated state, and a name in it. */
@@ -52,25 +46,10 @@ static const char *share_wrong(const char *v)
 	return "write data/NAME, config/NAME, cache/NAME, state/NAME or none";
 }
 
-/* Said by a file that may say it: -EBADMSG where it may not, which is told. */
-static int may_say(struct parser *ps, const struct key_def *def, const struct ini_pair *pair, const char *why)
-{
-	int r = 0;
-
-	if (why)
-		r = parser_error(ps, pair, "bad-path", NULL, "%s", why);
-	else if (ps->src->layer == SOURCE_PROJECT)
-		r = parser_warning(ps, pair, "project-loosens", "trust the project first: pale trust",
-				   "`%s` is ignored: a project that is not trusted may only tighten",
-				   def->key);
-	else
-		return 0;
-	return r < 0 ? r : -EBADMSG;
-}
-
 int parser_on_state(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
-	int r = may_say(ps, def, pair, strcmp(pair->value, "none") == 0 ? NULL : state_wrong(pair->value));
+	int r = parser_may_say(ps, def, pair,
+			       strcmp(pair->value, "none") == 0 ? NULL : state_wrong(pair->value));
 
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
@@ -81,7 +60,7 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 {
 	struct policy *p = ps->p;
 	bool none = strcmp(pair->value, "none") == 0;
-	int r = may_say(ps, def, pair, none ? NULL : share_wrong(pair->value));
+	int r = parser_may_say(ps, def, pair, none ? NULL : share_wrong(pair->value));
 	char **grown;
 
 	if (r < 0)
@@ -111,7 +90,7 @@ bool policy_state_is_beside_project(const struct bundle *b, const struct policy 
 {
 	const char *state = policy_state(b, p);
 
-	return state && is_below(state, PROJECT_DIR);
+	return state && path_is_under(state, PROJECT_DIR);
 }
 
 /* --- the workspace, looked for before anything is parsed -------------------------------------------------
@@ -125,7 +104,7 @@ int parser_on_workspace(struct parser *ps, const struct key_def *def, const stru
 	if (!why && ps->for_agent)
 		why = "it is one for all agents: write it below [session]";
 	/* What follows from it was looked up by policy_workspace(). */
-	r = may_say(ps, def, pair, why);
+	r = parser_may_say(ps, def, pair, why);
 	return r == -EBADMSG ? 0 : r;
 }
 
