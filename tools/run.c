@@ -270,9 +270,12 @@ static int gather_again(void *ctx, json_t **ret_findings, const char **ret_err)
 /* What lies there is not believed later, wherever it is read from. */
 static void note_work(const struct run *r)
 {
-	int e = r->launch.image.h->mode == MODE_READ_ONLY ? 0 : dir_make(r->dirs.state);
+	int e;
 
-	if (e == 0 && r->launch.image.h->mode != MODE_READ_ONLY)
+	if (r->launch.image.h->mode == MODE_READ_ONLY)
+		return;
+	e = dir_make(r->dirs.state);
+	if (e == 0)
 		e = worked_note(&r->dirs, r->bundle.workspace);
 	if (e < 0)
 		talk("that an agent worked here cannot be kept in %s: %s", r->dirs.state, strerror(-e));
