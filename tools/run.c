@@ -131,12 +131,28 @@ static int make_dirs(struct run *r)
 	return e < 0 ? EXIT_PALE : 0;
 }
 
+static void tell_no_warden(int error)
+{
+	talk("where pale is killed nobody will end what it leaves: %s", strerror(-error));
+}
+
+/* At level hooks nothing marks what is left. */
+static void start_warden(struct run *r, enum level level)
+{
+	int e = level > LEVEL_HOOKS ? warden_start(&r->warden) : 0;
+
+	if (e < 0)
+		tell_no_warden(e);
+}
+
 /* The helper is started first: it loads while this side looks around. */
 static int prepare(struct run *r, enum level level)
 {
 	char why[2 * PATH_MAX];
-	int e = installed_find(&r->installed, why, sizeof(why));
+	int e;
 
+	start_warden(r, level);
+	e = installed_find(&r->installed, why, sizeof(why));
 	if (e < 0) {
 		talk("%s", why);
 		return EXIT_PALE;
@@ -281,22 +297,19 @@ static void note_work(const struct run *r)
 		talk("that an agent worked here cannot be kept in %s: %s", r->dirs.state, strerror(-e));
 }
 
-/* At level hooks nothing marks what is left. */
-static void start_warden(struct run *r)
+/* The agent does not run yet; only now is it known where another user's helper keeps the session. */
+static void set_watch(const struct run *r)
 {
-	int e = r->fence.level > LEVEL_HOOKS ? warden_start(&r->warden, r->launch.runtime_dir) : 0;
+	int e = r->warden.fd < 0 ? 0 : warden_watch(&r->warden, r->launch.runtime_dir);
 
 	if (e < 0)
-		talk("where pale is killed nobody will end what it leaves: %s", strerror(-e));
+		tell_no_warden(e);
 }
 
-static void work_ahead(void *ctx)
+static void plan_ahead(void *ctx)
 {
 	struct run *r = ctx;
 
-	/* Another user's helper says later where the session's directory is. */
-	if (!r->launch.foreign)
-		start_warden(r);
 	fence_ahead(&r->fence, &r->bundle);
 }
 
@@ -311,7 +324,7 @@ static int run_session(struct run *r)
 				      .limits = r->limits.text,
 				      .argv = r->argv,
 				      .secrets_fd = r->secrets_fd,
-				      .meanwhile = work_ahead,
+				      .meanwhile = plan_ahead,
 				      .ctx = r };
 	struct agentproc agent = { .path = r->program.found,
 				   .argv = r->argv,
@@ -335,11 +348,9 @@ static int run_session(struct run *r)
 	fence_facts(&r->fence, facts, sizeof(facts));
 	if (launch_start(&r->launch, &start) < 0) {
 		launch_finish(&r->launch, "exit 125", &ignored);
-		warden_done(&r->warden);
 		return EXIT_PALE;
 	}
-	if (r->launch.foreign)
-		start_warden(r);
+	set_watch(r);
 	if (*r->swept)
 		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
@@ -418,6 +429,7 @@ static int run_outermost(struct run *r)
 		code = run_session(r);
 	} else
 		launch_abandon(&r->launch);
+	warden_done(&r->warden);
 	limits_done(&r->limits);
 	fence_done(&r->fence);
 	return code;

@@ -2,10 +2,11 @@
  * The warden: a process beside the session that ends what is left of it where `pale run` was killed, be its
  * helper killed with it (the kernel ends the agent then, and answers ENOSYS to its children; this ends them).
  *
- * It holds the reading end of a pipe, and nothing else.  A byte says that the session is over; an end without
- * one, that nobody is left to say so.  Made before there are threads, and nobody's child: the session's
- * end waits for the children of `pale run`.  Found by two marks, as the helper finds them: the session's
- * directory in the environment, and a filter with no new privileges.
+ * It holds one end of a line, and nothing else.  The first packet is the entry of the environment that marks
+ * the session, the second says that it is over; a hang-up between the two, that nobody is left to say so.
+ * Made while `pale run` is small, before there are threads, and nobody's
+ * child: the session's end waits for the children of `pale run`.  Who is left is found by two marks, as the
+ * helper finds them: that entry, and a filter with no new privileges.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -21,6 +23,8 @@
 #include "warden.h"
 
 #define NAME	    "pale-warden"
+#define LINE	    3 /* the number of its end, the only one that it has */
+#define ENTRY_MAX   (sizeof(ENV_SESSION_DIR "=") + PATH_MAX)
 #define ENVIRON_MAX ((size_t)4 << 20)
 #define ROUNDS	    50
 #define ROUND_NS    20000000 /* one that forks meanwhile is found in the next */
@@ -89,51 +93,57 @@ static void end_all(const char *entry)
 }
 
 /* Of what `pale run` has, its standard output above all, nothing may be held open. */
-static void let_go(int pipe_end)
+static void let_go(int end)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; fd < 3; fd++)
 		(void)dup2(null, fd);
-	(void)dup2(pipe_end, 3);
-	(void)close_range(4, ~0U, 0);
+	(void)dup2(end, LINE);
+	(void)close_range(LINE + 1, ~0U, 0);
 	if (chdir("/") < 0)
 		_exit(0);
 }
 
-static void watch(int pipe_end, const char *entry)
+/* The next packet: its length, 0 for the hang-up. */
+static size_t receive(char *buf, size_t size)
 {
-	char byte;
 	ssize_t n;
+
+	do
+		n = recv(LINE, buf, size, 0);
+	while (n < 0 && errno == EINTR);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void watch(int end)
+{
+	char entry[ENTRY_MAX] UNINITIALIZED, over;
+	size_t len;
 
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, NAME, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	let_go(pipe_end);
-	do
-		n = read(3, &byte, 1);
-	while (n < 0 && errno == EINTR);
-	if (n == 0)
+	let_go(end);
+	len = receive(entry, sizeof(entry));
+	if (len > 0 && entry[len - 1] == '\0' && receive(&over, 1) == 0)
 		end_all(entry);
 	_exit(0);
 }
 
-int warden_start(struct warden *w, const char *runtime_dir)
+int warden_start(struct warden *w)
 {
-	_cleanup_free_ char *entry = NULL;
 	int ends[2], e;
 
 	*w = (struct warden){ .fd = -1 };
-	if (asprintf(&entry, ENV_SESSION_DIR "=%s", runtime_dir) < 0)
-		return -ENOMEM;
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	w->pid = fork();
 	e = w->pid < 0 ? -errno : 0;
 	if (w->pid == 0) {
 		(void)close(ends[1]);
 		if (fork() == 0)
-			watch(ends[0], entry);
+			watch(ends[0]);
 		_exit(0);
 	}
 	(void)close(ends[0]);
@@ -144,6 +154,16 @@ int warden_start(struct warden *w, const char *runtime_dir)
 	}
 	w->fd = ends[1];
 	return 0;
+}
+
+int warden_watch(const struct warden *w, const char *runtime_dir)
+{
+	char entry[ENTRY_MAX];
+	int n = snprintf(entry, sizeof(entry), ENV_SESSION_DIR "=%s", runtime_dir);
+
+	if (n >= (int)sizeof(entry))
+		return -ENAMETOOLONG;
+	return send(w->fd, entry, (size_t)n + 1, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 void warden_settle(struct warden *w)
@@ -158,7 +178,7 @@ void warden_done(struct warden *w)
 	warden_settle(w);
 	if (w->fd < 0)
 		return;
-	(void)!write(w->fd, "", 1);
+	(void)send(w->fd, "", 1, MSG_NOSIGNAL);
 	(void)close(w->fd);
 	w->fd = -1;
 }

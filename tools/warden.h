@@ -9,8 +9,13 @@ struct warden {
 	pid_t pid; /* its parent, which goes at once; 0 once that is buried */
 };
 
-/* Begins to watch over the session of this runtime directory: 0 or -errno.  There may be no threads yet. */
-int warden_start(struct warden *w, const char *runtime_dir);
+/*
+ * A warden that is told later what over: 0 or -errno.  There may be no threads yet, and the less memory there
+ * is, the less is copied.
+ */
+int warden_start(struct warden *w);
+/* Begins to watch over the session of this runtime directory: 0 or -errno. */
+int warden_watch(const struct warden *w, const char *runtime_dir);
 /* Before this process becomes a subreaper: the warden is nobody's child from here on. */
 void warden_settle(struct warden *w);
 /* The session is over. */
