@@ -288,7 +288,7 @@ static int parse_all(struct parser *ps)
 
 	if (err == 0)
 		err = copy_idents(ps->b, ps->p);
-	if (err == 0)
+	if (err == 0 && !ps->find)
 		err = parser_sort_reals(ps);
 	for (size_t i = 0; err == 0 && i < ps->b->n_sources; i++)
 		err = parser_read_source(ps, &ps->b->sources[i]);
@@ -307,14 +307,11 @@ static int parse_all(struct parser *ps)
 	return err;
 }
 
-int policy_parse(const struct bundle *b, struct policy *p, struct diags *d)
+static int parse(struct parser *ps, const struct bundle *b, struct policy *p, struct diags *d)
 {
-	struct parser *ps = calloc(1, sizeof(*ps));
 	size_t errors = d->n_errors;
 	int err;
 
-	if (!ps)
-		return -ENOMEM;
 	ps->b = b;
 	ps->p = p;
 	ps->d = d;
@@ -322,8 +319,31 @@ int policy_parse(const struct bundle *b, struct policy *p, struct diags *d)
 	free(ps->preset.name);
 	free(ps->reals);
 	free(ps->seen);
-	free(ps);
 	if (err < 0)
 		return err;
 	return d->n_errors > errors ? -EBADMSG : 0;
+}
+
+int policy_parse(const struct bundle *b, struct policy *p, struct diags *d)
+{
+	struct parser *ps = calloc(1, sizeof(*ps));
+	int err = ps ? parse(ps, b, p, d) : -ENOMEM;
+
+	free(ps);
+	return err;
+}
+
+int policy_parse_finding(struct bundle *b, struct policy *p, struct diags *d, real_finder find, void *ctx)
+{
+	struct parser *ps = calloc(1, sizeof(*ps));
+	int err;
+
+	if (!ps)
+		return -ENOMEM;
+	ps->find = find;
+	ps->find_ctx = ctx;
+	ps->grown = b;
+	err = parse(ps, b, p, d);
+	free(ps);
+	return err;
 }

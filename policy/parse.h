@@ -53,7 +53,7 @@ struct source {
 	size_t len;
 };
 
-/* literal prefix -> real path, where they differ (a symlinked ~/.ssh); filled by bundle_reals(). */
+/* literal prefix -> real path, where they differ (a symlinked ~/.ssh); see policy_parse_finding(). */
 struct real {
 	char *prefix, *real;
 };
@@ -116,6 +116,13 @@ int bundle_decode(const char *json, size_t len, struct bundle *b);
  */
 int policy_parse(const struct bundle *b, struct policy *p, struct diags *d);
 
+/* Adds to b what a prefix leads to, where it leads elsewhere: 0 or -ENOMEM. */
+typedef int (*real_finder)(void *ctx, struct bundle *b, const char *prefix);
+
+/* The same, and bundle.reals is filled on the way: find is asked for each prefix that is not there yet, be it
+ * asked before.  Nothing is unproven. */
+int policy_parse_finding(struct bundle *b, struct policy *p, struct diags *d, real_finder find, void *ctx);
+
 /*
  * Which directory is worked in, as [session] workspace = of the machine, the user or the preset names it:
  * below where pale is started.  To be asked before policy_parse(), whose rules hang on the workspace.  The
@@ -126,9 +133,6 @@ int policy_workspace(const struct bundle *b, char **ret_name);
 const char *policy_state(const struct bundle *b, const struct policy *p);
 /* It lies beside the project's policy, in .pale. */
 bool policy_state_is_beside_project(const struct bundle *b, const struct policy *p);
-
-/* Calls fn with the literal prefix of each path rule, so that the caller can look up its real path. */
-void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void *ctx), void *ctx);
 
 /* Embedded preset by name: its text, or NULL. preset_name(i) enumerates. */
 const char *preset_text(const char *name, size_t *ret_len);

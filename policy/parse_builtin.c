@@ -1,7 +1,4 @@
-/*
- * The rules that no file holds: the workspace may be written, pale's own files may not.  And
- * what every path rule starts with, for the caller who looks up real paths.
- */
+/* The rules that no file holds: the workspace may be written, pale's own files may not. */
 #include "parse_impl.h"
 #include "path.h"
 
@@ -240,25 +237,4 @@ int parser_add_builtin(struct parser *ps)
 	for (size_t i = 0; err == 0 && i < b->n_self_hide; i++)
 		err = add_own(ps, RULE_FILE_HIDDEN, b->self_hide[i]);
 	return err;
-}
-
-void policy_literals(const struct policy *p, void (*fn)(const char *prefix, void *ctx), void *ctx)
-{
-	char prefix[LIMIT_PATH] UNINITIALIZED;
-
-	for (size_t i = 0; i < p->n_rules; i++) {
-		const struct rule *r = &p->rules[i];
-		size_t n;
-
-		if (strcmp(rule_section(r->kind), "files") != 0 && r->kind != RULE_NET_UNIX)
-			continue;
-		if (r->pattern[0] != '/')
-			continue;
-		n = pattern_literal(r->pattern);
-		if (n >= sizeof(prefix))
-			continue;
-		memcpy(prefix, r->pattern, n);
-		prefix[n] = '\0';
-		fn(prefix, ctx);
-	}
 }

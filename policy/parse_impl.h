@@ -113,6 +113,10 @@ struct parser {
 	struct preset_choice preset;
 	const struct setting_value *network_from; /* whose [network] mode holds */
 	const struct real **reals;		  /* sorted by prefix */
+	/* Or they are found on the way, into grown, which is b. */
+	real_finder find;
+	void *find_ctx;
+	struct bundle *grown;
 
 	const struct source *src;
 	struct setting_value mine[SET_COUNT]; /* joins `set` when the file is good */

@@ -87,7 +87,7 @@ int parser_sort_reals(struct parser *ps)
 	return 0;
 }
 
-static const char *find_real(const struct parser *ps, char *prefix)
+static const char *known_real(const struct parser *ps, char *prefix)
 {
 	const struct real wanted = { .prefix = prefix }, *key = &wanted;
 	const struct real **hit;
@@ -96,6 +96,27 @@ static const char *find_real(const struct parser *ps, char *prefix)
 		return NULL;
 	hit = bsearch(&key, ps->reals, ps->b->n_reals, sizeof(*ps->reals), compare_real);
 	return hit ? (*hit)->real : NULL;
+}
+
+static const char *listed_real(const struct bundle *b, const char *prefix)
+{
+	for (size_t i = 0; i < b->n_reals; i++)
+		if (strcmp(b->reals[i].prefix, prefix) == 0)
+			return b->reals[i].real;
+	return NULL;
+}
+
+/* What prefix leads to, or NULL, in *ret.  0 or -ENOMEM. */
+static int find_real(struct parser *ps, char *prefix, const char **ret)
+{
+	int err = 0;
+
+	*ret = ps->find ? listed_real(ps->b, prefix) : known_real(ps, prefix);
+	if (!*ret && ps->find)
+		err = ps->find(ps->find_ctx, ps->grown, prefix);
+	if (!*ret && ps->find && err == 0)
+		*ret = listed_real(ps->b, prefix);
+	return err;
 }
 
 /* What such a rule names is opened by it. */
@@ -117,13 +138,14 @@ int parser_add_path(struct parser *ps, const struct rule *proto, const char *pat
 {
 	size_t n = pattern_literal(pattern);
 	char *prefix = strndup(pattern, n), *other = NULL;
-	const char *real, *rest = n > 1 ? pattern + n : pattern;
+	const char *real = NULL, *rest = n > 1 ? pattern + n : pattern;
 	int err;
 
 	if (!prefix)
 		return -ENOMEM;
 	err = add_plain(ps, proto, pattern);
-	real = opens(proto->kind) && is_unproven(ps->b, prefix) ? NULL : find_real(ps, prefix);
+	if (err == 0 && !(opens(proto->kind) && is_unproven(ps->b, prefix)))
+		err = find_real(ps, prefix, &real);
 	free(prefix);
 	if (err < 0 || !real || (strlen(real) == n && memcmp(real, pattern, n) == 0))
 		return err;

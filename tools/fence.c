@@ -75,23 +75,18 @@ int fence_probe(struct fence *f, enum level level, const char *abi_max)
 }
 
 /* 0 or -errno.  The pass is the helper's to choose. */
-static int compile(struct fence *f, const struct bundle *b)
+static int compile(struct fence *f, struct policy *p)
 {
-	struct policy p;
 	struct diags d;
 	size_t size = 0;
 	int r;
 
-	policy_init(&p);
 	diags_init(&d);
-	r = policy_parse(b, &p, &d);
-	p.s.level = f->level;
-	if (r == 0)
-		r = image_compile(&p, NULL, &d, &f->ahead_bytes, &size);
+	p->s.level = f->level;
+	r = image_compile(p, NULL, &d, &f->ahead_bytes, &size);
 	if (r == 0)
 		r = image_open(&f->ahead, f->ahead_bytes, size, IMAGE_CHECK_HEADER);
 	diags_done(&d);
-	policy_done(&p);
 	return r;
 }
 
@@ -104,13 +99,13 @@ static void forget_ahead(struct fence *f)
 	floor_done(&f->floor);
 }
 
-void fence_ahead(struct fence *f, const struct bundle *b)
+void fence_ahead(struct fence *f, struct policy *p)
 {
 	int r;
 
 	if (f->level == LEVEL_HOOKS)
 		return;
-	r = compile(f, b);
+	r = compile(f, p);
 	/* What is missing is made once the helper has said that there is a session. */
 	if (r == 0 && state_dirs_lack(&f->ahead))
 		r = -ENOENT;

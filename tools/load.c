@@ -1,5 +1,5 @@
 /*
- * From options to an image that judges: gather, parse, look up real paths, parse again, compile.
+ * From options to an image that judges: gather, parse and look up real paths, compile.
  * The helper compiles the same bundle for a session, so both give the same answers.
  */
 #include <errno.h>
@@ -8,20 +8,6 @@
 #include "policy/path.h"
 
 #include "tools.h"
-
-struct resolve_ctx {
-	struct bundle *b;
-	struct reals reals;
-	int error;
-};
-
-static bool is_known(const struct bundle *b, const char *prefix)
-{
-	for (size_t i = 0; i < b->n_reals; i++)
-		if (strcmp(b->reals[i].prefix, prefix) == 0)
-			return true;
-	return false;
-}
 
 /*
  * Names that mean another file to each process: what they lead to here is ours.  Neither /proc/self is this
@@ -37,56 +23,45 @@ static bool is_each_ones_own(const char *path)
 	return false;
 }
 
-static void resolve_one(const char *prefix, void *arg)
+static int find_real(void *ctx, struct bundle *b, const char *prefix)
 {
-	struct resolve_ctx *ctx = arg;
 	char real[PATH_MAX] UNINITIALIZED;
 
-	if (ctx->error < 0 || prefix[0] != '/' || is_each_ones_own(prefix) ||
-	    reals_find(&ctx->reals, prefix, real, sizeof(real)) < 0 || strcmp(real, prefix) == 0 ||
-	    is_each_ones_own(real) || is_known(ctx->b, prefix))
-		return;
-	ctx->error = bundle_add_real(ctx->b, prefix, real);
+	if (prefix[0] != '/' || is_each_ones_own(prefix) || reals_find(ctx, prefix, real, sizeof(real)) < 0 ||
+	    strcmp(real, prefix) == 0 || is_each_ones_own(real))
+		return 0;
+	return bundle_add_real(b, prefix, real);
 }
 
-int bundle_resolve_again(struct bundle *b, const struct policy *p, const struct bundle *first,
-			 struct diags *d)
+/* Once more, knowing what is unproven; the findings were told. */
+static int parse_proven(const struct bundle *b, struct policy *p)
 {
-	struct resolve_ctx ctx = { .b = b };
-
-	policy_literals(p, resolve_one, &ctx);
-	reals_done(&ctx.reals);
-	return ctx.error < 0 ? ctx.error : reals_prove(b, p, first, d);
-}
-
-int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d)
-{
-	return bundle_resolve_again(b, p, NULL, d);
-}
-
-/* The findings of the first parse are told by the second, which finds the same. */
-static int find_reals(struct bundle *b, struct diags *found)
-{
-	struct policy first;
 	struct diags d;
 	int r;
 
-	policy_init(&first);
+	policy_done(p);
+	policy_init(p);
 	diags_init(&d);
-	r = policy_parse(b, &first, &d);
-	if (r == 0)
-		r = bundle_resolve(b, &first, found);
-	policy_done(&first);
+	r = policy_parse(b, p, &d);
 	diags_done(&d);
-	return r == -EBADMSG ? 0 : r;
+	return r;
+}
+
+int bundle_parse(struct bundle *b, const struct bundle *first, struct policy *p, struct diags *d)
+{
+	struct reals reals = { .n = 0 };
+	int r = policy_parse_finding(b, p, d, find_real, &reals);
+
+	reals_done(&reals);
+	if (r == 0)
+		r = reals_prove(b, p, first, d);
+	return r == 0 && b->n_unproven > 0 ? parse_proven(b, p) : r;
 }
 
 static int build(struct loaded *l, struct diags *d)
 {
-	int r = find_reals(&l->bundle, d);
+	int r = bundle_parse(&l->bundle, NULL, &l->policy, d);
 
-	if (r == 0)
-		r = policy_parse(&l->bundle, &l->policy, d);
 	l->policy.s.level = l->level;
 	if (r == 0)
 		r = image_compile(&l->policy, NULL, d, &l->bytes, &l->size);

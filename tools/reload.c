@@ -69,9 +69,7 @@ static int gather(const struct options *o, const char *session, const struct bun
 	if (r == 0)
 		r = d->n_errors ? -EBADMSG : keep_repository(b, first);
 	if (r == 0)
-		r = policy_parse(b, &p, d);
-	if (r == 0)
-		r = bundle_resolve_again(b, &p, first, d);
+		r = bundle_parse(b, first, &p, d);
 	policy_done(&p);
 	return r;
 }

@@ -29,39 +29,35 @@ static int check_workspace(const struct run *r)
 	return EXIT_PALE;
 }
 
-static int gather_environment(struct run *r, const struct policy *p, struct diags *d)
+static int gather_environment(struct run *r, struct diags *d)
 {
 	const struct environment_source source = {
-		.o = r->o, .p = p, .b = &r->bundle, .dirs = &r->dirs, .d = d
+		.o = r->o, .p = &r->policy, .b = &r->bundle, .dirs = &r->dirs, .d = d
 	};
 
 	return environment_gather(&r->environment, &source);
 }
 
-/* Parses once: findings are told here, by the operator's own process, and the real paths looked up. */
+/* Findings are told here, by the operator's own process. */
 static int check_policy(struct run *r)
 {
-	struct policy p;
 	struct diags d;
 	int e;
 
-	policy_init(&p);
 	diags_init(&d);
 	e = bundle_gather(r->o, r->launch.session, &r->bundle, &d);
 	if (e == 0)
-		e = policy_parse(&r->bundle, &p, &d);
+		e = bundle_parse(&r->bundle, NULL, &r->policy, &d);
 	if (e == 0)
-		e = bundle_resolve(&r->bundle, &p, &d);
+		e = gather_environment(r, &d);
 	if (e == 0)
-		e = gather_environment(r, &p, &d);
-	if (e == 0)
-		e = relocation_plan(&r->relocation, &r->bundle, &p);
+		e = relocation_plan(&r->relocation, &r->bundle, &r->policy);
 	if (e == 0) {
 		r->secrets_fd = secrets_file(&r->environment);
 		e = r->secrets_fd < 0 && r->secrets_fd != -ENOENT ? r->secrets_fd : 0;
 	}
 	if (e == 0)
-		e = gc_policy_take(&r->gc, &p, &r->bundle);
+		e = gc_policy_take(&r->gc, &r->policy, &r->bundle);
 	if (e < 0 || !r->o->quiet)
 		print_diags(stderr, &d);
 	if (e == -EBADMSG)
@@ -69,8 +65,7 @@ static int check_policy(struct run *r)
 	else if (e < 0)
 		talk("cannot gather the policy: %s", strerror(-e));
 	else if (!session_around())
-		e = limits_take(&r->limits, &p, r->o);
-	policy_done(&p);
+		e = limits_take(&r->limits, &r->policy, r->o);
 	diags_done(&d);
 	return e < 0 ? EXIT_PALE : 0;
 }
@@ -310,7 +305,9 @@ static void plan_ahead(void *ctx)
 {
 	struct run *r = ctx;
 
-	fence_ahead(&r->fence, &r->bundle);
+	/* Of another policy than the one that is observed by: planned when the helper has compiled it. */
+	if (!r->o->observe)
+		fence_ahead(&r->fence, &r->policy);
 }
 
 static int run_session(struct run *r)
@@ -447,6 +444,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 			 .terminal = { .fd = -1, .link = -1 } };
 	int code;
 
+	policy_init(&r.policy);
 	if (argc == 0) {
 		talk("run needs a command: pale run [options] -- CMD...");
 		return EXIT_PALE;
@@ -460,6 +458,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 		(void)close(r.secrets_fd);
 	environment_done(&r.environment);
 	relocation_done(&r.relocation);
+	policy_done(&r.policy);
 	bundle_done(&r.bundle);
 	gc_policy_done(&r.gc);
 	changed_done(&r.mark);

@@ -34,10 +34,10 @@ int abi_limit(const char *text);
  * fence_done() in each case. */
 int fence_probe(struct fence *f, enum level level, const char *abi_max);
 /*
- * What takes long of fence_make(), while the helper compiles the policy of b: from an image of our own, which
- * is forgotten where the helper's turns out to be another.  Leaves no trace but in f.
+ * What takes long of fence_make(), while the helper compiles the policy too: from an image of our own, which
+ * is forgotten where the helper's turns out to be another.  Leaves no trace but in f, and the level in p.
  */
-void fence_ahead(struct fence *f, const struct bundle *b);
+void fence_ahead(struct fence *f, struct policy *p);
 /* Plans the floor and builds the filter for a session whose policy is compiled.  0, or an exit code. */
 int fence_make(struct fence *f, const struct launch *l);
 void fence_done(struct fence *f);

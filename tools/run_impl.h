@@ -20,6 +20,7 @@ struct run {
 	struct dirs dirs;
 	struct installed installed;
 	struct bundle bundle;
+	struct policy policy; /* of that bundle, before what --observe makes of it */
 	struct program program;
 	struct launch launch;
 	struct fence fence;

@@ -208,13 +208,11 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
  */
 int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d);
 /*
- * Looks up the real path of each literal prefix of p's rules and adds those that differ to b, and which of
- * them are unproven; a rule that would have opened such a place is told as a warning.  0 or -ENOMEM.
+ * Parses b into p and adds to b, on the way, the real path of each literal prefix that leads elsewhere, and
+ * which of these are unproven; a rule that would have opened such a place is told as a warning.  first: what
+ * the running session began with, NULL where there is none.  As policy_parse().
  */
-int bundle_resolve(struct bundle *b, const struct policy *p, struct diags *d);
-/* The same for a session that runs and began with `first`. */
-int bundle_resolve_again(struct bundle *b, const struct policy *p, const struct bundle *first,
-			 struct diags *d);
+int bundle_parse(struct bundle *b, const struct bundle *first, struct policy *p, struct diags *d);
 /*
  * proven.c: marks as unproven, in b, those real paths that lead through a link which the policy of b lets a
  * session make.  p: its rules, for the warnings; first: what the running session began with, NULL where there

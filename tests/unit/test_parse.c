@@ -209,20 +209,33 @@ START_TEST(both_spellings)
 }
 END_TEST
 
-static void count_prefix(const char *prefix, void *ctx)
+static int find_keys(void *ctx, struct bundle *grown, const char *prefix)
 {
-	if (strcmp(prefix, "/home/u/ws") == 0 || strcmp(prefix, "/home/u/.ssh") == 0)
-		++*(int *)ctx;
 	ck_assert_int_eq(prefix[0], '/');
+	++*(int *)ctx;
+	return strcmp(prefix, "/home/u/.ssh") == 0 ? bundle_add_real(grown, prefix, "/data/keys") : 0;
 }
 
-START_TEST(literals)
+/* Found on the way or known before: the same policy. */
+START_TEST(finds_reals)
 {
+	static const char text[] = "[files]\ndeny = ~/.ssh\nmessage = no\nkeep = **/*.db\n";
+	struct policy known;
 	int n = 0;
 
-	ck_assert_int_eq(parse(SOURCE_USER, "[files]\nkeep = **/*.db\n"), 0);
-	policy_literals(&p, count_prefix, &n);
+	bundle_add_source(&b, SOURCE_USER, "p.ini", text, sizeof(text) - 1);
+	ck_assert_int_eq(policy_parse_finding(&b, &p, &d, find_keys, &n), 0);
 	ck_assert_int_ge(n, 3);
+	ck_assert_uint_eq(b.n_reals, 1);
+	policy_init(&known);
+	ck_assert_int_eq(policy_parse(&b, &known, &d), 0);
+	ck_assert_uint_eq(p.n_rules, known.n_rules);
+	for (size_t i = 0; i < p.n_rules; i++) {
+		ck_assert_int_eq(p.rules[i].kind, known.rules[i].kind);
+		ck_assert_str_eq(p.rules[i].pattern, known.rules[i].pattern);
+	}
+	ck_assert_str_eq(find(RULE_FILE_DENY, "/data/keys")->message, "no");
+	policy_done(&known);
 }
 END_TEST
 
@@ -447,7 +460,7 @@ static TCase *text_case(void)
 	tcase_add_test(tc, key_of_other_section);
 	tcase_add_test(tc, bad_header_takes_its_keys);
 	tcase_add_test(tc, both_spellings);
-	tcase_add_test(tc, literals);
+	tcase_add_test(tc, finds_reals);
 	tcase_add_test(tc, hosts);
 	tcase_add_test(tc, messages);
 	tcase_add_test(tc, agent_sections);
