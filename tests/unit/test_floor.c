@@ -165,8 +165,22 @@ START_TEST(test_devices_and_proc)
 	(void)fixture_rule(&fx, RULE_FILE_WRITE, "/proc/1");
 	make_plan();
 	ck_assert_uint_eq(floor_grants(&plan, "/dev/full"), BOTH);
-	ck_assert_uint_eq(floor_grants(&plan, "/dev/ptmx"), FLOOR_READ);
+	ck_assert_uint_eq(floor_grants(&plan, "/dev/ptmx"), 0);
 	ck_assert_uint_eq(floor_grants(&plan, "/proc/1/comm"), FLOOR_READ);
+}
+END_TEST
+
+/* Hundreds of entries beside one that is denied: those that are used again and again. */
+START_TEST(test_entries_that_are_used)
+{
+	(void)fixture_rule(&fx, RULE_FILE_DENY, "/etc/shadow");
+	make_plan();
+	ck_assert_uint_eq(floor_grants(&plan, "/etc/passwd"), FLOOR_READ);
+	ck_assert_uint_eq(floor_grants(&plan, "/etc/ssl/openssl.cnf"), FLOOR_READ);
+	ck_assert_uint_eq(floor_grants(&plan, "/etc/debian_version"), 0);
+	ck_assert_uint_eq(floor_grants(&plan, "/etc/shadow"), 0);
+	ck_assert_uint_eq(floor_grants(&plan, "/dev/zero"), FLOOR_READ);
+	ck_assert_uint_eq(floor_grants(&plan, "/dev/ptmx"), 0);
 }
 END_TEST
 
@@ -343,6 +357,7 @@ Suite *suite_floor(void)
 				       test_mode_read_only,
 				       test_sensitive_lifted,
 				       test_devices_and_proc,
+				       test_entries_that_are_used,
 				       test_session_directory,
 				       test_kernel_holds_the_plan,
 				       test_session_comes_later,
