@@ -231,7 +231,16 @@ beside() {
 	held hook "P=\$LD_PRELOAD; LD_PRELOAD=\"\$A:\$P\" $1; LD_PRELOAD=\"\$P \$A\" $1; LD_PRELOAD=\"libutil.so.1 \$A\" $1"
 }
 
+# Without its wrapper it leaves its shared memory behind, by the pid.
+no_litter() {
+	local file
+	for file in /dev/shm/*faketime_*; do
+		kill -0 "${file##*_}" 2>/dev/null || rm -f "$file"
+	done
+}
+
 t_libfaketime() {
+	trap no_litter EXIT
 	beside libfaketime.so.1 'FAKETIME="2001-02-03 04:05:06" sh -c "date +%F; cat \"\$F\"; echo x >made; mv made moved"'
 }
 
