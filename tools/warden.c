@@ -92,14 +92,15 @@ static void end_all(const char *entry)
 		(void)nanosleep(&nap, NULL);
 }
 
-/* Of what `pale run` has, its standard output above all, nothing may be held open. */
+/* Of what `pale run` has, its standard output above all, nothing may be held open; end may be one of these. */
 static void let_go(int end)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null;
 
+	(void)dup2(end, LINE);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd < 3; fd++)
 		(void)dup2(null, fd);
-	(void)dup2(end, LINE);
 	(void)close_range(LINE + 1, ~0U, 0);
 	if (chdir("/") < 0)
 		_exit(0);
