@@ -137,6 +137,13 @@ static int add_guard(struct parser *ps, const char *text, const char *pattern)
 	return parser_add_path(ps, &proto, pattern);
 }
 
+/* What is to be guarded there would go without. */
+static int no_usable_path(struct parser *ps)
+{
+	return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
+			"the workspace has no usable path");
+}
+
 static bool has_branches(const struct policy *p)
 {
 	for (size_t i = 0; i < p->n_rules; i++)
@@ -149,18 +156,12 @@ static bool has_branches(const struct policy *p)
 static int add_guards(struct parser *ps, const char *dir, const char *const *names, size_t n_names)
 {
 	char pattern[LIMIT_PATH];
-	size_t n = strlen(dir);
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < n_names; i++) {
-		size_t len = strlen(names[i]);
+		int n = snprintf(pattern, sizeof(pattern), "%s/%s", dir, names[i]);
 
-		if (n + len + 2 > sizeof(pattern))
-			break;
-		memcpy(pattern, dir, n);
-		pattern[n] = '/';
-		memcpy(pattern + n + 1, names[i], len + 1);
-		err = add_guard(ps, names[i], pattern);
+		err = n < (int)sizeof(pattern) ? add_guard(ps, names[i], pattern) : no_usable_path(ps);
 	}
 	return err;
 }
@@ -176,7 +177,7 @@ static int add_refs(struct parser *ps, const char *top)
 	int err;
 
 	if (path_normalise(top, ".git", dot_git, sizeof(dot_git)) < 0)
-		return 0;
+		return no_usable_path(ps);
 	err = GUARDS(ps, top, ref_names_top);
 	if (err == 0)
 		err = GUARDS(ps, own, ref_names_own);
@@ -215,8 +216,7 @@ int parser_add_builtin(struct parser *ps)
 
 	if (b->workspace && ps->p->s.mode != MODE_READ_ONLY) {
 		if (path_normalise("/", b->workspace, buf, sizeof(buf)) < 0)
-			return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
-					"the workspace has no usable path");
+			return no_usable_path(ps);
 		err = parser_add_path(ps, &workspace, buf);
 		for (size_t i = 0; err == 0 && i < b->n_git_write; i++)
 			err = add_git(ps, RULE_FILE_WRITE, b->git_write[i]);

@@ -406,6 +406,17 @@ START_TEST(branches_lie_elsewhere)
 }
 END_TEST
 
+/* Where a name of those has no room any more, none of them goes unguarded in silence. */
+START_TEST(no_branches_lie_too_deep)
+{
+	b.git_common = calloc(1, LIMIT_PATH);
+	memset(b.git_common, 'r', LIMIT_PATH - 8);
+	b.git_common[0] = '/';
+	ck_assert_int_eq(parse(SOURCE_USER, "[git]\nprotect = main\n"), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, "bad-path");
+}
+END_TEST
+
 START_TEST(no_worktrees_repository_in_read_only)
 {
 	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
@@ -487,6 +498,7 @@ Suite *suite_parse(void)
 	tcase_add_test(tc, danger_needs_the_flag);
 	tcase_add_loop_test(tc, worktrees_repository, 0, 8);
 	tcase_add_test(tc, branches_lie_elsewhere);
+	tcase_add_test(tc, no_branches_lie_too_deep);
 	tcase_add_test(tc, no_worktrees_repository_in_read_only);
 	tcase_add_test(tc, own_files);
 	tcase_add_loop_test(tc, presets_parse, 0, presets);
