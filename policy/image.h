@@ -61,7 +61,8 @@ struct image_header {
 	uint8_t mode, approvals, reads, network;
 	uint8_t relative_only, children_in_ro, allow_sensitive, allow_denylisted;
 	uint8_t allow_danger, allow_unhooked, level, stepup;
-	uint8_t observe; /* what no rule names is let happen, but no socket of another program */
+	uint8_t observe;   /* what no rule names is let happen, but no socket of another program */
+	uint8_t unused[3]; /* named, for headers are compared whole and padding need not be equal */
 	uint32_t cmd_default, net_default; /* verdicts */
 	uint32_t timeout_s;
 	uint32_t workspace, home, session, agent, preset; /* string offsets */
