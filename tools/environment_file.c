@@ -104,14 +104,15 @@ static int warn(const struct reading *r, const struct diags *wrong)
 			first->hint, "%s", first->text);
 }
 
-static int read_untrusted(struct reading *r, const char *text, size_t len)
+static int read_untrusted(const struct reading *r, const char *text, size_t len)
 {
+	struct reading apart = *r;
 	struct diags wrong;
 	int e;
 
 	diags_init(&wrong);
-	r->d = &wrong;
-	e = env_read(r->path, text, len, on_pair, r, &wrong);
+	apart.d = &wrong;
+	e = env_read(r->path, text, len, on_pair, &apart, &wrong);
 	if (e == 0 || e == -EBADMSG)
 		e = warn(r, &wrong);
 	diags_done(&wrong);
