@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define DESCRIPTION "session.json"
+#define DESCRIPTION	  "session.json"
+#define FRESH_DESCRIPTION "session.json.new"
 
 /* What a file's mode is when owner and helper are one user, and when they are two. */
 struct modes {
@@ -136,11 +137,11 @@ static int describe_in(int dirfd, const char *json, mode_t mode)
 {
 	int r;
 
-	(void)unlinkat(dirfd, (DESCRIPTION ".new"), 0);
-	r = file_create(dirfd, DESCRIPTION ".new", mode, json, strlen(json));
+	(void)unlinkat(dirfd, FRESH_DESCRIPTION, 0);
+	r = file_create(dirfd, FRESH_DESCRIPTION, mode, json, strlen(json));
 	if (r < 0)
 		return r;
-	return renameat(dirfd, DESCRIPTION ".new", dirfd, DESCRIPTION) < 0 ? -errno : 0;
+	return renameat(dirfd, FRESH_DESCRIPTION, dirfd, DESCRIPTION) < 0 ? -errno : 0;
 }
 
 int session_describe(struct helper *h)
@@ -223,7 +224,7 @@ void session_remove_runtime(struct helper *h)
 					     WIRE_IMAGE_FILE,
 					     WIRE_RING_FILE,
 					     DESCRIPTION,
-					     DESCRIPTION ".new",
+					     FRESH_DESCRIPTION,
 					     NULL };
 
 	for (uint32_t i = 1; i <= h->n_narrowed; i++) {
@@ -237,7 +238,7 @@ void session_remove_runtime(struct helper *h)
 
 void files_abandon(struct helper *h)
 {
-	static const char *const names[] = { LEDGER_FILE, RESERVE_FILE, DESCRIPTION, DESCRIPTION ".new",
+	static const char *const names[] = { LEDGER_FILE, RESERVE_FILE, DESCRIPTION, FRESH_DESCRIPTION,
 					     NULL };
 
 	session_remove_runtime(h);

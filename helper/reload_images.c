@@ -20,7 +20,7 @@ struct file_name {
 
 static struct file_name name_now(uint32_t number)
 {
-	struct file_name n;
+	struct file_name n = { .text = "" };
 
 	wire_image_name(n.text, number);
 	return n;

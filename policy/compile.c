@@ -126,7 +126,7 @@ uint32_t compile_string_n(struct compiler *c, const char *s, size_t n)
 	if (b->err || (c->intern_n * 2 >= c->intern_cap && !intern_grow(c)))
 		return 0;
 	slot = intern_slot(c, s, n);
-	if (*slot)
+	if (*slot != 0)
 		return *slot;
 	off = (uint32_t)b->len;
 	bytes_put(b, s, n);

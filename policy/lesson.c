@@ -110,16 +110,17 @@ int lessons_add(struct lessons *l, const struct record *r)
 	h = hash_add(hash_add(hash_add(0xcbf29ce484222325ull, r->op), r->target), access_text(r->access));
 	for (size_t i = 0;; i++) {
 		uint32_t *slot = &l->slots[((h >> 8) + i) % SLOTS];
-		struct lesson_event *e = *slot ? &l->events[*slot - 1] : NULL;
+		struct lesson_event *e;
 
-		if (e && !is_same(e, r))
-			continue;
-		if (!e && l->n_events == LESSON_EVENTS) {
+		if (*slot == 0 && l->n_events == LESSON_EVENTS) {
 			l->beyond++;
 			return 0;
 		}
-		if (!e)
+		if (*slot == 0)
 			return keep(l, r, slot);
+		e = &l->events[*slot - 1];
+		if (!is_same(e, r))
+			continue;
 		e->count += r->count ? r->count : 1;
 		if (r->approval[0] && strcmp(r->verdict, "deny") == 0)
 			e->why = "you denied it";

@@ -24,8 +24,8 @@ static const char *reason_advice(enum reason r)
 		[REASON_NEVER] = "[session] approvals = ask, without --no-prompt",
 		[REASON_SELF] = "nothing: pale's own files and sockets are closed to every session",
 		[REASON_ANCESTOR] = "no rule: what lies below it is protected, and would move with it",
-		[REASON_REBIND] = "a rule with that address beside the name's, if it is meant: [network] "
-				  "allow = ADDRESS:PORT",
+		[REASON_REBIND] = ("a rule with that address beside the name's, if it is meant: [network] "
+				   "allow = ADDRESS:PORT"),
 		[REASON_DNS] = "the names that are asked for: [network] allow = HOST, deny = HOST",
 		[REASON_EXFIL] = "the name in full: [network] allow = NAME",
 		[REASON_ASTRAY] = "say it as an address of IPv4",

@@ -171,7 +171,7 @@ static int compare(struct policy_diff *pd, const struct record *r, struct slot *
 
 	if (e == 0)
 		e = record_judge(&pd->new.image, r, pd->workspace, &new);
-	if (e < 0)
+	if (e != 0)
 		return e == -EINVAL ? skip(pd, r) : e;
 	pd->judged++;
 	return old.verdict == new.verdict ? 0 : keep(pd, r, &old, &new, slot);

@@ -95,7 +95,7 @@ static int show(const struct options *o, const char *id)
 {
 	_cleanup_close_ int fd = open_log(id, o->use_stderr ? OUTPUT_STDERR : OUTPUT_STDOUT);
 	bool visible = isatty(STDOUT_FILENO) != 0, runs;
-	int r = fd;
+	int r;
 
 	if (fd < 0) {
 		talk("session %s has no such log: %s", id, strerror(-fd));

@@ -305,7 +305,7 @@ static void body_text(const char *text, size_t most, char *buf, size_t size)
 	} marks[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '\\', "\\\\" } };
 	size_t at = 0;
 
-	for (size_t i = 0; text[i] && i < most && at + 8 < size; i++) {
+	for (size_t i = 0; i < most && text[i] && at + 8 < size; i++) {
 		const char *as = NULL;
 
 		for (size_t j = 0; j < NELEM(marks); j++)

@@ -182,7 +182,7 @@ static void put_line(struct writer *w, const char *text)
 /* "a.b[3]" and "a.b[4]" are one heading. */
 static size_t heading(const char *from)
 {
-	size_t n = strlen(from), i = n;
+	size_t n = strlen(from), i;
 
 	if (n == 0 || from[n - 1] != ']')
 		return n;
@@ -234,7 +234,7 @@ static void put_section(struct writer *w, struct import *im, const char *section
 	char head[32];
 
 	for (size_t k = 0; k < 2 * im->n; k++) {
-		size_t i = k % im->n;
+		size_t i = k < im->n ? k : k - im->n;
 		const struct carried *c = &im->list[i];
 
 		if (c->is_setting != (k < im->n) || c->dropped || c->below != NOT_BELOW ||

@@ -196,11 +196,12 @@ static bool has_news(struct supervisor *s)
 void gaps_start(struct supervisor *s)
 {
 	const struct floor *f = s->setup->floor;
+	const bool watches = f && f->holds_reads && s->setup->level == LEVEL_FULL;
 
 	s->gaps.fd = NOT_WATCHED;
 	pthread_mutex_init(&s->gaps.lock, NULL);
-	s->gaps.open = !f || !f->holds_reads || s->setup->level != LEVEL_FULL;
-	if (s->gaps.open)
+	s->gaps.open = !watches;
+	if (!watches)
 		return;
 	s->gaps.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	s->gaps.wd = calloc(f->n_gaps + 1, sizeof(*s->gaps.wd));

@@ -51,7 +51,7 @@ static int kept_read(const struct supervisor *s, uint32_t number, struct kept_im
 		r = file_read(path, IMAGE_BYTES_MAX, &bytes, &len);
 	if (r == 0)
 		r = image_open(&k->image, bytes, len, IMAGE_CHECK_ALL);
-	if (r < 0) {
+	if (r != 0) {
 		free(k);
 		return r;
 	}
@@ -75,7 +75,7 @@ static int read_all(struct supervisor *s, struct kept_image **list)
 	const struct image *own;
 	int r = kept_read(s, 0, list);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
 	own = &(*list)->image;
 	if (!fits(own, session_image(s)))
