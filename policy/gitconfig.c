@@ -38,7 +38,7 @@ static int next_char(struct reader *r)
 	if (c == '\r') {
 		if (r->p == r->end || *r->p != '\n')
 			return BAD;
-		c = *r->p++;
+		c = *r->p++; /* NOLINT(bugprone-signed-char-misuse,cert-str34-c): it is a newline */
 	}
 	if (c == '\n')
 		r->line++;

@@ -241,6 +241,7 @@ static bool is_lfs(const struct gitconfig_entry *e)
 	};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): its row has SUB */
 		if (strcmp(e->subsection, "lfs") == 0 && strcmp(e->name, own[i][0]) == 0 && e->value &&
 		    strcmp(e->value, own[i][1]) == 0)
 			return true;

@@ -26,6 +26,7 @@ static int insert(struct text *t, size_t at, const char *what)
 		return -ENOMEM;
 	t->buf = grown;
 	memmove(grown + at + n, grown + at, t->len - at + 1);
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the text goes on behind it */
 	memcpy(grown + at, what, n);
 	t->len += n;
 	return 0;

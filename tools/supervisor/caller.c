@@ -34,6 +34,7 @@ bool caller_alive(const struct caller *c)
 /* How much of len bytes at addr could be read: it ends where a page is missing. */
 static ssize_t peek(const struct caller *c, uint64_t addr, void *buf, size_t len)
 {
+	/* cppcheck-suppress ctuuninitvar ; it is what is read into */
 	struct iovec local = { buf, len };
 	struct iovec remote = { (void *)(uintptr_t)addr, len };
 	ssize_t n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
