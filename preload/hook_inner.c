@@ -178,7 +178,7 @@ FILE *setmntent(const char *path, const char *mode)
 		fail(-EINVAL);
 		return NULL;
 	}
-	memcpy(with, mode, n);
+	memcpy(with, mode, n); /* NOLINT(bugprone-not-null-terminated-result): the next line ends it */
 	memcpy(with + n, "ce", 3);
 	f = fopen(path, with);
 	if (f)

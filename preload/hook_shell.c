@@ -123,7 +123,7 @@ FILE *popen(const char *command, const char *mode)
 	r = shell_check(command);
 	if (r == 0 && !shell_words(&w, command))
 		r = -ENOMEM;
-	if (r < 0) {
+	if (r != 0) {
 		fail(r);
 		return NULL;
 	}

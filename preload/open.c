@@ -36,6 +36,7 @@ static __attribute__((cold)) bool may_wait(int dirfd, const char *path)
  */
 static __attribute__((cold)) void take_terminal(const char *path, int flags, long fd)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): without a path nothing was opened */
 	if (fd >= 0 && !(flags & (O_NOCTTY | O_PATH)) && strncmp(path, "/dev/", 5) == 0 && gate_stands())
 		(void)raw3(SYS_ioctl, fd, TIOCSCTTY, 0);
 }
