@@ -128,6 +128,12 @@ static const char *const bad_values[] = {
 	"WHITE_LIST_DOMAINS=*.\n",
 	"WHITE_LIST_DOMAINS=a.*.example\n",
 	"WHITE_LIST_DOMAINS=a.example/24\n",
+	"SESSION_EXPIRY_HOURS=0\n",
+	"SESSION_EXPIRY_HOURS=000\n",
+	"SESSION_EXPIRY_HOURS=-1\n",
+	"SESSION_EXPIRY_HOURS=1.5\n",
+	"SESSION_EXPIRY_HOURS=48h\n",
+	"SESSION_EXPIRY_HOURS=100000\n",
 };
 
 START_TEST(test_bad_values)
@@ -180,6 +186,43 @@ START_TEST(test_modes)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	unsigned hours;
+} expiries[] = {
+	{ "SESSION_EXPIRY_HOURS=2\n", 2 },
+	{ "SESSION_EXPIRY_HOURS=\n", 48 },
+	{ "SESSION_EXPIRY_HOURS=00012\n", 12 },
+	{ "SECRET=x\n", 48 },
+};
+
+START_TEST(test_expiry)
+{
+	add(SOURCE_ENV, "/w/.env", expiries[_i].text);
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert_uint_eq(p.s.expiry_s, expiries[_i].hours * 3600);
+}
+END_TEST
+
+static bool is_protected(const char *branch)
+{
+	for (size_t i = 0; i < p.n_rules; i++)
+		if (p.rules[i].kind == RULE_BRANCH && strcmp(p.rules[i].pattern, branch) == 0)
+			return true;
+	return false;
+}
+
+/* They come beside the preset's own. */
+START_TEST(test_branches)
+{
+	add(SOURCE_ENV, "/w/.env", "PRIMARY_BRANCH_PATTERNS=\"trunk | release/*||stable,\"\n");
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert(is_protected("main") && is_protected("trunk"));
+	ck_assert(is_protected("release/*") && is_protected("stable"));
+	ck_assert(!is_protected(""));
+}
+END_TEST
+
 /* What lies in the workspace opens nothing. */
 START_TEST(test_project)
 {
@@ -197,6 +240,8 @@ Suite *suite_env(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_good, 0, (int)(sizeof(good) / sizeof(good[0])));
 	tcase_add_loop_test(t, test_bad, 0, (int)(sizeof(bad) / sizeof(bad[0])));
+	tcase_add_loop_test(t, test_expiry, 0, (int)(sizeof(expiries) / sizeof(expiries[0])));
+	tcase_add_test(t, test_branches);
 	tcase_add_loop_test(t, test_bad_values, 0, (int)(sizeof(bad_values) / sizeof(bad_values[0])));
 	tcase_add_loop_test(t, test_modes, 0, (int)(sizeof(modes) / sizeof(modes[0])));
 	tcase_add_test(t, test_domains);
