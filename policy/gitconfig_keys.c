@@ -23,6 +23,7 @@ enum shape {
 	OFF,	  /* a false */
 	WORKTREE, /* a directory beside the repository, or the workspace */
 	UPDATE,	  /* of a submodule; !COMMAND is one too */
+	FORMAT,	  /* of signatures, of those that git has itself: it names no program, gpg.*.program does */
 	ALIAS,	  /* one of git's own commands that run nothing */
 	LFS,	  /* exactly what `git lfs install` writes */
 };
@@ -143,6 +144,7 @@ static const struct {
 	{ "i18n", NONE, PLAIN, "commitencoding logoutputencoding" },
 	{ "http", NONE, PLAIN, "postbuffer lowspeedlimit lowspeedtime version maxrequests" },
 	{ "gitflow", SUB, ANY, "*" },
+	{ "gpg", NONE, FORMAT, "format" },
 	{ "pager", NONE, OFF, "*" },
 	{ "alias", NONE, ALIAS, "*" },
 };
@@ -203,10 +205,9 @@ static bool is_beside(const char *value, const struct place *at)
 	return path_is_under(tree, top);
 }
 
-static bool is_update(const char *s)
+static bool is_one_of(const char *list, const char *s)
 {
-	return strcmp(s, "checkout") == 0 || strcmp(s, "rebase") == 0 || strcmp(s, "merge") == 0 ||
-	       strcmp(s, "none") == 0;
+	return word_in_list(list, s, strlen(s));
 }
 
 /* A command that runs nothing of its own accord, with words that are none of the options that do. */
@@ -264,7 +265,9 @@ static bool fits(enum shape shape, const struct gitconfig_entry *e, const struct
 	case WORKTREE:
 		return is_beside(value, at);
 	case UPDATE:
-		return is_update(value);
+		return is_one_of("checkout rebase merge none", value);
+	case FORMAT:
+		return is_one_of("openpgp x509 ssh", value);
 	case ALIAS:
 		return is_alias(value);
 	case LFS:

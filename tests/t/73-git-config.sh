@@ -38,7 +38,8 @@ git config alias.st "status -s"
 git config --unset user.name
 git config --rename-section branch.main branch.topic
 sed -i s/topic/other/ .git/config
-git config submodule.lib.update none'
+git config submodule.lib.update none
+for f in openpgp x509 ssh; do git config gpg.format $f; done'
 	rc_is 0
 	not_denied
 	[ "$(git config branch.other.merge)" = refs/heads/main ] || fail "not written"
@@ -87,6 +88,12 @@ t_keys_that_run_code_are_refused() {
 		credential.https://x.helper|evil
 		gpg.program|evil
 		gpg.ssh.program|evil
+		gpg.openpgp.program|evil
+		gpg.x509.program|evil
+		gpg.ssh.defaultKeyCommand|evil
+		gpg.format|evil
+		gpg.format|SSH
+		gpg.format|../ssh
 		include.path|evil
 		includeIf.gitdir:/.path|evil
 		remote.origin.uploadpack|evil

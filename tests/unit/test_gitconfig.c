@@ -126,6 +126,7 @@ static const char *const harmless[] = {
 	"[gc]\nauto = 0\npruneExpire = 2.weeks.ago\n",
 	"[color \"status\"]\nadded = green bold\n",
 	"[extensions]\nworktreeConfig = true\nobjectformat = sha256\n",
+	"[gpg]\nformat = ssh\n[gpg]\nformat = \"openpgp\" ; as it was\n[GPG]\nFormat = x509\n[user]\nsigningKey = /k\n",
 };
 
 static const char *const harmful[] = {
@@ -163,6 +164,23 @@ static const char *const harmful[] = {
 	"[http]\nproxy = x\n",
 	"[url \"x\"]\ninsteadOf = y\n",
 	"[nobody]\nknows = x\n",
+	"[gpg]\nformat = evil\n",
+	"[gpg]\nformat\n",
+	"[gpg]\nformat =\n",
+	"[gpg]\nformat = SSH\n",
+	"[gpg]\nformat = ssh x509\n",
+	"[gpg]\nformat = ./ssh\n",
+	"[gpg]\nformat = \"ssh\\n\"\n",
+	"[gpg]\nformat = \"ssh \"\n",
+	"[gpg]\nformat = ssh\nformat = evil\n",
+	"[gpg \"ssh\"]\nformat = ssh\n",
+	"[gpg]\nprogram = ssh\n",
+	"[gpg]\nformat = ssh\nprogram = x\n",
+	"[gpg]\nformat = ssh [gpg.ssh] program = x\n[gpg.ssh]\nprogram = x\n",
+	"[gpg \"openpgp\"]\nprogram = x\n",
+	"[gpg \"x509\"]\nprogram = x\n",
+	"[gpg \"ssh\"]\ndefaultKeyCommand = x\n",
+	"[gpg \"ssh\"]\nallowedSignersFile = x\n",
 };
 
 #define WORKSPACE "/home/a/w"

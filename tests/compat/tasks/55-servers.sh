@@ -96,7 +96,7 @@ c_ssh_keygen() {
 	ssh-keygen -q -p -P secret -N '' -f ed25519 && ssh-keygen -q -s rsa -I id -n me -V always:forever ed25519.pub && ssh-keygen -L -f ed25519-cert.pub | grep -A1 Principals
 	seq 9 >data && ssh-keygen -q -Y sign -f ed25519 -n file data && echo "me $(cat ed25519.pub)" >allowed && ssh-keygen -Y verify -f allowed -I me -n file -s data.sig <data | sed 's/key .*/key/'
 	echo 'host ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIK0wmN/Cr3JXqmLW7u+g9pTh+wyqDHpSQEIQczXkVx9q' >known && ssh-keygen -q -H -f known 2>&1 | tail -1 && ssh-keygen -F host -f known | grep -c found && ssh-keygen -R host -f known 2>&1 | tail -1 | sed 's,/.*/,,' && ssh -V 2>&1 | cut -c1-7
-	git init -q r && cd r && git config gpg.format ssh && git config user.signingkey "$PWD/../ed25519" && git config gpg.ssh.allowedSignersFile ../allowed && git commit -q -S --allow-empty -m signed && sed -i 's/^me/tess@example.org/' ../allowed && git log --show-signature -1 --format=%G? | sed 's/key .*/key/'
+	git init -q r && cd r && git config gpg.format ssh && git config user.signingkey "$PWD/../ed25519" && git commit -q -S --allow-empty -m signed && sed -i 's/^me/tess@example.org/' ../allowed && git -c gpg.ssh.allowedSignersFile=../allowed log --show-signature -1 --format=%G? | sed 's/key .*/key/'
 	cd .. && rm -rf r ed25519* rsa* ecdsa* data.sig allowed known*
 }
 
