@@ -12,6 +12,7 @@
 
 #define HEAD_REF "ref: refs/heads/"
 #define LINK_KEY "gitdir: "
+#define WHOLE	 "objects/../refs/../HEAD"
 
 struct where {
 	char dir[LIMIT_PATH];  /* where git works */
@@ -32,7 +33,9 @@ static int read_line(struct where *w, const char *name)
 	text_end(&o);
 	if (o.failed)
 		return -ENAMETOOLONG;
-	fd = gate4(SYS_openat, AT_FDCWD, w->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+	/* A HEAD that is a link names its branch by that. */
+	fd = gate4(SYS_openat, AT_FDCWD, w->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW,
+		   0);
 	if (fd < 0)
 		return (int)fd;
 	do
@@ -111,20 +114,11 @@ static bool follow_options(struct where *w, const struct request *req, const cha
 	return true;
 }
 
-/* A bare repository has objects beside its HEAD; a file that is merely called HEAD has not. */
-static bool has_objects(struct where *w)
-{
-	struct out o = out_of(w->path, sizeof w->path);
-	struct stat st;
-
-	text_str(&o, w->base);
-	text_str(&o, "/objects");
-	text_end(&o);
-	return !o.failed && raw4(SYS_newfstatat, AT_FDCWD, w->path, &st, 0) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* The line of HEAD of the repository that w->base is in; w->base becomes the git directory.  False where
- * there is none. */
+/*
+ * The line of HEAD of the repository that w->base is in; w->base becomes the git directory.  False where
+ * there is none, or where it cannot be told: git passes by what has a HEAD and lacks objects or refs, unless
+ * those are elsewhere (commondir).
+ */
 static bool find_head(struct where *w)
 {
 	for (;;) {
@@ -132,16 +126,16 @@ static bool find_head(struct where *w)
 		char *slash;
 
 		if (r == 0)
-			return go(w, w->base, ".git", w->base);
+			return read_line(w, ".git/" WHOLE) == 0 && go(w, w->base, ".git", w->base);
 		/* A worktree's or submodule's .git is a file that names the directory. */
 		if (r == -ENOTDIR && read_line(w, ".git") == 0)
 			return strncmp(w->line, LINK_KEY, sizeof LINK_KEY - 1) == 0 &&
 			       go(w, w->base, w->line + sizeof LINK_KEY - 1, w->base) &&
 			       read_line(w, "HEAD") == 0;
-		if (r != -ENOENT && r != -ENOTDIR)
-			return false;
-		if (has_objects(w) && read_line(w, "HEAD") == 0)
-			return true;
+		if (r == -ENOENT || r == -ENOTDIR)
+			r = read_line(w, "HEAD");
+		if (r != -ENOENT)
+			return r == 0 && read_line(w, WHOLE) == 0;
 		slash = strrchr(w->base, '/');
 		if (!slash || !w->base[1])
 			return false;

@@ -172,6 +172,20 @@ git worktree add -q w b; git -C w commit -q --allow-empty -m w; git worktree rem
 	[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved"
 }
 
+# HEAD's branch is renamed by its one new name: what HEAD is must be known, and no push is.
+t_names_of_branches() {
+	repo topic
+	git worktree add -q ~/w -b side 2>/dev/null
+	fsh 'set -e; git branch -m a; git branch -M b; mkdir sub; cd sub; git branch -m topic; XDG_CONFIG_HOME=$PWD git branch -m a; git branch -m topic'
+	rc_is 0
+	not_denied
+	git checkout -q main && TOPIC=$(git rev-parse topic)
+	# what git passes by tells nothing of the branch it works on
+	fsh 'git branch -m x; mkdir -p s/.git t b; echo "ref: refs/heads/topic" | tee s/.git/HEAD t/HEAD >b/HEAD; (cd s; git branch -m x); (cd sub; GIT_DIR=../.git git branch -m x)
+mkdir b/objects b/refs; echo "gitdir: ../nowhere" >t/.git; (cd t; git branch -m x); (cd b; GIT_COMMON_DIR=$PWD/../.git git branch -m x); true'
+	[ "$(git rev-parse main)" = "$MAIN" ] && [ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "main was renamed"
+}
+
 # Who works on main works on main.
 t_ordinary_work_on_main() {
 	repo main

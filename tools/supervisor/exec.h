@@ -21,7 +21,8 @@ struct words {
 /* What the environment says about the program that will run. */
 struct exec_env {
 	bool hooked; /* the preload comes first */
-	bool git;    /* something directs git elsewhere than its directory and configuration files say */
+	bool git;    /* something directs git to another repository than the one around its directory */
+	bool config; /* or to other configuration than its own files */
 };
 
 /* The words of the interpreter that is looked at, and the strictest verdict by a rule about one. */

@@ -159,15 +159,29 @@ static bool starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* What moves git's repository or its configuration, whose files are looked for below the operator's home. */
-static bool directs_git(const char *entry, const char *home)
+static bool starts_with_one(const char *entry, const char *const *names, size_t n)
 {
-	static const char *const names[] = { "GIT_DIR=", "GIT_CO", "GIT_NAMESPACE=", "XDG_CONFIG_HOME=" };
-
-	for (size_t i = 0; i < NELEM(names); i++)
+	for (size_t i = 0; i < n; i++)
 		if (starts_with(entry, names[i]))
 			return true;
-	return starts_with(entry, "HOME=") && strcmp(entry + strlen("HOME="), home) != 0;
+	return false;
+}
+
+/* What moves git's repository. */
+static bool directs_git(const char *entry)
+{
+	static const char *const names[] = { "GIT_DIR=", "GIT_COMMON_DIR=", "GIT_NAMESPACE=" };
+
+	return starts_with_one(entry, names, NELEM(names));
+}
+
+/* What adds to its configuration or moves that, whose files are looked for below the operator's home. */
+static bool configures_git(const char *entry, const char *home)
+{
+	static const char *const names[] = { "GIT_CONFIG", "XDG_CONFIG_HOME=" };
+
+	return starts_with_one(entry, names, NELEM(names)) ||
+	       (starts_with(entry, "HOME=") && strcmp(entry + strlen("HOME="), home) != 0);
 }
 
 static void env_note(struct caller *c, struct exec_env *e, const char *entry)
@@ -177,7 +191,8 @@ static void env_note(struct caller *c, struct exec_env *e, const char *entry)
 
 	if (starts_with(entry, key) && preload && *preload)
 		e->hooked = starts_with(entry + sizeof(key) - 1, preload);
-	e->git |= directs_git(entry, image_str(&c->image, c->image.h->home));
+	e->git |= directs_git(entry);
+	e->config |= configures_git(entry, image_str(&c->image, c->image.h->home));
 }
 
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
@@ -200,7 +215,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 			return (int)n;
 		bytes += n < 0 ? sizeof(entry) : (size_t)n + 1;
 		if (bytes > ENV_MAX) {
-			ret->git = true;
+			ret->git = ret->config = true;
 			return 0;
 		}
 		env_note(c, ret, entry);
