@@ -44,4 +44,14 @@ void gitconfig_done(struct gitconfig *g);
 const struct gitconfig_entry *gitconfig_forbidden(const struct gitconfig *before, const struct gitconfig *now,
 						  const char *dir, const char *workspace);
 
+/*
+ * The first entry, of now or of before, by which the two differ in more than what they say of branches that
+ * `keeps` does not name; a remote that such a branch newly has must be there by name, with a URL.  NULL where
+ * there is none.  Borrowed.
+ */
+const struct gitconfig_entry *gitconfig_beyond_branches(const struct gitconfig *before,
+							const struct gitconfig *now,
+							bool (*keeps)(const void *ctx, const char *branch),
+							const void *ctx);
+
 #endif

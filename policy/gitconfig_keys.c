@@ -297,15 +297,17 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool same_entry(const struct gitconfig_entry *a, const struct gitconfig_entry *b)
+{
+	return strcmp(a->section, b->section) == 0 && strcmp(a->name, b->name) == 0 &&
+	       same_text(a->subsection, b->subsection) && same_text(a->value, b->value);
+}
+
 static bool has(const struct gitconfig *g, const struct gitconfig_entry *e)
 {
-	for (size_t i = 0; g && i < g->n; i++) {
-		const struct gitconfig_entry *o = &g->entries[i];
-
-		if (strcmp(o->section, e->section) == 0 && strcmp(o->name, e->name) == 0 &&
-		    same_text(o->subsection, e->subsection) && same_text(o->value, e->value))
+	for (size_t i = 0; g && i < g->n; i++)
+		if (same_entry(&g->entries[i], e))
 			return true;
-	}
 	return false;
 }
 
@@ -317,5 +319,72 @@ const struct gitconfig_entry *gitconfig_forbidden(const struct gitconfig *before
 	for (size_t i = 0; i < now->n; i++)
 		if (!is_harmless(&now->entries[i], &at) && !has(before, &now->entries[i]))
 			return &now->entries[i];
+	return NULL;
+}
+
+/* --- branches alone ----------------------------------------------------------------------------------- */
+
+struct keeper {
+	bool (*keeps)(const void *ctx, const char *branch);
+	const void *ctx;
+};
+
+static bool is_free(const struct gitconfig_entry *e, const struct keeper *k)
+{
+	return strcmp(e->section, "branch") == 0 && e->subsection && !k->keeps(k->ctx, e->subsection);
+}
+
+/* The next entry from *at on that stays where it is, or NULL. */
+static const struct gitconfig_entry *next_bound(const struct gitconfig *g, size_t *at, const struct keeper *k)
+{
+	while (*at < g->n && is_free(&g->entries[*at], k))
+		++*at;
+	return *at < g->n ? &g->entries[(*at)++] : NULL;
+}
+
+/* Some branch had the same before: it has another name now, or was copied. */
+static bool is_carried(const struct gitconfig *before, const struct gitconfig_entry *e)
+{
+	for (size_t i = 0; i < before->n; i++)
+		if (strcmp(before->entries[i].section, "branch") == 0 && before->entries[i].subsection &&
+		    strcmp(before->entries[i].name, e->name) == 0 &&
+		    same_text(before->entries[i].value, e->value))
+			return true;
+	return false;
+}
+
+static bool is_remote(const struct gitconfig *g, const char *name)
+{
+	for (size_t i = 0; name && i < g->n; i++)
+		if (strcmp(g->entries[i].section, "remote") == 0 && strcmp(g->entries[i].name, "url") == 0 &&
+		    same_text(g->entries[i].subsection, name))
+			return true;
+	return same_text(name, ".");
+}
+
+static bool leads_elsewhere(const struct gitconfig *before, const struct gitconfig_entry *e)
+{
+	return is_one_of("remote pushremote", e->name) && !is_carried(before, e) &&
+	       !is_remote(before, e->value);
+}
+
+const struct gitconfig_entry *gitconfig_beyond_branches(const struct gitconfig *before,
+							const struct gitconfig *now,
+							bool (*keeps)(const void *ctx, const char *branch),
+							const void *ctx)
+{
+	const struct keeper k = { keeps, ctx };
+	const struct gitconfig_entry *o, *n;
+	size_t i = 0, j = 0;
+
+	do {
+		o = next_bound(before, &i, &k);
+		n = next_bound(now, &j, &k);
+		if (!o != !n || (o && !same_entry(o, n)))
+			return n ? n : o;
+	} while (o);
+	for (j = 0; j < now->n; j++)
+		if (is_free(&now->entries[j], &k) && leads_elsewhere(before, &now->entries[j]))
+			return &now->entries[j];
 	return NULL;
 }

@@ -63,18 +63,38 @@ static bool is_closed(const struct parser *ps, const char *path, enum rank rank)
 	return false;
 }
 
+/* A file opens this place, or the session all there are. */
+static bool is_opened(const struct parser *ps, const char *path)
+{
+	for (size_t i = 0; i < ps->p->n_rules; i++) {
+		const struct rule *r = &ps->p->rules[i];
+
+		if (r->kind == RULE_FILE_WRITE && r->layer == LAYER_USER && r->line > 0 &&
+		    covers(r->pattern, path))
+			return true;
+	}
+	return ps->p->s.mode == MODE_DANGER;
+}
+
+/*
+ * A configuration is opened by rank to a look alone, at which the supervisor knows it by that (git_shared.c:
+ * it lets pass what is said of branches, no more), and at no other level (compile_path.c); unless a file
+ * opens it as a whole.
+ */
 static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
 {
+	bool is_config = strncmp(path_basename(pattern), "config", 6) == 0 && kind == RULE_FILE_WRITE;
 	const struct rule proto = {
 		.kind = kind,
 		.layer = LAYER_USER,
-		.rank = RANK_PRESET,
+		.rank = is_config ? RANK_BUILTIN : RANK_PRESET,
 		.text = (char *)"the repository that the workspace is a worktree of",
 		.file = (char *)"built in",
 	};
 	char buf[LIMIT_PATH];
 
-	if (path_normalise("/", pattern, buf, sizeof(buf)) < 0 || is_closed(ps, buf, RANK_PRESET))
+	if (path_normalise("/", pattern, buf, sizeof(buf)) < 0 || is_closed(ps, buf, RANK_PRESET) ||
+	    (is_config && is_opened(ps, buf)))
 		return 0;
 	return parser_add_path(ps, &proto, buf);
 }

@@ -3,7 +3,8 @@
  *
  * `.git` is a file there, and what git writes lies outside the workspace: without it nobody could commit.
  * So what a commit, a rebase and a gc write is writable too, and what decides about later commands of the
- * operator stays as it is: hooks, config, and what says where the repository is.
+ * operator stays as it is: hooks, config but for its sections of branches, and what says where the
+ * repository is.
  *
  * The pointers are read once, before the session, and followed only where they agree with each other:
  * the repository itself must name the workspace, in a place that nobody writes who may write the
@@ -45,6 +46,9 @@ static const char *const shared[] = {
 	"worktrees/*/HEAD.lock",
 	"worktrees/*/logs/HEAD",
 	"worktrees/*/logs/HEAD.lock",
+	/* what it says of branches, and of those alone: parse_builtin.c, supervisor/git.c */
+	"config",
+	"config.lock",
 };
 
 /* In a worktree's own directory, and in that of a submodule, which is a repository. */

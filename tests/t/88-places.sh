@@ -71,10 +71,60 @@ t_linked_worktree_opens_nothing_else() {
 	missing "$own/config.worktree"
 	missing ~/wt2
 	git -C ~/repo worktree remove ~/wt3
-	denied write "$HOME/repo/.git/config" "outside the workspace"
+	denied write "$HOME/repo/.git/config" "$([ "$T_LEVEL" = hooks ] && echo "outside the workspace" || echo "it is the whole repository's")"
 	denied write "$own/config.worktree" "built in"
 	fsh 'git push -q ~/repo HEAD:main; git push -q ~/repo +HEAD:refs/heads/main; git branch -f main HEAD'
 	[ "$(git -C ~/repo log -1 --format=%s main)" = two ] || fail "the trunk was moved"
+}
+
+# What git writes of branches goes into the configuration that all worktrees share.
+t_linked_worktree_names_its_branches() {
+	[ "$T_LEVEL" != hooks ] || skip "nobody looks there"
+	world() { linked && git -C ~/repo remote add o ~/repo && git -C ~/repo config branch.side.description mine && git -C ~/repo config branch.side.remote o; }
+	world
+	cd ~/wt
+	same 'git branch -m renamed && git branch -M again && git branch -c again copy && git branch -D copy && git branch a && git branch -m a b && git branch -u again b
+		git config branch.b.merge refs/heads/x; git checkout -q --track -b t again && git config -l --local; git status -sb; cat ~/repo/.git/config'
+	[ "$(stat -c %a ~/repo/.git/config)" = "$(stat -c %a ~/repo/.git/HEAD)" ] || fail "another mode"
+	missing ~/repo/.git/config.lock
+	missing ~/repo/.git/config.pale
+	fsh 'git branch -m main x; git branch -M main; git branch -M b main; git branch -m main'
+	[ "$(git symbolic-ref HEAD)" = refs/heads/t ] && [ "$(git log -1 --format=%s main)" = two ] || fail "the trunk was renamed"
+}
+
+t_linked_worktree_configures_no_more() {
+	local before how
+	linked
+	if [ "$T_LEVEL" = hooks ]; then
+		cd ~/wt
+		fsh 'git branch -m renamed'
+		denied write "$HOME/repo/.git/config.lock" "outside the workspace"
+		return
+	fi
+	git -C ~/repo remote add o ~/repo
+	git -C ~/repo config branch.main.remote o
+	cd ~/wt
+	before=$(cd ~/repo/.git && stat -c '%n %f %h' . config hooks && cat config)
+	for how in 'git config user.name x' 'git remote add p x' 'git config remote.o.url x' 'git remote remove o' 'git config branch.side.remote https://h/x' \
+		'git config branch.side.pushRemote p' 'git config branch.main.remote .' 'git config --unset branch.main.remote' 'git config --rename-section branch.main branch.x' \
+		'git config branch.side.mergeoptions "-s evil"' 'git config core.fsmonitor evil' 'git config branch.autoSetupRebase always' 'git config core.worktree $PWD' 'git config gpg.format ssh' \
+		'chmod 666 $C' 'touch $C' 'rm $C' 'mv $C $C.lock' 'mv $C x' 'ln $C x && echo >>x' 'truncate -s 0 $C' 'cp $C x; cp x $C' 'echo >x; mv x $C' 'echo >x; ln -f x $C' 'ln -sf x $C' \
+		'rm -f $C; mkdir $C' 'mkdir x; mv -T x $C' 'cp $C x; chmod 666 x; mv x $C; stat -c %a $C' 'echo x >$C.pale' 'busybox rm $C' 'busybox sh -c "echo x >>$C"' 'exec 9<$C; echo x >>/proc/self/fd/9' \
+		'printf "\n[branch" >>x; mv x $C' 'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\"$C\", 2)"' 'mkfifo x; mv x $C' 'setfattr -n user.x -v y $C'; do
+		fsh "C=$HOME/repo/.git/config; cp \$C x; $how; rm -rf x \$C.lock"
+		[ "$(cd ~/repo/.git && stat -c '%n %f %h' . config hooks && cat config)" = "$before" ] || fail "$how: $(cat ~/repo/.git/config)"
+	done
+	[ -z "$(getfattr -d ~/repo/.git/config 2>/dev/null)" ] || fail "an attribute"
+	fsh 'git config user.name x'
+	denied rename "$HOME/repo/.git/config" "user.name is the whole repository's"
+	# who opens the repository by a rule has the usual look, and who keeps it keeps it
+	printf '[files]\nwrite = ~/repo\n' | policy
+	fsh 'git config user.name x && git branch -m new'
+	rc_is 0
+	not_denied
+	printf '[files]\nreadonly = ~/repo/.git/config\n' | policy
+	fsh 'git branch -m newer'
+	denied rename "$HOME/repo/.git/config" "policy.ini:2 [files] readonly"
 }
 
 # Pointers that an agent wrote, in this session or in one before, and pointers that do not agree.

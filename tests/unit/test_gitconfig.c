@@ -126,7 +126,8 @@ static const char *const harmless[] = {
 	"[gc]\nauto = 0\npruneExpire = 2.weeks.ago\n",
 	"[color \"status\"]\nadded = green bold\n",
 	"[extensions]\nworktreeConfig = true\nobjectformat = sha256\n",
-	"[gpg]\nformat = ssh\n[gpg]\nformat = \"openpgp\" ; as it was\n[GPG]\nFormat = x509\n[user]\nsigningKey = /k\n",
+	"[gpg]\nformat = ssh\n[gpg]\nformat = \"openpgp\" ; as it was\n[GPG]\nFormat = "
+	"x509\n[user]\nsigningKey = /k\n",
 };
 
 static const char *const harmful[] = {
@@ -231,6 +232,71 @@ START_TEST(test_changes)
 }
 END_TEST
 
+#define SHARED                                                                                               \
+	"[core]\nbare = false\n[remote \"o\"]\nurl = x\n[branch \"main\"]\nremote = o\nmerge = "             \
+	"refs/heads/main\n"                                                                                  \
+	"[branch \"a\"]\nremote = https://h/x\nmerge = refs/heads/a\n"
+
+static bool keeps_main(const void *ctx, const char *branch)
+{
+	return strcmp(branch, ctx) == 0;
+}
+
+START_TEST(test_branches_alone)
+{
+	static const struct {
+		const char *now;
+		bool may;
+	} rows[] = {
+		{ SHARED, true },
+		{ "", false },
+		{ "; gone\n", false },
+		{ SHARED "[branch \"b\"]\nremote = o\nmerge = refs/heads/x\npushremote = .\n", true },
+		{ SHARED "[branch \"a\"]\ndescription = x\n", true },
+		/* renamed, copied, gone */
+		{ "[core]\nbare = false\n[remote \"o\"]\nurl = x\n[branch \"main\"]\nremote = o\nmerge = "
+		  "refs/heads/main\n"
+		  "[branch \"b\"]\nremote = https://h/x\nmerge = refs/heads/a\n",
+		  true },
+		{ SHARED "[branch \"b\"]\nremote = https://h/x\n", true },
+		{ "[branch \"b\"]\nrebase = true\n[core]\nbare = false\n[remote \"o\"]\nurl = x\n[branch "
+		  "\"main\"]\nremote = o\n"
+		  "merge = refs/heads/main\n",
+		  true },
+		/* where it leads */
+		{ SHARED "[branch \"b\"]\nremote = https://h/y\n", false },
+		{ SHARED "[branch \"b\"]\npushremote = p\n", false },
+		{ SHARED "[branch \"b\"]\nremote\n", false },
+		{ SHARED "[remote \"p\"]\nurl = y\n[branch \"b\"]\nremote = p\n", false },
+		/* what others see */
+		{ SHARED "[user]\nname = x\n", false },
+		{ SHARED "[branch]\nautosetuprebase = always\n", false },
+		{ SHARED "[core]\nbare = false\n", false },
+		{ SHARED "[branch \"main\"]\nremote = .\n", false },
+		{ SHARED "[branch \"main\"]\ndescription = x\n", false },
+		{ SHARED "[branch.main]\nrebase = true\n", false },
+		{ "[remote \"o\"]\nurl = x\n[core]\nbare = false\n[branch \"main\"]\nremote = o\nmerge = "
+		  "refs/heads/main\n",
+		  false },
+		{ "[core]\nbare = false\n[remote \"o\"]\nurl = x\n[branch \"c\"]\nremote = o\nmerge = "
+		  "refs/heads/main\n",
+		  false },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct gitconfig old, new;
+		unsigned line;
+
+		ck_assert_int_eq(gitconfig_parse(SHARED, strlen(SHARED), &old, &line), 0);
+		ck_assert_int_eq(gitconfig_parse(rows[i].now, strlen(rows[i].now), &new, &line), 0);
+		ck_assert_msg(!gitconfig_beyond_branches(&old, &new, keeps_main, "main") == rows[i].may, "%s",
+			      rows[i].now);
+		gitconfig_done(&old);
+		gitconfig_done(&new);
+	}
+}
+END_TEST
+
 #define LFS_HOOK                                                                                             \
 	"#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || { echo >&2 \"\\nThis repository is configured "    \
 	"for Git LFS "                                                                                       \
@@ -276,6 +342,7 @@ Suite *suite_gitconfig(void)
 	tcase_add_loop_test(t, test_harmless, 0, NELEM(harmless));
 	tcase_add_loop_test(t, test_harmful, 0, NELEM(harmful));
 	tcase_add_test(t, test_changes);
+	tcase_add_test(t, test_branches_alone);
 	tcase_add_test(t, test_hooks_of_lfs);
 	suite_add_tcase(s, t);
 	return s;

@@ -392,6 +392,22 @@ START_TEST(worktrees_repository)
 }
 END_TEST
 
+/* Its configuration is opened to a look, unless a file has a word on it, for or against. */
+START_TEST(worktrees_configuration)
+{
+	static const char *const rules[] = { "", "[files]\nwrite = /q\n", "[files]\nwrite = /r\n",
+					     "[files]\nreadonly = /r/.git/config\n",
+					     "[files]\nask = /r/**\n" };
+	const struct rule *r;
+
+	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/config"), 0);
+	ck_assert_int_eq(parse(SOURCE_USER, rules[_i]), 0);
+	r = find(RULE_FILE_WRITE, "/r/.git/config");
+	ck_assert_int_eq(r != NULL, _i < 2);
+	ck_assert(!r || r->rank == RANK_BUILTIN);
+}
+END_TEST
+
 /* Protected branches are looked at where they lie. */
 START_TEST(branches_lie_elsewhere)
 {
@@ -497,6 +513,7 @@ Suite *suite_parse(void)
 	tcase_add_test(tc, floor_holds);
 	tcase_add_test(tc, danger_needs_the_flag);
 	tcase_add_loop_test(tc, worktrees_repository, 0, 8);
+	tcase_add_loop_test(tc, worktrees_configuration, 0, 5);
 	tcase_add_test(tc, branches_lie_elsewhere);
 	tcase_add_test(tc, no_branches_lie_too_deep);
 	tcase_add_test(tc, no_worktrees_repository_in_read_only);

@@ -193,6 +193,10 @@ static bool is_harmless_op(const struct request *req)
 	"rewritten in place it cannot be judged in time: use `git config KEY VALUE`, or rename a new file "  \
 	"to it"
 
+#define SHARED                                                                                               \
+	"it is the whole repository's; of branches that are not protected it changes by git itself, as a "   \
+	"new file"
+
 static bool may(const struct image *img, const struct request *req, enum role role, int dir, char *why,
 		size_t size)
 {
@@ -295,6 +299,8 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 	bool plain = role != ROLE_OWN && is_harmless_op(req);
 	struct image img;
 
+	if (git_is_shared(&c->image, req->path))
+		return deny(why, size, SHARED);
 	if (!plain && !may(&c->image, req, role, dir, why, size) && !is_late(c, req, role, d))
 		return false;
 	if (role == ROLE_HOOK && !may_go(home, req, dir, why, size))
@@ -309,7 +315,7 @@ static bool is_nothing(const struct caller *c, const struct request *req)
 	enum role role = role_of(req->path);
 	bool goes = role == ROLE_HOOK && req->access & ACCESS_DELETE;
 
-	return role != ROLE_OWN && !goes && is_harmless_op(req) &&
+	return role != ROLE_OWN && !goes && is_harmless_op(req) && !git_is_shared(&c->image, req->path) &&
 	       !git_is_ref(&session_setup(c->sup)->git, req->path);
 }
 
@@ -341,13 +347,20 @@ static bool may_replace(const struct image *img, const struct held *from, const 
 {
 	_cleanup_free_ char *before = NULL;
 	size_t before_len = 0;
-	mode_t mode;
+	mode_t mode = 0;
 	int r = git_file_read(from->fd, from->name, GITCONFIG_MAX, &m->text, &m->len, &m->mode);
 
 	if (r < 0)
 		return deny(why, size, "what would take its place is no file that can be judged");
-	(void)git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
-	return git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size);
+	r = git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
+	if (!git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size))
+		return false;
+	if (!git_is_shared(img, to->req.path))
+		return true;
+	/* Its mode is the operator's, too. */
+	m->mode = mode;
+	return r < 0 ? deny(why, size, SHARED)
+		     : git_shared_allows(img, before, before_len, m->text, m->len, why, size);
 }
 
 static bool may_move(const struct image *img, const struct held *from, const struct held *to,
@@ -358,7 +371,8 @@ static bool may_move(const struct image *img, const struct held *from, const str
 	bool is_config = role == ROLE_WORKTREE || (role == ROLE_CONFIG && is_repository(to->fd));
 
 	if (is_config)
-		return is_dir || may_replace(img, from, to, m, why, size);
+		return (is_dir && !git_is_shared(img, to->req.path)) ||
+		       may_replace(img, from, to, m, why, size);
 	/* git runs no directory. */
 	if (is_dir && (role == ROLE_HOOK || (role == ROLE_HOOKS && !has_hooks(from->fd, from->name))))
 		return true;

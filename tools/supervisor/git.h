@@ -11,6 +11,7 @@
 #ifndef PALE_SUPERVISOR_GIT_H
 #define PALE_SUPERVISOR_GIT_H
 
+#include "policy/gitconfig.h"
 #include "tools/supervisor/held.h"
 #include "tools/supervisor/notify.h"
 
@@ -75,10 +76,24 @@ int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret
  */
 bool git_config_allows(const struct image *img, const char *before, size_t before_len, const char *now,
 		       size_t len, const char *path, char *why, size_t size);
+/* An entry's key, as `git config` has it. */
+void git_config_put_key(struct out *o, const struct gitconfig_entry *e);
 /* Puts text into a new file and that in place of name.  0 or -errno. */
 int git_file_install(int dir, const char *name, const char *text, size_t len, mode_t mode);
 
+/* --- git_shared.c --- */
+
+/* The configuration of the repository elsewhere that the workspace is a worktree of: of its branches alone.
+ */
+bool git_is_shared(const struct image *img, const char *path);
+/* May `now` stand where `before` stands in it?  False with the reason in why. */
+bool git_shared_allows(const struct image *img, const char *before, size_t before_len, const char *now,
+		       size_t len, char *why, size_t size);
+
 /* --- git_refs.c --- */
+
+/* A branch of this name is protected by img. */
+bool git_is_trunk(const struct image *img, const char *name, size_t len);
 
 /* The path says where branches of the workspace's own repository are; of what guard rules name. */
 bool git_is_ref(const struct git_home *home, const char *path);

@@ -65,7 +65,7 @@ int git_file_read(int dir, const char *name, size_t max, char **ret, size_t *ret
 	return fd < 0 ? -errno : git_fd_read(fd, max, ret, ret_len, ret_mode);
 }
 
-static void put_key(struct out *o, const struct gitconfig_entry *e)
+void git_config_put_key(struct out *o, const struct gitconfig_entry *e)
 {
 	text_escaped(o, e->section, strlen(e->section));
 	if (e->subsection) {
@@ -80,9 +80,9 @@ static void say_forbidden(const struct gitconfig_entry *e, char *why, size_t siz
 {
 	struct out o = out_of(why, size);
 
-	put_key(&o, e);
+	git_config_put_key(&o, e);
 	text_str(&o, " could make git run a program or work elsewhere; the operator may set it: git config ");
-	put_key(&o, e);
+	git_config_put_key(&o, e);
 	text_end(&o);
 }
 

@@ -36,7 +36,7 @@ static size_t n_left;
 
 /* --- what is there ------------------------------------------------------------------------------------- */
 
-static bool is_trunk(const struct image *img, const char *name, size_t len)
+bool git_is_trunk(const struct image *img, const char *name, size_t len)
 {
 	size_t n = 0;
 	const struct branch_pattern *p = image_sec(img, SEC_BRANCH, &n);
@@ -194,7 +194,7 @@ static bool may_be_packed(const struct image *img, const struct store *s, const 
 		    memcmp(ref + 1, HEADS, strlen(HEADS)) != 0)
 			continue;
 		ref += 1 + strlen(HEADS);
-		if (!is_trunk(img, ref, (size_t)(stop - ref)) || (size_t)(stop - ref) >= sizeof(name))
+		if (!git_is_trunk(img, ref, (size_t)(stop - ref)) || (size_t)(stop - ref) >= sizeof(name))
 			continue;
 		memcpy(name, ref, (size_t)(stop - ref));
 		name[stop - ref] = '\0';
@@ -231,9 +231,9 @@ static bool may_be_head(const struct image *img, const struct store *s, const ch
 	char before[REF_MAX];
 
 	head = first_line(s->own, "HEAD", before) ? head_branch(before) : NULL;
-	if (head && is_trunk(img, head, strlen(head)) && !was_left(head) && n_left < LEFT_MAX)
+	if (head && git_is_trunk(img, head, strlen(head)) && !was_left(head) && n_left < LEFT_MAX)
 		snprintf(left[n_left++], REF_MAX, "%s", head);
-	if (!name || !is_trunk(img, name, strlen(name)))
+	if (!name || !git_is_trunk(img, name, strlen(name)))
 		return true;
 	return !value_of(s, name, before) || may_go(s, name) || deny(why, size, name);
 }
@@ -395,7 +395,7 @@ static bool may_touch_branch(const struct image *img, const struct store *s, con
 	/* A directory or a link would bring branches along, or take them away. */
 	if (req->op == OP_SYMLINK || (req->op == OP_RENAME && is_directory(dir, path_basename(req->path))))
 		return exchanged(why, size);
-	return !is_trunk(img, name, strlen(name)) || req->op == OP_MKDIR ||
+	return !git_is_trunk(img, name, strlen(name)) || req->op == OP_MKDIR ||
 	       may_become(s, name, goes ? NULL : "", why, size);
 }
 
@@ -472,7 +472,7 @@ bool git_ref_move(const struct git_home *home, const struct image *img, const st
 {
 	const struct ref ref = ref_of(home, to->req.path);
 	bool is_text = ref.kind == REF_PACKED || ref.kind == REF_HEAD ||
-		       (ref.kind == REF_BRANCH && is_trunk(img, ref.name, strlen(ref.name)));
+		       (ref.kind == REF_BRANCH && git_is_trunk(img, ref.name, strlen(ref.name)));
 	struct store s;
 	bool may;
 	int r;
