@@ -365,6 +365,36 @@ git config core.autocrlf false; git --work-tree "$PWD" add file; git write-tree;
 	denied mkdir "" core.worktree
 }
 
+# Who waits for somebody holds up no other that git's files are judged for.
+t_nobody_waits_with_the_turn() {
+	local write='timeout 8 git config user.name x; echo "written $?"'
+	repo
+	fsh "mkdir a; mkfifo a/config; ln -s config a/link; (echo one >a/config) & sleep 0.2; (echo two >a/link) & sleep 0.3; $write
+cat a/config; mkdir -p a/hooks; mkfifo a/hooks/x; (echo three >a/hooks/x) & sleep 0.3; $write; cat a/hooks/x; wait"
+	[ "$(sort "$S/out" | xargs)" = "one three two written 0 written 0" ] || fail "a FIFO"
+	# what waits for its other end is that FIFO and nothing else
+	esh "mkdir b; mkfifo b/config; (printf \"\$E\" >b/config) & sleep 0.3; mkdir b/objects b/refs; cp .git/HEAD b; rm -f b/config; mv b/config b/f; cp .git/config b/config; cat b/f & sleep 0.2; true"
+	! grep -qs fsmonitor b/config || fail "written behind the judge"
+	fsh "mkdir c; echo x >c/config; python3 -c '
+import fcntl, os, signal
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(os.open(\"c/config\", os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)
+print(\"leased\", flush=True); os.read(0, 1)' < <(sleep 12) & until ls c | grep -q config; do :; done; sleep 0.4
+(echo y >>c/config) & python3 -c 'import os; os.truncate(\"c/config\", 0)' & sleep 0.4; $write; kill %1"
+	out_has "written 0"
+	err_has "Resource temporarily unavailable"
+	printf '[files]\nask = ~/asked\n' | policy
+	mkdir ~/asked && cp .git/config ~/asked/f && echo '# asked' >>~/asked/f
+	bg asked bash -c "mv ~/asked/f .git/config & mkdir -p d/hooks; echo x >d/hooks/y; mv d/hooks/y ~/asked/y & while [ ! -e go ]; do sleep 0.1; done; $write; touch done; wait"
+	until_true 10 has_pending && sleep 0.4 && touch go
+	until_true 10 test -e done || fail "a question holds the others up"
+	pale approve "$(pending_id)" >/dev/null
+	until_true 10 has_pending && pale approve "$(pending_id)" >/dev/null
+	bg_wait asked
+	grep -q 'written 0' "$S/out" || fail "not written"
+	grep -q '# asked' .git/config && [ -e ~/asked/y ] || fail "not moved"
+}
+
 t_speed_of_a_clone() {
 	fsh 'git init -q x && cd x && for i in $(seq 300); do echo $i >f$i; done && git add . && git commit -qm x && cd .. && git clone -q --no-hardlinks x y'
 	rc_is 0

@@ -186,17 +186,50 @@ static struct answer open_terminal(struct caller *c, const struct opening *o, co
 	return e == -EACCES ? refuse(c, req) : answer_result(e);
 }
 
+/*
+ * Who waits for the other end of a FIFO lets others have git's turn meanwhile: git reads none, and it is this
+ * very one that he gets.  Another user's is refused where O_CREAT would have let the kernel refuse it
+ * (fs.protected_fifos): by its link it could not.
+ */
+static bool leave_turn(struct caller *c, const struct opening *o, struct target *t)
+{
+	if (o->flags & O_CREAT && t->st.st_uid != geteuid())
+		return false;
+	if (t->held < 0)
+		t->held = openat(t->at.dirfd, t->at.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (t->held < 0 || fstat(t->held, &t->st) < 0 || !S_ISFIFO(t->st.st_mode))
+		return false;
+	procfs_own_link(t->held, t->link);
+	t->at = (struct spot){ .dirfd = AT_FDCWD, .name = t->link, .st = &t->st };
+	git_release(c);
+	return true;
+}
+
+static int open_fifo(struct caller *c, const struct opening *o, struct target *t)
+{
+	struct opening held = *o;
+
+	waiters_leave(c->sup, c->worker);
+	if (open_is_quick(o, &t->st))
+		return open_plain(o, &t->at);
+	if (!c->git_turn)
+		return open_waiting(c, o, &t->at);
+	held.flags &= ~(O_CREAT | O_NOFOLLOW);
+	return leave_turn(c, o, t) ? open_waiting(c, &held, &t->at) : -EACCES;
+}
+
 /* A FIFO, a device. */
 static struct answer open_special(struct caller *c, const struct opening *o, const struct request *req,
-				  const struct target *t)
+				  struct target *t)
 {
 	int fd;
 
 	if (S_ISCHR(t->st.st_mode) && terminal_is(t->st.st_rdev))
 		return open_terminal(c, o, req, t);
 	if (S_ISFIFO(t->st.st_mode))
-		waiters_leave(c->sup, c->worker);
-	fd = open_is_quick(o, &t->st) ? open_plain(o, &t->at) : open_waiting(c, o, &t->at);
+		fd = open_fifo(c, o, t);
+	else
+		fd = open_is_quick(o, &t->st) ? open_plain(o, &t->at) : open_waiting(c, o, &t->at);
 	return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
 }
 
@@ -237,8 +270,9 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	if (t->held < 0 && t->st.st_mode != 0 && open_passes(c, o, p->r.path))
 		return answer_continue();
 	e = open_ordinary(c, o, &t->at);
-	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits. */
-	if (e == -EAGAIN && !(o->flags & O_NONBLOCK))
+	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits, but for what git could
+	 * come to obey meanwhile. */
+	if (e == -EAGAIN && !(o->flags & O_NONBLOCK) && !c->git_turn)
 		e = open_waiting(c, o, &t->at);
 	else
 		e = open_settle(e, o);

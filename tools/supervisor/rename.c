@@ -20,6 +20,7 @@ struct two {
 /* Both ends, found. */
 struct ends {
 	struct held *from, *to;
+	bool answered; /* somebody was asked about `from`, and allowed it */
 };
 
 static void ends_done(const struct ends *e)
@@ -33,16 +34,27 @@ static bool is_settled(const struct held *h)
 	return h->is_free || h->d.verdict == VERDICT_ALLOW;
 }
 
+static bool is_open(const struct held *h, enum reason why)
+{
+	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason == why;
+}
+
+static bool is_asked(const struct held *h)
+{
+	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason != REASON_GIT;
+}
+
 /*
  * Either both or nothing: what is denied outright is concluded first, so that nobody is asked about the
- * other end for nothing.
+ * other end for nothing; and who is asked takes his time, so that comes before git's turn.
  */
 static int ends_allow(const struct ends *e, struct caller *c)
 {
-	bool turned = !e->to->is_free && e->to->d.verdict == VERDICT_DENY;
-	int r = held_allow(turned ? e->to : e->from, c);
+	bool turned = (!e->to->is_free && e->to->d.verdict == VERDICT_DENY) ||
+		      (is_asked(e->to) && is_open(e->from, REASON_GIT));
+	int r = e->answered ? 0 : held_allow(turned ? e->to : e->from, c);
 
-	return r < 0 ? r : held_allow(turned ? e->from : e->to, c);
+	return r < 0 ? r : held_allow(turned && !e->answered ? e->from : e->to, c);
 }
 
 /* --- rename ------------------------------------------------------------------------------------- */
@@ -96,12 +108,7 @@ struct answer carry_wander(struct caller *c)
 	return answer_continue();
 }
 
-static bool is_open(const struct held *h, enum reason why)
-{
-	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason == why;
-}
-
-static long rename_ends(struct caller *c, const struct two *row, const struct ends *e, int flags)
+static long rename_ends(struct caller *c, const struct two *row, struct ends *e, int flags)
 {
 	struct git_move m = { .text = NULL };
 	long r = held_entry(e->from, c, &row->from);
@@ -111,8 +118,12 @@ static long rename_ends(struct caller *c, const struct two *row, const struct en
 	if (r == 0)
 		r = rename_earlier(e, flags);
 	/* Of an exchange both ends are written, and neither could be looked at in time. */
-	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT))
-		git_move(c, e->from, e->to, &m);
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT)) {
+		e->answered = is_asked(e->from);
+		r = e->answered ? held_allow(e->from, c) : 0;
+		if (r == 0)
+			git_move(c, e->from, e->to, &m);
+	}
 	if (r == 0)
 		r = ends_allow(e, c);
 	if (r == 0 && m.text)
@@ -133,8 +144,8 @@ struct answer carry_rename(struct caller *c)
 	/* Either end of an exchange goes away and is written; a whiteout is left where the source was. */
 	unsigned swap = flags > 0 && flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
 	unsigned left = flags > 0 && flags & RENAME_WHITEOUT ? ACCESS_WRITE : 0;
-	struct ends e = { held_new(c, OP_RENAME, ACCESS_DELETE | swap | left),
-			  held_new(c, OP_RENAME, ACCESS_WRITE | swap) };
+	struct ends e = { .from = held_new(c, OP_RENAME, ACCESS_DELETE | swap | left),
+			  .to = held_new(c, OP_RENAME, ACCESS_WRITE | swap) };
 	long r = flags < 0 ? flags : e.from && e.to ? rename_ends(c, row, &e, flags) : -ENOMEM;
 
 	ends_done(&e);
@@ -177,7 +188,8 @@ struct answer carry_link(struct caller *c)
 {
 	const struct two *row = ROW_OF(links, c->nr);
 	int flags = row ? naming_flags(&row->from, c) : -ENOSYS;
-	struct ends e = { held_new(c, OP_LINK, ACCESS_WRITE), held_new(c, OP_LINK, ACCESS_WRITE) };
+	struct ends e = { .from = held_new(c, OP_LINK, ACCESS_WRITE),
+			  .to = held_new(c, OP_LINK, ACCESS_WRITE) };
 	long r = flags < 0 ? flags : e.from && e.to ? link_ends(c, row, &e, (unsigned)flags) : -ENOMEM;
 
 	ends_done(&e);
