@@ -249,9 +249,25 @@ static void push_refspec(struct git_scan *s, const char *spec)
 		touch_ref(s, dst);
 }
 
+/* What it sets is not seen here. */
+static bool has_config_env(const struct git_scan *s)
+{
+	for (size_t i = 0; i < s->view.count; i++)
+		if (strncmp(command_arg(s->view.c, i), "--config-env", 12) == 0)
+			return true;
+	return false;
+}
+
 static bool config_maps_refs(const struct git_scan *s)
 {
 	return sets_config(s, "remote.") || sets_config(s, "include");
+}
+
+/* By push.default = upstream (once: tracking) a branch goes to what branch.NAME.merge says, named or not. */
+static bool config_maps_push(const struct git_scan *s)
+{
+	return config_maps_refs(s) || sets_config(s, "push.default=u") || sets_config(s, "push.default=t") ||
+	       sets_config(s, "branch.") || has_config_env(s);
 }
 
 static void scan_push(struct git_scan *s)
@@ -263,7 +279,7 @@ static void scan_push(struct git_scan *s)
 	if (has_option(s, "", "stateless-rpc") && !has_option(s, "", "no-stateless-rpc") &&
 	    strcmp(s->view.word, "send-pack") == 0)
 		return;
-	if (has_option(s, "", "all branches mirror prune stdin") || config_maps_refs(s))
+	if (has_option(s, "", "all branches mirror prune stdin") || config_maps_push(s))
 		touch_unknown(s);
 	for (; (word = word_at(s, n)) != NULL; n++) {
 		if (strcmp(word, "tag") == 0)
@@ -273,7 +289,7 @@ static void scan_push(struct git_scan *s)
 	}
 	if (n > 1)
 		return;
-	if (sets_config(s, "push.") || sets_config(s, "branch.") || strcmp(s->view.word, "push") != 0)
+	if (sets_config(s, "push.") || strcmp(s->view.word, "push") != 0)
 		touch_unknown(s); /* send-pack without refs: all that both sides have */
 	touch_head(s);
 }
