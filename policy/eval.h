@@ -88,7 +88,7 @@ void eval_host(const struct image *img, const struct request *req, struct decisi
  */
 void trace_add(struct trace *t, uint32_t rule, enum verdict v, unsigned specificity);
 
-/* True where an implicit `git push` (no refspec) can be judged only with the branch that HEAD names. */
-bool command_wants_branch(const struct request *req);
+/* Of git's commands: with what they can be judged only, GIT_WANTS_HEAD and so on (git.h), 0: nothing. */
+unsigned command_wants_branch(const struct request *req);
 
 #endif

@@ -349,7 +349,7 @@ bool eval_command_each(const struct image *img, const struct request *req, each_
 	return false;
 }
 
-bool command_wants_branch(const struct request *req)
+unsigned command_wants_branch(const struct request *req)
 {
 	struct split store;
 	struct command c, inner;
@@ -357,17 +357,19 @@ bool command_wants_branch(const struct request *req)
 	int wraps;
 
 	if (argv_fault(req) != REASON_NONE)
-		return false;
+		return 0;
 	c = command_of(req, &extra);
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
-		if (git_wants_head(&c))
-			return true;
+		unsigned wants = git_wants(&c);
+
+		if (wants)
+			return wants;
 		wraps = command_unwrap(&c, &inner);
 		if (!wraps)
 			wraps = command_unwrap_split(&c, &store, &inner);
 		if (wraps <= 0)
-			return false;
+			return 0;
 		c = inner;
 	}
-	return false;
+	return 0;
 }

@@ -12,10 +12,11 @@
 #include "path.h"
 
 struct git_scan {
-	const struct image *img; /* NULL: nothing is protected, only wants_head is of interest */
+	const struct image *img; /* NULL: nothing is protected, only wants is of interest */
 	struct cmd_view view;
 	const char *head;
-	bool wants_head, hit;
+	unsigned wants;
+	bool hit;
 	uint32_t rule;
 };
 
@@ -82,7 +83,7 @@ static void touch_branch(struct git_scan *s, const char *name)
 
 static void touch_head(struct git_scan *s)
 {
-	s->wants_head = true;
+	s->wants |= GIT_WANTS_HEAD;
 	if (s->head && *s->head)
 		touch_branch(s, s->head);
 	else
@@ -227,6 +228,12 @@ static const char *word_at(const struct git_scan *s, size_t n)
 	return NULL;
 }
 
+/* Configuration may send a branch that is named alone elsewhere: remote.*.push, or its upstream. */
+static bool is_mapped(const struct git_scan *s)
+{
+	return s->head && !*s->head;
+}
+
 /* A push refspec: [+]src[:dst]. */
 static void push_refspec(struct git_scan *s, const char *spec)
 {
@@ -243,7 +250,7 @@ static void push_refspec(struct git_scan *s, const char *spec)
 		touch_unknown(s); /* the far end's HEAD */
 	else if (strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0)
 		touch_head(s);
-	else if (strstr(dst, "@{") || strcmp(dst, "-") == 0)
+	else if (strstr(dst, "@{") || strcmp(dst, "-") == 0 || (!colon && is_mapped(s)))
 		touch_unknown(s);
 	else
 		touch_ref(s, dst);
@@ -279,6 +286,7 @@ static void scan_push(struct git_scan *s)
 	if (has_option(s, "", "stateless-rpc") && !has_option(s, "", "no-stateless-rpc") &&
 	    strcmp(s->view.word, "send-pack") == 0)
 		return;
+	s->wants |= GIT_WANTS_CONFIG;
 	if (has_option(s, "", "all branches mirror prune stdin") || config_maps_push(s))
 		touch_unknown(s);
 	for (; (word = word_at(s, n)) != NULL; n++) {
@@ -463,7 +471,7 @@ static void scan_command(struct git_scan *s, const struct command *c)
 {
 	s->view = cmd_view_of(c);
 	if (s->head && has_namespace(s))
-		s->head = NULL;
+		s->head = "";
 	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
 		if (strcmp(s->view.word, scans[i].sub) == 0)
 			scans[i].scan(s);
@@ -482,14 +490,14 @@ bool git_touches_trunk(const struct image *img, const struct command *c, const c
 	return s.hit;
 }
 
-bool git_wants_head(const struct command *c)
+unsigned git_wants(const struct command *c)
 {
 	struct git_scan s = { .img = NULL };
 
 	if (!git_is(c))
-		return false;
+		return 0;
 	scan_command(&s, c);
-	return s.wants_head;
+	return s.wants;
 }
 
 bool git_is_online(const struct command *c)

@@ -22,14 +22,16 @@ bool git_is(const struct command *c);
 
 /*
  * True where c touches a branch that SEC_BRANCH protects, with the rule that says so.  head is the
- * short name of HEAD's branch in the caller's directory, or NULL for unknown.  Never true where
- * nothing is protected.
+ * short name of HEAD's branch in the caller's directory, NULL for unknown, or "" where it is unknown to which
+ * branch a push goes that names its own, too.  Never true where nothing is protected.
  */
 bool git_touches_trunk(const struct image *img, const struct command *c, const char *head,
 		       uint32_t *ret_rule);
 
-/* Does the answer to the above hang on head? */
-bool git_wants_head(const struct command *c);
+/* What does the answer to the above hang on? */
+#define GIT_WANTS_HEAD	 1u /* on HEAD's branch */
+#define GIT_WANTS_CONFIG 2u /* on whether configuration could send a push elsewhere: head is "" then */
+unsigned git_wants(const struct command *c);
 
 /* Clones, fetches, pulls, pushes or otherwise speaks to a remote. */
 bool git_is_online(const struct command *c);

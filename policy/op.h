@@ -152,7 +152,7 @@ struct request {
 	size_t argc;
 	const char *ident;
 	const char *cwd;
-	const char *git_branch; /* HEAD's branch in the repository that this git works on, or NULL: unknown */
+	const char *git_branch; /* HEAD's branch in the repository that this git works on, or as git.h says */
 	const char *host;
 	uint8_t addr[16];
 	bool has_addr;

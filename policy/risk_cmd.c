@@ -92,7 +92,7 @@ static bool push_to_trunk(const struct seen *s)
 
 static bool push_untold(const struct seen *s)
 {
-	return !*refspec(s, 0) && !s->req->git_branch;
+	return !*refspec(s, 0) && (!s->req->git_branch || !*s->req->git_branch);
 }
 
 /* --- others --- */

@@ -395,6 +395,7 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	struct request *req = &w->req;
 	void *words = NULL;
 	size_t size = 0;
+	unsigned wants;
 	int r, h = HOOK_YES;
 
 	*req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
@@ -410,8 +411,9 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	if (h == HOOK_NO)
 		return with_target(w, refuse_unhooked);
 	req->ident = known_ident(&w->elf);
-	if (command_wants_branch(req))
-		req->git_branch = gitref_branch(req, q->envp, w->branch, sizeof w->branch);
+	wants = command_wants_branch(req);
+	if (wants)
+		req->git_branch = gitref_branch(req, wants, q->envp, w->branch, sizeof w->branch);
 	if (w->elf.kind == ELF_SCRIPT && !gate_stands())
 		words = judge_interpreter(w, &size);
 	r = with_target(w, judge_work);

@@ -78,6 +78,7 @@ bool gitconf_is_plain(const char *git_dir, char *const envp[]);
  * --git-dir and GIT_DIR, else walks up from cwd.  Written to buf, NULL where it cannot be told
  * (detached, no repository; a push whose refs configuration may map).  async-signal-safe, vfork-safe.
  */
-const char *gitref_branch(const struct request *req, char *const envp[], char *buf, size_t size);
+const char *gitref_branch(const struct request *req, unsigned wants, char *const envp[], char *buf,
+			  size_t size);
 
 #endif

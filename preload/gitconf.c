@@ -157,6 +157,9 @@ static bool outer_is_plain(struct conf *c, char *const envp[])
 {
 	const char *home = env_get(envp, "HOME"), *xdg = env_get(envp, "XDG_CONFIG_HOME");
 
+	/* It is /dev/null. */
+	if (env_get(envp, "GIT_CONFIG_GLOBAL"))
+		home = xdg = NULL;
 	if (home && *home &&
 	    (!file_is_plain(c, home, ".gitconfig") || !file_is_plain(c, home, ".config/git/config")))
 		return false;

@@ -8,6 +8,7 @@
  */
 #include "preload/exec.h"
 
+#include "policy/git.h"
 #include "policy/path.h"
 
 #define HEAD_REF "ref: refs/heads/"
@@ -115,8 +116,8 @@ static bool follow_options(struct where *w, const struct request *req, const cha
 }
 
 /*
- * The line of HEAD of the repository that w->base is in; w->base becomes the git directory.  False where
- * there is none, or where it cannot be told: git passes by what has a HEAD and lacks objects or refs, unless
+ * The line of HEAD of the repository that w->base is in, "" where there is none; w->base becomes the git
+ * directory.  False where it cannot be told: git passes by what has a HEAD and lacks objects or refs, unless
  * those are elsewhere (commondir).
  */
 static bool find_head(struct where *w)
@@ -137,22 +138,15 @@ static bool find_head(struct where *w)
 		if (r != -ENOENT)
 			return r == 0 && read_line(w, WHOLE) == 0;
 		slash = strrchr(w->base, '/');
-		if (!slash || !w->base[1])
-			return false;
+		if (!slash || !w->base[1]) {
+			w->line[0] = '\0';
+			return true;
+		}
 		slash[slash == w->base] = '\0';
 	}
 }
 
-/* Is it a push, by any of its names? */
-static bool is_push(const struct request *req)
-{
-	for (size_t i = 0; i < req->argc; i++)
-		if (strstr(req->argv[i], "push"))
-			return true;
-	return false;
-}
-
-static const char *branch_of(struct where *w, const struct request *req, char *const envp[])
+static const char *branch_of(struct where *w, const struct request *req, unsigned wants, char *const envp[])
 {
 	const char *git_dir = env_git_dir(envp);
 
@@ -161,18 +155,19 @@ static const char *branch_of(struct where *w, const struct request *req, char *c
 	if (!go(w, w->dir, git_dir && *git_dir ? git_dir : ".", w->base))
 		return NULL;
 	if (git_dir && *git_dir ? read_line(w, "HEAD") < 0 : !find_head(w))
-		return NULL;
-	if (strncmp(w->line, HEAD_REF, sizeof HEAD_REF - 1) != 0)
+		return "";
+	if (wants & GIT_WANTS_CONFIG && !gitconf_is_plain(w->base, envp))
+		return "";
+	if (!(wants & GIT_WANTS_HEAD) || strncmp(w->line, HEAD_REF, sizeof HEAD_REF - 1) != 0)
 		return NULL;
 	/* What a repository with reftables writes there; its real HEAD is elsewhere. */
 	if (strcmp(w->line + sizeof HEAD_REF - 1, ".invalid") == 0)
 		return NULL;
-	if (is_push(req) && !gitconf_is_plain(w->base, envp))
-		return NULL;
 	return w->line + sizeof HEAD_REF - 1;
 }
 
-const char *gitref_branch(const struct request *req, char *const envp[], char *buf, size_t size)
+const char *gitref_branch(const struct request *req, unsigned wants, char *const envp[], char *buf,
+			  size_t size)
 {
 	struct out o = out_of(buf, size);
 	const char *branch;
@@ -183,9 +178,9 @@ const char *gitref_branch(const struct request *req, char *const envp[], char *b
 	w = scratch_get(sizeof *w);
 	if (!w)
 		return NULL;
-	branch = branch_of(w, req, envp);
+	branch = branch_of(w, req, wants, envp);
 	text_str(&o, branch);
 	text_end(&o);
 	scratch_put(w, sizeof *w);
-	return branch && *buf && !o.failed ? buf : NULL;
+	return branch && !o.failed ? buf : NULL;
 }

@@ -11,6 +11,7 @@
 
 #include "policy/argv.h"
 #include "policy/buf.h"
+#include "policy/git.h"
 #include "policy/path.h"
 #include "policy/ring.h"
 
@@ -59,7 +60,8 @@ static int judge(const struct launch *l, const struct request *asked, const char
 
 	if (getcwd(cwd, sizeof(cwd)))
 		req.cwd = cwd;
-	if (req.cwd && command_wants_branch(&req) && branch_of(&req, cwd, branch, sizeof(branch)))
+	if (req.cwd && command_wants_branch(&req) & GIT_WANTS_HEAD &&
+	    branch_of(&req, cwd, branch, sizeof(branch)))
 		req.git_branch = branch;
 	d = l->nested ? eval_trace(&l->image, &req, NULL) : eval(&l->image, &req);
 	if (l->nested && d.verdict == VERDICT_ALLOW)

@@ -6,6 +6,7 @@
 
 #include "policy/addr.h"
 #include "policy/argv.h"
+#include "policy/git.h"
 #include "policy/path.h"
 
 #include "tools.h"
@@ -83,7 +84,8 @@ static int ask_exec(struct question *q, char *const *args, size_t n)
 		r = set_program(q, args[0]);
 	if (r < 0)
 		return r;
-	if (command_wants_branch(&q->req) && branch_of(&q->req, q->cwd, q->branch, sizeof(q->branch)))
+	if (command_wants_branch(&q->req) & GIT_WANTS_HEAD &&
+	    branch_of(&q->req, q->cwd, q->branch, sizeof(q->branch)))
 		q->req.git_branch = q->branch;
 	return 0;
 }

@@ -138,6 +138,33 @@ t_a_worktree_below() {
 	not_denied
 }
 
+# A push goes where the words say, or nowhere: whatever configuration, and whichever repository, stands behind them.
+t_a_push_by_configuration() {
+	local how map='GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.push GIT_CONFIG_VALUE_0=refs/heads/topic:refs/heads/main'
+	git init -q . && git add file && git commit -q -m one && git clone -q --bare . ~/o.git && git remote add origin ~/o.git && git fetch -q
+	printf '[files]\nwrite = ~/o.git\n[commands]\nallow = git push\n' | policy
+	git branch -q -u origin/main main && git checkout -q -b topic && git commit -q --allow-empty -m two && git branch -f main topic
+	MAIN=$(git rev-parse origin/main)
+	cp .git/config "$S/before"
+	for how in 'git push origin main' 'git -c push.default=upstream -c branch.topic.merge=refs/heads/main push origin topic' "$map git push origin topic" \
+		'git config remote.origin.push refs/heads/topic:refs/heads/main; git push origin topic; git push' \
+		'git config push.default upstream; git config branch.topic.remote origin; git config branch.topic.merge refs/heads/main; git push origin topic; git push' \
+		'mkdir -p $XDG_CONFIG_HOME/git; printf "[remote \"origin\"]\n\tpush = refs/heads/topic:refs/heads/main\n" >$XDG_CONFIG_HOME/git/config; git push origin topic; rm $XDG_CONFIG_HOME/git/config' \
+		"git checkout -q --detach; $map git push origin topic; git checkout -q topic" "mkdir -p half/.git; cp .git/HEAD half/.git; cd half; $map git push origin topic" \
+		'mkdir evil; echo "ref: refs/heads/main" >evil/HEAD; echo ../.git >evil/commondir; cd evil; git push' 'cd evil; ln -sf refs/heads/main HEAD; git push' \
+		'mkdir -p h/.git; echo ../../.git >h/.git/commondir; ln -s refs/heads/main h/.git/HEAD; cd h; git push' "$map git -C . push origin topic" "$map git --namespace=x push origin topic"; do
+		fsh "$how; true"
+		[ "$(git -C ~/o.git rev-parse main)" = "$MAIN" ] || fail "pushed: $how"
+		cp "$S/before" "$S/copy" && mv "$S/copy" .git/config
+	done
+	denied exec "git" "or one that cannot be told"
+	git config push.autoSetupRemote true
+	fsh 'set -e; git push -q origin topic; git push -q origin topic:other; git push -q; git checkout -q -b next; git push -q; git push -q -u origin next'
+	rc_is 0
+	not_denied
+	[ "$(git -C ~/o.git branch --format='%(refname:short)' | xargs)" = "main next other topic" ] || fail "not pushed"
+}
+
 # Names of branches that mean something else elsewhere.
 t_a_branch_by_any_name() {
 	local b

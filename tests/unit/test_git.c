@@ -363,6 +363,26 @@ START_TEST(test_passed)
 }
 END_TEST
 
+/* Configuration may send a branch that is named alone to another one. */
+START_TEST(test_by_config)
+{
+	static const char *const alone[] = { "git push origin x", "git push -u origin +refs/heads/x",
+					     "git push o x y:z" };
+	static const char *const told[] = { "git push origin x:x", "git push origin HEAD:x :y",
+					    "git branch -m x y" };
+	struct fixture f;
+
+	trunk_init(&f);
+	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
+		ck_assert_msg(on_branch(&f, alone[i], "").reason == REASON_TRUNK, "%s", alone[i]);
+		ck_assert_msg(on_branch(&f, alone[i], NULL).verdict == VERDICT_ALLOW, "%s", alone[i]);
+	}
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		ck_assert_msg(on_branch(&f, told[i], "").verdict == VERDICT_ALLOW, "%s", told[i]);
+	fixture_done(&f);
+}
+END_TEST
+
 START_TEST(test_by_head)
 {
 	struct request req = { .op = OP_EXEC };
@@ -441,6 +461,7 @@ Suite *suite_git(void)
 
 	tcase_add_loop_test(t, test_denied, 0, NELEM(denied));
 	tcase_add_loop_test(t, test_passed, 0, NELEM(passed));
+	tcase_add_test(t, test_by_config);
 	tcase_add_loop_test(t, test_by_head, 0, NELEM(by_head));
 	tcase_add_loop_test(t, test_online, 0, NELEM(lines));
 	tcase_add_test(t, test_details);

@@ -20,9 +20,11 @@ struct words {
 
 /* What the environment says about the program that will run. */
 struct exec_env {
-	bool hooked; /* the preload comes first */
-	bool git;    /* something directs git to another repository than the one around its directory */
-	bool config; /* or to other configuration than its own files */
+	bool hooked;	/* the preload comes first */
+	bool git;	/* something directs git to another repository than the one around its directory */
+	bool config;	/* or to other configuration than its own files */
+	bool no_global; /* and to none of the operator's */
+	char config_home[512]; /* XDG_CONFIG_HOME, "": none */
 };
 
 /* The words of the interpreter that is looked at, and the strictest verdict by a rule about one. */
@@ -68,7 +70,7 @@ int script_judge(struct exec *x, struct caller *c, const struct elf_info *script
 		 const struct elf_info *interpreter, const char *real);
 
 /* Branch of the repository that a push without a refspec would move, in x->branch, or NULL: nobody knows. */
-const char *exec_branch(struct caller *c, struct exec *x);
+const char *exec_branch(struct caller *c, struct exec *x, unsigned wants);
 
 /*
  * Begins to watch an allowed exec at level strict: what will have run is compared with x after the answer,

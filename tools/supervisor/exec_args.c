@@ -3,6 +3,7 @@
  * the strings of an argv mostly lie side by side.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -175,13 +176,25 @@ static bool directs_git(const char *entry)
 	return starts_with_one(entry, names, NELEM(names));
 }
 
+#define NO_GLOBAL "GIT_CONFIG_GLOBAL=/dev/null"
+
 /* What adds to its configuration or moves that, whose files are looked for below the operator's home. */
 static bool configures_git(const char *entry, const char *home)
 {
-	static const char *const names[] = { "GIT_CONFIG", "XDG_CONFIG_HOME=" };
-
-	return starts_with_one(entry, names, NELEM(names)) ||
+	return (starts_with(entry, "GIT_CONFIG") && strcmp(entry, NO_GLOBAL) != 0) ||
 	       (starts_with(entry, "HOME=") && strcmp(entry + strlen("HOME="), home) != 0);
+}
+
+/* False where it says so twice, or does not fit. */
+static bool note_config_home(struct exec_env *e, const char *entry)
+{
+	static const char key[] = "XDG_CONFIG_HOME=";
+	bool is_new = !e->config_home[0];
+
+	if (!starts_with(entry, key))
+		return true;
+	snprintf(e->config_home, sizeof(e->config_home), "%s", entry + sizeof(key) - 1);
+	return is_new && strlen(entry) < ENV_WORD - 1;
 }
 
 static void env_note(struct caller *c, struct exec_env *e, const char *entry)
@@ -193,6 +206,8 @@ static void env_note(struct caller *c, struct exec_env *e, const char *entry)
 		e->hooked = starts_with(entry + sizeof(key) - 1, preload);
 	e->git |= directs_git(entry);
 	e->config |= configures_git(entry, image_str(&c->image, c->image.h->home));
+	e->config |= !note_config_home(e, entry);
+	e->no_global |= strcmp(entry, NO_GLOBAL) == 0;
 }
 
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
