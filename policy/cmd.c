@@ -193,3 +193,16 @@ struct cmd_view cmd_view_of(const struct command *c)
 		v.sub = cmd_known_find(v.global->program, v.word);
 	return v;
 }
+
+const char *cmd_word_at(const struct cmd_view *view, size_t n)
+{
+	struct cmd_walk w = { .view = view };
+	const char *arg;
+	enum cmd_arg kind;
+	size_t seen = 0;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END)
+		if (kind == ARG_WORD && seen++ == n + 1)
+			return arg;
+	return NULL;
+}

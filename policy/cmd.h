@@ -109,6 +109,8 @@ struct cmd_walk {
 
 /* The next argument and what it is; *ret is "" at the end. */
 enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret);
+/* Word n behind the subcommand, or NULL. */
+const char *cmd_word_at(const struct cmd_view *view, size_t n);
 
 /* The section of an image; the arrays have the header's lengths, their contents are not checked yet. */
 struct cmd_table {

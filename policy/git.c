@@ -12,8 +12,8 @@
 #include "path.h"
 
 struct git_scan {
-	const struct image *img; /* NULL: nothing is protected, only wants is of interest */
 	struct cmd_view view;
+	const struct image *img; /* NULL: nothing is protected, only wants is of interest */
 	const char *head;
 	unsigned wants;
 	bool hit;
@@ -217,15 +217,7 @@ static void touch_values(struct git_scan *s, const char *letters, const char *lo
 /* Word n behind the subcommand, or NULL. */
 static const char *word_at(const struct git_scan *s, size_t n)
 {
-	struct cmd_walk w = { .view = &s->view };
-	const char *arg;
-	enum cmd_arg kind;
-	size_t seen = 0;
-
-	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END)
-		if (kind == ARG_WORD && seen++ == n + 1)
-			return arg;
-	return NULL;
+	return cmd_word_at(&s->view, n);
 }
 
 /* Configuration may send a branch that is named alone elsewhere: remote.*.push, or its upstream. */
@@ -498,26 +490,4 @@ unsigned git_wants(const struct command *c)
 		return 0;
 	scan_command(&s, c);
 	return s.wants;
-}
-
-bool git_is_online(const struct command *c)
-{
-	static const char one[] = "clone fetch pull push ls-remote send-pack fetch-pack http-fetch http-push "
-				  "remote-http remote-https remote-ftp remote-ftps";
-	static const char *const two[][2] = { { "remote", "update show prune" },
-					      { "submodule", "update add" },
-					      { "lfs", "fetch pull push" } };
-	struct git_scan s = { .img = NULL };
-	const char *verb;
-
-	if (!git_is(c))
-		return false;
-	s.view = cmd_view_of(c);
-	if (word_in_list(one, s.view.word, strlen(s.view.word)))
-		return true;
-	verb = word_at(&s, 0);
-	for (size_t i = 0; verb && i < sizeof(two) / sizeof(two[0]); i++)
-		if (strcmp(s.view.word, two[i][0]) == 0 && word_in_list(two[i][1], verb, strlen(verb)))
-			return true;
-	return false;
 }
