@@ -225,7 +225,7 @@ END
 # Servers that greet: who they met is in met.log, `tcp|udp ADDRESS PORT` or `unix PATH`.
 lab_greeters() {
 	exec python3 -u - "$LAB/met.log" "$GOOD $GOOD6 $GOOD2 $HOSTED" "$EVIL $EVIL6 $LAN $METADATA $METADATA6" \
-		"$LAB_DAEMONS" "$LAB_DATAGRAM_DAEMONS" <<'END'
+		"$LAB_DAEMONS" "$LAB_DATAGRAM_DAEMONS" "$LAB_GATE" <<'END'
 import os, selectors, socket, struct, sys
 log = open(sys.argv[1], "a", buffering=1)
 waiting = selectors.DefaultSelector()
@@ -259,10 +259,15 @@ for kind, paths in ((socket.SOCK_STREAM, sys.argv[4]), (socket.SOCK_DGRAM, sys.a
         if kind == socket.SOCK_STREAM:
             s.listen(64)
         waiting.register(s, selectors.EVENT_READ, (kind, path, None))
+serve(socket.SOCK_DGRAM, sys.argv[6], 7)
 print("greeting", file=log)
-open_ones = []
+marks = []
 while True:
-    for key, _ in waiting.select():
+    ready = waiting.select(0 if marks else None)
+    # Nobody waits any more of those who came before it.
+    while marks and not ready:
+        print("mark", marks.pop(0), file=log)
+    for key, _ in ready:
         kind, addr, port = key.data
         try:
             if port is None:
@@ -271,6 +276,9 @@ while True:
                 continue
             if kind == socket.SOCK_DGRAM:
                 data, who = key.fileobj.recvfrom(4096)
+                if addr == sys.argv[6]:
+                    marks.append(data.decode().strip())
+                    continue
                 print("udp", addr, port, file=log)
                 sender = strangers[port] if data == b"speak up" else key.fileobj
                 sender.sendto(b"echo " + data, who)
@@ -352,11 +360,16 @@ lab_forget() {
 	LAB_MET=$(wc -l <"$LAB/met.log")
 }
 
-# Packets arrive in order: when the marker is written down, so is all that was sent before.
+# Packets arrive in order: when the marker is written down, so is all that was sent before.  The servers write
+# down theirs when nobody waits for them.  Counted in a file: who asks is often a subshell, and a marker that
+# was there before tells nothing.
 lab_settle() {
-	LAB_MARK=$((${LAB_MARK:-20000} + 1))
+	LAB_MARK=$(($(cat "$LAB/mark" 2>/dev/null || echo 20000) + 1))
+	echo $LAB_MARK >"$LAB/mark"
+	echo "$LAB_MARK" >"/dev/udp/$LAB_GATE/7"
 	echo >"/dev/udp/$LAB_GATE/$LAB_MARK"
 	until_true 5 grep -qx "udp $LAB_GATE $LAB_MARK" "$LAB/packets.log" || fail "the sniffer sleeps"
+	until_true 5 grep -qx "mark $LAB_MARK" "$LAB/met.log" || fail "the servers sleep"
 }
 
 packets() {

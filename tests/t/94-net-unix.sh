@@ -116,15 +116,26 @@ t_daemons() {
 	asked own.example
 }
 
-# Nobody inside meets the daemon: who starts the session may, for the names of users.
+# Nobody inside meets the daemon: who starts the session may, for the names of users, and the helper says the
+# ledger's last head to the journal.
 inside_unmet() {
 	local before
 	lab_forget
 	fsh true
+	helpers_gone
 	before=$(meetings "$1")
 	lab_forget
 	fsh "$2"
+	helpers_gone
 	[ "$(meetings "$1")" = "$before" ] || fail "$1 was met by: $2"
+}
+
+# They outlive `pale run`, until the disk has the ledger, which they hold locked.
+helpers_gone() {
+	local ledger
+	for ledger in "$STATE"/sessions/*/ledger.jsonl; do
+		flock -s -w 10 "$ledger" true || fail "a helper stays"
+	done
 }
 
 # unix_probe KIND CALL [ARGUMENT] PATH
@@ -134,6 +145,7 @@ s.$2(${4:+$3}'${4:-$3}')"
 }
 
 meetings() {
+	lab_settle
 	tail -n +$((LAB_MET + 1)) "$LAB/met.log" | grep -cxF "unix $1"
 }
 
