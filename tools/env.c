@@ -91,7 +91,7 @@ static int gather(const struct options *o, struct environment *env, struct diags
 
 		r = environment_gather(env, &s);
 		if (r == 0)
-			r = relocation_plan(&rel, &b, &p);
+			r = relocation_plan(&rel, o, &b, &p);
 		if (r == 0)
 			r = relocation_tell(&rel, &b, env);
 	}

@@ -271,7 +271,16 @@ static int move_in(struct relocation *rel, const struct bundle *b, struct enviro
 	return environment_set(env, "PWD", b->workspace, "the workspace");
 }
 
-int relocation_plan(struct relocation *rel, const struct bundle *b, struct policy *p)
+/* The policy would have it moved. */
+static bool would_move(const struct bundle *b, const struct policy *p)
+{
+	struct bundle writable = *b;
+
+	writable.relocated = true;
+	return policy_state(&writable, p) != NULL;
+}
+
+int relocation_plan(struct relocation *rel, const struct options *o, const struct bundle *b, struct policy *p)
 {
 	const char *state = policy_state(b, p);
 
@@ -279,7 +288,7 @@ int relocation_plan(struct relocation *rel, const struct bundle *b, struct polic
 	if (session_around())
 		return 0;
 	if (!state) {
-		if (p->state && access(b->workspace, W_OK) < 0)
+		if (!o->keep_home && would_move(b, p))
 			talk("note: %s cannot be written: the agent's state stays in your home",
 			     b->workspace);
 		return 0;

@@ -8,6 +8,7 @@
 
 struct bundle;
 struct environment;
+struct options;
 struct policy;
 
 /* Who set a variable, as `pale env` tells it. */
@@ -20,9 +21,10 @@ struct relocation {
 	bool moved; /* we are in the workspace, and were not */
 };
 
-/* What the policy and --keep-home say, the list of shares taken from p: 0 or -ENOMEM.  rel is zeroed before;
- * relocation_done() in each case. */
-int relocation_plan(struct relocation *rel, const struct bundle *b, struct policy *p);
+/* What the policy and --keep-home say, the list of shares taken from p; says a note where the workspace does
+ * not let the state be moved.  0 or -ENOMEM.  rel is zeroed before; relocation_done() in each case. */
+int relocation_plan(struct relocation *rel, const struct options *o, const struct bundle *b,
+		    struct policy *p);
 /* Points the XDG variables and TMPDIR of env there; makes nothing.  0 or -errno. */
 int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env);
 /*

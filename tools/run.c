@@ -51,7 +51,7 @@ static int check_policy(struct run *r)
 	if (e == 0)
 		e = gather_environment(r, &d);
 	if (e == 0)
-		e = relocation_plan(&r->relocation, &r->bundle, &r->policy);
+		e = relocation_plan(&r->relocation, r->o, &r->bundle, &r->policy);
 	if (e == 0) {
 		r->secrets_fd = secrets_file(&r->environment);
 		e = r->secrets_fd < 0 && r->secrets_fd != -ENOENT ? r->secrets_fd : 0;

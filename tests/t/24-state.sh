@@ -321,6 +321,7 @@ t_what_stands_in_the_way() {
 }
 
 t_workspace_that_cannot_be_written() {
+	local how
 	chmod 555 .
 	run pale run -q -- bash -c 'echo "${XDG_DATA_HOME-none}"'
 	chmod 755 .
@@ -328,6 +329,18 @@ t_workspace_that_cannot_be_written() {
 	out_is none
 	err_has "cannot be written: the agent's state stays in your home"
 	missing .pale
+	# Not to who wants it there, nor where it would stay there anyway.
+	chmod 555 .
+	for how in --keep-home --mode=read-only; do
+		run pale run -q $how -- true
+		rc_is 0
+		err_lacks "stays in your home"
+	done
+	policy <<<$'[session]\nstate = none'
+	run pale run -q -- true
+	chmod 755 .
+	rc_is 0
+	err_lacks "stays in your home"
 }
 
 # A full disk is said, and half of what was made there does not stay: the next start makes all of it.
