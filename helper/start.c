@@ -18,7 +18,6 @@
 #include "policy/parse.h"
 #include "policy/rule.h"
 
-#define START_VERSION 4
 #define BUNDLE_MAX    (64u << 20)
 #define DIAGS_BYTES   (48 * 1024)
 #define START_WAIT_MS 10000

@@ -18,6 +18,12 @@
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
 #define WIRE_VERSION 4u
 
+/*
+ * Of what `pale run` and its helper say to each other, one JSON object a packet on a line of their own.  Bump
+ * it when a message is added or changes; the helper refuses a start by another.
+ */
+#define START_VERSION 5
+
 /* A question that somebody reads waits longer than its policy says, by so much in all. */
 #define WIRE_HOLD_S 600
 

@@ -23,11 +23,10 @@
 #include "tools.h"
 #include "tools/surface.h"
 
-#define START_VERSION 4
-#define READY_MS      20000
-#define BYE_MS	      10000
-#define EXIT_MS	      2000
-#define ARGV_TOLD     (16 * 1024) /* bytes of argv in the start message: for people, never judged */
+#define READY_MS  20000
+#define BYE_MS	  10000
+#define EXIT_MS	  2000
+#define ARGV_TOLD (16 * 1024) /* bytes of argv in the start message: for people, never judged */
 
 static json_t *argv_told(char *const *argv)
 {

@@ -93,7 +93,7 @@ class Session:
         return json.dumps(b).encode()
 
     def message(self, **more):
-        m = {"type": "start", "version": 4, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+        m = {"type": "start", "version": 5, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
              "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine", "limits": ""}
         if self.level != "hooks":
             m["nonce"] = self.nonce.hex()
