@@ -5,12 +5,36 @@
 #include "ini.h"
 #include "parse_impl.h"
 #include "path.h"
+#include "state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PROJECT_DIR ".pale"
+
+const struct state_place state_places[STATE_PLACES] = {
+	{ "data", "XDG_DATA_HOME", ".local/share" },
+	{ "config", "XDG_CONFIG_HOME", ".config" },
+	{ "cache", "XDG_CACHE_HOME", ".cache" },
+	{ "state", "XDG_STATE_HOME", ".local/state" },
+	{ "tmp", "TMPDIR", NULL },
+};
+
+const struct state_place *state_place_of(const char *path)
+{
+	size_t n = strcspn(path, "/");
+
+	for (size_t i = 0; i < STATE_PLACES; i++)
+		if (strlen(state_places[i].name) == n && strncmp(state_places[i].name, path, n) == 0)
+			return &state_places[i];
+	return NULL;
+}
+
+bool state_is_inside(const char *below)
+{
+	return state_place_of(below) || strcmp(below, ".gitignore") == 0;
+}
 
 /* Why it is no path of one file or directory below another, or NULL. */
 static const char *wrong(const char *v)
@@ -38,11 +62,11 @@ static const char *workspace_wrong(const char *v)
 /* "data/NAME": a place of the relocated state, and a name in it. */
 static const char *share_wrong(const char *v)
 {
-	static const char *const places[] = { "data/", "config/", "cache/", "state/" };
+	const struct state_place *place = state_place_of(v);
+	size_t n = strcspn(v, "/");
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (strncmp(v, places[i], strlen(places[i])) == 0 && v[strlen(places[i])])
-			return wrong(v);
+	if (place && place->usual && v[n] && v[n + 1])
+		return wrong(v);
 	return "write data/NAME, config/NAME, cache/NAME, state/NAME or none";
 }
 

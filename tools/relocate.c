@@ -14,22 +14,13 @@
 #include <sys/syscall.h>
 
 #include "policy/path.h"
+#include "policy/state.h"
 
 #include "relocate.h"
 #include "tools.h"
 
 /* A socket's path has 108 bytes, and programs add their own names to TMPDIR. */
 #define TMPDIR_MAX 80
-
-static const struct place {
-	const char *name, *variable, *usual; /* usual: below the home, where the variable is not set */
-} places[] = {
-	{ "data", "XDG_DATA_HOME", ".local/share" },
-	{ "config", "XDG_CONFIG_HOME", ".config" },
-	{ "cache", "XDG_CACHE_HOME", ".cache" },
-	{ "state", "XDG_STATE_HOME", ".local/state" },
-	{ "tmp", "TMPDIR", NULL },
-};
 
 static int refuse(const char *path, int error)
 {
@@ -100,14 +91,21 @@ static int write_new(int dir, const char *name, const char *text)
 /* Only what is made here: a project may keep other files of its own beside it in git. */
 static int ignore_in_git(int dir)
 {
-	return write_new(dir, ".gitignore", "/.gitignore\n/data/\n/config/\n/cache/\n/state/\n/tmp/\n");
+	char text[128] = "/.gitignore\n";
+
+	for (size_t i = 0; i < STATE_PLACES; i++) {
+		size_t n = strlen(text);
+
+		snprintf(text + n, sizeof(text) - n, "/%s/\n", state_places[i].name);
+	}
+	return write_new(dir, ".gitignore", text);
 }
 
 /* --- what of the operator's own is seen there ------------------------------------------------------------
  */
 
 /* Where the operator has it: the place's variable, or its usual name below his home. */
-static int own_path(const struct place *pl, const char *home, const char *rest, char path[PATH_MAX])
+static int own_path(const struct state_place *pl, const char *home, const char *rest, char path[PATH_MAX])
 {
 	const char *own = getenv(pl->variable);
 	int n = own && own[0] == '/' ? snprintf(path, PATH_MAX, "%s/%s", own, rest)
@@ -144,16 +142,15 @@ static int link_to(int dir, const char *rest, const char *target)
 	return 0;
 }
 
-static int share_all(int dir, const struct relocation *rel, const struct place *pl, const char *home)
+static int share_all(int dir, const struct relocation *rel, const struct state_place *pl, const char *home)
 {
-	size_t n = strlen(pl->name);
 	char target[PATH_MAX];
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < rel->n_shares; i++) {
-		const char *rest = rel->shares[i] + n + 1;
+		const char *rest = rel->shares[i] + strlen(pl->name) + 1;
 
-		if (strncmp(rel->shares[i], pl->name, n) != 0 || rel->shares[i][n] != '/')
+		if (state_place_of(rel->shares[i]) != pl)
 			continue;
 		if (own_path(pl, home, rest, target) == 0 && access(target, F_OK) == 0)
 			r = link_to(dir, rest, target);
@@ -164,7 +161,7 @@ static int share_all(int dir, const struct relocation *rel, const struct place *
 /* --- the places ------------------------------------------------------------------------------------------
  */
 
-static int make_place(int dir, const char *path, const struct place *pl, const struct relocation *rel,
+static int make_place(int dir, const char *path, const struct state_place *pl, const struct relocation *rel,
 		      const char *home)
 {
 	_cleanup_close_ int fd = step(dir, pl->name);
@@ -214,8 +211,8 @@ static int make_all(const struct relocation *rel, const struct bundle *b)
 
 	if (dir >= 0 && r < 0)
 		refuse(path, r);
-	for (size_t i = 0; r == 0 && i < NELEM(places); i++)
-		r = make_place(dir, path, &places[i], rel, b->home);
+	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++)
+		r = make_place(dir, path, &state_places[i], rel, b->home);
 	return r;
 }
 
@@ -226,11 +223,11 @@ int relocation_tell(const struct relocation *rel, const struct bundle *b, struct
 
 	if (!rel->state)
 		return 0;
-	for (size_t i = 0; r == 0 && i < NELEM(places); i++) {
-		r = path_join(place, sizeof(place), path, places[i].name);
+	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
+		r = path_join(place, sizeof(place), path, state_places[i].name);
 		/* Sockets in too long a directory could not be named: then scratch stays where it was. */
-		if (r == 0 && (places[i].usual || strlen(place) <= TMPDIR_MAX))
-			r = environment_set(env, places[i].variable, place, RELOCATED);
+		if (r == 0 && (state_places[i].usual || strlen(place) <= TMPDIR_MAX))
+			r = environment_set(env, state_places[i].variable, place, RELOCATED);
 	}
 	/* What makes its repositories in scratch shall not find the workspace's around them. */
 	if (r == 0 && !environment_get(env, "GIT_CEILING_DIRECTORIES"))
