@@ -28,11 +28,13 @@ void changed_done(struct changed_mark *m);
 /* changed_make.c: the rules of a Makefile, target -> text, a new object; NULL: it cannot be read. */
 json_t *changed_targets(int dirfd, const char *name);
 
-/* changed_names.c: who runs or obeys the file at path, as "make"; NULL: nobody is known to. */
+/* changed_names.c: who runs or obeys the file at path, below the workspace, as "make"; NULL: nobody is known
+ * to. */
 const char *changed_runner(const char *path);
-/* path lies where the presets let agents keep their state: nobody else runs what is there. */
+/* path, below the workspace, lies where the presets let agents keep their state: nobody else runs what is
+ * there. */
 bool changed_is_state(const char *path);
-/* Those of a set of paths that somebody does, each with who: a new object. */
-json_t *changed_runners(json_t *paths);
+/* Those of a set of absolute paths that somebody does, each with who: a new object. */
+json_t *changed_runners(json_t *paths, const char *workspace);
 
 #endif

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "changed.h"
-#include "policy/cmd.h"
+#include "policy/path.h"
+#include "policy/state.h"
 #include "tools.h"
 
 /* A pattern is for as many last components of a path as it has itself. */
@@ -128,13 +129,10 @@ bool changed_is_state(const char *path)
 {
 	static const char *const owners[] = { ".pale/", ".opencode/" };
 
-	for (size_t i = 0; i < NELEM(owners); i++) {
-		const char *at = strstr(path, owners[i]), *name = at ? at + strlen(owners[i]) : NULL;
-
-		if (at && (at == path || at[-1] == '/') &&
-		    word_in_list("data config cache state tmp .gitignore", name, strcspn(name, "/")))
+	for (size_t i = 0; i < NELEM(owners); i++)
+		if (strncmp(path, owners[i], strlen(owners[i])) == 0 &&
+		    state_is_inside(path + strlen(owners[i])))
 			return true;
-	}
 	return false;
 }
 
@@ -156,14 +154,22 @@ const char *changed_runner(const char *path)
 	return row < NELEM(names) ? names[row].runner : NULL;
 }
 
-json_t *changed_runners(json_t *paths)
+/* As the walk has it: without the workspace before it. */
+static const char *in_workspace(const char *path, const char *workspace)
+{
+	size_t n = strlen(workspace);
+
+	return n && path_is_under(path, workspace) && path[n] ? path + n + 1 : path;
+}
+
+json_t *changed_runners(json_t *paths, const char *workspace)
 {
 	json_t *ret = json_object(), *count;
 	const char *path, *runner;
 
 	json_object_foreach(paths, path, count)
 	{
-		runner = changed_runner(path);
+		runner = changed_runner(in_workspace(path, workspace));
 		if (runner)
 			(void)json_object_set_new(ret, path, json_string(runner));
 	}

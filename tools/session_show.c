@@ -347,7 +347,7 @@ static void print_counts(const struct page *p)
 
 static void print_runs_later(const struct page *p)
 {
-	_cleanup_json_ json_t *list = changed_runners(p->story.changed);
+	_cleanup_json_ json_t *list = changed_runners(p->story.changed, fact(p, "workspace"));
 	size_t n = json_object_size(list), i = 0;
 	json_t *runner;
 	const char *key;
@@ -479,7 +479,7 @@ static json_t *page_json(const struct page *p)
 	(void)json_object_set_new(j, "observing", json_boolean(p->story.observing));
 	(void)json_object_set_new(j, "observed", json_integer((json_int_t)p->story.observed));
 	(void)json_object_set(j, "changed", p->story.changed);
-	(void)json_object_set_new(j, "runs_later", changed_runners(p->story.changed));
+	(void)json_object_set_new(j, "runs_later", changed_runners(p->story.changed, fact(p, "workspace")));
 	(void)json_object_set(j, "reached", p->story.reached);
 	(void)json_object_set_new(j, "denied", sorted(p->story.denied));
 	return j;

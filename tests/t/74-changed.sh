@@ -49,6 +49,15 @@ t_state_is_not_told() {
 	[ ! -s "$S/told" ] || fail "told: $(cat "$S/told")"
 }
 
+# Only the workspace's own: what is called like it deeper down is a directory as any other.
+t_state_of_others_is_told() {
+	loud 'for d in sub/.pale/data sub/.opencode/tmp; do mkdir -p $d/x && echo x >$d/x/Makefile; done'
+	told_only 'sub/.pale/data/x/Makefile (make)' 'sub/.opencode/tmp/x/Makefile (make)'
+	run pale session show
+	out_has "$W/sub/.pale/data/x/Makefile (make)"
+	out_has "$W/sub/.opencode/tmp/x/Makefile (make)"
+}
+
 t_unchanged_is_not_told() {
 	echo x >Makefile
 	echo x >CLAUDE.md
