@@ -5,7 +5,6 @@
  * Memory is RLIMIT_DATA: what is private and writable.  RLIMIT_AS would count what runtimes reserve and never
  * use (Bun 130 GiB, Node and Go less), and they would not start.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,34 +24,37 @@ static const struct {
 	{ RESOURCE_FILE_SIZE, RLIMIT_FSIZE },
 };
 
-static size_t threads_in(const char *pid)
+static size_t threads_in(pid_t pid)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[64];
 	const char *at;
 	size_t len;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (file_read(path, 16384, &text, &len) < 0)
 		return 0;
 	at = strstr(text, "\nThreads:");
 	return at ? strtoul(at + strlen("\nThreads:"), NULL, 10) : 0;
 }
 
+static bool is_of(pid_t pid, uid_t uid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) == 0 && st.st_uid == uid;
+}
+
 size_t threads_of(uid_t uid)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *e;
-	struct stat st;
+	_cleanup_dir_ DIR *proc = opendir("/proc");
 	size_t n = 0;
+	pid_t pid;
 
-	if (!proc)
-		return 0;
-	while ((e = readdir(proc)))
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
-		    fstatat(dirfd(proc), e->d_name, &st, 0) == 0 && st.st_uid == uid)
-			n += threads_in(e->d_name);
-	(void)closedir(proc);
+	while ((pid = proc_next(proc)))
+		n += is_of(pid, uid) ? threads_in(pid) : 0;
 	return n;
 }
 

@@ -3,7 +3,6 @@
  * its child, so only its own children have to be looked at, again and again until there are none;
  * and a child's pid cannot be reused before it is reaped, so no signal goes astray.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -51,36 +50,15 @@ static bool children_listed(struct pids *p, pid_t spare)
 	return true;
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	_cleanup_free_ char *text = NULL;
-	char path[64], state;
-	const char *after;
-	size_t len;
-	int ppid;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (file_read(path, 4096, &text, &len) < 0)
-		return -1;
-	/* The name may hold anything, brackets and blanks too. */
-	after = strrchr(text, ')');
-	return after && sscanf(after + 1, " %c %d", &state, &ppid) == 2 ? ppid : -1;
-}
-
 static void children_searched(struct pids *p, pid_t spare)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *e;
+	_cleanup_dir_ DIR *proc = opendir("/proc");
+	struct proc_stat stat;
+	pid_t pid;
 
-	if (!proc)
-		return;
-	while ((e = readdir(proc))) {
-		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-
-		if (pid > 1 && parent_of(pid) == getpid())
+	while ((pid = proc_next(proc)))
+		if (proc_stat(pid, &stat) && stat.ppid == getpid())
 			add(p, pid, spare);
-	}
-	(void)closedir(proc);
 }
 
 static size_t children(struct pids *p, pid_t spare)

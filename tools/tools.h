@@ -9,6 +9,7 @@
 #ifndef PALE_TOOLS_H
 #define PALE_TOOLS_H
 
+#include <dirent.h>
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
@@ -53,6 +54,12 @@ static inline void cleanup_file(FILE **f)
 		(void)fclose(*f);
 }
 
+static inline void cleanup_dir(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
+}
+
 static inline void cleanup_json(json_t **j)
 {
 	json_decref(*j);
@@ -61,6 +68,7 @@ static inline void cleanup_json(json_t **j)
 #define _cleanup_free_	__attribute__((cleanup(cleanup_free)))
 #define _cleanup_close_ __attribute__((cleanup(cleanup_close)))
 #define _cleanup_file_	__attribute__((cleanup(cleanup_file)))
+#define _cleanup_dir_	__attribute__((cleanup(cleanup_dir)))
 #define _cleanup_json_	__attribute__((cleanup(cleanup_json)))
 
 /* Exit codes; `run` uses those of env(1). */
@@ -290,6 +298,20 @@ const char *program_coverage(const struct program *p, int inspected);
 /* Short name of HEAD's branch in the repository around dir; false where there is none, or where req's
  * git works on another. */
 bool branch_of(const struct request *req, const char *dir, char *buf, size_t size);
+
+/* --- proc.c --------------------------------------------------------------------------------------------- */
+
+/* The next process of DIR /proc, 0 after the last; 0 for NULL. */
+pid_t proc_next(DIR *proc);
+
+struct proc_stat {
+	pid_t ppid;
+	unsigned long long start; /* ticks since boot: tells one bearer of a pid from the next */
+	char state;
+};
+
+/* False where there is none. */
+bool proc_stat(pid_t pid, struct proc_stat *ret);
 
 /* --- sessions.c, ledgers.c ------------------------------------------------------------------------------ */
 

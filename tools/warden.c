@@ -69,18 +69,12 @@ static bool end_one(pid_t pid, const char *entry)
 
 static size_t end_round(const char *entry)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *e;
+	_cleanup_dir_ DIR *proc = opendir("/proc");
 	size_t n = 0;
+	pid_t pid;
 
-	while (proc && (e = readdir(proc))) {
-		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-
-		if (pid > 1)
-			n += end_one(pid, entry);
-	}
-	if (proc)
-		(void)closedir(proc);
+	while ((pid = proc_next(proc)))
+		n += pid > 1 && end_one(pid, entry);
 	return n;
 }
 

@@ -81,42 +81,36 @@ static bool is_master(int proc, int fds, const char *fd, unsigned number)
 	return strcmp(text + n - strlen(PTMX), PTMX) == 0 && tty_index(proc, fd) == (long)number;
 }
 
-/* The process, which DIR /proc has under this name, holds the master of pty `number`. */
-static bool holds_master(int all, const char *pid, unsigned number)
+static bool holds_master(pid_t pid, unsigned number)
 {
-	_cleanup_close_ int proc = openat(all, pid, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fds = proc < 0 ? -1 : openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fds < 0 ? NULL : fdopendir(fds);
+	_cleanup_close_ int proc = -1, fds = -1;
+	_cleanup_dir_ DIR *d = NULL;
 	const struct dirent *e;
+	char path[32];
 	bool found = false;
 
-	if (!d) {
-		if (fds >= 0)
-			close(fds);
-		return false;
-	}
-	while (!found && (e = readdir(d)))
-		found = is_master(proc, fds, e->d_name, number);
-	closedir(d);
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fds = proc < 0 ? -1 : openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fds < 0 ? NULL : fdopendir(fds);
+	if (d)
+		fds = -1; /* its own now */
+	while (d && !found && (e = readdir(d)))
+		found = is_master(proc, dirfd(d), e->d_name, number);
 	return found;
 }
 
 static bool session_holds_master(struct caller *c, unsigned number)
 {
-	char pid[16];
-	DIR *d = opendir("/proc");
-	const struct dirent *e;
-	bool found = false;
+	_cleanup_dir_ DIR *proc = NULL;
+	bool found = holds_master(caller_tgid(c), number);
+	pid_t pid;
 
-	if (!d)
-		return false;
-	snprintf(pid, sizeof(pid), "%d", caller_tgid(c));
-	found = holds_master(dirfd(d), pid, number);
-	while (!found && (e = readdir(d)))
-		found = e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
-			holds_master(dirfd(d), e->d_name, number) &&
-			session_has_pid(c->sup, (pid_t)strtol(e->d_name, NULL, 10));
-	closedir(d);
+	if (found)
+		return true;
+	proc = opendir("/proc");
+	while (!found && (pid = proc_next(proc)))
+		found = holds_master(pid, number) && session_has_pid(c->sup, pid);
 	return found;
 }
 

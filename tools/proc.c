@@ -1,0 +1,39 @@
+/*
+ * Processes as /proc lists them: whoever was there at some moment of the walk.  A pid says nothing about the
+ * next moment: who sends signals holds a descriptor first.
+ */
+#include <fcntl.h>
+#include <string.h>
+
+#include "tools.h"
+
+pid_t proc_next(DIR *proc)
+{
+	const struct dirent *e;
+
+	while (proc && (e = readdir(proc)))
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			return (pid_t)strtol(e->d_name, NULL, 10);
+	return 0;
+}
+
+/* PID (NAME) STATE PPID ... START: the name may hold anything, brackets and blanks too. */
+bool proc_stat(pid_t pid, struct proc_stat *ret)
+{
+	_cleanup_close_ int fd = -1;
+	char path[32], text[1024];
+	const char *after;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	after = strrchr(text, ')');
+	return after &&
+	       sscanf(after + 1,
+		      " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		      &ret->state, &ret->ppid, &ret->start) == 3;
+}
