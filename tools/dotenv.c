@@ -68,19 +68,12 @@ int dotenv_extract(const char *path, const char *text, size_t len, char **ret, s
 	return r;
 }
 
-/* 1, 0, or -errno. */
-static int mentioned(const char *path)
+bool dotenv_mentions(const char *path)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
-	int r = file_read(path, LIMIT_POLICY, &text, &len);
 
-	return r < 0 ? r : mentions(text, len);
-}
-
-bool dotenv_mentions(const char *path)
-{
-	return mentioned(path) > 0;
+	return file_read(path, LIMIT_POLICY, &text, &len) == 0 && mentions(text, len);
 }
 
 /* An agent may write here, or could once, or anybody: workspaces, what everybody may write. */
@@ -122,15 +115,19 @@ static int unheard(const struct bundle *b, const struct dirs *dirs, const char *
 			"cannot be read, so what it says of the policy is not heard: %s", why);
 }
 
+/* Read once: what was looked at, is trusted and is taken is one text. */
 static int add_file(struct bundle *b, const struct dirs *dirs, const char *path, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL, *ours = NULL;
+	struct stat st;
 	size_t len;
-	int r = mentioned(path);
+	int r = file_read_as(path, LIMIT_POLICY, &text, &len, &st);
 
-	if (r <= 0)
-		return r < 0 ? unheard(b, dirs, path, r, d) : 0;
-	r = policy_file_read(path, &text, &len, d);
+	if (r < 0)
+		return unheard(b, dirs, path, r, d);
+	if (!mentions(text, len))
+		return 0;
+	r = policy_file_check(path, &st, d);
 	if (r == 0)
 		r = dotenv_extract(path, text, len, &ours, d);
 	if (r == 0)

@@ -119,29 +119,35 @@ static int read_untrusted(const struct reading *r, const char *text, size_t len)
 	return e;
 }
 
+static int read_trusted(struct reading *r, const char *text, size_t len, const struct stat *st)
+{
+	int e;
+
+	r->d = r->s->d;
+	/* With the checks of a file that is believed. */
+	e = policy_file_check(r->path, st, r->d);
+	return e == 0 ? env_read(r->path, text, len, on_pair, r, r->d) : e;
+}
+
+/* Read once: what is trusted is what is taken. */
 static int on_file(void *ctx, const char *path)
 {
 	struct reading *r = ctx;
 	const struct environment_source *s = r->s;
-	_cleanup_free_ char *text = NULL, *again = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
 	size_t len;
-	int e;
+	int e = 0;
 
-	if (file_read(path, LIMIT_POLICY, &text, &len) < 0 || !mentions(s, text, len))
+	if (file_read_as(path, LIMIT_POLICY, &text, &len, &st) < 0)
 		return 0;
-	r->path = path;
-	r->trusted = dotenv_is_trusted(s->b, s->dirs, path, text, len);
-	if (!r->trusted)
-		return read_untrusted(r, text, len);
-	/* Again with the checks of a file that is believed. */
-	e = policy_file_read(path, &again, &len, s->d);
-	r->d = s->d;
-	if (e == 0)
-		e = env_read(path, again, len, on_pair, r, s->d);
-	if (again)
-		explicit_bzero(again, len);
-	explicit_bzero(text, strlen(text));
-	return e == -EPERM || e == -EBADMSG || e == -ENOENT ? 0 : e;
+	if (mentions(s, text, len)) {
+		r->path = path;
+		r->trusted = dotenv_is_trusted(s->b, s->dirs, path, text, len);
+		e = r->trusted ? read_trusted(r, text, len, &st) : read_untrusted(r, text, len);
+	}
+	explicit_bzero(text, len);
+	return e == -EPERM || e == -EBADMSG ? 0 : e;
 }
 
 int environment_from_files(struct environment *env, const struct environment_source *s)

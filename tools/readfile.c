@@ -50,18 +50,24 @@ static int open_file(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len)
+int file_read_as(const char *path, size_t limit, char **ret_text, size_t *ret_len, struct stat *ret_st)
 {
 	_cleanup_close_ int fd = open_file(path);
-	struct stat st;
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, ret_st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(ret_st->st_mode))
 		return -EINVAL;
 	return read_all(fd, limit, ret_text, ret_len);
+}
+
+int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len)
+{
+	struct stat st;
+
+	return file_read_as(path, limit, ret_text, ret_len, &st);
 }
 
 static int refuse(struct diags *d, const char *path, const char *code, const char *hint, const char *why)
@@ -71,7 +77,7 @@ static int refuse(struct diags *d, const char *path, const char *code, const cha
 	return r < 0 ? r : -EPERM;
 }
 
-static int check_stat(const struct stat *st, const char *path, struct diags *d)
+int policy_file_check(const char *path, const struct stat *st, struct diags *d)
 {
 	if (!S_ISREG(st->st_mode))
 		return refuse(d, path, "policy-file", NULL, "is not a regular file");
@@ -96,7 +102,7 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
 		return refuse(d, path, "policy-file", NULL, strerror(-fd));
 	if (fstat(fd, &st) < 0)
 		return refuse(d, path, "policy-file", NULL, strerror(errno));
-	r = check_stat(&st, path, d);
+	r = policy_file_check(path, &st, d);
 	if (r < 0)
 		return r;
 	r = read_all(fd, LIMIT_POLICY, ret_text, ret_len);

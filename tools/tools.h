@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -203,6 +204,8 @@ bool desktop_is_here(void);
 /* Reads a regular file of at most limit bytes; *ret_text is NUL-terminated, the caller frees.  0 or -errno.
  */
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len);
+/* The same, with what is said of the very file that was read. */
+int file_read_as(const char *path, size_t limit, char **ret_text, size_t *ret_len, struct stat *ret_st);
 /* For elf_inspect(): ctx is an int, the descriptor. */
 long file_read_at(void *ctx, void *buf, size_t len, uint64_t off);
 /*
@@ -210,6 +213,8 @@ long file_read_at(void *ctx, void *buf, size_t len, uint64_t off);
  * nobody else.  Otherwise -EPERM and a finding; -ENOENT is left to the caller.
  */
 int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct diags *d);
+/* These checks alone, of what was read by file_read_as(): 0, or -EPERM and a finding. */
+int policy_file_check(const char *path, const struct stat *st, struct diags *d);
 /*
  * Everything a compilation depends on, from the file system and the options.  0, -EBADMSG with
  * findings, -ENOMEM.  The caller frees with bundle_done() in each case.

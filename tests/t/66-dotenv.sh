@@ -110,6 +110,21 @@ t_where_everybody_writes() {
 	reaches no own.example
 }
 
+# Whoever looks at such a file takes what he looked at: another text could be there the next time.
+t_read_once() {
+	need strace
+	policy <<<$'[environment]\npass = OWN_NAME'
+	printf 'OWN_NAME=%s\nWHITE_LIST_DOMAINS=own.example\n' "$DECOY" >.env
+	chmod 600 .env
+	run pale trust
+	rc_is 0
+	run strace -f -qq -e trace=open,openat -o "$S/trace" pale env
+	rc_is 0
+	out_has OWN_NAME
+	# once for the policy, once for the values
+	[ "$(grep -cF "\"$PWD/.env\"" "$S/trace")" = 2 ] || fail "opened: $(grep -F .env "$S/trace")"
+}
+
 t_environment() {
 	WHERE=()
 	export SANDBOX_NETWORK_MODE=replace WHITE_LIST_DOMAINS="own.example, *.more.example"
