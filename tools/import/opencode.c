@@ -24,25 +24,37 @@ static void one_pattern(struct import *im, const char *from, const char *pattern
 		carry_tell(im, TOLD_LOST, from, "is neither allow nor ask nor deny: not understood");
 }
 
-static void patterns_read(struct import *im, const char *path, const json_t *value, pattern_fn *fn)
-{
-	const char *pattern;
-	json_t *action;
+/* How a member's name stands behind the path of its object. */
+static const char *const dotted[] = { ".", "" }, *const quoted[] = { "[\"", "\"]" };
 
-	if (!json_is_object(value)) {
-		one_pattern(im, path, "*", value, fn);
-		return;
-	}
-	json_object_foreach((json_t *)value, pattern, action)
+/* fn is of the reader's own. */
+typedef void visit_fn(struct import *im, const char *from, const char *name, const json_t *value,
+		      pattern_fn *fn);
+
+static void members_each(struct import *im, const char *path, const char *const around[2],
+			 const json_t *object, visit_fn *visit, pattern_fn *fn)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, name, value)
 	{
 		_cleanup_free_ char *from = NULL;
 
-		if (asprintf(&from, "%s[\"%s\"]", path, pattern) < 0) {
+		if (asprintf(&from, "%s%s%s%s", path, around[0], name, around[1]) < 0) {
 			from = NULL;
 			return;
 		}
-		one_pattern(im, from, pattern, action, fn);
+		visit(im, from, name, value, fn);
 	}
+}
+
+static void patterns_read(struct import *im, const char *path, const json_t *value, pattern_fn *fn)
+{
+	if (json_is_object(value))
+		members_each(im, path, quoted, value, one_pattern, fn);
+	else
+		one_pattern(im, path, "*", value, fn);
 }
 
 static void bash(struct import *im, const char *from, const char *pattern, const char *action)
@@ -182,48 +194,36 @@ static void for_all(struct import *im, const char *from, const json_t *value)
 	one_pattern(im, from, "*", value, own);
 }
 
+static void of_tool(struct import *im, const char *from, const char *name, const json_t *rules,
+		    pattern_fn *fn)
+{
+	(void)fn;
+	if (strcmp(name, "*") == 0)
+		for_all(im, from, rules);
+	else
+		patterns_read(im, from, rules, tool_find(name));
+}
+
 static void on_permission(struct import *im, const char *path, const json_t *value)
 {
-	const char *name;
-	json_t *rules;
-
-	if (!json_is_object(value)) {
+	if (json_is_object(value))
+		members_each(im, path, dotted, value, of_tool, NULL);
+	else
 		for_all(im, path, value);
-		return;
-	}
-	json_object_foreach((json_t *)value, name, rules)
-	{
-		_cleanup_free_ char *from = NULL;
+}
 
-		if (asprintf(&from, "%s.%s", path, name) < 0) {
-			from = NULL;
-			return;
-		}
-		if (strcmp(name, "*") == 0)
-			for_all(im, from, rules);
-		else
-			patterns_read(im, from, rules, tool_find(name));
-	}
+static void switch_off(struct import *im, const char *from, const char *name, const json_t *on,
+		       pattern_fn *fn)
+{
+	(void)fn;
+	if (json_is_false(on))
+		tool_find(name)(im, from, "*", "deny");
 }
 
 /* `tools: { bash: false }`, of before there were permissions. */
 static void on_tools(struct import *im, const char *path, const json_t *value)
 {
-	const char *name;
-	json_t *on;
-
-	json_object_foreach((json_t *)value, name, on)
-	{
-		_cleanup_free_ char *from = NULL;
-
-		if (!json_is_false(on))
-			continue;
-		if (asprintf(&from, "%s.%s", path, name) < 0) {
-			from = NULL;
-			return;
-		}
-		tool_find(name)(im, from, "*", "deny");
-	}
+	members_each(im, path, dotted, value, switch_off, NULL);
 }
 
 /* All agents of one opencode are one process, and held alike: by the rules for all of them. */
@@ -238,25 +238,19 @@ static void of_agent(struct import *im, const char *from, const char *pattern, c
 			   "%s: for this agent alone, in the process of all: keep it there", action);
 }
 
+static void of_agents_tool(struct import *im, const char *from, const char *name, const json_t *rules,
+			   pattern_fn *fn)
+{
+	(void)name;
+	patterns_read(im, from, rules, fn);
+}
+
 static void on_agent_permission(struct import *im, const char *path, const json_t *value)
 {
-	const char *name;
-	json_t *rules;
-
-	if (!json_is_object(value)) {
+	if (json_is_object(value))
+		members_each(im, path, dotted, value, of_agents_tool, of_agent);
+	else
 		one_pattern(im, path, "*", value, of_agent);
-		return;
-	}
-	json_object_foreach((json_t *)value, name, rules)
-	{
-		_cleanup_free_ char *from = NULL;
-
-		if (asprintf(&from, "%s.%s", path, name) < 0) {
-			from = NULL;
-			return;
-		}
-		patterns_read(im, from, rules, of_agent);
-	}
 }
 
 static void on_agent_tools(struct import *im, const char *path, const json_t *value)
@@ -286,23 +280,18 @@ static void on_agent(struct import *im, const char *path, const json_t *agent)
 	}
 }
 
+static void one_agent(struct import *im, const char *from, const char *name, const json_t *agent,
+		      pattern_fn *fn)
+{
+	(void)name;
+	(void)fn;
+	if (!json_is_true(json_object_get(agent, "disable")))
+		on_agent(im, from, agent);
+}
+
 static void on_agents(struct import *im, const char *path, const json_t *value)
 {
-	const char *name;
-	json_t *agent;
-
-	json_object_foreach((json_t *)value, name, agent)
-	{
-		_cleanup_free_ char *from = NULL;
-
-		if (json_is_true(json_object_get(agent, "disable")))
-			continue;
-		if (asprintf(&from, "%s.%s", path, name) < 0) {
-			from = NULL;
-			return;
-		}
-		on_agent(im, from, agent);
-	}
+	members_each(im, path, dotted, value, one_agent, NULL);
 }
 
 void read_opencode(struct import *im, const json_t *root)
