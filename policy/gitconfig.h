@@ -38,8 +38,8 @@ void gitconfig_done(struct gitconfig *g);
 /*
  * The first entry of `now` that is neither in `before` (NULL: nothing was there) nor one that anybody may
  * write; NULL where there is none.  dir is the real path of the directory that the file is in: a work tree
- * must lie beside the repository, or be `workspace` (NULL: there is none) itself, as that of a repository of
- * snapshots is.  Borrowed from now.
+ * must be what its .git is in, of a repository in there lie below that, or be `workspace` (NULL: there is
+ * none) itself, as that of a repository of snapshots is.  Borrowed from now.
  */
 const struct gitconfig_entry *gitconfig_forbidden(const struct gitconfig *before, const struct gitconfig *now,
 						  const char *dir, const char *workspace);

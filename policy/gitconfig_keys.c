@@ -187,7 +187,22 @@ struct place {
 	const char *dir, *workspace;
 };
 
-/* Below what the repository's .git is in: `git checkout` writes there. */
+/* What git itself checks out nothing into: hooks and configuration lie there. */
+static bool has_git_dir(const char *path)
+{
+	for (size_t n; *path; path += n) {
+		path += strspn(path, "/");
+		n = strcspn(path, "/");
+		if (n == 4 && strncasecmp(path, ".git", n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the repository's .git is in, or for one that lies in there, as a submodule's does, a directory below:
+ * `git checkout` writes there.
+ */
 static bool is_beside(const char *value, const struct place *at)
 {
 	char top[LIMIT_PATH], tree[LIMIT_PATH];
@@ -202,7 +217,10 @@ static bool is_beside(const char *value, const struct place *at)
 	if (!git || git == top)
 		return false;
 	*git = '\0';
-	return path_is_under(tree, top);
+	/* A directory below may become a link into .git: no repository but a submodule's has one. */
+	if (strcmp(git + 1, ".git/") == 0)
+		return strcmp(tree, top) == 0;
+	return path_is_under(tree, top) && !has_git_dir(tree + strlen(top));
 }
 
 static bool is_one_of(const char *list, const char *s)

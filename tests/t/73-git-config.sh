@@ -74,6 +74,8 @@ t_keys_that_run_code_are_refused() {
 		core.askPass|evil
 		core.worktree|/
 		core.worktree|../..
+		core.worktree|hooks
+		core.worktree|../sub
 		core.attributesFile|x
 		alias.x|!evil
 		alias.st|-c core.pager=evil log

@@ -113,7 +113,6 @@ static const char *const harmless[] = {
 	"[core]\nfsmonitor = false\n",
 	"[core]\nignorecase\n",
 	"[core]\nworktree = ..\n",
-	"[core]\nworktree = ../sub\n",
 	"[remote \"origin\"]\nurl = git@github.com:x/y.git\nfetch = +refs/heads/*:refs/remotes/origin/*\n",
 	"[remote \"o\"]\nurl = ../x\npushurl = https://h/x y\n",
 	"[remote \"o\"]\nurl = ssh://git@h:22/x\n",
@@ -138,6 +137,13 @@ static const char *const harmful[] = {
 	"[core]\nautocrlf = $(x)\n",
 	"[core]\nworktree = ../..\n",
 	"[core]\nworktree = /\n",
+	"[core]\nworktree = hooks\n",
+	"[core]\nworktree = .\n",
+	"[core]\nworktree = ../sub\n",
+	/* What is a blank to C is none to git, and those before a continued line stay: neither is a false. */
+	"[core]\nfsmonitor = 0\f\n",
+	"[core]\nfsmonitor = \v\n",
+	"[core]\nfsmonitor = off \\\n\n",
 	"[core \"x\"]\nbare = true\n",
 	"[remote \"o\"]\nurl = ext::x\n",
 	"[remote \"o\"]\nurl = x://y\n",
@@ -223,6 +229,8 @@ START_TEST(test_changes)
 	/* a submodule's own directory */
 	ck_assert(may("", "[core]\nworktree = ../../../a/b\n", "/w/.git/modules/b"));
 	ck_assert(!may("", "[core]\nworktree = ../../../../a\n", "/w/.git/modules/b"));
+	ck_assert(!may("", "[core]\nworktree = ../../hooks\n", "/w/.git/modules/b"));
+	ck_assert(!may("", "[core]\nworktree = ../../../a/.git/hooks\n", "/w/.git/modules/b"));
 	ck_assert(!may("", "[core]\nworktree = ../a\n", "/w/bare.git"));
 	/* The workspace's snapshots, as agents keep them. */
 	ck_assert(may("", "[core]\nworktree = /home/a/w\n", "/home/a/.local/share/x/snapshot/1"));
