@@ -50,9 +50,10 @@ static bool is_key_char(int c)
 	return c > 0 && c < 128 && (isalnum(c) || c == '-');
 }
 
+/* git's own isspace() knows no more. */
 static bool is_blank(int c)
 {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f';
+	return c == ' ' || c == '\t' || c == '\n';
 }
 
 static void put(struct reader *r, int c)
@@ -173,8 +174,10 @@ static int read_value(struct reader *r, char **ret)
 		}
 		if (c == '\\') {
 			c = next_char(r);
-			if (c == '\n' && !r->at_end)
+			if (c == '\n' && !r->at_end) {
+				keep = r->len; /* blanks before it are no end's */
 				continue;
+			}
 			c = escape_of(c);
 			if (c == BAD)
 				return -EINVAL;
