@@ -98,7 +98,6 @@ static bool write_own(const struct learn *l, size_t i, const char *question)
 /* The same the other way round: a rule that denies what the narrowest line would allow. */
 static void deny(const struct learn *l, size_t i)
 {
-	const struct lesson *g = &l->lessons.list[i];
 	struct taken *t = &l->taken[i];
 	const char *value = strchr(t->line, '=') + 1;
 	char line[GRANT_LINE + 16];
@@ -107,7 +106,9 @@ static void deny(const struct learn *l, size_t i)
 		fputs("what no rule allows of this is denied as it is: (I)gnore\n", stderr);
 		return;
 	}
-	snprintf(line, sizeof(line), "%s =%s", strcmp(g->section, "files") == 0 ? "readonly" : "deny", value);
+	/* What was read is closed; what was written stays as it is. */
+	snprintf(line, sizeof(line), "%s =%s", strncmp(t->line, "write", 5) == 0 ? "readonly" : "deny",
+		 value);
 	if (strlen(line) >= sizeof(t->line)) {
 		fputs("it is too long for a rule\n", stderr);
 		return;

@@ -143,6 +143,19 @@ t_review() {
 	missing ~/other/place/z
 }
 
+# readonly would let it be read as before.
+t_review_denies_reading() {
+	policy <<<$'preset = agent\n[files]\nask = ~/docs'
+	mkdir -p ~/docs && echo x >~/docs/f
+	fsh 'cat ~/docs/f'
+	review 0 'D\nS\n'
+	grep -qxF 'deny = ~/docs/f' ~/$MINE || fail "reading is not denied: $(cat ~/$MINE)"
+	OPTS=(-n)
+	fsh 'cat ~/docs/f'
+	rc_not 0
+	denied read "$HOME/docs/f"
+}
+
 t_review_own_lines() {
 	policy <<<'preset = agent'
 	mkdir -p ~/build/out
