@@ -310,7 +310,7 @@ int gc_tree_remove(const struct sweep *g, int at, const char *name)
 		if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 			return 0;
 		if (errno == ENOTDIR)
-			return unlinkat(at, name, 0) < 0 ? -errno : 0;
+			return unlinkat(at, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 		r->progress = false;
 		r->error = 0;
 		err = enter(r, at, name);
