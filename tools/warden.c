@@ -86,7 +86,8 @@ static void end_all(const char *entry)
 		(void)nanosleep(&nap, NULL);
 }
 
-/* Of what `pale run` has, its standard output above all, nothing may be held open; end may be one of these. */
+/* Of what `pale run` has, its standard output above all, nothing may be held open; end may be one of these.
+ */
 static void let_go(int end)
 {
 	int null;
