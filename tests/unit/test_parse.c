@@ -364,83 +364,6 @@ START_TEST(own_files)
 }
 END_TEST
 
-/* What git writes of a repository elsewhere, unless a file has a word against it. */
-START_TEST(worktrees_repository)
-{
-	static const struct {
-		const char *rules;
-		bool open;
-	} rows[] = {
-		{ "", true },
-		{ "write = /r\nread = /r/.git\n", true },
-		{ "deny = **/refs\nreadonly = /r/.git/hooks\n", true },
-		{ "deny = /r/.git/refs/heads\n", true },
-		{ "readonly = /r\n", false },
-		{ "deny = /r/.git/refs\n", false },
-		{ "ask = /*/.git\n", false },
-		{ "keep = /**/ref?\n", false },
-	};
-	char text[256];
-
-	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
-	ck_assert_int_eq(bundle_add_git_keep(&b, "/r/.git/worktrees/w/gitdir"), 0);
-	snprintf(text, sizeof(text), "[files]\n%s", rows[_i].rules);
-	ck_assert_int_eq(parse(SOURCE_USER, text), 0);
-	ck_assert_int_eq(find(RULE_FILE_WRITE, "/r/.git/refs") != NULL, rows[_i].open);
-	if (_i == 0)
-		ck_assert_int_eq(find(RULE_FILE_READONLY, "/r/.git/worktrees/w/gitdir")->rank, RANK_PRESET);
-}
-END_TEST
-
-/* Its configuration is opened to a look, unless a file has a word on it, for or against. */
-START_TEST(worktrees_configuration)
-{
-	static const char *const rules[] = { "", "[files]\nwrite = /q\n", "[files]\nwrite = /r\n",
-					     "[files]\nreadonly = /r/.git/config\n",
-					     "[files]\nask = /r/**\n" };
-	const struct rule *r;
-
-	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/config"), 0);
-	ck_assert_int_eq(parse(SOURCE_USER, rules[_i]), 0);
-	r = find(RULE_FILE_WRITE, "/r/.git/config");
-	ck_assert_int_eq(r != NULL, _i < 2);
-	ck_assert(!r || r->rank == RANK_BUILTIN);
-}
-END_TEST
-
-/* Protected branches are looked at where they lie. */
-START_TEST(branches_lie_elsewhere)
-{
-	b.git_own = strdup("/r/.git/worktrees/w");
-	b.git_common = strdup("/r/.git");
-	ck_assert_int_eq(parse(SOURCE_USER, "[git]\nprotect = main\n"), 0);
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/home/u/ws/.git"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/worktrees/w/HEAD"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/packed-refs"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/refs/heads/**"));
-	ck_assert_ptr_null(find(RULE_FILE_GIT, "/home/u/ws/.git/HEAD"));
-}
-END_TEST
-
-/* Where a name of those has no room any more, none of them goes unguarded in silence. */
-START_TEST(no_branches_lie_too_deep)
-{
-	b.git_common = calloc(1, LIMIT_PATH);
-	memset(b.git_common, 'r', LIMIT_PATH - 8);
-	b.git_common[0] = '/';
-	ck_assert_int_eq(parse(SOURCE_USER, "[git]\nprotect = main\n"), -EBADMSG);
-	ck_assert_str_eq(d.list[0].code, "bad-path");
-}
-END_TEST
-
-START_TEST(no_worktrees_repository_in_read_only)
-{
-	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
-	ck_assert_int_eq(parse(SOURCE_USER, "[session]\nmode = read-only\n"), 0);
-	ck_assert_ptr_null(find(RULE_FILE_WRITE, "/r/.git/refs"));
-}
-END_TEST
-
 START_TEST(presets_parse)
 {
 	b.preset = strdup(preset_name((size_t)_i));
@@ -512,11 +435,6 @@ Suite *suite_parse(void)
 	tcase_add_test(tc, trusted_project);
 	tcase_add_test(tc, floor_holds);
 	tcase_add_test(tc, danger_needs_the_flag);
-	tcase_add_loop_test(tc, worktrees_repository, 0, 8);
-	tcase_add_loop_test(tc, worktrees_configuration, 0, 5);
-	tcase_add_test(tc, branches_lie_elsewhere);
-	tcase_add_test(tc, no_branches_lie_too_deep);
-	tcase_add_test(tc, no_worktrees_repository_in_read_only);
 	tcase_add_test(tc, own_files);
 	tcase_add_loop_test(tc, presets_parse, 0, presets);
 	suite_add_tcase(s, tc);

@@ -1,0 +1,120 @@
+/*
+ * What the policy says by itself of a repository that lies elsewhere than the workspace.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/path.h"
+
+#include "parse_fixture.h"
+
+Suite *suite_parse_git(void);
+
+static int parse(const char *text)
+{
+	ck_assert_int_eq(bundle_add_source(&b, SOURCE_USER, "policy.ini", text, strlen(text)), 0);
+	return policy_parse(&b, &p, &d);
+}
+
+static const struct rule *find(enum rule_kind kind, const char *pattern)
+{
+	for (size_t i = 0; i < p.n_rules; i++)
+		if (p.rules[i].kind == kind && strcmp(p.rules[i].pattern, pattern) == 0)
+			return &p.rules[i];
+	return NULL;
+}
+
+/* What git writes of a repository elsewhere, unless a file has a word against it. */
+START_TEST(worktrees_repository)
+{
+	static const struct {
+		const char *rules;
+		bool open;
+	} rows[] = {
+		{ "", true },
+		{ "write = /r\nread = /r/.git\n", true },
+		{ "deny = **/refs\nreadonly = /r/.git/hooks\n", true },
+		{ "deny = /r/.git/refs/heads\n", true },
+		{ "readonly = /r\n", false },
+		{ "deny = /r/.git/refs\n", false },
+		{ "ask = /*/.git\n", false },
+		{ "keep = /**/ref?\n", false },
+	};
+	char text[256];
+
+	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
+	ck_assert_int_eq(bundle_add_git_keep(&b, "/r/.git/worktrees/w/gitdir"), 0);
+	snprintf(text, sizeof(text), "[files]\n%s", rows[_i].rules);
+	ck_assert_int_eq(parse(text), 0);
+	ck_assert_int_eq(find(RULE_FILE_WRITE, "/r/.git/refs") != NULL, rows[_i].open);
+	if (_i == 0)
+		ck_assert_int_eq(find(RULE_FILE_READONLY, "/r/.git/worktrees/w/gitdir")->rank, RANK_PRESET);
+}
+END_TEST
+
+/* Its configuration is opened to a look, unless a file has a word on it, for or against. */
+START_TEST(worktrees_configuration)
+{
+	static const char *const rules[] = { "", "[files]\nwrite = /q\n", "[files]\nwrite = /r\n",
+					     "[files]\nreadonly = /r/.git/config\n",
+					     "[files]\nask = /r/**\n" };
+	const struct rule *r;
+
+	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/config"), 0);
+	ck_assert_int_eq(parse(rules[_i]), 0);
+	r = find(RULE_FILE_WRITE, "/r/.git/config");
+	ck_assert_int_eq(r != NULL, _i < 2);
+	ck_assert(!r || r->rank == RANK_BUILTIN);
+}
+END_TEST
+
+/* Protected branches are looked at where they lie. */
+START_TEST(branches_lie_elsewhere)
+{
+	b.git_own = strdup("/r/.git/worktrees/w");
+	b.git_common = strdup("/r/.git");
+	ck_assert_int_eq(parse("[git]\nprotect = main\n"), 0);
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/home/u/ws/.git"));
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/worktrees/w/HEAD"));
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/packed-refs"));
+	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/refs/heads/**"));
+	ck_assert_ptr_null(find(RULE_FILE_GIT, "/home/u/ws/.git/HEAD"));
+}
+END_TEST
+
+/* Where a name of those has no room any more, none of them goes unguarded in silence. */
+START_TEST(no_branches_lie_too_deep)
+{
+	b.git_common = calloc(1, LIMIT_PATH);
+	memset(b.git_common, 'r', LIMIT_PATH - 8);
+	b.git_common[0] = '/';
+	ck_assert_int_eq(parse("[git]\nprotect = main\n"), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, "bad-path");
+}
+END_TEST
+
+START_TEST(no_worktrees_repository_in_read_only)
+{
+	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
+	ck_assert_int_eq(parse("[session]\nmode = read-only\n"), 0);
+	ck_assert_ptr_null(find(RULE_FILE_WRITE, "/r/.git/refs"));
+}
+END_TEST
+
+Suite *suite_parse_git(void)
+{
+	Suite *s = suite_create("parse_git");
+	TCase *tc = tcase_create("elsewhere");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, worktrees_repository, 0, 8);
+	tcase_add_loop_test(tc, worktrees_configuration, 0, 5);
+	tcase_add_test(tc, branches_lie_elsewhere);
+	tcase_add_test(tc, no_branches_lie_too_deep);
+	tcase_add_test(tc, no_worktrees_repository_in_read_only);
+	suite_add_tcase(s, tc);
+	return s;
+}
