@@ -131,8 +131,8 @@ t_agent_cannot_touch_it() {
 t_helper_killed() {
 	local helper id
 	printf '[commands]\nask = touch\n' | policy
-	bg killed bash -c 'until test -e go; do sleep 0.05; done; touch a; echo "status $?"; cat file; cat ~/.ssh/id_rsa'
-	until_true 10 pgrep -P $BG -x pale-helper || fail "no helper"
+	bg killed bash -c ': >begun; until test -e go; do sleep 0.05; done; touch a; echo "status $?"; cat file; cat ~/.ssh/id_rsa'
+	until_true 10 test -e begun || fail "it does not begin"
 	helper=$(pgrep -P $BG -x pale-helper)
 	kill -9 "$helper"
 	: >go
