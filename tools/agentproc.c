@@ -36,10 +36,9 @@ struct running {
 	const struct agentproc *a;
 	pid_t pid;
 	struct terminal *terminal;
-	uint64_t hung_up_ms; /* when the terminal was closed, or 0 */
+	uint64_t started_ms, hung_up_ms; /* when the terminal was closed, or 0 */
 	int sigfd;
 	sigset_t old_mask;
-	uint64_t started_ms;
 	bool attached, ended, killed, started, told_to_end;
 	int status;
 	struct supervisor_setup setup;
@@ -334,9 +333,10 @@ static int patience(const struct running *r)
 	return session_clock_wait(r->a->launch->clock, r->supervisor || r->hung_up_ms ? TICK_MS : -1);
 }
 
-/* What the supervisor wants now and then.  Children too: nobody is seen behind one that is trapped. */
+/* What is wanted now and then.  Children too: nobody is seen behind one that is trapped. */
 static void tick(struct running *r)
 {
+	limits_tick(r->a->limits);
 	if (!r->supervisor)
 		return;
 	supervisor_tick(r->supervisor);

@@ -59,7 +59,9 @@ struct session_limits {
 	struct limits want; /* owned */
 	enum means by[RESOURCE_COUNT];
 	enum scope scope;
-	char unit[64]; /* the scope's name */
+	char unit[64];			    /* the scope's name */
+	char scope_dir[PATH_MAX];	    /* its cgroup, which goes with its last process; "": none */
+	uint64_t scope_hit[RESOURCE_COUNT]; /* as it was last seen there */
 	char *cgroup[LIMITS_CGROUPS];
 	size_t n_cgroups;
 	size_t others; /* threads that the user ran before, which RLIMIT_NPROC counts as well */
@@ -79,6 +81,8 @@ int limits_take(struct session_limits *s, const struct policy *p, const struct o
 int limits_prepare(struct session_limits *s, const char *session);
 /* Puts the limits on process pid, which has not begun yet: 0 or -errno after telling. */
 int limits_attach(struct session_limits *s, pid_t pid);
+/* Now and then, and at once when the agent has ended: what limits_report() could not see any more later. */
+void limits_tick(struct session_limits *s);
 /* Which limits were reached, and that the operator ended it: a sentence for each, told by f. */
 void limits_report(const struct session_limits *s, enum end_why why, void (*f)(void *ctx, const char *text),
 		   void *ctx);

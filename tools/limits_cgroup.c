@@ -323,18 +323,33 @@ static uint64_t count_in(const char *dir, const char *name, const char *word)
 	return 0;
 }
 
+static uint64_t hit_in(const char *dir, enum resource r)
+{
+	if (r == RESOURCE_PROCESSES)
+		return count_in(dir, "pids.events", "max");
+	if (r == RESOURCE_MEMORY)
+		return count_in(dir, "memory.events", "oom_kill") +
+		       count_in(dir, "memory.oom_control", "oom_kill");
+	return 0;
+}
+
 uint64_t cgroups_hit(const struct session_limits *s, enum resource r)
 {
-	uint64_t n = 0;
+	uint64_t n = s->scope_hit[r];
 
-	for (size_t i = 0; i < s->n_cgroups; i++) {
-		if (r == RESOURCE_PROCESSES)
-			n += count_in(s->cgroup[i], "pids.events", "max");
-		if (r == RESOURCE_MEMORY)
-			n += count_in(s->cgroup[i], "memory.events", "oom_kill") +
-			     count_in(s->cgroup[i], "memory.oom_control", "oom_kill");
-	}
+	for (size_t i = 0; i < s->n_cgroups; i++)
+		n += hit_in(s->cgroup[i], r);
 	return n;
+}
+
+void limits_tick(struct session_limits *s)
+{
+	for (unsigned r = 0; s->scope_dir[0] && r < RESOURCE_COUNT; r++) {
+		uint64_t n = s->by[r] == MEANS_SCOPE ? hit_in(s->scope_dir, (enum resource)r) : 0;
+
+		if (n > s->scope_hit[r])
+			s->scope_hit[r] = n;
+	}
 }
 
 /* A cgroup is busy for a moment after its last process was buried. */

@@ -93,7 +93,7 @@ int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t siz
 	struct words w = { .list = words, .max = max, .at = buf, .left = size };
 	bool memory = s->by[RESOURCE_MEMORY] == MEANS_SCOPE;
 	char number[24];
-	size_t n = memory ? 2 : 1; /* PIDs, MemorySwapMax */
+	size_t n = memory ? 3 : 2; /* PIDs, CollectMode, MemorySwapMax */
 
 	word(&w, "/usr/bin/busctl");
 	word(&w, s->scope == SCOPE_SYSTEM ? "--system" : "--user");
@@ -106,6 +106,10 @@ int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t siz
 		n += s->by[properties[i].r] == MEANS_SCOPE;
 	snprintf(number, sizeof(number), "%zu", n);
 	word(&w, number);
+	/* One whose process was killed for its memory has failed, and goes all the same. */
+	word(&w, "CollectMode");
+	word(&w, "s");
+	word(&w, "inactive-or-failed");
 	word(&w, "PIDs");
 	word(&w, "au");
 	word(&w, "1");
@@ -144,16 +148,37 @@ static int run(char *const *words)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EREMOTEIO;
 }
 
-/* The job is done when the process is where it belongs. */
-static bool stands_in(pid_t pid, const char *unit)
+/* The job is done when the process is where it belongs: in *ret_dir. */
+static bool stands_in(pid_t pid, const char *unit, char ret_dir[PATH_MAX])
 {
 	_cleanup_free_ char *text = NULL;
-	char path[64], end[80];
+	char path[64], end[80], *at;
 	size_t len;
+	int n;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
 	snprintf(end, sizeof(end), "/%s\n", unit);
-	return file_read(path, 16384, &text, &len) == 0 && strstr(text, end);
+	if (file_read(path, 16384, &text, &len) < 0 || !strstr(text, end))
+		return false;
+	at = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	if (!at)
+		return false;
+	at += strcspn(at, "/");
+	n = snprintf(ret_dir, PATH_MAX, "/sys/fs/cgroup%.*s", (int)strcspn(at, "\n"), at);
+	return n < PATH_MAX;
+}
+
+/* The manager takes a limit that it cannot hold, too: one whose controller nobody delegated to it. */
+static int check_held(const struct session_limits *s)
+{
+	static const char *const files[RESOURCE_COUNT] = { [RESOURCE_MEMORY] = "/memory.max",
+							   [RESOURCE_CPU] = "/cpu.max",
+							   [RESOURCE_PROCESSES] = "/pids.max" };
+
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		if (s->by[r] == MEANS_SCOPE && files[r] && !exists(s->scope_dir, files[r]))
+			return -EOPNOTSUPP;
+	return 0;
 }
 
 int scope_make(struct session_limits *s, pid_t pid)
@@ -166,8 +191,8 @@ int scope_make(struct session_limits *s, pid_t pid)
 	if (r < 0)
 		return r;
 	for (int ms = 0; ms < WAIT_MS; ms += STEP_MS) {
-		if (stands_in(pid, s->unit))
-			return 0;
+		if (stands_in(pid, s->unit, s->scope_dir))
+			return check_held(s);
 		(void)poll(NULL, 0, STEP_MS);
 	}
 	return -ETIMEDOUT;

@@ -320,6 +320,40 @@ START_TEST(means_of_machines)
 }
 END_TEST
 
+static void put(const char *dir, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A scope's cgroup goes with its last process: what was seen there in time is told. */
+START_TEST(what_a_scope_reached)
+{
+	struct session_limits s = { .by[RESOURCE_MEMORY] = MEANS_SCOPE,
+				    .by[RESOURCE_PROCESSES] = MEANS_SCOPE };
+	char command[PATH_MAX + 8];
+
+	limits_tick(&s);
+	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 0);
+	snprintf(s.scope_dir, sizeof(s.scope_dir), "/tmp/pale-unit-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(s.scope_dir));
+	put(s.scope_dir, "pids.events", "max 3\n");
+	put(s.scope_dir, "memory.events", "low 0\nmax 7\noom 1\noom_kill 1\n");
+	limits_tick(&s);
+	snprintf(command, sizeof(command), "rm -rf %s", s.scope_dir);
+	ck_assert_int_eq(system(command), 0);
+	limits_tick(&s);
+	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 3);
+	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_MEMORY), 1);
+}
+END_TEST
+
 START_TEST(what_the_service_manager_is_told)
 {
 	static const char *const want[] = { "/usr/bin/busctl",
@@ -333,7 +367,10 @@ START_TEST(what_the_service_manager_is_told)
 					    "ssa(sv)a(sa(sv))",
 					    "pale-abc.scope",
 					    "fail",
-					    "4",
+					    "5",
+					    "CollectMode",
+					    "s",
+					    "inactive-or-failed",
 					    "PIDs",
 					    "au",
 					    "1",
@@ -405,6 +442,7 @@ Suite *suite_limits(void)
 	suite_add_tcase(s, layers);
 	tcase_set_timeout(m, 30);
 	tcase_add_loop_test(m, means_of_machines, 0, ROWS(machines));
+	tcase_add_test(m, what_a_scope_reached);
 	tcase_add_test(m, what_the_service_manager_is_told);
 	tcase_add_test(m, left_behind_is_swept);
 	suite_add_tcase(s, m);
