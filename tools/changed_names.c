@@ -63,6 +63,7 @@ struct pattern {
 	const char *text;
 	size_t len;
 	unsigned depth, row;
+	enum { IS_WORD, IS_ENDING, IS_GLOB } shape; /* most are no work for fnmatch() */
 	struct pattern *next;
 };
 static struct pattern patterns[PATTERNS_MAX], *by_letter[128];
@@ -76,6 +77,20 @@ static unsigned depth_of(const char *s, size_t n)
 	return depth;
 }
 
+static int shape_of(const char *s, size_t n)
+{
+	size_t stars = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '?' || s[i] == '[' || s[i] == '\\')
+			return IS_GLOB;
+		stars += s[i] == '*';
+	}
+	if (stars == 0)
+		return IS_WORD;
+	return stars == 1 && s[0] == '*' && !memchr(s, '/', n) ? IS_ENDING : IS_GLOB;
+}
+
 static void read_patterns(void)
 {
 	size_t n = 0;
@@ -87,9 +102,12 @@ static void read_patterns(void)
 			struct pattern **at = &by_letter[(unsigned char)*p % NELEM(by_letter)];
 
 			len = strcspn(p, " ");
-			patterns[n] = (struct pattern){
-				.text = p, .len = len, .depth = depth_of(p, len), .row = row, .next = *at
-			};
+			patterns[n] = (struct pattern){ .text = p,
+							.len = len,
+							.depth = depth_of(p, len),
+							.row = row,
+							.shape = shape_of(p, len),
+							.next = *at };
 			*at = &patterns[n];
 		}
 	}
@@ -107,19 +125,29 @@ static void tails_of(const char *path, const char *tails[DEPTH_MAX + 1])
 		tails[depth] = path;
 }
 
+static bool fits(const struct pattern *p, const char *tail)
+{
+	size_t n = strlen(tail);
+	char one[PATTERN_MAX];
+
+	if (p->shape == IS_WORD)
+		return n == p->len && memcmp(tail, p->text, n) == 0;
+	if (p->shape == IS_ENDING)
+		return n >= p->len - 1 && memcmp(tail + n - (p->len - 1), p->text + 1, p->len - 1) == 0;
+	if (p->len >= sizeof(one))
+		return false;
+	memcpy(one, p->text, p->len);
+	one[p->len] = '\0';
+	return fnmatch(one, tail, FNM_PATHNAME) == 0;
+}
+
 /* The first row of which a pattern with this letter matches, or row. */
 static unsigned match(const char *const tails[DEPTH_MAX + 1], char letter, unsigned row)
 {
-	char one[PATTERN_MAX];
-
 	if ((unsigned char)letter >= NELEM(by_letter))
 		return row;
 	for (const struct pattern *p = by_letter[(unsigned char)letter]; p; p = p->next) {
-		if (p->row >= row || p->depth > DEPTH_MAX || !tails[p->depth] || p->len >= sizeof(one))
-			continue;
-		memcpy(one, p->text, p->len);
-		one[p->len] = '\0';
-		if (fnmatch(one, tails[p->depth], FNM_PATHNAME) == 0)
+		if (p->row < row && p->depth <= DEPTH_MAX && tails[p->depth] && fits(p, tails[p->depth]))
 			row = p->row;
 	}
 	return row;
