@@ -38,9 +38,13 @@ by_file() {
 		'git clone -q -b topic . evil; git -C evil update-ref refs/heads/main topic; echo ../evil/.git >c; mv c .git/commondir' \
 		'mv .git .gone; git clone -q -b topic .gone evil; cp -r evil/.git .git; echo $T >.git/refs/heads/main' \
 		'mv .git .gone; echo $T >.gone/refs/heads/main; mv .gone .git' \
+		'printf "ref:\nrefs/heads/main\n" >x; mv x .git/HEAD' 'mv .git/objects store' \
+		'sorted; printf "$M refs/heads/main\n$T refs/heads/main\n$T refs/heads/topic\n" >>x; mv x .git/packed-refs; rm -f .git/refs/heads/main' \
+		'sorted; printf "$T refs/heads/topic\n$M refs/heads/main\n" >>x; mv x .git/packed-refs; rm -f .git/refs/heads/main' \
+		'sorted; printf "$M refs/heads/main" >>x; mv x .git/packed-refs; rm -f .git/refs/heads/main' \
 		'ln -sf refs/heads/main .git/HEAD' 'truncate -s 0 .git/refs/heads/main' \
 		'exec 9>>.git/refs/heads/main; echo $T >&9'; do
-		fsh "T=$TOPIC; $how; true"
+		fsh "T=$TOPIC M=$MAIN; sorted() { echo '# pack-refs with: peeled fully-peeled sorted ' >x; }; $how; true"
 		rm -rf evil
 		[ -e .git/HEAD ] || echo "ref: refs/heads/topic" >.git/HEAD
 		main_stays "$how"

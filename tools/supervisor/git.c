@@ -290,6 +290,23 @@ static bool may_go(const struct git_home *home, const struct request *req, int d
 	       deny(why, size, GIT_A_HOOK);
 }
 
+/* Where it is gone, nothing tells that `config` beside it is git's: it stays in the workspace's repository.
+ */
+static bool takes_objects(const struct git_home *home, const struct request *req)
+{
+	const char *path = req->path;
+	size_t n = (size_t)(path_basename(path) - path);
+	const char *const dirs[] = { home->own, home->common };
+	size_t top = strlen(home->workspace);
+
+	if (role_of(path) != ROLE_OBJECTS || !(req->access & ACCESS_DELETE) || n == 0)
+		return false;
+	for (size_t i = 0; i < NELEM(dirs); i++)
+		if (dirs[i] && strlen(dirs[i]) == n - 1 && strncmp(dirs[i], path, n - 1) == 0)
+			return true;
+	return strncmp(path, home->workspace, top) == 0 && strcmp(path + top, "/.git/objects") == 0;
+}
+
 /* A name may be both: a branch can be called `config`. */
 static bool may_both(struct caller *c, const struct request *req, const struct decision *d, int dir,
 		     char *why, size_t size)
@@ -301,6 +318,8 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 
 	if (git_is_shared(&c->image, req->path))
 		return deny(why, size, SHARED);
+	if (takes_objects(home, req))
+		return deny(why, size, "without its objects nothing holds what git obeys there");
 	if (!plain && !may(&c->image, req, role, dir, why, size) && !is_late(c, req, role, d))
 		return false;
 	if (role == ROLE_HOOK && !may_go(home, req, dir, why, size))
@@ -313,7 +332,7 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 static bool is_nothing(const struct caller *c, const struct request *req)
 {
 	enum role role = role_of(req->path);
-	bool goes = role == ROLE_HOOK && req->access & ACCESS_DELETE;
+	bool goes = (role == ROLE_HOOK || role == ROLE_OBJECTS) && req->access & ACCESS_DELETE;
 
 	return role != ROLE_OWN && !goes && is_harmless_op(req) && !git_is_shared(&c->image, req->path) &&
 	       !git_is_ref(&session_setup(c->sup)->git, req->path);

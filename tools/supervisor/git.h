@@ -104,4 +104,12 @@ bool git_ref_may(const struct git_home *home, const struct image *img, const str
 bool git_ref_move(const struct git_home *home, const struct image *img, const struct held *from,
 		  const struct held *to, struct git_move *m, char *why, size_t size);
 
+/*
+ * git_packed.c: packed-refs as git itself writes it, so that whoever reads it finds the same: whole lines,
+ * each name once, in byte order.
+ */
+bool git_packed_is_sound(const char *text, size_t len);
+/* The value of refs/heads/NAME there: its length and, borrowed, *ret; 0: not there. */
+size_t git_packed_value(const char *text, size_t len, const char *name, const char **ret);
+
 #endif

@@ -52,11 +52,17 @@ bool git_is_trunk(const struct image *img, const char *name, size_t len)
 	return false;
 }
 
+#define BLANKS " \t\n\v\f\r"
+
+/* Behind `ref:` git passes by line ends, too. */
 static void end_line(char *buf)
 {
-	size_t n = strcspn(buf, "\n");
+	char *ref = buf + (strncmp(buf, "ref:", 4) == 0 ? 4 : strlen(buf));
+	size_t blanks = strspn(ref, BLANKS), n;
 
-	while (n > 0 && strchr(" \t\v\f\r", buf[n - 1]))
+	memmove(ref, ref + blanks, strlen(ref + blanks) + 1);
+	n = strcspn(buf, "\n");
+	while (n > 0 && strchr(BLANKS, buf[n - 1]))
 		n--;
 	buf[n] = '\0';
 }
@@ -74,36 +80,13 @@ static bool first_line(int dir, const char *name, char buf[REF_MAX])
 	return true;
 }
 
-/* The branch that a HEAD of this text names, as git reads it (refs/files-backend.c), or NULL. */
+/* The branch that a HEAD of this line, of end_line(), names (refs/files-backend.c), or NULL. */
 static const char *head_branch(const char *line)
 {
 	if (strncmp(line, "ref:", 4) != 0)
 		return NULL;
 	line += 4;
-	line += strspn(line, " \t\n\v\f\r");
 	return strncmp(line, HEADS, strlen(HEADS)) == 0 ? line + strlen(HEADS) : NULL;
-}
-
-/* The value of refs/heads/NAME in packed-refs, of which len bytes are text: its length, 0: not there. */
-static size_t packed_value(const char *text, size_t len, const char *name, const char **ret)
-{
-	const char *end = text + len;
-	size_t n = strlen(name);
-
-	for (const char *p = text; p < end;) {
-		const char *stop = memchr(p, '\n', (size_t)(end - p)), *space;
-
-		stop = stop ? stop : end;
-		space = memchr(p, ' ', (size_t)(stop - p));
-		if (space && (size_t)(stop - space) == 1 + strlen(HEADS) + n &&
-		    memcmp(space + 1, HEADS, strlen(HEADS)) == 0 &&
-		    memcmp(space + 1 + strlen(HEADS), name, n) == 0) {
-			*ret = p;
-			return (size_t)(space - p);
-		}
-		p = stop + 1;
-	}
-	return 0;
 }
 
 /* The branch's value by packed-refs alone. */
@@ -116,7 +99,7 @@ static bool value_packed(int git, const char *name, char buf[REF_MAX])
 
 	if (git_file_read(git, "packed-refs", PACKED_MAX, &text, &len, &mode) < 0)
 		return false;
-	n = packed_value(text, len, name, &value);
+	n = git_packed_value(text, len, name, &value);
 	if (n == 0 || n >= REF_MAX)
 		return false;
 	memcpy(buf, value, n);
@@ -198,7 +181,7 @@ static bool may_be_packed(const struct image *img, const struct store *s, const 
 			continue;
 		memcpy(name, ref, (size_t)(stop - ref));
 		name[stop - ref] = '\0';
-		n = packed_value(now, len, name, &value);
+		n = git_packed_value(now, len, name, &value);
 		if (may_go(s, name) || !value_of(s, name, before) ||
 		    (n == 0 && value_loose(s->common, name, before)))
 			continue;
@@ -219,6 +202,10 @@ static bool may_replace_packed(const struct image *img, const struct store *s, c
 
 	if (r < 0 && r != -ENOENT)
 		return deny(why, size, "packed-refs");
+	if (!git_packed_is_sound(now, len)) {
+		snprintf(why, size, "packed-refs is out of order, and git would not read it as it stands");
+		return false;
+	}
 	return may_be_packed(img, s, now, len, now, len, why, size) &&
 	       (!before || may_be_packed(img, s, before, before_len, now, len, why, size));
 }
