@@ -294,17 +294,9 @@ static bool may_go(const struct git_home *home, const struct request *req, int d
  */
 static bool takes_objects(const struct git_home *home, const struct request *req)
 {
-	const char *path = req->path;
-	size_t n = (size_t)(path_basename(path) - path);
-	const char *const dirs[] = { home->own, home->common };
-	size_t top = strlen(home->workspace);
-
-	if (role_of(path) != ROLE_OBJECTS || !(req->access & ACCESS_DELETE) || n == 0)
-		return false;
-	for (size_t i = 0; i < NELEM(dirs); i++)
-		if (dirs[i] && strlen(dirs[i]) == n - 1 && strncmp(dirs[i], path, n - 1) == 0)
-			return true;
-	return strncmp(path, home->workspace, top) == 0 && strcmp(path + top, "/.git/objects") == 0;
+	return req->access & ACCESS_DELETE &&
+	       (git_is_at(req->path, home->own, "objects") || git_is_at(req->path, home->common, "objects") ||
+		git_is_at(req->path, home->workspace, ".git/objects"));
 }
 
 /* A name may be both: a branch can be called `config`. */

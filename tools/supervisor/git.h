@@ -92,6 +92,8 @@ bool git_shared_allows(const struct image *img, const char *before, size_t befor
 
 /* --- git_refs.c --- */
 
+/* path is name below dir; dir NULL: there is none. */
+bool git_is_at(const char *path, const char *dir, const char *name);
 /* A branch of this name is protected by img. */
 bool git_is_trunk(const struct image *img, const char *name, size_t len);
 

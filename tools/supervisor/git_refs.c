@@ -22,6 +22,7 @@
 #define PACKED_MAX (64u << 20)
 #define HEADS	   "refs/heads/"
 #define LEFT_MAX   16
+#define BLANKS	   " \t\n\v\f\r"
 
 /* A repository's directories, held: of a linked worktree they are two. */
 struct store {
@@ -51,8 +52,6 @@ bool git_is_trunk(const struct image *img, const char *name, size_t len)
 	}
 	return false;
 }
-
-#define BLANKS " \t\n\v\f\r"
 
 /* Behind `ref:` git passes by line ends, too. */
 static void end_line(char *buf)
@@ -250,7 +249,7 @@ static const char *below(const char *path, const char *dir)
 	return n > 0 && strncmp(path, dir, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
 }
 
-static bool is_at(const char *path, const char *dir, const char *name)
+bool git_is_at(const char *path, const char *dir, const char *name)
 {
 	const char *rest = below(path, dir);
 
@@ -285,9 +284,10 @@ static struct ref ref_of(const struct git_home *home, const char *path)
 		ref.kind = REF_HEAD;
 	else if (strcmp(last, "packed-refs") == 0)
 		ref.kind = REF_PACKED;
-	else if (is_at(path, home->own, "commondir") || is_at(path, home->workspace, ".git/commondir"))
+	else if (git_is_at(path, home->own, "commondir") ||
+		 git_is_at(path, home->workspace, ".git/commondir"))
 		ref.kind = REF_COMMONDIR;
-	else if (is_at(path, home->workspace, ".git"))
+	else if (git_is_at(path, home->workspace, ".git"))
 		ref.kind = REF_TOP;
 	return ref;
 }
@@ -321,7 +321,7 @@ static struct store store_of(const struct git_home *home, const struct ref *ref,
 
 	if (ref->kind == REF_BRANCH)
 		s.own = s.common = s.opened = above(dir, ref->name);
-	if (is_head && (shared || below(path, home->own)) && !is_at(path, home->common, "HEAD"))
+	if (is_head && (shared || below(path, home->own)) && !git_is_at(path, home->common, "HEAD"))
 		s.common = s.opened = open_dir(home->common);
 	else if (!is_head && shared && home->own && strcmp(home->own, home->common) != 0)
 		s.own = open_dir(home->own);
