@@ -79,16 +79,9 @@ static unsigned depth_of(const char *s, size_t n)
 
 static int shape_of(const char *s, size_t n)
 {
-	size_t stars = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '?' || s[i] == '[' || s[i] == '\\')
-			return IS_GLOB;
-		stars += s[i] == '*';
-	}
-	if (stars == 0)
+	if (glob_is_literal(s, n))
 		return IS_WORD;
-	return stars == 1 && s[0] == '*' && !memchr(s, '/', n) ? IS_ENDING : IS_GLOB;
+	return s[0] == '*' && glob_is_literal(s + 1, n - 1) && !memchr(s, '/', n) ? IS_ENDING : IS_GLOB;
 }
 
 static void read_patterns(void)
