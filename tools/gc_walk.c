@@ -84,13 +84,18 @@ DIR *gc_stream(int fd)
 	return dir;
 }
 
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 void gc_each(struct sweep *g, int fd, gc_entry_fn *fn, void *ctx)
 {
 	DIR *stream = gc_stream(fd);
 	const struct dirent *e;
 
 	while (stream && (e = readdir(stream))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		if (is_dot(e->d_name))
 			continue;
 		if (!gc_is_over(g))
 			fn(ctx, dirfd(stream), e->d_name);
@@ -99,11 +104,6 @@ void gc_each(struct sweep *g, int fd, gc_entry_fn *fn, void *ctx)
 	}
 	if (stream)
 		(void)closedir(stream);
-}
-
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
 /* --- how old it is --- */
