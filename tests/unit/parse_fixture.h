@@ -27,4 +27,13 @@ static inline void teardown(void)
 	diags_done(&d);
 }
 
+/* The first rule of that kind about that pattern, or NULL. */
+static inline const struct rule *find_rule(enum rule_kind kind, const char *pattern)
+{
+	for (size_t i = 0; i < p.n_rules; i++)
+		if (p.rules[i].kind == kind && strcmp(p.rules[i].pattern, pattern) == 0)
+			return &p.rules[i];
+	return NULL;
+}
+
 #endif

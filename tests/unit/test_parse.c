@@ -24,14 +24,6 @@ static int parse(enum source_layer layer, const char *text)
 	return policy_parse(&b, &p, &d);
 }
 
-static const struct rule *find(enum rule_kind kind, const char *pattern)
-{
-	for (size_t i = 0; i < p.n_rules; i++)
-		if (p.rules[i].kind == kind && strcmp(p.rules[i].pattern, pattern) == 0)
-			return &p.rules[i];
-	return NULL;
-}
-
 /* What a policy must not say: one line each, the place and the code of the finding. */
 static const struct {
 	const char *text, *code;
@@ -135,7 +127,7 @@ START_TEST(nul_and_no_newline)
 	teardown();
 	setup();
 	ck_assert_int_eq(parse(SOURCE_USER, "[files]\ndeny = /a"), 0);
-	ck_assert_ptr_nonnull(find(RULE_FILE_DENY, "/a"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_DENY, "/a"));
 }
 END_TEST
 
@@ -147,7 +139,7 @@ START_TEST(reports_all_and_keeps_none)
 	ck_assert_uint_eq(d.n_errors, 3);
 	ck_assert_str_eq(d.list[0].hint, "did you mean `write`?");
 	ck_assert_str_eq(d.list[1].hint, "did you mean [files]?");
-	ck_assert_ptr_null(find(RULE_FILE_WRITE, "/good"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_WRITE, "/good"));
 }
 END_TEST
 
@@ -163,7 +155,7 @@ START_TEST(bad_header_takes_its_keys)
 {
 	ck_assert_int_eq(parse(SOURCE_USER, "[files]\nwrite = /a\n[network\nallow = x\n"), -EBADMSG);
 	ck_assert_uint_eq(d.n, 1);
-	ck_assert_ptr_null(find(RULE_FILE_WRITE, "/a"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_WRITE, "/a"));
 }
 END_TEST
 
@@ -191,8 +183,8 @@ START_TEST(path_patterns)
 
 	strcat(text, paths[_i].written);
 	ck_assert_int_eq(parse(SOURCE_USER, text), 0);
-	ck_assert_ptr_nonnull(find(RULE_FILE_DENY, paths[_i].pattern));
-	ck_assert_str_eq(find(RULE_FILE_DENY, paths[_i].pattern)->text, paths[_i].written);
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_DENY, paths[_i].pattern));
+	ck_assert_str_eq(find_rule(RULE_FILE_DENY, paths[_i].pattern)->text, paths[_i].written);
 }
 END_TEST
 
@@ -201,11 +193,11 @@ START_TEST(both_spellings)
 	bundle_add_real(&b, "/home/u/.ssh", "/data/keys");
 	bundle_add_real(&b, "/home/u/ws", "/vol/ws");
 	ck_assert_int_eq(parse(SOURCE_USER, "[files]\ndeny = ~/.ssh\nmessage = no\nkeep = **/*.db\n"), 0);
-	ck_assert_ptr_nonnull(find(RULE_FILE_DENY, "/home/u/.ssh"));
-	ck_assert_str_eq(find(RULE_FILE_DENY, "/data/keys")->message, "no");
-	ck_assert_ptr_nonnull(find(RULE_FILE_SENSITIVE, "/data/keys"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_KEEP, "/vol/ws/**/*.db"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_WRITE, "/vol/ws"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_DENY, "/home/u/.ssh"));
+	ck_assert_str_eq(find_rule(RULE_FILE_DENY, "/data/keys")->message, "no");
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_SENSITIVE, "/data/keys"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_KEEP, "/vol/ws/**/*.db"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_WRITE, "/vol/ws"));
 }
 END_TEST
 
@@ -234,7 +226,7 @@ START_TEST(finds_reals)
 		ck_assert_int_eq(p.rules[i].kind, known.rules[i].kind);
 		ck_assert_str_eq(p.rules[i].pattern, known.rules[i].pattern);
 	}
-	ck_assert_str_eq(find(RULE_FILE_DENY, "/data/keys")->message, "no");
+	ck_assert_str_eq(find_rule(RULE_FILE_DENY, "/data/keys")->message, "no");
 	policy_done(&known);
 }
 END_TEST
@@ -244,8 +236,8 @@ START_TEST(hosts)
 	ck_assert_int_eq(parse(SOURCE_USER, "[network]\nallow = *.b\xc3\xbc"
 					    "cher.example:443\nunix = @x\n"),
 			 0);
-	ck_assert_ptr_nonnull(find(RULE_NET_ALLOW, "*.xn--bcher-kva.example:443"));
-	ck_assert_ptr_nonnull(find(RULE_NET_UNIX, "@x"));
+	ck_assert_ptr_nonnull(find_rule(RULE_NET_ALLOW, "*.xn--bcher-kva.example:443"));
+	ck_assert_ptr_nonnull(find_rule(RULE_NET_UNIX, "@x"));
 }
 END_TEST
 
@@ -253,9 +245,9 @@ START_TEST(messages)
 {
 	ck_assert_int_eq(
 		parse(SOURCE_USER, "[commands]\ndeny = curl\nmessage = use `make deploy`\ndeny = wget\n"), 0);
-	ck_assert_str_eq(find(RULE_CMD_DENY, "curl")->message, "use `make deploy`");
-	ck_assert_ptr_null(find(RULE_CMD_DENY, "wget")->message);
-	ck_assert_uint_eq(find(RULE_CMD_DENY, "wget")->line, 4);
+	ck_assert_str_eq(find_rule(RULE_CMD_DENY, "curl")->message, "use `make deploy`");
+	ck_assert_ptr_null(find_rule(RULE_CMD_DENY, "wget")->message);
+	ck_assert_uint_eq(find_rule(RULE_CMD_DENY, "wget")->line, 4);
 }
 END_TEST
 
@@ -267,13 +259,13 @@ START_TEST(agent_sections)
 {
 	ck_assert_int_eq(parse(SOURCE_USER, AGENT_TEXT), 0);
 	ck_assert_int_eq(p.s.mode, MODE_WORKSPACE_WRITE);
-	ck_assert_ptr_null(find(RULE_CMD_DENY, "x"));
+	ck_assert_ptr_null(find_rule(RULE_CMD_DENY, "x"));
 	policy_done(&p);
 	b.agent = strdup("reviewer");
 	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
 	ck_assert_int_eq(p.s.mode, MODE_READ_ONLY);
-	ck_assert_str_eq(find(RULE_CMD_DENY, "x")->message, "m");
-	ck_assert_ptr_null(find(RULE_FILE_WRITE, "/home/u/ws"));
+	ck_assert_str_eq(find_rule(RULE_CMD_DENY, "x")->message, "m");
+	ck_assert_ptr_null(find_rule(RULE_FILE_WRITE, "/home/u/ws"));
 }
 END_TEST
 
@@ -321,8 +313,8 @@ START_TEST(trusted_project)
 	add(SOURCE_PROJECT_TRUSTED, "preset = review\n[commands]\nallow = make\n");
 	ck_assert_int_eq(parse(SOURCE_USER, "preset = ci\n"), 0);
 	ck_assert_str_eq(p.preset, "review");
-	ck_assert_int_eq(find(RULE_CMD_ALLOW, "make")->layer, LAYER_USER);
-	ck_assert_int_eq(find(RULE_CMD_ALLOW, "make")->rank, RANK_PROJECT);
+	ck_assert_int_eq(find_rule(RULE_CMD_ALLOW, "make")->layer, LAYER_USER);
+	ck_assert_int_eq(find_rule(RULE_CMD_ALLOW, "make")->rank, RANK_PROJECT);
 }
 END_TEST
 
@@ -333,7 +325,7 @@ START_TEST(floor_holds)
 	b.mode = strdup("workspace-write");
 	ck_assert_int_eq(parse(SOURCE_USER, "[session]\nmode = workspace-write\n"), 0);
 	ck_assert_int_eq(p.s.mode, MODE_READ_ONLY);
-	ck_assert_int_eq(find(RULE_FILE_SENSITIVE, "/srv/keys")->layer, LAYER_FLOOR);
+	ck_assert_int_eq(find_rule(RULE_FILE_SENSITIVE, "/srv/keys")->layer, LAYER_FLOOR);
 }
 END_TEST
 
@@ -358,9 +350,9 @@ START_TEST(own_files)
 	b.self_write[b.n_self_write++] = strdup("/home/u/.config/pale");
 	b.self_hide[b.n_self_hide++] = strdup("/run/user/1/pale");
 	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
-	ck_assert_int_eq(find(RULE_FILE_SELF, "/home/u/.config/pale")->layer, LAYER_FLOOR);
-	ck_assert_int_eq(find(RULE_FILE_HIDDEN, "/run/user/1/pale")->rank, RANK_BUILTIN);
-	ck_assert_str_eq(find(RULE_FILE_WRITE, "/home/u/ws")->file, "built in");
+	ck_assert_int_eq(find_rule(RULE_FILE_SELF, "/home/u/.config/pale")->layer, LAYER_FLOOR);
+	ck_assert_int_eq(find_rule(RULE_FILE_HIDDEN, "/run/user/1/pale")->rank, RANK_BUILTIN);
+	ck_assert_str_eq(find_rule(RULE_FILE_WRITE, "/home/u/ws")->file, "built in");
 }
 END_TEST
 
@@ -369,9 +361,9 @@ START_TEST(presets_parse)
 	b.preset = strdup(preset_name((size_t)_i));
 	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
 	ck_assert_uint_eq(d.n, 0);
-	ck_assert_ptr_nonnull(find(RULE_FILE_SENSITIVE, "/home/u/.ssh"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_SENSITIVE, "/home/u/.npmrc"));
-	ck_assert_ptr_nonnull(find(RULE_BRANCH, "main"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_SENSITIVE, "/home/u/.ssh"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_SENSITIVE, "/home/u/.npmrc"));
+	ck_assert_ptr_nonnull(find_rule(RULE_BRANCH, "main"));
 }
 END_TEST
 

@@ -19,14 +19,6 @@ static int parse(const char *text)
 	return policy_parse(&b, &p, &d);
 }
 
-static const struct rule *find(enum rule_kind kind, const char *pattern)
-{
-	for (size_t i = 0; i < p.n_rules; i++)
-		if (p.rules[i].kind == kind && strcmp(p.rules[i].pattern, pattern) == 0)
-			return &p.rules[i];
-	return NULL;
-}
-
 /* What git writes of a repository elsewhere, unless a file has a word against it. */
 START_TEST(worktrees_repository)
 {
@@ -49,9 +41,10 @@ START_TEST(worktrees_repository)
 	ck_assert_int_eq(bundle_add_git_keep(&b, "/r/.git/worktrees/w/gitdir"), 0);
 	snprintf(text, sizeof(text), "[files]\n%s", rows[_i].rules);
 	ck_assert_int_eq(parse(text), 0);
-	ck_assert_int_eq(find(RULE_FILE_WRITE, "/r/.git/refs") != NULL, rows[_i].open);
+	ck_assert_int_eq(find_rule(RULE_FILE_WRITE, "/r/.git/refs") != NULL, rows[_i].open);
 	if (_i == 0)
-		ck_assert_int_eq(find(RULE_FILE_READONLY, "/r/.git/worktrees/w/gitdir")->rank, RANK_PRESET);
+		ck_assert_int_eq(find_rule(RULE_FILE_READONLY, "/r/.git/worktrees/w/gitdir")->rank,
+				 RANK_PRESET);
 }
 END_TEST
 
@@ -65,7 +58,7 @@ START_TEST(worktrees_configuration)
 
 	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/config"), 0);
 	ck_assert_int_eq(parse(rules[_i]), 0);
-	r = find(RULE_FILE_WRITE, "/r/.git/config");
+	r = find_rule(RULE_FILE_WRITE, "/r/.git/config");
 	ck_assert_int_eq(r != NULL, _i < 2);
 	ck_assert(!r || r->rank == RANK_BUILTIN);
 }
@@ -77,11 +70,11 @@ START_TEST(branches_lie_elsewhere)
 	b.git_own = strdup("/r/.git/worktrees/w");
 	b.git_common = strdup("/r/.git");
 	ck_assert_int_eq(parse("[git]\nprotect = main\n"), 0);
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/home/u/ws/.git"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/worktrees/w/HEAD"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/packed-refs"));
-	ck_assert_ptr_nonnull(find(RULE_FILE_GIT, "/r/.git/refs/heads/**"));
-	ck_assert_ptr_null(find(RULE_FILE_GIT, "/home/u/ws/.git/HEAD"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/home/u/ws/.git"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/worktrees/w/HEAD"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/packed-refs"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/refs/heads/**"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_GIT, "/home/u/ws/.git/HEAD"));
 }
 END_TEST
 
@@ -100,7 +93,7 @@ START_TEST(no_worktrees_repository_in_read_only)
 {
 	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
 	ck_assert_int_eq(parse("[session]\nmode = read-only\n"), 0);
-	ck_assert_ptr_null(find(RULE_FILE_WRITE, "/r/.git/refs"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_WRITE, "/r/.git/refs"));
 }
 END_TEST
 
