@@ -57,8 +57,8 @@ static const struct {
 #define PATTERN_MAX  64
 #define PATTERNS_MAX 512
 
-/* The patterns by their first letter, which is a plain one or `*`: each file of a workspace is asked for, and
- * most begin with another. */
+/* Each file of a workspace is asked for, and few begin or end as one of these does: endings are found by
+ * their last letter, all else by the first. */
 struct pattern {
 	const char *text;
 	size_t len;
@@ -66,7 +66,7 @@ struct pattern {
 	enum { IS_WORD, IS_ENDING, IS_GLOB } shape; /* most are no work for fnmatch() */
 	struct pattern *next;
 };
-static struct pattern patterns[PATTERNS_MAX], *by_letter[128];
+static struct pattern patterns[PATTERNS_MAX], *by_first[128], *by_last[128];
 
 static unsigned depth_of(const char *s, size_t n)
 {
@@ -84,6 +84,11 @@ static int shape_of(const char *s, size_t n)
 	return s[0] == '*' && glob_is_literal(s + 1, n - 1) && !memchr(s, '/', n) ? IS_ENDING : IS_GLOB;
 }
 
+static struct pattern **list_of(struct pattern *lists[128], char letter)
+{
+	return &lists[(unsigned char)letter % 128];
+}
+
 static void read_patterns(void)
 {
 	size_t n = 0;
@@ -92,15 +97,17 @@ static void read_patterns(void)
 		const char *p = names[row].patterns;
 
 		for (size_t len; *p && n < PATTERNS_MAX; p += len + (p[len] == ' '), n++) {
-			struct pattern **at = &by_letter[(unsigned char)*p % NELEM(by_letter)];
+			struct pattern **at;
 
 			len = strcspn(p, " ");
 			patterns[n] = (struct pattern){ .text = p,
 							.len = len,
 							.depth = depth_of(p, len),
 							.row = row,
-							.shape = shape_of(p, len),
-							.next = *at };
+							.shape = shape_of(p, len) };
+			at = patterns[n].shape == IS_ENDING ? list_of(by_last, p[len - 1])
+							    : list_of(by_first, *p);
+			patterns[n].next = *at;
 			*at = &patterns[n];
 		}
 	}
@@ -134,12 +141,10 @@ static bool fits(const struct pattern *p, const char *tail)
 	return fnmatch(one, tail, FNM_PATHNAME) == 0;
 }
 
-/* The first row of which a pattern with this letter matches, or row. */
-static unsigned match(const char *const tails[DEPTH_MAX + 1], char letter, unsigned row)
+/* The first row of which one of these matches, or row. */
+static unsigned match(const struct pattern *p, const char *const tails[DEPTH_MAX + 1], unsigned row)
 {
-	if ((unsigned char)letter >= NELEM(by_letter))
-		return row;
-	for (const struct pattern *p = by_letter[(unsigned char)letter]; p; p = p->next) {
+	for (; p; p = p->next) {
 		if (p->row < row && p->depth <= DEPTH_MAX && tails[p->depth] && fits(p, tails[p->depth]))
 			row = p->row;
 	}
@@ -150,6 +155,8 @@ bool changed_is_state(const char *path)
 {
 	static const char *const owners[] = { ".pale/", ".opencode/" };
 
+	if (*path != '.')
+		return false;
 	for (size_t i = 0; i < NELEM(owners); i++)
 		if (strncmp(path, owners[i], strlen(owners[i])) == 0 &&
 		    state_is_inside(path + strlen(owners[i])))
@@ -164,14 +171,15 @@ const char *changed_runner(const char *path)
 	size_t n = strlen(path);
 
 	/* git init brings them, and runs none. */
-	if (changed_is_state(path) || (n > 7 && strcmp(path + n - 7, ".sample") == 0))
+	if (n == 0 || changed_is_state(path) || (n > 7 && strcmp(path + n - 7, ".sample") == 0))
 		return NULL;
 	if (!patterns[0].text)
 		read_patterns();
 	tails_of(path, tails);
-	row = match(tails, '*', row);
+	row = match(*list_of(by_last, path[n - 1]), tails, row);
+	row = match(*list_of(by_first, '*'), tails, row);
 	for (unsigned depth = 1; depth <= DEPTH_MAX && tails[depth]; depth++)
-		row = match(tails, *tails[depth], row);
+		row = match(*list_of(by_first, *tails[depth]), tails, row);
 	return row < NELEM(names) ? names[row].runner : NULL;
 }
 

@@ -465,13 +465,21 @@ void launch_abandon(struct launch *l)
 	l->fd = l->pid = -1;
 }
 
-void launch_finish(struct launch *l, const char *status, struct launch_end *ret)
+void launch_part(struct launch *l, const char *status)
+{
+	heldback_release(&l->held, l->session);
+	if (l->fd >= 0 &&
+	    send_packet(l->fd, json_pack("{ss, ss}", "type", "exit", "status", status), NULL) < 0) {
+		(void)close(l->fd);
+		l->fd = -1;
+	}
+}
+
+void launch_finish(struct launch *l, struct launch_end *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	heldback_release(&l->held, l->session);
 	if (l->fd >= 0) {
-		if (send_packet(l->fd, json_pack("{ss, ss}", "type", "exit", "status", status), NULL) == 0)
-			wait_bye(l, ret);
+		wait_bye(l, ret);
 		(void)close(l->fd);
 		l->fd = -1;
 	}

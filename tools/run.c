@@ -226,7 +226,10 @@ static void finish(struct run *r, const struct agent_end *how)
 		snprintf(status, sizeof(status), "signal %d", how->signal);
 	else
 		snprintf(status, sizeof(status), "exit %d%s", how->code, whys[how->why]);
-	launch_finish(&r->launch, status, &end);
+	/* The helper closes its ledger while this side looks at the workspace. */
+	launch_part(&r->launch, status);
+	changed_report(&r->mark);
+	launch_finish(&r->launch, &end);
 	unsaid_tell(&r->unsaid, r->launch.state_dir, r->launch.session);
 	print_end(r, &end);
 	keep_head(r, &end);
@@ -344,7 +347,8 @@ static int run_session(struct run *r)
 	r->launch.clock = &r->clock;
 	fence_facts(&r->fence, facts, sizeof(facts));
 	if (launch_start(&r->launch, &start) < 0) {
-		launch_finish(&r->launch, "exit 125", &ignored);
+		launch_part(&r->launch, "exit 125");
+		launch_finish(&r->launch, &ignored);
 		return EXIT_PALE;
 	}
 	set_watch(r);
@@ -368,7 +372,6 @@ static int run_session(struct run *r)
 	}
 	outputs_close(agent.outputs, end.why != END_ITSELF);
 	finish(r, &end);
-	changed_report(&r->mark);
 	warden_done(&r->warden);
 	return end.signal ? die_alike(end.signal) : end.code;
 }

@@ -69,7 +69,7 @@ int handover_result(struct handover *h);
 
 /*
  * heldback.c: what is to be said while the agent has the terminal.  Between hush and release
- * (launch_finish()) nothing is written on a terminal; `pale watch` shows the helper's warnings as they come,
+ * (launch_part()) nothing is written on a terminal; `pale watch` shows the helper's warnings as they come,
  * and the ledger has them.  Where standard error is no terminal, all is told at once.
  */
 struct heldback {
@@ -162,9 +162,10 @@ struct launch_end {
 	bool sealed;
 	bool told; /* the helper confirmed the end of the ledger */
 };
-/* Ends the session with "exit N" or "signal N" and waits, bounded, for the helper to say that all is written;
- * it syncs the ledger and ends by itself then. */
-void launch_finish(struct launch *l, const char *status, struct launch_end *ret);
+/* Tells the helper that the session ended, with "exit N" or "signal N".  launch_finish() afterwards. */
+void launch_part(struct launch *l, const char *status);
+/* Waits, bounded, for the helper to say that all is written; it syncs the ledger and ends by itself then. */
+void launch_finish(struct launch *l, struct launch_end *ret);
 
 /* ring_guard.c: a ring that is cut short costs what it held, not the process.  Once, for one ring. */
 void ring_guard(struct ring_header *ring);
