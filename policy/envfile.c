@@ -58,9 +58,9 @@ static void skip_line(struct env_reader *r)
 		next(r);
 }
 
-static int complain(struct env_reader *r, const char *text)
+static int complain(struct env_reader *r, unsigned line, unsigned col, const char *text)
 {
-	return diag_add(r->d, SEVERITY_ERROR, "env-line", r->file, r->line, column(r),
+	return diag_add(r->d, SEVERITY_ERROR, "env-line", r->file, line, col,
 			"write KEY=VALUE, with quotes around what holds blanks", "%s", text);
 }
 
@@ -88,6 +88,8 @@ static int unescape(int c)
 	return c == 'n' ? '\n' : c == '"' || c == '\\' || c == '$' ? c : EOF_CHAR;
 }
 
+static const char not_closed[] = "a quote that is not closed";
+
 /* NULL, or what is wrong. */
 static const char *read_quoted(struct env_reader *r, int quote)
 {
@@ -102,7 +104,9 @@ static const char *read_quoted(struct env_reader *r, int quote)
 			c = unescape(peek(r));
 		}
 		if (c == EOF_CHAR || c == '\0')
-			return "a quote that is not closed, or an escape that means nothing";
+			return r->at >= r->len ? not_closed
+			       : c	       ? "an escape that means nothing"
+					       : "a NUL byte";
 		r->value[n++] = (char)c;
 	}
 	next(r);
@@ -179,7 +183,11 @@ static int read_line(struct env_reader *r, int (*fn)(void *ctx, const struct env
 	if (!why)
 		why = read_value(r);
 	pair.to = r->at;
-	err = why ? complain(r, why) : fn(ctx, &pair);
+	/* What is not closed is told where it begins: it ends where the file does. */
+	if (why == not_closed)
+		err = complain(r, pair.line, pair.value_col, why);
+	else
+		err = why ? complain(r, r->line, column(r), why) : fn(ctx, &pair);
 	skip_line(r);
 	return err;
 }
@@ -195,6 +203,9 @@ int env_read(const char *file, const char *text, size_t len,
 	r.value = malloc(len + 1);
 	if (!r.key || !r.value)
 		err = -ENOMEM;
+	/* What editors of another system put before the first line. */
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		r.at = r.line_start = 3;
 	while (err == 0 && r.at < len)
 		err = read_line(&r, fn, ctx);
 	free(r.key);

@@ -40,6 +40,15 @@ static int finding(const struct reading *r, const struct env_pair *pair, enum se
 			pair->key, why);
 }
 
+/* What this very file said further up: of two lines the last one counts, as to all who read such files. */
+static bool is_said_above(const struct reading *r, const struct environment_entry *there)
+{
+	size_t n = strlen(r->path);
+
+	return there->given && there->where && strncmp(there->where, r->path, n) == 0 &&
+	       there->where[n] == ':';
+}
+
 static int take(struct reading *r, const struct env_pair *pair, const struct environ_verdict *v)
 {
 	const struct environ_verdict closed = { .why = WHY_CLOSED };
@@ -47,7 +56,7 @@ static int take(struct reading *r, const struct env_pair *pair, const struct env
 
 	if (pair->value[0] == '\0')
 		return put(r, pair, &closed);
-	if (there && (there->given || there->why == WHY_CLOSED))
+	if (there && (there->given || there->why == WHY_CLOSED) && !is_said_above(r, there))
 		return 0;
 	if (!r->trusted)
 		return finding(r, pair, SEVERITY_WARNING,

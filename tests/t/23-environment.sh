@@ -99,6 +99,13 @@ t_bad_files_are_named() {
 	printf 'GH_TOKEN="two\nlines"\n' >../.env
 	gets
 	out_has "GH_TOKEN=two"
+	# Of two the last, as for who else reads it; but one that is taken away stays so.
+	printf 'GH_TOKEN=a\nGH_TOKEN=b\n' >../.env
+	gets
+	out_has "GH_TOKEN=b"
+	printf 'GH_TOKEN=\nGH_TOKEN=b\n' >../.env
+	gets
+	out_lacks GH_TOKEN
 	rm ../.env && mkfifo ../.env
 	run timeout 20 "$T_STAGE/bin/pale" run -q -- true
 	rc_is 0
@@ -186,6 +193,10 @@ t_pale_env() {
 	rc_is 0
 	out_has "EDITOR=vim"
 	out_has "CFLAGS=-O2"
+	# What pale itself sets is no secret.
+	run pale env --agent claude
+	out_has "IS_SANDBOX=1	# set by agent claude:"
+	run pale env
 	out_has "GH_TOKEN=**** (7 bytes)"
 	out_has "passed by rule preset agent:"
 	out_lacks geheim

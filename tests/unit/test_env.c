@@ -34,6 +34,9 @@ static const struct {
 	{ "K=\"-----BEGIN\nX=Y\n-----END\"\nA=b\n", "K=-----BEGIN\nX=Y\n-----END@1:3;A=b@4:3;" },
 	{ "A=$(rm -rf /)`x`\n", "A=$(rm -rf /)`x`@1:3;" },
 	{ "a_1=\xc3\xa4\n", "a_1=\xc3\xa4@1:5;" },
+	{ "\xef\xbb\xbf"
+	  "A=b\n",
+	  "A=b@1:3;" },
 	{ "", "" },
 };
 
@@ -57,16 +60,17 @@ static const struct {
 	{ TEXT("1A=b\n"), 1, 1 },
 	{ TEXT("A b=c\n"), 1, 3 },
 	{ TEXT("A: b\n"), 1, 2 },
-	{ TEXT("A='b\nC=d\n"), 3, 1 },
+	{ TEXT("A='b\nC=d\n"), 1, 3 },
+	{ TEXT("B=1\n  A= \"b\nC=\\"), 2, 6 },
 	{ TEXT("A=\"b\\q\"\n"), 1, 6 },
 	{ TEXT("A='b'c\n"), 1, 6 },
 	{ TEXT("A=b\0c\n"), 1, 4 },
 	{ TEXT("export -n A\n"), 1, 8 },
 	{ TEXT("A-B=c\n"), 1, 2 },
 	{ TEXT("A=\"b\0c\"\n"), 1, 5 },
-	{ TEXT("\xef\xbb\xbf"
-	       "A=b\n"),
-	  1, 1 },
+	{ TEXT("A=b\n\xef\xbb\xbf"
+	       "C=d\n"),
+	  2, 1 },
 };
 
 START_TEST(test_bad)
