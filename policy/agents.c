@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-#define AGENT(id, name, commands, packages, closed)                                                          \
+#define AGENT(id, name, commands, packages, home, closed)                                                    \
 	extern const char agent_##id##_begin[] __attribute__((visibility("hidden"))),                        \
 		agent_##id##_end[] __attribute__((visibility("hidden")));
 #include "agents.def"
 #undef AGENT
 
 static const struct agent_profile table[] = {
-#define AGENT(id, name, commands, packages, closed)                                                          \
-	{ name, commands, packages, closed, agent_##id##_begin, agent_##id##_end },
+#define AGENT(id, name, commands, packages, home, closed)                                                    \
+	{ name, commands, packages, home, closed, agent_##id##_begin, agent_##id##_end },
 #include "agents.def"
 #undef AGENT
 };

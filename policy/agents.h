@@ -14,6 +14,7 @@
 struct agent_profile {
 	const char *name;
 	const char *commands, *packages; /* blank-separated */
+	const char *home;		 /* its state that XDG_*_HOME does not move, "~/.claude"; or NULL */
 	const char *closed;		 /* agent_needs() */
 	const char *text, *end;		 /* the profile; static, as is all of it */
 };

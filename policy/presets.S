@@ -24,7 +24,7 @@ agent_\id\()_end:
 	.byte 0
 	.endm
 
-#define AGENT(id, name, commands, packages, closed) profile id
+#define AGENT(id, name, commands, packages, home, closed) profile id
 #include "policy/agents.def"
 
 	.section .note.GNU-stack, "", @progbits

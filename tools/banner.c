@@ -28,8 +28,10 @@ static void print_agent(const struct run *r)
 	const char *needs = a ? agent_needs(a, (const char *const *)r->argv) : NULL;
 
 	if (a)
-		talk("agent %s (host sandbox present), its state in %s", a->name,
-		     r->relocation.state ? r->relocation.state : "your home");
+		talk("agent %s (host sandbox present), its state in %s%s%s", a->name,
+		     r->relocation.state ? r->relocation.state : "your home",
+		     r->relocation.state && a->home ? " and " : "",
+		     r->relocation.state && a->home ? a->home : "");
 	if (needs)
 		talk("%s: its own sandbox cannot start in here: %s", a->name, needs);
 }

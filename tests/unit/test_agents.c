@@ -138,6 +138,29 @@ START_TEST(opens_little)
 }
 END_TEST
 
+/* What XDG does not move is what is told to stay in the home. */
+START_TEST(tells_what_stays)
+{
+	const struct agent_profile *a = agent_profile((size_t)_i);
+	static const char *const moved[] = { ".config/", ".local/", ".cache/" };
+	size_t stays = 0;
+
+	for (const char *p = a->text; (p = strstr(p, "\nwrite = ~/")) && p < a->end; p++) {
+		const char *path = p + strlen("\nwrite = ~/");
+		bool xdg = false;
+
+		for (size_t i = 0; i < 3; i++)
+			xdg = xdg || strncmp(path, moved[i], strlen(moved[i])) == 0;
+		if (xdg)
+			continue;
+		stays++;
+		ck_assert_msg(a->home && strncmp(path, a->home + 2, strlen(a->home) - 2) == 0, "%s: %.20s",
+			      a->name, path);
+	}
+	ck_assert_msg((stays > 0) == (a->home != NULL), "%s", a->name);
+}
+END_TEST
+
 START_TEST(each_has_a_row)
 {
 	ck_assert_ptr_nonnull(agent_find(keeps[_i].agent));
@@ -267,6 +290,7 @@ Suite *suite_agents(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, own_state_alone, 0, N_KEEPS + 1);
 	tcase_add_loop_test(tc, opens_little, 0, N_KEEPS);
+	tcase_add_loop_test(tc, tells_what_stays, 0, N_KEEPS);
 	tcase_add_loop_test(tc, each_has_a_row, 0, N_KEEPS);
 	tcase_add_test(tc, own_hosts_alone);
 	tcase_add_test(tc, user_over_profile);
