@@ -3,7 +3,8 @@
  * member `sessions` of an object.
  *
  * An entry goes only where every time that it tells is understood and old; what is not understood stays, and
- * so does the file as it is where it is not well-formed, too big, or somebody's who writes it just now.
+ * so does the file as it is where it is too big, or somebody's who writes it just now.  One that nobody can
+ * read is kept aside, so that its owner begins another.
  */
 #include "gc.h"
 
@@ -16,6 +17,8 @@
 
 #define NAME	      "sessions.json"
 #define NAME_NEW      ".sessions.json.pale"
+#define NAME_BROKEN   "sessions.json.broken"
+#define BROKEN_MAX    100
 #define SIZE_MAX_READ ((off_t)16 << 20)
 /* What a start has time for: the worst that can stand in a file takes 2 s and 1.3 GB for 16 MiB. */
 #define SIZE_MAX_START ((off_t)2 << 20)
@@ -117,57 +120,58 @@ static bool is_stale(const struct sweep *g, const char *id, const json_t *entry)
 
 /* --- which go --- */
 
-static size_t prune_object(struct sweep *g, json_t *list)
+static void prune_object(const struct sweep *g, json_t *list, json_t *gone)
 {
 	const char *id;
 	json_t *entry;
-	size_t n = 0;
 	void *tmp;
 
 	json_object_foreach_safe(list, tmp, id, entry)
 	{
 		if (!is_stale(g, id, entry))
 			continue;
-		gc_found(g, GC_ENTRY, id, g->root, NAME);
-		(void)json_object_del(list, id);
-		n++;
+		if (json_array_append_new(gone, json_string(id)) < 0 || json_object_del(list, id) < 0)
+			return;
 	}
-	return n;
 }
 
 /* Rebuilt at once: to remove one by one moves all that are behind each. */
-static size_t prune_array(struct sweep *g, json_t *list)
+static void prune_array(const struct sweep *g, json_t *list, json_t *gone)
 {
 	_cleanup_json_ json_t *kept = json_array();
 	json_t *entry;
-	size_t i, n = 0;
+	size_t i;
 
 	json_array_foreach(list, i, entry)
 	{
 		const char *id = json_string_value(json_object_get(entry, "id"));
 
-		if (id && is_stale(g, id, entry)) {
-			gc_found(g, GC_ENTRY, id, g->root, NAME);
-			n++;
-		} else if (json_array_append(kept, entry) < 0) {
-			return 0;
+		bool stale = id && is_stale(g, id, entry);
+
+		if ((stale ? json_array_append_new(gone, json_string(id)) : json_array_append(kept, entry)) <
+		    0) {
+			(void)json_array_clear(gone);
+			return;
 		}
 	}
-	if (n == 0 || json_array_clear(list) < 0 || json_array_extend(list, kept) < 0)
-		return 0;
-	return n;
+	if (json_array_size(gone) && (json_array_clear(list) < 0 || json_array_extend(list, kept) < 0))
+		(void)json_array_clear(gone);
 }
 
-static size_t prune_list(struct sweep *g, json_t *list)
+static void prune_list(const struct sweep *g, json_t *list, json_t *gone)
 {
-	return json_is_array(list) ? prune_array(g, list) : json_is_object(list) ? prune_object(g, list) : 0;
+	if (json_is_array(list))
+		prune_array(g, list, gone);
+	else if (json_is_object(list))
+		prune_object(g, list, gone);
 }
 
-static size_t prune(struct sweep *g, json_t *all)
+/* Takes what is stale out of all, its ids to gone. */
+static void prune(const struct sweep *g, json_t *all, json_t *gone)
 {
 	json_t *list = json_object_get(all, "sessions");
 
-	return json_is_array(list) || json_is_object(list) ? prune_list(g, list) : prune_list(g, all);
+	prune_list(g, json_is_array(list) || json_is_object(list) ? list : all, gone);
 }
 
 /* --- the file --- */
@@ -301,12 +305,45 @@ static int replace(const struct file *f, const json_t *all)
 	return r;
 }
 
+/* No reader of JSON takes it.  Names twice and numbers that are too long some do. */
+static bool is_broken(const json_error_t *error)
+{
+	enum json_error_code code = json_error_code(error);
+
+	return code == json_error_invalid_syntax || code == json_error_premature_end_of_input ||
+	       code == json_error_end_of_input_expected || code == json_error_invalid_utf8;
+}
+
+/* Under a name that nothing has. */
+static void keep_aside(struct sweep *g, const struct file *f)
+{
+	char name[sizeof(NAME_BROKEN) + 8] = NAME_BROKEN;
+	int r = -1;
+
+	if (g->mode == GC_LIST) {
+		gc_note(g, "%s/" NAME " is no well-formed JSON, and would be kept aside", g->root);
+		return;
+	}
+	for (int i = 1; is_same(f) && i < BROKEN_MAX; i++) {
+		r = renameat2(f->dir, NAME, f->dir, name, RENAME_NOREPLACE);
+		if (r == 0 || errno != EEXIST)
+			break;
+		snprintf(name, sizeof(name), NAME_BROKEN "%d", i);
+	}
+	if (r == 0)
+		gc_note(g, "%s/" NAME " is no well-formed JSON: it is kept aside as %s", g->root, name);
+	else
+		gc_note(g, "%s/" NAME " is left as it is: it is no well-formed JSON", g->root);
+}
+
 /* NULL, or why nothing of it goes. */
 static const char *sweep(struct sweep *g, struct file *f)
 {
-	_cleanup_json_ json_t *all = NULL;
+	_cleanup_json_ json_t *all = NULL, *gone = json_array();
 	const char *why = open_file(g, f);
-	size_t pruned = g->pruned, things = g->things, entries = g->of[GC_ENTRY];
+	json_error_t error;
+	json_t *id;
+	size_t i;
 	int r;
 
 	if (why || f->st.st_size == 0)
@@ -314,19 +351,21 @@ static const char *sweep(struct sweep *g, struct file *f)
 	r = read_file(f);
 	if (r < 0)
 		return strerror(-r);
-	all = json_loadb(f->text, f->len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
-	if (!all)
-		return "it is no well-formed JSON";
-	if (prune(g, all) == 0 || g->mode == GC_LIST)
+	all = json_loadb(f->text, f->len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
+	if (!all && is_broken(&error)) {
+		keep_aside(g, f);
 		return NULL;
-	r = replace(f, all);
+	}
+	if (!all)
+		return "it has a name twice, a number that is too long, or is too deep";
+	prune(g, all, gone);
+	r = json_array_size(gone) && g->mode == GC_REMOVE ? replace(f, all) : 0;
 	if (r < 0) {
-		g->pruned = pruned;
-		g->things = things;
-		g->of[GC_ENTRY] = entries;
 		g->failed++;
 		gc_note(g, "%s/" NAME " cannot be written anew: %s", g->root, strerror(-r));
+		return NULL;
 	}
+	json_array_foreach(gone, i, id) gc_found(g, GC_ENTRY, json_string_value(id), g->root, NAME);
 	return NULL;
 }
 

@@ -235,13 +235,32 @@ t_entries() {
 t_entries_broken() {
 	local text
 	bridge
-	for text in '{"a":{"updated":1}' '{"a":{"updated":1},"a":{"updated":2}}' $'{"a\xff":{"updated":1}}' 'x' '{"a":{"updated":99999999999999999999}}'; do
+	local i=
+	for text in '{"a":{"updated":1}' $'{"a\xff":{"updated":1}}' 'x'; do
+		printf '%s' "$text" >"$B/sessions.json"
+		run pale session gc --dry-run
+		err_has "no well-formed JSON, and would be kept aside"
+		file_is "$B/sessions.json" "$text"
+		start
+		rc_is 0
+		err_has "sessions.json is no well-formed JSON: it is kept aside as sessions.json.broken$i"
+		file_is "$B/sessions.json.broken$i" "$text"
+		[ ! -e "$B/sessions.json" ] || fail "it stands where it stood"
+		i=$((i + 1))
+	done
+	# What another reader may take is nobody's to take away.
+	for text in '{"a":{"updated":1},"a":{"updated":2}}' '{"a":{"updated":99999999999999999999}}'; do
 		printf '%s' "$text" >"$B/sessions.json"
 		start
 		rc_is 0
-		err_has "sessions.json is left as it is: it is no well-formed JSON"
+		err_has "sessions.json is left as it is: "
 		file_is "$B/sessions.json" "$text"
 	done
+	printf 'null' >"$B/sessions.json"
+	start
+	rc_is 0
+	err_is_empty
+	file_is "$B/sessions.json" null
 	printf '{"a":{"updated":1}}%*s' $((17 << 20)) '' >"$B/sessions.json"
 	start
 	rc_is 0
