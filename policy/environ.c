@@ -142,7 +142,7 @@ const char *environ_why_text(enum environ_why why)
 		[WHY_TOOLCHAIN] = "of the toolchain",
 		[WHY_RULE] = "passed by rule",
 		[WHY_ASKED] = "asked for with -e",
-		[WHY_SET] = "set",
+		[WHY_SET] = "set by",
 		[WHY_AROUND] = "of the session around",
 		[WHY_UNNAMED] = "nothing names it",
 		[WHY_DENIED] = "denied by rule",

@@ -16,9 +16,12 @@
 /* What nobody names, and no word of whose value can be one of a secret. */
 static bool is_shown(const struct environment_entry *e)
 {
-	bool ours = e->why == WHY_SET && e->where && strcmp(e->where, RELOCATED) == 0;
+	static const char *const ours[] = { "[session] ", "agent ", "preset " };
+	bool is_ours = false;
 
-	return e->given && (ours || e->why == WHY_STANDARD || e->why == WHY_TOOLCHAIN) &&
+	for (size_t i = 0; e->why == WHY_SET && e->where && i < NELEM(ours); i++)
+		is_ours = is_ours || strncmp(e->where, ours[i], strlen(ours[i])) == 0;
+	return e->given && (is_ours || e->why == WHY_STANDARD || e->why == WHY_TOOLCHAIN) &&
 	       !environ_name_is_secret(e->name);
 }
 
@@ -124,14 +127,8 @@ static int run_env(const struct options *given, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	OPTS_POLICY,
-	OPT_ENV,
-	OPT_KEEP_HOME,
-	OPT_VALUE("agent", 0, "NAME", agent,
-		  "whose [agent \"NAME\" ...] sections hold (default: CMD's name)"),
-	OPT_FLAG("all", 'a', all, "also what is withheld, and why"),
-	OPT_JSON,
-	{ 0 },
+	OPTS_POLICY, OPT_ENV, OPT_KEEP_HOME, OPT_FLAG("all", 'a', all, "also what is withheld, and why"),
+	OPT_JSON,    { 0 },
 };
 
 const struct subcommand subcommand_env = {

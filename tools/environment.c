@@ -212,7 +212,7 @@ static int from_options(struct environment *env, const struct environment_source
 		if (!name)
 			return -ENOMEM;
 		if (equals)
-			r = environment_set(env, name, equals + 1, "by -e");
+			r = environment_set(env, name, equals + 1, "-e");
 	}
 	return r;
 }

@@ -221,8 +221,11 @@ int relocation_tell(const struct relocation *rel, const struct bundle *b, struct
 	char path[PATH_MAX], place[PATH_MAX];
 	int r = rel->state ? path_join(path, sizeof(path), b->workspace, rel->state) : 0;
 
+	/* Inside a session everybody stays where he is. */
+	if (r == 0 && !session_around() && !path_is_under(b->cwd, b->workspace))
+		r = environment_set(env, "PWD", b->workspace, "[session] workspace");
 	if (!rel->state)
-		return 0;
+		return r;
 	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
 		r = path_join(place, sizeof(place), path, state_places[i].name);
 		/* Sockets in too long a directory could not be named: then scratch stays where it was. */
@@ -250,8 +253,7 @@ void relocation_leave(const struct relocation *rel, const struct bundle *b)
 }
 
 /* The program was found from where its owner stands. */
-static int move_in(struct relocation *rel, const struct bundle *b, struct environment *env,
-		   char found[PATH_MAX])
+static int move_in(struct relocation *rel, const struct bundle *b, char found[PATH_MAX])
 {
 	char whole[PATH_MAX];
 
@@ -265,7 +267,7 @@ static int move_in(struct relocation *rel, const struct bundle *b, struct enviro
 	}
 	rel->moved = true;
 	strcpy(found, whole);
-	return environment_set(env, "PWD", b->workspace, "the workspace");
+	return 0;
 }
 
 /* The policy would have it moved. */
@@ -309,7 +311,7 @@ int relocation_make(struct relocation *rel, const struct bundle *b, struct envir
 
 	if (r == 0)
 		r = relocation_tell(rel, b, env);
-	return r < 0 ? r : move_in(rel, b, env, found);
+	return r < 0 ? r : move_in(rel, b, found);
 }
 
 void relocation_done(struct relocation *rel)

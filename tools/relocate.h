@@ -12,7 +12,7 @@ struct options;
 struct policy;
 
 /* Who set a variable, as `pale env` tells it. */
-#define RELOCATED "by [session] state"
+#define RELOCATED "[session] state"
 
 struct relocation {
 	char *state;   /* below the workspace; NULL where nothing is relocated */
@@ -25,7 +25,8 @@ struct relocation {
  * not let the state be moved.  0 or -ENOMEM.  rel is zeroed before; relocation_done() in each case. */
 int relocation_plan(struct relocation *rel, const struct options *o, const struct bundle *b,
 		    struct policy *p);
-/* Points the XDG variables and TMPDIR of env there; makes nothing.  0 or -errno. */
+/* Points the XDG variables and TMPDIR of env there, and PWD to where the agent starts; makes nothing.  0 or
+ * -errno. */
 int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env);
 /*
  * Makes WORKSPACE/STATE with data, config, cache, state and tmp in it and tells env; then, from outside of

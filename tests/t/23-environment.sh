@@ -86,7 +86,7 @@ t_bad_files_are_named() {
 	run pale run -q -- true
 	rc_is 125
 	err_has ".env:"
-	err_has "not closed"
+	err_has ".env:2:10: error: a quote that is not closed"
 	printf 'GH_TOKEN=a\0b\n' >../.env
 	run pale run -q -- true
 	rc_is 125

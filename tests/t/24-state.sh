@@ -206,6 +206,10 @@ t_scratch_is_no_repository() {
 }
 
 t_env_tells_it() {
+	bridge
+	run pale env --preset bridge
+	out_has "PWD=$W/bridge/workspace	# set by [session] workspace"
+	cd "$W" && rm -r bridge
 	run pale env
 	rc_is 0
 	out_has "XDG_DATA_HOME=$W/.pale/data"
