@@ -469,7 +469,6 @@ static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_VALUE("level", 0, "LEVEL", level,
 		  "at which the session would run: full (the default), strict or hooks"),
-	OPT_VALUE("agent", 0, "NAME", agent, "with the [agent \"NAME\" ...] sections"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "as with run --no-prompt"),
 	OPT_JSON,
 	{ 0 },

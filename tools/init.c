@@ -148,7 +148,9 @@ static void find_next(struct init *in)
 	_cleanup_free_ char *shown = text_visible(agent);
 
 	in->needs = profile ? agent_needs(profile, argv) : NULL;
-	snprintf(in->next, sizeof(in->next), "pale run -- %s", shown ? shown : agent);
+	/* That preset works in a subfolder, and makes none. */
+	snprintf(in->next, sizeof(in->next), "%spale run -- %s",
+		 strcmp(in->preset, "bridge") == 0 ? "mkdir -p workspace && " : "", shown ? shown : agent);
 }
 
 static bool agent_is_here(const struct init *in)

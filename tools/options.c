@@ -75,13 +75,26 @@ static bool store(const struct opt *opt, struct options *ret, const char *value)
 	return true;
 }
 
+/* "a, b, c"; false where that is too long to be read. */
+static bool list_words(char *buf, size_t size, const char *const *words)
+{
+	size_t n = 0;
+
+	for (; *words && n < size; words++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", *words);
+	return n > 0 && n < size;
+}
+
 void options_unknown(const char *what, const char *word, const char *const *candidates)
 {
 	_cleanup_free_ char *shown = text_visible(word);
 	const char *near = nearest_word(word, candidates);
+	char words[128];
 
 	if (near)
 		talk("unknown %s `%s`; did you mean `%s`?", what, shown ? shown : "?", near);
+	else if (list_words(words, sizeof(words), candidates))
+		talk("unknown %s `%s`: one of %s", what, shown ? shown : "?", words);
 	else
 		talk("unknown %s `%s`", what, shown ? shown : "?");
 }

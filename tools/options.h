@@ -73,7 +73,7 @@ struct opt {
 		OPT_VALUE("mode", 0, "MODE", mode, "read-only, workspace-write or danger"),                  \
 		OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: here)"),              \
 		OPT_VALUE("agent", 0, "NAME", agent,                                                         \
-			  "whose profile and [agent \"NAME\" ...] sections hold (run: default CMD's name)"), \
+			  "whose profile and [agent \"NAME\" ...] sections hold (default: CMD's name)"),     \
 		OPT_FLAG("danger", 0, danger, "permit mode danger"),                                         \
 		OPT_FLAG("allow-sensitive-roots", 0, allow_sensitive, "lift the hard rule on secrets"),      \
 		OPT_FLAG("allow-denylisted-commands", 0, allow_denylisted, "lift the hard command denylist")

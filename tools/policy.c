@@ -220,7 +220,6 @@ static int policy_run(const struct options *o, int argc, char **argv)
 
 static const struct opt opts[] = {
 	OPTS_POLICY,
-	OPT_VALUE("agent", 0, "NAME", agent, "with the [agent \"NAME\" ...] sections"),
 	OPT_FLAG("project", 0, for_project, "edit: the project's .pale/policy.ini"),
 	OPT_FLAG("floor", 0, floor, "edit: the machine's /etc/pale/policy.ini"),
 	OPT_FLAG("yes", 'y', yes, "edit: load what was saved into running sessions without asking"),

@@ -148,7 +148,7 @@ static int list_sessions(const struct options *o)
 		talk("sessions cannot be listed: %s", strerror(-r));
 	if (list)
 		print_json(list);
-	else if (r == 0 && n == 0)
+	else if (r == 0 && n == 0 && !o->all)
 		talk("no session runs");
 	return r < 0 ? EXIT_USAGE : EXIT_OK;
 }

@@ -48,7 +48,6 @@ shape() {
 t_as_in_readme() {
 	local line
 	agent opencode 1.18.3
-	cp "$T_VICTIMS/raw-static" "$S/lib/opencode/bin/opencode"
 	run pale init
 	rc_is 0
 	sed -n '/^    \$ pale init$/,/^$/p' "${T_LIB%/*}/escapes/README.md" | sed '1d;$d;s/^    //' | shape >"$S/readme"
