@@ -2,8 +2,8 @@
  * Which agent a command starts: by its own name, by that of the package it comes from, through npx, env and
  * the like, and through the runtime that executes it (node .../cli.js, python3 -m NAME).
  *
- * It chooses the profile (policy/agents.h), which opens that agent's state and login.  The operator's own
- * words choose it, or what lies outside the workspace: a project cannot call itself an agent.
+ * It chooses the profile (policy/agents.h), which opens that agent's state and login.  What lies outside the
+ * workspace chooses it, or a package's name that the operator says: a project cannot call itself an agent.
  */
 #include <string.h>
 
@@ -113,14 +113,42 @@ static const struct agent_profile *of_runner(size_t i, const struct command *c, 
 	return agent_of_package(word);
 }
 
+/* The word that is executed; NULL where a wrapper made it itself (git-push: git push): no agent is wrapped
+ * so. */
+static const char *word_of(const struct command *c)
+{
+	return !c->first && c->n_pre == 0 ? c->args[-1] : NULL;
+}
+
+static bool starts_projects(const struct command *c, const char *workspace)
+{
+	char real[PATH_MAX];
+	struct program p;
+
+	return word_of(c) && program_find(word_of(c), &p) == 0 && realpath(p.found, real) &&
+	       is_projects(real, workspace);
+}
+
 static const struct agent_profile *of_command(const struct command *c, const char *workspace)
 {
 	const struct agent_profile *a = agent_of_command(c->program);
 
+	if (a && starts_projects(c, workspace))
+		return NULL;
 	for (size_t i = 0; !a && i < NELEM(runners); i++)
 		if (strcmp(c->program, runners[i].program) == 0)
 			a = of_runner(i, c, workspace);
 	return a;
+}
+
+/* "./claude" is no agent's name, whoever put it there and however it was found. */
+static const char *of_project(const char *program)
+{
+	static char name[NAME_MAX + 3];
+
+	snprintf(name, sizeof(name), "./%s", program);
+	talk("note: %s lies in the workspace and is taken for no agent; --agent says that it is one", name);
+	return name;
 }
 
 const char *agent_name(char *const *argv, const char *workspace)
@@ -137,9 +165,10 @@ const char *agent_name(char *const *argv, const char *workspace)
 		c = inner;
 		a = of_command(&c, workspace);
 	}
-	/* Words that a wrapper made itself (git-push: git push) stand in no vector: no agent is wrapped so.
-	 */
-	if (!a && !c.first && c.n_pre == 0 && program_find(c.args[-1], &p) == 0)
+	if (!a && word_of(&c) && program_find(word_of(&c), &p) == 0)
 		a = of_file(p.found, workspace);
-	return a ? a->name : path_basename(argv[0]);
+	if (a)
+		return a->name;
+	return agent_find(path_basename(argv[0])) ? of_project(path_basename(argv[0]))
+						  : path_basename(argv[0]);
 }

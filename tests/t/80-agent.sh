@@ -116,6 +116,13 @@ t_the_agent_is_known() {
 	said codex -- env A=1 nice ~/bin/cx
 	said none -- sh node_modules/x/cli.js
 	said none node_modules/x/cli.js
+	# Neither is a file of the workspace by its name, however it is found.
+	cp ~/bin/claude node_modules/x/claude
+	said none node_modules/x/claude
+	err_has "note: ./claude lies in the workspace and is taken for no agent"
+	PATH=$PWD/node_modules/x:$PATH said none claude
+	said none env A=1 node_modules/x/claude
+	said claude --agent claude node_modules/x/claude
 	said claude --agent claude true
 	said none --agent somebody ~/bin/claude
 	said none true
