@@ -103,11 +103,10 @@ static void count_session(struct sweep *g, const char *id)
 	}
 }
 
-static const char *const kinds[GC_KIND_COUNT] = { [GC_LOG] = "log",
-						  [GC_DIRECTORY] = "session",
-						  [GC_ENTRY] = "entry",
-						  [GC_RUNTIME] = "runtime",
-						  [GC_SCRATCH] = "scratch" };
+static const char *const kinds[GC_KIND_COUNT] = {
+	[GC_LOG] = "log",	  [GC_DIRECTORY] = "session", [GC_ENTRY] = "entry",
+	[GC_RUNTIME] = "runtime", [GC_SCRATCH] = "scratch",   [GC_LEDGER] = "ledger"
+};
 
 /* One line; of an entry its file says nothing. */
 static void tell_found(const struct sweep *g, enum gc_kind kind, const char *id, const char *dir,
@@ -346,8 +345,10 @@ int gc_command(const struct gc_policy *policy, const struct dirs *dirs, const st
 		g.notes = json_array();
 	}
 	code = gc_clock_fits(&g, dirs, wish->age_is_said) ? EXIT_OK : EXIT_FINDINGS;
-	if (code == EXIT_OK)
+	if (code == EXIT_OK) {
 		sweep(&g);
+		gc_ledgers(&g);
+	}
 	say_rest(&g);
 	seconds = (double)(now_ns() - began) / (double)NS_PER_SEC;
 	if (wish->json)

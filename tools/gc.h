@@ -29,7 +29,7 @@ struct gc_live {
 enum gc_mode { GC_REMOVE, GC_LIST };
 
 /* What something that goes is. */
-enum gc_kind { GC_LOG, GC_DIRECTORY, GC_ENTRY, GC_RUNTIME, GC_SCRATCH, GC_KIND_COUNT };
+enum gc_kind { GC_LOG, GC_DIRECTORY, GC_ENTRY, GC_RUNTIME, GC_SCRATCH, GC_LEDGER, GC_KIND_COUNT };
 
 /* One sweep. */
 struct sweep {
@@ -118,5 +118,7 @@ void gc_storage(struct sweep *g, int fd, const char *dir);
 void gc_entries(struct sweep *g, int at);
 /* Runtime directories of sessions that were killed. */
 void gc_own(struct sweep *g);
+/* Ledgers past their retention. */
+void gc_ledgers(struct sweep *g);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * What pale itself made for sessions that were killed: their runtime directories.  They lie where nobody but
- * the operator writes, and go soon: they are of no use to anybody, and take memory.
+ * What pale itself made.  The runtime directories of sessions that were killed lie where nobody but the
+ * operator writes, and go soon: they are of no use to anybody, and take memory.  Ledgers have their own
+ * retention; at a start the helper removes some of them.
  */
 #include "gc.h"
 
@@ -51,4 +52,24 @@ void gc_own(struct sweep *g)
 		if (up >= 0 && !gc_is_over(g))
 			remove_one(g, up, dir, refs[i].id);
 	}
+}
+
+static void remove_ledger(void *ctx, const struct old_ledger *old)
+{
+	struct sweep *g = ctx;
+	struct stat st;
+
+	/* Those of another user's helper are its own to remove. */
+	if (fstat(old->dirfd, &st) < 0 || st.st_uid != geteuid())
+		return;
+	gc_settle(g, GC_LEDGER, old->ref->session, old->ref->dir, LEDGER_NAME,
+		  g->mode == GC_REMOVE ? ledger_remove(old) : 0);
+}
+
+void gc_ledgers(struct sweep *g)
+{
+	int r = ledgers_each_old(NULL, remove_ledger, g);
+
+	if (r < 0)
+		gc_note(g, "the ledgers cannot be read: %s", strerror(-r));
 }

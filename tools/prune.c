@@ -1,6 +1,7 @@
 /*
  * pale log prune: removes the ledgers of sessions that ended long ago, as the helper does when a session
- * starts.  Never a live one's, never through a link, and of each directory only what a helper made.
+ * starts, and as `pale session gc` does.  Never a live one's, never through a link, and of each directory
+ * only what a helper made.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,13 +14,6 @@
 #include "tools.h"
 
 #define KEEP_DAYS 90 /* as the helper's RETENTION_DAYS */
-
-struct old {
-	const char *session;
-	int dirfd;
-	long days;
-	off_t bytes;
-};
 
 /* Its helper lives, or nobody can say that it does not. */
 static bool is_live(int dirfd)
@@ -65,19 +59,18 @@ static void remove_file(int dirfd, const char *name, void *ctx)
 	(void)unlinkat(dirfd, name, 0);
 }
 
-/* 0 or -errno. */
-static int remove_session(const struct old *old)
+int ledger_remove(const struct old_ledger *old)
 {
 	_cleanup_close_ int up = openat(old->dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (up < 0)
 		return -errno;
 	each_file(old->dirfd, remove_file, NULL);
-	return unlinkat(up, old->session, AT_REMOVEDIR) < 0 ? -errno : 0;
+	return unlinkat(up, old->ref->session, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 /* True where this ledger is old enough and its session over. */
-static bool is_old(struct old *old)
+static bool is_old(struct old_ledger *old)
 {
 	time_t now = time(NULL);
 	struct stat st;
@@ -88,46 +81,64 @@ static bool is_old(struct old *old)
 	return now > st.st_mtime && old->days >= KEEP_DAYS && !is_live(old->dirfd);
 }
 
-static int prune(const struct options *o, const struct ledger_ref *ref, json_t *list)
+int ledgers_each_old(const char *session, void (*f)(void *ctx, const struct old_ledger *old), void *ctx)
 {
-	_cleanup_close_ int fd = open(ref->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct old old = { .session = ref->session, .dirfd = fd };
+	_cleanup_free_ struct ledger_ref *refs = NULL;
+	size_t n = 0;
+	int r = ledgers_list(session, &refs, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		_cleanup_close_ int fd = open(refs[i].dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		struct old_ledger old = { .ref = &refs[i], .dirfd = fd };
+
+		if (fd >= 0 && is_old(&old))
+			f(ctx, &old);
+	}
+	return r;
+}
+
+/* --- the command ---------------------------------------------------------------------------------------- */
+
+struct pruning {
+	const struct options *o;
+	json_t *list; /* NULL: lines are printed */
+	bool failed;
+};
+
+static void prune(void *ctx, const struct old_ledger *old)
+{
+	struct pruning *p = ctx;
+	const char *session = old->ref->session;
+	off_t bytes = 0;
 	int e = 0;
 
-	if (fd < 0 || !is_old(&old))
-		return 0;
-	each_file(fd, add_size, &old.bytes);
-	if (!o->dry_run)
-		e = remove_session(&old);
-	if (o->json)
-		json_array_append_new(list, json_pack("{ss, sI, sI, sb}", "session", ref->session, "days",
-						      (json_int_t)old.days, "bytes", (json_int_t)old.bytes,
-						      "removed", !o->dry_run && e == 0));
+	each_file(old->dirfd, add_size, &bytes);
+	if (!p->o->dry_run)
+		e = ledger_remove(old);
+	if (p->list)
+		json_array_append_new(p->list, json_pack("{ss, sI, sI, sb}", "session", session, "days",
+							 (json_int_t)old->days, "bytes", (json_int_t)bytes,
+							 "removed", !p->o->dry_run && e == 0));
 	else if (e == 0)
 		printf("%s %s: %lld bytes, nothing was written for %ld days\n",
-		       o->dry_run ? "would remove" : "removed", ref->session, (long long)old.bytes, old.days);
+		       p->o->dry_run ? "would remove" : "removed", session, (long long)bytes, old->days);
 	if (e < 0)
-		talk("session %s cannot be removed: %s", ref->session, strerror(-e));
-	return e;
+		talk("session %s cannot be removed: %s", session, strerror(-e));
+	p->failed = p->failed || e < 0;
 }
 
 int log_prune(const struct options *o, int argc)
 {
-	_cleanup_free_ struct ledger_ref *refs = NULL;
-	json_t *list = o->json ? json_array() : NULL;
-	size_t n = 0;
-	int e = argc > 0 ? -EINVAL : ledgers_list(o->session, &refs, &n), worst = 0;
+	struct pruning p = { .o = o, .list = o->json ? json_array() : NULL };
+	int e = argc > 0 ? -EINVAL : ledgers_each_old(o->session, prune, &p);
 
 	if (e < 0) {
-		json_decref(list);
+		json_decref(p.list);
 		talk(argc > 0 ? "log prune takes no operands" : "the ledgers cannot be read: %s",
 		     strerror(-e));
 		return EXIT_USAGE;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (prune(o, &refs[i], list) < 0)
-			worst = -1;
-	if (o->json)
-		print_json(list);
-	return worst < 0 ? EXIT_FINDINGS : EXIT_OK;
+	if (p.list)
+		print_json(p.list);
+	return p.failed ? EXIT_FINDINGS : EXIT_OK;
 }

@@ -362,6 +362,16 @@ int session_stop(const struct options *o, const char *id);
 
 /* prune.c: removes old ledgers.  Exit code. */
 int log_prune(const struct options *o, int argc);
+/* A ledger that is past its retention, and whose session is over. */
+struct old_ledger {
+	const struct ledger_ref *ref;
+	int dirfd; /* its directory */
+	long days;
+};
+/* Calls f for each of them, of a session whose id begins so or (NULL) of all.  0 or -errno. */
+int ledgers_each_old(const char *session, void (*f)(void *ctx, const struct old_ledger *old), void *ctx);
+/* With its directory; what no helper made stays, and keeps the directory.  0 or -errno. */
+int ledger_remove(const struct old_ledger *old);
 /* log_verify.c: verifies the ledger at argv[0], or those of all sessions (or o->session).  Exit code. */
 int log_verify(const struct options *o, int argc, char **argv);
 

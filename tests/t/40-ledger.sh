@@ -247,6 +247,17 @@ t_pruned() {
 	rc_is 0
 	out_has "would remove"
 	exists "$LEDGER"
+	# As the sweep does.
+	run pale session gc --dry-run
+	out_has "would remove ledger $LEDGER"
+	exists "$LEDGER"
+	cp -a "$(dirname "$LEDGER")" "$S/kept"
+	run pale session gc
+	rc_is 0
+	out_has "removed ledger $LEDGER"
+	err_has "Pruned 1 stale sessions"
+	missing "$(dirname "$LEDGER")"
+	cp -a "$S/kept" "$(dirname "$LEDGER")"
 	run pale log prune
 	rc_is 0
 	missing "$(dirname "$LEDGER")"
