@@ -22,6 +22,14 @@ t_files_that_no_rule_names() {
 	verifies
 }
 
+# What the supervisor lets git write by looking at it is nothing that the policy does not allow.
+t_ordinary_git() {
+	git init -q && git config user.email a@b && git config user.name a && git commit -q --allow-empty -m x && git switch -q -c topic
+	run pale run --observe -- sh -c 'echo 1 >f; git add f; git commit -qm f; git config alias.st status; git switch -q -c t2; git tag v1; git gc -q'
+	rc_is 0
+	err_has ": 0 things happened that the policy does not allow"
+}
+
 t_commands_and_questions() {
 	policy <<-'INI'
 		preset = agent
