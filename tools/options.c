@@ -115,9 +115,40 @@ static int complain(const struct tables *t, const struct subcommand *sub, int va
 	return -EINVAL;
 }
 
+/* "gc: list what would go": of the subcommand's words one alone takes the option, or a few, "; " between
+ * them.
+ */
+static bool is_for(const char *help, const char *word)
+{
+	size_t n = strlen(word);
+	const char *end = help + strspn(help, "abcdefghijklmnopqrstuvwxyz");
+
+	if (end == help || strncmp(end, ": ", 2) != 0)
+		return true;
+	for (const char *p = help; p; p = strstr(p, "; "), p = p ? p + 2 : NULL)
+		if (strncmp(p, word, n) == 0 && strncmp(p + n, ": ", 2) == 0)
+			return true;
+	return false;
+}
+
+/* What another word takes is no option of this one: `session stop --dry-run` stops nobody. */
+static int check_words(const struct subcommand *sub, const struct opt *const *said, size_t n,
+		       const char *word)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (is_for(said[i]->help, word))
+			continue;
+		talk("`%s %s` takes no --%s (%s)", sub->name, word, said[i]->name, said[i]->help);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int options_parse(const struct subcommand *sub, int argc, char **argv, struct options *ret)
 {
+	const struct opt *said[2 * OPTS_MAX];
 	struct tables t;
+	size_t n = 0;
 	int value;
 
 	memset(ret, 0, sizeof(*ret));
@@ -129,7 +160,7 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 
 		value = getopt_long(argc, argv, t.shorts, t.longs, NULL);
 		if (value == -1)
-			return optind;
+			break;
 		opt = tables_find(&t, value);
 		if (!opt)
 			return complain(&t, sub, value, argv[optind > 1 ? optind - 1 : 1]);
@@ -137,7 +168,11 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 			talk("`--%s` is said more than %d times", opt->name, WORDS_MAX);
 			return -EINVAL;
 		}
+		if (n < NELEM(said))
+			said[n++] = opt;
 	}
+	/* Without a word a subcommand lists, or does what all its words could be told. */
+	return check_words(sub, said, n, optind < argc ? argv[optind] : "list") < 0 ? -EINVAL : optind;
 }
 
 void options_print(FILE *f, const struct opt *opts)

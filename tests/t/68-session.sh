@@ -146,6 +146,10 @@ t_list() {
 
 t_stop() {
 	long_session 'trap "echo told; exit 0" TERM; echo $$ >pid; while :; do sleep 0.1; done'
+	# What another word takes does not turn into nothing.
+	run pale session stop "${ID:0:4}" --dry-run
+	rc_is 2
+	err_has "\`session stop\` takes no --dry-run (gc: "
 	run pale session stop "${ID:0:4}"
 	rc_is 0
 	err_has "session $ID has ended"
