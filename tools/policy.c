@@ -148,7 +148,7 @@ static bool is_twin(const struct policy *p, size_t i)
 	const struct rule *a = &p->rules[i], *b = i ? &p->rules[i - 1] : NULL;
 
 	return b && a->line && a->line == b->line && a->kind == b->kind && a->file && b->file &&
-	       strcmp(a->file, b->file) == 0;
+	       strcmp(a->file, b->file) == 0 && a->text && b->text && strcmp(a->text, b->text) == 0;
 }
 
 static void print_rules(const struct policy *p)

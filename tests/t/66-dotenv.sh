@@ -128,6 +128,9 @@ t_read_once() {
 t_environment() {
 	WHERE=()
 	export SANDBOX_NETWORK_MODE=replace WHITE_LIST_DOMAINS="own.example, *.more.example"
+	run pale policy show
+	out_has "allow = own.example"
+	out_has "allow = *.more.example"
 	reaches yes own.example
 	reaches yes a.more.example
 	reaches no more.example
