@@ -192,6 +192,7 @@ static const struct {
 	{ "mode", NULL, "read-only workspace-write danger" },
 	{ "verdict", NULL, "allow ask deny" },
 	{ "surfaces", NULL, "tmux desktop both none" },
+	{ "limit", NULL, "memory= cpu= processes= files= file_size= time=" },
 	{ "from", NULL, "fence srt claude codex opencode" },
 };
 

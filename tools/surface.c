@@ -59,6 +59,7 @@ int surfaces_find(const char *list, unsigned *ret)
 	} words[] = { { "tmux", SURFACE_TMUX },
 		      { "desktop", SURFACE_DESKTOP },
 		      { "none", 0 },
+		      { "both", SURFACE_TMUX | SURFACE_DESKTOP },
 		      { "all", SURFACE_TMUX | SURFACE_DESKTOP } };
 	_cleanup_free_ char *copy = strdup(list ? list : "all");
 	char *rest = copy, *word;
@@ -70,7 +71,7 @@ int surfaces_find(const char *list, unsigned *ret)
 		while (i < NELEM(words) && strcmp(words[i].name, word) != 0)
 			i++;
 		if (i == NELEM(words)) {
-			talk("--surfaces takes tmux, desktop, both with a comma, or none");
+			talk("--surfaces takes tmux, desktop, both or none");
 			return -EINVAL;
 		}
 		which |= words[i].which;

@@ -269,6 +269,8 @@ t_no_popup_where_none_is_wanted() {
 	is_gone "may the agent do this?" || fail "a popup"
 	run pale deny "$(pending_id)"
 	: >end
+	run pale run --surfaces both -- true
+	rc_is 0
 	run pale run --surfaces everywhere -- true
 	rc_is 125
 }
