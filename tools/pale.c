@@ -149,7 +149,9 @@ int main(int argc, char **argv)
 	}
 	code = dispatch(argc - 1, argv + 1);
 	/* A report that could not be written whole is no report. */
-	if (fflush(stdout) != 0 && code == EXIT_OK)
+	if (fflush(stdout) != 0 && code == EXIT_OK) {
+		talk("standard output: %s", strerror(errno));
 		code = EXIT_USAGE;
+	}
 	return code;
 }

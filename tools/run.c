@@ -99,6 +99,16 @@ static int find_program(struct run *r)
 	return EXIT_REFUSED;
 }
 
+/* Who else writes there takes ledgers away, or grants himself what was never answered. */
+static int check_state(const struct dirs *dirs)
+{
+	struct stat st;
+
+	if (stat(dirs->state, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : -EPERM;
+}
+
 /* The session's directories, but for a helper that makes them itself. */
 static int make_dirs(struct run *r)
 {
@@ -112,7 +122,9 @@ static int make_dirs(struct run *r)
 		talk("no private runtime directory can be had: %s", strerror(-e));
 		return EXIT_PALE;
 	}
-	e = path_join(r->launch.runtime_dir, sizeof(r->launch.runtime_dir), base, r->launch.session);
+	e = check_state(&r->dirs);
+	if (e == 0)
+		e = path_join(r->launch.runtime_dir, sizeof(r->launch.runtime_dir), base, r->launch.session);
 	if (e == 0)
 		e = path_join(sessions, sizeof(sessions), r->dirs.state, "sessions");
 	if (e == 0)
@@ -122,7 +134,8 @@ static int make_dirs(struct run *r)
 	if (e == 0 && access(sessions, W_OK) < 0)
 		e = -errno;
 	if (e < 0)
-		talk("the state directory %s cannot be used: %s", r->dirs.state, strerror(-e));
+		talk("the state directory %s cannot be used: %s", r->dirs.state,
+		     e == -EPERM ? "it is not yours alone to write (chmod go-w)" : strerror(-e));
 	return e < 0 ? EXIT_PALE : 0;
 }
 
@@ -435,6 +448,18 @@ static int run_outermost(struct run *r)
 	return code;
 }
 
+/* Any name will do for a section of the policy; one that is nearly a profile's is likely that. */
+static void check_agent(const char *name)
+{
+	const char *names[64] = { NULL }, *near;
+
+	for (size_t i = 0; i + 1 < NELEM(names) && agent_profile(i); i++)
+		names[i] = agent_profile(i)->name;
+	near = agent_find(name) ? NULL : nearest_word(name, names);
+	if (near)
+		talk("note: no profile is called `%s`; did you mean `%s`?", name, near);
+}
+
 static int run_run(const struct options *given, int argc, char **argv)
 {
 	struct options o = *given;
@@ -454,7 +479,9 @@ static int run_run(const struct options *given, int argc, char **argv)
 	}
 	if (!session_around() && prompt_wish() == PROMPT_NO)
 		o.no_prompt = true;
-	if (!o.agent)
+	if (o.agent)
+		check_agent(o.agent);
+	else
 		o.agent = agent_name(argv, o.workspace);
 	code = session_around() ? run_nested(&r) : run_outermost(&r);
 	if (r.secrets_fd >= 0)

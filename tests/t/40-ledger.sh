@@ -361,6 +361,11 @@ t_unwritable_state() {
 	rc_is 125
 	err_has "$STATE"
 	missing made
+	chmod 777 "$STATE"
+	fence touch made
+	rc_is 125
+	err_has "$STATE cannot be used: it is not yours alone to write (chmod go-w)"
+	missing made
 	chmod 700 "$STATE"
 	fence touch made
 	rc_is 0
