@@ -36,6 +36,17 @@ static void print_agent(const struct run *r)
 		talk("%s: its own sandbox cannot start in here: %s", a->name, needs);
 }
 
+static void print_questions(void)
+{
+	_cleanup_json_ json_t *there = reach_list();
+
+	if (json_array_size(there))
+		talk("questions wait in another terminal: pale pending, pale approve ID, pale deny ID");
+	else
+		talk("nobody is here to ask: questions are denied unless `pale watch` runs, and wait with "
+		     "PALE_PROMPT=1");
+}
+
 void print_banner(const struct run *r)
 {
 	if (r->o->quiet)
@@ -53,7 +64,7 @@ void print_banner(const struct run *r)
 		     "branches, "
 		     "denylisted commands and other programs' sockets");
 	else if (r->launch.image.h->approvals == APPROVALS_ASK)
-		talk("questions wait in another terminal: pale pending, pale approve ID, pale deny ID");
+		print_questions();
 }
 
 void print_end(const struct run *r, const struct launch_end *end)
