@@ -213,11 +213,14 @@ static void offer_value(const struct line *l, const struct opt *opt)
 		puts(":dirs");
 }
 
-static void offer_options(const struct line *l, const struct subcommand *sub)
+/* verb: the first operand, "" where none stands there yet. */
+static void offer_options(const struct line *l, const struct subcommand *sub, const char *verb)
 {
 	char word[64];
 
 	for (const struct opt *o = sub->opts; o && o->name; o++) {
+		if (*verb && !option_is_for(o, verb))
+			continue;
 		(void)snprintf(word, sizeof(word), "--%s", o->name);
 		offer(l, word, o->help);
 	}
@@ -326,6 +329,7 @@ static void offer_behind(struct line *l, const struct subcommand *sub)
 	/* What follows is a command line of its own. */
 	bool runs = strstr(sub->args, "CMD") != NULL;
 	size_t operands = 0, i = 1;
+	const char *verb = "";
 
 	for (; i + 1 < l->n; i++) {
 		const char *word = l->words[i];
@@ -337,7 +341,8 @@ static void offer_behind(struct line *l, const struct subcommand *sub)
 			return;
 		}
 		i += o && o->arg;
-		operands += word[0] != '-';
+		if (word[0] != '-' && operands++ == 0)
+			verb = word;
 		if (runs && (end || word[0] != '-')) {
 			printf(":command %zu\n", l->at[i + (size_t)end]);
 			return;
@@ -346,7 +351,7 @@ static void offer_behind(struct line *l, const struct subcommand *sub)
 	if (offer_joined(l, sub))
 		return;
 	if (l->cur[0] == '-')
-		offer_options(l, sub);
+		offer_options(l, sub, verb);
 	else if (runs)
 		printf(":command %zu\n", l->at[l->n - 1]);
 	else
@@ -359,6 +364,10 @@ static void offer_commands(const struct line *l)
 		offer(l, subcommand_at(i)->name, subcommand_at(i)->summary);
 	offer(l, "help", "the help of a command");
 	offer(l, "version", "the version");
+	if (l->cur[0] == '-') {
+		offer(l, "--help", "the commands");
+		offer(l, "--version", "the version");
+	}
 }
 
 static const struct subcommand *subcommand_find(const char *name)
@@ -396,7 +405,9 @@ static int candidates(int argc, char **argv)
 	sub = subcommand_find(l.words[0]);
 	if (l.n == 1 || (l.n == 2 && strcmp(l.words[0], "help") == 0))
 		offer_commands(&l);
-	else if (sub)
+	if (l.n == 2 && strcmp(l.words[0], "help") == 0)
+		offer_list(&l, "exit-codes environment");
+	else if (sub && l.n > 1)
 		offer_behind(&l, sub);
 	return EXIT_OK;
 }

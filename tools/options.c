@@ -115,11 +115,9 @@ static int complain(const struct tables *t, const struct subcommand *sub, int va
 	return -EINVAL;
 }
 
-/* "gc: list what would go": of the subcommand's words one alone takes the option, or a few, "; " between
- * them.
- */
-static bool is_for(const char *help, const char *word)
+bool option_is_for(const struct opt *opt, const char *word)
 {
+	const char *help = opt->help;
 	size_t n = strlen(word);
 	const char *end = help + strspn(help, "abcdefghijklmnopqrstuvwxyz");
 
@@ -136,7 +134,7 @@ static int check_words(const struct subcommand *sub, const struct opt *const *sa
 		       const char *word)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (is_for(said[i]->help, word))
+		if (option_is_for(said[i], word))
 			continue;
 		talk("`%s %s` takes no --%s (%s)", sub->name, word, said[i]->name, said[i]->help);
 		return -EINVAL;

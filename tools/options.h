@@ -104,6 +104,9 @@ const struct subcommand *subcommand_at(size_t i);
  * operand, or -EINVAL after telling what is wrong (with did-you-mean).
  */
 int options_parse(const struct subcommand *sub, int argc, char **argv, struct options *ret);
+/* "gc: list what would go" in opt's help: of a subcommand's words one alone takes it, or a few, "; " between
+ * them; any other help is that of an option that all take. */
+bool option_is_for(const struct opt *opt, const char *word);
 /* Prints the options of a table. */
 void options_print(FILE *f, const struct opt *opts);
 /* Tells that word is none of the candidates and which of them is near. */

@@ -25,6 +25,17 @@ t_candidates() {
 	out_is ":command 5"
 	run pale completion candidates explain read ''
 	out_is :files
+	# What another word of the subcommand takes is not offered.
+	run pale completion candidates session gc --
+	out_has "--dry-run	"
+	out_lacks "--now"
+	out_lacks "--follow"
+	run pale completion candidates run --limit me
+	out_is memory=
+	run pale completion candidates help exit
+	out_is exit-codes
+	run pale completion candidates --v
+	out_has --version
 	run pale completion candidates no-such-command ''
 	rc_is 0
 	out_is ""
