@@ -172,3 +172,14 @@ const char *agent_name(char *const *argv, const char *workspace)
 	return agent_find(path_basename(argv[0])) ? of_project(path_basename(argv[0]))
 						  : path_basename(argv[0]);
 }
+
+void agent_name_check(const char *name)
+{
+	const char *names[64] = { NULL }, *near;
+
+	for (size_t i = 0; i + 1 < NELEM(names) && agent_profile(i); i++)
+		names[i] = agent_profile(i)->name;
+	near = agent_find(name) ? NULL : nearest_word(name, names);
+	if (near)
+		talk("note: no profile is called `%s`; did you mean `%s`?", name, near);
+}

@@ -1,6 +1,8 @@
 /*
  * What `pale run` says: which policy holds and how, before the command starts; what came of it, at the end.
  */
+#include <string.h>
+
 #include "policy/agents.h"
 
 #include "run_impl.h"
@@ -88,4 +90,9 @@ void print_end(const struct run *r, const struct launch_end *end)
 		     id, (unsigned long long)end->observed, id);
 	talk("ledger head %.12s... (%llu records), %s", end->head, (unsigned long long)end->records,
 	     end->sealed ? "sealed" : "not sealed");
+}
+
+void print_no_warden(int error)
+{
+	talk("where pale is killed nobody will end what it leaves: %s", strerror(-error));
 }

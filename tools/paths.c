@@ -91,6 +91,15 @@ int dir_check_private(const char *dir)
 	return st.st_uid == geteuid() && (st.st_mode & 077) == 0 ? 0 : -EPERM;
 }
 
+int dir_check_own(const char *dir)
+{
+	struct stat st;
+
+	if (stat(dir, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : -EPERM;
+}
+
 size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX])
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");

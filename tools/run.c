@@ -99,16 +99,6 @@ static int find_program(struct run *r)
 	return EXIT_REFUSED;
 }
 
-/* Who else writes there takes ledgers away, or grants himself what was never answered. */
-static int check_state(const struct dirs *dirs)
-{
-	struct stat st;
-
-	if (stat(dirs->state, &st) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	return st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : -EPERM;
-}
-
 /* The session's directories, but for a helper that makes them itself. */
 static int make_dirs(struct run *r)
 {
@@ -122,7 +112,7 @@ static int make_dirs(struct run *r)
 		talk("no private runtime directory can be had: %s", strerror(-e));
 		return EXIT_PALE;
 	}
-	e = check_state(&r->dirs);
+	e = dir_check_own(r->dirs.state);
 	if (e == 0)
 		e = path_join(r->launch.runtime_dir, sizeof(r->launch.runtime_dir), base, r->launch.session);
 	if (e == 0)
@@ -139,18 +129,13 @@ static int make_dirs(struct run *r)
 	return e < 0 ? EXIT_PALE : 0;
 }
 
-static void tell_no_warden(int error)
-{
-	talk("where pale is killed nobody will end what it leaves: %s", strerror(-error));
-}
-
 /* At level hooks nothing marks what is left. */
 static void start_warden(struct run *r, enum level level)
 {
 	int e = level > LEVEL_HOOKS ? warden_start(&r->warden) : 0;
 
 	if (e < 0)
-		tell_no_warden(e);
+		print_no_warden(e);
 }
 
 /* The helper is started first: it loads while this side looks around. */
@@ -314,7 +299,7 @@ static void set_watch(const struct run *r)
 	int e = r->warden.fd < 0 ? 0 : warden_watch(&r->warden, r->launch.runtime_dir);
 
 	if (e < 0)
-		tell_no_warden(e);
+		print_no_warden(e);
 }
 
 static void plan_ahead(void *ctx)
@@ -448,18 +433,6 @@ static int run_outermost(struct run *r)
 	return code;
 }
 
-/* Any name will do for a section of the policy; one that is nearly a profile's is likely that. */
-static void check_agent(const char *name)
-{
-	const char *names[64] = { NULL }, *near;
-
-	for (size_t i = 0; i + 1 < NELEM(names) && agent_profile(i); i++)
-		names[i] = agent_profile(i)->name;
-	near = agent_find(name) ? NULL : nearest_word(name, names);
-	if (near)
-		talk("note: no profile is called `%s`; did you mean `%s`?", name, near);
-}
-
 static int run_run(const struct options *given, int argc, char **argv)
 {
 	struct options o = *given;
@@ -480,7 +453,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 	if (!session_around() && prompt_wish() == PROMPT_NO)
 		o.no_prompt = true;
 	if (o.agent)
-		check_agent(o.agent);
+		agent_name_check(o.agent);
 	else
 		o.agent = agent_name(argv, o.workspace);
 	code = session_around() ? run_nested(&r) : run_outermost(&r);

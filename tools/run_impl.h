@@ -43,6 +43,8 @@ struct run {
 void print_banner(const struct run *r);
 /* The policy's files, and what of them may only tighten. */
 void print_sources(const struct run *r);
+/* There is no warden, for -errno. */
+void print_no_warden(int error);
 void print_end(const struct run *r, const struct launch_end *end);
 
 #endif

@@ -159,6 +159,9 @@ void state_dirs_make(const struct image *img);
 bool state_dirs_lack(const struct image *img);
 /* 0 where dir is a directory (no link) of ours that nobody else may enter, or -errno. */
 int dir_check_private(const char *dir);
+/* 0 where dir, or what it leads to, is not there or a directory of ours that nobody else may write: who else
+ * does takes ledgers away, or grants himself what was never answered.  Or -errno. */
+int dir_check_own(const char *dir);
 /*
  * Directories that hold the sessions' runtime directories, best first; those that do not exist
  * are listed too, so that a session can be kept from making them.
@@ -291,6 +294,8 @@ int program_find(const char *name, struct program *ret);
 /* agentname.c: which agent that command starts (policy/agents.h), or its program's name.  workspace as given,
  * or NULL.  Static, or borrowed from argv. */
 const char *agent_name(char *const *argv, const char *workspace);
+/* A note where the operator's word is nearly a profile's name; any will do for a section of the policy. */
+void agent_name_check(const char *name);
 /*
  * outside.c: a program that pale itself runs outside the fence, by its real path: found on PATH, but only
  * where it is root's alone or img (may be NULL) lets nobody write.  0, -ENOENT, -EPERM: it is elsewhere.
