@@ -17,7 +17,7 @@ some_repo() {
 
 # How objects are packed depends on times.
 forget() {
-	rm -rf "$1"/.git/{objects,index,logs,info,rr-cache,gc.log} "$1"/.git/*HEAD
+	rm -rf "$1"/.git/{objects/*,index,logs,info,rr-cache,gc.log} "$1"/.git/*HEAD
 }
 
 # What a repository is, whatever its packs are called.
