@@ -161,6 +161,41 @@ START_TEST(tells_what_stays)
 }
 END_TEST
 
+static bool shared(const char *place, const char *rest)
+{
+	char full[256];
+
+	snprintf(full, sizeof(full), "%s/%s", place, rest);
+	for (size_t i = 0; i < fx.p.n_shares; i++) {
+		size_t n = strlen(fx.p.shares[i]);
+
+		if (strncmp(full, fx.p.shares[i], n) == 0 && (full[n] == '/' || full[n] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* Its state is moved to the workspace: its settings and its login are seen there all the same. */
+static void seen(const char *path, bool is_login)
+{
+	if (strncmp(path, ".config/", 8) == 0)
+		ck_assert_msg(shared("config", path + 8), "~/%s is not shared", path);
+	if (is_login && strncmp(path, ".local/share/", 13) == 0)
+		ck_assert_msg(shared("data", path + 13), "~/%s is not shared", path);
+}
+
+START_TEST(settings_and_login_are_seen)
+{
+	const struct keeps *k = &keeps[_i];
+
+	take("agent", k->agent, ANY);
+	for (size_t i = 0; i < 4 && k->state[i]; i++)
+		seen(k->state[i], false);
+	for (size_t i = 0; i < 4 && k->login[i]; i++)
+		seen(k->login[i], true);
+}
+END_TEST
+
 START_TEST(each_has_a_row)
 {
 	ck_assert_ptr_nonnull(agent_find(keeps[_i].agent));
@@ -291,6 +326,7 @@ Suite *suite_agents(void)
 	tcase_add_loop_test(tc, own_state_alone, 0, N_KEEPS + 1);
 	tcase_add_loop_test(tc, opens_little, 0, N_KEEPS);
 	tcase_add_loop_test(tc, tells_what_stays, 0, N_KEEPS);
+	tcase_add_loop_test(tc, settings_and_login_are_seen, 0, N_KEEPS);
 	tcase_add_loop_test(tc, each_has_a_row, 0, N_KEEPS);
 	tcase_add_test(tc, own_hosts_alone);
 	tcase_add_test(tc, user_over_profile);
