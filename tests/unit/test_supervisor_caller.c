@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
@@ -82,8 +83,8 @@ static struct answer answer_look(struct caller *c)
 	return answer_result(look(c));
 }
 
-#define ARG(p)	  ((long)(intptr_t)(p))
-#define PID_TRIES 50
+#define ARG(p)	    ((long)(intptr_t)(p))
+#define PID_SECONDS 20
 
 static void run(deed_fn deed)
 {
@@ -232,7 +233,8 @@ START_TEST(a_thread_may_live_apart)
 }
 END_TEST
 
-/* In a child, which is given this very pid where that is not 0; -1 where it is not. */
+/* In a child, which is given this very pid where that is not 0; -EPERM where nobody may choose, -EAGAIN where
+ * another got it. */
 static int in_child(pid_t pid, deed_fn deed)
 {
 	int status, fd = -1;
@@ -241,7 +243,7 @@ static int in_child(pid_t pid, deed_fn deed)
 	if (pid > 0) {
 		fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
 		if (fd < 0 || dprintf(fd, "%d", pid - 1) < 0)
-			return -1;
+			return -EPERM;
 	}
 	child = fork();
 	if (child == 0)
@@ -249,7 +251,7 @@ static int in_child(pid_t pid, deed_fn deed)
 	if (fd >= 0)
 		close(fd);
 	waitpid(child, &status, 0);
-	return pid > 0 && child != pid ? -1 : status;
+	return pid > 0 && child != pid ? -EAGAIN : status;
 }
 
 static _Atomic pid_t *shared_pid;
@@ -279,16 +281,17 @@ static int second_owner_by_descriptor(void)
 	return 0;
 }
 
-/* One after the other under one pid; -1 where only root may choose it.  Whatever else the machine starts may
- * come in between. */
+/* One after the other under one pid, which only root may choose.  Whatever else the machine starts may come
+ * in between, and does so more often the longer a fork takes: a number of tries would be none of time. */
 static int one_pid(deed_fn first, deed_fn second)
 {
-	int r = -1;
+	time_t until = time(NULL) + PID_SECONDS;
+	int r;
 
-	for (int i = 0; r < 0 && i < PID_TRIES; i++) {
+	do {
 		EXPECT(in_child(0, first) == 0);
 		r = in_child(*shared_pid, second);
-	}
+	} while (r == -EAGAIN && time(NULL) < until);
 	return r;
 }
 
