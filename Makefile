@@ -35,9 +35,11 @@ LDHARDEN := -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
 
 CFLAGS_release := -O2 $(HARDEN)
 CFLAGS_debug   := -O0 $(HARDEN)
-CFLAGS_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# What nobody set is not 0 there, as it is in a release.
+UNSET := -ftrivial-auto-var-init=pattern
+CFLAGS_asan    := -O1 $(UNSET) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # It knows no fences: what it makes of a seqlock it may take for a race, which would be seen.
-CFLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan
+CFLAGS_tsan    := -O1 $(UNSET) -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan
 CFLAGS_cov     := -O0 --coverage
 LDFLAGS_asan   := -fsanitize=address,undefined
 LDFLAGS_tsan   := -fsanitize=thread

@@ -105,10 +105,12 @@ static int find_all(struct installed *ret, char *why, size_t size)
 {
 	static const char *const preload[] = { "libpale.so", "../lib/pale/libpale.so", NULL };
 	static const char *const helper[] = { "pale-helper", "../libexec/pale/pale-helper", NULL };
-	ssize_t n = readlink("/proc/self/exe", ret->self, sizeof(ret->self) - 1);
 	char copy[PATH_MAX];
 	const char *dir;
+	ssize_t n;
 
+	*ret = (struct installed){ .helper_kind = HELPER_OWN };
+	n = readlink("/proc/self/exe", ret->self, sizeof(ret->self) - 1);
 	if (n < 0) {
 		snprintf(why, size, "cannot tell where pale itself is: /proc/self/exe: %s", strerror(errno));
 		return -errno;
