@@ -61,6 +61,11 @@ if ! diff -u <(sed -n '/^<!-- differs -->$/,/^<!-- end of differs -->$/p' README
 	complain "README.md: the table of what differs is not tests/compat/differs.txt (tests/docs.sh --differs)"
 fi
 
+# The rules that README shows are where it says.
+grep -oE 'preset [a-z0-9-]+:[0-9]+ \[[a-z]+\] [a-z]+ = [^ )]+' README.md | while read -r _ at _ rule; do
+	[ "$(sed -n "${at#*:}p" "policy/presets/${at%:*}.ini")" = "$rule" ] || echo "$at $rule"
+done | grep . && complain "README.md: no such lines of the presets"
+
 # What the table of guarantees stands on: each promise has probes, each probe a promise (its cells are
 # compared with what was measured by tests/t/99-escapes.sh).
 promises() {
