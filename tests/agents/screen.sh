@@ -37,10 +37,11 @@ tmx() {
 }
 
 # What differs from one start to the next: time, numbers, spinners, tips, where the session has its place.
-# continue has a tip on some days only, and its lines move.
+# continue has a tip on some days only, and its lines move.  Of copilot's two notices either comes first, bare as well.
 masked() {
 	perl -Mutf8 -CS -ne '$tips = 3 if /\btips?\b/i; next if $tips-- > 0 || /Ask anything/ || ('"${MOVES:-0}"' && !/\S/); s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
-		s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; s/\s+$//; print "$_\n"'
+		s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; s/\s+$//; print "$_\n"' |
+		case ${ORDER:-} in any) LC_ALL=C sort ;; *) cat ;; esac
 }
 
 settled() {
@@ -61,6 +62,7 @@ start_screen() {
 	[ "$2" != claude ] || mkdir -p ~/.claude && [ "$2" != claude ] || echo '{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["fake"], "rejected": []}}' >~/.claude/.claude.json
 	read -r -a words <<<"${TUI[$2]}"
 	[ "$2" != continue ] || MOVES=1
+	[ "$2" != copilot ] || ORDER=any
 	CMD=("$(agent_program "$2")" ${words[@]+"${words[@]}"})
 	[ "$1" = bare ] || CMD=(pale run -q -- "${CMD[@]}")
 	export TERM=xterm-256color T_SCREEN=$S/screen.$1
