@@ -108,8 +108,7 @@ t_policy_random_bytes() {
 spoil() {
 	local file=$1 dir
 	shift
-	bg spoilt bash -c 'until test -e go; do sleep 0.05; done; env cat file; env touch made; env cat ~/.ssh/id_rsa; true'
-	until_true 10 has_session_file "$file" || fail "no $file"
+	bg_until_go 'env cat file; env touch made; env cat ~/.ssh/id_rsa; true'
 	dir=$(dirname "$(find "$XDG_RUNTIME_DIR" -name "$file")")
 	chmod u+w "$dir/$file"
 	(cd "$dir" && "$@") || fail "cannot spoil"
@@ -119,8 +118,10 @@ spoil() {
 	[ "$RC" -lt 128 ] || fail "it crashed"
 }
 
-has_session_file() {
-	[ -n "$(find "$XDG_RUNTIME_DIR" -name "$1")" ]
+# A session that has begun, so that `pale run` itself has read its files, and goes on where there is a `go`.
+bg_until_go() {
+	bg spoilt bash -c ": >begun; until test -e go; do sleep 0.02; done; $1"
+	until_true 10 test -e begun || fail "it does not begin"
 }
 
 t_image_garbage() {
@@ -152,8 +153,7 @@ t_image_header_byte() {
 t_image_scribbled() {
 	local at
 	for at in 300 1500 4000 9000 20000; do
-		bg spoilt bash -c 'until test -e go; do sleep 0.02; done; env cat file; env touch made; env ls / >/dev/null; git status >/dev/null 2>&1; true'
-		until_true 10 has_session_file image || fail "no image"
+		bg_until_go 'env cat file; env touch made; env ls / >/dev/null; git status >/dev/null 2>&1; true'
 		python3 - "$(find "$XDG_RUNTIME_DIR" -name image)" $at <<'PY'
 import os, sys
 p, at = sys.argv[1], int(sys.argv[2])
@@ -169,7 +169,7 @@ PY
 		out_lacks hello
 		missing made
 		err_has "policy cannot be read"
-		rm -f go made
+		rm -f begun go made
 	done
 }
 
