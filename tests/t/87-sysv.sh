@@ -141,12 +141,12 @@ t_limits_of_ones_own() {
 t_schedules_of_ones_own() {
 	local victim how
 	need renice chrt taskset ionice
-	same 'sleep 9 & renice -n 7 -p $! >/dev/null && chrt -b -p 0 $! && chrt -p $! | sed "s/.*: //" && ionice -c 3 -p $! && ionice -p $!
-		taskset -p 1 $! >/dev/null && taskset -p $! | sed "s/.*: //"; ps -o ni= -p $!; kill $!; nice -n 3 nice; renice -n 4 $$ >/dev/null && nice'
+	same 'sleep 9 & renice -n 17 -p $! >/dev/null && chrt -b -p 0 $! && chrt -p $! | sed "s/.*: //" && ionice -c 3 -p $! && ionice -p $!
+		taskset -p 1 $! >/dev/null && taskset -p $! | sed "s/.*: //"; ps -o ni= -p $!; kill $!; nice -n 3 nice; renice -n 18 $$ >/dev/null && nice'
 	[ "$T_LEVEL" != hooks ] || return 0
 	sleep 20 &
 	victim=$!
-	for how in "renice -n 7 -p $victim" "renice -n 7 -u $(id -u)" "chrt -b -p 0 $victim" "ionice -c 3 -p $victim" "taskset -p 1 $victim"; do
+	for how in "renice -n 17 -p $victim" "renice -n 17 -u $(id -u)" "chrt -b -p 0 $victim" "ionice -c 3 -p $victim" "taskset -p 1 $victim"; do
 		fsh "$how"
 		rc_not 0 "$how"
 	done

@@ -103,7 +103,7 @@ t_ulimit_f() {
 }
 
 t_ulimit_u() {
-	holds hook '(ulimit -u 2000; cat "$F"; (cat "$F")); true'
+	holds hook '(ulimit -u 12000; cat "$F"; (cat "$F")); true'
 }
 
 t_SIGPIPE() {
