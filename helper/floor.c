@@ -5,26 +5,23 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "helper.h"
 #include "policy/parse.h"
 
 #define FLOOR_DROPINS "policy.d"
 
-/* No link anywhere on the way (openat2(2), Linux 5.6; what Landlock needs is newer). */
-static int open_no_links(int dirfd, const char *path, uint64_t flags)
+/*
+ * One step, so that no link is anywhere on the way.  Not by openat2(2): where systemd keeps a service from
+ * making setuid files (RestrictSUIDSGID), its filter answers that with ENOSYS.
+ */
+static int open_step(int dirfd, const char *name, int flags)
 {
-	const struct open_how how = {
-		.flags = flags | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	int fd = openat(dirfd, name, flags | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? -errno : (int)fd;
+	return fd < 0 ? -errno : fd;
 }
 
 static int complain(struct diags *d, const char *path, const char *code, const char *why)
@@ -79,7 +76,7 @@ static int read_text(struct bundle *b, int fd, const char *path, struct diags *d
 
 static int add_file(struct bundle *b, int dirfd, const char *name, const char *path, struct diags *d)
 {
-	_cleanup_close_ int fd = open_no_links(dirfd, name, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	_cleanup_close_ int fd = open_step(dirfd, name, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	int r;
 
 	if (fd < 0)
@@ -104,7 +101,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 static int add_dropins(struct bundle *b, int etc, struct diags *d)
 {
 	static const char dir[] = PLACE_CONFIG "/" FLOOR_DROPINS;
-	_cleanup_close_ int fd = open_no_links(etc, FLOOR_DROPINS, O_RDONLY | O_DIRECTORY);
+	_cleanup_close_ int fd = open_step(etc, FLOOR_DROPINS, O_RDONLY | O_DIRECTORY);
 	struct dirent **entries = NULL;
 	int n, r;
 
@@ -132,13 +129,13 @@ static int add_dropins(struct bundle *b, int etc, struct diags *d)
 /* Everything in PLACE_CONFIG, which need not be there. */
 static int add_all(struct bundle *b, struct diags *d)
 {
-	_cleanup_close_ int above = open_no_links(AT_FDCWD, "/etc", O_PATH | O_DIRECTORY);
+	_cleanup_close_ int above = open_step(AT_FDCWD, "/etc", O_PATH | O_DIRECTORY);
 	_cleanup_close_ int etc = -1;
 	int r = above < 0 ? complain_errno(d, "/etc", above) : check_roots(above, S_IFDIR, "/etc", d);
 
 	if (r < 0)
 		return r;
-	etc = open_no_links(above, strrchr(PLACE_CONFIG, '/') + 1, O_PATH | O_DIRECTORY);
+	etc = open_step(above, strrchr(PLACE_CONFIG, '/') + 1, O_PATH | O_DIRECTORY);
 	if (etc < 0)
 		return etc == -ENOENT ? 0 : complain_errno(d, PLACE_CONFIG, etc);
 	r = check_roots(etc, S_IFDIR, PLACE_CONFIG, d);

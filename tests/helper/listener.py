@@ -1,5 +1,6 @@
 """What systemd does for pale-helper.socket: each connection to /run/pale/helper.sock gets a helper of its own,
-with the connection as descriptor 3, as user pale and under no_new_privs.  As root: listener.py HELPER."""
+with the connection as descriptor 3, as user pale, under no_new_privs and the unit's filter of system calls.  As root:
+listener.py HELPER UNIT."""
 
 import ctypes
 import os
@@ -7,6 +8,8 @@ import pwd
 import signal
 import socket
 import sys
+
+import unitfilter
 
 PATH = "/run/pale/helper.sock"
 PR_SET_NO_NEW_PRIVS = 38
@@ -25,10 +28,12 @@ def serve(conn):
     os.setresgid(pale.pw_gid, pale.pw_gid, pale.pw_gid)
     os.setresuid(pale.pw_uid, pale.pw_uid, pale.pw_uid)
     ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    unitfilter.load(FILTER)
     env = {"LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid()), "LISTEN_FDNAMES": "connection"}
     os.execve(sys.argv[1], [sys.argv[1], "service"], env)
 
 
+FILTER = unitfilter.prepare(sys.argv[2])
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 listener.bind(PATH)

@@ -47,7 +47,9 @@ python_suite() {
 }
 
 listen() {
-	python3 "${T_LIB%/*}/helper/listener.py" "$HELPER" >"$S/listening" 2>&1 &
+	need systemd-analyze
+	PYTHONDONTWRITEBYTECODE=1 python3 "${T_LIB%/*}/helper/listener.py" "$HELPER" \
+		/etc/systemd/system/pale-helper@.service >"$S/listening" 2>&1 &
 	until_true 5 grep -q listening "$S/listening" || fail "the listener does not listen: $(cat "$S/listening")"
 }
 
