@@ -126,9 +126,20 @@ static int write_down(struct helper *h, const char *op, const json_t *msg)
 	return text ? ledger_append(&h->ledger, &e) : -EPROTO;
 }
 
-/* A limit was reached, or the operator's stop was carried out: the launcher's word. */
+/*
+ * The launcher's word: a limit was reached, the operator's stop was carried out, or another means than it
+ * said first holds the limits, which they are told by from then on.
+ */
 static int on_limit(struct helper *h, json_t *msg)
 {
+	const char *now = json_string_value(json_object_get(msg, "limits"));
+	char *limits = now ? strdup(now) : NULL;
+
+	if (limits) {
+		free(h->limits);
+		h->limits = limits;
+		(void)session_describe(h);
+	}
 	return write_down(h, "session/limit", msg);
 }
 

@@ -39,8 +39,8 @@ struct running {
 	uint64_t started_ms, hung_up_ms; /* when the terminal was closed, or 0 */
 	int sigfd;
 	sigset_t old_mask;
-	bool attached, ended, killed, started, told_to_end;
-	int status;
+	struct agent_fate fate;
+	bool ended, killed, started, told_to_end;
 	struct supervisor_setup setup;
 	struct supervisor *supervisor; /* NULL at level hooks */
 };
@@ -105,11 +105,20 @@ static int reloaded(void *ctx, bool *ret_performs)
 }
 
 /* The last step before the agent's first instruction: its limits are on it. */
-static int let_go(const struct running *r, const struct handover *h)
+static int let_go(struct running *r, const struct handover *h)
 {
+	const struct session_limits *limits = r->a->limits;
 	int e = limits_attach(r->a->limits, r->pid);
 
-	return e < 0 ? e : handover_go(h);
+	if (e == 0 && *limits->instead)
+		(void)launch_tell(r->a->launch,
+				  json_pack("{ss, ss, ss}", "type", "limit", "text", limits->instead,
+					    "limits", limits->text),
+				  -1);
+	if (e == 0)
+		e = handover_go(h);
+	r->fate.let_go = e == 0;
+	return e;
 }
 
 /* The child has confined itself: from here on its calls are ours to answer. */
@@ -279,7 +288,7 @@ static void wait_children(struct running *r)
 			stop_together(r, WSTOPSIG(status));
 			continue;
 		}
-		r->status = status;
+		r->fate.status = status;
 		r->ended = true;
 	}
 }
@@ -314,12 +323,12 @@ static void on_signal(struct running *r, const struct signalfd_siginfo *si)
 
 static void check_attached(struct running *r)
 {
-	if (r->attached || !r->a->must_attach) {
-		r->attached = true;
+	if (r->fate.attached || !r->a->must_attach) {
+		r->fate.attached = true;
 		return;
 	}
-	r->attached = atomic_load(&r->a->launch->ring->root_attached) != 0;
-	if (r->attached || r->ended || now_ms() - r->started_ms < ATTACH_MS)
+	r->fate.attached = atomic_load(&r->a->launch->ring->root_attached) != 0;
+	if (r->fate.attached || r->ended || now_ms() - r->started_ms < ATTACH_MS)
 		return;
 	r->killed = true;
 	(void)kill(group_of(r), SIGKILL);
@@ -328,7 +337,7 @@ static void check_attached(struct running *r)
 /* Until the proof of the hooks has come it is looked for each millisecond; the supervisor wants its tick. */
 static int patience(const struct running *r)
 {
-	if (!r->attached && !r->killed)
+	if (!r->fate.attached && !r->killed)
 		return 1;
 	return session_clock_wait(r->a->launch->clock, r->supervisor || r->hung_up_ms ? TICK_MS : -1);
 }
@@ -377,41 +386,6 @@ static void wait_agent(struct running *r)
 			r->told_to_end = true;
 		tick(r);
 	}
-}
-
-static struct agent_end ending(const struct running *r, int error)
-{
-	struct agent_end end = { 0 };
-
-	if (error < 0) {
-		if (error == -E2BIG)
-			environment_tell_too_big(r->a->environment, r->a->path, r->a->argv);
-		else
-			talk("cannot run %s: %s", r->a->path, strerror(-error));
-		return (struct agent_end){ .refused = true,
-					   .code = error == -ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED };
-	}
-	if (!r->attached) {
-		talk("%s did not attach: the fence would not hold it; ended (--allow-unhooked runs it "
-		     "unfenced)",
-		     r->a->path);
-		return (struct agent_end){ .refused = true, .code = EXIT_REFUSED };
-	}
-	if (WIFSIGNALED(r->status))
-		end.signal = WTERMSIG(r->status);
-	else
-		end.code = WEXITSTATUS(r->status);
-	return end;
-}
-
-/* The clock's word is the last, also about what lingered behind a command that had ended. */
-static void overrule(struct agent_end *end, enum end_why why)
-{
-	if (end->refused || why == END_ITSELF)
-		return;
-	*end = (struct agent_end){ .why = why, .code = EXIT_TIMEOUT };
-	if (why != END_TIME)
-		end->code = 128 + (why == END_AT_ONCE ? SIGKILL : SIGTERM);
 }
 
 /* What the command left behind goes on until it has ended by itself; we go on serving it. */
@@ -487,10 +461,11 @@ struct agent_end agentproc_run(const struct agentproc *a)
 			(void)waitpid(r.pid, NULL, 0);
 		check_attached(&r);
 		terminal_end(r.terminal);
-		end = ending(&r, error);
+		r.fate.error = error;
+		end = agent_end_of(a, &r.fate);
 		end_rest(&r);
 		terminal_done(r.terminal);
-		overrule(&end, a->launch->clock->why);
+		agent_end_overrule(&end, a->launch->clock->why);
 		(void)close(r.sigfd);
 		sigprocmask(SIG_SETMASK, &r.old_mask, NULL);
 	}

@@ -160,7 +160,7 @@ static int choose(struct session_limits *s, const struct limits_host *h)
 		if (s->by[r] == MEANS_RLIMIT && r == RESOURCE_PROCESSES)
 			s->others = threads_of(h->uid);
 	}
-	s->scope = h->scope;
+	memcpy(s->bus, h->bus, sizeof(s->bus));
 	return 0;
 }
 
@@ -185,7 +185,7 @@ int limits_prepare(struct session_limits *s, const char *session)
 	if (!h)
 		return -ENOMEM;
 	limits_look(h, "", geteuid());
-	snprintf(s->unit, sizeof(s->unit), "pale-%s.scope", session);
+	snprintf(s->session, sizeof(s->session), "%s", session);
 	r = choose(s, h);
 	if (r == 0 && cgroups_make(s, h, session) < 0)
 		r = without_cgroups(s, h);
@@ -193,6 +193,8 @@ int limits_prepare(struct session_limits *s, const char *session)
 		tell_all(s);
 	return r;
 }
+
+/* --- put on ------------------------------------------------------------------------------------------- */
 
 static bool is_by(const struct session_limits *s, enum means m)
 {
@@ -202,14 +204,68 @@ static bool is_by(const struct session_limits *s, enum means m)
 	return false;
 }
 
+static bool scope_holds_all(const struct session_limits *s)
+{
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		if (s->by[r] == MEANS_SCOPE && !scope_has(s, r))
+			return false;
+	return true;
+}
+
+/* All that the scope was to hold, by what else there is; of a scope that was made, what it lacks. */
+static int choose_without_scope(struct session_limits *s, struct limits_host *h, bool made)
+{
+	limits_look(h, "", geteuid());
+	if (!made)
+		h->bus[0] = '\0';
+	else
+		h->v2[0] = '\0'; /* no process is in two of them */
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		h->scope_has[r] = made && scope_has(s, r);
+	return choose(s, h);
+}
+
+static int without_scope(struct session_limits *s, pid_t pid, bool made, const char *why)
+{
+	_cleanup_free_ struct limits_host *h = calloc(1, sizeof(*h));
+	_cleanup_free_ char *shown = text_visible(why);
+	int r = h ? choose_without_scope(s, h, made) : -ENOMEM;
+
+	if (r == 0 && !made && (cgroups_make(s, h, s->session) < 0 || cgroups_add(s, pid) < 0))
+		r = without_cgroups(s, h);
+	if (r < 0) {
+		talk("systemd made no scope that holds the limits: %s", shown ? shown : "?");
+		return r;
+	}
+	tell_all(s);
+	snprintf(s->instead, sizeof(s->instead),
+		 "systemd made no scope that holds them (%s), so the limits are: %s", shown ? shown : "?",
+		 s->text);
+	talk("%s", s->instead);
+	return 0;
+}
+
+/* The next best is taken only now: before, there was no process to make it for. */
+static int attach_scope(struct session_limits *s, pid_t pid)
+{
+	char why[256];
+
+	if (scope_make(s, pid, why, sizeof(why)) < 0)
+		return without_scope(s, pid, false, why);
+	if (!scope_holds_all(s))
+		return without_scope(s, pid, true, "a controller was not handed on to it");
+	return 0;
+}
+
 int limits_attach(struct session_limits *s, pid_t pid)
 {
 	const char *who = "cgroup";
 	int r = cgroups_add(s, pid);
 
 	if (r == 0 && is_by(s, MEANS_SCOPE)) {
-		who = "service manager";
-		r = scope_make(s, pid);
+		r = attach_scope(s, pid);
+		if (r < 0)
+			return r;
 	}
 	if (r == 0 && is_by(s, MEANS_RLIMIT)) {
 		who = "kernel";
@@ -219,6 +275,8 @@ int limits_attach(struct session_limits *s, pid_t pid)
 		talk("the limits cannot be put on: the %s says: %s", who, strerror(-r));
 	return r;
 }
+
+/* --- the end ------------------------------------------------------------------------------------------ */
 
 static void report_end(const struct session_limits *s, enum end_why why,
 		       void (*f)(void *ctx, const char *text), void *ctx)

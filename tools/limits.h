@@ -29,24 +29,25 @@ enum means {
 /* Why a session ended: its command did, or its clock (clock.c). */
 enum end_why { END_ITSELF, END_TIME, END_STOP, END_AT_ONCE };
 
-enum scope { SCOPE_NONE, SCOPE_USER, SCOPE_SYSTEM };
-
 /* What this machine has; a directory of cgroups is "" where none of ours can be made. */
 struct limits_host {
 	const char *root; /* "", or what stands for "/" (tests) */
 	uid_t uid;
-	enum scope scope;
-	bool v2_has[RESOURCE_COUNT];
+	char bus[64]; /* where the service manager answers, below root; "": nowhere */
+	bool scope_has[RESOURCE_COUNT], v2_has[RESOURCE_COUNT];
 	char v2[PATH_MAX], v1[RESOURCE_COUNT][PATH_MAX];
 };
 
 struct options;
 
-/* limits_cgroup.c: looks for cgroups that uid may make; scope is limits_scope.c's to say.  root is borrowed.
+/* limits_cgroup.c: looks for cgroups that uid may make; scopes are limits_scope.c's to say.  root is
+ * borrowed.
  */
 void limits_look(struct limits_host *ret, const char *root, uid_t uid);
-/* limits_scope.c: the service manager that can be asked for a scope. */
-enum scope scope_find(const char *root, uid_t uid);
+/* Which controllers that file of a cgroup names: false where it cannot be read. */
+bool cgroup_controllers(const char *dir, const char *name, bool ret_has[RESOURCE_COUNT]);
+/* limits_scope.c: the service manager that can be asked for a scope, and what it could hold. */
+void scope_find(struct limits_host *h);
 /* limits_means.c: the best means that this machine has for r.  Pure. */
 enum means limits_means(const struct limits_host *h, enum resource r);
 /* "cgroup v2", "rlimit (each process)": who holds it and what that means, for people. */
@@ -58,14 +59,14 @@ const char *means_text(enum means m, enum resource r);
 struct session_limits {
 	struct limits want; /* owned */
 	enum means by[RESOURCE_COUNT];
-	enum scope scope;
-	char unit[64];			    /* the scope's name */
+	char session[64], bus[64];	    /* who makes the scope */
 	char scope_dir[PATH_MAX];	    /* its cgroup, which goes with its last process; "": none */
 	uint64_t scope_hit[RESOURCE_COUNT]; /* as it was last seen there */
 	char *cgroup[LIMITS_CGROUPS];
 	size_t n_cgroups;
 	size_t others; /* threads that the user ran before, which RLIMIT_NPROC counts as well */
 	char text[512];
+	char instead[1024]; /* what holds since a scope could not be made, and why; "": as text said before */
 };
 
 /*
@@ -79,7 +80,10 @@ int limits_take(struct session_limits *s, const struct policy *p, const struct o
  * ...", "" without limits.
  */
 int limits_prepare(struct session_limits *s, const char *session);
-/* Puts the limits on process pid, which has not begun yet: 0 or -errno after telling. */
+/*
+ * Puts the limits on process pid, which has not begun yet: 0 or -errno after telling.  A service manager that
+ * makes no scope leaves them to the next best: s->text says so from then on, and s->instead why.
+ */
 int limits_attach(struct session_limits *s, pid_t pid);
 /* Now and then, and at once when the agent has ended: what limits_report() could not see any more later. */
 void limits_tick(struct session_limits *s);
@@ -102,8 +106,12 @@ void cgroups_sweep(const char *dir);
 
 /* --- limits_scope.c --- */
 
-/* Has the service manager put pid into a scope of its own with the limits that s->by wants.  0 or -errno. */
-int scope_make(struct session_limits *s, pid_t pid);
+/*
+ * Has the service manager put pid into a scope of its own with the limits that s->by wants: within seconds,
+ * 0, or -errno with the reason.  What it holds of them scope_has() knows then.
+ */
+int scope_make(struct session_limits *s, pid_t pid, char *ret_why, size_t size);
+bool scope_has(const struct session_limits *s, enum resource r);
 /* The words of that call: at most max, NULL at the end; the strings stand in buf.  How many, or -E2BIG. */
 int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t size, char **words, size_t max);
 

@@ -69,6 +69,15 @@ static int write_file(const char *dir, const char *name, const char *text)
 	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -errno;
 }
 
+bool cgroup_controllers(const char *dir, const char *name, bool ret_has[RESOURCE_COUNT])
+{
+	_cleanup_free_ char *list = small_file(dir, name);
+
+	for (unsigned r = 0; list && r < RESOURCE_COUNT; r++)
+		ret_has[r] = files[r].controller && has_word(list, files[r].controller);
+	return list != NULL;
+}
+
 /* A process of ours may be moved from its cgroup to one below dir. */
 static bool may_make_in(const char *dir)
 {
@@ -150,13 +159,11 @@ static void look_v2(struct limits_host *h, char *mounts, const char *cgroups)
 	if (!own_dir(h, mounts, cgroups, "", dir))
 		return;
 	for (;;) {
-		_cleanup_free_ char *handed = small_file(dir, "cgroup.subtree_control");
+		bool known = cgroup_controllers(dir, "cgroup.subtree_control", h->v2_has);
 		char *slash = strrchr(dir, '/');
 
-		if (!handed || !slash)
+		if (!known || !slash)
 			return;
-		for (unsigned r = 0; r < RESOURCE_COUNT; r++)
-			h->v2_has[r] = files[r].controller && has_word(handed, files[r].controller);
 		if (h->v2_has[RESOURCE_MEMORY] && h->v2_has[RESOURCE_PROCESSES] && may_make_in(dir)) {
 			strcpy(h->v2, dir);
 			return;
@@ -173,7 +180,7 @@ void limits_look(struct limits_host *ret, const char *root, uid_t uid)
 	memset(ret, 0, sizeof(*ret));
 	ret->root = root;
 	ret->uid = uid;
-	ret->scope = scope_find(root, uid);
+	scope_find(ret);
 	if (snprintf(dir, sizeof(dir), "%s/proc/self", root) >= (int)sizeof(dir))
 		return;
 	mounts = small_file(dir, "mountinfo");

@@ -15,7 +15,7 @@ static bool has_means(const struct limits_host *h, enum means m, enum resource r
 {
 	switch (m) {
 	case MEANS_SCOPE:
-		return h->scope != SCOPE_NONE;
+		return h->bus[0] && h->scope_has[r];
 	case MEANS_CGROUP2:
 		return h->v2[0] && h->v2_has[r];
 	case MEANS_CGROUP1:

@@ -11,14 +11,34 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
+
+#include "policy/path.h"
 
 #include "limits.h"
 #include "tools.h"
 
-#define WAIT_MS 5000
+#define BUSCTL	"/usr/bin/busctl"
+#define UNIT	"pale-%s.scope"
+#define WAIT_MS 10000 /* for the manager's answer, and until the process is where it belongs */
 #define STEP_MS 5
+
+/* What a unit's limits are called, in systemd.resource-control(5) and in its cgroup.  A second is a million
+ * of them, and a processor is a second each second. */
+static const struct {
+	const char *property, *file;
+	uint64_t times;
+} held[RESOURCE_COUNT] = {
+	[RESOURCE_MEMORY] = { "MemoryMax", "memory.max", 1 },
+	[RESOURCE_CPU] = { "CPUQuotaPerSecUSec", "cpu.max", 10000 },
+	[RESOURCE_PROCESSES] = { "TasksMax", "pids.max", 1 },
+};
+
+/* --- who can be asked ---------------------------------------------------------------------------------- */
 
 static bool exists(const char *root, const char *path)
 {
@@ -28,19 +48,50 @@ static bool exists(const char *root, const char *path)
 	       access(full, F_OK) == 0;
 }
 
-enum scope scope_find(const char *root, uid_t uid)
+/* Of a bus that ended the socket is left; of one that hangs, a queue that is full at some time. */
+static bool is_listened_on(const char *root, const char *path)
 {
-	char bus[64];
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
 
-	/* Limits are version 2's: a hybrid machine has its controllers elsewhere. */
-	if (!exists(root, "/sys/fs/cgroup/cgroup.controllers") || !exists(root, "/run/systemd/system") ||
-	    !exists(root, "/usr/bin/busctl"))
-		return SCOPE_NONE;
-	if (uid == 0)
-		return exists(root, "/run/dbus/system_bus_socket") ? SCOPE_SYSTEM : SCOPE_NONE;
-	snprintf(bus, sizeof(bus), "/run/user/%u/bus", (unsigned)uid);
-	return exists(root, bus) ? SCOPE_USER : SCOPE_NONE;
+	return snprintf(to.sun_path, sizeof(to.sun_path), "%s%s", root, path) < (int)sizeof(to.sun_path) &&
+	       fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0;
 }
+
+/* A controller that was not handed on to the manager it cannot hand on, and takes the limit all the same.
+ * Where that cannot be seen, the scope itself will show it. */
+static void look_at_controllers(struct limits_host *h)
+{
+	char dir[PATH_MAX];
+
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		h->scope_has[r] = held[r].file != NULL;
+	if (h->uid == 0)
+		snprintf(dir, sizeof(dir), "%s/sys/fs/cgroup", h->root);
+	else
+		snprintf(dir, sizeof(dir), "%s/sys/fs/cgroup/user.slice/user-%u.slice/user@%u.service",
+			 h->root, (unsigned)h->uid, (unsigned)h->uid);
+	(void)cgroup_controllers(dir, "cgroup.controllers", h->scope_has);
+}
+
+void scope_find(struct limits_host *h)
+{
+	/* Limits are version 2's: a hybrid machine has its controllers elsewhere. */
+	if (!exists(h->root, "/sys/fs/cgroup/cgroup.controllers") ||
+	    !exists(h->root, "/run/systemd/system") || !exists(h->root, BUSCTL))
+		return;
+	/* The manager that is ours, wherever our environment has another bus. */
+	if (h->uid == 0)
+		strcpy(h->bus, "/run/dbus/system_bus_socket");
+	else
+		snprintf(h->bus, sizeof(h->bus), "/run/user/%u/bus", (unsigned)h->uid);
+	if (is_listened_on(h->root, h->bus))
+		look_at_controllers(h);
+	else
+		h->bus[0] = '\0';
+}
+
+/* --- what it is told ----------------------------------------------------------------------------------- */
 
 /* Appends one word to buf and its place to words. */
 struct words {
@@ -82,28 +133,22 @@ int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t siz
 					    "org.freedesktop.systemd1.Manager",
 					    "StartTransientUnit",
 					    "ssa(sv)a(sa(sv))" };
-	/* A second is a million of them, and a processor is a second each second. */
-	static const struct {
-		enum resource r;
-		const char *name;
-		uint64_t times;
-	} properties[] = { { RESOURCE_MEMORY, "MemoryMax", 1 },
-			   { RESOURCE_CPU, "CPUQuotaPerSecUSec", 10000 },
-			   { RESOURCE_PROCESSES, "TasksMax", 1 } };
 	struct words w = { .list = words, .max = max, .at = buf, .left = size };
 	bool memory = s->by[RESOURCE_MEMORY] == MEANS_SCOPE;
-	char number[24];
+	char number[24], address[96], unit[80];
 	size_t n = memory ? 3 : 2; /* PIDs, CollectMode, MemorySwapMax */
 
-	word(&w, "/usr/bin/busctl");
-	word(&w, s->scope == SCOPE_SYSTEM ? "--system" : "--user");
+	snprintf(address, sizeof(address), "--address=unix:path=%s", s->bus);
+	word(&w, BUSCTL);
+	word(&w, address);
 	word(&w, "--quiet");
 	for (size_t i = 0; i < NELEM(call); i++)
 		word(&w, call[i]);
-	word(&w, s->unit);
+	snprintf(unit, sizeof(unit), UNIT, s->session);
+	word(&w, unit);
 	word(&w, "fail");
-	for (size_t i = 0; i < NELEM(properties); i++)
-		n += s->by[properties[i].r] == MEANS_SCOPE;
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		n += s->by[r] == MEANS_SCOPE;
 	snprintf(number, sizeof(number), "%zu", n);
 	word(&w, number);
 	/* One whose process was killed for its memory has failed, and goes all the same. */
@@ -115,49 +160,105 @@ int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t siz
 	word(&w, "1");
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	word(&w, number);
-	for (size_t i = 0; i < NELEM(properties); i++)
-		if (s->by[properties[i].r] == MEANS_SCOPE)
-			property(&w, properties[i].name,
-				 s->want.of[properties[i].r].value * properties[i].times);
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		if (s->by[r] == MEANS_SCOPE)
+			property(&w, held[r].property, s->want.of[r].value * held[r].times);
 	if (memory)
 		property(&w, "MemorySwapMax", 0);
 	word(&w, "0");
 	return w.max ? (int)w.n : -E2BIG;
 }
 
-static int run(char *const *words)
+/* --- that it does it ----------------------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static pid_t start(char *const *words, int complaints)
 {
 	pid_t pid = fork();
+	int null;
+
+	if (pid != 0)
+		return pid;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+	    dup2(complaints, STDERR_FILENO) < 0)
+		_exit(EXIT_NOT_FOUND);
+	execv(words[0], words);
+	_exit(EXIT_NOT_FOUND);
+}
+
+/* All that comes out of fd, cut short, until it ends: or false at the deadline. */
+static bool hear_out(int fd, int64_t deadline, char *buf, size_t size)
+{
+	char rest[256];
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int64_t left = deadline - now_ms();
+		bool fits = len + 1 < size;
+
+		if (left <= 0 || poll(&p, 1, (int)left) == 0)
+			return false;
+		n = read(fd, fits ? buf + len : rest, fits ? size - 1 - len : sizeof(rest));
+		if (fits && n > 0)
+			len += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	buf[len] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return true;
+}
+
+static int status_of(pid_t pid)
+{
 	int status;
 
-	if (pid < 0)
-		return -errno;
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-		if (null >= 0) {
-			(void)dup2(null, STDIN_FILENO);
-			(void)dup2(null, STDOUT_FILENO);
-		}
-		execv(words[0], words);
-		_exit(EXIT_NOT_FOUND);
-	}
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EREMOTEIO;
 }
 
+/* A bus that hangs lets busctl wait for minutes, whatever time it is given for the call. */
+static int run(char *const *words, int64_t deadline, char *ret_why, size_t size)
+{
+	bool ended;
+	pid_t pid;
+	int p[2], r;
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -errno;
+	pid = start(words, p[1]);
+	r = pid < 0 ? -errno : 0;
+	(void)close(p[1]);
+	ended = r == 0 && hear_out(p[0], deadline, ret_why, size);
+	(void)close(p[0]);
+	if (r < 0)
+		return r;
+	if (!ended)
+		(void)kill(pid, SIGKILL);
+	r = status_of(pid);
+	return ended ? r : -ETIMEDOUT;
+}
+
 /* The job is done when the process is where it belongs: in *ret_dir. */
-static bool stands_in(pid_t pid, const char *unit, char ret_dir[PATH_MAX])
+static bool stands_in(pid_t pid, const char *session, char ret_dir[PATH_MAX])
 {
 	_cleanup_free_ char *text = NULL;
-	char path[64], end[80], *at;
+	char path[64], end[96], *at;
 	size_t len;
 	int n;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	snprintf(end, sizeof(end), "/%s\n", unit);
+	snprintf(end, sizeof(end), "/" UNIT "\n", session);
 	if (file_read(path, 16384, &text, &len) < 0 || !strstr(text, end))
 		return false;
 	at = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
@@ -168,32 +269,39 @@ static bool stands_in(pid_t pid, const char *unit, char ret_dir[PATH_MAX])
 	return n < PATH_MAX;
 }
 
-/* The manager takes a limit that it cannot hold, too: one whose controller nobody delegated to it. */
-static int check_held(const struct session_limits *s)
+bool scope_has(const struct session_limits *s, enum resource r)
 {
-	static const char *const files[RESOURCE_COUNT] = { [RESOURCE_MEMORY] = "/memory.max",
-							   [RESOURCE_CPU] = "/cpu.max",
-							   [RESOURCE_PROCESSES] = "/pids.max" };
+	char path[PATH_MAX];
 
-	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
-		if (s->by[r] == MEANS_SCOPE && files[r] && !exists(s->scope_dir, files[r]))
-			return -EOPNOTSUPP;
-	return 0;
+	return held[r].file && path_join(path, sizeof(path), s->scope_dir, held[r].file) == 0 &&
+	       access(path, F_OK) == 0;
 }
 
-int scope_make(struct session_limits *s, pid_t pid)
+static int make(struct session_limits *s, pid_t pid, char *ret_why, size_t size)
 {
 	char buf[1024], *words[48];
+	int64_t deadline = now_ms() + WAIT_MS;
 	int r = scope_words(s, pid, buf, sizeof(buf), words, NELEM(words));
 
 	if (r > 0)
-		r = run(words);
+		r = run(words, deadline, ret_why, size);
 	if (r < 0)
 		return r;
-	for (int ms = 0; ms < WAIT_MS; ms += STEP_MS) {
-		if (stands_in(pid, s->unit, s->scope_dir))
-			return check_held(s);
+	while (!stands_in(pid, s->session, s->scope_dir)) {
+		if (now_ms() >= deadline)
+			return -ETIMEDOUT;
 		(void)poll(NULL, 0, STEP_MS);
 	}
-	return -ETIMEDOUT;
+	return 0;
+}
+
+int scope_make(struct session_limits *s, pid_t pid, char *ret_why, size_t size)
+{
+	int r;
+
+	ret_why[0] = '\0';
+	r = make(s, pid, ret_why, size);
+	if (r < 0 && ret_why[0] == '\0')
+		snprintf(ret_why, size, "%s", strerror(-r));
+	return r;
 }

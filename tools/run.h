@@ -202,6 +202,18 @@ struct agent_end {
 	enum end_why why;
 };
 
+/* How far an agent came: its exec or anything before it failed with error, or it ended with status. */
+struct agent_fate {
+	int error, status;
+	bool let_go;   /* the last that was tried was its exec */
+	bool attached; /* the hooks in it announced themselves, or need not */
+};
+
+/* agentend.c: what that means to pale, told where nobody else told it. */
+struct agent_end agent_end_of(const struct agentproc *a, const struct agent_fate *f);
+/* The clock's word is the last, also about what lingered behind a command that had ended. */
+void agent_end_overrule(struct agent_end *end, enum end_why why);
+
 /* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
 struct agent_end agentproc_run(const struct agentproc *a);
 /* Somebody but spare is still our child. */

@@ -1,0 +1,123 @@
+# needs: root
+# limit: 60
+# A service manager that is there to make a scope for the limits and makes none: it has ended, it hangs, it
+# hangs up.  The limits are held by the next best all the same, and that is said.
+. "$T_LIB"
+
+BUS=/run/user/$(id -u "$T_USER")/bus
+
+# machine: runs on_NAME for the t_NAME that calls it, where systemd seems to run on cgroups of version 2.
+machine() {
+	[ "$(id -u)" = 0 ] || skip "a /run of one's own needs root"
+	[ -x /usr/bin/busctl ] || skip "busctl is not installed"
+	chmod 755 "$S" "$HOME" "$W"
+	chown -R "$T_USER:" "$HOME" "$XDG_RUNTIME_DIR"
+	export S HOME W STATE XDG_RUNTIME_DIR
+	RC=0
+	unshare -m bash "$0" "on_${FUNCNAME[1]#t_}" || RC=$?
+	[ $RC != 77 ] || exit 77
+	[ $RC = 0 ] || exit 1
+}
+
+seems() {
+	mount -t tmpfs -o mode=755 run /run
+	mount -t cgroup2 cgroup2 /sys/fs/cgroup || skip "no cgroups of version 2"
+	mkdir -p /run/systemd/system "${BUS%/*}"
+	chown "$T_USER" "${BUS%/*}"
+	cd "$W" || exit 1
+}
+
+# bus WHAT-IT-DOES
+bus() {
+	rm -f "$BUS"
+	setpriv --reuid="$T_USER" --clear-groups python3 -c '
+import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+if sys.argv[2] == "ended":
+    sys.exit()
+s.listen(64)
+while sys.argv[2] == "hangs up":
+    s.accept()[0].close()
+time.sleep(60)' "$BUS" "$1" &
+	until_true 5 test -S "$BUS" || fail "there is no bus"
+	[ "$1" = ended ] || until_true 5 grep -q "00010000 .* $BUS\$" /proc/net/unix || fail "nobody listens"
+}
+
+# Runs pale as the user, who has no bus in his environment.
+limited() {
+	run setpriv --reuid="$T_USER" --regid="$(id -g "$T_USER")" --clear-groups env -u XDG_RUNTIME_DIR \
+		-u DBUS_SESSION_BUS_ADDRESS pale run --limit memory=64M --limit processes=50 "$@"
+}
+
+# Whatever it is by here, no scope, and it does hold.
+holds() {
+	limited -- python3 -c 'print(len(bytes(200 << 20)))'
+	rc_not 0
+	out_lacks 209715200
+}
+
+on_ended() {
+	seems
+	bus ended
+	limited -- true
+	rc_is 0
+	grep -q '^pale: limits: memory 64M by .*, processes 50 by ' "$S/err" || fail "not said"
+	err_lacks scope
+	holds
+}
+
+t_ended() {
+	machine
+}
+
+on_hangs_up() {
+	seems
+	bus "hangs up"
+	limited -- true
+	rc_is 0
+	err_has "pale: limits: memory 64M by systemd scope"
+	grep -q '^pale: systemd made no scope that holds them (.*), so the limits are: memory 64M by [rc]' "$S/err" || fail "not said"
+	recorded session/limit "" "systemd made no scope that holds them"
+	run setpriv --reuid="$T_USER" --clear-groups pale session show
+	grep -q '^ *limits *memory 64M by [rc]' "$S/out" || fail "not what is shown"
+	holds
+	limited -q --limit cpu=50% -- true
+	rc_is 125
+	err_has "cpu = 50% (--limit) can be held by nothing on this machine"
+	mkdir -p "$HOME/.config/pale"
+	printf '[limits]\nenforce = best\n' >"$HOME/.config/pale/policy.ini"
+	chown -R "$T_USER:" "$HOME/.config"
+	limited --limit cpu=50% -- true
+	rc_is 0
+	grep -q '^pale: systemd made no scope .* cpu 50% NOT HELD' "$S/err" || fail "not said that it is not held"
+}
+
+t_hangs_up() {
+	machine
+}
+
+on_hangs() {
+	local began=$SECONDS
+	seems
+	bus hangs
+	limited -- bash -c 'echo "$SECONDS"'
+	rc_is 0
+	[ $((SECONDS - began)) -lt 25 ] || fail "it took $((SECONDS - began)) seconds"
+	grep -q '^pale: systemd made no scope that holds them (Connection timed out), so the limits are: memory 64M by [rc]' "$S/err" ||
+		fail "not said"
+	! pgrep -u "$T_USER" -x busctl >/dev/null || fail "who asked is left behind"
+}
+
+t_hangs() {
+	machine
+}
+
+case ${1:-} in
+on_*)
+	"$1"
+	;;
+*)
+	scenario "$@"
+	;;
+esac
