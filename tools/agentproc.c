@@ -345,7 +345,6 @@ static int patience(const struct running *r)
 /* What is wanted now and then.  Children too: nobody is seen behind one that is trapped. */
 static void tick(struct running *r)
 {
-	limits_tick(r->a->limits);
 	if (!r->supervisor)
 		return;
 	supervisor_tick(r->supervisor);
@@ -363,10 +362,12 @@ static void wait_agent(struct running *r)
 			{ .fd = surfaces_fd(r->a->launch->surfaces), .events = POLLIN },
 			{ .fd = r->terminal->link, .events = POLLIN },
 			{ .fd = r->terminal->fd },
+			{ .fd = limits_fd(r->a->limits), .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
 
 		(void)poll(p, NELEM(p), patience(r));
+		limits_tick(r->a->limits);
 		if (p[2].revents)
 			supervisor_waiter_gone(r->supervisor);
 		while (read(r->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
@@ -398,10 +399,12 @@ static void linger(struct running *r)
 			{ .fd = supervisor_waiters(r->supervisor), .events = POLLIN },
 			{ .fd = r->terminal->link, .events = POLLIN },
 			{ .fd = r->terminal->fd },
+			{ .fd = limits_fd(r->a->limits), .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
 
 		(void)poll(p, NELEM(p), TICK_MS);
+		limits_tick(r->a->limits);
 		if (p[1].revents)
 			supervisor_waiter_gone(r->supervisor);
 		if (p[2].revents)

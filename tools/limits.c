@@ -322,6 +322,7 @@ void limits_report(const struct session_limits *s, enum end_why why, void (*f)(v
 void limits_done(struct session_limits *s)
 {
 	cgroups_remove(s);
+	scope_unwatch(s);
 	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
 		free(s->want.of[r].file);
 	memset(s, 0, sizeof(*s));

@@ -62,6 +62,11 @@ struct session_limits {
 	char session[64], bus[64];	    /* who makes the scope */
 	char scope_dir[PATH_MAX];	    /* its cgroup, which goes with its last process; "": none */
 	uint64_t scope_hit[RESOURCE_COUNT]; /* as it was last seen there */
+	struct scope_events {
+		bool open;
+		int any, above, of[RESOURCE_COUNT]; /* descriptors, or -1 */
+		uint64_t beside;
+	} events;
 	char *cgroup[LIMITS_CGROUPS];
 	size_t n_cgroups;
 	size_t others; /* threads that the user ran before, which RLIMIT_NPROC counts as well */
@@ -85,7 +90,12 @@ int limits_prepare(struct session_limits *s, const char *session);
  * makes no scope leaves them to the next best: s->text says so from then on, and s->instead why.
  */
 int limits_attach(struct session_limits *s, pid_t pid);
-/* Now and then, and at once when the agent has ended: what limits_report() could not see any more later. */
+/*
+ * limits_events.c: what a scope reached goes with its cgroup, and that with its last process.  Wherever the
+ * agent is waited for limits_fd() is polled (-1: nothing to poll), and before anything else limits_tick()
+ * looks; and once more before the report.
+ */
+int limits_fd(const struct session_limits *s);
 void limits_tick(struct session_limits *s);
 /* Which limits were reached, and that the operator ended it: a sentence for each, told by f. */
 void limits_report(const struct session_limits *s, enum end_why why, void (*f)(void *ctx, const char *text),
@@ -98,6 +108,8 @@ void limits_done(struct session_limits *s);
 /* Makes the cgroups that s->by wants, with their limits in them.  0 or -errno; what was made is in s. */
 int cgroups_make(struct session_limits *s, const struct limits_host *h, const char *session);
 int cgroups_add(const struct session_limits *s, pid_t pid);
+/* What stands behind a word in a text of such lines, or 0: "oom_kill 3". */
+uint64_t cgroup_count(const char *text, const char *word);
 /* How often the kernel acted for the limit on r. */
 uint64_t cgroups_hit(const struct session_limits *s, enum resource r);
 void cgroups_remove(struct session_limits *s);
@@ -112,6 +124,12 @@ void cgroups_sweep(const char *dir);
  */
 int scope_make(struct session_limits *s, pid_t pid, char *ret_why, size_t size);
 bool scope_has(const struct session_limits *s, enum resource r);
+
+/* --- limits_events.c --- */
+
+/* Opens what limits_tick() reads in s->scope_dir, and closes it. */
+void scope_watch(struct session_limits *s);
+void scope_unwatch(struct session_limits *s);
 /* The words of that call: at most max, NULL at the end; the strings stand in buf.  How many, or -E2BIG. */
 int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t size, char **words, size_t max);
 

@@ -317,10 +317,8 @@ int cgroups_add(const struct session_limits *s, pid_t pid)
 	return 0;
 }
 
-/* "oom_kill 3" in one of the files that say so. */
-static uint64_t count_in(const char *dir, const char *name, const char *word)
+uint64_t cgroup_count(const char *text, const char *word)
 {
-	_cleanup_free_ char *text = small_file(dir, name);
 	unsigned long long n = 0;
 	size_t len = strlen(word);
 
@@ -328,6 +326,13 @@ static uint64_t count_in(const char *dir, const char *name, const char *word)
 		if (strncmp(at, word, len) == 0 && at[len] == ' ' && sscanf(at + len, " %llu", &n) == 1)
 			return n;
 	return 0;
+}
+
+static uint64_t count_in(const char *dir, const char *name, const char *word)
+{
+	_cleanup_free_ char *text = small_file(dir, name);
+
+	return cgroup_count(text, word);
 }
 
 static uint64_t hit_in(const char *dir, enum resource r)
@@ -347,16 +352,6 @@ uint64_t cgroups_hit(const struct session_limits *s, enum resource r)
 	for (size_t i = 0; i < s->n_cgroups; i++)
 		n += hit_in(s->cgroup[i], r);
 	return n;
-}
-
-void limits_tick(struct session_limits *s)
-{
-	for (unsigned r = 0; s->scope_dir[0] && r < RESOURCE_COUNT; r++) {
-		uint64_t n = s->by[r] == MEANS_SCOPE ? hit_in(s->scope_dir, (enum resource)r) : 0;
-
-		if (n > s->scope_hit[r])
-			s->scope_hit[r] = n;
-	}
 }
 
 /* A cgroup is busy for a moment after its last process was buried. */

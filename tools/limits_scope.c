@@ -301,6 +301,8 @@ int scope_make(struct session_limits *s, pid_t pid, char *ret_why, size_t size)
 
 	ret_why[0] = '\0';
 	r = make(s, pid, ret_why, size);
+	if (r == 0)
+		scope_watch(s);
 	if (r < 0 && ret_why[0] == '\0')
 		snprintf(ret_why, size, "%s", strerror(-r));
 	return r;

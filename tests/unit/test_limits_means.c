@@ -225,25 +225,46 @@ static void put(const char *dir, const char *name, const char *text)
 	fclose(f);
 }
 
-/* A scope's cgroup goes with its last process: what was seen there in time is told. */
+/* A scope's cgroup goes with its last process: what was seen there in time is told, and what was not is found
+ * in the one above, without what others there have had. */
 START_TEST(what_a_scope_reached)
 {
 	struct session_limits s = { .by[RESOURCE_MEMORY] = MEANS_SCOPE,
 				    .by[RESOURCE_PROCESSES] = MEANS_SCOPE };
-	char command[PATH_MAX + 8];
+	char above[] = "/tmp/pale-unit-XXXXXX", command[PATH_MAX + 8];
 
 	limits_tick(&s);
+	ck_assert_int_eq(limits_fd(&s), -1);
 	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 0);
-	snprintf(s.scope_dir, sizeof(s.scope_dir), "/tmp/pale-unit-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(s.scope_dir));
+	ck_assert_ptr_nonnull(mkdtemp(above));
+	snprintf(s.scope_dir, sizeof(s.scope_dir), "%s/pale-x.scope", above);
+	ck_assert_int_eq(mkdir(s.scope_dir, 0755), 0);
+	put(above, "memory.events", "oom_kill 4\n");
+	put(s.scope_dir, "pids.events", "max 0\n");
+	put(s.scope_dir, "memory.events", "low 0\nmax 7\noom 0\noom_kill 0\n");
+	scope_watch(&s);
+	ck_assert_int_ge(limits_fd(&s), 0);
+	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_MEMORY), 0);
 	put(s.scope_dir, "pids.events", "max 3\n");
 	put(s.scope_dir, "memory.events", "low 0\nmax 7\noom 1\noom_kill 1\n");
-	limits_tick(&s);
-	snprintf(command, sizeof(command), "rm -rf %s", s.scope_dir);
-	ck_assert_int_eq(system(command), 0);
+	put(above, "memory.events", "oom_kill 6\n");
 	limits_tick(&s);
 	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 3);
 	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_MEMORY), 1);
+	/* A file of a cgroup that is gone fails to be read, and is asked no more. */
+	put(above, "memory.events", "oom_kill 8\n");
+	ck_assert_int_eq(close(s.events.of[RESOURCE_MEMORY]), 0);
+	ck_assert_int_eq(close(s.events.of[RESOURCE_PROCESSES]), 0);
+	limits_tick(&s);
+	ck_assert_int_eq(s.events.of[RESOURCE_MEMORY], -1);
+	put(above, "memory.events", "oom_kill 9\n");
+	limits_tick(&s);
+	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 3);
+	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_MEMORY), 3);
+	scope_unwatch(&s);
+	ck_assert_int_eq(limits_fd(&s), -1);
+	snprintf(command, sizeof(command), "rm -rf %s", above);
+	ck_assert_int_eq(system(command), 0);
 }
 END_TEST
 
