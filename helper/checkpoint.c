@@ -147,5 +147,5 @@ void checkpoint_synced(struct ledger *l)
 	if (l->told_seq >= l->point_seq || l->point_seq > l->good_seq)
 		return;
 	l->told_seq = l->point_seq;
-	journal_head(l->session, l->point_hash, l->point_seq, l->sealed);
+	l->untold = journal_head(l->session, l->point_hash, l->point_seq, l->sealed);
 }

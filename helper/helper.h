@@ -219,7 +219,7 @@ struct helper {
 	struct stepup_state stepup;
 	unsigned char fold_key[16];
 	pid_t root_pid, launcher_pid;
-	bool warned;
+	bool warned, warned_journal;
 	char end_status[64]; /* why the session ends, for session/end */
 	size_t conns_max;    /* what RLIMIT_NOFILE leaves */
 	struct conn conns[CONNS_MAX];

@@ -6,12 +6,15 @@
  */
 #include "helper.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "policy/buf.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
+#define FULL_MS	       100 /* that its queue may be full */
 #define MESSAGE_ID     "6f1c37e0a9d54b6c8f0b3f6f2b7d91ce"
 
 static size_t format(char *buf, size_t size, const char *session, const char *head, uint64_t count,
@@ -40,14 +43,38 @@ static size_t format(char *buf, size_t size, const char *session, const char *he
 	return o.failed ? 0 : o.len;
 }
 
-void journal_head(const char *session, const char *head, uint64_t count, bool sealed)
+/* Connected, and with room for a message: a descriptor, or -errno (-ENOENT: this machine has no journal). */
+static int reach(void)
 {
 	const struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = JOURNAL_SOCKET };
-	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 ? -errno : 0;
+	if (r == 0 && poll(&p, 1, FULL_MS) <= 0)
+		r = -EAGAIN;
+	if (r < 0)
+		(void)close(fd);
+	return r < 0 ? r : fd;
+}
+
+int journal_look(void)
+{
+	_cleanup_close_ int fd = reach();
+
+	return fd < 0 && fd != -ENOENT ? fd : 0;
+}
+
+int journal_head(const char *session, const char *head, uint64_t count, bool sealed)
+{
+	_cleanup_close_ int fd = reach();
 	char text[1024];
 	size_t len = format(text, sizeof(text), session, head, count, sealed);
 
-	if (fd >= 0 && len > 0)
-		(void)!sendto(fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&to,
-			      sizeof(to));
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	return send(fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }

@@ -89,6 +89,7 @@ struct ledger {
 	uint64_t point_seq, point_ns; /* the last checkpoint's, and when (CLOCK_BOOTTIME) */
 	char point_hash[RECORD_HASH_HEX];
 	uint64_t told_seq; /* of the last checkpoint that the journal was told */
+	int untold;	   /* 0, or why it did not take that (-errno) */
 
 	struct text_memo exe, rule; /* line.c */
 	char *scratch;
@@ -158,7 +159,9 @@ void retention_run(struct helper *h);
 
 /* --- journal.c --- */
 
-/* Tells a head to the system's journal, if there is one; never blocks. */
-void journal_head(const char *session, const char *head, uint64_t count, bool sealed);
+/* Whether the system's journal would take a head, where there is one, now: 0 or -errno. */
+int journal_look(void);
+/* Tells it a head; never blocks for long.  0, also where there is no journal, or -errno. */
+int journal_head(const char *session, const char *head, uint64_t count, bool sealed);
 
 #endif

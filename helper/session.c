@@ -261,20 +261,31 @@ static void poll_once(struct helper *h, int timeout_ms)
 			fixed[i](h);
 }
 
-/* Tells the launcher when the ledger stops working, once for each time. */
+/* Tells the launcher what does not work, once for each time that it begins. */
+static void warn_of(struct helper *h, int error, bool *warned, const char *what, const char *meanwhile)
+{
+	char text[192];
+
+	if (error == 0 || *warned) {
+		*warned = error != 0;
+		return;
+	}
+	*warned = true;
+	snprintf(text, sizeof(text), "%s (%s): %s", what, strerrordesc_np(-error) ?: "unknown error",
+		 meanwhile);
+	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s}", "type", "warn", "text", text));
+}
+
 static void warn_of_ledger(struct helper *h)
 {
-	char text[160];
+	warn_of(h, h->ledger.error, &h->warned, "the ledger cannot be written",
+		"what would be asked is denied meanwhile");
+}
 
-	if (h->ledger.error == 0)
-		h->warned = false;
-	if (h->ledger.error == 0 || h->warned)
-		return;
-	h->warned = true;
-	snprintf(text, sizeof(text),
-		 "the ledger cannot be written (%s): what would be asked is denied meanwhile",
-		 strerrordesc_np(-h->ledger.error) ?: "unknown error");
-	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s}", "type", "warn", "text", text));
+static void warn_of_journal(struct helper *h, int error)
+{
+	warn_of(h, error, &h->warned_journal, "the system's journal does not take the ledger's head",
+		"nothing but files of pale's own tells it");
 }
 
 static int next_timeout(size_t drained, int last)
@@ -334,6 +345,7 @@ static int finish(struct helper *h)
 	 * Nobody waits for the disk but us.  What a human decided is on it since he decided; if the power
 	 * fails now, what the last 200 ms brought may be missing, as it may at any moment before.
 	 */
+	warn_of_journal(h, journal_look());
 	say_bye(h);
 	if (r == 0)
 		r = ledger_sync(&h->ledger);
@@ -373,6 +385,7 @@ int session_serve(struct helper *h)
 		reload_tick(h, now);
 		ledger_tick(&h->ledger, now);
 		warn_of_ledger(h);
+		warn_of_journal(h, h->ledger.untold);
 		timeout = next_timeout(drained, timeout);
 	}
 	return finish(h);
