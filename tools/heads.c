@@ -151,14 +151,13 @@ static bool is_a_helpers(const json_t *entry)
 	return uid && (n == getuid() || (pale && n == pale->pw_uid));
 }
 
-static void expect_entry(const char *line, struct record_chain *c)
+static bool expect_entry(const char *line, struct record_chain *c)
 {
 	_cleanup_json_ json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 	const char *hash = json_string_value(json_object_get(j, "PALE_HEAD"));
 	const char *count = json_string_value(json_object_get(j, "PALE_COUNT"));
 
-	if (hash && count && is_a_helpers(j))
-		(void)record_chain_expect(c, strtoull(count, NULL, 10), hash);
+	return hash && count && is_a_helpers(j) && record_chain_expect(c, strtoull(count, NULL, 10), hash);
 }
 
 int heads_from_journal(const char *session, struct record_chain *c)
@@ -170,17 +169,17 @@ int heads_from_journal(const char *session, struct record_chain *c)
 	size_t cap = 0;
 	FILE *f = NULL;
 	pid_t pid = -1;
-	int r, status;
+	int r, status, n = 0;
 
 	snprintf(match, sizeof(match), "PALE_SESSION=%s", session);
 	r = run_journalctl(argv, &f, &pid);
 	if (r < 0)
 		return r;
 	while (getline(&line, &cap, f) > 0)
-		expect_entry(line, c);
+		n += expect_entry(line, c);
 	free(line);
 	(void)fclose(f);
 	if (waitpid(pid, &status, 0) < 0)
 		return -errno;
-	return WIFEXITED(status) && WEXITSTATUS(status) <= 1 ? 0 : -EIO;
+	return WIFEXITED(status) && WEXITSTATUS(status) <= 1 ? n : -EIO;
 }

@@ -25,6 +25,7 @@ struct result {
 	const char *why; /* NULL: the chain holds */
 	size_t torn;
 	bool running, unreadable;
+	bool not_in_journal; /* and it was to be held against it */
 	struct record_chain chain;
 };
 
@@ -80,6 +81,7 @@ static void arm_heads(const struct options *o, struct result *r, const char *lin
 	e = o->journal ? heads_from_journal(rec.r.session, &r->chain) : 0;
 	if (e < 0)
 		talk("the journal cannot be asked: %s", strerror(-e));
+	r->not_in_journal = o->journal && e <= 0;
 	record_done(&rec);
 }
 
@@ -158,7 +160,7 @@ static int check_ledger(const struct options *o, struct result *res)
 
 static bool is_good(const struct result *r)
 {
-	return !r->why && (r->running || (r->chain.ended && r->torn == 0));
+	return !r->why && (r->running || (r->chain.ended && r->torn == 0 && !r->not_in_journal));
 }
 
 /* --- telling -------------------------------------------------------------------------------------------- */
@@ -202,6 +204,8 @@ static void print_questions(const struct result *r)
 	}
 }
 
+#define NOT_IN_JOURNAL "the journal shows no head of it"
+
 static void print_result(const struct result *r)
 {
 	const char *name = r->session ? r->session : r->path;
@@ -225,8 +229,9 @@ static void print_result(const struct result *r)
 		       ": the ledger was cut short, or its helper was killed, %s\n",
 		       r->records, seal);
 	else
-		printf("%" PRIu64 " records, head %.12s%s, %s\n", r->records, r->chain.prev,
-		       r->chain.ended ? "" : ", still running", seal);
+		printf("%" PRIu64 " records, head %.12s%s, %s%s\n", r->records, r->chain.prev,
+		       r->chain.ended ? "" : ", still running", seal,
+		       r->not_in_journal ? ", and " NOT_IN_JOURNAL : "");
 	if (!r->unreadable)
 		print_questions(r);
 }
@@ -248,9 +253,10 @@ static json_t *questions_to_json(const struct result *r)
 static json_t *result_to_json(const struct result *r)
 {
 	const struct record_chain *c = &r->chain;
+	const char *why = r->why || is_good(r) || !r->not_in_journal ? r->why : NOT_IN_JOURNAL;
 	json_t *j = json_pack("{so, so, sb, sI, sI, so, sI, sb, sb, ss}", "session", json_text(r->session),
 			      "path", json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records,
-			      "bad_line", (json_int_t)r->bad_line, "why", json_text(r->why), "torn_bytes",
+			      "bad_line", (json_int_t)r->bad_line, "why", json_text(why), "torn_bytes",
 			      (json_int_t)r->torn, "ended", c->ended, "running", r->running, "head", c->prev);
 	json_t *more = json_pack("{sI, sI, so, sI, so}", "checkpoints", (json_int_t)c->checkpoints,
 				 "sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",

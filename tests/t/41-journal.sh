@@ -55,6 +55,15 @@ on_taken() {
 	as --groups=systemd-journal pale log verify --journal --json
 	rc_is 0
 	out_has '"heads_known": 1'
+	# Who may not read the journal does not learn that all is well.
+	mine pale log verify --journal
+	rc_is 1
+	out_has "bad: $id:"
+	out_has "and the journal shows no head of it"
+	mine pale log verify --journal --json
+	out_has '"why": "the journal shows no head of it"'
+	mine pale log verify
+	rc_is 0
 }
 
 t_taken() {
