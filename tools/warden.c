@@ -7,6 +7,10 @@
  * Made while `pale run` is small, before there are threads, and nobody's
  * child: the session's end waits for the children of `pale run`.  Who is left is found by two marks, as the
  * helper finds them: that entry, and a filter with no new privileges.
+ *
+ * Who forks and ends, again and again, is gone before a walk of /proc comes to him; his child is newer than
+ * all of that walk.  So in each walk, and for a while after it, there is a look at each new pid, the newest
+ * first.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,8 +30,20 @@
 #define LINE	    3 /* the number of its end, the only one that it has */
 #define ENTRY_MAX   (sizeof(ENV_SESSION_DIR "=") + PATH_MAX)
 #define ENVIRON_MAX ((size_t)4 << 20)
-#define ROUNDS	    50
-#define ROUND_NS    20000000 /* one that forks meanwhile is found in the next */
+#define ROUNDS_MIN  3		/* who becomes another program has no environment for a moment */
+#define QUIET_NS    20000000	/* so long nobody new, and a round is over */
+#define STEP_NS	    200000	/* between two looks for newer ones */
+#define FOLLOW_MAX  256		/* new pids that are looked at at once */
+#define STRIDE	    32		/* of a walk, between two looks for newer ones */
+#define LONGEST_NS  30000000000 /* what sleeps in the kernel cannot be ended */
+
+struct hunt {
+	const char *entry;
+	int sig;
+	pid_t before, newest; /* the newest pid at the last look but one, and at the last */
+	bool skipped;	      /* some were not looked at */
+	uint64_t until;
+};
 
 static bool proc_read(pid_t pid, const char *name, char **ret, size_t *ret_len)
 {
@@ -46,44 +62,117 @@ static bool is_fenced(pid_t pid)
 	       strstr(status, "\nSeccomp:\t2\n");
 }
 
+/* First what is quickly read, and empty of the dead. */
 static bool is_left(pid_t pid, const char *entry)
 {
 	_cleanup_free_ char *environ_of = NULL;
 	size_t len = 0;
 
-	if (!is_fenced(pid) || !proc_read(pid, "environ", &environ_of, &len))
+	if (!proc_read(pid, "environ", &environ_of, &len))
 		return false;
 	for (size_t at = 0; at < len; at += strlen(environ_of + at) + 1)
 		if (strcmp(environ_of + at, entry) == 0)
-			return true;
+			return is_fenced(pid);
 	return false;
 }
 
-/* The descriptor is had before the look, so what is killed is what was looked at. */
-static bool end_one(pid_t pid, const char *entry)
+/* The descriptor is had before the look, so what is signalled is what was looked at. */
+static bool signal_one(const struct hunt *h, pid_t pid)
 {
-	_cleanup_close_ int fd = pidfd_open(pid, 0);
+	_cleanup_close_ int fd = pid > 1 ? pidfd_open(pid, 0) : -1;
 
-	return fd >= 0 && is_left(pid, entry) && pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0;
+	return fd >= 0 && is_left(pid, h->entry) && pidfd_send_signal(fd, h->sig, NULL, 0) == 0;
 }
 
-static size_t end_round(const char *entry)
+/* The pid that was given last (to a thread, perhaps); 0 where /proc does not say it. */
+static pid_t pid_newest(void)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *last;
+	size_t len;
+
+	if (file_read("/proc/loadavg", 256, &text, &len) < 0)
+		return 0;
+	last = strrchr(text, ' ');
+	return last ? (pid_t)strtol(last + 1, NULL, 10) : 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * Those that are newer than the last look, the newest first: the others may be dead by now.  A pid is given a
+ * moment before its process is to be seen, so those of the last look are looked at again.  Where there are
+ * too many, or pids began anew, the rest is left to one more round.
+ */
+static size_t follow(struct hunt *h)
+{
+	const pid_t newest = pid_newest();
+	pid_t before = h->before;
+	size_t n = 0;
+
+	if (newest < before || newest - before > FOLLOW_MAX) {
+		before = newest > FOLLOW_MAX ? newest - FOLLOW_MAX : 0;
+		h->skipped = true;
+	}
+	h->before = h->newest;
+	h->newest = newest;
+	for (pid_t pid = newest; pid > before; pid--)
+		n += signal_one(h, pid);
+	return n;
+}
+
+/* All that there are.  Those of the list that end before their turn have children that it lacks. */
+static size_t walk(struct hunt *h)
 {
 	_cleanup_dir_ DIR *proc = opendir("/proc");
 	size_t n = 0;
 	pid_t pid;
 
-	while ((pid = proc_next(proc)))
-		n += pid > 1 && end_one(pid, entry);
+	h->before = h->newest = pid_newest();
+	for (unsigned i = 1; (pid = proc_next(proc)); i++) {
+		n += signal_one(h, pid);
+		/* A machine with many processes, or dead that nobody buries, keeps it long. */
+		if (i % STRIDE == 0)
+			n += follow(h);
+	}
 	return n;
 }
 
+/* A walk, and then on the heels of who is newer, until for a while there was nobody; true where there was. */
+static bool round_of(struct hunt *h, int sig)
+{
+	const struct timespec nap = { .tv_nsec = STEP_NS };
+	bool any;
+	uint64_t quiet;
+
+	h->sig = sig;
+	h->skipped = false;
+	any = walk(h) > 0;
+	for (quiet = now_ns(); now_ns() - quiet < QUIET_NS && now_ns() < h->until;) {
+		if (follow(h) > 0) {
+			any = true;
+			quiet = now_ns();
+		} else if (h->newest == h->before) {
+			(void)nanosleep(&nap, NULL);
+		}
+	}
+	return any || h->skipped;
+}
+
+/* Stopped first: then nobody is left who makes others when one of them dies. */
 static void end_all(const char *entry)
 {
-	const struct timespec nap = { .tv_nsec = ROUND_NS };
+	struct hunt h = { .entry = entry, .until = now_ns() + LONGEST_NS };
 
-	for (int i = 0; i < ROUNDS && end_round(entry) > 0; i++)
-		(void)nanosleep(&nap, NULL);
+	(void)round_of(&h, SIGSTOP);
+	for (int i = 1; (round_of(&h, SIGKILL) || i < ROUNDS_MIN) && now_ns() < h.until; i++)
+		;
 }
 
 /* Of what `pale run` has, its standard output above all, nothing may be held open; end may be one of these.

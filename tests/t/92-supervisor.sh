@@ -131,7 +131,6 @@ dead_or_denied() {
 # Killed with its helper, at once: the agent, its daemons and who changed sessions and groups are ended all the
 # same, and nobody else is.
 t_killed_with_its_helper() {
-	local id helper
 	mkdir pids
 	cat >tree.py <<-'END'
 		import os, signal, time
@@ -164,9 +163,7 @@ t_killed_with_its_helper() {
 	sleep 300 &
 	bg it python3 tree.py
 	until_true 20 eval '[ "$(ls pids | wc -l)" -ge 5 ]' || fail "it does not begin: $(ls pids)"
-	id=$(pale session list --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["session"])')
-	helper=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["helper_pid"])' "$XDG_RUNTIME_DIR/pale/$id/session.json")
-	kill -9 "$helper" "$BG"
+	kill_with_its_helper
 	until_true 10 nobody_lives || fail "left: $(cd pids && ps -o pid,stat,args -p "$(ls | paste -sd,)")"
 	kill %1 || fail "somebody else was ended"
 }
@@ -175,6 +172,38 @@ nobody_lives() {
 	local f
 	for f in pids/*; do
 		! kill -0 "${f##*/}" 2>/dev/null || [ "$(ps -o stat= -p "${f##*/}" | cut -c1)" = Z ] || return 1
+	done
+}
+
+# Both at once: the session that bg began.
+kill_with_its_helper() {
+	kill -9 "$(pgrep -P "$BG" -x pale-helper)" "$BG"
+}
+
+# How many lives the runaways had so far.
+lives() {
+	od -An -tu8 lives | tr -d ' '
+}
+
+at_rest() {
+	local n
+	n=$(lives)
+	sleep 0.2
+	[ "$n" = "$(lives)" ]
+}
+
+# Whoever forks and ends, again and again, is gone before he is looked at; his child is not.
+t_killed_with_its_helper_nobody_runs_away() {
+	local how
+	for how in 3000 '3000 setsid' 1000 '1000 setsid' '3000 setsid' '1000 8 at once' '1000 setsid 8 at once'; do
+		rm -f lives
+		case $how in
+		*' 8 at once') bg it bash -c "for i in 1 2 3 4 5 6 7 8; do $T_VICTIMS/flee lives ${how% 8*} & done; wait" ;;
+		*) bg it "$T_VICTIMS/flee" lives $how ;;
+		esac
+		until_true 20 eval '[ -s lives ] && [ "$(lives)" -gt 5 ]' || fail "$how: it does not begin"
+		kill_with_its_helper
+		until_true 1 at_rest || fail "$how: still runs, after $(lives) lives"
 	done
 }
 
