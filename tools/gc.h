@@ -93,8 +93,11 @@ DIR *gc_stream(int fd);
 typedef void gc_entry_fn(void *ctx, int at, const char *name);
 /* Calls fn for each entry of directory fd, until time is up; those behind that are counted. */
 void gc_each(struct sweep *g, int fd, gc_entry_fn *fn, void *ctx);
+/* It was made or changed since the oldest session that lives here began, and may be its own: cp -a and touch
+ * set the other times back, this one nobody does. */
+bool gc_may_be_used(const struct sweep *g, const struct stat *st);
 /* The newest time in the tree at/name, 32 levels deep; stops at the first one after `enough`, and says
- * INT64_MAX where time was up or nobody knows.  Of accesses too where accessed. */
+ * INT64_MAX where time was up, nobody knows, or it may be used.  Of accesses too where accessed. */
 int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t enough, bool accessed);
 /* Removes the tree at/name: 0, -ETIME where time was up, or -errno of the first thing that would not go. */
 int gc_tree_remove(const struct sweep *g, int at, const char *name);

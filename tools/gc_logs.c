@@ -55,7 +55,7 @@ static bool is_stale(const struct sweep *g, int dirfd, const char *name, const c
 	struct stat st;
 
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != geteuid() ||
-	    !gc_is_old(g, st.st_mtime) || gc_is_live(g, id))
+	    !gc_is_old(g, st.st_mtime) || gc_may_be_used(g, &st) || gc_is_live(g, id))
 		return false;
 	if (S_ISLNK(st.st_mode))
 		return true;

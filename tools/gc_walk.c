@@ -108,8 +108,15 @@ void gc_each(struct sweep *g, int fd, gc_entry_fn *fn, void *ctx)
 
 /* --- how old it is --- */
 
-static int64_t newest_of(const struct stat *st, bool accessed)
+bool gc_may_be_used(const struct sweep *g, const struct stat *st)
 {
+	return st->st_ctime >= g->here_since;
+}
+
+static int64_t newest_of(const struct sweep *g, const struct stat *st, bool accessed)
+{
+	if (gc_may_be_used(g, st))
+		return INT64_MAX;
 	return accessed && st->st_atime > st->st_mtime ? st->st_atime : st->st_mtime;
 }
 
@@ -142,7 +149,7 @@ int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t 
 
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return INT64_MAX;
-	newest = newest_of(&st, accessed);
+	newest = newest_of(g, &st, accessed);
 	if (S_ISDIR(st.st_mode) && newest <= enough)
 		(void)push(stack, &n, at, name);
 	while (n) {
@@ -159,7 +166,7 @@ int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t 
 		if (is_dot(e->d_name) ||
 		    fstatat(dirfd(stack[n - 1]), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		newest = max(newest, newest_of(&st, accessed));
+		newest = max(newest, newest_of(g, &st, accessed));
 		if (S_ISDIR(st.st_mode) && newest <= enough)
 			(void)push(stack, &n, dirfd(stack[n - 1]), e->d_name);
 	}

@@ -249,4 +249,29 @@ assert said["pruned"] == 1000 and used.ru_utime + used.ru_stime < 1'
 	[ -z "$(ls -A "$SESSIONS" "$B/logs" | grep -v :)" ] || fail "something is left"
 }
 
+# What is made while a session lives here may be its own: a copy is as old as what it was made of.  What was copied was read.
+t_live_copies() {
+	bridge
+	mkdir -p "$SESSIONS/theirs/in" "$SESSIONS/moved" "$B/workspace/backup"
+	touch "$SESSIONS/theirs/in/file" "$B/logs/theirs.stdout"
+	old "$B"/logs/* "$SESSIONS"/*
+	mv "$SESSIONS/moved" backup/moved
+	policy </dev/null
+	sleep 1.1 # times of a session are of whole seconds
+	bg long bash -c "cp -a ${SESSIONS#$PWD/}/theirs ${SESSIONS#$PWD/}/copy; until test -e stop; do sleep 0.05; done"
+	until_true 20 test -e "$SESSIONS/copy/in/file" || fail "it does not run"
+	printf '[session]\ngc = all\n' | policy
+	mv backup/moved "$SESSIONS/"
+	cp -a "$B/logs/theirs.stdout" "$B/logs/copy.stdout"
+	run pale session gc
+	rc_is 0
+	[ "$(cd "$SESSIONS" && ls -d *)" = "$(printf '%s\n' copy moved theirs)" ] || fail "sessions: $(ls "$SESSIONS")"
+	[ "$(ls "$B/logs")" = copy.stdout ] || fail "logs: $(ls "$B/logs")"
+	: >stop
+	bg_wait long
+	rc_is 0
+	run pale session gc
+	[ -z "$(ls "$SESSIONS" "$B/logs" | grep -v :)" ] || fail "left: $(ls "$SESSIONS" "$B/logs")"
+}
+
 scenario "$@"

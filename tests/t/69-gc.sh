@@ -305,13 +305,19 @@ t_entries_read_only() {
 t_live() {
 	local id
 	bridge
+	touch "$B/logs/other.stdout"
+	mkdir "$SESSIONS/theirs" "$SESSIONS/done"
+	old 900 "$B"/logs/* "$SESSIONS"/*
+	policy </dev/null
+	sleep 1.1 # times of a session are of whole seconds
 	bg long bash -c 'until test -e stop; do sleep 0.05; done'
 	until_true 20 bash -c 'pale session list | grep -q runs' || fail "it does not run"
 	id=$(pale session list --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["session"])')
-	touch "$B/logs/$id.stdout" "$B/logs/other.stdout"
-	mkdir "$SESSIONS/$id" "$SESSIONS/theirs" "$SESSIONS/done"
+	printf '[session]\ngc = all\n' | policy
+	touch "$B/logs/$id.stdout"
+	mkdir "$SESSIONS/$id"
 	printf '{"%s":{"updated":1},"x":{"pale":"%s","updated":1},"gone":{"updated":1}}' "$id" "$id" >"$B/sessions.json"
-	old 900 "$B"/logs/* "$SESSIONS"/*
+	old 900 "$B"/logs/$id.stdout "$SESSIONS/$id"
 	# One of them it has just read: only the time of the last access says so.
 	touch -a "$SESSIONS/theirs"
 	run pale session gc
