@@ -31,15 +31,19 @@ static size_t count(const struct unsaid *u)
 	return n;
 }
 
-/* As the process would have said it. */
+/* As the process would have said it: what a record holds is escaped its own way. */
 static void tell_record(const struct record *r, unsigned long id)
 {
+	_cleanup_free_ char *target = text_unescape(r->target);
+	_cleanup_free_ char *rule = text_unescape(r->rule);
 	char line[LINE_SIZE];
 	struct out o = out_of(line, sizeof(line));
 
-	text_escaped(&o, r->target, strnlen(r->target, LINE_SIZE / 8));
+	if (!target || !rule)
+		return;
+	text_escaped(&o, target, strnlen(target, LINE_SIZE / 8));
 	text_end(&o);
-	talk("denied %s %s (%s) id=%04lx; see: pale explain %04lx", r->op, line, r->rule, id, id);
+	talk("denied %s %s (%s) id=%04lx; see: pale explain %04lx", r->op, line, rule, id, id);
 }
 
 static bool tell_line(struct unsaid *u, const char *line, size_t len)

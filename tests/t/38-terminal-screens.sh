@@ -118,13 +118,14 @@ t_curses() {
 
 # A secret is tried by what is hooked and by what is not; both have the terminal for their errors.
 attempts() {
+	touch "$HOME/.ssh/con\\fig"
 	cat >attempts.py <<-'PY'
 		import os, subprocess, sys
 		def attempt():
 		    key = os.path.expanduser("~/.ssh/")
 		    code = "try: open(%r)\nexcept OSError: pass" % (key + "id_rsa")
 		    subprocess.run([sys.executable, "-c", code])
-		    subprocess.run([os.environ["T_VICTIMS"] + "/caller", "open", key + "config"])
+		    subprocess.run([os.environ["T_VICTIMS"] + "/caller", "open", key + "con\\fig"])
 	PY
 }
 
@@ -137,7 +138,7 @@ told_after() {
 	until_true 20 shows_on fenced "pale explain" || fail "not told: $(look fenced)"
 	[ "$(said "pale: 2 denials were not said")" = 1 ] || fail "$(look fenced)"
 	[ "$(said "pale: denied read $HOME/.ssh/id_rsa (preset agent:")" = 1 ] || fail "$(look fenced)"
-	[ "$(said "pale: denied read $HOME/.ssh/config (preset agent:")" = 1 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/con\\\\fig (preset agent:")" = 1 ] || fail "$(look fenced)"
 	! shows_on bare "pale" || fail "bare: $(look bare)"
 }
 
@@ -223,7 +224,7 @@ t_denials_are_said_at_once() {
 	on fenced "pale run -q -- python3 plain.py"
 	until_true 20 shows_on fenced ended || fail "$(look fenced)"
 	[ "$(said "pale: denied read $HOME/.ssh/id_rsa (preset agent:")" = 2 ] || fail "$(look fenced)"
-	[ "$(said "pale: denied read $HOME/.ssh/config (preset agent:")" = 2 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/con\\\\fig (preset agent:")" = 2 ] || fail "$(look fenced)"
 	[ "$(said "40 more; see: pale log")" = 1 ] || fail "$(look fenced)"
 	[ "$(said "pale: denied")" = 4 ] || fail "$(look fenced)"
 }
