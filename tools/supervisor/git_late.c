@@ -11,6 +11,7 @@
  */
 #include "tools/supervisor/git.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -103,26 +104,39 @@ static bool has_place(const struct late *l)
 	       st.st_dev == l->place.st_dev;
 }
 
-static void finish(struct supervisor *s, struct late *l)
+/* Read, judged, and put in its place: false with the reason in why, and nothing is there. */
+static bool complete(const struct image *img, const struct late *l, const char *path, char *why, size_t size)
 {
-	char path[LIMIT_PATH], why[256] = "it is too large";
 	_cleanup_free_ char *text = NULL;
-	struct caller c;
 	size_t len = 0;
 	mode_t mode = 0;
+	int r = git_fd_read(l->file, GITCONFIG_MAX, &text, &len, &mode);
+
+	if (r == 0 && !is_allowed(img, l, text, len, path, why, size))
+		r = -EPERM;
+	else if (r == -EFBIG)
+		snprintf(why, size, "it is too large");
+	else if (r == 0) {
+		r = git_file_install(l->dir, l->name, text, len, mode);
+		if (r < 0)
+			snprintf(why, size, "it cannot be put in its place: %s", strerror(-r));
+	} else
+		snprintf(why, size, "it cannot be read: %s", strerror(-r));
+	if (r < 0)
+		(void)unlinkat(l->dir, l->name, 0);
+	return r == 0;
+}
+
+static void finish(struct supervisor *s, struct late *l)
+{
+	char path[LIMIT_PATH], why[256];
+	struct caller c;
 
 	path_of(l, path);
-	if (!has_place(l)) {
-		forget(l);
-		return;
-	}
-	asker_stand_in(&c, s, &l->who, desk);
-	if (git_fd_read(l->file, GITCONFIG_MAX, &text, &len, &mode) < 0 ||
-	    !is_allowed(&c.image, l, text, len, path, why, sizeof(why))) {
-		(void)unlinkat(l->dir, l->name, 0);
-		deny(&c, l, path, why);
-	} else {
-		(void)git_file_install(l->dir, l->name, text, len, mode);
+	if (has_place(l)) {
+		asker_stand_in(&c, s, &l->who, desk);
+		if (!complete(&c.image, l, path, why, sizeof(why)))
+			deny(&c, l, path, why);
 	}
 	forget(l);
 }
@@ -215,9 +229,10 @@ static int begin(struct caller *c, struct late *l, const struct opening *o)
 		return -EACCES;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", l->file);
 	fd = open(self, (o->flags & KEPT_FLAGS) | O_CLOEXEC);
-	if (fd < 0 || fchmod(l->file, o->mode & 0777 & ~(mode_t)mask) < 0)
+	if (fd < 0)
 		return -EACCES;
-	l->wd = inotify_add_watch(events, self, IN_CLOSE_WRITE);
+	if (fchmod(l->file, o->mode & 0777 & ~(mode_t)mask) == 0)
+		l->wd = inotify_add_watch(events, self, IN_CLOSE_WRITE);
 	e = l->wd > 0 ? take_place(l) : -EACCES;
 	if (e == 0)
 		return fd;
