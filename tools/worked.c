@@ -2,11 +2,13 @@
  * Where agents worked: the workspaces of all sessions so far, in the state directory, which no agent sees.  A
  * file that lies there may be an agent's making, in whatever workspace the next one works.
  *
- * The paths stand in one file, each between two NULs.  One that has grown is rid of those that are gone.
+ * The paths stand in one file, each between two NULs.  One that has grown is rid of those that are gone.  Who
+ * writes holds a lock on the file, and begins anew where another has replaced it meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "policy/path.h"
@@ -49,7 +51,7 @@ static bool holds(const char *text, size_t len, const char *path)
 	return false;
 }
 
-/* In one write, for another session may write, too; a NUL before it, for one may have been cut short. */
+/* A NUL before it, for one may have been cut short. */
 static int put(int fd, const char *path)
 {
 	char entry[PATH_MAX + 2] = "";
@@ -71,8 +73,7 @@ static int open_at(const struct dirs *dirs, const char *name, int flags, char pa
 	return fd < 0 ? -errno : fd;
 }
 
-/* Renamed, so that another session finds the old or the new one; what that one adds meanwhile it adds again.
- */
+/* Renamed, so that who reads finds the old or the new one. */
 static int shrink(const struct dirs *dirs, const char *text, size_t len)
 {
 	char new[PATH_MAX], old[PATH_MAX];
@@ -87,22 +88,51 @@ static int shrink(const struct dirs *dirs, const char *text, size_t len)
 	return r;
 }
 
-int worked_note(const struct dirs *dirs, const char *workspace)
+/* The file itself, locked: a descriptor or -errno.  A file system without locks has one writer at a time. */
+static int hold(const struct dirs *dirs)
+{
+	struct stat mine, there;
+	char path[PATH_MAX];
+
+	for (;;) {
+		int fd = open_at(dirs, WORKED, O_APPEND, path);
+
+		if (fd < 0)
+			return fd;
+		while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
+			;
+		if (fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino &&
+		    mine.st_dev == there.st_dev)
+			return fd;
+		(void)close(fd);
+	}
+}
+
+/* 1 where a smaller one has taken its place. */
+static int note(const struct dirs *dirs, int fd, const char *workspace, bool may_shrink)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int fd = -1;
-	char path[PATH_MAX];
 	size_t len = 0;
 	int r = read_all(dirs, &text, &len);
 
-	if (r < 0 && r != -ENOENT)
+	if (r < 0)
 		return r;
-	if (len && holds(text, len, workspace))
+	if (holds(text, len, workspace))
 		return 0;
-	if (len > GROWN_MAX)
-		r = shrink(dirs, text, len);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	fd = open_at(dirs, WORKED, O_APPEND, path);
-	return fd < 0 ? fd : put(fd, workspace);
+	if (len <= GROWN_MAX || !may_shrink)
+		return put(fd, workspace);
+	r = shrink(dirs, text, len);
+	return r < 0 ? r : 1;
+}
+
+int worked_note(const struct dirs *dirs, const char *workspace)
+{
+	int r = 1;
+
+	for (int i = 0; r == 1 && i < 2; i++) {
+		_cleanup_close_ int fd = hold(dirs);
+
+		r = fd < 0 ? fd : note(dirs, fd, workspace, i == 0);
+	}
+	return r;
 }

@@ -13,6 +13,7 @@
 #define SHA1_HEX   40
 #define SHA256_HEX 64
 #define HEADS	   "refs/heads/"
+#define HEADER	   "# pack-refs with:"
 
 /* How many hexadecimal digits s begins with, where they are an object's name; else 0. */
 static size_t object_name(const char *s, size_t len)
@@ -40,29 +41,40 @@ static int compare(const char *a, size_t a_len, const char *b, size_t b_len)
 	return r ? r : (a_len > b_len) - (a_len < b_len);
 }
 
+/* Where the name is that follows the object's in a line of n bytes; 0: it is no such line. */
+static size_t name_at(const char *line, size_t n)
+{
+	size_t digits = object_name(line, n);
+
+	return digits && line[digits] == ' ' && is_name(line + digits + 1, n - digits - 1) ? digits + 1 : 0;
+}
+
 bool git_packed_is_sound(const char *text, size_t len)
 {
 	const char *before = "", *end = text + len;
 	size_t before_len = 0;
+	bool peels = false; /* the line before may be a tag's */
 
 	for (const char *p = text, *stop; p < end; p = stop + 1) {
-		size_t n, digits;
+		size_t n, at;
 
 		stop = memchr(p, '\n', (size_t)(end - p));
 		if (!stop)
 			return false;
 		n = (size_t)(stop - p);
-		if (p == text && *p == '#')
+		if (p == text && n >= strlen(HEADER) && memcmp(p, HEADER, strlen(HEADER)) == 0)
 			continue;
 		/* What the tag above it leads to. */
-		if (*p == '^' && before_len > 0 && object_name(p + 1, n - 1) == n - 1)
+		if (peels && *p == '^' && n > 1 && object_name(p + 1, n - 1) == n - 1) {
+			peels = false;
 			continue;
-		digits = object_name(p, n);
-		if (digits == 0 || p[digits] != ' ' || !is_name(p + digits + 1, n - digits - 1) ||
-		    compare(before, before_len, p + digits + 1, n - digits - 1) >= 0)
+		}
+		at = name_at(p, n);
+		if (at == 0 || compare(before, before_len, p + at, n - at) >= 0)
 			return false;
-		before = p + digits + 1;
-		before_len = n - digits - 1;
+		before = p + at;
+		before_len = n - at;
+		peels = true;
 	}
 	return true;
 }
@@ -76,7 +88,7 @@ size_t git_packed_value(const char *text, size_t len, const char *name, const ch
 		const char *stop = memchr(p, '\n', (size_t)(end - p)), *space;
 
 		stop = stop ? stop : end;
-		space = memchr(p, ' ', (size_t)(stop - p));
+		space = *p == '#' ? NULL : memchr(p, ' ', (size_t)(stop - p));
 		if (space && (size_t)(stop - space) == 1 + strlen(HEADS) + n &&
 		    memcmp(space + 1, HEADS, strlen(HEADS)) == 0 &&
 		    memcmp(space + 1 + strlen(HEADS), name, n) == 0) {

@@ -1,0 +1,94 @@
+/* Where agents worked is noted by any number of sessions at once, and no note is lost. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "policy/path.h"
+#include "tools/tools.h"
+
+#define WRITERS 8
+#define NOTES	40
+#define GONE	400 /* of eight writers they make the list shrink, and not too long to be read */
+
+Suite *suite_worked(void);
+
+static struct dirs dirs;
+
+static void path_for(char path[PATH_MAX], int writer, int i)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d-%d", writer, i);
+	ck_assert_int_eq(path_join(path, PATH_MAX, dirs.state, name), 0);
+}
+
+/* The list is longer by what is gone. */
+static void make_grown(void)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	ck_assert_int_eq(path_join(path, sizeof(path), dirs.state, "worked"), 0);
+	f = fopen(path, "ae");
+	ck_assert_ptr_nonnull(f);
+	for (int i = 0; i < GONE; i++)
+		fprintf(f, "%c/gone/%080d%c", 0, i, 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+static int write_all(int writer)
+{
+	char path[PATH_MAX];
+
+	for (int i = 0; i < NOTES; i++) {
+		path_for(path, writer, i);
+		if (mkdir(path, 0700) < 0 || worked_note(&dirs, path) < 0)
+			return 1;
+		make_grown();
+	}
+	return 0;
+}
+
+START_TEST(no_note_is_lost)
+{
+	char path[PATH_MAX] = "/tmp/pale-worked.XXXXXX", line[PATH_MAX + 16];
+	int status;
+
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	snprintf(dirs.state, sizeof(dirs.state), "%s", path);
+	for (int w = 0; w < WRITERS; w++) {
+		pid_t pid = fork();
+
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0)
+			_exit(write_all(w));
+	}
+	for (int w = 0; w < WRITERS; w++) {
+		ck_assert_int_gt(wait(&status), 0);
+		ck_assert_int_eq(status, 0);
+	}
+	for (int w = 0; w < WRITERS; w++)
+		for (int i = 0; i < NOTES; i++) {
+			path_for(path, w, i);
+			ck_assert_msg(worked_in(&dirs, path), "lost: %s", path);
+		}
+	path_for(path, WRITERS, 0);
+	ck_assert(!worked_in(&dirs, path));
+	snprintf(line, sizeof(line), "rm -r %s", dirs.state);
+	ck_assert_int_eq(system(line), 0);
+}
+END_TEST
+
+Suite *suite_worked(void)
+{
+	Suite *s = suite_create("worked");
+	TCase *c = tcase_create("worked");
+
+	tcase_set_timeout(c, 30);
+	tcase_add_test(c, no_note_is_lost);
+	suite_add_tcase(s, c);
+	return s;
+}
