@@ -85,6 +85,7 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 	struct policy *p = ps->p;
 	bool none = strcmp(pair->value, "none") == 0;
 	int r = parser_may_say(ps, def, pair, none ? NULL : share_wrong(pair->value));
+	size_t n = strlen(pair->value);
 	char **grown;
 
 	if (r < 0)
@@ -98,7 +99,8 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 	if (!grown)
 		return -ENOMEM;
 	p->shares = grown;
-	p->shares[p->n_shares] = strdup(pair->value);
+	/* A directory may be written with a slash behind it; what is made is a link of its name. */
+	p->shares[p->n_shares] = strndup(pair->value, n - (pair->value[n - 1] == '/'));
 	return p->shares[p->n_shares] ? (p->n_shares++, 0) : -ENOMEM;
 }
 

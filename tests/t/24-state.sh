@@ -171,7 +171,7 @@ t_shares() {
 	mkdir -p ~/.config/tool ~/.config/gh ~/.local/share/tool
 	echo set >~/.config/tool/rc
 	echo "$DECOY" >~/.config/gh/hosts.yml
-	printf '[session]\nshare = config/tool\nshare = config/gh\nshare = data/tool/deep\n' | policy
+	printf '[session]\nshare = config/tool/\nshare = config/gh\nshare = data/tool/deep\n' | policy
 	fsh 'cat "$XDG_CONFIG_HOME/tool/rc"; cat "$XDG_CONFIG_HOME/gh/hosts.yml"; echo x >"$XDG_CONFIG_HOME/tool/rc"; ls "$XDG_DATA_HOME"'
 	out_is set
 	file_is ~/.config/tool/rc set

@@ -115,7 +115,8 @@ START_TEST(shares_are_the_agents_own)
 {
 	b.agent = strdup("opencode");
 	b.preset = strdup("ci");
-	add(SOURCE_USER, "[session]\nshare = config/mine\n[agent \"other\" session]\nshare = config/other\n");
+	add(SOURCE_USER, "[session]\nshare = config/mine\nshare = data/mine/\n[agent \"other\" "
+			 "session]\nshare = config/other\n");
 	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
 	ck_assert(!p.shares_none);
 	for (size_t i = 0; i < p.n_shares; i++) {
@@ -123,6 +124,7 @@ START_TEST(shares_are_the_agents_own)
 		ck_assert_str_ne(p.shares[i], "config/crush");
 	}
 	ck_assert_str_eq(p.shares[0], "config/mine");
+	ck_assert_str_eq(p.shares[1], "data/mine");
 	ck_assert_str_eq(p.shares[p.n_shares - 1], "data/opencode/mcp-auth.json");
 }
 END_TEST
@@ -136,9 +138,10 @@ START_TEST(none_shares_nothing)
 END_TEST
 
 static const char *const refused[] = {
-	"state = /x",	    "state = ../x",   "state = .pale/policy.ini", "state = .git",
-	"share = x",	    "share = tmp/x",  "share = config/",	  "share = config/../x",
-	"share = config/*", "workspace = /x", "workspace = .git/x",	  "workspace = .pale",
+	"state = /x",	       "state = ../x",	   "state = .pale/policy.ini", "state = .git",
+	"share = x",	       "share = tmp/x",	   "share = config/",	       "share = config//",
+	"share = config/../x", "share = config/*", "workspace = /x",	       "workspace = .git/x",
+	"workspace = .pale",
 };
 
 START_TEST(places_are_below)
