@@ -1,8 +1,13 @@
 /* What the policy keeps from being read: whether the floor holds it, and what appears in its gaps. */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "floor_fixture.h"
-#include "tools/supervisor/floor.h"
 #include "tools/supervisor/floor.h"
 #include "tools/supervisor/notify.h"
 
@@ -182,6 +187,46 @@ START_TEST(test_looked_at_many)
 }
 END_TEST
 
+static int never(const char *full, void *arg)
+{
+	(void)full;
+	(void)arg;
+	return 0;
+}
+
+/* 0 where a list that breaks off is no list to anybody. */
+static int look_at_what_breaks_off(void)
+{
+	struct sock_filter code[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getdents64, 0, 1),
+				      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+				      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	const struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	struct floor_walk w = { .n = 0 };
+
+	if (!floor_list(&w, at("home/docs")) || floor_each_match(at("home/docs/*"), never, NULL) != 0)
+		return 1;
+	looks_done(&w);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
+		return 2;
+	if (floor_list(&w, at("home/docs")))
+		return 3;
+	return floor_each_match(at("home/docs/*"), never, NULL) == FLOOR_NO_LIST ? 0 : 4;
+}
+
+START_TEST(test_a_list_that_breaks_off)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(look_at_what_breaks_off());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* A rule holds for the object that was there. */
 START_TEST(test_lets_read)
 {
@@ -310,6 +355,7 @@ Suite *suite_floor_reads(void)
 				       test_looked_at_many,
 				       test_listed_once,
 				       test_patterns_of_many_directories,
+				       test_a_list_that_breaks_off,
 				       test_lets_read,
 				       test_what_appears_ends_it,
 				       test_what_is_moved_there_ends_it,

@@ -88,11 +88,11 @@ static char *read_names(const char *dir)
 	bool bad;
 	FILE *f = d ? open_memstream(&names, &size) : NULL;
 
-	while (f && (e = readdir(d)))
+	for (errno = 0; f && (e = readdir(d)); errno = 0)
 		(void)fwrite(e->d_name, strlen(e->d_name) + 1, 1, f);
+	bad = f && (errno || fputc('\0', f) == EOF || ferror(f));
 	if (d)
 		(void)closedir(d);
-	bad = f && (fputc('\0', f) == EOF || ferror(f));
 	/* A list that is cut short is none. */
 	if (f && (fclose(f) == EOF || bad)) {
 		free(names);

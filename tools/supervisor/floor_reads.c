@@ -76,14 +76,23 @@ int floor_each_match(const char *path, int (*fn)(const char *full, void *arg), v
 	dir = opendir(full);
 	if (!dir)
 		return FLOOR_NO_LIST;
-	while (r == 0 && (e = readdir(dir))) {
-		size_t n = strlen(e->d_name);
+	for (;;) {
+		size_t n;
+
+		errno = 0;
+		e = r == 0 ? readdir(dir) : NULL;
+		if (!e)
+			break;
+		n = strlen(e->d_name);
 
 		if (!glob_match(pattern, strlen(pattern), e->d_name, n) || len + n >= sizeof(full))
 			continue;
 		memcpy(full + len, e->d_name, n + 1);
 		r = fn(full, arg);
 	}
+	/* Those that were left out may match. */
+	if (r == 0 && errno)
+		r = FLOOR_NO_LIST;
 	(void)closedir(dir);
 	return r;
 }
