@@ -10,6 +10,7 @@
 
 #include "policy/argv.h"
 
+#include "gitbranch.h"
 #include "grants.h"
 #include "tools.h"
 
@@ -229,12 +230,15 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 {
 	_cleanup_free_ struct question *q = calloc(1, sizeof(*q));
 	_cleanup_free_ char *change = NULL;
+	struct git_env git = { .home = x->loaded.bundle.home };
 	struct verdict_of v;
 	int r;
 
 	if (!q)
 		return -ENOMEM;
-	r = question_init(q, op, args, n, x->loaded.bundle.cwd);
+	if (op == OP_EXEC)
+		git_env_foresee(&git, x->o, &x->loaded);
+	r = question_init(q, op, args, n, x->loaded.bundle.cwd, &git);
 	if (r == 0) {
 		decide(x, q, &v);
 		change = v.granted ? NULL : advise(x, q, &v.d);

@@ -11,10 +11,10 @@
 
 #include "policy/argv.h"
 #include "policy/buf.h"
-#include "policy/git.h"
 #include "policy/path.h"
 #include "policy/ring.h"
 
+#include "gitbranch.h"
 #include "tools.h"
 
 #define LINE_SIZE 16384 /* of a denial */
@@ -52,17 +52,18 @@ static void tell(const struct launch *l, const char *target, const struct decisi
 		talk("%s", message);
 }
 
-static int judge(const struct launch *l, const struct request *asked, const char *target)
+static int judge(const struct launch *l, const struct request *asked, const char *target,
+		 const struct environment *env)
 {
+	struct git_env git = { .home = image_str(&l->image, l->image.h->home) };
 	struct request req = *asked;
 	char cwd[PATH_MAX], branch[256];
 	struct decision d;
 
 	if (getcwd(cwd, sizeof(cwd)))
 		req.cwd = cwd;
-	if (req.cwd && command_wants_branch(&req) & GIT_WANTS_HEAD &&
-	    branch_of(&req, cwd, branch, sizeof(branch)))
-		req.git_branch = branch;
+	git_env_gather(&git, env);
+	git_branch_note(&req, &git, branch, sizeof(branch));
 	d = l->nested ? eval_trace(&l->image, &req, NULL) : eval(&l->image, &req);
 	if (l->nested && d.verdict == VERDICT_ALLOW)
 		return 0;
@@ -73,7 +74,8 @@ static int judge(const struct launch *l, const struct request *asked, const char
 	return EXIT_REFUSED;
 }
 
-int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc)
+int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc,
+		   const struct environment *env)
 {
 	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC), .is_root = true };
 	_cleanup_free_ char *target = NULL;
@@ -93,5 +95,5 @@ int operator_judge(const struct launch *l, const struct program *p, char *const 
 		return EXIT_PALE;
 	}
 	argv_join(req.argv, argc, target, len + 1);
-	return judge(l, &req, target);
+	return judge(l, &req, target, env);
 }

@@ -6,9 +6,9 @@
 
 #include "policy/addr.h"
 #include "policy/argv.h"
-#include "policy/git.h"
 #include "policy/path.h"
 
+#include "gitbranch.h"
 #include "tools.h"
 
 /* Commands that a shell performs itself: no program is executed, so there is nothing to judge. */
@@ -74,7 +74,7 @@ static int set_program(struct question *q, const char *name)
 	return 0;
 }
 
-static int ask_exec(struct question *q, char *const *args, size_t n)
+static int ask_exec(struct question *q, char *const *args, size_t n, const struct git_env *env)
 {
 	int r = copy_words(q, args, n);
 
@@ -84,9 +84,7 @@ static int ask_exec(struct question *q, char *const *args, size_t n)
 		r = set_program(q, args[0]);
 	if (r < 0)
 		return r;
-	if (command_wants_branch(&q->req) & GIT_WANTS_HEAD &&
-	    branch_of(&q->req, q->cwd, q->branch, sizeof(q->branch)))
-		q->req.git_branch = q->branch;
+	git_branch_note(&q->req, env, q->branch, sizeof(q->branch));
 	return 0;
 }
 
@@ -194,7 +192,8 @@ static int ask_unix(struct question *q, char *const *args, size_t n)
 	return q->target ? 0 : -ENOMEM;
 }
 
-int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd)
+int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd,
+		  const struct git_env *env)
 {
 	memset(q, 0, sizeof(*q));
 	if (n == 0 || strlen(cwd) >= sizeof(q->cwd))
@@ -204,7 +203,7 @@ int question_init(struct question *q, enum op op, char *const *args, size_t n, c
 	q->req.access = op_access(op);
 	q->req.cwd = q->cwd;
 	if (op == OP_EXEC)
-		return ask_exec(q, args, n);
+		return ask_exec(q, args, n, env);
 	if (op == OP_CONNECT || op == OP_RESOLVE || op == OP_BIND)
 		return ask_host(q, args, n);
 	return op == OP_UNIX ? ask_unix(q, args, n) : ask_file(q, args, n);

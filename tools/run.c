@@ -353,7 +353,7 @@ static int run_session(struct run *r)
 	set_watch(r);
 	if (*r->swept)
 		write_down(r, "sweep", r->swept);
-	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
+	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);
 	if (end.code == 0) {
 		note_work(r);
 		state_dirs_make(&r->launch.image);
@@ -398,7 +398,7 @@ static int run_nested(struct run *r)
 	if (code == 0)
 		code = nested_narrow(&r->launch, &r->bundle);
 	if (code == 0)
-		code = operator_judge(&r->launch, &r->program, r->argv, r->argc);
+		code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);
 	if (code)
 		return code;
 	if (!r->o->quiet) {

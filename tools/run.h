@@ -190,9 +190,10 @@ struct agentproc {
 
 /*
  * Judges the command that the operator typed and records the decision: 0, or the exit code after
- * telling why not.
+ * telling why not.  env is what it gets.
  */
-int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc);
+int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc,
+		   const struct environment *env);
 
 /* How the agent ended. */
 struct agent_end {

@@ -305,9 +305,6 @@ int outside_find(const struct image *img, const char *name, char ret[PATH_MAX]);
 int program_inspect(struct program *p);
 /* inspect.c: what `pale inspect` says of it in a word; inspected is what program_inspect() returned. */
 const char *program_coverage(const struct program *p, int inspected);
-/* Short name of HEAD's branch in the repository around dir; false where there is none, or where req's
- * git works on another. */
-bool branch_of(const struct request *req, const char *dir, char *buf, size_t size);
 
 /* --- proc.c --------------------------------------------------------------------------------------------- */
 
@@ -412,6 +409,7 @@ void grants_each(named_fn *fn, void *ctx);
 /* --- explain_*.c --- */
 
 /* One question of explain with the memory it stands on. */
+struct git_env;
 struct question {
 	struct request req;
 	char path[PATH_MAX], given[PATH_MAX], cwd[PATH_MAX], branch[256], host[LIMIT_HOST];
@@ -421,9 +419,10 @@ struct question {
 	bool missing; /* no such program in PATH */
 };
 
-/* One argv of n words in directory cwd about op.  0, -EINVAL (not understood), -ENOMEM, -ENAMETOOLONG.
- * q is plain memory before; question_done() in each case. */
-int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd);
+/* One argv of n words in directory cwd about op; env is that of a git.  0, -EINVAL (not understood), -ENOMEM,
+ * -ENAMETOOLONG.  q is plain memory before; question_done() in each case. */
+int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd,
+		  const struct git_env *env);
 void question_done(struct question *q);
 /* An address by itself, without a port: the second word of a question about a connection. */
 bool question_is_address(const char *text);

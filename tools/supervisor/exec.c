@@ -268,16 +268,13 @@ static const char *working_directory(struct exec *x, struct caller *c)
 static void fill_request(struct exec *x, struct caller *c)
 {
 	struct request *req = &x->req;
-	unsigned wants;
 
 	req->argv = x->argv.v;
 	req->argc = x->argv.n;
 	req->cwd = working_directory(x, c);
 	if (x->elf.build_id_len == sizeof(x->elf.build_id))
 		req->ident = image_ident(&c->image, x->elf.build_id);
-	wants = command_wants_branch(req);
-	if (wants)
-		req->git_branch = exec_branch(c, x, wants);
+	git_branch_note(req, &x->env.git, x->branch, sizeof(x->branch));
 }
 
 /* The command line as people read it: whole where there is memory for it. */

@@ -6,6 +6,7 @@
 
 #include "policy/elfkind.h"
 
+#include "tools/gitbranch.h"
 #include "tools/supervisor/supervisor.h"
 
 /* Interpreters of interpreters that the kernel follows (bprm recursion limit). */
@@ -20,11 +21,8 @@ struct words {
 
 /* What the environment says about the program that will run. */
 struct exec_env {
-	bool hooked;	/* the preload comes first */
-	bool git;	/* something directs git to another repository than the one around its directory */
-	bool config;	/* or to other configuration than its own files */
-	bool no_global; /* and to none of the operator's */
-	char config_home[512]; /* XDG_CONFIG_HOME, "": none */
+	bool hooked; /* the preload comes first */
+	struct git_env git;
 };
 
 /* The words of the interpreter that is looked at, and the strictest verdict by a rule about one. */
@@ -68,9 +66,6 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
 void script_begin(struct exec *x);
 int script_judge(struct exec *x, struct caller *c, const struct elf_info *script,
 		 const struct elf_info *interpreter, const char *real);
-
-/* Branch of the repository that a push without a refspec would move, in x->branch, or NULL: nobody knows. */
-const char *exec_branch(struct caller *c, struct exec *x, unsigned wants);
 
 /*
  * Begins to watch an allowed exec at level strict: what will have run is compared with x after the answer,

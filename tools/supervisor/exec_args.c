@@ -13,9 +13,9 @@
 #include "tools/tools.h"
 
 #define PAGE	 4096u
-#define PAGES	 4u	    /* read at once */
-#define ENV_MAX	 (1u << 20) /* bytes of an environment that are looked through */
-#define ENV_WORD 512	    /* of each entry: a longer one is none of those that are looked for */
+#define PAGES	 4u	      /* read at once */
+#define ENV_MAX	 (1u << 20)   /* bytes of an environment that are looked through */
+#define ENV_WORD GIT_ENV_WORD /* of each entry: a longer one is none of those that are looked for */
 
 /* A piece of the caller's memory as it was when it was read. */
 struct window {
@@ -160,43 +160,6 @@ static bool starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-static bool starts_with_one(const char *entry, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (starts_with(entry, names[i]))
-			return true;
-	return false;
-}
-
-/* What moves git's repository. */
-static bool directs_git(const char *entry)
-{
-	static const char *const names[] = { "GIT_DIR=", "GIT_COMMON_DIR=", "GIT_NAMESPACE=" };
-
-	return starts_with_one(entry, names, NELEM(names));
-}
-
-#define NO_GLOBAL "GIT_CONFIG_GLOBAL=/dev/null"
-
-/* What adds to its configuration or moves that, whose files are looked for below the operator's home. */
-static bool configures_git(const char *entry, const char *home)
-{
-	return (starts_with(entry, "GIT_CONFIG") && strcmp(entry, NO_GLOBAL) != 0) ||
-	       (starts_with(entry, "HOME=") && strcmp(entry + strlen("HOME="), home) != 0);
-}
-
-/* False where it says so twice, or does not fit. */
-static bool note_config_home(struct exec_env *e, const char *entry)
-{
-	static const char key[] = "XDG_CONFIG_HOME=";
-	bool is_new = !e->config_home[0];
-
-	if (!starts_with(entry, key))
-		return true;
-	snprintf(e->config_home, sizeof(e->config_home), "%s", entry + sizeof(key) - 1);
-	return is_new && strlen(entry) < ENV_WORD - 1;
-}
-
 static void env_note(struct caller *c, struct exec_env *e, const char *entry)
 {
 	static const char key[] = ENV_PRELOAD "=";
@@ -204,10 +167,7 @@ static void env_note(struct caller *c, struct exec_env *e, const char *entry)
 
 	if (starts_with(entry, key) && preload && *preload)
 		e->hooked = starts_with(entry + sizeof(key) - 1, preload);
-	e->git |= directs_git(entry);
-	e->config |= configures_git(entry, image_str(&c->image, c->image.h->home));
-	e->config |= !note_config_home(e, entry);
-	e->no_global |= strcmp(entry, NO_GLOBAL) == 0;
+	git_env_note(&e->git, entry);
 }
 
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
@@ -216,7 +176,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	char entry[ENV_WORD];
 	size_t bytes = 0;
 
-	*ret = (struct exec_env){ 0 };
+	*ret = (struct exec_env){ .git.home = image_str(&c->image, c->image.h->home) };
 	if (!list || !strings)
 		return -ENOMEM;
 	for (; addr; addr += sizeof(uint64_t)) {
@@ -230,7 +190,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 			return (int)n;
 		bytes += n < 0 ? sizeof(entry) : (size_t)n + 1;
 		if (bytes > ENV_MAX) {
-			ret->git = ret->config = true;
+			ret->git.elsewhere = ret->git.config = true;
 			return 0;
 		}
 		env_note(c, ret, entry);

@@ -1,0 +1,381 @@
+/*
+ * HEAD's branch, which `git branch -m` and a `git push` without a refspec would move, where that can be told
+ * from outside: by the supervisor, by `pale run` of its own command, and by `pale explain`.
+ *
+ * Wherever configuration could send a push elsewhere nobody knows, and the policy then takes the branch for a
+ * protected one.
+ */
+#include "gitbranch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "policy/git.h"
+#include "policy/gitconfig.h"
+#include "policy/path.h"
+#include "tools/tools.h"
+
+#define CONF_MAX (64 * 1024)
+#define HEAD_REF "ref: refs/heads/"
+
+/* --- the environment ----------------------------------------------------------------------------------- */
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* What moves git's repository. */
+static bool directs_git(const char *entry)
+{
+	static const char *const names[] = { "GIT_DIR=", "GIT_COMMON_DIR=", "GIT_NAMESPACE=" };
+
+	for (size_t i = 0; i < NELEM(names); i++)
+		if (starts_with(entry, names[i]))
+			return true;
+	return false;
+}
+
+#define NO_GLOBAL "GIT_CONFIG_GLOBAL=/dev/null"
+
+/* What adds to its configuration or moves that, whose files are looked for below the operator's home. */
+static bool configures_git(const char *entry, const char *home)
+{
+	return (starts_with(entry, "GIT_CONFIG") && strcmp(entry, NO_GLOBAL) != 0) ||
+	       (starts_with(entry, "HOME=") && strcmp(entry + strlen("HOME="), home) != 0);
+}
+
+/* False where it says so twice, or does not fit. */
+static bool note_config_home(struct git_env *e, const char *entry)
+{
+	static const char key[] = "XDG_CONFIG_HOME=";
+	bool is_new = !e->config_home[0];
+
+	if (!starts_with(entry, key))
+		return true;
+	snprintf(e->config_home, sizeof(e->config_home), "%s", entry + sizeof(key) - 1);
+	return is_new && strlen(entry) < GIT_ENV_WORD - 1;
+}
+
+void git_env_note(struct git_env *e, const char *entry)
+{
+	e->elsewhere |= directs_git(entry);
+	e->config |= configures_git(entry, e->home);
+	e->config |= !note_config_home(e, entry);
+	e->no_global |= strcmp(entry, NO_GLOBAL) == 0;
+}
+
+void git_env_gather(struct git_env *e, const struct environment *env)
+{
+	for (size_t i = 0; i < env->n; i++) {
+		_cleanup_free_ char *entry = NULL;
+
+		if (!env->list[i].given)
+			continue;
+		if (asprintf(&entry, "%s=%s", env->list[i].name, env->list[i].value) < 0) {
+			entry = NULL;
+			e->elsewhere = true;
+			return;
+		}
+		git_env_note(e, entry);
+	}
+}
+
+/* --- where git works ------------------------------------------------------------------------------------ */
+
+struct where {
+	char dir[PATH_MAX];	/* the directory, a real path */
+	char git_dir[PATH_MAX]; /* its repository's */
+};
+
+/* The real path of dir/path, as git has it once it is there.  By no magic link: those of /proc are another's.
+ */
+static bool go(const char *dir, const char *path, char ret[PATH_MAX])
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
+	_cleanup_close_ int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int fd = at < 0 ? -1 : (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = fd < 0 ? -1 : readlink(link, ret, PATH_MAX - 1);
+	if (n <= 0)
+		return false;
+	ret[n] = '\0';
+	return ret[0] == '/';
+}
+
+/* It names a repository where no more of them is expected. */
+static bool names_one(const char *word)
+{
+	return strcmp(word, "-C") == 0 || starts_with(word, "--git-dir");
+}
+
+/* Index of the first word behind git itself, which may stand behind wrappers; 0 where these say where. */
+static size_t first_word(const struct request *req)
+{
+	for (size_t i = 0; i < req->argc; i++) {
+		if (strcmp(path_basename(req->argv[i]), "git") == 0)
+			return i + 1;
+		if (names_one(req->argv[i]))
+			return 0;
+	}
+	return 1;
+}
+
+static bool takes_word(const char *option)
+{
+	static const char *const options[] = { "-c",	       "--work-tree",
+					       "--namespace",  "--super-prefix",
+					       "--config-env", "--attr-source" };
+
+	for (size_t i = 0; i < NELEM(options); i++)
+		if (strcmp(option, options[i]) == 0)
+			return true;
+	return false;
+}
+
+/* One of git's own options: w->dir moves with -C.  How many words it takes, 0 where it gets lost. */
+static size_t follow_option(struct where *w, const char *arg, const char *next, const char **git_dir)
+{
+	if (strcmp(arg, "-C") == 0)
+		return !next || (*next && !go(w->dir, next, w->dir)) ? 0 : 2;
+	if (strcmp(arg, "--git-dir") == 0)
+		return (*git_dir = next) ? 2 : 0;
+	if (starts_with(arg, "--git-dir="))
+		*git_dir = arg + strlen("--git-dir=");
+	else if (strcmp(arg, "--bare") == 0)
+		*git_dir = ".";
+	else if (takes_word(arg))
+		return 2;
+	return 1;
+}
+
+static bool follow_options(struct where *w, const struct request *req, const char **git_dir)
+{
+	size_t i = first_word(req), n;
+
+	if (i == 0)
+		return false;
+	for (; i < req->argc && req->argv[i][0] == '-'; i += n) {
+		n = follow_option(w, req->argv[i], i + 1 < req->argc ? req->argv[i + 1] : NULL, git_dir);
+		if (n == 0)
+			return false;
+	}
+	for (; i < req->argc; i++)
+		if (names_one(req->argv[i]))
+			return false;
+	return true;
+}
+
+static bool is_missing(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return path_join(path, sizeof(path), dir, name) == 0 && lstat(path, &st) < 0 && errno == ENOENT;
+}
+
+/* The path that dir/name holds behind a prefix, from dir; false where there is none. */
+static bool follow(const char *dir, const char *name, const char *prefix, char *buf, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	size_t len, n = strlen(prefix);
+
+	if (path_join(path, sizeof(path), dir, name) < 0 || file_read(path, PATH_MAX, &text, &len) < 0 ||
+	    strncmp(text, prefix, n) != 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return path_normalise(dir, text + n, buf, size) >= 0;
+}
+
+/* git passes by a `.git` that lacks one of these, and what HEAD says there is nobody's. */
+static bool is_whole(const char *git_dir)
+{
+	char path[PATH_MAX];
+
+	return path_join(path, sizeof(path), git_dir, "objects") == 0 && access(path, X_OK) == 0 &&
+	       path_join(path, sizeof(path), git_dir, "refs") == 0 && access(path, X_OK) == 0;
+}
+
+/*
+ * The git directory of the repository around dir: `.git`, or what that names as a file; "" where there is
+ * none.  False where it cannot be told: what holds a HEAD itself may be a bare one.
+ */
+static bool git_dir_of(const char *dir, char *buf, size_t size)
+{
+	char at[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(at, sizeof(at), "%s", dir) >= (int)sizeof(at))
+		return false;
+	for (;;) {
+		char *slash = strrchr(at, '/');
+
+		if (!slash || path_join(buf, size, at[0] ? at : "/", ".git") < 0)
+			return false;
+		if (stat(buf, &st) == 0)
+			return S_ISDIR(st.st_mode) ? is_whole(buf)
+						   : follow(at[0] ? at : "/", ".git", "gitdir: ", buf, size);
+		if (!is_missing(at[0] ? at : "/", "HEAD"))
+			return false;
+		buf[0] = '\0';
+		if (slash == at && !at[1])
+			return true;
+		slash[slash == at] = '\0';
+	}
+}
+
+/* The last --git-dir counts; none: the nearest repository. */
+static bool find_repository(struct where *w, const struct request *req)
+{
+	const char *git_dir = NULL;
+
+	if (!go("/", req->cwd, w->dir) || !follow_options(w, req, &git_dir))
+		return false;
+	if (git_dir)
+		return *git_dir && go(w->dir, git_dir, w->git_dir) && is_whole(w->git_dir);
+	return git_dir_of(w->dir, w->git_dir, sizeof(w->git_dir));
+}
+
+/* --- its configuration ---------------------------------------------------------------------------------- */
+
+static bool is_word(const char *s, const char *a, const char *b, const char *c)
+{
+	return s && (strcmp(s, a) == 0 || strcmp(s, b) == 0 || strcmp(s, c) == 0);
+}
+
+/* It sends a push elsewhere, or says what else does. */
+static bool may_send(const struct gitconfig_entry *e)
+{
+	if (strcmp(e->section, "remote") == 0)
+		return is_word(e->name, "push", "mirror", "mirror");
+	if (strcmp(e->section, "push") == 0)
+		return strcmp(e->name, "default") == 0 && !is_word(e->value, "simple", "current", "nothing");
+	return is_word(e->section, "include", "includeif", "url");
+}
+
+/* Nothing in the file could; one that cannot be read could. */
+static bool is_plain(const char *dir, const char *name)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	struct gitconfig g;
+	bool sends = false;
+	unsigned line;
+	size_t len;
+	int r = path_join(path, sizeof(path), dir, name);
+
+	if (r == 0)
+		r = file_read(path, CONF_MAX, &text, &len);
+	if (r != 0)
+		return r == -ENOENT || r == -ENOTDIR;
+	if (gitconfig_parse(text, len, &g, &line) < 0)
+		return false;
+	for (size_t i = 0; i < g.n && !sends; i++)
+		sends = may_send(&g.entries[i]);
+	gitconfig_done(&g);
+	return !sends;
+}
+
+/* A directory of remotes, as files: any at all is one too many to follow. */
+static bool is_empty(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	size_t n = 0;
+	DIR *d;
+
+	if (is_missing(dir, name))
+		return true;
+	d = path_join(path, sizeof(path), dir, name) == 0 ? opendir(path) : NULL;
+	if (!d)
+		return false;
+	while (n <= 2 && readdir(d))
+		n++;
+	closedir(d);
+	return n <= 2; /* . and .. */
+}
+
+static bool repository_is_plain(const char *dir)
+{
+	return is_plain(dir, "config") && is_plain(dir, "config.worktree") && is_empty(dir, "remotes") &&
+	       is_empty(dir, "branches");
+}
+
+/* A worktree's directory names the one that it shares. */
+static bool common_is_plain(const char *git_dir)
+{
+	char common[PATH_MAX];
+
+	return is_missing(git_dir, "commondir") ||
+	       (follow(git_dir, "commondir", "", common, sizeof(common)) && repository_is_plain(common));
+}
+
+/* Of the operator, and of the session, which may have written it. */
+static bool global_is_plain(const struct git_env *env)
+{
+	return is_plain(env->home, ".gitconfig") && is_plain(env->home, ".config/git/config") &&
+	       (!env->config_home[0] || is_plain(env->config_home, "git/config"));
+}
+
+static bool outer_is_plain(const struct git_env *env)
+{
+	return !env->config && is_plain("/etc", "gitconfig") && (env->no_global || global_is_plain(env));
+}
+
+static bool goes_to_its_own(const struct git_env *env, const char *git_dir)
+{
+	return (!git_dir[0] || (repository_is_plain(git_dir) && common_is_plain(git_dir))) &&
+	       outer_is_plain(env);
+}
+
+/* --- its HEAD ------------------------------------------------------------------------------------------- */
+
+/* What a repository with reftables writes there; its real HEAD is elsewhere. */
+#define REFTABLE ".invalid"
+
+/* NULL where it is no branch.  A HEAD that is a link names its branch by that. */
+static const char *read_head(const char *git_dir, char *buf, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	struct stat st;
+	size_t len;
+	int n;
+
+	if (path_join(path, sizeof(path), git_dir, "HEAD") < 0 || lstat(path, &st) < 0 ||
+	    !S_ISREG(st.st_mode) || file_read(path, 4096, &text, &len) < 0)
+		return NULL;
+	text[strcspn(text, "\n")] = '\0';
+	if (!starts_with(text, HEAD_REF) || strcmp(text + strlen(HEAD_REF), REFTABLE) == 0)
+		return NULL;
+	n = snprintf(buf, size, "%s", text + strlen(HEAD_REF));
+	return n > 0 && n < (int)size ? buf : NULL;
+}
+
+static const char *branch_of(const struct request *req, unsigned wants, const struct git_env *env, char *buf,
+			     size_t size)
+{
+	struct where w;
+
+	if (!req->cwd || env->elsewhere || !find_repository(&w, req) ||
+	    (wants & GIT_WANTS_CONFIG && !goes_to_its_own(env, w.git_dir)))
+		return "";
+	return wants & GIT_WANTS_HEAD && w.git_dir[0] ? read_head(w.git_dir, buf, size) : NULL;
+}
+
+void git_branch_note(struct request *req, const struct git_env *env, char *buf, size_t size)
+{
+	unsigned wants = command_wants_branch(req);
+
+	if (wants)
+		req->git_branch = branch_of(req, wants, env, buf, size);
+}

@@ -1,0 +1,38 @@
+/* HEAD's branch, as far as it can be told before git runs. */
+#ifndef PALE_GITBRANCH_H
+#define PALE_GITBRANCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "policy/eval.h"
+
+#define GIT_ENV_WORD 512 /* of an entry: one that is cut there is understood as such */
+
+/* What the environment of a git says of its repository and its configuration.  Zeroed but for home: nothing.
+ */
+struct git_env {
+	const char *home; /* the operator's; borrowed */
+	bool elsewhere;	  /* something directs it to another repository than the one around its directory */
+	bool config;	  /* or to other configuration than its own files */
+	bool no_global;	  /* and to none of the operator's */
+	char config_home[GIT_ENV_WORD]; /* XDG_CONFIG_HOME, "": none */
+};
+
+struct environment;
+struct loaded;
+struct options;
+
+/* NAME=VALUE, as the environment has it. */
+void git_env_note(struct git_env *e, const char *entry);
+/* All that env gives. */
+void git_env_gather(struct git_env *e, const struct environment *env);
+/* explain_git.c: what a session of this policy would give, or what this one did where we are in one. */
+void git_env_foresee(struct git_env *e, const struct options *o, const struct loaded *l);
+/*
+ * Sets req->git_branch, where req is a git that is judged by it: borrowed from buf, or as policy/git.h says.
+ * -C and --git-dir are followed.
+ */
+void git_branch_note(struct request *req, const struct git_env *env, char *buf, size_t size);
+
+#endif
