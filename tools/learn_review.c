@@ -76,20 +76,30 @@ static void widen(const struct learn *l, size_t i)
 	strcpy(t->line, g->line[++t->at]);
 }
 
-/* A line of the operator's own, which has to be one that may be granted. */
+/* Why the operator's own line cannot be taken, or NULL.  It has to be one that may be granted; which ports
+ * are listened on nobody may grant, but it may be learnt. */
+static const char *own_wrong(const struct learn *l, const struct lesson *g, const char *line, char why[256])
+{
+	if (strlen(line) >= GRANT_LINE)
+		return "it is too long";
+	if (strcmp(g->section, "network") == 0 && lesson_is_bind(line))
+		return lesson_bind_wrong(line);
+	return grant_check(&l->now.image, g->section, line, NULL, why, 256) < 0 ? why : NULL;
+}
+
 static bool write_own(const struct learn *l, size_t i, const char *question)
 {
 	const struct lesson *g = &l->lessons.list[i];
-	char line[GRANT_LINE + 2], why[256];
+	char line[GRANT_LINE + 2], buf[256];
+	const char *why;
 
 	if (!read_answer(question, line, sizeof(line)))
 		return false;
 	if (line[0] == '\0')
 		return true;
-	if (strlen(line) >= GRANT_LINE ||
-	    grant_check(&l->now.image, g->section, line, NULL, why, sizeof(why)) < 0)
-		fprintf(stderr, "it cannot be taken: %s\n",
-			strlen(line) >= GRANT_LINE ? "it is too long" : why);
+	why = own_wrong(l, g, line, buf);
+	if (why)
+		fprintf(stderr, "it cannot be taken: %s\n", why);
 	else
 		strcpy(l->taken[i].line, line);
 	return true;
@@ -102,7 +112,7 @@ static void deny(const struct learn *l, size_t i)
 	const char *value = strchr(t->line, '=') + 1;
 	char line[GRANT_LINE + 16];
 
-	if (strncmp(t->line, "unix ", 5) == 0 || strncmp(t->line, "bind ", 5) == 0) {
+	if (strncmp(t->line, "unix ", 5) == 0 || lesson_is_bind(t->line)) {
 		fputs("what no rule allows of this is denied as it is: (I)gnore\n", stderr);
 		return;
 	}

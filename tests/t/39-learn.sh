@@ -174,6 +174,24 @@ t_review_own_lines() {
 	file_is ~/$MINE 'preset = agent'
 }
 
+# Ports nobody may grant, but the operator may change the line that is proposed.
+t_review_own_ports() {
+	local line
+	policy <<<'preset = agent'
+	printf 'import socket\ns = socket.socket()\ns.bind(("93.184.215.10", 8082))\n' >listen.py
+	fence python3 -B listen.py
+	for line in 'bind = 22,8082' 'bind = 1-9999' 'bind = 8082x' 'bind = *' 'bind = 99999' 'bind ='; do
+		review 1 "E\n$line\nR\n"
+		out_has "it cannot be taken: "
+	done
+	review 1 'E\nbind = 9000-9100\nA\n'
+	out_has "it would not hold"
+	review 0 'E\nbind = 8000-8100,9000\nA\nS\n'
+	grep -qxF 'bind = 8000-8100,9000' ~/$MINE || fail "the own line is not there"
+	run pale lint
+	rc_is 0
+}
+
 t_denied_sessions_teach_too() {
 	OPTS=(-n)
 	policy <<-'INI'
