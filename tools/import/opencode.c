@@ -27,34 +27,45 @@ static void one_pattern(struct import *im, const char *from, const char *pattern
 /* How a member's name stands behind the path of its object. */
 static const char *const dotted[] = { ".", "" }, *const quoted[] = { "[\"", "\"]" };
 
-/* fn is of the reader's own. */
-typedef void visit_fn(struct import *im, const char *from, const char *name, const json_t *value,
-		      pattern_fn *fn);
+static char *member_path(const char *path, const char *const around[2], const char *name)
+{
+	char *from;
 
-static void members_each(struct import *im, const char *path, const char *const around[2],
-			 const json_t *object, visit_fn *visit, pattern_fn *fn)
+	return asprintf(&from, "%s%s%s%s", path, around[0], name, around[1]) < 0 ? NULL : from;
+}
+
+typedef void visit_fn(struct import *im, const char *from, const char *name, const json_t *value);
+
+static void members_each(struct import *im, const char *path, const json_t *object, visit_fn *visit)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)object, name, value)
 	{
-		_cleanup_free_ char *from = NULL;
+		_cleanup_free_ char *from = member_path(path, dotted, name);
 
-		if (asprintf(&from, "%s%s%s%s", path, around[0], name, around[1]) < 0) {
-			from = NULL;
-			return;
-		}
-		visit(im, from, name, value, fn);
+		if (from)
+			visit(im, from, name, value);
 	}
 }
 
-static void patterns_read(struct import *im, const char *path, const json_t *value, pattern_fn *fn)
+static void patterns_read(struct import *im, const char *path, const json_t *patterns, pattern_fn *fn)
 {
-	if (json_is_object(value))
-		members_each(im, path, quoted, value, one_pattern, fn);
-	else
-		one_pattern(im, path, "*", value, fn);
+	const char *pattern;
+	json_t *value;
+
+	if (!json_is_object(patterns)) {
+		one_pattern(im, path, "*", patterns, fn);
+		return;
+	}
+	json_object_foreach((json_t *)patterns, pattern, value)
+	{
+		_cleanup_free_ char *from = member_path(path, quoted, pattern);
+
+		if (from)
+			one_pattern(im, from, pattern, value, fn);
+	}
 }
 
 static void bash(struct import *im, const char *from, const char *pattern, const char *action)
@@ -194,10 +205,8 @@ static void for_all(struct import *im, const char *from, const json_t *value)
 	one_pattern(im, from, "*", value, own);
 }
 
-static void of_tool(struct import *im, const char *from, const char *name, const json_t *rules,
-		    pattern_fn *fn)
+static void of_tool(struct import *im, const char *from, const char *name, const json_t *rules)
 {
-	(void)fn;
 	if (strcmp(name, "*") == 0)
 		for_all(im, from, rules);
 	else
@@ -207,15 +216,13 @@ static void of_tool(struct import *im, const char *from, const char *name, const
 static void on_permission(struct import *im, const char *path, const json_t *value)
 {
 	if (json_is_object(value))
-		members_each(im, path, dotted, value, of_tool, NULL);
+		members_each(im, path, value, of_tool);
 	else
 		for_all(im, path, value);
 }
 
-static void switch_off(struct import *im, const char *from, const char *name, const json_t *on,
-		       pattern_fn *fn)
+static void switch_off(struct import *im, const char *from, const char *name, const json_t *on)
 {
-	(void)fn;
 	if (json_is_false(on))
 		tool_find(name)(im, from, "*", "deny");
 }
@@ -223,7 +230,7 @@ static void switch_off(struct import *im, const char *from, const char *name, co
 /* `tools: { bash: false }`, of before there were permissions. */
 static void on_tools(struct import *im, const char *path, const json_t *value)
 {
-	members_each(im, path, dotted, value, switch_off, NULL);
+	members_each(im, path, value, switch_off);
 }
 
 /* All agents of one opencode are one process, and held alike: by the rules for all of them. */
@@ -238,17 +245,16 @@ static void of_agent(struct import *im, const char *from, const char *pattern, c
 			   "%s: for this agent alone, in the process of all: keep it there", action);
 }
 
-static void of_agents_tool(struct import *im, const char *from, const char *name, const json_t *rules,
-			   pattern_fn *fn)
+static void of_agents_tool(struct import *im, const char *from, const char *name, const json_t *rules)
 {
 	(void)name;
-	patterns_read(im, from, rules, fn);
+	patterns_read(im, from, rules, of_agent);
 }
 
 static void on_agent_permission(struct import *im, const char *path, const json_t *value)
 {
 	if (json_is_object(value))
-		members_each(im, path, dotted, value, of_agents_tool, of_agent);
+		members_each(im, path, value, of_agents_tool);
 	else
 		one_pattern(im, path, "*", value, of_agent);
 }
@@ -280,18 +286,16 @@ static void on_agent(struct import *im, const char *path, const json_t *agent)
 	}
 }
 
-static void one_agent(struct import *im, const char *from, const char *name, const json_t *agent,
-		      pattern_fn *fn)
+static void one_agent(struct import *im, const char *from, const char *name, const json_t *agent)
 {
 	(void)name;
-	(void)fn;
 	if (!json_is_true(json_object_get(agent, "disable")))
 		on_agent(im, from, agent);
 }
 
 static void on_agents(struct import *im, const char *path, const json_t *value)
 {
-	members_each(im, path, dotted, value, one_agent, NULL);
+	members_each(im, path, value, one_agent);
 }
 
 void read_opencode(struct import *im, const json_t *root)
