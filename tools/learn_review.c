@@ -2,7 +2,6 @@
  * The review of what was learnt, one lesson after the other, in the letters that aa-logprof has: (A)llow,
  * (D)eny, (I)gnore, (G)lob, (N)ew, (E)dit, (F)inish, Abo(r)t, and at the end (S)ave.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -138,7 +137,7 @@ static void explain(void)
 
 enum after { AFTER_NEXT, AFTER_SAME, AFTER_FINISH, AFTER_ABORT };
 
-static enum after act(const struct learn *l, size_t i, char letter)
+static enum after act(const struct learn *l, size_t i, int letter)
 {
 	struct taken *t = &l->taken[i];
 
@@ -174,15 +173,14 @@ static enum after act(const struct learn *l, size_t i, char letter)
 static enum after ask_one(const struct learn *l, size_t i)
 {
 	enum after after = AFTER_SAME;
-	char answer[64];
 
 	while (after == AFTER_SAME) {
+		int letter;
+
 		print_choices(l, i);
-		if (!read_answer(
-			    "(A)llow / (D)eny / (I)gnore / (G)lob / (N)ew / (E)dit / (F)inish / Abo(r)t: ",
-			    answer, sizeof(answer)))
-			return AFTER_ABORT;
-		after = act(l, i, (char)tolower((unsigned char)answer[0]));
+		letter = ask_key(
+			"(A)llow / (D)eny / (I)gnore / (G)lob / (N)ew / (E)dit / (F)inish / Abo(r)t: ");
+		after = letter < 0 ? AFTER_ABORT : act(l, i, letter);
 	}
 	return after;
 }
@@ -202,7 +200,7 @@ static void print_taken_back(const struct learn *l)
 
 static int ask_save(struct learn *l)
 {
-	char answer[64];
+	int letter;
 
 	if (learn_replay(l) < 0)
 		return 0;
@@ -211,13 +209,10 @@ static int ask_save(struct learn *l)
 		return 0;
 	fputc('\n', stderr);
 	learn_print_new(stderr, l);
-	while (read_answer("(S)ave / Abo(r)t: ", answer, sizeof(answer))) {
-		if (answer[0] == 's' || answer[0] == 'S')
-			return 1;
-		if (answer[0] == 'r' || answer[0] == 'R')
-			return 0;
-	}
-	return 0;
+	do
+		letter = ask_key("(S)ave / Abo(r)t: ");
+	while (letter >= 0 && letter != 's' && letter != 'r');
+	return letter == 's';
 }
 
 int learn_review(struct learn *l)
