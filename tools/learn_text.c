@@ -285,21 +285,44 @@ size_t learn_taken(const struct learn *l)
 	return n;
 }
 
+/* The section that the lines stand in; shown once, before the first that is. */
+struct shown {
+	FILE *f;
+	char *section, mark;
+};
+
+static void show(FILE *f, char mark, const char *line)
+{
+	fprintf(f, "%c ", mark);
+	print_escaped(f, line);
+	fputc('\n', f);
+}
+
 static void print_line(void *ctx, char mark, unsigned number, const char *line, size_t len)
 {
 	_cleanup_free_ char *copy = strndup(line, len);
+	struct shown *s = ctx;
 
 	(void)number;
-	if (mark == ' ')
+	if (copy && copy[0] == '[') {
+		free(s->section);
+		s->section = TAKE_PTR(copy);
+		s->mark = mark;
 		return;
-	fprintf(ctx, "%c ", mark);
-	print_escaped(ctx, copy ? copy : "?");
-	fputc('\n', ctx);
+	}
+	if (mark == ' ' || len == 0)
+		return;
+	if (s->section)
+		show(s->f, s->mark, s->section);
+	free(TAKE_PTR(s->section));
+	show(s->f, mark, copy ? copy : "?");
 }
 
 void learn_print_new(FILE *f, const struct learn *l)
 {
 	const char *old = l->file.old ? l->file.old : "";
+	struct shown s = { .f = f };
 
-	lines_compare(old, strlen(old), l->text, strlen(l->text), print_line, f);
+	lines_compare(old, strlen(old), l->text, strlen(l->text), print_line, &s);
+	free(s.section);
 }

@@ -57,6 +57,17 @@ t_review() {
 	missing ~/other/place/z
 }
 
+# Before they are saved the new lines are shown where they will stand.
+t_new_lines_have_sections() {
+	policy <<<$'preset = agent\n\n[network]\nask = other.example\n\n[commands]\nask = id -g\n'
+	mkdir -p ~/build/out
+	fsh 'echo 1 >~/build/out/1; id -g; getent hosts own.example'
+	review 0 'A\nA\nA\nS\n'
+	tr -d '\r' <"$S/out" | grep -A12 '^  \[network\]$' | grep -v '^. #' | head -6 >"$S/shown"
+	printf '%s\n' '  [network]' '+ allow = own.example:443' '  [commands]' '+ allow = id -g $' '+ [files]' \
+		'+ write = ~/build/out/1' | cmp -s - "$S/shown" || fail "shown is: $(cat "$S/out")"
+}
+
 # readonly would let it be read as before.
 t_review_denies_reading() {
 	policy <<<$'preset = agent\n[files]\nask = ~/docs'
