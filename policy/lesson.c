@@ -356,25 +356,29 @@ static int by_count(const void *a, const void *b)
 	return x->count == y->count ? strcmp(x->line[0], y->line[0]) : x->count < y->count ? 1 : -1;
 }
 
+void lessons_drop(struct lessons *l, size_t i, const char *why)
+{
+	struct lesson *g = &l->list[i];
+
+	for (size_t k = 0; k < g->n_events; k++)
+		l->events[g->events[k]].why = why;
+	free(g->events);
+	l->n--;
+	memmove(g, g + 1, (l->n - i) * sizeof(*g));
+}
+
 /* Groups that nothing may be said for are taken apart again. */
 static void settle(struct lessons *l)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < l->n; i++) {
-		struct lesson *g = &l->list[i];
+	for (size_t i = 0; i < l->n;) {
 		const char *why = NULL;
 
-		lesson_lines(l, g, &why);
-		if (g->n_lines) {
-			l->list[kept++] = *g;
-			continue;
-		}
-		for (size_t k = 0; k < g->n_events; k++)
-			l->events[g->events[k]].why = why;
-		free(g->events);
+		lesson_lines(l, &l->list[i], &why);
+		if (l->list[i].n_lines)
+			i++;
+		else
+			lessons_drop(l, i, why);
 	}
-	l->n = kept;
 	if (l->n)
 		qsort(l->list, l->n, sizeof(*l->list), by_count);
 }

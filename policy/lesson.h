@@ -26,7 +26,7 @@
 struct lesson_event {
 	struct record r; /* op, target, access, verdict and detail alone are set */
 	uint64_t count;
-	const char *why;       /* why nothing is proposed for it, static, or NULL */
+	const char *why;       /* why nothing is proposed for it, borrowed, or NULL */
 	char root[GRANT_LINE]; /* what it is grouped by */
 	bool covered;	       /* the policy allows it by now */
 	bool directory;	       /* of files: the target is a directory */
@@ -59,6 +59,8 @@ int lessons_init(struct lessons *l, const struct image *img, const char *workspa
 int lessons_add(struct lessons *l, const struct record *r);
 /* Judges and groups what was taken.  0 or -ENOMEM. */
 int lessons_group(struct lessons *l);
+/* Takes lesson i out: what it was for is left out, for that reason (borrowed until lessons_done()). */
+void lessons_drop(struct lessons *l, size_t i, const char *why);
 void lessons_done(struct lessons *l);
 
 /*

@@ -79,12 +79,10 @@ static int study(struct learn *l)
 	r = lessons_group(&l->lessons);
 	if (r == 0)
 		l->taken = calloc(l->lessons.n + 1, sizeof(*l->taken));
-	if (r < 0 || !l->taken) {
+	if (r < 0 || !l->taken || learn_propose(l) < 0) {
 		talk("out of memory");
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < l->lessons.n; i++)
-		strcpy(l->taken[i].line, l->lessons.list[i].line[0]);
 	return 0;
 }
 
@@ -133,9 +131,10 @@ static json_t *left_to_json(const struct learn *l)
 		const struct lesson_event *e = &l->lessons.events[i];
 
 		if (!e->covered && e->why)
-			json_array_append_new(list, json_pack("{ss, so, sI, ss}", "op", e->r.op, "target",
-							      json_text(e->r.target), "count",
-							      (json_int_t)e->count, "why", e->why));
+			json_array_append_new(list,
+					      json_pack("{ss, so, sI, so}", "op", e->r.op, "target",
+							json_text(e->r.target), "count", (json_int_t)e->count,
+							"why", json_text(e->why)));
 	}
 	return list;
 }
@@ -168,7 +167,9 @@ static void print_left(const struct learn *l)
 			continue;
 		printf("  %s ", e->r.op);
 		print_recorded(stdout, e->r.target);
-		printf(": %s\n", e->why);
+		fputs(": ", stdout);
+		print_escaped(stdout, e->why);
+		putchar('\n');
 	}
 	if (n > LEFT_SHOWN)
 		printf("  and %zu more (--json has all)\n", n - LEFT_SHOWN);
@@ -316,6 +317,9 @@ static int learn_run(const struct options *o, int argc, char **argv)
 	loaded_done(&l.now);
 	policy_file_done(&l.file);
 	diags_done(&l.known);
+	for (size_t i = 0; i < l.n_reasons; i++)
+		free(l.reasons[i]);
+	free(l.reasons);
 	free(l.taken);
 	free(l.text);
 	return code;

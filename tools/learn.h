@@ -29,6 +29,8 @@ struct learn {
 	char *text;	     /* what the file becomes */
 	uint64_t replayed,
 		widened; /* events that are allowed now; of them those of lessons that are not taken */
+	char **reasons;	 /* that are pointed to by events; owned */
+	size_t n_reasons;
 };
 
 /*
@@ -37,10 +39,23 @@ struct learn {
  * with the reason in `why`.  0 or -errno after telling.
  */
 int learn_replay(struct learn *l);
+#define LEARN_ALL SIZE_MAX
+/* The file with all that is taken, or with that one lesson only (caller frees).  0 or -ENOMEM. */
+int learn_build(const struct learn *l, size_t only, char **ret);
+/* It is not taken, for that reason. */
+void learn_take_back(struct taken *t, const char *why);
 /* How many lessons are taken. */
 size_t learn_taken(const struct learn *l);
 /* The new policy's lines against the old one's, those that are new. */
 void learn_print_new(FILE *f, const struct learn *l);
+
+/*
+ * learn_lint.c: takes the lines that `pale lint` would complain of out of the lessons, and lessons that have
+ * none left out of the list; all that are left are not taken yet.  0 or -ENOMEM.
+ */
+int learn_propose(struct learn *l);
+/* Takes back the lines of text that lint says something of (d).  Whether there was one. */
+bool learn_check_lint(struct learn *l, const char *text, const struct diags *d);
 
 /* learn_review.c: asks about each, in aa-logprof's letters.  1 to save, 0 to leave all as it is. */
 int learn_review(struct learn *l);

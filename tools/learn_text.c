@@ -75,8 +75,7 @@ static int add_line(struct text *t, const char *section, const char *line, const
 	return insert(t, at, rule);
 }
 
-/* The file with all that is taken, or with one lesson only (caller frees). */
-static int build(const struct learn *l, size_t only, char **ret)
+int learn_build(const struct learn *l, size_t only, char **ret)
 {
 	struct text t = { .buf = l->file.old ? strdup(l->file.old) : init_text(INIT_USER, "agent") };
 	int r = t.buf ? 0 : -ENOMEM;
@@ -86,7 +85,7 @@ static int build(const struct learn *l, size_t only, char **ret)
 		const struct lesson *g = &l->lessons.list[i];
 		char comment[200];
 
-		if (l->taken[i].choice == CHOICE_NONE || (only != SIZE_MAX && only != i))
+		if (l->taken[i].choice == CHOICE_NONE || (only != LEARN_ALL && only != i))
 			continue;
 		snprintf(comment, sizeof(comment), "learnt from %s: %zu thing%s", l->from, g->n_events,
 			 g->n_events == 1 ? "" : "s");
@@ -107,7 +106,7 @@ static bool allows(const struct learn *l, const struct loaded *after, const stru
 	return record_judge(&after->image, &e->r, l->workspace, ret) == 0 && ret->verdict == VERDICT_ALLOW;
 }
 
-static void take_back(struct taken *t, const char *why)
+void learn_take_back(struct taken *t, const char *why)
 {
 	t->choice = CHOICE_NONE;
 	snprintf(t->why, sizeof(t->why), "%s", why);
@@ -130,7 +129,7 @@ static bool check_own(struct learn *l, const struct loaded *after)
 			decision_describe(&after->image, &d, rule, sizeof(rule));
 			snprintf(why, sizeof(why), "it would not hold: %s still %s", rule,
 				 d.verdict == VERDICT_ASK ? "asks" : "denies");
-			take_back(&l->taken[i], why);
+			learn_take_back(&l->taken[i], why);
 			any = true;
 		}
 	}
@@ -146,14 +145,14 @@ static void find_culprit(struct learn *l, const struct lesson_event *e)
 		struct diags diags;
 		char *text = NULL, why[512];
 
-		if (l->taken[i].choice != CHOICE_ALLOW || build(l, i, &text) < 0)
+		if (l->taken[i].choice != CHOICE_ALLOW || learn_build(l, i, &text) < 0)
 			continue;
 		diags_init(&diags);
 		if (policy_load_with(&l->file, text, strlen(text), &alone, &diags) < 0 ||
 		    allows(l, &alone, e, &d)) {
 			snprintf(why, sizeof(why), "it would also allow %s %.200s, which is left out: %s",
 				 e->r.op, e->r.target, e->why);
-			take_back(&l->taken[i], why);
+			learn_take_back(&l->taken[i], why);
 		}
 		diags_done(&diags);
 		loaded_done(&alone);
@@ -181,46 +180,6 @@ static bool check_others(struct learn *l, const struct loaded *after)
 	return false;
 }
 
-/* What lint says of the new text and did not say of the old one. */
-static bool is_known(const struct diags *known, const struct diag *g)
-{
-	for (size_t i = 0; i < known->n; i++)
-		if (strcmp(known->list[i].code, g->code) == 0 && strcmp(known->list[i].text, g->text) == 0)
-			return true;
-	return false;
-}
-
-/* Of which lesson is that line? */
-static bool blame(struct learn *l, const char *text, const struct diag *g)
-{
-	unsigned line = 1;
-
-	for (; *text && line < g->line; line++) {
-		text += strcspn(text, "\n");
-		text += *text == '\n';
-	}
-	for (size_t i = 0; i < l->lessons.n; i++) {
-		size_t n = strlen(l->taken[i].line);
-
-		if (l->taken[i].choice != CHOICE_NONE && strncmp(text, l->taken[i].line, n) == 0 &&
-		    (text[n] == '\n' || !text[n])) {
-			take_back(&l->taken[i], g->text);
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool check_lint(struct learn *l, const char *text, const struct diags *d)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < d->n; i++)
-		if (d->list[i].severity != SEVERITY_NOTE && !is_known(&l->known, &d->list[i]))
-			any |= blame(l, text, &d->list[i]);
-	return any;
-}
-
 static void count(struct learn *l, const struct loaded *after)
 {
 	l->replayed = l->widened = 0;
@@ -243,13 +202,13 @@ static int replay(struct learn *l)
 	struct loaded after = { 0 };
 	struct diags d;
 	char *text = NULL;
-	int r = build(l, SIZE_MAX, &text);
+	int r = learn_build(l, LEARN_ALL, &text);
 
 	if (r < 0)
 		return r;
 	diags_init(&d);
 	r = policy_load_with(&l->file, text, strlen(text), &after, &d);
-	if (check_lint(l, text, &d))
+	if (learn_check_lint(l, text, &d))
 		r = -EAGAIN;
 	else if (r < 0)
 		print_diags(stderr, &d);

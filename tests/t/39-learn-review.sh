@@ -97,6 +97,11 @@ t_review_own_lines() {
 	file_is ~/$MINE 'preset = agent'
 	review 1 'I\n'
 	file_is ~/$MINE 'preset = agent'
+	# Nor one that lint has a mere note about.
+	fsh 'getent hosts own.example'
+	review 1 'N\nallow = pastebin.com:443\nA\n'
+	out_has "not taken: allow = pastebin.com:443: anyone can publish on pastebin.com"
+	file_is ~/$MINE 'preset = agent'
 }
 
 # An arrow ends in a letter, and what is pasted begins with one: neither is an answer.  Enter behind a letter is none

@@ -136,6 +136,31 @@ t_nothing_dangerous() {
 	done
 }
 
+# Not a note either: lint itself is asked, of each line that could be proposed.
+t_what_lint_says_is_not_proposed() {
+	policy <<<$'preset = agent\n[network]\ndeny = evil.example:443'
+	OPTS=(-n)
+	mkdir -p ~/snap/tool/out
+	fsh 'for h in pastebin.com own.example evil.example; do getent hosts $h; done; echo x >~/snap/tool/out/x; echo y >~/snap/tool/out/y'
+	run pale learn --json
+	python3 - "$S/out" <<-'PY' || fail "the report"
+		import json, sys
+		j = json.load(open(sys.argv[1]))
+		ladder = {p["line"]: p["wider"] for p in j["proposals"]}
+		# ~/snap holds sensitive directories.
+		assert ladder == {"allow = own.example:443": [], "write = ~/snap/tool/out": ["write = ~/snap/tool"]}, ladder
+		why = {x["target"]: x["why"] for x in j["left"]}
+		assert why["pastebin.com"] == "pale lint: anyone can publish on pastebin.com", why
+		assert "evil.example" in why, why
+	PY
+	run pale learn -o "$S/new.ini"
+	rc_is 0
+	out_lacks "not taken"
+	run pale lint "$S/new.ini"
+	rc_is 0
+	err_has "no findings"
+}
+
 t_nothing_to_learn() {
 	run pale learn
 	rc_is 2
