@@ -48,6 +48,8 @@ bool host_is_suffix(const char *name);
 const char *grant_broad_command(const char *pattern);
 const char *grant_broad_path(const struct image *img, const char *pattern);
 const char *grant_broad_host(const char *pattern);
+/* dir holds what no rule of a file could open: nobody means that by "this directory". */
+bool grant_holds_sensitive(const struct image *img, const char *dir);
 
 /*
  * Is each command of req that the policy asks about covered by grants?  ret_rule is the rule of one that is.

@@ -39,8 +39,7 @@ static bool is_deep(const char *dir)
 	return dir[0] == '/' && strchr(dir + 1, '/') != NULL;
 }
 
-/* dir holds what no rule of a file could open: nobody means that by "this directory". */
-static bool holds_sensitive(const struct image *img, const char *dir)
+bool grant_holds_sensitive(const struct image *img, const char *dir)
 {
 	const struct image_rule *r;
 
@@ -88,7 +87,7 @@ static void add_directory(const struct image *img, const char *key, const char *
 		return;
 	memcpy(dir, path, n);
 	dir[n] = '\0';
-	if (holds_sensitive(img, dir) || strcmp(dir, image_str(img, img->h->workspace)) == 0)
+	if (grant_holds_sensitive(img, dir) || strcmp(dir, image_str(img, img->h->workspace)) == 0)
 		return;
 	if (quote_path(dir, quoted, sizeof(quoted)))
 		candidate_add(c, "%s = %s", key, quoted);

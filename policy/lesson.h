@@ -69,7 +69,7 @@ void lessons_done(struct lessons *l);
  */
 void lesson_lines(const struct lessons *l, struct lesson *ret, const char **ret_why);
 /* The place that a file's deed is grouped by: a directory of the user's, no higher than a project's or a
- * cache's.  False with a static sentence where none may be proposed. */
+ * cache's, and none that holds a secret.  False with a static sentence where none may be proposed. */
 bool lesson_root(const struct image *img, const char *path, char *buf, size_t size, const char **ret_why);
 /* path as people write it: `~`, and wildcards to the letter.  False where it does not fit. */
 bool lesson_path_text(const struct image *img, const char *path, char *buf, size_t size);

@@ -85,12 +85,18 @@ bool lesson_root(const struct image *img, const char *path, char *buf, size_t si
 	if (n && path[n] && is_shared(path + n + 1))
 		return false;
 	n += n ? components(path + n, depth_at_home(path[n] ? path + n + 1 : "")) : components(path, 2);
+	/* What holds a secret is taken by the piece: each that was touched. */
+	for (; n < size; n += components(path + n, 1)) {
+		memcpy(buf, path, n);
+		buf[n] = '\0';
+		if (!grant_holds_sensitive(img, buf))
+			return true;
+		*ret_why = "it holds what stays closed: a rule for a place in it allows it too";
+		if (!path[n])
+			return false;
+	}
 	*ret_why = "it is too long for a rule";
-	if (n >= size)
-		return false;
-	memcpy(buf, path, n);
-	buf[n] = '\0';
-	return true;
+	return false;
 }
 
 /* The longest directory that holds a and b, in a. */

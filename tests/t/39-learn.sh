@@ -161,6 +161,28 @@ t_what_lint_says_is_not_proposed() {
 	err_has "no findings"
 }
 
+# A directory that holds a secret is proposed by the pieces that were touched, and they hold.
+t_beside_a_secret() {
+	policy <<<'preset = agent'
+	fsh 'mkdir -p ~/.terraform.d/plugins/x; echo a >~/.terraform.d/plugins/x/a; echo b >~/.terraform.d/plugins/b; echo c >~/.terraform.d/sig'
+	run pale learn --yes
+	rc_is 0
+	out_has "[files] write = ~/.terraform.d/plugins"
+	out_has "[files] write = ~/.terraform.d/sig"
+	out_has "/.terraform.d: it holds what stays closed"
+	out_lacks "not taken"
+	grep -qx 'write = ~/.terraform.d' ~/$MINE && fail "the whole directory is there"
+	run pale lint
+	err_has "no findings"
+	OPTS=(-n)
+	rm -r ~/.terraform.d
+	fsh 'mkdir -p ~/.terraform.d/plugins/x && echo a >~/.terraform.d/plugins/x/a && echo c >~/.terraform.d/sig'
+	rc_is 0
+	err_is_empty
+	fsh 'echo x >~/.terraform.d/credentials.tfrc.json'
+	rc_not 0
+}
+
 t_nothing_to_learn() {
 	run pale learn
 	rc_is 2

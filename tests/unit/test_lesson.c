@@ -20,6 +20,7 @@ static void setup(void)
 	fx.p.s.cmd_default = VERDICT_ASK;
 	fixture_rule(&fx, RULE_FILE_WRITE, "/home/u/ws");
 	fixture_rule(&fx, RULE_FILE_SENSITIVE, "/home/u/.ssh");
+	fixture_rule(&fx, RULE_FILE_SENSITIVE, "/home/u/.held/sub/key");
 	fixture_rule(&fx, RULE_FILE_DENY, "/home/u/closed");
 	fixture_rule(&fx, RULE_CMD_DENY, "rm -rf");
 	fixture_rule(&fx, RULE_NET_DENY, "bad.example");
@@ -72,6 +73,11 @@ static const struct group {
 	{ "write", "w", { "/home/u/.cache/tool/a/b" }, "write = ~/.cache/tool" },
 	{ "write", "w", { "/home/u/.local/share/tool/x" }, "write = ~/.local/share/tool" },
 	{ "write", "w", { "/home/u/.tool/x/y" }, "write = ~/.tool" },
+	/* What holds a secret is taken by the piece. */
+	{ "write",
+	  "w",
+	  { "/home/u/.held/a/x/y", "/home/u/.held/a/z", "/home/u/.held/sub/b", "/home/u/.held/c" },
+	  "write = ~/.held/a; write = ~/.held/c; write = ~/.held/sub/b" },
 	{ "mkdir", "w", { "/home/u/dir", "/home/u/dir/a" }, "write = ~/dir" },
 	{ "write", "w", { "/srv/data/a", "/srv/data/b" }, "write = /srv/data" },
 	{ "write", "w", { "/home/u/we*rd/[x]" }, "write = ~/we\\*rd/\\[x\\]" },
@@ -114,6 +120,7 @@ static const struct never {
 	{ "write", "w", "/home/u" },
 	{ "mkdir", "w", "/home/u/.config" },
 	{ "mkdir", "w", "/home/u/.local/share" },
+	{ "mkdir", "w", "/home/u/.held/sub" },
 	{ "write", "w", "/" },
 	{ "write", "w", "/file" },
 	{ "write", "w", "/etc/hosts" },
