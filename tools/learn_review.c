@@ -104,11 +104,21 @@ static bool write_own(const struct learn *l, size_t i, const char *question)
 	return true;
 }
 
+/* Without the port: who may not be reached at one is not looked up, nor asked about at another. */
+static int host_length(const char *value)
+{
+	const char *end = value[0] == ' ' && value[1] == '[' ? strchr(value, ']') : NULL;
+	const char *colon = strchr(end ? end : value, ':');
+
+	return colon && !strchr(colon + 1, ':') ? (int)(colon - value) : (int)strlen(value);
+}
+
 /* The same the other way round: a rule that denies what the narrowest line would allow. */
 static void deny(const struct learn *l, size_t i)
 {
 	struct taken *t = &l->taken[i];
 	const char *value = strchr(t->line, '=') + 1;
+	bool is_host = strcmp(l->lessons.list[i].section, "network") == 0 && t->line[0] == 'a';
 	char line[GRANT_LINE + 16];
 
 	if (strncmp(t->line, "unix ", 5) == 0 || lesson_is_bind(t->line)) {
@@ -116,8 +126,8 @@ static void deny(const struct learn *l, size_t i)
 		return;
 	}
 	/* What was read is closed; what was written stays as it is. */
-	snprintf(line, sizeof(line), "%s =%s", strncmp(t->line, "write", 5) == 0 ? "readonly" : "deny",
-		 value);
+	snprintf(line, sizeof(line), "%s =%.*s", strncmp(t->line, "write", 5) == 0 ? "readonly" : "deny",
+		 is_host ? host_length(value) : (int)strlen(value), value);
 	if (strlen(line) >= sizeof(t->line)) {
 		fputs("it is too long for a rule\n", stderr);
 		return;

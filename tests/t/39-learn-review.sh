@@ -68,6 +68,21 @@ t_new_lines_have_sections() {
 		'+ write = ~/build/out/1' | cmp -s - "$S/shown" || fail "shown is: $(cat "$S/out")"
 }
 
+# What was denied is not proposed again: a rule denies it, whatever the port, and the name's look-up too.
+t_denied_stays_denied() {
+	policy <<<'preset = agent'
+	fsh 'getent hosts evil.example; exec 3<>/dev/tcp/evil.example/443'
+	review 0 'D\nS\n'
+	grep -qxF 'deny = evil.example' ~/$MINE || fail "the host is not denied: $(cat ~/$MINE)"
+	run pale learn
+	rc_is 0
+	out_has "resolve evil.example: a rule denies it"
+	out_lacks "[network] allow"
+	out_lacks "not taken"
+	run pale lint
+	err_has "no findings"
+}
+
 # readonly would let it be read as before.
 t_review_denies_reading() {
 	policy <<<$'preset = agent\n[files]\nask = ~/docs'
