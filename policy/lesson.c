@@ -158,7 +158,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_TRAVERSAL] = "paths are relative",
 };
 
-static const char *why_not(const struct image *img, const struct decision *d, enum op op)
+const char *lesson_why_not(const struct image *img, const struct decision *d, enum op op)
 {
 	const struct image_rule *r = image_rule(img, d->rule);
 
@@ -249,7 +249,7 @@ static int judge(struct lessons *l, struct lesson_event *e)
 		e->covered = v.verdict == VERDICT_ALLOW;
 		e->directory = d.req.op == OP_MKDIR;
 		if (!e->covered && !e->why)
-			e->why = why_not(l->img, &v, d.req.op);
+			e->why = lesson_why_not(l->img, &v, d.req.op);
 		if (!e->covered && !e->why)
 			e->why = root_of(l->img, &d, e->root, sizeof(e->root));
 	}

@@ -59,6 +59,9 @@ int lessons_init(struct lessons *l, const struct image *img, const char *workspa
 int lessons_add(struct lessons *l, const struct record *r);
 /* Judges and groups what was taken.  0 or -ENOMEM. */
 int lessons_group(struct lessons *l);
+/* Why nothing is proposed for what img decides so: something says so that no rule may open (static).  NULL
+ * where one may, or it is allowed. */
+const char *lesson_why_not(const struct image *img, const struct decision *d, enum op op);
 /* Takes lesson i out: what it was for is left out, for that reason (borrowed until lessons_done()). */
 void lessons_drop(struct lessons *l, size_t i, const char *why);
 void lessons_done(struct lessons *l);

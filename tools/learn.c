@@ -184,6 +184,8 @@ static void print_proposals(const struct learn *l)
 		print_escaped(stdout, t->line);
 		fputs("\n  ", stdout);
 		learn_print_lesson(stdout, l, i);
+		if (t->answered)
+			puts("  what you answered to another holds for it too");
 		if (t->why[0]) {
 			fputs("  not taken: ", stdout);
 			print_recorded(stdout, t->why);

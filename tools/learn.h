@@ -16,6 +16,7 @@ struct taken {
 	size_t at;	       /* which of its lines */
 	char line[GRANT_LINE]; /* that line, or one that the operator wrote */
 	char why[512];	       /* why it cannot be taken, or "" */
+	bool answered;	       /* by what was taken for another: it was not asked about */
 };
 
 struct learn {
@@ -42,6 +43,10 @@ int learn_replay(struct learn *l);
 #define LEARN_ALL SIZE_MAX
 /* The file with all that is taken, or with that one lesson only (caller frees).  0 or -ENOMEM. */
 int learn_build(const struct learn *l, size_t only, char **ret);
+/* The policy with all that is taken so far.  0 or -errno; loaded_done() in each case. */
+int learn_load(const struct learn *l, struct loaded *ret);
+/* All that lesson i is for is allowed by that policy, or denied by a rule of it. */
+bool learn_is_answered(const struct learn *l, const struct loaded *after, size_t i);
 /* It is not taken, for that reason. */
 void learn_take_back(struct taken *t, const char *why);
 /* How many lessons are taken. */

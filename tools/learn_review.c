@@ -225,11 +225,34 @@ static int ask_save(struct learn *l)
 	return letter == 's';
 }
 
+/* An answer to one may be one to others too: *now is the policy with the answers so far. */
+static bool is_answered(struct learn *l, const struct loaded *now, size_t i)
+{
+	if (!learn_is_answered(l, now, i))
+		return false;
+	l->taken[i].answered = true;
+	fprintf(stderr, "\n%zu/%zu  [%s] ", i + 1, l->lessons.n, l->lessons.list[i].section);
+	print_escaped(stderr, l->taken[i].line);
+	fputs(": what you answered to another holds for it too\n", stderr);
+	return true;
+}
+
 int learn_review(struct learn *l)
 {
 	enum after after = AFTER_NEXT;
+	struct loaded now = { 0 };
+	bool is_now = false;
 
-	for (size_t i = 0; i < l->lessons.n && after == AFTER_NEXT; i++)
+	for (size_t i = 0; i < l->lessons.n && after == AFTER_NEXT; i++) {
+		if (is_now && is_answered(l, &now, i))
+			continue;
 		after = ask_one(l, i);
+		if (l->taken[i].choice == CHOICE_NONE)
+			continue;
+		loaded_done(&now);
+		now = (struct loaded){ 0 };
+		is_now = learn_load(l, &now) == 0;
+	}
+	loaded_done(&now);
 	return after == AFTER_ABORT ? 0 : ask_save(l);
 }

@@ -106,6 +106,21 @@ static bool allows(const struct learn *l, const struct loaded *after, const stru
 	return record_judge(&after->image, &e->r, l->workspace, ret) == 0 && ret->verdict == VERDICT_ALLOW;
 }
 
+bool learn_is_answered(const struct learn *l, const struct loaded *after, size_t i)
+{
+	const struct lesson *g = &l->lessons.list[i];
+
+	for (size_t k = 0; k < g->n_events; k++) {
+		const struct lesson_event *e = &l->lessons.events[g->events[k]];
+		struct decision d;
+
+		if (record_judge(&after->image, &e->r, l->workspace, &d) < 0 ||
+		    (d.verdict != VERDICT_ALLOW && !lesson_why_not(&after->image, &d, op_by_name(e->r.op))))
+			return false;
+	}
+	return true;
+}
+
 void learn_take_back(struct taken *t, const char *why)
 {
 	t->choice = CHOICE_NONE;
@@ -193,7 +208,26 @@ static void count(struct learn *l, const struct loaded *after)
 			l->replayed += now;
 			l->widened += now && l->taken[i].choice != CHOICE_ALLOW;
 		}
+		if (l->taken[i].answered && !learn_is_answered(l, after, i)) {
+			learn_take_back(&l->taken[i], "the line that holds for it too was not taken");
+			l->taken[i].answered = false;
+		}
 	}
+}
+
+int learn_load(const struct learn *l, struct loaded *ret)
+{
+	struct diags d;
+	char *text;
+	int r = learn_build(l, LEARN_ALL, &text);
+
+	if (r < 0)
+		return r;
+	diags_init(&d);
+	r = policy_load_with(&l->file, text, strlen(text), ret, &d);
+	diags_done(&d);
+	free(text);
+	return r;
 }
 
 /* One round: -EAGAIN where something was taken back. */

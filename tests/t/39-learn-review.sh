@@ -68,6 +68,34 @@ t_new_lines_have_sections() {
 		'+ write = ~/build/out/1' | cmp -s - "$S/shown" || fail "shown is: $(cat "$S/out")"
 }
 
+# What an answer holds for is not asked about again, neither what was taken nor what was denied.
+t_answers_hold_for_others() {
+	policy <<<'preset = agent'
+	fsh 'for h in a.example.net b.example.net a.example.org b.example.org; do getent hosts $h; done; getent hosts a.example.net a.example.org'
+	review 0 'G\nA\nG\nD\nS\n'
+	for h in net org; do
+		out_has "allow = b.example.$h:443: what you answered to another holds for it too"
+		! grep -q "1  allow = b.example.$h:443" "$S/out" || fail "it was asked about b.example.$h"
+	done
+	! grep -q 'b.example' ~/$MINE || fail "there are more lines than answers"
+	run pale learn --json
+	python3 - "$S/out" <<-'PY' || fail "something is still proposed"
+		import json, sys
+		j = json.load(open(sys.argv[1]))
+		assert j["proposals"] == [] and j["covered"] == 2 and len(j["left"]) == 2, j
+	PY
+}
+
+# Where that line is refused in the end, the others are not taken either, and it is said of each.
+t_answers_that_do_not_hold() {
+	policy <<<'preset = agent'
+	fsh 'for h in a.discord.com b.discord.com; do getent hosts $h; done'
+	review 1 'N\nallow = *.discord.com:443\nA\n'
+	out_has "not taken: allow = *.discord.com:443: covers discord.com, where anyone can publish or collect"
+	out_has "not taken: allow = b.discord.com:443: the line that holds for it too was not taken"
+	file_is ~/$MINE 'preset = agent'
+}
+
 # What was denied is not proposed again: a rule denies it, whatever the port, and the name's look-up too.
 t_denied_stays_denied() {
 	policy <<<'preset = agent'
