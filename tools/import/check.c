@@ -103,11 +103,23 @@ static const struct {
 	{ "bad-example", on_nothing },
 };
 
+/* What is said of a line that stays: the source says it too.  That a path does not exist yet is the
+ * machine's. */
+static const char *const kept[] = { "user-content", "missing-path" };
+
+static bool is_kept(const struct diag *g)
+{
+	for (size_t i = 0; g->severity == SEVERITY_NOTE && i < NELEM(kept); i++)
+		if (strcmp(kept[i], g->code) == 0)
+			return true;
+	return false;
+}
+
 static bool mend(struct import *im, const struct diag *g)
 {
 	size_t i = line_find(im, g->line);
 
-	if (g->severity == SEVERITY_NOTE || strcmp(g->file, NAME) != 0 || i == im->n)
+	if (is_kept(g) || strcmp(g->file, NAME) != 0 || i == im->n)
 		return false;
 	for (size_t k = 0; k < NELEM(mends); k++)
 		if (strcmp(mends[k].code, g->code) == 0) {
@@ -154,6 +166,17 @@ static int look(const struct import *im, const char *text, struct diags *d)
 	return r;
 }
 
+static void tell_kept(struct import *im, const struct diags *d)
+{
+	for (size_t k = 0; k < d->n; k++) {
+		size_t i = line_find(im, d->list[k].line);
+
+		if (is_kept(&d->list[k]) && strcmp(d->list[k].code, "missing-path") != 0 && i < im->n)
+			carry_tell(im, TOLD_NOTE, im->list[i].from, "`%s = %s` is carried over: %s",
+				   im->list[i].key, im->list[i].value, d->list[k].text);
+	}
+}
+
 /* 1 where something was mended, 0 where there was nothing to mend, -errno. */
 static int round_of(struct import *im)
 {
@@ -170,6 +193,8 @@ static int round_of(struct import *im)
 		mended |= mend(im, &d.list[i]);
 	if (r < 0 && !mended)
 		print_diags(stderr, &d);
+	if (r == 0 && !mended)
+		tell_kept(im, &d);
 	diags_done(&d);
 	return mended ? 1 : r;
 }
