@@ -96,7 +96,9 @@ static bool is_carried(const struct import *im, const struct carried *c, const c
 size_t carry_rule(struct import *im, const char *section, const char *key, const char *from,
 		  const char *value)
 {
-	const struct carried c = { .section = section, .key = key, .below = NOT_BELOW };
+	const struct carried c = {
+		.section = section, .key = key, .below = NOT_BELOW, .origin = NOT_BELOW, .against = NOT_BELOW
+	};
 
 	if (im->error || is_carried(im, &c, value))
 		return NOT_BELOW;
@@ -109,7 +111,7 @@ size_t carry_rule(struct import *im, const char *section, const char *key, const
 
 void carry_below(struct import *im, size_t rule, const char *key, const char *value)
 {
-	struct carried c = { .key = key, .below = rule };
+	struct carried c = { .key = key, .below = rule, .origin = NOT_BELOW, .against = NOT_BELOW };
 
 	if (im->error || rule == NOT_BELOW)
 		return;
@@ -123,7 +125,12 @@ void carry_below(struct import *im, size_t rule, const char *key, const char *va
 void carry_setting(struct import *im, const char *section, const char *key, const char *from,
 		   const char *value)
 {
-	const struct carried c = { .section = section, .key = key, .below = NOT_BELOW, .is_setting = true };
+	const struct carried c = { .section = section,
+				   .key = key,
+				   .below = NOT_BELOW,
+				   .origin = NOT_BELOW,
+				   .against = NOT_BELOW,
+				   .is_setting = true };
 
 	for (size_t i = 0; i < im->n; i++)
 		if (im->list[i].is_setting && strcmp(im->list[i].section, section) == 0 &&

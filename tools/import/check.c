@@ -130,14 +130,10 @@ static bool mend(struct import *im, const struct diag *g)
 	return true;
 }
 
-/* The text alone, with nothing of this machine's other policies. */
-static int gather(const struct import *im, const char *text, struct bundle *b, struct diags *d)
+static int gather(const struct options *o, const char *text, struct bundle *b, struct diags *d)
 {
-	struct options alone = *im->o;
-	int r;
+	int r = bundle_gather_without(o, b, d);
 
-	alone.policy = NAME;
-	r = bundle_gather_without(&alone, b, d);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < b->n_sources; i++) {
@@ -148,21 +144,31 @@ static int gather(const struct import *im, const char *text, struct bundle *b, s
 	return bundle_add_source(b, SOURCE_USER, NAME, text, strlen(text));
 }
 
-static int look(const struct import *im, const char *text, struct diags *d)
+int check_load(const struct import *im, const char *agent, const char *text, struct loaded *ret,
+	       struct diags *d)
 {
-	struct loaded l = { 0 };
+	struct options alone = *im->o;
 	struct bundle b;
 	int r;
 
+	alone.policy = NAME;
+	alone.agent = agent;
 	bundle_init(&b);
-	r = gather(im, text, &b, d);
-	if (r == 0) {
-		r = loaded_from_bundle(&l, &b, d);
-		if (r == 0)
-			r = lint_loaded(&l, d);
-		loaded_done(&l);
-	}
+	r = gather(&alone, text, &b, d);
+	if (r == 0)
+		r = loaded_from_bundle(ret, &b, d);
 	bundle_done(&b);
+	return r;
+}
+
+static int look(const struct import *im, const char *text, struct diags *d)
+{
+	struct loaded l = { 0 };
+	int r = check_load(im, NULL, text, &l, d);
+
+	if (r == 0)
+		r = lint_loaded(&l, d);
+	loaded_done(&l);
 	return r;
 }
 

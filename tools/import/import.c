@@ -115,8 +115,9 @@ static void report(const struct import *im)
 	for (size_t i = 0; i < im->n_told; i++)
 		talk("%s: %s: %s: %s", im->file, im->told[i].from, told_words[im->told[i].kind],
 		     im->told[i].text);
-	talk("%zu lines carried over, %zu not, %zu weaker and %zu stricter here", carried_count(im),
-	     told_count(im, TOLD_LOST), told_count(im, TOLD_WEAKER), told_count(im, TOLD_STRICTER));
+	talk("%zu line%s carried over, %zu not, %zu weaker and %zu stricter here", carried_count(im),
+	     carried_count(im) == 1 ? "" : "s", told_count(im, TOLD_LOST), told_count(im, TOLD_WEAKER),
+	     told_count(im, TOLD_STRICTER));
 }
 
 static json_t *lines_json(const struct import *im)
@@ -202,6 +203,8 @@ static int convert(struct import *im, const struct source_kind *kind, const json
 		order_settle(im);
 	if (r == 0)
 		r = im->error ? im->error : check_settle(im);
+	if (r == 0)
+		r = added_settle(im);
 	if (r == 0)
 		return put(im);
 	talk("%s: cannot be carried over: %s", im->file, strerror(-r));

@@ -29,6 +29,8 @@ struct carried {
 	const char *section, *key; /* static */
 	char *value, *from;
 	size_t below; /* the rule that a message or an example belongs to, or NOT_BELOW */
+	size_t origin,
+		against; /* the closing rule that this is a part of, against that opening one; or NOT_BELOW */
 	bool is_setting, dropped;
 	unsigned line; /* where it stands in the text */
 };
@@ -79,12 +81,21 @@ bool carry_closes(const struct carried *c);
 /* The policy as text (caller frees), each line's number noted; NULL sets im->error. */
 char *carry_text(struct import *im);
 
-/* --- order.c, check.c --- */
+/* --- order.c, check.c, added.c --- */
 
 /* Takes out, or narrows, what holds in pale's order of rules and not in the source's. */
 void order_settle(struct import *im);
+/* What line i was added against, or another rule that it would have been, is carried over. */
+bool order_is_opened(const struct import *im, size_t i);
 /* Parses and lints what would come out, and mends it until both are content.  0 or -errno. */
 int check_settle(struct import *im);
+/* Loads the text alone, with nothing of this machine's other policies, for an agent or none (NULL).  0 or
+ * -errno with findings; loaded_done() in each case. */
+int check_load(const struct import *im, const char *agent, const char *text, struct loaded *ret,
+	       struct diags *d);
+/* Of the rules that were added against opening ones, takes out those that nothing needs, and tells of the
+ * others. 0 or -errno. */
+int added_settle(struct import *im);
 
 /* --- values.c --- */
 

@@ -235,15 +235,37 @@ static void close_overlap(struct import *im, size_t open, size_t closed, const c
 	const struct carried a = im->list[open], d = im->list[closed];
 
 	if (both[0]) {
-		if (carry_rule(im, d.section, d.key, d.from, both) != NOT_BELOW)
-			carry_tell(im, TOLD_NOTE, d.from,
-				   "`%s = %s` added: there it holds against `%s = %s` (%s)", d.key, both,
-				   a.key, a.value, a.from);
+		size_t added = carry_rule(im, d.section, d.key, d.from, both);
+
+		if (added != NOT_BELOW) {
+			im->list[added].origin = closed;
+			im->list[added].against = open;
+		}
 		return;
 	}
 	carry_tell(im, TOLD_NOTE, a.from, "`%s = %s` left out: there `%s = %s` (%s) holds against it", a.key,
 		   a.value, d.key, d.value, d.from);
 	carry_drop(im, open);
+}
+
+bool order_is_opened(const struct import *im, size_t i)
+{
+	const struct carried *c = &im->list[i], *d = &im->list[c->origin];
+	size_t f = 0;
+
+	while (strcmp(families[f].section, c->section) != 0)
+		f++;
+	for (size_t j = 0; j < im->n; j++) {
+		const struct carried *a = &im->list[j];
+		_cleanup_free_ char *both = NULL;
+
+		if (strcmp(a->section, c->section) != 0 || !carry_opens(a) || !same_access(a, d))
+			continue;
+		both = families[f].overlap(a, d);
+		if (both && strcmp(both, c->value) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool comes_first(enum carry_order order, size_t open, size_t closed)
