@@ -15,9 +15,9 @@ some_repo() {
 	git checkout -qb topic HEAD~2 && echo topic >topic && git add . && git commit -qm topic && git checkout -q base
 }
 
-# How objects are packed depends on times.
+# How objects are packed depends on times.  The directory stays, and HEAD: no session takes these away.
 forget() {
-	rm -rf "$1"/.git/{objects/*,index,logs,info,rr-cache,gc.log} "$1"/.git/*HEAD
+	rm -rf "$1"/.git/{objects/*,index,logs,info,rr-cache,gc.log} "$1"/.git/*_HEAD
 }
 
 # What a repository is, whatever its packs are called.
