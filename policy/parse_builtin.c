@@ -1,5 +1,6 @@
 /* The rules that no file holds: the workspace may be written, pale's own files may not. */
 #include "parse_impl.h"
+#include "gitname.h"
 #include "path.h"
 
 #include <errno.h>
@@ -112,9 +113,27 @@ static const char *const git_names[] = {
  * leads to it, what the workspace has for itself (of a linked worktree that lies apart), and what all share.
  */
 static const char *const ref_names_top[] = { ".git" };
-static const char *const ref_names_own[] = { "HEAD", "commondir" };
+static const char *const ref_names_own[] = {
+	"HEAD", "commondir", "ORIG_HEAD", "BISECT_HEAD", "BISECT_EXPECTED_REV",
+};
 static const char *const ref_names_common[] = {
-	"packed-refs", "refs", "refs/heads", "refs/heads/**", "worktrees/*/HEAD",
+	"*",
+	"packed-refs",
+	"refs",
+	"refs/**",
+	/* of each worktree */
+	"worktrees",
+	"worktrees/*",
+	"worktrees/*/HEAD",
+	"worktrees/*/refs",
+	"worktrees/*/refs/**",
+	"worktrees/*/ORIG_HEAD",
+	"worktrees/*/BISECT_HEAD",
+	"worktrees/*/BISECT_EXPECTED_REV",
+	/* which git still reads, as remotes and as other parents of commits */
+	"remotes/*",
+	"branches/*",
+	"info/grafts",
 };
 
 /*
@@ -188,6 +207,40 @@ static int add_guards(struct parser *ps, const char *dir, const char *const *nam
 
 #define GUARDS(ps, dir, names) add_guards(ps, dir, names, sizeof(names) / sizeof((names)[0]))
 
+/*
+ * Files in dir that git finds before the protected branches that the pattern names, or before those of a
+ * remote (gitrevisions(7)), and the directories above them.
+ */
+static int add_shadow(struct parser *ps, const char *dir, const char *pattern)
+{
+	const char *name = pattern + gitname_skip(pattern);
+	size_t first = strcspn(name, "/");
+	char part[LIMIT_PATH];
+	const char *const names[] = { part };
+	int n, err = 0;
+
+	if (first == 0 || !glob_is_literal(name, first) || gitname_is_gits(name) || path_has_dotdot(name))
+		return 0;
+	for (const char *end = name + first; err == 0; end += strcspn(end + 1, "/") + 1) {
+		n = snprintf(part, sizeof(part), "%.*s", (int)(end - name), name);
+		err = n < (int)sizeof(part) ? add_guards(ps, dir, names, 1) : no_usable_path(ps);
+		if (!*end)
+			break;
+	}
+	n = snprintf(part, sizeof(part), "*/%s", name);
+	return err < 0 ? err : n < (int)sizeof(part) ? add_guards(ps, dir, names, 1) : no_usable_path(ps);
+}
+
+static int add_shadows(struct parser *ps, const char *dir)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < ps->p->n_rules; i++)
+		if (ps->p->rules[i].kind == RULE_BRANCH && ps->p->rules[i].pattern)
+			err = add_shadow(ps, dir, ps->p->rules[i].pattern);
+	return err;
+}
+
 /* top: the workspace, normalised */
 static int add_refs(struct parser *ps, const char *top)
 {
@@ -201,7 +254,11 @@ static int add_refs(struct parser *ps, const char *top)
 	err = GUARDS(ps, top, ref_names_top);
 	if (err == 0)
 		err = GUARDS(ps, own, ref_names_own);
-	return err < 0 ? err : GUARDS(ps, common, ref_names_common);
+	if (err == 0)
+		err = GUARDS(ps, common, ref_names_common);
+	if (err == 0)
+		err = add_shadows(ps, common);
+	return err < 0 || strcmp(own, common) == 0 ? err : add_shadows(ps, own);
 }
 
 static int add_git_names(struct parser *ps, const char *top)

@@ -121,7 +121,7 @@ START_TEST(cut_anywhere)
 		memcpy(text, whole, len);
 		ck_assert_int_eq(git_packed_is_sound(text, len),
 				 len == 0 || (len < sizeof(whole) && text[len - 1] == '\n'));
-		(void)git_packed_value(text, len, "main", &value);
+		(void)git_packed_value(text, len, "refs/heads/main", &value);
 		free(text);
 	}
 }
@@ -164,15 +164,16 @@ START_TEST(values)
 	static const char remark[] = "# refs/heads/main\n" B " refs/heads/main\n";
 	static const char open_end[] = HEADER B " refs/heads/main";
 
-	value_is(text, sizeof(text) - 1, "main", B);
-	value_is(text, sizeof(text) - 1, "ma", A);
-	value_is(text, sizeof(text) - 1, "mai", "");
-	value_is(text, sizeof(text) - 1, "x", "");
-	value_is(text, sizeof(text) - 1, "v1", "");
-	value_is(text, sizeof(text) - 1, "", "");
-	value_is("", 0, "main", "");
-	value_is(remark, sizeof(remark) - 1, "main", B);
-	value_is(open_end, sizeof(open_end) - 1, "main", B);
+	value_is(text, sizeof(text) - 1, "refs/heads/main", B);
+	value_is(text, sizeof(text) - 1, "refs/heads/ma", A);
+	value_is(text, sizeof(text) - 1, "refs/heads/mai", "");
+	value_is(text, sizeof(text) - 1, "refs/heads/x", "");
+	value_is(text, sizeof(text) - 1, "refs/heads/v1", "");
+	value_is(text, sizeof(text) - 1, "main", "");
+	value_is(text, sizeof(text) - 1, "refs/heads/", "");
+	value_is("", 0, "refs/heads/main", "");
+	value_is(remark, sizeof(remark) - 1, "refs/heads/main", B);
+	value_is(open_end, sizeof(open_end) - 1, "refs/heads/main", B);
 }
 END_TEST
 

@@ -69,11 +69,19 @@ START_TEST(branches_lie_elsewhere)
 {
 	b.git_own = strdup("/r/.git/worktrees/w");
 	b.git_common = strdup("/r/.git");
-	ck_assert_int_eq(parse("[git]\nprotect = main\n"), 0);
+	ck_assert_int_eq(
+		parse("[git]\nprotect = refs/heads/main\nprotect = r/*\nprotect = index\nprotect = *\n"), 0);
 	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/home/u/ws/.git"));
 	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/worktrees/w/HEAD"));
 	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/packed-refs"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/refs/heads/**"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/refs/**"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/main"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/worktrees/w/main"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/r/*"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/r"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_GIT, "/r/.git/index"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/*/main"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_GIT, "/r/.git/*/*"));
 	ck_assert_ptr_null(find_rule(RULE_FILE_GIT, "/home/u/ws/.git/HEAD"));
 }
 END_TEST

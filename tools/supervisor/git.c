@@ -274,7 +274,7 @@ static bool is_late(struct caller *c, const struct request *req, enum role role,
 	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE ||
 			(role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
 
-	c->git_late = has_text && c->at && c->at->is_new;
+	c->git_late = c->git_late_new = has_text && c->at && c->at->is_new;
 	c->git_late_rule = d->rule;
 	return c->git_late;
 }
@@ -299,6 +299,24 @@ static bool takes_objects(const struct git_home *home, const struct request *req
 		git_is_at(req->path, home->workspace, ".git/objects"));
 }
 
+static bool may_ref(struct caller *c, const struct request *req, const struct decision *d, int dir, char *why,
+		    size_t size)
+{
+	const struct git_home *home = &session_setup(c->sup)->git;
+	bool late;
+
+	if (!git_is_ref(home, &c->image, req->path))
+		return true;
+	if (dir < 0 || !git_ref_may(home, &c->image, req, dir, &late, why, size))
+		return false;
+	if (!late)
+		return true;
+	c->git_late = c->at && c->at->is_open;
+	c->git_late_new = c->git_late && c->at->is_new;
+	c->git_late_rule = d->rule;
+	return c->git_late || deny(why, size, "git alone writes it, as a new file");
+}
+
 /* A name may be both: a branch can be called `config`. */
 static bool may_both(struct caller *c, const struct request *req, const struct decision *d, int dir,
 		     char *why, size_t size)
@@ -306,7 +324,6 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 	const struct git_home *home = &session_setup(c->sup)->git;
 	enum role role = role_of(req->path);
 	bool plain = role != ROLE_OWN && is_harmless_op(req);
-	struct image img;
 
 	if (git_is_shared(&c->image, req->path))
 		return deny(why, size, SHARED);
@@ -316,8 +333,7 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 		return false;
 	if (role == ROLE_HOOK && !may_go(home, req, dir, why, size))
 		return false;
-	return !git_is_ref(home, req->path) || (dir >= 0 && decision_image(&c->image, d, &img) &&
-						git_ref_may(home, &img, req, dir, why, size));
+	return may_ref(c, req, d, dir, why, size);
 }
 
 /* Nothing of it needs a look. */
@@ -327,7 +343,7 @@ static bool is_nothing(const struct caller *c, const struct request *req)
 	bool goes = (role == ROLE_HOOK || role == ROLE_OBJECTS) && req->access & ACCESS_DELETE;
 
 	return role != ROLE_OWN && !goes && is_harmless_op(req) && !git_is_shared(&c->image, req->path) &&
-	       !git_is_ref(&session_setup(c->sup)->git, req->path);
+	       !git_is_ref(&session_setup(c->sup)->git, &c->image, req->path);
 }
 
 void git_guard(struct caller *c, const struct request *req, struct decision *d, struct verdict_answer *a)
@@ -393,15 +409,13 @@ static bool may_move(const struct image *img, const struct held *from, const str
 static bool may_move_ref(struct caller *c, const struct held *from, const struct held *to, struct git_move *m)
 {
 	const struct git_home *home = &session_setup(c->sup)->git;
-	struct image img;
 
-	if (!git_is_ref(home, to->req.path))
+	if (!git_is_ref(home, &c->image, to->req.path))
 		return true;
 	/* It was read as a configuration, too. */
 	free(m->text);
 	m->text = NULL;
-	return decision_image(&c->image, &to->d, &img) &&
-	       git_ref_move(home, &img, from, to, m, c->git_why, sizeof(c->git_why));
+	return git_ref_move(home, &c->image, from, to, m, c->git_why, sizeof(c->git_why));
 }
 
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m)

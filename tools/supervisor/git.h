@@ -90,18 +90,25 @@ bool git_is_shared(const struct image *img, const char *path);
 bool git_shared_allows(const struct image *img, const char *before, size_t before_len, const char *now,
 		       size_t len, char *why, size_t size);
 
-/* --- git_refs.c --- */
+/* --- git_refs.c, and git_where.c --- */
 
 /* path is name below dir; dir NULL: there is none. */
 bool git_is_at(const char *path, const char *dir, const char *name);
-/* A branch of this name is protected by img. */
+/* A branch of this name is protected by img, or by a session around it; or names below this one are. */
 bool git_is_trunk(const struct image *img, const char *name, size_t len);
+bool git_is_above_trunk(const struct image *img, const char *name);
 
 /* The path says where branches of the workspace's own repository are; of what guard rules name. */
-bool git_is_ref(const struct git_home *home, const char *path);
-/* May req be done to a branch, HEAD or packed-refs that lies in dir?  False with the reason in why. */
+bool git_is_ref(const struct git_home *home, const struct image *img, const char *path);
+/*
+ * May req be done to a branch, HEAD or packed-refs that lies in dir?  False with the reason in why.  True
+ * with *ret_late: it may be written where that is judged once it is complete.
+ */
 bool git_ref_may(const struct git_home *home, const struct image *img, const struct request *req, int dir,
-		 char *why, size_t size);
+		 bool *ret_late, char *why, size_t size);
+/* May what was written so be put there? */
+bool git_ref_may_put(const struct git_home *home, const struct image *img, const char *path, int dir,
+		     const char *text, size_t len, char *why, size_t size);
 /* The same of a rename; what is put in place goes into *m as with git_move(). */
 bool git_ref_move(const struct git_home *home, const struct image *img, const struct held *from,
 		  const struct held *to, struct git_move *m, char *why, size_t size);
@@ -111,7 +118,9 @@ bool git_ref_move(const struct git_home *home, const struct image *img, const st
  * each name once, in byte order.
  */
 bool git_packed_is_sound(const char *text, size_t len);
-/* The value of refs/heads/NAME there: its length and, borrowed, *ret; 0: not there. */
+/* The value of a ref there, by its whole name: its length and, borrowed, *ret; 0: not there. */
 size_t git_packed_value(const char *text, size_t len, const char *name, const char **ret);
+/* The next name from *at on, borrowed; false at the end. */
+bool git_packed_next(const char **at, const char *end, const char **ret, size_t *ret_len);
 
 #endif

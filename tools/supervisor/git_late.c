@@ -4,8 +4,9 @@
  * cp writes a configuration into a repository that is there already, git-lfs a hook: nothing of it can be
  * judged when it is opened.  Whoever makes such a file writes into one without a name.  Once its last
  * descriptor is closed, and before any later call of the session is served, its text is read once, judged,
- * and installed as a new file under the name; or it is told why not, and nothing is there.  What is there
- * already is written in no such way: who read it meanwhile would not see what he wrote.
+ * and installed as a new file under the name; or it is told why not, and nothing is there.  A configuration
+ * that is there already is written in no such way: who read it meanwhile would not see what he wrote.  A ref
+ * is, and stays as it was until then: git itself puts a new one in its place.
  *
  * The kernel queues the event of a close(2) before that returns (fs/file_table.c, __fput()).
  */
@@ -38,7 +39,8 @@ struct late {
 	int wd; /* 0: nobody's */
 	int file, dir, err;
 	char name[NAME_MAX + 1];
-	struct stat place; /* the empty file of that name */
+	bool is_new;
+	struct stat place; /* the file of that name: an empty one, or a ref's as it was */
 	uint32_t rule;
 	struct asker who;
 };
@@ -64,9 +66,15 @@ static void forget(struct late *l)
 
 /* --- the end ------------------------------------------------------------------------------------------ */
 
-static bool is_allowed(const struct image *img, const struct late *l, const char *text, size_t len,
+static bool is_allowed(const struct caller *c, const struct late *l, const char *text, size_t len,
 		       const char *path, char *why, size_t size)
 {
+	const struct git_home *home = &session_setup(c->sup)->git;
+	const struct image *img = &c->image;
+
+	/* A branch may be called `config`: its directory is no repository's. */
+	if (git_is_ref(home, img, path))
+		return git_ref_may_put(home, img, path, l->dir, text, len, why, size);
 	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0)
 		return git_config_allows(img, NULL, 0, text, len, path, why, size);
 	snprintf(why, size, "%s", GIT_A_HOOK);
@@ -104,15 +112,15 @@ static bool has_place(const struct late *l)
 	       st.st_dev == l->place.st_dev;
 }
 
-/* Read, judged, and put in its place: false with the reason in why, and nothing is there. */
-static bool complete(const struct image *img, const struct late *l, const char *path, char *why, size_t size)
+/* Read, judged, and put in its place: false with the reason in why, and what was there before is there. */
+static bool complete(struct caller *c, const struct late *l, const char *path, char *why, size_t size)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	mode_t mode = 0;
 	int r = git_fd_read(l->file, GITCONFIG_MAX, &text, &len, &mode);
 
-	if (r == 0 && !is_allowed(img, l, text, len, path, why, size))
+	if (r == 0 && !is_allowed(c, l, text, len, path, why, size))
 		r = -EPERM;
 	else if (r == -EFBIG)
 		snprintf(why, size, "it is too large");
@@ -122,7 +130,7 @@ static bool complete(const struct image *img, const struct late *l, const char *
 			snprintf(why, size, "it cannot be put in its place: %s", strerror(-r));
 	} else
 		snprintf(why, size, "it cannot be read: %s", strerror(-r));
-	if (r < 0)
+	if (r < 0 && l->is_new)
 		(void)unlinkat(l->dir, l->name, 0);
 	return r == 0;
 }
@@ -135,7 +143,7 @@ static void finish(struct supervisor *s, struct late *l)
 	path_of(l, path);
 	if (has_place(l)) {
 		asker_stand_in(&c, s, &l->who, desk);
-		if (!complete(&c.image, l, path, why, sizeof(why)))
+		if (!complete(&c, l, path, why, sizeof(why)))
 			deny(&c, l, path, why);
 	}
 	forget(l);
@@ -219,6 +227,22 @@ static int take_place(struct late *l)
 	return fd < 0 || fstat(fd, &l->place) < 0 ? -errno : 0;
 }
 
+/* What stands there is what the caller finds in his own, too. */
+static int take_text(struct late *l, int flags)
+{
+	_cleanup_close_ int fd =
+		openat(l->dir, l->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	mode_t mode = 0;
+	int r = fd < 0 || fstat(fd, &l->place) < 0 ? -EACCES
+						   : git_fd_read(fd, GITCONFIG_MAX, &text, &len, &mode);
+
+	if (r == 0 && !(flags & O_TRUNC) && pwrite(l->file, text, len, 0) != (ssize_t)len)
+		r = -EACCES;
+	return r < 0 || fchmod(l->file, mode & 0777) < 0 ? -EACCES : 0;
+}
+
 /* The descriptor that the caller gets, or -errno. */
 static int begin(struct caller *c, struct late *l, const struct opening *o)
 {
@@ -233,7 +257,7 @@ static int begin(struct caller *c, struct late *l, const struct opening *o)
 		return -EACCES;
 	if (fchmod(l->file, o->mode & 0777 & ~(mode_t)mask) == 0)
 		l->wd = inotify_add_watch(events, self, IN_CLOSE_WRITE);
-	e = l->wd > 0 ? take_place(l) : -EACCES;
+	e = l->wd <= 0 ? -EACCES : l->is_new ? take_place(l) : take_text(l, o->flags);
 	if (e == 0)
 		return fd;
 	l->wd = 0;
@@ -251,6 +275,7 @@ int git_late_open(struct caller *c, const struct opening *o, int dir, const char
 	*l = (struct late){ .file = memfd_create(name, MFD_CLOEXEC),
 			    .dir = fcntl(dir, F_DUPFD_CLOEXEC, 0),
 			    .err = caller_fd(c, STDERR_FILENO),
+			    .is_new = c->git_late_new,
 			    .rule = c->git_late_rule,
 			    .who = asker_of(c) };
 	snprintf(l->name, sizeof(l->name), "%s", name);

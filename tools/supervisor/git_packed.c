@@ -12,7 +12,6 @@
 
 #define SHA1_HEX   40
 #define SHA256_HEX 64
-#define HEADS	   "refs/heads/"
 #define HEADER	   "# pack-refs with:"
 
 /* How many hexadecimal digits s begins with, where they are an object's name; else 0. */
@@ -79,6 +78,22 @@ bool git_packed_is_sound(const char *text, size_t len)
 	return true;
 }
 
+bool git_packed_next(const char **at, const char *end, const char **ret, size_t *ret_len)
+{
+	for (const char *p = *at, *stop, *space; p < end; p = *at) {
+		stop = memchr(p, '\n', (size_t)(end - p));
+		stop = stop ? stop : end;
+		*at = stop + 1;
+		space = *p == '#' || *p == '^' ? NULL : memchr(p, ' ', (size_t)(stop - p));
+		if (!space)
+			continue;
+		*ret = space + 1;
+		*ret_len = (size_t)(stop - space - 1);
+		return true;
+	}
+	return false;
+}
+
 size_t git_packed_value(const char *text, size_t len, const char *name, const char **ret)
 {
 	const char *end = text + len;
@@ -89,9 +104,7 @@ size_t git_packed_value(const char *text, size_t len, const char *name, const ch
 
 		stop = stop ? stop : end;
 		space = *p == '#' ? NULL : memchr(p, ' ', (size_t)(stop - p));
-		if (space && (size_t)(stop - space) == 1 + strlen(HEADS) + n &&
-		    memcmp(space + 1, HEADS, strlen(HEADS)) == 0 &&
-		    memcmp(space + 1 + strlen(HEADS), name, n) == 0) {
+		if (space && (size_t)(stop - space) == 1 + n && memcmp(space + 1, name, n) == 0) {
 			*ret = p;
 			return (size_t)(space - p);
 		}

@@ -2,341 +2,18 @@
  * Protected branches of the workspace's own repository, as the files that they are: `[git] protect` judges
  * commands by their words, and this is the wall behind the words.
  *
- * A protected branch moves where it is checked out, or was when somebody left it in this session (a rebase
- * leaves it and comes back); else its file, its line in packed-refs and what HEAD names stay as they are.
+ * What is done to a file that says where a branch is, call by call; git_rules.c says what may come of it.
  * What is put in place is the text that was judged, in a new file.
  */
-#include "tools/supervisor/git.h"
+#include "tools/supervisor/git_refs.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "policy/git.h"
 #include "policy/path.h"
 #include "tools/tools.h"
-
-#define REF_MAX	   256
-#define PACKED_MAX (64u << 20)
-#define HEADS	   "refs/heads/"
-#define LEFT_MAX   16
-#define BLANKS	   " \t\n\v\f\r"
-
-/* A repository's directories, held: of a linked worktree they are two. */
-struct store {
-	int own;    /* HEAD */
-	int common; /* refs, packed-refs */
-	int opened; /* the one of them that is to be closed, or -1 */
-};
-
-/* Protected branches that were checked out; under the turn of git.c. */
-static char left[LEFT_MAX][REF_MAX];
-static size_t n_left;
-
-/* --- what is there ------------------------------------------------------------------------------------- */
-
-bool git_is_trunk(const struct image *img, const char *name, size_t len)
-{
-	size_t n = 0;
-	const struct branch_pattern *p = image_sec(img, SEC_BRANCH, &n);
-
-	for (size_t i = 0; p && i < n / sizeof(*p); i++) {
-		const char *pattern = image_str(img, p[i].pattern);
-
-		if (strncmp(pattern, HEADS, strlen(HEADS)) == 0)
-			pattern += strlen(HEADS);
-		if (glob_match(pattern, strlen(pattern), name, len))
-			return true;
-	}
-	return false;
-}
-
-/* Behind `ref:` git passes by line ends, too. */
-static void end_line(char *buf)
-{
-	char *ref = buf + (strncmp(buf, "ref:", 4) == 0 ? 4 : strlen(buf));
-	size_t blanks = strspn(ref, BLANKS), n;
-
-	memmove(ref, ref + blanks, strlen(ref + blanks) + 1);
-	n = strcspn(buf, "\n");
-	while (n > 0 && strchr(BLANKS, buf[n - 1]))
-		n--;
-	buf[n] = '\0';
-}
-
-/* The first line of a small file below dir, without blanks at its end; false where there is none. */
-static bool first_line(int dir, const char *name, char buf[REF_MAX])
-{
-	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, buf, REF_MAX - 1) : -1;
-
-	if (n < 0)
-		return false;
-	buf[n] = '\0';
-	end_line(buf);
-	return true;
-}
-
-/* The branch that a HEAD of this line, of end_line(), names (refs/files-backend.c), or NULL. */
-static const char *head_branch(const char *line)
-{
-	if (strncmp(line, "ref:", 4) != 0)
-		return NULL;
-	line += 4;
-	return strncmp(line, HEADS, strlen(HEADS)) == 0 ? line + strlen(HEADS) : NULL;
-}
-
-/* The branch's value by packed-refs alone. */
-static bool value_packed(int git, const char *name, char buf[REF_MAX])
-{
-	_cleanup_free_ char *text = NULL;
-	const char *value;
-	size_t len = 0, n;
-	mode_t mode;
-
-	if (git_file_read(git, "packed-refs", PACKED_MAX, &text, &len, &mode) < 0)
-		return false;
-	n = git_packed_value(text, len, name, &value);
-	if (n == 0 || n >= REF_MAX)
-		return false;
-	memcpy(buf, value, n);
-	buf[n] = '\0';
-	return true;
-}
-
-static bool value_loose(int common, const char *name, char buf[REF_MAX])
-{
-	char path[PATH_MAX];
-
-	return snprintf(path, sizeof(path), HEADS "%s", name) < (int)sizeof(path) &&
-	       first_line(common, path, buf);
-}
-
-static bool value_of(const struct store *s, const char *name, char buf[REF_MAX])
-{
-	return value_loose(s->common, name, buf) || value_packed(s->common, name, buf);
-}
-
-static bool was_left(const char *name)
-{
-	for (size_t i = 0; i < n_left; i++)
-		if (strcmp(left[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* It is checked out, or was. */
-static bool may_go(const struct store *s, const char *name)
-{
-	char line[REF_MAX];
-	const char *head = first_line(s->own, "HEAD", line) ? head_branch(line) : NULL;
-
-	return was_left(name) || (head && strcmp(head, name) == 0);
-}
-
-/* --- what may be --------------------------------------------------------------------------------------- */
-
-static bool deny(char *why, size_t size, const char *name)
-{
-	snprintf(why, size, "%s is a protected branch and is not checked out", name);
-	return false;
-}
-
-/* now NULL: it goes. */
-static bool may_become(const struct store *s, const char *name, const char *now, char *why, size_t size)
-{
-	char before[REF_MAX], packed[REF_MAX];
-	bool is_there = now ? value_of(s, name, before) : value_loose(s->common, name, before);
-
-	if (!is_there || (now && strcmp(before, now) == 0) || may_go(s, name))
-		return true;
-	/* pack-refs takes away what it has packed */
-	if (!now && value_packed(s->common, name, packed) && strcmp(packed, before) == 0)
-		return true;
-	return deny(why, size, name);
-}
-
-/* Each protected branch that `before` or `now` names has the same value by now, or may go. */
-static bool may_be_packed(const struct image *img, const struct store *s, const char *names, size_t names_len,
-			  const char *now, size_t len, char *why, size_t size)
-{
-	const char *end = names + names_len;
-
-	for (const char *p = names; p < end;) {
-		const char *stop = memchr(p, '\n', (size_t)(end - p));
-		const char *ref = memchr(p, ' ', (size_t)((stop ? stop : end) - p)), *value;
-		char name[PATH_MAX], before[REF_MAX];
-		size_t n;
-
-		stop = stop ? stop : end;
-		p = stop + 1;
-		if (!ref || (size_t)(stop - ref) <= 1 + strlen(HEADS) ||
-		    memcmp(ref + 1, HEADS, strlen(HEADS)) != 0)
-			continue;
-		ref += 1 + strlen(HEADS);
-		if (!git_is_trunk(img, ref, (size_t)(stop - ref)) || (size_t)(stop - ref) >= sizeof(name))
-			continue;
-		memcpy(name, ref, (size_t)(stop - ref));
-		name[stop - ref] = '\0';
-		n = git_packed_value(now, len, name, &value);
-		if (may_go(s, name) || !value_of(s, name, before) ||
-		    (n == 0 && value_loose(s->common, name, before)))
-			continue;
-		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): where nothing was found, n is 0 */
-		if (n != strlen(before) || memcmp(value, before, n) != 0)
-			return deny(why, size, name);
-	}
-	return true;
-}
-
-static bool may_replace_packed(const struct image *img, const struct store *s, const char *now, size_t len,
-			       char *why, size_t size)
-{
-	_cleanup_free_ char *before = NULL;
-	size_t before_len = 0;
-	mode_t mode;
-	int r = git_file_read(s->common, "packed-refs", PACKED_MAX, &before, &before_len, &mode);
-
-	if (r < 0 && r != -ENOENT)
-		return deny(why, size, "packed-refs");
-	if (!git_packed_is_sound(now, len)) {
-		snprintf(why, size, "packed-refs is out of order, and git would not read it as it stands");
-		return false;
-	}
-	return may_be_packed(img, s, now, len, now, len, why, size) &&
-	       (!before || may_be_packed(img, s, before, before_len, now, len, why, size));
-}
-
-/* HEAD comes to name a protected branch by its file alone: that is a checkout. */
-static bool may_be_head(const struct image *img, const struct store *s, const char *now, char *why,
-			size_t size)
-{
-	const char *name = head_branch(now), *head;
-	char before[REF_MAX];
-
-	head = first_line(s->own, "HEAD", before) ? head_branch(before) : NULL;
-	if (head && git_is_trunk(img, head, strlen(head)) && !was_left(head) && n_left < LEFT_MAX)
-		snprintf(left[n_left++], REF_MAX, "%s", head);
-	if (!name || !git_is_trunk(img, name, strlen(name)))
-		return true;
-	return !value_of(s, name, before) || may_go(s, name) || deny(why, size, name);
-}
-
-/* --- where it lies ------------------------------------------------------------------------------------- */
-
-enum ref_kind {
-	REF_NONE,
-	REF_TOP,       /* `.git` of the workspace */
-	REF_COMMONDIR, /* of the workspace's git directory */
-	REF_HEAD,
-	REF_PACKED,
-	REF_DIR,    /* refs, refs/heads */
-	REF_BRANCH, /* below that; a lock is judged once it is put in place */
-};
-
-struct ref {
-	enum ref_kind kind;
-	const char *name; /* of a branch */
-};
-
-/* path behind dir and a slash, or NULL */
-static const char *below(const char *path, const char *dir)
-{
-	size_t n = dir ? strlen(dir) : 0;
-
-	return n > 0 && strncmp(path, dir, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
-}
-
-bool git_is_at(const char *path, const char *dir, const char *name)
-{
-	const char *rest = below(path, dir);
-
-	return rest && strcmp(rest, name) == 0;
-}
-
-static struct ref ref_below(const char *refs)
-{
-	const char *name = below(refs, "refs/heads");
-	size_t n = name ? strlen(name) : 0;
-
-	if (name)
-		return (struct ref){ n > 5 && strcmp(name + n - 5, ".lock") == 0 ? REF_NONE : REF_BRANCH,
-				     name };
-	if (strcmp(refs, "refs") == 0 || strcmp(refs, "refs/heads") == 0)
-		return (struct ref){ .kind = REF_DIR };
-	return (struct ref){ .kind = REF_NONE };
-}
-
-static struct ref ref_of(const struct git_home *home, const char *path)
-{
-	static const char dot_git[] = "/.git/refs";
-	const char *rest = below(path, home->common), *at = strstr(path, dot_git),
-		   *last = path_basename(path);
-	struct ref ref = { .kind = REF_NONE };
-
-	if (rest && strncmp(rest, "refs", 4) == 0)
-		ref = ref_below(rest);
-	else if (at && (at[sizeof(dot_git) - 1] == '/' || !at[sizeof(dot_git) - 1]))
-		ref = ref_below(at + strlen("/.git/"));
-	else if (strcmp(last, "HEAD") == 0)
-		ref.kind = REF_HEAD;
-	else if (strcmp(last, "packed-refs") == 0)
-		ref.kind = REF_PACKED;
-	else if (git_is_at(path, home->own, "commondir") ||
-		 git_is_at(path, home->workspace, ".git/commondir"))
-		ref.kind = REF_COMMONDIR;
-	else if (git_is_at(path, home->workspace, ".git"))
-		ref.kind = REF_TOP;
-	return ref;
-}
-
-bool git_is_ref(const struct git_home *home, const char *path)
-{
-	return ref_of(home, path).kind != REF_NONE;
-}
-
-/* The git directory above the directory that the branch is in. */
-static int above(int dir, const char *name)
-{
-	char up[PATH_MAX] = "../..";
-
-	for (const char *p = name; (p = strchr(p, '/')) != NULL; p++)
-		if (strlen(up) + 4 < sizeof(up))
-			strcat(up, "/..");
-	return openat(dir, up, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-static int open_dir(const char *path)
-{
-	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* The repository of a ref in dir, which is borrowed; store_done().  What cannot be held has no values. */
-static struct store store_of(const struct git_home *home, const struct ref *ref, const char *path, int dir)
-{
-	struct store s = { .own = dir, .common = dir, .opened = -1 };
-	bool is_head = ref->kind == REF_HEAD, shared = below(path, home->common) != NULL;
-
-	if (ref->kind == REF_BRANCH)
-		s.own = s.common = s.opened = above(dir, ref->name);
-	if (is_head && (shared || below(path, home->own)) && !git_is_at(path, home->common, "HEAD"))
-		s.common = s.opened = open_dir(home->common);
-	else if (!is_head && shared && home->own && strcmp(home->own, home->common) != 0)
-		s.own = open_dir(home->own);
-	return s;
-}
-
-static void store_done(const struct store *s, int dir)
-{
-	if (s->own >= 0 && s->own != dir && s->own != s->opened)
-		close(s->own);
-	if (s->opened >= 0)
-		close(s->opened);
-}
-
-/* --- the calls ----------------------------------------------------------------------------------------- */
 
 static bool exists(int dir, const char *name)
 {
@@ -354,9 +31,10 @@ static bool is_directory(int dir, const char *name)
 
 static bool exchanged(char *why, size_t size)
 {
-	snprintf(why, size, "the repository's branches would be exchanged as a whole");
-	return false;
+	return git_say(why, size, "the repository's branches would be exchanged as a whole");
 }
+
+#define BY_GIT "git alone writes it, as a new file"
 
 static bool is_about(const struct request *req)
 {
@@ -364,61 +42,115 @@ static bool is_about(const struct request *req)
 	       req->op != OP_UNIX;
 }
 
-/* What says where branches are, `.git`, `refs` and `refs/heads`: made, and a directory is removed once it is
- * empty. */
-static bool may_touch_way(const struct request *req, int dir, char *why, size_t size)
+/* Another name for what somebody may write, or what says something else each time it is read. */
+static bool is_odd(const struct request *req)
+{
+	return req->op == OP_LINK || req->op == OP_MKNOD || req->op == OP_TRUNCATE ||
+	       (req->op == OP_RENAME && req->access & ACCESS_WRITE);
+}
+
+/* What says where branches are, `.git`, `refs` and `refs/heads`: made, and stays where a repository is. */
+static bool may_touch_way(const struct git_ref *ref, const struct request *req, int dir, char *why,
+			  size_t size)
 {
 	const char *last = path_basename(req->path);
 
-	return req->op == OP_MKDIR || !exists(dir, last) ||
-	       (req->op == OP_DELETE && is_directory(dir, last)) || exchanged(why, size);
+	if (req->op == OP_MKDIR || !exists(dir, last))
+		return true;
+	if (req->op != OP_DELETE || !is_directory(dir, last))
+		return exchanged(why, size);
+	return ref->kind != REF_DIR || !exists(dir, strcmp(last, "heads") == 0 ? "../objects" : "objects") ||
+	       exchanged(why, size);
 }
 
-static bool may_touch_branch(const struct image *img, const struct store *s, const struct request *req,
-			     const char *name, int dir, char *why, size_t size)
+/* A directory that git fills: it comes as an empty one.  `git init` looks whether it can make a link. */
+static bool may_touch_place(const struct git_ref *ref, const struct request *req, int dir, char *why,
+			    size_t size)
 {
-	bool goes = !(req->access & ACCESS_WRITE);
+	bool is_init = req->op == OP_SYMLINK && !strchr(ref->name, '/') && !exists(dir, "objects");
+	bool moves = req->op == OP_RENAME &&
+		     (req->access & ACCESS_WRITE || is_directory(dir, path_basename(req->path)));
+
+	return is_init || (req->op != OP_SYMLINK && !moves) || exchanged(why, size);
+}
+
+static bool may_touch_named(const struct image *img, const struct git_store *s, const struct request *req,
+			    const char *ref, int dir, bool *ret_late, char *why, size_t size)
+{
+	const char *branch = git_branch_of(ref);
+	bool is_trunk = git_is_protected(img, branch), goes = !(req->access & ACCESS_WRITE);
 
 	/* A directory or a link would bring branches along, or take them away. */
 	if (req->op == OP_SYMLINK || (req->op == OP_RENAME && is_directory(dir, path_basename(req->path))))
 		return exchanged(why, size);
-	return !git_is_trunk(img, name, strlen(name)) || req->op == OP_MKDIR ||
-	       may_become(s, name, goes ? NULL : "", why, size);
-}
-
-/* HEAD goes, to come back by another name, or is made where there is no repository yet. */
-static bool may_touch_head(const struct request *req, int dir, char *why, size_t size)
-{
-	if (!(req->access & ACCESS_WRITE) || !(exists(dir, "objects") || exists(dir, "commondir")))
+	if (req->op == OP_MKDIR)
+		return ((!is_trunk || !git_has_branch(s, branch)) && !git_is_under_trunk(img, s, ref)) ||
+		       git_say(why, size, "it would stand in the way of a protected branch");
+	if (is_trunk && !git_may_touch_trunk(s, ref, goes, why, size))
+		return false;
+	if (goes)
 		return true;
-	snprintf(why, size, "HEAD is written by git alone, as a new file");
-	return false;
+	*ret_late = req->op == OP_WRITE;
+	return (!is_odd(req) || git_say(why, size, BY_GIT)) && git_may_be_called(img, s, ref, why, size);
 }
 
-static bool may_touch_packed(const struct image *img, const struct store *s, const struct request *req,
+/* HEAD is put there by git as a new file, or made where there is no repository yet; and stays. */
+static bool may_touch_head(const struct git_store *s, const struct request *req, int dir, bool *ret_late,
+			   char *why, size_t size)
+{
+	bool is_whole = exists(dir, "objects") || exists(dir, "commondir");
+
+	if (!(req->access & ACCESS_WRITE))
+		return !s->is_home || !is_whole ||
+		       git_say(why, size, "without HEAD git would look for another repository");
+	*ret_late = req->op == OP_WRITE;
+	return req->op == OP_MKDIR || (*ret_late && !(is_whole && exists(dir, "HEAD"))) ||
+	       git_say(why, size, BY_GIT);
+}
+
+static bool may_touch_packed(const struct image *img, const struct git_store *s, const struct request *req,
 			     char *why, size_t size)
 {
-	if (!may_replace_packed(img, s, "", 0, why, size))
+	if (!git_may_pack(img, s, "", 0, why, size))
 		return false;
-	return !(req->access & ACCESS_WRITE) || !exists(s->common, "objects") ||
-	       deny(why, size, "what packed-refs holds");
+	return !(req->access & ACCESS_WRITE) || !exists(s->common, "objects") || git_say(why, size, BY_GIT);
 }
 
-static bool may_touch(const struct image *img, const struct store *s, const struct ref *ref,
-		      const struct request *req, int dir, char *why, size_t size)
+static bool may_touch_pseudo(const struct request *req, bool *ret_late, char *why, size_t size)
+{
+	*ret_late = req->op == OP_WRITE;
+	return (!is_odd(req) && req->op != OP_SYMLINK) || git_say(why, size, BY_GIT);
+}
+
+static bool is_gone_or_made(const struct request *req)
+{
+	return !(req->access & ACCESS_WRITE) || req->op == OP_MKDIR;
+}
+
+static bool may_touch(const struct image *img, const struct git_store *s, const struct git_ref *ref,
+		      const struct request *req, int dir, bool *ret_late, char *why, size_t size)
 {
 	switch (ref->kind) {
-	case REF_BRANCH:
-		return may_touch_branch(img, s, req, ref->name, dir, why, size);
+	case REF_NAMED:
+		return may_touch_named(img, s, req, ref->name, dir, ret_late, why, size);
 	case REF_DIR:
 	case REF_TOP:
-		return may_touch_way(req, dir, why, size);
+		return may_touch_way(ref, req, dir, why, size);
 	case REF_COMMONDIR:
 		return exchanged(why, size);
 	case REF_PACKED:
 		return may_touch_packed(img, s, req, why, size);
 	case REF_HEAD:
-		return may_touch_head(req, dir, why, size);
+		return may_touch_head(s, req, dir, ret_late, why, size);
+	case REF_PSEUDO:
+		return may_touch_pseudo(req, ret_late, why, size);
+	case REF_PLACE:
+		return may_touch_place(ref, req, dir, why, size);
+	case REF_OLD:
+		return is_gone_or_made(req) ||
+		       git_say(why, size, "git reads it, and nobody writes it any more");
+	case REF_SHADOW:
+		return is_gone_or_made(req) || git_may_be_found(img, s, ref->name, why, size);
 	case REF_NONE:
 		break;
 	}
@@ -426,56 +158,74 @@ static bool may_touch(const struct image *img, const struct store *s, const stru
 }
 
 bool git_ref_may(const struct git_home *home, const struct image *img, const struct request *req, int dir,
-		 char *why, size_t size)
+		 bool *ret_late, char *why, size_t size)
 {
-	const struct ref ref = ref_of(home, req->path);
-	struct store s;
+	const struct git_ref ref = git_ref_of(home, img, req->path);
+	struct git_store s;
 	bool may;
 
+	*ret_late = false;
 	if (!is_about(req))
 		return true;
-	s = store_of(home, &ref, req->path, dir);
-	may = may_touch(img, &s, &ref, req, dir, why, size);
-	store_done(&s, dir);
+	s = git_store_of(home, &ref, req->path, dir);
+	may = may_touch(img, &s, &ref, req, dir, ret_late, why, size);
+	git_store_done(&s, dir);
 	return may;
 }
 
-/* A text takes the place of a branch, HEAD or packed-refs. */
-static bool may_put(const struct image *img, const struct store *s, const struct ref *ref,
-		    const struct git_move *m, char *why, size_t size)
+/* A text takes the place of a ref, HEAD or packed-refs. */
+static bool may_put(const struct image *img, const struct git_store *s, const struct git_ref *ref,
+		    const char *text, size_t len, char *why, size_t size)
 {
-	char line[REF_MAX];
+	char line[GIT_REF_MAX];
 
 	if (ref->kind == REF_PACKED)
-		return may_replace_packed(img, s, m->text, m->len, why, size);
-	snprintf(line, sizeof(line), "%s", m->text);
-	end_line(line);
-	return ref->kind == REF_BRANCH ? may_become(s, ref->name, line, why, size)
-				       : may_be_head(img, s, line, why, size);
+		return git_may_pack(img, s, text, len, why, size);
+	if (len >= sizeof(line))
+		return git_say(why, size, "what would take its place is no file that can be judged");
+	snprintf(line, sizeof(line), "%s", text);
+	git_end_line(line);
+	if (ref->kind == REF_HEAD)
+		return git_may_be_head(img, s, line, why, size);
+	if (ref->kind == REF_PSEUDO)
+		return !git_line_target(line) ||
+		       git_say(why, size, "it is no other's name: git would move that");
+	return git_may_say(img, s, ref->name, line, why, size);
+}
+
+static bool is_text(const struct git_ref *ref)
+{
+	return ref->kind == REF_PACKED || ref->kind == REF_HEAD || ref->kind == REF_NAMED ||
+	       ref->kind == REF_PSEUDO;
+}
+
+bool git_ref_may_put(const struct git_home *home, const struct image *img, const char *path, int dir,
+		     const char *text, size_t len, char *why, size_t size)
+{
+	const struct git_ref ref = git_ref_of(home, img, path);
+	struct git_store s = git_store_of(home, &ref, path, dir);
+	bool may = !is_text(&ref) || may_put(img, &s, &ref, text, len, why, size);
+
+	git_store_done(&s, dir);
+	return may;
 }
 
 bool git_ref_move(const struct git_home *home, const struct image *img, const struct held *from,
 		  const struct held *to, struct git_move *m, char *why, size_t size)
 {
-	const struct ref ref = ref_of(home, to->req.path);
-	bool is_text = ref.kind == REF_PACKED || ref.kind == REF_HEAD ||
-		       (ref.kind == REF_BRANCH && git_is_trunk(img, ref.name, strlen(ref.name)));
-	struct store s;
-	bool may;
+	const struct git_ref ref = git_ref_of(home, img, to->req.path);
+	bool is_dir = is_directory(from->fd, from->name), late;
 	int r;
 
-	if (ref.kind == REF_BRANCH && is_directory(from->fd, from->name))
+	if (is_dir && (ref.kind == REF_NAMED || ref.kind == REF_PLACE))
 		return exchanged(why, size);
-	if (!is_text)
-		return ref.kind == REF_BRANCH || git_ref_may(home, img, &to->req, to->fd, why, size);
-	r = git_file_read(from->fd, from->name, ref.kind == REF_PACKED ? PACKED_MAX : REF_MAX - 1, &m->text,
-			  &m->len, &m->mode);
-	if (r < 0) {
-		snprintf(why, size, "what would take its place is no file that can be judged");
-		return false;
-	}
-	s = store_of(home, &ref, to->req.path, to->fd);
-	may = may_put(img, &s, &ref, m, why, size);
-	store_done(&s, to->fd);
-	return may;
+	if (ref.kind == REF_PLACE)
+		return S_ISREG(held_mode(from)) || exchanged(why, size);
+	if (!is_text(&ref))
+		return git_ref_may(home, img, &to->req, to->fd, &late, why, size);
+	r = git_file_read(from->fd, from->name, ref.kind == REF_PACKED ? GIT_PACKED_MAX : GIT_REF_MAX - 1,
+			  &m->text, &m->len, &m->mode);
+	if (r < 0)
+		return git_say(why, size, "what would take its place is no file that can be judged");
+	return git_ref_may_put(home, img, to->req.path, to->fd, m->text, m->len, why, size);
 }

@@ -37,16 +37,9 @@ bool git_is_shared(const struct image *img, const char *path)
 	return false;
 }
 
-/* By this session's policy or one around it. */
 static bool keeps(const void *img, const char *branch)
 {
-	struct image at = *(const struct image *)img;
-
-	do
-		if (git_is_trunk(&at, branch, strlen(branch)))
-			return true;
-	while (image_outer(&at, &at));
-	return false;
+	return git_is_trunk(img, branch, strlen(branch));
 }
 
 static void say(const struct gitconfig_entry *e, char *why, size_t size)

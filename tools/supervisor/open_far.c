@@ -238,6 +238,7 @@ static bool may_open(struct caller *c, const struct request *req, const struct p
 {
 	const struct git_at at = { .dir = t->held < 0 ? p->r.parent : -1,
 				   .object = t->held,
+				   .is_open = t->held < 0,
 				   .is_new = t->held < 0 && o->flags & O_CREAT && t->st.st_mode == 0 };
 	bool allowed;
 

@@ -163,6 +163,7 @@ struct caller {
 	const struct git_at *at;   /* what is held of the name that is being judged; NULL: nothing */
 	bool git_turn;		   /* no other call is served that bears on what git obeys: git.c */
 	bool git_late;		   /* it is written first and judged then, by git_late_rule: git_late.c */
+	bool git_late_new;	   /* and is not there yet */
 	uint32_t git_late_rule;
 	char git_why[256]; /* git_move()'s reason */
 };
@@ -170,7 +171,8 @@ struct caller {
 /* The directory that a name is in, or where only that is held, the object itself; -1: not held. */
 struct git_at {
 	int dir, object;
-	bool is_new; /* an open makes it */
+	bool is_open; /* it is opened, by this name */
+	bool is_new;  /* and made by that */
 };
 
 /* Approvals that one call was done under: both ends of a rename have their own. */
