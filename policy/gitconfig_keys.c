@@ -176,7 +176,7 @@ static bool is_url(const char *s)
 	return !colon;
 }
 
-static bool is_off(const char *s)
+bool gitconfig_is_off(const char *s)
 {
 	return !*s || strcmp(s, "0") == 0 || strcasecmp(s, "false") == 0 || strcasecmp(s, "no") == 0 ||
 	       strcasecmp(s, "off") == 0;
@@ -279,7 +279,7 @@ static bool fits(enum shape shape, const struct gitconfig_entry *e, const struct
 	case URL:
 		return is_url(value);
 	case OFF:
-		return is_off(value);
+		return gitconfig_is_off(value);
 	case WORKTREE:
 		return is_beside(value, at);
 	case UPDATE:
@@ -315,7 +315,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_entry(const struct gitconfig_entry *a, const struct gitconfig_entry *b)
+bool gitconfig_same(const struct gitconfig_entry *a, const struct gitconfig_entry *b)
 {
 	return strcmp(a->section, b->section) == 0 && strcmp(a->name, b->name) == 0 &&
 	       same_text(a->subsection, b->subsection) && same_text(a->value, b->value);
@@ -324,7 +324,7 @@ static bool same_entry(const struct gitconfig_entry *a, const struct gitconfig_e
 static bool has(const struct gitconfig *g, const struct gitconfig_entry *e)
 {
 	for (size_t i = 0; g && i < g->n; i++)
-		if (same_entry(&g->entries[i], e))
+		if (gitconfig_same(&g->entries[i], e))
 			return true;
 	return false;
 }
@@ -398,7 +398,7 @@ const struct gitconfig_entry *gitconfig_beyond_branches(const struct gitconfig *
 	do {
 		o = next_bound(before, &i, &k);
 		n = next_bound(now, &j, &k);
-		if (!o != !n || (o && !same_entry(o, n)))
+		if (!o != !n || (o && !gitconfig_same(o, n)))
 			return n ? n : o;
 	} while (o);
 	for (j = 0; j < now->n; j++)

@@ -27,8 +27,8 @@ t_harmless_keys_are_written() {
 git config user.name Somebody
 git remote add origin https://github.com/x/y.git
 git remote set-url origin git@github.com:x/y.git
-git config branch.main.remote origin
-git config --add branch.main.merge refs/heads/main
+git config branch.side.remote origin
+git config --add branch.side.merge refs/heads/main
 git config lfs.repositoryformatversion 0
 git remote add other ../other.git
 git remote remove other
@@ -36,7 +36,7 @@ git config filter.lfs.clean "git-lfs clean -- %f"
 git config filter.lfs.process "git-lfs filter-process"
 git config alias.st "status -s"
 git config --unset user.name
-git config --rename-section branch.main branch.topic
+git config --rename-section branch.side branch.topic
 sed -i s/topic/other/ .git/config
 git config submodule.lib.update none
 for f in openpgp x509 ssh; do git config gpg.format $f; done'

@@ -368,9 +368,27 @@ void git_guard(struct caller *c, const struct request *req, struct decision *d, 
 
 /* --- rename ------------------------------------------------------------------------------------------- */
 
+/* Of the workspace's own configuration; *m may become another text, that of a remote's new name. */
+static bool may_be_own(const struct git_home *home, const struct image *img, const char *path,
+		       const char *before, size_t before_len, struct git_move *m, char *why, size_t size)
+{
+	char *text;
+	size_t len;
+
+	if (git_own_allows(home, img, path, before, before_len, m->text, m->len, why, size))
+		return true;
+	text = git_own_renamed(home, img, path, before, before_len, m->text, m->len, &len);
+	if (!text)
+		return false;
+	free(m->text);
+	m->text = text;
+	m->len = len;
+	return git_own_allows(home, img, path, before, before_len, m->text, m->len, why, size);
+}
+
 /* A configuration takes the place of what stands there. */
-static bool may_replace(const struct image *img, const struct held *from, const struct held *to,
-			struct git_move *m, char *why, size_t size)
+static bool may_replace(const struct git_home *home, const struct image *img, const struct held *from,
+			const struct held *to, struct git_move *m, char *why, size_t size)
 {
 	_cleanup_free_ char *before = NULL;
 	size_t before_len = 0;
@@ -380,7 +398,8 @@ static bool may_replace(const struct image *img, const struct held *from, const 
 	if (r < 0)
 		return deny(why, size, "what would take its place is no file that can be judged");
 	r = git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
-	if (!git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size))
+	if (!git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size) ||
+	    !may_be_own(home, img, to->req.path, before, before_len, m, why, size))
 		return false;
 	if (!git_is_shared(img, to->req.path))
 		return true;
@@ -390,8 +409,8 @@ static bool may_replace(const struct image *img, const struct held *from, const 
 		     : git_shared_allows(img, before, before_len, m->text, m->len, why, size);
 }
 
-static bool may_move(const struct image *img, const struct held *from, const struct held *to,
-		     struct git_move *m, char *why, size_t size)
+static bool may_move(const struct git_home *home, const struct image *img, const struct held *from,
+		     const struct held *to, struct git_move *m, char *why, size_t size)
 {
 	enum role role = role_of(to->req.path);
 	bool is_dir = S_ISDIR(held_mode(from));
@@ -399,7 +418,7 @@ static bool may_move(const struct image *img, const struct held *from, const str
 
 	if (is_config)
 		return (is_dir && !git_is_shared(img, to->req.path)) ||
-		       may_replace(img, from, to, m, why, size);
+		       may_replace(home, img, from, to, m, why, size);
 	/* git runs no directory. */
 	if (is_dir && (role == ROLE_HOOK || (role == ROLE_HOOKS && !has_hooks(from->fd, from->name))))
 		return true;
@@ -420,10 +439,11 @@ static bool may_move_ref(struct caller *c, const struct held *from, const struct
 
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m)
 {
+	const struct git_home *home = &session_setup(c->sup)->git;
 	bool allowed;
 
 	take_turn(c);
-	allowed = may_move(&c->image, from, to, m, c->git_why, sizeof(c->git_why)) &&
+	allowed = may_move(home, &c->image, from, to, m, c->git_why, sizeof(c->git_why)) &&
 		  may_move_ref(c, from, to, m);
 	settle(&to->d, allowed);
 	if (!allowed)

@@ -90,6 +90,24 @@ bool git_is_shared(const struct image *img, const char *path);
 bool git_shared_allows(const struct image *img, const char *before, size_t before_len, const char *now,
 		       size_t len, char *why, size_t size);
 
+/* --- git_own.c --- */
+
+/* Before the session begins: what the workspace's own configuration says then is kept. */
+void git_own_begin(const struct git_home *home);
+/*
+ * May `now` stand where `before` (NULL: nothing) stands, of the configuration at path?  True of what is not
+ * the workspace's own.  False with the reason in why.
+ */
+bool git_own_allows(const struct git_home *home, const struct image *img, const char *path,
+		    const char *before, size_t before_len, const char *now, size_t len, char *why,
+		    size_t size);
+/*
+ * Where `now` only gives a remote another name, its text with that name for protected branches, too, as `git
+ * remote rename` itself writes it next: owned, of *ret_len bytes.  NULL: it does something else.
+ */
+char *git_own_renamed(const struct git_home *home, const struct image *img, const char *path,
+		      const char *before, size_t before_len, const char *now, size_t len, size_t *ret_len);
+
 /* --- git_refs.c, and git_where.c --- */
 
 /* path is name below dir; dir NULL: there is none. */
@@ -97,6 +115,8 @@ bool git_is_at(const char *path, const char *dir, const char *name);
 /* A branch of this name is protected by img, or by a session around it; or names below this one are. */
 bool git_is_trunk(const struct image *img, const char *name, size_t len);
 bool git_is_above_trunk(const struct image *img, const char *name);
+/* One may be, of those whose names begin so. */
+bool git_may_be_trunk(const struct image *img, const char *start, size_t len);
 
 /* The path says where branches of the workspace's own repository are; of what guard rules name. */
 bool git_is_ref(const struct git_home *home, const struct image *img, const char *path);

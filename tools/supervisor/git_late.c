@@ -76,7 +76,8 @@ static bool is_allowed(const struct caller *c, const struct late *l, const char 
 	if (git_is_ref(home, img, path))
 		return git_ref_may_put(home, img, path, l->dir, text, len, why, size);
 	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0)
-		return git_config_allows(img, NULL, 0, text, len, path, why, size);
+		return git_config_allows(img, NULL, 0, text, len, path, why, size) &&
+		       git_own_allows(home, img, path, NULL, 0, text, len, why, size);
 	snprintf(why, size, "%s", GIT_A_HOOK);
 	return githook_is_lfs(l->name, text, len);
 }

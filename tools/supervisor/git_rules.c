@@ -42,6 +42,13 @@ static bool is_below(const char *pattern, const char *name, size_t len)
 	return strncmp(pattern, name, len) == 0 && pattern[len] == '/';
 }
 
+static bool overlaps(const char *pattern, const char *start, size_t len)
+{
+	size_t n = strcspn(pattern, "*?[\\");
+
+	return strncmp(pattern, start, n < len ? n : len) == 0;
+}
+
 /* A pattern of this session's policy, or of one around it. */
 static bool has_pattern(const struct image *img, pattern_is is, const char *name, size_t len)
 {
@@ -74,6 +81,11 @@ bool git_is_above_trunk(const struct image *img, const char *name)
 bool git_is_protected(const struct image *img, const char *branch)
 {
 	return branch && git_is_trunk(img, branch, strlen(branch));
+}
+
+bool git_may_be_trunk(const struct image *img, const char *start, size_t len)
+{
+	return has_pattern(img, overlaps, start, len);
 }
 
 static bool was_left(const char *name)

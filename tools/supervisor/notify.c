@@ -436,6 +436,7 @@ int supervisor_prepare(const struct supervisor_setup *setup, struct supervisor *
 	if (!s)
 		return -ENOMEM;
 	dispatch_init();
+	git_own_begin(&setup->git);
 	harden();
 	r = find_sizes(s);
 	if (r < 0)
