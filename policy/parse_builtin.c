@@ -114,7 +114,16 @@ static const char *const git_names[] = {
  */
 static const char *const ref_names_top[] = { ".git" };
 static const char *const ref_names_own[] = {
-	"HEAD", "commondir", "ORIG_HEAD", "BISECT_HEAD", "BISECT_EXPECTED_REV",
+	"HEAD",
+	"commondir",
+	"ORIG_HEAD",
+	"BISECT_HEAD",
+	"BISECT_EXPECTED_REV",
+	"rebase-merge",
+	"rebase-merge/head-name",
+	"rebase-merge/update-refs",
+	"rebase-apply",
+	"rebase-apply/head-name",
 };
 static const char *const ref_names_common[] = {
 	"*",
@@ -130,6 +139,11 @@ static const char *const ref_names_common[] = {
 	"worktrees/*/ORIG_HEAD",
 	"worktrees/*/BISECT_HEAD",
 	"worktrees/*/BISECT_EXPECTED_REV",
+	"worktrees/*/rebase-merge",
+	"worktrees/*/rebase-merge/head-name",
+	"worktrees/*/rebase-merge/update-refs",
+	"worktrees/*/rebase-apply",
+	"worktrees/*/rebase-apply/head-name",
 	/* which git still reads, as remotes and as other parents of commits */
 	"remotes/*",
 	"branches/*",

@@ -81,6 +81,34 @@ t_pseudo_refs() {
 	not_denied
 }
 
+# A rebase that somebody else ends: it moves what it says that it was of.
+t_unfinished_rebases() {
+	local d f made
+	repo
+	for d in rebase-merge rebase-apply; do
+		made="mkdir -p .git/$d; echo \$M >.git/$d/onto; echo \$T >.git/$d/orig-head; touch .git/$d/interactive .git/$d/rebasing .git/$d/git-rebase-todo .git/$d/done; echo 1 >.git/$d/next; echo 1 >.git/$d/last"
+		f=.git/$d/head-name
+		for how in "echo refs/heads/main >$f" "echo refs/heads/main >x; mv x $f" "echo refs/heads/x >$f; echo refs/heads/main >$f" "echo refs/heads/x >x; ln x $f; echo refs/heads/main >x" \
+			"ln -s ../../x $f; echo refs/heads/main >x" "rm -r .git/$d; mkdir e; cp -r .git/HEAD e/onto; echo refs/heads/main >e/head-name; mv e .git/$d; ln -s ../e .git/$d" \
+			"printf 'refs/heads/main \n' >$f" "printf 'refs/heads/x\n%s\n%s\nrefs/heads/main\n%s\n%s\n' \$M \$T \$M \$T >.git/$d/update-refs"; do
+			fsh "T=$TOPIC M=$MAIN; $made; $how; true"
+			git rebase --abort >/dev/null 2>&1
+			[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved: $how"
+			[ "$(git symbolic-ref HEAD)" != refs/heads/main ] || fail "main is checked out: $how"
+			[ "$d" != rebase-merge ] || ! grep -qs main .git/$d/update-refs || fail "written: $how"
+			rm -rf .git/$d e x && git symbolic-ref HEAD refs/heads/topic && git reset -q --hard "$TOPIC"
+		done
+		fsh "mkdir .git/$d; echo refs/heads/main >.git/$d/head-name"
+		denied write "$W/.git/$d/head-name" "main is a protected branch"
+		rm -r .git/$d
+	done
+	fsh 'set -e; git checkout -q -b a; git commit -q --allow-empty -m a; git branch b; git commit -q --allow-empty -m c; git commit -q --allow-empty -m d
+GIT_SEQUENCE_EDITOR=true git rebase -q -i --update-refs --keep-empty main; GIT_SEQUENCE_EDITOR="sed -i 1iedit" git rebase -q -i HEAD~1 || true; git rebase --abort 2>/dev/null || true; echo x >f; git add f; git commit -q -m f; git rebase -q --apply --force-rebase HEAD~1
+git format-patch -q -1; git reset -q --hard HEAD~1; git am -q *.patch; git worktree add -q w topic; git -C w rebase -q --force-rebase main'
+	rc_is 0
+	not_denied
+}
+
 # What git finds before refs/heads/main, when somebody says main.
 t_names_found_first() {
 	local p

@@ -143,6 +143,7 @@ static bool may_touch(const struct image *img, const struct git_store *s, const 
 	case REF_HEAD:
 		return may_touch_head(s, req, dir, ret_late, why, size);
 	case REF_PSEUDO:
+	case REF_STATE:
 		return may_touch_pseudo(req, ret_late, why, size);
 	case REF_PLACE:
 		return may_touch_place(ref, req, dir, why, size);
@@ -181,8 +182,10 @@ static bool may_put(const struct image *img, const struct git_store *s, const st
 
 	if (ref->kind == REF_PACKED)
 		return git_may_pack(img, s, text, len, why, size);
-	if (len >= sizeof(line))
+	if (strlen(text) != len || (ref->kind != REF_STATE && len >= sizeof(line)))
 		return git_say(why, size, "what would take its place is no file that can be judged");
+	if (ref->kind == REF_STATE)
+		return git_may_be_moved(img, s, text, why, size);
 	snprintf(line, sizeof(line), "%s", text);
 	git_end_line(line);
 	if (ref->kind == REF_HEAD)
@@ -196,7 +199,7 @@ static bool may_put(const struct image *img, const struct git_store *s, const st
 static bool is_text(const struct git_ref *ref)
 {
 	return ref->kind == REF_PACKED || ref->kind == REF_HEAD || ref->kind == REF_NAMED ||
-	       ref->kind == REF_PSEUDO;
+	       ref->kind == REF_PSEUDO || ref->kind == REF_STATE;
 }
 
 bool git_ref_may_put(const struct git_home *home, const struct image *img, const char *path, int dir,
@@ -223,8 +226,7 @@ bool git_ref_move(const struct git_home *home, const struct image *img, const st
 		return S_ISREG(held_mode(from)) || exchanged(why, size);
 	if (!is_text(&ref))
 		return git_ref_may(home, img, &to->req, to->fd, &late, why, size);
-	r = git_file_read(from->fd, from->name, ref.kind == REF_PACKED ? GIT_PACKED_MAX : GIT_REF_MAX - 1,
-			  &m->text, &m->len, &m->mode);
+	r = git_file_read(from->fd, from->name, GIT_PACKED_MAX, &m->text, &m->len, &m->mode);
 	if (r < 0)
 		return git_say(why, size, "what would take its place is no file that can be judged");
 	return git_ref_may_put(home, img, to->req.path, to->fd, m->text, m->len, why, size);

@@ -22,6 +22,7 @@ enum ref_kind {
 	REF_DIR,    /* refs, refs/heads */
 	REF_NAMED,  /* below refs; a lock is judged once it is put in place */
 	REF_PSEUDO, /* ORIG_HEAD and its like, which git moves as it moves a branch */
+	REF_STATE,  /* branches that a rebase moves at its end */
 	REF_PLACE,  /* a directory that git fills itself, as a linked worktree's own */
 	REF_OLD,    /* what git still reads, and no longer writes */
 	REF_SHADOW, /* a file that git finds first when it looks for a protected branch by its name */
@@ -89,6 +90,9 @@ bool git_may_be_called(const struct image *img, const struct git_store *s, const
 		       size_t size);
 /* The same of a file of that name in the git directory itself. */
 bool git_may_be_found(const struct image *img, const struct git_store *s, const char *name, char *why,
+		      size_t size);
+/* May a rebase move the branches, each on a line of its own, at its end? */
+bool git_may_be_moved(const struct image *img, const struct git_store *s, const char *names, char *why,
 		      size_t size);
 /* May a ref say that, or HEAD, a line of git_end_line(); or packed-refs? */
 bool git_may_say(const struct image *img, const struct git_store *s, const char *ref, const char *line,

@@ -275,6 +275,20 @@ bool git_may_be_head(const struct image *img, const struct git_store *s, const c
 	return may;
 }
 
+bool git_may_be_moved(const struct image *img, const struct git_store *s, const char *names, char *why,
+		      size_t size)
+{
+	char line[GIT_REF_MAX];
+
+	for (const char *p = names; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(p, "\n"), p);
+		git_end_line(line);
+		if (git_is_protected(img, git_branch_of(line)) && !may_go(s, git_branch_of(line)))
+			return deny(why, size, git_branch_of(line));
+	}
+	return true;
+}
+
 /* --- packed-refs -----------------------------------------------------------------------------------------
  */
 

@@ -34,10 +34,22 @@ static const struct {
 	const char *name;
 	enum ref_kind kind;
 } names[] = {
-	{ "HEAD", REF_HEAD },	       { "packed-refs", REF_PACKED }, { "refs", REF_DIR },
-	{ "refs/heads", REF_DIR },     { "refs/", REF_NAMED },	      { "ORIG_HEAD", REF_PSEUDO },
-	{ "BISECT_HEAD", REF_PSEUDO }, { "remotes/", REF_OLD },	      { "BISECT_EXPECTED_REV", REF_PSEUDO },
-	{ "branches/", REF_OLD },      { "info/grafts", REF_OLD },
+	{ "HEAD", REF_HEAD },
+	{ "packed-refs", REF_PACKED },
+	{ "refs", REF_DIR },
+	{ "refs/heads", REF_DIR },
+	{ "refs/", REF_NAMED },
+	{ "ORIG_HEAD", REF_PSEUDO },
+	{ "BISECT_HEAD", REF_PSEUDO },
+	{ "BISECT_EXPECTED_REV", REF_PSEUDO },
+	{ "remotes/", REF_OLD },
+	{ "branches/", REF_OLD },
+	{ "info/grafts", REF_OLD },
+	{ "rebase-merge", REF_PLACE },
+	{ "rebase-merge/head-name", REF_STATE },
+	{ "rebase-merge/update-refs", REF_STATE },
+	{ "rebase-apply", REF_PLACE },
+	{ "rebase-apply/head-name", REF_STATE },
 };
 
 static bool is_lock(const char *name)
@@ -69,7 +81,7 @@ static struct git_ref of_worktree(const char *rest)
 		return ref;
 	ref = kind_of(slash + 1);
 	/* It goes with the worktree. */
-	if (ref.kind == REF_DIR)
+	if (ref.kind == REF_DIR || ref.kind == REF_PLACE)
 		return (struct git_ref){ REF_PLACE, rest };
 	return ref.kind == REF_OLD || ref.kind == REF_PACKED ? (struct git_ref){ .kind = REF_NONE } : ref;
 }
@@ -145,7 +157,7 @@ static int above(int dir, const char *name)
 /* Its directory may be one below the repository's. */
 static bool is_deep(const struct git_ref *ref)
 {
-	return ref->kind == REF_NAMED || ref->kind == REF_SHADOW;
+	return ref->kind == REF_NAMED || ref->kind == REF_SHADOW || ref->kind == REF_STATE;
 }
 
 static int open_dir(const char *path)
