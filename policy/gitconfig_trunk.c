@@ -118,6 +118,40 @@ bool gitconfig_names_remote(const struct gitconfig_entry *e, const struct gitcon
 	       (is_of_trunk(e, t) && is_one_of("remote pushremote", e->name));
 }
 
+/* HEAD itself, or one of its ancestors. */
+static bool is_head(const char *word, size_t n)
+{
+	return n >= 4 && strncmp(word, "HEAD", 4) == 0 && strspn(word + 4, "~^0123456789") >= n - 4;
+}
+
+/* An option that brings the name of a branch along. */
+static bool is_telling(const char *option, size_t n)
+{
+	const char *letter = n > 1 && option[1] != '-' ? strpbrk(option, "bBcC") : NULL;
+
+	return memchr(option, '=', n) || (letter && letter + 1 < option + n);
+}
+
+/*
+ * A command that moves branches, short of what the operator says behind it: one that says itself which, or
+ * where to, is another's deed in his words.
+ */
+static bool alias_moves(const char *value)
+{
+	static const char movers[] = "branch checkout switch reset reflog";
+	size_t n = strcspn(value, " ");
+
+	if (!word_in_list(movers, value, n))
+		return false;
+	for (const char *p = value + n; *p; p += n) {
+		p += strspn(p, " ");
+		n = strcspn(p, " ");
+		if (*p == '-' ? is_telling(p, n) : n > 0 && !is_head(p, n))
+			return true;
+	}
+	return false;
+}
+
 /* A new entry that moves by itself. */
 static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
 {
@@ -132,8 +166,10 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 	}
 	if (is_key(e, "push", NULL, "default"))
 		return !is_one_of("simple current nothing", value);
-	if (is_key(e, "core", NULL, "bare"))
+	if (is_key(e, "core", NULL, "bare") || is_key(e, "rebase", NULL, "updaterefs"))
 		return !gitconfig_is_off(value);
+	if (strcmp(e->section, "alias") == 0)
+		return alias_moves(value);
 	return is_of_trunk(e, t) && is_one_of("merge rebase", e->name);
 }
 
