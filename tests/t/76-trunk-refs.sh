@@ -140,6 +140,25 @@ t_names_found_first() {
 	[ "$(git rev-parse release/1 2>&1)" = "$MAIN" ] || fail "release/1 is ambiguous"
 }
 
+# A name in capitals each worktree has for itself.
+t_names_in_a_linked_worktree() {
+	local own p
+	git init -q ~/repo && cd ~/repo && git commit -q --allow-empty -m one && git branch RELEASE && git checkout -q -b topic && git commit -q --allow-empty -m two
+	git checkout -q --detach && git worktree add -q ~/wt topic 2>/dev/null && cd ~/wt
+	own=$HOME/repo/.git/worktrees/wt MAIN=$(git rev-parse RELEASE)
+	printf '[git]\nprotect = RELEASE\n' | policy
+	for p in "$own/RELEASE" "$HOME/repo/.git/RELEASE" "$HOME/repo/.git/refs/tags/RELEASE"; do
+		fsh "git rev-parse topic >$p; git rev-parse topic >x; mv x $p"
+		[ "$(git rev-parse RELEASE 2>&1)" = "$MAIN" ] || fail "ambiguous: $p"
+		missing "$p"
+	done
+	fsh "echo 'ref: refs/heads/RELEASE' >$own/ORIG_HEAD; echo 'ref: refs/heads/RELEASE' >$HOME/repo/.git/refs/heads/al; mkdir -p $own/refs/worktree; echo 'ref: refs/heads/RELEASE' >$own/refs/worktree/x; ls $own"
+	! grep -qs ref: "$own/ORIG_HEAD" && [ ! -e "$own/refs/worktree/x" ] && [ ! -e ~/repo/.git/refs/heads/al ] || fail "a symbolic ref"
+	fsh 'set -e; git commit -q --allow-empty -m x; git reset -q --hard HEAD~1; git checkout -q -b next; git rebase -q topic; git tag v; git stash list; git branch -m nexter'
+	rc_is 0
+	not_denied
+}
+
 t_names_in_packed_refs() {
 	local p
 	repo packed

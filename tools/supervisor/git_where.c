@@ -71,21 +71,6 @@ static struct git_ref kind_of(const char *name)
 	return (struct git_ref){ .kind = REF_NONE };
 }
 
-/* What is below worktrees/: a directory of each, with a few refs of its own. */
-static struct git_ref of_worktree(const char *rest)
-{
-	const char *slash = strchr(rest + strlen("worktrees/"), '/');
-	struct git_ref ref = { REF_PLACE, rest };
-
-	if (!slash)
-		return ref;
-	ref = kind_of(slash + 1);
-	/* It goes with the worktree. */
-	if (ref.kind == REF_DIR || ref.kind == REF_PLACE)
-		return (struct git_ref){ REF_PLACE, rest };
-	return ref.kind == REF_OLD || ref.kind == REF_PACKED ? (struct git_ref){ .kind = REF_NONE } : ref;
-}
-
 /* What git has no use for there it finds by a name that somebody says, as a ref's. */
 static struct git_ref of_no_use(const struct image *img, const char *rest)
 {
@@ -97,6 +82,23 @@ static struct git_ref of_no_use(const struct image *img, const char *rest)
 	return (struct git_ref){ !slash || git_is_above_trunk(img, rest) ? REF_PLACE : REF_NONE, rest };
 }
 
+/* What is below worktrees/: a directory of each, with a few refs of its own. */
+static struct git_ref of_worktree(const struct image *img, const char *rest)
+{
+	const char *slash = strchr(rest + strlen("worktrees/"), '/');
+	struct git_ref ref = { REF_PLACE, rest };
+
+	if (!slash)
+		return ref;
+	ref = kind_of(slash + 1);
+	/* It goes with the worktree. */
+	if (ref.kind == REF_DIR || ref.kind == REF_PLACE)
+		return (struct git_ref){ REF_PLACE, rest };
+	if (ref.kind == REF_NONE && !is_lock(rest) && !gitname_is_gits(slash + 1))
+		return of_no_use(img, slash + 1);
+	return ref.kind == REF_OLD || ref.kind == REF_PACKED ? (struct git_ref){ .kind = REF_NONE } : ref;
+}
+
 static struct git_ref in_git_dir(const struct image *img, const char *rest)
 {
 	struct git_ref ref = kind_of(rest);
@@ -104,7 +106,7 @@ static struct git_ref in_git_dir(const struct image *img, const char *rest)
 	if (strcmp(rest, "worktrees") == 0)
 		return (struct git_ref){ REF_PLACE, rest };
 	if (strncmp(rest, "worktrees/", 10) == 0)
-		return of_worktree(rest);
+		return of_worktree(img, rest);
 	return ref.kind != REF_NONE || is_lock(rest) || gitname_is_gits(rest) ? ref : of_no_use(img, rest);
 }
 
