@@ -5,6 +5,8 @@
 #ifndef PALE_HEADS_H
 #define PALE_HEADS_H
 
+#include <sys/types.h>
+
 #include "policy/chain.h"
 
 struct dirs;
@@ -13,8 +15,8 @@ struct dirs;
 int heads_keep(const struct dirs *dirs, const char *session, uint64_t count, const char *hash, bool sealed);
 /* Tells the chain what is known of this session's heads.  0, also where nothing is, or -errno. */
 int heads_expect(const char *session, struct record_chain *c);
-/* The same from the system's journal, as far as this user may read it: how many, or -errno (-ENOENT: no
- * journalctl). */
-int heads_from_journal(const char *session, struct record_chain *c);
+/* The same from the system's journal, as far as this user may read it, of a ledger of owner's: how many, or
+ * -errno (-ENOENT: no journalctl). */
+int heads_from_journal(const char *session, uid_t owner, struct record_chain *c);
 
 #endif

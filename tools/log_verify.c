@@ -66,6 +66,13 @@ static int arm(const struct options *o, struct result *r)
 	return e < 0 ? -EINVAL : 0;
 }
 
+static int from_journal(const struct result *r, const char *session, struct record_chain *c)
+{
+	struct stat st;
+
+	return stat(r->path, &st) < 0 ? -errno : heads_from_journal(session, st.st_uid, c);
+}
+
 /* What was told before of the session that the first line names. */
 static void arm_heads(const struct options *o, struct result *r, const char *line, size_t len)
 {
@@ -78,7 +85,7 @@ static void arm_heads(const struct options *o, struct result *r, const char *lin
 	e = heads_expect(rec.r.session, &r->chain);
 	if (e < 0)
 		talk("the heads that were told before cannot be read: %s", strerror(-e));
-	e = o->journal ? heads_from_journal(rec.r.session, &r->chain) : 0;
+	e = o->journal ? from_journal(r, rec.r.session, &r->chain) : 0;
 	if (e < 0)
 		talk("the journal cannot be asked: %s", strerror(-e));
 	r->not_in_journal = o->journal && e <= 0;

@@ -55,6 +55,8 @@ on_taken() {
 	as --groups=systemd-journal pale log verify --journal --json
 	rc_is 0
 	out_has '"heads_known": 1'
+	run pale log verify --journal "$STATE/sessions/$id/ledger.jsonl"
+	rc_is 0 "the administrator"
 	# Who may not read the journal does not learn that all is well.
 	mine pale log verify --journal
 	rc_is 1
