@@ -34,6 +34,8 @@ dpkg -i /tmp/pale.deb >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log; fail "it does 
 find /usr -newer /tmp/before -perm /6000 -type f | grep . && fail "something is setuid"
 [ -s /usr/share/bash-completion/completions/pale ] || fail "no completion for bash"
 man -w pale.ini >/dev/null 2>&1 || [ -e /usr/share/man/man5/pale.ini.5.gz ] || fail "no pale.ini(5)"
+helper=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' /usr/share/doc/pale/examples/pale-helper@.service)
+[ -x "$helper" ] || fail "the unit among the examples starts $helper"
 useradd -m pale-deb
 as() { setpriv --reuid pale-deb --regid pale-deb --init-groups env -i HOME=/home/pale-deb USER=pale-deb PATH=/usr/bin:/bin "$@"; }
 mkdir -m 0700 /home/pale-deb/work
