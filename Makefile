@@ -285,11 +285,16 @@ FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # Beside policy/, what a target of these names is about.
 FUZZ_DNS := tools/dns/question.c tools/dns/answer.c tools/dns/reply.c
-.build/fuzz/dns_%: FUZZ_MORE := $(FUZZ_DNS) -lldns
-.build/fuzz/%: tests/fuzz/fuzz_%.c $(POLICY_SRC) $(FUZZ_DNS) $(wildcard policy/*.h tools/dns/*.h tests/fuzz/*.h)
+# What all targets are linked with is compiled once.
+FUZZ_FLAGS := -std=gnu17 -g -O1 -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+FUZZ_OBJ := $(patsubst %.c,.build/fuzz/o/%.o,$(filter %.c,$(POLICY_SRC)))
+FUZZ_DNS_OBJ := $(FUZZ_DNS:%.c=.build/fuzz/o/%.o)
+.build/fuzz/dns_%: FUZZ_MORE := $(FUZZ_DNS_OBJ) -lldns
+.build/fuzz/o/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	clang -std=gnu17 -g -O1 -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(filter %.c,$(POLICY_SRC)) policy/presets.S $(FUZZ_MORE) $(LIBS_policy)
+	clang $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+.build/fuzz/%: tests/fuzz/fuzz_%.c $(FUZZ_OBJ) $(FUZZ_DNS_OBJ) $(wildcard tests/fuzz/*.h)
+	clang $(FUZZ_FLAGS) -o $@ $< $(FUZZ_OBJ) policy/presets.S $(FUZZ_MORE) $(LIBS_policy)
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory $(FUZZERS:%=.build/fuzz/%)
 	@for f in $(FUZZERS); do mkdir -p .build/corpus/$$f; echo "fuzz $$f"; \
@@ -452,7 +457,7 @@ help:
 	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
--include $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
 .PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:
