@@ -443,12 +443,12 @@ void control_tick(struct helper *h, uint64_t now_ns)
 
 short control_events(const struct conn *c)
 {
-	return c->peer->first ? POLLIN | POLLOUT : POLLIN;
+	return c->peer->first || c->peer->lost > 0 ? POLLIN | POLLOUT : POLLIN;
 }
 
 void control_ready(struct helper *h, struct conn *c, short events)
 {
-	if (peer_flush(c->peer, c->fd) < 0) {
+	if (peer_flush(c->peer, c->fd) < 0 || control_caught_up(c) < 0) {
 		conn_drop(h, c);
 		return;
 	}

@@ -65,6 +65,9 @@ struct method {
 extern const struct method control_session[], control_approvals[], control_log[], control_grants[],
 	control_stepup[], control_policy[], control_reload[];
 
+/* Tells who subscribed to records how many he was not told, once he has read the others.  0 or -errno. */
+int control_caught_up(struct conn *c);
+
 /* Fails the call in a sentence of printf's kind; always NULL. */
 json_t *call_fail(struct call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -29,6 +29,11 @@ static int tell_lost(struct conn *c)
 	return r;
 }
 
+int control_caught_up(struct conn *c)
+{
+	return c->peer->first ? 0 : tell_lost(c);
+}
+
 /* The line is JSON already. */
 static int tell_record(struct conn *c, const char *line, size_t len)
 {
