@@ -70,7 +70,7 @@ EACH(prlimit, {
 	old.rlim_cur = 0;
 	return if_done(SC(prlimit64, pid, RLIMIT_CORE, &old, NULL));
 })
-EACH(setpriority, { return if_done(DO(setpriority, PRIO_PROCESS, pid, 0)); })
+EACH(setpriority, { return if_done(DO(setpriority, PRIO_PROCESS, pid, getpriority(PRIO_PROCESS, 0))); })
 EACH(ioprio, { return if_done(SC(ioprio_set, 1, pid, 2 << 13 | 4)); })
 EACH(schedule, {
 	struct sched_param sp = { 0 };
@@ -78,7 +78,7 @@ EACH(schedule, {
 	return if_done(SC(sched_setscheduler, pid, SCHED_OTHER, &sp));
 })
 EACH(sched_attr, {
-	uint32_t a[12] = { 48 };
+	uint32_t a[12] = { 48, [4] = (uint32_t)getpriority(PRIO_PROCESS, 0) };
 
 	return if_done(SC(sched_setattr, pid, a, 0));
 })
