@@ -1,11 +1,10 @@
 /*
  * How often a scope's limits were reached, told though its cgroup is gone by the time it is asked.
  *
- * Systemd removes the cgroup of a scope with its last process, and before version 253 ends all of a scope in
- * which the kernel ended one process for its memory.  A file of a cgroup that is gone cannot be read any
- * more, though it is open.  So these files are polled, which the kernel answers before it ends the process;
- * and who came too late all the same finds the count in the cgroup above, where that of all below it is added
- * up.
+ * Systemd removes the cgroup of a scope with its last process, and 252 ends all of a scope in which the
+ * kernel ended one process for its memory.  A file of a cgroup that is gone cannot be read any more, though
+ * it is open.  So these files are polled, which the kernel answers before it ends the process; and who came
+ * too late all the same finds the count in the cgroup above, where that of all below it is added up.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -194,24 +194,28 @@ static pid_t start(char *const *words, int complaints)
 	_exit(EXIT_NOT_FOUND);
 }
 
-/* All that comes out of fd, cut short, until it ends: or false at the deadline. */
+/* All that comes out of fd, cut short, until it ends; or false at the deadline, and then buf is no text. */
 static bool hear_out(int fd, int64_t deadline, char *buf, size_t size)
 {
-	char rest[256];
+	char part[256];
 	size_t len = 0;
-	ssize_t n;
+	ssize_t n = 1;
 
-	do {
+	while (n > 0) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int64_t left = deadline - now_ms();
-		bool fits = len + 1 < size;
+		size_t room = size - 1 - len;
 
-		if (left <= 0 || poll(&p, 1, (int)left) == 0)
+		if (left <= 0)
 			return false;
-		n = read(fd, fits ? buf + len : rest, fits ? size - 1 - len : sizeof(rest));
-		if (fits && n > 0)
-			len += (size_t)n;
-	} while (n > 0 || (n < 0 && errno == EINTR));
+		if (poll(&p, 1, (int)left) <= 0)
+			continue;
+		n = read(fd, part, sizeof(part));
+		if (n > 0 && room > 0) {
+			memcpy(buf + len, part, (size_t)n < room ? (size_t)n : room);
+			len += (size_t)n < room ? (size_t)n : room;
+		}
+	}
 	buf[len] = '\0';
 	buf[strcspn(buf, "\n")] = '\0';
 	return true;
@@ -240,6 +244,8 @@ static int run(char *const *words, int64_t deadline, char *ret_why, size_t size)
 	r = pid < 0 ? -errno : 0;
 	(void)close(p[1]);
 	ended = r == 0 && hear_out(p[0], deadline, ret_why, size);
+	if (!ended)
+		ret_why[0] = '\0';
 	(void)close(p[0]);
 	if (r < 0)
 		return r;
