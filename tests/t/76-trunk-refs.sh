@@ -28,7 +28,7 @@ each() {
 	for how; do
 		fsh "T=$TOPIC M=$MAIN; $how; true"
 		stands "$how"
-		rm -rf .git evil sub && cp -a "$S/git" .git
+		rm -rf .git evil sub d y && cp -a "$S/git" .git
 	done
 }
 
@@ -197,6 +197,16 @@ t_what_stays() {
 	denied delete "$W/.git/HEAD" "another repository"
 	fsh 'mkdir -p .git/remotes; echo "URL: x" >.git/remotes/origin'
 	denied write "$W/.git/remotes/origin" "nobody writes it any more"
+}
+
+# Where git would make it, no directory comes with refs in it.
+t_a_missing_directory() {
+	repo packed
+	rm -r .git/refs/heads
+	each 'mkdir d; echo $T >d/main; mv -T d .git/refs/heads' 'mkdir d; echo $T >d/main; ln -s ../../d .git/refs/heads' 'mkdir d; echo $T >d/main; ln -s ../../d y; mv -T y .git/refs/heads'
+	fsh 'git commit -q --allow-empty -m three; git branch x'
+	rc_is 0
+	not_denied
 }
 
 # A worktree by hand, as its files.

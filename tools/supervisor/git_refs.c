@@ -55,7 +55,7 @@ static bool may_touch_way(const struct git_ref *ref, const struct request *req, 
 {
 	const char *last = path_basename(req->path);
 
-	if (req->op == OP_MKDIR || !exists(dir, last))
+	if (req->op == OP_MKDIR || (!exists(dir, last) && !(ref->kind == REF_DIR && req->op == OP_SYMLINK)))
 		return true;
 	if (req->op != OP_DELETE || !is_directory(dir, last))
 		return exchanged(why, size);
@@ -220,7 +220,7 @@ bool git_ref_move(const struct git_home *home, const struct image *img, const st
 	bool is_dir = is_directory(from->fd, from->name), late;
 	int r;
 
-	if (is_dir && (ref.kind == REF_NAMED || ref.kind == REF_PLACE))
+	if (ref.kind == REF_DIR || (is_dir && (ref.kind == REF_NAMED || ref.kind == REF_PLACE)))
 		return exchanged(why, size);
 	if (ref.kind == REF_PLACE)
 		return S_ISREG(held_mode(from)) || exchanged(why, size);
