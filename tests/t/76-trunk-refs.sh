@@ -83,7 +83,7 @@ t_pseudo_refs() {
 
 # A rebase that somebody else ends: it moves what it says that it was of.
 t_unfinished_rebases() {
-	local d f made
+	local d f how made
 	repo
 	for d in rebase-merge rebase-apply; do
 		made="mkdir -p .git/$d; echo \$M >.git/$d/onto; echo \$T >.git/$d/orig-head; touch .git/$d/interactive .git/$d/rebasing .git/$d/git-rebase-todo .git/$d/done; echo 1 >.git/$d/next; echo 1 >.git/$d/last"
