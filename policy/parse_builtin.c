@@ -115,6 +115,7 @@ static const char *const git_names[] = {
 static const char *const ref_names_top[] = { ".git" };
 static const char *const ref_names_own[] = {
 	"HEAD",
+	"index",
 	"commondir",
 	"ORIG_HEAD",
 	"BISECT_HEAD",
@@ -134,6 +135,7 @@ static const char *const ref_names_common[] = {
 	"worktrees",
 	"worktrees/*",
 	"worktrees/*/HEAD",
+	"worktrees/*/index",
 	"worktrees/*/refs",
 	"worktrees/*/refs/**",
 	"worktrees/*/ORIG_HEAD",

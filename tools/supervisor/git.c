@@ -452,8 +452,14 @@ void git_move(struct caller *c, const struct held *from, struct held *to, struct
 
 long git_move_do(const struct held *from, const struct held *to, const struct git_move *m)
 {
+	struct stat st;
+	bool has_time = fstatat(from->fd, from->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int r = git_file_install(to->fd, to->name, m->text, m->len, m->mode);
 
+	/* git takes a file of its index for unchanged where it is older than that. */
+	if (r == 0 && has_time)
+		(void)utimensat(to->fd, to->name, (struct timespec[]){ st.st_atim, st.st_mtim },
+				AT_SYMLINK_NOFOLLOW);
 	if (r == 0 && unlinkat(from->fd, from->name, 0) < 0 && errno != ENOENT)
 		r = -errno;
 	return r;

@@ -144,6 +144,7 @@ static bool may_touch(const struct image *img, const struct git_store *s, const 
 		return may_touch_head(s, req, dir, ret_late, why, size);
 	case REF_PSEUDO:
 	case REF_STATE:
+	case REF_INDEX:
 		return may_touch_pseudo(req, ret_late, why, size);
 	case REF_PLACE:
 		return may_touch_place(ref, req, dir, why, size);
@@ -182,6 +183,8 @@ static bool may_put(const struct image *img, const struct git_store *s, const st
 
 	if (ref->kind == REF_PACKED)
 		return git_may_pack(img, s, text, len, why, size);
+	if (ref->kind == REF_INDEX)
+		return git_index_may_be(text, len, why, size);
 	if (strlen(text) != len || (ref->kind != REF_STATE && len >= sizeof(line)))
 		return git_say(why, size, "what would take its place is no file that can be judged");
 	if (ref->kind == REF_STATE)
@@ -199,7 +202,7 @@ static bool may_put(const struct image *img, const struct git_store *s, const st
 static bool is_text(const struct git_ref *ref)
 {
 	return ref->kind == REF_PACKED || ref->kind == REF_HEAD || ref->kind == REF_NAMED ||
-	       ref->kind == REF_PSEUDO || ref->kind == REF_STATE;
+	       ref->kind == REF_PSEUDO || ref->kind == REF_STATE || ref->kind == REF_INDEX;
 }
 
 bool git_ref_may_put(const struct git_home *home, const struct image *img, const char *path, int dir,

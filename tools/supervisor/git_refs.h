@@ -25,6 +25,7 @@ enum ref_kind {
 	REF_STATE,  /* branches that a rebase moves at its end */
 	REF_PLACE,  /* a directory that git fills itself, as a linked worktree's own */
 	REF_OLD,    /* what git still reads, and no longer writes */
+	REF_INDEX,  /* what a later checkout writes, and where */
 	REF_SHADOW, /* a file that git finds first when it looks for a protected branch by its name */
 };
 

@@ -36,6 +36,7 @@ static const struct {
 } names[] = {
 	{ "HEAD", REF_HEAD },
 	{ "packed-refs", REF_PACKED },
+	{ "index", REF_INDEX },
 	{ "refs", REF_DIR },
 	{ "refs/heads", REF_DIR },
 	{ "refs/", REF_NAMED },

@@ -1,0 +1,120 @@
+# limit: 60
+# levels: full strict
+# The index of the workspace's repository: a later checkout writes what it names, so it names nothing in .git.
+. "$T_LIB"
+
+OPTS=(-n)
+
+repo() {
+	git init -q && git config user.email a@b && git config user.name a && echo a >a && git add a && git commit -qm x && git switch -q -c topic
+}
+
+# An index with one more entry: index.py VERSION PATH [TABLE] >FILE
+maker() {
+	cat >"$S/index.py" <<-'PY'
+		import hashlib, struct, sys
+		version, path, how = int(sys.argv[1]), sys.argv[2].encode(), sys.argv[3:]
+		old = open(".git/index", "rb").read()
+		first = old[12:12 + 72]
+		assert first[62:64] == b"a\0", first
+		def entry(name, before):
+		    head = first[:60] + struct.pack(">H", min(len(name), 0xfff))
+		    if version == 4:
+		        strip = len(before)
+		        coded = bytes([strip & 127])
+		        while strip > 127:
+		            strip = (strip >> 7) - 1
+		            coded = bytes([128 | strip & 127]) + coded
+		        return head + coded + name + b"\0"
+		    head += name
+		    return head + b"\0" * (8 - len(head) % 8)
+		good, bad = entry(b"a", b""), entry(path, b"a" if version == 4 else b"")
+		entries, n = (good, 1) if how else (good + bad, 2)
+		body = struct.pack(">4sII", b"DIRC", version, n) + entries
+		if how:
+		    # The other one stands where only a table of entries leads to.
+		    ext = b"XXXX" + struct.pack(">I", len(bad)) + bad
+		    at = len(body) + 8
+		    table = b"IEOT" + struct.pack(">IIII", 12, 1, at, 1)
+		    heads = b"XXXX" + struct.pack(">I", len(bad)) + b"IEOT" + struct.pack(">I", 12)
+		    end = at if how[0] == "end" else len(body)
+		    body += ext + table + b"EOIE" + struct.pack(">II", 24, end) + hashlib.sha1(heads).digest()
+		sys.stdout.buffer.write(body + hashlib.sha1(body).digest())
+	PY
+}
+
+t_no_entry_in_git() {
+	local path version
+	need python3
+	repo
+	maker
+	cp .git/index "$S/before"
+	for version in 2 4; do
+		for path in .git/hooks/post-checkout .GIT/config d/.git/config ../../.bashrc /etc/x d//x ./x d/..; do
+			python3 "$S/index.py" $version "$path" >new || fail "no index"
+			fence mv new .git/index
+			denied rename "$W/.git/index" "an entry of it lies in .git or outside"
+			python3 "$S/index.py" $version "$path" >new
+			fsh 'cat new >.git/index; git add a; cp new .git/index.lock; mv .git/index.lock .git/index; ln -f new .git/index; ln -sf ../new .git/index; rm .git/index; ln new .git/index'
+			! git ls-files | grep -qF "${path##*/}" || fail "$path is in the index: $version"
+			cp "$S/before" .git/index
+		done
+		python3 "$S/index.py" $version d/x >new
+		fence mv new .git/index
+		rc_is 0
+		[ "$(git ls-files)" = "a
+d/x" ] || fail "a harmless one was refused"
+		cp "$S/before" .git/index
+	done
+}
+
+# git reads entries where a table says that they are.
+t_no_table_elsewhere() {
+	local how
+	need python3
+	repo
+	maker
+	for how in table end; do
+		python3 "$S/index.py" 2 .git/hooks/post-checkout $how >new || fail "no index"
+		fence mv new .git/index
+		rc_not 0
+		denied rename "$W/.git/index"
+	done
+}
+
+# Each shape that git itself gives it.
+t_ordinary() {
+	repo
+	fsh 'set -e; mkdir d; echo c >d/c; git add -N d/c; git add .; git commit -qm c
+		for v in 2 3 4; do git update-index --index-version $v; echo $v >f$v; git add f$v; git commit -qm $v; done
+		echo 1 >>a; git stash -q; git stash pop -q; git checkout -q -- a
+		git sparse-checkout set --cone --sparse-index d; git sparse-checkout disable
+		git update-index --index-version 2
+		git worktree add -q w -b w; (cd w; echo w >w; git add w; git commit -qm w); git worktree remove w; git merge -q w
+		git -c index.threads=2 add .; git reset -q --hard HEAD; git status --short'
+	rc_is 0
+	out_is ""
+	err_is_empty
+	# Many entries, and a table of them.
+	for i in $(seq 25000); do echo "100644 $(git rev-parse HEAD:a) 0	many/$i"; done >list
+	fsh 'git -c index.threads=2 update-index --index-info <list && grep -aq IEOT .git/index && git ls-files many | wc -l'
+	out_is 25000
+	# What is split cannot be judged.
+	fsh 'git update-index --split-index'
+	rc_not 0
+	err_has "it is split"
+	[ "$(git ls-files many | wc -l)" = 25000 ] || fail "the index is another"
+}
+
+# A linked worktree has its own.
+t_of_a_worktree() {
+	need python3
+	repo
+	maker
+	git worktree add -q ../other -b other
+	python3 "$S/index.py" 2 .git/hooks/x >new
+	fence cp new .git/worktrees/other/index
+	fence mv new .git/worktrees/other/index
+	denied rename "$W/.git/worktrees/other/index"
+	! git -C ../other ls-files | grep -q hooks || fail "it is in the index"
+}
