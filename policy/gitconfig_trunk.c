@@ -12,6 +12,7 @@
 #include "cmd.h"
 
 #define HEADS "refs/heads/"
+#define TAGS  "refs/tags/"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -35,26 +36,26 @@ static bool is_key(const struct gitconfig_entry *e, const char *section, const c
 
 /* --- refspecs ------------------------------------------------------------------------------------------ */
 
-/* `start` of a name, and anything behind it. */
-static bool may_be_trunk(const char *ref, const struct gitconfig_trunk *t)
+/* `start` of a name below `way`, and anything behind it. */
+static bool may_be_trunk(const char *ref, const char *way, const struct gitconfig_trunk *t)
 {
-	size_t heads = strlen(HEADS), n = strcspn(ref, "*");
+	size_t len = strlen(way), n = strcspn(ref, "*");
 
-	if (n < heads)
-		return strncmp(ref, HEADS, n) == 0;
-	return strncmp(ref, HEADS, heads) == 0 && t->may_be(t->ctx, ref + heads, n - heads);
+	if (n < len)
+		return strncmp(ref, way, n) == 0;
+	return strncmp(ref, way, len) == 0 && t->may_be(t->ctx, ref + len, n - len);
 }
 
 /* Where one end of a refspec leads to, whole: a protected branch, what hides one, or what replaces objects.
  */
 static bool reaches(const char *ref, const struct gitconfig_trunk *t)
 {
-	static const char *const ways[] = { HEADS, "refs/tags/", "refs/remotes/", "refs/" };
+	static const char *const ways[] = { HEADS, TAGS, "refs/remotes/", "refs/" };
 
 	if (strncmp(ref, "refs/replace", 12) == 0)
 		return true;
 	if (strchr(ref, '*'))
-		return may_be_trunk(ref, t);
+		return may_be_trunk(ref, HEADS, t);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strncmp(ref, ways[i], strlen(ways[i])) == 0)
 			return t->is(t->ctx, ref + strlen(ways[i]));
@@ -83,9 +84,13 @@ static bool short_reaches(const char *ref, const struct gitconfig_trunk *t)
 
 static bool fetch_moves(const char *spec, const struct gitconfig_trunk *t)
 {
-	const char *colon = strrchr(spec, ':');
+	const char *colon = strrchr(spec, ':'), *from = spec + (*spec == '+');
 
-	return *spec != '^' && colon && colon[1] && short_reaches(colon + 1, t);
+	if (*spec == '^' || !colon || !colon[1])
+		return false;
+	/* Tags come as tags; a branch that becomes one hides the branch of that name. */
+	return short_reaches(colon + 1, t) || (strchr(colon, '*') && strncmp(from, TAGS, strlen(TAGS)) != 0 &&
+					       may_be_trunk(colon + 1, TAGS, t));
 }
 
 /* `:` pushes what both sides have. */

@@ -245,7 +245,7 @@ PROBES = {
     "py_unix": ("35", "S", "UNIX", unix),
     "py_kill": ("13", "LF", "PALE", lambda: done(os.kill, PALE, signal.SIGURG)),
     "py_proc_mem": ("12", "L", "PALE", lambda: done(os.open, "/proc/%d/mem" % PALE, os.O_RDONLY)),
-    "py_nice": ("14", "F", "PALE", lambda: done(os.setpriority, os.PRIO_PROCESS, PALE, 0)),
+    "py_nice": ("14", "F", "PALE", lambda: done(os.setpriority, os.PRIO_PROCESS, PALE, os.getpriority(os.PRIO_PROCESS, 0))),
 }
 # What needs the addresses and names of a network of its own (net.sh).
 ALONE = {

@@ -114,7 +114,8 @@ t_names_found_first() {
 	local p
 	repo
 	git update-ref refs/remotes/origin/main main
-	for p in main refs/main refs/tags/main refs/remotes/main; do
+	mkdir .git/heads
+	for p in main heads/main refs/main refs/tags/main refs/remotes/main; do
 		each "echo \$T >.git/$p" "echo \$T >x; mv x .git/$p" "ln -s refs/heads/topic .git/$p" "echo \$T >x; ln x .git/$p" "git update-ref $p topic"
 		fsh "echo x >y; mv y .git/$p"
 		denied rename "$W/.git/$p" "git would take"

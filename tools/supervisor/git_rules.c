@@ -142,9 +142,13 @@ bool git_has_branch(const struct git_store *s, const char *name)
 /* `name` is what git finds before the protected branch of that name, or before a remote's. */
 static bool hides(const struct image *img, const struct git_store *s, const char *name)
 {
-	const char *slash = strchr(name, '/');
 	char ref[GIT_REF_MAX], value[GIT_REF_MAX];
+	const char *slash;
 
+	/* Of .git/heads/main git makes what heads/main says. */
+	if (strncmp(name, "heads/", 6) == 0)
+		name += 6;
+	slash = strchr(name, '/');
 	if (git_is_trunk(img, name, strlen(name)))
 		return has_pattern(img, is_literal, name, strlen(name)) || git_has_branch(s, name);
 	return slash && git_is_trunk(img, slash + 1, strlen(slash + 1)) &&
