@@ -27,7 +27,8 @@ static bool has_entry(const char *environ, size_t len, const char *entry)
 	return false;
 }
 
-static bool is_left(struct helper *h, pid_t pid, const char *entry, char *buf)
+/* Of a process by its first thread, or of another thread. */
+static bool has_marks(struct helper *h, pid_t pid, const char *entry, char *buf)
 {
 	struct taint t;
 	char path[48];
@@ -38,6 +39,36 @@ static bool is_left(struct helper *h, pid_t pid, const char *entry, char *buf)
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	n = file_read_small(AT_FDCWD, path, buf, ENVIRON_MAX);
 	return n > 0 && has_entry(buf, (size_t)n, entry);
+}
+
+/* It has ended, its other threads perhaps not; nobody may read its environment then. */
+static bool is_zombie(pid_t pid, char *buf)
+{
+	char path[48];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	n = file_read_small(AT_FDCWD, path, buf, ENVIRON_MAX);
+	return n > 0 && strstr(buf, "\nState:\tZ") != NULL;
+}
+
+static bool is_left(struct helper *h, pid_t pid, const char *entry, char *buf)
+{
+	const struct dirent *e;
+	bool found = has_marks(h, pid, entry, buf);
+	char path[48];
+	DIR *threads;
+
+	if (found || !is_zombie(pid, buf))
+		return found;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (threads && !found && (e = readdir(threads)))
+		if (e->d_name[0] != '.' && (pid_t)strtol(e->d_name, NULL, 10) != pid)
+			found = has_marks(h, (pid_t)strtol(e->d_name, NULL, 10), entry, buf);
+	if (threads)
+		closedir(threads);
+	return found;
 }
 
 /* The descriptor is had before the look, so what is killed is what was looked at (Linux 5.3). */

@@ -62,8 +62,8 @@ static bool is_fenced(pid_t pid)
 	       strstr(status, "\nSeccomp:\t2\n");
 }
 
-/* First what is quickly read, and empty of the dead. */
-static bool is_left(pid_t pid, const char *entry)
+/* Of a process by its first thread, or of another thread.  First what is quickly read. */
+static bool has_marks(pid_t pid, const char *entry)
 {
 	_cleanup_free_ char *environ_of = NULL;
 	size_t len = 0;
@@ -73,6 +73,26 @@ static bool is_left(pid_t pid, const char *entry)
 	for (size_t at = 0; at < len; at += strlen(environ_of + at) + 1)
 		if (strcmp(environ_of + at, entry) == 0)
 			return is_fenced(pid);
+	return false;
+}
+
+/* Its first thread may have ended before the others, and nobody may read its environment then. */
+static bool is_left(pid_t pid, const char *entry)
+{
+	_cleanup_dir_ DIR *threads = NULL;
+	struct proc_stat stat;
+	char path[48];
+	pid_t one;
+
+	if (has_marks(pid, entry))
+		return true;
+	if (!proc_stat(pid, &stat) || stat.state != 'Z')
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = opendir(path);
+	while ((one = proc_next(threads)))
+		if (one != pid && has_marks(one, entry))
+			return true;
 	return false;
 }
 

@@ -207,6 +207,34 @@ t_killed_with_its_helper_nobody_runs_away() {
 	done
 }
 
+# Of whom /proc says nothing by his own number: the first thread has ended, another one has not.
+t_killed_without_its_first_thread() {
+	local who
+	need python3
+	cat >headless.py <<-'END'
+		import ctypes, mmap, os, threading, time
+		if os.fork():
+		    time.sleep(60)
+		os.setsid()
+		fd = os.open("lives", os.O_RDWR | os.O_CREAT)
+		os.ftruncate(fd, 8)
+		at = mmap.mmap(fd, 8)
+		def beat():
+		    for i in range(30000):
+		        at[0:8] = i.to_bytes(8, "little")
+		        time.sleep(0.001)
+		threading.Thread(target=beat).start()
+		ctypes.CDLL(None).syscall(60, 0)
+	END
+	for who in 'kill_with_its_helper' 'kill -9 $BG'; do
+		rm -f lives
+		bg it python3 headless.py
+		until_true 20 eval '[ -s lives ] && [ "$(lives)" -gt 300 ]' || fail "$who: it does not begin"
+		eval "$who"
+		until_true 1 at_rest || fail "$who: still runs, after $(lives) beats"
+	done
+}
+
 t_around_the_hooks() {
 	[ "$T_LEVEL" = full ] || skip "at strict everything goes down"
 	fence "$CALLER" open ~/.ssh/id_rsa
