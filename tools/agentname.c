@@ -52,6 +52,19 @@ static bool is_projects(const char *real, const char *workspace)
 	return false;
 }
 
+/* An agent could have put it there: in this workspace or one before it, or where everybody writes. */
+static bool is_open(const char *real, const char *workspace)
+{
+	char dir[PATH_MAX];
+	struct dirs dirs;
+	struct stat st;
+
+	if (is_projects(real, workspace) || dirs_find(&dirs) < 0 || worked_in(&dirs, real))
+		return true;
+	snprintf(dir, sizeof(dir), "%.*s/", (int)(path_basename(real) - real), real);
+	return stat(dir, &st) < 0 || (st.st_mode & S_IWOTH);
+}
+
 /* What lies where the links of path lead: its own name, then its package's. */
 static const struct agent_profile *of_file(const char *path, const char *workspace)
 {
@@ -96,7 +109,50 @@ static bool takes_next(const char *list, const char *option)
 	return false;
 }
 
-static const struct agent_profile *of_runner(size_t i, const struct command *c, const char *workspace)
+/* DIR/BEFORE/NAME/AFTER is there, and an agent could have put it there. */
+static bool has_open(const char *dir, const char *before, const char *word, const char *after,
+		     const char *workspace)
+{
+	size_t n = *word == '@' ? 1 + strcspn(word + 1, "@=<>~^[ ") : strcspn(word, "@=<>~^[ ");
+	char path[PATH_MAX], real[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s%.*s%s", dir, before, (int)n, word, after) >=
+		       (int)sizeof(path) ||
+	       (realpath(path, real) && is_open(real, workspace));
+}
+
+/* Before what its registry has, npx and its like take what is installed in a directory above, python3 -m what
+ * lies here. */
+static bool has_local(const char *program, const char *word, const char *workspace)
+{
+	const char *const places[] = { ".", workspace };
+	char dir[PATH_MAX];
+
+	for (size_t i = 0; i < NELEM(places); i++) {
+		if (!places[i])
+			continue;
+		if (!realpath(places[i], dir))
+			return true;
+		if (strncmp(program, "python", 6) == 0) {
+			if (has_open(dir, "", word, "", workspace) ||
+			    has_open(dir, "", word, ".py", workspace))
+				return true;
+			continue;
+		}
+		for (; *dir; *strrchr(dir, '/') = '\0')
+			if (has_open(dir, "node_modules/", word, "", workspace))
+				return true;
+	}
+	return false;
+}
+
+/* Who is looked for, and whether what is started can be of an agent's making. */
+struct search {
+	const char *workspace; /* as given, or NULL */
+	bool open;
+};
+
+static const struct agent_profile *of_runner(size_t i, const struct command *c, struct search *s)
 {
 	size_t at = 0, n = command_count(c);
 	const char *word;
@@ -109,7 +165,8 @@ static const struct agent_profile *of_runner(size_t i, const struct command *c, 
 	if (!*word)
 		return NULL;
 	if (runners[i].runs == RUNS_FILE)
-		return of_file(word, workspace);
+		return of_file(word, s->workspace);
+	s->open = s->open || has_local(c->program, word, s->workspace);
 	return agent_of_package(word);
 }
 
@@ -120,34 +177,37 @@ static const char *word_of(const struct command *c)
 	return !c->first && c->n_pre == 0 ? c->args[-1] : NULL;
 }
 
-static bool starts_projects(const struct command *c, const char *workspace)
+static bool starts_open(const struct command *c, const char *workspace)
 {
 	char real[PATH_MAX];
 	struct program p;
 
 	return word_of(c) && program_find(word_of(c), &p) == 0 && realpath(p.found, real) &&
-	       is_projects(real, workspace);
+	       is_open(real, workspace);
 }
 
-static const struct agent_profile *of_command(const struct command *c, const char *workspace)
+static const struct agent_profile *of_command(const struct command *c, struct search *s)
 {
 	const struct agent_profile *a = agent_of_command(c->program);
 
-	if (a && starts_projects(c, workspace))
-		return NULL;
+	s->open = s->open || starts_open(c, s->workspace);
 	for (size_t i = 0; !a && i < NELEM(runners); i++)
 		if (strcmp(c->program, runners[i].program) == 0)
-			a = of_runner(i, c, workspace);
+			a = of_runner(i, c, s);
 	return a;
 }
 
-/* "./claude" is no agent's name, whoever put it there and however it was found. */
-static const char *of_project(const char *program)
+/* The name of none, although the program is called so. */
+static const char *no_agent(const struct agent_profile *a, const char *program)
 {
 	static char name[NAME_MAX + 3];
 
-	snprintf(name, sizeof(name), "./%s", program);
-	talk("note: %s lies in the workspace and is taken for no agent; --agent says that it is one", name);
+	if (a)
+		talk("note: an agent could have written what this starts, so it is not taken for %s; --agent "
+		     "%s "
+		     "says that it is",
+		     a->name, a->name);
+	snprintf(name, sizeof(name), "%s%s", agent_find(program) ? "./" : "", program);
 	return name;
 }
 
@@ -155,22 +215,20 @@ const char *agent_name(char *const *argv, const char *workspace)
 {
 	struct command c = { .program = path_basename(argv[0]), .args = (const char *const *)argv + 1 },
 		       inner;
+	struct search s = { .workspace = workspace };
 	const struct agent_profile *a;
 	struct program p;
 
 	while (c.args[c.n])
 		c.n++;
-	a = of_command(&c, workspace);
+	a = of_command(&c, &s);
 	for (unsigned depth = 0; !a && depth < LIMIT_DEPTH && command_unwrap(&c, &inner); depth++) {
 		c = inner;
-		a = of_command(&c, workspace);
+		a = of_command(&c, &s);
 	}
 	if (!a && word_of(&c) && program_find(word_of(&c), &p) == 0)
 		a = of_file(p.found, workspace);
-	if (a)
-		return a->name;
-	return agent_find(path_basename(argv[0])) ? of_project(path_basename(argv[0]))
-						  : path_basename(argv[0]);
+	return a && !s.open ? a->name : no_agent(a, path_basename(argv[0]));
 }
 
 void agent_name_check(const char *name)

@@ -119,9 +119,24 @@ t_the_agent_is_known() {
 	# Neither is a file of the workspace by its name, however it is found.
 	cp ~/bin/claude node_modules/x/claude
 	said none node_modules/x/claude
-	err_has "note: ./claude lies in the workspace and is taken for no agent"
+	err_has "note: an agent could have written what this starts, so it is not taken for claude"
 	PATH=$PWD/node_modules/x:$PATH said none claude
 	said none env A=1 node_modules/x/claude
+	# Nor what runs one, or what that finds here first.
+	printf '#!/bin/sh\nexit 0\n' >env && chmod +x env
+	said none ./env claude
+	cp env npx && PATH=$PWD:$PATH said none npx @anthropic-ai/claude-code
+	rm env npx
+	echo 'pass' >aider.py
+	said none python3 -m aider
+	mkdir aider && mv aider.py aider/__main__.py
+	said none python3 -m aider
+	rm -r aider
+	mkdir -p ~/npx && cp ~/bin/claude ~/npx/npx
+	PATH=$HOME/npx:$PATH said claude npx @anthropic-ai/claude-code@2
+	mkdir -p node_modules/@anthropic-ai/claude-code
+	PATH=$HOME/npx:$PATH said none npx @anthropic-ai/claude-code@2
+	rm -r node_modules/@anthropic-ai
 	said claude --agent claude node_modules/x/claude
 	said claude --agent claude true
 	said none --agent somebody ~/bin/claude
