@@ -143,7 +143,7 @@ static bool is_telling(const char *option, size_t n)
  */
 static bool alias_moves(const char *value)
 {
-	static const char movers[] = "branch checkout switch reset reflog";
+	static const char movers[] = "branch checkout switch reset reflog tag";
 	size_t n = strcspn(value, " ");
 
 	if (!word_in_list(movers, value, n))

@@ -46,7 +46,8 @@ static const struct {
 	  ".crush.json .aider.conf.yml .mcp.json mcp.json .github/copilot-instructions.md .roo/* .roomodes" },
 	{ "git", ".gitmodules .gitconfig .gitattributes .git .git/config .git/config.worktree .git/hooks/* "
 		 "modules/*/config modules/*/hooks/*" },
-	{ "git's hooks", ".pre-commit-config.yaml .pre-commit-hooks.yaml .husky/* lefthook.yml .lefthook.yml "
+	{ "git's hooks", ".pre-commit-config.yaml .pre-commit-hooks.yaml .husky/* .husky/_/* .githooks/* "
+			 "lefthook.yml .lefthook.yml "
 			 "lefthook.yaml .overcommit.yml .lintstagedrc* lint-staged.config.*" },
 	{ "a shell", ".bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile "
 		     ".zlogin .inputrc .tmux.conf .xprofile .xinitrc config.fish" },

@@ -86,6 +86,8 @@ static const struct {
 	{ "[push]\ndefault\n", true },
 	{ "[rebase]\nupdateRefs\n", true },
 	{ "[rebase]\nautoSquash = true\nupdateRefs = 0\n", false },
+	{ "[alias]\nt = tag -f main topic\n", true },
+	{ "[alias]\nt = tag -l\n", false },
 	{ "[alias]\nst = status -s\nco = checkout\nbr = branch -vv\nlg = log main\nd = diff main\n", false },
 	{ "[alias]\nundo = reset --soft HEAD~1\nunstage = reset HEAD --\nnew = checkout -b\nx = switch -C\n",
 	  false },
