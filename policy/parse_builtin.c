@@ -105,7 +105,8 @@ static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
  * by the supervisor (tools/supervisor/git.h), who knows what lies around.
  */
 static const char *const git_names[] = {
-	"/**/config", "/**/config.worktree", "/**/config.pale", "/**/objects", "/**/hooks", "/**/hooks/*",
+	"/**/config", "/**/config.worktree", "/**/config.pale", "/**/objects",
+	"/**/hooks",  "/**/hooks/*",	     "/**/.git/index",	"/**/.git/modules/**/index",
 };
 
 /*

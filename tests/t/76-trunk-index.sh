@@ -118,3 +118,28 @@ t_of_a_worktree() {
 	denied rename "$W/.git/worktrees/other/index"
 	! git -C ../other ls-files | grep -q hooks || fail "it is in the index"
 }
+
+# As have a repository in the workspace, and a submodule.
+t_of_others() {
+	local dir
+	need python3
+	git init -q -b main nest && (cd nest && git config user.email a@b && git config user.name a && echo a >a && git add a && git commit -qm x)
+	repo
+	git -c protocol.file.allow=always submodule --quiet add ./nest sub && git commit -qm sub
+	OPTS=()
+	fsh 'set -e; cd nest; echo b >b; git add b; git commit -qm b; cd ../sub; git config user.email a@b; git config user.name a; git switch -q -c index; echo c >c; git add c; git commit -qm c; git gc -q; cd ..; git clone -q nest copy; cd copy; git status --short'
+	rc_is 0
+	cd nest
+	OPTS=(-n)
+	maker
+	git checkout -q HEAD~1 && python3 "$S/index.py" 2 .git/hooks/x >../new
+	cd ..
+	for dir in nest/.git .git/modules/sub; do
+		fence cp new $dir/index
+		fence mv new $dir/index.lock
+		fence mv $dir/index.lock $dir/index
+		denied rename "$W/$dir/index"
+		! grep -aq hooks/x $dir/index || fail "$dir: it is in the index"
+		fence mv $dir/index.lock new
+	done
+}

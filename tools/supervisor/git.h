@@ -133,6 +133,8 @@ bool git_ref_may_put(const struct git_home *home, const struct image *img, const
 bool git_ref_move(const struct git_home *home, const struct image *img, const struct held *from,
 		  const struct held *to, struct git_move *m, char *why, size_t size);
 
+#define GIT_INDEX_MAX (64u << 20) /* bytes of an index: a larger one is refused */
+
 /* May this text be the index of the workspace's repository?  git_own_begin() before, for its objects' names.
  */
 bool git_index_may_be(const char *text, size_t len, char *why, size_t size);

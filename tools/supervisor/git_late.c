@@ -113,13 +113,18 @@ static bool has_place(const struct late *l)
 	       st.st_dev == l->place.st_dev;
 }
 
+static size_t most(const struct late *l)
+{
+	return strcmp(l->name, "index") == 0 ? GIT_INDEX_MAX : GITCONFIG_MAX;
+}
+
 /* Read, judged, and put in its place: false with the reason in why, and what was there before is there. */
 static bool complete(struct caller *c, const struct late *l, const char *path, char *why, size_t size)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	mode_t mode = 0;
-	int r = git_fd_read(l->file, GITCONFIG_MAX, &text, &len, &mode);
+	int r = git_fd_read(l->file, most(l), &text, &len, &mode);
 
 	if (r == 0 && !is_allowed(c, l, text, len, path, why, size))
 		r = -EPERM;
@@ -236,8 +241,7 @@ static int take_text(struct late *l, int flags)
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	mode_t mode = 0;
-	int r = fd < 0 || fstat(fd, &l->place) < 0 ? -EACCES
-						   : git_fd_read(fd, GITCONFIG_MAX, &text, &len, &mode);
+	int r = fd < 0 || fstat(fd, &l->place) < 0 ? -EACCES : git_fd_read(fd, most(l), &text, &len, &mode);
 
 	if (r == 0 && !(flags & O_TRUNC) && pwrite(l->file, text, len, 0) != (ssize_t)len)
 		r = -EACCES;

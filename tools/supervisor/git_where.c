@@ -100,10 +100,19 @@ static struct git_ref of_worktree(const struct image *img, const char *rest)
 	return ref.kind == REF_OLD || ref.kind == REF_PACKED ? (struct git_ref){ .kind = REF_NONE } : ref;
 }
 
+/* A submodule's index; a branch of it may be called so. */
+static bool is_modules_index(const char *rest)
+{
+	return strncmp(rest, "modules/", 8) == 0 && strcmp(path_basename(rest), "index") == 0 &&
+	       !strstr(rest, "/refs/") && !strstr(rest, "/logs/") && !strstr(rest, "/objects/");
+}
+
 static struct git_ref in_git_dir(const struct image *img, const char *rest)
 {
 	struct git_ref ref = kind_of(rest);
 
+	if (is_modules_index(rest))
+		return (struct git_ref){ REF_INDEX, rest };
 	if (strcmp(rest, "worktrees") == 0)
 		return (struct git_ref){ REF_PLACE, rest };
 	if (strncmp(rest, "worktrees/", 10) == 0)
