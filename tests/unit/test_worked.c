@@ -1,7 +1,9 @@
 /* Where agents worked is noted by any number of sessions at once, and no note is lost. */
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,20 +28,22 @@ static bool path_for(char path[PATH_MAX], int writer, int i)
 	return path_join(path, PATH_MAX, dirs.state, name) == 0;
 }
 
-/* The list is longer by what is gone. */
+/* The list is longer by what is gone.  Locked, as whoever writes holds it: who shrinks it meanwhile would
+ * find a path cut short, and `/` holds all. */
 static bool make_grown(void)
 {
-	char path[PATH_MAX];
-	FILE *f;
+	char path[PATH_MAX], gone[GONE * 96];
+	size_t n = 0;
+	int fd;
 
-	if (path_join(path, sizeof(path), dirs.state, "worked") != 0 || !(f = fopen(path, "ae")))
-		return false;
-	/* At once: who notes between two parts would cut a path short, and `/` holds all. */
-	if (setvbuf(f, NULL, _IOFBF, (size_t)GONE * 128) != 0)
-		return false;
 	for (int i = 0; i < GONE; i++)
-		fprintf(f, "%c/gone/%080d%c", 0, i, 0);
-	return fclose(f) == 0;
+		n += (size_t)snprintf(gone + n, sizeof(gone) - n, "%c/gone/%080d", 0, i) + 1;
+	if (path_join(path, sizeof(path), dirs.state, "worked") != 0)
+		return false;
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX) < 0 || write(fd, gone, n) != (ssize_t)n)
+		return false;
+	return close(fd) == 0;
 }
 
 static int write_all(int writer)
