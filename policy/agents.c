@@ -54,7 +54,7 @@ const struct agent_profile *agent_of_command(const char *base)
 }
 
 /* Without its version; the `@` that a name begins with is its scope's. */
-static size_t package_len(const char *spec)
+size_t agent_package_len(const char *spec)
 {
 	size_t n = *spec == '@' ? 1 + strcspn(spec + 1, "@=<>~^[ ") : strcspn(spec, "@=<>~^[ ");
 
@@ -63,7 +63,7 @@ static size_t package_len(const char *spec)
 
 const struct agent_profile *agent_of_package(const char *spec)
 {
-	size_t n = package_len(spec);
+	size_t n = agent_package_len(spec);
 
 	for (size_t i = 0; agent_profile(i); i++)
 		if (has_word(table[i].packages, strlen(table[i].packages), spec, n))

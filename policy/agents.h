@@ -25,6 +25,8 @@ const struct agent_profile *agent_profile(size_t i);
 const struct agent_profile *agent_find(const char *name);
 /* The profile whose agent is started as that (a name without a directory), or NULL. */
 const struct agent_profile *agent_of_command(const char *base);
+/* How much of "@a/b@1.2" or "c==1" is the package's name. */
+size_t agent_package_len(const char *spec);
 /* The one that npm or PyPI knows as that; `NAME@VERSION` and `NAME==VERSION` will do.  Or NULL. */
 const struct agent_profile *agent_of_package(const char *spec);
 /*

@@ -113,11 +113,10 @@ static bool takes_next(const char *list, const char *option)
 static bool has_open(const char *dir, const char *before, const char *word, const char *after,
 		     const char *workspace)
 {
-	size_t n = *word == '@' ? 1 + strcspn(word + 1, "@=<>~^[ ") : strcspn(word, "@=<>~^[ ");
 	char path[PATH_MAX], real[PATH_MAX];
 
-	return snprintf(path, sizeof(path), "%s/%s%.*s%s", dir, before, (int)n, word, after) >=
-		       (int)sizeof(path) ||
+	return snprintf(path, sizeof(path), "%s/%s%.*s%s", dir, before, (int)agent_package_len(word), word,
+			after) >= (int)sizeof(path) ||
 	       (realpath(path, real) && is_open(real, workspace));
 }
 
