@@ -171,9 +171,12 @@ static bool table_fits(struct reader *r, const struct blocks *b, uint32_t n)
 static bool end_fits(struct reader *r)
 {
 	size_t n = 8 + 4 + r->hash;
-	const unsigned char *p = r->text + r->end - n;
+	const unsigned char *p;
 
-	return r->end - r->at < n || memcmp(p, "EOIE", 4) != 0 || u32(p + 8) == r->at ||
+	if (r->end - r->at < n)
+		return true;
+	p = r->text + r->end - n;
+	return memcmp(p, "EOIE", 4) != 0 || u32(p + 8) == r->at ||
 	       wrong(r, "it says that its entries end elsewhere");
 }
 
@@ -208,6 +211,7 @@ static bool read_rest(struct reader *r, uint32_t n)
 bool gitindex_is_sound(const char *text, size_t len, size_t hash, const char **why)
 {
 	struct reader r = { .text = (const unsigned char *)text, .at = HEAD_LEN, .hash = hash };
+	bool sound = true;
 	uint32_t n;
 
 	*why = NO_INDEX;
@@ -221,14 +225,10 @@ bool gitindex_is_sound(const char *text, size_t len, size_t hash, const char **w
 	n = u32(r.text + 8);
 	if (r.version < 2 || r.version > 4)
 		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (!read_entry(&r)) {
-			*why = r.why;
-			return false;
-		}
-	if (!read_rest(&r, n)) {
+	for (uint32_t i = 0; i < n && sound; i++)
+		sound = read_entry(&r);
+	sound = sound && read_rest(&r, n);
+	if (!sound)
 		*why = r.why;
-		return false;
-	}
-	return true;
+	return sound;
 }
