@@ -63,9 +63,11 @@ static bool is_left(struct helper *h, pid_t pid, const char *entry, char *buf)
 		return found;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	threads = opendir(path);
-	while (threads && !found && (e = readdir(threads)))
-		if (e->d_name[0] != '.' && (pid_t)strtol(e->d_name, NULL, 10) != pid)
-			found = has_marks(h, (pid_t)strtol(e->d_name, NULL, 10), entry, buf);
+	while (threads && !found && (e = readdir(threads))) {
+		pid_t one = (pid_t)strtol(e->d_name, NULL, 10);
+
+		found = one > 0 && one != pid && has_marks(h, one, entry, buf);
+	}
 	if (threads)
 		closedir(threads);
 	return found;

@@ -114,6 +114,8 @@ char *git_own_renamed(const struct git_home *home, const struct image *img, cons
 bool git_is_at(const char *path, const char *dir, const char *name);
 /* A branch of this name is protected by img, or by a session around it; or names below this one are. */
 bool git_is_trunk(const struct image *img, const char *name, size_t len);
+/* The same of a whole name, as a judge of configuration asks for it: img is a struct image. */
+bool git_keeps(const void *img, const char *branch);
 bool git_is_above_trunk(const struct image *img, const char *name);
 /* One may be, of those whose names begin so. */
 bool git_may_be_trunk(const struct image *img, const char *start, size_t len);

@@ -34,11 +34,6 @@ void git_own_begin(const struct git_home *home)
 
 /* --- which it is --------------------------------------------------------------------------------------- */
 
-static bool is_trunk(const void *img, const char *branch)
-{
-	return git_is_trunk(img, branch, strlen(branch));
-}
-
 static bool may_be_trunk(const void *img, const char *start, size_t len)
 {
 	return git_may_be_trunk(img, start, len);
@@ -75,7 +70,7 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 		    const char *before, size_t before_len, const char *now, size_t len, char *why,
 		    size_t size)
 {
-	const struct gitconfig_trunk trunk = { is_trunk, may_be_trunk, img };
+	const struct gitconfig_trunk trunk = { git_keeps, may_be_trunk, img };
 	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
 	const struct gitconfig_entry *e = NULL;
 	enum gitconfig_part part;
@@ -135,7 +130,7 @@ static char *put_name(const char *text, size_t len, const struct gitconfig *now,
 char *git_own_renamed(const struct git_home *home, const struct image *img, const char *path,
 		      const char *before, size_t before_len, const char *now, size_t len, size_t *ret_len)
 {
-	const struct gitconfig_trunk trunk = { is_trunk, may_be_trunk, img };
+	const struct gitconfig_trunk trunk = { git_keeps, may_be_trunk, img };
 	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
 	const char *from, *to = NULL;
 	enum gitconfig_part part;

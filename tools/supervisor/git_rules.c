@@ -73,6 +73,11 @@ bool git_is_trunk(const struct image *img, const char *name, size_t len)
 	return has_pattern(img, matches, name, len);
 }
 
+bool git_keeps(const void *img, const char *branch)
+{
+	return git_is_trunk(img, branch, strlen(branch));
+}
+
 bool git_is_above_trunk(const struct image *img, const char *name)
 {
 	return has_pattern(img, is_below, name, strlen(name));

@@ -37,11 +37,6 @@ bool git_is_shared(const struct image *img, const char *path)
 	return false;
 }
 
-static bool keeps(const void *img, const char *branch)
-{
-	return git_is_trunk(img, branch, strlen(branch));
-}
-
 static void say(const struct gitconfig_entry *e, char *why, size_t size)
 {
 	struct out o = out_of(why, size);
@@ -63,7 +58,7 @@ bool git_shared_allows(const struct image *img, const char *before, size_t befor
 			gitconfig_parse(now, len, &new, &line) == 0;
 
 	if (are_read)
-		e = gitconfig_beyond_branches(&old, &new, keeps, img);
+		e = gitconfig_beyond_branches(&old, &new, git_keeps, img);
 	if (!are_read)
 		snprintf(why, size, "it cannot be read as git's configuration");
 	else if (e)
