@@ -38,6 +38,18 @@ need() {
 	done
 }
 
+# machine: runs on_NAME for the t_NAME that calls it, as root, with mounts of its own.
+machine() {
+	[ "$(id -u)" = 0 ] || skip "a /run of one's own needs root"
+	chmod 755 "$S" "$HOME" "$W"
+	chown -R "$T_USER:" "$HOME" "$XDG_RUNTIME_DIR"
+	export S HOME W STATE XDG_RUNTIME_DIR
+	RC=0
+	unshare -m bash "$0" "on_${FUNCNAME[1]#t_}" || RC=$?
+	[ $RC != 77 ] || exit 77
+	[ $RC = 0 ] || exit 1
+}
+
 # --- the sandbox ----------------------------------------------------------------------------------
 
 DECOY=decoy-7c1f
