@@ -334,7 +334,10 @@ static bool read_field(struct record *r, const struct field *f, const json_t *v)
 		memcpy(member(r, f), &n, f->size);
 		return true;
 	}
-	if (!s || (f->type == FIELD_HASH && !is_hash(s, json_string_length(v))))
+	/* No tool can be made to print what a terminal would obey: the helper never writes it. */
+	if (!s || !record_is_escaped(s, json_string_length(v)))
+		return false;
+	if (f->type == FIELD_HASH && !is_hash(s, json_string_length(v)))
 		return false;
 	if (f->type == FIELD_STR) {
 		memcpy(member(r, f), &s, f->size);
@@ -367,7 +370,8 @@ int record_from_line(const char *line, size_t len, struct record_owned *ret, con
 		if (!v)
 			goto bad;
 		if (!read_field(&r, &fields[i], v)) {
-			*ret_err = "a field of the record has the wrong type or length";
+			*ret_err =
+				"a field of the record has the wrong type or length, or a control character";
 			goto bad;
 		}
 	}

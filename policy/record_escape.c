@@ -63,6 +63,18 @@ size_t record_plain_run(const char *s, size_t len)
 	return n;
 }
 
+bool record_is_escaped(const char *s, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		n = record_plain_run(s + i, len - i);
+		if (n == 0)
+			n = s[i] == '\\' ? 1 : record_plain_len((const unsigned char *)s + i, len - i);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
 char *record_escape_to(char *to, const char *bytes, size_t len)
 {
 	static const char hex[] = "0123456789abcdef";

@@ -165,7 +165,9 @@ static void print_left(const struct learn *l)
 			puts("left out:");
 		if (n++ >= LEFT_SHOWN)
 			continue;
-		printf("  %s ", e->r.op);
+		fputs("  ", stdout);
+		print_recorded(stdout, e->r.op);
+		putchar(' ');
 		print_recorded(stdout, e->r.target);
 		fputs(": ", stdout);
 		print_escaped(stdout, e->why);

@@ -18,7 +18,9 @@ void learn_print_lesson(FILE *f, const struct learn *l, size_t i)
 	for (size_t k = 0; k < g->n_events && k < SHOWN; k++) {
 		const struct lesson_event *e = &l->lessons.events[g->events[k]];
 
-		fprintf(f, "    %s ", e->r.op);
+		fputs("    ", f);
+		print_recorded(f, e->r.op);
+		fputc(' ', f);
 		print_recorded(f, e->r.target);
 		fputc('\n', f);
 	}

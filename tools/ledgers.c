@@ -63,6 +63,15 @@ static int by_start(const void *a, const void *b)
 	return r ? r : strcmp(x->session, y->session);
 }
 
+/* As the helper takes session names: such a name is printed as it is. */
+static bool is_name(const char *s)
+{
+	size_t n = strlen(s);
+
+	return s[0] != '.' && n < SESSION_ID_MAX &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
+}
+
 static int scan_dir(DIR *dir, const char *base, const char *prefix, struct list *l)
 {
 	struct dirent *e;
@@ -70,7 +79,7 @@ static int scan_dir(DIR *dir, const char *base, const char *prefix, struct list 
 	while ((e = readdir(dir))) {
 		int r;
 
-		if (e->d_name[0] == '.' || strlen(e->d_name) >= SESSION_ID_MAX)
+		if (!is_name(e->d_name))
 			continue;
 		if (prefix && strncmp(e->d_name, prefix, strlen(prefix)) != 0)
 			continue;

@@ -205,7 +205,12 @@ static void print_questions(const struct result *r)
 	for (size_t i = 0; !r->running && i < r->chain.n_open; i++) {
 		const struct chain_question *q = &r->chain.open[i];
 
-		printf("  %s%.4s (", q->stage == STAGE_APPROVED ? "" : before, q->id);
+		char id[5];
+
+		snprintf(id, sizeof(id), "%s", q->id);
+		printf("  %s", q->stage == STAGE_APPROVED ? "" : before);
+		print_recorded(stdout, id);
+		fputs(" (", stdout);
 		print_recorded(stdout, q->what);
 		printf(", #%" PRIu64 ") %s\n", q->seq, stage_text(q->stage));
 	}

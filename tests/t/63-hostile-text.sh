@@ -56,6 +56,65 @@ t_denials_and_records() {
 	verifies
 }
 
+# A ledger that another program wrote, with a chain that holds: each field holds TEXT in turn, JSON-escaped or raw.
+forge() {
+	python3 - "$1" "$STATE/sessions" <<-'PY'
+		import hashlib, json, os, sys
+		text, top = sys.argv[1].encode().decode("unicode_escape"), sys.argv[2]
+		names = ("time", "session", "agent", "exe", "op", "target", "access", "verdict", "rule", "via", "level", "approval", "detail")
+		order = ["seq", "time", "session", "turn", "agent", "pid", "ppid", "exe", "op", "target", "access", "verdict", "rule", "via", "level",
+		    "approval", "detail", "count", "prev"]
+		def chained(records, session):
+		    prev, lines = hashlib.sha256(b"pale-ledger-1\0" + session.encode()).hexdigest(), []
+		    for r in records:
+		        r["prev"] = prev
+		        h = hashlib.sha256(b"pale-ledger-1\0")
+		        for k in order:
+		            v = str(r[k]).encode()
+		            h.update(len(v).to_bytes(4, "little") + v)
+		        prev = r["hash"] = h.hexdigest()
+		        lines.append(json.dumps(r, separators=(",", ":"), ensure_ascii=len(sys.argv) > 3))
+		    return "\n".join(lines) + "\n"
+		def record(n, of, **more):
+		    r = dict(seq=n, time="2026-11-22T00:00:0%d.000000Z" % n, session=of, turn=1, agent="a", pid=7, ppid=1, exe="/usr/bin/x", op="write",
+		        target="/etc/x", access="w", verdict="deny", rule="policy.ini:1", via="hook", level="full", approval="", detail="id=7f3a", count=1)
+		    r.update(more)
+		    return r
+		for i, name in enumerate(names):
+		    session = "forged%02d" % i
+		    bad = {name: text[:31] if name == "time" else text}
+		    if name == "approval":
+		        bad["op"] = "approval/request"
+		    os.makedirs(os.path.join(top, session), 0o700)
+		    with open(os.path.join(top, session, "ledger.jsonl"), "w", encoding="utf-8") as f:
+		        f.write(chained([record(1, session, op="session/start"), record(2, session, **bad), record(3, session)], session))
+		    json.dump(dict(session=session, **{k: text for k in ("agent", "started", "workspace", "level", "preset", "status", "facts", "limits")},
+		        argv=[text], pid=1), open(os.path.join(top, session, "session.json"), "w"))
+		os.makedirs(os.path.join(top, text[:40].replace("/", "_")), 0o700)
+	PY
+}
+
+# Every command that prints what a ledger holds, over ledgers of another's making.
+t_a_foreign_ledger() {
+	local text cmd n=0
+	for text in '\x1b[2Jx' '\x1b]0;title\x07' '\nsession ok' '\rok' '\x9b2J' '\x7f\x08\x08' '\u202eevil' '\u200bx' '\x1b[2' '\u2028x'; do
+		rm -rf "$STATE/sessions"
+		forge "$text" || fail "no ledger was forged"
+		for cmd in "log" "log --json" "log verify" "log verify --json" "session list" "session list --all" "session show" "session show forged09" \
+			"session show forged11" "session show --json forged05" "explain 7f3a" "learn" "learn --session forged09" "learn --json" \
+			"completion candidates session show ''" "completion candidates log --session ''" "grants" "pending" "doctor" "log --session forged04" \
+			"log verify $STATE/sessions/forged11/ledger.jsonl" "log verify $STATE/sessions/forged00/ledger.jsonl"; do
+			eval "run pale $cmd"
+			cat "$S/out" "$S/err" | tr '\t' ' ' >"$S/both"
+			[ -s "$S/both" ] || continue
+			printable "$S/both"
+			! grep -qxF 'session ok' "$S/both" || fail "pale $cmd: a line of another's"
+			n=$((n + 1))
+		done
+	done
+	[ $n -gt 150 ] || fail "only $n commands said something"
+}
+
 t_commands() {
 	printf '[commands]\ndeny = nope\n' | policy
 	mkdir -p bin

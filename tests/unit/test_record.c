@@ -177,6 +177,42 @@ START_TEST(strict_reader)
 }
 END_TEST
 
+/* What the helper never writes, a terminal might obey: no field of any kind may hold it. */
+START_TEST(no_control_characters)
+{
+	static const char *const texts[] = { "\\u001b[2J",
+					     "\\n",
+					     "\\r",
+					     "\\u0007",
+					     "\x7f",
+					     "\xc2\x9b"
+					     "2J",
+					     "\\u009b2J",
+					     "\\u0085",
+					     "\\u007f" };
+	static const char *const names[] = { "time",   "session", "agent", "exe", "op",	      "target",
+					     "access", "verdict", "rule",  "via", "approval", "detail" };
+	struct record_owned o;
+	const char *err;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			char *key, *line;
+			const char *at;
+
+			ck_assert_int_gt(asprintf(&key, "\"%s\":\"", names[k]), 0);
+			at = strstr(lines[0], key) + strlen(key);
+			ck_assert_int_gt(asprintf(&line, "%.*s%s%s", (int)(at - lines[0]), lines[0], texts[i],
+						  strchr(at, '"')),
+					 0);
+			ck_assert_int_eq(record_from_line(line, strlen(line), &o, &err), -EBADMSG);
+			ck_assert_ptr_nonnull(strstr(err, "control character"));
+			free(line);
+			free(key);
+		}
+}
+END_TEST
+
 START_TEST(escaping)
 {
 	static const struct {
@@ -314,6 +350,7 @@ Suite *suite_record(void)
 	tcase_add_test(t, every_flip_is_found);
 	tcase_add_test(t, behind_the_end);
 	tcase_add_test(t, strict_reader);
+	tcase_add_test(t, no_control_characters);
 	tcase_add_test(t, escaping);
 	tcase_add_test(t, escapes_survive);
 	tcase_add_test(t, as_jansson_prints);
