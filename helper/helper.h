@@ -13,7 +13,7 @@
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file (and what ledger.h names)
  *   mask      secrets out of texts                          util     clocks, JSON packets
- *   stepup    what else an approval may need
+ *   stepup    what else an approval may need       tries    wrong passphrases, counted
  *   narrow    the images of nested runs           leftovers  what a killed launcher leaves behind
  *   reload*   the policy of a session loaded anew
  */
@@ -73,6 +73,8 @@ ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size);
 int write_all(int fd, const void *bytes, size_t len);
 /* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
 int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
+/* Takes the lock of a file that others hold for a moment at most: 0, or -EWOULDBLOCK where one keeps it. */
+int file_lock(int fd);
 /* Sends j as one packet and releases it; never blocks. 0 or -errno (-EMSGSIZE beyond LIMIT_FRAME). */
 int packet_send_json(int fd, json_t *j);
 /* An escaped JSON string of untrusted bytes (new reference), JSON null on ENOMEM. */
@@ -176,7 +178,7 @@ static inline void narrowed_done(struct narrowed *n)
 struct stepup_job;
 struct stepup_state {
 	struct stepup_job *job;
-	uint64_t wrong_ns[3]; /* when the last ones were */
+	char err[96]; /* why none was begun */
 };
 
 enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };

@@ -8,16 +8,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <zlib.h>
 
-#define CHUNK	(64u << 10)
-#define NICE	10
-#define LOOKS	100 /* then somebody keeps it */
-#define LOOK_NS NS_MS
+#define CHUNK (64u << 10)
+#define NICE  10
 
 static struct compressor {
 	pthread_mutex_t lock;
@@ -146,19 +142,6 @@ void rotate_stop(void)
 
 /* --- the file --- */
 
-/* Held as long as we live: who cleans up sees that this session does.  He who looks holds it for a moment. */
-static int lock_ledger(int fd)
-{
-	const struct timespec nap = { .tv_nsec = LOOK_NS };
-	int r = flock(fd, LOCK_EX | LOCK_NB);
-
-	for (int i = 0; r < 0 && errno == EWOULDBLOCK && i < LOOKS; i++) {
-		(void)nanosleep(&nap, NULL);
-		r = flock(fd, LOCK_EX | LOCK_NB);
-	}
-	return r < 0 ? -errno : 0;
-}
-
 int ledger_file_make(const struct ledger *l)
 {
 	int fd = openat(l->dirfd, LEDGER_FILE,
@@ -167,7 +150,8 @@ int ledger_file_make(const struct ledger *l)
 
 	if (fd < 0)
 		return -errno;
-	err = fchmod(fd, l->mode) < 0 ? -errno : lock_ledger(fd);
+	/* Held as long as we live: whoever cleans up sees that this session does. */
+	err = fchmod(fd, l->mode) < 0 ? -errno : file_lock(fd);
 	if (err == 0)
 		return fd;
 	close(fd);

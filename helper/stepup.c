@@ -10,7 +10,6 @@
 
 #include "policy/passphrase.h"
 
-#define NS_TRIES   (60 * NS_S)
 #define STACK_SIZE (256u << 10)
 #define FRESH_FILE PASSPHRASE_FILE ".new"
 
@@ -147,25 +146,6 @@ static int forget_file(const struct helper *h)
 	return 0;
 }
 
-/* --- tries --- */
-
-static unsigned tries_left(const struct helper *h)
-{
-	uint64_t now = clock_boot_ns();
-	unsigned left = STEPUP_TRIES;
-
-	for (size_t i = 0; i < STEPUP_TRIES; i++)
-		left -= h->stepup.wrong_ns[i] != 0 && now - h->stepup.wrong_ns[i] < NS_TRIES;
-	return left;
-}
-
-static void note_wrong(struct helper *h)
-{
-	memmove(&h->stepup.wrong_ns[1], &h->stepup.wrong_ns[0],
-		sizeof(h->stepup.wrong_ns[0]) * (STEPUP_TRIES - 1));
-	h->stepup.wrong_ns[0] = clock_boot_ns();
-}
-
 /* --- the check --- */
 
 static void *work(void *arg)
@@ -238,6 +218,22 @@ static struct stepup_job *job_new(const struct stepup_task *t)
 	return job;
 }
 
+static int charge(struct helper *h, const char **ret_err)
+{
+	unsigned wait_s = 0;
+	int r = tries_charge(h, &wait_s);
+
+	if (r == -EAGAIN) {
+		snprintf(h->stepup.err, sizeof(h->stepup.err),
+			 "too many wrong passphrases: wait %u s (all sessions count together)", wait_s);
+		*ret_err = h->stepup.err;
+	} else if (r < 0) {
+		*ret_err =
+			"wrong passphrases cannot be counted, so none is looked at: see the state directory";
+	}
+	return r;
+}
+
 int stepup_begin(struct helper *h, const struct stepup_task *t, const char **ret_err)
 {
 	struct stepup_job *job;
@@ -250,25 +246,27 @@ int stepup_begin(struct helper *h, const struct stepup_task *t, const char **ret
 		*ret_err = "another passphrase is being checked: try again";
 		return -EBUSY;
 	}
-	if (tries_left(h) == 0) {
-		*ret_err = "three wrong passphrases: wait a minute";
-		return -EAGAIN;
-	}
 	job = job_new(t);
 	r = job ? load(h, &job->kept) : -ENOMEM;
-	if (r == 0)
+	if (r == 0) {
 		job->is_set = true;
-	else if (r == -ENOKEY && t->what == STEPUP_SET)
+		r = charge(h, ret_err);
+	} else if (r == -ENOKEY && t->what == STEPUP_SET) {
 		r = 0;
-	if (r == 0)
+	}
+	if (r == 0) {
 		r = start(job);
+		if (r < 0 && job->is_set)
+			tries_settle(h, r);
+	}
 	if (r == 0) {
 		h->stepup.job = job;
 		return 0;
 	}
 	if (job)
 		job_free(job);
-	*ret_err = stepup_sentence(r);
+	if (!*ret_err)
+		*ret_err = stepup_sentence(r);
 	return r;
 }
 
@@ -287,7 +285,7 @@ static void record(struct helper *h, const struct stepup_job *job, const char *o
 				 .approval = job->approval,
 				 .detail = detail };
 
-	snprintf(detail, sizeof(detail), "%u tries left this minute", tries_left(h));
+	snprintf(detail, sizeof(detail), "%u tries left", tries_left(h));
 	if (*verdict == '\0')
 		*detail = '\0';
 	(void)ledger_append(&h->ledger, &e);
@@ -298,13 +296,12 @@ static int conclude(struct helper *h, struct stepup_job *job)
 {
 	int r = job->result;
 
-	if (r == -EACCES) {
-		note_wrong(h);
+	if (job->is_set)
+		tries_settle(h, r);
+	if (r == -EACCES)
 		record(h, job, "stepup/refused", "deny");
-	}
 	if (r < 0)
 		return r;
-	memset(h->stepup.wrong_ns, 0, sizeof(h->stepup.wrong_ns));
 	if (job->what == STEPUP_CHECK)
 		return 0;
 	r = job->what == STEPUP_SET ? store(h, &job->made) : forget_file(h);
@@ -336,6 +333,8 @@ void stepup_end(struct helper *h)
 		return;
 	h->stepup.job = NULL;
 	(void)pthread_join(job->thread, NULL);
+	if (job->is_set)
+		tries_settle(h, job->result);
 	job->done(h, job->arg, -ECANCELED);
 	job_free(job);
 }

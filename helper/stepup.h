@@ -3,7 +3,7 @@
  *
  * The passphrase's hash lies in the user's state directory and is compared in a thread of its own, for
  * Argon2id takes 64 MiB and some 0.2 s; the poll loop hears of it by a descriptor.  One check at a time, and
- * after three wrong ones none for a minute, whatever connection they came by.  Secrets are copied into
+ * after three wrong ones none for a while, whatever session they came by (tries.c).  Secrets are copied into
  * locked memory and wiped with the check; nobody writes them down.
  */
 #ifndef PALE_HELPER_STEPUP_H
@@ -57,5 +57,14 @@ json_t *stepup_ways(const struct helper *h);
 json_t *stepup_status(struct helper *h);
 /* A sentence for a result of done(). */
 const char *stepup_sentence(int result);
+
+/* --- tries.c --- */
+
+/* One more try counts as wrong until it is settled: 0, -EAGAIN with the seconds to wait, or -errno. */
+int tries_charge(const struct helper *h, unsigned *ret_wait_s);
+/* What came of it: 0 right, -EACCES wrong, anything else: it was not judged. */
+void tries_settle(const struct helper *h, int result);
+/* So many are looked at before the next wait. */
+unsigned tries_left(const struct helper *h);
 
 #endif

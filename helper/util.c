@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#define LOCK_LOOKS 100
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -93,6 +96,18 @@ ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size)
 	}
 	buf[len] = '\0';
 	return (ssize_t)len;
+}
+
+int file_lock(int fd)
+{
+	const struct timespec nap = { .tv_nsec = NS_MS };
+	int r = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int i = 0; r < 0 && errno == EWOULDBLOCK && i < LOCK_LOOKS; i++) {
+		(void)nanosleep(&nap, NULL);
+		r = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return r < 0 ? -errno : 0;
 }
 
 int write_all(int fd, const void *bytes, size_t len)

@@ -55,12 +55,12 @@ publisher() {
 
 # The operator's protocol without pale: each line of stdin is a call of python on c.
 talk() {
-	python3 - "$XDG_RUNTIME_DIR" <<-PY || fail "the client"
+	python3 - "$XDG_RUNTIME_DIR" "$STATE" <<-PY || fail "the client"
 		import glob, json, socket, sys
 		class Client:
-		    def __init__(self):
+		    def __init__(self, path=None):
 		        self.s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-		        self.s.connect(glob.glob(sys.argv[1] + "/pale/*/control.sock")[0])
+		        self.s.connect(path or sockets[0])
 		    def call(self, method, **params):
 		        self.s.send((json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n").encode())
 		        got = json.loads(self.s.recv(1 << 17))
@@ -72,6 +72,7 @@ talk() {
 		        shown = self.call("approval/show", id=card["id"], offset=0)
 		        return self.call("approval/respond", **{**dict(id=card["id"], nonce=shown.get("nonce", ""), digest=card["digest"],
 		            decision="approved", scope="once"), **more})
+		sockets = glob.glob(sys.argv[1] + "/pale/*/control.sock")
 		c = Client()
 		secret = "$SECRET"
 		$(cat)
@@ -229,6 +230,84 @@ t_asked_by_pinentry() {
 	PALE_PINENTRY=$S/nowhere run pale passphrase check
 }
 
+# The last wrong passphrase was N seconds earlier.
+later() {
+	python3 -c 'import struct, sys
+f = open(sys.argv[1], "r+b")
+wrong, at = struct.unpack("QQ", f.read(16))
+f.seek(0)
+f.write(struct.pack("QQ", wrong, at - int(sys.argv[2])))' "$STATE/passphrase.tries" "$1"
+}
+
+# Tries are counted over all sessions: many helpers at once have no more of them than one.
+t_tries_of_many_sessions() {
+	local i pids=()
+	publisher
+	set_passphrase
+	for i in 1 2 3 4 5 6; do
+		bg "many$i" sleep 60
+		pids+=($BG)
+	done
+	until_true 20 eval '[ "$(ls -d "$XDG_RUNTIME_DIR"/pale/*/control.sock | wc -l)" = 6 ]' || fail "six sessions do not run"
+	talk <<-'PY'
+		import threading
+		def guess(client, got, n):
+		    got.append(client.call("stepup/check", secret="wrong %d" % n).get("code"))
+		got, threads = [], []
+		for n, path in enumerate(sockets * 4):
+		    threads.append(threading.Thread(target=guess, args=(Client(path), got, n)))
+		[t.start() for t in threads]
+		[t.join() for t in threads]
+		# "another is being checked" is no try, and no answer either.
+		looked = [c for c in got if c == -32007]
+		assert len(looked) == 3 and len(got) == 24, got
+		assert all(Client(path).call("stepup/status")["left"] == 0 for path in sockets)
+		assert all(Client(path).call("stepup/check", secret=secret).get("code") == -32009 for path in sockets)
+	PY
+	[ "$(ledgers | grep -c '"stepup/refused"')" = 3 ] || fail "$(ledgers | grep -c '"stepup/refused"') wrong ones were looked at"
+	kill "${pids[@]}"
+	wait "${pids[@]}"
+	# A new session does not begin anew, nor does damage; the wait ends by the clock, and grows.
+	bg more sleep 60
+	until_true 20 eval '[ "$(ls -d "$XDG_RUNTIME_DIR"/pale/*/control.sock | wc -l)" = 1 ]' || fail "no session runs"
+	export -f later
+	export STATE
+	talk <<-'PY'
+		import subprocess
+		RIGHT, WRONG, WAIT = None, -32007, -32009
+		def check(*expected):
+		    for code in expected:
+		        got = c.call("stepup/check", secret="wrong" if code == WRONG else secret)
+		        assert got.get("code") == code, (expected, got)
+		def later(seconds):
+		    subprocess.run(["bash", "-c", "later %d" % seconds], check=True)
+		check(WAIT)
+		later(61)
+		check(RIGHT, WRONG, WRONG, WRONG, WAIT)
+		later(61)
+		check(WRONG, WRONG, WRONG, WAIT)
+		later(61)
+		check(WAIT)
+		later(61)
+		check(RIGHT)
+		open(sys.argv[2] + "/passphrase.tries", "w").write("x")
+		check(WAIT)
+		later(61)
+		check(RIGHT)
+		# A clock that was ahead keeps nobody out for ever; an hour without a wrong one forgets.
+		check(WRONG, WRONG, WRONG)
+		later(-1000000)
+		check(WAIT)
+		later(61)
+		check(WRONG, WRONG)
+		later(3601)
+		check(WRONG, WRONG, WRONG, WAIT)
+		later(61)
+		check(RIGHT)
+	PY
+	kill "$BG"
+}
+
 t_three_wrong_ones_and_a_minute() {
 	publisher
 	set_passphrase
@@ -240,7 +319,7 @@ t_three_wrong_ones_and_a_minute() {
 		    r = Client().respond(secret="wrong %d" % i)
 		    assert r["code"] == -32007, r
 		r = Client().respond(secret=secret)
-		assert r["code"] == -32009 and "wait a minute" in r["message"], r
+		assert r["code"] == -32009 and "wait " in r["message"], r
 		assert c.call("stepup/status")["left"] == 0
 		r = c.call("stepup/check", secret=secret)
 		assert r["code"] == -32009, r
