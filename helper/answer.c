@@ -46,8 +46,8 @@ static bool is_covered(struct helper *h, const struct approval *ap, const struct
 	if (!ap->offers.section || !other->offers.section ||
 	    strcmp(ap->offers.section, other->offers.section) != 0)
 		return false;
-	/* What has to be proven, cannot be taken back or cannot be shown whole is answered card by card. */
-	if (!line || other->risk.level == RISK_CRITICAL || card_is_cut(other) ||
+	/* What has to be proven or cannot be taken back is answered card by card. */
+	if (!line || other->risk.level == RISK_CRITICAL ||
 	    stepup_by(h, other->image, other->risk.level) != STEPUP_BY_NOTHING)
 		return false;
 	return grants_check(h, other, line, why, sizeof(why)) == 0;

@@ -123,6 +123,12 @@ static void card_open(struct helper *h, struct conn *c, const struct wire_ask *a
 		refuse(h, c, REASON_NOBODY, "the helper is out of memory");
 		return;
 	}
+	if (!card_fits(h, ap)) {
+		approval_free(ap);
+		refuse(h, c, REASON_TOO_LONG,
+		       "the question is too long to be shown whole, so nobody is asked");
+		return;
+	}
 	if (card_record(h, ap, "approval/request", "ask", "", CARD_DURABLE) < 0) {
 		approval_free(ap);
 		refuse(h, c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");

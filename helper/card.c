@@ -1,6 +1,6 @@
 /*
- * A card out of a question: whose it is, what it asks in full, how much harm a yes could do, what more
- * could be granted, and the digest that an answer is bound to.
+ * A card out of a question: whose it is, what it asks in full, how much harm a yes could do, and
+ * what more could be granted.
  *
  * All of it comes from the one canonical request, which is copied, and from the kernel; what a process
  * says of itself stands only where the kernel does not tell, and is marked.
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "policy/argv.h"
-#include "policy/digest.h"
 
 #define ID_TRIES  64
 #define TREE_WALK 64 /* ancestors looked at */
@@ -157,40 +156,6 @@ static const char *exe_of(const struct approval *ap)
 	return ap->n_tree > 0 && ap->tree[0].exe ? ap->tree[0].exe : "";
 }
 
-/* --- the digest --- */
-
-/*
- * Over the fields that are shown: id, operation, target, argv, the file that would run, branch, cwd, program,
- * rule, risk and what may be granted.
- */
-static void card_digest(const struct approval *ap, char digest[PRINT_HEX])
-{
-	const struct grant_offers *o = &ap->offers;
-	const uint32_t counts[] = { (uint32_t)ap->req.argc, (uint32_t)ap->risk.n, (uint32_t)o->n };
-	struct digest d;
-
-	digest_begin(&d, "pale-card-1");
-	digest_bytes(&d, counts, sizeof(counts));
-	digest_text(&d, ap->id);
-	digest_text(&d, op_name(ap->req.op));
-	digest_text(&d, access_name(ap->req.access));
-	digest_text(&d, ap->target);
-	for (size_t i = 0; ap->req.argv && i < ap->req.argc; i++)
-		digest_text(&d, ap->req.argv[i]);
-	digest_text(&d, ap->req.path);
-	digest_text(&d, ap->req.git_branch);
-	digest_text(&d, ap->req.cwd);
-	digest_text(&d, ap->exe);
-	digest_text(&d, ap->rule);
-	digest_text(&d, risk_name(ap->risk.level));
-	for (size_t i = 0; i < ap->risk.n; i++)
-		digest_text(&d, ap->risk.reason[i]);
-	digest_text(&d, o->section);
-	for (size_t i = 0; i < o->n; i++)
-		digest_text(&d, o->line[i]);
-	digest_end(&d, digest);
-}
-
 /* --- together --- */
 
 /*
@@ -227,7 +192,6 @@ static int fill(struct helper *h, struct approval *ap, const struct card_questio
 	ap->risk = risk_of(&ap->req);
 	if (!ap->target || !ap->exe || !ap->rule || grants_offer(h, q->image, &ap->req, &ap->offers) < 0)
 		return -ENOMEM;
-	card_digest(ap, ap->digest);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
  * A question to a human, as it is kept and shown: the card; and the queue of cards as a value.
  *
  *   approve   the queue: states, what holds afterwards, limits; no I/O and no clock
- *   card      how a card is made of a request, the digest of what is shown, its records
+ *   card      how a card is made of a request, its records
  *   broker    questions: known, new, nobody there, over their time
  *   answer    what a human says, for one card or a group
  *   outcome   what came of what was approved
@@ -61,8 +61,7 @@ struct outcome {
 /* One card.  Owns what it points to; all text is raw and whole. */
 struct approval {
 	char id[APPROVAL_ID_HEX];
-	char print[PRINT_HEX];	/* of the question: the same one asked again has the same */
-	char digest[PRINT_HEX]; /* of what is shown: an answer is bound to it */
+	char print[PRINT_HEX]; /* of the question: the same one asked again has the same */
 	enum approval_state state;
 	struct request req; /* a deep copy, judged again when a grant is weighed */
 	void *store;	    /* what req points to */
@@ -169,6 +168,8 @@ struct card_question {
 	const char *print;
 };
 struct approval *card_new(struct helper *h, const struct card_question *q);
+/* It can be shown whole in one packet (control_approvals.c). */
+bool card_fits(const struct helper *h, const struct approval *ap);
 /* A deep copy of the request into a card that has none. */
 int card_keep(struct approval *ap, const struct request *from);
 /* argv joined, path, or host:port (caller frees), NULL where memory is out. */

@@ -3,8 +3,7 @@
  *
  * Every connection passes the taint check before its first byte is read and again with each
  * packet, whose writer must be the process that was checked.  Methods stand in tables with the states in
- * which they may be called and the scope they need.  Untrusted text leaves escaped and whole; what does not
- * fit into one packet is fetched in pieces (approval/show), never cut without a mark.
+ * which they may be called and the scope they need.  Untrusted text leaves escaped and whole.
  */
 #include "control.h"
 
@@ -17,13 +16,14 @@
 
 #define NS_IDLE	    (300 * NS_S)
 #define REFUSED_MAX 64
+#define CLOSED_MAX  72 /* more than can wait at once */
 
 /* What the operators' side remembers of the session. */
 struct control {
 	uint64_t serial;
 	struct {
 		char id[APPROVAL_ID_HEX], state[16], by[132];
-	} closed[NONCES_MAX]; /* cards that are done, for whoever answers second */
+	} closed[CLOSED_MAX]; /* cards that are done, for whoever answers second */
 	size_t next_closed;
 	pid_t refused[REFUSED_MAX]; /* of whom the launcher was told */
 	size_t n_refused;
@@ -225,14 +225,14 @@ static void note_closed(struct helper *h, const json_t *params)
 	snprintf(h->control->closed[at].id, sizeof(h->control->closed[at].id), "%s", id);
 	snprintf(h->control->closed[at].state, sizeof(h->control->closed[at].state), "%s", state);
 	snprintf(h->control->closed[at].by, sizeof(h->control->closed[at].by), "%s", by ? by : "");
-	h->control->next_closed = (at + 1) % NONCES_MAX;
+	h->control->next_closed = (at + 1) % CLOSED_MAX;
 }
 
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by)
 {
 	size_t len = strlen(prefix);
 
-	for (size_t i = 0; h->control && len >= 4 && i < NONCES_MAX; i++)
+	for (size_t i = 0; h->control && len >= 4 && i < CLOSED_MAX; i++)
 		if (strncmp(h->control->closed[i].id, prefix, len) == 0) {
 			*ret_by = h->control->closed[i].by;
 			return h->control->closed[i].state;

@@ -7,7 +7,7 @@
 
 #include "helper.h"
 
-#define CONTROL_VERSION 1
+#define CONTROL_VERSION 2
 #define CONTROL_MAX	32 /* connections of operators */
 #define CONTROL_PER_PID 8
 #define CONTROL_DEPTH	8   /* of objects and arrays in a line */
@@ -25,7 +25,6 @@ enum rpc_code {
 	RPC_REFUSED = -32001,
 	RPC_NO_CARD = -32002,
 	RPC_FAILED = -32003,
-	RPC_NONCE = -32004,
 	RPC_DIGEST = -32005,
 	RPC_CLOSED = -32006,
 	RPC_STEPUP = -32007,
@@ -108,8 +107,6 @@ bool control_has_listener(const struct helper *h);
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
 /* A card as the protocol has it (new reference), or NULL. */
 json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns);
-/* It cannot be told whole, and so not be approved. */
-bool card_is_cut(const struct approval *ap);
 /* Gives the answer to ap, which is gone then: the call's result, or NULL with code and sentence. */
 json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
 		       enum rpc_code *ret_code, char *err, size_t size);
@@ -121,15 +118,6 @@ json_t *control_confirm(struct call *call, const struct approval *ap, struct bro
 
 /* --- control_peer.c: one connection ----------------------------------------------------------------- */
 
-#define NONCE_HEX  33
-#define NONCES_MAX 72 /* more than can wait at once */
-
-/* What a peer has seen of a card: how far it read, and what it must say to answer. */
-struct shown {
-	char id[APPROVAL_ID_HEX], digest[PRINT_HEX], nonce[NONCE_HEX];
-	size_t next; /* bytes of the target that it fetched, in order */
-};
-
 struct packet {
 	struct packet *next;
 	size_t len;
@@ -140,9 +128,7 @@ struct peer {
 	uint64_t serial;
 	int pidfd; /* of who connected, from accept to the end */
 	unsigned scopes;
-	bool approvals, records; /* subscribed */
-	struct shown shown[NONCES_MAX];
-	size_t n_shown, next_shown;
+	bool approvals, records;      /* subscribed */
 	struct packet *first, **last; /* what its socket did not take yet */
 	size_t queued;		      /* bytes */
 	uint64_t stuck_ns;	      /* since when it takes nothing; 0: it does */
@@ -160,9 +146,5 @@ int peer_send_json(struct peer *p, int fd, json_t *j);
 int peer_flush(struct peer *p, int fd);
 /* It takes nothing for too long, or its socket is broken. */
 bool peer_is_stuck(const struct peer *p, uint64_t now_ns);
-/* A place for what is seen of that card: what was there, or the oldest, cleared. */
-struct shown *peer_shown(struct peer *p, const char *id);
-/* The card that this nonce was given for, or NULL.  Constant time in the nonce. */
-struct shown *peer_nonce(struct peer *p, const char *nonce);
 
 #endif

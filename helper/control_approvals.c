@@ -1,8 +1,8 @@
 /*
  * The operator's calls about questions: what waits, the whole of it, and the answer.
  *
- * Who answers must have fetched all of the target on this connection, from its first byte on: the nonce that
- * an answer needs comes with the last piece, is good once, on this connection and for this digest.
+ * A card has one shape and always fits into one packet: a question that does not is never asked.  An answer
+ * carries the digest of the card (policy/carddigest.h), which is told to nobody.
  */
 #include "control.h"
 #include "stepup.h"
@@ -10,48 +10,30 @@
 #include <errno.h>
 #include <string.h>
 
-#define TARGET_SHOWN 4096
-#define FIELD_SHOWN  512
-#define PIECE	     8192
-#define CARD_BYTES   (56 * 1024)
-#define FIELDS_BYTES (40 * 1024) /* of a card without its target */
-#define LIST_BYTES   (48 * 1024)
+#include "policy/carddigest.h"
+
+#define CARD_BYTES (60 * 1024)
+#define LIST_BYTES (48 * 1024)
 
 /* --- a card as JSON --- */
 
-/* At most max bytes of s; what is missing is said. */
-static json_t *field_json(const char *s, size_t max)
-{
-	size_t len = s ? strlen(s) : 0;
-	_cleanup_free_ char *shown = NULL, *text = NULL;
-
-	if (len <= max)
-		return text_json(s);
-	shown = record_escape(s, max);
-	if (!shown || asprintf(&text, "%s (and %zu more bytes)", shown, len - max) < 0) {
-		text = NULL;
-		return NULL;
-	}
-	return json_string(text);
-}
-
 static json_t *argv_json(const struct approval *ap)
 {
-	json_t *list = ap->req.op == OP_EXEC && strlen(ap->target) <= TARGET_SHOWN ? json_array() : NULL;
+	json_t *list = ap->req.op == OP_EXEC ? json_array() : NULL;
 
 	for (size_t i = 0; list && i < ap->req.argc; i++)
 		json_array_append_new(list, text_json(ap->req.argv[i]));
 	return list ? list : json_null();
 }
 
-static json_t *tree_json(const struct approval *ap, size_t max)
+static json_t *tree_json(const struct approval *ap)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < ap->n_tree; i++)
-		json_array_append_new(list, json_pack("{s:I, s:o, s:b}", "pid", (json_int_t)ap->tree[i].pid,
-						      "exe", field_json(ap->tree[i].exe, max), "claimed",
-						      ap->tree[i].claimed));
+		json_array_append_new(list,
+				      json_pack("{s:I, s:o, s:b}", "pid", (json_int_t)ap->tree[i].pid, "exe",
+						text_json(ap->tree[i].exe), "claimed", ap->tree[i].claimed));
 	return list;
 }
 
@@ -74,33 +56,14 @@ static json_t *offers_json(const struct grant_offers *offers)
 			 offers->why_none);
 }
 
-/* Whole; its target alone in pieces; cut, and good for a denial alone. */
-enum card_shape { CARD_WHOLE, CARD_PIECES, CARD_CUT };
-
-#define CUT_WHY "this question is too long to be shown whole: it can be denied only"
-
-static json_t *no_offers_json(void)
-{
-	return json_pack("{s:s, s:[], s:s}", "section", "", "lines", "why_none", CUT_WHY);
-}
-
 /* What a command runs, and on which branch it acts. */
-static const char *file_of(const struct approval *ap)
+static json_t *exec_json(const struct approval *ap, const char *s)
 {
-	return ap->req.op == OP_EXEC ? ap->req.path : NULL;
+	return text_json(ap->req.op == OP_EXEC ? s : NULL);
 }
 
-static const char *branch_of(const struct approval *ap)
+json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns)
 {
-	return ap->req.op == OP_EXEC ? ap->req.git_branch : NULL;
-}
-
-static json_t *shape_card(const struct helper *h, const struct approval *ap, uint64_t now_ns,
-			  enum card_shape shape)
-{
-	size_t len = strlen(ap->target), target = shape == CARD_WHOLE ? TARGET_SHOWN : FIELD_SHOWN;
-	size_t max = shape != CARD_CUT ? SIZE_MAX : FIELD_SHOWN, shown = len < target ? len : target;
-	size_t parents = shape == CARD_WHOLE ? SIZE_MAX : FIELD_SHOWN;
 	json_int_t left = now_ns < ap->until_ns ? (json_int_t)((ap->until_ns - now_ns) / NS_S) : 0;
 	char asked[32], id[APPROVAL_ID_HEX];
 	enum stepup_by by = stepup_by(h, ap->image, ap->risk.level);
@@ -108,21 +71,17 @@ static json_t *shape_card(const struct helper *h, const struct approval *ap, uin
 
 	time_format(ap->asked_real_ns, asked);
 	snprintf(id, sizeof(id), "%.*s", queue_short(&h->queue, ap), ap->id);
-	card = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:I, s:o}", "id", ap->id,
-			 "short", id, "digest", ap->digest, "state", approval_state_name(ap->state), "agent",
-			 h->agent, "session", h->session, "turn", (json_int_t)ap->turn, "op",
-			 op_name(ap->req.op), "access", access_name(ap->req.access), "target",
-			 json_escaped(ap->target, shown), "target_cut", (json_int_t)(len - shown), "argv",
-			 shape == CARD_WHOLE ? argv_json(ap) : json_null());
-	more = json_pack(
-		"{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:b, s:o, s:s, s:I, s:I, s:I}",
-		"file", field_json(file_of(ap), max), "branch", field_json(branch_of(ap), max), "cwd",
-		field_json(ap->req.cwd, max), "exe", field_json(ap->exe, max), "pid", (json_int_t)ap->pid,
-		"tree", tree_json(ap, parents), "rule", field_json(ap->rule, max), "risk",
-		risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by", stepup_by_name(by),
-		"flood", ap->is_flood, "cut", shape == CARD_CUT, "offers",
-		shape == CARD_CUT ? no_offers_json() : offers_json(&ap->offers), "asked", asked,
-		"deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "count", (json_int_t)ap->count);
+	card = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "id", ap->id,
+			 "short", id, "state", approval_state_name(ap->state), "agent", h->agent, "session",
+			 h->session, "turn", (json_int_t)ap->turn, "op", op_name(ap->req.op), "access",
+			 access_name(ap->req.access), "target", text_json(ap->target), "argv", argv_json(ap),
+			 "file", exec_json(ap, ap->req.path), "branch", exec_json(ap, ap->req.git_branch));
+	more = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:I}", "cwd",
+			 text_json(ap->req.cwd), "exe", text_json(ap->exe), "pid", (json_int_t)ap->pid,
+			 "tree", tree_json(ap), "rule", text_json(ap->rule), "risk", risk_json(&ap->risk),
+			 "stepup", by != STEPUP_BY_NOTHING, "stepup_by", stepup_by_name(by), "flood",
+			 ap->is_flood, "offers", offers_json(&ap->offers), "asked", asked, "deadline_ns",
+			 (json_int_t)ap->until_ns, "left_s", left, "count", (json_int_t)ap->count);
 	if (!card || !more || json_object_update(card, more) < 0) {
 		json_decref(card);
 		card = NULL;
@@ -133,36 +92,14 @@ static json_t *shape_card(const struct helper *h, const struct approval *ap, uin
 
 static size_t json_bytes(const json_t *j)
 {
-	return j ? json_dumpb(j, NULL, 0, JSON_COMPACT | JSON_ENSURE_ASCII) : 0;
+	return j ? json_dumpb(j, NULL, 0, JSON_COMPACT | JSON_ENSURE_ASCII) : SIZE_MAX;
 }
 
-/*
- * All but the target, escaped, is more than a packet surely has room for.  Of what does not change while the
- * card waits, so that it is told the same each time.
- */
-bool card_is_cut(const struct approval *ap)
+bool card_fits(const struct helper *h, const struct approval *ap)
 {
-	_cleanup_json_ json_t *fields =
-		json_pack("[o, o, o, o, o, o, o]", field_json(file_of(ap), SIZE_MAX),
-			  field_json(branch_of(ap), SIZE_MAX), field_json(ap->req.cwd, SIZE_MAX),
-			  field_json(ap->exe, SIZE_MAX), field_json(ap->rule, SIZE_MAX),
-			  tree_json(ap, FIELD_SHOWN), offers_json(&ap->offers));
+	_cleanup_json_ json_t *card = card_json(h, ap, 0);
 
-	return !fields || json_bytes(fields) > FIELDS_BYTES;
-}
-
-json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns)
-{
-	json_t *card;
-
-	if (card_is_cut(ap))
-		return shape_card(h, ap, now_ns, CARD_CUT);
-	card = shape_card(h, ap, now_ns, CARD_WHOLE);
-	/* Escaped, a path may be five times as long: none may be too long to be listed at all. */
-	if (json_bytes(card) <= CARD_BYTES)
-		return card;
-	json_decref(card);
-	return shape_card(h, ap, now_ns, CARD_PIECES);
+	return json_bytes(card) <= CARD_BYTES;
 }
 
 /* --- looking --- */
@@ -182,7 +119,8 @@ static json_t *approval_list(struct call *call)
 		if (!approval_is_listed(q->list[i]))
 			continue;
 		card = card_json(call->h, q->list[i], now);
-		bytes += json_bytes(card);
+		if (card)
+			bytes += json_bytes(card);
 		if (!card || (bytes > LIST_BYTES && json_array_size(cards) > 0)) {
 			json_decref(card);
 			break;
@@ -218,56 +156,15 @@ static struct approval *card_param(struct call *call)
 	return NULL;
 }
 
-/* Where to cut a piece: not inside of a character, which would look like something else. */
-static size_t piece_end(const char *s, size_t len, size_t at)
-{
-	size_t end = at + PIECE;
-
-	if (end >= len)
-		return len;
-	for (int back = 0; back < 3 && ((unsigned char)s[end] & 0xc0) == 0x80; back++)
-		end--;
-	return end;
-}
-
-/* The nonce, where this was the last of all pieces in order; NULL where it was not, or none can be had. */
-static const char *nonce_for(struct peer *p, const struct approval *ap, size_t at, size_t end, size_t len)
-{
-	struct shown *s = peer_shown(p, ap->id);
-
-	if (at == 0 || strcmp(s->digest, ap->digest) != 0) {
-		s->next = 0;
-		memcpy(s->digest, ap->digest, sizeof(s->digest));
-		s->nonce[0] = '\0';
-	}
-	if (s->next != at && !(at == len && s->next == len))
-		return NULL;
-	s->next = end;
-	if (end < len)
-		return NULL;
-	if (!s->nonce[0] && random_hex(s->nonce, (NONCE_HEX - 1) / 2) < 0)
-		s->nonce[0] = '\0';
-	return s->nonce[0] ? s->nonce : NULL;
-}
-
-/* {"id", "offset"}: a piece of the whole target. */
+/* The whole card; looking at it puts off its end. */
 static json_t *approval_show(struct call *call)
 {
 	struct approval *ap = card_param(call);
-	json_int_t offset = call_number(call, "offset", 0);
-	const char *nonce;
-	size_t len, at, end;
 
 	if (!ap)
 		return NULL;
 	broker_touch(ap);
-	len = strlen(ap->target);
-	at = offset > 0 && (size_t)offset < len ? (size_t)offset : (offset > 0 ? len : 0);
-	end = piece_end(ap->target, len, at);
-	nonce = nonce_for(call->c->peer, ap, at, end, len);
-	return json_pack("{s:s, s:I, s:I, s:o, s:s, s:s*}", "id", ap->id, "size", (json_int_t)len, "next",
-			 (json_int_t)end, "text", json_escaped(ap->target + at, end - at), "digest",
-			 ap->digest, "nonce", nonce);
+	return card_json(call->h, ap, clock_boot_ns());
 }
 
 /* --- answering --- */
@@ -310,27 +207,17 @@ static int reply_params(struct call *call, struct broker_reply *ret)
 	return call->code ? -EINVAL : 0;
 }
 
-/* 0, once, where this answer is to what this connection was shown; or -EPERM after saying why. */
-static int use_nonce(struct call *call, const struct approval *ap)
+/* 0 where this answer is to the card as it is now; or -EPERM after saying why. */
+static int check_digest(struct call *call, const struct approval *ap)
 {
-	struct shown *s = peer_nonce(call->c->peer, call_param(call, "nonce", ""));
+	_cleanup_json_ json_t *card = card_json(call->h, ap, 0);
 	const char *digest = call_param(call, "digest", "");
-	bool same;
+	char now[DIGEST_HEX];
 
-	if (!s || strcmp(s->id, ap->id) != 0) {
-		call_fail(
-			call, RPC_NONCE,
-			"fetch the whole question by approval/show on this connection first: no such nonce");
-		return -EPERM;
-	}
-	same = strcmp(digest, ap->digest) == 0 && strcmp(s->digest, ap->digest) == 0;
-	memset(s->nonce, 0, sizeof(s->nonce));
-	s->next = 0;
-	if (!same) {
-		call_fail(call, RPC_DIGEST, "the question is not (or no longer) the one that was shown");
-		return -EPERM;
-	}
-	return 0;
+	if (card && card_digest(card, now) == 0 && strcmp(digest, now) == 0)
+		return 0;
+	call_fail(call, RPC_DIGEST, "the question is not (or no longer) the one that was shown: look again");
+	return -EPERM;
 }
 
 static json_t *reply_json(const char *id, const struct broker_reply *reply, const struct broker_result *res)
@@ -371,10 +258,8 @@ static json_t *approval_respond(struct call *call)
 
 	if (!ap || reply_params(call, &reply) < 0)
 		return NULL;
-	if (use_nonce(call, ap) < 0)
+	if (check_digest(call, ap) < 0)
 		return NULL;
-	if (reply.said == APPROVAL_APPROVED && card_is_cut(ap))
-		return call_fail(call, RPC_FAILED, CUT_WHY);
 	out = control_confirm(call, ap, &reply);
 	if (out || call->code)
 		return out;

@@ -1,12 +1,11 @@
 /*
- * One connection of an operator: what it subscribed to, what it saw of which card, and what its socket has
+ * One connection of an operator: what it subscribed to, and what its socket has
  * not taken yet.  Nothing waits for a peer: what does not fit into its queue is not sent, and a peer that
  * takes nothing for a while, or would miss more than records, is dropped.
  */
 #include "control.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -46,7 +45,6 @@ void peer_free(struct peer *p)
 	while (p->first)
 		unqueue(p);
 	close(p->pidfd);
-	sodium_memzero(p->shown, sizeof(p->shown));
 	free(p);
 }
 
@@ -114,30 +112,4 @@ int peer_flush(struct peer *p, int fd)
 bool peer_is_stuck(const struct peer *p, uint64_t now_ns)
 {
 	return p->broken || (p->stuck_ns != 0 && now_ns > p->stuck_ns + NS_STUCK);
-}
-
-struct shown *peer_shown(struct peer *p, const char *id)
-{
-	struct shown *s;
-
-	for (size_t i = 0; i < p->n_shown; i++)
-		if (strcmp(p->shown[i].id, id) == 0)
-			return &p->shown[i];
-	s = &p->shown[p->next_shown];
-	p->next_shown = (p->next_shown + 1) % NONCES_MAX;
-	if (p->n_shown < NONCES_MAX)
-		p->n_shown++;
-	memset(s, 0, sizeof(*s));
-	snprintf(s->id, sizeof(s->id), "%s", id);
-	return s;
-}
-
-struct shown *peer_nonce(struct peer *p, const char *nonce)
-{
-	if (strlen(nonce) != NONCE_HEX - 1)
-		return NULL;
-	for (size_t i = 0; i < p->n_shown; i++)
-		if (p->shown[i].nonce[0] && sodium_memcmp(p->shown[i].nonce, nonce, NONCE_HEX - 1) == 0)
-			return &p->shown[i];
-	return NULL;
 }

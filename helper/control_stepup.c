@@ -1,7 +1,7 @@
 /*
  * The operator's calls about step-up, and what an approval needs before it is one.
  *
- * A passphrase confirms one answer: the card and the digest that came with it.  While it is being checked
+ * A passphrase confirms one answer to one card as it was shown.  While it is being checked
  * the card may be answered by others, expire or be judged anew; then what was confirmed is gone.
  */
 #include "control.h"
@@ -17,7 +17,7 @@ struct confirming {
 	struct later later;
 	json_t *params; /* what reply's texts stand in; the secret is wiped */
 	struct broker_reply reply;
-	char id[APPROVAL_ID_HEX], digest[PRINT_HEX];
+	char id[APPROVAL_ID_HEX];
 };
 
 static void confirming_free(struct confirming *w)
@@ -46,7 +46,7 @@ static void confirmed(struct helper *h, void *arg, int result)
 	} else if (!later_is_there(h, &w->later)) {
 		/* Who typed it is gone, and with him whoever he was. */
 		later_fail(h, &w->later, RPC_FAILED, "");
-	} else if (queue_find(&h->queue, w->id, &ap) < 0 || strcmp(ap->digest, w->digest) != 0) {
+	} else if (queue_find(&h->queue, w->id, &ap) < 0) {
 		later_fail(h, &w->later, RPC_CLOSED, "this question was closed meanwhile");
 	} else {
 		out = control_answer(h, ap, &w->reply, &code, err, sizeof(err));
@@ -69,7 +69,6 @@ static struct confirming *confirming_new(struct call *call, const struct approva
 	w->reply = *reply;
 	w->reply.confirmed = stepup_by_name(STEPUP_BY_PASSPHRASE);
 	memcpy(w->id, ap->id, sizeof(w->id));
-	memcpy(w->digest, ap->digest, sizeof(w->digest));
 	return w;
 }
 

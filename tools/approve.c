@@ -1,15 +1,17 @@
 /*
  * pale approve, deny: the operator's answer to a question.
  *
- * The whole of it is fetched over the connection that the answer goes by, which gives the nonce for exactly
- * what was fetched.  `pale approve ID` is the consent for once; for more, the rule is shown with what else of
- * this session it covers, and on a terminal asked about.  The helper refuses an answer that comes from inside
- * a session; this side only says so early.
+ * The answer carries the digest of the card, computed over what is shown here: where another question has
+ * taken its place meanwhile, the helper refuses it.  `pale approve ID` is the consent for once; for more, the
+ * rule is shown with what else of this session it covers, and on a terminal asked about.  The helper refuses
+ * an answer that comes from inside a session; this side only says so early.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <termios.h>
+
+#include "policy/carddigest.h"
 
 #include "tools/card.h"
 #include "tools/stepup.h"
@@ -25,7 +27,6 @@ struct found {
 	struct session_ref ref;
 	int fd;
 	json_t *card; /* owned */
-	struct card_whole whole;
 };
 
 static void found_done(struct found *f)
@@ -33,7 +34,6 @@ static void found_done(struct found *f)
 	if (f->fd >= 0)
 		(void)close(f->fd);
 	json_decref(f->card);
-	card_whole_done(&f->whole);
 }
 
 /* --- which question --- */
@@ -196,19 +196,14 @@ static int consent(const struct found *f, const struct answer *a)
 
 /* --- the answer --- */
 
-static int show_card(struct found *f)
+static int show_card(const struct found *f)
 {
 	struct card_text t;
-	char why[512];
-	int r = card_fetch(f->fd, f->card, &f->whole, why, sizeof(why));
+	int r;
 
-	if (r < 0) {
-		talk("session %s: %s", f->ref.id, why);
-		return r;
-	}
 	if (!isatty(STDERR_FILENO))
 		return 0;
-	r = card_text_init(&t, f->card, f->whole.target);
+	r = card_text_init(&t, f->card);
 	if (r == 0)
 		card_print(stderr, f->card, f->ref.id, &t);
 	card_text_done(&t);
@@ -218,11 +213,13 @@ static int show_card(struct found *f)
 static json_t *respond_params(const struct found *f, const struct answer *a)
 {
 	const char *rule = strcmp(a->scope, "once") == 0 ? NULL : chosen_rule(f, a->o);
-	json_t *params =
-		json_pack("{ss, ss, ss, ss, ss, so, so, sb}", "id", json_str(f->card, "id"), "nonce",
-			  f->whole.nonce, "digest", json_str(f->card, "digest"), "decision", a->decision,
-			  "scope", a->scope, "reason", json_text(a->o->reason ? a->o->reason : ""), "by",
-			  json_text(operator_name()), "group", a->o->group);
+	char digest[DIGEST_HEX];
+	json_t *params = card_digest(f->card, digest) < 0
+				 ? NULL
+				 : json_pack("{ss, ss, ss, ss, so, so, sb}", "id", json_str(f->card, "id"),
+					     "digest", digest, "decision", a->decision, "scope", a->scope,
+					     "reason", json_text(a->o->reason ? a->o->reason : ""), "by",
+					     json_text(operator_name()), "group", a->o->group);
 
 	/* What was shown was escaped; the helper's own offer is the default. */
 	if (params && rule && a->o->rule)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "policy/argv.h"
+#include "policy/carddigest.h"
 #include "policy/path.h"
 
 #include "tools/tools.h"
@@ -15,11 +15,6 @@
 static json_int_t number(const json_t *card, const char *key)
 {
 	return json_integer_value(json_object_get(card, key));
-}
-
-bool card_is_whole(const json_t *card)
-{
-	return number(card, "target_cut") <= 0;
 }
 
 /* Answered and cancelled ones are none of the operator's business any more. */
@@ -41,60 +36,6 @@ long card_left(const json_t *card)
 	clock_gettime(CLOCK_BOOTTIME, &ts);
 	left = json_integer_value(deadline) - ((json_int_t)ts.tv_sec * 1000000000 + ts.tv_nsec);
 	return left > 0 ? (long)((left + 999999999) / 1000000000) : 0;
-}
-
-/* --- the whole of it ---------------------------------------------------------------------------------- */
-
-void card_whole_done(struct card_whole *w)
-{
-	free(w->target);
-	memset(w, 0, sizeof(*w));
-}
-
-/* Appends s to *text.  0 or -ENOMEM. */
-static int append(char **text, size_t *len, const char *s)
-{
-	size_t n = strlen(s);
-	char *grown = realloc(*text, *len + n + 1);
-
-	if (!grown)
-		return -ENOMEM;
-	memcpy(grown + *len, s, n + 1);
-	*text = grown;
-	*len += n;
-	return 0;
-}
-
-int card_fetch(int fd, const json_t *card, struct card_whole *ret, char *why, size_t size)
-{
-	_cleanup_free_ char *text = NULL;
-	json_int_t at = 0, whole = 0;
-	size_t len = 0;
-
-	/* Offsets count bytes before escaping, so all of it is fetched anew. */
-	do {
-		_cleanup_json_ json_t *piece = NULL;
-		json_int_t next;
-		int r = control_call(fd, "approval/show",
-				     json_pack("{ss, sI}", "id", json_str(card, "id"), "offset", at), &piece,
-				     why, size);
-
-		if (r == 0)
-			r = append(&text, &len, json_str(piece, "text"));
-		if (r < 0)
-			return r;
-		next = number(piece, "next");
-		whole = number(piece, "size");
-		if (next <= at && next < whole) {
-			snprintf(why, size, "the helper does not tell the whole of it");
-			return -EPROTO;
-		}
-		at = next;
-		if (at >= whole)
-			snprintf(ret->nonce, sizeof(ret->nonce), "%s", json_str(piece, "nonce"));
-	} while (at < whole);
-	ret->target = TAKE_PTR(text);
-	return 0;
 }
 
 /* --- lines ---------------------------------------------------------------------------------------------- */
@@ -156,95 +97,31 @@ static int add(struct card_text *t, enum card_part part, const char *label, cons
 	return *escaped ? add_owned(t, part, label, line_text(escaped)) : 0;
 }
 
-static int add_words(struct card_text *t, const char *const *words, size_t n)
+static int add_argv(struct card_text *t, const json_t *argv)
 {
+	json_t *word;
+	size_t i;
 	int r = 0;
 
 	/* An argument without a letter is still one: the label says so, which no text of the agent's can. */
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = add_owned(t, CARD_WHAT, !*words[i] ? "(empty)" : i ? "" : "exec", line_text(words[i]));
+	json_array_foreach((json_t *)argv, i, word)
+	{
+		const char *text = json_string_value(word);
+
+		if (r < 0 || !text)
+			return r < 0 ? r : -EPROTO;
+		r = add_owned(t, CARD_WHAT, !*text ? "(empty)" : i ? "" : "exec", line_text(text));
+	}
 	return r;
 }
 
-/* The words that the helper lists. */
-static int add_argv(struct card_text *t, const json_t *argv)
+static int add_what(struct card_text *t, const json_t *card)
 {
-	size_t n = json_array_size(argv);
-	_cleanup_free_ const char **words = calloc(n + 1, sizeof(*words));
-
-	for (size_t i = 0; words && i < n; i++) {
-		words[i] = json_string_value(json_array_get(argv, i));
-		if (!words[i])
-			return -EPROTO;
-	}
-	return words ? add_words(t, words, n) : -ENOMEM;
-}
-
-/* Are these words exactly what the joined target says? */
-static bool is_joined(const char *target, const struct shell_part *part)
-{
-	_cleanup_free_ char *joined = malloc(strlen(target) + 1);
-	size_t len;
-
-	if (!joined)
-		return false;
-	len = argv_join((const char *const *)part->words, part->n, joined, strlen(target) + 1);
-	return len == strlen(target) && strcmp(joined, target) == 0;
-}
-
-static int add_raw_words(struct card_text *t, char *const *words, size_t n)
-{
-	_cleanup_free_ const char **shown = calloc(n + 1, sizeof(*shown));
-	int r = shown ? 0 : -ENOMEM;
-
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		shown[i] = text_visible(words[i]);
-		r = shown[i] ? 0 : -ENOMEM;
-	}
-	if (r == 0)
-		r = add_words(t, shown, n);
-	for (size_t i = 0; shown && i < n; i++)
-		free((void *)(uintptr_t)shown[i]);
-	return r;
-}
-
-/* A command that came as one text: 1 with its words added, 0 where it is no such text, -errno. */
-static int add_split(struct card_text *t, const char *target)
-{
-	_cleanup_free_ char *raw = text_unescape(target);
-	struct shell_part *parts = NULL;
-	size_t n = 0;
-	int r = 0;
-
-	if (!raw)
-		return -ENOMEM;
-	if (shell_split(raw, &parts, &n) < 0)
-		return 0;
-	if (n == 1 && parts[0].op == OP_EXEC && is_joined(raw, &parts[0])) {
-		r = add_raw_words(t, parts[0].words, parts[0].n);
-		r = r < 0 ? r : 1;
-	}
-	shell_parts_done(parts, n);
-	return r;
-}
-
-static int add_what(struct card_text *t, const json_t *card, const char *target)
-{
-	const char *op = json_str(card, "op");
 	const json_t *argv = json_object_get(card, "argv");
-	int r;
 
-	if (!target)
-		return add_owned(t, CARD_WHAT, op,
-				 strdup("(the whole of it cannot be shown: do not approve)"));
-	if (strcmp(op, "exec") == 0) {
-		if (json_array_size(argv) > 0)
-			return add_argv(t, argv);
-		r = add_split(t, target);
-		if (r != 0)
-			return r < 0 ? r : 0;
-	}
-	return add_owned(t, CARD_WHAT, op, line_text(target));
+	if (json_array_size(argv) > 0)
+		return add_argv(t, argv);
+	return add_owned(t, CARD_WHAT, json_str(card, "op"), line_text(json_str(card, "target")));
 }
 
 static int add_process(struct card_text *t, const char *label, const char *exe, json_int_t pid)
@@ -353,12 +230,13 @@ static int add_offers(struct card_text *t, const json_t *card)
 	return r;
 }
 
-int card_text_init(struct card_text *t, const json_t *card, const char *target)
+int card_text_init(struct card_text *t, const json_t *card)
 {
+	char digest[DIGEST_HEX];
 	int r;
 
 	*t = (struct card_text){ 0 };
-	r = add_what(t, card, target);
+	r = add_what(t, card);
 	if (r == 0)
 		r = add_where(t, card);
 	if (r == 0)
@@ -367,10 +245,10 @@ int card_text_init(struct card_text *t, const json_t *card, const char *target)
 		r = add_risk(t, card);
 	if (r == 0)
 		r = add_offers(t, card);
-	if (r == 0 && json_is_true(json_object_get(card, "cut")))
-		r = add(t, CARD_RISK, "cut", "not all of it is shown: it can be denied only");
 	if (r == 0)
-		r = add(t, CARD_DIGEST, "digest", json_str(card, "digest"));
+		r = card_digest(card, digest);
+	if (r == 0)
+		r = add(t, CARD_DIGEST, "digest", digest);
 	return r;
 }
 

@@ -70,7 +70,7 @@ static int error_of(json_int_t code)
 		int err;
 	} known[] = {
 		{ -32006, -EALREADY }, { -32601, -ENOSYS }, { -32007, -EACCES },
-		{ -32004, -ESTALE },   { -32005, -ESTALE }, { -32008, -EINVAL },
+		{ -32005, -ESTALE },   { -32008, -EINVAL },
 	};
 
 	for (size_t i = 0; i < NELEM(known); i++)

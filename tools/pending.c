@@ -46,23 +46,15 @@ int cards_fetch(int fd, json_t **ret, char *why, size_t size)
 
 /* --- one card ------------------------------------------------------------------------------------------- */
 
-static void print_card(const struct session_ref *ref, int fd, const json_t *j)
+static void print_card(const struct session_ref *ref, const json_t *j)
 {
-	struct card_whole whole = { 0 };
 	struct card_text t;
-	char why[512];
-	int r;
 
-	if (card_is_whole(j))
-		whole.target = strdup(json_str(j, "target"));
-	else if ((r = card_fetch(fd, j, &whole, why, sizeof(why))) < 0)
-		(void)told(ref, r, why);
-	if (card_text_init(&t, j, whole.target) == 0)
+	if (card_text_init(&t, j) == 0)
 		card_print(stdout, j, ref->id, &t);
 	else
 		talk("out of memory");
 	card_text_done(&t);
-	card_whole_done(&whole);
 }
 
 /* How many cards of this session are shown, or -errno. */
@@ -89,7 +81,7 @@ static int show_session(const struct session_ref *ref, json_t *all)
 		if (all)
 			json_array_append(all, j);
 		else
-			print_card(ref, fd, j);
+			print_card(ref, j);
 	}
 	return shown;
 }
@@ -198,9 +190,7 @@ static void tell_event(const struct options *o, const struct followed *f, json_t
 	if (o->json) {
 		print_event(note);
 	} else if (strcmp(method, "approval/request") == 0) {
-		_cleanup_close_ int fd = control_open(f->ref.dir);
-
-		print_card(&f->ref, fd, params);
+		print_card(&f->ref, params);
 	} else if (strcmp(method, "approval/resolved") == 0) {
 		tell_closed(f, params);
 	} else if (strcmp(method, "approval/refused") == 0) {

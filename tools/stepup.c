@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/carddigest.h"
 #include "policy/passphrase.h"
 
 #include "tools.h"
@@ -28,15 +29,14 @@ static char *card_question(const json_t *card)
 {
 	const char *target = json_str(card, "target"), *phrase = json_str(card, "phrase");
 	_cleanup_free_ char *shown = recorded_visible(target);
-	char *text = NULL;
+	char *text = NULL, digest[DIGEST_HEX];
 	bool cut;
 
-	if (!shown)
+	if (!shown || card_digest(card, digest) < 0)
 		return NULL;
 	cut = clip(shown, SHOWN_MAX);
-	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s\n%s%s%s", json_str(card, "short"),
-		     json_str(card, "digest"), json_str(card, "op"), shown,
-		     cut ? " ... (cut: you have read the whole)" : "",
+	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s\n%s%s%s", json_str(card, "short"), digest,
+		     json_str(card, "op"), shown, cut ? " ... (cut: you have read the whole)" : "",
 		     *phrase ? "your phrase: " : "no phrase of yours is known", phrase,
 		     *phrase ? "" : ": was it you who set this up?") < 0)
 		return NULL;

@@ -384,7 +384,7 @@ int log_verify(const struct options *o, int argc, char **argv);
 int control_open(const char *session_dir);
 /*
  * Calls method (params are taken over, may be NULL).  0 with *ret_result (caller drops), or with the helper's
- * own words in why: -EALREADY (the card is closed), -ESTALE (nonce or digest), -EACCES (the passphrase),
+ * own words in why: -EALREADY (the card is closed), -ESTALE (the digest), -EACCES (the passphrase),
  * -EINVAL (the rule), -ENOSYS (no such method), -EREMOTE any other; or -errno.  Notifications that come
  * meanwhile are dropped: who subscribed listens on that connection and calls on another.
  */

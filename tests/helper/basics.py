@@ -18,6 +18,8 @@ import termios
 import time
 import traceback
 
+from carddigest import *
+
 STAGE = os.environ["T_STAGE"]
 HELPER = os.environ.get("T_HELPER", STAGE + "/libexec/pale/pale-helper")
 PALE = STAGE + "/bin/pale"
@@ -27,7 +29,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 WAIT_S = 10
 ASK, ALLOW, DENY = 0x5AD6DB1, 0x52A2925 ^ 0xFFFFFFF, 0
 OP = {"read": 1, "write": 2, "exec": 14, "connect": 15, "attach": 19}
-REASONS = {21: "never", 22: "nobody", 23: "timeout", 24: "human", 25: "repeated"}
+REASONS = {19: "long", 21: "never", 22: "nobody", 23: "timeout", 24: "human", 25: "repeated"}
 STRINGS = ("path", "given", "raw", "ident", "cwd", "git_branch", "host")
 
 # Everything is asked that a test asks for; the timeout is a test's own matter.

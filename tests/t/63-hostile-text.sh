@@ -149,8 +149,8 @@ liar() {
 		    return {"seq": i, "time": t, "session": t, "agent": t, "pid": 7, "exe": t, "op": t, "target": t, "verdict": t, "rule": t if i % 2 else "", "detail": t}
 		def card(i):
 		    t = raw(texts[i])
-		    return {"id": "%032x" % (i + 0x77770000), "short": "%032x" % (i + 0x77770000), "digest": "%064x" % i, "state": "pending",
-		        "agent": t, "session": "liar77", "turn": 1, "op": t if i % 2 else "exec", "access": "", "target": t, "target_cut": 0, "argv": ["git", t, t],
+		    return {"id": "%032x" % (i + 0x77770000), "short": "%032x" % (i + 0x77770000), "state": "pending",
+		        "agent": t, "session": "liar77", "turn": 1, "op": t if i % 2 else "exec", "access": "", "target": t, "argv": ["git", t, t],
 		        "cwd": t, "exe": t, "pid": 7, "tree": [{"pid": 7, "exe": t, "claimed": True}], "rule": t,
 		        "risk": {"level": t if i % 2 else "critical", "reasons": [t]}, "stepup": True, "stepup_by": "passphrase", "flood": False,
 		        "offers": {"section": "commands", "lines": [t], "why_none": t}, "asked": "2026-11-22T16:00:00.000000Z",
@@ -158,7 +158,7 @@ liar() {
 		def answer(method, p):
 		    at = int(p.get("from", 0))
 		    if method == "hello":
-		        return {"version": 1, "session": "liar77", "helper": os.getpid(), "uid": os.getuid(), "level": "full", "sealed": False, "stepup": ["passphrase"]}
+		        return {"version": 2, "session": "liar77", "helper": os.getpid(), "uid": os.getuid(), "level": "full", "sealed": False, "stepup": ["passphrase"]}
 		    if method == "session/info":
 		        return {"session": "liar77", "agent": raw(texts[0]), "level": raw(texts[0])}
 		    if method == "approval/list":
@@ -170,7 +170,7 @@ liar() {
 		        return {}
 		    i = int(p.get("id", "0"), 16) - 0x77770000
 		    if method == "approval/show":
-		        return {"id": p["id"], "size": 1, "next": 1, "text": raw(texts[i]), "digest": "%064x" % i, "nonce": "00" * 16}
+		        return card(i)
 		    if method == "approval/respond":
 		        return {"id": p["id"], "decision": raw(texts[i]), "scope": "once", "late": False, "waiters": 1, "also": [], "grant": raw(texts[i])}
 		    if method == "stepup/status":
@@ -314,7 +314,8 @@ t_the_popups_card() {
 	# High enough for the longest of them.
 	tmux -S "$S/tmux" -f /dev/null new-session -d -s w -x 200 -y 300 "for id in ${ids[*]}; do pale watch --card \$id; done"
 	for i in $(seq 0 8 530); do
-		until_true 20 on_screen "$(printf %064x "$i")" || fail "no card $i: $(cat "$S/liar.err"; screen)"
+		id=$(printf %032x $((i + 0x77770000)))
+		until_true 20 eval 'on_screen "$id" && on_screen " digest "' || fail "no card $i: $(cat "$S/liar.err"; screen)"
 		tmux -S "$S/tmux" send-keys -t w q
 		cat "$S/screen" >>"$S/screens"
 	done

@@ -100,10 +100,11 @@ int grants_check(struct helper *helper, const struct approval *ap, const char *l
 	return 0;
 }
 
-bool card_is_cut(const struct approval *ap)
+bool card_fits(const struct helper *helper, const struct approval *ap)
 {
+	(void)helper;
 	(void)ap;
-	return false;
+	return true;
 }
 
 enum stepup_by stepup_by(const struct helper *helper, uint32_t image, enum risk_level level)

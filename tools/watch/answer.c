@@ -1,12 +1,13 @@
 /*
- * The way of one answer.  The card is fetched whole on the connection that will carry the answer; the last
- * piece brings the nonce; the answer repeats the nonce and the digest of what this human saw.  If the helper
- * holds another digest by now it refuses, and nothing is answered.
+ * The way of one answer.  It carries the digest of the card as this human saw it; if the helper holds another
+ * by now it refuses, and nothing is answered.
  */
 #include "tools/watch/watch.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "policy/carddigest.h"
 
 #include "tools/stepup.h"
 
@@ -24,37 +25,14 @@ void reply_free(struct reply *r)
 	free(r);
 }
 
-const char *item_target(const struct item *it)
-{
-	if (it->whole.target)
-		return it->whole.target;
-	return card_is_whole(it->card) ? card_str(it->card, "target") : NULL;
-}
-
-static int fetch_from(struct watch *w, struct item *it, json_int_t offset)
-{
-	int r = feed_call(w, it->link, CALL_SHOW, it->id,
-			  json_pack("{ss, sI}", "id", it->id, "offset", offset));
-
-	it->fetching = r == 0;
-	return r;
-}
-
-static int fetch(struct watch *w, struct item *it)
-{
-	free(TAKE_PTR(it->pieces));
-	it->pieces_len = 0;
-	return it->fetching ? 0 : fetch_from(w, it, 0);
-}
-
 void item_touch(struct watch *w, struct item *it)
 {
 	uint64_t now = watch_now();
 
-	if (it->closed_ns || it->reply || it->fetching || (it->touched_ns && now - it->touched_ns < TOUCH_NS))
+	if (it->closed_ns || it->reply || (it->touched_ns && now - it->touched_ns < TOUCH_NS))
 		return;
 	it->touched_ns = now;
-	(void)fetch(w, it);
+	(void)feed_call(w, it->link, CALL_SHOW, it->id, json_pack("{ss}", "id", it->id));
 }
 
 static int set_text(json_t *params, const char *key, const char *value)
@@ -62,15 +40,15 @@ static int set_text(json_t *params, const char *key, const char *value)
 	return value && *value ? json_object_set_new(params, key, json_text(value)) : 0;
 }
 
-static void send_reply(struct watch *w, struct item *it, const char *nonce)
+static void send_reply(struct watch *w, struct item *it)
 {
 	const struct reply *r = it->reply;
 	json_t *params = json_pack("{ss, ss, ss, so, sb}", "id", it->id, "decision", r->decision, "scope",
 				   r->scope, "by", json_text(operator_name()), "group", (int)r->group);
-	int bad = params ? 0 : -1;
+	char digest[DIGEST_HEX];
+	int bad = params ? card_digest(it->card, digest) : -1;
 
-	bad |= set_text(params, "nonce", nonce);
-	bad |= set_text(params, "digest", card_str(it->card, "digest"));
+	bad |= set_text(params, "digest", digest);
 	bad |= set_text(params, "reason", r->reason);
 	bad |= set_text(params, "rule", r->rule);
 	bad |= set_text(params, "until", r->until);
@@ -85,71 +63,20 @@ static void send_reply(struct watch *w, struct item *it, const char *nonce)
 
 int item_answer(struct watch *w, struct item *it, struct reply *reply)
 {
-	int r;
-
 	if (it->reply || it->closed_ns) {
 		reply_free(reply);
 		return -EBUSY;
 	}
 	it->reply = reply;
-	/* Pieces that are on their way bring a nonce as well. */
-	r = it->fetching ? 0 : fetch(w, it);
-	if (r < 0)
-		reply_free(TAKE_PTR(it->reply));
-	return r;
-}
-
-static int keep_piece(struct item *it, const char *text)
-{
-	size_t n = strlen(text);
-	char *grown = realloc(it->pieces, it->pieces_len + n + 1);
-
-	if (!grown)
-		return -ENOMEM;
-	memcpy(grown + it->pieces_len, text, n + 1);
-	it->pieces = grown;
-	it->pieces_len += n;
+	send_reply(w, it);
 	return 0;
 }
 
-/* The whole of it is here: whoever reads it reads it anew where it is not what was shown. */
-static void take_whole(struct watch *w, struct item *it, const char *nonce)
+/* What was looked at is told whole: the clock has moved, or more wait for it. */
+void item_shown(struct watch *w, struct item *it, json_t *result)
 {
-	const char *shown = item_target(it);
-	bool same = shown && strcmp(shown, it->pieces) == 0;
-
-	free(it->whole.target);
-	it->whole.target = TAKE_PTR(it->pieces);
-	it->pieces_len = 0;
-	if (!same) {
-		/* What was not on the screen cannot have been meant. */
-		if (it->reply)
-			item_responded(w, it, NULL, "this is not what was shown: read it again");
-		if (w->sink->changed)
-			w->sink->changed(w, it);
-	}
-	if (it->reply)
-		send_reply(w, it, nonce);
-}
-
-void item_shown(struct watch *w, struct item *it, const json_t *result, const char *error)
-{
-	json_int_t next = json_integer_value(json_object_get(result, "next"));
-	json_int_t size = json_integer_value(json_object_get(result, "size"));
-
-	it->fetching = false;
-	if (it->closed_ns)
-		return;
-	if (!error && keep_piece(it, card_str(result, "text")) < 0)
-		error = "out of memory";
-	if (error) {
-		item_responded(w, it, NULL, error);
-		return;
-	}
-	if (next >= size)
-		take_whole(w, it, card_str(result, "nonce"));
-	else if (fetch_from(w, it, next) < 0)
-		item_responded(w, it, NULL, "the whole of it cannot be had");
+	if (result && it->link)
+		model_card(w, it->link, result);
 }
 
 /* "approved for: session, grant 7f3a by you, and 2 more" */

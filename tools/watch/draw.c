@@ -47,8 +47,7 @@ static void clock_text(const struct item *it, char *buf, size_t size)
 static void draw_item(const struct ui *ui, const struct item *it, int y, int cols)
 {
 	const char *level = card_str(json_object_get(it->card, "risk"), "level");
-	_cleanup_free_ char *target =
-		recorded_visible(item_target(it) ? item_target(it) : card_str(it->card, "target"));
+	_cleanup_free_ char *target = recorded_visible(card_str(it->card, "target"));
 	_cleanup_free_ char *agent = recorded_visible(card_str(it->card, "agent"));
 	_cleanup_free_ char *op = recorded_visible(card_str(it->card, "op"));
 	unsigned attr = it == ui->item ? screen_reverse() : it->closed_ns ? screen_dim() : 0;

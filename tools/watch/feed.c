@@ -94,7 +94,7 @@ static void link_open(struct watch *w, struct link *l)
 		return;
 	}
 	(void)fcntl(l->fd, F_SETFL, O_NONBLOCK);
-	(void)feed_call(w, l, CALL_HELLO, NULL, json_pack("{si, ss}", "version", 1, "client", "pale watch"));
+	(void)feed_call(w, l, CALL_HELLO, NULL, json_pack("{si, ss}", "version", 2, "client", "pale watch"));
 	(void)feed_call(w, l, CALL_INFO, NULL, NULL);
 	(void)feed_call(w, l, CALL_SUBSCRIBE, NULL,
 			json_pack("{sb, sb}", "approvals", 1, "records", (int)w->records));
@@ -210,7 +210,7 @@ static void on_answer(struct watch *w, struct link *l, const struct call *c, con
 	if (!it)
 		return;
 	if (c->kind == CALL_SHOW)
-		item_shown(w, it, result, error);
+		item_shown(w, it, result);
 	if (c->kind == CALL_RESPOND)
 		item_responded(w, it, result, error);
 	if (c->kind == CALL_TEST && w->sink->tested)

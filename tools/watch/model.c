@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/carddigest.h"
+
 uint64_t watch_now(void)
 {
 	struct timespec ts;
@@ -37,9 +39,7 @@ size_t items_open(const struct watch *w, const struct link *l)
 static void item_free(struct item *it)
 {
 	json_decref(it->card);
-	card_whole_done(&it->whole);
 	reply_free(it->reply);
-	free(it->pieces);
 	free(it);
 }
 
@@ -60,18 +60,12 @@ static struct item *item_new(struct watch *w, struct link *l, const char *id)
 	return it;
 }
 
-/* Only the clock and the count may change; whatever else does makes it another question to a human. */
+/* Only what is not part of the digest (the clock) may change: else it is another question to a human. */
 static bool asks_the_same(const json_t *a, const json_t *b)
 {
-	static const char *const keys[] = { "digest", "target", "op", "rule", "cwd", "target_cut" };
+	char x[DIGEST_HEX], y[DIGEST_HEX];
 
-	for (size_t i = 0; i < NELEM(keys); i++) {
-		json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
-
-		if (x != y && !json_equal(x, y))
-			return false;
-	}
-	return true;
+	return card_digest(a, x) == 0 && card_digest(b, y) == 0 && strcmp(x, y) == 0;
 }
 
 bool model_wants(const struct watch *w, const json_t *card)
@@ -90,7 +84,6 @@ static void update(struct watch *w, struct item *it, json_t *card)
 	it->card = json_incref(card);
 	if (same)
 		return;
-	card_whole_done(&it->whole);
 	if (w->sink->changed)
 		w->sink->changed(w, it);
 }

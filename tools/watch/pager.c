@@ -16,10 +16,10 @@ void pager_done(struct pager *p)
 	*p = (struct pager){ 0 };
 }
 
-void pager_set(struct pager *p, const json_t *card, const char *target)
+void pager_set(struct pager *p, const json_t *card)
 {
 	pager_done(p);
-	if (card && card_text_init(&p->text, card, target) < 0)
+	if (card && card_text_init(&p->text, card) < 0)
 		card_text_done(&p->text);
 }
 

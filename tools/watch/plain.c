@@ -59,10 +59,10 @@ static void show(struct plain *p, struct item *it)
 
 	if (p->style == PLAIN_JSON) {
 		print_event(json_pack("{ss, ss, sO, ss}", "event", "request", "session", it->session, "card",
-				      it->card, "target", item_target(it)));
+				      it->card, "target", card_str(it->card, "target")));
 		return;
 	}
-	if (card_text_init(&t, it->card, item_target(it)) == 0)
+	if (card_text_init(&t, it->card) == 0)
 		card_print(stdout, it->card, it->session, &t);
 	else
 		puts("  (out of memory: it cannot be shown)");
@@ -78,11 +78,7 @@ static void show(struct plain *p, struct item *it)
 
 static void on_opened(struct watch *w, struct item *it)
 {
-	/* One that was cut is shown when all of it is here. */
-	if (item_target(it))
-		show(w->ctx, it);
-	else
-		item_touch(w, it);
+	show(w->ctx, it);
 }
 
 static void on_closed(struct watch *w, struct item *it)
@@ -192,7 +188,7 @@ static void do_answer(struct plain *p, const char *decision, const char *id, con
 static void do_list(struct plain *p)
 {
 	for (size_t i = 0; i < p->w->n_items; i++)
-		if (!p->w->items[i]->closed_ns && item_target(p->w->items[i]))
+		if (!p->w->items[i]->closed_ns)
 			show(p, p->w->items[i]);
 	if (items_open(p->w, NULL) == 0)
 		talk("nothing waits");

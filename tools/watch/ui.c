@@ -45,10 +45,7 @@ void ui_say(struct ui *ui, const char *fmt, ...)
 
 static void load(struct ui *ui)
 {
-	pager_set(&ui->pager, ui->item ? ui->item->card : NULL, ui->item ? item_target(ui->item) : NULL);
-	/* What does not fit into its card is fetched, that it can be read at all. */
-	if (ui->item && !item_target(ui->item))
-		item_touch(ui->w, ui->item);
+	pager_set(&ui->pager, ui->item ? ui->item->card : NULL);
 	ui->dirty = true;
 }
 
@@ -186,8 +183,6 @@ bool ui_may_answer(struct ui *ui)
 		ui_say(ui, "%s: %s", card_str(it->card, "short"), it->outcome);
 	else if (it->reply)
 		ui_say(ui, "an answer is on its way");
-	else if (!item_target(it))
-		ui_say(ui, "not all of it is here yet");
 	else if (!ui->pager.seen_end)
 		ui_say(ui, "read it to its end first: Space");
 	else if (watch_now() < ui->dead_ns)

@@ -52,7 +52,7 @@ struct pager {
 	bool seen_end; /* its last row was on the screen */
 };
 
-void pager_set(struct pager *p, const json_t *card, const char *target);
+void pager_set(struct pager *p, const json_t *card);
 void pager_done(struct pager *p);
 /* Draws into the box, the last line of which says where one is; notes what was seen. */
 void pager_draw(struct pager *p, const struct box *b);

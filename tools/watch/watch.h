@@ -3,7 +3,7 @@
  *
  *   feed.c    sessions come and go; calls and notifications over their control sockets, nothing blocks
  *   model.c   what is known: cards, decisions
- *   answer.c  the way of one answer: the card fetched whole, its nonce, the answer itself
+ *   answer.c  the way of one answer
  *   plain.c   a line mode, for what is no terminal and for --plain, and --json
  *   screen.c  ncurses, colours;  draw.c  panes;  pager.c  one card's text;  dialog.c  what asks back
  *   keys.c    keys by table;  edit.c  one line of input
@@ -49,12 +49,8 @@ struct item {
 	struct link *link; /* NULL once the session is gone */
 	char session[SESSION_ID_MAX], id[ITEM_ID];
 	json_t *card;
-	struct card_whole whole; /* target where it was fetched */
-	struct reply *reply;	 /* on its way; NULL otherwise */
-	/* Pieces on their way. */
-	char *pieces;
-	size_t pieces_len;
-	bool fetching, listed;
+	struct reply *reply; /* on its way; NULL otherwise */
+	bool listed;
 	uint64_t appeared_ns, closed_ns; /* closed_ns 0: open */
 	uint64_t touched_ns;
 	char outcome[160]; /* of a closed one: "approved once by ana" */
@@ -165,16 +161,15 @@ void feed_list_again(struct link *l);
 /* --- answer.c ----------------------------------------------------------------------------------------------
  */
 
-/* The card is looked at by a human: what was cut is fetched, its clock stops. */
+/* The card is looked at by a human: its clock stops. */
 void item_touch(struct watch *w, struct item *it);
 /* Takes reply over and sends it on its way.  0, -EBUSY where another is on its way, -ENOTCONN. */
 int item_answer(struct watch *w, struct item *it, struct reply *reply);
 void reply_free(struct reply *r);
-/* From the feed: the answer of a call about card id; error is NULL where result is there. */
-void item_shown(struct watch *w, struct item *it, const json_t *result, const char *error);
+/* From the feed: the card itself, or NULL. */
+void item_shown(struct watch *w, struct item *it, json_t *result);
+/* The answer of a call about card id; error is NULL where result is there. */
 void item_responded(struct watch *w, struct item *it, const json_t *result, const char *error);
-/* Its whole target as shown to people, or NULL where it is not here yet. */
-const char *item_target(const struct item *it);
 
 /* --- plain.c, ui.c: how it is shown.  Exit codes.
  * ------------------------------------------------------------ */
