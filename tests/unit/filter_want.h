@@ -35,6 +35,7 @@ LIST(is_forbidden, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_c
 LIST(aims_by_first, __NR_process_vm_readv, __NR_process_vm_writev, 434, __NR_kcmp, __NR_get_robust_list,
      __NR_move_pages, __NR_migrate_pages, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr,
      __NR_sched_setaffinity, __NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo)
+LIST(sends_signal, __NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo, 424)
 LIST(sets_schedule, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr, __NR_sched_setaffinity)
 LIST(aims_by_second, __NR_ptrace, __NR_kcmp, __NR_setpriority, __NR_ioprio_set, __NR_tgkill,
      __NR_rt_tgsigqueueinfo)
@@ -108,14 +109,12 @@ static uint32_t want_open(const struct filter_setup *s, uint32_t flags, bool pas
 
 static uint32_t want_signal(const struct filter_setup *s, int nr, const uint64_t *a)
 {
-	if (nr == __NR_kill && (uint32_t)a[0] == UINT32_MAX && s->landlock_abi < 6)
-		return NO(EPERM);
-	if (nr == 424 && s->landlock_abi < 6)
-		return NO(ENOSYS);
-	if (nr == __NR_setpgid && s->landlock_abi < 6 && is_ours(a[1]))
-		return NO(EPERM);
-	if (nr == __NR_fcntl && s->landlock_abi < 6)
-		return (uint32_t)a[1] == 15 || ((uint32_t)a[1] == 8 && is_ours(a[2])) ? NO(EPERM) : YES;
+	if (s->landlock_abi >= 6)
+		return YES;
+	if (sends_signal(nr))
+		return CARRY;
+	if (nr == __NR_fcntl)
+		return (uint32_t)a[1] == 15 ? NO(EPERM) : (uint32_t)a[1] == 8 ? CARRY : YES;
 	return YES;
 }
 

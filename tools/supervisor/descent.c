@@ -73,6 +73,8 @@ int stat_read(int dir, pid_t pid, struct stat_fields *ret)
 		p = end;
 		if (field == 4)
 			ret->ppid = (pid_t)v;
+		else if (field == 5)
+			ret->group = (pid_t)v;
 		else if (field == 7)
 			ret->tty = tty_device((uint32_t)v);
 		else if (field == 22)
@@ -102,22 +104,27 @@ static long filters(pid_t pid)
 	return status_number(-1, pid, "\nSeccomp_filters:", 10);
 }
 
+/* pid is `above`, or has it among its parents. */
+static bool descends_from(pid_t pid, pid_t above)
+{
+	struct stat_fields f;
+
+	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
+		if (pid == above)
+			return true;
+		if (stat_read(-1, pid, &f) < 0)
+			return false;
+		pid = f.ppid;
+	}
+	return pid == above;
+}
+
 bool session_has_pid(const struct supervisor *s, pid_t pid)
 {
 	const pid_t self = getpid();
-	struct stat_fields f;
 
 	(void)s;
-	if (pid <= 0 || filters(pid) <= filters(self))
-		return false;
-	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
-		if (stat_read(-1, pid, &f) < 0)
-			return false;
-		if (f.ppid == self)
-			return true;
-		pid = f.ppid;
-	}
-	return false;
+	return pid > 0 && filters(pid) > filters(self) && descends_from(pid, self);
 }
 
 /* --- nested runs --- */
@@ -326,6 +333,23 @@ void caller_find_image(struct caller *c)
 	if (c->image_number > 0)
 		c->image = s->nested[c->image_number];
 	pthread_mutex_unlock(&s->tags_lock);
+}
+
+bool descent_is_within(struct caller *c, pid_t pid)
+{
+	struct supervisor *s = c->sup;
+	uint32_t number;
+	bool within;
+
+	if (c->is_orphan)
+		return descends_from(pid, caller_tgid(c));
+	if (c->image_number == 0)
+		return true;
+	pthread_mutex_lock(&s->tags_lock);
+	within = image_by_descent(s, pid, &number) == 0 && number > 0 &&
+		 (number == c->image_number || image_is_within(&s->nested[number], &c->image));
+	pthread_mutex_unlock(&s->tags_lock);
+	return within;
 }
 
 void descent_done(struct supervisor *s)

@@ -8,8 +8,8 @@
  * seccomp_cache_prepare()).  A number that is not known here does not exist (ENOSYS).
  *
  * What the filter cannot tell apart: a thread of the supervisor has a number of its own, which it
- * did not have yet when this was built.  prlimit64 is therefore denied on everything but the
- * caller, signals are Landlock's from ABI 6 on, and looking into pale is Landlock's at any ABI.
+ * did not have yet when this was built.  What prlimit64 is aimed at is therefore the supervisor's to
+ * judge, and so are signals where Landlock does not scope them; looking into pale is Landlock's at any ABI.
  */
 #include "tools/supervisor/confine.h"
 
@@ -95,6 +95,7 @@ enum gate {
 	PAIR,
 	GETOPT,
 	SETOPT,
+	SCOPED,
 	ROWS
 };
 
@@ -173,6 +174,8 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 		return filter_getsockopt(b);
 	case SETOPT:
 		return filter_setsockopt(b);
+	case SCOPED:
+		return b->setup->landlock_abi >= LANDLOCK_SCOPES ? b->allow : b->notify;
 	case ROWS:
 		return b->allow; /* but for those rows */
 	case NEVER:
@@ -184,33 +187,25 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 /* --- denials.def ------------------------------------------------------------------------------------ */
 
 static const struct denial {
-	int nr, error, below;
+	int nr, error;
 } denials[] = {
-#define DENY(name, error)	       { __NR_##name, error, ALWAYS },
-#define DENY_BELOW(name, error, below) { __NR_##name, error, below },
+#define DENY(name, error) { __NR_##name, error },
 #define AIM(name, arg)
-#define AIM_BELOW(name, arg, below)
 #define WHEN(name, arg, mask, value, answer, below)
 #define ANY(name, arg, bits, answer)
 #include "tools/supervisor/denials.def"
 #undef DENY
-#undef DENY_BELOW
 #undef AIM
-#undef AIM_BELOW
 };
 
 static const struct aim {
 	int nr;
 	unsigned arg;
-	int below;
 } aims[] = {
 #define DENY(name, error)
-#define DENY_BELOW(name, error, below)
-#define AIM(name, arg)		    { __NR_##name, arg, ALWAYS },
-#define AIM_BELOW(name, arg, below) { __NR_##name, arg, below },
+#define AIM(name, arg) { __NR_##name, arg },
 #include "tools/supervisor/denials.def"
 #undef AIM
-#undef AIM_BELOW
 #undef WHEN
 #undef ANY
 };
@@ -223,15 +218,12 @@ static const struct when {
 	int answer, below;
 } whens[] = {
 #define AIM(name, arg)
-#define AIM_BELOW(name, arg, below)
 #define WHEN(name, arg, mask, value, answer, below)                                                          \
 	{ __NR_##name, arg, BPF_JEQ, mask, (uint32_t)(value), answer, below },
 #define ANY(name, arg, bits, answer) { __NR_##name, arg, BPF_JSET, ~0u, bits, answer, ALWAYS },
 #include "tools/supervisor/denials.def"
 #undef DENY
-#undef DENY_BELOW
 #undef AIM
-#undef AIM_BELOW
 #undef WHEN
 #undef ANY
 };
@@ -270,13 +262,11 @@ static void add_whens(struct builder *b)
 
 static void add_denials(struct builder *b)
 {
-	const struct filter_setup *s = b->setup;
-
 	for (size_t i = 0; i < NELEM(aims); i++)
-		if (aims[i].nr != NR_ABSENT && s->landlock_abi < aims[i].below)
+		if (aims[i].nr != NR_ABSENT)
 			b->at[aims[i].nr] = if_own(b, aims[i].arg, answer(b, EPERM), b->at[aims[i].nr]);
 	for (size_t i = 0; i < NELEM(denials); i++)
-		if (denials[i].nr != NR_ABSENT && s->landlock_abi < denials[i].below)
+		if (denials[i].nr != NR_ABSENT)
 			b->at[denials[i].nr] = answer(b, denials[i].error);
 }
 
@@ -295,11 +285,6 @@ static void add_pairs(struct builder *b)
 	/* Limits of another process may be read; whose may be set the supervisor knows. */
 	at = if_whole(b, 2, 0, b->allow, if_own(b, 0, answer(b, EPERM), b->notify));
 	b->at[__NR_prlimit64] = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
-
-	if (b->setup->landlock_abi >= LANDLOCK_SCOPES)
-		return;
-	at = if_own(b, 2, answer(b, EPERM), b->allow);
-	b->at[__NR_fcntl] = bpf_load(p, low(1), bpf_test(p, BPF_JEQ, F_SETOWN, at, b->at[__NR_fcntl]));
 }
 
 /* --- the program -------------------------------------------------------------------------------------- */

@@ -324,7 +324,7 @@ void procs_done(struct supervisor *s);
 /* --- descent.c --- */
 
 struct stat_fields {
-	pid_t ppid;
+	pid_t ppid, group;
 	dev_t tty;
 	uint64_t start;
 };
@@ -332,6 +332,9 @@ struct stat_fields {
 int stat_read(int dir, pid_t pid, struct stat_fields *ret);
 /* The number behind `key` in DIR/status or /proc/PID/status, read in base.  -errno. */
 long status_number(int dir, pid_t pid, const char *key, int base);
+/* pid lives under the caller's image, or under one inside it: what a nested run starts reaches nothing around
+ * it.  Of an orphan only its descendants do. */
+bool descent_is_within(struct caller *c, pid_t pid);
 void descent_done(struct supervisor *s);
 
 /* --- gaps.c --- */

@@ -349,6 +349,10 @@ struct answer carry_prlimit(struct caller *c); /* limits.c */
 struct answer carry_schedule(struct caller *c);
 /* /proc/PID of a process or thread, O_PATH: gone once that is.  -ESRCH.  The caller closes it. */
 int task_hold(pid_t pid);
+struct answer carry_kill(struct caller *c); /* signals.c */
+struct answer carry_signal(struct caller *c);
+struct answer carry_pidfd_signal(struct caller *c);
+struct answer carry_fcntl(struct caller *c);
 struct answer carry_ipc_get(struct caller *c); /* sysv.c */
 struct answer carry_ipc_use(struct caller *c);
 struct answer carry_ipc_control(struct caller *c);
