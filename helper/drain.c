@@ -41,19 +41,6 @@ static void record_loss(struct helper *h, const char *via, uint64_t n, const cha
 	(void)ledger_append(&h->ledger, &e);
 }
 
-/* How many were in it nobody can tell any more. */
-static void record_cut(struct helper *h)
-{
-	const struct event e = {
-		.op = "loss",
-		.via = "helper",
-		.detail = "the ring was cut short from inside the session: what it held is lost"
-	};
-
-	h->ledger.lost_total++;
-	(void)ledger_append(&h->ledger, &e);
-}
-
 static void report_losses(struct helper *h, struct feed *f)
 {
 	uint64_t lost = atomic_load(&f->ring->lost);
@@ -122,8 +109,6 @@ size_t drain_turn(struct helper *h)
 	uint64_t now = clock_boot_ns();
 	size_t n = 0;
 
-	if (ringmap_mend(h, now))
-		record_cut(h);
 	while (n < DRAIN_MAX && drain_one(h, now, now))
 		n++;
 	report_all_losses(h);

@@ -1,8 +1,8 @@
 /*
  * The session's directories and what lies in them.  Everything is made new (O_EXCL, mkdir) below
  * a directory that is ours alone and is reached by descriptor from then on, so that no one can
- * slip another file in.  In a setuid install the session's owner, and no other user, reaches image,
- * ring and sockets, and nothing else.
+ * slip another file in.  In a setuid install the session's owner, and no other user, reaches image
+ * and sockets, and nothing else.
  */
 #include "helper.h"
 
@@ -19,8 +19,7 @@
 struct modes {
 	mode_t own, foreign;
 };
-static const struct modes mode_image = { 0400, 0444 }, mode_ring = { 0600, 0666 },
-			  mode_socket = { 0600, 0666 };
+static const struct modes mode_image = { 0400, 0444 }, mode_socket = { 0600, 0666 };
 
 static mode_t mode_of(const struct helper *h, const struct modes *m)
 {
@@ -41,14 +40,6 @@ static int make_dir(const struct helper *h, int up, const char *path, int *ret_f
 		return -errno;
 	*ret_err = "the session's directory lies on a file system without access lists";
 	return h->foreign ? places_admit(*ret_fd, h->owner) : 0;
-}
-
-static int make_ring(struct helper *h)
-{
-	h->ring_fd = openat(h->dir_fd, WIRE_RING_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (h->ring_fd < 0 || fchmod(h->ring_fd, mode_of(h, &mode_ring)) < 0)
-		return -errno;
-	return ringmap_make(h, h->ring_fd);
 }
 
 /* Binds by a relative name: the directory is held, and its path may be longer than sun_path. */
@@ -178,8 +169,6 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 	*ret_err = "the session's files cannot be created";
 	r = file_create(h->dir_fd, WIRE_IMAGE_FILE, mode_of(h, &mode_image), h->image_bytes, h->image.size);
 	if (r == 0)
-		r = make_ring(h);
-	if (r == 0)
 		r = make_socket(h, WIRE_AGENT_SOCKET, &h->agent_fd);
 	if (r == 0)
 		r = make_socket(h, WIRE_CONTROL_SOCKET, &h->control_fd);
@@ -219,13 +208,8 @@ static void remove_files(int *dirfd, const char *path, const char *const names[]
 
 void session_remove_runtime(struct helper *h)
 {
-	static const char *const names[] = { WIRE_AGENT_SOCKET,
-					     WIRE_CONTROL_SOCKET,
-					     WIRE_IMAGE_FILE,
-					     WIRE_RING_FILE,
-					     DESCRIPTION,
-					     FRESH_DESCRIPTION,
-					     NULL };
+	static const char *const names[] = { WIRE_AGENT_SOCKET, WIRE_CONTROL_SOCKET, WIRE_IMAGE_FILE,
+					     DESCRIPTION,	FRESH_DESCRIPTION,   NULL };
 
 	for (uint32_t i = 1; i <= h->n_narrowed; i++) {
 		char name[WIRE_IMAGE_NAME];

@@ -8,7 +8,7 @@
  *   control   the operator's JSON-RPC                       taint    may this peer be an operator?
  *   card.h    the questions to the human                    broker   their I/O: records, answers
  *   drain     rings -> fold -> ledger                       fold     repeats become one record
- *   files     the session's directories                     ringmap  the rings' mappings, cut or whole
+ *   files     the session's directories                     ringmap  the rings' mappings
  *   places    the directories above those             floor    the machine's policy, read by ourselves
  *   entry     one record of a ring: its words               tally    what it all came to
  *   procs     pid -> program                                ledger   the file (and what ledger.h names)
@@ -81,7 +81,7 @@ int packet_send_json(int fd, json_t *j);
 json_t *json_escaped(const char *bytes, size_t len);
 
 /* Descriptors that come with a packet: as many as `max` says are taken and closed by passed_done(). */
-#define PASSED_MAX 3
+#define PASSED_MAX 4
 struct passed {
 	int fd[PASSED_MAX];
 	size_t n, max;
@@ -204,7 +204,6 @@ struct helper {
 	struct feed feed[FEEDS];
 	enum feed_id row_of; /* so many records in a row came from this one */
 	unsigned row;
-	uint64_t ring_mended_ns;
 	struct tally tally;
 	struct ledger ledger;
 	struct mask mask;
@@ -269,17 +268,10 @@ struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid);
 void conn_drop(struct helper *h, struct conn *c);
 
 /*
- * ringmap.c: the mapping of the session's ring, which its processes can cut short under us.
- * ringmap_make() lays the ring out in the file fd, which stays the caller's.  0 or -errno.
- */
-int ringmap_make(struct helper *h, int fd);
-/*
- * The supervisor's ring, laid out by the launcher in sealed memory: nobody can cut it.  0 or -EINVAL.
+ * ringmap.c: maps a ring, laid out by the launcher in sealed memory so that nobody can cut it.  0 or -errno.
  * fd stays the caller's.
  */
-int ringmap_adopt(struct helper *h, int fd);
-/* After a cut: a whole and empty ring again.  True once for each cut. */
-bool ringmap_mend(struct helper *h, uint64_t now_ns);
+int ringmap_adopt(struct feed *f, int fd);
 
 #define DRAIN_MAX 20000
 

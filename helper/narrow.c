@@ -211,20 +211,19 @@ static int send_frame(int fd, const void *frame, size_t len, const int passed[2]
 /* Image and ring go along: the directory they lie in is closed to the programs of the session. */
 static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
 {
-	_cleanup_close_ int image = -1, ring = -1;
+	_cleanup_close_ int image = -1;
 	char frame[512], name[WIRE_IMAGE_NAME];
 	int n;
 
 	if (a.image != WIRE_IMAGE_NONE) {
 		wire_image_name(name, a.image);
 		image = openat(h->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		ring = openat(h->dir_fd, WIRE_RING_FILE, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-		if (image < 0 || ring < 0)
+		if (image < 0)
 			a = (struct wire_narrowed){ WIRE_IMAGE_NONE, "the session's files are gone" };
 	}
 	n = wire_put_narrowed(frame, sizeof(frame), &a);
 	if (n > 0)
-		(void)send_frame(c->fd, frame, (size_t)n, (const int[2]){ image, ring });
+		(void)send_frame(c->fd, frame, (size_t)n, (const int[2]){ image, h->ring_fd });
 	conn_drop(h, c);
 }
 

@@ -66,12 +66,10 @@ static void conns_expire(struct helper *h, uint64_t now_ns)
 static int on_agent(struct helper *h, json_t *msg)
 {
 	json_int_t pid = json_integer_value(json_object_get(msg, "pid"));
-	int32_t none = 0;
 
 	if (pid <= 0 || pid > INT32_MAX || h->root_pid != 0)
 		return -EPROTO;
 	h->root_pid = (pid_t)pid;
-	(void)atomic_compare_exchange_strong(&h->feed[FEED_HOOK].ring->root_pid, &none, (int32_t)pid);
 	(void)session_describe(h);
 	return 0;
 }

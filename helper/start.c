@@ -1,6 +1,6 @@
 /*
- * The start of a session: one message with the bundle's descriptor and, above level hooks, that of
- * the supervisor's ring.  The policy is compiled
+ * The start of a session: one message with the descriptors of the bundle, of the session's ring and, above
+ * level hooks, of the supervisor's ring.  The policy is compiled
  * before anything is created, and whatever goes wrong is told to the launcher in a sentence (a
  * policy's findings one by one) and leaves nothing behind.
  */
@@ -320,15 +320,20 @@ static int set_up(struct helper *h)
 	return r < 0 ? refuse_errno(h, "the ledger cannot be written", h->state_dir, r) : 0;
 }
 
-/* The bundle, above level hooks the supervisor's ring, and the secrets if there are any: no more and no less.
- */
+/* The bundle, the session's ring, above level hooks the supervisor's, and the secrets if there are any: no
+ * more and no less. */
 static const char *read_passed(struct helper *h, const struct passed *p, char **ret, size_t *ret_len)
 {
-	size_t n = 1;
+	size_t n = 2;
 
 	if (p->n < 1 || bundle_read(p->fd[0], BUNDLE_MAX, ret, ret_len) < 0)
 		return "the start message comes without a readable bundle";
-	if (h->level > LEVEL_HOOKS && (p->n < 2 || ringmap_adopt(h, p->fd[n++]) < 0))
+	if (p->n < 2 || ringmap_adopt(&h->feed[FEED_HOOK], p->fd[1]) < 0)
+		return "the start message comes without the session's ring";
+	h->ring_fd = fcntl(p->fd[1], F_DUPFD_CLOEXEC, 0);
+	if (h->ring_fd < 0)
+		return "the session's ring cannot be kept";
+	if (h->level > LEVEL_HOOKS && (p->n <= n || ringmap_adopt(&h->feed[FEED_KERNEL], p->fd[n++]) < 0))
 		return "the start message comes without the supervisor's ring";
 	if (h->has_secrets && (p->n <= n || mask_learn(&h->mask, p->fd[n++]) < 0))
 		return "the start message comes without the secrets that it tells of";

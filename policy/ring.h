@@ -2,13 +2,14 @@
  * The ring: decision records from many processes to the helper, through shared memory, without a
  * system call on the way.
  *
- * The file (WIRE_RING_FILE) is mapped shared by every process of the session.  It is a bounded
- * queue of 64-byte slots; a record takes 1 to RING_RECORD_SLOTS slots in a row (wrapping).  A
- * writer reserves by moving `head` with a compare-and-swap, marks its first slot RESERVED with
- * its pid, fills, and publishes with one release store.  Killed at any point it leaves a
- * reservation that the reader recognises (dead pid, or too old) and counts as lost; nobody else is
- * blocked by it.  Full ring: the writer waits a bounded time for the reader (back-pressure),
- * then counts its record in `lost`, which the reader writes to the ledger: never silent.
+ * The memory is mapped shared by every process of the session.  It has no path, all of it is allocated, and
+ * its size is sealed, so that a store into it cannot fail; how a new process finds it is said at
+ * WIRE_RING_NAME.  It is a bounded queue of 64-byte slots; a record takes 1 to RING_RECORD_SLOTS slots in a
+ * row (wrapping).  A writer reserves by moving `head` with a compare-and-swap, marks its first slot RESERVED
+ * with its pid, fills, and publishes with one release store.  Killed at any point it leaves a reservation
+ * that the reader recognises (dead pid, or too old) and counts as lost; nobody else is blocked by it.  Full
+ * ring: the writer waits a bounded time for the reader (back-pressure), then counts its record in `lost`,
+ * which the reader writes to the ledger: never silent.
  *
  * The agent's processes can write here, so all of it is hostile to the reader: records are
  * claims (`via` = hook), every length is checked.  The mapping is never unmapped by writers.
@@ -21,11 +22,15 @@
 
 #include "op.h"
 
-#define RING_MAGIC	  0x31474e4952454c50ull
-#define RING_VERSION	  5u
-#define RING_SLOT	  64u
-#define RING_SLOTS	  (1u << 17) /* 8 MiB of slots, sparse until used */
-#define RING_RECORD_SLOTS 80u	     /* the longest record: 5 KiB */
+#define RING_MAGIC   0x31474e4952454c50ull
+#define RING_VERSION 5u
+#define RING_SLOT    64u
+/*
+ * 1 MiB, all of it allocated at the start of a session.  A writer that finds it full wakes the reader, so its
+ * size decides how often that happens in a burst of records, not whether one is lost.
+ */
+#define RING_SLOTS	  (1u << 14)
+#define RING_RECORD_SLOTS 80u /* the longest record: 5 KiB */
 
 struct ring_header {
 	uint64_t magic;

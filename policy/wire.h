@@ -22,7 +22,7 @@
  * Of what `pale run` and its helper say to each other, one JSON object a packet on a line of their own.  Bump
  * it when a message is added or changes; the helper refuses a start by another.
  */
-#define START_VERSION 5
+#define START_VERSION 6
 
 /* A question that somebody reads waits longer than its policy says, by so much in all. */
 #define WIRE_HOLD_S 600
@@ -30,7 +30,11 @@
 #define WIRE_AGENT_SOCKET   "agent.sock"
 #define WIRE_CONTROL_SOCKET "control.sock"
 #define WIRE_IMAGE_FILE	    "image"
-#define WIRE_RING_FILE	    "ring"
+/*
+ * Where a new process gets the ring.  No file has this name: where there is a supervisor, it answers the open
+ * of it with a descriptor.  At level hooks the helper passes one (WIRE_NARROW without a bundle).
+ */
+#define WIRE_RING_NAME "ring"
 /* Images of nested runs are named image.1 to image.64, the session's own image is number 0. */
 #define WIRE_IMAGE_MAX	64u
 #define WIRE_IMAGE_NAME 16 /* bytes of such a name with its NUL */

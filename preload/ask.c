@@ -12,6 +12,7 @@
 
 /* Beyond the policy's own timeout, which the helper keeps. */
 #define ASK_GRACE_MS 5000
+#define RING_WAIT_S  5
 
 static void answer_deny(struct answer *ret, enum reason reason)
 {
@@ -50,6 +51,57 @@ void ask_kick(void)
 
 	if (fd >= 0)
 		sys_close(fd);
+}
+
+/*
+ * The helper answers with the image as well, which is mapped already.  A helper that is stopped must not stop
+ * the start of a program for ever.
+ */
+static long ring_receive(int fd)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	uint8_t frame[64];
+	struct iovec iov = { .iov_base = frame, .iov_len = sizeof frame };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+	};
+	struct timespec left = { .tv_sec = RING_WAIT_S };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	const struct cmsghdr *c = &control.align;
+	int passed[2];
+	long r;
+
+	do
+		r = raw5(SYS_ppoll, &p, 1, &left, NULL, 0);
+	while (r == -EINTR);
+	if (r == 1)
+		r = raw3(SYS_recvmsg, fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (r <= 0)
+		return r < 0 ? r : -ETIMEDOUT;
+	if (msg.msg_controllen < CMSG_LEN(sizeof passed) || c->cmsg_type != SCM_RIGHTS ||
+	    c->cmsg_len != CMSG_LEN(sizeof passed))
+		return -EPROTO;
+	memcpy(passed, CMSG_DATA(c), sizeof passed);
+	sys_close(passed[0]);
+	return passed[1];
+}
+
+long ask_ring(void)
+{
+	uint8_t frame[64];
+	int n = wire_put_narrow(frame, sizeof frame, session.image), fd = ask_connect();
+	long r;
+
+	if (fd < 0)
+		return fd;
+	r = raw6(SYS_sendto, fd, (long)frame, n, MSG_NOSIGNAL, 0, 0);
+	if (r >= 0)
+		r = ring_receive(fd);
+	sys_close(fd);
+	return r;
 }
 
 /* Waits for the answer's packet; its length, 0 at a hang-up, -errno. */

@@ -24,24 +24,24 @@ struct session session = { .self = "", .now = &session.img };
 
 extern char **environ;
 
-/* A whole file mapped; NULL on any failure.  The descriptor does not survive. */
-static void *map_file(const char *dir, const char *name, int oflags, int prot, size_t *ret_size)
-{
-	char path[sizeof session.dir + 16];
-	struct out o = out_of(path, sizeof path);
-	const struct open_how how = { .flags = (unsigned)(oflags | O_CLOEXEC | O_NOFOLLOW) };
-	struct stat st;
-	long fd, p;
+#define SESSION_PATH (sizeof session.dir + 16)
 
-	text_str(&o, dir);
+static const char *session_path(char path[SESSION_PATH], const char *name)
+{
+	struct out o = out_of(path, SESSION_PATH);
+
+	text_str(&o, session.dir);
 	text_str(&o, "/");
 	text_str(&o, name);
-	text_end(&o);
-	fd = gate4(SYS_openat, AT_FDCWD, path, oflags | O_CLOEXEC | O_NOFOLLOW, 0);
-	/* The image of a nested run, or of a reload, is younger than the floor: the supervisor hands it out,
-	 * and hears of openat2 even where reads are the floor's alone. */
-	if (gate_refused(fd))
-		fd = raw4(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+	return text_end(&o);
+}
+
+/* A whole file mapped; NULL on any failure.  Takes the descriptor over. */
+static void *map_fd(long fd, int prot, size_t *ret_size)
+{
+	struct stat st;
+	long p;
+
 	if (fd < 0)
 		return NULL;
 	if (raw2(SYS_fstat, fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
@@ -54,6 +54,27 @@ static void *map_file(const char *dir, const char *name, int oflags, int prot, s
 		return NULL;
 	*ret_size = (size_t)st.st_size;
 	return (void *)p;
+}
+
+static long image_file(const char *name)
+{
+	const struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW };
+	char path[SESSION_PATH];
+	long fd = gate4(SYS_openat, AT_FDCWD, session_path(path, name), how.flags, 0);
+
+	/* The image of a nested run, or of a reload, is younger than the floor: the supervisor hands it out,
+	 * and hears of openat2 even where reads are the floor's alone. */
+	return gate_refused(fd) ? raw4(SYS_openat2, AT_FDCWD, path, &how, sizeof how) : fd;
+}
+
+/* See WIRE_RING_NAME. */
+static long ring_file(void)
+{
+	char path[SESSION_PATH];
+
+	if (session.img.h->level == LEVEL_HOOKS)
+		return ask_ring();
+	return carried4(SYS_openat, AT_FDCWD, session_path(path, WIRE_RING_NAME), O_RDWR | O_CLOEXEC, 0);
 }
 
 const char *env_value(char *const envp[], const char *name, size_t n)
@@ -71,7 +92,7 @@ bool session_image(uint32_t number, struct image *ret)
 	void *p;
 
 	wire_image_name(name, number);
-	p = map_file(session.dir, name, O_RDONLY, PROT_READ, &size);
+	p = map_fd(image_file(name), PROT_READ, &size);
 	if (!p || image_open(ret, p, size, IMAGE_CHECK_ALL) == 0)
 		return p != NULL;
 	raw2(SYS_munmap, p, size);
@@ -111,8 +132,9 @@ static bool session_map(const char *image)
 	if (number < 0 || !session_image((uint32_t)number, &session.img))
 		return false;
 	session.image = (uint32_t)number;
-	p = map_file(session.dir, WIRE_RING_FILE, O_RDWR, PROT_READ | PROT_WRITE, &size);
-	if (p && ring_check(p, size) == 0)
+	p = map_fd(ring_file(), PROT_READ | PROT_WRITE, &size);
+	/* Whose memory it is and how large cannot be changed; what stands in its head anybody inside can. */
+	if (p && size == ring_size())
 		session.ring = p;
 	else
 		session.img.h = NULL;

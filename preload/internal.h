@@ -356,6 +356,8 @@ struct answer {
 };
 /* Asks the helper and waits.  An unreachable helper denies (REASON_NOBODY). */
 void ask_helper(const struct request *req, uint32_t rule, struct answer *ret);
+/* The descriptor of the ring, where no supervisor hands it out; or -errno.  For the constructor. */
+long ask_ring(void);
 /* Wakes the helper by a connection that asks nothing. */
 void ask_kick(void);
 

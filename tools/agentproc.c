@@ -132,6 +132,7 @@ static int supervise(struct running *r, struct handover *h)
 					      .kernel = &r->a->fence->kernel,
 					      .image = &l->image,
 					      .ring = l->ring,
+					      .ring_fd = l->ring_fd,
 					      .kernel_ring = l->kernel_ring,
 					      .session_dir = l->runtime_dir,
 					      .preload = r->a->preload,
@@ -348,7 +349,6 @@ static void tick(struct running *r)
 	if (!r->supervisor)
 		return;
 	supervisor_tick(r->supervisor);
-	ring_mend(r->a->launch);
 	wait_children(r);
 }
 

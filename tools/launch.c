@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -48,7 +47,8 @@ static json_t *argv_told(char *const *argv)
 	return list;
 }
 
-#define PASSED_MAX 3 /* the bundle, the supervisor's ring, the secrets */
+#define PASSED_MAX 4 /* the bundle, the session's ring, the supervisor's ring, the secrets */
+#define FIRST_RING 1
 
 /* What goes along with a packet. */
 struct passed {
@@ -83,36 +83,6 @@ static int send_packet(int fd, json_t *j, const struct passed *passed)
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/*
- * The supervisor's ring is a file without a name, of a size that nobody can change, mapped here and in
- * the helper alone: the child that becomes the agent does not even inherit the mapping.
- */
-static int kernel_ring_make(struct launch *l)
-{
-	_cleanup_close_ int fd = memfd_create("pale-kernel-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct rlimit files;
-	void *map;
-	int made;
-
-	if (fd < 0)
-		return -errno;
-	/* Asked, since growing a file beyond the limit is answered with a signal that kills. */
-	if (getrlimit(RLIMIT_FSIZE, &files) < 0 || files.rlim_cur < ring_size())
-		return -EFBIG;
-	if (ftruncate(fd, (off_t)ring_size()) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
-		return -errno;
-	map = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	(void)madvise(map, ring_size(), MADV_DONTFORK);
-	l->kernel_ring = map;
-	ring_init(l->kernel_ring);
-	made = fd;
-	fd = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): what closes it reads it */
-	return made;
-}
-
 static json_t *nonce_text(const uint8_t nonce[WIRE_NONCE])
 {
 	char hex[2 * WIRE_NONCE + 1];
@@ -120,6 +90,18 @@ static json_t *nonce_text(const uint8_t nonce[WIRE_NONCE])
 	for (size_t i = 0; i < WIRE_NONCE; i++)
 		snprintf(hex + 2 * i, 3, "%02x", nonce[i]);
 	return json_string(hex);
+}
+
+static int add_ring(struct launch *l, struct passed *passed)
+{
+	int fd;
+
+	l->ring_fd = ring_make("pale-ring", &l->ring);
+	fd = l->ring_fd < 0 ? l->ring_fd : fcntl(l->ring_fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return l->ring_fd < 0 ? fd : -errno;
+	passed->fd[passed->n++] = fd;
+	return 0;
 }
 
 /* Above level hooks: the nonce into the message, the ring beside it. */
@@ -131,7 +113,7 @@ static int add_supervisor(struct launch *l, json_t *j, struct passed *passed)
 		return 0;
 	if (getrandom(l->nonce, sizeof(l->nonce), 0) != (ssize_t)sizeof(l->nonce))
 		return -EIO;
-	fd = kernel_ring_make(l);
+	fd = ring_make("pale-kernel-ring", &l->kernel_ring);
 	if (fd < 0)
 		return fd;
 	passed->fd[passed->n++] = fd;
@@ -168,13 +150,19 @@ static int send_start(struct launch *l, const struct launch_start *s)
 		      level_name(l->level), "argv", argv_told(s->argv), "not_enforced", s->not_enforced,
 		      "facts", s->facts ? s->facts : "", "limits", s->limits ? s->limits : "", "reach",
 		      reach_list());
-	r = j ? add_supervisor(l, j, &passed) : -ENOMEM;
+	r = j ? add_ring(l, &passed) : -ENOMEM;
+	if (r == 0)
+		r = add_supervisor(l, j, &passed);
 	if (r == 0)
 		r = add_secrets(s, j, &passed);
 	if (r == 0)
 		r = send_packet(l->fd, j, &passed);
 	else
 		json_decref(j);
+	if (r < 0)
+		talk("the helper does not take its start message: %s", strerror(-r));
+	else
+		r = rings_fill(passed.fd + FIRST_RING, l->kernel_ring ? 2 : 1);
 	for (size_t i = 0; i < passed.n; i++)
 		(void)close(passed.fd[i]);
 	return r;
@@ -285,7 +273,7 @@ static int wait_ready(struct launch *l)
 	}
 }
 
-static void *map_file(const char *dir, const char *name, int prot, size_t *ret_size)
+static const void *map_file(const char *dir, const char *name, size_t *ret_size)
 {
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX];
@@ -294,30 +282,23 @@ static void *map_file(const char *dir, const char *name, int prot, size_t *ret_s
 
 	if (path_join(path, sizeof(path), dir, name) < 0)
 		return NULL;
-	fd = open(path, (prot & PROT_WRITE ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
 		return NULL;
 	*ret_size = (size_t)st.st_size;
-	base = mmap(NULL, *ret_size, prot, MAP_SHARED, fd, 0);
+	base = mmap(NULL, *ret_size, PROT_READ, MAP_SHARED, fd, 0);
 	return base == MAP_FAILED ? NULL : base;
 }
 
 static int map_session(struct launch *l)
 {
-	size_t image_size = 0, ring_bytes = 0;
-	const void *image = map_file(l->runtime_dir, WIRE_IMAGE_FILE, PROT_READ, &image_size);
-	void *ring = map_file(l->runtime_dir, WIRE_RING_FILE, PROT_READ | PROT_WRITE, &ring_bytes);
+	size_t image_size = 0;
+	const void *image = map_file(l->runtime_dir, WIRE_IMAGE_FILE, &image_size);
 
 	if (!image || image_open(&l->image, image, image_size, IMAGE_CHECK_ALL) < 0) {
 		talk("the compiled policy in %s cannot be used", l->runtime_dir);
 		return -EBADMSG;
 	}
-	if (!ring || ring_check(ring, ring_bytes) < 0) {
-		talk("the ring in %s cannot be used", l->runtime_dir);
-		return -EBADMSG;
-	}
-	l->ring = ring;
-	ring_guard(l->ring);
 	return 0;
 }
 
@@ -327,10 +308,8 @@ int launch_start(struct launch *l, const struct launch_start *s)
 
 	l->level = s->level;
 	r = send_start(l, s);
-	if (r < 0) {
-		talk("the helper does not take its start message: %s", strerror(-r));
+	if (r < 0)
 		return r;
-	}
 	if (s->meanwhile)
 		s->meanwhile(s->ctx);
 	r = wait_ready(l);

@@ -442,7 +442,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 			 .argc = (size_t)argc,
 			 .secrets_fd = -1,
 			 .warden = { .fd = -1 },
-			 .launch = { .pid = -1, .fd = -1 },
+			 .launch = { .pid = -1, .fd = -1, .ring_fd = -1 },
 			 .terminal = { .fd = -1, .link = -1 } };
 	int code;
 

@@ -91,6 +91,7 @@ struct launch {
 	char runtime_dir[PATH_MAX], state_dir[PATH_MAX];
 	struct image image; /* mapped read-only from the runtime directory */
 	struct ring_header *ring;
+	int ring_fd;  /* what the supervisor gives to each new process of the session, or -1 */
 	bool foreign; /* the helper is another user: it chooses the directories and cannot be killed */
 	bool nested;  /* a session is around this run, whose helper it uses */
 	uint32_t image_number;
@@ -127,6 +128,17 @@ struct launch_start {
 	void (*meanwhile)(void *ctx); /* called while the helper compiles; or NULL */
 	void *ctx;
 };
+
+/*
+ * rings.c: makes a ring, an empty one, mapped in this process alone: the child that becomes the agent does
+ * not even inherit the mapping.  Its descriptor, or -errno after telling why.
+ */
+int ring_make(const char *name, struct ring_header **ret);
+/*
+ * Gives n rings all their pages, so that no store into one finds no memory.  They are this process's,
+ * whatever limit the session has.  0, or -errno after telling why.
+ */
+int rings_fill(const int *fds, size_t n);
 
 /* Executes the installation's helper, or connects to its service, so that it loads while the policy is
  * gathered. 0 or -errno. */
@@ -166,11 +178,6 @@ struct launch_end {
 void launch_part(struct launch *l, const char *status);
 /* Waits, bounded, for the helper to say that all is written; it syncs the ledger and ends by itself then. */
 void launch_finish(struct launch *l, struct launch_end *ret);
-
-/* ring_guard.c: a ring that is cut short costs what it held, not the process.  Once, for one ring. */
-void ring_guard(struct ring_header *ring);
-/* After a cut: maps the file again where it is whole. */
-void ring_mend(const struct launch *l);
 
 struct agentproc {
 	const char *path;

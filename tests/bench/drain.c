@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "policy/ring.h"
+#include "policy/wire.h"
 
 #define NONCE "000102030405060708090a0b0c0d0e0f"
 
@@ -80,7 +81,8 @@ static void send_start(int fd, const char *dir, int ring_fd)
 		"\"session\":\"bench\",\"danger\":false,\"allow_sensitive\":false,\"allow_denylisted\":false,"
 		"\"allow_unhooked\":false,\"no_prompt\":true,\"self_write\":[],\"self_hide\":[],\"reals\":[],"
 		"\"idents\":[],\"sources\":[]}";
-	int fds[2] = { memory("bundle", bundle, sizeof(bundle) - 1, sizeof(bundle) - 1), ring_fd };
+	int session_ring;
+	int fds[3] = { memory("bundle", bundle, sizeof(bundle) - 1, sizeof(bundle) - 1), -1, ring_fd };
 	union {
 		struct cmsghdr c;
 		char buf[CMSG_SPACE(sizeof(fds))];
@@ -92,12 +94,14 @@ static void send_start(int fd, const char *dir, int ring_fd)
 			      .msg_control = control.buf,
 			      .msg_controllen = sizeof(control.buf) };
 
+	(void)make_ring(&session_ring);
+	fds[1] = session_ring;
 	iov.iov_len = (size_t)snprintf(
 		text, sizeof(text),
-		"{\"type\":\"start\",\"version\":3,\"session\":\"bench\",\"runtime_dir\":\"%s/r/bench\","
+		"{\"type\":\"start\",\"version\":%d,\"session\":\"bench\",\"runtime_dir\":\"%s/r/bench\","
 		"\"state_dir\":\"%s/s/bench\",\"agent\":\"bench\",\"level\":\"full\",\"argv\":[],"
-		"\"not_enforced\":\"\",\"facts\":\"\",\"nonce\":\"" NONCE "\"}",
-		dir, dir);
+		"\"not_enforced\":\"\",\"facts\":\"\",\"limits\":\"\",\"reach\":[],\"nonce\":\"" NONCE "\"}",
+		START_VERSION, dir, dir);
 	control.c.cmsg_level = SOL_SOCKET;
 	control.c.cmsg_type = SCM_RIGHTS;
 	control.c.cmsg_len = CMSG_LEN(sizeof(fds));

@@ -31,11 +31,11 @@ cd "$home/ws" || exit 2
 "${as[@]}" "$bin/pale" run -q --level hooks -- sleep 600 &
 session=$!
 for _ in {1..100}; do
-	dir=$(echo "$run"/pale/*/ring)
+	dir=$(echo "$run"/pale/*/image)
 	[ ! -e "$dir" ] || break
 	sleep 0.05
 done
-dir=${dir%/ring}
+dir=${dir%/image}
 
 # NAME COMMAND...: one line "NAME ns".
 spawns() {

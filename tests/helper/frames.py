@@ -93,7 +93,7 @@ def bad_starts():
         s = Session()
         return started(s, message=s.message(**more))
 
-    for more in (dict(type="stop"), dict(version=2), dict(version=4), dict(version=6), dict(version=None), dict(session=None), dict(session=""),
+    for more in (dict(type="stop"), dict(version=2), dict(version=5), dict(version=7), dict(version=None), dict(session=None), dict(session=""),
                  dict(session="../x"), dict(session="a/b"), dict(session=".x"), dict(session="x" * 64),
                  dict(session=7), dict(runtime_dir=None), dict(state_dir=None), dict(level="half"), dict(level=None),
                  dict(argv="x"), dict(not_enforced=None), dict(facts=None), dict(limits=None), dict(nonce="0" * 32)):

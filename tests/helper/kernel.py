@@ -41,13 +41,15 @@ def starts_without_its_due():
     for nonce in (None, "", "00", "0" * 31, "0" * 33, "0" * 34, "x" * 32, 7):
         s = full()
         expect("nonce" in tell(s, message=s.message(nonce=nonce)), "nonce %r" % nonce)
-    size = ring_size()
     null = os.open("/dev/null", os.O_RDWR)
-    bad = [null, kernel_ring(seals=0), kernel_ring(seals=fcntl.F_SEAL_GROW), kernel_ring(seals=fcntl.F_SEAL_SHRINK),
-           kernel_ring(size=size - 4096), kernel_ring(size=size + 4096), kernel_ring(version=2), memory(size=size),
-           memory(b"x" * 4096)]
+    size = RING_SIZE
+    bad = [null, ring_memory(seals=0), memory(size=size), memory(b"x" * 4096), ring_memory(size=size - 4096),
+           ring_memory(size=size + 4096), ring_memory(version=2)]
+    bad += [ring_memory(seals=SEALS & ~seal) for seal in (fcntl.F_SEAL_GROW, fcntl.F_SEAL_SHRINK, fcntl.F_SEAL_SEAL)]
     for i, ring in enumerate(bad):
-        expect("ring" in tell(full(), ring=ring), "ring %d" % i)
+        expect("supervisor's ring" in tell(full(), kernel=ring), "supervisor's ring %d" % i)
+        for level in "full", "hooks":
+            expect("session's ring" in tell(Session(level=level), ring=ring), "ring %d" % i)
     expect("ring" in tell(Session(level="full"), message=None, fds=0), "no bundle")
     for fds in (2, 3, 8):
         expect(tell(full(), fds=fds), "%d descriptors" % (fds + 1))

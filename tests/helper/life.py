@@ -125,10 +125,10 @@ def umask_and_working_directory():
 
         s = Session(before=before).start()
         modes = {name: os.stat(path).st_mode & 0o7777 for name, path in
-                 dict(state=s.state, runtime=s.runtime, ledger=s.ledger_path(), ring=s.runtime + "/ring",
+                 dict(state=s.state, runtime=s.runtime, ledger=s.ledger_path(),
                       image=s.runtime + "/image", agent=s.runtime + "/agent.sock",
                       control=s.runtime + "/control.sock").items()}
-        expect(modes == dict(state=0o700, runtime=0o700, ledger=0o600, ring=0o600, image=0o400, agent=0o600,
+        expect(modes == dict(state=0o700, runtime=0o700, ledger=0o600, image=0o400, agent=0o600,
                              control=0o600), "umask %o: %r" % (mask, modes))
         works(s)
 
@@ -272,18 +272,27 @@ def the_ring_is_read():
 
 
 @test
-def a_ring_cut_short():
+def the_ring_has_no_path():
     s = Session().start()
-    for size in (0, 4096, 100000):
-        time.sleep(1.1)
-        s.ring().decide("/srv/before")
-        os.truncate(s.runtime + "/ring", size)
-        until(lambda: os.path.getsize(s.runtime + "/ring") > 8 << 20, "the ring is not made whole again", 3)
-        s.ring().decide("/srv/after-%d" % size)
+    expect(sorted(os.listdir(s.runtime)) == ["agent.sock", "control.sock", "image"], "%r" % os.listdir(s.runtime))
     works(s)
-    lost = [r for r in s.records("loss") if "cut short" in r["detail"]]
-    expect(len(lost) == 3, "losses %r" % lost)
-    expect(len([r for r in s.records("read") if "after" in r["target"]]) == 3, "nothing is read from the mended ring")
+
+
+@test
+def a_new_process_gets_the_ring():
+    """At level hooks the helper passes it: with the image, and as often as somebody asks."""
+    s = Session().start()
+    waiting = s.ask_many(20)
+    for i in range(200):
+        line = s.ask(frame=frame_head(3) + bytes(4))
+        _, fds, _, _ = socket.recv_fds(line, 4096, 4)
+        expect(len(fds) == 2 and os.fstat(fds[1]).st_ino == os.fstat(s.ring_fd).st_ino, "%r" % fds)
+        Ring(fds[1]).decide("/srv/%d" % i)
+        for fd in fds:
+            os.close(fd)
+        line.close()
+    works(s)
+    expect(len(s.records("read")) == 200, "%d records" % len(s.records("read")))
 
 
 @test

@@ -2,7 +2,9 @@
 
 from basics import *
 
-RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 17, 64, 320
+RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 14, 64, 320
+RING_NAMES = 8 + 256 * (8 + 8 + 16 + 256)  # policy/ring_names.c
+RING_SIZE = RING_HEAD + RING_SLOTS * RING_SLOT + RING_NAMES
 M64 = (1 << 64) - 1
 
 
@@ -48,9 +50,13 @@ class Ring:
         entry = struct.pack("<I", (total ^ total >> 32) & 0xFFFFFFFF) + tail
         entry += target + b"\0" + exe + b"\0" + approval + b"\0"
         slots = (8 + len(entry) + RING_SLOT - 1) // RING_SLOT
+        while head + slots - self.u64(128) > RING_SLOTS:
+            time.sleep(0.001)
         at = RING_HEAD + head % RING_SLOTS * RING_SLOT
         struct.pack_into("<Q", self.map, 64, head + slots)
-        self.map[at + 8 : at + 8 + len(entry)] = entry
+        first = min(len(entry), RING_HEAD + RING_SLOTS * RING_SLOT - at - 8)
+        self.map[at + 8 : at + 8 + first] = entry[:first]
+        self.map[RING_HEAD : RING_HEAD + len(entry) - first] = entry[first:]
         tag = 2 | slots << 2 | (pid & 0x7FFFFF) << 9 | (head & 0xFFFFFFFF) << 32
         struct.pack_into("<Q", self.map, at, tag)
 

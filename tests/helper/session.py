@@ -10,21 +10,9 @@ from questions import *
 from rings import *
 
 
-def kernel_ring(size=None, version=5, **how):
-    """What the launcher makes for the supervisor."""
-    return memory(struct.pack("<QII", 0x31474E4952454C50, version, RING_SLOTS), size or ring_size(), **how)
-
-
-size_of_ring = []
-
-
-def ring_size():
-    """As the helper makes it."""
-    if not size_of_ring:
-        s = Session().start()
-        size_of_ring.append(os.path.getsize(s.runtime + "/ring"))
-        s.finish()
-    return size_of_ring[0]
+def ring_memory(size=RING_SIZE, version=5, **how):
+    """What the launcher makes, for the session and for the supervisor."""
+    return memory(struct.pack("<QII", 0x31474E4952454C50, version, RING_SLOTS), size, **how)
 
 
 # --- the session ------------------------------------------------------------------------------------
@@ -38,9 +26,9 @@ class Session:
     def __init__(self, policy=POLICY, timeout="60s", prefix=(), before=None, argv=("pale-helper", "session"), env=None,
                  root=None, state_root=None, program=HELPER, stderr=None, level="hooks", foreign=False):
         global count
-        self.level, self.nonce, self.kernel_fd = level, os.urandom(16), -1
+        self.level, self.nonce, self.ring_fd, self.kernel_fd = level, os.urandom(16), ring_memory(), -1
         if level != "hooks":
-            self.kernel_fd = kernel_ring()
+            self.kernel_fd = ring_memory()
         count += 1
         self.id = "s%d-%d" % (os.getpid(), count)
         root = root or SCRATCH
@@ -93,20 +81,20 @@ class Session:
         return json.dumps(b).encode()
 
     def message(self, **more):
-        m = {"type": "start", "version": 5, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+        m = {"type": "start", "version": 6, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
              "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine", "limits": ""}
         if self.level != "hooks":
             m["nonce"] = self.nonce.hex()
         m.update(more)
         return {k: v for k, v in m.items() if v is not None}
 
-    def send_start(self, message=None, bundle=None, fds=1, ring=None):
+    def send_start(self, message=None, bundle=None, fds=1, ring=None, kernel=None):
         fd = os.memfd_create("bundle")
         os.write(fd, bundle if bundle is not None else self.bundle())
         data = message if isinstance(message, bytes) else json.dumps(message or self.message()).encode()
-        passed = [fd] * fds
+        passed = [fd] * fds + [self.ring_fd if ring is None else ring]
         if self.level != "hooks":
-            passed.append(self.kernel_fd if ring is None else ring)
+            passed.append(self.kernel_fd if kernel is None else kernel)
         if passed:
             send_with_fds(self.fd, data, passed)
         else:
@@ -159,9 +147,10 @@ class Session:
 
     def close(self):
         self.fd.close()
-        if self.kernel_fd >= 0:
-            os.close(self.kernel_fd)
-            self.kernel_fd = -1
+        for fd in (self.ring_fd, self.kernel_fd):
+            if fd >= 0:
+                os.close(fd)
+        self.ring_fd = self.kernel_fd = -1
         if self.status is None:
             try:
                 self.wait(3)
@@ -202,8 +191,7 @@ class Session:
         return self.answer(self.ask(**question))
 
     def ring(self):
-        with open(self.runtime + "/ring", "r+b") as f:
-            return Ring(f.fileno())
+        return Ring(self.ring_fd)
 
     def kernel_ring(self):
         """The supervisor's."""

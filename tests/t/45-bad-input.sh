@@ -179,26 +179,6 @@ t_image_removed() {
 	out_lacks hello
 }
 
-t_ring_garbage() {
-	spoil ring bash -c 'head -c 8192 /dev/urandom >new && mv new ring'
-	missing made
-	out_lacks hello
-}
-
-t_ring_removed() {
-	spoil ring rm ring
-	missing made
-	out_lacks hello
-}
-
-# Scribbled over while everyone has it mapped: lost records perhaps, but no crash and no lie of the chain.
-t_ring_scribbled() {
-	spoil ring bash -c 'dd if=/dev/urandom of=ring bs=64 seek=4 count=2000 conv=notrunc 2>/dev/null'
-	run pale log verify
-	out_lacks "bad record"
-	[ "$RC" -le 1 ] || fail "verify cannot run"
-}
-
 t_socket_removed() {
 	printf '[commands]\nask = touch\n' | policy
 	spoil agent.sock rm agent.sock

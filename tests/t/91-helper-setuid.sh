@@ -349,7 +349,7 @@ on_agent_inside() {
 		OPTS=(--level $level)
 		fsh 'd=$PALE_SESSION_DIR; s=/var/lib/pale/$(id -u)
 for c in "ls /run/pale" "ls $d" "cat $d/session.json" "ls $s/sessions" "cat $s/sessions/${d##*/}/ledger.jsonl" \
-	"rm -f $d/ring" "touch $s/x" "touch /etc/pale/x" "cat $d/../*/session.json"; do
+	"rm $d/image" "touch $s/x" "touch /etc/pale/x" "cat $d/../*/session.json"; do
 	sh -c "$c" >out 2>/dev/null && [ -s out -o "${c#ls}${c#cat}" = "$c$c" ] && echo "could: $c"
 done
 python3 - <<END

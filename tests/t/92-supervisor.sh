@@ -34,14 +34,6 @@ t_nothing_is_done_twice_in_a_storm_of_signals() {
 	missing made
 }
 
-# The ring is a file of the user's: what is cut off it must not end the supervisor.
-t_the_ring_is_cut() {
-	fsh "exec $CALLER cut 3 \$PALE_SESSION_DIR/ring"
-	rc_is 0
-	out_is fine
-	recorded rename allow "$W/two" '"via":"kernel"'
-}
-
 threads_of() {
 	ls "/proc/$1/task" 2>/dev/null | wc -l
 }

@@ -120,26 +120,6 @@ static int do_wait(void)
 	return 0;
 }
 
-/* Cuts the ring short and has the supervisor count a rename in it, n times. */
-static int do_cut(int n)
-{
-	long ring = raw_call(SYS_openat, AT_FDCWD, (long)file, O_RDWR | O_CLOEXEC, 0, 0, 0);
-	long r = ring;
-
-	for (int i = 0; i < n && r >= 0; i++) {
-		r = ftruncate((int)ring, 0);
-		if (r == 0)
-			r = raw_call(SYS_mkdirat, AT_FDCWD, (long)"one", 0700, 0, 0, 0);
-		if (r == 0)
-			r = raw_call(SYS_renameat2, AT_FDCWD, (long)"one", AT_FDCWD, (long)"two", 0, 0);
-		if (r == 0)
-			r = raw_call(SYS_unlinkat, AT_FDCWD, (long)"two", AT_REMOVEDIR, 0, 0, 0);
-		usleep(300000);
-	}
-	printf("%s\n", r < 0 ? strerror((int)-r) : "fine");
-	return r < 0;
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -153,8 +133,6 @@ int main(int argc, char **argv)
 		return do_fifo(n);
 	if (strcmp(what, "storm") == 0)
 		return do_storm(n);
-	if (strcmp(what, "cut") == 0)
-		return do_cut(n);
 	if (strcmp(what, "wait") == 0)
 		return do_wait();
 	r = raw_open(file);

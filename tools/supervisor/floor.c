@@ -182,16 +182,11 @@ static int plan_grants(struct plan *p)
 /* What the hooks of each process map: more images appear during the session, and are asked for. */
 int floor_add_session(struct floor *f, const char *dir)
 {
-	static const struct {
-		const char *name;
-		unsigned grants;
-	} files[] = { { WIRE_IMAGE_FILE, FLOOR_READ }, { WIRE_RING_FILE, FLOOR_ALL } };
 	char path[PATH_MAX];
-	int r = 0;
+	int r = path_join(path, sizeof(path), dir, WIRE_IMAGE_FILE);
 
-	for (size_t i = 0; r == 0 && i < NELEM(files); i++)
-		if (snprintf(path, sizeof(path), "%s/%s", dir, files[i].name) < (int)sizeof(path))
-			r = floor_add(f, path, files[i].grants);
+	if (r == 0)
+		r = floor_add(f, path, FLOOR_READ);
 	floor_sort(f);
 	return r;
 }

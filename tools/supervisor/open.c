@@ -239,8 +239,7 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 
 /*
  * ld.so reads the hooks, which no rule may keep it from; and they look up the policy before they can
- * know the pass.  The image is for everybody inside to read, the ring to write; nothing else in that
- * directory is.
+ * know the pass.  The image is for everybody inside to read; nothing else in that directory is.
  */
 static bool is_session_file(const struct caller *c, const char *path, const struct opening *o)
 {
@@ -254,9 +253,24 @@ static bool is_session_file(const struct caller *c, const char *path, const stru
 	if (strncmp(path, dir, n) != 0 || path[n] != '/')
 		return false;
 	path += n + 1;
-	if (wire_image_number(path) >= 0)
-		return flags == O_RDONLY;
-	return strcmp(path, WIRE_RING_FILE) == 0 && flags == O_RDWR;
+	return wire_image_number(path) >= 0 && flags == O_RDONLY;
+}
+
+/* No file has this name (WIRE_RING_NAME): who opens it for reading and writing gets the ring's memory. */
+static bool is_ring(const struct caller *c, const char *path, const struct opening *o)
+{
+	const char *dir = session_setup(c->sup)->session_dir;
+	size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && strcmp(path + n, "/" WIRE_RING_NAME) == 0 &&
+	       (o->flags & O_ACCMODE) == O_RDWR;
+}
+
+static struct answer open_ring(const struct caller *c, const struct opening *o)
+{
+	int fd = fcntl(session_setup(c->sup)->ring_fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? answer_result(-errno) : answer_fd(fd, o->flags & O_CLOEXEC);
 }
 
 static struct answer open_session_file(struct caller *c, const char *path, const struct opening *o)
@@ -265,8 +279,7 @@ static struct answer open_session_file(struct caller *c, const char *path, const
 
 	if (open_passes(c, o, path))
 		return answer_continue();
-	fd = caller_alive(c) ? open(path, (o->flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW) : -1;
-
+	fd = caller_alive(c) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	return fd < 0 ? answer_result(-errno) : answer_fd(fd, o->flags & O_CLOEXEC);
 }
 
@@ -301,7 +314,9 @@ struct answer carry_open(struct caller *c)
 	e = place_read(p, c, o.dirfd, o.path);
 	if (e < 0)
 		return answer_result(e);
-	if (is_session_file(c, p->raw, &o))
+	if (is_ring(c, p->raw, &o))
+		a = open_ring(c, &o);
+	else if (is_session_file(c, p->raw, &o))
 		a = open_session_file(c, p->raw, &o);
 	else if (!open_pass(c, p, &o, &a) && !open_near(c, p, &o, &a))
 		a = open_far(c, p, &o);

@@ -45,6 +45,7 @@ struct supervisor_setup {
 	const struct kernel *kernel;
 	const struct image *image;
 	struct ring_header *ring;	 /* the session's: claims; here for names and the rename counter */
+	int ring_fd;			 /* its memory, for each new process */
 	struct ring_header *kernel_ring; /* the supervisor's own, which no process of the session can reach */
 	const char *session_dir;	 /* runtime directory */
 	const char *preload;		 /* path of libpale.so */
