@@ -2,8 +2,9 @@
  * What a human says.  One answer may settle several cards, and each gets a decision record of its own; all of
  * them are on the disk by one sync before anybody is told (the order: broker.c).
  *
- * A group is never larger than the operator can mean: an approval takes along what its rule covers and what
- * needs no second proof, a denial what the same rule of the policy asked.
+ * A yes is for those who asked when the card was shown; whoever came later asks anew.  A group is never
+ * larger than the operator can mean: an approval takes along, of what was shown, what its rule covers and
+ * what needs no second proof; a denial takes along what the same rule of the policy asked.
  */
 #include "helper.h"
 #include "control.h"
@@ -25,6 +26,7 @@ static int fail_reply(struct broker_result *ret, int err, const char *text)
 
 struct group {
 	struct approval *list[LIMIT_PENDING + 1]; /* the card itself first */
+	size_t seen[LIMIT_PENDING + 1];		  /* of those who ask each */
 	size_t n;
 };
 
@@ -75,23 +77,33 @@ static int check_group(struct helper *h, const struct approval *ap, const struct
 static void gather(struct helper *h, struct approval *ap, const struct broker_reply *reply, struct group *g)
 {
 	g->list[0] = ap;
+	g->seen[0] = reply->seen;
 	g->n = 1;
-	for (size_t i = 0; reply->group && i < h->queue.n && g->n < NELEM(g->list); i++)
-		if (is_alike(h, ap, h->queue.list[i], reply))
-			g->list[g->n++] = h->queue.list[i];
+	for (size_t i = 0; reply->group && i < h->queue.n && g->n < NELEM(g->list); i++) {
+		struct approval *other = h->queue.list[i];
+		size_t seen = reply->said == APPROVAL_DENIED ? BROKER_ALL : card_seen(h, other, reply->with);
+
+		if (seen == 0 || !is_alike(h, ap, other, reply))
+			continue;
+		g->list[g->n] = other;
+		g->seen[g->n++] = seen;
+	}
 }
 
 /* --- the record --- */
 
 static int decision_record(struct helper *h, const struct approval *ap, const struct approval *first,
-			   const struct broker_reply *reply)
+			   size_t seen, const struct broker_reply *reply)
 {
 	_cleanup_free_ char *more = NULL;
+	char acts[32] = "";
 	bool grouped = ap != first, confirmed = reply->confirmed && *reply->confirmed && !grouped;
 
-	if (asprintf(&more, " scope=%s%s%s%s by=%s pid=%d%s%s%s%s", grant_scope_name(reply->scope),
+	if (reply->said == APPROVAL_APPROVED && seen > 1 && ap->state == APPROVAL_PENDING)
+		snprintf(acts, sizeof(acts), " acts=%zu", seen);
+	if (asprintf(&more, " scope=%s%s%s%s%s by=%s pid=%d%s%s%s%s", grant_scope_name(reply->scope),
 		     ap->state == APPROVAL_EXPIRED ? " late" : "", grouped ? " with=" : "",
-		     grouped ? first->id : "", reply->by, reply->pid, confirmed ? " confirmed=" : "",
+		     grouped ? first->id : "", acts, reply->by, reply->pid, confirmed ? " confirmed=" : "",
 		     confirmed ? reply->confirmed : "", reply->reason[0] ? " reason=" : "",
 		     reply->reason) < 0)
 		return -ENOMEM;
@@ -105,13 +117,13 @@ static int record_all(struct helper *h, const struct group *g, const struct brok
 	int r = 0;
 
 	for (size_t i = 0; i < g->n && r == 0; i++)
-		r = decision_record(h, g->list[i], g->list[0], reply);
+		r = decision_record(h, g->list[i], g->list[0], g->seen[i], reply);
 	return r < 0 ? r : ledger_sync(&h->ledger);
 }
 
 /* --- the act --- */
 
-static void approve(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+static void approve(struct helper *h, struct approval *ap, size_t seen, const struct broker_reply *reply,
 		    const struct wire_answer *a, struct broker_result *ret)
 {
 	h->tally.approved++;
@@ -123,10 +135,9 @@ static void approve(struct helper *h, struct approval *ap, const struct broker_r
 	}
 	(void)approval_move(ap, APPROVAL_APPROVED);
 	/* Who waits hears of it first. */
-	ret->waiters += broker_tell(h, ap, a);
+	ret->waiters += broker_tell(h, ap, seen, a);
 	reach_closed(h, ap, reply->by, reply->scope);
-	if (ap->outcome.n_askers == 0)
-		outcome_end(h, ap, "never used: who asked is gone");
+	broker_ask_rest(h, ap);
 }
 
 static void deny(struct helper *h, struct approval *ap, const struct broker_reply *reply,
@@ -135,12 +146,12 @@ static void deny(struct helper *h, struct approval *ap, const struct broker_repl
 	h->tally.refused++;
 	queue_deny(&h->queue, ap);
 	(void)approval_move(ap, APPROVAL_DENIED);
-	ret->waiters += broker_tell(h, ap, a);
+	ret->waiters += broker_tell(h, ap, BROKER_ALL, a);
 	reach_closed(h, ap, reply->by, reply->scope);
 	queue_forget(&h->queue, ap);
 }
 
-static void settle(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+static void settle(struct helper *h, struct approval *ap, size_t seen, const struct broker_reply *reply,
 		   struct broker_result *ret)
 {
 	bool approved = reply->said == APPROVAL_APPROVED;
@@ -155,7 +166,7 @@ static void settle(struct helper *h, struct approval *ap, const struct broker_re
 	a.text = said;
 	a.approval = id;
 	if (approved)
-		approve(h, ap, reply, &a, ret);
+		approve(h, ap, seen, reply, &a, ret);
 	else
 		deny(h, ap, reply, &a, ret);
 }
@@ -209,6 +220,6 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 	for (size_t i = 1; i < g.n; i++)
 		memcpy(ret->also[ret->n_also++], g.list[i]->id, APPROVAL_ID_HEX);
 	for (size_t i = 0; i < g.n; i++)
-		settle(h, g.list[i], reply, ret);
+		settle(h, g.list[i], g.seen[i], reply, ret);
 	return 0;
 }

@@ -61,6 +61,9 @@ void approval_free(struct approval *ap)
 	grant_offers_done(&ap->offers);
 	for (size_t i = 0; i < ap->n_tree; i++)
 		free(ap->tree[i].exe);
+	for (size_t i = 0; i < ap->n_askers; i++)
+		free(ap->asker[i].exe);
+	free(ap->asker);
 	free(ap->outcome.asker);
 	free(ap->store);
 	free(ap->target);
@@ -71,10 +74,12 @@ void approval_free(struct approval *ap)
 
 /* --- what makes two questions the same --- */
 
-void approval_print(const struct request *req, char print[PRINT_HEX])
+void approval_print(const struct request *req, uint32_t image, char print[PRINT_HEX])
 {
-	const uint32_t numbers[] = { (uint32_t)req->op,		  req->access,	    req->port,
-				     req->has_addr && !req->host, req->is_datagram, (uint32_t)req->argc };
+	const uint32_t numbers[] = {
+		(uint32_t)req->op, req->access,		req->port, req->has_addr && !req->host,
+		req->is_datagram,  (uint32_t)req->argc, image
+	};
 	struct digest d;
 
 	digest_begin(&d, "pale-approval-1");
@@ -207,7 +212,6 @@ int queue_add(struct queue *a, struct approval *ap, uint64_t now_ns)
 	a->next_recent = (a->next_recent + 1) % RECENT_MAX;
 	ap->is_flood = count_recent(a, rule, now_ns, NS_MINUTE) > FLOOD;
 	ap->state = APPROVAL_PENDING;
-	ap->count = 1;
 	a->list[a->n++] = ap;
 	return 0;
 }

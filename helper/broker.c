@@ -68,7 +68,7 @@ static unsigned count_waiters(const struct helper *h, const struct approval *ap)
 	return n;
 }
 
-unsigned broker_tell(struct helper *h, struct approval *ap, const struct wire_answer *a)
+unsigned broker_tell(struct helper *h, struct approval *ap, size_t first, const struct wire_answer *a)
 {
 	unsigned n = 0;
 
@@ -76,7 +76,7 @@ unsigned broker_tell(struct helper *h, struct approval *ap, const struct wire_an
 		struct conn *c = &h->conns[i];
 		pid_t pid = c->pid;
 
-		if (!waits_for(c, ap))
+		if (!waits_for(c, ap) || c->place >= first)
 			continue;
 		c->waits = NULL;
 		/* Before the answer: the act may be in the ring before we are back here. */
@@ -111,11 +111,50 @@ static void make_room(struct helper *h)
 		queue_forget(&h->queue, old);
 }
 
-static void card_open(struct helper *h, struct conn *c, const struct wire_ask *ask, const struct decision *d,
-		      const char *print)
+/* Those who are gone are shown no longer: that they are not makes it another card. */
+static void drop_gone(struct helper *h, struct approval *ap)
+{
+	struct conn *at[CARD_ASKERS] = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < CONNS_MAX; i++)
+		if (waits_for(&h->conns[i], ap))
+			at[h->conns[i].place] = &h->conns[i];
+	for (size_t i = 0; i < ap->n_askers; i++) {
+		if (!at[i]) {
+			free(ap->asker[i].exe);
+			continue;
+		}
+		ap->asker[n] = ap->asker[i];
+		at[i]->place = n++;
+	}
+	ap->n_askers = n;
+}
+
+/* One more who asks what ap asks; false where it was refused. */
+static bool join(struct helper *h, struct conn *c, struct approval *ap)
+{
+	int r;
+
+	if (ap->n_askers == CARD_ASKERS)
+		drop_gone(h, ap);
+	r = card_join(h, ap, c->pid);
+	if (r < 0) {
+		refuse(h, c, r == -EMSGSIZE ? REASON_TOO_LONG : REASON_NOBODY,
+		       r == -EMSGSIZE ? "the question is too long to be shown whole, so nobody is asked"
+				      : "too many wait for this question already");
+		return false;
+	}
+	c->waits = ap;
+	c->place = ap->n_askers - 1;
+	return true;
+}
+
+static void card_open(struct helper *h, struct conn *c, const struct request *req, uint32_t image,
+		      const struct decision *d, const char *print)
 {
 	const struct card_question q = {
-		.req = &ask->req, .decision = d, .image = ask->image, .pid = c->pid, .print = print
+		.req = req, .decision = d, .image = image, .pid = c->pid, .print = print
 	};
 	struct approval *ap = card_new(h, &q);
 
@@ -123,13 +162,12 @@ static void card_open(struct helper *h, struct conn *c, const struct wire_ask *a
 		refuse(h, c, REASON_NOBODY, "the helper is out of memory");
 		return;
 	}
-	if (!card_fits(h, ap)) {
+	if (!join(h, c, ap)) {
 		approval_free(ap);
-		refuse(h, c, REASON_TOO_LONG,
-		       "the question is too long to be shown whole, so nobody is asked");
 		return;
 	}
 	if (card_record(h, ap, "approval/request", "ask", "", CARD_DURABLE) < 0) {
+		c->waits = NULL;
 		approval_free(ap);
 		refuse(h, c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");
 		return;
@@ -137,11 +175,11 @@ static void card_open(struct helper *h, struct conn *c, const struct wire_ask *a
 	forget_expired(h, print);
 	make_room(h);
 	if (queue_add(&h->queue, ap, clock_boot_ns()) < 0) {
+		c->waits = NULL;
 		approval_free(ap);
 		refuse(h, c, REASON_NOBODY, "too many questions wait already");
 		return;
 	}
-	c->waits = ap;
 	h->tally.asked++;
 	reach_asked(h, ap);
 }
@@ -207,8 +245,7 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 		refuse(h, c, REASON_REPEATED, "denied before in this turn");
 		return true;
 	case KNOWN_PENDING:
-		c->waits = ap;
-		ap->count++;
+		(void)join(h, c, ap);
 		return true;
 	case KNOWN_FULL:
 		refuse(h, c, REASON_NOBODY, "too many questions wait already");
@@ -223,20 +260,19 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 	return false;
 }
 
-static bool granted(struct helper *h, struct conn *c, const struct wire_ask *ask)
+static bool granted(struct helper *h, struct conn *c, const struct request *req, uint32_t image)
 {
 	char id[GRANT_ID_HEX];
 
-	if (!grants_cover(h, ask->image, &ask->req, c->pid, id))
+	if (!grants_cover(h, image, req, c->pid, id))
 		return false;
 	(void)allow(h, c, id);
 	return true;
 }
 
-void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
+static void inquire(struct helper *h, struct conn *c, const struct request *req, uint32_t image)
 {
-	const struct image *img = image_of(h, ask->image);
-	struct request *req = &ask->req;
+	const struct image *img = image_of(h, image);
 	char print[PRINT_HEX];
 	struct decision d;
 	const char *why;
@@ -245,23 +281,51 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 		refuse(h, c, REASON_MALFORMED, "the session has no such image");
 		return;
 	}
-	req->is_root = req->is_root && may_be_root(h, c);
 	d = eval(img, req);
 	if (settled(h, c, img, &d))
 		return;
-	if (granted(h, c, ask))
+	if (granted(h, c, req, image))
 		return;
-	approval_print(req, print);
+	approval_print(req, image, print);
 	if (known(h, c, print))
 		return;
 	if (!approvals_are_on(img))
 		refuse(h, c, REASON_NEVER, "");
-	else if (!image_may_ask(h, ask->image))
+	else if (!image_may_ask(h, image))
 		refuse(h, c, REASON_NOBODY, "");
 	else if (!reach_anybody(h, &why))
 		refuse(h, c, REASON_NOBODY, why);
 	else
-		card_open(h, c, ask, &d, print);
+		card_open(h, c, req, image, &d, print);
+}
+
+void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
+{
+	ask->req.is_root = ask->req.is_root && may_be_root(h, c);
+	inquire(h, c, &ask->req, ask->image);
+}
+
+void broker_ask_rest(struct helper *h, struct approval *ap)
+{
+	struct conn *rest[CARD_ASKERS];
+	struct approval kept = { .image = ap->image };
+	size_t n = 0;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		if (!waits_for(&h->conns[i], ap))
+			continue;
+		h->conns[i].waits = NULL;
+		rest[n++] = &h->conns[i];
+	}
+	if (n > 0 && card_keep(&kept, &ap->req) < 0)
+		while (n > 0)
+			refuse(h, rest[--n], REASON_NOBODY, "the helper is out of memory");
+	if (ap->outcome.n_askers == 0)
+		outcome_end(h, ap, "never used: who asked is gone");
+	/* A new card may take the place of ap. */
+	for (size_t i = 0; i < n; i++)
+		inquire(h, rest[i], &kept.req, kept.image);
+	free(kept.store);
 }
 
 void broker_hangup(struct helper *h, struct conn *c)
@@ -300,7 +364,7 @@ static void expire(struct helper *h, struct approval *ap, uint64_t now_ns)
 	ap->until_ns = now_ns + NS_LISTED;
 	h->tally.expired++;
 	(void)card_record(h, ap, "approval/expired", "deny", " nobody answered in time", CARD_BUFFERED);
-	broker_tell(h, ap, &a);
+	broker_tell(h, ap, BROKER_ALL, &a);
 	reach_closed(h, ap, "", GRANT_ONCE);
 }
 
@@ -339,7 +403,7 @@ static void rejudge(struct helper *h, struct approval *ap)
 	}
 	(void)card_record(h, ap, "approval/cancelled", verdict_name(a.verdict),
 			  " the policy was loaded anew and settles it", CARD_BUFFERED);
-	broker_tell(h, ap, &a);
+	broker_tell(h, ap, BROKER_ALL, &a);
 	reach_closed(h, ap, "", GRANT_ONCE);
 	queue_forget(&h->queue, ap);
 }
@@ -367,7 +431,7 @@ void broker_cancel_all(struct helper *h, const char *why)
 		if (waits) {
 			(void)card_record(h, ap, "approval/cancelled", "", " the session is over",
 					  CARD_BUFFERED);
-			broker_tell(h, ap, &a);
+			broker_tell(h, ap, BROKER_ALL, &a);
 			reach_closed(h, ap, "", GRANT_ONCE);
 		}
 		queue_forget(&h->queue, ap);

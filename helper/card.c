@@ -151,6 +151,23 @@ static void find_tree(struct helper *h, struct approval *ap, pid_t pid)
 	}
 }
 
+int card_join(struct helper *h, struct approval *ap, pid_t pid)
+{
+	struct card_process *grown;
+
+	if (ap->n_askers == CARD_ASKERS)
+		return -ENOSPC;
+	grown = reallocarray(ap->asker, ap->n_askers + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	ap->asker = grown;
+	grown[ap->n_askers++] = process_of(h, pid);
+	if (card_fits(h, ap))
+		return 0;
+	free(grown[--ap->n_askers].exe);
+	return -EMSGSIZE;
+}
+
 static const char *exe_of(const struct approval *ap)
 {
 	return ap->n_tree > 0 && ap->tree[0].exe ? ap->tree[0].exe : "";

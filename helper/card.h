@@ -29,6 +29,7 @@
 #define APPROVAL_ID_HEX 33
 #define PRINT_HEX	65
 #define CARD_TREE	8
+#define CARD_ASKERS	64 /* processes that ask one question */
 
 enum approval_state {
 	APPROVAL_PENDING,
@@ -41,7 +42,7 @@ enum approval_state {
 	APPROVAL_STATES
 };
 
-/* A process on the way from the agent to who asks. */
+/* A process that asks, or one on the way from the agent to it. */
 struct card_process {
 	int64_t pid;
 	char *exe;    /* raw; "" where nobody knows */
@@ -78,7 +79,8 @@ struct approval {
 	uint64_t asked_real_ns, asked_ns; /* CLOCK_REALTIME, CLOCK_BOOTTIME */
 	uint64_t until_ns; /* CLOCK_BOOTTIME; pending: the deadline, expired and late: how long it is kept */
 	uint64_t held_ns;  /* by how much looking at it has put off the deadline */
-	unsigned count;	   /* how often it was asked */
+	struct card_process *asker; /* all who asked it, in that order, also those who are gone; owned */
+	size_t n_askers;
 	struct outcome outcome;
 };
 
@@ -119,7 +121,7 @@ enum approval_known {
 /* --- approve.c --- */
 
 /* SHA-256 over the length-prefixed parts that make two requests the same question. */
-void approval_print(const struct request *req, char print[PRINT_HEX]);
+void approval_print(const struct request *req, uint32_t image, char print[PRINT_HEX]);
 /* What is known of this question, and the card that says so.  A late approval is used up by it. */
 enum approval_known queue_lookup(struct queue *a, const char *print, uint64_t now_ns,
 				 struct approval **ret_card);
@@ -170,6 +172,8 @@ struct card_question {
 struct approval *card_new(struct helper *h, const struct card_question *q);
 /* It can be shown whole in one packet (control_approvals.c). */
 bool card_fits(const struct helper *h, const struct approval *ap);
+/* Process pid asks it, too: -ENOSPC where no more are shown, -EMSGSIZE, -ENOMEM. */
+int card_join(struct helper *h, struct approval *ap, pid_t pid);
 /* A deep copy of the request into a card that has none. */
 int card_keep(struct approval *ap, const struct request *from);
 /* argv joined, path, or host:port (caller frees), NULL where memory is out. */
@@ -188,8 +192,17 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 /* Somebody reads it: it waits two minutes from now at least, WIRE_HOLD_S longer in all than nobody would. */
 void broker_touch(struct approval *ap);
 struct wire_answer;
-/* Answers everyone who waits for ap; those who were told yes become ap->outcome.asker.  How many. */
-unsigned broker_tell(struct helper *h, struct approval *ap, const struct wire_answer *a);
+#define BROKER_ALL SIZE_MAX
+/*
+ * Answers those who wait for ap among the first n that asked; those who were told yes become
+ * ap->outcome.asker.  How many.
+ */
+unsigned broker_tell(struct helper *h, struct approval *ap, size_t n, const struct wire_answer *a);
+/*
+ * ap was approved, and who waits for it still was not meant: they ask anew.  ap is not the caller's to use
+ * afterwards.
+ */
+void broker_ask_rest(struct helper *h, struct approval *ap);
 
 /* --- answer.c --- */
 
@@ -200,7 +213,9 @@ struct broker_reply {
 	const char *until; /* GRANT_PROJECT: "YYYY-MM-DD", or NULL */
 	const char *reason, *by;
 	const char *confirmed; /* "", "passphrase", or "pam" (the client's word) */
+	size_t seen;	       /* of those who ask, so many were shown: a yes is for no more */
 	bool group;	       /* pending cards alike are answered with it */
+	const json_t *with;    /* for a yes: digests of those that were shown; NULL: none was */
 	pid_t pid;
 };
 

@@ -107,6 +107,11 @@ bool control_has_listener(const struct helper *h);
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
 /* A card as the protocol has it (new reference), or NULL. */
 json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns);
+/*
+ * Of the processes that ask ap, how many did a card show that has one of these digests (a string, or a list)?
+ * 0: it was another card.
+ */
+size_t card_seen(const struct helper *h, const struct approval *ap, const json_t *digests);
 /* Gives the answer to ap, which is gone then: the call's result, or NULL with code and sentence. */
 json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
 		       enum rpc_code *ret_code, char *err, size_t size);

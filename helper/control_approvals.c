@@ -26,14 +26,13 @@ static json_t *argv_json(const struct approval *ap)
 	return list ? list : json_null();
 }
 
-static json_t *tree_json(const struct approval *ap)
+static json_t *processes_json(const struct card_process *p, size_t n)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < ap->n_tree; i++)
-		json_array_append_new(list,
-				      json_pack("{s:I, s:o, s:b}", "pid", (json_int_t)ap->tree[i].pid, "exe",
-						text_json(ap->tree[i].exe), "claimed", ap->tree[i].claimed));
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_pack("{s:I, s:o, s:b}", "pid", (json_int_t)p[i].pid, "exe",
+						      text_json(p[i].exe), "claimed", p[i].claimed));
 	return list;
 }
 
@@ -76,12 +75,13 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 			 h->session, "turn", (json_int_t)ap->turn, "op", op_name(ap->req.op), "access",
 			 access_name(ap->req.access), "target", text_json(ap->target), "argv", argv_json(ap),
 			 "file", exec_json(ap, ap->req.path), "branch", exec_json(ap, ap->req.git_branch));
-	more = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:I}", "cwd",
+	more = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o}", "cwd",
 			 text_json(ap->req.cwd), "exe", text_json(ap->exe), "pid", (json_int_t)ap->pid,
-			 "tree", tree_json(ap), "rule", text_json(ap->rule), "risk", risk_json(&ap->risk),
-			 "stepup", by != STEPUP_BY_NOTHING, "stepup_by", stepup_by_name(by), "flood",
-			 ap->is_flood, "offers", offers_json(&ap->offers), "asked", asked, "deadline_ns",
-			 (json_int_t)ap->until_ns, "left_s", left, "count", (json_int_t)ap->count);
+			 "tree", processes_json(ap->tree, ap->n_tree), "rule", text_json(ap->rule), "risk",
+			 risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by",
+			 stepup_by_name(by), "flood", ap->is_flood, "offers", offers_json(&ap->offers),
+			 "asked", asked, "deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "askers",
+			 processes_json(ap->asker, ap->n_askers));
 	if (!card || !more || json_object_update(card, more) < 0) {
 		json_decref(card);
 		card = NULL;
@@ -193,6 +193,7 @@ static int reply_params(struct call *call, struct broker_reply *ret)
 				      .reason = call_param(call, "reason", ""),
 				      .by = call_param(call, "by", "operator"),
 				      .group = call_flag(call, "group"),
+				      .with = json_object_get(call->params, "with"),
 				      .pid = call->c->pid };
 	if (ret->said == APPROVAL_DENIED && strcmp(decision, "denied") != 0)
 		call_fail(call, RPC_PARAMS, "decision is approved or denied");
@@ -207,17 +208,29 @@ static int reply_params(struct call *call, struct broker_reply *ret)
 	return call->code ? -EINVAL : 0;
 }
 
-/* 0 where this answer is to the card as it is now; or -EPERM after saying why. */
-static int check_digest(struct call *call, const struct approval *ap)
+static bool has_digest(const json_t *digests, const char *digest)
 {
-	_cleanup_json_ json_t *card = card_json(call->h, ap, 0);
-	const char *digest = call_param(call, "digest", "");
-	char now[DIGEST_HEX];
+	json_t *one;
+	size_t i;
 
-	if (card && card_digest(card, now) == 0 && strcmp(digest, now) == 0)
-		return 0;
-	call_fail(call, RPC_DIGEST, "the question is not (or no longer) the one that was shown: look again");
-	return -EPERM;
+	json_array_foreach((json_t *)digests, i,
+			   one) if (json_is_string(one) &&
+				    strcmp(json_string_value(one), digest) == 0) return true;
+	return json_is_string(digests) && strcmp(json_string_value(digests), digest) == 0;
+}
+
+size_t card_seen(const struct helper *h, const struct approval *ap, const json_t *digests)
+{
+	_cleanup_json_ json_t *card = card_json(h, ap, 0);
+	json_t *askers = json_object_get(card, "askers");
+	size_t n = digests ? json_array_size(askers) : 0;
+	char digest[DIGEST_HEX];
+
+	/* Those who came later stand behind the others. */
+	for (; n > 0; json_array_remove(askers, --n))
+		if (card_digest(card, digest) == 0 && has_digest(digests, digest))
+			return n;
+	return 0;
 }
 
 static json_t *reply_json(const char *id, const struct broker_reply *reply, const struct broker_result *res)
@@ -258,8 +271,10 @@ static json_t *approval_respond(struct call *call)
 
 	if (!ap || reply_params(call, &reply) < 0)
 		return NULL;
-	if (check_digest(call, ap) < 0)
-		return NULL;
+	reply.seen = card_seen(call->h, ap, json_object_get(call->params, "digest"));
+	if (reply.seen == 0)
+		return call_fail(call, RPC_DIGEST,
+				 "the question is not (or no longer) the one that was shown: look again");
 	out = control_confirm(call, ap, &reply);
 	if (out || call->code)
 		return out;

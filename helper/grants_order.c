@@ -29,13 +29,13 @@ static int say(char *why, size_t size, int err, const char *format, ...)
 
 /* --- questions seen --- */
 
-static void note(struct helper *h, const struct request *req)
+static void note(struct helper *h, const struct request *req, uint32_t image)
 {
 	struct grants *g = &h->grants;
 	struct approval *seen;
 	char print[PRINT_HEX];
 
-	approval_print(req, print);
+	approval_print(req, image, print);
 	for (size_t i = 0; i < GRANTS_SEEN; i++)
 		if (g->seen[i] && strcmp(g->seen[i]->print, print) == 0)
 			return;
@@ -51,7 +51,7 @@ static void note(struct helper *h, const struct request *req)
 
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret)
 {
-	note(h, req);
+	note(h, req, image);
 	if (image == 0 || eval(&h->image, req).verdict == VERDICT_ASK)
 		return grant_offer(image_of(h, image), req, ret);
 	*ret = (struct grant_offers){ .section = "",

@@ -155,6 +155,7 @@ struct conn {
 	pid_t pid;
 	uint64_t deadline_ns;	/* agent: what it waits for, or we for it, must have come by then */
 	struct approval *waits; /* agent: its question is this card */
+	size_t place;		/* and it is that one of those who ask it */
 	uint32_t narrows;	/* agent: the image that the supervisor is being told of, 0: none */
 	struct peer *peer;	/* control: helper/control.h */
 };

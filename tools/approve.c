@@ -26,7 +26,8 @@ struct answer {
 struct found {
 	struct session_ref ref;
 	int fd;
-	json_t *card; /* owned */
+	json_t *card;	/* owned */
+	json_t *others; /* that wait there, too; owned */
 };
 
 static void found_done(struct found *f)
@@ -34,6 +35,7 @@ static void found_done(struct found *f)
 	if (f->fd >= 0)
 		(void)close(f->fd);
 	json_decref(f->card);
+	json_decref(f->others);
 }
 
 /* --- which question --- */
@@ -60,6 +62,7 @@ static int look(const struct session_ref *ref, const char *id, struct found *ret
 		if (count++ > 0 || ret->card)
 			continue;
 		ret->card = json_incref(j);
+		ret->others = json_incref(cards);
 		ret->ref = *ref;
 		ret->fd = fd;
 	}
@@ -196,17 +199,38 @@ static int consent(const struct found *f, const struct answer *a)
 
 /* --- the answer --- */
 
-static int show_card(const struct found *f)
+static int show_card(const struct found *f, const json_t *card)
 {
 	struct card_text t;
 	int r;
 
 	if (!isatty(STDERR_FILENO))
 		return 0;
-	r = card_text_init(&t, f->card);
+	r = card_text_init(&t, card);
 	if (r == 0)
-		card_print(stderr, f->card, f->ref.id, &t);
+		card_print(stderr, card, f->ref.id, &t);
 	card_text_done(&t);
+	return r;
+}
+
+/* Shows what may be answered with it, and adds the digests to the answer: no more than that is meant. */
+static int add_others(const struct found *f, json_t *params)
+{
+	json_t *with = json_array(), *j;
+	char digest[DIGEST_HEX];
+	size_t i;
+	int r = json_object_set_new(params, "with", with);
+
+	json_array_foreach(f->others, i, j)
+	{
+		if (r < 0 || j == f->card || strcmp(json_str(j, "state"), "pending") != 0)
+			continue;
+		r = show_card(f, j);
+		if (r == 0)
+			r = card_digest(j, digest);
+		if (r == 0)
+			r = json_array_append_new(with, json_string(digest));
+	}
 	return r;
 }
 
@@ -254,6 +278,8 @@ static int send_answer(const struct found *f, const struct answer *a)
 	char why[512];
 	int r = params ? 0 : -ENOMEM;
 
+	if (r == 0 && a->o->group)
+		r = add_others(f, params);
 	if (r == 0 && strcmp(a->decision, "approved") == 0)
 		r = stepup_confirm(f->fd, f->card, params);
 	if (r < 0) {
@@ -282,7 +308,7 @@ static int answer(const char *id, const struct answer *a)
 		return EXIT_USAGE;
 	r = find(id, &f);
 	if (r == 0)
-		r = show_card(&f);
+		r = show_card(&f, f.card);
 	if (r == 0)
 		r = consent(&f, a);
 	if (r == 0)

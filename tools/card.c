@@ -150,11 +150,41 @@ static bool is_as_called(const json_t *card)
 	return false;
 }
 
-static int add_where(struct card_text *t, const json_t *card)
+/* The processes of a list, but for one that is shown already. */
+static int add_processes(struct card_text *t, const char *label, const json_t *list, json_int_t but)
 {
-	const char *label = "from";
 	json_t *node;
 	size_t i;
+	int r = 0;
+
+	json_array_foreach((json_t *)list, i, node)
+	{
+		if (r < 0 || number(node, "pid") == but)
+			continue;
+		r = add_process(t, label, json_str(node, "exe"), number(node, "pid"));
+		label = "";
+	}
+	return r;
+}
+
+/* A yes lets each of them act once. */
+static int add_askers(struct card_text *t, const json_t *card)
+{
+	const json_t *askers = json_object_get(card, "askers");
+	size_t n = json_array_size(askers);
+	char *text;
+	int r;
+
+	if (n < 2)
+		return 0;
+	if (asprintf(&text, "%zu processes ask this, and a yes lets each of them do it", n) < 0)
+		return -ENOMEM;
+	r = add_owned(t, CARD_RISK, "asked by", text);
+	return r < 0 ? r : add_processes(t, "", askers, 0);
+}
+
+static int add_where(struct card_text *t, const json_t *card)
+{
 	int r = is_as_called(card) ? 0 : add(t, CARD_WHERE, "file", json_str(card, "file"));
 
 	if (r == 0)
@@ -164,14 +194,9 @@ static int add_where(struct card_text *t, const json_t *card)
 
 	if (r == 0)
 		r = add_process(t, "by", json_str(card, "exe"), number(card, "pid"));
-	json_array_foreach(json_object_get(card, "tree"), i, node)
-	{
-		if (r < 0 || number(node, "pid") == number(card, "pid"))
-			continue;
-		r = add_process(t, label, json_str(node, "exe"), number(node, "pid"));
-		label = "";
-	}
-	return r;
+	if (r == 0)
+		r = add_processes(t, "from", json_object_get(card, "tree"), number(card, "pid"));
+	return r < 0 ? r : add_askers(t, card);
 }
 
 static int add_risk(struct card_text *t, const json_t *card)
@@ -255,15 +280,15 @@ int card_text_init(struct card_text *t, const json_t *card)
 void card_title(const json_t *card, const char *session, char *buf, size_t size)
 {
 	_cleanup_free_ char *agent = line_text(json_str(card, "agent")), *id = line_text(session);
-	json_int_t count = number(card, "count");
+	size_t n = json_array_size(json_object_get(card, "askers"));
 	char left[64], times[48] = "";
 
 	if (strcmp(json_str(card, "state"), "expired") == 0)
 		snprintf(left, sizeof(left), "expired: approving lets the next try through");
 	else
 		snprintf(left, sizeof(left), "denied in %ld s", card_left(card));
-	if (count > 1)
-		snprintf(times, sizeof(times), "  asked %lld times", (long long)count);
+	if (n > 1)
+		snprintf(times, sizeof(times), "  asked by %zu processes", n);
 	snprintf(buf, size, "session %s%s%s  %s%s", id ? id : "?", agent && *agent ? "  agent " : "",
 		 agent ? agent : "", left, times);
 }

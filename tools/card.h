@@ -45,7 +45,7 @@ long card_left(const json_t *card);
 /* The card as lines.  0 or -ENOMEM; the caller frees by card_text_done() in each case. */
 int card_text_init(struct card_text *t, const json_t *card);
 void card_text_done(struct card_text *t);
-/* "session k3x9ab  agent claude  denied in 53 s  asked 3 times", in printable ASCII. */
+/* "session k3x9ab  agent claude  denied in 53 s  asked by 3 processes", in printable ASCII. */
 void card_title(const json_t *card, const char *session, char *buf, size_t size);
 /* Title and lines on f, with colour where f has it. */
 void card_print(FILE *f, const json_t *card, const char *session, const struct card_text *t);

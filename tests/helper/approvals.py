@@ -72,7 +72,7 @@ def session_grant_is_for_this_question_only():
 def the_same_question_is_one_card():
     s = Session().start()
     waiters = [s.ask(argv=["ask-me", "a"]) for _ in range(5)]
-    until(lambda: s.card()["count"] == 5, "not counted together")
+    until(lambda: len(s.card()["askers"]) == 5, "not counted together")
     expect(len(s.cards()) == 1, "more than one card")
     waiters.pop().close()
     # The one that hung up is counted out when the helper sees it.
@@ -81,6 +81,127 @@ def the_same_question_is_one_card():
     expect(reply["result"]["waiters"] == 4, "waiters %r" % reply)
     expect(all(s.answer(w).allowed for w in waiters), "not all are answered")
     expect(len(s.records("approval/request")) == 1, "more than one request")
+
+
+def shown(s):
+    card = s.card()
+    return card, card_digest(card)
+
+
+def asks(s, n, **question):
+    """n more processes ask the same; the card has them all."""
+    before = len(s.card()["askers"]) if s.cards() else 0
+    got = [s.ask(argv=["ask-me", "a"], **question) for _ in range(n)]
+    until(lambda: len(s.card()["askers"]) == before + n, "not all are on the card")
+    return got
+
+
+@test
+def a_yes_is_for_those_who_were_shown():
+    s = Session().start()
+    first = asks(s, 2)
+    card, digest = shown(s)
+    late = asks(s, 3)
+    got = s.call("approval/respond", id=card["id"], decision="approved", digest=digest)
+    expect(got["result"]["waiters"] == 2, "%r" % got)
+    expect(all(s.answer(w).allowed for w in first), "who was shown is not allowed")
+    expect(all(is_quiet(w, 0.05) for w in late), "who came later was answered")
+    again = s.card()
+    expect(again["id"] != card["id"] and len(again["askers"]) == 3, "%r" % again)
+    expect("error" in s.call("approval/respond", id=again["id"], decision="approved", digest=digest), "the digest holds on")
+    s.respond(again)
+    expect(all(s.answer(w).allowed for w in late), "they cannot be allowed")
+    s.finish()
+    decisions = s.records("approval/decision")
+    expect(["acts=%d" % n in r["detail"] for n, r in zip((2, 3), decisions)] == [True, True], "%r" % decisions)
+    expect(len(s.records("approval/request")) == 2, "their question is not on the disk")
+    s.expect_whole()
+
+
+@test
+def who_takes_the_place_of_another_was_not_shown():
+    s = Session().start()
+    first = asks(s, 3)
+    card, digest = shown(s)
+    for w in first[:2]:
+        w.close()
+    instead = asks(s, 2)
+    got = s.call("approval/respond", id=card["id"], decision="approved", digest=digest)
+    expect(got["result"]["waiters"] == 1 and s.answer(first[2]).allowed, "%r" % got)
+    expect(all(is_quiet(w, 0.05) for w in instead), "another has acted in the place of who is gone")
+    # All who were shown are gone: nobody is allowed.
+    card, digest = shown(s)
+    more = asks(s, 1)
+    for w in instead:
+        w.close()
+    time.sleep(0.3)
+    got = s.call("approval/respond", id=card["id"], decision="approved", digest=digest)
+    expect(got["result"]["waiters"] == 0 and is_quiet(more[0]), "%r" % got)
+    s.finish()
+    s.expect_whole()
+
+
+@test
+def a_no_is_for_all():
+    s = Session().start()
+    all_ = asks(s, 2)
+    card, digest = shown(s)
+    all_ += asks(s, 2)
+    s.call("approval/respond", id=card["id"], decision="denied", digest=digest)
+    expect([s.answer(w).reason for w in all_] == ["human"] * 4, "not all were refused")
+    expect(s.cards() == [], "asked on")
+
+
+@test
+def a_wider_yes_reaches_the_others_as_a_grant():
+    s = Session().start()
+    first = asks(s, 1)
+    card, digest = shown(s)
+    late = asks(s, 2)
+    got = s.call("approval/respond", id=card["id"], decision="approved", scope="session", digest=digest)["result"]
+    expect(s.answer(first[0]).approval == card["id"], "not the approval")
+    expect([s.answer(w).approval for w in late] == [got["grant"]] * 2, "the others are not covered by the grant")
+
+
+@test
+def a_late_yes_is_for_one():
+    s = Session(timeout="1s").start()
+    for w in asks(s, 3):
+        expect(s.answer(w).reason == "timeout", "not late")
+    expect(s.respond(s.card(state="expired"))["result"]["late"], "not late")
+    tries = [s.ask(argv=["ask-me", "a"]) for _ in range(4)]
+    card = s.card()
+    expect([is_quiet(w, 0.05) for w in tries].count(False) == 1, "not one of four")
+    expect(len(card["askers"]) == 3, "%r" % card)
+
+
+@test
+def no_more_ask_than_are_shown():
+    s = Session().start()
+    first = asks(s, 64)
+    card, digest = shown(s)
+    a = s.question(argv=["ask-me", "a"])
+    expect(not a.allowed and "too many" in a.text, "%r" % a)
+    for w in first[:10]:
+        w.close()
+    time.sleep(0.3)
+    w = s.ask(argv=["ask-me", "a"])
+    until(lambda: len(s.card()["askers"]) == 55, "no room where others are gone")
+    got = s.call("approval/respond", id=card["id"], decision="approved", digest=digest)
+    expect(got["error"]["code"] == -32005, "an old card counts: %r" % got)
+    expect(s.respond(s.card())["result"]["waiters"] == 55, "not all")
+    s.answer(w)
+
+
+@test
+def another_question_does_not_join():
+    """Whatever decides what happens makes a card of its own."""
+    s = Session().start()
+    waiters = [s.ask(argv=["ask-me", "a"], **more) for more in (dict(), dict(cwd="/tmp"), dict(path="/opt/other/ask-me"),
+                                                                dict(git_branch="b"), dict(path="/opt/bin/ask-me", ident="git"))]
+    until(lambda: len(s.cards()) >= 4, "they joined")
+    for w in waiters:
+        w.close()
 
 
 @test
@@ -302,8 +423,13 @@ def an_approved_group_is_what_the_rule_covers():
     outside = s.ask(argv=["ask-me", "y"])
     until(lambda: len(s.cards()) == 4, "not all wait")
     card = next(c for c in s.cards() if c["target"] == "ask-me x 1")
-    reply = s.respond(card, group=True, rule="allow = ask-me x *")["result"]
-    expect(len(reply["also"]) == 2, "%r" % reply)
+    shown = [card_digest(c) for c in s.cards() if c["target"] != "ask-me x 2"]
+    reply = s.respond(card, group=True, rule="allow = ask-me x *", **{"with": shown})["result"]
+    expect(len(reply["also"]) == 1, "what was not shown was answered: %r" % reply)
+    expect(s.answer(inside.pop(0)).allowed and s.answer(inside.pop(0)).allowed and is_quiet(inside[0]), "not those shown")
+    reply = s.respond(next(c for c in s.cards() if c["target"] == "ask-me x 2"), group=True, rule="allow = ask-me x *",
+                      **{"with": "x"})["result"]
+    expect(reply["also"] == [], "%r" % reply)
     expect(all(s.answer(w).allowed for w in inside), "not all are allowed")
     expect([c["target"] for c in s.cards()] == ["ask-me y"], "too much or too little")
     again = s.ask(argv=["ask-me", "x", "1"])

@@ -53,7 +53,7 @@ def a_card_says_all():
     s = Session().start()
     w, card = waiting(s, "a b", "\x1b[0m")
     for name in ("id", "short", "state", "agent", "session", "turn", "op", "access", "target", "argv", "file", "branch",
-                 "cwd", "exe", "pid", "tree", "rule", "risk", "stepup", "offers", "asked", "deadline_ns", "left_s", "count"):
+                 "cwd", "exe", "pid", "tree", "rule", "risk", "stepup", "offers", "asked", "deadline_ns", "left_s", "askers"):
         expect(name in card, "the card lacks " + name)
     expect(card_digest(card) not in json.dumps(s.call("approval/show", id=card["id"])), "the digest is told")
     expect(card["argv"] == ["ask-me", "a b", "\\x1b[0m"], "argv %r" % card["argv"])

@@ -2,6 +2,25 @@
 # Questions and answers: once, session, denied for the turn, never, too late, nobody there.
 . "$T_LIB"
 
+# The digest of the only card, and an answer that carries one.
+card_digest() {
+	pale pending --json | python3 -c "import json, sys
+sys.path.insert(0, '${T_LIB%/*}/helper')
+from carddigest import card_digest
+print(card_digest(json.load(sys.stdin)[0]))"
+}
+
+answer_digest() {
+	python3 - "$XDG_RUNTIME_DIR" "$@" <<-'PY' || fail "the answer"
+		import glob, json, socket, sys
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		s.connect(glob.glob(sys.argv[1] + "/pale/*/control.sock")[0])
+		s.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "approval/respond",
+		    "params": {"id": sys.argv[2], "digest": sys.argv[3], "decision": "approved"}}).encode())
+		assert "result" in json.loads(s.recv(1 << 17))
+	PY
+}
+
 ask_touch() {
 	policy <<-EOF2
 		[session]
@@ -337,6 +356,31 @@ t_asker_dies() {
 	bg_wait dies
 	missing a
 	verifies
+}
+
+# One yes, one act: who asks the same while the card is read is not meant by the answer.
+t_once_is_as_many_as_were_shown() {
+	local id digest
+	need python3
+	mkdir -p "$W/bin"
+	printf '#!/bin/sh\necho "$PPID" >>%s/deployed\n' "$W" >"$W/bin/deploytool"
+	chmod +x "$W/bin/deploytool"
+	printf '%s\n' "[session]" "timeout = 60s" "[commands]" "ask = deploytool" | policy
+	PATH=$W/bin:$PATH bg many bash -c 'deploytool prod & until test -e go; do sleep 0.05; done
+		for i in 1 2 3 4 5 6 7 8 9; do deploytool prod & done; wait'
+	id=$(pending_id) || exit 1
+	digest=$(card_digest)
+	touch go
+	until_true 20 eval 'pale pending | grep -q "10 processes ask"' ||
+		fail "not ten on the card: $(pale pending)"
+	answer_digest "$id" "$digest"
+	until_true 10 test -s deployed || fail "the one that was shown did not act"
+	until_true 10 eval 'pale pending | grep -q "9 processes ask"' || fail "the others do not ask: $(pale pending)"
+	sleep 0.5
+	[ "$(wc -l <deployed)" = 1 ] || fail "one yes, $(wc -l <deployed) acts"
+	run pale deny "$(pending_id)"
+	bg_wait many
+	[ "$(wc -l <deployed)" = 1 ] || fail "denied, and $(wc -l <deployed) acts"
 }
 
 scenario "$@"

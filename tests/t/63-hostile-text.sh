@@ -154,7 +154,7 @@ liar() {
 		        "cwd": t, "exe": t, "pid": 7, "tree": [{"pid": 7, "exe": t, "claimed": True}], "rule": t,
 		        "risk": {"level": t if i % 2 else "critical", "reasons": [t]}, "stepup": True, "stepup_by": "passphrase", "flood": False,
 		        "offers": {"section": "commands", "lines": [t], "why_none": t}, "asked": "2026-11-22T16:00:00.000000Z",
-		        "deadline_ns": 1 << 60, "left_s": 99, "count": 2}
+		        "deadline_ns": 1 << 60, "left_s": 99, "askers": [{"pid": 7, "exe": t, "claimed": True}, {"pid": 8, "exe": t, "claimed": True}]}
 		def answer(method, p):
 		    at = int(p.get("from", 0))
 		    if method == "hello":

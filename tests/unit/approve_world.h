@@ -14,7 +14,14 @@ struct approval *card_new(struct helper *helper, const struct card_question *q)
 	ap->rule = strdup("ask = ask-me");
 	ap->target = strdup(q->req->argv[1]);
 	unborn = ap;
+	ap->req = *q->req;
 	return ap;
+}
+
+int card_keep(struct approval *ap, const struct request *from)
+{
+	ap->req = *from;
+	return 0;
 }
 
 uint64_t clock_boot_ns(void)
@@ -100,11 +107,20 @@ int grants_check(struct helper *helper, const struct approval *ap, const char *l
 	return 0;
 }
 
-bool card_fits(const struct helper *helper, const struct approval *ap)
+int card_join(struct helper *helper, struct approval *ap, pid_t pid)
 {
 	(void)helper;
-	(void)ap;
-	return true;
+	ap->asker = reallocarray(ap->asker, ap->n_askers + 1, sizeof(*ap->asker));
+	ck_assert_ptr_nonnull(ap->asker);
+	ap->asker[ap->n_askers++] = (struct card_process){ .pid = pid };
+	return 0;
+}
+
+size_t card_seen(const struct helper *helper, const struct approval *ap, const json_t *digests)
+{
+	(void)helper;
+	(void)digests;
+	return ap->n_askers;
 }
 
 enum stepup_by stepup_by(const struct helper *helper, uint32_t image, enum risk_level level)

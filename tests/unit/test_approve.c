@@ -257,11 +257,11 @@ START_TEST(prints_differ)
 	r[5].op = OP_READ;
 	r[6].access = ACCESS_WRITE;
 	r[7].git_branch = "topic";
-	approval_print(&base, a);
-	approval_print(&r[0], b);
+	approval_print(&base, 0, a);
+	approval_print(&r[0], 0, b);
 	ck_assert_str_eq(a, b);
 	for (size_t i = 1; i < 8; i++) {
-		approval_print(&r[i], b);
+		approval_print(&r[i], 0, b);
 		ck_assert_str_ne(a, b);
 	}
 }

@@ -184,20 +184,21 @@ static unsigned question_of(const struct approval *ap)
 	return (unsigned)atoi(ap->target);
 }
 
-static unsigned waiters_of(const struct approval *ap)
+/* Of the first `seen` that asked. */
+static unsigned waiters_of(const struct approval *ap, size_t seen)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < ASKERS; i++)
-		n += askers[i].conn && askers[i].conn->waits == ap;
+		n += askers[i].conn && askers[i].conn->waits == ap && askers[i].conn->place < seen;
 	return n;
 }
 
 static void ask(void)
 {
 	static struct wire_ask frame;
-	static char word[16];
-	static const char *argv[] = { "ask-me", word, NULL };
+	static char words[QUESTIONS][16];
+	static const char *argv[QUESTIONS][3];
 	unsigned i = roll(ASKERS), q = roll(QUESTIONS);
 	struct asker *a = &askers[i];
 	struct conn *c = &h->conns[i];
@@ -205,8 +206,11 @@ static void ask(void)
 
 	if (a->conn)
 		return;
-	snprintf(word, sizeof(word), "%u", q);
-	frame.req = (struct request){ .op = OP_EXEC, .argv = argv, .argc = 2, .cwd = "/ws" };
+	/* Who was not meant by an answer asks it again, from the card. */
+	snprintf(words[q], sizeof(words[q]), "%u", q);
+	argv[q][0] = "ask-me";
+	argv[q][1] = words[q];
+	frame.req = (struct request){ .op = OP_EXEC, .argv = argv[q], .argc = 2, .cwd = "/ws" };
 	*a = (struct asker){ .conn = c, .question = q };
 	*c = (struct conn){ .kind = CONN_AGENT, .fd = 1000 + (int)i, .pid = 1000 + (pid_t)i };
 	late = model[q].late_ns > now;
@@ -244,6 +248,8 @@ static void respond(void)
 	if (!ap)
 		return;
 	may = approval_may_answer(ap);
+	/* Some came after the card was read. */
+	reply.seen = 1 + roll((unsigned)ap->n_askers);
 	late = ap->state == APPROVAL_EXPIRED;
 	q = question_of(ap);
 	memcpy(id, ap->id, sizeof(id));
@@ -257,11 +263,11 @@ static void respond(void)
 	}
 	/* Whatever is killed from here on, nobody is told yes more often than this. */
 	if (may && approved && !late)
-		model[q].yes += waiters_of(ap);
+		model[q].yes += waiters_of(ap, reply.seen);
 	if (broker_respond(h, ap, &reply, &result) < 0) {
 		ck_assert_msg(!may || (approved && disk_fails), "refused without a reason");
 		if (may && approved && !late)
-			model[q].yes -= waiters_of(ap);
+			model[q].yes -= waiters_of(ap, reply.seen);
 		return;
 	}
 	ck_assert_msg(may, "answered twice");

@@ -14,6 +14,8 @@ static const struct {
 } samples[] = {
 	{ "agent", "\"claude\"", "\"codex\"" },
 	{ "argv", "[\"a\", \"b c\"]", "[\"a\", \"b\", \"c\"]" },
+	{ "askers", "[{\"pid\": 9, \"exe\": \"/bin/a\"}]",
+	  "[{\"pid\": 9, \"exe\": \"/bin/a\"}, {\"pid\": 10, \"exe\": \"/bin/a\"}]" },
 	{ "branch", "\"main\"", "\"work\"" },
 	{ "cwd", "\"/a\"", "\"/b\"" },
 	{ "exe", "\"/bin/sh\"", "\"/bin/bash\"" },
@@ -86,8 +88,7 @@ END_TEST
 
 START_TEST(nothing_else_is_digested)
 {
-	static const char *const others[] = { "state", "short", "left_s", "deadline_ns",
-					      "asked", "count", "new" };
+	static const char *const others[] = { "state", "short", "left_s", "deadline_ns", "asked", "new" };
 	json_t *card = json_loads(base, 0, NULL);
 	char a[DIGEST_HEX], b[DIGEST_HEX];
 

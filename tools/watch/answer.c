@@ -40,6 +40,22 @@ static int set_text(json_t *params, const char *key, const char *value)
 	return value && *value ? json_object_set_new(params, key, json_text(value)) : 0;
 }
 
+/* Digests of what is listed beside it: what a group's answer may take along. */
+static json_t *others(const struct watch *w, const struct item *it)
+{
+	json_t *list = json_array();
+	char digest[DIGEST_HEX];
+
+	for (size_t i = 0; i < w->n_items; i++) {
+		const struct item *other = w->items[i];
+
+		if (other != it && other->link == it->link && !other->closed_ns &&
+		    card_digest(other->card, digest) == 0)
+			json_array_append_new(list, json_string(digest));
+	}
+	return list;
+}
+
 static void send_reply(struct watch *w, struct item *it)
 {
 	const struct reply *r = it->reply;
@@ -52,6 +68,8 @@ static void send_reply(struct watch *w, struct item *it)
 	bad |= set_text(params, "reason", r->reason);
 	bad |= set_text(params, "rule", r->rule);
 	bad |= set_text(params, "until", r->until);
+	if (r->group)
+		bad |= json_object_set_new(params, "with", others(w, it));
 	if (r->proof)
 		bad |= json_object_update(params, r->proof);
 	if (bad)
