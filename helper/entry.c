@@ -4,7 +4,8 @@
  * What comes by the session's ring is a claim of a process inside the fence (`via` = hook): its image
  * is one that this session has or is told as a claim, and the notes that only the supervisor can make
  * are not read.  What comes by the supervisor's ring is attested (`via` = kernel), and so is the name
- * of the program there: claims fill another table.
+ * of the program there: claims fill another table.  A denial that hooks told the supervisor of is a claim
+ * too, but its pid and its id are the supervisor's.
  */
 #include "helper.h"
 
@@ -60,8 +61,8 @@ static struct who who_is(struct helper *h, enum feed_id id, int32_t pid)
 static uint64_t key_of(const struct helper *h, enum feed_id id, const struct ring_record *r, const char *exe)
 {
 	struct {
-		uint64_t target, exe, approval, addr;
-		uint32_t kind, op, verdict, reason, access, rule, nested, image, note, feed;
+		uint64_t target, exe, approval, addr, why;
+		uint32_t kind, op, verdict, reason, access, rule, nested, image, note, feed, id, unused;
 	} k = { .kind = (uint32_t)r->kind,
 		.op = (uint32_t)r->op,
 		.verdict = (uint32_t)r->verdict,
@@ -71,7 +72,8 @@ static uint64_t key_of(const struct helper *h, enum feed_id id, const struct rin
 		.nested = r->nested,
 		.image = r->image,
 		.note = (uint32_t)r->note,
-		.feed = (uint32_t)id };
+		.feed = (uint32_t)id,
+		.id = r->id };
 	uint64_t key;
 
 	crypto_shorthash((unsigned char *)&k.target, (const unsigned char *)r->target, r->target_len,
@@ -84,21 +86,11 @@ static uint64_t key_of(const struct helper *h, enum feed_id id, const struct rin
 	if (r->approval[0] != '\0')
 		crypto_shorthash((unsigned char *)&k.approval, (const unsigned char *)r->approval,
 				 strlen(r->approval), h->fold_key);
+	if (r->why[0] != '\0')
+		crypto_shorthash((unsigned char *)&k.why, (const unsigned char *)r->why, strlen(r->why),
+				 h->fold_key);
 	crypto_shorthash((unsigned char *)&key, (const unsigned char *)&k, sizeof(k), h->fold_key);
 	return key;
-}
-
-/* Rule text and id of a decision. */
-static void decision_texts(const struct image *img, const struct decision *d, enum op op, const char *target,
-			   char *rule, size_t rule_size, char *detail, size_t detail_size)
-{
-	struct out o = out_of(detail, detail_size);
-
-	decision_describe(img, d, rule, rule_size);
-	/* Printed for every record, hence by hand. */
-	text_str(&o, "id=");
-	text_hex(&o, decision_id(op, target, d), 4);
-	text_end(&o);
 }
 
 static bool is_approval_id(const char *id)
@@ -115,13 +107,16 @@ static bool is_address(const char *text)
 	return n > 0 && n < INET6_ADDRSTRLEN + 2 && strspn(text, "0123456789abcdef.:[]") == n;
 }
 
-/* What else there is to say, behind the id. */
-static void add_words(const struct ring_record *r, const struct who *who, const char *observed, char *detail,
-		      size_t size)
+/* The id of a denial, and what else there is to say. */
+static void put_detail(const struct ring_record *r, const struct who *who, const char *observed, char *detail,
+		       size_t size)
 {
-	size_t len = strlen(detail);
-	struct out o = out_of(detail + len, size - len);
+	struct out o = out_of(detail, size);
 
+	if (r->id) {
+		text_str(&o, "id=");
+		text_hex(&o, r->id, DENIAL_ID_HEX);
+	}
 	if (observed) {
 		text_str(&o, " observed=");
 		text_str(&o, observed);
@@ -166,8 +161,7 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 	const struct decision d = {
 		.verdict = r->verdict, .reason = r->reason, .rule = r->rule, .nested = r->nested
 	};
-	char target[RING_SLOT * RING_RECORD_SLOTS + 1] UNINITIALIZED, rule[1024] UNINITIALIZED,
-		detail[256] = "";
+	char target[RING_SLOT * RING_RECORD_SLOTS + 1] UNINITIALIZED, rule[1024] UNINITIALIZED, detail[256];
 	const char *approval = is_approval_id(r->approval) ? r->approval : "";
 	struct event e = { .time_ns = r->time_ns,
 			   .pid = r->pid,
@@ -187,12 +181,12 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 	memcpy(target, r->target, r->target_len);
 	target[r->target_len] = '\0';
 	if (would_deny(h, r, target, &e, &would, &judge))
-		decision_texts(judge, &would, r->op, target, rule, sizeof(rule), detail, sizeof(detail));
+		decision_describe(judge, &would, rule, sizeof(rule));
 	else if (img)
-		decision_texts(img, &d, r->op, target, rule, sizeof(rule), detail, sizeof(detail));
+		denial_reason(img, &d, r->why, rule, sizeof(rule));
 	else
 		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
-	add_words(r, who, judge ? verdict_name(would.verdict) : NULL, detail, sizeof(detail));
+	put_detail(r, who, judge ? verdict_name(would.verdict) : NULL, detail, sizeof(detail));
 	e.target_len = r->target_len;
 	fold_add(&h->fold, key, &e, r->verdict != VERDICT_ALLOW || approval[0] ? FOLD_NOW : FOLD_WAIT,
 		 now_ns);
@@ -281,7 +275,14 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
 {
-	/* A process can write any byte into its ring, but not what the supervisor saw of it. */
+	/* A process can write any byte into its ring, but not what the supervisor saw of it, nor an id where
+	 * a supervisor gives them. */
+	if (id == FEED_HOOK && (h->level != LEVEL_HOOKS || r->verdict == VERDICT_ALLOW))
+		r->id = 0;
+	if (r->kind == RING_CLAIM) {
+		r->kind = RING_DECISION;
+		id = FEED_HOOK;
+	}
 	if (id == FEED_HOOK) {
 		r->note = NOTE_NONE;
 		if (r->kind == RING_DECISION)

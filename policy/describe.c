@@ -23,9 +23,30 @@ static const char *const reason_sections[REASON_COUNT] = {
 	[REASON_ASTRAY] = "network",   [REASON_GIT] = "git",
 };
 
+static bool is_in_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       c == '-';
+}
+
+/* No file name and no rule passes for the id of a denial: what would begin one is broken by an escape. */
 static void escaped(struct out *o, const char *s)
 {
-	text_escaped(o, s, strlen(s));
+	static const char *const marks[] = { "id=", "explain " };
+	const char *from = s;
+
+	for (const char *p = s; *p && !o->failed; p++)
+		for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+			size_t n = strlen(marks[i]);
+
+			if (strncmp(p, marks[i], n) != 0 || (p > s && is_in_word(p[-1])))
+				continue;
+			text_escaped(o, from, (size_t)(p - from) + n - 1);
+			text_str(o, "\\x");
+			text_hex(o, (uint8_t)p[n - 1], 2);
+			from = p + n;
+		}
+	text_escaped(o, from, strlen(from));
 }
 
 static void put_section(struct out *o, const char *section)
@@ -100,11 +121,65 @@ const char *decision_message(const struct image *img, const struct decision *d)
 	return *s ? s : NULL;
 }
 
-unsigned decision_id(enum op op, const char *target, const struct decision *d)
+void denial_reason(const struct image *img, const struct decision *d, const char *why, char *buf, size_t size)
 {
-	uint64_t h = image_checksum(target ? target : "", target ? strlen(target) : 0);
-	uint64_t key[3] = { h, (uint64_t)op, (uint64_t)d->nested << 32 | d->rule };
+	struct out o;
+	size_t len;
 
-	h = image_checksum(key, sizeof(key));
-	return (unsigned)((h ^ h >> 16 ^ h >> 32 ^ h >> 48) & 0xffff);
+	decision_describe(img, d, buf, size);
+	len = strlen(buf);
+	o = out_of(buf + len, size - len);
+	if (*why) {
+		text_str(&o, ": ");
+		escaped(&o, why);
+	}
+	text_end(&o);
+}
+
+/* A target that fills the line is cut, and what follows still has room. */
+static void put_target(struct out *o, const char *target)
+{
+	const size_t cap = o->cap;
+
+	o->cap = o->len + (cap - o->len) / 2;
+	escaped(o, target);
+	o->cap = cap;
+	if (o->failed) {
+		o->failed = false;
+		text_str(o, "...");
+	}
+}
+
+void denial_sentence(struct out *o, const struct denial *s)
+{
+	text_str(o, "denied ");
+	text_str(o, op_name(s->op));
+	text_str(o, " ");
+	put_target(o, s->target);
+	text_str(o, " (");
+	text_str(o, s->reason);
+	text_str(o, ")");
+	if (s->id) {
+		text_str(o, " id=");
+		text_hex(o, s->id, DENIAL_ID_HEX);
+		text_str(o, "; see: pale explain ");
+		text_hex(o, s->id, DENIAL_ID_HEX);
+	}
+	if (s->more && *s->more) {
+		text_str(o, "; ");
+		text_str(o, s->more);
+	}
+	if (s->to_agent && s->op == OP_EXEC)
+		text_str(o, "; do not retry, choose another way");
+}
+
+uint32_t denial_mark(enum op op, const char *target, const struct decision *d, const char *why)
+{
+	const uint64_t key[] = { image_checksum(target, strlen(target)), image_checksum(why, strlen(why)),
+				 (uint64_t)op << 32 | (uint64_t)d->reason,
+				 (uint64_t)d->nested << 32 | d->rule };
+	const uint64_t h = image_checksum(key, sizeof(key));
+	const uint32_t mark = (uint32_t)(h ^ h >> 32);
+
+	return mark ? mark : 1;
 }

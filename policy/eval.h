@@ -66,8 +66,32 @@ void decision_describe(const struct image *img, const struct decision *d, char *
 bool decision_image(const struct image *img, const struct decision *d, struct image *ret);
 /* The rule's `message =`, or NULL. */
 const char *decision_message(const struct image *img, const struct decision *d);
-/* 16-bit id of a decision shown to people (7f3a): of op, target and rule. */
-unsigned decision_id(enum op op, const char *target, const struct decision *d);
+
+/*
+ * A denial in words.  Everybody who tells one, records one or shows a recorded one calls these two, so that
+ * what is read on a screen is what stands in the ledger.  async-signal-safe.
+ */
+struct denial {
+	enum op op;
+	const char *target;
+	const char *reason; /* denial_reason(), or the `rule` of a record */
+	uint32_t id;	    /* under which it was recorded, 0: it was not */
+	const char *more;   /* the rule's message, or which rule would change it; NULL or "": nothing */
+	bool to_agent;	    /* who may try again */
+};
+#define DENIAL_ID_HEX 8
+/* decision_describe(), and behind it what else is known of this denial: a key of git's, a human's words. */
+void denial_reason(const struct image *img, const struct decision *d, const char *why, char *buf,
+		   size_t size);
+/* Appends "denied write /etc/hosts (REASON) id=0215ab3c; see: pale explain 0215ab3c; MORE", without a
+ * newline. */
+struct out;
+void denial_sentence(struct out *o, const struct denial *s);
+/*
+ * Tells denials apart within one process, and names them at level hooks, where nobody stands outside that
+ * could give them ids.  Not keyed: a program that chooses its names makes two of its own alike.  Never 0.
+ */
+uint32_t denial_mark(enum op op, const char *target, const struct decision *d, const char *why);
 
 /* --- the parts, for their own tests --- */
 void eval_path(const struct image *img, const struct request *req, struct decision *d, struct trace *t);

@@ -36,7 +36,7 @@ struct record {
 	const char *via;     /* hook | kernel | helper */
 	const char *level;
 	const char *approval;
-	const char *detail; /* free text: count=12, id=7f3a, reason=... */
+	const char *detail; /* free text: count=12, id=4c81d20e, reason=... */
 	uint64_t count;	    /* how many alike were folded into this one (1 = itself) */
 	char prev[RECORD_HASH_HEX];
 	char hash[RECORD_HASH_HEX];

@@ -34,7 +34,8 @@ struct entry {
 	uint32_t target_cut;
 	uint16_t target_len, exe_len;
 	uint8_t approval_len, kind, op, reason;
-	uint8_t access, image, note, pad;
+	uint8_t access, image, note, why_len;
+	uint32_t id, unused; /* named, for all of it is summed */
 };
 
 #define ENTRY_SUMMED (offsetof(struct entry, sum) + sizeof(uint32_t))
@@ -102,7 +103,8 @@ static uint64_t sum_add(uint64_t sum, const void *bytes, size_t n)
 	return sum ^ sum >> 29;
 }
 
-static uint32_t sum_of(const struct entry *e, const char *target, const char *exe, const char *approval)
+static uint32_t sum_of(const struct entry *e, const char *target, const char *exe, const char *approval,
+		       const char *why)
 {
 	uint64_t sum = sum_add(1, (const uint8_t *)e + ENTRY_SUMMED, sizeof(*e) - ENTRY_SUMMED);
 
@@ -111,6 +113,8 @@ static uint32_t sum_of(const struct entry *e, const char *target, const char *ex
 		sum = sum_add(sum, exe, e->exe_len);
 	if (e->approval_len)
 		sum = sum_add(sum, approval, e->approval_len);
+	if (e->why_len)
+		sum = sum_add(sum, why, e->why_len);
 	return (uint32_t)(sum ^ sum >> 32);
 }
 
@@ -176,7 +180,11 @@ static void put_straight(uint8_t *to, const struct entry *e, const struct ring_r
 	*to++ = '\0';
 	if (e->approval_len)
 		memcpy(to, r->approval, e->approval_len);
-	to[e->approval_len] = '\0';
+	to += e->approval_len;
+	*to++ = '\0';
+	if (e->why_len)
+		memcpy(to, r->why, e->why_len);
+	to[e->why_len] = '\0';
 }
 
 /* Copies bytes to offset off behind slot pos, around the end of the ring where need be; the next offset. */
@@ -209,6 +217,8 @@ static void put_wrapped(struct ring_header *h, uint64_t pos, const struct entry 
 	off = ring_put(h, pos, off, r->exe, e->exe_len);
 	off = ring_put(h, pos, off, "", 1);
 	off = ring_put(h, pos, off, r->approval, e->approval_len);
+	off = ring_put(h, pos, off, "", 1);
+	off = ring_put(h, pos, off, r->why, e->why_len);
 	ring_put(h, pos, off, "", 1);
 }
 
@@ -221,9 +231,9 @@ static size_t bounded_len(const char *s, size_t max)
 
 static size_t entry_fill(struct entry *e, const struct ring_record *r)
 {
-	size_t approval = bounded_len(r->approval, 255);
+	size_t approval = bounded_len(r->approval, 255), why = bounded_len(r->why, 255);
 	size_t exe = bounded_len(r->exe, LIMIT_PATH - 1);
-	size_t room = ENTRY_ROOM - 3 - approval - exe;
+	size_t room = ENTRY_ROOM - 4 - approval - exe - why;
 	size_t target = r->target_len < room ? r->target_len : room;
 	size_t cut = r->target_cut + (r->target_len - target);
 
@@ -244,9 +254,11 @@ static size_t entry_fill(struct entry *e, const struct ring_record *r)
 		.access = (uint8_t)r->access,
 		.image = (uint8_t)r->image,
 		.note = (uint8_t)r->note,
+		.why_len = (uint8_t)why,
+		.id = r->id,
 	};
-	e->sum = sum_of(e, r->target, r->exe, r->approval);
-	return (sizeof(*e) + target + exe + approval + 3 + RING_SLOT - 1) / RING_SLOT;
+	e->sum = sum_of(e, r->target, r->exe, r->approval, r->why);
+	return (sizeof(*e) + target + exe + approval + why + 4 + RING_SLOT - 1) / RING_SLOT;
 }
 
 bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait)
@@ -301,22 +313,23 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 	size_t at = (size_t)(rd->next % RING_SLOTS);
 	size_t first = slots < RING_SLOTS - at ? slots : RING_SLOTS - at;
 	const char *target = rd->store + sizeof(struct entry);
-	const char *exe, *approval;
+	const char *exe, *approval, *why;
 	struct entry e;
 
 	memcpy(rd->store, slot_at(rd->h, rd->next), first * RING_SLOT);
 	if (slots > first)
 		memcpy(rd->store + first * RING_SLOT, rd->h + 1, (slots - first) * RING_SLOT);
 	memcpy(&e, rd->store, sizeof(e));
-	if ((size_t)e.target_len + e.exe_len + e.approval_len + 3 > room)
+	if ((size_t)e.target_len + e.exe_len + e.approval_len + e.why_len + 4 > room)
 		return false;
 	exe = target + e.target_len + 1;
 	approval = exe + e.exe_len + 1;
-	if (exe[-1] != '\0' || approval[-1] != '\0' || approval[e.approval_len] != '\0')
+	why = approval + e.approval_len + 1;
+	if (exe[-1] != '\0' || approval[-1] != '\0' || why[-1] != '\0' || why[e.why_len] != '\0')
 		return false;
-	if (sum_of(&e, target, exe, approval) != e.sum)
+	if (sum_of(&e, target, exe, approval, why) != e.sum)
 		return false;
-	if (e.kind < RING_DECISION || e.kind > RING_OUTCOME || e.op >= OP_COUNT || e.reason >= REASON_COUNT ||
+	if (e.kind < RING_DECISION || e.kind > RING_CLAIM || e.op >= OP_COUNT || e.reason >= REASON_COUNT ||
 	    e.note >= NOTE_COUNT)
 		return false;
 	*ret = (struct ring_record){
@@ -337,6 +350,8 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 		.target_cut = e.target_cut,
 		.exe = exe,
 		.approval = approval,
+		.id = e.id,
+		.why = why,
 	};
 	return true;
 }

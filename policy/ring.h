@@ -23,7 +23,7 @@
 #include "op.h"
 
 #define RING_MAGIC   0x31474e4952454c50ull
-#define RING_VERSION 5u
+#define RING_VERSION 6u
 #define RING_SLOT    64u
 /*
  * 1 MiB, all of it allocated at the start of a session.  A writer that finds it full wakes the reader, so its
@@ -67,7 +67,9 @@ static inline uint64_t ring_count_end(_Atomic uint64_t *count, bool done)
 enum ring_kind {
 	RING_DECISION = 1,
 	RING_ATTACH,
-	RING_OUTCOME /* the supervisor's alone: what came of what a human approved; `rule` is the result */
+	/* The supervisor's alone. */
+	RING_OUTCOME, /* what came of what a human approved; `rule` is the result */
+	RING_CLAIM    /* a denial that a hook tells of: the process's word but for pid and id */
 };
 
 /* Of a RING_OUTCOME: the kernel itself acts (an exec), or another thread, and does not tell.  Else 0 or an
@@ -104,6 +106,8 @@ struct ring_record {
 	 * supervisor's ring. */
 	const char *exe;
 	const char *approval; /* id of the approval that allowed it, or "" */
+	uint32_t id;	      /* of a denial, as people are shown it; 0: none */
+	const char *why;      /* of a denial: more of its reason, or "" */
 };
 
 /*
@@ -132,6 +136,7 @@ static inline struct ring_record ring_decision(const struct request *req, const 
 		.nested = d->nested,
 		.target = target,
 		.target_len = strlen(target),
+		.why = "",
 	};
 }
 

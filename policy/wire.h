@@ -55,12 +55,23 @@
 	PLACE_RUNTIME "/helper.sock" /* SEQPACKET; a connection is a session (pale-helper service) */
 
 /*
- * ioctl(2, WIRE_MAY_SAY, id): whether a line may be written on that terminal, from a hook to the supervisor.
- * 0, EBUSY (a program draws there; the denial is told later), ENOTTY (it is none, or nobody answers: level
- * hooks).  The number is no terminal's.
+ * ioctl(2, WIRE_DENIED, struct wire_denial *), from a hook to the supervisor: I denied this.  The supervisor
+ * writes the record, as the process's claim, under an id that the supervisor alone chooses; the result is
+ * that id, with WIRE_SAY_LATER where a program draws on that terminal: then the denial is told afterwards.
+ * Without a denial (NULL) it is asked only whether a line may be written there.  An error: nobody is there to
+ * record it.  The number is no terminal's.
  */
-#define WIRE_MAY_SAY   0x70616c65u /* "pale" */
-#define WIRE_SAY_NO_ID 0x10000u	   /* ids of denials are below */
+#define WIRE_DENIED    0x70616c65u /* "pale" */
+#define WIRE_SAY_LATER (1ll << 32)
+
+#define WIRE_WHY_MAX 256
+struct wire_denial {
+	uint32_t size; /* of this struct: the supervisor knows no other */
+	uint32_t op, access, reason, rule, nested, image;
+	uint32_t is_quiet; /* nothing will be said of it: this process has said the same before */
+	uint64_t target, target_len;
+	char why[WIRE_WHY_MAX];
+};
 
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */

@@ -37,9 +37,10 @@ int conclude(const struct request *req, const char *target, const struct decisio
 		d.verdict = a.verdict;
 		d.reason = a.reason;
 	}
-	log_decision(req, target, &d, a.approval);
-	if (d.verdict != VERDICT_ALLOW)
-		say_denied(req, target, &d, a.text);
+	if (d.verdict == VERDICT_ALLOW)
+		log_decision(req, target, &d, a.approval);
+	else
+		deny(req, target, &d, a.approval, a.text);
 	errno = saved;
 	return d.verdict == VERDICT_ALLOW ? CHECK_RECORDED : -EACCES;
 }
@@ -86,8 +87,7 @@ void refuse(const struct request *req, const char *target, struct decision d, co
 	int saved = errno;
 
 	d.verdict = VERDICT_DENY;
-	log_decision(req, target, &d, "");
-	say_denied(req, target, &d, why);
+	deny(req, target, &d, "", why);
 	errno = saved;
 }
 

@@ -338,12 +338,16 @@ void refuse(const struct request *req, const char *target, struct decision d, co
 
 void log_decision(const struct request *req, const char *target, const struct decision *d,
 		  const char *approval);
+/* The id under which it is recorded, 0: none.  *is_quiet is set where nothing is to be said of it now. */
+uint32_t log_denied(const struct request *req, const char *target, const struct decision *d,
+		    const char *approval, const char *why, bool *is_quiet);
 void log_attach(void);
 /* Remembers what stderr is; called once, by the constructor. */
 void say_init(void);
-/* One stderr line, once per rule and target in this process (always for exec); text is what a human
- * answered, or more of the reason. */
-void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text);
+/* Records it and says it: one stderr line, once per rule and target in this process (always for exec).  why
+ * is what a human answered, or more of the reason. */
+void deny(const struct request *req, const char *target, const struct decision *d, const char *approval,
+	  const char *why);
 
 /* Tells the agent that a human is being asked. */
 void say_asking(const struct request *req, const char *target);

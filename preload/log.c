@@ -1,8 +1,13 @@
 /*
  * Write it down: decisions go into the session's ring, without a system call unless it is full.
  */
-#include "preload/clock.h"
 #include "preload/internal.h"
+
+#include <sys/ioctl.h>
+
+#include "policy/wire.h"
+
+#include "preload/clock.h"
 
 /* An idle reader sleeps long, so a full ring wakes it; it then drains a million records a second.  A
  * helper that is dead or stopped must not stop the agent: after this long the record is given up. */
@@ -42,18 +47,78 @@ void log_attach(void)
 		atomic_store(&session.ring->root_attached, 1);
 }
 
+/* Which image judges, as records name it; of one that cannot be read only the number is known. */
+static uint32_t image_number(void)
+{
+	return session.image + (session.now->h ? session.now->h->counts_from : 0);
+}
+
+/* Into the ring, with what rec has beside the decision. */
+static void log_own(struct ring_record *rec)
+{
+	if (!session.ring)
+		return;
+	rec->image = image_number();
+	if (sys_pid_is_new())
+		log_attach();
+	/* A vfork child shares its parent's cached pid; an exec can afford to ask. */
+	rec->pid = rec->op == OP_EXEC ? (int32_t)raw0(SYS_getpid) : sys_pid();
+	log_record(rec);
+}
+
 void log_decision(const struct request *req, const char *target, const struct decision *d,
 		  const char *approval)
 {
 	struct ring_record rec = ring_decision(req, d, target ? target : "");
 
 	rec.approval = approval;
-	if (!session.ring)
-		return;
-	rec.image = session.image + session.now->h->counts_from;
-	if (sys_pid_is_new())
+	log_own(&rec);
+}
+
+/* The supervisor's answer, or -errno where there is none behind us. */
+static long tell_supervisor(const struct ring_record *rec, bool is_quiet)
+{
+	struct wire_denial w = { .size = sizeof w };
+	struct out o = out_of(w.why, sizeof w.why);
+
+	if (state_now() == STATE_LIVE && level_now() == LEVEL_HOOKS)
+		return -ENOTTY;
+	if (session.ring && sys_pid_is_new())
 		log_attach();
-	/* A vfork child shares its parent's cached pid; an exec can afford to ask. */
-	rec.pid = req->op == OP_EXEC ? (int32_t)raw0(SYS_getpid) : sys_pid();
-	log_record(&rec);
+	w.op = (uint32_t)rec->op;
+	w.access = rec->access;
+	w.reason = (uint32_t)rec->reason;
+	w.rule = rec->rule;
+	w.nested = rec->nested;
+	w.image = image_number();
+	w.is_quiet = is_quiet;
+	w.target = (uintptr_t)rec->target;
+	w.target_len = rec->target_len;
+	text_str(&o, rec->why);
+	text_end(&o);
+	return raw3(SYS_ioctl, 2, WIRE_DENIED, &w);
+}
+
+/*
+ * Ids are given by somebody whom the agent cannot be: the supervisor.  Where it does not answer at a level
+ * that has one, the denial has a record and no id; at level hooks the id is our own claim, as all that is
+ * recorded.
+ */
+uint32_t log_denied(const struct request *req, const char *target, const struct decision *d,
+		    const char *approval, const char *why, bool *is_quiet)
+{
+	struct ring_record rec = ring_decision(req, d, target);
+	long r;
+
+	rec.approval = approval;
+	rec.why = why;
+	r = tell_supervisor(&rec, *is_quiet);
+	if (r > 0) {
+		*is_quiet |= (r & WIRE_SAY_LATER) != 0;
+		return (uint32_t)r;
+	}
+	if (level_now() == LEVEL_HOOKS)
+		rec.id = denial_mark(req->op, target, d, why);
+	log_own(&rec);
+	return rec.id;
 }

@@ -11,18 +11,18 @@
 
 #include "preload/process.h"
 
-#define SAY_SIZE 16384
-#define SAY_TAIL 2048 /* room for what follows the target */
+#define SAY_SIZE    16384
+#define REASON_SIZE 1024 /* at its end: no stack is too small for this */
 
-/* True the first time this process is told of this id.  An exec is always told: it is new each time. */
-static bool say_first_time(enum op op, unsigned id)
+/* True the first time this process is told of this.  An exec is always told: it is new each time. */
+static bool say_first_time(enum op op, uint32_t mark)
 {
-	uint32_t mark = id + 1, seen;
+	uint32_t seen;
 
 	if (op == OP_EXEC || !process)
 		return true;
 	for (unsigned i = 0; i < SAID_SLOTS; i++) {
-		uint32_t *slot = &process->said[(id + i) % SAID_SLOTS];
+		uint32_t *slot = &process->said[(mark + i) % SAID_SLOTS];
 
 		seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
 		if (seen == mark)
@@ -80,99 +80,56 @@ static bool is_log(const struct stat *st)
 }
 
 /* A program that takes keys one by one draws the screen itself: a line would smear it.  The supervisor knows
- * more of a screen, and tells later what was not said. */
-static bool is_drawn_on(unsigned id)
+ * more of a screen, and has told us by now of a denial; of a line that nobody has to hear later it is asked.
+ */
+static bool is_drawn_on(void)
 {
 	struct termios t;
-	long r = raw3(SYS_ioctl, 2, WIRE_MAY_SAY, id);
+	long r = level_now() == LEVEL_HOOKS ? -ENOTTY : raw3(SYS_ioctl, 2, WIRE_DENIED, NULL);
 
-	if (r != -ENOTTY)
+	if (r >= 0)
 		return r != 0;
 	return raw3(SYS_ioctl, 2, TCGETS, &t) == 0 && !(t.c_lflag & ICANON);
 }
 
 /* stderr as a place to talk: not a connection or a directory that happens to be descriptor 2. */
-static void say_line(struct out *o, unsigned id)
+static void say_line(struct out *o)
 {
 	struct stat st;
 
 	text_str(o, "\n");
 	if (raw2(SYS_fstat, 2, &st) < 0)
 		return;
-	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_drawn_on(id)) ||
+	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_drawn_on()) ||
 	    (S_ISREG(st.st_mode) && is_log(&st)))
 		raw3(SYS_write, 2, o->p, o->len);
 	else if (S_ISSOCK(st.st_mode) && is_socketpair())
 		raw6(SYS_sendto, 2, RAW_ARG(o->p), RAW_ARG(o->len), MSG_NOSIGNAL, 0, 0);
 }
 
-/* "pale: denied OP TARGET"; a target that fills the line is cut, and what follows still has room. */
-static void put_what(struct out *o, const char *what, const struct request *req, const char *target)
+void deny(const struct request *req, const char *target, const struct decision *d, const char *approval,
+	  const char *why)
 {
-	size_t cap = o->cap;
-
-	o->cap -= SAY_TAIL;
-	text_str(o, what);
-	text_str(o, op_name(req->op));
-	text_str(o, " ");
-	text_escaped(o, target, strlen(target));
-	o->cap = cap;
-	if (o->failed) {
-		o->failed = false;
-		text_str(o, "...");
-	}
-}
-
-/* " (RULE: why)" */
-static void put_why(struct out *o, const struct decision *d, const char *why)
-{
-	char rule[512];
-
-	text_str(o, " (");
-	if (state_now() == STATE_LIVE) {
-		decision_describe(session.now, d, rule, sizeof rule);
-		text_str(o, rule);
-	} else {
-		text_str(o, "the session's policy cannot be read");
-	}
-	if (*why) {
-		text_str(o, ": ");
-		text_escaped(o, why, strlen(why));
-	}
-	text_str(o, ")");
-}
-
-void say_denied(const struct request *req, const char *target, const struct decision *d, const char *text)
-{
-	unsigned id = decision_id(req->op, target, d);
-	const char *message = state_now() == STATE_LIVE ? decision_message(session.now, d) : NULL;
-	bool said = d->reason == REASON_HUMAN;
+	struct denial denial = { .op = req->op, .target = target, .to_agent = true };
+	bool is_quiet, is_live = state_now() == STATE_LIVE;
+	char *line, *reason;
 	struct out o;
-	char *line;
 
-	if (!say_first_time(req->op, id))
-		return;
-	line = scratch_get(SAY_SIZE);
+	if (!is_live)
+		why = "the session's policy cannot be read";
+	is_quiet = !say_first_time(req->op, denial_mark(req->op, target, d, why));
+	denial.id = log_denied(req, target, d, approval, why, &is_quiet);
+	line = is_quiet ? NULL : scratch_get(SAY_SIZE);
 	if (!line)
 		return;
-	o = out_of(line, SAY_SIZE);
-	put_what(&o, "pale: denied ", req, target);
-	put_why(&o, d, said ? "" : text);
-	text_str(&o, " id=");
-	text_hex(&o, id, 4);
-	text_str(&o, "; see: pale explain ");
-	text_hex(&o, id, 4);
-	if (said && *text) {
-		text_str(&o, "; said: ");
-		text_escaped(&o, text, strlen(text));
-	}
-	if (message) {
-		text_str(&o, "; ");
-		text_str(&o, message);
-	}
-	if (req->op == OP_EXEC)
-		text_str(&o, "; do not retry, choose another way");
-	say_line(&o, id);
+	reason = line + SAY_SIZE - REASON_SIZE;
+	denial_reason(session.now, d, why, reason, REASON_SIZE);
+	denial.reason = reason;
+	denial.more = is_live ? decision_message(session.now, d) : NULL;
+	o = out_of(line, SAY_SIZE - REASON_SIZE);
+	text_str(&o, "pale: ");
+	denial_sentence(&o, &denial);
+	say_line(&o);
 	scratch_put(line, SAY_SIZE);
 }
 
@@ -184,8 +141,11 @@ void say_asking(const struct request *req, const char *target)
 	if (!line)
 		return;
 	o = out_of(line, SAY_SIZE);
-	put_what(&o, "pale: waiting for approval: ", req, target);
+	text_str(&o, "pale: waiting for approval: ");
+	text_str(&o, op_name(req->op));
+	text_str(&o, " ");
+	text_escaped(&o, target, strnlen(target, SAY_SIZE / 8));
 	text_str(&o, "; answer from another terminal: pale pending");
-	say_line(&o, WIRE_SAY_NO_ID);
+	say_line(&o);
 	scratch_put(line, SAY_SIZE);
 }

@@ -1,65 +1,125 @@
 /*
- * A denial by the id that the agent was shown (`id=7f3a`), from the newest ledger that has it.
+ * Denials and questions by the id that people were shown (`id=0215ab3c`).
+ *
+ * At levels full and strict the supervisor gives the ids, and one id is one deed of its session.  At level
+ * hooks, and in two sessions, the same id may stand for several: all are listed, so that none hides another.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools.h"
 
-/* `id=7f3a` as a word of the detail. */
-static bool has_id(const char *detail, const char *id)
-{
-	size_t len = strlen(id);
+/* The processes of a session at level hooks choose their own ids: only so many are kept, the newest. */
+#define DENIALS_MAX 1000
 
-	for (const char *p = detail; (p = strstr(p, "id=")); p += 3)
-		if ((p == detail || p[-1] == ' ') && strncmp(p + 3, id, len) == 0 &&
-		    (p[3 + len] == '\0' || p[3 + len] == ' '))
-			return true;
-	return false;
+uint32_t denial_id(const struct record *r)
+{
+	const char *id = r->detail;
+	char *end;
+	unsigned long n;
+
+	if ((strcmp(r->verdict, "deny") != 0 && strcmp(r->verdict, "ask") != 0) ||
+	    op_by_name(r->op) == OP_NONE || strncmp(id, "id=", 3) != 0)
+		return 0;
+	n = strtoul(id + 3, &end, 16);
+	return strchr(" ;", *end) && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-/* The last match of a ledger counts: it is the newest. */
-static int search(const char *dir, const char *id, struct record_owned *ret)
+static bool is_same(const struct past_denial *d, const struct record *r)
+{
+	const struct record *s = &d->rec.r;
+
+	return strcmp(s->session, r->session) == 0 && strcmp(s->op, r->op) == 0 &&
+	       strcmp(s->target, r->target) == 0 && strcmp(s->verdict, r->verdict) == 0 &&
+	       strcmp(s->rule, r->rule) == 0 && strcmp(s->via, r->via) == 0 && strcmp(s->exe, r->exe) == 0;
+}
+
+static void forget(struct past_denial *d)
+{
+	record_done(&d->rec);
+	free(d->dir);
+}
+
+/* Consumes rec. */
+static int add(struct past_denials *all, struct record_owned *rec, const char *dir)
+{
+	struct past_denial *grown, new = { *rec, strdup(dir), rec->r.count };
+
+	for (size_t i = 0; i < all->n; i++)
+		if (is_same(&all->list[i], &rec->r)) {
+			all->list[i].times += rec->r.count;
+			forget(&new);
+			return 0;
+		}
+	grown = realloc(all->list, (all->n + 1) * sizeof(*grown));
+	if (grown)
+		all->list = grown;
+	if (!grown || !new.dir) {
+		forget(&new);
+		return -ENOMEM;
+	}
+	all->list[all->n++] = new;
+	if (all->n <= DENIALS_MAX)
+		return 0;
+	forget(&all->list[0]);
+	memmove(all->list, all->list + 1, --all->n * sizeof(*all->list));
+	all->more++;
+	return 0;
+}
+
+static int search(struct past_denials *all, const char *dir, uint32_t id)
 {
 	struct line_reader r;
 	char path[PATH_MAX];
 	const char *line, *err;
 	size_t len;
-	int found = 0;
+	int e = 0;
 
 	if (path_join(path, sizeof(path), dir, LEDGER_NAME) < 0 || line_reader_open(&r, path) < 0)
 		return 0;
-	while (line_reader_next(&r, &line, &len) == 1) {
+	while (e == 0 && line_reader_next(&r, &line, &len) == 1) {
 		struct record_owned rec;
 
-		if (record_from_line(line, len, &rec, &err) < 0)
+		/* Reading a record whole costs much more than a look for what every denial has. */
+		if (!memmem(line, len, "id=", 3) || record_from_line(line, len, &rec, &err) < 0)
 			continue;
-		if (!has_id(rec.r.detail, id)) {
+		if (denial_id(&rec.r) == id)
+			e = add(all, &rec, dir);
+		else
 			record_done(&rec);
-			continue;
-		}
-		if (found)
-			record_done(ret);
-		*ret = rec;
-		found = 1;
 	}
 	line_reader_close(&r);
-	return found;
+	return e;
 }
 
-int denial_find(const char *id, struct record_owned *ret, char *dir, size_t size)
+/* RFC 3339 in UTC sorts as text. */
+static int by_time(const void *a, const void *b)
+{
+	const struct past_denial *x = a, *y = b;
+
+	return strcmp(y->rec.r.time, x->rec.r.time);
+}
+
+int denials_find(uint32_t id, const char *session, struct past_denials *ret)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;
 	size_t n = 0;
-	int r = ledgers_list(NULL, &refs, &n);
+	int r = ledgers_list(session, &refs, &n);
 
-	if (r < 0)
-		return r;
-	while (n-- > 0) {
-		if (search(refs[n].dir, id, ret) == 0)
-			continue;
-		snprintf(dir, size, "%s", refs[n].dir);
-		return 1;
-	}
-	return 0;
+	*ret = (struct past_denials){ 0 };
+	if (r == 0 && n == 0 && session)
+		return -ENOENT;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = search(ret, refs[i].dir, id);
+	if (ret->n > 1)
+		qsort(ret->list, ret->n, sizeof(*ret->list), by_time);
+	return r;
+}
+
+void denials_done(struct past_denials *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		forget(&d->list[i]);
+	free(d->list);
 }

@@ -342,7 +342,7 @@ static int load(struct explainer *x)
 	return r;
 }
 
-static int explain_words(const struct options *o, enum op op, int argc, char **argv)
+int explain_words(const struct options *o, enum op op, int argc, char **argv)
 {
 	struct explainer x = { .o = o, .list = o->json ? json_array() : NULL, .worst = VERDICT_DENY };
 	int code = EXIT_USAGE;
@@ -359,83 +359,6 @@ static int explain_words(const struct options *o, enum op op, int argc, char **a
 	return code;
 }
 
-static void print_past(const struct record *r)
-{
-	fputs(paint_on(stdout, paint_of_verdict(r->verdict)), stdout);
-	print_recorded(stdout, r->verdict);
-	printf("%s ", paint_off(stdout));
-	print_recorded(stdout, r->op);
-	putchar(' ');
-	print_recorded(stdout, r->target);
-	printf("\nby     ");
-	print_recorded(stdout, r->exe);
-	printf(" (pid %lld), ", (long long)r->pid);
-	print_recorded(stdout, r->time);
-	fputs(", session ", stdout);
-	print_recorded(stdout, r->session);
-	fputs("\nwhy    ", stdout);
-	print_recorded(stdout, r->rule);
-	if (strstr(r->detail, " image="))
-		printf("\nnote   this was in a nested run: its own policy is not judged below");
-	if (r->count > 1)
-		printf("\ntimes  %llu", (unsigned long long)r->count);
-	puts("\nnow, by the policy as it stands:");
-}
-
-/* "id=7f3a addr=140.82.112.4": the address (caller frees), or NULL. */
-static char *recorded_addr(const char *detail)
-{
-	const char *at = strstr(detail, " addr=");
-
-	return at ? strndup(at + 6, strcspn(at + 6, " ;")) : NULL;
-}
-
-static int explain_record(const struct options *o, const struct record *r, const char *dir)
-{
-	_cleanup_free_ char *workspace = session_fact(dir, "workspace");
-	_cleanup_free_ char *there = workspace ? text_unescape(workspace) : NULL;
-	_cleanup_free_ char *target = text_unescape(r->target), *addr = NULL;
-	struct options again = *o;
-
-	if (!target)
-		return EXIT_USAGE;
-	if (!o->json)
-		print_past(r);
-	/* Relative words of a command mean what they meant there. */
-	if (!again.workspace && there && chdir(there) == 0)
-		again.workspace = ".";
-	addr = recorded_addr(r->detail);
-	return explain_words(&again, op_by_name(r->op), addr ? 2 : 1, (char *[]){ target, addr });
-}
-
-/* The record tells what happened; the evaluator tells what would happen now, in the same workspace. */
-static int explain_id(const struct options *o, const char *id)
-{
-	struct record_owned rec;
-	char dir[PATH_MAX];
-	int code, r;
-
-	if (session_around()) {
-		talk("the ledger is closed to the session; ask the operator to run: pale explain %s", id);
-		return EXIT_USAGE;
-	}
-	r = denial_find(id, &rec, dir, sizeof(dir));
-	if (r <= 0) {
-		talk(r < 0 ? "the ledgers cannot be read" : "no decision %s in the ledgers", id);
-		return EXIT_USAGE;
-	}
-	code = explain_record(o, &rec.r, dir);
-	record_done(&rec);
-	return code;
-}
-
-static bool is_id(const char *text)
-{
-	size_t n = strspn(text, "0123456789abcdef");
-
-	return n == 4 && !text[n];
-}
-
 static int explain_run(const struct options *o, int argc, char **argv)
 {
 	static const char *const names[] = { "read",	"write",   "delete", "rename",	 "link",
@@ -450,8 +373,8 @@ static int explain_run(const struct options *o, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	op = op_by_name(argv[0]);
-	if (argc == 1 && op == OP_NONE && is_id(argv[0]))
-		return explain_id(o, argv[0]);
+	if (argc == 1 && op == OP_NONE && explain_is_id(argv[0]))
+		return explain_past(o, argv[0]);
 	if (op == OP_NONE || op == OP_ATTACH) {
 		options_unknown("operation", argv[0], names);
 		return EXIT_USAGE;
@@ -474,6 +397,7 @@ static const struct opt opts[] = {
 	OPT_VALUE("level", 0, "LEVEL", level,
 		  "at which the session would run: full (the default), strict or hooks"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "as with run --no-prompt"),
+	OPT_VALUE("session", 0, "ID", session, "an id of this session only"),
 	OPT_JSON,
 	{ 0 },
 };

@@ -7,12 +7,14 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "policy/argv.h"
 #include "policy/buf.h"
 #include "policy/path.h"
 #include "policy/ring.h"
+#include "policy/wire.h"
 
 #include "gitbranch.h"
 #include "tools.h"
@@ -26,30 +28,63 @@ static bool give_up(unsigned round)
 	return false;
 }
 
-static void record(const struct launch *l, const struct request *req, const char *target,
-		   const struct decision *d)
+/* Of a nested run the supervisor writes it down, as for hooks.  Its answer: the id; 0 or less: it did not. */
+static long tell_supervisor(const struct launch *l, const struct ring_record *rec)
+{
+	const struct wire_denial w = {
+		.size = sizeof(w),
+		.op = (uint32_t)rec->op,
+		.access = rec->access,
+		.reason = (uint32_t)rec->reason,
+		.rule = rec->rule,
+		.nested = rec->nested,
+		.image = rec->image,
+		.is_quiet = true,
+		.target = (uintptr_t)rec->target,
+		.target_len = (uint32_t)rec->target_len,
+	};
+
+	return l->image.h->level == LEVEL_HOOKS ? 0 : syscall(SYS_ioctl, STDERR_FILENO, WIRE_DENIED, &w);
+}
+
+/* The id under which a denial is recorded.  It is the only one of a session that ends with it. */
+static uint32_t record(const struct launch *l, const struct request *req, const char *target,
+		       const struct decision *d)
 {
 	struct ring_record rec = ring_decision(req, d, target);
 	struct timespec ts;
+	long id = 0;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	rec.time_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	rec.image = l->image_number;
 	rec.pid = getpid();
 	rec.ppid = getppid();
-	(void)ring_write(l->ring, &rec, give_up);
+	if (d->verdict != VERDICT_ALLOW && l->nested)
+		id = tell_supervisor(l, &rec);
+	if (id > 0)
+		return (uint32_t)id;
+	if (d->verdict != VERDICT_ALLOW && (!l->nested || l->image.h->level == LEVEL_HOOKS))
+		rec.id = denial_mark(OP_EXEC, target, d, "");
+	if (rec.id && l->kernel_ring)
+		rec.kind = RING_CLAIM;
+	(void)ring_write(rec.kind == RING_CLAIM ? l->kernel_ring : l->ring, &rec, give_up);
+	return rec.id;
 }
 
-static void tell(const struct launch *l, const char *target, const struct decision *d)
+static void tell(const struct launch *l, const char *target, const struct decision *d, uint32_t id)
 {
-	const char *message = decision_message(&l->image, d);
-	char line[LINE_SIZE];
+	char line[LINE_SIZE], reason[1024];
+	const struct denial s = { .op = OP_EXEC,
+				  .target = target,
+				  .reason = reason,
+				  .id = id,
+				  .more = decision_message(&l->image, d) };
 	struct out o = out_of(line, sizeof(line));
 
-	denial_put(&o, &l->image, OP_EXEC, target, d, "");
+	denial_reason(&l->image, d, "", reason, sizeof(reason));
+	denial_sentence(&o, &s);
 	talk("%s", text_end(&o));
-	if (message)
-		talk("%s", message);
 }
 
 static int judge(const struct launch *l, const struct request *asked, const char *target,
@@ -59,6 +94,7 @@ static int judge(const struct launch *l, const struct request *asked, const char
 	struct request req = *asked;
 	char cwd[PATH_MAX], branch[256];
 	struct decision d;
+	uint32_t id;
 
 	if (getcwd(cwd, sizeof(cwd)))
 		req.cwd = cwd;
@@ -67,10 +103,10 @@ static int judge(const struct launch *l, const struct request *asked, const char
 	d = l->nested ? eval_trace(&l->image, &req, NULL) : eval(&l->image, &req);
 	if (l->nested && d.verdict == VERDICT_ALLOW)
 		return 0;
-	record(l, &req, target, &d);
+	id = record(l, &req, target, &d);
 	if (d.verdict == VERDICT_ALLOW)
 		return 0;
-	tell(l, target, &d);
+	tell(l, target, &d, id);
 	return EXIT_REFUSED;
 }
 

@@ -260,14 +260,4 @@ enum prompt prompt_wish(void);
 /* Who can be asked: words for the helper (new reference). */
 json_t *reach_list(void);
 
-/* --- denial_line.c --- */
-
-/*
- * "denied OP TARGET (RULE: WHY) id=7f3a; see: pale explain 7f3a"; a target that would fill the line is
- * cut.  img is the one that the decision is of; why may be "".
- */
-struct out;
-void denial_put(struct out *o, const struct image *img, enum op op, const char *target,
-		const struct decision *d, const char *why);
-
 #endif

@@ -42,7 +42,7 @@ static void set_add(json_t *set, const char *key, uint64_t n)
 	(void)json_object_set_new(set, key, json_integer(had + (json_int_t)n));
 }
 
-/* "id=7f3a; went around the hooks" */
+/* "id=4c81d20e; went around the hooks" */
 static void take_id(const char *detail, char *id, size_t size)
 {
 	size_t n = strncmp(detail, "id=", 3) == 0 ? strcspn(detail + 3, " ;") : 0;

@@ -449,11 +449,35 @@ void shell_parts_done(struct shell_part *parts, size_t n);
 int place_find(const char *cwd, const char *path, enum op op, char *real, char *given);
 /* What to write to change a decision: lines that were tried and work, or why none can (caller frees). */
 char *advice(const struct loaded *l, const struct question *q, const struct decision *d);
-/*
- * The newest record whose detail says id=ID: 1 with *ret (record_done() by the caller) and the
- * session's state directory in dir, 0 where there is none, -errno.
- */
-int denial_find(const char *id, struct record_owned *ret, char *dir, size_t size);
+
+/* --- denial.c --- */
+
+/* A denial or a question as the ledgers have it; what was folded or came again is counted. */
+struct past_denial {
+	struct record_owned rec; /* of the first */
+	char *dir;		 /* the session's state directory */
+	uint64_t times;
+};
+struct past_denials {
+	struct past_denial *list; /* newest first */
+	size_t n;
+	size_t more; /* older ones that are not in the list */
+};
+/* The id that people were shown of the denial or question in r; 0: it is none, or nobody gave it one. */
+uint32_t denial_id(const struct record *r);
+/* Those of this id, of all sessions or of those whose id begins with session.  0, -ENOENT: there is no such
+ * session, or -errno. */
+int denials_find(uint32_t id, const char *session, struct past_denials *ret);
+void denials_done(struct past_denials *d);
+
+/* --- explain.c, explain_past.c --- */
+
+/* Judges op on the words of argv, tells the verdict and returns the exit code. */
+int explain_words(const struct options *o, enum op op, int argc, char **argv);
+/* text has the form of a denial's id. */
+bool explain_is_id(const char *text);
+/* The denial of this id, and explain_words() of the same now. */
+int explain_past(const struct options *o, const char *id);
 
 #include "tools/environment.h"
 #include "tools/lines.h"

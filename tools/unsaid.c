@@ -15,50 +15,53 @@
 #define DENY	  "\"deny\""
 
 /* Takes it from the set; false where it is not there. */
-static bool take(struct unsaid *u, unsigned long id)
+static bool take(struct unsaid *u, uint32_t id)
 {
-	const uint64_t bit = (uint64_t)1 << id % 64;
-
-	return id < WIRE_SAY_NO_ID && atomic_fetch_and(&u->ids[id / 64], ~bit) & bit;
+	for (size_t i = 0; id && i < UNSAID_MAX; i++)
+		if (atomic_load(&u->ids[i]) == id) {
+			atomic_store(&u->ids[i], 0);
+			return true;
+		}
+	return false;
 }
 
 static size_t count(const struct unsaid *u)
 {
-	size_t n = 0;
+	size_t n = atomic_load(&u->beyond);
 
-	for (size_t i = 0; i < UNSAID_WORDS; i++)
-		n += (size_t)__builtin_popcountll(atomic_load(&u->ids[i]));
+	for (size_t i = 0; i < UNSAID_MAX; i++)
+		n += atomic_load(&u->ids[i]) != 0;
 	return n;
 }
 
 /* As the process would have said it: what a record holds is escaped its own way. */
-static void tell_record(const struct record *r, unsigned long id)
+static void tell_record(const struct record *r, uint32_t id)
 {
 	_cleanup_free_ char *target = text_unescape(r->target);
-	_cleanup_free_ char *rule = text_unescape(r->rule);
+	_cleanup_free_ char *reason = text_unescape(r->rule);
+	const struct denial s = { .op = op_by_name(r->op), .target = target, .reason = reason, .id = id };
 	char line[LINE_SIZE];
 	struct out o = out_of(line, sizeof(line));
 
-	if (!target || !rule)
+	if (!target || !reason)
 		return;
-	text_escaped(&o, target, strnlen(target, LINE_SIZE / 8));
-	text_end(&o);
-	talk("denied %s %s (%s) id=%04lx; see: pale explain %04lx", r->op, line, rule, id, id);
+	denial_sentence(&o, &s);
+	talk("%s", text_end(&o));
 }
 
 static bool tell_line(struct unsaid *u, const char *line, size_t len)
 {
 	struct record_owned rec;
-	const char *err, *id;
-	bool told = false;
+	const char *err;
+	bool told;
+	uint32_t id;
 
 	if (!memmem(line, len, DENY, strlen(DENY)) || record_from_line(line, len, &rec, &err) < 0)
 		return false;
-	id = strcmp(rec.r.verdict, "deny") == 0 ? strstr(rec.r.detail, "id=") : NULL;
-	if (id && take(u, strtoul(id + 3, NULL, 16))) {
-		tell_record(&rec.r, strtoul(id + 3, NULL, 16));
-		told = true;
-	}
+	id = strcmp(rec.r.verdict, "deny") == 0 ? denial_id(&rec.r) : 0;
+	told = take(u, id);
+	if (told)
+		tell_record(&rec.r, id);
 	record_done(&rec);
 	return told;
 }
@@ -82,4 +85,5 @@ void unsaid_tell(struct unsaid *u, const char *dir, const char *session)
 		talk("%s%zu more; see: pale log --session %s --verdict deny", told ? "and " : "", n - told,
 		     session);
 	memset(u->ids, 0, sizeof(u->ids));
+	u->beyond = 0;
 }

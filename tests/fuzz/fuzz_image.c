@@ -108,7 +108,8 @@ static void judge(const struct image *img, const char *text)
 		d = eval(img, &req);
 		decision_describe(img, &d, buf, sizeof(buf));
 		decision_message(img, &d);
-		decision_id(req.op, text, &d);
+		denial_mark(req.op, text, &d, text);
+		denial_reason(img, &d, text, buf, sizeof(buf));
 		eval_trace(img, &req, &t);
 	}
 }

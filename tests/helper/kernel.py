@@ -92,15 +92,36 @@ def no_process_says_what_the_supervisor_says():
         s = Session(level=level).start()
         n = s.ring()
         for note in NOTES:
-            n.decide("/etc/" + note, verdict=DENY, note=note)
+            n.decide("/etc/" + note, verdict=DENY, note=note, id=0x215AB3C)
             n.attach("/bin/" + note, note=note, pid=1)
         s.finish()
         expect(len(s.records("read")) == len(NOTES), "not all are read")
-        expect(all(r["via"] == "hook" and r["detail"].startswith("id=") and ";" not in r["detail"]
-                   for r in s.records("read")), "%r" % calls(s))
+        # nor does it choose an id where a supervisor is that gives them
+        own = "id=0215ab3c" if level == "hooks" else ""
+        expect(all(r["via"] == "hook" and r["detail"] == own for r in s.records("read")), "%r" % calls(s))
         expect(s.records("attach") == [], "a claim is an attach record")
         expect("static=0" in s.records()[-1]["detail"] and "around=0" in s.records()[-1]["detail"], "counted")
         s.close()
+
+
+@test
+def what_hooks_tell_of_has_the_supervisors_id():
+    """A denial that was told to the supervisor is a claim, but for its id; the reason that was said is recorded."""
+    s = Session(level="full").start()
+    k, n = s.kernel_ring(), s.ring()
+    for claim in (4, 1):
+        k.write(claim, "/etc/told", verdict=DENY, op=OP["read"], id=0x10 + claim, why="a reason\n")
+    # the same kind in the ring that everybody writes, the same deed under another id, and without a reason
+    n.write(4, "/etc/told", verdict=DENY, op=OP["read"], id=0x99, why="a reason\n")
+    k.write(4, "/etc/told", verdict=DENY, op=OP["read"], id=0x15, why="another")
+    k.write(4, "/etc/told", verdict=DENY, op=OP["read"], id=0x15, why="another")
+    k.write(1, "/etc/told", op=OP["read"], verdict=ALLOW)
+    s.finish()
+    told = sorted((r["via"], r["verdict"], r["detail"], r["rule"].partition(": ")[2]) for r in s.records("read"))
+    expect(told == [("hook", "deny", "", "a reason\\\\x0a"), ("hook", "deny", "id=00000014", "a reason\\\\x0a"),
+                    ("hook", "deny", "id=00000015", "another"), ("hook", "deny", "id=00000015", "another"),
+                    ("kernel", "allow", "", ""), ("kernel", "deny", "id=00000011", "a reason\\\\x0a")], "%r" % told)
+    s.expect_whole()
 
 
 @test

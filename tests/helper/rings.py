@@ -38,17 +38,18 @@ class Ring:
     def attach(self, exe, **more):
         self.write(2, "", op=OP["attach"], exe=exe, **more)
 
-    def write(self, kind, target, verdict=0, op=0, approval=b"", exe="", note="none", image=0, pid=None, when=None):
-        target, exe, pid = target.encode(), exe.encode(), pid or os.getpid()
+    def write(self, kind, target, verdict=0, op=0, approval=b"", exe="", note="none", image=0, pid=None, when=None,
+              id=0, why="", rule=0xFFFFFFFF, reason=5):
+        target, exe, why, pid = target.encode(), exe.encode(), why.encode(), pid or os.getpid()
         head = self.u64(64)
-        tail = struct.pack("<IIIiiQIHHBBBBBBBx", 0xFFFFFFFF, 0, verdict, pid, os.getppid(),
+        tail = struct.pack("<IIIiiQIHHBBBBBBBBII", rule, 0, verdict, pid, os.getppid(),
                            time.time_ns() if when is None else when, 0, len(target), len(exe), len(approval), kind, op,
-                           5, 1, image, NOTES.index(note))
+                           reason, 1, image, NOTES.index(note), len(why), id, 0)
         total = sum_add(sum_add(1, tail), target)
-        for text in (exe, approval):
+        for text in (exe, approval, why):
             total = sum_add(total, text) if text else total
         entry = struct.pack("<I", (total ^ total >> 32) & 0xFFFFFFFF) + tail
-        entry += target + b"\0" + exe + b"\0" + approval + b"\0"
+        entry += target + b"\0" + exe + b"\0" + approval + b"\0" + why + b"\0"
         slots = (8 + len(entry) + RING_SLOT - 1) // RING_SLOT
         while head + slots - self.u64(128) > RING_SLOTS:
             time.sleep(0.001)

@@ -5,8 +5,8 @@
 # The output with what changes from run to run taken out.
 plain() {
 	cat "$S/out" "$S/err" | sed -E -e "s,$HOME,~,g" -e 's/session [a-z2-7]{6}/session <>/g' \
-		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/<time>/g' -e 's/id=[0-9a-f]{4}/id=<>/g' \
-		-e 's/pale explain [0-9a-f]{4}/pale explain <>/g' -e 's/^(ok: )[a-z2-7]{6}/\1<>/' -e 's/head [0-9a-f]+/head <>/' \
+		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/<time>/g' -e 's/id=[0-9a-f]{8}/id=<>/g' \
+		-e 's/pale explain [0-9a-f]{8}/pale explain <>/g' -e 's/^(ok: )[a-z2-7]{6}/\1<>/' -e 's/head [0-9a-f]+/head <>/' \
 		-e 's/preset agent:[0-9]+/preset agent:N/g'
 }
 

@@ -38,7 +38,7 @@ t_denials_and_records() {
 	out_lacks opened
 	printable "$S/err"
 	# Every line is a whole one of ours.
-	! grep -vE '^pale: (denied write /.* \(.*\) id=[0-9a-f]{4}|[0-9]+ more|session )' "$S/err" || fail "a line of another's"
+	! grep -vE '^pale: (denied write /.* \(.*\) id=[0-9a-f]{8}|[0-9]+ more|session )' "$S/err" || fail "a line of another's"
 	mv "$S/err" "$S/denials"
 	pale log >"$S/log" 2>&1
 	pale log --json >"$S/log.json"

@@ -255,16 +255,16 @@ START_TEST(test_describe_names_presets_and_escapes)
 }
 END_TEST
 
-START_TEST(test_decision_id)
+START_TEST(test_denial_mark)
 {
 	const struct decision a = { VERDICT_DENY, REASON_RULE, 1, 0 },
 			      b = { VERDICT_DENY, REASON_RULE, 2, 0 };
 
-	ck_assert_uint_eq(decision_id(OP_READ, "/x", &a), decision_id(OP_READ, "/x", &a));
-	ck_assert_uint_ne(decision_id(OP_READ, "/x", &a), decision_id(OP_READ, "/x", &b));
-	ck_assert_uint_ne(decision_id(OP_READ, "/x", &a), decision_id(OP_WRITE, "/x", &a));
-	ck_assert_uint_ne(decision_id(OP_READ, "/x", &a), decision_id(OP_READ, "/y", &a));
-	ck_assert_uint_le(decision_id(OP_READ, NULL, &a), 0xffff);
+	ck_assert_uint_eq(denial_mark(OP_READ, "/x", &a, ""), denial_mark(OP_READ, "/x", &a, ""));
+	ck_assert_uint_ne(denial_mark(OP_READ, "/x", &a, ""), denial_mark(OP_READ, "/x", &b, ""));
+	ck_assert_uint_ne(denial_mark(OP_READ, "/x", &a, ""), denial_mark(OP_WRITE, "/x", &a, ""));
+	ck_assert_uint_ne(denial_mark(OP_READ, "/x", &a, ""), denial_mark(OP_READ, "/y", &a, ""));
+	ck_assert_uint_ne(denial_mark(OP_READ, "/x", &a, ""), denial_mark(OP_READ, "/x", &a, "because"));
 }
 END_TEST
 
@@ -465,7 +465,7 @@ Suite *suite_image(void)
 	tcase_add_test(t, test_bad_patterns_are_findings);
 	tcase_add_test(t, test_describe);
 	tcase_add_test(t, test_describe_names_presets_and_escapes);
-	tcase_add_test(t, test_decision_id);
+	tcase_add_test(t, test_denial_mark);
 	tcase_add_test(t, test_outer_image_holds);
 	tcase_add_test(t, test_nesting_has_a_limit);
 	tcase_add_test(t, test_eval_frames);

@@ -72,7 +72,8 @@ static struct ring_record record(const char *target)
 				     .target = target,
 				     .target_len = strlen(target),
 				     .exe = "",
-				     .approval = "" };
+				     .approval = "",
+				     .why = "" };
 }
 
 START_TEST(round_trip)
@@ -80,10 +81,14 @@ START_TEST(round_trip)
 	struct ring_record r = record("/etc/hosts"), got;
 
 	r.approval = "7f3a";
+	r.id = 0x0215ab3c;
+	r.why = "core.pager could make git run a program";
 	ck_assert(ring_write(h, &r, give_up));
 	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 1);
 	ck_assert_str_eq(got.target, "/etc/hosts");
 	ck_assert_str_eq(got.approval, "7f3a");
+	ck_assert_uint_eq(got.id, r.id);
+	ck_assert_str_eq(got.why, r.why);
 	ck_assert_int_eq(got.verdict, VERDICT_ALLOW);
 	ck_assert_int_eq(got.pid, getpid());
 	ck_assert_uint_eq(got.rule, 3);
@@ -120,7 +125,7 @@ START_TEST(unknown_numbers_are_lost)
 	bad[0].note = NOTE_COUNT;
 	bad[1].op = OP_COUNT;
 	bad[2].reason = REASON_COUNT;
-	bad[3].kind = (enum ring_kind)4;
+	bad[3].kind = (enum ring_kind)5;
 	for (size_t i = 0; i < 4; i++)
 		ck_assert(ring_write(h, &bad[i], give_up));
 	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);

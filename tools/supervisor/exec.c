@@ -336,8 +336,6 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 
 static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 {
-	const struct decision floor = { .reason = REASON_FLOOR, .rule = RULE_NONE };
-
 	if (is_operators(c))
 		return true;
 	if (!x->readable)
@@ -345,7 +343,7 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 	if (!judge_words(x, c, target))
 		return false;
 	if (!x->readable)
-		tell_denied(c, &x->req, target, &floor, "");
+		verdict_refuse(c, &x->req, target, REASON_FLOOR);
 	return true;
 }
 

@@ -100,8 +100,7 @@ static void deny(struct caller *c, const struct late *l, const char *path, const
 	const struct request req = { .op = OP_WRITE, .access = ACCESS_WRITE, .path = path };
 
 	c->err = l->err > 0 ? l->err : 0;
-	record_decision(c, &req, path, &d, "");
-	tell_denied(c, &req, path, &d, why);
+	record_denied(c, &req, path, &d, "", why);
 }
 
 /* Nobody removed it meanwhile, or put another there: this one would have gone with it. */

@@ -396,8 +396,8 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	struct supervisor *s = calloc(1, sizeof(*s));
 	struct stat st;
 
-	if (!s)
-		return NULL;
+	if (!s || ids_init(&s->ids) < 0)
+		return free(s), NULL;
 	s->setup = setup;
 	s->listener = -1;
 	s->waiters = epoll_create1(EPOLL_CLOEXEC);

@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "tools/supervisor/ids.h"
 #include "tools/supervisor/supervisor.h"
 
 #define WORKERS_MAX 80 /* threads in all */
@@ -95,7 +96,7 @@ struct tag {
 #define PROCS_MAX  128
 #define PROCS_WAYS 8u
 
-/* Marks of what was said already: (process, decision id). */
+/* Marks of what was said already, by process. */
 #define SAID_MAX 1024
 
 /* A socket file that the session bound: made.c.  Of more than so many the oldest are forgotten. */
@@ -203,6 +204,7 @@ struct supervisor {
 	struct resolver *resolver;
 	_Atomic(struct lines *) lines; /* line.c */
 
+	struct ids ids; /* of denials: ids.c */
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
 	_Atomic uint64_t attached[SAID_MAX];
@@ -355,6 +357,11 @@ void ipc_done(struct supervisor *s);
 
 void record_decision(struct caller *c, const struct request *req, const char *target,
 		     const struct decision *d, const char *approval);
+/* A denial, for why beside the rule: recorded, and told to the caller under the record's id. */
+void record_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
+		   const char *approval, const char *why);
+/* A denial that the caller's hooks tell of; the id under which its record is written. */
+uint32_t record_claim(struct caller *c, struct ring_record *rec);
 
 /*
  * What came of the call: a record for each approval that it was done under.  result is 0, an errno or
@@ -379,13 +386,13 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 /* Wakes the helper by a connection that asks nothing. */
 void ask_kick(const struct supervisor *s);
 
-/* One line on the caller's standard error, once per process and decision. */
+/* One line on the caller's standard error, once per process and id. */
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
-		 const char *text);
-void tell_narrowed(struct caller *c, const struct request *req, const char *target, const struct decision *d);
+		 const char *why, uint32_t id);
+void tell_narrowed(struct caller *c, const struct request *req, const char *target);
 void tell_asking(struct caller *c, const struct request *req, const char *target);
-/* A hook asks whether it may say one: WIRE_MAY_SAY. */
-int tell_may(struct caller *c);
+/* A hook tells of a denial, or asks whether a line may be written: WIRE_DENIED. */
+long tell_hook(struct caller *c);
 
 /* True the first time that mark is set in the table. */
 bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark);

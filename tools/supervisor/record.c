@@ -43,21 +43,26 @@ static bool wait_for_room(unsigned round)
 	return true;
 }
 
-static void write_record(struct supervisor *s, struct ring_record *rec)
+/* False: it is lost, and counted. */
+static bool write_record(struct supervisor *s, struct ring_record *rec)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	rec->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	waiting = s;
-	(void)ring_write(s->setup->kernel_ring, rec, wait_for_room);
+	return ring_write(s->setup->kernel_ring, rec, wait_for_room);
 }
 
 static void write_caller(struct caller *c, struct ring_record *rec)
 {
 	rec->pid = caller_tgid(c);
 	rec->image = c->image_number + (c->image.h ? c->image.h->counts_from : 0);
-	write_record(c->sup, rec);
+	if (rec->kind == RING_DECISION && rec->verdict != VERDICT_ALLOW)
+		rec->id = ids_find(&c->sup->ids, rec);
+	/* An id that leads nowhere is not shown to anybody. */
+	if (!write_record(c->sup, rec))
+		rec->id = 0;
 }
 
 /* --- what a human approved ------------------------------------------------------------------------------ */
@@ -76,7 +81,7 @@ void record_approved(struct supervisor *s, const struct approved *a, pid_t tgid,
 			.approval = a->id[i],
 		};
 
-		write_record(s, &rec);
+		(void)write_record(s, &rec);
 	}
 }
 
@@ -108,8 +113,8 @@ static void record(struct caller *c, struct ring_record *rec)
 	write_caller(c, rec);
 }
 
-void record_decision(struct caller *c, const struct request *req, const char *target,
-		     const struct decision *d, const char *approval)
+static uint32_t write_decision(struct caller *c, const struct request *req, const char *target,
+			       const struct decision *d, const char *approval, const char *why)
 {
 	struct ring_record rec = ring_decision(req, d, target ? target : "");
 	char addr[RECORD_ADDR];
@@ -121,12 +126,34 @@ void record_decision(struct caller *c, const struct request *req, const char *ta
 	}
 	rec.note = c->note;
 	rec.approval = approval;
+	rec.why = why;
 	c->note = NOTE_NONE;
 	if (d->verdict != VERDICT_ALLOW)
 		atomic_fetch_add_explicit(&c->sup->denied, 1, memory_order_relaxed);
 	record(c, &rec);
 	if (approval[0] && d->verdict == VERDICT_ALLOW)
 		keep_approval(c, req->op, approval);
+	return rec.id;
+}
+
+void record_decision(struct caller *c, const struct request *req, const char *target,
+		     const struct decision *d, const char *approval)
+{
+	(void)write_decision(c, req, target, d, approval, "");
+}
+
+void record_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
+		   const char *approval, const char *why)
+{
+	tell_denied(c, req, target, d, why, write_decision(c, req, target, d, approval, why));
+}
+
+uint32_t record_claim(struct caller *c, struct ring_record *rec)
+{
+	rec->kind = RING_CLAIM;
+	rec->pid = caller_tgid(c);
+	rec->id = ids_find(&c->sup->ids, rec);
+	return write_record(c->sup, rec) ? rec->id : 0;
 }
 
 /* --- once -------------------------------------------------------------------------------------------- */

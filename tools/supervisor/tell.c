@@ -32,7 +32,7 @@ static bool takes_keys(int fd)
 }
 
 /* A terminal on which this denial is not to be said now. */
-static bool is_drawn_on(struct caller *c, int fd, dev_t rdev, unsigned id)
+static bool is_drawn_on(struct caller *c, int fd, dev_t rdev, uint32_t id)
 {
 	const struct supervisor_setup *s = session_setup(c->sup);
 
@@ -44,7 +44,7 @@ static bool is_drawn_on(struct caller *c, int fd, dev_t rdev, unsigned id)
 	return true;
 }
 
-static bool may_talk(struct caller *c, int fd, unsigned id)
+static bool may_talk(struct caller *c, int fd, uint32_t id)
 {
 	struct stat st;
 
@@ -70,19 +70,45 @@ static void write_now(int fd, const void *line, size_t len)
 		(void)!write(fd, line, len);
 }
 
-int tell_may(struct caller *c)
+/* What its hooks tell of, into the record; the id, or -errno. */
+static long take_claim(struct caller *c, struct wire_denial *w)
 {
-	_cleanup_close_ int fd = caller_fd(c, (int)c->arg[0]);
-	struct stat st;
+	struct ring_record rec = { .verdict = VERDICT_DENY, .exe = "", .approval = "", .why = w->why };
+	char *target = caller_scratch(c, RING_SLOT * RING_RECORD_SLOTS);
+	long r = caller_read(c, c->arg[2], w, sizeof(*w));
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0 || !isatty(fd))
-		return -ENOTTY;
-	return is_drawn_on(c, fd, st.st_rdev, (unsigned)c->arg[2]) ? -EBUSY : 0;
+	if (r < 0 || !target)
+		return r < 0 ? r : -ENOMEM;
+	if (w->size != sizeof(*w) || w->op >= OP_COUNT || w->reason >= REASON_COUNT)
+		return -EINVAL;
+	w->why[sizeof(w->why) - 1] = '\0';
+	rec.op = (enum op)w->op;
+	rec.access = w->access & ACCESS_ALL;
+	rec.reason = (enum reason)w->reason;
+	rec.rule = w->rule;
+	rec.nested = w->nested;
+	rec.image = w->image;
+	rec.target = target;
+	rec.target_len =
+		w->target_len < RING_SLOT * RING_RECORD_SLOTS ? w->target_len : RING_SLOT * RING_RECORD_SLOTS;
+	rec.target_cut = w->target_len - rec.target_len;
+	r = caller_read(c, w->target, target, rec.target_len);
+	return r < 0 ? r : record_claim(c, &rec);
 }
 
-static void tell(struct caller *c, struct out *o, unsigned id)
+long tell_hook(struct caller *c)
+{
+	_cleanup_close_ int fd = caller_fd(c, (int)c->arg[0]);
+	struct wire_denial w = { 0 };
+	long id = c->arg[2] ? take_claim(c, &w) : 0;
+	struct stat st;
+
+	if (id < 0 || w.is_quiet || fd < 0 || fstat(fd, &st) < 0 || !isatty(fd))
+		return id;
+	return is_drawn_on(c, fd, st.st_rdev, (uint32_t)id) ? id | WIRE_SAY_LATER : id;
+}
+
+static void tell(struct caller *c, struct out *o, uint32_t id)
 {
 	_cleanup_close_ int fd = c->err > 0 ? fcntl(c->err, F_DUPFD_CLOEXEC, 0) : caller_fd(c, STDERR_FILENO);
 
@@ -97,11 +123,9 @@ static void tell(struct caller *c, struct out *o, unsigned id)
 }
 
 /* A process is told once of a decision, but of each exec: it is new each time. */
-static bool is_first(struct caller *c, enum op op, unsigned id)
+static bool is_first(struct caller *c, enum op op, uint32_t id)
 {
-	uint64_t mark = (uint64_t)caller_tgid(c) << 17 | 1u << 16 | id;
-
-	return op == OP_EXEC || mark_first(c->sup->said, mark);
+	return op == OP_EXEC || mark_first(c->sup->said, (uint64_t)caller_tgid(c) << 32 | id);
 }
 
 /* ps and top look into every process there is: a hundred lines would say nothing. */
@@ -118,59 +142,53 @@ static void put_rule(struct out *o, const struct request *req, const struct deci
 	if (d->reason != REASON_HOST && d->reason != REASON_PROCESS)
 		return;
 	if (req->op == OP_UNIX && req->path) {
-		text_str(o, "; ");
 		text_str(o, known ? known->what : "who listens there is outside the fence");
 		text_str(o, ": `unix = ");
 		text_escaped(o, req->path, strlen(req->path));
 		text_str(o, "` in [network] would allow it");
 	} else if (req->op == OP_BIND && req->has_addr) {
-		text_str(o, "; `bind = ");
+		text_str(o, "`bind = ");
 		text_uint(o, req->port);
 		text_str(o, "` in [network] would allow it");
 	}
 }
 
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
-		 const char *text)
+		 const char *why, uint32_t id)
 {
+	char line[LINE_SIZE] UNINITIALIZED, reason[1024], more[LIMIT_PATH + 256];
+	struct out o = out_of(line, sizeof(line)), m = out_of(more, sizeof(more));
+	const struct denial s = {
+		.op = req->op, .target = target, .reason = reason, .id = id, .more = more, .to_agent = true
+	};
 	const char *message = decision_message(&c->image, d);
-	const unsigned id = decision_id(req->op, target, d);
-	bool said = d->reason == REASON_HUMAN;
-	char line[LINE_SIZE] UNINITIALIZED;
-	struct out o = out_of(line, sizeof(line));
 
 	if (is_silent(req, d) || !is_first(c, req->op, id))
 		return;
+	denial_reason(&c->image, d, why, reason, sizeof(reason));
+	if (message)
+		text_str(&m, message);
+	else
+		put_rule(&m, req, d);
+	text_end(&m);
 	text_str(&o, "pale: ");
-	denial_put(&o, &c->image, req->op, target, d, said ? "" : text);
-	if (said && *text) {
-		text_str(&o, "; said: ");
-		text_escaped(&o, text, strlen(text));
-	}
-	if (message) {
-		text_str(&o, "; ");
-		text_str(&o, message);
-	} else {
-		put_rule(&o, req, d);
-	}
-	if (req->op == OP_EXEC)
-		text_str(&o, "; do not retry, choose another way");
+	denial_sentence(&o, &s);
 	tell(c, &o, id);
 }
 
-void tell_narrowed(struct caller *c, const struct request *req, const char *target, const struct decision *d)
+void tell_narrowed(struct caller *c, const struct request *req, const char *target)
 {
 	char line[LINE_SIZE] UNINITIALIZED;
 	struct out o = out_of(line, sizeof(line));
 
-	if (!is_first(c, req->op, decision_id(req->op, target, d)))
+	if (!mark_first(c->sup->said, ids_mark(&c->sup->ids, caller_tgid(c), req->op, target)))
 		return;
 	text_str(&o, "pale: this machine alone is served at port ");
 	text_uint(&o, req->port);
 	text_str(&o, "; `bind = ");
 	text_uint(&o, req->port);
 	text_str(&o, "` in [network] would open it to others");
-	tell(c, &o, WIRE_SAY_NO_ID);
+	tell(c, &o, 0);
 }
 
 void tell_asking(struct caller *c, const struct request *req, const char *target)
@@ -183,5 +201,5 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 	text_str(&o, " ");
 	text_escaped(&o, target, strnlen(target, LINE_SIZE / 8));
 	text_str(&o, "; answer from another terminal: pale pending");
-	tell(c, &o, WIRE_SAY_NO_ID);
+	tell(c, &o, 0);
 }

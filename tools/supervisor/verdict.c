@@ -103,11 +103,11 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 	} else if (d.verdict != VERDICT_ALLOW) {
 		note_around(c, req->op);
 	}
-	record_decision(c, req, target, &d, a->approval);
 	if (d.verdict == VERDICT_ALLOW)
-		return true;
-	tell_denied(c, req, target, &d, a->text);
-	return false;
+		record_decision(c, req, target, &d, a->approval);
+	else
+		record_denied(c, req, target, &d, a->approval, a->text);
+	return d.verdict == VERDICT_ALLOW;
 }
 
 bool verdict_judge(struct caller *c, const struct request *req, const char *target)
@@ -124,32 +124,27 @@ void verdict_granted(struct caller *c, const struct request *req, const char *ta
 void verdict_narrowed(struct caller *c, const struct request *req, const char *target, struct decision d)
 {
 	record_decision(c, req, target, &d, "");
-	tell_narrowed(c, req, target, &d);
+	tell_narrowed(c, req, target);
 }
 
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why)
 {
 	const struct decision d = { .verdict = VERDICT_DENY, .reason = why, .rule = RULE_NONE };
 
-	record_decision(c, req, target, &d, "");
-	tell_denied(c, req, target, &d, "");
+	record_denied(c, req, target, &d, "", "");
 }
 
 void verdict_refuse_once(struct caller *c, const struct request *req, const char *target, enum reason why)
 {
 	const struct decision d = { .verdict = VERDICT_DENY, .reason = why, .rule = RULE_NONE };
-	uint64_t mark = (uint64_t)caller_tgid(c) << 17 | decision_id(req->op, target, &d);
 
-	if (mark_first(c->sup->refused, mark))
+	if (verdict_is_first(c, req->op, target))
 		record_decision(c, req, target, &d, "");
 }
 
 bool verdict_is_first(struct caller *c, enum op op, const char *target)
 {
-	const struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_PROCESS, .rule = RULE_NONE };
-
-	return mark_first(c->sup->refused,
-			  (uint64_t)caller_tgid(c) << 17 | 1u << 16 | decision_id(op, target, &d));
+	return mark_first(c->sup->refused, ids_mark(&c->sup->ids, caller_tgid(c), op, target));
 }
 
 void verdict_note(struct caller *c, enum ring_note note)

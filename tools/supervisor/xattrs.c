@@ -227,8 +227,8 @@ struct answer carry_ioctl(struct caller *c)
 	struct stat st;
 	long r;
 
-	if (command == WIRE_MAY_SAY)
-		return answer_result(tell_may(c));
+	if (command == WIRE_DENIED)
+		return answer_result(tell_hook(c));
 	h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
 	r = size == 0 ? -EPERM : h ? held_object(h, c, &n, 0) : -ENOMEM;
 	if (r == 0)
