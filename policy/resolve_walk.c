@@ -100,7 +100,7 @@ static int walk_push(struct walk *w, const char *path, size_t len)
 /* Is the directory that the kernel calls "NAME (deleted)" there after all, under that very name? */
 static bool walk_is_there(struct walk *w)
 {
-	int fd = w->sys->open_path(AT_CWD, w->ret->path, true, true, true);
+	int fd = w->sys->open_path(AT_CWD, w->ret->path, true, false, true);
 	int n;
 
 	if (fd < 0)

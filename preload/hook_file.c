@@ -72,15 +72,18 @@ int openat2(int dirfd, const char *path, const struct open_how *how, size_t size
 {
 	struct open_how copy;
 	unsigned access;
-	int r;
+	long r;
 
 	if (!judging() || !path || !how || size < sizeof copy)
 		return (int)libc_result(raw4(SYS_openat2, dirfd, path, how, size));
 	memcpy(&copy, how, sizeof copy);
 	if (copy.resolve == 0 && size == sizeof copy && copy.flags <= INT32_MAX)
 		return open_result(dirfd, path, (int)copy.flags, (unsigned)copy.mode);
-	if (copy.flags & O_PATH)
-		return (int)libc_result(gate4(SYS_openat2, dirfd, path, how, size));
+	if (copy.flags & O_PATH) {
+		/* Before ABI 3 of Landlock the gate has no openat2 (filter.c). */
+		r = gate4(SYS_openat2, dirfd, path, how, size);
+		return (int)libc_result(r == -ENOSYS ? raw4(SYS_openat2, dirfd, path, how, size) : r);
+	}
 	access = open_access((int)copy.flags);
 	/* RESOLVE_IN_ROOT makes "/" mean dirfd: judge it so. */
 	while (copy.resolve & RESOLVE_IN_ROOT && *path == '/')
@@ -88,7 +91,7 @@ int openat2(int dirfd, const char *path, const struct open_how *how, size_t size
 	path = *path ? path : ".";
 	r = check_only(open_op(access), access, dirfd, path, RESOLVE_FOLLOW_LAST);
 	if (r < 0)
-		return fail(r);
+		return fail((int)r);
 	return (int)libc_result(raw4(SYS_openat2, dirfd, path, &copy, sizeof copy));
 }
 

@@ -103,6 +103,11 @@ fence() {
 	run pale run -q ${OPTS[@]+"${OPTS[@]}"} -- "$@"
 }
 
+# The Landlock ABI that `pale run` has here.
+abi() {
+	pale doctor --json ${T_ABI:+--abi-max "$T_ABI"} | python3 -c 'import json, sys; print(json.load(sys.stdin)["landlock_abi"])'
+}
+
 # A shell inside the fence: `fsh 'command line'`.
 fsh() {
 	fence bash -c "$@"

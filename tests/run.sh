@@ -7,6 +7,9 @@
 # Scenarios run at the default level; one that says `# levels: full hooks` (any of full, strict, hooks)
 # runs at each of those.  LEVELS="hooks" on the command line takes only these.
 #
+# ABI_MAX=2 runs them as on a kernel whose Landlock has no newer ABI; a test that says --abi-max itself keeps its
+# own.
+#
 # What fails beside other work is tried once more at the end, alone, and both are said: a machine that was
 # too busy is told from code that is wrong.  Not where a failure means that somebody got out: of a scenario
 # that says `# retry: timeouts` only those are repeated.  RETRIES=0 repeats nothing.

@@ -31,10 +31,12 @@ stage_install() {
 
 # For each level a directory whose `pale run` runs at it, with the variables that tests are made of passed on:
 # those called T_*, and what a test names in T_PASS.  What comes first on PATH decides; below the default level
-# the way back to it stays on PATH, at the default a run inside a run is pale itself.
+# the way back to it stays on PATH, at the default a run inside a run is pale itself.  ABI_MAX=N makes each the
+# `pale run` of a kernel whose Landlock is no newer.
 stage_levels() {
-	local level
+	local level words
 	for level; do
+		words="${ABI_MAX:+--abi-max $ABI_MAX }$([ "$level" = full ] || echo "--level $level ")"
 		mkdir -p "$T_BASE/level/$level"
 		cat >"$T_BASE/level/$level/pale" <<-END
 			#!/bin/sh
@@ -42,7 +44,7 @@ stage_levels() {
 			if [ "\$1" = run ]; then
 				shift
 				for name in \$T_PASS; do set -- -e "\$name" "\$@"; done
-				set -- run $([ "$level" = full ] || echo "--level $level") -e 'T_*' "\$@"
+				set -- run $words-e 'T_*' "\$@"
 			fi
 			$([ "$level" != full ] || echo "case \$PATH in *$T_BASE/level/full:*) PATH=\${PATH%%$T_BASE/level/full:*}\${PATH#*$T_BASE/level/full:} ;; esac")
 			exec "$T_STAGE/bin/pale" "\$@"
@@ -57,7 +59,7 @@ as_user() {
 	shift
 	${T_AS[@]+"${T_AS[@]}"} env -i PATH="${T_LEVEL:+$T_BASE/level/$T_LEVEL:}$T_STAGE/bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 		HOME="$scratch" T_SCRATCH="$scratch" T_MARK="$scratch" T_STAGE="$T_STAGE" T_VICTIMS="$T_BASE/victims" \
-		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" T_LEVEL="${T_LEVEL:-full}" ${RACES:+RACES=$RACES} "$@"
+		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" T_ABI="${ABI_MAX:-}" T_LEVEL="${T_LEVEL:-full}" ${RACES:+RACES=$RACES} "$@"
 }
 
 # Ends, by pid, what still carries the mark of this scratch directory.

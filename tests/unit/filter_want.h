@@ -192,7 +192,7 @@ static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t 
 	if (is_counted(nr))
 		return passed || s->level != LEVEL_FULL || s->pass == 0 ? YES : CARRY;
 	if (nr == 437)
-		return passed && s->landlock_abi >= 3 ? YES : CARRY;
+		return !passed ? CARRY : s->landlock_abi >= 3 ? YES : NO(ENOSYS);
 	if (nr == __NR_open)
 		return want_open(s, (uint32_t)a[1], passed);
 	if (nr == __NR_openat)

@@ -151,6 +151,17 @@ static unsigned gate_open(struct builder *b, unsigned arg)
 	return if_whole(b, 5, b->setup->pass, open_passed(b, arg), unpassed);
 }
 
+/*
+ * openat2's flags are behind a pointer, so before ABI 3 it may not pass.  A hook is told that there is no
+ * such call, and opens what it holds by openat, whose flags are here; everybody else's is carried.
+ */
+static unsigned gate_how(struct builder *b)
+{
+	if (b->setup->landlock_abi >= LANDLOCK_TRUNCATE || !gate_is_open(b->setup))
+		return b->passed;
+	return if_whole(b, 5, b->setup->pass, answer(b, ENOSYS), b->notify);
+}
+
 static unsigned gate_of(struct builder *b, enum gate gate)
 {
 	switch (gate) {
@@ -161,7 +172,7 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 	case GATED_OPEN2:
 		return gate_open(b, 2);
 	case GATED_HOW:
-		return b->setup->landlock_abi >= LANDLOCK_TRUNCATE ? b->passed : b->notify;
+		return gate_how(b);
 	case COUNTED:
 		return gate_is_open(b->setup) ? b->passed : b->allow;
 	case ADDRESSED:
