@@ -69,13 +69,18 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind(sys.argv[1])
 if sys.argv[2] == "left":
     sys.exit()
-c = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-c.setblocking(False)
-try:
-    while True:
-        c.sendto(b"MESSAGE=x\n", sys.argv[1])
-except BlockingIOError:
-    print("full", flush=True)
+# One sender alone may run out of memory of its own before the queue is full (net.unix.max_dgram_qlen).
+senders, sent = [], 1
+while sent:
+    senders.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    senders[-1].setblocking(False)
+    sent = 0
+    try:
+        while True:
+            sent += senders[-1].sendto(b"MESSAGE=x\n", sys.argv[1])
+    except BlockingIOError:
+        pass
+print("full", flush=True)
 time.sleep(60)' "$SOCKET" "$1" >"$S/socket" 2>&1 &
 	[ "$1" = left ] && wait $! || until_true 10 grep -q full "$S/socket" || fail "its queue is not full"
 	chmod 666 "$SOCKET"
