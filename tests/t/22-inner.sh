@@ -104,7 +104,7 @@ t_temporary_and_shared() {
 			int fd;
 			FILE *f = tmpfile();
 			fstat(fileno(f), &st);
-			printf("%o %d %d\n", st.st_mode, (int)st.st_nlink, fcntl(fileno(f), F_GETFL) & ~O_TMPFILE);
+			printf("%o %d %d\n", st.st_mode, (int)st.st_nlink, fcntl(fileno(f), F_GETFL) & ~(O_TMPFILE | O_NOFOLLOW));
 			fputs("abc", f);
 			rewind(f);
 			puts(fgets(buf, 8, f));
