@@ -246,6 +246,8 @@ int session_start(struct helper *h);
 int bundle_read(int fd, size_t max, char **ret, size_t *ret_len);
 /* "preset=NAME sha256=...; policy=/path sha256=..." (caller frees), or NULL. */
 struct bundle;
+/* -EBADMSG with a finding where the policy demands a higher level than the session has; 0, -ENOMEM. */
+int level_check(const struct policy *p, enum level level, struct diags *d);
 char *sources_text(const struct bundle *b, const char *preset);
 /* Frees h and what it owns; NULL is fine. */
 void session_free(struct helper *h);

@@ -72,14 +72,15 @@ void images_forget(struct helper *h)
 static const char *make_own(struct helper *h, struct plan *plan, struct policy *p, struct diags *d)
 {
 	size_t size = 0;
-	int r;
+	int r = level_check(p, h->level, d);
 
 	/* What the filter and the processes were started with. */
 	p->s.level = h->level;
 	p->s.pass = h->image.h->pass;
 	plan->floor_alone = h->image.h->reads == READS_FLOOR;
 	p->s.reads = (enum reads)h->image.h->reads;
-	r = image_compile(p, NULL, d, &plan->images.bytes, &size);
+	if (r == 0)
+		r = image_compile(p, NULL, d, &plan->images.bytes, &size);
 	if (r == 0)
 		r = image_open(&plan->images.own, plan->images.bytes, size, IMAGE_CHECK_ALL);
 	if (r < 0)

@@ -189,6 +189,18 @@ char *sources_text(const struct bundle *b, const char *preset)
 	return r < 0 ? NULL : out;
 }
 
+int level_check(const struct policy *p, enum level level, struct diags *d)
+{
+	int r = 0;
+
+	if (p->s.demands <= level)
+		return 0;
+	r = diag_add(d, SEVERITY_ERROR, "level", p->level_file, p->level_line, 1,
+		     "start a session at that level", "level %s is demanded, and this session has level %s",
+		     level_name(p->s.demands), level_name(level));
+	return r < 0 ? r : -EBADMSG;
+}
+
 /* What the hooks say in calls that they allowed.  At `strict` nothing passes the filter so. */
 static int set_level(struct settings *s, enum level level)
 {
@@ -202,8 +214,10 @@ static int set_level(struct settings *s, enum level level)
 static int adopt_policy(struct helper *h, const struct bundle *b, struct policy *p, struct diags *d)
 {
 	size_t size = 0;
-	int r = set_level(&p->s, h->level);
+	int r = level_check(p, h->level, d);
 
+	if (r == 0)
+		r = set_level(&p->s, h->level);
 	if (r == 0)
 		r = image_compile(p, NULL, d, &h->image_bytes, &size);
 	if (r < 0)

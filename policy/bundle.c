@@ -35,7 +35,8 @@ static const struct {
 } flags[] = {
 	{ FIELD(danger) },	   { FIELD(allow_sensitive) }, { FIELD(allow_denylisted) },
 	{ FIELD(allow_unhooked) }, { FIELD(no_prompt) },       { FIELD(observe) },
-	{ FIELD(relocated) },
+	{ FIELD(relocated) },	   { FIELD(judge) },	       { FIELD(keep_home) },
+	{ FIELD(level_hooks) },	   { FIELD(abi_max) },	       { FIELD(observes) },
 };
 
 static const struct {

@@ -245,6 +245,7 @@ static void fill_settings(struct image_header *h, const struct settings *s)
 	h->timeout_s = s->timeout_s;
 	h->level = (uint8_t)s->level;
 	h->stepup = (uint8_t)s->stepup;
+	h->launch = (uint8_t)s->launch;
 }
 
 static int write_sections(const struct compiler *c, struct bytes *out, struct image_header *h)

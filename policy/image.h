@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 8u
+#define IMAGE_VERSION 9u
 
 enum image_section_id {
 	SEC_STRINGS,   /* NUL-terminated strings; offset 0 is "" */
@@ -62,7 +62,8 @@ struct image_header {
 	uint8_t relative_only, children_in_ro, allow_sensitive, allow_denylisted;
 	uint8_t allow_danger, allow_unhooked, level, stepup;
 	uint8_t observe;   /* what no rule names is let happen, but no socket of another program */
-	uint8_t unused[3]; /* named, for headers are compared whole and padding need not be equal */
+	uint8_t launch;	   /* enum launching */
+	uint8_t unused[2]; /* named, for headers are compared whole and padding need not be equal */
 	uint32_t cmd_default, net_default; /* verdicts */
 	uint32_t timeout_s;
 	uint32_t workspace, home, session, agent, preset; /* string offsets */

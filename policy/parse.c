@@ -272,14 +272,12 @@ static int copy_idents(const struct bundle *b, struct policy *p)
 	return 0;
 }
 
-/* Where the network's mode comes from, for people. */
-static int name_network(struct parser *ps)
+/* Where a setting comes from, for people. */
+static int name_origin(const struct setting_value *from, char **ret_file, unsigned *ret_line)
 {
-	const struct setting_value *from = ps->network_from;
-
-	ps->p->network_line = from && from->file ? from->line : 0;
-	ps->p->network_file = strdup(from && from->file ? from->file : "preset");
-	return ps->p->network_file ? 0 : -ENOMEM;
+	*ret_line = from && from->file ? from->line : 0;
+	*ret_file = strdup(from && from->file ? from->file : "preset");
+	return *ret_file ? 0 : -ENOMEM;
 }
 
 static int parse_all(struct parser *ps)
@@ -299,7 +297,11 @@ static int parse_all(struct parser *ps)
 	if (err == 0)
 		err = parser_merge_limits(ps);
 	if (err == 0)
-		err = name_network(ps);
+		err = name_origin(ps->network_from, &ps->p->network_file, &ps->p->network_line);
+	if (err == 0 && ps->level_from)
+		err = name_origin(ps->level_from, &ps->p->level_file, &ps->p->level_line);
+	if (err == 0)
+		err = parser_check_forbidden(ps);
 	if (err == 0)
 		err = parser_add_builtin(ps);
 	if (err == 0 && ps->b->observe)

@@ -81,6 +81,9 @@ struct bundle {
 	char **unproven; /* prefixes in reals whose links a session may have made: they open nothing */
 	size_t n_unproven;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
+	bool judge; /* --judge */
+	/* Flags that only `[session] forbid` looks at. */
+	bool keep_home, level_hooks, abi_max, observes;
 	bool observe;	/* see policy_parse() */
 	bool relocated; /* the agent's state lies where [session] state says: no --keep-home */
 	struct source *sources;

@@ -13,6 +13,8 @@ enum setting {
 	SET_TIMEOUT,
 	SET_READS,
 	SET_STEPUP,
+	SET_LAUNCH,
+	SET_LEVEL,
 	SET_GC,
 	SET_EXPIRY,
 	SET_LOG_SIZE,
@@ -59,6 +61,7 @@ enum key_type {
 	KEY_SHARE,
 	KEY_WORKSPACE,
 	KEY_LOGS,
+	KEY_FORBID,
 	KEY_MESSAGE,
 	KEY_EXAMPLE, /* id: 1 where it must not match */
 	KEY_LIMIT,   /* id: enum resource, or LIMITS_ENFORCE */
@@ -103,6 +106,13 @@ struct preset_choice {
 	enum source_layer layer;
 };
 
+/* Where a launch flag is forbidden, in parse_forbid.c's order.  `file` is borrowed from the source. */
+#define FORBID_MAX 8
+struct forbidden {
+	const char *file;
+	unsigned line;
+};
+
 /* One parse.  `set` is indexed by layer; the rest is of the file at hand. */
 struct parser {
 	const struct bundle *b;
@@ -112,7 +122,9 @@ struct parser {
 	struct limit_value limits[SOURCE_LAYER_COUNT][LIMIT_VALUES];
 	struct preset_choice preset;
 	const struct setting_value *network_from; /* whose [network] mode holds */
-	const struct real **reals;		  /* sorted by prefix */
+	const struct setting_value *level_from;	  /* whose [session] level holds; NULL: none is said */
+	struct forbidden forbidden[FORBID_MAX];
+	const struct real **reals; /* sorted by prefix */
 	/* Or they are found on the way, into grown, which is b. */
 	real_finder find;
 	void *find_ctx;
@@ -169,6 +181,10 @@ void parser_publish_limits(struct parser *ps, bool tighten);
 int parser_merge_limits(struct parser *ps);
 /* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
 int parser_read_env(struct parser *ps);
+/* parse_forbid.c: [session] forbid; then whether a flag of this start is among what is forbidden. */
+int parser_on_forbid(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* 0 or -ENOMEM; a forbidden flag is a finding. */
+int parser_check_forbidden(struct parser *ps);
 /* parse_keep.c: [session] logs. */
 int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* "1M" to "100G" in MiB, or -EINVAL. */

@@ -358,6 +358,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_ENVIRON] = parser_on_environ,
 		[KEY_MESSAGE] = on_message,
 		[KEY_EXAMPLE] = parser_on_example,
+		[KEY_FORBID] = parser_on_forbid,
 		[KEY_LOGS] = parser_logs,
 		[KEY_LIMIT] = parser_on_limit,
 		[KEY_STATE] = parser_on_state,

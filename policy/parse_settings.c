@@ -29,6 +29,7 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_NET_DEFAULT:
 		return verdict_strictest((enum verdict)from, (enum verdict)to) == (enum verdict)to;
 	case SET_PATHS:
+	case SET_LEVEL:
 	/* To keep longer removes less. */
 	case SET_EXPIRY:
 		return to >= from;
@@ -37,6 +38,7 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_TIMEOUT:
 	case SET_READS:
 	case SET_STEPUP:
+	case SET_LAUNCH:
 	case SET_GC:
 	case SET_LOG_SIZE:
 	case SET_READ_ONLY:
@@ -65,6 +67,12 @@ void setting_store(struct settings *s, enum setting set, int value)
 		break;
 	case SET_STEPUP:
 		s->stepup = (enum stepup)value;
+		break;
+	case SET_LAUNCH:
+		s->launch = (enum launching)value;
+		break;
+	case SET_LEVEL:
+		s->demands = (enum level)value;
 		break;
 	case SET_GC:
 		s->gc = (enum gc)value;
@@ -103,6 +111,8 @@ int setting_load(const struct settings *s, enum setting set)
 		[SET_TIMEOUT] = (int)s->timeout_s,
 		[SET_READS] = s->reads,
 		[SET_STEPUP] = s->stepup,
+		[SET_LAUNCH] = s->launch,
+		[SET_LEVEL] = s->demands,
 		[SET_GC] = s->gc,
 		[SET_EXPIRY] = (int)s->expiry_s,
 		[SET_LOG_SIZE] = (int)s->log_mib,
@@ -118,9 +128,14 @@ int setting_load(const struct settings *s, enum setting set)
 
 static void store(struct parser *ps, enum setting set, const struct setting_value *value)
 {
+	/* Of a level the strictest word holds, whichever layer says it. */
+	if (set == SET_LEVEL && !setting_tightens(set, ps->p->s.demands, value->value))
+		return;
 	setting_store(&ps->p->s, set, value->value);
 	if (set == SET_NET_MODE)
 		ps->network_from = value;
+	if (set == SET_LEVEL)
+		ps->level_from = value;
 }
 
 static void take_layer(struct parser *ps, enum source_layer source)
@@ -212,6 +227,8 @@ int parser_merge_settings(struct parser *ps)
 		return err;
 	if (ps->b->no_prompt)
 		s->approvals = APPROVALS_NEVER;
+	if (ps->b->judge)
+		s->launch = LAUNCH_JUDGED;
 	s->allow_danger = ps->b->danger || ps->b->observe;
 	s->observe = ps->b->observe;
 	s->allow_sensitive = ps->b->allow_sensitive;

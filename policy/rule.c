@@ -58,6 +58,7 @@ void policy_done(struct policy *p)
 	free(p->home);
 	free(p->preset);
 	free(p->network_file);
+	free(p->level_file);
 	memset(p, 0, sizeof(*p));
 }
 

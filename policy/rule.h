@@ -21,6 +21,12 @@ enum stepup {
 	STEPUP_NONE
 };
 
+/* How the command behind `pale run --` is judged. */
+enum launching {
+	LAUNCH_JUDGED, /* as any other command: asked, denied, unlisted as the policy says */
+	LAUNCH_TRUSTED /* the operator typed it: only a rule that denies it refuses it */
+};
+
 /* What a start sweeps away once it is older than `expiry`. */
 enum gc {
 	GC_OFF,
@@ -85,6 +91,8 @@ struct settings {
 	unsigned timeout_s;
 	enum reads reads;
 	enum stepup stepup;
+	enum launching launch;
+	enum level demands; /* [session] level: the lowest that may hold; LEVEL_HOOKS where none is named */
 	enum gc gc;
 	unsigned expiry_s;
 	unsigned log_mib; /* [session] log_size: of each log */
@@ -121,6 +129,8 @@ struct policy {
 	char *workspace; /* real path */
 	char *home;
 	char *preset;
+	char *level_file; /* where the [session] level that holds was said, or NULL */
+	unsigned level_line;
 	char *network_file; /* where [network] mode was said, "preset" for the preset */
 	unsigned network_line;
 	struct limits limits;

@@ -74,6 +74,16 @@ int fence_probe(struct fence *f, enum level level, const char *abi_max)
 	return EXIT_PALE;
 }
 
+int fence_raise(struct fence *f, enum level level, const char *abi_max)
+{
+	if (level <= f->level)
+		return 0;
+	if (f->level == LEVEL_HOOKS)
+		return fence_probe(f, level, abi_max);
+	f->level = level; /* full and strict need the same of the kernel */
+	return 0;
+}
+
 /* 0 or -errno.  The pass is the helper's to choose. */
 static int compile(struct fence *f, struct policy *p)
 {

@@ -337,6 +337,11 @@ static int gather_flags(struct gather *g)
 	g->b->allow_denylisted = o->allow_denylisted;
 	g->b->allow_unhooked = o->allow_unhooked;
 	g->b->no_prompt = o->no_prompt;
+	g->b->judge = o->judge;
+	g->b->keep_home = o->keep_home;
+	g->b->level_hooks = o->level && strcmp(o->level, level_name(LEVEL_HOOKS)) == 0;
+	g->b->abi_max = o->abi_max != NULL;
+	g->b->observes = o->observe;
 	return r;
 }
 

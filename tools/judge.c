@@ -1,6 +1,8 @@
 /*
  * The command that the operator typed: judged by the session's own image, and recorded like any
- * other.  Only what the policy denies by name refuses it; nobody is asked about his own words.
+ * other.  Where the policy trusts the launch, only what it denies by name refuses the command, and nothing is
+ * asked about the operator's own words.  Where the launch is judged, a denial ends here, and what is to be
+ * asked is left to the supervisor, which judges, asks and records when the command is executed.
  *
  * In a nested run the operator is the agent of the session around it: what that session thinks of
  * the command is judged, asked and recorded by the hook when it is executed.
@@ -87,6 +89,18 @@ static void tell(const struct launch *l, const char *target, const struct decisi
 	talk("%s", text_end(&o));
 }
 
+/* A question needs somebody below the launcher who asks it: the supervisor. */
+static bool can_be_asked(const struct launch *l)
+{
+	return !l->nested && l->level > LEVEL_HOOKS;
+}
+
+/* The supervisor judges the exec itself, and records what comes of it. */
+static bool is_left_to_supervisor(const struct launch *l, const struct decision *d)
+{
+	return l->image.h->launch == LAUNCH_JUDGED && can_be_asked(l) && d->verdict != VERDICT_DENY;
+}
+
 static int judge(const struct launch *l, const struct request *asked, const char *target,
 		 const struct environment *env)
 {
@@ -101,8 +115,10 @@ static int judge(const struct launch *l, const struct request *asked, const char
 	git_env_gather(&git, env);
 	git_branch_note(&req, &git, branch, sizeof(branch));
 	d = l->nested ? eval_trace(&l->image, &req, NULL) : eval(&l->image, &req);
-	if (l->nested && d.verdict == VERDICT_ALLOW)
+	if ((l->nested && d.verdict == VERDICT_ALLOW) || is_left_to_supervisor(l, &d))
 		return 0;
+	if (d.verdict == VERDICT_ASK)
+		d = (struct decision){ VERDICT_DENY, REASON_NOBODY, d.rule, 0 };
 	id = record(l, &req, target, &d);
 	if (d.verdict == VERDICT_ALLOW)
 		return 0;
@@ -113,12 +129,13 @@ static int judge(const struct launch *l, const struct request *asked, const char
 int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc,
 		   const struct environment *env)
 {
-	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC), .is_root = true };
+	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC) };
 	_cleanup_free_ char *target = NULL;
 	char cwd[PATH_MAX], given[PATH_MAX];
 	size_t len;
 
 	req.path = p->real;
+	req.is_root = l->image.h->launch == LAUNCH_TRUSTED;
 	if (getcwd(cwd, sizeof(cwd)) && path_normalise(cwd, p->found, given, sizeof(given)) > 0 &&
 	    strcmp(given, p->real) != 0)
 		req.given = given;

@@ -236,15 +236,12 @@ int nested_narrow(struct launch *l, const struct bundle *b)
 	return l->nested ? 0 : EXIT_PALE;
 }
 
-int nested_level(const struct options *o)
+int nested_level(enum level asked)
 {
 	struct launch l = { .fd = -1 };
-	enum level asked, here;
-	int r = o->level ? fence_level(o->level, &asked) : 0;
+	enum level here;
+	int r = nested_image(&l);
 
-	if (r != 0 || !o->level)
-		return r;
-	r = nested_image(&l);
 	if (r < 0) {
 		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));
 		return EXIT_PALE;

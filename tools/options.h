@@ -23,6 +23,7 @@ struct options {
 	const char *key, *head;
 	const char *older_than;
 	bool use_stderr;
+	bool judge;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
 	bool journal, dry_run;
 	const char *until, *rule;

@@ -13,6 +13,7 @@ static const char *const approvals[] = { "never", "ask" };
 static const char *const networks[] = { "off", "strict", "merge", "replace", "open" };
 static const char *const reads[] = { "notify", "floor" };
 static const char *const stepups[] = { "passphrase", "pam", "auto", "none" };
+static const char *const launches[] = { "judged", "trusted" };
 static const char *const gcs[] = { "off", "own", "all" };
 static const char *const layers[] = { "floor", "user", "project" };
 
@@ -25,16 +26,18 @@ json_t *settings_to_json(const struct policy *p)
 {
 	const struct settings *s = &p->s;
 
-	return json_pack("{so, so, so, ss, ss, si, ss, ss, ss, ss, ss, so, si, ss, ss, ss, si, si, so}",
-			 "preset", json_text(p->preset), "workspace", json_text(p->workspace), "home",
-			 json_text(p->home), "mode", modes[s->mode], "approvals", approvals[s->approvals],
-			 "timeout", (int)s->timeout_s, "reads", reads[s->reads], "stepup", stepups[s->stepup],
-			 "commands_default", verdict_name(s->cmd_default), "commands_read_only",
-			 s->children_in_ro ? "rules" : "deny", "network_mode", networks[s->network],
-			 "network_file", json_text(p->network_file), "network_line", (int)p->network_line,
-			 "network_default", verdict_name(s->net_default), "paths",
-			 s->relative_only ? "relative" : "any", "gc", gcs[s->gc], "expiry", (int)s->expiry_s,
-			 "log_size", (int)s->log_mib, "logs", json_text(p->logs));
+	return json_pack(
+		"{so, so, so, ss, ss, si, ss, ss, so, ss, ss, ss, ss, so, si, ss, ss, ss, si, si, so}",
+		"preset", json_text(p->preset), "workspace", json_text(p->workspace), "home",
+		json_text(p->home), "mode", modes[s->mode], "approvals", approvals[s->approvals], "timeout",
+		(int)s->timeout_s, "reads", reads[s->reads], "stepup", stepups[s->stepup], "level",
+		s->demands ? json_string(level_name(s->demands)) : json_null(), "launch", launches[s->launch],
+		"commands_default", verdict_name(s->cmd_default), "commands_read_only",
+		s->children_in_ro ? "rules" : "deny", "network_mode", networks[s->network], "network_file",
+		json_text(p->network_file), "network_line", (int)p->network_line, "network_default",
+		verdict_name(s->net_default), "paths", s->relative_only ? "relative" : "any", "gc",
+		gcs[s->gc], "expiry", (int)s->expiry_s, "log_size", (int)s->log_mib, "logs",
+		json_text(p->logs));
 }
 
 static json_t *limits_to_json(const struct limits *l)
@@ -81,8 +84,15 @@ static void print_settings(const struct policy *p)
 
 	printf("# preset %s, workspace ", p->preset ? p->preset : "agent");
 	print_escaped(stdout, p->workspace);
-	printf("\n[session]\nmode = %s\napprovals = %s\ntimeout = %us\nreads = %s\nstepup = %s\n",
-	       modes[s->mode], approvals[s->approvals], s->timeout_s, reads[s->reads], stepups[s->stepup]);
+	printf("\n[session]\nmode = %s\napprovals = %s\ntimeout = %us\nreads = %s\nstepup = %s\nlaunch = "
+	       "%s\n",
+	       modes[s->mode], approvals[s->approvals], s->timeout_s, reads[s->reads], stepups[s->stepup],
+	       launches[s->launch]);
+	if (s->demands) {
+		printf("level = %s\t%s# ", level_name(s->demands), paint_on(stdout, PAINT_DIM));
+		print_escaped(stdout, p->level_file);
+		printf(":%u%s\n", p->level_line, paint_off(stdout));
+	}
 	if (p->state) {
 		fputs("state = ", stdout);
 		print_escaped(stdout, p->state);

@@ -29,6 +29,20 @@ static int check_workspace(const struct run *r)
 	return EXIT_PALE;
 }
 
+/* The policy may demand a higher level than the one that was asked for, never a lower one. */
+static int raise_level(struct run *r)
+{
+	const struct policy *p = &r->policy;
+	enum level before = r->fence.level;
+
+	if (p->s.demands <= before)
+		return 0;
+	if (r->o->level)
+		talk("level %s and not %s: %s:%u [session] level = %s", level_name(p->s.demands),
+		     level_name(before), p->level_file, p->level_line, level_name(p->s.demands));
+	return fence_raise(&r->fence, p->s.demands, r->o->abi_max);
+}
+
 static int gather_environment(struct run *r, struct diags *d)
 {
 	const struct environment_source source = {
@@ -168,6 +182,8 @@ static int prepare(struct run *r, enum level level)
 		return EXIT_PALE;
 	}
 	e = check_policy(r);
+	if (e == 0)
+		e = raise_level(r);
 	if (e == 0)
 		e = check_workspace(r);
 	if (e == 0)
@@ -379,10 +395,13 @@ static int run_session(struct run *r)
 static int run_nested(struct run *r)
 {
 	char why[2 * PATH_MAX];
+	enum level asked;
 	int code = nested_refuse(r->o);
 
 	if (code == 0)
-		code = nested_level(r->o);
+		code = fence_level(r->o->level, &asked);
+	if (code == 0 && r->o->level)
+		code = nested_level(asked);
 	if (code)
 		return code;
 	if (!nested_narrows(r->o))
@@ -393,6 +412,8 @@ static int run_nested(struct run *r)
 	}
 	snprintf(r->launch.session, sizeof(r->launch.session), "%s", session_around());
 	code = check_policy(r);
+	if (code == 0 && r->policy.s.demands > LEVEL_HOOKS)
+		code = nested_level(r->policy.s.demands);
 	if (code == 0)
 		code = find_program(r);
 	if (code == 0)
@@ -480,6 +501,7 @@ static const struct opt opts[] = {
 	OPT_VALUE("level", 0, "LEVEL", level, "full (the default), strict or hooks"),
 	OPT_FLAG("observe", 0, observe,
 		 "let happen and record what would be denied or asked, but for secrets"),
+	OPT_FLAG("judge", 0, judge, "judge CMD itself as any other command: it may be asked about or denied"),
 	OPT_FLAG("linger", 0, linger, "what the command leaves behind is held to its own end, not ended"),
 	OPT_VALUE("abi-max", 0, "N", abi_max, "use no newer Landlock ABI than N (for tests)"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),

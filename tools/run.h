@@ -33,6 +33,8 @@ int abi_limit(const char *text);
 /* 0 where this machine reaches the level, or an exit code after telling what it lacks.  f is zeroed before;
  * fence_done() in each case. */
 int fence_probe(struct fence *f, enum level level, const char *abi_max);
+/* Makes it at least this level, after fence_probe().  0, or an exit code as above. */
+int fence_raise(struct fence *f, enum level level, const char *abi_max);
 /*
  * What takes long of fence_make(), while the helper compiles the policy too: from an image of our own, which
  * is forgotten where the helper's turns out to be another.  Leaves no trace but in f, and the level in p.
@@ -235,7 +237,7 @@ size_t tree_signal(int sig, pid_t spare);
 int nested_refuse(const struct options *o);
 /* 0 where the session around this process holds at least the level asked for, or an exit code after telling.
  */
-int nested_level(const struct options *o);
+int nested_level(enum level asked);
 /* The options ask for a policy of the nested run's own. */
 bool nested_narrows(const struct options *o);
 /* Joins the session around this process, with what -e sets: does not return but with an exit code where it

@@ -23,7 +23,15 @@ def read(p):
     with open(p, "rb") as f: return f.read()
 '
 
+# The agent of these tests is launched on the operator's own word; what it starts is judged.
+trust_launch() {
+	local file=$HOME/.config/pale/policy.ini
+	[ -e "$file" ] || policy </dev/null
+	grep -q '^launch' "$file" || printf '[session]\nlaunch = trusted\n' >>"$file"
+}
+
 v0() {
+	trust_launch
 	run pale run -q --preset security-v0 ${MODE[@]+"${MODE[@]}"} -- python3 -I -c "$prelude$1"
 }
 
@@ -126,7 +134,7 @@ t_sv0-sensitive-roots-flag() {
 t_sv0-denylist-flag() {
 	stub curl
 	MODE=(--allow-denylisted-commands)
-	printf 'preset = security-v0\n[commands]\nallow = curl\n' | policy
+	printf 'preset = security-v0\n[session]\nlaunch = trusted\n[commands]\nallow = curl\n' | policy
 	run pale run -q "${MODE[@]}" -- python3 -I -c "${prelude}print(run('bin/curl', 'made'))"
 	out_is 0
 	exists made
@@ -236,7 +244,7 @@ t_sv0-denylist-families() {
 		# Not even a human can let it through: nobody is asked.
 		not_recorded approval/request '[a-z]*'
 	done
-	printf 'preset = security-v0\n[commands]\nallow = rm\nallow = curl made\n' | policy
+	printf 'preset = security-v0\n[session]\nlaunch = trusted\n[commands]\nallow = rm\nallow = curl made\n' | policy
 	run pale run -q -- python3 -I -c "${prelude}print(run('bin/rm', 'made'), run('bin/curl', 'made'))"
 	out_is "-13 -13"
 	missing made
@@ -308,6 +316,7 @@ refused"
 # --- approvals ----------------------------------------------------------------------------------------------
 
 start_asking() {
+	trust_launch
 	pale run -q --preset security-v0 -- python3 -I -c "$prelude$1" >"$S/bg.out" 2>"$S/bg.err" </dev/null &
 	BG=$!
 }
@@ -342,7 +351,7 @@ t_sv0-never-refuses() {
 	missing made
 	not_recorded approval/request '[a-z]*'
 	MODE=()
-	printf 'preset = security-v0\n[session]\napprovals = never\n' | policy
+	printf 'preset = security-v0\n[session]\napprovals = never\nlaunch = trusted\n' | policy
 	run pale run -q -- python3 -I -c "${prelude}print(run('touch', 'made'))"
 	out_is -13
 }

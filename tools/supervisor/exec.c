@@ -305,13 +305,15 @@ static struct answer refuse_long(struct exec *x, struct caller *c)
 
 /* --- the verdict ---------------------------------------------------------------------------------------- */
 
-/* What the session's process executes first is the operator's command, which he was asked about. */
+/* What the session's process executes first is the command that the operator launched. */
 static bool is_operators(struct caller *c)
 {
 	static _Atomic pid_t started;
 	pid_t root = session_setup(c->sup)->root;
 
-	return root > 0 && caller_tgid(c) == root && atomic_exchange(&started, root) != root;
+	/* The exchange comes before the policy's word: no later exec of that process is the first one. */
+	return root > 0 && caller_tgid(c) == root && atomic_exchange(&started, root) != root &&
+	       c->image.h->launch == LAUNCH_TRUSTED;
 }
 
 /* Who will run unhooked is counted here: the hooks announce themselves. */

@@ -1,0 +1,82 @@
+/*
+ * [session] forbid: launch flags that the machine's policy takes away from its users.
+ *
+ * The check stands with the parser, so that the launcher, which says it early, and the helper, which a
+ * launcher cannot talk out of it, give the same answer.
+ */
+#include "parse_impl.h"
+
+#include <string.h>
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Every flag by which a session holds less than its policy says; FORBID_MAX bounds the list. */
+static const struct {
+	const char *name;
+	size_t at; /* in struct bundle: whether this start has it */
+} lifting[] = {
+	{ "danger", offsetof(struct bundle, danger) },
+	{ "allow-sensitive-roots", offsetof(struct bundle, allow_sensitive) },
+	{ "allow-denylisted-commands", offsetof(struct bundle, allow_denylisted) },
+	{ "allow-unhooked", offsetof(struct bundle, allow_unhooked) },
+	{ "keep-home", offsetof(struct bundle, keep_home) },
+	{ "level=hooks", offsetof(struct bundle, level_hooks) },
+	{ "observe", offsetof(struct bundle, observes) },
+	{ "abi-max", offsetof(struct bundle, abi_max) },
+};
+_Static_assert(NELEM(lifting) == FORBID_MAX, "one place for each flag");
+
+static bool is_given(const struct bundle *b, size_t at)
+{
+	return *(const bool *)((const char *)b + at);
+}
+
+static size_t flag_find(const char *word, size_t len)
+{
+	size_t i = 0;
+
+	if (len > 2 && strncmp(word, "--", 2) == 0) {
+		word += 2;
+		len -= 2;
+	}
+	while (i < NELEM(lifting) &&
+	       (strlen(lifting[i].name) != len || memcmp(lifting[i].name, word, len) != 0))
+		i++;
+	return i;
+}
+
+int parser_on_forbid(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const char *word = pair->value;
+
+	if (ps->src->layer != SOURCE_FLOOR)
+		return parser_error(ps, pair, "floor-key", "write it in /etc/pale/policy.ini",
+				    "`%s` stands in the machine's own policy alone", def->key);
+	while (*word) {
+		size_t len = strcspn(word, " "), i = flag_find(word, len);
+
+		if (i == NELEM(lifting))
+			return parser_error(ps, pair, "bad-value", NULL,
+					    "`%.*s` is not a flag that can be forbidden: danger, "
+					    "allow-sensitive-roots, allow-denylisted-commands, "
+					    "allow-unhooked, keep-home, level=hooks, observe or abi-max",
+					    (int)len, word);
+		if (ps->applies)
+			ps->forbidden[i] = (struct forbidden){ ps->src->path, pair->line };
+		word += len;
+		word += strspn(word, " ");
+	}
+	return 0;
+}
+
+int parser_check_forbidden(struct parser *ps)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < NELEM(lifting); i++)
+		if (ps->forbidden[i].file && is_given(ps->b, lifting[i].at))
+			r = diag_add(ps->d, SEVERITY_ERROR, "forbidden-flag", ps->forbidden[i].file,
+				     ps->forbidden[i].line, 1, "start without it",
+				     "--%s is forbidden on this machine", lifting[i].name);
+	return r;
+}
