@@ -402,15 +402,16 @@ UNITDIR ?= $(SYSTEM)/systemd/system
 TMPFILESDIR ?= $(SYSTEM)/tmpfiles.d
 UNITS := pale-helper.socket pale-helper@.service
 OWNER = $(if $(DESTDIR),,-o pale -g pale)
+# What lies outside of the prefix says in its first line whose it is, so that `make uninstall` of another prefix
+# leaves it alone.
+SYSTEM_FILES := $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(TMPFILESDIR)/pale.conf $(DESTDIR)/etc/pam.d/pale
+OWNED := \# Installed with pale in $(PREFIX).
+system_source = helper/install/$(if $(findstring /pam.d/,$(1)),pale.pam,$(notdir $(1)))
 define install_system
 	$(if $(DESTDIR),,getent passwd pale >/dev/null || useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin pale)
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(TMPFILESDIR) $(DESTDIR)/etc/pam.d $(DESTDIR)/etc/pale/policy.d
 	install -d -m 0711 $(OWNER) $(DESTDIR)/var/lib/pale $(if $(DESTDIR),,/run/pale)
-	install -m 0644 helper/install/pale.conf $(DESTDIR)$(TMPFILESDIR)/pale.conf
-	install -m 0644 helper/install/pale-helper.socket $(DESTDIR)$(UNITDIR)/pale-helper.socket
-	sed 's|@LIBEXEC@|$(PREFIX)/libexec/pale|' helper/install/pale-helper@.service >$(DESTDIR)$(UNITDIR)/pale-helper@.service
-	chmod 0644 $(DESTDIR)$(UNITDIR)/pale-helper@.service
-	install -m 0644 helper/install/pale.pam $(DESTDIR)/etc/pam.d/pale
+	$(foreach f,$(SYSTEM_FILES),{ echo '$(OWNED)'; sed 's|@LIBEXEC@|$(PREFIX)/libexec/pale|' $(call system_source,$(f)); } >$(f) && chmod 0644 $(f) &&) true
 	[ -e $(DESTDIR)/etc/pale/policy.ini ] || install -m 0644 helper/install/policy.ini $(DESTDIR)/etc/pale/policy.ini
 endef
 
@@ -419,7 +420,8 @@ uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
 	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) $(MAN7:tools/%=$(MAN)/man7/%) $(MAN8:helper/%=$(MAN)/man8/%)
 	rm -f $(COMPLETIONS)
-	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(TMPFILESDIR)/pale.conf $(DESTDIR)/etc/pam.d/pale
+	@for f in $(SYSTEM_FILES); do [ ! -e "$$f" ] || { head -1 "$$f" | grep -qxF '$(OWNED)' && rm -f "$$f"; } || \
+		echo "$$f stays: it is not of the installation in $(PREFIX)"; done
 	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
 
 # --- the Debian package ----------------------------------------------------------------------------

@@ -114,6 +114,14 @@ on_installation() {
 		rc_is 0 "systemd-analyze security"
 	fi
 	mkdir /var/lib/pale/1
+	# Another prefix: what that one never installed stays.
+	run make --no-print-directory -s -C "$T_SOURCE" uninstall PREFIX=/opt/other DESTDIR=
+	rc_is 0 "make uninstall of another prefix"
+	out_has "/etc/pam.d/pale stays"
+	for f in /etc/systemd/system/pale-helper.socket /etc/systemd/system/pale-helper@.service /etc/tmpfiles.d/pale.conf \
+		/etc/pam.d/pale "$HELPER" "$PREFIX/bin/pale"; do
+		exists "$f"
+	done
 	run make --no-print-directory -s -C "$T_SOURCE" uninstall PREFIX="$PREFIX" DESTDIR=
 	rc_is 0 "make uninstall"
 	for f in /etc/systemd/system/pale-helper.socket /etc/systemd/system/pale-helper@.service /etc/tmpfiles.d/pale.conf \
