@@ -198,6 +198,7 @@ struct helper {
 	char started[32];
 	uint8_t *image_bytes;
 	struct image image;
+	unsigned kept_mib;			  /* [ledger] size */
 	struct observed *observed;		  /* NULL: the policy holds as it is */
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;

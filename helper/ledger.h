@@ -151,11 +151,28 @@ bool rotate_due(const struct ledger *l);
 void rotate(struct ledger *l);
 /* Ends the compression: what is not done by now stays as it is. */
 void rotate_stop(void);
+/* One part, whole, on the disk and under its compressed name, or not at all: 0 or -errno; -EINTR once *stop
+ * is set. */
+int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *stop);
 
 /* --- retention.c --- */
 
 /* Removes ledgers of sessions that ended long ago; bounded in time. */
 void retention_run(struct helper *h);
+/* A file in a session's directory that a helper made. */
+bool retention_is_helpers(const char *name);
+/* The helper of the session that lies there lives, or it cannot be told that it does not. */
+bool retention_is_live(int dirfd);
+/* Removes an ended session's ledger, and records that and why; false where it stays. */
+bool retention_remove(struct helper *h, int sessions, const char *name, const char *why);
+
+/* --- kept.c --- */
+
+/* Starts to look at what ended sessions keep; what is too much goes in a later tick. */
+void kept_look(struct helper *h);
+void kept_tick(struct helper *h);
+/* Stops looking. */
+void kept_done(void);
 
 /* --- journal.c --- */
 

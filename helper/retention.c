@@ -14,7 +14,7 @@
 #define NS_BUDGET (50 * NS_MS)
 #define LOOK_MAX  5000 /* entries of the directory, and of each of those in it */
 
-static bool is_helpers(const char *name)
+bool retention_is_helpers(const char *name)
 {
 	return strncmp(name, "ledger.", 7) == 0 || strncmp(name, "session.json", 12) == 0;
 }
@@ -31,7 +31,7 @@ static int64_t age_of(int dirfd)
 }
 
 /* Its helper lives.  Whoever cannot say that it is dead says so too. */
-static bool is_live(int dirfd)
+bool retention_is_live(int dirfd)
 {
 	_cleanup_close_ int fd =
 		openat(dirfd, LEDGER_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -50,7 +50,7 @@ static void empty(int dirfd)
 	if (!dir && copy >= 0)
 		close(copy);
 	for (int i = 0; dir && i < LOOK_MAX && (e = readdir(dir)); i++)
-		if (is_helpers(e->d_name))
+		if (retention_is_helpers(e->d_name))
 			(void)unlinkat(dirfd, e->d_name, 0);
 	if (dir)
 		closedir(dir);
@@ -67,21 +67,30 @@ static bool is_young(int sessions, const char *name)
 	       st.st_mtime > now - (int64_t)RETENTION_DAYS * 86400;
 }
 
+bool retention_remove(struct helper *h, int sessions, const char *name, const char *why)
+{
+	_cleanup_close_ int dirfd = openat(sessions, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct event e = { .op = "ledger/removed", .via = "helper", .target = name, .detail = why };
+
+	if (dirfd < 0 || retention_is_live(dirfd))
+		return false;
+	empty(dirfd);
+	if (unlinkat(sessions, name, AT_REMOVEDIR) < 0)
+		return false;
+	(void)ledger_append(&h->ledger, &e);
+	return true;
+}
+
 static void remove_old(struct helper *h, int sessions, const char *name)
 {
 	_cleanup_close_ int dirfd = openat(sessions, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct event e = { .op = "ledger/removed", .via = "helper", .target = name };
 	char detail[64];
 	int64_t age = dirfd < 0 ? -1 : age_of(dirfd);
 
-	if (age < (int64_t)RETENTION_DAYS * 86400 || is_live(dirfd))
-		return;
-	empty(dirfd);
-	if (unlinkat(sessions, name, AT_REMOVEDIR) < 0)
+	if (age < (int64_t)RETENTION_DAYS * 86400)
 		return;
 	snprintf(detail, sizeof(detail), "nothing was written for %lld days", (long long)age / 86400);
-	e.detail = detail;
-	(void)ledger_append(&h->ledger, &e);
+	(void)retention_remove(h, sessions, name, detail);
 }
 
 void retention_run(struct helper *h)

@@ -19,7 +19,7 @@ static struct compressor {
 	pthread_mutex_t lock;
 	pthread_t thread;
 	bool running, made; /* made: is to be joined */
-	bool stop;
+	_Atomic bool stop;
 	int dirfd;
 	mode_t mode;
 	unsigned next, last; /* parts to do */
@@ -32,19 +32,9 @@ static void part_name(char name[64], unsigned part, const char *ending)
 
 /* --- the thread --- */
 
-static bool is_stopped(struct compressor *c)
+static int copy_compressed(int from, gzFile to, const _Atomic bool *stop)
 {
-	bool stop;
-
-	pthread_mutex_lock(&c->lock);
-	stop = c->stop;
-	pthread_mutex_unlock(&c->lock);
-	return stop;
-}
-
-static int copy_compressed(struct compressor *c, int from, gzFile to)
-{
-	static char buf[CHUNK];
+	char buf[CHUNK];
 	ssize_t n;
 
 	while ((n = read(from, buf, sizeof(buf))) != 0) {
@@ -54,14 +44,13 @@ static int copy_compressed(struct compressor *c, int from, gzFile to)
 			return -errno;
 		if (gzwrite(to, buf, (unsigned)n) != n)
 			return -EIO;
-		if (is_stopped(c))
+		if (*stop)
 			return -EINTR;
 	}
 	return gzflush(to, Z_FINISH) == Z_OK ? 0 : -EIO;
 }
 
-/* Whole, on the disk and under its name, or not at all. */
-static int compress_part(struct compressor *c, unsigned part)
+int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *stop)
 {
 	char plain[64], done[64], made[64];
 	_cleanup_close_ int from = -1, to = -1;
@@ -71,17 +60,17 @@ static int compress_part(struct compressor *c, unsigned part)
 	part_name(plain, part, "");
 	part_name(done, part, ".gz");
 	part_name(made, part, ".gz.new");
-	from = openat(c->dirfd, plain, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	to = openat(c->dirfd, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (from < 0 || to < 0 || fchmod(to, c->mode) < 0)
+	from = openat(dirfd, plain, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	to = openat(dirfd, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (from < 0 || to < 0 || fchmod(to, mode) < 0)
 		return -errno;
 	gz = gzdopen(fcntl(to, F_DUPFD_CLOEXEC, 0), "wb1");
-	r = gz ? copy_compressed(c, from, gz) : -ENOMEM;
+	r = gz ? copy_compressed(from, gz, stop) : -ENOMEM;
 	if (gz && gzclose(gz) != Z_OK && r == 0)
 		r = -EIO;
-	if (r == 0 && (fsync(to) < 0 || renameat(c->dirfd, made, c->dirfd, done) < 0 || fsync(c->dirfd) < 0))
+	if (r == 0 && (fsync(to) < 0 || renameat(dirfd, made, dirfd, done) < 0 || fsync(dirfd) < 0))
 		r = -errno;
-	(void)unlinkat(c->dirfd, r == 0 ? plain : made, 0);
+	(void)unlinkat(dirfd, r == 0 ? plain : made, 0);
 	return r;
 }
 
@@ -101,7 +90,7 @@ static void *compress_parts(void *arg)
 			return NULL;
 		}
 		pthread_mutex_unlock(&c->lock);
-		(void)compress_part(c, part);
+		(void)ledger_compress(c->dirfd, part, c->mode, &c->stop);
 	}
 }
 

@@ -369,6 +369,7 @@ int session_serve(struct helper *h)
 	else if (say_ready(h) < 0)
 		end_session(h, "launcher died");
 	retention_run(h);
+	kept_look(h);
 	while (h->state == SESSION_LIVE) {
 		uint64_t now;
 		size_t drained;
@@ -382,9 +383,11 @@ int session_serve(struct helper *h)
 		control_tick(h, now);
 		reload_tick(h, now);
 		ledger_tick(&h->ledger, now);
+		kept_tick(h);
 		warn_of_ledger(h);
 		warn_of_journal(h, h->ledger.untold);
 		timeout = next_timeout(drained, timeout);
 	}
+	kept_done();
 	return finish(h);
 }

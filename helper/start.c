@@ -226,6 +226,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 	if (r < 0)
 		return r;
 	h->no_prompt = b->no_prompt;
+	h->kept_mib = p->s.ledger_mib;
 	h->preset = strdup(p->preset ? p->preset : "");
 	h->workspace = strdup(p->workspace ? p->workspace : "");
 	h->sources = h->preset ? sources_text(b, h->preset) : NULL;

@@ -71,6 +71,7 @@ static const struct key_def keys[] = {
 	{ "environment", "pass", KEY_ENVIRON, ENVIRON_PASS, NULL },
 	{ "environment", "deny", KEY_ENVIRON, ENVIRON_DENY, NULL },
 	{ "environment", "set", KEY_ENVIRON, ENVIRON_SET, NULL },
+	{ "ledger", "size", KEY_SETTING, SET_LEDGER_SIZE, NULL },
 	{ "limits", "memory", KEY_LIMIT, RESOURCE_MEMORY, NULL },
 	{ "limits", "cpu", KEY_LIMIT, RESOURCE_CPU, NULL },
 	{ "limits", "processes", KEY_LIMIT, RESOURCE_PROCESSES, NULL },
@@ -80,8 +81,8 @@ static const struct key_def keys[] = {
 	{ "limits", "enforce", KEY_LIMIT, LIMITS_ENFORCE, NULL },
 };
 
-static const char *const sections[] = { "session", "files",	  "commands", "network",
-					"git",	   "environment", "limits",   NULL };
+static const char *const sections[] = { "session",     "files",	 "commands", "network", "git",
+					"environment", "limits", "ledger",   NULL };
 
 static const struct {
 	enum setting set;
@@ -134,6 +135,7 @@ static const struct {
 	[SET_LEVEL] = { "level", "full or strict; hooks is chosen by --level hooks alone" },
 	[SET_GC] = { "gc", "off, own or all" },
 	[SET_EXPIRY] = { "expiry", "1s to 3650d, as in 48h or 7d" },
+	[SET_LEDGER_SIZE] = { "size", "1M to 100G, as in 2G" },
 	[SET_LOG_SIZE] = { "log_size", "1M to 100G, as in 64M" },
 	[SET_PATHS] = { "paths", "any or relative" },
 	[SET_CMD_DEFAULT] = { "default", "allow, ask or deny" },
@@ -218,6 +220,7 @@ static const struct {
 	{ SET_TIMEOUT, parse_duration },
 	{ SET_EXPIRY, expiry_parse },
 	{ SET_LOG_SIZE, log_size_parse },
+	{ SET_LEDGER_SIZE, log_size_parse },
 };
 
 int setting_parse(enum setting set, const char *word, int *ret_value, const char **ret_expected)

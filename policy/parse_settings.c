@@ -30,8 +30,9 @@ bool setting_tightens(enum setting set, int from, int to)
 		return verdict_strictest((enum verdict)from, (enum verdict)to) == (enum verdict)to;
 	case SET_PATHS:
 	case SET_LEVEL:
-	/* To keep longer removes less. */
+	/* To keep longer removes less, and to keep more. */
 	case SET_EXPIRY:
+	case SET_LEDGER_SIZE:
 		return to >= from;
 	case SET_MODE:
 	case SET_APPROVALS:
@@ -80,6 +81,9 @@ void setting_store(struct settings *s, enum setting set, int value)
 	case SET_EXPIRY:
 		s->expiry_s = (unsigned)value;
 		break;
+	case SET_LEDGER_SIZE:
+		s->ledger_mib = (unsigned)value;
+		break;
 	case SET_LOG_SIZE:
 		s->log_mib = (unsigned)value;
 		break;
@@ -115,6 +119,7 @@ int setting_load(const struct settings *s, enum setting set)
 		[SET_LEVEL] = s->demands,
 		[SET_GC] = s->gc,
 		[SET_EXPIRY] = (int)s->expiry_s,
+		[SET_LEDGER_SIZE] = (int)s->ledger_mib,
 		[SET_LOG_SIZE] = (int)s->log_mib,
 		[SET_PATHS] = s->relative_only,
 		[SET_CMD_DEFAULT] = s->cmd_default,

@@ -18,6 +18,7 @@ void policy_init(struct policy *p)
 	p->s.gc = GC_OWN;
 	p->s.expiry_s = 48 * 3600;
 	p->s.log_mib = 64;
+	p->s.ledger_mib = 2048;
 }
 
 void policy_drop_examples(struct policy *p, size_t n)

@@ -95,7 +95,8 @@ struct settings {
 	enum level demands; /* [session] level: the lowest that may hold; LEVEL_HOOKS where none is named */
 	enum gc gc;
 	unsigned expiry_s;
-	unsigned log_mib; /* [session] log_size: of each log */
+	unsigned ledger_mib; /* [ledger] size: of all ended sessions together */
+	unsigned log_mib;    /* [session] log_size: of each log */
 	enum verdict cmd_default;
 	enum verdict net_default;
 	enum network network;

@@ -105,6 +105,7 @@ static void print_settings(const struct policy *p)
 		print_escaped(stdout, p->logs);
 		printf("\nlog_size = %uM\n", s->log_mib);
 	}
+	printf("[ledger]\nsize = %uM\n", s->ledger_mib);
 	printf("[files]\npaths = %s\n", s->relative_only ? "relative" : "any");
 	printf("[commands]\ndefault = %s\nread_only = %s\n", verdict_name(s->cmd_default),
 	       s->children_in_ro ? "rules" : "deny");

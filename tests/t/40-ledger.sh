@@ -263,6 +263,59 @@ t_pruned() {
 	missing "$(dirname "$LEDGER")"
 }
 
+# left NAME DAYS MEBIBYTES: what a session that ended so long ago left, with a part that nobody compressed.
+left() {
+	local dir=$STATE/sessions/$1
+	mkdir -p -m 700 "$dir"
+	echo '{}' >"$dir/ledger.jsonl"
+	head -c "${3}M" /dev/urandom >"$dir/ledger.0.jsonl"
+	touch -d "$2 days ago" "$dir/ledger.jsonl"
+}
+
+t_what_ended_sessions_keep_is_bounded() {
+	local name
+	printf '[ledger]\nsize = 5M\n' | policy
+	mkdir -p -m 700 "$STATE/sessions"
+	left oldest 30 2
+	left older 20 2
+	left old 10 2
+	left new 1 2
+	fence bash -c 'sleep 3'
+	rc_is 0
+	for name in oldest older; do
+		missing "$STATE/sessions/$name"
+		recorded ledger/removed '[a-z]*' "$name" "[ledger] size is 5 MiB"
+	done
+	for name in old new; do
+		exists "$STATE/sessions/$name/ledger.jsonl"
+		not_recorded ledger/removed '[a-z]*' "\"$name\""
+	done
+}
+
+t_a_part_left_behind_is_compressed_later() {
+	mkdir -p -m 700 "$STATE/sessions"
+	left ended 5 1
+	cp "$STATE/sessions/ended/ledger.0.jsonl" "$S/part"
+	fence bash -c 'sleep 3'
+	missing "$STATE/sessions/ended/ledger.0.jsonl"
+	zcat "$STATE/sessions/ended/ledger.0.jsonl.gz" | cmp - "$S/part" || fail "the part is another one"
+	not_recorded ledger/removed '[a-z]*'
+}
+
+t_a_live_session_is_not_too_old() {
+	local live
+	printf '[ledger]\nsize = 1M\n' | policy
+	bg first bash -c 'until [ -e end ]; do sleep 0.1; done'
+	until_true 10 ls "$STATE"/sessions/*/ledger.jsonl
+	live=$(echo "$STATE"/sessions/*)
+	head -c 3M /dev/urandom >"$live/ledger.7.jsonl"
+	touch -d '30 days ago' "$live/ledger.7.jsonl"
+	fence bash -c 'sleep 2'
+	exists "$live/ledger.7.jsonl"
+	touch end
+	bg_wait first
+}
+
 t_writers_killed() {
 	fsh 'for i in $(seq 20); do (while :; do cat file >/dev/null; done) & p=$!; sleep 0.02; kill -9 $p; done 2>/dev/null; wait; echo done'
 	out_has "done"

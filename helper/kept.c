@@ -1,0 +1,182 @@
+/*
+ * What ended sessions left: their parts that nobody compressed are compressed, and where all of it together
+ * is more than `[ledger] size`, the oldest go first.
+ *
+ * A thread of low priority looks, so that no call and no start waits for a large directory; it is told to
+ * stop when the session ends, and what it has not reached waits for the next session.  The loop removes,
+ * since only the loop may write the record that tells of it.
+ */
+#include "helper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define NICE	  10
+#define KEPT_MAX  100000 /* sessions */
+#define FILES_MAX 5000	 /* of one session */
+
+struct kept {
+	char name[64];
+	int64_t ended; /* seconds */
+	uint64_t bytes;
+};
+
+static struct look {
+	pthread_t thread;
+	bool made; /* is to be joined */
+	_Atomic bool stop, done;
+	int sessions; /* the directory, the thread's until it is done */
+	mode_t mode;
+	char own[64];
+	struct kept *list; /* the loop's once it is done */
+	size_t n, cap;
+} look;
+
+/* --- the thread --- */
+
+/* A part that is not compressed: its number, or -1. */
+static long plain_part(const char *name)
+{
+	unsigned part;
+	int end = 0;
+
+	return sscanf(name, "ledger.%u.jsonl%n", &part, &end) == 1 && end && !name[end] ? (long)part : -1;
+}
+
+/* One file of an ended session: what it takes on the disk. */
+static uint64_t look_at_file(struct look *l, int dirfd, const char *name)
+{
+	long part = plain_part(name);
+	char compressed[sizeof("ledger..jsonl.gz") + 12];
+	struct stat st;
+
+	if (part >= 0 && ledger_compress(dirfd, (unsigned)part, l->mode, &l->stop) == 0) {
+		snprintf(compressed, sizeof(compressed), "ledger.%ld.jsonl.gz", part);
+		name = compressed;
+	}
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	return (uint64_t)st.st_blocks * 512;
+}
+
+static uint64_t look_at_files(struct look *l, int dirfd)
+{
+	int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *e;
+	uint64_t bytes = 0;
+
+	if (!dir && copy >= 0)
+		close(copy);
+	for (int i = 0; dir && i < FILES_MAX && !l->stop && (e = readdir(dir)); i++)
+		if (retention_is_helpers(e->d_name))
+			bytes += look_at_file(l, dirfd, e->d_name);
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+static bool make_room(struct look *l)
+{
+	size_t cap = l->cap ? 2 * l->cap : 256;
+	struct kept *list = l->n < l->cap ? l->list : reallocarray(l->list, cap, sizeof(*list));
+
+	if (!list)
+		return false;
+	l->cap = l->n < l->cap ? l->cap : cap;
+	l->list = list;
+	return true;
+}
+
+static void look_at_session(struct look *l, const char *name)
+{
+	_cleanup_close_ int dirfd =
+		openat(l->sessions, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	struct kept *k;
+
+	if (dirfd < 0 || strlen(name) >= sizeof(k->name) || retention_is_live(dirfd) ||
+	    fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 || !make_room(l))
+		return;
+	k = &l->list[l->n];
+	*k = (struct kept){ .ended = st.st_mtime };
+	strcpy(k->name, name);
+	k->bytes = look_at_files(l, dirfd);
+	l->n++;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return x->ended < y->ended ? -1 : x->ended > y->ended;
+}
+
+static void *look_around(void *arg)
+{
+	struct look *l = arg;
+	DIR *dir = fdopendir(dup(l->sessions));
+	const struct dirent *e;
+
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	while (dir && !l->stop && l->n < KEPT_MAX && (e = readdir(dir)))
+		if (e->d_name[0] != '.' && strcmp(e->d_name, l->own) != 0)
+			look_at_session(l, e->d_name);
+	if (dir)
+		closedir(dir);
+	if (l->n)
+		qsort(l->list, l->n, sizeof(*l->list), by_age);
+	l->done = !l->stop;
+	return NULL;
+}
+
+/* --- the loop --- */
+
+void kept_look(struct helper *h)
+{
+	struct look *l = &look;
+
+	l->sessions = openat(h->state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	l->mode = h->ledger.mode;
+	snprintf(l->own, sizeof(l->own), "%s", h->session);
+	if (l->sessions >= 0)
+		l->made = pthread_create(&l->thread, NULL, look_around, l) == 0;
+}
+
+void kept_tick(struct helper *h)
+{
+	struct look *l = &look;
+	const uint64_t most = (uint64_t)h->kept_mib << 20;
+	uint64_t sum = 0;
+
+	if (!l->made || !l->done)
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		sum += l->list[i].bytes;
+	for (size_t i = 0; i < l->n && sum > most; i++) {
+		char detail[128];
+
+		snprintf(detail, sizeof(detail), "ended sessions kept %llu MiB, [ledger] size is %u MiB",
+			 (unsigned long long)(sum >> 20), h->kept_mib);
+		if (retention_remove(h, l->sessions, l->list[i].name, detail))
+			sum -= l->list[i].bytes;
+	}
+	kept_done();
+}
+
+void kept_done(void)
+{
+	struct look *l = &look;
+
+	l->stop = true;
+	if (l->made)
+		(void)pthread_join(l->thread, NULL);
+	if (l->sessions > 0)
+		close(l->sessions);
+	free(l->list);
+	*l = (struct look){ 0 };
+}
