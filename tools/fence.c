@@ -74,13 +74,16 @@ int fence_probe(struct fence *f, enum level level, const char *abi_max)
 	return EXIT_PALE;
 }
 
-int fence_raise(struct fence *f, enum level level, const char *abi_max)
+int fence_raise(struct fence *f, const struct policy *p, const struct options *o)
 {
-	if (level <= f->level)
+	if (p->s.demands <= f->level)
 		return 0;
+	if (o->level)
+		talk("level %s and not %s: %s:%u [session] level = %s", level_name(p->s.demands),
+		     level_name(f->level), p->level_file, p->level_line, level_name(p->s.demands));
 	if (f->level == LEVEL_HOOKS)
-		return fence_probe(f, level, abi_max);
-	f->level = level; /* full and strict need the same of the kernel */
+		return fence_probe(f, p->s.demands, o->abi_max);
+	f->level = p->s.demands; /* full and strict need the same of the kernel */
 	return 0;
 }
 

@@ -47,9 +47,9 @@ static char *head_line(const char *session, uint64_t count, const char *hash, bo
 	return line;
 }
 
-int heads_keep(const struct dirs *dirs, const char *session, uint64_t count, const char *hash, bool sealed)
+static int append(const struct dirs *dirs, const char *session, const struct launch_end *end)
 {
-	_cleanup_free_ char *line = head_line(session, count, hash, sealed);
+	_cleanup_free_ char *line = head_line(session, end->records, end->head, end->sealed);
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX], old[PATH_MAX];
 	struct stat st;
@@ -73,6 +73,15 @@ int heads_keep(const struct dirs *dirs, const char *session, uint64_t count, con
 	/* One write, so that sessions that end at once do not mix their lines. */
 	len = strlen(line);
 	return write(fd, line, len) == (ssize_t)len ? 0 : -EIO;
+}
+
+void heads_keep(const struct dirs *dirs, const char *session, const struct launch_end *end)
+{
+	int e = end->told && end->head[0] ? append(dirs, session, end) : 0;
+
+	if (e < 0)
+		talk("session %s: the ledger's head cannot be kept in %s: %s", session, dirs->state,
+		     strerror(-e));
 }
 
 /* What a line says of this session. */

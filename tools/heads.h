@@ -10,9 +10,11 @@
 #include "policy/chain.h"
 
 struct dirs;
+struct launch_end;
 
-/* Appends a head to $XDG_STATE_HOME/pale/heads.jsonl.  0 or -errno. */
-int heads_keep(const struct dirs *dirs, const char *session, uint64_t count, const char *hash, bool sealed);
+/* Appends the head that the helper told at the session's end, if it did, to $XDG_STATE_HOME/pale/heads.jsonl;
+ * says so where it cannot. */
+void heads_keep(const struct dirs *dirs, const char *session, const struct launch_end *end);
 /* Tells the chain what is known of this session's heads.  0, also where nothing is, or -errno. */
 int heads_expect(const char *session, struct record_chain *c);
 /* The same from the system's journal, as far as this user may read it, of a ledger of owner's: how many, or

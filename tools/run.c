@@ -29,20 +29,6 @@ static int check_workspace(const struct run *r)
 	return EXIT_PALE;
 }
 
-/* The policy may demand a higher level than the one that was asked for, never a lower one. */
-static int raise_level(struct run *r)
-{
-	const struct policy *p = &r->policy;
-	enum level before = r->fence.level;
-
-	if (p->s.demands <= before)
-		return 0;
-	if (r->o->level)
-		talk("level %s and not %s: %s:%u [session] level = %s", level_name(p->s.demands),
-		     level_name(before), p->level_file, p->level_line, level_name(p->s.demands));
-	return fence_raise(&r->fence, p->s.demands, r->o->abi_max);
-}
-
 static int gather_environment(struct run *r, struct diags *d)
 {
 	const struct environment_source source = {
@@ -183,7 +169,7 @@ static int prepare(struct run *r, enum level level)
 	}
 	e = check_policy(r);
 	if (e == 0)
-		e = raise_level(r);
+		e = fence_raise(&r->fence, &r->policy, r->o);
 	if (e == 0)
 		e = check_workspace(r);
 	if (e == 0)
@@ -195,18 +181,6 @@ static int prepare(struct run *r, enum level level)
 	if (e == 0 && limits_prepare(&r->limits, r->launch.session) < 0)
 		e = EXIT_PALE;
 	return e;
-}
-
-/* Against it a ledger that is cut short or made anew later is seen by `pale log verify`. */
-static void keep_head(const struct run *r, const struct launch_end *end)
-{
-	int e = 0;
-
-	if (end->told && end->head[0])
-		e = heads_keep(&r->dirs, r->launch.session, end->records, end->head, end->sealed);
-	if (e < 0)
-		talk("session %s: the ledger's head cannot be kept in %s: %s", r->launch.session,
-		     r->dirs.state, strerror(-e));
 }
 
 static const char *const whys[] = {
@@ -247,7 +221,7 @@ static void finish(struct run *r, const struct agent_end *how)
 	launch_finish(&r->launch, &end);
 	unsaid_tell(&r->unsaid, r->launch.state_dir, r->launch.session);
 	print_end(r, &end);
-	keep_head(r, &end);
+	heads_keep(&r->dirs, r->launch.session, &end);
 }
 
 /* Dies as the command died, without a second core file. */

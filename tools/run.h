@@ -33,8 +33,9 @@ int abi_limit(const char *text);
 /* 0 where this machine reaches the level, or an exit code after telling what it lacks.  f is zeroed before;
  * fence_done() in each case. */
 int fence_probe(struct fence *f, enum level level, const char *abi_max);
-/* Makes it at least this level, after fence_probe().  0, or an exit code as above. */
-int fence_raise(struct fence *f, enum level level, const char *abi_max);
+/* Raises it to the level that the policy demands, after fence_probe(), and tells so where --level asked for
+ * less. 0, or an exit code as above. */
+int fence_raise(struct fence *f, const struct policy *p, const struct options *o);
 /*
  * What takes long of fence_make(), while the helper compiles the policy too: from an image of our own, which
  * is forgotten where the helper's turns out to be another.  Leaves no trace but in f, and the level in p.
