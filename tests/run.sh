@@ -96,6 +96,8 @@ may_repeat() {
 run_scenario() {
 	local file=$1 level=$2 only=$3 test results
 	results=$T_BASE/results/$(basename "$file" .sh).$level
+	# Without its last line a file would define its tests, run none of them and pass.
+	grep -q 'scenario "\$@"' "$file" || echo "not ok $(basename "$file" .sh) # it does not call scenario" >>"$results"
 	for test in $(sed -n 's/^t_\([A-Za-z0-9_-]*\)() *{.*/\1/p' "$file"); do
 		[ -z "$only" ] || [ "$only" = "$test" ] || continue
 		run_test "$file" "$level" "$test" "$results"
