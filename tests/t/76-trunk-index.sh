@@ -84,6 +84,7 @@ t_no_table_elsewhere() {
 
 # Each shape that git itself gives it.
 t_ordinary() {
+	local a i
 	repo
 	fsh 'set -e; mkdir d; echo c >d/c; git add -N d/c; git add .; git commit -qm c
 		for v in 2 3 4; do git update-index --index-version $v; echo $v >f$v; git add f$v; git commit -qm $v; done
@@ -96,7 +97,8 @@ t_ordinary() {
 	out_is ""
 	err_is_empty
 	# Many entries, and a table of them.
-	for i in $(seq 25000); do echo "100644 $(git rev-parse HEAD:a) 0	many/$i"; done >list
+	a=$(git rev-parse HEAD:a)
+	for i in $(seq 25000); do echo "100644 $a 0	many/$i"; done >list
 	fsh 'git -c index.threads=2 update-index --index-info <list && grep -aq IEOT .git/index && git ls-files many | wc -l'
 	out_is 25000
 	# What is split cannot be judged.
@@ -143,3 +145,5 @@ t_of_others() {
 		fence mv $dir/index.lock new
 	done
 }
+
+scenario "$@"
