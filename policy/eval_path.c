@@ -5,6 +5,7 @@
  * second; a walk that broke denies.  May not allocate.
  */
 #include "path.h"
+#include "procpath.h"
 #include "trie.h"
 
 /* Written under mode read-only too, where a write rule names them: they keep nothing. */
@@ -190,6 +191,13 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	return d;
 }
 
+/* It is of a process outside the session, or was reached through one. */
+static bool is_of_another(const struct request *req, unsigned access)
+{
+	return req->pids && (proc_is_closed(req->path, access, req->pids) ||
+			     (req->through && proc_is_closed(req->through, ACCESS_ALL, req->pids)));
+}
+
 void eval_path(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
 {
 	unsigned access = req->access ? req->access : op_access(req->op);
@@ -199,8 +207,12 @@ void eval_path(const struct image *img, const struct request *req, struct decisi
 	if (!img->h || !req->path || access == 0 || access & ~(unsigned)ACCESS_ALL)
 		return;
 	*d = judge_spelling(img, req, access, req->path, t);
-	if (!req->given)
-		return;
-	other = judge_spelling(img, req, access, req->given, t);
-	decision_tighten(d, &other);
+	if (req->given) {
+		other = judge_spelling(img, req, access, req->given, t);
+		decision_tighten(d, &other);
+	}
+	if (is_of_another(req, access)) {
+		other = decision_deny(REASON_PROCESS, RULE_NONE);
+		decision_tighten(d, &other);
+	}
 }

@@ -148,6 +148,11 @@ struct request {
 	const char *path;
 	const char *given;
 	const char *raw;
+	/* Who is of the session, for the rule on other processes (procpath.h); NULL: it is not judged.
+	 * through: the directory of procfs with the last link of a process that was followed on the way, or
+	 * NULL. */
+	const struct pids *pids;
+	const char *through;
 	const char *const *argv;
 	size_t argc;
 	const char *ident;

@@ -239,6 +239,9 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 	if (op == OP_EXEC)
 		git_env_foresee(&git, x->o, &x->loaded);
 	r = question_init(q, op, args, n, x->loaded.bundle.cwd, &git);
+	/* Only a supervisor holds it. */
+	if (x->level == LEVEL_HOOKS)
+		q->req.pids = NULL;
 	if (r == 0) {
 		decide(x, q, &v);
 		change = v.granted ? NULL : advise(x, q, &v.d);

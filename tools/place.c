@@ -60,11 +60,18 @@ static int sys_close(int fd)
 	return close(fd) < 0 ? -errno : 0;
 }
 
+/* The directory of procfs with the last such link that the walk followed; one walk at a time. */
+static char crossed[LIMIT_PATH];
+
 static int sys_is_magic(int dirfd)
 {
 	struct statfs fs;
 
-	return fstatfs(dirfd, &fs) < 0 ? -errno : fs.f_type == PROC_SUPER_MAGIC;
+	if (fstatfs(dirfd, &fs) < 0)
+		return -errno;
+	if (fs.f_type == PROC_SUPER_MAGIC && sys_fd_path(dirfd, crossed, sizeof(crossed)) < 0)
+		crossed[0] = '\0';
+	return fs.f_type == PROC_SUPER_MAGIC;
 }
 
 static const struct resolve_sys own_calls = {
@@ -83,17 +90,24 @@ static bool acts_on_link(enum op op)
 	       op == OP_MKNOD;
 }
 
-int place_find(const char *cwd, const char *path, enum op op, char *real, char *given)
+int place_find(const char *cwd, const char *path, enum op op, char *real, char *given,
+	       const char **ret_through)
 {
 	_cleanup_free_ struct resolved *r = calloc(1, sizeof(*r));
+	_cleanup_free_ char *words = NULL;
 	int n = path_normalise(cwd, path, given, LIMIT_PATH);
 
-	if (!r)
+	*ret_through = NULL;
+	/* The caller's words: behind a link `..` is another directory than the text has it. */
+	if (!r || asprintf(&words, "%s%s%s", *path == '/' ? "" : cwd, *path == '/' ? "" : "/", path) < 0)
 		return -ENOMEM;
 	if (n < 0)
 		return n;
-	n = resolve(&own_calls, AT_FDCWD, given,
+	crossed[0] = '\0';
+	n = resolve(&own_calls, AT_FDCWD, words,
 		    acts_on_link(op) ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST, r);
+	if (crossed[0])
+		*ret_through = crossed;
 	if (n == 0) {
 		strcpy(real, r->path);
 		resolved_done(&own_calls, r);

@@ -2,11 +2,13 @@
  * From words on the command line to the canonical request that the evaluator judges.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "policy/addr.h"
 #include "policy/argv.h"
 #include "policy/path.h"
+#include "policy/procpath.h"
 
 #include "gitbranch.h"
 #include "tools.h"
@@ -88,15 +90,32 @@ static int ask_exec(struct question *q, char *const *args, size_t n, const struc
 	return 0;
 }
 
+/* The process that asks stands for the one that would act.  Inside a session one sees by the fence itself who
+ * belongs to it; outside, nobody else is of the session that is asked about. */
+static bool is_of_session(const struct pids *p, int32_t pid)
+{
+	_cleanup_close_ int fd = -1;
+	char path[48];
+
+	(void)p;
+	if (pid == getpid() || !session_around())
+		return pid == getpid();
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0;
+}
+
 static int ask_file(struct question *q, char *const *args, size_t n)
 {
+	static const struct pids pids = { is_of_session };
 	int r;
 
 	if (n != 1)
 		return -EINVAL;
-	r = place_find(q->cwd, args[0], q->req.op, q->path, q->given);
+	r = place_find(q->cwd, args[0], q->req.op, q->path, q->given, &q->req.through);
 	if (r < 0)
 		return r;
+	q->req.pids = &pids;
 	q->req.path = q->path;
 	if (strcmp(q->given, q->path) != 0)
 		q->req.given = q->given;

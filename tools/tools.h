@@ -445,8 +445,12 @@ struct shell_part {
 int shell_split(const char *line, struct shell_part **ret, size_t *ret_n);
 void shell_parts_done(struct shell_part *parts, size_t n);
 
-/* Where path leads in truth, as the preload would find it: 0 or -errno. */
-int place_find(const char *cwd, const char *path, enum op op, char *real, char *given);
+/*
+ * Where path leads in truth, as the preload would find it: 0 or -errno.  *ret_through: struct request's,
+ * until the next call.
+ */
+int place_find(const char *cwd, const char *path, enum op op, char *real, char *given,
+	       const char **ret_through);
 /* What to write to change a decision: lines that were tried and work, or why none can (caller frees). */
 char *advice(const struct loaded *l, const struct question *q, const struct decision *d);
 

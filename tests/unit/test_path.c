@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "policy/path.h"
+#include "policy/procpath.h"
 
 Suite *suite_path(void);
 
@@ -178,6 +179,51 @@ START_TEST(test_small_ones)
 }
 END_TEST
 
+static bool has_12(const struct pids *p, int32_t pid)
+{
+	(void)p;
+	return pid == 12;
+}
+
+/* The rule on other processes; 12 is one's own. */
+START_TEST(test_other_processes)
+{
+	static const struct {
+		const char *path;
+		bool read, write; /* closed */
+	} cases[] = {
+		{ "/proc/13/environ", true, true },
+		{ "/proc/13/mem", true, true },
+		{ "/proc/13/fd/3", true, true },
+		{ "/proc/13/cwd", true, true },
+		{ "/proc/13/task/14/environ", true, true },
+		{ "/proc/13/task/x/stat", true, true },
+		{ "/proc/13/ns/stat", true, true },
+		{ "/proc/13 (deleted)", true, true },
+		{ "/proc/99999999999/stat", true, true },
+		{ "/proc/13", false, true },
+		{ "/proc/13/stat", false, true },
+		{ "/proc/13/task", false, true },
+		{ "/proc/13/task/14/comm", false, true },
+		{ "/proc/12/environ", false, false },
+		{ "/proc/12/task/13/mem", false, false },
+		{ "/proc/self/environ", false, false },
+		{ "/proc/meminfo", false, false },
+		{ "/proc", false, false },
+		{ "/procx/13/environ", false, false },
+		{ "/srv/proc/13/environ", false, false },
+	};
+	const struct pids mine = { has_12 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_msg(proc_is_closed(cases[i].path, ACCESS_READ, &mine) == cases[i].read, "read %s",
+			      cases[i].path);
+		ck_assert_msg(proc_is_closed(cases[i].path, ACCESS_WRITE, &mine) == cases[i].write,
+			      "write %s", cases[i].path);
+	}
+}
+END_TEST
+
 Suite *suite_path(void)
 {
 	Suite *s = suite_create("path");
@@ -191,6 +237,7 @@ Suite *suite_path(void)
 	tcase_add_test(t, test_plain);
 	tcase_add_test(t, test_plain_relative);
 	tcase_add_test(t, test_small_ones);
+	tcase_add_test(t, test_other_processes);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -13,20 +13,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "policy/procpath.h"
+
 #include "tools/tools.h"
 
 #define PROC_ROOT_INO 1 /* include/linux/proc_fs.h */
-#define PID_DIGITS    9
-
-/*
- * What the kernel shows of any process to anybody, without the check that ptrace(2) describes: what
- * ps, top, pgrep and container detection read.
- */
-static const char *const shown_to_all[] = {
-	"stat",	     "statm",	       "status",    "cmdline", "comm",	    "cgroup",	     "cpuset",
-	"limits",    "loginuid",       "sessionid", "oom_adj", "oom_score", "oom_score_adj", "sched",
-	"schedstat", "timens_offsets", "mountinfo", "mounts",  "task",	    "wchan",
-};
 
 void procfs_own_link(int fd, char buf[PROCFS_LINK_MAX])
 {
@@ -76,64 +67,37 @@ static const char *below_proc(int fd, const char *path)
 	return path[5] ? path + 6 : path + 5;
 }
 
-/* Takes a component that is a process's or a thread's number.  0 where there is none. */
-static pid_t take_pid(const char **at)
-{
-	size_t n = strspn(*at, "0123456789");
-	pid_t pid;
+struct session_pids {
+	struct pids pids;
+	const struct supervisor *sup;
+};
 
-	if (n == 0 || n > PID_DIGITS || ((*at)[n] != '/' && (*at)[n] != '\0'))
-		return 0;
-	pid = (pid_t)strtol(*at, NULL, 10);
-	*at += n + ((*at)[n] == '/');
-	return pid;
+static bool has_pid(const struct pids *p, int32_t pid)
+{
+	return session_has_pid(((const struct session_pids *)p)->sup, pid);
 }
 
-static bool is_shown_to_all(const char *name)
+static bool is_closed(struct caller *c, int dirfd, const char *path, unsigned access)
 {
-	for (size_t i = 0; i < NELEM(shown_to_all); i++)
-		if (strcmp(name, shown_to_all[i]) == 0)
-			return true;
-	return *name == '\0';
-}
+	const struct session_pids of = { { has_pid }, c->sup };
 
-/* Steps into the directory of a process outside the session, if rest leads into one. */
-static bool enters_outsider(struct caller *c, const char **rest)
-{
-	bool is_number = **rest >= '0' && **rest <= '9';
-	pid_t pid = take_pid(rest);
-
-	/* "12 (deleted)" is a number too. */
-	return is_number && (pid == 0 || !session_has_pid(c->sup, pid));
+	return !below_proc(dirfd, path) || proc_is_closed(path, access, &of.pids);
 }
 
 bool procfs_is_outsider(struct caller *c, int dirfd, const char *path)
 {
-	const char *rest = below_proc(dirfd, path);
-
-	return !rest || enters_outsider(c, &rest);
+	return is_closed(c, dirfd, path, ACCESS_WRITE);
 }
 
 bool procfs_is_foreign(struct caller *c, int dirfd, const char *path)
 {
-	const char *rest = below_proc(dirfd, path);
-
-	if (!rest)
-		return true;
-	if (!enters_outsider(c, &rest))
-		return false;
-	if (strncmp(rest, "task/", 5) == 0) {
-		rest += 5;
-		if (take_pid(&rest) == 0)
-			return true;
-	}
-	return !is_shown_to_all(rest);
+	return is_closed(c, dirfd, path, ACCESS_READ);
 }
 
 bool procfs_any(const char *path, char *buf, size_t size)
 {
 	const char *rest = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
-	int n = take_pid(&rest) ? snprintf(buf, size, "/proc/*/%s", rest) : -1;
+	int n = proc_take_pid(&rest) ? snprintf(buf, size, "/proc/*/%s", rest) : -1;
 
 	return n > 0 && (size_t)n < size;
 }
@@ -145,15 +109,17 @@ int procfs_fd_number(struct caller *c, int dirfd, const char *name)
 	int n = procfs_fd_path(dirfd, path, sizeof(path));
 
 	rest = n < 0 ? NULL : below_proc(dirfd, path);
-	if (!rest || take_pid(&rest) != caller_tgid(c))
+	if (!rest || proc_take_pid(&rest) != caller_tgid(c))
 		return -1;
 	if (strncmp(rest, "task/", 5) == 0) {
 		rest += 5;
-		if (take_pid(&rest) != c->tid)
+		if (proc_take_pid(&rest) != c->tid)
 			return -1;
 	}
-	n = (int)strspn(name, "0123456789");
-	if (strcmp(rest, "fd") != 0 || n == 0 || n > PID_DIGITS || name[n] != '\0')
+	/* A descriptor is a number as a pid is, and 0 is one too. */
+	if (strcmp(rest, "fd") != 0 || strchr(name, '/'))
 		return -1;
-	return (int)strtol(name, NULL, 10);
+	rest = name;
+	n = proc_take_pid(&rest);
+	return rest != name ? n : -1;
 }
