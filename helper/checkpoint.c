@@ -120,7 +120,7 @@ bool checkpoint_due(const struct ledger *l, uint64_t now_ns)
 
 int checkpoint_add(struct ledger *l)
 {
-	struct checkpoint c = { .count = l->seq };
+	struct checkpoint c = { .count = l->seq, .has_owner = true, .owner = l->owner };
 	char detail[CHECKPOINT_DETAIL], time[32];
 	struct event e = {
 		.time_ns = clock_real_ns(), .op = CHECKPOINT_OP, .via = "helper", .detail = detail
@@ -147,5 +147,5 @@ void checkpoint_synced(struct ledger *l)
 	if (l->told_seq >= l->point_seq || l->point_seq > l->good_seq)
 		return;
 	l->told_seq = l->point_seq;
-	l->untold = journal_head(l->session, l->point_hash, l->point_seq, l->sealed);
+	l->untold = journal_head(l);
 }

@@ -17,28 +17,28 @@
 #define FULL_MS	       100 /* that its queue may be full */
 #define MESSAGE_ID     "6f1c37e0a9d54b6c8f0b3f6f2b7d91ce"
 
-static size_t format(char *buf, size_t size, const char *session, const char *head, uint64_t count,
-		     bool sealed)
+static size_t format(char *buf, size_t size, const struct ledger *l)
 {
-	const char *const how = sealed ? "sealed" : "not sealed";
 	struct out o = out_of(buf, size);
 
 	text_str(&o, "MESSAGE=pale ledger of session ");
-	text_str(&o, session);
+	text_str(&o, l->session);
 	text_str(&o, ": head ");
-	text_str(&o, head);
+	text_str(&o, l->point_hash);
 	text_str(&o, " (");
-	text_uint(&o, count);
+	text_uint(&o, l->point_seq);
 	text_str(&o, " records), ");
-	text_str(&o, how);
+	text_str(&o, l->sealed ? "sealed" : "not sealed");
 	text_str(&o, "\nMESSAGE_ID=" MESSAGE_ID "\nPRIORITY=6\nSYSLOG_IDENTIFIER=pale-helper\nPALE_SESSION=");
-	text_str(&o, session);
+	text_str(&o, l->session);
 	text_str(&o, "\nPALE_HEAD=");
-	text_str(&o, head);
+	text_str(&o, l->point_hash);
 	text_str(&o, "\nPALE_COUNT=");
-	text_uint(&o, count);
+	text_uint(&o, l->point_seq);
 	text_str(&o, "\nPALE_SEALED=");
-	text_uint(&o, sealed);
+	text_uint(&o, l->sealed);
+	text_str(&o, "\nPALE_OWNER=");
+	text_uint(&o, l->owner);
 	text_str(&o, "\n");
 	return o.failed ? 0 : o.len;
 }
@@ -68,11 +68,11 @@ int journal_look(void)
 	return fd < 0 && fd != -ENOENT ? fd : 0;
 }
 
-int journal_head(const char *session, const char *head, uint64_t count, bool sealed)
+int journal_head(const struct ledger *l)
 {
 	_cleanup_close_ int fd = reach();
 	char text[1024];
-	size_t len = format(text, sizeof(text), session, head, count, sealed);
+	size_t len = format(text, sizeof(text), l);
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;

@@ -84,6 +84,7 @@ struct ledger {
 
 	const struct mask *mask; /* borrowed; NULL: nothing is taken out of texts */
 
+	uid_t owner;		   /* whose session it is */
 	struct checkpoint_key key; /* where sealed; else checkpoints are not signed */
 	bool sealed;
 	uint64_t point_seq, point_ns; /* the last checkpoint's, and when (CLOCK_BOOTTIME) */
@@ -178,7 +179,7 @@ void kept_done(void);
 
 /* Whether the system's journal would take a head, where there is one, now: 0 or -errno. */
 int journal_look(void);
-/* Tells it a head; never blocks for long.  0, also where there is no journal, or -errno. */
-int journal_head(const char *session, const char *head, uint64_t count, bool sealed);
+/* Tells it the last checkpoint; never blocks for long.  0, also where there is no journal, or -errno. */
+int journal_head(const struct ledger *l);
 
 #endif

@@ -276,9 +276,10 @@ static int first_record(struct helper *h)
 	};
 	int r;
 
-	if (asprintf(&detail, "level=%s; %snot enforced: %s; %s%s%s%s%s%s", level_name(h->level),
-		     h->observed ? "observing; " : "", h->not_enforced, h->facts, *h->facts ? "; " : "",
-		     *h->limits ? "limits: " : "", h->limits, *h->limits ? "; " : "", h->sources) < 0)
+	if (asprintf(&detail, "level=%s; %sowner=%u; not enforced: %s; %s%s%s%s%s%s", level_name(h->level),
+		     h->observed ? "observing; " : "", (unsigned)h->owner, h->not_enforced, h->facts,
+		     *h->facts ? "; " : "", *h->limits ? "limits: " : "", h->limits, *h->limits ? "; " : "",
+		     h->sources) < 0)
 		return -ENOMEM;
 	e.detail = detail;
 	r = ledger_append(&h->ledger, &e);
@@ -292,6 +293,7 @@ static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_p
 	int root = h->foreign ? places_open_root(h) : -1, r;
 
 	h->ledger.mask = &h->mask;
+	h->ledger.owner = h->owner;
 	if (h->ledger_size > 0)
 		ledger_limit(&h->ledger, h->ledger_size);
 	if (!h->foreign)

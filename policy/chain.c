@@ -13,6 +13,7 @@
 #define OP_OUTCOME   "approval/outcome"
 #define OP_EXPIRED   "approval/expired"
 #define OP_CANCELLED "approval/cancelled"
+#define OP_REMOVED   "ledger/removed"
 
 void record_chain_init(struct record_chain *c)
 {
@@ -24,6 +25,12 @@ void record_chain_pin(struct record_chain *c, const uint8_t key[CHECKPOINT_KEY_B
 {
 	memcpy(c->key, key, CHECKPOINT_KEY_BYTES);
 	c->has_key = true;
+}
+
+void record_chain_pin_owner(struct record_chain *c, uint32_t uid)
+{
+	c->owner_must = uid;
+	c->owner_known = true;
 }
 
 bool record_chain_expect(struct record_chain *c, uint64_t count, const char *hash)
@@ -76,6 +83,9 @@ static const char *place_fault(struct record_chain *c, const struct record *r)
 			return "the session's name is too long";
 		strcpy(c->session, r->session);
 		record_genesis(r->session, c->prev);
+		c->has_owner = checkpoint_owner(r->detail, &c->owner);
+		if (c->has_owner && c->owner_known && c->owner != c->owner_must)
+			return "it is the ledger of another user";
 	}
 	if (strcmp(r->session, c->session) != 0)
 		return "the record belongs to another session";
@@ -115,6 +125,8 @@ static const char *checkpoint_fault(struct record_chain *c, const struct record 
 		return "the checkpoint cannot be read";
 	if (point.count != r->seq - 1 || strcmp(point.head, r->prev) != 0)
 		return "the checkpoint does not say what stands before it";
+	if (point.has_owner != c->has_owner || point.owner != c->owner)
+		return "the checkpoint names another user than the first record";
 	c->checkpoints++;
 	if (!point.sig[0])
 		return c->has_key ? "the checkpoint is not signed, and a key is known" : NULL;
@@ -209,11 +221,22 @@ static const char *fault_of(struct record_chain *c, const struct record *r)
 	return fault ? fault : head_fault(c, r);
 }
 
+/* "...; until=2026-11-22T00:00:00.000000Z": what ended by then may be gone. */
+static void note_removed(struct record_chain *c, const struct record *r)
+{
+	const char *until = strstr(r->detail, "until=");
+
+	if (until && strlen(until + 6) < sizeof(c->removed_until) && strcmp(until + 6, c->removed_until) > 0)
+		strcpy(c->removed_until, until + 6);
+}
+
 static void go_on(struct record_chain *c, const struct record *r)
 {
 	c->next_seq++;
 	memcpy(c->prev, r->hash, sizeof(c->prev));
 	c->last = c->ended;
+	if (strcmp(r->op, OP_REMOVED) == 0)
+		note_removed(c, r);
 	c->ended = c->ended || strcmp(r->op, OP_END) == 0;
 	follow_questions(c, r);
 }

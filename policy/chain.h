@@ -37,11 +37,14 @@ struct record_chain {
 	char prev[RECORD_HASH_HEX];
 	char session[64];
 	uint64_t line;
-	bool ended; /* a session/end record was seen */
-	bool last;  /* nothing may follow any more */
+	char removed_until[32]; /* older ledgers were removed, as a record of this one says; "" */
+	bool ended;		/* a session/end record was seen */
+	bool last;		/* nothing may follow any more */
 
 	uint8_t key[CHECKPOINT_KEY_BYTES]; /* pinned, where has_key */
 	bool has_key;
+	bool has_owner, owner_known; /* it says whose it is; it is known whose it must be */
+	uint32_t owner, owner_must;
 	uint64_t checkpoints; /* how many there are, signed or not */
 	uint64_t sealed;      /* records up to here are vouched for by a signature of the pinned key */
 	uint64_t signed_to;   /* the same by any key: worth what that key is worth */
@@ -56,6 +59,8 @@ struct record_chain {
 void record_chain_init(struct record_chain *c);
 /* From now on a signature by another key is a fault. */
 void record_chain_pin(struct record_chain *c, const uint8_t key[CHECKPOINT_KEY_BYTES]);
+/* From now on a ledger of another user's session is a fault. */
+void record_chain_pin_owner(struct record_chain *c, uint32_t uid);
 /* A head that this ledger is known to have had; of more than CHAIN_HEADS_MAX the latest count.  False where
  * hash is none. */
 bool record_chain_expect(struct record_chain *c, uint64_t count, const char *hash);

@@ -9,7 +9,8 @@
 
 #define MESSAGE_MAX 512
 
-static const char DOMAIN[] = "pale-checkpoint-1"; /* signed with its NUL */
+/* Signed with their NUL: of what names no owner, and of what does. */
+static const char DOMAINS[2][18] = { "pale-checkpoint-1", "pale-checkpoint-2" };
 
 _Static_assert(CHECKPOINT_KEY_BYTES == crypto_sign_PUBLICKEYBYTES, "a public key");
 _Static_assert(CHECKPOINT_SEED_BYTES == crypto_sign_SEEDBYTES, "a seed");
@@ -23,21 +24,29 @@ static void put_field(struct out *o, const char *s)
 	put_bytes(o, s, n);
 }
 
+static void put_number(struct out *o, uint64_t n)
+{
+	char digits[24];
+	struct out number = out_of(digits, sizeof(digits));
+
+	text_uint(&number, n);
+	text_end(&number);
+	put_field(o, digits);
+}
+
 /* The signed bytes; their length, 0 where they do not fit. */
 static size_t message(const struct checkpoint *c, const char *session, const char *time,
 		      uint8_t buf[MESSAGE_MAX])
 {
-	struct out o = out_of(buf, MESSAGE_MAX), number;
-	char count[24];
+	struct out o = out_of(buf, MESSAGE_MAX);
 
-	number = out_of(count, sizeof(count));
-	text_uint(&number, c->count);
-	text_end(&number);
-	put_bytes(&o, DOMAIN, sizeof(DOMAIN));
+	put_bytes(&o, DOMAINS[c->has_owner], sizeof(DOMAINS[0]));
 	put_field(&o, session);
-	put_field(&o, count);
+	put_number(&o, c->count);
 	put_field(&o, c->head);
 	put_field(&o, time);
+	if (c->has_owner)
+		put_number(&o, c->owner);
 	return o.failed ? 0 : o.len;
 }
 
@@ -92,6 +101,10 @@ void checkpoint_print(const struct checkpoint *c, char detail[CHECKPOINT_DETAIL]
 	text_uint(&o, c->count);
 	text_str(&o, " head=");
 	text_str(&o, c->head);
+	if (c->has_owner) {
+		text_str(&o, " owner=");
+		text_uint(&o, c->owner);
+	}
 	if (c->sig[0]) {
 		text_str(&o, " key=");
 		text_str(&o, c->key);
@@ -134,6 +147,29 @@ static bool take_count(const char **at, uint64_t *ret)
 	return true;
 }
 
+/* The uid behind `word`, where that is what comes next; *at moves behind it. */
+static bool take_owner(const char **at, const char *word, uint32_t *ret)
+{
+	const char *digits = *at + strlen(word);
+	uint64_t uid;
+
+	if (strncmp(*at, word, strlen(word)) != 0 || !take_count(&digits, &uid) || uid > UINT32_MAX)
+		return false;
+	*at = digits;
+	*ret = (uint32_t)uid;
+	return true;
+}
+
+bool checkpoint_owner(const char *detail, uint32_t *ret)
+{
+	static const char observing[] = "; observing";
+	const char *at = detail + strcspn(detail, ";");
+
+	if (strncmp(at, observing, strlen(observing)) == 0)
+		at += strlen(observing);
+	return strncmp(detail, "level=", 6) == 0 && take_owner(&at, "; owner=", ret) && *at == ';';
+}
+
 int checkpoint_parse(const char *detail, struct checkpoint *ret)
 {
 	struct checkpoint c = { 0 };
@@ -144,6 +180,7 @@ int checkpoint_parse(const char *detail, struct checkpoint *ret)
 	at += 6;
 	if (!take_count(&at, &c.count) || !take_hex(&at, " head=", c.head, sizeof(c.head)))
 		return -EBADMSG;
+	c.has_owner = take_owner(&at, " owner=", &c.owner);
 	if (strcmp(at, " not sealed") != 0 && (!take_hex(&at, " key=", c.key, sizeof(c.key)) ||
 					       !take_hex(&at, " sig=", c.sig, sizeof(c.sig)) || *at != '\0'))
 		return -EBADMSG;

@@ -84,19 +84,36 @@ void heads_keep(const struct dirs *dirs, const char *session, const struct launc
 		     strerror(-e));
 }
 
-/* What a line says of this session. */
-static void expect_line(const char *session, const char *line, size_t len, struct record_chain *c)
-{
-	_cleanup_json_ json_t *j = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-	const char *of = json_string_value(json_object_get(j, "session"));
-	const char *hash = json_string_value(json_object_get(j, "head"));
-	json_int_t count = json_integer_value(json_object_get(j, "records"));
+/* Where heads are looked for, and what is done with them. */
+struct search {
+	const char *session; /* NULL: of all */
+	uid_t writer, owner;
+	head_fn *fn;
+	void *ctx;
+};
 
-	if (of && hash && count > 0 && strcmp(of, session) == 0)
-		(void)record_chain_expect(c, (uint64_t)count, hash);
+static bool found(const struct search *s, const struct head *head)
+{
+	if (!head->session || !head->hash || head->count == 0 ||
+	    (s->session && strcmp(head->session, s->session) != 0))
+		return false;
+	s->fn(s->ctx, head);
+	return true;
 }
 
-static int expect_file(const char *session, const char *name, struct record_chain *c)
+static void look_at_line(const struct search *s, const char *line, size_t len)
+{
+	_cleanup_json_ json_t *j = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	json_int_t count = json_integer_value(json_object_get(j, "records"));
+	const struct head head = { .session = json_string_value(json_object_get(j, "session")),
+				   .time = json_string_value(json_object_get(j, "time")) ?: "",
+				   .hash = json_string_value(json_object_get(j, "head")),
+				   .count = count > 0 ? (uint64_t)count : 0 };
+
+	(void)found(s, &head);
+}
+
+static int look_in_file(const struct search *s, const char *name)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[PATH_MAX];
@@ -111,16 +128,17 @@ static int expect_file(const char *session, const char *name, struct record_chai
 		end = memchr(at, '\n', (size_t)(text + len - at));
 		if (!end)
 			break;
-		expect_line(session, at, (size_t)(end - at), c);
+		look_at_line(s, at, (size_t)(end - at));
 	}
 	return 0;
 }
 
-int heads_expect(const char *session, struct record_chain *c)
+int heads_kept(const char *session, head_fn *fn, void *ctx)
 {
-	int r = expect_file(session, HEADS_OLD, c);
+	const struct search s = { .session = session, .fn = fn, .ctx = ctx };
+	int r = look_in_file(&s, HEADS_OLD);
 
-	return r < 0 ? r : expect_file(session, HEADS_FILE, c);
+	return r < 0 ? r : look_in_file(&s, HEADS_FILE);
 }
 
 /* --- the journal --- */
@@ -171,18 +189,31 @@ static bool is_a_helpers(const json_t *entry, uid_t owner)
 	return uid && (n == owner || n == getuid() || (pale && n == pale->pw_uid));
 }
 
-static bool expect_entry(const char *line, uid_t owner, struct record_chain *c)
+/* An entry without an owner is of a helper before they were named: of this ledger, as far as can be told. */
+static bool is_of(const json_t *entry, const struct search *s)
 {
-	_cleanup_json_ json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-	const char *hash = json_string_value(json_object_get(j, "PALE_HEAD"));
-	const char *count = json_string_value(json_object_get(j, "PALE_COUNT"));
+	const char *uid = json_string_value(json_object_get(entry, "PALE_OWNER"));
 
-	return hash && count && is_a_helpers(j, owner) &&
-	       record_chain_expect(c, strtoull(count, NULL, 10), hash);
+	return uid ? s->owner == NO_OWNER || strtoul(uid, NULL, 10) == s->owner : s->session != NULL;
 }
 
-int heads_from_journal(const char *session, uid_t owner, struct record_chain *c)
+static bool look_at_entry(const struct search *s, const char *line)
 {
+	_cleanup_json_ json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	const char *count = json_string_value(json_object_get(j, "PALE_COUNT"));
+	const struct head head = { .session = json_string_value(json_object_get(j, "PALE_SESSION")),
+				   .time = "",
+				   .hash = json_string_value(json_object_get(j, "PALE_HEAD")),
+				   .count = count ? strtoull(count, NULL, 10) : 0 };
+
+	return is_a_helpers(j, s->writer) && is_of(j, s) && found(s, &head);
+}
+
+int heads_from_journal(const char *session, uid_t writer, uid_t owner, head_fn *fn, void *ctx)
+{
+	const struct search s = {
+		.session = session, .writer = writer, .owner = owner, .fn = fn, .ctx = ctx
+	};
 	static char name[] = "journalctl", output[] = "--output=json", quiet[] = "--quiet",
 		    pager[] = "--no-pager";
 	char match[64 + SESSION_ID_MAX], *argv[] = { name, output, quiet, pager, match, NULL };
@@ -192,12 +223,13 @@ int heads_from_journal(const char *session, uid_t owner, struct record_chain *c)
 	pid_t pid = -1;
 	int r, status, n = 0;
 
-	snprintf(match, sizeof(match), "PALE_SESSION=%s", session);
+	snprintf(match, sizeof(match), "%s=%s", session ? "PALE_SESSION" : "SYSLOG_IDENTIFIER",
+		 session ? session : "pale-helper");
 	r = run_journalctl(argv, &f, &pid);
 	if (r < 0)
 		return r;
 	while (getline(&line, &cap, f) > 0)
-		n += expect_entry(line, owner, c);
+		n += look_at_entry(&s, line);
 	free(line);
 	(void)fclose(f);
 	if (waitpid(pid, &status, 0) < 0)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #define LEDGER_NAME "ledger.jsonl"
+#define LEDGER_DAYS 90 /* as the helper's RETENTION_DAYS: then it is removed */
 
 struct line_reader {
 	int fd;

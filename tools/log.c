@@ -353,6 +353,7 @@ static const struct opt opts[] = {
 	OPT_FLAG("follow", 'f', follow, "go on as records come"),
 	OPT_VALUE("key", 0, "FILE", key, "verify: the public key that must have sealed the ledger"),
 	OPT_VALUE("head", 0, "HASH", head, "verify: a head that the ledger is known to have had"),
+	OPT_VALUE("user", 0, "USER", user, "verify: whose ledger it must be, by name or uid"),
 	OPT_FLAG("dry-run", 0, dry_run, "prune: only say what would be removed"),
 	OPT_FLAG("journal", 0, journal, "verify: also against the heads in the system's journal"),
 	OPT_JSON,

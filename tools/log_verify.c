@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/chain.h"
+
 #include "heads.h"
+#include "log_absent.h"
 #include "tools.h"
 
 /* Where a helper of another user keeps ledgers, and the key that seals them. */
@@ -45,9 +48,28 @@ static int pin_key(struct record_chain *c, const char *path)
 	return e;
 }
 
+static void expect(void *chain, const struct head *head)
+{
+	(void)record_chain_expect(chain, head->count, head->hash);
+}
+
 static bool is_kept_by_another(const char *path)
 {
 	return strncmp(path, SEALED_ROOT, strlen(SEALED_ROOT)) == 0;
+}
+
+/* Whose ledger it must be: what was asked for, whose place it lies in, or who asks; root asks for anybody's.
+ */
+static uid_t owner_of(const struct options *o, const char *path)
+{
+	const char *place = path + strlen(SEALED_ROOT);
+	char *end;
+	unsigned long uid;
+
+	if (o->user || !is_kept_by_another(path))
+		return who_asks(o);
+	uid = strtoul(place, &end, 10);
+	return end > place && *end == '/' ? (uid_t)uid : who_asks(o);
 }
 
 /* 0, or -EINVAL after telling. */
@@ -56,6 +78,10 @@ static int arm(const struct options *o, struct result *r)
 	const char *key = o->key ? o->key : is_kept_by_another(r->path) ? SEALED_KEY : NULL;
 	int e = key ? pin_key(&r->chain, key) : 0;
 
+	uid_t owner = owner_of(o, r->path);
+
+	if (owner != NO_OWNER)
+		record_chain_pin_owner(&r->chain, owner);
 	if (e < 0)
 		talk("the key %s cannot be used: %s", key,
 		     e == -EBADMSG ? "not 64 hexadecimal digits" : strerror(-e));
@@ -66,11 +92,15 @@ static int arm(const struct options *o, struct result *r)
 	return e < 0 ? -EINVAL : 0;
 }
 
-static int from_journal(const struct result *r, const char *session, struct record_chain *c)
+static int from_journal(struct result *r, const struct record *first)
 {
 	struct stat st;
+	uint32_t owner = NO_OWNER;
 
-	return stat(r->path, &st) < 0 ? -errno : heads_from_journal(session, st.st_uid, c);
+	(void)checkpoint_owner(first->detail, &owner);
+	return stat(r->path, &st) < 0
+		       ? -errno
+		       : heads_from_journal(first->session, st.st_uid, owner, expect, &r->chain);
 }
 
 /* What was told before of the session that the first line names. */
@@ -82,10 +112,10 @@ static void arm_heads(const struct options *o, struct result *r, const char *lin
 
 	if (record_from_line(line, len, &rec, &err) < 0)
 		return;
-	e = heads_expect(rec.r.session, &r->chain);
+	e = heads_kept(rec.r.session, expect, &r->chain);
 	if (e < 0)
 		talk("the heads that were told before cannot be read: %s", strerror(-e));
-	e = o->journal ? from_journal(r, rec.r.session, &r->chain) : 0;
+	e = o->journal ? from_journal(r, &rec.r) : 0;
 	if (e < 0)
 		talk("the journal cannot be asked: %s", strerror(-e));
 	r->not_in_journal = o->journal && e <= 0;
@@ -155,6 +185,10 @@ static int check_ledger(const struct options *o, struct result *res)
 		return -EINVAL;
 	}
 	e = line_reader_open(&r, res->path);
+	if (e == -ENOENT && res->session) {
+		res->why = GONE;
+		return e;
+	}
 	if (e < 0) {
 		res->unreadable = true;
 		res->why = strerror(-e);
@@ -172,6 +206,17 @@ static bool is_good(const struct result *r)
 
 /* --- telling -------------------------------------------------------------------------------------------- */
 
+/* Whose it is, where that is not whom it was held against. */
+static void owner_text(const struct record_chain *c, char *buf, size_t size)
+{
+	if (!c->has_owner)
+		snprintf(buf, size, ", names no owner");
+	else if (!c->owner_known)
+		snprintf(buf, size, ", of user %" PRIu32, c->owner);
+	else
+		*buf = '\0';
+}
+
 /* "sealed", "sealed up to #12", "not sealed": by the key that is known, or by which one. */
 static void seal_text(const struct result *r, char *buf, size_t size)
 {
@@ -188,6 +233,8 @@ static void seal_text(const struct result *r, char *buf, size_t size)
 		snprintf(buf, size, "sealed");
 	else
 		snprintf(buf, size, "sealed up to #%" PRIu64, to);
+	if (r->records > 0)
+		owner_text(c, buf + strlen(buf), size - strlen(buf));
 }
 
 static const char *stage_text(enum chain_stage stage)
@@ -230,6 +277,8 @@ static void print_result(const struct result *r)
 	seal_text(r, seal, sizeof(seal));
 	if (r->unreadable)
 		printf("cannot be read: %s\n", r->why);
+	else if (r->why && r->bad_line == 0)
+		printf("%s\n", r->why);
 	else if (r->why)
 		printf("line %" PRIu64 " (record #%" PRIu64 "): %s\n", r->bad_line, r->bad_seq, r->why);
 	else if (r->torn && !r->running)
@@ -270,9 +319,10 @@ static json_t *result_to_json(const struct result *r)
 			      "path", json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records,
 			      "bad_line", (json_int_t)r->bad_line, "why", json_text(why), "torn_bytes",
 			      (json_int_t)r->torn, "ended", c->ended, "running", r->running, "head", c->prev);
-	json_t *more = json_pack("{sI, sI, so, sI, so}", "checkpoints", (json_int_t)c->checkpoints,
+	json_t *more = json_pack("{sI, sI, so, so, sI, so}", "checkpoints", (json_int_t)c->checkpoints,
 				 "sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",
-				 json_text(c->signer[0] ? c->signer : NULL), "heads_known",
+				 json_text(c->signer[0] ? c->signer : NULL), "owner",
+				 c->has_owner ? json_integer(c->owner) : json_null(), "heads_known",
 				 (json_int_t)c->n_heads, "open", questions_to_json(r));
 
 	if (!j || !more || json_object_update_new(j, more) < 0) {
@@ -310,21 +360,17 @@ static bool is_running(const char *session)
 static int verify_sessions(const struct options *o, json_t *list)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;
+	char removed_until[32] = "";
 	size_t n = 0;
-	int worst = EXIT_OK, e = ledgers_list(o->session, &refs, &n);
+	int worst = EXIT_OK, code, e = ledgers_list(o->session, &refs, &n);
 
-	if (e < 0 || n == 0) {
-		if (e < 0)
-			talk("the ledgers cannot be read: %s", strerror(-e));
-		else
-			talk(o->session ? "there is no session %s" : "no session has been run yet",
-			     o->session);
-		return e < 0 || o->session ? EXIT_USAGE : EXIT_OK;
+	if (e < 0) {
+		talk("the ledgers cannot be read: %s", strerror(-e));
+		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < n; i++) {
 		char path[PATH_MAX];
 		struct result r = { .session = refs[i].session, .path = path };
-		int code;
 
 		if (path_join(path, sizeof(path), refs[i].dir, LEDGER_NAME) < 0)
 			continue;
@@ -332,8 +378,15 @@ static int verify_sessions(const struct options *o, json_t *list)
 		code = report(o, &r, list);
 		if (code > worst)
 			worst = code;
+		if (strcmp(r.chain.removed_until, removed_until) > 0)
+			memcpy(removed_until, r.chain.removed_until, sizeof(removed_until));
 	}
-	return worst;
+	code = log_absent(o, refs, n, removed_until, list);
+	if (n == 0 && code == EXIT_OK) {
+		talk(o->session ? "there is no session %s" : "no session has been run yet", o->session);
+		return o->session ? EXIT_USAGE : EXIT_OK;
+	}
+	return code > worst ? code : worst;
 }
 
 int log_verify(const struct options *o, int argc, char **argv)
@@ -343,6 +396,9 @@ int log_verify(const struct options *o, int argc, char **argv)
 
 	if (argc > 1) {
 		talk("log verify takes one file at most");
+		code = EXIT_USAGE;
+	} else if (o->user && who_asks(o) == NO_OWNER) {
+		talk("there is no user %s", o->user);
 		code = EXIT_USAGE;
 	} else if (argc == 1) {
 		struct result r = { .path = argv[0] };

@@ -20,7 +20,7 @@ struct options {
 	bool keep_home;
 	const char *policy, *preset, *mode, *workspace, *level, *agent, *abi_max;
 	const char *op, *verdict, *since, *path, *session, *reason;
-	const char *key, *head;
+	const char *key, *head, *user;
 	const char *older_than;
 	bool use_stderr;
 	bool judge;

@@ -11,9 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "lines.h"
 #include "tools.h"
-
-#define KEEP_DAYS 90 /* as the helper's RETENTION_DAYS */
 
 /* Its helper lives, or nobody can say that it does not. */
 static bool is_live(int dirfd)
@@ -78,7 +77,7 @@ static bool is_old(struct old_ledger *old)
 	if (fstatat(old->dirfd, LEDGER_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return false;
 	old->days = (long)((now - st.st_mtime) / 86400);
-	return now > st.st_mtime && old->days >= KEEP_DAYS && !is_live(old->dirfd);
+	return now > st.st_mtime && old->days >= LEDGER_DAYS && !is_live(old->dirfd);
 }
 
 int ledgers_each_old(const char *session, void (*f)(void *ctx, const struct old_ledger *old), void *ctx)

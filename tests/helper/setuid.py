@@ -409,7 +409,7 @@ def the_key_seals():
     code, said = verify_says(copy)
     expect(code == 0 and "not known here" in said, "%d: %s" % (code, said))
     code, said = verify_says(copy, "--key", LIB + "/ledger.pub")
-    expect(code == 0 and said.splitlines()[0].endswith(", sealed"), "%d: %s" % (code, said))
+    expect(code == 0 and said.splitlines()[0].endswith(", sealed, of user %d" % STARTER.pw_uid), "%d: %s" % (code, said))
     with open(SCRATCH + "/other.pub", "w") as f:
         f.write("ab" * 32 + "\n")
     code, said = verify_says(copy, "--key", SCRATCH + "/other.pub")
@@ -420,6 +420,54 @@ def the_key_seals():
     code, said = verify_says(copy, "--key", LIB + "/ledger.pub")
     expect(code == 1 and "sealed" in said, "%d: %s" % (code, said))
 
+
+
+@test
+def a_seal_names_its_owner():
+    """Whoever takes a session's name and workspace of another user gets a ledger of his own."""
+    mine = as_user(STARTER, lambda: (lambda s: (s.ask(argv=["ask-me"]).close(), s.finish(), s.id, s.state)[2:])(session().start()))
+
+    def take_it():
+        s = session()
+        s.send_start(message=s.message(session=mine[0], agent="test"), bundle=s.bundle(session=mine[0]))
+        expect(s.packet()["type"] == "ready", "not ready")
+        s.state = "%s/%d/sessions/%s" % (LIB, os.getuid(), mine[0])
+        s.finish()
+        return s.state
+
+    theirs = as_user(STRANGER, take_it) + "/ledger.jsonl"
+    copy = SCRATCH + "/taken.jsonl"
+    shutil.copy(theirs, copy)
+    os.chmod(copy, 0o644)
+    key = ("--key", LIB + "/ledger.pub")
+
+    def refused(path, *options, user=None):
+        code, said = as_user(user, lambda: verify_says(path, *options)) if user else verify_says(path, *options)
+        expect(code == 1 and "another user" in said, "%r: %d: %s" % (options, code, said))
+
+    refused(copy, *key, user=STARTER)
+    refused(copy, "--user", STARTER.pw_name, *key)
+    refused(copy, "--user", str(STARTER.pw_uid), *key, user=STRANGER)
+    # Put into the other's place, name and all.
+    place = mine[1] + "/ledger.jsonl"
+    os.rename(place, place + ".kept")
+    shutil.copy(theirs, place)
+    refused(place)
+    os.rename(place + ".kept", place)
+    # The owner's word in the first record alone, or in the seal alone: the seal holds both.
+    with open(copy) as f:
+        text = f.read()
+    for where in ("; owner=%d;", " owner=%d key="):
+        with open(copy, "w") as f:
+            f.write(text.replace(where % STRANGER.pw_uid, where % STARTER.pw_uid))
+        code, said = as_user(STARTER, lambda: verify_says(copy, *key))
+        expect(code == 1, "%r: %d: %s" % (where, code, said))
+    with open(copy, "w") as f:
+        f.write(text)
+    code, said = verify_says(copy, *key, "--user", STRANGER.pw_name)
+    expect(code == 0 and said.splitlines()[0].endswith(", sealed"), said)
+    code, said = as_user(STRANGER, lambda: verify_says(copy, *key))
+    expect(code == 0, said)
 
 
 @test
@@ -440,6 +488,7 @@ def heads_in_the_journal():
     id_, bye = as_user(STARTER, whole)
     fields = dict(line.split("=", 1) for line in journal.recv(65536).decode().splitlines())
     expect(fields["PALE_SESSION"] == id_ and fields["PALE_HEAD"] == bye["head"], "%r, %r" % (fields, bye))
+    expect(fields["PALE_OWNER"] == str(STARTER.pw_uid), "%r" % fields)
     expect(fields["PALE_COUNT"] == str(bye["records"]) and fields["PALE_SEALED"] == "1", "%r" % fields)
     expect(len(fields["MESSAGE_ID"]) == 32 and fields["PRIORITY"] == "6" and bye["head"] in fields["MESSAGE"], "%r" % fields)
     journal.close()

@@ -195,7 +195,7 @@ t_rolled_back() {
 t_made_anew() {
 	a_session
 	python3 - "$LEDGER" <<'PY'
-import hashlib, json, sys
+import hashlib, json, os, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 prev = hashlib.sha256(b"pale-ledger-1\0" + lines[0]["session"].encode()).hexdigest()
 with open(sys.argv[1], "w") as f:
@@ -203,7 +203,7 @@ with open(sys.argv[1], "w") as f:
         if r["verdict"] == "deny":
             r["verdict"] = "allow"
         if r["op"] == "checkpoint":
-            r["detail"] = "count=%d head=%s not sealed" % (r["seq"] - 1, prev)
+            r["detail"] = "count=%d head=%s owner=%d not sealed" % (r["seq"] - 1, prev, os.getuid())
         r["prev"] = prev
         h = hashlib.sha256(b"pale-ledger-1\0")
         for name, value in r.items():
@@ -220,6 +220,56 @@ PY
 	run pale log verify
 	rc_is 0 "what nothing else speaks against"
 	out_has "not sealed"
+}
+
+# A ledger that is gone is missed, whatever way it went; one that was removed for its age or for room is not.
+t_gone() {
+	local gone way
+	for way in 'rm -r "$D"' 'mv "$D" "$S/away"' 'rm "$D/ledger.jsonl"' ': >"$D/ledger.jsonl"' \
+		'mv "$D" "$STATE/sessions/.hidden"' 'ln -sfn nowhere "$D/ledger.jsonl"' 'head -3 "$D/ledger.jsonl" >"$S/3"; cp "$S/3" "$D/ledger.jsonl"' \
+		'rm -r "$STATE/sessions"'; do
+		rm -rf "$STATE"
+		a_session
+		fence true
+		D=${LEDGER%/*}
+		gone=${D##*/}
+		verifies
+		eval "$way"
+		run pale log verify
+		rc_not 0 "$way"
+		out_has "bad: $gone: "
+		run pale log verify --session "$gone"
+		rc_not 0 "$way, by name"
+		run pale log verify --json
+		rc_not 0 "$way, as JSON"
+		python3 -c 'import json, sys
+assert [l for l in json.load(open(sys.argv[1])) if l["session"] == sys.argv[2] and not l["ok"]]' "$S/out" "$gone" || fail "$way: not in the JSON"
+	done
+	out_has "its ledger is gone, and a head of it was told"
+	# Older than what is kept: nobody misses it.
+	sed -i 's/"time":"[0-9]*-/"time":"2020-/' "$STATE/heads.jsonl"
+	run pale log verify
+	rc_is 0
+}
+
+# Of another user's session, by its own word: the first record and each checkpoint say whose it is.
+t_of_another_user() {
+	a_session
+	head -1 "$LEDGER" | grep -q "; owner=$(id -u); " || fail "the first record names no owner"
+	[ "$(grep -c '"checkpoint".*head=[0-9a-f]* owner='"$(id -u)"' not sealed' "$LEDGER")" = 1 ] || fail "the checkpoint names no owner"
+	run pale log verify --user "$(id -un)"
+	rc_is 0
+	run pale log verify --user "$(id -u)" "$LEDGER"
+	rc_is 0
+	for other in root 0 nobody 65534; do
+		run pale log verify --user $other "$LEDGER"
+		rc_is 1 "--user $other"
+		out_has "it is the ledger of another user"
+	done
+	for other in no-such-user 1x -1 "" 4294967295; do
+		run pale log verify --user "$other" "$LEDGER"
+		rc_is 2 "--user $other"
+	done
 }
 
 t_the_end_is_told() {

@@ -371,7 +371,7 @@ END_TEST
 
 START_TEST(checkpoints_are_read_strictly)
 {
-	struct checkpoint c = { .count = 12 }, got;
+	struct checkpoint c = { .count = 12, .has_owner = true, .owner = 1000 }, got;
 	char detail[CHECKPOINT_DETAIL];
 
 	memcpy(c.head, hashes[0], sizeof(c.head));
@@ -383,6 +383,13 @@ START_TEST(checkpoints_are_read_strictly)
 	ck_assert(checkpoint_is_signed(&got, SESSION, "now"));
 	ck_assert(!checkpoint_is_signed(&got, SESSION, "later"));
 	ck_assert(!checkpoint_is_signed(&got, "other", "now"));
+	got.owner++;
+	ck_assert(!checkpoint_is_signed(&got, SESSION, "now"));
+	got.owner--;
+	got.has_owner = false;
+	ck_assert(!checkpoint_is_signed(&got, SESSION, "now"));
+	got.has_owner = true;
+	ck_assert(checkpoint_is_signed(&got, SESSION, "now"));
 	got.count++;
 	ck_assert(!checkpoint_is_signed(&got, SESSION, "now"));
 	for (size_t cut = 0; cut < strlen(detail); cut++) {
@@ -395,6 +402,13 @@ START_TEST(checkpoints_are_read_strictly)
 	strcat(detail, " ");
 	ck_assert_int_eq(checkpoint_parse(detail, &got), -EBADMSG);
 	ck_assert_int_eq(checkpoint_parse("count=01 head=", &got), -EBADMSG);
+	/* One that names no owner is older, and holds. */
+	c.has_owner = false;
+	ck_assert_int_eq(checkpoint_sign(&c, SESSION, "now", &key), 0);
+	checkpoint_print(&c, detail);
+	ck_assert_ptr_null(strstr(detail, "owner"));
+	ck_assert_int_eq(checkpoint_parse(detail, &got), 0);
+	ck_assert(!got.has_owner && checkpoint_is_signed(&got, SESSION, "now"));
 }
 END_TEST
 

@@ -1,0 +1,136 @@
+/*
+ * pale log verify: ledgers that are not there, although a head of theirs was told (heads.h), and whose
+ * ledgers are meant.
+ */
+#include "log_absent.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <string.h>
+#include <time.h>
+
+#include "heads.h"
+#include "lines.h"
+#include "tools.h"
+
+/* A user by name or uid, NO_OWNER where there is none. */
+static uid_t user_of(const char *text)
+{
+	const struct passwd *pw = getpwnam(text);
+	char *end;
+	unsigned long uid = strtoul(text, &end, 10);
+
+	if (pw)
+		return pw->pw_uid;
+	return *text >= '0' && *text <= '9' && !*end && uid < UINT32_MAX ? (uid_t)uid : NO_OWNER;
+}
+
+uid_t who_asks(const struct options *o)
+{
+	if (o->user)
+		return user_of(o->user);
+	return geteuid() == 0 ? NO_OWNER : geteuid();
+}
+
+/* --- ledgers that are not there ---------------------------------------------------------------------------
+ */
+
+/* A head of a session that left no ledger. */
+struct missing {
+	char session[SESSION_ID_MAX], time[32];
+	uint64_t count;
+};
+
+struct absent {
+	const struct ledger_ref *refs; /* those that are there */
+	size_t n_refs;
+	const char *session; /* NULL: of all */
+	char oldest[32];     /* what was told before is gone by its age, or was removed for room */
+	struct missing *list;
+	size_t n;
+};
+
+static bool is_there(const struct absent *a, const char *session)
+{
+	for (size_t i = 0; i < a->n_refs; i++)
+		if (strcmp(a->refs[i].session, session) == 0)
+			return true;
+	return false;
+}
+
+static void look_for(void *ctx, const struct head *head)
+{
+	struct absent *a = ctx;
+	struct missing *m = a->list;
+
+	if (is_there(a, head->session) || strlen(head->session) >= sizeof(m->session) ||
+	    (*head->time && strcmp(head->time, a->oldest) <= 0) ||
+	    (a->session && strncmp(head->session, a->session, strlen(a->session)) != 0))
+		return;
+	for (; m < a->list + a->n && strcmp(m->session, head->session) != 0; m++)
+		;
+	if (m == a->list + a->n) {
+		struct missing *grown = realloc(a->list, (a->n + 1) * sizeof(*grown));
+
+		if (!grown)
+			return;
+		a->list = grown;
+		m = &grown[a->n++];
+	}
+	snprintf(m->session, sizeof(m->session), "%s", head->session);
+	snprintf(m->time, sizeof(m->time), "%s", head->time);
+	m->count = head->count;
+}
+
+static void report_missing(const struct missing *m, json_t *list)
+{
+	static const char why[] = GONE ", and a head of it was told";
+
+	if (list) {
+		json_array_append_new(list,
+				      json_pack("{so, so, sb, sI, ss, so}", "session", json_text(m->session),
+						"path", json_null(), "ok", 0, "records", (json_int_t)m->count,
+						"why", why, "told", json_text(*m->time ? m->time : NULL)));
+		return;
+	}
+	printf("%sbad%s: ", paint_on(stdout, PAINT_RED), paint_off(stdout));
+	print_escaped(stdout, m->session);
+	printf(": %s (%" PRIu64 " records", why, m->count);
+	fputs(*m->time ? ", " : "", stdout);
+	print_escaped(stdout, m->time);
+	puts(")");
+}
+
+/* Ledgers of which a head was told and that are not among those that are there. */
+int log_absent(const struct options *o, const struct ledger_ref *refs, size_t n, const char *removed_until,
+	       json_t *list)
+{
+	struct absent a = { .refs = refs, .n_refs = n, .session = o->session };
+	char kept[32];
+	time_t ago = time(NULL) - (time_t)LEDGER_DAYS * 86400;
+	_cleanup_free_ struct ledger_ref *now = NULL;
+	struct tm tm;
+	int e, code;
+
+	gmtime_r(&ago, &tm);
+	strftime(kept, sizeof(kept), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	snprintf(a.oldest, sizeof(a.oldest), "%s", strcmp(kept, removed_until) > 0 ? kept : removed_until);
+	e = heads_kept(NULL, look_for, &a);
+	if (e < 0)
+		talk("the heads that were told before cannot be read: %s", strerror(-e));
+	e = o->journal ? heads_from_journal(NULL, geteuid(), who_asks(o), look_for, &a) : 0;
+	if (e < 0)
+		talk("the journal cannot be asked: %s", strerror(-e));
+	code = EXIT_OK;
+	/* What began and ended since the first look is there. */
+	e = ledgers_list(NULL, &now, &a.n_refs);
+	a.refs = e < 0 ? NULL : now;
+	for (size_t i = 0; e >= 0 && i < a.n; i++)
+		if (!is_there(&a, a.list[i].session)) {
+			report_missing(&a.list[i], list);
+			code = code < EXIT_FINDINGS ? EXIT_FINDINGS : code;
+		}
+	free(a.list);
+	return code;
+}
