@@ -322,7 +322,7 @@ static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
 
 	snprintf(detail, sizeof(detail), "%s %s", err, h->session);
 	/* A key that no decision of the ring has: those are hashes under a secret. */
-	fold_add(&h->fold, (uint64_t)pid, &e, FOLD_NOW, clock_boot_ns());
+	fold_add(&h->fold, (uint64_t)pid, &e, clock_boot_ns());
 	(void)packet_send_json(fd, reply_error(NULL, RPC_REFUSED, detail, NULL));
 	if (tell_launcher_of(h->control, pid))
 		warn_launcher(h, pid, proc->exe, err);

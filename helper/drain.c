@@ -113,10 +113,12 @@ size_t drain_turn(struct helper *h)
 		n++;
 	report_all_losses(h);
 	fold_flush(&h->fold, FOLD_WAIT, now);
+	if (h->feed[FEED_KERNEL].ring)
+		atomic_store(&h->feed[FEED_KERNEL].ring->unwritten, h->fold.repeats);
 	return n;
 }
 
-static bool rings_are_empty(const struct helper *h)
+bool rings_are_empty(const struct helper *h)
 {
 	for (size_t i = 0; i < FEEDS; i++) {
 		struct ring_header *ring = h->feed[i].ring;

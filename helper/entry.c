@@ -188,8 +188,7 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
 	put_detail(r, who, judge ? verdict_name(would.verdict) : NULL, detail, sizeof(detail));
 	e.target_len = r->target_len;
-	fold_add(&h->fold, key, &e, r->verdict != VERDICT_ALLOW || approval[0] ? FOLD_NOW : FOLD_WAIT,
-		 now_ns);
+	fold_add(&h->fold, key, &e, now_ns);
 }
 
 /* It may be another program from now on.  Where we may not look ourselves, the supervisor says when it is. */
@@ -270,7 +269,7 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 	}
 	is_new = procs_attach(&h->feed[FEED_KERNEL].procs, r->pid, r->ppid, r->exe);
 	h->tally.processes[r->note == NOTE_STATIC ? HELD_STATIC : HELD_KERNEL] += is_new;
-	fold_add(&h->fold, key_of(h, FEED_KERNEL, r, r->exe), &e, FOLD_WAIT, now_ns);
+	fold_add(&h->fold, key_of(h, FEED_KERNEL, r, r->exe), &e, now_ns);
 }
 
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)

@@ -1,6 +1,7 @@
 /*
- * Repeats become one record.  A queue of the last two seconds, oldest first, with buckets by key;
- * the caller's key is a keyed hash, so that nobody inside can make two decisions look alike.
+ * The first of decisions that are alike is recorded as it comes, its repeats of two seconds become one more
+ * record.  A queue of those seconds, oldest first, with buckets by key; the caller's key is a keyed hash, so
+ * that nobody inside can make two decisions look alike.
  */
 #include "helper.h"
 
@@ -27,12 +28,14 @@ bool fold_repeat(struct fold *f, uint64_t key)
 {
 	struct fold_entry *e = find(f, key);
 
-	if (e)
+	if (e) {
 		e->e.count++;
+		f->repeats++;
+	}
 	return e != NULL;
 }
 
-/* Takes the oldest out and writes what it stands for; count 0 was written when it came. */
+/* Takes the oldest out and writes its repeats, if there were any. */
 static void flush_oldest(struct fold *f)
 {
 	struct fold_entry *e = entry_at(f, f->first);
@@ -43,6 +46,7 @@ static void flush_oldest(struct fold *f)
 		link = &f->ring[*link - 1].chain;
 	*link = e->chain;
 	f->first++;
+	f->repeats -= e->e.count;
 	if (e->e.count > 0)
 		(void)ledger_append(f->ledger, &e->e);
 	free(e->strings);
@@ -85,7 +89,7 @@ static bool entry_keep(struct fold_entry *entry, const struct event *e)
 	return true;
 }
 
-void fold_add(struct fold *f, uint64_t key, const struct event *e, enum fold_urgency urgency, uint64_t now_ns)
+void fold_add(struct fold *f, uint64_t key, const struct event *e, uint64_t now_ns)
 {
 	struct fold_entry *entry;
 
@@ -94,14 +98,10 @@ void fold_add(struct fold *f, uint64_t key, const struct event *e, enum fold_urg
 	if (f->next - f->first == FOLD_MAX)
 		flush_oldest(f);
 	entry = entry_at(f, f->next);
-	if (urgency == FOLD_NOW || !entry_keep(entry, e)) {
-		(void)ledger_append(f->ledger, e);
-		if (urgency != FOLD_NOW || !entry_keep(entry, e))
-			return;
-		entry->e.count = 0;
-	} else {
-		entry->e.count = 1;
-	}
+	(void)ledger_append(f->ledger, e);
+	if (!entry_keep(entry, e))
+		return;
+	entry->e.count = 0;
 	entry->key = key;
 	entry->deadline_ns = now_ns + NS_WINDOW;
 	entry->chain = f->bucket[key % FOLD_MAX];

@@ -138,7 +138,7 @@ static void record_use(struct helper *h, const struct granted *g, const struct r
 	if (!target || asprintf(&detail, "op=%s scope=%s", op_name(req->op), grant_scope_name(g->scope)) < 0)
 		return;
 	e.detail = detail;
-	fold_add(&h->fold, use_key(h, g->id, target, pid), &e, FOLD_NOW, clock_boot_ns());
+	fold_add(&h->fold, use_key(h, g->id, target, pid), &e, clock_boot_ns());
 }
 
 /* --- the image --- */

@@ -285,6 +285,7 @@ void drain_init(struct helper *h);
 size_t drain_turn(struct helper *h);
 /* The end: everything that is in the rings, waiting a moment for writers that are not done. */
 void drain_all(struct helper *h);
+bool rings_are_empty(const struct helper *h);
 
 /*
  * observed.c: a session under --observe lives by an image that lets things happen (policy_parse()).  This

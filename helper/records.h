@@ -59,23 +59,20 @@ struct fold_entry {
 	struct event e;
 };
 
-/* Decisions alike within two seconds, oldest first. */
+/* Decisions of the last two seconds, oldest first. */
 struct fold {
 	struct fold_entry ring[FOLD_MAX];
 	uint32_t bucket[FOLD_MAX]; /* position + 1 in ring by key, 0 = none */
 	uint64_t first, next;
+	uint64_t repeats; /* counted, and not recorded yet */
 	struct ledger *ledger;
 };
 
 enum fold_urgency { FOLD_WAIT, FOLD_NOW };
 
-/*
- * Records e, or counts it with one alike.  key names what is alike.  FOLD_NOW writes the first
- * occurrence at once and the repeats as a second record.
- */
-void fold_add(struct fold *f, uint64_t key, const struct event *e, enum fold_urgency urgency,
-	      uint64_t now_ns);
-/* Writes what is older than the window; FOLD_NOW: everything. */
+/* Records e at once, or counts it as a repeat of one alike.  key names what is alike. */
+void fold_add(struct fold *f, uint64_t key, const struct event *e, uint64_t now_ns);
+/* Records the repeats of what is older than the window; FOLD_NOW: all of them. */
 void fold_flush(struct fold *f, enum fold_urgency urgency, uint64_t now_ns);
 /* The counting half for a repeat whose event need not be built: true if it was counted. */
 bool fold_repeat(struct fold *f, uint64_t key);

@@ -286,11 +286,12 @@ static void warn_of_journal(struct helper *h, int error)
 		"nothing but files of pale's own tells it");
 }
 
-static int next_timeout(size_t drained, int last)
+/* A record whose act is under way is looked for again soon. */
+static int next_timeout(const struct helper *h, size_t drained, int last)
 {
 	if (drained >= DRAIN_MAX)
 		return 0;
-	if (drained > 0 || last == 0)
+	if (drained > 0 || last == 0 || !rings_are_empty(h))
 		return POLL_BUSY_MS;
 	return last * 2 < POLL_IDLE_MS ? last * 2 : POLL_IDLE_MS;
 }
@@ -386,7 +387,7 @@ int session_serve(struct helper *h)
 		kept_tick(h);
 		warn_of_ledger(h);
 		warn_of_journal(h, h->ledger.untold);
-		timeout = next_timeout(drained, timeout);
+		timeout = next_timeout(h, drained, timeout);
 	}
 	kept_done();
 	return finish(h);

@@ -41,6 +41,7 @@ struct ring_header {
 	_Alignas(64) _Atomic uint64_t head; /* next slot to reserve */
 	_Alignas(64) _Atomic uint64_t tail; /* next slot to read */
 	_Alignas(64) _Atomic uint64_t lost; /* records given up by writers */
+	_Atomic uint64_t unwritten;	    /* the helper's word: repeats that it counted and has not recorded */
 	_Atomic uint32_t attached;	    /* processes that announced themselves */
 	_Atomic uint32_t root_attached;	    /* 1 once root_pid has announced itself */
 	/* Counts (ring_count_begin): what is remembered of the path of a directory ends where they change. */

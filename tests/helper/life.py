@@ -251,6 +251,40 @@ def killed():
     expect(not v["ok"] and not v["why"] and not v["ended"] and v["records"] >= 2, "log verify: %r" % v)
 
 
+@test
+def killed_soon_after():
+    """What was allowed is in the file before the repeats of it could be counted, and who is killed then loses
+    their count, which the launcher can tell."""
+    s = Session(level="full").start()
+    ring = s.ring()
+    with Stopped(s):
+        for i in range(50):
+            ring.decide("/srv/%d" % i)
+            ring.decide("/srv/0")
+    until(lambda: len(s.records("read")) == 50, "not written", 1.5)
+    expect(struct.unpack_from("<Q", s.kernel_ring().map, UNWRITTEN)[0] == 50, "the repeats are not counted")
+    os.kill(s.pid, signal.SIGKILL)
+    s.wait()
+    expect([r["target"] for r in s.records("read")] == ["/srv/%d" % i for i in range(50)], "%r" % s.records("read"))
+
+
+@test
+def an_act_under_way():
+    """A decision is told though its writer is killed in the act, or is long at it."""
+    s = Session().start()
+    ring = s.ring()
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    ring.decide("/srv/dead", pid=dead.pid, state=RESERVED)
+    ring.decide("/srv/slow", state=RESERVED)
+    ring.decide("/srv/refused", state=VOID)
+    ring.decide("/srv/behind")
+    until(lambda: len(s.records("read")) == 3, "not written", 1.5)
+    expect([r["target"] for r in s.records("read")] == ["/srv/dead", "/srv/slow", "/srv/behind"], "%r" % s.records("read"))
+    s.finish()
+    expect(s.bye["lost"] == 0, "%r" % s.bye)
+
+
 # --- the ring -----------------------------------------------------------------------------------------
 
 
@@ -264,7 +298,7 @@ def the_ring_is_read():
     ring.decide("/etc/x\n\x1b", verdict=DENY)
     s.finish()
     read = s.records("read")
-    expect(len(read) == 302 and sum(r["count"] for r in read) == 601, "%d records" % len(read))
+    expect(len(read) == 303 and sum(r["count"] for r in read) == 601, "%d records" % len(read))
     expect(all(r["via"] == "hook" for r in read), "via")
     expect([r["target"] for r in read if r["verdict"] == "deny"] == ["/etc/x\\x0a\\x1b"], "the denial")
     expect(s.bye["denied"] == 1 and s.bye["lost"] == 0, "%r" % s.bye)

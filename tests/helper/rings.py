@@ -5,6 +5,8 @@ from basics import *
 RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 14, 64, 320
 RING_NAMES = 8 + 256 * (8 + 8 + 16 + 256)  # policy/ring_names.c
 RING_SIZE = RING_HEAD + RING_SLOTS * RING_SLOT + RING_NAMES
+RESERVED, PUBLISHED, VOID = 1, 2, 3
+UNWRITTEN = 200
 M64 = (1 << 64) - 1
 
 
@@ -39,7 +41,7 @@ class Ring:
         self.write(2, "", op=OP["attach"], exe=exe, **more)
 
     def write(self, kind, target, verdict=0, op=0, approval=b"", exe="", note="none", image=0, pid=None, when=None,
-              id=0, why="", rule=0xFFFFFFFF, reason=5):
+              id=0, why="", rule=0xFFFFFFFF, reason=5, state=PUBLISHED):
         target, exe, why, pid = target.encode(), exe.encode(), why.encode(), pid or os.getpid()
         head = self.u64(64)
         tail = struct.pack("<IIIiiQIHHBBBBBBBBII", rule, 0, verdict, pid, os.getppid(),
@@ -48,7 +50,8 @@ class Ring:
         total = sum_add(sum_add(1, tail), target)
         for text in (exe, approval, why):
             total = sum_add(total, text) if text else total
-        entry = struct.pack("<I", (total ^ total >> 32) & 0xFFFFFFFF) + tail
+        lap = head // RING_SLOTS * 0x9E3779B1 & 0xFFFFFFFF
+        entry = struct.pack("<I", (total ^ total >> 32) & 0xFFFFFFFF ^ lap) + tail
         entry += target + b"\0" + exe + b"\0" + approval + b"\0" + why + b"\0"
         slots = (8 + len(entry) + RING_SLOT - 1) // RING_SLOT
         while head + slots - self.u64(128) > RING_SLOTS:
@@ -58,7 +61,7 @@ class Ring:
         first = min(len(entry), RING_HEAD + RING_SLOTS * RING_SLOT - at - 8)
         self.map[at + 8 : at + 8 + first] = entry[:first]
         self.map[RING_HEAD : RING_HEAD + len(entry) - first] = entry[first:]
-        tag = 2 | slots << 2 | (pid & 0x7FFFFF) << 9 | (head & 0xFFFFFFFF) << 32
+        tag = state | slots << 2 | (pid & 0x7FFFFF) << 9 | (head & 0xFFFFFFFF) << 32
         struct.pack_into("<Q", self.map, at, tag)
 
 

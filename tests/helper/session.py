@@ -270,6 +270,19 @@ def was_read(s):
     return struct.unpack("i", fcntl.ioctl(s, termios.TIOCOUTQ, bytes(4)))[0] == 0
 
 
+class Stopped:
+    """The helper stands still, so that what is written meanwhile is there at once."""
+
+    def __init__(self, s):
+        self.s = s
+
+    def __enter__(self):
+        os.kill(self.s.pid, signal.SIGSTOP)
+
+    def __exit__(self, *_):
+        os.kill(self.s.pid, signal.SIGCONT)
+
+
 def until(what, text, seconds=WAIT_S):
     end = time.monotonic() + seconds
     while not what():
