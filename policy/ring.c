@@ -18,10 +18,13 @@
 #include <string.h>
 
 #define NS_STUCK 1000000000ull
+/* An act takes microseconds, but an open of a FIFO may wait for ever: so long a filled reservation waits for
+ * its writer, and then is read as it stands. */
+#define NS_UNDER_WAY 5000000ull
 /* Slots read before the writers are told: each telling takes a line away from all of them. */
 #define TELL_SLOTS 512u
 
-enum slot_state { SLOT_FREE, SLOT_RESERVED, SLOT_PUBLISHED };
+enum slot_state { SLOT_FREE, SLOT_RESERVED, SLOT_PUBLISHED, SLOT_VOID };
 
 /* How a record begins in its first slot; the strings follow, each with its NUL. */
 struct entry {
@@ -206,8 +209,8 @@ static size_t ring_put(struct ring_header *h, uint64_t pos, size_t off, const ch
 	return off + n;
 }
 
-static void put_wrapped(struct ring_header *h, uint64_t pos, const struct entry *e,
-			const struct ring_record *r)
+static __attribute__((cold, noinline)) void put_wrapped(struct ring_header *h, uint64_t pos,
+							const struct entry *e, const struct ring_record *r)
 {
 	size_t off = sizeof(e->tag);
 
@@ -261,12 +264,19 @@ static size_t entry_fill(struct entry *e, const struct ring_record *r)
 	return (sizeof(*e) + target + exe + approval + why + 4 + RING_SLOT - 1) / RING_SLOT;
 }
 
-bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait)
+/* What an earlier lap left in the slot has another position, so its sum is wrong here. */
+static uint32_t sum_here(uint32_t sum, uint64_t pos)
+{
+	return sum ^ (uint32_t)(pos / RING_SLOTS) * 0x9e3779b1u;
+}
+
+bool ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait, struct ring_hold *ret)
 {
 	struct entry e;
 	size_t n = entry_fill(&e, r);
 	uint64_t pos, mine;
 
+	ret->tag = NULL;
 	if (atomic_load_explicit(&h->closed, memory_order_relaxed))
 		return true;
 	if (!reserve(h, n, wait, &pos)) {
@@ -274,6 +284,7 @@ bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn
 		return false;
 	}
 	mine = tag_make(SLOT_RESERVED, pos, r->pid, n);
+	e.sum = sum_here(e.sum, pos);
 	/*
 	 * Looked at before it is written: a page that this process has not touched is then mapped with the
 	 * fifteen around it.  The swap fails only where the reader gave this reservation up, and then it
@@ -290,7 +301,25 @@ bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn
 		put_straight(slot_at(h, pos), &e, r);
 	else
 		put_wrapped(h, pos, &e, r);
-	return tag_swap(tag_at(h, pos), mine, tag_make(SLOT_PUBLISHED, pos, r->pid, n));
+	*ret = (struct ring_hold){ .tag = tag_at(h, pos), .mine = mine };
+	return true;
+}
+
+void ring_end(const struct ring_hold *hold, bool keep)
+{
+	/* It fails where the reader did not wait: it has the record, or has counted it as lost. */
+	if (hold->tag)
+		(void)tag_swap(hold->tag, hold->mine,
+			       (hold->mine & ~(uint64_t)3) | (keep ? SLOT_PUBLISHED : SLOT_VOID));
+}
+
+bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait)
+{
+	struct ring_hold hold;
+	bool had = ring_begin(h, r, wait, &hold);
+
+	ring_end(&hold, true);
+	return had;
 }
 
 /* --- reading --- */
@@ -327,7 +356,7 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 	why = approval + e.approval_len + 1;
 	if (exe[-1] != '\0' || approval[-1] != '\0' || why[-1] != '\0' || why[e.why_len] != '\0')
 		return false;
-	if (sum_of(&e, target, exe, approval, why) != e.sum)
+	if (sum_here(sum_of(&e, target, exe, approval, why), rd->next) != e.sum)
 		return false;
 	if (e.kind < RING_DECISION || e.kind > RING_CLAIM || e.op >= OP_COUNT || e.reason >= REASON_COUNT ||
 	    e.note >= NOTE_COUNT)
@@ -356,14 +385,15 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 	return true;
 }
 
-static bool is_overdue(struct ring_reader *rd, uint64_t now_ns)
+/* How long the reader has seen the tail where it is. */
+static uint64_t stuck_ns(struct ring_reader *rd, uint64_t now_ns)
 {
 	if (rd->stuck_since_ns == 0 || rd->stuck_pos != rd->next) {
 		rd->stuck_pos = rd->next;
 		rd->stuck_since_ns = now_ns > 0 ? now_ns : 1;
-		return false;
+		return 0;
 	}
-	return now_ns - rd->stuck_since_ns > NS_STUCK;
+	return now_ns - rd->stuck_since_ns;
 }
 
 /* Length of a reservation whose writer never wrote its length: up to the next tag, or to head. */
@@ -374,27 +404,36 @@ static size_t gap(struct ring_reader *rd, uint64_t head)
 	for (; pos != head; pos++) {
 		uint64_t tag = __atomic_load_n(tag_at(rd->h, pos), __ATOMIC_ACQUIRE);
 
-		if (tag_is(tag, SLOT_PUBLISHED, pos, head) || tag_is(tag, SLOT_RESERVED, pos, head))
+		if (tag_is(tag, SLOT_PUBLISHED, pos, head) || tag_is(tag, SLOT_RESERVED, pos, head) ||
+		    tag_is(tag, SLOT_VOID, pos, head))
 			break;
 	}
 	return (size_t)(pos - rd->next);
 }
 
-/* An unpublished reservation at the tail: true if it was given up, false if it must be waited for. */
-static bool skip(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns, ring_alive_fn alive)
+/* What became of a reservation at the tail that is not published. */
+enum unfinished { UNFINISHED_WAIT, UNFINISHED_GONE, UNFINISHED_READ };
+
+/*
+ * A filled one is a decision, whatever came of the act: that of a dead writer is not lost, and behind a slow
+ * act nobody waits long.  The swap revokes it: a writer that wakes between here and the release changes
+ * nothing any more.
+ */
+static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns,
+			      ring_alive_fn alive, struct ring_record *ret)
 {
 	bool reserved = tag_is(tag, SLOT_RESERVED, rd->next, head);
-	bool overdue = is_overdue(rd, now_ns);
 	bool dead = reserved && alive && !alive((int32_t)(tag >> 9 & 0x7fffff));
+	uint64_t since = stuck_ns(rd, now_ns);
+	bool filled = reserved && (dead || since > NS_UNDER_WAY) && take(rd, tag_slots(tag), ret);
 
-	if (!overdue && !dead)
-		return false;
-	/* The swap revokes it: a writer that wakes between here and the release fails to publish. */
+	if (!filled && !dead && since <= NS_STUCK)
+		return UNFINISHED_WAIT;
 	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
-		return true;
+		return UNFINISHED_GONE;
 	release(rd, reserved ? tag_slots(tag) : gap(rd, head));
-	rd->lost++;
-	return true;
+	rd->lost += !filled;
+	return filled ? UNFINISHED_READ : UNFINISHED_GONE;
 }
 
 /* Someone wrote nonsense into the header: start over where the reader stands. */
@@ -425,10 +464,16 @@ int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, stru
 			return 0;
 		}
 		tag = __atomic_load_n(tag_at(rd->h, rd->next), __ATOMIC_ACQUIRE);
-		if (!tag_is(tag, SLOT_PUBLISHED, rd->next, head)) {
-			if (!skip(rd, head, tag, now_ns, alive))
-				return 0;
+		if (tag_is(tag, SLOT_VOID, rd->next, head)) {
+			release(rd, tag_slots(tag));
 			continue;
+		}
+		if (!tag_is(tag, SLOT_PUBLISHED, rd->next, head)) {
+			enum unfinished u = finish(rd, head, tag, now_ns, alive, ret);
+
+			if (u == UNFINISHED_GONE)
+				continue;
+			return u == UNFINISHED_READ;
 		}
 		n = tag_slots(tag);
 		ok = take(rd, n, ret);

@@ -6,10 +6,11 @@
  * its size is sealed, so that a store into it cannot fail; how a new process finds it is said at
  * WIRE_RING_NAME.  It is a bounded queue of 64-byte slots; a record takes 1 to RING_RECORD_SLOTS slots in a
  * row (wrapping).  A writer reserves by moving `head` with a compare-and-swap, marks its first slot RESERVED
- * with its pid, fills, and publishes with one release store.  Killed at any point it leaves a reservation
- * that the reader recognises (dead pid, or too old) and counts as lost; nobody else is blocked by it.  Full
- * ring: the writer waits a bounded time for the reader (back-pressure), then counts its record in `lost`,
- * which the reader writes to the ledger: never silent.
+ * with its pid, fills, acts, and publishes with one release store.  Killed at any point it leaves a
+ * reservation that the reader recognises (dead pid, or too old): filled, it is read as the decision that it
+ * is, else it is counted as lost, and then nothing was done yet.  Nobody else is blocked by it.  Full ring:
+ * the writer waits a bounded time for the reader (back-pressure), then counts its record in `lost`, which the
+ * reader writes to the ledger: never silent.
  *
  * The agent's processes can write here, so all of it is hostile to the reader: records are
  * claims (`via` = hook), every length is checked.  The mapping is never unmapped by writers.
@@ -41,9 +42,9 @@ struct ring_header {
 	_Alignas(64) _Atomic uint64_t head; /* next slot to reserve */
 	_Alignas(64) _Atomic uint64_t tail; /* next slot to read */
 	_Alignas(64) _Atomic uint64_t lost; /* records given up by writers */
-	_Atomic uint64_t unwritten;	    /* the helper's word: repeats that it counted and has not recorded */
-	_Atomic uint32_t attached;	    /* processes that announced themselves */
-	_Atomic uint32_t root_attached;	    /* 1 once root_pid has announced itself */
+	_Atomic uint64_t unwritten;	/* the helper's word: repeats that it counted and has not recorded */
+	_Atomic uint32_t attached;	/* processes that announced themselves */
+	_Atomic uint32_t root_attached; /* 1 once root_pid has announced itself */
 	/* Counts (ring_count_begin): what is remembered of the path of a directory ends where they change. */
 	_Alignas(64) _Atomic uint64_t moved; /* renames: any directory may be called otherwise */
 	_Atomic uint64_t wandered;	     /* changes of a working directory */
@@ -156,6 +157,18 @@ typedef bool (*ring_wait_fn)(unsigned round);
 bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait);
 
 /*
+ * The same around an act: the record is in the ring before it, and complete after it, so that a writer that
+ * is killed in between has told its decision.  ring_end(): to be kept, or not (the act was refused and will
+ * be tried, and recorded, in another way).
+ */
+struct ring_hold {
+	uint64_t *tag; /* NULL: there is nothing to complete */
+	uint64_t mine;
+};
+bool ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait, struct ring_hold *ret);
+void ring_end(const struct ring_hold *hold, bool keep);
+
+/*
  * Which name was an address reached by, as processes of the session looked it up (claims, as all
  * in here)?  A small table behind the slots, lock-free; the latest name counts, the oldest entries
  * are forgotten.  async-signal-safe.
@@ -176,8 +189,9 @@ struct ring_reader {
 /* Is pid alive? */
 typedef bool (*ring_alive_fn)(int32_t pid);
 /*
- * Next record: 1 with *ret valid until the next call, 0 when there is none (yet).  A reservation
- * whose writer is dead, or that is older than a second, is skipped and counted.
+ * Next record: 1 with *ret valid until the next call, 0 when there is none (yet).  A reservation that is
+ * filled is read where its writer is dead or its act takes long; one that is not is skipped and counted
+ * where its writer is dead or took longer than a second.
  */
 int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret);
 

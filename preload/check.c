@@ -98,15 +98,22 @@ static bool passes_gate(enum op op)
 }
 
 /* Allowed: what becomes of it at this level. */
-static int spot_allowed(struct spot *s, const struct request *req, const struct decision *d)
+static int spot_allowed(struct spot *s, const struct request *req,
+						  const struct decision *d)
 {
 	if (gate_stands() && !passes_gate(req->op))
 		return CHECK_PLAIN;
-	s->op = req->op;
-	s->access = req->access;
-	s->decision = *d;
 	s->target = req->path;
+	log_begin(req, req->path, d, "", &s->hold);
 	return CHECK_ACT;
+}
+
+/* What was allowed there is not done, or in another way, and recorded by whoever does it. */
+static __attribute__((cold, noinline)) void spot_unmake(struct spot *s)
+{
+	if (s->target)
+		ring_end(&s->hold, false);
+	s->target = NULL;
 }
 
 /* The near way ended, and the far one starts anew. */
@@ -115,16 +122,14 @@ static void spot_let_go(struct spot *s)
 	if (s->owned)
 		sys_close(s->dirfd);
 	s->owned = false;
-	s->target = NULL;
+	spot_unmake(s);
 }
 
 void spot_done(struct spot *s)
 {
-	if (s->target) {
-		struct request req = { .op = s->op, .access = s->access };
-
-		log_decision(&req, s->target, &s->decision, "");
-	}
+	if (s->target)
+		ring_end(&s->hold, true);
+	s->target = NULL;
 	spot_let_go(s);
 	if (s->anchored)
 		sys_close(s->anchor);
@@ -140,7 +145,7 @@ long spot_did(struct spot *s, long r)
 {
 	if (!gate_refused(r))
 		return r;
-	s->target = NULL;
+	spot_unmake(s);
 	return CHECK_PLAIN;
 }
 
@@ -216,8 +221,8 @@ static __attribute__((cold)) int spot_unheld(struct spot *ret, enum op op, unsig
 	return 0;
 }
 
-static int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
-		    enum resolve_follow follow)
+static __attribute__((cold)) int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd,
+					  const char *path, enum resolve_follow follow)
 {
 	struct resolved *r = scratch_get(sizeof *r);
 	struct request req = { .op = op, .access = access, .raw = path };
@@ -357,7 +362,7 @@ static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, 
 		r = spot_far(ret, op, access, dirfd, path, follow);
 	}
 	if (r < 0)
-		ret->target = NULL;
+		spot_unmake(ret);
 	return r;
 }
 
@@ -384,7 +389,7 @@ int check_only(enum op op, unsigned access, int dirfd, const char *path, enum re
 	int r = check_access(&s, op, access, dirfd, path, follow);
 
 	if (gate_stands())
-		s.target = NULL;
+		spot_unmake(&s);
 	spot_done(&s);
 	return r < 0 ? r : 0;
 }

@@ -239,11 +239,9 @@ struct spot {
 	bool magic; /* the last component is a /proc magic link: follow it, do not O_NOFOLLOW */
 	const char *name;
 	struct resolved *scratch;
-	/* What spot_done() records; NULL: nothing. */
+	/* What is allowed there, and recorded from the check to spot_done(); NULL: nothing. */
 	const char *target;
-	enum op op;
-	unsigned access;
-	struct decision decision;
+	struct ring_hold hold;
 	char own[NEAR_PATH]; /* the caller's path as it was when it was judged */
 	char near[NEAR_PATH];
 };
@@ -341,6 +339,12 @@ void log_decision(const struct request *req, const char *target, const struct de
 /* The id under which it is recorded, 0: none.  *is_quiet is set where nothing is to be said of it now. */
 uint32_t log_denied(const struct request *req, const char *target, const struct decision *d,
 		    const char *approval, const char *why, bool *is_quiet);
+/* The same around an act, which ring_end() completes: who is killed in it has told what was decided. */
+void log_begin(const struct request *req, const char *target, const struct decision *d, const char *approval,
+	       struct ring_hold *ret);
+/* Of this very moment, as log_begin(). */
+void log_record(struct ring_record *rec, struct ring_hold *ret);
+/* attach.c: the hooks are in this process. */
 void log_attach(void);
 /* Remembers what stderr is; called once, by the constructor. */
 void say_init(void);

@@ -27,24 +27,10 @@ static bool wait_for_room(unsigned round)
 	return true;
 }
 
-static void log_record(struct ring_record *rec)
+void log_record(struct ring_record *rec, struct ring_hold *ret)
 {
 	rec->time_ns = clock_now();
-	ring_write(session.ring, rec, wait_for_room);
-}
-
-void log_attach(void)
-{
-	struct ring_record rec = { .kind = RING_ATTACH, .op = OP_ATTACH, .verdict = VERDICT_ALLOW };
-
-	rec.pid = sys_pid();
-	rec.ppid = (int32_t)raw0(SYS_getppid);
-	rec.exe = session.exe;
-	rec.rule = RULE_NONE;
-	log_record(&rec);
-	atomic_fetch_add(&session.ring->attached, 1);
-	if (atomic_load(&session.ring->root_pid) == rec.pid)
-		atomic_store(&session.ring->root_attached, 1);
+	(void)ring_begin(session.ring, rec, wait_for_room, ret);
 }
 
 /* Which image judges, as records name it; of one that cannot be read only the number is known. */
@@ -54,8 +40,9 @@ static uint32_t image_number(void)
 }
 
 /* Into the ring, with what rec has beside the decision. */
-static void log_own(struct ring_record *rec)
+static void log_own(struct ring_record *rec, struct ring_hold *ret)
 {
+	ret->tag = NULL;
 	if (!session.ring)
 		return;
 	rec->image = image_number();
@@ -63,16 +50,25 @@ static void log_own(struct ring_record *rec)
 		log_attach();
 	/* A vfork child shares its parent's cached pid; an exec can afford to ask. */
 	rec->pid = rec->op == OP_EXEC ? (int32_t)raw0(SYS_getpid) : sys_pid();
-	log_record(rec);
+	log_record(rec, ret);
+}
+
+void log_begin(const struct request *req, const char *target, const struct decision *d, const char *approval,
+	       struct ring_hold *ret)
+{
+	struct ring_record rec = ring_decision(req, d, target ? target : "");
+
+	rec.approval = approval;
+	log_own(&rec, ret);
 }
 
 void log_decision(const struct request *req, const char *target, const struct decision *d,
 		  const char *approval)
 {
-	struct ring_record rec = ring_decision(req, d, target ? target : "");
+	struct ring_hold hold;
 
-	rec.approval = approval;
-	log_own(&rec);
+	log_begin(req, target, d, approval, &hold);
+	ring_end(&hold, true);
 }
 
 /* The supervisor's answer, or -errno where there is none behind us. */
@@ -108,6 +104,7 @@ uint32_t log_denied(const struct request *req, const char *target, const struct 
 		    const char *approval, const char *why, bool *is_quiet)
 {
 	struct ring_record rec = ring_decision(req, d, target);
+	struct ring_hold hold;
 	long r;
 
 	rec.approval = approval;
@@ -119,6 +116,7 @@ uint32_t log_denied(const struct request *req, const char *target, const struct 
 	}
 	if (level_now() == LEVEL_HOOKS)
 		rec.id = denial_mark(req->op, target, d, why);
-	log_own(&rec);
+	log_own(&rec, &hold);
+	ring_end(&hold, true);
 	return rec.id;
 }

@@ -69,13 +69,19 @@ static __attribute__((cold, noinline)) int open_plain(int dirfd, const char *pat
 }
 
 /* Through the gate; what it refuses is not recorded, for the plain call is. */
-static int open_done(long fd, const struct request *req, const struct decision *d)
+static int open_done(long fd, const struct ring_hold *hold)
 {
-	if (gate_refused(fd))
-		return TRY_PLAIN;
-	if (d)
-		log_decision(req, req->path, d, "");
-	return (int)fd;
+	bool refused = gate_refused(fd);
+
+	ring_end(hold, !refused);
+	return refused ? TRY_PLAIN : (int)fd;
+}
+
+/* Not this way. */
+static bool goes_far(long fd)
+{
+	return fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM ||
+	       fd == -EAGAIN;
 }
 
 static int open_near(int dirfd, const char *path, int flags, unsigned mode)
@@ -83,6 +89,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	char own[NEAR_PATH] UNINITIALIZED, buf[NEAR_PATH] UNINITIALIZED;
 	struct request req = open_request(flags, path);
 	struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
+	struct ring_hold hold;
 	struct decision d;
 	int was;
 	long fd;
@@ -92,12 +99,14 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 		return TRY_FAR;
 	if (open_creates(flags))
 		how.mode = mode & 07777;
+	log_begin(&req, req.path, &d, "", &hold);
 	was = cancel_begin();
 	fd = gate_openat2(dirfd, path, &how);
 	cancel_end(was);
-	if (fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM || fd == -EAGAIN)
-		return TRY_FAR;
-	return open_done(fd, &req, &d);
+	if (!goes_far(fd))
+		return open_done(fd, &hold);
+	ring_end(&hold, false);
+	return TRY_FAR;
 }
 
 /* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
@@ -137,6 +146,7 @@ static __attribute__((cold)) int open_judged(int dirfd, const char *path, int fl
 					     ? RESOLVE_NOFOLLOW_LAST
 					     : RESOLVE_FOLLOW_LAST;
 	int e = resolve(&sys_self, dirfd, path, follow, r);
+	struct ring_hold hold = { .tag = NULL };
 	struct decision d;
 	int was;
 	long fd;
@@ -160,10 +170,12 @@ static __attribute__((cold)) int open_judged(int dirfd, const char *path, int fl
 		return e;
 	if (e == CHECK_PLAIN)
 		return TRY_PLAIN;
+	if (e == CHECK_ACT)
+		log_begin(&req, req.path, &d, "", &hold);
 	was = cancel_begin();
 	fd = gate4(SYS_openat, r->parent, r->name, r->magic ? flags : flags | O_NOFOLLOW, mode);
 	cancel_end(was);
-	return open_done(fd, &req, e == CHECK_ACT ? &d : NULL);
+	return open_done(fd, &hold);
 }
 
 static __attribute__((cold)) int open_far(int dirfd, const char *path, int flags, unsigned mode)

@@ -372,6 +372,35 @@ t_writers_killed() {
 	verifies
 }
 
+# Killed between the decision and the end of an act (opens, renames, removals): whatever was done is recorded.
+t_killed_in_the_act() {
+	cat >acts.py <<-'EOF'
+		import os, random, signal, time
+		for n in range(80):
+		    pid = os.fork()
+		    if pid == 0:
+		        for i in range(100000):
+		            name = "made-%d-%d" % (n, i)
+		            os.close(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600))
+		            if i % 3 == 0:
+		                os.mkdir("dir-%d-%d" % (n, i))
+		            if i % 3 == 1:
+		                os.symlink("x", "link-%d-%d" % (n, i))
+		        os._exit(0)
+		    time.sleep(random.uniform(0.001, 0.01))
+		    os.kill(pid, signal.SIGKILL)
+		    os.waitpid(pid, 0)
+	EOF
+	fsh 'python3 acts.py'
+	rc_is 0
+	verifies
+	ls | grep -E '^(made|dir|link)-' | sort >"$S/done"
+	[ "$(wc -l <"$S/done")" -gt 200 ] || fail "nothing was done"
+	records '(write|mkdir|symlink)' allow | grep -oE '(made|dir|link)-[0-9]+-[0-9]+"' | tr -d '"' | sort -u >"$S/told"
+	comm -23 "$S/done" "$S/told" >"$S/untold"
+	[ ! -s "$S/untold" ] || fail "done, and not recorded: $(head -3 "$S/untold")"
+}
+
 t_many_writers() {
 	fsh 'for i in $(seq 8); do (for j in $(seq 40); do : <file; : >f$i.$j; done) & done; wait'
 	rc_is 0

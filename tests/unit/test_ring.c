@@ -161,6 +161,79 @@ START_TEST(reservation_of_the_dead)
 }
 END_TEST
 
+/* Killed between the decision and the end of the act, in the act, or before it: what was decided is told. */
+START_TEST(act_of_the_dead_is_told)
+{
+	struct ring_record r = record("/done"), got;
+	struct ring_hold hold;
+
+	ck_assert(ring_begin(h, &r, give_up, &hold));
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);
+	ck_assert_int_eq(ring_read(rd, 2, nobody_lives, &got), 1);
+	ck_assert_str_eq(got.target, "/done");
+	ck_assert_uint_eq(rd->lost, 0);
+	/* Not dead after all: what it says now is said already. */
+	ring_end(&hold, true);
+	ck_assert_int_eq(ring_read(rd, 3, alive, &got), 0);
+	ck_assert_uint_eq(rd->lost, 0);
+}
+END_TEST
+
+/* An open of a FIFO may wait for ever; those behind it do not. */
+START_TEST(act_that_takes_long_is_told)
+{
+	struct ring_record r = record("/fifo"), behind = record("/behind"), got;
+	struct ring_hold hold;
+
+	ck_assert(ring_begin(h, &r, give_up, &hold));
+	ck_assert(ring_write(h, &behind, give_up));
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);
+	ck_assert_int_eq(ring_read(rd, 200000000, alive, &got), 1);
+	ck_assert_str_eq(got.target, "/fifo");
+	ck_assert_int_eq(ring_read(rd, 200000001, alive, &got), 1);
+	ck_assert_str_eq(got.target, "/behind");
+	ring_end(&hold, false);
+	ck_assert(ring_write(h, &r, give_up));
+	ck_assert_int_eq(ring_read(rd, 200000002, alive, &got), 1);
+	ck_assert_uint_eq(rd->lost, 0);
+}
+END_TEST
+
+START_TEST(act_that_was_refused_is_not_told)
+{
+	struct ring_record r = record("/refused"), behind = record("/behind"), got;
+	struct ring_hold hold;
+
+	/* Over all laps, and the ring's end. */
+	for (size_t i = 0; i < 2 * RING_SLOTS; i++) {
+		ck_assert(ring_begin(h, &r, give_up, &hold));
+		ring_end(&hold, false);
+		ck_assert(ring_write(h, &behind, give_up));
+		ck_assert_int_eq(ring_read(rd, 1, alive, &got), 1);
+		ck_assert_str_eq(got.target, "/behind");
+	}
+	ck_assert_uint_eq(rd->lost, 0);
+}
+END_TEST
+
+/* A slot that was reserved and not filled holds a whole record of the lap before, which is not told again. */
+START_TEST(record_of_an_earlier_lap_is_not_told)
+{
+	struct ring_record r = record("/old"), got;
+	uint64_t *tag = (uint64_t *)(h + 1);
+
+	while (rd->next < RING_SLOTS) {
+		ck_assert(ring_write(h, &r, give_up));
+		ck_assert_int_eq(ring_read(rd, 1, alive, &got), 1);
+	}
+	ck_assert_uint_eq(rd->next, RING_SLOTS);
+	*tag = 1 | 2 << 2 | (uint64_t)(getpid() & 0x7fffff) << 9 | rd->next << 32;
+	atomic_store(&h->head, RING_SLOTS + 2);
+	ck_assert_int_eq(ring_read(rd, 2, nobody_lives, &got), 0);
+	ck_assert_uint_eq(rd->lost, 1);
+}
+END_TEST
+
 START_TEST(long_targets_are_cut_and_say_so)
 {
 	static char big[8192];
@@ -331,6 +404,10 @@ Suite *suite_ring(void)
 	tcase_add_test(t, notes_round_trip);
 	tcase_add_test(t, unknown_numbers_are_lost);
 	tcase_add_test(t, reservation_of_the_dead);
+	tcase_add_test(t, act_of_the_dead_is_told);
+	tcase_add_test(t, act_that_takes_long_is_told);
+	tcase_add_test(t, act_that_was_refused_is_not_told);
+	tcase_add_test(t, record_of_an_earlier_lap_is_not_told);
 	tcase_add_test(t, long_targets_are_cut_and_say_so);
 	tcase_add_test(t, every_length_wraps);
 	tcase_add_test(t, full_ring_counts);

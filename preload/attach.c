@@ -1,0 +1,21 @@
+/*
+ * A process says that the hooks are in it, once: when it begins and, forked, before its first record.  Apart
+ * from log.c, which is compiled for speed.
+ */
+#include "preload/internal.h"
+
+void log_attach(void)
+{
+	struct ring_hold hold;
+	struct ring_record rec = { .kind = RING_ATTACH, .op = OP_ATTACH, .verdict = VERDICT_ALLOW };
+
+	rec.pid = sys_pid();
+	rec.ppid = (int32_t)raw0(SYS_getppid);
+	rec.exe = session.exe;
+	rec.rule = RULE_NONE;
+	log_record(&rec, &hold);
+	ring_end(&hold, true);
+	atomic_fetch_add(&session.ring->attached, 1);
+	if (atomic_load(&session.ring->root_pid) == rec.pid)
+		atomic_store(&session.ring->root_attached, 1);
+}
