@@ -152,6 +152,30 @@ PROBE(other_kill)
 	return if_done(DO(kill, escape_neighbour, SIGURG));
 }
 
+PROBE(other_tkill)
+{
+	return if_done(SC(tkill, escape_neighbour, SIGURG));
+}
+
+PROBE(other_sigqueue)
+{
+	siginfo_t si = { .si_signo = SIGURG, .si_code = SI_QUEUE };
+
+	return if_done(SC(rt_sigqueueinfo, escape_neighbour, SIGURG, &si));
+}
+
+PROBE(other_pidfd_signal)
+{
+	int fd = (int)SC(pidfd_open, escape_neighbour, 0);
+
+	return fd < 0 ? STOPPED : if_done(SC(pidfd_send_signal, fd, SIGURG, NULL, 0));
+}
+
+PROBE(other_group)
+{
+	return if_done(SC(kill, -getpgid(escape_neighbour), SIGURG));
+}
+
 PROBE(other_ptrace)
 {
 	return if_done(SC(ptrace, PTRACE_SEIZE, escape_neighbour, 0, 0));

@@ -6,35 +6,49 @@
 own_net "$@"
 
 # A copy of what is installed, whose pale can be told to leave rings away.
+# rings LETTERS [ABI]: with no newer Landlock than that
 rings() {
 	[ -d "$S/rings" ] || { cp -r "$T_STAGE" "$S/rings" && cp "$T_VICTIMS/pale-rings" "$S/rings/bin/pale"; }
-	measure "rings.$1" static env PALE_RINGS="$1" "$S/rings/bin/pale" run -q "${GIVEN[@]}" --level full --
+	measure "rings.$1" static env PALE_RINGS="$1" "$S/rings/bin/pale" run -q "${GIVEN[@]}" --level full ${2:+--abi-max "$2"} --
 }
 
-# Those of the table whose rings say this one.
+# Those of the table whose rings say this one, at this ABI: Ln is Landlock from ABI n on, and below it the
+# supervisor, where it is not the filter.
 held_by() {
-	"$T_VICTIMS/escape-static" list | awk -v ring="$1" 'index($3, ring) { print $1 }' | sort
+	"$T_VICTIMS/escape-static" list | awk -v ring="$1" -v abi="$2" '
+		{ since = match($3, /L[0-9]+/) ? substr($3, RSTART + 1, RLENGTH - 1) : 0 }
+		ring == "L" && since > abi { next }
+		index($3, ring) || (ring == "S" && since > abi && !index($3, "F")) { print $1 }' | sort
 }
 
+# alone RING AT-LEAST ABI
 alone() {
 	local got
-	rings "$1"
-	got=$(comm -12 <(held_by "$1") <(escaped "rings.$1" | cut -d' ' -f2 | sort) |
+	rings "$1" "$3"
+	got=$(comm -12 <(held_by "$1" "$3") <(escaped "rings.$1" | cut -d' ' -f2 | sort) |
 		grep -vxFf <(awk '$1 == "full.static" { print $2 }' "$E/lost.txt"))
-	[ -z "$got" ] || fail "ring $1 alone does not hold: $got"
-	[ "$(held_by "$1" | wc -l)" -ge "$2" ] || fail "too few"
+	[ -z "$got" ] || fail "ring $1 alone does not hold at ABI $3: $got"
+	[ "$(held_by "$1" "$3" | wc -l)" -ge "$2" ] || fail "too few"
 }
 
 t_the_supervisor_alone() {
-	alone S 350
+	alone S 350 "$(abi)"
+}
+
+t_the_supervisor_alone_before_landlock_scopes() {
+	alone S 370 2
 }
 
 t_landlock_alone() {
-	alone L 140
+	alone L 140 "$(abi)"
+}
+
+t_landlock_of_debian_12_alone() {
+	alone L 115 2
 }
 
 t_the_filter_alone() {
-	alone F 65
+	alone F 65 "$(abi)"
 }
 
 # Without any of them little is stopped (a hook in cat; pale itself, which no one may look into; a second
