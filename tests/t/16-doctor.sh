@@ -27,6 +27,26 @@ t_doctor_by_abi() {
 	out_lacks "truncation"
 }
 
+# README's table of ABIs is what doctor says at each of them.
+t_doctor_and_the_table_of_abis() {
+	local n name cells said wanted
+	run pale doctor
+	[ "$RC" = 0 ] || skip "level full is not reached here"
+	for n in 2 3 4 5 6 7; do
+		pale doctor --abi-max $n --json >"$S/json"
+		[ "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["landlock_abi"])' "$S/json")" = $n ] || continue
+		while IFS='|' read -r _ name cells; do
+			name=${name## } name=${name%% }
+			wanted=$(cut -d'|' -f$((n - 1)) <<<"$cells" | tr -d ' ')
+			said=$(python3 -c 'import json, sys
+print(*("kernel" if c["verdict"] == "ok" else "supervisor" for c in json.load(open(sys.argv[1]))["checks"] if c["name"] == sys.argv[2]))' "$S/json" "$name")
+			[ "$said" = "$wanted" ] || fail "ABI $n, $name: README says $wanted, doctor $said"
+			echo "$name" >>"$S/compared"
+		done < <(sed -n '/^<!-- abis -->$/,/^<!-- end of abis -->$/p' "$T_BASE/t/escapes/README.md" | grep '^| [a-zT]')
+	done
+	[ "$(sort -u "$S/compared" | wc -l)" = 7 ] || fail "rows are missing"
+}
+
 t_doctor_without_a_listener() {
 	# A session around this has the one listener that there is.
 	run pale run --level full -- pale doctor
