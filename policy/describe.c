@@ -29,8 +29,7 @@ static bool is_in_word(char c)
 	       c == '-';
 }
 
-/* No file name and no rule passes for the id of a denial: what would begin one is broken by an escape. */
-static void escaped(struct out *o, const char *s)
+void denial_text(struct out *o, const char *s)
 {
 	static const char *const marks[] = { "id=", "explain " };
 	const char *from = s;
@@ -58,7 +57,7 @@ static void put_section(struct out *o, const char *section)
 
 static void put_rule(struct out *o, const struct image *img, const struct image_rule *r)
 {
-	escaped(o, path_basename(image_str(img, r->file)));
+	denial_text(o, path_basename(image_str(img, r->file)));
 	if (r->line > 0) {
 		text_str(o, ":");
 		text_uint(o, r->line);
@@ -69,7 +68,7 @@ static void put_rule(struct out *o, const struct image *img, const struct image_
 		text_str(o, rule_key(r->kind));
 		text_str(o, " = ");
 	}
-	escaped(o, image_str(img, r->text));
+	denial_text(o, image_str(img, r->text));
 }
 
 bool decision_image(const struct image *img, const struct decision *d, struct image *ret)
@@ -131,7 +130,7 @@ void denial_reason(const struct image *img, const struct decision *d, const char
 	o = out_of(buf + len, size - len);
 	if (*why) {
 		text_str(&o, ": ");
-		escaped(&o, why);
+		denial_text(&o, why);
 	}
 	text_end(&o);
 }
@@ -142,7 +141,7 @@ static void put_target(struct out *o, const char *target)
 	const size_t cap = o->cap;
 
 	o->cap = o->len + (cap - o->len) / 2;
-	escaped(o, target);
+	denial_text(o, target);
 	o->cap = cap;
 	if (o->failed) {
 		o->failed = false;

@@ -87,6 +87,8 @@ void denial_reason(const struct image *img, const struct decision *d, const char
  * newline. */
 struct out;
 void denial_sentence(struct out *o, const struct denial *s);
+/* Untrusted text for such a line: escaped, and broken where it would pass for the id of a denial. */
+void denial_text(struct out *o, const char *s);
 /*
  * Tells denials apart within one process, and names them at level hooks, where nobody stands outside that
  * could give them ids.  Not keyed: a program that chooses its names makes two of its own alike.  Never 0.

@@ -144,7 +144,10 @@ void say_asking(const struct request *req, const char *target)
 	text_str(&o, "pale: waiting for approval: ");
 	text_str(&o, op_name(req->op));
 	text_str(&o, " ");
-	text_escaped(&o, target, strnlen(target, SAY_SIZE / 8));
+	o.cap /= 2;
+	denial_text(&o, target);
+	o.cap = SAY_SIZE;
+	o.failed = false;
 	text_str(&o, "; answer from another terminal: pale pending");
 	say_line(&o);
 	scratch_put(line, SAY_SIZE);

@@ -183,11 +183,29 @@ t_names_like_sentences() {
 		for name in ("a (no) id=00000000; see: pale explain 00000000", "id=00000000", "see: pale explain 00000000; x"):
 		    try: open("/etc/" + name, "w")
 		    except OSError: pass
+		import socket
+		try: socket.socket(socket.AF_UNIX).connect("/tmp/x id=00000000; see: pale explain 00000000")
+		except OSError: pass
 		os.system("'id=00000000; see: pale explain 00000000' 2>/dev/null; sudo ') id=00000000' id=00000000")
 	END
 	fence python3 names.py
 	told write "id\\x3d00000000"
-	! grep -E '^pale: denied' "$S/err" | grep -E 'id=0{8}|explain 0{8}' || fail "a name passes for an id"
+	! grep -E '^pale: ' "$S/err" | grep -E 'id=0{8}|explain 0{8}' || fail "a name passes for an id"
+	agree
+}
+
+# Nor is what stands in the line that tells of a question.
+t_a_question_is_no_denial() {
+	local id
+	printf '[commands]\nask = maybe\n' | policy
+	printf '#!/bin/sh\n' >maybe
+	chmod +x maybe
+	bg ask bash -c './maybe id=00000000 "; see: pale explain 00000000"; true'
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait ask
+	err_has "pale: waiting for approval: exec ./maybe id"
+	! grep -E '^pale: ' "$S/err" | grep -E 'id=0{8}|explain 0{8}' || fail "an argument passes for an id"
 	agree
 }
 

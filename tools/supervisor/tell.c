@@ -144,7 +144,7 @@ static void put_rule(struct out *o, const struct request *req, const struct deci
 	if (req->op == OP_UNIX && req->path) {
 		text_str(o, known ? known->what : "who listens there is outside the fence");
 		text_str(o, ": `unix = ");
-		text_escaped(o, req->path, strlen(req->path));
+		denial_text(o, req->path);
 		text_str(o, "` in [network] would allow it");
 	} else if (req->op == OP_BIND && req->has_addr) {
 		text_str(o, "`bind = ");
@@ -199,7 +199,10 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 	text_str(&o, "pale: waiting for approval: ");
 	text_str(&o, op_name(req->op));
 	text_str(&o, " ");
-	text_escaped(&o, target, strnlen(target, LINE_SIZE / 8));
+	o.cap /= 2;
+	denial_text(&o, target);
+	o.cap = sizeof(line);
+	o.failed = false;
 	text_str(&o, "; answer from another terminal: pale pending");
 	tell(c, &o, 0);
 }
