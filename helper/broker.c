@@ -166,7 +166,7 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 		approval_free(ap);
 		return;
 	}
-	if (card_record(h, ap, "approval/request", "ask", "", CARD_DURABLE) < 0) {
+	if (card_record_request(h, ap) < 0) {
 		c->waits = NULL;
 		approval_free(ap);
 		refuse(h, c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");
@@ -302,6 +302,10 @@ static void inquire(struct helper *h, struct conn *c, const struct request *req,
 void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 {
 	ask->req.is_root = ask->req.is_root && may_be_root(h, c);
+	if (shown_env(h, ask) < 0) {
+		refuse(h, c, REASON_TOO_LONG, "too many variables differ from those of the session's start");
+		return;
+	}
 	inquire(h, c, &ask->req, ask->image);
 }
 

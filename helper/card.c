@@ -36,8 +36,28 @@ static const char *copy_text(struct copy *c, const char *s)
 	return to;
 }
 
+static void copy_list(struct copy *c, const char *const *from, size_t n, const char **to)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *word = copy_text(c, from[i]);
+
+		if (to)
+			to[i] = word;
+	}
+}
+
+static size_t count_list(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
 /* Once without memory for the size, once into it. */
-static void copy_texts(struct copy *c, struct request *to, const struct request *from, const char **argv)
+static void copy_texts(struct copy *c, struct request *to, const struct request *from, const char **argv,
+		       const char **env)
 {
 	to->path = copy_text(c, from->path);
 	to->given = copy_text(c, from->given);
@@ -46,31 +66,30 @@ static void copy_texts(struct copy *c, struct request *to, const struct request 
 	to->cwd = copy_text(c, from->cwd);
 	to->git_branch = copy_text(c, from->git_branch);
 	to->host = copy_text(c, from->host);
-	for (size_t i = 0; i < from->argc; i++) {
-		const char *word = copy_text(c, from->argv[i]);
-
-		if (argv)
-			argv[i] = word;
-	}
+	copy_list(c, from->argv, from->argc, argv);
+	copy_list(c, from->env, count_list(from->env), env);
 }
 
 int card_keep(struct approval *ap, const struct request *from)
 {
-	size_t vector = (from->argc + 1) * sizeof(char *);
+	size_t envc = count_list(from->env), vector = (from->argc + envc + 2) * sizeof(char *);
 	struct copy c = { .at = NULL };
-	const char **argv;
+	const char **argv, **env;
 
 	ap->req = *from;
 	ap->req.memo = NULL;
-	copy_texts(&c, &ap->req, from, NULL);
+	copy_texts(&c, &ap->req, from, NULL, NULL);
 	ap->store = malloc(vector + c.need);
 	if (!ap->store)
 		return -ENOMEM;
 	argv = ap->store;
 	argv[from->argc] = NULL;
+	env = argv + from->argc + 1;
+	env[envc] = NULL;
 	c.at = (char *)ap->store + vector;
-	copy_texts(&c, &ap->req, from, argv);
+	copy_texts(&c, &ap->req, from, argv, env);
 	ap->req.argv = from->argc > 0 ? argv : NULL;
+	ap->req.env = envc > 0 ? env : NULL;
 	return 0;
 }
 
@@ -247,4 +266,32 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 		return -ENOMEM;
 	e.detail = detail;
 	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
+}
+
+/* Its variables as the card shows them, quoted as a shell would have them. */
+static char *variables_text(const struct helper *h, const struct approval *ap)
+{
+	size_t n = count_list(ap->req.env), len;
+	_cleanup_free_ char **list = calloc(n + 1, sizeof(*list));
+	char *text = NULL;
+	bool whole = list != NULL;
+
+	for (size_t i = 0; whole && i < n; i++)
+		whole = (list[i] = shown_variable(h, ap->req.env[i])) != NULL;
+	len = whole ? argv_join((const char *const *)list, n, NULL, 0) : 0;
+	text = whole ? malloc(len + 1) : NULL;
+	if (text)
+		argv_join((const char *const *)list, n, text, len + 1);
+	for (size_t i = 0; list && i < n; i++)
+		free(list[i]);
+	return text;
+}
+
+int card_record_request(struct helper *h, const struct approval *ap)
+{
+	_cleanup_free_ char *variables = variables_text(h, ap), *more = NULL;
+
+	if (!variables || asprintf(&more, "%s%s", *variables ? " env=" : "", variables) < 0)
+		return -ENOMEM;
+	return card_record(h, ap, "approval/request", "ask", more, CARD_DURABLE);
 }

@@ -179,6 +179,9 @@ int card_keep(struct approval *ap, const struct request *from);
 /* argv joined, path, or host:port (caller frees), NULL where memory is out. */
 char *card_target(const struct request *req);
 
+/* The record of the question itself, durable, with all that decides what happens. */
+int card_record_request(struct helper *h, const struct approval *ap);
+
 enum card_record { CARD_BUFFERED, CARD_DURABLE };
 /* One record about a card; the ledger masks.  more is appended to its detail.  0 or -errno. */
 int card_record(struct helper *h, const struct approval *ap, const char *op, const char *verdict,

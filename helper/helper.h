@@ -195,6 +195,7 @@ struct helper {
 	char *session, *agent, *runtime_dir, *state_dir, *not_enforced, *facts, *limits;
 	char *preset, *workspace, *sources;
 	json_t *argv;
+	json_t *environment; /* names, and a print of each: of the session's first process */
 	char started[32];
 	uint8_t *image_bytes;
 	struct image image;
@@ -325,6 +326,13 @@ void narrow_expire(struct helper *h, struct conn *c);
 /* broker.c */
 /* Answers one question now or leaves c waiting on a card. */
 void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask);
+/*
+ * shown.c: leaves of a question's environment what a human is shown.  0, -E2BIG where that is too much.
+ */
+int shown_env(const struct helper *h, struct wire_ask *ask);
+/* A variable as it is shown: a secret is masked, and a mark tells its value from others.  NULL: no memory. */
+char *shown_variable(const struct helper *h, const char *entry);
+
 /* The peer of c is gone: its card goes too when nobody else waits for it. */
 void broker_hangup(struct helper *h, struct conn *c);
 /* Expires and forgets what is over its time. */

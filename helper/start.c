@@ -124,11 +124,12 @@ static const char *read_message(struct helper *h, json_t *msg)
 	h->ledger_size = json_integer_value(json_object_get(msg, "ledger_size"));
 	h->has_secrets = json_is_true(json_object_get(msg, "secrets"));
 	h->reach = reach_of(json_object_get(msg, "reach"));
+	h->environment = json_incref(json_object_get(msg, "environment"));
 	if (!is_name(h->session))
 		return "the session's name is missing or holds more than letters, digits, dot, dash and "
 		       "underscore";
 	if (!h->not_enforced || !h->facts || !h->limits || !h->agent || !json_is_array(h->argv) ||
-	    (!h->foreign && (!h->runtime_dir || !h->state_dir)))
+	    !json_is_object(h->environment) || (!h->foreign && (!h->runtime_dir || !h->state_dir)))
 		return "the start message lacks a member";
 	return read_level(h, msg);
 }
@@ -402,6 +403,7 @@ void session_free(struct helper *h)
 	reload_free(h);
 	observed_done(h);
 	json_decref(h->argv);
+	json_decref(h->environment);
 	control_done(h);
 	free(h->image_bytes);
 	grants_done(h);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const card_members[] = { "agent", "argv",	 "askers", "branch", "cwd",  "exe",
-				     "file",  "id",	 "offers", "op",     "pid",  "risk",
-				     "rule",  "session", "stepup", "target", "tree", NULL };
+const char *const card_members[] = { "agent",	"argv",	  "askers", "branch", "cwd", "env",  "exe",
+				     "file",	"id",	  "offers", "op",     "pid", "risk", "rule",
+				     "session", "stepup", "target", "tree",   NULL };
 
 /* Borrows the members from card; NULL where memory is out. */
 static json_t *shown_part(const json_t *card)

@@ -157,6 +157,11 @@ struct request {
 	size_t argc;
 	const char *ident;
 	const char *cwd;
+	/*
+	 * OP_EXEC, in a question: the environment that the program would get, ended by NULL; on a card, what
+	 * of it is shown (environ_target.h).  NULL: nobody said.
+	 */
+	const char *const *env;
 	const char *git_branch; /* HEAD's branch in the repository that this git works on, or as git.h says */
 	const char *host;
 	uint8_t addr[16];

@@ -14,6 +14,8 @@
 #define ASK_HAS_ADDR 0x100u
 #define ASK_IS_ROOT  0x200u
 #define ASK_DATAGRAM 0x400u
+#define ASK_HAS_ENV  0x800u
+#define ASK_FLAGS    (ASK_HAS_ADDR | ASK_IS_ROOT | ASK_DATAGRAM | ASK_HAS_ENV)
 
 /* The optional strings of a request in the order in which they travel; bit i says that i is there. */
 static const struct {
@@ -81,7 +83,8 @@ int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t ru
 {
 	struct out o = out_of(frame, cap);
 	uint32_t flags = (req->has_addr ? ASK_HAS_ADDR : 0) | (req->is_root ? ASK_IS_ROOT : 0) |
-			 (req->is_datagram ? ASK_DATAGRAM : 0);
+			 (req->is_datagram ? ASK_DATAGRAM : 0) | (req->env ? ASK_HAS_ENV : 0);
+	uint32_t envc = 0;
 
 	if (req->argc > LIMIT_ARGC || (req->argc > 0 && !req->argv))
 		return -EMSGSIZE;
@@ -111,6 +114,15 @@ int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t ru
 			return -EMSGSIZE;
 		put_str(&o, req->argv[i]);
 	}
+	if (!req->env)
+		return frame_len(&o);
+	while (envc <= WIRE_ENV && req->env[envc])
+		envc++;
+	if (envc > WIRE_ENV)
+		return -EMSGSIZE;
+	put_u32(&o, envc);
+	for (uint32_t i = 0; i < envc; i++)
+		put_str(&o, req->env[i]);
 	return frame_len(&o);
 }
 
@@ -129,21 +141,34 @@ static bool get_strings(struct cursor *c, uint32_t flags, struct request *req)
 	return true;
 }
 
-static bool get_argv(struct cursor *c, struct wire_ask *ret)
+/* As many as it says, at most max, then NULL. */
+static bool get_list(struct cursor *c, const char **store, size_t max, size_t *ret_n)
 {
-	uint32_t argc = get_u32(c);
+	uint32_t n = get_u32(c);
 
-	if (c->failed || argc > LIMIT_ARGC)
+	if (c->failed || n > max)
 		return false;
-	for (uint32_t i = 0; i < argc; i++) {
-		ret->argv_store[i] = get_str(c);
+	for (uint32_t i = 0; i < n; i++) {
+		store[i] = get_str(c);
 		if (c->failed)
 			return false;
 	}
-	ret->argv_store[argc] = NULL;
-	ret->req.argc = argc;
-	ret->req.argv = argc > 0 ? ret->argv_store : NULL;
+	store[n] = NULL;
+	*ret_n = n;
 	return true;
+}
+
+static bool get_lists(struct cursor *c, uint32_t flags, struct wire_ask *ret)
+{
+	size_t envc;
+
+	if (!get_list(c, ret->argv_store, LIMIT_ARGC, &ret->req.argc))
+		return false;
+	ret->req.argv = ret->req.argc > 0 ? ret->argv_store : NULL;
+	if (!(flags & ASK_HAS_ENV))
+		return true;
+	ret->req.env = ret->env_store;
+	return get_list(c, ret->env_store, WIRE_ENV, &envc);
 }
 
 int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
@@ -162,7 +187,7 @@ int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
 	op = get_u16(&c);
 	access = get_u16(&c);
 	ret->req.port = get_u16(&c);
-	if (c.failed || (flags & ~(ASK_STRINGS | ASK_HAS_ADDR | ASK_IS_ROOT | ASK_DATAGRAM)))
+	if (c.failed || (flags & ~(ASK_STRINGS | ASK_FLAGS)))
 		return -EPROTO;
 	if (op == OP_NONE || op >= OP_COUNT || op == OP_ATTACH || access > ACCESS_ALL)
 		return -EPROTO;
@@ -178,7 +203,7 @@ int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
 			return -EPROTO;
 		memcpy(ret->req.addr, addr, sizeof(ret->req.addr));
 	}
-	if (!get_strings(&c, flags, &ret->req) || !get_argv(&c, ret) || c.left != 0)
+	if (!get_strings(&c, flags, &ret->req) || !get_lists(&c, flags, ret) || c.left != 0)
 		return -EPROTO;
 	return 0;
 }

@@ -16,13 +16,13 @@
 #include "op.h"
 
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
-#define WIRE_VERSION 4u
+#define WIRE_VERSION 5u
 
 /*
  * Of what `pale run` and its helper say to each other, one JSON object a packet on a line of their own.  Bump
  * it when a message is added or changes; the helper refuses a start by another.
  */
-#define START_VERSION 6
+#define START_VERSION 7
 
 /* A question that somebody reads waits longer than its policy says, by so much in all. */
 #define WIRE_HOLD_S 600
@@ -86,13 +86,16 @@ struct wire_header {
 	uint16_t version, type;
 };
 
-/* An ASK is the canonical request with its rule.  argv points into argv_store. */
+#define WIRE_ENV 4096 /* variables that a question may have */
+
+/* An ASK is the canonical request with its rule.  argv points into argv_store, env into env_store. */
 struct wire_ask {
 	struct request req;
 	uint32_t rule;
 	uint32_t image; /* number of the image that rule belongs to; claimed */
 	int32_t pid;	/* claimed; the kernel's answer counts */
 	const char *argv_store[LIMIT_ARGC + 1];
+	const char *env_store[WIRE_ENV + 1];
 };
 
 struct wire_answer {

@@ -371,7 +371,9 @@ static int with_target(struct work *w, verdict_fn fn)
  */
 static void *judge_interpreter(struct work *w, size_t *ret_size)
 {
-	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC), .cwd = w->req.cwd };
+	struct request req = {
+		.op = OP_EXEC, .access = op_access(OP_EXEC), .cwd = w->req.cwd, .env = w->req.env
+	};
 	const char *called = w->req.raw ? w->req.raw : w->req.path;
 	struct decision script, interp;
 	const char **words;
@@ -399,6 +401,7 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	int r, h = HOOK_YES;
 
 	*req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
+	req->env = exec_words(q->envp);
 	r = fill_paths(w, q, p);
 	if (r < 0)
 		return r;

@@ -124,6 +124,27 @@ static int add_what(struct card_text *t, const json_t *card)
 	return add_owned(t, CARD_WHAT, json_str(card, "op"), line_text(json_str(card, "target")));
 }
 
+/* Variables that could make it another command; one that is gone stands there by its name alone. */
+static int add_env(struct card_text *t, const json_t *env)
+{
+	const char *label = "", *before = NULL;
+	json_t *one;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach((json_t *)env, i, one)
+	{
+		const char *text = json_string_value(one);
+
+		if (r < 0 || !text)
+			return r < 0 ? r : -EPROTO;
+		label = strchr(text, '=') ? "with" : "unset";
+		r = add_owned(t, CARD_WHAT, before == label ? "" : label, line_text(text));
+		before = label;
+	}
+	return r;
+}
+
 static int add_process(struct card_text *t, const char *label, const char *exe, json_int_t pid)
 {
 	_cleanup_free_ char *shown = line_text(exe);
@@ -262,6 +283,8 @@ int card_text_init(struct card_text *t, const json_t *card)
 
 	*t = (struct card_text){ 0 };
 	r = add_what(t, card);
+	if (r == 0)
+		r = add_env(t, json_object_get(card, "env"));
 	if (r == 0)
 		r = add_where(t, card);
 	if (r == 0)

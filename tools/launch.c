@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "policy/ring.h"
+#include "policy/environ_target.h"
 #include "policy/wire.h"
 
 #include "foreign.h"
@@ -120,6 +121,24 @@ static int add_supervisor(struct launch *l, json_t *j, struct passed *passed)
 	return json_object_set_new(j, "nonce", nonce_text(l->nonce)) < 0 ? -ENOMEM : 0;
 }
 
+/* Each variable of the session's beginning, with a print of its value: no secret goes this way. */
+static json_t *environment_told(const struct launch *l, const struct launch_start *s)
+{
+	char **envp = agent_environment(s->environment, s->preload, l->runtime_dir, NULL, s->level);
+	json_t *list = envp ? json_object() : NULL;
+	char print[ENVIRON_PRINT];
+
+	for (size_t i = 0; list && envp[i]; i++) {
+		_cleanup_free_ char *name = strndup(envp[i], strcspn(envp[i], "="));
+
+		/* One that no JSON can name is shown with every question. */
+		if (name && environ_print(envp[i], print) == 0)
+			(void)json_object_set_new(list, name, json_string(print));
+	}
+	environment_free(envp);
+	return list;
+}
+
 /* Last. */
 static int add_secrets(const struct launch_start *s, json_t *j, struct passed *passed)
 {
@@ -143,13 +162,13 @@ static int send_start(struct launch *l, const struct launch_start *s)
 	if (passed.fd[0] < 0)
 		return passed.fd[0];
 	/* A foreign helper is told no directories: it says where they are. */
-	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss, ss, so}", "type", "start", "version",
+	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss, ss, so, so}", "type", "start", "version",
 		      START_VERSION, "session", json_text(l->session), "runtime_dir",
 		      l->foreign ? NULL : json_text(l->runtime_dir), "state_dir",
 		      l->foreign ? NULL : json_text(l->state_dir), "agent", json_text(s->agent), "level",
 		      level_name(l->level), "argv", argv_told(s->argv), "not_enforced", s->not_enforced,
 		      "facts", s->facts ? s->facts : "", "limits", s->limits ? s->limits : "", "reach",
-		      reach_list());
+		      reach_list(), "environment", environment_told(l, s));
 	r = j ? add_ring(l, &passed) : -ENOMEM;
 	if (r == 0)
 		r = add_supervisor(l, j, &passed);

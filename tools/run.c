@@ -312,6 +312,8 @@ static int run_session(struct run *r)
 				      .facts = facts,
 				      .limits = r->limits.text,
 				      .argv = r->argv,
+				      .environment = &r->environment,
+				      .preload = r->installed.preload,
 				      .secrets_fd = r->secrets_fd,
 				      .meanwhile = plan_ahead,
 				      .ctx = r };

@@ -127,6 +127,8 @@ struct launch_start {
 	const char *facts;	  /* what this machine has of each mechanism, for the first record; or NULL */
 	const char *limits;	  /* what is limited and by whom, or "" */
 	char *const *argv;
+	const struct environment *environment; /* what the agent gets, with the preload */
+	const char *preload;
 	int secrets_fd;		      /* what the ledger must not hold (secrets.h), borrowed; or -1 */
 	void (*meanwhile)(void *ctx); /* called while the helper compiles; or NULL */
 	void *ctx;

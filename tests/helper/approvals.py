@@ -204,6 +204,67 @@ def another_question_does_not_join():
         w.close()
 
 
+FIRST = ("KUBECONFIG=/staging", "PATH=/bin", "HOME=/root", "GH_TOKEN=0123456789abcdef", "LD_PRELOAD=/lib/libpale.so", "TERM=x")
+
+
+@test
+def the_environment_is_part_of_the_question():
+    """What differs from the session's first environment makes another card; a yes to one is none to another."""
+    s = Session(policy="[session]\ntimeout = 60s\n[commands]\nask = deploytool\nask = kubectl\n", first=FIRST).start()
+    same = list(FIRST) + ["PWD=/srv", "SHLVL=3", "_=/bin/x", "OLDPWD=/", "PALE_SESSION_DIR=/x", "COLUMNS=80"]
+    w = s.ask(argv=["deploytool", "up"], env=same)
+    card = s.card()
+    expect(card["env"] == [], "noise: %r" % card["env"])
+    variants = [["DEPLOY_TARGET=production"], ["MAKEFLAGS=-f other"], ["npm_config_registry=http://x"], ["X="], ["PWD=/elsewhere"],
+                ["KUBECONFIG=/production"], ["LD_PRELOAD=/lib/libpale.so:/tmp/x.so"], ["PATH=/tmp:/bin"], ["GH_TOKEN=another-secret-1"]]
+    others = []
+    for n, more in enumerate(variants, 2):
+        names = {m.partition("=")[0] for m in more}
+        others.append(s.ask_paced(argv=["deploytool", "up"], env=[e for e in same if e.partition("=")[0] not in names] + more))
+        got = s.card(n)
+        expect(len(got["askers"]) == 1 and len(got["env"]) == 1 and card_digest(got) != card_digest(card), "%r" % got["env"])
+        if "GH_TOKEN" in names:
+            expect(got["env"][0].startswith("GH_TOKEN=*** (masked, #") and "another" not in json.dumps(got), "%r" % got["env"])
+        else:
+            expect(got["env"] == more or "PWD=" in got["env"][0], "%r" % got["env"])
+    # Twice in one environment, and what is gone.
+    others.append(s.ask_paced(argv=["deploytool", "twice"], env=same + ["KUBECONFIG=/production"]))
+    expect(s.card(11)["env"] == ["KUBECONFIG=/production"], "the second of two is not shown")
+    others.append(s.ask_paced(argv=["deploytool", "up", "x"], env=["HOME=/root"]))
+    expect(sorted(s.card(12)["env"]) == ["GH_TOKEN", "KUBECONFIG", "PATH"], "what is unset: %r" % s.card()["env"])
+    # A known program's target is shown where it is the session's own.
+    others.append(s.ask_paced(argv=["kubectl", "apply"], env=same))
+    expect(s.card(13)["env"] == ["KUBECONFIG=/staging"], "%r" % s.card()["env"])
+    s.respond(card)
+    expect(s.answer(w).allowed and all(is_quiet(o, 0.02) for o in others), "a yes is for others, too")
+    asked = [r["detail"] for r in s.records("approval/request")]
+    expect(any("env=DEPLOY_TARGET=production " in d for d in asked) and not any("another-secret" in d for d in asked), "%r" % asked)
+    for o in others:
+        o.close()
+    s.finish()
+    s.expect_whole()
+
+
+@test
+def secrets_are_told_apart_though_masked():
+    s = Session(first=()).start()
+    waiters = [s.ask(argv=["ask-me"], env=["API_KEY=" + v]) for v in ("a", "b", "a")]
+    until(lambda: len(s.cards()) == 2 and sum(len(c["askers"]) for c in s.cards()) == 3, "not two")
+    shown = [c["env"][0] for c in s.cards()]
+    expect(shown[0] != shown[1] and all(x.startswith("API_KEY=*") for x in shown), "%r" % shown)
+    for w in waiters:
+        w.close()
+
+
+@test
+def an_environment_that_cannot_be_shown_is_not_asked():
+    s = Session().start()
+    for env in (["A=" + "x" * 61000], ["V%d=%s" % (i, "\x01" * 10) for i in range(1500)]):
+        a = s.question(argv=["ask-me"], env=env)
+        expect(not a.allowed and a.reason == "long", "%r" % a)
+    expect(not s.cards(), "asked")
+
+
 @test
 def hanging_up_cancels():
     s = Session().start()

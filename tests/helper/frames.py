@@ -50,7 +50,7 @@ def too_long_and_with_descriptors():
     good = ask_frame(argv=["ask-me", "a"])
     for n in (1, 2, 8, 9, 100):
         expect(is_dropped(s, good, [0] * n), "%d descriptors" % n)
-    w = s.ask(argv=["ask-me"] + ["x" * 60] * 900)
+    w = s.ask(argv=["ask-me"] + ["x" * 60] * 300)
     s.card()
     w.close()
     before = len(os.listdir("/proc/self/fd"))
@@ -93,7 +93,8 @@ def bad_starts():
         s = Session()
         return started(s, message=s.message(**more))
 
-    for more in (dict(type="stop"), dict(version=2), dict(version=5), dict(version=7), dict(version=None), dict(session=None), dict(session=""),
+    for more in (dict(type="stop"), dict(version=2), dict(version=6), dict(version=8), dict(version=None), dict(environment=None),
+                 dict(environment=[]), dict(session=None), dict(session=""),
                  dict(session="../x"), dict(session="a/b"), dict(session=".x"), dict(session="x" * 64),
                  dict(session=7), dict(runtime_dir=None), dict(state_dir=None), dict(level="half"), dict(level=None),
                  dict(argv="x"), dict(not_enforced=None), dict(facts=None), dict(limits=None), dict(nonce="0" * 32)):

@@ -8,7 +8,7 @@ def put_str(s):
     return struct.pack("<I", len(raw) + 1) + raw + b"\0"
 
 
-def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=4, kind=1, flags=0, **texts):
+def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=5, kind=1, flags=0, env=None, **texts):
     """A question as policy/wire.h packs it."""
     if op == "exec":
         texts.setdefault("path", "/opt/bin/" + (argv[0] if argv else "none"))
@@ -17,14 +17,15 @@ def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=4, kind=1, 
         argv = ()
     for i, name in enumerate(STRINGS):
         flags |= (1 << i) if name in texts else 0
+    flags |= 0x800 if env is not None else 0
     body = struct.pack("<IHHIIIIHHH", magic, version, kind, flags, os.getpid(), 0xFFFFFFFF, 0, OP.get(op, op), 1, 0)
     for name in STRINGS:
         body += put_str(texts[name]) if name in texts else b""
-    body += struct.pack("<I", len(argv))
-    return body + b"".join(put_str(a) for a in argv)
+    body += struct.pack("<I", len(argv)) + b"".join(put_str(a) for a in argv)
+    return body if env is None else body + struct.pack("<I", len(env)) + b"".join(put_str(e) for e in env)
 
 
-def frame_head(kind, magic=0x454C4150, version=4):
+def frame_head(kind, magic=0x454C4150, version=5):
     return struct.pack("<IHH", magic, version, kind)
 
 
@@ -41,7 +42,7 @@ class Answer:
         if not frame:
             return
         magic, version, kind, verdict, reason = struct.unpack_from("<IHHIH", frame)
-        expect((magic, version, kind) == (0x454C4150, 4, 2), "no answer frame: %r" % frame[:16])
+        expect((magic, version, kind) == (0x454C4150, 5, 2), "no answer frame: %r" % frame[:16])
         expect(verdict in (ALLOW, DENY), "verdict %x" % verdict)
         self.allowed = verdict == ALLOW
         self.reason = REASONS.get(reason, str(reason))

@@ -24,9 +24,10 @@ class Session:
     """A helper of this test's own.  `before` runs in the child before the exec."""
 
     def __init__(self, policy=POLICY, timeout="60s", prefix=(), before=None, argv=("pale-helper", "session"), env=None,
-                 root=None, state_root=None, program=HELPER, stderr=None, level="hooks", foreign=False):
+                 root=None, state_root=None, program=HELPER, stderr=None, level="hooks", foreign=False, first=()):
         global count
         self.level, self.nonce, self.ring_fd, self.kernel_fd = level, os.urandom(16), ring_memory(), -1
+        self.environment = {e.partition("=")[0]: variable_print(e) for e in first}
         if level != "hooks":
             self.kernel_fd = ring_memory()
         count += 1
@@ -81,7 +82,7 @@ class Session:
         return json.dumps(b).encode()
 
     def message(self, **more):
-        m = {"type": "start", "version": 6, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+        m = {"type": "start", "version": 7, "environment": self.environment, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
              "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine", "limits": ""}
         if self.level != "hooks":
             m["nonce"] = self.nonce.hex()
@@ -263,6 +264,11 @@ class Session:
     def expect_whole(self):
         v = self.verify()
         expect(v["ok"], "log verify: %r" % v)
+
+
+def variable_print(entry):
+    """What the launcher tells of a variable of the session's first environment."""
+    return hashlib.sha256(b"pale-variable-1\0" + struct.pack("<I", len(entry)) + entry.encode()).hexdigest()[:32]
 
 
 def was_read(s):

@@ -383,4 +383,35 @@ t_once_is_as_many_as_were_shown() {
 	[ "$(wc -l <deployed)" = 1 ] || fail "denied, and $(wc -l <deployed) acts"
 }
 
+# What a variable says about where a command goes stands on its card, and makes it another one.
+t_variables_are_on_the_card() {
+	local way
+	mkdir -p "$W/bin"
+	printf '#!/bin/sh\necho "${DEPLOY_TARGET-none} ${KUBECONFIG-none}" >>%s/deployed\n' "$W" >"$W/bin/deploytool"
+	chmod +x "$W/bin/deploytool"
+	printf '%s\n' "[session]" "timeout = 60s" "[commands]" "ask = deploytool" "[environment]" "set = KUBECONFIG=/staging" | policy
+	PATH=$W/bin:$PATH bg vars bash -c 'deploytool up
+		DEPLOY_TARGET=PRODUCTION deploytool up
+		export DEPLOY_TARGET=OTHER; deploytool up; unset DEPLOY_TARGET
+		KUBECONFIG=/production deploytool up
+		(unset KUBECONFIG; deploytool up)
+		python3 -c "import os; os.execve(\"$(command -v deploytool)\", [\"deploytool\", \"up\"], {**os.environ, \"MAKEFLAGS\": \"-i\"})"'
+	for way in "" 'with      DEPLOY_TARGET=PRODUCTION' 'with      DEPLOY_TARGET=OTHER' 'with      KUBECONFIG=/production' \
+		'unset     KUBECONFIG' 'with      MAKEFLAGS=-i'; do
+		pending_id >"$S/id" || exit 1
+		pale pending >"$S/card"
+		if [ -z "$way" ]; then
+			! grep -qE '^  (with|unset) ' "$S/card" || fail "noise: $(cat "$S/card")"
+		else
+			grep -qF -e "$way" "$S/card" || fail "no $way: $(cat "$S/card")"
+			[ "$(grep -cE '^  (with|unset) ' "$S/card")" = 1 ] || fail "noise: $(cat "$S/card")"
+		fi
+		run pale approve "$(cat "$S/id")"
+		until_true 10 eval '! pale pending | grep -q "$(cat "$S/id")"' || fail "it stays"
+	done
+	bg_wait vars
+	printf '%s\n' 'none /staging' 'PRODUCTION /staging' 'OTHER /staging' 'none /production' 'none none' 'none /staging' >"$S/want"
+	cmp -s "$S/want" deployed || fail "not what was shown: $(cat deployed)"
+}
+
 scenario "$@"

@@ -18,6 +18,7 @@ static const struct {
 	  "[{\"pid\": 9, \"exe\": \"/bin/a\"}, {\"pid\": 10, \"exe\": \"/bin/a\"}]" },
 	{ "branch", "\"main\"", "\"work\"" },
 	{ "cwd", "\"/a\"", "\"/b\"" },
+	{ "env", "[\"A=1\"]", "[\"A\"]" },
 	{ "exe", "\"/bin/sh\"", "\"/bin/bash\"" },
 	{ "file", "\"/opt/a\"", "\"/opt/b\"" },
 	{ "id", "\"aaaa\"", "\"bbbb\"" },

@@ -325,12 +325,35 @@ static void announce(const struct exec *x, struct caller *c)
 		verdict_attach(c, x->real, NOTE_DYNAMIC);
 }
 
+/*
+ * A question shows the environment, which is read once more for that.  0, or -errno: -E2BIG where it is
+ * beyond what a question may have.
+ */
+static int note_environment(struct exec *x, struct caller *c)
+{
+	struct words env;
+	int r = words_read(c, x->envp, &env);
+
+	if (r < 0)
+		return r;
+	/* Words are never none. */
+	if (env.n == 1 && !*env.v[0])
+		env.v[0] = NULL;
+	x->req.env = x->script.held.env = env.v;
+	return 0;
+}
+
 /* The script's own verdict, or what a rule says of an interpreter where that is stricter. */
 static bool judge_words(struct exec *x, struct caller *c, const char *target)
 {
 	const struct request *held = &x->script.held;
 	struct decision d = verdict_of(c, &x->req);
+	bool asks = d.verdict == VERDICT_ASK || x->script.d.verdict == VERDICT_ASK;
 
+	if (asks && note_environment(x, c) < 0) {
+		verdict_refuse(c, &x->req, target, REASON_TOO_LONG);
+		return false;
+	}
 	if (!script_is_held(&d, &x->script.d))
 		return verdict_conclude(c, &x->req, target, d);
 	return verdict_judge(c, held, target_of(held, c));
@@ -360,6 +383,7 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 		e = exec_env_read(c, call->envp, &x->env);
 	if (e < 0)
 		return answer_result(e);
+	x->envp = call->envp;
 	fill_request(x, c);
 	chain = follow_chain(x, c);
 	target = target_of(&x->req, c);

@@ -46,6 +46,7 @@ struct exec {
 	size_t n_chain;
 	enum elf_kind loaded;
 	struct words argv;
+	uint64_t envp; /* where the caller has it */
 	struct exec_env env;
 	struct request req;
 	struct script_words script;
