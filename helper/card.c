@@ -268,8 +268,7 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
 }
 
-/* Its variables as the card shows them, quoted as a shell would have them. */
-static char *variables_text(const struct helper *h, const struct approval *ap)
+char *card_variables(const struct helper *h, const struct approval *ap)
 {
 	size_t n = count_list(ap->req.env), len;
 	_cleanup_free_ char **list = calloc(n + 1, sizeof(*list));
@@ -289,7 +288,7 @@ static char *variables_text(const struct helper *h, const struct approval *ap)
 
 int card_record_request(struct helper *h, const struct approval *ap)
 {
-	_cleanup_free_ char *variables = variables_text(h, ap), *more = NULL;
+	_cleanup_free_ char *variables = card_variables(h, ap), *more = NULL;
 
 	if (!variables || asprintf(&more, "%s%s", *variables ? " env=" : "", variables) < 0)
 		return -ENOMEM;

@@ -179,6 +179,8 @@ int card_keep(struct approval *ap, const struct request *from);
 /* argv joined, path, or host:port (caller frees), NULL where memory is out. */
 char *card_target(const struct request *req);
 
+/* Its variables as the card shows them, quoted as a shell would have them (caller frees), or NULL. */
+char *card_variables(const struct helper *h, const struct approval *ap);
 /* The record of the question itself, durable, with all that decides what happens. */
 int card_record_request(struct helper *h, const struct approval *ap);
 

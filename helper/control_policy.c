@@ -101,7 +101,8 @@ static json_t *policy_explain(struct call *call)
 	d = eval(&h->image, &s.req);
 	decision_describe(&h->image, &d, rule, sizeof(rule));
 	grants_refresh(h);
-	granted = d.verdict == VERDICT_ASK && h->grants.image.h &&
+	/* A directory and variables were not told: any grant of these words is named. */
+	granted = d.verdict == VERDICT_ASK && grants_focus(h, NULL) == 0 && h->grants.image.h &&
 		  grants_allow(&h->grants.image, &h->image, &s.req, &i) && i < h->grants.n_active;
 	return json_pack("{s:s, s:s, s:o, s:s?}", "verdict", verdict_name(d.verdict), "reason",
 			 reason_text(d.reason), "rule", text_json(rule), "granted",

@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include "helper.h"
+
+#include "policy/digest.h"
+
 #include "stepup.h"
 
 #define WRITE_EVERY_S 60
@@ -24,7 +27,8 @@ static uint64_t now_s(void)
 
 static void granted_done(struct granted *g)
 {
-	char *const owned[] = { g->section, g->line, g->agent, g->workspace, g->made, g->until, g->by };
+	char *const owned[] = { g->section, g->line, g->agent, g->workspace, g->made,
+				g->until,   g->by,   g->bound, g->binding };
 
 	for (size_t i = 0; i < NELEM(owned); i++)
 		free(owned[i]);
@@ -39,7 +43,8 @@ static int copy_entry(struct granted *g, const struct grant_entry *e)
 		{ &g->section, e->section }, { &g->line, e->line },
 		{ &g->agent, e->agent },     { &g->workspace, e->workspace },
 		{ &g->made, e->made },	     { &g->until, e->until },
-		{ &g->by, e->by },
+		{ &g->by, e->by },	     { &g->bound, e->bound },
+		{ &g->binding, e->binding },
 	};
 
 	*g = (struct granted){ .scope = e->scope, .used = e->used };
@@ -92,6 +97,8 @@ struct grant_entry granted_entry(const struct granted *g)
 				     .made = g->made,
 				     .until = g->until,
 				     .by = g->by,
+				     .bound = g->bound,
+				     .binding = g->binding,
 				     .scope = g->scope,
 				     .used = g->used };
 }
@@ -151,8 +158,19 @@ static void drop_image(struct grants *g)
 	g->n_active = 0;
 }
 
+/* A yes for a command is none for the same words in another directory, or with other variables. */
+static bool is_given_for(const struct granted *one, const struct request *req)
+{
+	char binding[DIGEST_HEX];
+
+	if (!req || strcmp(one->section, "commands") != 0)
+		return true;
+	grants_binding(one->id, req, binding);
+	return strcmp(one->binding, binding) == 0;
+}
+
 /* Those that hold here and are fit to; the others say why not. */
-static size_t collect(struct helper *h, struct grant_line *lines)
+static size_t collect(struct helper *h, const struct request *req, struct grant_line *lines)
 {
 	struct grants *g = &h->grants;
 	char why[256];
@@ -163,7 +181,7 @@ static size_t collect(struct helper *h, struct grant_line *lines)
 
 		if (!one->off && grant_check(&h->image, one->section, one->line, NULL, why, sizeof(why)) < 0)
 			one->off = "no rule that may be granted";
-		if (one->off)
+		if (one->off || !is_given_for(one, req))
 			continue;
 		lines[n] = (struct grant_line){ one->section, one->line };
 		g->active[n++] = i;
@@ -189,7 +207,7 @@ static int make_image(struct helper *h, const struct grant_line *lines, size_t n
 }
 
 /* Where it fails nothing is granted, which is asked then. */
-int grants_rebuild(struct helper *h)
+static int rebuild(struct helper *h, const struct request *req)
 {
 	struct grants *g = &h->grants;
 	_cleanup_free_ struct grant_line *lines = NULL;
@@ -202,11 +220,31 @@ int grants_rebuild(struct helper *h)
 	lines = calloc(g->n + 1, sizeof(*lines));
 	if (!g->active || !lines)
 		return -ENOMEM;
-	n = collect(h, lines);
+	n = collect(h, req, lines);
 	if (n > 0)
 		r = make_image(h, lines, n);
 	if (r < 0)
 		drop_image(g);
+	return r;
+}
+
+int grants_rebuild(struct helper *h)
+{
+	h->grants.key[0] = '\0';
+	return rebuild(h, NULL);
+}
+
+int grants_focus(struct helper *h, const struct request *req)
+{
+	char key[DIGEST_HEX] = "";
+	int r;
+
+	if (req && req->op == OP_EXEC)
+		grants_binding("", req, key);
+	if (strcmp(key, h->grants.key) == 0)
+		return 0;
+	r = rebuild(h, key[0] ? req : NULL);
+	strcpy(h->grants.key, key);
 	return r;
 }
 
@@ -377,7 +415,7 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 	size_t i;
 
 	grants_refresh(h);
-	if (!img || g->n_active == 0 || !g->image.h)
+	if (!img || g->n == 0 || grants_focus(h, req) < 0 || !g->image.h)
 		return false;
 	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		return false;

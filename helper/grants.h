@@ -27,7 +27,7 @@ struct approval;
 struct granted {
 	char id[GRANT_ID_HEX];
 	enum grant_scope scope;
-	char *section, *line, *agent, *workspace, *made, *until, *by; /* as in the file */
+	char *section, *line, *agent, *workspace, *made, *until, *by, *bound, *binding; /* as in the file */
 	const char *off;	  /* why it does not hold in this session (static), or NULL */
 	uint64_t used, unwritten; /* uses; of them not counted in the file yet */
 };
@@ -39,6 +39,7 @@ struct grants {
 	size_t n_active;
 	uint8_t *bytes;
 	struct image image;			  /* of those that hold; .h is NULL where none does */
+	char key[65];				  /* for which command; "": of all */
 	struct stat store;			  /* the file when it was read */
 	bool read;				  /* it was, once */
 	const char *trouble;			  /* why nothing is kept (static), or NULL */
@@ -99,6 +100,18 @@ json_t *grants_examples(struct helper *h, const struct approval *ap, const char 
 void grants_refresh(struct helper *h);
 /* The image of those that hold; 0 or -errno, and then nothing is granted. */
 int grants_rebuild(struct helper *h);
+/* The same of those alone that were given for such a command; NULL: of all. */
+int grants_focus(struct helper *h, const struct request *req);
+
+/* --- grants_bound.c: of a command, what a grant is bound to besides its line --- */
+
+/* A digest of it: directory, program and variables. */
+void grants_binding(const char *id, const struct request *req, char binding[65]);
+/* What was granted for one may answer the other. */
+bool grants_bound_alike(const struct request *a, const struct request *b);
+/* The same in words (caller frees) and as a digest; "" for what is no command.  0 or -ENOMEM. */
+int grants_bind(struct helper *h, const struct approval *ap, const char *id, char **ret_bound,
+		char binding[65]);
 int grants_append(struct grants *g, const struct grant_entry *e);
 void grants_remove(struct grants *g, size_t i);
 /* As it stands in the file; all text is borrowed. */

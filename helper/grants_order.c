@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "control.h"
+
+#include "policy/digest.h"
+
 #include "grants.h"
 #include "helper.h"
 #include "stepup.h"
@@ -131,7 +134,8 @@ static const struct granted *find_same(const struct grants *g, const struct gran
 		const struct granted *one = &g->list[i];
 
 		if (!one->off && one->scope == e->scope && strcmp(one->section, e->section) == 0 &&
-		    strcmp(one->line, e->line) == 0 && strcmp(one->until, e->until) == 0)
+		    strcmp(one->line, e->line) == 0 && strcmp(one->until, e->until) == 0 &&
+		    strcmp(one->bound, e->bound) == 0)
 			return one;
 	}
 	return NULL;
@@ -268,22 +272,28 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 	_cleanup_free_ char *agent = record_escape(h->agent, strlen(h->agent));
 	_cleanup_free_ char *workspace = record_escape(h->workspace, strlen(h->workspace));
 	_cleanup_free_ char *by = record_escape(o->by, strlen(o->by));
-	char id[GRANT_ID_HEX], made[32], until[GRANT_DAY];
-	struct grant_entry e = {
-		.id = id, .section = section_of(ap), .made = made, .until = until, .scope = o->scope
-	};
+	_cleanup_free_ char *bound = NULL;
+	char id[GRANT_ID_HEX], made[32], until[GRANT_DAY], binding[DIGEST_HEX];
+	struct grant_entry e = { .id = id,
+				 .section = section_of(ap),
+				 .made = made,
+				 .until = until,
+				 .binding = binding,
+				 .scope = o->scope };
 	const struct granted *same;
 	int r = check_order(h, ap, o, line, until, why, size);
 
 	if (r < 0)
 		return r;
-	if (!agent || !workspace || !by || random_hex(id, (GRANT_ID_HEX - 1) / 2) < 0)
+	if (!agent || !workspace || !by || random_hex(id, (GRANT_ID_HEX - 1) / 2) < 0 ||
+	    grants_bind(h, ap, id, &bound, binding) < 0)
 		return say(why, size, -ENOMEM, "the helper is out of memory");
 	time_format(clock_real_ns(), made);
 	e.line = line_meant(ap, line);
 	e.agent = agent;
 	e.workspace = o->scope == GRANT_PROJECT ? workspace : "";
 	e.by = by;
+	e.bound = bound;
 	grants_refresh(h);
 	same = find_same(&h->grants, &e);
 	if (same) {
@@ -354,11 +364,11 @@ int grants_revoke(struct helper *h, const char *prefix, const char *by, pid_t pi
 static json_t *granted_json(const struct granted *g)
 {
 	json_t *j = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:b}", "id", g->id, "scope",
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:b}", "id", g->id, "scope",
 		grant_scope_name(g->scope), "section", g->section, "line", g->line, "agent", g->agent,
-		"workspace", g->workspace, "made", g->made, "until", g->until, "by", g->by, "used",
-		(json_int_t)g->used + (g->scope == GRANT_SESSION ? 0 : (json_int_t)g->unwritten), "holds",
-		!g->off);
+		"workspace", g->workspace, "made", g->made, "until", g->until, "by", g->by, "bound", g->bound,
+		"used", (json_int_t)g->used + (g->scope == GRANT_SESSION ? 0 : (json_int_t)g->unwritten),
+		"holds", !g->off);
 
 	if (j && g->off)
 		(void)json_object_set_new(j, "why", json_string(g->off));
@@ -460,7 +470,8 @@ json_t *grants_examples(struct helper *h, const struct approval *ap, const char 
 		if (!seen || seen->req.op != ap->req.op)
 			continue;
 		e = (struct example){ seen, likeness(&seen->req, &ap->req) };
-		if (grants_allow(&img, &h->image, &seen->req, &index))
+		if (grants_bound_alike(&seen->req, &ap->req) &&
+		    grants_allow(&img, &h->image, &seen->req, &index))
 			yes[n_yes++] = e;
 		else
 			no[n_no++] = e;

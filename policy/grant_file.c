@@ -43,6 +43,9 @@ static bool read_entry(const json_t *o, struct grant_entry *e)
 		if (!*texts[i].to)
 			return false;
 	}
+	/* Whoever wrote it before there was such a thing; it does not hold then. */
+	e->bound = text_of(o, "bound") ? text_of(o, "bound") : "";
+	e->binding = text_of(o, "binding") ? text_of(o, "binding") : "";
 	e->scope = grant_scope_by_name(text_of(o, "scope"));
 	e->used = json_integer_value(used) > 0 ? (uint64_t)json_integer_value(used) : 0;
 	if (used && !json_is_integer(used))
@@ -108,10 +111,10 @@ int grant_file_add(json_t *file, const struct grant_entry *e)
 
 	if (grant_file_count(file) >= GRANT_ENTRIES)
 		return -ENOSPC;
-	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "id", e->id, "scope",
+	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "id", e->id, "scope",
 		      grant_scope_name(e->scope), "section", e->section, "line", e->line, "agent", e->agent,
-		      "workspace", e->workspace, "made", e->made, "until", e->until, "by", e->by, "used",
-		      (json_int_t)e->used);
+		      "workspace", e->workspace, "made", e->made, "until", e->until, "by", e->by, "bound",
+		      e->bound, "binding", e->binding, "used", (json_int_t)e->used);
 	return json_array_append_new(list_of(file), o) < 0 ? -ENOMEM : 0;
 }
 
@@ -190,6 +193,8 @@ const char *grant_entry_off(const struct grant_entry *e, const char *agent, cons
 		return "for another project";
 	if (e->scope == GRANT_PROJECT && (day_end(e->until, &end) < 0 || now_s >= end))
 		return "over";
+	if (strcmp(e->section, "commands") == 0 && !e->binding[0])
+		return "made before grants named a directory and a program: approve it again";
 	return NULL;
 }
 

@@ -2,7 +2,7 @@
  * The file that keeps grants beyond a session, as a value: JSON text in, entries out.  Pure; allocates.
  *
  *   {"version": 1, "grants": [{"id", "scope", "section", "line", "agent", "workspace", "made", "until", "by",
- *                              "used"}, ...]}
+ *                              "bound", "binding", "used"}, ...]}
  *
  * What else stands in it is kept.  Strings are as the ledger writes them (record_escape()), but for `line`,
  * which is the policy line itself.
@@ -26,7 +26,9 @@
 struct grant_entry {
 	const char *id, *section, *line, *agent, *workspace; /* workspace "": everywhere */
 	const char *made, *until, *by;			     /* until "": until it is revoked */
-	enum grant_scope scope;				     /* project or always */
+	/* Of a command: where, which program and with which variables, for people; and a digest of that. */
+	const char *bound, *binding;
+	enum grant_scope scope; /* project or always */
 	uint64_t used;
 };
 

@@ -14,7 +14,7 @@
 
 /* One of the list; strings are of the JSON it came in. */
 struct item {
-	const char *id, *scope, *section, *line, *agent, *workspace, *made, *until, *by, *session;
+	const char *id, *scope, *section, *line, *agent, *workspace, *made, *until, *by, *bound, *session;
 	json_int_t used;
 	bool over;
 	int store;  /* enum kept_store, or -1: a session's own */
@@ -54,6 +54,7 @@ static struct item item_of(const json_t *j)
 			      .made = json_str(j, "made"),
 			      .until = json_str(j, "until"),
 			      .by = json_str(j, "by"),
+			      .bound = json_str(j, "bound"),
 			      .session = "",
 			      .used = json_integer_value(json_object_get(j, "used")),
 			      .store = -1,
@@ -192,15 +193,19 @@ static void print_item(const struct item *g)
 	print_recorded(stdout, g->by);
 	printf("\n          [%s] ", g->section);
 	print_escaped(stdout, g->line);
+	if (g->bound[0]) {
+		printf("\n          ");
+		print_recorded(stdout, g->bound);
+	}
 	putchar('\n');
 }
 
 static json_t *item_json(const struct item *g)
 {
-	return json_pack("{ss, ss, ss, ss, ss, ss, ss, ss, ss, sI, sb, ss?}", "id", g->id, "scope", g->scope,
-			 "section", g->section, "line", g->line, "agent", g->agent, "workspace", g->workspace,
-			 "made", g->made, "until", g->until, "by", g->by, "used", g->used, "over", g->over,
-			 "session", g->session[0] ? g->session : NULL);
+	return json_pack("{ss, ss, ss, ss, ss, ss, ss, ss, ss, ss, sI, sb, ss?}", "id", g->id, "scope",
+			 g->scope, "section", g->section, "line", g->line, "agent", g->agent, "workspace",
+			 g->workspace, "made", g->made, "until", g->until, "by", g->by, "bound", g->bound,
+			 "used", g->used, "over", g->over, "session", g->session[0] ? g->session : NULL);
 }
 
 /* As lines that may be carried over into a policy: the same agent's, in comments what a policy cannot say. */

@@ -19,6 +19,8 @@ static const struct grant_entry project = {
 	.made = "2026-11-01T00:00:00.000000Z",
 	.until = "2026-12-01",
 	.by = "ana",
+	.bound = "in /ws: /usr/bin/git",
+	.binding = "b",
 	.scope = GRANT_PROJECT,
 };
 static const struct grant_entry always = {
@@ -30,6 +32,8 @@ static const struct grant_entry always = {
 	.made = "2026-11-01T00:00:00.000000Z",
 	.until = "",
 	.by = "ana",
+	.bound = "in /ws: /usr/bin/git",
+	.binding = "b",
 	.scope = GRANT_ALWAYS,
 };
 

@@ -1,0 +1,54 @@
+/* What a grant of a command is bound to besides its line: what the answered card showed. */
+#include <errno.h>
+#include <string.h>
+
+#include "grants.h"
+#include "helper.h"
+
+#include "policy/digest.h"
+
+void grants_binding(const char *id, const struct request *req, char binding[65])
+{
+	struct digest d;
+
+	digest_begin(&d, "pale-grant-1");
+	digest_text(&d, id);
+	digest_text(&d, req->cwd);
+	digest_text(&d, req->path);
+	for (size_t i = 0; req->env && req->env[i]; i++)
+		digest_text(&d, req->env[i]);
+	digest_end(&d, binding);
+}
+
+bool grants_bound_alike(const struct request *a, const struct request *b)
+{
+	char x[DIGEST_HEX], y[DIGEST_HEX];
+
+	if (a->op != OP_EXEC)
+		return true;
+	grants_binding("", a, x);
+	grants_binding("", b, y);
+	return strcmp(x, y) == 0;
+}
+
+int grants_bind(struct helper *h, const struct approval *ap, const char *id, char **ret_bound,
+		char binding[DIGEST_HEX])
+{
+	const struct request *req = &ap->req;
+	_cleanup_free_ char *with = NULL, *text = NULL;
+
+	binding[0] = '\0';
+	if (req->op != OP_EXEC) {
+		*ret_bound = strdup("");
+		return *ret_bound ? 0 : -ENOMEM;
+	}
+	grants_binding(id, req, binding);
+	with = card_variables(h, ap);
+	if (!with || asprintf(&text, "in %s: %s%s%s", req->cwd ? req->cwd : "?", req->path ? req->path : "?",
+			      *with ? " with " : "", with) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	*ret_bound = record_escape(text, strlen(text));
+	return *ret_bound ? 0 : -ENOMEM;
+}
