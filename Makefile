@@ -66,7 +66,7 @@ STATIC  ?= 1
 HELPER_STATIC := $(if $(STATIC),$(if $(filter asan tsan cov,$(CONFIG)),,-static-pie))
 LIBS_policy := -linih -ljansson -lsodium -lpsl -lidn2 $(if $(STATIC),-lunistring)
 LIBS_helper := $(LIBS_policy) -lbsd $(if $(STATIC),-lmd) -lz
-LIBS_tools  := $(LIBS_helper) -lelf -lncursesw -ltinfo
+LIBS_tools  := $(LIBS_helper) -lmd -lelf -lncursesw -ltinfo
 ifneq ($(STATIC),)
 LIBS_policy := -Wl,-Bstatic $(LIBS_policy) -Wl,-Bdynamic
 LIBS_helper := $(if $(HELPER_STATIC),$(LIBS_helper),-Wl,-Bstatic $(LIBS_helper) -Wl,-Bdynamic)
@@ -166,7 +166,7 @@ STATIC_VICTIMS := caller carried names net raw reader storm
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
 	supervisor/record supervisor/ask supervisor/tell supervisor/ids supervisor/place supervisor/procfs supervisor/connect supervisor/connect_unix \
-	supervisor/held supervisor/git supervisor/git_config supervisor/git_refs supervisor/git_rules supervisor/git_values supervisor/git_where supervisor/git_late supervisor/git_own supervisor/git_shared supervisor/git_packed supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
+	supervisor/held supervisor/git supervisor/git_config supervisor/git_trunk supervisor/git_descent supervisor/git_late supervisor/git_own supervisor/git_shared supervisor/names supervisor/rename supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/waiting supervisor/meant supervisor/narrow supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits supervisor/schedule \
 	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_look supervisor/floor_reads supervisor/gaps relay_pump relay_screen relay_tty terminal outputs_log card paths readfile output pinentry outside foreign limits_cgroup limits_events limits_means limits_scope \
@@ -181,7 +181,7 @@ $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 
 $(B)/unit: $(UNIT_OBJ) $(B)/libtools.a $(B)/libpolicy.a | $(LDNS_OWN)
 	$(call note,LD)
-	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_dns) $(LIBS_policy) -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_dns) $(LIBS_policy) -lmd -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # Victims are built as other people's programs are: no flags of ours.
 $(B)/victims/%: tests/victims/%.c preload/hooks.def Makefile

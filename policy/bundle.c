@@ -24,9 +24,9 @@ static const struct {
 	const char *name;
 	size_t at;
 } strings[] = {
-	{ FIELD(home) },  { FIELD(workspace) }, { FIELD(cwd) },
-	{ FIELD(agent) }, { FIELD(session) },	{ FIELD(preset) },
-	{ FIELD(mode) },  { FIELD(git_own) },	{ FIELD(git_common) },
+	{ FIELD(home) },       { FIELD(workspace) }, { FIELD(cwd) },  { FIELD(agent) },
+	{ FIELD(session) },    { FIELD(preset) },    { FIELD(mode) }, { FIELD(git_own) },
+	{ FIELD(git_common) }, { FIELD(git_head) },
 };
 
 static const struct {
@@ -47,6 +47,7 @@ static const struct {
 	{ FIELD(self_hide), offsetof(struct bundle, n_self_hide) },
 	{ FIELD(git_write), offsetof(struct bundle, n_git_write) },
 	{ FIELD(git_keep), offsetof(struct bundle, n_git_keep) },
+	{ FIELD(git_trunk), offsetof(struct bundle, n_git_trunk) },
 	{ FIELD(unproven), offsetof(struct bundle, n_unproven) },
 };
 
@@ -166,6 +167,11 @@ int bundle_add_git_write(struct bundle *b, const char *pattern)
 int bundle_add_git_keep(struct bundle *b, const char *path)
 {
 	return add_string(&b->git_keep, &b->n_git_keep, path);
+}
+
+int bundle_add_git_trunk(struct bundle *b, const char *branch)
+{
+	return add_string(&b->git_trunk, &b->n_git_trunk, branch);
 }
 
 int bundle_add_unproven(struct bundle *b, const char *prefix)

@@ -339,6 +339,7 @@ int image_compile(const struct policy *p, const struct image *outer, struct diag
 		h.level = around->level;
 	h.workspace = compile_string(&c, p->workspace);
 	h.home = compile_string(&c, p->home);
+	h.git_head = compile_string(&c, p->git_head ? p->git_head : "");
 	h.preset = compile_string(&c, p->preset);
 	if (!err)
 		err = c.err ? c.err : c.sec[SEC_STRINGS].err;

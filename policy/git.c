@@ -27,7 +27,7 @@ static const char *strip_prefix(const char *s, const char *prefix)
 	return strncmp(s, prefix, n) == 0 ? s + n : s;
 }
 
-static const char *short_branch(const char *ref)
+const char *git_short_branch(const char *ref)
 {
 	const char *s = strip_prefix(ref, "refs/heads/");
 
@@ -72,7 +72,7 @@ static void touch_branch(struct git_scan *s, const char *name)
 	const struct branch_pattern *p = patterns(s, &n);
 
 	for (size_t i = 0; i < n && !s->hit; i++) {
-		const char *pat = short_branch(image_str(s->img, p[i].pattern));
+		const char *pat = git_short_branch(image_str(s->img, p[i].pattern));
 
 		if (wild ? !globs_overlap(pat, name) : !glob_match(pat, strlen(pat), name, len))
 			continue;
@@ -93,7 +93,7 @@ static void touch_head(struct git_scan *s)
 /* A ref as the far end or update-ref takes it; tags, notes and remote-tracking refs are no branches. */
 static void touch_ref(struct git_scan *s, const char *ref)
 {
-	const char *name = short_branch(ref);
+	const char *name = git_short_branch(ref);
 
 	if (name == ref && globs_overlap(ref, "refs/heads/") && strchr(ref, '*'))
 		touch_unknown(s); /* refs and all that is below */
@@ -101,13 +101,24 @@ static void touch_ref(struct git_scan *s, const char *ref)
 		touch_branch(s, name);
 }
 
-/* What checkout and switch are told to go to. */
+/* A branch as a word says it. */
 static void touch_goal(struct git_scan *s, const char *word)
 {
 	if (strcmp(word, "-") == 0 || strncmp(word, "@{", 2) == 0)
 		touch_unknown(s);
-	else if (*word && !strchr(word, '*'))
-		touch_branch(s, short_branch(word));
+	else if (!strchr(word, '*'))
+		touch_branch(s, git_short_branch(word));
+}
+
+/*
+ * What checkout and switch are told to go to.  Whoever goes back moves nothing: to where he was (`-`,
+ * `@{-1}`), or to the branch that the session began on.
+ */
+static void touch_place(struct git_scan *s, const char *word)
+{
+	if (s->img && *word != '-' && *word != '@' &&
+	    strcmp(word, image_str(s->img, s->img->h->git_head)) != 0)
+		touch_goal(s, word);
 }
 
 /* Was a configuration key with this beginning set on the command line (-c, --config-env)? */
@@ -210,7 +221,7 @@ static void touch_values(struct git_scan *s, const char *letters, const char *lo
 		if (value && !*value)
 			value = command_arg(s->view.c, w.next);
 		if (value)
-			touch_branch(s, short_branch(value));
+			touch_branch(s, git_short_branch(value));
 	}
 }
 
@@ -345,7 +356,7 @@ static void scan_checkout(struct git_scan *s)
 	}
 	/* the subcommand is one; a second word, or one behind `--`, is a file */
 	if (before == 2 && behind == 0)
-		touch_goal(s, word_at(s, 0));
+		touch_place(s, word_at(s, 0));
 }
 
 static void scan_switch(struct git_scan *s)
@@ -355,7 +366,7 @@ static void scan_switch(struct git_scan *s)
 	if (touch_made(s, "cC", "create force-create orphan"))
 		return;
 	if (word && !has_option(s, "d", "detach"))
-		touch_goal(s, word);
+		touch_place(s, word);
 }
 
 static void scan_branch(struct git_scan *s)
@@ -451,13 +462,7 @@ static const struct {
 	{ "rebase", scan_rebase },
 	{ "fast-import", touch_unknown },
 	{ "reflog", scan_reflog },
-	{ "replace", scan_switch }, /* another commit in the place of a branch's, by such words */
 };
-
-bool git_is(const struct command *c)
-{
-	return command_is(c, "git");
-}
 
 static void scan_command(struct git_scan *s, const struct command *c)
 {

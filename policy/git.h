@@ -17,6 +17,9 @@ struct branch_pattern {
 	uint32_t pattern, rule;
 };
 
+/* A branch's name, or a pattern of them, without the refs/heads/ or heads/ that it may begin with. */
+const char *git_short_branch(const char *ref);
+
 /* Is it git, under either of its names? */
 bool git_is(const struct command *c);
 

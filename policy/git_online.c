@@ -6,6 +6,11 @@
 #include "cmd.h"
 #include "git.h"
 
+bool git_is(const struct command *c)
+{
+	return command_is(c, "git");
+}
+
 bool git_is_online(const struct command *c)
 {
 	static const char one[] = "clone fetch pull push ls-remote send-pack fetch-pack http-fetch http-push "

@@ -66,7 +66,9 @@ struct image_header {
 	uint8_t unused[2]; /* named, for headers are compared whole and padding need not be equal */
 	uint32_t cmd_default, net_default; /* verdicts */
 	uint32_t timeout_s;
-	uint32_t workspace, home, session, agent, preset; /* string offsets */
+	uint32_t workspace, home; /* string offsets */
+	uint32_t git_head;	  /* the branch that the workspace was on as the session began, "": none */
+	uint32_t unused_string, preset;
 	struct image_span sec[SEC_COUNT];
 };
 

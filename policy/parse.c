@@ -236,7 +236,8 @@ static int copy_dirs(const struct bundle *b, struct policy *p)
 {
 	p->workspace = strdup(b->workspace ? b->workspace : "");
 	p->home = strdup(b->home ? b->home : "");
-	return p->workspace && p->home ? 0 : -ENOMEM;
+	p->git_head = b->git_head ? strdup(b->git_head) : NULL;
+	return p->workspace && p->home && (p->git_head || !b->git_head) ? 0 : -ENOMEM;
 }
 
 /* 40 hex digits into 20 bytes. */

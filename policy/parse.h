@@ -78,6 +78,11 @@ struct bundle {
 	size_t n_git_write;
 	char **git_keep; /* and what of it nobody inside writes */
 	size_t n_git_keep;
+	/* As the session begins: HEAD's branch in git_own, NULL: none; and the branches that `protect` names.
+	 */
+	char *git_head;
+	char **git_trunk;
+	size_t n_git_trunk;
 	char **unproven; /* prefixes in reals whose links a session may have made: they open nothing */
 	size_t n_unproven;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;
@@ -102,6 +107,9 @@ int bundle_add_source(struct bundle *b, enum source_layer layer, const char *pat
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real);
 int bundle_add_git_write(struct bundle *b, const char *pattern);
 int bundle_add_git_keep(struct bundle *b, const char *path);
+int bundle_add_git_trunk(struct bundle *b, const char *branch);
+/* [git] protect of p names the branch. */
+bool policy_protects(const struct policy *p, const char *branch);
 int bundle_add_unproven(struct bundle *b, const char *prefix);
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id);
 /* JSON text of the bundle (caller frees) and back; -EINVAL for what is no bundle. */

@@ -1,6 +1,6 @@
 /* The rules that no file holds: the workspace may be written, pale's own files may not. */
 #include "parse_impl.h"
-#include "gitname.h"
+#include "git.h"
 #include "path.h"
 
 #include <errno.h>
@@ -105,52 +105,15 @@ static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
  * by the supervisor (tools/supervisor/git.h), who knows what lies around.
  */
 static const char *const git_names[] = {
-	"/**/config", "/**/config.worktree", "/**/config.pale", "/**/objects",
-	"/**/hooks",  "/**/hooks/*",	     "/**/.git/index",	"/**/.git/modules/**/index",
-};
-
-/*
- * Where the workspace's own repository keeps its branches, looked at where one of them is protected: what
- * leads to it, what the workspace has for itself (of a linked worktree that lies apart), and what all share.
- */
-static const char *const ref_names_top[] = { ".git" };
-static const char *const ref_names_own[] = {
-	"HEAD",
-	"index",
-	"commondir",
-	"ORIG_HEAD",
-	"BISECT_HEAD",
-	"BISECT_EXPECTED_REV",
-	"rebase-merge",
-	"rebase-merge/head-name",
-	"rebase-merge/update-refs",
-	"rebase-apply",
-	"rebase-apply/head-name",
-};
-static const char *const ref_names_common[] = {
-	"*",
-	"packed-refs",
-	"refs",
-	"refs/**",
-	/* of each worktree */
-	"worktrees",
-	"worktrees/*",
-	"worktrees/*/HEAD",
-	"worktrees/*/index",
-	"worktrees/*/refs",
-	"worktrees/*/refs/**",
-	"worktrees/*/ORIG_HEAD",
-	"worktrees/*/BISECT_HEAD",
-	"worktrees/*/BISECT_EXPECTED_REV",
-	"worktrees/*/rebase-merge",
-	"worktrees/*/rebase-merge/head-name",
-	"worktrees/*/rebase-merge/update-refs",
-	"worktrees/*/rebase-apply",
-	"worktrees/*/rebase-apply/head-name",
-	/* which git still reads, as remotes and as other parents of commits */
-	"remotes/*",
-	"branches/*",
-	"info/grafts",
+	"/**/config",
+	"/**/config.worktree",
+	"/**/config.pale",
+	"/**/objects",
+	"/**/hooks",
+	"/**/hooks/*",
+	"/**/.git/index",
+	"/**/.git/modules/**/index",
+	"/**/.git/worktrees/*/index",
 };
 
 /*
@@ -200,91 +163,100 @@ static int no_usable_path(struct parser *ps)
 			"the workspace has no usable path");
 }
 
-static bool has_branches(const struct policy *p)
+bool policy_protects(const struct policy *p, const char *branch)
 {
-	for (size_t i = 0; i < p->n_rules; i++)
-		if (p->rules[i].kind == RULE_BRANCH)
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+		const char *pattern =
+			r->kind == RULE_BRANCH && r->pattern ? git_short_branch(r->pattern) : "";
+
+		if (glob_match(pattern, strlen(pattern), branch, strlen(branch)))
 			return true;
+	}
 	return false;
 }
 
-/* Each of the names in dir. */
-static int add_guards(struct parser *ps, const char *dir, const char *const *names, size_t n_names)
+static int add_file(struct parser *ps, enum rule_kind kind, const char *text, const char *dir,
+		    const char *name)
 {
-	char pattern[LIMIT_PATH];
-	int err = 0;
+	const struct rule proto = {
+		.kind = kind,
+		.layer = LAYER_USER,
+		.rank = kind == RULE_FILE_GIT ? RANK_BUILTIN : RANK_PRESET,
+		.text = (char *)text,
+		.file = (char *)"built in",
+	};
+	char path[LIMIT_PATH];
+	int n = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name);
 
-	for (size_t i = 0; err == 0 && i < n_names; i++) {
-		int n = snprintf(pattern, sizeof(pattern), "%s/%s", dir, names[i]);
-
-		err = n < (int)sizeof(pattern) ? add_guard(ps, names[i], pattern) : no_usable_path(ps);
-	}
-	return err;
+	return n < (int)sizeof(path) ? parser_add_path(ps, &proto, path) : no_usable_path(ps);
 }
 
-#define GUARDS(ps, dir, names) add_guards(ps, dir, names, sizeof(names) / sizeof((names)[0]))
+#define TRUNK_TEXT "a protected branch stays where it is; git gc and pack-refs go on"
+#define HEAD_TEXT  "the protected branch that the session began on may grow; git gc and pack-refs go on"
+/* Remotes as files, which git still reads and no longer writes. */
+static const char *const old_remotes[] = { "remotes", "branches" };
+
+#define WAY_TEXT "it says where the protected branches are"
 
 /*
- * Files in dir that git finds before the protected branches that the pattern names, or before those of a
- * remote (gitrevisions(7)), and the directories above them.
+ * A protected branch is a file of its own by now (tools/trunk.c), and git believes that before packed-refs.
+ * The one that the workspace was on may come to say another commit, at which the supervisor looks.
  */
-static int add_shadow(struct parser *ps, const char *dir, const char *pattern)
+static int add_trunk(struct parser *ps, const char *common, const char *branch)
 {
-	const char *name = pattern + gitname_skip(pattern);
-	size_t first = strcspn(name, "/");
-	char part[LIMIT_PATH];
-	const char *const names[] = { part };
-	int n, err = 0;
+	bool is_head = ps->b->git_head && strcmp(branch, ps->b->git_head) == 0;
+	char name[LIMIT_PATH];
+	int r;
 
-	if (first == 0 || !glob_is_literal(name, first) || gitname_is_gits(name) || path_has_dotdot(name))
-		return 0;
-	for (const char *end = name + first; err == 0; end += strcspn(end + 1, "/") + 1) {
-		n = snprintf(part, sizeof(part), "%.*s", (int)(end - name), name);
-		err = n < (int)sizeof(part) ? add_guards(ps, dir, names, 1) : no_usable_path(ps);
-		if (!*end)
-			break;
-	}
-	n = snprintf(part, sizeof(part), "*/%s", name);
-	return err < 0 ? err : n < (int)sizeof(part) ? add_guards(ps, dir, names, 1) : no_usable_path(ps);
+	if (snprintf(name, sizeof(name), "refs/heads/%s", branch) >= (int)sizeof(name))
+		return no_usable_path(ps);
+	if (!is_head)
+		return add_file(ps, RULE_FILE_READONLY, TRUNK_TEXT, common, name);
+	r = add_file(ps, RULE_FILE_KEEP, HEAD_TEXT, common, name);
+	return r < 0 ? r : add_file(ps, RULE_FILE_GIT, name, common, name);
 }
 
-static int add_shadows(struct parser *ps, const char *dir)
+/* top: the workspace, normalised.  Where its repository lies is no longer chosen, either. */
+static int add_trunks(struct parser *ps, const char *top)
 {
-	int err = 0;
-
-	for (size_t i = 0; err == 0 && i < ps->p->n_rules; i++)
-		if (ps->p->rules[i].kind == RULE_BRANCH && ps->p->rules[i].pattern)
-			err = add_shadow(ps, dir, ps->p->rules[i].pattern);
-	return err;
-}
-
-/* top: the workspace, normalised */
-static int add_refs(struct parser *ps, const char *top)
-{
+	const struct bundle *b = ps->b;
 	char dot_git[LIMIT_PATH];
-	const char *own = ps->b->git_own ? ps->b->git_own : dot_git;
-	const char *common = ps->b->git_common ? ps->b->git_common : own;
-	int err;
+	bool some = false;
+	int r = 0;
 
+	for (size_t i = 0; r == 0 && b->git_common && i < b->n_git_trunk; i++) {
+		/* At a reload by another policy than the one that they were found by. */
+		if (!policy_protects(ps->p, b->git_trunk[i]))
+			continue;
+		some = true;
+		r = add_trunk(ps, b->git_common, b->git_trunk[i]);
+	}
+	if (r < 0 || !some)
+		return r;
 	if (path_normalise(top, ".git", dot_git, sizeof(dot_git)) < 0)
 		return no_usable_path(ps);
-	err = GUARDS(ps, top, ref_names_top);
-	if (err == 0)
-		err = GUARDS(ps, own, ref_names_own);
-	if (err == 0)
-		err = GUARDS(ps, common, ref_names_common);
-	if (err == 0)
-		err = add_shadows(ps, common);
-	return err < 0 || strcmp(own, common) == 0 ? err : add_shadows(ps, own);
+	if (strcmp(dot_git, b->git_own) != 0)
+		r = add_file(ps, RULE_FILE_READONLY, WAY_TEXT, top, ".git");
+	if (r == 0)
+		r = add_file(ps, RULE_FILE_READONLY, WAY_TEXT, b->git_own, "commondir");
+	for (size_t i = 0; r == 0 && i < sizeof(old_remotes) / sizeof(old_remotes[0]); i++)
+		r = add_file(ps, RULE_FILE_READONLY, "git takes it for a remote", b->git_common,
+			     old_remotes[i]);
+	return r;
 }
 
 static int add_git_names(struct parser *ps, const char *top)
 {
-	int err = 0;
+	const char *own = ps->b->git_own;
+	int r = 0;
 
-	for (size_t i = 0; err == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++)
-		err = add_guard(ps, git_names[i] + 1, git_names[i]);
-	return err == 0 && has_branches(ps->p) ? add_refs(ps, top) : err;
+	for (size_t i = 0; r == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++)
+		r = add_guard(ps, git_names[i] + 1, git_names[i]);
+	/* Of a worktree, a submodule or a bare repository it has no such name. */
+	if (r == 0 && own)
+		r = add_file(ps, RULE_FILE_GIT, "index", own, "index");
+	return r < 0 ? r : add_trunks(ps, top);
 }
 
 /*

@@ -57,6 +57,7 @@ void policy_done(struct policy *p)
 	free(p->idents);
 	free(p->workspace);
 	free(p->home);
+	free(p->git_head);
 	free(p->preset);
 	free(p->network_file);
 	free(p->level_file);

@@ -129,6 +129,7 @@ struct policy {
 	struct settings s;
 	char *workspace; /* real path */
 	char *home;
+	char *git_head; /* as the bundle has it, or NULL */
 	char *preset;
 	char *level_file; /* where the [session] level that holds was said, or NULL */
 	unsigned level_line;

@@ -8,6 +8,7 @@
 #include "policy/path.h"
 
 #include "tools.h"
+#include "trunk.h"
 
 /*
  * Names that mean another file to each process: what they lead to here is ours.  Neither /proc/self is this
@@ -33,7 +34,7 @@ static int find_real(void *ctx, struct bundle *b, const char *prefix)
 	return bundle_add_real(b, prefix, real);
 }
 
-/* Once more, knowing what is unproven; the findings were told. */
+/* Once more, knowing more of what the bundle names; the findings were told. */
 static int parse_proven(const struct bundle *b, struct policy *p)
 {
 	struct diags d;
@@ -53,6 +54,9 @@ int bundle_parse(struct bundle *b, const struct bundle *first, struct policy *p,
 	int r = policy_parse_finding(b, p, d, find_real, &reals);
 
 	reals_done(&reals);
+	/* What a session protects is what was there as it began. */
+	if (r == 0 && !first)
+		r = trunk_gather(b, p);
 	if (r == 0)
 		r = reals_prove(b, p, first, d);
 	return r == 0 && b->n_unproven > 0 ? parse_proven(b, p) : r;
@@ -62,6 +66,9 @@ static int build(struct loaded *l, struct diags *d)
 {
 	int r = bundle_parse(&l->bundle, NULL, &l->policy, d);
 
+	/* Only now the bundle tells the branches. */
+	if (r == 0 && l->bundle.n_git_trunk > 0)
+		r = parse_proven(&l->bundle, &l->policy);
 	l->policy.s.level = l->level;
 	if (r == 0)
 		r = image_compile(&l->policy, NULL, d, &l->bytes, &l->size);

@@ -41,14 +41,21 @@ static int keep_repository(struct bundle *b, const struct bundle *first)
 		r = bundle_add_git_write(&own, first->git_write[i]);
 	for (size_t i = 0; r == 0 && i < first->n_git_keep; i++)
 		r = bundle_add_git_keep(&own, first->git_keep[i]);
+	for (size_t i = 0; r == 0 && i < first->n_git_trunk; i++)
+		r = bundle_add_git_trunk(&own, first->git_trunk[i]);
+	if (first->git_head)
+		own.git_head = strdup(first->git_head);
 	if (first->git_own)
 		own.git_own = strdup(first->git_own);
 	if (first->git_common)
 		own.git_common = strdup(first->git_common);
-	if (r == 0 && (!own.git_own != !first->git_own || !own.git_common != !first->git_common))
+	if (r == 0 && (!own.git_own != !first->git_own || !own.git_common != !first->git_common ||
+		       !own.git_head != !first->git_head))
 		r = -ENOMEM;
 	swap(&b->git_own, &own.git_own);
 	swap(&b->git_common, &own.git_common);
+	swap(&b->git_head, &own.git_head);
+	swap_lists(&b->git_trunk, &b->n_git_trunk, &own.git_trunk, &own.n_git_trunk);
 	swap_lists(&b->git_write, &b->n_git_write, &own.git_write, &own.n_git_write);
 	swap_lists(&b->git_keep, &b->n_git_keep, &own.git_keep, &own.n_git_keep);
 	bundle_done(&own);

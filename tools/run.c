@@ -178,6 +178,8 @@ static int prepare(struct run *r, enum level level)
 		e = EXIT_PALE;
 	if (e == 0)
 		e = make_dirs(r);
+	if (e == 0 && r->policy.s.mode != MODE_READ_ONLY && trunk_hold(&r->bundle, &r->trunk) < 0)
+		e = EXIT_PALE;
 	if (e == 0 && limits_prepare(&r->limits, r->launch.session) < 0)
 		e = EXIT_PALE;
 	return e;
@@ -218,6 +220,8 @@ static void finish(struct run *r, const struct agent_end *how)
 	/* The helper closes its ledger while this side looks at the workspace. */
 	launch_part(&r->launch, status);
 	changed_report(&r->mark);
+	if (!r->o->quiet)
+		trunk_report(&r->trunk);
 	launch_finish(&r->launch, &end);
 	unsaid_tell(&r->unsaid, r->launch.state_dir, r->launch.session);
 	print_end(r, &end);
@@ -270,20 +274,6 @@ static int gather_again(void *ctx, json_t **ret_findings, const char **ret_err)
 	return fd;
 }
 
-/* What lies there is not believed later, wherever it is read from. */
-static void note_work(const struct run *r)
-{
-	int e;
-
-	if (r->launch.image.h->mode == MODE_READ_ONLY)
-		return;
-	e = dir_make(r->dirs.state);
-	if (e == 0)
-		e = worked_note(&r->dirs, r->bundle.workspace);
-	if (e < 0)
-		talk("that an agent worked here cannot be kept in %s: %s", r->dirs.state, strerror(-e));
-}
-
 /* The agent does not run yet; only now is it known where another user's helper keeps the session. */
 static void set_watch(const struct run *r)
 {
@@ -320,7 +310,6 @@ static int run_session(struct run *r)
 	struct agentproc agent = { .path = r->program.found,
 				   .argv = r->argv,
 				   .preload = r->installed.preload,
-				   .git = { r->bundle.workspace, r->bundle.git_own, r->bundle.git_common },
 				   .environment = &r->environment,
 				   .launch = &r->launch,
 				   .must_attach = r->fence.level == LEVEL_HOOKS && !r->o->allow_unhooked,
@@ -343,11 +332,12 @@ static int run_session(struct run *r)
 		return EXIT_PALE;
 	}
 	set_watch(r);
+	agent.git = trunk_home(&r->trunk, &r->bundle, &r->launch.image);
 	if (*r->swept)
 		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);
 	if (end.code == 0) {
-		note_work(r);
+		worked_begin(&r->dirs, &r->launch.image, r->bundle.workspace);
 		state_dirs_make(&r->launch.image);
 		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes, &r->terminal);
 		end.code = fence_make(&r->fence, &r->launch);
@@ -463,6 +453,7 @@ static int run_run(const struct options *given, int argc, char **argv)
 	bundle_done(&r.bundle);
 	gc_policy_done(&r.gc);
 	changed_done(&r.mark);
+	trunk_done(&r.trunk);
 	return code;
 }
 

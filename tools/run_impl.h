@@ -10,6 +10,7 @@
 #include "sweep.h"
 #include "terminal.h"
 #include "tools.h"
+#include "trunk.h"
 #include "warden.h"
 #include "unsaid.h"
 
@@ -35,6 +36,7 @@ struct run {
 	struct terminal terminal;
 	struct unsaid unsaid;
 	struct changed_mark mark;
+	struct trunk trunk;
 	struct warden warden;
 };
 

@@ -150,6 +150,8 @@ int dir_make(const char *dir);
 
 /* worked.c: writes down that an agent works in this directory (a real path).  0 or -errno. */
 int worked_note(const struct dirs *dirs, const char *workspace);
+/* The same of a session that may write there; where that cannot be kept it is said. */
+void worked_begin(const struct dirs *dirs, const struct image *img, const char *workspace);
 /* An agent worked there once, or around it, or nobody can say. */
 bool worked_in(const struct dirs *dirs, const char *path);
 

@@ -136,3 +136,16 @@ int worked_note(const struct dirs *dirs, const char *workspace)
 	}
 	return r;
 }
+
+void worked_begin(const struct dirs *dirs, const struct image *img, const char *workspace)
+{
+	int e;
+
+	if (img->h->mode == MODE_READ_ONLY)
+		return;
+	e = dir_make(dirs->state);
+	if (e == 0)
+		e = worked_note(dirs, workspace);
+	if (e < 0)
+		talk("that an agent worked here cannot be kept in %s: %s", dirs->state, strerror(-e));
+}

@@ -270,11 +270,12 @@ PROBE(git_branch_directory)
 	return moved ? WORKED : STOPPED;
 }
 
-PROBE(git_branch_checked_out)
+/* Another name for the file, to write it by. */
+PROBE(git_branch_linked)
 {
-	put("x", "ref:refs/heads/git_branch_checked_out\n");
-	DO(rename, "x", "../.git/HEAD");
-	return if_says("../.git/HEAD", escape_name);
+	DO(link, ref("refs/heads/"), "x");
+	write_close(DO(open, "x", O_WRONLY, 0), MOVED);
+	return if_moved();
 }
 
 PROBE(git_branch_commondir)

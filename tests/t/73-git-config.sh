@@ -349,10 +349,14 @@ for i in 1 2; do echo $i >>file; git commit -qam $i; done
 GIT_SEQUENCE_EDITOR=true git rebase -q -i HEAD~2
 git bisect start -q HEAD HEAD~2 >/dev/null; git bisect good >/dev/null; git bisect reset 2>/dev/null
 git merge -q --no-ff side -m merged; git sparse-checkout set --cone . >/dev/null; git sparse-checkout disable
-git gc -q; git fsck 2>/dev/null; git init -q --separate-git-dir=apart.git apart; git -C apart commit -q --allow-empty -m x
+git fsck 2>/dev/null; git init -q --separate-git-dir=apart.git apart; git -C apart commit -q --allow-empty -m x
 git clone -q --bare . bare.git; git -C bare.git worktree add -q ../bw side; git -C bw status >/dev/null'
 	rc_is 0
 	not_denied
+	# the file of a protected branch stays beside packed-refs, which git says and lives with
+	fsh 'git gc -q'
+	rc_is 0
+	[ "$(grep -c '^pale: denied' "$S/err")" = 1 ] || fail "more than the branch's file was denied"
 }
 
 # As opencode keeps them: elsewhere, with the workspace as their work tree.

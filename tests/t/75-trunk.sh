@@ -1,90 +1,72 @@
 # levels: full strict
-# limit: 120
-# Protected branches as the files that they are: what no word of a command says is stopped at the file.
+# limit: 180
+# Protected branches: one that the session did not begin on stays, as a file; one that it began on may grow.
 . "$T_LIB"
 
-# A repository on branch $1 (topic), with main two commits behind and one of them packed.
+# A repository on branch $1 (topic), with main two commits behind; $2 packed: all refs are.
 repo() {
-	git init -q . && git add file && git commit -q -m one
-	[ "${2:-}" != packed ] || git pack-refs --all
+	git init -q . && git add file && git commit -q -m one && git commit -q --allow-empty -m "one and a half"
 	git checkout -q -b topic && git commit -q --allow-empty -m two
+	[ "${2:-}" != packed ] || git pack-refs --all
 	git checkout -q "${1:-topic}"
 	MAIN=$(git rev-parse main)
 	TOPIC=$(git rev-parse topic)
 }
 
+# For whoever looks at the branch, by its name in full.
 main_stays() {
-	[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved: $1"
-	[ "$(git symbolic-ref HEAD)" = refs/heads/topic ] || fail "HEAD is not topic: $1"
-	git fsck >/dev/null 2>&1 || fail "the repository is broken: $1"
+	[ "$(git rev-parse refs/heads/main)" = "$MAIN" ] || fail "main moved: $1"
+	git log -1 refs/heads/main >/dev/null 2>&1 || fail "the repository is broken: $1"
 }
 
-by_file() {
+# What every way to a ref comes down to, for a branch that is not checked out; $R has the refs, $O HEAD.
+WAYS=('echo $T >$R/refs/heads/main' 'echo $T >$O/x; mv $O/x $R/refs/heads/main' 'rm -f $R/refs/heads/main; echo $T >$R/refs/heads/main'
+	'mv $R/refs/heads/main $O/x; mv $O/x $R/refs/heads/other; echo $T >$R/refs/heads/main'
+	'ln -sf topic $R/refs/heads/main' 'ln -f $R/refs/heads/topic $R/refs/heads/main' 'ln $R/refs/heads/main $O/y && echo $T >$O/y'
+	'cp -r $R/refs/heads $R/h; echo $T >$R/h/main; mv $R/refs/heads $R/old; mv $R/h $R/refs/heads'
+	'cp -r $R/refs $R/r; echo $T >$R/r/heads/main; mv $R/refs $R/old; mv $R/r $R/refs'
+	'echo "$T refs/heads/main" >$R/packed-refs; rm -f $R/refs/heads/main' 'echo "$T refs/heads/main" >$O/x; mv $O/x $R/packed-refs; rm -f $R/refs/heads/main'
+	'rm -f $R/packed-refs $R/refs/heads/main' 'truncate -s 0 $R/refs/heads/main' 'exec 9>>$R/refs/heads/main; echo $T >&9'
+	'echo "ref: refs/heads/main" >$O/HEAD; git commit -q --allow-empty -m x' 'echo "ref: refs/heads/main" >$O/x; mv $O/x $O/HEAD; git reset -q --hard topic'
+	'echo "ref: refs/heads/main" >$R/refs/heads/al; git checkout -q al; git commit -q --allow-empty -m x; git update-ref refs/heads/al topic'
+	'git clone -q -b topic . e; git -C e branch -f main topic; echo $PWD/e/.git >$O/commondir; echo $PWD/e/.git >$O/x; mv $O/x $O/commondir'
+	'git -c alias.b=branch b -f main topic; git -c alias.b=branch b -D main; git -c alias.b=branch b -M topic main'
+	'git -c alias.u=update-ref u refs/heads/main topic; echo "update refs/heads/main $T" | git -c alias.u=update-ref u --stdin; git -c alias.u=update-ref u -d refs/heads/main'
+	'git -c alias.f=fetch f -q . +topic:main; git -c alias.p=push p -q . +topic:main' 'git -c alias.w=worktree w add -q w main && git -C w commit -q --allow-empty -m x'
+	'python3 -c "import ctypes, os; r = os.environ[\"R\"].encode(); open(\"y\", \"w\").write(os.environ[\"T\"]); ctypes.CDLL(None).renameat2(-100, b\"y\", -100, r + b\"/refs/heads/main\", 2)"'
+	'mkdir -p d; echo $T >d/main; rm -rf $R/refs/heads; mv -T d $R/refs/heads; ln -s $PWD/d $R/refs/heads'
+	'B="busybox"; echo $T >y; $B mv y $R/refs/heads/main; $B cp y $R/refs/heads/main; $B rm -f $R/refs/heads/main; $B ln -sf topic $R/refs/heads/main; $B sh -c "echo $T >$R/refs/heads/main"; $B truncate -s 0 $R/refs/heads/main; $B mv $R/refs/heads $R/refs/h')
+
+# Each way, tried on what was there before.
+by_each() {
 	local how
-	repo topic "$1"
-	for how in 'echo $T >.git/refs/heads/main' 'echo $T >.git/x; mv .git/x .git/refs/heads/main' \
-		'rm -f .git/refs/heads/main; echo $T >.git/refs/heads/main' \
-		'mv .git/refs/heads/main .git/x; mv .git/x .git/refs/heads/other; echo $T >.git/refs/heads/main' \
-		'ln -sf topic .git/refs/heads/main' 'ln -f .git/refs/heads/topic .git/refs/heads/main' \
-		'cp -r .git/refs/heads .git/h; echo $T >.git/h/main; mv .git/refs/heads .git/old; mv .git/h .git/refs/heads' \
-		'cp -r .git/refs .git/r; echo $T >.git/r/heads/main; mv .git/refs .git/old; mv .git/r .git/refs' \
-		'echo "$T refs/heads/main" >.git/packed-refs; rm -f .git/refs/heads/main' \
-		'echo "$T refs/heads/main" >x; mv x .git/packed-refs; rm -f .git/refs/heads/main' \
-		'rm -f .git/packed-refs .git/refs/heads/main; echo $T >.git/refs/heads/main' \
-		'echo "ref: refs/heads/main" >.git/HEAD' 'echo "ref: refs/heads/main" >x; mv x .git/HEAD' \
-		'rm .git/HEAD; echo "ref: refs/heads/main" >x; mv x .git/HEAD; echo "ref: refs/heads/topic" >.git/HEAD' \
-		'printf "ref:\trefs/heads/main\n" >x; mv x .git/HEAD' 'echo "ref:refs/heads/main" >x; mv x .git/HEAD' \
-		'git clone -q -b topic . evil; git -C evil branch -f main topic; echo ../evil/.git >.git/commondir' \
-		'git clone -q -b topic . evil; git -C evil update-ref refs/heads/main topic; echo ../evil/.git >c; mv c .git/commondir' \
-		'mv .git .gone; git clone -q -b topic .gone evil; cp -r evil/.git .git; echo $T >.git/refs/heads/main' \
-		'mv .git .gone; echo $T >.gone/refs/heads/main; mv .gone .git' \
-		'printf "ref:\nrefs/heads/main\n" >x; mv x .git/HEAD' 'mv .git/objects store' \
-		'sorted; printf "$M refs/heads/main\n$T refs/heads/main\n$T refs/heads/topic\n" >>x; mv x .git/packed-refs; rm -f .git/refs/heads/main' \
-		'sorted; printf "$T refs/heads/topic\n$M refs/heads/main\n" >>x; mv x .git/packed-refs; rm -f .git/refs/heads/main' \
-		'sorted; printf "$M refs/heads/main" >>x; mv x .git/packed-refs; rm -f .git/refs/heads/main' \
-		'ln -sf refs/heads/main .git/HEAD' 'truncate -s 0 .git/refs/heads/main' \
-		'exec 9>>.git/refs/heads/main; echo $T >&9'; do
-		fsh "T=$TOPIC M=$MAIN; sorted() { echo '# pack-refs with: peeled fully-peeled sorted ' >x; }; $how; true"
-		rm -rf evil
-		[ -e .git/HEAD ] || echo "ref: refs/heads/topic" >.git/HEAD
+	rm -rf "$S/kept" && cp -a "$R" "$S/kept"
+	for how in "${WAYS[@]}"; do
+		fsh "export R=$R O=$O T=$TOPIC; $how; true"
+		git symbolic-ref HEAD refs/heads/topic
 		main_stays "$how"
+		rm -rf e d w x y "$R/old" "$R/h" "$R/r" "$R/refs/h" "$R/refs/heads/other" "$R/refs/heads/al" "$R/packed-refs"
+		[ ! -e "$S/kept/packed-refs" ] || cp -p "$S/kept/packed-refs" "$R/packed-refs"
+		git worktree prune
+		git update-ref refs/heads/topic "$TOPIC"
 	done
-	denied write "$W/.git/refs/heads/main" "main is a protected branch and is not checked out"
 }
 
 t_by_file() {
-	by_file loose
+	repo topic
+	R=$W/.git O=$W/.git by_each
+	fsh 'echo x >.git/refs/heads/main'
+	denied write "$W/.git/refs/heads/main" "a protected branch stays where it is"
 }
 
 t_by_file_packed() {
-	by_file packed
+	repo topic packed
+	R=$W/.git O=$W/.git by_each
 }
 
-# Each way in the list, tried on a repository whose branches lie in $R and whose HEAD in $O.
-by_store() {
-	local how
-	MAIN=$(git rev-parse main) TOPIC=$(git rev-parse topic)
-	for how in 'echo $T >$R/refs/heads/main' 'echo $T >$R/refs/x; mv $R/refs/x $R/refs/heads/main' \
-		'rm -f $R/refs/heads/main; echo $T >$R/refs/heads/main' 'ln -sf topic $R/refs/heads/main' \
-		'mv $R/refs/heads $R/refs/h; mkdir $R/refs/heads; echo $T >$R/refs/heads/main' \
-		'echo "$T refs/heads/main" >$R/packed-refs; rm -f $R/refs/heads/main' \
-		'echo "$T refs/heads/main" >$O/x; mv $O/x $R/packed-refs; rm -f $R/refs/heads/main' \
-		'echo "ref: refs/heads/main" >$O/HEAD' 'echo "ref: refs/heads/main" >$O/x; mv $O/x $O/HEAD' \
-		'rm $O/HEAD; echo "ref: refs/heads/main" >$O/x; mv $O/x $O/HEAD; echo "ref: refs/heads/topic" >$O/HEAD' \
-		'git clone -q -b topic . e; git -C e update-ref refs/heads/main $T; echo $PWD/e/.git >$O/commondir; echo $PWD/e/.git >$O/x; mv $O/x $O/commondir' \
-		'git clone -q -b topic . e; echo "gitdir: e/.git" >.git; echo "gitdir: e/.git" >e/x; mv e/x .git; ln -sf e/.git .git; rm .git; echo "gitdir: e/.git" >.git'; do
-		fsh "T=$TOPIC R=$R O=$O; $how; true"
-		rm -rf e
-		[ -e "$O/HEAD" ] || echo "ref: refs/heads/topic" >"$O/HEAD"
-		main_stays "$how"
-	done
-	fsh 'set -e; git commit -q --allow-empty -m three; git checkout -q -b next; git checkout -q topic; git rebase -q main; git pack-refs --all; git gc -q
-git branch a; git reset -q --hard HEAD~1; git tag v'
-	rc_is 0
-	main_stays "ordinary work"
-}
+work='set -e; git commit -q --allow-empty -m three; git checkout -q -b next; git checkout -q -; git branch a; git reset -q --hard HEAD~1; git tag v'
 
-# A repository of two branches beside the workspace.
+# Two branches beside the workspace.
 beside() {
 	git init -q ~/repo && cd ~/repo && echo one >f && git add f && git commit -q -m one &&
 		git checkout -q -b topic && git commit -q --allow-empty -m two && git checkout -q "$1"
@@ -94,22 +76,17 @@ t_linked_worktree() {
 	beside main
 	git worktree add -q ~/wt topic 2>/dev/null
 	cd ~/wt
-	R=$HOME/repo/.git O=$HOME/repo/.git/worktrees/wt
+	R=$HOME/repo/.git O=$HOME/repo/.git/worktrees/wt MAIN=$(git rev-parse main) TOPIC=$(git rev-parse topic)
 	# the operator's own HEAD is main, and gives no right to it here
-	by_store
+	by_each
 	fsh "echo x >$R/refs/heads/main"
-	denied write "$R/refs/heads/main" "main is a protected branch and is not checked out"
-}
-
-t_linked_worktree_on_main() {
-	beside topic
-	git worktree add -q ~/wt main 2>/dev/null
-	cd ~/wt
-	fsh 'set -e; git commit -q --allow-empty -m three; git commit -q --amend --allow-empty -m four; git rebase -q topic; git pack-refs --all
-git commit -q --allow-empty -m five; git reset -q --hard HEAD~1'
+	denied write "$R/refs/heads/main" "a protected branch stays where it is"
+	fsh 'rm .git; echo "gitdir: x" >.git; mv .git y'
+	denied delete ~/wt/.git
+	exists .git
+	fsh "$work"
 	rc_is 0
-	not_denied
-	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail HEAD
+	main_stays work
 }
 
 t_submodule() {
@@ -117,8 +94,11 @@ t_submodule() {
 	git checkout -q topic
 	cd "$W" && git init -q . && git -c protocol.file.allow=always submodule --quiet add ~/repo sub && cd sub
 	git branch -q main origin/main
-	R=$(git rev-parse --absolute-git-dir) O=$R
-	by_store
+	R=$(git rev-parse --absolute-git-dir) MAIN=$(git rev-parse main) TOPIC=$(git rev-parse topic)
+	O=$R by_each
+	fsh "$work"
+	rc_is 0
+	main_stays work
 }
 
 # The layout of a bare repository with its worktrees beside it, the workspace being what holds both.
@@ -126,20 +106,197 @@ t_a_bare_repository_inside() {
 	beside topic
 	git clone -q --bare ~/repo "$W/.bare"
 	cd "$W" && echo "gitdir: ./.bare" >.git && rm file
-	R=$W/.bare O=$W/.bare
-	fsh 'rm -f .bare/refs/heads/main; echo "$(git rev-parse topic) refs/heads/main" >.bare/x; mv .bare/x .bare/packed-refs; git rev-parse topic >.bare/refs/heads/main; echo "gitdir: x" >.git'
-	[ "$(git rev-parse main)" = "$(git -C ~/repo rev-parse main)" ] || fail "main moved"
-	denied write "$W/.git" "exchanged as a whole"
+	R=$W/.bare MAIN=$(git rev-parse main) TOPIC=$(git rev-parse topic)
+	O=$R by_each
+	fsh 'echo "gitdir: x" >.git; rm -f .git'
+	file_is .git "gitdir: ./.bare"
 }
 
-t_a_worktree_below() {
-	repo topic
-	git worktree add -q w -b side 2>/dev/null
-	fsh 'echo "ref: refs/heads/main" >.git/worktrees/w/HEAD; echo "ref: refs/heads/main" >.git/x; mv .git/x .git/worktrees/w/HEAD'
-	[ "$(git -C w symbolic-ref HEAD)" = refs/heads/side ] || fail "main is checked out in w"
-	fsh 'set -e; git -C w checkout -q -b other; git worktree add -q v -b third 2>/dev/null; git -C v commit -q --allow-empty -m x; git worktree remove v'
+# Names of branches that mean something else elsewhere, and one that lies deeper.
+t_a_branch_by_any_name() {
+	local b
+	printf '[git]\nprotect = config\nprotect = hooks/x\nprotect = release/*\n' | policy
+	git init -q . && git add file && git commit -q -m one && for b in config hooks/x release/1/2 release/2 other; do git branch $b; done
+	git checkout -q -b topic && git commit -q --allow-empty -m two && git pack-refs --all
+	MAIN=$(git rev-parse config)
+	fsh 'for b in config hooks/x release/2 release/1/2; do git rev-parse topic >.git/refs/heads/$b; git rev-parse topic >.git/y; mv .git/y .git/refs/heads/$b; rm -rf .git/refs/heads/$b; done; git commit -q --allow-empty -m x; git branch -f other topic; git branch new'
+	for b in config hooks/x release/1/2 release/2; do
+		[ "$(git rev-parse "refs/heads/$b")" = "$MAIN" ] || fail "$b moved"
+	done
+	[ "$(git rev-parse other)" != "$MAIN" ] && git rev-parse -q --verify new >/dev/null || fail "an unprotected one did not move"
+	# one that is not there yet may come to be
+	fsh 'git update-ref refs/heads/release/3 topic; echo $(git rev-parse topic) >.git/refs/heads/release/4; git rev-parse release/4'
+	rc_is 0
+}
+
+t_ordinary_work_on_a_topic() {
+	repo topic packed
+	fsh 'set -e; git commit -q --allow-empty -m three; git checkout -q -b next; git branch -D topic >/dev/null; git checkout -q -b topic
+git rebase -q main; git branch a; git branch -m a b; git tag v; git merge -q next; git stash list; git fetch -q . topic:fetched
+git branch x/y; git branch -d x/y >/dev/null; git branch x >/dev/null; echo x >>file; git stash -q; git stash pop -q; git checkout -q file
+git checkout -q --detach main; git checkout -q topic; git clone -q --no-hardlinks . c; git -C c commit -q --allow-empty -m c; rm -rf c
+git worktree add -q w b; git -C w commit -q --allow-empty -m w; git worktree remove w; git cherry-pick --allow-empty next; echo x >>file; git commit -q -a -m x; git revert --no-edit HEAD >/dev/null; git reset -q --hard main; git checkout -q -b back; git switch -q -'
 	rc_is 0
 	not_denied
+	main_stays work
+	# git says that it could not take the file away, and goes on
+	fsh 'set -e; git gc -q; git pack-refs --all; git pack-refs --all --prune; git rev-parse main'
+	rc_is 0
+	out_has "$MAIN"
+	exists .git/refs/heads/main
+	# and the operator's own git goes on from there
+	git pack-refs --all && git branch -f main topic && git gc -q && git branch -D main >/dev/null || fail "the operator cannot"
+}
+
+# --- the branch that the session begins on -----------------------------------------------------------------
+
+# The commit that stood is still in main's past.
+main_grows() {
+	git merge-base --is-ancestor "$MAIN" refs/heads/main || fail "main lost a commit: $1"
+}
+
+t_began_on() {
+	local how
+	repo main "${1:-}"
+	OLD=$(git rev-parse main~1) OTHER=$(git commit-tree -m other "$(git rev-parse main^{tree})")
+	rm -rf "$S/kept" && cp -a .git "$S/kept"
+	for how in 'git reset -q --hard HEAD~1' 'git commit -q --amend --allow-empty -m x' 'git rebase -q --root --force-rebase' 'git reset -q --soft $OTHER' \
+		'echo x >.git/refs/heads/main' 'echo $OLD >.git/refs/heads/main' 'echo $OLD >x; mv x .git/refs/heads/main' 'echo $OTHER >x; ln -f x .git/refs/heads/main' \
+		'ln -sf topic .git/refs/heads/main' 'rm .git/refs/heads/main; echo $OLD >.git/refs/heads/main' 'mv .git/refs/heads/main x' \
+		'git -c alias.u=update-ref u refs/heads/main $OLD; git update-ref HEAD $OLD; git -c alias.u=update-ref u -d refs/heads/main; git update-ref -d HEAD' \
+		'git checkout -q topic; git -c alias.b=branch b -f main $OLD; git -c alias.b=branch b -D main; git -c alias.b=branch b -M topic main' \
+		'echo "ref: refs/heads/topic" >x; mv x .git/refs/heads/main' 'echo "ref: refs/heads/x" >x; mv x .git/HEAD; echo $OTHER >.git/refs/heads/x; git checkout -q main; git reset -q --hard $OTHER' \
+		'echo "$OLD refs/heads/main" >.git/packed-refs; rm -f .git/refs/heads/main' 'mv .git/refs/heads .git/h; mkdir .git/refs/heads; echo $OLD >.git/refs/heads/main' 'mv .git .g; cp -r .g .git' \
+		'FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --msg-filter "echo x" main' 'printf "reset refs/heads/main\nfrom $OLD\n" | git -c alias.i=fast-import i --force --quiet' \
+		'git -c alias.f=fetch f -q -u . +$OLD:main' 'git checkout -q --orphan o; git commit -q -m o; git -c alias.c=checkout c -q -B main' 'git symbolic-ref refs/heads/al refs/heads/main; git checkout -q al; git reset -q --hard $OLD' \
+		'git replace --graft $OTHER $MAIN; echo $OTHER >x; mv x .git/refs/heads/main' 'git replace $OTHER $MAIN; git reset -q --hard $OTHER' 'mkdir -p .git/info; echo "$OTHER $MAIN" >.git/info/grafts; git reset -q --hard $OTHER' \
+		'printf "$OLD" >x; mv x .git/refs/heads/main' 'printf "$MAIN $OLD\n" >x; mv x .git/refs/heads/main' 'mkfifo x; (echo $MAIN >x &); mv x .git/refs/heads/main' \
+		'printf "$MAIN\n" >x; exec 9<>x; mv x .git/refs/heads/main; echo $OLD >&9' 'truncate -s 0 .git/refs/heads/main; exec 9<>.git/refs/heads/main; echo $OLD >&9' \
+		'git worktree add -q -f w main && git -C w reset -q --hard HEAD~1' 'cp -r .git evil; echo $OLD >evil/refs/heads/main; echo ../evil >.git/commondir' \
+		'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\".git/refs/heads/topic\", -100, b\".git/refs/heads/main\", 2)"' \
+		'echo $OLD >y; busybox mv y .git/refs/heads/main; busybox rm -f .git/refs/heads/main; busybox sh -c "echo $OLD >.git/refs/heads/main"; busybox cp -f y .git/refs/heads/main; busybox ln -sf topic .git/refs/heads/main' \
+		'python3 -c "
+import os, zlib
+n = \"1\" * 40
+os.makedirs(\".git/objects/11\", exist_ok=True)
+t = b\"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\\nparent %s\\nauthor a <a> 0 +0000\\ncommitter a <a> 0 +0000\\n\\nx\\n\" % os.environ[\"MAIN\"].encode()
+open(\".git/objects/11/\" + n[2:], \"wb\").write(zlib.compress(b\"commit %d\\0\" % len(t) + t))"; echo 1111111111111111111111111111111111111111 >x; mv x .git/refs/heads/main'; do
+		fsh "export OLD=$OLD OTHER=$OTHER MAIN=$MAIN; $how; true"
+		main_grows "$how"
+		rm -rf .git x y w evil .g && cp -a "$S/kept" .git && git reset -q --hard main
+	done
+	fsh 'git reset -q --hard HEAD~1'
+	denied rename "$W/.git/refs/heads/main" "commits that main had as the session began would be lost"
+	git reset -q --hard
+	fsh 'rm -f .git/refs/heads/main'
+	denied delete "$W/.git/refs/heads/main" "may grow"
+}
+
+t_began_on_packed() {
+	t_began_on packed
+}
+
+t_began_on_a_linked_worktree() {
+	beside topic
+	git worktree add -q ~/wt main 2>/dev/null
+	cd ~/wt
+	git commit -q --allow-empty -m more
+	MAIN=$(git rev-parse main)
+	fsh 'set -e; git commit -q --allow-empty -m three; git commit -q --amend --allow-empty -m four; git reset -q --hard HEAD~1; git merge -q --no-edit topic'
+	rc_is 0
+	not_denied
+	for how in 'git reset -q --hard HEAD~1' 'git commit -q --amend --allow-empty -m x' "git rev-parse topic >x; mv x ~/repo/.git/refs/heads/main"; do
+		git reset -q --hard "$MAIN"
+		fsh "$how"
+		main_grows "$how"
+		denied rename ~/repo/.git/refs/heads/main "would be lost"
+	done
+}
+
+# Growth of every kind, and the way back to what stood; the end says where it stood.
+t_ordinary_work_on_main() {
+	repo main packed
+	git clone -q --bare . ~/o.git && git remote add origin ~/o.git && git fetch -q && git branch -q -u origin/main
+	git clone -q ~/o.git ~/other 2>/dev/null && git -C ~/other commit -q --allow-empty -m theirs && git -C ~/other push -q origin HEAD:main
+	run pale run -- bash -c 'set -e; git pull -q --ff-only; git commit -q --allow-empty -m three; git commit -q --amend --allow-empty -m four; git merge -q --no-edit topic
+git checkout -q -b work; git switch -q -; git checkout -q work; git commit -q --allow-empty -m w; git checkout -q main; git merge -q --ff-only work; git branch -q -d work
+echo x >>file; git stash -q; git stash pop -q; git commit -q -a -m x; git revert --no-edit HEAD >/dev/null; git reset -q --hard HEAD~1; git cherry-pick --allow-empty topic >/dev/null
+git checkout -q -b feature HEAD~1; git commit -q --allow-empty -m f; git rebase -q main; git checkout -q main; git worktree add -q w feature; git worktree remove w; git tag v; git fetch -q
+git bisect start -q HEAD HEAD~2 >/dev/null; git bisect reset 2>/dev/null; git clone -q . c; rm -rf c; GIT_SEQUENCE_EDITOR=true git rebase -q -i --exec true HEAD~1 2>/dev/null; git checkout -q --detach; git checkout -q main'
+	rc_is 0
+	not_denied
+	main_grows work
+	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "HEAD"
+	err_has "pale: protected branch main stood at ${MAIN:0:12} and is at $(git rev-parse main | cut -c1-12); to go back: git update-ref refs/heads/main $MAIN"
+	run pale run -- git gc -q
+	rc_is 0
+	run pale run -- git reset -q --hard "$MAIN"
+	denied rename "$W/.git/refs/heads/main"
+	fsh 'git commit -q --allow-empty -m y; git reset -q --hard HEAD~1; git rebase --root --force-rebase; git rebase --abort; git status'
+	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "the rebase was not taken back"
+	run pale run -- true
+	err_lacks "stood at"
+}
+
+# What cannot be shown is asked, and a yes puts in place what was asked about.
+t_asked() {
+	local id
+	repo main
+	OTHER=$(git cat-file commit main | sed 's/^author/parent 1111111111111111111111111111111111111111\n&/' | git hash-object -w --literally -t commit --stdin)
+	bg moved bash -c "echo $OTHER >x; mv x .git/refs/heads/main"
+	id=$(pending_id) || exit 1
+	run pale approve "$id"
+	bg_wait moved
+	rc_is 0
+	file_is .git/refs/heads/main "$OTHER"
+	git update-ref refs/heads/main "$MAIN"
+	OPTS=(-n)
+	fsh "echo $OTHER >x; mv x .git/refs/heads/main"
+	denied rename "$W/.git/refs/heads/main" "cannot be shown"
+	file_is .git/refs/heads/main "$MAIN"
+}
+
+# Where git keeps no branch as a file nothing is promised, and nothing is broken.
+t_reftable() {
+	git init -q --ref-format=reftable . 2>/dev/null || skip "this git knows no reftable"
+	git add file && git commit -q -m one && git checkout -q -b topic
+	fsh 'git commit -q --allow-empty -m two'
+	rc_is 0
+	not_denied
+}
+
+# The start: what stands in its way is said, and nothing is followed.
+t_the_start() {
+	repo topic packed
+	run pale run -q -- true
+	rc_is 0
+	file_is .git/refs/heads/main "$MAIN"
+	rm .git/refs/heads/main && touch .git/refs/heads/main.lock
+	run pale run -q -- true
+	rc_is 125
+	err_has "the protected branch main cannot be held"
+	missing .git/refs/heads/main
+	rm .git/refs/heads/main.lock
+	# an earlier session's links
+	rm -r .git/refs/heads && mkdir ~/aside && ln -s ~/aside .git/refs/heads
+	run pale run -q -- true
+	[ -z "$(ls -A ~/aside)" ] || fail "a link was followed"
+	rm .git/refs/heads && mkdir .git/refs/heads
+	printf '%s refs/heads/../../../x\n%s refs/heads/main/../y\n' "$MAIN" "$MAIN" >>.git/packed-refs
+	printf '[git]\nprotect = **\n' | policy
+	run pale run -q -- true
+	missing x
+	missing .git/refs/heads/y
+	# many at a time, beside a git that moves one
+	rm -rf .git && git init -q . && git commit -q --allow-empty -m one
+	for i in $(seq 40); do git branch b$i; done
+	git pack-refs --all && rm -rf .git/refs/heads/*
+	(for i in $(seq 20); do git commit-tree -m "$i" 'HEAD^{tree}' | xargs git update-ref refs/heads/b7 || echo lost; done) >"$S/moved" 2>&1 &
+	run pale run -q -- true
+	rc_is 0
+	wait
+	[ ! -s "$S/moved" ] || fail "git was in the way: $(cat "$S/moved")"
+	[ "$(ls .git/refs/heads | wc -l)" = 41 ] || fail "not all are files"
 }
 
 # A push goes where the words say, or nowhere: whatever configuration, and whichever repository, stands behind them.
@@ -169,38 +326,18 @@ t_a_push_by_configuration() {
 	[ "$(git -C ~/o.git branch --format='%(refname:short)' | xargs)" = "main next other topic" ] || fail "not pushed"
 }
 
-# Names of branches that mean something else elsewhere.
-t_a_branch_by_any_name() {
-	local b
-	printf '[git]\nprotect = config\nprotect = hooks/x\n' | policy
-	git init -q . && git add file && git commit -q -m one && git branch config && git branch hooks/x && git branch other
-	git checkout -q -b topic && git commit -q --allow-empty -m two
-	MAIN=$(git rev-parse config)
-	fsh 'for b in config hooks/x; do git rev-parse topic >.git/refs/heads/$b; git rev-parse topic >.git/y; mv .git/y .git/refs/heads/$b; done; git commit -q --allow-empty -m x; git branch -f other topic'
-	for b in config hooks/x; do
-		[ "$(git rev-parse "refs/heads/$b")" = "$MAIN" ] || fail "$b moved"
-	done
-	[ "$(git rev-parse other)" != "$MAIN" ] || fail "an unprotected one did not move"
-}
-
 # By the words, which is the first ring.
 t_by_words() {
 	repo
 	fsh "git checkout main; git branch -f main topic; git update-ref refs/heads/main topic; git fetch . topic:main; git symbolic-ref HEAD refs/heads/main; true"
 	main_stays words
+	[ "$(git symbolic-ref HEAD)" = refs/heads/topic ] || fail "HEAD is not topic"
 	denied exec "git checkout main" "[git] protect = main"
-}
-
-t_ordinary_work_on_a_topic() {
-	repo topic
-	fsh 'set -e; git commit -q --allow-empty -m three; git checkout -q -b next; git branch -D topic >/dev/null; git checkout -q -b topic
-git rebase -q main; git pack-refs --all; git gc -q; git branch a; git branch -m a b; git tag v; git merge -q next
-git branch x/y; git pack-refs --all --prune; git branch -d x/y >/dev/null; git branch x >/dev/null
-git checkout -q --detach main; git checkout -q topic; git clone -q --no-hardlinks . c; git -C c commit -q --allow-empty -m c; rm -rf c
-git worktree add -q w b; git -C w commit -q --allow-empty -m w; git worktree remove w; git reset -q --hard main'
-	rc_is 0
-	not_denied
-	[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved"
+	# the branch that the session begins on may be gone back to, and no other
+	git branch -q master main && git checkout -q main
+	fsh 'git checkout -q topic; git checkout master; git checkout -q main'
+	denied exec "git checkout master" "[git] protect = master"
+	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "no way back to main"
 }
 
 # HEAD's branch is renamed by its one new name: what HEAD is must be known, and no push is.
@@ -215,17 +352,6 @@ t_names_of_branches() {
 	fsh 'git branch -m x; mkdir -p s/.git t b; echo "ref: refs/heads/topic" | tee s/.git/HEAD t/HEAD >b/HEAD; (cd s; git branch -m x); (cd sub; GIT_DIR=../.git git branch -m x)
 mkdir b/objects b/refs; echo "gitdir: ../nowhere" >t/.git; (cd t; git branch -m x); (cd b; GIT_COMMON_DIR=$PWD/../.git git branch -m x); true'
 	[ "$(git rev-parse main)" = "$MAIN" ] && [ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "main was renamed"
-}
-
-# Who works on main works on main.
-t_ordinary_work_on_main() {
-	repo main
-	fsh 'set -e; git commit -q --allow-empty -m three; git commit -q --amend --allow-empty -m four; git merge -q --no-edit topic
-git rebase -q topic; git pack-refs --all; git commit -q --allow-empty -m five; git reset -q --hard HEAD~1; git stash list'
-	rc_is 0
-	not_denied
-	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "HEAD"
-	[ "$(git rev-parse main)" != "$MAIN" ] || fail "main did not move"
 }
 
 t_a_new_repository() {

@@ -28,6 +28,8 @@ START_TEST(bundle_journey)
 	bundle_add_git_write(&b, "/r/objects");
 	bundle_add_git_keep(&b, "/r/config");
 	bundle_add_git_keep(&b, "/r/hooks");
+	b.git_head = strdup("main");
+	bundle_add_git_trunk(&b, "release/1");
 	bundle_add_real(&b, "/a", "/\xff");
 	bundle_add_ident(&b, "git", BUILD_ID);
 	bundle_add_source(&b, SOURCE_PROJECT, "p", "x\0\xff", 3);
@@ -42,6 +44,9 @@ START_TEST(bundle_journey)
 	ck_assert_ptr_null(c.git_common);
 	ck_assert_str_eq(c.git_write[0], "/r/objects");
 	ck_assert_uint_eq(c.n_git_keep, 2);
+	ck_assert_str_eq(c.git_head, "main");
+	ck_assert_uint_eq(c.n_git_trunk, 1);
+	ck_assert_str_eq(c.git_trunk[0], "release/1");
 	ck_assert_str_eq(c.reals[0].real, "/\xff");
 	ck_assert_str_eq(c.idents[0].name, "git");
 	ck_assert_str_eq(c.idents[0].build_id, BUILD_ID);

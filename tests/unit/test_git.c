@@ -2,6 +2,8 @@
 #include "policy/git.h"
 #include "test_cmd.h"
 
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+
 Suite *suite_git(void);
 
 /* Commands that must be stopped wherever HEAD is. */
@@ -56,15 +58,12 @@ static const char *const denied[] = {
 	"git checkout --orph main",
 	"git checkout -t origin/main",
 	"git checkout --track refs/remotes/origin/main",
-	"git checkout -",
-	"git checkout @{-1}",
 	"git switch main",
 	"git switch -C main",
 	"git switch -c main x",
 	"git switch --force-create main",
 	"git switch --create=main",
 	"git switch -t origin/main",
-	"git switch -",
 	"git branch -f main x",
 	"git branch --force main",
 	"git branch -D main",
@@ -93,10 +92,6 @@ static const char *const denied[] = {
 	"git reflog delete --updateref main@{0}",
 	"git reflog expire --updateref --expire=now --all",
 	"git reflog delete --rewrite --upd main@{1}",
-	"git replace main x",
-	"git replace -f main x",
-	"git replace --graft main x",
-	"git replace --edit main",
 	"git worktree add -fB main ../w x",
 	"git worktree add -qb main ../w",
 	"git switch -qC main x",
@@ -218,6 +213,9 @@ static const char *const passed[] = {
 	"git checkout main~1",
 	"git checkout -p main",
 	"git checkout",
+	"git checkout -",
+	"git checkout @{-1}",
+	"git switch -",
 	"git switch feature",
 	"git switch -c feature main",
 	"git switch --detach main",
@@ -363,6 +361,35 @@ START_TEST(test_passed)
 }
 END_TEST
 
+/* The branch that the session began on may be gone back to, and no more. */
+START_TEST(test_began_on)
+{
+	static const char *const back[] = { "git checkout main", "git switch main",
+					    "git -C d checkout -q main" };
+	static const char *const not_back[] = {
+		"git checkout master",	   "git switch release/1",
+		"git checkout -B main x",  "git switch -C main",
+		"git branch -f main x",	   "git branch -D main",
+		"git branch -m main x",	   "git update-ref refs/heads/main x",
+		"git worktree add w main", "git symbolic-ref HEAD refs/heads/main",
+		"git push origin main",	   "git checkout -t origin/main"
+	};
+	struct fixture f;
+
+	fixture_init(&f);
+	fixture_rule(&f, RULE_BRANCH, "main");
+	fixture_rule(&f, RULE_BRANCH, "master");
+	fixture_rule(&f, RULE_BRANCH, "release/*");
+	f.p.git_head = strdup("main");
+	fixture_compile(&f);
+	for (size_t i = 0; i < NELEM(back); i++)
+		ck_assert_msg(on_branch(&f, back[i], "x").verdict == VERDICT_ALLOW, "%s", back[i]);
+	for (size_t i = 0; i < NELEM(not_back); i++)
+		ck_assert_msg(on_branch(&f, not_back[i], "x").reason == REASON_TRUNK, "%s", not_back[i]);
+	fixture_done(&f);
+}
+END_TEST
+
 /* Configuration may send a branch that is named alone to another one. */
 START_TEST(test_by_config)
 {
@@ -452,8 +479,6 @@ START_TEST(test_online)
 }
 END_TEST
 
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
-
 Suite *suite_git(void)
 {
 	Suite *s = suite_create("git");
@@ -462,6 +487,7 @@ Suite *suite_git(void)
 	tcase_add_loop_test(t, test_denied, 0, NELEM(denied));
 	tcase_add_loop_test(t, test_passed, 0, NELEM(passed));
 	tcase_add_test(t, test_by_config);
+	tcase_add_test(t, test_began_on);
 	tcase_add_loop_test(t, test_by_head, 0, NELEM(by_head));
 	tcase_add_loop_test(t, test_online, 0, NELEM(lines));
 	tcase_add_test(t, test_details);

@@ -64,34 +64,54 @@ START_TEST(worktrees_configuration)
 }
 END_TEST
 
-/* Protected branches are looked at where they lie. */
-START_TEST(branches_lie_elsewhere)
+static void trunk(const char *own, const char *common, const char *head)
 {
-	b.git_own = strdup("/r/.git/worktrees/w");
-	b.git_common = strdup("/r/.git");
-	ck_assert_int_eq(
-		parse("[git]\nprotect = refs/heads/main\nprotect = r/*\nprotect = index\nprotect = *\n"), 0);
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/home/u/ws/.git"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/worktrees/w/HEAD"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/packed-refs"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/refs/**"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/main"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/worktrees/w/main"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/r/*"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/r"));
-	ck_assert_ptr_null(find_rule(RULE_FILE_GIT, "/r/.git/index"));
-	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/*/main"));
-	ck_assert_ptr_null(find_rule(RULE_FILE_GIT, "/r/.git/*/*"));
-	ck_assert_ptr_null(find_rule(RULE_FILE_GIT, "/home/u/ws/.git/HEAD"));
+	b.git_own = strdup(own);
+	b.git_common = strdup(common);
+	b.git_head = strdup(head);
+	ck_assert_int_eq(bundle_add_git_trunk(&b, "main"), 0);
+	ck_assert_int_eq(bundle_add_git_trunk(&b, "r/1"), 0);
+	ck_assert_int_eq(bundle_add_git_trunk(&b, "other"), 0);
+}
+
+/* Those that are there and protected stay; the one that the session begins on is looked at, and does not go.
+ */
+START_TEST(branches_are_files)
+{
+	trunk("/r/.git/worktrees/w", "/r/.git", "main");
+	ck_assert_int_eq(parse("[git]\nprotect = refs/heads/main\nprotect = r/*\nprotect = absent\n"), 0);
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_KEEP, "/r/.git/refs/heads/main"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/refs/heads/main"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_READONLY, "/r/.git/refs/heads/main"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_READONLY, "/r/.git/refs/heads/r/1"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_READONLY, "/r/.git/refs/heads/other"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_READONLY, "/r/.git/refs/heads/absent"));
+	/* and where they lie is not chosen anew */
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_READONLY, "/home/u/ws/.git"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_READONLY, "/r/.git/worktrees/w/commondir"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_GIT, "/r/.git/worktrees/w/index"));
+}
+END_TEST
+
+START_TEST(branches_lie_in_the_workspace)
+{
+	trunk("/home/u/ws/.git", "/home/u/ws/.git", "topic");
+	ck_assert_int_eq(parse("[git]\nprotect = main\n"), 0);
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_READONLY, "/home/u/ws/.git/refs/heads/main"));
+	ck_assert_ptr_nonnull(find_rule(RULE_FILE_READONLY, "/home/u/ws/.git/commondir"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_READONLY, "/home/u/ws/.git"));
 }
 END_TEST
 
 /* Where a name of those has no room any more, none of them goes unguarded in silence. */
 START_TEST(no_branches_lie_too_deep)
 {
-	b.git_common = calloc(1, LIMIT_PATH);
-	memset(b.git_common, 'r', LIMIT_PATH - 8);
-	b.git_common[0] = '/';
+	char *deep = calloc(1, LIMIT_PATH);
+
+	memset(deep, 'r', LIMIT_PATH - 8);
+	deep[0] = '/';
+	trunk("/r", deep, "topic");
+	free(deep);
 	ck_assert_int_eq(parse("[git]\nprotect = main\n"), -EBADMSG);
 	ck_assert_str_eq(d.list[0].code, "bad-path");
 }
@@ -113,7 +133,8 @@ Suite *suite_parse_git(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, worktrees_repository, 0, 8);
 	tcase_add_loop_test(tc, worktrees_configuration, 0, 5);
-	tcase_add_test(tc, branches_lie_elsewhere);
+	tcase_add_test(tc, branches_are_files);
+	tcase_add_test(tc, branches_lie_in_the_workspace);
 	tcase_add_test(tc, no_branches_lie_too_deep);
 	tcase_add_test(tc, no_worktrees_repository_in_read_only);
 	suite_add_tcase(s, tc);

@@ -32,15 +32,18 @@ enum role {
 	ROLE_OBJECTS,  /* what makes a repository of a directory */
 	ROLE_HOOKS,    /* the directory */
 	ROLE_HOOK,     /* in a directory of that name */
+	ROLE_INDEX,    /* what a later checkout writes, and where */
 	ROLE_OWN,
+	ROLE_HEAD, /* of the protected branch that the session began on: its file */
 };
 
 static const struct {
 	const char *name;
 	enum role role;
 } roles[] = {
-	{ "config", ROLE_CONFIG }, { "config.worktree", ROLE_WORKTREE }, { "objects", ROLE_OBJECTS },
-	{ "hooks", ROLE_HOOKS },   { GIT_OWN_COPY, ROLE_OWN },
+	{ "config", ROLE_CONFIG },   { "config.worktree", ROLE_WORKTREE },
+	{ "objects", ROLE_OBJECTS }, { "hooks", ROLE_HOOKS },
+	{ "index", ROLE_INDEX },     { GIT_OWN_COPY, ROLE_OWN },
 };
 
 /* The last component but one. */
@@ -58,10 +61,23 @@ static bool is_hook_name(const char *name)
 	return *name && !strchr(name, '.');
 }
 
-static enum role role_of(const char *path)
+/* What git keeps there by names that somebody else chooses: a submodule's branch may be called index. */
+static bool is_by_any_name(const char *path)
+{
+	const char *module = strstr(path, "/modules/");
+
+	return module &&
+	       (strstr(module, "/refs/") || strstr(module, "/logs/") || strstr(module, "/objects/"));
+}
+
+static enum role role_of(const struct caller *c, const char *path)
 {
 	const char *name = path_basename(path);
 
+	if (git_is_head(&session_setup(c->sup)->git, &c->image, path))
+		return ROLE_HEAD;
+	if (strcmp(name, "index") == 0 && is_by_any_name(path))
+		return ROLE_NONE;
 	if (is_in(path, "hooks") && is_hook_name(name))
 		return ROLE_HOOK;
 	for (size_t i = 0; i < NELEM(roles); i++)
@@ -193,6 +209,8 @@ static bool is_harmless_op(const struct request *req)
 	"rewritten in place it cannot be judged in time: use `git config KEY VALUE`, or rename a new file "  \
 	"to it"
 
+#define BY_GIT "git alone writes it, as a new file"
+
 #define SHARED                                                                                               \
 	"it is the whole repository's; of branches that are not protected it changes by git itself, as a "   \
 	"new file"
@@ -220,6 +238,9 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 		       (req->op == OP_CHMOD && is_lfs_hook(dir, path_basename(req->path))) ||
 		       deny(why, size, GIT_A_HOOK);
 	}
+	case ROLE_INDEX:
+	case ROLE_HEAD:
+		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, BY_GIT);
 	case ROLE_OWN:
 		return deny(why, size, "it belongs to pale");
 	case ROLE_NONE:
@@ -268,13 +289,15 @@ static void settle(struct decision *d, bool allowed)
 	d->verdict = allowed ? VERDICT_ALLOW : VERDICT_DENY;
 }
 
-/* A new file that only its text tells about: it is judged when that is there. */
+/* A new file, or an index, that only its text tells about: it is judged when that is there. */
 static bool is_late(struct caller *c, const struct request *req, enum role role, const struct decision *d)
 {
-	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE ||
+	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE || role == ROLE_INDEX ||
 			(role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
 
-	c->git_late = c->git_late_new = has_text && c->at && c->at->is_new;
+	c->git_late_new = has_text && c->at && c->at->is_new;
+	c->git_late =
+		c->git_late_new || (role == ROLE_INDEX && req->op == OP_WRITE && c->at && c->at->is_open);
 	c->git_late_rule = d->rule;
 	return c->git_late;
 }
@@ -299,30 +322,11 @@ static bool takes_objects(const struct git_home *home, const struct request *req
 		git_is_at(req->path, home->workspace, ".git/objects"));
 }
 
-static bool may_ref(struct caller *c, const struct request *req, const struct decision *d, int dir, char *why,
+static bool may_all(struct caller *c, const struct request *req, const struct decision *d, int dir, char *why,
 		    size_t size)
 {
 	const struct git_home *home = &session_setup(c->sup)->git;
-	bool late;
-
-	if (!git_is_ref(home, &c->image, req->path))
-		return true;
-	if (dir < 0 || !git_ref_may(home, &c->image, req, dir, &late, why, size))
-		return false;
-	if (!late)
-		return true;
-	c->git_late = c->at && c->at->is_open;
-	c->git_late_new = c->git_late && c->at->is_new;
-	c->git_late_rule = d->rule;
-	return c->git_late || deny(why, size, "git alone writes it, as a new file");
-}
-
-/* A name may be both: a branch can be called `config`. */
-static bool may_both(struct caller *c, const struct request *req, const struct decision *d, int dir,
-		     char *why, size_t size)
-{
-	const struct git_home *home = &session_setup(c->sup)->git;
-	enum role role = role_of(req->path);
+	enum role role = role_of(c, req->path);
 	bool plain = role != ROLE_OWN && is_harmless_op(req);
 
 	if (git_is_shared(&c->image, req->path))
@@ -331,19 +335,16 @@ static bool may_both(struct caller *c, const struct request *req, const struct d
 		return deny(why, size, "without its objects nothing holds what git obeys there");
 	if (!plain && !may(&c->image, req, role, dir, why, size) && !is_late(c, req, role, d))
 		return false;
-	if (role == ROLE_HOOK && !may_go(home, req, dir, why, size))
-		return false;
-	return may_ref(c, req, d, dir, why, size);
+	return role != ROLE_HOOK || may_go(home, req, dir, why, size);
 }
 
 /* Nothing of it needs a look. */
 static bool is_nothing(const struct caller *c, const struct request *req)
 {
-	enum role role = role_of(req->path);
+	enum role role = role_of(c, req->path);
 	bool goes = (role == ROLE_HOOK || role == ROLE_OBJECTS) && req->access & ACCESS_DELETE;
 
-	return role != ROLE_OWN && !goes && is_harmless_op(req) && !git_is_shared(&c->image, req->path) &&
-	       !git_is_ref(&session_setup(c->sup)->git, &c->image, req->path);
+	return role != ROLE_OWN && !goes && is_harmless_op(req) && !git_is_shared(&c->image, req->path);
 }
 
 void git_guard(struct caller *c, const struct request *req, struct decision *d, struct verdict_answer *a)
@@ -358,7 +359,7 @@ void git_guard(struct caller *c, const struct request *req, struct decision *d, 
 	}
 	take_turn(c);
 	dir = directory_of(c, req, &owned);
-	allowed = may_both(c, req, d, dir, a->text, sizeof(a->text));
+	allowed = may_all(c, req, d, dir, a->text, sizeof(a->text));
 	settle(d, allowed);
 	if (owned)
 		close(dir);
@@ -386,6 +387,13 @@ static bool may_be_own(const struct git_home *home, const struct image *img, con
 	return git_own_allows(home, img, path, before, before_len, m->text, m->len, why, size);
 }
 
+/* What is to be put in place, once and for all. */
+static bool read_moved(const struct held *from, size_t max, struct git_move *m, char *why, size_t size)
+{
+	return git_file_read(from->fd, from->name, max, &m->text, &m->len, &m->mode) == 0 ||
+	       deny(why, size, "what would take its place is no file that can be judged");
+}
+
 /* A configuration takes the place of what stands there. */
 static bool may_replace(const struct git_home *home, const struct image *img, const struct held *from,
 			const struct held *to, struct git_move *m, char *why, size_t size)
@@ -393,10 +401,10 @@ static bool may_replace(const struct git_home *home, const struct image *img, co
 	_cleanup_free_ char *before = NULL;
 	size_t before_len = 0;
 	mode_t mode = 0;
-	int r = git_file_read(from->fd, from->name, GITCONFIG_MAX, &m->text, &m->len, &m->mode);
+	int r;
 
-	if (r < 0)
-		return deny(why, size, "what would take its place is no file that can be judged");
+	if (!read_moved(from, GITCONFIG_MAX, m, why, size))
+		return false;
 	r = git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
 	if (!git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size) ||
 	    !may_be_own(home, img, to->req.path, before, before_len, m, why, size))
@@ -409,12 +417,15 @@ static bool may_replace(const struct git_home *home, const struct image *img, co
 		     : git_shared_allows(img, before, before_len, m->text, m->len, why, size);
 }
 
-static bool may_move(const struct git_home *home, const struct image *img, const struct held *from,
-		     const struct held *to, struct git_move *m, char *why, size_t size)
+static bool may_move(struct caller *c, enum role role, const struct held *from, const struct held *to,
+		     struct git_move *m)
 {
-	enum role role = role_of(to->req.path);
+	const struct git_home *home = &session_setup(c->sup)->git;
+	const struct image *img = &c->image;
 	bool is_dir = S_ISDIR(held_mode(from));
 	bool is_config = role == ROLE_WORKTREE || (role == ROLE_CONFIG && is_repository(to->fd));
+	char *why = c->git_why;
+	size_t size = sizeof(c->git_why);
 
 	if (is_config)
 		return (is_dir && !git_is_shared(img, to->req.path)) ||
@@ -422,31 +433,35 @@ static bool may_move(const struct git_home *home, const struct image *img, const
 	/* git runs no directory. */
 	if (is_dir && (role == ROLE_HOOK || (role == ROLE_HOOKS && !has_hooks(from->fd, from->name))))
 		return true;
+	if (role == ROLE_INDEX)
+		return read_moved(from, GIT_INDEX_MAX, m, why, size) &&
+		       git_index_may_be(m->text, m->len, why, size);
 	return may(img, &to->req, role, to->fd, why, size);
 }
 
-static bool may_move_ref(struct caller *c, const struct held *from, const struct held *to, struct git_move *m)
+static enum verdict move_verdict(struct caller *c, const struct held *from, const struct held *to,
+				 struct git_move *m)
 {
-	const struct git_home *home = &session_setup(c->sup)->git;
+	enum role role = role_of(c, to->req.path);
+	char *why = c->git_why;
+	size_t size = sizeof(c->git_why);
 
-	if (!git_is_ref(home, &c->image, to->req.path))
-		return true;
-	/* It was read as a configuration, too. */
-	free(m->text);
-	m->text = NULL;
-	return git_ref_move(home, &c->image, from, to, m, c->git_why, sizeof(c->git_why));
+	if (role != ROLE_HEAD)
+		return may_move(c, role, from, to, m) ? VERDICT_ALLOW : VERDICT_DENY;
+	return read_moved(from, GITCONFIG_MAX, m, why, size) ? git_head_may_be(c, m->text, m->len, why, size)
+							     : VERDICT_DENY;
 }
 
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m)
 {
-	const struct git_home *home = &session_setup(c->sup)->git;
-	bool allowed;
-
 	take_turn(c);
-	allowed = may_move(home, &c->image, from, to, m, c->git_why, sizeof(c->git_why)) &&
-		  may_move_ref(c, from, to, m);
-	settle(&to->d, allowed);
-	if (!allowed)
+	to->d.verdict = move_verdict(c, from, to, m);
+	/* The operator is asked about the branch, as of any other thing that nobody can tell. */
+	if (to->d.verdict == VERDICT_ASK)
+		to->d.reason = REASON_TRUNK;
+	if (to->d.verdict == VERDICT_ASK && c->image.h->approvals != APPROVALS_ASK)
+		to->d = (struct decision){ VERDICT_DENY, REASON_GIT, to->d.rule, to->d.nested };
+	if (to->d.verdict != VERDICT_ALLOW)
 		git_release(c);
 }
 

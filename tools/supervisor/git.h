@@ -92,6 +92,9 @@ bool git_shared_allows(const struct image *img, const char *before, size_t befor
 
 /* --- git_own.c --- */
 
+/* path is name below dir; dir NULL: there is none. */
+bool git_is_at(const char *path, const char *dir, const char *name);
+
 /* Before the session begins: what the workspace's own configuration says then is kept. */
 void git_own_begin(const struct git_home *home);
 /*
@@ -108,47 +111,26 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 char *git_own_renamed(const struct git_home *home, const struct image *img, const char *path,
 		      const char *before, size_t before_len, const char *now, size_t len, size_t *ret_len);
 
-/* --- git_refs.c, and git_where.c --- */
+/* --- git_trunk.c --- */
 
-/* path is name below dir; dir NULL: there is none. */
-bool git_is_at(const char *path, const char *dir, const char *name);
-/* A branch of this name is protected by img, or by a session around it; or names below this one are. */
-bool git_is_trunk(const struct image *img, const char *name, size_t len);
-/* The same of a whole name, as a judge of configuration asks for it: img is a struct image. */
+/* The branch is protected by img (a struct image), or by a session around it. */
 bool git_keeps(const void *img, const char *branch);
-bool git_is_above_trunk(const struct image *img, const char *name);
 /* One may be, of those whose names begin so. */
-bool git_may_be_trunk(const struct image *img, const char *start, size_t len);
-
-/* The path says where branches of the workspace's own repository are; of what guard rules name. */
-bool git_is_ref(const struct git_home *home, const struct image *img, const char *path);
+bool git_may_be_trunk(const void *img, const char *start, size_t len);
+/* The path is the file of the protected branch that the session began on. */
+bool git_is_head(const struct git_home *home, const struct image *img, const char *path);
 /*
- * May req be done to a branch, HEAD or packed-refs that lies in dir?  False with the reason in why.  True
- * with *ret_late: it may be written where that is judged once it is complete.
+ * May that file come to say this?  Where not, or where that cannot be told and is to be asked, the reason is
+ * in why.  Under c's turn, and may block.
  */
-bool git_ref_may(const struct git_home *home, const struct image *img, const struct request *req, int dir,
-		 bool *ret_late, char *why, size_t size);
-/* May what was written so be put there? */
-bool git_ref_may_put(const struct git_home *home, const struct image *img, const char *path, int dir,
-		     const char *text, size_t len, char *why, size_t size);
-/* The same of a rename; what is put in place goes into *m as with git_move(). */
-bool git_ref_move(const struct git_home *home, const struct image *img, const struct held *from,
-		  const struct held *to, struct git_move *m, char *why, size_t size);
+enum verdict git_head_may_be(struct caller *c, const char *text, size_t len, char *why, size_t size);
+
+/* --- the index --- */
 
 #define GIT_INDEX_MAX (64u << 20) /* bytes of an index: a larger one is refused */
 
 /* May this text be the index of the workspace's repository?  git_own_begin() before, for its objects' names.
  */
 bool git_index_may_be(const char *text, size_t len, char *why, size_t size);
-
-/*
- * git_packed.c: packed-refs as git itself writes it, so that whoever reads it finds the same: whole lines,
- * each name once, in byte order.
- */
-bool git_packed_is_sound(const char *text, size_t len);
-/* The value of a ref there, by its whole name: its length and, borrowed, *ret; 0: not there. */
-size_t git_packed_value(const char *text, size_t len, const char *name, const char **ret);
-/* The next name from *at on, borrowed; false at the end. */
-bool git_packed_next(const char **at, const char *end, const char **ret, size_t *ret_len);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Where the workspace's own repository lies, as the session began: real paths.
+ * The workspace's own repository, as the session began: real paths.
  */
 #ifndef PALE_SUPERVISOR_GIT_HOME_H
 #define PALE_SUPERVISOR_GIT_HOME_H
@@ -9,6 +9,9 @@ struct git_home {
 	const char *own; /* the workspace's git directory, NULL: `.git` in it, if there is one */
 	const char
 		*common; /* the one that has its branches, another where it is a linked worktree; NULL: own */
+	const char *head;    /* the protected branch that the workspace is on, NULL: it is on none */
+	const char *stood;   /* its commit, "": it says none itself */
+	const char *program; /* the operator's git, NULL: none that the session could not have written */
 };
 
 #endif

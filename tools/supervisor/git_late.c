@@ -5,8 +5,8 @@
  * judged when it is opened.  Whoever makes such a file writes into one without a name.  Once its last
  * descriptor is closed, and before any later call of the session is served, its text is read once, judged,
  * and installed as a new file under the name; or it is told why not, and nothing is there.  A configuration
- * that is there already is written in no such way: who read it meanwhile would not see what he wrote.  A ref
- * is, and stays as it was until then: git itself puts a new one in its place.
+ * that is there already is written in no such way: who read it meanwhile would not see what he wrote.  An
+ * index is, and stays as it was until then: git itself puts a new one in its place.
  *
  * The kernel queues the event of a close(2) before that returns (fs/file_table.c, __fput()).
  */
@@ -40,7 +40,7 @@ struct late {
 	int file, dir, err;
 	char name[NAME_MAX + 1];
 	bool is_new;
-	struct stat place; /* the file of that name: an empty one, or a ref's as it was */
+	struct stat place; /* the file of that name: an empty one, or an index as it was */
 	uint32_t rule;
 	struct asker who;
 };
@@ -72,9 +72,8 @@ static bool is_allowed(const struct caller *c, const struct late *l, const char 
 	const struct git_home *home = &session_setup(c->sup)->git;
 	const struct image *img = &c->image;
 
-	/* A branch may be called `config`: its directory is no repository's. */
-	if (git_is_ref(home, img, path))
-		return git_ref_may_put(home, img, path, l->dir, text, len, why, size);
+	if (strcmp(l->name, "index") == 0)
+		return git_index_may_be(text, len, why, size);
 	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0)
 		return git_config_allows(img, NULL, 0, text, len, path, why, size) &&
 		       git_own_allows(home, img, path, NULL, 0, text, len, why, size);

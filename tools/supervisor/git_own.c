@@ -34,9 +34,11 @@ void git_own_begin(const struct git_home *home)
 
 /* --- which it is --------------------------------------------------------------------------------------- */
 
-static bool may_be_trunk(const void *img, const char *start, size_t len)
+bool git_is_at(const char *path, const char *dir, const char *name)
 {
-	return git_may_be_trunk(img, start, len);
+	size_t n = dir ? strlen(dir) : 0;
+
+	return n > 0 && strncmp(path, dir, n) == 0 && path[n] == '/' && strcmp(path + n + 1, name) == 0;
 }
 
 static bool is_part(const struct git_home *home, const char *path, enum gitconfig_part *ret)
@@ -70,7 +72,7 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 		    const char *before, size_t before_len, const char *now, size_t len, char *why,
 		    size_t size)
 {
-	const struct gitconfig_trunk trunk = { git_keeps, may_be_trunk, img };
+	const struct gitconfig_trunk trunk = { git_keeps, git_may_be_trunk, img };
 	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
 	const struct gitconfig_entry *e = NULL;
 	enum gitconfig_part part;
@@ -130,7 +132,7 @@ static char *put_name(const char *text, size_t len, const struct gitconfig *now,
 char *git_own_renamed(const struct git_home *home, const struct image *img, const char *path,
 		      const char *before, size_t before_len, const char *now, size_t len, size_t *ret_len)
 {
-	const struct gitconfig_trunk trunk = { git_keeps, may_be_trunk, img };
+	const struct gitconfig_trunk trunk = { git_keeps, git_may_be_trunk, img };
 	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
 	const char *from, *to = NULL;
 	enum gitconfig_part part;

@@ -1,0 +1,118 @@
+/*
+ * Protected branches: which they are, and where the one may move to that the session began on.
+ *
+ * The others are files that nobody writes, by rules of their paths.  This one may grow: git puts a new file
+ * in the place of refs/heads/NAME, and that may say any commit which descends from the one that stood there
+ * as the session began.  So what the session itself added may be amended or go again, and nothing else may.
+ */
+#include "tools/supervisor/git.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/git.h"
+#include "policy/path.h"
+#include "tools/supervisor/git_descent.h"
+#include "tools/tools.h"
+
+/* --- which are protected -------------------------------------------------------------------------------- */
+
+typedef bool (*pattern_is)(const char *pattern, const char *name, size_t len);
+
+static bool matches(const char *pattern, const char *name, size_t len)
+{
+	return glob_match(pattern, strlen(pattern), name, len);
+}
+
+static bool overlaps(const char *pattern, const char *start, size_t len)
+{
+	size_t n = strcspn(pattern, "*?[\\");
+
+	return strncmp(pattern, start, n < len ? n : len) == 0;
+}
+
+/* A pattern of this session's policy, or of one around it. */
+static bool has_pattern(const struct image *img, pattern_is is, const char *name, size_t len)
+{
+	struct image at = *img;
+
+	do {
+		size_t n = 0;
+		const struct branch_pattern *p = image_sec(&at, SEC_BRANCH, &n);
+
+		for (size_t i = 0; p && i < n / sizeof(*p); i++)
+			if (is(git_short_branch(image_str(&at, p[i].pattern)), name, len))
+				return true;
+	} while (image_outer(&at, &at));
+	return false;
+}
+
+bool git_keeps(const void *img, const char *branch)
+{
+	return has_pattern(img, matches, branch, strlen(branch));
+}
+
+bool git_may_be_trunk(const void *img, const char *start, size_t len)
+{
+	return has_pattern(img, overlaps, start, len);
+}
+
+bool git_is_head(const struct git_home *home, const struct image *img, const char *path)
+{
+	char name[LIMIT_PATH];
+
+	return home->head && git_keeps(img, home->head) &&
+	       snprintf(name, sizeof(name), "refs/heads/%s", home->head) < (int)sizeof(name) &&
+	       git_is_at(path, home->common, name);
+}
+
+/* --- where it may go ------------------------------------------------------------------------------------ */
+
+/* What was shown to descend is as good as what it descends from.  Under the turn of git.c. */
+static struct git_name shown;
+
+static enum git_descent descent(struct caller *c, const struct git_name *now, size_t len)
+{
+	const struct git_home *home = &session_setup(c->sup)->git;
+	enum git_descent r = GIT_UNSHOWN;
+	struct git_name stood;
+
+	if (git_name_parse(home->stood, &stood) != len)
+		return r;
+	if (memcmp(now, &shown, sizeof(shown)) == 0)
+		return GIT_DESCENDS;
+	if (caller_may_block(c))
+		r = git_descent(home->program, home->common, &stood, now, len);
+	if (r == GIT_DESCENDS)
+		shown = *now;
+	return r;
+}
+
+enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len, char *why, size_t size)
+{
+	const struct git_home *home = &session_setup(c->sup)->git;
+	struct git_name now;
+	size_t len = git_name_parse(text, &now);
+
+	if (len == 0 || text_len != 2 * len + 1 || text[2 * len] != '\n') {
+		snprintf(why, size, "a protected branch says a commit, and becomes no other's name");
+		return VERDICT_DENY;
+	}
+	switch (descent(c, &now, len)) {
+	case GIT_DESCENDS:
+		return VERDICT_ALLOW;
+	case GIT_LOSES:
+		snprintf(why, size,
+			 "commits that %s had as the session began would be lost to it: work on a branch of "
+			 "your "
+			 "own, or ask the operator for git update-ref refs/heads/%s %.*s",
+			 home->head, home->head, (int)(2 * len), text);
+		return VERDICT_DENY;
+	case GIT_UNSHOWN:
+	default:
+		snprintf(why, size,
+			 "that %.*s keeps every commit that %s had as the session began cannot be shown",
+			 (int)(2 * len), text, home->head);
+		return VERDICT_ASK;
+	}
+}

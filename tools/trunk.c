@@ -1,0 +1,406 @@
+/*
+ * Protected branches as files: see trunk.h.
+ *
+ * A rule on a path holds a branch only if the branch is a file.  git keeps many branches in one file,
+ * packed-refs, but believes refs/heads/NAME first.  So `pale run` writes each protected branch as a file of
+ * its own before the session begins, in the way git does: under NAME.lock, and put in place by a rename.
+ *
+ * An earlier session may have written what lies there: no symbolic link is followed, and a name that is no
+ * branch's is left alone.
+ */
+#include "trunk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools.h"
+
+#define HEADS	   "refs/heads/"
+#define HEAD_REF   "ref: " HEADS
+#define NAME_LIMIT 512
+#define PACKED_MAX (64u << 20)
+#define DEPTH_MAX  16
+#define LOCK_TRIES 50 /* of 20 ms: git itself holds a lock for less */
+
+/* --- what is there ------------------------------------------------------------------------------------- */
+
+/* git-check-ref-format(1), and nothing that a path would understand otherwise. */
+static bool is_branch_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = name; *p; p++)
+		if ((unsigned char)*p <= ' ' || strchr("~^:?*[\\\x7f", *p) || (p[0] == '/' && p[1] == '/') ||
+		    (p[0] == '.' && (p == name || p[-1] == '/' || p[1] == '.')))
+			return false;
+	return n > 0 && n < NAME_LIMIT && name[0] != '/' && name[n - 1] != '/' &&
+	       (n < 5 || strcmp(name + n - 5, ".lock") != 0);
+}
+
+/* The first line of a regular file below dir that no link leads to: its length or -errno. */
+static int first_line(int dir, const char *name, char *buf, size_t size)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	n = read(fd, buf, size - 1);
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return (int)strlen(buf);
+}
+
+static bool is_hash(const char *s, size_t n)
+{
+	return (n == 40 || n == 64) && strspn(s, "0123456789abcdef") >= n;
+}
+
+/* What refs/heads/NAME says, "" where that is no commit; false: there is no such file. */
+static bool loose_value(int common, const char *branch, char value[TRUNK_HASH])
+{
+	char ref[sizeof(HEADS) + NAME_LIMIT], line[TRUNK_HASH + 1];
+	int n;
+
+	snprintf(ref, sizeof(ref), HEADS "%s", branch);
+	n = first_line(common, ref, line, sizeof(line));
+	value[0] = '\0';
+	if (n > 0 && is_hash(line, (size_t)n))
+		memcpy(value, line, (size_t)n + 1);
+	return n != -ENOENT && n != -ENOTDIR;
+}
+
+/* The lines of packed-refs, NULL: there are none. */
+static char *packed_refs(const char *common)
+{
+	char path[PATH_MAX], *text;
+	size_t len;
+
+	return path_join(path, sizeof(path), common, "packed-refs") == 0 &&
+			       file_read(path, PACKED_MAX, &text, &len) == 0
+		       ? text
+		       : NULL;
+}
+
+/* The next branch of packed-refs: its name, which is cut out of the text, and its commit. */
+static const char *next_packed(char **at, const char **ret_value)
+{
+	for (char *line; (line = strsep(at, "\n")) != NULL;) {
+		size_t n = strcspn(line, " ");
+
+		if (!is_hash(line, n) || strncmp(line + n, " " HEADS, sizeof(HEADS)) != 0)
+			continue;
+		line[n] = '\0';
+		*ret_value = line;
+		return line + n + sizeof(HEADS);
+	}
+	return NULL;
+}
+
+/* --- which are protected -------------------------------------------------------------------------------- */
+
+struct names {
+	const struct policy *p;
+	char **list;
+	size_t n, cap;
+	int err;
+};
+
+static void note(struct names *names, const char *branch)
+{
+	if (names->err || !is_branch_name(branch) || !policy_protects(names->p, branch))
+		return;
+	if (names->n == names->cap) {
+		size_t cap = names->cap ? names->cap * 2 : 16;
+		char **list = reallocarray(names->list, cap, sizeof(*list));
+
+		if (!list) {
+			names->err = -ENOMEM;
+			return;
+		}
+		names->list = list;
+		names->cap = cap;
+	}
+	names->list[names->n] = strdup(branch);
+	names->err = names->list[names->n] ? 0 : -ENOMEM;
+	names->n += !names->err;
+}
+
+static void walk(struct names *names, int above, const char *dir, const char *prefix, unsigned depth)
+{
+	int fd = openat(above, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *e;
+	char name[NAME_LIMIT];
+	struct stat st;
+
+	if (!d && fd >= 0)
+		(void)close(fd);
+	while (d && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.' ||
+		    snprintf(name, sizeof(name), "%s%s", prefix, e->d_name) >= (int)sizeof(name) - 1 ||
+		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (!S_ISDIR(st.st_mode)) {
+			note(names, name);
+		} else if (depth < DEPTH_MAX) {
+			strcat(name, "/");
+			walk(names, fd, e->d_name, name, depth + 1);
+		}
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int note_all(struct bundle *b, struct names *names, int common)
+{
+	_cleanup_free_ char *packed = packed_refs(b->git_common);
+	char *at = packed;
+	const char *name, *value;
+
+	walk(names, common, "refs/heads", "", 0);
+	while ((name = next_packed(&at, &value)) != NULL)
+		note(names, name);
+	if (names->n > 1)
+		qsort(names->list, names->n, sizeof(*names->list), by_name);
+	for (size_t i = 0; !names->err && i < names->n; i++)
+		if (i == 0 || strcmp(names->list[i], names->list[i - 1]) != 0)
+			names->err = bundle_add_git_trunk(b, names->list[i]);
+	for (size_t i = 0; i < names->n; i++)
+		free(names->list[i]);
+	free(names->list);
+	return names->err;
+}
+
+static bool has_patterns(const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (p->rules[i].kind == RULE_BRANCH)
+			return true;
+	return false;
+}
+
+/* Its branches are no files, and its HEAD says nothing. */
+static bool is_reftable(int common)
+{
+	return faccessat(common, "reftable", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int open_dir(const char *path)
+{
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int trunk_gather(struct bundle *b, const struct policy *p)
+{
+	_cleanup_close_ int common = -1, own = -1;
+	struct names names = { .p = p };
+	char line[sizeof(HEAD_REF) + NAME_LIMIT];
+
+	if (!b->git_common || !b->git_own || b->git_head || b->n_git_trunk || !has_patterns(p))
+		return 0;
+	common = open_dir(b->git_common);
+	own = open_dir(b->git_own);
+	if (common < 0 || own < 0 || is_reftable(common))
+		return 0;
+	if (first_line(own, "HEAD", line, sizeof(line)) > 0 &&
+	    strncmp(line, HEAD_REF, strlen(HEAD_REF)) == 0 && is_branch_name(line + strlen(HEAD_REF))) {
+		b->git_head = strdup(line + strlen(HEAD_REF));
+		if (!b->git_head)
+			return -ENOMEM;
+	}
+	return note_all(b, &names, common);
+}
+
+/* --- a file of its own ---------------------------------------------------------------------------------- */
+
+/* The directory of the file, made where it is missing; *ret_last becomes its own name. */
+static int open_parent(int common, char *ref, const char **ret_last)
+{
+	int dir = fcntl(common, F_DUPFD_CLOEXEC, 0);
+
+	for (char *slash; dir >= 0 && (slash = strchr(ref, '/')) != NULL; ref = slash + 1) {
+		int next;
+
+		*slash = '\0';
+		(void)mkdirat(dir, ref, 0777);
+		next = openat(dir, ref, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		(void)close(dir);
+		dir = next;
+	}
+	*ret_last = ref;
+	return dir < 0 ? -errno : dir;
+}
+
+/* As git locks a branch; what is held for longer is nobody's any more. */
+static int take_lock(int dir, const char *lock)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	int fd = -1;
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		fd = openat(dir, lock, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Under its lock.  0 too where git made the file meanwhile, or removed the branch. */
+static int write_locked(const char *common, int dir, const char *last, int lock_fd, const char *lock,
+			const struct trunk_branch *t)
+{
+	_cleanup_free_ char *packed = packed_refs(common);
+	char path[PATH_MAX], *at = packed, line[TRUNK_HASH + 1];
+	const char *name, *value;
+	struct stat st;
+	int n;
+
+	if (faccessat(dir, last, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	while ((name = next_packed(&at, &value)) != NULL && strcmp(name, t->name) != 0)
+		;
+	if (!name)
+		return -EEXIST;
+	/* The repository may be shared with a group. */
+	if (path_join(path, sizeof(path), common, "packed-refs") == 0 && stat(path, &st) == 0)
+		(void)fchmod(lock_fd, st.st_mode & 0666);
+	n = snprintf(line, sizeof(line), "%s\n", value);
+	if (write(lock_fd, line, (size_t)n) != n || renameat(dir, lock, dir, last) < 0)
+		return -errno;
+	return 0;
+}
+
+static int write_loose(const char *common, int dirfd, const struct trunk_branch *t)
+{
+	char ref[sizeof(HEADS) + NAME_LIMIT], lock[NAME_MAX + 1];
+	_cleanup_close_ int dir = -1, fd = -1;
+	const char *last;
+	int r;
+
+	snprintf(ref, sizeof(ref), HEADS "%s", t->name);
+	dir = open_parent(dirfd, ref, &last);
+	if (dir < 0)
+		return dir;
+	if (snprintf(lock, sizeof(lock), "%s.lock", last) >= (int)sizeof(lock))
+		return -ENAMETOOLONG;
+	fd = take_lock(dir, lock);
+	if (fd < 0)
+		return fd;
+	r = write_locked(common, dir, last, fd, lock, t);
+	if (r < 0)
+		(void)unlinkat(dir, lock, 0);
+	return r == -EEXIST ? 0 : r;
+}
+
+static int hold(const struct trunk *t, int common, struct trunk_branch *branch)
+{
+	int r = 0;
+
+	if (!loose_value(common, branch->name, branch->stood)) {
+		r = write_loose(t->common, common, branch);
+		(void)loose_value(common, branch->name, branch->stood);
+	}
+	/* What the operator himself cannot write there the session cannot, either. */
+	if (r < 0 && faccessat(common, ".", W_OK, AT_EACCESS) < 0)
+		r = 0;
+	if (r < 0)
+		talk("the protected branch %s cannot be held, %s/" HEADS "%s: %s%s", branch->name, t->common,
+		     branch->name, strerror(-r),
+		     r == -EEXIST ? "; a git that was interrupted left its .lock there, which you may remove"
+				  : "");
+	return r;
+}
+
+int trunk_hold(const struct bundle *b, struct trunk *t)
+{
+	_cleanup_close_ int common = -1;
+	int r = 0;
+
+	*t = (struct trunk){ .common = b->git_common };
+	if (b->n_git_trunk == 0)
+		return 0;
+	common = open_dir(b->git_common);
+	t->list = calloc(b->n_git_trunk, sizeof(*t->list));
+	if (common < 0 || !t->list)
+		return common < 0 ? -errno : -ENOMEM;
+	for (; r == 0 && t->n < b->n_git_trunk; t->n++) {
+		t->list[t->n].name = b->git_trunk[t->n];
+		r = hold(t, common, &t->list[t->n]);
+	}
+	return r;
+}
+
+struct git_home trunk_home(struct trunk *t, const struct bundle *b, const struct image *img)
+{
+	struct git_home home = { .workspace = b->workspace, .own = b->git_own, .common = b->git_common };
+
+	for (size_t i = 0; b->git_head && i < t->n; i++) {
+		if (strcmp(t->list[i].name, b->git_head) != 0)
+			continue;
+		home.head = b->git_head;
+		home.stood = t->list[i].stood;
+		home.program = outside_find(img, "git", t->git) == 0 ? t->git : NULL;
+	}
+	return home;
+}
+
+/* --- the end -------------------------------------------------------------------------------------------- */
+
+/* A shell takes it for one word, which it does not change. */
+static bool is_plain(const char *name)
+{
+	return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@+-")] ==
+	       '\0';
+}
+
+static void report(const struct trunk_branch *b, const char *now)
+{
+	char name[4 * NAME_LIMIT];
+	struct out o = out_of(name, sizeof(name));
+
+	text_escaped(&o, b->name, strlen(b->name));
+	text_end(&o);
+	talk("protected branch %s stood at %.12s and is %s%.12s%s%s%s%s", name, b->stood,
+	     *now ? "at " : "gone", now, is_plain(b->name) ? "; to go back: git update-ref " HEADS : "",
+	     is_plain(b->name) ? name : "", is_plain(b->name) ? " " : "", is_plain(b->name) ? b->stood : "");
+}
+
+void trunk_report(const struct trunk *t)
+{
+	_cleanup_close_ int common = t->n > 0 ? open_dir(t->common) : -1;
+	char now[TRUNK_HASH];
+
+	for (size_t i = 0; i < t->n; i++) {
+		(void)loose_value(common, t->list[i].name, now);
+		if (t->list[i].stood[0] && strcmp(t->list[i].stood, now) != 0)
+			report(&t->list[i], now);
+	}
+}
+
+void trunk_done(struct trunk *t)
+{
+	free(t->list);
+	*t = (struct trunk){ .n = 0 };
+}
