@@ -171,7 +171,7 @@ UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers superviso
 	supervisor/patience supervisor/waiting supervisor/meant supervisor/narrow supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/sysv supervisor/limits supervisor/schedule \
 	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_look supervisor/floor_reads supervisor/gaps relay_pump relay_screen relay_tty terminal outputs_log card paths readfile output pinentry outside foreign limits_cgroup limits_events limits_means limits_scope \
 	supervisor/line supervisor/line_ends supervisor/line_options supervisor/line_send supervisor/line_recv supervisor/line_memory supervisor/line_relay supervisor/line_in supervisor/line_verdict \
-	loop thread worked supervisor/asker supervisor/resolver supervisor/inquiry supervisor/asking \
+	supervisor/exec_unproven supervisor/exec_ran loop thread worked supervisor/asker supervisor/resolver supervisor/inquiry supervisor/asking \
 	import/jsonc \
 	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
@@ -198,7 +198,7 @@ $(B)/victims/%-static: tests/victims/%.c Makefile
 ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c git.c execs.c pales.c net.c tcp.c udp.c letters.c question.c dns.c beside.c listen.c sockets.c ipc.c kernel.c)
 ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/net.h tests/escapes/question.h $(wildcard tests/escapes/probes*.def) tests/victims/raw.h policy/image.h Makefile
 ESCAPE_CFLAGS := -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -Wno-unused-result
-ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race escbanned esctool pale-rings)
+ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race exec_race exec_race-static escbanned esctool pale-rings)
 $(B)/victims/escape-raw: ESCAPE_HOW := -DESCAPE_RAW
 $(B)/victims/escape-dig: ESCAPE_HOW := -DESCAPE_DIG
 $(B)/victims/escape-static: ESCAPE_HOW := -static
@@ -215,6 +215,11 @@ $(B)/victims/race: tests/escapes/race.c tests/victims/raw.h Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) $(ESCAPE_CFLAGS) -static -o $@ $<
+$(B)/victims/exec_race-static: ESCAPE_HOW := -static
+$(B)/victims/exec_race $(B)/victims/exec_race-static: tests/escapes/exec_race.c Makefile
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(ESCAPE_CFLAGS) $(ESCAPE_HOW) -o $@ $< -lpthread
 $(B)/victims/escbanned $(B)/victims/esctool: tests/escapes/banned.c Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)

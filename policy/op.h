@@ -94,6 +94,7 @@ enum reason {
 	REASON_ASTRAY, /* a v4 address that is not public, in words of IPv6: it would leave by another way */
 	REASON_UNIX,   /* a socket that no `unix =` rule names */
 	REASON_GIT,    /* git would obey it: what is written there is looked at first */
+	REASON_UNREADABLE, /* what runs of a file that nobody may read, nobody may look at */
 	REASON_COUNT
 };
 

@@ -3,8 +3,8 @@
  *
  * The kernel finds the file (an O_PATH open follows every link as execve will), and what is
  * held then is what is named, inspected and judged.  The exec itself goes by path again,
- * because a script would see /dev/fd/N for its own name otherwise: that gap is the documented
- * exception which only the kernel's side closes.
+ * because a script would see /dev/fd/N for its own name otherwise: the supervisor, through whom each
+ * exec goes, compares what has become of it.
  *
  * Everything big lies in scratch memory that is given back before the exec: this runs in vfork
  * children and on small signal stacks.
@@ -30,7 +30,6 @@
 
 struct work {
 	struct request req;
-	bool past_gate; /* whoever executes it does so without the pass */
 	struct elf_info elf, inner;
 	char branch[256];
 	char target[2048];
@@ -325,13 +324,6 @@ static int refuse_long(const struct work *w, const char *target)
 	return EXEC_DENIED;
 }
 
-/* What gets no hooks: the supervisor is to know who it is that calls.  And a script, whose interpreters it
- * judges. */
-static bool goes_down(const struct work *w)
-{
-	return w->past_gate || w->elf.kind == ELF_SCRIPT || !elf_is_hookable(w->elf.kind);
-}
-
 static int judge_work(const struct work *w, const char *target)
 {
 	struct decision d = verdict_of(&w->req);
@@ -339,7 +331,8 @@ static int judge_work(const struct work *w, const char *target)
 
 	if (r < 0)
 		return EXEC_DENIED;
-	if (r == CHECK_PLAIN || (goes_down(w) && gate_stands()))
+	/* Whoever is below judges it too, records it, and looks at what has become of it. */
+	if (r == CHECK_PLAIN || gate_stands())
 		return EXEC_PLAIN;
 	if (r == CHECK_ACT)
 		log_decision(&w->req, target, &d, "");
@@ -439,7 +432,7 @@ static struct work *work_get(const struct exec_query *q)
 	return w;
 }
 
-static int check_program(const struct exec_query *q, bool past_gate)
+static int check_program(const struct exec_query *q)
 {
 	struct program p UNINITIALIZED;
 	struct work *w;
@@ -451,8 +444,6 @@ static int check_program(const struct exec_query *q, bool past_gate)
 	if (r < 0)
 		return r;
 	w = work_get(q);
-	if (w)
-		w->past_gate = past_gate;
 	r = w ? judge_program(w, q, &p) : -ENOMEM;
 	if (!q->room)
 		scratch_put(w, sizeof *w);
@@ -473,7 +464,7 @@ int exec_check(const struct exec_query *q)
 	long r;
 
 	if (judging()) {
-		r = check_program(q, false);
+		r = check_program(q);
 		/* No descriptor to look with is no reason not to go: the supervisor has its own. */
 		return r == -EMFILE && gate_stands() ? EXEC_PLAIN : (int)r;
 	}
@@ -483,7 +474,7 @@ int exec_check(const struct exec_query *q)
 
 int exec_check_only(const struct exec_query *q)
 {
-	int r = judging() ? check_program(q, true) : EXEC_PLAIN;
+	int r = judging() ? check_program(q) : EXEC_PLAIN;
 
 	return r == EXEC_DENIED ? -EACCES : r < 0 ? r : 0;
 }

@@ -23,17 +23,17 @@ struct exec_query {
 enum {
 	EXEC_ALLOWED = 0,
 	EXEC_DENIED = 1,
-	EXEC_PLAIN = 2, /* not judged here: a plain execve, which the supervisor judges */
+	EXEC_PLAIN = 2, /* the last word is the supervisor's, who records it too */
 };
 
 /*
- * Judges it.  EXEC_ALLOWED, recorded where the gate will take it, for nothing comes after an exec;
- * EXEC_DENIED (recorded and said: EACCES); EXEC_PLAIN; or -errno where the kernel would refuse it anyway
+ * Judges it.  EXEC_ALLOWED, recorded, for nothing comes after an exec; EXEC_DENIED (recorded and said:
+ * EACCES); EXEC_PLAIN; or -errno where the kernel would refuse it anyway
  * (nothing there, not executable, no format it knows: nothing is recorded but what the policy had to
  * say).  async-signal-safe, vfork-safe, errno kept.
  */
 int exec_check(const struct exec_query *q);
-/* The same where libc starts the program by itself, past the gate: 0 or -errno. */
+/* The same where libc starts the program by itself: 0 or -errno. */
 int exec_check_only(const struct exec_query *q);
 
 /* Judges and executes: -errno, or EXEC_DENIED.  async-signal-safe, vfork-safe. */

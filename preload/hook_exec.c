@@ -41,31 +41,17 @@ static void words_put(struct words *w)
 		scratch_put(w->map, w->map_size);
 }
 
-static long exec_raw(const uint64_t *pass, const struct exec_query *q, char *const *env)
+/* execve with the session in its environment; returns only to fail. */
+static int exec_go(const struct exec_query *q)
 {
-	if (q->flags || q->dirfd != AT_FDCWD)
-		return raw_pass(pass, SYS_execveat, q->dirfd, RAW_ARG(q->path), RAW_ARG(q->argv),
-				RAW_ARG(env), q->flags);
-	return raw_pass(pass, SYS_execve, RAW_ARG(q->path), RAW_ARG(q->argv), RAW_ARG(env), 0, 0);
-}
-
-/*
- * execve with the session in its environment; returns only to fail.  What the gate refuses is
- * tried without the pass: the supervisor may know why the floor does not let it be read.
- */
-static int exec_go(const struct exec_query *q, int how)
-{
-	static const uint64_t no_pass = 0;
 	struct env_arena arena;
 	char **env = env_repair(&arena, q->envp);
-	long r = env ? -EINTR : -ENOMEM;
+	long r = -ENOMEM;
 
-	if (env && how == EXEC_ALLOWED)
-		r = exec_raw(gate_pass(), q, env);
-	if (env && (how == EXEC_PLAIN || gate_refused(r)))
-		do
-			r = exec_raw(&no_pass, q, env);
-		while (r == -EINTR);
+	if (env && (q->flags || q->dirfd != AT_FDCWD))
+		r = carried5(SYS_execveat, q->dirfd, q->path, q->argv, env, q->flags);
+	else if (env)
+		r = carried3(SYS_execve, q->path, q->argv, env);
 	env_done(&arena);
 	return (int)r;
 }
@@ -74,7 +60,7 @@ int exec_judged(const struct exec_query *q)
 {
 	int r = exec_check(q);
 
-	return r == EXEC_ALLOWED || r == EXEC_PLAIN ? exec_go(q, r) : r;
+	return r == EXEC_ALLOWED || r == EXEC_PLAIN ? exec_go(q) : r;
 }
 
 static int exec_result(int r)

@@ -1,8 +1,8 @@
 /*
  * posix_spawn, made here: a child that shares our memory does what was ordered, its opens and its exec
- * judged where and when they happen, and starts the program through the gate.  libc's own would open
- * and execute unseen, by bare system calls.  Follows glibc's spawni.c to the letter: order of the
- * attributes, signals blocked meanwhile, no handler left that could run in our memory.
+ * judged where and when they happen.  libc's own would open and execute unseen, by bare system calls. Follows
+ * glibc's spawni.c to the letter: order of the attributes, signals blocked meanwhile, no handler left that
+ * could run in our memory.
  */
 #include "preload/hooks.h"
 

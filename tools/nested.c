@@ -3,6 +3,9 @@
  * that make a policy it is joined as it is; with them its helper compiles that policy inside the
  * image that holds here, so that the command lives under both, and this process becomes it.
  *
+ * To the kernel both are in the session's one Landlock domain, so a layer of its own keeps the command from
+ * what runs beside it.
+ *
  * A nested run may narrow, never widen: the launch flags that lift something are refused rather
  * than ignored.
  */
@@ -261,9 +264,13 @@ int nested_exec(const struct launch *l, const char *path, char **argv, const cha
 		const struct environment *env)
 {
 	char entry[sizeof(ENV_IMAGE) + WIRE_IMAGE_NAME], name[WIRE_IMAGE_NAME];
+	int error = ENOMEM, r = l->image.h->level == LEVEL_HOOKS ? 0 : landlock_layer(landlock_abi());
 	char **envp;
-	int error = ENOMEM;
 
+	if (r < 0) {
+		talk("cannot fence a run inside session %s: %s", session_around(), landlock_why(r));
+		return EXIT_PALE;
+	}
 	wire_image_name(name, l->image_number);
 	snprintf(entry, sizeof(entry), ENV_IMAGE "=%s", name);
 	envp = agent_environment(env, preload, getenv(ENV_SESSION_DIR), entry, (enum level)l->image.h->level);

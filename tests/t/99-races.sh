@@ -111,7 +111,6 @@ t_what_appeared_later_is_not_won() {
 	[ "$ALLOWED" -gt 0 ] || fail "nothing was allowed"
 }
 
-# What runs is what was judged, to the word: at `strict`, which looks again when the program is there.
 # A program with hooks, which libc's functions and not the kernel are told another path meanwhile: what passes
 # the gate is what was judged, in places that no floor tells apart as well.
 t_words_of_a_path() {
@@ -148,9 +147,161 @@ t_what_was_moved_is_not_won() {
 }
 
 t_words_of_a_command() {
-	[ "$T_LEVEL" = strict ] || skip "the documented exception of level full"
 	course
 	fenced argv $((TRIES / 100))
+}
+
+CHANGED="what was executed is not what was judged"
+
+# exec_course RULE...: copies of the one who races, and what may be done with them.
+exec_course() {
+	local name
+	printf '%s\n' 'preset = agent' '[commands]' 'deny = wiper' 'deny = show1 wipe' 'allow = git push' "$@" \
+		'[git]' 'protect = main' | policy
+	for name in show1 wiper git; do cp "$T_VICTIMS/exec_race-static" $name; done
+	/usr/bin/git init -q -b feature . && /usr/bin/git init -q -b feature good && /usr/bin/git init -q -b main evil || fail "no repositories"
+}
+
+# exec_lap BUILD WHAT WHO TRIES [COMMAND...]
+exec_lap() {
+	local build=$1 what=$2 who=$3 tries=$4
+	shift 4
+	run "$@" "$T_VICTIMS/exec_race$build" "$what" "$who" "$tries"
+	rc_is 0 "$what $who"
+	WON=$(sed -n 's/.* \([0-9]*\) won$/\1/p' "$S/out")
+	ALLOWED=$(sed -n 's/.* \([0-9]*\) allowed,.*/\1/p' "$S/out")
+}
+
+exec_kinds() {
+	local what who
+	for what in argv path env link; do
+		for who in vfork clone leader thread again shared writev; do echo $what $who; done
+	done
+	# Threads share the directory.
+	echo cwd leader
+	echo cwd thread
+}
+
+# An exec whose path, words, environment, link or directory somebody changes while it is judged.
+t_what_runs_is_what_was_judged() {
+	local what who build all=0
+	exec_course
+	while read -r what who; do
+		for build in "" -static; do
+			exec_lap "$build" $what $who $((TRIES / 1000)) pale run -q --
+			[ "$WON" = 0 ] || fail "won: $what $who"
+			all=$((all + ALLOWED))
+		done
+	done < <(exec_kinds)
+	[ $all -gt 500 ] || fail "little was allowed: $all"
+	recorded exec deny "$CHANGED"
+}
+
+# Without a fence the forbidden is done.
+t_bare_what_runs_is_what_comes() {
+	local what who all=0
+	exec_course
+	while read -r what who; do
+		exec_lap -static $what $who 100
+		[ "$WON" -eq 0 ] || all=$((all + 1))
+	done < <(exec_kinds)
+	[ $all -ge 25 ] || fail "few races are any: $all"
+}
+
+# An exec that a grant of the session allows, once that somebody has answered.
+t_what_was_approved_is_what_runs() {
+	local who
+	exec_course 'ask = show1 show'
+	for who in vfork leader thread again shared; do
+		bg asked "$T_VICTIMS/exec_race-static" argv $who $((TRIES / 1000))
+		pale approve "$(pending_id 60)" --yes --session >/dev/null || fail "cannot approve"
+		bg_wait asked
+		rc_is 0
+		out_has ' 0 won'
+		! grep -q ' 0 allowed' "$S/out" || fail "nothing was allowed"
+	done
+	recorded exec deny "$CHANGED"
+}
+
+# While the card waits there is all the time in the world.
+t_what_changes_while_a_card_waits() {
+	exec_course 'ask = show1 show'
+	cat >slow.py <<-'END'
+		import ctypes, os, threading, time
+		word = ctypes.create_string_buffer(b"show")
+		argv = (ctypes.c_char_p * 3)(b"show1", ctypes.cast(word, ctypes.c_char_p), None)
+		def change():
+		    while not os.path.exists("go"): time.sleep(0.01)
+		    ctypes.memmove(word, b"wipe", 4)
+		    open("changed", "w").close()
+		threading.Thread(target=change, daemon=True).start()
+		ctypes.CDLL(None).execve(b"./show1", argv, (ctypes.c_char_p * 1)(None))
+		print("refused")
+	END
+	bg asked python3 -B slow.py
+	id=$(pending_id 60)
+	touch go
+	until_true 10 test -e changed || fail "nobody changes it"
+	pale approve "$id" --yes >/dev/null || fail "cannot approve"
+	bg_wait asked
+	rc_is 137
+	missing wipe
+	recorded exec deny "$CHANGED" show1
+	verifies
+}
+
+# A child of a program that nobody has looked at yet, which was killed or went by itself before it called.
+t_no_child_of_what_was_changed_comes_through() {
+	cat >early.c <<-'END'
+		#include <fcntl.h>
+		#include <string.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int evil = argc > 1 && strcmp(argv[1], "wipe") == 0;
+			if (fork() > 0)
+				return 0;
+			usleep(evil ? 1000 : 0);
+			if (fork() > 0)
+				return 0;
+			close(open(evil ? "wipe" : "shown", O_WRONLY | O_CREAT, 0644));
+		}
+	END
+	gcc -O1 -static -w -o early early.c || fail "does not compile"
+	exec_course
+	cp early show1
+	exec_lap -static argv vfork $((TRIES / 200)) pale run -q --
+	missing wipe
+	exists shown
+	exec_lap -static argv again $((TRIES / 200)) pale run -q -- setarch -R
+	missing wipe
+}
+
+# It is told, where it was to be said.
+t_a_change_is_told() {
+	local i
+	exec_course
+	for i in {1..10}; do
+		exec_lap -static argv vfork 400 pale run --
+		grep -q "denied exec show1 [a-z]* ($CHANGED)" "$S/err" && return 0
+	done
+	fail "no change was told"
+}
+
+# What a program makes of its own words afterwards is its own affair, and its children's.
+t_words_of_its_own() {
+	need perl
+	cat >own.pl <<-'END'
+		$0 = "another name altogether, and a longer one than before " x 3;
+		for (1 .. 20) { if (!fork) { open my $f, ">", "made$_"; system "true"; exit 0 } }
+		1 while wait > 0;
+	END
+	policy </dev/null
+	# A static program that never calls, so that all are looked at.
+	run pale run -q -- sh -c 'busybox sleep 2 & setarch -R perl own.pl; perl own.pl; ls made* | wc -l; wait'
+	rc_is 0
+	out_is 20
+	not_recorded exec deny "$CHANGED"
 }
 
 scenario "$@"

@@ -128,6 +128,9 @@ int landlock_ruleset(struct floor *f, int abi);
 int landlock_add(int ruleset, struct floor *f, int abi);
 /* Puts the ruleset on this thread; no_new_privs is set.  0 or -errno.  async-signal-safe. */
 int landlock_restrict(int ruleset);
+/* One layer more that holds back nothing of files: nobody in it may trace, or see the memory of, whoever is
+ * not.  0 or -errno. */
+int landlock_layer(int abi);
 /* What a negative errno of these two means, for people; -E2BIG is one layer too many. */
 const char *landlock_why(int error);
 

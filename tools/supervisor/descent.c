@@ -77,6 +77,8 @@ int stat_read(int dir, pid_t pid, struct stat_fields *ret)
 			ret->group = (pid_t)v;
 		else if (field == 7)
 			ret->tty = tty_device((uint32_t)v);
+		else if (field == 9)
+			ret->flags = (unsigned)v;
 		else if (field == 22)
 			ret->start = (uint64_t)v;
 	}
@@ -203,6 +205,16 @@ static bool adopts(const struct supervisor *s, pid_t pid)
 	return false;
 }
 
+bool supervisor_adopts(struct supervisor *s, pid_t pid)
+{
+	bool r;
+
+	pthread_mutex_lock(&s->tags_lock);
+	r = adopts(s, pid);
+	pthread_mutex_unlock(&s->tags_lock);
+	return r;
+}
+
 /*
  * Up the parents: to a nested run's beginning, or to the agent.  0 with the image's number, -ENOENT where
  * nobody knows: an orphan, or perhaps one that somebody inside has adopted.
@@ -226,6 +238,32 @@ static int image_by_descent(struct supervisor *s, pid_t pid, uint32_t *ret)
 		pid = f.ppid;
 	}
 	return -ENOENT;
+}
+
+/* It descends from a beginning of that nested run. */
+static bool is_within(struct supervisor *s, pid_t pid, uint32_t image)
+{
+	struct stat_fields f;
+	bool within = false;
+
+	pthread_mutex_lock(&s->tags_lock);
+	for (int i = 0; !within && i < GENERATIONS_MAX && pid > 1 && stat_read(-1, pid, &f) == 0; i++) {
+		const struct tag *t = tag_of(s, pid, f.start);
+
+		within = t && t->image == image;
+		pid = f.ppid;
+	}
+	pthread_mutex_unlock(&s->tags_lock);
+	return within;
+}
+
+bool caller_reaches(struct caller *c, pid_t pid)
+{
+	if (!session_has_pid(c->sup, pid))
+		return false;
+	if (c->is_orphan)
+		return descends_from(pid, caller_tgid(c));
+	return c->image_number == 0 || is_within(c->sup, pid, c->image_number);
 }
 
 static int tag_add(struct supervisor *s, pid_t pid, uint64_t start, uint32_t number)
@@ -333,23 +371,6 @@ void caller_find_image(struct caller *c)
 	if (c->image_number > 0)
 		c->image = s->nested[c->image_number];
 	pthread_mutex_unlock(&s->tags_lock);
-}
-
-bool descent_is_within(struct caller *c, pid_t pid)
-{
-	struct supervisor *s = c->sup;
-	uint32_t number;
-	bool within;
-
-	if (c->is_orphan)
-		return descends_from(pid, caller_tgid(c));
-	if (c->image_number == 0)
-		return true;
-	pthread_mutex_lock(&s->tags_lock);
-	within = image_by_descent(s, pid, &number) == 0 && number > 0 &&
-		 (number == c->image_number || image_is_within(&s->nested[number], &c->image));
-	pthread_mutex_unlock(&s->tags_lock);
-	return within;
 }
 
 void descent_done(struct supervisor *s)

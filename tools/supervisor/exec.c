@@ -2,9 +2,9 @@
  * exec: judged on the file that is held, its words and its kind; then the kernel performs it.
  *
  * That is the one CONTINUE whose verdict stands on memory of the caller: nobody can execute for
- * another.  What bounds it at level full is the floor, and that every call of the program is carried in
- * its turn, whatever it is; at strict what has run is compared with what was judged before its first
- * instruction (exec_verify.c).
+ * another.  So what has become of it is compared from outside with what was judged: at strict, and at
+ * full where somebody approved it, before its first instruction (exec_verify.c); else before its first
+ * call is answered (exec_unproven.c).
  *
  * The order of errors is the preload's (preload/exec.c): the program's own come first, then the
  * verdict, then what the kernel would say of the interpreter.
@@ -76,6 +76,7 @@ static struct exec *exec_new(struct caller *c)
 	x->held = -1;
 	x->n_chain = 0;
 	x->readable = true;
+	x->closed = false;
 	x->req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
 	return x;
 }
@@ -177,27 +178,20 @@ static int usable(int fd, unsigned flags, struct stat *ret)
 	return syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 ? -errno : 0;
 }
 
-/* What is inside.  A program that may be executed but not read is a riddle: no hook can be told to be in it.
- */
-static void inspect(int held, struct elf_info *ret)
+static void inspect(struct exec *x, int held, struct elf_info *ret)
 {
 	char link[PROCFS_LINK_MAX];
-	_cleanup_close_ int fd = -1;
 
 	procfs_own_link(held, link);
-	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd >= 0)
-		elf_inspect(file_read_at, &fd, ret);
-	else
-		*ret = (struct elf_info){ .kind = ELF_STATIC };
+	if (!exec_inspect(link, ret))
+		x->closed = true;
 }
 
 static void note_file(struct exec *x, struct caller *c, const struct stat *st, const char *real)
 {
 	const struct floor *f = session_setup(c->sup)->floor;
 
-	x->dev = st->st_dev;
-	x->ino = st->st_ino;
+	x->file = *st;
 	/* What has no path was given to the caller open; the floor asks about the open file alone. */
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): what is held has its text */
 	if (f && real[0] == '/' && st->st_nlink > 0 && !(floor_grants(f, real) & FLOOR_READ))
@@ -226,42 +220,42 @@ static int follow_interp(struct exec *x, struct caller *c, const struct elf_info
 	if (e < 0)
 		return e;
 	note_file(x, c, &st, real);
-	inspect(fd, ret);
+	inspect(x, fd, ret);
 	return script_judge(x, c, script, ret, real);
 }
 
 /* From script to script to what is loaded.  0, or what the kernel says of the chain. */
 static int follow_chain(struct exec *x, struct caller *c)
 {
-	struct elf_info info = x->elf;
+	struct elf_info *loaded = &x->loaded;
 
+	*loaded = x->elf;
 	script_begin(x);
-	while (info.kind == ELF_SCRIPT) {
+	while (loaded->kind == ELF_SCRIPT) {
 		struct elf_info *script = &x->chain[x->n_chain];
 		int e;
 
 		if (x->n_chain == CHAIN_MAX)
 			return -ELOOP;
-		*script = info;
+		*script = *loaded;
 		x->n_chain++;
-		e = follow_interp(x, c, script, &info);
+		e = follow_interp(x, c, script, loaded);
 		if (e < 0)
 			return e;
 	}
-	x->loaded = info.kind;
-	return info.kind == ELF_UNKNOWN ? -ENOEXEC : 0;
+	return loaded->kind == ELF_UNKNOWN ? -ENOEXEC : 0;
 }
 
 /* --- the request ---------------------------------------------------------------------------------------- */
 
+/* Named and looked at through one descriptor: a thread may go elsewhere in between. */
 static const char *working_directory(struct exec *x, struct caller *c)
 {
-	int dir = caller_proc(c);
-	ssize_t n = dir < 0 ? -1 : readlinkat(dir, "cwd", x->cwd, sizeof(x->cwd) - 1);
+	_cleanup_close_ int fd = caller_dir(c, AT_FDCWD);
 
-	if (n < 0)
+	x->cwd_file = (struct stat){ 0 };
+	if (fd < 0 || fstat(fd, &x->cwd_file) < 0 || procfs_fd_path(fd, x->cwd, sizeof(x->cwd)) < 0)
 		return NULL;
-	x->cwd[n] = '\0';
 	return x->cwd;
 }
 
@@ -319,7 +313,7 @@ static bool is_operators(struct caller *c)
 /* Who will run unhooked is counted here: the hooks announce themselves. */
 static void announce(const struct exec *x, struct caller *c)
 {
-	if (!elf_is_hookable(x->loaded))
+	if (!elf_is_hookable(x->loaded.kind))
 		verdict_attach(c, x->real, NOTE_STATIC);
 	else if (!x->env.hooked)
 		verdict_attach(c, x->real, NOTE_DYNAMIC);
@@ -395,9 +389,18 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
 	announce(x, c);
-	if (session_setup(c->sup)->level == LEVEL_STRICT)
+	/* Nothing runs of it. */
+	if (call->flags & AT_EXECVE_CHECK)
+		return answer_continue();
+	/* The kernel lets nobody look at what runs of it either. */
+	if (x->closed) {
+		verdict_refuse(c, &x->req, target, REASON_UNREADABLE);
+		return answer_result(-EACCES);
+	}
+	if (session_setup(c->sup)->level == LEVEL_STRICT || c->approved)
 		return exec_verify(c, x, target);
-	return answer_continue();
+	e = exec_note(c, x);
+	return e < 0 ? answer_result(e) : answer_continue();
 }
 
 struct answer carry_exec(struct caller *c)
@@ -416,7 +419,7 @@ struct answer carry_exec(struct caller *c)
 	e = x->held < 0 ? x->held : usable(x->held, call.flags, &st);
 	if (e == 0) {
 		note_file(x, c, &st, x->real);
-		inspect(x->held, &x->elf);
+		inspect(x, x->held, &x->elf);
 		a = judge(x, c, &call);
 	} else {
 		if (x->place.foreign)

@@ -1,5 +1,5 @@
 /*
- * Private to exec.c, exec_args.c and exec_verify.c: one exec, from what was asked to what ran.
+ * Private to the files exec*.c: one exec, from what was asked to what ran.
  */
 #ifndef PALE_SUPERVISOR_EXEC_H
 #define PALE_SUPERVISOR_EXEC_H
@@ -12,6 +12,11 @@
 /* Interpreters of interpreters that the kernel follows (bprm recursion limit). */
 #define CHAIN_MAX 5
 
+/* BLAKE2b: of a program, or of a part of what makes it that one. */
+struct digest {
+	uint8_t bytes[32];
+};
+
 /* Words of an exec, copied once from the caller. */
 struct words {
 	const char **v; /* n of them, then NULL */
@@ -23,6 +28,7 @@ struct words {
 struct exec_env {
 	bool hooked; /* the preload comes first */
 	struct git_env git;
+	struct digest digest; /* of all of it */
 };
 
 /* The words of the interpreter that is looked at, and the strictest verdict by a rule about one. */
@@ -35,16 +41,17 @@ struct script_words {
 };
 
 struct exec {
-	struct place place;  /* the program */
-	struct place interp; /* of a script */
-	int held;	     /* the program, O_PATH */
-	dev_t dev;	     /* what the kernel loads in the end */
-	ino_t ino;
+	struct place place;		  /* the program */
+	struct place interp;		  /* of a script */
+	int held;			  /* the program, O_PATH */
+	struct stat file;		  /* what the kernel loads in the end */
 	bool readable;			  /* by the floor: all of the chain */
+	bool closed;			  /* some of it is for no reader at all */
 	struct elf_info elf;		  /* the program itself */
 	struct elf_info chain[CHAIN_MAX]; /* the scripts on the way; [0] is the program's own words */
 	size_t n_chain;
-	enum elf_kind loaded;
+	struct elf_info loaded; /* and its file */
+	struct stat cwd_file;
 	struct words argv;
 	uint64_t envp; /* where the caller has it */
 	struct exec_env env;
@@ -59,8 +66,11 @@ struct exec {
  * LIMIT_ARGC or LIMIT_ARGV, where *ret holds what came before.
  */
 int words_read(struct caller *c, uint64_t addr, struct words *ret);
-/* Looks through the environment at addr, of which nothing is kept.  0 or -errno. */
+/* Looks through the environment at addr, of which a digest is kept.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
+
+/* What the file at path is, by its content.  False of one that may be executed but not read. */
+bool exec_inspect(const char *path, struct elf_info *ret);
 
 /* exec_script.c: before the first interpreter of a chain; then one after the other, real being where it
  * lies.  0 or -ENOMEM. */
@@ -68,10 +78,27 @@ void script_begin(struct exec *x);
 int script_judge(struct exec *x, struct caller *c, const struct elf_info *script,
 		 const struct elf_info *interpreter, const char *real);
 
+/* --- exec_ran.c: what runs, from outside --- */
+
+/* What the program is to be that comes of x, and what the program of process pid is: the same where it is
+ * that file with those words, that environment and that directory. */
+struct digest exec_meant(const struct exec *x);
+enum exec_where { EXEC_ANYWHERE, EXEC_THERE }; /* the directory does not count, or does */
+/* False where it cannot be looked at. */
+bool exec_running(pid_t pid, enum exec_where where, struct digest *ret);
+bool digest_is(const struct digest *a, const struct digest *b);
+
+/* --- exec_unproven.c --- */
+
+/* What is to come of an allowed exec is noted.  -EAGAIN: it may not go on. */
+int exec_note(struct caller *c, const struct exec *x);
+/* What runs in pid is what was judged, as somebody has seen. */
+void exec_known(struct caller *c, pid_t pid);
+
 /*
- * Begins to watch an allowed exec at level strict: what will have run is compared with x after the answer,
- * and killed where it is something else.  *ret becomes CONTINUE, or what the caller gets instead. x outlives
- * the call.  The thread that calls this must be the one that answers: ptrace(2) is a thread's.
+ * Begins to watch an allowed exec: what will have run is compared with x after the answer, and killed where
+ * it is something else.  CONTINUE, or what the caller gets instead.  x outlives the call.  The thread that
+ * calls this must be the one that answers: ptrace(2) is a thread's.
  */
 struct answer exec_verify(struct caller *c, const struct exec *x, const char *target);
 

@@ -3,6 +3,7 @@
  * the strings of an argv mostly lie side by side.
  */
 #include <errno.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -14,7 +15,7 @@
 
 #define PAGE	 4096u
 #define PAGES	 4u	      /* read at once */
-#define ENV_MAX	 (1u << 20)   /* bytes of an environment that are looked through */
+#define ENV_MAX	 (6u << 20)   /* bytes of an environment: the kernel takes no more (bprm_stack_limits()) */
 #define ENV_WORD GIT_ENV_WORD /* of each entry: a longer one is none of those that are looked for */
 
 /* A piece of the caller's memory as it was when it was read. */
@@ -170,30 +171,49 @@ static void env_note(struct caller *c, struct exec_env *e, const char *entry)
 	git_env_note(&e->git, entry);
 }
 
+/* One entry, long or not: bytes with its NUL, or -errno. */
+static ssize_t env_entry(struct caller *c, struct window *strings, uint64_t addr,
+			 crypto_generichash_state *sum, struct exec_env *e)
+{
+	char piece[ENV_WORD];
+	size_t bytes = 0;
+	ssize_t n;
+
+	do {
+		n = window_string(strings, addr + bytes, piece, sizeof(piece));
+		if (n < 0 && n != -ENAMETOOLONG)
+			return n;
+		if (bytes == 0)
+			env_note(c, e, piece);
+		/* A piece that was cut has a NUL where its last byte stood. */
+		crypto_generichash_update(sum, (const uint8_t *)piece,
+					  n < 0 ? sizeof(piece) - 1 : (size_t)n + 1);
+		bytes += n < 0 ? sizeof(piece) - 1 : (size_t)n + 1;
+	} while (n < 0 && bytes <= ENV_MAX);
+	return (ssize_t)bytes;
+}
+
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 {
 	struct window *list = window_new(c), *strings = window_new(c);
-	char entry[ENV_WORD];
+	crypto_generichash_state sum;
 	size_t bytes = 0;
+	ssize_t n = 0;
+	uint64_t at;
 
 	*ret = (struct exec_env){ .git.home = image_str(&c->image, c->image.h->home) };
 	if (!list || !strings)
 		return -ENOMEM;
-	for (; addr; addr += sizeof(uint64_t)) {
-		uint64_t at;
-		ssize_t n = window_pointer(list, addr, &at);
-
+	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->digest.bytes));
+	for (; addr && n >= 0; addr += sizeof(uint64_t)) {
+		n = window_pointer(list, addr, &at);
 		if (n < 0 || at == 0)
-			return (int)n;
-		n = window_string(strings, at, entry, sizeof(entry));
-		if (n < 0 && n != -ENAMETOOLONG)
-			return (int)n;
-		bytes += n < 0 ? sizeof(entry) : (size_t)n + 1;
-		if (bytes > ENV_MAX) {
-			ret->git.elsewhere = ret->git.config = true;
-			return 0;
-		}
-		env_note(c, ret, entry);
+			break;
+		n = env_entry(c, strings, at, &sum, ret);
+		bytes += (size_t)n;
+		if (n > 0 && bytes > ENV_MAX)
+			n = -E2BIG;
 	}
-	return 0;
+	crypto_generichash_final(&sum, ret->digest.bytes, sizeof(ret->digest.bytes));
+	return n < 0 ? (int)n : 0;
 }

@@ -1,5 +1,6 @@
 /*
- * Level strict: what has been executed is what was judged, or it never runs an instruction.
+ * What has been executed is what was judged, or it never runs an instruction: each exec at level strict,
+ * and at level full one that somebody approved, once or by a grant.
  *
  * The caller is traced from before the kernel reads its memory again until the exec is over
  * (PTRACE_SEIZE, PTRACE_O_TRACEEXEC): at PTRACE_EVENT_EXEC the new program stands still, and its
@@ -13,9 +14,7 @@
  * Source: ptrace(2), "execve(2) under ptrace"; waitid(2).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -35,105 +34,10 @@
 static _Thread_local struct watch {
 	const struct exec *x;
 	const char *target;
+	struct digest meant;
 	pid_t tid, tgid;
 	bool killed;
 } watch;
-
-/* --- what ran ----------------------------------------------------------------------------------------- */
-
-static bool is_same_file(const struct exec *x, pid_t pid)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return stat(path, &st) == 0 && st.st_dev == x->dev && st.st_ino == x->ino;
-}
-
-/* A file read from its beginning, against the bytes that it should hold. */
-struct reader {
-	int fd;
-	size_t have, at;
-	bool same;
-	char buf[4096];
-};
-
-static void expect(struct reader *r, const char *bytes, size_t len)
-{
-	while (r->same && len > 0) {
-		size_t n;
-
-		if (r->at == r->have) {
-			ssize_t got = read(r->fd, r->buf, sizeof(r->buf));
-
-			r->at = 0;
-			r->have = got > 0 ? (size_t)got : 0;
-			r->same = got > 0;
-			continue;
-		}
-		n = r->have - r->at < len ? r->have - r->at : len;
-		r->same = memcmp(r->buf + r->at, bytes, n) == 0;
-		r->at += n;
-		bytes += n;
-		len -= n;
-	}
-}
-
-static void expect_word(struct reader *r, const char *word)
-{
-	expect(r, word, strlen(word) + 1);
-}
-
-static bool at_end(struct reader *r)
-{
-	return r->same && r->at == r->have && read(r->fd, r->buf, 1) == 0;
-}
-
-/* Under which name the kernel hands a script to its interpreter: alloc_bprm() in fs/exec.c. */
-static void expect_script(struct reader *r, const struct exec *x)
-{
-	char name[32 + LIMIT_PATH] UNINITIALIZED;
-	const char *raw = x->place.raw;
-
-	if (raw[0] == '/' || x->place.dirfd == AT_FDCWD)
-		snprintf(name, sizeof(name), "%s", raw);
-	else
-		snprintf(name, sizeof(name), "/dev/fd/%d%s%s", x->place.dirfd, raw[0] ? "/" : "", raw);
-	expect_word(r, name);
-}
-
-/* The last interpreter comes first; of the program's own words the first is dropped (fs/binfmt_script.c). */
-static void expect_words(struct reader *r, const struct exec *x)
-{
-	size_t skip = 0;
-
-	for (size_t i = x->n_chain; i > 0; i--) {
-		expect_word(r, x->chain[i - 1].interp);
-		if (x->chain[i - 1].interp_arg[0])
-			expect_word(r, x->chain[i - 1].interp_arg);
-	}
-	if (x->n_chain > 0) {
-		expect_script(r, x);
-		skip = strlen(x->argv.v[0]) + 1;
-	}
-	expect(r, x->argv.v[0] + skip, x->argv.bytes - skip);
-}
-
-static bool has_same_words(const struct exec *x, pid_t pid)
-{
-	struct reader r = { .same = true };
-	char path[32];
-	bool same;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	r.fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r.fd < 0)
-		return false;
-	expect_words(&r, x);
-	same = at_end(&r);
-	(void)close(r.fd);
-	return same;
-}
 
 /* --- the watch ---------------------------------------------------------------------------------------- */
 
@@ -189,21 +93,25 @@ static void bury(pid_t pid)
 static void kill_changed(struct caller *c, struct watch *w, pid_t pid)
 {
 	w->killed = true;
-	(void)kill(pid, SIGKILL);
 	verdict_refuse(c, &w->x->req, w->target, REASON_CHANGED);
+	(void)kill(pid, SIGKILL);
 }
 
 /* True where the watch is over. */
 static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_t *si)
 {
 	int event = si->si_code > 0 && (si->si_code & 0xff) == SIGTRAP ? si->si_code >> 8 : 0;
+	struct digest ran;
 
 	/* Until the signal has arrived, it is the same stop. */
 	if (w->killed)
 		return false;
-	if (event == PTRACE_EVENT_EXEC && !(is_same_file(w->x, pid) && has_same_words(w->x, pid))) {
-		kill_changed(c, w, pid);
-		return false;
+	if (event == PTRACE_EVENT_EXEC) {
+		if (!exec_running(pid, EXEC_THERE, &ran) || !digest_is(&ran, &w->meant)) {
+			kill_changed(c, w, pid);
+			return false;
+		}
+		exec_known(c, pid);
 	}
 	/* Any other stop is outside of the exec: it failed, or will be restarted and carried again. */
 	(void)ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(event ? 0 : si->si_signo));
@@ -269,7 +177,11 @@ struct answer exec_verify(struct caller *c, const struct exec *x, const char *ta
 	 * waits for an answer is not woken by it (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
 	 */
 	(void)ptrace(PTRACE_INTERRUPT, c->tid, NULL, NULL);
-	watch = (struct watch){ .x = x, .target = target, .tid = c->tid, .tgid = caller_tgid(c) };
+	/* Once the call is answered there is none to be had, and a change could not be told. */
+	(void)proc_pidfd(c);
+	watch = (struct watch){
+		.x = x, .target = target, .meant = exec_meant(x), .tid = c->tid, .tgid = caller_tgid(c)
+	};
 	a.after = watch_exec;
 	return a;
 }

@@ -154,6 +154,24 @@ int landlock_restrict(int ruleset)
 	return syscall(NR_LANDLOCK_RESTRICT_SELF, ruleset, 0) < 0 ? -errno : 0;
 }
 
+int landlock_layer(int abi)
+{
+	/* A right that the floor grants to nobody; and REFER, which each layer takes away that does not name
+	 * it. */
+	const uint64_t refer = abi >= 2 ? LL_FS_REFER : 0;
+	struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_BLOCK | refer };
+	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct ll_path_beneath_attr all = { .allowed_access = refer, .parent_fd = root };
+	_cleanup_close_ int ruleset =
+		(int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr.handled_access_fs), 0);
+
+	if (root < 0 || ruleset < 0)
+		return -errno;
+	if (refer && syscall(NR_LANDLOCK_ADD_RULE, ruleset, LL_RULE_PATH_BENEATH, &all, 0) < 0)
+		return -errno;
+	return landlock_restrict(ruleset);
+}
+
 const char *landlock_why(int error)
 {
 	switch (error) {

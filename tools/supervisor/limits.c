@@ -47,7 +47,7 @@ struct answer carry_prlimit(struct caller *c)
 
 	if (r < 0)
 		return answer_result(r);
-	if (!session_has_pid(c->sup, pid))
+	if (!caller_reaches(c, pid))
 		return answer_result(-EPERM);
 	/* A side effect: the caller must still wait for it. */
 	if (!caller_alive(c))
@@ -57,4 +57,13 @@ struct answer carry_prlimit(struct caller *c)
 	if (faccessat(task, "stat", F_OK, 0) < 0)
 		return answer_result(-ESRCH);
 	return answer_result(c->arg[3] ? write_back(c, c->arg[3], &old) : 0);
+}
+
+unsigned limit_by_files(unsigned most, unsigned share)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur / share >= most)
+		return most;
+	return (unsigned)(files.rlim_cur / share);
 }

@@ -171,10 +171,14 @@ static struct answer serve(struct worker *w)
 {
 	carry_fn carry = dispatch_find(w->call.nr);
 	struct answer a;
+	int r;
 
 	/* pid 0 is a task that our pid namespace does not show. */
 	if (w->notif->data.arch != ARCH_NATIVE || !carry || w->call.tid <= 0)
 		return answer_result(-ENOSYS);
+	r = exec_proven(&w->call);
+	if (r < 0)
+		return answer_result(r);
 	git_late_wait(w->sup);
 	caller_find_image(&w->call);
 	a = carry(&w->call);
@@ -319,6 +323,7 @@ void supervisor_tick(struct supervisor *s)
 			(void)workers_replace(s, w->index);
 	}
 	lobby_tick(s);
+	exec_tick(s);
 	git_late_settle(s);
 	/* A thread that could not be set up left nobody to receive. */
 	if (!atomic_load(&s->ended))
@@ -343,15 +348,6 @@ static void harden(void)
 	}
 }
 
-unsigned limit_by_files(unsigned most, unsigned share)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur / share >= most)
-		return most;
-	return (unsigned)(files.rlim_cur / share);
-}
-
 static void supervisor_free(struct supervisor *s)
 {
 	for (size_t i = 0; i < atomic_load(&s->slots); i++) {
@@ -366,6 +362,7 @@ static void supervisor_free(struct supervisor *s)
 	procs_done(s);
 	descent_done(s);
 	policies_done(s);
+	unproven_done(s);
 	gaps_done(s);
 	ipc_done(s);
 	if (s->listener >= 0)
@@ -396,7 +393,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	struct supervisor *s = calloc(1, sizeof(*s));
 	struct stat st;
 
-	if (!s || ids_init(&s->ids) < 0)
+	if (!s || ids_init(&s->ids) < 0 || unproven_new(s) < 0)
 		return free(s), NULL;
 	s->setup = setup;
 	s->listener = -1;

@@ -50,6 +50,7 @@ struct proc {
 	uint32_t image;	   /* number of the image */
 	unsigned image_of; /* tags.changes when that was found out, plus 1; 0: never */
 	bool is_orphan;
+	bool is_proven; /* its program is what was judged: exec_unproven.c */
 };
 
 struct worker {
@@ -150,6 +151,7 @@ struct hosts;
 struct resolver;
 struct lines;
 struct kept_image;
+struct unproven;
 
 struct supervisor {
 	const struct supervisor_setup *setup;
@@ -191,6 +193,7 @@ struct supervisor {
 
 	struct gaps gaps;
 	struct lobby lobby;
+	struct unproven *unproven;
 
 	pthread_mutex_t ipc_lock;
 	struct ipc_object ipc[IPC_MAX];
@@ -228,9 +231,6 @@ void policies_done(struct supervisor *s);
 
 /* --- notify.c --- */
 
-/* Of things that hold a few descriptors each so many may be at once: `most`, or one for each `share`
- * descriptors that the supervisor may have, so that calls find enough of them. */
-unsigned limit_by_files(unsigned most, unsigned share);
 /* Receives and serves one call; -errno where there will be no more. */
 int notify_serve(struct worker *w);
 /* Serves a call that was received before, and consumes it. */
@@ -239,6 +239,12 @@ bool notify_is_valid(const struct supervisor *s, uint64_t id);
 /* The one answer to a call that is no worker's any more: a value, or -errno.  An id that waits no more is
  * passed over. */
 void notify_answer(struct supervisor *s, uint64_t id, int result);
+
+/* --- limits.c --- */
+
+/* Of things that hold a few descriptors each so many may be at once: `most`, or one for each `share`
+ * descriptors that the supervisor may have, so that calls find enough of them. */
+unsigned limit_by_files(unsigned most, unsigned share);
 
 /* --- dispatch.c --- */
 
@@ -329,15 +335,24 @@ struct stat_fields {
 	pid_t ppid, group;
 	dev_t tty;
 	uint64_t start;
+	unsigned flags; /* PF_ of include/linux/sched.h */
 };
 /* From DIR/stat where dir is >= 0, else /proc/PID/stat.  0 or -errno. */
 int stat_read(int dir, pid_t pid, struct stat_fields *ret);
 /* The number behind `key` in DIR/status or /proc/PID/status, read in base.  -errno. */
 long status_number(int dir, pid_t pid, const char *key, int base);
-/* pid lives under the caller's image, or under one inside it: what a nested run starts reaches nothing around
- * it.  Of an orphan only its descendants do. */
-bool descent_is_within(struct caller *c, pid_t pid);
+/* pid gets the orphans of its descendants, or got them once. */
+bool supervisor_adopts(struct supervisor *s, pid_t pid);
 void descent_done(struct supervisor *s);
+
+/* --- exec_unproven.c --- */
+
+int unproven_new(struct supervisor *s);
+void unproven_done(struct supervisor *s);
+/* What runs in the caller is what was judged: 0.  -EPERM: it was killed; -ESRCH: it is gone; -EAGAIN. */
+int exec_proven(struct caller *c);
+/* From the main thread: whose exec is over and who does not call. */
+void exec_tick(struct supervisor *s);
 
 /* --- gaps.c --- */
 

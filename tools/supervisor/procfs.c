@@ -67,19 +67,19 @@ static const char *below_proc(int fd, const char *path)
 	return path[5] ? path + 6 : path + 5;
 }
 
-struct session_pids {
+struct reached_pids {
 	struct pids pids;
-	const struct supervisor *sup;
+	struct caller *c;
 };
 
 static bool has_pid(const struct pids *p, int32_t pid)
 {
-	return session_has_pid(((const struct session_pids *)p)->sup, pid);
+	return caller_reaches(((const struct reached_pids *)p)->c, pid);
 }
 
 static bool is_closed(struct caller *c, int dirfd, const char *path, unsigned access)
 {
-	const struct session_pids of = { { has_pid }, c->sup };
+	const struct reached_pids of = { { has_pid }, c };
 
 	return !below_proc(dirfd, path) || proc_is_closed(path, access, &of.pids);
 }

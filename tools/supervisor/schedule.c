@@ -103,7 +103,7 @@ struct answer carry_schedule(struct caller *c)
 
 	if (r < 0 || task < 0)
 		return answer_result(r < 0 ? r : task);
-	if (!session_has_pid(c->sup, s.pid))
+	if (!caller_reaches(c, s.pid))
 		return answer_result(-EPERM);
 	/* A side effect: the caller must still wait for it. */
 	if (!caller_alive(c))

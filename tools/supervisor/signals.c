@@ -45,7 +45,7 @@ static bool is_of_user(struct caller *c, pid_t pid)
 /* pid is a process or a thread. */
 static bool may_signal(struct caller *c, pid_t pid)
 {
-	return session_has_pid(c->sup, pid) && descent_is_within(c, pid) && is_of_user(c, pid);
+	return caller_reaches(c, pid) && is_of_user(c, pid);
 }
 
 /* What the caller would have told the receiver. */

@@ -219,6 +219,9 @@ bool caller_is_hooked(struct caller *c);
 bool caller_alive(const struct caller *c);
 /* pid (a thread or process id) belongs to the session: it descends from the agent. */
 bool session_has_pid(const struct supervisor *s, pid_t pid);
+/* The same, and where the caller is in a nested run, so is pid: what that starts reaches nothing around it.
+ * Of an orphan only its descendants do. */
+bool caller_reaches(struct caller *c, pid_t pid);
 /*
  * Finds the image that holds in the caller: the session's, or a nested run's by descent.  An orphan of
  * whom nobody knows where it comes from, in a session that has nested images, is held by each of them.
