@@ -249,11 +249,14 @@ agents: deps
 	@$(MAKE) --no-print-directory all
 	@bash tests/agents/run.sh $(B)
 
-# Paths, links, directories, addresses and arguments flipped by a second thread: a million tries of each.
+# Paths, links, directories, addresses and arguments flipped by a second thread: a million tries of each; and
+# the memory of the records, written over for ten minutes.
 RACES ?= 1000000
+RING_FUZZ_S ?= 600
 race: deps
 	@$(MAKE) --no-print-directory tests
-	@RACES=$(RACES) LEVELS="full strict" tests/run.sh $(B) 99-races
+	@RACES=$(RACES) RING_FUZZ_S=$(RING_FUZZ_S) LEVELS="full strict" tests/run.sh $(B) 99-races \
+		42-ring/fuzzed_without_rest 42-ring/fuzzed_seldom
 
 # Ordinary work, bare and at each level: status, output and tree must be equal.
 compat: deps-compat

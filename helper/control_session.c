@@ -56,7 +56,7 @@ static json_t *session_info(struct call *call)
 	struct helper *h = call->h;
 
 	return json_pack("{s:s, s:s, s:O, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, "
-			 "s:I, s:I, s:b, s:o, s:o}",
+			 "s:I, s:I, s:b, s:o, s:o, s:s}",
 			 "session", h->session, "agent", h->agent, "argv", h->argv, "pid", (int)h->root_pid,
 			 "helper_pid", (int)getpid(), "started", h->started, "workspace",
 			 text_json(h->workspace), "runtime_dir", text_json(h->runtime_dir), "state_dir",
@@ -66,7 +66,8 @@ static json_t *session_info(struct call *call)
 			 (json_int_t)queue_count(&h->queue, APPROVAL_PENDING), "records",
 			 (json_int_t)h->ledger.seq, "denied", (json_int_t)tally_denied(&h->tally), "lost",
 			 (json_int_t)h->ledger.lost_total, "ledger_ok", h->ledger.error == 0, "counts",
-			 tally_json(&h->tally), "limits", text_json(h->limits));
+			 tally_json(&h->tally), "limits", text_json(h->limits), "tampered",
+			 h->tampered ? RING_TAMPERED : "");
 }
 
 static json_t *session_list(struct call *call)

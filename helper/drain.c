@@ -41,9 +41,44 @@ static void record_loss(struct helper *h, const char *via, uint64_t n, const cha
 	(void)ledger_append(&h->ledger, &e);
 }
 
+/* The count that the session cannot write, where there is one. */
+static uint64_t given_up(const struct helper *h, const struct feed *f)
+{
+	const struct ring_header *kernel = h->feed[FEED_KERNEL].ring;
+
+	return atomic_load(f->ring == kernel || !kernel ? &f->ring->lost : &kernel->hook_lost);
+}
+
+/* Each kind is told once: who goes on writing over it must not fill the ledger. */
+static void report_tampering(struct helper *h)
+{
+	static const char *const what[TAMPER_COUNT] = {
+		[TAMPER_HEADER] = "the ring's magic number, version or size",
+		[TAMPER_HEAD] = "where the next record goes",
+		[TAMPER_TAIL] = "where the helper reads",
+		[TAMPER_TAG] = "who writes a record, and how long it is",
+		[TAMPER_RECORD] = "a record",
+	};
+	const struct ring_header *kernel = h->feed[FEED_KERNEL].ring;
+	unsigned fresh = h->feed[FEED_HOOK].reader.tampered;
+	struct event e = { .op = RECORD_TAMPERED, .via = "helper", .target = RING_TAMPERED };
+
+	if (kernel && atomic_load(&kernel->hook_robbed))
+		fresh |= 1u << TAMPER_HEAD;
+	fresh &= ~h->tampered;
+	for (size_t i = 0; i < TAMPER_COUNT; i++)
+		if (fresh >> i & 1) {
+			e.detail = what[i];
+			(void)ledger_append(&h->ledger, &e);
+		}
+	h->tampered |= fresh;
+	if (fresh)
+		(void)session_describe(h);
+}
+
 static void report_losses(struct helper *h, struct feed *f)
 {
-	uint64_t lost = atomic_load(&f->ring->lost);
+	uint64_t lost = given_up(h, f);
 
 	if (lost > f->ring_lost_seen)
 		record_loss(h, f->via, lost - f->ring_lost_seen, "the ring was full");
@@ -59,6 +94,7 @@ static void report_all_losses(struct helper *h)
 	for (size_t i = 0; i < FEEDS; i++)
 		if (h->feed[i].ring)
 			report_losses(h, &h->feed[i]);
+	report_tampering(h);
 }
 
 /* --- one after the other --- */

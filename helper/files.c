@@ -97,8 +97,8 @@ static json_t *argv_masked(const struct helper *h)
 
 static json_t *description(const struct helper *h)
 {
-	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "session",
-			 h->session, "agent", h->agent, "argv", argv_masked(h), "pid",
+	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:s}",
+			 "session", h->session, "agent", h->agent, "argv", argv_masked(h), "pid",
 			 (int)(h->root_pid > 0 ? h->root_pid : h->launcher_pid), "helper_pid", (int)getpid(),
 			 "started", h->started, "workspace", json_escaped(h->workspace, strlen(h->workspace)),
 			 "runtime_dir", json_escaped(h->runtime_dir, strlen(h->runtime_dir)), "state_dir",
@@ -106,7 +106,8 @@ static json_t *description(const struct helper *h)
 			 "preset", json_escaped(h->preset, strlen(h->preset)), "not_enforced",
 			 json_escaped(h->not_enforced, strlen(h->not_enforced)), "facts",
 			 json_escaped(h->facts, strlen(h->facts)), "limits",
-			 json_escaped(h->limits, strlen(h->limits)));
+			 json_escaped(h->limits, strlen(h->limits)), "tampered",
+			 h->tampered ? RING_TAMPERED : "");
 }
 
 /* How it ended and what it came to. */

@@ -207,6 +207,7 @@ struct helper {
 	struct feed feed[FEEDS];
 	enum feed_id row_of; /* so many records in a row came from this one */
 	unsigned row;
+	unsigned tampered; /* with the session's ring, as far as it is recorded (enum ring_tamper) */
 	struct tally tally;
 	struct ledger ledger;
 	struct mask mask;

@@ -301,10 +301,11 @@ static int next_timeout(const struct helper *h, size_t drained, int last)
 static void say_bye(struct helper *h)
 {
 	struct pollfd p = { .fd = h->session_fd, .events = POLLOUT };
-	json_t *bye = json_pack("{s:s, s:I, s:s, s:b, s:I, s:I, s:I}", "type", "bye", "records",
+	json_t *bye = json_pack("{s:s, s:I, s:s, s:b, s:I, s:I, s:I, s:b}", "type", "bye", "records",
 				(json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "sealed",
 				h->ledger.sealed, "denied", (json_int_t)tally_denied(&h->tally), "lost",
-				(json_int_t)h->ledger.lost_total, "observed", (json_int_t)h->tally.observed);
+				(json_int_t)h->ledger.lost_total, "observed", (json_int_t)h->tally.observed,
+				"tampered", h->tampered != 0);
 
 	(void)poll(&p, 1, BYE_WAIT_MS);
 	(void)packet_send_json(h->session_fd, bye);
@@ -320,9 +321,6 @@ static int finish(struct helper *h)
 	stepup_end(h);
 	close(h->agent_fd);
 	close(h->control_fd);
-	for (size_t i = 0; i < FEEDS; i++)
-		if (h->feed[i].ring)
-			atomic_store(&h->feed[i].ring->closed, 1);
 	broker_cancel_all(h, "the session is over");
 	drain_all(h);
 	ledger_last(&h->ledger);

@@ -238,6 +238,7 @@ static void go_on(struct record_chain *c, const struct record *r)
 	if (strcmp(r->op, OP_REMOVED) == 0)
 		note_removed(c, r);
 	c->ended = c->ended || strcmp(r->op, OP_END) == 0;
+	c->tampered = c->tampered || strcmp(r->op, RECORD_TAMPERED) == 0;
 	follow_questions(c, r);
 }
 

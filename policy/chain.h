@@ -39,6 +39,7 @@ struct record_chain {
 	uint64_t line;
 	char removed_until[32]; /* older ledgers were removed, as a record of this one says; "" */
 	bool ended;		/* a session/end record was seen */
+	bool tampered;		/* a RECORD_TAMPERED was seen */
 	bool last;		/* nothing may follow any more */
 
 	uint8_t key[CHECKPOINT_KEY_BYTES]; /* pinned, where has_key */

@@ -19,6 +19,9 @@
 #define RECORD_HASH_HEX 65	   /* 64 hex digits and NUL */
 #define RECORD_LINE_MAX (1u << 20) /* a longer line is no record */
 
+/* The operation of a record that says that the session wrote over the memory of its records. */
+#define RECORD_TAMPERED "session/tampered"
+
 struct record {
 	uint64_t seq;
 	char time[32]; /* RFC 3339 UTC with microseconds */

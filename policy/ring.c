@@ -23,6 +23,8 @@
 #define NS_UNDER_WAY 5000000ull
 /* Slots read before the writers are told: each telling takes a line away from all of them. */
 #define TELL_SLOTS 512u
+/* So often at most the head is taken from under a writer, before that counts as a full ring. */
+#define TRIES 4096u
 
 enum slot_state { SLOT_FREE, SLOT_RESERVED, SLOT_PUBLISHED, SLOT_VOID };
 
@@ -150,12 +152,13 @@ int ring_check(const void *base, size_t size)
 static bool reserve(struct ring_header *h, size_t n, ring_wait_fn wait, uint64_t *ret_pos)
 {
 	uint64_t head = atomic_load_explicit(&h->head, memory_order_relaxed);
-	unsigned round = 0;
+	unsigned round = 0, tries = 0;
 
 	for (;;) {
 		uint64_t tail = atomic_load_explicit(&h->tail, memory_order_acquire);
 
-		if (head - tail + n > RING_SLOTS) {
+		/* Somebody who writes over head without end must not hold us without end. */
+		if (head - tail + n > RING_SLOTS || ++tries % TRIES == 0) {
 			if (!wait || !wait(round++))
 				return false;
 			head = atomic_load_explicit(&h->head, memory_order_relaxed);
@@ -270,19 +273,16 @@ static uint32_t sum_here(uint32_t sum, uint64_t pos)
 	return sum ^ (uint32_t)(pos / RING_SLOTS) * 0x9e3779b1u;
 }
 
-bool ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait, struct ring_hold *ret)
+enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait,
+			     struct ring_hold *ret)
 {
 	struct entry e;
 	size_t n = entry_fill(&e, r);
 	uint64_t pos, mine;
 
 	ret->tag = NULL;
-	if (atomic_load_explicit(&h->closed, memory_order_relaxed))
-		return true;
-	if (!reserve(h, n, wait, &pos)) {
-		atomic_fetch_add_explicit(&h->lost, 1, memory_order_relaxed);
-		return false;
-	}
+	if (!reserve(h, n, wait, &pos))
+		return RING_LOST;
 	mine = tag_make(SLOT_RESERVED, pos, r->pid, n);
 	e.sum = sum_here(e.sum, pos);
 	/*
@@ -292,7 +292,7 @@ bool ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn
 	 */
 	if (__atomic_load_n(tag_at(h, pos), __ATOMIC_RELAXED) != tag_free(pos) ||
 	    !tag_swap(tag_at(h, pos), tag_free(pos), mine))
-		return false;
+		return RING_ROBBED;
 	/* The ring is larger than any cache, so the next record's lines are cold: fetch them while we fill
 	 * ours. */
 	__builtin_prefetch(slot_at(h, pos + n), 1);
@@ -302,7 +302,7 @@ bool ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn
 	else
 		put_wrapped(h, pos, &e, r);
 	*ret = (struct ring_hold){ .tag = tag_at(h, pos), .mine = mine };
-	return true;
+	return RING_WRITTEN;
 }
 
 void ring_end(const struct ring_hold *hold, bool keep)
@@ -313,16 +313,27 @@ void ring_end(const struct ring_hold *hold, bool keep)
 			       (hold->mine & ~(uint64_t)3) | (keep ? SLOT_PUBLISHED : SLOT_VOID));
 }
 
-bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait)
+enum ring_written ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait)
 {
 	struct ring_hold hold;
-	bool had = ring_begin(h, r, wait, &hold);
+	enum ring_written how = ring_begin(h, r, wait, &hold);
 
 	ring_end(&hold, true);
-	return had;
+	return how;
 }
 
 /* --- reading --- */
+
+static void tell(struct ring_reader *rd)
+{
+	atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
+	rd->told = rd->next;
+}
+
+static void tampered(struct ring_reader *rd, enum ring_tamper how)
+{
+	rd->tampered |= 1u << how;
+}
 
 /* Gives n slots back to the writers: each is marked for the next lap before the tail moves. */
 static void release(struct ring_reader *rd, size_t n)
@@ -332,7 +343,7 @@ static void release(struct ring_reader *rd, size_t n)
 				 __ATOMIC_RELAXED);
 	rd->next += n;
 	if (rd->next == rd->seen || rd->next / TELL_SLOTS != (rd->next - n) / TELL_SLOTS)
-		atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
+		tell(rd);
 }
 
 /* Copies the record's slots into store and checks the copy. */
@@ -417,7 +428,7 @@ enum unfinished { UNFINISHED_WAIT, UNFINISHED_GONE, UNFINISHED_READ };
 /*
  * A filled one is a decision, whatever came of the act: that of a dead writer is not lost, and behind a slow
  * act nobody waits long.  The swap revokes it: a writer that wakes between here and the release changes
- * nothing any more.
+ * nothing any more.  Nobody will publish where the tag is neither what a writer expects nor what one makes.
  */
 static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns,
 			      ring_alive_fn alive, struct ring_record *ret)
@@ -427,6 +438,10 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 	uint64_t since = stuck_ns(rd, now_ns);
 	bool filled = reserved && (dead || since > NS_UNDER_WAY) && take(rd, tag_slots(tag), ret);
 
+	if (!reserved && tag != tag_free(rd->next)) {
+		tampered(rd, TAMPER_TAG);
+		dead = true;
+	}
 	if (!filled && !dead && since <= NS_STUCK)
 		return UNFINISHED_WAIT;
 	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
@@ -436,41 +451,80 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 	return filled ? UNFINISHED_READ : UNFINISHED_GONE;
 }
 
-/* Someone wrote nonsense into the header: start over where the reader stands. */
+/* What is in the header besides head is the launcher's and ours. */
+static void look_at_header(struct ring_reader *rd)
+{
+	struct ring_header *h = rd->h;
+
+	if (ring_check(h, ring_size()) < 0) {
+		tampered(rd, TAMPER_HEADER);
+		ring_init(h);
+	}
+	if (atomic_load_explicit(&h->tail, memory_order_relaxed) != rd->told) {
+		tampered(rd, TAMPER_TAIL);
+		tell(rd);
+	}
+	rd->seen = atomic_load_explicit(&h->head, memory_order_acquire);
+}
+
+static bool is_taken(uint64_t tag, uint64_t pos)
+{
+	return tag_is(tag, SLOT_PUBLISHED, pos, pos + RING_SLOTS) ||
+	       tag_is(tag, SLOT_RESERVED, pos, pos + RING_SLOTS) ||
+	       tag_is(tag, SLOT_VOID, pos, pos + RING_SLOTS);
+}
+
+/*
+ * How far there may be records, as far as head can be believed.  It cannot where it lies behind us or too far
+ * ahead, or where the slot that it says is free is taken (head is moved first, so it is read again).  Then
+ * the tags alone count.
+ */
+static uint64_t end_of(struct ring_reader *rd, uint64_t tag, bool *ret_wrong)
+{
+	bool taken = is_taken(tag, rd->next);
+
+	if (rd->seen == rd->next && taken)
+		rd->seen = atomic_load_explicit(&rd->h->head, memory_order_acquire);
+	*ret_wrong = rd->seen - rd->next > RING_SLOTS || (rd->seen == rd->next && taken);
+	return *ret_wrong ? rd->next + RING_SLOTS : rd->seen;
+}
+
+/* The writers start over where the reader stands. */
 static void resync(struct ring_reader *rd)
 {
 	atomic_store_explicit(&rd->h->head, rd->next, memory_order_relaxed);
-	atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
 	rd->seen = rd->next;
-	rd->lost++;
+	tell(rd);
 }
 
 int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret)
 {
-	if (rd->next == 0)
-		rd->next = rd->seen = atomic_load_explicit(&rd->h->tail, memory_order_relaxed);
-	for (;;) {
-		uint64_t head, tag;
+	/* Bounded: somebody may publish nonsense as fast as it is read. */
+	for (unsigned looks = 0; looks < RING_SLOTS; looks++) {
+		uint64_t end, tag;
+		bool wrong, ok;
 		size_t n;
-		bool ok;
 
 		if (rd->next == rd->seen)
-			rd->seen = atomic_load_explicit(&rd->h->head, memory_order_acquire);
-		head = rd->seen;
-		if (head == rd->next)
-			return 0;
-		if (head - rd->next > RING_SLOTS) {
-			resync(rd);
-			return 0;
-		}
+			look_at_header(rd);
 		tag = __atomic_load_n(tag_at(rd->h, rd->next), __ATOMIC_ACQUIRE);
-		if (tag_is(tag, SLOT_VOID, rd->next, head)) {
+		end = end_of(rd, tag, &wrong);
+		if (end == rd->next)
+			return 0;
+		if (wrong)
+			tampered(rd, TAMPER_HEAD);
+		if (tag_is(tag, SLOT_VOID, rd->next, end)) {
 			release(rd, tag_slots(tag));
 			continue;
 		}
-		if (!tag_is(tag, SLOT_PUBLISHED, rd->next, head)) {
-			enum unfinished u = finish(rd, head, tag, now_ns, alive, ret);
+		if (!tag_is(tag, SLOT_PUBLISHED, rd->next, end)) {
+			enum unfinished u;
 
+			if (wrong && !is_taken(tag, rd->next)) {
+				resync(rd);
+				return 0;
+			}
+			u = finish(rd, end, tag, now_ns, alive, ret);
 			if (u == UNFINISHED_GONE)
 				continue;
 			return u == UNFINISHED_READ;
@@ -480,6 +534,8 @@ int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, stru
 		release(rd, n);
 		if (ok)
 			return 1;
+		tampered(rd, TAMPER_RECORD);
 		rd->lost++;
 	}
+	return 0;
 }

@@ -9,11 +9,13 @@
  * with its pid, fills, acts, and publishes with one release store.  Killed at any point it leaves a
  * reservation that the reader recognises (dead pid, or too old): filled, it is read as the decision that it
  * is, else it is counted as lost, and then nothing was done yet.  Nobody else is blocked by it.  Full ring:
- * the writer waits a bounded time for the reader (back-pressure), then counts its record in `lost`, which the
- * reader writes to the ledger: never silent.
+ * the writer waits a bounded time for the reader (back-pressure), then gives up and says so where the session
+ * cannot write: never silent.
  *
- * The agent's processes can write here, so all of it is hostile to the reader: records are
- * claims (`via` = hook), every length is checked.  The mapping is never unmapped by writers.
+ * The agent's processes can write here, so all of it is hostile to both sides.  Records are claims (`via` =
+ * hook) and every length is checked.  No word in here tells a writer to stop, or the reader how much is
+ * missing: the reader trusts its own position and the slots' tags, and notes what it did not write itself
+ * (enum ring_tamper).  The mapping is never unmapped by writers.
  */
 #ifndef PALE_RING_H
 #define PALE_RING_H
@@ -37,11 +39,16 @@ struct ring_header {
 	uint64_t magic;
 	uint32_t version, slots;
 	/* What every record reads and hardly anybody writes has a line of its own. */
-	_Atomic uint32_t closed;	    /* the session is over: writers drop quietly */
 	_Atomic int32_t root_pid;	    /* pid whose attach proves the agent; set by pale run */
 	_Alignas(64) _Atomic uint64_t head; /* next slot to reserve */
 	_Alignas(64) _Atomic uint64_t tail; /* next slot to read */
-	_Alignas(64) _Atomic uint64_t lost; /* records given up by writers */
+	/*
+	 * Records given up by writers.  Believed of the supervisor's ring; of the session's where there is no
+	 * supervisor, which otherwise keeps the hooks' count in hook_lost of its own ring.
+	 */
+	_Alignas(64) _Atomic uint64_t lost;
+	_Atomic uint64_t hook_lost;
+	_Atomic uint64_t hook_robbed;	/* as many of those were RING_ROBBED */
 	_Atomic uint64_t unwritten;	/* the helper's word: repeats that it counted and has not recorded */
 	_Atomic uint32_t attached;	/* processes that announced themselves */
 	_Atomic uint32_t root_attached; /* 1 once root_pid has announced itself */
@@ -151,10 +158,15 @@ int ring_check(const void *base, size_t size);
 /* What a writer does while the ring is full: waits a little, returns false to give up. */
 typedef bool (*ring_wait_fn)(unsigned round);
 /*
- * Appends.  Long targets are cut (target_cut says by how much).  False if the record was given
- * up (already counted in lost).  async-signal-safe, vfork-safe, lock-free but for the wait.
+ * Appends.  Long targets are cut (target_cut says by how much).  What was not written is the caller's to
+ * count. async-signal-safe, vfork-safe, lock-free but for the wait.
  */
-bool ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait);
+enum ring_written {
+	RING_LOST, /* it was full, or the reader gave this writer up */
+	RING_WRITTEN,
+	RING_ROBBED /* what was reserved was another's: somebody moved the head back */
+};
+enum ring_written ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait);
 
 /*
  * The same around an act: the record is in the ring before it, and complete after it, so that a writer that
@@ -165,7 +177,8 @@ struct ring_hold {
 	uint64_t *tag; /* NULL: there is nothing to complete */
 	uint64_t mine;
 };
-bool ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait, struct ring_hold *ret);
+enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait,
+			     struct ring_hold *ret);
 void ring_end(const struct ring_hold *hold, bool keep);
 
 /*
@@ -177,13 +190,25 @@ void ring_name_put(struct ring_header *h, const uint8_t addr[16], const char *na
 /* Copies the name (LIMIT_HOST bytes, terminated). */
 bool ring_name_find(struct ring_header *h, const uint8_t addr[16], char *name);
 
+/* What the reader found written over, one bit each in ring_reader.tampered. */
+enum ring_tamper {
+	TAMPER_HEADER, /* magic, version or size */
+	TAMPER_HEAD,
+	TAMPER_TAIL,
+	TAMPER_TAG,    /* of a slot: none that a writer makes */
+	TAMPER_RECORD, /* the checksum, or what no writer says */
+	TAMPER_COUNT
+};
+#define RING_TAMPERED "its processes wrote over the memory of their records, so not all of them may be here"
+
 struct ring_reader {
 	struct ring_header *h;
 	uint64_t stuck_pos, stuck_since_ns; /* an unpublished reservation and when it was first seen */
 	uint64_t lost;			    /* reservations skipped by the reader */
 	char store[RING_SLOT * RING_RECORD_SLOTS + 1];
-	uint64_t next; /* the reader's own position: the shared tail is only told to writers, now and then;
-			  0 = take the tail */
+	uint64_t next; /* the reader's own position */
+	uint64_t told; /* the shared tail, as the writers were told it, now and then */
+	unsigned tampered;
 	uint64_t seen; /* head when it was last looked at: the writers' hot line is left alone while it can */
 };
 /* Is pid alive? */

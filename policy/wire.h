@@ -73,6 +73,12 @@ struct wire_denial {
 	char why[WIRE_WHY_MAX];
 };
 
+/*
+ * ioctl(2, WIRE_LOST, enum ring_written): a hook could not write its record into the ring.  Said to the
+ * supervisor, since what is said in memory that the session can write may be taken back.
+ */
+#define WIRE_LOST 0x70616c66u
+
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */
 	WIRE_ANSWER,   /* helper -> process */

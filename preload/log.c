@@ -1,7 +1,7 @@
 /*
  * Write it down: decisions go into the session's ring, without a system call unless it is full.
  */
-#include "preload/internal.h"
+#include "preload/gate.h"
 
 #include <sys/ioctl.h>
 
@@ -17,10 +17,17 @@
 
 static bool wait_for_room(unsigned round)
 {
+	/* Waited for in vain once, it is not waited for again until the reader has moved. */
+	static _Atomic uint64_t stuck;
 	struct timespec nap = { .tv_nsec = FULL_NAP_NS };
+	uint64_t tail = atomic_load(&session.ring->tail) + 1;
 
-	if (round >= FULL_ROUNDS)
+	if (atomic_load(&stuck) == tail)
 		return false;
+	if (round >= FULL_ROUNDS) {
+		atomic_store(&stuck, tail);
+		return false;
+	}
 	if (round % FULL_KICK == 0)
 		ask_kick();
 	raw2(SYS_nanosleep, &nap, NULL);
@@ -29,8 +36,16 @@ static bool wait_for_room(unsigned round)
 
 void log_record(struct ring_record *rec, struct ring_hold *ret)
 {
+	enum ring_written how;
+
 	rec->time_ns = clock_now();
-	(void)ring_begin(session.ring, rec, wait_for_room, ret);
+	how = ring_begin(session.ring, rec, wait_for_room, ret);
+	if (how == RING_WRITTEN)
+		return;
+	if (level_now() == LEVEL_HOOKS)
+		atomic_fetch_add(&session.ring->lost, 1);
+	else
+		carried3(SYS_ioctl, 2, WIRE_LOST, how);
 }
 
 /* Which image judges, as records name it; of one that cannot be read only the number is known. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "policy/agents.h"
+#include "policy/ring.h"
 
 #include "run_impl.h"
 
@@ -80,6 +81,8 @@ void print_end(const struct run *r, const struct launch_end *end)
 	else if (end->lost)
 		talk("session %s: %llu records were lost under load; see: pale log --session %s", id,
 		     (unsigned long long)end->lost, id);
+	if (end->tampered)
+		talk("session %s was tampered with: " RING_TAMPERED "; see: pale log --session %s", id, id);
 	if (!end->told || r->o->quiet)
 		return;
 	talk("session %s: %llu records, %llu denied; see: pale log --session %s", id,

@@ -70,7 +70,8 @@ static uint32_t record(const struct launch *l, const struct request *req, const 
 		rec.id = denial_mark(OP_EXEC, target, d, "");
 	if (rec.id && l->kernel_ring)
 		rec.kind = RING_CLAIM;
-	(void)ring_write(rec.kind == RING_CLAIM ? l->kernel_ring : l->ring, &rec, give_up);
+	if (ring_write(rec.kind == RING_CLAIM ? l->kernel_ring : l->ring, &rec, give_up) != RING_WRITTEN)
+		atomic_fetch_add(l->kernel_ring ? &l->kernel_ring->hook_lost : &l->ring->lost, 1);
 	return rec.id;
 }
 

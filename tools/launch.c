@@ -430,6 +430,7 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 		ret->observed = count_of(j, "observed");
 		snprintf(ret->head, sizeof(ret->head), "%s", json_str(j, "head"));
 		ret->sealed = json_is_true(json_object_get(j, "sealed"));
+		ret->tampered = json_is_true(json_object_get(j, "tampered"));
 		ret->told = true;
 		return;
 	}

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "policy/chain.h"
+#include "policy/ring.h"
 
 #include "heads.h"
 #include "log_absent.h"
@@ -293,6 +294,8 @@ static void print_result(const struct result *r)
 		printf("%" PRIu64 " records, head %.12s%s, %s%s\n", r->records, r->chain.prev,
 		       r->chain.ended ? "" : ", still running", seal,
 		       r->not_in_journal ? ", and " NOT_IN_JOURNAL : "");
+	if (r->chain.tampered)
+		puts("  tampered with: " RING_TAMPERED);
 	if (!r->unreadable)
 		print_questions(r);
 }
@@ -319,11 +322,12 @@ static json_t *result_to_json(const struct result *r)
 			      "path", json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records,
 			      "bad_line", (json_int_t)r->bad_line, "why", json_text(why), "torn_bytes",
 			      (json_int_t)r->torn, "ended", c->ended, "running", r->running, "head", c->prev);
-	json_t *more = json_pack("{sI, sI, so, so, sI, so}", "checkpoints", (json_int_t)c->checkpoints,
-				 "sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",
-				 json_text(c->signer[0] ? c->signer : NULL), "owner",
-				 c->has_owner ? json_integer(c->owner) : json_null(), "heads_known",
-				 (json_int_t)c->n_heads, "open", questions_to_json(r));
+	json_t *more =
+		json_pack("{sI, sI, so, so, sI, so, sb}", "checkpoints", (json_int_t)c->checkpoints,
+			  "sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",
+			  json_text(c->signer[0] ? c->signer : NULL), "owner",
+			  c->has_owner ? json_integer(c->owner) : json_null(), "heads_known",
+			  (json_int_t)c->n_heads, "open", questions_to_json(r), "tampered", c->tampered);
 
 	if (!j || !more || json_object_update_new(j, more) < 0) {
 		json_decref(j);

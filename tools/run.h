@@ -177,7 +177,8 @@ struct launch_end {
 	uint64_t observed; /* allowed, and would not have been but for --observe */
 	char head[65];	   /* of the ledger, "" where it was not told */
 	bool sealed;
-	bool told; /* the helper confirmed the end of the ledger */
+	bool tampered; /* RING_TAMPERED */
+	bool told;     /* the helper confirmed the end of the ledger */
 };
 /* Tells the helper that the session ended, with "exit N" or "signal N".  launch_finish() afterwards. */
 void launch_part(struct launch *l, const char *status);

@@ -1,7 +1,6 @@
 /*
- * pale session show: one session on a page.  What was started and how it ended, who held its
- * programs, what they were denied and asked, and what they changed.  A session that runs is asked for its
- * numbers; one that has ended left them in its description.  The rest is read from its ledger.
+ * pale session show: one session on a page, from its start to its end.  Its numbers are asked of it where it
+ * runs, else it left them in its description; all else (programs, denials, changes) is read from its ledger.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -436,6 +435,7 @@ static const char *how_it_is(const struct page *p)
 
 static void page_print(const struct page *p)
 {
+	size_t n = json_object_size(p->story.changed);
 	char changed[64];
 
 	printf("%ssession %s%s  ", paint_on(stdout, PAINT_BOLD), p->ref.session, paint_off(stdout));
@@ -452,10 +452,10 @@ static void page_print(const struct page *p)
 	print_observed(p);
 	line("limits", fact(p, "limits"));
 	line("machine", fact(p, "facts"));
+	line("tampered", fact(p, "tampered"));
 	print_counts(p);
-	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed",
-		 json_object_size(p->story.changed));
-	line("changed", json_object_size(p->story.changed) ? changed : "");
+	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed", n);
+	line("changed", n ? changed : "");
 	print_runs_later(p);
 	print_reached(p);
 	print_denied(p);
@@ -464,9 +464,9 @@ static void page_print(const struct page *p)
 static json_t *page_json(const struct page *p)
 {
 	json_t *j = json_object();
-	const char *const kept[] = { "agent",	     "argv",   "workspace", "preset", "level",
-				     "not_enforced", "limits", "facts",	    "pid",    "started",
-				     "ended",	     "status", "turns",	    "counts", "lost" };
+	const char *const kept[] = { "agent",  "argv",	 "workspace", "preset",	 "level", "not_enforced",
+				     "limits", "facts",	 "pid",	      "started", "ended", "status",
+				     "turns",  "counts", "lost",      "tampered" };
 
 	for (size_t i = 0; i < NELEM(kept); i++) {
 		json_t *value = json_object_get(p->facts, kept[i]);

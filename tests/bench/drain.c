@@ -157,7 +157,8 @@ static void produce(struct ring_header *ring, long n, double rate)
 		r.time_ns = (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
 		r.target_len = (size_t)snprintf(
 			path, sizeof(path), "/home/u/project/build/objects/module-%ld/file-%ld.o", i % 97, i);
-		ring_write(ring, &r, wait_a_little);
+		if (ring_write(ring, &r, wait_a_little) != RING_WRITTEN)
+			atomic_fetch_add(&ring->lost, 1);
 		while (rate > 0 && (double)i > (now_s() - start) * rate)
 			nanosleep(&ms, NULL);
 	}

@@ -341,8 +341,34 @@ def a_ring_of_nonsense():
             struct.pack_into("<Q", ring.map, at, dice.choice([0, 1, M64, 1 << 63, dice.getrandbits(64), dice.getrandbits(17)]))
         ring.map[RING_HEAD : RING_HEAD + 65536] = dice.randbytes(65536)
         time.sleep(0.002)
-    struct.pack_into("<I", ring.map, 204, 1)
     works(s)
+    expect(s.bye["tampered"] is True, "%r" % s.bye)
+
+
+@test
+def tampering_is_told():
+    """What the session cannot write tells how much is lost, where there is a supervisor; each kind is told once."""
+    for level in "hooks", "full":
+        s = Session(level=level).start()
+        ring = s.ring()
+        expect(s.result("session/info")["tampered"] == "", "told before it is so")
+        struct.pack_into("<Q", ring.map, 192, 1000)
+        for _ in range(20):
+            struct.pack_into("<Q", ring.map, 128, 1 << 40)
+            struct.pack_into("<Q", ring.map, 0, 7)
+            time.sleep(0.02)
+        if level == "full":
+            struct.pack_into("<Q", s.kernel_ring().map, 200, 3)
+        until(lambda: s.result("session/info")["tampered"], "it is not told")
+        s.finish()
+        told = sorted(r["detail"] for r in s.records("session/tampered"))
+        expect(told == ["the ring's magic number, version or size", "where the helper reads"], "%r" % told)
+        lost = [r["count"] for r in s.records("loss")]
+        expect(lost == [3 if level == "full" else 1000], "%s: %r" % (level, lost))
+        expect(s.bye["tampered"] is True and s.verify()["tampered"] is True, "%r" % s.bye)
+        with open(s.state + "/session.json") as f:
+            expect("wrote over" in json.load(f)["tampered"], "not in session.json")
+        s.expect_whole()
 
 
 main()

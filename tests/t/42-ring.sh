@@ -1,5 +1,5 @@
 # levels: full strict
-# limit: 300
+# limit: 900
 # The record's memory: whatever the session or a full file system does to it, no hooked process is ended or
 # stopped by a store into it, and what was done is in the ledger or the session says that it is not.
 . "$T_LIB"
@@ -106,6 +106,84 @@ on_full_file_systems() {
 t_full_file_systems() {
 	machine
 	verifies
+}
+
+# All that a hooked process decides is in the ledger, or the session is marked; and it is not held up for long.
+marked() {
+	err_has "was tampered with: its processes wrote over the memory of their records"
+	run pale session show "$ID"
+	out_has "tampered"
+	run pale log verify --session "$ID"
+	out_has "tampered with: its processes"
+	rc_is 0
+}
+
+# One word of the header at a time: where the head is, what is read, what is lost, whose ring it is.
+t_no_word_silences_it() {
+	local word value said
+	for word in 0 1 2 8 16 24 25 26 32 33; do
+		for value in 0 1 0xffffffffffffffff; do
+			rm -rf "$STATE/sessions"
+			fence bash -c "$T_VICTIMS/ring set $word $value; { : >~/secret-0; }; bash -c ': >~/secret-1'; cat file"
+			out_has hello
+			said=$(cat "$S/err")
+			[ "$(cat "$STATE"/sessions/*/ledger.jsonl | grep '"verdict":"deny"' | grep -c 'secret-[01]')" = 2 ] ||
+				[[ $said == *"was tampered with"* ]] || fail "word $word = $value: a denial is in no ledger"
+		done
+	done
+}
+
+# fuzzed SECONDS SEED: an even seed writes without rest, an odd one seldom.
+fuzzed() {
+	local seed=$2
+	rm -rf "$STATE/sessions" over made-* count-*
+	cat >work.sh <<-'EOF2'
+		i=0
+		until [ -e over ]; do
+			{ : >~/secret-$i; } 2>/dev/null && exit 90
+			read -r line <file || exit 91
+			: >made-$i || exit 92
+			sleep 0.01 || exit 93
+			i=$((i + 1))
+		done
+		echo $i >$1
+	EOF2
+	fence bash -c "bash work.sh count-1 & one=\$!
+		bash work.sh count-2 &
+		$T_VICTIMS/ring fuzz $1 $seed; : >over
+		wait \$! && wait \$one"
+	[ "$RC" = 0 ] || fail "seed $seed: status $RC"
+	[ "$(cat count-1)" -gt 5 ] && [ "$(cat count-2)" -gt 5 ] || fail "seed $seed: hooked processes were held up"
+	pale log --json >"$S/records" || fail "seed $seed: the log cannot be read"
+	python3 - "$S/records" "$(cat count-1)" "$(cat count-2)" <<-'EOF2' >"$S/missing" || fail "seed $seed"
+		import json, sys
+		records = [json.loads(line) for line in open(sys.argv[1])]
+		have = {}
+		for r in records:
+		    if r["op"] in ("read", "write"):
+		        name = (r["op"], r["verdict"], r["target"].rpartition("/")[2])
+		        have[name] = have.get(name, 0) + r["count"]
+		want = {}
+		for n in map(int, sys.argv[2:]):
+		    for i in range(n):
+		        for name in (("write", "deny", "secret-%d" % i), ("write", "allow", "made-%d" % i)):
+		            want[name] = want.get(name, 0) + 1
+		print(sum(max(0, n - have.get(name, 0)) for name, n in want.items()))
+	EOF2
+	ID=$(basename "$STATE"/sessions/*)
+	[ "$(cat "$S/missing")" = 0 ] || [ "$T_LEVEL" = strict ] || marked
+	[ "$T_LEVEL" = full ] || [ "$(cat "$S/missing")" = 0 ] || fail "seed $seed: at strict $(cat "$S/missing") are missing"
+}
+
+t_fuzzed_without_rest() {
+	fuzzed "${RING_FUZZ_S:-4}" $((RANDOM * 2))
+}
+
+t_fuzzed_seldom() {
+	local i
+	for i in 1 2 3; do
+		fuzzed $((${RING_FUZZ_S:-6} / 3)) $((RANDOM * 2 + 1))
+	done
 }
 
 scenario "$@"

@@ -3,10 +3,12 @@
  *
  *   ring NAME            one attack; ends 0 when the call was refused or did what it may do
  *   ring fuzz SECONDS SEED   writes over all of it, at random, for so long
+ *   ring set WORD VALUE      writes one word
  */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +228,102 @@ static const struct {
 	{ "zero_by_write", zero_by_write, 0 },
 };
 
+/* --- at random ------------------------------------------------------------------------------------------ */
+
+static uint64_t dice;
+
+static uint64_t roll(void)
+{
+	dice ^= dice << 13;
+	dice ^= dice >> 7;
+	return dice ^= dice << 17;
+}
+
+/* Words that are near the truth, or far from it. */
+static uint64_t word(uint64_t now)
+{
+	const uint64_t some[] = {
+		0,
+		1,
+		~0ull,
+		1ull << 63,
+		now + roll() % 8,
+		now - roll() % 8,
+		now + roll() % 100000,
+		now ^ 1ull << roll() % 64,
+		roll(),
+		roll() % 20000,
+		2 | (roll() % 128) << 2 | roll() << 32,
+	};
+
+	return some[roll() % (sizeof(some) / sizeof(some[0]))];
+}
+
+static void blow(volatile uint64_t *words, size_t n)
+{
+	const size_t head = 8, tail = 16, slots = 40;
+	uint64_t at = words[roll() % 2 ? head : tail];
+	size_t near = slots + (at + roll() % 64 - 8) % 16384 * 8;
+
+	switch (roll() % 8) {
+	case 0:
+		words[roll() % slots] = word(words[roll() % slots]);
+		break;
+	case 1:
+		words[head] = word(words[head]);
+		break;
+	case 2:
+		words[tail] = word(words[tail]);
+		break;
+	case 3:
+	case 4:
+		words[near] = word(words[near]);
+		break;
+	case 5:
+		words[near + roll() % 8] = word(at << 32);
+		break;
+	case 6:
+		words[roll() % n] = word(at);
+		break;
+	default:
+		memset((char *)words + roll() % (size - 4096), (int)roll(), roll() % 4096);
+	}
+}
+
+static int fuzz(double seconds, uint64_t seed)
+{
+	const bool seldom = seed % 2; /* one at a time: nothing else is there to be noticed */
+	struct timespec begun, now;
+	double past;
+
+	dice = seed | 1;
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	do {
+		struct timespec pause = { .tv_nsec = (long)(roll() % 300000) };
+
+		for (uint64_t n = seldom ? 1 : 1ull << roll() % 12; n > 0; n--)
+			blow((volatile uint64_t *)map, size / 8);
+		if (!seldom && roll() % 64 == 0)
+			(void)punch();
+		/* Now and then it is left alone, so that records arrive. */
+		if (seldom || roll() % 4 == 0)
+			pause.tv_nsec *= 100;
+		if (seldom)
+			pause.tv_nsec *= 10;
+		nanosleep(&pause, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		past = (double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) / 1e9;
+	} while (past < seconds);
+	return 0;
+}
+
+/* One word of the header, which no call tells. */
+static int set_word(size_t at, uint64_t value)
+{
+	((volatile uint64_t *)map)[at] = value;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "list") == 0) {
@@ -234,6 +332,10 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	ring_get();
+	if (argc == 4 && strcmp(argv[1], "fuzz") == 0)
+		return fuzz(atof(argv[2]), strtoull(argv[3], NULL, 10));
+	if (argc == 4 && strcmp(argv[1], "set") == 0)
+		return set_word(strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0));
 	for (size_t i = 0; argc == 2 && i < sizeof(attacks) / sizeof(attacks[0]); i++)
 		if (strcmp(argv[1], attacks[i].name) == 0)
 			return attacks[i].attack() >= 0 && attacks[i].refused;

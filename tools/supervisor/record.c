@@ -51,7 +51,10 @@ static bool write_record(struct supervisor *s, struct ring_record *rec)
 	clock_gettime(CLOCK_REALTIME, &now);
 	rec->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	waiting = s;
-	return ring_write(s->setup->kernel_ring, rec, wait_for_room);
+	if (ring_write(s->setup->kernel_ring, rec, wait_for_room) == RING_WRITTEN)
+		return true;
+	atomic_fetch_add(&s->setup->kernel_ring->lost, 1);
+	return false;
 }
 
 static void write_caller(struct caller *c, struct ring_record *rec)

@@ -229,6 +229,13 @@ struct answer carry_ioctl(struct caller *c)
 
 	if (command == WIRE_DENIED)
 		return answer_result(tell_hook(c));
+	if (command == WIRE_LOST) {
+		struct ring_header *ring = session_setup(c->sup)->kernel_ring;
+
+		atomic_fetch_add(&ring->hook_lost, 1);
+		atomic_fetch_add(&ring->hook_robbed, c->arg[2] == RING_ROBBED);
+		return answer_result(0);
+	}
 	h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
 	r = size == 0 ? -EPERM : h ? held_object(h, c, &n, 0) : -ENOMEM;
 	if (r == 0)
