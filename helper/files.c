@@ -168,7 +168,10 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 	if (r < 0)
 		return r;
 	*ret_err = "the session's files cannot be created";
-	r = file_create(h->dir_fd, WIRE_IMAGE_FILE, mode_of(h, &mode_image), h->image_bytes, h->image.size);
+	r = bounds_runtime(h, h->image.size);
+	if (r == 0)
+		r = file_create(h->dir_fd, WIRE_IMAGE_FILE, mode_of(h, &mode_image), h->image_bytes,
+				h->image.size);
 	if (r == 0)
 		r = make_socket(h, WIRE_AGENT_SOCKET, &h->agent_fd);
 	if (r == 0)
@@ -184,8 +187,10 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 int files_add_image(struct helper *h, uint32_t number, const struct image *img)
 {
 	char name[WIRE_IMAGE_NAME];
-	int r;
+	int r = bounds_runtime(h, img->size);
 
+	if (r < 0)
+		return r;
 	wire_image_name(name, number);
 	r = file_create(h->dir_fd, name, mode_of(h, &mode_image), img->base, img->size);
 	if (r < 0)

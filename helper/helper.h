@@ -14,6 +14,7 @@
  *   procs     pid -> program                                ledger   the file (and what ledger.h names)
  *   mask      secrets out of texts                          util     clocks, JSON packets
  *   stepup    what else an approval may need       tries    wrong passphrases, counted
+ *   bounds    what one owner may take of the machine
  *   narrow    the images of nested runs           leftovers  what a killed launcher leaves behind
  *   reload*   the policy of a session loaded anew
  */
@@ -148,8 +149,15 @@ enum conn_kind { CONN_FREE, CONN_AGENT, CONN_CONTROL };
 /* What an agent's connection has to say next: whose it is, its one question, nothing more. */
 enum conn_stage { STAGE_BEHALF, STAGE_QUESTION, STAGE_WAIT };
 
+/* How many messages are read of one peer: what is too much waits. */
+struct pace {
+	unsigned left;
+	uint64_t since_ns;
+};
+
 struct conn {
 	enum conn_kind kind;
+	struct pace pace;
 	enum conn_stage stage;
 	int fd;
 	pid_t pid;
@@ -186,9 +194,12 @@ enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };
 
 struct helper {
 	enum session_state state;
+	struct pace pace; /* the launcher's */
 	uid_t owner;
 	bool foreign; /* we are another user than the owner: our word counts, not the launcher's */
 	struct places places;
+	int slots_fd;	      /* our place among the owner's sessions, as long as it is open */
+	size_t runtime_bytes; /* images in the runtime directory, of a foreign helper */
 	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd, ring_fd;
 	enum level level;
 	uint8_t nonce[WIRE_NONCE]; /* the supervisor's, above level hooks */
@@ -231,6 +242,18 @@ struct helper {
 	struct wire_ask ask;
 	char frame[LIMIT_FRAME + 2];
 };
+
+/* --- bounds.c --- */
+
+/* A place among this owner's sessions and its share of memory, before anything is read: 0, or -errno with a
+ * sentence and the path that it is about (-EUSERS: as many as there may be). */
+int bounds_enter(struct helper *h, const char **ret_err, const char **ret_path);
+/* So many bytes more in the runtime directory: 0 or -EDQUOT. */
+int bounds_runtime(struct helper *h, size_t bytes);
+/* For struct ledger: 0, or -EDQUOT where this session, or all of its owner's, wrote what they may. */
+int bounds_room(void *helper);
+/* Bytes of a session's ledger with its parts. */
+off_t ledger_bytes(int sessions, const char *session);
 
 /* files.c: the runtime and the state directory with all that lies in them. 0, or -errno with a static
  * sentence and the path that it is about. */

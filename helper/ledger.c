@@ -87,6 +87,19 @@ static int write_last(const struct ledger *l, int error)
 	return ftruncate(l->fd, l->good) < 0 ? -errno : write_all(l->fd, l->buf, l->len);
 }
 
+/* The last records are always written: what is missing is among them. */
+static int find_room(struct ledger *l)
+{
+	int r = 0;
+
+	l->unasked += (off_t)l->len;
+	if (l->room && !l->last && l->unasked > l->size / 4)
+		r = l->room(l->room_ctx);
+	if (r == 0 && l->unasked > l->size / 4)
+		l->unasked = 0;
+	return r;
+}
+
 int ledger_flush(struct ledger *l)
 {
 	int r;
@@ -95,7 +108,9 @@ int ledger_flush(struct ledger *l)
 		return l->error;
 	if (l->len == 0)
 		return 0;
-	r = write_all(l->fd, l->buf, l->len);
+	r = find_room(l);
+	if (r == 0)
+		r = write_all(l->fd, l->buf, l->len);
 	if (r < 0 && l->last)
 		r = write_last(l, r);
 	if (r < 0)

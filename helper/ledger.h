@@ -51,7 +51,8 @@ void line_done(struct ledger *l);
 /* --- ledger.c --- */
 
 #define LEDGER_FILE	"ledger.jsonl"
-#define RESERVE_FILE	"ledger.reserve"  /* keeps room on the disk for the last records */
+#define RESERVE_FILE	"ledger.reserve" /* keeps room on the disk for the last records */
+#define LEDGER_PART	"ledger.%u.jsonl"
 #define LEDGER_SIZE	((off_t)64 << 20) /* of a file, before it is set aside */
 #define LEDGER_SIZE_MIN ((off_t)64 << 10)
 #define RETENTION_DAYS	90 /* without a record, before a ledger is removed */
@@ -81,6 +82,11 @@ struct ledger {
 	/* Told of what was written, whole lines; or NULL. */
 	void (*written)(void *ctx, const char *lines, size_t len);
 	void *ctx;
+
+	/* Asked now and then whether more may be written: 0 or -errno; or NULL. */
+	int (*room)(void *ctx);
+	void *room_ctx;
+	off_t unasked; /* bytes written since */
 
 	const struct mask *mask; /* borrowed; NULL: nothing is taken out of texts */
 
@@ -160,6 +166,8 @@ int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *s
 
 /* Removes ledgers of sessions that ended long ago; bounded in time. */
 void retention_run(struct helper *h);
+/* Bytes of all ledgers that are kept for this owner. */
+off_t retention_sum(const struct helper *h);
 /* A file in a session's directory that a helper made. */
 bool retention_is_helpers(const char *name);
 /* The helper of the session that lies there lives, or it cannot be told that it does not. */

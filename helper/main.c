@@ -47,6 +47,7 @@ static int serve(uid_t owner, bool foreign)
 	h->foreign = foreign;
 	h->session_fd = SESSION_FD;
 	h->places = PLACES_NONE;
+	h->slots_fd = -1;
 	h->dir_fd = h->state_fd = h->agent_fd = h->control_fd = h->signal_fd = h->ring_fd = h->ledger.fd = -1;
 	r = session_start(h);
 	if (r == 0)

@@ -145,12 +145,14 @@ static int name_places(struct helper *h)
 	return h->runtime_dir && h->state_dir ? 0 : -ENOMEM;
 }
 
-static int open_own(struct helper *h, const char **ret_err, const char **ret_path)
+int places_open_owner(struct helper *h, const char **ret_err, const char **ret_path)
 {
 	_cleanup_close_ int run = -1;
 	char uid[16];
 	int r;
 
+	if (h->places.sessions >= 0)
+		return 0;
 	snprintf(uid, sizeof(uid), "%u", (unsigned)h->owner);
 	*ret_err = "the installation is not whole: this directory must belong to pale-helper's user and be "
 		   "writable by no other (see pale doctor)";
@@ -180,7 +182,7 @@ int places_open(struct helper *h, const char **ret_err, const char **ret_path)
 	*ret_err = "out of memory";
 	*ret_path = PLACE_STATE;
 	r = name_places(h);
-	return r < 0 ? r : open_own(h, ret_err, ret_path);
+	return r < 0 ? r : places_open_owner(h, ret_err, ret_path);
 }
 
 int places_open_user(const struct helper *h)

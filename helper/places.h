@@ -34,6 +34,8 @@ struct places {
  * -errno with a static sentence and the path that it is about.
  */
 int places_open(struct helper *h, const char **ret_err, const char **ret_path);
+/* Only what there is of this owner, whatever the session, in a foreign helper. */
+int places_open_owner(struct helper *h, const char **ret_err, const char **ret_path);
 void places_close(struct helper *h);
 
 /*

@@ -113,9 +113,11 @@ static mode_t mode_of_image(const struct helper *h)
 static int write_next(struct helper *h, uint32_t number, const struct image *img)
 {
 	struct file_name n = name_next(number);
+	int r;
 
 	(void)unlinkat(h->dir_fd, n.text, 0);
-	return file_create(h->dir_fd, n.text, mode_of_image(h), img->base, img->size);
+	r = bounds_runtime(h, img->size);
+	return r < 0 ? r : file_create(h->dir_fd, n.text, mode_of_image(h), img->base, img->size);
 }
 
 static void remove_next(struct helper *h)

@@ -70,10 +70,16 @@ static bool is_young(int sessions, const char *name)
 bool retention_remove(struct helper *h, int sessions, const char *name, const char *why)
 {
 	_cleanup_close_ int dirfd = openat(sessions, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	const struct event e = { .op = "ledger/removed", .via = "helper", .target = name, .detail = why };
+	char detail[192], until[32];
+	const struct event e = { .op = "ledger/removed", .via = "helper", .target = name, .detail = detail };
+	struct stat st;
 
-	if (dirfd < 0 || retention_is_live(dirfd))
+	if (dirfd < 0 || retention_is_live(dirfd) ||
+	    fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
+	/* The oldest go first: of what ended by then `pale log verify` misses nothing. */
+	time_format((uint64_t)st.st_mtime * NS_S, until);
+	snprintf(detail, sizeof(detail), "%s; until=%s", why, until);
 	empty(dirfd);
 	if (unlinkat(sessions, name, AT_REMOVEDIR) < 0)
 		return false;
@@ -110,4 +116,20 @@ void retention_run(struct helper *h)
 		    !is_young(sessions, e->d_name))
 			remove_old(h, sessions, e->d_name);
 	closedir(dir);
+}
+
+off_t retention_sum(const struct helper *h)
+{
+	int sessions = openat(h->state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = sessions < 0 ? NULL : fdopendir(sessions);
+	const struct dirent *e;
+	off_t sum = 0;
+
+	if (!dir && sessions >= 0)
+		close(sessions);
+	while (dir && (e = readdir(dir)))
+		sum += e->d_name[0] == '.' ? 0 : ledger_bytes(sessions, e->d_name);
+	if (dir)
+		closedir(dir);
+	return sum;
 }

@@ -27,7 +27,7 @@ static struct compressor {
 
 static void part_name(char name[64], unsigned part, const char *ending)
 {
-	snprintf(name, 64, "ledger.%u.jsonl%s", part, ending);
+	snprintf(name, 64, LEDGER_PART "%s", part, ending);
 }
 
 /* --- the thread --- */

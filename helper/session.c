@@ -17,6 +17,8 @@
 #define POLL_IDLE_MS 200
 #define BYE_WAIT_MS  1000
 #define N_FIXED	     5
+#define PACE_PER_S   1000u
+#define PACE_BURST   2000u
 
 /* --- connections --- */
 
@@ -35,7 +37,7 @@ struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid)
 		close(fd);
 		return NULL;
 	}
-	*c = (struct conn){ .kind = kind, .fd = fd, .pid = pid };
+	*c = (struct conn){ .kind = kind, .fd = fd, .pid = pid, .pace.left = PACE_BURST };
 	return c;
 }
 
@@ -222,6 +224,17 @@ static int open_signals(struct helper *h)
 	return h->signal_fd < 0 ? -errno : 0;
 }
 
+static bool may_speak(struct pace *p, uint64_t now_ns)
+{
+	uint64_t more = (now_ns - p->since_ns) / (NS_S / PACE_PER_S);
+
+	if (more > 0) {
+		p->left = more < PACE_BURST - p->left ? p->left + (unsigned)more : PACE_BURST;
+		p->since_ns = now_ns;
+	}
+	return p->left > 0;
+}
+
 static void poll_once(struct helper *h, int timeout_ms)
 {
 	static void (*const fixed[N_FIXED])(struct helper * h) = { launcher_ready, signal_ready,
@@ -234,6 +247,7 @@ static void poll_once(struct helper *h, int timeout_ms)
 						 { .fd = stepup_fd(h) } };
 	struct conn *who[N_FIXED + CONNS_MAX];
 	nfds_t n = N_FIXED;
+	uint64_t now;
 
 	for (size_t i = 0; i < CONNS_MAX; i++) {
 		if (h->conns[i].kind == CONN_FREE)
@@ -243,17 +257,26 @@ static void poll_once(struct helper *h, int timeout_ms)
 	}
 	for (nfds_t i = 0; i < n; i++)
 		p[i].events = i >= N_FIXED && who[i]->kind == CONN_CONTROL ? control_events(who[i]) : POLLIN;
+	/* Whoever sends faster than that waits, and no one else. */
+	now = clock_boot_ns();
+	for (nfds_t i = N_FIXED; i < n; i++)
+		if (!may_speak(&who[i]->pace, now))
+			p[i].events &= ~POLLIN;
+	if (!may_speak(&h->pace, now))
+		p[0].events = 0;
 	if (poll(p, n, timeout_ms) <= 0)
 		return;
 	for (nfds_t i = N_FIXED; i < n; i++) {
 		/* An answer to one may have closed another, and its place may be taken again. */
 		if (!p[i].revents || who[i]->kind == CONN_FREE || who[i]->fd != p[i].fd)
 			continue;
+		who[i]->pace.left -= who[i]->pace.left > 0;
 		if (who[i]->kind == CONN_AGENT)
 			agent_ready(h, who[i]);
 		else
 			control_ready(h, who[i], p[i].revents);
 	}
+	h->pace.left -= p[0].revents && h->pace.left > 0;
 	for (nfds_t i = 0; i < N_FIXED; i++)
 		if (p[i].revents && h->state == SESSION_LIVE)
 			fixed[i](h);

@@ -22,6 +22,7 @@
 #define DIAGS_BYTES   (48 * 1024)
 #define START_WAIT_MS 10000
 #define FDS_RESERVED  32
+#define KEPT_MIB_MOST 4096
 #define EXIT_START    1
 
 static int refuse(struct helper *h, const char *text, json_t *diags)
@@ -66,6 +67,15 @@ json_t *diags_json(const struct diags *d)
 			json_array_append_new(list, j);
 	}
 	return list;
+}
+
+/* Before the launcher has said a word: what it sends meanwhile is nobody's, and must not hide the answer. */
+static int turn_away(struct helper *h, const char *text, const char *path, int err)
+{
+	(void)shutdown(h->session_fd, SHUT_RD);
+	while (recv(h->session_fd, h->frame, sizeof(h->frame), MSG_DONTWAIT) > 0)
+		;
+	return err == -EUSERS ? refuse(h, text, NULL) : refuse_errno(h, text, path, err);
 }
 
 /* --- the message --- */
@@ -227,7 +237,8 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 	if (r < 0)
 		return r;
 	h->no_prompt = b->no_prompt;
-	h->kept_mib = p->s.ledger_mib;
+	/* Another user pays for it. */
+	h->kept_mib = h->foreign && p->s.ledger_mib > KEPT_MIB_MOST ? KEPT_MIB_MOST : p->s.ledger_mib;
 	h->preset = strdup(p->preset ? p->preset : "");
 	h->workspace = strdup(p->workspace ? p->workspace : "");
 	h->sources = h->preset ? sources_text(b, h->preset) : NULL;
@@ -295,7 +306,9 @@ static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_p
 
 	h->ledger.mask = &h->mask;
 	h->ledger.owner = h->owner;
-	if (h->ledger_size > 0)
+	h->ledger.room = bounds_room;
+	h->ledger.room_ctx = h;
+	if (h->ledger_size > 0 && (!h->foreign || h->ledger_size < LEDGER_SIZE))
 		ledger_limit(&h->ledger, h->ledger_size);
 	if (!h->foreign)
 		return 0;
@@ -364,11 +377,13 @@ int session_start(struct helper *h)
 	_cleanup_passed_ struct passed passed = { .max = PASSED_MAX };
 	_cleanup_free_ char *bundle = NULL;
 	_cleanup_json_ json_t *msg = NULL;
-	const char *err;
+	const char *err, *path;
 	size_t len = 0;
 	ssize_t n;
-	int r;
+	int r = bounds_enter(h, &err, &path);
 
+	if (r < 0)
+		return turn_away(h, err, path, r);
 	(void)poll(&p, 1, START_WAIT_MS);
 	n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), &passed, 0);
 	if (n <= 0)
@@ -408,6 +423,8 @@ void session_free(struct helper *h)
 	free(h->image_bytes);
 	grants_done(h);
 	places_close(h);
+	if (h->slots_fd >= 0)
+		close(h->slots_fd);
 	ledger_close(&h->ledger);
 	mask_done(&h->mask);
 	for (size_t i = 0; i < FEEDS; i++)

@@ -178,7 +178,7 @@ static int send_start(struct launch *l, const struct launch_start *s)
 		r = send_packet(l->fd, j, &passed);
 	else
 		json_decref(j);
-	if (r < 0)
+	if (r < 0 && r != -EPIPE)
 		talk("the helper does not take its start message: %s", strerror(-r));
 	else
 		r = rings_fill(passed.fd + FIRST_RING, l->kernel_ring ? 2 : 1);
@@ -327,6 +327,9 @@ int launch_start(struct launch *l, const struct launch_start *s)
 
 	l->level = s->level;
 	r = send_start(l, s);
+	/* It may have turned us away already: what it says then is the reason. */
+	if (r == -EPIPE && wait_ready(l) < 0)
+		return -EBADMSG;
 	if (r < 0)
 		return r;
 	if (s->meanwhile)
