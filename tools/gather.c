@@ -173,6 +173,7 @@ static int gather_self(struct gather *g)
 	char list[RUNTIME_CANDIDATES][PATH_MAX], usual[PATH_MAX], why[2 * PATH_MAX];
 	size_t n = runtime_candidates(list);
 	struct installed in = { 0 };
+	struct stat st;
 	int r = protect(g, g->dirs.config);
 
 	if (r == 0 && snprintf(usual, sizeof(usual), "%s/.config/pale", g->dirs.home) < (int)sizeof(usual) &&
@@ -190,8 +191,10 @@ static int gather_self(struct gather *g)
 		r = protect(g, in.helper);
 	if (r == 0)
 		r = hide(g, g->dirs.state);
+	/* A link that another user put there would hide what he likes. */
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = hide(g, list[i]);
+		if (lstat(list[i], &st) < 0 || st.st_uid == geteuid())
+			r = hide(g, list[i]);
 	/* Of a foreign helper, whether there is one or not. */
 	if (r == 0)
 		r = hide(g, PLACE_RUNTIME);

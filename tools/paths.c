@@ -104,6 +104,7 @@ size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX])
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
 	unsigned uid = geteuid();
+	struct dirs dirs;
 	size_t n = 0;
 
 	if (xdg && xdg[0] == '/' && path_join(list[n], PATH_MAX, xdg, "pale") == 0)
@@ -111,6 +112,9 @@ size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX])
 	snprintf(list[n++], PATH_MAX, "/run/user/%u/pale", uid);
 	snprintf(list[n++], PATH_MAX, "/dev/shm/pale-%u", uid);
 	snprintf(list[n++], PATH_MAX, "/tmp/pale-%u", uid);
+	/* Where others took the two above: nobody else can make this one. */
+	if (dirs_find(&dirs) == 0 && path_join(list[n], PATH_MAX, dirs.state, "run") == 0)
+		n++;
 	return n;
 }
 
@@ -140,6 +144,17 @@ static int runtime_try(const char *dir)
 	return dir_check_private(dir);
 }
 
+/* A place that another user took before us is no secret: it says who means ill. */
+static void tell_taken(const char *dir)
+{
+	struct stat st;
+
+	if (lstat(dir, &st) == 0 && st.st_uid != geteuid())
+		talk("%s belongs to user %u and is not used: have it removed, or set XDG_RUNTIME_DIR to a "
+		     "directory of your own (mode 0700)",
+		     dir, (unsigned)st.st_uid);
+}
+
 int runtime_make(char *buf, size_t size)
 {
 	char list[RUNTIME_CANDIDATES][PATH_MAX];
@@ -147,9 +162,14 @@ int runtime_make(char *buf, size_t size)
 	int r = -ENOENT;
 
 	for (size_t i = 0; i < n; i++) {
+		/* The last is below the state directory, which the first session makes. */
+		if (i + 1 == n)
+			(void)dir_make(list[i]);
 		r = runtime_try(list[i]);
-		if (r < 0)
+		if (r < 0) {
+			tell_taken(list[i]);
 			continue;
+		}
 		if (strlen(list[i]) >= size)
 			return -ENAMETOOLONG;
 		strcpy(buf, list[i]);

@@ -168,7 +168,7 @@ int dir_check_own(const char *dir);
  * Directories that hold the sessions' runtime directories, best first; those that do not exist
  * are listed too, so that a session can be kept from making them.
  */
-#define RUNTIME_CANDIDATES 4
+#define RUNTIME_CANDIDATES 5
 size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX]);
 /* The first candidate that is, or can be made, private.  0 or -errno. */
 int runtime_make(char *buf, size_t size);
