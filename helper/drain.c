@@ -11,6 +11,7 @@
 
 #define COUNT_MAX   (1ull << 53) /* what every JSON reader still reads exactly */
 #define GRACE_TRIES 50		 /* of a millisecond each, for writers in the middle of a record */
+#define LET_GO_EACH 1024	 /* records, in the middle of a turn */
 #define ROW_MAX	    256		 /* records of one ring while the other waits */
 
 static bool is_alive(int32_t pid)
@@ -140,15 +141,29 @@ static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
 	return true;
 }
 
+/*
+ * What is in the file goes out of the rings, and nothing sooner: a helper that is killed leaves the rest to
+ * the supervisor, which has the rings too.
+ */
+static void let_go(struct helper *h)
+{
+	(void)ledger_flush(&h->ledger);
+	for (size_t i = 0; i < FEEDS; i++)
+		if (h->feed[i].ring)
+			ring_done(&h->feed[i].reader, h->feed[i].has_next);
+}
+
 size_t drain_turn(struct helper *h)
 {
 	uint64_t now = clock_boot_ns();
 	size_t n = 0;
 
 	while (n < DRAIN_MAX && drain_one(h, now, now))
-		n++;
+		if (++n % LET_GO_EACH == 0)
+			let_go(h);
 	report_all_losses(h);
 	fold_flush(&h->fold, FOLD_WAIT, now);
+	let_go(h);
 	if (h->feed[FEED_KERNEL].ring)
 		atomic_store(&h->feed[FEED_KERNEL].ring->unwritten, h->fold.repeats);
 	return n;
@@ -182,6 +197,7 @@ void drain_all(struct helper *h)
 	/* Whoever is still writing is given up: two looks, a long second apart by this clock. */
 	while (left > 0 && (drain_one(h, 1, now) || drain_one(h, UINT64_MAX, now)))
 		left--;
+	let_go(h);
 	report_all_losses(h);
 	fold_flush(&h->fold, FOLD_NOW, 0);
 }

@@ -25,5 +25,6 @@ int ringmap_adopt(struct feed *f, int fd)
 		return -EINVAL;
 	}
 	f->ring = f->reader.h = map;
+	f->reader.keeps = true;
 	return 0;
 }

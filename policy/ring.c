@@ -324,26 +324,31 @@ enum ring_written ring_write(struct ring_header *h, const struct ring_record *r,
 
 /* --- reading --- */
 
-static void tell(struct ring_reader *rd)
-{
-	atomic_store_explicit(&rd->h->tail, rd->next, memory_order_release);
-	rd->told = rd->next;
-}
-
 static void tampered(struct ring_reader *rd, enum ring_tamper how)
 {
 	rd->tampered |= 1u << how;
 }
 
-/* Gives n slots back to the writers: each is marked for the next lap before the tail moves. */
-static void release(struct ring_reader *rd, size_t n)
+/* Gives what was read back to the writers: each slot is marked for the next lap before the tail moves. */
+void ring_done(struct ring_reader *rd, bool but_the_last)
 {
-	for (size_t i = 0; i < n; i++)
-		__atomic_store_n(tag_at(rd->h, rd->next + i), tag_free(rd->next + i + RING_SLOTS),
-				 __ATOMIC_RELAXED);
+	const uint64_t end = but_the_last ? rd->last : rd->next;
+
+	if (rd->freed == end)
+		return;
+	for (uint64_t pos = rd->freed; pos != end; pos++)
+		__atomic_store_n(tag_at(rd->h, pos), tag_free(pos + RING_SLOTS), __ATOMIC_RELAXED);
+	rd->freed = end;
+	atomic_store_explicit(&rd->h->tail, end, memory_order_release);
+}
+
+/* The reader goes on by n slots. */
+static void pass(struct ring_reader *rd, size_t n)
+{
+	rd->last = rd->next;
 	rd->next += n;
-	if (rd->next == rd->seen || rd->next / TELL_SLOTS != (rd->next - n) / TELL_SLOTS)
-		tell(rd);
+	if (!rd->keeps && (rd->next == rd->seen || rd->next - rd->freed >= TELL_SLOTS))
+		ring_done(rd, false);
 }
 
 /* Copies the record's slots into store and checks the copy. */
@@ -427,7 +432,7 @@ enum unfinished { UNFINISHED_WAIT, UNFINISHED_GONE, UNFINISHED_READ };
 
 /*
  * A filled one is a decision, whatever came of the act: that of a dead writer is not lost, and behind a slow
- * act nobody waits long.  The swap revokes it: a writer that wakes between here and the release changes
+ * act nobody waits long.  The swap revokes it: a writer that wakes between here and the next lap changes
  * nothing any more.  Nobody will publish where the tag is neither what a writer expects nor what one makes.
  */
 static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns,
@@ -446,7 +451,7 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 		return UNFINISHED_WAIT;
 	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
 		return UNFINISHED_GONE;
-	release(rd, reserved ? tag_slots(tag) : gap(rd, head));
+	pass(rd, reserved ? tag_slots(tag) : gap(rd, head));
 	rd->lost += !filled;
 	return filled ? UNFINISHED_READ : UNFINISHED_GONE;
 }
@@ -460,9 +465,9 @@ static void look_at_header(struct ring_reader *rd)
 		tampered(rd, TAMPER_HEADER);
 		ring_init(h);
 	}
-	if (atomic_load_explicit(&h->tail, memory_order_relaxed) != rd->told) {
+	if (atomic_load_explicit(&h->tail, memory_order_relaxed) != rd->freed) {
 		tampered(rd, TAMPER_TAIL);
-		tell(rd);
+		atomic_store_explicit(&h->tail, rd->freed, memory_order_release);
 	}
 	rd->seen = atomic_load_explicit(&h->head, memory_order_acquire);
 }
@@ -494,7 +499,7 @@ static void resync(struct ring_reader *rd)
 {
 	atomic_store_explicit(&rd->h->head, rd->next, memory_order_relaxed);
 	rd->seen = rd->next;
-	tell(rd);
+	ring_done(rd, false);
 }
 
 int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret)
@@ -514,7 +519,7 @@ int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, stru
 		if (wrong)
 			tampered(rd, TAMPER_HEAD);
 		if (tag_is(tag, SLOT_VOID, rd->next, end)) {
-			release(rd, tag_slots(tag));
+			pass(rd, tag_slots(tag));
 			continue;
 		}
 		if (!tag_is(tag, SLOT_PUBLISHED, rd->next, end)) {
@@ -531,7 +536,7 @@ int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, stru
 		}
 		n = tag_slots(tag);
 		ok = take(rd, n, ret);
-		release(rd, n);
+		pass(rd, n);
 		if (ok)
 			return 1;
 		tampered(rd, TAMPER_RECORD);

@@ -206,8 +206,9 @@ struct ring_reader {
 	uint64_t stuck_pos, stuck_since_ns; /* an unpublished reservation and when it was first seen */
 	uint64_t lost;			    /* reservations skipped by the reader */
 	char store[RING_SLOT * RING_RECORD_SLOTS + 1];
-	uint64_t next; /* the reader's own position */
-	uint64_t told; /* the shared tail, as the writers were told it, now and then */
+	uint64_t next;	      /* the reader's own position */
+	uint64_t freed, last; /* what the writers have back, as the tail says; where the last record began */
+	bool keeps;	      /* what was read stays in the ring until ring_done() */
 	unsigned tampered;
 	uint64_t seen; /* head when it was last looked at: the writers' hot line is left alone while it can */
 };
@@ -219,5 +220,7 @@ typedef bool (*ring_alive_fn)(int32_t pid);
  * where its writer is dead or took longer than a second.
  */
 int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret);
+/* Of a reader that keeps: what was read, perhaps but the last record, is needed no more. */
+void ring_done(struct ring_reader *rd, bool but_the_last);
 
 #endif

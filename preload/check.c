@@ -98,8 +98,7 @@ static bool passes_gate(enum op op)
 }
 
 /* Allowed: what becomes of it at this level. */
-static int spot_allowed(struct spot *s, const struct request *req,
-						  const struct decision *d)
+static int spot_allowed(struct spot *s, const struct request *req, const struct decision *d)
 {
 	if (gate_stands() && !passes_gate(req->op))
 		return CHECK_PLAIN;

@@ -40,7 +40,7 @@ void agent_end_overrule(struct agent_end *end, enum end_why why)
 {
 	if (end->refused || why == END_ITSELF)
 		return;
-	*end = (struct agent_end){ .why = why, .code = EXIT_TIMEOUT };
-	if (why != END_TIME)
+	*end = (struct agent_end){ .why = why, .code = why == END_HELPER ? EXIT_PALE : EXIT_TIMEOUT };
+	if (why == END_STOP || why == END_AT_ONCE)
 		end->code = 128 + (why == END_AT_ONCE ? SIGKILL : SIGTERM);
 }

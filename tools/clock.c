@@ -58,12 +58,18 @@ void session_clock_stop(struct session_clock *c, bool now)
 {
 	uint64_t grace = now ? 0 : GRACE_MS;
 
-	if (c->why == END_TIME)
+	if (c->why == END_TIME || c->why == END_HELPER)
 		return;
 	/* A second call may only hasten it. */
 	if (c->why == END_ITSELF || now)
 		c->kill_ms = now_ms() + grace;
 	c->why = now ? END_AT_ONCE : c->why == END_AT_ONCE ? END_AT_ONCE : END_STOP;
+}
+
+void session_clock_unrecorded(struct session_clock *c)
+{
+	c->why = END_HELPER;
+	c->kill_ms = now_ms();
 }
 
 int session_clock_wait(const struct session_clock *c, int ms)

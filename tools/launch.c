@@ -382,18 +382,12 @@ void launch_listen(struct launch *l)
 		if (r == 0)
 			return;
 		if (r == -EPIPE) {
-			char *text = NULL;
-
-			heldback_say(
-				&l->held,
-				asprintf(&text,
-					 "the helper of session %s is gone: from now on every question is "
-					 "denied and nothing is recorded",
-					 l->session) < 0
-					? NULL
-					: text);
+			heldback_say(&l->held, strdup("the helper died: the session was ended, since "
+						      "nothing in it would be recorded any more"));
 			(void)close(l->fd);
 			l->fd = -1;
+			if (l->clock)
+				session_clock_unrecorded(l->clock);
 			return;
 		}
 		if (r > 0 && strcmp(json_str(j, "type"), "warn") == 0)

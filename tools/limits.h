@@ -26,8 +26,9 @@ enum means {
 	MEANS_COUNT
 };
 
-/* Why a session ended: its command did, or its clock (clock.c). */
-enum end_why { END_ITSELF, END_TIME, END_STOP, END_AT_ONCE };
+/* Why a session ended: its command did, its clock ended it (clock.c), or there was nobody left to record it.
+ */
+enum end_why { END_ITSELF, END_TIME, END_STOP, END_AT_ONCE, END_HELPER };
 
 /* What this machine has; a directory of cgroups is "" where none of ours can be made. */
 struct limits_host {
@@ -154,6 +155,8 @@ int session_clock_start(struct session_clock *c, uint64_t seconds);
 void session_clock_done(struct session_clock *c);
 /* The operator ends it; now: without a grace.  The next tick acts. */
 void session_clock_stop(struct session_clock *c, bool now);
+/* The helper is gone: without a grace, and above every other word. */
+void session_clock_unrecorded(struct session_clock *c);
 /* How long a poll may wait, of ms (-1: for ever), for the clock's sake. */
 int session_clock_wait(const struct session_clock *c, int ms);
 /* Does what the time asks for to all our descendants but spare (and its own): true while it ends them. */

@@ -17,6 +17,7 @@
 #include "heads.h"
 #include "log_absent.h"
 #include "tools.h"
+#include "unwritten.h"
 
 /* Where a helper of another user keeps ledgers, and the key that seals them. */
 #define SEALED_ROOT "/var/lib/pale/"
@@ -266,6 +267,17 @@ static void print_questions(const struct result *r)
 
 #define NOT_IN_JOURNAL "the journal shows no head of it"
 
+static void print_endless(const struct result *r, const char *seal)
+{
+	char path[PATH_MAX];
+	uint64_t n = unwritten_count(r->chain.session, path, sizeof(path));
+
+	printf("no end record after #%" PRIu64 ": the ledger was cut short, or its helper was killed, %s\n",
+	       r->records, seal);
+	if (n > 0)
+		printf("  %" PRIu64 " decisions that its helper had not written are in %s\n", n, path);
+}
+
 static void print_result(const struct result *r)
 {
 	const char *name = r->session ? r->session : r->path;
@@ -287,9 +299,7 @@ static void print_result(const struct result *r)
 		       " (the helper or the machine died while writing), %s\n",
 		       r->torn, r->records, seal);
 	else if (!r->chain.ended && !r->running)
-		printf("no end record after #%" PRIu64
-		       ": the ledger was cut short, or its helper was killed, %s\n",
-		       r->records, seal);
+		print_endless(r, seal);
 	else
 		printf("%" PRIu64 " records, head %.12s%s, %s%s\n", r->records, r->chain.prev,
 		       r->chain.ended ? "" : ", still running", seal,

@@ -16,6 +16,7 @@
 #include "run_impl.h"
 #include "secrets.h"
 #include "tools/surface.h"
+#include "unwritten.h"
 
 static int check_workspace(const struct run *r)
 {
@@ -190,6 +191,7 @@ static const char *const whys[] = {
 	[END_TIME] = " (time limit)",
 	[END_STOP] = " (stopped by the operator)",
 	[END_AT_ONCE] = " (stopped by the operator)",
+	[END_HELPER] = " (the helper died)",
 };
 
 /* For the ledger. */
@@ -225,6 +227,8 @@ static void finish(struct run *r, const struct agent_end *how)
 	launch_finish(&r->launch, &end);
 	unsaid_tell(&r->unsaid, r->launch.state_dir, r->launch.session);
 	print_end(r, &end);
+	if (!end.told)
+		unwritten_tell(&r->dirs, &r->launch);
 	heads_keep(&r->dirs, r->launch.session, &end);
 }
 

@@ -365,13 +365,11 @@ t_helper_killed() {
 	[ "$RC" != 0 ] || fail "a dead helper loads a policy"
 	: >go
 	bg_wait killed
-	out_is "status 126"
+	rc_is 125
+	out_is ""
 	missing a
-	denied exec "touch a"
-	denied read "$W/file"
 	run pale log verify
-	out_lacks "bad record"
-	[ "$RC" -le 1 ] || fail "verify cannot run"
+	out_has "no end record"
 }
 
 # Nothing inside marks, exchanges or unmarks what all judge by, or loads a policy.

@@ -366,12 +366,8 @@ t_killed() {
 	dir=$XDG_RUNTIME_DIR/pale/$id
 	helper=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["helper_pid"])' "$dir/session.json")
 	kill -9 "$helper"
-	old 2 "$dir"
-	# Its command still runs, and needs the policy that lies there.
-	start
-	exists "$dir/session.json"
-	: >stop
 	bg_wait long
+	rc_is 125
 	exists "$dir"
 	old 2 "$dir"
 	run pale run --level hooks -- true

@@ -123,7 +123,6 @@ killed_in_phase() {
 		agent) until_true 10 agent_of "$BG" && pid=$(agent_of "$BG") ;;
 		esac
 		[ -z "$pid" ] || kill -9 $pid
-		[ "$who" != helper ] || { sleep 0.3 && kill "$BG"; }
 		until_true 10 dead "$BG" || fail "$who killed after $wait: it hangs"
 		until_true 10 nothing_left || fail "$who killed after $wait: left behind: $(left_over)"
 		! grep -q read "$S/it.out" || fail "$who killed after $wait: allowed"

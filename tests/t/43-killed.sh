@@ -1,0 +1,70 @@
+# Killed in the middle: whatever was done is recorded.
+. "$T_LIB"
+
+# Killed between the decision and the end of an act (opens, renames, removals): whatever was done is recorded.
+t_killed_in_the_act() {
+	cat >acts.py <<-'EOF'
+		import os, random, signal, time
+		for n in range(80):
+		    pid = os.fork()
+		    if pid == 0:
+		        for i in range(100000):
+		            name = "made-%d-%d" % (n, i)
+		            os.close(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600))
+		            if i % 3 == 0:
+		                os.mkdir("dir-%d-%d" % (n, i))
+		            if i % 3 == 1:
+		                os.symlink("x", "link-%d-%d" % (n, i))
+		        os._exit(0)
+		    time.sleep(random.uniform(0.001, 0.01))
+		    os.kill(pid, signal.SIGKILL)
+		    os.waitpid(pid, 0)
+	EOF
+	fsh 'python3 acts.py'
+	rc_is 0
+	verifies
+	ls | grep -E '^(made|dir|link)-' | sort >"$S/done"
+	[ "$(wc -l <"$S/done")" -gt 200 ] || fail "nothing was done"
+	records '(write|mkdir|symlink)' allow | grep -oE '(made|dir|link)-[0-9]+-[0-9]+"' | tr -d '"' | sort -u >"$S/told"
+	comm -23 "$S/done" "$S/told" >"$S/untold"
+	[ ! -s "$S/untold" ] || fail "done, and not recorded: $(head -3 "$S/untold")"
+}
+
+# Nobody goes on without a helper: hooked, static, one of a session of its own, one who makes no call that is carried.
+# What each did until then is in the ledger or in what the supervisor kept, whatever moment it was.
+t_helper_killed_at_any_moment() {
+	local round helper
+	cat >acts.py <<-'EOF'
+		import os, signal, sys
+		for n in range(3):
+		    if os.fork() == 0:
+		        os.setsid()
+		        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+		        if n == 2:
+		            while True:
+		                pass
+		        break
+		open("pids/%d" % os.getpid(), "w").close()
+		for i in range(10**9):
+		    os.close(os.open("made-%d-%d" % (os.getpid(), i), os.O_WRONLY | os.O_CREAT, 0o600))
+	EOF
+	mkdir pids
+	for round in 1 2 3 4 5 6; do
+		[ $((round % 2)) = 0 ] && OPTS=(--level strict) || OPTS=(--level full)
+		bg "killed$round" python3 acts.py
+		until_true 20 eval '[ "$(ls pids | wc -l)" = $((3 * round)) ]' || fail "it does not begin"
+		sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
+		helper=$(pgrep -P "$BG" -x pale-helper) || fail "no helper"
+		kill -9 "$helper"
+		bg_wait "killed$round"
+		rc_is 125
+	done
+	pgrep -f acts.py && fail "somebody goes on"
+	ls | grep '^made-' | sort >"$S/done"
+	[ "$(wc -l <"$S/done")" -gt 200 ] || fail "nothing was done"
+	{ records write allow; cat "$STATE/unwritten.jsonl"; } | grep -oE 'made-[0-9]+-[0-9]+"' | tr -d '"' | sort -u >"$S/told"
+	comm -23 "$S/done" "$S/told" >"$S/untold"
+	[ ! -s "$S/untold" ] || fail "done, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done"), $(head -3 "$S/untold")"
+}
+
+scenario "$@"
