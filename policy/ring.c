@@ -12,83 +12,12 @@
  * A free slot's tag is the number of the lap in which it will be used next, so it is 0 in fresh
  * memory and no two laps share it.  Linked into the preload: no allocation, no system call.
  */
-#include "ring_names.h"
+#include "ring_slots.h"
 
 #include <errno.h>
-#include <string.h>
 
-#define NS_STUCK 1000000000ull
-/* An act takes microseconds, but an open of a FIFO may wait for ever: so long a filled reservation waits for
- * its writer, and then is read as it stands. */
-#define NS_UNDER_WAY 5000000ull
-/* Slots read before the writers are told: each telling takes a line away from all of them. */
-#define TELL_SLOTS 512u
 /* So often at most the head is taken from under a writer, before that counts as a full ring. */
 #define TRIES 4096u
-
-enum slot_state { SLOT_FREE, SLOT_RESERVED, SLOT_PUBLISHED, SLOT_VOID };
-
-/* How a record begins in its first slot; the strings follow, each with its NUL. */
-struct entry {
-	uint64_t tag;
-	uint32_t sum; /* of all below, and of the strings */
-	uint32_t rule, nested;
-	uint32_t verdict;
-	int32_t pid, ppid;
-	uint64_t time_ns;
-	uint32_t target_cut;
-	uint16_t target_len, exe_len;
-	uint8_t approval_len, kind, op, reason;
-	uint8_t access, image, note, why_len;
-	uint32_t id, unused; /* named, for all of it is summed */
-};
-
-#define ENTRY_SUMMED (offsetof(struct entry, sum) + sizeof(uint32_t))
-#define ENTRY_ROOM   (RING_SLOT * RING_RECORD_SLOTS - sizeof(struct entry))
-
-_Static_assert(sizeof(struct entry) <= RING_SLOT, "an entry's head lies in one slot");
-_Static_assert(RING_RECORD_SLOTS < 128 && RING_RECORD_SLOTS < RING_SLOTS,
-	       "the tag has 7 bits for the length");
-_Static_assert(sizeof(struct ring_header) % RING_SLOT == 0, "slots are cache lines");
-
-static uint8_t *slot_at(struct ring_header *h, uint64_t pos)
-{
-	return (uint8_t *)(h + 1) + (pos % RING_SLOTS) * RING_SLOT;
-}
-
-static uint64_t *tag_at(struct ring_header *h, uint64_t pos)
-{
-	return (uint64_t *)slot_at(h, pos);
-}
-
-static uint64_t tag_make(enum slot_state state, uint64_t pos, int32_t pid, size_t slots)
-{
-	return (uint64_t)state | (uint64_t)slots << 2 | (uint64_t)(pid & 0x7fffff) << 9 | pos << 32;
-}
-
-static uint64_t tag_free(uint64_t pos)
-{
-	return (pos / RING_SLOTS) << 32;
-}
-
-static size_t tag_slots(uint64_t tag)
-{
-	return tag >> 2 & 0x7f;
-}
-
-/* A tag that some writer may have made for pos, with a length that fits before head. */
-static bool tag_is(uint64_t tag, enum slot_state state, uint64_t pos, uint64_t head)
-{
-	size_t n = tag_slots(tag);
-
-	return (tag & 3) == state && tag >> 32 == (pos & UINT32_MAX) && n > 0 && n <= RING_RECORD_SLOTS &&
-	       n <= head - pos;
-}
-
-static bool tag_swap(uint64_t *tag, uint64_t from, uint64_t to)
-{
-	return __atomic_compare_exchange_n(tag, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-}
 
 /* Against accidents only (a late writer's bytes), so it is cheap: multiplications that do not wait for each
  * other. */
@@ -108,8 +37,8 @@ static uint64_t sum_add(uint64_t sum, const void *bytes, size_t n)
 	return sum ^ sum >> 29;
 }
 
-static uint32_t sum_of(const struct entry *e, const char *target, const char *exe, const char *approval,
-		       const char *why)
+uint32_t ring_sum(const struct entry *e, uint64_t pos, const char *target, const char *exe,
+		  const char *approval, const char *why)
 {
 	uint64_t sum = sum_add(1, (const uint8_t *)e + ENTRY_SUMMED, sizeof(*e) - ENTRY_SUMMED);
 
@@ -120,7 +49,7 @@ static uint32_t sum_of(const struct entry *e, const char *target, const char *ex
 		sum = sum_add(sum, approval, e->approval_len);
 	if (e->why_len)
 		sum = sum_add(sum, why, e->why_len);
-	return (uint32_t)(sum ^ sum >> 32);
+	return (uint32_t)(sum ^ sum >> 32) ^ (uint32_t)(pos / RING_SLOTS) * 0x9e3779b1u;
 }
 
 size_t ring_size(void)
@@ -263,14 +192,7 @@ static size_t entry_fill(struct entry *e, const struct ring_record *r)
 		.why_len = (uint8_t)why,
 		.id = r->id,
 	};
-	e->sum = sum_of(e, r->target, r->exe, r->approval, r->why);
 	return (sizeof(*e) + target + exe + approval + why + 4 + RING_SLOT - 1) / RING_SLOT;
-}
-
-/* What an earlier lap left in the slot has another position, so its sum is wrong here. */
-static uint32_t sum_here(uint32_t sum, uint64_t pos)
-{
-	return sum ^ (uint32_t)(pos / RING_SLOTS) * 0x9e3779b1u;
 }
 
 enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait,
@@ -284,7 +206,7 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 	if (!reserve(h, n, wait, &pos))
 		return RING_LOST;
 	mine = tag_make(SLOT_RESERVED, pos, r->pid, n);
-	e.sum = sum_here(e.sum, pos);
+	e.sum = ring_sum(&e, pos, r->target, r->exe, r->approval, r->why);
 	/*
 	 * Looked at before it is written: a page that this process has not touched is then mapped with the
 	 * fifteen around it.  The swap fails only where the reader gave this reservation up, and then it
@@ -320,227 +242,4 @@ enum ring_written ring_write(struct ring_header *h, const struct ring_record *r,
 
 	ring_end(&hold, true);
 	return how;
-}
-
-/* --- reading --- */
-
-static void tampered(struct ring_reader *rd, enum ring_tamper how)
-{
-	rd->tampered |= 1u << how;
-}
-
-/* Gives what was read back to the writers: each slot is marked for the next lap before the tail moves. */
-void ring_done(struct ring_reader *rd, bool but_the_last)
-{
-	const uint64_t end = but_the_last ? rd->last : rd->next;
-
-	if (rd->freed == end)
-		return;
-	for (uint64_t pos = rd->freed; pos != end; pos++)
-		__atomic_store_n(tag_at(rd->h, pos), tag_free(pos + RING_SLOTS), __ATOMIC_RELAXED);
-	rd->freed = end;
-	atomic_store_explicit(&rd->h->tail, end, memory_order_release);
-}
-
-/* The reader goes on by n slots. */
-static void pass(struct ring_reader *rd, size_t n)
-{
-	rd->last = rd->next;
-	rd->next += n;
-	if (!rd->keeps && (rd->next == rd->seen || rd->next - rd->freed >= TELL_SLOTS))
-		ring_done(rd, false);
-}
-
-/* Copies the record's slots into store and checks the copy. */
-static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
-{
-	size_t room = slots * RING_SLOT - sizeof(struct entry);
-	size_t at = (size_t)(rd->next % RING_SLOTS);
-	size_t first = slots < RING_SLOTS - at ? slots : RING_SLOTS - at;
-	const char *target = rd->store + sizeof(struct entry);
-	const char *exe, *approval, *why;
-	struct entry e;
-
-	memcpy(rd->store, slot_at(rd->h, rd->next), first * RING_SLOT);
-	if (slots > first)
-		memcpy(rd->store + first * RING_SLOT, rd->h + 1, (slots - first) * RING_SLOT);
-	memcpy(&e, rd->store, sizeof(e));
-	if ((size_t)e.target_len + e.exe_len + e.approval_len + e.why_len + 4 > room)
-		return false;
-	exe = target + e.target_len + 1;
-	approval = exe + e.exe_len + 1;
-	why = approval + e.approval_len + 1;
-	if (exe[-1] != '\0' || approval[-1] != '\0' || why[-1] != '\0' || why[e.why_len] != '\0')
-		return false;
-	if (sum_here(sum_of(&e, target, exe, approval, why), rd->next) != e.sum)
-		return false;
-	if (e.kind < RING_DECISION || e.kind > RING_CLAIM || e.op >= OP_COUNT || e.reason >= REASON_COUNT ||
-	    e.note >= NOTE_COUNT)
-		return false;
-	*ret = (struct ring_record){
-		.kind = (enum ring_kind)e.kind,
-		.op = (enum op)e.op,
-		.verdict = (enum verdict)e.verdict,
-		.reason = (enum reason)e.reason,
-		.access = e.access,
-		.rule = e.rule,
-		.nested = e.nested,
-		.image = e.image,
-		.note = (enum ring_note)e.note,
-		.pid = e.pid,
-		.ppid = e.ppid,
-		.time_ns = e.time_ns,
-		.target = target,
-		.target_len = e.target_len,
-		.target_cut = e.target_cut,
-		.exe = exe,
-		.approval = approval,
-		.id = e.id,
-		.why = why,
-	};
-	return true;
-}
-
-/* How long the reader has seen the tail where it is. */
-static uint64_t stuck_ns(struct ring_reader *rd, uint64_t now_ns)
-{
-	if (rd->stuck_since_ns == 0 || rd->stuck_pos != rd->next) {
-		rd->stuck_pos = rd->next;
-		rd->stuck_since_ns = now_ns > 0 ? now_ns : 1;
-		return 0;
-	}
-	return now_ns - rd->stuck_since_ns;
-}
-
-/* Length of a reservation whose writer never wrote its length: up to the next tag, or to head. */
-static size_t gap(struct ring_reader *rd, uint64_t head)
-{
-	uint64_t pos = rd->next + 1;
-
-	for (; pos != head; pos++) {
-		uint64_t tag = __atomic_load_n(tag_at(rd->h, pos), __ATOMIC_ACQUIRE);
-
-		if (tag_is(tag, SLOT_PUBLISHED, pos, head) || tag_is(tag, SLOT_RESERVED, pos, head) ||
-		    tag_is(tag, SLOT_VOID, pos, head))
-			break;
-	}
-	return (size_t)(pos - rd->next);
-}
-
-/* What became of a reservation at the tail that is not published. */
-enum unfinished { UNFINISHED_WAIT, UNFINISHED_GONE, UNFINISHED_READ };
-
-/*
- * A filled one is a decision, whatever came of the act: that of a dead writer is not lost, and behind a slow
- * act nobody waits long.  The swap revokes it: a writer that wakes between here and the next lap changes
- * nothing any more.  Nobody will publish where the tag is neither what a writer expects nor what one makes.
- */
-static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns,
-			      ring_alive_fn alive, struct ring_record *ret)
-{
-	bool reserved = tag_is(tag, SLOT_RESERVED, rd->next, head);
-	bool dead = reserved && alive && !alive((int32_t)(tag >> 9 & 0x7fffff));
-	uint64_t since = stuck_ns(rd, now_ns);
-	bool filled = reserved && (dead || since > NS_UNDER_WAY) && take(rd, tag_slots(tag), ret);
-
-	if (!reserved && tag != tag_free(rd->next)) {
-		tampered(rd, TAMPER_TAG);
-		dead = true;
-	}
-	if (!filled && !dead && since <= NS_STUCK)
-		return UNFINISHED_WAIT;
-	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
-		return UNFINISHED_GONE;
-	pass(rd, reserved ? tag_slots(tag) : gap(rd, head));
-	rd->lost += !filled;
-	return filled ? UNFINISHED_READ : UNFINISHED_GONE;
-}
-
-/* What is in the header besides head is the launcher's and ours. */
-static void look_at_header(struct ring_reader *rd)
-{
-	struct ring_header *h = rd->h;
-
-	if (ring_check(h, ring_size()) < 0) {
-		tampered(rd, TAMPER_HEADER);
-		ring_init(h);
-	}
-	if (atomic_load_explicit(&h->tail, memory_order_relaxed) != rd->freed) {
-		tampered(rd, TAMPER_TAIL);
-		atomic_store_explicit(&h->tail, rd->freed, memory_order_release);
-	}
-	rd->seen = atomic_load_explicit(&h->head, memory_order_acquire);
-}
-
-static bool is_taken(uint64_t tag, uint64_t pos)
-{
-	return tag_is(tag, SLOT_PUBLISHED, pos, pos + RING_SLOTS) ||
-	       tag_is(tag, SLOT_RESERVED, pos, pos + RING_SLOTS) ||
-	       tag_is(tag, SLOT_VOID, pos, pos + RING_SLOTS);
-}
-
-/*
- * How far there may be records, as far as head can be believed.  It cannot where it lies behind us or too far
- * ahead, or where the slot that it says is free is taken (head is moved first, so it is read again).  Then
- * the tags alone count.
- */
-static uint64_t end_of(struct ring_reader *rd, uint64_t tag, bool *ret_wrong)
-{
-	bool taken = is_taken(tag, rd->next);
-
-	if (rd->seen == rd->next && taken)
-		rd->seen = atomic_load_explicit(&rd->h->head, memory_order_acquire);
-	*ret_wrong = rd->seen - rd->next > RING_SLOTS || (rd->seen == rd->next && taken);
-	return *ret_wrong ? rd->next + RING_SLOTS : rd->seen;
-}
-
-/* The writers start over where the reader stands. */
-static void resync(struct ring_reader *rd)
-{
-	atomic_store_explicit(&rd->h->head, rd->next, memory_order_relaxed);
-	rd->seen = rd->next;
-	ring_done(rd, false);
-}
-
-int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret)
-{
-	/* Bounded: somebody may publish nonsense as fast as it is read. */
-	for (unsigned looks = 0; looks < RING_SLOTS; looks++) {
-		uint64_t end, tag;
-		bool wrong, ok;
-		size_t n;
-
-		if (rd->next == rd->seen)
-			look_at_header(rd);
-		tag = __atomic_load_n(tag_at(rd->h, rd->next), __ATOMIC_ACQUIRE);
-		end = end_of(rd, tag, &wrong);
-		if (end == rd->next)
-			return 0;
-		if (wrong)
-			tampered(rd, TAMPER_HEAD);
-		if (tag_is(tag, SLOT_VOID, rd->next, end)) {
-			pass(rd, tag_slots(tag));
-			continue;
-		}
-		if (!tag_is(tag, SLOT_PUBLISHED, rd->next, end)) {
-			enum unfinished u;
-
-			if (wrong && !is_taken(tag, rd->next)) {
-				resync(rd);
-				return 0;
-			}
-			u = finish(rd, end, tag, now_ns, alive, ret);
-			if (u == UNFINISHED_GONE)
-				continue;
-			return u == UNFINISHED_READ;
-		}
-		n = tag_slots(tag);
-		ok = take(rd, n, ret);
-		pass(rd, n);
-		if (ok)
-			return 1;
-		tampered(rd, TAMPER_RECORD);
-		rd->lost++;
-	}
-	return 0;
 }

@@ -320,8 +320,8 @@ static void announce(const struct exec *x, struct caller *c)
 }
 
 /*
- * A question shows the environment, which is read once more for that.  0, or -errno: -E2BIG where it is
- * beyond what a question may have.
+ * A question shows the environment, which is read once more for that and must be the one that was judged.  0,
+ * or -errno: -E2BIG where it is beyond what a question may have, -ESTALE where it has changed.
  */
 static int note_environment(struct exec *x, struct caller *c)
 {
@@ -331,8 +331,12 @@ static int note_environment(struct exec *x, struct caller *c)
 	if (r < 0)
 		return r;
 	/* Words are never none. */
-	if (env.n == 1 && !*env.v[0])
+	if (env.n == 1 && !*env.v[0]) {
 		env.v[0] = NULL;
+		env.bytes = 0;
+	}
+	if (!exec_env_is(&x->env, &env))
+		return -ESTALE;
 	x->req.env = x->script.held.env = env.v;
 	return 0;
 }
@@ -344,8 +348,10 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 	struct decision d = verdict_of(c, &x->req);
 	bool asks = d.verdict == VERDICT_ASK || x->script.d.verdict == VERDICT_ASK;
 
-	if (asks && note_environment(x, c) < 0) {
-		verdict_refuse(c, &x->req, target, REASON_TOO_LONG);
+	int e = asks ? note_environment(x, c) : 0;
+
+	if (e < 0) {
+		verdict_refuse(c, &x->req, target, e == -ESTALE ? REASON_CHANGED : REASON_TOO_LONG);
 		return false;
 	}
 	if (!script_is_held(&d, &x->script.d))

@@ -66,6 +66,8 @@ struct exec {
  * LIMIT_ARGC or LIMIT_ARGV, where *ret holds what came before.
  */
 int words_read(struct caller *c, uint64_t addr, struct words *ret);
+/* The words are the environment that exec_env_read() saw. */
+bool exec_env_is(const struct exec_env *e, const struct words *w);
 /* Looks through the environment at addr, of which a digest is kept.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
 

@@ -217,3 +217,11 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	crypto_generichash_final(&sum, ret->digest.bytes, sizeof(ret->digest.bytes));
 	return n < 0 ? (int)n : 0;
 }
+
+bool exec_env_is(const struct exec_env *e, const struct words *w)
+{
+	struct digest d;
+
+	crypto_generichash(d.bytes, sizeof(d.bytes), (const uint8_t *)w->v[0], w->bytes, NULL, 0);
+	return digest_is(&d, &e->digest);
+}
