@@ -347,7 +347,6 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 	const struct request *held = &x->script.held;
 	struct decision d = verdict_of(c, &x->req);
 	bool asks = d.verdict == VERDICT_ASK || x->script.d.verdict == VERDICT_ASK;
-
 	int e = asks ? note_environment(x, c) : 0;
 
 	if (e < 0) {
