@@ -23,6 +23,7 @@
 #include "terminal.h"
 #include "outputs.h"
 #include "tools.h"
+#include "warden.h"
 #include "tools/surface.h"
 #include "unsaid.h"
 
@@ -168,8 +169,11 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 	r->pid = fork();
 	if (r->pid < 0)
 		return -errno;
-	if (r->pid == 0)
+	if (r->pid == 0) {
 		outputs_child(r->a->outputs);
+		if (walled)
+			warden_mark(r->a->launch->session);
+	}
 	if (r->pid == 0)
 		handover_child(h, walled ? &r->a->fence->confine : NULL, &r->old_mask, r->a->path, r->a->argv,
 			       envp);

@@ -281,7 +281,7 @@ static int gather_again(void *ctx, json_t **ret_findings, const char **ret_err)
 /* The agent does not run yet; only now is it known where another user's helper keeps the session. */
 static void set_watch(const struct run *r)
 {
-	int e = r->warden.fd < 0 ? 0 : warden_watch(&r->warden, r->launch.runtime_dir);
+	int e = r->warden.fd < 0 ? 0 : warden_watch(&r->warden, r->launch.session);
 
 	if (e < 0)
 		print_no_warden(e);

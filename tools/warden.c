@@ -2,11 +2,11 @@
  * The warden: a process beside the session that ends what is left of it where `pale run` was killed, be its
  * helper killed with it (the kernel ends the agent then, and answers ENOSYS to its children; this ends them).
  *
- * It holds one end of a line, and nothing else.  The first packet is the entry of the environment that marks
- * the session, the second says that it is over; a hang-up between the two, that nobody is left to say so.
- * Made while `pale run` is small, before there are threads, and nobody's
- * child: the session's end waits for the children of `pale run`.  Who is left is found by two marks, as the
- * helper finds them: that entry, and a filter with no new privileges.
+ * It holds one end of a line, and nothing else.  The first packet is the session's mark (policy/mark.h), the
+ * second says that the session is over; a hang-up between the two, that nobody is left to say so.  Made while
+ * `pale run` is small, before there are threads, and nobody's child: the session's end waits for the children
+ * of `pale run`.  What is left is found by that mark, as the helper finds it, and by a filter with no new
+ * privileges.
  *
  * Who forks and ends, again and again, is gone before a walk of /proc comes to him; his child is newer than
  * all of that walk.  So in each walk, and for a while after it, there is a look at each new pid, the newest
@@ -19,26 +19,28 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "policy/mark.h"
+
 #include "tools.h"
 #include "warden.h"
 
-#define NAME	    "pale-warden"
-#define LINE	    3 /* the number of its end, the only one that it has */
-#define ENTRY_MAX   (sizeof(ENV_SESSION_DIR "=") + PATH_MAX)
-#define ENVIRON_MAX ((size_t)4 << 20)
-#define ROUNDS_MIN  3		/* who becomes another program has no environment for a moment */
-#define QUIET_NS    20000000	/* so long nobody new, and a round is over */
-#define STEP_NS	    200000	/* between two looks for newer ones */
-#define FOLLOW_MAX  256		/* new pids that are looked at at once */
-#define STRIDE	    32		/* of a walk, between two looks for newer ones */
-#define LONGEST_NS  30000000000 /* what sleeps in the kernel cannot be ended */
+#define NAME	   "pale-warden"
+#define LINE	   3 /* the number of its end, the only one that it has */
+#define FILE_MAX   ((size_t)64 << 10)
+#define ROUNDS_MIN 3
+#define QUIET_NS   20000000    /* so long nobody new, and a round is over */
+#define STEP_NS	   200000      /* between two looks for newer ones */
+#define FOLLOW_MAX 256	       /* new pids that are looked at at once */
+#define STRIDE	   32	       /* of a walk, between two looks for newer ones */
+#define LONGEST_NS 30000000000 /* what sleeps in the kernel cannot be ended */
 
 struct hunt {
-	const char *entry;
+	uint64_t mark;
 	int sig;
 	pid_t before, newest; /* the newest pid at the last look but one, and at the last */
 	bool skipped;	      /* some were not looked at */
@@ -50,7 +52,7 @@ static bool proc_read(pid_t pid, const char *name, char **ret, size_t *ret_len)
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return file_read(path, ENVIRON_MAX, ret, ret_len) == 0;
+	return file_read(path, FILE_MAX, ret, ret_len) == 0;
 }
 
 static bool is_fenced(pid_t pid)
@@ -62,38 +64,13 @@ static bool is_fenced(pid_t pid)
 	       strstr(status, "\nSeccomp:\t2\n");
 }
 
-/* Of a process by its first thread, or of another thread.  First what is quickly read. */
-static bool has_marks(pid_t pid, const char *entry)
+/* The limits are the process's, so they are there too where its first thread has ended before the others. */
+static bool is_left(pid_t pid, uint64_t mark)
 {
-	_cleanup_free_ char *environ_of = NULL;
-	size_t len = 0;
+	_cleanup_free_ char *limits = NULL;
+	size_t len;
 
-	if (!proc_read(pid, "environ", &environ_of, &len))
-		return false;
-	for (size_t at = 0; at < len; at += strlen(environ_of + at) + 1)
-		if (strcmp(environ_of + at, entry) == 0)
-			return is_fenced(pid);
-	return false;
-}
-
-/* Its first thread may have ended before the others, and nobody may read its environment then. */
-static bool is_left(pid_t pid, const char *entry)
-{
-	_cleanup_dir_ DIR *threads = NULL;
-	struct proc_stat stat;
-	char path[48];
-	pid_t one;
-
-	if (has_marks(pid, entry))
-		return true;
-	if (!proc_stat(pid, &stat) || stat.state != 'Z')
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	threads = opendir(path);
-	while ((one = proc_next(threads)))
-		if (one != pid && has_marks(one, entry))
-			return true;
-	return false;
+	return proc_read(pid, "limits", &limits, &len) && mark_is_in(limits, mark) && is_fenced(pid);
 }
 
 /* The descriptor is had before the look, so what is signalled is what was looked at. */
@@ -101,7 +78,7 @@ static bool signal_one(const struct hunt *h, pid_t pid)
 {
 	_cleanup_close_ int fd = pid > 1 ? pidfd_open(pid, 0) : -1;
 
-	return fd >= 0 && is_left(pid, h->entry) && pidfd_send_signal(fd, h->sig, NULL, 0) == 0;
+	return fd >= 0 && is_left(pid, h->mark) && pidfd_send_signal(fd, h->sig, NULL, 0) == 0;
 }
 
 /* The pid that was given last (to a thread, perhaps); 0 where /proc does not say it. */
@@ -186,9 +163,9 @@ static bool round_of(struct hunt *h, int sig)
 }
 
 /* Stopped first: then nobody is left who makes others when one of them dies. */
-static void end_all(const char *entry)
+static void end_all(uint64_t mark)
 {
-	struct hunt h = { .entry = entry, .until = now_ns() + LONGEST_NS };
+	struct hunt h = { .mark = mark, .until = now_ns() + LONGEST_NS };
 
 	(void)round_of(&h, SIGSTOP);
 	for (int i = 1; (round_of(&h, SIGKILL) || i < ROUNDS_MIN) && now_ns() < h.until; i++)
@@ -223,16 +200,15 @@ static size_t receive(char *buf, size_t size)
 
 static void watch(int end)
 {
-	char entry[ENTRY_MAX] UNINITIALIZED, over;
-	size_t len;
+	uint64_t mark = 0;
+	char over;
 
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, NAME, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	let_go(end);
-	len = receive(entry, sizeof(entry));
-	if (len > 0 && entry[len - 1] == '\0' && receive(&over, 1) == 0)
-		end_all(entry);
+	if (receive((char *)&mark, sizeof(mark)) == sizeof(mark) && receive(&over, 1) == 0)
+		end_all(mark);
 	_exit(0);
 }
 
@@ -261,14 +237,18 @@ int warden_start(struct warden *w)
 	return 0;
 }
 
-int warden_watch(const struct warden *w, const char *runtime_dir)
+int warden_watch(const struct warden *w, const char *session)
 {
-	char entry[ENTRY_MAX];
-	int n = snprintf(entry, sizeof(entry), ENV_SESSION_DIR "=%s", runtime_dir);
+	uint64_t mark = mark_of(session);
 
-	if (n >= (int)sizeof(entry))
-		return -ENAMETOOLONG;
-	return send(w->fd, entry, (size_t)n + 1, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return send(w->fd, &mark, sizeof(mark), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+void warden_mark(const char *session)
+{
+	const struct rlimit mark = { mark_of(session), mark_of(session) };
+
+	(void)setrlimit(MARK_RESOURCE, &mark);
 }
 
 void warden_settle(struct warden *w)

@@ -14,8 +14,10 @@ struct warden {
  * is, the less is copied.
  */
 int warden_start(struct warden *w);
-/* Begins to watch over the session of this runtime directory: 0 or -errno. */
-int warden_watch(const struct warden *w, const char *runtime_dir);
+/* Begins to watch over this session: 0 or -errno. */
+int warden_watch(const struct warden *w, const char *session);
+/* Puts the session's mark on this process, for it and all that it starts. */
+void warden_mark(const char *session);
 /* Before this process becomes a subreaper: the warden is nobody's child from here on. */
 void warden_settle(struct warden *w);
 /* The session is over. */

@@ -27,6 +27,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
+#include "policy/mark.h"
 #include "policy/wire.h"
 
 #include "tools/supervisor/filter.h"
@@ -295,7 +296,9 @@ static void add_pairs(struct builder *b)
 
 	/* Limits of another process may be read; whose may be set the supervisor knows. */
 	at = if_whole(b, 2, 0, b->allow, if_own(b, 0, answer(b, EPERM), b->notify));
-	b->at[__NR_prlimit64] = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
+	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
+	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer(b, EPERM)), at);
+	b->at[__NR_prlimit64] = bpf_load(p, low(1), at);
 }
 
 /* --- the program -------------------------------------------------------------------------------------- */
