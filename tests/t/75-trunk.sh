@@ -158,6 +158,8 @@ main_grows() {
 t_began_on() {
 	local how
 	repo main "${1:-}"
+	# What cannot be shown would be asked: here it is denied at once.
+	OPTS=(-n)
 	OLD=$(git rev-parse main~1) OTHER=$(git commit-tree -m other "$(git rev-parse main^{tree})")
 	rm -rf "$S/kept" && cp -a .git "$S/kept"
 	for how in 'git reset -q --hard HEAD~1' 'git commit -q --amend --allow-empty -m x' 'git rebase -q --root --force-rebase' 'git reset -q --soft $OTHER' \
