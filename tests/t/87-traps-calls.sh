@@ -48,7 +48,7 @@ t_unknown_system_calls() {
 
 # At level hooks a new program takes the ring out of a socket, so it needs two descriptors for a moment.
 t_tiny_RLIMIT_NOFILE() {
-	holds hook '"$T" few-descriptors "$F" '$([ "$T_LEVEL" = hooks ] && echo 5 || echo 4)
+	holds hook '"$T" few-descriptors "$F" '$([ "$T_LEVEL" = hooks ] && echo 6 || echo 4)
 }
 
 # Where the ring finds no room the program is told so, and nothing gets through.
