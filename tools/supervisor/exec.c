@@ -373,6 +373,7 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 
 static struct answer judge(struct exec *x, struct caller *c, const struct exec_call *call)
 {
+	struct answer a;
 	const char *target;
 	int e = words_read(c, call->argv, &x->argv), chain;
 
@@ -404,6 +405,13 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	}
 	if (session_setup(c->sup)->level == LEVEL_STRICT || c->approved)
 		return exec_verify(c, x, target);
+	/*
+	 * A static program runs code of its own before its first call that is judged, and may have rewritten
+	 * its words by then.  So it is compared before its first instruction, unless a tracer of the session
+	 * has it.
+	 */
+	if (!elf_is_hookable(x->loaded.kind) && exec_watch(c, x, target, &a) == 0)
+		return a;
 	e = exec_note(c, x);
 	return e < 0 ? answer_result(e) : answer_continue();
 }

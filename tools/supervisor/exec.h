@@ -99,9 +99,11 @@ void exec_known(struct caller *c, pid_t pid);
 
 /*
  * Begins to watch an allowed exec: what will have run is compared with x after the answer, and killed where
- * it is something else.  CONTINUE, or what the caller gets instead.  x outlives the call.  The thread that
- * calls this must be the one that answers: ptrace(2) is a thread's.
+ * it is something else.  0 and CONTINUE in *ret; -EAGAIN; -EPERM where something of the session traces it.  x
+ * outlives the call.  The thread that calls this must be the one that answers: ptrace(2) is a thread's.
  */
+int exec_watch(struct caller *c, const struct exec *x, const char *target, struct answer *ret);
+/* The same, or what the caller gets instead. */
 struct answer exec_verify(struct caller *c, const struct exec *x, const char *target);
 
 #endif

@@ -160,17 +160,14 @@ static void watch_exec(struct caller *c)
  * One that another process of the session traces cannot be: its tracer could write, while it waits, what
  * the kernel is about to read.
  */
-struct answer exec_verify(struct caller *c, const struct exec *x, const char *target)
+int exec_watch(struct caller *c, const struct exec *x, const char *target, struct answer *ret)
 {
 	const unsigned long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
-	struct answer a = answer_continue();
 
 	if (!caller_may_block(c))
-		return answer_result(-EAGAIN);
-	if (ptrace(PTRACE_SEIZE, c->tid, NULL, (void *)options) < 0) {
-		verdict_refuse(c, &x->req, target, REASON_UNPROVEN);
-		return answer_result(-EACCES);
-	}
+		return -EAGAIN;
+	if (ptrace(PTRACE_SEIZE, c->tid, NULL, (void *)options) < 0)
+		return -EPERM;
 	/*
 	 * Taken note of on the way back to its own code: behind the stop of a successful exec, at once after
 	 * a failed one.  Before the answer, or one that fails quickly is back here while it is watched; what
@@ -182,6 +179,19 @@ struct answer exec_verify(struct caller *c, const struct exec *x, const char *ta
 	watch = (struct watch){
 		.x = x, .target = target, .meant = exec_meant(x), .tid = c->tid, .tgid = caller_tgid(c)
 	};
-	a.after = watch_exec;
-	return a;
+	*ret = answer_continue();
+	ret->after = watch_exec;
+	return 0;
+}
+
+struct answer exec_verify(struct caller *c, const struct exec *x, const char *target)
+{
+	struct answer a;
+	int e = exec_watch(c, x, target, &a);
+
+	if (e == -EPERM) {
+		verdict_refuse(c, &x->req, target, REASON_UNPROVEN);
+		e = -EACCES;
+	}
+	return e < 0 ? answer_result(e) : a;
 }
