@@ -51,11 +51,11 @@ static long plain_part(const char *name)
 static uint64_t look_at_file(struct look *l, int dirfd, const char *name)
 {
 	long part = plain_part(name);
-	char compressed[sizeof("ledger..jsonl.gz") + 12];
+	char compressed[PART_NAME_MAX];
 	struct stat st;
 
 	if (part >= 0 && ledger_compress(dirfd, (unsigned)part, l->mode, &l->stop) == 0) {
-		snprintf(compressed, sizeof(compressed), "ledger.%ld.jsonl.gz", part);
+		ledger_part_name(compressed, (unsigned)part, ".gz");
 		name = compressed;
 	}
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))

@@ -158,6 +158,9 @@ bool rotate_due(const struct ledger *l);
 void rotate(struct ledger *l);
 /* Ends the compression: what is not done by now stays as it is. */
 void rotate_stop(void);
+#define PART_NAME_MAX 64
+/* What a part that was set aside is called: with ending "" as it was written, ".gz" compressed. */
+void ledger_part_name(char name[PART_NAME_MAX], unsigned part, const char *ending);
 /* One part, whole, on the disk and under its compressed name, or not at all: 0 or -errno; -EINTR once *stop
  * is set. */
 int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *stop);

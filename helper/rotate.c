@@ -25,9 +25,9 @@ static struct compressor {
 	unsigned next, last; /* parts to do */
 } compressor = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void part_name(char name[64], unsigned part, const char *ending)
+void ledger_part_name(char name[PART_NAME_MAX], unsigned part, const char *ending)
 {
-	snprintf(name, 64, LEDGER_PART "%s", part, ending);
+	snprintf(name, PART_NAME_MAX, LEDGER_PART "%s", part, ending);
 }
 
 /* --- the thread --- */
@@ -52,14 +52,14 @@ static int copy_compressed(int from, gzFile to, const _Atomic bool *stop)
 
 int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *stop)
 {
-	char plain[64], done[64], made[64];
+	char plain[PART_NAME_MAX], done[PART_NAME_MAX], made[PART_NAME_MAX];
 	_cleanup_close_ int from = -1, to = -1;
 	gzFile gz;
 	int r;
 
-	part_name(plain, part, "");
-	part_name(done, part, ".gz");
-	part_name(made, part, ".gz.new");
+	ledger_part_name(plain, part, "");
+	ledger_part_name(done, part, ".gz");
+	ledger_part_name(made, part, ".gz.new");
 	from = openat(dirfd, plain, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	to = openat(dirfd, made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (from < 0 || to < 0 || fchmod(to, mode) < 0)
@@ -149,10 +149,10 @@ int ledger_file_make(const struct ledger *l)
 
 static int set_aside(struct ledger *l)
 {
-	char name[64];
+	char name[PART_NAME_MAX];
 	int fd;
 
-	part_name(name, l->part, "");
+	ledger_part_name(name, l->part, "");
 	if (renameat2(l->dirfd, LEDGER_FILE, l->dirfd, name, RENAME_NOREPLACE) < 0)
 		return -errno;
 	fd = ledger_file_make(l);

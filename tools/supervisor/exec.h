@@ -13,7 +13,7 @@
 #define CHAIN_MAX 5
 
 /* BLAKE2b: of a program, or of a part of what makes it that one. */
-struct digest {
+struct exec_digest {
 	uint8_t bytes[32];
 };
 
@@ -28,7 +28,7 @@ struct words {
 struct exec_env {
 	bool hooked; /* the preload comes first */
 	struct git_env git;
-	struct digest digest; /* of all of it */
+	struct exec_digest digest; /* of all of it */
 };
 
 /* The words of the interpreter that is looked at, and the strictest verdict by a rule about one. */
@@ -84,11 +84,11 @@ int script_judge(struct exec *x, struct caller *c, const struct elf_info *script
 
 /* What the program is to be that comes of x, and what the program of process pid is: the same where it is
  * that file with those words, that environment and that directory. */
-struct digest exec_meant(const struct exec *x);
+struct exec_digest exec_meant(const struct exec *x);
 enum exec_where { EXEC_ANYWHERE, EXEC_THERE }; /* the directory does not count, or does */
 /* False where it cannot be looked at. */
-bool exec_running(pid_t pid, enum exec_where where, struct digest *ret);
-bool digest_is(const struct digest *a, const struct digest *b);
+bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret);
+bool exec_digest_is(const struct exec_digest *a, const struct exec_digest *b);
 
 /* --- exec_unproven.c --- */
 

@@ -220,8 +220,8 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 
 bool exec_env_is(const struct exec_env *e, const struct words *w)
 {
-	struct digest d;
+	struct exec_digest d;
 
 	crypto_generichash(d.bytes, sizeof(d.bytes), (const uint8_t *)w->v[0], w->bytes, NULL, 0);
-	return digest_is(&d, &e->digest);
+	return exec_digest_is(&d, &e->digest);
 }

@@ -19,7 +19,7 @@ typedef crypto_generichash_state sum;
 
 static void sum_begin(sum *s)
 {
-	crypto_generichash_init(s, NULL, 0, sizeof(struct digest));
+	crypto_generichash_init(s, NULL, 0, sizeof(struct exec_digest));
 }
 
 static void sum_add(sum *s, const void *bytes, size_t len)
@@ -32,15 +32,15 @@ static void sum_word(sum *s, const char *word)
 	sum_add(s, word, strlen(word) + 1);
 }
 
-static struct digest sum_end(sum *s)
+static struct exec_digest sum_end(sum *s)
 {
-	struct digest d;
+	struct exec_digest d;
 
 	crypto_generichash_final(s, d.bytes, sizeof(d.bytes));
 	return d;
 }
 
-bool digest_is(const struct digest *a, const struct digest *b)
+bool exec_digest_is(const struct exec_digest *a, const struct exec_digest *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
@@ -75,8 +75,9 @@ static void sum_file(sum *s, const struct stat *file, const struct elf_info *ins
 	sum_add(s, inside->build_id, inside->build_id_len);
 }
 
-static struct digest digest_of(const struct stat *file, const struct elf_info *inside, const struct stat *cwd,
-			       const struct digest *words, const struct digest *env)
+static struct exec_digest digest_of(const struct stat *file, const struct elf_info *inside,
+				    const struct stat *cwd, const struct exec_digest *words,
+				    const struct exec_digest *env)
 {
 	sum s;
 
@@ -107,7 +108,7 @@ static void sum_script(sum *s, const struct exec *x)
 }
 
 /* The last interpreter comes first; of the program's own words the first is dropped (fs/binfmt_script.c). */
-static struct digest words_meant(const struct exec *x)
+static struct exec_digest words_meant(const struct exec *x)
 {
 	size_t skip = 0;
 	sum s;
@@ -126,9 +127,9 @@ static struct digest words_meant(const struct exec *x)
 	return sum_end(&s);
 }
 
-struct digest exec_meant(const struct exec *x)
+struct exec_digest exec_meant(const struct exec *x)
 {
-	struct digest words = words_meant(x);
+	struct exec_digest words = words_meant(x);
 
 	return digest_of(&x->file, &x->loaded, &x->cwd_file, &words, &x->env.digest);
 }
@@ -140,7 +141,7 @@ static void proc_path(char path[48], pid_t pid, const char *name)
 	snprintf(path, 48, "/proc/%d/%s", (int)pid, name);
 }
 
-static bool sum_proc(pid_t pid, const char *name, struct digest *ret)
+static bool sum_proc(pid_t pid, const char *name, struct exec_digest *ret)
 {
 	char path[48], buf[4096];
 	_cleanup_close_ int fd = -1;
@@ -158,10 +159,10 @@ static bool sum_proc(pid_t pid, const char *name, struct digest *ret)
 	return n == 0;
 }
 
-bool exec_running(pid_t pid, enum exec_where where, struct digest *ret)
+bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret)
 {
 	struct elf_info inside = { .kind = ELF_UNKNOWN };
-	struct digest words, env;
+	struct exec_digest words, env;
 	struct stat file, cwd;
 	char path[48];
 

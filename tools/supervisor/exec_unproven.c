@@ -57,7 +57,7 @@
 struct note {
 	pid_t tgid, tid; /* who executes */
 	uint64_t before; /* number of the program that does */
-	struct digest meant;
+	struct exec_digest meant;
 };
 
 struct unproven {
@@ -65,7 +65,7 @@ struct unproven {
 	_Atomic unsigned open; /* notes, and one more for good where a program went away with its own */
 	struct note notes[NOTES_MAX];
 	size_t n;
-	struct digest
+	struct exec_digest
 		lost[LOST_MAX]; /* of programs that went away before their first call; the oldest goes */
 	size_t n_lost;
 	uint64_t *known; /* hash table, 0: free */
@@ -98,7 +98,7 @@ static int program_of(const struct unproven *u, pid_t pid, struct running *ret)
 {
 	crypto_generichash_state s;
 	struct stat_fields f;
-	struct digest d;
+	struct exec_digest d;
 	char auxv[1024];
 	ssize_t n = read_proc(pid, "auxv", auxv, sizeof(auxv));
 	uint8_t sum[crypto_generichash_BYTES_MIN];
@@ -182,15 +182,15 @@ static void drop_all(struct unproven *u, pid_t tgid)
 		drop(u, n);
 }
 
-static bool is_lost(const struct unproven *u, const struct digest *d)
+static bool is_lost(const struct unproven *u, const struct exec_digest *d)
 {
 	for (size_t i = 0; i < u->n_lost && i < LOST_MAX; i++)
-		if (digest_is(&u->lost[i], d))
+		if (exec_digest_is(&u->lost[i], d))
 			return true;
 	return false;
 }
 
-static void lose(struct unproven *u, const struct digest *d)
+static void lose(struct unproven *u, const struct exec_digest *d)
 {
 	if (u->n_lost == 0)
 		atomic_fetch_add(&u->open, 1);
@@ -199,12 +199,12 @@ static void lose(struct unproven *u, const struct digest *d)
 }
 
 /* It is what a note means: one of its own, or where it has none, anybody's. */
-static bool is_meant(struct unproven *u, pid_t tgid, const struct digest *d)
+static bool is_meant(struct unproven *u, pid_t tgid, const struct exec_digest *d)
 {
 	bool own = note_of(u, tgid, 0) != NULL;
 
 	for (size_t i = 0; i < u->n; i++)
-		if ((!own || u->notes[i].tgid == tgid) && digest_is(&u->notes[i].meant, d))
+		if ((!own || u->notes[i].tgid == tgid) && exec_digest_is(&u->notes[i].meant, d))
 			return true;
 	return !own && is_lost(u, d);
 }
@@ -251,7 +251,7 @@ static bool settle_by_number(struct supervisor *s, pid_t tgid, pid_t tid, const 
 
 /* Under the lock: a program that is the one that was meant. */
 static bool settle_by_look(struct unproven *u, pid_t tgid, pid_t tid, const struct running *p,
-			   const struct digest *d)
+			   const struct exec_digest *d)
 {
 	const struct note *n = note_of(u, tgid, 0);
 
@@ -296,7 +296,7 @@ int exec_proven(struct caller *c)
 	struct unproven *u = c->sup->unproven;
 	pid_t tgid;
 	struct running p;
-	struct digest d;
+	struct exec_digest d;
 	bool ok;
 
 	if (atomic_load(&u->open) == 0)
@@ -383,16 +383,16 @@ static bool tick_note(struct unproven *u, const struct note *copy)
 {
 	struct running p = { .fixed = true };
 	bool lives = program_of(u, copy->tgid, &p) != -ESRCH, right;
-	struct digest d;
+	struct exec_digest d;
 	struct note *n;
 
 	right = lives && !p.fixed && p.number != copy->before && exec_running(copy->tgid, EXEC_THERE, &d) &&
-		digest_is(&d, &copy->meant);
+		exec_digest_is(&d, &copy->meant);
 	if (lives && !right)
 		return false;
 	pthread_mutex_lock(&u->lock);
 	n = note_of(u, copy->tgid, copy->tid);
-	if (n && digest_is(&n->meant, &copy->meant)) {
+	if (n && exec_digest_is(&n->meant, &copy->meant)) {
 		if (right)
 			add_known(u, p.number);
 		else

@@ -34,7 +34,7 @@
 static _Thread_local struct watch {
 	const struct exec *x;
 	const char *target;
-	struct digest meant;
+	struct exec_digest meant;
 	pid_t tid, tgid;
 	bool killed;
 } watch;
@@ -101,13 +101,13 @@ static void kill_changed(struct caller *c, struct watch *w, pid_t pid)
 static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_t *si)
 {
 	int event = si->si_code > 0 && (si->si_code & 0xff) == SIGTRAP ? si->si_code >> 8 : 0;
-	struct digest ran;
+	struct exec_digest ran;
 
 	/* Until the signal has arrived, it is the same stop. */
 	if (w->killed)
 		return false;
 	if (event == PTRACE_EVENT_EXEC) {
-		if (!exec_running(pid, EXEC_THERE, &ran) || !digest_is(&ran, &w->meant)) {
+		if (!exec_running(pid, EXEC_THERE, &ran) || !exec_digest_is(&ran, &w->meant)) {
 			kill_changed(c, w, pid);
 			return false;
 		}
