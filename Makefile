@@ -249,14 +249,16 @@ agents: deps
 	@$(MAKE) --no-print-directory all
 	@bash tests/agents/run.sh $(B)
 
-# Paths, links, directories, addresses and arguments flipped by a second thread: a million tries of each; and
-# the memory of the records, written over for ten minutes.
+# Paths, links, directories, addresses and arguments flipped by a second thread: a million tries of each; the
+# memory of the records, written over for ten minutes; helper, supervisor or agent killed at 300 random moments.
 RACES ?= 1000000
 RING_FUZZ_S ?= 600
+KILLS ?= 300
 race: deps
 	@$(MAKE) --no-print-directory tests
 	@RACES=$(RACES) RING_FUZZ_S=$(RING_FUZZ_S) LEVELS="full strict" tests/run.sh $(B) 99-races \
 		42-ring/fuzzed_without_rest 42-ring/fuzzed_seldom
+	@KILLS=$(KILLS) tests/run.sh $(B) 43-killed/any_of_them_killed_at_any_moment
 
 # Ordinary work, bare and at each level: status, output and tree must be equal.
 compat: deps-compat

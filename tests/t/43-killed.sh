@@ -1,3 +1,4 @@
+# limit: 600
 # Killed in the middle: whatever was done is recorded.
 . "$T_LIB"
 
@@ -65,6 +66,15 @@ t_helper_killed_at_any_moment() {
 	{ records write allow; cat "$STATE/unwritten.jsonl"; } | grep -oE 'made-[0-9]+-[0-9]+"' | tr -d '"' | sort -u >"$S/told"
 	comm -23 "$S/done" "$S/told" >"$S/untold"
 	[ ! -s "$S/untold" ] || fail "done, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done"), $(head -3 "$S/untold")"
+}
+
+# Helper, supervisor or agent, while questions are open and programs start: nothing that was done is without its
+# record, nothing is done twice, and no process of the session goes on.
+t_any_of_them_killed_at_any_moment() {
+	need busybox
+	printf '[session]\ntimeout = 60s\n[commands]\nask = deed\n' | policy
+	run python3 "$T_BASE/t/killed.py" "${KILLS:-9}" "$STATE"
+	rc_is 0
 }
 
 scenario "$@"

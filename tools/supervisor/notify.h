@@ -370,6 +370,11 @@ void ipc_done(struct supervisor *s);
 
 /* --- record.c, ask.c, tell.c --- */
 
+/*
+ * The record of an act on req->path that is allowed and begins now: it is told even where this process is
+ * killed before ring_end(), which the caller must call.
+ */
+void record_act(struct caller *c, const struct request *req, const struct decision *d, struct ring_hold *ret);
 void record_decision(struct caller *c, const struct request *req, const char *target,
 		     const struct decision *d, const char *approval);
 /* A denial, for why beside the rule: recorded, and told to the caller under the record's id. */

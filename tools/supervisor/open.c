@@ -6,6 +6,7 @@
  * it succeeds proves that the lexical path was the real one.  Whatever is not plainly allowed there,
  * or waits, or depends on who opens, takes the far way.
  */
+#include "tools/supervisor/notify.h"
 #include "tools/supervisor/open.h"
 
 #include <errno.h>
@@ -200,6 +201,7 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 	unsigned access = open_access(o->flags);
 	struct request req = { .op = open_op(access), .access = access, .raw = p->raw };
 	char path[LIMIT_PATH] UNINITIALIZED, real[LIMIT_PATH] UNINITIALIZED;
+	struct ring_hold hold = { 0 };
 	struct decision d;
 	struct spot at;
 	struct stat st;
@@ -222,15 +224,19 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 	 * somebody. */
 	if (d.verdict != VERDICT_ALLOW || spot_look(&at, &st) < 0 || open_is_special(&st))
 		return false;
+	if (access & ACCESS_WRITE)
+		record_act(c, &req, &d, &hold);
 	fd = open_ordinary(c, o, &at);
-	if (goes_far(fd))
-		return false;
-	if (is_doubtful(c, p, &at, path, fd)) {
+	if (goes_far(fd) || is_doubtful(c, p, &at, path, fd)) {
+		ring_end(&hold, false);
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	verdict_conclude(c, &req, req.path, d);
+	if (access & ACCESS_WRITE)
+		ring_end(&hold, true);
+	else
+		verdict_conclude(c, &req, req.path, d);
 	*ret = answer_fd(open_error(open_settle(fd, o)), o->flags & O_CLOEXEC);
 	return true;
 }

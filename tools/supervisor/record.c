@@ -44,23 +44,37 @@ static bool wait_for_room(unsigned round)
 }
 
 /* False: it is lost, and counted. */
-static bool write_record(struct supervisor *s, struct ring_record *rec)
+static bool begin_record(struct supervisor *s, struct ring_record *rec, struct ring_hold *ret)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	rec->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	waiting = s;
-	if (ring_write(s->setup->kernel_ring, rec, wait_for_room) == RING_WRITTEN)
+	if (ring_begin(s->setup->kernel_ring, rec, wait_for_room, ret) == RING_WRITTEN)
 		return true;
 	atomic_fetch_add(&s->setup->kernel_ring->lost, 1);
 	return false;
 }
 
-static void write_caller(struct caller *c, struct ring_record *rec)
+static bool write_record(struct supervisor *s, struct ring_record *rec)
+{
+	struct ring_hold hold;
+	bool written = begin_record(s, rec, &hold);
+
+	ring_end(&hold, true);
+	return written;
+}
+
+static void name_caller(struct caller *c, struct ring_record *rec)
 {
 	rec->pid = caller_tgid(c);
 	rec->image = c->image_number + (c->image.h ? c->image.h->counts_from : 0);
+}
+
+static void write_caller(struct caller *c, struct ring_record *rec)
+{
+	name_caller(c, rec);
 	if (rec->kind == RING_DECISION && rec->verdict != VERDICT_ALLOW)
 		rec->id = ids_find(&c->sup->ids, rec);
 	/* An id that leads nowhere is not shown to anybody. */
@@ -143,6 +157,16 @@ void record_decision(struct caller *c, const struct request *req, const char *ta
 		     const struct decision *d, const char *approval)
 {
 	(void)write_decision(c, req, target, d, approval, "");
+}
+
+void record_act(struct caller *c, const struct request *req, const struct decision *d, struct ring_hold *ret)
+{
+	struct ring_record rec = ring_decision(req, d, req->path);
+
+	rec.approval = "";
+	name_caller(c, &rec);
+	record_exe(c);
+	(void)begin_record(c->sup, &rec, ret);
 }
 
 void record_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
