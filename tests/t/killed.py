@@ -144,7 +144,8 @@ def main():
     if len(done) < 20 * rounds or len(ran) < rounds:
         found.append("too little was done: %d files, %d deeds" % (len(done), len(ran)))
     for f in sorted(done - made)[:5]:
-        found.append("done, and not recorded: %s (%s)" % (f, " ".join(e + lines(e)[0] for e in glob.glob("ended/" + f.split("-")[1] + "-*"))))
+        by = glob.glob("ended/%s-*" % f.split("-")[1])
+        found.append("done, and not recorded: %s (%s)" % (f, " ".join(e + " " + "".join(lines(e)) for e in by)))
     found += ["done twice: %s" % d for d in sorted(set(ran)) if ran.count(d) > 1]
     found += ["ran, and no record says who was asked: %s" % d for d in sorted(set(ran) - set(deeds))]
     print("%d files, %d deeds" % (len(done), len(ran)), file=sys.stderr)
