@@ -258,6 +258,25 @@ t_asked() {
 	file_is .git/refs/heads/main "$MAIN"
 }
 
+# A commit whose head is not of the form that git writes: git sees no parent in it, or cannot read it.
+t_commits_of_another_form() {
+	local head tree
+	repo main
+	OPTS=(-n)
+	tree=$(git rev-parse 'main^{tree}')
+	for head in 'tree %s\nparent %s' 'tree %s\nparent %s x\nauthor a <a> 0 +0000\n' 'tree %s\r\nparent %s\r\nauthor a <a> 0 +0000\n' \
+		'tree %s\nparent %s\n' 'tree %s\nparent %s\r\nauthor a <a> 0 +0000\n' 'tree %s\n\nparent %s\nauthor a <a> 0 +0000\n' \
+		'tree %s \nparent %s\nauthor a <a> 0 +0000\n' 'tree %s\nPARENT %s\nauthor a <a> 0 +0000\n' \
+		'tree %s\nparent 0000000000000000000000000000000000000000 \nparent %s\nauthor a <a> 0 +0000\n' \
+		'tree x\ntree %s\nparent %s\nauthor a <a> 0 +0000\n' 'tree %s\nauthor a <a> 0 +0000\nparent %s\n'; do
+		fsh 'H=$(printf "$1" "$2" "$3" | git hash-object -t commit -w --literally --stdin) && echo "made $H"
+			git commit-tree -p $H -m x "$2" >x || echo $H >x; mv x .git/refs/heads/main' sh "$head" "$tree" "$MAIN"
+		out_has made
+		file_is .git/refs/heads/main "$MAIN"
+		denied rename "$W/.git/refs/heads/main"
+	done
+}
+
 # Where git keeps no branch as a file nothing is promised, and nothing is broken.
 t_reftable() {
 	git init -q --ref-format=reftable . 2>/dev/null || skip "this git knows no reftable"

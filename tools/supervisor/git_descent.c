@@ -254,23 +254,46 @@ static void meet(struct descent *d, const struct git_name *name, enum colour col
 	q->slot[q->n++] = (uint32_t)(s - d->seen);
 }
 
-/* The parents of a commit stand behind its tree, each on a line of its own. */
+/* A line of a commit's head that is KEY, a blank and a name: what follows it, or NULL. */
+static const char *name_line(const char *line, const char *key, size_t hash_len, struct git_name *ret)
+{
+	size_t n = strlen(key);
+
+	if (strncmp(line, key, n) != 0 || git_name_parse(line + n, ret) != hash_len ||
+	    line[n + 2 * hash_len] != '\n')
+		return NULL;
+	return line + n + 2 * hash_len + 1;
+}
+
+/*
+ * Where the parents of a commit begin, behind its tree.  NULL where its head has another form than git
+ * writes: git may then see other parents than we do, or none.
+ */
+static const char *parents_of(const char *text, size_t hash_len)
+{
+	const char *first = name_line(text, "tree ", hash_len, &(struct git_name){ 0 }), *line = first;
+
+	while (line && strncmp(line, "parent ", 7) == 0)
+		line = name_line(line, "parent ", hash_len, &(struct git_name){ 0 });
+	return line && strncmp(line, "author ", 7) == 0 ? first : NULL;
+}
+
 static void step(struct descent *d, enum colour colour)
 {
 	struct queue *q = colour == FROM_NEW ? &d->new_end : &d->old_end;
 	const struct seen *s = &d->seen[q->slot[q->head++]];
-	const char *text, *line;
+	const size_t hash_len = d->reader.hash_len;
+	const char *line;
 	struct git_name parent;
 
 	/* It comes before the old one, so the old one does not come before it. */
 	if (colour == FROM_NEW && s->colours & FROM_OLD)
 		return;
-	text = read_commit(&d->reader, &s->name);
-	d->is_lost |= !text && colour == FROM_NEW;
-	for (line = text ? strchr(text, '\n') : NULL; line && strncmp(line + 1, "parent ", 7) == 0;
-	     line = strchr(line + 1, '\n'))
-		if (git_name_parse(line + 8, &parent) == d->reader.hash_len)
-			meet(d, &parent, colour);
+	line = read_commit(&d->reader, &s->name);
+	line = line ? parents_of(line, hash_len) : NULL;
+	d->is_lost |= !line && colour == FROM_NEW;
+	while (line && (line = name_line(line, "parent ", hash_len, &parent)))
+		meet(d, &parent, colour);
 }
 
 static enum git_descent walk(struct descent *d)
