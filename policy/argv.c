@@ -386,7 +386,8 @@ static bool starts_with_nocase(const char *s, const char *lower)
 static const char *git_alias(const struct command *c, size_t *ret_tail)
 {
 	static const struct wrapper git = {
-		"git", "Cc", "git-dir work-tree namespace super-prefix config-env attr-source", 0, 0, ""
+		"git", "Cc", "git-dir work-tree namespace super-prefix config-env attr-source shallow-file",
+		0,     0,    ""
 	};
 	size_t n = command_count(c), at = find_inner(c, &git, n);
 	const char *value = NULL, *name = command_arg(c, at);

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const struct cmd_known known[] = {
-	{ "git", NULL, "Cc", "git-dir work-tree namespace super-prefix config-env attr-source", 0 },
+	{ "git", NULL, "Cc", "git-dir work-tree namespace super-prefix config-env attr-source shallow-file",
+	  0 },
 	{ "git", "commit", "mFCct",
 	  "message file author date template reuse-message reedit-message fixup squash trailer cleanup "
 	  "pathspec-from-file",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "git_typo.h"
 #include "path.h"
 
 struct git_scan {
@@ -300,7 +301,7 @@ static void scan_push(struct git_scan *s)
 	}
 	if (n > 1)
 		return;
-	if (sets_config(s, "push.") || strcmp(s->view.word, "push") != 0)
+	if (sets_config(s, "push.") || strchr(s->view.word, '-'))
 		touch_unknown(s); /* send-pack without refs: all that both sides have */
 	touch_head(s);
 }
@@ -470,7 +471,7 @@ static void scan_command(struct git_scan *s, const struct command *c)
 	if (s->head && has_namespace(s))
 		s->head = "";
 	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
-		if (strcmp(s->view.word, scans[i].sub) == 0)
+		if (strcmp(s->view.word, scans[i].sub) == 0 || git_could_correct(s->view.word, scans[i].sub))
 			scans[i].scan(s);
 }
 

@@ -334,7 +334,9 @@ t_a_push_by_configuration() {
 		'mkdir -p $XDG_CONFIG_HOME/git; printf "[remote \"origin\"]\n\tpush = refs/heads/topic:refs/heads/main\n" >$XDG_CONFIG_HOME/git/config; git push origin topic; rm $XDG_CONFIG_HOME/git/config' \
 		"git checkout -q --detach; $map git push origin topic; git checkout -q topic" "mkdir -p half/.git; cp .git/HEAD half/.git; cd half; $map git push origin topic" \
 		'mkdir evil; echo "ref: refs/heads/main" >evil/HEAD; echo ../.git >evil/commondir; cd evil; git push' 'cd evil; ln -sf refs/heads/main HEAD; git push' \
-		'mkdir -p h/.git; echo ../../.git >h/.git/commondir; ln -s refs/heads/main h/.git/HEAD; cd h; git push' "$map git -C . push origin topic" "$map git --namespace=x push origin topic"; do
+		'mkdir -p h/.git; echo ../../.git >h/.git/commondir; ln -s refs/heads/main h/.git/HEAD; cd h; git push' "$map git -C . push origin topic" "$map git --namespace=x push origin topic" \
+		'git --shallow-file x push origin topic:main' 'git -c help.autocorrect=immediate pushh origin topic:main' 'git -c help.autocorrect=1 pus origin topic:main' \
+		'export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=help.autocorrect GIT_CONFIG_VALUE_0=-1; git psuh origin topic:main; git ppush origin topic:main'; do
 		fsh "$how; true"
 		[ "$(git -C ~/o.git rev-parse main)" = "$MAIN" ] || fail "pushed: $how"
 		cp "$S/before" "$S/copy" && mv "$S/copy" .git/config
