@@ -1,13 +1,15 @@
 /*
- * exec: judged on the file that is held, its words and its kind; then the kernel performs it.
+ * exec: the supervisor judges the file that it holds open, the words and the kind of file; then the kernel
+ * performs the call.
  *
- * That is the one CONTINUE whose verdict stands on memory of the caller: nobody can execute for
- * another.  So what has become of it is compared from outside with what was judged: at strict, and at
- * full where somebody approved it, before its first instruction (exec_verify.c); else before its first
- * call is answered (exec_unproven.c).
+ * This is the only CONTINUE whose verdict depends on the caller's memory, since no process can execute a
+ * program on behalf of another.  So the program that runs afterwards is compared from outside with what was
+ * judged.  exec_verify.c compares before the program's first instruction: at level strict, for an exec that
+ * was approved, and for a static program.  exec_unproven.c compares all others before their first call is
+ * answered.
  *
- * The order of errors is the preload's (preload/exec.c): the program's own come first, then the
- * verdict, then what the kernel would say of the interpreter.
+ * Errors come in the same order as in preload/exec.c: first those of the program, then the verdict, then
+ * those that the kernel reports for the interpreter.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,11 +35,11 @@
 #endif
 
 #define FLAGS_KNOWN (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EXECVE_CHECK)
-/* Words shown of a command line that is too long to be judged. */
+/* How much of a command line is shown that is too long to be judged: words, and bytes. */
 #define SHOWN_WORDS 32
 #define SHOWN_BYTES 4096
 
-/* Where execve and execveat have their arguments. */
+/* The arguments of execve or execveat. */
 struct exec_call {
 	int dirfd;
 	unsigned flags;
@@ -84,8 +86,8 @@ static struct exec *exec_new(struct caller *c)
 /* --- the file ----------------------------------------------------------------------------------------- */
 
 /*
- * Most programs are named without a link on the way: the text is then the real path, as the kernel
- * itself says.  A descriptor, or -errno: go far.
+ * The fast way: most paths have no symbolic link, so the path as written is the real path, and openat2(2)
+ * confirms it.  A descriptor, or -errno: use hold_far().
  */
 static int hold_near(struct place *p, struct caller *c, char *real)
 {
@@ -94,7 +96,7 @@ static int hold_near(struct place *p, struct caller *c, char *real)
 	size_t len = strlen(p->raw);
 	int n, fd;
 
-	/* Text cannot tell whether what stands before a last slash is a directory. */
+	/* Whether the component before a trailing slash is a directory cannot be seen in the text. */
 	if (len == 0 || p->raw[len - 1] == '/')
 		return -ELOOP;
 	n = place_lexical(p, c, real, LIMIT_PATH);
@@ -140,7 +142,7 @@ static int hold_far(struct place *p, struct caller *c, enum resolve_follow follo
 	return fd;
 }
 
-/* What the file is called: in x->real the real path, and what the caller said where that differs. */
+/* Opens the program: x->real is its real path, x->req has the path as the caller wrote it, too. */
 static int hold(struct exec *x, struct caller *c, const struct exec_call *call)
 {
 	enum resolve_follow follow =
@@ -166,7 +168,7 @@ static int hold(struct exec *x, struct caller *c, const struct exec_call *call)
 	return fd;
 }
 
-/* 0, or what execve(2) would say of it before it looked inside. */
+/* 0, or the error with which execve(2) refuses the file before it reads its content. */
 static int usable(int fd, unsigned flags, struct stat *ret)
 {
 	if (fstat(fd, ret) < 0)
@@ -192,13 +194,14 @@ static void note_file(struct exec *x, struct caller *c, const struct stat *st, c
 	const struct floor *f = session_setup(c->sup)->floor;
 
 	x->file = *st;
-	/* What has no path was given to the caller open; the floor asks about the open file alone. */
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): what is held has its text */
+	/* A file without a path (memfd, deleted) came to the caller as a descriptor: the floor has no rule
+	 * for it. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hold() has filled real */
 	if (f && real[0] == '/' && st->st_nlink > 0 && !(floor_grants(f, real) & FLOOR_READ))
 		x->readable = false;
 }
 
-/* One interpreter of the chain, which starts where the caller stands. */
+/* One interpreter of the chain.  Its path is relative to the caller's working directory. */
 static int follow_interp(struct exec *x, struct caller *c, const struct elf_info *script,
 			 struct elf_info *ret)
 {
@@ -224,7 +227,7 @@ static int follow_interp(struct exec *x, struct caller *c, const struct elf_info
 	return script_judge(x, c, script, ret, real);
 }
 
-/* From script to script to what is loaded.  0, or what the kernel says of the chain. */
+/* Follows the interpreters to the file that the kernel loads.  0, or the kernel's error for the chain. */
 static int follow_chain(struct exec *x, struct caller *c)
 {
 	struct elf_info *loaded = &x->loaded;
@@ -248,7 +251,7 @@ static int follow_chain(struct exec *x, struct caller *c)
 
 /* --- the request ---------------------------------------------------------------------------------------- */
 
-/* Named and looked at through one descriptor: a thread may go elsewhere in between. */
+/* One descriptor gives both path and inode: between two looks another thread may change the directory. */
 static const char *working_directory(struct exec *x, struct caller *c)
 {
 	_cleanup_close_ int fd = caller_dir(c, AT_FDCWD);
@@ -271,7 +274,7 @@ static void fill_request(struct exec *x, struct caller *c)
 	git_branch_note(req, &x->env.git, x->branch, sizeof(x->branch));
 }
 
-/* The command line as people read it: whole where there is memory for it. */
+/* The command line as one text for people, cut only where memory does not suffice. */
 static const char *target_of(const struct request *req, struct caller *c)
 {
 	size_t size = argv_join(req->argv, req->argc, NULL, 0) + 1;
@@ -299,18 +302,19 @@ static struct answer refuse_long(struct exec *x, struct caller *c)
 
 /* --- the verdict ---------------------------------------------------------------------------------------- */
 
-/* What the session's process executes first is the command that the operator launched. */
+/* The first exec of the session's first process is the command that the operator launched. */
 static bool is_operators(struct caller *c)
 {
 	static _Atomic pid_t started;
 	pid_t root = session_setup(c->sup)->root;
 
-	/* The exchange comes before the policy's word: no later exec of that process is the first one. */
+	/* The exchange comes before the policy's setting, so that no later exec of that process counts as
+	 * first. */
 	return root > 0 && caller_tgid(c) == root && atomic_exchange(&started, root) != root &&
 	       c->image.h->launch == LAUNCH_TRUSTED;
 }
 
-/* Who will run unhooked is counted here: the hooks announce themselves. */
+/* Records a program that will run without hooks; a program with hooks announces itself. */
 static void announce(const struct exec *x, struct caller *c)
 {
 	if (!elf_is_hookable(x->loaded.kind))
@@ -320,8 +324,8 @@ static void announce(const struct exec *x, struct caller *c)
 }
 
 /*
- * A question shows the environment, which is read once more for that and must be the one that was judged.  0,
- * or -errno: -E2BIG where it is beyond what a question may have, -ESTALE where it has changed.
+ * A question shows the environment.  It is read again for that, and must equal the one that was judged.  0,
+ * or -errno: -E2BIG where it is larger than a question may be, -ESTALE where it has changed.
  */
 static int note_environment(struct exec *x, struct caller *c)
 {
@@ -330,7 +334,7 @@ static int note_environment(struct exec *x, struct caller *c)
 
 	if (r < 0)
 		return r;
-	/* Words are never none. */
+	/* words_read() returns an empty array as one empty word. */
 	if (env.n == 1 && !*env.v[0]) {
 		env.v[0] = NULL;
 		env.bytes = 0;
@@ -341,7 +345,7 @@ static int note_environment(struct exec *x, struct caller *c)
 	return 0;
 }
 
-/* The script's own verdict, or what a rule says of an interpreter where that is stricter. */
+/* Applies the verdict on the program, or that on an interpreter where it is stricter.  True: allowed. */
 static bool judge_words(struct exec *x, struct caller *c, const char *target)
 {
 	const struct request *held = &x->script.held;
@@ -389,16 +393,16 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	target = target_of(&x->req, c);
 	if (!is_allowed(x, c, target))
 		return answer_result(-EACCES);
-	/* binfmt_misc might know the format, and start an interpreter that nobody looked at. */
+	/* An unknown format is refused: binfmt_misc may start an interpreter for it that is not judged. */
 	if (chain < 0 && (chain != -ENOEXEC || !c->image.h->allow_unhooked))
 		return answer_result(chain);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
 	announce(x, c);
-	/* Nothing runs of it. */
+	/* With this flag the kernel only checks, and runs nothing. */
 	if (call->flags & AT_EXECVE_CHECK)
 		return answer_continue();
-	/* The kernel lets nobody look at what runs of it either. */
+	/* The process of an unreadable program cannot be inspected either, so it could not be compared. */
 	if (x->closed) {
 		verdict_refuse(c, &x->req, target, REASON_UNREADABLE);
 		return answer_result(-EACCES);
@@ -406,9 +410,9 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	if (session_setup(c->sup)->level == LEVEL_STRICT || c->approved)
 		return exec_verify(c, x, target);
 	/*
-	 * A static program runs code of its own before its first call that is judged, and may have rewritten
-	 * its words by then.  So it is compared before its first instruction, unless a tracer of the session
-	 * has it.
+	 * A static program runs code of its own before its first mediated call, and may have rewritten its
+	 * words by then.  So it is compared before its first instruction, unless another process traces it or
+	 * too many calls block already.
 	 */
 	if (!elf_is_hookable(x->loaded.kind) && exec_watch(c, x, target, &a) == 0)
 		return a;

@@ -1,5 +1,5 @@
 /*
- * Private to the files exec*.c: one exec, from what was asked to what ran.
+ * Private to the files exec*.c: one exec, from the request to the program that runs afterwards.
  */
 #ifndef PALE_SUPERVISOR_EXEC_H
 #define PALE_SUPERVISOR_EXEC_H
@@ -9,10 +9,10 @@
 #include "tools/gitbranch.h"
 #include "tools/supervisor/supervisor.h"
 
-/* Interpreters of interpreters that the kernel follows (bprm recursion limit). */
+/* Length of the chain of interpreters that the kernel follows (its recursion limit in exec). */
 #define CHAIN_MAX 5
 
-/* BLAKE2b: of a program, or of a part of what makes it that one. */
+/* BLAKE2b of what identifies a running program (exec_meant()), or of one part of that. */
 struct exec_digest {
 	uint8_t bytes[32];
 };
@@ -21,39 +21,39 @@ struct exec_digest {
 struct words {
 	const char **v; /* n of them, then NULL */
 	size_t n;
-	size_t bytes; /* with their NULs; they lie one behind the other from v[0] */
+	size_t bytes; /* with their NULs; the words are adjacent and start at v[0] */
 };
 
 /* What the environment says about the program that will run. */
 struct exec_env {
-	bool hooked; /* the preload comes first */
+	bool hooked; /* libpale is the first entry of LD_PRELOAD */
 	struct git_env git;
-	struct exec_digest digest; /* of all of it */
+	struct exec_digest digest; /* of the whole environment */
 };
 
-/* The words of the interpreter that is looked at, and the strictest verdict by a rule about one. */
+/* The words of the interpreter that is judged now, and the strictest verdict on an interpreter so far. */
 struct script_words {
-	const char *called; /* what the kernel calls the script by */
+	const char *called; /* the script's name, as the kernel passes it to the interpreter */
 	const char *const *words;
 	size_t n;
-	struct decision d;   /* ALLOW: none */
-	struct request held; /* about whom */
+	struct decision d;   /* that verdict; ALLOW: no rule is stricter */
+	struct request held; /* the interpreter's exec that d is about */
 };
 
 struct exec {
 	struct place place;		  /* the program */
 	struct place interp;		  /* of a script */
 	int held;			  /* the program, O_PATH */
-	struct stat file;		  /* what the kernel loads in the end */
-	bool readable;			  /* by the floor: all of the chain */
-	bool closed;			  /* some of it is for no reader at all */
+	struct stat file;		  /* what the kernel loads: the program or the last interpreter */
+	bool readable;			  /* the floor lets the session read each file of the chain */
+	bool closed;			  /* a file of the chain cannot be opened for reading */
 	struct elf_info elf;		  /* the program itself */
-	struct elf_info chain[CHAIN_MAX]; /* the scripts on the way; [0] is the program's own words */
+	struct elf_info chain[CHAIN_MAX]; /* the scripts before `file`; [0] is the program */
 	size_t n_chain;
-	struct elf_info loaded; /* and its file */
+	struct elf_info loaded; /* the content of `file` */
 	struct stat cwd_file;
 	struct words argv;
-	uint64_t envp; /* where the caller has it */
+	uint64_t envp; /* address in the caller's memory */
 	struct exec_env env;
 	struct request req;
 	struct script_words script;
@@ -62,48 +62,50 @@ struct exec {
 };
 
 /*
- * The NULL-terminated array of strings at addr, NULL being empty.  0, -EFAULT, -ESRCH, -ENOMEM; -E2BIG beyond
- * LIMIT_ARGC or LIMIT_ARGV, where *ret holds what came before.
+ * Copies the NULL-terminated array of strings at addr in the caller's memory; addr 0 is an empty array.  The
+ * copy lives as long as the call.  0, -EFAULT, -ESRCH, -ENOMEM; -E2BIG beyond LIMIT_ARGC or LIMIT_ARGV, and
+ * then *ret holds the words before the limit.
  */
 int words_read(struct caller *c, uint64_t addr, struct words *ret);
-/* The words are the environment that exec_env_read() saw. */
+/* True where w is the environment that exec_env_read() read. */
 bool exec_env_is(const struct exec_env *e, const struct words *w);
-/* Looks through the environment at addr, of which a digest is kept.  0 or -errno. */
+/* Reads the environment at addr in the caller's memory, and keeps a digest of it.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
 
-/* What the file at path is, by its content.  False of one that may be executed but not read. */
+/* What kind of file is at path, by its content.  False where it cannot be opened for reading. */
 bool exec_inspect(const char *path, struct elf_info *ret);
 
-/* exec_script.c: before the first interpreter of a chain; then one after the other, real being where it
- * lies.  0 or -ENOMEM. */
+/* exec_script.c.  script_begin() comes before the first interpreter of a chain; script_judge() judges each
+ * one in order.  real is the interpreter's real path.  0 or -ENOMEM. */
 void script_begin(struct exec *x);
 int script_judge(struct exec *x, struct caller *c, const struct elf_info *script,
 		 const struct elf_info *interpreter, const char *real);
 
-/* --- exec_ran.c: what runs, from outside --- */
+/* --- exec_ran.c: a running program, seen from outside --- */
 
-/* What the program is to be that comes of x, and what the program of process pid is: the same where it is
- * that file with those words, that environment and that directory. */
+/* The digest that a process has after the exec x.  It covers file, words, environment and working
+ * directory, and equals that of exec_running() with EXEC_THERE where these are the same. */
 struct exec_digest exec_meant(const struct exec *x);
-enum exec_where { EXEC_ANYWHERE, EXEC_THERE }; /* the directory does not count, or does */
-/* False where it cannot be looked at. */
+enum exec_where { EXEC_ANYWHERE, EXEC_THERE }; /* the digest leaves the working directory out, or has it */
+/* The digest of the program that process pid runs now.  False where /proc/PID cannot be read. */
 bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret);
 bool exec_digest_is(const struct exec_digest *a, const struct exec_digest *b);
 
 /* --- exec_unproven.c --- */
 
-/* What is to come of an allowed exec is noted.  -EAGAIN: it may not go on. */
+/* Notes what program the allowed exec x must become.  0; -EAGAIN: not noted, so the exec must not go on. */
 int exec_note(struct caller *c, const struct exec *x);
-/* What runs in pid is what was judged, as somebody has seen. */
+/* Remembers the program that pid runs as compared with what was judged, and equal. */
 void exec_known(struct caller *c, pid_t pid);
 
 /*
- * Begins to watch an allowed exec: what will have run is compared with x after the answer, and killed where
- * it is something else.  0 and CONTINUE in *ret; -EAGAIN; -EPERM where something of the session traces it.  x
- * outlives the call.  The thread that calls this must be the one that answers: ptrace(2) is a thread's.
+ * Begins to watch an allowed exec: after the answer, the new program is compared with x before its first
+ * instruction, and the process is killed if they differ.  0 with CONTINUE in *ret; -EAGAIN where too many
+ * calls block already; -EPERM where another process traces the caller.  x must outlive the answer.  The
+ * calling thread must be the one that answers, since a tracer is one thread (ptrace(2)).
  */
 int exec_watch(struct caller *c, const struct exec *x, const char *target, struct answer *ret);
-/* The same, or what the caller gets instead. */
+/* The answer of exec_watch(), or where it fails the answer that refuses the exec. */
 struct answer exec_verify(struct caller *c, const struct exec *x, const char *target);
 
 #endif

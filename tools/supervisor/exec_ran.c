@@ -1,9 +1,8 @@
 /*
- * What runs in a process, from outside: its file, words, environment and directory, as one digest, and the
- * same digest of what an exec that was judged is to become.
+ * The digest of a running program: its file, words, environment and working directory, read from /proc/PID
+ * (exe, cmdline, environ, cwd); and the same digest computed in advance from an exec that was judged.
  *
- * Nothing here is told by the program or by who executed it: the kernel put all of it there
- * (/proc/PID/exe, cmdline, environ, cwd).
+ * The kernel sets all of this at exec.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,13 +57,13 @@ bool exec_inspect(const char *path, struct elf_info *ret)
 
 /* --- the parts ------------------------------------------------------------------------------------------ */
 
-/* Nobody in the session can have written into it since it was looked at. */
+/* No process of the session can have written to the file since it was inspected. */
 static bool is_settled(const struct stat *st)
 {
 	return st->st_uid == 0 && geteuid() != 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* What the file was judged by as well, where that may have changed. */
+/* The file's identity, and where the session may have written to it also what it was judged by. */
 static void sum_file(sum *s, const struct stat *file, const struct elf_info *inside)
 {
 	sum_add(s, &file->st_dev, sizeof(file->st_dev));
@@ -94,7 +93,7 @@ static struct exec_digest digest_of(const struct stat *file, const struct elf_in
 
 /* --- what was judged ------------------------------------------------------------------------------------ */
 
-/* Under which name the kernel hands a script to its interpreter: alloc_bprm() in fs/exec.c. */
+/* The name of the script that the kernel passes to the interpreter: alloc_bprm() in fs/exec.c. */
 static void sum_script(sum *s, const struct exec *x)
 {
 	char name[32 + LIMIT_PATH] UNINITIALIZED;
@@ -107,7 +106,8 @@ static void sum_script(sum *s, const struct exec *x)
 	sum_word(s, name);
 }
 
-/* The last interpreter comes first; of the program's own words the first is dropped (fs/binfmt_script.c). */
+/* The words of the new program: the last interpreter comes first, and argv[0] is dropped where there is a
+ * script (fs/binfmt_script.c). */
 static struct exec_digest words_meant(const struct exec *x)
 {
 	size_t skip = 0;

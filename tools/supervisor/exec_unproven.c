@@ -1,32 +1,33 @@
 /*
- * Level full: what an exec that was allowed has become is looked at before the next call of that process is
- * answered, or it gets no answer at all.
+ * Level full: after an allowed exec, the new program is compared with what was judged before the next call
+ * of that process is answered.  Where they differ, the process is killed and the call has no answer.
  *
- * The kernel reads path, argv and envp out of the caller's memory after the verdict, and others may have
- * written there meanwhile.  So each exec that goes on leaves a note of what is to come of it.  A program that
- * makes no mediated call can neither open, change, connect to nor execute anything, so its first one is early
- * enough; and the dynamic loader makes that before any code of the program's own.  Nobody is traced for it:
- * debuggers work.
+ * The kernel reads path, argv and envp from the caller's memory after the verdict, and another thread or
+ * process may have written there in between.  So each exec that goes on leaves a note: the digest of the
+ * program that it must become.  Without a mediated call a program can open, change, connect to and execute
+ * nothing, so its first such call is early enough.  In a dynamic program the loader makes it, before any code
+ * of the program itself.  No process is traced for this, so debuggers work.
  *
- * Is the exec over?  Each program has a number of its own: the digest of its auxiliary vector, which the
- * kernel writes, nobody can change (PR_SET_MM is refused), and which is full of random addresses.
+ * Whether the exec is over is seen by the program's number: the digest of its auxiliary vector.  The kernel
+ * writes that vector, no process can change it (PR_SET_MM is refused), and it holds random addresses.
  *
- *   the number is that of the program which executed
- *		It is still there.  A call by the thread that executes says that the exec has failed: the note
- *		goes.  Any other thread may call while it lasts.
- *   another number
- *		The exec has succeeded: the program is the one that the note means, or the process is killed.
+ *   the number is that of the program that called exec
+ *		The old program still runs.  If the thread that called exec makes a call, the exec has failed
+ *		and its note is removed.  Any other thread may call while the exec lasts.
+ *   the number is another one
+ *		The exec has succeeded: the new program is the one in the note, or the process is killed.
  *
- * Where addresses are not random (a debugger asks personality(2) for that) two programs may have one number.
- * There only a task that has never executed anything is known to be still what it was; else the program is
- *the one that is meant, and the note stays until the executing thread itself has called.
+ * Where addresses are not random (a debugger sets that by personality(2)), two programs may have the same
+ * number.  There a process surely still runs the old program only if it has never called exec.  Otherwise
+ * the program must be the one in the note, and the note stays until the thread that called exec makes a call.
  *
- * Who has executed, and has no note any more, was found right.  A child that has not may come of a program
- *that nobody has looked at yet, so it is right where its parent was found right, or where its number is that
- *of a program that was: all of them are kept, for orphans.  Else it must be what some note means, of a
- *program that still runs or of one that went away before its first call.  What is neither is killed.
+ * A process that has called exec and has no note left was proven.  A child that has not called exec runs its
+ * parent's program, which may not have been compared yet.  It is proven if its parent was proven, or if its
+ * number is that of a proven program; these numbers are kept, for orphans.  Otherwise its program must be the
+ * one in some note, or in the note of a process that ended before its first call.  If it is in none, the
+ * process is killed.
  *
- * While no note is open, and none was lost, nobody pays anything.
+ * While there is no note and none was lost, a call costs nothing more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,20 +56,20 @@
 #define PF_RANDOMIZE  0x400000u /* the addresses of its program are random */
 
 struct note {
-	pid_t tgid, tid; /* who executes */
-	uint64_t before; /* number of the program that does */
+	pid_t tgid, tid; /* the process and the thread that call exec */
+	uint64_t before; /* number of the program that they run */
 	struct exec_digest meant;
 };
 
 struct unproven {
 	pthread_mutex_t lock;
-	_Atomic unsigned open; /* notes, and one more for good where a program went away with its own */
+	_Atomic unsigned open; /* n, and one more for good once a process has ended with its note open */
 	struct note notes[NOTES_MAX];
 	size_t n;
-	struct exec_digest
-		lost[LOST_MAX]; /* of programs that went away before their first call; the oldest goes */
+	struct exec_digest lost[LOST_MAX]; /* notes of processes that ended before their first call; the
+					      oldest is dropped */
 	size_t n_lost;
-	uint64_t *known; /* hash table, 0: free */
+	uint64_t *known; /* numbers of proven programs: a hash table, 0: free */
 	size_t n_known, room;
 	uint8_t key[crypto_generichash_KEYBYTES];
 };
@@ -77,8 +78,8 @@ struct unproven {
 
 struct running {
 	uint64_t number;
-	bool fixed;    /* another one may have it */
-	bool executed; /* by this process, and not by one that it was forked from */
+	bool fixed;    /* addresses are not random: another program may have this number */
+	bool executed; /* this process itself has called exec since its fork */
 };
 
 static ssize_t read_proc(pid_t pid, const char *name, char *buf, size_t size)
@@ -93,7 +94,7 @@ static ssize_t read_proc(pid_t pid, const char *name, char *buf, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-/* 0, -errno; -ESRCH where the process is gone, or a zombie. */
+/* What process pid runs.  0 or -errno; -ESRCH where the process is gone, or a zombie. */
 static int program_of(const struct unproven *u, pid_t pid, struct running *ret)
 {
 	crypto_generichash_state s;
@@ -153,7 +154,7 @@ static bool grow(struct unproven *u)
 	return true;
 }
 
-/* What finds no place is looked at again each time that it matters, and is then what is meant or is not. */
+/* A number that finds no room is not remembered: its program is compared again at each call that needs it. */
 static void add_known(struct unproven *u, uint64_t number)
 {
 	if (is_known(u, number) || (2 * u->n_known >= u->room && !grow(u)))
@@ -198,7 +199,7 @@ static void lose(struct unproven *u, const struct exec_digest *d)
 		u->lost[u->n_lost++ % LOST_MAX] = *d;
 }
 
-/* It is what a note means: one of its own, or where it has none, anybody's. */
+/* d is the program in a note: in one of process tgid, or if it has none, in any note, open or lost. */
 static bool is_meant(struct unproven *u, pid_t tgid, const struct exec_digest *d)
 {
 	bool own = note_of(u, tgid, 0) != NULL;
@@ -211,13 +212,13 @@ static bool is_meant(struct unproven *u, pid_t tgid, const struct exec_digest *d
 
 /* --- the caller ---------------------------------------------------------------------------------------- */
 
-/* The thread that executes has come back, or is the process by now. */
+/* The thread that called exec makes this call, or exists no more (at exec it takes its process's pid). */
 static bool is_over(const struct note *n, pid_t tid)
 {
 	return n->tid == tid || (tgkill(n->tgid, n->tid, 0) < 0 && errno == ESRCH);
 }
 
-/* Under the lock: up to a parent who has executed what they run, and was found right. */
+/* Under the lock: the nearest ancestor, or pid itself, that has called exec is proven. */
 static bool comes_of_proven(struct supervisor *s, pid_t pid)
 {
 	struct stat_fields f;
@@ -233,7 +234,7 @@ static bool comes_of_proven(struct supervisor *s, pid_t pid)
 	return false;
 }
 
-/* Under the lock: a program that was found right, or that still is what it was before its exec. */
+/* Under the lock: the program is proven by its number, or is still the one that called exec. */
 static bool settle_by_number(struct supervisor *s, pid_t tgid, pid_t tid, const struct running *p)
 {
 	struct unproven *u = s->unproven;
@@ -249,13 +250,13 @@ static bool settle_by_number(struct supervisor *s, pid_t tgid, pid_t tid, const 
 	return true;
 }
 
-/* Under the lock: a program that is the one that was meant. */
+/* Under the lock: the program, whose digest is d, is the one in a note. */
 static bool settle_by_look(struct unproven *u, pid_t tgid, pid_t tid, const struct running *p,
 			   const struct exec_digest *d)
 {
 	const struct note *n = note_of(u, tgid, 0);
 
-	/* Another thread of it may have called meanwhile. */
+	/* Another thread of the process may have settled it in between. */
 	if (!n && is_known(u, p->number))
 		return true;
 	if (!is_meant(u, tgid, d))
@@ -266,7 +267,7 @@ static bool settle_by_look(struct unproven *u, pid_t tgid, pid_t tid, const stru
 	return true;
 }
 
-/* What runs is what is told: what was judged has its record. */
+/* The message names the program that runs; the one that was judged has its record already. */
 static void kill_changed(struct caller *c, pid_t tgid)
 {
 	const char *words[SHOWN_WORDS + 1] = { "" };
@@ -287,7 +288,8 @@ static void kill_changed(struct caller *c, pid_t tgid)
 	if (target)
 		argv_join(words, req.argc, target, SHOWN_BYTES);
 	verdict_refuse(c, &req, target && *target ? target : exe, REASON_CHANGED);
-	/* Its note stays until it is gone, and is lost then: its children are looked at. */
+	/* Its note stays until the process is gone, and goes to the lost ones then: its children are
+	 * compared. */
 	(void)kill(tgid, SIGKILL);
 }
 
@@ -321,7 +323,7 @@ int exec_proven(struct caller *c)
 		ok = settle_by_look(u, tgid, c->tid, &p, &d);
 		pthread_mutex_unlock(&u->lock);
 	}
-	/* Who was in the middle of becoming another one does not call any more. */
+	/* If the exec succeeded while this looked, the call that it looked for is gone. */
 	if (!caller_alive(c))
 		return -ESRCH;
 	c->proc->is_proven = ok;
@@ -378,7 +380,7 @@ static bool copy_note(struct unproven *u, size_t i, struct note *ret)
 	return there;
 }
 
-/* One that need not call, or never will: true where its note is gone. */
+/* Settles the note of a process that makes no call, or has ended.  True where the note is removed. */
 static bool tick_note(struct unproven *u, const struct note *copy)
 {
 	struct running p = { .fixed = true };

@@ -1,15 +1,16 @@
 /*
- * What has been executed is what was judged, or it never runs an instruction: each exec at level strict,
- * and at level full one that somebody approved, once or by a grant.
+ * Compares a new program with what was judged before it runs its first instruction, and kills the process
+ * where they differ.  This is done for each exec at level strict, and at level full for an exec that was
+ * approved (once or by a grant) and for a static program.
  *
  * The caller is traced from before the kernel reads its memory again until the exec is over
- * (PTRACE_SEIZE, PTRACE_O_TRACEEXEC): at PTRACE_EVENT_EXEC the new program stands still, and its
- * file and its words are compared with the request.  sudo's intercept_verify does the same.
+ * (PTRACE_SEIZE, PTRACE_O_TRACEEXEC).  At PTRACE_EVENT_EXEC the new program is stopped, and its file, words,
+ * environment and directory are compared with the request.  sudo's intercept_verify does the same.
  *
- * What is traced must be let go in every case: a call that is never answered, an exec that fails, a
- * signal that comes between.  So it is interrupted before it is answered: a stop other than that of a
- * successful exec ends the watch.  Where the interruption lands inside the exec, the kernel restarts the
- * call, which is carried and judged again.  PTRACE_O_EXITKILL: should we die, so does what nobody watched.
+ * The tracee must be released in every case: a call that is never answered, an exec that fails, a signal in
+ * between.  So it is interrupted before the answer: any stop but that of a successful exec ends the watch.
+ * If the interruption comes inside the exec, the kernel restarts the call, and it is carried and judged
+ * again.  With PTRACE_O_EXITKILL a program that is still watched dies with the supervisor.
  *
  * Source: ptrace(2), "execve(2) under ptrace"; waitid(2).
  */
@@ -28,9 +29,9 @@
 #define NAP_MIN_NS 20000L
 #define NAP_MAX_NS 1000000L
 
-#define GIVE_UP_NS 10000000000L /* it hangs in the kernel: killed rather than let go */
+#define GIVE_UP_NS 10000000000L /* then the tracee hangs in the kernel: it is killed, not released */
 
-/* The watched exec of this thread: answer.after has no argument for it. */
+/* The exec that this thread watches: answer.after takes no argument of its own. */
 static _Thread_local struct watch {
 	const struct exec *x;
 	const char *target;
@@ -51,14 +52,14 @@ static void nap(long ns)
 enum fate { FATE_BUSY, FATE_STOPPED, FATE_DEAD, FATE_GONE };
 
 /*
- * What became of the tracee.  It may be a child of this process too (the agent, or an orphan); the kernel
- * then shows its stops to the main thread as well, and whoever waits first has them.  So a wait tells here of
- * death alone, left waitable for the main thread, and a stop is known by ptrace(2), which serves stopped
- * tracees only.
+ * The state of the tracee.  Where it is also a child of this process (the agent, or an orphan), the kernel
+ * reports its stops to the main thread too, and the first waitid(2) consumes them.  So waitid(2) is used here
+ * only to see a death, which WNOWAIT leaves for the main thread.  A stop is seen by a ptrace(2) request,
+ * which succeeds only on a stopped tracee.
  */
 static enum fate fate_of(const struct watch *w, pid_t *ret_pid, siginfo_t *ret)
 {
-	const pid_t pids[] = { w->tgid, w->tid }; /* a thread that executes becomes its process */
+	const pid_t pids[] = { w->tgid, w->tid }; /* at exec a thread takes the pid of its process */
 
 	ret->si_pid = 0;
 	if (waitid(P_ALL, 0, ret, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) < 0)
@@ -66,20 +67,20 @@ static enum fate fate_of(const struct watch *w, pid_t *ret_pid, siginfo_t *ret)
 	*ret_pid = ret->si_pid;
 	if (ret->si_pid && ret->si_code != CLD_TRAPPED && ret->si_code != CLD_STOPPED)
 		return FATE_DEAD;
-	/* A thread that became its process is not to be had until somebody waited for that stop. */
+	/* A thread that took its process's pid answers ptrace(2) only after a wait has consumed that stop. */
 	if (ret->si_pid)
 		(void)waitid(P_PID, (id_t)ret->si_pid, ret, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD);
 	for (size_t i = 0; i < NELEM(pids); i++) {
 		*ret_pid = pids[i];
 		*ret = (siginfo_t){ 0 };
-		/* EINVAL is a stop of the whole group, which has no signal of its own. */
+		/* EINVAL: a group stop, which has no siginfo. */
 		if (ptrace(PTRACE_GETSIGINFO, pids[i], NULL, ret) == 0 || errno == EINVAL)
 			return FATE_STOPPED;
 	}
 	return FATE_BUSY;
 }
 
-/* A dead tracee is hidden from its parent until its tracer took notice. */
+/* Reaps a dead tracee, whose parent cannot wait for it before; a child of ours is left to the main thread. */
 static void bury(pid_t pid)
 {
 	struct stat_fields f;
@@ -103,7 +104,7 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 	int event = si->si_code > 0 && (si->si_code & 0xff) == SIGTRAP ? si->si_code >> 8 : 0;
 	struct exec_digest ran;
 
-	/* Until the signal has arrived, it is the same stop. */
+	/* SIGKILL is sent but not delivered yet: this is the stop of before. */
 	if (w->killed)
 		return false;
 	if (event == PTRACE_EVENT_EXEC) {
@@ -113,7 +114,7 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 		}
 		exec_known(c, pid);
 	}
-	/* Any other stop is outside of the exec: it failed, or will be restarted and carried again. */
+	/* Any other stop means that the exec failed, or that it is restarted and carried again. */
 	(void)ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(event ? 0 : si->si_signo));
 	return true;
 }
@@ -143,7 +144,7 @@ static void watch_exec(struct caller *c)
 	struct watch w = watch;
 	long waited = 0, step;
 
-	/* The longer it has taken, the less a look earlier or later matters. */
+	/* Poll less often the longer it takes. */
 	while (waited < GIVE_UP_NS && !looked(c, &w)) {
 		step = waited / 4 < NAP_MIN_NS ? NAP_MIN_NS : waited / 4;
 		step = step < NAP_MAX_NS ? step : NAP_MAX_NS;
@@ -157,8 +158,8 @@ static void watch_exec(struct caller *c)
 /* --- may it be watched? ------------------------------------------------------------------------------- */
 
 /*
- * One that another process of the session traces cannot be: its tracer could write, while it waits, what
- * the kernel is about to read.
+ * A caller that another process traces cannot be watched, and at strict is refused: its tracer could change,
+ * while it waits, the memory that the kernel is about to read.
  */
 int exec_watch(struct caller *c, const struct exec *x, const char *target, struct answer *ret)
 {
@@ -169,12 +170,13 @@ int exec_watch(struct caller *c, const struct exec *x, const char *target, struc
 	if (ptrace(PTRACE_SEIZE, c->tid, NULL, (void *)options) < 0)
 		return -EPERM;
 	/*
-	 * Taken note of on the way back to its own code: behind the stop of a successful exec, at once after
-	 * a failed one.  Before the answer, or one that fails quickly is back here while it is watched; what
-	 * waits for an answer is not woken by it (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
+	 * The interruption stops the caller when it returns to its own code: after the stop of a successful
+	 * exec, or at once after a failed one.  It comes before the answer, so that a caller whose exec fails
+	 * quickly cannot make its next call while it is still traced.  It does not wake a caller that waits
+	 * for its answer (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
 	 */
 	(void)ptrace(PTRACE_INTERRUPT, c->tid, NULL, NULL);
-	/* Once the call is answered there is none to be had, and a change could not be told. */
+	/* Opened now: once the call is answered it cannot be opened, and a change could not be reported. */
 	(void)proc_pidfd(c);
 	watch = (struct watch){
 		.x = x, .target = target, .meant = exec_meant(x), .tid = c->tid, .tgid = caller_tgid(c)

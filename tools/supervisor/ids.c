@@ -30,8 +30,8 @@ static uint64_t hash_text(const struct ids *ids, const char *text)
 }
 
 /*
- * The n-th id: a permutation of 32 bits, of four rounds (Luby and Rackoff 1988), so that ids never meet, and
- * that those of one session say nothing of another's.
+ * The n-th id: a keyed permutation of 32 bits in four rounds (Luby and Rackoff 1988).  So no id comes twice,
+ * and the ids of one session tell nothing about those of another.
  */
 static uint32_t permuted(const struct ids *ids, uint32_t n)
 {
@@ -47,7 +47,7 @@ static uint32_t permuted(const struct ids *ids, uint32_t n)
 	return (uint32_t)left << 16 | right;
 }
 
-/* What makes two denials the same deed: all that is said of it. */
+/* A number for what was denied: two denials with the same fields here are the same denial, repeated. */
 static uint64_t deed_of(const struct ids *ids, const struct ring_record *r)
 {
 	const uint64_t key[] = {
@@ -70,7 +70,7 @@ uint32_t ids_find(struct ids *ids, const struct ring_record *r)
 	uint32_t id;
 
 	pthread_mutex_lock(&ids->lock);
-	/* 0 is no id: one of the numbers leads there, and is passed over. */
+	/* 0 means no id, so the one number that is permuted to 0 is skipped. */
 	if (ids->recent[at].deed != deed || ids->recent[at].id == 0) {
 		ids->recent[at].deed = deed;
 		while ((ids->recent[at].id = permuted(ids, ids->given++)) == 0)

@@ -1,14 +1,14 @@
 /*
  * Signals, where the kernel's Landlock has no scope for them (before ABI 6, Linux 6.12): a process of the
- * session signals processes of the session alone, and of a nested run those of that run.
+ * session may signal only processes of the session, and a process of a nested run only those of that run.
  *
- * A signal to the caller's own process is left to the kernel: that process waits for the answer, so its
- * number cannot become another's.  Every other signal is sent from here, and through a pidfd.  The pidfd is
- * opened first and judged by its number then.  A process that still takes the signal has had that number all
- * along, so a number that comes again reaches nobody else.
+ * A signal to the caller's own process is left to the kernel: that process waits for the answer, so its pid
+ * cannot be given to another one.  Every other signal is sent from here, through a pidfd.  The pidfd is
+ * opened first, and then the pid is judged.  If the process behind the pidfd still takes the signal, it had
+ * that pid all the time, so a pid that is used again reaches no other process.
  *
- * The receiver is told who sent the signal.  The kernel lets nobody put another's pid into a siginfo of
- * kill(2), so the code is that of sigqueue(3), with the caller's pid and uid.
+ * The receiver learns the sender.  The kernel lets no process put another pid into the siginfo of kill(2), so
+ * the siginfo has the code of sigqueue(3), and the caller's pid and uid.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -24,17 +24,17 @@
 #include "tools/tools.h"
 
 #define PIDFD_THREAD_ O_EXCL /* Linux 6.9 */
-#define EVERYBODY     (-1)   /* in the place of a group: kill(2) */
+#define EVERYBODY     (-1)   /* instead of a process group: all processes, as in kill(2) */
 
-/* --- who -------------------------------------------------------------------------------------------- */
+/* --- which processes -------------------------------------------------------------------------------- */
 
-/* None but a session of root's has processes of several users. */
+/* Only a session of root can have processes of several users. */
 static long user_of(pid_t pid)
 {
 	return geteuid() == 0 ? status_number(-1, pid, "\nUid:", 10) : (long)getuid();
 }
 
-/* As kill(2) has it: who is not root signals its own user's processes. */
+/* As in kill(2): a caller that is not root signals only processes of its own user. */
 static bool is_of_user(struct caller *c, pid_t pid)
 {
 	long user = user_of(c->tid);
@@ -48,7 +48,7 @@ static bool may_signal(struct caller *c, pid_t pid)
 	return caller_reaches(c, pid) && is_of_user(c, pid);
 }
 
-/* What the caller would have told the receiver. */
+/* The siginfo that names the caller as the sender. */
 static siginfo_t told(struct caller *c, int sig)
 {
 	return (siginfo_t){ .si_signo = sig,
@@ -57,7 +57,7 @@ static siginfo_t told(struct caller *c, int sig)
 			    .si_uid = (uid_t)user_of(c->tid) };
 }
 
-/* The siginfo at addr, which only tkill(2) and the kernel itself may fill with other codes. */
+/* Reads the caller's siginfo at addr.  -EPERM where its code is of those kept for tkill(2) and the kernel. */
 static int read_told(struct caller *c, uint64_t addr, int sig, siginfo_t *ret)
 {
 	int r = caller_read(c, addr, ret, sizeof(*ret));
@@ -73,7 +73,7 @@ static int send_by(int pidfd, const siginfo_t *info)
 	return syscall(SYS_pidfd_send_signal, pidfd, info->si_signo, info, 0) < 0 ? -errno : 0;
 }
 
-/* A thread's number stands for its process, as it does for kill(2). */
+/* The id of a thread means its process, as in kill(2). */
 static int signal_process(struct caller *c, pid_t number, const siginfo_t *info)
 {
 	pid_t pid = (pid_t)status_number(-1, number, "\nTgid:", 10);
@@ -85,9 +85,9 @@ static int signal_process(struct caller *c, pid_t number, const siginfo_t *info)
 }
 
 /*
- * One thread of another process; tgid 0: whichever has it.  Before Linux 6.9 a thread has no pidfd.  There
- * a process's first thread is signalled by the process's pidfd, and only a later one by its number: two
- * numbers of this pair would have to become another's in that moment.
+ * Signals one thread; tgid 0: of any process.  Before Linux 6.9 a thread has no pidfd.  There the first
+ * thread is signalled by the process's pidfd, and a later one by its pid and tid: the wrong thread would get
+ * the signal only if both numbers were used again in that moment.
  */
 static int signal_thread(struct caller *c, pid_t tgid, pid_t tid, const siginfo_t *info)
 {
@@ -113,8 +113,8 @@ static bool is_in(pid_t pid, pid_t group)
 }
 
 /*
- * Each member that may be signalled is; one is enough.  The caller's own process is the last, if it is meant:
- * the signal may end it.
+ * Signals each member of the group that the caller may signal; one is enough for success.  The caller's own
+ * process comes last, since the signal may end it.
  */
 static int signal_group(struct caller *c, pid_t group, const siginfo_t *info)
 {
@@ -156,7 +156,8 @@ struct answer carry_kill(struct caller *c)
 	info = told(c, (int)c->arg[1]);
 	if (to > 0)
 		return answer_result(signal_process(c, to, &info));
-	/* Many are looked at.  Where no other can lead meanwhile, this one does it all the same. */
+	/* This reads all of /proc, so another thread should lead; where none can, the call is served anyway.
+	 */
 	(void)caller_may_block(c);
 	if (to == 0)
 		r = stat_read(-1, own, &f);
@@ -165,10 +166,10 @@ struct answer carry_kill(struct caller *c)
 	return answer_result(r);
 }
 
-/* tkill, tgkill, rt_sigqueueinfo and rt_tgsigqueueinfo: which arguments they have. */
+/* The arguments of tkill, tgkill, rt_sigqueueinfo and rt_tgsigqueueinfo. */
 static const struct form {
 	int nr;
-	int tgid, tid, sig, info; /* number of the argument, -1: it has none */
+	int tgid, tid, sig, info; /* number of the argument; -1: the call has no such argument */
 } forms[] = {
 	{ __NR_tkill, -1, 0, 1, -1 },
 	{ __NR_tgkill, 0, 1, 2, -1 },
@@ -194,7 +195,7 @@ struct answer carry_signal(struct caller *c)
 	tgid = pid_at(c, f->tgid);
 	tid = pid_at(c, f->tid);
 	sig = (int)c->arg[f->sig];
-	/* The kernel knows what is wrong with a number below 1. */
+	/* An id below 1 is invalid: the kernel returns the error. */
 	if ((f->tgid >= 0 && (tgid == own || tgid <= 0)) || (f->tid >= 0 && tid <= 0) || tid == c->tid)
 		return answer_continue();
 	if (f->info >= 0)
@@ -206,7 +207,7 @@ struct answer carry_signal(struct caller *c)
 	return answer_result(r);
 }
 
-/* Of a pidfd; 0: it is none, -1: its process is gone. */
+/* The pid behind a pidfd; 0: not a pidfd, -1: its process is gone. */
 static pid_t pid_of(int pidfd)
 {
 	_cleanup_free_ char *text = NULL;
@@ -221,7 +222,7 @@ static pid_t pid_of(int pidfd)
 	return p ? atoi(p + strlen("\nPid:")) : 0;
 }
 
-/* Flags came with Linux 6.9, and one of them names a group. */
+/* Flags (Linux 6.9) are refused: one of them means a process group. */
 struct answer carry_pidfd_signal(struct caller *c)
 {
 	_cleanup_close_ int pidfd = caller_fd(c, (int)c->arg[0]);
@@ -242,7 +243,7 @@ struct answer carry_pidfd_signal(struct caller *c)
 	return answer_result(r);
 }
 
-/* F_SETOWN, by which data sends a signal: nobody but the caller's own process is made to wait for it. */
+/* F_SETOWN names the process that gets SIGIO: the caller may name only its own process. */
 struct answer carry_fcntl(struct caller *c)
 {
 	const pid_t to = (pid_t)c->arg[2];
