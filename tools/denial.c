@@ -1,8 +1,9 @@
 /*
  * Denials and questions by the id that people were shown (`id=0215ab3c`).
  *
- * At levels full and strict the supervisor gives the ids, and one id is one deed of its session.  At level
- * hooks, and in two sessions, the same id may stand for several: all are listed, so that none hides another.
+ * At levels full and strict the supervisor makes the ids, and an id names one denial of its session.  At
+ * level hooks, and in different sessions, several denials may have the same id: all are listed, so that none
+ * hides another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "tools.h"
 
-/* The processes of a session at level hooks choose their own ids: only so many are kept, the newest. */
+/* The processes of a session at level hooks choose their own ids, so only the newest are kept. */
 #define DENIALS_MAX 1000
 
 uint32_t denial_id(const struct record *r)
@@ -81,7 +82,7 @@ static int search(struct past_denials *all, const char *dir, uint32_t id)
 	while (e == 0 && line_reader_next(&r, &line, &len) == 1) {
 		struct record_owned rec;
 
-		/* Reading a record whole costs much more than a look for what every denial has. */
+		/* Every denial has this text: searching for it costs much less than parsing each record. */
 		if (!memmem(line, len, "id=", 3) || record_from_line(line, len, &rec, &err) < 0)
 			continue;
 		if (denial_id(&rec.r) == id)

@@ -1,18 +1,18 @@
 /*
- * pale explain ID: the denial that the ledgers have under that id, and what the policy says of it now.
+ * pale explain ID: prints the denial with that id from the ledgers, and what the policy decides now.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "tools.h"
 
-/* Who stands for it that it happened so. */
+/* Which part of pale reported the denial. */
 static const char *attested(const struct record *r)
 {
 	if (strcmp(r->via, "kernel") == 0)
 		return "seen by the supervisor";
-	return strcmp(r->level, level_name(LEVEL_HOOKS)) == 0 ? "the process's own word, and so is the id"
-							      : "told by the process's hooks";
+	return strcmp(r->level, level_name(LEVEL_HOOKS)) == 0 ? "claimed by the process itself, as is the id"
+							      : "reported by the process's hooks";
 }
 
 static void print_past(const struct past_denial *p)
@@ -48,7 +48,7 @@ static char *recorded_addr(const char *detail)
 	return at ? strndup(at + 6, strcspn(at + 6, " ;")) : NULL;
 }
 
-/* The record tells what happened; the evaluator tells what would happen now, in the same workspace. */
+/* Evaluates the recorded act by the policy of now, in the same workspace. */
 static int explain_now(const struct options *o, const struct past_denial *p)
 {
 	_cleanup_free_ char *workspace = session_fact(p->dir, "workspace");
@@ -60,7 +60,7 @@ static int explain_now(const struct options *o, const struct past_denial *p)
 		return EXIT_USAGE;
 	if (!o->json)
 		puts("now, by the policy as it stands:");
-	/* Relative words of a command mean what they meant there. */
+	/* Relative paths in a command are resolved there, as they were. */
 	if (!again.workspace && there && chdir(there) == 0)
 		again.workspace = ".";
 	addr = recorded_addr(p->rec.r.detail);
@@ -76,7 +76,7 @@ static json_t *past_json(const struct past_denial *p)
 			 "times", (json_int_t)p->times);
 }
 
-/* More than one deed: which of them is meant, nobody here can know. */
+/* Several denials have this id: all are printed. */
 static int explain_several(const struct options *o, const struct past_denials *d)
 {
 	json_t *list = json_array();
@@ -126,7 +126,7 @@ int explain_past(const struct options *o, const char *id)
 	return code;
 }
 
-/* Ledgers of before have ids of four digits. */
+/* An id has DENIAL_ID_HEX digits; in older ledgers it has four. */
 bool explain_is_id(const char *text)
 {
 	size_t n = strspn(text, "0123456789abcdef");

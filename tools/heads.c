@@ -1,4 +1,4 @@
-/* Heads told at the end of sessions; see heads.h. */
+/* Heads of ledgers at the end of their sessions; see heads.h. */
 #include "heads.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define HEADS_FILE "heads.jsonl"
 #define HEADS_OLD  "heads.1.jsonl"
-#define HEADS_MAX  (4u << 20) /* then the file is set aside; with the one before, some 40,000 sessions */
+#define HEADS_MAX  (4u << 20) /* then HEADS_FILE becomes HEADS_OLD; both hold some 40,000 sessions */
 
 extern char **environ;
 
@@ -58,7 +58,7 @@ static int append(const struct dirs *dirs, const char *session, const struct lau
 
 	if (!line)
 		return -ENOMEM;
-	/* Where the helper keeps the ledgers elsewhere, nobody has made it yet. */
+	/* Where the helper keeps the ledgers elsewhere, this directory may not exist yet. */
 	r = dir_make(dirs->state);
 	if (r < 0)
 		return r;
@@ -84,9 +84,9 @@ void heads_keep(const struct dirs *dirs, const char *session, const struct launc
 		     strerror(-e));
 }
 
-/* Where heads are looked for, and what is done with them. */
+/* Which heads are wanted, and the function that gets them. */
 struct search {
-	const char *session; /* NULL: of all */
+	const char *session; /* NULL: all */
 	uid_t writer, owner;
 	head_fn *fn;
 	void *ctx;
@@ -143,7 +143,8 @@ int heads_kept(const char *session, head_fn *fn, void *ctx)
 
 /* --- the journal --- */
 
-/* Root is told to run nothing from a PATH (outside.c); but who can write here can write pale itself. */
+/* For root, outside_find() refuses programs from PATH.  /usr/bin is safe: its owner can replace pale itself.
+ */
 static int find_journalctl(char ret[PATH_MAX])
 {
 	int r = outside_find(NULL, "journalctl", ret);
@@ -154,7 +155,7 @@ static int find_journalctl(char ret[PATH_MAX])
 	return access(ret, X_OK) < 0 ? -errno : 0;
 }
 
-/* journalctl with these arguments: its output.  0 or -errno. */
+/* Starts journalctl with these arguments: *ret reads its output.  0 or -errno. */
 static int run_journalctl(char *const argv[], FILE **ret, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t files;
@@ -179,7 +180,7 @@ static int run_journalctl(char *const argv[], FILE **ret, pid_t *ret_pid)
 	return r ? -r : -ENOMEM;
 }
 
-/* The journal says who wrote; anybody may write anything there, but of others' ledgers in vain. */
+/* Any user may write to the journal, which adds the writer's uid: only entries of a helper's user count. */
 static bool is_a_helpers(const json_t *entry, uid_t owner)
 {
 	const char *uid = json_string_value(json_object_get(entry, "_UID"));
@@ -189,7 +190,7 @@ static bool is_a_helpers(const json_t *entry, uid_t owner)
 	return uid && (n == owner || n == getuid() || (pale && n == pale->pw_uid));
 }
 
-/* An entry without an owner is of a helper before they were named: of this ledger, as far as can be told. */
+/* An entry of an older helper names no owner: it counts where the session's name matches. */
 static bool is_of(const json_t *entry, const struct search *s)
 {
 	const char *uid = json_string_value(json_object_get(entry, "PALE_OWNER"));

@@ -1,6 +1,6 @@
 /*
- * Heads of ledgers that were told at the end of sessions, kept beside the ledgers' directory: what a ledger
- * that was cut short or made anew does not agree with.
+ * The heads that ledgers had at the end of their sessions (heads.jsonl, and the system's journal).  A ledger
+ * that was cut short or rewritten since does not have its head any more.
  */
 #ifndef PALE_HEADS_H
 #define PALE_HEADS_H
@@ -11,23 +11,25 @@
 struct dirs;
 struct launch_end;
 
-/* Appends the head that the helper told at the session's end, if it did, to $XDG_STATE_HOME/pale/heads.jsonl;
- * says so where it cannot. */
+/* Appends the head that the helper sent at the session's end, if it did, to $XDG_STATE_HOME/pale/heads.jsonl.
+ * Tells the operator where it cannot. */
 void heads_keep(const struct dirs *dirs, const char *session, const struct launch_end *end);
-/* A head that was told before; time is "" where it is not known. */
+/* The hash of record `count` of a session's ledger; time is "" where it is not known.  Strings are borrowed.
+ */
 struct head {
 	const char *session, *time, *hash;
 	uint64_t count;
 };
 
-/* What is done with each. */
+/* Called for each head; it may keep nothing that head points to. */
 typedef void head_fn(void *ctx, const struct head *head);
-/* The heads that were kept of this session, or of all (NULL).  0, also where there are none, or -errno. */
+/* Calls fn for each head in heads.jsonl of this session, or of all (NULL).  0, also where none is found, or
+ * -errno. */
 int heads_kept(const char *session, head_fn *fn, void *ctx);
 #define NO_OWNER ((uid_t)-1)
-/* The same from the system's journal, as far as this user may read it: what writer's helper, one of ours or
- * one that is a user of its own told of owner's sessions (NO_OWNER: whosever).  How many, or -errno
- * (-ENOENT: no journalctl). */
+/* The same with the system's journal, as far as this user may read it: heads of the sessions of owner
+ * (NO_OWNER: of any user) that came from a helper running as writer, as this user or as the user pale.  The
+ * number of heads, or -errno (-ENOENT: journalctl is not found). */
 int heads_from_journal(const char *session, uid_t writer, uid_t owner, head_fn *fn, void *ctx);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The command that the operator typed: judged by the session's own image, and recorded like any
- * other.  Where the policy trusts the launch, only what it denies by name refuses the command, and nothing is
- * asked about the operator's own words.  Where the launch is judged, a denial ends here, and what is to be
- * asked is left to the supervisor, which judges, asks and records when the command is executed.
+ * Judges the command that the operator typed, by the session's own image, and records the decision.  Where
+ * the policy trusts the launch, only a rule that denies the command refuses it, and no question is asked.
+ * Where the policy judges the launch, a denial ends here; any other verdict is left to the supervisor, which
+ * judges, asks and records when the command is executed.
  *
- * In a nested run the operator is the agent of the session around it: what that session thinks of
- * the command is judged, asked and recorded by the hook when it is executed.
+ * In a nested run the operator is the agent of the outer session: the outer policy is applied, asked and
+ * recorded by the hook when the command is executed.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,14 +23,15 @@
 
 #define LINE_SIZE 16384 /* of a denial */
 
-/* The helper drains within milliseconds; the ring of a session that just began is empty. */
+/* Does not wait for room: the ring of a session that just began is empty. */
 static bool give_up(unsigned round)
 {
 	(void)round;
 	return false;
 }
 
-/* Of a nested run the supervisor writes it down, as for hooks.  Its answer: the id; 0 or less: it did not. */
+/* In a nested run the supervisor records the denial, as for hooks.  The id; 0 or less: it did not record it.
+ */
 static long tell_supervisor(const struct launch *l, const struct ring_record *rec)
 {
 	const struct wire_denial w = {
@@ -49,7 +50,7 @@ static long tell_supervisor(const struct launch *l, const struct ring_record *re
 	return l->image.h->level == LEVEL_HOOKS ? 0 : syscall(SYS_ioctl, STDERR_FILENO, WIRE_DENIED, &w);
 }
 
-/* The id under which a denial is recorded.  It is the only one of a session that ends with it. */
+/* Records the decision.  The id of a denial: the session ends with it, so it is the only one. */
 static uint32_t record(const struct launch *l, const struct request *req, const char *target,
 		       const struct decision *d)
 {
@@ -90,7 +91,7 @@ static void tell(const struct launch *l, const char *target, const struct decisi
 	talk("%s", text_end(&o));
 }
 
-/* A question needs somebody below the launcher who asks it: the supervisor. */
+/* Only the supervisor can ask a question about this command. */
 static bool can_be_asked(const struct launch *l)
 {
 	return !l->nested && l->level > LEVEL_HOOKS;

@@ -1,6 +1,6 @@
 /*
- * pale log verify: ledgers that are not there, although a head of theirs was told (heads.h), and whose
- * ledgers are meant.
+ * pale log verify: finds ledgers that are gone although a head of them was kept (heads.h), and decides whose
+ * ledgers are verified.
  */
 #include "log_absent.h"
 
@@ -14,7 +14,7 @@
 #include "lines.h"
 #include "tools.h"
 
-/* A user by name or uid, NO_OWNER where there is none. */
+/* A user by name or uid, NO_OWNER where it does not exist. */
 static uid_t user_of(const char *text)
 {
 	const struct passwd *pw = getpwnam(text);
@@ -33,20 +33,19 @@ uid_t who_asks(const struct options *o)
 	return geteuid() == 0 ? NO_OWNER : geteuid();
 }
 
-/* --- ledgers that are not there ---------------------------------------------------------------------------
- */
+/* --- ledgers that are gone ---------------------------------------------------------------------------- */
 
-/* A head of a session that left no ledger. */
+/* The latest head of a session whose ledger is gone. */
 struct missing {
 	char session[SESSION_ID_MAX], time[32];
 	uint64_t count;
 };
 
 struct absent {
-	const struct ledger_ref *refs; /* those that are there */
+	const struct ledger_ref *refs; /* the ledgers that exist */
 	size_t n_refs;
-	const char *session; /* NULL: of all */
-	char oldest[32];     /* what was told before is gone by its age, or was removed for room */
+	const char *session; /* only sessions with this prefix; NULL: all */
+	char oldest[32];     /* ledgers up to this time may have been removed by age or for room */
 	struct missing *list;
 	size_t n;
 };
@@ -85,7 +84,7 @@ static void look_for(void *ctx, const struct head *head)
 
 static void report_missing(const struct missing *m, json_t *list)
 {
-	static const char why[] = GONE ", and a head of it was told";
+	static const char why[] = GONE ", although a head of it was kept";
 
 	if (list) {
 		json_array_append_new(list,
@@ -102,7 +101,6 @@ static void report_missing(const struct missing *m, json_t *list)
 	puts(")");
 }
 
-/* Ledgers of which a head was told and that are not among those that are there. */
 int log_absent(const struct options *o, const struct ledger_ref *refs, size_t n, const char *removed_until,
 	       json_t *list)
 {
@@ -118,12 +116,12 @@ int log_absent(const struct options *o, const struct ledger_ref *refs, size_t n,
 	snprintf(a.oldest, sizeof(a.oldest), "%s", strcmp(kept, removed_until) > 0 ? kept : removed_until);
 	e = heads_kept(NULL, look_for, &a);
 	if (e < 0)
-		talk("the heads that were told before cannot be read: %s", strerror(-e));
+		talk("the kept heads cannot be read: %s", strerror(-e));
 	e = o->journal ? heads_from_journal(NULL, geteuid(), who_asks(o), look_for, &a) : 0;
 	if (e < 0)
-		talk("the journal cannot be asked: %s", strerror(-e));
+		talk("the journal cannot be read: %s", strerror(-e));
 	code = EXIT_OK;
-	/* What began and ended since the first look is there. */
+	/* List the ledgers again: sessions may have started and ended since. */
 	e = ledgers_list(NULL, &now, &a.n_refs);
 	a.refs = e < 0 ? NULL : now;
 	for (size_t i = 0; e >= 0 && i < a.n; i++)

@@ -3,8 +3,8 @@
  *
  * A record that was edited, dropped or swapped breaks the chain; a file that was cut short at a
  * line's end still verifies up to there, so a missing end record is a finding too, unless the
- * session is still running.  That all of it was made anew is seen against what does not lie in the file: the
- * key that sealed it, and heads that were told before.
+ * session is still running.  A ledger that was rewritten as a whole is found only by what is not in the file:
+ * the key that sealed it, and heads that were kept elsewhere (heads.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,11 +30,11 @@ struct result {
 	const char *why; /* NULL: the chain holds */
 	size_t torn;
 	bool running, unreadable;
-	bool not_in_journal; /* and it was to be held against it */
+	bool not_in_journal; /* --journal, and the journal has no head of this session */
 	struct record_chain chain;
 };
 
-/* --- what it is held against ---------------------------------------------------------------------------- */
+/* --- key, owner and heads to verify against ------------------------------------------------------------- */
 
 static int pin_key(struct record_chain *c, const char *path)
 {
@@ -60,8 +60,8 @@ static bool is_kept_by_another(const char *path)
 	return strncmp(path, SEALED_ROOT, strlen(SEALED_ROOT)) == 0;
 }
 
-/* Whose ledger it must be: what was asked for, whose place it lies in, or who asks; root asks for anybody's.
- */
+/* The user whose ledger it must be: --user, else the user in whose directory it lies, else the caller (root:
+ * any user). */
 static uid_t owner_of(const struct options *o, const char *path)
 {
 	const char *place = path + strlen(SEALED_ROOT);
@@ -74,7 +74,7 @@ static uid_t owner_of(const struct options *o, const char *path)
 	return end > place && *end == '/' ? (uid_t)uid : who_asks(o);
 }
 
-/* 0, or -EINVAL after telling. */
+/* Sets the key, the owner and the head to verify against.  0, or -EINVAL after a message. */
 static int arm(const struct options *o, struct result *r)
 {
 	const char *key = o->key ? o->key : is_kept_by_another(r->path) ? SEALED_KEY : NULL;
@@ -105,7 +105,7 @@ static int from_journal(struct result *r, const struct record *first)
 		       : heads_from_journal(first->session, st.st_uid, owner, expect, &r->chain);
 }
 
-/* What was told before of the session that the first line names. */
+/* Adds the kept heads of the session that the first line names. */
 static void arm_heads(const struct options *o, struct result *r, const char *line, size_t len)
 {
 	struct record_owned rec;
@@ -116,10 +116,10 @@ static void arm_heads(const struct options *o, struct result *r, const char *lin
 		return;
 	e = heads_kept(rec.r.session, expect, &r->chain);
 	if (e < 0)
-		talk("the heads that were told before cannot be read: %s", strerror(-e));
+		talk("the kept heads cannot be read: %s", strerror(-e));
 	e = o->journal ? from_journal(r, &rec.r) : 0;
 	if (e < 0)
-		talk("the journal cannot be asked: %s", strerror(-e));
+		talk("the journal cannot be read: %s", strerror(-e));
 	r->not_in_journal = o->journal && e <= 0;
 	record_done(&rec);
 }
@@ -142,12 +142,12 @@ static void check_line(struct result *res, const char *line, size_t len)
 		find(res, why ? why : "not a record");
 }
 
-/* What only the whole can show. */
+/* A fault that shows only when all lines are read, or NULL. */
 static const char *whole_fault(const struct result *r)
 {
 	const struct record_chain *c = &r->chain;
 
-	/* A whole ledger under another session's name is somebody else's. */
+	/* An intact ledger may have been copied over this one. */
 	if (r->session && r->records && strcmp(c->session, r->session) != 0)
 		return "it is the ledger of another session";
 	return r->running ? NULL : record_chain_finish(c);
@@ -183,7 +183,7 @@ static int check_ledger(const struct options *o, struct result *res)
 	record_chain_init(&res->chain);
 	if (arm(o, res) < 0) {
 		res->unreadable = true;
-		res->why = "what it shall be held against cannot be used";
+		res->why = "the key or the head to verify it with cannot be used";
 		return -EINVAL;
 	}
 	e = line_reader_open(&r, res->path);
@@ -206,9 +206,9 @@ static bool is_good(const struct result *r)
 	return !r->why && (r->running || (r->chain.ended && r->torn == 0 && !r->not_in_journal));
 }
 
-/* --- telling -------------------------------------------------------------------------------------------- */
+/* --- output --------------------------------------------------------------------------------------------- */
 
-/* Whose it is, where that is not whom it was held against. */
+/* The ledger's owner, where it was not verified against one. */
 static void owner_text(const struct record_chain *c, char *buf, size_t size)
 {
 	if (!c->has_owner)
@@ -219,7 +219,7 @@ static void owner_text(const struct record_chain *c, char *buf, size_t size)
 		*buf = '\0';
 }
 
-/* "sealed", "sealed up to #12", "not sealed": by the key that is known, or by which one. */
+/* "sealed", "sealed up to #12" or "not sealed" by the known key; without one, the key that signed it. */
 static void seal_text(const struct result *r, char *buf, size_t size)
 {
 	const struct record_chain *c = &r->chain;
@@ -246,7 +246,7 @@ static const char *stage_text(enum chain_stage stage)
 		       : "waited: it was never answered, nothing was done";
 }
 
-/* Questions that a helper which died left behind. */
+/* Prints the questions that have no outcome. */
 static void print_questions(const struct result *r)
 {
 	const char *before = r->chain.ended ? "when the session ended " : "the helper died while ";

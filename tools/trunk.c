@@ -1,12 +1,12 @@
 /*
  * Protected branches as files: see trunk.h.
  *
- * A rule on a path holds a branch only if the branch is a file.  git keeps many branches in one file,
- * packed-refs, but believes refs/heads/NAME first.  So `pale run` writes each protected branch as a file of
- * its own before the session begins, in the way git does: under NAME.lock, and put in place by a rename.
+ * A rule on a path protects a branch only if the branch is a file.  git keeps many branches in one file,
+ * packed-refs, but refs/heads/NAME takes precedence.  So `pale run` writes each protected branch to a file of
+ * its own before the session begins, as git does: to NAME.lock, which is then renamed.
  *
- * An earlier session may have written what lies there: no symbolic link is followed, and a name that is no
- * branch's is left alone.
+ * The repository may have been changed by an earlier session, so no symbolic link is followed, and a name
+ * that is not a valid branch name is ignored.
  */
 #include "trunk.h"
 
@@ -32,7 +32,7 @@
 
 /* --- what is there ------------------------------------------------------------------------------------- */
 
-/* git-check-ref-format(1), and nothing that a path would understand otherwise. */
+/* A name that git-check-ref-format(1) allows, and that has no special meaning in a path. */
 static bool is_branch_name(const char *name)
 {
 	size_t n = strlen(name);
@@ -45,7 +45,7 @@ static bool is_branch_name(const char *name)
 	       (n < 5 || strcmp(name + n - 5, ".lock") != 0);
 }
 
-/* The first line of a regular file below dir that no link leads to: its length or -errno. */
+/* The first line of a regular file below dir, without following a link: its length or -errno. */
 static int first_line(int dir, const char *name, char *buf, size_t size)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
@@ -71,7 +71,7 @@ static bool is_hash(const char *s, size_t n)
 	return (n == 40 || n == 64) && strspn(s, "0123456789abcdef") >= n;
 }
 
-/* What refs/heads/NAME says, "" where that is no commit; false: there is no such file. */
+/* The commit in refs/heads/NAME, "" where the file holds no commit; false: the file does not exist. */
 static bool loose_value(int common, const char *branch, char value[TRUNK_HASH])
 {
 	char ref[sizeof(HEADS) + NAME_LIMIT], line[TRUNK_HASH + 1];
@@ -85,7 +85,7 @@ static bool loose_value(int common, const char *branch, char value[TRUNK_HASH])
 	return n != -ENOENT && n != -ENOTDIR;
 }
 
-/* The lines of packed-refs, NULL: there are none. */
+/* The text of packed-refs (caller frees); NULL where it cannot be read. */
 static char *packed_refs(const char *common)
 {
 	char path[PATH_MAX], *text;
@@ -97,7 +97,7 @@ static char *packed_refs(const char *common)
 		       : NULL;
 }
 
-/* The next branch of packed-refs: its name, which is cut out of the text, and its commit. */
+/* The next branch of packed-refs: its name and its commit, both within the text, which is changed. */
 static const char *next_packed(char **at, const char **ret_value)
 {
 	for (char *line; (line = strsep(at, "\n")) != NULL;) {
@@ -200,7 +200,7 @@ static bool has_patterns(const struct policy *p)
 	return false;
 }
 
-/* Its branches are no files, and its HEAD says nothing. */
+/* The repository keeps its branches in a reftable: they are not files, and HEAD does not name one. */
 static bool is_reftable(int common)
 {
 	return faccessat(common, "reftable", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
@@ -234,7 +234,7 @@ int trunk_gather(struct bundle *b, const struct policy *p)
 
 /* --- a file of its own ---------------------------------------------------------------------------------- */
 
-/* The directory of the file, made where it is missing; *ret_last becomes its own name. */
+/* Opens the directory of the file ref, and creates it where it is missing; *ret_last is the file's name. */
 static int open_parent(int common, char *ref, const char **ret_last)
 {
 	int dir = fcntl(common, F_DUPFD_CLOEXEC, 0);
@@ -252,7 +252,7 @@ static int open_parent(int common, char *ref, const char **ret_last)
 	return dir < 0 ? -errno : dir;
 }
 
-/* As git locks a branch; what is held for longer is nobody's any more. */
+/* Locks a branch as git does.  A lock that is held longer than we try was left by a git that was killed. */
 static int take_lock(int dir, const char *lock)
 {
 	const struct timespec nap = { .tv_nsec = 20000000 };
@@ -267,7 +267,7 @@ static int take_lock(int dir, const char *lock)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Under its lock.  0 too where git made the file meanwhile, or removed the branch. */
+/* Writes the branch while its lock is held.  -EEXIST where git has made the file or removed the branch. */
 static int write_locked(const char *common, int dir, const char *last, int lock_fd, const char *lock,
 			const struct trunk_branch *t)
 {
@@ -322,7 +322,7 @@ static int hold(const struct trunk *t, int common, struct trunk_branch *branch)
 		r = write_loose(t->common, common, branch);
 		(void)loose_value(common, branch->name, branch->stood);
 	}
-	/* What the operator himself cannot write there the session cannot, either. */
+	/* Where the operator may not write, the session may not either. */
 	if (r < 0 && faccessat(common, ".", W_OK, AT_EACCESS) < 0)
 		r = 0;
 	if (r < 0)
@@ -368,7 +368,7 @@ struct git_home trunk_home(struct trunk *t, const struct bundle *b, const struct
 
 /* --- the end -------------------------------------------------------------------------------------------- */
 
-/* A shell takes it for one word, which it does not change. */
+/* A shell reads the name as one word and leaves it unchanged. */
 static bool is_plain(const char *name)
 {
 	return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@+-")] ==

@@ -1,4 +1,5 @@
-/* Protected branches of the workspace's repository, as the files that rules hold. */
+/* Protected branches of the workspace's repository: each becomes a file, so that a rule on a path protects
+ * it. */
 #ifndef PALE_TRUNK_H
 #define PALE_TRUNK_H
 
@@ -13,29 +14,29 @@
 
 struct trunk_branch {
 	const char *name;	/* borrowed from the bundle */
-	char stood[TRUNK_HASH]; /* its commit as the session began; "": it says no commit itself */
+	char stood[TRUNK_HASH]; /* its commit at the session's start; "": the file names no commit */
 };
 
 struct trunk {
 	const char *common; /* borrowed from the bundle */
 	struct trunk_branch *list;
 	size_t n;
-	char git[PATH_MAX]; /* the operator's program */
+	char git[PATH_MAX]; /* path of the operator's git */
 };
 
 /*
- * Finds HEAD's branch and the branches that p protects, for git_head and git_trunk of b.  Nothing where the
- * workspace has no repository, or one whose branches are no files (reftable).  0 or -ENOMEM.
+ * Fills git_head and git_trunk of b: HEAD's branch and the branches that p protects.  Finds none where the
+ * workspace has no repository, or one that keeps its branches in a reftable.  0 or -ENOMEM.
  */
 int trunk_gather(struct bundle *b, const struct policy *p);
 /*
- * Each of them becomes a file, which git believes before packed-refs.  0, or -errno and that is said.
- * trunk_done(t) in any case.
+ * Writes each of them to a file of its own, which git reads before packed-refs.  0, or -errno; a branch that
+ * cannot be written is reported to the operator.  Call trunk_done(t) in any case.
  */
 int trunk_hold(const struct bundle *b, struct trunk *t);
-/* What the supervisor is told of all that; borrowed from t and b.  The agent does not run yet. */
+/* What the supervisor needs to know of these branches; borrows from t and b.  Before the agent runs. */
 struct git_home trunk_home(struct trunk *t, const struct bundle *b, const struct image *img);
-/* Says which of them moved, and how to go back. */
+/* Tells the operator which of them moved, and how to go back. */
 void trunk_report(const struct trunk *t);
 void trunk_done(struct trunk *t);
 

@@ -1,7 +1,7 @@
 /*
- * What a helper that died had not written down: the supervisor has both rings, and keeps what is still in
- * them beside the ledgers, one JSON object a line.  Of a command only the program is kept, since nothing
- * masks secrets here.
+ * The decisions that a helper had not written when it died.  `pale run` has both rings, and appends what is
+ * still in them to a file beside the ledgers, one JSON object a line.  Of a command it keeps only the
+ * program, since nothing masks secrets here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 struct unwritten {
 	uint64_t n;	  /* decisions that were in the rings, and are in the file */
-	uint64_t repeats; /* of decisions that are recorded: counted, and lost */
+	uint64_t repeats; /* repeats of recorded decisions, counted by the helper: their number is lost */
 	char path[PATH_MAX];
 };
 
@@ -32,7 +32,8 @@ static json_t *line_of(const char *session, const char *via, const struct ring_r
 			 "verdict", verdict_name(r->verdict), "target", target);
 }
 
-/* Nobody writes it any more, so two looks a long time apart give up who began to. */
+/* No process writes to the ring any more.  Two reads with times far apart make the reader skip a record that
+ * its writer never finished. */
 static bool has_more(struct ring_reader *rd, struct ring_record *ret)
 {
 	return ring_read(rd, 1, NULL, ret) == 1 || ring_read(rd, UINT64_MAX, NULL, ret) == 1;
@@ -48,8 +49,8 @@ static uint64_t keep_ring(FILE *to, const char *session, const char *via, struct
 		return 0;
 	rd->h = ring;
 	rd->keeps = true;
-	/* Where the helper stood: the word of a ring that a session can write, which costs no more than its
-	 * records. */
+	/* Start where the helper stopped.  The session can write this word too: that only misplaces records
+	 * of its own. */
 	rd->next = rd->seen = rd->freed = rd->last = atomic_load(&ring->tail);
 	for (size_t i = 0; i < RING_SLOTS && has_more(rd, &r); i++) {
 		_cleanup_json_ json_t *j = r.kind == RING_DECISION ? line_of(session, via, &r) : NULL;

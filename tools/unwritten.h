@@ -1,4 +1,4 @@
-/* What a helper that died had read from no ring, or had not written: $XDG_STATE_HOME/pale/unwritten.jsonl. */
+/* Decisions that a helper had not written when it died: $XDG_STATE_HOME/pale/unwritten.jsonl. */
 #ifndef PALE_UNWRITTEN_H
 #define PALE_UNWRITTEN_H
 
@@ -9,9 +9,10 @@
 struct dirs;
 struct launch;
 
-/* Keeps it, after all writers have ended, and says how much it is. */
+/* Saves them, and tells the operator how many there are.  Call it when all processes of the session have
+ * ended. */
 void unwritten_tell(const struct dirs *dirs, const struct launch *l);
-/* How many of a session are there, and where that is. */
+/* How many of this session are in the file, whose path is copied to `path`; 0 where it cannot be read. */
 uint64_t unwritten_count(const char *session, char *path, size_t size);
 
 #endif

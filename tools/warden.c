@@ -1,16 +1,17 @@
 /*
- * The warden: a process beside the session that ends what is left of it where `pale run` was killed, be its
- * helper killed with it (the kernel ends the agent then, and answers ENOSYS to its children; this ends them).
+ * The warden: a process beside the session that ends the session's processes if `pale run` is killed, even
+ * together with its helper.  (The kernel then kills the agent and answers ENOSYS to its children, which would
+ * live on.)
  *
- * It holds one end of a line, and nothing else.  The first packet is the session's mark (policy/mark.h), the
- * second says that the session is over; a hang-up between the two, that nobody is left to say so.  Made while
- * `pale run` is small, before there are threads, and nobody's child: the session's end waits for the children
- * of `pale run`.  What is left is found by that mark, as the helper finds it, and by a filter with no new
- * privileges.
+ * The warden holds one end of a socket pair, and nothing else.  The first packet is the session's mark
+ * (policy/mark.h), the second one says that the session is over.  A hang-up between the two means that `pale
+ * run` was killed.  The warden is forked while `pale run` is small and has no threads.  It is not a child of
+ * `pale run`, which waits for its children at the session's end.  It finds the session's processes by that
+ * mark, by no_new_privs and by their seccomp filter.
  *
- * Who forks and ends, again and again, is gone before a walk of /proc comes to him; his child is newer than
- * all of that walk.  So in each walk, and for a while after it, there is a look at each new pid, the newest
- * first.
+ * A process that forks and exits again and again is gone before a walk of /proc reaches it, and its child is
+ * newer than the list being walked.  So during each walk, and for a while after it, each new pid is examined,
+ * the newest first.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,20 +31,20 @@
 #include "warden.h"
 
 #define NAME	   "pale-warden"
-#define LINE	   3 /* the number of its end, the only one that it has */
+#define LINE	   3 /* the warden's end of the socket pair, its only descriptor but /dev/null */
 #define FILE_MAX   ((size_t)64 << 10)
 #define ROUNDS_MIN 3
-#define QUIET_NS   20000000    /* so long nobody new, and a round is over */
-#define STEP_NS	   200000      /* between two looks for newer ones */
-#define FOLLOW_MAX 256	       /* new pids that are looked at at once */
-#define STRIDE	   32	       /* of a walk, between two looks for newer ones */
-#define LONGEST_NS 30000000000 /* what sleeps in the kernel cannot be ended */
+#define QUIET_NS   20000000    /* a round ends after this time without a new process */
+#define STEP_NS	   200000      /* pause between two looks for new pids */
+#define FOLLOW_MAX 256	       /* most new pids examined in one look */
+#define STRIDE	   32	       /* processes of a walk between two looks for new pids */
+#define LONGEST_NS 30000000000 /* then it gives up: a process may sleep in the kernel for ever */
 
 struct hunt {
 	uint64_t mark;
 	int sig;
 	pid_t before, newest; /* the newest pid at the last look but one, and at the last */
-	bool skipped;	      /* some were not looked at */
+	bool skipped;	      /* some new pids were not examined */
 	uint64_t until;
 };
 
@@ -64,7 +65,7 @@ static bool is_fenced(pid_t pid)
 	       strstr(status, "\nSeccomp:\t2\n");
 }
 
-/* The limits are the process's, so they are there too where its first thread has ended before the others. */
+/* Limits belong to the process, so they can be read even where its first thread has ended. */
 static bool is_left(pid_t pid, uint64_t mark)
 {
 	_cleanup_free_ char *limits = NULL;
@@ -73,7 +74,7 @@ static bool is_left(pid_t pid, uint64_t mark)
 	return proc_read(pid, "limits", &limits, &len) && mark_is_in(limits, mark) && is_fenced(pid);
 }
 
-/* The descriptor is had before the look, so what is signalled is what was looked at. */
+/* The pidfd is opened before the process is examined, so the signal goes to that same process. */
 static bool signal_one(const struct hunt *h, pid_t pid)
 {
 	_cleanup_close_ int fd = pid > 1 ? pidfd_open(pid, 0) : -1;
@@ -81,7 +82,7 @@ static bool signal_one(const struct hunt *h, pid_t pid)
 	return fd >= 0 && is_left(pid, h->mark) && pidfd_send_signal(fd, h->sig, NULL, 0) == 0;
 }
 
-/* The pid that was given last (to a thread, perhaps); 0 where /proc does not say it. */
+/* The newest pid (perhaps that of a thread); 0 where /proc does not show it. */
 static pid_t pid_newest(void)
 {
 	_cleanup_free_ char *text = NULL;
@@ -103,9 +104,9 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Those that are newer than the last look, the newest first: the others may be dead by now.  A pid is given a
- * moment before its process is to be seen, so those of the last look are looked at again.  Where there are
- * too many, or pids began anew, the rest is left to one more round.
+ * Signals the processes that are newer than the last look, the newest first, since the others may have
+ * exited. A pid is taken a moment before its process is visible, so the pids of the last look are examined
+ * again. Where there are too many, or pids have wrapped around, the rest is left to one more round.
  */
 static size_t follow(struct hunt *h)
 {
@@ -124,7 +125,8 @@ static size_t follow(struct hunt *h)
 	return n;
 }
 
-/* All that there are.  Those of the list that end before their turn have children that it lacks. */
+/* Signals all processes of the session.  One that exits before its turn may have a child that the list lacks.
+ */
 static size_t walk(struct hunt *h)
 {
 	_cleanup_dir_ DIR *proc = opendir("/proc");
@@ -134,14 +136,15 @@ static size_t walk(struct hunt *h)
 	h->before = h->newest = pid_newest();
 	for (unsigned i = 1; (pid = proc_next(proc)); i++) {
 		n += signal_one(h, pid);
-		/* A machine with many processes, or dead that nobody buries, keeps it long. */
+		/* With many processes, or many zombies, a walk takes long. */
 		if (i % STRIDE == 0)
 			n += follow(h);
 	}
 	return n;
 }
 
-/* A walk, and then on the heels of who is newer, until for a while there was nobody; true where there was. */
+/* A walk, and then looks for new pids until there was none for a while; true where a process was signalled,
+ * or skipped. */
 static bool round_of(struct hunt *h, int sig)
 {
 	const struct timespec nap = { .tv_nsec = STEP_NS };
@@ -162,7 +165,7 @@ static bool round_of(struct hunt *h, int sig)
 	return any || h->skipped;
 }
 
-/* Stopped first: then nobody is left who makes others when one of them dies. */
+/* All are stopped before any is killed, so that none can fork when another one dies. */
 static void end_all(uint64_t mark)
 {
 	struct hunt h = { .mark = mark, .until = now_ns() + LONGEST_NS };
@@ -172,8 +175,8 @@ static void end_all(uint64_t mark)
 		;
 }
 
-/* Of what `pale run` has, its standard output above all, nothing may be held open; end may be one of these.
- */
+/* Closes all that `pale run` has open, since a reader of its standard output waits for the end of file. `end`
+ * may be one of descriptors 0 to 2. */
 static void let_go(int end)
 {
 	int null;
@@ -187,7 +190,7 @@ static void let_go(int end)
 		_exit(0);
 }
 
-/* The next packet: its length, 0 for the hang-up. */
+/* Receives the next packet: its length, 0 at a hang-up. */
 static size_t receive(char *buf, size_t size)
 {
 	ssize_t n;

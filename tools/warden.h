@@ -1,26 +1,27 @@
-/* Who ends a session whose pale was killed. */
+/* The process that ends a session whose `pale run` was killed: see warden.c. */
 #ifndef PALE_WARDEN_H
 #define PALE_WARDEN_H
 
 #include <sys/types.h>
 
 struct warden {
-	int fd;	   /* -1: there is none */
-	pid_t pid; /* its parent, which goes at once; 0 once that is buried */
+	int fd;	   /* our end of the socket pair; -1: no warden runs */
+	pid_t pid; /* the warden's parent, which exits at once; 0 once it is reaped */
 };
 
 /*
- * A warden that is told later what over: 0 or -errno.  There may be no threads yet, and the less memory there
- * is, the less is copied.
+ * Forks a warden, which watches over no session yet: 0 or -errno.  Call it before there are threads, and
+ * early, since a small process is copied faster.
  */
 int warden_start(struct warden *w);
-/* Begins to watch over this session: 0 or -errno. */
+/* Tells the warden which session to watch over: 0 or -errno. */
 int warden_watch(const struct warden *w, const char *session);
-/* Puts the session's mark on this process, for it and all that it starts. */
+/* Puts the session's mark on this process and on all that it starts. */
 void warden_mark(const char *session);
-/* Before this process becomes a subreaper: the warden is nobody's child from here on. */
+/* Reaps the warden's parent, so that the warden is a child of init.  Call it before this process becomes a
+ * subreaper. */
 void warden_settle(struct warden *w);
-/* The session is over. */
+/* Tells the warden that the session is over, so it ends. */
 void warden_done(struct warden *w);
 
 #endif

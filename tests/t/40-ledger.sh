@@ -179,7 +179,7 @@ t_rolled_back() {
 		head -n "$left" "$S/whole" >"$LEDGER"
 		run pale log verify
 		rc_is 1 "$left of $n records"
-		out_has "cut short or made anew"
+		out_has "cut short or rewritten"
 	done
 	cp "$S/whole" "$LEDGER"
 	run pale log verify --head "$head"
@@ -244,7 +244,7 @@ t_gone() {
 		python3 -c 'import json, sys
 assert [l for l in json.load(open(sys.argv[1])) if l["session"] == sys.argv[2] and not l["ok"]]' "$S/out" "$gone" || fail "$way: not in the JSON"
 	done
-	out_has "its ledger is gone, and a head of it was told"
+	out_has "its ledger is gone, although a head of it was kept"
 	# Older than what is kept: nobody misses it.
 	sed -i 's/"time":"[0-9]*-/"time":"2020-/' "$STATE/heads.jsonl"
 	run pale log verify

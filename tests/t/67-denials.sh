@@ -285,7 +285,7 @@ t_of_which_session() {
 	[ "$(grep -c '^deny read' "$S/out")" = 2 ] || fail "not both are told"
 	sed -n 's/^by.*, session \([^;]*\);.*/\1/p' "$S/out" | tail -1 | grep -qx "$first" || fail "the newest is not first"
 	err_has "2 have this id"
-	out_has "the process's own word, and so is the id"
+	out_has "claimed by the process itself, as is the id"
 	run pale explain --session "$first" "$id"
 	rc_is 1
 	out_has "session $first"
