@@ -1,6 +1,7 @@
 /*
- * The digest of a card (pale-control(5)).  Who answers a question computes it over what they show, and the
- * helper compares: it tells nobody, so an answer that has it was given by somebody who had the whole card.
+ * The digest of a card (pale-control(5)).  The program that answers a question computes it from the card that
+ * it showed, and the helper compares.  The helper never sends it, so an answer with the right digest comes
+ * from a program that had the whole card.
  */
 #ifndef PALE_CARDDIGEST_H
 #define PALE_CARDDIGEST_H
@@ -9,7 +10,7 @@
 
 #include "digest.h"
 
-/* The members that it covers, which every surface shows; NULL ends the list. */
+/* The members of a card that the digest covers, and every user interface shows; NULL ends the list. */
 extern const char *const card_members[];
 
 /* SHA-256 of these members alone, as compact JSON with sorted keys.  0 or -ENOMEM. */

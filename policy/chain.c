@@ -1,4 +1,4 @@
-/* The verifier's half that knows no files; see chain.h. */
+/* Verifies the lines of a ledger; see chain.h. */
 #include "chain.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ bool record_chain_expect(struct record_chain *c, uint64_t count, const char *has
 
 	if (strspn(hash, "0123456789abcdef") != strlen(hash) || strlen(hash) != RECORD_HASH_HEX - 1)
 		return false;
-	/* The newest say most. */
+	/* Drop the oldest: a newer head covers more records. */
 	if (c->n_heads == CHAIN_HEADS_MAX)
 		memmove(c->heads, c->heads + 1, --c->n_heads * sizeof(*c->heads));
 	h = &c->heads[c->n_heads++];
@@ -48,7 +48,7 @@ bool record_chain_expect(struct record_chain *c, uint64_t count, const char *has
 	return true;
 }
 
-/* Some head that was told is not in what was checked. */
+/* True where a head that was added is not in the ledger. */
 static bool misses_head(const struct record_chain *c)
 {
 	for (size_t i = 0; i < c->n_heads; i++)
@@ -60,7 +60,7 @@ static bool misses_head(const struct record_chain *c)
 const char *record_chain_finish(const struct record_chain *c)
 {
 	if (misses_head(c))
-		return "a head that was told before is not in it: the ledger was cut short or made anew";
+		return "a head that was kept before is not in it: the ledger was cut short or rewritten";
 	if (!c->has_key)
 		return NULL;
 	if (c->sealed == 0)
@@ -70,14 +70,14 @@ const char *record_chain_finish(const struct record_chain *c)
 						       : NULL;
 }
 
-/* --- where a record stands --- */
+/* --- the position of a record --- */
 
-/* What is wrong with where r stands in the chain, or NULL. */
+/* What is wrong with the position of r in the chain, or NULL. */
 static const char *place_fault(struct record_chain *c, const struct record *r)
 {
-	/* Behind its end a ledger has the checkpoint that seals it, and nothing else. */
+	/* Only one checkpoint follows the end record. */
 	if (c->last || (c->ended && strcmp(r->op, CHECKPOINT_OP) != 0))
-		return "a record stands behind the session's end";
+		return "a record follows the session's end";
 	if (c->next_seq == 1) {
 		if (strlen(r->session) >= sizeof(c->session))
 			return "the session's name is too long";
@@ -105,7 +105,7 @@ static const char *head_fault(struct record_chain *c, const struct record *r)
 		bool same = strcmp(h->hash, r->hash) == 0;
 
 		if (h->count == r->seq && !same)
-			return "the ledger had another head here when it was told: it was made anew";
+			return "the head that was kept for this record differs: the ledger was rewritten";
 		if (same)
 			h->met = h->count == 0 || h->count == r->seq;
 	}
@@ -124,7 +124,7 @@ static const char *checkpoint_fault(struct record_chain *c, const struct record 
 	if (checkpoint_parse(r->detail, &point) < 0)
 		return "the checkpoint cannot be read";
 	if (point.count != r->seq - 1 || strcmp(point.head, r->prev) != 0)
-		return "the checkpoint does not say what stands before it";
+		return "the checkpoint does not match the records before it";
 	if (point.has_owner != c->has_owner || point.owner != c->owner)
 		return "the checkpoint names another user than the first record";
 	c->checkpoints++;
@@ -157,7 +157,7 @@ static void question_close(struct record_chain *c, struct chain_question *q)
 	*q = c->open[--c->n_open];
 }
 
-/* "op=exec cwd=..." says of what kind it is. */
+/* Adds a question.  Its detail begins with its kind: "op=exec cwd=...". */
 static void question_open(struct record_chain *c, const struct record *r)
 {
 	struct chain_question *q = &c->open[c->n_open];
@@ -182,7 +182,8 @@ static void question_open(struct record_chain *c, const struct record *r)
 	c->n_open++;
 }
 
-/* An approval for longer than once is no act of its own: it is used as often as it is asked for. */
+/* True where r approves one act, whose outcome must follow.  A grant is used later, as often as it is needed.
+ */
 static bool decides_once(const struct record *r)
 {
 	return strcmp(r->verdict, "allow") == 0 && strstr(r->detail, " scope=once") != NULL &&
@@ -206,7 +207,7 @@ static void follow_questions(struct record_chain *c, const struct record *r)
 		 strcmp(r->op, OP_EXPIRED) == 0 || strcmp(r->op, OP_CANCELLED) == 0)
 		question_close(c, q);
 	else if (q->stage == STAGE_APPROVED && strcmp(r->op, OP_REQUEST) != 0)
-		/* The act itself, recorded by whoever did it. */
+		/* The record of the approved act. */
 		question_close(c, q);
 }
 
@@ -221,7 +222,7 @@ static const char *fault_of(struct record_chain *c, const struct record *r)
 	return fault ? fault : head_fault(c, r);
 }
 
-/* "...; until=2026-11-22T00:00:00.000000Z": what ended by then may be gone. */
+/* "...; until=2026-11-22T00:00:00.000000Z": ledgers that ended by then may have been removed. */
 static void note_removed(struct record_chain *c, const struct record *r)
 {
 	const char *until = strstr(r->detail, "until=");

@@ -1,10 +1,10 @@
 /*
- * A ledger, verified line by line: that each record follows the one before, that checkpoints say what
- * stands before them and are signed by whom they name, which questions were left open.  A value: no I/O.
+ * Verifies a ledger line by line: each record follows the one before, each checkpoint matches the records
+ * before it and is signed by the key that it names, and questions without an outcome are listed.  No I/O.
  *
- * The chain alone shows that records were not edited, dropped or swapped; that all of it was made anew, or
- * that its end is missing, shows only against something from outside: a key that the ledger's writer does not
- * have, or a head that was told before.
+ * The chain alone shows whether records were edited, dropped or swapped.  That the whole ledger was
+ * rewritten, or that its end is missing, shows only with something from outside: the public key of the
+ * helper, or a head that was kept elsewhere.
  */
 #ifndef PALE_CHAIN_H
 #define PALE_CHAIN_H
@@ -12,10 +12,10 @@
 #include "checkpoint.h"
 #include "record.h"
 
-#define CHAIN_OPEN_MAX	128 /* more questions than can wait at once */
+#define CHAIN_OPEN_MAX	128 /* questions without an outcome; more cannot wait at once */
 #define CHAIN_HEADS_MAX 64
 
-/* What became of a question so far. */
+/* The state of a question without an outcome. */
 enum chain_stage { STAGE_ASKED, STAGE_APPROVED };
 
 struct chain_question {
@@ -25,11 +25,11 @@ struct chain_question {
 	char what[96]; /* "exec git push origin", cut */
 };
 
-/* A head that was told before: record `count` has this hash. */
+/* A head that was kept elsewhere: record `count` has this hash. */
 struct chain_head {
-	uint64_t count; /* 0: not known, found by its hash */
+	uint64_t count; /* 0: not known, so the record is found by its hash */
 	char hash[RECORD_HASH_HEX];
-	bool met;
+	bool met; /* the record was found */
 };
 
 struct record_chain {
@@ -37,19 +37,19 @@ struct record_chain {
 	char prev[RECORD_HASH_HEX];
 	char session[64];
 	uint64_t line;
-	char removed_until[32]; /* older ledgers were removed, as a record of this one says; "" */
+	char removed_until[32]; /* ledgers up to this time were removed, as this one records; or "" */
 	bool ended;		/* a session/end record was seen */
 	bool tampered;		/* a RECORD_TAMPERED was seen */
-	bool last;		/* nothing may follow any more */
+	bool last;		/* no record may follow */
 
-	uint8_t key[CHECKPOINT_KEY_BYTES]; /* pinned, where has_key */
+	uint8_t key[CHECKPOINT_KEY_BYTES]; /* the known key, where has_key */
 	bool has_key;
-	bool has_owner, owner_known; /* it says whose it is; it is known whose it must be */
-	uint32_t owner, owner_must;
-	uint64_t checkpoints; /* how many there are, signed or not */
-	uint64_t sealed;      /* records up to here are vouched for by a signature of the pinned key */
-	uint64_t signed_to;   /* the same by any key: worth what that key is worth */
-	char signer[CHECKPOINT_KEY_HEX]; /* whose, "" where there is none */
+	bool has_owner, owner_known;	 /* `owner` is valid; `owner_must` is valid */
+	uint32_t owner, owner_must;	 /* the uid that the ledger names; the uid that it must name */
+	uint64_t checkpoints;		 /* number of checkpoints, signed or not */
+	uint64_t sealed;		 /* the known key has signed the records up to this one */
+	uint64_t signed_to;		 /* some key, known or not, has signed the records up to this one */
+	char signer[CHECKPOINT_KEY_HEX]; /* that key, or "" */
 
 	struct chain_question open[CHAIN_OPEN_MAX];
 	size_t n_open;
@@ -58,17 +58,17 @@ struct record_chain {
 };
 
 void record_chain_init(struct record_chain *c);
-/* From now on a signature by another key is a fault. */
+/* Sets the known key: a checkpoint that is not signed by it is a fault. */
 void record_chain_pin(struct record_chain *c, const uint8_t key[CHECKPOINT_KEY_BYTES]);
-/* From now on a ledger of another user's session is a fault. */
+/* Sets the user whose ledger it must be: a ledger that names another one is a fault. */
 void record_chain_pin_owner(struct record_chain *c, uint32_t uid);
-/* A head that this ledger is known to have had; of more than CHAIN_HEADS_MAX the latest count.  False where
- * hash is none. */
+/* Adds a head that this ledger has had: record `count` (0: not known) has this hash.  The last
+ * CHAIN_HEADS_MAX that were added count.  False where hash is not a hash. */
 bool record_chain_expect(struct record_chain *c, uint64_t count, const char *hash);
-/* 0, or -EBADMSG with a static sentence saying what is wrong with this line. */
+/* Checks the next line.  0, or -EBADMSG with a static sentence that says what is wrong. */
 int record_chain_check(struct record_chain *c, const char *line, size_t len, const char **ret_err);
-/* What is wrong with a ledger that ends here, of a session that does not run any more: a static sentence or
- * NULL.  That it has no end record the caller sees by `ended`. */
+/* What is wrong with a ledger that ends here, of a session that is over: a static sentence or NULL.  The
+ * caller tests `ended` for a missing end record. */
 const char *record_chain_finish(const struct record_chain *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checkpoints: what is signed, how it is written down, and whether it holds. */
+/* Checkpoints: the signed bytes, the text form, and verification; see checkpoint.h. */
 #include "checkpoint.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #define MESSAGE_MAX 512
 
-/* Signed with their NUL: of what names no owner, and of what does. */
+/* The first signed bytes, with their NUL: [0] for a checkpoint without an owner, [1] with one. */
 static const char DOMAINS[2][18] = { "pale-checkpoint-1", "pale-checkpoint-2" };
 
 _Static_assert(CHECKPOINT_KEY_BYTES == crypto_sign_PUBLICKEYBYTES, "a public key");
@@ -34,7 +34,7 @@ static void put_number(struct out *o, uint64_t n)
 	put_field(o, digits);
 }
 
-/* The signed bytes; their length, 0 where they do not fit. */
+/* Writes the bytes to sign into buf.  Their length, 0 where they do not fit. */
 static size_t message(const struct checkpoint *c, const char *session, const char *time,
 		      uint8_t buf[MESSAGE_MAX])
 {
@@ -116,7 +116,7 @@ void checkpoint_print(const struct checkpoint *c, char detail[CHECKPOINT_DETAIL]
 	text_end(&o);
 }
 
-/* The hex digits behind `word`; *at moves behind them. */
+/* Reads `word` and the hexadecimal digits after it; *at moves behind them. */
 static bool take_hex(const char **at, const char *word, char *to, size_t size)
 {
 	size_t lead = strlen(word), n;
@@ -147,7 +147,7 @@ static bool take_count(const char **at, uint64_t *ret)
 	return true;
 }
 
-/* The uid behind `word`, where that is what comes next; *at moves behind it. */
+/* Reads `word` and the uid after it, where they come next; *at moves behind them. */
 static bool take_owner(const char **at, const char *word, uint32_t *ret)
 {
 	const char *digits = *at + strlen(word);

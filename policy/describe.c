@@ -1,9 +1,8 @@
 /*
  * A decision in words.
  *
- * Guarantees: always NUL-terminated, cut at the size given, and untrusted text (rules of a
- * project, file names) goes through the one escaper.  May not allocate: the preload says these
- * sentences from inside a failing call.
+ * The text is always NUL-terminated and cut at the size given, and untrusted text (rules of a project, file
+ * names) is escaped.  Nothing here allocates: the preload prints these sentences inside a failing call.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "eval.h"
 #include "path.h"
 
-/* The section where a reason without a rule can be changed. */
+/* The section of the policy that a reason without a rule comes from. */
 static const char *const reason_sections[REASON_COUNT] = {
 	[REASON_OUTSIDE] = "files",    [REASON_INSIDE] = "files",     [REASON_READABLE] = "files",
 	[REASON_ABSOLUTE] = "files",   [REASON_TRAVERSAL] = "files",  [REASON_ANCESTOR] = "files",
@@ -95,7 +94,7 @@ void decision_describe(const struct image *img, const struct decision *d, char *
 	struct out o = out_of(buf, size);
 	struct image from;
 	const struct image_rule *r = deciding_rule(img, d, &from);
-	/* The workspace's own rule stands in no file: its reason says it all. */
+	/* The rule that opens the workspace is in no file: only its reason is printed. */
 	bool by_rule = r && d->reason != REASON_INSIDE;
 
 	if (by_rule)
@@ -135,7 +134,7 @@ void denial_reason(const struct image *img, const struct decision *d, const char
 	text_end(&o);
 }
 
-/* A target that fills the line is cut, and what follows still has room. */
+/* A target takes at most half of the remaining room: a longer one is cut, and "..." follows. */
 static void put_target(struct out *o, const char *target)
 {
 	const size_t cap = o->cap;

@@ -15,7 +15,7 @@ static const struct {
 #undef TARGET
 };
 
-/* Shells and terminals change these by themselves; pale's own are put right at each exec. */
+/* Shells and terminals change these by themselves; pale sets its own ones again at each exec. */
 static const char idle[] = "_ SHLVL OLDPWD LINES COLUMNS TERM PALE_*";
 
 static bool list_has(const char *list, const char *word, size_t len)
@@ -28,7 +28,7 @@ static bool list_has(const char *list, const char *word, size_t len)
 	return false;
 }
 
-/* One of its words is the name of such a program: also behind wrappers. */
+/* The program, or any word (there may be a wrapper before it), is the name of one of these programs. */
 static bool is_of(const struct request *req, const char *programs)
 {
 	const char *name = req->path ? path_basename(req->path) : "";
@@ -59,11 +59,11 @@ bool environ_is_shown(const struct request *req, const char *entry, enum environ
 
 	if (list_has(idle, entry, len))
 		return false;
-	/* A shell's word for the directory, which is shown. */
+	/* PWD is the working directory, which a question shows anyway. */
 	if (len == 3 && memcmp(entry, "PWD", len) == 0 &&
 	    (!value || (req->cwd && strcmp(value, req->cwd) == 0)))
 		return false;
-	/* pale puts its own back. */
+	/* LD_PRELOAD was removed: pale adds itself again. */
 	if (!value && strcmp(entry, "LD_PRELOAD") == 0)
 		return false;
 	return was == WAS_OTHER || (value && is_target(req, entry, len));

@@ -7,7 +7,7 @@
 #include "image.h"
 
 #define MARK_MIN 4096u
-#define MARK_END 819200u /* what the kernel gives every user: mqueue(7) */
+#define MARK_END 819200u /* the kernel's default limit: getrlimit(2), mq_overview(7) */
 
 uint64_t mark_of(const char *session)
 {

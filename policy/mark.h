@@ -1,9 +1,9 @@
 /*
- * The mark of a session's processes, by which they are found where nobody is left who knows them.
+ * The mark of a session's processes.  It identifies them when the process that started them is gone.
  *
- * It is a resource limit that has no other use in a session: RLIMIT_MSGQUEUE counts POSIX queues, which the
- * filter refuses.  A limit is inherited by every child and every program, and the filter lets no process
- * change this one, so neither a new environment nor a double fork sheds it.  Everybody may read it in
+ * It is a resource limit that has no other use in a session: RLIMIT_MSGQUEUE limits POSIX message queues,
+ * which the filter refuses.  A limit is inherited over fork and exec, and the filter lets no process change
+ * this one, so neither a new environment nor a double fork removes the mark.  Any process can read it in
  * /proc/PID/limits.
  */
 #ifndef PALE_MARK_H
@@ -14,9 +14,9 @@
 
 #define MARK_RESOURCE RLIMIT_MSGQUEUE
 
-/* The mark of the session of that name: a value that everybody may lower the limit to. */
+/* The mark of the session of that name, in bytes: a limit that needs no privilege to set. */
 uint64_t mark_of(const char *session);
-/* The text of a process's /proc/PID/limits has it. */
+/* True where the text of a process's /proc/PID/limits has this mark. */
 bool mark_is_in(const char *limits, uint64_t mark);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * [session] forbid: launch flags that the machine's policy takes away from its users.
+ * [session] forbid: the launch flags that the machine's policy forbids to its users.
  *
- * The check stands with the parser, so that the launcher, which says it early, and the helper, which a
- * launcher cannot talk out of it, give the same answer.
+ * The check is in the parser, so that launcher and helper give the same answer: the launcher reports it
+ * early, and the helper enforces it whatever the launcher says.
  */
 #include "parse_impl.h"
 
@@ -10,10 +10,10 @@
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Every flag by which a session holds less than its policy says; FORBID_MAX bounds the list. */
+/* Every flag that makes a session enforce less than its policy says: FORBID_MAX of them. */
 static const struct {
 	const char *name;
-	size_t at; /* in struct bundle: whether this start has it */
+	size_t at; /* offset in struct bundle of the bool that the flag sets */
 } lifting[] = {
 	{ "danger", offsetof(struct bundle, danger) },
 	{ "allow-sensitive-roots", offsetof(struct bundle, allow_sensitive) },
@@ -51,7 +51,7 @@ int parser_on_forbid(struct parser *ps, const struct key_def *def, const struct 
 
 	if (ps->src->layer != SOURCE_FLOOR)
 		return parser_error(ps, pair, "floor-key", "write it in /etc/pale/policy.ini",
-				    "`%s` stands in the machine's own policy alone", def->key);
+				    "`%s` is allowed only in the machine's own policy", def->key);
 	while (*word) {
 		size_t len = strcspn(word, " "), i = flag_find(word, len);
 

@@ -6,8 +6,8 @@
 #define PID_DIGITS 9
 
 /*
- * What the kernel shows of any process to anybody, without the check that ptrace(2) describes: what
- * ps, top, pgrep and container detection read.
+ * The files that the kernel shows of any process to any user, without the access check of ptrace(2).  ps,
+ * top, pgrep and container detection read them.
  */
 static const char *const shown_to_all[] = {
 	"stat",	     "statm",	       "status",    "cmdline", "comm",	    "cgroup",	     "cpuset",
@@ -48,7 +48,7 @@ bool proc_is_closed(const char *path, unsigned access, const struct pids *pids)
 	const char *rest = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
 	int32_t pid;
 
-	/* "12 (deleted)" is a number too. */
+	/* A component that only starts with a digit, as "12 (deleted)", is closed below. */
 	if (!is_digit(*rest))
 		return false;
 	pid = proc_take_pid(&rest);

@@ -1,6 +1,7 @@
 /*
- * The rule on other processes: what lies in /proc/PID of a process outside the session is closed, but for
- * what the kernel shows of any process to anybody.  Text in, value out; whose a number is, the caller knows.
+ * The rule on other processes: /proc/PID of a process outside the session is closed, except for the files
+ * that the kernel shows of any process to any user.  No I/O: the caller says which pids belong to the
+ * session.
  */
 #ifndef PALE_PROCPATH_H
 #define PALE_PROCPATH_H
@@ -11,9 +12,9 @@ struct pids {
 	bool (*has)(const struct pids *p, int32_t pid); /* pid is a process of the session */
 };
 
-/* Takes a component that is a process's or a thread's number.  0 where there is none. */
+/* Reads a path component that is a pid or tid, and moves *at behind it.  0 where it is not a number. */
 int32_t proc_take_pid(const char **at);
-/* path is below /proc in the directory of a process that pids does not have, and this access is closed there.
+/* True where path is in /proc/PID of a process that is not in pids, and the rule closes it for this access.
  */
 bool proc_is_closed(const char *path, unsigned access, const struct pids *pids);
 

@@ -2,25 +2,25 @@
  * The ring of ring.h.  What it guarantees:
  *
  *  - a slot's first word is its *tag*: state, length, writer and position in one 64-bit word, and
- *    every change of state is a compare-and-swap from the one expected value.  A writer that was
- *    given up as dead and wakes later cannot publish into a slot that has a new owner.
- *  - a record carries a checksum, so what such a writer scribbles into another's bytes is lost
- *    and counted, never read as a record.
+ *    every change of state is a compare-and-swap from the one expected value.  A writer that the
+ *    reader took for dead and that runs again cannot publish into a slot that has a new owner.
+ *  - a record carries a checksum.  If such a writer overwrites bytes of another record, that
+ *    record is counted as lost, and never read.
  *  - the reader trusts its own position, copies first and checks the copy; no value in the
  *    shared memory is a length or an index that is used unchecked.
  *
- * A free slot's tag is the number of the lap in which it will be used next, so it is 0 in fresh
- * memory and no two laps share it.  Linked into the preload: no allocation, no system call.
+ * A free slot's tag is the number of the lap in which it will be used next: 0 in new memory, and
+ * different in each lap.  Linked into the preload: no allocation, no system call.
  */
 #include "ring_slots.h"
 
 #include <errno.h>
 
-/* So often at most the head is taken from under a writer, before that counts as a full ring. */
+/* A writer that fails so often to move the head treats the ring as full. */
 #define TRIES 4096u
 
-/* Against accidents only (a late writer's bytes), so it is cheap: multiplications that do not wait for each
- * other. */
+/* Protects only against accidents (bytes of a late writer), so it is cheap: the multiplications are
+ * independent. */
 static uint64_t sum_add(uint64_t sum, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
@@ -86,7 +86,7 @@ static bool reserve(struct ring_header *h, size_t n, ring_wait_fn wait, uint64_t
 	for (;;) {
 		uint64_t tail = atomic_load_explicit(&h->tail, memory_order_acquire);
 
-		/* Somebody who writes over head without end must not hold us without end. */
+		/* A process that overwrites head all the time must not keep this loop running for ever. */
 		if (head - tail + n > RING_SLOTS || ++tries % TRIES == 0) {
 			if (!wait || !wait(round++))
 				return false;
@@ -101,7 +101,7 @@ static bool reserve(struct ring_header *h, size_t n, ring_wait_fn wait, uint64_t
 	}
 }
 
-/* The strings behind the head where the record does not wrap, as nearly all do not. */
+/* Writes a record that does not wrap: nearly all of them. */
 static void put_straight(uint8_t *to, const struct entry *e, const struct ring_record *r)
 {
 	memcpy(to + sizeof(e->tag), (const uint8_t *)e + sizeof(e->tag), sizeof(*e) - sizeof(e->tag));
@@ -122,7 +122,7 @@ static void put_straight(uint8_t *to, const struct entry *e, const struct ring_r
 	to[e->why_len] = '\0';
 }
 
-/* Copies bytes to offset off behind slot pos, around the end of the ring where need be; the next offset. */
+/* Copies n bytes to offset off from slot pos, around the end of the ring if necessary.  The next offset. */
 static size_t ring_put(struct ring_header *h, uint64_t pos, size_t off, const char *bytes, size_t n)
 {
 	size_t at = (size_t)(pos % RING_SLOTS) * RING_SLOT + off;
@@ -208,15 +208,14 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 	mine = tag_make(SLOT_RESERVED, pos, r->pid, n);
 	e.sum = ring_sum(&e, pos, r->target, r->exe, r->approval, r->why);
 	/*
-	 * Looked at before it is written: a page that this process has not touched is then mapped with the
-	 * fifteen around it.  The swap fails only where the reader gave this reservation up, and then it
-	 * has counted the loss.
+	 * The tag is read before it is written: a read fault maps the fifteen pages around, too.  The swap
+	 * fails only where the slot is not free, or where the reader has given this reservation up and
+	 * counted the loss.
 	 */
 	if (__atomic_load_n(tag_at(h, pos), __ATOMIC_RELAXED) != tag_free(pos) ||
 	    !tag_swap(tag_at(h, pos), tag_free(pos), mine))
 		return RING_ROBBED;
-	/* The ring is larger than any cache, so the next record's lines are cold: fetch them while we fill
-	 * ours. */
+	/* The next record's lines are rarely in a cache: fetch them while this record is filled. */
 	__builtin_prefetch(slot_at(h, pos + n), 1);
 	__builtin_prefetch(slot_at(h, pos + n + 1), 1);
 	if (pos % RING_SLOTS + n <= RING_SLOTS)
@@ -229,7 +228,7 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 
 void ring_end(const struct ring_hold *hold, bool keep)
 {
-	/* It fails where the reader did not wait: it has the record, or has counted it as lost. */
+	/* The swap fails where the reader did not wait: it has read the record, or counted it as lost. */
 	if (hold->tag)
 		(void)tag_swap(hold->tag, hold->mine,
 			       (hold->mine & ~(uint64_t)3) | (keep ? SLOT_PUBLISHED : SLOT_VOID));

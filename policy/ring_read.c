@@ -1,16 +1,16 @@
 /*
- * The reader of the ring: the helper, and the supervisor where that died.
+ * The reader of the ring: the helper, or `pale run` where the helper has died.
  *
- * It trusts its own position alone.  It copies a record first and checks the copy, and what it finds written
- * over in the header or the tags it notes (enum ring_tamper) and mends.
+ * It trusts only its own position.  It copies a record first and checks the copy.  Where it finds the header
+ * or a tag overwritten, it notes that (enum ring_tamper) and repairs it.
  */
 #include "ring_slots.h"
 
 #define NS_STUCK 1000000000ull
-/* An act takes microseconds, but an open of a FIFO may wait for ever: so long a filled reservation waits for
- * its writer, and then is read as it stands. */
+/* How long the reader waits for the writer of a filled reservation before it reads it.  Most acts take
+ * microseconds, but an open of a FIFO may wait for ever. */
 #define NS_UNDER_WAY 5000000ull
-/* Slots read before the writers are told: each telling takes a line away from all of them. */
+/* The tail moves once for so many slots: each move takes a cache line from all writers. */
 #define TELL_SLOTS 512u
 
 static void tampered(struct ring_reader *rd, enum ring_tamper how)
@@ -18,7 +18,7 @@ static void tampered(struct ring_reader *rd, enum ring_tamper how)
 	rd->tampered |= 1u << how;
 }
 
-/* Gives what was read back to the writers: each slot is marked for the next lap before the tail moves. */
+/* Frees the slots that were read: each is marked for the next lap before the tail moves. */
 void ring_done(struct ring_reader *rd, bool but_the_last)
 {
 	const uint64_t end = but_the_last ? rd->last : rd->next;
@@ -31,7 +31,7 @@ void ring_done(struct ring_reader *rd, bool but_the_last)
 	atomic_store_explicit(&rd->h->tail, end, memory_order_release);
 }
 
-/* The reader goes on by n slots. */
+/* Moves the reader on by n slots. */
 static void pass(struct ring_reader *rd, size_t n)
 {
 	rd->last = rd->next;
@@ -90,7 +90,7 @@ static bool take(struct ring_reader *rd, size_t slots, struct ring_record *ret)
 	return true;
 }
 
-/* How long the reader has seen the tail where it is. */
+/* How long the reader has been at its position. */
 static uint64_t stuck_ns(struct ring_reader *rd, uint64_t now_ns)
 {
 	if (rd->stuck_since_ns == 0 || rd->stuck_pos != rd->next) {
@@ -101,7 +101,7 @@ static uint64_t stuck_ns(struct ring_reader *rd, uint64_t now_ns)
 	return now_ns - rd->stuck_since_ns;
 }
 
-/* Length of a reservation whose writer never wrote its length: up to the next tag, or to head. */
+/* The length of a reservation without a tag: up to the next valid tag, or to head. */
 static size_t gap(struct ring_reader *rd, uint64_t head)
 {
 	uint64_t pos = rd->next + 1;
@@ -116,13 +116,14 @@ static size_t gap(struct ring_reader *rd, uint64_t head)
 	return (size_t)(pos - rd->next);
 }
 
-/* What became of a reservation at the tail that is not published. */
+/* What the reader does with a reservation that is not published: wait for it, skip it, or read it. */
 enum unfinished { UNFINISHED_WAIT, UNFINISHED_GONE, UNFINISHED_READ };
 
 /*
- * A filled one is a decision, whatever came of the act: that of a dead writer is not lost, and behind a slow
- * act nobody waits long.  The swap revokes it: a writer that wakes between here and the next lap changes
- * nothing any more.  Nobody will publish where the tag is neither what a writer expects nor what one makes.
+ * A filled reservation holds a decision, whatever the act came to.  So the decision of a dead writer is not
+ * lost, and a slow act does not hold up later records.  The swap revokes the reservation: its writer can no
+ * longer publish.  A tag that no writer makes, and that is not free, is skipped at once: no writer will
+ * publish there.
  */
 static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns,
 			      ring_alive_fn alive, struct ring_record *ret)
@@ -145,7 +146,7 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 	return filled ? UNFINISHED_READ : UNFINISHED_GONE;
 }
 
-/* What is in the header besides head is the launcher's and ours. */
+/* Checks and repairs the header.  Writers change only head; the launcher and the reader set the rest. */
 static void look_at_header(struct ring_reader *rd)
 {
 	struct ring_header *h = rd->h;
@@ -169,9 +170,9 @@ static bool is_taken(uint64_t tag, uint64_t pos)
 }
 
 /*
- * How far there may be records, as far as head can be believed.  It cannot where it lies behind us or too far
- * ahead, or where the slot that it says is free is taken (head is moved first, so it is read again).  Then
- * the tags alone count.
+ * The end of the records.  That is head, unless head is wrong: behind the reader, too far ahead of it, or
+ * equal to the reader's position although the slot there is taken.  (A writer moves head first, so it is read
+ * again to be sure.)  Then only the tags count.
  */
 static uint64_t end_of(struct ring_reader *rd, uint64_t tag, bool *ret_wrong)
 {
@@ -183,7 +184,7 @@ static uint64_t end_of(struct ring_reader *rd, uint64_t tag, bool *ret_wrong)
 	return *ret_wrong ? rd->next + RING_SLOTS : rd->seen;
 }
 
-/* The writers start over where the reader stands. */
+/* Makes the writers continue at the reader's position. */
 static void resync(struct ring_reader *rd)
 {
 	atomic_store_explicit(&rd->h->head, rd->next, memory_order_relaxed);
@@ -193,7 +194,7 @@ static void resync(struct ring_reader *rd)
 
 int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret)
 {
-	/* Bounded: somebody may publish nonsense as fast as it is read. */
+	/* Bounded: a process may publish invalid records as fast as they are read. */
 	for (unsigned looks = 0; looks < RING_SLOTS; looks++) {
 		uint64_t end, tag;
 		bool wrong, ok;

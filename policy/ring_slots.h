@@ -8,10 +8,10 @@
 
 enum slot_state { SLOT_FREE, SLOT_RESERVED, SLOT_PUBLISHED, SLOT_VOID };
 
-/* How a record begins in its first slot; the strings follow, each with its NUL. */
+/* The start of a record in its first slot; the strings follow, each with its NUL. */
 struct entry {
 	uint64_t tag;
-	uint32_t sum; /* of all below, and of the strings */
+	uint32_t sum; /* checksum of all that follows, with the strings */
 	uint32_t rule, nested;
 	uint32_t verdict;
 	int32_t pid, ppid;
@@ -20,7 +20,7 @@ struct entry {
 	uint16_t target_len, exe_len;
 	uint8_t approval_len, kind, op, reason;
 	uint8_t access, image, note, why_len;
-	uint32_t id, unused; /* named, for all of it is summed */
+	uint32_t id, unused; /* unused: padding, named because the checksum covers it */
 };
 
 #define ENTRY_SUMMED (offsetof(struct entry, sum) + sizeof(uint32_t))
@@ -56,7 +56,7 @@ static inline size_t tag_slots(uint64_t tag)
 	return tag >> 2 & 0x7f;
 }
 
-/* A tag that some writer may have made for pos, with a length that fits before head. */
+/* True where a writer may have made this tag for pos, with a length that fits before head. */
 static inline bool tag_is(uint64_t tag, enum slot_state state, uint64_t pos, uint64_t head)
 {
 	size_t n = tag_slots(tag);
@@ -71,8 +71,8 @@ static inline bool tag_swap(uint64_t *tag, uint64_t from, uint64_t to)
 }
 
 /*
- * The checksum of a record that begins at pos, its lap included: what an earlier lap left in a slot has
- * another one.
+ * The checksum of a record that begins at pos.  It covers the lap, so that a record left by an earlier lap
+ * does not match.
  */
 uint32_t ring_sum(const struct entry *e, uint64_t pos, const char *target, const char *exe,
 		  const char *approval, const char *why);

@@ -214,7 +214,7 @@ with open(sys.argv[1], "w") as f:
 PY
 	run pale log verify
 	rc_is 1
-	out_has "another head here"
+	out_has "the head that was kept for this record differs"
 	rm "$STATE/heads.jsonl"
 	run pale log verify
 	rc_is 0 "what nothing else speaks against"

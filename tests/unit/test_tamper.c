@@ -255,7 +255,7 @@ START_TEST(made_anew)
 			n = N;
 			ck_assert_ptr_null(verdict(NOTHING)); /* nobody could tell from the file alone */
 			ck_assert_ptr_nonnull(verdict(KEY));
-			reported(HEAD, "another head");
+			reported(HEAD, "this record differs");
 			for (size_t i = 0; i < N; i++)
 				free(list[i].line);
 		}
@@ -312,10 +312,10 @@ START_TEST(behind_the_end)
 {
 	whole();
 	list[n++] = file[N - 1];
-	reported(NOTHING, "behind the session's end");
+	reported(NOTHING, "follows the session's end");
 	whole();
 	list[N - 1] = file[0];
-	reported(NOTHING, "behind the session's end");
+	reported(NOTHING, "follows the session's end");
 }
 END_TEST
 
