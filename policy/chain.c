@@ -182,8 +182,7 @@ static void question_open(struct record_chain *c, const struct record *r)
 	c->n_open++;
 }
 
-/* True where r approves one act, whose outcome must follow.  A grant is used later, as often as it is needed.
- */
+/* True where r approves one act, whose outcome must follow; a grant is used later, any number of times. */
 static bool decides_once(const struct record *r)
 {
 	return strcmp(r->verdict, "allow") == 0 && strstr(r->detail, " scope=once") != NULL &&

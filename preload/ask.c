@@ -1,7 +1,7 @@
 /*
- * Ask the helper: one question, one answer, one short connection made by path, because a
- * descriptor kept open would be closed under us (facts: every runtime closes what it does not
- * know).  Anything that goes wrong is a denial with its reason.
+ * Asks the helper a question.  Each question has its own short connection, made by path, because the program
+ * may close a descriptor that we keep open (many runtimes close all descriptors that they do not know).  Any
+ * error is a denial with its reason.
  */
 #include "preload/internal.h"
 
@@ -10,7 +10,7 @@
 
 #include "policy/wire.h"
 
-/* Beyond the policy's own timeout, which the helper keeps. */
+/* Added to the policy's timeout, which the helper applies. */
 #define ASK_GRACE_MS 5000
 #define RING_WAIT_S  5
 
@@ -54,8 +54,8 @@ void ask_kick(void)
 }
 
 /*
- * The helper answers with the image as well, which is mapped already.  A helper that is stopped must not stop
- * the start of a program for ever.
+ * The helper sends two descriptors: the image, which is mapped already, and the ring.  The wait is bounded,
+ * since a helper that is stopped must not stop the start of a program for ever.
  */
 static long ring_receive(int fd)
 {
@@ -111,7 +111,7 @@ static long ask_receive(int fd, void *frame)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	long r;
 
-	/* ppoll(2) of Linux leaves the remaining time in `left`, so a signal does not start it anew. */
+	/* Linux's ppoll(2) leaves the remaining time in `left`, so a signal does not prolong the wait. */
 	do
 		r = raw5(SYS_ppoll, &p, 1, &left, NULL, 0);
 	while (r == -EINTR);

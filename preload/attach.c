@@ -1,6 +1,6 @@
 /*
- * A process says that the hooks are in it, once: when it begins and, forked, before its first record.  Apart
- * from log.c, which is compiled for speed.
+ * Records once that the hooks are in this process: at its start, or in a forked process before its first
+ * record.  It is not in log.c, since that is compiled for speed.
  */
 #include "preload/internal.h"
 

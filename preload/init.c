@@ -1,9 +1,9 @@
 /*
- * Start-up of the preload in one process: find the session, map its policy image and its ring,
- * remember what children must inherit.  Linked with -z initfirst, so that this runs before the
- * constructors of the program's other objects; a hook that runs even earlier finds state BOOT.
+ * Start-up of the preload in one process: finds the session, maps its policy image and its ring, and keeps
+ * what children must inherit.  Linked with -z initfirst, so that this runs before the constructors of the
+ * program's other objects; a hook that runs even earlier finds state BOOT.
  *
- * May not allocate, may not leave a descriptor open, leaves errno as it was.
+ * It must not allocate memory or leave a descriptor open, and leaves errno unchanged.
  */
 #include "preload/gate.h"
 
@@ -19,7 +19,7 @@ struct session session = { .self = "", .now = &session.img };
 
 #define RENEWALS 64
 
-/* Words in front of a script's own ones: four levels of `#! INTERPRETER WORD`, and the name. */
+/* Most words before a script's arguments: four levels of `#! INTERPRETER WORD`, and the script's name. */
 #define SCRIPT_WORDS 10
 
 extern char **environ;
@@ -36,7 +36,7 @@ static const char *session_path(char path[SESSION_PATH], const char *name)
 	return text_end(&o);
 }
 
-/* A whole file mapped; NULL on any failure.  Takes the descriptor over. */
+/* Maps a whole file, and closes the descriptor.  NULL on any failure. */
 static void *map_fd(long fd, int prot, size_t *ret_size)
 {
 	struct stat st;
@@ -62,8 +62,8 @@ static long image_file(const char *name)
 	char path[SESSION_PATH];
 	long fd = gate4(SYS_openat, AT_FDCWD, session_path(path, name), how.flags, 0);
 
-	/* The image of a nested run, or of a reload, is younger than the floor: the supervisor hands it out,
-	 * and hears of openat2 even where reads are the floor's alone. */
+	/* The floor has no rule for the image of a nested run or a reload, which is newer.  The supervisor
+	 * opens it; it gets an openat2 call even where other reads are left to the floor. */
 	return gate_refused(fd) ? raw4(SYS_openat2, AT_FDCWD, path, &how, sizeof how) : fd;
 }
 
@@ -108,12 +108,12 @@ __attribute__((cold)) const struct image *image_renew(void)
 
 	if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
 		return NULL;
-	/* Another thread was, perhaps. */
+	/* Another thread may have renewed it already. */
 	if (!image_is_superseded(session.now)) {
 		img = session.now;
 	} else if (n < RENEWALS && session_image(session.image, &images[n])) {
 		img = &images[n++];
-		/* It did not get the name, or a still newer one is about to. */
+		/* The image under this name is superseded, too: the newer one does not have the name yet. */
 		if (image_is_superseded(img))
 			img = NULL;
 		else
@@ -133,7 +133,7 @@ static bool session_map(const char *image)
 		return false;
 	session.image = (uint32_t)number;
 	p = map_fd(ring_file(), PROT_READ | PROT_WRITE, &size);
-	/* Whose memory it is and how large cannot be changed; what stands in its head anybody inside can. */
+	/* Only the size is checked, for it is sealed; any process of the session may change the header. */
 	if (p && size == ring_size())
 		session.ring = p;
 	else
@@ -141,7 +141,7 @@ static bool session_map(const char *image)
 	return session.ring != NULL;
 }
 
-/* The object's name as the loader knows it, and keeps it. */
+/* The path of libpale.so in the dynamic loader's memory. */
 static const char *self_name(void)
 {
 	Dl_info info;
@@ -149,7 +149,7 @@ static const char *self_name(void)
 	return dladdr((void *)self_name, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-/* The kernel gives a script's interpreter the script's name for its own, and as one of its first words. */
+/* True where name is a script: the kernel then passes it both in AT_EXECFN and among the first words. */
 static bool is_script(const char *name, char **argv)
 {
 	for (int i = 0; i < SCRIPT_WORDS && argv && argv[i]; i++)
@@ -158,7 +158,8 @@ static bool is_script(const char *name, char **argv)
 	return false;
 }
 
-/* What this process executes: by the name it was started by where that is the real one, else by /proc. */
+/* Sets session.exe: the path that the process was started by where that is its real path, else
+ * /proc/self/exe. */
 static void exe_name(char **argv)
 {
 	const char *started = (const char *)getauxval(AT_EXECFN);
@@ -174,7 +175,7 @@ static void exe_name(char **argv)
 	session.exe[n > 0 ? n : 0] = '\0';
 }
 
-/* valgrind's client request RUNNING_ON_VALGRIND: instructions that do nothing on a machine. */
+/* valgrind's client request RUNNING_ON_VALGRIND: instructions that have no effect on a real CPU. */
 static bool in_valgrind(void)
 {
 	uint64_t running = 0;
@@ -216,9 +217,9 @@ static int session_start(char **argv, char *const envp[])
 }
 
 /*
- * A program built with -fsanitize=address refuses to start where anything is loaded before its runtime,
- * and we are.  Its runtime asks for this name, and finds ours unless the program has its own;
- * ASAN_OPTIONS still overrides.
+ * A program built with -fsanitize=address refuses to start if a library is loaded before its runtime, and
+ * libpale is.  The runtime calls this function for its options, unless the program has its own one;
+ * ASAN_OPTIONS still overrides them.
  */
 EXPORT const char *__asan_default_options(void);
 
@@ -227,7 +228,8 @@ const char *__asan_default_options(void)
 	return "verify_asan_link_order=0";
 }
 
-/* Caches that several threads fill are proven when they are read: the thread sanitizer cannot know that. */
+/* Several threads write to our caches, and each read verifies the entry: the thread sanitizer cannot see
+ * that. */
 EXPORT const char *__tsan_default_suppressions(void);
 
 const char *__tsan_default_suppressions(void)
@@ -242,7 +244,8 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 
 	(void)argc;
 	real_init();
-	/* Another libc gives constructors no environment: state BOOT stays, the kernel carries all. */
+	/* Another libc passes constructors no environment: the state stays BOOT, and the supervisor serves
+	 * all calls. */
 	if (!sys_libc_is_known())
 		return;
 	process_init();
@@ -251,8 +254,8 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envp
 	__atomic_store_n((int *)&session.state, s, __ATOMIC_RELEASE);
 	if (s == STATE_LIVE)
 		log_attach();
-	/* One record is dated by the system call: that costs less than the clock's page, which is had by a
-	 * fault. */
+	/* After log_attach(): its one record gets the time by a system call, which costs less than the page
+	 * fault of the clock's page. */
 	clock_init();
 	errno = saved;
 }

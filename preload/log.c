@@ -1,5 +1,5 @@
 /*
- * Write it down: decisions go into the session's ring, without a system call unless it is full.
+ * Records decisions in the session's ring, without a system call unless it is full.
  */
 #include "preload/gate.h"
 
@@ -9,15 +9,16 @@
 
 #include "preload/clock.h"
 
-/* An idle reader sleeps long, so a full ring wakes it; it then drains a million records a second.  A
- * helper that is dead or stopped must not stop the agent: after this long the record is given up. */
+/* An idle reader sleeps long, so a writer wakes it when the ring is full; it then reads a million records a
+ * second.  A helper that is dead or stopped must not stop the agent: after FULL_ROUNDS the record is given
+ * up. */
 #define FULL_ROUNDS 250
 #define FULL_NAP_NS 200000
 #define FULL_KICK   50
 
 static bool wait_for_room(unsigned round)
 {
-	/* Waited for in vain once, it is not waited for again until the reader has moved. */
+	/* After one wait in vain, no call waits again until the reader has moved. */
 	static _Atomic uint64_t stuck;
 	struct timespec nap = { .tv_nsec = FULL_NAP_NS };
 	uint64_t tail = atomic_load(&session.ring->tail) + 1;
@@ -48,13 +49,13 @@ void log_record(struct ring_record *rec, struct ring_hold *ret)
 		carried3(SYS_ioctl, 2, WIRE_LOST, how);
 }
 
-/* Which image judges, as records name it; of one that cannot be read only the number is known. */
+/* The image that judges, in the form of records; if it cannot be read, only its number is known. */
 static uint32_t image_number(void)
 {
 	return session.image + (session.now->h ? session.now->h->counts_from : 0);
 }
 
-/* Into the ring, with what rec has beside the decision. */
+/* Adds image and pid to rec, and puts it into the ring; a new process announces itself first. */
 static void log_own(struct ring_record *rec, struct ring_hold *ret)
 {
 	ret->tag = NULL;
@@ -86,7 +87,7 @@ void log_decision(const struct request *req, const char *target, const struct de
 	ring_end(&hold, true);
 }
 
-/* The supervisor's answer, or -errno where there is none behind us. */
+/* Reports a denial to the supervisor: its answer, or -errno where there is no supervisor. */
 static long tell_supervisor(const struct ring_record *rec, bool is_quiet)
 {
 	struct wire_denial w = { .size = sizeof w };
@@ -111,9 +112,9 @@ static long tell_supervisor(const struct ring_record *rec, bool is_quiet)
 }
 
 /*
- * Ids are given by somebody whom the agent cannot be: the supervisor.  Where it does not answer at a level
- * that has one, the denial has a record and no id; at level hooks the id is our own claim, as all that is
- * recorded.
+ * The supervisor makes the id of a denial, so that the agent cannot forge one.  If it does not answer, the
+ * denial is recorded without an id.  At level hooks there is no supervisor: the id is a claim of this
+ * process, like all that it records.
  */
 uint32_t log_denied(const struct request *req, const char *target, const struct decision *d,
 		    const char *approval, const char *why, bool *is_quiet)
