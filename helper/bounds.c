@@ -1,7 +1,7 @@
 /*
- * What one owner may take of a machine where the helper is another user, who pays for all: sessions, memory,
- * bytes of ledgers and of the runtime directory.  Each bound is a refusal with a sentence, or a ledger that
- * says what it could not hold; none of them reaches another owner.
+ * Bounds for each owner where the helper runs as another user, in whose name all is stored: sessions, memory,
+ * bytes of ledgers and of the runtime directory.  A session beyond a bound is refused with a message; a
+ * ledger beyond a bound records how much it could not hold.  No owner's use affects another owner.
  */
 #include "helper.h"
 
@@ -15,12 +15,12 @@
 #define MEMORY_MOST    ((rlim_t)192 << 20)
 #define RUNTIME_MOST   ((size_t)16 << 20)
 #define PARTS_MAX      4096
-#define SESSION_FILES  8 /* full ledger files that a session may write */
-#define OWNER_SESSIONS 8 /* such sessions of one owner at a time */
+#define SESSION_FILES  8 /* ledger files of full size that a session may write */
+#define OWNER_SESSIONS 8 /* running sessions of that size that an owner may have */
 
 /* --- sessions and memory --- */
 
-/* One byte of a file is one session: the kernel gives it back however this process ends. */
+/* Each session locks one byte of a file.  The kernel releases the lock however this process ends. */
 static int take_slot(struct helper *h)
 {
 	h->slots_fd = openat(h->places.user, SLOTS_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -102,7 +102,7 @@ off_t ledger_bytes(int sessions, const char *session)
 
 		snprintf(file, sizeof(file), LEDGER_PART ".gz", part);
 		n = size_of(sessions, session, file);
-		/* Not compressed (yet). */
+		/* The part may not be compressed yet. */
 		file[strlen(file) - strlen(".gz")] = '\0';
 		if (n < 0)
 			n = size_of(sessions, session, file);
@@ -111,13 +111,13 @@ off_t ledger_bytes(int sessions, const char *session)
 	return sum;
 }
 
-/* Eight files, compressed where they are: an owner's launcher may make its own share smaller. */
+/* Bytes that this session may write, by the files' size on the disk; a launcher may lower ledger.size. */
 static off_t session_most(const struct helper *h)
 {
 	return SESSION_FILES * h->ledger.size;
 }
 
-/* What ended sessions keep, and some that run. */
+/* Bytes that all sessions of an owner may have: the ended ones, and OWNER_SESSIONS running ones. */
 static off_t owner_most(const struct helper *h)
 {
 	return ((off_t)h->kept_mib << 20) + OWNER_SESSIONS * session_most(h);

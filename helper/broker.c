@@ -1,18 +1,19 @@
 /*
- * From a question to its answer.  The order is the promise, and it holds whatever is killed when:
+ * From a question to its answer.  This order holds at whatever moment a process is killed:
  *
- *   1. `approval/request` is on the disk before anyone can see the card.  Killed before: nobody was asked,
- *      who asked sees the connection break, which denies.
- *   2. A human answers.  What he grants beyond this question is on the disk first (grants_add), then his
- *      `approval/decision`; only then is anybody told, him included.  Killed between the two: the grant holds
- *      and can be seen and revoked, the question itself is denied, and nobody was told otherwise.
- *   3. Who waited acts at most once for each answer: an answer ends the connection, and there is no way
- *      to ask for it again.  Killed between decision and answer: denied, and the ledger shows a decision
- *      without `approval/outcome`.  A late approval is used up before the one who retries hears of it.
- *   4. `approval/outcome` follows the act's own record (via = kernel), or says that none came.
+ *   1. `approval/request` is on the disk before the card is shown.  If the helper is killed before that, no
+ *      human was asked; the asking process sees its connection close, which is a denial.
+ *   2. A human answers.  A grant beyond this question is on the disk first (grants_add), then the
+ *      `approval/decision`; only then is the answer sent, to the human's client too.  If the helper is killed
+ *      between the two, the grant holds and can be listed and revoked, and the question itself is denied.
+ *   3. An asking process acts at most once for each answer: the answer ends the connection, and the same
+ * answer cannot be requested again.  If the helper is killed between decision and answer, the act is denied,
+ * and the ledger has a decision without `approval/outcome`.  A late approval is used up before the process
+ *      that asks again gets its answer.
+ *   4. `approval/outcome` follows the record of the act (via = kernel), or says that no act followed.
  *
- * A ledger that cannot be written answers no.  The question is judged again here, on this process' own
- * image: a deny is never asked, and what the asker claims about the verdict counts for nothing.
+ * If the ledger cannot be written, the answer is no.  The question is judged again here, by the helper's own
+ * image: a denied act is not asked about, and what the asking process claims about the verdict is ignored.
  */
 #include "helper.h"
 
@@ -79,7 +80,7 @@ unsigned broker_tell(struct helper *h, struct approval *ap, size_t first, const 
 		if (!waits_for(c, ap) || c->place >= first)
 			continue;
 		c->waits = NULL;
-		/* Before the answer: the act may be in the ring before we are back here. */
+		/* Before the answer, since the act's record may be in the ring before answer() returns. */
 		if (a->verdict == VERDICT_ALLOW)
 			outcome_expect(ap, pid);
 		if (!answer(h, c, a) && a->verdict == VERDICT_ALLOW)
@@ -92,7 +93,7 @@ unsigned broker_tell(struct helper *h, struct approval *ap, size_t first, const 
 
 /* --- cards --- */
 
-/* Asked anew, a question that nobody answered stands on a new card. */
+/* Drops the expired card of this question: a new card takes its place. */
 static void forget_expired(struct helper *h, const char *print)
 {
 	for (size_t i = h->queue.n; i > 0; i--)
@@ -111,7 +112,7 @@ static void make_room(struct helper *h)
 		queue_forget(&h->queue, old);
 }
 
-/* Those who are gone are shown no longer: that they are not makes it another card. */
+/* Drops the processes that are gone from the card, which thereby becomes another card. */
 static void drop_gone(struct helper *h, struct approval *ap)
 {
 	struct conn *at[CARD_ASKERS] = { 0 };
@@ -131,7 +132,7 @@ static void drop_gone(struct helper *h, struct approval *ap)
 	ap->n_askers = n;
 }
 
-/* One more who asks what ap asks; false where it was refused. */
+/* Adds c to those that ask ap's question; false where c was refused. */
 static bool join(struct helper *h, struct conn *c, struct approval *ap)
 {
 	int r;
@@ -185,8 +186,8 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 }
 
 /*
- * Only the launcher asks for what the operator typed, and only before that runs.  What the ring
- * says of the agent is the agent's own word and must not matter here.
+ * Only the launcher may ask about the command that the operator typed, and only before it runs.  What the
+ * ring says about the agent does not count: it is a claim of the agent.
  */
 static bool may_be_root(const struct helper *h, const struct conn *c)
 {
@@ -209,7 +210,7 @@ static bool settled(struct helper *h, struct conn *c, const struct image *img, c
 	return true;
 }
 
-/* By this policy and every one around it: a nested run does not get to ask where nobody may be asked. */
+/* True where this policy and every outer one allow questions. */
 static bool approvals_are_on(const struct image *img)
 {
 	struct image at = *img;
@@ -230,7 +231,7 @@ static bool allow(struct helper *h, struct conn *c, const char *id)
 	return answer(h, c, &granted);
 }
 
-/* What a human said before settles it; true where it does. */
+/* Answers c, or makes it wait, where this question was asked before; false where it is new. */
 static bool known(struct helper *h, struct conn *c, const char *print)
 {
 	struct approval *ap;
@@ -326,7 +327,7 @@ void broker_ask_rest(struct helper *h, struct approval *ap)
 			refuse(h, rest[--n], REASON_NOBODY, "the helper is out of memory");
 	if (ap->outcome.n_askers == 0)
 		outcome_end(h, ap, "never used: who asked is gone");
-	/* A new card may take the place of ap. */
+	/* This may free ap, to make room for a new card. */
 	for (size_t i = 0; i < n; i++)
 		inquire(h, rest[i], &kept.req, kept.image);
 	free(kept.store);
@@ -387,7 +388,7 @@ void broker_tick(struct helper *h, uint64_t now_ns)
 	outcome_tick(h, now_ns);
 }
 
-/* One card by the policy that holds now. */
+/* Judges one waiting question by the policy of now, and answers it where it is not to be asked any more. */
 static void rejudge(struct helper *h, struct approval *ap)
 {
 	const struct image *img = image_of(h, ap->image);
@@ -425,7 +426,7 @@ void broker_cancel_all(struct helper *h, const char *why)
 		.verdict = VERDICT_DENY, .reason = REASON_NOBODY, .text = why, .approval = ""
 	};
 
-	/* What was approved and seen no more of is told by outcome_end_all(), behind the last ring record. */
+	/* outcome_end_all() records approvals without an act, after the last record of the rings. */
 	for (size_t i = h->queue.n; i > 0; i--) {
 		struct approval *ap = h->queue.list[i - 1];
 		bool waits = ap->state == APPROVAL_PENDING;

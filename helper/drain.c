@@ -1,7 +1,7 @@
 /*
- * Rings -> ledger.  Both rings are read by turns, the older record first, so that the ledger tells in
- * order what the hooks said and what the supervisor saw.  Nothing here believes an index, a length or
- * a time before it has checked it.  Losses are records too.
+ * Moves records from the rings to the ledger.  Both rings are read together, the older record first, so that
+ * the ledger has the records of the hooks and of the supervisor in order.  No index, length or time is used
+ * unchecked.  Losses are recorded.
  */
 #include "helper.h"
 
@@ -9,10 +9,10 @@
 #include <signal.h>
 #include <time.h>
 
-#define COUNT_MAX   (1ull << 53) /* what every JSON reader still reads exactly */
-#define GRACE_TRIES 50		 /* of a millisecond each, for writers in the middle of a record */
-#define LET_GO_EACH 1024	 /* records, in the middle of a turn */
-#define ROW_MAX	    256		 /* records of one ring while the other waits */
+#define COUNT_MAX   (1ull << 53) /* the largest number that every JSON reader reads exactly */
+#define GRACE_TRIES 50		 /* waits of a millisecond for writers in the middle of a record */
+#define LET_GO_EACH 1024	 /* records between two writes of the ledger within a turn */
+#define ROW_MAX	    256		 /* most records of one ring while the other one waits */
 
 static bool is_alive(int32_t pid)
 {
@@ -24,7 +24,7 @@ void drain_init(struct helper *h)
 	h->feed[FEED_HOOK].via = "hook";
 	h->feed[FEED_HOOK].alive = is_alive;
 	h->feed[FEED_HOOK].procs.inherits = h->foreign;
-	/* The supervisor writes in the name of its callers, who may be dead by then. */
+	/* No `alive`: the supervisor's records have the pids of callers, which may be dead by then. */
 	h->feed[FEED_KERNEL].via = "kernel";
 }
 
@@ -42,7 +42,7 @@ static void record_loss(struct helper *h, const char *via, uint64_t n, const cha
 	(void)ledger_append(&h->ledger, &e);
 }
 
-/* The count that the session cannot write, where there is one. */
+/* The count of lost records: where there is a supervisor, one that the session cannot change. */
 static uint64_t given_up(const struct helper *h, const struct feed *f)
 {
 	const struct ring_header *kernel = h->feed[FEED_KERNEL].ring;
@@ -50,7 +50,7 @@ static uint64_t given_up(const struct helper *h, const struct feed *f)
 	return atomic_load(f->ring == kernel || !kernel ? &f->ring->lost : &kernel->hook_lost);
 }
 
-/* Each kind is told once: who goes on writing over it must not fill the ledger. */
+/* Records each kind of tampering once, so that repeated tampering does not fill the ledger. */
 static void report_tampering(struct helper *h)
 {
 	static const char *const what[TAMPER_COUNT] = {
@@ -98,7 +98,7 @@ static void report_all_losses(struct helper *h)
 	report_tampering(h);
 }
 
-/* --- one after the other --- */
+/* --- in order of time --- */
 
 static bool feed_peek(struct feed *f, uint64_t now_ns)
 {
@@ -108,8 +108,8 @@ static bool feed_peek(struct feed *f, uint64_t now_ns)
 }
 
 /*
- * The ring whose next record is the older, FEEDS where both are empty.  A claimed time decides no more
- * than the order: after a row of ROW_MAX the other ring is heard, whatever the clock of its writers.
+ * The ring whose next record is older, FEEDS where both are empty.  A claimed time can change only the order:
+ * after ROW_MAX records of one ring it is the other one's turn.
  */
 static enum feed_id feed_next(struct helper *h, uint64_t now_ns)
 {
@@ -129,7 +129,7 @@ static enum feed_id feed_next(struct helper *h, uint64_t now_ns)
 	return id;
 }
 
-/* look_ns is the clock by which a writer counts as stalled.  False where both rings are empty. */
+/* Moves one record.  look_ns is the time by which a stalled writer is detected.  False: both are empty. */
 static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
 {
 	enum feed_id id = feed_next(h, look_ns);
@@ -142,8 +142,8 @@ static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
 }
 
 /*
- * What is in the file goes out of the rings, and nothing sooner: a helper that is killed leaves the rest to
- * the supervisor, which has the rings too.
+ * Writes the ledger, and then frees these records in the rings.  If the helper is killed before, the records
+ * are still in the rings, which `pale run` has, too.
  */
 static void let_go(struct helper *h)
 {
@@ -183,7 +183,7 @@ bool rings_are_empty(const struct helper *h)
 void drain_all(struct helper *h)
 {
 	const struct timespec ms = { .tv_nsec = NS_MS };
-	/* A writer that does not stop must not keep the session from its last record. */
+	/* Bounded: a process that writes all the time must not keep the session from ending. */
 	size_t left = (size_t)FEEDS * RING_SLOTS, n;
 	uint64_t now = clock_boot_ns();
 
@@ -194,7 +194,7 @@ void drain_all(struct helper *h)
 			break;
 		nanosleep(&ms, NULL);
 	}
-	/* Whoever is still writing is given up: two looks, a long second apart by this clock. */
+	/* Skip records that are still being written: two reads with times far apart make the reader do so. */
 	while (left > 0 && (drain_one(h, 1, now) || drain_one(h, UINT64_MAX, now)))
 		left--;
 	let_go(h);

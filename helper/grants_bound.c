@@ -1,4 +1,4 @@
-/* What a grant of a command is bound to besides its line: what the answered card showed. */
+/* A grant of a command holds only with the directory, program and variables that the answered card showed. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
- * What ended sessions left: their parts that nobody compressed are compressed, and where all of it together
- * is more than `[ledger] size`, the oldest go first.
+ * Ledgers of ended sessions: compresses parts that are not compressed yet, and removes the oldest ledgers
+ * where all together exceed `[ledger] size`.
  *
- * A thread of low priority looks, so that no call and no start waits for a large directory; it is told to
- * stop when the session ends, and what it has not reached waits for the next session.  The loop removes,
- * since only the loop may write the record that tells of it.
+ * A thread of low priority reads the directory and compresses, so that no call and no start waits for it.  It
+ * stops when the session ends, and the next session does the rest.  The loop removes, since only the loop may
+ * write the record of a removal.
  */
 #include "helper.h"
 
@@ -21,24 +21,24 @@
 
 struct kept {
 	char name[64];
-	int64_t ended; /* seconds */
+	int64_t ended; /* CLOCK_REALTIME, seconds: the ledger's last change */
 	uint64_t bytes;
 };
 
 static struct look {
 	pthread_t thread;
-	bool made; /* is to be joined */
+	bool made; /* the thread runs, or is not joined yet */
 	_Atomic bool stop, done;
-	int sessions; /* the directory, the thread's until it is done */
+	int sessions; /* the directory of all sessions; only the thread uses it until `done` */
 	mode_t mode;
-	char own[64];
-	struct kept *list; /* the loop's once it is done */
+	char own[64];	   /* this session's name */
+	struct kept *list; /* the thread's; the loop's after `done` */
 	size_t n, cap;
 } look;
 
 /* --- the thread --- */
 
-/* A part that is not compressed: its number, or -1. */
+/* The number of an uncompressed part, by its file name, or -1. */
 static long plain_part(const char *name)
 {
 	unsigned part;
@@ -47,7 +47,7 @@ static long plain_part(const char *name)
 	return sscanf(name, "ledger.%u.jsonl%n", &part, &end) == 1 && end && !name[end] ? (long)part : -1;
 }
 
-/* One file of an ended session: what it takes on the disk. */
+/* Compresses the file if it is an uncompressed part.  Its bytes on the disk. */
 static uint64_t look_at_file(struct look *l, int dirfd, const char *name)
 {
 	long part = plain_part(name);

@@ -1,10 +1,11 @@
 /*
- * What a killed launcher leaves behind.  The kernel ends the agent with it (PR_SET_PDEATHSIG) and
- * answers ENOSYS to what the agent's children ask from then on; this ends them too.
+ * Ends the processes that a killed launcher leaves behind.  The kernel kills the agent with its launcher
+ * (PR_SET_PDEATHSIG), and answers ENOSYS to mediated calls of the agent's children from then on.  This kills
+ * the children, too.
  *
- * Found by two marks: that of the session's processes (policy/mark.h), which none of them can shed, and more
- * seccomp filters than this process began with, which nobody outside a fence has.  All of it is left to
- * ENOSYS where the helper is another user, who may not kill, and says so in the session's last record.
+ * Two marks identify them: the mark of the session (policy/mark.h), which no process can remove, and more
+ * seccomp filters than the launcher has, as only a process inside a fence has them.  A helper that runs as
+ * another user may not kill them: it leaves them, and says so in the session's last record.
  */
 #include "helper.h"
 #include "policy/mark.h"
@@ -16,7 +17,7 @@
 #include <time.h>
 
 #define LIMITS_MAX (8 * 1024)
-#define ROUNDS	   5 /* one that forks meanwhile is found in the next */
+#define ROUNDS	   5 /* a child forked during one round is found in the next */
 #define ROUND_NS   (20 * NS_MS)
 
 static bool is_left(struct helper *h, pid_t pid, uint64_t mark)
@@ -30,7 +31,7 @@ static bool is_left(struct helper *h, pid_t pid, uint64_t mark)
 	return file_read_small(AT_FDCWD, path, limits, sizeof(limits)) > 0 && mark_is_in(limits, mark);
 }
 
-/* The descriptor is had before the look, so what is killed is what was looked at (Linux 5.3). */
+/* The pidfd is opened before the process is examined, so the signal goes to that same process (Linux 5.3). */
 static bool end_one(struct helper *h, pid_t pid, uint64_t mark)
 {
 	_cleanup_close_ int fd = pidfd_open(pid, 0);

@@ -1,7 +1,7 @@
 /*
- * Ledgers of sessions that ended long ago are removed when a session starts: bounded in time, never a live
- * one's (its helper holds a lock on it), never through a link, and of each directory only what a helper made.
- * That they were removed is a record.
+ * Removes the ledgers of sessions that ended long ago, when a session starts.  It takes a bounded time,
+ * removes no ledger of a live session (its helper holds a lock on it), follows no link, and removes only
+ * files that a helper made.  Each removal is recorded.
  */
 #include "helper.h"
 
@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 
 #define NS_BUDGET (50 * NS_MS)
-#define LOOK_MAX  5000 /* entries of the directory, and of each of those in it */
+#define LOOK_MAX  5000 /* entries read of the directory of sessions, and of each session's */
 
 bool retention_is_helpers(const char *name)
 {
 	return strncmp(name, "ledger.", 7) == 0 || strncmp(name, "session.json", 12) == 0;
 }
 
-/* Seconds since something was written into the ledger that lies there, or -1 where none does. */
+/* Seconds since the last write to the ledger in this directory, or -1 where it has none. */
 static int64_t age_of(int dirfd)
 {
 	uint64_t now = clock_real_ns() / NS_S;
@@ -30,7 +30,7 @@ static int64_t age_of(int dirfd)
 	return st.st_mtime > 0 && now > (uint64_t)st.st_mtime ? (int64_t)(now - (uint64_t)st.st_mtime) : -1;
 }
 
-/* Its helper lives.  Whoever cannot say that it is dead says so too. */
+/* True where the session's helper lives, or may live. */
 bool retention_is_live(int dirfd)
 {
 	_cleanup_close_ int fd =
@@ -56,8 +56,7 @@ static void empty(int dirfd)
 		closedir(dir);
 }
 
-/* Its directory was written to since: when it ended, or when it was made.  Tells most from few by one call.
- */
+/* True where the session's directory changed in the last RETENTION_DAYS.  One call excludes most sessions. */
 static bool is_young(int sessions, const char *name)
 {
 	int64_t now = (int64_t)(clock_real_ns() / NS_S);
@@ -77,7 +76,7 @@ bool retention_remove(struct helper *h, int sessions, const char *name, const ch
 	if (dirfd < 0 || retention_is_live(dirfd) ||
 	    fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
-	/* The oldest go first: of what ended by then `pale log verify` misses nothing. */
+	/* The oldest are removed first: `pale log verify` reports no missing ledger that ended by `until`. */
 	time_format((uint64_t)st.st_mtime * NS_S, until);
 	snprintf(detail, sizeof(detail), "%s; until=%s", why, until);
 	empty(dirfd);

@@ -1,7 +1,7 @@
 /*
- * A full ledger is set aside and compressed; the chain goes on in a new file.  A file is set aside whole,
- * with a checkpoint as its last record, and is on the disk by then.  Compression is another thread's, so that
- * no call waits for it; until it is done, and where it cannot be, the part stands there as it is.
+ * Sets a full ledger file aside and compresses it; the chain continues in a new file.  A file is set aside
+ * only when it ends with a checkpoint and is on the disk.  A thread compresses, so that no call waits for
+ * that; until it is done, or if it fails, the part stays uncompressed.
  */
 #include "helper.h"
 
@@ -18,11 +18,11 @@
 static struct compressor {
 	pthread_mutex_t lock;
 	pthread_t thread;
-	bool running, made; /* made: is to be joined */
+	bool running, made; /* the thread compresses; the thread is not joined yet */
 	_Atomic bool stop;
 	int dirfd;
 	mode_t mode;
-	unsigned next, last; /* parts to do */
+	unsigned next, last; /* numbers of the parts to compress */
 } compressor = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void ledger_part_name(char name[PART_NAME_MAX], unsigned part, const char *ending)
@@ -112,7 +112,7 @@ static void compress_later(const struct ledger *l, unsigned part)
 	c->dirfd = l->dirfd;
 	c->mode = l->mode;
 	c->made = pthread_create(&c->thread, NULL, compress_parts, c) == 0;
-	/* Without a thread the parts stay as they are. */
+	/* Without a thread the parts stay uncompressed. */
 	if (!c->made)
 		c->running = false;
 }
@@ -139,7 +139,8 @@ int ledger_file_make(const struct ledger *l)
 
 	if (fd < 0)
 		return -errno;
-	/* Held as long as we live: whoever cleans up sees that this session does. */
+	/* The lock is held as long as the helper lives: it shows that the session is live
+	 * (retention_is_live()). */
 	err = fchmod(fd, l->mode) < 0 ? -errno : file_lock(fd);
 	if (err == 0)
 		return fd;
@@ -183,7 +184,7 @@ void rotate(struct ledger *l)
 	if (r == 0)
 		r = set_aside(l);
 	l->rotating = false;
-	/* Where no other file can be had this one goes on: tried again when it has grown by as much. */
+	/* If no new file can be made, this one continues; the next try is after another l->size bytes. */
 	l->full_at = r == 0 ? l->size : l->good + (off_t)l->len + l->size;
 	if (r == 0)
 		compress_later(l, l->part++);

@@ -1,7 +1,8 @@
 /*
- * The environment of a question: what of it a human is shown (policy/environ_target.h), and how.
+ * Which variables of a question's environment are shown to a human (policy/environ_target.h), and how.
  *
- * A process sends all that its program would get; the launcher has said what the session's first process got.
+ * A process sends the whole environment of its program; the launcher has sent that of the session's first
+ * process.
  */
 #include <errno.h>
 #include <sodium.h>
@@ -31,7 +32,7 @@ static bool has_name(const char *const *env, const char *name)
 	return false;
 }
 
-/* The names that are not there any more, behind the others: how many, SIZE_MAX where there is no room. */
+/* Lists the variables that were set at the start and are unset now: how many, SIZE_MAX if more than max. */
 static size_t list_unset(const struct helper *h, const struct request *req, const char **ret, size_t max)
 {
 	const char *name;
@@ -54,7 +55,7 @@ int shown_env(const struct helper *h, struct wire_ask *ask)
 	const char *unset[WIRE_ENV];
 	size_t n = 0, n_unset;
 
-	/* Of what the operator typed, the environment is the session's first. */
+	/* The command that the operator typed comes without one: its environment is that of the start. */
 	if (!ask->req.env)
 		return 0;
 	n_unset = list_unset(h, &ask->req, unset, NELEM(unset));
@@ -83,7 +84,7 @@ char *shown_variable(const struct helper *h, const char *entry)
 		out = name ? text : NULL;
 		text = name ? NULL : text;
 	} else {
-		/* What is hidden is told apart all the same, by who has the session's key. */
+		/* The tag (keyed with a secret of the session) shows whether two masked values are equal. */
 		crypto_shorthash((unsigned char *)&tag, (const unsigned char *)entry, len, h->fold_key);
 		if (asprintf(&out, "%.*s (masked, #%016llx)", (int)masked, text, (unsigned long long)tag) < 0)
 			out = NULL;

@@ -1,12 +1,12 @@
 /*
- * Wrong passphrases, counted in a file beside the hash: over all sessions of its owner together, and across
- * restarts.
+ * Counts wrong passphrases in a file beside the hash, over all sessions of the owner and across restarts.
  *
- * A try is charged before its check and settled afterwards, under the file's lock, so that checks in many
- * helpers at once are no more tries than one after another.  After every third wrong one none is looked at
- * for a while, which doubles from a minute to sixteen; an hour without a wrong one, or a right one, begins
- * anew.  Only an operator's connection can charge one: neither an agent nor another user can keep the owner
- * out, and what runs as the owner outside every session can do so for sixteen minutes.
+ * A try is counted before its check and settled afterwards, each under the file's lock, so that checks in
+ * many helpers at the same time allow no more tries than one after another.  After every third wrong try no
+ * passphrase is checked for a while, first for a minute, then twice as long each time, up to sixteen minutes.
+ * A right one, or an hour without a try, resets the count.  Only an operator's connection can use up tries,
+ * so neither an agent nor another user can lock the owner out; a process of the owner outside every session
+ * can, for sixteen minutes.
  */
 #include "stepup.h"
 
@@ -21,10 +21,10 @@
 #define FORGET_S   3600u
 
 struct tries {
-	uint64_t wrong, last_s; /* in a row, CLOCK_REALTIME */
+	uint64_t wrong, last_s; /* wrong tries in a row; time of the last try (CLOCK_REALTIME) */
 };
 
-/* Seconds until the next one is looked at. */
+/* Seconds until the next try is allowed. */
 static unsigned wait_of(const struct tries *t, uint64_t now_s)
 {
 	uint64_t rounds = t->wrong / STEPUP_TRIES, wait, gone = now_s - t->last_s;
@@ -35,7 +35,7 @@ static unsigned wait_of(const struct tries *t, uint64_t now_s)
 	return gone < wait ? (unsigned)(wait - gone) : 0;
 }
 
-/* The file, locked, and what it says by now: its descriptor or -errno. */
+/* Opens and locks the file, and reads it: the descriptor or -errno. */
 static int open_tries(const struct helper *h, struct tries *ret, uint64_t *ret_now_s)
 {
 	int dir = places_open_user(h), fd, r;
@@ -55,10 +55,10 @@ static int open_tries(const struct helper *h, struct tries *ret, uint64_t *ret_n
 	}
 	*ret_now_s = clock_real_ns() / NS_S;
 	*ret = (struct tries){ 0 };
-	/* What is damaged counts as a round of wrong ones, now. */
+	/* A damaged file counts as three wrong tries just now. */
 	if (st.st_size != 0 && pread(fd, ret, sizeof(*ret), 0) != (ssize_t)sizeof(*ret))
 		*ret = (struct tries){ .wrong = STEPUP_TRIES, .last_s = *ret_now_s };
-	/* A clock that went back must not wait for its own future. */
+	/* If the clock was set back, the last try must not be in the future. */
 	if (ret->last_s > *ret_now_s)
 		ret->last_s = *ret_now_s;
 	if (*ret_now_s - ret->last_s >= FORGET_S)
@@ -101,7 +101,7 @@ void tries_settle(const struct helper *h, int result)
 
 	if (fd < 0)
 		return;
-	/* Right; or not judged at all, and given back. */
+	/* A right passphrase resets the count; a try that was not checked is taken off it. */
 	t.wrong = result == 0 || t.wrong == 0 ? 0 : t.wrong - 1;
 	(void)keep(fd, &t);
 }
