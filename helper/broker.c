@@ -107,7 +107,7 @@ static void make_room(struct helper *h)
 	struct approval *old = queue_dispensable(&h->queue);
 
 	if (old && old->state == APPROVAL_APPROVED)
-		outcome_end(h, old, "not told so far, and there are too many to wait for");
+		outcome_end(h, old, "not known yet, and too many others wait");
 	else if (old)
 		queue_forget(&h->queue, old);
 }
@@ -326,7 +326,7 @@ void broker_ask_rest(struct helper *h, struct approval *ap)
 		while (n > 0)
 			refuse(h, rest[--n], REASON_NOBODY, "the helper is out of memory");
 	if (ap->outcome.n_askers == 0)
-		outcome_end(h, ap, "never used: who asked is gone");
+		outcome_end(h, ap, "never used: the process that asked is gone");
 	/* This may free ap, to make room for a new card. */
 	for (size_t i = 0; i < n; i++)
 		inquire(h, rest[i], &kept.req, kept.image);
@@ -381,7 +381,7 @@ void broker_tick(struct helper *h, uint64_t now_ns)
 		if (approval_move(ap, APPROVAL_EXPIRED) == 0)
 			expire(h, ap, now_ns);
 		else if (ap->state == APPROVAL_LATE)
-			outcome_end(h, ap, "never used: nobody asked again in time");
+			outcome_end(h, ap, "never used: it was not asked again in time");
 		else
 			queue_forget(&h->queue, ap);
 	}

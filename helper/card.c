@@ -1,9 +1,9 @@
 /*
- * A card out of a question: whose it is, what it asks in full, how much harm a yes could do, and
- * what more could be granted.
+ * Makes a card of a question: which process asks, the whole question, how much harm a yes could do, and which
+ * grants are offered.
  *
- * All of it comes from the one canonical request, which is copied, and from the kernel; what a process
- * says of itself stands only where the kernel does not tell, and is marked.
+ * All of it comes from a copy of the canonical request and from the kernel.  What a process claims about
+ * itself is used only where the kernel does not show it, and is marked as a claim.
  */
 #include "helper.h"
 
@@ -14,9 +14,9 @@
 #include "policy/argv.h"
 
 #define ID_TRIES  64
-#define TREE_WALK 64 /* ancestors looked at */
+#define TREE_WALK 64 /* most ancestors examined */
 
-/* --- the request, kept --- */
+/* --- the copy of the request --- */
 
 struct copy {
 	char *at;
@@ -55,7 +55,7 @@ static size_t count_list(const char *const *list)
 	return n;
 }
 
-/* Once without memory for the size, once into it. */
+/* Called twice: without memory, to count the bytes, and then to copy. */
 static void copy_texts(struct copy *c, struct request *to, const struct request *from, const char **argv,
 		       const char **env)
 {
@@ -129,16 +129,15 @@ static char *rule_text(struct helper *h, const struct card_question *q)
 	char rule[1024], *text;
 
 	decision_describe(image_of(h, q->image), q->decision, rule, sizeof(rule));
-	/* Its words are the agent's own then, and the human shall know that: first, where nothing can cut it.
-	 */
+	/* The agent wrote this rule.  That is said first, where it cannot be cut off. */
 	if (q->image > 0 && q->decision->nested == 0)
 		return asprintf(&text, "(nested run %u) %s", q->image, rule) < 0 ? NULL : text;
 	return strdup(rule);
 }
 
-/* --- who asks --- */
+/* --- the asking process --- */
 
-/* The program of a process: the kernel's word where we may have it. */
+/* The program of a process: from the kernel if we may read it, else as the process claimed. */
 static struct card_process process_of(struct helper *h, pid_t pid)
 {
 	enum feed_id feed = h->level == LEVEL_HOOKS ? FEED_HOOK : FEED_KERNEL;
@@ -156,7 +155,8 @@ static struct card_process process_of(struct helper *h, pid_t pid)
 				      .claimed = feed == FEED_HOOK };
 }
 
-/* From who asks to the agent; where the way is longer than there is room, its end stands last. */
+/* The asking process and its ancestors up to the agent.  If there are more than CARD_TREE, the last entry is
+ * the agent. */
 static void find_tree(struct helper *h, struct approval *ap, pid_t pid)
 {
 	for (unsigned i = 0; i < TREE_WALK && pid > 1 && pid != h->launcher_pid; i++) {
@@ -195,8 +195,8 @@ static const char *exe_of(const struct approval *ap)
 /* --- together --- */
 
 /*
- * What people type of an id names one question only, and no later one: else who asks, takes it back and asks
- * another until the digits come again could have that approved.
+ * The first digits of an id, which people type, are not used again for a long time.  Otherwise a process
+ * could ask and cancel questions until the digits of an earlier one come again, and get another act approved.
  */
 static int new_id(struct helper *h, char id[APPROVAL_ID_HEX])
 {
@@ -260,7 +260,7 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 	pid_t parent = proc_parent((pid_t)ap->pid);
 
 	e.ppid = parent > 0 ? parent : 0;
-	/* Last: the agent names directories, and one may be called ` by=you`. */
+	/* cwd comes last: the agent chooses the names of directories, and one may be ` by=you`. */
 	if (asprintf(&detail, "op=%s%s cwd=%s", op_name(ap->req.op), more, ap->req.cwd ? ap->req.cwd : "") <
 	    0)
 		return -ENOMEM;

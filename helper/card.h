@@ -1,12 +1,12 @@
 /*
- * A question to a human, as it is kept and shown: the card; and the queue of cards as a value.
+ * A question to a human, as it is kept and shown: the card; and the queue of cards.
  *
- *   approve   the queue: states, what holds afterwards, limits; no I/O and no clock
- *   card      how a card is made of a request, its records
- *   broker    questions: known, new, nobody there, over their time
- *   answer    what a human says, for one card or a group
- *   outcome   what came of what was approved
- *   reach     who can be asked, and telling them
+ *   approve   the queue: states, answers that hold for later questions, limits; no I/O and no clock
+ *   card      makes a card of a request, and its records
+ *   broker    questions: asked before, new, without a human to ask, expired
+ *   answer    a human's answer, for one card or a group
+ *   outcome   the results of approved acts
+ *   reach     where a human can be asked, and notices to them
  *
  * Included by helper.h.
  */
@@ -29,64 +29,64 @@
 #define APPROVAL_ID_HEX 33
 #define PRINT_HEX	65
 #define CARD_TREE	8
-#define CARD_ASKERS	64 /* processes that ask one question */
+#define CARD_ASKERS	64 /* most processes that ask one question */
 
 enum approval_state {
 	APPROVAL_PENDING,
-	APPROVAL_APPROVED,  /* who waited was told yes; what came of it is not known yet */
+	APPROVAL_APPROVED,  /* the processes that waited got a yes; the outcome is not known yet */
 	APPROVAL_DENIED,    /* final */
-	APPROVAL_EXPIRED,   /* denied once; may still be answered */
-	APPROVAL_LATE,	    /* approved after that: good for one retry */
-	APPROVAL_CANCELLED, /* final: nobody waits any more */
+	APPROVAL_EXPIRED,   /* denied because the time was over; may still be answered */
+	APPROVAL_LATE,	    /* approved after that: allows one retry */
+	APPROVAL_CANCELLED, /* final: no process waits any more */
 	APPROVAL_DONE,	    /* final: the outcome of what was approved is recorded */
 	APPROVAL_STATES
 };
 
-/* A process that asks, or one on the way from the agent to it. */
+/* A process that asks, or one of its ancestors up to the agent. */
 struct card_process {
 	int64_t pid;
-	char *exe;    /* raw; "" where nobody knows */
-	bool claimed; /* the kernel did not tell: the process's own word */
+	char *exe;    /* raw; "" where it is not known */
+	bool claimed; /* exe is the process's claim, not from the kernel */
 };
 
-/* What came of an approval, act by act. */
+/* The results of the acts that one approval allows. */
 struct outcome {
-	pid_t *asker;	 /* who was told yes; owned */
-	size_t n_askers; /* as many acts may follow */
+	pid_t *asker;	 /* the processes that got a yes; owned */
+	size_t n_askers; /* their number: as many acts may follow */
 	size_t begun, done, failed;
-	int error;	/* the first failure's */
-	bool is_kernel; /* the kernel itself acts (exec): it was handed over */
-	bool is_claim;	/* only the process knows: level hooks */
+	int error;	/* errno of the first failure */
+	bool is_kernel; /* the kernel performs the act (exec) and does not report its result */
+	bool is_claim;	/* only the process reports the act: level hooks */
 };
 
 /* One card.  Owns what it points to; all text is raw and whole. */
 struct approval {
 	char id[APPROVAL_ID_HEX];
-	char print[PRINT_HEX]; /* of the question: the same one asked again has the same */
+	char print[PRINT_HEX]; /* digest of the question: the same for the same question */
 	enum approval_state state;
-	struct request req; /* a deep copy, judged again when a grant is weighed */
-	void *store;	    /* what req points to */
+	struct request req; /* a deep copy, to be judged again by a grant or a new policy */
+	void *store;	    /* memory that req points to */
 	char *target;	    /* argv joined, path, or host:port */
 	char *exe, *rule;
-	struct card_process tree[CARD_TREE]; /* who asks first; the agent last where there was room */
+	struct card_process tree[CARD_TREE]; /* the asking process first, the agent last */
 	size_t n_tree;
 	struct risk risk;
 	struct grant_offers offers;
 	bool is_flood;	/* its rule asks so often that a group answer is offered */
-	uint32_t image; /* number of the image that asks */
+	uint32_t image; /* number of the image whose policy asks */
 	uint64_t turn;
 	int64_t pid;
 	uint64_t asked_real_ns, asked_ns; /* CLOCK_REALTIME, CLOCK_BOOTTIME */
 	uint64_t until_ns; /* CLOCK_BOOTTIME; pending: the deadline, expired and late: how long it is kept */
-	uint64_t held_ns;  /* by how much looking at it has put off the deadline */
-	struct card_process *asker; /* all who asked it, in that order, also those who are gone; owned */
+	uint64_t held_ns;  /* by how much broker_touch() has moved the deadline */
+	struct card_process *asker; /* all processes that asked, in order, also those that are gone; owned */
 	size_t n_askers;
 	struct outcome outcome;
 };
 
-#define RATE_MAX   10 /* new questions in a second */
+#define RATE_MAX   10 /* most new questions in a second */
 #define RECENT_MAX 64
-#define FLOOD	   5 /* questions of one rule in a minute, beyond which a group answer is offered */
+#define FLOOD	   5 /* with more questions of one rule in a minute, a group answer is offered */
 
 /* A question of the last minute. */
 struct recent {
@@ -94,7 +94,7 @@ struct recent {
 	uint64_t ns;
 };
 
-#define SHORT_DIGITS 4 /* of an id that people type */
+#define SHORT_DIGITS 4 /* how many digits of an id people type at least */
 #define SHORTS	     (1u << 4 * SHORT_DIGITS)
 
 struct queue {
@@ -105,57 +105,57 @@ struct queue {
 	struct recent recent[RECENT_MAX];
 	size_t next_recent;
 	uint64_t turn;
-	uint8_t shorts[SHORTS / 8]; /* first digits of ids that were given away */
+	uint8_t shorts[SHORTS / 8]; /* a bit for each first SHORT_DIGITS digits that an id has used */
 	unsigned n_shorts;
 };
 
 enum approval_known {
 	KNOWN_NOTHING,
-	KNOWN_LATE, /* *ret_card is approved now, for this one */
+	KNOWN_LATE, /* *ret_card was approved late: its approval is for this question */
 	KNOWN_DENIED,
-	KNOWN_PENDING, /* *ret_card */
-	KNOWN_FULL,    /* as many wait as may */
-	KNOWN_RATE     /* as many came in this second as may */
+	KNOWN_PENDING, /* *ret_card waits for an answer */
+	KNOWN_FULL,    /* too many questions wait */
+	KNOWN_RATE     /* too many questions came in this second */
 };
 
 /* --- approve.c --- */
 
-/* SHA-256 over the length-prefixed parts that make two requests the same question. */
+/* The SHA-256 by which two requests are the same question, over length-prefixed parts. */
 void approval_print(const struct request *req, uint32_t image, char print[PRINT_HEX]);
-/* What is known of this question, and the card that says so.  A late approval is used up by it. */
+/* Whether this question was asked before, with its card.  This uses up a late approval. */
 enum approval_known queue_lookup(struct queue *a, const char *print, uint64_t now_ns,
 				 struct approval **ret_card);
 /*
- * Where there is no room for a new question: what may go for it, or NULL.  Never what a human has said and
- * nobody has heard: one that nobody answered, else one whose outcome is only waited for.
+ * A card to remove for a new question if the queue is full, or NULL: one that expired without an answer, else
+ * one that only waits for its outcome.  Never an answer that no process has got yet.
  */
 struct approval *queue_dispensable(struct queue *a);
-/* Takes over ap (heap; id, print and rule set) as pending.  -ENOSPC: ap is still the caller's. */
+/* Adds ap (heap; id, print and rule set) as pending, and owns it.  -ENOSPC: the caller still owns ap. */
 int queue_add(struct queue *a, struct approval *ap, uint64_t now_ns);
 /* By unique prefix of the id (at least 4 digits): 0, -ENOENT, -EEXIST (ambiguous). */
 int queue_find(struct queue *a, const char *prefix, struct approval **ret);
-/* Moves along the table of states; -EPERM where the table has no such step. */
+/* Changes the state; -EPERM where the table of states does not allow it. */
 int approval_move(struct approval *ap, enum approval_state to);
-/* The same print is denied without a question until the turn ends. */
+/* Denies the same question without asking until the turn ends. */
 void queue_deny(struct queue *a, const struct approval *ap);
 /* Takes ap off the list and frees it. */
 void queue_forget(struct queue *a, struct approval *ap);
-/* The card with this very id, or NULL. */
+/* The card with exactly this id, or NULL. */
 struct approval *queue_by_id(struct queue *a, const char *id);
-/* A card that is over its time: a pending one to expire, an expired or late one to forget; or NULL. */
+/* A card whose time is over: a pending one to expire, an expired or late one to remove; or NULL. */
 struct approval *queue_overdue(struct queue *a, uint64_t now_ns);
 size_t queue_count(const struct queue *a, enum approval_state state);
-/* The next turn: what was denied in this one may be asked again. */
+/* Begins the next turn: questions that were denied may be asked again. */
 void queue_turn(struct queue *a);
 void queue_done(struct queue *a);
 void approval_free(struct approval *ap);
 const char *approval_state_name(enum approval_state s);
-/* What the table of states says of a card. */
+/* Both depend only on the card's state. */
 bool approval_is_listed(const struct approval *ap); /* shown to the operator */
 bool approval_may_answer(const struct approval *ap);
-/* True where no question before had the first digits of this id; they are taken then. */
+/* Reserves the first SHORT_DIGITS digits of this id; false where a recent question had them. */
 bool queue_take_short(struct queue *a, const char *id);
-/* How many digits of the id make it unique among the listed, at least 4. */
+/* How many digits of the id are unique among the listed cards, at least SHORT_DIGITS. */
 int queue_short(const struct queue *a, const struct approval *ap);
 
 /* --- card.c --- */
@@ -170,22 +170,22 @@ struct card_question {
 	const char *print;
 };
 struct approval *card_new(struct helper *h, const struct card_question *q);
-/* It can be shown whole in one packet (control_approvals.c). */
+/* True where the whole card fits into one packet (control_approvals.c). */
 bool card_fits(const struct helper *h, const struct approval *ap);
-/* Process pid asks it, too: -ENOSPC where no more are shown, -EMSGSIZE, -ENOMEM. */
+/* Adds process pid to the card.  0; -ENOSPC where it has CARD_ASKERS already, -EMSGSIZE, -ENOMEM. */
 int card_join(struct helper *h, struct approval *ap, pid_t pid);
-/* A deep copy of the request into a card that has none. */
+/* Copies the request into a card that has none; ap->store owns the copy.  0 or -ENOMEM. */
 int card_keep(struct approval *ap, const struct request *from);
 /* argv joined, path, or host:port (caller frees), NULL where memory is out. */
 char *card_target(const struct request *req);
 
-/* Its variables as the card shows them, quoted as a shell would have them (caller frees), or NULL. */
+/* The card's variables as it shows them, quoted for a shell (caller frees), or NULL. */
 char *card_variables(const struct helper *h, const struct approval *ap);
-/* The record of the question itself, durable, with all that decides what happens. */
+/* Writes the durable record of the question, with its variables.  0 or -errno. */
 int card_record_request(struct helper *h, const struct approval *ap);
 
 enum card_record { CARD_BUFFERED, CARD_DURABLE };
-/* One record about a card; the ledger masks.  more is appended to its detail.  0 or -errno. */
+/* Writes a record about a card; the ledger masks secrets.  more is added to its detail.  0 or -errno. */
 int card_record(struct helper *h, const struct approval *ap, const char *op, const char *verdict,
 		const char *more, enum card_record how);
 
@@ -194,18 +194,18 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 /* How long an expired card may still be answered, and a late approval be used. */
 #define NS_LISTED 600000000000ull
 
-/* Somebody reads it: it waits two minutes from now at least, WIRE_HOLD_S longer in all than nobody would. */
+/* A human reads the card: puts its deadline off to two minutes from now, but WIRE_HOLD_S at most in all. */
 void broker_touch(struct approval *ap);
 struct wire_answer;
 #define BROKER_ALL SIZE_MAX
 /*
- * Answers those who wait for ap among the first n that asked; those who were told yes become
- * ap->outcome.asker.  How many.
+ * Answers the processes that wait for ap, among the first n that asked.  Those that get a yes are added to
+ * ap->outcome.asker.  The number of processes answered.
  */
 unsigned broker_tell(struct helper *h, struct approval *ap, size_t n, const struct wire_answer *a);
 /*
- * ap was approved, and who waits for it still was not meant: they ask anew.  ap is not the caller's to use
- * afterwards.
+ * After ap was approved for some processes: the others that wait for it ask again, on a new card.  The caller
+ * must not use ap afterwards.
  */
 void broker_ask_rest(struct helper *h, struct approval *ap);
 
@@ -214,52 +214,52 @@ void broker_ask_rest(struct helper *h, struct approval *ap);
 struct broker_reply {
 	enum approval_state said; /* approved or denied */
 	enum grant_scope scope;
-	const char *rule;  /* the policy line that is granted; NULL: the narrowest that was offered */
+	const char *rule;  /* the policy line that is granted; NULL: the narrowest one offered */
 	const char *until; /* GRANT_PROJECT: "YYYY-MM-DD", or NULL */
 	const char *reason, *by;
-	const char *confirmed; /* "", "passphrase", or "pam" (the client's word) */
-	size_t seen;	       /* of those who ask, so many were shown: a yes is for no more */
-	bool group;	       /* pending cards alike are answered with it */
-	const json_t *with;    /* for a yes: digests of those that were shown; NULL: none was */
+	const char *confirmed; /* "", "passphrase", or "pam" (the client's claim) */
+	size_t seen;	       /* number of asking processes that were shown: a yes is only for these */
+	bool group;	       /* also answers similar pending cards */
+	const json_t *with;    /* for a yes to a group: digests of the cards that were shown; NULL: none */
 	pid_t pid;
 };
 
 struct broker_result {
-	unsigned waiters; /* who heard of it */
+	unsigned waiters; /* number of processes that got the answer */
 	bool late;
 	char grant[GRANT_ID_HEX];		   /* id of the grant that was made, or "" */
-	char also[LIMIT_PENDING][APPROVAL_ID_HEX]; /* cards answered with it */
+	char also[LIMIT_PENDING][APPROVAL_ID_HEX]; /* other cards that were answered */
 	size_t n_also;
-	char err[256]; /* where it failed: one sentence */
+	char err[256]; /* on failure: one sentence */
 };
-/* A human's answer.  ap is not the caller's to use afterwards, unless it fails: -errno with ret->err. */
+/* Applies a human's answer.  0, and the caller must not use ap afterwards; or -errno with ret->err. */
 int broker_respond(struct helper *h, struct approval *ap, const struct broker_reply *reply,
 		   struct broker_result *ret);
 
 /* --- outcome.c --- */
 
-/* Process pid will be told yes: an act of it may follow. */
+/* Before process pid gets a yes: an act of it may follow. */
 void outcome_expect(struct approval *ap, pid_t pid);
-/* It was not told after all. */
+/* The last process of outcome_expect() did not get its answer. */
 void outcome_forgo(struct approval *ap);
-/* A ring's record of an act that was allowed by approval `id`; by whose word it is decides what counts. */
+/* A ring has the record of an act that approval `id` allowed.  feed says whether it is a claim. */
 void outcome_begun(struct helper *h, const char *id, enum feed_id feed);
-/* The supervisor's record of what came of it: 0, RING_HANDED_ON, or an errno. */
+/* The supervisor's record of its result: 0, RING_HANDED_ON, or an errno. */
 void outcome_done(struct helper *h, const char *id, uint32_t result);
-/* Who was told yes and is gone by now has not acted. */
+/* Records the outcome of approvals whose processes are all gone. */
 void outcome_tick(struct helper *h, uint64_t now_ns);
-/* The session is over: ap will not be used. */
+/* Records the outcome of ap, with the reason why no act is expected any more, and frees ap. */
 void outcome_end(struct helper *h, struct approval *ap, const char *why);
-/* The same of all that are left, behind the last record of the rings. */
+/* The same for all that are left, after the last record of the rings. */
 void outcome_end_all(struct helper *h);
 
 /* --- reach.c --- */
 
-/* The start message's list of words; a word that nobody knows counts for nothing. */
+/* Reads the list of words in the start message; unknown words are ignored. */
 unsigned reach_of(const json_t *list);
-/* There is someone to ask; otherwise *ret_why is a sentence: who could be, and how. */
+/* True where a human can be asked; *ret_why is a sentence that says how one could be. */
 bool reach_anybody(const struct helper *h, const char **ret_why);
-/* Tells the launcher and who listens that ap waits, or that it does not any more. */
+/* Tells the launcher and the listening clients that ap waits, or that it does not wait any more. */
 void reach_asked(struct helper *h, const struct approval *ap);
 void reach_closed(struct helper *h, const struct approval *ap, const char *by, enum grant_scope scope);
 

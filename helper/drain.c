@@ -55,9 +55,9 @@ static void report_tampering(struct helper *h)
 {
 	static const char *const what[TAMPER_COUNT] = {
 		[TAMPER_HEADER] = "the ring's magic number, version or size",
-		[TAMPER_HEAD] = "where the next record goes",
-		[TAMPER_TAIL] = "where the helper reads",
-		[TAMPER_TAG] = "who writes a record, and how long it is",
+		[TAMPER_HEAD] = "the position of the next record",
+		[TAMPER_TAIL] = "the position of the helper",
+		[TAMPER_TAG] = "the writer or the length of a record",
 		[TAMPER_RECORD] = "a record",
 	};
 	const struct ring_header *kernel = h->feed[FEED_KERNEL].ring;

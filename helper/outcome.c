@@ -142,6 +142,6 @@ void outcome_tick(struct helper *h, uint64_t now_ns)
 		struct approval *ap = h->queue.list[i - 1];
 
 		if (ap->state == APPROVAL_APPROVED && all_gone(&ap->outcome))
-			outcome_end(h, ap, "never used: who asked is gone");
+			outcome_end(h, ap, "never used: the process that asked is gone");
 	}
 }

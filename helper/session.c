@@ -1,7 +1,7 @@
 /*
- * The poll loop and the launcher's messages.  One thread; nothing blocks; what a peer sends is
- * handled by a table that says in which state it may come.  However the session ends, the order
- * is the same: no more writers, the ring to its end, everyone who waits denied, the last record.
+ * The poll loop and the launcher's messages.  There is one thread, and nothing blocks; a table says in which
+ * state each message is allowed.  However the session ends, the order is the same: the sockets are closed,
+ * each question that waits is denied, the rings are read to their end, and the last record is written.
  */
 #include "helper.h"
 #include "stepup.h"
@@ -32,7 +32,7 @@ struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid)
 		if (!c && h->conns[i].kind == CONN_FREE)
 			c = &h->conns[i];
 	}
-	/* Processes inside must not use up the operator's place. */
+	/* Keep some connections free for the operator. */
 	if (!c || used >= h->conns_max || (kind == CONN_AGENT && used + 8 >= h->conns_max)) {
 		close(fd);
 		return NULL;
@@ -87,7 +87,7 @@ static int on_exit_status(struct helper *h, json_t *msg)
 	return 0;
 }
 
-/* Who asked may be gone by now: then it is nobody's business any more. */
+/* The supervisor has applied, or not, the image of a nested run.  The process that asked may be gone. */
 static int on_noted(struct helper *h, json_t *msg)
 {
 	json_int_t pid = json_integer_value(json_object_get(msg, "pid"));
@@ -101,7 +101,7 @@ static int on_noted(struct helper *h, json_t *msg)
 	return 0;
 }
 
-/* The desktop's notice says no, which is always safe.  An id that waits no more is nobody's business. */
+/* A denial from the desktop's notification; it can only deny.  A question that does not wait is ignored. */
 static int on_deny(struct helper *h, json_t *msg)
 {
 	const struct broker_reply reply = {
@@ -127,8 +127,8 @@ static int write_down(struct helper *h, const char *op, const json_t *msg)
 }
 
 /*
- * The launcher's word: a limit was reached, the operator's stop was carried out, or another means than it
- * said first holds the limits, which they are told by from then on.
+ * The launcher reports that a limit was reached, that the operator's stop was carried out, or that the limits
+ * are now enforced by other means than at the start; `limits` then describes these.
  */
 static int on_limit(struct helper *h, json_t *msg)
 {
@@ -143,7 +143,7 @@ static int on_limit(struct helper *h, json_t *msg)
 	return write_down(h, "session/limit", msg);
 }
 
-/* What the launcher swept away of older sessions before this one began. */
+/* What the launcher removed of older sessions before this one began. */
 static int on_sweep(struct helper *h, json_t *msg)
 {
 	return write_down(h, "session/sweep", msg);
@@ -171,7 +171,7 @@ static int handle(struct helper *h, const char *line, size_t len, const struct p
 	_cleanup_json_ json_t *msg = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	const char *type = json_string_value(json_object_get(msg, "type"));
 
-	/* The one message with a descriptor. */
+	/* The only message with a descriptor. */
 	if (type && strcmp(type, "bundle") == 0 && h->state == SESSION_LIVE)
 		return reload_gathered(h, msg, passed);
 	if (passed->n > 0)
@@ -193,7 +193,7 @@ static void launcher_ready(struct helper *h)
 		if (h->level > LEVEL_HOOKS)
 			(void)leftovers_end(h);
 		end_session(h,
-			    h->foreign ? "launcher died; what it left was not ours to end" : "launcher died");
+			    h->foreign ? "launcher died; its processes are another user's" : "launcher died");
 		return;
 	}
 	if (handle(h, h->frame, (size_t)n, &passed) < 0)
@@ -257,7 +257,7 @@ static void poll_once(struct helper *h, int timeout_ms)
 	}
 	for (nfds_t i = 0; i < n; i++)
 		p[i].events = i >= N_FIXED && who[i]->kind == CONN_CONTROL ? control_events(who[i]) : POLLIN;
-	/* Whoever sends faster than that waits, and no one else. */
+	/* A peer that sends faster than PACE_PER_S is not read for a while; the others are. */
 	now = clock_boot_ns();
 	for (nfds_t i = N_FIXED; i < n; i++)
 		if (!may_speak(&who[i]->pace, now))
@@ -267,7 +267,7 @@ static void poll_once(struct helper *h, int timeout_ms)
 	if (poll(p, n, timeout_ms) <= 0)
 		return;
 	for (nfds_t i = N_FIXED; i < n; i++) {
-		/* An answer to one may have closed another, and its place may be taken again. */
+		/* Serving one connection may have closed another one, and its slot may be in use again. */
 		if (!p[i].revents || who[i]->kind == CONN_FREE || who[i]->fd != p[i].fd)
 			continue;
 		who[i]->pace.left -= who[i]->pace.left > 0;
@@ -282,7 +282,7 @@ static void poll_once(struct helper *h, int timeout_ms)
 			fixed[i](h);
 }
 
-/* Tells the launcher what does not work, once for each time that it begins. */
+/* Warns the launcher of an error, once each time that it begins. */
 static void warn_of(struct helper *h, int error, bool *warned, const char *what, const char *meanwhile)
 {
 	char text[192];
@@ -306,10 +306,10 @@ static void warn_of_ledger(struct helper *h)
 static void warn_of_journal(struct helper *h, int error)
 {
 	warn_of(h, error, &h->warned_journal, "the system's journal does not take the ledger's head",
-		"nothing but files of pale's own tells it");
+		"only pale's own files have it");
 }
 
-/* A record whose act is under way is looked for again soon. */
+/* The next timeout in ms: short while the rings hold records, then twice as long each time. */
 static int next_timeout(const struct helper *h, size_t drained, int last)
 {
 	if (drained >= DRAIN_MAX)
@@ -362,8 +362,8 @@ static int finish(struct helper *h)
 	(void)session_describe(h);
 	session_remove_runtime(h);
 	/*
-	 * Nobody waits for the disk but us.  What a human decided is on it since he decided; if the power
-	 * fails now, what the last 200 ms brought may be missing, as it may at any moment before.
+	 * The launcher does not wait for the sync.  A human's decisions are on the disk already; if the power
+	 * fails now, the records of the last 200 ms may be missing, as at any time before.
 	 */
 	warn_of_journal(h, journal_look());
 	say_bye(h);
@@ -373,7 +373,7 @@ static int finish(struct helper *h)
 	return r < 0 ? 1 : 0;
 }
 
-/* Where the session is, to a launcher that did not choose that. */
+/* Tells the launcher that the session is ready, and its directories where the helper chose them. */
 static int say_ready(struct helper *h)
 {
 	return packet_send_json(h->session_fd, json_pack("{s:s, s:s*, s:s*}", "type", "ready", "runtime_dir",

@@ -1,8 +1,8 @@
 /*
- * The start of a session: one message with the descriptors of the bundle, of the session's ring and, above
- * level hooks, of the supervisor's ring.  The policy is compiled
- * before anything is created, and whatever goes wrong is told to the launcher in a sentence (a
- * policy's findings one by one) and leaves nothing behind.
+ * The start of a session: one message with the descriptors of the bundle, of the session's ring, of the
+ * supervisor's ring (above level hooks), and of the secrets if there are any.  The policy is compiled before
+ * anything is created.  Any error is sent to the launcher as a sentence (errors in a policy one by one), and
+ * leaves nothing on the disk.
  */
 #include "helper.h"
 
@@ -69,7 +69,8 @@ json_t *diags_json(const struct diags *d)
 	return list;
 }
 
-/* Before the launcher has said a word: what it sends meanwhile is nobody's, and must not hide the answer. */
+/* Refuses the session before its start message is read.  Messages that wait are dropped: they would reset the
+ * connection at its close, and the launcher would not get the answer. */
 static int turn_away(struct helper *h, const char *text, const char *path, int err)
 {
 	(void)shutdown(h->session_fd, SHUT_RD);
@@ -87,7 +88,7 @@ static char *text_member(json_t *msg, const char *name)
 	return s ? strdup(s) : NULL;
 }
 
-/* A name that may stand in a path and in a record as it is. */
+/* A name that needs no escaping in a path or a record. */
 static bool is_name(const char *s)
 {
 	size_t n = s ? strlen(s) : 0;
@@ -96,7 +97,7 @@ static bool is_name(const char *s)
 	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
 }
 
-/* Level and nonce: the supervisor of a level that has one must be able to prove itself. */
+/* Reads level and nonce.  Above level hooks the supervisor identifies itself by the nonce. */
 static const char *read_level(struct helper *h, json_t *msg)
 {
 	const char *level = json_string_value(json_object_get(msg, "level"));
@@ -105,9 +106,9 @@ static const char *read_level(struct helper *h, json_t *msg)
 
 	h->level = level ? level_by_name(level) : LEVEL_COUNT;
 	if (h->level == LEVEL_COUNT)
-		return "the start message names no level that is known";
+		return "the start message names an unknown level";
 	if (h->level == LEVEL_HOOKS)
-		return nonce ? "a nonce without a supervisor" : NULL;
+		return nonce ? "the start message has a nonce, but level hooks has no supervisor" : NULL;
 	if (!nonce || sodium_hex2bin(h->nonce, WIRE_NONCE, nonce, strlen(nonce), NULL, &len, NULL) < 0 ||
 	    len != WIRE_NONCE)
 		return "the start message lacks the supervisor's nonce";
@@ -212,7 +213,7 @@ int level_check(const struct policy *p, enum level level, struct diags *d)
 	return r < 0 ? r : -EBADMSG;
 }
 
-/* What the hooks say in calls that they allowed.  At `strict` nothing passes the filter so. */
+/* Sets the level and, at `full`, the pass: the word that hooks put into the calls that they have allowed. */
 static int set_level(struct settings *s, enum level level)
 {
 	s->level = level;
@@ -237,7 +238,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 	if (r < 0)
 		return r;
 	h->no_prompt = b->no_prompt;
-	/* Another user pays for it. */
+	/* A foreign helper stores ledgers in its own name, so it bounds their size. */
 	h->kept_mib = h->foreign && p->s.ledger_mib > KEPT_MIB_MOST ? KEPT_MIB_MOST : p->s.ledger_mib;
 	h->preset = strdup(p->preset ? p->preset : "");
 	h->workspace = strdup(p->workspace ? p->workspace : "");
@@ -245,7 +246,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 	return h->preset && h->workspace && h->sources ? 0 : -ENOMEM;
 }
 
-/* 0, or the exit code after the launcher was told. */
+/* 0, or an exit code once the launcher has the error. */
 static int compile(struct helper *h, const char *json, size_t len)
 {
 	struct bundle b;
@@ -295,11 +296,11 @@ static int first_record(struct helper *h)
 		return -ENOMEM;
 	e.detail = detail;
 	r = ledger_append(&h->ledger, &e);
-	/* Written, and durable with the next sync: before anybody is asked, or some 200 ms from now. */
+	/* It is durable with the next sync: before the first question, or in some 200 ms. */
 	return r < 0 ? r : ledger_flush(&h->ledger);
 }
 
-/* What is taken out of its texts; and a helper of another user has a key that its owner cannot use. */
+/* Sets the ledger's mask, owner and bounds, and the key of a foreign helper, which the owner cannot read. */
 static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_path)
 {
 	int root = h->foreign ? places_open_root(h) : -1, r;
@@ -335,9 +336,9 @@ static int set_up(struct helper *h)
 	h->queue.turn = 1;
 	h->fold.ledger = &h->ledger;
 	if (getrandom(h->fold_key, sizeof(h->fold_key), 0) != (ssize_t)sizeof(h->fold_key))
-		return refuse(h, "no randomness can be had", NULL);
+		return refuse(h, "the system returns no random bytes", NULL);
 	time_format(clock_real_ns(), h->started);
-	/* The launcher's: whoever holds this process (a service manager) marks it, not the operator. */
+	/* The baseline is the launcher's: a service manager may have put filters on the helper itself. */
 	if (taint_read(h->launcher_pid, &h->baseline) < 0 || control_init(h) < 0)
 		return refuse(h,
 			      "/proc is not readable: the helper could not tell the operator from the agent",
@@ -351,8 +352,8 @@ static int set_up(struct helper *h)
 	return r < 0 ? refuse_errno(h, "the ledger cannot be written", h->state_dir, r) : 0;
 }
 
-/* The bundle, the session's ring, above level hooks the supervisor's, and the secrets if there are any: no
- * more and no less. */
+/* Takes the descriptors: the bundle, the session's ring, above level hooks the supervisor's ring, and the
+ * secrets if there are any.  NULL, or the error in a sentence. */
 static const char *read_passed(struct helper *h, const struct passed *p, char **ret, size_t *ret_len)
 {
 	size_t n = 2;
@@ -367,7 +368,7 @@ static const char *read_passed(struct helper *h, const struct passed *p, char **
 	if (h->level > LEVEL_HOOKS && (p->n <= n || ringmap_adopt(&h->feed[FEED_KERNEL], p->fd[n++]) < 0))
 		return "the start message comes without the supervisor's ring";
 	if (h->has_secrets && (p->n <= n || mask_learn(&h->mask, p->fd[n++]) < 0))
-		return "the start message comes without the secrets that it tells of";
+		return "the start message comes without the secrets that it announces";
 	return p->n == n ? NULL : "the start message comes with too many descriptors";
 }
 

@@ -568,7 +568,7 @@ def what_came_of_it():
     s.answer(w)
     s.finish()
     told = [r["detail"].split("outcome: ")[1].split(" cwd=")[0] for r in s.records("approval/outcome")]
-    expect(told == ["begun, as the process says", "never used: who asked is gone",
+    expect(told == ["begun, as the process says", "never used: the process that asked is gone",
                     "never used: the session is over"], "%r" % told)
     s.expect_whole()
 

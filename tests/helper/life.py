@@ -362,7 +362,7 @@ def tampering_is_told():
         until(lambda: s.result("session/info")["tampered"], "it is not told")
         s.finish()
         told = sorted(r["detail"] for r in s.records("session/tampered"))
-        expect(told == ["the ring's magic number, version or size", "where the helper reads"], "%r" % told)
+        expect(told == ["the position of the helper", "the ring's magic number, version or size"], "%r" % told)
         lost = [r["count"] for r in s.records("loss")]
         expect(lost == [3 if level == "full" else 1000], "%s: %r" % (level, lost))
         expect(s.bye["tampered"] is True and s.verify()["tampered"] is True, "%r" % s.bye)

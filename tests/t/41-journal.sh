@@ -94,7 +94,7 @@ on_not_taken() {
 	socket left
 	mine pale run -q -- true
 	rc_is 0
-	err_has "pale: the system's journal does not take the ledger's head (Connection refused): nothing but files of pale's own tells it"
+	err_has "pale: the system's journal does not take the ledger's head (Connection refused): only pale's own files have it"
 	socket "is never read"
 	mine pale run -q -- true
 	rc_is 0

@@ -174,7 +174,7 @@ on_killed() {
 	for pid in $(cat "$S/it.out"); do
 		until_true 10 eval '! kill -0 '$pid || fail "left: $(ps -o pid,stat,args -p $pid)"
 	done
-	recorded session/end "" "launcher died; what it left was not ours to end"
+	recorded session/end "" "launcher died; its processes are another user's"
 }
 
 t_killed() {
