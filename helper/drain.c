@@ -158,7 +158,7 @@ size_t drain_turn(struct helper *h)
 	uint64_t now = clock_boot_ns();
 	size_t n = 0;
 
-	while (n < DRAIN_MAX && drain_one(h, now, now))
+	while (n < DRAIN_MAX && drain_one(h, clock_awake_ns(), now))
 		if (++n % LET_GO_EACH == 0)
 			let_go(h);
 	report_all_losses(h);

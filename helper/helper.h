@@ -62,8 +62,9 @@ static inline void cleanup_json(json_t **j)
 
 /* --- util.c --- */
 
-uint64_t clock_boot_ns(void); /* CLOCK_BOOTTIME: for expiry */
-uint64_t clock_real_ns(void); /* CLOCK_REALTIME: for records */
+uint64_t clock_boot_ns(void);  /* CLOCK_BOOTTIME: for expiry */
+uint64_t clock_awake_ns(void); /* CLOCK_MONOTONIC: a writer that sleeps with the machine is not late */
+uint64_t clock_real_ns(void);  /* CLOCK_REALTIME: for records */
 /* RFC 3339 UTC with microseconds; no locale, no time zone files. */
 void time_format(uint64_t real_ns, char buf[32]);
 /* n random bytes as hex (2n+1 chars).  0 or -errno; buf never gets weak random bytes. */

@@ -24,6 +24,11 @@ uint64_t clock_boot_ns(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
+uint64_t clock_awake_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
 uint64_t clock_real_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);

@@ -209,12 +209,14 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 	e.sum = ring_sum(&e, pos, r->target, r->exe, r->approval, r->why);
 	/*
 	 * The tag is read before it is written: a read fault maps the fifteen pages around, too.  The swap
-	 * fails only where the slot is not free, or where the reader has given this reservation up and
-	 * counted the loss.
+	 * fails only where the slot is not free, or where the reader has given this reservation up and freed
+	 * the slot for the next lap.
 	 */
 	if (__atomic_load_n(tag_at(h, pos), __ATOMIC_RELAXED) != tag_free(pos) ||
 	    !tag_swap(tag_at(h, pos), tag_free(pos), mine))
-		return RING_ROBBED;
+		return __atomic_load_n(tag_at(h, pos), __ATOMIC_RELAXED) == tag_free(pos + RING_SLOTS)
+			       ? RING_LOST
+			       : RING_ROBBED;
 	/* The next record's lines are rarely in a cache: fetch them while this record is filled. */
 	__builtin_prefetch(slot_at(h, pos + n), 1);
 	__builtin_prefetch(slot_at(h, pos + n + 1), 1);

@@ -164,7 +164,7 @@ typedef bool (*ring_wait_fn)(unsigned round);
 enum ring_written {
 	RING_LOST, /* the ring was full */
 	RING_WRITTEN,
-	RING_ROBBED /* the reserved slot was in use (the head was moved back), or the reader gave it up */
+	RING_ROBBED /* the reserved slot was in use: the head was moved back */
 };
 enum ring_written ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait);
 

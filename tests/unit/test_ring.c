@@ -373,6 +373,20 @@ START_TEST(abandoned_reservation)
 END_TEST
 
 /* Whatever is written over the shared memory: no crash, no endless loop, and the ring works again. */
+/* A writer that finds its slot freed for the next lap was given up by the reader; any other tag is a theft.
+ */
+START_TEST(given_up_is_no_theft)
+{
+	struct ring_record r = record("x");
+
+	*(uint64_t *)(h + 1) = 1ull << 32;
+	ck_assert_int_eq(ring_write(h, &r, give_up), RING_LOST);
+	atomic_store(&h->head, 0);
+	*(uint64_t *)(h + 1) = 5;
+	ck_assert_int_eq(ring_write(h, &r, give_up), RING_ROBBED);
+}
+END_TEST
+
 START_TEST(hostile_memory)
 {
 	struct ring_record got;
@@ -477,6 +491,7 @@ Suite *suite_ring(void)
 	tcase_add_test(t, nonsense_in_a_slot);
 	tcase_add_test(t, head_is_moved_without_end);
 	tcase_add_test(t, abandoned_reservation);
+	tcase_add_test(t, given_up_is_no_theft);
 	tcase_add_test(t, hostile_memory);
 	tcase_add_test(t, many_writers_some_killed);
 	suite_add_tcase(s, t);
