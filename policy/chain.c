@@ -8,6 +8,7 @@
 #include "buf.h"
 
 #define OP_END	     "session/end"
+#define OP_LOSS	     "loss"
 #define OP_REQUEST   "approval/request"
 #define OP_DECISION  "approval/decision"
 #define OP_OUTCOME   "approval/outcome"
@@ -238,6 +239,7 @@ static void go_on(struct record_chain *c, const struct record *r)
 	if (strcmp(r->op, OP_REMOVED) == 0)
 		note_removed(c, r);
 	c->ended = c->ended || strcmp(r->op, OP_END) == 0;
+	c->lost += strcmp(r->op, OP_LOSS) == 0 ? r->count : 0;
 	c->tampered = c->tampered || strcmp(r->op, RECORD_TAMPERED) == 0;
 	follow_questions(c, r);
 }

@@ -41,6 +41,7 @@ struct record_chain {
 	bool ended;		/* a session/end record was seen */
 	bool tampered;		/* a RECORD_TAMPERED was seen */
 	bool last;		/* no record may follow */
+	uint64_t lost;		/* records that were lost, as the ledger says */
 
 	uint8_t key[CHECKPOINT_KEY_BYTES]; /* the known key, where has_key */
 	bool has_key;

@@ -49,7 +49,7 @@ uint32_t ring_sum(const struct entry *e, uint64_t pos, const char *target, const
 		sum = sum_add(sum, approval, e->approval_len);
 	if (e->why_len)
 		sum = sum_add(sum, why, e->why_len);
-	return (uint32_t)(sum ^ sum >> 32) ^ (uint32_t)(pos / RING_SLOTS) * 0x9e3779b1u;
+	return (uint32_t)(sum ^ sum >> 32) ^ ring_sum_lap(pos);
 }
 
 size_t ring_size(void)
@@ -203,10 +203,13 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 	uint64_t pos, mine;
 
 	ret->tag = NULL;
+	/* Whatever can be done before the reservation is: a writer that is killed after it loses its record.
+	 */
+	e.sum = ring_sum(&e, 0, r->target, r->exe, r->approval, r->why);
 	if (!reserve(h, n, wait, &pos))
 		return RING_LOST;
+	e.sum ^= ring_sum_lap(pos);
 	mine = tag_make(SLOT_RESERVED, pos, r->pid, n);
-	e.sum = ring_sum(&e, pos, r->target, r->exe, r->approval, r->why);
 	/*
 	 * The tag is read before it is written: a read fault maps the fifteen pages around, too.  The swap
 	 * fails only where the slot is not free, or where the reader has given this reservation up and freed

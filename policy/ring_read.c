@@ -7,6 +7,9 @@
 #include "ring_slots.h"
 
 #define NS_STUCK 1000000000ull
+/* A writer that is killed within the few instructions between its reservation and its tag leaves a slot
+ * without one; so does a process that wipes tags.  More than so many were wiped. */
+#define UNTAGGED_MAX 2
 /* How long the reader waits for the writer of a filled reservation before it reads it.  Most acts take
  * microseconds, but an open of a FIFO may wait for ever. */
 #define NS_UNDER_WAY 5000000ull
@@ -141,6 +144,8 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 		return UNFINISHED_WAIT;
 	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
 		return UNFINISHED_GONE;
+	if (tag == tag_free(rd->next) && ++rd->untagged > UNTAGGED_MAX)
+		tampered(rd, TAMPER_TAG);
 	pass(rd, reserved ? tag_slots(tag) : gap(rd, head));
 	rd->lost += !filled;
 	return filled ? UNFINISHED_READ : UNFINISHED_GONE;

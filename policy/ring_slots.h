@@ -74,6 +74,10 @@ static inline bool tag_swap(uint64_t *tag, uint64_t from, uint64_t to)
  * The checksum of a record that begins at pos.  It covers the lap, so that a record left by an earlier lap
  * does not match.
  */
+static inline uint32_t ring_sum_lap(uint64_t pos)
+{
+	return (uint32_t)(pos / RING_SLOTS) * 0x9e3779b1u;
+}
 uint32_t ring_sum(const struct entry *e, uint64_t pos, const char *target, const char *exe,
 		  const char *approval, const char *why);
 

@@ -79,7 +79,7 @@ void print_end(const struct run *r, const struct launch_end *end)
 		     "--session %s",
 		     id, id);
 	else if (end->lost)
-		talk("session %s: %llu records were lost under load; see: pale log --session %s", id,
+		talk("session %s: %llu records were lost; see: pale log --session %s", id,
 		     (unsigned long long)end->lost, id);
 	if (end->tampered)
 		talk("session %s was tampered with: " RING_TAMPERED "; see: pale log --session %s", id, id);

@@ -304,6 +304,8 @@ static void print_result(const struct result *r)
 		printf("%" PRIu64 " records, head %.12s%s, %s%s\n", r->records, r->chain.prev,
 		       r->chain.ended ? "" : ", still running", seal,
 		       r->not_in_journal ? ", and " NOT_IN_JOURNAL : "");
+	if (r->chain.lost)
+		printf("  %" PRIu64 " records were lost, as the ledger says\n", r->chain.lost);
 	if (r->chain.tampered)
 		puts("  tampered with: " RING_TAMPERED);
 	if (!r->unreadable)
@@ -332,12 +334,12 @@ static json_t *result_to_json(const struct result *r)
 			      "path", json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records,
 			      "bad_line", (json_int_t)r->bad_line, "why", json_text(why), "torn_bytes",
 			      (json_int_t)r->torn, "ended", c->ended, "running", r->running, "head", c->prev);
-	json_t *more =
-		json_pack("{sI, sI, so, so, sI, so, sb}", "checkpoints", (json_int_t)c->checkpoints,
-			  "sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",
-			  json_text(c->signer[0] ? c->signer : NULL), "owner",
-			  c->has_owner ? json_integer(c->owner) : json_null(), "heads_known",
-			  (json_int_t)c->n_heads, "open", questions_to_json(r), "tampered", c->tampered);
+	json_t *more = json_pack(
+		"{sI, sI, so, so, sI, so, sI, sb}", "checkpoints", (json_int_t)c->checkpoints, "sealed_to",
+		(json_int_t)(c->has_key ? c->sealed : 0), "signer",
+		json_text(c->signer[0] ? c->signer : NULL), "owner",
+		c->has_owner ? json_integer(c->owner) : json_null(), "heads_known", (json_int_t)c->n_heads,
+		"open", questions_to_json(r), "lost", (json_int_t)c->lost, "tampered", c->tampered);
 
 	if (!j || !more || json_object_update_new(j, more) < 0) {
 		json_decref(j);
