@@ -137,6 +137,7 @@ static int supervise(struct running *r, struct handover *h)
 					      .kernel_ring = l->kernel_ring,
 					      .session_dir = l->runtime_dir,
 					      .preload = r->a->preload,
+					      .preload_fd = open(r->a->preload, O_RDONLY | O_CLOEXEC),
 					      .floor = &r->a->fence->floor,
 					      .git = r->a->git,
 					      .root = r->pid,
@@ -144,7 +145,7 @@ static int supervise(struct running *r, struct handover *h)
 					      .unsaid = r->a->unsaid,
 					      .tells_exe = l->foreign };
 	memcpy(r->setup.nonce, l->nonce, sizeof(r->setup.nonce));
-	e = supervisor_prepare(&r->setup, &s);
+	e = r->setup.preload_fd < 0 ? -errno : supervisor_prepare(&r->setup, &s);
 	if (e < 0)
 		return e;
 	listener = handover_listener(h, r->pid);

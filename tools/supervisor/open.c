@@ -19,6 +19,7 @@
 
 #include "policy/path.h"
 #include "tools/supervisor/numbers.h"
+#include "tools/supervisor/procfs.h"
 #include "tools/tools.h"
 
 #ifndef RESOLVE_CACHED
@@ -243,23 +244,37 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 
 /* --- the session's own files --- */
 
+static bool only_reads(const struct opening *o)
+{
+	return (o->flags & ~(O_CLOEXEC | O_NOFOLLOW | KERNEL_LARGEFILE)) == O_RDONLY;
+}
+
 /*
- * ld.so reads the hooks, which no rule may keep it from; and they look up the policy before they can
- * know the pass.  The image is for everybody inside to read; nothing else in that directory is.
+ * ld.so reads the hooks, which no rule may keep it from.  Whatever stands at that path by now (pale was
+ * upgraded, or removed), it gets those that the session began with: opened anew, since ld.so reads from where
+ * a descriptor is.
+ */
+static struct answer open_preload(const struct caller *c, const struct opening *o)
+{
+	char link[PROCFS_LINK_MAX];
+	int fd;
+
+	procfs_own_link(session_setup(c->sup)->preload_fd, link);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? answer_result(-errno) : answer_fd(fd, o->flags & O_CLOEXEC);
+}
+
+/*
+ * The hooks look up the policy before they can know the pass.  The image is for everybody inside to read;
+ * nothing else in that directory is.
  */
 static bool is_session_file(const struct caller *c, const char *path, const struct opening *o)
 {
-	const struct supervisor_setup *setup = session_setup(c->sup);
-	const char *dir = setup->session_dir;
+	const char *dir = session_setup(c->sup)->session_dir;
 	size_t n = strlen(dir);
-	int flags = o->flags & ~(O_CLOEXEC | O_NOFOLLOW | KERNEL_LARGEFILE);
 
-	if (strcmp(path, setup->preload) == 0)
-		return flags == O_RDONLY;
-	if (strncmp(path, dir, n) != 0 || path[n] != '/')
-		return false;
-	path += n + 1;
-	return wire_image_number(path) >= 0 && flags == O_RDONLY;
+	return strncmp(path, dir, n) == 0 && path[n] == '/' && wire_image_number(path + n + 1) >= 0 &&
+	       only_reads(o);
 }
 
 /* No file has this name (WIRE_RING_NAME): who opens it for reading and writing gets the ring's memory. */
@@ -322,6 +337,8 @@ struct answer carry_open(struct caller *c)
 		return answer_result(e);
 	if (is_ring(c, p->raw, &o))
 		a = open_ring(c, &o);
+	else if (strcmp(p->raw, session_setup(c->sup)->preload) == 0 && only_reads(&o))
+		a = open_preload(c, &o);
 	else if (is_session_file(c, p->raw, &o))
 		a = open_session_file(c, p->raw, &o);
 	else if (!open_pass(c, p, &o, &a) && !open_near(c, p, &o, &a))

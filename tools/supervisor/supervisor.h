@@ -49,6 +49,7 @@ struct supervisor_setup {
 	struct ring_header *kernel_ring; /* the supervisor's own, which no process of the session can reach */
 	const char *session_dir;	 /* runtime directory */
 	const char *preload;		 /* path of libpale.so */
+	int preload_fd;			 /* what stood there as the session began, for each new process */
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
 	struct git_home git;
