@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "layout.h"
+#include "ring.h"
+#include "wire.h"
 
 #define MIN_CAP	   4096u
 #define IMAGE_MAX  (256u << 20)
@@ -282,7 +284,7 @@ static int compile_finish(const struct compiler *c, struct image_header *h, uint
 		return err;
 	}
 	h->magic = IMAGE_MAGIC;
-	h->version = IMAGE_VERSION;
+	h->version = IMAGE_NUMBERS;
 	h->size = (uint32_t)out.len;
 	memcpy(out.p, h, sizeof(*h));
 	h->id = image_checksum(out.p + CHECK_FROM, out.len - CHECK_FROM);

@@ -9,7 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring.h"
 #include "section.h"
+#include "wire.h"
+
+_Static_assert(RING_VERSION < 256 && WIRE_VERSION < 256, "IMAGE_NUMBERS has a byte for each");
 
 #define CHECKED_FROM (offsetof(struct image_header, checksum) + sizeof(uint64_t))
 
@@ -69,7 +73,7 @@ int image_open(struct image *img, const void *base, size_t size, enum image_chec
 		return -EINVAL;
 	if (h->magic != IMAGE_MAGIC)
 		return -EINVAL;
-	if (h->version != IMAGE_VERSION)
+	if (h->version != IMAGE_NUMBERS)
 		return -EPROTO;
 	if (!header_ok(h, base, size))
 		return -EBADMSG;

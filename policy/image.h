@@ -14,6 +14,9 @@
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
 #define IMAGE_VERSION 9u
+/* All that the processes of a session share, in the one place that none of them can write (ring.h, wire.h).
+ */
+#define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)
 
 enum image_section_id {
 	SEC_STRINGS,   /* NUL-terminated strings; offset 0 is "" */
@@ -50,7 +53,7 @@ struct image_ident {
 
 struct image_header {
 	uint64_t magic;
-	uint32_t version, size;
+	uint32_t version, size; /* version: IMAGE_NUMBERS */
 	/* Set in the file, which everybody maps, once a newer image has taken its place there. */
 	uint32_t superseded;
 	uint32_t counts_from; /* what records add to the image's number: ring_image_base() */

@@ -24,6 +24,9 @@
  */
 #define START_VERSION 7
 
+/* Of the operator's side, pale-control(5): bump it when a method takes, answers or tells something else. */
+#define CONTROL_VERSION 2
+
 /* A question that somebody reads waits longer than its policy says, by so much in all. */
 #define WIRE_HOLD_S 600
 
@@ -59,7 +62,8 @@
  * writes the record, as the process's claim, under an id that the supervisor alone chooses; the result is
  * that id, with WIRE_SAY_LATER where a program draws on that terminal: then the denial is told afterwards.
  * Without a denial (NULL) it is asked only whether a line may be written there.  An error: nobody is there to
- * record it.  The number is no terminal's.
+ * record it.  The number is no terminal's.  A libpale of another version asks so whether there is a
+ * supervisor: the call without a denial stays what it is in all versions.
  */
 #define WIRE_DENIED    0x70616c65u /* "pale" */
 #define WIRE_SAY_LATER (1ll << 32)

@@ -70,7 +70,7 @@ static uint32_t child_image(char *const envp[])
 	for (; !v && envp && *envp; envp++)
 		v = value_of(*envp, IMAGE_KEY);
 	number = v ? wire_image_number(v) : -1;
-	if (number < 0 || state_now() != STATE_LIVE || !session_image((uint32_t)number, &img))
+	if (number < 0 || state_now() != STATE_LIVE || session_image((uint32_t)number, &img) < 0)
 		return session.image;
 	own = image_now();
 	inside = own && image_is_within(&img, own);

@@ -31,6 +31,7 @@
 struct work {
 	struct request req;
 	struct elf_info elf, inner;
+	bool gone; /* there is no preload to be in it */
 	char branch[256];
 	char target[2048];
 	size_t used;
@@ -224,6 +225,18 @@ static int query_hookable(const struct exec_query *q, const struct program *p, s
 	return !prog || file_hookable(q->cwd, prog, 0, &w->inner) == HOOK_YES ? HOOK_YES : HOOK_NO;
 }
 
+/* That the program's loader can have us: what it cannot load it ignores, and the program would run without.
+ */
+static bool self_is_loadable(struct work *w)
+{
+	int fd = (int)gate4(SYS_openat, AT_FDCWD, session.self, O_RDONLY | O_CLOEXEC, 0);
+
+	elf_inspect(read_at, &fd, &w->inner);
+	if (fd >= 0)
+		sys_close(fd);
+	return w->inner.kind == ELF_STATIC || w->inner.kind == ELF_DYNAMIC;
+}
+
 /* --- the request -------------------------------------------------------------------------------- */
 
 /* What was just written at the end of w->text stays; NULL where len is an error. */
@@ -314,6 +327,8 @@ static int refuse_unhooked(const struct work *w, const char *target)
 	/* A hookable file is refused for its setuid bit or its interpreter: its kind says nothing then. */
 	const char *why = elf_is_hookable(w->elf.kind) ? "" : elf_kind_text(w->elf.kind);
 
+	if (w->gone)
+		why = "libpale.so is gone: pale was removed, or is being replaced";
 	refuse(&w->req, target, (struct decision){ .reason = REASON_UNHOOKED, .rule = RULE_NONE }, why);
 	return EXEC_DENIED;
 }
@@ -404,7 +419,8 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 		h = query_hookable(q, p, w);
 	else if (p->fd >= 0)
 		elf_inspect(read_at, (void *)&p->fd, &w->elf);
-	if (h == HOOK_NO)
+	w->gone = h == HOOK_YES && !unhooked_is_allowed() && !self_is_loadable(w);
+	if (h == HOOK_NO || w->gone)
 		return with_target(w, refuse_unhooked);
 	req->ident = known_ident(&w->elf);
 	wants = command_wants_branch(req);

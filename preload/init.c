@@ -19,6 +19,8 @@ struct session session = { .self = "", .now = &session.img };
 
 #define RENEWALS 64
 
+#define EXIT_REFUSED 126 /* as pale run's */
+
 /* Most words before a script's arguments: four levels of `#! INTERPRETER WORD`, and the script's name. */
 #define SCRIPT_WORDS 10
 
@@ -85,18 +87,19 @@ const char *env_value(char *const envp[], const char *name, size_t n)
 	return NULL;
 }
 
-bool session_image(uint32_t number, struct image *ret)
+int session_image(uint32_t number, struct image *ret)
 {
 	char name[WIRE_IMAGE_NAME];
 	size_t size;
 	void *p;
+	int r;
 
 	wire_image_name(name, number);
 	p = map_fd(image_file(name), PROT_READ, &size);
-	if (!p || image_open(ret, p, size, IMAGE_CHECK_ALL) == 0)
-		return p != NULL;
-	raw2(SYS_munmap, p, size);
-	return false;
+	r = p ? image_open(ret, p, size, IMAGE_CHECK_ALL) : -ENOENT;
+	if (p && r < 0)
+		raw2(SYS_munmap, p, size);
+	return r;
 }
 
 __attribute__((cold)) const struct image *image_renew(void)
@@ -111,7 +114,7 @@ __attribute__((cold)) const struct image *image_renew(void)
 	/* Another thread may have renewed it already. */
 	if (!image_is_superseded(session.now)) {
 		img = session.now;
-	} else if (n < RENEWALS && session_image(session.image, &images[n])) {
+	} else if (n < RENEWALS && session_image(session.image, &images[n]) == 0) {
 		img = &images[n++];
 		/* The image under this name is superseded, too: the newer one does not have the name yet. */
 		if (image_is_superseded(img))
@@ -123,14 +126,30 @@ __attribute__((cold)) const struct image *image_renew(void)
 	return img;
 }
 
-static bool session_map(const char *image)
+/*
+ * Pale was replaced since the session began, and this is not the session's own libpale.  A supervisor answers
+ * all that we pass through; without one nobody would hold this program.
+ */
+static int session_of_another(void)
+{
+	if (carried3(SYS_ioctl, 2, WIRE_DENIED, NULL) >= 0)
+		return STATE_BOOT;
+	say_text("pale: this program is not started: pale was replaced by another version since the session "
+		 "began; "
+		 "end the session and start it anew");
+	raw1(SYS_exit_group, EXIT_REFUSED);
+	return STATE_BROKEN;
+}
+
+static int session_map(const char *image)
 {
 	int number = image ? wire_image_number(image) : 0;
+	int r = number < 0 ? -EINVAL : session_image((uint32_t)number, &session.img);
 	size_t size;
 	void *p;
 
-	if (number < 0 || !session_image((uint32_t)number, &session.img))
-		return false;
+	if (r < 0)
+		return r == -EPROTO ? session_of_another() : STATE_BROKEN;
 	session.image = (uint32_t)number;
 	p = map_fd(ring_file(), PROT_READ | PROT_WRITE, &size);
 	/* Only the size is checked, for it is sealed; any process of the session may change the header. */
@@ -138,7 +157,7 @@ static bool session_map(const char *image)
 		session.ring = p;
 	else
 		session.img.h = NULL;
-	return session.ring != NULL;
+	return session.ring ? STATE_LIVE : STATE_BROKEN;
 }
 
 /* The path of libpale.so in the dynamic loader's memory. */
@@ -196,6 +215,7 @@ static int session_start(char **argv, char *const envp[])
 	const char *dir = env_value(envp, ENV_SESSION_DIR, sizeof ENV_SESSION_DIR - 1);
 	const char *image = env_value(envp, ENV_IMAGE, sizeof ENV_IMAGE - 1);
 	struct out o;
+	int s;
 
 	if (!dir)
 		return STATE_OFF;
@@ -210,10 +230,10 @@ static int session_start(char **argv, char *const envp[])
 	text_end(&o);
 	session.self = self_name();
 	session.in_valgrind = in_valgrind();
-	if (!session_map(image))
-		return STATE_BROKEN;
-	exe_name(argv);
-	return STATE_LIVE;
+	s = session_map(image);
+	if (s == STATE_LIVE)
+		exe_name(argv);
+	return s;
 }
 
 /*

@@ -145,8 +145,9 @@ bool sys_pid_is_new(void);
 int32_t sys_pid(void);
 /* The value of the variable with this name of n bytes, or NULL. */
 const char *env_value(char *const envp[], const char *name, size_t n);
-/* The image with this number in the session's directory, mapped read-only for good or until munmap. */
-bool session_image(uint32_t number, struct image *ret);
+/* The image with this number in the session's directory, mapped read-only for good or until munmap.  0 or
+ * -errno (image_open). */
+int session_image(uint32_t number, struct image *ret);
 /*
  * Maps the image that took the old one's place.  NULL where it cannot, where another thread is at it, or
  * where that was so often already that no more old ones shall stay mapped (a thread may still read them).
@@ -348,6 +349,8 @@ void log_record(struct ring_record *rec, struct ring_hold *ret);
 void log_attach(void);
 /* Remembers what stderr is; called once, by the constructor. */
 void say_init(void);
+/* A line of its own, where a denial would be said. */
+void say_text(const char *text);
 /* Records it and says it: one stderr line, once per rule and target in this process (always for exec).  why
  * is what a human answered, or more of the reason. */
 void deny(const struct request *req, const char *target, const struct decision *d, const char *approval,

@@ -107,6 +107,15 @@ static void say_line(struct out *o)
 		raw6(SYS_sendto, 2, RAW_ARG(o->p), RAW_ARG(o->len), MSG_NOSIGNAL, 0, 0);
 }
 
+void say_text(const char *text)
+{
+	char line[256];
+	struct out o = out_of(line, sizeof line);
+
+	text_str(&o, text);
+	say_line(&o);
+}
+
 void deny(const struct request *req, const char *target, const struct decision *d, const char *approval,
 	  const char *why)
 {
