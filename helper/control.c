@@ -94,6 +94,13 @@ static const struct method *method_find(const char *name)
 	return NULL;
 }
 
+/* What the pale of another version, with which pale was upgraded meanwhile, tells of a session and ends it
+ * by. */
+static bool for_all_versions(const char *method)
+{
+	return strcmp(method, "hello") == 0 || strncmp(method, "session/", 8) == 0;
+}
+
 static json_t *call_method(struct call *call, const char *name)
 {
 	const struct method *m = method_find(name);
@@ -101,6 +108,13 @@ static json_t *call_method(struct call *call, const char *name)
 
 	if (!m)
 		return call_fail(call, RPC_METHOD, "no such method");
+	if (call->version != CONTROL_VERSION && !for_all_versions(name))
+		return call_fail(
+			call, RPC_VERSION,
+			"this session began with pale " PALE_VERSION
+			", which speaks version %d of pale-control(5) and not %lld; answer with that "
+			"pale, or end the session (pale session stop %s) and start it anew",
+			CONTROL_VERSION, (long long)call->version, call->h->session);
 	if (!(m->states & call->h->state))
 		return call_fail(call, RPC_STATE, "the session is ending");
 	if (!(m->scope & call->c->peer->scopes))
@@ -142,12 +156,14 @@ static json_t *handle(struct helper *h, struct conn *c, const char *line, size_t
 	struct call call = { .h = h, .c = c, .id = json_object_get(root, "id") };
 	const char *version = json_string_value(json_object_get(root, "jsonrpc"));
 	const char *name = json_string_value(json_object_get(root, "method"));
+	const json_t *spoken = json_object_get(root, "version");
 	_cleanup_json_ json_t *data = NULL;
 	json_t *result;
 
 	if (!root)
 		return reply_error(NULL, RPC_PARSE, "the line is not JSON, or nests or holds too much", NULL);
 	call.params = json_object_get(root, "params");
+	call.version = spoken ? json_integer_value(spoken) : CONTROL_VERSION;
 	if (!json_is_object(root) || !version || strcmp(version, "2.0") != 0 || !name ||
 	    (call.id && !json_is_integer(call.id) && !json_is_string(call.id) && !json_is_null(call.id)) ||
 	    (call.params && !json_is_object(call.params)))

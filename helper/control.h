@@ -7,7 +7,6 @@
 
 #include "helper.h"
 
-#define CONTROL_VERSION 2
 #define CONTROL_MAX	32 /* connections of operators */
 #define CONTROL_PER_PID 8
 #define CONTROL_DEPTH	8   /* of objects and arrays in a line */
@@ -50,7 +49,8 @@ struct call {
 	json_t *id;	/* NULL: a notification, whose result nobody hears */
 	int code;	/* 0, or enum rpc_code */
 	char err[512];
-	json_t *data; /* of the error; owned */
+	json_t *data;	    /* of the error; owned */
+	json_int_t version; /* that the client speaks */
 };
 
 /* `run` returns the result (new reference), NULL after call_fail(), or CALL_LATER after call_later(). */

@@ -39,7 +39,8 @@ static json_t *hello(struct call *call)
 	unsigned kept = p->scopes;
 
 	if (call_number(call, "version", CONTROL_VERSION) != CONTROL_VERSION)
-		return call_fail(call, RPC_VERSION, "this helper speaks version %d", CONTROL_VERSION);
+		return call_fail(call, RPC_VERSION, "pale " PALE_VERSION " speaks version %d",
+				 CONTROL_VERSION);
 	if (strlen(call_param(call, "client", "")) > 64)
 		return call_fail(call, RPC_PARAMS, "client has at most 64 bytes");
 	if (scopes && (!json_is_array(scopes) || scopes_of(scopes, &kept) < 0))

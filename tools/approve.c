@@ -40,20 +40,21 @@ static void found_done(struct found *f)
 
 /* --- which question --- */
 
-/* Looks for open cards of one session whose id begins so; how many. */
+/* Looks for open cards of one session whose id begins so; how many, or -errno after telling. */
 static int look(const struct session_ref *ref, const char *id, struct found *ret)
 {
 	int fd = control_open(ref->dir), count = 0;
 	_cleanup_json_ json_t *cards = NULL;
 	char why[512];
+	int r = fd < 0 ? fd : cards_fetch(fd, &cards, why, sizeof(why));
 	json_t *j;
 	size_t i;
 
-	if (fd < 0 || cards_fetch(fd, &cards, why, sizeof(why)) < 0) {
-		talk("session %s does not answer", ref->id);
+	if (r < 0) {
+		talk("session %s: %s", ref->id, fd < 0 ? strerror(-r) : why);
 		if (fd >= 0)
 			(void)close(fd);
-		return 0;
+		return r;
 	}
 	json_array_foreach(cards, i, j)
 	{
@@ -91,18 +92,23 @@ static void tell_missing(const struct session_ref *refs, size_t n, const char *i
 static int find(const char *id, struct found *ret)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
+	bool failed = false;
 	size_t n = 0;
 	int count = 0;
 
 	if (sessions_live(&refs, &n) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		count += look(&refs[i], id, ret);
+	for (size_t i = 0; i < n; i++) {
+		int r = look(&refs[i], id, ret);
+
+		failed |= r < 0;
+		count += r > 0 ? r : 0;
+	}
 	if (count == 1)
 		return 0;
 	if (count > 1)
 		talk("%s names %d questions; give more of its digits", id, count);
-	else
+	else if (!failed)
 		tell_missing(refs, n, id);
 	return -ENOENT;
 }

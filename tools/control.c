@@ -50,8 +50,8 @@ static int send_call(int fd, int id, const char *method, json_t *params)
 	size_t len;
 	int r;
 
-	call = json_pack("{ss, si, ss, so}", "jsonrpc", "2.0", "id", id, "method", method, "params",
-			 params ? params : json_object());
+	call = json_pack("{ss, si, si, ss, so}", "jsonrpc", "2.0", "version", CONTROL_VERSION, "id", id,
+			 "method", method, "params", params ? params : json_object());
 	text = call ? json_dumps(call, JSON_COMPACT) : NULL;
 	if (!text)
 		return -ENOMEM;
@@ -70,7 +70,7 @@ static int error_of(json_int_t code)
 		int err;
 	} known[] = {
 		{ -32006, -EALREADY }, { -32601, -ENOSYS }, { -32007, -EACCES },
-		{ -32005, -ESTALE },   { -32008, -EINVAL },
+		{ -32005, -ESTALE },   { -32008, -EINVAL }, { -32010, -EPROTO },
 	};
 
 	for (size_t i = 0; i < NELEM(known); i++)
@@ -86,8 +86,11 @@ static int take_answer(const json_t *answer, json_t **ret_result, char *why, siz
 	const char *message = json_string_value(json_object_get(error, "message"));
 
 	if (error) {
-		snprintf(why, size, "%s", message ? message : "refused without a reason");
-		return error_of(json_integer_value(json_object_get(error, "code")));
+		int r = error_of(json_integer_value(json_object_get(error, "code")));
+
+		snprintf(why, size, "%s%s", message ? message : "refused without a reason",
+			 r == -EPROTO ? " (this is pale " PALE_VERSION ")" : "");
+		return r;
 	}
 	if (!result) {
 		snprintf(why, size, "the helper's answer is not understood");

@@ -21,9 +21,8 @@
 #define BATCH	   200 /* packets of one session before the others have their turn */
 
 static const char *const methods[CALL_KINDS] = {
-	[CALL_HELLO] = "hello",	       [CALL_INFO] = "session/info",  [CALL_SUBSCRIBE] = "log/subscribe",
-	[CALL_LIST] = "approval/list", [CALL_SHOW] = "approval/show", [CALL_RESPOND] = "approval/respond",
-	[CALL_TEST] = "approval/test",
+	[CALL_INFO] = "session/info",  [CALL_SUBSCRIBE] = "log/subscribe",  [CALL_LIST] = "approval/list",
+	[CALL_SHOW] = "approval/show", [CALL_RESPOND] = "approval/respond", [CALL_TEST] = "approval/test",
 };
 
 /* --- links ------------------------------------------------------------------------------------------------
@@ -54,8 +53,8 @@ int feed_call(struct watch *w, struct link *l, enum call_kind kind, const char *
 		json_decref(params);
 		return l && l->fd >= 0 ? -EBUSY : -ENOTCONN;
 	}
-	call = json_pack("{ss, si, ss, so}", "jsonrpc", "2.0", "id", l->last_id + 1, "method", methods[kind],
-			 "params", params ? params : json_object());
+	call = json_pack("{ss, si, si, ss, so}", "jsonrpc", "2.0", "version", CONTROL_VERSION, "id",
+			 l->last_id + 1, "method", methods[kind], "params", params ? params : json_object());
 	text = call ? json_dumps(call, JSON_COMPACT) : NULL;
 	if (!text)
 		return -ENOMEM;
@@ -94,7 +93,6 @@ static void link_open(struct watch *w, struct link *l)
 		return;
 	}
 	(void)fcntl(l->fd, F_SETFL, O_NONBLOCK);
-	(void)feed_call(w, l, CALL_HELLO, NULL, json_pack("{si, ss}", "version", 2, "client", "pale watch"));
 	(void)feed_call(w, l, CALL_INFO, NULL, NULL);
 	(void)feed_call(w, l, CALL_SUBSCRIBE, NULL,
 			json_pack("{sb, sb}", "approvals", 1, "records", (int)w->records));
@@ -205,6 +203,8 @@ static void on_answer(struct watch *w, struct link *l, const struct call *c, con
 		on_list(w, l, result);
 	if (c->kind == CALL_SUBSCRIBE)
 		l->subscribed = result != NULL;
+	if (c->kind == CALL_SUBSCRIBE && error && w->sink->said)
+		w->sink->said(w, NULL, error);
 	if (c->kind == CALL_INFO && result)
 		on_info(w, l, result);
 	if (!it)

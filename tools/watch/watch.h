@@ -116,16 +116,7 @@ bool record_is_routine(const json_t *record);
 /* --- feed.c -----------------------------------------------------------------------------------------------
  */
 
-enum call_kind {
-	CALL_HELLO,
-	CALL_INFO,
-	CALL_SUBSCRIBE,
-	CALL_LIST,
-	CALL_SHOW,
-	CALL_RESPOND,
-	CALL_TEST,
-	CALL_KINDS
-};
+enum call_kind { CALL_INFO, CALL_SUBSCRIBE, CALL_LIST, CALL_SHOW, CALL_RESPOND, CALL_TEST, CALL_KINDS };
 
 #define CALLS_MAX 64
 
