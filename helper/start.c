@@ -118,12 +118,20 @@ static const char *read_level(struct helper *h, json_t *msg)
 static const char *read_message(struct helper *h, json_t *msg)
 {
 	const char *type = json_string_value(json_object_get(msg, "type"));
+	json_int_t version = json_integer_value(json_object_get(msg, "version"));
+	static char other[256];
 	_cleanup_free_ char *agent = text_member(msg, "agent");
 
 	if (!type || strcmp(type, "start") != 0)
 		return "the first message is not start";
-	if (json_integer_value(json_object_get(msg, "version")) != START_VERSION)
-		return "pale and pale-helper are of different versions";
+	if (version != START_VERSION) {
+		snprintf(other, sizeof(other),
+			 "this pale and pale-helper " PALE_VERSION
+			 " are of different versions (%lld and %d of what "
+			 "they say to each other); see pale --version, and install both from one release",
+			 (long long)version, START_VERSION);
+		return other;
+	}
 	h->session = text_member(msg, "session");
 	h->runtime_dir = text_member(msg, "runtime_dir");
 	h->state_dir = text_member(msg, "state_dir");

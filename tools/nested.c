@@ -193,10 +193,11 @@ static int map_reply(struct launch *l, const struct reply *reply)
 	size_t image_size = 0, ring_bytes = 0;
 	const void *image = map_fd(reply->fds[0], PROT_READ, &image_size);
 	void *ring = map_fd(reply->fds[1], PROT_READ | PROT_WRITE, &ring_bytes);
+	int r;
 
-	if (!image || image_open(&l->image, image, image_size, IMAGE_CHECK_ALL) < 0 || !ring ||
-	    ring_bytes != ring_size())
-		return -EBADMSG;
+	r = image ? image_open(&l->image, image, image_size, IMAGE_CHECK_ALL) : -EBADMSG;
+	if (r < 0 || !ring || ring_bytes != ring_size())
+		return r < 0 ? r : -EBADMSG;
 	l->ring = ring;
 	l->image_number = reply->narrowed.image;
 	l->nested = true;
@@ -218,12 +219,28 @@ static int exchange(struct launch *l, int bundle, struct reply *reply)
 	return r;
 }
 
+/* A helper hangs up on who speaks another version, and what it hands out is none to that one. */
+static void tell_failure(int r)
+{
+	if (r == -EPIPE || r == -EPROTO)
+		talk("session %s began with another version of pale than this one, " PALE_VERSION
+		     ", or is ending: its helper hangs up; a run inside it needs that version or a new "
+		     "session",
+		     session_around());
+	else
+		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));
+}
+
 int nested_image(struct launch *l)
 {
 	struct reply reply = { .fds = { -1, -1 } };
 	int r = exchange(l, -1, &reply);
 
-	return r == 0 && !l->nested ? -ENOENT : r;
+	if (r == 0 && !l->nested)
+		r = -ENOENT;
+	if (r < 0)
+		tell_failure(r);
+	return r;
 }
 
 int nested_narrow(struct launch *l, const struct bundle *b)
@@ -233,7 +250,7 @@ int nested_narrow(struct launch *l, const struct bundle *b)
 	int r = bundle < 0 ? bundle : exchange(l, bundle, &reply);
 
 	if (r < 0)
-		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));
+		tell_failure(r);
 	else if (reply.narrowed.image == WIRE_IMAGE_NONE)
 		talk("session %s: %s", session_around(), reply.narrowed.text);
 	return l->nested ? 0 : EXIT_PALE;
@@ -243,13 +260,10 @@ int nested_level(enum level asked)
 {
 	struct launch l = { .fd = -1 };
 	enum level here;
-	int r = nested_image(&l);
 
-	if (r < 0) {
-		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));
+	if (nested_image(&l) < 0)
 		return EXIT_PALE;
-	}
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): mapped where r is 0 */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): mapped where it is had */
 	here = (enum level)l.image.h->level;
 	if (here >= asked)
 		return 0;
