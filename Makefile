@@ -392,13 +392,16 @@ COMPLETIONS := $(SHARE)/bash-completion/completions/pale $(SHARE)/fish/vendor_co
 	$(SHARE)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)/_pale
 shell_of = $(if $(findstring /fish/,$(1)),fish,$(if $(findstring /zsh/,$(1)),zsh,bash))
 
+# Whole or not at all: a session that runs starts programs meanwhile.
+replace = install -m $(1) $(2) $(3).new && mv -f $(3).new $(3)
+
 # An older helper may have another name somewhere (a hard link), which must not stay setuid.
 install: all
 	install -d $(BIN) $(LIB) $(LIBEXEC) $(MAN)/man1 $(MAN)/man5 $(MAN)/man7 $(MAN)/man8
-	install -m 0755 $(B)/pale $(BIN)/pale
-	install -m 0644 $(B)/libpale.so $(LIB)/libpale.so
+	$(call replace,0755,$(B)/pale,$(BIN)/pale)
+	$(call replace,0644,$(B)/libpale.so,$(LIB)/libpale.so)
 	[ ! -u $(LIBEXEC)/pale-helper ] || chmod ug-s $(LIBEXEC)/pale-helper
-	install -m 0755 $(B)/pale-helper $(LIBEXEC)/pale-helper
+	$(call replace,0755,$(B)/pale-helper,$(LIBEXEC)/pale-helper)
 	install -m 0644 $(MAN1) $(MAN)/man1
 	install -m 0644 $(MAN5) $(MAN)/man5
 	install -m 0644 $(MAN7) $(MAN)/man7
