@@ -230,7 +230,32 @@ $(B)/victims/pale-rings: $(TOOLS_OBJ) $(B)/tests/escapes/rings.o $(B)/libpolicy.
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -Wl,--wrap=landlock_restrict,--wrap=filter_build -o $@ $^ $(LIBS_tools)
 
-tests: all $(B)/unit $(ESCAPES) $(VICTIMS) $(patsubst %,$(B)/victims/%-static,$(filter $(STATIC_VICTIMS),$(VICTIM_SRC:tests/victims/%.c=%)))
+# A pale of another version: the same objects, but for those that know a number (tests/upgrade/bumped.h).
+BUMPED := $(addprefix $(B)/victims/bumped/,pale pale-helper libpale.so)
+BUMPED_SRC := $(shell grep -lE '\<(IMAGE_NUMBERS|(RING|WIRE|START|CONTROL|PALE)_VERSION)\>' $(POLICY_SRC) $(PRELOAD_SRC) $(HELPER_SRC) $(TOOLS_SRC))
+bumped = $(foreach o,$(1),$(if $(filter $(o:$(B)/$(2)%.o=%.c),$(BUMPED_SRC)),$(o:$(B)/%=$(B)/bumped/%),$(o)))
+$(B)/bumped/so/%.o: %.c tests/upgrade/bumped.h Makefile
+	@mkdir -p $(@D)
+	$(call note,CC)
+	$(Q)$(CC) $(SO_CFLAGS) -include tests/upgrade/bumped.h -c -o $@ $<
+$(B)/bumped/%.o: %.c tests/upgrade/bumped.h Makefile
+	@mkdir -p $(@D)
+	$(call note,CC)
+	$(Q)$(CC) $(PROG_CFLAGS) -include tests/upgrade/bumped.h -c -o $@ $<
+$(B)/victims/bumped/pale: $(call bumped,$(TOOLS_OBJ) $(POLICY_OBJ)) | $(LDNS_OWN)
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_tools)
+$(B)/victims/bumped/pale-helper: $(call bumped,$(HELPER_OBJ) $(POLICY_OBJ))
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) $(HELPER_STATIC) -o $@ $^ $(LIBS_helper)
+$(B)/victims/bumped/libpale.so: $(call bumped,$(SO_OBJ),so/) $(B)/exports.map
+	@mkdir -p $(@D)
+	$(call note,LD)
+	$(Q)$(CC) $(SO_CFLAGS) $(SO_LDFLAGS) -Wl,--version-script=$(B)/exports.map -o $@ $(filter %.o,$^)
+
+tests: all $(BUMPED) $(B)/unit $(ESCAPES) $(VICTIMS) $(patsubst %,$(B)/victims/%-static,$(filter $(STATIC_VICTIMS),$(VICTIM_SRC:tests/victims/%.c=%)))
 
 check: deps
 	@$(MAKE) --no-print-directory tests
@@ -476,7 +501,7 @@ help:
 	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
+-include $(wildcard $(B)/bumped/*/*.d $(B)/bumped/*/*/*.d) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
 .PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:
