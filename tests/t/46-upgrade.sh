@@ -113,14 +113,16 @@ replaced() {
 		put "$1"
 	fi
 	is_fenced after
-	# A program that stays one: the hooks of the beginning.
 	rm -f "$S/i/lib/pale/libpale.so" made
 	if [ "$T_LEVEL" = hooks ]; then
 		is_refused "libpale.so is gone: pale was removed, or is being replaced"
 		put "$1"
 	fi
 	is_fenced gone
-	! grep -qE '^[^ ]* *[1-9][0-9]* held by the kernel alone' <(mine session show; cat "$S/out") || fail "no hooks in it"
+	# Each of them had the hooks, and its loader had nothing to complain of.
+	mine session show
+	out_has " hooked, 0 held by the kernel alone"
+	! grep LD_PRELOAD "$S/said" || fail "the loader misses the hooks"
 	was_recorded before after gone
 	[ "$T_LEVEL" != hooks ] || recorded exec deny "libpale.so is gone"
 }
