@@ -144,9 +144,17 @@ t_image_empty() {
 }
 
 t_image_header_byte() {
-	spoil image bash -c 'cp image new && printf X | dd of=new bs=1 seek=9 conv=notrunc 2>/dev/null && mv new image'
+	spoil image bash -c 'cp image new && printf X | dd of=new bs=1 seek=13 conv=notrunc 2>/dev/null && mv new image'
 	missing made
 	out_lacks hello
+}
+
+# Its version: as after an upgrade the hooks know of nothing, and the supervisor judges by what it has mapped.
+t_image_version_byte() {
+	spoil image bash -c 'cp image new && printf X | dd of=new bs=1 seek=9 conv=notrunc 2>/dev/null && mv new image'
+	out_has hello
+	exists made
+	recorded read deny "$HOME/.ssh/id_rsa" '"via":"kernel"'
 }
 
 # The body is summed at each start: a byte that is not what was compiled denies everything.
