@@ -126,9 +126,9 @@ static const char *read_message(struct helper *h, json_t *msg)
 		return "the first message is not start";
 	if (version != START_VERSION) {
 		snprintf(other, sizeof(other),
-			 "this pale and pale-helper " PALE_VERSION
-			 " are of different versions (%lld and %d of what "
-			 "they say to each other); see pale --version, and install both from one release",
+			 "this pale and pale-helper " PALE_VERSION " are of different versions (%lld and %d "
+			 "of what they say to each other); see pale --version, and install both from one "
+			 "release",
 			 (long long)version, START_VERSION);
 		return other;
 	}

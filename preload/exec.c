@@ -225,8 +225,7 @@ static int query_hookable(const struct exec_query *q, const struct program *p, s
 	return !prog || file_hookable(q->cwd, prog, 0, &w->inner) == HOOK_YES ? HOOK_YES : HOOK_NO;
 }
 
-/* That the program's loader can have us: what it cannot load it ignores, and the program would run without.
- */
+/* Can the program's loader have us?  What it cannot load it ignores, and the program would run without. */
 static bool self_is_loadable(struct work *w)
 {
 	int fd = (int)gate4(SYS_openat, AT_FDCWD, session.self, O_RDONLY | O_CLOEXEC, 0);

@@ -135,8 +135,7 @@ static int session_of_another(void)
 	if (carried3(SYS_ioctl, 2, WIRE_DENIED, NULL) >= 0)
 		return STATE_BOOT;
 	say_text("pale: this program is not started: pale was replaced by another version since the session "
-		 "began; "
-		 "end the session and start it anew");
+		 "began; end the session and start it anew");
 	raw1(SYS_exit_group, EXIT_REFUSED);
 	return STATE_BROKEN;
 }
