@@ -50,7 +50,6 @@ int lint_sources(struct lint *l);
 int lint_escapes(struct lint *l);
 int lint_suffixes(struct lint *l);
 int lint_hosts(struct lint *l);
-int lint_examples(struct lint *l); /* example.c */
 
 /*
  * A connection that host rule r is about, at the first of its ports or the last; host backs ret->host.  False

@@ -119,9 +119,8 @@ static void free_rule(struct rule *r)
 }
 
 /* Takes back what a refused file had added. */
-static void rollback(struct parser *ps, size_t n_rules, size_t n_environ, size_t n_examples)
+static void rollback(struct parser *ps, size_t n_rules, size_t n_environ)
 {
-	policy_drop_examples(ps->p, n_examples);
 	while (ps->p->n_rules > n_rules)
 		free_rule(&ps->p->rules[--ps->p->n_rules]);
 	while (ps->p->n_environ > n_environ)
@@ -167,7 +166,7 @@ int parser_read_source(struct parser *ps, const struct source *src)
 {
 	const struct ini_handler h = { on_section, on_pair, ps };
 	size_t n_rules = ps->p->n_rules, n_environ = ps->p->n_environ;
-	size_t n_examples = ps->p->n_examples, errors = ps->d->n_errors;
+	size_t errors = ps->d->n_errors;
 	int err;
 
 	ps->src = src;
@@ -181,7 +180,7 @@ int parser_read_source(struct parser *ps, const struct source *src)
 	if (ps->d->n_errors == errors && err == 0)
 		publish(ps);
 	else
-		rollback(ps, n_rules, n_environ, n_examples);
+		rollback(ps, n_rules, n_environ);
 	free(ps->mine_preset.name);
 	for (size_t i = 0; i < ps->n_seen; i++)
 		free(ps->seen[i].header);

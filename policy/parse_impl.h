@@ -64,8 +64,7 @@ enum key_type {
 	KEY_LOGS,
 	KEY_FORBID,
 	KEY_MESSAGE,
-	KEY_EXAMPLE, /* id: 1 where it must not match */
-	KEY_LIMIT,   /* id: enum resource, or LIMITS_ENFORCE */
+	KEY_LIMIT, /* id: enum resource, or LIMITS_ENFORCE */
 	KEY_TYPE_COUNT
 };
 
@@ -142,9 +141,8 @@ struct parser {
 	bool applies; /* not an agent section of somebody else */
 	bool for_agent;
 	bool own_profile; /* of a SOURCE_AGENT: its agent is the one that runs */
-	/* The rules of the last rule line of this section, for `message =` and examples. */
+	/* The rules of the last rule line of this section, for `message =`. */
 	size_t last_first, last_end;
-	enum rule_kind last_kind;
 	bool last_rule, last_said;
 };
 
@@ -156,8 +154,6 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 
 /* Applies one `key = value` of a known section.  0 or -ENOMEM; findings go to ps->d. */
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
-/* `match =` and `not_match =`, as a handler of parser_apply(). */
-int parser_on_example(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* parse_agents.c: the profiles of all agents, beneath the preset's rank.  0 or -ENOMEM. */
 int parser_read_agents(struct parser *ps);
 /* One source into the policy: 0 or -ENOMEM; a bad file is told by d->n_errors. */

@@ -40,8 +40,6 @@ static const struct key_def keys[] = {
 	{ "files", "system", KEY_PATH, RULE_FILE_SYSTEM, "write `read = PATH`" },
 	{ "files", "paths", KEY_SETTING, SET_PATHS, NULL },
 	{ "files", "message", KEY_MESSAGE, 0, NULL },
-	{ "files", "match", KEY_EXAMPLE, 0, NULL },
-	{ "files", "not_match", KEY_EXAMPLE, 1, NULL },
 	{ "commands", "default", KEY_SETTING, SET_CMD_DEFAULT, NULL },
 	{ "commands", "allow", KEY_COMMAND, RULE_CMD_ALLOW, NULL },
 	{ "commands", "ask", KEY_COMMAND, RULE_CMD_ASK, NULL },
@@ -49,8 +47,6 @@ static const struct key_def keys[] = {
 	{ "commands", "denylist", KEY_COMMAND, RULE_CMD_DENYLIST, "write `deny = COMMAND`" },
 	{ "commands", "read_only", KEY_SETTING, SET_READ_ONLY, NULL },
 	{ "commands", "message", KEY_MESSAGE, 0, NULL },
-	{ "commands", "match", KEY_EXAMPLE, 0, NULL },
-	{ "commands", "not_match", KEY_EXAMPLE, 1, NULL },
 	{ "network", "mode", KEY_SETTING, SET_NET_MODE, NULL },
 	{ "network", "default", KEY_SETTING, SET_NET_DEFAULT, NULL },
 	{ "network", "allow", KEY_HOST, RULE_NET_ALLOW, NULL },
@@ -62,12 +58,8 @@ static const struct key_def keys[] = {
 	{ "network", "unix", KEY_SOCKET, RULE_NET_UNIX, NULL },
 	{ "network", "bind", KEY_HOST, RULE_NET_BIND, NULL },
 	{ "network", "message", KEY_MESSAGE, 0, NULL },
-	{ "network", "match", KEY_EXAMPLE, 0, NULL },
-	{ "network", "not_match", KEY_EXAMPLE, 1, NULL },
 	{ "git", "protect", KEY_BRANCH, RULE_BRANCH, NULL },
 	{ "git", "message", KEY_MESSAGE, 0, NULL },
-	{ "git", "match", KEY_EXAMPLE, 0, NULL },
-	{ "git", "not_match", KEY_EXAMPLE, 1, NULL },
 	{ "environment", "pass", KEY_ENVIRON, ENVIRON_PASS, NULL },
 	{ "environment", "deny", KEY_ENVIRON, ENVIRON_DENY, NULL },
 	{ "environment", "set", KEY_ENVIRON, ENVIRON_SET, NULL },
@@ -177,6 +169,8 @@ const char *key_hint(const char *section, const char *key, char *buf, size_t siz
 	const char *near;
 	size_t n = 0;
 
+	if (strcmp(key, "match") == 0 || strcmp(key, "not_match") == 0)
+		return "`pale explain` tells what a rule decides, by its exit status too";
 	for (size_t i = 0; i < NELEM(keys); i++)
 		if (strcmp(keys[i].section, section) == 0)
 			candidates[n++] = keys[i].key;

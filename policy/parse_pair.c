@@ -357,7 +357,6 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_BRANCH] = on_branch,
 		[KEY_ENVIRON] = parser_on_environ,
 		[KEY_MESSAGE] = on_message,
-		[KEY_EXAMPLE] = parser_on_example,
 		[KEY_FORBID] = parser_on_forbid,
 		[KEY_LOGS] = parser_logs,
 		[KEY_LIMIT] = parser_on_limit,
@@ -378,7 +377,6 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		ps->last_rule = true;
 		ps->last_said = false;
 		ps->last_first = ps->last_end = ps->p->n_rules;
-		ps->last_kind = (enum rule_kind)def->id;
 	}
 	return handlers[def->type](ps, def, pair);
 }

@@ -21,16 +21,6 @@ void policy_init(struct policy *p)
 	p->s.ledger_mib = 2048;
 }
 
-void policy_drop_examples(struct policy *p, size_t n)
-{
-	while (p->n_examples > n) {
-		struct policy_example *e = &p->examples[--p->n_examples];
-
-		free(e->text);
-		free(e->file);
-	}
-}
-
 void policy_done(struct policy *p)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
@@ -40,8 +30,6 @@ void policy_done(struct policy *p)
 		free(p->rules[i].message);
 	}
 	free(p->rules);
-	policy_drop_examples(p, 0);
-	free(p->examples);
 	for (size_t i = 0; i < p->n_environ; i++)
 		environ_rule_done(&p->environ[i]);
 	free(p->environ);

@@ -111,15 +111,6 @@ struct settings {
 	uint64_t pass; /* the gate's word, 0 where the gate is closed; inside another image, that one's */
 };
 
-/* What the rule above it is said to decide, or (negative) not to decide: example.h.  Owns its strings. */
-struct policy_example {
-	char *text;
-	bool negative;
-	size_t first, end; /* the rules of that line: more than one where a path has two spellings */
-	char *file;
-	unsigned line, col;
-};
-
 struct policy_ident {
 	char *name;
 	uint8_t build_id[20];
@@ -150,8 +141,6 @@ struct policy {
 	struct rule *rules;
 	size_t n_rules;
 	size_t cap_rules;
-	struct policy_example *examples; /* in the order of the lines */
-	size_t n_examples;
 };
 
 /* "write", "deny", ... : the key of the kind, and the section it stands in ("files"). */
@@ -162,8 +151,6 @@ enum verdict rule_verdict(enum rule_kind kind);
 
 void policy_init(struct policy *p);
 void policy_done(struct policy *p);
-/* Removes the examples behind the first n. */
-void policy_drop_examples(struct policy *p, size_t n);
 /* Appends an empty rule and returns it (borrowed until the next call), or NULL on ENOMEM. */
 struct rule *policy_add(struct policy *p);
 

@@ -299,7 +299,7 @@ static void offer_operand(struct line *l, const struct subcommand *sub, size_t b
 		return;
 	if (sub == &subcommand_session || sub == &subcommand_turn)
 		offer_sessions(l);
-	else if (takes(sub->args, "FILE") || sub == &subcommand_explain)
+	else if (takes(sub->args, "FILE") || sub == &subcommand_explain || sub == &subcommand_policy)
 		puts(":files");
 	else if (takes(sub->args, "DIR"))
 		puts(":dirs");

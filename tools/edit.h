@@ -73,11 +73,6 @@ enum next ask_next(bool may_save);
  */
 int policy_diff(const struct options *o, int argc, char **argv);
 
-/* --- policy_test.c --- */
-
-/* `pale policy test [FILE]`; argv holds what stands behind `test`.  Exit code. */
-int policy_test(const struct options *o, int argc, char **argv);
-
 /* --- editor.c --- */
 
 /*
@@ -89,8 +84,6 @@ int editor_run(const char *file);
 
 /* --- lint.c --- */
 
-/* As bundle_gather() for one policy file by itself, with nothing of this machine's other policies. */
-int bundle_gather_file(const struct options *o, const char *file, struct bundle *b, struct diags *d);
 /* Findings about a policy that is loaded, as `pale lint` has them.  0 or -ENOMEM. */
 int lint_loaded(const struct loaded *l, struct diags *d);
 /* Takes out those that are unwanted; never an error. */

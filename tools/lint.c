@@ -52,7 +52,8 @@ static bool world_public_suffix(const char *domain, void *ctx)
 	return psl_is_public_suffix(ctx, domain) != 0;
 }
 
-int bundle_gather_file(const struct options *o, const char *file, struct bundle *b, struct diags *d)
+/* As bundle_gather() for one policy file by itself, with nothing of this machine's other policies. */
+static int gather_file(const struct options *o, const char *file, struct bundle *b, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL;
 	struct options alone = *o;
@@ -97,7 +98,7 @@ static int collect(const struct options *o, const char *file, struct diags *d)
 	int r;
 
 	bundle_init(&b);
-	r = file ? bundle_gather_file(o, file, &b, d) : bundle_gather(o, NULL, &b, d);
+	r = file ? gather_file(o, file, &b, d) : bundle_gather(o, NULL, &b, d);
 	if (r == 0) {
 		r = loaded_from_bundle(&l, &b, d);
 		if (r == 0)

@@ -210,12 +210,10 @@ static int policy_run(const struct options *o, int argc, char **argv)
 		const char *name;
 		int (*run)(const struct options *o);
 	} table[] = { { "show", show }, { "edit", policy_edit }, { "reload", policy_reload } };
-	const char *verbs[NELEM(table) + 3] = { NULL };
+	const char *verbs[NELEM(table) + 2] = { NULL };
 
 	if (argc == 0)
 		return show(o);
-	if (strcmp(argv[0], "test") == 0)
-		return policy_test(o, argc - 1, argv + 1);
 	if (strcmp(argv[0], "diff") == 0)
 		return policy_diff(o, argc - 1, argv + 1);
 	for (size_t i = 0; i < NELEM(table); i++) {
@@ -223,8 +221,7 @@ static int policy_run(const struct options *o, int argc, char **argv)
 			return table[i].run(o);
 		verbs[i] = table[i].name;
 	}
-	verbs[NELEM(table)] = "test";
-	verbs[NELEM(table) + 1] = "diff";
+	verbs[NELEM(table)] = "diff";
 	options_unknown("policy command", argv[0], verbs);
 	return EXIT_USAGE;
 }
@@ -244,8 +241,8 @@ static const struct opt opts[] = {
 
 const struct subcommand subcommand_policy = {
 	.name = "policy",
-	.args = "show | edit | reload | test [FILE] | diff NEW [OLD] [options]",
-	.summary = "show the rules that hold here, with their origin; edit, test and compare them; load "
+	.args = "show | edit | reload | diff NEW [OLD] [options]",
+	.summary = "show the rules that hold here, with their origin; edit and compare them; load "
 		   "them into sessions that run",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,

@@ -244,7 +244,6 @@ J
 	import default.rules
 	has_line "# line 2"
 	has_line "message = leaves the machine"
-	has_line "match = git push origin topic"
 	reported "line 12: not carried over"
 	reported "line 14: not carried over"
 	reported "line 16: not carried over"
@@ -255,9 +254,6 @@ J
 	decides allow exec npm test
 	decides ask exec evil
 	decides allow connect api.example.org:443
-	run pale policy test p.ini
-	rc_is 0
-	out_has "match = git fetch --all"
 }
 
 t_codex_config() {

@@ -15,9 +15,9 @@ t_candidates() {
 	out_is hooks
 	run pale completion candidates lint --preset sec
 	out_is security-v0
-	run pale completion candidates policy te
-	out_is test
-	run pale completion candidates policy test ''
+	run pale completion candidates policy di
+	out_is diff
+	run pale completion candidates policy diff ''
 	out_is :files
 	run pale completion candidates run -w ''
 	out_is :dirs

@@ -150,6 +150,18 @@ START_TEST(key_of_other_section)
 }
 END_TEST
 
+START_TEST(examples_are_no_keys)
+{
+	ck_assert_int_eq(parse(SOURCE_USER, "[files]\ndeny = /a\nmatch = read /a\nnot_match = read /b\n"),
+			 -EBADMSG);
+	ck_assert_uint_eq(d.n_errors, 2);
+	for (size_t i = 0; i < d.n; i++) {
+		ck_assert_str_eq(d.list[i].code, "unknown-key");
+		ck_assert_ptr_nonnull(strstr(d.list[i].hint, "pale explain"));
+	}
+}
+END_TEST
+
 /* After a header that does not parse, keys belong to nobody: never to the section before. */
 START_TEST(bad_header_takes_its_keys)
 {
@@ -400,6 +412,7 @@ static TCase *text_case(void)
 	tcase_add_test(tc, nul_and_no_newline);
 	tcase_add_test(tc, reports_all_and_keeps_none);
 	tcase_add_test(tc, key_of_other_section);
+	tcase_add_test(tc, examples_are_no_keys);
 	tcase_add_test(tc, bad_header_takes_its_keys);
 	tcase_add_test(tc, both_spellings);
 	tcase_add_test(tc, finds_reals);

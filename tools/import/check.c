@@ -97,10 +97,8 @@ static const struct {
 	const char *code;
 	void (*mend)(struct import *im, size_t i, const struct diag *g);
 } mends[] = {
-	{ "escape", on_escape },       { "interpreter", on_interpreter },
-	{ "example", on_nothing },     { "duplicate", on_nothing },
-	{ "tied", on_nothing },	       { "unreachable", on_nothing },
-	{ "bad-example", on_nothing },
+	{ "escape", on_escape }, { "interpreter", on_interpreter }, { "duplicate", on_nothing },
+	{ "tied", on_nothing },	 { "unreachable", on_nothing },
 };
 
 /* What is said of a line that stays: the source says it too.  That a path does not exist yet is the

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/argv.h"
-
 #include "import.h"
 
 struct reader {
@@ -208,44 +206,6 @@ static char *pattern_words(const json_t *pattern, const char **why)
 	return words;
 }
 
-/* A list of words as one line, quoted where it has to be (caller frees). */
-static char *example_line(const json_t *example)
-{
-	_cleanup_free_ const char **argv = NULL;
-	size_t n = json_array_size(example), len;
-	char *line;
-
-	if (json_is_string(example))
-		return strdup(json_string_value(example));
-	argv = calloc(n + 1, sizeof(*argv));
-	for (size_t i = 0; argv && i < n; i++) {
-		argv[i] = json_string_value(json_array_get(example, i));
-		if (!argv[i])
-			return NULL;
-	}
-	if (!argv || n == 0)
-		return NULL;
-	len = argv_join(argv, n, NULL, 0);
-	line = malloc(len + 1);
-	if (line)
-		argv_join(argv, n, line, len + 1);
-	return line;
-}
-
-static void examples(struct import *im, size_t rule, const char *key, const json_t *list)
-{
-	size_t i;
-	json_t *example;
-
-	json_array_foreach((json_t *)list, i, example)
-	{
-		_cleanup_free_ char *line = example_line(example);
-
-		if (line)
-			carry_below(im, rule, key, line);
-	}
-}
-
 /* allow, prompt, forbidden; NULL for another word. */
 static const char *verdict_of(const json_t *call)
 {
@@ -279,6 +239,7 @@ static const char *stranger(const json_t *call, const char *const *known)
 
 static void prefix_rule(struct import *im, const char *from, const json_t *call)
 {
+	/* The examples that codex tests a rule by decide nothing. */
 	static const char *const known[] = { "pattern", "decision",  "justification",
 					     "match",	"not_match", NULL };
 	const char *verdict = verdict_of(call), *why = "", *said, *odd = stranger(call, known);
@@ -297,8 +258,6 @@ static void prefix_rule(struct import *im, const char *from, const json_t *call)
 	said = json_string_value(json_object_get(call, "justification"));
 	if (said && *said && strlen(said) < 170)
 		carry_below(im, rule, "message", said);
-	examples(im, rule, "match", json_object_get(call, "match"));
-	examples(im, rule, "not_match", json_object_get(call, "not_match"));
 }
 
 static void network_rule(struct import *im, const char *from, const json_t *call)

@@ -28,7 +28,7 @@ struct told {
 struct carried {
 	const char *section, *key; /* static */
 	char *value, *from;
-	size_t below; /* the rule that a message or an example belongs to, or NOT_BELOW */
+	size_t below; /* the rule that a message belongs to, or NOT_BELOW */
 	size_t origin,
 		against; /* the closing rule that this is a part of, against that opening one; or NOT_BELOW */
 	bool is_setting, dropped;
@@ -66,7 +66,7 @@ void import_done(struct import *im);
  */
 size_t carry_rule(struct import *im, const char *section, const char *key, const char *from,
 		  const char *value);
-/* `message =`, `match =`, `not_match =` of that rule; nothing where rule is NOT_BELOW. */
+/* `message =` of that rule; nothing where rule is NOT_BELOW. */
 void carry_below(struct import *im, size_t rule, const char *key, const char *value);
 /* A setting, once; the same setting again replaces it. */
 void carry_setting(struct import *im, const char *section, const char *key, const char *from,
