@@ -32,7 +32,6 @@ struct work {
 	struct request req;
 	struct elf_info elf, inner;
 	bool gone; /* there is no preload to be in it */
-	char branch[256];
 	char target[2048];
 	size_t used;
 	char text[3 * LIMIT_PATH]; /* cwd, real and given path, one behind the other: few pages are touched */
@@ -404,7 +403,6 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	struct request *req = &w->req;
 	void *words = NULL;
 	size_t size = 0;
-	unsigned wants;
 	int r, h = HOOK_YES;
 
 	*req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
@@ -414,6 +412,10 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 		return r;
 	if (!fill_argv(req, q->argv))
 		return with_target(w, refuse_long);
+	/* Where it leads HEAD and configuration say, and the supervisor reads them.  At level hooks nobody
+	 * does: a push that names no ref is one to a protected branch. */
+	if (gate_stands() && command_wants_branch(req))
+		return EXEC_PLAIN;
 	if (!unhooked_is_allowed())
 		h = query_hookable(q, p, w);
 	else if (p->fd >= 0)
@@ -422,9 +424,6 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	if (h == HOOK_NO || w->gone)
 		return with_target(w, refuse_unhooked);
 	req->ident = known_ident(&w->elf);
-	wants = command_wants_branch(req);
-	if (wants)
-		req->git_branch = gitref_branch(req, wants, q->envp, w->branch, sizeof w->branch);
 	if (w->elf.kind == ELF_SCRIPT && !gate_stands())
 		words = judge_interpreter(w, &size);
 	r = with_target(w, judge_work);

@@ -67,18 +67,4 @@ int exec_search_next(struct exec_search *s, char *buf);
 /* Is -err of a candidate a reason to look further?  Remembers it. */
 bool exec_search_goes_on(struct exec_search *s, int err);
 
-/*
- * Nothing in the configuration of this repository, of the user, of the machine and of envp sends a
- * push that names no ref to another branch than its own.  async-signal-safe, vfork-safe.
- */
-bool gitconf_is_plain(const char *git_dir, char *const envp[]);
-
-/*
- * Branch that HEAD of the repository names which `git` with these words would work on: follows -C,
- * --git-dir and GIT_DIR, else walks up from cwd.  Written to buf, NULL where it cannot be told
- * (detached, no repository; a push whose refs configuration may map).  async-signal-safe, vfork-safe.
- */
-const char *gitref_branch(const struct request *req, unsigned wants, char *const envp[], char *buf,
-			  size_t size);
-
 #endif

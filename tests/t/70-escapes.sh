@@ -83,6 +83,12 @@ t_git_configured() {
 		mkdir -p .git/remotes; printf 'URL: %s\nPush: feature:main\n' $R >.git/remotes/old; git push old; rm -r .git/remotes
 		mkdir -p .git/branches; echo "$R#main" >.git/branches/old; git push old; rm -r .git/branches
 	END
+	if [ "$T_LEVEL" = hooks ]; then
+		fsh 'git push || git push origin feature'
+		denied exec "git push" "or one that cannot be told"
+		[ "$(git rev-parse HEAD)" = "$(git --git-dir="$R" rev-parse feature)" ] || fail "one that says where did not arrive"
+		return
+	fi
 	# What names no ref and is led nowhere else still goes.
 	fsh 'git config push.autoSetupRemote true; git push && git commit -q --allow-empty -m 3 && git push'
 	[ "$(git rev-parse HEAD)" = "$(git --git-dir="$R" rev-parse feature)" ] || fail "an ordinary push did not arrive"

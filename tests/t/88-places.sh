@@ -97,7 +97,7 @@ t_linked_worktree_configures_no_more() {
 	linked
 	if [ "$T_LEVEL" = hooks ]; then
 		cd ~/wt
-		fsh 'git branch -m renamed'
+		fsh 'git branch -m side renamed'
 		denied write "$HOME/repo/.git/config.lock" "outside the workspace"
 		return
 	fi
