@@ -2,7 +2,7 @@
  * The format of git's index, as far as the names in it: see gitindex.h.  Text in, word out.
  *
  * Where git would read what was not looked at (a second file's entries, a table that says where entries lie)
- * the index is refused, or the table has to say what was found.
+ * the index is refused.
  */
 #include "gitindex.h"
 
@@ -15,10 +15,11 @@
 #define NAME_MASK 0x0fff /* of its flags; a longer name says so */
 #define EXTENDED  0x4000
 #define PATH_LEN  4096 /* git writes no longer one to a disk */
-#define BLOCKS	  64   /* that a table may have */
 
 #define NO_INDEX "it is no index that can be judged"
 #define SPLIT	 "it is split: git update-index --no-split-index makes one of it"
+#define FOURTH	 "it is of version 4: git update-index --index-version 2 makes another of it"
+#define TABLE	 "it has a table of entries: git -c index.threads=1 update-index --force-write-index drops it"
 #define OUTSIDE	 "an entry of it lies in .git or outside, where a later checkout would write it"
 
 struct reader {
@@ -26,8 +27,6 @@ struct reader {
 	size_t at, end; /* end: of what the checksum is about */
 	size_t hash;
 	unsigned version;
-	char name[PATH_LEN + 1];
-	size_t name_len;
 	const char *why;
 };
 
@@ -68,51 +67,11 @@ static bool is_inside(const char *name, size_t len, bool is_dir)
 	return false;
 }
 
-/* The name is as long as its flags say, and ends with a NUL; at moves behind the padding. */
-static bool read_whole(struct reader *r, size_t begin, unsigned flags)
-{
-	const unsigned char *p = r->text + r->at, *nul = memchr(p, '\0', r->end - r->at);
-	size_t n = nul ? (size_t)(nul - p) : 0, said = flags & NAME_MASK, size;
-
-	if (!nul || n > PATH_LEN || (said < NAME_MASK ? n != said : n < said))
-		return wrong(r, NO_INDEX);
-	memcpy(r->name, p, n);
-	r->name_len = n;
-	size = (r->at - begin + n + 8) & ~(size_t)7;
-	if (size > r->end - begin)
-		return wrong(r, NO_INDEX);
-	r->at = begin + size;
-	return true;
-}
-
-/* Of the name before so many bytes go, and what follows is put there: a varint as in packs, "offset". */
-static bool read_short(struct reader *r, unsigned flags)
-{
-	const unsigned char *nul;
-	size_t strip, n, said = flags & NAME_MASK;
-
-	if (r->at >= r->end)
-		return wrong(r, NO_INDEX);
-	strip = r->text[r->at] & 127;
-	while (r->text[r->at] & 128) {
-		if (++r->at >= r->end || strip > PATH_LEN)
-			return wrong(r, NO_INDEX);
-		strip = ((strip + 1) << 7) | (r->text[r->at] & 127);
-	}
-	r->at++;
-	nul = memchr(r->text + r->at, '\0', r->end - r->at);
-	n = nul ? (size_t)(nul - r->text) - r->at : 0;
-	if (!nul || strip > r->name_len || r->name_len - strip + n > PATH_LEN)
-		return wrong(r, NO_INDEX);
-	memcpy(r->name + r->name_len - strip, r->text + r->at, n);
-	r->name_len = r->name_len - strip + n;
-	r->at += n + 1;
-	return (said < NAME_MASK ? r->name_len == said : r->name_len >= said) || wrong(r, NO_INDEX);
-}
-
+/* A name is as long as its flags say, and ends with a NUL; at moves behind the padding. */
 static bool read_entry(struct reader *r)
 {
-	size_t begin = r->at, fixed = STAT_LEN + r->hash + 2;
+	size_t begin = r->at, fixed = STAT_LEN + r->hash + 2, n, said, size;
+	const unsigned char *name, *nul;
 	unsigned flags;
 	bool is_dir;
 
@@ -126,46 +85,18 @@ static bool read_entry(struct reader *r)
 			return wrong(r, NO_INDEX);
 		r->at += 2;
 	}
-	if (r->version == 4 ? !read_short(r, flags) : !read_whole(r, begin, flags))
-		return false;
-	return is_inside(r->name, r->name_len, is_dir) || wrong(r, r->name_len ? OUTSIDE : SPLIT);
+	name = r->text + r->at;
+	nul = memchr(name, '\0', r->end - r->at);
+	n = nul ? (size_t)(nul - name) : 0;
+	said = flags & NAME_MASK;
+	size = (r->at - begin + n + 8) & ~(size_t)7;
+	if (!nul || n > PATH_LEN || (said < NAME_MASK ? n != said : n < said) || size > r->end - begin)
+		return wrong(r, NO_INDEX);
+	r->at = begin + size;
+	return is_inside((const char *)name, n, is_dir) || wrong(r, n ? OUTSIDE : SPLIT);
 }
 
 /* --- what stands behind the entries -------------------------------------------------------------------- */
-
-/* Where the first entry of each block lies, and how many it has. */
-struct blocks {
-	uint32_t at[BLOCKS], n[BLOCKS];
-	size_t count;
-};
-
-static bool table_read(struct reader *r, struct blocks *b, const unsigned char *p, size_t size)
-{
-	if (r->version == 4 || size < 4 || (size - 4) % 8 || (size - 4) / 8 > BLOCKS || u32(p) != 1)
-		return wrong(r, "it has a table of entries (index.threads) that cannot be judged");
-	b->count = (size - 4) / 8;
-	for (size_t i = 0; i < b->count; i++) {
-		b->at[i] = u32(p + 4 + 8 * i);
-		b->n[i] = u32(p + 8 + 8 * i);
-	}
-	return true;
-}
-
-/* The table says of the entries, which are read once more, what was found. */
-static bool table_fits(struct reader *r, const struct blocks *b, uint32_t n)
-{
-	size_t block = 0;
-	uint32_t left = 0;
-
-	r->at = HEAD_LEN;
-	for (uint32_t i = 0; i < n; i++, left--) {
-		if (left == 0 && (block == b->count || b->at[block] != r->at || (left = b->n[block++]) == 0))
-			return wrong(r, "its table of entries says something else");
-		if (!read_entry(r))
-			return false;
-	}
-	return (left == 0 && block == b->count) || wrong(r, "its table of entries says something else");
-}
 
 /* Where git looks for the end of the entries, whatever stands before it. */
 static bool end_fits(struct reader *r)
@@ -181,11 +112,8 @@ static bool end_fits(struct reader *r)
 }
 
 /* Extensions: a capital first letter is one that git may pass over. */
-static bool read_rest(struct reader *r, uint32_t n)
+static bool read_rest(struct reader *r)
 {
-	struct blocks b = { .count = 0 };
-	bool has_table = false;
-
 	if (!end_fits(r))
 		return false;
 	while (r->at < r->end) {
@@ -196,16 +124,11 @@ static bool read_rest(struct reader *r, uint32_t n)
 			return wrong(r, NO_INDEX);
 		if (memcmp(p, "link", 4) == 0)
 			return wrong(r, SPLIT);
-		if (memcmp(p, "IEOT", 4) == 0 && !has_table) {
-			has_table = true;
-			if (!table_read(r, &b, p + 8, size))
-				return false;
-		} else if (memcmp(p, "IEOT", 4) == 0) {
-			return wrong(r, NO_INDEX);
-		}
+		if (memcmp(p, "IEOT", 4) == 0)
+			return wrong(r, TABLE);
 		r->at += 8 + size;
 	}
-	return !has_table || table_fits(r, &b, n);
+	return true;
 }
 
 bool gitindex_is_sound(const char *text, size_t len, size_t hash, const char **why)
@@ -223,11 +146,13 @@ bool gitindex_is_sound(const char *text, size_t len, size_t hash, const char **w
 	r.end = len - hash;
 	r.version = u32(r.text + 4);
 	n = u32(r.text + 8);
-	if (r.version < 2 || r.version > 4)
+	if (r.version == 4)
+		*why = FOURTH;
+	if (r.version < 2 || r.version > 3)
 		return false;
 	for (uint32_t i = 0; i < n && sound; i++)
 		sound = read_entry(&r);
-	sound = sound && read_rest(&r, n);
+	sound = sound && read_rest(&r);
 	if (!sound)
 		*why = r.why;
 	return sound;

@@ -11,7 +11,7 @@
 /*
  * Each entry lies in the work tree and in no `.git`, and nothing else in there leads to entries that were not
  * looked at.  hash: bytes of an object's name, 20 or 32.  False with a sentence in *why, static: also of what
- * is no index that is understood.  gitformat-index(5), versions 2 to 4.
+ * is no index that is understood.  gitformat-index(5), versions 2 and 3.
  */
 bool gitindex_is_sound(const char *text, size_t len, size_t hash, const char **why);
 

@@ -9,28 +9,20 @@ repo() {
 	git init -q && git config user.email a@b && git config user.name a && echo a >a && git add a && git commit -qm x && git switch -q -c topic
 }
 
-# An index with one more entry: index.py VERSION PATH [TABLE] >FILE
+# An index with one more entry: index.py PATH [TABLE] >FILE
 maker() {
 	cat >"$S/index.py" <<-'PY'
 		import hashlib, struct, sys
-		version, path, how = int(sys.argv[1]), sys.argv[2].encode(), sys.argv[3:]
+		path, how = sys.argv[1].encode(), sys.argv[2:]
 		old = open(".git/index", "rb").read()
 		first = old[12:12 + 72]
 		assert first[62:64] == b"a\0", first
-		def entry(name, before):
-		    head = first[:60] + struct.pack(">H", min(len(name), 0xfff))
-		    if version == 4:
-		        strip = len(before)
-		        coded = bytes([strip & 127])
-		        while strip > 127:
-		            strip = (strip >> 7) - 1
-		            coded = bytes([128 | strip & 127]) + coded
-		        return head + coded + name + b"\0"
-		    head += name
+		def entry(name):
+		    head = first[:60] + struct.pack(">H", min(len(name), 0xfff)) + name
 		    return head + b"\0" * (8 - len(head) % 8)
-		good, bad = entry(b"a", b""), entry(path, b"a" if version == 4 else b"")
+		good, bad = entry(b"a"), entry(path)
 		entries, n = (good, 1) if how else (good + bad, 2)
-		body = struct.pack(">4sII", b"DIRC", version, n) + entries
+		body = struct.pack(">4sII", b"DIRC", 2, n) + entries
 		if how:
 		    # The other one stands where only a table of entries leads to.
 		    ext = b"XXXX" + struct.pack(">I", len(bad)) + bad
@@ -44,28 +36,25 @@ maker() {
 }
 
 t_no_entry_in_git() {
-	local path version
+	local path
 	need python3
 	repo
 	maker
 	cp .git/index "$S/before"
-	for version in 2 4; do
-		for path in .git/hooks/post-checkout .GIT/config d/.git/config ../../.bashrc /etc/x d//x ./x d/..; do
-			python3 "$S/index.py" $version "$path" >new || fail "no index"
-			fence mv new .git/index
-			denied rename "$W/.git/index" "an entry of it lies in .git or outside"
-			python3 "$S/index.py" $version "$path" >new
-			fsh 'cat new >.git/index; git add a; cp new .git/index.lock; mv .git/index.lock .git/index; ln -f new .git/index; ln -sf ../new .git/index; rm .git/index; ln new .git/index'
-			! git ls-files | grep -qF "${path##*/}" || fail "$path is in the index: $version"
-			cp "$S/before" .git/index
-		done
-		python3 "$S/index.py" $version d/x >new
+	for path in .git/hooks/post-checkout .GIT/config d/.git/config ../../.bashrc /etc/x d//x ./x d/..; do
+		python3 "$S/index.py" "$path" >new || fail "no index"
 		fence mv new .git/index
-		rc_is 0
-		[ "$(git ls-files)" = "a
-d/x" ] || fail "a harmless one was refused"
+		denied rename "$W/.git/index" "an entry of it lies in .git or outside"
+		python3 "$S/index.py" "$path" >new
+		fsh 'cat new >.git/index; git add a; cp new .git/index.lock; mv .git/index.lock .git/index; ln -f new .git/index; ln -sf ../new .git/index; rm .git/index; ln new .git/index'
+		! git ls-files | grep -qF "${path##*/}" || fail "$path is in the index"
 		cp "$S/before" .git/index
 	done
+	python3 "$S/index.py" d/x >new
+	fence mv new .git/index
+	rc_is 0
+	[ "$(git ls-files)" = "a
+d/x" ] || fail "a harmless one was refused"
 }
 
 # git reads entries where a table says that they are.
@@ -75,7 +64,7 @@ t_no_table_elsewhere() {
 	repo
 	maker
 	for how in table end; do
-		python3 "$S/index.py" 2 .git/hooks/post-checkout $how >new || fail "no index"
+		python3 "$S/index.py" .git/hooks/post-checkout $how >new || fail "no index"
 		fence mv new .git/index
 		rc_not 0
 		denied rename "$W/.git/index"
@@ -87,24 +76,32 @@ t_ordinary() {
 	local a i
 	repo
 	fsh 'set -e; mkdir d; echo c >d/c; git add -N d/c; git add .; git commit -qm c
-		for v in 2 3 4; do git update-index --index-version $v; echo $v >f$v; git add f$v; git commit -qm $v; done
+		for v in 2 3; do git update-index --index-version $v; echo $v >f$v; git add f$v; git commit -qm $v; done
 		echo 1 >>a; git stash -q; git stash pop -q; git checkout -q -- a
 		git sparse-checkout set --cone --sparse-index d; git sparse-checkout disable
-		git update-index --index-version 2
 		git worktree add -q w -b w; (cd w; echo w >w; git add w; git commit -qm w); git worktree remove w; git merge -q w
-		git -c index.threads=2 add .; git reset -q --hard HEAD; git status --short'
+		git add .; git reset -q --hard HEAD; git status --short'
 	rc_is 0
 	out_is ""
 	err_is_empty
-	# Many entries, and a table of them.
-	a=$(git rev-parse HEAD:a)
-	for i in $(seq 25000); do echo "100644 $a 0	many/$i"; done >list
-	fsh 'git -c index.threads=2 update-index --index-info <list && grep -aq IEOT .git/index && git ls-files many | wc -l'
-	out_is 25000
-	# What is split cannot be judged.
+	# What cannot be judged, and the way back that is told.
 	fsh 'git update-index --split-index'
 	rc_not 0
 	err_has "it is split"
+	fsh 'git update-index --index-version 4'
+	rc_not 0
+	err_has "it is of version 4: git update-index --index-version 2"
+	git update-index --index-version 4
+	fsh 'git update-index --index-version 2 && git add a'
+	rc_is 0
+	a=$(git rev-parse HEAD:a)
+	for i in $(seq 25000); do echo "100644 $a 0	many/$i"; done >list
+	fsh 'git -c index.threads=2 update-index --index-info <list'
+	rc_not 0
+	err_has "it has a table of entries"
+	git -c index.threads=2 update-index --index-info <list && grep -aq IEOT .git/index || fail "no table"
+	fsh 'git -c index.threads=1 update-index --force-write-index && git update-index --index-info <list'
+	rc_is 0
 	[ "$(git ls-files many | wc -l)" = 25000 ] || fail "the index is another"
 }
 
@@ -114,7 +111,7 @@ t_of_a_worktree() {
 	repo
 	maker
 	git worktree add -q ../other -b other
-	python3 "$S/index.py" 2 .git/hooks/x >new
+	python3 "$S/index.py" .git/hooks/x >new
 	fence cp new .git/worktrees/other/index
 	fence mv new .git/worktrees/other/index
 	denied rename "$W/.git/worktrees/other/index"
@@ -134,7 +131,7 @@ t_of_others() {
 	cd nest
 	OPTS=(-n)
 	maker
-	git checkout -q HEAD~1 && python3 "$S/index.py" 2 .git/hooks/x >../new
+	git checkout -q HEAD~1 && python3 "$S/index.py" .git/hooks/x >../new
 	cd ..
 	for dir in nest/.git .git/modules/sub; do
 		fence cp new $dir/index
