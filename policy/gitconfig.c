@@ -14,7 +14,7 @@
 #define ENTRIES_MAX 65536
 
 struct reader {
-	const char *p, *end, *start;
+	const char *p, *end;
 	unsigned line;
 	bool at_end;
 	struct gitconfig *to;
@@ -221,10 +221,8 @@ static int read_entry(struct reader *r, int c)
 	err = take(r, &e->name);
 	while (c == ' ' || c == '\t')
 		c = next_char(r);
-	e->at = (size_t)(r->p - r->start);
 	if (err == 0 && c != '\n')
 		err = c == '=' ? read_value(r, &e->value) : -EINVAL;
-	e->len = (size_t)(r->p - r->start) - e->at;
 	if (err < 0)
 		return err;
 	e->section = strdup(r->section);
@@ -264,7 +262,6 @@ int gitconfig_parse(const char *text, size_t len, struct gitconfig *ret, unsigne
 	*ret_line = 0;
 	if (len > GITCONFIG_MAX)
 		return -E2BIG;
-	r.start = text;
 	if (len >= 3 && memcmp(text, bom, 3) == 0) {
 		text += 3;
 		len -= 3;

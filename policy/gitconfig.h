@@ -20,7 +20,6 @@ struct gitconfig_entry {
 	char *name;	  /* lower case */
 	char *value;	  /* NULL: the name alone, which git takes for true */
 	unsigned line;
-	size_t at, len; /* where the value stands in the text, as it is written there; 0: nowhere */
 };
 
 struct gitconfig {
@@ -60,8 +59,6 @@ const struct gitconfig_entry *gitconfig_beyond_branches(const struct gitconfig *
 /* Which branches are protected. */
 struct gitconfig_trunk {
 	bool (*is)(const void *ctx, const char *branch);
-	/* One may be, of those whose names begin so. */
-	bool (*may_be)(const void *ctx, const char *start, size_t len);
 	const void *ctx;
 };
 
@@ -69,21 +66,14 @@ struct gitconfig_trunk {
 enum gitconfig_part { GITCONFIG_WHOLE, GITCONFIG_BESIDES };
 
 /*
- * The first entry, of now or of before, by which a plain fetch, pull or push would reach a protected branch,
+ * The first entry, of now or of first, by which a plain fetch, pull or push would reach a protected branch,
  * or another repository, otherwise than by `before`, or by `first`, which is what stood there as the session
- * began; NULL where there is none.  A remote of those goes or stays where it is; a new one may lead anywhere,
- * and brings nothing to a protected branch.  Borrowed.
+ * began; NULL where there is none.  A remote of those stays where it is, as does what a protected branch
+ * follows; a new one may lead anywhere, and brings nothing to a branch.  Borrowed.
  */
 const struct gitconfig_entry *gitconfig_moves(const struct gitconfig *first, const struct gitconfig *before,
 					      const struct gitconfig *now, const struct gitconfig_trunk *t,
 					      enum gitconfig_part part);
-/*
- * The remote of `before` that has another name in `now`, which goes into *ret_now; NULL: none has.  Borrowed.
- */
-const char *gitconfig_renamed(const struct gitconfig *before, const struct gitconfig *now,
-			      const char **ret_now);
-/* The entry says by name which remote a protected branch has, or all have that have none of their own. */
-bool gitconfig_names_remote(const struct gitconfig_entry *e, const struct gitconfig_trunk *t);
 
 /* Two that say the same. */
 bool gitconfig_same(const struct gitconfig_entry *a, const struct gitconfig_entry *b);

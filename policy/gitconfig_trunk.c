@@ -11,14 +11,6 @@
 
 #include "cmd.h"
 
-#define HEADS "refs/heads/"
-#define TAGS  "refs/tags/"
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool has(const struct gitconfig *g, const struct gitconfig_entry *e)
 {
 	for (size_t i = 0; i < g->n; i++)
@@ -27,100 +19,36 @@ static bool has(const struct gitconfig *g, const struct gitconfig_entry *e)
 	return false;
 }
 
-static bool is_key(const struct gitconfig_entry *e, const char *section, const char *subsection,
-		   const char *name)
+static bool is_one_of(const char *list, const char *s)
 {
-	return strcmp(e->section, section) == 0 && same_text(e->subsection, subsection) &&
-	       strcmp(e->name, name) == 0;
+	return word_in_list(list, s, strlen(s));
 }
 
-/* --- refspecs ------------------------------------------------------------------------------------------ */
-
-/* `start` of a name below `way`, and anything behind it. */
-static bool may_be_trunk(const char *ref, const char *way, const struct gitconfig_trunk *t)
+static bool is_alone(const struct gitconfig_entry *e, const char *section, const char *name)
 {
-	size_t len = strlen(way), n = strcspn(ref, "*");
-
-	if (n < len)
-		return strncmp(ref, way, n) == 0;
-	return strncmp(ref, way, len) == 0 && t->may_be(t->ctx, ref + len, n - len);
+	return strcmp(e->section, section) == 0 && !e->subsection && strcmp(e->name, name) == 0;
 }
 
-/* Where one end of a refspec leads to, whole: a protected branch, what hides one, or what replaces objects.
- */
-static bool reaches(const char *ref, const struct gitconfig_trunk *t)
+static bool is_of_remote(const struct gitconfig_entry *e)
 {
-	static const char *const ways[] = { HEADS, TAGS, "refs/remotes/", "refs/" };
-
-	if (strncmp(ref, "refs/replace", 12) == 0)
-		return true;
-	if (strchr(ref, '*'))
-		return may_be_trunk(ref, HEADS, t);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		if (strncmp(ref, ways[i], strlen(ways[i])) == 0)
-			return t->is(t->ctx, ref + strlen(ways[i]));
-	return false;
+	return strcmp(e->section, "remote") == 0 && e->subsection;
 }
-
-/* As remote.c completes a short name. */
-static bool short_reaches(const char *ref, const struct gitconfig_trunk *t)
-{
-	char whole[1024];
-	size_t n;
-
-	if (strncmp(ref, "refs/", 5) == 0)
-		return reaches(ref, t);
-	if (strcmp(ref, "HEAD") == 0 || strcmp(ref, "@") == 0 || strstr(ref, "@{") ||
-	    strlen(ref) > sizeof(whole) - 16)
-		return true;
-	n = strncmp(ref, "heads/", 6) == 0 || strncmp(ref, "tags/", 5) == 0 ||
-			    strncmp(ref, "remotes/", 8) == 0
-		    ? 5
-		    : strlen(HEADS);
-	memcpy(whole, HEADS, n);
-	strcpy(whole + n, ref);
-	return reaches(whole, t);
-}
-
-static bool fetch_moves(const char *spec, const struct gitconfig_trunk *t)
-{
-	const char *colon = strrchr(spec, ':'), *from = spec + (*spec == '+');
-
-	if (*spec == '^' || !colon || !colon[1])
-		return false;
-	/* Tags come as tags; a branch that becomes one hides the branch of that name. */
-	return short_reaches(colon + 1, t) || (strchr(colon, '*') && strncmp(from, TAGS, strlen(TAGS)) != 0 &&
-					       may_be_trunk(colon + 1, TAGS, t));
-}
-
-/* `:` pushes what both sides have. */
-static bool push_moves(const char *spec, const struct gitconfig_trunk *t)
-{
-	const char *colon = strrchr(spec, ':');
-
-	if (*spec == '^')
-		return false;
-	if (colon)
-		return !colon[1] || short_reaches(colon + 1, t);
-	return short_reaches(spec + (*spec == '+'), t);
-}
-
-/* --- entries ------------------------------------------------------------------------------------------- */
 
 static bool is_of_trunk(const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
 {
 	return strcmp(e->section, "branch") == 0 && e->subsection && t->is(t->ctx, e->subsection);
 }
 
-static bool is_one_of(const char *list, const char *s)
-{
-	return word_in_list(list, s, strlen(s));
-}
+/* --- what moves by itself ------------------------------------------------------------------------------ */
 
-bool gitconfig_names_remote(const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
+/* It writes below refs/remotes/, no name that hides a protected branch, or nothing; tags come as tags. */
+static bool fetch_is_tame(const char *spec, const struct gitconfig_trunk *t)
 {
-	return is_key(e, "remote", NULL, "pushdefault") ||
-	       (is_of_trunk(e, t) && is_one_of("remote pushremote", e->name));
+	static const char way[] = "refs/remotes/";
+	const char *colon = strrchr(spec, ':'), *to = colon ? colon + 1 : "";
+
+	return *spec == '^' || !*to || strcmp(spec + (*spec == '+'), "refs/tags/*:refs/tags/*") == 0 ||
+	       (strncmp(to, way, strlen(way)) == 0 && !t->is(t->ctx, to + strlen(way)));
 }
 
 /* HEAD itself, or one of its ancestors. */
@@ -162,179 +90,107 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 {
 	const char *value = e->value ? e->value : "true";
 
-	if (strcmp(e->section, "remote") == 0 && e->subsection) {
-		if (strcmp(e->name, "fetch") == 0)
-			return fetch_moves(value, t);
-		if (strcmp(e->name, "push") == 0)
-			return push_moves(value, t);
-		return strcmp(e->name, "mirror") == 0 && !gitconfig_is_off(value);
-	}
-	if (is_key(e, "push", NULL, "default"))
+	if (is_of_remote(e))
+		return (strcmp(e->name, "fetch") == 0 && !fetch_is_tame(value, t)) ||
+		       strcmp(e->name, "push") == 0 ||
+		       (strcmp(e->name, "mirror") == 0 && !gitconfig_is_off(value));
+	if (is_alone(e, "push", "default"))
 		return !is_one_of("simple current nothing", value);
-	if (is_key(e, "core", NULL, "bare") || is_key(e, "rebase", NULL, "updaterefs"))
+	if (is_alone(e, "core", "bare") || is_alone(e, "rebase", "updaterefs"))
 		return !gitconfig_is_off(value);
-	if (strcmp(e->section, "alias") == 0)
-		return alias_moves(value);
-	return is_of_trunk(e, t) && is_one_of("merge rebase", e->name);
+	return strcmp(e->section, "alias") == 0 && alias_moves(value);
 }
 
-/* --- remotes ------------------------------------------------------------------------------------------- */
+/* --- what stays ---------------------------------------------------------------------------------------- */
 
-static bool is_url(const struct gitconfig_entry *e, const char *remote)
+/* It names the remote of a protected branch, or of all that have none of their own. */
+static bool names_remote(const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
 {
-	return strcmp(e->section, "remote") == 0 && same_text(e->subsection, remote) &&
-	       is_one_of("url pushurl", e->name);
+	return is_alone(e, "remote", "pushdefault") ||
+	       (is_of_trunk(e, t) && is_one_of("remote pushremote", e->name));
 }
 
-static const struct gitconfig_entry *next_url(const struct gitconfig *g, const char *remote, size_t *at)
+/* It says where a remote is, or what a protected branch follows. */
+static bool stays(const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
 {
-	while (*at < g->n && !is_url(&g->entries[*at], remote))
-		++*at;
-	return *at < g->n ? &g->entries[(*at)++] : NULL;
+	return (is_of_remote(e) && is_one_of("url pushurl", e->name)) || strcmp(e->section, "url") == 0 ||
+	       names_remote(e, t) || (is_of_trunk(e, t) && is_one_of("merge rebase", e->name));
 }
 
-static bool has_urls(const struct gitconfig *g, const char *remote)
+static bool same_text(const char *a, const char *b)
 {
-	return next_url(g, remote, &(size_t){ 0 }) != NULL;
+	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The same URLs in the same order, to fetch from and to push to. */
-static bool same_urls(const struct gitconfig *a, const char *of_a, const struct gitconfig *b,
-		      const char *of_b)
+/* The next entry with the section of e, and its name or that one. */
+static const struct gitconfig_entry *next_like(const struct gitconfig *g, const struct gitconfig_entry *e,
+					       const char *name, size_t *at)
+{
+	while (*at < g->n) {
+		const struct gitconfig_entry *x = &g->entries[(*at)++];
+
+		if (strcmp(x->section, e->section) == 0 && same_text(x->subsection, e->subsection) &&
+		    (!name || strcmp(x->name, name) == 0))
+			return x;
+	}
+	return NULL;
+}
+
+/* Both say the same by the key of e, in the same order. */
+static bool agree(const struct gitconfig *a, const struct gitconfig *b, const struct gitconfig_entry *e)
 {
 	const struct gitconfig_entry *x, *y;
 	size_t i = 0, j = 0;
 
 	do {
-		x = next_url(a, of_a, &i);
-		y = next_url(b, of_b, &j);
-		if (!x != !y || (x && (strcmp(x->name, y->name) != 0 || !same_text(x->value, y->value))))
+		x = next_like(a, e, e->name, &i);
+		y = next_like(b, e, e->name, &j);
+		if (!x != !y || (x && !gitconfig_same(x, y)))
 			return false;
 	} while (x);
 	return true;
 }
 
-/* A name without URLs is a path, and that is its place. */
-static bool same_place(const struct gitconfig *a, const char *of_a, const struct gitconfig *b,
-		       const char *of_b)
+/* Of a remote that did not stand there, and that no protected branch follows: by name, or where it says none,
+ * as the only one or as origin. */
+static bool is_newcomer(const struct gitconfig *first, const struct gitconfig *now,
+			const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
 {
-	if (!of_a || !of_b)
-		return of_a == of_b;
-	return has_urls(a, of_a) || has_urls(b, of_b) ? same_urls(a, of_a, b, of_b) : strcmp(of_a, of_b) == 0;
-}
-
-/* A remote that stood there leads elsewhere now; an entry of it, or NULL. */
-static const struct gitconfig_entry *led_away(const struct gitconfig *first, const struct gitconfig *before,
-					      const struct gitconfig *now)
-{
+	if (!is_of_remote(e) || next_like(first, e, NULL, &(size_t){ 0 }))
+		return false;
 	for (size_t i = 0; i < now->n; i++) {
-		const struct gitconfig_entry *e = &now->entries[i];
+		const struct gitconfig_entry *x = &now->entries[i];
 
-		if (is_url(e, e->subsection) && e->subsection && has_urls(first, e->subsection) &&
-		    !same_urls(now, e->subsection, first, e->subsection) &&
-		    !same_urls(now, e->subsection, before, e->subsection))
-			return e;
+		if (names_remote(x, t) && x->value && strcmp(x->value, e->subsection) == 0)
+			return false;
+		if (is_of_trunk(x, t) && strcmp(x->name, "merge") == 0 &&
+		    !next_like(now, x, "remote", &(size_t){ 0 }))
+			return false;
 	}
-	return NULL;
-}
-
-/* The last value of a key, or NULL. */
-static const char *value_of(const struct gitconfig *g, const char *section, const char *subsection,
-			    const char *name)
-{
-	for (size_t i = g->n; i-- > 0;)
-		if (is_key(&g->entries[i], section, subsection, name))
-			return g->entries[i].value ? g->entries[i].value : "";
-	return NULL;
-}
-
-/* The remote of a branch that says none: the only one, or origin. */
-static const char *fallback(const struct gitconfig *g)
-{
-	const char *only = NULL;
-
-	for (size_t i = 0; i < g->n; i++) {
-		const struct gitconfig_entry *e = &g->entries[i];
-
-		if (!is_url(e, e->subsection) || !e->subsection)
-			continue;
-		if (only && strcmp(only, e->subsection) != 0)
-			return "origin";
-		only = e->subsection;
-	}
-	return only ? only : "origin";
-}
-
-static const char *remote_of(const struct gitconfig *g, const char *branch)
-{
-	const char *name = value_of(g, "branch", branch, "remote");
-
-	return name ? name : fallback(g);
-}
-
-/* A pull on the branch, which has something to merge, comes from where it came before. */
-static bool is_pulled_as(const struct gitconfig *then, const struct gitconfig *now, const char *branch)
-{
-	const char *name = remote_of(now, branch);
-	bool is_told = value_of(now, "branch", branch, "remote") != NULL;
-
-	if (value_of(then, "branch", branch, "merge") && same_place(now, name, then, remote_of(then, branch)))
-		return true;
-	/* It tells no remote any more, and the one that is left stood there then. */
-	return !is_told && has_urls(then, name) && same_urls(now, name, then, name);
-}
-
-/* Where a key names a remote it is one in the same place. */
-static bool is_named_as(const struct gitconfig *then, const struct gitconfig *now,
-			const struct gitconfig_entry *e)
-{
-	const char *value = value_of(then, e->section, e->subsection, e->name);
-
-	return value && same_place(now, e->value ? e->value : "", then, value);
+	return true;
 }
 
 const struct gitconfig_entry *gitconfig_moves(const struct gitconfig *first, const struct gitconfig *before,
 					      const struct gitconfig *now, const struct gitconfig_trunk *t,
 					      enum gitconfig_part part)
 {
-	const struct gitconfig_entry *away = part == GITCONFIG_WHOLE ? led_away(first, before, now) : NULL;
+	const struct gitconfig *of[] = { now, first };
 
-	for (size_t i = 0; i < now->n && !away; i++) {
+	for (size_t i = 0; i < now->n; i++) {
 		const struct gitconfig_entry *e = &now->entries[i];
-		bool is_new = !has(before, e) && !has(first, e);
 
-		if (is_new &&
-		    (is_mover(e, t) || (part == GITCONFIG_BESIDES && strcmp(e->section, "remote") == 0)))
-			return e;
-		if (part == GITCONFIG_BESIDES
-			    ? is_new && gitconfig_names_remote(e, t)
-			    : gitconfig_names_remote(e, t) && !is_named_as(before, now, e) &&
-				      !is_named_as(first, now, e))
-			return e;
-		if (part == GITCONFIG_WHOLE && is_of_trunk(e, t) && strcmp(e->name, "merge") == 0 &&
-		    !is_pulled_as(before, now, e->subsection) && !is_pulled_as(first, now, e->subsection))
+		if (!has(before, e) && !has(first, e) &&
+		    (is_mover(e, t) ||
+		     (part == GITCONFIG_BESIDES && (strcmp(e->section, "remote") == 0 || stays(e, t)))))
 			return e;
 	}
-	return away;
-}
+	for (size_t k = 0; k < 2 && part == GITCONFIG_WHOLE; k++)
+		for (size_t i = 0; i < of[k]->n; i++) {
+			const struct gitconfig_entry *e = &of[k]->entries[i];
 
-const char *gitconfig_renamed(const struct gitconfig *before, const struct gitconfig *now,
-			      const char **ret_now)
-{
-	for (size_t i = 0; i < before->n; i++) {
-		const char *old = before->entries[i].subsection;
-
-		if (!old || !is_url(&before->entries[i], old) || has_urls(now, old))
-			continue;
-		for (size_t j = 0; j < now->n; j++) {
-			const char *name = now->entries[j].subsection;
-
-			if (!name || !is_url(&now->entries[j], name) || has_urls(before, name) ||
-			    !same_urls(before, old, now, name))
-				continue;
-			*ret_now = name;
-			return old;
+			if (stays(e, t) && !agree(now, before, e) && !agree(now, first, e) &&
+			    !is_newcomer(first, now, e, t))
+				return e;
 		}
-	}
 	return NULL;
 }

@@ -369,24 +369,6 @@ void git_guard(struct caller *c, const struct request *req, struct decision *d, 
 
 /* --- rename ------------------------------------------------------------------------------------------- */
 
-/* Of the workspace's own configuration; *m may become another text, that of a remote's new name. */
-static bool may_be_own(const struct git_home *home, const struct image *img, const char *path,
-		       const char *before, size_t before_len, struct git_move *m, char *why, size_t size)
-{
-	char *text;
-	size_t len;
-
-	if (git_own_allows(home, img, path, before, before_len, m->text, m->len, why, size))
-		return true;
-	text = git_own_renamed(home, img, path, before, before_len, m->text, m->len, &len);
-	if (!text)
-		return false;
-	free(m->text);
-	m->text = text;
-	m->len = len;
-	return git_own_allows(home, img, path, before, before_len, m->text, m->len, why, size);
-}
-
 /* What is to be put in place, once and for all. */
 static bool read_moved(const struct held *from, size_t max, struct git_move *m, char *why, size_t size)
 {
@@ -407,7 +389,7 @@ static bool may_replace(const struct git_home *home, const struct image *img, co
 		return false;
 	r = git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
 	if (!git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size) ||
-	    !may_be_own(home, img, to->req.path, before, before_len, m, why, size))
+	    !git_own_allows(home, img, to->req.path, before, before_len, m->text, m->len, why, size))
 		return false;
 	if (!git_is_shared(img, to->req.path))
 		return true;

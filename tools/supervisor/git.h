@@ -104,19 +104,11 @@ void git_own_begin(const struct git_home *home);
 bool git_own_allows(const struct git_home *home, const struct image *img, const char *path,
 		    const char *before, size_t before_len, const char *now, size_t len, char *why,
 		    size_t size);
-/*
- * Where `now` only gives a remote another name, its text with that name for protected branches, too, as `git
- * remote rename` itself writes it next: owned, of *ret_len bytes.  NULL: it does something else.
- */
-char *git_own_renamed(const struct git_home *home, const struct image *img, const char *path,
-		      const char *before, size_t before_len, const char *now, size_t len, size_t *ret_len);
 
 /* --- git_trunk.c --- */
 
-/* The branch is protected by img (a struct image), or by a session around it. */
+/* The branch (NULL: any at all) is protected by img (a struct image), or by a session around it. */
 bool git_keeps(const void *img, const char *branch);
-/* One may be, of those whose names begin so. */
-bool git_may_be_trunk(const void *img, const char *start, size_t len);
 /* The path is the file of the protected branch that the session began on. */
 bool git_is_head(const struct git_home *home, const struct image *img, const char *path);
 /*

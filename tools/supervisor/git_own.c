@@ -62,8 +62,8 @@ static void say(const struct gitconfig_entry *e, char *why, size_t size)
 	struct out o = out_of(why, size);
 
 	git_config_put_key(&o, e);
-	text_str(&o, " tells where a later fetch, pull or push goes, and would reach a protected branch or "
-		     "lead a remote elsewhere; the operator may set it: git config ");
+	text_str(&o, " tells where a later fetch, pull or push goes: what stood there as the session began "
+		     "stays, and nothing new reaches a branch; the operator may set it: git config ");
 	git_config_put_key(&o, e);
 	text_end(&o);
 }
@@ -72,20 +72,21 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 		    const char *before, size_t before_len, const char *now, size_t len, char *why,
 		    size_t size)
 {
-	const struct gitconfig_trunk trunk = { git_keeps, git_may_be_trunk, img };
+	const struct gitconfig_trunk trunk = { git_keeps, img };
 	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
 	const struct gitconfig_entry *e = NULL;
 	enum gitconfig_part part;
 	unsigned line;
-	bool is_read;
+	bool has_old, is_read;
 
-	if (!is_part(home, path, &part) || !git_may_be_trunk(img, "", 0))
+	if (!is_part(home, path, &part) || !git_keeps(img, NULL))
 		return true;
-	if (before && gitconfig_parse(before, before_len, &old, &line) < 0)
-		old.n = 0;
+	/* Where nothing stands, or nothing that can be read, what the session began with is to stand again.
+	 */
+	has_old = before && gitconfig_parse(before, before_len, &old, &line) == 0;
 	is_read = gitconfig_parse(now, len, &new, &line) == 0;
 	if (is_read)
-		e = gitconfig_moves(&first, &old, &new, &trunk, part);
+		e = gitconfig_moves(&first, has_old ? &old : &first, &new, &trunk, part);
 	if (!is_read)
 		snprintf(why, size, "it cannot be read as git's configuration");
 	else if (e)
@@ -93,60 +94,6 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 	gitconfig_done(&old);
 	gitconfig_done(&new);
 	return is_read && !e;
-}
-
-/* --- another name for a remote ------------------------------------------------------------------------- */
-
-/* A name that needs no quotes. */
-static bool is_plain_name(const char *s)
-{
-	return *s &&
-	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == strlen(s);
-}
-
-/* text with `name` as the value of each entry that has `old` for a protected branch's remote; owned. */
-static char *put_name(const char *text, size_t len, const struct gitconfig *now,
-		      const struct gitconfig_trunk *t, const char *old, const char *name, size_t *ret_len)
-{
-	size_t max = len + now->n * (strlen(name) + 2) + 1, at = 0, n = 0;
-	char *buf = malloc(max);
-
-	for (size_t i = 0; buf && i < now->n; i++) {
-		const struct gitconfig_entry *e = &now->entries[i];
-
-		if (!gitconfig_names_remote(e, t) || !e->value || strcmp(e->value, old) != 0 || e->at < at)
-			continue;
-		memcpy(buf + n, text + at, e->at - at);
-		n += e->at - at;
-		n += (size_t)sprintf(buf + n, " %s\n", name);
-		at = e->at + e->len;
-	}
-	if (!buf)
-		return NULL;
-	memcpy(buf + n, text + at, len - at);
-	*ret_len = n + len - at;
-	buf[*ret_len] = '\0';
-	return buf;
-}
-
-char *git_own_renamed(const struct git_home *home, const struct image *img, const char *path,
-		      const char *before, size_t before_len, const char *now, size_t len, size_t *ret_len)
-{
-	const struct gitconfig_trunk trunk = { git_keeps, git_may_be_trunk, img };
-	struct gitconfig old = { .n = 0 }, new = { .n = 0 };
-	const char *from, *to = NULL;
-	enum gitconfig_part part;
-	char *text = NULL;
-	unsigned line;
-
-	if (before && is_part(home, path, &part) && part == GITCONFIG_WHOLE &&
-	    gitconfig_parse(before, before_len, &old, &line) == 0 &&
-	    gitconfig_parse(now, len, &new, &line) == 0 && (from = gitconfig_renamed(&old, &new, &to)) &&
-	    is_plain_name(to))
-		text = put_name(now, len, &new, &trunk, from, to, ret_len);
-	gitconfig_done(&old);
-	gitconfig_done(&new);
-	return text;
 }
 
 /* --- its index -------------------------------------------------------------------------------------------

@@ -17,44 +17,22 @@
 
 /* --- which are protected -------------------------------------------------------------------------------- */
 
-typedef bool (*pattern_is)(const char *pattern, const char *name, size_t len);
-
-static bool matches(const char *pattern, const char *name, size_t len)
+bool git_keeps(const void *img, const char *branch)
 {
-	return glob_match(pattern, strlen(pattern), name, len);
-}
-
-static bool overlaps(const char *pattern, const char *start, size_t len)
-{
-	size_t n = strcspn(pattern, "*?[\\");
-
-	return strncmp(pattern, start, n < len ? n : len) == 0;
-}
-
-/* A pattern of this session's policy, or of one around it. */
-static bool has_pattern(const struct image *img, pattern_is is, const char *name, size_t len)
-{
-	struct image at = *img;
+	struct image at = *(const struct image *)img;
 
 	do {
 		size_t n = 0;
 		const struct branch_pattern *p = image_sec(&at, SEC_BRANCH, &n);
 
-		for (size_t i = 0; p && i < n / sizeof(*p); i++)
-			if (is(git_short_branch(image_str(&at, p[i].pattern)), name, len))
+		for (size_t i = 0; p && i < n / sizeof(*p); i++) {
+			const char *pattern = git_short_branch(image_str(&at, p[i].pattern));
+
+			if (!branch || glob_match(pattern, strlen(pattern), branch, strlen(branch)))
 				return true;
+		}
 	} while (image_outer(&at, &at));
 	return false;
-}
-
-bool git_keeps(const void *img, const char *branch)
-{
-	return has_pattern(img, matches, branch, strlen(branch));
-}
-
-bool git_may_be_trunk(const void *img, const char *start, size_t len)
-{
-	return has_pattern(img, overlaps, start, len);
 }
 
 bool git_is_head(const struct git_home *home, const struct image *img, const char *path)
