@@ -101,23 +101,6 @@ static int on_noted(struct helper *h, json_t *msg)
 	return 0;
 }
 
-/* A denial from the desktop's notification; it can only deny.  A question that does not wait is ignored. */
-static int on_deny(struct helper *h, json_t *msg)
-{
-	const struct broker_reply reply = {
-		.said = APPROVAL_DENIED, .reason = "", .by = "desktop", .pid = h->launcher_pid
-	};
-	const char *id = json_string_value(json_object_get(msg, "id"));
-	struct approval *ap = id ? queue_by_id(&h->queue, id) : NULL;
-	struct broker_result ignored;
-
-	if (!id)
-		return -EPROTO;
-	if (ap && ap->state == APPROVAL_PENDING)
-		(void)broker_respond(h, ap, &reply, &ignored);
-	return 0;
-}
-
 static int write_down(struct helper *h, const char *op, const json_t *msg)
 {
 	const char *text = json_string_value(json_object_get(msg, "text"));
@@ -154,10 +137,9 @@ static const struct {
 	unsigned states;
 	int (*run)(struct helper *h, json_t *msg);
 } messages[] = {
-	{ "agent", SESSION_LIVE, on_agent },	    { "noted", SESSION_LIVE, on_noted },
-	{ "deny", SESSION_LIVE, on_deny },	    { "exit", SESSION_LIVE, on_exit_status },
-	{ "reloaded", SESSION_LIVE, reload_taken }, { "limit", SESSION_LIVE, on_limit },
-	{ "sweep", SESSION_LIVE, on_sweep },
+	{ "agent", SESSION_LIVE, on_agent },	  { "noted", SESSION_LIVE, on_noted },
+	{ "exit", SESSION_LIVE, on_exit_status }, { "reloaded", SESSION_LIVE, reload_taken },
+	{ "limit", SESSION_LIVE, on_limit },	  { "sweep", SESSION_LIVE, on_sweep },
 };
 
 static void end_session(struct helper *h, const char *status)

@@ -358,14 +358,6 @@ static void note_narrowed(struct launch *l, const json_t *j)
 		NULL);
 }
 
-void launch_deny(void *ctx, const char *id)
-{
-	struct launch *l = ctx;
-
-	if (l->fd >= 0)
-		(void)send_packet(l->fd, json_pack("{ss, ss}", "type", "deny", "id", id), NULL);
-}
-
 int launch_tell(const struct launch *l, json_t *j, int fd)
 {
 	const struct passed passed = { .fd = { fd, -1 }, .n = 1 };

@@ -254,9 +254,7 @@ static void start_surfaces(struct run *r)
 	const struct surface_setup setup = { .which = r->surfaces,
 					     .self = r->installed.self,
 					     .session = r->launch.session,
-					     .image = &r->launch.image,
-					     .deny = launch_deny,
-					     .ctx = &r->launch };
+					     .image = &r->launch.image };
 	int e = 0;
 
 	if (!r->o->no_prompt && r->launch.image.h->approvals == APPROVALS_ASK)

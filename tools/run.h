@@ -154,8 +154,6 @@ void launch_abandon(struct launch *l);
 int launch_start(struct launch *l, const struct launch_start *s);
 /* Tells the helper that the agent runs as pid. */
 int launch_agent(struct launch *l, pid_t pid);
-/* struct surface_setup's deny, of a struct launch: the human said no in a notice. */
-void launch_deny(void *ctx, const char *id);
 /* Reads what the helper has to say now: prints warnings, passes on which process lives under which image,
  * notes the helper's death. */
 void launch_listen(struct launch *l);

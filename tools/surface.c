@@ -14,10 +14,9 @@
 #include "tools/surface_child.h"
 #include "tools/tools.h"
 
-#define QUEUE_MAX   64
-#define CLIENTS_MAX 4
-#define ID_MAX	    65
-#define TEXT_SHOWN  200
+#define QUEUE_MAX  64
+#define ID_MAX	   65
+#define TEXT_SHOWN 200
 /* A client that shows something else over its panes gets no popup; it is tried again. */
 #define RETRY_S	    2
 #define TOO_SOON_NS (NS_PER_S / 2)
@@ -29,16 +28,15 @@ struct asked {
 	bool popped, noticed; /* it was shown there, and closed by the human */
 };
 
-enum tag { TAG_CLIENTS, TAG_NOTICE, TAG_TIMER, TAG_POPUP /* and those after it: one a client */ };
+enum tag { TAG_POPUP, TAG_NOTICE, TAG_TIMER };
 
 struct surfaces {
 	struct surface_setup setup;
 	int epoll, timer;
 	struct asked *queue[QUEUE_MAX]; /* oldest first */
 	size_t n;
-	struct surface_child clients, notice, popup[CLIENTS_MAX];
+	struct surface_child notice, popup;
 	char popup_id[ID_MAX], notice_id[ID_MAX];
-	bool popup_short; /* no client could show it: tried again */
 	char tmux[PATH_MAX], notify[PATH_MAX];
 };
 
@@ -158,37 +156,8 @@ static struct asked *next_for(const struct surfaces *s, enum surface which)
 
 /* --- tmux --- */
 
-static bool popup_runs(const struct surfaces *s)
-{
-	for (size_t i = 0; i < CLIENTS_MAX; i++)
-		if (child_runs(&s->popup[i]))
-			return true;
-	return false;
-}
-
-/* Who shows the pane is asked anew each time: clients come and go. */
+/* On the client that was used last, where one shows the pane's session. */
 static void popup_begin(struct surfaces *s)
-{
-	const char *const argv[] = { "tmux",
-				     "display-message",
-				     "-p",
-				     "-t",
-				     getenv("TMUX_PANE"),
-				     "#{window_id} #{session_id}",
-				     ";",
-				     "list-clients",
-				     "-F",
-				     "#{client_control_mode} #{window_id} #{session_id} #{client_name}",
-				     NULL };
-	const struct asked *a = next_for(s, SURFACE_TMUX);
-
-	if (!(s->setup.which & SURFACE_TMUX) || !a || popup_runs(s) || child_runs(&s->clients))
-		return;
-	snprintf(s->popup_id, sizeof(s->popup_id), "%s", a->id);
-	(void)child_start(&s->clients, s->tmux, argv, s->epoll, TAG_CLIENTS);
-}
-
-static int popup_open(struct surfaces *s, size_t i, const char *client)
 {
 	char card[SESSION_ID_MAX + ID_MAX + 1], runtime[PATH_MAX + 32] = "PALE_POPUP=1";
 	const char *dir = getenv("XDG_RUNTIME_DIR"), *none = getenv("NO_COLOR");
@@ -199,8 +168,6 @@ static int popup_open(struct surfaces *s, size_t i, const char *client)
 	const char *const argv[] = { "tmux",
 				     "display-popup",
 				     "-E",
-				     "-c",
-				     client,
 				     "-t",
 				     getenv("TMUX_PANE"),
 				     "-w",
@@ -215,84 +182,34 @@ static int popup_open(struct surfaces *s, size_t i, const char *client)
 				     "--card",
 				     card,
 				     NULL };
+	const struct asked *a = next_for(s, SURFACE_TMUX);
 
+	if (!(s->setup.which & SURFACE_TMUX) || !a || child_runs(&s->popup))
+		return;
+	snprintf(s->popup_id, sizeof(s->popup_id), "%s", a->id);
 	snprintf(card, sizeof(card), "%s/%s", s->setup.session, s->popup_id);
 	if (dir && dir[0] == '/')
 		snprintf(runtime, sizeof(runtime), "XDG_RUNTIME_DIR=%s", dir);
-	return child_start(&s->popup[i], s->tmux, argv, s->epoll, TAG_POPUP + i);
-}
-
-/* One line of list-clients. */
-struct client {
-	const char *control, *window, *session, *name;
-};
-
-/* False where it is none, or shows nothing (control mode). */
-static bool split_client(char *line, struct client *ret)
-{
-	ret->control = strsep(&line, " ");
-	ret->window = strsep(&line, " ");
-	ret->session = strsep(&line, " ");
-	ret->name = line;
-	return ret->name && *ret->name && strcmp(ret->control, "1") != 0;
-}
-
-/* Clients that show the window, or else those of its session, where somebody looks at another window. */
-static size_t popup_open_all(struct surfaces *s, char *text)
-{
-	char *save = NULL, *session = strtok_r(text, "\n", &save), *line;
-	const char *window = session ? strsep(&session, " ") : NULL;
-	struct client list[16];
-	size_t n = 0, opened = 0;
-
-	while (session && n < NELEM(list) && (line = strtok_r(NULL, "\n", &save)))
-		n += split_client(line, &list[n]);
-	for (size_t i = 0; i < n && opened < CLIENTS_MAX; i++)
-		if (strcmp(list[i].window, window) == 0)
-			opened += popup_open(s, opened, list[i].name) == 0;
-	for (size_t i = 0, all = opened; all == 0 && i < n && opened < CLIENTS_MAX; i++)
-		if (strcmp(list[i].session, session) == 0)
-			opened += popup_open(s, opened, list[i].name) == 0;
-	return opened;
-}
-
-static void again_later(struct surfaces *s)
-{
-	const struct itimerspec in = { .it_value.tv_sec = RETRY_S };
-
-	(void)timerfd_settime(s->timer, 0, &in, NULL);
-}
-
-static void clients_ready(struct surfaces *s)
-{
-	if (!child_take(&s->clients))
-		return;
-	/* It may have been answered meanwhile. */
-	if (!asked_find(s, s->popup_id))
-		popup_begin(s);
-	else if (popup_open_all(s, s->clients.text) == 0)
-		again_later(s);
+	(void)child_start(&s->popup, s->tmux, argv, s->epoll, TAG_POPUP);
 }
 
 /* A popup that was closed by its human is not opened again; one that no client could show is. */
-static void popup_ready(struct surfaces *s, size_t i)
+static void popup_ready(struct surfaces *s)
 {
-	bool soon = loop_now() - s->popup[i].began_ns < TOO_SOON_NS;
+	const struct itimerspec in = { .it_value.tv_sec = RETRY_S };
+	bool soon = loop_now() - s->popup.began_ns < TOO_SOON_NS;
 	struct asked *a;
 
-	if (!child_take(&s->popup[i]))
-		return;
-	s->popup_short |= soon;
-	if (popup_runs(s))
+	if (!child_take(&s->popup))
 		return;
 	a = asked_find(s, s->popup_id);
-	if (a && s->popup_short)
-		again_later(s);
-	else if (a)
+	if (a && soon) {
+		(void)timerfd_settime(s->timer, 0, &in, NULL);
+		return;
+	}
+	if (a)
 		a->popped = true;
-	if (!a || !s->popup_short)
-		popup_begin(s);
-	s->popup_short = false;
+	popup_begin(s);
 }
 
 /* --- the desktop --- */
@@ -321,8 +238,8 @@ static void notice_begin(struct surfaces *s)
 {
 	struct asked *a = next_for(s, SURFACE_DESKTOP);
 	char summary[96], op[128], text[8 * TEXT_SHOWN], body[8 * TEXT_SHOWN + 512], more[48] = "";
-	const char *const argv[] = { "notify-send", "-a",	 "pale", "-u", "critical", "-A", "view=View",
-				     "-A",	    "deny=Deny", "-w",	 "--", summary,	   body, NULL };
+	const char *const argv[] = { "notify-send", "-a", "pale",  "-u", "critical",
+				     "-w",	    "--", summary, body, NULL };
 
 	if (!(s->setup.which & SURFACE_DESKTOP) || !a || child_runs(&s->notice))
 		return;
@@ -338,23 +255,6 @@ static void notice_begin(struct surfaces *s)
 	snprintf(s->notice_id, sizeof(s->notice_id), "%s", a->id);
 	a->noticed = true;
 	(void)child_start(&s->notice, s->notify, argv, s->epoll, TAG_NOTICE);
-}
-
-static void notice_ready(struct surfaces *s)
-{
-	struct asked *a;
-
-	if (!child_take(&s->notice))
-		return;
-	a = asked_find(s, s->notice_id);
-	if (a && strncmp(s->notice.text, "deny", 4) == 0)
-		s->setup.deny(s->setup.ctx, a->id);
-	/* Where there is a tmux, its popup is the view; the notice itself said what to run elsewhere. */
-	if (a && strncmp(s->notice.text, "view", 4) == 0) {
-		a->popped = false;
-		popup_begin(s);
-	}
-	notice_begin(s);
 }
 
 /* --- the whole --- */
@@ -385,13 +285,11 @@ void surfaces_ready(struct surfaces *s)
 	int n = s ? epoll_wait(s->epoll, e, NELEM(e), 0) : 0;
 
 	for (int i = 0; i < n; i++) {
-		if (e[i].data.u64 == TAG_CLIENTS)
-			clients_ready(s);
-		else if (e[i].data.u64 == TAG_NOTICE)
-			notice_ready(s);
-		else if (e[i].data.u64 >= TAG_POPUP)
-			popup_ready(s, e[i].data.u64 - TAG_POPUP);
-		else if (read(s->timer, &count, sizeof(count)) > 0)
+		if (e[i].data.u64 == TAG_POPUP)
+			popup_ready(s);
+		else if (e[i].data.u64 == TAG_NOTICE && child_take(&s->notice))
+			notice_begin(s);
+		else if (e[i].data.u64 == TAG_TIMER && read(s->timer, &count, sizeof(count)) > 0)
 			popup_begin(s);
 	}
 }
@@ -445,10 +343,8 @@ int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
 		return -ENOMEM;
 	s->setup = *setup;
 	s->setup.which = find_programs(s);
-	child_init(&s->clients);
 	child_init(&s->notice);
-	for (size_t i = 0; i < CLIENTS_MAX; i++)
-		child_init(&s->popup[i]);
+	child_init(&s->popup);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->epoll < 0 || s->timer < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->timer, &e) < 0) {
@@ -466,11 +362,9 @@ void surfaces_stop(struct surfaces *s)
 {
 	if (!s)
 		return;
-	child_stop(&s->clients);
 	if (child_runs(&s->notice))
 		child_signal(&s->notice, SIGINT);
-	for (size_t i = 0; i < CLIENTS_MAX; i++)
-		child_stop(&s->popup[i]);
+	child_stop(&s->popup);
 	child_stop(&s->notice);
 	surfaces_free(s);
 }

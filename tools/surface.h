@@ -4,9 +4,8 @@
  *
  * `pale run` starts them when the helper says that somebody has to be asked.  Both are only ways to look: the
  * popup's program is a child of the tmux server, which is the operator's, and answers over the control socket
- * as any `pale watch` does; from a notice a question can be denied, never approved.  Nothing is written to
- * the agent's terminal.  No text of the agent's reaches a command line but, escaped, the body of a notice; no
- * shell is run.
+ * as any `pale watch` does; a notice says what to run.  Nothing is written to the agent's terminal.  No text
+ * of the agent's reaches a command line but, escaped, the body of a notice; no shell is run.
  *
  * Everything here runs in the thread that waits for the agent, and blocks nowhere.
  */
@@ -26,9 +25,6 @@ struct surface_setup {
 	const char *self;	   /* this program's file, borrowed */
 	const char *session;	   /* borrowed */
 	const struct image *image; /* the session's policy, borrowed while surfaces_start() runs */
-	/* The human said no in a notice. */
-	void (*deny)(void *ctx, const char *id);
-	void *ctx;
 };
 
 /*

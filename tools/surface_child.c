@@ -16,9 +16,7 @@
 void child_init(struct surface_child *c)
 {
 	c->pid = -1;
-	c->pidfd = c->out = -1;
-	c->len = 0;
-	c->text[0] = '\0';
+	c->pidfd = -1;
 }
 
 bool child_runs(const struct surface_child *c)
@@ -26,12 +24,12 @@ bool child_runs(const struct surface_child *c)
 	return c->pidfd >= 0;
 }
 
-static int set_files(posix_spawn_file_actions_t *files, int out)
+static int set_files(posix_spawn_file_actions_t *files)
 {
 	int r = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
 
 	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(files, out, STDOUT_FILENO);
+		r = posix_spawn_file_actions_adddup2(files, STDIN_FILENO, STDOUT_FILENO);
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(files, STDIN_FILENO, STDERR_FILENO);
 	/* Nothing is to be found by a name in the agent's workspace. */
@@ -59,7 +57,7 @@ static int set_attributes(posix_spawnattr_t *attr)
 	return -r;
 }
 
-static int spawn(struct surface_child *c, const char *file, const char *const *argv, int out)
+static int spawn(struct surface_child *c, const char *file, const char *const *argv)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -69,7 +67,7 @@ static int spawn(struct surface_child *c, const char *file, const char *const *a
 		return r;
 	r = -posix_spawnattr_init(&attr);
 	if (r == 0) {
-		r = set_files(&files, out);
+		r = set_files(&files);
 		if (r == 0)
 			r = set_attributes(&attr);
 		if (r == 0)
@@ -84,19 +82,14 @@ static int spawn(struct surface_child *c, const char *file, const char *const *a
 int child_start(struct surface_child *c, const char *file, const char *const *argv, int epoll, uint64_t tag)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = tag };
-	int pipes[2], r;
+	int r;
 
 	child_init(c);
-	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK) < 0)
-		return -errno;
-	r = spawn(c, file, argv, pipes[1]);
-	(void)close(pipes[1]);
+	r = spawn(c, file, argv);
 	if (r < 0) {
-		(void)close(pipes[0]);
 		c->pid = -1;
 		return r;
 	}
-	c->out = pipes[0];
 	c->began_ns = loop_now();
 	/* Nobody else of this process waits for children meanwhile, so the number is still its own. */
 	c->pidfd = pidfd_open(c->pid, 0);
@@ -109,32 +102,13 @@ int child_start(struct surface_child *c, const char *file, const char *const *ar
 	return 0;
 }
 
-static void read_output(struct surface_child *c)
-{
-	char rest[512];
-	ssize_t n;
-
-	for (;;) {
-		size_t room = sizeof(c->text) - 1 - c->len;
-
-		n = room ? read(c->out, c->text + c->len, room) : read(c->out, rest, sizeof(rest));
-		if (n <= 0)
-			break;
-		if (room)
-			c->len += (size_t)n;
-	}
-	c->text[c->len] = '\0';
-}
-
 static void bury(struct surface_child *c)
 {
 	(void)waitpid(c->pid, NULL, WNOHANG);
 	if (c->pidfd >= 0)
 		(void)close(c->pidfd);
-	if (c->out >= 0)
-		(void)close(c->out);
 	c->pid = -1;
-	c->pidfd = c->out = -1;
+	c->pidfd = -1;
 }
 
 bool child_take(struct surface_child *c)
@@ -143,7 +117,6 @@ bool child_take(struct surface_child *c)
 
 	if (c->pidfd < 0 || poll(&p, 1, 0) <= 0)
 		return false;
-	read_output(c);
 	bury(c);
 	return true;
 }

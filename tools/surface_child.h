@@ -1,20 +1,17 @@
 /*
- * A program that a surface runs: its end and what it wrote, as events of an epoll.  Included by surface*.c
+ * A program that a surface runs: its end as an event of an epoll.  Included by surface*.c
  * alone.
  */
 #ifndef PALE_SURFACE_CHILD_H
 #define PALE_SURFACE_CHILD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct surface_child {
 	pid_t pid;
-	int pidfd, out; /* -1 each where there is no child */
-	char text[4096];
-	size_t len;
+	int pidfd; /* -1 where there is no child */
 	uint64_t began_ns;
 };
 
@@ -22,10 +19,10 @@ void child_init(struct surface_child *c);
 bool child_runs(const struct surface_child *c);
 /*
  * Runs that file with this environment: in a session of its own, so without a terminal, in the root
- * directory, with no descriptor of ours.  Its end and output are told at `epoll` under `tag`.  0 or -errno.
+ * directory, with no descriptor of ours.  Its end is told at `epoll` under `tag`.  0 or -errno.
  */
 int child_start(struct surface_child *c, const char *file, const char *const *argv, int epoll, uint64_t tag);
-/* Takes what it wrote; true once it has ended, and is buried, with its output in text (terminated). */
+/* True once it has ended, and is buried. */
 bool child_take(struct surface_child *c);
 /* Asks it to end by sig; nothing where it does not run. */
 void child_signal(const struct surface_child *c, int sig);

@@ -529,21 +529,6 @@ def nobody_there():
 
 
 @test
-def the_desktop_may_deny():
-    s = Session().start()
-    w = s.ask(argv=["ask-me", "a"])
-    card = s.card()
-    s.tell(type="deny", id=card["id"][:8])
-    expect(is_quiet(w, 0.3), "a beginning of an id is enough")
-    s.tell(type="deny", id=card["id"])
-    a = s.answer(w)
-    expect(not a.allowed and a.reason == "human", "answer %r" % a)
-    s.finish()
-    expect([t["type"] for t in s.told] == ["asked", "answered"], "%r" % s.told)
-    expect("by=desktop" in s.records("approval/decision")[0]["detail"], "who said so is not told")
-
-
-@test
 def what_came_of_it():
     """At level hooks the process's own record is all there is, and it is told as a claim."""
     s = Session().start()
