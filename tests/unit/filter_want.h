@@ -126,7 +126,7 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 	if (nr == __NR_unshare)
 		return a[0] & (spaces | 0x80) ? NO(EPERM) : YES;
 	if (nr == __NR_prlimit64)
-		return (uint32_t)a[0] == 0 || a[2] == 0 ? YES : is_ours(a[0]) ? NO(EPERM) : CARRY;
+		return (uint32_t)a[0] == 0 || a[2] == 0 ? YES : NO(EPERM);
 	if (nr == __NR_prctl)
 		return (uint32_t)a[0] == 4    ? NO(0)
 		       : (uint32_t)a[0] == 35 ? NO(EPERM)

@@ -26,7 +26,6 @@ enum deed {
 	USE_SEM,
 	CONTROL_SHM,
 	CONTROL_SEM,
-	LIMIT,
 	PRIORITY,
 	IOPRIO,
 	PARAM,
@@ -36,7 +35,6 @@ enum deed {
 };
 
 static struct carried t;
-static struct rlimit64 limit, before;
 static uint32_t image;
 static bool orphan;
 
@@ -51,7 +49,6 @@ static const struct {
 	[USE_SEM] = { SYS_semop, carry_ipc_use },
 	[CONTROL_SHM] = { SYS_shmctl, carry_ipc_control },
 	[CONTROL_SEM] = { SYS_semctl, carry_ipc_control },
-	[LIMIT] = { SYS_prlimit64, carry_prlimit },
 	[PRIORITY] = { SYS_setpriority, carry_schedule },
 	[IOPRIO] = { SYS_ioprio_set, carry_schedule },
 	[PARAM] = { SYS_sched_setparam, carry_schedule },
@@ -246,45 +243,6 @@ START_TEST(no_more_than_so_many_and_none_is_left)
 }
 END_TEST
 
-/* --- limits --------------------------------------------------------------------------------------- */
-
-static long set_limit(pid_t pid)
-{
-	return call(LIMIT, pid, RLIMIT_CORE, (long)&limit, (long)&before);
-}
-
-static int limit_others(void)
-{
-	pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		pause();
-		_exit(0);
-	}
-	EXPECT(set_limit(getppid()) == -EPERM && set_limit(1) == -EPERM && set_limit(0x7fffff) == -ESRCH);
-	limit = (struct rlimit64){ 4096, 8192 };
-	EXPECT(set_limit(child) == 0);
-	limit = (struct rlimit64){ 1024, 4096 };
-	EXPECT(set_limit(child) == 0 && before.rlim_cur == 4096 && before.rlim_max == 8192);
-	EXPECT(call(LIMIT, child, RLIMIT_CORE, (long)&limit, 0) == 0);
-	EXPECT(call(LIMIT, child, RLIMIT_CORE, 8, 0) == -EFAULT);
-	EXPECT(call(LIMIT, child, RLIMIT_CORE, (long)&limit, 8) == -EFAULT);
-	EXPECT(call(LIMIT, child, 99, (long)&limit, 0) == -EINVAL);
-	kill(child, SIGKILL);
-	waitpid(child, &status, 0);
-	EXPECT(set_limit(child) == -ESRCH);
-	return 0;
-}
-
-START_TEST(limits_of_the_session_alone)
-{
-	carried_handler = serve;
-	ck_assert_int_eq(carried_run(&t, limit_others), 0);
-	carried_done(&t);
-}
-END_TEST
-
 /* --- priorities and schedules ------------------------------------------------------------------------ */
 
 static uint32_t attr[12] = { 48, SCHED_OTHER, 0, 0, 7 };
@@ -356,7 +314,6 @@ Suite *suite_sysv(void)
 	tcase_add_test(tc, own_ids_are_the_kernels_to_use);
 	tcase_add_test(tc, a_nested_run_has_its_own);
 	tcase_add_test(tc, no_more_than_so_many_and_none_is_left);
-	tcase_add_test(tc, limits_of_the_session_alone);
 	tcase_add_test(tc, schedules_of_the_session_alone);
 	suite_add_tcase(s, tc);
 	return s;

@@ -8,8 +8,9 @@
  * seccomp_cache_prepare()).  A number that is not known here does not exist (ENOSYS).
  *
  * What the filter cannot tell apart: a thread of the supervisor has a number of its own, which it
- * did not have yet when this was built.  What prlimit64 is aimed at is therefore the supervisor's to
- * judge, and so are signals where Landlock does not scope them; looking into pale is Landlock's at any ABI.
+ * did not have yet when this was built.  What a signal is aimed at is therefore the supervisor's to judge
+ * where Landlock does not scope it, and limits are set of oneself alone; looking into pale is Landlock's at
+ * any ABI.
  */
 #include "tools/supervisor/confine.h"
 
@@ -294,8 +295,8 @@ static void add_pairs(struct builder *b)
 	b->at[__NR_seccomp] =
 		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, SECCOMP_SET_MODE_FILTER, at, b->allow));
 
-	/* Limits of another process may be read; whose may be set the supervisor knows. */
-	at = if_whole(b, 2, 0, b->allow, if_own(b, 0, answer(b, EPERM), b->notify));
+	/* Limits of another process may be read, and nobody's are set by a number. */
+	at = if_whole(b, 2, 0, b->allow, answer(b, EPERM));
 	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
 	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer(b, EPERM)), at);
 	b->at[__NR_prlimit64] = bpf_load(p, low(1), at);

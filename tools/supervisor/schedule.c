@@ -2,8 +2,9 @@
  * Priority, schedule and processors of another process: they are set where it belongs to the session.
  *
  * The filter lets through what a process asks of itself by the number 0, and refuses pale's own
- * processes, groups and whole users.  What is left is performed here, not continued, for the reason
- * that limits.c gives.
+ * processes, groups and whole users.  What is left is performed here, not continued: between a verdict on a
+ * number and the kernel's look at it, that number may become somebody else's.  A held /proc/PID tells
+ * afterwards that it did not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,17 @@ struct schedule {
 		unsigned long mask[MASK_MAX / sizeof(unsigned long)];
 	} of;
 };
+
+/* /proc/PID of a process or thread, O_PATH: gone once that is.  -ESRCH.  The caller closes it. */
+static int task_hold(pid_t pid)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -ESRCH : fd;
+}
 
 static int read_plain(struct caller *c, struct schedule *s)
 {

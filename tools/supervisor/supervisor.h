@@ -350,10 +350,7 @@ struct answer carry_sendmmsg(struct caller *c);
 struct answer carry_recvfrom(struct caller *c); /* line_recv.c */
 struct answer carry_recvmsg(struct caller *c);
 struct answer carry_recvmmsg(struct caller *c);
-struct answer carry_prlimit(struct caller *c); /* limits.c */
 struct answer carry_schedule(struct caller *c);
-/* /proc/PID of a process or thread, O_PATH: gone once that is.  -ESRCH.  The caller closes it. */
-int task_hold(pid_t pid);
 struct answer carry_kill(struct caller *c); /* signals.c */
 struct answer carry_signal(struct caller *c);
 struct answer carry_pidfd_signal(struct caller *c);
