@@ -25,7 +25,6 @@
 #include "tools.h"
 #include "warden.h"
 #include "tools/surface.h"
-#include "unsaid.h"
 
 #define ATTACH_MS 5000
 #define TICK_MS	  100
@@ -142,7 +141,7 @@ static int supervise(struct running *r, struct handover *h)
 					      .git = r->a->git,
 					      .root = r->pid,
 					      .terminal = r->terminal->is ? tty_number(r->terminal->fd) : 0,
-					      .unsaid = r->a->unsaid,
+					      .draws = r->a->draws,
 					      .tells_exe = l->foreign };
 	memcpy(r->setup.nonce, l->nonce, sizeof(r->setup.nonce));
 	e = r->setup.preload_fd < 0 ? -errno : supervisor_prepare(&r->setup, &s);
@@ -223,21 +222,12 @@ static void stop_together(struct running *r, int sig)
 	(void)kill(r->pid, SIGCONT);
 }
 
-static bool is_of_screen(int word)
-{
-	return word == RELAY_ALTERNATE || word == RELAY_LINES;
-}
-
 /* What the front has to say. */
 static void hear_front(struct running *r)
 {
 	int word;
 
 	while ((word = terminal_hear(r->terminal))) {
-		if (is_of_screen(word)) {
-			atomic_store(&r->a->unsaid->alternate, word == RELAY_ALTERNATE);
-			continue;
-		}
 		if (r->ended)
 			continue;
 		/* A shell of the agent's may have given it to a job of its own. */

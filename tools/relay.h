@@ -4,7 +4,6 @@
  *   relay_split  two processes of one, and the pty between them
  *   relay_tty    modes, size and foreground of the operator's terminal
  *   relay_pump   bytes, each read written on at once
- *   relay_screen which screen is shown
  *   relay_job    stopping and going on with the agent
  *   relay        the loop
  */
@@ -25,17 +24,6 @@ struct pump {
 	size_t at, len;
 };
 
-/* Between two bytes of what switches screens. */
-enum screen_state { SCREEN_TEXT, SCREEN_ESC, SCREEN_CSI, SCREEN_MODES };
-
-struct screen_look {
-	enum screen_state state;
-	unsigned mode; /* the number that is being read */
-	bool found;    /* one before it was a screen's */
-	bool alternate;
-	bool told; /* what the back heard last */
-};
-
 struct front {
 	int tty; /* the operator's terminal: a description of our own, so that O_NONBLOCK is nobody else's */
 	int master; /* -1 once hung up */
@@ -50,7 +38,6 @@ struct front {
 	int status; /* the back's, once ended */
 	sigset_t old_mask;
 	struct pump keys, screen; /* to the agent, from it */
-	struct screen_look look;  /* at the screen's */
 	struct outlog log;	  /* of what comes from it, once the back has told which */
 };
 
@@ -76,13 +63,6 @@ int pump_screen(struct front *f);
 /* All that the agent wrote until now is on the operator's terminal afterwards, however long that takes, or a
  * signal came that ends us. */
 void pump_drain(struct front *f);
-
-/* --- relay_screen.c --- */
-
-/* Bytes that go to the screen. */
-void screen_look(struct screen_look *s, const char *bytes, size_t len);
-/* The back is told where the screen is another one than it knows of. */
-void screen_tell(struct front *f);
 
 /* --- relay_log.c --- */
 

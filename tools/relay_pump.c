@@ -66,14 +66,6 @@ static void undo_newlines(struct pump *p)
 	p->len = (size_t)(to - p->buf);
 }
 
-/* What has come is looked at before the operator sees it: who is told of a screen knows no sooner. */
-static void pass_by(struct front *f)
-{
-	outlog_write(&f->log, f->screen.buf, f->screen.len);
-	screen_look(&f->look, f->screen.buf, f->screen.len);
-	screen_tell(f);
-}
-
 /* One read and its write. */
 static int pump_step(struct front *f)
 {
@@ -82,7 +74,7 @@ static int pump_step(struct front *f)
 	if (!f->screen.len) {
 		r = pump_fill(&f->screen, f->master);
 		if (r == 0)
-			pass_by(f);
+			outlog_write(&f->log, f->screen.buf, f->screen.len);
 		if (r == 0 && !f->raw)
 			undo_newlines(&f->screen);
 	}

@@ -225,7 +225,6 @@ static void finish(struct run *r, const struct agent_end *how)
 	if (!r->o->quiet)
 		trunk_report(&r->trunk);
 	launch_finish(&r->launch, &end);
-	unsaid_tell(&r->unsaid, r->launch.state_dir, r->launch.session);
 	print_end(r, &end);
 	if (!end.told)
 		unwritten_tell(&r->dirs, &r->launch);
@@ -319,7 +318,7 @@ static int run_session(struct run *r)
 				   .limits = &r->limits,
 				   .fence = &r->fence,
 				   .terminal = &r->terminal,
-				   .unsaid = &r->unsaid };
+				   .draws = agent_find(r->bundle.agent) != NULL };
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	struct launch_end ignored;
 
@@ -348,7 +347,6 @@ static int run_session(struct run *r)
 		print_banner(r);
 		start_surfaces(r);
 		heldback_hush(&r->launch.held);
-		r->unsaid.draws = agent_find(r->bundle.agent) != NULL;
 		warden_settle(&r->warden);
 		end = agentproc_run(&agent);
 		session_clock_done(&r->clock);

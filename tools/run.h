@@ -195,7 +195,7 @@ struct agentproc {
 	bool lingers; /* what the command leaves behind is served to its own end, not ended */
 	struct fence *fence;
 	struct terminal *terminal; /* where the agent's own is, or is not */
-	struct unsaid *unsaid;	   /* what is not said there while a program draws on it */
+	bool draws;		   /* a known agent: it draws there, and nothing is said */
 	struct session_limits *limits;
 };
 

@@ -12,7 +12,6 @@
 #include "tools.h"
 #include "trunk.h"
 #include "warden.h"
-#include "unsaid.h"
 
 struct run {
 	const struct options *o;
@@ -34,7 +33,6 @@ struct run {
 	struct gc_policy gc;
 	char swept[GC_SUMMARY_MAX]; /* "" where nothing went */
 	struct terminal terminal;
-	struct unsaid unsaid;
 	struct changed_mark mark;
 	struct trunk trunk;
 	struct warden warden;

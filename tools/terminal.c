@@ -61,8 +61,7 @@ int terminal_hear(struct terminal *t)
 		return 0;
 	n = recv(t->link, &byte, 1, MSG_DONTWAIT);
 	if (n == 1) {
-		if (byte != RELAY_ALTERNATE && byte != RELAY_LINES)
-			t->fore = byte == RELAY_FRONT;
+		t->fore = byte == RELAY_FRONT;
 		t->gone |= byte == RELAY_GONE;
 		return byte;
 	}

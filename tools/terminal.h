@@ -24,11 +24,9 @@
 /* Front to back.  What the back tells is the number of the signal that stopped the agent; once, before that,
  * the log of the terminal, with its descriptor. */
 enum relay_word {
-	RELAY_FRONT = 'F',     /* go on, with the terminal */
-	RELAY_BACK = 'B',      /* go on, in the background */
-	RELAY_ALTERNATE = 'A', /* the agent's programs show the alternate screen */
-	RELAY_LINES = 'L',     /* they show it no more */
-	RELAY_GONE = 'G',      /* the operator's terminal is gone, and the pty with it */
+	RELAY_FRONT = 'F', /* go on, with the terminal */
+	RELAY_BACK = 'B',  /* go on, in the background */
+	RELAY_GONE = 'G',  /* the operator's terminal is gone, and the pty with it */
 };
 
 /* The back's side. */

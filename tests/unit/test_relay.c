@@ -205,62 +205,6 @@ START_TEST(test_numbers_of_terminals)
 }
 END_TEST
 
-/* Wherever a read ends. */
-START_TEST(test_screens)
-{
-	static const struct {
-		const char *bytes;
-		bool before, after;
-	} rows[] = {
-		{ "\x1b[?1049h", false, true },	       { "\x1b[?47h", false, true },
-		{ "\x1b[?1047h text", false, true },   { "\x1b[?25;1049;1h", false, true },
-		{ "\x1b\x1b[?1049h", false, true },    { "\x1b[?10\x1b[?1049h", false, true },
-		{ "\x1b[?1049l", true, false },	       { "\x1b[?1;1049l\r\n", true, false },
-		{ "\x1b[?1048h", false, false },       { "\x1b[?10490h", false, false },
-		{ "\x1b[?1049$p", false, false },      { "\x1b[1049h", false, false },
-		{ "[?1049h", false, false },	       { "\x1b[?1049 \x1b[m h", false, false },
-		{ "\x1b[?4294967343h", false, false }, { "\x1b[?1049h\x1b[?1049l", true, false },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		for (size_t cut = 0; cut <= strlen(rows[i].bytes); cut++) {
-			struct screen_look look = { .alternate = rows[i].before };
-
-			screen_look(&look, rows[i].bytes, cut);
-			screen_look(&look, rows[i].bytes + cut, strlen(rows[i].bytes) - cut);
-			ck_assert_msg(look.alternate == rows[i].after, "row %zu, cut at %zu", i, cut);
-		}
-}
-END_TEST
-
-/* Told once, and what could not be told later. */
-START_TEST(test_screens_are_told)
-{
-	int link[2];
-	char word = 0;
-
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, link), 0);
-	f.link = -1;
-	put(agent, "\x1b[?1049h", 8);
-	ck_assert_int_eq(pump_screen(&f), 0);
-	expect(keyboard, "\x1b[?1049h", 8);
-	f.link = link[0];
-	put(agent, "text", 4);
-	ck_assert_int_eq(pump_screen(&f), 0);
-	ck_assert_int_eq(recv(link[1], &word, 1, MSG_DONTWAIT), 1);
-	ck_assert_int_eq(word, RELAY_ALTERNATE);
-	put(agent, "text", 4);
-	ck_assert_int_eq(pump_screen(&f), 0);
-	ck_assert_int_lt(recv(link[1], &word, 1, MSG_DONTWAIT), 0);
-	put(agent, "\x1b[?1049l", 8);
-	ck_assert_int_eq(pump_screen(&f), 0);
-	ck_assert_int_eq(recv(link[1], &word, 1, MSG_DONTWAIT), 1);
-	ck_assert_int_eq(word, RELAY_LINES);
-	(void)close(link[0]);
-	(void)close(link[1]);
-}
-END_TEST
-
 /* The agent is gone before the line to a killed front is closed: what the front made raw is put back. */
 START_TEST(test_a_killed_front_is_waited_for)
 {
@@ -308,8 +252,6 @@ Suite *suite_relay(void)
 	tcase_add_test(t, test_drain_takes_all_there_is);
 	tcase_add_test(t, test_drain_ends_when_told);
 	tcase_add_test(t, test_numbers_of_terminals);
-	tcase_add_test(t, test_screens);
-	tcase_add_test(t, test_screens_are_told);
 	tcase_add_test(t, test_a_killed_front_is_waited_for);
 	suite_add_tcase(s, t);
 	return s;

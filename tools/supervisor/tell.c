@@ -3,7 +3,7 @@
  *
  * The descriptor is the caller's own, so what it is decides: the session's standard error, a pipe or a
  * terminal is talked to; a file or a connection that happens to be descriptor 2 never is.  Nor is a terminal
- * while a program draws its screen: what would be said on the session's is told when that is over.
+ * while a program draws its screen.
  */
 #include "tools/supervisor/notify.h"
 
@@ -18,7 +18,6 @@
 #include "policy/sockets.h"
 
 #include "tools/tools.h"
-#include "tools/unsaid.h"
 
 /* What PIPE_BUF promises to be written whole. */
 #define LINE_SIZE PIPE_BUF
@@ -31,20 +30,15 @@ static bool takes_keys(int fd)
 	return tcgetattr(fd, &t) < 0 || !(t.c_lflag & ICANON);
 }
 
-/* A terminal on which this denial is not to be said now. */
-static bool is_drawn_on(struct caller *c, int fd, dev_t rdev, uint32_t id)
+/* A known agent draws on the session's terminal from its first line on, before any mode shows it. */
+static bool is_drawn_on(struct caller *c, int fd, dev_t rdev)
 {
 	const struct supervisor_setup *s = session_setup(c->sup);
 
-	if (!s->unsaid || rdev != s->terminal)
-		return takes_keys(fd);
-	if (!s->unsaid->draws && !atomic_load(&s->unsaid->alternate) && !takes_keys(fd))
-		return false;
-	unsaid_note(s->unsaid, id);
-	return true;
+	return (s->draws && rdev == s->terminal) || takes_keys(fd);
 }
 
-static bool may_talk(struct caller *c, int fd, uint32_t id)
+static bool may_talk(struct caller *c, int fd)
 {
 	struct stat st;
 
@@ -53,7 +47,7 @@ static bool may_talk(struct caller *c, int fd, uint32_t id)
 	if (S_ISFIFO(st.st_mode))
 		return true;
 	if (S_ISCHR(st.st_mode))
-		return st.st_rdev == caller_tty(c) && !is_drawn_on(c, fd, st.st_rdev, id);
+		return st.st_rdev == caller_tty(c) && !is_drawn_on(c, fd, st.st_rdev);
 	return S_ISREG(st.st_mode) && st.st_dev == c->sup->err_dev && st.st_ino == c->sup->err_ino;
 }
 
@@ -105,14 +99,14 @@ long tell_hook(struct caller *c)
 
 	if (id < 0 || w.is_quiet || fd < 0 || fstat(fd, &st) < 0 || !isatty(fd))
 		return id;
-	return is_drawn_on(c, fd, st.st_rdev, (uint32_t)id) ? id | WIRE_SAY_LATER : id;
+	return is_drawn_on(c, fd, st.st_rdev) ? id | WIRE_SAY_LATER : id;
 }
 
-static void tell(struct caller *c, struct out *o, uint32_t id)
+static void tell(struct caller *c, struct out *o)
 {
 	_cleanup_close_ int fd = c->err > 0 ? fcntl(c->err, F_DUPFD_CLOEXEC, 0) : caller_fd(c, STDERR_FILENO);
 
-	if (fd < 0 || !may_talk(c, fd, id))
+	if (fd < 0 || !may_talk(c, fd))
 		return;
 	/* A line that fills the room is cut, but ends. */
 	if (o->len == o->cap)
@@ -173,7 +167,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	text_end(&m);
 	text_str(&o, "pale: ");
 	denial_sentence(&o, &s);
-	tell(c, &o, id);
+	tell(c, &o);
 }
 
 void tell_narrowed(struct caller *c, const struct request *req, const char *target)
@@ -188,7 +182,7 @@ void tell_narrowed(struct caller *c, const struct request *req, const char *targ
 	text_str(&o, "; `bind = ");
 	text_uint(&o, req->port);
 	text_str(&o, "` in [network] would open it to others");
-	tell(c, &o, 0);
+	tell(c, &o);
 }
 
 void tell_asking(struct caller *c, const struct request *req, const char *target)
@@ -204,5 +198,5 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 	o.cap = sizeof(line);
 	o.failed = false;
 	text_str(&o, "; answer from another terminal: pale pending");
-	tell(c, &o, 0);
+	tell(c, &o);
 }
