@@ -17,7 +17,7 @@ static const struct cmd_known known[] = {
 	  0 },
 	{ "git", "tag", "mFu", "message file local-user cleanup sort", 0 },
 	{ "git", "merge", "msXF", "message strategy strategy-option file", 0 },
-	{ "git", "push", "o", "push-option repo receive-pack exec", 0 },
+	{ "git", "push", "o", "push-option repo receive-pack exec recurse-submodules", KNOWN_ABBREVIATED },
 	{ "git", "fetch", "jo",
 	  "depth deepen shallow-since shallow-exclude jobs refmap upload-pack server-option filter "
 	  "negotiation-tip",
@@ -36,7 +36,7 @@ static const struct cmd_known known[] = {
 	{ "git", "symbolic-ref", "m", "", 0 },
 	{ "git", "worktree", "bB", "reason", 0 },
 	{ "git", "rebase", "xsX", "onto exec strategy strategy-option", 0 },
-	{ "git", "send-pack", "", "receive-pack exec remote push-option", 0 },
+	{ "git", "send-pack", "", "receive-pack exec remote push-option", KNOWN_ABBREVIATED },
 	{ "git", "log", "nSGL", "max-count since until after before author committer grep skip format", 0 },
 	{ "docker", NULL, "cHl", "context host log-level config tlscacert tlscert tlskey", 0 },
 	{ "docker", "run", "veplwuhmc",
@@ -133,12 +133,25 @@ bool word_in_list(const char *list, const char *word, size_t len)
 	return false;
 }
 
+/* It is one of the row's longs, in full or as far as that may be left off. */
+static bool is_long(const struct cmd_known *row, const char *name)
+{
+	size_t len = strlen(name), n;
+
+	for (const char *p = row->longs; len > 0 && *p; p += n + (p[n] == ' ')) {
+		n = strcspn(p, " ");
+		if ((n == len || (n > len && row->flags & KNOWN_ABBREVIATED)) && memcmp(p, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool cmd_known_takes(const struct cmd_known *row, const char *option)
 {
 	if (!row || option[0] != '-' || !option[1])
 		return false;
 	if (option[1] == '-')
-		return word_in_list(row->longs, option + 2, strlen(option + 2));
+		return is_long(row, option + 2);
 	if (row->flags & KNOWN_SINGLE_DASH)
 		return word_in_list(row->longs, option + 1, strlen(option + 1));
 	/* -am MESSAGE takes the next word, -mMESSAGE has it */

@@ -78,6 +78,7 @@ enum cmd_known_flag {
 	KNOWN_EVERYWHERE = 1,  /* also behind the subcommand */
 	KNOWN_SINGLE_DASH = 2, /* long options have one dash (find -exec) */
 	KNOWN_PLUS = 4,	       /* +toolchain stands before the subcommand */
+	KNOWN_ABBREVIATED = 8, /* what begins like one of longs is one of them */
 };
 
 /* The row of a program and subcommand (NULL: global), or NULL. */

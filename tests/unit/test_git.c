@@ -307,6 +307,8 @@ static const char *const by_head[] = {
 	"git push origin HEAD",
 	"git push origin @",
 	"git push --dry-run",
+	"git push --recurse-submodules no origin",
+	"git push --rep x origin",
 	"git update-ref -d HEAD",
 	"git branch -m feature2",
 	"nice git push",
