@@ -158,7 +158,14 @@ static bool find_shape(const struct spot *s, struct secret_hit *ret)
 	return false;
 }
 
-/* scheme://user:password@host */
+/* It is http or https that ends at n. */
+static bool is_http(const char *text, size_t n)
+{
+	n -= n > 0 && text[n - 1] == 's';
+	return n >= 4 && memcmp(text + n - 4, "http", 4) == 0;
+}
+
+/* scheme://user:password@host; by http a name alone may be a token. */
 static bool find_userinfo(const struct spot *s, struct secret_hit *ret)
 {
 	const char *p = s->text + s->i + 3, *end, *colon;
@@ -170,6 +177,8 @@ static bool find_userinfo(const struct spot *s, struct secret_hit *ret)
 		n++;
 	end = memrchr(p, '@', n);
 	colon = end ? memchr(p, ':', (size_t)(end - p)) : NULL;
+	if (end && !colon && is_http(s->text, s->i))
+		colon = p - 1;
 	if (!colon || colon + 1 == end)
 		return false;
 	*ret = (struct secret_hit){ (size_t)(colon + 1 - s->text), (size_t)(end - colon - 1) };

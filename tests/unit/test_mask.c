@@ -53,6 +53,8 @@ static const struct {
 	{ "curl -H 'X-Api-Key: abcd'", "curl -H 'X-Api-Key: ***'" },
 	{ "http Bearer abcdefgh12", "http Bearer ***" },
 	{ "git clone https://ana:hunter2@example.org/x", "git clone https://ana:***@example.org/x" },
+	{ "git clone https://0123abcd@example.org/x", "git clone https://***@example.org/x" },
+	{ "http://0123abcd@example.org", "http://***@example.org" },
 	{ "curl -u ana:hunter2 https://example.org", "curl -u ana:*** https://example.org" },
 	{ "curl --user ana:hunter2 x", "curl --user ana:*** x" },
 	{ "mysql --password=geheim db", "mysql --password=*** db" },
