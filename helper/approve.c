@@ -94,6 +94,7 @@ void approval_print(const struct request *req, uint32_t image, char print[PRINT_
 	/* The same words in another directory, or a push of another branch, are another command. */
 	digest_text(&d, req->op == OP_EXEC ? req->cwd : NULL);
 	digest_text(&d, req->op == OP_EXEC ? req->git_branch : NULL);
+	digest_text(&d, req->aim);
 	for (size_t i = 0; req->env && req->env[i]; i++)
 		digest_text(&d, req->env[i]);
 	digest_end(&d, print);

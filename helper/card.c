@@ -65,6 +65,7 @@ static void copy_texts(struct copy *c, struct request *to, const struct request 
 	to->ident = copy_text(c, from->ident);
 	to->cwd = copy_text(c, from->cwd);
 	to->git_branch = copy_text(c, from->git_branch);
+	to->aim = copy_text(c, from->aim);
 	to->host = copy_text(c, from->host);
 	copy_list(c, from->argv, from->argc, argv);
 	copy_list(c, from->env, count_list(from->env), env);
@@ -288,9 +289,10 @@ char *card_variables(const struct helper *h, const struct approval *ap)
 
 int card_record_request(struct helper *h, const struct approval *ap)
 {
-	_cleanup_free_ char *variables = card_variables(h, ap), *more = NULL;
+	_cleanup_free_ char *variables = card_variables(h, ap), *aim = shown_aim(h, &ap->req), *more = NULL;
 
-	if (!variables || asprintf(&more, "%s%s", *variables ? " env=" : "", variables) < 0)
+	if (!variables || !aim ||
+	    asprintf(&more, "%s%s%s%s", *aim ? " to=" : "", aim, *variables ? " env=" : "", variables) < 0)
 		return -ENOMEM;
 	return card_record(h, ap, "approval/request", "ask", more, CARD_DURABLE);
 }

@@ -38,6 +38,13 @@ static json_t *env_json(const struct helper *h, const struct approval *ap)
 	return list;
 }
 
+static json_t *aim_json(const struct helper *h, const struct approval *ap)
+{
+	_cleanup_free_ char *text = shown_aim(h, &ap->req);
+
+	return text ? text_json(text) : json_null();
+}
+
 static json_t *processes_json(const struct card_process *p, size_t n)
 {
 	json_t *list = json_array();
@@ -87,13 +94,14 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 			 h->session, "turn", (json_int_t)ap->turn, "op", op_name(ap->req.op), "access",
 			 access_name(ap->req.access), "target", text_json(ap->target), "argv", argv_json(ap),
 			 "file", exec_json(ap, ap->req.path), "branch", exec_json(ap, ap->req.git_branch));
-	more = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o}", "cwd",
-			 text_json(ap->req.cwd), "exe", text_json(ap->exe), "pid", (json_int_t)ap->pid,
-			 "tree", processes_json(ap->tree, ap->n_tree), "rule", text_json(ap->rule), "risk",
-			 risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING, "stepup_by",
-			 stepup_by_name(by), "flood", ap->is_flood, "offers", offers_json(&ap->offers),
-			 "asked", asked, "deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "askers",
-			 processes_json(ap->asker, ap->n_askers), "env", env_json(h, ap));
+	more = json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o}",
+			 "to", aim_json(h, ap), "cwd", text_json(ap->req.cwd), "exe", text_json(ap->exe),
+			 "pid", (json_int_t)ap->pid, "tree", processes_json(ap->tree, ap->n_tree), "rule",
+			 text_json(ap->rule), "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING,
+			 "stepup_by", stepup_by_name(by), "flood", ap->is_flood, "offers",
+			 offers_json(&ap->offers), "asked", asked, "deadline_ns", (json_int_t)ap->until_ns,
+			 "left_s", left, "askers", processes_json(ap->asker, ap->n_askers), "env",
+			 env_json(h, ap));
 	if (!card || !more || json_object_update(card, more) < 0) {
 		json_decref(card);
 		card = NULL;

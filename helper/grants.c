@@ -415,7 +415,7 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 	size_t i;
 
 	grants_refresh(h);
-	if (!img || g->n == 0 || grants_focus(h, req) < 0 || !g->image.h)
+	if (grants_why_once(req) || !img || g->n == 0 || grants_focus(h, req) < 0 || !g->image.h)
 		return false;
 	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		return false;

@@ -63,6 +63,9 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
  * grant_offers_done(ret) in any case. */
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret);
 
+/* Why what is asked may be allowed once only, whatever a rule says; NULL: it may last. */
+const char *grants_why_once(const struct request *req);
+
 /* A human's order to make a grant.  Borrows its strings. */
 struct grant_order {
 	enum grant_scope scope; /* not GRANT_ONCE */

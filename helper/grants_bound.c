@@ -15,9 +15,22 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
 	digest_text(&d, id);
 	digest_text(&d, req->cwd);
 	digest_text(&d, req->path);
+	/* Nothing of what has none changes: it may be kept since an older version. */
+	if (req->aim) {
+		digest_text(&d, "to");
+		digest_text(&d, req->aim);
+	}
 	for (size_t i = 0; req->env && req->env[i]; i++)
 		digest_text(&d, req->env[i]);
 	digest_end(&d, binding);
+}
+
+const char *grants_why_once(const struct request *req)
+{
+	if (!req->aim || (req->op == OP_EXEC && strncmp(req->aim, AIM_UNKNOWN, strlen(AIM_UNKNOWN)) != 0))
+		return NULL;
+	return req->op == OP_EXEC ? "where it goes is not known: allow it once"
+				  : "a yes is for this one commit: allow it once";
 }
 
 bool grants_bound_alike(const struct request *a, const struct request *b)
@@ -35,7 +48,7 @@ int grants_bind(struct helper *h, const struct approval *ap, const char *id, cha
 		char binding[DIGEST_HEX])
 {
 	const struct request *req = &ap->req;
-	_cleanup_free_ char *with = NULL, *text = NULL;
+	_cleanup_free_ char *with = NULL, *to = NULL, *text = NULL;
 
 	binding[0] = '\0';
 	if (req->op != OP_EXEC) {
@@ -44,8 +57,10 @@ int grants_bind(struct helper *h, const struct approval *ap, const char *id, cha
 	}
 	grants_binding(id, req, binding);
 	with = card_variables(h, ap);
-	if (!with || asprintf(&text, "in %s: %s%s%s", req->cwd ? req->cwd : "?", req->path ? req->path : "?",
-			      *with ? " with " : "", with) < 0) {
+	to = shown_aim(h, req);
+	if (!with || !to ||
+	    asprintf(&text, "in %s: %s%s%s%s%s", req->cwd ? req->cwd : "?", req->path ? req->path : "?",
+		     *to ? " to " : "", to, *with ? " with " : "", with) < 0) {
 		text = NULL;
 		return -ENOMEM;
 	}

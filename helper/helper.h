@@ -359,6 +359,8 @@ int shown_env(const struct helper *h, struct wire_ask *ask);
 /* A variable as it is shown (caller frees): a secret is masked, with a tag that differs by value.  NULL: no
  * memory. */
 char *shown_variable(const struct helper *h, const char *entry);
+/* Likewise what else decides what a yes does (req->aim); "" for nothing. */
+char *shown_aim(const struct helper *h, const struct request *req);
 
 /* The peer of c is gone: its card is cancelled if no other process waits for it. */
 void broker_hangup(struct helper *h, struct conn *c);

@@ -10,8 +10,11 @@
 
 #include "helper.h"
 
+#include "policy/argv.h"
 #include "policy/environ.h"
 #include "policy/environ_target.h"
+#include "policy/git.h"
+#include "policy/gitpush.h"
 
 static enum environ_was was_of(const struct helper *h, const char *entry)
 {
@@ -69,27 +72,70 @@ int shown_env(const struct helper *h, struct wire_ask *ask)
 	return 0;
 }
 
+/*
+ * The text, which was `whole` before something of it was hidden, and without what is secret.  What is hidden
+ * is told apart all the same, by who has the session's key.
+ */
+static char *masked(const struct helper *h, const char *whole, char *text)
+{
+	uint64_t tag;
+	char *out;
+
+	text[mask_text(&h->mask, text, strlen(text))] = '\0';
+	if (strcmp(text, whole) == 0)
+		return strdup(text);
+	crypto_shorthash((unsigned char *)&tag, (const unsigned char *)whole, strlen(whole), h->fold_key);
+	return asprintf(&out, "%s (masked, #%016llx)", text, (unsigned long long)tag) < 0 ? NULL : out;
+}
+
 char *shown_variable(const struct helper *h, const char *entry)
 {
-	size_t len = strlen(entry), at = strcspn(entry, "="), masked = len;
-	char *text = strdup(entry);
-	char *name = text ? strndup(entry, at) : NULL, *out = NULL;
-	uint64_t tag;
+	size_t len = strlen(entry), at = strcspn(entry, "=");
+	_cleanup_free_ char *text = strdup(entry), *name = text ? strndup(entry, at) : NULL;
 
 	if (name && at + 1 < len && environ_name_is_secret(name))
-		masked = (size_t)(stpcpy(text + at + 1, len - at > 3 ? "***" : "*") - text);
-	else if (name)
-		masked = mask_text(&h->mask, text, len);
-	if (!name || (masked == len && memcmp(text, entry, len) == 0)) {
-		out = name ? text : NULL;
-		text = name ? NULL : text;
-	} else {
-		/* The tag (keyed with a secret of the session) shows whether two masked values are equal. */
-		crypto_shorthash((unsigned char *)&tag, (const unsigned char *)entry, len, h->fold_key);
-		if (asprintf(&out, "%.*s (masked, #%016llx)", (int)masked, text, (unsigned long long)tag) < 0)
-			out = NULL;
+		strcpy(text + at + 1, len - at > 3 ? "***" : "*");
+	return name ? masked(h, entry, text) : NULL;
+}
+
+/* Behind its host and quoted as by a shell: no URL looks like two.  `url` is a line of its own. */
+static void put_url(FILE *f, const char *url)
+{
+	_cleanup_free_ char *quoted = malloc(argv_join(&url, 1, NULL, 0) + 1);
+	const char *host;
+	size_t len;
+
+	if (!giturl_host(url, &host, &len))
+		fputs("not known: no URL", f);
+	else if (quoted) {
+		argv_join(&url, 1, quoted, argv_join(&url, 1, NULL, 0) + 1);
+		fprintf(f, "%s%.*s: %s", len > 0 ? "host " : "this machine", (int)len, host, quoted);
 	}
-	free(text);
-	free(name);
+}
+
+char *shown_aim(const struct helper *h, const struct request *req)
+{
+	/* Of who asks, none but the supervisor looks for it. */
+	bool is_blind = !req->aim && req->op == OP_EXEC && command_wants_branch(req) & GIT_WANTS_CONFIG;
+	const char *said = is_blind ? AIM_UNKNOWN "at level hooks nobody looks for it" : req->aim;
+	_cleanup_free_ char *aim = strdup(said ? said : ""), *text = NULL;
+	char *whole = NULL, *at = aim, *out = NULL;
+	size_t size;
+	FILE *f = aim ? open_memstream(&whole, &size) : NULL;
+
+	if (!f)
+		return NULL;
+	if (req->op != OP_EXEC)
+		fputs(aim, f);
+	else if (aim[0] == AIM_UNKNOWN[0])
+		fprintf(f, "not known: %s", aim + 1);
+	else
+		for (const char *url; (url = strsep(&at, "\n")) && *url;) {
+			put_url(f, url);
+			fputs(at ? ", and " : "", f);
+		}
+	if (fclose(f) == 0 && (text = strdup(whole)))
+		out = masked(h, whole, text);
+	free(whole);
 	return out;
 }

@@ -75,6 +75,12 @@ const struct gitconfig_entry *gitconfig_moves(const struct gitconfig *first, con
 					      const struct gitconfig *now, const struct gitconfig_trunk *t,
 					      enum gitconfig_part part);
 
+/* The entry is of that key; no subsection is NULL. */
+bool gitconfig_is_key(const struct gitconfig_entry *e, const char *section, const char *subsection,
+		      const char *name);
+/* The last value of a key, "" for one that has none, or NULL. */
+const char *gitconfig_value(const struct gitconfig *g, const char *section, const char *subsection,
+			    const char *name);
 /* Two that say the same. */
 bool gitconfig_same(const struct gitconfig_entry *a, const struct gitconfig_entry *b);
 /* As git reads a truth value that stands there. */

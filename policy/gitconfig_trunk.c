@@ -24,9 +24,25 @@ static bool is_one_of(const char *list, const char *s)
 	return word_in_list(list, s, strlen(s));
 }
 
-static bool is_alone(const struct gitconfig_entry *e, const char *section, const char *name)
+static bool same_text(const char *a, const char *b)
 {
-	return strcmp(e->section, section) == 0 && !e->subsection && strcmp(e->name, name) == 0;
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool gitconfig_is_key(const struct gitconfig_entry *e, const char *section, const char *subsection,
+		      const char *name)
+{
+	return strcmp(e->section, section) == 0 && same_text(e->subsection, subsection) &&
+	       strcmp(e->name, name) == 0;
+}
+
+const char *gitconfig_value(const struct gitconfig *g, const char *section, const char *subsection,
+			    const char *name)
+{
+	for (size_t i = g->n; i-- > 0;)
+		if (gitconfig_is_key(&g->entries[i], section, subsection, name))
+			return g->entries[i].value ? g->entries[i].value : "";
+	return NULL;
 }
 
 static bool is_of_remote(const struct gitconfig_entry *e)
@@ -94,9 +110,9 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 		return (strcmp(e->name, "fetch") == 0 && !fetch_is_tame(value, t)) ||
 		       strcmp(e->name, "push") == 0 ||
 		       (strcmp(e->name, "mirror") == 0 && !gitconfig_is_off(value));
-	if (is_alone(e, "push", "default"))
+	if (gitconfig_is_key(e, "push", NULL, "default"))
 		return !is_one_of("simple current nothing", value);
-	if (is_alone(e, "core", "bare") || is_alone(e, "rebase", "updaterefs"))
+	if (gitconfig_is_key(e, "core", NULL, "bare") || gitconfig_is_key(e, "rebase", NULL, "updaterefs"))
 		return !gitconfig_is_off(value);
 	return strcmp(e->section, "alias") == 0 && alias_moves(value);
 }
@@ -106,7 +122,7 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 /* It names the remote of a protected branch, or of all that have none of their own. */
 static bool names_remote(const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
 {
-	return is_alone(e, "remote", "pushdefault") ||
+	return gitconfig_is_key(e, "remote", NULL, "pushdefault") ||
 	       (is_of_trunk(e, t) && is_one_of("remote pushremote", e->name));
 }
 
@@ -115,11 +131,6 @@ static bool stays(const struct gitconfig_entry *e, const struct gitconfig_trunk 
 {
 	return (is_of_remote(e) && is_one_of("url pushurl", e->name)) || strcmp(e->section, "url") == 0 ||
 	       names_remote(e, t) || (is_of_trunk(e, t) && is_one_of("merge rebase", e->name));
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 /* The next entry with the section of e, and its name or that one. */

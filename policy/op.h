@@ -107,6 +107,8 @@ enum level { LEVEL_HOOKS, LEVEL_FULL, LEVEL_STRICT, LEVEL_COUNT };
 
 #define RULE_NONE UINT32_MAX
 
+#define AIM_UNKNOWN "\n" /* no URL begins so */
+
 /* Limits.  Over the limit is denied (REASON_TOO_LONG). */
 #define LIMIT_PATH    4096	 /* bytes with the NUL, as the kernel's PATH_MAX */
 #define LIMIT_ARGV    (2u << 20) /* bytes of all arguments with their NULs: ARG_MAX of an 8 MiB stack */
@@ -164,6 +166,11 @@ struct request {
 	 */
 	const char *const *env;
 	const char *git_branch; /* HEAD's branch in the repository that this git works on, or as git.h says */
+	/*
+	 * In a question, what else decides what a yes does: of a push the URLs, one a line, or AIM_UNKNOWN
+	 * and why nobody can tell; of a branch the commit.  NULL: nothing does.
+	 */
+	const char *aim;
 	const char *host;
 	uint8_t addr[16];
 	bool has_addr;

@@ -25,7 +25,7 @@ static const struct {
 	{ offsetof(struct request, path), LIMIT_PATH }, { offsetof(struct request, given), LIMIT_PATH },
 	{ offsetof(struct request, raw), LIMIT_PATH },	{ offsetof(struct request, ident), LIMIT_HOST },
 	{ offsetof(struct request, cwd), LIMIT_PATH },	{ offsetof(struct request, git_branch), LIMIT_PATH },
-	{ offsetof(struct request, host), LIMIT_HOST },
+	{ offsetof(struct request, host), LIMIT_HOST }, { offsetof(struct request, aim), LIMIT_PATH },
 };
 
 #define N_STRINGS   (sizeof(strings) / sizeof(strings[0]))

@@ -212,7 +212,6 @@ static int add_where(struct card_text *t, const json_t *card)
 		r = add(t, CARD_WHERE, "branch", json_str(card, "branch"));
 	if (r == 0)
 		r = add(t, CARD_WHERE, "in", json_str(card, "cwd"));
-
 	if (r == 0)
 		r = add_process(t, "by", json_str(card, "exe"), number(card, "pid"));
 	if (r == 0)
@@ -283,6 +282,8 @@ int card_text_init(struct card_text *t, const json_t *card)
 
 	*t = (struct card_text){ 0 };
 	r = add_what(t, card);
+	if (r == 0)
+		r = add(t, CARD_WHAT, "to", json_str(card, "to"));
 	if (r == 0)
 		r = add_env(t, json_object_get(card, "env"));
 	if (r == 0)

@@ -1,6 +1,7 @@
 /*
  * HEAD's branch, which `git branch -m` and a `git push` without a refspec would move, where that can be told
- * from outside: by the supervisor, by `pale run` of its own command, and by `pale explain`.
+ * from outside: by the supervisor, by `pale run` of its own command, and by `pale explain`; and for the
+ * supervisor's questions the URLs of a push.
  *
  * Wherever configuration could send a push elsewhere nobody knows, and the policy then takes the branch for a
  * protected one.
@@ -18,6 +19,7 @@
 
 #include "policy/git.h"
 #include "policy/gitconfig.h"
+#include "policy/gitpush.h"
 #include "policy/path.h"
 #include "tools/tools.h"
 
@@ -378,4 +380,89 @@ void git_branch_note(struct request *req, const struct git_env *env, char *buf, 
 
 	if (wants)
 		req->git_branch = branch_of(req, wants, env, buf, size);
+}
+
+/* --- where a push goes ---------------------------------------------------------------------------------- */
+
+/* The file's text, behind the others and in a section of its own; false where it cannot be had. */
+static bool append(char **all, const char *dir, const char *name)
+{
+	_cleanup_free_ char *text = NULL, *before = *all;
+	char path[PATH_MAX];
+	size_t len;
+	int r = path_join(path, sizeof(path), dir, name);
+
+	*all = NULL;
+	if (r == 0)
+		r = file_read(path, CONF_MAX, &text, &len);
+	/* What ends in the middle of a value ends with the first line. */
+	if ((r == 0 && strlen(text) != len) || (r != 0 && r != -ENOENT && r != -ENOTDIR) || !before ||
+	    asprintf(all, "%s\n\n[pale]\n%s", before, r == 0 ? text : "") < 0)
+		*all = NULL;
+	return *all != NULL;
+}
+
+/* All that git reads, in its own order; NULL where it cannot be had. */
+static char *configuration(const struct git_env *env, const char *git_dir, const char *common)
+{
+	const char *xdg = env->config_home[0] ? env->config_home : env->home;
+	char *all = strdup("");
+	bool ok = append(&all, "/etc", "gitconfig");
+
+	if (!env->no_global)
+		ok = ok && append(&all, xdg, env->config_home[0] ? "git/config" : ".config/git/config") &&
+		     append(&all, env->home, ".gitconfig");
+	/* config.worktree is read only where an extension says so. */
+	if (!ok || !append(&all, common, "config") || !is_missing(git_dir, "config.worktree")) {
+		free(all);
+		return NULL;
+	}
+	return all;
+}
+
+static const char *push_urls(const struct request *req, const struct git_env *env, struct out *o)
+{
+	const char *repo, *branch = NULL, *why = gitpush_words(req, &repo);
+	_cleanup_free_ char *text = NULL;
+	char common[PATH_MAX], head[256];
+	struct gitconfig g;
+	struct where w;
+	unsigned line;
+
+	if (why)
+		return why;
+	if (env->elsewhere || env->config)
+		return "a variable gives it another repository or configuration";
+	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0])
+		return "its repository cannot be told";
+	if (is_missing(w.git_dir, "commondir"))
+		strcpy(common, w.git_dir);
+	else if (!follow(w.git_dir, "commondir", "", common, sizeof(common)))
+		return "its repository cannot be told";
+	if (!repo)
+		branch = read_head(w.git_dir, head, sizeof(head));
+	if (!repo && !branch)
+		return "no remote is named, and no branch is checked out";
+	if (!is_empty(common, "remotes") || !is_empty(common, "branches"))
+		return "its repository has remotes as files";
+	text = configuration(env, w.git_dir, common);
+	if (!text || gitconfig_parse(text, strlen(text), &g, &line) < 0)
+		return "its configuration cannot be read";
+	why = gitpush_urls(&g, repo, branch, o);
+	gitconfig_done(&g);
+	return why;
+}
+
+void git_aim_note(struct request *req, const struct git_env *env, char *buf, size_t size)
+{
+	struct out o = out_of(buf, size);
+	const char *why;
+
+	req->aim = NULL;
+	if (!(command_wants_branch(req) & GIT_WANTS_CONFIG))
+		return;
+	why = push_urls(req, env, &o);
+	if (why)
+		snprintf(buf, size, AIM_UNKNOWN "%s", why);
+	req->aim = buf;
 }

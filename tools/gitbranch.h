@@ -35,4 +35,7 @@ void git_env_foresee(struct git_env *e, const struct options *o, const struct lo
  */
 void git_branch_note(struct request *req, const struct git_env *env, char *buf, size_t size);
 
+/* Sets req->aim, where req is a push: in buf, NULL for anything else. */
+void git_aim_note(struct request *req, const struct git_env *env, char *buf, size_t size);
+
 #endif

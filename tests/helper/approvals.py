@@ -257,6 +257,53 @@ def secrets_are_told_apart_though_masked():
 
 
 @test
+def where_a_push_goes_is_part_of_the_question():
+    """Its destinations make another card, and a grant is for them alone; where they are not known nothing lasts."""
+    s = Session(policy="[session]\ntimeout = 60s\n[commands]\nask = git push\n").start()
+    push = dict(argv=["git", "push", "o", "x:x"], path="/usr/bin/git")
+    # Where nobody could tell, it is for once.
+    w = s.ask(**push, aim="\nsome reason")
+    card = s.card()
+    expect(card["to"] == "not known: some reason", "%r" % card["to"])
+    expect(card["offers"]["lines"] == [] and "not known" in card["offers"]["why_none"], "%r" % card["offers"])
+    for more in (dict(), dict(rule="allow = git push o x:x")):
+        expect("error" in s.respond(card, scope="session", **more), "it lasts")
+    s.respond(card)
+    expect(s.answer(w).allowed, "a yes is none")
+    # Where nobody has looked, as at level hooks, what is granted answers the like of it alone.
+    w = s.ask(**push)
+    card = s.card()
+    expect(card["to"] == "not known: at level hooks nobody looks for it", "%r" % card["to"])
+    expect("result" in s.respond(card, scope="session"), "it may not last")
+    expect(s.answer(w).allowed and s.question(**push).allowed, "the grant does not hold")
+    w = s.ask(**push, aim="https://h/a")
+    card = s.card()
+    expect(card["to"] == "host h: https://h/a", "%r" % card["to"])
+    expect("result" in s.respond(card, scope="session"), "it may not last")
+    expect(s.answer(w).allowed and s.question(**push, aim="https://h/a").allowed, "the grant does not hold")
+    others = [dict(aim="\nhttps://h/a"), dict(aim="https://h/b"), dict(aim="https://h/a\nssh://g@k/a"), dict(aim="https://u:passw1@h/a"),
+              dict(aim="https://u:passw2@h/a")]
+    waiters = []
+    digests = set()
+    for n, more in enumerate(others, 1):
+        waiters.append(s.ask_paced(**push, **more))
+        got = s.card(n)
+        expect(len(got["askers"]) == 1, "joined: %r" % more)
+        digests.add(card_digest({**got, "id": "", "askers": [], "pid": 0}))
+    expect(len(digests) == len(others), "two have one digest")
+    expect(s.cards()[2]["to"] == "host h: https://h/a, and host k: ssh://g@k/a", "%r" % s.cards()[2]["to"])
+    expect(all(c["to"].startswith("host h: https://u:***@h/a (masked, #") for c in s.cards()[3:]), "%r" % s.cards()[3]["to"])
+    grants = s.result("grants/list")["grants"]
+    expect(sum(" to host h: https://h/a" in g["bound"] for g in grants) == 1, "%r" % grants)
+    asked = [r["detail"] for r in s.records("approval/request")]
+    expect(any("to=host h: https://h/a " in d for d in asked) and not any("passw" in d for d in asked), "%r" % asked)
+    for w in waiters:
+        w.close()
+    s.finish()
+    s.expect_whole()
+
+
+@test
 def an_environment_that_cannot_be_shown_is_not_asked():
     s = Session().start()
     for env in (["A=" + "x" * 61000], ["V%d=%s" % (i, "\x01" * 10) for i in range(1500)]):

@@ -32,6 +32,7 @@ static const struct {
 	{ "session", "\"s1\"", "\"s2\"" },
 	{ "stepup", "true", "false" },
 	{ "target", "\"/etc/a\"", "\"/etc/b\"" },
+	{ "to", "\"host a: https://a/b\"", "\"host c: https://c/b\"" },
 	{ "tree", "[{\"pid\": 9, \"exe\": \"/bin/a\"}]", "[{\"pid\": 9, \"exe\": \"/bin/b\"}]" },
 };
 

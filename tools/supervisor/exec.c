@@ -342,7 +342,26 @@ static int note_environment(struct exec *x, struct caller *c)
 	if (!exec_env_is(&x->env, &env))
 		return -ESTALE;
 	x->req.env = x->script.held.env = env.v;
+	git_aim_note(&x->req, &x->env.git, x->aim, sizeof(x->aim));
 	return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool exec_aim_stands(const struct exec *x)
+{
+	struct request now = x->req;
+	char aim[sizeof(x->aim)], branch[sizeof(x->branch)];
+
+	if (!x->req.env)
+		return true;
+	now.git_branch = NULL;
+	git_branch_note(&now, &x->env.git, branch, sizeof(branch));
+	git_aim_note(&now, &x->env.git, aim, sizeof(aim));
+	return same_text(now.git_branch, x->req.git_branch) && same_text(now.aim, x->req.aim);
 }
 
 /* Applies the verdict on the program, or that on an interpreter where it is stricter.  True: allowed. */
@@ -364,12 +383,20 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 
 static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 {
+	const struct decision moved = { .reason = REASON_CHANGED, .rule = RULE_NONE };
+
 	if (is_operators(c))
 		return true;
 	if (!x->readable)
 		verdict_note(c, NOTE_FLOOR);
 	if (!judge_words(x, c, target))
 		return false;
+	if (!exec_aim_stands(x)) {
+		record_denied(c, &x->req, target, &moved, "",
+			      "the destination changed while the question waited; try again, and what it is "
+			      "now is asked");
+		return false;
+	}
 	if (!x->readable)
 		verdict_refuse(c, &x->req, target, REASON_FLOOR);
 	return true;

@@ -58,7 +58,7 @@ struct exec {
 	struct request req;
 	struct script_words script;
 	char real[LIMIT_PATH];
-	char cwd[LIMIT_PATH], branch[256];
+	char cwd[LIMIT_PATH], branch[256], aim[2048];
 };
 
 /*
@@ -74,6 +74,9 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
 
 /* What kind of file is at path, by its content.  False where it cannot be opened for reading. */
 bool exec_inspect(const char *path, struct elf_info *ret);
+
+/* What was asked about works on the branch, and goes where, it did then; true of what was not asked about. */
+bool exec_aim_stands(const struct exec *x);
 
 /* exec_script.c.  script_begin() comes before the first interpreter of a chain; script_judge() judges each
  * one in order.  real is the interpreter's real path.  0 or -ENOMEM. */

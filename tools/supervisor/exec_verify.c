@@ -108,7 +108,8 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 	if (w->killed)
 		return false;
 	if (event == PTRACE_EVENT_EXEC) {
-		if (!exec_running(pid, EXEC_THERE, &ran) || !exec_digest_is(&ran, &w->meant)) {
+		if (!exec_running(pid, EXEC_THERE, &ran) || !exec_digest_is(&ran, &w->meant) ||
+		    !exec_aim_stands(w->x)) {
 			kill_changed(c, w, pid);
 			return false;
 		}

@@ -1,0 +1,223 @@
+# levels: full strict
+# limit: 240
+# A question about a push has where it goes, a yes is for that alone, and so is what is granted beyond it.
+. "$T_LIB"
+
+# Repositories to push to, and one with a branch `topic` that pushes to the first.
+repo() {
+	policy <<-EOF2
+		[session]
+		timeout = 60s
+		[commands]
+		ask = git push
+	EOF2
+	OPTS=(-w "$W")
+	git init -q --bare good.git && git init -q --bare evil.git
+	git init -q r && cd r && git commit -q --allow-empty -m one && git checkout -q -b topic
+	git remote add origin "$W/good.git"
+	cp .git/config "$S/config"
+}
+
+# Of the question that waits: where it goes, or its digest.
+of_card() {
+	pale pending --json | python3 -c "import json, sys
+sys.path.insert(0, '${T_LIB%/*}/helper')
+from carddigest import card_digest
+card = json.load(sys.stdin)[0]
+print(card['to'] if '$1' == 'to' else card_digest(card))"
+}
+
+# goes PATTERN COMMAND...: what its question says of where it goes, which is denied then.
+goes() {
+	local id want=$1 to
+	shift
+	# What is launched is the operator's own; what that starts is asked about.
+	bg push bash -c '"$@"; true' x "$@"
+	id=$(pending_id) || fail "not asked: $*: $(cat "$S/push.err")"
+	to=$(of_card to)
+	grep -qF "to        $to" <<<"$(pale pending)" || fail "not shown: $to"
+	pale deny "$id" >/dev/null || fail "deny"
+	bg_wait push
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $to == $want ]] || fail "$*: it is said to go to: $to"
+}
+
+# has CONFIGURATION: on top of what the repository began with.
+has() {
+	{ cat "$S/config" && printf '%b\n' "$@"; } >.git/config
+}
+
+# Pushed nothing, to any of them.
+nothing_pushed() {
+	[ -z "$(git -C "$W/good.git" for-each-ref)$(git -C "$W/evil.git" for-each-ref)" ] || fail "something was pushed"
+}
+
+pushed_to() {
+	[ -n "$(git -C "$W/$1.git" for-each-ref)" ] || fail "nothing was pushed to $1.git"
+}
+
+P="git push origin topic:topic"
+
+t_the_card_says_where() {
+	repo
+	goes "this machine: $W/good.git" $P
+	# As git itself has it.
+	has '[remote "o"]\nurl = https://example.org/a\npushurl = git@h.example:b\npushurl = ssh://u@h2.example:22/c'
+	goes "host h.example: git@h.example:b, and host h2.example: ssh://u@h2.example:22/c" git push o topic:topic
+	[ "$(git remote get-url --push --all o | tr '\n' ' ')" = "git@h.example:b ssh://u@h2.example:22/c " ] || fail "git has others"
+	has '[remote "o"]\nurl = gh:a\nurl = https://example.org/b\n[url "https://gh.example/"]\ninsteadOf = gh:\n[url "https://other.example/"]\ninsteadOf = g'
+	goes "host gh.example: https://gh.example/a, and host example.org: https://example.org/b" git push o topic:topic
+	[ "$(git remote get-url --push --all o | tr '\n' ' ')" = "https://gh.example/a https://example.org/b " ] || fail "git has others"
+	has '[remote "o"]\nurl = gh:a\nurl = https://example.org/b\n[url "ssh://gh.example/"]\npushInsteadOf = gh:'
+	goes "host gh.example: ssh://gh.example/a" git push o topic:topic
+	[ "$(git remote get-url --push --all o)" = "ssh://gh.example/a" ] || fail "git has others"
+	goes "host gh.example: ssh://gh.example/b" git push gh:b topic:topic
+	# Which remote.
+	has '[remote "o"]\nurl = https://o.example/a\n[remote "p"]\nurl = https://p.example/a'
+	goes "host p.example: https://p.example/a" git push --repo=p
+	goes "host o.example: https://o.example/a" git push --repo p o topic:topic
+	goes "host o.example: https://o.example/a" git -C "$W" --git-dir=r/.git push --recurse-submodules no o topic:topic
+	goes "not known: no remote is named" git push
+	has '[remote "o"]\nurl = https://o.example/a\n[branch "topic"]\nremote = o'
+	goes "host o.example: https://o.example/a" git push
+	has '[remote "o"]\nurl = https://o.example/a\n[branch "topic"]\nremote = origin\n[remote]\npushDefault = o'
+	goes "host o.example: https://o.example/a" git push
+	has '[remote "o"]\nurl = https://o.example/a\n[branch "topic"]\npushRemote = o\n[remote]\npushDefault = origin'
+	goes "host o.example: https://o.example/a" git push
+	git worktree add -q "$W/wt" -b two
+	cd "$W/wt" || exit 99
+	goes "host o.example: https://o.example/a" git push o two:two
+	printf '[url "https://home.example/"]\ninsteadOf = hm:\n' >>"$HOME/.gitconfig"
+	goes "host home.example: https://home.example/z" git push hm:z two:two
+	nothing_pushed
+}
+
+t_names_that_mislead() {
+	repo
+	goes "host evil.example: https://***@evil.example/x (masked, #*)" git push https://good.example@evil.example/x topic:topic
+	goes "host evil.example: https://good.example:***@evil.example/x (masked, #*)" git push https://good.example:x@evil.example/x topic:topic
+	goes "host good.example: https://good.example/@evil.example" git push https://good.example/@evil.example topic:topic
+	goes "this machine: './host good.example: x'" git push "./host good.example: x" topic:topic
+	goes "host evil: evil:good.example/x" git push evil:good.example/x topic:topic
+	for url in https://a@b@c/x 'https://a\@b/x' ssh://good.example%2f@evil.example/x ext::sh odd://h/x HTTPS://h/x -x:y \
+		'[h:22]:x' ssh://-oProxyCommand=x/y; do
+		goes "not known: *" git push -- "$url" topic:topic
+	done
+}
+
+# Where nobody can tell, that is said, and a yes is for once.
+t_not_known() {
+	local row id
+	repo
+	goes "not known: its own words configure it" git -c "url.x.insteadOf=$W" push origin topic:topic
+	goes "not known: its own words configure it" git push --repo=x --no-repo
+	for row in GIT_DIR="$W/r/.git" GIT_CONFIG_COUNT=0 "GIT_CONFIG_PARAMETERS='a.b=c'" HOME=/ GIT_CONFIG_NOSYSTEM=1 GIT_COMMON_DIR="$W/r/.git"; do
+		goes "not known: a variable gives it another repository or configuration" bash -c "export '${row//\'/\'\\\'\'}'; $P"
+	done
+	goes "not known: another program starts git*" env $P
+	for row in '[include]\npath = /x' '[includeIf "gitdir:/"]\npath = x' '[remote "origin"]\nurl =' '[remote "origin"]\nvcs = x' '[remotes]\nx = origin' \
+		"[url \"a\"]\ninsteadOf = $W\n[url \"b\"]\ninsteadOf = $W" '[remote "origin"' '[remote "origin"]\nurl = a\\nb'; do
+		has "$row"
+		goes "not known: *" $P
+	done
+	has ""
+	: >.git/config.worktree
+	goes "not known: *" $P
+	rm .git/config.worktree && mkdir -p .git/remotes && : >.git/remotes/x
+	goes "not known: *" $P
+	bg push bash -c "$P; git push -q origin topic:topic"
+	id=$(pending_id) || exit 1
+	pale pending | grep -q "where it goes is not known: allow it once" || fail "more than once is offered"
+	run pale approve "$id" --session
+	rc_not 0
+	run pale approve "$id" --session --yes --rule "allow = git push origin topic:topic"
+	rc_not 0
+	run pale approve "$id"
+	rc_is 0
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait push
+	pushed_to good
+}
+
+# The agent leads it elsewhere while the question waits.
+t_changed_while_it_waits() {
+	local how id
+	repo
+	git branch other
+	has '[branch "topic"]\nremote = origin\n[remote "evil"]\nurl = '"$W/evil.git"
+	cp .git/config "$S/config"
+	for how in "git remote set-url origin $W/evil.git" "git config remote.origin.pushurl $W/evil.git" "git config remote.pushDefault evil" \
+		"git config branch.topic.pushRemote evil" "git remote set-url --add origin $W/evil.git" "git checkout -q other" \
+		"mkdir .git/remotes; echo URL: $W/evil.git >.git/remotes/origin"; do
+		cp "$S/config" .git/config && git checkout -q topic && rm -rf .git/remotes go
+		bg push bash -c "{ until test -e go; do sleep 0.05; done; $how; echo \"changed \$?\"; : >gone; } & git push; echo \"status \$?\"; wait"
+		id=$(pending_id) || exit 1
+		: >go
+		until_true 20 test -e gone || fail "not changed: $how"
+		rm gone
+		run pale approve "$id"
+		rc_is 0
+		bg_wait push
+		out_has "changed 0"
+		out_has "status 126"
+		denied exec "git push" "the destination changed while the question waited"
+		nothing_pushed
+	done
+	recorded exec deny "git push"
+	# The same again, and nothing changes.
+	cp "$S/config" .git/config && git checkout -q topic && rm -rf .git/remotes
+	bg push bash -c "$P"
+	id=$(pending_id) || exit 1
+	run pale approve "$id"
+	bg_wait push
+	rc_is 0
+	pushed_to good
+	verifies
+}
+
+t_a_grant_is_for_one_destination() {
+	local id
+	repo
+	bg push bash -c "$P && git commit -q --allow-empty -m two && $P && git remote set-url origin $W/evil.git && $P"
+	id=$(pending_id) || exit 1
+	run pale approve "$id" --always --yes
+	rc_is 0
+	# The second was not asked about; the third is.
+	id=$(pending_id) || exit 1
+	[ "$(of_card to)" = "this machine: $W/evil.git" ] || fail "$(of_card to)"
+	pushed_to good
+	[ "$(git rev-parse topic)" = "$(git -C "$W/good.git" rev-parse topic)" ] || fail "the grant does not hold"
+	run pale deny "$id"
+	bg_wait push
+	rc_is 126
+	run pale grants
+	out_has "this machine: $W/good.git"
+	[ -z "$(git -C "$W/evil.git" for-each-ref)" ] || fail "it was pushed elsewhere"
+}
+
+# Two that differ in a password alone are two questions, with two digests; it is in no record.
+t_what_is_hidden_counts() {
+	local id url first second
+	repo
+	for url in https://secretname@h.example/x https://u:secretword@h.example/x; do
+		has "[remote \"o\"]\nurl = $url"
+		bg push bash -c "git push o topic:topic; true"
+		id=$(pending_id) || exit 1
+		first=$(of_card to) second=$(of_card digest)
+		! pale pending | grep -q secret || fail "shown: $url"
+		run pale deny "$id"
+		bg_wait push
+		has "[remote \"o\"]\nurl = ${url/secret/secrets}"
+		bg push bash -c "git push o topic:topic; true"
+		id=$(pending_id) || exit 1
+		[ "$first" != "$(of_card to)" ] || fail "the two cannot be told apart"
+		[ "$second" != "$(of_card digest)" ] || fail "one digest"
+		run pale deny "$id"
+		bg_wait push
+	done
+	recorded approval/request ask "to=host h.example: https://***@h.example/x"
+	! ledgers | grep -qE "secrets?(name|word)" || fail "it is in the ledger"
+}
+
+scenario "$@"
