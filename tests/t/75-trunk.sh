@@ -277,6 +277,30 @@ t_commits_of_another_form() {
 	done
 }
 
+# A yes is for the commit that was shown.
+t_asked_for_each_commit() {
+	local id i
+	repo main
+	for i in 1 2; do
+		git cat-file commit main | sed "s/^author/parent ${i}111111111111111111111111111111111111111\n&/" | git hash-object -w --literally -t commit --stdin >x$i
+	done
+	cp x1 y1
+	bg moved bash -c 'mv x1 .git/refs/heads/main & sleep 1; mv x2 .git/refs/heads/main; echo "second $?"; wait'
+	id=$(pending_id) || exit 1
+	until_true 10 bash -c '[ "$(pale pending | grep -c "which cannot be shown to keep")" = 2 ]' || fail "the two are not shown: $(pale pending)"
+	pale pending | grep -q "commit $(cat y1), which cannot be shown to keep every commit" || fail "the commit is not shown"
+	run pale approve "$id" --session --yes
+	rc_not 0
+	run pale approve "$id"
+	rc_is 0
+	until_true 10 cmp -s y1 .git/refs/heads/main || fail "the first is not in place"
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait moved
+	out_has "second 1"
+	file_is .git/refs/heads/main "$(cat y1)"
+}
+
 # Where git keeps no branch as a file nothing is promised, and nothing is broken.
 t_reftable() {
 	git init -q --ref-format=reftable . 2>/dev/null || skip "this git knows no reftable"

@@ -439,8 +439,11 @@ void git_move(struct caller *c, const struct held *from, struct held *to, struct
 	take_turn(c);
 	to->d.verdict = move_verdict(c, from, to, m);
 	/* The operator is asked about the branch, as of any other thing that nobody can tell. */
-	if (to->d.verdict == VERDICT_ASK)
+	if (to->d.verdict == VERDICT_ASK) {
 		to->d.reason = REASON_TRUNK;
+		/* Another commit is another question. */
+		to->req.aim = c->git_why;
+	}
 	if (to->d.verdict == VERDICT_ASK && c->image.h->approvals != APPROVALS_ASK)
 		to->d = (struct decision){ VERDICT_DENY, REASON_GIT, to->d.rule, to->d.nested };
 	if (to->d.verdict != VERDICT_ALLOW)

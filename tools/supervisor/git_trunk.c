@@ -89,7 +89,8 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len
 	case GIT_UNSHOWN:
 	default:
 		snprintf(why, size,
-			 "that %.*s keeps every commit that %s had as the session began cannot be shown",
+			 "commit %.*s, which cannot be shown to keep every commit that %s had as the session "
+			 "began",
 			 (int)(2 * len), text, home->head);
 		return VERDICT_ASK;
 	}
