@@ -52,6 +52,18 @@ static struct decision decide_hard(const struct image *img, uint32_t rule)
 	return d;
 }
 
+/*
+ * What such a directory bears: that it comes to be, and that it is filled (O_TMPFILE writes to it).  One that
+ * is only like one of the session's own may go and change its mode: who copies a project does that.
+ */
+static bool place_bears(const struct walk *w)
+{
+	const unsigned never = 1u << OP_RENAME | 1u << OP_LINK | 1u << OP_SYMLINK | 1u << OP_MKNOD;
+	const unsigned elsewhere = 1u << OP_DELETE | 1u << OP_CHMOD | 1u << OP_CHOWN | 1u << OP_XATTR;
+
+	return !(1u << w->op & (w->tally.one_place ? never | elsewhere : never));
+}
+
 static struct decision decide(const struct walk *w, unsigned i, const char *path)
 {
 	const struct image *img = w->img;
@@ -64,6 +76,8 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 	if (1u << i != ACCESS_READ && img->h->mode == MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
 	    !(is_kind(img, &d, RULE_FILE_WRITE) && is_device(path)))
 		d = decision_deny(REASON_READONLY, RULE_NONE);
+	if (i != 0 && w->tally.place != RULE_NONE && d.verdict != VERDICT_DENY && !place_bears(w))
+		return decision_deny(REASON_SELF, w->tally.place);
 	/* It votes on nothing: what may be written is written once it was looked at. */
 	if (i != 0 && w->tally.git != RULE_NONE && d.verdict == VERDICT_ALLOW)
 		return (struct decision){ VERDICT_ASK, REASON_GIT, w->tally.git, 0 };

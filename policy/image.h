@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 9u
+#define IMAGE_VERSION 10u
 /* All that the processes of a session share, in the one place that none of them can write (ring.h, wire.h).
  */
 #define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)

@@ -34,6 +34,7 @@ static const struct {
 	[RULE_NET_BIND] = { "network", "bind", VERDICT_ALLOW },
 	[RULE_BRANCH] = { "git", "protect", VERDICT_DENY },
 	[RULE_FILE_GIT] = { "git", "guard", VERDICT_ASK },
+	[RULE_FILE_PLACE] = { "files", "place", VERDICT_DENY },
 };
 
 const char *rule_key(enum rule_kind kind)

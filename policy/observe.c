@@ -68,6 +68,7 @@ static bool stays(const struct rule *r)
 	case RULE_NET_BIND:
 	case RULE_BRANCH:
 	case RULE_FILE_GIT:
+	case RULE_FILE_PLACE:
 	case RULE_KIND_COUNT:
 	default:
 		return true;

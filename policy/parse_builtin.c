@@ -2,6 +2,7 @@
 #include "parse_impl.h"
 #include "git.h"
 #include "path.h"
+#include "state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,17 +17,18 @@ static const struct rule workspace = {
 	.file = (char *)"built in",
 };
 
-static int add_own(struct parser *ps, enum rule_kind kind, const char *path)
+static int add_own(struct parser *ps, enum rule_kind kind, const char *text, const char *dir,
+		   const char *path)
 {
 	char buf[LIMIT_PATH];
 	struct rule proto = { .kind = kind,
 			      .layer = LAYER_FLOOR,
 			      .rank = RANK_BUILTIN,
-			      .text = (char *)path,
+			      .text = (char *)text,
 			      .file = (char *)"built in" };
 
 	/* A path of pale's own that cannot be named cannot be protected: refuse the policy. */
-	if (path_normalise("/", path, buf, sizeof(buf)) < 0)
+	if (path_normalise(dir, path, buf, sizeof(buf)) < 0)
 		return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
 				"cannot protect `%s`", path);
 	return parser_add_path(ps, &proto, buf);
@@ -259,19 +261,45 @@ static int add_git_names(struct parser *ps, const char *top)
 	return r < 0 ? r : add_trunks(ps, top);
 }
 
+#define PROJECT_TEXT "a project's policy, which its owner changes, outside the session"
+#define PLACE_TEXT   "the agent's state, a directory that may be filled and no more"
+
+/* The agent's state: the next session is started with what is there, so it is what was made (relocate.c). */
+static int add_places(struct parser *ps, const char *top, const char *state)
+{
+	const char *end = state;
+	char name[LIMIT_PATH];
+	int r = 0;
+
+	while (r == 0 && *end) {
+		end = strchrnul(end + 1, '/');
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(end - state), state);
+		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, top, name);
+	}
+	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
+		(void)snprintf(name, sizeof(name), "%.*s/%s", LIMIT_PATH / 2, state, state_places[i].name);
+		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, top, name);
+	}
+	return r;
+}
+
 /*
  * The project's own policy.  Where the agent's state lies beside it, the directory is there, ours, and no
  * link before the session starts, and cannot be moved away from above what is protected; elsewhere nobody
- * makes it.
+ * makes it. And that of any other project: a later session may start there.  One that was prepared somewhere
+ * else could be moved there, so none is.
  */
 static int add_project(struct parser *ps, const char *top)
 {
-	bool beside = policy_state_is_beside_project(ps->b, ps->p);
-	char path[LIMIT_PATH];
-	int n = snprintf(path, sizeof(path), "%s/.pale%s", strcmp(top, "/") == 0 ? "" : top,
-			 beside ? "/policy.ini" : "");
+	const char *state = policy_state(ps->b, ps->p);
+	const char *name = policy_state_is_beside_project(ps->b, ps->p) ? ".pale/policy.ini" : ".pale";
+	int r = add_own(ps, RULE_FILE_SELF, PROJECT_TEXT, top, name);
 
-	return add_own(ps, RULE_FILE_SELF, n < (int)sizeof(path) ? path : "");
+	if (r == 0)
+		r = add_own(ps, RULE_FILE_SELF, PROJECT_TEXT, "/", "/**/.pale/policy.ini");
+	if (r == 0)
+		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, "/", "/**/.pale");
+	return r < 0 || !state ? r : add_places(ps, top, state);
 }
 
 int parser_add_builtin(struct parser *ps)
@@ -297,10 +325,10 @@ int parser_add_builtin(struct parser *ps)
 		err = add_project(ps, b->workspace);
 	/* An agent that wrote its own log could say what it likes there. */
 	if (err == 0 && ps->p->logs)
-		err = add_own(ps, RULE_FILE_SELF, ps->p->logs);
+		err = add_own(ps, RULE_FILE_SELF, ps->p->logs, "/", ps->p->logs);
 	for (size_t i = 0; err == 0 && i < b->n_self_write; i++)
-		err = add_own(ps, RULE_FILE_SELF, b->self_write[i]);
+		err = add_own(ps, RULE_FILE_SELF, b->self_write[i], "/", b->self_write[i]);
 	for (size_t i = 0; err == 0 && i < b->n_self_hide; i++)
-		err = add_own(ps, RULE_FILE_HIDDEN, b->self_hide[i]);
+		err = add_own(ps, RULE_FILE_HIDDEN, b->self_hide[i], "/", b->self_hide[i]);
 	return err;
 }

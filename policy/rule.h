@@ -62,13 +62,15 @@ enum rule_kind {
 	RULE_NET_ALLOW,
 	RULE_NET_ASK,
 	RULE_NET_DENY,
-	RULE_NET_CORE,	/* core =       allowed in network modes strict, merge and open */
-	RULE_NET_EXTRA, /* extra =      allowed in merge and open: what a preset adds to its core */
-	RULE_NET_UDP,	/* udp =        may be reached by datagrams, which no other rule opens */
-	RULE_NET_UNIX,	/* unix =       this socket may be connected to */
-	RULE_NET_BIND,	/* bind =       ports that may be listened on */
-	RULE_BRANCH,	/* protect =    pattern of a protected branch ([git]) */
-	RULE_FILE_GIT,	/* a name that git obeys: what would be written is looked at; built in, no key */
+	RULE_NET_CORE,	 /* core =       allowed in network modes strict, merge and open */
+	RULE_NET_EXTRA,	 /* extra =      allowed in merge and open: what a preset adds to its core */
+	RULE_NET_UDP,	 /* udp =        may be reached by datagrams, which no other rule opens */
+	RULE_NET_UNIX,	 /* unix =       this socket may be connected to */
+	RULE_NET_BIND,	 /* bind =       ports that may be listened on */
+	RULE_BRANCH,	 /* protect =    pattern of a protected branch ([git]) */
+	RULE_FILE_GIT,	 /* a name that git obeys: what would be written is looked at; built in, no key */
+	RULE_FILE_PLACE, /* a directory of pale's own: may be filled, not changed or replaced; built in, no
+			    key */
 	RULE_KIND_COUNT
 };
 

@@ -64,7 +64,8 @@ void walk_open(struct walk *w, const struct image *img, enum op op, unsigned wan
 	w->broken = w->n_nodes == 0 || w->n_edges == 0 || (w->n_edges & (w->n_edges - 1)) != 0;
 	w->odd = w->unnamed = false;
 	w->tally.system = false;
-	w->tally.inside = w->tally.git = RULE_NONE;
+	w->tally.inside = w->tally.git = w->tally.place = RULE_NONE;
+	w->tally.one_place = false;
 	w->n_next = w->turn = 0;
 	for (unsigned i = 0; i < N_COL; i++) {
 		memset(w->tally.col[i].key, 0, sizeof(w->tally.col[i].key));
@@ -122,6 +123,10 @@ static void collect(struct walk *w, const struct path_node *n)
 		w->tally.system |= ref->kind == RULE_FILE_SYSTEM;
 		if (ref->kind == RULE_FILE_GIT)
 			w->tally.git = ref->rule;
+		if (ref->kind == RULE_FILE_PLACE && !w->tally.one_place) {
+			w->tally.place = ref->rule;
+			w->tally.one_place = n->flags & NODE_EXACT;
+		}
 		vote(w, ref, n->spec);
 	}
 }
@@ -225,7 +230,8 @@ static void step(struct walk *w, struct component *k)
 
 	w->turn ^= 1;
 	w->n_next = 0;
-	w->tally.git = RULE_NONE;
+	w->tally.git = w->tally.place = RULE_NONE;
+	w->tally.one_place = false;
 	for (unsigned i = 0; i < n_active && !w->broken; i++) {
 		const struct path_node *node = &w->nodes[active[i]];
 

@@ -20,6 +20,8 @@ struct tally {
 	bool system;	 /* a system rule covers the path */
 	uint32_t inside; /* the workspace's own rule, where it covers the path */
 	uint32_t git;	 /* a rule of what git obeys, where it names this very path */
+	uint32_t place;	 /* a rule of a directory of pale's own, likewise */
+	bool one_place;	 /* and it names that one alone */
 	struct ballot col[N_COL];
 	uint64_t hard_key[N_COL];
 	uint32_t hard[N_COL];

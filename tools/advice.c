@@ -45,7 +45,7 @@ static const char *hard_advice(enum rule_kind kind)
 	if (kind == RULE_CMD_DENYLIST)
 		return "no rule: it is a hard rule; only the launch flag --allow-denylisted-commands lifts "
 		       "it";
-	if (kind == RULE_FILE_SELF || kind == RULE_FILE_HIDDEN)
+	if (kind == RULE_FILE_SELF || kind == RULE_FILE_HIDDEN || kind == RULE_FILE_PLACE)
 		return reason_advice(REASON_SELF);
 	return NULL;
 }

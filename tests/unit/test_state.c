@@ -77,11 +77,43 @@ static const struct {
 	{ "preset = bridge\n", false, ".opencode", false },
 };
 
-static enum verdict writing(const struct image *img, const char *path)
+static enum verdict doing(const struct image *img, enum op op, const char *path)
 {
-	const struct request req = { .op = OP_WRITE, .access = op_access(OP_WRITE), .path = path };
+	const struct request req = { .op = op, .access = op_access(op), .path = path };
 
 	return eval(img, &req).verdict;
+}
+
+static enum verdict writing(const struct image *img, const char *path)
+{
+	return doing(img, OP_WRITE, path);
+}
+
+/* The directories themselves: those of the session's own state, and any that is called as they are. */
+static const struct {
+	enum op op;
+	bool own, other;
+} acts[] = {
+	{ OP_READ, true, true },   { OP_MKDIR, true, true },	 { OP_WRITE, true, true },
+	{ OP_UTIME, true, true },  { OP_DELETE, false, true },	 { OP_CHMOD, false, true },
+	{ OP_CHOWN, false, true }, { OP_XATTR, false, true },	 { OP_RENAME, false, false },
+	{ OP_LINK, false, false }, { OP_SYMLINK, false, false }, { OP_MKNOD, false, false },
+};
+
+static void check_places(const struct image *img, const char *state)
+{
+	char own[64], place[80], inner[96];
+
+	snprintf(own, sizeof(own), "/home/u/ws/%s", state);
+	snprintf(place, sizeof(place), "%s/tmp", own);
+	snprintf(inner, sizeof(inner), "%s/x", place);
+	for (size_t i = 0; i < ROWS(acts); i++) {
+		ck_assert_int_eq(doing(img, acts[i].op, own) == VERDICT_ALLOW, acts[i].own);
+		ck_assert_int_eq(doing(img, acts[i].op, place) == VERDICT_ALLOW, acts[i].own);
+		ck_assert_int_eq(doing(img, acts[i].op, inner), VERDICT_ALLOW);
+		ck_assert_int_eq(doing(img, acts[i].op, "/home/u/ws/a/.pale") == VERDICT_ALLOW,
+				 acts[i].other);
+	}
 }
 
 /* Its policy is closed in each case; the directory around it unless pale made it for the state. */
@@ -104,6 +136,10 @@ START_TEST(state_lies_where_it_is_said)
 	ck_assert_int_eq(writing(&img, "/home/u/ws/.pale/policy.ini"), VERDICT_DENY);
 	ck_assert_int_eq(writing(&img, "/home/u/ws/.pale/data/x"),
 			 states[_i].beside ? VERDICT_ALLOW : VERDICT_DENY);
+	ck_assert_int_eq(writing(&img, "/home/u/ws/a/b/.pale/policy.ini"), VERDICT_DENY);
+	ck_assert_int_eq(writing(&img, "/tmp/a/.pale/policy.ini"), VERDICT_DENY);
+	if (states[_i].state)
+		check_places(&img, states[_i].state);
 	free(bytes);
 }
 END_TEST

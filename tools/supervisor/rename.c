@@ -1,15 +1,22 @@
 /*
  * Two names at once: rename, exchange, hard link.  Each end is a request of its own.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "policy/buf.h"
+#include "policy/path.h"
 
 #include "tools/supervisor/git.h"
 #include "tools/supervisor/held.h"
+#include "tools/supervisor/notify.h"
 #include "tools/supervisor/numbers.h"
+#include "tools/supervisor/procfs.h"
 
 #define RENAME_FLAGS (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
 
@@ -55,6 +62,70 @@ static int ends_allow(const struct ends *e, struct caller *c)
 	int r = e->answered ? 0 : held_allow(turned ? e->to : e->from, c);
 
 	return r < 0 ? r : held_allow(turned && !e->answered ? e->from : e->to, c);
+}
+
+/* --- what lies in a directory that moves --- */
+
+#define PROJECT_POLICY ".pale/policy.ini"
+#define TREE_DEPTH     128
+
+/*
+ * The directory of a project with a policy of its own, in the tree at dir/name: 1, and in ret what it is
+ * called; 0 where there is none, or -errno.  Nobody moves one into the tree meanwhile, or makes one.
+ */
+static int find_project(int dir, const char *name, unsigned depth, char ret[LIMIT_PATH])
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *e;
+	struct stat st;
+
+	if (!d) {
+		r = -errno;
+		if (fd >= 0)
+			(void)close(fd);
+		return r;
+	}
+	if (fstatat(fd, PROJECT_POLICY, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno == EACCES)
+		r = procfs_fd_path(fd, ret, LIMIT_PATH) < 0 ? -EACCES : 1;
+	while (r == 0 && (e = readdir(d)) != NULL) {
+		if ((e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) || strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0)
+			continue;
+		r = depth ? find_project(fd, e->d_name, depth - 1, ret) : -ELOOP;
+		/* No directory, or no longer there. */
+		if (r == -ENOTDIR || r == -ENOENT)
+			r = 0;
+	}
+	(void)closedir(d);
+	return r;
+}
+
+/* May what lies there move, if that is a directory?  0, or -errno when it was recorded. */
+static int tree_allow(struct caller *c, const struct held *h)
+{
+	struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_ANCESTOR, .rule = RULE_NONE };
+	struct request in = { .op = OP_WRITE, .access = ACCESS_WRITE };
+	char found[LIMIT_PATH] UNINITIALIZED, path[LIMIT_PATH] UNINITIALIZED, why[LIMIT_PATH] UNINITIALIZED;
+	struct out o = out_of(why, sizeof(why));
+	int r;
+
+	if (h->is_free || h->d.verdict == VERDICT_DENY || !S_ISDIR(held_mode(h)))
+		return 0;
+	if (!caller_may_block(c))
+		return -EAGAIN;
+	r = find_project(h->fd, h->name, TREE_DEPTH, found);
+	if (r == 0)
+		return caller_alive(c) ? 0 : -ESRCH;
+	if (r > 0 && path_normalise(found, PROJECT_POLICY, path, sizeof(path)) > 0) {
+		in.path = path;
+		d.rule = verdict_of(c, &in).rule;
+	}
+	text_str(&o, r > 0 ? found : "what lies in it cannot be looked through");
+	text_str(&o, r > 0 ? " is a project with a policy, which its owner moves" : "");
+	text_end(&o);
+	record_denied(c, &h->req, h->req.path, &d, "", why);
+	return -EACCES;
 }
 
 /* --- rename ------------------------------------------------------------------------------------- */
@@ -117,6 +188,10 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 		r = held_entry(e->to, c, &row->to);
 	if (r == 0)
 		r = rename_earlier(e, flags);
+	if (r == 0 && e->to->d.verdict != VERDICT_DENY)
+		r = tree_allow(c, e->from);
+	if (r == 0 && flags & RENAME_EXCHANGE)
+		r = tree_allow(c, e->to);
 	/* Of an exchange both ends are written, and neither could be looked at in time. */
 	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT)) {
 		e->answered = is_asked(e->from);
