@@ -115,6 +115,57 @@ static int unheard(const struct bundle *b, const struct dirs *dirs, const char *
 			"cannot be read, so what it says of the policy is not heard: %s", why);
 }
 
+/* What is wrong with these assignments, as a policy would have it. */
+static int try_out(const struct bundle *b, const char *path, const char *ours, struct diags *wrong)
+{
+	struct bundle alone;
+	struct policy p;
+	int r;
+
+	bundle_init(&alone);
+	policy_init(&p);
+	alone.home = strdup(b->home);
+	alone.workspace = strdup(b->workspace);
+	r = alone.home && alone.workspace
+		    ? bundle_add_source(&alone, SOURCE_ENV_PROJECT, path, ours, strlen(ours))
+		    : -ENOMEM;
+	if (r == 0)
+		r = policy_parse(&alone, &p, wrong);
+	policy_done(&p);
+	bundle_done(&alone);
+	return r;
+}
+
+/*
+ * What an agent may have written does not keep its owner from starting; but what was meant may have been less
+ * than there is without it, so the strictest mode but `off` stands for what cannot be understood.
+ */
+static int add_open(struct bundle *b, const char *path, const char *text, size_t len, struct diags *d)
+{
+	_cleanup_free_ char *ours = NULL;
+	const char *says = ENV_NETWORK_MODE "=STRICT\n";
+	struct diag first = { .code = "env-file", .text = (char *)"it holds too many mistakes" };
+	struct diags wrong;
+	int r;
+
+	diags_init(&wrong);
+	r = dotenv_extract(path, text, len, &ours, &wrong);
+	if (r == 0)
+		r = try_out(b, path, ours, &wrong);
+	for (size_t i = wrong.n; i-- > 0;)
+		if (wrong.list[i].severity == SEVERITY_ERROR)
+			first = wrong.list[i];
+	if (r == 0)
+		says = ours;
+	else if (r != -ENOMEM)
+		r = diag_add(
+			d, SEVERITY_WARNING, first.code, path, first.line, first.col,
+			"mend it; an agent could have written this file, so it keeps nobody from starting",
+			"%s; " ENV_NETWORK_MODE " is STRICT, and nothing else in it is heard", first.text);
+	diags_done(&wrong);
+	return r == 0 ? bundle_add_source(b, SOURCE_ENV_PROJECT, path, says, strlen(says)) : r;
+}
+
 /* Read once: what was looked at, is trusted and is taken is one text. */
 static int add_file(struct bundle *b, const struct dirs *dirs, const char *path, struct diags *d)
 {
@@ -127,11 +178,13 @@ static int add_file(struct bundle *b, const struct dirs *dirs, const char *path,
 		return unheard(b, dirs, path, r, d);
 	if (!mentions(text, len))
 		return 0;
+	if (layer_of(b, dirs, path, text, len) == SOURCE_ENV_PROJECT)
+		return add_open(b, path, text, len, d);
 	r = policy_file_check(path, &st, d);
 	if (r == 0)
 		r = dotenv_extract(path, text, len, &ours, d);
 	if (r == 0)
-		r = bundle_add_source(b, layer_of(b, dirs, path, text, len), path, ours, len);
+		r = bundle_add_source(b, SOURCE_ENV, path, ours, len);
 	/* What is wrong with it is a finding, which refuses the policy. */
 	return r == -ENOMEM ? r : 0;
 }

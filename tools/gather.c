@@ -160,11 +160,24 @@ static int gather_env(struct gather *g)
 	return r;
 }
 
+/* A session in a directory above could close it; what is in it is not read before that is taken back. */
+static void take_back(const char *workspace, const char *shown)
+{
+	_cleanup_close_ int top = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int dir = top < 0 ? -1 : dir_open_own(top, ".pale", shown);
+
+	(void)dir;
+}
+
 static int gather_project(struct gather *g)
 {
 	char path[PATH_MAX];
-	int r = path_join(path, sizeof(path), g->b->workspace, ".pale/policy.ini");
+	int r = path_join(path, sizeof(path), g->b->workspace, ".pale");
 
+	if (r == 0 && g->starts && !session_around())
+		take_back(g->b->workspace, path);
+	if (r == 0)
+		r = path_join(path, sizeof(path), g->b->workspace, ".pale/policy.ini");
 	return r < 0 ? r : add_optional(g, SOURCE_PROJECT, path);
 }
 

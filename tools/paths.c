@@ -6,9 +6,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "policy/path.h"
@@ -98,6 +100,30 @@ int dir_check_own(const char *dir)
 	if (stat(dir, &st) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	return st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : -EPERM;
+}
+
+int dir_open_own(int dir, const char *name, const char *shown)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	_cleanup_close_ int held = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+	char self[40];
+	struct stat st;
+	int fd;
+
+	if (held < 0 || fstat(held, &st) < 0)
+		return -errno;
+	if (st.st_uid != geteuid() || (st.st_mode & S_IWOTH))
+		return -EPERM;
+	if ((st.st_mode & S_IRWXU) != S_IRWXU) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", held);
+		if (chmod(self, (st.st_mode & 0777) | S_IRWXU) < 0)
+			return -errno;
+		talk("%s was closed to you (mode %03o) and is opened again", shown,
+		     (unsigned)st.st_mode & 0777);
+	}
+	fd = openat(held, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX])

@@ -8,10 +8,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "policy/path.h"
 #include "policy/state.h"
@@ -37,27 +35,11 @@ static int refuse(const char *path, int error)
 }
 
 /* The directory called name below dir, made where it is missing: its descriptor, or -errno. */
-static int step(int dir, const char *name)
+static int step(int dir, const char *name, const char *shown)
 {
-	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-	struct stat st;
-	long fd;
-	int error = 0;
-
 	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
-	if (fd < 0)
-		return -errno;
-	if (fstat((int)fd, &st) < 0)
-		error = -errno;
-	else if (st.st_uid != geteuid() || (st.st_mode & S_IWOTH))
-		error = -EPERM;
-	if (error == 0)
-		return (int)fd;
-	(void)close((int)fd);
-	return error;
+	return dir_open_own(dir, name, shown);
 }
 
 static int close_to_others(int fd)
@@ -130,7 +112,7 @@ static int link_to(int dir, const char *rest, const char *target)
 		int next;
 
 		*slash = '\0';
-		next = step(held >= 0 ? held : dir, name);
+		next = step(held >= 0 ? held : dir, name, rest);
 		if (held >= 0)
 			(void)close(held);
 		held = next;
@@ -164,18 +146,16 @@ static int share_all(int dir, const struct relocation *rel, const struct state_p
 static int make_place(int dir, const char *path, const struct state_place *pl, const struct relocation *rel,
 		      const char *home)
 {
-	_cleanup_close_ int fd = step(dir, pl->name);
-	int r = fd < 0 ? fd : close_to_others(fd);
+	char shown[2 * PATH_MAX];
+	_cleanup_close_ int fd = -1;
+	int r;
 
+	snprintf(shown, sizeof(shown), "%s/%s", path, pl->name);
+	fd = step(dir, pl->name, shown);
+	r = fd < 0 ? fd : close_to_others(fd);
 	if (r == 0)
 		r = share_all(fd, rel, pl, home);
-	if (r < 0) {
-		char shown[2 * PATH_MAX];
-
-		snprintf(shown, sizeof(shown), "%s/%s", path, pl->name);
-		return refuse(shown, r);
-	}
-	return 0;
+	return r < 0 ? refuse(shown, r) : 0;
 }
 
 /* WORKSPACE/STATE, component by component: its descriptor, or -errno after telling. */
@@ -195,7 +175,7 @@ static int walk(const char *workspace, const char *state, char path[PATH_MAX])
 		if (!name || len + n + 2 > PATH_MAX)
 			return name ? -ENAMETOOLONG : -ENOMEM;
 		len += (size_t)snprintf(path + len, PATH_MAX - len, "/%s", name);
-		fd = step(parent, name);
+		fd = step(parent, name, path);
 		if (fd < 0)
 			return refuse(path, fd);
 		state += n + strspn(state + n, "/");

@@ -165,6 +165,12 @@ int dir_check_private(const char *dir);
  * does takes ledgers away, or grants himself what was never answered.  Or -errno. */
 int dir_check_own(const char *dir);
 /*
+ * The directory of ours called name in directory dir, which no link is.  A session may have closed it to its
+ * owner: that is taken back, and said of `shown`.  A descriptor for reading, or -errno: -EPERM where it is
+ * another's, or everybody may write it.
+ */
+int dir_open_own(int dir, const char *name, const char *shown);
+/*
  * Directories that hold the sessions' runtime directories, best first; those that do not exist
  * are listed too, so that a session can be kept from making them.
  */

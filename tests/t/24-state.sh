@@ -324,6 +324,59 @@ t_what_stands_in_the_way() {
 	missing "$HOME/target/f"
 }
 
+# Nothing that a session does to these directories keeps the next one from starting there.
+t_the_next_one_starts() {
+	local how run state
+	need busybox python3
+	for state in .pale .x/y; do
+		state "$state"
+		rm -rf .pale .x
+		for run in '' busybox; do
+			for how in "chmod 0 $state" "chmod 777 $state/tmp" "chmod -R a-x $state" "chmod u-r $state/data" "rm -rf $state/tmp" \
+				"rm -rf $state; ln -s / $state" "rm -rf $state/cache; ln -s /tmp $state/cache" "mv $state x" "mv $state/tmp x" \
+				"rmdir $state/config; mkfifo $state/config" "rm -rf $state/state; touch $state/state" "ln -sfn /tmp $state/tmp" \
+				"mkdir x; mv -T x $state/tmp" "rm -rf $state/tmp; mkdir -m 777 $state/tmp" "rm -rf $state/.gitignore; mkdir $state/.gitignore"; do
+				fsh "$run $how"
+				run pale run -q -- touch "$state/tmp/ran"
+				rc_is 0 "$run $how"
+				rm "$state/tmp/ran"
+			done
+		done
+		for how in 'os.fchmod(os.open(d, os.O_RDONLY), 0)' 'os.chown(d, -1, os.getgid())' \
+			'os.setxattr(d, "system.posix_acl_access", bytes.fromhex("02000000010000000000000004000000ffffffff20000000ffffffff"))' \
+			'os.setxattr(d, "user.x", b"y")' 'os.rmdir(d + "/tmp")' 'os.chmod("/proc/self/cwd/" + d, 0o777)'; do
+			fsh "python3 -c 'import os; d = \"$state\"; $how' || exit 9"
+			rc_is 9 "$how"
+			grep -q "^pale: denied .*the agent's state, a directory that may be filled and no more" "$S/err" || fail "$how: it is not said"
+			run pale run -q -- true
+			rc_is 0 "$how"
+		done
+	done
+}
+
+# What a session in a directory above closed is opened again, with a word, before the policy is read.
+t_closed_from_above() {
+	mkdir sub
+	(cd sub && pale run -q -- true) || fail "no start"
+	printf '[session]\nmode = read-only\n' >sub/.pale/policy.ini
+	for how in 'chmod 0 sub/.pale' 'chmod 0 sub/.pale/tmp sub/.pale/data' 'chmod 100 sub/.pale/config sub/.pale'; do
+		fsh "$how"
+		rc_is 0 "$how"
+		(cd sub && run pale run -q -- touch ran
+			rc_not 0 "$how"
+			rc_not 125 "$how"
+			missing ran
+			[ "$how" = "${how#*tmp}" ] || exit 0
+			err_has "$W/sub/.pale was closed to you (mode") || exit 1
+	done
+	rm sub/.pale/policy.ini
+	fsh 'chmod 0 sub/.pale/tmp'
+	cd sub
+	run pale run -q -- touch .pale/tmp/ran
+	rc_is 0
+	err_has "$W/sub/.pale/tmp was closed to you (mode 000) and is opened again"
+}
+
 t_workspace_that_cannot_be_written() {
 	local how
 	chmod 555 .

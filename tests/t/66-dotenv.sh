@@ -182,15 +182,55 @@ t_too_large() {
 		fail "it is not said what is too large"
 }
 
+# What an agent writes there keeps nobody from starting, and gains nothing: one line, and the strict network.
+t_an_agent_wrote_it() {
+	local how words
+	WHERE=()
+	OPTS=()
+	for how in SANDBOX_NETWORK_MODE=garbage 'SANDBOX_NETWORK_MODE="strict' 'SANDBOX_NETWORK_MODE=a b c' \
+		'WHITE_LIST_DOMAINS=1.2.3.4:80' 'WHITE_LIST_DOMAINS=own.example, a/b' SESSION_EXPIRY_HOURS=never \
+		$'::: no assignment\nSANDBOX_NETWORK_MODE=REPLACE' $'SANDBOX_NETWORK_MODE=\\x00\1' \
+		$'WHITE_LIST_DOMAINS=own.example\nPRIMARY_BRANCH_PATTERNS='"'x"; do
+		rm -f .env
+		T_HOW=$how fsh 'printf "%s\n" "$T_HOW" >.env; chmod 600 .env'
+		rc_is 0
+		run pale run -- touch ran
+		rc_is 0 "$how"
+		err_has "$W/.env:"
+		err_has "warning: "
+		err_has "SANDBOX_NETWORK_MODE is STRICT, and nothing else in it is heard"
+		[ "$(grep -c "is STRICT" "$S/err")" = 1 ] || fail "$how: not one line"
+		rm ran
+		reaches yes github.com
+		reaches no crates.io
+		reaches no own.example
+	done
+	# More mistakes than anybody reads.
+	python3 -c 'print("WHITE_LIST_DOMAINS=" + "a/b " * 5000 + "\nSANDBOX_NETWORK_MODE=x")' >.env
+	run pale run -q -- true
+	rc_is 0
+	# Its mode and owner are none of our business: it may only tighten.
+	echo SANDBOX_NETWORK_MODE=STRICT >.env
+	for how in 'chmod 666 .env' 'chmod 777 .env' 'chmod 200 .env' 'rm .env; ln -s /dev/zero .env' 'rm .env; mkdir .env' \
+		'rmdir .env; ln -s .env .env' 'rm .env; mkfifo .env'; do
+		fsh "$how"
+		rc_is 0 "$how"
+		run timeout 20 pale run -q -- true
+		rc_is 0 "$how"
+	done
+}
+
 t_bad() {
 	WHERE=()
-	printf 'A=b\nSANDBOX_NETWORK_MODE=loose\n' >.env
-	chmod 600 .env
+	mkdir -p fresh/workspace && cd fresh/workspace
+	printf 'A=b\nSANDBOX_NETWORK_MODE=loose\n' >../.env
+	chmod 600 ../.env
 	run pale policy show
 	rc_is 2
 	err_has ".env:2:22"
 	fence true
 	rc_is 125
+	cd ../..
 	printf 'A=b\nB=c\nWHITE_LIST_DOMAINS=a.example, *.co.uk\n' >.env
 	run pale lint
 	rc_is 1
