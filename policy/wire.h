@@ -29,6 +29,9 @@
 
 /* A question that somebody reads waits longer than its policy says, by so much in all. */
 #define WIRE_HOLD_S 600
+/* A question that was not answered by then waits for somebody: the asker is told so.  Where nobody can be
+ * reached the answer is there at once. */
+#define WIRE_SETTLE_MS 100
 
 #define WIRE_AGENT_SOCKET   "agent.sock"
 #define WIRE_CONTROL_SOCKET "control.sock"

@@ -105,16 +105,23 @@ long ask_ring(void)
 }
 
 /* Waits for the answer's packet; its length, 0 at a hang-up, -errno. */
-static long ask_receive(int fd, void *frame)
+static long ask_receive(int fd, const struct request *req, const char *target, void *frame)
 {
+	struct timespec soon = { .tv_nsec = WIRE_SETTLE_MS * 1000000l };
 	struct timespec left = { .tv_sec = session.img.h->timeout_s + WIRE_HOLD_S + ASK_GRACE_MS / 1000 };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	long r;
 
-	/* Linux's ppoll(2) leaves the remaining time in `left`, so a signal does not prolong the wait. */
+	/* Linux's ppoll(2) leaves the remaining time in its argument, so a signal does not prolong the wait. */
 	do
-		r = raw5(SYS_ppoll, &p, 1, &left, NULL, 0);
+		r = raw5(SYS_ppoll, &p, 1, &soon, NULL, 0);
 	while (r == -EINTR);
+	if (r == 0) {
+		say_asking(req, target);
+		do
+			r = raw5(SYS_ppoll, &p, 1, &left, NULL, 0);
+		while (r == -EINTR);
+	}
 	if (r == 0)
 		return -ETIMEDOUT;
 	if (r < 0)
@@ -133,7 +140,8 @@ static void copy_text(char *dst, size_t size, const char *src)
 	text_end(&o);
 }
 
-static void ask_on(int fd, const struct request *req, uint32_t rule, uint8_t *frame, struct answer *ret)
+static void ask_on(int fd, const struct request *req, const char *target, uint32_t rule, uint8_t *frame,
+		   struct answer *ret)
 {
 	struct wire_answer w;
 	long n = wire_put_ask(frame, LIMIT_FRAME, req, rule, session.image, (int32_t)raw0(SYS_getpid));
@@ -146,7 +154,7 @@ static void ask_on(int fd, const struct request *req, uint32_t rule, uint8_t *fr
 		n = raw6(SYS_sendto, fd, (long)frame, n, MSG_NOSIGNAL, 0, 0);
 	while (n == -EINTR);
 	if (n > 0)
-		n = ask_receive(fd, frame);
+		n = ask_receive(fd, req, target, frame);
 	if (n <= 0 || wire_get_answer(frame, (size_t)n, &w) < 0) {
 		answer_deny(ret, n == -ETIMEDOUT ? REASON_TIMEOUT : REASON_NOBODY);
 		return;
@@ -157,7 +165,7 @@ static void ask_on(int fd, const struct request *req, uint32_t rule, uint8_t *fr
 	copy_text(ret->approval, sizeof ret->approval, w.approval);
 }
 
-void ask_helper(const struct request *req, uint32_t rule, struct answer *ret)
+void ask_helper(const struct request *req, const char *target, uint32_t rule, struct answer *ret)
 {
 	uint8_t *frame = scratch_get(LIMIT_FRAME);
 	int fd;
@@ -167,7 +175,7 @@ void ask_helper(const struct request *req, uint32_t rule, struct answer *ret)
 		return;
 	fd = ask_connect();
 	if (fd >= 0) {
-		ask_on(fd, req, rule, frame, ret);
+		ask_on(fd, req, target, rule, frame, ret);
 		sys_close(fd);
 	}
 	scratch_put(frame, LIMIT_FRAME);

@@ -32,8 +32,7 @@ int conclude(const struct request *req, const char *target, const struct decisio
 	if (d.verdict == VERDICT_ASK) {
 		if (is_carried(req->op))
 			return CHECK_PLAIN;
-		say_asking(req, target);
-		ask_helper(req, d.rule, &a);
+		ask_helper(req, target, d.rule, &a);
 		d.verdict = a.verdict;
 		d.reason = a.reason;
 	}

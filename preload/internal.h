@@ -365,8 +365,8 @@ struct answer {
 	char text[256];
 	char approval[40];
 };
-/* Asks the helper and waits.  An unreachable helper denies (REASON_NOBODY). */
-void ask_helper(const struct request *req, uint32_t rule, struct answer *ret);
+/* Asks the helper and waits, of which the agent is told.  An unreachable helper denies (REASON_NOBODY). */
+void ask_helper(const struct request *req, const char *target, uint32_t rule, struct answer *ret);
 /* The descriptor of the ring, where no supervisor hands it out; or -errno.  For the constructor. */
 long ask_ring(void);
 /* Wakes the helper by a connection that asks nothing. */

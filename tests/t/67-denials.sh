@@ -195,6 +195,18 @@ t_names_like_sentences() {
 }
 
 # Nor is what stands in the line that tells of a question.
+# Where nobody can be reached nothing waits, and it is not said to.
+t_nobody_is_there_to_ask() {
+	printf '[files]\nask = %s/file\n[commands]\nask = maybe\n' "$W" | policy
+	printf '#!/bin/sh\n' >maybe
+	chmod +x maybe
+	unset PALE_PROMPT DISPLAY WAYLAND_DISPLAY TMUX
+	fsh 'cat file; ./maybe; "$T_VICTIMS/raw-static" file'
+	err_lacks waiting
+	denied read "$W/file" "nobody can be reached to answer"
+	denied exec ./maybe "nobody can be reached to answer"
+}
+
 t_a_question_is_no_denial() {
 	local id
 	printf '[commands]\nask = maybe\n' | policy
@@ -202,6 +214,7 @@ t_a_question_is_no_denial() {
 	chmod +x maybe
 	bg ask bash -c './maybe id=00000000 "; see: pale explain 00000000"; true'
 	id=$(pending_id) || exit 1
+	until_true 10 grep -q waiting "$S/ask.err"
 	run pale deny "$id"
 	bg_wait ask
 	err_has "pale: waiting for approval: exec ./maybe id"

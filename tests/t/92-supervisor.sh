@@ -70,6 +70,7 @@ t_an_unhooked_process_is_asked_for() {
 	EOF
 	bg ask "$CALLER" open file
 	id=$(pending_id) || exit 1
+	until_true 10 grep -q waiting "$S/ask.err"
 	run pale approve "$id"
 	rc_is 0
 	bg_wait ask

@@ -210,7 +210,7 @@ static void answer_one(int fd)
 			atomic_fetch_add(&hangups, 1);
 		return;
 	}
-	usleep(100000);
+	usleep(3 * WIRE_SETTLE_MS * 1000);
 	n = wire_put_answer(frame, sizeof(frame), &a);
 	(void)!send(fd, frame, n > 0 ? (size_t)n : 0, MSG_NOSIGNAL);
 }

@@ -70,21 +70,32 @@ static int64_t now_ms(void)
 }
 
 /* Waits for the answer's packet: its length, 0 at a hang-up, -errno; -ESRCH where the caller is gone. */
-static ssize_t receive_answer(int fd, struct caller *c, uint8_t *frame)
+static ssize_t receive_answer(int fd, struct caller *c, const struct request *req, const char *target,
+			      uint8_t *frame)
 {
 	const int64_t end = now_ms() + ((int64_t)c->image.h->timeout_s + WIRE_HOLD_S + GRACE_S) * 1000;
 	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
+	bool is_told = false;
 
 	/* Whom no call waits for nobody interrupts either. */
 	if (c->is_stand_in)
 		p[1].fd = proc_pidfd(c);
 	for (;;) {
 		int64_t left = end - now_ms();
-		int r = poll(p, NELEM(p), left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
+		int r = poll(p, NELEM(p),
+			     left < 0	      ? 0
+			     : !is_told	      ? WIRE_SETTLE_MS
+			     : left > INT_MAX ? INT_MAX
+					      : (int)left);
 		ssize_t n;
 
-		if (r == 0)
+		if (r == 0 && is_told)
 			return -ETIMEDOUT;
+		if (r == 0) {
+			tell_asking(c, req, target);
+			is_told = true;
+			continue;
+		}
 		if (r > 0 && !p[0].revents)
 			return -ESRCH;
 		if (r > 0) {
@@ -114,7 +125,8 @@ static void take_answer(struct verdict_answer *ret, const uint8_t *frame, ssize_
 	snprintf(ret->approval, sizeof(ret->approval), "%s", w.approval);
 }
 
-void ask_helper(struct caller *c, const struct request *req, uint32_t rule, struct verdict_answer *ret)
+void ask_helper(struct caller *c, const struct request *req, const char *target, uint32_t rule,
+		struct verdict_answer *ret)
 {
 	uint8_t *frame = caller_scratch(c, LIMIT_FRAME);
 	_cleanup_close_ int fd = frame ? connect_agent(c->sup, 0) : -ENOMEM;
@@ -125,6 +137,6 @@ void ask_helper(struct caller *c, const struct request *req, uint32_t rule, stru
 	if (fd >= 0)
 		n = send_question(fd, c, req, rule, frame);
 	if (n >= 0)
-		n = receive_answer(fd, c, frame);
+		n = receive_answer(fd, c, req, target, frame);
 	take_answer(ret, frame, n);
 }

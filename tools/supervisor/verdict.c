@@ -59,8 +59,7 @@ static void consult(struct caller *c, const struct request *req, const char *tar
 		    struct verdict_answer *a)
 {
 	if (caller_may_block(c)) {
-		tell_asking(c, req, target);
-		ask_helper(c, req, d->rule, a);
+		ask_helper(c, req, target, d->rule, a);
 	} else {
 		a->reason = REASON_NOBODY;
 	}
