@@ -127,7 +127,7 @@ void gc_found(struct sweep *g, enum gc_kind kind, const char *id, const char *di
 {
 	if (!g->seen)
 		g->seen = calloc((size_t)2 * GC_SEEN_MAX, sizeof(*g->seen));
-	if (kind != GC_SCRATCH)
+	if (kind != GC_SCRATCH && *id)
 		count_session(g, id);
 	g->things++;
 	g->of[kind]++;

@@ -11,6 +11,8 @@
 
 #include "policy/path.h"
 
+#include "unwritten.h"
+
 #define SOON_S 3600 /* or the expiry, where that is less */
 #define SLOW_S 60   /* a session may take that long to say that it lives */
 
@@ -66,10 +68,25 @@ static void remove_ledger(void *ctx, const struct old_ledger *old)
 		  g->mode == GC_REMOVE ? ledger_remove(old) : 0);
 }
 
+/* They are read beside ledgers, and kept no longer. */
+static void remove_unwritten(struct sweep *g, const char *name)
+{
+	struct dirs dirs;
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (dirs_find(&dirs) < 0 || path_join(path, sizeof(path), dirs.state, name) < 0 ||
+	    lstat(path, &st) < 0 || g->now - st.st_mtime < (int64_t)LEDGER_DAYS * 86400)
+		return;
+	gc_settle(g, GC_LEDGER, "", dirs.state, name, g->mode == GC_REMOVE && unlink(path) < 0 ? -errno : 0);
+}
+
 void gc_ledgers(struct sweep *g)
 {
 	int r = ledgers_each_old(NULL, remove_ledger, g);
 
 	if (r < 0)
 		gc_note(g, "the ledgers cannot be read: %s", strerror(-r));
+	remove_unwritten(g, UNWRITTEN_FILE);
+	remove_unwritten(g, UNWRITTEN_OLD);
 }

@@ -7,14 +7,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "policy/ring.h"
 
 #include "tools.h"
 #include "unwritten.h"
 
-#define UNWRITTEN_FILE "unwritten.jsonl"
-#define FILE_MAX       ((size_t)64 << 20)
+/* A file that is full becomes the old one, in the place of the one before it. */
+#define FILE_FULL ((off_t)32 << 20)
+#define FILE_MAX  ((size_t)64 << 20)
 
 struct unwritten {
 	uint64_t n;	  /* decisions that were in the rings, and are in the file */
@@ -61,33 +63,49 @@ static uint64_t keep_ring(FILE *to, const char *session, const char *via, struct
 	return n;
 }
 
-uint64_t unwritten_count(const char *session, char *path, size_t size)
+static uint64_t count_in(const char *path, const char *begin)
 {
-	_cleanup_free_ char *text = NULL, *begin = NULL;
-	struct dirs dirs;
-	size_t len = 0;
+	_cleanup_free_ char *text = NULL;
 	uint64_t n = 0;
+	size_t len;
 
-	if (dirs_find(&dirs) < 0 || path_join(path, size, dirs.state, UNWRITTEN_FILE) < 0 ||
-	    file_read(path, FILE_MAX, &text, &len) < 0 ||
-	    asprintf(&begin, "{\"session\":\"%s\",", session) < 0)
+	if (file_read(path, FILE_MAX, &text, &len) < 0)
 		return 0;
 	for (const char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
 		n += strncmp(at, begin, strlen(begin)) == 0;
 	return n;
 }
 
+uint64_t unwritten_count(const char *session, char *path, size_t size)
+{
+	_cleanup_free_ char *begin = NULL;
+	struct dirs dirs;
+	uint64_t n = 0;
+
+	if (dirs_find(&dirs) < 0 || asprintf(&begin, "{\"session\":\"%s\",", session) < 0)
+		return 0;
+	if (path_join(path, size, dirs.state, UNWRITTEN_OLD) == 0)
+		n = count_in(path, begin);
+	return path_join(path, size, dirs.state, UNWRITTEN_FILE) == 0 ? n + count_in(path, begin) : n;
+}
+
 static int unwritten_keep(const struct dirs *dirs, const struct launch *l, struct unwritten *ret)
 {
 	_cleanup_close_ int fd = -1;
 	_cleanup_file_ FILE *to = NULL;
+	char old[PATH_MAX];
+	struct stat st;
 	int e = dir_make(dirs->state);
 
 	*ret = (struct unwritten){ .repeats = l->kernel_ring ? atomic_load(&l->kernel_ring->unwritten) : 0 };
 	if (e == 0)
 		e = path_join(ret->path, sizeof(ret->path), dirs->state, UNWRITTEN_FILE);
+	if (e == 0)
+		e = path_join(old, sizeof(old), dirs->state, UNWRITTEN_OLD);
 	if (e < 0)
 		return e;
+	if (lstat(ret->path, &st) == 0 && st.st_size > FILE_FULL)
+		(void)rename(ret->path, old);
 	fd = open(ret->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
 		  0600);
 	to = fd < 0 ? NULL : fdopen(fd, "a");

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define UNWRITTEN_FILE "unwritten.jsonl"
+#define UNWRITTEN_OLD  "unwritten.old.jsonl" /* the one before it */
+
 struct dirs;
 struct launch;
 

@@ -77,4 +77,30 @@ t_any_of_them_killed_at_any_moment() {
 	rc_is 0
 }
 
+# It grows without bound as little as ledgers do, and goes as they go.
+t_unwritten_is_kept_within_bounds() {
+	mkdir -p "$STATE"
+	python3 -c 'import sys; sys.stdout.write("{\"session\":\"before\",}\n" * 1800000)' >"$STATE/unwritten.jsonl"
+	bg killed bash -c 'echo >ready; while :; do echo >f; done'
+	until_true 20 test -e ready || fail "it does not begin"
+	kill -9 "$(pgrep -P "$BG" -x pale-helper)"
+	bg_wait killed
+	rc_is 125
+	grep -q before "$STATE/unwritten.old.jsonl" && ! grep -q before "$STATE/unwritten.jsonl" || fail "it is not begun anew"
+	session=$(grep -ohE 'session [a-z0-9]{6}' "$S/err" | head -1 | cut -d' ' -f2)
+	cp "$STATE/unwritten.jsonl" kept
+	grep -m1 "$session" kept >>"$STATE/unwritten.old.jsonl" && [ -n "$session" ] || fail "nothing of $session"
+	run pale log verify
+	out_has "$(grep -c "$session" kept | awk '{ print $1 + 1 }')"
+	run pale session gc
+	[ -e "$STATE/unwritten.old.jsonl" ] && [ -e "$STATE/unwritten.jsonl" ] || fail "it went too early"
+	touch -d '91 days ago' "$STATE"/unwritten*.jsonl
+	run pale session gc --dry-run
+	out_has unwritten.jsonl
+	run pale session gc
+	rc_is 0
+	missing "$STATE/unwritten.jsonl"
+	missing "$STATE/unwritten.old.jsonl"
+}
+
 scenario "$@"

@@ -398,8 +398,8 @@ struct verdict_answer {
 	char text[256];
 	char approval[40];
 };
-/* Asks the helper in the caller's name and waits, of which the caller is told; blocks, so the lead was passed on
- * before. */
+/* Asks the helper in the caller's name and waits, of which that is told; blocks, so the lead was passed on.
+ */
 void ask_helper(struct caller *c, const struct request *req, const char *target, uint32_t rule,
 		struct verdict_answer *ret);
 /* As verdict_conclude(), which says nothing of what a human said. */
