@@ -112,7 +112,8 @@ static long ask_receive(int fd, const struct request *req, const char *target, v
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	long r;
 
-	/* Linux's ppoll(2) leaves the remaining time in its argument, so a signal does not prolong the wait. */
+	/* Linux's ppoll(2) leaves the remaining time in its argument, so a signal does not prolong the wait.
+	 */
 	do
 		r = raw5(SYS_ppoll, &p, 1, &soon, NULL, 0);
 	while (r == -EINTR);
