@@ -66,6 +66,7 @@ static void copy_texts(struct copy *c, struct request *to, const struct request 
 	to->cwd = copy_text(c, from->cwd);
 	to->git_branch = copy_text(c, from->git_branch);
 	to->aim = copy_text(c, from->aim);
+	to->file = copy_text(c, from->file);
 	to->host = copy_text(c, from->host);
 	copy_list(c, from->argv, from->argc, argv);
 	copy_list(c, from->env, count_list(from->env), env);

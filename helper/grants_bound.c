@@ -15,10 +15,14 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
 	digest_text(&d, id);
 	digest_text(&d, req->cwd);
 	digest_text(&d, req->path);
-	/* Nothing of what has none changes: it may be kept since an older version. */
+	/* A grant without these stays as it is: an older version may have made it. */
 	if (req->aim) {
 		digest_text(&d, "to");
 		digest_text(&d, req->aim);
+	}
+	if (req->file) {
+		digest_text(&d, "file");
+		digest_text(&d, req->file);
 	}
 	for (size_t i = 0; req->env && req->env[i]; i++)
 		digest_text(&d, req->env[i]);

@@ -171,6 +171,9 @@ struct request {
 	 * and why nobody can tell; of a branch the commit.  NULL: nothing does.
 	 */
 	const char *aim;
+	/* OP_EXEC, in a question: which file the program is, where the session may have written it; or NULL.
+	 */
+	const char *file;
 	const char *host;
 	uint8_t addr[16];
 	bool has_addr;

@@ -17,7 +17,7 @@ def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=6, kind=1, 
         argv = ()
     for i, name in enumerate(STRINGS):
         flags |= (1 << i) if name in texts else 0
-    flags |= 0x800 if env is not None else 0
+    flags |= 0x1000 if env is not None else 0
     body = struct.pack("<IHHIIIIHHH", magic, version, kind, flags, os.getpid(), 0xFFFFFFFF, 0, OP.get(op, op), 1, 0)
     for name in STRINGS:
         body += put_str(texts[name]) if name in texts else b""

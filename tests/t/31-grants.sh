@@ -427,4 +427,25 @@ more"
 	wait
 }
 
+# What lies under the program's name by then is another program, which nobody has allowed.
+t_another_file_under_its_name() {
+	[ "$T_LEVEL" != hooks ] || skip "at level hooks a program is known by its path"
+	local how
+	printf '[session]\ntimeout = 60s\n[commands]\nask = tool\n' | policy
+	cp /bin/true tool
+	bg it bash -c './tool w1 && ./tool w1 && touch twice; read -r line <go'
+	mkfifo go
+	answer --always
+	until_true 10 test -e twice || fail "the grant does not hold"
+	echo >go
+	bg_wait it
+	for how in 'cp /bin/date n; mv n tool' 'cat /bin/id >tool' 'rm tool; cp /bin/id tool' 'cp /bin/id n; ln -f n tool' \
+		'cp /bin/id n; ln -sf n tool' 'dd if=/bin/id of=tool conv=notrunc status=none' 'mkdir d; cp /bin/id d/tool; mv d/tool tool'; do
+		unasked 'rm -rf n d tool; cp -p /bin/true tool; ./tool w1' # as it stood, and yet another file
+		denied exec ./tool
+		unasked "$how; ./tool w1"
+		denied exec ./tool "nobody can be reached"
+	done
+}
+
 scenario "$@"

@@ -201,6 +201,17 @@ static void note_file(struct exec *x, struct caller *c, const struct stat *st, c
 		x->readable = false;
 }
 
+/* Of a file that the session may write its last change counts too, so that another content is another file.
+ */
+static void stamp_file(struct exec *x, const struct stat *st)
+{
+	if (exec_is_settled(st))
+		return;
+	snprintf(x->stamp, sizeof(x->stamp), "%jx:%ju %jd.%09ld", (uintmax_t)st->st_dev,
+		 (uintmax_t)st->st_ino, (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+	x->req.file = x->stamp;
+}
+
 /* One interpreter of the chain.  Its path is relative to the caller's working directory. */
 static int follow_interp(struct exec *x, struct caller *c, const struct elf_info *script,
 			 struct elf_info *ret)
@@ -463,6 +474,7 @@ struct answer carry_exec(struct caller *c)
 	e = x->held < 0 ? x->held : usable(x->held, call.flags, &st);
 	if (e == 0) {
 		note_file(x, c, &st, x->real);
+		stamp_file(x, &st);
 		inspect(x, x->held, &x->elf);
 		a = judge(x, c, &call);
 	} else {

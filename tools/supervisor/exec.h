@@ -59,6 +59,7 @@ struct exec {
 	struct script_words script;
 	char real[LIMIT_PATH];
 	char cwd[LIMIT_PATH], branch[256], aim[2048];
+	char stamp[80]; /* req.file */
 };
 
 /*
@@ -71,6 +72,9 @@ int words_read(struct caller *c, uint64_t addr, struct words *ret);
 bool exec_env_is(const struct exec_env *e, const struct words *w);
 /* Reads the environment at addr in the caller's memory, and keeps a digest of it.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
+
+/* True where no process of the session can write to the file. */
+bool exec_is_settled(const struct stat *st);
 
 /* What kind of file is at path, by its content.  False where it cannot be opened for reading. */
 bool exec_inspect(const char *path, struct elf_info *ret);

@@ -57,8 +57,7 @@ bool exec_inspect(const char *path, struct elf_info *ret)
 
 /* --- the parts ------------------------------------------------------------------------------------------ */
 
-/* No process of the session can have written to the file since it was inspected. */
-static bool is_settled(const struct stat *st)
+bool exec_is_settled(const struct stat *st)
 {
 	return st->st_uid == 0 && geteuid() != 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
@@ -68,7 +67,7 @@ static void sum_file(sum *s, const struct stat *file, const struct elf_info *ins
 {
 	sum_add(s, &file->st_dev, sizeof(file->st_dev));
 	sum_add(s, &file->st_ino, sizeof(file->st_ino));
-	if (is_settled(file))
+	if (exec_is_settled(file))
 		return;
 	sum_add(s, &inside->kind, sizeof(inside->kind));
 	sum_add(s, inside->build_id, inside->build_id_len);
@@ -172,7 +171,7 @@ bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret)
 	proc_path(path, pid, "exe");
 	if (stat(path, &file) < 0 || !sum_proc(pid, "cmdline", &words) || !sum_proc(pid, "environ", &env))
 		return false;
-	if (!is_settled(&file))
+	if (!exec_is_settled(&file))
 		(void)exec_inspect(path, &inside);
 	*ret = digest_of(&file, &inside, where == EXEC_THERE ? &cwd : NULL, &words, &env);
 	return true;
