@@ -205,7 +205,7 @@ struct ring_reader {
 	struct ring_header *h;
 	uint64_t stuck_pos, stuck_since_ns; /* an unpublished reservation and when it was first seen */
 	uint64_t lost;			    /* reservations skipped by the reader */
-	uint64_t untagged;		    /* how many of these had no writer's tag */
+	uint64_t untagged;		    /* how many of these had no tag of a writer */
 	char store[RING_SLOT * RING_RECORD_SLOTS + 1];
 	uint64_t next;	      /* the reader's own position */
 	uint64_t freed, last; /* slots before freed are free (the tail); start of the last record */

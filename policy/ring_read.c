@@ -7,8 +7,11 @@
 #include "ring_slots.h"
 
 #define NS_STUCK 1000000000ull
-/* A writer that is killed within the few instructions between its reservation and its tag leaves a slot
- * without one; so does a process that wipes tags.  More than so many were wiped. */
+/*
+ * A writer that is killed within the few instructions between its reservation and its tag leaves slots
+ * without one; so does a process that wipes tags.  More of them, or more slots than one record has, were
+ * wiped.
+ */
 #define UNTAGGED_MAX 2
 /* How long the reader waits for the writer of a filled reservation before it reads it.  Most acts take
  * microseconds, but an open of a FIFO may wait for ever. */
@@ -135,6 +138,7 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 	bool dead = reserved && alive && !alive((int32_t)(tag >> 9 & 0x7fffff));
 	uint64_t since = stuck_ns(rd, now_ns);
 	bool filled = reserved && (dead || since > NS_UNDER_WAY) && take(rd, tag_slots(tag), ret);
+	size_t slots;
 
 	if (!reserved && tag != tag_free(rd->next)) {
 		tampered(rd, TAMPER_TAG);
@@ -144,9 +148,10 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 		return UNFINISHED_WAIT;
 	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
 		return UNFINISHED_GONE;
-	if (tag == tag_free(rd->next) && ++rd->untagged > UNTAGGED_MAX)
+	slots = reserved ? tag_slots(tag) : gap(rd, head);
+	if (tag == tag_free(rd->next) && (++rd->untagged > UNTAGGED_MAX || slots > RING_RECORD_SLOTS))
 		tampered(rd, TAMPER_TAG);
-	pass(rd, reserved ? tag_slots(tag) : gap(rd, head));
+	pass(rd, slots);
 	rd->lost += !filled;
 	return filled ? UNFINISHED_READ : UNFINISHED_GONE;
 }

@@ -101,6 +101,20 @@ START_TEST(abandoned_reservation)
 END_TEST
 
 /* Whatever is written over the shared memory: no crash, no endless loop, and the ring works again. */
+/* Many records whose tags were wiped are no record of one writer. */
+START_TEST(wiped_tags_are_noticed)
+{
+	struct ring_record r = record("/wiped"), got;
+
+	for (int i = 0; i < 60; i++)
+		ck_assert(ring_write(h, &r, give_up));
+	memset(h + 1, 0, (size_t)RING_SLOTS * RING_SLOT);
+	ck_assert_int_eq(ring_read(rd, 1000, alive, &got), 0);
+	ck_assert_int_eq(ring_read(rd, 2000000000, alive, &got), 0);
+	ck_assert_uint_eq(rd->tampered, 1u << TAMPER_TAG);
+}
+END_TEST
+
 /* A writer that finds its slot freed for the next lap was given up by the reader; any other tag is a theft.
  */
 START_TEST(given_up_is_no_theft)
@@ -148,6 +162,7 @@ Suite *suite_ring_hostile(void)
 	tcase_add_test(t, nonsense_in_a_slot);
 	tcase_add_test(t, head_is_moved_without_end);
 	tcase_add_test(t, abandoned_reservation);
+	tcase_add_test(t, wiped_tags_are_noticed);
 	tcase_add_test(t, given_up_is_no_theft);
 	tcase_add_test(t, hostile_memory);
 	suite_add_tcase(s, t);
