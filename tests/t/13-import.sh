@@ -1,5 +1,5 @@
 # limit: 60
-# pale import: the rules of fence, srt, claude, codex and opencode as a policy that lints clean and decides as
+# pale import: the rules of fence, srt, claude and opencode as a policy that lints clean and decides as
 # they did; what cannot be carried over is told, and nothing becomes weaker in silence.
 . "$T_LIB"
 
@@ -221,150 +221,6 @@ J
 	decides allow connect docs.rs:443
 }
 
-t_codex_rules() {
-	cat >default.rules <<'J'
-# mine
-prefix_rule(
-    pattern = ["git", ["push", "fetch"]],
-    decision = "prompt",
-    justification = "leaves the machine",
-    match = ["git push origin topic", ["git", "fetch", "--all"]],
-    not_match = ["git status"],
-)
-prefix_rule(pattern=["git", "push", "origin", "docs"])
-prefix_rule(pattern=["rm"], decision="forbidden")
-prefix_rule(pattern=["npm", "test"])
-for y in [1]:
-    prefix_rule(pattern=["evil"])
-prefix_rule(pattern=["a", "b" + "c"])
-network_rule(host="api.example.org", protocol="https", decision="allow")
-host_executable(name="git", paths=["/usr/bin/git"])
-prefix_rule(pattern=["gh", "pr", "view"], surprise="x")
-J
-	import default.rules
-	has_line "# line 2"
-	has_line "message = leaves the machine"
-	reported "line 12: not carried over"
-	reported "line 14: not carried over"
-	reported "line 16: not carried over"
-	reported "the argument surprise is not understood"
-	decides ask exec git push origin docs
-	decides ask exec git fetch
-	decides deny exec rm x
-	decides allow exec npm test
-	decides ask exec evil
-	decides allow connect api.example.org:443
-}
-
-t_codex_config() {
-	cat >config.toml <<'J'
-model = "m"
-approval_policy = "never"
-sandbox_mode = "workspace-write" # as is
-[sandbox_workspace_write]
-writable_roots = [
-  "~/elsewhere", # one
-]
-network_access = false
-exclude_slash_tmp = true
-[shell_environment_policy]
-inherit = "core"
-[mcp_servers.x]
-args = ["-y", "x"]
-env = { A = "b" }
-J
-	import config.toml
-	has_line "approvals = never"
-	has_line "mode = strict"
-	reported "shell_environment_policy.inherit (line 11): not carried over"
-	decides allow write ~/elsewhere/x
-	decides deny write /tmp/x
-	decides deny connect crates.io:443
-}
-
-# The profile that default_permissions names, with what it extends; the others are told and left.
-t_codex_permissions() {
-	cat >config.toml <<'J'
-approval_policy = "never"
-default_permissions = "mine"
-profile = "x"
-[profiles.x]
-approval_policy = "untrusted"
-[profiles.y]
-approval_policy = "on-request"
-[permissions.base]
-extends = ":workspace"
-[permissions.base.filesystem]
-"/srv/data" = "write"
-":tmpdir" = "write"
-[permissions.mine]
-extends = "base"
-[permissions.mine.workspace_roots]
-"~/more" = true
-[permissions.mine.filesystem]
-":minimal" = "read"
-"~/notes" = "deny"
-"~/out" = "write"
-":workspace_roots" = { "docs" = "read", "**/*.env" = "deny" }
-":nonsense" = "read"
-[permissions.mine.network]
-enabled = true
-mode = "limited"
-[permissions.mine.network.domains]
-"api.example.org" = "allow"
-"**.example.net" = "allow"
-"evil.example.net" = "deny"
-[permissions.other.filesystem]
-"/opt/x" = "write"
-J
-	import config.toml
-	has_line "approvals = ask"
-	reported "profiles.y.approval_policy (line 7): note"
-	reported "permissions.mine.network.mode (line 25): not carried over"
-	reported "permissions.mine.filesystem.:nonsense (line 22): not carried over"
-	reported "permissions.other.filesystem./opt/x (line 31): note"
-	decides allow write file
-	decides allow write /srv/data/x
-	decides allow write ~/out/x
-	decides allow write ~/more/x
-	decides deny write /opt/x/y
-	decides deny write docs/x
-	decides deny read a/x.env
-	decides deny read ~/notes/x
-	decides allow read ~/other
-	decides ask exec make
-	decides allow connect api.example.org:443
-	decides allow connect a.example.net:443
-	decides allow connect example.net:443
-	decides deny connect evil.example.net:443
-	decides deny connect crates.io:443
-	# Nothing beneath it: what it does not name is closed.
-	printf 'default_permissions = "bare"\n[permissions.bare.filesystem]\n":minimal" = "read"\n"~/in" = "read"\n[permissions.bare.filesystem.":project_roots"]\n"." = "write"\n"x" = "none"\n' >config.toml
-	import config.toml
-	decides allow write file
-	decides deny read x
-	decides deny read ~/other
-	decides allow read ~/in/a
-	decides deny connect example.org:443
-	# A profile that is not there opens nothing, and the older settings hold where there are any.
-	printf 'default_permissions = "none"\n' >config.toml
-	import config.toml
-	reported "there is no such profile"
-	decides deny write file
-	printf 'default_permissions = "bare"\nsandbox_mode = "workspace-write"\n[permissions.bare.filesystem]\n"~/in" = "write"\n' >config.toml
-	import config.toml
-	reported "sandbox_mode is there, so profiles do not count"
-	decides allow write file
-	decides deny write ~/in/x
-	printf 'default_permissions = ":read-only"\n' >config.toml
-	import config.toml
-	has_line "mode = read-only"
-	# A circle of profiles ends.
-	printf 'default_permissions = "a"\n[permissions.a]\nextends = "b"\n[permissions.b]\nextends = "a"\n' >config.toml
-	import config.toml
-	decides deny write file
-}
-
 t_opencode() {
 	cat >opencode.jsonc <<'J'
 { "permission": {
@@ -405,11 +261,11 @@ t_files_that_are_none() {
 	echo '{"permission": ' >opencode.json
 	run pale import opencode.json
 	rc_is 2
-	err_has "opencode.json:2:0: "
+	err_has "opencode.json: line 2, column 0: "
 	echo '{"a": 1}' >x.json
 	run pale import x.json
 	rc_is 2
-	err_has "--from fence"
+	err_has "what this is cannot be told; import reads"
 	echo '{"permission": {"bash": "ask", "bash": "allow"}}' >x.json
 	run pale import x.json
 	rc_is 2
@@ -421,7 +277,16 @@ t_files_that_are_none() {
 	rc_is 2
 	run pale import --from clade x.json
 	rc_is 2
-	err_has "did you mean \`claude\`"
+	err_has "clade: no format that is known"
+	# What is not read is told with what is, and with the way to a policy for any agent.
+	printf 'model = "m"\n' >config.toml
+	local args
+	for args in "codex config.toml" "--from codex config.toml" config.toml "--from claude config.toml"; do
+		run pale import $args
+		rc_is 2
+		err_has "import reads the rules of fence, srt, claude and opencode"
+		err_has "\`pale run --observe\`, then \`pale learn\`"
+	done
 	echo 1 >p.ini
 	echo '{"permission": {"bash": "ask"}}' >x.json
 	run pale import x.json -o p.ini

@@ -75,7 +75,7 @@ t_values_are_taken() {
 	done
 	for v in $(pale completion candidates import --from ''); do
 		run pale import --from "$v" missing
-		err_lacks "unknown source"
+		err_lacks "no format that is known"
 	done
 }
 

@@ -109,7 +109,7 @@ static int take_out(struct import *im)
 	for (size_t i = 0; i < im->n; i++) {
 		const struct carried *c = &im->list[i];
 
-		candidate[i] = doubted[i] = c->origin != NOT_BELOW && !c->dropped &&
+		candidate[i] = doubted[i] = c->origin != NONE && !c->dropped &&
 					    strcmp(c->section, "files") == 0 && !order_is_opened(im, i);
 		any |= doubted[i];
 	}

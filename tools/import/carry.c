@@ -59,7 +59,7 @@ static size_t append(struct import *im, const struct carried *c, const char *val
 
 	if (!grown) {
 		im->error = -ENOMEM;
-		return NOT_BELOW;
+		return NONE;
 	}
 	im->list = grown;
 	grown[im->n] = *c;
@@ -86,8 +86,8 @@ static bool is_carried(const struct import *im, const struct carried *c, const c
 	for (size_t i = 0; i < im->n; i++) {
 		const struct carried *l = &im->list[i];
 
-		if (!l->dropped && l->below == c->below && strcmp(l->section, c->section) == 0 &&
-		    strcmp(l->key, c->key) == 0 && strcmp(l->value, value) == 0)
+		if (!l->dropped && strcmp(l->section, c->section) == 0 && strcmp(l->key, c->key) == 0 &&
+		    strcmp(l->value, value) == 0)
 			return true;
 	}
 	return false;
@@ -96,41 +96,23 @@ static bool is_carried(const struct import *im, const struct carried *c, const c
 size_t carry_rule(struct import *im, const char *section, const char *key, const char *from,
 		  const char *value)
 {
-	const struct carried c = {
-		.section = section, .key = key, .below = NOT_BELOW, .origin = NOT_BELOW, .against = NOT_BELOW
-	};
+	const struct carried c = { .section = section, .key = key, .origin = NONE, .against = NONE };
 
 	if (im->error || is_carried(im, &c, value))
-		return NOT_BELOW;
+		return NONE;
 	if (!is_line(value)) {
 		carry_tell(im, TOLD_LOST, from, "`%s = %s` holds what a line of a policy cannot", key, value);
-		return NOT_BELOW;
+		return NONE;
 	}
 	return append(im, &c, value, from);
-}
-
-void carry_below(struct import *im, size_t rule, const char *key, const char *value)
-{
-	struct carried c = { .key = key, .below = rule, .origin = NOT_BELOW, .against = NOT_BELOW };
-
-	if (im->error || rule == NOT_BELOW)
-		return;
-	c.section = im->list[rule].section;
-	if (is_line(value))
-		(void)append(im, &c, value, im->list[rule].from);
-	else
-		carry_tell(im, TOLD_NOTE, im->list[rule].from, "`%s` left out: it is no line", key);
 }
 
 void carry_setting(struct import *im, const char *section, const char *key, const char *from,
 		   const char *value)
 {
-	const struct carried c = { .section = section,
-				   .key = key,
-				   .below = NOT_BELOW,
-				   .origin = NOT_BELOW,
-				   .against = NOT_BELOW,
-				   .is_setting = true };
+	const struct carried c = {
+		.section = section, .key = key, .origin = NONE, .against = NONE, .is_setting = true
+	};
 
 	for (size_t i = 0; i < im->n; i++)
 		if (im->list[i].is_setting && strcmp(im->list[i].section, section) == 0 &&
@@ -139,17 +121,9 @@ void carry_setting(struct import *im, const char *section, const char *key, cons
 	(void)append(im, &c, value, from);
 }
 
-void carry_drop(struct import *im, size_t i)
-{
-	im->list[i].dropped = true;
-	for (size_t j = 0; j < im->n; j++)
-		if (im->list[j].below == i)
-			im->list[j].dropped = true;
-}
-
 static bool key_is(const struct carried *c, const char *const *keys)
 {
-	if (c->dropped || c->is_setting || c->below != NOT_BELOW)
+	if (c->dropped || c->is_setting)
 		return false;
 	for (; *keys; keys++)
 		if (strcmp(*keys, c->key) == 0)
@@ -224,14 +198,6 @@ static void put_carried(struct writer *w, struct import *im, size_t i)
 	put_heading(w, c->from);
 	c->line = ++w->line;
 	fprintf(w->f, "%s = %s\n", c->key, c->value);
-	for (size_t j = i + 1; j < im->n; j++) {
-		struct carried *below = &im->list[j];
-
-		if (below->below != i || below->dropped)
-			continue;
-		below->line = ++w->line;
-		fprintf(w->f, "%s = %s\n", below->key, below->value);
-	}
 }
 
 /* Settings first, as people write them. */
@@ -244,8 +210,7 @@ static void put_section(struct writer *w, struct import *im, const char *section
 		size_t i = k < im->n ? k : k - im->n;
 		const struct carried *c = &im->list[i];
 
-		if (c->is_setting != (k < im->n) || c->dropped || c->below != NOT_BELOW ||
-		    strcmp(c->section, section) != 0)
+		if (c->is_setting != (k < im->n) || c->dropped || strcmp(c->section, section) != 0)
 			continue;
 		if (!begun) {
 			(void)snprintf(head, sizeof(head), "[%s]", section);

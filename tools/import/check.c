@@ -47,7 +47,7 @@ static void drop(struct import *im, size_t i, const struct diag *g, enum told_ki
 		   kind == TOLD_NOTE ? "left out" : "cannot be held",
 		   other ? (int)(other - g->text) : (int)strlen(g->text), g->text, other ? "line " : "",
 		   other ? other + strlen(NAME ":") : "");
-	carry_drop(im, i);
+	im->list[i].dropped = true;
 }
 
 /* The command with the option that makes it run another: as specific as the rule, so that it wins. */
@@ -73,7 +73,7 @@ static void on_escape(struct import *im, size_t i, const struct diag *g)
 	const char *hinted = hinted_command(g->hint, command, sizeof(command));
 	_cleanup_free_ char *ask = hinted ? with_option(im->list[i].value, hinted) : NULL;
 
-	if (!ask || carry_rule(im, "commands", "ask", im->list[i].from, ask) == NOT_BELOW) {
+	if (!ask || carry_rule(im, "commands", "ask", im->list[i].from, ask) == NONE) {
 		drop(im, i, g, TOLD_LOST);
 		return;
 	}

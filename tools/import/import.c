@@ -19,25 +19,19 @@
 /* A kind of file: how it is told from others, and who reads it. */
 struct source_kind {
 	const char *name;
-	const char *source; /* for people */
-	void (*read_json)(struct import *im, const json_t *root);
-	int (*read_text)(struct import *im, const char *text);
+	void (*read)(struct import *im, const json_t *root);
 	const char *file;    /* its name ends so */
 	const char *members; /* blank-separated: any of these makes it this kind */
 };
 
 static const struct source_kind kinds[] = {
-	{ "opencode", "opencode", read_opencode, NULL, "opencode.json", "permission" },
-	{ "opencode", "opencode", read_opencode, NULL, "opencode.jsonc", "permission" },
-	{ "claude", "claude", read_claude, NULL, "settings.local.json", "permissions sandbox" },
-	{ "srt", "srt", read_srt, NULL, ".srt-settings.json",
+	{ "opencode", read_opencode, "opencode.json", "permission" },
+	{ "opencode", read_opencode, "opencode.jsonc", "permission" },
+	{ "claude", read_claude, "settings.local.json", "permissions sandbox" },
+	{ "srt", read_srt, ".srt-settings.json",
 	  "ignoreViolations enableWeakerNestedSandbox ripgrep credentials" },
-	{ "fence", "fence", read_fence, NULL, "fence.json",
-	  "command extends ssh devices network filesystem" },
-	{ "fence", "fence", read_fence, NULL, "fence.jsonc", "" },
-	{ "codex", "codex rules", NULL, read_codex_rules, ".rules", "" },
-	{ "codex", "codex rules", NULL, read_codex_rules, ".codexpolicy", "" },
-	{ "codex", "codex config.toml", NULL, read_codex_config, ".toml", "" },
+	{ "fence", read_fence, "fence.json", "command extends ssh devices network filesystem" },
+	{ "fence", read_fence, "fence.jsonc", "" },
 };
 
 static bool ends_with(const char *s, const char *end)
@@ -62,24 +56,17 @@ static bool has_member(const json_t *root, const char *names)
 	return false;
 }
 
-/* By name, then by content: root is NULL where the text is no JSON. */
+/* By name, then by content. */
 static const struct source_kind *kind_of(const struct options *o, const char *file, const json_t *root)
 {
-	for (size_t i = 0; o->from && i < NELEM(kinds); i++) {
-		bool config = ends_with(file, ".toml") || kinds[i].read_text != read_codex_config;
-
-		if (strcmp(kinds[i].name, o->from) == 0 &&
-		    (root ? kinds[i].read_json : NULL) == kinds[i].read_json && config &&
-		    (!ends_with(file, ".toml") || kinds[i].read_text != read_codex_rules))
+	for (size_t i = 0; o->from && i < NELEM(kinds); i++)
+		if (strcmp(kinds[i].name, o->from) == 0)
 			return &kinds[i];
-	}
-	if (o->from)
-		return NULL;
 	for (size_t i = 0; i < NELEM(kinds); i++)
-		if (ends_with(file, kinds[i].file) && !root == !kinds[i].read_json)
+		if (ends_with(file, kinds[i].file))
 			return &kinds[i];
-	for (size_t i = 0; root && i < NELEM(kinds); i++)
-		if (kinds[i].read_json && has_member(root, kinds[i].members))
+	for (size_t i = 0; i < NELEM(kinds); i++)
+		if (has_member(root, kinds[i].members))
 			return &kinds[i];
 	return NULL;
 }
@@ -106,7 +93,7 @@ static size_t carried_count(const struct import *im)
 	size_t n = 0;
 
 	for (size_t i = 0; i < im->n; i++)
-		n += !im->list[i].dropped && im->list[i].below == NOT_BELOW;
+		n += !im->list[i].dropped;
 	return n;
 }
 
@@ -190,19 +177,14 @@ static int put(struct import *im)
 	return told_count(im, TOLD_LOST) + told_count(im, TOLD_WEAKER) ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int convert(struct import *im, const struct source_kind *kind, const json_t *root, const char *text)
+static int convert(struct import *im, const struct source_kind *kind, const json_t *root)
 {
-	int r = 0;
+	int r;
 
-	im->source = kind->source;
-	if (kind->read_json)
-		kind->read_json(im, root);
-	else
-		r = kind->read_text(im, text);
-	if (r == 0)
-		order_settle(im);
-	if (r == 0)
-		r = im->error ? im->error : check_settle(im);
+	im->source = kind->name;
+	kind->read(im, root);
+	order_settle(im);
+	r = im->error ? im->error : check_settle(im);
 	if (r == 0)
 		r = added_settle(im);
 	if (r == 0)
@@ -211,73 +193,62 @@ static int convert(struct import *im, const struct source_kind *kind, const json
 	return EXIT_USAGE;
 }
 
-static int no_kind(const struct options *o, const char *file, const json_t *root, const json_error_t *error)
+/* Says what can be read, and what helps who comes from elsewhere. */
+static int cannot(const char *what, const char *problem)
 {
-	bool said = o->from && (strcmp(o->from, "codex") != 0) == (root == NULL);
-
-	for (size_t i = 0; !root && !said && i < NELEM(kinds); i++)
-		said = kinds[i].read_json && ends_with(file, kinds[i].file);
-	if (!root && (said || ends_with(file, ".json") || ends_with(file, ".jsonc")))
-		talk("%s:%d:%d: %s", file, error->line, error->column, error->text);
-	else
-		talk("%s: what this is cannot be told; say --from fence, srt, claude, codex or opencode",
-		     file);
+	talk("%s: %s; import reads the rules of fence, srt, claude and opencode, see --from; for another "
+	     "agent "
+	     "`pale run --observe`, then `pale learn` find what it needs",
+	     what, problem);
 	return EXIT_USAGE;
 }
 
 static bool from_known(const char *from)
 {
-	const char *names[NELEM(kinds) + 1] = { NULL };
-
-	for (size_t i = 0; i < NELEM(kinds); i++) {
-		names[i] = kinds[i].name;
-		if (strcmp(from, names[i]) == 0)
+	for (size_t i = 0; i < NELEM(kinds); i++)
+		if (strcmp(from, kinds[i].name) == 0)
 			return true;
-	}
-	options_unknown("source", from, names);
 	return false;
 }
 
 static int import_run(const struct options *o, int argc, char **argv)
 {
-	_cleanup_free_ char *text = NULL, *plain = NULL;
+	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ json_t *root = NULL;
 	const struct source_kind *kind;
 	struct import im;
 	json_error_t error;
+	char problem[sizeof(error.text) + 64];
 	size_t len;
 	int r;
 
-	if (argc != 1) {
-		talk("import takes one file");
-		return EXIT_USAGE;
-	}
 	if (o->from && !from_known(o->from))
-		return EXIT_USAGE;
+		return cannot(o->from, "no format that is known");
+	if (argc != 1)
+		return cannot("import", "takes one file");
 	r = file_read(argv[0], IMPORT_MAX, &text, &len);
 	if (r < 0 || strlen(text) != len) {
 		talk("%s: %s", argv[0], r < 0 ? strerror(-r) : "not a text");
 		return EXIT_USAGE;
 	}
-	plain = strdup(text);
-	if (!plain)
-		return EXIT_USAGE;
-	jsonc_strip(plain, len);
-	root = json_loadb(plain, len, JSON_REJECT_DUPLICATES, &error);
-	if (root && !json_is_object(root))
-		json_decref(TAKE_PTR(root));
-	kind = kind_of(o, argv[0], root);
+	jsonc_strip(text, len);
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	if (!root) {
+		(void)snprintf(problem, sizeof(problem), "line %d, column %d: %s", error.line, error.column,
+			       error.text);
+		return cannot(argv[0], problem);
+	}
+	kind = json_is_object(root) ? kind_of(o, argv[0], root) : NULL;
 	if (!kind)
-		return no_kind(o, argv[0], root, &error);
+		return cannot(argv[0], "what this is cannot be told");
 	import_init(&im, o, argv[0]);
-	r = convert(&im, kind, root, text);
+	r = convert(&im, kind, root);
 	import_done(&im);
 	return r;
 }
 
 static const struct opt opts[] = {
-	OPT_VALUE("from", 0, "KIND", from,
-		  "fence, srt, claude, codex or opencode (default: by name and content)"),
+	OPT_VALUE("from", 0, "KIND", from, "fence, srt, claude or opencode (default: by name and content)"),
 	OPT_VALUE("output", 'o', "FILE", output, "write the policy into this new file"),
 	OPT_JSON,
 	{ 0 },
@@ -286,7 +257,7 @@ static const struct opt opts[] = {
 const struct subcommand subcommand_import = {
 	.name = "import",
 	.args = "[--from KIND] FILE [-o OUT] [--json]",
-	.summary = "make a policy of the rules of fence, srt, claude, codex or opencode",
+	.summary = "make a policy of the rules of fence, srt, claude or opencode",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = import_run,

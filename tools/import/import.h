@@ -28,13 +28,12 @@ struct told {
 struct carried {
 	const char *section, *key; /* static */
 	char *value, *from;
-	size_t below; /* the rule that a message belongs to, or NOT_BELOW */
 	size_t origin,
-		against; /* the closing rule that this is a part of, against that opening one; or NOT_BELOW */
+		against; /* the closing rule that this is a part of, against that opening one; or NONE */
 	bool is_setting, dropped;
 	unsigned line; /* where it stands in the text */
 };
-#define NOT_BELOW SIZE_MAX
+#define NONE SIZE_MAX
 
 /* Which of two rules holds in the source where both match; in pale it is the more specific one. */
 enum carry_order {
@@ -61,21 +60,17 @@ void import_done(struct import *im);
 /* --- carry.c --- */
 
 /*
- * One rule; from is the place in the source ("network.allowedDomains[2]").  Its index for carry_below(), or
- * NOT_BELOW where it was not taken (told).
+ * One rule; from is the place in the source ("network.allowedDomains[2]").  Its index, or NONE where it
+ * was not taken (told).
  */
 size_t carry_rule(struct import *im, const char *section, const char *key, const char *from,
 		  const char *value);
-/* `message =` of that rule; nothing where rule is NOT_BELOW. */
-void carry_below(struct import *im, size_t rule, const char *key, const char *value);
 /* A setting, once; the same setting again replaces it. */
 void carry_setting(struct import *im, const char *section, const char *key, const char *from,
 		   const char *value);
 void carry_tell(struct import *im, enum told_kind kind, const char *from, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Takes line i, and what is below it, out again. */
-void carry_drop(struct import *im, size_t i);
-/* The rule opens something (allow, write, read, unix, udp, bind); settings and what is below are none. */
+/* The rule opens something (allow, write, read, unix, udp, bind); settings are none. */
 bool carry_opens(const struct carried *c);
 bool carry_closes(const struct carried *c);
 /* The policy as text (caller frees), each line's number noted; NULL sets im->error. */
@@ -109,8 +104,6 @@ enum word_style {
  * shell understands.  NULL and no reason: out of memory.
  */
 char *words_of(const char *text, enum word_style style, const char **why);
-/* One word to the letter (caller frees), or NULL where it cannot be written (*why) or memory is out. */
-char *word_literal(const char *word, size_t len, const char **why);
 /* A path or pattern as pale has it: without `./`, a trailing slash or `/` `**` (caller frees), or NULL. */
 char *path_of(const char *text);
 /* The host of http(s)://HOST[:PORT]/..., with `*` at most in front (caller frees), or NULL. */
@@ -144,14 +137,11 @@ void walls_network(struct import *im, const char *path, const json_t *value);
 /* What holds where the source says nothing of it: nothing writable, nothing reachable. */
 void walls_missing(struct import *im, bool network);
 
-/* --- the readers; text is theirs to change, and ends with a NUL. --- */
+/* --- the readers --- */
 
 void read_fence(struct import *im, const json_t *root);
 void read_srt(struct import *im, const json_t *root);
 void read_claude(struct import *im, const json_t *root);
 void read_opencode(struct import *im, const json_t *root);
-/* -EINVAL where the text cannot be read at all (told). */
-int read_codex_rules(struct import *im, const char *text);
-int read_codex_config(struct import *im, const char *text);
 
 #endif

@@ -79,7 +79,7 @@ static void bash(struct import *im, const char *from, const char *pattern, const
 			if (carry_opens(&im->list[i]) && strcmp(im->list[i].section, "commands") == 0) {
 				carry_tell(im, TOLD_NOTE, im->list[i].from,
 					   "left out: the later `*` holds there");
-				carry_drop(im, i);
+				im->list[i].dropped = true;
 			}
 		carry_setting(im, "commands", "default", from, action);
 		return;

@@ -32,41 +32,14 @@ static void split(const char *text, struct words *w)
 	}
 }
 
-/* The next of "(a|b)", or the whole word, quotes taken off; false at the end.  *at is 0 at first. */
-static bool alternative(const char *word, size_t len, size_t *at, const char **ret, size_t *ret_len)
-{
-	size_t from = *at, to = len;
-
-	if (from > len || (from > 0 && *word != '('))
-		return false;
-	if (len > 1 && *word == '(') {
-		const char *bar;
-
-		from += from == 0;
-		bar = memchr(word + from, '|', len - from);
-		to = bar ? (size_t)(bar - word) : len - 1;
-	}
-	*at = to + 1 + (to == len - 1);
-	*ret = word + from;
-	*ret_len = to - from;
-	if (*ret_len > 1 && **ret == '"') {
-		++*ret;
-		*ret_len -= 2;
-	}
-	return true;
-}
-
-/* One of the first's alternatives is, or may be, one of the second's. */
+/* The one is, or may be, the other; quotes do not count. */
 static bool words_meet(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-	const char *x, *y;
-	size_t i = 0, x_len, y_len;
-
-	while (alternative(a, a_len, &i, &x, &x_len))
-		for (size_t j = 0; alternative(b, b_len, &j, &y, &y_len);)
-			if (glob_match(x, x_len, y, y_len))
-				return true;
-	return false;
+	if (a_len > 1 && *a == '"')
+		a++, a_len -= 2;
+	if (b_len > 1 && *b == '"')
+		b++, b_len -= 2;
+	return glob_match(a, a_len, b, b_len);
 }
 
 /* The words of general, options left out, begin every command that special names. */
@@ -237,7 +210,7 @@ static void close_overlap(struct import *im, size_t open, size_t closed, const c
 	if (both[0]) {
 		size_t added = carry_rule(im, d.section, d.key, d.from, both);
 
-		if (added != NOT_BELOW) {
+		if (added != NONE) {
 			im->list[added].origin = closed;
 			im->list[added].against = open;
 		}
@@ -245,7 +218,7 @@ static void close_overlap(struct import *im, size_t open, size_t closed, const c
 	}
 	carry_tell(im, TOLD_NOTE, a.from, "`%s = %s` left out: there `%s = %s` (%s) holds against it", a.key,
 		   a.value, d.key, d.value, d.from);
-	carry_drop(im, open);
+	im->list[open].dropped = true;
 }
 
 bool order_is_opened(const struct import *im, size_t i)
@@ -317,7 +290,7 @@ static void drop_overruled(struct import *im, size_t f, size_t closed)
 		carry_tell(im, TOLD_NOTE, im->list[closed].from,
 			   "`%s = %s` left out: there the later `%s` holds", im->list[closed].key,
 			   im->list[closed].value, im->list[i].value);
-		carry_drop(im, closed);
+		im->list[closed].dropped = true;
 		return;
 	}
 }

@@ -16,7 +16,8 @@ static bool has_special(const char *s, size_t n)
 	return n == 3 && memcmp(s, "...", 3) == 0;
 }
 
-char *word_literal(const char *word, size_t len, const char **why)
+/* One word to the letter (caller frees), or NULL where it cannot be written (*why) or memory is out. */
+static char *word_literal(const char *word, size_t len, const char **why)
 {
 	char *out;
 
