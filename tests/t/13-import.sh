@@ -1,5 +1,5 @@
 # limit: 60
-# pale import: the rules of fence, srt, claude and opencode as a policy that lints clean and decides as
+# pale import: the rules of fence, srt and claude as a policy that lints clean and decides as
 # they did; what cannot be carried over is told, and nothing becomes weaker in silence.
 . "$T_LIB"
 
@@ -221,56 +221,20 @@ J
 	decides allow connect docs.rs:443
 }
 
-t_opencode() {
-	cat >opencode.jsonc <<'J'
-{ "permission": {
-    "edit": {"*": "deny", "docs/**/*.md": "allow"},
-    "bash": {"git status": "deny", "*": "ask", "git *": "allow", "git push *": "deny", "git push origin docs": "allow", "git * --force": "deny"},
-    "read": {"*": "allow", "*.env": "deny", "*.env.example": "allow"},
-    "external_directory": {"~/elsewhere/**": "allow"},
-    "webfetch": {"https://docs.rs/*": "allow"}, "doom_loop": "deny" },
-  "agent": {"build": {"permission": {"edit": "ask", "bash": {"make *": "allow"}}}, "off": {"disable": true, "permission": "deny"},
-    "plan": {"tools": {"bash": false}}}, }
-J
-	import opencode.jsonc
-	has_line '# permission.bash["git *"]'
-	reported "permission.doom_loop: not carried over"
-	reported "agent.build.permission.edit: not carried over: ask: for this agent alone"
-	reported 'agent.build.permission.bash["make *"]: stricter here'
-	reported "agent.plan.tools: not carried over: deny"
-	! grep -q "agent.off" report || fail "an agent that is off is told"
-	decides deny write file
-	decides allow write docs/a/b.md
-	decides allow exec git log
-	decides deny exec git push origin topic
-	decides allow exec git push origin docs
-	decides deny exec git push origin docs --force
-	decides ask exec make
-	decides deny read sub/x.env
-	decides allow read sub/x.env.example
-	decides allow write ~/elsewhere/x
-	decides allow connect docs.rs:443
-	# The last pattern that matches holds.
-	echo '{"permission": {"bash": {"git *": "allow", "*": "deny"}}}' >opencode.json
-	import opencode.json
-	decides deny exec git status
-	reported "the later \`*\` holds"
-}
-
 t_files_that_are_none() {
-	echo '{"permission": ' >opencode.json
-	run pale import opencode.json
+	echo '{"network": ' >fence.json
+	run pale import fence.json
 	rc_is 2
-	err_has "opencode.json: line 2, column 0: "
+	err_has "fence.json: line 2, column 0: "
 	echo '{"a": 1}' >x.json
 	run pale import x.json
 	rc_is 2
 	err_has "what this is cannot be told; import reads"
-	echo '{"permission": {"bash": "ask", "bash": "allow"}}' >x.json
+	echo '{"network": {}, "network": {}}' >x.json
 	run pale import x.json
 	rc_is 2
 	err_has "duplicate"
-	printf '{"permission": "ask"}\0' >x.json
+	printf '{"network": {}}\0' >x.json
 	run pale import x.json
 	rc_is 2
 	run pale import x.json y.json
@@ -281,14 +245,14 @@ t_files_that_are_none() {
 	# What is not read is told with what is, and with the way to a policy for any agent.
 	printf 'model = "m"\n' >config.toml
 	local args
-	for args in "codex config.toml" "--from codex config.toml" config.toml "--from claude config.toml"; do
+	for args in "codex config.toml" "--from codex config.toml" "--from opencode config.toml" config.toml "--from claude config.toml"; do
 		run pale import $args
 		rc_is 2
-		err_has "import reads the rules of fence, srt, claude and opencode"
+		err_has "import reads the rules of fence, srt and claude"
 		err_has "\`pale run --observe\`, then \`pale learn\`"
 	done
 	echo 1 >p.ini
-	echo '{"permission": {"bash": "ask"}}' >x.json
+	echo '{"network": {}}' >x.json
 	run pale import x.json -o p.ini
 	rc_is 2
 	file_is p.ini 1
@@ -310,32 +274,32 @@ t_values_that_no_line_holds() {
 
 # 0 where nothing was lost and nothing is weaker, else 1, with what it is.
 t_exit_status() {
-	echo '{"permission": {"bash": {"*": "ask", "make *": "allow"}}}' >opencode.json
-	run pale import opencode.json
+	echo '{"permissions": {"allow": ["Bash(make:*)"]}}' >settings.json
+	run pale import settings.json
 	rc_is 0
 	err_has "0 not, 0 weaker and 1 stricter here"
-	echo '{"permission": {"external_directory": "ask"}}' >opencode.json
-	run pale import opencode.json
+	echo '{"permissions": {"defaultMode": "default"}}' >settings.json
+	run pale import settings.json
 	rc_is 1
-	err_has "permission.external_directory: weaker here: reading outside the workspace is free"
+	err_has "permissions.defaultMode: weaker here: it asks before each edit"
 	err_has "0 not, 1 weaker and 0 stricter here"
-	run pale import --json opencode.json
+	run pale import --json settings.json
 	rc_is 1
 	out_has '"weaker"'
 }
 
 t_as_json() {
-	echo '{"permission": {"bash": {"*": "ask", "make *": "allow"}, "task": "deny"}}' >opencode.json
-	run pale import --json opencode.json
+	echo '{"permissions": {"allow": ["Bash(make:*)"], "deny": ["Task"]}}' >settings.json
+	run pale import --json settings.json
 	rc_is 1
 	err_is_empty
 	python3 - "$S/out" <<'P' || fail "not what JSON should say"
 import json, sys
 j = json.load(open(sys.argv[1]))
-assert j["source"] == "opencode" and "allow = make" in j["policy"], j
+assert j["source"] == "claude" and "allow = make" in j["policy"], j
 l = [x for x in j["lines"] if x["value"] == "make"][0]
-assert l["from"] == 'permission.bash["make *"]' and j["policy"].split("\n")[l["line"] - 1] == "allow = make", l
-assert [f["from"] for f in j["findings"] if f["kind"] == "lost"] == ["permission.task"], j["findings"]
+assert l["from"] == 'permissions.allow[0]' and j["policy"].split("\n")[l["line"] - 1] == "allow = make", l
+assert [f["from"] for f in j["findings"] if f["kind"] == "lost"] == ["permissions.deny[0]"], j["findings"]
 P
 }
 

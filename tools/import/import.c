@@ -25,8 +25,6 @@ struct source_kind {
 };
 
 static const struct source_kind kinds[] = {
-	{ "opencode", read_opencode, "opencode.json", "permission" },
-	{ "opencode", read_opencode, "opencode.jsonc", "permission" },
 	{ "claude", read_claude, "settings.local.json", "permissions sandbox" },
 	{ "srt", read_srt, ".srt-settings.json",
 	  "ignoreViolations enableWeakerNestedSandbox ripgrep credentials" },
@@ -196,7 +194,7 @@ static int convert(struct import *im, const struct source_kind *kind, const json
 /* Says what can be read, and what helps who comes from elsewhere. */
 static int cannot(const char *what, const char *problem)
 {
-	talk("%s: %s; import reads the rules of fence, srt, claude and opencode, see --from; for another "
+	talk("%s: %s; import reads the rules of fence, srt and claude, see --from; for another "
 	     "agent "
 	     "`pale run --observe`, then `pale learn` find what it needs",
 	     what, problem);
@@ -248,7 +246,7 @@ static int import_run(const struct options *o, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	OPT_VALUE("from", 0, "KIND", from, "fence, srt, claude or opencode (default: by name and content)"),
+	OPT_VALUE("from", 0, "KIND", from, "fence, srt or claude (default: by name and content)"),
 	OPT_VALUE("output", 'o', "FILE", output, "write the policy into this new file"),
 	OPT_JSON,
 	{ 0 },
@@ -257,7 +255,7 @@ static const struct opt opts[] = {
 const struct subcommand subcommand_import = {
 	.name = "import",
 	.args = "[--from KIND] FILE [-o OUT] [--json]",
-	.summary = "make a policy of the rules of fence, srt, claude or opencode",
+	.summary = "make a policy of the rules of fence, srt or claude",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = import_run,

@@ -37,9 +37,8 @@ struct carried {
 
 /* Which of two rules holds in the source where both match; in pale it is the more specific one. */
 enum carry_order {
-	ORDER_STRICTEST,   /* deny beats ask beats allow */
-	ORDER_ALLOW_FIRST, /* an allow beats a deny */
-	ORDER_LAST	   /* the last that matches */
+	ORDER_STRICTEST,  /* deny beats ask beats allow */
+	ORDER_ALLOW_FIRST /* an allow beats a deny */
 };
 
 struct import {
@@ -106,8 +105,6 @@ enum word_style {
 char *words_of(const char *text, enum word_style style, const char **why);
 /* A path or pattern as pale has it: without `./`, a trailing slash or `/` `**` (caller frees), or NULL. */
 char *path_of(const char *text);
-/* The host of http(s)://HOST[:PORT]/..., with `*` at most in front (caller frees), or NULL. */
-char *host_of_url(const char *url);
 
 /* --- jsonc.c --- */
 
@@ -142,6 +139,5 @@ void walls_missing(struct import *im, bool network);
 void read_fence(struct import *im, const json_t *root);
 void read_srt(struct import *im, const json_t *root);
 void read_claude(struct import *im, const json_t *root);
-void read_opencode(struct import *im, const json_t *root);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Other systems choose among rules that match by strictness or by their order, pale by how specific they are.
+ * Other systems choose among rules that match by strictness, pale by how specific they are.
  *
  * Guarantees that nothing the source denies is allowed because of that: an opening rule that a closing one
  * covers there is taken out, and where the two overlap, the overlap is closed by a rule of its own.
@@ -241,18 +241,13 @@ bool order_is_opened(const struct import *im, size_t i)
 	return false;
 }
 
-static bool comes_first(enum carry_order order, size_t open, size_t closed)
-{
-	return order == ORDER_STRICTEST || (order == ORDER_LAST && open < closed);
-}
-
 static void settle_pair(struct import *im, size_t f, size_t open, size_t closed)
 {
 	enum carry_order order;
 	char *both;
 
 	memcpy(&order, (const char *)im + families[f].order, sizeof(order));
-	if (!comes_first(order, open, closed) || strcmp(im->list[closed].section, families[f].section) != 0 ||
+	if (order != ORDER_STRICTEST || strcmp(im->list[closed].section, families[f].section) != 0 ||
 	    !same_access(&im->list[open], &im->list[closed]))
 		return;
 	/* What the source does where no rule of it matches: "(...)", and every rule of it is stronger. */
@@ -264,7 +259,7 @@ static void settle_pair(struct import *im, size_t f, size_t open, size_t closed)
 	free(both);
 }
 
-/* Of closing rules the stricter one, or the later one, likewise: an ask that a deny covers. */
+/* Of closing rules the stricter one likewise: an ask that a deny covers. */
 static bool is_weaker(const struct carried *a, const struct carried *d)
 {
 	bool asks = strcmp(a->key, "ask") == 0 || strcmp(a->key, "ask_write") == 0;
@@ -272,38 +267,11 @@ static bool is_weaker(const struct carried *a, const struct carried *d)
 	return asks && (strcmp(d->key, "deny") == 0 || strcmp(d->key, "readonly") == 0);
 }
 
-/* In the order of the source a closing rule that a later opening one covers says nothing. */
-static void drop_overruled(struct import *im, size_t f, size_t closed)
-{
-	enum carry_order order;
-
-	memcpy(&order, (const char *)im + families[f].order, sizeof(order));
-	for (size_t i = closed + 1; order == ORDER_LAST && i < im->n; i++) {
-		_cleanup_free_ char *both = NULL;
-
-		if (!carry_opens(&im->list[i]) || strcmp(im->list[i].section, families[f].section) != 0 ||
-		    !same_access(&im->list[i], &im->list[closed]))
-			continue;
-		both = families[f].overlap(&im->list[closed], &im->list[i]);
-		if (!both || both[0])
-			continue;
-		carry_tell(im, TOLD_NOTE, im->list[closed].from,
-			   "`%s = %s` left out: there the later `%s` holds", im->list[closed].key,
-			   im->list[closed].value, im->list[i].value);
-		im->list[closed].dropped = true;
-		return;
-	}
-}
-
 void order_settle(struct import *im)
 {
 	size_t n = im->n;
 
 	for (size_t f = 0; f < NELEM(families); f++) {
-		for (size_t i = 0; i < n && !im->error; i++)
-			if (carry_closes(&im->list[i]) &&
-			    strcmp(im->list[i].section, families[f].section) == 0)
-				drop_overruled(im, f, i);
 		for (size_t i = 0; i < n && !im->error; i++)
 			for (size_t j = 0; j < n && !im->error; j++) {
 				const struct carried *a = &im->list[i], *d = &im->list[j];

@@ -159,17 +159,3 @@ char *path_of(const char *text)
 		return strdup(".");
 	return strndup(text, n);
 }
-
-char *host_of_url(const char *url)
-{
-	const char *host = strstr(url, "://");
-	size_t n;
-
-	if (host && strncmp(url, "http", 4) != 0 && url[0] != '*')
-		return NULL;
-	host = host ? host + 3 : url;
-	n = strcspn(host, "/");
-	if (n == 0 || memchr(host, ' ', n) || (memchr(host, '*', n) && strncmp(host, "*.", 2) != 0))
-		return NULL;
-	return strndup(host, n);
-}
