@@ -193,7 +193,7 @@ static const struct {
 	{ "verdict", NULL, "allow ask deny" },
 	{ "surfaces", NULL, "tmux desktop both none" },
 	{ "limit", NULL, "memory= cpu= processes= files= file_size= time=" },
-	{ "from", NULL, "fence srt claude" },
+	{ "from", NULL, "fence claude" },
 };
 
 static void offer_value(const struct line *l, const struct opt *opt)

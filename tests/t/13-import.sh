@@ -1,5 +1,5 @@
 # limit: 60
-# pale import: the rules of fence, srt and claude as a policy that lints clean and decides as
+# pale import: the rules of fence and claude as a policy that lints clean and decides as
 # they did; what cannot be carried over is told, and nothing becomes weaker in silence.
 . "$T_LIB"
 
@@ -168,10 +168,11 @@ t_fence_template_report() {
 	decides allow write /tmp/x/y
 }
 
-t_srt() {
+# Where the workspace is not named it is readonly.
+t_fence_walls() {
 	echo '{"network": {"allowedDomains": ["example.org"], "deniedDomains": ["*:22"]},
-		"filesystem": {"denyRead": ["~/x"], "allowWrite": ["./build"], "denyWrite": ["build/keep"]}, "credentials": []}' >.srt-settings.json
-	import .srt-settings.json
+		"filesystem": {"denyRead": ["~/x"], "allowWrite": ["./build"], "denyWrite": ["build/keep"]}, "credentials": []}' >fence.json
+	import fence.json
 	reported "credentials: not carried over"
 	reported "the workspace is readonly"
 	reported "weaker here"
@@ -245,10 +246,10 @@ t_files_that_are_none() {
 	# What is not read is told with what is, and with the way to a policy for any agent.
 	printf 'model = "m"\n' >config.toml
 	local args
-	for args in "codex config.toml" "--from codex config.toml" "--from opencode config.toml" config.toml "--from claude config.toml"; do
+	for args in "codex config.toml" "--from codex config.toml" "--from opencode config.toml" "--from srt config.toml" config.toml "--from claude config.toml"; do
 		run pale import $args
 		rc_is 2
-		err_has "import reads the rules of fence, srt and claude"
+		err_has "import reads the rules of fence and claude"
 		err_has "\`pale run --observe\`, then \`pale learn\`"
 	done
 	echo 1 >p.ini

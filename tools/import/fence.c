@@ -1,6 +1,5 @@
 /*
- * fence (.fence.json) and srt (.srt-settings.json): walls, and with fence a list of commands and of ssh
- * hosts.
+ * fence (fence.json): walls, and a list of commands and of ssh hosts.
  */
 #include <string.h>
 
@@ -12,12 +11,6 @@ static void nothing(struct import *im, const char *path, const json_t *value)
 {
 	(void)value;
 	carry_tell(im, TOLD_NOTE, path, "is about how that program does its work");
-}
-
-static void weakens(struct import *im, const char *path, const json_t *value)
-{
-	if (!json_is_false(value))
-		carry_tell(im, TOLD_STRICTER, path, "weakens the fence there; not carried over");
 }
 
 static void command_rule(struct import *im, const char *key, const char *from, const char *text)
@@ -167,26 +160,4 @@ void read_fence(struct import *im, const json_t *root)
 	im->files = im->hosts = ORDER_STRICTEST;
 	walls_missing(im, read_level(im, "", im->file, root, 0));
 	carry_setting(im, "commands", "default", "(what no rule names)", "allow");
-}
-
-void read_srt(struct import *im, const json_t *root)
-{
-	static const struct member table[] = {
-		{ "network", walls_network },
-		{ "filesystem", walls_filesystem },
-		{ "ignoreViolations", weakens },
-		{ "enableWeakerNestedSandbox", weakens },
-		{ "enableWeakerNetworkIsolation", weakens },
-		{ "ripgrep", nothing },
-		{ "mandatoryDenySearchDepth", nothing },
-		{ "allowPty", NULL },
-		{ "seccomp", nothing },
-		{ NULL, NULL },
-	};
-
-	im->commands = ORDER_ALLOW_FIRST;
-	im->files = im->hosts = ORDER_STRICTEST;
-	members_read(im, "", root, table);
-	carry_setting(im, "commands", "default", "(it judges no commands)", "allow");
-	walls_missing(im, json_object_get(root, "network") != NULL);
 }

@@ -26,8 +26,6 @@ struct source_kind {
 
 static const struct source_kind kinds[] = {
 	{ "claude", read_claude, "settings.local.json", "permissions sandbox" },
-	{ "srt", read_srt, ".srt-settings.json",
-	  "ignoreViolations enableWeakerNestedSandbox ripgrep credentials" },
 	{ "fence", read_fence, "fence.json", "command extends ssh devices network filesystem" },
 	{ "fence", read_fence, "fence.jsonc", "" },
 };
@@ -194,7 +192,7 @@ static int convert(struct import *im, const struct source_kind *kind, const json
 /* Says what can be read, and what helps who comes from elsewhere. */
 static int cannot(const char *what, const char *problem)
 {
-	talk("%s: %s; import reads the rules of fence, srt and claude, see --from; for another "
+	talk("%s: %s; import reads the rules of fence and claude, see --from; for another "
 	     "agent "
 	     "`pale run --observe`, then `pale learn` find what it needs",
 	     what, problem);
@@ -246,7 +244,7 @@ static int import_run(const struct options *o, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	OPT_VALUE("from", 0, "KIND", from, "fence, srt or claude (default: by name and content)"),
+	OPT_VALUE("from", 0, "KIND", from, "fence or claude (default: by name and content)"),
 	OPT_VALUE("output", 'o', "FILE", output, "write the policy into this new file"),
 	OPT_JSON,
 	{ 0 },
@@ -255,7 +253,7 @@ static const struct opt opts[] = {
 const struct subcommand subcommand_import = {
 	.name = "import",
 	.args = "[--from KIND] FILE [-o OUT] [--json]",
-	.summary = "make a policy of the rules of fence, srt or claude",
+	.summary = "make a policy of the rules of fence or claude",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = import_run,

@@ -127,7 +127,7 @@ void strings_read(struct import *im, const char *path, const json_t *list,
 /* Whether it is true; what is no boolean is told and false. */
 bool flag_read(struct import *im, const char *path, const json_t *value);
 
-/* --- walls.c: the files and hosts of fence, srt and Claude's sandbox --- */
+/* --- walls.c: the files and hosts of fence and Claude's sandbox --- */
 
 void walls_filesystem(struct import *im, const char *path, const json_t *value);
 void walls_network(struct import *im, const char *path, const json_t *value);
@@ -137,7 +137,6 @@ void walls_missing(struct import *im, bool network);
 /* --- the readers --- */
 
 void read_fence(struct import *im, const json_t *root);
-void read_srt(struct import *im, const json_t *root);
 void read_claude(struct import *im, const json_t *root);
 
 #endif

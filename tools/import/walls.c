@@ -1,5 +1,5 @@
 /*
- * Files and hosts as fence, srt and Claude's sandbox have them: lists of what may be written and reached, and
+ * Files and hosts as fence and Claude's sandbox have them: lists of what may be written and reached, and
  * of what may not.
  */
 #include <errno.h>
