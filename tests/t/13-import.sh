@@ -148,17 +148,14 @@ t_fence_template_lint() {
 	reported 'note: `allow = raw.githubusercontent.com` is carried over: anyone can publish on'
 }
 
-# One line of the report for all that one rule of the source became, and nothing for what was not carried over;
-# but where the preset or an agent's profile opens what was not, the rule holds against it.
+# One line of the report for all that one rule of the source became.  It holds also where what it is against was
+# not carried over: the preset or an agent's profile may open that place.
 t_fence_template_report() {
 	echo '{"extends": "code"}' >fence.json
 	import fence.json
 	[ "$(grep -c ' added for [0-9]* places, ' report)" = 5 ] || fail "not one line a rule: $(cat report)"
-	! grep -q "\` added: " report || fail "lines that belong together are told one by one"
 	[ "$(wc -l <report)" -lt 40 ] || fail "the report has $(wc -l <report) lines"
 	reported '`write = ~/.config` cannot be held'
-	lacks_line "readonly = ~/.config/**/.env*"
-	lacks_line "readonly = ~/.local/share/**/*.pem"
 	for f in ~/.config/x/.env ~/.cache/x/.env ~/.bun/x.key ~/.aws/x ~/.claude/x/.env.local .env /tmp/x/.env; do
 		decides deny write "$f"
 	done

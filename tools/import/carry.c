@@ -10,6 +10,21 @@
 /* Of a comment; a line of a policy has at most 190 bytes. */
 #define COMMENT_MAX 160
 
+char *format(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n >= 0)
+		return text;
+	talk("out of memory");
+	exit(EXIT_USAGE);
+}
+
 void import_init(struct import *im, const struct options *o, const char *file)
 {
 	*im = (struct import){ .o = o, .file = file };
@@ -53,13 +68,13 @@ void carry_tell(struct import *im, enum told_kind kind, const char *from, const 
 		im->error = -ENOMEM;
 }
 
-static size_t append(struct import *im, const struct carried *c, const char *value, const char *from)
+static bool append(struct import *im, const struct carried *c, const char *value, const char *from)
 {
 	struct carried *grown = im->error ? NULL : reallocarray(im->list, im->n + 1, sizeof(*grown));
 
 	if (!grown) {
 		im->error = -ENOMEM;
-		return NONE;
+		return false;
 	}
 	im->list = grown;
 	grown[im->n] = *c;
@@ -67,7 +82,8 @@ static size_t append(struct import *im, const struct carried *c, const char *val
 	grown[im->n].from = strdup(from);
 	if (!grown[im->n].value || !grown[im->n].from)
 		im->error = -ENOMEM;
-	return im->n++;
+	im->n++;
+	return !im->error;
 }
 
 /* A line of its own, whatever is in it. */
@@ -93,16 +109,15 @@ static bool is_carried(const struct import *im, const struct carried *c, const c
 	return false;
 }
 
-size_t carry_rule(struct import *im, const char *section, const char *key, const char *from,
-		  const char *value)
+bool carry_rule(struct import *im, const char *section, const char *key, const char *from, const char *value)
 {
-	const struct carried c = { .section = section, .key = key, .origin = NONE, .against = NONE };
+	const struct carried c = { .section = section, .key = key };
 
 	if (im->error || is_carried(im, &c, value))
-		return NONE;
+		return false;
 	if (!is_line(value)) {
 		carry_tell(im, TOLD_LOST, from, "`%s = %s` holds what a line of a policy cannot", key, value);
-		return NONE;
+		return false;
 	}
 	return append(im, &c, value, from);
 }
@@ -110,9 +125,7 @@ size_t carry_rule(struct import *im, const char *section, const char *key, const
 void carry_setting(struct import *im, const char *section, const char *key, const char *from,
 		   const char *value)
 {
-	const struct carried c = {
-		.section = section, .key = key, .origin = NONE, .against = NONE, .is_setting = true
-	};
+	const struct carried c = { .section = section, .key = key, .is_setting = true };
 
 	for (size_t i = 0; i < im->n; i++)
 		if (im->list[i].is_setting && strcmp(im->list[i].section, section) == 0 &&

@@ -73,7 +73,7 @@ static void on_escape(struct import *im, size_t i, const struct diag *g)
 	const char *hinted = hinted_command(g->hint, command, sizeof(command));
 	_cleanup_free_ char *ask = hinted ? with_option(im->list[i].value, hinted) : NULL;
 
-	if (!ask || carry_rule(im, "commands", "ask", im->list[i].from, ask) == NONE) {
+	if (!ask || !carry_rule(im, "commands", "ask", im->list[i].from, ask)) {
 		drop(im, i, g, TOLD_LOST);
 		return;
 	}
@@ -128,44 +128,29 @@ static bool mend(struct import *im, const struct diag *g)
 	return true;
 }
 
-static int gather(const struct options *o, const char *text, struct bundle *b, struct diags *d)
-{
-	int r = bundle_gather_without(o, b, d);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < b->n_sources; i++) {
-		free(b->sources[i].path);
-		free(b->sources[i].text);
-	}
-	b->n_sources = 0;
-	return bundle_add_source(b, SOURCE_USER, NAME, text, strlen(text));
-}
-
-int check_load(const struct import *im, const char *agent, const char *text, struct loaded *ret,
-	       struct diags *d)
+/* As `pale lint` would find it, with nothing of this machine's other policies. */
+static int look(const struct import *im, const char *text, struct diags *d)
 {
 	struct options alone = *im->o;
+	struct loaded l = { 0 };
 	struct bundle b;
 	int r;
 
 	alone.policy = NAME;
-	alone.agent = agent;
 	bundle_init(&b);
-	r = gather(&alone, text, &b, d);
+	r = bundle_gather_without(&alone, &b, d);
+	for (size_t i = 0; i < b.n_sources; i++) {
+		free(b.sources[i].path);
+		free(b.sources[i].text);
+	}
+	b.n_sources = 0;
 	if (r == 0)
-		r = loaded_from_bundle(ret, &b, d);
-	bundle_done(&b);
-	return r;
-}
-
-static int look(const struct import *im, const char *text, struct diags *d)
-{
-	struct loaded l = { 0 };
-	int r = check_load(im, NULL, text, &l, d);
-
+		r = bundle_add_source(&b, SOURCE_USER, NAME, text, strlen(text));
+	if (r == 0)
+		r = loaded_from_bundle(&l, &b, d);
 	if (r == 0)
 		r = lint_loaded(&l, d);
+	bundle_done(&b);
 	loaded_done(&l);
 	return r;
 }

@@ -294,7 +294,6 @@ void read_claude(struct import *im, const json_t *root)
 	const char *name;
 	json_t *value;
 
-	im->commands = im->files = im->hosts = ORDER_STRICTEST;
 	carry_setting(im, "commands", "default", "(what no rule names is asked)", "ask");
 	for (size_t i = 0; i < NELEM(mine); i++)
 		if (json_object_get(root, mine[i].name))

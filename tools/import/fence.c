@@ -156,8 +156,7 @@ static bool read_level(struct import *im, const char *path, const char *file, co
 
 void read_fence(struct import *im, const json_t *root)
 {
-	im->commands = ORDER_ALLOW_FIRST;
-	im->files = im->hosts = ORDER_STRICTEST;
+	im->allow_beats_deny = true;
 	walls_missing(im, read_level(im, "", im->file, root, 0));
 	carry_setting(im, "commands", "default", "(what no rule names)", "allow");
 }

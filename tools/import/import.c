@@ -182,8 +182,6 @@ static int convert(struct import *im, const struct source_kind *kind, const json
 	order_settle(im);
 	r = im->error ? im->error : check_settle(im);
 	if (r == 0)
-		r = added_settle(im);
-	if (r == 0)
 		return put(im);
 	talk("%s: cannot be carried over: %s", im->file, strerror(-r));
 	return EXIT_USAGE;

@@ -28,24 +28,14 @@ struct told {
 struct carried {
 	const char *section, *key; /* static */
 	char *value, *from;
-	size_t origin,
-		against; /* the closing rule that this is a part of, against that opening one; or NONE */
 	bool is_setting, dropped;
 	unsigned line; /* where it stands in the text */
 };
-#define NONE SIZE_MAX
-
-/* Which of two rules holds in the source where both match; in pale it is the more specific one. */
-enum carry_order {
-	ORDER_STRICTEST,  /* deny beats ask beats allow */
-	ORDER_ALLOW_FIRST /* an allow beats a deny */
-};
-
 struct import {
 	const struct options *o;
 	const char *file; /* as given */
 	const char *source;
-	enum carry_order commands, files, hosts;
+	bool allow_beats_deny; /* among its commands */
 	struct carried *list;
 	size_t n;
 	struct told *told;
@@ -58,12 +48,11 @@ void import_done(struct import *im);
 
 /* --- carry.c --- */
 
-/*
- * One rule; from is the place in the source ("network.allowedDomains[2]").  Its index, or NONE where it
- * was not taken (told).
- */
-size_t carry_rule(struct import *im, const char *section, const char *key, const char *from,
-		  const char *value);
+/* Text of its own, to be freed; without memory there is no going on. */
+char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* One rule; from is the place in the source ("network.allowedDomains[2]").  False where it is there already,
+ * or not taken (told). */
+bool carry_rule(struct import *im, const char *section, const char *key, const char *from, const char *value);
 /* A setting, once; the same setting again replaces it. */
 void carry_setting(struct import *im, const char *section, const char *key, const char *from,
 		   const char *value);
@@ -75,22 +64,12 @@ bool carry_closes(const struct carried *c);
 /* The policy as text (caller frees), each line's number noted; NULL sets im->error. */
 char *carry_text(struct import *im);
 
-/* --- order.c, check.c, added.c --- */
+/* --- order.c, check.c --- */
 
 /* Takes out, or narrows, what holds in pale's order of rules and not in the source's. */
 void order_settle(struct import *im);
-/* What line i was added against, or another rule that it would have been, is carried over. */
-bool order_is_opened(const struct import *im, size_t i);
 /* Parses and lints what would come out, and mends it until both are content.  0 or -errno. */
 int check_settle(struct import *im);
-/* Loads the text alone, with nothing of this machine's other policies, for an agent or none (NULL).  0 or
- * -errno with findings; loaded_done() in each case. */
-int check_load(const struct import *im, const char *agent, const char *text, struct loaded *ret,
-	       struct diags *d);
-/* Of the rules that were added against opening ones, takes out those that nothing needs, and tells of the
- * others. 0 or -errno. */
-int added_settle(struct import *im);
-
 /* --- values.c --- */
 
 enum word_style {

@@ -10,75 +10,55 @@
 
 #include "import.h"
 
+#define SHOWN 3 /* places in a line of the report */
+
 /* --- commands: words in order --- */
 
-struct words {
-	const char *at[64];
-	size_t len[64], n;
-	const char *options; /* where the options begin, or NULL */
-};
-
-static void split(const char *text, struct words *w)
+static const char *next_word(const char *s)
 {
-	*w = (struct words){ .n = 0 };
-	for (size_t n; *text && w->n < NELEM(w->at); text += n + strspn(text + n, " ")) {
-		n = strcspn(text, " ");
-		if (*text == '-' && w->n > 0 && !w->options)
-			w->options = text;
-		if (w->options)
-			continue;
-		w->at[w->n] = text;
-		w->len[w->n++] = n;
-	}
+	s += strcspn(s, " ");
+	return s + strspn(s, " ");
 }
 
 /* The one is, or may be, the other; quotes do not count. */
-static bool words_meet(const char *a, size_t a_len, const char *b, size_t b_len)
+static bool words_meet(const char *a, const char *b)
 {
-	if (a_len > 1 && *a == '"')
-		a++, a_len -= 2;
-	if (b_len > 1 && *b == '"')
-		b++, b_len -= 2;
-	return glob_match(a, a_len, b, b_len);
+	size_t n = strcspn(a, " "), m = strcspn(b, " ");
+
+	if (n > 1 && *a == '"')
+		a++, n -= 2;
+	if (m > 1 && *b == '"')
+		b++, m -= 2;
+	return glob_match(a, n, b, m);
 }
 
-/* The words of general, options left out, begin every command that special names. */
-static bool words_cover(const struct words *general, const struct words *special)
+/* In front of the first option. */
+static const char *options_of(const char *words)
 {
-	size_t j = 0;
+	const char *options = strstr(words, " -");
 
-	for (size_t i = 0; i < general->n; i++, j++) {
-		if (general->len[i] == 3 && memcmp(general->at[i], "...", 3) == 0) {
-			/* Any number of words: the rest may be anywhere. */
-			return true;
-		}
-		if (j >= special->n ||
-		    !words_meet(general->at[i], general->len[i], special->at[j], special->len[j]))
-			return false;
+	return options ? options + 1 : words + strlen(words);
+}
+
+/* Each of these: what only the two together name; "" where the closing rule covers all, NULL where they are
+ * apart. */
+static char *command_overlap(const char *open, const char *closed)
+{
+	const char *options = options_of(closed), *own = options_of(open), *a = open;
+	size_t n = strlen(open);
+
+	for (const char *d = closed; d < options; a = next_word(a), d = next_word(d)) {
+		/* Any number of words: the rest may be anywhere. */
+		if (strcspn(d, " ") == 3 && strncmp(d, "...", 3) == 0)
+			break;
+		if (a >= own || !words_meet(d, a))
+			return NULL;
 	}
-	return true;
-}
-
-/* What only the two together name: "" where general covers special whole; NULL where they are apart. */
-static char *command_overlap(const struct carried *open, const struct carried *closed)
-{
-	struct words a, d;
-	char *both;
-	size_t n;
-
-	split(open->value, &a);
-	split(closed->value, &d);
-	if (d.n == 0 || !words_cover(&d, &a))
-		return NULL;
-	if (!d.options)
-		return strdup("");
-	/* It asks for those options already. */
-	if (a.options && strstr(a.options, d.options))
-		return strdup("");
-	n = strlen(open->value);
-	if (n > 2 && strcmp(open->value + n - 2, " $") == 0)
+	if (strstr(own, options))
+		return format("%s", "");
+	if (n > 2 && strcmp(open + n - 2, " $") == 0)
 		n -= 2;
-	return asprintf(&both, "%.*s %s", (int)n, open->value, d.options) < 0 ? NULL : both;
+	return format("%.*s %s", (int)n, open, options);
 }
 
 /* --- hosts --- */
@@ -102,184 +82,132 @@ static bool host_covers(const char *general, size_t g, const char *special, size
 	return g == s && strncasecmp(general, special, g) == 0;
 }
 
-static char *host_overlap(const struct carried *open, const struct carried *closed)
+static char *host_overlap(const char *open, const char *closed)
 {
-	size_t a = name_length(open->value), d = name_length(closed->value);
-	const char *open_port = open->value + a, *closed_port = closed->value + d;
-	char *both;
+	size_t a = name_length(open), d = name_length(closed);
 
-	if (!host_covers(closed->value, d, open->value, a))
+	if (!host_covers(closed, d, open, a))
 		return NULL;
-	if (!*closed_port || strcmp(open_port, closed_port) == 0)
-		return strdup("");
-	return asprintf(&both, "%.*s%s", (int)a, open->value, closed_port) < 0 ? NULL : both;
+	return closed[d] && strcmp(open + a, closed + d) != 0 ? format("%.*s%s", (int)a, open, closed + d)
+							      : format("%s", "");
 }
 
 /* --- files --- */
-
-/* A path as text: absolute, of home, or of the workspace. */
-static char *absolute(const char *path)
-{
-	char buf[PATH_MAX];
-	const char *rest = path[0] == '~' ? path + 1 + strspn(path + 1, "/") : path;
-
-	if (path_normalise(path[0] == '~' ? "/~" : "/.workspace", *rest ? rest : ".", buf, sizeof(buf)) < 0)
-		return NULL;
-	return strdup(buf);
-}
-
-static bool literal_covers(const char *general, const char *special)
-{
-	return !strchr(general, '*') && path_is_under(special, general);
-}
 
 /* The part of a path in front of its first component with a star. */
 static size_t literal_length(const char *path)
 {
 	size_t n = strcspn(path, "*");
 
-	if (path[n] == '\0')
-		return n;
-	while (n > 0 && path[n] != '/')
+	while (path[strcspn(path, "*")] && n > 0 && path[n] != '/')
 		n--;
 	return n;
 }
 
 /*
- * "**" and a name, somewhere above what is open: the same pattern below that.  One that begins with "**" is
- * meant wherever something is open.
+ * A pattern of "**" and what follows, somewhere above what is open: the same pattern below that.  One that
+ * begins with "**" is meant wherever something is open.
  */
-static char *pattern_overlap(const struct carried *open, const char *a, const char *d, bool anywhere)
+static char *pattern_overlap(const char *open, const char *a, const char *d, bool anywhere)
 {
 	const char *rest = strstr(d, "/**/"), *slash = strrchr(a, '/');
 	size_t base = rest ? (size_t)(rest - d) : 0, n = literal_length(a);
 	bool inside;
-	char *both;
 
 	if (!rest)
-		return !strchr(a, '*') && glob_match(d, strlen(d), a, strlen(a)) ? strdup("") : NULL;
+		return !strchr(a, '*') && glob_match(d, strlen(d), a, strlen(a)) ? format("%s", "") : NULL;
 	rest += 3;
 	inside = n >= base && strncmp(a, d, base) == 0 && (!a[base] || a[base] == '/');
 	if (!inside && !anywhere)
 		return NULL;
 	if (!strchr(rest + 1, '/') && slash &&
 	    glob_match(rest + 1, strlen(rest + 1), slash + 1, strlen(slash + 1)))
-		return strdup("");
+		return format("%s", "");
 	/* In the very same directory it is the more specific one already. */
 	if (inside && n == base)
 		return NULL;
-	n = literal_length(open->value);
-	return asprintf(&both, "%.*s/**%s", (int)n, open->value, rest) < 0 ? NULL : both;
+	return format("%.*s/**%s", (int)literal_length(open), open, rest);
 }
 
-static char *path_overlap(const struct carried *open, const struct carried *closed)
+/* A path as text: absolute, of home, or of the workspace. */
+static bool absolute(const char *path, char buf[PATH_MAX])
 {
-	_cleanup_free_ char *a = absolute(open->value), *d = absolute(closed->value);
+	const char *rest = path[0] == '~' ? path + 1 + strspn(path + 1, "/") : path;
 
-	if (!a || !d)
+	return path_normalise(path[0] == '~' ? "/~" : "/.workspace", *rest ? rest : ".", buf, PATH_MAX) >= 0;
+}
+
+static char *path_overlap(const char *open, const char *closed)
+{
+	char a[PATH_MAX], d[PATH_MAX];
+
+	if (!absolute(open, a) || !absolute(closed, d))
 		return NULL;
-	if (strcmp(a, d) == 0 || literal_covers(d, a))
-		return strdup("");
-	return strchr(d, '*') ? pattern_overlap(open, a, d, strncmp(closed->value, "**/", 3) == 0) : NULL;
+	if (strcmp(a, d) == 0 || (!strchr(d, '*') && path_is_under(a, d)))
+		return format("%s", "");
+	return strchr(d, '*') ? pattern_overlap(open, a, d, strncmp(closed, "**/", 3) == 0) : NULL;
 }
 
 /* --- both together --- */
 
-static const struct {
-	const char *section;
-	size_t order; /* of struct import */
-	char *(*overlap)(const struct carried *open, const struct carried *closed);
-} families[] = {
-	{ "commands", offsetof(struct import, commands), command_overlap },
-	{ "files", offsetof(struct import, files), path_overlap },
-	{ "network", offsetof(struct import, hosts), host_overlap },
-};
-
-/* A rule about reading and one about writing do not meet. */
-static bool same_access(const struct carried *open, const struct carried *closed)
-{
-	bool writes = strcmp(closed->key, "readonly") == 0 || strcmp(closed->key, "ask_write") == 0;
-
-	return strcmp(open->key, "read") != 0 || !writes;
-}
-
-static void close_overlap(struct import *im, size_t open, size_t closed, const char *both)
-{
-	const struct carried a = im->list[open], d = im->list[closed];
-
-	if (both[0]) {
-		size_t added = carry_rule(im, d.section, d.key, d.from, both);
-
-		if (added != NONE) {
-			im->list[added].origin = closed;
-			im->list[added].against = open;
-		}
-		return;
-	}
-	carry_tell(im, TOLD_NOTE, a.from, "`%s = %s` left out: there `%s = %s` (%s) holds against it", a.key,
-		   a.value, d.key, d.value, d.from);
-	im->list[open].dropped = true;
-}
-
-bool order_is_opened(const struct import *im, size_t i)
-{
-	const struct carried *c = &im->list[i], *d = &im->list[c->origin];
-	size_t f = 0;
-
-	while (strcmp(families[f].section, c->section) != 0)
-		f++;
-	for (size_t j = 0; j < im->n; j++) {
-		const struct carried *a = &im->list[j];
-		_cleanup_free_ char *both = NULL;
-
-		if (strcmp(a->section, c->section) != 0 || !carry_opens(a) || !same_access(a, d))
-			continue;
-		both = families[f].overlap(a, d);
-		if (both && strcmp(both, c->value) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void settle_pair(struct import *im, size_t f, size_t open, size_t closed)
-{
-	enum carry_order order;
-	char *both;
-
-	memcpy(&order, (const char *)im + families[f].order, sizeof(order));
-	if (order != ORDER_STRICTEST || strcmp(im->list[closed].section, families[f].section) != 0 ||
-	    !same_access(&im->list[open], &im->list[closed]))
-		return;
-	/* What the source does where no rule of it matches: "(...)", and every rule of it is stronger. */
-	if (im->list[closed].from[0] == '(')
-		return;
-	both = families[f].overlap(&im->list[open], &im->list[closed]);
-	if (both)
-		close_overlap(im, open, closed, both);
-	free(both);
-}
-
-/* Of closing rules the stricter one likewise: an ask that a deny covers. */
-static bool is_weaker(const struct carried *a, const struct carried *d)
+/* In the source the second holds against the first where both match. */
+static bool is_weaker(const struct import *im, const struct carried *a, const struct carried *d)
 {
 	bool asks = strcmp(a->key, "ask") == 0 || strcmp(a->key, "ask_write") == 0;
+	bool writes = strcmp(d->key, "readonly") == 0 || strcmp(d->key, "ask_write") == 0;
 
-	return asks && (strcmp(d->key, "deny") == 0 || strcmp(d->key, "readonly") == 0);
+	/* What the source does where no rule of it matches is "(...)", and every rule of it is stronger. */
+	if (a->dropped || strcmp(a->section, d->section) != 0 || !carry_closes(d) || d->from[0] == '(' ||
+	    (im->allow_beats_deny && strcmp(a->section, "commands") == 0))
+		return false;
+	/* A rule about reading and one about writing do not meet. */
+	if (strcmp(a->key, "read") == 0 && writes)
+		return false;
+	return carry_opens(a) || (asks && (strcmp(d->key, "deny") == 0 || strcmp(d->key, "readonly") == 0));
+}
+
+static char *overlap_of(const struct carried *a, const struct carried *d)
+{
+	if (strcmp(a->section, "commands") == 0)
+		return command_overlap(a->value, d->value);
+	return strcmp(a->section, "files") == 0 ? path_overlap(a->value, d->value)
+						: host_overlap(a->value, d->value);
+}
+
+/* Lets that closing rule hold against the first n. */
+static void settle_one(struct import *im, size_t closed, size_t n)
+{
+	const struct carried d = im->list[closed];
+	_cleanup_free_ char *places = format("%s", "");
+	size_t added = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct carried *a = &im->list[i];
+		_cleanup_free_ char *both = is_weaker(im, a, &d) ? overlap_of(a, &d) : NULL;
+
+		if (both && !both[0]) {
+			carry_tell(im, TOLD_NOTE, a->from,
+				   "`%s = %s` left out: there `%s = %s` (%s) holds against it", a->key,
+				   a->value, d.key, d.value, d.from);
+			a->dropped = true;
+		} else if (both && carry_rule(im, d.section, d.key, d.from, both) && added++ < SHOWN) {
+			char *more = format("%s%s`%s`", places, added > 1 ? ", " : "", both);
+
+			free(places);
+			places = more;
+		}
+	}
+	if (added > 0)
+		carry_tell(im, TOLD_NOTE, d.from,
+			   "`%s = %s` added for %zu place%s, where it holds against narrower rules: %s%s",
+			   d.key, d.value, added, added == 1 ? "" : "s", places,
+			   added > SHOWN ? ", ..." : "");
 }
 
 void order_settle(struct import *im)
 {
 	size_t n = im->n;
 
-	for (size_t f = 0; f < NELEM(families); f++) {
-		for (size_t i = 0; i < n && !im->error; i++)
-			for (size_t j = 0; j < n && !im->error; j++) {
-				const struct carried *a = &im->list[i], *d = &im->list[j];
-
-				if (i != j && strcmp(a->section, families[f].section) == 0 &&
-				    carry_closes(d) &&
-				    (carry_opens(a) || (carry_closes(a) && is_weaker(a, d))))
-					settle_pair(im, f, i, j);
-			}
-	}
+	for (size_t i = 0; i < n; i++)
+		settle_one(im, i, n);
 }
