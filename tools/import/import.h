@@ -77,12 +77,10 @@ enum word_style {
 	WORDS_GLOB,    /* `*` stands for any characters; the rule may name less */
 	WORDS_GLOB_ALL /* the same, and the rule must not name less */
 };
-/*
- * A command of the source as words of a rule (caller frees), or NULL with the reason in *why: what only a
- * shell understands.  NULL and no reason: out of memory.
- */
+/* A command of the source as words of a rule (caller frees), or NULL with the reason in *why: what only a
+ * shell understands. */
 char *words_of(const char *text, enum word_style style, const char **why);
-/* A path or pattern as pale has it: without `./`, a trailing slash or `/` `**` (caller frees), or NULL. */
+/* A path or pattern as pale has it: without `./`, a trailing slash or `/` `**` (caller frees). */
 char *path_of(const char *text);
 
 /* --- jsonc.c --- */
@@ -92,26 +90,34 @@ void jsonc_strip(char *text, size_t len);
 
 /* --- objects.c: JSON read strictly --- */
 
-/* One member of an object: path is its place for people. */
-typedef void member_fn(struct import *im, const char *path, const json_t *value);
+/* A file with one object, comments allowed (caller drops), or NULL with the reason. */
+json_t *object_load(const char *file, char *why, size_t size);
+
+/* One member of an object; the first of these that is there says what happens to it, and one without is known
+ * and nothing of pale's.  path and from are its place for people. */
 struct member {
 	const char *name;
-	member_fn *fn; /* NULL: known, and nothing of pale's: passed over */
+	/* For each string of a list. */
+	void (*each)(struct import *im, const struct member *m, const char *from, const char *text);
+	const struct member *members;
+	void (*read)(struct import *im, const char *path, const json_t *value);
+	const char *section, *key; /* for each() */
+	enum told_kind kind;	   /* said is told of it, where it is not false or null */
+	const char *said;
 };
-/* Calls the function of each member; one that is not in the table is told as lost. */
+#define MACHINERY .kind = TOLD_NOTE, .said = "is about how that program does its work"
+
+/* Reads each member by its line of the table; one that is not in there is told as lost. */
 void members_read(struct import *im, const char *path, const json_t *object, const struct member *table);
-/* Calls fn for each string of a list; what else is in there is told as lost. */
-void strings_read(struct import *im, const char *path, const json_t *list,
-		  void (*fn)(struct import *im, const char *path, const char *text));
 /* Whether it is true; what is no boolean is told and false. */
 bool flag_read(struct import *im, const char *path, const json_t *value);
+/* each(): a rule of that section and key. */
+void rule_read(struct import *im, const struct member *m, const char *from, const char *text);
 
 /* --- walls.c: the files and hosts of fence and Claude's sandbox --- */
 
-void walls_filesystem(struct import *im, const char *path, const json_t *value);
+extern const struct member walls_filesystem[];
 void walls_network(struct import *im, const char *path, const json_t *value);
-/* What holds where the source says nothing of it: nothing writable, nothing reachable. */
-void walls_missing(struct import *im, bool network);
 
 /* --- the readers --- */
 

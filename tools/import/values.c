@@ -16,37 +16,38 @@ static bool has_special(const char *s, size_t n)
 	return n == 3 && memcmp(s, "...", 3) == 0;
 }
 
-/* One word to the letter (caller frees), or NULL where it cannot be written (*why) or memory is out. */
+/* One word to the letter. */
 static char *word_literal(const char *word, size_t len, const char **why)
 {
-	char *out;
-
 	if (memchr(word, '"', len)) {
 		*why = "a word with a double quote cannot be written";
 		return NULL;
 	}
 	/* `name=` stands for whatever begins so. */
-	if (len == 0 || has_special(word, len) || memchr(word, ' ', len))
-		return asprintf(&out, "\"%.*s\"", (int)len, word) < 0 ? NULL : out;
-	return strndup(word, len);
+	return format(len == 0 || has_special(word, len) || memchr(word, ' ', len) ? "\"%.*s\"" : "%.*s",
+		      (int)len, word);
 }
 
 /* Stars of a word stay what they are, everything else is to the letter. */
-static char *word_glob(const char *word, size_t len, const char **why)
+static char *word_glob(const char *word, size_t len, enum word_style style, bool first, const char **why)
 {
-	char *copy = strndup(word, len);
+	bool open = style == WORDS_GLOB_ALL && *word == '*';
+	char *copy;
 
-	if (!copy)
-		return NULL;
-	for (size_t i = 0; i < len; i++) {
-		if (copy[i] == '?')
-			copy[i] = '*';
-		if (strchr("()|<>$\"", copy[i])) {
+	/* A star by itself is any number of words, but for the program. */
+	if (len == 1 && *word == '*')
+		return format("%s", first ? "*" : "...");
+	if (open && first)
+		*why = "its star stands for more than the program's name";
+	for (size_t i = 0; i < len; i++)
+		if (strchr("()|<>$\"", word[i]))
 			*why = "a pattern with this character cannot be written as a word";
-			free(copy);
-			return NULL;
-		}
-	}
+	if (*why)
+		return NULL;
+	copy = format("%s%.*s", open ? "... " : "", (int)len, word);
+	for (char *s = copy; *s; s++)
+		if (*s == '?')
+			*s = '*';
 	return copy;
 }
 
@@ -69,37 +70,6 @@ static bool is_assignment(const char *s, size_t n)
 	size_t name = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 
 	return name > 0 && name + 1 < n && s[name] == '=';
-}
-
-static char *join(char *words, char *word)
-{
-	char *out;
-
-	if (!word || asprintf(&out, "%s%s%s", words ? words : "", words ? " " : "", word) < 0)
-		out = NULL;
-	free(words);
-	free(word);
-	return out;
-}
-
-static char *word_of(const char *s, size_t n, enum word_style style, bool first, const char **why)
-{
-	_cleanup_free_ char *word = NULL;
-	char *wide;
-
-	if (style == WORDS_LITERAL)
-		return word_literal(s, n, why);
-	/* A star by itself is any number of words, but for the program. */
-	if (n == 1 && *s == '*')
-		return strdup(first ? "*" : "...");
-	word = word_glob(s, n, why);
-	if (!word || style == WORDS_GLOB || *s != '*')
-		return TAKE_PTR(word);
-	if (first) {
-		*why = "its star stands for more than the program's name";
-		return NULL;
-	}
-	return asprintf(&wide, "... %s", word) < 0 ? NULL : wide;
 }
 
 char *words_of(const char *text, enum word_style style, const char **why)
@@ -128,10 +98,15 @@ char *words_of(const char *text, enum word_style style, const char **why)
 			*why = "a variable in front of a command; here the command is judged without";
 		else if (style != WORDS_LITERAL && last && words && len == 1 && *word == '*')
 			continue; /* what follows is free anyway */
-		else
-			words = join(words, quoted ? word_literal(word, len, why)
-						   : word_of(word, len, style, !words, why));
-		if (*why || !words) {
+		else {
+			_cleanup_free_ char *before = words,
+					    *next = quoted || style == WORDS_LITERAL
+							    ? word_literal(word, len, why)
+							    : word_glob(word, len, style, !words, why);
+
+			words = next ? format("%s%s%s", before ? before : "", before ? " " : "", next) : NULL;
+		}
+		if (*why) {
 			free(words);
 			return NULL;
 		}
@@ -156,6 +131,6 @@ char *path_of(const char *text)
 	}
 	/* All below here is here. */
 	if (n == 0 || (n == 2 && memcmp(text, "**", 2) == 0))
-		return strdup(".");
-	return strndup(text, n);
+		n = 1, text = ".";
+	return format("%.*s", (int)n, text);
 }
