@@ -187,9 +187,9 @@ t_claude() {
 {"permissions": {
 	"allow": ["Bash(npm run:*)", "Bash(git status)", "Bash(git:*)", "Bash(python3:*)", "Bash(cd x && make)", "Edit(/docs/**)",
 		"WebFetch(domain:docs.rs)", "mcp__github__search", "Bash(git push origin topic)"],
-	"ask": ["Bash(git push:*)"],
+	"ask": ["Bash(git push:*)", "Bash(make deploy now:*)"],
 	"deny": ["Read(./.env)", "Read(.env.*)", "Read(//srv/secret/**)", "Edit(/docs/private/**)", "Bash(curl:*)",
-		"Bash(git commit --amend:*)", "Bash(*secret*)", "WebFetch"],
+		"Bash(git commit --amend:*)", "Bash(*secret*)", "WebFetch", "Bash(make deploy:*)"],
 	"additionalDirectories": ["~/elsewhere"], "defaultMode": "acceptEdits"},
 	"model": "x"}
 J
@@ -209,6 +209,7 @@ J
 	decides allow exec git log
 	decides deny exec git commit --amend
 	decides deny exec curl example.org
+	decides deny exec make deploy now
 	decides deny read .env
 	decides deny read a/b/.env.local
 	decides deny read docs/.env.local

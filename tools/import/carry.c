@@ -1,7 +1,6 @@
 /*
  * The lines of the policy that comes out, where each came from, and what is told beside them.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,24 +9,31 @@
 /* Of a comment; a line of a policy has at most 190 bytes. */
 #define COMMENT_MAX 160
 
-char *format(const char *fmt, ...)
+/* Without memory there is no going on; nothing is written before all is done. */
+static void *must(void *p)
 {
-	char *text;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (n >= 0)
-		return text;
+	if (p)
+		return p;
 	talk("out of memory");
 	exit(EXIT_USAGE);
 }
 
-void import_init(struct import *im, const struct options *o, const char *file)
+static char *format_va(const char *fmt, va_list ap)
 {
-	*im = (struct import){ .o = o, .file = file };
+	char *text;
+
+	return must(vasprintf(&text, fmt, ap) < 0 ? NULL : text);
+}
+
+char *format(const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = format_va(fmt, ap);
+	va_end(ap);
+	return text;
 }
 
 void import_done(struct import *im)
@@ -42,48 +48,26 @@ void import_done(struct import *im)
 	}
 	free(im->list);
 	free(im->told);
-	memset(im, 0, sizeof(*im));
 }
 
 void carry_tell(struct import *im, enum told_kind kind, const char *from, const char *fmt, ...)
 {
-	struct told *grown = im->error ? NULL : reallocarray(im->told, im->n_told + 1, sizeof(*grown));
+	struct told *t;
 	va_list ap;
-	int n;
 
-	if (!grown) {
-		im->error = -ENOMEM;
-		return;
-	}
-	im->told = grown;
-	grown += im->n_told;
-	*grown = (struct told){ .kind = kind, .from = strdup(from) };
+	im->told = must(reallocarray(im->told, im->n_told + 1, sizeof(*im->told)));
+	t = &im->told[im->n_told++];
 	va_start(ap, fmt);
-	n = vasprintf(&grown->text, fmt, ap);
+	*t = (struct told){ kind, must(strdup(from)), format_va(fmt, ap) };
 	va_end(ap);
-	if (n < 0)
-		grown->text = NULL;
-	im->n_told++;
-	if (!grown->from || !grown->text)
-		im->error = -ENOMEM;
 }
 
-static bool append(struct import *im, const struct carried *c, const char *value, const char *from)
+static void append(struct import *im, struct carried c, const char *from, const char *value)
 {
-	struct carried *grown = im->error ? NULL : reallocarray(im->list, im->n + 1, sizeof(*grown));
-
-	if (!grown) {
-		im->error = -ENOMEM;
-		return false;
-	}
-	im->list = grown;
-	grown[im->n] = *c;
-	grown[im->n].value = strdup(value);
-	grown[im->n].from = strdup(from);
-	if (!grown[im->n].value || !grown[im->n].from)
-		im->error = -ENOMEM;
-	im->n++;
-	return !im->error;
+	im->list = must(reallocarray(im->list, im->n + 1, sizeof(*im->list)));
+	c.value = must(strdup(value));
+	c.from = must(strdup(from));
+	im->list[im->n++] = c;
 }
 
 /* A line of its own, whatever is in it. */
@@ -97,41 +81,26 @@ static bool is_line(const char *value)
 	return n > 0 && value[0] != ' ' && value[n - 1] != ' ';
 }
 
-static bool is_carried(const struct import *im, const struct carried *c, const char *value)
-{
-	for (size_t i = 0; i < im->n; i++) {
-		const struct carried *l = &im->list[i];
-
-		if (!l->dropped && strcmp(l->section, c->section) == 0 && strcmp(l->key, c->key) == 0 &&
-		    strcmp(l->value, value) == 0)
-			return true;
-	}
-	return false;
-}
-
 bool carry_rule(struct import *im, const char *section, const char *key, const char *from, const char *value)
 {
-	const struct carried c = { .section = section, .key = key };
-
-	if (im->error || is_carried(im, &c, value))
-		return false;
-	if (!is_line(value)) {
+	for (const struct carried *c = im->list; c < im->list + im->n; c++)
+		if (!c->dropped && strcmp(c->section, section) == 0 && strcmp(c->key, key) == 0 &&
+		    strcmp(c->value, value) == 0)
+			return false;
+	if (is_line(value))
+		append(im, (struct carried){ .section = section, .key = key }, from, value);
+	else
 		carry_tell(im, TOLD_LOST, from, "`%s = %s` holds what a line of a policy cannot", key, value);
-		return false;
-	}
-	return append(im, &c, value, from);
+	return is_line(value);
 }
 
 void carry_setting(struct import *im, const char *section, const char *key, const char *from,
 		   const char *value)
 {
-	const struct carried c = { .section = section, .key = key, .is_setting = true };
-
-	for (size_t i = 0; i < im->n; i++)
-		if (im->list[i].is_setting && strcmp(im->list[i].section, section) == 0 &&
-		    strcmp(im->list[i].key, key) == 0)
-			im->list[i].dropped = true;
-	(void)append(im, &c, value, from);
+	for (struct carried *c = im->list; c < im->list + im->n; c++)
+		if (c->is_setting && strcmp(c->section, section) == 0 && strcmp(c->key, key) == 0)
+			c->dropped = true;
+	append(im, (struct carried){ .section = section, .key = key, .is_setting = true }, from, value);
 }
 
 static bool key_is(const struct carried *c, const char *const *keys)
@@ -146,14 +115,14 @@ static bool key_is(const struct carried *c, const char *const *keys)
 
 bool carry_opens(const struct carried *c)
 {
-	static const char *const keys[] = { "allow", "write", "read", "unix", "udp", "bind", NULL };
+	static const char *const keys[] = { "allow", "write", "read", "unix", NULL };
 
 	return key_is(c, keys);
 }
 
 bool carry_closes(const struct carried *c)
 {
-	static const char *const keys[] = { "deny", "ask", "readonly", "ask_write", "keep", NULL };
+	static const char *const keys[] = { "deny", "ask", "readonly", "ask_write", NULL };
 
 	return key_is(c, keys);
 }
@@ -163,8 +132,7 @@ bool carry_closes(const struct carried *c)
 struct writer {
 	FILE *f;
 	unsigned line;
-	const char *from; /* what the last comment said */
-	size_t from_len;
+	char last[COMMENT_MAX]; /* what the last comment said */
 };
 
 static void put_line(struct writer *w, const char *text)
@@ -173,97 +141,59 @@ static void put_line(struct writer *w, const char *text)
 	w->line++;
 }
 
-/* "a.b[3]" and "a.b[4]" are one heading. */
-static size_t heading(const char *from)
-{
-	size_t n = strlen(from), i;
-
-	if (n == 0 || from[n - 1] != ']')
-		return n;
-	for (i = n - 1; i > 0 && from[i - 1] >= '0' && from[i - 1] <= '9'; i--)
-		;
-	return i > 0 && i < n - 1 && from[i - 1] == '[' ? i - 1 : n;
-}
-
+/* Where it comes from, once for the elements of one list. */
 static void put_heading(struct writer *w, const char *from)
 {
-	_cleanup_free_ char *shown = NULL;
-	size_t n = heading(from);
-	char line[COMMENT_MAX + 8];
+	_cleanup_free_ char *shown = must(text_visible(from));
+	_cleanup_free_ char *line = NULL;
+	char *element = strrchr(shown, '[');
 
-	if (w->from && n == w->from_len && strncmp(from, w->from, n) == 0)
-		return;
-	w->from = from;
-	w->from_len = n;
-	shown = text_visible(from);
-	if (!shown)
-		return;
-	if (heading(shown) < strlen(shown))
-		shown[heading(shown)] = '\0';
-	(void)snprintf(line, sizeof(line), "# %.*s", COMMENT_MAX, shown);
-	put_line(w, line);
-}
-
-static void put_carried(struct writer *w, struct import *im, size_t i)
-{
-	struct carried *c = &im->list[i];
-
-	put_heading(w, c->from);
-	c->line = ++w->line;
-	fprintf(w->f, "%s = %s\n", c->key, c->value);
+	if (element && element > shown && shown[strlen(shown) - 1] == ']')
+		*element = '\0';
+	line = format("# %.*s", COMMENT_MAX - 3, shown);
+	if (strcmp(line, w->last) != 0)
+		put_line(w, line);
+	(void)snprintf(w->last, sizeof(w->last), "%s", line);
 }
 
 /* Settings first, as people write them. */
 static void put_section(struct writer *w, struct import *im, const char *section)
 {
 	bool begun = false;
-	char head[32];
 
 	for (size_t k = 0; k < 2 * im->n; k++) {
-		size_t i = k < im->n ? k : k - im->n;
-		const struct carried *c = &im->list[i];
+		struct carried *c = &im->list[k < im->n ? k : k - im->n];
 
 		if (c->is_setting != (k < im->n) || c->dropped || strcmp(c->section, section) != 0)
 			continue;
 		if (!begun) {
-			(void)snprintf(head, sizeof(head), "[%s]", section);
-			put_line(w, "");
-			put_line(w, head);
-			w->from = NULL;
+			fprintf(w->f, "\n[%s]\n", section);
+			w->line += 2;
+			w->last[0] = '\0';
 			begun = true;
 		}
-		put_carried(w, im, i);
+		put_heading(w, c->from);
+		c->line = ++w->line;
+		fprintf(w->f, "%s = %s\n", c->key, c->value);
 	}
 }
 
 char *carry_text(struct import *im)
 {
 	static const char *const sections[] = { "session", "files", "commands", "network" };
-	_cleanup_free_ char *name = text_visible(im->file);
-	struct writer w = { .line = 0 };
-	char line[COMMENT_MAX + 64];
-	char *text = NULL;
+	_cleanup_free_ char *name = must(text_visible(im->file)), *text = NULL;
+	struct writer w = { .line = 3 };
 	size_t len;
 
-	w.f = open_memstream(&text, &len);
-	if (!w.f || !name) {
-		im->error = -ENOMEM;
-		if (w.f)
-			(void)fclose(w.f);
-		free(text);
-		return NULL;
-	}
-	(void)snprintf(line, sizeof(line), "# Carried over from %.*s (%s) by pale import.", 100, name,
-		       im->source);
-	put_line(&w, line);
-	put_line(&w, "# Above each line stands the place in that file that it comes from.");
-	put_line(&w, "preset = agent");
+	w.f = must(open_memstream(&text, &len));
+	fprintf(w.f,
+		"# Carried over from %.100s (%s) by pale import.\n"
+		"# Above each line stands the place in that file that it comes from.\n"
+		"preset = agent\n",
+		name, im->source);
 	for (size_t i = 0; i < NELEM(sections); i++)
 		put_section(&w, im, sections[i]);
-	if (fclose(w.f) != 0) {
-		im->error = -ENOMEM;
-		free(text);
-		return NULL;
-	}
-	return text;
+	if (fclose(w.f) != 0)
+		(void)must(NULL);
+	return TAKE_PTR(text);
 }

@@ -20,22 +20,6 @@ static size_t line_find(const struct import *im, unsigned line)
 	return im->n;
 }
 
-/* "add `deny = git -c`, or ask": the command, in buf; NULL where the hint is another. */
-static const char *hinted_command(const char *hint, char *buf, size_t size)
-{
-	const char *from = hint ? strstr(hint, "`deny = ") : NULL, *to;
-
-	if (!from)
-		return NULL;
-	from += strlen("`deny = ");
-	to = strchr(from, '`');
-	if (!to || (size_t)(to - from) >= size)
-		return NULL;
-	memcpy(buf, from, (size_t)(to - from));
-	buf[to - from] = '\0';
-	return buf;
-}
-
 static void drop(struct import *im, size_t i, const struct diag *g, enum told_kind kind)
 {
 	const struct carried *c = &im->list[i];
@@ -50,35 +34,33 @@ static void drop(struct import *im, size_t i, const struct diag *g, enum told_ki
 	im->list[i].dropped = true;
 }
 
-/* The command with the option that makes it run another: as specific as the rule, so that it wins. */
-static char *with_option(const char *rule, const char *hinted)
+/*
+ * An allowed program that can be made to run another: the way to it, "add `deny = git -c`, or ask", is asked.
+ * With an option it is put behind the rule, so that it is as specific and wins.
+ */
+static bool on_escape(struct import *im, size_t i, const struct diag *g)
 {
-	const char *option = strchr(hinted, ' ');
+	const char *command = g->hint ? strstr(g->hint, "`deny = ") : NULL, *rule = im->list[i].value;
+	const char *from = im->list[i].from;
+	_cleanup_free_ char *hinted = NULL, *ask = NULL;
 	size_t n = strlen(rule);
-	char *both;
+	char *option;
 
-	if (!option || option[1] != '-')
-		return strdup(hinted);
+	if (!command)
+		return false;
+	command += strlen("`deny = ");
+	hinted = format("%.*s", (int)strcspn(command, "`"), command);
+	option = strstr(hinted, " -");
 	if (n > 2 && strcmp(rule + n - 2, " $") == 0)
 		n -= 2;
-	option++;
-	return asprintf(&both, "%.*s %.*s", (int)n, rule, (int)strcspn(option, "="), option) < 0 ? NULL
-												 : both;
-}
-
-/* An allowed program that can be made to run another: the way to it is asked. */
-static void on_escape(struct import *im, size_t i, const struct diag *g)
-{
-	char command[256];
-	const char *hinted = hinted_command(g->hint, command, sizeof(command));
-	_cleanup_free_ char *ask = hinted ? with_option(im->list[i].value, hinted) : NULL;
-
-	if (!ask || !carry_rule(im, "commands", "ask", im->list[i].from, ask)) {
-		drop(im, i, g, TOLD_LOST);
-		return;
-	}
-	carry_tell(im, TOLD_STRICTER, im->list[i].from,
-		   "`ask = %s` added below `%s`: it can run something else", ask, im->list[i].value);
+	ask = option && option == strchr(hinted, ' ')
+		      ? format("%.*s%.*s", (int)n, rule, (int)strcspn(option, "="), option)
+		      : format("%s", hinted);
+	if (!carry_rule(im, "commands", "ask", from, ask))
+		return false;
+	carry_tell(im, TOLD_STRICTER, from, "`ask = %s` added below `%s`: it can run something else", ask,
+		   rule);
+	return true;
 }
 
 static void on_interpreter(struct import *im, size_t i, const struct diag *g)
@@ -88,43 +70,29 @@ static void on_interpreter(struct import *im, size_t i, const struct diag *g)
 		   g->text);
 }
 
-static void on_nothing(struct import *im, size_t i, const struct diag *g)
-{
-	drop(im, i, g, TOLD_NOTE);
-}
-
-static const struct {
-	const char *code;
-	void (*mend)(struct import *im, size_t i, const struct diag *g);
-} mends[] = {
-	{ "escape", on_escape }, { "interpreter", on_interpreter }, { "duplicate", on_nothing },
-	{ "tied", on_nothing },	 { "unreachable", on_nothing },
-};
-
 /* What is said of a line that stays: the source says it too.  That a path does not exist yet is the
  * machine's. */
-static const char *const kept[] = { "user-content", "missing-path" };
-
 static bool is_kept(const struct diag *g)
 {
-	for (size_t i = 0; g->severity == SEVERITY_NOTE && i < NELEM(kept); i++)
-		if (strcmp(kept[i], g->code) == 0)
-			return true;
-	return false;
+	return g->severity == SEVERITY_NOTE &&
+	       (strcmp(g->code, "user-content") == 0 || strcmp(g->code, "missing-path") == 0);
 }
 
 static bool mend(struct import *im, const struct diag *g)
 {
+	static const char *const needless[] = { "duplicate", "tied", "unreachable" };
+	enum told_kind kind = TOLD_LOST;
 	size_t i = line_find(im, g->line);
 
 	if (is_kept(g) || strcmp(g->file, NAME) != 0 || i == im->n)
 		return false;
-	for (size_t k = 0; k < NELEM(mends); k++)
-		if (strcmp(mends[k].code, g->code) == 0) {
-			mends[k].mend(im, i, g);
-			return true;
-		}
-	drop(im, i, g, TOLD_LOST);
+	for (size_t k = 0; k < NELEM(needless); k++)
+		if (strcmp(needless[k], g->code) == 0)
+			kind = TOLD_NOTE;
+	if (strcmp(g->code, "interpreter") == 0)
+		on_interpreter(im, i, g);
+	else if (strcmp(g->code, "escape") != 0 || !on_escape(im, i, g))
+		drop(im, i, g, kind);
 	return true;
 }
 
@@ -166,15 +134,13 @@ static void tell_kept(struct import *im, const struct diags *d)
 	}
 }
 
-/* 1 where something was mended, 0 where there was nothing to mend, -errno. */
-static int round_of(struct import *im)
+/* One round; 1 where something was mended, 0 where there was nothing to mend, -errno. */
+static int mend_all(struct import *im)
 {
 	_cleanup_free_ char *text = carry_text(im);
 	struct diags d;
 	int r, mended = 0;
 
-	if (!text)
-		return -ENOMEM;
 	diags_init(&d);
 	r = look(im, text, &d);
 	/* Each finding by itself: a line that is gone has no second one. */
@@ -193,6 +159,6 @@ int check_settle(struct import *im)
 	int r = 1;
 
 	for (unsigned i = 0; r == 1 && i < ROUNDS_MAX; i++)
-		r = im->error ? im->error : round_of(im);
+		r = mend_all(im);
 	return r == 1 ? -ELOOP : r;
 }

@@ -104,7 +104,8 @@ static void one_rule(struct import *im, const struct member *m, const char *from
 		return;
 	}
 	if (text[name] == '(')
-		r.spec = spec = format("%.*s", (int)(n - name - 2), text + name + 1);
+		spec = format("%.*s", (int)(n - name - 2), text + name + 1);
+	r.spec = spec;
 	for (size_t i = 0; i < NELEM(tools); i++)
 		if (strlen(tools[i].name) == name && strncmp(tools[i].name, text, name) == 0) {
 			r.key = r.allows		     ? tools[i].allow

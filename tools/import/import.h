@@ -1,5 +1,5 @@
 /*
- * Policies of other fences and agents carried over into pale's language: what the readers share.
+ * Policies of fence and Claude Code carried over into pale's language: what the readers share.
  *
  * Each source has a reader that says, line by line, what pale should hold (carry_*) and what it cannot
  * (carry_tell).  Nothing is left out in silence, and nothing becomes weaker in silence: what is not
@@ -40,10 +40,8 @@ struct import {
 	size_t n;
 	struct told *told;
 	size_t n_told;
-	int error; /* the first -ENOMEM; later calls do nothing */
 };
 
-void import_init(struct import *im, const struct options *o, const char *file);
 void import_done(struct import *im);
 
 /* --- carry.c --- */
@@ -58,10 +56,10 @@ void carry_setting(struct import *im, const char *section, const char *key, cons
 		   const char *value);
 void carry_tell(struct import *im, enum told_kind kind, const char *from, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The rule opens something (allow, write, read, unix, udp, bind); settings are none. */
+/* The rule opens something (allow, write, read, unix); settings are none. */
 bool carry_opens(const struct carried *c);
 bool carry_closes(const struct carried *c);
-/* The policy as text (caller frees), each line's number noted; NULL sets im->error. */
+/* The policy as text (caller frees), each line's number noted. */
 char *carry_text(struct import *im);
 
 /* --- order.c, check.c --- */
