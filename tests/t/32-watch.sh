@@ -95,7 +95,7 @@ t_a_wider_answer_shows_its_rule() {
 	git init -q --bare "$S/remote"
 	git init -q . && git remote add origin "$S/remote" && git commit -q --allow-empty -m one && git branch feature/x
 	printf '[files]\nwrite = %s\n' "$S/remote" >>"$HOME/.config/pale/policy.ini"
-	watch 80 24
+	watch 80 30
 	bg wide bash -c 'git push -q origin feature/x && git push -q origin feature/x && echo done'
 	settled
 	keys s
