@@ -224,9 +224,9 @@ PY
 # A ledger that is gone is missed, whatever way it went; one that was removed for its age or for room is not.
 t_gone() {
 	local gone way
-	for way in 'rm -r "$D"' 'mv "$D" "$S/away"' 'rm "$D/ledger.jsonl"' ': >"$D/ledger.jsonl"' \
+	for way in 'rm -rf "$D"' 'mv "$D" "$S/away"' 'rm "$D/ledger.jsonl"' ': >"$D/ledger.jsonl"' \
 		'mv "$D" "$STATE/sessions/.hidden"' 'ln -sfn nowhere "$D/ledger.jsonl"' 'head -3 "$D/ledger.jsonl" >"$S/3"; cp "$S/3" "$D/ledger.jsonl"' \
-		'rm -r "$STATE/sessions"'; do
+		'rm -rf "$STATE/sessions"'; do
 		rm -rf "$STATE"
 		a_session
 		fence true
