@@ -35,15 +35,6 @@ const char *git_short_branch(const char *ref)
 	return s != ref ? s : strip_prefix(ref, "heads/");
 }
 
-/* Can the two globs name the same branch?  Only their literal beginnings are compared. */
-static bool globs_overlap(const char *a, const char *b)
-{
-	static const char special[] = "*?[\\";
-	size_t la = strcspn(a, special), lb = strcspn(b, special);
-
-	return strncmp(a, b, la < lb ? la : lb) == 0;
-}
-
 static const struct branch_pattern *patterns(const struct git_scan *s, size_t *ret_n)
 {
 	const struct branch_pattern *p = NULL;
@@ -286,7 +277,7 @@ static void scan_push(struct git_scan *s)
 	size_t n = 1;
 	const char *word;
 
-	/* the child of a push over https, judged already: it speaks to its parent alone */
+	/* the child of a push over https, which was judged: it speaks to its parent alone */
 	if (has_option(s, "", "stateless-rpc") && !has_option(s, "", "no-stateless-rpc") &&
 	    strcmp(s->view.word, "send-pack") == 0)
 		return;
@@ -465,9 +456,18 @@ static const struct {
 	{ "reflog", scan_reflog },
 };
 
+static void scan_helper(struct git_scan *s)
+{
+	s->wants |= GIT_WANTS_CALLER;
+	if (!s->head || !*s->head)
+		touch_unknown(s);
+}
+
 static void scan_command(struct git_scan *s, const struct command *c)
 {
 	s->view = cmd_view_of(c);
+	if (strncmp(s->view.word, "remote-", 7) == 0)
+		scan_helper(s);
 	if (s->head && has_namespace(s))
 		s->head = "";
 	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)

@@ -34,7 +34,16 @@ bool git_touches_trunk(const struct image *img, const struct command *c, const c
 /* What does the answer to the above hang on? */
 #define GIT_WANTS_HEAD	 1u /* on HEAD's branch */
 #define GIT_WANTS_CONFIG 2u /* on whether configuration could send a push elsewhere: head is "" then */
+#define GIT_WANTS_CALLER 4u /* of a remote helper, on who starts it: head is GIT_ITSELF where git does */
+#define GIT_ITSELF	 "-"
 unsigned git_wants(const struct command *c);
+
+/*
+ * Is a process that executes the file exe, with len bytes of words as /proc/PID/cmdline has them (and a NUL
+ * behind), a git that starts the remote helper called `called` for a transport of its own?  A helper
+ * (git-remote-https) pushes what its standard input says, and only git's own words were judged.
+ */
+bool git_starts_helper(const char *exe, const char *words, size_t len, const char *called);
 
 /* Clones, fetches, pulls, pushes or otherwise speaks to a remote. */
 bool git_is_online(const struct command *c);

@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "git.h"
+#include "path.h"
 
 bool git_is(const struct command *c)
 {
@@ -31,4 +32,29 @@ bool git_is_online(const struct command *c)
 		if (strcmp(view.word, two[i][0]) == 0 && word_in_list(two[i][1], verb, strlen(verb)))
 			return true;
 	return false;
+}
+
+#define CALLER_WORDS 64 /* that are looked at: the subcommand is among the first */
+
+bool git_starts_helper(const char *exe, const char *words, size_t len, const char *called)
+{
+	static const char transports[] = "archive clone fetch ls-remote push remote";
+	const char *args[CALLER_WORDS], *end = words + len;
+	struct command c = { .program = path_basename(exe), .args = args + 1 }, inner;
+	struct cmd_view view;
+	size_t n = 0;
+
+	for (; n < CALLER_WORDS && words < end; words += strlen(words) + 1)
+		args[n++] = words;
+	if (n == 0 || strcmp(c.program, "git") != 0)
+		return false;
+	c.n = n - 1;
+	c.alias = path_basename(args[0]);
+	if (command_unwrap(&c, &inner) && inner.first)
+		c = inner;
+	view = cmd_view_of(&c);
+	called = path_basename(called);
+	/* git remote-https starts git-remote-https, and an alias has a word of its own. */
+	return word_in_list(transports, view.word, strlen(view.word)) ||
+	       (strncmp(called, "git-", 4) == 0 && strcmp(called + 4, view.word) == 0);
 }

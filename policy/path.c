@@ -190,6 +190,14 @@ bool glob_match(const char *pat, size_t pat_len, const char *name, size_t name_l
 	return p == end;
 }
 
+bool globs_overlap(const char *a, const char *b)
+{
+	static const char special[] = "*?[\\";
+	size_t la = strcspn(a, special), lb = strcspn(b, special);
+
+	return strncmp(a, b, la < lb ? la : lb) == 0;
+}
+
 bool glob_is_literal(const char *pat, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -25,6 +25,8 @@ bool path_is_under(const char *path, const char *dir);
 /* One component against one glob component: `*`, `?`, `[a-z]`, `[!a]`, backslash quotes; a leading dot is
  * nothing special.  Linear in practice, no recursion on `*`. */
 bool glob_match(const char *pat, size_t pat_len, const char *name, size_t name_len);
+/* Can the two globs match the same name?  Only their literal beginnings are compared. */
+bool globs_overlap(const char *a, const char *b);
 /* A component that holds no unquoted glob character. */
 bool glob_is_literal(const char *pat, size_t len);
 /* `..` as a whole segment anywhere in path. */

@@ -16,6 +16,7 @@
 
 #include "policy/argv.h"
 #include "policy/elfkind.h"
+#include "policy/git.h"
 #include "policy/path.h"
 #include "policy/script.h"
 
@@ -403,6 +404,7 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	struct request *req = &w->req;
 	void *words = NULL;
 	size_t size = 0;
+	unsigned wants;
 	int r, h = HOOK_YES;
 
 	*req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
@@ -414,8 +416,11 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 		return with_target(w, refuse_long);
 	/* Where it leads HEAD and configuration say, and the supervisor reads them.  At level hooks nobody
 	 * does: a push that names no ref is one to a protected branch. */
-	if (gate_stands() && command_wants_branch(req))
+	wants = command_wants_branch(req);
+	if (wants && gate_stands())
 		return EXEC_PLAIN;
+	if (wants & GIT_WANTS_CALLER && exec_is_by_git(req, w->text + w->used, sizeof w->text - w->used))
+		req->git_branch = GIT_ITSELF;
 	if (!unhooked_is_allowed())
 		h = query_hookable(q, p, w);
 	else if (p->fd >= 0)

@@ -36,6 +36,9 @@ int exec_check(const struct exec_query *q);
 /* The same where libc starts the program by itself: 0 or -errno. */
 int exec_check_only(const struct exec_query *q);
 
+/* exec_caller.c: git itself starts this remote helper (git_starts_helper()); room for its words. */
+bool exec_is_by_git(const struct request *req, char *room, size_t size);
+
 /* Judges and executes: -errno, or EXEC_DENIED.  async-signal-safe, vfork-safe. */
 int exec_judged(const struct exec_query *q);
 

@@ -376,7 +376,7 @@ static const char *branch_of(const struct request *req, unsigned wants, const st
 
 void git_branch_note(struct request *req, const struct git_env *env, char *buf, size_t size)
 {
-	unsigned wants = command_wants_branch(req);
+	unsigned wants = command_wants_branch(req) & ~GIT_WANTS_CALLER;
 
 	if (wants)
 		req->git_branch = branch_of(req, wants, env, buf, size);

@@ -34,7 +34,7 @@ static bool is_denied(const struct image *img, const char *path)
 	return eval(img, &req).verdict == VERDICT_DENY;
 }
 
-static bool is_outside(const struct image *img, const char *path)
+bool outside_is(const struct image *img, const char *path)
 {
 	return is_roots_alone(path) || (img && is_denied(img, path));
 }
@@ -51,7 +51,7 @@ static int find_in(const struct image *img, const char *dir, const char *name, c
 		return -ENOENT;
 	if (stat(real, &st) < 0 || !S_ISREG(st.st_mode) || faccessat(AT_FDCWD, real, X_OK, AT_EACCESS) < 0)
 		return -ENOENT;
-	if (!is_outside(img, lexical) || !is_outside(img, found) || !is_outside(img, real))
+	if (!outside_is(img, lexical) || !outside_is(img, found) || !outside_is(img, real))
 		return -EPERM;
 	strcpy(ret, real);
 	return 0;

@@ -309,6 +309,8 @@ void agent_name_check(const char *name);
  * where it is root's alone or img (may be NULL) lets nobody write.  0, -ENOENT, -EPERM: it is elsewhere.
  */
 int outside_find(const struct image *img, const char *name, char ret[PATH_MAX]);
+/* Nobody inside can have written the file at this real path. */
+bool outside_is(const struct image *img, const char *path);
 /* Follows the #! chain and inspects.  0 or -errno where a file cannot be read. */
 int program_inspect(struct program *p);
 /* inspect.c: what `pale inspect` says of it in a word; inspected is what program_inspect() returned. */

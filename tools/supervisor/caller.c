@@ -158,6 +158,18 @@ int caller_dir(struct caller *c, int dirfd)
 	return fd == -ENOENT ? -EBADF : fd;
 }
 
+int caller_program(struct caller *c, char exe[LIMIT_PATH], char *words, size_t size)
+{
+	_cleanup_close_ int fd = open_entry(c, "cmdline", O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : readlinkat(caller_proc(c), "exe", exe, LIMIT_PATH - 1);
+	ssize_t len = n < 0 ? -1 : read(fd, words, size - 1);
+
+	if (len < 0 || !caller_alive(c))
+		return -ESRCH;
+	exe[n] = words[len] = '\0';
+	return (int)len;
+}
+
 int caller_umask(struct caller *c)
 {
 	int dir = caller_proc(c);

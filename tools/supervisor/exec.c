@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "policy/argv.h"
+#include "policy/git.h"
 #include "policy/script.h"
 
 #include "tools/supervisor/exec.h"
@@ -273,6 +274,16 @@ static const char *working_directory(struct exec *x, struct caller *c)
 	return x->cwd;
 }
 
+/* A git that nobody inside can have written starts this remote helper for a transport of its own. */
+static bool is_by_git(struct exec *x, struct caller *c)
+{
+	char exe[LIMIT_PATH], words[LIMIT_PATH];
+	int n = caller_program(c, exe, words, sizeof(words));
+
+	return n > 0 && x->req.argc > 0 && git_starts_helper(exe, words, (size_t)n, x->req.argv[0]) &&
+	       outside_is(&c->image, exe);
+}
+
 static void fill_request(struct exec *x, struct caller *c)
 {
 	struct request *req = &x->req;
@@ -283,6 +294,8 @@ static void fill_request(struct exec *x, struct caller *c)
 	if (x->elf.build_id_len == sizeof(x->elf.build_id))
 		req->ident = image_ident(&c->image, x->elf.build_id);
 	git_branch_note(req, &x->env.git, x->branch, sizeof(x->branch));
+	if (command_wants_branch(req) & GIT_WANTS_CALLER && is_by_git(x, c))
+		req->git_branch = GIT_ITSELF;
 }
 
 /* The command line as one text for people, cut only where memory does not suffice. */

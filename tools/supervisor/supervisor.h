@@ -210,6 +210,9 @@ int caller_fd(struct caller *c, int fd);
 pid_t caller_tgid(struct caller *c);
 /* /proc/TID held O_PATH, borrowed for the length of the call: it never becomes another task's.  -errno. */
 int caller_proc(struct caller *c);
+/* The path of the file that it executes, and the first words of its command line as /proc/PID/cmdline has
+ * them, with a NUL behind.  How many bytes these are, or -errno. */
+int caller_program(struct caller *c, char exe[LIMIT_PATH], char *words, size_t size);
 /* Its umask, -errno. */
 int caller_umask(struct caller *c);
 /* Its controlling terminal's device number, 0 where it has none. */
