@@ -258,6 +258,8 @@ static int add_git_names(struct parser *ps, const char *top)
 	/* Of a worktree, a submodule or a bare repository it has no such name. */
 	if (r == 0 && own)
 		r = add_file(ps, RULE_FILE_GIT, "index", own, "index");
+	if (r == 0 && own)
+		r = add_file(ps, RULE_FILE_GIT, "HEAD", own, "HEAD");
 	return r < 0 ? r : add_trunks(ps, top);
 }
 

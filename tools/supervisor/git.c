@@ -35,6 +35,7 @@ enum role {
 	ROLE_INDEX,    /* what a later checkout writes, and where */
 	ROLE_OWN,
 	ROLE_HEAD, /* of the protected branch that the session began on: its file */
+	ROLE_NOW,  /* HEAD of the workspace's repository: the branch that the next session begins on */
 };
 
 static const struct {
@@ -76,6 +77,8 @@ static enum role role_of(const struct caller *c, const char *path)
 
 	if (git_is_head(&session_setup(c->sup)->git, &c->image, path))
 		return ROLE_HEAD;
+	if (git_is_at(path, session_setup(c->sup)->git.own, "HEAD"))
+		return ROLE_NOW;
 	if (strcmp(name, "index") == 0 && is_by_any_name(path))
 		return ROLE_NONE;
 	if (is_in(path, "hooks") && is_hook_name(name))
@@ -240,6 +243,7 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 	}
 	case ROLE_INDEX:
 	case ROLE_HEAD:
+	case ROLE_NOW:
 		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, BY_GIT);
 	case ROLE_OWN:
 		return deny(why, size, "it belongs to pale");
@@ -415,6 +419,9 @@ static bool may_move(struct caller *c, enum role role, const struct held *from, 
 	/* git runs no directory. */
 	if (is_dir && (role == ROLE_HOOK || (role == ROLE_HOOKS && !has_hooks(from->fd, from->name))))
 		return true;
+	if (role == ROLE_NOW)
+		return read_moved(from, GITCONFIG_MAX, m, why, size) &&
+		       git_now_may_be(img, m->text, why, size);
 	if (role == ROLE_INDEX)
 		return read_moved(from, GIT_INDEX_MAX, m, why, size) &&
 		       git_index_may_be(m->text, m->len, why, size);

@@ -116,6 +116,11 @@ bool git_is_head(const struct git_home *home, const struct image *img, const cha
  * in why.  Under c's turn, and may block.
  */
 enum verdict git_head_may_be(struct caller *c, const char *text, size_t len, char *why, size_t size);
+/*
+ * May HEAD of the workspace's repository come to say this text?  It names no protected branch but the one
+ * that it named as the session began: what a session begins on may grow.  False with the reason in why.
+ */
+bool git_now_may_be(const struct image *img, const char *text, char *why, size_t size);
 
 /* --- the index --- */
 

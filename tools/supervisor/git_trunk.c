@@ -95,3 +95,25 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len
 		return VERDICT_ASK;
 	}
 }
+
+/* --- HEAD ----------------------------------------------------------------------------------------------- */
+
+bool git_now_may_be(const struct image *img, const char *text, char *why, size_t size)
+{
+	static const char blank[] = " \t\n\v\f\r";
+	char ref[LIMIT_PATH];
+	const char *branch;
+
+	if (strncmp(text, "ref:", 4) != 0)
+		return true;
+	text += 4 + strspn(text + 4, blank);
+	snprintf(ref, sizeof(ref), "%.*s", (int)strcspn(text, blank), text);
+	branch = git_short_branch(ref);
+	if (branch == ref || strcmp(branch, image_str(img, img->h->git_head)) == 0 || !git_keeps(img, branch))
+		return true;
+	snprintf(why, size,
+		 "%.100s is a protected branch, and not the one that the session began on: the next session "
+		 "would begin on it",
+		 branch);
+	return false;
+}
