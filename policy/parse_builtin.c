@@ -91,7 +91,7 @@ static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
 		.kind = kind,
 		.layer = LAYER_USER,
 		.rank = is_config ? RANK_BUILTIN : RANK_PRESET,
-		.text = (char *)"the repository that the workspace is a worktree of",
+		.text = (char *)"a part of the workspace's repository that lies elsewhere",
 		.file = (char *)"built in",
 	};
 	char buf[LIMIT_PATH];

@@ -5,8 +5,9 @@
  * packed-refs, but refs/heads/NAME takes precedence.  So `pale run` writes each protected branch to a file of
  * its own before the session begins, as git does: to NAME.lock, which is then renamed.
  *
- * The repository may have been changed by an earlier session, so no symbolic link is followed, and a name
- * that is not a valid branch name is ignored.
+ * The repository may have been changed by an earlier session, so a name that is not a valid branch name is
+ * ignored.  git follows symbolic links below refs, so a branch is held wherever they lead, with each of them;
+ * that is told, and nothing is written by them outside the workspace and its repository.
  */
 #include "trunk.h"
 
@@ -21,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/path.h"
+
 #include "tools.h"
 
 #define HEADS	   "refs/heads/"
@@ -28,7 +31,8 @@
 #define NAME_LIMIT 512
 #define PACKED_MAX (64u << 20)
 #define DEPTH_MAX  16
-#define LOCK_TRIES 50 /* of 20 ms: git itself holds a lock for less */
+#define LINKED_MAX 4096 /* files that are looked at in directories which links lead to */
+#define LOCK_TRIES 50	/* of 20 ms: git itself holds a lock for less */
 
 /* --- what is there ------------------------------------------------------------------------------------- */
 
@@ -45,11 +49,10 @@ static bool is_branch_name(const char *name)
 	       (n < 5 || strcmp(name + n - 5, ".lock") != 0);
 }
 
-/* The first line of a regular file below dir, without following a link: its length or -errno. */
-static int first_line(int dir, const char *name, char *buf, size_t size)
+/* The first line of a regular file below dir: its length or -errno.  resolve as for openat2(2). */
+static int first_line(int dir, const char *name, uint64_t resolve, char *buf, size_t size)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = resolve };
 	_cleanup_close_ int fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
 	struct stat st;
 	ssize_t n;
@@ -78,7 +81,7 @@ static bool loose_value(int common, const char *branch, char value[TRUNK_HASH])
 	int n;
 
 	snprintf(ref, sizeof(ref), HEADS "%s", branch);
-	n = first_line(common, ref, line, sizeof(line));
+	n = first_line(common, ref, RESOLVE_NO_MAGICLINKS, line, sizeof(line));
 	value[0] = '\0';
 	if (n > 0 && is_hash(line, (size_t)n))
 		memcpy(value, line, (size_t)n + 1);
@@ -118,6 +121,7 @@ struct names {
 	const struct policy *p;
 	char **list;
 	size_t n, cap;
+	unsigned linked, behind; /* files seen behind links, links that lead to where the walk is */
 	int err;
 };
 
@@ -143,26 +147,31 @@ static void note(struct names *names, const char *branch)
 
 static void walk(struct names *names, int above, const char *dir, const char *prefix, unsigned depth)
 {
-	int fd = openat(above, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(above, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *e;
 	char name[NAME_LIMIT];
+	const struct dirent *e;
 	struct stat st;
+	bool is_link = fstatat(above, dir, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
 
 	if (!d && fd >= 0)
 		(void)close(fd);
+	names->behind += is_link;
 	while (d && (e = readdir(d)) != NULL) {
+		if (names->behind > 0 && ++names->linked >= LINKED_MAX)
+			break;
 		if (e->d_name[0] == '.' ||
-		    snprintf(name, sizeof(name), "%s%s", prefix, e->d_name) >= (int)sizeof(name) - 1 ||
-		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		    snprintf(name, sizeof(name), "%s%s", prefix, e->d_name) >= (int)sizeof(name) - 1)
 			continue;
-		if (!S_ISDIR(st.st_mode)) {
+		/* What leads nowhere is a name, too. */
+		if (fstatat(fd, e->d_name, &st, 0) < 0 || !S_ISDIR(st.st_mode)) {
 			note(names, name);
 		} else if (depth < DEPTH_MAX) {
 			strcat(name, "/");
 			walk(names, fd, e->d_name, name, depth + 1);
 		}
 	}
+	names->behind -= is_link;
 	if (d)
 		(void)closedir(d);
 }
@@ -179,6 +188,10 @@ static int note_all(struct bundle *b, struct names *names, int common)
 	const char *name, *value;
 
 	walk(names, common, "refs/heads", "", 0);
+	if (names->linked >= LINKED_MAX)
+		talk("%s/refs/heads: symbolic links lead to too many files, and not all protected branches "
+		     "there are held",
+		     b->git_common);
 	while ((name = next_packed(&at, &value)) != NULL)
 		note(names, name);
 	if (names->n > 1)
@@ -190,6 +203,22 @@ static int note_all(struct bundle *b, struct names *names, int common)
 		free(names->list[i]);
 	free(names->list);
 	return names->err;
+}
+
+/* No link on the way is exchanged, and the file that they lead to stays; what is behind one does not grow. */
+static int keep_ways(struct bundle *b)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r != -ENOMEM && i < b->n_git_trunk; i++) {
+		r = trunk_locate(b->git_common, b->git_trunk[i], path, b);
+		if (r == 0 || !b->git_head || strcmp(b->git_trunk[i], b->git_head) != 0)
+			continue;
+		free(b->git_head);
+		b->git_head = NULL;
+	}
+	return r == -ENOMEM ? r : 0;
 }
 
 static bool has_patterns(const struct policy *p)
@@ -216,6 +245,7 @@ int trunk_gather(struct bundle *b, const struct policy *p)
 	_cleanup_close_ int common = -1, own = -1;
 	struct names names = { .p = p };
 	char line[sizeof(HEAD_REF) + NAME_LIMIT];
+	int r;
 
 	if (!b->git_common || !b->git_own || b->git_head || b->n_git_trunk || !has_patterns(p))
 		return 0;
@@ -223,21 +253,24 @@ int trunk_gather(struct bundle *b, const struct policy *p)
 	own = open_dir(b->git_own);
 	if (common < 0 || own < 0 || is_reftable(common))
 		return 0;
-	if (first_line(own, "HEAD", line, sizeof(line)) > 0 &&
+	if (first_line(own, "HEAD", RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, line, sizeof(line)) > 0 &&
 	    strncmp(line, HEAD_REF, strlen(HEAD_REF)) == 0 && is_branch_name(line + strlen(HEAD_REF))) {
 		b->git_head = strdup(line + strlen(HEAD_REF));
 		if (!b->git_head)
 			return -ENOMEM;
 	}
-	return note_all(b, &names, common);
+	r = note_all(b, &names, common);
+	return r < 0 ? r : keep_ways(b);
 }
 
 /* --- a file of its own ---------------------------------------------------------------------------------- */
 
-/* Opens the directory of the file ref, and creates it where it is missing; *ret_last is the file's name. */
-static int open_parent(int common, char *ref, const char **ret_last)
+/* Opens the directory of an absolute path, and creates it where it is missing; *ret_last is the file's name.
+ */
+static int open_parent(char *path, const char **ret_last)
 {
-	int dir = fcntl(common, F_DUPFD_CLOEXEC, 0);
+	char *ref = path + 1;
+	int dir = open_dir("/");
 
 	for (char *slash; dir >= 0 && (slash = strchr(ref, '/')) != NULL; ref = slash + 1) {
 		int next;
@@ -292,15 +325,14 @@ static int write_locked(const char *common, int dir, const char *last, int lock_
 	return 0;
 }
 
-static int write_loose(const char *common, int dirfd, const struct trunk_branch *t)
+static int write_loose(const char *common, char *path, const struct trunk_branch *t)
 {
-	char ref[sizeof(HEADS) + NAME_LIMIT], lock[NAME_MAX + 1];
 	_cleanup_close_ int dir = -1, fd = -1;
+	char lock[NAME_MAX + 1];
 	const char *last;
 	int r;
 
-	snprintf(ref, sizeof(ref), HEADS "%s", t->name);
-	dir = open_parent(dirfd, ref, &last);
+	dir = open_parent(path, &last);
 	if (dir < 0)
 		return dir;
 	if (snprintf(lock, sizeof(lock), "%s.lock", last) >= (int)sizeof(lock))
@@ -314,23 +346,43 @@ static int write_loose(const char *common, int dirfd, const struct trunk_branch 
 	return r == -EEXIST ? 0 : r;
 }
 
-static int hold(const struct trunk *t, int common, struct trunk_branch *branch)
+/* A branch behind links: told, and held where they lead; -ELOOP where nothing is to be written there. */
+static int tell_links(const struct bundle *b, const struct trunk_branch *branch, int links, const char *path,
+		      bool exists)
 {
-	int r = 0;
+	bool is_near = path_is_under(path, b->workspace) || path_is_under(path, b->git_common);
 
-	if (!loose_value(common, branch->name, branch->stood)) {
-		r = write_loose(t->common, common, branch);
-		(void)loose_value(common, branch->name, branch->stood);
-	}
+	if (links > 0 && (exists || is_near))
+		talk("the protected branch %s lies at %s, where a symbolic link leads: it is held "
+		     "there, and does not grow",
+		     branch->name, path);
+	else if (links != 0)
+		talk("the protected branch %s is not held: a symbolic link below %s/refs leads to %s",
+		     branch->name, b->git_common, links < 0 ? "what cannot be told" : path);
+	return links == 0 || (links > 0 && is_near) ? 0 : -ELOOP;
+}
+
+static int hold(const struct bundle *b, int common, struct trunk_branch *branch)
+{
+	bool exists = loose_value(common, branch->name, branch->stood);
+	char path[PATH_MAX];
+	int links = trunk_locate(b->git_common, branch->name, path, NULL);
+	int r = tell_links(b, branch, links, path, exists);
+
+	if (r < 0 || exists)
+		return 0;
+	r = write_loose(b->git_common, path, branch);
+	(void)loose_value(common, branch->name, branch->stood);
 	/* Where the operator may not write, the session may not either. */
 	if (r < 0 && faccessat(common, ".", W_OK, AT_EACCESS) < 0)
 		r = 0;
 	if (r < 0)
-		talk("the protected branch %s cannot be held, %s/" HEADS "%s: %s%s", branch->name, t->common,
-		     branch->name, strerror(-r),
+		talk("the protected branch %s cannot be held, %s/" HEADS "%s: %s%s", branch->name,
+		     b->git_common, branch->name, strerror(-r),
 		     r == -EEXIST ? "; a git that was interrupted left its .lock there, which you may remove"
 				  : "");
-	return r;
+	/* An agent may have made the link, and keeps no session from starting. */
+	return links > 0 ? 0 : r;
 }
 
 int trunk_hold(const struct bundle *b, struct trunk *t)
@@ -347,7 +399,7 @@ int trunk_hold(const struct bundle *b, struct trunk *t)
 		return common < 0 ? -errno : -ENOMEM;
 	for (; r == 0 && t->n < b->n_git_trunk; t->n++) {
 		t->list[t->n].name = b->git_trunk[t->n];
-		r = hold(t, common, &t->list[t->n]);
+		r = hold(b, common, &t->list[t->n]);
 	}
 	return r;
 }

@@ -25,7 +25,13 @@ struct trunk {
 };
 
 /*
- * Fills git_head and git_trunk of b: HEAD's branch and the branches that p protects.  Finds none where the
+ * trunk_links.c: where the file of a branch lies, behind symbolic links or not.  How many of them, or -ELOOP
+ * where that cannot be told or held.  Adds to keeps (or NULL) what holds the links and the file, or -ENOMEM.
+ */
+int trunk_locate(const char *common, const char *branch, char path[PATH_MAX], struct bundle *keeps);
+/*
+ * Fills git_head and git_trunk of b: HEAD's branch and the branches that p protects.  What is behind symbolic
+ * links goes into git_keep, and HEAD's branch does not count then.  Finds none where the
  * workspace has no repository, or one that keeps its branches in a reftable.  0 or -ENOMEM.
  */
 int trunk_gather(struct bundle *b, const struct policy *p);

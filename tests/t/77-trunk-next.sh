@@ -58,4 +58,72 @@ t_back_to_where_it_began() {
 	denied rename "$W/.git/HEAD" "master is a protected branch"
 }
 
+# What an earlier session may have made of .git/refs, before the operator made main; it is in $1 of these.
+LINKS=('mkdir hh; cp -r .git/refs/heads/. hh; rm -r .git/refs/heads; ln -s ../../hh .git/refs/heads'
+	'cp -r .git/refs rr; rm -r .git/refs; ln -s ../rr .git/refs' 'ln -s ../../../hm .git/refs/heads/main; echo $T >hm' 'ln -s ../../../h1 .git/refs/heads/main; ln -s h2 h1; ln -s $PWD/hm h2; echo $T >hm'
+	'mkdir -p hh; cp -r .git/refs/heads/. hh; rm -r .git/refs/heads; ln -s hh l1; ln -s $PWD/l1 l2; ln -s ../../l2 .git/refs/heads'
+	'mkdir -p d/e hh; cp -r .git/refs/heads/. hh; rm -r .git/refs/heads; ln -s d/e l1; mkdir d/hh; ln -s ../../l1/../../hh .git/refs/heads')
+
+# What the next one tries, with the branch at $F.
+TRIES=('echo $T >$F' 'echo $T >x; mv x $F' 'rm -f $F; echo $T >$F' 'echo $T >.git/refs/heads/main' 'echo $T >x; mv x .git/refs/heads/main' 'rm -f .git/refs/heads/main; echo $T >.git/refs/heads/main'
+	'rm -f .git/refs/heads; mkdir -p .git/refs/heads; echo $T >.git/refs/heads/main' 'mv .git/refs/heads x; mkdir .git/refs/heads; echo $T >.git/refs/heads/main' 'mv .git/refs x; mkdir -p .git/refs/heads; echo $T >.git/refs/heads/main'
+	'mkdir y; echo $T >y/main; mv hh x; mv y hh' 'mkdir -p y/heads; echo $T >y/heads/main; mv rr x; mv y rr' 'mkdir y; echo $T >y/main; for l in l1 l2 h1 h2; do rm -f $l; ln -sfn $PWD/y $l; ln -sfn $PWD/y .git/refs/heads; done'
+	'for l in h1 h2; do echo $T >x; rm -f $l; mv x $l; done' 'echo "$T refs/heads/main" >.git/packed-refs; rm -f $F' 'git -c alias.b=branch b -f main topic; git -c alias.b=branch b -D main' 'git -c alias.u=update-ref u refs/heads/main topic')
+
+t_links_in_place_of_refs() {
+	local how way f
+	for how in "${LINKS[@]}"; do
+		rm -rf .git hh rr hm h1 h2 l1 l2 d && git init -q -b topic . && git add file && git commit -q -m one
+		fsh "T=$(git rev-parse topic); $how"
+		rc_is 0
+		rm -f .git/refs/heads/main.lock && git update-ref --no-deref refs/heads/main topic && git commit -q --allow-empty -m two
+		# git may have put a file in the place of a link
+		f=$(realpath .git/refs/heads/main) MAIN=$(git rev-parse main)
+		[ "$(git cat-file -t main)" = commit ] || fail "no main: $how"
+		fsh true
+		rc_is 0
+		[ "$f" = "$W/.git/refs/heads/main" ] || err_has "the protected branch main lies at $f, where a symbolic link leads"
+		for way in "${TRIES[@]}"; do
+			fsh "F=$f T=$(git rev-parse topic); $way; true"
+			[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved: $how: $way"
+			rm -rf x y
+		done
+		fsh 'git commit -q --allow-empty -m three; git branch new; git checkout -q new; git checkout -q topic; git branch -D new'
+		rc_is 0
+		not_denied
+	done
+	fsh "echo x >$f"
+	denied write "$f" "a part of the workspace's repository that lies elsewhere"
+}
+
+t_links_that_are_not_held_are_told() {
+	local how
+	repo
+	git pack-refs --all && rm -rf .git/refs/heads && cp -a .git "$S/packed"
+	mkdir ~/aside
+	for how in 'ln -s ~/aside .git/refs/heads' 'ln -s ../../nothing/there .git/refs/heads; mkdir .git/refs/heads/../x 2>/dev/null; touch nothing' 'ln -s heads .git/refs/heads' 'ln -s / .git/refs/heads' \
+		'mkdir .git/refs/heads; ln -s main .git/refs/heads/main' 'mkdir "a*"; ln -s "../../a*" .git/refs/heads' 'mkdir a; touch a/main.lock; ln -s ../../a .git/refs/heads'; do
+		rm -rf .git a* nothing && cp -a "$S/packed" .git && bash -c "$how"
+		run pale run -q -- true
+		rc_is 0
+		err_has "the protected branch main"
+		[ -z "$(ls -A ~/aside)" ] || fail "a link was followed: $how"
+		[ ! -e /main ] || fail "a link was followed: $how"
+	done
+	# near by, the file is written where git reads it
+	rm -rf .git a* && cp -a "$S/packed" .git && mkdir hh && ln -s ../../hh .git/refs/heads
+	run pale run -q -- bash -c "echo '$(git rev-parse topic) refs/heads/main' >.git/packed-refs; echo x >hh/main"
+	err_has "the protected branch main lies at $W/hh/main"
+	file_is hh/main "$MAIN"
+	[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved"
+	# and the one that it begins on does not grow there
+	echo "ref: refs/heads/main" >.git/HEAD
+	fsh 'git commit -q --allow-empty -m x'
+	[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved"
+	# a directory that is larger than anybody looks through
+	rm -rf hh && mkdir hh && (cd hh && seq -f 'f%g' 5000 | xargs touch)
+	run pale run -q -- true
+	err_has "symbolic links lead to too many files"
+}
+
 scenario "$@"
