@@ -16,20 +16,22 @@ t_head_stays_off_a_protected_branch() {
 	for how in 'echo "ref: refs/heads/main" >$H' 'echo "ref: refs/heads/main" >x; mv x $H' 'echo "ref:  refs/heads/main" >x; mv x $H' 'printf "ref: refs/heads/main" >x; mv x $H' \
 		'git -c alias.s=symbolic-ref s HEAD refs/heads/main' 'git -c alias.c=checkout c main' 'git -c alias.c=switch c master' \
 		'git checkout -q main~0; git -c alias.s=symbolic-ref s HEAD refs/heads/main' 'rm -f $H; echo "ref: refs/heads/main" >$H' 'rm -f $H; echo "ref: refs/heads/main" >x; ln x $H; ln -s x $H' \
-		'ln -sf refs/heads/main $H' 'git -c core.preferSymlinkRefs=true -c alias.s=symbolic-ref s HEAD refs/heads/main' 'exec 9<>$H; echo "ref: refs/heads/main" >&9' \
+		'ln $H y && echo "ref: refs/heads/main" >y; mv $H y; echo "ref: refs/heads/main" >y; mv y $H' 'ln -sf refs/heads/main $H' 'git -c core.preferSymlinkRefs=true -c alias.s=symbolic-ref s HEAD refs/heads/main' 'exec 9<>$H; echo "ref: refs/heads/main" >&9' \
 		'echo "ref: refs/heads/main" >x; exec 9<>x; ln -f x $H; mv x $H' 'printf "ref: refs/heads/topic\n" >x; exec 9<>x; mv x $H; echo "ref: refs/heads/main" >&9' \
 		'echo "ref: refs/heads/main" >x; busybox mv x $H; busybox cp x $H; busybox sh -c "echo ref: refs/heads/main >$H"; cp x $H; dd if=x of=$H status=none' \
 		'echo "ref: refs/heads/main" >x; python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\".git/HEAD\", 2)"' \
 		'cp -r .git .g; echo "ref: refs/heads/main" >.g/HEAD; mv .git .old; mv .g .git' 'git checkout -q -b other; git switch -q -; git -c alias.w=worktree w add -q -f w main; cp w/.git .git'; do
 		fsh "H=.git/HEAD; $how; true"
 		! grep -qs "refs/heads/ma" .git/HEAD || fail "HEAD is $(cat .git/HEAD): $how"
-		rm -rf x w .g && echo "ref: refs/heads/topic" >"$S/head" && rm -f .git/HEAD && cp "$S/head" .git/HEAD && git worktree prune
+		rm -rf x y w .g && echo "ref: refs/heads/topic" >"$S/head" && rm -f .git/HEAD && cp "$S/head" .git/HEAD && git worktree prune
 		[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved: $how"
 	done
 	fsh 'echo "ref: refs/heads/main" >x; mv x .git/HEAD'
 	denied rename "$W/.git/HEAD" "the next session would begin on it"
+	fsh 'echo "ref: refs/heads/main" >.git/HEAD; sync .git/HEAD'
+	denied write "$W/.git/HEAD" "the next session would begin on it"
 	# what is unprotected, or no branch at all
-	fsh 'set -e; git checkout -q --detach main; git checkout -q -b new; git switch -q topic; echo "ref: refs/heads/new" >x; mv x .git/HEAD; git symbolic-ref HEAD refs/heads/topic
+	fsh 'set -e; git branch inplace; echo "ref: refs/heads/inplace" >.git/HEAD; [ "$(git branch --show-current)" = inplace ]; git checkout -q topic; git checkout -q --detach main; git checkout -q -b new; git switch -q topic; echo "ref: refs/heads/new" >x; mv x .git/HEAD; git symbolic-ref HEAD refs/heads/topic
 git rebase -q --force-rebase main; git stash list; git bisect start -q HEAD main >/dev/null; git bisect reset 2>/dev/null; git checkout -q --orphan o; git checkout -q topic; git worktree add -q w new; git worktree remove w'
 	rc_is 0
 	not_denied

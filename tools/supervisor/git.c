@@ -293,15 +293,15 @@ static void settle(struct decision *d, bool allowed)
 	d->verdict = allowed ? VERDICT_ALLOW : VERDICT_DENY;
 }
 
-/* A new file, or an index, that only its text tells about: it is judged when that is there. */
+/* A new file, an index or HEAD, that only its text tells about: it is judged when that is there. */
 static bool is_late(struct caller *c, const struct request *req, enum role role, const struct decision *d)
 {
-	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE || role == ROLE_INDEX ||
+	bool in_place = role == ROLE_INDEX || role == ROLE_NOW;
+	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE || in_place ||
 			(role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
 
 	c->git_late_new = has_text && c->at && c->at->is_new;
-	c->git_late =
-		c->git_late_new || (role == ROLE_INDEX && req->op == OP_WRITE && c->at && c->at->is_open);
+	c->git_late = c->git_late_new || (in_place && req->op == OP_WRITE && c->at && c->at->is_open);
 	c->git_late_rule = d->rule;
 	return c->git_late;
 }

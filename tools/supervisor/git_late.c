@@ -6,7 +6,7 @@
  * descriptor is closed, and before any later call of the session is served, its text is read once, judged,
  * and installed as a new file under the name; or it is told why not, and nothing is there.  A configuration
  * that is there already is written in no such way: who read it meanwhile would not see what he wrote.  An
- * index is, and stays as it was until then: git itself puts a new one in its place.
+ * index or HEAD is, and stays as it was until then: git itself puts a new one in its place.
  *
  * The kernel queues the event of a close(2) before that returns (fs/file_table.c, __fput()).
  */
@@ -74,6 +74,8 @@ static bool is_allowed(const struct caller *c, const struct late *l, const char 
 
 	if (strcmp(l->name, "index") == 0)
 		return git_index_may_be(text, len, why, size);
+	if (strcmp(l->name, "HEAD") == 0)
+		return git_now_may_be(img, text, why, size);
 	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0)
 		return git_config_allows(img, NULL, 0, text, len, path, why, size) &&
 		       git_own_allows(home, img, path, NULL, 0, text, len, why, size);
