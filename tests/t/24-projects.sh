@@ -137,15 +137,15 @@ t_by_call() {
 t_what_is_said() {
 	projects
 	fsh 'mv a x'
-	denied rename "$W/a" "$W/a/b/sub is a project with a policy, which its owner moves"
-	recorded rename deny "$W/a/b/sub is a project"
+	denied rename "$W/a" "$W/a/b/sub/.pale/policy.ini in it stays, for its owner to move"
+	recorded rename deny "$W/a/b/sub/.pale/policy.ini in it stays"
 	fsh 'rm -r sub'
 	denied delete "$W/sub/.pale/policy.ini" "a project's policy, which its owner changes, outside the session"
 	run pale explain write plain/.pale/policy.ini
 	rc_is 1
 	out_has "a project's policy"
 	held 'chmod 0 a/b; mv a x; r=$?; chmod 755 a/b; exit $r'
-	denied rename "$W/a" "what lies in it cannot be looked through"
+	denied rename "$W/a" "$W/a/b in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts"
 }
 
 # Ordinary work: trees without a policy, and the sessions' own directories.

@@ -3,6 +3,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/numbers.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/tools.h"
 
 #define RENAME_FLAGS (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
 
@@ -66,19 +68,73 @@ static int ends_allow(const struct ends *e, struct caller *c)
 
 /* --- what lies in a directory that moves --- */
 
-#define PROJECT_POLICY ".pale/policy.ini"
-#define TREE_DEPTH     128
+#define TREE_DEPTH   128
+#define TREE_ENTRIES (1u << 20)
 
 /*
- * The directory of a project with a policy of its own, in the tree at dir/name: 1, and in ret what it is
- * called; 0 where there is none, or -errno.  Nobody moves one into the tree meanwhile, or makes one.
+ * One directory moves at a time, and none that was looked through before another moved: that one may be in
+ * it by now, or around it.
  */
-static int find_project(int dir, const char *name, unsigned depth, char ret[LIMIT_PATH])
+static pthread_mutex_t one_moves = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t moves;
+
+/* What is looked at, by the path that it has and by the one that it would have. */
+struct tree {
+	struct caller *c;
+	struct decision top; /* of the directory itself: who was asked about that knows what moves */
+	struct decision d;   /* what keeps it */
+	size_t left;
+	char from[LIMIT_PATH], to[LIMIT_PATH];
+};
+
+/* Nobody has to be asked again, and of what git obeys each write is looked at. */
+static bool is_answered(const struct tree *t)
+{
+	return t->d.verdict == VERDICT_ASK &&
+	       (t->d.reason == REASON_GIT || (t->d.rule == t->top.rule && t->d.nested == t->top.nested));
+}
+
+/*
+ * The rules allow more of it at its new path; or it is pale's own, which stays.  What is no directory is
+ * judged as a link that is made there: .pale is none.
+ */
+static bool is_kept(struct tree *t, enum op op)
+{
+	struct request from = { .op = op, .access = ACCESS_ALL, .path = t->from };
+	struct request to = { .op = op, .path = t->to };
+	enum verdict there;
+
+	if (verdict_of(t->c, &from).verdict == VERDICT_ALLOW)
+		return false;
+	for (unsigned access = ACCESS_ALL; access; access &= access - 1) {
+		from.access = to.access = access & -access;
+		there = verdict_of(t->c, &to).verdict;
+		t->d = verdict_of(t->c, &from);
+		if (!is_answered(t) &&
+		    (t->d.reason == REASON_SELF || verdict_strictest(there, t->d.verdict) != there))
+			return true;
+	}
+	return false;
+}
+
+static bool append(char path[LIMIT_PATH], size_t at, const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	if (at + 1 + n > LIMIT_PATH)
+		return false;
+	path[at] = '/';
+	memcpy(path + at + 1, name, n);
+	return true;
+}
+
+/* 1 where something in the tree at dir/name is kept, which t then names; 0 where nothing is, or -errno. */
+static int find_kept(struct tree *t, int dir, const char *name, unsigned depth)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	size_t n_from = strlen(t->from), n_to = strlen(t->to);
 	const struct dirent *e;
-	struct stat st;
 
 	if (!d) {
 		r = -errno;
@@ -86,46 +142,91 @@ static int find_project(int dir, const char *name, unsigned depth, char ret[LIMI
 			(void)close(fd);
 		return r;
 	}
-	if (fstatat(fd, PROJECT_POLICY, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno == EACCES)
-		r = procfs_fd_path(fd, ret, LIMIT_PATH) < 0 ? -EACCES : 1;
-	while (r == 0 && (e = readdir(d)) != NULL) {
-		if ((e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) || strcmp(e->d_name, ".") == 0 ||
-		    strcmp(e->d_name, "..") == 0)
+	while (r == 0 && (errno = 0, e = readdir(d)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		r = depth ? find_project(fd, e->d_name, depth - 1, ret) : -ELOOP;
+		if (t->left-- == 0 || !append(t->from, n_from, e->d_name) || !append(t->to, n_to, e->d_name))
+			r = -E2BIG;
+		else if (is_kept(t, e->d_type == DT_DIR ? OP_WRITE : OP_SYMLINK))
+			r = 1;
+		else if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
+			r = depth ? find_kept(t, fd, e->d_name, depth - 1) : -E2BIG;
 		/* No directory, or no longer there. */
 		if (r == -ENOTDIR || r == -ENOENT)
 			r = 0;
 	}
+	if (r == 0 && errno)
+		r = -errno;
 	(void)closedir(d);
 	return r;
 }
 
-/* May what lies there move, if that is a directory?  0, or -errno when it was recorded. */
-static int tree_allow(struct caller *c, const struct held *h)
+/* What it is called now, whoever moved what is above. */
+static int path_now(const struct held *h, char path[LIMIT_PATH])
 {
-	struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_ANCESTOR, .rule = RULE_NONE };
-	struct request in = { .op = OP_WRITE, .access = ACCESS_WRITE };
-	char found[LIMIT_PATH] UNINITIALIZED, path[LIMIT_PATH] UNINITIALIZED, why[LIMIT_PATH] UNINITIALIZED;
+	char dir[LIMIT_PATH] UNINITIALIZED;
+	int r = procfs_fd_path(h->fd, dir, sizeof(dir));
+
+	return r < 0 ? r : path_normalise(dir, h->name, path, LIMIT_PATH);
+}
+
+/* May what lies there move to where `to` is, if it is a directory?  0, or -errno when it was recorded. */
+static int tree_allow(struct caller *c, const struct held *h, const struct held *to)
+{
+	struct tree *t;
+	char why[2 * LIMIT_PATH] UNINITIALIZED;
 	struct out o = out_of(why, sizeof(why));
+	const char *is =
+		" in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts";
 	int r;
 
 	if (h->is_free || h->d.verdict == VERDICT_DENY || !S_ISDIR(held_mode(h)))
 		return 0;
-	if (!caller_may_block(c))
+	t = caller_scratch(c, sizeof(*t));
+	if (!t || !caller_may_block(c))
 		return -EAGAIN;
-	r = find_project(h->fd, h->name, TREE_DEPTH, found);
+	*t = (struct tree){ .c = c, .top = h->d, .left = TREE_ENTRIES };
+	r = path_now(h, t->from);
+	r = r < 0 ? r : path_now(to, t->to);
+	r = r < 0 ? r : find_kept(t, h->fd, h->name, TREE_DEPTH);
 	if (r == 0)
 		return caller_alive(c) ? 0 : -ESRCH;
-	if (r > 0 && path_normalise(found, PROJECT_POLICY, path, sizeof(path)) > 0) {
-		in.path = path;
-		d.rule = verdict_of(c, &in).rule;
-	}
-	text_str(&o, r > 0 ? found : "what lies in it cannot be looked through");
-	text_str(&o, r > 0 ? " is a project with a policy, which its owner moves" : "");
+	if (r > 0)
+		is = t->d.reason == REASON_SELF ? " in it stays, for its owner to move"
+						: " in it is kept by this rule, and would be kept less at ";
+	else
+		t->d = (struct decision){ .rule = RULE_NONE };
+	text_str(&o, t->from);
+	text_str(&o, is);
+	text_str(&o, r > 0 && t->d.reason != REASON_SELF ? t->to : "");
 	text_end(&o);
-	record_denied(c, &h->req, h->req.path, &d, "", why);
+	t->d.verdict = VERDICT_DENY;
+	t->d.reason = REASON_ANCESTOR;
+	record_denied(c, &h->req, h->req.path, &t->d, "", why);
 	return -EACCES;
+}
+
+static int trees_allow(struct caller *c, const struct ends *e, int flags)
+{
+	int r = e->to->d.verdict != VERDICT_DENY ? tree_allow(c, e->from, e->to) : 0;
+
+	return r == 0 && flags & RENAME_EXCHANGE ? tree_allow(c, e->to, e->from) : r;
+}
+
+/* Whoever was asked may have taken his time: `seen` of the moves were done when the trees were looked at. */
+static long rename_act(struct caller *c, const struct ends *e, int flags, uint64_t seen)
+{
+	long r;
+
+	pthread_mutex_lock(&one_moves);
+	r = moves == seen ? 0 : trees_allow(c, e, flags);
+	if (r == 0)
+		r = call_result(
+			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
+	if (r == 0)
+		moves++;
+	pthread_mutex_unlock(&one_moves);
+	return r;
 }
 
 /* --- rename ------------------------------------------------------------------------------------- */
@@ -182,16 +283,15 @@ struct answer carry_wander(struct caller *c)
 static long rename_ends(struct caller *c, const struct two *row, struct ends *e, int flags)
 {
 	struct git_move m = { .text = NULL };
+	uint64_t seen = moves;
 	long r = held_entry(e->from, c, &row->from);
 
 	if (r == 0)
 		r = held_entry(e->to, c, &row->to);
 	if (r == 0)
 		r = rename_earlier(e, flags);
-	if (r == 0 && e->to->d.verdict != VERDICT_DENY)
-		r = tree_allow(c, e->from);
-	if (r == 0 && flags & RENAME_EXCHANGE)
-		r = tree_allow(c, e->to);
+	if (r == 0)
+		r = trees_allow(c, e, flags);
 	/* Of an exchange both ends are written, and neither could be looked at in time. */
 	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT)) {
 		e->answered = is_asked(e->from);
@@ -204,8 +304,7 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 	if (r == 0 && m.text)
 		r = git_move_do(e->from, e->to, &m);
 	else if (r == 0)
-		r = call_result(
-			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
+		r = rename_act(c, e, flags, seen);
 	if (r == 0)
 		note_move(c);
 	free(m.text);
