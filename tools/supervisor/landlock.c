@@ -5,7 +5,8 @@
  * but for two.  EXECUTE: a program must be readable to be executed, and ld.so or a memfd would walk
  * around the right.  IOCTL_DEV: it is looked up at every open of a device; the filter holds the
  * ioctls that matter.  Ports have no rule at all: the supervisor connects and binds, and it stands
- * outside of the domain.
+ * outside of the domain.  Nor has REMOVE_DIR, without which no directory moves: what lies in it is looked
+ * through first, which is the supervisor's as well (rename.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,8 @@ static const struct right {
 	{ 1, RIGHT_FS, LL_FS_READ_FILE, FLOOR_READ, ON_ANY },
 	{ 1, RIGHT_FS, LL_FS_READ_DIR, FLOOR_READ, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_WRITE_FILE, FLOOR_WRITE, ON_ANY },
-	{ 1, RIGHT_FS, LL_FS_REMOVE_DIR | LL_FS_REMOVE_FILE, FLOOR_WRITE, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_REMOVE_DIR, 0, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_REMOVE_FILE, FLOOR_WRITE, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_MAKE_DIR | LL_FS_MAKE_REG | LL_FS_MAKE_SYM, FLOOR_WRITE, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_MAKE_SOCK | LL_FS_MAKE_FIFO, FLOOR_WRITE, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK, 0, ON_DIR },
