@@ -427,6 +427,13 @@ PROBE(fine_rename_hidden)
 	return read_it((int)DO(open, "mine", O_RDONLY, 0));
 }
 
+PROBE(fine_move_hidden)
+{
+	if (DO(rename, "hidden", "mine") < 0)
+		return STOPPED;
+	return read_it((int)DO(open, "mine/file", O_RDONLY, 0));
+}
+
 PROBE(fine_unlink_kept)
 {
 	return if_done(DO(unlink, "kept/file"));
