@@ -17,7 +17,10 @@ size_t script_words(const struct elf_info *script, const char *path, const char 
 
 bool script_is_held(const struct decision *script, const struct decision *interpreter)
 {
-	if (interpreter->reason != REASON_RULE && interpreter->reason != REASON_TRUNK)
+	/* Where nobody may be asked, what a rule would ask is denied for another reason. */
+	bool is_never = interpreter->reason == REASON_NEVER && interpreter->rule != RULE_NONE;
+
+	if (!is_never && interpreter->reason != REASON_RULE && interpreter->reason != REASON_TRUNK)
 		return false;
 	return verdict_strictest(script->verdict, interpreter->verdict) != script->verdict;
 }

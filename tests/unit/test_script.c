@@ -77,11 +77,17 @@ START_TEST(an_interpreter_counts_by_a_rule)
 	const struct decision deny = { .verdict = VERDICT_DENY, .reason = REASON_RULE };
 	const struct decision ask = { .verdict = VERDICT_ASK, .reason = REASON_RULE };
 	const struct decision trunk = { .verdict = VERDICT_DENY, .reason = REASON_TRUNK };
+	const struct decision never = { .verdict = VERDICT_DENY, .reason = REASON_NEVER, .rule = 1 };
+	const struct decision unasked = { .verdict = VERDICT_DENY,
+					  .reason = REASON_NEVER,
+					  .rule = RULE_NONE };
 	const struct decision unnamed = { .verdict = VERDICT_DENY, .reason = REASON_DEFAULT };
 
 	ck_assert(script_is_held(&allow, &deny));
 	ck_assert(script_is_held(&allow, &ask));
 	ck_assert(script_is_held(&ask, &trunk));
+	ck_assert(script_is_held(&allow, &never));
+	ck_assert(!script_is_held(&allow, &unasked));
 	ck_assert(!script_is_held(&allow, &unnamed));
 	ck_assert(!script_is_held(&deny, &ask));
 	ck_assert(!script_is_held(&deny, &deny));
