@@ -15,6 +15,21 @@ size_t script_words(const struct elf_info *script, const char *path, const char 
 	return n;
 }
 
+struct request script_request(const struct elf_info *script, const char *path, const struct request *of,
+			      const char **words)
+{
+	struct request req = { .op = OP_EXEC,
+			       .access = op_access(OP_EXEC),
+			       .is_root = of->is_root,
+			       .path = script->interp,
+			       .cwd = of->cwd,
+			       .env = of->env,
+			       .argv = words };
+
+	req.argc = script_words(script, path, of->argv, of->argc, words);
+	return req;
+}
+
 bool script_is_held(const struct decision *script, const struct decision *interpreter)
 {
 	/* Where nobody may be asked, what a rule would ask is denied for another reason. */

@@ -16,6 +16,10 @@
 size_t script_words(const struct elf_info *script, const char *path, const char *const *argv, size_t argc,
 		    const char **ret);
 
+/* The request about the interpreter of the script that `of` is about; words as ret of script_words(). */
+struct request script_request(const struct elf_info *script, const char *path, const struct request *of,
+			      const char **words);
+
 /*
  * A script is judged by its own name, and what it starts counts only where a rule names that: else
  * an allowed script could not be run by a shell that is not.  True where the interpreter's verdict is

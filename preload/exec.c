@@ -378,20 +378,15 @@ static int with_target(struct work *w, verdict_fn fn)
  */
 static void *judge_interpreter(struct work *w, size_t *ret_size)
 {
-	struct request req = {
-		.op = OP_EXEC, .access = op_access(OP_EXEC), .cwd = w->req.cwd, .env = w->req.env
-	};
-	const char *called = w->req.raw ? w->req.raw : w->req.path;
+	const char *called = w->req.raw ? w->req.raw : w->req.path, **words;
 	struct decision script, interp;
-	const char **words;
+	struct request req;
 
 	*ret_size = (w->req.argc + 4) * sizeof *words;
 	words = scratch_get(*ret_size);
 	if (!words)
 		return NULL;
-	req.argc = script_words(&w->elf, called, w->req.argv, w->req.argc, words);
-	req.argv = words;
-	req.path = w->elf.interp;
+	req = script_request(&w->elf, called, &w->req, words);
 	script = verdict_of(&w->req);
 	interp = verdict_of(&req);
 	if (script_is_held(&script, &interp))

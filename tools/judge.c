@@ -1,8 +1,8 @@
 /*
- * Judges the command that the operator typed, by the session's own image, and records the decision.  Where
- * the policy trusts the launch, only a rule that denies the command refuses it, and no question is asked.
- * Where the policy judges the launch, a denial ends here; any other verdict is left to the supervisor, which
- * judges, asks and records when the command is executed.
+ * Judges the command that the operator typed, and of a script each interpreter, by the session's own image,
+ * and records the decision.  Where the policy trusts the launch, only a rule that denies the command refuses
+ * it, and no question is asked.  Where the policy judges the launch, a denial ends here; any other verdict is
+ * left to the supervisor, which judges, asks and records when the command is executed.
  *
  * In a nested run the operator is the agent of the outer session: the outer policy is applied, asked and
  * recorded by the hook when the command is executed.
@@ -16,6 +16,7 @@
 #include "policy/buf.h"
 #include "policy/path.h"
 #include "policy/ring.h"
+#include "policy/script.h"
 #include "policy/wire.h"
 
 #include "gitbranch.h"
@@ -103,20 +104,94 @@ static bool is_left_to_supervisor(const struct launch *l, const struct decision 
 	return l->image.h->launch == LAUNCH_JUDGED && can_be_asked(l) && d->verdict != VERDICT_DENY;
 }
 
-static int judge(const struct launch *l, const struct request *asked, const char *target,
-		 const struct environment *env)
+/* The session around applies its own policy when the command is executed. */
+static struct decision verdict_of(const struct launch *l, const struct request *req)
 {
+	return l->nested ? eval_trace(&l->image, req, NULL) : eval(&l->image, req);
+}
+
+/* The files that the kernel looks at: the program, and the interpreters of scripts. */
+struct chain {
+	struct elf_info elf[SCRIPT_DEPTH + 1];
+	char real[SCRIPT_DEPTH + 1][PATH_MAX];
+	const char **words; /* of all interpreters */
+};
+
+static void look(const struct launch *l, struct chain *c, size_t n, struct request *req)
+{
+	bool setid;
+
+	if (program_look(req->path, &c->elf[n], &setid) == 0 &&
+	    c->elf[n].build_id_len == sizeof(c->elf[n].build_id))
+		req->ident = image_ident(&l->image, c->elf[n].build_id);
+}
+
+/* *req becomes the request about an interpreter where that is held. */
+static struct decision judge(const struct launch *l, struct chain *c, const char *called, struct request *req)
+{
+	struct request last;
+	struct decision d, interp;
+
+	look(l, c, 0, req);
+	d = verdict_of(l, req);
+	last = *req;
+	for (size_t n = 0; n < SCRIPT_DEPTH && c->elf[n].kind == ELF_SCRIPT; n++) {
+		last = script_request(&c->elf[n], called, &last, c->words);
+		c->words += last.argc + 1;
+		called = last.path;
+		if (realpath(called, c->real[n]) && strcmp(called, c->real[n]) != 0) {
+			last.given = called;
+			last.path = c->real[n];
+		}
+		look(l, c, n + 1, &last);
+		interp = verdict_of(l, &last);
+		if (script_is_held(&d, &interp)) {
+			d = interp;
+			*req = last;
+		}
+	}
+	return d;
+}
+
+static char *joined(const struct request *req)
+{
+	size_t size = argv_join(req->argv, req->argc, NULL, 0) + 1;
+	char *text = malloc(size);
+
+	if (text)
+		argv_join(req->argv, req->argc, text, size);
+	return text;
+}
+
+int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc,
+		   const struct environment *env)
+{
+	struct request req = { .op = OP_EXEC,
+			       .access = op_access(OP_EXEC),
+			       .path = p->real,
+			       .is_root = l->image.h->launch == LAUNCH_TRUSTED,
+			       .argv = (const char *const *)argv,
+			       .argc = argc };
 	struct git_env git = { .home = image_str(&l->image, l->image.h->home) };
-	struct request req = *asked;
-	char cwd[PATH_MAX], branch[256];
+	_cleanup_free_ const char **words = calloc(SCRIPT_DEPTH * (argc + 4 * SCRIPT_DEPTH), sizeof(*words));
+	_cleanup_free_ char *target = NULL;
+	char cwd[PATH_MAX], given[PATH_MAX], branch[256];
+	struct chain chain = { .words = words };
 	struct decision d;
 	uint32_t id;
 
 	if (getcwd(cwd, sizeof(cwd)))
 		req.cwd = cwd;
+	if (req.cwd && path_normalise(cwd, p->found, given, sizeof(given)) > 0 && strcmp(given, p->real) != 0)
+		req.given = given;
 	git_env_gather(&git, env);
 	git_branch_note(&req, &git, branch, sizeof(branch));
-	d = l->nested ? eval_trace(&l->image, &req, NULL) : eval(&l->image, &req);
+	d = words ? judge(l, &chain, p->found, &req) : (struct decision){ .reason = REASON_TOO_LONG };
+	target = joined(&req);
+	if (!words || !target) {
+		talk("out of memory");
+		return EXIT_PALE;
+	}
 	if ((l->nested && d.verdict == VERDICT_ALLOW) || is_left_to_supervisor(l, &d))
 		return 0;
 	if (d.verdict == VERDICT_ASK)
@@ -126,29 +201,4 @@ static int judge(const struct launch *l, const struct request *asked, const char
 		return 0;
 	tell(l, target, &d, id);
 	return EXIT_REFUSED;
-}
-
-int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc,
-		   const struct environment *env)
-{
-	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC) };
-	_cleanup_free_ char *target = NULL;
-	char cwd[PATH_MAX], given[PATH_MAX];
-	size_t len;
-
-	req.path = p->real;
-	req.is_root = l->image.h->launch == LAUNCH_TRUSTED;
-	if (getcwd(cwd, sizeof(cwd)) && path_normalise(cwd, p->found, given, sizeof(given)) > 0 &&
-	    strcmp(given, p->real) != 0)
-		req.given = given;
-	req.argv = (const char *const *)argv;
-	req.argc = argc;
-	len = argv_join(req.argv, argc, NULL, 0);
-	target = malloc(len + 1);
-	if (!target) {
-		talk("out of memory");
-		return EXIT_PALE;
-	}
-	argv_join(req.argv, argc, target, len + 1);
-	return judge(l, &req, target, env);
 }

@@ -11,9 +11,6 @@
 
 #include "tools.h"
 
-/* The kernel follows four interpreters of interpreters. */
-#define SCRIPT_DEPTH 5
-
 static int check_file(const char *path)
 {
 	struct stat st;
@@ -71,7 +68,7 @@ int program_find(const char *name, struct program *ret)
 	return realpath(ret->found, ret->real) ? 0 : -errno;
 }
 
-static int inspect_file(const char *path, struct elf_info *ret, bool *ret_setid)
+int program_look(const char *path, struct elf_info *ret, bool *ret_setid)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
@@ -102,7 +99,7 @@ int program_inspect(struct program *p)
 	int r;
 
 	strcpy(p->loaded, p->real);
-	r = inspect_file(p->loaded, &p->elf, &p->setid);
+	r = program_look(p->loaded, &p->elf, &p->setid);
 	for (int depth = 0; r == 0 && p->elf.kind == ELF_SCRIPT; depth++) {
 		bool setid;
 
@@ -110,7 +107,7 @@ int program_inspect(struct program *p)
 			return -ELOOP;
 		if (follow_env(&p->elf, p->loaded) < 0)
 			strcpy(p->loaded, p->elf.interp);
-		r = inspect_file(p->loaded, &p->elf, &setid);
+		r = program_look(p->loaded, &p->elf, &setid);
 	}
 	return r;
 }

@@ -199,6 +199,11 @@ struct agentproc {
 	struct session_limits *limits;
 };
 
+/* program.c */
+#define SCRIPT_DEPTH 5 /* the kernel follows four interpreters of interpreters */
+/* What one file is.  0 or -errno. */
+int program_look(const char *path, struct elf_info *ret, bool *ret_setid);
+
 /*
  * Judges the command that the operator typed and records the decision: 0, or the exit code after
  * telling why not.  env is what it gets.

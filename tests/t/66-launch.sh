@@ -140,6 +140,67 @@ t_a_wrapper_does_not_hide_the_launched_command() {
 	missing made
 }
 
+# Scripts whose interpreter a rule names: by its path, by a link, and as the interpreter of an interpreter.
+scripts() {
+	programs
+	ln -s "$W/banned" link
+	printf '#!%s/banned evil\n' "$W" >script
+	printf '#!%s/link evil\n' "$W" >by-link
+	printf '#!%s/script\n' "$W" >by-script
+	printf '#!%s/asked evil\n' "$W" >asking
+	printf '#!%s/other fine\n' "$W" >fine
+	chmod 755 script by-link by-script asking fine
+}
+
+t_the_interpreter_of_a_launched_script_is_judged() {
+	local s
+	scripts
+	for s in script by-link by-script asking; do
+		judged '' ./$s
+		rc_is 126 "$s"
+		missing evil
+		denied exec "" "[commands]"
+	done
+	judged '' ./fine
+	rc_is 0
+	exists fine
+	# shellcheck disable=SC2059
+	printf "$rules" | policy
+	for s in script by-link by-script; do
+		run pale run -q -- ./$s
+		rc_is 126 "$s, trusted"
+		missing evil
+	done
+	recorded exec deny "$W/banned evil ./script"
+	run pale run -q -- ./asking
+	rc_is 0 "asking, trusted"
+	exists evil
+}
+
+t_a_nested_launch_judges_the_interpreter() {
+	local s
+	scripts
+	# shellcheck disable=SC2059
+	printf "preset = agent\n[session]\nlaunch = judged\n$rules" >tight.ini
+	for s in script by-link by-script asking; do
+		run pale run -q -- "$T_STAGE/bin/pale" run -q -n -p tight.ini -- ./$s
+		rc_is 126 "$s"
+		missing evil
+		denied exec "" "tight.ini:"
+	done
+	recorded exec deny "$W/banned evil ./script" image=1
+	run pale run -q -- "$T_STAGE/bin/pale" run -q -n -p tight.ini -- ./fine
+	rc_is 0
+}
+
+t_a_launched_copy_of_a_known_program_is_judged() {
+	cp /usr/bin/curl copy
+	printf '[session]\nlaunch = judged\n[commands]\ndeny = curl\n' | policy
+	run pale run -q -n -- ./copy --version
+	rc_is 126
+	denied exec "./copy --version" "deny = curl"
+}
+
 t_a_project_may_judge_and_not_trust() {
 	programs
 	mkdir .pale

@@ -33,9 +33,8 @@ struct exec_env {
 
 /* The words of the interpreter that is judged now, and the strictest verdict on an interpreter so far. */
 struct script_words {
-	const char *called; /* the script's name, as the kernel passes it to the interpreter */
-	const char *const *words;
-	size_t n;
+	const char *called;  /* the script's name, as the kernel passes it to the interpreter */
+	struct request last; /* the script's exec */
 	struct decision d;   /* that verdict; ALLOW: no rule is stricter */
 	struct request held; /* the interpreter's exec that d is about */
 };
