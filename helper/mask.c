@@ -36,12 +36,12 @@ static bool is_start(const struct mask *m, const char *p)
 	return m->pairs[pair / 64] >> pair % 64 & 1;
 }
 
-/* The next secret from i on. */
-static bool find_next(const struct mask *m, const char *text, size_t len, size_t i, struct secret_hit *ret)
+/* The next value, or what `at` finds, from i on. */
+static bool find_next(const struct mask *m, const char *text, size_t len, size_t i, struct secret_hit *ret,
+		      bool (*at)(const char *text, size_t len, size_t i, struct secret_hit *ret))
 {
 	for (; i + 1 < len; i++)
-		if (is_start(m, text + i) &&
-		    (find_value(m, text, len, i, ret) || secret_at(text, len, i, ret)))
+		if (is_start(m, text + i) && (find_value(m, text, len, i, ret) || at(text, len, i, ret)))
 			return true;
 	return false;
 }
@@ -50,15 +50,16 @@ bool mask_is_clean(const struct mask *m, const char *text, size_t len)
 {
 	struct secret_hit hit;
 
-	return !m || !find_next(m, text, len, 0, &hit);
+	return !m || !find_next(m, text, len, 0, &hit, secret_at);
 }
 
-size_t mask_text(const struct mask *m, char *text, size_t len)
+static size_t mask_found(const struct mask *m, char *text, size_t len,
+			 bool (*at)(const char *text, size_t len, size_t i, struct secret_hit *ret))
 {
 	struct secret_hit hit;
 	size_t i = 0;
 
-	while (m && find_next(m, text, len, i, &hit)) {
+	while (m && find_next(m, text, len, i, &hit, at)) {
 		size_t stars = hit.len < 3 ? hit.len : 3, behind = hit.at + hit.len;
 
 		memset(text + hit.at, '*', stars);
@@ -67,6 +68,16 @@ size_t mask_text(const struct mask *m, char *text, size_t len)
 		i = hit.at + stars;
 	}
 	return len;
+}
+
+size_t mask_text(const struct mask *m, char *text, size_t len)
+{
+	return mask_found(m, text, len, secret_at);
+}
+
+size_t mask_target(const struct mask *m, char *text, size_t len)
+{
+	return mask_found(m, text, len, secret_in_url);
 }
 
 /* --- what is looked for --- */

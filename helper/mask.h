@@ -38,5 +38,8 @@ void mask_done(struct mask *m);
 bool mask_is_clean(const struct mask *m, const char *text, size_t len);
 /* Overwrites each secret in the text by ***, in place; the new length, never greater.  m may be NULL. */
 size_t mask_text(const struct mask *m, char *text, size_t len);
+/* The same for what says where a command goes: only the values, and passwords and tokens in URLs.  Whoever
+ * names a file or a host could hide it else. */
+size_t mask_target(const struct mask *m, char *text, size_t len);
 
 #endif

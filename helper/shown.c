@@ -76,12 +76,12 @@ int shown_env(const struct helper *h, struct wire_ask *ask)
  * The text, which was `whole` before something of it was hidden, and without what is secret.  What is hidden
  * is told apart all the same, by who has the session's key.
  */
-static char *masked(const struct helper *h, const char *whole, char *text)
+static char *masked(const struct helper *h, const char *whole, char *text, bool is_target)
 {
 	uint64_t tag;
 	char *out;
 
-	text[mask_text(&h->mask, text, strlen(text))] = '\0';
+	text[(is_target ? mask_target : mask_text)(&h->mask, text, strlen(text))] = '\0';
 	if (strcmp(text, whole) == 0)
 		return strdup(text);
 	crypto_shorthash((unsigned char *)&tag, (const unsigned char *)whole, strlen(whole), h->fold_key);
@@ -93,9 +93,13 @@ char *shown_variable(const struct helper *h, const char *entry)
 	size_t len = strlen(entry), at = strcspn(entry, "=");
 	_cleanup_free_ char *text = strdup(entry), *name = text ? strndup(entry, at) : NULL;
 
-	if (name && at + 1 < len && environ_name_is_secret(name))
+	if (!name)
+		return NULL;
+	if (environ_is_target(name))
+		return masked(h, entry, text, true);
+	if (at + 1 < len && environ_name_is_secret(name))
 		strcpy(text + at + 1, len - at > 3 ? "***" : "*");
-	return name ? masked(h, entry, text) : NULL;
+	return masked(h, entry, text, false);
 }
 
 /* Behind its host and quoted as by a shell: no URL looks like two.  `url` is a line of its own. */
@@ -135,7 +139,7 @@ char *shown_aim(const struct helper *h, const struct request *req)
 			fputs(at ? ", and " : "", f);
 		}
 	if (fclose(f) == 0 && (text = strdup(whole)))
-		out = masked(h, whole, text);
+		out = masked(h, whole, text, true);
 	free(whole);
 	return out;
 }

@@ -5,15 +5,24 @@
 #include <string.h>
 
 #include "digest.h"
+#include "environ.h"
 #include "path.h"
 
 static const struct {
 	const char *names, *programs;
 } targets[] = {
 #define TARGET(names, programs, source) { names, programs },
+#define SECRET(names)
 #include "environ_targets.def"
 #undef TARGET
+#undef SECRET
 };
+
+#define TARGET(names, programs, source)
+#define SECRET(names) names
+static const char secrets[] =
+#include "environ_targets.def"
+	;
 
 /* Shells and terminals change these by themselves; pale sets its own ones again at each exec. */
 static const char idle[] = "_ SHLVL OLDPWD LINES COLUMNS TERM PALE_*";
@@ -67,6 +76,19 @@ bool environ_is_shown(const struct request *req, const char *entry, enum environ
 	if (!value && strcmp(entry, "LD_PRELOAD") == 0)
 		return false;
 	return was == WAS_OTHER || (value && is_target(req, entry, len));
+}
+
+bool environ_is_target(const char *name)
+{
+	enum environ_class class = environ_class_of(name);
+	size_t len = strlen(name);
+
+	if (list_has(secrets, name, len))
+		return false;
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
+		if (list_has(targets[i].names, name, len))
+			return true;
+	return class != CLASS_OTHER && class != CLASS_SECRET && !environ_name_is_secret(name);
 }
 
 int environ_print(const char *entry, char print[ENVIRON_PRINT])

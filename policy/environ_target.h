@@ -18,6 +18,10 @@ enum environ_was { WAS_SAME, WAS_OTHER };
  */
 bool environ_is_shown(const struct request *req, const char *entry, enum environ_was was);
 
+/* The name says that the value decides what some program does, and is no secret: a table lists it, or it is
+ * one that pale knows (PATH, HOME, NODE_OPTIONS). */
+bool environ_is_target(const char *name);
+
 #define ENVIRON_PRINT 33
 /* The digest of an entry, to compare two; 0, or -EINVAL where it has no `=`. */
 int environ_print(const char *entry, char print[ENVIRON_PRINT]);

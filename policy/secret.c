@@ -230,6 +230,19 @@ bool secret_at(const char *text, size_t len, size_t i, struct secret_hit *ret)
 	       find_shape(&s, ret);
 }
 
+bool secret_in_url(const char *text, size_t len, size_t i, struct secret_hit *ret)
+{
+	const struct spot s = { text, len, i };
+
+	if (!find_userinfo(&s, ret))
+		return false;
+	/* Where a shell reads the text, these begin another command. */
+	for (size_t k = 0; k < ret->len; k++)
+		if (strchr("$`;&|<>()\\", text[ret->at + k]))
+			return false;
+	return true;
+}
+
 bool secret_is_in(const char *text, size_t len)
 {
 	struct secret_hit hit;

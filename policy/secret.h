@@ -15,6 +15,8 @@ struct secret_hit {
 
 /* A secret, or what leads to one, begins at text[i]. */
 bool secret_at(const char *text, size_t len, size_t i, struct secret_hit *ret);
+/* A URL with a password or token begins around text[i], and no command of a shell is in that. */
+bool secret_in_url(const char *text, size_t len, size_t i, struct secret_hit *ret);
 /* There is one anywhere in text. */
 bool secret_is_in(const char *text, size_t len);
 /* Calls fn for each beginning that secret_at() knows, so that a caller can skip what begins otherwise. */

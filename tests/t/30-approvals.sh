@@ -393,10 +393,10 @@ t_variables_are_on_the_card() {
 	PATH=$W/bin:$PATH bg vars bash -c 'deploytool up
 		DEPLOY_TARGET=PRODUCTION deploytool up
 		export DEPLOY_TARGET=OTHER; deploytool up; unset DEPLOY_TARGET
-		KUBECONFIG=/production deploytool up
+		KUBECONFIG=/token=production deploytool up
 		(unset KUBECONFIG; deploytool up)
 		python3 -c "import os; os.execve(\"$(command -v deploytool)\", [\"deploytool\", \"up\"], {**os.environ, \"MAKEFLAGS\": \"-i\"})"'
-	for way in "" 'with      DEPLOY_TARGET=PRODUCTION' 'with      DEPLOY_TARGET=OTHER' 'with      KUBECONFIG=/production' \
+	for way in "" 'with      DEPLOY_TARGET=PRODUCTION' 'with      DEPLOY_TARGET=OTHER' 'with      KUBECONFIG=/token=production' \
 		'unset     KUBECONFIG' 'with      MAKEFLAGS=-i'; do
 		pending_id >"$S/id" || exit 1
 		pale pending >"$S/card"
@@ -410,7 +410,7 @@ t_variables_are_on_the_card() {
 		until_true 10 eval '! pale pending | grep -q "$(cat "$S/id")"' || fail "it stays"
 	done
 	bg_wait vars
-	printf '%s\n' 'none /staging' 'PRODUCTION /staging' 'OTHER /staging' 'none /production' 'none none' 'none /staging' >"$S/want"
+	printf '%s\n' 'none /staging' 'PRODUCTION /staging' 'OTHER /staging' 'none /token=production' 'none none' 'none /staging' >"$S/want"
 	cmp -s "$S/want" deployed || fail "not what was shown: $(cat deployed)"
 }
 

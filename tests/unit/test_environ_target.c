@@ -2,6 +2,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "policy/environ.h"
 #include "policy/environ_target.h"
 
 Suite *suite_environ_target(void);
@@ -56,6 +57,33 @@ START_TEST(what_is_shown)
 }
 END_TEST
 
+/* Blank-separated. */
+static const char directing[] = "GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 GIT_SSL_KEY GIT_SSH_COMMAND "
+				"GOOGLE_APPLICATION_CREDENTIALS KUBECONFIG "
+				"ANSIBLE_HOST_KEY_CHECKING CARGO_REGISTRY_CREDENTIAL_PROVIDER "
+				"TF_VAR_private_subnet AWS_PROFILE PWD OLDPWD "
+				"PATH HOME NODE_OPTIONS LD_PRELOAD https_proxy npm_config_registry";
+static const char secret[] =
+	"GEM_HOST_API_KEY TWINE_PASSWORD npm_config__authToken npm_config__auth "
+	"npm_config_//h.example/:_authToken "
+	"CARGO_REGISTRIES_X_TOKEN POETRY_PYPI_TOKEN_X YARN_NPM_AUTH_IDENT ARM_ACCESS_KEY TF_VAR_db_password "
+	"GITHUB_TOKEN "
+	"REDISCLI_AUTH PULUMI_CONFIG_PASSPHRASE AZURE_CLIENT_SECRET GIT_TOKEN GIT_PASSWORD OPENAI_API_KEY";
+
+START_TEST(what_directs_is_no_secret)
+{
+	char list[2][sizeof(directing) + sizeof(secret)];
+
+	strcpy(list[0], directing);
+	strcpy(list[1], secret);
+	for (const char *n = strtok(list[0], " "); n; n = strtok(NULL, " "))
+		ck_assert_msg(environ_is_target(n), "%s", n);
+	for (const char *n = strtok(list[1], " "); n; n = strtok(NULL, " "))
+		ck_assert_msg(!environ_is_target(n) && environ_name_is_secret(n), "%s", n);
+	ck_assert(!environ_is_target("DEPLOY_TARGET"));
+}
+END_TEST
+
 START_TEST(prints_tell_values_apart)
 {
 	char a[ENVIRON_PRINT], b[ENVIRON_PRINT];
@@ -75,6 +103,7 @@ Suite *suite_environ_target(void)
 	TCase *tc = tcase_create("environ_target");
 
 	tcase_add_loop_test(tc, what_is_shown, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_test(tc, what_directs_is_no_secret);
 	tcase_add_test(tc, prints_tell_values_apart);
 	suite_add_tcase(s, tc);
 	return s;

@@ -134,6 +134,40 @@ START_TEST(values_go)
 }
 END_TEST
 
+/* Where a command goes stays readable, whatever it is called. */
+START_TEST(targets_stay)
+{
+	static const char values[] = "p4ssw0rd";
+	static const struct {
+		const char *in, *out;
+	} rows[] = {
+		{ "PWD=/w", "PWD=/w" },
+		{ "K=/ws/token=production", "K=/ws/token=production" },
+		{ "C=TOKEN=/tmp/x; $TOKEN", "C=TOKEN=/tmp/x; $TOKEN" },
+		{ "C=ssh --password /tmp/x", "C=ssh --password /tmp/x" },
+		{ "C=ssh -u a:/tmp/x", "C=ssh -u a:/tmp/x" },
+		{ "K=/ws/ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+		  "K=/ws/ghp_abcdefghijklmnopqrstuvwxyz0123456789" },
+		{ "C=http://x;/tmp/x", "C=http://x;/tmp/x" },
+		{ "C=http://;sh<x@", "C=http://;sh<x@" },
+		{ "C=a://b:`x`@", "C=a://b:`x`@" },
+		{ "R=https://u:hunter2@h/x", "R=https://u:***@h/x" },
+		{ "R=https://0123abcd@h/x", "R=https://***@h/x" },
+		{ "R=/x/p4ssw0rd/y", "R=/x/***/y" },
+	};
+
+	learn(values, sizeof(values));
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		char buf[128];
+
+		strcpy(buf, rows[i].in);
+		buf[mask_target(&mask, buf, strlen(buf))] = '\0';
+		ck_assert_str_eq(buf, rows[i].out);
+	}
+	mask_done(&mask);
+}
+END_TEST
+
 /* Whatever stands around it, a value does not survive; nothing grows. */
 START_TEST(values_anywhere)
 {
@@ -181,6 +215,7 @@ Suite *suite_mask(void)
 	tcase_add_test(t, shapes_go);
 	tcase_add_test(t, harmless_stays);
 	tcase_add_test(t, values_go);
+	tcase_add_test(t, targets_stay);
 	tcase_add_test(t, values_anywhere);
 	tcase_add_test(t, values_of_hostile_files);
 	suite_add_tcase(s, t);
