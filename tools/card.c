@@ -198,7 +198,7 @@ static int add_askers(struct card_text *t, const json_t *card)
 
 	if (n < 2)
 		return 0;
-	if (asprintf(&text, "%zu processes ask this, and a yes lets each of them do it", n) < 0)
+	if (asprintf(&text, "%zu processes or threads ask this, and a yes lets each of them do it", n) < 0)
 		return -ENOMEM;
 	r = add_owned(t, CARD_RISK, "asked by", text);
 	return r < 0 ? r : add_processes(t, "", askers, 0);
@@ -312,7 +312,7 @@ void card_title(const json_t *card, const char *session, char *buf, size_t size)
 	else
 		snprintf(left, sizeof(left), "denied in %ld s", card_left(card));
 	if (n > 1)
-		snprintf(times, sizeof(times), "  asked by %zu processes", n);
+		snprintf(times, sizeof(times), "  asked %zu times", n);
 	snprintf(buf, size, "session %s%s%s  %s%s", id ? id : "?", agent && *agent ? "  agent " : "",
 		 agent ? agent : "", left, times);
 }

@@ -256,19 +256,18 @@ int nested_narrow(struct launch *l, const struct bundle *b)
 	return l->nested ? 0 : EXIT_PALE;
 }
 
-int nested_level(enum level asked)
+int nested_level(enum level asked, enum level *ret)
 {
 	struct launch l = { .fd = -1 };
-	enum level here;
 
 	if (nested_image(&l) < 0)
 		return EXIT_PALE;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): mapped where it is had */
-	here = (enum level)l.image.h->level;
-	if (here >= asked)
+	*ret = (enum level)l.image.h->level;
+	if (*ret >= asked)
 		return 0;
 	talk("session %s holds level %s: a run inside it cannot reach level %s", session_around(),
-	     level_name(here), level_name(asked));
+	     level_name(*ret), level_name(asked));
 	return EXIT_PALE;
 }
 

@@ -94,9 +94,10 @@ static int find_program(struct run *r)
 	}
 	if (elf_is_hookable(r->program.elf.kind))
 		return 0;
-	talk("%s is %s: the preload cannot hold it at level hooks; --level full can, "
-	     "--allow-unhooked runs it unfenced",
-	     r->program.loaded, elf_kind_text(r->program.elf.kind));
+	talk("%s is %s: the preload cannot hold it at level hooks; %s", r->program.loaded,
+	     elf_kind_text(r->program.elf.kind),
+	     session_around() ? "a session at level full can"
+			      : "--level full can, --allow-unhooked runs it unfenced");
 	return EXIT_REFUSED;
 }
 
@@ -367,7 +368,7 @@ static int run_nested(struct run *r)
 	if (code == 0)
 		code = fence_level(r->o->level, &asked);
 	if (code == 0 && r->o->level)
-		code = nested_level(asked);
+		code = nested_level(asked, &asked);
 	if (code)
 		return code;
 	if (!nested_narrows(r->o))
@@ -378,8 +379,8 @@ static int run_nested(struct run *r)
 	}
 	snprintf(r->launch.session, sizeof(r->launch.session), "%s", session_around());
 	code = check_policy(r);
-	if (code == 0 && r->policy.s.demands > LEVEL_HOOKS)
-		code = nested_level(r->policy.s.demands);
+	if (code == 0)
+		code = nested_level(r->policy.s.demands, &r->fence.level);
 	if (code == 0)
 		code = find_program(r);
 	if (code == 0)

@@ -242,9 +242,9 @@ size_t reap_children(pid_t spare, unsigned term_ms);
 size_t tree_signal(int sig, pid_t spare);
 /* 0, or an exit code after telling which of the options no nested run may have. */
 int nested_refuse(const struct options *o);
-/* 0 where the session around this process holds at least the level asked for, or an exit code after telling.
- */
-int nested_level(enum level asked);
+/* The level of the session around this process: 0 where it is at least the one asked for, or an exit code
+ * after telling. */
+int nested_level(enum level asked, enum level *ret);
 /* The options ask for a policy of the nested run's own. */
 bool nested_narrows(const struct options *o);
 /* Joins the session around this process, with what -e sets: does not return but with an exit code where it

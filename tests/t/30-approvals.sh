@@ -371,11 +371,11 @@ t_once_is_as_many_as_were_shown() {
 	id=$(pending_id) || exit 1
 	digest=$(card_digest)
 	touch go
-	until_true 20 eval 'pale pending | grep -q "10 processes ask"' ||
+	until_true 20 eval 'pale pending | grep -q "10 processes or threads ask"' ||
 		fail "not ten on the card: $(pale pending)"
 	answer_digest "$id" "$digest"
 	until_true 10 test -s deployed || fail "the one that was shown did not act"
-	until_true 10 eval 'pale pending | grep -q "9 processes ask"' || fail "the others do not ask: $(pale pending)"
+	until_true 10 eval 'pale pending | grep -q "9 processes or threads ask"' || fail "the others do not ask: $(pale pending)"
 	sleep 0.5
 	[ "$(wc -l <deployed)" = 1 ] || fail "one yes, $(wc -l <deployed) acts"
 	run pale deny "$(pending_id)"

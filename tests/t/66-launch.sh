@@ -193,6 +193,23 @@ t_a_nested_launch_judges_the_interpreter() {
 	rc_is 0
 }
 
+t_a_nested_run_of_a_static_program() {
+	local static=$T_VICTIMS/caller-static
+	printf 'preset = agent\n[files]\ndeny = closed\n' >tight.ini
+	echo in >closed
+	run pale run -q -- "$T_STAGE/bin/pale" run -q -p tight.ini -- "$static" open file
+	if [ "$T_LEVEL" = hooks ]; then
+		rc_is 126
+		err_has "a session at level full can"
+		err_lacks "--level"
+		return
+	fi
+	rc_is 0
+	run pale run -q -- "$T_STAGE/bin/pale" run -q -p tight.ini -- "$static" open closed
+	[ "$RC" != 0 ] || fail "the nested policy does not hold it"
+	recorded read deny "$W/closed" image=1 "tight.ini:3"
+}
+
 t_a_launched_copy_of_a_known_program_is_judged() {
 	cp /usr/bin/curl copy
 	printf '[session]\nlaunch = judged\n[commands]\ndeny = curl\n' | policy
