@@ -1,10 +1,8 @@
 /*
- * The private contract of the command line tools.
- *
- * `pale` is one program; a subcommand is one file with one `struct subcommand`, listed in pale.c.
- * What several of them need stands here: options, output, directories, gathering the policy,
- * finding sessions and ledgers, and talking to a session's helper.  Data goes to stdout, talk to
- * stderr; bytes that come from the agent are printed escaped, always.
+ * What several subcommands of `pale` need: options, output, directories, gathering the policy, finding
+ * sessions and ledgers, and talking to a session's helper.  A subcommand is one file with one `struct
+ * subcommand`, listed in pale.c.  Data goes to stdout, messages go to stderr; bytes that come from the agent
+ * are always printed escaped.
  */
 #ifndef PALE_TOOLS_H
 #define PALE_TOOLS_H

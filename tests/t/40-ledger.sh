@@ -291,7 +291,6 @@ t_pruned() {
 	a_session
 	run pale log prune
 	out_is ""
-	# The last thing that the helper does.
 	until_true 5 test ! -e "${LEDGER%/*}/ledger.reserve" || fail "the helper does not end"
 	touch -d '100 days ago' "$LEDGER"
 	run pale log prune --dry-run

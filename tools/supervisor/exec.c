@@ -8,8 +8,7 @@
  * was approved, and for a static program.  exec_unproven.c compares all others before their first call is
  * answered.
  *
- * Errors come in the same order as in preload/exec.c: first those of the program, then the verdict, then
- * those that the kernel reports for the interpreter.
+ * Errors come as in preload/exec.c: those of the program, the verdict, then those of the interpreter.
  */
 #include <errno.h>
 #include <fcntl.h>
