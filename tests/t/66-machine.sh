@@ -142,7 +142,7 @@ on_what_forbid_says() {
 	chmod 644 "$HOME/.config/pale/policy.ini"
 	run pale run -q -- true
 	rc_is 125
-	err_has "the machine's own policy alone"
+	err_has "allowed only in the machine's own policy"
 }
 
 case $1 in
