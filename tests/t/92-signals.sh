@@ -75,6 +75,19 @@ t_within_they_arrive() {
 	on_each all_arrive
 }
 
+# A program that is killed while it is compared with what was judged is its parent's to wait for.
+t_killed_as_it_begins() {
+	fence timeout 60 python3 -c 'import os, random, subprocess, time
+for i in range(400):
+    p = subprocess.Popen(["sleep", "60"])
+    time.sleep(random.uniform(0, 0.002))
+    os.kill(p.pid, 9)
+    p.wait()
+print("done")'
+	rc_is 0
+	out_is "done"
+}
+
 # A run inside a run is a wall as well, before Landlock has the scope.
 t_a_nested_run_signals_its_own() {
 	OPTS=(--abi-max 5)

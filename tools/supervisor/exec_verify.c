@@ -116,8 +116,10 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 		exec_known(c, pid);
 	}
 	/* Any other stop means that the exec failed, or that it is restarted and carried again. */
-	(void)ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(event ? 0 : si->si_signo));
-	return true;
+	if (ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(event ? 0 : si->si_signo)) == 0)
+		return true;
+	/* It was killed in between.  It is still traced, so its parent cannot wait for it before we do. */
+	return false;
 }
 
 /* True where the watch is over. */
