@@ -48,7 +48,7 @@ bool git_could_correct(const char *word, const char *command)
 {
 	size_t n = strlen(word);
 
-	if (n == 0 || word_in_list(commands, word, n))
-		return false;
-	return strncmp(command, word, n) == 0 || distance(word, command) < NEAR;
+	/* The long list comes last: this is asked of each git command, and few words are near one. */
+	return n > 0 && (strncmp(command, word, n) == 0 || distance(word, command) < NEAR) &&
+	       !word_in_list(commands, word, n);
 }
