@@ -115,11 +115,12 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 		}
 		exec_known(c, pid);
 	}
-	/* Any other stop means that the exec failed, or that it is restarted and carried again. */
-	if (ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(event ? 0 : si->si_signo)) == 0)
-		return true;
-	/* It was killed in between.  It is still traced, so its parent cannot wait for it before we do. */
-	return false;
+	/*
+	 * Any other stop means that the exec failed, or that it is restarted and carried again.  A process
+	 * that was killed in between cannot be released: it stays traced, and its parent cannot wait for it
+	 * before we do.
+	 */
+	return ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(event ? 0 : si->si_signo)) == 0;
 }
 
 /* True where the watch is over. */
