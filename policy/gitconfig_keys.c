@@ -310,11 +310,6 @@ static bool is_harmless(const struct gitconfig_entry *e, const struct place *at)
 	return false;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 bool gitconfig_same(const struct gitconfig_entry *a, const struct gitconfig_entry *b)
 {
 	return strcmp(a->section, b->section) == 0 && strcmp(a->name, b->name) == 0 &&

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "path.h"
 
 static bool has(const struct gitconfig *g, const struct gitconfig_entry *e)
 {
@@ -22,11 +23,6 @@ static bool has(const struct gitconfig *g, const struct gitconfig_entry *e)
 static bool is_one_of(const char *list, const char *s)
 {
 	return word_in_list(list, s, strlen(s));
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 bool gitconfig_is_key(const struct gitconfig_entry *e, const char *section, const char *subsection,

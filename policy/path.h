@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * Joins path to the absolute directory base (ignored where path is absolute) and removes `.`,
@@ -27,6 +28,12 @@ bool path_is_under(const char *path, const char *dir);
 bool glob_match(const char *pat, size_t pat_len, const char *name, size_t name_len);
 /* Can the two globs match the same name?  Only their literal beginnings are compared. */
 bool globs_overlap(const char *a, const char *b);
+
+/* Two texts, each of which may be NULL, are the same. */
+static inline bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
 /* A component that holds no unquoted glob character. */
 bool glob_is_literal(const char *pat, size_t len);
 /* `..` as a whole segment anywhere in path. */

@@ -20,6 +20,7 @@
 
 #include "policy/argv.h"
 #include "policy/git.h"
+#include "policy/path.h"
 #include "policy/script.h"
 
 #include "tools/supervisor/exec.h"
@@ -367,11 +368,6 @@ static int note_environment(struct exec *x, struct caller *c)
 	x->req.env = x->script.held.env = env.v;
 	git_aim_note(&x->req, &x->env.git, x->aim, sizeof(x->aim));
 	return 0;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 bool exec_aim_stands(const struct exec *x)
