@@ -29,10 +29,10 @@
 #define RING_VERSION 6u
 #define RING_SLOT    64u
 /*
- * 1 MiB, all of it allocated at the start of a session.  A writer that finds the ring full wakes the reader,
+ * 4 MiB, all of it allocated at the start of a session.  A writer that finds the ring full wakes the reader,
  * so in a burst of records the size decides how often that happens, not whether a record is lost.
  */
-#define RING_SLOTS	  (1u << 14)
+#define RING_SLOTS	  (1u << 16)
 #define RING_RECORD_SLOTS 80u /* the longest record: 5 KiB */
 
 struct ring_header {

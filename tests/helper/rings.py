@@ -2,7 +2,7 @@
 
 from basics import *
 
-RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 14, 64, 320
+RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 16, 64, 320
 RING_NAMES = 8 + 256 * (8 + 8 + 16 + 256)  # policy/ring_names.c
 RING_SIZE = RING_HEAD + RING_SLOTS * RING_SLOT + RING_NAMES
 RESERVED, PUBLISHED, VOID = 1, 2, 3
