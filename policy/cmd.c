@@ -8,84 +8,22 @@
 
 #include <string.h>
 
-static const struct cmd_known known[] = {
-	{ "git", NULL, "Cc", "git-dir work-tree namespace super-prefix config-env attr-source shallow-file",
-	  0 },
-	{ "git", "commit", "mFCct",
-	  "message file author date template reuse-message reedit-message fixup squash trailer cleanup "
-	  "pathspec-from-file",
-	  0 },
-	{ "git", "tag", "mFu", "message file local-user cleanup sort", 0 },
-	{ "git", "merge", "msXF", "message strategy strategy-option file", 0 },
-	{ "git", "push", "o", "push-option repo receive-pack exec recurse-submodules", KNOWN_ABBREVIATED },
-	{ "git", "fetch", "jo",
-	  "depth deepen shallow-since shallow-exclude jobs refmap upload-pack server-option filter "
-	  "negotiation-tip",
-	  0 },
-	{ "git", "pull", "josX",
-	  "depth deepen shallow-since shallow-exclude jobs refmap upload-pack server-option filter "
-	  "negotiation-tip strategy strategy-option",
-	  0 },
-	{ "git", "clone", "boucj",
-	  "branch origin upload-pack config jobs depth reference template separate-git-dir filter", 0 },
-	{ "git", "checkout", "bB", "orphan conflict pathspec-from-file", 0 },
-	{ "git", "switch", "cC", "create force-create orphan conflict", 0 },
-	{ "git", "branch", "u", "set-upstream-to contains no-contains merged no-merged points-at format sort",
-	  0 },
-	{ "git", "update-ref", "m", "", 0 },
-	{ "git", "symbolic-ref", "m", "", 0 },
-	{ "git", "worktree", "bB", "reason", 0 },
-	{ "git", "rebase", "xsX", "onto exec strategy strategy-option", 0 },
-	{ "git", "send-pack", "", "receive-pack exec remote push-option", KNOWN_ABBREVIATED },
-	{ "git", "log", "nSGL", "max-count since until after before author committer grep skip format", 0 },
-	{ "docker", NULL, "cHl", "context host log-level config tlscacert tlscert tlskey", 0 },
-	{ "docker", "run", "veplwuhmc",
-	  "volume env publish name network mount workdir user hostname memory cpus label entrypoint env-file "
-	  "device cap-add cap-drop security-opt pid ipc ulimit add-host dns restart platform pull",
-	  0 },
-	{ "docker", "exec", "ewu", "env workdir user env-file", 0 },
-	{ "docker", "build", "ftc", "file tag build-arg target network platform secret ssh cache-from", 0 },
-	{ "podman", NULL, "c", "connection url log-level root runroot config identity storage-opt", 0 },
-	{ "podman", "run", "veplwuhmc",
-	  "volume env publish name network mount workdir user hostname memory cpus label entrypoint env-file "
-	  "device cap-add cap-drop security-opt pid ipc ulimit add-host dns restart platform pull",
-	  0 },
-	{ "kubectl", NULL, "nsvf",
-	  "namespace context kubeconfig cluster user server token as as-group request-timeout filename",
-	  KNOWN_EVERYWHERE },
-	{ "helm", NULL, "n", "namespace kube-context kubeconfig registry-config", KNOWN_EVERYWHERE },
-	{ "npm", NULL, "Cw", "prefix workspace registry userconfig cache tag otp loglevel",
-	  KNOWN_EVERYWHERE },
-	{ "pnpm", NULL, "CF", "prefix dir filter registry", KNOWN_EVERYWHERE },
-	{ "yarn", NULL, "", "cwd registry", KNOWN_EVERYWHERE },
-	{ "systemctl", NULL, "HMtpnos", "host machine type property state lines output signal root kill-who",
-	  KNOWN_EVERYWHERE },
-	{ "gh", NULL, "R", "repo", KNOWN_EVERYWHERE },
-	{ "glab", NULL, "R", "repo", KNOWN_EVERYWHERE },
-	{ "cargo", NULL, "ZC", "config color", KNOWN_PLUS },
-	{ "rustup", NULL, "", "", KNOWN_PLUS },
-	{ "make", NULL, "CfIjoW", "directory file makefile include-dir jobs old-file what-if",
-	  KNOWN_EVERYWHERE },
-	{ "aws", NULL, "", "profile region output endpoint-url query ca-bundle cli-read-timeout",
-	  KNOWN_EVERYWHERE },
-	{ "gcloud", NULL, "", "project account configuration format verbosity", KNOWN_EVERYWHERE },
-	{ "hg", NULL, "R", "repository cwd config", 0 },
-	{ "svn", NULL, "", "username password config-dir config-option", KNOWN_EVERYWHERE },
-	{ "pip", NULL, "", "proxy timeout cert log", 0 },
-	{ "apt", NULL, "oct", "option config-file target-release", KNOWN_EVERYWHERE },
-	{ "apt-get", NULL, "oct", "option config-file target-release", KNOWN_EVERYWHERE },
-	{ "terraform", NULL, "", "chdir", KNOWN_SINGLE_DASH },
-	{ "find", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "java", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "javac", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "openssl", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "go", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "gcc", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "g++", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "cc", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "clang", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "ffmpeg", NULL, "", "", KNOWN_SINGLE_DASH },
-	{ "convert", NULL, "", "", KNOWN_SINGLE_DASH },
+#include "path.h"
+
+#define EVERYWHERE  OPTIONS_EVERYWHERE
+#define SINGLE_DASH OPTIONS_SINGLE_DASH
+#define PLUS	    OPTIONS_PLUS
+#define ABBREVIATED OPTIONS_ABBREVIATED
+#define REST_NAMED  OPTIONS_REST_NAMED
+#define FIRST_ENDS  OPTIONS_FIRST_ENDS
+#define OLD_STYLE   OPTIONS_OLD_STYLE
+#define REFSPECS    OPTIONS_REFSPECS
+#define RUNS	    OPTIONS_RUNS
+static const struct cmd_options table[] = {
+#define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
+	{ programs, sub, { harmless, named, runs }, words, flags },
+#include "options.def"
+#undef OPTIONS
 };
 
 static uint32_t hash_byte(uint32_t h, uint8_t byte)
@@ -110,17 +48,6 @@ uint32_t cmd_hash_word(uint32_t hash, const char *word)
 	return hash;
 }
 
-const struct cmd_known *cmd_known_find(const char *program, const char *sub)
-{
-	for (size_t i = 0; program && i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(known[i].program, program) != 0)
-			continue;
-		if (sub ? (known[i].sub && strcmp(known[i].sub, sub) == 0) : !known[i].sub)
-			return &known[i];
-	}
-	return NULL;
-}
-
 bool word_in_list(const char *list, const char *word, size_t len)
 {
 	while (*list) {
@@ -133,31 +60,104 @@ bool word_in_list(const char *list, const char *word, size_t len)
 	return false;
 }
 
-/* It is one of the row's longs, in full or as far as that may be left off. */
-static bool is_long(const struct cmd_known *row, const char *name)
+bool word_like_list(const char *globs, const char *word)
 {
-	size_t len = strlen(name), n;
+	size_t len = strlen(word);
 
-	for (const char *p = row->longs; len > 0 && *p; p += n + (p[n] == ' ')) {
-		n = strcspn(p, " ");
-		if ((n == len || (n > len && row->flags & KNOWN_ABBREVIATED)) && memcmp(p, name, len) == 0)
+	for (size_t n; *globs; globs += n + (globs[n] == ' ')) {
+		n = strcspn(globs, " ");
+		if (glob_match(globs, n, word, len))
 			return true;
 	}
 	return false;
 }
 
-bool cmd_known_takes(const struct cmd_known *row, const char *option)
+const struct cmd_options *cmd_options_find(const char *program, const char *sub)
 {
+	for (size_t i = 0; program && i < sizeof(table) / sizeof(table[0]); i++)
+		if (!table[i].sub == !sub && word_like_list(table[i].programs, program) &&
+		    (!sub || word_in_list(table[i].sub, sub, strlen(sub))))
+			return &table[i];
+	return NULL;
+}
+
+/* The option that name (len bytes) is in list, or, where cut is true, how it may be cut short; its mark. */
+static bool find_in(const char *list, const char *name, size_t len, bool cut, char *ret_mark)
+{
+	for (size_t n, bare; *list; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		bare = n - (list[n - 1] == '=' || list[n - 1] == '?');
+		if ((bare == len || (cut && bare > len)) && memcmp(list, name, len) == 0) {
+			*ret_mark = bare < n ? list[bare] : '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_listed(const struct cmd_options *row, const char *name, size_t len, enum cmd_class *ret,
+		      char *ret_mark)
+{
+	bool cuts = row && len > 2 && name[1] == '-' && (row->flags & OPTIONS_ABBREVIATED);
+
+	if (row && row->flags & OPTIONS_SINGLE_DASH && len > 2 && name[1] == '-') {
+		name++; /* some take both: terraform --auto-approve */
+		len--;
+	}
+	for (unsigned i = 0; row && i < CLASS_COUNT; i++)
+		if (find_in(row->options[i], name, len, false, ret_mark)) {
+			*ret = (enum cmd_class)i;
+			return true;
+		}
+	/* what it may be short for: the worst counts */
+	for (unsigned i = CLASS_COUNT; cuts && i-- > 0;)
+		if (find_in(row->options[i], name, len, true, ret_mark)) {
+			*ret = (enum cmd_class)i;
+			return true;
+		}
+	*ret = CLASS_HARMLESS;
+	return cuts && len > 5 && memcmp(name, "--no-", 5) == 0;
+}
+
+enum cmd_class cmd_option_class(const struct cmd_options *global, const struct cmd_options *sub,
+				const char *name, size_t len, char *ret_mark)
+{
+	const struct cmd_options *rest = sub ? sub : global;
+	enum cmd_class class;
+
+	*ret_mark = '\0';
+	if (is_listed(sub, name, len, &class, ret_mark) || is_listed(global, name, len, &class, ret_mark))
+		return class;
+	return rest && rest->flags & OPTIONS_REST_NAMED ? CLASS_NAMED : CLASS_HARMLESS;
+}
+
+bool cmd_letter_takes(const struct cmd_options *row, char letter)
+{
+	const char name[] = { '-', letter };
+	char mark;
+
+	(void)cmd_option_class(NULL, row, name, sizeof(name), &mark);
+	return mark != '\0';
+}
+
+bool cmd_options_take(const struct cmd_options *row, const char *option)
+{
+	size_t len = strcspn(option, "=");
+	char letter[] = "-x", mark;
+
 	if (!row || option[0] != '-' || !option[1])
 		return false;
-	if (option[1] == '-')
-		return is_long(row, option + 2);
-	if (row->flags & KNOWN_SINGLE_DASH)
-		return word_in_list(row->longs, option + 1, strlen(option + 1));
+	if (option[1] == '-' || row->flags & OPTIONS_SINGLE_DASH) {
+		(void)cmd_option_class(NULL, row, option, len, &mark);
+		return mark == '=' && !option[len];
+	}
 	/* -am MESSAGE takes the next word, -mMESSAGE has it */
-	for (const char *p = option + 1; *p; p++)
-		if (strchr(row->shorts, *p))
-			return p[1] == '\0';
+	for (const char *p = option + 1; *p; p++) {
+		letter[1] = *p;
+		(void)cmd_option_class(NULL, row, letter, 2, &mark);
+		if (mark)
+			return mark == '=' && p[1] == '\0';
+	}
 	return false;
 }
 
@@ -175,17 +175,17 @@ enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
 		return ARG_VALUE;
 	}
 	if (!w->only_words && arg[0] == '-' && arg[1]) {
-		bool global = !w->seen_sub || (v->global && (v->global->flags & KNOWN_EVERYWHERE));
+		bool global = !w->seen_sub || (v->global && (v->global->flags & OPTIONS_EVERYWHERE));
 
 		if (strcmp(arg, "--") == 0) {
 			w->only_words = true;
 			return ARG_DASHDASH;
 		}
-		w->value_next = (global && cmd_known_takes(v->global, arg)) ||
-				(w->seen_sub && cmd_known_takes(v->sub, arg));
+		w->value_next = (global && cmd_options_take(v->global, arg)) ||
+				(w->seen_sub && cmd_options_take(v->sub, arg));
 		return ARG_OPTION;
 	}
-	if (!w->seen_sub && arg[0] == '+' && v->global && (v->global->flags & KNOWN_PLUS))
+	if (!w->seen_sub && arg[0] == '+' && v->global && (v->global->flags & OPTIONS_PLUS))
 		return ARG_VALUE;
 	w->seen_sub = true;
 	return ARG_WORD;
@@ -197,14 +197,15 @@ struct cmd_view cmd_view_of(const struct command *c)
 	struct cmd_walk w = { .view = &v };
 	enum cmd_arg kind;
 
-	v.global = cmd_known_find(c->program, NULL);
+	v.global = cmd_options_find(c->program, NULL);
 	if (!v.global)
-		v.global = cmd_known_find(c->alias, NULL);
+		v.global = cmd_options_find(c->alias, NULL);
 	do {
 		kind = cmd_walk_next(&w, &v.word);
 	} while (kind != ARG_END && kind != ARG_WORD);
-	if (v.global && *v.word)
-		v.sub = cmd_known_find(v.global->program, v.word);
+	v.sub = cmd_options_find(c->program, v.word);
+	if (!v.sub)
+		v.sub = cmd_options_find(c->alias, v.word);
 	return v;
 }
 

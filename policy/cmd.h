@@ -65,31 +65,45 @@ uint32_t cmd_hash(const char *program, size_t len);
 uint32_t cmd_hash_word(uint32_t hash, const char *word);
 #define CMD_HASH_WORDS 3 /* leading literal words of a rule that choose its bucket */
 
-/* What is known about a program's options. */
-struct cmd_known {
-	const char *program;
-	const char *sub;    /* subcommand, or NULL: options before it */
-	const char *shorts; /* letters that take a value */
-	const char *longs;  /* blank-separated names that take the next word as value */
+/* What an option does, as a row of options.def says. */
+enum cmd_class { CLASS_HARMLESS, CLASS_NAMED, CLASS_RUNS, CLASS_COUNT };
+
+/* A row of options.def, which says what each member means. */
+struct cmd_options {
+	const char *programs, *sub, *options[CLASS_COUNT], *words;
 	unsigned flags;
 };
 
-enum cmd_known_flag {
-	KNOWN_EVERYWHERE = 1,  /* also behind the subcommand */
-	KNOWN_SINGLE_DASH = 2, /* long options have one dash (find -exec) */
-	KNOWN_PLUS = 4,	       /* +toolchain stands before the subcommand */
-	KNOWN_ABBREVIATED = 8, /* what begins like one of longs is one of them */
+enum cmd_options_flag {
+	OPTIONS_EVERYWHERE = 1,
+	OPTIONS_SINGLE_DASH = 2,
+	OPTIONS_PLUS = 4,
+	OPTIONS_ABBREVIATED = 8,
+	OPTIONS_REST_NAMED = 16,
+	OPTIONS_FIRST_ENDS = 32,
+	OPTIONS_OLD_STYLE = 64,
+	OPTIONS_REFSPECS = 128,
+	OPTIONS_RUNS = 256,
 };
 
-/* The row of a program and subcommand (NULL: global), or NULL. */
-const struct cmd_known *cmd_known_find(const char *program, const char *sub);
-/* Does this option (as written: -C, --git-dir, -am) take the next word? row may be NULL. */
-bool cmd_known_takes(const struct cmd_known *row, const char *option);
+/* The row of a program and subcommand (NULL: what stands before one, or everywhere), or NULL. */
+const struct cmd_options *cmd_options_find(const char *program, const char *sub);
+/* Does this option (as written: -C, --git-dir, -am) take the next word?  row may be NULL. */
+bool cmd_options_take(const struct cmd_options *row, const char *option);
+/* May a value follow this letter in a cluster?  row may be NULL. */
+bool cmd_letter_takes(const struct cmd_options *row, char letter);
+/*
+ * What one option does: name is len bytes, its dashes included, without a value.  sub is the subcommand's row
+ * where it stands behind one, global that of the program where it counts there; both may be NULL.  *ret_mark
+ * is '=' where the option takes a value, '?' where one may be attached, else '\0'.
+ */
+enum cmd_class cmd_option_class(const struct cmd_options *global, const struct cmd_options *sub,
+				const char *name, size_t len, char *ret_mark);
 
 /* A command with what is known about its program; borrowed from c. */
 struct cmd_view {
 	const struct command *c;
-	const struct cmd_known *global, *sub;
+	const struct cmd_options *global, *sub;
 	const char *word; /* its first word, "" where there is none */
 	size_t count;
 };
@@ -98,6 +112,8 @@ struct cmd_view cmd_view_of(const struct command *c);
 
 /* Is word one of the blank-separated list? */
 bool word_in_list(const char *list, const char *word, size_t len);
+/* Is word like one of the blank-separated globs? */
+bool word_like_list(const char *globs, const char *word);
 
 enum cmd_arg { ARG_END, ARG_WORD, ARG_OPTION, ARG_VALUE, ARG_DASHDASH };
 

@@ -75,14 +75,12 @@ static bool value_matches(const char *pattern, uint32_t match, const char *value
 /* The short option's letter in a cluster; a letter that takes a value ends the cluster. */
 static const char *find_letter(const struct cmd_view *v, const char *arg, char letter)
 {
-	const char *by_global = v->global ? v->global->shorts : "", *by_sub = v->sub ? v->sub->shorts : "";
-
-	if (arg[1] == '-' || (v->global && (v->global->flags & KNOWN_SINGLE_DASH)))
+	if (arg[1] == '-' || (v->global && (v->global->flags & OPTIONS_SINGLE_DASH)))
 		return strlen(arg) == 2 && arg[1] == letter ? arg + 1 : NULL;
 	for (const char *p = arg + 1; *p; p++) {
 		if (*p == letter)
 			return p;
-		if (strchr(by_sub, *p) || (!v->sub && strchr(by_global, *p)))
+		if (cmd_letter_takes(v->sub ? v->sub : v->global, *p))
 			return NULL;
 	}
 	return NULL;
@@ -177,6 +175,32 @@ static bool next_word(struct cmd_walk *w, const char **ret)
 	return kind == ARG_WORD;
 }
 
+/* What is pushed where a refspec has the same name twice (a:a, refs/heads/a:a); NULL for any other word. */
+static const char *same_refspec(const struct cmd_view *v, const char *word)
+{
+	static const char heads[] = "refs/heads/";
+	const char *colon = strchr(word, ':'), *to = colon ? colon + 1 : NULL;
+
+	if (!to || !v->sub || !(v->sub->flags & OPTIONS_REFSPECS))
+		return NULL;
+	if (strncmp(word, heads, sizeof(heads) - 1) == 0)
+		word += sizeof(heads) - 1;
+	if (strncmp(to, heads, sizeof(heads) - 1) == 0)
+		to += sizeof(heads) - 1;
+	return to > word && strlen(to) == (size_t)(colon - word) &&
+			       memcmp(word, to, (size_t)(colon - word)) == 0
+		       ? to
+		       : NULL;
+}
+
+static bool word_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
+			 const char *word)
+{
+	const char *text = image_str(t->img, tok->text), *same = same_refspec(v, word);
+
+	return value_matches(text, tok->match, word) || (same && value_matches(text, tok->match, same));
+}
+
 /* The tokens with a place against the words in order; only the last `...` needs to grow. */
 static bool words_match(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
 {
@@ -196,7 +220,7 @@ static bool words_match(const struct cmd_table *t, const struct cmd_view *v, con
 			return true;
 		if (!next_word(&w, &word))
 			return tok == end;
-		if (tok < end && value_matches(image_str(t->img, tok->text), tok->match, word)) {
+		if (tok < end && word_matches(t, v, tok, word)) {
 			tok++;
 			continue;
 		}
@@ -207,28 +231,131 @@ static bool words_match(const struct cmd_table *t, const struct cmd_view *v, con
 	}
 }
 
-/* `allow = cmd -x $`: every option, each letter of a cluster, must be one that the rule names. */
-static bool options_named(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
+/* --- what an allow rule covers beyond its words --- */
+
+/* An option of the command, or one letter of a cluster, and its value ("" where it has none). */
+struct option {
+	const char *arg;
+	char letter; /* 0: the whole of arg */
+	const char *value;
+};
+
+static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
+			      const struct option *o)
 {
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct cmd_token *tok = t->tokens + e->first + i;
+		const char *text = image_str(t->img, tok->text), *has;
+
+		if (o->letter && tok->kind == TOKEN_SHORT
+			    ? text[0] != o->letter
+			    : !option_matches(v, tok, text, o->arg, READ_STRICT, &has))
+			continue;
+		if (tok->match == MATCH_NONE ||
+		    value_matches(image_str(t->img, tok->value), tok->match, o->value))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Each option, each letter of a cluster, that changes what the command does must be one that the rule names;
+ * every one where the rule ends in `$`.
+ */
+static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
+			      const struct cmd_walk *w, const char *arg)
+{
+	const struct cmd_options *global =
+		!w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->global : NULL;
+	const struct cmd_options *sub = w->seen_sub ? v->sub : NULL;
+	const char *next = w->value_next ? command_arg(v->c, w->next) : "", *eq = strchr(arg, '=');
+	struct option o = { .arg = arg, .value = eq ? eq + 1 : next };
+	char name[] = "-x", mark;
+
+	if (arg[1] == '-' || (v->global && v->global->flags & OPTIONS_SINGLE_DASH))
+		return (e->end == END_OPEN &&
+			cmd_option_class(global, sub, arg, strcspn(arg, "="), &mark) == CLASS_HARMLESS) ||
+		       rule_names_option(t, v, e, &o);
+	for (const char *p = arg + (arg[0] == '-'); *p; p++) {
+		o.letter = name[1] = *p;
+		bool free =
+			cmd_option_class(global, sub, name, 2, &mark) == CLASS_HARMLESS && e->end == END_OPEN;
+
+		o.value = mark && p[1] ? p + 1 : next;
+		if (!free && !rule_names_option(t, v, e, &o)) {
+			/* a value behind a letter that nobody knows is the letter's, where the rule speaks of
+			 * it */
+			o.value = p + 1;
+			if (mark || !p[1] || !rule_names_option(t, v, e, &o))
+				return false;
+			return true;
+		}
+		if (mark && p[1])
+			return true;
+	}
+	return true;
+}
+
+/* A word that stands for more than itself (+ref, a:b, SHELL=) must stand in the rule as one of that form. */
+static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, const char *forms,
+			    const char *word)
+{
+	if (!forms || !word_like_list(forms, word))
+		return true;
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct cmd_token *tok = t->tokens + e->first + i;
+		const char *text = image_str(t->img, tok->text);
+
+		if (!word_like_list(forms, text))
+			continue;
+		if (tok->kind == TOKEN_WORD
+			    ? value_matches(text, tok->match, word)
+			    : tok->kind == TOKEN_OPERAND && strncmp(word, text, strlen(text)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The words of a rule; SIZE_MAX where it says `...`. */
+static size_t rule_words(const struct cmd_table *t, const struct cmd_entry *e)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < e->count; i++) {
+		if (t->tokens[e->first + i].kind == TOKEN_REST)
+			return SIZE_MAX;
+		n += t->tokens[e->first + i].kind == TOKEN_WORD;
+	}
+	return n;
+}
+
+/* PUSH REMOTE REFSPEC: a rule that names what is pushed covers nothing besides. */
+#define REFSPEC_AT 3
+
+static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
+{
+	const struct cmd_options *row = v->sub ? v->sub : v->global;
+	unsigned flags = row ? row->flags : 0;
+	size_t words = 0, named = rule_words(t, e);
 	struct cmd_walk w = { .view = v };
-	const char *arg, *has;
 	enum cmd_arg kind;
+	const char *arg;
 
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
-		size_t named = 0, need;
-
-		if (kind != ARG_OPTION)
+		if (kind == ARG_OPTION && !option_is_covered(t, v, e, &w, arg))
+			return false;
+		if (kind != ARG_WORD)
 			continue;
-		for (uint32_t i = 0; i < e->count; i++) {
-			const struct cmd_token *tok = t->tokens + e->first + i;
-
-			if (!option_matches(v, tok, image_str(t->img, tok->text), arg, READ_STRICT, &has))
-				continue;
-			/* a value behind the letter is the letter's, where the rule speaks of it */
-			named += tok->kind != TOKEN_SHORT || tok->match != MATCH_NONE ? strlen(arg) : 1;
-		}
-		need = arg[1] == '-' ? 1 : strlen(arg) - 1;
-		if (named < need)
+		words++;
+		if (flags & OPTIONS_FIRST_ENDS && words > (v->sub != NULL) && e->end == END_OPEN)
+			return true;
+		if (flags & OPTIONS_REFSPECS && named >= REFSPEC_AT && words > named)
+			return false;
+		if (flags & OPTIONS_OLD_STYLE && words == 1 && !option_is_covered(t, v, e, &w, arg))
+			return false;
+		if (row && !same_refspec(v, arg) &&
+		    (!word_is_covered(t, e, row->words, arg) ||
+		     !word_is_covered(t, e, row->options[CLASS_RUNS], arg)))
 			return false;
 	}
 	return true;
@@ -247,7 +374,7 @@ bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, cons
 	}
 	if (!words_match(t, v, e))
 		return false;
-	return reading == READ_WIDE || e->end == END_OPEN || options_named(t, v, e);
+	return reading == READ_WIDE || is_covered(t, v, e);
 }
 
 bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct cmd_names *names)

@@ -111,7 +111,7 @@ static void put_cluster(struct cmd_compiler *cc, struct cmd_entry *e, const char
 	}
 }
 
-static void put_option(struct cmd_compiler *cc, struct cmd_entry *e, const struct cmd_known *row,
+static void put_option(struct cmd_compiler *cc, struct cmd_entry *e, const struct cmd_options *row,
 		       const struct word *w, const struct word *value)
 {
 	const char *text = w->text;
@@ -127,7 +127,7 @@ static void put_option(struct cmd_compiler *cc, struct cmd_entry *e, const struc
 	} else if (!w->quoted && text[1] == '-') {
 		put_long(cc, e, text, value);
 		return;
-	} else if (!w->quoted && !strchr(text, '=') && (!row || !(row->flags & KNOWN_SINGLE_DASH)) &&
+	} else if (!w->quoted && !strchr(text, '=') && (!row || !(row->flags & OPTIONS_SINGLE_DASH)) &&
 		   !has_double(text + 1)) {
 		put_cluster(cc, e, text + 1, value);
 		return;
@@ -197,7 +197,7 @@ static int put_program(struct cmd_compiler *cc, struct cmd_entry *e, const struc
 static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct sentence *s)
 {
 	const char *program = path_basename(s->words[0].text);
-	const struct cmd_known *global = cmd_known_find(program, NULL), *row = global;
+	const struct cmd_options *global = cmd_options_find(program, NULL), *row = global;
 
 	for (size_t i = 1; i < s->n; i++) {
 		const struct word *w = &s->words[i], *value = NULL;
@@ -205,12 +205,12 @@ static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct
 		if (w->text[0] != '-' || !w->text[1]) {
 			put_word(cc, e, w);
 			if (row == global)
-				row = cmd_known_find(program, w->text);
+				row = cmd_options_find(program, w->text);
 			continue;
 		}
 		if (i + 1 < s->n && strcmp(s->words[i + 1].text, "...") != 0 &&
-		    (cmd_known_takes(row, w->text) ||
-		     (global && (global->flags & KNOWN_EVERYWHERE) && cmd_known_takes(global, w->text))))
+		    (cmd_options_take(row, w->text) ||
+		     (global && (global->flags & OPTIONS_EVERYWHERE) && cmd_options_take(global, w->text))))
 			value = &s->words[++i];
 		put_option(cc, e, row ? row : global, w, value);
 	}

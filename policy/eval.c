@@ -54,8 +54,17 @@ void trace_add(struct trace *t, uint32_t rule, enum verdict v, unsigned specific
 	if (t->n == cap)
 		t->n--;
 	memmove(t->list + i + 1, t->list + i, (t->n - i) * sizeof(t->list[0]));
-	t->list[i] = (struct beaten){ rule, v, specificity };
+	t->list[i] = (struct beaten){ rule, v, specificity, false };
 	t->n++;
+}
+
+void trace_uncovered(struct trace *t, uint32_t rule)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].rule == rule)
+			return;
+	if (t->n < sizeof(t->list) / sizeof(t->list[0]))
+		t->list[t->n++] = (struct beaten){ rule, VERDICT_ALLOW, 0, true };
 }
 
 static struct decision eval_one(const struct image *img, const struct request *req, struct trace *t)

@@ -48,6 +48,7 @@ struct beaten {
 	uint32_t rule;
 	enum verdict verdict;
 	unsigned specificity;
+	bool uncovered; /* an allow rule of these words that does not cover an option, or a form of a word */
 };
 struct trace {
 	struct beaten list[16];
@@ -112,6 +113,7 @@ void eval_host(const struct image *img, const struct request *req, struct decisi
  * Adds a matching rule to the trace (keeps the list sorted by specificity, drops the weakest);
  * t may be NULL.
  */
+void trace_uncovered(struct trace *t, uint32_t rule);
 void trace_add(struct trace *t, uint32_t rule, enum verdict v, unsigned specificity);
 
 /* Of git's commands: with what they can be judged only, GIT_WANTS_HEAD and so on (git.h), 0: nothing. */

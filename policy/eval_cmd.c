@@ -70,8 +70,11 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 		return;
 	if (r->kind == RULE_CMD_DENYLIST && j->img->h->allow_denylisted)
 		return;
-	if (!cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : READ_WIDE))
+	if (!cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : READ_WIDE)) {
+		if (j->trace && r->kind == RULE_CMD_ALLOW && cmd_entry_matches(&j->table, v, e, READ_WIDE))
+			trace_uncovered(j->trace, e->rule);
 		return;
+	}
 	verdict = verdict_of(r->kind);
 	trace_add(j->trace, e->rule, verdict, e->specificity);
 	if (r->kind == RULE_CMD_DENYLIST && votes->hard == RULE_NONE)

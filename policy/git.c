@@ -170,7 +170,7 @@ static const char *short_matches(const struct git_scan *s, const char *letters, 
 	for (const char *p = arg + 1; *p; p++) {
 		if (strchr(letters, *p))
 			return p;
-		if (s->view.sub && strchr(s->view.sub->shorts, *p))
+		if (cmd_letter_takes(s->view.sub, *p))
 			return NULL;
 	}
 	return NULL;

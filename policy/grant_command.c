@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "git.h"
 #include "path.h"
 #include "sentence.h"
 
@@ -17,7 +16,8 @@
 
 static const char *broad_sentence(const struct sentence *s)
 {
-	const char *program = path_basename(s->words[0].text);
+	const char *program = path_basename(s->words[0].text), *words[SENTENCE_WORDS];
+	const struct command c = { .program = program, .args = words, .n = s->n - 1 };
 	bool said = s->closed;
 
 	if (!s->words[0].quoted && !glob_is_literal(s->words[0].text, strlen(s->words[0].text)))
@@ -27,10 +27,11 @@ static const char *broad_sentence(const struct sentence *s)
 	for (size_t i = 1; i < s->n; i++) {
 		const struct word *w = &s->words[i];
 
-		if (word_is_escape(program, w->text))
-			return "with this word the program runs another one: allow it once";
+		words[i - 1] = w->text;
 		said |= w->quoted || (strcmp(w->text, "*") != 0 && strcmp(w->text, "...") != 0);
 	}
+	if (command_is_runner(&c))
+		return "with these words the program runs another one: allow it once";
 	return said ? NULL : "every use of this program is too much: add the words that matter, or `$`";
 }
 
@@ -55,80 +56,6 @@ const char *grant_broad_command(const char *pattern)
 }
 
 /* --- what a grant covers --- */
-
-/* Options of a push that change nothing about what is pushed where. */
-static bool is_harmless_push(const char *option)
-{
-	return word_in_list(
-		"-u -q -v -n --set-upstream --quiet --verbose --progress --no-progress --dry-run --porcelain",
-		option, strlen(option));
-}
-
-static bool rule_names_option(const struct sentence *s, const char *option)
-{
-	size_t n = strcspn(option, "=");
-
-	for (size_t i = 1; i < s->n; i++)
-		if (strncmp(s->words[i].text, option, n) == 0 &&
-		    (s->words[i].text[n] == '\0' || s->words[i].text[n] == '='))
-			return true;
-	return false;
-}
-
-/* A refspec with two ends, or forced, counts only where a word of the rule is such a one. */
-static bool rule_names_refspec(const struct sentence *s, const char *word)
-{
-	for (size_t i = 1; i < s->n; i++) {
-		const char *w = s->words[i].text;
-
-		if ((strchr(word, ':') && !strchr(w, ':')) || (word[0] == '+' && w[0] != '+'))
-			continue;
-		if (strcmp(w, word) == 0 ||
-		    (!s->words[i].quoted && glob_match(w, strlen(w), word, strlen(word))))
-			return true;
-	}
-	return false;
-}
-
-/* The words of a rule about a push that stand in order; SIZE_MAX where it says `...`. */
-static size_t rule_words(const struct sentence *s)
-{
-	const struct cmd_known *push = cmd_known_find("git", "push");
-	size_t n = 0;
-
-	for (size_t i = 1; i < s->n; i++) {
-		const struct word *w = &s->words[i];
-
-		if (!w->quoted && strcmp(w->text, "...") == 0)
-			return SIZE_MAX;
-		if (w->text[0] == '-')
-			i += cmd_known_takes(push, w->text);
-		else
-			n++;
-	}
-	return n;
-}
-
-static bool push_is_covered(const struct sentence *s, const struct command *c)
-{
-	struct cmd_view v = cmd_view_of(c);
-	struct cmd_walk w = { .view = &v };
-	size_t n = 0, limit = rule_words(s);
-	enum cmd_arg kind;
-	const char *arg;
-
-	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
-		if (kind == ARG_OPTION && !is_harmless_push(arg) && !rule_names_option(s, arg))
-			return false;
-		if (kind != ARG_WORD)
-			continue;
-		if (++n > limit)
-			return false;
-		if ((strchr(arg, ':') || arg[0] == '+') && !rule_names_refspec(s, arg))
-			return false;
-	}
-	return true;
-}
 
 static bool has_rest(const struct sentence *s)
 {
@@ -211,11 +138,7 @@ static bool is_covered(const struct coverage *co, const struct command *c, const
 		return false;
 	if (!strchr(s.words[0].text, '/') && program_is_own(co->img, path))
 		return false;
-	if (s.closed && !has_rest(&s) && !is_in_place(&s, c))
-		return false;
-	if (git_is(c) && strcmp(cmd_view_of(c).word, "push") == 0)
-		return push_is_covered(&s, c);
-	return true;
+	return !s.closed || has_rest(&s) || is_in_place(&s, c);
 }
 
 static void note_grant(const struct command *c, const struct decision *d, void *ctx)

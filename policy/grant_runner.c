@@ -1,6 +1,7 @@
 /*
  * Programs that run what their arguments, their input or a file say: a grant of one of these would be a grant
- * of everything.  Tables of what everybody has; a program that they do not know counts as an ordinary one.
+ * of everything.  The list is of what everybody has, options.def says which options do so; a program that
+ * neither knows counts as an ordinary one.
  */
 #include "grant_impl.h"
 
@@ -39,96 +40,51 @@ static const char *const runners[] = {
 	"nix-shell guix ifne chronic vipe pale xdg-open open gio",
 };
 
-/* Globs of words with which an ordinary program does so. */
-static const struct {
-	const char *program, *words;
-} escapes[] = {
-	{ "find", "-exec* -ok* -delete -fprint* -fls" },
-	{ "fd", "-x* -X* --exec*" },
-	{ "fdfind", "-x* -X* --exec*" },
-	{ "rg", "--pre* --hostname-bin*" },
-	{ "sort", "--co*" },
-	{ "split", "--f*" },
-	{ "tar", "--to-c* --checkpoint-a* -I* --use* --rsh* -F* --info-script* --new-volume* --rmt*" },
-	{ "git",
-	  "-c* --config-env* --exec* --upload-pack* --receive-pack* -O* --open-files* --ext-diff ext::* "
-	  "bisect submodule filter-* difftool mergetool config" },
-	{ "make", "--ev* -E* SHELL=* .SHELLFLAGS* -f* --fi* --ma* -I* --include* MAKEFILES=*" },
-	{ "rsync", "-e* --rsh* --rsync-path*" },
-	{ "scp", "-S* -o*" },
-	{ "sftp", "-S* -o*" },
-	{ "zip", "-T* --unzip*" },
-	{ "tcpdump", "-z*" },
-	{ "docker", "run exec build buildx compose create start" },
-	{ "podman", "run exec build compose create start play kube" },
-	{ "kubectl", "exec run cp apply create edit plugin --kubeconfig*" },
-	{ "npm", "exec x explore --script-shell* --node-options* --prefix* -C*" },
-	{ "pnpm", "exec dlx --script-shell* --dir* -C*" },
-	{ "yarn", "exec dlx node --cwd*" },
-	{ "cargo", "run --config* +*" },
-	{ "go", "run generate -exec* -toolexec* -vettool*" },
-	{ "gcc*", "-wrapper* -B* -fplugin* -specs*" },
-	{ "g++*", "-wrapper* -B* -fplugin* -specs*" },
-	{ "cc", "-wrapper* -B* -fplugin* -specs*" },
-	{ "gh", "alias extension api" },
-	{ "glab", "alias api" },
-	{ "uv", "run tool" },
-	{ "poetry", "run shell" },
-	{ "pipenv", "run shell" },
-	{ "conda", "run" },
-	{ "rustup", "run" },
-	{ "openssl", "-engine*" },
-	{ "curl", "-K* --config*" },
-	{ "wget", "--use-askpass* -e* --execute*" },
-	{ "hg", "--config*" },
-	{ "svn", "--config-option* --editor-cmd* --diff-cmd*" },
-	{ "apt*", "-o* --option* -c*" },
-	{ "dpkg", "--pre-invoke* --post-invoke*" },
-	{ "pip*", "--python*" },
-};
-
-/* word is like one of the blank-separated globs. */
-static bool is_like_one(const char *globs, const char *word)
-{
-	size_t len = strlen(word);
-
-	while (*globs) {
-		size_t n = strcspn(globs, " ");
-
-		if (glob_match(globs, n, word, len))
-			return true;
-		globs += n + (globs[n] == ' ');
-	}
-	return false;
-}
-
 bool name_is_runner(const char *name)
 {
 	for (size_t i = 0; name && i < NELEM(runners); i++)
-		if (is_like_one(runners[i], name))
+		if (word_like_list(runners[i], name))
 			return true;
 	return false;
 }
 
-bool word_is_escape(const char *program, const char *word)
+/* Does the option or the letters of a cluster make the program run another one? */
+static bool option_runs(const struct cmd_options *global, const struct cmd_options *sub, const char *arg)
 {
-	for (size_t i = 0; program && i < NELEM(escapes); i++)
-		if (glob_match(escapes[i].program, strlen(escapes[i].program), program, strlen(program)) &&
-		    is_like_one(escapes[i].words, word))
+	const struct cmd_options *row = sub ? sub : global;
+	char name[] = "-x", mark;
+
+	if (arg[1] == '-' || (row && row->flags & OPTIONS_SINGLE_DASH))
+		return cmd_option_class(global, sub, arg, strcspn(arg, "="), &mark) == CLASS_RUNS;
+	for (const char *p = arg + (arg[0] == '-'); *p; p++) {
+		name[1] = *p;
+		if (cmd_option_class(global, sub, name, 2, &mark) == CLASS_RUNS)
 			return true;
+		if (mark)
+			break;
+	}
 	return false;
 }
 
 bool command_is_runner(const struct command *c)
 {
+	struct cmd_view v = cmd_view_of(c);
+	const struct cmd_options *row = v.sub ? v.sub : v.global;
+	struct cmd_walk w = { .view = &v };
 	struct command inner;
-	size_t n = command_count(c);
+	enum cmd_arg kind;
+	const char *arg;
 
-	if (name_is_runner(c->program) || name_is_runner(c->alias) || command_unwrap(c, &inner))
+	if (name_is_runner(c->program) || name_is_runner(c->alias) || command_unwrap(c, &inner) ||
+	    (v.sub && v.sub->flags & OPTIONS_RUNS))
 		return true;
-	for (size_t i = 0; i < n; i++)
-		if (word_is_escape(c->program, command_arg(c, i)) ||
-		    word_is_escape(c->alias, command_arg(c, i)))
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
+		if (kind == ARG_WORD && row && word_like_list(row->options[CLASS_RUNS], arg))
 			return true;
+		if ((kind == ARG_OPTION ||
+		     (kind == ARG_WORD && v.global && v.global->flags & OPTIONS_OLD_STYLE)) &&
+		    option_runs(v.global, w.seen_sub ? v.sub : NULL, arg))
+			return true;
+	}
 	return false;
 }

@@ -1,73 +1,15 @@
 /*
- * Allowed commands that can do anything: interpreters, and programs with an option that runs
- * another program or writes a file of choice.  Whether the policy lets the option through is asked
- * of the evaluator, so a `deny = find -exec` beside `allow = find` silences the finding.
+ * Allowed commands that can do anything: programs that run what their arguments say, and words that make a
+ * program run another one.  Whether the policy lets it through is asked of the evaluator.
  */
 #include "lint_impl.h"
+#include "cmd.h"
+#include "grant_impl.h"
 #include "path.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
-
-enum escape_kind {
-	ESCAPE_CODE,   /* runs code of the caller's choice within itself */
-	ESCAPE_OPTION, /* an option or word makes it run something else */
-	ESCAPE_GLOBAL, /* as above, but the option stands in front of the subcommand */
-};
-
-static const struct escape {
-	const char *program; /* glob */
-	enum escape_kind kind;
-	const char *args[3];
-} escapes[] = {
-	{ "python*", ESCAPE_CODE, { "-c", "x" } },
-	{ "pypy*", ESCAPE_CODE, { "-c", "x" } },
-	{ "perl*", ESCAPE_CODE, { "-e", "x" } },
-	{ "ruby*", ESCAPE_CODE, { "-e", "x" } },
-	{ "php*", ESCAPE_CODE, { "-r", "x" } },
-	{ "lua*", ESCAPE_CODE, { "-e", "x" } },
-	{ "node", ESCAPE_CODE, { "-e", "x" } },
-	{ "nodejs", ESCAPE_CODE, { "-e", "x" } },
-	{ "deno", ESCAPE_CODE, { "eval", "x" } },
-	{ "bun", ESCAPE_CODE, { "-e", "x" } },
-	{ "awk", ESCAPE_CODE, { "x" } },
-	{ "[gmn]awk", ESCAPE_CODE, { "x" } },
-	{ "gdb", ESCAPE_CODE, { "-ex", "x" } },
-	{ "vi", ESCAPE_CODE, { "-c", "!x" } },
-	{ "vim", ESCAPE_CODE, { "-c", "!x" } },
-	{ "nvim", ESCAPE_CODE, { "-c", "!x" } },
-	{ "ex", ESCAPE_CODE, { "-c", "!x" } },
-	{ "emacs", ESCAPE_CODE, { "--eval", "x" } },
-	{ "less", ESCAPE_CODE, { "x" } },
-	{ "more", ESCAPE_CODE, { "x" } },
-	{ "man", ESCAPE_OPTION, { "-P", "x", "x" } },
-	{ "ed", ESCAPE_CODE, { "x" } },
-	{ "sqlite3", ESCAPE_CODE, { "x" } },
-	{ "sed", ESCAPE_CODE, { "e" } },
-	{ "make", ESCAPE_OPTION, { "--eval=x" } },
-	{ "find", ESCAPE_OPTION, { "-exec", "x" } },
-	{ "find", ESCAPE_OPTION, { "-delete" } },
-	{ "tar", ESCAPE_OPTION, { "--to-command=x" } },
-	{ "tar", ESCAPE_OPTION, { "--checkpoint-action=exec=x" } },
-	{ "git", ESCAPE_GLOBAL, { "-c", "core.pager=x" } },
-	{ "rg", ESCAPE_OPTION, { "--pre=x" } },
-	{ "sort", ESCAPE_OPTION, { "--compress-program=x" } },
-	{ "env", ESCAPE_OPTION, { "x" } },
-	{ "xargs", ESCAPE_OPTION, { "x" } },
-	{ "ssh", ESCAPE_OPTION, { "-o", "ProxyCommand=x", "x" } },
-	{ "scp", ESCAPE_OPTION, { "-S", "x", "x" } },
-	{ "rsync", ESCAPE_OPTION, { "-e", "x" } },
-	{ "zip", ESCAPE_OPTION, { "-TT", "x" } },
-	{ "split", ESCAPE_OPTION, { "--filter=x" } },
-	{ "tcpdump", ESCAPE_OPTION, { "-z", "x" } },
-	{ "parallel", ESCAPE_OPTION, { "x" } },
-	{ "busybox", ESCAPE_OPTION, { "sh" } },
-	{ "docker", ESCAPE_OPTION, { "run", "x" } },
-	{ "npx", ESCAPE_OPTION, { "x" } },
-};
 
 /* Copies one word of the rule into the sample, wildcards filled in; returns what follows it. */
 static const char *take_word(struct sample *s, size_t *used, const char *p, unsigned variant)
@@ -155,74 +97,86 @@ static bool says_nothing_more(const struct sample *s)
 	return true;
 }
 
-static void insert_args(struct sample *s, const struct escape *e)
-{
-	size_t n = 0, at = e->kind == ESCAPE_GLOBAL ? 1 : s->n;
-
-	while (n < 3 && e->args[n])
-		n++;
-	memmove(&s->words[at + n], &s->words[at], (s->n - at) * sizeof(s->words[0]));
-	memcpy(&s->words[at], e->args, n * sizeof(s->words[0]));
-	s->n += n;
-	s->words[s->n] = NULL;
-}
-
-/* Whether rule i lets the escape through. */
-static bool lets_through(const struct lint *l, size_t i, const struct escape *e, unsigned variant)
+/* The command that rule i lets through by this sample of its words, with one word more where it is open. */
+static bool lets_through(const struct lint *l, size_t i, struct sample *s)
 {
 	char path[LIMIT_LINE];
 	struct request req;
 	struct decision d;
-	struct sample s;
 
-	if (!sample_of(l->p->rules[i].pattern, variant, &s) || s.closed)
-		return false;
-	if (!glob_match(e->program, strlen(e->program), s.words[0], strlen(s.words[0])))
-		return false;
-	if (e->kind == ESCAPE_CODE && !says_nothing_more(&s))
-		return false;
-	insert_args(&s, e);
-	sample_request(l, &s, path, sizeof(path), &req);
+	if (!s->closed) {
+		s->words[s->n++] = "x";
+		s->words[s->n] = NULL;
+	}
+	sample_request(l, s, path, sizeof(path), &req);
 	d = eval(l->img, &req);
 	return d.verdict == VERDICT_ALLOW && d.rule == i;
 }
 
-static int report_escape(struct lint *l, const struct rule *r, const struct escape *e, const char *program)
+/* 1 where a finding was added, 0, or -ENOMEM. */
+static int check_sample(struct lint *l, size_t i, struct sample *s)
 {
-	char hint[128];
+	const struct rule *r = &l->p->rules[i];
+	const char *program = path_basename(s->words[0]);
+	const struct command c = { .program = program, .args = s->words + 1, .n = s->n - 1 };
+	bool interprets = name_is_runner(program) && says_nothing_more(s) && !s->closed;
+	struct command inner;
+	int e;
 
-	if (e->kind == ESCAPE_CODE)
-		return lint_add(l, SEVERITY_WARNING, r, "interpreter", "name the script it may run, or ask",
-				"`%s` runs whatever code it is given", program);
-	(void)snprintf(hint, sizeof(hint), "add `deny = %s %s`, or ask", program, e->args[0]);
-	return lint_add(l, SEVERITY_WARNING, r, "escape", hint, "`%s %s` can run or do something else",
-			program, e->args[0]);
+	if (!interprets && (name_is_runner(program) || command_unwrap(&c, &inner) || !command_is_runner(&c)))
+		return 0;
+	if (!lets_through(l, i, s))
+		return 0;
+	if (interprets)
+		e = lint_add(l, SEVERITY_WARNING, r, "interpreter", "name the script it may run, or ask",
+			     "`%s` runs what its arguments say", program);
+	else
+		e = lint_add(l, SEVERITY_WARNING, r, "escape", "take that word out of the rule, or ask",
+			     "with these words `%s` runs another program", program);
+	return e < 0 ? e : 1;
 }
 
-/* An option is told of once, at the first rule that lets it through: one `deny` silences them all. */
-static int check_rule(struct lint *l, size_t i, bool *told)
+/* Programs of the rules whose options options.def does not know are told of in one note. */
+struct unknown {
+	const struct rule *first;
+	char names[160];
+	size_t n;
+};
+
+static void note_unknown(struct unknown *u, const struct rule *r, const struct sample *s)
+{
+	const char *program = path_basename(s->words[0]);
+	size_t used = strlen(u->names);
+
+	if (s->closed || name_is_runner(program) || cmd_options_find(program, NULL) ||
+	    (s->n > 1 && cmd_options_find(program, s->words[1])) ||
+	    word_in_list(u->names, program, strlen(program)))
+		return;
+	u->first = u->first ? u->first : r;
+	u->n++;
+	if (used + strlen(program) + 2 < sizeof(u->names))
+		(void)snprintf(u->names + used, sizeof(u->names) - used, "%s%s", used ? " " : "", program);
+}
+
+static int check_rule(struct lint *l, size_t i, struct unknown *u)
 {
 	const struct rule *r = &l->p->rules[i];
 	struct sample s;
 
-	for (size_t k = 0; k < NELEM(escapes); k++) {
-		if (told[k] && escapes[k].kind != ESCAPE_CODE)
-			continue;
-		for (unsigned v = 0; sample_of(r->pattern, v, &s) && v < s.variants; v++) {
-			if (!lets_through(l, i, &escapes[k], v))
-				continue;
-			if (report_escape(l, r, &escapes[k], s.words[0]) < 0)
-				return -ENOMEM;
-			told[k] = true;
-			break;
-		}
+	for (unsigned v = 0; sample_of(r->pattern, v, &s) && v < s.variants; v++) {
+		int e;
+
+		note_unknown(u, r, &s);
+		e = check_sample(l, i, &s);
+		if (e)
+			return e < 0 ? e : 0;
 	}
 	return 0;
 }
 
 int lint_escapes(struct lint *l)
 {
-	bool told[NELEM(escapes)] = { false };
+	struct unknown u = { 0 };
 
 	/* Where unnamed commands run anyway, naming one gives nothing away. */
 	if (!l->img || l->p->s.cmd_default == VERDICT_ALLOW)
@@ -230,8 +184,14 @@ int lint_escapes(struct lint *l)
 	for (size_t i = 0; i < l->p->n_rules; i++) {
 		const struct rule *r = &l->p->rules[i];
 
-		if (r->kind == RULE_CMD_ALLOW && lint_own(l, r) && check_rule(l, i, told) < 0)
+		if (r->kind == RULE_CMD_ALLOW && lint_own(l, r) && check_rule(l, i, &u) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	if (!u.first)
+		return 0;
+	return lint_add(l, SEVERITY_NOTE, u.first, "options",
+			"end a rule with `$` to cover only what it says",
+			"pale does not know the options of %zu allowed program%s (%s): rules cover whichever "
+			"are given",
+			u.n, u.n == 1 ? "" : "s", u.names);
 }

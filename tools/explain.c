@@ -56,7 +56,10 @@ static json_t *beaten_to_json(const struct image *img, const struct decision *d,
 			continue;
 		j = rule_to_json(img, t->list[i].rule);
 		if (json_is_object(j))
-			json_object_set_new(j, "verdict", json_string(verdict_name(t->list[i].verdict)));
+			json_object_set_new(j, "verdict",
+					    t->list[i].uncovered
+						    ? json_null()
+						    : json_string(verdict_name(t->list[i].verdict)));
 		json_array_append_new(list, j);
 	}
 	return list;
@@ -164,7 +167,10 @@ static void report_text(struct explainer *x, const struct question *q, const str
 	print_rule(img, "rule", d->rule, "");
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].rule != d->rule)
-			print_rule(img, "also", t->list[i].rule, "  (beaten)");
+			print_rule(img, t->list[i].uncovered ? "near" : "also", t->list[i].rule,
+				   t->list[i].uncovered
+					   ? "  (does not name an option or a word of this command)"
+					   : "  (beaten)");
 	if (q->req.given) {
 		printf("given  ");
 		print_escaped(stdout, q->req.given);

@@ -277,7 +277,7 @@ t_lint_findings() {
 	lints 'broad' '[files]\nwrite = /\n'
 	lints 'broad' '[commands]\ndefault = ask\nallow = *\n'
 	lints 'suffix' '[network]\nallow = *.github.io\n'
-	lints 'escape|interpreter|run' '[commands]\ndefault = ask\nallow = find\n'
+	lints 'escape|interpreter|run' '[commands]\ndefault = ask\nallow = find -exec\n'
 	lints 'escape|interpreter|run' '[commands]\ndefault = ask\nallow = awk\n'
 	lints 'interpreter|run' '[commands]\ndefault = ask\nallow = python3\n'
 	lints 'tie|tied' '[files]\nwrite = ~/elsewhere\ndeny = ~/elsewhere\n'

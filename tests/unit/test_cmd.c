@@ -208,7 +208,8 @@ static const struct {
 	enum verdict verdict;
 } winning[] = {
 	{ "dgit push\nagit push origin docs", "git push origin docs", VERDICT_ALLOW },
-	{ "dgit push\nagit push origin docs", "git push origin docs --force", VERDICT_ALLOW },
+	{ "dgit push\nagit push origin docs", "git push origin docs --force", VERDICT_DENY },
+	{ "dgit push\nagit push origin docs --force", "git push origin docs --force", VERDICT_ALLOW },
 	{ "dgit push\nagit push origin docs $", "git push origin docs --force", VERDICT_DENY },
 	{ "dgit push\nagit push origin docs", "git push", VERDICT_DENY },
 	{ "agit push\ndgit push", "git push", VERDICT_DENY },

@@ -115,7 +115,6 @@ static const char *const never[] = {
 	"nice deploy",
 	"timeout 5 deploy",
 	"find . -exec deploy",
-	"find . -delete",
 	"tar -xf a --to-command=deploy",
 	"git -c core.pager=x log",
 	"rg --pre x y",
