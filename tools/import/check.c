@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/cmd.h"
+
 #include "tools/edit.h"
 
 #include "import.h"
@@ -34,36 +36,8 @@ static void drop(struct import *im, size_t i, const struct diag *g, enum told_ki
 	im->list[i].dropped = true;
 }
 
-/*
- * An allowed program that can be made to run another: the way to it, "add `deny = git -c`, or ask", is asked.
- * With an option it is put behind the rule, so that it is as specific and wins.
- */
-static bool on_escape(struct import *im, size_t i, const struct diag *g)
-{
-	const char *command = g->hint ? strstr(g->hint, "`deny = ") : NULL, *rule = im->list[i].value;
-	const char *from = im->list[i].from;
-	_cleanup_free_ char *hinted = NULL, *ask = NULL;
-	size_t n = strlen(rule);
-	char *option;
-
-	if (!command)
-		return false;
-	command += strlen("`deny = ");
-	hinted = format("%.*s", (int)strcspn(command, "`"), command);
-	option = strstr(hinted, " -");
-	if (n > 2 && strcmp(rule + n - 2, " $") == 0)
-		n -= 2;
-	ask = option && option == strchr(hinted, ' ')
-		      ? format("%.*s%.*s", (int)n, rule, (int)strcspn(option, "="), option)
-		      : format("%s", hinted);
-	if (!carry_rule(im, "commands", "ask", from, ask))
-		return false;
-	carry_tell(im, TOLD_STRICTER, from, "`ask = %s` added below `%s`: it can run something else", ask,
-		   rule);
-	return true;
-}
-
-static void on_interpreter(struct import *im, size_t i, const struct diag *g)
+/* An allowed program that runs what its arguments say, or an option that makes it run another, is asked. */
+static void ask_instead(struct import *im, size_t i, const struct diag *g)
 {
 	im->list[i].key = "ask";
 	carry_tell(im, TOLD_STRICTER, im->list[i].from, "`%s` is asked, not allowed: %s", im->list[i].value,
@@ -74,8 +48,9 @@ static void on_interpreter(struct import *im, size_t i, const struct diag *g)
  * machine's. */
 static bool is_kept(const struct diag *g)
 {
-	return g->severity == SEVERITY_NOTE &&
-	       (strcmp(g->code, "user-content") == 0 || strcmp(g->code, "missing-path") == 0);
+	static const char codes[] = "user-content missing-path options";
+
+	return g->severity == SEVERITY_NOTE && word_in_list(codes, g->code, strlen(g->code));
 }
 
 static bool mend(struct import *im, const struct diag *g)
@@ -89,9 +64,9 @@ static bool mend(struct import *im, const struct diag *g)
 	for (size_t k = 0; k < NELEM(needless); k++)
 		if (strcmp(needless[k], g->code) == 0)
 			kind = TOLD_NOTE;
-	if (strcmp(g->code, "interpreter") == 0)
-		on_interpreter(im, i, g);
-	else if (strcmp(g->code, "escape") != 0 || !on_escape(im, i, g))
+	if (strcmp(g->code, "interpreter") == 0 || strcmp(g->code, "escape") == 0)
+		ask_instead(im, i, g);
+	else
 		drop(im, i, g, kind);
 	return true;
 }
@@ -128,7 +103,7 @@ static void tell_kept(struct import *im, const struct diags *d)
 	for (size_t k = 0; k < d->n; k++) {
 		size_t i = line_find(im, d->list[k].line);
 
-		if (is_kept(&d->list[k]) && strcmp(d->list[k].code, "missing-path") != 0 && i < im->n)
+		if (is_kept(&d->list[k]) && strcmp(d->list[k].code, "user-content") == 0 && i < im->n)
 			carry_tell(im, TOLD_NOTE, im->list[i].from, "`%s = %s` is carried over: %s",
 				   im->list[i].key, im->list[i].value, d->list[k].text);
 	}
