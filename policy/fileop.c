@@ -66,3 +66,8 @@ int op_existence(enum op op, unsigned access, unsigned mode)
 		return 0;
 	return -ENOENT;
 }
+
+unsigned rename_takes(unsigned mode)
+{
+	return mode == 0 || S_ISREG(mode) || S_ISDIR(mode) ? 0 : ACCESS_DELETE;
+}

@@ -35,4 +35,11 @@ int open_existence(int flags, unsigned mode, unsigned *ret_access);
  */
 int op_existence(enum op op, unsigned access, unsigned mode);
 
+/*
+ * What a rename does to a file at its target besides writing it, by the st_mode of its source (0: none).  A
+ * regular file brings another content, as an editor does that saves; anything else (a link, a socket) takes
+ * the file away.
+ */
+unsigned rename_takes(unsigned mode);
+
 #endif

@@ -147,8 +147,7 @@ long spot_did(struct spot *s, long r)
 	return CHECK_PLAIN;
 }
 
-/* st_mode of what lies there, 0 where nothing does. */
-static unsigned mode_of(int dirfd, const char *name)
+unsigned mode_of(int dirfd, const char *name)
 {
 	struct stat st;
 

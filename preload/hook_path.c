@@ -106,6 +106,7 @@ static long rename_ends(const struct ends *e)
 	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from, RESOLVE_ENTRY_LAST);
 
 	if (r == CHECK_ACT) {
+		swap |= rename_takes(mode_of(from.dirfd, from.name));
 		r = check_beside(&to, &b, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to);
 		if (r == CHECK_ACT)
 			r = spots_did(&from, &to, rename_counted(&from, &to, e));

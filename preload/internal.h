@@ -260,6 +260,9 @@ enum {
  * and so may not pass the gate.  follow says whether the operation would follow a last symbolic link.
  */
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow);
+/* st_mode of what lies there, 0 where nothing does.  A last symbolic link is not followed. */
+unsigned mode_of(int dirfd, const char *name);
+
 /*
  * The second place of a call with two, an entry: as check_access, but where it lies in the very
  * directory that the first spot holds, nothing is held anew.  *b->spot must outlive *ret.

@@ -240,3 +240,23 @@ t_while_it_moves() {
 }
 
 scenario "$@"
+
+# A kept file may be replaced as an editor does it, and not by what is no file: then it would be gone.
+t_over_a_kept_file() {
+	local run
+	need busybox
+	trees
+	ln -s nowhere l
+	mkfifo p
+	listing >"$S/before"
+	for run in '' busybox; do
+		held "$run mv -f l kept/db.sqlite"
+		held "$run mv -f p kept/db.sqlite"
+	done
+	held 'cd kept && exec mv -f ../l db.sqlite'
+	held 'python3 -c "import os; os.rename(\"l\", \"kept/db.sqlite\")"'
+	held 'perl -e "exit !rename \"l\", \"kept/db.sqlite\"" || { echo $?; exit 1; }'
+	fsh 'echo other >new; mv new kept/db.sqlite && mv l kept/free && ln -s x kept/fresh.sqlite'
+	rc_is 0
+	[ "$(cat kept/db.sqlite)" = other ] || fail "the file was not saved"
+}

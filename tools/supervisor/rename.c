@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "policy/buf.h"
+#include "policy/fileop.h"
 #include "policy/path.h"
 
 #include "tools/supervisor/git.h"
@@ -286,8 +287,10 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 	uint64_t seen = moves;
 	long r = held_entry(e->from, c, &row->from);
 
-	if (r == 0)
+	if (r == 0) {
+		e->to->req.access |= rename_takes(held_mode(e->from));
 		r = held_entry(e->to, c, &row->to);
+	}
 	if (r == 0)
 		r = rename_earlier(e, flags);
 	if (r == 0)
