@@ -220,4 +220,69 @@ t_what_is_hidden_counts() {
 	! ledgers | grep -qE "secrets?(name|word)" || fail "it is in the ledger"
 }
 
+# A filter of the session's own answers before the supervisor is asked: `git -C A` would stay where it is.
+FILTER='
+import ctypes, os, struct, sys
+nr = {"x86_64": 80, "aarch64": 49}[os.uname().machine]
+ops = [(0x20, 0, 0, 0), (0x15, 0, 1, nr), (0x06, 0, 0, 0x00050000), (0x06, 0, 0, 0x7fff0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *op) for op in ops))
+prog = struct.pack("HxxxxxxQ", len(ops), ctypes.addressof(code))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, prog) == 0, ctypes.get_errno()
+os.execvp(sys.argv[1], sys.argv[1:])'
+
+t_behind_a_filter_of_its_own() {
+	git init -q --bare evil.git
+	git init -q -b topic A && git -C A commit -q --allow-empty -m one
+	git init -q -b main B && git -C B commit -q --allow-empty -m two
+	git -C A remote add origin "$W/evil.git" && git -C B remote add origin "$W/evil.git"
+	printf '[commands]\nallow = git push\nask = deploytool\n[git]\nprotect = main\n' | policy
+	printf '#!/bin/sh\necho deployed\n' >deploytool && chmod 755 deploytool
+	OPTS=(-w "$W")
+	fsh 'cd B && exec python3 -c "$1" git -C ../A push -q origin HEAD' - "$FILTER"
+	rc_not 0
+	denied exec git "a filter of system calls of its own"
+	[ -z "$(git -C evil.git for-each-ref)" ] || fail "something was pushed"
+	fsh 'exec python3 -c "$1" ./deploytool' - "$FILTER"
+	denied exec ./deploytool "a filter of system calls of its own"
+	# Whatever else it does is its own affair.
+	fsh 'exec python3 -c "$1" sh -c "true && ls"' - "$FILTER"
+	rc_is 0
+	fsh 'git -C A push -q origin HEAD'
+	rc_is 0
+}
+
+# Who shares the working directory of a process (CLONE_FS) could move it after the exec was judged there.
+SHARED='
+import ctypes, os, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+nr = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+fs = 0x200 if sys.argv[1] == "shared" else 0
+pid = libc.syscall(nr, fs | signal.SIGCHLD, 0, 0, 0, 0)
+assert pid >= 0, ctypes.get_errno()
+if pid == 0:
+    if sys.argv[2] == "hidden": libc.prctl(4, 0, 0, 0, 0)
+    for fd in range(3): os.close(fd)
+    time.sleep(3)
+    os._exit(0)
+time.sleep(0.3)
+os.execvp(sys.argv[3], sys.argv[3:])'
+
+t_in_a_shared_working_directory() {
+	local how
+	git init -q --bare evil.git
+	git init -q -b topic A && git -C A commit -q --allow-empty -m one && git -C A remote add origin "$W/evil.git"
+	printf '[commands]\nallow = git push\n[git]\nprotect = main\n' | policy
+	OPTS=(-w "$W")
+	for how in seen hidden; do
+		fsh 'cd A && exec python3 -c "$1" shared $2 git push -q origin HEAD' - "$SHARED" $how
+		rc_not 0 "$how"
+		denied exec git "another process shares its working directory"
+		[ -z "$(git -C evil.git for-each-ref)" ] || fail "something was pushed"
+	done
+	fsh 'cd A && python3 -c "$1" shared seen true; sleep 3; exec python3 -c "$1" apart seen git push -q origin HEAD' - "$SHARED"
+	rc_is 0
+	[ -n "$(git -C evil.git for-each-ref)" ] || fail "nothing was pushed"
+}
+
 scenario "$@"

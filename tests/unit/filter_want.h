@@ -122,7 +122,9 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 	const uint32_t spaces = 0x7e020000;
 
 	if (nr == __NR_clone)
-		return a[0] & (spaces | 0x8000) ? NO(EPERM) : YES; /* CLONE_PARENT */
+		return a[0] & (spaces | 0x8000)	   ? NO(EPERM) /* CLONE_PARENT */
+		       : (a[0] & 0x10200) == 0x200 ? CARRY     /* CLONE_FS without CLONE_THREAD */
+						   : YES;
 	if (nr == __NR_unshare)
 		return a[0] & (spaces | 0x80) ? NO(EPERM) : YES;
 	if (nr == __NR_prlimit64)

@@ -370,27 +370,20 @@ static int note_environment(struct exec *x, struct caller *c)
 	return 0;
 }
 
-bool exec_aim_stands(const struct exec *x)
-{
-	struct request now = x->req;
-	char aim[sizeof(x->aim)], branch[sizeof(x->branch)];
-
-	if (!x->req.env)
-		return true;
-	now.git_branch = NULL;
-	git_branch_note(&now, &x->env.git, branch, sizeof(branch));
-	git_aim_note(&now, &x->env.git, aim, sizeof(aim));
-	return same_text(now.git_branch, x->req.git_branch) && same_text(now.aim, x->req.aim);
-}
-
 /* Applies the verdict on the program, or that on an interpreter where it is stricter.  True: allowed. */
 static bool judge_words(struct exec *x, struct caller *c, const char *target)
 {
+	const struct decision unproven = { .reason = REASON_UNPROVEN, .rule = RULE_NONE };
 	const struct request *held = &x->script.held;
 	struct decision d = verdict_of(c, &x->req);
 	bool asks = d.verdict == VERDICT_ASK || x->script.d.verdict == VERDICT_ASK;
+	const char *led = asks || command_wants_branch(&x->req) ? exec_led_by(c, c->tid) : NULL;
 	int e = asks ? note_environment(x, c) : 0;
 
+	if (led) {
+		record_denied(c, &x->req, target, &unproven, "", led);
+		return false;
+	}
 	if (e < 0) {
 		verdict_refuse(c, &x->req, target, e == -ESTALE ? REASON_CHANGED : REASON_TOO_LONG);
 		return false;
@@ -410,7 +403,7 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 		verdict_note(c, NOTE_FLOOR);
 	if (!judge_words(x, c, target))
 		return false;
-	if (!exec_aim_stands(x)) {
+	if (!exec_aim_stands(x, c, c->tid)) {
 		record_denied(c, &x->req, target, &moved, "",
 			      "the destination changed while the question waited; try again, and what it is "
 			      "now is asked");
@@ -457,10 +450,11 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 		return exec_verify(c, x, target);
 	/*
 	 * A static program runs code of its own before its first mediated call, and may have rewritten its
-	 * words by then.  So it is compared before its first instruction, unless another process traces it or
-	 * too many calls block already.
+	 * words by then; git works on a repository by what it finds before.  So these are compared before
+	 * their first instruction, unless another process traces them or too many calls block already.
 	 */
-	if (!elf_is_hookable(x->loaded.kind) && exec_watch(c, x, target, &a) == 0)
+	if ((!elf_is_hookable(x->loaded.kind) || command_wants_branch(&x->req)) &&
+	    exec_watch(c, x, target, &a) == 0)
 		return a;
 	e = exec_note(c, x);
 	return e < 0 ? answer_result(e) : answer_continue();
@@ -474,6 +468,7 @@ struct answer carry_exec(struct caller *c)
 	struct stat st;
 	int e;
 
+	exec_filters_note(c->tid);
 	if (call.flags & ~(unsigned)FLAGS_KNOWN)
 		return answer_result(-EINVAL);
 	if (!x)

@@ -78,8 +78,16 @@ bool exec_is_settled(const struct stat *st);
 /* What kind of file is at path, by its content.  False where it cannot be opened for reading. */
 bool exec_inspect(const char *path, struct elf_info *ret);
 
-/* What was asked about works on the branch, and goes where, it did then; true of what was not asked about. */
-bool exec_aim_stands(const struct exec *x);
+/* --- exec_stands.c: what outlives an exec, and what changes meanwhile --- */
+
+/* Notes, at the first exec, how many filters of system calls are pale's own and those of what started it. */
+void exec_filters_note(pid_t tid);
+/* Why a program that is executed by process pid could be led elsewhere than its words say (static), or NULL.
+ */
+const char *exec_led_by(struct caller *c, pid_t pid);
+/* What was asked about works on the branch, and goes where, it did then; nor does exec_led_by() say anything
+ * now of what was asked about or works on a branch.  True of all else. */
+bool exec_aim_stands(const struct exec *x, struct caller *c, pid_t pid);
 
 /* exec_script.c.  script_begin() comes before the first interpreter of a chain; script_judge() judges each
  * one in order.  real is the interpreter's real path.  0 or -ENOMEM. */

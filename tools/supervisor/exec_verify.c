@@ -109,7 +109,7 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 		return false;
 	if (event == PTRACE_EVENT_EXEC) {
 		if (!exec_running(pid, EXEC_THERE, &ran) || !exec_digest_is(&ran, &w->meant) ||
-		    !exec_aim_stands(w->x)) {
+		    !exec_aim_stands(w->x, c, pid)) {
 			kill_changed(c, w, pid);
 			return false;
 		}
@@ -192,11 +192,12 @@ int exec_watch(struct caller *c, const struct exec *x, const char *target, struc
 
 struct answer exec_verify(struct caller *c, const struct exec *x, const char *target)
 {
+	const struct decision traced = { .reason = REASON_UNPROVEN, .rule = RULE_NONE };
 	struct answer a;
 	int e = exec_watch(c, x, target, &a);
 
 	if (e == -EPERM) {
-		verdict_refuse(c, &x->req, target, REASON_UNPROVEN);
+		record_denied(c, &x->req, target, &traced, "", "another process traces it");
 		e = -EACCES;
 	}
 	return e < 0 ? answer_result(e) : a;
