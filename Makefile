@@ -78,7 +78,7 @@ comma := ,
 # --- sources --------------------------------------------------------------------------------------
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
-PURE := op fileop buf path image eval eval_path procpath trie eval_cmd eval_host argv script cmd cmd_match git git_online git_typo kind describe wire ring ring_names resolve resolve_walk elfkind addr sockaddr
+PURE := op fileop buf path image eval eval_path procpath trie eval_cmd eval_host argv argv_line loads script cmd cmd_match git git_online git_typo kind describe wire ring ring_names resolve resolve_walk elfkind addr sockaddr
 POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))

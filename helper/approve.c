@@ -96,6 +96,7 @@ void approval_print(const struct request *req, uint32_t image, char print[PRINT_
 	digest_text(&d, req->op == OP_EXEC ? req->git_branch : NULL);
 	digest_text(&d, req->aim);
 	digest_text(&d, req->file);
+	digest_text(&d, req->loads);
 	for (size_t i = 0; req->env && req->env[i]; i++)
 		digest_text(&d, req->env[i]);
 	digest_end(&d, print);

@@ -67,6 +67,8 @@ static void copy_texts(struct copy *c, struct request *to, const struct request 
 	to->git_branch = copy_text(c, from->git_branch);
 	to->aim = copy_text(c, from->aim);
 	to->file = copy_text(c, from->file);
+	to->loads = copy_text(c, from->loads);
+	to->loads_ident = copy_text(c, from->loads_ident);
 	to->host = copy_text(c, from->host);
 	copy_list(c, from->argv, from->argc, argv);
 	copy_list(c, from->env, count_list(from->env), env);

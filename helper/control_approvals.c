@@ -93,7 +93,8 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 			 "short", id, "state", approval_state_name(ap->state), "agent", h->agent, "session",
 			 h->session, "turn", (json_int_t)ap->turn, "op", op_name(ap->req.op), "access",
 			 access_name(ap->req.access), "target", text_json(ap->target), "argv", argv_json(ap),
-			 "file", exec_json(ap, ap->req.path), "branch", exec_json(ap, ap->req.git_branch));
+			 "file", exec_json(ap, ap->req.loads ? ap->req.loads : ap->req.path), "branch",
+			 exec_json(ap, ap->req.git_branch));
 	more = json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o}",
 			 "to", aim_json(h, ap), "cwd", text_json(ap->req.cwd), "exe", text_json(ap->exe),
 			 "pid", (json_int_t)ap->pid, "tree", processes_json(ap->tree, ap->n_tree), "rule",

@@ -24,6 +24,10 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
 		digest_text(&d, "file");
 		digest_text(&d, req->file);
 	}
+	if (req->loads) {
+		digest_text(&d, "loads");
+		digest_text(&d, req->loads);
+	}
 	for (size_t i = 0; req->env && req->env[i]; i++)
 		digest_text(&d, req->env[i]);
 	digest_end(&d, binding);

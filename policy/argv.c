@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "loads.h"
 #include "path.h"
 
 enum wrapper_flag {
@@ -79,11 +80,6 @@ static const struct wrapper wrappers[] = {
 	{ "xvfb-run", "enpsf", "error-file server-num xauth-protocol server-args auth-file", 0, 0, "" },
 };
 
-static const struct wrapper loader = {
-	"ld.so", "", "preload library-path audit inhibit-rpath argv0 glibc-hwcaps-prepend glibc-hwcaps-mask",
-	0,	 0,  ""
-};
-
 size_t command_count(const struct command *c)
 {
 	return (c->first ? 1 : 0) + c->n_pre + c->n;
@@ -107,8 +103,7 @@ bool command_is(const struct command *c, const char *name)
 	return (c->program && strcmp(c->program, name) == 0) || (c->alias && strcmp(c->alias, name) == 0);
 }
 
-/* The words of c from index at on, under no name yet. */
-static struct command command_tail(const struct command *c, size_t at)
+struct command command_tail(const struct command *c, size_t at)
 {
 	struct command t = { .args = c->args, .n = c->n, .pre = c->pre, .n_pre = c->n_pre };
 
@@ -141,11 +136,25 @@ static struct command command_inner(const struct command *c, size_t i)
 	return inner;
 }
 
-/* ld-linux-x86-64.so.2, ld-musl-x86_64.so.1, ld.so, ld-2.36.so */
-static bool is_loader(const char *name)
+void command_name(struct command *c, const char *program, const char *called, const char *ident,
+		  const char **ret_extra)
 {
-	return name && strncmp(name, "ld", 2) == 0 && (name[2] == '-' || name[2] == '.') &&
-	       strstr(name, ".so") != NULL;
+	*ret_extra = NULL;
+	c->program = program;
+	c->alias = strcmp(called, program) != 0 ? called : NULL;
+	if (!ident || (c->alias && strncmp(called, "git-", 4) == 0))
+		return;
+	*ret_extra = c->alias;
+	c->alias = ident;
+}
+
+struct command command_of(const struct request *req, const char **ret_extra)
+{
+	const char *called = path_basename(req->argv[0]);
+	struct command c = { .args = req->argv + 1, .n = req->argc - 1, .path = req->path };
+
+	command_name(&c, req->path ? path_basename(req->path) : called, called, req->ident, ret_extra);
+	return c;
 }
 
 static const struct wrapper *find_wrapper(const struct command *c)
@@ -160,7 +169,7 @@ static const struct wrapper *find_wrapper(const struct command *c)
 			continue;
 		return w;
 	}
-	return is_loader(c->program) || is_loader(c->alias) ? &loader : NULL;
+	return NULL;
 }
 
 enum option_effect { OPTION_ALONE, OPTION_TAKES_NEXT, OPTION_STOPS };
@@ -263,13 +272,14 @@ static const char *env_string(const struct command *c, size_t *ret_tail);
 bool command_unwrap(const struct command *outer, struct command *ret_inner)
 {
 	const struct wrapper *w;
+	const char *extra;
 	size_t n, i;
 
 	if (unwrap_git_dash(outer, ret_inner))
 		return true;
 	w = find_wrapper(outer);
 	if (!w)
-		return false;
+		return loads_unwrap(outer, NULL, NULL, ret_inner, &extra);
 	if ((w->flags & WRAP_APPLET) && unwrap_coreutils(outer, ret_inner))
 		return true;
 	if ((w->flags & WRAP_USER) && !has_user_option(outer))
@@ -419,53 +429,4 @@ int command_unwrap_split(const struct command *outer, struct split *store, struc
 	if (!text || (text[0] == '!' && command_is(outer, "git")))
 		return 0;
 	return split_into(outer, tail, text, store, ret_inner);
-}
-
-/* A word that a shell would read as it stands. */
-static bool is_plain(const char *word)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	return *word && word[strspn(word, safe)] == '\0';
-}
-
-struct line {
-	char *buf;
-	size_t size, len;
-};
-
-static void line_put(struct line *l, const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++, l->len++)
-		if (l->len + 1 < l->size)
-			l->buf[l->len] = s[i];
-}
-
-static void line_quoted(struct line *l, const char *word)
-{
-	line_put(l, "'", 1);
-	for (; *word; word++) {
-		if (*word == '\'')
-			line_put(l, "'\\''", 4);
-		else
-			line_put(l, word, 1);
-	}
-	line_put(l, "'", 1);
-}
-
-size_t argv_join(const char *const *argv, size_t argc, char *buf, size_t size)
-{
-	struct line l = { buf, size, 0 };
-
-	for (size_t i = 0; i < argc && argv[i]; i++) {
-		if (i)
-			line_put(&l, " ", 1);
-		if (is_plain(argv[i]))
-			line_put(&l, argv[i], strlen(argv[i]));
-		else
-			line_quoted(&l, argv[i]);
-	}
-	if (size)
-		buf[l.len < size ? l.len : size - 1] = '\0';
-	return l.len;
 }

@@ -26,6 +26,18 @@ const char *command_arg(const struct command *c, size_t i);
 bool command_is(const struct command *c, const char *name);
 
 /*
+ * Names c, whose words are there: program is the file's name (or called, where there is no file), called
+ * argv[0]'s, ident what the file is by content, or NULL.  *ret_extra: a third name that it answers to, or
+ * NULL.
+ */
+void command_name(struct command *c, const char *program, const char *called, const char *ident,
+		  const char **ret_extra);
+/* The outermost command of a request that has words. */
+struct command command_of(const struct request *req, const char **ret_extra);
+/* The words of c from index at on, under no name yet. */
+struct command command_tail(const struct command *c, size_t at);
+
+/*
  * Looks one wrapper deep: env, nice, nohup, timeout, xargs, sudo, doas, setsid, stdbuf, time, ionice,
  * chrt, taskset, command, exec, busybox APPLET, ld.so PROGRAM, git-SUBCOMMAND ...  True with the inner
  * command (args point into outer's); false where outer wraps nothing.

@@ -310,6 +310,48 @@ void elf_inspect(elf_read_fn read, void *ctx, struct elf_info *ret)
 	}
 }
 
+/* No names: a static-pie program, which also says that it is a program (DF_1_PIE). */
+static bool exports_names(struct window *w, const Elf64_Phdr *ph)
+{
+	size_t most = WINDOW_SIZE / sizeof(Elf64_Dyn);
+	size_t n = ph->p_filesz / sizeof(Elf64_Dyn) < most ? (size_t)ph->p_filesz / sizeof(Elf64_Dyn) : most;
+	const uint8_t *p = window_at(w, ph->p_offset, n * sizeof(Elf64_Dyn));
+	bool exports = false;
+	Elf64_Dyn d;
+
+	for (; p && n > 0; n--, p += sizeof d) {
+		memcpy(&d, p, sizeof d);
+		if (d.d_tag == DT_NULL)
+			break;
+		if (d.d_tag == DT_FLAGS_1 && d.d_un.d_val & DF_1_PIE)
+			return false;
+		exports |= d.d_tag == DT_STRSZ && d.d_un.d_val > 1;
+	}
+	return exports;
+}
+
+/* A shared object that has an entry and needs no interpreter. */
+bool elf_is_loader(elf_read_fn read, void *ctx, enum elf_kind kind)
+{
+	struct window w = { .read = read, .ctx = ctx };
+	const uint8_t *p = kind == ELF_STATIC ? window_at(&w, 0, sizeof(Elf64_Ehdr)) : NULL;
+	Elf64_Ehdr eh = { .e_type = ET_NONE };
+
+	if (p)
+		memcpy(&eh, p, sizeof eh);
+	for (unsigned i = 0; eh.e_type == ET_DYN && eh.e_entry && i < eh.e_phnum; i++) {
+		Elf64_Phdr ph;
+
+		p = window_at(&w, eh.e_phoff + (uint64_t)i * sizeof ph, sizeof ph);
+		if (!p)
+			return false;
+		memcpy(&ph, p, sizeof ph);
+		if (ph.p_type == PT_DYNAMIC)
+			return exports_names(&w, &ph);
+	}
+	return false;
+}
+
 const char *elf_kind_text(enum elf_kind kind)
 {
 	static const char *const texts[] = {

@@ -27,6 +27,7 @@ struct elf_info {
 	char interp_arg[256]; /* script: its one argument, or "" */
 	uint8_t build_id[20];
 	uint8_t build_id_len;
+	bool is_loader; /* elf_is_loader(), where somebody asked */
 };
 
 /* Reads up to len bytes at off of the file into buf; returns the count or -errno. */
@@ -34,6 +35,8 @@ typedef long (*elf_read_fn)(void *ctx, void *buf, size_t len, uint64_t off);
 
 /* Never fails: what cannot be read is ELF_BROKEN or ELF_UNKNOWN. async-signal-safe. */
 void elf_inspect(elf_read_fn read, void *ctx, struct elf_info *ret);
+/* Is the file, which was inspected, a dynamic loader?  It opens and runs the program that its words name. */
+bool elf_is_loader(elf_read_fn read, void *ctx, enum elf_kind kind);
 const char *elf_kind_text(enum elf_kind kind); /* "statically linked", ... */
 /* The preload will attach and see its calls. */
 bool elf_is_hookable(enum elf_kind kind);

@@ -40,11 +40,13 @@ static bool list_has(const char *list, const char *word, size_t len)
 /* The program, or any word (there may be a wrapper before it), is the name of one of these programs. */
 static bool is_of(const struct request *req, const char *programs)
 {
-	const char *name = req->path ? path_basename(req->path) : "";
+	const char *const files[] = { req->path, req->ident, req->loads, req->loads_ident }, *name;
 
-	if (list_has(programs, name, strlen(name)) ||
-	    (req->ident && list_has(programs, req->ident, strlen(req->ident))))
-		return true;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		name = files[i] ? path_basename(files[i]) : "";
+		if (list_has(programs, name, strlen(name)))
+			return true;
+	}
 	for (size_t i = 0; i < req->argc; i++) {
 		name = path_basename(req->argv[i]);
 		if (list_has(programs, name, strlen(name)))

@@ -12,7 +12,7 @@
 #include "ballot.h"
 #include "cmd.h"
 #include "git.h"
-#include "path.h"
+#include "loads.h"
 
 struct judged {
 	const struct image *img;
@@ -207,10 +207,11 @@ static void judge_chain(struct judged *j, struct command c, const char *extra)
 {
 	struct split store;
 	struct command inner;
+	const char *next;
 	int wraps;
 
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
-		wraps = command_unwrap(&c, &inner);
+		wraps = loads_unwrap_at(j->req, depth, &c, &inner, &next);
 		if (wraps && inner.first) {
 			judge_command(j, &c, &inner, extra);
 			c = inner;
@@ -225,25 +226,9 @@ static void judge_chain(struct judged *j, struct command c, const char *extra)
 		if (wraps < 0)
 			break;
 		c = inner;
-		extra = NULL;
+		extra = next;
 	}
 	tighten(j, decision_deny(REASON_TOO_LONG, RULE_NONE));
-}
-
-/* The outermost command of a request, and a third name it answers to. */
-static struct command command_of(const struct request *req, const char **ret_extra)
-{
-	const char *called = path_basename(req->argv[0]);
-	struct command c = { .args = req->argv + 1, .n = req->argc - 1, .path = req->path };
-
-	*ret_extra = NULL;
-	c.program = req->path ? path_basename(req->path) : called;
-	c.alias = strcmp(called, c.program) != 0 ? called : NULL;
-	if (!req->ident || (c.alias && strncmp(called, "git-", 4) == 0))
-		return c;
-	*ret_extra = c.alias;
-	c.alias = req->ident;
-	return c;
 }
 
 static enum reason argv_fault(const struct request *req)
@@ -323,7 +308,7 @@ bool eval_command_each(const struct image *img, const struct request *req, each_
 	struct judged j = { .img = img, .req = req, .d = &d };
 	struct split store;
 	struct command c, inner;
-	const char *extra;
+	const char *extra, *next;
 	int wraps;
 
 	if (!img->h || argv_fault(req) != REASON_NONE || mode_refuses(img, req) != REASON_NONE)
@@ -335,7 +320,7 @@ bool eval_command_each(const struct image *img, const struct request *req, each_
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
 		bool twin;
 
-		wraps = command_unwrap(&c, &inner);
+		wraps = loads_unwrap_at(req, depth, &c, &inner, &next);
 		twin = wraps && inner.first;
 		j.any = false;
 		judge_command(&j, &c, twin ? &inner : NULL, extra);
@@ -347,7 +332,7 @@ bool eval_command_each(const struct image *img, const struct request *req, each_
 		if (wraps <= 0)
 			return wraps == 0;
 		c = inner;
-		extra = NULL;
+		extra = next;
 	}
 	return false;
 }
@@ -367,7 +352,7 @@ unsigned command_wants_branch(const struct request *req)
 
 		if (wants)
 			return wants;
-		wraps = command_unwrap(&c, &inner);
+		wraps = loads_unwrap_at(req, depth, &c, &inner, &extra);
 		if (!wraps)
 			wraps = command_unwrap_split(&c, &store, &inner);
 		if (wraps <= 0)

@@ -95,7 +95,7 @@ bool program_is_own(const struct image *img, const char *path)
 
 struct coverage {
 	const struct image *grants, *img;
-	const char *path; /* the outermost command's file; of the others nothing is run yet */
+	const char *path; /* the outermost command's file; the others have their own, where it is known */
 	struct asked asked;
 	size_t at;
 	bool held; /* something is not covered */
@@ -148,7 +148,7 @@ static void note_grant(const struct command *c, const struct decision *d, void *
 
 	if (i >= co->asked.n || co->asked.verdict[i] == VERDICT_ALLOW)
 		return;
-	if (co->asked.verdict[i] != VERDICT_ASK || !is_covered(co, c, d, i == 0 ? co->path : NULL))
+	if (co->asked.verdict[i] != VERDICT_ASK || !is_covered(co, c, d, i == 0 ? co->path : c->path))
 		co->held = true;
 	else
 		co->rule = d->rule;

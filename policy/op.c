@@ -66,6 +66,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_DNS] = "names are looked up by pale itself",
 	[REASON_FLOOR] = "newer than the session, so Landlock lets nobody execute it",
 	[REASON_UNPROVEN] = "nobody can tell what would run",
+	[REASON_LOADER] = "nobody can tell which program it would open; name a file that exists, by its path",
 	[REASON_UNREADABLE] = "its file may be executed but not read, so nobody can tell what would run",
 	[REASON_WAY] = "on the way to what may be written",
 	[REASON_OWN] = "the session's own",

@@ -95,6 +95,7 @@ enum reason {
 	REASON_UNIX,   /* a socket that no `unix =` rule names */
 	REASON_GIT,    /* git would obey it: what is written there is looked at first */
 	REASON_UNREADABLE, /* what runs of a file that nobody may read, nobody may look at */
+	REASON_LOADER,	   /* a loader, and nobody can tell which program it would open */
 	REASON_COUNT
 };
 
@@ -159,6 +160,11 @@ struct request {
 	const char *const *argv;
 	size_t argc;
 	const char *ident;
+	/*
+	 * OP_EXEC of a loader (loads.h): the real path of the program that it opens and runs, and what that
+	 * is by content.  NULL: it opens none, or only its word is known.
+	 */
+	const char *loads, *loads_ident;
 	const char *cwd;
 	/*
 	 * OP_EXEC, in a question: the environment that the program would get, ended by NULL; on a card, what

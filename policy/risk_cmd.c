@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "loads.h"
 #include "path.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
@@ -360,19 +361,16 @@ void risk_command(struct risk *r, const struct request *req)
 {
 	struct split store;
 	struct command c, inner;
-	const char *called;
+	const char *extra;
 
 	if (!req->argv || req->argc == 0 || !req->argv[0])
 		return;
-	called = path_basename(req->argv[0]);
-	c = (struct command){ .args = req->argv + 1, .n = req->argc - 1, .path = req->path };
-	c.program = req->path ? path_basename(req->path) : called;
-	c.alias = req->ident ? req->ident : called;
+	c = command_of(req, &extra);
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
 		int wraps;
 
 		look(r, req, &c);
-		wraps = command_unwrap(&c, &inner);
+		wraps = loads_unwrap_at(req, depth, &c, &inner, &extra);
 		if (!wraps)
 			wraps = command_unwrap_split(&c, &store, &inner);
 		if (wraps < 0)

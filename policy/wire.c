@@ -11,10 +11,10 @@
 #include <string.h>
 
 /* Flags behind the optional strings' bits. */
-#define ASK_HAS_ADDR 0x200u
-#define ASK_IS_ROOT  0x400u
-#define ASK_DATAGRAM 0x800u
-#define ASK_HAS_ENV  0x1000u
+#define ASK_HAS_ADDR 0x1000u
+#define ASK_IS_ROOT  0x2000u
+#define ASK_DATAGRAM 0x4000u
+#define ASK_HAS_ENV  0x8000u
 #define ASK_FLAGS    (ASK_HAS_ADDR | ASK_IS_ROOT | ASK_DATAGRAM | ASK_HAS_ENV)
 
 /* The optional strings of a request in the order in which they travel; bit i says that i is there. */
@@ -22,11 +22,17 @@ static const struct {
 	size_t off;
 	size_t limit;
 } strings[] = {
-	{ offsetof(struct request, path), LIMIT_PATH }, { offsetof(struct request, given), LIMIT_PATH },
-	{ offsetof(struct request, raw), LIMIT_PATH },	{ offsetof(struct request, ident), LIMIT_HOST },
-	{ offsetof(struct request, cwd), LIMIT_PATH },	{ offsetof(struct request, git_branch), LIMIT_PATH },
-	{ offsetof(struct request, host), LIMIT_HOST }, { offsetof(struct request, aim), LIMIT_PATH },
+	{ offsetof(struct request, path), LIMIT_PATH },
+	{ offsetof(struct request, given), LIMIT_PATH },
+	{ offsetof(struct request, raw), LIMIT_PATH },
+	{ offsetof(struct request, ident), LIMIT_HOST },
+	{ offsetof(struct request, cwd), LIMIT_PATH },
+	{ offsetof(struct request, git_branch), LIMIT_PATH },
+	{ offsetof(struct request, host), LIMIT_HOST },
+	{ offsetof(struct request, aim), LIMIT_PATH },
 	{ offsetof(struct request, file), LIMIT_HOST },
+	{ offsetof(struct request, loads), LIMIT_PATH },
+	{ offsetof(struct request, loads_ident), LIMIT_HOST },
 };
 
 #define N_STRINGS   (sizeof(strings) / sizeof(strings[0]))

@@ -17,6 +17,7 @@
 #include "policy/argv.h"
 #include "policy/elfkind.h"
 #include "policy/git.h"
+#include "policy/loads.h"
 #include "policy/path.h"
 #include "policy/script.h"
 
@@ -32,7 +33,11 @@
 struct work {
 	struct request req;
 	struct elf_info elf, inner;
-	bool gone; /* there is no preload to be in it */
+	bool gone;	   /* there is no preload to be in it */
+	enum reason fault; /* for which it is refused before any rule is asked */
+	int cwd;	   /* of a loader's words */
+	int loaded;	   /* whether what it loads is hookable */
+	char *found;	   /* scratch: the path of that */
 	char target[2048];
 	size_t used;
 	char text[3 * LIMIT_PATH]; /* cwd, real and given path, one behind the other: few pages are touched */
@@ -45,6 +50,7 @@ struct program {
 	int held;
 	int fd; /* -EACCES: may be executed but not read */
 	unsigned mode;
+	bool is_linked;	  /* it has a name */
 	const char *real; /* in near, where the open has proven it; NULL: ask the kernel for held's name */
 	char near[NEAR_PATH];
 };
@@ -71,6 +77,7 @@ static int program_usable(struct program *p, int flags)
 	if (!S_ISREG(st.st_mode))
 		return -EACCES;
 	p->mode = st.st_mode;
+	p->is_linked = st.st_nlink > 0;
 	r = raw4(SYS_faccessat2, p->held, "", X_OK, AT_EMPTY_PATH | AT_EACCESS);
 	if (r == -ENOSYS || r == -EPERM) {
 		sys_fd_link(p->held, name, sizeof name);
@@ -143,52 +150,17 @@ static bool gains_privilege(const struct program *p)
 /* Answers besides -errno, which is what the kernel says of a file that it cannot start. */
 enum { HOOK_NO, HOOK_YES };
 
-/* Options of ld.so that take the next word. */
-static bool loader_option_takes_word(const char *arg)
-{
-	static const char *const options[] = {
-		"--library-path",	  "--inhibit-rpath",	"--audit", "--preload", "--argv0",
-		"--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"
-	};
-
-	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-		if (strcmp(arg, options[i]) == 0)
-			return true;
-	return false;
-}
-
-/* The program that `ld.so [options] PROGRAM` starts, NULL where it starts none. */
-static const char *loader_program(char *const *argv)
-{
-	for (size_t i = argv && argv[0] ? 1 : 0; argv && argv[i]; i++) {
-		if (argv[i][0] != '-')
-			return argv[i];
-		if (strcmp(argv[i], "--verify") == 0 || strcmp(argv[i], "--list") == 0)
-			return NULL;
-		if (loader_option_takes_word(argv[i]) && argv[i + 1])
-			i++;
-	}
-	return NULL;
-}
-
-static bool is_loader(const char *path)
-{
-	const char *base = path_basename(path);
-
-	return strncmp(base, "ld-", 3) == 0 && strstr(base, ".so");
-}
-
 static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_info *elf);
 
-/* One open file, and the interpreter that it would start in its turn; inner has room for those. */
-static int program_hookable(const struct program *p, int cwd, unsigned depth, struct elf_info *elf,
+/* One open file that was inspected, and the interpreter that it would start in its turn; inner has room for
+ * those. */
+static int program_hookable(const struct program *p, int cwd, unsigned depth, const struct elf_info *elf,
 			    struct elf_info *inner)
 {
 	char interp[sizeof elf->interp];
 
 	if (p->fd < 0)
 		return HOOK_NO;
-	elf_inspect(read_at, (void *)&p->fd, elf);
 	if (elf->kind == ELF_UNKNOWN)
 		return -ENOEXEC;
 	if (elf->kind != ELF_SCRIPT)
@@ -199,6 +171,12 @@ static int program_hookable(const struct program *p, int cwd, unsigned depth, st
 	return file_hookable(cwd, interp, depth + 1, inner);
 }
 
+static void program_inspect(const struct program *p, struct elf_info *ret)
+{
+	if (p->fd >= 0)
+		elf_inspect(read_at, (void *)&p->fd, ret);
+}
+
 static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_info *elf)
 {
 	struct program p UNINITIALIZED;
@@ -206,23 +184,17 @@ static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_i
 
 	if (r < 0)
 		return r;
+	program_inspect(&p, elf);
 	r = program_hookable(&p, cwd, depth, elf, elf);
 	program_close(&p);
 	return r;
 }
 
-/* Leaves in w->elf what the program file itself is. */
 static int query_hookable(const struct exec_query *q, const struct program *p, struct work *w)
 {
-	const char *prog;
-
-	if (!is_loader(w->req.path))
+	if (!w->elf.is_loader)
 		return program_hookable(p, q->cwd, 0, &w->elf, &w->inner);
-	if (gains_privilege(p))
-		return HOOK_NO;
-	prog = loader_program(q->argv);
-	/* A name that ld.so would look for in its library path is nobody's honest program. */
-	return !prog || file_hookable(q->cwd, prog, 0, &w->inner) == HOOK_YES ? HOOK_YES : HOOK_NO;
+	return gains_privilege(p) ? HOOK_NO : w->loaded;
 }
 
 /* Can the program's loader have us?  What it cannot load it ignores, and the program would run without. */
@@ -304,11 +276,39 @@ static bool fill_argv(struct request *req, char *const *argv)
 	return true;
 }
 
-static const char *known_ident(const struct elf_info *elf)
+/* loads_find_fn.  What a loader opens need not be executable, but an honest program is. */
+static const char *find_file(void *ctx, const char *word, struct elf_info *ret)
 {
-	if (state_now() != STATE_LIVE || elf->build_id_len != sizeof elf->build_id)
+	struct work *w = ctx;
+	struct program p UNINITIALIZED;
+	long n = -ENOENT;
+
+	if (program_open(&p, w->cwd, word, 0) < 0)
 		return NULL;
-	return image_ident(session.now, elf->build_id);
+	w->found = scratch_get(LIMIT_PATH);
+	if (w->found && p.is_linked)
+		n = sys_self.fd_path(p.held, w->found, LIMIT_PATH);
+	memset(ret, 0, sizeof *ret);
+	program_inspect(&p, ret);
+	w->loaded = elf_is_hookable(ret->kind) && !gains_privilege(&p) ? HOOK_YES : HOOK_NO;
+	program_close(&p);
+	return n < 0 ? NULL : w->found;
+}
+
+/* What the file is by content, and at level hooks what it would load, where it is called as loaders are. */
+static void look_through(struct work *w, int cwd)
+{
+	const struct image *img = state_now() == STATE_LIVE ? session.now : NULL;
+	const char *extra;
+	struct command c = command_of(&w->req, &extra);
+
+	if (img && w->elf.build_id_len == sizeof w->elf.build_id)
+		w->req.ident = image_ident(img, w->elf.build_id);
+	w->elf.is_loader = loads_is_named(&c);
+	w->loaded = HOOK_YES;
+	w->cwd = cwd;
+	if (!gate_stands() && !loads_fill(&w->req, &w->elf, img, find_file, w))
+		w->fault = REASON_LOADER;
 }
 
 /* What runs without us is carried by the kernel, or was allowed to run without. */
@@ -332,9 +332,9 @@ static int refuse_unhooked(const struct work *w, const char *target)
 	return EXEC_DENIED;
 }
 
-static int refuse_long(const struct work *w, const char *target)
+static int refuse_plain(const struct work *w, const char *target)
 {
-	refuse(&w->req, target, (struct decision){ .reason = REASON_TOO_LONG, .rule = RULE_NONE }, "");
+	refuse(&w->req, target, (struct decision){ .reason = w->fault, .rule = RULE_NONE }, "");
 	return EXEC_DENIED;
 }
 
@@ -408,7 +408,12 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	if (r < 0)
 		return r;
 	if (!fill_argv(req, q->argv))
-		return with_target(w, refuse_long);
+		w->fault = REASON_TOO_LONG;
+	program_inspect(p, &w->elf);
+	if (!w->fault)
+		look_through(w, q->cwd);
+	if (w->fault)
+		return with_target(w, refuse_plain);
 	/* Where it leads HEAD and configuration say, and the supervisor reads them.  At level hooks nobody
 	 * does: a push that names no ref is one to a protected branch. */
 	wants = command_wants_branch(req);
@@ -418,12 +423,9 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 		req->git_branch = GIT_ITSELF;
 	if (!unhooked_is_allowed())
 		h = query_hookable(q, p, w);
-	else if (p->fd >= 0)
-		elf_inspect(read_at, (void *)&p->fd, &w->elf);
 	w->gone = h == HOOK_YES && !unhooked_is_allowed() && !self_is_loadable(w);
 	if (h == HOOK_NO || w->gone)
 		return with_target(w, refuse_unhooked);
-	req->ident = known_ident(&w->elf);
 	if (w->elf.kind == ELF_SCRIPT && !gate_stands())
 		words = judge_interpreter(w, &size);
 	r = with_target(w, judge_work);
@@ -459,6 +461,8 @@ static int check_program(const struct exec_query *q)
 		return r;
 	w = work_get(q);
 	r = w ? judge_program(w, q, &p) : -ENOMEM;
+	if (w)
+		scratch_put(w->found, LIMIT_PATH);
 	if (!q->room)
 		scratch_put(w, sizeof *w);
 	program_close(&p);

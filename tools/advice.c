@@ -9,6 +9,7 @@
 #include "policy/argv.h"
 #include "policy/path.h"
 
+#include "question.h"
 #include "tools.h"
 
 /* Why no rule can change it, by reason; NULL: a rule may. */

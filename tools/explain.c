@@ -12,6 +12,7 @@
 
 #include "gitbranch.h"
 #include "grants.h"
+#include "question.h"
 #include "tools.h"
 
 struct explainer {
@@ -195,6 +196,9 @@ static bool is_unhooked(const struct explainer *x, const struct question *q)
 	if (x->level > LEVEL_HOOKS || q->req.op != OP_EXEC || q->missing || x->image.h->allow_unhooked ||
 	    program_find(q->req.argv[0], &p) < 0)
 		return false;
+	/* What a loader loads has the hooks. */
+	if (q->req.loads && q->elf.is_loader && program_find(q->req.loads, &p) < 0)
+		return true;
 	return program_inspect(&p) == 0 && !elf_is_hookable(p.elf.kind);
 }
 
@@ -206,6 +210,10 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 		return;
 	if (is_unhooked(x, q)) {
 		ret->d = (struct decision){ VERDICT_DENY, REASON_UNHOOKED, RULE_NONE, 0 };
+		return;
+	}
+	if (q->unknown) {
+		ret->d = (struct decision){ VERDICT_DENY, REASON_LOADER, RULE_NONE, 0 };
 		return;
 	}
 	ret->d = eval(&x->image, &q->req);
@@ -244,7 +252,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 		return -ENOMEM;
 	if (op == OP_EXEC)
 		git_env_foresee(&git, x->o, &x->loaded);
-	r = question_init(q, op, args, n, x->loaded.bundle.cwd, &git);
+	r = question_init(q, op, args, n, x->loaded.bundle.cwd, &x->image, &git);
 	/* Only a supervisor holds it. */
 	if (x->level == LEVEL_HOOKS)
 		q->req.pids = NULL;

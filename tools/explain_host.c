@@ -8,6 +8,7 @@
 #include "policy/addr.h"
 #include "policy/sockaddr.h"
 
+#include "question.h"
 #include "tools.h"
 
 bool question_is_name(const char *text)

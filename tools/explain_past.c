@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "question.h"
 #include "tools.h"
 
 /* Which part of pale reported the denial. */

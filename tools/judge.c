@@ -20,6 +20,7 @@
 #include "policy/wire.h"
 
 #include "gitbranch.h"
+#include "question.h"
 #include "tools.h"
 
 #define LINE_SIZE 16384 /* of a denial */
@@ -114,6 +115,7 @@ static struct decision verdict_of(const struct launch *l, const struct request *
 struct chain {
 	struct elf_info elf[SCRIPT_DEPTH + 1];
 	char real[SCRIPT_DEPTH + 1][PATH_MAX];
+	struct found_files found[SCRIPT_DEPTH + 1];
 	const char **words; /* of all interpreters */
 };
 
@@ -121,9 +123,8 @@ static void look(const struct launch *l, struct chain *c, size_t n, struct reque
 {
 	bool setid;
 
-	if (program_look(req->path, &c->elf[n], &setid) == 0 &&
-	    c->elf[n].build_id_len == sizeof(c->elf[n].build_id))
-		req->ident = image_ident(&l->image, c->elf[n].build_id);
+	if (program_look(req->path, &c->elf[n], &setid) == 0)
+		(void)program_note(req, &l->image, &c->elf[n], &c->found[n]);
 }
 
 /* *req becomes the request about an interpreter where that is held. */

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/loads.h"
 #include "policy/path.h"
 
+#include "question.h"
 #include "tools.h"
 
 static int check_file(const char *path)
@@ -77,7 +79,33 @@ int program_look(const char *path, struct elf_info *ret, bool *ret_setid)
 		return -errno;
 	*ret_setid = (st.st_mode & (S_ISUID | S_ISGID)) != 0;
 	elf_inspect(file_read_at, &fd, ret);
+	ret->is_loader = elf_is_loader(file_read_at, &fd, ret->kind);
 	return 0;
+}
+
+/* loads_find_fn */
+static const char *find(void *ctx, const char *word, struct elf_info *ret)
+{
+	struct found_files *f = ctx;
+	char *path = f->path[f->n];
+	struct stat st;
+	bool setid;
+
+	if (!realpath(word, path) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	*ret = (struct elf_info){ 0 };
+	(void)program_look(path, ret, &setid);
+	f->n++;
+	return path;
+}
+
+bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,
+		  struct found_files *room)
+{
+	room->n = 0;
+	if (elf->build_id_len == sizeof(elf->build_id))
+		req->ident = image_ident(img, elf->build_id);
+	return loads_fill(req, elf, img, find, room);
 }
 
 /* `#!/usr/bin/env node`: what env will run counts, not env. */

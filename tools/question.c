@@ -11,6 +11,7 @@
 #include "policy/procpath.h"
 
 #include "gitbranch.h"
+#include "question.h"
 #include "tools.h"
 
 /* Commands that a shell performs itself: no program is executed, so there is nothing to judge. */
@@ -76,9 +77,11 @@ static int set_program(struct question *q, const char *name)
 	return 0;
 }
 
-static int ask_exec(struct question *q, char *const *args, size_t n, const struct git_env *env)
+static int ask_exec(struct question *q, char *const *args, size_t n, const struct image *img,
+		    const struct git_env *env)
 {
 	int r = copy_words(q, args, n);
+	bool setid;
 
 	if (r == 0)
 		r = join_target(q);
@@ -86,6 +89,8 @@ static int ask_exec(struct question *q, char *const *args, size_t n, const struc
 		r = set_program(q, args[0]);
 	if (r < 0)
 		return r;
+	if (!q->builtin && !q->missing && program_look(q->path, &q->elf, &setid) == 0)
+		q->unknown = !program_note(&q->req, img, &q->elf, &q->found);
 	git_branch_note(&q->req, env, q->branch, sizeof(q->branch));
 	return 0;
 }
@@ -212,7 +217,7 @@ static int ask_unix(struct question *q, char *const *args, size_t n)
 }
 
 int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd,
-		  const struct git_env *env)
+		  const struct image *img, const struct git_env *env)
 {
 	memset(q, 0, sizeof(*q));
 	if (n == 0 || strlen(cwd) >= sizeof(q->cwd))
@@ -222,7 +227,7 @@ int question_init(struct question *q, enum op op, char *const *args, size_t n, c
 	q->req.access = op_access(op);
 	q->req.cwd = q->cwd;
 	if (op == OP_EXEC)
-		return ask_exec(q, args, n, env);
+		return ask_exec(q, args, n, img, env);
 	if (op == OP_CONNECT || op == OP_RESOLVE || op == OP_BIND)
 		return ask_host(q, args, n);
 	return op == OP_UNIX ? ask_unix(q, args, n) : ask_file(q, args, n);

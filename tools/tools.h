@@ -416,29 +416,7 @@ void grants_each(named_fn *fn, void *ctx);
 
 /* --- explain_*.c --- */
 
-/* One question of explain with the memory it stands on. */
-struct git_env;
-struct question {
-	struct request req;
-	char path[PATH_MAX], given[PATH_MAX], cwd[PATH_MAX], branch[256], host[LIMIT_HOST];
-	char *target; /* for people; owned */
-	char **words; /* exec: argv, owned */
-	bool builtin; /* a shell builtin: nothing is executed */
-	bool missing; /* no such program in PATH */
-};
-
-/* One argv of n words in directory cwd about op; env is that of a git.  0, -EINVAL (not understood), -ENOMEM,
- * -ENAMETOOLONG.  q is plain memory before; question_done() in each case. */
-int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd,
-		  const struct git_env *env);
-void question_done(struct question *q);
-/* An address by itself, without a port: the second word of a question about a connection. */
-bool question_is_address(const char *text);
-/* explain_host.c: a host that is no address, perhaps with `udp:` and a port. */
-bool question_is_name(const char *text);
-/* Of a question about a host: name, address, class, port.  null where it is about none. */
-json_t *destination_to_json(const struct question *q);
-void destination_print(const struct question *q);
+struct question; /* question.h */
 
 /* A simple command of a shell line. */
 struct shell_part {

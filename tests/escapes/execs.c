@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -200,6 +201,33 @@ PROBE(exec_by_loader_argv0)
 	char *argv[] = { "ld.so", "--argv0", "ls", (char *)banned(), "ran", NULL };
 
 	return exec_by("/lib64/ld-linux-x86-64.so.2", argv);
+}
+
+PROBE(exec_by_loader_link)
+{
+	char *argv[] = { "ld.so", "--inhibit-cache", "./l", "ran", NULL };
+
+	return symlink(banned(), "l") < 0 ? STOPPED : exec_by("/lib64/ld-linux-x86-64.so.2", argv);
+}
+
+PROBE(exec_by_loader_descriptor)
+{
+	char path[64], *argv[] = { "ld.so", path, "ran", NULL };
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", (int)DO(open, banned(), O_RDONLY, 0));
+	return exec_by("/lib64/ld-linux-x86-64.so.2", argv);
+}
+
+/* The loader is called as nobody's loader is. */
+PROBE(exec_by_loader_copied)
+{
+	char *argv[] = { "m", (char *)banned(), "ran", NULL };
+	int from = open("/lib64/ld-linux-x86-64.so.2", O_RDONLY), to = open("m", O_WRONLY | O_CREAT, 0700);
+
+	while (sendfile(to, from, NULL, 1 << 20) > 0)
+		;
+	close(to);
+	return exec_by("./m", argv);
 }
 
 /* The kernel itself starts the interpreter that a script names. */

@@ -46,6 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct elf_info info;
 
 	elf_inspect(read_some, &f, &info);
+	/* Only what has no interpreter is one. */
+	if (elf_is_loader(read_some, &f, info.kind) && info.kind != ELF_STATIC)
+		__builtin_trap();
 	if (!memchr(info.interp, '\0', sizeof info.interp) ||
 	    !memchr(info.interp_arg, '\0', sizeof info.interp_arg) ||
 	    info.build_id_len > sizeof info.build_id || strcmp(elf_kind_text(info.kind), "?") == 0)

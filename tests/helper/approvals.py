@@ -451,7 +451,7 @@ def judged_again_here():
 @test
 def only_the_launcher_speaks_for_the_operator():
     s = Session().start()
-    root = ask_frame(argv=["ask-me", "typed"], flags=0x400)
+    root = ask_frame(argv=["ask-me", "typed"], flags=0x2000)
     expect(s.question(frame=root).allowed, "the launcher may not ask for what was typed")
     gone = os.fork()
     if gone == 0:

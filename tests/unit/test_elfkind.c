@@ -229,6 +229,48 @@ START_TEST(notes)
 }
 END_TEST
 
+static bool is_loader(void)
+{
+	return elf_is_loader(read_file, NULL, inspect().kind);
+}
+
+/* The machine's own, glibc's and musl's; a shared object has no entry, a static-pie program no names. */
+START_TEST(loaders)
+{
+	Elf64_Dyn dyn[] = { { DT_FLAGS_1, { DF_1_NOW } }, { DT_STRSZ, { 700 } }, { DT_NULL, { 0 } } };
+	Elf64_Phdr *ph;
+
+	start_elf();
+	header()->e_entry = 4096;
+	ck_assert(!is_loader());
+	ph = add_phdr(PT_DYNAMIC, dyn, sizeof dyn, 4096);
+	ck_assert(is_loader());
+	header()->e_entry = 0;
+	ck_assert(!is_loader());
+	header()->e_entry = 4096;
+	header()->e_type = ET_EXEC;
+	ck_assert(!is_loader());
+	header()->e_type = ET_DYN;
+	dyn[0].d_un.d_val |= DF_1_PIE;
+	memcpy(file + 4096, dyn, sizeof dyn);
+	ck_assert(!is_loader());
+	dyn[0].d_un.d_val = 0;
+	dyn[1].d_un.d_val = 1;
+	memcpy(file + 4096, dyn, sizeof dyn);
+	ck_assert(!is_loader());
+	/* Names that stand behind the end. */
+	dyn[0] = (Elf64_Dyn){ DT_NULL, { 0 } };
+	dyn[1].d_un.d_val = 700;
+	memcpy(file + 4096, dyn, sizeof dyn);
+	ck_assert(!is_loader());
+	ph->p_filesz = UINT64_MAX;
+	ph->p_offset = sizeof file - 16;
+	ck_assert(!is_loader());
+	add_phdr(PT_INTERP, LOADER, sizeof LOADER, 6000);
+	ck_assert(!is_loader());
+}
+END_TEST
+
 START_TEST(lying_notes)
 {
 	uint8_t bytes[64];
@@ -369,6 +411,7 @@ Suite *suite_elfkind(void)
 	tcase_add_test(t, first_interpreter_counts);
 	tcase_add_test(t, static_programs);
 	tcase_add_test(t, notes);
+	tcase_add_test(t, loaders);
 	tcase_add_test(t, lying_notes);
 	tcase_add_loop_test(t, broken_files, 0, (int)(sizeof broken / sizeof broken[0]));
 	tcase_add_test(t, unreadable_and_unknown);

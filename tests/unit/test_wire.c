@@ -18,6 +18,8 @@ static struct request sample(void)
 	r.argv = argv;
 	r.argc = 4;
 	r.cwd = "/w";
+	r.loads = "/usr/bin/git";
+	r.loads_ident = "git";
 	r.is_root = true;
 	r.is_datagram = true;
 	return r;
@@ -39,6 +41,8 @@ START_TEST(ask_round_trip)
 	ck_assert_str_eq(ask.req.given, "/bin/npm");
 	ck_assert_ptr_null(ask.req.raw);
 	ck_assert_ptr_null(ask.req.host);
+	ck_assert_str_eq(ask.req.loads, "/usr/bin/git");
+	ck_assert_str_eq(ask.req.loads_ident, "git");
 	ck_assert_uint_eq(ask.req.argc, 4);
 	ck_assert_str_eq(ask.req.argv[3], "a b");
 	ck_assert_ptr_null(ask.req.argv[4]);

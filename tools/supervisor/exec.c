@@ -79,7 +79,7 @@ static struct exec *exec_new(struct caller *c)
 	x->held = -1;
 	x->n_chain = 0;
 	x->readable = true;
-	x->closed = false;
+	x->closed = x->is_unknown = false;
 	x->req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
 	return x;
 }
@@ -202,15 +202,16 @@ static void note_file(struct exec *x, struct caller *c, const struct stat *st, c
 		x->readable = false;
 }
 
-/* Of a file that the session may write its last change counts too, so that another content is another file.
- */
-static void stamp_file(struct exec *x, const struct stat *st)
+int exec_hold(struct exec *x, struct caller *c, const char *path, char *real)
 {
-	if (exec_is_settled(st))
-		return;
-	snprintf(x->stamp, sizeof(x->stamp), "%jx:%ju %jd.%09ld", (uintmax_t)st->st_dev,
-		 (uintmax_t)st->st_ino, (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
-	x->req.file = x->stamp;
+	int fd;
+
+	place_done(&x->interp);
+	fd = place_from(&x->interp, AT_FDCWD, path);
+	if (fd < 0)
+		return fd;
+	fd = hold_near(&x->interp, c, real);
+	return fd < 0 ? hold_far(&x->interp, c, RESOLVE_FOLLOW_LAST, real) : fd;
 }
 
 /* One interpreter of the chain.  Its path is relative to the caller's working directory. */
@@ -218,17 +219,10 @@ static int follow_interp(struct exec *x, struct caller *c, const struct elf_info
 			 struct elf_info *ret)
 {
 	char real[LIMIT_PATH] UNINITIALIZED;
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = exec_hold(x, c, script->interp, real);
 	struct stat st;
 	int e;
 
-	place_done(&x->interp);
-	e = place_from(&x->interp, AT_FDCWD, script->interp);
-	if (e < 0)
-		return e;
-	fd = hold_near(&x->interp, c, real);
-	if (fd < 0)
-		fd = hold_far(&x->interp, c, RESOLVE_FOLLOW_LAST, real);
 	if (fd < 0)
 		return fd;
 	e = usable(fd, 0, &st);
@@ -293,6 +287,7 @@ static void fill_request(struct exec *x, struct caller *c)
 	req->cwd = working_directory(x, c);
 	if (x->elf.build_id_len == sizeof(x->elf.build_id))
 		req->ident = image_ident(&c->image, x->elf.build_id);
+	exec_loads(x, c, req, &x->elf);
 	git_branch_note(req, &x->env.git, x->branch, sizeof(x->branch));
 	if (command_wants_branch(req) & GIT_WANTS_CALLER && is_by_git(x, c))
 		req->git_branch = GIT_ITSELF;
@@ -399,6 +394,10 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 
 	if (is_operators(c))
 		return true;
+	if (x->is_unknown) {
+		verdict_refuse(c, &x->req, target, REASON_LOADER);
+		return false;
+	}
 	if (!x->readable)
 		verdict_note(c, NOTE_FLOOR);
 	if (!judge_words(x, c, target))
@@ -477,7 +476,7 @@ struct answer carry_exec(struct caller *c)
 	e = x->held < 0 ? x->held : usable(x->held, call.flags, &st);
 	if (e == 0) {
 		note_file(x, c, &st, x->real);
-		stamp_file(x, &st);
+		exec_stamp(x, &st);
 		inspect(x, x->held, &x->elf);
 		a = judge(x, c, &call);
 	} else {

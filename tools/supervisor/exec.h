@@ -45,6 +45,7 @@ struct exec {
 	int held;			  /* the program, O_PATH */
 	struct stat file;		  /* what the kernel loads: the program or the last interpreter */
 	bool readable;			  /* the floor lets the session read each file of the chain */
+	bool is_unknown;		  /* nobody can tell what a loader would load */
 	bool closed;			  /* a file of the chain cannot be opened for reading */
 	struct elf_info elf;		  /* the program itself */
 	struct elf_info chain[CHAIN_MAX]; /* the scripts before `file`; [0] is the program */
@@ -95,6 +96,14 @@ void script_begin(struct exec *x);
 int script_judge(struct exec *x, struct caller *c, const struct elf_info *script,
 		 const struct elf_info *interpreter, const char *real);
 
+/* Holds the file at path as the caller would open it: O_PATH; real has LIMIT_PATH bytes.  -errno. */
+int exec_hold(struct exec *x, struct caller *c, const char *path, char *real);
+/* Of a file that the session may write its last change counts too, so that another content is another file.
+ */
+void exec_stamp(struct exec *x, const struct stat *st);
+/* exec_loads.c: fills in which files the words of req name; elf is its program.  x->is_unknown: nobody can
+ * tell. */
+void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf);
 /* --- exec_ran.c: a running program, seen from outside --- */
 
 /* The digest that a process has after the exec x.  It covers file, words, environment and working

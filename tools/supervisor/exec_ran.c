@@ -48,11 +48,12 @@ bool exec_inspect(const char *path, struct elf_info *ret)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	if (fd >= 0)
-		elf_inspect(file_read_at, &fd, ret);
-	else
-		*ret = (struct elf_info){ .kind = ELF_STATIC };
-	return fd >= 0;
+	*ret = (struct elf_info){ .kind = ELF_STATIC };
+	if (fd < 0)
+		return false;
+	elf_inspect(file_read_at, &fd, ret);
+	ret->is_loader = elf_is_loader(file_read_at, &fd, ret->kind);
+	return true;
 }
 
 /* --- the parts ------------------------------------------------------------------------------------------ */

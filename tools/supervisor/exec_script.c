@@ -34,6 +34,7 @@ int script_judge(struct exec *x, struct caller *c, const struct elf_info *script
 	req.given = strcmp(script->interp, real) == 0 ? NULL : script->interp;
 	if (interpreter->build_id_len == sizeof(interpreter->build_id))
 		req.ident = image_ident(&c->image, interpreter->build_id);
+	exec_loads(x, c, &req, interpreter);
 	s->last = req;
 	/* A branch that nobody told is a protected one. */
 	d = verdict_of(c, &req);

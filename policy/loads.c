@@ -1,0 +1,156 @@
+/*
+ * Which word of a loader's command line is the program that it opens.  Where an option is unknown, or its
+ * program would be looked for in a library path, nobody can tell.  No allocation, no system call: the caller
+ * opens.
+ */
+#include "loads.h"
+
+#include <string.h>
+
+#include "cmd.h"
+#include "path.h"
+
+enum search { SEARCH_LIBRARIES, SEARCH_PATH, SEARCH_NOTHING }; /* for a name without a slash */
+
+struct row {
+	const char *names;   /* blank-separated globs */
+	const char *dashes;  /* with which an option begins; one more is read like none */
+	const char *values;  /* options that take the next word, or have it behind `=` */
+	const char *flags;   /* options that stand alone; `*`: all others */
+	const char *nothing; /* options with which it loads nothing */
+	const char *argv0;   /* the one of values that says argv[0] */
+	enum search search;
+};
+
+static const struct row rows[] = {
+	/* glibc elf/rtld.c, musl ldso/dynlink.c */
+	{ "ld-*.so* ld.*so* libc.musl-*.so* ld-musl-*", "--",
+	  "preload library-path audit inhibit-rpath argv0 glibc-hwcaps-prepend glibc-hwcaps-mask",
+	  "inhibit-cache", "list verify list-tunables list-diagnostics help version", "argv0",
+	  SEARCH_LIBRARIES },
+	/* qemu linux-user/main.c */
+	{ "qemu-x86_64* qemu-aarch64* qemu-i386* qemu-arm*", "-",
+	  "L E U 0 g s B R p d D dfilter cpu r seed trace plugin tb-size t jitdump",
+	  "strace singlestep one-insn-per-tb perfmap xtb", "h help version", "0", SEARCH_NOTHING },
+	/* valgrind coregrind/launcher-linux.c; its tools load the program */
+	{ "valgrind valgrind.bin *-amd64-linux *-x86-linux *-arm64-linux", "-", "", "*",
+	  "h help help-debug help-dyn-options version", "", SEARCH_PATH },
+};
+
+static bool is_named(const char *globs, const char *name)
+{
+	for (size_t n; name && *globs; globs += n + (globs[n] == ' ')) {
+		n = strcspn(globs, " ");
+		if (glob_match(globs, n, name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
+static const struct row *row_of(const struct command *c)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (is_named(rows[i].names, c->program) || is_named(rows[i].names, c->alias))
+			return &rows[i];
+	return NULL;
+}
+
+bool loads_is_named(const struct command *c)
+{
+	return row_of(c) == rows;
+}
+
+/* What an option says; *at goes to the last of its words. */
+static enum loads_what read_option(const struct row *r, const struct command *c, struct loads *l)
+{
+	const char *name = command_arg(c, l->at) + strlen(r->dashes), *value;
+	size_t len;
+
+	name += !r->dashes[1] && *name == '-';
+	len = strcspn(name, "=");
+	if (word_in_list(r->nothing, name, len))
+		return LOADS_NOTHING;
+	if (!word_in_list(r->values, name, len))
+		return *r->flags == '*' || word_in_list(r->flags, name, len) ? LOADS_FILE : LOADS_UNKNOWN;
+	value = name[len] ? name + len + 1 : command_arg(c, ++l->at);
+	if (word_in_list(r->argv0, name, len))
+		l->called = value;
+	return LOADS_FILE;
+}
+
+enum loads_what command_loads(const struct command *c, bool is_loader, struct loads *ret)
+{
+	const struct row *r = row_of(c);
+	size_t n = command_count(c);
+
+	*ret = (struct loads){ 0 };
+	/* It is called what it is not. */
+	if (is_loader && r && r != rows)
+		return LOADS_UNKNOWN;
+	if (is_loader)
+		r = rows;
+	for (; r && ret->at < n; ret->at++) {
+		const char *arg = command_arg(c, ret->at);
+		enum loads_what what = LOADS_FILE;
+
+		if (strcmp(arg, "--") == 0) {
+			ret->at++;
+			break;
+		}
+		if (strncmp(arg, r->dashes, strlen(r->dashes)) != 0)
+			break;
+		what = read_option(r, c, ret);
+		if (what != LOADS_FILE)
+			return what;
+	}
+	if (!r || ret->at >= n)
+		return LOADS_NOTHING;
+	if (!ret->called)
+		ret->called = command_arg(c, ret->at);
+	if (strchr(command_arg(c, ret->at), '/') || r->search == SEARCH_NOTHING)
+		return LOADS_FILE;
+	return r->search == SEARCH_PATH ? LOADS_NAME : LOADS_UNKNOWN;
+}
+
+bool loads_unwrap(const struct command *c, const char *path, const char *ident, struct command *ret_inner,
+		  const char **ret_extra)
+{
+	struct loads l;
+	enum loads_what what = command_loads(c, path && !row_of(c), &l);
+
+	if (what != LOADS_FILE && what != LOADS_NAME)
+		return false;
+	if (!path)
+		path = command_arg(c, l.at);
+	*ret_inner = command_tail(c, l.at + 1);
+	ret_inner->path = path[0] == '/' ? path : NULL;
+	command_name(ret_inner, path_basename(path), path_basename(l.called), ident, ret_extra);
+	return true;
+}
+
+bool loads_unwrap_at(const struct request *req, unsigned depth, const struct command *c,
+		     struct command *ret_inner, const char **ret_extra)
+{
+	*ret_extra = NULL;
+	return depth == 0 && req->loads ? loads_unwrap(c, req->loads, req->loads_ident, ret_inner, ret_extra)
+					: command_unwrap(c, ret_inner);
+}
+
+bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
+		void *ctx)
+{
+	struct elf_info inner;
+	const char *extra;
+	struct command c = command_of(req, &extra);
+	struct loads l;
+	enum loads_what what = command_loads(&c, elf->is_loader, &l);
+
+	if (what != LOADS_FILE)
+		return what != LOADS_UNKNOWN;
+	req->loads = find(ctx, command_arg(&c, l.at), &inner);
+	if (!req->loads || inner.is_loader)
+		return false;
+	if (img && inner.build_id_len == sizeof inner.build_id)
+		req->loads_ident = image_ident(img, inner.build_id);
+	return true;
+}

@@ -1,0 +1,50 @@
+/*
+ * Programs that run a program which they open themselves: dynamic loaders, emulators, valgrind.  The kernel
+ * sees one exec, of the loader; which file runs is said by a word of its command line.  Pure; linked into the
+ * preload.
+ */
+#ifndef PALE_LOADS_H
+#define PALE_LOADS_H
+
+#include "argv.h"
+#include "elfkind.h"
+#include "image.h"
+
+enum loads_what {
+	LOADS_NOTHING, /* it is no loader, or loads nothing with these words */
+	LOADS_FILE,
+	LOADS_NAME,    /* a name that it looks for in PATH: the name counts */
+	LOADS_UNKNOWN, /* nobody can tell */
+};
+
+/* The program that a loader loads: word `at` of its command. */
+struct loads {
+	size_t at;
+	const char *called; /* argv[0] of the loaded program */
+};
+
+/* What c loads.  is_loader: c's file is a dynamic loader (elf_info.is_loader), whatever it is called. */
+enum loads_what command_loads(const struct command *c, bool is_loader, struct loads *ret);
+/* c is called as dynamic loaders are. */
+bool loads_is_named(const struct command *c);
+/* The loaded program; path, ident: its file and what that is by content, NULL where nobody looked. */
+bool loads_unwrap(const struct command *c, const char *path, const char *ident, struct command *ret_inner,
+		  const char **ret_extra);
+/* command_unwrap(), of c that is the depth-th command of its request, for which somebody may have looked. */
+bool loads_unwrap_at(const struct request *req, unsigned depth, const struct command *c,
+		     struct command *ret_inner, const char **ret_extra);
+
+/*
+ * Opens the file that word names for the process that would execute, and inspects it.  Its
+ * real path, which the caller keeps for as long as the request; NULL where there is no such regular file, or
+ * nobody knows by which path.
+ */
+typedef const char *loads_find_fn(void *ctx, const char *word, struct elf_info *ret);
+/*
+ * Fills in loads and loads_ident of an exec's request; elf is its file, img may be NULL.  False where the
+ * program is a loader and nobody can tell what it loads, or that is a loader too: REASON_LOADER.
+ */
+bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
+		void *ctx);
+
+#endif

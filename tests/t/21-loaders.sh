@@ -1,0 +1,198 @@
+# levels: full strict hooks
+# limit: 180
+# A program that is run by another one, which opens it: dynamic loaders above all.  The rules on commands hold
+# whatever the program is called there, and whatever its loader is called.
+. "$T_LIB"
+
+LD=/lib64/ld-linux-x86-64.so.2
+[ -e "$LD" ] || LD=/lib/ld-linux-aarch64.so.1
+MUSL=$(echo /lib/ld-musl-*.so.1)
+
+# A repository whose pushes to main can be seen, and a denied tool that leaves a file; the links and copies.
+ground() {
+	policy <<-END
+		preset = agent
+		[commands]
+		deny = banned
+		END
+	git init -q --bare far.git
+	git init -q .
+	git add file
+	git commit -qm one
+	git remote add origin ./far.git
+	mkdir -p "$HOME/bin"
+	cat >t.c <<-'END'
+		#include <fcntl.h>
+		int main(int c, char **v) { return open(v[c - 1], O_CREAT | O_WRONLY, 0600) < 0; }
+	END
+	gcc -o "$HOME/bin/banned" t.c || fail "does not compile"
+	cp "$HOME/bin/banned" harmless
+	ln -s /usr/bin/git g
+	cp /usr/bin/git copy
+	cp "$LD" m
+	mkdir -p -- -
+	ln -s -- "$HOME/bin/banned" -/b
+	ln -s "$HOME/bin/banned" b
+	ln -s /usr/bin/git git-push
+	export T_LD=$LD
+}
+
+# push LINE: it runs git push to main, by another name, and comes to nothing.  tool LINE: the same of the tool.
+push() {
+	fsh "$1"
+	[ "$(git -C far.git branch)" = "" ] || fail "pushed by: $1"
+	rc_not 0 "$1"
+	err_has 'pale: denied exec'
+}
+
+tool() {
+	fsh "$1"
+	[ ! -e ran ] || fail "ran by: $1"
+	rc_not 0 "$1"
+	err_has 'pale: denied exec'
+}
+
+t_named_by_link_copy_or_descriptor() {
+	ground
+	push '$T_LD /usr/bin/git push origin main'
+	push '$T_LD ./g push origin HEAD:main'
+	push '$T_LD ./copy push origin main'
+	push '$T_LD $PWD/g push origin main'
+	push '$T_LD ../work/./g push origin main'
+	push '$T_LD /proc/self/fd/7 push origin main 7</usr/bin/git'
+	push '$T_LD /dev/fd/7 push origin main 7</usr/bin/git'
+	push '$T_LD /dev/stdin push origin main </usr/bin/git'
+	push '$T_LD /proc/self/cwd/g push origin main'
+	push '$T_LD /proc/thread-self/root/usr/bin/git push origin main'
+	push 'cd /usr; $T_LD bin/git -C "$OLDPWD" push origin main'
+	push 'env $T_LD ./g push origin main'
+	tool '$T_LD ./b ran'
+	tool '$T_LD -/b ran'
+	tool '$T_LD ~/bin/banned ran'
+}
+
+t_options_in_any_order() {
+	ground
+	push '$T_LD --argv0 ls ./g push origin main'
+	push '$T_LD --argv0 git-push ./copy origin main'
+	push '$T_LD ./git-push origin main'
+	push '$T_LD --preload "" --library-path /lib ./g push origin main'
+	push '$T_LD --library-path /lib --inhibit-cache --argv0 x --inhibit-rpath x ./copy push origin main'
+	push '$T_LD --audit "" --glibc-hwcaps-mask x ./g push origin main'
+	tool '$T_LD --argv0 true ./b ran'
+	tool '$T_LD --library-path=x ./b ran'
+	tool '$T_LD --unheard-of ./b ran'
+	tool '$T_LD -- ./b ran'
+}
+
+t_the_loader_is_called_otherwise() {
+	ground
+	push './m ./g push origin main'
+	push './m --argv0 ls /usr/bin/git push origin main'
+	push 'ln -s $T_LD l; ./l ./copy push origin main'
+	push 'exec -a git $T_LD ./g push origin main'
+	push 'cp m valgrind; ./valgrind --argv0 true /usr/bin/git push origin main'
+	push 'cp m env; ./env ./g push origin main'
+	push '$T_LD $T_LD ./g push origin main'
+	push '$T_LD ./m ./m ./copy push origin main'
+	tool './m ./b ran'
+	tool 'exec 8<$T_LD; /proc/self/fd/8 ./b ran'
+}
+
+t_what_nobody_can_resolve() {
+	ground
+	tool 'LD_LIBRARY_PATH=. $T_LD b ran'
+	tool '$T_LD --library-path . b ran'
+	tool '$T_LD ./missing ran'
+	tool '$T_LD /proc/self/fd/7 ran 7< <(cat ~/bin/banned)'
+	tool 'cp ~/bin/banned gone; exec 7<gone; rm gone; $T_LD /proc/self/fd/7 ran'
+	tool '$T_LD . ran'
+	err_has 'nobody can tell which program it would open'
+}
+
+# By the kernel's own words: the loader is the interpreter of a script.
+t_a_script_that_names_a_loader() {
+	ground
+	printf '#!%s %s\n' "$LD" "$HOME/bin/banned" >s
+	chmod +x s
+	fsh './s ran'
+	[ ! -e ran ] || fail "ran by the script"
+	rc_not 0
+	err_has 'pale: denied exec'
+	printf '#!%s %s\n' "$PWD/m" "$PWD/b" >s
+	fsh './s ran'
+	[ ! -e ran ] || fail "ran by the script with a copy"
+	rc_not 0
+}
+
+t_musl() {
+	[ -e "$MUSL" ] || skip "musl is not installed"
+	need musl-gcc
+	ground
+	musl-gcc -o "$HOME/bin/banned" t.c || fail "does not compile"
+	export T_MUSL=$MUSL
+	tool '$T_MUSL ./b ran'
+	tool '$T_MUSL --argv0=ls --library-path=/lib ./b ran'
+	tool '$T_MUSL --preload "" -- ./b ran'
+	tool 'cp $T_MUSL x; ./x ./b ran'
+	tool 'ln -s $(readlink -f $T_MUSL) y; ./y --argv0 z ./b ran'
+}
+
+# What a loader runs in honest work.
+t_honest_loaders() {
+	need ldd
+	ground
+	fsh '$T_LD ./harmless one && $T_LD --argv0 x ./harmless two && ls one two'
+	rc_is 0
+	# Hooks know a loader by its name alone, and a static program they refuse.
+	[ "$T_LEVEL" = hooks ] || { fsh './m $PWD/harmless three && ls three' && rc_is 0; }
+	fsh '$T_LD --list ./harmless >/dev/null && $T_LD --verify ./harmless; $T_LD --help >/dev/null && $T_LD --version >/dev/null'
+	rc_is 0
+	fsh 'ldd /usr/bin/git ./harmless ~/bin/../work/harmless && ldd /bin/ls'
+	rc_is 0
+	out_has libc.so
+	err_lacks 'pale: denied'
+	fsh 'LD_TRACE_LOADED_OBJECTS=1 $T_LD /usr/bin/git'
+	rc_is 0
+	out_has libc.so
+	fsh '$T_LD /usr/bin/git status --short; $T_LD ./g log --oneline'
+	rc_is 0
+	out_has one
+}
+
+# A static-pie program is a shared object without an interpreter, too.
+t_static_pie_is_no_loader() {
+	[ "$T_LEVEL" != hooks ] || skip "level hooks runs nothing static"
+	ground
+	gcc -static-pie -fPIE -o p t.c || skip "cannot link static-pie"
+	fsh './p missing/no || ./p --unheard-of made'
+	rc_is 0
+	[ -e made ] || fail "it did not run"
+	err_lacks 'pale: denied'
+}
+
+t_explain_says_the_same() {
+	ground
+	run pale explain exec -- "$LD" ./g push origin main && rc_is 1
+	run pale explain exec -- ./m --argv0 x ./copy push origin main && rc_is 1
+	run pale explain exec -- ./m ./b ran && rc_is 1
+	out_has 'deny = banned'
+	run pale explain exec -- "$LD" ./missing && rc_is 1
+	out_has 'nobody can tell which program'
+	run pale explain exec -- "$LD" ./harmless x && rc_is 0
+	run pale explain --level "$T_LEVEL" exec -- "$LD" ./harmless x && rc_is 0
+}
+
+# Emulators and checkers read the program themselves.
+t_other_loaders() {
+	[ "$T_LEVEL" != hooks ] || skip "level hooks runs nothing static"
+	need valgrind
+	ground
+	tool 'valgrind ./b ran'
+	tool 'valgrind -q --tool=none ~/bin/banned ran'
+	push 'valgrind -- ./g push origin main'
+	fsh 'valgrind -q ./harmless made; ls made'
+	rc_is 0
+}
+
+scenario "$@"
