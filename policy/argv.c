@@ -294,6 +294,13 @@ bool command_unwrap(const struct command *outer, struct command *ret_inner)
 	return true;
 }
 
+size_t command_operand(const struct command *c, const char *shorts, const char *longs, const char *stop)
+{
+	const struct wrapper w = { "", shorts, longs, 0, 0, stop };
+
+	return find_inner(c, &w, command_count(c));
+}
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';

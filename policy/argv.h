@@ -38,6 +38,12 @@ struct command command_of(const struct request *req, const char **ret_extra);
 struct command command_tail(const struct command *c, size_t at);
 
 /*
+ * Index of the first word of c that is no option, or the count.  shorts are letters, longs blank-separated
+ * names of options that take the next word; with a letter of stop there is none.
+ */
+size_t command_operand(const struct command *c, const char *shorts, const char *longs, const char *stop);
+
+/*
  * Looks one wrapper deep: env, nice, nohup, timeout, xargs, sudo, doas, setsid, stdbuf, time, ionice,
  * chrt, taskset, command, exec, busybox APPLET, ld.so PROGRAM, git-SUBCOMMAND ...  True with the inner
  * command (args point into outer's); false where outer wraps nothing.

@@ -35,7 +35,7 @@ bool loads_unwrap_at(const struct request *req, unsigned depth, const struct com
 		     struct command *ret_inner, const char **ret_extra);
 
 /*
- * Opens the file that word names for the process that would execute, and inspects it.  Its
+ * Opens the file that word names for the process that would execute, and inspects it.  ret may be NULL.  Its
  * real path, which the caller keeps for as long as the request; NULL where there is no such regular file, or
  * nobody knows by which path.
  */

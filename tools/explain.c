@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/argv.h"
+#include "policy/script.h"
 
 #include "gitbranch.h"
 #include "grants.h"
@@ -205,6 +206,9 @@ static bool is_unhooked(const struct explainer *x, const struct question *q)
 /* A built-in of the shell executes nothing, so it is allowed whatever rules say of a program so named. */
 static void decide(const struct explainer *x, const struct question *q, struct verdict_of *ret)
 {
+	const struct request *judged = &q->req;
+	struct decision d;
+
 	*ret = (struct verdict_of){ .d = { VERDICT_ALLOW, REASON_NONE, RULE_NONE, 0 }, .from = x->image };
 	if (q->builtin)
 		return;
@@ -217,16 +221,22 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 		return;
 	}
 	ret->d = eval(&x->image, &q->req);
+	/* Only a supervisor looks at scripts. */
+	if (q->has_tool && x->level > LEVEL_HOOKS) {
+		d = eval(&x->image, &q->tool);
+		judged = script_is_held(&ret->d, &d) ? &q->tool : judged;
+		ret->d = judged == &q->req ? ret->d : d;
+	}
 	/* What will be written cannot be known here: it is allowed as far as rules go, and the reason tells.
 	 */
 	if (ret->d.verdict == VERDICT_ASK && ret->d.reason == REASON_GIT)
 		ret->d.verdict = VERDICT_ALLOW;
 	(void)decision_image(&x->image, &ret->d, &ret->from);
-	(void)eval_trace(&ret->from, &q->req, &ret->t);
+	(void)eval_trace(&ret->from, judged, &ret->t);
 	/* Inside a session the files of grants are not to be seen. */
-	ret->granted = ret->d.verdict == VERDICT_ASK && !x->around.nested &&
-		       granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, &q->req,
-				    &ret->by);
+	ret->granted =
+		ret->d.verdict == VERDICT_ASK && !x->around.nested &&
+		granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, judged, &ret->by);
 }
 
 /* Inside a session nobody can change what decides there, and loaded is not what decides. */

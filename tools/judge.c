@@ -116,6 +116,8 @@ struct chain {
 	struct elf_info elf[SCRIPT_DEPTH + 1];
 	char real[SCRIPT_DEPTH + 1][PATH_MAX];
 	struct found_files found[SCRIPT_DEPTH + 1];
+	struct request tool; /* the script that the program is given */
+	const char **tool_words;
 	const char **words; /* of all interpreters */
 };
 
@@ -136,6 +138,13 @@ static struct decision judge(const struct launch *l, struct chain *c, const char
 	look(l, c, 0, req);
 	d = verdict_of(l, req);
 	last = *req;
+	if (l->level > LEVEL_HOOKS && program_tool(req, &c->found[0], c->tool_words, &c->tool)) {
+		interp = verdict_of(l, &c->tool);
+		if (script_is_held(&d, &interp)) {
+			d = interp;
+			*req = c->tool;
+		}
+	}
 	for (size_t n = 0; n < SCRIPT_DEPTH && c->elf[n].kind == ELF_SCRIPT; n++) {
 		last = script_request(&c->elf[n], called, &last, c->words);
 		c->words += last.argc + 1;
@@ -174,10 +183,11 @@ int operator_judge(const struct launch *l, const struct program *p, char *const 
 			       .argv = (const char *const *)argv,
 			       .argc = argc };
 	struct git_env git = { .home = image_str(&l->image, l->image.h->home) };
-	_cleanup_free_ const char **words = calloc(SCRIPT_DEPTH * (argc + 4 * SCRIPT_DEPTH), sizeof(*words));
+	_cleanup_free_ const char **words =
+		calloc((SCRIPT_DEPTH + 1) * (argc + 4 * SCRIPT_DEPTH), sizeof(*words));
 	_cleanup_free_ char *target = NULL;
 	char cwd[PATH_MAX], given[PATH_MAX], branch[256];
-	struct chain chain = { .words = words };
+	struct chain chain = { .tool_words = words, .words = words ? words + argc + 2 : NULL };
 	struct decision d;
 	uint32_t id;
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "policy/loads.h"
 #include "policy/path.h"
+#include "policy/tool.h"
 
 #include "question.h"
 #include "tools.h"
@@ -93,8 +93,10 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 
 	if (!realpath(word, path) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return NULL;
-	*ret = (struct elf_info){ 0 };
-	(void)program_look(path, ret, &setid);
+	if (ret)
+		*ret = (struct elf_info){ 0 };
+	if (ret)
+		(void)program_look(path, ret, &setid);
 	f->n++;
 	return path;
 }
@@ -105,7 +107,18 @@ bool program_note(struct request *req, const struct image *img, const struct elf
 	room->n = 0;
 	if (elf->build_id_len == sizeof(elf->build_id))
 		req->ident = image_ident(img, elf->build_id);
+	if (!req->ident)
+		req->ident = tool_of(req->path);
 	return loads_fill(req, elf, img, find, room);
+}
+
+bool program_tool(const struct request *of, struct found_files *room, const char **words, struct request *ret)
+{
+	struct tool_script t = { .words = words };
+	bool found = words && tool_find(of, find, room, &t);
+
+	*ret = t.req;
+	return found;
 }
 
 /* `#!/usr/bin/env node`: what env will run counts, not env. */

@@ -16,6 +16,11 @@ struct found_files {
 };
 bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,
 		  struct found_files *room);
+/* The script that the interpreter is given which `of` executes, as a command of its own (tool_find()); words
+ * has room for of->argc + 2.  False where there is none. */
+bool program_tool(const struct request *of, struct found_files *room, const char **words,
+		  struct request *ret);
+
 /* One question of explain with the memory it stands on. */
 struct question {
 	struct request req;
@@ -27,6 +32,9 @@ struct question {
 	bool unknown; /* nobody can tell what a loader would load */
 	struct elf_info elf;
 	struct found_files found;
+	struct request tool;	 /* the script that an interpreter is given */
+	const char **tool_words; /* owned */
+	bool has_tool;
 };
 
 /* One argv of n words in directory cwd about op; img is who judges, env that of a git.  0, -EINVAL (not

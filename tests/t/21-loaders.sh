@@ -14,7 +14,8 @@ ground() {
 		preset = agent
 		[commands]
 		deny = banned
-		END
+		ask = asktool
+	END
 	git init -q --bare far.git
 	git init -q .
 	git add file
@@ -181,6 +182,68 @@ t_explain_says_the_same() {
 	out_has 'nobody can tell which program'
 	run pale explain exec -- "$LD" ./harmless x && rc_is 0
 	run pale explain --level "$T_LEVEL" exec -- "$LD" ./harmless x && rc_is 0
+	run pale explain exec -- node /usr/lib/node_modules/npm/bin/npm-cli.js publish && rc_is 3
+}
+
+# --- interpreters that are given a tool's script ------------------------------------------------------
+
+# asked LINE: it asks once, and is denied since nobody is there.
+asked() {
+	rm -f asked
+	PALE_PROMPT=0 fsh "$1"
+	rc_not 0 "$1"
+	[ ! -e ran ] || fail "ran by: $1"
+	[ "$(pale log --json | grep -c '"rule".*ask = ')" -gt 0 ] || fail "nothing was asked by: $1"
+	err_has 'pale: denied exec'
+}
+
+scripts() {
+	ground
+	mkdir -p lib/npm/bin
+	printf '#!/bin/sh\n: >ran\n' >"$HOME/bin/asktool"
+	printf '#!/usr/bin/env node\nrequire("fs").writeFileSync("ran", "")\n' >lib/npm/bin/npm-cli.js
+	printf '#!/usr/bin/env python3\nopen("ran", "w")\n' >"$HOME/bin/twine"
+	chmod +x "$HOME/bin"/* lib/npm/bin/npm-cli.js
+	ln -s "$HOME/bin/asktool" other
+	ln -s lib/npm/bin/npm-cli.js npm
+	ln -s lib/npm/bin/npm-cli.js xyz
+}
+
+t_scripts_by_their_interpreter() {
+	[ "$T_LEVEL" != hooks ] || skip "hooks do not look at scripts"
+	scripts
+	asked 'sh ~/bin/asktool'
+	asked 'bash -x ~/bin/asktool a'
+	asked 'sh ./other'
+	asked '$T_LD /bin/sh ./other'
+	asked 'nice env sh ./other'
+	need node python3
+	asked 'node lib/npm/bin/npm-cli.js publish'
+	asked 'node --no-warnings ./npm publish'
+	asked 'node ./xyz publish'
+	asked 'python3 ~/bin/twine upload x'
+	asked 'env -u X python3 -I ~/bin/twine upload x'
+	asked './npm publish'
+	asked 'lib/npm/bin/npm-cli.js publish'
+}
+
+# A name that no rule speaks of is no command of its own, also where only listed commands run.
+t_ordinary_scripts() {
+	need python3
+	policy <<-END
+		preset = agent
+		[commands]
+		default = deny
+		allow = bash
+		allow = python3
+		allow = sh
+	END
+	echo 'print(40 + 2)' >git.py
+	cp git.py x.py
+	echo 'echo sh' >push
+	fsh 'python3 x.py; python3 git.py push origin main; sh push; python3 -m json.tool <<<"[1]"; bash -c "echo c" git push'
+	rc_is 0
+	out_is "$(printf '42\n42\nsh\n[\n    1\n]\nc')"
 }
 
 # Emulators and checkers read the program themselves.
@@ -193,6 +256,18 @@ t_other_loaders() {
 	push 'valgrind -- ./g push origin main'
 	fsh 'valgrind -q ./harmless made; ls made'
 	rc_is 0
+}
+
+# Once is once, though env executes the interpreter anew.
+t_a_yes_is_enough() {
+	need node
+	scripts
+	export PALE_PROMPT=1
+	pale run -q -- bash -c './npm publish; :' >"$S/out" 2>"$S/err" &
+	until_true 10 eval '[ -n "$(pale pending --json | grep npm)" ]' || fail "nothing is asked"
+	pale approve "$(pale pending --json | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' | head -1)" || fail "cannot approve"
+	until_true 10 test -e ran || fail "it did not run: $(pale pending)"
+	wait
 }
 
 scenario "$@"

@@ -1,11 +1,12 @@
-/* Which program a loader opens. */
+/* Which program a loader opens, and which script an interpreter is given. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "policy/eval.h"
 #include "policy/path.h"
-#include "policy/loads.h"
+#include "policy/script.h"
+#include "policy/tool.h"
 
 #include "tests/unit/image_fixture.h"
 #include "tests/unit/test_cmd.h"
@@ -87,8 +88,12 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 {
 	(void)ctx;
 	(void)word;
-	*ret = (struct elf_info){ .kind = ELF_DYNAMIC, .is_loader = found_loader, .build_id_len = 20 };
-	memset(ret->build_id, 7, sizeof(ret->build_id));
+	if (ret) {
+		*ret = (struct elf_info){ .kind = ELF_DYNAMIC,
+					  .is_loader = found_loader,
+					  .build_id_len = 20 };
+		memset(ret->build_id, 7, sizeof(ret->build_id));
+	}
 	return found;
 }
 
@@ -157,6 +162,79 @@ START_TEST(what_is_loaded_is_judged)
 }
 END_TEST
 
+/* --- scripts ---------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *command, *file, *want; /* the words, NULL: no script */
+	bool keeps_name;
+} scripts[] = {
+	{ "node /lib/npm/bin/npm-cli.js publish", "/lib/npm/bin/npm-cli.js",
+	  "/lib/npm/bin/npm-cli.js publish", true },
+	{ "node --no-warnings -r x /usr/bin/npm publish", "/lib/npm-cli.js", "/usr/bin/npm publish", true },
+	{ "node ./x publish", "/lib/npm-cli.js", "./x publish", false },
+	{ "python3.11 -X dev -I /usr/bin/twine upload", NULL, "/usr/bin/twine upload", true },
+	{ "python3 -m twine upload", NULL, "twine upload", true },
+	{ "env -u X nice python x.py", NULL, "x.py", true },
+	{ "bash -eu ./deploy now", "/opt/deploy", "./deploy now", true },
+	{ "busybox sh ./deploy now", NULL, "./deploy now", true },
+	{ "ld.so /usr/bin/node npm", NULL, "npm", true },
+	{ "bash -c 'npm publish' npm publish", NULL, NULL, false },
+	{ "sh -s npm publish", NULL, NULL, false },
+	{ "python3 -c x npm publish", NULL, NULL, false },
+	{ "node -e x npm publish", NULL, NULL, false },
+	{ "python3", NULL, NULL, false },
+	{ "git push", NULL, NULL, false },
+};
+
+START_TEST(the_script_of_an_interpreter)
+{
+	const char *room[16];
+	char line[256];
+	struct tool_script t = { .words = room };
+	struct line l;
+	struct request req = request_of(&l, scripts[_i].command);
+
+	found = scripts[_i].file;
+	ck_assert_msg(tool_find(&req, find, NULL, &t) == (scripts[_i].want != NULL), "%s",
+		      scripts[_i].command);
+	if (!scripts[_i].want)
+		return;
+	argv_join(t.req.argv, t.req.argc, line, sizeof(line));
+	ck_assert_str_eq(line, scripts[_i].want);
+	ck_assert_ptr_eq(t.req.path, scripts[_i].file);
+	ck_assert_ptr_null(t.req.argv[t.req.argc]);
+	ck_assert_int_eq(t.keeps_name, scripts[_i].keeps_name);
+}
+END_TEST
+
+/* A rule on npm holds by whichever name; what no rule names is no command of its own. */
+START_TEST(a_script_counts_where_a_rule_names_it)
+{
+	const char *room[16];
+	struct tool_script t = { .words = room };
+	struct fixture f;
+	struct line l;
+	struct request req = request_of(&l, "node ./x publish");
+	struct decision node = { .verdict = VERDICT_ALLOW, .rule = RULE_NONE }, d;
+
+	fixture_init(&f);
+	fixture_rule(&f, RULE_CMD_ASK, "npm publish");
+	fixture_rule(&f, RULE_CMD_ALLOW, "node");
+	f.p.s.cmd_default = VERDICT_DENY;
+	fixture_compile(&f);
+	found = "/lib/npm-cli.js";
+	ck_assert(tool_find(&req, find, NULL, &t));
+	eval_command(&f.img, &t.req, &d, NULL);
+	ck_assert(script_is_held(&node, &d));
+	found = "/ws/x.js";
+	ck_assert(tool_find(&req, find, NULL, &t));
+	eval_command(&f.img, &t.req, &d, NULL);
+	ck_assert_int_eq(d.verdict, VERDICT_DENY);
+	ck_assert(!script_is_held(&node, &d));
+	fixture_done(&f);
+}
+END_TEST
+
 #define LEN(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 Suite *suite_loads(void)
@@ -167,6 +245,8 @@ Suite *suite_loads(void)
 	tcase_add_loop_test(t, the_loaded_word, 0, LEN(words));
 	tcase_add_test(t, a_loader_by_any_name);
 	tcase_add_loop_test(t, what_is_loaded_is_judged, 0, LEN(resolved));
+	tcase_add_loop_test(t, the_script_of_an_interpreter, 0, LEN(scripts));
+	tcase_add_test(t, a_script_counts_where_a_rule_names_it);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -237,9 +237,13 @@ static int follow_interp(struct exec *x, struct caller *c, const struct elf_info
 static int follow_chain(struct exec *x, struct caller *c)
 {
 	struct elf_info *loaded = &x->loaded;
+	int r;
 
 	*loaded = x->elf;
 	script_begin(x);
+	r = exec_tool(x, c);
+	if (r < 0)
+		return r;
 	while (loaded->kind == ELF_SCRIPT) {
 		struct elf_info *script = &x->chain[x->n_chain];
 		int e;

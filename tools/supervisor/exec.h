@@ -104,6 +104,10 @@ void exec_stamp(struct exec *x, const struct stat *st);
 /* exec_loads.c: fills in which files the words of req name; elf is its program.  x->is_unknown: nobody can
  * tell. */
 void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf);
+/* Judges the script that the program is given to interpret as a command of its own (tool.h), as
+ * script_judge() does an interpreter.  0 or -ENOMEM. */
+int exec_tool(struct exec *x, struct caller *c);
+
 /* --- exec_ran.c: a running program, seen from outside --- */
 
 /* The digest that a process has after the exec x.  It covers file, words, environment and working

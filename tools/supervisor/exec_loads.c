@@ -2,10 +2,13 @@
  * The files that the program of an exec opens and runs by itself, because its words name them: the program of
  * a dynamic loader, the script of an interpreter.  They are found as they would be for the caller.
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/loads.h"
+#include "policy/path.h"
+#include "policy/script.h"
+#include "policy/tool.h"
 
 #include "tools/supervisor/exec.h"
 #include "tools/supervisor/procfs.h"
@@ -29,8 +32,26 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 	if (fd < 0 || fstat(fd, &f->st) < 0 || !S_ISREG(f->st.st_mode) || f->st.st_nlink == 0)
 		return NULL;
 	procfs_own_link(fd, link);
-	(void)exec_inspect(link, ret);
+	if (ret)
+		(void)exec_inspect(link, ret);
 	return real;
+}
+
+/* The caller is an env that was judged with the words that it passes on now. */
+static bool is_by_env(const struct request *req, struct caller *c)
+{
+	char exe[LIMIT_PATH], words[LIMIT_PATH];
+	int n = caller_program(c, exe, words, sizeof(words));
+
+	for (size_t i = req->argc; i > 0 && n > 0; i--) {
+		const char *word = req->argv[i - 1];
+		int len = (int)strlen(word) + 1;
+
+		n -= len;
+		if (n <= 0 || memcmp(words + n, word, (size_t)len) != 0)
+			return false;
+	}
+	return n > 0 && strcmp(path_basename(exe), "env") == 0 && outside_is(&c->image, exe);
 }
 
 void exec_stamp(struct exec *x, const struct stat *st)
@@ -50,4 +71,30 @@ void exec_loads(struct exec *x, struct caller *c, struct request *req, const str
 		x->is_unknown = true;
 	else if (req->loads)
 		exec_stamp(x, &f.st);
+	if (!req->ident)
+		req->ident = tool_of(req->path);
+}
+
+int exec_tool(struct exec *x, struct caller *c)
+{
+	struct finder f = { .x = x, .c = c };
+	struct tool_script *t;
+	struct decision d;
+
+	/* An interpreter that is a script executes another. */
+	if (x->elf.kind == ELF_SCRIPT)
+		return 0;
+	t = caller_scratch(c, sizeof(*t));
+	if (t)
+		t->words = caller_scratch(c, TOOL_WORDS(x->req.argc) * sizeof(*t->words));
+	if (!t || !t->words)
+		return -ENOMEM;
+	if (!tool_find(&x->req, find, &f, t))
+		return 0;
+	d = verdict_of(c, &t->req);
+	if (!script_is_held(&x->script.d, &d) || (t->keeps_name && is_by_env(&x->req, c)))
+		return 0;
+	x->script.d = d;
+	x->script.held = t->req;
+	return 0;
 }
