@@ -80,6 +80,9 @@ static const struct wrapper wrappers[] = {
 	{ "xvfb-run", "enpsf", "error-file server-num xauth-protocol server-args auth-file", 0, 0, "" },
 };
 
+/* What they do is said by what they are called. */
+static const char multicalls[] = "busybox toybox coreutils";
+
 size_t command_count(const struct command *c)
 {
 	return (c->first ? 1 : 0) + c->n_pre + c->n;
@@ -142,7 +145,9 @@ void command_name(struct command *c, const char *program, const char *called, co
 	*ret_extra = NULL;
 	c->program = program;
 	c->alias = strcmp(called, program) != 0 ? called : NULL;
-	if (!ident || (c->alias && strncmp(called, "git-", 4) == 0))
+	/* git-push, and an applet, say more than the file. */
+	if (!ident || strcmp(ident, program) == 0 ||
+	    (c->alias && (strncmp(called, "git-", 4) == 0 || word_in_list(multicalls, ident, strlen(ident)))))
 		return;
 	*ret_extra = c->alias;
 	c->alias = ident;
@@ -165,7 +170,7 @@ static const struct wrapper *find_wrapper(const struct command *c)
 		if (!command_is(c, w->name))
 			continue;
 		/* called rm, the file busybox is rm: its first word is no applet */
-		if ((w->flags & WRAP_APPLET) && c->alias && strcmp(c->alias, w->name) != 0)
+		if ((w->flags & WRAP_APPLET) && c->alias && strncmp(c->alias, w->name, strlen(w->name)) != 0)
 			continue;
 		return w;
 	}

@@ -217,7 +217,8 @@ static int gather_self(struct gather *g)
 /* Programs that policies name, known by content as well: copied under another name they stay what they are.
  */
 static const char *const known_programs[] = {
-	"git", "gh", "curl", "wget", "ssh", "scp", "nc", "docker", "sudo", "bash", "sh", "rm",
+	"git",	  "gh",	  "curl", "wget", "ssh", "scp",	    "nc",
+	"docker", "sudo", "bash", "sh",	  "rm",	 "busybox", "toybox",
 };
 
 static int add_ident(struct gather *g, const char *name)

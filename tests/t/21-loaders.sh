@@ -246,6 +246,25 @@ t_ordinary_scripts() {
 	out_is "$(printf '42\n42\nsh\n[\n    1\n]\nc')"
 }
 
+# A multi-call program by another name.
+t_applets() {
+	[ "$T_LEVEL" != hooks ] || skip "level hooks runs nothing static"
+	need busybox
+	policy <<<'[commands]
+deny = mkfifo'
+	ln -s "$(command -v busybox)" busyboxx
+	cp "$(command -v busybox)" busyboxy
+	ln -s "$PWD/busyboxy" mkfifo
+	fsh './busyboxx mkfifo ran; ./busyboxy mkfifo ran; ./mkfifo ran; busybox env ./mkfifo ran; ./busyboxx echo fine'
+	out_is fine
+	[ ! -e ran ] || fail "an applet ran"
+	# Called by an applet's name it takes words, and none of them is an applet.
+	ln -s "$PWD/busyboxy" echo
+	fsh './echo mkfifo ran'
+	rc_is 0
+	out_is 'mkfifo ran'
+}
+
 # Emulators and checkers read the program themselves.
 t_other_loaders() {
 	[ "$T_LEVEL" != hooks ] || skip "level hooks runs nothing static"
