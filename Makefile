@@ -78,7 +78,7 @@ comma := ,
 # --- sources --------------------------------------------------------------------------------------
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
-PURE := op fileop buf path image eval eval_path procpath trie eval_cmd eval_host argv argv_line loads script cmd cmd_match git git_online git_typo kind describe wire ring ring_names resolve resolve_walk elfkind addr sockaddr
+PURE := op fileop buf path image eval eval_path procpath trie eval_cmd eval_host argv argv_line script cmd cmd_match git git_online git_typo kind describe wire ring ring_names resolve resolve_walk elfkind addr sockaddr
 POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
@@ -125,7 +125,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) polic
 # any call on files passes, smallest all else.
 SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
 SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve_walk \
-	preload/check preload/near preload/sys preload/gate
+	preload/near preload/sys preload/gate
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
 $(B)/so/%.o: %.c Makefile

@@ -9,6 +9,8 @@
  */
 #include "helper.h"
 
+#include "policy/loads.h"
+
 #include <errno.h>
 #include <sodium.h>
 #include <sys/socket.h>
@@ -59,6 +61,7 @@ static int on_ask(struct helper *h, struct conn *c, size_t len, int fd)
 {
 	if (fd >= 0 || wire_get_ask(h->frame, len, &h->ask) < 0)
 		return -EPROTO;
+	loads_place(&h->ask.req);
 	/* Who asks may be in the supervisor's ring and nowhere else that we may look. */
 	if (h->foreign)
 		(void)drain_turn(h);

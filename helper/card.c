@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/argv.h"
+#include "policy/loads.h"
 
 #define ID_TRIES  64
 #define TREE_WALK 64 /* most ancestors examined */
@@ -94,6 +94,7 @@ int card_keep(struct approval *ap, const struct request *from)
 	copy_texts(&c, &ap->req, from, argv, env);
 	ap->req.argv = from->argc > 0 ? argv : NULL;
 	ap->req.env = envc > 0 ? env : NULL;
+	loads_place(&ap->req);
 	return 0;
 }
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "loads.h"
 #include "path.h"
 
 enum wrapper_flag {
@@ -80,6 +79,12 @@ static const struct wrapper wrappers[] = {
 	{ "xvfb-run", "enpsf", "error-file server-num xauth-protocol server-args auth-file", 0, 0, "" },
 };
 
+/* By its name alone, where another program would execute it; loads.h knows more. */
+static const struct wrapper loader = {
+	"ld.so", "", "preload library-path audit inhibit-rpath argv0 glibc-hwcaps-prepend glibc-hwcaps-mask",
+	0,	 0,  ""
+};
+
 /* What they do is said by what they are called. */
 static const char multicalls[] = "busybox toybox coreutils";
 
@@ -139,6 +144,31 @@ static struct command command_inner(const struct command *c, size_t i)
 	return inner;
 }
 
+/* ld-linux-x86-64.so.2, ld-musl-x86_64.so.1, ld.so, ld-2.36.so */
+static bool is_loader(const char *name)
+{
+	return name && strncmp(name, "ld", 2) == 0 && (name[2] == '-' || name[2] == '.') &&
+	       strstr(name, ".so") != NULL;
+}
+
+bool command_is_loader(const struct command *c)
+{
+	return is_loader(c->program) || is_loader(c->alias);
+}
+
+bool request_unwrap(const struct request *req, unsigned depth, const struct command *c,
+		    struct command *ret_inner, const char **ret_extra)
+{
+	*ret_extra = NULL;
+	if (depth > 0 || !req->loads || !req->loads_called)
+		return command_unwrap(c, ret_inner);
+	*ret_inner = command_tail(c, req->loads_at + 1);
+	ret_inner->path = req->loads;
+	command_name(ret_inner, path_basename(req->loads), path_basename(req->loads_called), req->loads_ident,
+		     ret_extra);
+	return true;
+}
+
 void command_name(struct command *c, const char *program, const char *called, const char *ident,
 		  const char **ret_extra)
 {
@@ -174,7 +204,7 @@ static const struct wrapper *find_wrapper(const struct command *c)
 			continue;
 		return w;
 	}
-	return NULL;
+	return command_is_loader(c) ? &loader : NULL;
 }
 
 enum option_effect { OPTION_ALONE, OPTION_TAKES_NEXT, OPTION_STOPS };
@@ -277,14 +307,13 @@ static const char *env_string(const struct command *c, size_t *ret_tail);
 bool command_unwrap(const struct command *outer, struct command *ret_inner)
 {
 	const struct wrapper *w;
-	const char *extra;
 	size_t n, i;
 
 	if (unwrap_git_dash(outer, ret_inner))
 		return true;
 	w = find_wrapper(outer);
 	if (!w)
-		return loads_unwrap(outer, NULL, NULL, ret_inner, &extra);
+		return false;
 	if ((w->flags & WRAP_APPLET) && unwrap_coreutils(outer, ret_inner))
 		return true;
 	if ((w->flags & WRAP_USER) && !has_user_option(outer))

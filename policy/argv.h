@@ -43,6 +43,15 @@ struct command command_tail(const struct command *c, size_t at);
  */
 size_t command_operand(const struct command *c, const char *shorts, const char *longs, const char *stop);
 
+/* It is called as dynamic loaders are. */
+bool command_is_loader(const struct command *c);
+/*
+ * command_unwrap() of c, the depth-th command of its request; of a loader for which loads.h has looked, what
+ * that opens.  *ret_extra: as command_name().
+ */
+bool request_unwrap(const struct request *req, unsigned depth, const struct command *c,
+		    struct command *ret_inner, const char **ret_extra);
+
 /*
  * Looks one wrapper deep: env, nice, nohup, timeout, xargs, sudo, doas, setsid, stdbuf, time, ionice,
  * chrt, taskset, command, exec, busybox APPLET, ld.so PROGRAM, git-SUBCOMMAND ...  True with the inner

@@ -12,7 +12,6 @@
 #include "ballot.h"
 #include "cmd.h"
 #include "git.h"
-#include "loads.h"
 
 struct judged {
 	const struct image *img;
@@ -211,7 +210,7 @@ static void judge_chain(struct judged *j, struct command c, const char *extra)
 	int wraps;
 
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
-		wraps = loads_unwrap_at(j->req, depth, &c, &inner, &next);
+		wraps = request_unwrap(j->req, depth, &c, &inner, &next);
 		if (wraps && inner.first) {
 			judge_command(j, &c, &inner, extra);
 			c = inner;
@@ -320,7 +319,7 @@ bool eval_command_each(const struct image *img, const struct request *req, each_
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
 		bool twin;
 
-		wraps = loads_unwrap_at(req, depth, &c, &inner, &next);
+		wraps = request_unwrap(req, depth, &c, &inner, &next);
 		twin = wraps && inner.first;
 		j.any = false;
 		judge_command(&j, &c, twin ? &inner : NULL, extra);
@@ -352,7 +351,7 @@ unsigned command_wants_branch(const struct request *req)
 
 		if (wants)
 			return wants;
-		wraps = loads_unwrap_at(req, depth, &c, &inner, &extra);
+		wraps = request_unwrap(req, depth, &c, &inner, &extra);
 		if (!wraps)
 			wraps = command_unwrap_split(&c, &store, &inner);
 		if (wraps <= 0)

@@ -55,11 +55,6 @@ static const struct row *row_of(const struct command *c)
 	return NULL;
 }
 
-bool loads_is_named(const struct command *c)
-{
-	return row_of(c) == rows;
-}
-
 /* What an option says; *at goes to the last of its words. */
 static enum loads_what read_option(const struct row *r, const struct command *c, struct loads *l)
 {
@@ -112,28 +107,20 @@ enum loads_what command_loads(const struct command *c, bool is_loader, struct lo
 	return r->search == SEARCH_PATH ? LOADS_NAME : LOADS_UNKNOWN;
 }
 
-bool loads_unwrap(const struct command *c, const char *path, const char *ident, struct command *ret_inner,
-		  const char **ret_extra)
+void loads_place(struct request *req)
 {
+	const char *extra;
+	struct command c;
 	struct loads l;
-	enum loads_what what = command_loads(c, path && !row_of(c), &l);
 
-	if (what != LOADS_FILE && what != LOADS_NAME)
-		return false;
-	if (!path)
-		path = command_arg(c, l.at);
-	*ret_inner = command_tail(c, l.at + 1);
-	ret_inner->path = path[0] == '/' ? path : NULL;
-	command_name(ret_inner, path_basename(path), path_basename(l.called), ident, ret_extra);
-	return true;
-}
-
-bool loads_unwrap_at(const struct request *req, unsigned depth, const struct command *c,
-		     struct command *ret_inner, const char **ret_extra)
-{
-	*ret_extra = NULL;
-	return depth == 0 && req->loads ? loads_unwrap(c, req->loads, req->loads_ident, ret_inner, ret_extra)
-					: command_unwrap(c, ret_inner);
+	if (!req->loads || req->argc == 0)
+		return;
+	c = command_of(req, &extra);
+	/* Where nobody can tell, there is nothing behind the loader. */
+	if (command_loads(&c, !row_of(&c), &l) != LOADS_FILE)
+		l = (struct loads){ .at = command_count(&c), .called = "" };
+	req->loads_at = l.at;
+	req->loads_called = l.called;
 }
 
 bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
@@ -150,7 +137,9 @@ bool loads_fill(struct request *req, const struct elf_info *elf, const struct im
 	req->loads = find(ctx, command_arg(&c, l.at), &inner);
 	if (!req->loads || inner.is_loader)
 		return false;
-	if (img && inner.build_id_len == sizeof inner.build_id)
+	if (inner.build_id_len == sizeof inner.build_id)
 		req->loads_ident = image_ident(img, inner.build_id);
+	req->loads_at = l.at;
+	req->loads_called = l.called;
 	return true;
 }

@@ -25,14 +25,8 @@ struct loads {
 
 /* What c loads.  is_loader: c's file is a dynamic loader (elf_info.is_loader), whatever it is called. */
 enum loads_what command_loads(const struct command *c, bool is_loader, struct loads *ret);
-/* c is called as dynamic loaders are. */
-bool loads_is_named(const struct command *c);
-/* The loaded program; path, ident: its file and what that is by content, NULL where nobody looked. */
-bool loads_unwrap(const struct command *c, const char *path, const char *ident, struct command *ret_inner,
-		  const char **ret_extra);
-/* command_unwrap(), of c that is the depth-th command of its request, for which somebody may have looked. */
-bool loads_unwrap_at(const struct request *req, unsigned depth, const struct command *c,
-		     struct command *ret_inner, const char **ret_extra);
+/* Fills in loads_at and loads_called of a request that came without them, or whose words moved. */
+void loads_place(struct request *req);
 
 /*
  * Opens the file that word names for the process that would execute, and inspects it.  ret may be NULL.  Its
@@ -41,7 +35,7 @@ bool loads_unwrap_at(const struct request *req, unsigned depth, const struct com
  */
 typedef const char *loads_find_fn(void *ctx, const char *word, struct elf_info *ret);
 /*
- * Fills in loads and loads_ident of an exec's request; elf is its file, img may be NULL.  False where the
+ * Fills in loads and its like of an exec's request; elf is its file.  False where the
  * program is a loader and nobody can tell what it loads, or that is a loader too: REASON_LOADER.
  */
 bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,

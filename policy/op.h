@@ -165,6 +165,8 @@ struct request {
 	 * is by content.  NULL: it opens none, or only its word is known.
 	 */
 	const char *loads, *loads_ident;
+	const char *loads_called; /* its argv[0] */
+	size_t loads_at;	  /* the word behind which its own stand, without argv[0] */
 	const char *cwd;
 	/*
 	 * OP_EXEC, in a question: the environment that the program would get, ended by NULL; on a card, what

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "loads.h"
 #include "path.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
@@ -370,7 +369,7 @@ void risk_command(struct risk *r, const struct request *req)
 		int wraps;
 
 		look(r, req, &c);
-		wraps = loads_unwrap_at(req, depth, &c, &inner, &extra);
+		wraps = request_unwrap(req, depth, &c, &inner, &extra);
 		if (!wraps)
 			wraps = command_unwrap_split(&c, &store, &inner);
 		if (wraps < 0)

@@ -58,7 +58,7 @@ bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct 
 	struct command c = command_of(of, &extra), inner;
 	size_t n, at;
 
-	for (unsigned depth = 0; depth < LIMIT_DEPTH && loads_unwrap_at(of, depth, &c, &inner, &extra);
+	for (unsigned depth = 0; depth < LIMIT_DEPTH && request_unwrap(of, depth, &c, &inner, &extra);
 	     depth++)
 		c = inner;
 	n = command_count(&c);

@@ -17,7 +17,6 @@
 #include "policy/argv.h"
 #include "policy/elfkind.h"
 #include "policy/git.h"
-#include "policy/loads.h"
 #include "policy/path.h"
 #include "policy/script.h"
 
@@ -33,11 +32,7 @@
 struct work {
 	struct request req;
 	struct elf_info elf, inner;
-	bool gone;	   /* there is no preload to be in it */
-	enum reason fault; /* for which it is refused before any rule is asked */
-	int cwd;	   /* of a loader's words */
-	int loaded;	   /* whether what it loads is hookable */
-	char *found;	   /* scratch: the path of that */
+	bool gone; /* there is no preload to be in it */
 	char target[2048];
 	size_t used;
 	char text[3 * LIMIT_PATH]; /* cwd, real and given path, one behind the other: few pages are touched */
@@ -50,7 +45,6 @@ struct program {
 	int held;
 	int fd; /* -EACCES: may be executed but not read */
 	unsigned mode;
-	bool is_linked;	  /* it has a name */
 	const char *real; /* in near, where the open has proven it; NULL: ask the kernel for held's name */
 	char near[NEAR_PATH];
 };
@@ -77,7 +71,6 @@ static int program_usable(struct program *p, int flags)
 	if (!S_ISREG(st.st_mode))
 		return -EACCES;
 	p->mode = st.st_mode;
-	p->is_linked = st.st_nlink > 0;
 	r = raw4(SYS_faccessat2, p->held, "", X_OK, AT_EMPTY_PATH | AT_EACCESS);
 	if (r == -ENOSYS || r == -EPERM) {
 		sys_fd_link(p->held, name, sizeof name);
@@ -192,9 +185,18 @@ static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_i
 
 static int query_hookable(const struct exec_query *q, const struct program *p, struct work *w)
 {
-	if (!w->elf.is_loader)
+	const char *extra;
+	struct command c = command_of(&w->req, &extra), inner;
+
+	if (!command_is_loader(&c))
 		return program_hookable(p, q->cwd, 0, &w->elf, &w->inner);
-	return gains_privilege(p) ? HOOK_NO : w->loaded;
+	if (gains_privilege(p))
+		return HOOK_NO;
+	/* The word of its program stands before that one's.  A name that ld.so would look for in its library
+	 * path is nobody's honest program. */
+	return !command_unwrap(&c, &inner) || file_hookable(q->cwd, inner.args[-1], 0, &w->inner) == HOOK_YES
+		       ? HOOK_YES
+		       : HOOK_NO;
 }
 
 /* Can the program's loader have us?  What it cannot load it ignores, and the program would run without. */
@@ -276,39 +278,11 @@ static bool fill_argv(struct request *req, char *const *argv)
 	return true;
 }
 
-/* loads_find_fn.  What a loader opens need not be executable, but an honest program is. */
-static const char *find_file(void *ctx, const char *word, struct elf_info *ret)
+static const char *known_ident(const struct elf_info *elf)
 {
-	struct work *w = ctx;
-	struct program p UNINITIALIZED;
-	long n = -ENOENT;
-
-	if (program_open(&p, w->cwd, word, 0) < 0)
+	if (state_now() != STATE_LIVE || elf->build_id_len != sizeof elf->build_id)
 		return NULL;
-	w->found = scratch_get(LIMIT_PATH);
-	if (w->found && p.is_linked)
-		n = sys_self.fd_path(p.held, w->found, LIMIT_PATH);
-	memset(ret, 0, sizeof *ret);
-	program_inspect(&p, ret);
-	w->loaded = elf_is_hookable(ret->kind) && !gains_privilege(&p) ? HOOK_YES : HOOK_NO;
-	program_close(&p);
-	return n < 0 ? NULL : w->found;
-}
-
-/* What the file is by content, and at level hooks what it would load, where it is called as loaders are. */
-static void look_through(struct work *w, int cwd)
-{
-	const struct image *img = state_now() == STATE_LIVE ? session.now : NULL;
-	const char *extra;
-	struct command c = command_of(&w->req, &extra);
-
-	if (img && w->elf.build_id_len == sizeof w->elf.build_id)
-		w->req.ident = image_ident(img, w->elf.build_id);
-	w->elf.is_loader = loads_is_named(&c);
-	w->loaded = HOOK_YES;
-	w->cwd = cwd;
-	if (!gate_stands() && !loads_fill(&w->req, &w->elf, img, find_file, w))
-		w->fault = REASON_LOADER;
+	return image_ident(session.now, elf->build_id);
 }
 
 /* What runs without us is carried by the kernel, or was allowed to run without. */
@@ -332,9 +306,9 @@ static int refuse_unhooked(const struct work *w, const char *target)
 	return EXEC_DENIED;
 }
 
-static int refuse_plain(const struct work *w, const char *target)
+static int refuse_long(const struct work *w, const char *target)
 {
-	refuse(&w->req, target, (struct decision){ .reason = w->fault, .rule = RULE_NONE }, "");
+	refuse(&w->req, target, (struct decision){ .reason = REASON_TOO_LONG, .rule = RULE_NONE }, "");
 	return EXEC_DENIED;
 }
 
@@ -408,12 +382,9 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	if (r < 0)
 		return r;
 	if (!fill_argv(req, q->argv))
-		w->fault = REASON_TOO_LONG;
+		return with_target(w, refuse_long);
 	program_inspect(p, &w->elf);
-	if (!w->fault)
-		look_through(w, q->cwd);
-	if (w->fault)
-		return with_target(w, refuse_plain);
+	req->ident = known_ident(&w->elf);
 	/* Where it leads HEAD and configuration say, and the supervisor reads them.  At level hooks nobody
 	 * does: a push that names no ref is one to a protected branch. */
 	wants = command_wants_branch(req);
@@ -461,8 +432,6 @@ static int check_program(const struct exec_query *q)
 		return r;
 	w = work_get(q);
 	r = w ? judge_program(w, q, &p) : -ENOMEM;
-	if (w)
-		scratch_put(w->found, LIMIT_PATH);
 	if (!q->room)
 		scratch_put(w, sizeof *w);
 	program_close(&p);

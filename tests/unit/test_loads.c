@@ -153,6 +153,7 @@ START_TEST(what_is_loaded_is_judged)
 
 	req.loads = resolved[_i].loads;
 	req.loads_ident = resolved[_i].ident;
+	loads_place(&req);
 	fixture_init(&f);
 	fixture_rule(&f, RULE_CMD_DENY, "git push");
 	fixture_compile(&f);
