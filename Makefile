@@ -161,7 +161,7 @@ $(B)/exports.map: preload/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := caller carried names net raw reader shed storm
+STATIC_VICTIMS := caller carried execs names net raw reader shed storm
 
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \

@@ -16,6 +16,7 @@
 #define ABBREVIATED OPTIONS_ABBREVIATED
 #define REST_NAMED  OPTIONS_REST_NAMED
 #define FIRST_ENDS  OPTIONS_FIRST_ENDS
+#define SECOND_ENDS OPTIONS_SECOND_ENDS
 #define OLD_STYLE   OPTIONS_OLD_STYLE
 #define REFSPECS    OPTIONS_REFSPECS
 #define RUNS	    OPTIONS_RUNS
@@ -189,6 +190,14 @@ enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
 		return ARG_VALUE;
 	w->seen_sub = true;
 	return ARG_WORD;
+}
+
+bool cmd_walk_at_option(const struct cmd_walk *w, enum cmd_arg kind)
+{
+	const struct cmd_options *row = w->view->global;
+
+	return kind == ARG_OPTION ||
+	       (kind == ARG_WORD && w->next == 1 && row && row->flags & OPTIONS_OLD_STYLE);
 }
 
 struct cmd_view cmd_view_of(const struct command *c)

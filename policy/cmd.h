@@ -63,7 +63,9 @@ struct cmd_token {
 /* The bucket of a program, and then of each word that stands next. */
 uint32_t cmd_hash(const char *program, size_t len);
 uint32_t cmd_hash_word(uint32_t hash, const char *word);
-#define CMD_HASH_WORDS 3 /* leading literal words of a rule that choose its bucket */
+#define CMD_HASH_WORDS 3 /* leading words by which the reader looks */
+#define CMD_KEY_WORDS                                                                                        \
+	2 /* leading literal words of a rule that choose its bucket: x:x is found by `push t x` */
 
 /* What an option does, as a row of options.def says. */
 enum cmd_class { CLASS_HARMLESS, CLASS_NAMED, CLASS_RUNS, CLASS_COUNT };
@@ -84,6 +86,7 @@ enum cmd_options_flag {
 	OPTIONS_OLD_STYLE = 64,
 	OPTIONS_REFSPECS = 128,
 	OPTIONS_RUNS = 256,
+	OPTIONS_SECOND_ENDS = 512,
 };
 
 /* The row of a program and subcommand (NULL: what stands before one, or everywhere), or NULL. */
@@ -126,6 +129,8 @@ struct cmd_walk {
 
 /* The next argument and what it is; *ret is "" at the end. */
 enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret);
+/* Is what it returned last, of that kind, an option, or a cluster of letters without a dash (`tar xf`)? */
+bool cmd_walk_at_option(const struct cmd_walk *w, enum cmd_arg kind);
 /* Word n behind the subcommand, or NULL. */
 const char *cmd_word_at(const struct cmd_view *view, size_t n);
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "git.h"
 #include "path.h"
 
 static void names_add(struct cmd_names *names, const char *p, size_t len)
@@ -72,9 +73,14 @@ static bool value_matches(const char *pattern, uint32_t match, const char *value
 	return false;
 }
 
-/* The short option's letter in a cluster; a letter that takes a value ends the cluster. */
+/*
+ * The short option's letter in a cluster; a letter that takes a value ends the cluster.  Of an old-style one
+ * (`tar xIf`) each letter counts, for their values are the words behind it.
+ */
 static const char *find_letter(const struct cmd_view *v, const char *arg, char letter)
 {
+	if (arg[0] != '-')
+		return strchr(arg, letter);
 	if (arg[1] == '-' || (v->global && (v->global->flags & OPTIONS_SINGLE_DASH)))
 		return strlen(arg) == 2 && arg[1] == letter ? arg + 1 : NULL;
 	for (const char *p = arg + 1; *p; p++) {
@@ -84,17 +90,6 @@ static const char *find_letter(const struct cmd_view *v, const char *arg, char l
 			return NULL;
 	}
 	return NULL;
-}
-
-static bool long_matches(const char *name, const char *arg, enum cmd_reading reading)
-{
-	size_t len = strcspn(arg, "=");
-
-	if (arg[1] != '-')
-		return false;
-	if (strlen(name) == len)
-		return memcmp(name, arg, len) == 0;
-	return reading == READ_WIDE && len > 2 && strncmp(name, arg, len) == 0;
 }
 
 static bool flag_matches(const char *name, const char *arg)
@@ -111,22 +106,19 @@ static bool flag_matches(const char *name, const char *arg)
 static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
 			   const char *arg, enum cmd_reading reading, const char **ret_value)
 {
+	size_t len = strcspn(arg, "=");
 	const char *p;
 
-	*ret_value = NULL;
+	*ret_value = arg[len] ? arg + len + 1 : NULL;
 	switch ((enum cmd_token_kind)tok->kind) {
 	case TOKEN_SHORT:
 		p = find_letter(v, arg, text[0]);
-		*ret_value = p && p[1] ? p + 1 : NULL;
+		*ret_value = p && p[1] && arg[0] == '-' ? p + 1 : NULL;
 		return p != NULL;
 	case TOKEN_LONG:
-		p = strchr(arg, '=');
-		*ret_value = p ? p + 1 : NULL;
-		return long_matches(text, arg, reading);
 	case TOKEN_FLAG:
-		p = strchr(arg, '=');
-		*ret_value = p ? p + 1 : NULL;
-		return flag_matches(text, arg);
+		return flag_matches(text, arg) || (tok->kind == TOKEN_LONG && reading == READ_WIDE &&
+						   len > 2 && strncmp(text, arg, len) == 0);
 	case TOKEN_FLAG_GLOB:
 		return glob_match(text, strlen(text), arg, strlen(arg));
 	case TOKEN_WORD:
@@ -151,7 +143,7 @@ static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, 
 			return true;
 		if (tok->kind == TOKEN_OPERAND && kind == ARG_WORD && strncmp(arg, text, strlen(text)) == 0)
 			return true;
-		if (kind != ARG_OPTION || !option_matches(v, tok, text, arg, reading, &has))
+		if (!cmd_walk_at_option(&w, kind) || !option_matches(v, tok, text, arg, reading, &has))
 			continue;
 		if (tok->match == MATCH_NONE ||
 		    value_matches(value, tok->match, has ? has : command_arg(v->c, w.next)))
@@ -178,17 +170,13 @@ static bool next_word(struct cmd_walk *w, const char **ret)
 /* What is pushed where a refspec has the same name twice (a:a, refs/heads/a:a); NULL for any other word. */
 static const char *same_refspec(const struct cmd_view *v, const char *word)
 {
-	static const char heads[] = "refs/heads/";
-	const char *colon = strchr(word, ':'), *to = colon ? colon + 1 : NULL;
+	const char *colon = strchr(word, ':'), *to;
 
-	if (!to || !v->sub || !(v->sub->flags & OPTIONS_REFSPECS))
+	if (!colon || !v->sub || !(v->sub->flags & OPTIONS_REFSPECS))
 		return NULL;
-	if (strncmp(word, heads, sizeof(heads) - 1) == 0)
-		word += sizeof(heads) - 1;
-	if (strncmp(to, heads, sizeof(heads) - 1) == 0)
-		to += sizeof(heads) - 1;
-	return to > word && strlen(to) == (size_t)(colon - word) &&
-			       memcmp(word, to, (size_t)(colon - word)) == 0
+	word = git_short_branch(word);
+	to = git_short_branch(colon + 1);
+	return *to && strlen(to) == (size_t)(colon - word) && strncmp(word, to, (size_t)(colon - word)) == 0
 		       ? to
 		       : NULL;
 }
@@ -237,6 +225,7 @@ static bool words_match(const struct cmd_table *t, const struct cmd_view *v, con
 struct option {
 	const char *arg;
 	char letter; /* 0: the whole of arg */
+	bool joined; /* the value is in the word, of an option that takes none from the next (-mMODULE) */
 	const char *value;
 };
 
@@ -251,7 +240,7 @@ static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *
 			    ? text[0] != o->letter
 			    : !option_matches(v, tok, text, o->arg, READ_STRICT, &has))
 			continue;
-		if (tok->match == MATCH_NONE ||
+		if ((tok->match == MATCH_NONE && !(o->joined && tok->kind == TOKEN_SHORT)) ||
 		    value_matches(image_str(t->img, tok->value), tok->match, o->value))
 			return true;
 	}
@@ -265,9 +254,11 @@ static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *
 static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
 			      const struct cmd_walk *w, const char *arg)
 {
+	/* npm takes a subcommand's options before it, too */
 	const struct cmd_options *global =
 		!w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->global : NULL;
-	const struct cmd_options *sub = w->seen_sub ? v->sub : NULL;
+	const struct cmd_options *sub =
+		w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->sub : NULL;
 	const char *next = w->value_next ? command_arg(v->c, w->next) : "", *eq = strchr(arg, '=');
 	struct option o = { .arg = arg, .value = eq ? eq + 1 : next };
 	char name[] = "-x", mark;
@@ -282,31 +273,28 @@ static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *
 			cmd_option_class(global, sub, name, 2, &mark) == CLASS_HARMLESS && e->end == END_OPEN;
 
 		o.value = mark && p[1] ? p + 1 : next;
+		o.joined = mark == '?' && p[1];
 		if (!free && !rule_names_option(t, v, e, &o)) {
-			/* a value behind a letter that nobody knows is the letter's, where the rule speaks of
-			 * it */
+			/* a value behind a letter that nobody knows is the letter's, where the rule says so
+			 */
 			o.value = p + 1;
-			if (mark || !p[1] || !rule_names_option(t, v, e, &o))
-				return false;
-			return true;
+			return !mark && p[1] && rule_names_option(t, v, e, &o);
 		}
-		if (mark && p[1])
+		if (mark && p[1] && arg[0] == '-')
 			return true;
 	}
 	return true;
 }
 
-/* A word that stands for more than itself (+ref, a:b, SHELL=) must stand in the rule as one of that form. */
-static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, const char *forms,
-			    const char *word)
+/* Does the rule have a word of that form (len bytes), which matches this one? */
+static bool rule_names_form(const struct cmd_table *t, const struct cmd_entry *e, const char *form,
+			    size_t len, const char *word)
 {
-	if (!forms || !word_like_list(forms, word))
-		return true;
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct cmd_token *tok = t->tokens + e->first + i;
 		const char *text = image_str(t->img, tok->text);
 
-		if (!word_like_list(forms, text))
+		if (!glob_match(form, len, text, strlen(text)))
 			continue;
 		if (tok->kind == TOKEN_WORD
 			    ? value_matches(text, tok->match, word)
@@ -314,6 +302,21 @@ static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e
 			return true;
 	}
 	return false;
+}
+
+/*
+ * A word that stands for more than itself (+ref, a:b, SHELL=) must stand in the rule as one of that form;
+ * +a:b has two.
+ */
+static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, const char *forms,
+			    const char *word)
+{
+	for (size_t n; forms && *forms; forms += n + (forms[n] == ' ')) {
+		n = strcspn(forms, " ");
+		if (glob_match(forms, n, word, strlen(word)) && !rule_names_form(t, e, forms, n, word))
+			return false;
+	}
+	return true;
 }
 
 /* The words of a rule; SIZE_MAX where it says `...`. */
@@ -342,20 +345,17 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 	const char *arg;
 
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
-		if (kind == ARG_OPTION && !option_is_covered(t, v, e, &w, arg))
+		if (cmd_walk_at_option(&w, kind) && !option_is_covered(t, v, e, &w, arg))
 			return false;
 		if (kind != ARG_WORD)
 			continue;
 		words++;
-		if (flags & OPTIONS_FIRST_ENDS && words > (v->sub != NULL) && e->end == END_OPEN)
+		if (flags & OPTIONS_FIRST_ENDS && e->end == END_OPEN &&
+		    words > (v->sub || flags & OPTIONS_SECOND_ENDS))
 			return true;
 		if (flags & OPTIONS_REFSPECS && named >= REFSPEC_AT && words > named)
 			return false;
-		if (flags & OPTIONS_OLD_STYLE && words == 1 && !option_is_covered(t, v, e, &w, arg))
-			return false;
-		if (row && !same_refspec(v, arg) &&
-		    (!word_is_covered(t, e, row->words, arg) ||
-		     !word_is_covered(t, e, row->options[CLASS_RUNS], arg)))
+		if (row && !same_refspec(v, arg) && !word_is_covered(t, e, row->words, arg))
 			return false;
 	}
 	return true;

@@ -223,7 +223,7 @@ static uint32_t key_of(const struct cmd_compiler *cc, const struct cmd_entry *e)
 	uint32_t hash = cmd_hash(strings + e->program, strlen(strings + e->program));
 	unsigned words = 0;
 
-	for (uint32_t i = 0; i < e->count && words < CMD_HASH_WORDS; i++) {
+	for (uint32_t i = 0; i < e->count && words < CMD_KEY_WORDS; i++) {
 		struct cmd_token tok;
 
 		memcpy(&tok, cc->tokens.p + (size_t)(e->first + i) * sizeof(tok), sizeof(tok));

@@ -60,7 +60,7 @@ static bool option_runs(const struct cmd_options *global, const struct cmd_optio
 		name[1] = *p;
 		if (cmd_option_class(global, sub, name, 2, &mark) == CLASS_RUNS)
 			return true;
-		if (mark)
+		if (mark && arg[0] == '-')
 			break;
 	}
 	return false;
@@ -81,9 +81,7 @@ bool command_is_runner(const struct command *c)
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
 		if (kind == ARG_WORD && row && word_like_list(row->options[CLASS_RUNS], arg))
 			return true;
-		if ((kind == ARG_OPTION ||
-		     (kind == ARG_WORD && v.global && v.global->flags & OPTIONS_OLD_STYLE)) &&
-		    option_runs(v.global, w.seen_sub ? v.sub : NULL, arg))
+		if (cmd_walk_at_option(&w, kind) && option_runs(v.global, w.seen_sub ? v.sub : NULL, arg))
 			return true;
 	}
 	return false;
