@@ -1,8 +1,8 @@
 /*
  * Executes each line of a file and says what became of it: `execs FILE [OTHER...]`.
  *
- * A line is a command's words, each ended by the byte 31.  Prints `ran`, `denied` (EACCES) or errno for each;
- * then OTHER is executed with the file, in our place.
+ * A line is a program's file and the command's words, each ended by the byte 31.  Prints `ran`, `denied`
+ * (EACCES) or errno for each; then OTHER is executed with the file, in our place.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static void become(char *line)
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(null, 2);
-	execvp(argv[0], argv);
+	execv(argv[0], argv + 1);
 	_exit(errno);
 }
 

@@ -4,6 +4,7 @@ STUBS is where the programs of that name stand, DRIVERS where execs and execs-st
 another verdict than the table's; the status is 1 then.
 """
 import concurrent.futures
+import hashlib
 import json
 import os
 import shlex
@@ -34,7 +35,8 @@ def rows(path):
 def policy(rules, directory):
     path = os.path.join(directory, "policy.ini")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(BASE + ("" if "default = " in rules else "default = deny\n") + "".join(rule + "\n" for rule in rules.split(" ; ")))
+        f.write(BASE + ("" if "default = " in rules else "default = deny\n"))
+        f.write("".join(rule + "\n" for rule in rules.split(" ; ")))
     os.chmod(path, 0o600)
     return path
 
@@ -56,10 +58,11 @@ def ran(rules, cases, directory):
     lines = os.path.join(directory, "lines")
     with open(lines, "w", encoding="utf-8") as f:
         for _, command, _ in cases:
-            f.write("".join(word + "\x1f" for word in shlex.split(command)) + "\n")
+            words = shlex.split(command)
+            f.write("".join(word + "\x1f" for word in [os.path.join(sys.argv[3], words[0])] + words) + "\n")
     drivers = sys.argv[4]
-    out = subprocess.run(["pale", "run", "-q", "-n", "-w", ".", "-p", policy(rules, directory), "--", drivers + "/execs", lines,
-                          drivers + "/execs-static"],
+    out = subprocess.run(["pale", "run", "-q", "-n", "-w", ".", "-p", policy(rules, directory), "--",
+                          drivers + "/execs", lines, drivers + "/execs-static"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     got = out.stdout.splitlines() or [out.stderr]
     return [("hook", got[:len(cases)]), ("supervisor", got[len(cases):])]
@@ -80,13 +83,24 @@ def check(how, rules, cases):
     return bad
 
 
+def stub(program):
+    """A copy of true with a build id of its own: by the same one two files are the same program to pale."""
+    with open("/bin/true", "rb") as f:
+        data = f.read()
+    note = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
+    at = data.index(note) + len(note)
+    path = os.path.join(sys.argv[3], program)
+    with open(path, "wb") as f:
+        f.write(data[:at] + hashlib.sha1(program.encode()).digest() + data[at + 20:])
+    os.chmod(path, 0o755)
+
+
 def main():
     how = told if sys.argv[1] == "explain" else ran
     sets = rows(sys.argv[2])
     os.environ["PATH"] = sys.argv[3] + ":" + os.environ["PATH"]
     for program in {shlex.split(command)[0] for cases in sets.values() for _, command, _ in cases}:
-        if not os.path.exists(os.path.join(sys.argv[3], program)):
-            os.link(os.path.join(sys.argv[3], "true"), os.path.join(sys.argv[3], program))
+        stub(program)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         bad = sum(pool.map(lambda item: check(how, *item), sets.items()), [])
     print("\n".join(bad))
