@@ -24,4 +24,21 @@ t_sessions() {
 	all_rows sessions
 }
 
+t_walk() {
+	need git
+	git init -q .
+	run python3 "$O/walk.py" "$O/options.def" "$O/reviewed.tsv"
+	rc_is 0
+	cat "$S/out"
+	# That it would notice one.
+	sed 's/ --strip-components / /' "$O/reviewed.tsv" >"$S/less"
+	run python3 "$O/walk.py" "$O/options.def" "$S/less"
+	rc_is 1
+	out_has "tar --strip-components: nobody classified it"
+	sed 's/"-o= --output= -O /"-o --output= -O /' "$O/options.def" >"$S/other.def"
+	run python3 "$O/walk.py" "$S/other.def" "$O/reviewed.tsv"
+	rc_is 1
+	out_has "curl -o: takes a value, the table says otherwise"
+}
+
 scenario "$@"
