@@ -46,6 +46,23 @@ t_policy_bad_lines() {
 	refused 3 '[session]\nmode = read-only\nmode = workspace-write\n'
 }
 
+# malformed.txt has policies (`=== `, then a printf format) and what lint prints of each, to the letter.
+t_policy_messages() {
+	local line
+	while IFS= read -r line; do
+		[[ $line == "=== "* ]] || continue
+		# shellcheck disable=SC2059
+		printf "${line#=== }" >bad.ini
+		chmod 600 bad.ini
+		run pale lint bad.ini
+		rc_is 1 "$line"
+		printf '%s\n' "$line"
+		cat "$S/out" "$S/err" | sed "s,^$W/,,"
+	done <"$T_BASE/t/malformed.txt" >"$S/said"
+	[ "$(grep -c '^=== ' "$S/said")" -ge 40 ] || fail "too few policies"
+	diff "$T_BASE/t/malformed.txt" "$S/said" >"$S/diff" || fail "$(cat "$S/diff")"
+}
+
 t_policy_may_not_say_danger() {
 	refused 2 '[session]\nmode = danger\n'
 	refused 2 '[files]\nsensitive = /x\n'
