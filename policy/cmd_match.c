@@ -117,8 +117,8 @@ static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok
 		return p != NULL;
 	case TOKEN_LONG:
 	case TOKEN_FLAG:
-		return flag_matches(text, arg) || (tok->kind == TOKEN_LONG && reading == READ_WIDE &&
-						   len > 2 && strncmp(text, arg, len) == 0);
+		return flag_matches(text, arg) ||
+		       (tok->kind == TOKEN_LONG && reading == READ_WIDE && strncmp(text, arg, len) == 0);
 	case TOKEN_FLAG_GLOB:
 		return glob_match(text, strlen(text), arg, strlen(arg));
 	case TOKEN_WORD:
@@ -311,7 +311,7 @@ static bool rule_names_form(const struct cmd_table *t, const struct cmd_entry *e
 static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, const char *forms,
 			    const char *word)
 {
-	for (size_t n; forms && *forms; forms += n + (forms[n] == ' ')) {
+	for (size_t n; *forms; forms += n + (forms[n] == ' ')) {
 		n = strcspn(forms, " ");
 		if (glob_match(forms, n, word, strlen(word)) && !rule_names_form(t, e, forms, n, word))
 			return false;
@@ -355,7 +355,7 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 			return true;
 		if (flags & OPTIONS_REFSPECS && named >= REFSPEC_AT && words > named)
 			return false;
-		if (row && !same_refspec(v, arg) && !word_is_covered(t, e, row->words, arg))
+		if (row && row->words && !same_refspec(v, arg) && !word_is_covered(t, e, row->words, arg))
 			return false;
 	}
 	return true;
