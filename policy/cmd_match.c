@@ -304,15 +304,20 @@ static bool rule_names_form(const struct cmd_table *t, const struct cmd_entry *e
 	return false;
 }
 
+/* PUSH REMOTE REFSPEC: a rule that names what is pushed covers nothing besides. */
+#define REFSPEC_AT 3
+
 /*
  * A word that stands for more than itself (+ref, a:b, SHELL=) must stand in the rule as one of that form;
- * +a:b has two.
+ * +a:b has two.  A rule of a push that names no refspec (any) covers each a:b.
  */
-static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, const char *forms,
+static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, bool any, const char *forms,
 			    const char *word)
 {
 	for (size_t n; *forms; forms += n + (forms[n] == ' ')) {
 		n = strcspn(forms, " ");
+		if (any && forms[0] == '*' && forms[1] == ':')
+			continue;
 		if (glob_match(forms, n, word, strlen(word)) && !rule_names_form(t, e, forms, n, word))
 			return false;
 	}
@@ -332,14 +337,12 @@ static size_t rule_words(const struct cmd_table *t, const struct cmd_entry *e)
 	return n;
 }
 
-/* PUSH REMOTE REFSPEC: a rule that names what is pushed covers nothing besides. */
-#define REFSPEC_AT 3
-
 static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
 {
 	const struct cmd_options *row = v->sub ? v->sub : v->global;
 	unsigned flags = row ? row->flags : 0;
 	size_t words = 0, named = rule_words(t, e);
+	bool refspecs = flags & OPTIONS_REFSPECS;
 	struct cmd_walk w = { .view = v };
 	enum cmd_arg kind;
 	const char *arg;
@@ -353,9 +356,10 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 		if (flags & OPTIONS_FIRST_ENDS && e->end == END_OPEN &&
 		    words > (v->sub || flags & OPTIONS_SECOND_ENDS))
 			return true;
-		if (flags & OPTIONS_REFSPECS && named >= REFSPEC_AT && words > named)
+		if (refspecs && named >= REFSPEC_AT && words > named)
 			return false;
-		if (row && row->words && !same_refspec(v, arg) && !word_is_covered(t, e, row->words, arg))
+		if (row && row->words && !same_refspec(v, arg) &&
+		    !word_is_covered(t, e, refspecs && named < REFSPEC_AT, row->words, arg))
 			return false;
 	}
 	return true;

@@ -178,6 +178,9 @@ static int put_program(struct cmd_compiler *cc, struct cmd_entry *e, const struc
 	char path[LIMIT_PATH] UNINITIALIZED;
 	int r;
 
+	if (cc->rule->kind == RULE_CMD_ALLOW && strncmp(w->text, "git-", 4) == 0 &&
+	    cmd_options_find("git", w->text + 4))
+		return finding(cc, "bad-command", "write it as git and its subcommand, which is the same");
 	e->specificity += !glob ? 4 : strcmp(w->text, "*") == 0 ? 1 : 2;
 	if (!strchr(w->text, '/')) {
 		e->program_kind = glob ? PROGRAM_GLOB : PROGRAM_NAME;
