@@ -234,6 +234,7 @@ t_ordinary_scripts() {
 		default = deny
 		allow = bash
 		allow = python3
+		allow = python3 -m json.tool
 		allow = sh
 	END
 	echo 'print(40 + 2)' >git.py
