@@ -9,10 +9,11 @@
 
 /* --- the words ------------------------------------------------------------------------------------------ */
 
-/* A key that may send it elsewhere, or lead to one. */
+/* A key that may send it elsewhere, by another program or proxy too, or lead to one. */
 static bool decides(const char *key)
 {
-	static const char *const starts[] = { "remote", "url.", "branch.", "include", "extensions." };
+	static const char *const starts[] = { "remote", "url.",	 "branch.",   "include", "extensions.",
+					      "core.",	"http.", "protocol.", "ssh." };
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (strncasecmp(key, starts[i], strlen(starts[i])) == 0)
@@ -40,8 +41,10 @@ const char *gitpush_words(const struct request *req, const char **ret)
 
 		if (!value)
 			continue;
+		/* --receive-pack, --exec and --exec-path name a program. */
 		if (strncmp(arg, "--config-env", 12) == 0 || (strcmp(arg, "-c") == 0 && decides(value)) ||
-		    strncmp(arg, "--no-rep", 8) == 0)
+		    strncmp(arg, "--no-rep", 8) == 0 || strncmp(arg, "--rece", 6) == 0 ||
+		    strncmp(arg, "--e", 3) == 0)
 			return "its own words configure it";
 		if (strncmp(arg, "--rep", 5) == 0)
 			option = strchr(arg, '=') ? strchr(arg, '=') + 1 : value;

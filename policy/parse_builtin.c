@@ -265,6 +265,7 @@ static int add_git_names(struct parser *ps, const char *top)
 
 #define PROJECT_TEXT "a project's policy, which its owner changes, outside the session"
 #define PLACE_TEXT   "the agent's state, a directory that may be filled and no more"
+#define CONFIG_TEXT  "git obeys what is there, as it does ~/.gitconfig"
 
 /* The agent's state: the next session is started with what is there, so it is what was made (relocate.c). */
 static int add_places(struct parser *ps, const char *top, const char *state)
@@ -282,7 +283,8 @@ static int add_places(struct parser *ps, const char *top, const char *state)
 		(void)snprintf(name, sizeof(name), "%.*s/%s", LIMIT_PATH / 2, state, state_places[i].name);
 		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, top, name);
 	}
-	return r;
+	(void)snprintf(name, sizeof(name), "%.*s/config/git", LIMIT_PATH / 2, state);
+	return r < 0 ? r : add_file(ps, RULE_FILE_READONLY, CONFIG_TEXT, top, name);
 }
 
 /*

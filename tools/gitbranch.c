@@ -420,6 +420,12 @@ static char *configuration(const struct git_env *env, const char *git_dir, const
 	return all;
 }
 
+/* Elsewhere the session may have written what git reads there. */
+static bool is_first_config_home(const struct git_env *env)
+{
+	return !env->config_home[0] || same_text(env->config_home, env->first_config_home);
+}
+
 static const char *push_urls(const struct request *req, const struct git_env *env, struct out *o)
 {
 	const char *repo, *branch = NULL, *why = gitpush_words(req, &repo);
@@ -431,7 +437,7 @@ static const char *push_urls(const struct request *req, const struct git_env *en
 
 	if (why)
 		return why;
-	if (env->elsewhere || env->config)
+	if (env->elsewhere || env->config || !is_first_config_home(env))
 		return "a variable gives it another repository or configuration";
 	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0])
 		return "its repository cannot be told";

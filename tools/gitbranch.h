@@ -12,10 +12,11 @@
 /* What the environment of a git says of its repository and its configuration.  Zeroed but for home: nothing.
  */
 struct git_env {
-	const char *home; /* the operator's; borrowed */
-	bool elsewhere;	  /* something directs it to another repository than the one around its directory */
-	bool config;	  /* or to other configuration than its own files */
-	bool no_global;	  /* and to none of the operator's */
+	const char *home;	       /* the operator's; borrowed */
+	const char *first_config_home; /* XDG_CONFIG_HOME as the session started, NULL: none; borrowed */
+	bool elsewhere; /* something directs it to another repository than the one around its directory */
+	bool config;	/* or to other configuration than its own files */
+	bool no_global; /* and to none of the operator's */
 	char config_home[GIT_ENV_WORD]; /* XDG_CONFIG_HOME, "": none */
 };
 

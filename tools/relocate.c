@@ -140,6 +140,28 @@ static int share_all(int dir, const struct relocation *rel, const struct state_p
 	return r;
 }
 
+/*
+ * git obeys what is there, and no session writes it.  So it is the link that share_all() makes, or another
+ * session's work, of one in a directory above.
+ */
+static int check_git(int dir, const char *path, const struct relocation *rel, const struct state_place *pl,
+		     const char *home)
+{
+	char target[PATH_MAX], link[PATH_MAX] = "";
+	ssize_t n = readlinkat(dir, "git", link, sizeof(link) - 1);
+
+	if ((n < 0 && errno == ENOENT) ||
+	    (own_path(pl, home, "git", target) == 0 && strcmp(link, target) == 0))
+		return 0;
+	for (size_t i = 0; i < rel->n_shares; i++)
+		if (strncmp(rel->shares[i], "config/git/", 11) == 0)
+			return 0;
+	talk("%s/git is no link to your own configuration of git: a session may have made it, and git would "
+	     "obey it; remove it, or use --keep-home",
+	     path);
+	return -EEXIST;
+}
+
 /* --- the places ------------------------------------------------------------------------------------------
  */
 
@@ -155,7 +177,9 @@ static int make_place(int dir, const char *path, const struct state_place *pl, c
 	r = fd < 0 ? fd : close_to_others(fd);
 	if (r == 0)
 		r = share_all(fd, rel, pl, home);
-	return r < 0 ? refuse(shown, r) : 0;
+	if (r < 0)
+		return refuse(shown, r);
+	return strcmp(pl->name, "config") == 0 ? check_git(fd, shown, rel, pl, home) : 0;
 }
 
 /* WORKSPACE/STATE, component by component: its descriptor, or -errno after telling. */
@@ -216,6 +240,17 @@ int relocation_tell(const struct relocation *rel, const struct bundle *b, struct
 	if (r == 0 && !environment_get(env, "GIT_CEILING_DIRECTORIES"))
 		r = environment_set(env, "GIT_CEILING_DIRECTORIES", path, RELOCATED);
 	return r;
+}
+
+int relocation_keep_git(const struct relocation *rel, struct bundle *b, const struct environment *env)
+{
+	const char *home = rel->state ? NULL : environment_get(env, "XDG_CONFIG_HOME");
+	char real[PATH_MAX], path[PATH_MAX];
+
+	if (!home || home[0] != '/' ||
+	    path_join(path, sizeof(path), realpath(home, real) ? real : home, "git") < 0)
+		return 0;
+	return bundle_add_git_keep(b, path);
 }
 
 /* --- where the agent starts ---------------------------------------------------------------------------- */

@@ -35,6 +35,9 @@ int relocation_tell(const struct relocation *rel, const struct bundle *b, struct
  */
 int relocation_make(struct relocation *rel, const struct bundle *b, struct environment *env,
 		    char found[PATH_MAX]);
+/* Where nothing is relocated nobody inside writes what git reads below XDG_CONFIG_HOME, either (where it is,
+ * the policy says so).  0 or -ENOMEM. */
+int relocation_keep_git(const struct relocation *rel, struct bundle *b, const struct environment *env);
 /* Back to where the operator stands, and to the workspace again; nothing where nothing was moved. */
 void relocation_leave(const struct relocation *rel, const struct bundle *b);
 void relocation_enter(const struct relocation *rel, const struct bundle *b);

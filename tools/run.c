@@ -179,7 +179,8 @@ static int prepare(struct run *r, enum level level)
 	if (e == 0 && relocation_make(&r->relocation, &r->bundle, &r->environment, r->program.found) < 0)
 		e = EXIT_PALE;
 	if (e == 0)
-		e = make_dirs(r);
+		e = relocation_keep_git(&r->relocation, &r->bundle, &r->environment) < 0 ? EXIT_PALE
+											 : make_dirs(r);
 	if (e == 0 && r->policy.s.mode != MODE_READ_ONLY && trunk_hold(&r->bundle, &r->trunk) < 0)
 		e = EXIT_PALE;
 	if (e == 0 && limits_prepare(&r->limits, r->launch.session) < 0)
@@ -335,6 +336,7 @@ static int run_session(struct run *r)
 	}
 	set_watch(r);
 	agent.git = trunk_home(&r->trunk, &r->bundle, &r->launch.image);
+	agent.git.config_home = environment_get(&r->environment, "XDG_CONFIG_HOME");
 	if (*r->swept)
 		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);

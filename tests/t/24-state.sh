@@ -185,6 +185,50 @@ t_shares() {
 	out_is ""
 }
 
+# What git reads there is no more the session's to write than ~/.gitconfig is: with the operator's own behind a link,
+# without, and where XDG_CONFIG_HOME is not moved.
+t_git_obeys_no_session() {
+	local how run keep at
+	need busybox
+	mkdir y && echo '[core]' >y/config
+	for keep in own none kept; do
+		at=.pale/config/git
+		rm -rf ~/.config/git
+		[ $keep != own ] || { mkdir -p ~/.config/git && echo '[user]' >~/.config/git/config; }
+		[ $keep != kept ] || { mkdir -p "$W/conf" && export XDG_CONFIG_HOME=$W/conf at=conf/git; }
+		for run in '' busybox; do
+			for how in "$run mkdir -p $at" "$run rm -r $at" "$run mv $at z" "$run ln -sfn $W/y $at" "$run mv y $at" \
+				"$run ln y/config $at/config" "$run cp -r y $at" "echo x >$at/config" "$run touch $at/attributes $at/ignore"; do
+				run pale run -q $([ $keep = kept ] && echo --keep-home) -- bash -c "test \"\$XDG_CONFIG_HOME\" = $W/${at%/git} && { $how; }"
+				[ $keep = own ] && [ "$how" != "${how#*mkdir -p}" ] || rc_not 0 "$keep: $how"
+				[ ! -e $at/attributes ] && [ -d y ] || fail "$keep: $how"
+				if [ $keep = own ]; then
+					[ "$(readlink $at)" = "$HOME/.config/git" ] || fail "$how took the link"
+					file_is ~/.config/git/config '[user]'
+				else
+					[ ! -e $at ] && [ ! -L $at ] || fail "$keep: $how made it"
+				fi
+			done
+		done
+		unset XDG_CONFIG_HOME
+		rm -rf .pale
+	done
+	run pale explain write .pale/config/git/config
+	rc_is 1
+	out_has "git obeys what is there"
+	# Of a session in a directory above, or of one that brought it along.
+	for how in "mkdir .pale/config/git" "ln -s $W/y .pale/config/git" "touch .pale/config/git"; do
+		rm -rf .pale && mkdir -p .pale/config && chmod 700 .pale .pale/config && $how
+		run pale run -q -- true
+		rc_is 125 "$how"
+		err_has "$W/.pale/config/git is no link to your own configuration of git"
+	done
+	printf '[session]\nshare = config/git/ignore\n' | policy
+	rm -rf .pale && mkdir -p ~/.config/git && touch ~/.config/git/ignore
+	run pale run -q -- true && run pale run -q -- true
+	rc_is 0
+}
+
 # A way that an earlier session bent: no link is made through it.
 t_shares_through_no_link() {
 	mkdir -p ~/.config/a/b ~/target .pale/config

@@ -114,6 +114,9 @@ t_not_known() {
 	for row in GIT_DIR="$W/r/.git" GIT_CONFIG_COUNT=0 "GIT_CONFIG_PARAMETERS='a.b=c'" HOME=/ GIT_CONFIG_NOSYSTEM=1 GIT_COMMON_DIR="$W/r/.git"; do
 		goes "not known: a variable gives it another repository or configuration" bash -c "export '${row//\'/\'\\\'\'}'; $P"
 	done
+	goes "not known: a variable gives it another repository or configuration" bash -c "export XDG_CONFIG_HOME=$W/x; $P"
+	goes "this machine: *" bash -c "unset XDG_CONFIG_HOME; $P"
+	goes "not known: its own words configure it" git -c core.sshCommand=x push origin topic:topic
 	goes "not known: another program starts git*" env $P
 	for row in '[include]\npath = /x' '[includeIf "gitdir:/"]\npath = x' '[remote "origin"]\nurl =' '[remote "origin"]\nvcs = x' '[remotes]\nx = origin' \
 		"[url \"a\"]\ninsteadOf = $W\n[url \"b\"]\ninsteadOf = $W" '[remote "origin"' '[remote "origin"]\nurl = a\\nb'; do

@@ -48,12 +48,12 @@ t_configured() {
 	repo
 	for how in 'git config remote.origin.push refs/heads/topic:refs/heads/main' 'git config push.default upstream' \
 		'git config include.path elsewhere' 'mkdir -p .git/branches; touch .git/branches/x' 'git config --global push.default matching' \
-		'mkdir -p .pale/config/git; printf "[push]\n\tdefault = upstream\n" >.pale/config/git/config'; do
+		'mkdir -p ~/.config/git; printf "[push]\n\tdefault = upstream\n" >~/.config/git/config'; do
 		eval "$how"
 		all_say deny "git push" "git -C . push origin topic"
 		all_say allow "git push origin topic:topic"
 		cp "$S/before" .git/config
-		rm -rf .git/branches ~/.gitconfig .pale
+		rm -rf .git/branches ~/.gitconfig ~/.config/git .pale
 		git config --global user.name x
 	done
 	all_say allow "git push"

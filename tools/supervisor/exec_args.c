@@ -201,7 +201,8 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	ssize_t n = 0;
 	uint64_t at;
 
-	*ret = (struct exec_env){ .git.home = image_str(&c->image, c->image.h->home) };
+	*ret = (struct exec_env){ .git.home = image_str(&c->image, c->image.h->home),
+				  .git.first_config_home = session_setup(c->sup)->git.config_home };
 	if (!list || !strings)
 		return -ENOMEM;
 	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->digest.bytes));
