@@ -199,7 +199,11 @@ static int add_file(struct parser *ps, enum rule_kind kind, const char *text, co
 /* Remotes as files, which git still reads and no longer writes. */
 static const char *const old_remotes[] = { "remotes", "branches" };
 
-#define WAY_TEXT "it says where the protected branches are"
+/* Whoever closed these to their owner would hide the branches from the next session. */
+static const char *const trunk_places[] = { ".", "refs", "refs/heads" };
+
+#define SHOW_TEXT "the protected branches are found there, by the next session too"
+#define WAY_TEXT  "it says where the protected branches are"
 
 /*
  * A protected branch is a file of its own by now (tools/trunk.c), and git believes that before packed-refs.
@@ -245,6 +249,8 @@ static int add_trunks(struct parser *ps, const char *top)
 	for (size_t i = 0; r == 0 && i < sizeof(old_remotes) / sizeof(old_remotes[0]); i++)
 		r = add_file(ps, RULE_FILE_READONLY, "git takes it for a remote", b->git_common,
 			     old_remotes[i]);
+	for (size_t i = 0; r == 0 && i < sizeof(trunk_places) / sizeof(trunk_places[0]); i++)
+		r = add_own(ps, RULE_FILE_PLACE, SHOW_TEXT, b->git_common, trunk_places[i]);
 	return r;
 }
 

@@ -184,7 +184,8 @@ static int earlier_error(const struct decision *d, const struct request *req, co
 {
 	int e = op_existence(req->op, req->access, mode_of(r->parent, r->name));
 
-	if (e == 0 && d->reason == REASON_ANCESTOR && req->op == OP_DELETE && has_entries(r->parent, r->name))
+	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
+	    has_entries(r->parent, r->name))
 		return -ENOTEMPTY;
 	return e;
 }

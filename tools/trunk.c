@@ -119,15 +119,40 @@ static const char *next_packed(char **at, const char **ret_value)
 
 struct names {
 	const struct policy *p;
+	const char *common;
 	char **list;
 	size_t n, cap;
 	unsigned linked, behind; /* files seen behind links, links that lead to where the walk is */
 	int err;
 };
 
+/*
+ * -EACCES, and told, where path/below is closed to its owner: what is there cannot be known, and a session
+ * opens it again.  What is another's it cannot open, and a link keeps no session from starting.
+ */
+static int check_open(const char *path, const char *below, const char *name, int mode)
+{
+	char whole[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(whole, sizeof(whole), "%s%s%s%s", path, below, *name ? "/" : "", name) >=
+		    (int)sizeof(whole) ||
+	    lstat(whole, &st) < 0 || S_ISLNK(st.st_mode) || st.st_uid != geteuid() ||
+	    faccessat(AT_FDCWD, whole, mode, AT_EACCESS) == 0 || errno != EACCES)
+		return 0;
+	/* The name may be a session's, and no shell's to read. */
+	talk("%s is closed to you (mode %03o), so the protected branches cannot be told; first: chmod "
+	     "%su+rwX '%s%s'",
+	     whole, (unsigned)st.st_mode & 0777, *name ? "-R " : "", path, below);
+	return -EACCES;
+}
+
 static void note(struct names *names, const char *branch)
 {
 	if (names->err || !is_branch_name(branch) || !policy_protects(names->p, branch))
+		return;
+	names->err = check_open(names->common, "/refs/heads", branch, R_OK);
+	if (names->err)
 		return;
 	if (names->n == names->cap) {
 		size_t cap = names->cap ? names->cap * 2 : 16;
@@ -157,6 +182,8 @@ static void walk(struct names *names, int above, const char *dir, const char *pr
 	if (!d && fd >= 0)
 		(void)close(fd);
 	names->behind += is_link;
+	if (!names->err && names->behind == 0)
+		names->err = check_open(names->common, "/refs/heads", prefix, R_OK | X_OK);
 	while (d && (e = readdir(d)) != NULL) {
 		if (names->behind > 0 && ++names->linked >= LINKED_MAX)
 			break;
@@ -187,7 +214,15 @@ static int note_all(struct bundle *b, struct names *names, int common)
 	char *at = packed;
 	const char *name, *value;
 
-	walk(names, common, "refs/heads", "", 0);
+	names->err = check_open(b->git_own, "", "", R_OK | X_OK);
+	if (!names->err)
+		names->err = check_open(b->git_common, "", "", R_OK | X_OK);
+	if (!names->err)
+		names->err = check_open(b->git_common, "/refs", "", R_OK | X_OK);
+	if (!names->err)
+		names->err = check_open(b->git_common, "/packed-refs", "", R_OK);
+	if (!names->err)
+		walk(names, common, "refs/heads", "", 0);
 	if (names->linked >= LINKED_MAX)
 		talk("%s/refs/heads: symbolic links lead to too many files, and not all protected branches "
 		     "there are held",
@@ -243,12 +278,12 @@ static int open_dir(const char *path)
 int trunk_gather(struct bundle *b, const struct policy *p)
 {
 	_cleanup_close_ int common = -1, own = -1;
-	struct names names = { .p = p };
+	struct names names = { .p = p, .common = b->git_common };
 	char line[sizeof(HEAD_REF) + NAME_LIMIT];
-	int r;
+	int r = has_patterns(p) ? check_open(b->workspace, "", "", X_OK) : 0;
 
-	if (!b->git_common || !b->git_own || b->git_head || b->n_git_trunk || !has_patterns(p))
-		return 0;
+	if (r < 0 || !b->git_common || !b->git_own || b->git_head || b->n_git_trunk || !has_patterns(p))
+		return r;
 	common = open_dir(b->git_common);
 	own = open_dir(b->git_own);
 	if (common < 0 || own < 0 || is_reftable(common))

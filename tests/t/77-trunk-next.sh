@@ -72,6 +72,45 @@ TRIES=('echo $T >$F' 'echo $T >x; mv x $F' 'rm -f $F; echo $T >$F' 'echo $T >.gi
 	'mkdir y; echo $T >y/main; mv hh x; mv y hh' 'mkdir -p y/heads; echo $T >y/heads/main; mv rr x; mv y rr' 'mkdir y; echo $T >y/main; for l in l1 l2 h1 h2; do rm -f $l; ln -sfn $PWD/y $l; ln -sfn $PWD/y .git/refs/heads; done'
 	'for l in h1 h2; do echo $T >x; rm -f $l; mv x $l; done' 'echo "$T refs/heads/main" >.git/packed-refs; rm -f $F' 'git -c alias.b=branch b -f main topic; git -c alias.b=branch b -D main' 'git -c alias.u=update-ref u refs/heads/main topic')
 
+# A session closes no directory in which the branches are found; one that was closed is told by the next start.
+t_nothing_is_closed() {
+	local how at
+	need busybox python3
+	repo
+	for at in .git .git/refs .git/refs/heads; do
+		for how in "chmod 111 $at" "busybox chmod 0 $at" "chmod u-r $at" "python3 -c 'import os; os.fchmod(os.open(\"$at\", os.O_RDONLY), 0)'" \
+			"python3 -c 'import os; os.setxattr(\"$at\", \"system.posix_acl_access\", bytes.fromhex(\"02000000010000000000000004000000ffffffff20000000ffffffff\"))'"; do
+			fsh "$how"
+			rc_not 0 "$how"
+			[ "$(stat -c %a $at)" = 755 ] || fail "$how: $(stat -c %a $at)"
+		done
+	done
+	err_has "the protected branches are found there, by the next session too"
+	fsh 'set -e; git branch a/b; git branch -D a/b; git tag t; git pack-refs --all; git gc -q; git checkout -q -b new; git commit -q --allow-empty -m x'
+	rc_is 0
+	git branch -q release/1 main
+	printf '[git]\nprotect = release/*\n' | policy
+	for how in '111 .git/refs/heads' '0 .git/refs/heads' '644 .git/refs/heads' '0 .git/refs' '0 .git' '600 .git/refs/heads/release' '0 .git/packed-refs' \
+		'0 .git/refs/heads/main'; do
+		at=${how#* }
+		git pack-refs
+		[ "$at" != .git/refs/heads/main ] || git update-ref --create-reflog refs/heads/main main~0
+		[ -e "$at" ] || { mkdir -p "${at%/*}" && git rev-parse main >"$at"; }
+		chmod $how
+		run pale run -q -- touch ran
+		chmod u+rwX $at
+		rc_is 125 "$how"
+		err_has "pale: $W/$at"
+		case $at in
+		.git/refs/heads/*) err_has "is closed to you" "the protected branches cannot be told; first: chmod -R u+rwX '$W/.git/refs/heads'" ;;
+		*) err_has "is closed to you" "the protected branches cannot be told; first: chmod u+rwX '$W/$at'" ;;
+		esac
+		missing ran
+	done
+	run pale run -q -- touch ran
+	rc_is 0
+}
+
 t_links_in_place_of_refs() {
 	local how way f
 	for how in "${LINKS[@]}"; do
