@@ -2,9 +2,9 @@
  * pale approve, deny: the operator's answer to a question.
  *
  * The answer carries the digest of the card, computed over what is shown here: where another question has
- * taken its place meanwhile, the helper refuses it.  `pale approve ID` is the consent for once; for more, the
- * rule is shown with what else of this session it covers, and on a terminal asked about.  The helper refuses
- * an answer that comes from inside a session; this side only says so early.
+ * taken its place meanwhile, the helper refuses it.  `pale approve ID` is the consent for one caller, once;
+ * for more, the rule is shown with what else of this session it covers, and on a terminal asked about.  The
+ * helper refuses an answer that comes from inside a session; this side only says so early.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 struct answer {
 	const char *decision, *scope;
 	const struct options *o;
+	size_t callers; /* that the operator knows of: so many may do it, by one yes */
 };
 
 /* The question that is answered, with the connection of its session. */
@@ -162,7 +163,7 @@ static int show_rule(const struct found *f, const char *rule, const char *scope)
 }
 
 /* Asked where only a human can answer; what was typed before does not count. */
-static bool confirmed(const char *scope)
+static bool confirmed(const char *what)
 {
 	_cleanup_close_ int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	char line[16] = "";
@@ -170,13 +171,27 @@ static bool confirmed(const char *scope)
 
 	if (fd < 0)
 		return false;
-	dprintf(fd, "Allow this for %s? [y/N] ",
-		strcmp(scope, "session") == 0	? "the session"
-		: strcmp(scope, "project") == 0 ? "this project"
-						: "always");
+	dprintf(fd, "Allow this for %s? [y/N] ", what);
 	(void)tcflush(fd, TCIFLUSH);
 	n = read(fd, line, sizeof(line) - 1);
 	return n > 0 && (line[0] == 'y' || line[0] == 'Y');
+}
+
+/* More may wait than `pale pending` showed: each would do it. */
+static int consent_to_all(const struct found *f, const struct answer *a)
+{
+	size_t n = json_array_size(json_object_get(f->card, "askers"));
+	char what[48];
+
+	if (n <= a->callers)
+		return 0;
+	snprintf(what, sizeof(what), "all %zu callers", n);
+	if (isatty(STDIN_FILENO) && confirmed(what))
+		return 0;
+	talk("nothing was approved: %zu callers wait for this; see: pale pending, pale approve %s --callers "
+	     "%zu",
+	     n, json_str(f->card, "short"), n);
+	return -ECANCELED;
 }
 
 static int consent(const struct found *f, const struct answer *a)
@@ -184,14 +199,18 @@ static int consent(const struct found *f, const struct answer *a)
 	const char *rule = chosen_rule(f, a->o);
 	int r;
 
-	if (strcmp(a->scope, "once") == 0)
+	if (strcmp(a->decision, "approved") != 0)
 		return 0;
+	if (strcmp(a->scope, "once") == 0)
+		return consent_to_all(f, a);
 	/* Whether it can be granted without one is the helper's to say. */
 	r = rule ? show_rule(f, rule, a->scope) : 0;
 	if (r < 0 || a->o->yes)
 		return r;
 	if (isatty(STDIN_FILENO)) {
-		if (confirmed(a->scope))
+		if (confirmed(strcmp(a->scope, "session") == 0	 ? "the session"
+			      : strcmp(a->scope, "project") == 0 ? "this project"
+								 : "always"))
 			return 0;
 		talk("nothing was approved");
 		return -ECANCELED;
@@ -330,12 +349,15 @@ static int approve_run(const struct options *o, int argc, char **argv)
 					   : o->for_project ? "project"
 					   : o->for_session ? "session"
 							    : "once",
-				  .o = o };
+				  .o = o,
+				  .callers = o->callers ? strtoul(o->callers, NULL, 10) : 1 };
 
 	if (argc != 1)
 		talk("approve needs the id of one question; see: pale pending");
 	else if (o->for_session + o->for_project + o->for_always > 1)
 		talk("--session, --project and --always exclude each other");
+	else if (a.callers == 0 || (o->callers && strcmp(a.scope, "once") != 0))
+		talk("--callers goes without --session, --project and --always, and is a number");
 	else if (o->until && !o->for_project)
 		talk("--until goes with --project");
 	else if (o->rule && strcmp(a.scope, "once") == 0)
@@ -362,6 +384,7 @@ static const struct opt approve_opts[] = {
 	OPT_FLAG("always", 0, for_always, "what the rule covers, for this agent everywhere"),
 	OPT_VALUE("rule", 0, "LINE", rule, "the policy line to grant, in place of the narrowest"),
 	OPT_FLAG("group", 'g', group, "with all that wait and the rule covers"),
+	OPT_VALUE("callers", 0, "N", callers, "once for each of up to N that ask the same; else for one"),
 	OPT_FLAG("yes", 'y', yes, "do not ask whether the rule may be granted"),
 	{ 0 },
 };

@@ -26,7 +26,7 @@ struct options {
 	bool judge;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
 	bool journal, dry_run;
-	const char *until, *rule;
+	const char *until, *rule, *callers;
 	bool for_session, for_project, for_always, group, yes;
 	bool ini, json, sarif, follow, all, revoke, help, linger;
 	const char *card, *surfaces;

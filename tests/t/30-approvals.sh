@@ -94,6 +94,32 @@ t_denied_stays_denied_for_the_turn() {
 	verifies
 }
 
+# One yes is one act, where nobody has said that he knows of more who ask.
+t_each_of_several_callers() {
+	local id
+	need script
+	ask_touch
+	bg many bash -c 'for i in 1 2 3; do (touch a && echo x >>acts) & done; wait'
+	id=$(pending_id) || exit 1
+	until_true 10 bash -c "pale pending | grep -q 'asked 3 times'" || fail "not three"
+	run pale approve "$id" --yes
+	rc_is 1
+	err_has "nothing was approved: 3 callers wait for this" "pale approve ${id:0:4} --callers 3"
+	run pale approve "$id" --callers 2
+	rc_is 1
+	run pale approve "$id" --callers x
+	rc_is 2
+	run script -qec "pale approve $id" /dev/null </dev/null
+	rc_is 1
+	out_has "Allow this for all 3 callers? [y/N]"
+	missing acts
+	has_pending || fail "it was answered"
+	run pale approve "$id" --callers 3
+	rc_is 0
+	bg_wait many
+	[ "$(wc -l <acts)" = 3 ] || fail "$(wc -l <acts) acts"
+}
+
 t_session_cannot_approve_itself() {
 	local id
 	ask_touch
