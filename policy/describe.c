@@ -89,6 +89,18 @@ static const struct image_rule *deciding_rule(const struct image *img, const str
 	return image_rule(ret, d->rule);
 }
 
+bool decision_is_by_port(const struct image *img, const struct decision *d)
+{
+	struct image from;
+	const struct image_rule *r = deciding_rule(img, d, &from);
+
+	if (r && (r->rank != RANK_PRESET || r->layer == LAYER_FLOOR))
+		return false;
+	return d->verdict == VERDICT_ASK ||
+	       (d->verdict == VERDICT_DENY &&
+		(d->reason == REASON_HOST || d->reason == REASON_UDP || d->reason == REASON_NEVER));
+}
+
 void decision_describe(const struct image *img, const struct decision *d, char *buf, size_t size)
 {
 	struct out o = out_of(buf, size);

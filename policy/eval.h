@@ -65,6 +65,9 @@ struct decision eval_trace(const struct image *img, const struct request *req, s
 void decision_describe(const struct image *img, const struct decision *d, char *buf, size_t size);
 /* The image whose rule decided: img itself, or one around it where d is nested; false for a nonsensical d. */
 bool decision_image(const struct image *img, const struct decision *d, struct image *ret);
+/* Of a connection to this machine: neither the operator nor the floor has said it, so that it goes by whose
+ * port that is. */
+bool decision_is_by_port(const struct image *img, const struct decision *d);
 /* The rule's `message =`, or NULL. */
 const char *decision_message(const struct image *img, const struct decision *d);
 

@@ -32,6 +32,7 @@ struct host_query {
 	struct trace *trace;
 	bool broken;
 	bool astray;   /* not what its address says: strays_from() */
+	bool here;     /* an address of this machine's own, which is judged as loopback too */
 	bool any_port; /* a name is looked up: no port is known yet */
 	uint8_t kinds; /* SAYS_* of this kind of request */
 	uint16_t port;
@@ -205,16 +206,27 @@ static void addr_vote(struct host_query *q, unsigned prefix, struct ballot *b)
 	}
 }
 
+static void addr_votes(struct host_query *q, struct ballot *b)
+{
+	for (unsigned p = addr_is_v4(q->addr) ? V4_PREFIX : 0; p <= 128 && !q->broken; p++)
+		if (q->ahead->prefixes[p / 64] >> p % 64 & 1)
+			addr_vote(q, p, b);
+}
+
 static bool ask_addr(struct host_query *q, struct decision *d)
 {
+	/* One that no rule about a single address names. */
+	static const uint8_t loopback[16] = { [10] = 0xff, 0xff, 127, 255, 255, 254 };
 	struct ballot b = { 0 };
 
 	/* `*` names every host; one that has a name has been judged by it already. */
 	if (q->n_name == 0 && q->class == ADDR_PUBLIC)
 		name_vote(q, "", HOST_HASH_SEED, HOST_BELOW, &b);
-	for (unsigned p = addr_is_v4(q->addr) ? V4_PREFIX : 0; p <= 128 && !q->broken; p++)
-		if (q->ahead->prefixes[p / 64] >> p % 64 & 1)
-			addr_vote(q, p, &b);
+	addr_votes(q, &b);
+	if (q->here) {
+		memcpy(q->addr, loopback, sizeof(q->addr));
+		addr_votes(q, &b);
+	}
 	return ballot_result(&b, d);
 }
 
@@ -360,14 +372,17 @@ static bool strays_from(const uint8_t said[16], const uint8_t meant[16])
 	return memcmp(said, meant, 16) != 0 && addr_classify(meant) != ADDR_PUBLIC;
 }
 
-static void take_addr(struct host_query *q, const uint8_t addr[16], enum op op)
+static void take_addr(struct host_query *q, const uint8_t addr[16], const struct request *req)
 {
 	memcpy(q->addr, addr, sizeof(q->addr));
 	addr_canonical(q->addr);
 	q->astray = strays_from(addr, q->addr);
-	if (op != OP_BIND)
+	if (req->op != OP_BIND)
 		addr_reached(q->addr);
 	q->class = addr_classify(q->addr);
+	q->here = req->is_here && q->class != ADDR_LINK;
+	if (q->here)
+		q->class = ADDR_LOOPBACK;
 }
 
 static bool query_open(struct host_query *q, const struct image *img)
@@ -426,7 +441,7 @@ static void eval_inet(const struct image *img, const struct request *req, struct
 		return;
 	}
 	if (req->has_addr || numeric)
-		take_addr(&q, req->has_addr ? req->addr : literal, req->op);
+		take_addr(&q, req->has_addr ? req->addr : literal, req);
 	else if (q.n_name == 0 && req->op != OP_BIND)
 		return;
 	if (req->op == OP_RESOLVE)

@@ -78,30 +78,6 @@ int lint_inside(struct lint *l)
 	return 0;
 }
 
-/* What a preset keeps from being changed, opened by a rule for the very place or one below it. */
-int lint_opened(struct lint *l)
-{
-	const struct policy *p = l->p;
-
-	for (size_t i = 0; i < p->n_rules; i++) {
-		const struct rule *w = &p->rules[i], *s = p->rules;
-
-		if (w->kind != RULE_FILE_WRITE || w->rank == RANK_PRESET || !is_literal(w->pattern) ||
-		    !lint_own(l, w))
-			continue;
-		while (s < p->rules + p->n_rules &&
-		       (s->rank != RANK_PRESET || s->kind != RULE_FILE_READONLY || !is_literal(s->pattern) ||
-			!path_is_under(w->pattern, s->pattern)))
-			s++;
-		if (s < p->rules + p->n_rules &&
-		    lint_add(l, SEVERITY_WARNING, w, "opened", "delete it, or ask: `ask_write = ...`",
-			     "opens what %s:%u keeps from being changed: readonly = %s", s->file, s->line,
-			     s->text) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 int lint_missing(struct lint *l)
 {
 	if (!l->w->exists)
@@ -154,8 +130,8 @@ int policy_lint(const struct policy *p, const struct bundle *b, const struct ima
 		const struct lint_world *w, struct diags *d)
 {
 	static int (*const checks[])(struct lint *) = {
-		lint_twins,  lint_reach,   lint_broad,	 lint_inside,	lint_missing,
-		lint_opened, lint_sources, lint_escapes, lint_suffixes, lint_hosts,
+		lint_twins,   lint_reach,   lint_broad,	   lint_inside, lint_missing,
+		lint_sources, lint_escapes, lint_suffixes, lint_hosts,
 	};
 	struct lint l = { .p = p, .b = b, .img = img, .w = w, .d = d };
 

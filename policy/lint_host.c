@@ -269,14 +269,19 @@ static int on_port(struct lint *l, const struct rule *r, const struct target *t)
 			"port 53 of any address is answered by the session's own resolver");
 }
 
-static int on_address(struct lint *l, const struct rule *r, const struct target *t)
+/* The address that stands for all of a machine's. */
+static bool is_any(const struct target *t)
 {
 	static const uint8_t zero[16], zero4[16] = { [10] = 0xff, [11] = 0xff };
-	bool any = memcmp(t->addr, zero, 16) == 0 || memcmp(t->addr, zero4, 16) == 0;
 
+	return t->is_addr && (memcmp(t->addr, zero, 16) == 0 || memcmp(t->addr, zero4, 16) == 0);
+}
+
+static int on_address(struct lint *l, const struct rule *r, const struct target *t)
+{
 	if (!t->is_addr)
 		return 0;
-	if (any && !t->is_net && r->kind != RULE_NET_UDP)
+	if (is_any(t) && !t->is_net && r->kind != RULE_NET_UDP)
 		return lint_add(l, SEVERITY_WARNING, r, "unreachable", "write localhost",
 				"connecting to %s reaches loopback", t->host);
 	if (addr_classify(t->addr) != ADDR_PUBLIC)
@@ -359,7 +364,8 @@ bool lint_host_sample(const struct rule *r, bool last, char host[LIMIT_HOST], st
 	port = last ? t.ports + strlen(t.ports) : t.ports;
 	while (last && port > t.ports && port[-1] >= '0' && port[-1] <= '9')
 		port--;
-	*ret = (struct request){ .op = OP_CONNECT,
+	/* Datagrams at every address are heard, not sent. */
+	*ret = (struct request){ .op = r->kind == RULE_NET_UDP && is_any(&t) ? OP_BIND : OP_CONNECT,
 				 .host = host,
 				 .port = *port >= '0' && *port <= '9' ? (uint16_t)strtoul(port, NULL, 10) : 1,
 				 .is_datagram = r->kind == RULE_NET_UDP };

@@ -45,7 +45,6 @@ int lint_twins(struct lint *l);
 int lint_reach(struct lint *l);
 int lint_broad(struct lint *l);
 int lint_inside(struct lint *l);
-int lint_opened(struct lint *l);
 int lint_missing(struct lint *l);
 int lint_sources(struct lint *l);
 int lint_escapes(struct lint *l);

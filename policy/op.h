@@ -186,6 +186,8 @@ struct request {
 	uint8_t addr[16];
 	bool has_addr;
 	bool is_datagram; /* OP_CONNECT, OP_BIND: by UDP, which only `udp =` rules open */
+	bool is_here; /* OP_CONNECT: addr is one of this machine's own, so that it is judged as loopback too
+		       */
 	uint16_t port;
 	struct eval_memo *memo; /* the caller's, see eval.h; NULL: none */
 };

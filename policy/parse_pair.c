@@ -202,12 +202,8 @@ static int on_path(struct parser *ps, const struct key_def *def, const struct in
 {
 	char buf[LIMIT_PATH] UNINITIALIZED;
 	const char *why;
-	int err;
+	int err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
 
-	if (pair->value[0] == '"' || pair->value[0] == '\'')
-		return parser_error(ps, pair, "quoted-path", "write it without quotes: blanks need none",
-				    "quotes would be a part of the name");
-	err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
 	if (err < 0)
 		return parser_error(ps, pair, "bad-path", NULL, "%s", why);
 	if (strchr(pair->value, '$')) {

@@ -15,7 +15,8 @@
 #define ASK_IS_ROOT  0x2000u
 #define ASK_DATAGRAM 0x4000u
 #define ASK_HAS_ENV  0x8000u
-#define ASK_FLAGS    (ASK_HAS_ADDR | ASK_IS_ROOT | ASK_DATAGRAM | ASK_HAS_ENV)
+#define ASK_IS_HERE  0x10000u
+#define ASK_FLAGS    (ASK_HAS_ADDR | ASK_IS_ROOT | ASK_DATAGRAM | ASK_HAS_ENV | ASK_IS_HERE)
 
 /* The optional strings of a request in the order in which they travel; bit i says that i is there. */
 static const struct {
@@ -90,7 +91,8 @@ int wire_put_ask(void *frame, size_t cap, const struct request *req, uint32_t ru
 {
 	struct out o = out_of(frame, cap);
 	uint32_t flags = (req->has_addr ? ASK_HAS_ADDR : 0) | (req->is_root ? ASK_IS_ROOT : 0) |
-			 (req->is_datagram ? ASK_DATAGRAM : 0) | (req->env ? ASK_HAS_ENV : 0);
+			 (req->is_datagram ? ASK_DATAGRAM : 0) | (req->env ? ASK_HAS_ENV : 0) |
+			 (req->is_here ? ASK_IS_HERE : 0);
 	uint32_t envc = 0;
 
 	if (req->argc > LIMIT_ARGC || (req->argc > 0 && !req->argv))
@@ -203,6 +205,7 @@ int wire_get_ask(const void *frame, size_t len, struct wire_ask *ret)
 	ret->req.is_root = flags & ASK_IS_ROOT;
 	ret->req.has_addr = flags & ASK_HAS_ADDR;
 	ret->req.is_datagram = flags & ASK_DATAGRAM;
+	ret->req.is_here = flags & ASK_IS_HERE;
 	if (ret->req.has_addr) {
 		const void *addr = get_bytes(&c, sizeof(ret->req.addr));
 

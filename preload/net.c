@@ -7,6 +7,7 @@
  */
 #include "preload/net.h"
 
+#include "policy/addr.h"
 #include "policy/sockaddr.h"
 #include "policy/wire.h"
 
@@ -21,7 +22,8 @@ static bool is_datagram(int fd)
 
 /*
  * Below the hooks the supervisor judges a connection again, asks, performs and records it; so only what is
- * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address.
+ * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address, and
+ * whose a port of this machine is.
  */
 static bool goes_down(const struct request *req, int fd)
 {
@@ -32,12 +34,29 @@ static bool goes_down(const struct request *req, int fd)
 		return false;
 	bare.host = NULL;
 	d = verdict_of(&bare);
-	return d.verdict != VERDICT_DENY || (req->has_addr && (d.reason == REASON_HOST || is_datagram(fd)));
+	return d.verdict != VERDICT_DENY ||
+	       (req->has_addr && (d.reason == REASON_HOST || d.reason == REASON_NEVER || is_datagram(fd)));
+}
+
+/* At level hooks nobody knows whose a port of this machine is: from 1024 on they are left open. */
+static bool is_left_open(const struct request *req, const char *target)
+{
+	struct decision d;
+
+	if (level_now() != LEVEL_HOOKS || req->op != OP_CONNECT || req->port < 1024 ||
+	    addr_classify(req->addr) != ADDR_LOOPBACK)
+		return false;
+	d = verdict_of(req);
+	if (!image_now() || !decision_is_by_port(image_now(), &d))
+		return false;
+	d = (struct decision){ VERDICT_ALLOW, REASON_HOST, RULE_NONE, 0 };
+	log_decision(req, target, &d, "");
+	return true;
 }
 
 static int judge_dest(const struct request *req, const char *target, int fd)
 {
-	return goes_down(req, fd) || judge(req, target) ? 0 : -EACCES;
+	return is_left_open(req, target) || goes_down(req, fd) || judge(req, target) ? 0 : -EACCES;
 }
 
 /* --- inet --------------------------------------------------------------------------------------- */

@@ -178,6 +178,10 @@ static void report_text(struct explainer *x, const struct question *q, const str
 		print_escaped(stdout, q->req.given);
 		putchar('\n');
 	}
+	if (q->is_machine && decision_is_by_port(&x->image, d))
+		puts(x->level == LEVEL_HOOKS
+			     ? "note   at level hooks ports from 1024 on are open where no rule speaks"
+			     : "note   without a rule only what the session itself binds: that is open");
 	if (q->missing)
 		puts("note   no such program in PATH: judged by its name");
 	if (message) {

@@ -12,6 +12,7 @@
 
 #include "gitbranch.h"
 #include "question.h"
+#include "supervisor/ports.h"
 #include "tools.h"
 
 /* Commands that a shell performs itself: no program is executed, so there is nothing to judge. */
@@ -177,6 +178,18 @@ static int name_target(struct question *q)
 	return -ENOMEM;
 }
 
+/* This machine is judged as loopback, by whichever address it is reached. */
+static void find_machine(struct question *q)
+{
+	static struct ports ports;
+
+	ports_init(&ports);
+	q->is_machine = q->req.has_addr ? ports_is_here(&ports, q->req.addr)
+					: q->req.host && strcmp(q->req.host, "localhost") == 0;
+	q->req.is_here = q->is_machine && q->req.has_addr && !ports_is_loopback(q->req.addr);
+	ports_done(&ports);
+}
+
 /* HOST[:PORT], with "udp:" before it for a datagram, and perhaps the address that the name leads to. */
 static int ask_host(struct question *q, char *const *args, size_t n)
 {
@@ -196,6 +209,8 @@ static int ask_host(struct question *q, char *const *args, size_t n)
 	}
 	if (n == 2 && (!q->req.host || !set_addr(q, args[1])))
 		return -EINVAL;
+	if (q->req.op == OP_CONNECT)
+		find_machine(q);
 	return name_target(q);
 }
 

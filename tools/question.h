@@ -25,11 +25,12 @@ bool program_tool(const struct request *of, struct found_files *room, const char
 struct question {
 	struct request req;
 	char path[PATH_MAX], given[PATH_MAX], cwd[PATH_MAX], branch[256], host[LIMIT_HOST];
-	char *target; /* for people; owned */
-	char **words; /* exec: argv, owned */
-	bool builtin; /* a shell builtin: nothing is executed */
-	bool missing; /* no such program in PATH */
-	bool unknown; /* nobody can tell what a loader would load */
+	char *target;	 /* for people; owned */
+	char **words;	 /* exec: argv, owned */
+	bool builtin;	 /* a shell builtin: nothing is executed */
+	bool missing;	 /* no such program in PATH */
+	bool is_machine; /* a connection to this machine itself */
+	bool unknown;	 /* nobody can tell what a loader would load */
 	struct elf_info elf;
 	struct found_files found;
 	struct request tool;	 /* the script that an interpreter is given */

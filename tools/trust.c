@@ -137,7 +137,7 @@ static int write_pin(const struct pinning *p)
 	return r < 0 ? r : write_file(p->kept, p->is_env ? p->counts : p->text, p->counts_len);
 }
 
-/* 0, -ECANCELED where the operator does not want it or cannot be asked, -EBADMSG where it has errors. */
+/* 0, -ECANCELED where he does not want it, -EBADMSG where it has errors. */
 static int consider(struct pinning *p)
 {
 	const struct trustee t = { .o = p->o,
@@ -149,12 +149,8 @@ static int consider(struct pinning *p)
 				   .old_len = p->old_len };
 	int r = trust_show(&t);
 
-	if (r < 0 || p->o->yes)
+	if (r < 0 || p->o->yes || !ask_is_possible())
 		return r;
-	if (!ask_is_possible()) {
-		talk("nobody can be asked here: say --yes to trust it");
-		return -ECANCELED;
-	}
 	return ask_yes("Trust it until it changes?") ? 0 : -ECANCELED;
 }
 

@@ -208,11 +208,17 @@ servers_end() {
 	SERVERS=()
 }
 
+# Of this machine the model alone, and nothing where a browser is debugged.
+local_ports() {
+	printf '[network]\nallow = localhost:%s\ndeny = localhost:9222-9229\n' "$1" | policy
+}
+
 # play bare|fenced AGENT STEPS_FILE
 play() {
 	rm -f "$S/heard"
 	serve model python3 "$A/model.py" "$2" "$3" "$S/heard" "$S/model.port"
 	"with_$2" "${PORTS[0]}"
+	local_ports "${PORTS[0]}"
 	case $1 in
 	bare) run timeout -k 5 "${LIMIT:-120}" "${CMD[@]}" ;;
 	fenced) run timeout -k 5 "${LIMIT:-120}" pale run -q ${OPTS[@]+"${OPTS[@]}"} -- "${CMD[@]}" ;;

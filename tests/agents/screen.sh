@@ -58,6 +58,7 @@ start_screen() {
 	local words=()
 	serve model python3 "$A/model.py" "$2" /dev/null "$S/heard" "$S/model.port"
 	"with_$2" "${PORTS[0]}"
+	local_ports "${PORTS[0]}"
 	# Its first start asks for colours; its later ones for a network.
 	[ "$2" != claude ] || mkdir -p ~/.claude && [ "$2" != claude ] || echo '{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["fake"], "rejected": []}}' >~/.claude/.claude.json
 	read -r -a words <<<"${TUI[$2]}"

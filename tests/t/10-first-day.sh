@@ -130,6 +130,7 @@ t_nothing_is_sent() {
 t_local_server() {
 	need curl
 	listener
+	printf '[network]\nallow = localhost:%s\n' "$PORT" | policy
 	fence python3 -c "import socket; socket.create_connection(('127.0.0.1', $PORT)).close(); print('open')"
 	rc_is 0
 	out_is open

@@ -116,8 +116,8 @@ t_commands() {
 
 t_hosts() {
 	local WRONG= host
-	printf '[network]\nmode = strict\nallow = 127.0.0.1:9\nallow = pypi.org\n' | policy
-	for host in 127.0.0.1:9 127.0.0.1:22 192.0.2.1:443 10.0.0.1:80 169.254.169.254:80 [::1]:22 [2001:db8::1]:443; do
+	printf '[network]\nmode = strict\nallow = 10.9.9.9:9\ndeny = localhost:22\nallow = pypi.org\n' | policy
+	for host in 10.9.9.9:9 127.0.0.1:22 192.0.2.1:443 10.0.0.1:80 169.254.169.254:80 [::1]:22 [2001:db8::1]:443; do
 		pale explain --level "$T_LEVEL" -n connect "$host" >"$S/said" 2>&1
 		case $? in 0) said=allow ;; 1) said=deny ;; *) said=strange ;; esac
 		pale run -q -n --level "$T_LEVEL" -- python3 -c '

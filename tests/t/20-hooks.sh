@@ -43,6 +43,7 @@ prepare() {
 		deny = sh -c "true $HOME/.ssh/rows/popen"
 		deny = sh -c "true $HOME/.ssh/rows/_IO_popen"
 		[network]
+		allow = localhost:$P1
 		deny = localhost:$P2
 		allow = *.row.example
 		deny = *.denied.example

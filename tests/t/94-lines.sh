@@ -117,6 +117,7 @@ True"'
 
 t_denied() {
 	inside '
+		unset PALE_PROMPT
 		outside echo
 		fence python3 -c "
 import socket
@@ -187,6 +188,7 @@ t_past_the_library() {
 	END
 	gcc -O1 -static -o "$W/past" "$W/past.c" -pthread || fail "cannot compile"
 	inside '
+		unset PALE_PROMPT
 		outside echo
 		fence ./past "$PORT"
 		out_is "done"

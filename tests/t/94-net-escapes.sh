@@ -162,7 +162,7 @@ for family, addr in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
 open(sys.argv[1] + "/serving", "w").close()
 END
 	until_true 10 test -e "$S/serving" || fail "no local server"
-	own_host
+	own_host "allow = localhost:8099"
 	for name in rebind-lo rebind-lo6; do
 		rm -f "$S/local"
 		run curl -sS -m 3 http://$name.own.example:8099/

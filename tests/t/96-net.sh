@@ -65,8 +65,8 @@ gone() {
 
 t_destinations() {
 	servers good bad good6 bad6
-	printf '[network]\ndeny = localhost:%s\n' "$bad" | policy
-	printf 'deny = localhost:%s\n' "$bad6" >>"$HOME/.config/pale/policy.ini"
+	printf '[network]\nallow = localhost:%s\ndeny = localhost:%s\n' "$good" "$bad" | policy
+	printf 'allow = localhost:%s\ndeny = localhost:%s\n' "$good6" "$bad6" >>"$HOME/.config/pale/policy.ini"
 	says ok connect 127.0.0.1 "$good"
 	says ok connect ::ffff:127.0.0.1 "$good"
 	says ok connect 0.0.0.0 "$good"
@@ -107,7 +107,7 @@ t_hooked() {
 	local via=hook
 	[ "$T_LEVEL" = full ] || via=kernel
 	servers good bad
-	printf '[network]\ndeny = localhost:%s\n' "$bad" | policy
+	printf '[network]\nallow = localhost:%s\ndeny = localhost:%s\n' "$good" "$bad" | policy
 	fence python3 -c "
 import socket
 socket.create_connection(('127.0.0.1', $good))
@@ -161,7 +161,7 @@ t_asked_for_a_name() {
 
 t_flipped_address() {
 	servers good bad
-	printf '[network]\ndeny = localhost:%s\n' "$bad" | policy
+	printf '[network]\nallow = localhost:%s\ndeny = localhost:%s\n' "$good" "$bad" | policy
 	fence "$NET" flip "$good" "$bad" 200000
 	out_is "raced yes
 ok"
@@ -191,7 +191,7 @@ t_kinds() {
 
 t_sendto() {
 	servers good bad
-	printf '[network]\ndeny = localhost:%s\n' "$bad" | policy
+	printf '[network]\nallow = localhost:%s\ndeny = localhost:%s\n' "$good" "$bad" | policy
 	says EOPNOTSUPP sendto 0x20000000 127.0.0.1 "$bad"
 	says EPIPE sendto 0 127.0.0.1 "$bad"
 	says ok sendto-connected "$good" "$bad"

@@ -218,7 +218,7 @@ evil.example 3 -"
 	done
 	not_asked evil.example
 	fence "$T_VICTIMS/net-static" connect $SERVER 54
-	out_is EACCES
+	out_is ECONNREFUSED # nobody is there
 	printf '[network]\nmode = off\n' | policy
 	fence "$T_VICTIMS/net-static" connect $SERVER 53
 	out_is EACCES
@@ -230,6 +230,8 @@ evil.example 3 -"
 t_connections_by_name() {
 	with_names
 	own_rules
+	# All addresses are this machine's here, of which is asked.
+	unset PALE_PROMPT
 	fence curl -s http://$GOOD/
 	rc_not 0
 	denied connect "$GOOD:80"
@@ -252,7 +254,8 @@ t_connections_by_name() {
 	recorded connect allow listed.example:80
 	not_asked listed.example
 	fence curl -s http://listed.example:81/
-	denied connect listed.example:81
+	rc_not 0
+	not_recorded connect allow listed.example:81
 }
 
 # The name leads here, where others may be reached.

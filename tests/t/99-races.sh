@@ -32,6 +32,7 @@ while True:
 		[commands]
 		deny = esctool wipe
 		[network]
+		allow = localhost:$PORT
 		deny = localhost:$BAD_PORT
 	END
 }

@@ -115,6 +115,39 @@ START_TEST(test_localhost)
 }
 END_TEST
 
+/* An address of this machine's own, whatever it looks like: the rules about it and those about localhost. */
+START_TEST(test_here)
+{
+	static const struct {
+		const char *host, *addr;
+		uint16_t port;
+		enum verdict verdict;
+	} w[] = {
+		{ NULL, "93.1.2.3", 3000, A },	  { NULL, "93.1.2.3", 443, D },
+		{ NULL, "10.1.2.3", 3000, A },	  { NULL, "2a00::3", 3000, A },
+		{ NULL, "10.1.2.3", 5432, D },	  { NULL, "10.9.9.9", 80, A },
+		{ NULL, "10.1.2.3", 3500, D },	  { "any.org", "93.1.2.3", 443, D },
+		{ NULL, "169.254.1.1", 3000, D },
+	};
+
+	fixture_rule(&fx, RULE_NET_ALLOW, "*");
+	fixture_rule(&fx, RULE_NET_ALLOW, "localhost:3000-3999");
+	fixture_rule(&fx, RULE_NET_DENY, "localhost:3500");
+	fixture_rule(&fx, RULE_NET_ALLOW, "127.0.0.1:5432");
+	fixture_rule(&fx, RULE_NET_ALLOW, "10.9.9.9");
+	fixture_compile(&fx);
+	for (size_t i = 0; i < sizeof(w) / sizeof(w[0]); i++) {
+		struct request req = {
+			.op = OP_CONNECT, .host = w[i].host, .port = w[i].port, .has_addr = true
+		};
+
+		ck_assert(addr_parse(w[i].addr, strlen(w[i].addr), req.addr));
+		req.is_here = true;
+		ck_assert_msg(eval(&fx.img, &req).verdict == w[i].verdict, "%s:%u", w[i].addr, w[i].port);
+	}
+}
+END_TEST
+
 START_TEST(test_rebinding)
 {
 	static const char *const private[] = { "10.0.0.1",
@@ -433,6 +466,7 @@ TCase *tcase_eval_addr(void)
 	tcase_add_test(t, test_addr_parse);
 	tcase_add_test(t, test_addresses);
 	tcase_add_test(t, test_localhost);
+	tcase_add_test(t, test_here);
 	tcase_add_test(t, test_rebinding);
 	tcase_add_test(t, test_rebinding_where_an_address_rule_allows);
 	tcase_add_test(t, test_metadata_needs_its_own_address);

@@ -187,7 +187,8 @@ static int ask_around(void)
 		EXPECT(port == ports[by[i]] && memcmp(buf, said[i], strlen(said[i])) == 0);
 	}
 	EXPECT(recv_from(fd, buf, sizeof(buf), MSG_DONTWAIT, NULL) == -EAGAIN);
-	EXPECT(send_to(fd, "x", 1, closed_port) == -EACCES);
+	/* Nobody is there to have it. */
+	EXPECT(send_to(fd, "x", 1, closed_port) == 1);
 	return 0;
 }
 

@@ -101,10 +101,10 @@ static int reach_spelled(void)
 	struct sockaddr_in any4 = in_at(INADDR_ANY, bad), other = in_at(INADDR_LOOPBACK + 4, bad);
 
 	if (carried_connect(tcp(), &any4, sizeof(any4)) != -EACCES ||
-	    carried_connect(tcp(), &other, sizeof(other)) != -EACCES)
+	    carried_connect(tcp(), &other, sizeof(other)) != -ECONNREFUSED)
 		return 1;
 	if (reach_as(mapped, bad) != -EACCES || reach_as(mapped_any, bad) != -EACCES ||
-	    reach_as(any, bad) != -EACCES || reach_as(nat64, bad) != -EACCES)
+	    reach_as(any, bad) != -ECONNREFUSED /* ::1, where nobody is */ || reach_as(nat64, bad) != -EACCES)
 		return 2;
 	any4.sin_port = htons(good);
 	if (carried_connect(tcp(), &any4, sizeof(any4)) != 0 || reach_as(mapped, good) != 0 ||

@@ -124,7 +124,7 @@ static const struct host_case {
 	{ "metadata.google.internal", "169.254.169.254", 80, D },
 	{ "other.example", "10.0.0.1", 443, D },
 	{ NULL, "10.0.0.1", 443, D },
-	{ "localhost", "127.0.0.1", 3000, A },
+	{ "localhost", "127.0.0.1", 3000, D },
 	{ "localhost", "127.0.0.1", 2375, D },
 	{ NULL, "127.0.0.1", 80, D },
 };

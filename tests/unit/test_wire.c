@@ -21,7 +21,7 @@ static struct request sample(void)
 	r.loads = "/usr/bin/git";
 	r.loads_ident = "git";
 	r.is_root = true;
-	r.is_datagram = true;
+	r.is_datagram = r.is_here = true;
 	return r;
 }
 
@@ -36,7 +36,7 @@ START_TEST(ask_round_trip)
 	ck_assert_uint_eq(ask.rule, 7);
 	ck_assert_int_eq(ask.pid, 42);
 	ck_assert(ask.req.is_root);
-	ck_assert(ask.req.is_datagram);
+	ck_assert(ask.req.is_datagram && ask.req.is_here);
 	ck_assert_str_eq(ask.req.path, "/usr/bin/npm");
 	ck_assert_str_eq(ask.req.given, "/bin/npm");
 	ck_assert_ptr_null(ask.req.raw);

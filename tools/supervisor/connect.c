@@ -97,10 +97,24 @@ struct answer refuse_family(struct caller *c, const struct endpoint *e, enum op 
 
 /* --- inet ---------------------------------------------------------------------------------------------- */
 
-static struct answer connect_inet(struct caller *c, const struct endpoint *e)
+void inet_name_machine(void *sa, size_t len)
+{
+	uint8_t said[16], addr[16];
+	uint16_t port;
+
+	if (!sockaddr_inet(sa, len, said, &port) || !inet_is_any(said) ||
+	    !sockaddr_reached(sa, len, addr, &port))
+		return;
+	if (((const struct sockaddr *)sa)->sa_family == AF_INET6)
+		memcpy(&((struct sockaddr_in6 *)sa)->sin6_addr, addr, 16);
+	else
+		memcpy(&((struct sockaddr_in *)sa)->sin_addr, addr + 12, 4);
+}
+
+static struct answer connect_inet(struct caller *c, struct endpoint *e)
 {
 	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true };
-	char target[INET_TARGET];
+	struct connecting to = { .fd = e->fd, .sa = &e->addr.sa, .len = e->len, .file = -1 };
 	struct meaning m;
 
 	/* AF_UNSPEC dissolves an association; what is too short the kernel refuses. */
@@ -111,15 +125,20 @@ static struct answer connect_inet(struct caller *c, const struct endpoint *e)
 	if (req.port == DNS_PORT)
 		return connect_resolver(c, e, &req);
 	meaning_find(c, &req, &m);
-	inet_target(&req, target);
-	if (m.approval[0])
-		verdict_granted(c, &req, target, m.d, m.approval);
-	else if (!verdict_conclude(c, &req, target, m.d))
+	/* Who begins to listen now was not judged. */
+	if (m.port.owner == PORT_NOBODYS && e->addr.sa.sa_family == e->domain)
+		return answer_result(-ECONNREFUSED);
+	if (m.port.owner == PORT_NOBODYS) /* the kernel knows what is wrong with it */
+		return connect_as_said(c, e);
+	if (!meaning_conclude(c, &req, &m))
 		return answer_result(-EACCES);
-	return connect_as_said(c, e);
+	inet_name_machine(&e->addr, e->len);
+	to.is_own = m.port.owner == PORT_OWN;
+	to.image = c->image_number;
+	return connect_patiently(c, &to);
 }
 
-static struct answer connect_any(struct caller *c, const struct endpoint *e)
+static struct answer connect_any(struct caller *c, struct endpoint *e)
 {
 	struct answer a;
 

@@ -77,6 +77,7 @@ struct line_note {
 struct line_peer {
 	uint8_t addr[16];
 	uint16_t port;
+	uint64_t cookie; /* it may be sent to while that socket is reached there (ports.h); 0: whoever is */
 };
 
 enum line_reach { REACH_HERE, REACH_FAR, REACHES };
@@ -126,12 +127,16 @@ struct line {
 	unsigned n_queries;
 };
 
+/* May a datagram go there?  Where nobody is reached it is lost. */
+enum line_leave { LEAVE_NONE, LEAVE_LOST, LEAVE_KNOWN, LEAVE_GIVEN };
+
 /* A human is asked about the peer of a way; the loop's, but while the thread asks. */
 struct line_consult {
 	struct asking asking;
 	struct line *line; /* held; NULL: free */
 	struct line_way way;
-	bool allowed;
+	enum line_leave leave;
+	uint64_t cookie;
 };
 
 #define LINE_BUCKETS 256u
@@ -251,11 +256,16 @@ void line_drop_queries(struct line *l);
 bool line_is_dns(const struct line_addr *dest);
 bool line_is_here(const struct line_addr *dest);
 bool line_same_addr(const struct line_addr *a, const struct line_addr *b);
-/* Under the lock: dest was allowed before. */
-bool line_knows(const struct line *l, const struct line_addr *dest);
-void line_learn(struct line *l, const struct line_addr *dest);
+/* Under the lock: dest was allowed before, or came by itself. */
+bool line_knows(struct line *l, const struct line_addr *dest);
+/* The same, and may still be sent to. */
+bool line_may_send(struct line *l, const struct line_addr *dest);
+/* cookie: as in struct line_peer. */
+void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie);
+/* Who of the session is reached at addr: a cookie; 0: nobody of it. */
+uint64_t line_own_cookie(struct line *l, const struct line_addr *addr);
 /* May c send to dest?  May block.  Recorded and told. */
-bool line_judge(struct caller *c, const struct line_addr *dest);
+enum line_leave line_judge(struct caller *c, const struct line_addr *dest, uint64_t *ret_cookie);
 /* The same for what is sent without a name, in the loop's thread: sets the passage of way and of the line. */
 void line_judge_way(struct line *l, struct line_way *way);
 /* As lines_end(). */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "tools/supervisor/line.h"
+#include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
 /* The line that e is of, whose descriptor is a duplicate; every line is one of unix to the kernel. */
@@ -230,6 +231,7 @@ static int bind_real(struct line *l, const struct endpoint *e, const struct hear
 		r = -errno;
 	if (r < 0)
 		return r;
+	ports_note(&l->all->sup->ports, fd, l->who.image);
 	l->own = own;
 	l->is_bound = true;
 	l->is_open = h->is_open;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/supervisor/line.h"
+#include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
 /* What a socket of that domain says it is. */
@@ -113,5 +114,10 @@ static struct answer set_option(struct caller *c, struct line *l, int fd)
 
 struct answer carry_setsockopt(struct caller *c)
 {
-	return line_serve(c, set_option);
+	struct answer a = line_serve(c, set_option);
+
+	/* SO_REUSEPORT, the only one of these that comes here: before it is set. */
+	if (a.kind == ANSWER_CONTINUE && (int)c->arg[1] == SOL_SOCKET)
+		atomic_store(&c->sup->ports.shares, true);
+	return a;
 }

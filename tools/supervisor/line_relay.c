@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 
+#include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
 #define TURN_MAX  64 /* messages that one line's turn may take */
@@ -41,17 +42,18 @@ static void real_update(struct line *l)
 /* Nobody is handed what comes from whom nobody sent to, unless a rule opened the port. */
 static bool is_welcome(struct line *l, const struct line_addr *from)
 {
-	bool ok;
+	bool ok, known;
 
 	if (l->domain == AF_UNIX)
 		return true;
 	pthread_mutex_lock(&l->all->lock);
-	ok = l->is_open || line_knows(l, from);
+	known = line_knows(l, from);
+	ok = l->is_open || known;
 	/* Whom it is connected to it hears alone, and him too only where he was let speak. */
 	if (l->peer.len > 0)
 		ok = ok && line_same_addr(&l->peer, from);
-	if (ok)
-		line_learn(l, from);
+	if (ok && !known)
+		line_learn(l, from, line_own_cookie(l, from));
 	pthread_mutex_unlock(&l->all->lock);
 	return ok;
 }
@@ -121,9 +123,11 @@ static void take_port(struct line *l, int fd)
 	struct sockaddr_in6 any = { .sin6_family = (sa_family_t)l->domain,
 				    .sin6_port = l->own.at.in.sin_port };
 
-	if (l->domain != AF_UNIX && l->own.len > 0 && any.sin6_port != 0)
-		(void)!bind(fd, (const struct sockaddr *)&any,
-			    l->domain == AF_INET ? sizeof(struct sockaddr_in) : sizeof(any));
+	if (l->domain == AF_UNIX || l->own.len == 0 || any.sin6_port == 0)
+		return;
+	if (bind(fd, (const struct sockaddr *)&any,
+		 l->domain == AF_INET ? sizeof(struct sockaddr_in) : sizeof(any)) == 0)
+		ports_note(&l->all->sup->ports, fd, l->who.image);
 }
 
 int line_real(struct line *l, enum line_reach reach)
@@ -158,6 +162,7 @@ static void find_port(struct line *l, int fd)
 		 l->domain == AF_INET ? sizeof(struct sockaddr_in) : sizeof(any)) == 0 &&
 	    getsockname(fd, &own.at.sa, &own.len) == 0)
 		l->own = own;
+	ports_note(&l->all->sup->ports, fd, l->who.image);
 }
 
 int line_send_inet(struct line *l, const void *data, size_t len, const struct line_addr *dest)
@@ -169,7 +174,6 @@ int line_send_inet(struct line *l, const void *data, size_t len, const struct li
 
 	if (fd < 0)
 		return fd;
-	line_learn(l, dest);
 	if (l->own.len == 0)
 		find_port(l, fd);
 	if (sendto(fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL, &dest->at.sa, dest->len) >= 0)

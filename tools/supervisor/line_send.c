@@ -60,13 +60,15 @@ static struct line_addr dest_of(const struct line *l, const struct endpoint *to)
 		d.at.in6.sin6_addr.s6_addr[10] = d.at.in6.sin6_addr.s6_addr[11] = 0xff;
 		memcpy(&d.at.in6.sin6_addr.s6_addr[12], &in.sin_addr, 4);
 	}
+	inet_name_machine(&d.at, d.len);
 	return d;
 }
 
 static long send_inet(struct caller *c, struct line *l, const struct parcel *p)
 {
 	struct line_addr dest;
-	bool known;
+	enum line_leave leave;
+	uint64_t cookie = 0;
 	int r = check_addr(l, &p->to);
 
 	if (r < 0)
@@ -79,13 +81,19 @@ static long send_inet(struct caller *c, struct line *l, const struct parcel *p)
 		return (long)p->len;
 	}
 	pthread_mutex_lock(&l->all->lock);
-	known = line_knows(l, &dest);
+	leave = line_may_send(l, &dest) ? LEAVE_KNOWN : LEAVE_NONE;
 	pthread_mutex_unlock(&l->all->lock);
-	if (!known && !line_judge(c, &dest))
+	if (leave == LEAVE_NONE)
+		leave = line_judge(c, &dest, &cookie);
+	if (leave == LEAVE_NONE)
 		return -EACCES;
+	if (leave == LEAVE_LOST)
+		return (long)p->len;
 	if (!caller_alive(c))
 		return -ESRCH;
 	pthread_mutex_lock(&l->all->lock);
+	if (leave == LEAVE_GIVEN)
+		line_learn(l, &dest, cookie);
 	r = line_send_inet(l, p->data, p->len, &dest);
 	pthread_mutex_unlock(&l->all->lock);
 	return r < 0 ? r : (long)p->len;

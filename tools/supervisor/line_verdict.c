@@ -45,24 +45,60 @@ static size_t n_known(const struct line *l)
 	return l->n_peers < LINE_PEERS ? l->n_peers : LINE_PEERS;
 }
 
-bool line_knows(const struct line *l, const struct line_addr *dest)
+static struct line_peer *find_known(struct line *l, const struct line_peer *p)
 {
-	struct line_peer p;
-
-	if (!peer_of(dest, &p))
-		return false;
 	for (size_t i = 0; i < n_known(l); i++)
-		if (l->peers[i].port == p.port && memcmp(l->peers[i].addr, p.addr, 16) == 0)
-			return true;
-	return false;
+		if (l->peers[i].port == p->port && memcmp(l->peers[i].addr, p->addr, 16) == 0)
+			return &l->peers[i];
+	return NULL;
 }
 
-void line_learn(struct line *l, const struct line_addr *dest)
+bool line_knows(struct line *l, const struct line_addr *dest)
 {
 	struct line_peer p;
 
-	if (peer_of(dest, &p) && !line_knows(l, dest))
-		l->peers[l->n_peers++ % LINE_PEERS] = p;
+	return peer_of(dest, &p) && find_known(l, &p);
+}
+
+void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie)
+{
+	struct line_peer p, *known;
+
+	if (!peer_of(dest, &p))
+		return;
+	known = find_known(l, &p);
+	if (!known)
+		known = &l->peers[l->n_peers++ % LINE_PEERS];
+	p.cookie = cookie;
+	*known = p;
+}
+
+/* --- who is there ------------------------------------------------------------------------------------ */
+
+static struct port reached_at(struct line *l, const struct line_peer *p)
+{
+	struct request req = { .op = OP_CONNECT, .has_addr = true, .is_datagram = true, .port = p->port };
+
+	memcpy(req.addr, p->addr, sizeof(req.addr));
+	return ports_find(&l->all->sup->ports, &req, l->who.image);
+}
+
+bool line_may_send(struct line *l, const struct line_addr *dest)
+{
+	struct line_peer p;
+	const struct line_peer *known = peer_of(dest, &p) ? find_known(l, &p) : NULL;
+
+	return known && (known->cookie == 0 || reached_at(l, &p).cookie == known->cookie);
+}
+
+uint64_t line_own_cookie(struct line *l, const struct line_addr *addr)
+{
+	struct port port = { .owner = PORT_UNKNOWN };
+	struct line_peer p;
+
+	if (peer_of(addr, &p) && line_is_here(addr))
+		port = reached_at(l, &p);
+	return port.owner == PORT_OWN ? port.cookie : 0;
 }
 
 /* --- the verdict --------------------------------------------------------------------------------- */
@@ -80,32 +116,36 @@ static bool find_meaning(struct caller *c, const struct line_addr *dest, struct 
 	return true;
 }
 
-bool line_judge(struct caller *c, const struct line_addr *dest)
+enum line_leave line_judge(struct caller *c, const struct line_addr *dest, uint64_t *ret_cookie)
 {
-	char target[INET_TARGET];
 	struct request req;
 	struct meaning m;
 
+	*ret_cookie = 0;
 	if (!find_meaning(c, dest, &req, &m))
-		return false;
-	inet_target(&req, target);
-	if (!m.approval[0])
-		return verdict_conclude(c, &req, target, m.d);
-	verdict_granted(c, &req, target, m.d, m.approval);
-	return true;
+		return LEAVE_NONE;
+	*ret_cookie = m.port.cookie;
+	if (m.port.owner == PORT_NOBODYS)
+		return LEAVE_LOST;
+	return meaning_conclude(c, &req, &m) ? LEAVE_GIVEN : LEAVE_NONE;
 }
 
 /* --- in the loop's thread ------------------------------------------------------------------------ */
 
-/* What the verdict on a peer says, for the line too unless that was connected anew since. */
-static void settle(struct line *l, struct line_way *way, bool allowed)
+/*
+ * What the verdict on a peer says, for the line too unless that was connected anew since.  One that was for
+ * who is there now is for this message.
+ */
+static void settle(struct line *l, struct line_way *way, enum line_leave leave, uint64_t cookie)
 {
-	way->passage = allowed ? PASSAGE_OPEN : PASSAGE_CLOSED;
+	bool lasts = cookie == 0 && leave != LEAVE_LOST;
+
+	way->passage = leave == LEAVE_GIVEN ? PASSAGE_OPEN : PASSAGE_CLOSED;
 	pthread_mutex_lock(&l->all->lock);
-	if (allowed)
-		line_learn(l, &way->peer);
+	if (leave == LEAVE_GIVEN)
+		line_learn(l, &way->peer, cookie);
 	if (l->turn == way->turn)
-		l->passage = way->passage;
+		l->passage = lasts || leave == LEAVE_NONE ? way->passage : PASSAGE_UNJUDGED;
 	pthread_mutex_unlock(&l->all->lock);
 }
 
@@ -119,7 +159,7 @@ static void on_heard(struct asking *a)
 	struct line_consult *q = consult_of(a);
 	struct line *l = TAKE_PTR(q->line);
 
-	settle(l, &q->way, q->allowed);
+	settle(l, &q->way, q->leave, q->cookie);
 	if (!l->dead)
 		line_pump(l);
 	line_put(l);
@@ -129,7 +169,7 @@ static void ask(struct asking *a, struct caller *c)
 {
 	struct line_consult *q = consult_of(a);
 
-	q->allowed = line_judge(c, &q->way.peer);
+	q->leave = line_judge(c, &q->way.peer, &q->cookie);
 }
 
 /* False: too many are asked already, or no thread is to be had. */
@@ -168,23 +208,32 @@ bool line_consults_end(struct lines *all)
 	return ended;
 }
 
-/* What the policy says, without asking. */
-static enum verdict foresee(struct caller *c, const struct line_addr *dest)
+/* A human would be asked. */
+static bool is_question(struct caller *c, const struct line_addr *dest)
 {
 	struct request req;
 	struct meaning m;
 
-	return find_meaning(c, dest, &req, &m) ? m.d.verdict : VERDICT_DENY;
+	return find_meaning(c, dest, &req, &m) && m.d.verdict == VERDICT_ASK && m.port.owner != PORT_NOBODYS;
 }
 
 void line_judge_way(struct line *l, struct line_way *way)
 {
 	struct lines *all = l->all;
+	enum line_leave leave;
 	struct caller c;
+	uint64_t cookie;
 
+	pthread_mutex_lock(&all->lock);
+	if (line_may_send(l, &way->peer))
+		way->passage = PASSAGE_OPEN;
+	pthread_mutex_unlock(&all->lock);
+	if (way->passage == PASSAGE_OPEN)
+		return;
 	asker_stand_in(&c, all->sup, &way->who, all->desk);
-	if (foresee(&c, &way->peer) != VERDICT_ASK) {
-		settle(l, way, line_judge(&c, &way->peer));
+	if (!is_question(&c, &way->peer)) {
+		leave = line_judge(&c, &way->peer, &cookie);
+		settle(l, way, leave, cookie);
 		return;
 	}
 	pthread_mutex_lock(&all->lock);
@@ -195,6 +244,6 @@ void line_judge_way(struct line *l, struct line_way *way)
 	pthread_mutex_unlock(&all->lock);
 	if (put_question(l, way))
 		return;
-	settle(l, way, false);
+	settle(l, way, LEAVE_NONE, 0);
 	line_put(l);
 }

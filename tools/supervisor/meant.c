@@ -6,10 +6,13 @@
  * address that is not public is nobody's to hand out: what the same process was answered, or what was looked
  * up last by the claim of the hooks, is what is judged, so that a public name which leads to this machine or
  * into its network is a rebinding, even where such addresses may be reached by themselves.
+ *
+ * On this machine itself it is whose port it is that counts, where the operator has not said more (ports.h).
  */
 #include <string.h>
 
 #include "tools/supervisor/net.h"
+#include "tools/supervisor/notify.h"
 #include "tools/supervisor/resolver.h"
 #include "tools/tools.h"
 
@@ -101,6 +104,7 @@ static struct meaning judge_public(struct caller *c, struct request *req, const 
 static struct meaning judge_inner(struct caller *c, struct request *req, const struct candidates *l)
 {
 	const struct host_name *n = NULL;
+	struct meaning m;
 
 	for (size_t i = 0; i < l->n && !n && l->hint; i++)
 		if (strcmp(l->hint, l->list[i].name) == 0)
@@ -108,12 +112,59 @@ static struct meaning judge_inner(struct caller *c, struct request *req, const s
 	for (size_t i = 0; i < l->n_answers && !n; i++)
 		if (is_answer_to(&l->list[i], caller_tgid(c)))
 			n = &l->list[i];
-	return judge_by(c, req, n);
+	m = judge_by(c, req, n);
+	/* What the machine itself calls so is that address, where no rule speaks of the name. */
+	return n >= l->list + l->n_answers && m.d.reason != REASON_RULE ? judge_by(c, req, NULL) : m;
+}
+
+/* --- this machine ------------------------------------------------------------------------------------- */
+
+/* A rule names that very host, or its domain: one for every host does not speak of this machine. */
+static bool is_named(struct caller *c, const struct meaning *m)
+{
+	struct image img;
+	const struct image_rule *r =
+		decision_image(&c->image, &m->d, &img) ? image_rule(&img, m->d.rule) : NULL;
+	const char *pattern = r ? image_str(&img, r->pattern) : "*";
+
+	return m->approval[0] || (m->d.reason == REASON_RULE && (pattern[0] != '*' || pattern[1] == '.'));
+}
+
+/* The session's own is open; others' is asked or denied, and what denies it is that. */
+static void judge_port(struct caller *c, const struct request *req, struct meaning *m)
+{
+	if (!decision_is_by_port(&c->image, &m->d))
+		return;
+	m->port = ports_find(&c->sup->ports, req, c->image_number);
+	if (m->port.owner == PORT_OWN)
+		m->d = (struct decision){ VERDICT_ALLOW, REASON_OWN, RULE_NONE, 0 };
+	else if (m->d.verdict == VERDICT_DENY && m->d.reason != REASON_NEVER)
+		m->d.reason = REASON_PROCESS;
+}
+
+bool meaning_conclude(struct caller *c, struct request *req, const struct meaning *m)
+{
+	char target[INET_TARGET], who[PORT_TEXT];
+
+	inet_target(req, target);
+	if (m->approval[0]) {
+		verdict_granted(c, req, target, m->d, m->approval);
+		return true;
+	}
+	if (m->port.owner == PORT_OTHERS && m->d.verdict == VERDICT_ASK)
+		req->aim = port_text(&m->port, who);
+	if (!verdict_conclude(c, req, target, m->d))
+		return false;
+	if (!req->aim || ports_find(&c->sup->ports, req, c->image_number).cookie == m->port.cookie)
+		return true;
+	verdict_refuse(c, req, target, REASON_CHANGED);
+	return false;
 }
 
 void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
 {
 	struct candidates *l = caller_scratch(c, sizeof(*l));
+	bool is_public = sockaddr_is_public(req->addr), is_machine;
 
 	*ret = (struct meaning){
 		.d = { .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE }
@@ -121,9 +172,18 @@ void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
 	if (!l)
 		return;
 	candidates_find(l, c, req->addr);
-	*ret = sockaddr_is_public(req->addr) ? judge_public(c, req, l) : judge_inner(c, req, l);
+	is_machine = ports_is_here(&c->sup->ports, req->addr);
+	req->is_here = is_machine && !is_public && !ports_is_loopback(req->addr);
+	*ret = is_public ? judge_public(c, req, l) : judge_inner(c, req, l);
+	if (is_public && is_machine) {
+		is_machine = req->is_here = !is_named(c, ret);
+		if (is_machine)
+			*ret = judge_by(c, req, NULL);
+	}
 	req->host = ret->name[0] ? ret->name : NULL;
 	/* Of several nested images the last one judged by holds: that of what was chosen. */
 	if (c->is_orphan)
 		(void)verdict_of(c, req);
+	if (is_machine)
+		judge_port(c, req, ret);
 }

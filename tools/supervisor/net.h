@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "policy/sockaddr.h"
+#include "tools/supervisor/ports.h"
 #include "tools/supervisor/supervisor.h"
 
 struct endpoint {
@@ -44,6 +45,9 @@ const char *inet_target(const struct request *req, char buf[INET_TARGET]);
 
 /* The address that stands for all of a machine's: 0.0.0.0, ::. */
 bool inet_is_any(const uint8_t addr[16]);
+/* In its place in a destination, of which "any" is the address that the socket itself is bound to, the one
+ * that it is judged as: loopback's first. */
+void inet_name_machine(void *sa, size_t len);
 
 /* connect(2) to the very address that the caller said. */
 struct answer connect_as_said(struct caller *c, const struct endpoint *e);
@@ -62,6 +66,9 @@ struct connecting {
 	/* Called in some thread once the connection stands, for process tgid; its result is the call's. NULL.
 	 */
 	int (*then)(struct supervisor *s, pid_t tgid, int fd);
+	/* It may only go on while the session's own are reached there (ports.h). */
+	bool is_own;
+	uint32_t image; /* then: of the caller */
 };
 
 /*
@@ -92,11 +99,18 @@ struct meaning {
 	struct decision d;
 	char name[LIMIT_HOST]; /* the name that decided, "": the address did */
 	char approval[40];     /* of the human who let that name be looked up and so decided, or "" */
+	/* Who is reached there, where that decided: on this machine, and no rule of the operator's spoke. */
+	struct port port;
 };
 
 /* By which name the inet address in *req was meant, and what the policy says of it.  req->host becomes ret's.
  */
 void meaning_find(struct caller *c, struct request *req, struct meaning *ret);
+/*
+ * Concludes it: asked where it must be, recorded and told.  A yes is for who listened when it was asked.
+ * Not for a port that is nobody's, where there is nothing to connect to.
+ */
+bool meaning_conclude(struct caller *c, struct request *req, const struct meaning *m);
 
 /* --- connect_resolver.c --- */
 

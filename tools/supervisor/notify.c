@@ -359,6 +359,7 @@ static void supervisor_free(struct supervisor *s)
 	lines_done(s);
 	resolver_done(s);
 	pthread_mutex_destroy(&s->net_lock);
+	ports_done(&s->ports);
 	procs_done(s);
 	descent_done(s);
 	policies_done(s);
@@ -406,6 +407,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->tags_lock, NULL);
 	pthread_mutex_init(&s->made_lock, NULL);
 	lobby_init(s);
+	ports_init(&s->ports);
 	gaps_start(s);
 	pthread_mutex_init(&s->ipc_lock, NULL);
 	pthread_mutex_init(&s->net_lock, NULL);

@@ -23,6 +23,7 @@
 #include <signal.h>
 
 #include "tools/supervisor/ids.h"
+#include "tools/supervisor/ports.h"
 #include "tools/supervisor/supervisor.h"
 
 #define WORKERS_MAX 80 /* threads in all */
@@ -199,6 +200,8 @@ struct supervisor {
 	struct ipc_object ipc[IPC_MAX];
 	size_t n_ipc;
 	unsigned ipc_made; /* since the session began */
+
+	struct ports ports;
 
 	/* Made by the first who needs them: resolver.c. */
 	pthread_mutex_t net_lock;

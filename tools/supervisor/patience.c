@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,42 @@ static bool is_unfinished(const struct sockaddr *sa, int r)
 	       (r == -EAGAIN && sa->sa_family == AF_UNIX);
 }
 
+/* --- the session's own ports -------------------------------------------------------------------------- */
+
+static unsigned tcp_state(int fd)
+{
+	struct tcp_info info = { .tcpi_state = TCP_SYN_SENT };
+	socklen_t len = sizeof(info);
+
+	(void)getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	return info.tcpi_state;
+}
+
+/* No packet has come back: the kernel sends its first again, to whoever listens then. */
+static bool is_under_way(int fd)
+{
+	return tcp_state(fd) == TCP_SYN_SENT;
+}
+
+static int guard(struct supervisor *s, int fd, const struct sockaddr *sa, socklen_t len, uint32_t image)
+{
+	struct request req = { .op = OP_CONNECT };
+	enum port_owner owner = PORT_OTHERS;
+
+	if (sockaddr_reached(sa, len, req.addr, &req.port))
+		owner = ports_find(&s->ports, &req, image).owner;
+	/* Who let somebody in may have closed the door behind him. */
+	if (owner == PORT_OWN || (owner == PORT_NOBODYS && !is_under_way(fd) && tcp_state(fd) != TCP_CLOSE))
+		return 0;
+	(void)shutdown(fd, SHUT_RDWR);
+	return -ECONNREFUSED;
+}
+
+int waiting_guard(struct supervisor *s, const struct waiting *w)
+{
+	return w->is_own ? guard(s, w->fd, (const struct sockaddr *)&w->addr, w->len, w->image) : 0;
+}
+
 /* --- who waits ---------------------------------------------------------------------------------------- */
 
 /* When the socket's SO_SNDTIMEO or SO_RCVTIMEO is over, from now. */
@@ -122,8 +159,10 @@ void waiting_approved(struct waiting *w, const struct approved *a)
 
 void waiting_conclude(struct supervisor *s, struct waiting *w, int r)
 {
-	record_approved(s, &w->approved, w->tgid, r < 0 ? (uint32_t)-r : 0);
-	notify_answer(s, w->id, r);
+	if (!w->is_guard) {
+		record_approved(s, &w->approved, w->tgid, r < 0 ? (uint32_t)-r : 0);
+		notify_answer(s, w->id, r);
+	}
 	waiting_drop(w);
 }
 
@@ -146,6 +185,8 @@ static struct waiting *waiting_new(struct caller *c, const struct connecting *to
 		.file = to->file >= 0 ? fcntl(to->file, F_DUPFD_CLOEXEC, 0) : -1,
 		.len = to->len,
 		.then = to->then,
+		.is_own = to->is_own,
+		.image = to->image,
 		.first = first,
 		.end = end_of(to->fd, SO_SNDTIMEO),
 		.events = EPOLLOUT,
@@ -173,15 +214,33 @@ static void name_file(struct waiting *w)
 		snprintf(un->sun_path, sizeof(un->sun_path), "/proc/self/fd/%d", w->file);
 }
 
+static bool is_full(struct supervisor *s)
+{
+	return atomic_load(&s->lobby.n) >= limit_by_files(WAITING_MAX, WAITING_SHARE);
+}
+
+/* What was begun and is not answered with is looked after; shut where that cannot be. */
+static int guard_on(struct caller *c, const struct connecting *to, int r)
+{
+	struct waiting *w;
+
+	if (!is_under_way(to->fd))
+		return r;
+	w = is_full(c->sup) ? NULL : waiting_new(c, to, r);
+	if (!w) {
+		(void)shutdown(to->fd, SHUT_RDWR);
+		return -EAGAIN;
+	}
+	w->is_guard = true;
+	w->end = NEVER;
+	waiting_begin(c->sup, w);
+	return r;
+}
+
 static int finished(struct supervisor *s, pid_t tgid, int fd, int r,
 		    int (*then)(struct supervisor *s, pid_t tgid, int fd))
 {
 	return r == 0 && then ? then(s, tgid, fd) : r;
-}
-
-static bool is_full(struct supervisor *s)
-{
-	return atomic_load(&s->lobby.n) >= limit_by_files(WAITING_MAX, WAITING_SHARE);
 }
 
 struct answer connect_patiently(struct caller *c, const struct connecting *to)
@@ -200,6 +259,11 @@ struct answer connect_patiently(struct caller *c, const struct connecting *to)
 		pthread_mutex_unlock(try_lock_of(caller_tgid(c)));
 	}
 	atomic_store(&c->worker->instant, false);
+	if (to->is_own && (r == 0 || r == -EINPROGRESS) &&
+	    guard(c->sup, to->fd, to->sa, to->len, to->image) < 0)
+		return answer_result(-ECONNREFUSED);
+	if (to->is_own && flags & O_NONBLOCK && r == -EINPROGRESS)
+		r = guard_on(c, to, r);
 	if (flags & O_NONBLOCK || !is_unfinished(to->sa, r))
 		return answer_result(finished(c->sup, caller_tgid(c), to->fd, r, to->then));
 	if (is_full(c->sup))
@@ -217,8 +281,12 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 	pthread_mutex_t *lock = try_lock_of(w->tgid);
 	int r, flags;
 
+	if (w->is_guard)
+		return is_under_way(w->fd) ? -EALREADY : waiting_guard(s, w);
 	if (!notify_is_valid(s, w->id))
 		return -EINTR;
+	if (waiting_guard(s, w) < 0)
+		return -ECONNREFUSED;
 	/* Held by one whose try the caller spoils: that ends, and nobody else waits for it here. */
 	if (pthread_mutex_trylock(lock) != 0)
 		return -EALREADY;
@@ -232,6 +300,8 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 		return -ECONNABORTED;
 	if (is_unfinished(sa, r))
 		return -EALREADY;
+	if (r == 0 && waiting_guard(s, w) < 0)
+		return -ECONNREFUSED;
 	return finished(s, w->tgid, w->fd, r, w->then);
 }
 

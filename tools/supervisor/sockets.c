@@ -11,6 +11,7 @@
 
 #include "tools/supervisor/line.h"
 #include "tools/supervisor/net.h"
+#include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
 /* --- sendto -------------------------------------------------------------------------------------------- */
@@ -69,9 +70,13 @@ struct answer carry_sendto(struct caller *c)
 
 /* --- bind -------------------------------------------------------------------------------------------- */
 
-static int bind_now(const struct endpoint *e)
+static int bind_now(struct caller *c, const struct endpoint *e)
 {
-	return bind(e->fd, &e->addr.sa, e->len) < 0 ? -errno : 0;
+	if (bind(e->fd, &e->addr.sa, e->len) < 0)
+		return -errno;
+	if (e->domain != AF_NETLINK)
+		ports_note(&c->sup->ports, e->fd, c->image_number);
+	return 0;
 }
 
 bool inet_is_any(const uint8_t addr[16])
@@ -121,11 +126,11 @@ static struct answer bind_any(struct caller *c, const struct endpoint *e)
 	case AF_INET6:
 		if (!is_nameless(e) && !judge_bound(c, e))
 			return answer_result(-EACCES);
-		return answer_result(caller_alive(c) ? bind_now(e) : -ESRCH);
+		return answer_result(caller_alive(c) ? bind_now(c, e) : -ESRCH);
 	case AF_UNIX:
 		return bind_unix(c, e);
 	case AF_NETLINK:
-		return answer_result(bind_now(e));
+		return answer_result(bind_now(c, e));
 	default:
 		return refuse_family(c, e, OP_BIND);
 	}
@@ -189,18 +194,23 @@ static bool is_for_all(struct endpoint *e)
  */
 static struct answer listen_on(struct caller *c, struct endpoint *e)
 {
+	bool judged, unbound;
+	uint8_t addr[16];
 	struct answer a;
-	bool judged;
+	uint16_t port;
 
 	if (line_listen(c, e, &a))
 		return a;
 	judged = is_for_all(e);
+	unbound = judged && sockaddr_inet(&e->addr, e->len, addr, &port) && port == 0;
 	if (judged && !judge_listening(c, e, LISTENS_NOT_YET))
 		return answer_result(-EACCES);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
 	if (listen(e->fd, (int)c->arg[1]) < 0)
 		return answer_result(-errno);
+	if (e->domain != AF_UNIX)
+		ports_listens(&c->sup->ports, e->fd, c->image_number, unbound);
 	if (judged || !is_for_all(e) || judge_listening(c, e, LISTENS_ALREADY))
 		return answer_result(0);
 	(void)shutdown(e->fd, SHUT_RDWR);

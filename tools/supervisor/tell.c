@@ -15,6 +15,7 @@
 #include <termios.h>
 
 #include "policy/buf.h"
+#include "policy/sockaddr.h"
 #include "policy/sockets.h"
 
 #include "tools/tools.h"
@@ -142,6 +143,12 @@ static void put_rule(struct out *o, const struct request *req, const struct deci
 		text_str(o, "` in [network] would allow it");
 	} else if (req->op == OP_BIND && req->has_addr) {
 		text_str(o, "`bind = ");
+		text_uint(o, req->port);
+		text_str(o, "` in [network] would allow it");
+	} else if (req->op == OP_CONNECT && d->reason == REASON_PROCESS) {
+		text_str(o, req->is_datagram ? "`udp = " : "`allow = ");
+		text_inet(o, req->addr);
+		text_str(o, ":");
 		text_uint(o, req->port);
 		text_str(o, "` in [network] would allow it");
 	}

@@ -67,8 +67,12 @@ static void watch(struct supervisor *s, struct waiting *w, int what)
 }
 
 /* Why to wait no longer, or 0. */
-static int why_not(const struct supervisor *s, const struct waiting *w)
+static int why_not(struct supervisor *s, const struct waiting *w)
 {
+	if (waiting_guard(s, w) < 0)
+		return -ECONNREFUSED;
+	if (w->is_guard)
+		return 0;
 	if (!notify_is_valid(s, w->id))
 		return -EINTR;
 	if (task_has_signal(w->tid))

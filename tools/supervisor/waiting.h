@@ -26,6 +26,9 @@ struct waiting {
 	struct sockaddr_storage addr;
 	socklen_t len;
 	int (*then)(struct supervisor *s, pid_t tgid, int fd);
+	bool is_own;	/* as in struct connecting */
+	bool is_guard;	/* the call is answered; what it began is only looked after */
+	uint32_t image; /* then: of the caller */
 	int first;	/* what the first try said, which is also what a time limit that runs out says */
 	uint64_t end;	/* by SO_SNDTIMEO; NEVER */
 	uint64_t again; /* when to try without being told to; NEVER */
@@ -46,5 +49,10 @@ void waiting_conclude(struct supervisor *s, struct waiting *w, int r);
  * end yet.
  */
 int waiting_try(struct supervisor *s, struct waiting *w);
+/*
+ * A try that has not arrived yet may still arrive, with the next packet, at whoever listens by then: 0 where
+ * that is the session's own, or it has arrived there, else the socket is shut and -ECONNREFUSED.
+ */
+int waiting_guard(struct supervisor *s, const struct waiting *w);
 
 #endif
