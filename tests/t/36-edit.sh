@@ -223,7 +223,7 @@ t_of_the_project() {
 	mkdir .pale
 	printf '[files]\nwrite = ~/elsewhere\n' >.pale/policy.ini
 	chmod 600 .pale/policy.ini
-	run pale trust --yes
+	run pale trust
 	rc_is 0
 	editor <<<'echo "deny = private" >>"$1"'
 	edit 'Q\n' --project
@@ -304,7 +304,7 @@ project() {
 
 t_trust_shows_and_asks() {
 	printf '# \e[2J \xe2\x80\xae\n[files]\nwrite = ~/elsewhere\n' | project
-	run pale trust --yes
+	run pale trust
 	rc_is 2
 	out_has '# \x1b[2J \xe2\x80\xae'
 	! grep -q "$(printf '\033')" "$S/out" "$S/err" || fail "an escape sequence is let through"
@@ -329,23 +329,12 @@ t_trust_shows_and_asks() {
 	out_has "is trusted until it changes"
 }
 
-t_trust_without_a_terminal_wants_a_word() {
-	printf '[files]\nwrite = ~/elsewhere\n' | project
-	run pale trust </dev/null
-	rc_is 1
-	err_has "say --yes"
-	fsh 'echo x >~/elsewhere/made'
-	missing ~/elsewhere/made
-	run pale trust --yes </dev/null
-	rc_is 0
-}
-
 t_trust_says_what_changed() {
 	printf '[files]\nwrite = ~/elsewhere\ndeny = one\n' | project
-	run pale trust --yes
+	run pale trust
 	rc_is 0
 	printf '[files]\nwrite = ~/elsewhere\ndeny = two\n[commands]\nallow = terraform plan\n' | project
-	run pale trust --yes
+	run pale trust
 	rc_is 0
 	out_has "what changed"
 	grep -q '^- *deny = one' "$S/out" || fail "what is gone is not shown"
@@ -353,14 +342,14 @@ t_trust_says_what_changed() {
 	grep -q '^  *2  write' "$S/out" || fail "what stayed is not shown"
 	out_has "line 5: [commands] allow = terraform plan"
 	# Nothing to say of what is trusted as it stands.
-	run pale trust --yes
+	run pale trust
 	rc_is 0
 	out_is ""
 }
 
 t_trust_refuses_errors() {
 	printf '[files]\nwirte = ~/elsewhere\n' | project
-	run pale trust --yes
+	run pale trust
 	rc_is 2
 	err_has "policy.ini:2:1: error"
 	err_has "has errors and is not trusted"
@@ -370,7 +359,7 @@ t_trust_refuses_errors() {
 
 t_trust_list() {
 	printf '[files]\nwrite = ~/elsewhere\n' | project
-	run pale trust --yes
+	run pale trust
 	run pale trust --list
 	rc_is 0
 	out_is "trusted    $W/.pale/policy.ini"
@@ -391,7 +380,7 @@ t_trust_list() {
 t_trust_keeps_secrets_unshown() {
 	printf 'API_KEY=%s\nWHITE_LIST_DOMAINS=git.example.org\n' "$DECOY" >.env
 	chmod 600 .env
-	run pale trust --yes
+	run pale trust
 	rc_is 0
 	out_has "WHITE_LIST_DOMAINS=git.example.org"
 	out_lacks "$DECOY"
@@ -401,7 +390,7 @@ t_trust_keeps_secrets_unshown() {
 t_trust_of_another_directory() {
 	printf '[files]\nwrite = ~/elsewhere\n' | project
 	cd /
-	run pale trust --yes "$W"
+	run pale trust "$W"
 	rc_is 0
 	out_has "line 2: [files] write"
 	cd "$W"

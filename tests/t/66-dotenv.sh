@@ -15,7 +15,7 @@ t_in_the_workspace() {
 	# An agent could have written it: it may only tighten.
 	reaches no own.example
 	reaches no github.com
-	run pale trust --yes
+	run pale trust
 	rc_is 0
 	reaches yes own.example
 	reaches no github.com
@@ -89,7 +89,7 @@ t_where_an_agent_worked() {
 	cd workspace
 	WHERE=()
 	reaches no evil.example
-	run pale trust --yes ..
+	run pale trust ..
 	rc_is 0
 	reaches yes evil.example
 	# A list that has grown is rid of what is gone, and of nothing else.
@@ -116,7 +116,7 @@ t_read_once() {
 	policy <<<$'[environment]\npass = OWN_NAME'
 	printf 'OWN_NAME=%s\nWHITE_LIST_DOMAINS=own.example\n' "$DECOY" >.env
 	chmod 600 .env
-	run pale trust --yes
+	run pale trust
 	rc_is 0
 	run strace -f -qq -e trace=open,openat -o "$S/trace" pale env
 	rc_is 0
