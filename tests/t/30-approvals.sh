@@ -109,7 +109,8 @@ t_each_of_several_callers() {
 	rc_is 1
 	run pale approve "$id" --callers x
 	rc_is 2
-	run script -qec "pale approve $id" /dev/null </dev/null
+	# What was typed before the question does not count, so it is typed until it is read.
+	run bash -c "while sleep 0.3 && echo n 2>/dev/null; do :; done | script -qec 'pale approve $id' /dev/null"
 	rc_is 1
 	out_has "Allow this for all 3 callers? [y/N]"
 	missing acts
