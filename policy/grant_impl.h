@@ -23,7 +23,8 @@ void grant_candidates_command(const struct image *img, const struct request *req
 void grant_candidates_path(const struct image *img, const struct request *req, struct candidates *c);
 void grant_candidates_host(const struct request *req, struct candidates *c);
 
-/* Does a program of that name run what its arguments say?  Does c, by any of its names, or with these options? */
+/* Does a program of that name run what its arguments say?  Does c, by any of its names, or with these
+ * options? */
 bool name_is_runner(const char *name);
 bool command_is_runner(const struct command *c);
 /* Is a program's file (NULL: it is judged by itself, later) one that the session may write?  Then its name

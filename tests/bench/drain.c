@@ -100,7 +100,8 @@ static void send_start(int fd, const char *dir, int ring_fd)
 		text, sizeof(text),
 		"{\"type\":\"start\",\"version\":%d,\"session\":\"bench\",\"runtime_dir\":\"%s/r/bench\","
 		"\"state_dir\":\"%s/s/bench\",\"agent\":\"bench\",\"level\":\"full\",\"argv\":[],"
-		"\"not_enforced\":\"\",\"facts\":\"\",\"limits\":\"\",\"reach\":[],\"environment\":{},\"nonce\":\"" NONCE "\"}",
+		"\"not_enforced\":\"\",\"facts\":\"\",\"limits\":\"\",\"reach\":[],\"environment\":{},"
+		"\"nonce\":\"" NONCE "\"}",
 		START_VERSION, dir, dir);
 	control.c.cmsg_level = SOL_SOCKET;
 	control.c.cmsg_type = SCM_RIGHTS;
