@@ -180,11 +180,12 @@ static __attribute__((cold)) bool has_entries(int dirfd, const char *name)
  * What the kernel would say before it came to rights; 0 where the answer is up to the policy.  A
  * directory that is not empty cannot be removed whatever lies below it: git stash tries that.
  */
-static int earlier_error(const struct request *req, const struct resolved *r)
+static int earlier_error(const struct decision *d, const struct request *req, const struct resolved *r)
 {
 	int e = op_existence(req->op, req->access, mode_of(r->parent, r->name));
 
-	if (e == 0 && req->op == OP_DELETE && has_entries(r->parent, r->name))
+	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
+	    has_entries(r->parent, r->name))
 		return -ENOTEMPTY;
 	return e;
 }
@@ -243,7 +244,7 @@ static __attribute__((cold)) int spot_far(struct spot *ret, enum op op, unsigned
 	req.given = r->same ? NULL : r->given;
 	d = verdict_of(&req);
 	if (d.verdict != VERDICT_ALLOW && state_now() == STATE_LIVE) {
-		e = earlier_error(&req, r);
+		e = earlier_error(&d, &req, r);
 		if (e < 0)
 			return e;
 	}

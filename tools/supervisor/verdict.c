@@ -177,9 +177,9 @@ int verdict_earlier(const struct decision *d, const struct request *req, const s
 	bool exists = fstatat(r->parent, r->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int e = op_existence(req->op, req->access, exists ? st.st_mode : 0);
 
-	/* A directory that is not empty cannot be removed, whatever a path rule says: git stash tries that.
-	 */
-	if (e == 0 && d->reason <= REASON_SELF && req->op == OP_DELETE && has_entries(r->parent, r->name))
+	/* A directory that is not empty cannot be removed whatever lies below it: git stash tries that. */
+	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
+	    has_entries(r->parent, r->name))
 		return -ENOTEMPTY;
 	return e;
 }
