@@ -400,7 +400,7 @@ t_the_desktops_notice() {
 }
 
 t_answers_of_a_lying_helper() {
-	local i id
+	local i id callers
 	liar
 	cat >"$S/pinentry" <<-PY
 		#!/usr/bin/env python3
@@ -416,6 +416,8 @@ t_answers_of_a_lying_helper() {
 	for i in $(seq 0 18 530); do
 		id=$(printf %032x $((i + 0x77770000)))
 		PALE_PINENTRY=$S/pinentry run pale approve "$id"
+		callers=$(sed -n 's/.*--callers \([0-9]*\).*/\1/p' "$S/err")
+		[ -z "$callers" ] || PALE_PINENTRY=$S/pinentry run pale approve "$id" --callers "$callers"
 		[ ! -s "$S/out" ] || printable "$S/out"
 		printable "$S/err"
 		! grep -v '^pale: ' "$S/err" || fail "a line of another's"

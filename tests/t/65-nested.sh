@@ -336,6 +336,7 @@ t_proc_of_the_launcher() {
 
 # What programs may send to the helper by hand: nothing of it gives an image that is looser.
 t_hostile_bundles() {
+	printf '[session]\napprovals = never\n' | policy
 	cat >hostile.py <<-'EOF2'
 		import array, fcntl, json, os, socket, struct, subprocess
 		path = os.environ["PALE_SESSION_DIR"] + "/agent.sock"
