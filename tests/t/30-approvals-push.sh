@@ -164,7 +164,7 @@ t_changed_while_it_waits() {
 		bg_wait push
 		out_has "changed 0"
 		out_has "status 126"
-		denied exec "git push" "the destination changed while the question waited"
+		denied exec "git push" "the destination or the program changed while the question waited"
 		nothing_pushed
 	done
 	recorded exec deny "git push"

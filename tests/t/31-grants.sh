@@ -427,6 +427,40 @@ more"
 	wait
 }
 
+# A store through a mapping that was dirty when it was asked changes no time of the file.
+t_another_content_by_a_mapping() {
+	[ "$T_LEVEL" != hooks ] || skip "at level hooks a program is known by its path"
+	need python3
+	printf '[session]\ntimeout = 60s\n[commands]\nask = ./deploy\n' | policy
+	cat >map.py <<-'END'
+		import mmap, os, subprocess, time
+		good, evil = ((b"#!/bin/sh\necho %s >>ran\n#" % w).ljust(200, b"#") for w in (b"good", b"evil"))
+		f = os.open("deploy", os.O_RDWR | os.O_CREAT, 0o755)
+		os.write(f, good)
+		os.fsync(f)
+		m = mmap.mmap(f, 200)
+		m[:] = good
+		time.sleep(0.05)
+		before = os.stat("deploy").st_ctime_ns
+		def run():
+		    try: return subprocess.run(["./deploy"]).returncode
+		    except OSError as e: return e.errno
+		run()  # text file busy, and granted
+		m[:] = evil
+		m.close()
+		os.close(f)
+		open("same", "w").write(str(os.stat("deploy").st_ctime_ns == before))
+		run()
+	END
+	bg it python3 map.py
+	answer --session
+	until_true 10 has_pending || fail "not asked again"
+	file_is same True
+	run pale deny "$(pending_id)"
+	bg_wait it
+	missing ran
+}
+
 # What lies under the program's name by then is another program, which nobody has allowed.
 t_another_file_under_its_name() {
 	[ "$T_LEVEL" != hooks ] || skip "at level hooks a program is known by its path"

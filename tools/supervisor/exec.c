@@ -365,6 +365,7 @@ static int note_environment(struct exec *x, struct caller *c)
 	if (!exec_env_is(&x->env, &env))
 		return -ESTALE;
 	x->req.env = x->script.held.env = env.v;
+	exec_stamp_whole(x, c, x->stamp);
 	git_aim_note(&x->req, &x->env.git, x->aim, sizeof(x->aim));
 	return 0;
 }
@@ -395,6 +396,7 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 {
 	const struct decision moved = { .reason = REASON_CHANGED, .rule = RULE_NONE };
+	char now[EXEC_STAMP];
 
 	if (is_operators(c))
 		return true;
@@ -406,10 +408,12 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 		verdict_note(c, NOTE_FLOOR);
 	if (!judge_words(x, c, target))
 		return false;
-	if (!exec_aim_stands(x, c, c->tid)) {
+	if (x->req.env)
+		exec_stamp_whole(x, c, now);
+	if ((x->req.env && strcmp(now, x->stamp) != 0) || !exec_aim_stands(x, c, c->tid)) {
 		record_denied(c, &x->req, target, &moved, "",
-			      "the destination changed while the question waited; try again, and what it is "
-			      "now is asked");
+			      "the destination or the program changed while the question waited; try again, "
+			      "and what it is now is asked");
 		return false;
 	}
 	if (!x->readable)
@@ -480,7 +484,7 @@ struct answer carry_exec(struct caller *c)
 	e = x->held < 0 ? x->held : usable(x->held, call.flags, &st);
 	if (e == 0) {
 		note_file(x, c, &st, x->real);
-		exec_stamp(x, &st);
+		exec_stamp(x, &st, NULL);
 		inspect(x, x->held, &x->elf);
 		a = judge(x, c, &call);
 	} else {

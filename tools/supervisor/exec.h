@@ -39,6 +39,8 @@ struct script_words {
 	struct request held; /* the interpreter's exec that d is about */
 };
 
+#define EXEC_STAMP 160
+
 struct exec {
 	struct place place;		  /* the program */
 	struct place interp;		  /* of a script */
@@ -59,7 +61,9 @@ struct exec {
 	struct script_words script;
 	char real[LIMIT_PATH];
 	char cwd[LIMIT_PATH], branch[256], aim[2048];
-	char stamp[80]; /* req.file */
+	struct stat stamped; /* the file of the stamp, and the path at which a loader finds it */
+	const char *stamped_at;
+	char stamp[EXEC_STAMP]; /* req.file */
 };
 
 /*
@@ -98,9 +102,15 @@ int script_judge(struct exec *x, struct caller *c, const struct elf_info *script
 
 /* Holds the file at path as the caller would open it: O_PATH; real has LIMIT_PATH bytes.  -errno. */
 int exec_hold(struct exec *x, struct caller *c, const char *path, char *real);
-/* Of a file that the session may write its last change counts too, so that another content is another file.
- */
-void exec_stamp(struct exec *x, const struct stat *st);
+
+/* --- exec_stamp.c: which file it is, and what it holds --- */
+
+/* Stamps the request with a file that the session may write: where it is and its last change.  path is that
+ * of a file that a loader runs, NULL for the program itself; it must outlive x. */
+void exec_stamp(struct exec *x, const struct stat *st, const char *path);
+/* The stamp with a hash of what the file holds now, for a question; "" where nothing is stamped.  Two of a
+ * file that is too large, or that cannot be read, are never alike. */
+void exec_stamp_whole(const struct exec *x, const struct caller *c, char buf[EXEC_STAMP]);
 /* exec_loads.c: fills in which files the words of req name; elf is its program.  x->is_unknown: nobody can
  * tell. */
 void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf);

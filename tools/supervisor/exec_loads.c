@@ -54,15 +54,6 @@ static bool is_by_env(const struct request *req, struct caller *c)
 	return n > 0 && strcmp(path_basename(exe), "env") == 0 && outside_is(&c->image, exe);
 }
 
-void exec_stamp(struct exec *x, const struct stat *st)
-{
-	if (exec_is_settled(st))
-		return;
-	snprintf(x->stamp, sizeof(x->stamp), "%jx:%ju %jd.%09ld", (uintmax_t)st->st_dev,
-		 (uintmax_t)st->st_ino, (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
-	x->req.file = x->stamp;
-}
-
 void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf)
 {
 	struct finder f = { .x = x, .c = c };
@@ -70,7 +61,7 @@ void exec_loads(struct exec *x, struct caller *c, struct request *req, const str
 	if (!loads_fill(req, elf, &c->image, find, &f))
 		x->is_unknown = true;
 	else if (req->loads)
-		exec_stamp(x, &f.st);
+		exec_stamp(x, &f.st, req->loads);
 	if (!req->ident)
 		req->ident = tool_of(req->path);
 }
