@@ -210,7 +210,7 @@ servers_end() {
 
 # Of this machine the model alone, and nothing where a browser is debugged.
 local_ports() {
-	printf '[network]\nallow = localhost:%s\ndeny = localhost:9222-9229\n' "$1" | policy
+	printf '[session]\napprovals = never\n[network]\nallow = localhost:%s\ndeny = localhost:9222-9229\n' "$1" | policy
 }
 
 # play bare|fenced AGENT STEPS_FILE
