@@ -293,7 +293,8 @@ static void fill_request(struct exec *x, struct caller *c)
 		req->ident = image_ident(&c->image, x->elf.build_id);
 	exec_loads(x, c, req, &x->elf);
 	git_branch_note(req, &x->env.git, x->branch, sizeof(x->branch));
-	if (command_wants_branch(req) & GIT_WANTS_CALLER && is_by_git(x, c))
+	x->wants = command_wants_branch(req);
+	if (x->wants & GIT_WANTS_CALLER && is_by_git(x, c))
 		req->git_branch = GIT_ITSELF;
 }
 
@@ -377,7 +378,7 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 	const struct request *held = &x->script.held;
 	struct decision d = verdict_of(c, &x->req);
 	bool asks = d.verdict == VERDICT_ASK || x->script.d.verdict == VERDICT_ASK;
-	const char *led = asks || command_wants_branch(&x->req) ? exec_led_by(c, c->tid) : NULL;
+	const char *led = asks || x->wants ? exec_led_by(c, c->tid) : NULL;
 	int e = asks ? note_environment(x, c) : 0;
 
 	if (led) {
@@ -460,8 +461,7 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	 * words by then; git works on a repository by what it finds before.  So these are compared before
 	 * their first instruction, unless another process traces them or too many calls block already.
 	 */
-	if ((!elf_is_hookable(x->loaded.kind) || command_wants_branch(&x->req)) &&
-	    exec_watch(c, x, target, &a) == 0)
+	if ((!elf_is_hookable(x->loaded.kind) || x->wants) && exec_watch(c, x, target, &a) == 0)
 		return a;
 	e = exec_note(c, x);
 	return e < 0 ? answer_result(e) : answer_continue();

@@ -58,6 +58,7 @@ struct exec {
 	uint64_t envp; /* address in the caller's memory */
 	struct exec_env env;
 	struct request req;
+	unsigned wants; /* command_wants_branch() of req */
 	struct script_words script;
 	char real[LIMIT_PATH];
 	char cwd[LIMIT_PATH], branch[256], aim[2048];

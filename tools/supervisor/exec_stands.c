@@ -134,7 +134,7 @@ bool exec_aim_stands(const struct exec *x, struct caller *c, pid_t pid)
 	struct request now = x->req;
 	char aim[sizeof(x->aim)], branch[sizeof(x->branch)];
 
-	if ((x->req.env || command_wants_branch(&x->req)) && exec_led_by(c, pid))
+	if ((x->req.env || x->wants) && exec_led_by(c, pid))
 		return false;
 	if (!x->req.env)
 		return true;
