@@ -85,7 +85,7 @@ static const struct wrapper loader = {
 	0,	 0,  ""
 };
 
-/* What they do is said by what they are called. */
+/* Programs that do what the name says by which they are called. */
 static const char multicalls[] = "busybox toybox coreutils";
 
 size_t command_count(const struct command *c)

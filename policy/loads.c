@@ -1,14 +1,13 @@
 /*
  * Which word of a loader's command line is the program that it opens.  Where an option is unknown, or its
- * program would be looked for in a library path, nobody can tell.  No allocation, no system call: the caller
- * opens.
+ * program would be looked for in a library path, that cannot be told.  No allocation, no system call: the
+ * caller opens.
  */
 #include "loads.h"
 
 #include <string.h>
 
 #include "cmd.h"
-#include "path.h"
 
 enum search { SEARCH_LIBRARIES, SEARCH_PATH, SEARCH_NOTHING }; /* for a name without a slash */
 
@@ -37,20 +36,11 @@ static const struct row rows[] = {
 	  "h help help-debug help-dyn-options version", "", SEARCH_PATH },
 };
 
-static bool is_named(const char *globs, const char *name)
-{
-	for (size_t n; name && *globs; globs += n + (globs[n] == ' ')) {
-		n = strcspn(globs, " ");
-		if (glob_match(globs, n, name, strlen(name)))
-			return true;
-	}
-	return false;
-}
-
 static const struct row *row_of(const struct command *c)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (is_named(rows[i].names, c->program) || is_named(rows[i].names, c->alias))
+		if ((c->program && word_like_list(rows[i].names, c->program)) ||
+		    (c->alias && word_like_list(rows[i].names, c->alias)))
 			return &rows[i];
 	return NULL;
 }
@@ -116,7 +106,7 @@ void loads_place(struct request *req)
 	if (!req->loads || req->argc == 0)
 		return;
 	c = command_of(req, &extra);
-	/* Where nobody can tell, there is nothing behind the loader. */
+	/* Where that cannot be told, nothing stands behind the loader. */
 	if (command_loads(&c, !row_of(&c), &l) != LOADS_FILE)
 		l = (struct loads){ .at = command_count(&c), .called = "" };
 	req->loads_at = l.at;
