@@ -147,7 +147,8 @@ t_honest_loaders() {
 	rc_is 0
 	fsh './m $PWD/harmless three && ls three'
 	rc_is 0
-	fsh '$T_LD --list ./harmless >/dev/null && $T_LD --verify ./harmless; $T_LD --help >/dev/null && $T_LD --version >/dev/null'
+	fsh '$T_LD --list ./harmless >/dev/null && $T_LD --verify ./harmless
+		$T_LD --help >/dev/null && $T_LD --version >/dev/null'
 	rc_is 0
 	fsh 'ldd /usr/bin/git ./harmless ~/bin/../work/harmless && ldd /bin/ls'
 	rc_is 0

@@ -283,7 +283,8 @@ t_in_a_shared_working_directory() {
 		denied exec git "another process shares its working directory"
 		[ -z "$(git -C evil.git for-each-ref)" ] || fail "something was pushed"
 	done
-	fsh 'cd A && python3 -c "$1" shared seen true; sleep 3; exec python3 -c "$1" apart seen git push -q origin HEAD' - "$SHARED"
+	fsh 'cd A && python3 -c "$1" shared seen true; sleep 3
+		exec python3 -c "$1" apart seen git push -q origin HEAD' - "$SHARED"
 	rc_is 0
 	[ -n "$(git -C evil.git for-each-ref)" ] || fail "nothing was pushed"
 }

@@ -78,7 +78,8 @@ t_nothing_is_closed() {
 	need busybox python3
 	repo
 	for at in .git .git/refs .git/refs/heads; do
-		for how in "chmod 111 $at" "busybox chmod 0 $at" "chmod u-r $at" "python3 -c 'import os; os.fchmod(os.open(\"$at\", os.O_RDONLY), 0)'" \
+		for how in "chmod 111 $at" "busybox chmod 0 $at" "chmod u-r $at" \
+			"python3 -c 'import os; os.fchmod(os.open(\"$at\", os.O_RDONLY), 0)'" \
 			"python3 -c 'import os; os.setxattr(\"$at\", \"system.posix_acl_access\", bytes.fromhex(\"02000000010000000000000004000000ffffffff20000000ffffffff\"))'"; do
 			fsh "$how"
 			rc_not 0 "$how"
