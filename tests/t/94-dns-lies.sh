@@ -313,8 +313,10 @@ t_loris() {
 # A hundred names that a human is asked about: as many wait as may, the others are told so; nobody else does.
 t_pending() {
 	world $SERVER
-	names_allowed truth | policy
-	printf 'ask = n%s.wild.example\n' {0..99} >>"$HOME/.config/pale/policy.ini"
+	{
+		printf '[network]\nmode = replace\ndefault = deny\nallow = truth.lies.example:80\n'
+		printf 'ask = n%s.wild.example\n' {0..99}
+	} | policy
 	bg pending bash -c '
 		$STORM names '$SERVER' wild.example 100 &
 		until [ -e enough ]; do sleep 0.05; done
