@@ -282,6 +282,16 @@ static bool is_dir(int dir, const struct dirent *e)
 	return fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A directory that the session closed: what lies in it is not known. */
+static void say_closed(struct walk *w, const char *at)
+{
+	_cleanup_close_ int top = open(w->m->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (top >= 0 && fstatat(top, at, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 && is_new(w, &st))
+		say(w, *at ? at : ".", "closed meanwhile, its files are not known");
+}
+
 static void walk_dir(struct walk *w, const char *at)
 {
 	int fd = open_dir(w, at);
@@ -293,6 +303,8 @@ static void walk_dir(struct walk *w, const char *at)
 
 	if (!d && fd >= 0)
 		close(fd);
+	if (fd < 0 && errno == EACCES)
+		say_closed(w, at);
 	n = snprintf(path, sizeof(path), "%s%s", at, *at ? "/" : "");
 	while (d && n < (int)sizeof(path) && (e = readdir(d)) != NULL) {
 		size_t len = strlen(e->d_name);

@@ -37,6 +37,18 @@ b"; mkdir -p unit && echo x >unit/x.service; echo x >.git/hooks/x.sample; mkdir 
 	python3 -c 'import json,sys; d=json.load(open(sys.argv[1]))["runs_later"]; assert d[sys.argv[2]+"/CLAUDE.md"]=="the next agent", d; assert not any("README" in k for k in d)' "$S/out" "$W" || fail "not in --json"
 }
 
+# What the session closed hides nothing: the directory is told.
+t_closed_directories_are_told() {
+	mkdir shut before
+	chmod 311 before
+	loud 'echo x >shut/Makefile; chmod 311 shut'
+	told_only 'shut (closed meanwhile, its files are not known)'
+	chmod 755 shut
+	loud 'echo x >Makefile; chmod 311 .'
+	told_only '. (closed meanwhile, its files are not known)'
+	chmod 755 .
+}
+
 # Where its state lies everything is the agent's own.
 t_state_is_not_told() {
 	loud 'mkdir -p "$XDG_CACHE_HOME/x" && echo x >"$XDG_CACHE_HOME/x/Makefile" && echo x >Makefile'
