@@ -2,7 +2,7 @@
  * The sweep: what goes, what stays, and what is said of it.
  *
  * Guarantees that without the policy's word only what pale itself made is removed, that a sweep at a start is
- * bounded in time, and that a doubt about the clock or about a session removes nothing.
+ * bounded in time, and that a doubt about a session removes nothing.
  */
 #include "gc.h"
 
@@ -163,7 +163,8 @@ void gc_note(struct sweep *g, const char *fmt, ...)
 void gc_failed(struct sweep *g, const char *dir, const char *name, int error)
 {
 	if (g->failed++ == 0)
-		gc_note(g, "%s/%s cannot be removed: %s", dir, name, strerror(-error));
+		gc_note(g, "%s/%s cannot be removed: %s", dir, name,
+			error == -E2BIG ? "it is more than 32 directories deep" : strerror(-error));
 }
 
 void gc_settle(struct sweep *g, enum gc_kind kind, const char *id, const char *dir, const char *name, int r)
@@ -305,7 +306,7 @@ static void summary(const struct sweep *g, char *buf, size_t size)
 		(void)snprintf(buf + n, size - n, " failed=%zu left=%zu", g->failed, g->left);
 }
 
-void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quiet, char *ret, size_t size)
+void gc_start(const struct gc_policy *policy, bool quiet, char *ret, size_t size)
 {
 	uint64_t began = now_ns();
 	struct sweep g = { .policy = policy, .now = time(NULL), .until_ns = began + BUDGET_NS };
@@ -314,8 +315,7 @@ void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quie
 	if (policy->scope == GC_OFF)
 		return;
 	g.cutoff = g.now - policy->expiry_s;
-	if (gc_clock_fits(&g, dirs, false))
-		sweep(&g);
+	sweep(&g);
 	if (!quiet && (g.pruned || policy->scope == GC_ALL))
 		say(&g, (double)(now_ns() - began) / (double)NS_PER_SEC);
 	say_rest(&g);
@@ -331,7 +331,7 @@ static json_t *to_json(struct sweep *g, double seconds)
 			 g->notes);
 }
 
-int gc_command(const struct gc_policy *policy, const struct dirs *dirs, const struct gc_wish *wish)
+int gc_command(const struct gc_policy *policy, const struct gc_wish *wish)
 {
 	uint64_t began = now_ns();
 	struct sweep g = { .policy = policy, .now = time(NULL), .told = true };
@@ -344,19 +344,15 @@ int gc_command(const struct gc_policy *policy, const struct dirs *dirs, const st
 		g.items = json_array();
 		g.notes = json_array();
 	}
-	code = gc_clock_fits(&g, dirs, wish->age_is_said) ? EXIT_OK : EXIT_FINDINGS;
-	if (code == EXIT_OK) {
-		sweep(&g);
-		gc_ledgers(&g);
-	}
+	sweep(&g);
+	gc_ledgers(&g);
 	say_rest(&g);
 	seconds = (double)(now_ns() - began) / (double)NS_PER_SEC;
 	if (wish->json)
 		print_json(to_json(&g, seconds));
 	else
 		say(&g, seconds);
-	if (g.failed)
-		code = EXIT_FINDINGS;
+	code = g.failed ? EXIT_FINDINGS : EXIT_OK;
 	done(&g);
 	return code;
 }

@@ -78,12 +78,6 @@ int gc_live_read(struct sweep *g);
 /* The session whose runtime directory this is is over, its command and its helper are gone. */
 bool gc_is_dead(const struct session_ref *ref);
 
-/* --- gc_clock.c --- */
-
-/* What the clock says fits what was seen at earlier starts; it is told where not, and nothing shall be
- * removed. by_operator: his own word that it does. */
-bool gc_clock_fits(struct sweep *g, const struct dirs *dirs, bool by_operator);
-
 /* --- gc_walk.c --- */
 
 /* A directory of ours below at, by a path without links and mount points, for reading; -errno. */
@@ -102,7 +96,7 @@ int64_t gc_tree_newest(const struct sweep *g, int at, const char *name, int64_t 
 /* Removes the tree at/name: 0, -ETIME where time was up, or -errno of the first thing that would not go. */
 int gc_tree_remove(const struct sweep *g, int at, const char *name);
 
-/* --- gc_logs.c, gc_states.c, gc_storage.c, gc_own.c, gc_entries.c: what is swept --- */
+/* --- gc_logs.c, gc_states.c, gc_own.c, gc_entries.c: what is swept --- */
 
 /* *.stdout and *.stderr in directory fd, those with a session's id for a name alone where `ids`. */
 void gc_logs(struct sweep *g, int fd, const char *dir, bool ids);
@@ -115,8 +109,6 @@ void gc_scratch(struct sweep *g);
 /* The tree at/name is no live session's, and neither written nor, while one lives here, read since the
  * cutoff. */
 bool gc_is_stale_tree(const struct sweep *g, int at, const char *name);
-/* What opencode keeps in files, in the directory fd called dir. */
-void gc_storage(struct sweep *g, int fd, const char *dir);
 /* Entries of sessions.json in the root, whose descriptor is at. */
 void gc_entries(struct sweep *g, int at);
 /* Runtime directories of sessions that were killed. */

@@ -2,9 +2,8 @@
  * Entries of sessions.json: an object of entries by id, or an array of entries with an id, alone or as the
  * member `sessions` of an object.
  *
- * An entry goes only where every time that it tells is understood and old; what is not understood stays, and
- * so does the file as it is where it is too big, or somebody's who writes it just now.  One that nobody can
- * read is kept aside, so that its owner begins another.
+ * An entry is removed only where the times that it has are understood and old.  The file stays as it is where
+ * it is too big, is not well-formed, or is being written.
  */
 #include "gc.h"
 
@@ -17,20 +16,14 @@
 
 #define NAME	      "sessions.json"
 #define NAME_NEW      ".sessions.json.pale"
-#define NAME_BROKEN   "sessions.json.broken"
-#define BROKEN_MAX    100
 #define SIZE_MAX_READ ((off_t)16 << 20)
 /* What a start has time for: the worst that can stand in a file takes 2 s and 1.3 GB for 16 MiB. */
 #define SIZE_MAX_START ((off_t)2 << 20)
 
 /* --- when an entry was last used --- */
 
-static const char *const time_keys[] = {
-	"updated",	"updatedAt", "updated_at", "lastActive",    "last_active", "lastActiveAt",
-	"lastActivity", "lastUsed",  "lastUsedAt", "last_used",	    "lastSeen",	   "last_seen",
-	"lastAccess",	"modified",  "modifiedAt", "lastMessageAt", "created",	   "createdAt",
-	"created_at",	"started",   "startedAt",  "started_at",    "timestamp",   "time",
-};
+/* In the entry itself or in its member `time`, as opencode has it. */
+static const char *const time_keys[] = { "updated", "created", "time" };
 
 #define MS_FROM 100000000000.0 /* a number of seconds that large is the year 5138 */
 
@@ -305,43 +298,11 @@ static int replace(const struct file *f, const json_t *all)
 	return r;
 }
 
-/* No reader of JSON takes it.  Names twice and numbers that are too long some do. */
-static bool is_broken(const json_error_t *error)
-{
-	enum json_error_code code = json_error_code(error);
-
-	return code == json_error_invalid_syntax || code == json_error_premature_end_of_input ||
-	       code == json_error_end_of_input_expected || code == json_error_invalid_utf8;
-}
-
-/* Under a name that nothing has. */
-static void keep_aside(struct sweep *g, const struct file *f)
-{
-	char name[sizeof(NAME_BROKEN) + 8] = NAME_BROKEN;
-	int r = -1;
-
-	if (g->mode == GC_LIST) {
-		gc_note(g, "%s/" NAME " is no well-formed JSON, and would be kept aside", g->root);
-		return;
-	}
-	for (int i = 1; is_same(f) && i < BROKEN_MAX; i++) {
-		r = renameat2(f->dir, NAME, f->dir, name, RENAME_NOREPLACE);
-		if (r == 0 || errno != EEXIST)
-			break;
-		snprintf(name, sizeof(name), NAME_BROKEN "%d", i);
-	}
-	if (r == 0)
-		gc_note(g, "%s/" NAME " is no well-formed JSON: it is kept aside as %s", g->root, name);
-	else
-		gc_note(g, "%s/" NAME " is left as it is: it is no well-formed JSON", g->root);
-}
-
 /* NULL, or why nothing of it goes. */
 static const char *sweep(struct sweep *g, struct file *f)
 {
 	_cleanup_json_ json_t *all = NULL, *gone = json_array();
 	const char *why = open_file(g, f);
-	json_error_t error;
 	json_t *id;
 	size_t i;
 	int r;
@@ -351,13 +312,10 @@ static const char *sweep(struct sweep *g, struct file *f)
 	r = read_file(f);
 	if (r < 0)
 		return strerror(-r);
-	all = json_loadb(f->text, f->len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
-	if (!all && is_broken(&error)) {
-		keep_aside(g, f);
-		return NULL;
-	}
+	all = json_loadb(f->text, f->len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
 	if (!all)
-		return "it has a name twice, a number that is too long, or is too deep";
+		return "it is not JSON that is read here: a syntax error, a name twice, a number that is too "
+		       "long";
 	prune(g, all, gone);
 	r = json_array_size(gone) && g->mode == GC_REMOVE ? replace(f, all) : 0;
 	if (r < 0) {

@@ -71,7 +71,6 @@ static const struct {
 	void (*sweep)(struct sweep *g, int fd, const char *dir);
 } parts[] = {
 	{ "session", sweep_sessions },
-	{ "storage", gc_storage },
 	{ NULL, tell_database },
 };
 

@@ -2,8 +2,8 @@
  * Directories that an agent could write, walked and removed by the operator.
  *
  * Guarantees: nothing is reached through a link or across a mount point, and what is removed lies in a
- * directory that was held when it was looked at.  Neither depth nor number of entries costs memory: at most
- * LEVELS directories are open, and what lies deeper is moved up first.
+ * directory that was held when it was looked at.  At most LEVELS directories are open: a deeper tree is not
+ * removed (-E2BIG).
  */
 #include "gc.h"
 
@@ -185,7 +185,6 @@ struct removal {
 	const struct sweep *g;
 	struct held stack[LEVELS];
 	size_t n;
-	unsigned hoisted;
 	bool progress;
 	int error; /* the first */
 };
@@ -222,23 +221,6 @@ static int enter(struct removal *r, int at, const char *name)
 	return 0;
 }
 
-/* Below the deepest level: moved to the top, where the next round finds it. */
-static int hoist(struct removal *r, int at, const char *name)
-{
-	char up[64];
-
-	for (int i = 0; i < TRIES; i++) {
-		snprintf(up, sizeof(up), ".pale-gc-%u", r->hoisted++);
-		if (renameat2(at, name, dirfd(r->stack[0].dir), up, RENAME_NOREPLACE) == 0) {
-			r->progress = true;
-			return 0;
-		}
-		if (errno != EEXIST)
-			break;
-	}
-	return -errno;
-}
-
 static void remove_entry(struct removal *r, const struct dirent *e)
 {
 	int at = dirfd(r->stack[r->n - 1].dir), err;
@@ -261,7 +243,7 @@ static void remove_entry(struct removal *r, const struct dirent *e)
 		note_error(r, -err);
 		return;
 	}
-	err = r->n < LEVELS ? enter(r, at, e->d_name) : hoist(r, at, e->d_name);
+	err = r->n < LEVELS ? enter(r, at, e->d_name) : -E2BIG;
 	if (err < 0)
 		note_error(r, err);
 }

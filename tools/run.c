@@ -412,7 +412,7 @@ static int run_outermost(struct run *r)
 	if (code == 0)
 		code = prepare(r, level);
 	if (code == 0) {
-		gc_start(&r->gc, &r->dirs, r->o->quiet, r->swept, sizeof(r->swept));
+		gc_start(&r->gc, r->o->quiet, r->swept, sizeof(r->swept));
 		if (!r->o->quiet)
 			changed_begin(&r->mark, r->bundle.workspace);
 		code = run_session(r);

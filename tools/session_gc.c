@@ -43,11 +43,8 @@ static int take_age(const struct options *o, struct gc_policy *p)
 
 int session_gc(const struct options *o, int argc)
 {
-	const struct gc_wish wish = { .dry_run = o->dry_run,
-				      .json = o->json,
-				      .age_is_said = o->older_than != NULL };
+	const struct gc_wish wish = { .dry_run = o->dry_run, .json = o->json };
 	struct gc_policy p = { .scope = GC_OFF };
-	struct dirs dirs;
 	int code;
 
 	if (argc > 0) {
@@ -58,15 +55,11 @@ int session_gc(const struct options *o, int argc)
 		talk("inside a session nothing is swept: what sessions left is the operator's");
 		return EXIT_USAGE;
 	}
-	if (dirs_find(&dirs) < 0) {
-		talk("no home directory");
-		return EXIT_USAGE;
-	}
 	code = take_policy(o, &p);
 	if (code == 0)
 		code = take_age(o, &p);
 	if (code == 0)
-		code = gc_command(&p, &dirs, &wish);
+		code = gc_command(&p, &wish);
 	gc_policy_done(&p);
 	return code;
 }

@@ -28,16 +28,15 @@ void gc_policy_done(struct gc_policy *g);
  * The sweep of a start: bounded in time, told on standard error where there is something to tell.  What went,
  * for the ledger, in ret; "" where nothing did.
  */
-void gc_start(const struct gc_policy *policy, const struct dirs *dirs, bool quiet, char *ret, size_t size);
+void gc_start(const struct gc_policy *policy, bool quiet, char *ret, size_t size);
 
 /* `pale session gc`. */
 struct gc_wish {
 	bool dry_run, json;
-	bool age_is_said; /* --older-than: the operator knows what time it is */
 };
 
 /* Without a limit in time.  Exit code. */
-int gc_command(const struct gc_policy *policy, const struct dirs *dirs, const struct gc_wish *wish);
+int gc_command(const struct gc_policy *policy, const struct gc_wish *wish);
 
 /* session_gc.c, session_stdout.c: the subcommands.  Exit code. */
 int session_gc(const struct options *o, int argc);
