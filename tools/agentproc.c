@@ -357,12 +357,10 @@ static void wait_agent(struct running *r)
 			{ .fd = surfaces_fd(r->a->launch->surfaces), .events = POLLIN },
 			{ .fd = r->terminal->link, .events = POLLIN },
 			{ .fd = r->terminal->fd },
-			{ .fd = limits_fd(r->a->limits), .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
 
 		(void)poll(p, NELEM(p), patience(r));
-		limits_tick(r->a->limits);
 		if (p[2].revents)
 			supervisor_waiter_gone(r->supervisor);
 		while (read(r->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
@@ -394,12 +392,10 @@ static void linger(struct running *r)
 			{ .fd = supervisor_waiters(r->supervisor), .events = POLLIN },
 			{ .fd = r->terminal->link, .events = POLLIN },
 			{ .fd = r->terminal->fd },
-			{ .fd = limits_fd(r->a->limits), .events = POLLIN },
 		};
 		struct signalfd_siginfo si;
 
 		(void)poll(p, NELEM(p), TICK_MS);
-		limits_tick(r->a->limits);
 		if (p[1].revents)
 			supervisor_waiter_gone(r->supervisor);
 		if (p[2].revents)

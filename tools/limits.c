@@ -165,12 +165,10 @@ static int choose(struct session_limits *s, const struct limits_host *h)
 }
 
 /* A cgroup that looked possible and is not: the next best means. */
-static int without_cgroups(struct session_limits *s, struct limits_host *h)
+static int without_cgroup(struct session_limits *s, struct limits_host *h)
 {
-	cgroups_remove(s);
+	cgroup_remove(s);
 	h->v2[0] = '\0';
-	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
-		h->v1[r][0] = '\0';
 	return choose(s, h);
 }
 
@@ -187,8 +185,8 @@ int limits_prepare(struct session_limits *s, const char *session)
 	limits_look(h, "", geteuid());
 	snprintf(s->session, sizeof(s->session), "%s", session);
 	r = choose(s, h);
-	if (r == 0 && cgroups_make(s, h, session) < 0)
-		r = without_cgroups(s, h);
+	if (r == 0 && cgroup_make(s, h, session) < 0)
+		r = without_cgroup(s, h);
 	if (r == 0)
 		tell_all(s);
 	return r;
@@ -204,66 +202,35 @@ static bool is_by(const struct session_limits *s, enum means m)
 	return false;
 }
 
-static bool scope_holds_all(const struct session_limits *s)
+/* Without it nothing holds what it was to hold. */
+static int without_scope(struct session_limits *s, const char *why)
 {
-	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
-		if (s->by[r] == MEANS_SCOPE && !scope_has(s, r))
-			return false;
-	return true;
-}
-
-/* All that the scope was to hold, by what else there is; of a scope that was made, what it lacks. */
-static int choose_without_scope(struct session_limits *s, struct limits_host *h, bool made)
-{
-	limits_look(h, "", geteuid());
-	if (!made)
-		h->bus[0] = '\0';
-	else
-		h->v2[0] = '\0'; /* no process is in two of them */
-	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
-		h->scope_has[r] = made && scope_has(s, r);
-	return choose(s, h);
-}
-
-static int without_scope(struct session_limits *s, pid_t pid, bool made, const char *why)
-{
-	_cleanup_free_ struct limits_host *h = calloc(1, sizeof(*h));
 	_cleanup_free_ char *shown = text_visible(why);
-	int r = h ? choose_without_scope(s, h, made) : -ENOMEM;
 
-	if (r == 0 && !made && (cgroups_make(s, h, s->session) < 0 || cgroups_add(s, pid) < 0))
-		r = without_cgroups(s, h);
-	if (r < 0) {
-		talk("systemd made no scope that holds the limits: %s", shown ? shown : "?");
-		return r;
+	if (!s->want.best_effort) {
+		talk("systemd made no scope that holds the limits (%s); "
+		     "`enforce = best` in [limits] runs without what cannot be held",
+		     shown ? shown : "?");
+		return -ENOTSUP;
 	}
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		if (s->by[r] == MEANS_SCOPE)
+			s->by[r] = MEANS_NONE;
 	tell_all(s);
-	snprintf(s->instead, sizeof(s->instead),
-		 "systemd made no scope that holds them (%s), so the limits are: %s", shown ? shown : "?",
-		 s->text);
+	snprintf(s->instead, sizeof(s->instead), "systemd made no scope that holds the limits (%s): %s",
+		 shown ? shown : "?", s->text);
 	talk("%s", s->instead);
-	return 0;
-}
-
-/* The next best is taken only now: before, there was no process to make it for. */
-static int attach_scope(struct session_limits *s, pid_t pid)
-{
-	char why[256];
-
-	if (scope_make(s, pid, why, sizeof(why)) < 0)
-		return without_scope(s, pid, false, why);
-	if (!scope_holds_all(s))
-		return without_scope(s, pid, true, "a controller was not handed on to it");
 	return 0;
 }
 
 int limits_attach(struct session_limits *s, pid_t pid)
 {
 	const char *who = "cgroup";
-	int r = cgroups_add(s, pid);
+	int r = cgroup_add(s, pid);
+	char why[256];
 
-	if (r == 0 && is_by(s, MEANS_SCOPE)) {
-		r = attach_scope(s, pid);
+	if (r == 0 && is_by(s, MEANS_SCOPE) && scope_make(s, pid, why, sizeof(why)) < 0) {
+		r = without_scope(s, why);
 		if (r < 0)
 			return r;
 	}
@@ -307,7 +274,7 @@ void limits_report(const struct session_limits *s, enum end_why why, void (*f)(v
 	report_end(s, why, f, ctx);
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		const struct limit *l = &s->want.of[rows[i].r];
-		uint64_t n = l->value ? cgroups_hit(s, rows[i].r) : 0;
+		uint64_t n = l->value ? cgroup_hit(s, rows[i].r) : 0;
 
 		if (n == 0)
 			continue;
@@ -321,8 +288,7 @@ void limits_report(const struct session_limits *s, enum end_why why, void (*f)(v
 
 void limits_done(struct session_limits *s)
 {
-	cgroups_remove(s);
-	scope_unwatch(s);
+	cgroup_remove(s);
 	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
 		free(s->want.of[r].file);
 	memset(s, 0, sizeof(*s));

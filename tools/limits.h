@@ -18,9 +18,8 @@
 
 enum means {
 	MEANS_NONE,
-	MEANS_SCOPE,   /* a scope of systemd's, asked for by D-Bus: cgroup v2 */
-	MEANS_CGROUP2, /* a cgroup made below one that is delegated to us */
-	MEANS_CGROUP1,
+	MEANS_SCOPE,  /* a scope of systemd's, asked for by D-Bus: cgroup v2 */
+	MEANS_CGROUP, /* a cgroup of version 2, made below one that is delegated to us */
 	MEANS_RLIMIT, /* setrlimit(2): of each process, or of all that the user runs */
 	MEANS_CLOCK,
 	MEANS_COUNT
@@ -36,7 +35,7 @@ struct limits_host {
 	uid_t uid;
 	char bus[64]; /* where the service manager answers, below root; "": nowhere */
 	bool scope_has[RESOURCE_COUNT], v2_has[RESOURCE_COUNT];
-	char v2[PATH_MAX], v1[RESOURCE_COUNT][PATH_MAX];
+	char v2[PATH_MAX];
 };
 
 struct options;
@@ -54,25 +53,15 @@ enum means limits_means(const struct limits_host *h, enum resource r);
 /* "cgroup v2", "rlimit (each process)": who holds it and what that means, for people. */
 const char *means_text(enum means m, enum resource r);
 
-#define LIMITS_CGROUPS (RESOURCE_COUNT + 1)
-
 /* The limits of a session.  Zeroed before; limits_done() at the end. */
 struct session_limits {
 	struct limits want; /* owned */
 	enum means by[RESOURCE_COUNT];
-	char session[64], bus[64];	    /* who makes the scope */
-	char scope_dir[PATH_MAX];	    /* its cgroup, which goes with its last process; "": none */
-	uint64_t scope_hit[RESOURCE_COUNT]; /* as it was last seen there */
-	struct scope_events {
-		bool open;
-		int any, above, of[RESOURCE_COUNT]; /* descriptors, or -1 */
-		uint64_t beside;
-	} events;
-	char *cgroup[LIMITS_CGROUPS];
-	size_t n_cgroups;
-	size_t others; /* threads that the user ran before, which RLIMIT_NPROC counts as well */
+	char session[64], bus[64]; /* who makes the scope */
+	char cgroup[PATH_MAX];	   /* of our own making; "": none */
+	size_t others;		   /* threads that the user ran before, which RLIMIT_NPROC counts as well */
 	char text[512];
-	char instead[1024]; /* what holds since a scope could not be made, and why; "": as text said before */
+	char instead[1024]; /* no scope was made, and `enforce = best`: why, and what is held; else "" */
 };
 
 /*
@@ -87,17 +76,11 @@ int limits_take(struct session_limits *s, const struct policy *p, const struct o
  */
 int limits_prepare(struct session_limits *s, const char *session);
 /*
- * Puts the limits on process pid, which has not begun yet: 0 or -errno after telling.  A service manager that
- * makes no scope leaves them to the next best: s->text says so from then on, and s->instead why.
+ * Puts the limits on process pid, which has not begun yet: 0 or -errno after telling.  Where the service
+ * manager makes no scope that is an error, unless the policy says `enforce = best`: s->text says what is held
+ * from then on, and s->instead why.
  */
 int limits_attach(struct session_limits *s, pid_t pid);
-/*
- * limits_events.c: what a scope reached goes with its cgroup, and that with its last process.  Wherever the
- * agent is waited for limits_fd() is polled (-1: nothing to poll), and before anything else limits_tick()
- * looks; and once more before the report.
- */
-int limits_fd(const struct session_limits *s);
-void limits_tick(struct session_limits *s);
 /* Which limits were reached, and that the operator ended it: a sentence for each, told by f. */
 void limits_report(const struct session_limits *s, enum end_why why, void (*f)(void *ctx, const char *text),
 		   void *ctx);
@@ -106,14 +89,12 @@ void limits_done(struct session_limits *s);
 
 /* --- limits_cgroup.c --- */
 
-/* Makes the cgroups that s->by wants, with their limits in them.  0 or -errno; what was made is in s. */
-int cgroups_make(struct session_limits *s, const struct limits_host *h, const char *session);
-int cgroups_add(const struct session_limits *s, pid_t pid);
-/* What stands behind a word in a text of such lines, or 0: "oom_kill 3". */
-uint64_t cgroup_count(const char *text, const char *word);
+/* Makes the cgroup that s->by wants, with its limits in it.  0 or -errno; what was made is in s. */
+int cgroup_make(struct session_limits *s, const struct limits_host *h, const char *session);
+int cgroup_add(const struct session_limits *s, pid_t pid);
 /* How often the kernel acted for the limit on r. */
-uint64_t cgroups_hit(const struct session_limits *s, enum resource r);
-void cgroups_remove(struct session_limits *s);
+uint64_t cgroup_hit(const struct session_limits *s, enum resource r);
+void cgroup_remove(struct session_limits *s);
 /* Removes empty cgroups in dir that a killed pale left there. */
 void cgroups_sweep(const char *dir);
 
@@ -121,16 +102,9 @@ void cgroups_sweep(const char *dir);
 
 /*
  * Has the service manager put pid into a scope of its own with the limits that s->by wants: within seconds,
- * 0, or -errno with the reason.  What it holds of them scope_has() knows then.
+ * 0, or -errno with the reason.  -ENOTSUP: the scope lacks a controller.
  */
-int scope_make(struct session_limits *s, pid_t pid, char *ret_why, size_t size);
-bool scope_has(const struct session_limits *s, enum resource r);
-
-/* --- limits_events.c --- */
-
-/* Opens what limits_tick() reads in s->scope_dir, and closes it. */
-void scope_watch(struct session_limits *s);
-void scope_unwatch(struct session_limits *s);
+int scope_make(const struct session_limits *s, pid_t pid, char *ret_why, size_t size);
 /* The words of that call: at most max, NULL at the end; the strings stand in buf.  How many, or -E2BIG. */
 int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t size, char **words, size_t max);
 

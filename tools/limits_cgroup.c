@@ -1,6 +1,5 @@
 /*
- * Cgroups of our own: version 2 below a directory that is delegated to us, version 1 below our own cgroup of
- * each controller.
+ * A cgroup of our own, of version 2, below a directory that is delegated to us.
  *
  * One is called pale-SESSION.PID, after the launcher.  It is removed when the session has ended; what a
  * killed launcher left, the next start that makes one removes: empty ones alone, whose launcher is dead.
@@ -25,13 +24,13 @@
 #define REMOVE_MS  2000
 #define STEP_US	   5000
 
-/* What holds a resource in either version; cpu is written in words of its own. */
+/* What holds a resource, and where the kernel counts how often it had to. */
 static const struct {
-	const char *controller, *v2, *v1;
+	const char *controller, *file, *events, *word;
 } files[RESOURCE_COUNT] = {
-	[RESOURCE_MEMORY] = { "memory", "memory.max", "memory.limit_in_bytes" },
-	[RESOURCE_CPU] = { "cpu", "cpu.max", "cpu.cfs_quota_us" },
-	[RESOURCE_PROCESSES] = { "pids", "pids.max", "pids.max" },
+	[RESOURCE_MEMORY] = { "memory", "memory.max", "memory.events", "oom_kill" },
+	[RESOURCE_CPU] = { "cpu", "cpu.max", NULL, NULL },
+	[RESOURCE_PROCESSES] = { "pids", "pids.max", "pids.events", "max" },
 };
 
 /* --- small files ------------------------------------------------------------------------------------- */
@@ -89,56 +88,42 @@ static bool may_make_in(const char *dir)
 
 /* --- where we are ------------------------------------------------------------------------------------ */
 
-/* The path of our cgroup by controller, "" for version 2, from /proc/self/cgroup. */
-static bool own_path(const char *cgroups, const char *controller, char *buf, size_t size)
+/* The path of our cgroup, from /proc/self/cgroup. */
+static bool own_path(const char *cgroups, char *buf, size_t size)
 {
-	const char *line = cgroups;
+	const char *at = strncmp(cgroups, "0::", 3) == 0 ? cgroups : strstr(cgroups, "\n0::");
 
-	while (line && *line) {
-		const char *end = strchrnul(line, '\n');
-		_cleanup_free_ char *copy = strndup(line, (size_t)(end - line));
-		char *list = copy ? strchr(copy, ':') : NULL;
-		char *path = list ? strchr(list + 1, ':') : NULL;
-
-		line = *end ? end + 1 : end;
-		if (!path)
-			continue;
-		*path++ = '\0';
-		list++;
-		if (*controller ? has_word(list, controller) : *list == '\0')
-			return snprintf(buf, size, "%s", path) < (int)size;
-	}
-	return false;
+	if (!at)
+		return false;
+	at = strstr(at, "0::") + 3;
+	return snprintf(buf, size, "%.*s", (int)strcspn(at, "\n"), at) < (int)size;
 }
 
 /* 36 35 0:31 ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS, of proc(5).  Names with blanks are no cgroups. */
 struct mount {
-	char root[PATH_MAX], point[PATH_MAX], type[16], options[256];
+	char root[PATH_MAX], point[PATH_MAX];
 };
 
 static bool mount_read(const char *line, struct mount *m)
 {
 	const char *after = strstr(line, " - ");
 
-	return after && sscanf(line, "%*d %*d %*s %4095s %4095s", m->root, m->point) == 2 &&
-	       sscanf(after, " - %15s %*s %255s", m->type, m->options) == 2;
+	return after && strncmp(after, " - cgroup2 ", 11) == 0 &&
+	       sscanf(line, "%*d %*d %*s %4095s %4095s", m->root, m->point) == 2;
 }
 
-/* Our cgroup's directory: in the mount of that controller ("" for version 2), relative to its root. */
-static bool own_dir(const struct limits_host *h, char *mounts, const char *cgroups, const char *controller,
-		    char *buf)
+/* Our cgroup's directory: in the mount of version 2, relative to its root. */
+static bool own_dir(const struct limits_host *h, char *mounts, const char *cgroups, char *buf)
 {
 	char path[PATH_MAX], *save = NULL;
-	_cleanup_free_ char *copy = strdup(mounts);
 	_cleanup_free_ struct mount *m = malloc(sizeof(*m));
 
-	if (!copy || !m || !own_path(cgroups, controller, path, sizeof(path)))
+	if (!m || !own_path(cgroups, path, sizeof(path)))
 		return false;
-	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		const char *below = path;
 
-		if (!mount_read(line, m) || strcmp(m->type, *controller ? "cgroup" : "cgroup2") != 0 ||
-		    (*controller && !has_word(m->options, controller)))
+		if (!mount_read(line, m))
 			continue;
 		if (strcmp(m->root, "/") != 0) {
 			if (!path_is_under(path, m->root))
@@ -156,7 +141,7 @@ static void look_v2(struct limits_host *h, char *mounts, const char *cgroups)
 {
 	char dir[PATH_MAX];
 
-	if (!own_dir(h, mounts, cgroups, "", dir))
+	if (!own_dir(h, mounts, cgroups, dir))
 		return;
 	for (;;) {
 		bool known = cgroup_controllers(dir, "cgroup.subtree_control", h->v2_has);
@@ -185,13 +170,8 @@ void limits_look(struct limits_host *ret, const char *root, uid_t uid)
 		return;
 	mounts = small_file(dir, "mountinfo");
 	cgroups = small_file(dir, "cgroup");
-	if (!mounts || !cgroups)
-		return;
-	look_v2(ret, mounts, cgroups);
-	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
-		if (files[r].controller && own_dir(ret, mounts, cgroups, files[r].controller, dir) &&
-		    may_make_in(dir))
-			strcpy(ret->v1[r], dir);
+	if (mounts && cgroups)
+		look_v2(ret, mounts, cgroups);
 }
 
 /* --- ours --------------------------------------------------------------------------------------------- */
@@ -229,95 +209,67 @@ void cgroups_sweep(const char *dir)
 	(void)closedir(d);
 }
 
-/* The cgroup of that name in dir: made once, though several controllers share it. */
-static const char *cgroup_in(struct session_limits *s, const char *dir, const char *name)
-{
-	char path[PATH_MAX];
-
-	if (path_join(path, sizeof(path), dir, name) < 0)
-		return NULL;
-	for (size_t i = 0; i < s->n_cgroups; i++)
-		if (strcmp(s->cgroup[i], path) == 0)
-			return s->cgroup[i];
-	cgroups_sweep(dir);
-	if (s->n_cgroups == LIMITS_CGROUPS || mkdir(path, 0755) < 0)
-		return NULL;
-	s->cgroup[s->n_cgroups] = strdup(path);
-	return s->cgroup[s->n_cgroups] ? s->cgroup[s->n_cgroups++] : NULL;
-}
-
-static int set_cpu(const char *dir, enum means by, uint64_t percent)
-{
-	char text[64];
-	unsigned long long quota = percent * (PERIOD_US / 100);
-
-	if (by == MEANS_CGROUP2) {
-		snprintf(text, sizeof(text), "%llu %d", quota, PERIOD_US);
-		return write_file(dir, files[RESOURCE_CPU].v2, text);
-	}
-	snprintf(text, sizeof(text), "%d", PERIOD_US);
-	if (write_file(dir, "cpu.cfs_period_us", text) < 0)
-		return -EIO;
-	snprintf(text, sizeof(text), "%llu", quota);
-	return write_file(dir, files[RESOURCE_CPU].v1, text);
-}
-
 /* Swap would be memory beyond the limit; where the kernel counts none there is no such file. */
-static int set_swap(const char *dir, enum means by, const char *text)
+static int set_swap(const char *dir)
 {
-	int r = by == MEANS_CGROUP2 ? write_file(dir, "memory.swap.max", "0")
-				    : write_file(dir, "memory.memsw.limit_in_bytes", text);
+	int r = write_file(dir, "memory.swap.max", "0");
 
 	return r == -ENOENT || r == -EOPNOTSUPP ? 0 : r;
 }
 
-static int set_limit(const char *dir, enum means by, enum resource r, uint64_t value)
+static int set_limit(const char *dir, enum resource r, uint64_t value)
 {
-	char text[32];
+	char text[64];
 	int e;
 
 	if (r == RESOURCE_CPU)
-		return set_cpu(dir, by, value);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	e = write_file(dir, by == MEANS_CGROUP2 ? files[r].v2 : files[r].v1, text);
-	return e == 0 && r == RESOURCE_MEMORY ? set_swap(dir, by, text) : e;
+		snprintf(text, sizeof(text), "%llu %d", (unsigned long long)value * (PERIOD_US / 100),
+			 PERIOD_US);
+	else
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	e = write_file(dir, files[r].file, text);
+	return e == 0 && r == RESOURCE_MEMORY ? set_swap(dir) : e;
 }
 
-int cgroups_make(struct session_limits *s, const struct limits_host *h, const char *session)
+static int make_in(struct session_limits *s, const char *dir, const char *session)
 {
-	char name[64];
+	char name[64], path[PATH_MAX];
 
 	snprintf(name, sizeof(name), "pale-%s.%d", session, (int)getpid());
-	for (unsigned r = 0; r < RESOURCE_COUNT; r++) {
-		enum means by = s->by[r];
-		const char *dir;
-		int e;
-
-		if (by != MEANS_CGROUP1 && by != MEANS_CGROUP2)
-			continue;
-		dir = cgroup_in(s, by == MEANS_CGROUP2 ? h->v2 : h->v1[r], name);
-		e = dir ? set_limit(dir, by, r, s->want.of[r].value) : -EACCES;
-		if (e < 0)
-			return e;
-	}
+	if (path_join(path, sizeof(path), dir, name) < 0)
+		return -ENAMETOOLONG;
+	cgroups_sweep(dir);
+	if (mkdir(path, 0755) < 0)
+		return -errno;
+	strcpy(s->cgroup, path);
 	return 0;
 }
 
-int cgroups_add(const struct session_limits *s, pid_t pid)
+int cgroup_make(struct session_limits *s, const struct limits_host *h, const char *session)
+{
+	int e = 0;
+
+	for (unsigned r = 0; e == 0 && r < RESOURCE_COUNT; r++) {
+		if (s->by[r] != MEANS_CGROUP)
+			continue;
+		if (!s->cgroup[0])
+			e = make_in(s, h->v2, session);
+		if (e == 0)
+			e = set_limit(s->cgroup, r, s->want.of[r].value);
+	}
+	return e;
+}
+
+int cgroup_add(const struct session_limits *s, pid_t pid)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
-	for (size_t i = 0; i < s->n_cgroups; i++) {
-		int r = write_file(s->cgroup[i], "cgroup.procs", text);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return s->cgroup[0] ? write_file(s->cgroup, "cgroup.procs", text) : 0;
 }
 
-uint64_t cgroup_count(const char *text, const char *word)
+/* What stands behind a word in a text of such lines, or 0: "oom_kill 3". */
+static uint64_t count(const char *text, const char *word)
 {
 	unsigned long long n = 0;
 	size_t len = strlen(word);
@@ -328,45 +280,19 @@ uint64_t cgroup_count(const char *text, const char *word)
 	return 0;
 }
 
-static uint64_t count_in(const char *dir, const char *name, const char *word)
+uint64_t cgroup_hit(const struct session_limits *s, enum resource r)
 {
-	_cleanup_free_ char *text = small_file(dir, name);
+	_cleanup_free_ char *text =
+		s->cgroup[0] && files[r].events ? small_file(s->cgroup, files[r].events) : NULL;
 
-	return cgroup_count(text, word);
-}
-
-static uint64_t hit_in(const char *dir, enum resource r)
-{
-	if (r == RESOURCE_PROCESSES)
-		return count_in(dir, "pids.events", "max");
-	if (r == RESOURCE_MEMORY)
-		return count_in(dir, "memory.events", "oom_kill") +
-		       count_in(dir, "memory.oom_control", "oom_kill");
-	return 0;
-}
-
-uint64_t cgroups_hit(const struct session_limits *s, enum resource r)
-{
-	uint64_t n = s->scope_hit[r];
-
-	for (size_t i = 0; i < s->n_cgroups; i++)
-		n += hit_in(s->cgroup[i], r);
-	return n;
+	return count(text, files[r].word);
 }
 
 /* A cgroup is busy for a moment after its last process was buried. */
-static void remove_one(const char *dir)
+void cgroup_remove(struct session_limits *s)
 {
-	for (int us = 0; rmdir(dir) < 0 && errno == EBUSY && us < REMOVE_MS * 1000; us += STEP_US)
+	for (int us = 0; s->cgroup[0] && rmdir(s->cgroup) < 0 && errno == EBUSY && us < REMOVE_MS * 1000;
+	     us += STEP_US)
 		(void)usleep(STEP_US);
-}
-
-void cgroups_remove(struct session_limits *s)
-{
-	while (s->n_cgroups > 0) {
-		char *dir = s->cgroup[--s->n_cgroups];
-
-		remove_one(dir);
-		free(dir);
-	}
+	s->cgroup[0] = '\0';
 }

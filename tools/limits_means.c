@@ -3,9 +3,9 @@
 
 /* Best first. */
 static const enum means order[RESOURCE_COUNT][MEANS_COUNT] = {
-	[RESOURCE_MEMORY] = { MEANS_SCOPE, MEANS_CGROUP2, MEANS_CGROUP1, MEANS_RLIMIT },
-	[RESOURCE_CPU] = { MEANS_SCOPE, MEANS_CGROUP2, MEANS_CGROUP1 },
-	[RESOURCE_PROCESSES] = { MEANS_SCOPE, MEANS_CGROUP2, MEANS_CGROUP1, MEANS_RLIMIT },
+	[RESOURCE_MEMORY] = { MEANS_SCOPE, MEANS_CGROUP, MEANS_RLIMIT },
+	[RESOURCE_CPU] = { MEANS_SCOPE, MEANS_CGROUP },
+	[RESOURCE_PROCESSES] = { MEANS_SCOPE, MEANS_CGROUP, MEANS_RLIMIT },
 	[RESOURCE_FILES] = { MEANS_RLIMIT },
 	[RESOURCE_FILE_SIZE] = { MEANS_RLIMIT },
 	[RESOURCE_TIME] = { MEANS_CLOCK },
@@ -16,10 +16,8 @@ static bool has_means(const struct limits_host *h, enum means m, enum resource r
 	switch (m) {
 	case MEANS_SCOPE:
 		return h->bus[0] && h->scope_has[r];
-	case MEANS_CGROUP2:
+	case MEANS_CGROUP:
 		return h->v2[0] && h->v2_has[r];
-	case MEANS_CGROUP1:
-		return h->v1[r][0] != '\0';
 	case MEANS_RLIMIT:
 		/* RLIMIT_NPROC does not hold root. */
 		return r != RESOURCE_PROCESSES || h->uid != 0;
@@ -43,11 +41,8 @@ enum means limits_means(const struct limits_host *h, enum resource r)
 const char *means_text(enum means m, enum resource r)
 {
 	static const char *const texts[MEANS_COUNT] = {
-		[MEANS_NONE] = "nothing",
-		[MEANS_SCOPE] = "systemd scope",
-		[MEANS_CGROUP2] = "cgroup v2",
-		[MEANS_CGROUP1] = "cgroup v1",
-		[MEANS_RLIMIT] = "rlimit (each process)",
+		[MEANS_NONE] = "nothing",     [MEANS_SCOPE] = "systemd scope",
+		[MEANS_CGROUP] = "cgroup v2", [MEANS_RLIMIT] = "rlimit (each process)",
 		[MEANS_CLOCK] = "the clock",
 	};
 

@@ -275,17 +275,21 @@ static bool stands_in(pid_t pid, const char *session, char ret_dir[PATH_MAX])
 	return n < PATH_MAX;
 }
 
-bool scope_has(const struct session_limits *s, enum resource r)
+/* A controller that was not handed on to it has no files there. */
+static bool holds_all(const struct session_limits *s, const char *dir)
 {
 	char path[PATH_MAX];
 
-	return held[r].file && path_join(path, sizeof(path), s->scope_dir, held[r].file) == 0 &&
-	       access(path, F_OK) == 0;
+	for (unsigned r = 0; r < RESOURCE_COUNT; r++)
+		if (s->by[r] == MEANS_SCOPE &&
+		    (path_join(path, sizeof(path), dir, held[r].file) < 0 || access(path, F_OK) < 0))
+			return false;
+	return true;
 }
 
-static int make(struct session_limits *s, pid_t pid, char *ret_why, size_t size)
+static int make(const struct session_limits *s, pid_t pid, char *ret_why, size_t size)
 {
-	char buf[1024], *words[48];
+	char buf[1024], dir[PATH_MAX], *words[48];
 	int64_t deadline = now_ms() + WAIT_MS;
 	int r = scope_words(s, pid, buf, sizeof(buf), words, NELEM(words));
 
@@ -293,22 +297,23 @@ static int make(struct session_limits *s, pid_t pid, char *ret_why, size_t size)
 		r = run(words, deadline, ret_why, size);
 	if (r < 0)
 		return r;
-	while (!stands_in(pid, s->session, s->scope_dir)) {
+	while (!stands_in(pid, s->session, dir)) {
 		if (now_ms() >= deadline)
 			return -ETIMEDOUT;
 		(void)poll(NULL, 0, STEP_MS);
 	}
-	return 0;
+	if (holds_all(s, dir))
+		return 0;
+	snprintf(ret_why, size, "a controller was not handed on to it");
+	return -ENOTSUP;
 }
 
-int scope_make(struct session_limits *s, pid_t pid, char *ret_why, size_t size)
+int scope_make(const struct session_limits *s, pid_t pid, char *ret_why, size_t size)
 {
 	int r;
 
 	ret_why[0] = '\0';
 	r = make(s, pid, ret_why, size);
-	if (r == 0)
-		scope_watch(s);
 	if (r < 0 && ret_why[0] == '\0')
 		snprintf(ret_why, size, "%s", strerror(-r));
 	return r;

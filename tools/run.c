@@ -215,7 +215,6 @@ static void finish(struct run *r, const struct agent_end *how)
 	struct launch_end end;
 	char status[64];
 
-	limits_tick(&r->limits);
 	limits_report(&r->limits, how->why, limit_reached, r);
 	if (how->signal)
 		snprintf(status, sizeof(status), "signal %d", how->signal);

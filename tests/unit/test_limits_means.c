@@ -1,6 +1,6 @@
 /*
  * By what means limits are held, on machines that are made of files here; what the service manager is told,
- * what a scope reached, and what of cgroups is swept away.
+ * and what of cgroups is swept away.
  */
 #include <check.h>
 #include <errno.h>
@@ -19,11 +19,7 @@ Suite *suite_limits_means(void);
 #define ROWS(a) (int)(sizeof(a) / sizeof((a)[0]))
 
 #define V2_MOUNT "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
-#define V1_MOUNTS                                                                                            \
-	"31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"                                  \
-	"32 30 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"                        \
-	"33 30 0:29 /docker/x /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
-#define USER2 "user.slice/user-1000.slice/user@1000.service"
+#define USER2	 "user.slice/user-1000.slice/user@1000.service"
 
 /* What a file can be instead of holding a text. */
 #define LISTENED_ON "(a socket)"
@@ -106,9 +102,9 @@ static const struct machine machines[] = {
 		     "sys/fs/cgroup/" USER2 "/app.slice/cgroup.subtree_control", "\n",
 		     "sys/fs/cgroup/" USER2 "/app.slice/term.scope/cgroup.subtree_control", "" },
 	  .uid = 1000,
-	  .memory = MEANS_CGROUP2,
-	  .cpu = MEANS_CGROUP2,
-	  .processes = MEANS_CGROUP2,
+	  .memory = MEANS_CGROUP,
+	  .cpu = MEANS_CGROUP,
+	  .processes = MEANS_CGROUP,
 	  .v2 = "/sys/fs/cgroup/" USER2 },
 	{ .name = "delegated version 2 without cpu",
 	  .mounts = V2_MOUNT,
@@ -117,9 +113,9 @@ static const struct machine machines[] = {
 		     "sys/fs/cgroup/" USER2 "/cgroup.procs", "",
 		     "sys/fs/cgroup/" USER2 "/a.scope/cgroup.subtree_control", "" },
 	  .uid = 1000,
-	  .memory = MEANS_CGROUP2,
+	  .memory = MEANS_CGROUP,
 	  .cpu = MEANS_NONE,
-	  .processes = MEANS_CGROUP2,
+	  .processes = MEANS_CGROUP,
 	  .v2 = "/sys/fs/cgroup/" USER2 },
 	{ .name = "version 2 that is not ours",
 	  .mounts = V2_MOUNT,
@@ -129,18 +125,22 @@ static const struct machine machines[] = {
 	  .memory = MEANS_RLIMIT,
 	  .cpu = MEANS_NONE,
 	  .processes = MEANS_RLIMIT },
-	{ .name = "version 1, one controller below another root",
-	  .mounts = V1_MOUNTS,
-	  .cgroups = "4:memory:/m\n3:cpu,cpuacct:/\n2:pids:/docker/x/y\n1:name=systemd:/\n0::/\n",
-	  .files = { "sys/fs/cgroup/memory/m/cgroup.procs", "", "sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "",
-		     "sys/fs/cgroup/pids/y/cgroup.procs", "" },
-	  .memory = MEANS_CGROUP1,
-	  .cpu = MEANS_CGROUP1,
-	  .processes = MEANS_CGROUP1 },
-	{ .name = "version 1, pids outside of what is mounted",
-	  .mounts = V1_MOUNTS,
-	  .cgroups = "2:pids:/docker/xy\n",
-	  .files = { "sys/fs/cgroup/pids/y/cgroup.procs", "", "sys/fs/cgroup/pids/cgroup.procs", "" },
+	{ .name = "version 2, mounted below another root, beside version 1",
+	  .mounts = "31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+		    "33 30 0:29 /docker/x /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+	  .cgroups = "4:memory:/m\n0::/docker/x/y\n",
+	  .files = { "sys/fs/cgroup/unified/cgroup.subtree_control", "cpu memory pids\n",
+		     "sys/fs/cgroup/unified/cgroup.procs", "",
+		     "sys/fs/cgroup/unified/y/cgroup.subtree_control", "" },
+	  .uid = 1000,
+	  .memory = MEANS_CGROUP,
+	  .cpu = MEANS_CGROUP,
+	  .processes = MEANS_CGROUP,
+	  .v2 = "/sys/fs/cgroup/unified" },
+	{ .name = "version 1 alone",
+	  .mounts = "31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+	  .cgroups = "4:memory:/m\n",
+	  .files = { "sys/fs/cgroup/memory/m/cgroup.procs", "" },
 	  .uid = 1000,
 	  .memory = MEANS_RLIMIT,
 	  .cpu = MEANS_NONE,
@@ -209,61 +209,6 @@ START_TEST(means_of_machines)
 		ck_assert_str_eq(h->v2 + strlen(root), m->v2);
 	free(h);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
-	ck_assert_int_eq(system(command), 0);
-}
-END_TEST
-
-static void put(const char *dir, const char *name, const char *text)
-{
-	char path[PATH_MAX];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	ck_assert_ptr_nonnull(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-/* A scope's cgroup goes with its last process: what was seen there in time is told, and what was not is found
- * in the one above, without what others there have had. */
-START_TEST(what_a_scope_reached)
-{
-	struct session_limits s = { .by[RESOURCE_MEMORY] = MEANS_SCOPE,
-				    .by[RESOURCE_PROCESSES] = MEANS_SCOPE };
-	char above[] = "/tmp/pale-unit-XXXXXX", command[PATH_MAX + 8];
-
-	limits_tick(&s);
-	ck_assert_int_eq(limits_fd(&s), -1);
-	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 0);
-	ck_assert_ptr_nonnull(mkdtemp(above));
-	snprintf(s.scope_dir, sizeof(s.scope_dir), "%s/pale-x.scope", above);
-	ck_assert_int_eq(mkdir(s.scope_dir, 0755), 0);
-	put(above, "memory.events", "oom_kill 4\n");
-	put(s.scope_dir, "pids.events", "max 0\n");
-	put(s.scope_dir, "memory.events", "low 0\nmax 7\noom 0\noom_kill 0\n");
-	scope_watch(&s);
-	ck_assert_int_ge(limits_fd(&s), 0);
-	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_MEMORY), 0);
-	put(s.scope_dir, "pids.events", "max 3\n");
-	put(s.scope_dir, "memory.events", "low 0\nmax 7\noom 1\noom_kill 1\n");
-	put(above, "memory.events", "oom_kill 6\n");
-	limits_tick(&s);
-	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 3);
-	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_MEMORY), 1);
-	/* A file of a cgroup that is gone fails to be read, and is asked no more. */
-	put(above, "memory.events", "oom_kill 8\n");
-	ck_assert_int_eq(close(s.events.of[RESOURCE_MEMORY]), 0);
-	ck_assert_int_eq(close(s.events.of[RESOURCE_PROCESSES]), 0);
-	limits_tick(&s);
-	ck_assert_int_eq(s.events.of[RESOURCE_MEMORY], -1);
-	put(above, "memory.events", "oom_kill 9\n");
-	limits_tick(&s);
-	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_PROCESSES), 3);
-	ck_assert_uint_eq(cgroups_hit(&s, RESOURCE_MEMORY), 3);
-	scope_unwatch(&s);
-	ck_assert_int_eq(limits_fd(&s), -1);
-	snprintf(command, sizeof(command), "rm -rf %s", above);
 	ck_assert_int_eq(system(command), 0);
 }
 END_TEST
@@ -346,7 +291,6 @@ Suite *suite_limits_means(void)
 
 	tcase_set_timeout(m, 30);
 	tcase_add_loop_test(m, means_of_machines, 0, ROWS(machines));
-	tcase_add_test(m, what_a_scope_reached);
 	tcase_add_test(m, what_the_service_manager_is_told);
 	tcase_add_test(m, left_behind_is_swept);
 	suite_add_tcase(s, m);
