@@ -8,8 +8,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "outputs.h"
-
 static const char *const suffixes[] = { ".stdout", ".stderr" };
 
 /* The id before the suffix, or false. */
@@ -62,18 +60,13 @@ static bool is_stale(const struct sweep *g, int dirfd, const char *name, const c
 	return S_ISREG(st.st_mode) && !is_written(dirfd, name);
 }
 
-/* Both are gone. */
-static void forget(int dirfd, const char *dir, const char *id)
+/* A session of that name was here: its ledger is. */
+static bool is_session(const char *id)
 {
-	char name[NAME_MAX + 16];
+	_cleanup_free_ struct ledger_ref *refs = NULL;
+	size_t n = 0;
 
-	for (size_t i = 0; i < NELEM(suffixes); i++) {
-		snprintf(name, sizeof(name), "%s%s", id, suffixes[i]);
-		if (faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			return;
-	}
-	if (outputs_is_ours(id, dir))
-		outputs_forget(id);
+	return ledgers_list(id, &refs, &n) == 0 && n > 0 && strcmp(refs[0].session, id) == 0;
 }
 
 struct logs {
@@ -87,7 +80,7 @@ static void sweep_one(void *ctx, int at, const char *name)
 	const struct logs *l = ctx;
 	char id[NAME_MAX + 1];
 
-	if (!split(name, id) || (l->ids && !outputs_is_ours(id, l->dir)) || !is_stale(l->g, at, name, id))
+	if (!split(name, id) || (l->ids && !is_session(id)) || !is_stale(l->g, at, name, id))
 		return;
 	if (l->g->mode == GC_REMOVE && unlinkat(at, name, 0) < 0) {
 		/* Another sweep was faster. */
@@ -96,8 +89,6 @@ static void sweep_one(void *ctx, int at, const char *name)
 		return;
 	}
 	gc_found(l->g, GC_LOG, id, l->dir, name);
-	if (l->g->mode == GC_REMOVE)
-		forget(at, l->dir, id);
 }
 
 void gc_logs(struct sweep *g, int fd, const char *dir, bool ids)

@@ -22,7 +22,6 @@ struct options {
 	const char *op, *verdict, *since, *path, *session, *reason;
 	const char *key, *head, *user;
 	const char *older_than;
-	bool use_stderr;
 	bool judge;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
 	bool journal, dry_run;

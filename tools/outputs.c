@@ -17,7 +17,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "terminal.h"
 #include "tools/thread.h"
 
 #define BUFFER	  (64 * 1024)
@@ -174,23 +173,7 @@ static int open_streams(struct outputs *o, int dirfd, const char *id, uint64_t b
 	return r;
 }
 
-/* What is on the agent's terminal is one log, under the name of the stream that leads there. */
-static int open_terminal(const struct terminal *t, int dirfd, const char *id, uint64_t bytes)
-{
-	enum output which = isatty(STDOUT_FILENO) ? OUTPUT_STDOUT : OUTPUT_STDERR;
-	struct outlog log;
-	int r;
-
-	if (!t->is || (!isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO)))
-		return 0;
-	r = outlog_open(&log, dirfd, id, which, bytes);
-	if (r == 0)
-		r = terminal_log(t, log.fd, log.left);
-	outlog_close(&log);
-	return r;
-}
-
-struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes, const struct terminal *t)
+struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes)
 {
 	struct outputs *o = dir ? calloc(1, sizeof(*o)) : NULL;
 	_cleanup_close_ int dirfd = -1;
@@ -200,11 +183,9 @@ struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes, co
 		return NULL;
 	o->stop = eventfd(0, EFD_CLOEXEC);
 	dirfd = o->stop < 0 ? -errno : outlog_dir(dir);
-	r = dirfd < 0 ? dirfd : outputs_note(id, dir);
-	if (r == 0)
-		r = open_streams(o, dirfd, id, bytes);
-	if (r == 0)
-		r = open_terminal(t, dirfd, id, bytes);
+	r = dirfd < 0 ? dirfd : open_streams(o, dirfd, id, bytes);
+	if (r == 0 && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)))
+		talk("what goes to the terminal is not logged (script(1) does that)");
 	if (r == 0)
 		return o;
 	talk("session %s is not logged in %s: %s", id, dir,

@@ -19,12 +19,11 @@ enum output { OUTPUT_STDOUT, OUTPUT_STDERR, OUTPUT_COUNT };
 /* --- outputs.c --- */
 
 struct outputs;
-struct terminal;
 /*
- * Logs of session id in dir, each of at most `bytes`; t: the agent's own terminal.  NULL where nothing is to
- * be logged, or cannot be, after telling why: nobody's command fails for its log.
+ * Logs of session id in dir, each of at most `bytes`.  NULL where nothing is to be logged, or cannot be,
+ * after telling why: no command fails for its log.  What goes to a terminal is not logged, and that is told.
  */
-struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes, const struct terminal *t);
+struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes);
 /* In the child that becomes the agent: its descriptors 1 and 2.  async-signal-safe; o may be NULL, as below.
  */
 void outputs_child(const struct outputs *o);
@@ -50,20 +49,5 @@ void outlog_write(struct outlog *l, const char *buf, size_t len);
 void outlog_close(struct outlog *l);
 /* A directory for logs, made where it is missing, that nobody but us may write: a descriptor or -errno. */
 int outlog_dir(const char *dir);
-/* ".stdout", ".stderr" */
-const char *output_suffix(enum output which);
-
-/* --- outputs_place.c --- */
-
-/* Writes down that the logs of session id are dir/ID.stdout and dir/ID.stderr.  0 or -errno. */
-int outputs_note(const char *id, const char *dir);
-/* The logs of session id without their ending: 0, -ENOENT, -errno. */
-int outputs_find(const char *id, char ret[PATH_MAX]);
-/* The logs of session id in dir were made by pale: it was written down. */
-bool outputs_is_ours(const char *id, const char *dir);
-/* They are gone. */
-void outputs_forget(const char *id);
-/* The newest session whose id begins with prefix: 0, -ENOENT, -EEXIST (several do; prefix is not empty). */
-int outputs_pick(const char *prefix, char ret[SESSION_ID_MAX]);
 
 #endif

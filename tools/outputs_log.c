@@ -9,11 +9,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-const char *output_suffix(enum output which)
-{
-	return which == OUTPUT_STDOUT ? ".stdout" : ".stderr";
-}
-
 int outlog_dir(const char *dir)
 {
 	struct stat st;
@@ -33,7 +28,7 @@ int outlog_open(struct outlog *l, int dirfd, const char *id, enum output which, 
 	char name[SESSION_ID_MAX + 16];
 	struct rlimit files;
 
-	snprintf(name, sizeof(name), "%s%s", id, output_suffix(which));
+	snprintf(name, sizeof(name), "%s%s", id, which == OUTPUT_STDOUT ? ".stdout" : ".stderr");
 	*l = (struct outlog){ .left = bytes };
 	l->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (l->fd < 0)

@@ -86,13 +86,15 @@ static void take_signals(struct front *f)
 	f->resized = false;
 }
 
+/* The signal that stopped the agent, or that the back is gone. */
 static void hear_back(struct front *f)
 {
-	int word = relay_hear(f);
+	unsigned char sig;
+	ssize_t n = recv(f->link, &sig, sizeof(sig), MSG_DONTWAIT);
 
-	if (word > 0) {
-		job_stopped(f, word);
-	} else if (word < 0) {
+	if (n > 0) {
+		job_stopped(f, sig);
+	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		(void)close(f->link);
 		f->link = -1;
 	}

@@ -38,7 +38,6 @@ struct front {
 	int status; /* the back's, once ended */
 	sigset_t old_mask;
 	struct pump keys, screen; /* to the agent, from it */
-	struct outlog log;	  /* of what comes from it, once the back has told which */
 };
 
 /* --- relay_tty.c --- */
@@ -63,14 +62,6 @@ int pump_screen(struct front *f);
 /* All that the agent wrote until now is on the operator's terminal afterwards, however long that takes, or a
  * signal came that ends us. */
 void pump_drain(struct front *f);
-
-/* --- relay_log.c --- */
-
-/* What the back has to say: the signal that stopped the agent (> 0), 0 where it was a log, which is f's from
- * now on, or where nothing is there; -EPIPE where the back is gone. */
-int relay_hear(struct front *f);
-/* The log is over: what is not in it is told. */
-void relay_log_end(struct front *f);
 
 /* --- relay_job.c --- */
 

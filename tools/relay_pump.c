@@ -73,8 +73,6 @@ static int pump_step(struct front *f)
 
 	if (!f->screen.len) {
 		r = pump_fill(&f->screen, f->master);
-		if (r == 0)
-			outlog_write(&f->log, f->screen.buf, f->screen.len);
 		if (r == 0 && !f->raw)
 			undo_newlines(&f->screen);
 	}

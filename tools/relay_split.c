@@ -130,13 +130,11 @@ static void be_front(struct split *s, struct front *f, struct relay_end *end)
 	f->master = s->master;
 	f->link = s->link[0];
 	f->given = s->modes;
-	f->log.fd = -1;
 	f->keen = s->at_once;
 	tty_pass_size(f);
 	if (f->keen)
 		(void)tty_take(f);
 	relay_run(f);
-	relay_log_end(f);
 	if (WIFSIGNALED(f->status))
 		end->signal = WTERMSIG(f->status);
 	else

@@ -342,7 +342,7 @@ static int run_session(struct run *r)
 	if (end.code == 0) {
 		worked_begin(&r->dirs, &r->launch.image, r->bundle.workspace);
 		state_dirs_make(&r->launch.image);
-		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes, &r->terminal);
+		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes);
 		end.code = fence_make(&r->fence, &r->launch);
 	}
 	if (end.code == 0) {

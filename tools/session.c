@@ -169,11 +169,6 @@ static int stop_verb(const struct options *o, int argc, char **argv)
 	return argc == 1 ? session_stop(o, argv[0]) : -EINVAL;
 }
 
-static int stdout_verb(const struct options *o, int argc, char **argv)
-{
-	return session_stdout(o, argc, argv);
-}
-
 static int gc_verb(const struct options *o, int argc, char **argv)
 {
 	(void)argv;
@@ -187,7 +182,6 @@ static const struct {
 	{ "list", "no operand", list_verb },
 	{ "show", "one session", show_verb },
 	{ "stop", "the session that is to end", stop_verb },
-	{ "stdout", "one session", stdout_verb },
 	{ "gc", "no operand", gc_verb },
 };
 
@@ -220,14 +214,12 @@ static const struct opt opts[] = {
 	OPTS_POLICY,
 	OPT_FLAG("dry-run", 0, dry_run, "gc: list what would go, remove nothing"),
 	OPT_VALUE("older-than", 0, "AGE", older_than, "gc: in place of the policy's expiry, as 48h"),
-	OPT_FLAG("follow", 'f', follow, "stdout: go on as it is written"),
-	OPT_FLAG("stderr", 0, use_stderr, "stdout: what was written on standard error"),
 	{ 0 },
 };
 
 const struct subcommand subcommand_session = {
 	.name = "session",
-	.args = "list [--all] | show [ID] | stop ID [--now] | stdout [ID] [--follow] [--stderr] | "
+	.args = "list [--all] | show [ID] | stop ID [--now] | "
 		"gc [--dry-run] [--older-than AGE] [--json]",
 	.summary = "list the sessions that run now, show what one came to, stop one, sweep up what old ones "
 		   "left",

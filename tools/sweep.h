@@ -38,8 +38,7 @@ struct gc_wish {
 /* Without a limit in time.  Exit code. */
 int gc_command(const struct gc_policy *policy, const struct gc_wish *wish);
 
-/* session_gc.c, session_stdout.c: the subcommands.  Exit code. */
+/* session_gc.c: the subcommand.  Exit code. */
 int session_gc(const struct options *o, int argc);
-int session_stdout(const struct options *o, int argc, char **argv);
 
 #endif

@@ -21,8 +21,7 @@
 
 #define RELAY_GROUP 0x7061 /* the value of a signal that the operator's terminal sent to all of its group */
 
-/* Front to back.  What the back tells is the number of the signal that stopped the agent; once, before that,
- * the log of the terminal, with its descriptor. */
+/* Front to back.  What the back tells is the number of the signal that stopped the agent. */
 enum relay_word {
 	RELAY_FRONT = 'F', /* go on, with the terminal */
 	RELAY_BACK = 'B',  /* go on, in the background */
@@ -66,9 +65,6 @@ void terminal_hand(const struct terminal *t, pid_t group);
 bool terminal_is_ours(const struct terminal *t);
 /* The agent was stopped by sig: the front is to stop too. */
 void terminal_stopped(const struct terminal *t, int sig);
-/* What the agent writes there is logged from now on in fd, which stays ours to close, at most so many bytes
- * of it. 0 or -errno. */
-int terminal_log(const struct terminal *t, int fd, uint64_t bytes);
 /* The next enum relay_word, 0 where there is none now; notes that the front is gone, and puts the operator's
  * terminal in order then if nobody else did. */
 int terminal_hear(struct terminal *t);

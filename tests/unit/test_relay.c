@@ -25,7 +25,7 @@ static void setup(void)
 	(void)signal(SIGPIPE, SIG_IGN);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, tty), 0);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pty), 0);
-	f = (struct front){ .tty = tty[0], .master = pty[0], .raw = true, .link = -1, .log = { .fd = -1 } };
+	f = (struct front){ .tty = tty[0], .master = pty[0], .raw = true, .link = -1 };
 	keyboard = tty[1];
 	agent = pty[1];
 }
