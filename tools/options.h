@@ -29,7 +29,6 @@ struct options {
 	bool for_session, for_project, for_always, group, yes;
 	bool ini, json, sarif, follow, all, revoke, help, linger;
 	const char *card, *surfaces;
-	bool plain;
 	bool floor, list;
 	bool force, observe, unverified;
 	const char *from, *output, *ledger; /* import, learn */

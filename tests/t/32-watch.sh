@@ -184,64 +184,15 @@ t_hostile_text() {
 	bg_wait hostile
 }
 
-t_lines_without_a_terminal() {
-	local id
-	ask_touch
-	pale watch </dev/null >"$S/lines" 2>&1 &
-	bg lines bash -c 'touch a "b  c"; echo "status $?"'
-	until_true 10 grep -q digest "$S/lines" || fail "$(cat "$S/lines")"
-	grep -qF 'b\x20\x20c' "$S/lines" || fail "$(cat "$S/lines")"
-	id=$(pending_id) || exit 1
-	USER=ana run pale deny "$id"
-	bg_wait lines
-	until_true 10 grep -q 'denied by ana' "$S/lines" || fail "$(cat "$S/lines")"
-	! LC_ALL=C grep -q '[^ -~]' "$S/lines" || fail "not ASCII"
-}
-
-t_lines_on_a_terminal() {
-	local id
-	ask_touch
-	tmx new-session -d -s w -x 100 -y 30 "pale watch --plain"
-	bg lines bash -c 'touch a; touch b; echo "status $?"'
-	must_show "answer    approve"
-	id=$(pending_id) || exit 1
-	keys -l "approve ${id:0:6}"
-	keys Enter
-	must_show "approved once by you"
-	until_true 10 has_pending || fail "no second question"
-	id=$(pending_id) || exit 1
-	must_show "${id:0:4}"
-	sleep 0.3
-	keys -l "deny ${id:0:6} not now"
-	keys Enter
-	bg_wait lines
-	out_is "status 126"
-	err_has "not now"
-}
-
-t_events_as_json() {
-	local id
-	ask_touch
-	pale watch --json </dev/null >"$S/events" 2>&1 &
-	bg events bash -c 'touch a'
-	until_true 10 grep -q '"request"' "$S/events" || fail "$(cat "$S/events")"
-	id=$(pending_id) || exit 1
-	run pale deny "$id"
-	wait "$BG"
-	until_true 10 grep -q '"resolved"' "$S/events" || fail "$(cat "$S/events")"
-	python3 - "$S/events" "$id" <<-'END' || fail "$(cat "$S/events")"
-		import json, sys
-		events = [json.loads(line) for line in open(sys.argv[1])]
-		kinds = [e["event"] for e in events]
-		assert kinds.index("session") < kinds.index("request") < kinds.index("resolved"), kinds
-		assert any(e["event"] == "request" and e["target"] == "touch a" for e in events)
-		assert any(e["event"] == "resolved" and e["id"] == sys.argv[2] for e in events)
-	END
+t_not_without_a_terminal() {
+	run pale watch
+	rc_is 2
+	err_has "watch needs a terminal; elsewhere: pale pending --follow"
 }
 
 t_not_inside_a_session() {
 	policy </dev/null
-	fence pale watch --plain
+	fence pale watch
 	rc_is 1
 	err_has "does not answer its own questions"
 }

@@ -248,52 +248,6 @@ t_cards_of_a_lying_helper() {
 	kill $LIAR
 }
 
-# The last question is the last of the cards; how the first ended comes after them.
-t_lines_of_watch() {
-	liar
-	pale watch </dev/null >"$S/lines" 2>"$S/lines.err" &
-	WATCH=$!
-	until_true 60 grep -qE '^0*77770000  [^s]' "$S/lines" || fail "$(tail -3 "$S/lines" "$S/lines.err" "$S/liar.err")"
-	kill $WATCH
-	wait $WATCH
-	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
-	printable "$S/lines"
-	[ "$(grep -c '^0*7777[0-9a-f]*  session liar77' "$S/lines")" -ge 531 ] || fail "not every card is shown"
-	[ "$(grep -c '^liar77  ' "$S/lines")" -ge 531 ] || fail "not every record is shown"
-	# What else this user runs meanwhile has lines of one shape, which no hostile text has.
-	! grep -vE '^(0*7777[0-9a-f]*  |liar77  |  |[a-z2-7]{6}  session of [a-z]+, level [a-z]+, (runs|has ended)$)' "$S/lines" ||
-		fail "a line of another's"
-	shown_whole "$S/lines"
-	kill $LIAR
-}
-
-t_events_of_watch() {
-	liar
-	pale watch --json </dev/null >"$S/events" 2>"$S/lines.err" &
-	WATCH=$!
-	until_true 60 grep -qE '^.{0,60}"resolved"' "$S/events" || fail "$(tail -c 300 "$S/events" "$S/liar.err")"
-	kill $WATCH
-	wait $WATCH
-	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
-	printable "$S/events"
-	python3 - "$S/said" "$S/events" <<-'PY' || fail "an event is not whole"
-		import json, re, sys
-		hexed = lambda m: b"\\x%02x" % m[0][0]
-		said = set()
-		for l in open(sys.argv[1]):
-		    t = bytes.fromhex(l.strip())
-		    try:
-		        said.add(t.decode())
-		    except UnicodeDecodeError:
-		        said.add(re.sub(rb"[^\x20-\x5b\x5d-\x7e]", hexed, t).decode())
-		events = [json.loads(l) for l in open(sys.argv[2])]
-		assert said == {e["target"] for e in events if e["event"] == "request"}
-		assert said == {e["record"]["target"] for e in events if e["event"] == "decision"}
-		assert {e["event"] for e in events} == {"session", "request", "decision", "resolved"}
-	PY
-	kill $LIAR
-}
-
 # What tmux has on its screen, without the lines that are ours.
 screen() {
 	tmux -S "$S/tmux" -f /dev/null capture-pane -N -p -t w | sed 's/\xe2\x94\x80/-/g'

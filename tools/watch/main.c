@@ -1,5 +1,5 @@
 /*
- * pale watch: questions, decisions and sessions as they come, full screen on a terminal.
+ * pale watch: questions, decisions and sessions as they come, on a full screen.
  */
 #include <ctype.h>
 #include <string.h>
@@ -26,7 +26,6 @@ static int watch_run(const struct options *o, int argc, char **argv)
 {
 	struct watch w = { .records = !o->card };
 	char session[SESSION_ID_MAX];
-	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	int code;
 
 	(void)argv;
@@ -38,33 +37,26 @@ static int watch_run(const struct options *o, int argc, char **argv)
 		talk("a session does not answer its own questions; use another terminal");
 		return EXIT_FINDINGS;
 	}
-	if (o->card)
-		w.only_session = session;
-	if (o->card && !is_terminal) {
-		talk("--card needs a terminal");
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		talk("watch needs a terminal; elsewhere: pale pending --follow, pale log --follow");
 		return EXIT_USAGE;
 	}
-	if (o->json)
-		code = plain_run(&w, PLAIN_JSON);
-	else if (o->plain || !is_terminal)
-		code = plain_run(&w, PLAIN_TEXT);
-	else
-		code = ui_run(&w);
+	if (o->card)
+		w.only_session = session;
+	code = ui_run(&w);
 	feed_done(&w);
 	model_done(&w);
 	return code;
 }
 
 static const struct opt opts[] = {
-	OPT_FLAG("plain", 0, plain, "lines instead of a full screen"),
 	OPT_VALUE("card", 0, "SESSION/ID", card, "one question alone, to its answer"),
-	OPT_FLAG("json", 0, json, "events as JSON on standard output, a line each"),
 	{ 0 },
 };
 
 const struct subcommand subcommand_watch = {
 	.name = "watch",
-	.args = "[--plain | --json | --card SESSION/ID]",
+	.args = "[--card SESSION/ID]",
 	.summary = "questions, decisions and sessions as they come, on one screen",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,

@@ -216,7 +216,8 @@ static const char *clock_of(const char *time)
 	return t && strlen(t) > 8 ? t + 1 : time;
 }
 
-char *record_line(const json_t *record)
+/* "15:04:05  deny  exec  git push origin main  (policy.ini:9 ...)"; the caller must free it. */
+static char *record_line(const json_t *record)
 {
 	const char *rule = card_str(record, "rule"), *detail = card_str(record, "detail");
 	_cleanup_free_ char *text = NULL;
@@ -236,7 +237,8 @@ char *record_line(const json_t *record)
 	return seen;
 }
 
-bool record_is_routine(const json_t *record)
+/* Allowed by a rule, and nobody was asked. */
+static bool record_is_routine(const json_t *record)
 {
 	return strcmp(card_str(record, "verdict"), "allow") == 0 && !*card_str(record, "approval");
 }

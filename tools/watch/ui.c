@@ -343,7 +343,7 @@ int ui_run(struct watch *w)
 	w->sink = &sink;
 	w->ctx = &ui;
 	if (screen_start() < 0) {
-		talk("this terminal cannot show a full screen; try: pale watch --plain");
+		talk("this terminal cannot show a full screen; try: pale pending --follow");
 		return EXIT_USAGE;
 	}
 	catch_signals();

@@ -4,7 +4,6 @@
  *   feed.c    sessions come and go; calls and notifications over their control sockets, nothing blocks
  *   model.c   what is known: cards, decisions
  *   answer.c  the way of one answer
- *   plain.c   a line mode, for what is no terminal and for --plain, and --json
  *   screen.c  ncurses, colours;  draw.c  panes;  pager.c  one card's text;  dialog.c  what asks back
  *   keys.c    keys by table;  edit.c  one line of input
  *
@@ -108,10 +107,6 @@ void model_record(struct watch *w, const struct link *l, const json_t *record);
 void model_tick(struct watch *w);
 void model_link_gone(struct watch *w, struct link *l);
 void model_done(struct watch *w);
-/* "deny  exec  git push origin main  (policy.ini:9 ...)" of a record; caller frees. */
-char *record_line(const json_t *record);
-/* Allowed by a rule, and nobody was asked. */
-bool record_is_routine(const json_t *record);
 
 /* --- feed.c -----------------------------------------------------------------------------------------------
  */
@@ -162,11 +157,8 @@ void item_shown(struct watch *w, struct item *it, json_t *result);
 /* The answer of a call about card id; error is NULL where result is there. */
 void item_responded(struct watch *w, struct item *it, const json_t *result, const char *error);
 
-/* --- plain.c, ui.c: how it is shown.  Exit codes.
- * ------------------------------------------------------------ */
+/* --- ui.c: how it is shown.  Exit code. --- */
 
-enum plain_style { PLAIN_TEXT, PLAIN_JSON };
-int plain_run(struct watch *w, enum plain_style style);
 /* One card alone where w->only_card is set. */
 int ui_run(struct watch *w);
 
