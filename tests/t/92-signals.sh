@@ -50,7 +50,7 @@ supervisor_lives() {
 	pale run -q "${OPTS[@]}" -- python3 "$SIGNALS" at numbers >"$S/out" 2>"$S/err" &
 	pid=$!
 	until_true 10 pgrep -f -P $pid "$SIGNALS at" || fail "no session"
-	until_true 10 test "$(ls /proc/$pid/task | wc -l)" -gt 1 || fail "the supervisor has one thread"
+	until_true 10 eval '[ "$(ls /proc/$pid/task | wc -l)" -gt 1 ]' || fail "the supervisor has one thread"
 	# shellcheck disable=SC2046
 	(ls /proc/$pid/task && for helper in $(pgrep -P $pid pale-helper); do ls /proc/$helper/task; done) >"$S/numbers"
 	mv "$S/numbers" numbers
