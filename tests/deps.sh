@@ -1,32 +1,50 @@
 #!/bin/bash
-# The rooms keep apart, and files stay small: policy/ knows nobody; preload/, helper/ and tools/
-# know policy/ and never each other.
+# The rooms keep apart, and files stay small.
 
 cd "$(dirname "$0")/.." || exit 2
 bad=0
+known=
 
 complain() {
 	echo "$*"
 	bad=1
 }
 
-# no_edge ROOM FORBIDDEN...: no file of ROOM includes a header of the others.
-no_edge() {
-	local room=$1 other hits
-	shift
-	for other; do
-		hits=$(grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]+[\"<](\.\./)*$other/" "$room"/*.[ch] "$room"/*.def 2>/dev/null)
-		[ -z "$hits" ] || complain "$room/ includes $other/: $hits"
-	done
-	# A header of another room by its bare name would find it by an -I that must not exist.
-	hits=$(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"\.\./' "$room"/*.[ch] 2>/dev/null)
-	[ -z "$hits" ] || complain "$room/ includes upwards: $hits"
+# tests/rooms.txt says what rooms there are, what each is, and what it may include.
+rooms() {
+	sed -E '/^#/d; s/ *\| */|/g' tests/rooms.txt
 }
 
-no_edge policy preload helper tools tests
-no_edge preload helper tools tests
-no_edge helper preload tools tests
-no_edge tools preload helper tests
+# The first sentence of a header's head comment, on one line.
+sentence_of() {
+	sed -n '2,/\*\//s/^ \* \{0,1\}//p' "$1" | sed '/^$/q' | tr '\n' ' ' | sed -E 's/ +/ /g; s/\. .*$/./; s/ $//'
+}
+
+# Folders that the files of a room include, with the files: `FOLDER FILE:LINE`.  A bare name is of the same room.
+edges_of() {
+	find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.def' | sort |
+		xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"[^"]+"' /dev/null |
+		sed -nE 's|^([^:]*:[0-9]*):.*"(.*)/[^/"]*"$|\2 \1|p'
+}
+
+while IFS='|' read -r room header may sentence; do
+	known+=" $room"
+	[ "$(sentence_of "$header")" = "$sentence" ] ||
+		complain "$header says: $(sentence_of "$header"); tests/rooms.txt says: $sentence"
+	while read -r folder at; do
+		[ "$folder" = "$room" ] || [[ " ${may//!/} " == *" $folder "* ]] ||
+			complain "$at: $room may not include $folder"
+	done < <(edges_of "$room")
+	for folder in $may; do
+		edges_of "$room" | grep -q "^${folder#!} " || complain "tests/rooms.txt: $room does not include $folder"
+		[[ $folder == !* || " $known " == *" $folder "* ]] ||
+			complain "tests/rooms.txt: $room stands before $folder, which it includes"
+	done
+done < <(rooms)
+
+while read -r folder; do
+	[[ " $known " == *" $folder "* ]] || complain "$folder is no room of tests/rooms.txt"
+done < <(find policy preload helper tools -name '*.[chS]' -o -name '*.def' | sed 's|/[^/]*$||' | sort -u)
 
 # The pure part takes nothing but mem* and str* of libc, so no header of stdio or of the allocator.
 pure=$(sed -n 's/^PURE := //p' Makefile)

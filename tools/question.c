@@ -12,7 +12,7 @@
 
 #include "gitbranch.h"
 #include "question.h"
-#include "supervisor/ports.h"
+#include "tools/supervisor/ports.h"
 #include "tools.h"
 
 /* Commands that a shell performs itself: no program is executed, so there is nothing to judge. */

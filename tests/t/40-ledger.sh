@@ -429,7 +429,6 @@ t_full_disk_stops_approved_acts() {
 	[ "$RC" -le 1 ] || fail "verify cannot run"
 }
 
-# For a second after a write that failed nothing is tried again.
 t_disk_has_room_again() {
 	on_a_small_disk
 	bg full bash -c 'until test -e go; do sleep 0.05; done; for i in $(seq 100); do echo x >made-$i; done; sleep 3; : >filled; until test -e on; do sleep 0.05; done; for i in 1 2 3 4 5; do cat ~/.ssh/id_rsa; sleep 0.5; done'
