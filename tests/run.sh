@@ -2,7 +2,8 @@
 # Runs all tests: tests/run.sh BUILD_DIR [SCENARIO[/TEST]...]
 #
 # One line per test, `ok NAME` or `not ok NAME` with the output of the failed; the last line is
-# `N passed, N failed`.  Two scenarios run at a time.  KEEP=1 keeps the scratch directory.
+# `N passed, N failed`, after the ten scenarios that took longest.  JOBS scenarios run at a time, one more than there
+# are processors: they wait more than they work.  KEEP=1 keeps the scratch directory.
 #
 # Scenarios run at the default level; one that says `# levels: full hooks` (any of full, strict, hooks)
 # runs at each of those.  LEVELS="hooks" on the command line takes only these.
@@ -95,7 +96,7 @@ may_repeat() {
 }
 
 run_scenario() {
-	local file=$1 level=$2 only=$3 test results
+	local file=$1 level=$2 only=$3 test results began=$SECONDS
 	results=$T_BASE/results/$(basename "$file" .sh).$level
 	# Without its last line a file would define its tests, run none of them and pass.
 	grep -q 'scenario "\$@"' "$file" || echo "not ok $(basename "$file" .sh) # it does not call scenario" >>"$results"
@@ -105,6 +106,7 @@ run_scenario() {
 	done
 	touch "$results"
 	cat "$results"
+	echo "$((SECONDS - began)) s $level:$(basename "$file" .sh)" >>"$T_BASE/times"
 }
 
 # More failures than these are no matter of a busy machine.
@@ -173,7 +175,7 @@ levels_of() {
 
 [ $# != 0 ] || checks
 while read -r file level only; do
-	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do
+	while [ "$(jobs -rp | wc -l)" -ge "${JOBS:=$(($(nproc) + 1))}" ]; do
 		wait -n
 	done
 	run_scenario "$T_BASE/t/$file" "$level" "$only" &
@@ -181,6 +183,7 @@ done < <(chosen "$@")
 wait
 try_again
 
+[ $# != 0 ] || sort -rn "$T_BASE/times" | head | sed 's/^/slowest: /'
 passed=$(cat "$T_BASE"/results/* | grep -c '^ok ')
 failed=$(cat "$T_BASE"/results/* | grep -c '^not ok ')
 cat "$T_BASE"/results/* | grep '^not ok ' | sed 's/^/failed: /'
