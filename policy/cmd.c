@@ -162,11 +162,31 @@ bool cmd_options_take(const struct cmd_options *row, const char *option)
 	return false;
 }
 
+/* What is attached to a letter that takes no value from the next word, or NULL. */
+static const char *joined_word(const struct cmd_options *row, const char *arg)
+{
+	char letter[] = "-x", mark;
+
+	for (const char *p = arg + 1; arg[1] != '-' && *p; p++) {
+		letter[1] = *p;
+		(void)cmd_option_class(NULL, row, letter, 2, &mark);
+		if (mark)
+			return mark == '?' && p[1] ? p + 1 : NULL;
+	}
+	return NULL;
+}
+
 enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
 {
 	const struct cmd_view *v = w->view;
 	const char *arg;
 
+	if (w->joined) {
+		*ret = w->joined;
+		w->joined = NULL;
+		w->seen_sub = true;
+		return ARG_WORD;
+	}
 	*ret = "";
 	if (w->next >= v->count)
 		return ARG_END;
@@ -184,6 +204,8 @@ enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
 		}
 		w->value_next = (global && cmd_options_take(v->global, arg)) ||
 				(w->seen_sub && cmd_options_take(v->sub, arg));
+		if (!w->seen_sub && v->global && v->global->flags & OPTIONS_FIRST_ENDS)
+			w->joined = joined_word(v->global, arg);
 		return ARG_OPTION;
 	}
 	if (!w->seen_sub && arg[0] == '+' && v->global && (v->global->flags & OPTIONS_PLUS))

@@ -124,6 +124,7 @@ enum cmd_arg { ARG_END, ARG_WORD, ARG_OPTION, ARG_VALUE, ARG_DASHDASH };
 struct cmd_walk {
 	const struct cmd_view *view;
 	size_t next;
+	const char *joined; /* a word that stood in the last argument: -mMODULE of an interpreter */
 	bool only_words, value_next, seen_sub;
 };
 
