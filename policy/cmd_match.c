@@ -225,7 +225,7 @@ static bool words_match(const struct cmd_table *t, const struct cmd_view *v, con
 struct option {
 	const char *arg;
 	char letter; /* 0: the whole of arg */
-	bool joined; /* the value is in the word, of an option that takes none from the next (-mMODULE) */
+	bool joined; /* the value is in the word, of an option that takes none from the next (-SKEY) */
 	const char *value;
 };
 
@@ -273,7 +273,8 @@ static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *
 			cmd_option_class(global, sub, name, 2, &mark) == CLASS_HARMLESS && e->end == END_OPEN;
 
 		o.value = mark && p[1] ? p + 1 : next;
-		o.joined = mark == '?' && p[1];
+		/* the module of -mMODULE is a word of the command, which the rule's words meet */
+		o.joined = mark == '?' && p[1] && !(v->global && v->global->flags & OPTIONS_FIRST_ENDS);
 		if (!free && !rule_names_option(t, v, e, &o)) {
 			/* a value behind a letter that nobody knows is the letter's, where the rule says so
 			 */
