@@ -1,5 +1,5 @@
 /*
- * Programs that pale starts by itself, outside the fence: tmux, notify-send, pinentry, journalctl.
+ * Programs that pale starts by itself, outside the fence: tmux, notify-send, journalctl.
  *
  * They are found on the operator's PATH, which may well name a directory that the agent writes (an activated
  * virtual environment, node_modules/.bin): a file that is put there must never be what we run.  So a place

@@ -27,12 +27,12 @@ static bool clip(char *s, size_t most)
 /* What a question says, in lines; escaped, and cut with a mark: the whole was read before (caller frees). */
 static char *card_question(const json_t *card)
 {
-	const char *target = json_str(card, "target"), *phrase = json_str(card, "phrase");
-	_cleanup_free_ char *shown = recorded_visible(target);
+	_cleanup_free_ char *shown = recorded_visible(json_str(card, "target")),
+			    *phrase = recorded_visible(json_str(card, "phrase"));
 	char *text = NULL, digest[DIGEST_HEX];
 	bool cut;
 
-	if (!shown || card_digest(card, digest) < 0)
+	if (!shown || !phrase || card_digest(card, digest) < 0)
 		return NULL;
 	cut = clip(shown, SHOWN_MAX);
 	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s\n%s%s%s", json_str(card, "short"), digest,
@@ -82,15 +82,8 @@ static int ask_terminal(const char *text, char *secret, size_t size)
 static int ask(const json_t *card, char *secret, size_t size)
 {
 	_cleanup_free_ char *text = card_question(card);
-	const char *program = getenv("PALE_PINENTRY");
 
-	if (!text)
-		return -ENOMEM;
-	if (program && *program)
-		return pinentry_ask(program, text, secret, size);
-	if (terminal_is_here())
-		return ask_terminal(text, secret, size);
-	return desktop_is_here() ? pinentry_ask(NULL, text, secret, size) : -ENOTTY;
+	return text ? ask_terminal(text, secret, size) : -ENOMEM;
 }
 
 static int refused(int r)

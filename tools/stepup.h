@@ -2,9 +2,9 @@
  * Step-up, the operator's side: what a card needs besides an approval is asked where nobody but him can
  * answer, and for that one card.
  *
- * The passphrase is asked on /dev/tty (what was typed before is discarded, echo off), or by pinentry where
- * PALE_PINENTRY names one or there is a desktop and no terminal.  The question shows the phrase that he set
- * with his passphrase, which no program inside a session can read: what does not show it is not pale.
+ * The passphrase is asked on /dev/tty alone (what was typed before is discarded, echo off).  The question shows
+ * the phrase that he set with his passphrase, which no program inside a session can read: what does not show it
+ * is not pale.
  */
 #ifndef PALE_TOOLS_STEPUP_H
 #define PALE_TOOLS_STEPUP_H
@@ -26,14 +26,6 @@ void stepup_wipe(json_t *params);
 int secret_read(const char *prompt, char *secret, size_t size);
 /* A line that may be seen. */
 int phrase_read(const char *prompt, char *phrase, size_t size);
-
-/* pinentry.c: asks by that program (NULL: `pinentry`, where it is root's).  0, -ECANCELED, -ENOENT, -EPROTO,
- * -EMSGSIZE. */
-int pinentry_ask(const char *program, const char *text, char *secret, size_t size);
-/* One argument of an Assuan command: percent-escaped, at most size - 1 bytes, never half an escape. */
-void assuan_escape(const char *text, char *buf, size_t size);
-/* Undoes it in place. */
-void assuan_unescape(char *text);
 
 /* pam.c: the service `pale` for the calling user, on /dev/tty.  0, -EACCES, -ENOSYS (no PAM); told. */
 int pam_confirm(const char *text);

@@ -187,52 +187,23 @@ print(card_digest(json.load(sys.stdin)[0])[:16])")
 	file_is published publish
 }
 
-# A pinentry that does as it is told; what it was told is in $S/told.
-pinentry() {
-	cat >"$S/pinentry" <<-PY
-		#!/usr/bin/env python3
-		import sys
-		told = open("$S/told", "a")
-		print("OK Pleased to meet you", flush=True)
-		for line in sys.stdin:
-		    told.write(line); told.flush()
-		    if line.startswith("OPTION ttytype"):
-		        print("ERR 83886254 Unknown option <Pinentry>", flush=True)
-		    elif line.startswith("GETPIN"):
-		        print("S PASSWORD_FROM_CACHE\n# comment\nINQUIRE QUALITY x", flush=True)
-		        assert sys.stdin.readline() == "END\n"
-		        print("$1", flush=True)
-		    elif line.startswith("BYE"):
-		        break
-		    else:
-		        print("OK", flush=True)
-	PY
-	chmod +x "$S/pinentry"
-	export PALE_PINENTRY=$S/pinentry
-}
-
-t_asked_by_pinentry() {
+# A desktop and a program that would ask there are no terminal: nothing is asked, nothing approved.
+t_asked_on_a_terminal_alone() {
 	local id
 	publisher
 	set_passphrase
 	bg pub bash -c "npm publish || exit 3"
 	id=$(pending_id) || exit 1
-	pinentry "ERR 83886179 Operation cancelled <Pinentry>"
-	run pale approve "$id"
+	printf '#!/bin/sh\ntouch %s/asked\nprintf "OK\\nOK\\nD %s\\nOK\\n"\n' "$S" "$SECRET" >"$S/pinentry"
+	chmod +x "$S/pinentry"
+	DISPLAY=:7 PALE_PINENTRY=$S/pinentry run setsid -w pale approve "$id"
 	rc_is 1
-	err_has "no passphrase was given"
-	pinentry "nonsense"
-	(sleep 3; kill $(pgrep -f "$S/pinentry")) 2>/dev/null &
-	run pale approve "$id"
-	rc_is 1
-	# In two pieces, percent-escaped as the protocol allows.
-	pinentry "D correct%20hor\\nD se battery\\nOK"
-	run pale approve "$id"
+	err_has "needs the passphrase, and there is no terminal to ask on"
+	[ ! -e "$S/asked" ] || fail "another program asked"
+	tty "$SECRET" -- pale approve "$id"
 	rc_is 0
-	grep -q "^SETDESC approve .*npm publish%0Ayour phrase: $PHRASE" "$S/told" || fail "$(cat "$S/told")"
 	bg_wait pub
 	file_is published publish
-	PALE_PINENTRY=$S/nowhere run pale passphrase check
 }
 
 # The last wrong passphrase was N seconds earlier.
