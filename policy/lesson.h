@@ -88,7 +88,5 @@ bool lesson_root_is_own(const struct image *img, const char *root);
 const char *lesson_net_root(const struct image *img, const struct request *req, char *buf, size_t size);
 void lesson_net_lines(const struct lessons *l, struct lesson *g);
 bool lesson_is_bind(const char *line);
-/* Why the operator may not have written such a line here, where lesson_is_bind(); static, or NULL. */
-const char *lesson_bind_wrong(const char *line);
 
 #endif

@@ -70,47 +70,11 @@ const char *lesson_net_root(const struct image *img, const struct request *req, 
 	return put(buf, size, req->is_datagram ? DATAGRAM : "", req->host);
 }
 
-/* What follows the key of a `bind =` line, or NULL. */
-static const char *bind_value(const char *line)
-{
-	if (strncmp(line, BIND, strlen(BIND)) != 0)
-		return NULL;
-	line += strlen(BIND);
-	line += strspn(line, " \t");
-	return *line == '=' ? line + 1 + strspn(line + 1, " \t") : NULL;
-}
-
 bool lesson_is_bind(const char *line)
 {
-	return bind_value(line) != NULL;
-}
+	size_t n = strlen(BIND);
 
-/* PORT or PORT-PORT at *at, which is moved behind it. */
-static const char *range_wrong(const char **at)
-{
-	unsigned long lo, hi;
-	char *end;
-
-	if (**at < '0' || **at > '9')
-		return "write ports: 8080, 3000-3999, or a list of these with commas";
-	lo = hi = strtoul(*at, &end, 10);
-	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
-		hi = strtoul(end + 1, &end, 10);
-	*at = end;
-	if (lo > hi || hi > UINT16_MAX)
-		return "there are no such ports";
-	return is_service((uint16_t)hi) || (lo != hi && lo < SERVICES_END)
-		       ? "the machine's own services have ports below 1024: write that in the policy yourself"
-		       : NULL;
-}
-
-const char *lesson_bind_wrong(const char *line)
-{
-	const char *at = bind_value(line), *why;
-
-	while (!(why = range_wrong(&at)) && *at == ',')
-		at++;
-	return why ? why : *at ? "write ports: 8080, 3000-3999, or a list of these with commas" : NULL;
+	return strncmp(line, BIND, n) == 0 && line[n + strspn(line + n, " \t")] == '=';
 }
 
 /* --- hosts --- */

@@ -120,7 +120,7 @@ static json_t *lesson_to_json(const struct learn *l, size_t i)
 		json_array_append_new(wider, json_text(g->line[k]));
 	return json_pack("{ss, so, so, sI, so, sb, so}", "section", g->section, "line", json_text(t->line),
 			 "wider", wider, "count", (json_int_t)g->count, "events", events_to_json(l, g),
-			 "taken", t->choice != CHOICE_NONE, "why_not", json_text(t->why[0] ? t->why : NULL));
+			 "taken", t->is_taken, "why_not", json_text(t->why[0] ? t->why : NULL));
 }
 
 static json_t *left_to_json(const struct learn *l)
@@ -249,7 +249,7 @@ static int save(const struct learn *l)
 static int take_all(struct learn *l)
 {
 	for (size_t i = 0; i < l->lessons.n; i++)
-		l->taken[i].choice = CHOICE_ALLOW;
+		l->taken[i].is_taken = true;
 	return learn_replay(l);
 }
 

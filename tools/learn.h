@@ -8,13 +8,11 @@
 #include "edit.h"
 #include "policy/lesson.h"
 
-enum choice { CHOICE_NONE, CHOICE_ALLOW, CHOICE_DENY };
-
 /* What is made of one lesson. */
 struct taken {
-	enum choice choice;
+	bool is_taken;
 	size_t at;	       /* which of its lines */
-	char line[GRANT_LINE]; /* that line, or one that the operator wrote */
+	char line[GRANT_LINE]; /* that line */
 	char why[512];	       /* why it cannot be taken, or "" */
 	bool answered;	       /* by what was taken for another: it was not asked about */
 };
@@ -28,8 +26,7 @@ struct learn {
 	struct lessons lessons;
 	struct taken *taken; /* one a lesson */
 	char *text;	     /* what the file becomes */
-	uint64_t replayed,
-		widened; /* events that are allowed now; of them those of lessons that are not taken */
+	uint64_t replayed;   /* events that are allowed now */
 	char **reasons;	 /* that are pointed to by events; owned */
 	size_t n_reasons;
 };
@@ -45,13 +42,13 @@ int learn_replay(struct learn *l);
 int learn_build(const struct learn *l, size_t only, char **ret);
 /* The policy with all that is taken so far.  0 or -errno; loaded_done() in each case. */
 int learn_load(const struct learn *l, struct loaded *ret);
-/* All that lesson i is for is allowed by that policy, or denied by a rule of it. */
+/* All that lesson i is for is allowed by that policy. */
 bool learn_is_answered(const struct learn *l, const struct loaded *after, size_t i);
 /* It is not taken, for that reason. */
 void learn_take_back(struct taken *t, const char *why);
 /* How many lessons are taken. */
 size_t learn_taken(const struct learn *l);
-/* The new policy's lines against the old one's, those that are new. */
+/* The lines that are taken, with their sections. */
 void learn_print_new(FILE *f, const struct learn *l);
 
 /*
@@ -62,7 +59,7 @@ int learn_propose(struct learn *l);
 /* Takes back the lines of text that lint says something of (d).  Whether there was one. */
 bool learn_check_lint(struct learn *l, const char *text, const struct diags *d);
 
-/* learn_review.c: asks about each, in aa-logprof's letters.  1 to save, 0 to leave all as it is. */
+/* learn_review.c: asks about each.  1 to save, 0 to leave all as it is. */
 int learn_review(struct learn *l);
 /* "12 things (38 times)", with a few of them below. */
 void learn_print_lesson(FILE *f, const struct learn *l, size_t i);

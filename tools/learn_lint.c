@@ -33,7 +33,7 @@ static bool blame(struct learn *l, const char *text, const struct diag *g)
 	for (size_t i = 0; i < l->lessons.n; i++) {
 		size_t n = strlen(l->taken[i].line);
 
-		if (l->taken[i].choice != CHOICE_NONE && strncmp(text, l->taken[i].line, n) == 0 &&
+		if (l->taken[i].is_taken && strncmp(text, l->taken[i].line, n) == 0 &&
 		    (text[n] == '\n' || !text[n])) {
 			learn_take_back(&l->taken[i], g->text);
 			return true;
@@ -71,7 +71,7 @@ static void take_all_at(struct learn *l, size_t k)
 
 		for (size_t j = 0; !again && j < i; j++)
 			again = is_line_of(&l->lessons.list[j], g->section, g->line[k]);
-		l->taken[i] = (struct taken){ .choice = again ? CHOICE_NONE : CHOICE_ALLOW };
+		l->taken[i] = (struct taken){ .is_taken = !again };
 		if (!again)
 			strcpy(l->taken[i].line, g->line[k]);
 	}
@@ -166,7 +166,7 @@ int learn_propose(struct learn *l)
 		remove_line(l, list[i].section, list[i].line, list[i].why);
 	free(list);
 	for (size_t i = 0; i < l->lessons.n; i++) {
-		l->taken[i] = (struct taken){ .choice = CHOICE_NONE };
+		l->taken[i] = (struct taken){ .at = 0 };
 		strcpy(l->taken[i].line, l->lessons.list[i].line[0]);
 	}
 	return r;

@@ -85,7 +85,7 @@ int learn_build(const struct learn *l, size_t only, char **ret)
 		const struct lesson *g = &l->lessons.list[i];
 		char comment[200];
 
-		if (l->taken[i].choice == CHOICE_NONE || (only != LEARN_ALL && only != i))
+		if (!l->taken[i].is_taken || (only != LEARN_ALL && only != i))
 			continue;
 		snprintf(comment, sizeof(comment), "learnt from %s: %zu thing%s", l->from, g->n_events,
 			 g->n_events == 1 ? "" : "s");
@@ -114,8 +114,7 @@ bool learn_is_answered(const struct learn *l, const struct loaded *after, size_t
 		const struct lesson_event *e = &l->lessons.events[g->events[k]];
 		struct decision d;
 
-		if (record_judge(&after->image, &e->r, l->workspace, &d) < 0 ||
-		    (d.verdict != VERDICT_ALLOW && !lesson_why_not(&after->image, &d, op_by_name(e->r.op))))
+		if (!allows(l, after, e, &d))
 			return false;
 	}
 	return true;
@@ -123,11 +122,11 @@ bool learn_is_answered(const struct learn *l, const struct loaded *after, size_t
 
 void learn_take_back(struct taken *t, const char *why)
 {
-	t->choice = CHOICE_NONE;
+	t->is_taken = false;
 	snprintf(t->why, sizeof(t->why), "%s", why);
 }
 
-/* Each own event has to be what was chosen for it.  True where one was taken back. */
+/* Each own event has to be allowed.  True where one was taken back. */
 static bool check_own(struct learn *l, const struct loaded *after)
 {
 	bool any = false;
@@ -135,7 +134,7 @@ static bool check_own(struct learn *l, const struct loaded *after)
 	for (size_t i = 0; i < l->lessons.n; i++) {
 		const struct lesson *g = &l->lessons.list[i];
 
-		for (size_t k = 0; l->taken[i].choice == CHOICE_ALLOW && k < g->n_events; k++) {
+		for (size_t k = 0; l->taken[i].is_taken && k < g->n_events; k++) {
 			char rule[256], why[400];
 			struct decision d = { VERDICT_DENY, REASON_MALFORMED, RULE_NONE, 0 };
 
@@ -160,7 +159,7 @@ static void find_culprit(struct learn *l, const struct lesson_event *e)
 		struct diags diags;
 		char *text = NULL, why[512];
 
-		if (l->taken[i].choice != CHOICE_ALLOW || learn_build(l, i, &text) < 0)
+		if (!l->taken[i].is_taken || learn_build(l, i, &text) < 0)
 			continue;
 		diags_init(&diags);
 		if (policy_load_with(&l->file, text, strlen(text), &alone, &diags) < 0 ||
@@ -197,16 +196,13 @@ static bool check_others(struct learn *l, const struct loaded *after)
 
 static void count(struct learn *l, const struct loaded *after)
 {
-	l->replayed = l->widened = 0;
+	l->replayed = 0;
 	for (size_t i = 0; i < l->lessons.n; i++) {
 		const struct lesson *g = &l->lessons.list[i];
 		struct decision d;
 
 		for (size_t k = 0; k < g->n_events; k++) {
-			bool now = allows(l, after, &l->lessons.events[g->events[k]], &d);
-
-			l->replayed += now;
-			l->widened += now && l->taken[i].choice != CHOICE_ALLOW;
+			l->replayed += allows(l, after, &l->lessons.events[g->events[k]], &d);
 		}
 		if (l->taken[i].answered && !learn_is_answered(l, after, i)) {
 			learn_take_back(&l->taken[i], "the line that holds for it too was not taken");
@@ -274,48 +270,17 @@ size_t learn_taken(const struct learn *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->lessons.n; i++)
-		n += l->taken[i].choice != CHOICE_NONE;
+		n += l->taken[i].is_taken;
 	return n;
-}
-
-/* The section that the lines stand in; shown once, before the first that is. */
-struct shown {
-	FILE *f;
-	char *section, mark;
-};
-
-static void show(FILE *f, char mark, const char *line)
-{
-	fprintf(f, "%c ", mark);
-	print_escaped(f, line);
-	fputc('\n', f);
-}
-
-static void print_line(void *ctx, char mark, unsigned number, const char *line, size_t len)
-{
-	_cleanup_free_ char *copy = strndup(line, len);
-	struct shown *s = ctx;
-
-	(void)number;
-	if (copy && copy[0] == '[') {
-		free(s->section);
-		s->section = TAKE_PTR(copy);
-		s->mark = mark;
-		return;
-	}
-	if (mark == ' ' || len == 0)
-		return;
-	if (s->section)
-		show(s->f, s->mark, s->section);
-	free(TAKE_PTR(s->section));
-	show(s->f, mark, copy ? copy : "?");
 }
 
 void learn_print_new(FILE *f, const struct learn *l)
 {
-	const char *old = l->file.old ? l->file.old : "";
-	struct shown s = { .f = f };
-
-	lines_compare(old, strlen(old), l->text, strlen(l->text), print_line, &s);
-	free(s.section);
+	for (size_t i = 0; i < l->lessons.n; i++) {
+		if (!l->taken[i].is_taken)
+			continue;
+		fprintf(f, "+ [%s] ", l->lessons.list[i].section);
+		print_escaped(f, l->taken[i].line);
+		fputc('\n', f);
+	}
 }

@@ -5,7 +5,7 @@
 MINE=.config/pale/policy.ini
 OPTS=(--observe)
 
-# What is typed for each question: one key, or a line where one is asked for.
+# What is typed for each question.
 review() {
 	local want=$1
 	shift
@@ -21,10 +21,9 @@ review() {
 		    os.execvp(sys.argv[2], sys.argv[2:])
 		seen, at, end = "", 0, time.time() + 30
 		while time.time() < end:
-		    if typed and any(seen[at:].endswith(q) for q in ("Abo(r)t: ", "New line: ", "changed: ")):
-		        end_of_line = b"" if seen.endswith("Abo(r)t: ") else b"\n"
+		    if typed and seen[at:].endswith("Abo(r)t: "):
 		        at = len(seen)
-		        os.write(fd, typed.pop(0).encode() + end_of_line)
+		        os.write(fd, typed.pop(0).encode())
 		    if not select.select([fd], [], [], 0.05)[0]:
 		        continue
 		    try:
@@ -46,9 +45,9 @@ t_review() {
 	policy <<<'preset = agent'
 	mkdir -p ~/build/out ~/other/place
 	fsh 'for i in 1 2 3; do echo $i >~/build/out/$i; done; echo x >~/other/place/x; echo y >~/other/place/y'
-	review 0 'G\nA\nD\nS\n'
+	review 0 'G\nA\nI\nS\n'
 	grep -qxF 'write = ~/build' ~/$MINE || fail "what was widened is not there"
-	grep -qxF 'readonly = ~/other/place' ~/$MINE || fail "what was denied is not there"
+	! grep -qF '~/other' ~/$MINE || fail "what was left is there"
 	run pale lint
 	rc_is 0
 	OPTS=(-n)
@@ -57,22 +56,22 @@ t_review() {
 	missing ~/other/place/z
 }
 
-# Before they are saved the new lines are shown where they will stand.
+# Before they are saved the new lines are shown with their sections.
 t_new_lines_have_sections() {
 	policy <<<$'preset = agent\n\n[network]\nask = other.example\n\n[commands]\nask = id -g\n'
 	mkdir -p ~/build/out
 	fsh 'echo 1 >~/build/out/1; id -g; getent hosts own.example'
 	review 0 'A\nA\nA\nS\n'
-	tr -d '\r' <"$S/out" | grep -A12 '^  \[network\]$' | grep -v '^. #' | head -6 >"$S/shown"
-	printf '%s\n' '  [network]' '+ allow = own.example:443' '  [commands]' '+ allow = id -g $' '+ [files]' \
-		'+ write = ~/build/out/1' | cmp -s - "$S/shown" || fail "shown is: $(cat "$S/out")"
+	tr -d '\r' <"$S/out" | grep '^+ ' | sort >"$S/shown"
+	printf '%s\n' '+ [commands] allow = id -g $' '+ [files] write = ~/build/out/1' '+ [network] allow = own.example:443' |
+		cmp -s - "$S/shown" || fail "shown is: $(cat "$S/out")"
 }
 
-# What an answer holds for is not asked about again, neither what was taken nor what was denied.
+# What an answer holds for is not asked about again.
 t_answers_hold_for_others() {
 	policy <<<'preset = agent'
 	fsh 'for h in a.example.net b.example.net a.example.org b.example.org; do getent hosts $h; done; getent hosts a.example.net a.example.org'
-	review 0 'G\nA\nG\nD\nS\n'
+	review 0 'G\nA\nG\nA\nS\n'
 	for h in net org; do
 		out_has "allow = b.example.$h:443: what you answered to another holds for it too"
 		! grep -q "1  allow = b.example.$h:443" "$S/out" || fail "it was asked about b.example.$h"
@@ -82,69 +81,8 @@ t_answers_hold_for_others() {
 	python3 - "$S/out" <<-'PY' || fail "something is still proposed"
 		import json, sys
 		j = json.load(open(sys.argv[1]))
-		assert j["proposals"] == [] and j["covered"] == 2 and len(j["left"]) == 2, j
+		assert j["proposals"] == [] and j["covered"] == 4 and j["left"] == [], j
 	PY
-}
-
-# Where that line is refused in the end, the others are not taken either, and it is said of each.
-t_answers_that_do_not_hold() {
-	policy <<<'preset = agent'
-	fsh 'for h in a.discord.com b.discord.com; do getent hosts $h; done'
-	review 1 'N\nallow = *.discord.com:443\nA\n'
-	out_has "not taken: allow = *.discord.com:443: covers discord.com, where anyone can publish or collect"
-	out_has "not taken: allow = b.discord.com:443: the line that holds for it too was not taken"
-	file_is ~/$MINE 'preset = agent'
-}
-
-# What was denied is not proposed again: a rule denies it, whatever the port, and the name's look-up too.
-t_denied_stays_denied() {
-	policy <<<'preset = agent'
-	fsh 'getent hosts evil.example; exec 3<>/dev/tcp/evil.example/443'
-	review 0 'D\nS\n'
-	grep -qxF 'deny = evil.example' ~/$MINE || fail "the host is not denied: $(cat ~/$MINE)"
-	run pale learn
-	rc_is 0
-	out_has "resolve evil.example: a rule denies it"
-	out_lacks "[network] allow"
-	out_lacks "not taken"
-	run pale lint
-	err_has "no findings"
-}
-
-# readonly would let it be read as before.
-t_review_denies_reading() {
-	policy <<<$'preset = agent\n[files]\nask = ~/docs'
-	mkdir -p ~/docs && echo x >~/docs/f
-	fsh 'cat ~/docs/f'
-	review 0 'D\nS\n'
-	grep -qxF 'deny = ~/docs/f' ~/$MINE || fail "reading is not denied: $(cat ~/$MINE)"
-	OPTS=(-n)
-	fsh 'cat ~/docs/f'
-	rc_not 0
-	denied read "$HOME/docs/f"
-}
-
-t_review_own_lines() {
-	policy <<<'preset = agent'
-	mkdir -p ~/build/out
-	fsh 'echo 1 >~/build/out/1'
-	review 1 'N\nwrite = ~\nR\n'
-	out_has "it cannot be taken: the whole home directory is too much"
-	file_is ~/$MINE 'preset = agent'
-	review 0 'N\nwrite = ~/build/*/1\nA\nS\n'
-	grep -qxF 'write = ~/build/*/1' ~/$MINE || fail "the own line is not there"
-	# One that does not allow what it is for is not taken.
-	policy <<<'preset = agent'
-	review 1 'E\nwrite = ~/elsewhere/file\nA\n'
-	out_has "it would not hold"
-	file_is ~/$MINE 'preset = agent'
-	review 1 'I\n'
-	file_is ~/$MINE 'preset = agent'
-	# Nor one that lint has a mere note about.
-	fsh 'getent hosts own.example'
-	review 1 'N\nallow = pastebin.com:443\nA\n'
-	out_has "not taken: allow = pastebin.com:443: anyone can publish on pastebin.com"
-	file_is ~/$MINE 'preset = agent'
 }
 
 # An arrow ends in a letter, and what is pasted begins with one: neither is an answer.  Enter behind a letter is none
@@ -234,21 +172,3 @@ t_terminal_is_put_back() {
 }
 
 scenario "$@"
-
-# Ports nobody may grant, but the operator may change the line that is proposed.
-t_review_own_ports() {
-	local line
-	policy <<<'preset = agent'
-	printf 'import socket\ns = socket.socket()\ns.bind(("93.184.215.10", 8082))\n' >listen.py
-	fence python3 -B listen.py
-	for line in 'bind = 22,8082' 'bind = 1-9999' 'bind = 8082x' 'bind = *' 'bind = 99999' 'bind ='; do
-		review 1 "E\n$line\nR\n"
-		out_has "it cannot be taken: "
-	done
-	review 1 'E\nbind = 9000-9100\nA\n'
-	out_has "it would not hold"
-	review 0 'E\nbind = 8000-8100,9000\nA\nS\n'
-	grep -qxF 'bind = 8000-8100,9000' ~/$MINE || fail "the own line is not there"
-	run pale lint
-	rc_is 0
-}
