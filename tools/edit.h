@@ -114,16 +114,6 @@ void past_report(const struct loaded *before, const struct loaded *after);
 
 json_t *settings_to_json(const struct policy *p);
 
-/* --- linediff.c --- */
-
-/* One line of a text, and how it stands to an older one: ' ' (in both), '+' (new), '-' (gone). */
-typedef void line_fn(void *ctx, char mark, unsigned number, const char *line, size_t len);
-/*
- * Calls fn for each line of new, and where it was for each of old that is gone (number 0 there).  old may be
- * NULL: then all are ' '.  The least difference; of texts that differ in too much, one of the right ones.
- */
-void lines_compare(const char *old, size_t old_len, const char *new, size_t new_len, line_fn *fn, void *ctx);
-
 /* --- dotenv.c --- */
 
 /* What of a .env file is pale's, at its place, all else blank (caller frees).  0, -EBADMSG with findings,

@@ -9,6 +9,8 @@
 
 #include "edit.h"
 
+#define COMPARE_MAX (1ULL << 32) /* half a second */
+
 /* --- the text --------------------------------------------------------------------------------------------
  */
 
@@ -26,9 +28,8 @@ static bool is_blank(const char *line, size_t len)
 	return true;
 }
 
-static void print_line(void *ctx, char mark, unsigned number, const char *line, size_t len)
+static void print_line(const struct trustee *t, char mark, unsigned number, const char *line, size_t len)
 {
-	const struct trustee *t = ctx;
 	_cleanup_free_ char *shown = record_escape(line, len);
 	char digits[16] = "";
 
@@ -41,11 +42,57 @@ static void print_line(void *ctx, char mark, unsigned number, const char *line, 
 	putchar('\n');
 }
 
+/* A walk over lines, each with the section that it stands in. */
+struct walk {
+	const char *at, *end, *line, *section;
+	size_t len, section_len;
+};
+
+static bool next_line(struct walk *w)
+{
+	const char *nl = w->at < w->end ? memchr(w->at, '\n', (size_t)(w->end - w->at)) : NULL;
+
+	if (w->at >= w->end)
+		return false;
+	w->line = w->at;
+	w->len = (size_t)((nl ? nl : w->end) - w->at);
+	w->at = nl ? nl + 1 : w->end;
+	if (w->len && w->line[0] == '[') {
+		w->section = w->line;
+		w->section_len = w->len;
+	}
+	return true;
+}
+
+static bool has_line(const char *text, size_t len, const struct walk *wanted)
+{
+	struct walk w = { .at = text, .end = text + len };
+
+	while (next_line(&w))
+		if (w.len == wanted->len && memcmp(w.line, wanted->line, w.len) == 0 &&
+		    w.section_len == wanted->section_len &&
+		    (w.section_len == 0 || memcmp(w.section, wanted->section, w.section_len) == 0))
+			return true;
+	return false;
+}
+
+/* The order of lines means nothing to a policy, but their section does.  Of huge texts all is told as new. */
 static void print_text(const struct trustee *t)
 {
+	struct walk new = { .at = t->text, .end = t->text + t->len };
+	struct walk old = { .at = t->old, .end = t->old ? t->old + t->old_len : NULL };
+	bool compares = t->old && (uint64_t)t->len * t->old_len < COMPARE_MAX;
+
 	print_escaped(stdout, t->path);
 	printf(t->old ? ", with what changed since it was trusted:\n" : " says:\n");
-	lines_compare(t->old, t->old_len, t->text, t->len, print_line, (void *)t);
+	for (unsigned n = 1; next_line(&new); n++) {
+		bool known = !t->old || (compares && has_line(t->old, t->old_len, &new));
+
+		print_line(t, known ? ' ' : '+', n, new.line, new.len);
+	}
+	while (next_line(&old))
+		if (!compares || !has_line(t->text, t->len, &old))
+			print_line(t, '-', 0, old.line, old.len);
 }
 
 /* --- what it opens ---------------------------------------------------------------------------------------
