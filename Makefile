@@ -90,7 +90,7 @@ VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 obj = $(patsubst %.S,$(B)/%.o,$(patsubst %.c,$(B)/%.o,$(1)))
 POLICY_OBJ := $(call obj,$(POLICY_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC))
-TOOLS_OBJ := $(call obj,$(TOOLS_SRC) tools/import/templates.S)
+TOOLS_OBJ := $(call obj,$(TOOLS_SRC) tools/import/templates.S tools/texts.S)
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 SO_OBJ := $(patsubst %.c,$(B)/so/%.o,$(PURE_SRC) $(PRELOAD_SRC))
 VICTIMS := $(patsubst tests/victims/%.c,$(B)/victims/%,$(VICTIM_SRC))
@@ -116,7 +116,7 @@ $(B)/%.o: %.c Makefile
 	$(call note,CC)
 	$(Q)$(CC) $(PROG_CFLAGS) -c -o $@ $<
 
-$(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) policy/agents.def tools/import/templates.json Makefile
+$(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) policy/agents.def tools/import/templates.json $(wildcard tools/texts/*) Makefile
 	@mkdir -p $(@D)
 	$(call note,AS)
 	$(Q)$(CC) -I. -c -o $@ $<

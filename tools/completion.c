@@ -12,87 +12,8 @@
 
 #include "tools.h"
 
-static const char bash_script[] = "# bash completion of pale\n"
-				  "_pale() {\n"
-				  "\tlocal line cur=${COMP_WORDS[COMP_CWORD]} at found=()\n"
-				  "\t[ \"$cur\" != = ] || cur=\n"
-				  "\tCOMPREPLY=()\n"
-				  "\twhile IFS= read -r line; do\n"
-				  "\t\tcase $line in\n"
-				  "\t\t:files) compopt -o filenames 2>/dev/null\n"
-				  "\t\t\tmapfile -t found < <(compgen -f -- \"$cur\") ;;\n"
-				  "\t\t:dirs) compopt -o filenames 2>/dev/null\n"
-				  "\t\t\tmapfile -t found < <(compgen -d -- \"$cur\") ;;\n"
-				  "\t\t:command*)\n"
-				  "\t\t\tat=${line#:command }\n"
-				  "\t\t\tif declare -F _command_offset >/dev/null; then\n"
-				  "\t\t\t\t_command_offset \"$at\"\n"
-				  "\t\t\t\treturn\n"
-				  "\t\t\telif [ \"$at\" = \"$COMP_CWORD\" ]; then\n"
-				  "\t\t\t\tmapfile -t found < <(compgen -c -- \"$cur\")\n"
-				  "\t\t\telse\n"
-				  "\t\t\t\tcompopt -o filenames 2>/dev/null\n"
-				  "\t\t\t\tmapfile -t found < <(compgen -f -- \"$cur\")\n"
-				  "\t\t\tfi ;;\n"
-				  "\t\t*) found=(\"${line%%$'\\t'*}\") ;;\n"
-				  "\t\tesac\n"
-				  "\t\tCOMPREPLY+=(\"${found[@]}\")\n"
-				  "\tdone < <(pale completion candidates "
-				  "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
-				  "}\n"
-				  "complete -F _pale pale\n";
-
-static const char zsh_script[] =
-	"#compdef pale\n"
-	"_pale() {\n"
-	"\tlocal line at\n"
-	"\tlocal -a items\n"
-	"\tfor line in ${(f)\"$(pale completion candidates \"${(@)words[2,CURRENT]}\" "
-	"2>/dev/null)\"}; do\n"
-	"\t\tcase $line in\n"
-	"\t\t(:files) _files ;;\n"
-	"\t\t(:dirs) _files -/ ;;\n"
-	"\t\t(:command*)\n"
-	"\t\t\tat=${line#:command }\n"
-	"\t\t\tshift $at words\n"
-	"\t\t\t(( CURRENT -= at ))\n"
-	"\t\t\t_normal ;;\n"
-	"\t\t(*$'\\t'*) items+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\") ;;\n"
-	"\t\t(*) items+=(\"${line//:/\\\\:}\") ;;\n"
-	"\t\tesac\n"
-	"\tdone\n"
-	"\t(( $#items )) && _describe -t pale pale items\n"
-	"}\n"
-	"if [ \"$funcstack[1]\" = _pale ]; then\n"
-	"\t_pale \"$@\"\n"
-	"else\n"
-	"\tcompdef _pale pale\n"
-	"fi\n";
-
-static const char fish_script[] =
-	"# fish completion of pale\n"
-	"function __pale_candidates\n"
-	"\tset -l words (commandline -opc)\n"
-	"\tset -l cur (commandline -ct)\n"
-	"\tfor line in (pale completion candidates $words[2..-1] \"$cur\" 2>/dev/null)\n"
-	"\t\tswitch $line\n"
-	"\t\t\tcase ':files'\n"
-	"\t\t\t\t__fish_complete_path \"$cur\"\n"
-	"\t\t\tcase ':dirs'\n"
-	"\t\t\t\t__fish_complete_directories \"$cur\"\n"
-	"\t\t\tcase ':command *'\n"
-	"\t\t\t\tset -l at (math (string replace ':command ' '' -- $line) + 1)\n"
-	"\t\t\t\tif test $at -gt (count $words)\n"
-	"\t\t\t\t\tcomplete -C \"$cur\"\n"
-	"\t\t\t\telse\n"
-	"\t\t\t\t\tcomplete -C (string join ' ' -- $words[$at..-1] \"$cur\")\n"
-	"\t\t\t\tend\n"
-	"\t\t\tcase '*'\n"
-	"\t\t\t\techo $line\n"
-	"\t\tend\n"
-	"\tend\n"
-	"end\n"
-	"complete -c pale -f -a '(__pale_candidates)'\n";
+extern const char text_bash[] __attribute__((visibility("hidden"))), /* texts.S */
+	text_zsh[] __attribute__((visibility("hidden"))), text_fish[] __attribute__((visibility("hidden")));
 
 /* --- what may come next --- */
 
@@ -416,7 +337,7 @@ static int completion_run(const struct options *o, int argc, char **argv)
 {
 	static const struct {
 		const char *shell, *script;
-	} scripts[] = { { "bash", bash_script }, { "zsh", zsh_script }, { "fish", fish_script } };
+	} scripts[] = { { "bash", text_bash }, { "zsh", text_zsh }, { "fish", text_fish } };
 	const char *names[NELEM(scripts) + 1] = { NULL };
 
 	(void)o;

@@ -18,9 +18,9 @@ struct agent_found {
  * Nothing is executed. */
 size_t agents_find(struct agent_found *ret, size_t max);
 
-/* init_text.c: a policy with a comment on each line, on preset or for the project where project is true.
- * The caller frees; NULL on ENOMEM. */
-enum init_kind { INIT_USER, INIT_PROJECT };
+/* init_text.c: a policy with a comment on each line; the user's lies on preset.  The caller frees; NULL on
+ * ENOMEM. */
+enum init_kind { INIT_USER, INIT_PROJECT, INIT_FLOOR };
 char *init_text(enum init_kind kind, const char *preset);
 
 #endif

@@ -27,7 +27,7 @@ struct learn {
 	struct taken *taken; /* one a lesson */
 	char *text;	     /* what the file becomes */
 	uint64_t replayed;   /* events that are allowed now */
-	char **reasons;	 /* that are pointed to by events; owned */
+	char **reasons;	     /* that are pointed to by events; owned */
 	size_t n_reasons;
 };
 

@@ -1,6 +1,6 @@
 /*
- * The review of what was learnt, one lesson after the other, in letters that aa-logprof has: (A)llow, (I)gnore,
- * (G)lob, (F)inish, Abo(r)t, and at the end (S)ave.  Other lines are written by `pale policy edit`.
+ * The review of what was learnt, one lesson after the other, in letters that aa-logprof has: (A)llow,
+ * (I)gnore, (G)lob, (F)inish, Abo(r)t, and at the end (S)ave.  Other lines are written by `pale policy edit`.
  */
 #include <errno.h>
 #include <string.h>

@@ -16,12 +16,16 @@
 #include "policy/wire.h"
 
 #include "edit.h"
+#include "init.h"
 
 struct edit {
 	const struct options *o;
 	struct policy_file f;
 	char copy[PATH_MAX];
-	char *text; /* as it is edited */
+	const char *was; /* the text before it was edited */
+	size_t was_len;
+	char *first; /* owned: that of a new file */
+	char *text;  /* as it is edited */
 	size_t len;
 	struct diags known; /* of the old one and those beside it */
 	bool can_compare;   /* the old one can be judged by */
@@ -30,45 +34,30 @@ struct edit {
 	struct loaded before, after;
 };
 
-/* One row a layer that can be edited. */
-static const struct place {
-	enum source_layer layer;
-	const char *head; /* how a new file begins */
-} places[] = {
-	{ SOURCE_USER, "# Your policy for pale, see pale.ini(5).  It lies on a preset: agent, security-v0, "
-		       "review, ci or bridge.\n"
-		       "preset = agent\n\n"
-		       "[files]\n# write = ~/build\n# deny = ~/private\n\n"
-		       "[commands]\n# ask = npm publish\n\n"
-		       "[network]\n# allow = git.example.org:443\n" },
-	{ SOURCE_PROJECT,
-	  "# This project's policy for pale, see pale.ini(5).  It may only tighten, until `pale trust`.\n\n"
-	  "[files]\n# deny = private\n\n"
-	  "[commands]\n# ask = make deploy\n" },
-	{ SOURCE_FLOOR,
-	  "# The floor of this machine, see pale.ini(5): no other policy allows what is denied here.\n\n"
-	  "[files]\n# deny = /srv/secret\n\n"
-	  "[network]\n# deny = paste.example.org\n" },
-};
-
-static const struct place *place_of(const struct edit *e)
-{
-	for (size_t i = 0; i < NELEM(places); i++)
-		if (places[i].layer == e->f.layer)
-			return &places[i];
-	return &places[0];
-}
-
 /* --- the file and its copy -------------------------------------------------------------------------------
  */
 
+/* What is edited: the old text, or how a new file begins.  0, -ENOMEM. */
+static int find_text(struct edit *e)
+{
+	enum source_layer layer = e->f.layer;
+
+	if (!e->f.old)
+		e->first = init_text(layer == SOURCE_PROJECT ? INIT_PROJECT
+				     : layer == SOURCE_FLOOR ? INIT_FLOOR
+							     : INIT_USER,
+				     "agent");
+	e->was = e->f.old ? e->f.old : e->first;
+	e->was_len = e->f.old ? e->f.old_len : e->was ? strlen(e->was) : 0;
+	return e->was ? 0 : -ENOMEM;
+}
+
 static int write_copy(const struct edit *e)
 {
-	const char *text = e->f.old ? e->f.old : place_of(e)->head;
 	_cleanup_close_ int fd = -1;
 	int r = policy_file_create(e->copy, &fd);
 
-	return r < 0 ? r : policy_file_write(fd, text, e->f.old ? e->f.old_len : strlen(text));
+	return r < 0 ? r : policy_file_write(fd, e->was, e->was_len);
 }
 
 /* --- what it would mean ------------------------------------------------------------------------------------
@@ -145,11 +134,7 @@ static enum next judge(struct edit *e)
 
 static bool is_unchanged(const struct edit *e)
 {
-	const char *was = e->f.old ? e->f.old : place_of(e)->head;
-	size_t len = e->f.old ? e->f.old_len : strlen(was);
-
-	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a file that could be read has a text */
-	return e->len == len && memcmp(e->text, was, len) == 0;
+	return e->len == e->was_len && memcmp(e->text, e->was, e->len) == 0;
 }
 
 static int take_text(struct edit *e)
@@ -236,6 +221,8 @@ static int edit(struct edit *e)
 	if (r == 0)
 		r = policy_file_open(&e->f);
 	if (r == 0)
+		r = find_text(e);
+	if (r == 0)
 		r = write_copy(e);
 	if (r < 0)
 		return r;
@@ -275,5 +262,6 @@ int policy_edit(const struct options *o)
 	loaded_done(&e.after);
 	diags_done(&e.known);
 	free(e.text);
+	free(e.first);
 	return r < 0 ? EXIT_USAGE : r == 0 ? EXIT_OK : EXIT_FINDINGS;
 }

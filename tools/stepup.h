@@ -2,9 +2,9 @@
  * Step-up, the operator's side: what a card needs besides an approval is asked where nobody but him can
  * answer, and for that one card.
  *
- * The passphrase is asked on /dev/tty alone (what was typed before is discarded, echo off).  The question shows
- * the phrase that he set with his passphrase, which no program inside a session can read: what does not show it
- * is not pale.
+ * The passphrase is asked on /dev/tty alone (what was typed before is discarded, echo off).  The question
+ * shows the phrase that he set with his passphrase, which no program inside a session can read: what does not
+ * show it is not pale.
  */
 #ifndef PALE_TOOLS_STEPUP_H
 #define PALE_TOOLS_STEPUP_H

@@ -85,7 +85,7 @@ t_saved_whole() {
 }
 
 t_new_one_begins_with_a_template() {
-	editor <<<'grep -q "^# allow = git.example.org" "$1" || exit 9; echo "udp = ntp.example.org:123" >>"$1"'
+	editor <<<'grep -q "^# allow = git.example.org" "$1" || exit 9; sed -i "s/^\[network\]/&\nudp = ntp.example.org:123/" "$1"'
 	edit ''
 	rc_is 0
 	[ "$(stat -c %a ~/$MINE)" = 600 ] || fail "mode $(stat -c %a ~/$MINE)"
@@ -245,7 +245,7 @@ t_project_without_a_policy() {
 	edit '' --project
 	rc_is 0
 	missing .pale
-	editor <<<'echo "ask = make deploy" >>"$1"'
+	editor <<<'sed -i "s/^\[commands\]/&\nask = make deploy/" "$1"'
 	edit 'Q\n' --project
 	rc_is 0
 	exists .pale/policy.ini
