@@ -59,14 +59,6 @@ uint32_t get_u32(struct cursor *c)
 	return v;
 }
 
-uint64_t get_u64(struct cursor *c)
-{
-	uint64_t v = 0;
-
-	get_into(c, &v, sizeof(v));
-	return v;
-}
-
 const char *get_str(struct cursor *c)
 {
 	size_t n = get_u32(c);
@@ -95,22 +87,12 @@ void put_bytes(struct out *o, const void *b, size_t n)
 	o->len += n;
 }
 
-void put_u8(struct out *o, uint8_t v)
-{
-	put_bytes(o, &v, sizeof(v));
-}
-
 void put_u16(struct out *o, uint16_t v)
 {
 	put_bytes(o, &v, sizeof(v));
 }
 
 void put_u32(struct out *o, uint32_t v)
-{
-	put_bytes(o, &v, sizeof(v));
-}
-
-void put_u64(struct out *o, uint64_t v)
 {
 	put_bytes(o, &v, sizeof(v));
 }

@@ -20,7 +20,6 @@ struct cursor cursor_of(const void *bytes, size_t len);
 uint8_t get_u8(struct cursor *c);
 uint16_t get_u16(struct cursor *c);
 uint32_t get_u32(struct cursor *c);
-uint64_t get_u64(struct cursor *c);
 /* n bytes in place, or NULL. */
 const void *get_bytes(struct cursor *c, size_t n);
 /* A u32 length that counts the NUL, then the bytes; in place; "" on failure; embedded NULs fail. */
@@ -33,10 +32,8 @@ struct out {
 };
 
 struct out out_of(void *bytes, size_t cap);
-void put_u8(struct out *o, uint8_t v);
 void put_u16(struct out *o, uint16_t v);
 void put_u32(struct out *o, uint32_t v);
-void put_u64(struct out *o, uint64_t v);
 void put_bytes(struct out *o, const void *b, size_t n);
 void put_str(struct out *o, const char *s); /* NULL counts as "" */
 

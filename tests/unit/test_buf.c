@@ -13,10 +13,9 @@ START_TEST(test_roundtrip)
 	struct out o = out_of(bytes, sizeof(bytes));
 	struct cursor c;
 
-	put_u8(&o, 7);
+	put_bytes(&o, "\7", 1);
 	put_u16(&o, 0x1234);
 	put_u32(&o, 0xdeadbeef);
-	put_u64(&o, 0x0123456789abcdefull);
 	put_str(&o, "pale");
 	put_str(&o, NULL);
 	put_bytes(&o, "xyz", 3);
@@ -25,7 +24,6 @@ START_TEST(test_roundtrip)
 	ck_assert_uint_eq(get_u8(&c), 7);
 	ck_assert_uint_eq(get_u16(&c), 0x1234);
 	ck_assert_uint_eq(get_u32(&c), 0xdeadbeef);
-	ck_assert(get_u64(&c) == 0x0123456789abcdefull);
 	ck_assert_str_eq(get_str(&c), "pale");
 	ck_assert_str_eq(get_str(&c), "");
 	ck_assert_mem_eq(get_bytes(&c, 3), "xyz", 3);
@@ -44,7 +42,7 @@ START_TEST(test_cursor_fails_once_and_stays)
 	ck_assert_str_eq(get_str(&c), "");
 	c = cursor_of(NULL, 4);
 	ck_assert(c.failed);
-	ck_assert_uint_eq(get_u64(&c), 0);
+	ck_assert_uint_eq(get_u32(&c), 0);
 }
 END_TEST
 
@@ -80,11 +78,11 @@ START_TEST(test_out_never_overflows)
 	put_u16(&o, 1);
 	put_u32(&o, 2);
 	ck_assert(o.failed && o.len == 2);
-	put_u8(&o, 3);
+	put_u16(&o, 3);
 	ck_assert_uint_eq(o.len, 2);
 	ck_assert_uint_eq(bytes[4], 0xaa);
 	o = out_of(NULL, 100);
-	put_u8(&o, 1);
+	put_u16(&o, 1);
 	ck_assert(o.failed);
 	ck_assert_str_eq(text_end(&o), "");
 }

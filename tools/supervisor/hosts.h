@@ -41,8 +41,6 @@ void hosts_free(struct hosts *h);
 void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t addr[16], uint32_t ttl);
 /* The names that led to addr and still live, newest first; how many. */
 size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret, size_t max);
-/* /etc/hosts has the name (lower case) for the address. */
-bool hosts_file_has(const char *name, const uint8_t addr[16]);
 /* All answers age by so many seconds: for tests, which cannot wait. */
 void hosts_shift(struct hosts *h, uint32_t seconds);
 

@@ -202,8 +202,3 @@ bool hosts_file_names(struct hosts_file *f, const char *name, const uint8_t said
 	pthread_mutex_unlock(&f->lock);
 	return found;
 }
-
-bool hosts_file_has(const char *name, const uint8_t addr[16])
-{
-	return hosts_file_names(&etc, name, addr);
-}
