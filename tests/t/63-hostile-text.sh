@@ -180,7 +180,7 @@ liar() {
 		def notices(method, p, result):
 		    if method == "log/subscribe" and p.get("records"):
 		        return [("log/record", {"record": record(i)}) for i in cards]
-		    if method == "approval/list" and "next" not in result:
+		    if method == ("log/subscribe" if p.get("approvals") else "approval/list") and "next" not in result:
 		        return [("approval/resolved", {"id": "%032x" % (i + 0x77770000), "state": raw(texts[i]), "by": raw(texts[i])}) for i in cards[::9]]
 		    return []
 		def send(c, j):
@@ -245,6 +245,49 @@ t_cards_of_a_lying_helper() {
 	shown_whole "$S/pending"
 	run pale pending --json
 	printable "$S/out"
+	kill $LIAR
+}
+
+# How some of the questions ended is told when all were shown.
+t_lines_of_follow() {
+	liar
+	pale pending --follow >"$S/lines" 2>"$S/lines.err" &
+	WATCH=$!
+	until_true 60 eval '[ "$(grep -c "^0000  session liar77  " "$S/lines")" = 59 ]' || fail "$(tail -n 30 "$S/lines") $(cat "$S/liar.err")"
+	kill $WATCH
+	wait $WATCH
+	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
+	printable "$S/lines"
+	[ "$(grep -c '^0*7777[0-9a-f]*  session liar77' "$S/lines")" = 531 ] || fail "not every card is shown"
+	! grep -vE '^(0*7777[0-9a-f]*  session liar77|0000  session liar77  |  |$)' "$S/lines" || fail "a line of another's"
+	shown_whole "$S/lines"
+	kill $LIAR
+}
+
+t_events_of_follow() {
+	liar
+	pale pending --follow --json >"$S/events" 2>"$S/lines.err" &
+	WATCH=$!
+	until_true 60 eval '[ "$(grep -c "approval/resolved" "$S/events")" = 59 ]' || fail "$(tail -c 300 "$S/events" "$S/liar.err")"
+	kill $WATCH
+	wait $WATCH
+	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
+	printable "$S/events"
+	python3 - "$S/said" "$S/events" <<-'PY' || fail "an event is not whole"
+		import json, re, sys
+		hexed = lambda m: b"\\x%02x" % m[0][0]
+		said = []
+		for l in open(sys.argv[1]):
+		    t = bytes.fromhex(l.strip())
+		    try:
+		        said.append(t.decode())
+		    except UnicodeDecodeError:
+		        said.append(re.sub(rb"[^\x20-\x5b\x5d-\x7e]", hexed, t).decode())
+		events = [json.loads(l) for l in open(sys.argv[2])]
+		of = lambda method, key: [e["params"][key] for e in events if e["method"] == method]
+		assert set(said) == set(of("approval/request", "target"))
+		assert said[::9] == of("approval/resolved", "state") == of("approval/resolved", "by")
+	PY
 	kill $LIAR
 }
 
