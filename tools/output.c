@@ -83,9 +83,8 @@ void print_escaped(FILE *f, const char *s)
 	fputs(shown ? shown : "?", f);
 }
 
-/* s with every byte escaped that is neither printable ASCII nor one of `keep`, or is one of `also`; not
- * backslashes, which are escapes already. */
-static char *escape_rest(const char *s, const char *keep, const char *also)
+/* Backslashes stay: they are the ledger's own.  UTF-8 does not: bidi and zero-width marks can lie. */
+char *recorded_visible(const char *s)
 {
 	static const char hex[] = "0123456789abcdef";
 	char *out = malloc(strlen(s) * 4 + 1), *at = out;
@@ -93,7 +92,7 @@ static char *escape_rest(const char *s, const char *keep, const char *also)
 	for (; out && *s; s++) {
 		unsigned char c = (unsigned char)*s;
 
-		if ((c >= 0x20 && c < 0x7f && !strchr(also, c)) || strchr(keep, c)) {
+		if (c >= 0x20 && c < 0x7f) {
 			*at++ = (char)c;
 			continue;
 		}
@@ -105,17 +104,6 @@ static char *escape_rest(const char *s, const char *keep, const char *also)
 	if (out)
 		*at = '\0';
 	return out;
-}
-
-/* Backslashes stay: they are the ledger's own.  UTF-8 does not: bidi and zero-width marks can lie. */
-char *recorded_visible(const char *s)
-{
-	return escape_rest(s, "", "");
-}
-
-char *text_unmarked(const char *s)
-{
-	return escape_rest(s, "\n", "<>&");
 }
 
 void print_recorded(FILE *f, const char *s)

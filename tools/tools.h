@@ -105,9 +105,6 @@ char *recorded_visible(const char *s);
 char *text_unescape(const char *s);
 /* print_escaped() as a string (caller frees), or NULL. */
 char *text_visible(const char *s);
-/* Lines of visible text for what may read markup in them (desktop notices): `<`, `>` and `&` are
- * escaped too (caller frees). */
-char *text_unmarked(const char *s);
 /* Prints j with a newline on stdout, in ASCII, and drops the reference. */
 void print_json(json_t *j);
 /* The same of a line of JSON, as it stands where it is ASCII already. */

@@ -61,7 +61,6 @@ struct hosts_file {
 struct hosts_file *hosts_file_etc(void);
 /* The names that it has for addr, in its order; how many. */
 size_t hosts_file_find(struct hosts_file *f, const uint8_t addr[16], struct host_name *ret, size_t max);
-bool hosts_file_names(struct hosts_file *f, const char *name, const uint8_t addr[16]);
 /* Forgets what was read. */
 void hosts_file_done(struct hosts_file *f);
 

@@ -187,18 +187,3 @@ size_t hosts_file_find(struct hosts_file *f, const uint8_t said[16], struct host
 	pthread_mutex_unlock(&f->lock);
 	return n;
 }
-
-bool hosts_file_names(struct hosts_file *f, const char *name, const uint8_t said[16])
-{
-	uint8_t addr[16];
-	bool found = false;
-
-	memcpy(addr, said, 16);
-	sockaddr_meant(addr);
-	pthread_mutex_lock(&f->lock);
-	refresh(f);
-	for (size_t i = first_of(f, addr); i < f->n && memcmp(f->lines[i].addr, addr, 16) == 0 && !found; i++)
-		found = strcmp(f->text + f->lines[i].name, name) == 0;
-	pthread_mutex_unlock(&f->lock);
-	return found;
-}
