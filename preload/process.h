@@ -46,6 +46,7 @@ struct process {
 	struct cwd_entry cwd;
 	struct eval_memo memos[MEMO_WAYS];
 	uint32_t said[SAID_SLOTS];
+	uint32_t said_exec; /* the exec that was told last */
 	struct dir_entry dirs[DIR_CACHE_WAYS];
 };
 

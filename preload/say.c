@@ -14,12 +14,12 @@
 #define SAY_SIZE    16384
 #define REASON_SIZE 1024 /* at its end: no stack is too small for this */
 
-/* True the first time this process is told of this.  An exec is always told: it is new each time. */
-static bool say_first_time(enum op op, uint32_t mark)
+/* True the first time this process is told of this. */
+static bool say_first_time(uint32_t mark)
 {
 	uint32_t seen;
 
-	if (op == OP_EXEC || !process)
+	if (!process)
 		return true;
 	for (unsigned i = 0; i < SAID_SLOTS; i++) {
 		uint32_t *slot = &process->said[(mark + i) % SAID_SLOTS];
@@ -32,6 +32,16 @@ static bool say_first_time(enum op op, uint32_t mark)
 			return true;
 	}
 	return true;
+}
+
+/* True unless this process tried it just before: execvp(3) goes on to the next directory of PATH, whatever
+ * was decided.  A vfork child shares its parent's page. */
+static bool exec_first_time(const char *target)
+{
+	static const struct decision any;
+	uint32_t mark = denial_mark(OP_EXEC, target, &any, "") + (uint32_t)raw0(SYS_getpid);
+
+	return !process || __atomic_exchange_n(&process->said_exec, mark, __ATOMIC_RELAXED) != mark;
 }
 
 /* One end of a socketpair, as node and Bun give their children for stderr; a socket with a name at either end
@@ -70,13 +80,14 @@ void say_init(void)
 	first_stderr.ino = st.st_ino;
 }
 
-/* Not a file that the program opened after it had closed its stderr.  What is appended to is a log. */
-static bool is_log(const struct stat *st)
+/* Not a file that the program opened after it had closed its stderr.  What is appended to is a log, and what
+ * a program that is executed would have for its stderr is that already. */
+static bool is_log(const struct stat *st, enum op op)
 {
 	long flags = raw2(SYS_fcntl, 2, F_GETFL);
 
 	return (st->st_dev == first_stderr.dev && st->st_ino == first_stderr.ino) ||
-	       (flags >= 0 && flags & O_APPEND);
+	       (flags >= 0 && flags & O_APPEND) || (op == OP_EXEC && raw2(SYS_fcntl, 2, F_GETFD) == 0);
 }
 
 /* A program that takes keys one by one draws the screen itself: a line would smear it.  The supervisor knows
@@ -93,7 +104,7 @@ static bool is_drawn_on(void)
 }
 
 /* stderr as a place to talk: not a connection or a directory that happens to be descriptor 2. */
-static void say_line(struct out *o)
+static void say_line(struct out *o, enum op op)
 {
 	struct stat st;
 
@@ -101,7 +112,7 @@ static void say_line(struct out *o)
 	if (raw2(SYS_fstat, 2, &st) < 0)
 		return;
 	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_drawn_on()) ||
-	    (S_ISREG(st.st_mode) && is_log(&st)))
+	    (S_ISREG(st.st_mode) && is_log(&st, op)))
 		raw3(SYS_write, 2, o->p, o->len);
 	else if (S_ISSOCK(st.st_mode) && is_socketpair())
 		raw6(SYS_sendto, 2, RAW_ARG(o->p), RAW_ARG(o->len), MSG_NOSIGNAL, 0, 0);
@@ -113,7 +124,7 @@ void say_text(const char *text)
 	struct out o = out_of(line, sizeof line);
 
 	text_str(&o, text);
-	say_line(&o);
+	say_line(&o, OP_ATTACH);
 }
 
 void deny(const struct request *req, const char *target, const struct decision *d, const char *approval,
@@ -126,7 +137,8 @@ void deny(const struct request *req, const char *target, const struct decision *
 
 	if (!is_live)
 		why = "the session's policy cannot be read";
-	is_quiet = !say_first_time(req->op, denial_mark(req->op, target, d, why));
+	is_quiet = req->op == OP_EXEC ? !exec_first_time(target)
+				      : !say_first_time(denial_mark(req->op, target, d, why));
 	denial.id = log_denied(req, target, d, approval, why, &is_quiet);
 	line = is_quiet ? NULL : scratch_get(SAY_SIZE);
 	if (!line)
@@ -138,7 +150,7 @@ void deny(const struct request *req, const char *target, const struct decision *
 	o = out_of(line, SAY_SIZE - REASON_SIZE);
 	text_str(&o, "pale: ");
 	denial_sentence(&o, &denial);
-	say_line(&o);
+	say_line(&o, req->op);
 	scratch_put(line, SAY_SIZE);
 }
 
@@ -158,6 +170,6 @@ void say_asking(const struct request *req, const char *target)
 	o.cap = SAY_SIZE;
 	o.failed = false;
 	text_str(&o, "; answer from another terminal: pale pending");
-	say_line(&o);
+	say_line(&o, req->op);
 	scratch_put(line, SAY_SIZE);
 }

@@ -476,6 +476,7 @@ struct answer carry_exec(struct caller *c)
 	int e;
 
 	exec_filters_note(c->tid);
+	tell_begin(c);
 	if (call.flags & ~(unsigned)FLAGS_KNOWN)
 		return answer_result(-EINVAL);
 	if (!x)

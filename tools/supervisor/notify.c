@@ -392,7 +392,6 @@ static int find_sizes(struct supervisor *s)
 static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 {
 	struct supervisor *s = calloc(1, sizeof(*s));
-	struct stat st;
 
 	if (!s || ids_init(&s->ids) < 0 || unproven_new(s) < 0)
 		return free(s), NULL;
@@ -413,10 +412,6 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->net_lock, NULL);
 	for (size_t i = 0; i < NELEM(s->procs); i++)
 		proc_init(&s->procs[i]);
-	if (fstat(STDERR_FILENO, &st) == 0) {
-		s->err_dev = st.st_dev;
-		s->err_ino = st.st_ino;
-	}
 	return s;
 }
 

@@ -216,8 +216,7 @@ struct supervisor {
 	_Atomic uint64_t attached[SAID_MAX];
 	_Atomic uint64_t told[SAID_MAX]; /* by pid: which program the helper was told of */
 	_Atomic uint64_t ring_stuck;	 /* the ring's tail, plus 1, when it last was waited for in vain */
-	dev_t err_dev;			 /* the supervisor's own standard error */
-	ino_t err_ino;
+	_Atomic uint64_t err_files[SAID_MAX]; /* marks of files that were standard error at an exec: tell.c */
 };
 
 /* The session's own image. */
@@ -412,6 +411,8 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 void ask_kick(const struct supervisor *s);
 
 /* One line on the caller's standard error, once per process and id. */
+/* At an exec: the file that is the caller's standard error, if it is one, is a place to talk from now on. */
+void tell_begin(struct caller *c);
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *why, uint32_t id);
 void tell_narrowed(struct caller *c, const struct request *req, const char *target);

@@ -1,16 +1,19 @@
 /*
  * Say it: a denial is one line on the standard error of the process that failed, as the hooks write it.
  *
- * The descriptor is the caller's own, so what it is decides: the session's standard error, a pipe or a
- * terminal is talked to; a file or a connection that happens to be descriptor 2 never is.  Nor is a terminal
- * while a program draws its screen.
+ * The descriptor is the caller's own, so what it is decides.  A pipe, a terminal and one end of a socketpair
+ * are talked to, and a file that a program of the session was started with as its standard error, or that is
+ * only appended to.  A file that a program opened when descriptor 2 was free never is, nor a connection, nor
+ * a terminal while a program draws its screen.
  */
 #include "tools/supervisor/notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <termios.h>
 
@@ -22,6 +25,9 @@
 
 /* What PIPE_BUF promises to be written whole. */
 #define LINE_SIZE PIPE_BUF
+
+/* In /proc/PID/fdinfo/N (proc(5)). */
+#define FLAGS "\nflags:"
 
 /* A program that takes keys one by one draws the screen itself: a line would smear it. */
 static bool takes_keys(int fd)
@@ -39,29 +45,81 @@ static bool is_drawn_on(struct caller *c, int fd, dev_t rdev)
 	return (s->draws && rdev == s->terminal) || takes_keys(fd);
 }
 
-static bool may_talk(struct caller *c, int fd)
+static _Atomic uint64_t *file_slot(struct supervisor *s, const struct stat *st, uint64_t *ret_mark)
 {
+	*ret_mark = ((uint64_t)st->st_ino * 0x9e3779b97f4a7c15ull) ^ (uint64_t)st->st_dev;
+	return &s->err_files[(*ret_mark >> 32) % SAID_MAX];
+}
+
+/* Descriptor 2 goes on to the program that is executed. */
+static bool keeps_err(int proc)
+{
+	_cleanup_close_ int fd = openat(proc, "fdinfo/2", O_RDONLY | O_CLOEXEC);
+	char info[128];
+	const char *flags;
+	ssize_t n = fd < 0 ? -1 : read(fd, info, sizeof(info) - 1);
+
+	info[n > 0 ? n : 0] = '\0';
+	flags = strstr(info, FLAGS);
+	return flags && !(strtoul(flags + strlen(FLAGS), NULL, 8) & O_CLOEXEC);
+}
+
+void tell_begin(struct caller *c)
+{
+	int proc = caller_proc(c);
+	uint64_t mark;
 	struct stat st;
 
-	if (fstat(fd, &st) < 0)
-		return false;
-	if (S_ISFIFO(st.st_mode))
+	if (proc >= 0 && fstatat(proc, "fd/2", &st, 0) == 0 && S_ISREG(st.st_mode) && keeps_err(proc))
+		atomic_store(file_slot(c->sup, &st, &mark), mark);
+}
+
+static bool is_log(struct caller *c, int fd, const struct stat *st)
+{
+	int flags = fcntl(fd, F_GETFL);
+	uint64_t mark;
+
+	return atomic_load(file_slot(c->sup, st, &mark)) == mark || (flags >= 0 && flags & O_APPEND);
+}
+
+/* As in the hooks: a socket with a name at either end carries somebody's protocol. */
+static bool is_socketpair(int fd)
+{
+	struct sockaddr_storage own = { 0 }, peer = { 0 };
+	socklen_t n = sizeof(own), m = sizeof(peer), len = sizeof(int);
+	int type = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM &&
+	       getsockname(fd, (struct sockaddr *)&own, &n) == 0 && own.ss_family == AF_UNIX &&
+	       getpeername(fd, (struct sockaddr *)&peer, &m) == 0 && n == sizeof(sa_family_t) && m == n;
+}
+
+static bool may_talk(struct caller *c, int fd, const struct stat *st)
+{
+	switch (st->st_mode & S_IFMT) {
+	case S_IFIFO:
 		return true;
-	if (S_ISCHR(st.st_mode))
-		return st.st_rdev == caller_tty(c) && !is_drawn_on(c, fd, st.st_rdev);
-	return S_ISREG(st.st_mode) && st.st_dev == c->sup->err_dev && st.st_ino == c->sup->err_ino;
+	case S_IFCHR:
+		return !is_drawn_on(c, fd, st->st_rdev);
+	case S_IFSOCK:
+		return is_socketpair(fd);
+	default:
+		return S_ISREG(st->st_mode) && is_log(c, fd, st);
+	}
 }
 
 /* Never waits: the reader may be the caller itself.  A pipe knows RWF_NOWAIT since Linux 5.5, a terminal
  * does not. */
-static void write_now(int fd, const void *line, size_t len)
+static void write_now(int fd, bool is_socket, const void *line, size_t len)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	struct iovec iov = { (void *)line, len };
 
 	if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT))
 		return;
-	if (pwritev2(fd, &iov, 1, -1, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP)
+	if (is_socket)
+		(void)!send(fd, line, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	else if (pwritev2(fd, &iov, 1, -1, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP)
 		(void)!write(fd, line, len);
 }
 
@@ -107,20 +165,26 @@ static void tell(struct caller *c, struct out *o)
 {
 	_cleanup_close_ int fd = c->err > 0 ? fcntl(c->err, F_DUPFD_CLOEXEC, 0) : caller_fd(c, STDERR_FILENO);
 
-	if (fd < 0 || !may_talk(c, fd))
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !may_talk(c, fd, &st))
 		return;
 	/* A line that fills the room is cut, but ends. */
 	if (o->len == o->cap)
 		o->len--;
 	o->failed = false;
 	text_str(o, "\n");
-	write_now(fd, o->p, o->len);
+	write_now(fd, S_ISSOCK(st.st_mode), o->p, o->len);
 }
 
-/* A process is told once of a decision, but of each exec: it is new each time. */
-static bool is_first(struct caller *c, enum op op, uint32_t id)
+/* A process is told once of a decision; of an exec once whatever was decided, for execvp(3) goes on to the
+ * next directory of PATH. */
+static bool is_first(struct caller *c, enum op op, const char *target, uint32_t id)
 {
-	return op == OP_EXEC || mark_first(c->sup->said, (uint64_t)caller_tgid(c) << 32 | id);
+	pid_t pid = caller_tgid(c);
+
+	return mark_first(c->sup->said,
+			  op == OP_EXEC ? ids_mark(&c->sup->ids, pid, op, target) : (uint64_t)pid << 32 | id);
 }
 
 /* ps and top look into every process there is: a hundred lines would say nothing. */
@@ -164,7 +228,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	};
 	const char *message = decision_message(&c->image, d);
 
-	if (is_silent(req, d) || !is_first(c, req->op, id))
+	if (is_silent(req, d) || !is_first(c, req->op, target, id))
 		return;
 	denial_reason(&c->image, d, why, reason, sizeof(reason));
 	if (message)
