@@ -155,10 +155,8 @@ int session_describe(struct helper *h)
 
 int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 {
-	int r = places_open(h, ret_err, ret_path);
+	int r;
 
-	if (r < 0)
-		return r;
 	*ret_path = h->state_dir;
 	r = make_dir(h, h->places.sessions, h->state_dir, &h->state_fd, ret_err);
 	if (r < 0)

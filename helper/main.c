@@ -9,6 +9,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "policy/eval.h"
+#include "policy/risk.h"
+
 #ifndef PALE_VERSION
 #define PALE_VERSION "unversioned"
 #endif
@@ -81,6 +84,7 @@ int main(int argc, char *argv[])
 
 	if (r != 0)
 		return err ? say(r, err) : r;
+	eval_is_final = risk_is_final;
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return write_all(STDOUT_FILENO, "pale-helper " PALE_VERSION "\n",
 				 strlen("pale-helper " PALE_VERSION "\n"));

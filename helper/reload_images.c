@@ -11,6 +11,8 @@
 
 #include "policy/parse.h"
 
+#include "stepup.h"
+
 #define SUFFIX ".new"
 
 /* What such a file is called. */
@@ -76,6 +78,7 @@ static const char *make_own(struct helper *h, struct plan *plan, struct policy *
 
 	/* What the filter and the processes were started with. */
 	p->s.level = h->level;
+	p->s.proves = stepup_proves(h, p->s.stepup);
 	p->s.pass = h->image.h->pass;
 	plan->floor_alone = h->image.h->reads == READS_FLOOR;
 	p->s.reads = (enum reads)h->image.h->reads;

@@ -18,6 +18,8 @@
 #include "policy/parse.h"
 #include "policy/rule.h"
 
+#include "stepup.h"
+
 #define BUNDLE_MAX    (64u << 20)
 #define DIAGS_BYTES   (48 * 1024)
 #define START_WAIT_MS 10000
@@ -238,6 +240,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 
 	if (r == 0)
 		r = set_level(&p->s, h->level);
+	p->s.proves = stepup_proves(h, p->s.stepup);
 	if (r == 0)
 		r = image_compile(p, NULL, d, &h->image_bytes, &size);
 	if (r < 0)
@@ -405,6 +408,9 @@ int session_start(struct helper *h)
 		err = read_passed(h, &passed, &bundle, &len);
 	if (err)
 		return refuse(h, err, NULL);
+	r = places_open(h, &err, &path);
+	if (r < 0)
+		return refuse_errno(h, err, path, r);
 	r = compile(h, bundle, len);
 	if (r == 0)
 		r = set_up(h);

@@ -62,6 +62,11 @@ enum stepup_by stepup_by(const struct helper *h, uint32_t image, enum risk_level
 	return STEPUP_BY_PASSPHRASE;
 }
 
+bool stepup_proves(const struct helper *h, enum stepup mode)
+{
+	return mode != STEPUP_NONE && (mode != STEPUP_AUTO || stepup_is_set(h));
+}
+
 json_t *stepup_ways(const struct helper *h)
 {
 	enum stepup_by by = stepup_by(h, 0, RISK_CRITICAL);

@@ -20,6 +20,8 @@ enum stepup_by { STEPUP_BY_NOTHING, STEPUP_BY_PASSPHRASE, STEPUP_BY_PAM };
 
 /* For a question of so much risk under that image (image_of()). */
 enum stepup_by stepup_by(const struct helper *h, uint32_t image, enum risk_level level);
+/* A policy with that mode wants more than its own word for what cannot be taken back. */
+bool stepup_proves(const struct helper *h, enum stepup mode);
 /* "", "passphrase", "pam" */
 const char *stepup_by_name(enum stepup_by by);
 

@@ -185,6 +185,8 @@ static void compile_rules(struct compiler *c, const struct policy *p)
 			.layer = (uint8_t)r->layer,
 			.rank = (uint8_t)r->rank,
 			.hard = is_hard(r->kind),
+			.proof = p->s.proves && r->kind == RULE_CMD_ALLOW && r->rank != RANK_PRESET &&
+				 !r->unproven,
 		};
 
 		file = ir.file;

@@ -99,6 +99,12 @@ void denial_text(struct out *o, const char *s);
  */
 uint32_t denial_mark(enum op op, const char *target, const struct decision *d, const char *why);
 
+/*
+ * What the command of req does cannot be taken back: risk_is_final(), for who knows it.  NULL, as in the
+ * preload: every command counts as such, and whoever is asked then judges.
+ */
+extern bool (*eval_is_final)(const struct request *req);
+
 /* --- the parts, for their own tests --- */
 void eval_path(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
 void eval_command(const struct image *img, const struct request *req, struct decision *d, struct trace *t);

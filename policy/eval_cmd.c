@@ -138,14 +138,20 @@ static struct decision by_default(const struct image *img)
 	return d;
 }
 
+bool (*eval_is_final)(const struct request *req);
+
 static struct decision by_votes(const struct judged *j, const struct votes *votes)
 {
+	const struct image_rule *r;
 	struct decision d;
 
 	if (votes->hard != RULE_NONE)
 		return decision_deny(REASON_RULE, votes->hard);
 	if (!ballot_result(&votes->ballot, &d))
 		d = by_default(j->img);
+	r = d.verdict == VERDICT_ALLOW ? image_rule(j->img, d.rule) : NULL;
+	if (r && r->proof && (!eval_is_final || eval_is_final(j->req)))
+		d = (struct decision){ VERDICT_ASK, REASON_PROOF, d.rule, 0 };
 	/* the operator typed it: only what is denied by a rule is refused */
 	if (j->req->is_root && (d.verdict == VERDICT_ASK || d.reason != REASON_RULE))
 		d = (struct decision){ VERDICT_ALLOW, REASON_OPERATOR, d.rule, 0 };

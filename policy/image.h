@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 10u
+#define IMAGE_VERSION 11u
 /* All that the processes of a session share, in the one place that none of them can write (ring.h, wire.h).
  */
 #define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)
@@ -44,6 +44,8 @@ struct image_rule {
 	uint32_t text, pattern, file, message; /* string offsets; message 0 = none */
 	uint32_t line;
 	uint8_t kind, layer, rank, hard;
+	uint8_t proof; /* what it allows is asked where it cannot be taken back: eval_is_final() */
+	uint8_t unused[3];
 };
 
 struct image_ident {

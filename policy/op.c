@@ -72,6 +72,8 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_OWN] = "the session's own",
 	[REASON_UDP] = "no `udp =` rule names it, and nothing else lets datagrams out",
 	[REASON_EXFIL] = "it carries more than a name",
+	[REASON_PROOF] = "what cannot be taken back is confirmed all the same, unless `passphrase = no` "
+			 "stands below the rule",
 	[REASON_FLOOD] = "too many at a time",
 	[REASON_ASTRAY] = "a private address in words of IPv6 leads out by another way",
 	[REASON_UNIX] = "no `unix =` rule names it, and what listens there acts outside the fence",

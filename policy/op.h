@@ -96,6 +96,7 @@ enum reason {
 	REASON_GIT,    /* git would obey it: what is written there is looked at first */
 	REASON_UNREADABLE, /* what runs of a file that nobody may read, nobody may look at */
 	REASON_LOADER,	   /* a loader, and nobody can tell which program it would open */
+	REASON_PROOF,	   /* allowed by a rule, but it cannot be taken back: confirmed nevertheless */
 	REASON_COUNT
 };
 

@@ -64,6 +64,7 @@ enum key_type {
 	KEY_LOGS,
 	KEY_FORBID,
 	KEY_MESSAGE,
+	KEY_PROOF,
 	KEY_LIMIT, /* id: enum resource, or LIMITS_ENFORCE */
 	KEY_TYPE_COUNT
 };
@@ -144,6 +145,7 @@ struct parser {
 	/* The rules of the last rule line of this section, for `message =`. */
 	size_t last_first, last_end;
 	bool last_rule, last_said;
+	enum rule_kind last_key; /* of that line */
 };
 
 /* A finding about the line at hand: 0 or -ENOMEM.  col 0 is the value's. */

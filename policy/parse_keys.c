@@ -47,6 +47,7 @@ static const struct key_def keys[] = {
 	{ "commands", "denylist", KEY_COMMAND, RULE_CMD_DENYLIST, "write `deny = COMMAND`" },
 	{ "commands", "read_only", KEY_SETTING, SET_READ_ONLY, NULL },
 	{ "commands", "message", KEY_MESSAGE, 0, NULL },
+	{ "commands", "passphrase", KEY_PROOF, 0, NULL },
 	{ "network", "mode", KEY_SETTING, SET_NET_MODE, NULL },
 	{ "network", "default", KEY_SETTING, SET_NET_DEFAULT, NULL },
 	{ "network", "allow", KEY_HOST, RULE_NET_ALLOW, NULL },

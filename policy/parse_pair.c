@@ -292,6 +292,19 @@ static int on_message(struct parser *ps, const struct key_def *def, const struct
 	return 0;
 }
 
+static int on_proof(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	(void)def;
+	if (!ps->last_rule || ps->last_key != RULE_CMD_ALLOW)
+		return parser_error(ps, pair, "stray-passphrase", "put it below the rule it is about",
+				    "`passphrase` without an `allow` right above it");
+	if (strcmp(pair->value, "no") != 0)
+		return parser_error(ps, pair, "bad-value", NULL, "`%s` is not known here: no", pair->value);
+	for (size_t i = ps->last_first; i < ps->last_end; i++)
+		ps->p->rules[i].unproven = true;
+	return 0;
+}
+
 static int on_preset(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	(void)def;
@@ -357,6 +370,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_BRANCH] = on_branch,
 		[KEY_ENVIRON] = parser_on_environ,
 		[KEY_MESSAGE] = on_message,
+		[KEY_PROOF] = on_proof,
 		[KEY_FORBID] = parser_on_forbid,
 		[KEY_LOGS] = parser_logs,
 		[KEY_LIMIT] = parser_on_limit,
@@ -376,6 +390,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		/* A message below a rule that is refused here is not a second mistake. */
 		ps->last_rule = true;
 		ps->last_said = false;
+		ps->last_key = (enum rule_kind)def->id;
 		ps->last_first = ps->last_end = ps->p->n_rules;
 	}
 	return handlers[def->type](ps, def, pair);

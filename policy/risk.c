@@ -332,6 +332,11 @@ static void (*const kinds[OP_COUNT])(struct risk *r, const struct request *req) 
 	[OP_BIND] = risk_bind,	  [OP_UNIX] = risk_unix,
 };
 
+bool risk_is_final(const struct request *req)
+{
+	return risk_of(req).level == RISK_CRITICAL;
+}
+
 struct risk risk_of(const struct request *req)
 {
 	struct risk r = { .level = RISK_LOW };

@@ -24,5 +24,7 @@ const char *risk_name(enum risk_level level);
  * publishing, releasing or deleting on a remote, a secret, the policy itself.
  */
 struct risk risk_of(const struct request *req);
+/* RISK_CRITICAL: for eval_is_final. */
+bool risk_is_final(const struct request *req);
 
 #endif

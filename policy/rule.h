@@ -83,6 +83,7 @@ struct rule {
 	char *pattern; /* files and unix: absolute, `~`, `.` and `..` expanded, normalised; others: as text */
 	char *file;    /* file it stands in, as given by the caller; "preset agent"; "built in" */
 	char *message; /* what `message =` said after it, or NULL */
+	bool unproven; /* `passphrase = no` stands after it */
 	unsigned line;
 	unsigned col;
 };
@@ -109,8 +110,10 @@ struct settings {
 	bool allow_danger;     /* launch flag --danger */
 	bool allow_unhooked;   /* launch flag --allow-unhooked */
 	bool observe;	       /* launch flag --observe: parse.h */
-	enum level level;      /* what enforces it; inside another image, that one's */
-	uint64_t pass; /* the gate's word, 0 where the gate is closed; inside another image, that one's */
+	bool proves; /* what cannot be taken back is confirmed by a second proof: stepup, and a passphrase is
+			set */
+	enum level level; /* what enforces it; inside another image, that one's */
+	uint64_t pass;	  /* the gate's word, 0 where the gate is closed; inside another image, that one's */
 };
 
 struct policy_ident {

@@ -3,8 +3,11 @@
  * The helper compiles the same bundle for a session, so both give the same answers.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "policy/passphrase.h"
 #include "policy/path.h"
 
 #include "tools.h"
@@ -62,6 +65,19 @@ int bundle_parse(struct bundle *b, const struct bundle *first, struct policy *p,
 	return r == 0 && b->n_unproven > 0 ? parse_proven(b, p) : r;
 }
 
+/* As a session's helper would have it (stepup_proves()); of one that keeps it in a place of its own nobody
+ * knows here. */
+static bool proves(enum stepup mode)
+{
+	char path[LIMIT_PATH];
+	struct dirs dirs;
+
+	if (mode != STEPUP_AUTO)
+		return mode != STEPUP_NONE;
+	return dirs_find(&dirs) == 0 && path_join(path, sizeof(path), dirs.state, PASSPHRASE_FILE) >= 0 &&
+	       faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static int build(struct loaded *l, struct diags *d)
 {
 	int r = bundle_parse(&l->bundle, NULL, &l->policy, d);
@@ -70,6 +86,7 @@ static int build(struct loaded *l, struct diags *d)
 	if (r == 0 && l->bundle.n_git_trunk > 0)
 		r = parse_proven(&l->bundle, &l->policy);
 	l->policy.s.level = l->level;
+	l->policy.s.proves = proves(l->policy.s.stepup);
 	if (r == 0)
 		r = image_compile(&l->policy, NULL, d, &l->bytes, &l->size);
 	if (r == 0)

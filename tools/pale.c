@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/eval.h"
+#include "policy/risk.h"
+
 #include "tools.h"
 
 static const struct subcommand *const subcommands[] = {
@@ -147,6 +150,7 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
+	eval_is_final = risk_is_final;
 	code = dispatch(argc - 1, argv + 1);
 	/* A report that could not be written whole is no report. */
 	if (fflush(stdout) != 0 && code == EXIT_OK) {
