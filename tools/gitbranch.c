@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -46,10 +47,31 @@ static bool directs_git(const char *entry)
 
 #define NO_GLOBAL "GIT_CONFIG_GLOBAL=/dev/null"
 
+/* Two ways of saying that /etc/gitconfig is not read. */
+static bool is_no_system(const char *entry)
+{
+	return strcmp(entry, "GIT_CONFIG_SYSTEM=/dev/null") == 0 ||
+	       strcmp(entry, "GIT_CONFIG_NOSYSTEM=1") == 0;
+}
+
+/* Of the pairs that GIT_CONFIG_COUNT counts, those with keys that lead a push nowhere else; agents give them.
+ */
+static bool is_harmless_pair(const char *entry)
+{
+	static const char *const keys[] = { "core.fsmonitor", "core.pager", "credential.", "safe.", "user." };
+	const char *key = strchr(entry, '=');
+	bool harmless = starts_with(entry, "GIT_CONFIG_COUNT=") || starts_with(entry, "GIT_CONFIG_VALUE_");
+
+	for (size_t i = 0; key && starts_with(entry, "GIT_CONFIG_KEY_") && i < NELEM(keys); i++)
+		harmless |= strncasecmp(key + 1, keys[i], strlen(keys[i])) == 0;
+	return harmless;
+}
+
 /* What adds to its configuration or moves that, whose files are looked for below the operator's home. */
 static bool configures_git(const char *entry, const char *home)
 {
-	return (starts_with(entry, "GIT_CONFIG") && strcmp(entry, NO_GLOBAL) != 0) ||
+	return (starts_with(entry, "GIT_CONFIG") && strcmp(entry, NO_GLOBAL) != 0 && !is_no_system(entry) &&
+		!is_harmless_pair(entry)) ||
 	       (starts_with(entry, "HOME=") && strcmp(entry + strlen("HOME="), home) != 0);
 }
 
@@ -71,6 +93,7 @@ void git_env_note(struct git_env *e, const char *entry)
 	e->config |= configures_git(entry, e->home);
 	e->config |= !note_config_home(e, entry);
 	e->no_global |= strcmp(entry, NO_GLOBAL) == 0;
+	e->no_system |= is_no_system(entry);
 }
 
 void git_env_gather(struct git_env *e, const struct environment *env)
@@ -330,7 +353,8 @@ static bool global_is_plain(const struct git_env *env)
 
 static bool outer_is_plain(const struct git_env *env)
 {
-	return !env->config && is_plain("/etc", "gitconfig") && (env->no_global || global_is_plain(env));
+	return !env->config && (env->no_system || is_plain("/etc", "gitconfig")) &&
+	       (env->no_global || global_is_plain(env));
 }
 
 static bool goes_to_its_own(const struct git_env *env, const char *git_dir)
@@ -407,7 +431,7 @@ static char *configuration(const struct git_env *env, const char *git_dir, const
 {
 	const char *xdg = env->config_home[0] ? env->config_home : env->home;
 	char *all = strdup("");
-	bool ok = append(&all, "/etc", "gitconfig");
+	bool ok = env->no_system || append(&all, "/etc", "gitconfig");
 
 	if (!env->no_global)
 		ok = ok && append(&all, xdg, env->config_home[0] ? "git/config" : ".config/git/config") &&

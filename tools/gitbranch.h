@@ -17,6 +17,7 @@ struct git_env {
 	bool elsewhere; /* something directs it to another repository than the one around its directory */
 	bool config;	/* or to other configuration than its own files */
 	bool no_global; /* and to none of the operator's */
+	bool no_system; /* nor of the machine's */
 	char config_home[GIT_ENV_WORD]; /* XDG_CONFIG_HOME, "": none */
 };
 

@@ -111,7 +111,7 @@ t_not_known() {
 	repo
 	goes "not known: its own words configure it" git -c "url.x.insteadOf=$W" push origin topic:topic
 	goes "not known: its own words configure it" git push --repo=x --no-repo
-	for row in GIT_DIR="$W/r/.git" GIT_CONFIG_COUNT=0 "GIT_CONFIG_PARAMETERS='a.b=c'" HOME=/ GIT_CONFIG_NOSYSTEM=1 GIT_COMMON_DIR="$W/r/.git"; do
+	for row in GIT_DIR="$W/r/.git" GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_KEY_1=Core.sshCommand "GIT_CONFIG_PARAMETERS='a.b=c'" HOME=/ GIT_CONFIG_NOSYSTEM=0 GIT_CONFIG_SYSTEM=/x GIT_COMMON_DIR="$W/r/.git"; do
 		goes "not known: a variable gives it another repository or configuration" bash -c "export '${row//\'/\'\\\'\'}'; $P"
 	done
 	goes "not known: a variable gives it another repository or configuration" bash -c "export XDG_CONFIG_HOME=$W/x; $P"

@@ -371,6 +371,18 @@ t_a_push_by_configuration() {
 	rc_is 0
 	not_denied
 	[ "$(git -C ~/o.git branch --format='%(refname:short)' | xargs)" = "main next other topic" ] || fail "not pushed"
+	# What gemini and copilot give their shells leads nowhere else; the same with one key more does.
+	how='export GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=credential.helper GIT_CONFIG_VALUE_0= GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false'
+	how+=' GIT_CONFIG_KEY_2=core.pager GIT_CONFIG_VALUE_2=cat GIT_CONFIG_KEY_3=safe.bareRepository GIT_CONFIG_VALUE_3=explicit GIT_CONFIG_SYSTEM=/dev/null'
+	fsh "set -e; $how; git push -q origin topic:third; git checkout -q -b fourth; git push -q origin fourth; GIT_CONFIG_NOSYSTEM=1 git push -q"
+	rc_is 0
+	not_denied
+	[ "$(git -C ~/o.git branch --format='%(refname:short)' | xargs)" = "fourth main next other third topic" ] || fail "not pushed"
+	fsh "$how GIT_CONFIG_KEY_3=Remote.origin.push GIT_CONFIG_VALUE_3=fourth:main; git push origin fourth; git push"
+	fsh "export GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=$W/x; printf '[remote \"origin\"]\npush = fourth:main' >x; git push origin fourth"
+	fsh "printf '[remote \"origin\"]\npush = fourth:main' >x; GIT_CONFIG_SYSTEM=$W/x git push origin fourth"
+	[ "$(git -C ~/o.git rev-parse main)" = "$MAIN" ] || fail "pushed to main"
+	denied exec "git" "or one that cannot be told"
 }
 
 # By the words, which is the first ring.
