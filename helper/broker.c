@@ -243,7 +243,7 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 			outcome_forgo(ap);
 		return true;
 	case KNOWN_DENIED:
-		refuse(h, c, REASON_REPEATED, "denied before in this turn");
+		refuse(h, c, REASON_REPEATED, "not asked again until the operator says `pale turn`");
 		return true;
 	case KNOWN_PENDING:
 		(void)join(h, c, ap);

@@ -20,8 +20,8 @@ struct risk {
 
 const char *risk_name(enum risk_level level);
 /*
- * The risk of req.  RISK_CRITICAL is what cannot be taken back: a forced push or one to a protected branch,
- * publishing, releasing or deleting on a remote, a secret, the policy itself.
+ * The risk of req.  RISK_CRITICAL is what cannot be taken back: a forced push (one to a protected branch is
+ * denied, not asked), publishing, releasing or deleting on a remote, a secret, the policy itself.
  */
 struct risk risk_of(const struct request *req);
 /* RISK_CRITICAL: for eval_is_final. */

@@ -41,14 +41,6 @@ static const char *strip(const char *s, const char *prefix)
 	return strncmp(s, prefix, n) == 0 ? s + n : s;
 }
 
-static bool is_trunk(const char *branch)
-{
-	static const char names[] = "main master trunk production release stable";
-
-	branch = strip(strip(branch, "refs/"), "heads/");
-	return word_in_list(names, branch, strlen(branch)) || strchr(branch, '*') != NULL;
-}
-
 /* Refspec i of `git push REMOTE REFSPEC...`, "" behind the last. */
 static const char *refspec(const struct seen *s, size_t i)
 {
@@ -72,22 +64,6 @@ static bool push_deletes(const struct seen *s)
 			return true;
 	}
 	return false;
-}
-
-static bool push_to_trunk(const struct seen *s)
-{
-	const char *head = s->req->git_branch;
-
-	for (size_t i = 0; *refspec(s, i); i++) {
-		const char *spec = strip(refspec(s, i), "+"), *colon = strrchr(spec, ':');
-		const char *to = colon ? colon + 1 : spec;
-
-		if (strcmp(to, "HEAD") == 0 || strcmp(to, "@") == 0)
-			to = head ? head : "";
-		if (is_trunk(to))
-			return true;
-	}
-	return !*refspec(s, 0) && head && is_trunk(head);
 }
 
 static bool push_untold(const struct seen *s)
@@ -164,7 +140,6 @@ static const struct row rows[] = {
 	{ "git", "push", NULL, push_forces, RISK_CRITICAL, "forced: rewrites what others have" },
 	{ "git", "push", "-d --delete --prune --mirror", NULL, RISK_CRITICAL, "deletes on the remote" },
 	{ "git", "push", NULL, push_deletes, RISK_CRITICAL, "deletes on the remote" },
-	{ "git", "push", NULL, push_to_trunk, RISK_CRITICAL, "pushes to a protected branch" },
 	{ "git", "push", "--all --branches", NULL, RISK_CRITICAL, "pushes every branch, protected ones too" },
 	{ "git", "push", NULL, push_untold, RISK_HIGH, "which branch it pushes is not said" },
 	{ "git", "push", "--tags --follow-tags", NULL, RISK_HIGH, "pushes tags, which releases are made of" },

@@ -31,7 +31,7 @@ static void print_agent(const struct run *r)
 	const char *needs = a ? agent_needs(a, (const char *const *)r->argv) : NULL;
 
 	if (a)
-		talk("agent %s (host sandbox present), its state in %s%s%s", a->name,
+		talk("agent %s: pale's profile of it holds, pale-agents(7); its state is in %s%s%s", a->name,
 		     r->relocation.state ? r->relocation.state : "your home",
 		     r->relocation.state && a->home ? " and " : "",
 		     r->relocation.state && a->home ? a->home : "");

@@ -222,6 +222,39 @@ t_a_question_is_no_denial() {
 	agree
 }
 
+# A wrapper and what it runs are two questions of one process, which is told once that it waits.
+t_told_once_that_it_waits() {
+	local id
+	[ "$T_LEVEL" != hooks ] || skip "at level hooks a program does not know what its process was told before"
+	printf '[commands]\nask = maybe\n' | policy
+	printf '#!/bin/sh\necho ran\n' >maybe
+	chmod +x maybe
+	bg ask bash -c 'env ./maybe; true'
+	id=$(pending_id) || exit 1
+	until_true 10 grep -q waiting "$S/ask.err"
+	run pale approve "$id"
+	id=$(pending_id) || exit 1
+	sleep 0.7
+	run pale approve "$id"
+	bg_wait ask
+	out_has ran
+	[ "$(grep -c "pale: waiting" "$S/err")" = 1 ] || fail "told twice"
+}
+
+# What was denied is not asked again, and whoever reads that learns what would let it be.
+t_denied_before() {
+	local id
+	printf '[commands]\nask = maybe\n' | policy
+	printf '#!/bin/sh\n' >maybe
+	chmod +x maybe
+	bg ask bash -c './maybe; ./maybe; true'
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait ask
+	told exec "denied before in this turn: not asked again until the operator says \`pale turn\`"
+	agree
+}
+
 # Allowed and denied deeds beside it, with names that were chosen, before and after.
 t_chosen_names() {
 	local id

@@ -261,6 +261,10 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 	char line[LINE_SIZE] UNINITIALIZED;
 	struct out o = out_of(line, sizeof(line));
 
+	/* `env tool` asks for env and then, in the same process, for the tool: it is told that it waits. */
+	if (req->op == OP_EXEC &&
+	    !mark_first(c->sup->said, ids_mark(&c->sup->ids, caller_tgid(c), OP_COUNT, "")))
+		return;
 	text_str(&o, "pale: waiting for approval: ");
 	text_str(&o, op_name(req->op));
 	text_str(&o, " ");
