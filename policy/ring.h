@@ -26,7 +26,7 @@
 #include "op.h"
 
 #define RING_MAGIC   0x31474e4952454c50ull
-#define RING_VERSION 6u
+#define RING_VERSION 7u
 #define RING_SLOT    64u
 /*
  * 4 MiB, all of it allocated at the start of a session.  A writer that finds the ring full wakes the reader,
@@ -56,6 +56,8 @@ struct ring_header {
 	/* Counts (ring_count_begin()).  A cached path of a directory is valid while they are unchanged. */
 	_Alignas(64) _Atomic uint64_t moved; /* renames: any directory may have another path */
 	_Atomic uint64_t wandered;	     /* changes of a working directory */
+	_Atomic uint32_t
+		pushes; /* set by the supervisor: a push was let reach a host; a hint for hooks alone */
 };
 
 /*

@@ -58,8 +58,13 @@ static bool is_numeric(const char *name)
  */
 static bool goes_down(const struct request *req)
 {
-	return level_now() != LEVEL_HOOKS &&
-	       (verdict_of(req).verdict != VERDICT_DENY || !strchr(req->host, '.'));
+	struct decision d = verdict_of(req);
+
+	if (level_now() == LEVEL_HOOKS)
+		return false;
+	/* A human may have let a push reach what no rule names. */
+	return d.verdict != VERDICT_DENY || !strchr(req->host, '.') ||
+	       (d.reason == REASON_HOST && session.ring && atomic_load(&session.ring->pushes));
 }
 
 /* 0 with the canonical name in host; -EACCES where it is denied; -ENOENT, -ENAMETOOLONG for no name. */

@@ -36,6 +36,7 @@ goes() {
 	id=$(pending_id) || fail "not asked: $*: $(cat "$S/push.err")"
 	to=$(of_card to)
 	grep -qF "to        $to" <<<"$(pale pending)" || fail "not shown: $to"
+	[[ $to != "host "* ]] || grep -qF "opens     that host, for this push alone" <<<"$(pale pending)" || fail "not told what a yes opens"
 	pale deny "$id" >/dev/null || fail "deny"
 	bg_wait push
 	# shellcheck disable=SC2053 # it is a pattern
@@ -90,6 +91,27 @@ t_the_card_says_where() {
 	printf '[url "https://home.example/"]\ninsteadOf = hm:\n' >>"$HOME/.gitconfig"
 	goes "host home.example: https://home.example/z" git push hm:z two:two
 	nothing_pushed
+}
+
+# A server of the operator's own, at a port of this machine that no rule names: to the push alone.
+t_a_port_of_this_machine() {
+	local port id server
+	repo
+	python3 "${T_LIB%/*}/helper/githttp.py" "$W" "$S/port" 2>"$S/server" &
+	server=$!
+	until_true 10 test -s "$S/port" || fail "no server: $(cat "$S/server")"
+	port=$(cat "$S/port")
+	git -C "$W/good.git" config http.receivepack true
+	bg push bash -c "git push -q http://127.0.0.1:$port/good.git topic:topic; echo pushed \$?; (echo >/dev/tcp/127.0.0.1/$port) && echo reached; true"
+	id=$(pending_id) || exit 1
+	run pale approve "$id"
+	# What is no part of it is asked.
+	id=$(pending_id) || fail "not asked: $(cat "$S/push.out" "$S/push.err")"
+	run pale deny "$id"
+	bg_wait push
+	kill $server
+	out_is "pushed 0"
+	pushed_to good
 }
 
 t_names_that_mislead() {

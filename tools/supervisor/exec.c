@@ -449,6 +449,7 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	/* With this flag the kernel only checks, and runs nothing. */
 	if (call->flags & AT_EXECVE_CHECK)
 		return answer_continue();
+	pushes_open(c, x->req.aim);
 	/* The process of an unreadable program cannot be inspected either, so it could not be compared. */
 	if (x->closed) {
 		verdict_refuse(c, &x->req, target, REASON_UNREADABLE);

@@ -186,4 +186,5 @@ void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
 		(void)verdict_of(c, req);
 	if (is_machine)
 		judge_port(c, req, ret);
+	(void)pushes_reach(c, req, &ret->d);
 }

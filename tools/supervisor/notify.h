@@ -410,6 +410,13 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 /* Wakes the helper by a connection that asks nothing. */
 void ask_kick(const struct supervisor *s);
 
+/* --- pushes.c --- */
+
+/* Where a human let the caller do it: these are the URLs that it pushes to (struct request.aim), or NULL. */
+void pushes_open(struct caller *c, const char *aim);
+/* True with *d allowed: what no rule names is where a push goes that the caller is or comes of. */
+bool pushes_reach(struct caller *c, const struct request *req, struct decision *d);
+
 /* One line on the caller's standard error, once per process and id. */
 /* At an exec: the file that is the caller's standard error, if it is one, is a place to talk from now on. */
 void tell_begin(struct caller *c);

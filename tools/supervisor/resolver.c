@@ -54,6 +54,7 @@ static struct decision judge_name(struct resolver *r, struct caller *c, const st
 {
 	struct decision d = verdict_of(c, req);
 
+	(void)pushes_reach(c, req, &d);
 	if (d.verdict != VERDICT_DENY && !is_in_full(&c->image, &d) &&
 	    !dns_limits_pass(r->limits, req->host, type, loop_now() / NS_PER_S))
 		d = (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_EXFIL, .rule = RULE_NONE };
