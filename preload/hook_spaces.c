@@ -10,9 +10,20 @@
 #include "preload/late.h"
 #include "preload/spaces.h"
 
+int refuse_spaces(void)
+{
+	static bool told;
+
+	if (!told)
+		say_text("pale: namespaces are refused here; switch the agent's own sandbox off "
+			 "(pale-agents(7))");
+	told = true;
+	return fail(-EPERM);
+}
+
 int unshare(int flags)
 {
-	return in_session() && flags & NEW_SPACES ? fail(-EPERM)
+	return in_session() && flags & NEW_SPACES ? refuse_spaces()
 						  : (int)libc_result(raw1(SYS_unshare, (long)flags));
 }
 
@@ -23,7 +34,7 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	va_list ap;
 
 	if (in_session() && flags & (NEW_SPACES & ~CSIGNAL))
-		return fail(-EPERM);
+		return refuse_spaces();
 	if (!real.clone)
 		real_init();
 	va_start(ap, arg);

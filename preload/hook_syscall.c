@@ -153,7 +153,7 @@ long syscall(long nr, ...)
 		return r;
 	/* It returns twice, so nothing may stand between it and the caller. */
 	if (nr == SYS_clone && in_session() && a[0] & (NEW_SPACES & ~CSIGNAL))
-		return fail(-EPERM);
+		return refuse_spaces();
 	if (nr & OTHER_ABI && nr > 0 && in_session())
 		return fail(-ENOSYS);
 	return libc_result(raw6(nr, a[0], a[1], a[2], a[3], a[4], a[5]));

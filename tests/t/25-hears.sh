@@ -153,4 +153,15 @@ t_full_pair() {
 	out_is 1
 }
 
+# An agent's own sandbox says only that it may not.
+t_namespaces() {
+	local want="pale: namespaces are refused here; switch the agent's own sandbox off (pale-agents(7))"
+	fence python3 -c 'import ctypes, os; c = ctypes.CDLL(None); print([c.unshare(0x10000000), c.syscall(56 if os.uname().machine == "x86_64" else 220, 0x10000011, 0, 0, 0, 0), c.unshare(0x20000)])'
+	out_is "[-1, -1, -1]"
+	[ "$(grep -cxF "$want" "$S/err")" = 1 ] || fail "not told once"
+	need bwrap
+	fence bwrap --unshare-user --ro-bind / / true
+	err_has "$want"
+}
+
 scenario "$@"
