@@ -56,8 +56,7 @@ struct ring_header {
 	/* Counts (ring_count_begin()).  A cached path of a directory is valid while they are unchanged. */
 	_Alignas(64) _Atomic uint64_t moved; /* renames: any directory may have another path */
 	_Atomic uint64_t wandered;	     /* changes of a working directory */
-	_Atomic uint32_t
-		pushes; /* set by the supervisor: a push was let reach a host; a hint for hooks alone */
+	_Atomic uint32_t pushes; /* set by the supervisor: a push may reach a host; a hint for hooks */
 };
 
 /*

@@ -11,7 +11,7 @@ START_TEST(header_is_not_believed)
 		void *word;
 		uint64_t value;
 	} cases[] = {
-		{ TAMPER_HEADER, &h->magic, 0 },       { TAMPER_HEADER, &h->version, 7 },
+		{ TAMPER_HEADER, &h->magic, 0 },       { TAMPER_HEADER, &h->version, RING_VERSION + 1 },
 		{ TAMPER_HEAD, &h->head, 0 },	       { TAMPER_HEAD, &h->head, 1 << 20 },
 		{ TAMPER_HEAD, &h->head, UINT64_MAX }, { TAMPER_TAIL, &h->tail, 1 << 20 },
 		{ TAMPER_TAIL, &h->tail, UINT64_MAX },
