@@ -13,6 +13,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "policy/procpath.h"
+
 static const char *const notes[NOTE_COUNT] = {
 	[NOTE_NONE] = NULL,
 	[NOTE_AROUND] = "went around the hooks",
@@ -213,7 +215,7 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 	if (r->verdict != VERDICT_ALLOW && r->verdict != VERDICT_ASK)
 		r->verdict = VERDICT_DENY;
 	h->tally.calls[id]++;
-	h->tally.denied[id] += r->verdict == VERDICT_DENY;
+	h->tally.denied[id] += r->verdict == VERDICT_DENY && !proc_is_look(r->op, r->reason, r->target);
 	h->tally.around += r->note == NOTE_AROUND;
 	who = who_is(h, id, r->pid);
 	key = key_of(h, id, r, who.exe);

@@ -150,15 +150,15 @@ static struct decision decide_connect(struct walk *w, const char *path)
 
 /*
  * An answer that holds for any unnamed name beside this one: it allows (so nothing that comes after
- * changes it), and hangs neither on the argument as it was spelled nor on devices; no outer session has
- * a say, and the operation is judged by its path alone.
+ * changes it), and hangs neither on the argument as it was spelled nor on devices or processes; no outer
+ * session has a say, and the operation is judged by its path alone.
  */
 static bool is_common(const struct image *img, const struct request *req, unsigned access,
 		      const struct decision *d)
 {
 	return d->verdict == VERDICT_ALLOW && req->op >= OP_READ && req->op < OP_EXEC &&
-	       !img->h->relative_only && (img->h->mode != MODE_READ_ONLY || access == ACCESS_READ) &&
-	       img->h->sec[SEC_OUTER].len == 0;
+	       !(req->pids && path_is_under(req->path, "/proc")) && !img->h->relative_only &&
+	       (img->h->mode != MODE_READ_ONLY || access == ACCESS_READ) && img->h->sec[SEC_OUTER].len == 0;
 }
 
 static struct decision judge_spelling(const struct image *img, const struct request *req, unsigned access,
@@ -206,10 +206,10 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 }
 
 /* It is of a process outside the session, or was reached through one. */
-static bool is_of_another(const struct request *req, unsigned access)
+static bool is_of_another(const struct request *req)
 {
-	return req->pids && (proc_is_closed(req->path, access, req->pids) ||
-			     (req->through && proc_is_closed(req->through, ACCESS_ALL, req->pids)));
+	return req->pids && (proc_is_closed(req->path, req->pids) ||
+			     (req->through && proc_is_closed(req->through, req->pids)));
 }
 
 void eval_path(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
@@ -225,7 +225,7 @@ void eval_path(const struct image *img, const struct request *req, struct decisi
 		other = judge_spelling(img, req, access, req->given, t);
 		decision_tighten(d, &other);
 	}
-	if (is_of_another(req, access)) {
+	if (is_of_another(req)) {
 		other = decision_deny(REASON_PROCESS, RULE_NONE);
 		decision_tighten(d, &other);
 	}

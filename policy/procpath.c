@@ -5,16 +5,6 @@
 
 #define PID_DIGITS 9
 
-/*
- * The files that the kernel shows of any process to any user, without the access check of ptrace(2).  ps,
- * top, pgrep and container detection read them.
- */
-static const char *const shown_to_all[] = {
-	"stat",	     "statm",	       "status",    "cmdline", "comm",	    "cgroup",	     "cpuset",
-	"limits",    "loginuid",       "sessionid", "oom_adj", "oom_score", "oom_score_adj", "sched",
-	"schedstat", "timens_offsets", "mountinfo", "mounts",  "task",	    "wchan",
-};
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -35,31 +25,19 @@ int32_t proc_take_pid(const char **at)
 	return pid;
 }
 
-static bool is_shown_to_all(const char *name)
-{
-	for (size_t i = 0; i < sizeof(shown_to_all) / sizeof(shown_to_all[0]); i++)
-		if (strcmp(name, shown_to_all[i]) == 0)
-			return true;
-	return *name == '\0';
-}
-
-bool proc_is_closed(const char *path, unsigned access, const struct pids *pids)
+bool proc_is_closed(const char *path, const struct pids *pids)
 {
 	const char *rest = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
 	int32_t pid;
 
-	/* A component that only starts with a digit, as "12 (deleted)", is closed below. */
+	/* A component that only starts with a digit, as "12 (deleted)", is nobody's, so closed. */
 	if (!is_digit(*rest))
 		return false;
 	pid = proc_take_pid(&rest);
-	if (pid != 0 && pids->has(pids, pid))
-		return false;
-	if (pid == 0 || access & ~(unsigned)ACCESS_READ)
-		return true;
-	if (strncmp(rest, "task/", 5) == 0) {
-		rest += 5;
-		if (proc_take_pid(&rest) == 0)
-			return true;
-	}
-	return !is_shown_to_all(rest);
+	return pid == 0 || !pids->has(pids, pid);
+}
+
+bool proc_is_look(enum op op, enum reason reason, const char *path)
+{
+	return op == OP_READ && reason == REASON_PROCESS && strncmp(path, "/proc/", 6) == 0;
 }

@@ -9,10 +9,30 @@
 #include "preload/gate.h"
 
 #include <limits.h>
+#include <sys/resource.h>
 
+#include "policy/mark.h"
 #include "policy/path.h"
+#include "policy/procpath.h"
 
 #define TRY_FAR INT_MIN
+
+/* What a hook can tell of another process: its session has a number, by a limit of its own (mark.h). */
+static bool is_of_session(const struct pids *p, int32_t pid)
+{
+	struct rlimit own, its;
+
+	(void)p;
+	return raw4(SYS_prlimit64, 0, MARK_RESOURCE, NULL, &own) == 0 &&
+	       raw4(SYS_prlimit64, pid, MARK_RESOURCE, NULL, &its) == 0 && its.rlim_cur == own.rlim_cur;
+}
+
+const struct pids *pids_judged(void)
+{
+	static const struct pids session_pids = { is_of_session };
+
+	return judging_alone() ? &session_pids : NULL;
+}
 
 /* With a supervisor behind us, every call may be left to it; only a look-up of a name is none. */
 static bool is_carried(enum op op)
@@ -36,12 +56,12 @@ int conclude(const struct request *req, const char *target, const struct decisio
 		d.verdict = a.verdict;
 		d.reason = a.reason;
 	}
-	if (d.verdict == VERDICT_ALLOW)
+	if (d.verdict == VERDICT_ALLOW || proc_is_look(req->op, d.reason, target))
 		log_decision(req, target, &d, a.approval);
 	else
 		deny(req, target, &d, a.approval, a.text);
 	errno = saved;
-	return d.verdict == VERDICT_ALLOW ? CHECK_RECORDED : -EACCES;
+	return d.verdict == VERDICT_ALLOW ? CHECK_RECORDED : d.reason == REASON_PROCESS ? -ENOENT : -EACCES;
 }
 
 /* The policy's verdict; a session whose policy cannot be read denies. */
@@ -60,6 +80,7 @@ bool near_allows(struct request *req, int dirfd, const char *path, char *buf, st
 	if (!img)
 		return false;
 	req->memo = sys_memos();
+	req->pids = pids_judged();
 	req->path = path;
 	/* What a memo knows need not be looked at whether it is normalised. */
 	if (req->memo && path[0] == '/' && eval_leaf(img, req, ret))
@@ -241,7 +262,8 @@ static __attribute__((cold)) int spot_far(struct spot *ret, enum op op, unsigned
 	if ((op == OP_READ || op == OP_WRITE) && check_is_own(r, access))
 		return CHECK_ACT;
 	req.path = r->path;
-	req.given = r->same ? NULL : r->given;
+	req.given = req.through = r->same ? NULL : r->given;
+	req.pids = pids_judged();
 	d = verdict_of(&req);
 	if (d.verdict != VERDICT_ALLOW && state_now() == STATE_LIVE) {
 		e = earlier_error(&d, &req, r);

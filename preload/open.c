@@ -159,7 +159,8 @@ static __attribute__((cold)) int open_judged(int dirfd, const char *path, int fl
 	if (e < 0)
 		return e;
 	req.path = r->path;
-	req.given = r->same ? NULL : r->given;
+	req.given = req.through = r->same ? NULL : r->given;
+	req.pids = pids_judged();
 	if (check_is_own(r, req.access)) {
 		e = CHECK_RECORDED;
 	} else {

@@ -171,8 +171,7 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 		return -errno;
 	if (r->pid == 0) {
 		outputs_child(r->a->outputs);
-		if (walled)
-			warden_mark(r->a->launch->session);
+		warden_mark(r->a->launch->session, walled);
 	}
 	if (r->pid == 0)
 		handover_child(h, walled ? &r->a->fence->confine : NULL, &r->old_mask, r->a->path, r->a->argv,

@@ -98,10 +98,10 @@ static void add_record(struct story *s, const struct record *r)
 	if (op == OP_NONE || op == OP_ATTACH)
 		return;
 	s->observed += strstr(r->detail, " observed=") ? r->count : 0;
-	if (strcmp(r->verdict, "deny") == 0) {
+	/* As the helper counts: proc_is_look(). */
+	if (strcmp(r->verdict, "deny") == 0 && (op != OP_READ || strncmp(r->target, "/proc/", 6) != 0 ||
+						strcmp(r->rule, reason_text(REASON_PROCESS)) != 0))
 		add_denied(s, r);
-		return;
-	}
 	if (strcmp(r->verdict, "allow") != 0)
 		return;
 	if (op == OP_EXEC)

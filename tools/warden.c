@@ -247,10 +247,12 @@ int warden_watch(const struct warden *w, const char *session)
 	return send(w->fd, &mark, sizeof(mark), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-void warden_mark(const char *session)
+void warden_mark(const char *session, bool walled)
 {
-	const struct rlimit mark = { mark_of(session), mark_of(session) };
+	struct rlimit mark = { mark_of(session), mark_of(session) };
 
+	if (!walled && getrlimit(MARK_RESOURCE, &mark) == 0 && mark.rlim_cur > MARK_HOOKS)
+		mark.rlim_cur -= mark_of(session) % MARK_HOOKS + 1;
 	(void)setrlimit(MARK_RESOURCE, &mark);
 }
 

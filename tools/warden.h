@@ -16,8 +16,8 @@ struct warden {
 int warden_start(struct warden *w);
 /* Tells the warden which session to watch over: 0 or -errno. */
 int warden_watch(const struct warden *w, const char *session);
-/* Puts the session's mark on this process and on all that it starts. */
-void warden_mark(const char *session);
+/* Puts the session's mark on this process and on all that it starts; not walled: the mark of level hooks. */
+void warden_mark(const char *session, bool walled);
 /* Reaps the warden's parent, so that the warden is a child of init.  Call it before this process becomes a
  * subreaper. */
 void warden_settle(struct warden *w);

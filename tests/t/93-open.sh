@@ -81,11 +81,10 @@ t_what_exists_comes_first() {
 
 t_other_processes_are_foreign() {
 	local env
-	for env in environ maps fd/0 cwd root/etc/hostname fd; do
-		open_gives $EACCES 0 /proc/$$/$env
+	for env in environ maps fd/0 cwd root/etc/hostname fd stat cmdline; do
+		open_gives $ENOENT 0 /proc/$$/$env
 	done
-	open_gives 0 0 /proc/$$/stat
-	open_gives 0 0 /proc/1/cmdline
+	open_gives $ENOENT 0 /proc/1/cmdline
 	recorded read deny /proc/$$/environ 'outside the session'
 }
 

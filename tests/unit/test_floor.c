@@ -166,7 +166,28 @@ START_TEST(test_devices_and_proc)
 	make_plan();
 	ck_assert_uint_eq(floor_grants(&plan, "/dev/full"), BOTH);
 	ck_assert_uint_eq(floor_grants(&plan, "/dev/ptmx"), 0);
+	ck_assert_uint_eq(floor_grants(&plan, "/proc/1/comm"), 0);
+	ck_assert_uint_eq(floor_grants(&plan, "/proc/self/maps"), 0);
+	ck_assert_uint_eq(floor_grants(&plan, "/proc/uptime"), 0);
+	ck_assert_uint_eq(floor_grants(&plan, "/proc/sys/kernel/ostype"), FLOOR_READ);
+	ck_assert_uint_eq(floor_grants(&plan, "/proc/meminfo"), FLOOR_READ);
+}
+END_TEST
+
+/* What no supervisor is asked about, the floor must not keep. */
+START_TEST(test_proc_under_reads_floor)
+{
+	fx.p.s.reads = READS_FLOOR;
+	make_plan();
 	ck_assert_uint_eq(floor_grants(&plan, "/proc/1/comm"), FLOOR_READ);
+}
+END_TEST
+
+START_TEST(test_proc_denied)
+{
+	(void)fixture_rule(&fx, RULE_FILE_DENY, "/proc");
+	make_plan();
+	ck_assert_uint_eq(floor_grants(&plan, "/proc/meminfo"), 0);
 }
 END_TEST
 
@@ -357,6 +378,8 @@ Suite *suite_floor(void)
 				       test_mode_read_only,
 				       test_sensitive_lifted,
 				       test_devices_and_proc,
+				       test_proc_under_reads_floor,
+				       test_proc_denied,
 				       test_entries_that_are_used,
 				       test_session_directory,
 				       test_kernel_holds_the_plan,

@@ -39,18 +39,24 @@ static const unsigned char uses[RULE_KIND_COUNT] = {
 };
 
 /*
- * Never granted, whatever the policy says, so always the supervisor's.  In /proc a rule to write would
- * hold for one process for ever, and for its directory's next owner.  Terminals cannot be told apart: the
- * operator's other ones stand beside the session's, and whoever opens one reads the keys typed there.
+ * Never granted, whatever the policy says, so always the supervisor's.  In /proc a rule would hold for one
+ * process for ever, and for its directory's next owner; whose a directory is only the supervisor knows.
+ * Terminals cannot be told apart: the operator's other ones stand beside the session's, and whoever opens one
+ * reads the keys typed there.
  */
 static const struct {
 	const char *path;
 	unsigned grants;
 } carried[] = {
-	{ "/proc", FLOOR_WRITE },
+	{ "/proc", FLOOR_ALL },
 	{ "/dev/ptmx", FLOOR_WRITE },
 	{ "/dev/pts", FLOOR_ALL },
 	{ "/dev/console", FLOOR_ALL },
+};
+
+/* What programs read in /proc that is of no process: granted as all the rest of the tree. */
+static const char *const of_nobody[] = {
+	"/proc/cpuinfo", "/proc/filesystems", "/proc/meminfo", "/proc/stat", "/proc/sys",
 };
 #define CONSOLES 64 /* "/dev/tty0" and so on: virtual ones (Documentation/admin-guide/devices.txt) */
 
@@ -114,6 +120,12 @@ static int bar_place(struct plan *p, unsigned use)
 	return walk_bar(&p->walk, p->path, grants);
 }
 
+/* Under `reads = floor` nobody but the kernel is asked about what is read in /proc. */
+static unsigned carried_grants(const struct image *img, size_t i)
+{
+	return i == 0 && img->h->reads == READS_FLOOR ? FLOOR_WRITE : carried[i].grants;
+}
+
 static int plan_bars(struct plan *p)
 {
 	int r = each_place(p, USE_BAR | USE_GUARD, bar_place);
@@ -121,7 +133,7 @@ static int plan_bars(struct plan *p)
 	if (r == 0)
 		r = reads_bar(p->img, &p->walk);
 	for (size_t i = 0; r == 0 && i < NELEM(carried); i++)
-		r = walk_bar(&p->walk, carried[i].path, carried[i].grants);
+		r = walk_bar(&p->walk, carried[i].path, carried_grants(p->img, i));
 	for (unsigned i = 0; r == 0 && i < CONSOLES; i++) {
 		snprintf(p->path, sizeof(p->path), "/dev/tty%u", i);
 		r = walk_bar(&p->walk, p->path, FLOOR_ALL);
@@ -170,6 +182,9 @@ static int plan_grants(struct plan *p)
 	const char *workspace = image_str(p->img, p->img->h->workspace);
 	int r = walk_grant(&p->walk, "/", FLOOR_READ | allowed_on(p, USE_WRITE, "/"));
 
+	for (size_t i = 0; r == 0 && i < NELEM(of_nobody); i++)
+		if (is_allowed(p->img, OP_READ, of_nobody[i]))
+			r = walk_grant(&p->walk, of_nobody[i], FLOOR_READ);
 	if (r == 0)
 		r = each_place(p, USE_READ | USE_WRITE, grant_place);
 	/* Its own rule is a pattern where its name holds a `[`. */

@@ -143,6 +143,7 @@ static int resolve_far(struct held *h, struct caller *c, enum resolve_follow fol
 	if (e == -EACCES && h->place.foreign) {
 		h->req.path = h->place.raw;
 		verdict_refuse(c, &h->req, h->place.raw, REASON_PROCESS);
+		return -ENOENT;
 	}
 	return e;
 }
@@ -380,7 +381,7 @@ int held_allow(struct held *h, struct caller *c)
 	if (h->is_far && place_is_foreign(&h->place, c)) {
 		h->req.path = h->place.r.path;
 		verdict_refuse(c, &h->req, h->req.path, REASON_PROCESS);
-		return -EACCES;
+		return -ENOENT;
 	}
 	if (h->is_free)
 		return 0;

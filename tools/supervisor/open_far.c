@@ -127,8 +127,8 @@ static bool is_nameless(const struct place *p, const struct target *t)
 }
 
 /*
- * What lies on procfs in the directory of a process outside the session: for everybody is at most what is
- * read there.  A descriptor that is only a place (O_PATH) leads into it as well, by its magic link.
+ * What lies on procfs in the directory of a process outside the session.  A descriptor that is only a place
+ * (O_PATH) leads into it as well, by its magic link.
  */
 static bool is_foreign(const struct place *p, struct caller *c, const struct target *t, unsigned access)
 {
@@ -136,14 +136,11 @@ static bool is_foreign(const struct place *p, struct caller *c, const struct tar
 
 	if (p->foreign)
 		return true;
-	if (has_already(t, access) || !procfs_holds(fd))
-		return false;
-	return access & ACCESS_WRITE ? procfs_is_outsider(c, fd, p->r.path)
-				     : procfs_is_foreign(c, fd, p->r.path);
+	return !has_already(t, access) && procfs_holds(fd) && procfs_is_foreign(c, fd, p->r.path);
 }
 
 /* ps and fuser look into every process there is: a program's first try is recorded by its name, what
- * follows as one for all of them, which the helper folds. */
+ * follows as one for all of them, which the helper folds.  To the session such a process does not exist. */
 static struct answer refuse(struct caller *c, const struct request *req)
 {
 	char all[64];
@@ -153,7 +150,7 @@ static struct answer refuse(struct caller *c, const struct request *req)
 	    !verdict_is_first(c, req->op, all))
 		target = all;
 	verdict_refuse(c, req, target, REASON_PROCESS);
-	return answer_result(-EACCES);
+	return answer_result(-ENOENT);
 }
 
 /* fd is the very device that was looked at, and a terminal whose number could not change hands any more. */
@@ -183,7 +180,9 @@ static struct answer open_terminal(struct caller *c, const struct opening *o, co
 	if (e == 0)
 		return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
 	close(fd);
-	return e == -EACCES ? refuse(c, req) : answer_result(e);
+	if (e == -EACCES)
+		verdict_refuse(c, req, req->path, REASON_PROCESS);
+	return answer_result(e);
 }
 
 /*
@@ -251,15 +250,17 @@ static bool may_open(struct caller *c, const struct request *req, const struct p
 
 static struct answer open_found(struct caller *c, struct place *p, const struct opening *o, struct target *t)
 {
-	struct request req = { .raw = p->raw, .path = p->r.path };
-	int e = open_existence(o->flags, t->st.st_mode, &req.access);
+	struct request req = { .access = open_access(o->flags), .raw = p->raw, .path = p->r.path };
+	int e;
 
-	if (e < 0)
-		return answer_result(e);
 	req.op = open_op(req.access);
 	req.given = place_given(p);
 	if (is_foreign(p, c, t, req.access))
 		return refuse(c, &req);
+	e = open_existence(o->flags, t->st.st_mode, &req.access);
+	if (e < 0)
+		return answer_result(e);
+	req.op = open_op(req.access);
 	if (!is_nameless(p, t) && !has_already(t, req.access) && !may_open(c, &req, p, o, t))
 		return answer_result(-EACCES);
 	if (!caller_alive(c))

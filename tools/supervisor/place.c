@@ -87,7 +87,7 @@ static int walk_is_magic(int dirfd)
 	if (!procfs_holds(dirfd))
 		return 0;
 	walk_for.p->crossed = true;
-	if (procfs_fd_path(dirfd, path, sizeof(path)) < 0 || procfs_is_outsider(walk_for.c, dirfd, path))
+	if (procfs_fd_path(dirfd, path, sizeof(path)) < 0 || procfs_is_foreign(walk_for.c, dirfd, path))
 		walk_for.p->foreign = true;
 	return 1;
 }

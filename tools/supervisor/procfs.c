@@ -1,5 +1,5 @@
 /*
- * procfs, seen on behalf of another process: whose directory is it, and what of it is for everybody.
+ * procfs, seen on behalf of another process: whose directory is it.
  *
  * Only procfs as it is mounted at /proc is known to speak of the session's processes.  Another mount
  * of it may count other pids (a container's), or stand where its path says nothing: whatever is
@@ -77,21 +77,11 @@ static bool has_pid(const struct pids *p, int32_t pid)
 	return caller_reaches(((const struct reached_pids *)p)->c, pid);
 }
 
-static bool is_closed(struct caller *c, int dirfd, const char *path, unsigned access)
+bool procfs_is_foreign(struct caller *c, int dirfd, const char *path)
 {
 	const struct reached_pids of = { { has_pid }, c };
 
-	return !below_proc(dirfd, path) || proc_is_closed(path, access, &of.pids);
-}
-
-bool procfs_is_outsider(struct caller *c, int dirfd, const char *path)
-{
-	return is_closed(c, dirfd, path, ACCESS_WRITE);
-}
-
-bool procfs_is_foreign(struct caller *c, int dirfd, const char *path)
-{
-	return is_closed(c, dirfd, path, ACCESS_READ);
+	return !below_proc(dirfd, path) || proc_is_closed(path, &of.pids);
 }
 
 bool procfs_any(const char *path, char *buf, size_t size)

@@ -18,8 +18,6 @@ bool procfs_is_root(int fd);
  * path, which dirfd is or holds, lies in procfs's directory of a process that is none of the session's.
  * What is not below /proc is nobody's of the session.
  */
-bool procfs_is_outsider(struct caller *c, int dirfd, const char *path);
-/* The same, and what is named there is not for everybody. */
 bool procfs_is_foreign(struct caller *c, int dirfd, const char *path);
 /* /proc/12/fd/3 with an asterisk for the number; false where path is in no process's directory, or too long.
  */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/procpath.h"
 #include "policy/sockaddr.h"
 
 /* As in the preload: an idle reader sleeps long, so a full ring wakes it; then it drains a million records
@@ -145,7 +146,7 @@ static uint32_t write_decision(struct caller *c, const struct request *req, cons
 	rec.approval = approval;
 	rec.why = why;
 	c->note = NOTE_NONE;
-	if (d->verdict != VERDICT_ALLOW)
+	if (d->verdict != VERDICT_ALLOW && !proc_is_look(req->op, d->reason, rec.target))
 		atomic_fetch_add_explicit(&c->sup->denied, 1, memory_order_relaxed);
 	record(c, &rec);
 	if (approval[0] && d->verdict == VERDICT_ALLOW)

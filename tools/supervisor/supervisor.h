@@ -285,8 +285,7 @@ const char *place_given(const struct place *p);
 /* Lets r go, to resolve anew; place_done() lets go of all. */
 void place_release(struct place *p);
 void place_done(struct place *p);
-/* The place lies on procfs in the directory of a process that is none of the session's, and what is named
- * there shows more than everybody may see. */
+/* The place lies on procfs in the directory of a process that is none of the session's. */
 bool place_is_foreign(const struct place *p, struct caller *c);
 
 /* --- may it: verdict.c ------------------------------------------------------------------------------- */

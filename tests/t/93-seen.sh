@@ -1,0 +1,181 @@
+# levels: full strict hooks
+# limit: 90
+# What is seen from inside: other processes do not exist, with whatever words and by whatever way they are looked
+# for; the session's own are there, and a nested run has its own.
+. "$T_LIB"
+
+# A process outside, whose command line holds a secret: its pid in $OTHER.
+other() {
+	bash -c 'exec -a "tool --password=hunter2" sleep 300' &
+	OTHER=$!
+	until_true 5 grep -q hunter2 /proc/$OTHER/cmdline || fail "no process to look at"
+}
+
+# Ways to look at process argv[1]: "WAY: what it gave".
+looker() {
+	cat >look.py <<-'END'
+		import errno, os, sys
+		pid, own, proc = sys.argv[1], os.getpid(), "/proc/" + sys.argv[1]
+		def whole(fd):
+		    try:
+		        return os.read(fd, 4000)
+		    finally:
+		        os.close(fd)
+		def at(dirfd, name):
+		    return whole(os.open(name, os.O_RDONLY, dir_fd=dirfd))
+		def in_directory(where, name):
+		    os.chdir(where)
+		    try:
+		        return whole(os.open(name, os.O_RDONLY))
+		    finally:
+		        os.chdir(here)
+		def by_link(to):
+		    if os.path.islink("link"):
+		        os.unlink("link")
+		    os.symlink(to, "link")
+		    return open("link", "rb").read()
+		here = os.getcwd()
+		files = "cmdline stat statm status comm environ maps cgroup limits mountinfo mounts wchan io smaps auxv oom_score_adj net/dev"
+		ways = {f: lambda f=f: open(proc + "/" + f, "rb").read() for f in files.split()}
+		ways.update({
+		    "list": lambda: os.listdir(proc),
+		    "list tasks": lambda: os.listdir(proc + "/task"),
+		    "list descriptors": lambda: os.listdir(proc + "/fd"),
+		    "scandir": lambda: list(os.scandir(proc)),
+		    "task": lambda: open(f"{proc}/task/{pid}/cmdline", "rb").read(),
+		    "up from self": lambda: open(f"/proc/self/../{pid}/cmdline", "rb").read(),
+		    "up from thread-self": lambda: open(f"/proc/thread-self/../../../{pid}/cmdline", "rb").read(),
+		    "up from own": lambda: open(f"/proc/{own}/task/../../{pid}/stat", "rb").read(),
+		    "slashes": lambda: open(f"//proc/.//{pid}/./cmdline", "rb").read(),
+		    "from /": lambda: in_directory("/", f"proc/{pid}/cmdline"),
+		    "from /proc": lambda: in_directory("/proc", f"{pid}/cmdline"),
+		    "from its directory": lambda: in_directory(proc, "cmdline"),
+		    "beside /proc": lambda: at(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY), pid + "/comm"),
+		    "beside a place": lambda: at(os.open("/proc", os.O_PATH), pid + "/comm"),
+		    "beside its place": lambda: at(os.open(proc, os.O_PATH), "cmdline"),
+		    "link to the file": lambda: by_link(proc + "/cmdline"),
+		    "link to the directory": lambda: (by_link(proc), open("link/cmdline", "rb").read())[1],
+		    "link from root": lambda: open(f"/proc/self/root/proc/{pid}/cmdline", "rb").read(),
+		    "its directory's files": lambda: open(proc + "/cwd/file", "rb").read(),
+		    "written": lambda: whole(os.open(proc + "/comm", os.O_WRONLY)),
+		    "made": lambda: whole(os.open(proc + "/comm", os.O_RDWR | os.O_CREAT, 0o600)),
+		})
+		for name, way in ways.items():
+		    try:
+		        way()
+		        print(f"{name}: seen")
+		    except OSError as e:
+		        print(f"{name}: {errno.errorcode[e.errno]}")
+	END
+}
+
+# The kernel itself refuses to follow the links of a process that may not be traced.
+nothing_is_seen() {
+	[ "$(wc -l <"$S/out")" = 38 ] || fail "not all ways were tried: $(wc -l <"$S/out")"
+	! grep -v ': ENOENT$' "$S/out" | grep -v "^its directory's files: EACCES$" || fail "something is seen"
+}
+
+t_others_do_not_exist() {
+	looker
+	other
+	fence python3 look.py $OTHER
+	rc_is 0
+	nothing_is_seen
+	out_lacks hunter2
+	fence python3 look.py 1
+	nothing_is_seen
+}
+
+# Neither said nor counted as denied, but recorded.  What would have changed another process is both.
+t_looks_are_recorded_quietly() {
+	other
+	fsh "cat /proc/$OTHER/cmdline; ps -ef; ps aux; pgrep -x tool; true"
+	not_denied
+	out_lacks hunter2
+	recorded read deny "/proc/$OTHER/cmdline" 'outside the session'
+	recorded session/end '' 'denied=0 '
+	run pale session show
+	out_lacks 'outside the session'
+	fsh "echo 1000 >/proc/$OTHER/oom_score_adj"
+	rc_not 0
+	recorded write deny "/proc/$OTHER/oom_score_adj" 'outside the session'
+}
+
+# A thread of somebody else's that leads no process has a number as well, and no entry in a listing.
+t_other_threads() {
+	python3 -c '
+import threading, time
+t = threading.Thread(target=time.sleep, args=(300,))
+t.start()
+print(t.native_id, flush=True)' >"$S/tid" &
+	until_true 5 test -s "$S/tid" || fail "no thread"
+	looker
+	fence python3 look.py "$(cat "$S/tid")"
+	nothing_is_seen
+	kill $!
+}
+
+t_own_processes_are_there() {
+	looker
+	fsh 'sleep 100 & python3 look.py $!; kill $!'
+	[ "$(grep -c ': seen$' "$S/out")" -ge 33 ] || fail "own processes are hidden"
+	fsh 'sleep 101 & ps -e -o args= | grep -x "sleep 101"; ps -o args= -p $!; pgrep -x sleep; pgrep -f "^sleep 101"; kill $!'
+	[ "$(grep -c '^sleep 101$' "$S/out")" = 2 ] && [ "$(grep -c '^[0-9]*$' "$S/out")" = 2 ] || fail "ps or pgrep does not list it"
+	fsh 'sleep 102 & top -b -n1 | grep -w sleep; kill $!'
+	out_has sleep
+	fence python3 -c 'import threading; t = threading.Thread(target=lambda: print(open("/proc/thread-self/comm").read(), open(f"/proc/{threading.get_native_id()}/stat").read()[:1])); t.start(); t.join()'
+	rc_is 0
+	out_has python3
+	not_denied
+}
+
+t_what_is_nobodys_is_there() {
+	fence cat /proc/meminfo /proc/stat /proc/uptime /proc/loadavg /proc/version /proc/filesystems /proc/mounts \
+		/proc/net/dev /proc/sys/kernel/ostype /proc/self/maps /proc/thread-self/status
+	rc_is 0
+	not_denied
+	fsh 'ls /proc | grep -c "^[0-9]"'
+	rc_is 0
+}
+
+# By system calls that no hook sees.
+t_static_programs_see_none() {
+	local path
+	[ "$T_LEVEL" != hooks ] || return 0
+	other
+	ln -s /proc/$OTHER/cmdline link
+	for path in cmdline stat status comm environ task fd . task/$OTHER/stat ../$OTHER/stat; do
+		fence "$T_VICTIMS/carried-static" one 0 "/proc/$OTHER/$path"
+		rc_is 2 "$path"
+	done
+	for path in link "/proc/self/../$OTHER/stat" "/proc/self/cwd/link" "/proc/thread-self/../../../$OTHER/status" /proc/1/cgroup; do
+		fence "$T_VICTIMS/carried-static" one 0 "$path"
+		rc_is 2 "$path"
+	done
+	fence busybox ps
+	out_lacks hunter2
+	not_denied
+}
+
+# What a nested run starts sees its own, not those around it; the other way round all are seen.
+t_nested_runs_have_their_own() {
+	[ "$T_LEVEL" != hooks ] || return 0
+	fsh 'exec -a "outer --password=hunter2" sleep 50 & outer=$!
+		pale run -q -n -- bash -c "sleep 51 & ps -e -o args=; cat /proc/$outer/cmdline /proc/\$!/cmdline; kill \$!"
+		kill $outer'
+	out_has 'sleep 51'
+	out_lacks hunter2
+}
+
+# Nobody but the kernel is asked about what is read there, so what it shows of all is seen.
+t_reads_floor_sees_what_the_kernel_shows() {
+	[ "$T_LEVEL" = full ] || return 0
+	printf '[session]\nreads = floor\n' | policy
+	other
+	fence "$T_VICTIMS/carried-static" one 0 /proc/self/maps
+	rc_is 0
+	fence "$T_VICTIMS/carried-static" one 0 /proc/$OTHER/environ
+	rc_not 0
+}
+
+scenario "$@"
