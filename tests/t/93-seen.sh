@@ -167,6 +167,62 @@ t_nested_runs_have_their_own() {
 	out_lacks hunter2
 }
 
+# Modes, owner and times of a terminal that somebody else sits at are held as its opening is; of the session's own
+# ptys they are not.
+t_terminals_of_others() {
+	local way raw
+	[ "$T_LEVEL" != hooks ] || return 0
+	cat >hold.py <<-'END'
+		import os, time
+		master, slave = os.openpty()
+		os.chmod(os.ttyname(slave), 0o620)
+		os.utime(slave, (1e9, 1e9))
+		print(os.ttyname(slave), flush=True)
+		time.sleep(300)
+	END
+	cat >change.py <<-'END'
+		import ctypes, os, sys
+		libc, pts = ctypes.CDLL(None, use_errno=True), sys.argv[1].encode()
+		place = os.open(pts, os.O_PATH)
+		by_place, times = b"/proc/self/fd/%d" % place, (ctypes.c_long * 4)(5, 0, 5, 0)
+		os.symlink(pts, "pts")
+		def raw(*args):
+		    if libc.syscall(*args) < 0:
+		        raise OSError(ctypes.get_errno(), "")
+		ways = [
+		    lambda: os.chmod(pts, 0o666), lambda: os.chmod(by_place, 0o666), lambda: os.chmod("pts", 0o666),
+		    lambda: os.chmod(b"/dev/../dev/pts/../pts/" + pts[9:], 0o666), lambda: os.chmod(pts[9:], 0o666, dir_fd=os.open("/dev/pts", os.O_RDONLY)),
+		    lambda: os.chown(pts, -1, os.getgid()), lambda: os.chown(pts, os.getuid(), -1), lambda: os.lchown(pts, os.getuid(), -1),
+		    lambda: os.utime(pts), lambda: os.utime(pts, (7, 7)), lambda: os.utime(by_place, (7, 7)),
+		    lambda: raw(90, pts, 0o666), lambda: raw(268, -100, pts, 0o666), lambda: raw(452, place, b"", 0o666, 0x1000),
+		    lambda: raw(92, pts, os.getuid(), -1), lambda: raw(260, place, b"", os.getuid(), -1, 0x1000),
+		    lambda: raw(280, -100, pts, times, 0), lambda: raw(132, pts, None), lambda: raw(235, pts, None),
+		]
+		if sys.argv[2:]:  # its own: all works
+		    sys.exit(not [way() for way in ways[:4] + ways[5:]])
+		for i, way in enumerate(ways):
+		    try:
+		        way()
+		        print("done", i)
+		    except OSError as e:
+		        e.errno in (13, 38) or print(i, e)
+	END
+	python3 hold.py >"$S/pts" &
+	until_true 5 test -s "$S/pts" || fail "no terminal"
+	stat -c '%a %u %g %X %Y' "$(cat "$S/pts")" >"$S/before"
+	fence python3 change.py "$(cat "$S/pts")"
+	rc_is 0
+	out_is ''
+	stat -c '%a %u %g %X %Y' "$(cat "$S/pts")" | diff - "$S/before" || fail "it was changed"
+	denied chmod "$(cat "$S/pts")" 'outside the session'
+	rm pts
+	fence python3 -c 'import os, subprocess, sys
+m, s = os.openpty()
+sys.exit(subprocess.call([sys.executable, "change.py", os.ttyname(s), "own"]))'
+	rc_is 0 "$(cat "$S/err")"
+	not_denied
+}
+
 # Nobody but the kernel is asked about what is read there, so what it shows of all is seen.
 t_reads_floor_sees_what_the_kernel_shows() {
 	[ "$T_LEVEL" = full ] || return 0

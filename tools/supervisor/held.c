@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "policy/path.h"
+#include "tools/supervisor/open.h"
 
 /* Not an answer: the resolver has to find out. */
 #define GO_FAR 1
@@ -372,6 +373,16 @@ static int earlier_error(const struct held *h)
 	return e < 0 ? e : verdict_earlier(&h->d, &h->req, &h->place.r);
 }
 
+/* A terminal that somebody else sits at: who may open it is no more the session's to say than what it shows.
+ */
+static bool is_others_terminal(const struct held *h, struct caller *c)
+{
+	struct stat st;
+
+	return !h->name && fstat(h->fd, &st) == 0 && S_ISCHR(st.st_mode) && terminal_is(st.st_rdev) &&
+	       !terminal_is_mine(st.st_rdev) && !terminal_is_sessions(c, st.st_rdev);
+}
+
 int held_allow(struct held *h, struct caller *c)
 {
 	const struct git_at at = { .dir = h->name ? h->fd : -1, .object = h->name ? -1 : h->fd };
@@ -382,6 +393,11 @@ int held_allow(struct held *h, struct caller *c)
 		h->req.path = h->place.r.path;
 		verdict_refuse(c, &h->req, h->req.path, REASON_PROCESS);
 		return -ENOENT;
+	}
+	if (is_others_terminal(h, c)) {
+		h->req.path = read_text(h) == 0 ? h->text : h->place.raw;
+		verdict_refuse(c, &h->req, h->req.path, REASON_PROCESS);
+		return -EACCES;
 	}
 	if (h->is_free)
 		return 0;

@@ -1,12 +1,12 @@
 /*
- * Opening for another process.  Private to open*.c and terminal.c.
+ * Opening for another process.  Private to open*.c, terminals.c and held.c.
  *
  *   open       what is asked; the near way; the answer
  *   open_pass  left to the kernel
  *   open_far   hold, judge, open what is held
  *   open_how   the constraints of openat2(2)
  *   open_act   the act itself: regular files, FIFOs, devices
- *   terminal   which terminals are the session's
+ *   terminals  which terminals are the session's
  */
 #ifndef PALE_OPEN_H
 #define PALE_OPEN_H
@@ -75,7 +75,7 @@ enum resolve_follow open_follow(const struct opening *o);
  */
 bool open_creates_directory(const struct place *p, const struct opening *o);
 
-/* --- terminal.c --- */
+/* --- terminals.c --- */
 
 /* A terminal that somebody may sit at: a pty, a virtual console, "/dev/tty". */
 bool terminal_is(dev_t rdev);
