@@ -152,7 +152,7 @@ static int bind_at(struct caller *c, const struct endpoint *e, struct place *p)
 	if (r == 0 && was_moved(c, &req, &p->r))
 		return -EACCES;
 	if (r == 0)
-		made_socket(c->sup, &p->r, &since);
+		made_at(c->sup, p->r.parent, p->r.name, &since);
 	return r;
 }
 

@@ -42,15 +42,15 @@ static const unsigned char uses[RULE_KIND_COUNT] = {
  * Never granted, whatever the policy says, so always the supervisor's.  In /proc a rule would hold for one
  * process for ever, and for its directory's next owner; whose a directory is only the supervisor knows.
  * Terminals cannot be told apart: the operator's other ones stand beside the session's, and whoever opens one
- * reads the keys typed there.
+ * reads the keys typed there.  Nor can what others have in /dev/shm (shm.c), but for what a rule names there.
  */
+#define SHM "/dev/shm"
 static const struct {
 	const char *path;
 	unsigned grants;
 } carried[] = {
-	{ "/proc", FLOOR_ALL },
-	{ "/dev/ptmx", FLOOR_WRITE },
-	{ "/dev/pts", FLOOR_ALL },
+	{ "/proc", FLOOR_ALL },	       { SHM, FLOOR_ALL },
+	{ "/dev/ptmx", FLOOR_WRITE },  { "/dev/pts", FLOOR_ALL },
 	{ "/dev/console", FLOOR_ALL },
 };
 
@@ -120,10 +120,10 @@ static int bar_place(struct plan *p, unsigned use)
 	return walk_bar(&p->walk, p->path, grants);
 }
 
-/* Under `reads = floor` nobody but the kernel is asked about what is read in /proc. */
+/* Under `reads = floor` nobody but the kernel is asked about what is read in the first two. */
 static unsigned carried_grants(const struct image *img, size_t i)
 {
-	return i == 0 && img->h->reads == READS_FLOOR ? FLOOR_WRITE : carried[i].grants;
+	return i < 2 && img->h->reads == READS_FLOOR ? FLOOR_WRITE : carried[i].grants;
 }
 
 static int plan_bars(struct plan *p)
@@ -149,7 +149,8 @@ static unsigned carried_on(const char *path)
 	unsigned grants = 0;
 
 	for (size_t i = 0; i < NELEM(carried); i++)
-		if (path_is_under(path, carried[i].path))
+		if (path_is_under(path, carried[i].path) &&
+		    (strcmp(carried[i].path, SHM) != 0 || strcmp(path, SHM) == 0))
 			grants |= carried[i].grants;
 	return grants;
 }

@@ -1,5 +1,5 @@
 /*
- * The socket files that the session made itself.
+ * The socket files that the session made itself, and what it made in /dev/shm (shm.c).
  *
  * A writable directory is no promise about who listens in it: /tmp and the agents' state hold sockets of
  * daemons that the operator's own, unfenced agents and multiplexers left there, and they execute what they
@@ -43,12 +43,12 @@ struct timespec made_now(void)
 	return now;
 }
 
-void made_socket(struct supervisor *s, const struct resolved *at, const struct timespec *since)
+void made_at(struct supervisor *s, int dirfd, const char *name, const struct timespec *since)
 {
 	struct statx x;
 	struct made m;
 
-	if (statx(at->parent, at->name, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &x) < 0)
+	if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0)
 		return;
 	m = identity(&x);
 	if (is_older(&m, since))

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "tools/supervisor/held.h"
+#include "tools/supervisor/net.h"
 #include "tools/supervisor/numbers.h"
+#include "tools/supervisor/shm.h"
 
 /* --- remove ------------------------------------------------------------------------------------- */
 
@@ -165,6 +167,7 @@ struct answer carry_make(struct caller *c)
 	struct made m = { .target = NULL };
 	struct held *h = row ? held_new(c, row->op, op_access(row->op)) : NULL;
 	long r = row ? h ? 0 : -ENOMEM : -ENOSYS;
+	struct timespec since;
 
 	if (r == 0) {
 		m.arg = &c->arg[row->at.rest];
@@ -174,8 +177,11 @@ struct answer carry_make(struct caller *c)
 		r = held_entry(h, c, &row->at);
 	if (r == 0)
 		r = held_allow(h, c);
+	since = made_now();
 	if (r == 0)
 		r = make_masked(c, row, h, &m);
+	if (r == 0 && shm_is_entry(h->req.path))
+		made_at(c->sup, h->fd, h->name, &since);
 	held_done(h);
 	return answer_result(r);
 }

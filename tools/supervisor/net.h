@@ -122,9 +122,9 @@ struct answer connect_resolver(struct caller *c, const struct endpoint *e, const
 
 /* What time it is before a bind(2). */
 struct timespec made_now(void);
-/* The session bound a socket at this place, since then. */
-void made_socket(struct supervisor *s, const struct resolved *at, const struct timespec *since);
-/* The held socket file was bound inside the session. */
+/* The session made what is there, since then: name in dirfd, or "", dirfd itself. */
+void made_at(struct supervisor *s, int dirfd, const char *name, const struct timespec *since);
+/* What is held was made inside the session. */
 bool made_here(struct supervisor *s, int file);
 
 /* --- narrow.c --- */

@@ -101,8 +101,9 @@ struct tag {
 /* Marks of what was said already, by process. */
 #define SAID_MAX 1024
 
-/* A socket file that the session bound: made.c.  Of more than so many the oldest are forgotten. */
-#define MADE_MAX 1024
+/* A socket file that the session bound, an entry of /dev/shm: made.c.  Of more than so many the oldest are
+ * forgotten. */
+#define MADE_MAX 8192
 struct made {
 	uint64_t dev, ino;
 	int64_t born_s;

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "tools/supervisor/git.h"
+#include "tools/supervisor/net.h"
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/shm.h"
 #include "tools/tools.h"
 
 #define ROUNDS 4 /* a link that appears between walk and open makes ELOOP: look again */
@@ -248,6 +250,29 @@ static bool may_open(struct caller *c, const struct request *req, const struct p
 	return allowed;
 }
 
+/*
+ * Right in /dev/shm: what is made there is made by this very call, and what was opened is looked at again,
+ * for whoever made it may have put another in its place.  -ELOOP: once more.
+ */
+static int open_shared(struct caller *c, const struct opening *o, const struct request *req, struct target *t)
+{
+	static const struct timespec ever;
+	bool makes = t->st.st_mode == 0;
+	struct opening own = *o;
+	int fd;
+
+	own.flags |= makes ? O_EXCL : 0;
+	fd = open_ordinary(c, &own, &t->at);
+	if (fd == -EEXIST && !(o->flags & O_EXCL))
+		return -ELOOP;
+	if (fd >= 0 && makes)
+		made_at(c->sup, fd, "", &ever);
+	if (fd < 0 || makes || !shm_is_others_file(c, req, fd))
+		return fd;
+	close(fd);
+	return -ELOOP;
+}
+
 static struct answer open_found(struct caller *c, struct place *p, const struct opening *o, struct target *t)
 {
 	struct request req = { .access = open_access(o->flags), .raw = p->raw, .path = p->r.path };
@@ -271,7 +296,10 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 		return open_special(c, o, &req, t);
 	if (t->held < 0 && t->st.st_mode != 0 && open_passes(c, o, p->r.path))
 		return answer_continue();
-	e = open_ordinary(c, o, &t->at);
+	if (t->held < 0 && shm_is_entry(p->r.path))
+		e = open_shared(c, o, &req, t);
+	else
+		e = open_ordinary(c, o, &t->at);
 	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits, but for what git could
 	 * come to obey meanwhile. */
 	if (e == -EAGAIN && !(o->flags & O_NONBLOCK) && !c->git_turn)
@@ -305,7 +333,8 @@ struct answer open_far(struct caller *c, struct place *p, const struct opening *
 			a = e < 0 ? answer_result(open_error(e)) : open_found(c, p, o, &t);
 		if (t.held >= 0)
 			close(t.held);
-		if (a.kind != ANSWER_ERRNO || a.error != ELOOP || o->flags & O_NOFOLLOW)
+		if (a.kind != ANSWER_ERRNO || a.error != ELOOP ||
+		    (o->flags & O_NOFOLLOW && !shm_is_entry(p->r.path)))
 			break;
 	}
 	return a;

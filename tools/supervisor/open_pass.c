@@ -30,8 +30,7 @@
 
 bool open_is_odd(const char *path)
 {
-	return path_is_under(path, "/proc") ||
-	       (path_is_under(path, "/dev") && !path_is_under(path, "/dev/shm"));
+	return path_is_under(path, "/proc") || path_is_under(path, "/dev");
 }
 
 /*

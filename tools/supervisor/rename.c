@@ -16,10 +16,14 @@
 
 #include "tools/supervisor/git.h"
 #include "tools/supervisor/held.h"
+#include "tools/supervisor/net.h"
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/numbers.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/shm.h"
 #include "tools/tools.h"
+
+static const struct timespec ever; /* however old it is */
 
 #define RENAME_FLAGS (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
 
@@ -214,9 +218,18 @@ static int trees_allow(struct caller *c, const struct ends *e, int flags)
 	return r == 0 && flags & RENAME_EXCHANGE ? tree_allow(c, e->to, e->from) : r;
 }
 
+/* What gets a name right in /dev/shm is the session's already: its directory was, or what it was called. */
+static int shm_source(const struct ends *e)
+{
+	return shm_is_entry(e->to->req.path)
+		       ? openat(e->from->fd, e->from->name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+		       : -1;
+}
+
 /* Whoever was asked may have taken his time: `seen` of the moves were done when the trees were looked at. */
 static long rename_act(struct caller *c, const struct ends *e, int flags, uint64_t seen)
 {
+	_cleanup_close_ int source = shm_source(e);
 	long r;
 
 	pthread_mutex_lock(&one_moves);
@@ -226,6 +239,8 @@ static long rename_act(struct caller *c, const struct ends *e, int flags, uint64
 			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
 	if (r == 0)
 		moves++;
+	if (r == 0 && source >= 0)
+		made_at(c->sup, source, "", &ever);
 	pthread_mutex_unlock(&one_moves);
 	return r;
 }
@@ -357,7 +372,10 @@ static long link_ends(struct caller *c, const struct two *row, const struct ends
 	if (r < 0)
 		return r;
 	self = held_self(e->from);
-	return call_result(linkat(AT_FDCWD, self.text, e->to->fd, e->to->name, AT_SYMLINK_FOLLOW));
+	r = call_result(linkat(AT_FDCWD, self.text, e->to->fd, e->to->name, AT_SYMLINK_FOLLOW));
+	if (r == 0 && shm_is_entry(e->to->req.path))
+		made_at(c->sup, e->from->fd, "", &ever);
+	return r;
 }
 
 /* A hard link is another name to write through, so its source needs the right to be written. */

@@ -7,6 +7,7 @@
  * a terminal while a program draws its screen.
  */
 #include "tools/supervisor/notify.h"
+#include "tools/supervisor/shm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <termios.h>
 
 #include "policy/buf.h"
+#include "policy/procpath.h"
 #include "policy/sockaddr.h"
 #include "policy/sockets.h"
 
@@ -187,12 +189,6 @@ static bool is_first(struct caller *c, enum op op, const char *target, uint32_t 
 			  op == OP_EXEC ? ids_mark(&c->sup->ids, pid, op, target) : (uint64_t)pid << 32 | id);
 }
 
-/* ps and top look into every process there is: a hundred lines would say nothing. */
-static bool is_silent(const struct request *req, const struct decision *d)
-{
-	return d->reason == REASON_PROCESS && req->op == OP_READ;
-}
-
 /* Which rule would change it, where no rule has spoken; who writes that is the operator. */
 static void put_rule(struct out *o, const struct request *req, const struct decision *d)
 {
@@ -215,6 +211,10 @@ static void put_rule(struct out *o, const struct request *req, const struct deci
 		text_str(o, ":");
 		text_uint(o, req->port);
 		text_str(o, "` in [network] would allow it");
+	} else if (d->reason == REASON_PROCESS && shm_is_entry(req->path)) {
+		text_str(o, "`write = ");
+		denial_text(o, req->path);
+		text_str(o, "` in [files] would allow it");
 	}
 }
 
@@ -228,7 +228,8 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	};
 	const char *message = decision_message(&c->image, d);
 
-	if (is_silent(req, d) || !is_first(c, req->op, target, id))
+	/* ps and top look into every process there is: a hundred lines would say nothing. */
+	if (proc_is_look(req->op, d->reason, target) || !is_first(c, req->op, target, id))
 		return;
 	denial_reason(&c->image, d, why, reason, sizeof(reason));
 	if (message)

@@ -12,6 +12,7 @@
 #include "policy/fileop.h"
 
 #include "tools/supervisor/git.h"
+#include "tools/supervisor/shm.h"
 #include "tools/tools.h"
 
 static struct decision judge_by(const struct image *img, struct caller *c, const struct request *req)
@@ -90,6 +91,8 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 			   struct verdict_answer *a)
 {
 	*a = (struct verdict_answer){ .verdict = VERDICT_DENY, .reason = REASON_NOBODY };
+	if (shm_is_others(c, req, &d))
+		d = (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_PROCESS, .rule = RULE_NONE };
 	if (d.verdict == VERDICT_ASK && d.reason == REASON_GIT) {
 		git_guard(c, req, &d, a);
 	} else if (d.verdict == VERDICT_ASK) {
