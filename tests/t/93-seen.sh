@@ -383,6 +383,106 @@ print(made)' "$N" >"$S/made"
 	[ "$(cat "$S/made")" -gt 10 ] || fail "it was hardly ever made: $(cat "$S/made")"
 }
 
+# --- without opening ------------------------------------------------------------------------------------
+
+# Links, attributes and events by system calls: prints what each gave.
+looks() {
+	cat >"$W/looks.py" <<-'END'
+		import ctypes, errno, os, struct, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		READLINK, READLINKAT, GETX, LGETX, LISTX, LLISTX, WATCH = 89, 267, 191, 192, 194, 195, 254
+		def call(*args):
+		    ctypes.set_errno(0)
+		    r = libc.syscall(*[ctypes.c_long(a) if isinstance(a, int) else a for a in args])
+		    return r if r >= 0 else -ctypes.get_errno()
+		def said(name, r, buf=None):
+		    print(name, errno.errorcode[-r] if r < 0 else r, buf.raw[:r] if buf and r > 0 else "")
+		def link(path, size=400, dirfd=-100):
+		    buf = ctypes.create_string_buffer(500)
+		    r = call(READLINK, path, buf, size) if dirfd == -100 else call(READLINKAT, dirfd, path, buf, size)
+		    return r, buf
+		def attr(path, name, size=400, nr=GETX):
+		    buf = ctypes.create_string_buffer(70000)
+		    return call(nr, path, name, buf, size), buf
+		def names(path, size=400, nr=LISTX):
+		    buf = ctypes.create_string_buffer(500)
+		    return call(nr, path, buf, size), buf
+	END
+}
+
+t_what_is_closed_shows_nothing_unopened() {
+	[ "$T_LEVEL" != hooks ] || return 0
+	looks
+	ln -s /srv/vault/key ~/.ssh/link
+	mkdir ~/.ssh/d
+	python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.secret", b"hunter2"); os.setxattr(sys.argv[2], "user.secret", b"hunter2")' ~/.ssh/id_rsa ~/.ssh ||
+		skip "no extended attributes here"
+	cat >>looks.py <<-'END'
+		ssh = os.path.expanduser("~/.ssh").encode()
+		home = os.open(os.path.dirname(ssh), os.O_PATH)
+		os.symlink(ssh, "dir"); os.symlink(ssh + b"/id_rsa", "key")
+		place = os.open(ssh + b"/link", os.O_PATH | os.O_NOFOLLOW)
+		inside = os.open(ssh, os.O_PATH)
+		for p in ssh + b"/link", b"../.ssh/link", b"dir/link", b"/proc/self/cwd/../.ssh/link", b"/proc/self/root" + ssh + b"/link", b"/proc/self/fd/%d/link" % inside:
+		    said("link", *link(p))
+		said("link", *link(b".ssh/link", 400, home)); said("link", *link(b"link", 400, inside)); said("link", *link(b"", 400, place))
+		for p in ssh + b"/id_rsa", b"../.ssh/id_rsa", b"dir/id_rsa", b"key", ssh, b"/proc/self/fd/%d" % inside, b"/proc/self/fd/%d/id_rsa" % inside:
+		    said("attr", *attr(p, b"user.secret")); said("attr", *attr(p, b"user.secret", 0)); said("names", *names(p)); said("names", *names(p, 0))
+		    if p != b"key":
+		        said("attr", *attr(p.replace(b"self/fd/%d" % inside, b"self/fd/%d/../.ssh" % inside), b"user.secret", 400, LGETX)); said("names", *names(p.replace(b"self/fd/%d" % inside, b"self/fd/%d/../.ssh" % inside), 400, LLISTX))
+		fd = libc.inotify_init()
+		for p in ssh, ssh + b"/d", ssh + b"/id_rsa", b"../.ssh", b"dir", b"dir/d", b"key", b"/proc/self/fd/%d" % inside, b"/proc/self/cwd/../.ssh":
+		    said("watch", call(WATCH, fd, p, 0xfff))
+		said("watch", call(WATCH, fd, b"dir/id_rsa", 0xfff | 0x02000000))
+	END
+	fence python3 -B looks.py
+	rc_is 0
+	[ "$(grep -c . "$S/out")" -ge 55 ] || fail "not all was tried"
+	! grep -vE '^(link EACCES|attr ENODATA|names 0|watch EACCES) *$' "$S/out" || fail "something is seen"
+	denied read "$HOME/.ssh/link"
+	# Of all that a listing asks for nothing is said.
+	fsh 'ls -la ~ >/dev/null'
+	rc_is 0
+	err_is_empty
+}
+
+t_what_is_open_shows_what_it_did() {
+	local level
+	looks
+	mkdir d && ln -s file l && ln -s nowhere dangling && ln -s loop loop && ln -s d/ to-d && ln -s "$(printf 'x%.0s' {1..300})" long
+	python3 -c 'import os; os.setxattr("file", "user.a", b"value"); os.setxattr("file", "user.b", b""); os.setxattr("d", "user.d", b"dir")' || skip "no extended attributes here"
+	cat >>looks.py <<-'END'
+		here, place = os.open(".", os.O_RDONLY), os.open("l", os.O_PATH | os.O_NOFOLLOW)
+		for p in b"l", b"dangling", b"loop", b"long", b"to-d", b"to-d/", b"file", b"d", b"none", b"file/x", b"loop/x", b"", b"./l", b"d/../l", b"/", b".", b"..", b"l/", b"/bin", b"/etc/mtab", b"/dev/stdin", b"/dev/fd", b"x" * 300, b"y/" * 2100, b"/proc/mounts", b"/proc/self/fd", b"/proc/self/cwd", b"/proc/self/root", b"/proc/self/exe":
+		    for size in 400, 3, 0, -1:
+		        said(p[:20], *link(p, size)); said(p[:20], *link(p, size, here))
+		said("place", *link(b"", 400, place)); said("no link", *link(b"", 400, here)); said("closed", *link(b"l", 400, 77)); said("null", call(READLINK, 0, 0, 9)); said("nowhere", call(READLINK, b"l", 8, 9))
+		said("self", int(link(b"/proc/self")[1].value) == os.getpid()); said("thread", link(b"/proc/thread-self")[1].value.startswith(b"%d/" % os.getpid())); said("fd", *link(b"/proc/self/fd/%d" % here))
+		for p in b"file", b"l", b"d", b"to-d", b"dangling", b"none", b"/", b"/proc/self/fd/%d" % here, b"/etc/passwd", b"/proc/meminfo":
+		    for size in 400, 5, 1, 0, 69000:
+		        for name in b"user.a", b"user.b", b"user.d", b"user.none", b"system.posix_acl_access", b"odd", b"", b"user." + b"n" * 260:
+		            said((p[:9], name[:30], size), *attr(p, name, size)); said((p[:9], name[:30], size), *attr(p, name, size, LGETX))
+		    for size in 400, 5, 0:
+		        said((p[:9], size), *names(p, size)); said((p[:9], size), *names(p, size, LLISTX))
+		fd = libc.inotify_init1(os.O_NONBLOCK)
+		for p in b"file", b"l", b"d", b"to-d", b"dangling", b"none", b"/etc", b"", b"/proc/self/fd/%d" % here, b"/proc/self/fd", b"/proc":
+		    for mask in 0x100, 0, 0x01000100, 0x02000100, 0x03000100, 0x20000100, 0x10000100, 0x30000100:
+		        said((p[:9], mask), call(WATCH, fd, p, mask) )
+		said("no watch", call(WATCH, here, b"d", 0x100)); said("closed", call(WATCH, 77, b"d", 0x100))
+		open("d/made", "w").close()
+		events = os.read(fd, 4096)
+		print(len(events), b"made" in events)
+	END
+	run python3 -B looks.py
+	rc_is 0
+	mv "$S/out" "$S/bare"
+	rm d/made
+	fence python3 -B looks.py
+	rc_is 0 "$(cat "$S/err")"
+	diff "$S/bare" "$S/out" >"$S/diff" || fail "they differ: $(head -c 2000 "$S/diff")"
+	[ "$(wc -l <"$S/bare")" -gt 1100 ] || fail "too few cases: $(wc -l <"$S/bare")"
+}
+
 # Nobody but the kernel is asked about what is read there, so what it shows of all is seen.
 t_reads_floor_sees_what_the_kernel_shows() {
 	[ "$T_LEVEL" = full ] || return 0

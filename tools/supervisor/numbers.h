@@ -102,6 +102,7 @@
 #define __NR_utime     NR_ABSENT
 #define __NR_utimes    NR_ABSENT
 #define __NR_futimesat NR_ABSENT
+#define __NR_readlink  NR_ABSENT
 #endif
 #ifndef __NR_renameat
 #define __NR_renameat NR_ABSENT /* architectures younger than renameat2 */

@@ -334,6 +334,7 @@ struct answer carry_chown(struct caller *c);
 struct answer carry_utime(struct caller *c);
 struct answer carry_xattr(struct caller *c);
 struct answer carry_fileattr(struct caller *c);
+struct answer carry_look(struct caller *c);    /* looks.c */
 struct answer carry_ioctl(struct caller *c);   /* xattrs.c */
 struct answer carry_wander(struct caller *c);  /* rename.c */
 struct answer carry_prctl(struct caller *c);   /* descent.c */
