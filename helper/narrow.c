@@ -230,7 +230,8 @@ static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
 static void record(struct helper *h, const struct conn *c, const struct inner *in, uint32_t outer,
 		   uint32_t number)
 {
-	static const char *const modes[] = { [MODE_READ_ONLY] = "read-only",
+	static const char *const modes[] = { [MODE_NONE] = "none",
+					     [MODE_READ_ONLY] = "read-only",
 					     [MODE_WORKSPACE_WRITE] = "workspace-write",
 					     [MODE_DANGER] = "danger" };
 	_cleanup_free_ char *detail = NULL;

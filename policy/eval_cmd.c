@@ -131,7 +131,7 @@ static struct decision by_default(const struct image *img)
 {
 	struct decision d = { VERDICT_DENY, REASON_DEFAULT, RULE_NONE, 0 };
 
-	if (img->h->mode == MODE_READ_ONLY)
+	if (img->h->mode <= MODE_READ_ONLY)
 		d.reason = REASON_READONLY;
 	else if (img->h->cmd_default == VERDICT_ALLOW || img->h->cmd_default == VERDICT_ASK)
 		d.verdict = (enum verdict)img->h->cmd_default;
@@ -272,7 +272,7 @@ static enum reason mode_refuses(const struct image *img, const struct request *r
 {
 	if (req->is_root)
 		return REASON_NONE;
-	if (img->h->mode == MODE_READ_ONLY && !img->h->children_in_ro)
+	if (img->h->mode <= MODE_READ_ONLY && !img->h->children_in_ro)
 		return REASON_CHILDREN;
 	if (img->h->network != NETWORK_OFF)
 		return REASON_NONE;

@@ -29,6 +29,12 @@ static bool is_kind(const struct image *img, const struct decision *d, enum rule
 	return r && r->kind == kind;
 }
 
+/* What a rule opens of the workspace that mode none closes. */
+static bool is_named_part(const struct image *img, const char *path)
+{
+	return img->h->mode == MODE_NONE && path_is_under(path, image_str(img, img->h->workspace));
+}
+
 static struct decision unnamed(const struct image *img, unsigned bit)
 {
 	struct decision d = { VERDICT_ALLOW, REASON_READABLE, RULE_NONE, 0 };
@@ -38,7 +44,7 @@ static struct decision unnamed(const struct image *img, unsigned bit)
 	if (img->h->mode == MODE_DANGER && img->h->allow_danger)
 		d.reason = REASON_DANGER;
 	else
-		d = decision_deny(img->h->mode == MODE_READ_ONLY ? REASON_READONLY : REASON_OUTSIDE,
+		d = decision_deny(img->h->mode <= MODE_READ_ONLY ? REASON_READONLY : REASON_OUTSIDE,
 				  RULE_NONE);
 	return d;
 }
@@ -73,8 +79,8 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 		return decide_hard(img, w->tally.hard[i]);
 	if (!ballot_result(&w->tally.col[i], &d))
 		d = unnamed(img, 1u << i);
-	if (1u << i != ACCESS_READ && img->h->mode == MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
-	    !(is_kind(img, &d, RULE_FILE_WRITE) && is_device(path)))
+	if (1u << i != ACCESS_READ && img->h->mode <= MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
+	    !(is_kind(img, &d, RULE_FILE_WRITE) && (is_device(path) || is_named_part(img, path))))
 		d = decision_deny(REASON_READONLY, RULE_NONE);
 	if (i != 0 && w->tally.place != RULE_NONE && d.verdict != VERDICT_DENY && !place_bears(w))
 		return decision_deny(REASON_SELF, w->tally.place);
@@ -158,7 +164,7 @@ static bool is_common(const struct image *img, const struct request *req, unsign
 {
 	return d->verdict == VERDICT_ALLOW && req->op >= OP_READ && req->op < OP_EXEC &&
 	       !(req->pids && path_is_under(req->path, "/proc")) && !img->h->relative_only &&
-	       (img->h->mode != MODE_READ_ONLY || access == ACCESS_READ) && img->h->sec[SEC_OUTER].len == 0;
+	       (img->h->mode > MODE_READ_ONLY || access == ACCESS_READ) && img->h->sec[SEC_OUTER].len == 0;
 }
 
 static struct decision judge_spelling(const struct image *img, const struct request *req, unsigned access,

@@ -16,6 +16,14 @@ static const struct rule workspace = {
 	.text = (char *)"the workspace",
 	.file = (char *)"built in",
 };
+/* Mode none. */
+static const struct rule closed_workspace = {
+	.kind = RULE_FILE_DENY,
+	.layer = LAYER_USER,
+	.rank = RANK_PRESET,
+	.text = (char *)"the workspace, in mode none",
+	.file = (char *)"built in",
+};
 
 static int add_own(struct parser *ps, enum rule_kind kind, const char *text, const char *dir,
 		   const char *path)
@@ -318,7 +326,11 @@ int parser_add_builtin(struct parser *ps)
 	char buf[LIMIT_PATH];
 	int err = 0;
 
-	if (b->workspace && ps->p->s.mode != MODE_READ_ONLY) {
+	if (b->workspace && ps->p->s.mode == MODE_NONE)
+		err = path_normalise("/", b->workspace, buf, sizeof(buf)) < 0
+			      ? no_usable_path(ps)
+			      : parser_add_path(ps, &closed_workspace, buf);
+	if (b->workspace && ps->p->s.mode > MODE_READ_ONLY) {
 		if (path_normalise("/", b->workspace, buf, sizeof(buf)) < 0)
 			return no_usable_path(ps);
 		err = parser_add_path(ps, &workspace, buf);

@@ -82,6 +82,7 @@ static const struct {
 	const char *word;
 	int value;
 } words[] = {
+	{ SET_MODE, "none", MODE_NONE },
 	{ SET_MODE, "read-only", MODE_READ_ONLY },
 	{ SET_MODE, "workspace-write", MODE_WORKSPACE_WRITE },
 	{ SET_MODE, "danger", MODE_DANGER },
@@ -119,7 +120,7 @@ static const struct {
 static const struct {
 	const char *name, *expected;
 } settings[SET_COUNT] = {
-	[SET_MODE] = { "mode", "read-only, workspace-write or danger" },
+	[SET_MODE] = { "mode", "none, read-only, workspace-write or danger" },
 	[SET_APPROVALS] = { "approvals", "ask or never" },
 	[SET_TIMEOUT] = { "timeout", "1s to 24h, as in 120s or 2m" },
 	[SET_READS] = { "reads", "notify or floor" },

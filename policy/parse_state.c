@@ -107,7 +107,7 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 const char *policy_state(const struct bundle *b, const struct policy *p)
 {
 	/* In mode read-only nobody writes state. */
-	if (!b->relocated || !p->state || strcmp(p->state, "none") == 0 || p->s.mode == MODE_READ_ONLY)
+	if (!b->relocated || !p->state || strcmp(p->state, "none") == 0 || p->s.mode <= MODE_READ_ONLY)
 		return NULL;
 	return p->state;
 }

@@ -13,6 +13,7 @@
 void policy_init(struct policy *p)
 {
 	memset(p, 0, sizeof(*p));
+	p->s.mode = MODE_READ_ONLY;
 	p->s.timeout_s = 120;
 	p->s.stepup = STEPUP_AUTO;
 	p->s.gc = GC_OWN;

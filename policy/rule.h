@@ -9,7 +9,9 @@
 #include "op.h"
 #include "resource.h"
 
-enum mode { MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
+/* From the strictest on.  NONE is read-only, and the workspace is not read either, but for what rules name.
+ */
+enum mode { MODE_NONE, MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
 enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN };
 enum reads { READS_NOTIFY, READS_FLOOR };

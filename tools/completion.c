@@ -110,7 +110,7 @@ static const struct {
 	{ "op", offer_ops, NULL },
 	{ "session", offer_sessions, NULL },
 	{ "agent", offer_agents, NULL },
-	{ "mode", NULL, "read-only workspace-write danger" },
+	{ "mode", NULL, "none read-only workspace-write danger" },
 	{ "verdict", NULL, "allow ask deny" },
 	{ "surfaces", NULL, "tmux desktop both none" },
 	{ "limit", NULL, "memory= cpu= processes= files= file_size= time=" },

@@ -69,7 +69,7 @@ struct opt {
 #define OPTS_POLICY                                                                                          \
 	OPT_VALUE("policy", 'p', "FILE", policy, "use FILE in place of the user's policy"),                  \
 		OPT_VALUE("preset", 0, "NAME", preset, "agent, security-v0, review, ci or bridge"),          \
-		OPT_VALUE("mode", 0, "MODE", mode, "read-only, workspace-write or danger"),                  \
+		OPT_VALUE("mode", 0, "MODE", mode, "none, read-only, workspace-write or danger"),            \
 		OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: here)"),              \
 		OPT_VALUE("agent", 0, "NAME", agent,                                                         \
 			  "whose profile and [agent \"NAME\" ...] sections hold (default: CMD's name)"),     \

@@ -8,7 +8,7 @@
 #include "edit.h"
 #include "tools.h"
 
-static const char *const modes[] = { "read-only", "workspace-write", "danger" };
+static const char *const modes[] = { "none", "read-only", "workspace-write", "danger" };
 static const char *const approvals[] = { "never", "ask" };
 static const char *const networks[] = { "off", "strict", "merge", "replace", "open" };
 static const char *const reads[] = { "notify", "floor" };

@@ -181,7 +181,7 @@ static int prepare(struct run *r, enum level level)
 	if (e == 0)
 		e = relocation_keep_git(&r->relocation, &r->bundle, &r->environment) < 0 ? EXIT_PALE
 											 : make_dirs(r);
-	if (e == 0 && r->policy.s.mode != MODE_READ_ONLY && trunk_hold(&r->bundle, &r->trunk) < 0)
+	if (e == 0 && r->policy.s.mode > MODE_READ_ONLY && trunk_hold(&r->bundle, &r->trunk) < 0)
 		e = EXIT_PALE;
 	if (e == 0 && limits_prepare(&r->limits, r->launch.session) < 0)
 		e = EXIT_PALE;

@@ -141,7 +141,7 @@ void worked_begin(const struct dirs *dirs, const struct image *img, const char *
 {
 	int e;
 
-	if (img->h->mode == MODE_READ_ONLY)
+	if (img->h->mode <= MODE_READ_ONLY)
 		return;
 	e = dir_make(dirs->state);
 	if (e == 0)

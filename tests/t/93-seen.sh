@@ -440,9 +440,11 @@ t_what_is_closed_shows_nothing_unopened() {
 	[ "$(grep -c . "$S/out")" -ge 55 ] || fail "not all was tried"
 	! grep -vE '^(link EACCES|attr ENODATA|names 0|watch EACCES) *$' "$S/out" || fail "something is seen"
 	denied read "$HOME/.ssh/link"
-	# Of all that a listing asks for nothing is said.
-	fsh 'ls -la ~ >/dev/null'
+	# Of all that a listing asks for nothing is said; a closed place that is a link itself lies in the open.
+	rm -r ~/.docker && ln -s elsewhere ~/.docker
+	fsh 'ls -la ~ >/dev/null; readlink ~/.docker'
 	rc_is 0
+	out_is elsewhere
 	err_is_empty
 }
 
@@ -481,6 +483,78 @@ t_what_is_open_shows_what_it_did() {
 	rc_is 0 "$(cat "$S/err")"
 	diff "$S/bare" "$S/out" >"$S/diff" || fail "they differ: $(head -c 2000 "$S/diff")"
 	[ "$(wc -l <"$S/bare")" -gt 1100 ] || fail "too few cases: $(wc -l <"$S/bare")"
+}
+
+# --- mode none --------------------------------------------------------------------------------------------
+
+# Neither read nor written, but for what rules name.
+t_mode_none() {
+	mkdir -p docs/in out sub .vscode && echo "$DECOY a" >secret && echo "$DECOY b" >sub/secret && echo open >docs/in/f && echo old >out/f
+	echo "$DECOY c" >.vscode/tasks.json
+	ln -s "$W/secret" "$HOME/by-link" && ln -s ../secret docs/out-again
+	picture . >"$S/before"
+	cat >"$S/tries.py" <<-'END'
+		import os, sys
+		w, home = sys.argv[1], sys.argv[2]
+		def at(name):
+		    d = os.open(w, os.O_PATH)
+		    return os.read(os.open(name, os.O_RDONLY, dir_fd=d), 99)
+		closed = [
+		    lambda: open("secret").read(), lambda: open(w + "/secret").read(), lambda: open("sub/secret").read(), lambda: open(home + "/by-link").read(),
+		    lambda: open("/proc/self/cwd/secret").read(), lambda: open("docs/../secret").read(), lambda: open("docs/out-again").read(), lambda: open(".vscode/tasks.json").read(),
+		    lambda: at("secret"), lambda: os.listdir("."), lambda: os.listdir("sub"), lambda: os.listdir(w),
+		    lambda: open("new", "w"), lambda: open("secret", "a"), lambda: open("secret", "w"), lambda: open("sub/new", "x"), lambda: os.mkdir("d"), lambda: os.mkdir("sub/d"),
+		    lambda: os.unlink("secret"), lambda: os.rename("secret", "moved"), lambda: os.rename("secret", "out/f"), lambda: os.rename("out/f", "secret"), lambda: os.link("secret", "out/l"),
+		    lambda: os.symlink("x", "l"), lambda: os.truncate("secret", 0), lambda: os.chmod("secret", 0o777), lambda: os.utime("secret"), lambda: os.mkfifo("p"), lambda: os.rmdir("sub"),
+		    lambda: open("docs/in/f", "a"), lambda: open("docs/new", "w"), lambda: os.unlink("docs/in/f"), lambda: open("/tmp/pale-t-none-" + str(os.getpid()), "w"), lambda: open(home + "/new", "w"),
+		]
+		for i, way in enumerate(closed):
+		    try:
+		        print("done", i, way())
+		    except OSError as e:
+		        pass
+		if sys.argv[3:]:
+		    print(open("docs/in/f").read().strip(), os.listdir("docs/in"), open("out/f").read().strip())
+		    open("out/new", "w").write("x"); os.rename("out/new", "out/g"); print(sorted(os.listdir("out"))); os.unlink("out/g")
+	END
+	OPTS=(--mode none)
+	fence python3 "$S/tries.py" "$W" "$HOME"
+	rc_is 0 "$(cat "$S/err")"
+	out_is ''
+	denied read "$W/secret" 'in mode none'
+	picture . | diff - "$S/before" || fail "it was changed"
+	fence cat file
+	rc_not 0
+	if [ "$T_LEVEL" != hooks ]; then
+		fence "$T_VICTIMS/carried-static" one 0 secret
+		rc_is 13
+		fence "$T_VICTIMS/carried-static" one 0 "$W/sub"
+		rc_is 13
+	fi
+	printf '[session]\nmode = none\n[files]\nread = docs\nwrite = out\n' | policy
+	OPTS=()
+	fence python3 "$S/tries.py" "$W" "$HOME" named
+	rc_is 0 "$(cat "$S/err")"
+	out_is "open ['f'] old
+['f', 'g']"
+	picture . | diff - "$S/before" || fail "it was changed"
+}
+
+# It is the strictest: a project may ask for it, and none can be asked to be left.
+t_mode_none_is_the_strictest() {
+	mkdir .pale && printf '[session]\nmode = none\n' >.pale/policy.ini
+	fence cat file
+	rc_not 0
+	printf '[session]\nmode = none\n' | policy
+	printf '[session]\nmode = read-only\n' >.pale/policy.ini
+	fence cat file
+	rc_not 0
+	printf '[session]\nmode = read-only\n' | policy
+	fence cat file
+	rc_is 0
+	rm .pale/policy.ini ~/.config/pale/policy.ini
+	fsh 'pale run -q --mode none -- cat file; cat file'
+	out_is "hello from the workspace"
 }
 
 # Nobody but the kernel is asked about what is read there, so what it shows of all is seen.

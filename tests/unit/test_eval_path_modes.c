@@ -30,6 +30,29 @@ START_TEST(test_mode_read_only)
 }
 END_TEST
 
+/* The fixture's own rule of the workspace is the parser's in truth: here it is written out. */
+START_TEST(test_mode_none)
+{
+	static const struct want w[] = {
+		{ OP_WRITE, "/ws/out/a", A, REASON_RULE, 1 },
+		{ OP_READ, "/ws/out/a", A, REASON_RULE, 1 },
+		{ OP_DELETE, "/ws/out/a", A, REASON_RULE, 1 },
+		{ OP_READ, "/ws/docs/a", A, REASON_RULE, 2 },
+		{ OP_WRITE, "/ws/docs/a", D, REASON_READONLY, 0 },
+		{ OP_WRITE, "/wsx/a", D, REASON_READONLY, 0 },
+		{ OP_WRITE, "/tmp/a", D, REASON_READONLY, 0 },
+		{ OP_WRITE, "/dev/null", A, REASON_RULE, 4 },
+	};
+
+	fx.p.s.mode = MODE_NONE;
+	fixture_rule(&fx, RULE_FILE_WRITE, "/ws/out");
+	fixture_rule(&fx, RULE_FILE_READ, "/ws/docs");
+	fixture_rule(&fx, RULE_FILE_WRITE, "/tmp");
+	fixture_rule(&fx, RULE_FILE_WRITE, "/dev");
+	EXPECT_ALL(w);
+}
+END_TEST
+
 START_TEST(test_mode_danger)
 {
 	static const struct want w[] = {
@@ -327,6 +350,7 @@ TCase *tcase_eval_path_modes(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_mode_read_only);
+	tcase_add_test(t, test_mode_none);
 	tcase_add_test(t, test_mode_danger);
 	tcase_add_test(t, test_both_spellings_count);
 	tcase_add_test(t, test_a_link_leads_in);
