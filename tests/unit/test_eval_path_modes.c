@@ -30,18 +30,15 @@ START_TEST(test_mode_read_only)
 }
 END_TEST
 
-/* The fixture's own rule of the workspace is the parser's in truth: here it is written out. */
+/* The rule against the workspace is the parser's; here it is written out, beside the fixture's own for it. */
 START_TEST(test_mode_none)
 {
 	static const struct want w[] = {
-		{ OP_WRITE, "/ws/out/a", A, REASON_RULE, 1 },
-		{ OP_READ, "/ws/out/a", A, REASON_RULE, 1 },
-		{ OP_DELETE, "/ws/out/a", A, REASON_RULE, 1 },
-		{ OP_READ, "/ws/docs/a", A, REASON_RULE, 2 },
-		{ OP_WRITE, "/ws/docs/a", D, REASON_READONLY, 0 },
-		{ OP_WRITE, "/wsx/a", D, REASON_READONLY, 0 },
-		{ OP_WRITE, "/tmp/a", D, REASON_READONLY, 0 },
-		{ OP_WRITE, "/dev/null", A, REASON_RULE, 4 },
+		{ OP_WRITE, "/ws/out/a", A, REASON_RULE, 1 },  { OP_READ, "/ws/out/a", A, REASON_RULE, 1 },
+		{ OP_DELETE, "/ws/out/a", A, REASON_RULE, 1 }, { OP_READ, "/ws/docs/a", A, REASON_RULE, 2 },
+		{ OP_WRITE, "/ws/docs/a", D, REASON_RULE, 5 }, { OP_READ, "/ws/a", D, REASON_RULE, 5 },
+		{ OP_WRITE, "/ws/a", D, REASON_RULE, 5 },      { OP_WRITE, "/wsx/a", D, REASON_READONLY, 0 },
+		{ OP_WRITE, "/tmp/a", D, REASON_READONLY, 0 }, { OP_WRITE, "/dev/null", A, REASON_RULE, 4 },
 	};
 
 	fx.p.s.mode = MODE_NONE;
@@ -49,6 +46,7 @@ START_TEST(test_mode_none)
 	fixture_rule(&fx, RULE_FILE_READ, "/ws/docs");
 	fixture_rule(&fx, RULE_FILE_WRITE, "/tmp");
 	fixture_rule(&fx, RULE_FILE_WRITE, "/dev");
+	fixture_rule(&fx, RULE_FILE_DENY, "/ws");
 	EXPECT_ALL(w);
 }
 END_TEST

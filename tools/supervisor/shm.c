@@ -42,8 +42,8 @@ static bool is_named(struct caller *c, const struct decision *d)
 /* Who connects and what is executed have rules of their own; in mode danger there are none. */
 static bool is_judged(struct caller *c, const struct request *req, const struct decision *d)
 {
-	return req->op != OP_UNIX && req->op != OP_EXEC && below_shm(req->path) && d->verdict == VERDICT_ALLOW &&
-	       c->image.h->mode != MODE_DANGER && !is_named(c, d);
+	return req->op != OP_UNIX && req->op != OP_EXEC && below_shm(req->path) &&
+	       d->verdict == VERDICT_ALLOW && c->image.h->mode != MODE_DANGER && !is_named(c, d);
 }
 
 bool shm_is_others(struct caller *c, const struct request *req, const struct decision *d)
