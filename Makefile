@@ -195,7 +195,7 @@ $(B)/victims/%-static: tests/victims/%.c Makefile
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
 
 # Escapes: the same probes once for each way of making a system call (tests/escapes/escape.h).
-ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c git.c execs.c pales.c net.c tcp.c udp.c letters.c question.c dns.c beside.c listen.c sockets.c ipc.c kernel.c)
+ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c git.c execs.c pales.c net.c tcp.c udp.c letters.c question.c dns.c beside.c listen.c sockets.c ipc.c seen.c kernel.c)
 ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/net.h tests/escapes/question.h $(wildcard tests/escapes/probes*.def) tests/victims/raw.h policy/image.h Makefile
 ESCAPE_CFLAGS := -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -Wno-unused-result
 ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race exec_race exec_race-static escbanned esctool pale-rings)

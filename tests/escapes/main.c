@@ -19,11 +19,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "policy/image.h"
+#include "policy/wire.h"
 #include "tests/victims/raw.h"
 
 #define DECOY	  "decoy-7c1f"
@@ -266,30 +269,19 @@ static void dig(void)
 	fclose(maps);
 }
 
-/* The process whose parent is `parent` and whose name is `name`. */
-static pid_t child_named(pid_t parent, const char *name)
+/* Whose directory in /proc nobody inside sees: but it is he who listens for the hooks. */
+static pid_t who_listens(const char *dir)
 {
-	char line[512];
-	DIR *d = opendir("/proc");
-	struct dirent *e;
-	pid_t found = 0;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct ucred who = { 0 };
+	socklen_t len = sizeof(who);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	while (d && !found && (e = readdir(d))) {
-		char path[300], *end;
-		int ppid;
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%.200s/stat", e->d_name);
-		if (atoi(e->d_name) <= 0 || !(f = fopen(path, "r")))
-			continue;
-		if (fgets(line, sizeof(line), f) && strstr(line, name) && (end = strrchr(line, ')')) &&
-		    sscanf(end, ") %*c %d", &ppid) == 1 && ppid == parent)
-			found = atoi(e->d_name);
-		fclose(f);
-	}
-	if (d)
-		closedir(d);
-	return found;
+	snprintf(at.sun_path, sizeof(at.sun_path), "%.90s/" WIRE_AGENT_SOCKET, dir);
+	must(connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0, at.sun_path);
+	must(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.pid > 0, "helper");
+	close(fd);
+	return who.pid;
 }
 
 static pid_t stand_in(void)
@@ -307,10 +299,10 @@ static pid_t stand_in(void)
 /* Inside a session our parent is the supervisor; bare, somebody stands in for it. */
 static void find_pale(void)
 {
-	bool inside = getenv("PALE_SESSION_DIR") != NULL;
+	const char *dir = getenv("PALE_SESSION_DIR");
 
-	escape_pale = inside ? getppid() : stand_in();
-	escape_helper = inside ? child_named(escape_pale, "pale-helper") : stand_in();
+	escape_pale = dir ? getppid() : stand_in();
+	escape_helper = dir ? who_listens(dir) : stand_in();
 }
 
 static int attempt(const struct probe *p)

@@ -254,6 +254,12 @@ def main():
     libc = ctypes.CDLL(None)
     segment, semaphores, queue = libc.shmget(port, 4096, 0o1600), libc.semget(port, 1, 0o1600), libc.msgget(port, 0o1600)
     master, terminal = os.openpty()
+    shared = "/dev/shm/escape-%d" % port
+    with open(shared, "w") as f:
+        f.write("shared")
+    if not os.path.islink(os.path.dirname(KEY) + "/link"):
+        os.symlink("/srv/vault", os.path.dirname(KEY) + "/link")
+    os.setxattr(KEY, "user.escape", b"secret")
     pid = neighbour()
     signal.signal(signal.SIGTERM, ended)
     with open("env.new", "w") as f:
@@ -270,6 +276,7 @@ def main():
         while door.serve(0.05) and time.monotonic() < end:
             pass
     finally:
+        os.unlink(shared)
         libc.shmctl(segment, 0, None)
         libc.semctl(semaphores, 0, 0)
         libc.msgctl(queue, 0, None)
