@@ -202,6 +202,13 @@ char *sources_text(const struct bundle *b, const char *preset)
 
 	hash_text(text ? text : "", text ? len : 0, hex);
 	r = asprintf(&out, "preset=%s sha256=%s", preset, hex);
+	if (r >= 0 && preset_has_home(preset)) {
+		_cleanup_free_ char *before = out;
+
+		text = home_text(&len);
+		hash_text(text, len, hex);
+		r = asprintf(&out, "%s; " HOME_TABLE " sha256=%s", before, hex);
+	}
 	for (size_t i = 0; r >= 0 && i < b->n_sources; i++) {
 		_cleanup_free_ char *before = out;
 

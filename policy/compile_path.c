@@ -376,7 +376,7 @@ static int write_edges(struct trie *t)
 static bool is_path_kind(enum rule_kind kind)
 {
 	return kind <= RULE_FILE_HIDDEN || kind == RULE_NET_UNIX || kind == RULE_FILE_GIT ||
-	       kind == RULE_FILE_PLACE;
+	       kind == RULE_FILE_PLACE || kind == RULE_FILE_HOME;
 }
 
 /* What one process of the session can take from the hooks alone is looked at by the supervisor only. */

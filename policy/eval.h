@@ -33,7 +33,7 @@ struct eval_memo {
 	uint64_t literal, suffix;
 	struct decision leaf;
 	char dir[264]; /* with its slash */
-	uint64_t state[40];
+	uint64_t state[44];
 };
 
 /*
@@ -68,6 +68,11 @@ bool decision_image(const struct image *img, const struct decision *d, struct im
 /* Of a connection to this machine: neither the operator nor the floor has said it, so that it goes by whose
  * port that is. */
 bool decision_is_by_port(const struct image *img, const struct decision *d);
+/* What is denied so is not there for the session: ENOENT, recorded and not said. */
+static inline bool decision_is_absence(const struct decision *made, enum op op)
+{
+	return made->verdict == VERDICT_DENY && made->reason == REASON_HOME && op == OP_READ;
+}
 /* The rule's `message =`, or NULL. */
 const char *decision_message(const struct image *img, const struct decision *d);
 

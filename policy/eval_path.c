@@ -79,6 +79,8 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 		return decide_hard(img, w->tally.hard[i]);
 	if (!ballot_result(&w->tally.col[i], &d))
 		d = unnamed(img, 1u << i);
+	if (d.verdict != VERDICT_DENY && w->tally.home_key > w->tally.open_key)
+		return decision_deny(REASON_HOME, w->tally.home);
 	if (1u << i != ACCESS_READ && img->h->mode <= MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
 	    !(is_kind(img, &d, RULE_FILE_WRITE) && (is_device(path) || is_named_part(img, path))))
 		d = decision_deny(REASON_READONLY, RULE_NONE);

@@ -35,6 +35,7 @@ static const struct {
 	[RULE_BRANCH] = { "git", "protect", VERDICT_DENY },
 	[RULE_FILE_GIT] = { "git", "guard", VERDICT_ASK },
 	[RULE_FILE_PLACE] = { "files", "place", VERDICT_DENY },
+	[RULE_FILE_HOME] = { "files", "home", VERDICT_DENY },
 };
 
 const char *rule_key(enum rule_kind kind)

@@ -171,6 +171,7 @@ const char *lesson_why_not(const struct image *img, const struct decision *d, en
 	switch ((int)d->reason) {
 	case REASON_RULE:
 	case REASON_OUTSIDE:
+	case REASON_HOME:
 	case REASON_DEFAULT:
 	case REASON_HOST:
 	case REASON_NEVER:

@@ -69,6 +69,7 @@ static bool stays(const struct rule *r)
 	case RULE_BRANCH:
 	case RULE_FILE_GIT:
 	case RULE_FILE_PLACE:
+	case RULE_FILE_HOME:
 	case RULE_KIND_COUNT:
 	default:
 		return true;

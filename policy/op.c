@@ -79,6 +79,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_UNIX] = "no `unix =` rule names it, and what listens there acts outside the fence",
 	[REASON_GIT] = "git obeys it, so what is written is looked at first",
 	[REASON_REPEATED] = "denied before in this turn",
+	[REASON_HOME] = "no rule opens this entry of the home",
 };
 
 const char *op_name(enum op op)

@@ -97,6 +97,7 @@ enum reason {
 	REASON_UNREADABLE, /* what runs of a file that nobody may read, nobody may look at */
 	REASON_LOADER,	   /* a loader, and nobody can tell which program it would open */
 	REASON_PROOF,	   /* allowed by a rule, but it cannot be taken back: confirmed nevertheless */
+	REASON_HOME,	   /* an entry of the home that no rule opens */
 	REASON_COUNT
 };
 

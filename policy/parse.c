@@ -228,6 +228,8 @@ static int parse_preset(struct parser *ps)
 	/* path ends with this frame; merging tells of project and user files alone. */
 	for (unsigned i = 0; i < SET_COUNT; i++)
 		ps->set[SOURCE_PRESET][i].file = NULL;
+	if (err == 0 && preset_has_home(name))
+		err = parser_read_home(ps);
 	return err < 0 || !preset_has_agents(name) ? err : parser_read_agents(ps);
 }
 
@@ -302,6 +304,8 @@ static int parse_all(struct parser *ps)
 		err = name_origin(ps->level_from, &ps->p->level_file, &ps->p->level_line);
 	if (err == 0)
 		err = parser_check_forbidden(ps);
+	if (err == 0)
+		err = parser_add_home(ps);
 	if (err == 0)
 		err = parser_add_builtin(ps);
 	if (err == 0 && ps->b->observe)

@@ -20,6 +20,7 @@ enum setting {
 	SET_LOG_SIZE,
 	SET_LEDGER_SIZE,
 	SET_PATHS,
+	SET_HOME,
 	SET_CMD_DEFAULT,
 	SET_READ_ONLY,
 	SET_NET_MODE,
@@ -123,6 +124,7 @@ struct parser {
 	struct limit_value limits[SOURCE_LAYER_COUNT][LIMIT_VALUES];
 	struct preset_choice preset;
 	const struct setting_value *network_from; /* whose [network] mode holds */
+	const struct setting_value *home_from;	  /* whose [files] home holds; NULL: none is said */
 	const struct setting_value *level_from;	  /* whose [session] level holds; NULL: none is said */
 	struct forbidden forbidden[FORBID_MAX];
 	const struct real **reals; /* sorted by prefix */
@@ -190,6 +192,10 @@ int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_p
 int log_size_parse(const char *word);
 /* Adds a rule for both spellings of an absolute, normalised pattern. */
 int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern);
+/* parse_home.c: the table of the home, beneath a preset that has it.  0 or -ENOMEM. */
+int parser_read_home(struct parser *ps);
+/* The rule that [files] home makes: 0 or -ENOMEM. */
+int parser_add_home(struct parser *ps);
 /* The rules that no file holds: the workspace, pale's own files. */
 int parser_add_builtin(struct parser *ps);
 /* Sorts bundle.reals for parser_add_path(); freed by the caller. */

@@ -29,6 +29,7 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_NET_DEFAULT:
 		return verdict_strictest((enum verdict)from, (enum verdict)to) == (enum verdict)to;
 	case SET_PATHS:
+	case SET_HOME:
 	case SET_LEVEL:
 	/* To keep longer removes less, and to keep more. */
 	case SET_EXPIRY:
@@ -90,6 +91,9 @@ void setting_store(struct settings *s, enum setting set, int value)
 	case SET_PATHS:
 		s->relative_only = value != 0;
 		break;
+	case SET_HOME:
+		s->home = (enum home)value;
+		break;
 	case SET_CMD_DEFAULT:
 		s->cmd_default = (enum verdict)value;
 		break;
@@ -122,6 +126,7 @@ int setting_load(const struct settings *s, enum setting set)
 		[SET_LEDGER_SIZE] = (int)s->ledger_mib,
 		[SET_LOG_SIZE] = (int)s->log_mib,
 		[SET_PATHS] = s->relative_only,
+		[SET_HOME] = s->home,
 		[SET_CMD_DEFAULT] = s->cmd_default,
 		[SET_READ_ONLY] = s->children_in_ro,
 		[SET_NET_MODE] = s->network,
@@ -139,6 +144,8 @@ static void store(struct parser *ps, enum setting set, const struct setting_valu
 	setting_store(&ps->p->s, set, value->value);
 	if (set == SET_NET_MODE)
 		ps->network_from = value;
+	if (set == SET_HOME)
+		ps->home_from = value;
 	if (set == SET_LEVEL)
 		ps->level_from = value;
 }

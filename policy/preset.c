@@ -5,21 +5,24 @@
 
 #include <string.h>
 
-/* The last says whether the agents' profiles lie on it: security-v0 is to the letter. */
+/* Whether the agents' profiles lie on it, and the table of the home: security-v0 is to the letter. */
 #define PRESETS(X)                                                                                           \
-	X(agent, "agent", true)                                                                              \
-	X(security_v0, "security-v0", false)                                                                 \
-	X(review, "review", true) X(ci, "ci", true) X(bridge, "bridge", true)
+	X(agent, "agent", true, true)                                                                        \
+	X(security_v0, "security-v0", false, false)                                                          \
+	X(review, "review", true, true)                                                                      \
+	X(ci, "ci", true, true)                                                                              \
+	X(bridge, "bridge", true, false)
 
-#define DECLARE(id, name, agents)                                                                            \
+#define DECLARE(id, name, agents, home)                                                                      \
 	extern const char preset_##id##_begin[] __attribute__((visibility("hidden"))),                       \
 		preset_##id##_end[] __attribute__((visibility("hidden")));
 PRESETS(DECLARE)
+DECLARE(home, "home", false, false)
 
-#define ENTRY(id, name, agents) { name, preset_##id##_begin, preset_##id##_end, agents },
+#define ENTRY(id, name, agents, home) { name, preset_##id##_begin, preset_##id##_end, agents, home },
 static const struct {
 	const char *name, *begin, *end;
-	bool agents;
+	bool agents, home;
 } presets[] = { PRESETS(ENTRY) };
 
 const char *preset_name(size_t i)
@@ -44,4 +47,35 @@ bool preset_has_agents(const char *name)
 		if (strcmp(presets[i].name, name) == 0)
 			return presets[i].agents;
 	return false;
+}
+
+bool preset_has_home(const char *name)
+{
+	for (size_t i = 0; preset_name(i); i++)
+		if (strcmp(presets[i].name, name) == 0)
+			return presets[i].home;
+	return false;
+}
+
+const char *home_text(size_t *ret_len)
+{
+	*ret_len = (size_t)(preset_home_end - preset_home_begin);
+	return preset_home_begin;
+}
+
+/* A tool's block is headed "# NAME: SOURCE"; what a remark says stands below other lines. */
+const char *home_tool(unsigned line, size_t *ret_len)
+{
+	const char *tool = NULL;
+
+	for (const char *s = preset_home_begin; line > 0 && *s; line--) {
+		size_t n = strcspn(s, "\n");
+
+		if (s[0] == '#' && s[1] == ' ' && memmem(s, n, ": ", 2)) {
+			tool = s + 2;
+			*ret_len = n - 2;
+		}
+		s += n + (s[n] == '\n');
+	}
+	return tool;
 }

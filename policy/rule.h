@@ -14,6 +14,8 @@
 enum mode { MODE_NONE, MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
 enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN };
+/* [files] home: which of the home's entries are there for a session. */
+enum home { HOME_OPEN, HOME_KNOWN, HOME_CLOSED };
 enum reads { READS_NOTIFY, READS_FLOOR };
 /* What confirms the approval of something that cannot be taken back (RISK_CRITICAL). */
 enum stepup {
@@ -73,6 +75,7 @@ enum rule_kind {
 	RULE_FILE_GIT,	 /* a name that git obeys: what would be written is looked at; built in, no key */
 	RULE_FILE_PLACE, /* a directory of pale's own: may be filled, not changed or replaced; built in, no
 			    key */
+	RULE_FILE_HOME,	 /* home =       what no file rule names below it is not there for the session */
 	RULE_KIND_COUNT
 };
 
@@ -105,6 +108,7 @@ struct settings {
 	enum verdict cmd_default;
 	enum verdict net_default;
 	enum network network;
+	enum home home;
 	bool relative_only;    /* [files] paths = relative */
 	bool children_in_ro;   /* [commands] read_only = rules: in mode read-only allow rules still hold */
 	bool allow_sensitive;  /* launch flag --allow-sensitive-roots */

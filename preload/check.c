@@ -61,7 +61,9 @@ int conclude(const struct request *req, const char *target, const struct decisio
 	else
 		deny(req, target, &d, a.approval, a.text);
 	errno = saved;
-	return d.verdict == VERDICT_ALLOW ? CHECK_RECORDED : d.reason == REASON_PROCESS ? -ENOENT : -EACCES;
+	if (d.verdict == VERDICT_ALLOW)
+		return CHECK_RECORDED;
+	return d.reason == REASON_PROCESS || decision_is_absence(&d, req->op) ? -ENOENT : -EACCES;
 }
 
 /* The policy's verdict; a session whose policy cannot be read denies. */

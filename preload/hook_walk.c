@@ -65,11 +65,15 @@ int glob64(const char *pattern, int flags, int (*failed)(const char *path, int e
 /* As libc's own answer to a directory that cannot be opened. */
 static FTSENT *fts_judged(FTSENT *e)
 {
-	if (!e || e->fts_info != FTS_D || !judging_alone() ||
-	    check_only(OP_READ, ACCESS_READ, AT_FDCWD, e->fts_accpath, RESOLVE_FOLLOW_LAST) != -EACCES)
+	int r;
+
+	if (!e || e->fts_info != FTS_D || !judging_alone())
+		return e;
+	r = check_only(OP_READ, ACCESS_READ, AT_FDCWD, e->fts_accpath, RESOLVE_FOLLOW_LAST);
+	if (r != -EACCES && r != -ENOENT)
 		return e;
 	e->fts_info = FTS_DNR;
-	e->fts_errno = EACCES;
+	e->fts_errno = -r;
 	return e;
 }
 

@@ -137,8 +137,9 @@ void deny(const struct request *req, const char *target, const struct decision *
 
 	if (!is_live)
 		why = "the session's policy cannot be read";
-	is_quiet = req->op == OP_EXEC ? !exec_first_time(target)
-				      : !say_first_time(denial_mark(req->op, target, d, why));
+	is_quiet = decision_is_absence(d, req->op) ||
+		   (req->op == OP_EXEC ? !exec_first_time(target)
+				       : !say_first_time(denial_mark(req->op, target, d, why)));
 	denial.id = log_denied(req, target, d, approval, why, &is_quiet);
 	line = is_quiet ? NULL : scratch_get(SAY_SIZE);
 	if (!line)

@@ -234,20 +234,22 @@ static struct answer open_special(struct caller *c, const struct opening *o, con
 	return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
 }
 
-static bool may_open(struct caller *c, const struct request *req, const struct place *p,
+/* 0 or -errno. */
+static int may_open(struct caller *c, const struct request *req, const struct place *p,
 		     const struct opening *o, const struct target *t)
 {
 	const struct git_at at = { .dir = t->held < 0 ? p->r.parent : -1,
 				   .object = t->held,
 				   .is_open = t->held < 0,
 				   .is_new = t->held < 0 && o->flags & O_CREAT && t->st.st_mode == 0 };
+	struct decision d = verdict_of(c, req);
 	bool allowed;
 
 	c->git_late = false;
 	c->at = &at;
-	allowed = verdict_judge(c, req, req->path);
+	allowed = verdict_conclude(c, req, req->path, d);
 	c->at = NULL;
-	return allowed;
+	return allowed ? 0 : decision_is_absence(&d, req->op) ? -ENOENT : -EACCES;
 }
 
 /*
@@ -286,8 +288,10 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	if (e < 0)
 		return answer_result(e);
 	req.op = open_op(req.access);
-	if (!is_nameless(p, t) && !has_already(t, req.access) && !may_open(c, &req, p, o, t))
-		return answer_result(-EACCES);
+	if (!is_nameless(p, t) && !has_already(t, req.access))
+		e = may_open(c, &req, p, o, t);
+	if (e < 0)
+		return answer_result(e);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
 	if (c->git_late)
