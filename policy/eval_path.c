@@ -81,6 +81,8 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 		d = unnamed(img, 1u << i);
 	if (d.verdict != VERDICT_DENY && w->tally.home_key > w->tally.open_key)
 		return decision_deny(REASON_HOME, w->tally.home);
+	if (d.reason == REASON_READABLE && w->tally.home_key)
+		d = (struct decision){ VERDICT_ALLOW, REASON_RULE, w->tally.opener, 0 };
 	if (1u << i != ACCESS_READ && img->h->mode <= MODE_READ_ONLY && d.verdict != VERDICT_DENY &&
 	    !(is_kind(img, &d, RULE_FILE_WRITE) && (is_device(path) || is_named_part(img, path))))
 		d = decision_deny(REASON_READONLY, RULE_NONE);

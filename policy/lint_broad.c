@@ -6,6 +6,7 @@
 #include "path.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,26 @@ static const char *broad_path(const struct lint *l, const struct rule *r)
 		return "the whole home directory is writable";
 	if (strcmp(r->pattern, p->workspace) != 0 && path_is_under(p->workspace, r->pattern))
 		return "a directory above the workspace is writable";
+	return NULL;
+}
+
+/* Of what [files] home closes. */
+static const char *broad_home(const struct lint *l, const struct rule *r)
+{
+	char path[LIMIT_PATH];
+	const struct request req = { .op = OP_READ, .access = ACCESS_READ, .path = path };
+	const struct image_rule *by;
+
+	if (l->p->s.home == HOME_OPEN ||
+	    snprintf(path, sizeof(path), "%s/.\x01", l->p->home) >= (int)sizeof(path))
+		return NULL;
+	if (path_is_under(l->p->home, r->pattern))
+		return "it opens no entry of the home that `home =` closes: name each, or write `home = "
+		       "open`";
+	by = image_rule(l->img, eval(l->img, &req).rule);
+	if (by && by->kind == r->kind && by->line == r->line &&
+	    strcmp(image_str(l->img, by->file), r->file) == 0)
+		return "every entry of the home is opened that `home =` closes";
 	return NULL;
 }
 
@@ -60,6 +81,9 @@ static const char *why_broad(const struct lint *l, const struct rule *r)
 {
 	switch ((int)r->kind) {
 	case RULE_FILE_WRITE:
+		return broad_path(l, r) ? broad_path(l, r) : broad_home(l, r);
+	case RULE_FILE_READ:
+		return broad_home(l, r);
 	case RULE_NET_UNIX:
 		return broad_path(l, r);
 	case RULE_CMD_ALLOW:

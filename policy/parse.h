@@ -150,8 +150,8 @@ const char *preset_text(const char *name, size_t *ret_len);
 const char *preset_name(size_t i);
 /* Whether the profiles of agents (agents.h) lie on that preset. */
 bool preset_has_agents(const char *name);
-/* Whether the table of the home (policy/presets/home.ini) lies beneath it; its text; and the tool that the rule
- * in that line is about, "NAME: SOURCE", not terminated, or NULL. */
+/* Whether the table of the home (policy/presets/home.ini) lies beneath it; its text; and the tool that the
+ * rule in that line is about, "NAME: SOURCE", not terminated, or NULL. */
 bool preset_has_home(const char *name);
 const char *home_text(size_t *ret_len);
 const char *home_tool(unsigned line, size_t *ret_len);

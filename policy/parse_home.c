@@ -2,7 +2,6 @@
  * The home: a table of what tools keep there, and what becomes of all that no rule names ([files] home).
  */
 #include "parse_impl.h"
-#include "path.h"
 
 #include <stdio.h>
 
@@ -12,25 +11,6 @@ int parser_read_home(struct parser *ps)
 
 	src.text = (char *)home_text(&src.len);
 	return parser_read_source(ps, &src);
-}
-
-/* The agent's state lies in a home that is the workspace, and is not closed with the rest of it. */
-static int open_state(struct parser *ps)
-{
-	const char *state = policy_state(ps->b, ps->p), *why;
-	struct rule proto = {
-		.kind = RULE_FILE_WRITE,
-		.layer = LAYER_USER,
-		.rank = RANK_PRESET,
-		.text = (char *)"the agent's state",
-		.file = (char *)"built in",
-	};
-	char buf[LIMIT_PATH] UNINITIALIZED;
-
-	if (!state || !ps->b->workspace || !path_is_under(ps->p->home, ps->b->workspace) ||
-	    ps->p->s.mode == MODE_READ_ONLY || pattern_resolve(ps->b, state, buf, sizeof(buf), &why) < 0)
-		return 0;
-	return parser_add_path(ps, &proto, buf);
 }
 
 int parser_add_home(struct parser *ps)
@@ -45,7 +25,6 @@ int parser_add_home(struct parser *ps)
 		.file = preset,
 	};
 	const char *why;
-	int err;
 
 	if (ps->p->s.home == HOME_OPEN || !ps->home_from)
 		return 0;
@@ -56,6 +35,5 @@ int parser_add_home(struct parser *ps)
 	if (pattern_resolve(ps->b, all ? "~/*" : "~/.*", buf, sizeof(buf), &why) < 0)
 		return diag_add(ps->d, SEVERITY_ERROR, "bad-path", proto.file, proto.line, 1, NULL,
 				"the home cannot be closed: %s", why);
-	err = parser_add_path(ps, &proto, buf);
-	return err < 0 ? err : open_state(ps);
+	return parser_add_path(ps, &proto, buf);
 }

@@ -40,7 +40,7 @@ static const struct opinion {
 /* What such a rule names is known: it is there for the session, whatever may be done with it. */
 #define OPENS_HOME                                                                                           \
 	(1u << RULE_FILE_WRITE | 1u << RULE_FILE_READ | 1u << RULE_FILE_READONLY | 1u << RULE_FILE_KEEP |    \
-	 1u << RULE_FILE_ASK | 1u << RULE_FILE_ASK_WRITE | 1u << RULE_FILE_SYSTEM)
+	 1u << RULE_FILE_ASK | 1u << RULE_FILE_ASK_WRITE | 1u << RULE_FILE_SYSTEM | 1u << RULE_FILE_SELF)
 
 /* One component of the path; ext is found when the first node asks for it. */
 struct component {
@@ -71,7 +71,7 @@ void walk_open(struct walk *w, const struct image *img, enum op op, unsigned wan
 	w->tally.system = false;
 	w->tally.inside = w->tally.git = w->tally.place = RULE_NONE;
 	w->tally.one_place = false;
-	w->tally.home = RULE_NONE;
+	w->tally.home = w->tally.opener = RULE_NONE;
 	w->tally.home_key = w->tally.open_key = 0;
 	w->n_next = w->turn = 0;
 	for (unsigned i = 0; i < N_COL; i++) {
@@ -112,7 +112,8 @@ static void vote(struct walk *w, const struct path_ref *ref, unsigned spec)
 		trace_add(w->trace, ref->rule, opinion_verdict(o, any), spec);
 }
 
-/* Weighed as in a ballot, but that all who open are one: `read`, `write`, `readonly`.  They win where it is even. */
+/* Weighed as in a ballot, but that all who open are one: `read`, `write`, `readonly`.  They win where it is
+ * even. */
 static void weigh_home(struct walk *w, const struct path_ref *ref, unsigned spec)
 {
 	bool closes = ref->kind == RULE_FILE_HOME;
@@ -122,8 +123,7 @@ static void weigh_home(struct walk *w, const struct path_ref *ref, unsigned spec
 	if (key <= *most || ref->layer == LAYER_PROJECT || !(closes || 1u << ref->kind & OPENS_HOME))
 		return;
 	*most = key;
-	if (closes)
-		w->tally.home = ref->rule;
+	*(closes ? &w->tally.home : &w->tally.opener) = ref->rule;
 	if (closes && w->trace)
 		trace_add(w->trace, ref->rule, VERDICT_DENY, spec);
 }

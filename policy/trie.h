@@ -22,8 +22,10 @@ struct tally {
 	uint32_t git;	 /* a rule of what git obeys, where it names this very path */
 	uint32_t place;	 /* a rule of a directory of pale's own, likewise */
 	bool one_place;	 /* and it names that one alone */
-	uint32_t home;	 /* the rule that closes the home, where it covers the path; */
-	uint64_t home_key, open_key; /* how specific it is, and the most specific that opens what it closes */
+	/* The rule that closes the home, where it covers the path; the one that opens most of it, wherever it
+	 * is; how specific they are. */
+	uint32_t home, opener;
+	uint64_t home_key, open_key;
 	struct ballot col[N_COL];
 	uint64_t hard_key[N_COL];
 	uint32_t hard[N_COL];

@@ -108,6 +108,8 @@ static void report_json(struct explainer *x, const struct question *q, const str
 static void print_rule(const struct image *img, const char *label, uint32_t i, const char *note)
 {
 	const struct image_rule *r = image_rule(img, i);
+	const char *tool = NULL;
+	size_t n = 0;
 
 	if (!r || r->kind >= RULE_KIND_COUNT)
 		return;
@@ -118,6 +120,10 @@ static void print_rule(const struct image *img, const char *label, uint32_t i, c
 	printf("  [%s] %s = ", rule_section((enum rule_kind)r->kind), rule_key((enum rule_kind)r->kind));
 	print_escaped(stdout, image_str(img, r->text));
 	printf("%s\n", note);
+	if (strcmp(image_str(img, r->file), HOME_TABLE) == 0)
+		tool = home_tool(r->line, &n);
+	if (tool)
+		printf("       %.*s\n", (int)n, tool);
 }
 
 /* Lines below the first are indented as the first is. */

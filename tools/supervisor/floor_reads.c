@@ -19,11 +19,8 @@
 #include "tools/tools.h"
 
 static const bool keeps[RULE_KIND_COUNT] = {
-	[RULE_FILE_DENY] = true,
-	[RULE_FILE_ASK] = true,
-	[RULE_FILE_SENSITIVE] = true,
-	[RULE_FILE_HIDDEN] = true,
-	[RULE_FILE_HOME] = true,
+	[RULE_FILE_DENY] = true,   [RULE_FILE_ASK] = true,  [RULE_FILE_SENSITIVE] = true,
+	[RULE_FILE_HIDDEN] = true, [RULE_FILE_HOME] = true,
 };
 
 static enum verdict verdict_on(const struct image *img, const char *path)
@@ -160,7 +157,8 @@ int reads_bar(const struct image *img, struct floor_walk *w)
 			names = floor_names(img, rule, path);
 		if (names == NAMES_SOME)
 			r = bar_matches(img, w, path);
-		/* The home is granted by its entries, even where none is closed yet: so none that comes is open. */
+		/* The home is granted by its entries, even where none is closed yet: so none that comes is
+		 * open. */
 		if (r == 0 && rule->kind == RULE_FILE_HOME)
 			r = walk_bar(w, path, FLOOR_READ | FLOOR_WRITE);
 		if (r == 0 && (names == NAMES_SOME || (names == NAMES_ONE && floor_look(w, path) == -ENOENT)))

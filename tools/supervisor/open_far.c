@@ -236,7 +236,7 @@ static struct answer open_special(struct caller *c, const struct opening *o, con
 
 /* 0 or -errno. */
 static int may_open(struct caller *c, const struct request *req, const struct place *p,
-		     const struct opening *o, const struct target *t)
+		    const struct opening *o, const struct target *t)
 {
 	const struct git_at at = { .dir = t->held < 0 ? p->r.parent : -1,
 				   .object = t->held,

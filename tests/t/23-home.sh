@@ -1,0 +1,267 @@
+# limit: 120
+# levels: full hooks strict
+# [files] home: an entry of the home that no rule opens is not there for the session.
+. "$T_LIB"
+
+# What a program sees without the hooks; at level hooks nothing goes without them.
+is_static() {
+	[ "$T_LEVEL" != hooks ]
+}
+
+# gone PATH: as if it were not there, recorded, and nothing is said.
+gone() {
+	fsh "cat $1"
+	rc_not 0 "cat $1"
+	no_decoy
+	err_has "$1: No such file or directory"
+	err_lacks "pale: denied"
+	recorded read deny "\"target\":\"$1\"" "home = "
+	! is_static || fence "$T_VICTIMS/raw-static" "$1"
+	no_decoy
+	err_has "No such file or directory"
+	err_lacks "pale: denied"
+}
+
+t_unknown_is_not_there() {
+	mkdir -p ~/.newtool/sub ~/.config/newtool ~/.local/share/newtool ~/notes
+	echo "$DECOY" | tee ~/.newrc ~/.newtool/sub/key ~/.config/newtool/token ~/.local/share/newtool/x >/dev/null
+	echo hello >~/notes/x
+	for path in .newrc .newtool/sub/key .config/newtool/token .local/share/newtool/x; do
+		gone "$HOME/$path"
+	done
+	# by a link, from elsewhere, by its directory
+	ln -s ~/.newtool/sub/key link
+	fsh 'cat link ../.newrc; cd ~/.newtool && cat sub/key; ls ~/.newtool; find ~/.newtool; python3 -c "import os; os.listdir(os.environ[\"HOME\"] + \"/.newtool\")"'
+	rc_not 0
+	no_decoy
+	err_lacks "pale: denied"
+	# the rest of the home stays readable, and its names
+	fsh 'cat ~/notes/x; ls -a ~'
+	rc_is 0
+	out_has hello
+	out_has .newrc
+	# nor is it written, and that is said
+	fsh 'echo x >~/.newrc'
+	rc_not 0
+	denied write "$HOME/.newrc"
+	fsh 'mkdir ~/.other'
+	denied mkdir "$HOME/.other"
+	file_is ~/.newrc "$DECOY"
+}
+
+t_a_line_opens_it() {
+	mkdir -p ~/.newtool/sub ~/.cachetool ~/.laterrc.d
+	echo yes | tee ~/.newtool/sub/key ~/.laterrc.d/x >/dev/null
+	printf '[files]\nread = ~/.newtool\nwrite = ~/.cachetool\nreadonly = ~/.laterrc.d\n' | policy
+	fsh 'cat ~/.newtool/sub/key ~/.laterrc.d/x && echo x >~/.cachetool/x && cat ~/.cachetool/x'
+	rc_is 0
+	not_denied
+	! is_static || fence "$T_VICTIMS/raw-static" "$HOME/.newtool/sub/key"
+	rc_is 0
+	fsh 'echo x >~/.laterrc.d/x'
+	denied write "$HOME/.laterrc.d/x" "policy.ini:4 [files] readonly = ~/.laterrc.d"
+	# what is denied inside stays so
+	printf '[files]\nread = ~/.newtool\ndeny = ~/.newtool/sub\n' | policy
+	fsh 'cat ~/.newtool/sub/key'
+	denied read "$HOME/.newtool/sub/key"
+	# and a project that nobody trusts opens nothing
+	printf '' | policy
+	mkdir -p .pale
+	printf '[files]\nread = ~/.newtool\n' >.pale/policy.ini
+	fsh 'cat ~/.newtool/sub/key'
+	rc_not 0
+}
+
+# The floor grants what is open; what comes later is not, for code that goes past hooks and supervisor either.
+t_stored_later() {
+	local pid
+	run true
+	pale run -q -- bash -c 'touch ready; for i in $(seq 200); do [ ! -e go ] || break; sleep 0.05; done
+		cat ~/.newsecret ~/.config/newtool/token; "$0" ~/.newsecret; "$0" ~/.config/newtool/token; "$1" ~/.newsecret' \
+		"$T_VICTIMS/raw" "$T_VICTIMS/raw-static" >"$S/out" 2>"$S/err" &
+	pid=$!
+	until_true 10 test -e ready || fail "it did not start"
+	mkdir -p ~/.config/newtool
+	echo "$DECOY" | tee ~/.newsecret ~/.config/newtool/token >/dev/null
+	touch go
+	wait $pid
+	no_decoy
+	err_has "No such file or directory"
+}
+
+t_closed_and_open() {
+	mkdir -p ~/notes ~/src
+	echo "$DECOY" | tee ~/notes/x ~/.newrc >/dev/null
+	echo 'x=1' >~/.bashrc
+	printf '[files]\nhome = closed\nread = ~/src\n' | policy
+	gone "$HOME/notes/x"
+	gone "$HOME/.newrc"
+	echo fine >~/src/x
+	fsh 'cat file ~/.bashrc ~/src/x; ls ~ >/dev/null; echo x >made; git init -q .'
+	rc_is 0
+	not_denied
+	printf '[files]\nhome = open\n' | policy
+	fsh 'cat ~/notes/x ~/.newrc'
+	rc_is 0
+	out_has "$DECOY"
+	fsh 'cat ~/.ssh/id_rsa'
+	denied read "$HOME/.ssh/id_rsa"
+	# a project tightens, and does not open
+	mkdir -p .pale
+	printf '[files]\nhome = closed\n' >.pale/policy.ini
+	gone "$HOME/notes/x"
+	printf '[files]\nhome = known\n' | policy
+	printf '[files]\nhome = open\n' >.pale/policy.ini
+	gone "$HOME/.newrc"
+	rm -r .pale
+	# ci has it closed, bridge keeps what it had
+	: | policy
+	OPTS=(--preset ci)
+	fsh "cat $HOME/notes/x"
+	rc_not 0
+	no_decoy
+	run pale explain --preset bridge read ~/.newrc
+	rc_is 0
+}
+
+t_the_workspace_below_a_dot() {
+	mkdir -p ~/.dotted/work ~/.dotted/other
+	echo "$DECOY" >~/.dotted/other/x
+	cd ~/.dotted/work || exit 99
+	echo fine >file
+	fsh 'cat file && echo x >made && mkdir d && git init -q . && git status >/dev/null'
+	rc_is 0
+	not_denied
+	gone "$HOME/.dotted/other/x"
+}
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+# Rows of the table as "KIND PATH", those of a kind.
+rows() {
+	sed -nE "s|^($1) = ~/(.*)|\1 \2|p" "$T_BASE/t/home.ini"
+}
+
+t_each_row() {
+	local kind path n=0
+	rows '[a-z]+' | sed 's/\*/x/g' >"$S/rows"
+	[ "$(wc -l <"$S/rows")" -gt 300 ] || fail "the table is short"
+	while read -r kind path; do
+		case $kind in
+		readonly) echo "read $HOME/$path 0" && echo "write $HOME/$path 1" && echo "read $HOME/$path/x 0" ;;
+		write) echo "read $HOME/$path 0" && echo "write $HOME/$path 0" ;;
+		sensitive | deny) echo "read $HOME/$path 1" && echo "write $HOME/$path 1" ;;
+		*) echo "? $kind $path" ;;
+		esac
+	done <"$S/rows" >"$S/want"
+	for kind in read write; do
+		pale explain --json $kind -- $(sed -n "s/^$kind \(.*\) [01]$/\1/p" "$S/want" | grep -v ' ') >"$S/$kind.json"
+		python3 - "$kind" "$S/$kind.json" "$S/want" <<-'END' || fail "a row does not hold"
+			import json, sys
+			kind, got, want = sys.argv[1:]
+			said = {j["target"]: j["verdict"] for j in json.load(open(got))}
+			bad = 0
+			for line in open(want):
+			    op, rest = line.rstrip("\n").split(" ", 1)
+			    path, deny = rest.rsplit(" ", 1)
+			    if op == kind and " " not in path and (said.get(path) != "allow") != (deny == "1"):
+			        print("FAIL:", op, path, said.get(path), "expected", deny)
+			        bad = 1
+			sys.exit(bad)
+		END
+	done
+}
+
+# Each block says who says so.
+t_each_row_has_a_source() {
+	awk '/^#.*: [^ ]/ { tool = 1; next } /^$/ { tool = 0; next } /^[a-z]+ = / && !tool && !/^home/ { print NR ": " $0; bad = 1 } END { exit bad }' \
+		"$T_BASE/t/home.ini" || fail "a row without a tool"
+	[ "$(grep -cE '^# [^ ].*: ' "$T_BASE/t/home.ini")" -ge 60 ] || fail "few tools"
+}
+
+# Some of each kind with the files there.
+t_rows_on_disk() {
+	mkdir -p ~/.rustup/toolchains/x/bin ~/.cargo/bin ~/.config/nvim ~/.nvm ~/.gradle/init.d ~/.local/share/pnpm/store ~/.m2 ~/.fly ~/.kaggle \
+		~/.cache/huggingface/hub ~/.yarn/releases ~/.nuget/NuGet ~/.nuget/packages ~/.cache/pre-commit ~/.npm/_cacache
+	printf '#!/bin/sh\necho tool\n' | tee ~/.cargo/bin/tool >~/.local/share/pnpm/ls
+	chmod +x ~/.cargo/bin/tool
+	echo fine | tee ~/.config/nvim/init.lua ~/.nvm/nvm.sh ~/.rustup/toolchains/x/bin/rustc ~/.gitconfig >/dev/null
+	echo "$DECOY" | tee ~/.m2/settings.xml ~/.m2/settings-security.xml ~/.fly/config.yml ~/.kaggle/kaggle.json \
+		~/.cache/huggingface/token ~/.nuget/NuGet/NuGet.Config ~/.gradle/gradle.properties >/dev/null
+	fsh 'cat ~/.config/nvim/init.lua ~/.nvm/nvm.sh ~/.rustup/toolchains/x/bin/rustc; ~/.cargo/bin/tool'
+	rc_is 0
+	not_denied
+	for path in .m2/settings.xml .m2/settings-security.xml .fly/config.yml .kaggle/kaggle.json .cache/huggingface/token \
+		.nuget/NuGet/NuGet.Config .gradle/gradle.properties; do
+		fsh "cat ~/$path"
+		denied read "$HOME/$path" "(preset home:"
+		no_decoy
+	done
+	for path in .local/share/pnpm/ls .gradle/init.d/e.gradle .gradle/init.gradle .yarn/releases/yarn.cjs .cache/pre-commit/x .cargo/bin/tool \
+		.cargo/config.toml .config/nvim/plugin.lua .nuget/NuGet/x; do
+		fsh "echo evil >~/$path"
+		denied write "$HOME/$path" "(preset home:"
+	done
+	fsh 'for d in .gradle/caches .nuget/packages .local/share/pnpm/store .npm/_cacache .cache/huggingface/hub .cache/pip .cargo/registry; do
+		mkdir -p ~/$d && echo x >~/$d/x && rm ~/$d/x || exit 1; done'
+	rc_is 0
+	not_denied
+}
+
+# --- what is said of it -------------------------------------------------------------------------------------
+
+t_explained() {
+	run pale explain read ~/.newrc
+	rc_not 0
+	out_has "preset agent:"
+	out_has "[files] home = known"
+	out_has "[files]"
+	out_has "read = $HOME/.newrc"
+	run pale explain read ~/.cargo/bin/cargo
+	rc_is 0
+	out_has "readonly = ~/.cargo/bin"
+	out_has "cargo: https://doc.rust-lang.org/cargo/guide/cargo-home.html"
+	run pale explain write ~/.gradle/init.d/x
+	rc_not 0
+	out_has "gradle: https://docs.gradle.org/"
+	printf '[files]\nhome = closed\n' | policy
+	run pale explain read ~/notes/x
+	out_has "policy.ini:2"
+	out_has "home = closed"
+}
+
+t_learnt() {
+	mkdir -p ~/.newtool
+	echo x >~/.newtool/data
+	fsh 'cat ~/.newtool/data'
+	rc_not 0
+	run pale learn
+	out_has "read = ~/.newtool/data"
+}
+
+t_linted() {
+	printf '[files]\nread = ~\n' | policy
+	run pale lint
+	out_has "too-broad"
+	printf '[files]\nread = ~/.*\n' | policy
+	run pale lint
+	out_has "too-broad"
+	printf '[files]\nhome = closed\nread = ~/notes\n' | policy
+	run pale lint
+	rc_is 0
+	out_lacks warning
+	printf '[files]\nhome = mine\n' | policy
+	run pale lint
+	rc_not 0
+	grep -q "known, closed or open" "$S/out" "$S/err" || fail "the words are not told"
+}
+
+# A session says once more what it was: nothing of it was printed.
+t_quiet_but_shown() {
+	echo x >~/.newrc
+	fsh 'cat ~/.newrc'
+	run pale log
+	out_has "$HOME/.newrc"
+}
+
+scenario "$@"
