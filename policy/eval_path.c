@@ -79,7 +79,7 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 		return decide_hard(img, w->tally.hard[i]);
 	if (!ballot_result(&w->tally.col[i], &d))
 		d = unnamed(img, 1u << i);
-	if (d.verdict != VERDICT_DENY && w->tally.home_key > w->tally.open_key)
+	if (d.verdict != VERDICT_DENY && w->tally.home_key > w->tally.open_key && d.reason != REASON_DANGER)
 		return decision_deny(REASON_HOME, w->tally.home);
 	if (d.reason == REASON_READABLE && w->tally.home_key)
 		d = (struct decision){ VERDICT_ALLOW, REASON_RULE, w->tally.opener, 0 };
@@ -116,12 +116,18 @@ static void judge_ancestor(const struct walk *w, enum op op, struct decision *d)
 }
 
 /* A directory that leads to a place of a write rule may be made: `write = ~/.local/share/x` is of no use
- * where ~/.local cannot come to be. */
+ * where ~/.local cannot come to be.  And where the home is closed, it is listed, like one that leads to what
+ * may be read. */
 static void judge_way(const struct walk *w, struct decision *d)
 {
-	for (unsigned i = 0; i < w->n_next; i++)
-		if (w->nodes[w->active[w->turn][i]].flags & NODE_WAY)
+	bool lists = d->reason == REASON_HOME;
+
+	for (unsigned i = 0; i < w->n_next; i++) {
+		const struct path_node *n = &w->nodes[w->active[w->turn][i]];
+
+		if (n->flags & NODE_WAY || (lists && n->flags & NODE_EXACT && n->guard != RULE_NONE))
 			*d = (struct decision){ VERDICT_ALLOW, REASON_WAY, RULE_NONE, 0 };
+	}
 }
 
 /* paths = relative: what is named absolutely must be a system path that is read, or a device.  Mode
@@ -207,7 +213,8 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	}
 	if (access & ACCESS_DELETE || (req->op >= OP_RENAME && req->op <= OP_SYMLINK))
 		judge_ancestor(&w, req->op, &d);
-	if (req->op == OP_MKDIR && d.reason == REASON_OUTSIDE)
+	if ((req->op == OP_MKDIR && d.reason == REASON_OUTSIDE) ||
+	    (access == ACCESS_READ && d.reason == REASON_HOME))
 		judge_way(&w, &d);
 	judge_raw(&w, req, path, &d);
 	if (memo && w.unnamed && is_common(img, req, access, &d))

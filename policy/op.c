@@ -68,7 +68,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_UNPROVEN] = "nobody can tell what would run",
 	[REASON_LOADER] = "nobody can tell which program it would open; name a file that exists, by its path",
 	[REASON_UNREADABLE] = "its file may be executed but not read, so nobody can tell what would run",
-	[REASON_WAY] = "on the way to what may be written",
+	[REASON_WAY] = "on the way to what a rule opens",
 	[REASON_OWN] = "the session's own",
 	[REASON_UDP] = "no `udp =` rule names it, and nothing else lets datagrams out",
 	[REASON_EXFIL] = "it carries more than a name",

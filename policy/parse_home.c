@@ -2,8 +2,10 @@
  * The home: a table of what tools keep there, and what becomes of all that no rule names ([files] home).
  */
 #include "parse_impl.h"
+#include "state.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int parser_read_home(struct parser *ps)
 {
@@ -11,6 +13,31 @@ int parser_read_home(struct parser *ps)
 
 	src.text = (char *)home_text(&src.len);
 	return parser_read_source(ps, &src);
+}
+
+/* What the operator shares of his own he means to be seen, though no row of the table names it. */
+static int open_shares(struct parser *ps)
+{
+	struct rule proto = {
+		.kind = RULE_FILE_READ, .layer = LAYER_USER, .rank = RANK_PRESET, .file = (char *)"built in"
+	};
+	char text[LIMIT_PATH], buf[LIMIT_PATH] UNINITIALIZED;
+	const struct policy *p = ps->p;
+	const char *why;
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < p->n_shares && !p->shares_none; i++) {
+		const struct state_place *pl = state_place_of(p->shares[i]);
+		int n = pl && pl->usual ? snprintf(text, sizeof(text), "~/%s%s", pl->usual,
+						   p->shares[i] + strlen(pl->name))
+					: -1;
+
+		proto.text = p->shares[i];
+		if (n > 0 && n < (int)sizeof(text) &&
+		    pattern_resolve(ps->b, text, buf, sizeof(buf), &why) == 0)
+			err = parser_add_path(ps, &proto, buf);
+	}
+	return err;
 }
 
 int parser_add_home(struct parser *ps)
@@ -25,6 +52,7 @@ int parser_add_home(struct parser *ps)
 		.file = preset,
 	};
 	const char *why;
+	int err;
 
 	if (ps->p->s.home == HOME_OPEN || !ps->home_from)
 		return 0;
@@ -35,5 +63,6 @@ int parser_add_home(struct parser *ps)
 	if (pattern_resolve(ps->b, all ? "~/*" : "~/.*", buf, sizeof(buf), &why) < 0)
 		return diag_add(ps->d, SEVERITY_ERROR, "bad-path", proto.file, proto.line, 1, NULL,
 				"the home cannot be closed: %s", why);
-	return parser_add_path(ps, &proto, buf);
+	err = parser_add_path(ps, &proto, buf);
+	return err < 0 ? err : open_shares(ps);
 }

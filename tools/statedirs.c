@@ -4,7 +4,7 @@
  * Landlock lets nobody execute what lies in a directory that is newer than the session and hangs below one
  * that is not granted whole, as the home directory is not.  At their first start agents make ~/.codex and
  * the like and put programs there; so where the policy lets them, pale makes them first: those that the
- * agent's profile ends with a slash, and the cache.
+ * agent's profile ends with a slash.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool is_agents(const struct image *img, const struct image_rule *r, const
 	const char *home = image_str(img, img->h->home);
 	size_t n = strlen(home);
 
-	if (n < 2 || !path_is_under(path, home) || (strcmp(path + n, "/.cache") != 0 && !is_profiles(img, r)))
+	if (n < 2 || !path_is_under(path, home) || !is_profiles(img, r))
 		return false;
 	return access(home, F_OK) == 0;
 }

@@ -164,22 +164,22 @@ t_what_lint_says_is_not_proposed() {
 # A directory that holds a secret is proposed by the pieces that were touched, and they hold.
 t_beside_a_secret() {
 	policy <<<'preset = agent'
-	fsh 'mkdir -p ~/.terraform.d/plugins/x; echo a >~/.terraform.d/plugins/x/a; echo b >~/.terraform.d/plugins/b; echo c >~/.terraform.d/sig'
+	fsh 'mkdir -p ~/.davfs2/plugins/x; echo a >~/.davfs2/plugins/x/a; echo b >~/.davfs2/plugins/b; echo c >~/.davfs2/sig'
 	run pale learn --yes
 	rc_is 0
-	out_has "[files] write = ~/.terraform.d/plugins"
-	out_has "[files] write = ~/.terraform.d/sig"
-	out_has "/.terraform.d: it holds what stays closed"
+	out_has "[files] write = ~/.davfs2/plugins"
+	out_has "[files] write = ~/.davfs2/sig"
+	out_has "/.davfs2: it holds what stays closed"
 	out_lacks "not taken"
-	grep -qx 'write = ~/.terraform.d' ~/$MINE && fail "the whole directory is there"
+	grep -qx 'write = ~/.davfs2' ~/$MINE && fail "the whole directory is there"
 	run pale lint
 	err_has "no findings"
 	OPTS=(-n)
-	rm -r ~/.terraform.d
-	fsh 'mkdir -p ~/.terraform.d/plugins/x && echo a >~/.terraform.d/plugins/x/a && echo c >~/.terraform.d/sig'
+	rm -r ~/.davfs2
+	fsh 'mkdir -p ~/.davfs2/plugins/x && echo a >~/.davfs2/plugins/x/a && echo c >~/.davfs2/sig'
 	rc_is 0
 	err_is_empty
-	fsh 'echo x >~/.terraform.d/credentials.tfrc.json'
+	fsh 'echo x >~/.davfs2/secrets'
 	rc_not 0
 }
 

@@ -169,7 +169,7 @@ line_of() {
 }
 
 traced() {
-	run strace -f -qq -e trace=landlock_create_ruleset,recvfrom,mkdir -o "$S/trace" pale run -q -- true
+	run strace -f -qq -e trace=landlock_create_ruleset,recvfrom,mkdir -o "$S/trace" pale run -q --agent codex -- true
 	rc_is 0
 	[ "$(grep -c 'landlock_create_ruleset({' "$S/trace")" = 1 ] || fail "not one ruleset: $(cat "$S/trace")"
 }
@@ -177,10 +177,10 @@ traced() {
 # The ruleset is there before the helper's word, and holds; but nothing is made on the disk for a session that may not be.
 t_planned_while_the_helper_compiles() {
 	need strace
-	missing "$HOME/.cache"
+	missing "$HOME/.codex"
 	traced
-	[ "$(line_of 'landlock_create_ruleset({')" -gt "$(line_of ready)" ] || fail "planned before .cache was made"
-	[ "$(line_of 'mkdir(.*/.cache')" -gt "$(line_of ready)" ] || fail ".cache was made too early"
+	[ "$(line_of 'landlock_create_ruleset({')" -gt "$(line_of ready)" ] || fail "planned before .codex was made"
+	[ "$(line_of 'mkdir(.*/.codex')" -gt "$(line_of ready)" ] || fail ".codex was made too early"
 	traced
 	[ "$(line_of 'landlock_create_ruleset({')" -lt "$(line_of ready)" ] || fail "planned after the helper had compiled"
 	fence "$RAW" "$HOME/.ssh/id_rsa"

@@ -104,7 +104,13 @@ static int bar_match(const char *full, void *arg)
 {
 	const struct barring *b = arg;
 
-	return verdict_on(b->img, full) == VERDICT_DENY ? walk_bar(b->w, full, FLOOR_READ | FLOOR_WRITE) : 0;
+	const struct request req = { .op = OP_READ, .access = ACCESS_READ, .path = full };
+	struct decision d = eval(b->img, &req);
+
+	/* What is listed for what lies in it is granted by that alone. */
+	return d.verdict == VERDICT_DENY || d.reason == REASON_WAY
+		       ? walk_bar(b->w, full, FLOOR_READ | FLOOR_WRITE)
+		       : 0;
 }
 
 /* Of names in path's directory.  0 or -ENOMEM. */
