@@ -2,6 +2,7 @@
  * The home: a table of what tools keep there, and what becomes of all that no rule names ([files] home).
  */
 #include "parse_impl.h"
+#include "path.h"
 #include "state.h"
 
 #include <stdio.h>
@@ -54,7 +55,9 @@ int parser_add_home(struct parser *ps)
 	const char *why;
 	int err;
 
-	if (ps->p->s.home == HOME_OPEN || !ps->home_from)
+	/* Whoever lets the whole home be written (--danger) hides nothing of it. */
+	if (ps->p->s.home == HOME_OPEN || !ps->home_from ||
+	    (ps->b->workspace && path_is_under(ps->p->home, ps->b->workspace)))
 		return 0;
 	(void)snprintf(preset, sizeof(preset), "preset %s", ps->p->preset);
 	if (ps->home_from->file)

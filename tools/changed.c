@@ -178,6 +178,16 @@ static void look_at(struct walk *w, int dir, const char *name, const char *path)
 		say(w, path, runner);
 }
 
+/* A directory changes as something comes to be in it, a plugin's files with it. */
+static void look_home(void *ctx, int dir, const char *name, const char *path, const char *runner)
+{
+	struct walk *w = ctx;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_new(w, &st))
+		say(w, path, runner);
+}
+
 /* --- the walk ------------------------------------------------------------------------------------------ */
 
 /* Where packages are unpacked: their programs are counted, all else in there is other people's. */
@@ -356,11 +366,11 @@ static json_t *targets_of(const char *workspace)
 	return all;
 }
 
-void changed_begin(struct changed_mark *m, const char *workspace)
+void changed_begin(struct changed_mark *m, const char *workspace, const char *home)
 {
 	char path[PATH_MAX];
 
-	*m = (struct changed_mark){ .workspace = workspace };
+	*m = (struct changed_mark){ .workspace = workspace, .home = home };
 	/* The clock that file systems go by. */
 	clock_gettime(CLOCK_REALTIME_COARSE, &m->since);
 	if (path_join(path, sizeof(path), workspace, "package.json") == 0)
@@ -379,6 +389,7 @@ void changed_report(struct changed_mark *m)
 	w.end.tv_sec += w.end.tv_nsec / 1000000000L;
 	w.end.tv_nsec %= 1000000000L;
 	walk_all(&w);
+	changed_home(m->home, look_home, &w);
 	if (w.more)
 		talk("changed, runs later: %u more", w.more);
 	if (w.cut)

@@ -11,19 +11,25 @@
 
 struct changed_mark {
 	const char *workspace; /* borrowed; NULL: nothing is reported */
+	const char *home;      /* borrowed */
 	struct timespec since;
 	json_t *scripts; /* of the workspace's package.json, NULL: none */
 	json_t *targets; /* of each of its Makefiles, by their names */
 };
 
 /* Before the agent starts.  changed_report() or changed_done() afterwards. */
-void changed_begin(struct changed_mark *m, const char *workspace);
+void changed_begin(struct changed_mark *m, const char *workspace, const char *home);
 /*
- * After it ended: a line on standard error for each file of the workspace that changed since and runs
- * later, bounded in lines and in time; what was not looked at is said.
+ * After it ended: a line on standard error for each file of the workspace, or of an agent's in the home, that
+ * changed since and runs later, bounded in lines and in time; what was not looked at is said.
  */
 void changed_report(struct changed_mark *m);
 void changed_done(struct changed_mark *m);
+
+/* changed_home.c: calls fn for each place of the home that the next start of an agent runs or obeys, there or
+ * not: name below dir, and as people write it. */
+typedef void changed_fn(void *ctx, int dir, const char *name, const char *path, const char *runner);
+void changed_home(const char *home, changed_fn *fn, void *ctx);
 
 /* changed_make.c: the rules of a Makefile, target -> text, a new object; NULL: it cannot be read. */
 json_t *changed_targets(int dirfd, const char *name);

@@ -413,7 +413,7 @@ static int run_outermost(struct run *r)
 	if (code == 0) {
 		gc_start(&r->gc, r->o->quiet, r->swept, sizeof(r->swept));
 		if (!r->o->quiet)
-			changed_begin(&r->mark, r->bundle.workspace);
+			changed_begin(&r->mark, r->bundle.workspace, r->bundle.home);
 		code = run_session(r);
 	} else
 		launch_abandon(&r->launch);

@@ -49,6 +49,26 @@ t_closed_directories_are_told() {
 	chmod 755 .
 }
 
+# What an agent's next start obeys lies in the home, and is told with it; plugins are asked for.
+t_what_the_next_agent_runs() {
+	mkdir -p ~/.codex/prompts ~/.config/opencode/plugin ~/.claude/hooks
+	echo old | tee ~/.codex/AGENTS.md ~/.claude/settings.json >/dev/null
+	OPTS=(--agent codex)
+	loud 'echo x >~/.codex/config.toml; mkdir -p ~/.codex/sessions; echo x >~/.codex/sessions/x'
+	told_only '~/.codex/config.toml (the next codex)'
+	OPTS=(--agent opencode --keep-home)
+	loud 'echo x >~/.config/opencode/opencode.json'
+	told '~/.config/opencode/opencode.json (the next opencode)'
+	OPTS=(--agent opencode --keep-home --no-prompt)
+	fsh 'echo x >~/.config/opencode/plugin/x.js'
+	denied write "$HOME/.config/opencode/plugin/x.js" "ask_write = ~/.config/opencode/plugin/*"
+	missing ~/.config/opencode/plugin/x.js
+	OPTS=(--agent claude --no-prompt)
+	fsh 'echo x >~/.claude/hooks/x; mkdir -p ~/.claude/skills && echo x >~/.claude/settings.json'
+	denied write "$HOME/.claude/hooks/x"
+	rc_is 0
+}
+
 # Where its state lies everything is the agent's own.
 t_state_is_not_told() {
 	loud 'mkdir -p "$XDG_CACHE_HOME/x" && echo x >"$XDG_CACHE_HOME/x/Makefile" && echo x >Makefile'
