@@ -37,11 +37,6 @@ static const struct opinion {
 	[RULE_NET_UNIX] = { .allow = COL_CONNECT },
 };
 
-/* What such a rule names is known: it is there for the session, whatever may be done with it. */
-#define OPENS_HOME                                                                                           \
-	(1u << RULE_FILE_WRITE | 1u << RULE_FILE_READ | 1u << RULE_FILE_READONLY | 1u << RULE_FILE_KEEP |    \
-	 1u << RULE_FILE_ASK | 1u << RULE_FILE_ASK_WRITE | 1u << RULE_FILE_SYSTEM | 1u << RULE_FILE_SELF)
-
 /* One component of the path; ext is found when the first node asks for it. */
 struct component {
 	const char *name, *ext;

@@ -15,6 +15,11 @@
 #define COL_CONNECT 8u
 #define N_COL	    4u
 
+/* What such a rule names is known: it is there for the session, whatever may be done with it. */
+#define OPENS_HOME                                                                                           \
+	(1u << RULE_FILE_WRITE | 1u << RULE_FILE_READ | 1u << RULE_FILE_READONLY | 1u << RULE_FILE_KEEP |    \
+	 1u << RULE_FILE_ASK | 1u << RULE_FILE_ASK_WRITE | 1u << RULE_FILE_SYSTEM | 1u << RULE_FILE_SELF)
+
 /* What the rules on the way have said so far; a memo keeps this for the directory. */
 struct tally {
 	bool system;	 /* a system rule covers the path */

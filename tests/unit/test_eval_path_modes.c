@@ -342,6 +342,35 @@ START_TEST(test_sockets)
 }
 END_TEST
 
+START_TEST(test_home)
+{
+	static const struct want w[] = {
+		{ OP_READ, "/home/u/.new", D, REASON_HOME, 1 },
+		{ OP_READ, "/home/u/.new/deep", D, REASON_HOME, 1 },
+		{ OP_WRITE, "/home/u/.new", D, REASON_OUTSIDE, 0 },
+		{ OP_READ, "/home/u/notes", A, REASON_READABLE, 0 },
+		{ OP_READ, "/home/u", A, REASON_READABLE, 0 },
+		/* opened by what names it, which leads there; of a name's part as well */
+		{ OP_READ, "/home/u/.a/bin/x", A, REASON_RULE, 2 },
+		{ OP_READ, "/home/u/.a", A, REASON_WAY, 0 },
+		{ OP_READ, "/home/u/.a/key", D, REASON_HOME, 1 },
+		{ OP_WRITE, "/home/u/.b/x", A, REASON_RULE, 3 },
+		{ OP_READ, "/home/u/.json-1", A, REASON_RULE, 4 },
+		/* by nobody's word that only tightens, and not against one that denies */
+		{ OP_READ, "/home/u/.c/x", D, REASON_HOME, 1 },
+		{ OP_READ, "/home/u/.b/no", D, REASON_RULE, 6 },
+	};
+
+	fixture_rule(&fx, RULE_FILE_HOME, "/home/u/.*");
+	fixture_rule(&fx, RULE_FILE_READONLY, "/home/u/.a/bin");
+	fixture_rule(&fx, RULE_FILE_WRITE, "/home/u/.b");
+	fixture_rule(&fx, RULE_FILE_READ, "/home/u/.json*");
+	fixture_rule(&fx, RULE_FILE_READ, "/home/u/.c")->layer = LAYER_PROJECT;
+	fixture_rule(&fx, RULE_FILE_DENY, "/home/u/.b/no");
+	EXPECT_ALL(w);
+}
+END_TEST
+
 TCase *tcase_eval_path_modes(void)
 {
 	TCase *t = tcase_create("modes");
@@ -359,5 +388,6 @@ TCase *tcase_eval_path_modes(void)
 	tcase_add_test(t, test_many_rules);
 	tcase_add_test(t, test_trace_shows_the_beaten);
 	tcase_add_test(t, test_sockets);
+	tcase_add_test(t, test_home);
 	return t;
 }

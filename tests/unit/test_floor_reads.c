@@ -60,6 +60,29 @@ START_TEST(test_pattern_of_one_directory)
 }
 END_TEST
 
+/* Granted is what is open, so that nothing which comes later is; where nothing closed is there yet, too. */
+START_TEST(test_home)
+{
+	make_dir("home/.tool");
+	make_dir("home/.tool/bin");
+	rule(RULE_FILE_WRITE, "home/ws");
+	rule(RULE_FILE_READONLY, "home/.tool/bin");
+	rule(RULE_FILE_HOME, "home/.*");
+	rule(RULE_FILE_HOME, "run/.*");
+	make_plan();
+	ck_assert_uint_eq(grants("home"), 0);
+	ck_assert_uint_eq(grants("home/.new"), 0);
+	ck_assert_uint_eq(grants("home/.ssh/id"), 0);
+	ck_assert_uint_eq(grants("home/.tool/key"), 0);
+	ck_assert_uint_eq(grants("home/.tool/bin/x"), FLOOR_READ);
+	ck_assert_uint_eq(grants("home/docs/a"), FLOOR_READ);
+	ck_assert_uint_eq(grants("home/ws/new"), BOTH);
+	ck_assert_uint_eq(grants("run/.later"), 0);
+	ck_assert(plan.holds_reads);
+	ck_assert_uint_eq(plan.n_gaps, 0);
+}
+END_TEST
+
 START_TEST(test_gaps)
 {
 	rule(RULE_FILE_DENY, "home/docs/*.kdbx");
@@ -347,6 +370,7 @@ Suite *suite_floor_reads(void)
 				       test_holds_no_deep_pattern,
 				       test_holds_no_pattern_on_the_way,
 				       test_pattern_of_one_directory,
+				       test_home,
 				       test_gaps,
 				       test_holds_no_question,
 				       test_holds_what_nobody_denies,
