@@ -165,25 +165,25 @@ t_linked_worktree_pointers_are_proven() {
 # nothing; the operator's own, made where no session writes, do.
 t_links_of_a_session_open_nothing() {
 	local place
-	mkdir -p ~/victim ~/stuff/build ~/own .husky ~/.npm/_npx
+	mkdir -p ~/victim ~/stuff/build ~/own .husky ~/.npm
 	printf '[files]\nwrite = ~/via/build\nwrite = /tmp/%s/deep/x\n' "${S##*/}" | policy
 	ln -s ~/stuff ~/via
 	ln -s ../../victim .husky/_
 	linked
-	fsh 'rmdir ~/.npm/_npx; for link in ~/.npm/_npx ~/.pub-cache ~/.m2/repository ~/.codex/x; do mkdir -p ${link%/*}; ln -s ~/victim $link; done
+	fsh 'rmdir ~/.npm; for link in ~/.npm ~/.pub-cache ~/.m2/repository ~/.codex/x; do mkdir -p ${link%/*}; ln -s ~/victim $link; done
 		mkdir -p /tmp/'"${S##*/}"'; ln -s ~/victim /tmp/'"${S##*/}"'/deep; mkdir ~/victim/x; true'
 	mkdir -p ~/victim/x
 	(cd ~/repo && fsh 'rm -rf .git/logs .git/lfs; for name in rr-cache lfs logs; do ln -s ~/victim .git/$name; done')
 	for place in "$W" ~/wt; do
 		cd "$place"
-		fence bash -c 'cd ~; for d in victim victim/x .npm/_npx .pub-cache .m2/repository work/.husky/_ repo/.git/rr-cache repo/.git/lfs; do echo x >$d/new; busybox sh -c "echo x >$d/static"; done; echo x >stuff/build/mine'
+		fence bash -c 'cd ~; for d in victim victim/x .npm .pub-cache .m2/repository work/.husky/_ repo/.git/rr-cache repo/.git/lfs; do echo x >$d/new; busybox sh -c "echo x >$d/static"; done; echo x >stuff/build/mine'
 		[ -z "$(find ~/victim -type f)" ] || fail "from $place: $(find ~/victim -type f)"
 		file_is ~/stuff/build/mine x
 		rm ~/stuff/build/mine
 	done
 	rm -r "/tmp/${S##*/}"
 	run pale run -- true
-	err_has "~/.npm/_npx\` is or leads through a link that a session may have made: $HOME/victim is not opened by it"
+	err_has "~/.npm\` is or leads through a link that a session may have made: $HOME/victim is not opened by it"
 	# What a rule closes it closes behind each link.
 	cd "$W"
 	ln -sfn ~/victim ~/.pub-cache && echo "$DECOY" >~/victim/key
