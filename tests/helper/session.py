@@ -10,7 +10,7 @@ from questions import *
 from rings import *
 
 
-def ring_memory(size=RING_SIZE, version=6, **how):
+def ring_memory(size=RING_SIZE, version=7, **how):
     """What the launcher makes, for the session and for the supervisor."""
     return memory(struct.pack("<QII", 0x31474E4952454C50, version, RING_SLOTS), size, **how)
 

@@ -103,10 +103,10 @@ t_a_dead_asker_takes_its_question_back() {
 }
 
 # An exec that brings the denial to a file must not find it there.
-t_a_log_is_not_written_to() {
+t_a_file_that_is_its_stderr() {
 	fsh "$CALLER open ~/.ssh/id_rsa 2>log; echo \$?"
 	out_is 13
-	[ ! -s log ] || fail "the program's own file was written to"
+	grep -q "pale: denied read $HOME/.ssh/id_rsa" log || fail "it did not hear"
 }
 
 t_a_dead_supervisor_denies() {
