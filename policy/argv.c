@@ -76,6 +76,7 @@ static const struct wrapper wrappers[] = {
 	{ "rlwrap", "", "", 0, 0, "" },
 	{ "unbuffer", "", "", 0, 0, "" },
 	{ "watch", "n", "interval", 0, 0, "" },
+	{ "valgrind", "", "", 0, 0, "" },
 	{ "xvfb-run", "enpsf", "error-file server-num xauth-protocol server-args auth-file", 0, 0, "" },
 };
 

@@ -27,7 +27,8 @@ struct elf_info {
 	char interp_arg[256]; /* script: its one argument, or "" */
 	uint8_t build_id[20];
 	uint8_t build_id_len;
-	bool is_loader; /* elf_is_loader(), where somebody asked */
+	bool is_loader;	    /* elf_is_loader(), where somebody asked */
+	bool is_executable; /* for who asks, where loads.h asked */
 };
 
 /* Reads up to len bytes at off of the file into buf; returns the count or -errno. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "path.h"
 
 enum search { SEARCH_LIBRARIES, SEARCH_PATH, SEARCH_NOTHING }; /* for a name without a slash */
 
@@ -102,33 +103,83 @@ void loads_place(struct request *req)
 	const char *extra;
 	struct command c;
 	struct loads l;
+	enum loads_what what;
 
 	if (!req->loads || req->argc == 0)
 		return;
 	c = command_of(req, &extra);
 	/* Where that cannot be told, nothing stands behind the loader. */
-	if (command_loads(&c, !row_of(&c), &l) != LOADS_FILE)
+	what = command_loads(&c, !row_of(&c), &l);
+	if (what != LOADS_FILE && what != LOADS_NAME)
 		l = (struct loads){ .at = command_count(&c), .called = "" };
 	req->loads_at = l.at;
 	req->loads_called = l.called;
 }
 
-bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
-		void *ctx)
+/* The file that a loader takes for a name without a slash.  Behind one that it may pass over, nobody looks.
+ */
+static const char *find_in(const char *list, const char *name, struct elf_info *ret, loads_find_fn *find,
+			   void *ctx)
 {
-	struct elf_info inner;
-	const char *extra;
-	struct command c = command_of(req, &extra);
+	char at[LIMIT_PATH];
+	size_t len, size = strlen(name) + 1;
+
+	for (; list; list = list[len] ? list + len + 1 : NULL) {
+		const char *real;
+
+		len = strcspn(list, ":");
+		if (len + size + 2 > sizeof(at))
+			return NULL;
+		memcpy(at, len ? list : ".", len ? len : 1);
+		at[len ? len : 1] = '/';
+		memcpy(at + (len ? len : 1) + 1, name, size);
+		real = find(ctx, at, ret);
+		if (real)
+			return ret->is_executable ? real : NULL;
+	}
+	return NULL;
+}
+
+/* Its own interpreter runs in place of a script: env executes what it is told, of others an option is no
+ * program. */
+static const char *interpreter_of(const char *script, struct elf_info *inner, loads_find_fn *find, void *ctx)
+{
+	bool is_told = !*inner->interp_arg || *inner->interp_arg == '-' ||
+		       strcmp(path_basename(inner->interp), "env") == 0;
+	char interp[sizeof(inner->interp)];
+
+	if (inner->kind != ELF_SCRIPT)
+		return script;
+	memcpy(interp, inner->interp, sizeof(interp));
+	return is_told ? find(ctx, interp, inner) : NULL;
+}
+
+bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
+		loads_path_fn *path, void *ctx)
+{
+	struct elf_info inner = { 0 };
+	const char *extra, *word, *file;
+	struct command c = command_of(req, &extra), loaded = { 0 };
 	struct loads l;
 	enum loads_what what = command_loads(&c, elf->is_loader, &l);
+	const struct row *row;
 
-	if (what != LOADS_FILE)
+	if (what != LOADS_FILE && what != LOADS_NAME)
 		return what != LOADS_UNKNOWN;
-	req->loads = find(ctx, command_arg(&c, l.at), &inner);
-	if (!req->loads || inner.is_loader)
+	word = command_arg(&c, l.at);
+	file = what == LOADS_FILE ? find(ctx, word, &inner) : find_in(path(ctx), word, &inner, find, ctx);
+	if (file)
+		file = interpreter_of(file, &inner, find, ctx);
+	if (!file || inner.is_loader || inner.kind == ELF_SCRIPT)
+		return false;
+	/* valgrind executes the tool that reads its words. */
+	loaded.program = path_basename(file);
+	row = row_of(&loaded);
+	if (row && strcmp(loaded.program, "valgrind") != 0)
 		return false;
 	if (inner.build_id_len == sizeof inner.build_id)
 		req->loads_ident = image_ident(img, inner.build_id);
+	req->loads = file;
 	req->loads_at = l.at;
 	req->loads_called = l.called;
 	return true;

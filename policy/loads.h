@@ -13,7 +13,7 @@
 enum loads_what {
 	LOADS_NOTHING, /* it is no loader, or loads nothing with these words */
 	LOADS_FILE,
-	LOADS_NAME,    /* a name that it looks for in PATH: the name counts */
+	LOADS_NAME,    /* a name that it looks for in PATH */
 	LOADS_UNKNOWN, /* nobody can tell */
 };
 
@@ -34,11 +34,13 @@ void loads_place(struct request *req);
  * nobody knows by which path.
  */
 typedef const char *loads_find_fn(void *ctx, const char *word, struct elf_info *ret);
+/* The PATH that the process would have, which the caller keeps as long, or NULL. */
+typedef const char *loads_path_fn(void *ctx);
 /*
  * Fills in loads and its like of an exec's request; elf is its file.  False where the
  * program is a loader and nobody can tell what it loads, or that is a loader too: REASON_LOADER.
  */
 bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
-		void *ctx);
+		loads_path_fn *path, void *ctx);
 
 #endif

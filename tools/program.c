@@ -97,8 +97,17 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 		*ret = (struct elf_info){ 0 };
 	if (ret)
 		(void)program_look(path, ret, &setid);
+	if (ret)
+		ret->is_executable = faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 	f->n++;
 	return path;
+}
+
+/* loads_path_fn */
+static const char *path_list(void *ctx)
+{
+	(void)ctx;
+	return getenv("PATH");
 }
 
 bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,
@@ -109,7 +118,7 @@ bool program_note(struct request *req, const struct image *img, const struct elf
 		req->ident = image_ident(img, elf->build_id);
 	if (!req->ident)
 		req->ident = tool_of(req->path);
-	return loads_fill(req, elf, img, find, room);
+	return loads_fill(req, elf, img, find, path_list, room);
 }
 
 bool program_tool(const struct request *of, struct found_files *room, const char **words, struct request *ret)

@@ -11,7 +11,7 @@ struct git_env;
 /* Notes in the request of an exec what its program is, and which files its words have it run (loads.h); room
  * is for their paths.  False where nobody can tell. */
 struct found_files {
-	char path[2][PATH_MAX];
+	char path[3][PATH_MAX]; /* what is loaded, its interpreter, and a script */
 	size_t n;
 };
 bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,

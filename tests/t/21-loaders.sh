@@ -178,6 +178,8 @@ t_explain_says_the_same() {
 	run pale explain exec -- ./m --argv0 x ./copy push origin main && rc_is 1
 	run pale explain exec -- ./m ./b ran && rc_is 1
 	out_has 'deny = banned'
+	run pale explain exec -- valgrind git push origin main && rc_is 1
+	run pale explain exec -- valgrind git status && rc_is 0
 	run pale explain exec -- "$LD" ./missing && rc_is 1
 	out_has 'nobody can tell which program'
 	run pale explain exec -- "$LD" ./harmless x && rc_is 0
@@ -271,8 +273,25 @@ t_other_loaders() {
 	tool 'valgrind ./b ran'
 	tool 'valgrind -q --tool=none ~/bin/banned ran'
 	push 'valgrind -- ./g push origin main'
+	# It looks in PATH for a name.
+	tool 'PATH=~/bin:$PATH valgrind -q banned ran'
+	push 'valgrind -q git push origin main'
+	tool 'PATH=$PWD:$PATH; valgrind -q --tool=none b ran'
+	tool 'PATH=$PWD:$PATH; nice env valgrind -q -- b ran'
+	tool 'PATH=:$PATH; valgrind -q b ran'
+	tool 'PATH=$PWD:$PATH; /usr/libexec/valgrind/none-$(dpkg --print-architecture)-linux b ran'
+	# and opens a script's interpreter itself.
+	printf '#!%s\n' "$HOME/bin/banned" >s
+	chmod +x s
+	tool 'valgrind -q ./s ran'
+	err_has 'deny = banned'
+	tool 'valgrind -q $T_LD ./b ran'
 	fsh 'valgrind -q ./harmless made; ls made'
 	rc_is 0
+	printf '#!/bin/sh\necho from the script\n' >s
+	fsh 'PATH=$PWD:$PATH; valgrind -q harmless more; ls more; valgrind -q ./s'
+	rc_is 0
+	out_has 'from the script'
 }
 
 # Once is once, though env executes the interpreter anew.

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/cmd.h"
 #include "policy/eval.h"
 #include "policy/path.h"
 #include "policy/script.h"
@@ -91,10 +92,18 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 	if (ret) {
 		*ret = (struct elf_info){ .kind = ELF_DYNAMIC,
 					  .is_loader = found_loader,
+					  .is_executable = true,
+					  .is_executable = true,
 					  .build_id_len = 20 };
 		memset(ret->build_id, 7, sizeof(ret->build_id));
 	}
 	return found;
+}
+
+static const char *path_list(void *ctx)
+{
+	(void)ctx;
+	return "/a::/b:/c";
 }
 
 START_TEST(a_loader_by_any_name)
@@ -107,21 +116,69 @@ START_TEST(a_loader_by_any_name)
 
 	found = "/usr/bin/git";
 	found_loader = false;
-	ck_assert(loads_fill(&req, &other, &img, find, NULL));
+	ck_assert(loads_fill(&req, &other, &img, find, path_list, NULL));
 	ck_assert_ptr_null(req.loads);
-	ck_assert(loads_fill(&req, &loader, &img, find, NULL));
+	ck_assert(loads_fill(&req, &loader, &img, find, path_list, NULL));
 	ck_assert_str_eq(req.loads, "/usr/bin/git");
 	/* What is loaded is not there; or is a loader in its turn. */
 	found = NULL;
-	ck_assert(!loads_fill(&req, &loader, &img, find, NULL));
+	ck_assert(!loads_fill(&req, &loader, &img, find, path_list, NULL));
 	found = "/x";
 	found_loader = true;
-	ck_assert(!loads_fill(&req, &loader, &img, find, NULL));
+	ck_assert(!loads_fill(&req, &loader, &img, find, path_list, NULL));
 	/* Its options are not valgrind's. */
 	found_loader = false;
 	req = request_of(&l, "./valgrind --argv0 true /usr/bin/git push");
-	ck_assert(!loads_fill(&req, &loader, &img, find, NULL));
-	ck_assert(loads_fill(&req, &other, &img, find, NULL));
+	ck_assert(!loads_fill(&req, &loader, &img, find, path_list, NULL));
+	ck_assert(loads_fill(&req, &other, &img, find, path_list, NULL));
+}
+END_TEST
+
+/* What stands in which place, and what valgrind opens: it looks in PATH for a name. */
+static const struct {
+	const char *name, *there, *want; /* there: blank-separated; NULL: nobody can tell */
+} searched[] = {
+	{ "git", "/b/git /c/git", "/b/git" },
+	{ "git", "./git /b/git", "./git" },
+	{ "git", "/b/data /b/git", "/b/git" },
+	{ "data", "/b/data", NULL },
+	{ "data", "/a/data /b/data", NULL },
+	{ "git", "/d/git", NULL },
+	{ "/d/git", "/d/git /b/git", "/d/git" },
+	{ "/d/data", "/d/data", "/d/data" },
+	{ "script", "/a/script", "/bin/interpreter" },
+	{ "/d/qemu-x86_64", "/d/qemu-x86_64", NULL },
+	{ "/d/valgrind", "/d/valgrind", "/d/valgrind" },
+	{ "/d/none-amd64-linux", "/d/none-amd64-linux", NULL },
+};
+
+static const char *find_there(void *ctx, const char *word, struct elf_info *ret)
+{
+	static char room[64];
+	const char *there = ctx, *name = path_basename(word);
+
+	*ret = (struct elf_info){ .kind = strcmp(name, "script") ? ELF_DYNAMIC : ELF_SCRIPT,
+				  .is_executable = strcmp(name, "data") != 0,
+				  .interp = "/bin/interpreter" };
+	(void)snprintf(room, sizeof(room), "%s", word);
+	return word_in_list(there, word, strlen(word)) || strcmp(word, "/bin/interpreter") == 0 ? room : NULL;
+}
+
+START_TEST(what_valgrind_finds)
+{
+	const struct elf_info valgrind = { .kind = ELF_DYNAMIC };
+	struct image img = { 0 };
+	struct line l;
+	char command[64];
+	struct request req;
+
+	(void)snprintf(command, sizeof(command), "valgrind -q %s push", searched[_i].name);
+	req = request_of(&l, command);
+	ck_assert_msg(loads_fill(&req, &valgrind, &img, find_there, path_list, (void *)searched[_i].there) ==
+			      (searched[_i].want != NULL),
+		      "%s of %s", searched[_i].name, searched[_i].there);
+	if (searched[_i].want)
+		ck_assert_str_eq(req.loads, searched[_i].want);
 }
 END_TEST
 
@@ -141,6 +198,10 @@ static const struct {
 	{ "./m ./e git push", "/usr/bin/env", NULL, true },
 	{ "./m --list ./g push", "/usr/bin/git", NULL, false },
 	{ "valgrind -q ./g push", "/usr/bin/git", NULL, true },
+	{ "valgrind -q g push", "/usr/bin/git", NULL, true },
+	{ "valgrind -q git push", NULL, NULL, true },
+	{ "nice valgrind -q git push", NULL, NULL, true },
+	{ "valgrind -q git status", "/usr/bin/git", NULL, false },
 	{ "qemu-x86_64 -0 x ./g push", "/ws/g", "git", true },
 };
 
@@ -245,6 +306,7 @@ Suite *suite_loads(void)
 
 	tcase_add_loop_test(t, the_loaded_word, 0, LEN(words));
 	tcase_add_test(t, a_loader_by_any_name);
+	tcase_add_loop_test(t, what_valgrind_finds, 0, LEN(searched));
 	tcase_add_loop_test(t, what_is_loaded_is_judged, 0, LEN(resolved));
 	tcase_add_loop_test(t, the_script_of_an_interpreter, 0, LEN(scripts));
 	tcase_add_test(t, a_script_counts_where_a_rule_names_it);

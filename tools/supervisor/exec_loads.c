@@ -3,6 +3,7 @@
  * a dynamic loader, the script of an interpreter.  They are found as they would be for the caller.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,12 +30,32 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 
 	if (!real)
 		f->x->is_unknown = true;
-	if (fd < 0 || fstat(fd, &f->st) < 0 || !S_ISREG(f->st.st_mode) || f->st.st_nlink == 0)
+	if (fd < 0 || fstat(fd, &f->st) < 0 || !S_ISREG(f->st.st_mode) || f->st.st_nlink == 0) {
+		/* A loader that searches may find there what this did not. */
+		if (ret && fd != -ENOENT && fd != -ENOTDIR && fd != -EACCES)
+			f->x->is_unknown |= fd < 0 || !S_ISDIR(f->st.st_mode);
 		return NULL;
+	}
 	procfs_own_link(fd, link);
 	if (ret)
 		(void)exec_inspect(link, ret);
+	if (ret)
+		ret->is_executable = faccessat(AT_FDCWD, link, X_OK, AT_EACCESS) == 0;
 	return real;
+}
+
+/* loads_path_fn.  Of the environment that was judged. */
+static const char *path_list(void *ctx)
+{
+	struct finder *f = ctx;
+	struct words env;
+
+	if (words_read(f->c, f->x->envp, &env) < 0 || !exec_env_is(&f->x->env, &env))
+		return NULL;
+	for (size_t i = 0; i < env.n; i++)
+		if (strncmp(env.v[i], "PATH=", 5) == 0)
+			return env.v[i] + 5;
+	return NULL;
 }
 
 /* The caller is an env that was judged with the words that it passes on now. */
@@ -58,7 +79,7 @@ void exec_loads(struct exec *x, struct caller *c, struct request *req, const str
 {
 	struct finder f = { .x = x, .c = c };
 
-	if (!loads_fill(req, elf, &c->image, find, &f))
+	if (!loads_fill(req, elf, &c->image, find, path_list, &f))
 		x->is_unknown = true;
 	else if (req->loads)
 		exec_stamp(x, &f.st, req->loads);
