@@ -357,6 +357,14 @@ static bool closes(const struct key_def *def)
 	       rule_verdict((enum rule_kind)def->id) == VERDICT_DENY;
 }
 
+/* Quotes around a whole value would be a part of the name; of a command they make one word, the program. */
+static bool is_quoted_whole(const struct key_def *def, const char *value)
+{
+	const char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
+
+	return end && !end[1] && (def->type != KEY_COMMAND || strchr(value, ' '));
+}
+
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
@@ -392,6 +400,9 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		ps->last_said = false;
 		ps->last_key = (enum rule_kind)def->id;
 		ps->last_first = ps->last_end = ps->p->n_rules;
+		if (is_quoted_whole(def, pair->value))
+			return parser_error(ps, pair, "quoted-value", "leave the quotes out",
+					    "the quotes around %s would be a part of the name", pair->value);
 	}
 	return handlers[def->type](ps, def, pair);
 }
