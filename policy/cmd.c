@@ -20,6 +20,7 @@
 #define OLD_STYLE   OPTIONS_OLD_STYLE
 #define REFSPECS    OPTIONS_REFSPECS
 #define RUNS	    OPTIONS_RUNS
+#define MAY_TAKE    OPTIONS_MAY_TAKE
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
 	{ programs, sub, { harmless, named, runs }, words, flags },
@@ -210,6 +211,10 @@ enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
 	}
 	if (!w->seen_sub && arg[0] == '+' && v->global && (v->global->flags & OPTIONS_PLUS))
 		return ARG_VALUE;
+	if (w->skipped < v->skip) {
+		w->skipped++;
+		return ARG_VALUE;
+	}
 	w->seen_sub = true;
 	return ARG_WORD;
 }
@@ -222,22 +227,46 @@ bool cmd_walk_at_option(const struct cmd_walk *w, enum cmd_arg kind)
 	       (kind == ARG_WORD && w->next == 1 && row && row->flags & OPTIONS_OLD_STYLE);
 }
 
+/* Its first word, and that one's row.  What stood before the word, and *ret_before is its text. */
+static enum cmd_arg read_sub(struct cmd_view *v, const char **ret_before)
+{
+	struct cmd_walk w = { .view = v };
+	enum cmd_arg kind = ARG_WORD, before;
+
+	v->word = "";
+	do {
+		before = kind;
+		*ret_before = v->word;
+		kind = cmd_walk_next(&w, &v->word);
+	} while (kind != ARG_END && kind != ARG_WORD);
+	v->sub = cmd_options_find(v->c->program, v->word);
+	if (!v->sub)
+		v->sub = cmd_options_find(v->c->alias, v->word);
+	return before;
+}
+
 struct cmd_view cmd_view_of(const struct command *c)
 {
-	struct cmd_view v = { .c = c, .count = command_count(c), .word = "" };
-	struct cmd_walk w = { .view = &v };
-	enum cmd_arg kind;
+	struct cmd_view v = { .c = c, .count = command_count(c) };
+	const char *before;
 
 	v.global = cmd_options_find(c->program, NULL);
 	if (!v.global)
 		v.global = cmd_options_find(c->alias, NULL);
-	do {
-		kind = cmd_walk_next(&w, &v.word);
-	} while (kind != ARG_END && kind != ARG_WORD);
-	v.sub = cmd_options_find(c->program, v.word);
-	if (!v.sub)
-		v.sub = cmd_options_find(c->alias, v.word);
+	(void)read_sub(&v, &before);
 	return v;
+}
+
+bool cmd_view_skip(struct cmd_view *v)
+{
+	const char *before;
+
+	if (!v->global || !(v->global->flags & OPTIONS_MAY_TAKE) || !*v->word ||
+	    read_sub(v, &before) != ARG_OPTION || strchr(before, '='))
+		return false;
+	v->skip++;
+	(void)read_sub(v, &before);
+	return *v->word;
 }
 
 const char *cmd_word_at(const struct cmd_view *view, size_t n)

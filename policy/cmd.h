@@ -87,6 +87,7 @@ enum cmd_options_flag {
 	OPTIONS_REFSPECS = 128,
 	OPTIONS_RUNS = 256,
 	OPTIONS_SECOND_ENDS = 512,
+	OPTIONS_MAY_TAKE = 1024,
 };
 
 /* The row of a program and subcommand (NULL: what stands before one, or everywhere), or NULL. */
@@ -109,9 +110,13 @@ struct cmd_view {
 	const struct cmd_options *global, *sub;
 	const char *word; /* its first word, "" where there is none */
 	size_t count;
+	size_t skip; /* so many words before the subcommand are values of options */
 };
 
 struct cmd_view cmd_view_of(const struct command *c);
+/* Reads it anew, so that the option before the subcommand takes that.  False where there is no such reading.
+ */
+bool cmd_view_skip(struct cmd_view *view);
 
 /* Is word one of the blank-separated list? */
 bool word_in_list(const char *list, const char *word, size_t len);
@@ -123,7 +128,7 @@ enum cmd_arg { ARG_END, ARG_WORD, ARG_OPTION, ARG_VALUE, ARG_DASHDASH };
 /* Goes over the arguments; start with { .view = v }. */
 struct cmd_walk {
 	const struct cmd_view *view;
-	size_t next;
+	size_t next, skipped;
 	const char *joined; /* a word that stood in the last argument: -mMODULE of an interpreter */
 	bool only_words, value_next, seen_sub;
 };

@@ -69,6 +69,9 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 		return;
 	if (r->kind == RULE_CMD_DENYLIST && j->img->h->allow_denylisted)
 		return;
+	/* An allow covers what is certainly meant. */
+	if (r->kind == RULE_CMD_ALLOW && v->skip)
+		return;
 	if (!cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : READ_WIDE)) {
 		if (j->trace && r->kind == RULE_CMD_ALLOW && cmd_entry_matches(&j->table, v, e, READ_WIDE))
 			trace_uncovered(j->trace, e->rule);
@@ -122,9 +125,11 @@ static void collect(const struct judged *j, const struct command *c, const char 
 	if (!j->has_table)
 		return;
 	cmd_names_of(c, extra, &names);
-	buckets_vote(j, &v, &names, votes);
-	for (uint32_t i = 0; i < j->table.h->n_wild; i++)
-		entry_vote(j, &v, &names, j->table.wild[i], votes);
+	do {
+		buckets_vote(j, &v, &names, votes);
+		for (uint32_t i = 0; i < j->table.h->n_wild; i++)
+			entry_vote(j, &v, &names, j->table.wild[i], votes);
+	} while (cmd_view_skip(&v));
 }
 
 static struct decision by_default(const struct image *img)
