@@ -24,6 +24,24 @@ t_sessions() {
 	all_rows sessions
 }
 
+# What the presets say of what leaves the machine, and of containers that are the machine.
+t_presets() {
+	local verb line preset
+	for preset in ci:deny agent:ask; do
+		verb=${preset#*:}
+		policy <<<"preset = ${preset%:*}"
+		while read -r line; do
+			run pale explain exec "$line"
+			case "$(head -1 "$S/out") $(sed -n 2p "$S/out")" in
+			*"[commands] $verb = "* | *'[commands] denylist = '*) ;;
+			*) fail "$preset: $line: $(head -2 "$S/out")" ;;
+			esac
+		done <"$O/preset_held.txt"
+		run pale explain exec "mvn clean package; gradle publishToMavenLocal; npm ci; npm --silent run build"
+		rc_is 0
+	done
+}
+
 t_walk() {
 	need git
 	git init -q .
