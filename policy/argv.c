@@ -175,6 +175,8 @@ void command_name(struct command *c, const char *program, const char *called, co
 {
 	*ret_extra = NULL;
 	c->program = program;
+	/* A login shell's dash; busybox leaves it out, too. */
+	called += *called == '-';
 	c->alias = strcmp(called, program) != 0 ? called : NULL;
 	/* git-push, and an applet, say more than the file. */
 	if (!ident || strcmp(ident, program) == 0 ||
@@ -327,13 +329,6 @@ bool command_unwrap(const struct command *outer, struct command *ret_inner)
 		return false;
 	*ret_inner = command_inner(outer, i);
 	return true;
-}
-
-size_t command_operand(const struct command *c, const char *shorts, const char *longs, const char *stop)
-{
-	const struct wrapper w = { "", shorts, longs, 0, 0, stop };
-
-	return find_inner(c, &w, command_count(c));
 }
 
 static bool is_blank(char c)

@@ -37,12 +37,6 @@ struct command command_of(const struct request *req, const char **ret_extra);
 /* The words of c from index at on, under no name yet. */
 struct command command_tail(const struct command *c, size_t at);
 
-/*
- * Index of the first word of c that is no option, or the count.  shorts are letters, longs blank-separated
- * names of options that take the next word; with a letter of stop there is none.
- */
-size_t command_operand(const struct command *c, const char *shorts, const char *longs, const char *stop);
-
 /* It is called as dynamic loaders are. */
 bool command_is_loader(const struct command *c);
 /*

@@ -207,6 +207,7 @@ scripts() {
 	printf '#!/usr/bin/env python3\nopen("ran", "w")\n' >"$HOME/bin/twine"
 	chmod +x "$HOME/bin"/* lib/npm/bin/npm-cli.js
 	ln -s "$HOME/bin/asktool" other
+	cp lib/npm/bin/npm-cli.js lib/npm/index.js
 	ln -s lib/npm/bin/npm-cli.js npm
 	ln -s lib/npm/bin/npm-cli.js xyz
 }
@@ -216,14 +217,24 @@ t_scripts_by_their_interpreter() {
 	asked 'sh ~/bin/asktool'
 	asked 'bash -x ~/bin/asktool a'
 	asked 'sh ./other'
+	asked 'sh +e ./other'
+	asked 'bash +O extglob ~/bin/asktool'
+	asked 'bash -oe pipefail -rcfile x ./other'
 	asked '$T_LD /bin/sh ./other'
 	asked 'nice env sh ./other'
 	need node python3
 	asked 'node lib/npm/bin/npm-cli.js publish'
 	asked 'node --no-warnings ./npm publish'
 	asked 'node ./xyz publish'
+	asked 'node lib/npm/bin/npm-cli publish'
+	asked 'node --max-http-header-size 16384 --dns_result_order verbatim lib/npm/bin/npm-cli.js publish'
+	asked 'node lib/npm/ publish'
+	asked 'cd lib/npm; node . publish'
+	asked 'cd lib/npm; node index publish'
 	asked 'python3 ~/bin/twine upload x'
 	asked 'env -u X python3 -I ~/bin/twine upload x'
+	asked 'PYTHONPATH=~/bin python3 -Imtwine upload x'
+	asked 'awk -v a=b -f ~/bin/asktool'
 	asked './npm publish'
 	asked 'lib/npm/bin/npm-cli.js publish'
 }
@@ -256,7 +267,8 @@ deny = mkfifo'
 	ln -s "$(command -v busybox)" busyboxx
 	cp "$(command -v busybox)" busyboxy
 	ln -s "$PWD/busyboxy" mkfifo
-	fsh './busyboxx mkfifo ran; ./busyboxy mkfifo ran; ./mkfifo ran; busybox env ./mkfifo ran; ./busyboxx echo fine'
+	fsh './busyboxx mkfifo ran; ./busyboxy mkfifo ran; ./mkfifo ran; busybox env ./mkfifo ran
+		(exec -a -mkfifo ./busyboxy ran); (exec -a -/mkfifo busybox ran); ./busyboxx echo fine'
 	out_is fine
 	[ ! -e ran ] || fail "an applet ran"
 	# Called by an applet's name it takes words, and none of them is an applet.
