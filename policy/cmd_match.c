@@ -130,6 +130,74 @@ static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok
 	return false;
 }
 
+/* Names of one option: letters, and a long one.  sub NULL: whatever stands first. */
+static const struct same {
+	const char *programs, *sub, *letters, *name;
+} sames[] = {
+	{ "rm", NULL, "rR", "--recursive" },
+	{ "rm", NULL, "f", "--force" },
+	{ "cp", NULL, "rR", "--recursive" },
+	{ "chmod chown chgrp", NULL, "R", "--recursive" },
+	{ "sed", NULL, "i", "--in-place" },
+	{ "git", "add branch checkout clean fetch mv pull push rm submodule switch tag worktree", "f",
+	  "--force" },
+	{ "git", "branch push tag", "d", "--delete" },
+	{ "git", "branch", "m", "--move" },
+	{ "git", "commit", "n", "--no-verify" },
+	{ "git", "commit", "a", "--all" },
+	{ "curl", NULL, "d", "--data" },
+	{ "curl", NULL, "F", "--form" },
+	{ "curl", NULL, "H", "--header" },
+	{ "curl", NULL, "K", "--config" },
+	{ "curl", NULL, "T", "--upload-file" },
+	{ "curl", NULL, "X", "--request" },
+	{ "curl", NULL, "k", "--insecure" },
+	{ "curl", NULL, "o", "--output" },
+	{ "curl", NULL, "u", "--user" },
+	{ "curl", NULL, "x", "--proxy" },
+	{ "wget", NULL, "O", "--output-document" },
+	{ "docker podman", NULL, "e", "--env" },
+	{ "docker podman", NULL, "p", "--publish" },
+	{ "docker podman", NULL, "u", "--user" },
+	{ "docker podman", NULL, "v", "--volume" },
+	{ "make gmake", NULL, "f", "--file" },
+	{ "npm", NULL, "g", "--global" },
+	{ "rsync", NULL, "e", "--rsh" },
+	{ "kubectl", NULL, "f", "--filename" },
+	{ "kubectl", NULL, "n", "--namespace" },
+	{ "gh", NULL, "R", "--repo" },
+};
+
+static bool in_list(const char *list, const char *word)
+{
+	return word && word_in_list(list, word, strlen(word));
+}
+
+/* As option_matches(), by each of the option's names: -f and --force are one. */
+static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
+		      const char *arg, const char **ret_value)
+{
+	struct cmd_token other = { 0 };
+
+	if (option_matches(v, tok, text, arg, READ_WIDE, ret_value))
+		return true;
+	for (const struct same *s = sames; s < sames + sizeof(sames) / sizeof(sames[0]); s++) {
+		if (!in_list(s->programs, v->c->program) && !in_list(s->programs, v->c->alias))
+			continue;
+		if ((s->sub && !in_list(s->sub, v->word)) ||
+		    (tok->kind == TOKEN_SHORT ? !strchr(s->letters, text[0]) : strcmp(s->name, text) != 0))
+			continue;
+		other.kind = TOKEN_LONG;
+		if (option_matches(v, &other, s->name, arg, READ_WIDE, ret_value))
+			return true;
+		other.kind = TOKEN_SHORT;
+		for (const char *p = s->letters; *p; p++)
+			if (option_matches(v, &other, p, arg, READ_WIDE, ret_value))
+				return true;
+	}
+	return false;
+}
+
 /* Does one argument anywhere satisfy a token that has no place of its own? */
 static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
 			   enum cmd_reading reading)
@@ -143,7 +211,9 @@ static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, 
 			return true;
 		if (tok->kind == TOKEN_OPERAND && kind == ARG_WORD && strncmp(arg, text, strlen(text)) == 0)
 			return true;
-		if (!cmd_walk_at_option(&w, kind) || !option_matches(v, tok, text, arg, reading, &has))
+		if (!cmd_walk_at_option(&w, kind) ||
+		    !(reading == READ_WIDE ? option_is(v, tok, text, arg, &has)
+					   : option_matches(v, tok, text, arg, reading, &has)))
 			continue;
 		if (tok->match == MATCH_NONE ||
 		    value_matches(value, tok->match, has ? has : command_arg(v->c, w.next)))
