@@ -126,7 +126,7 @@ static const char *script_of(const struct command *c, size_t *ret_at)
 
 	for (size_t i = 0; r && i < n; i++) {
 		const char *arg = command_arg(c, i), *joined = NULL;
-		bool option = *arg == '-' || (*arg == '+' && r->flags & IS_SHELL);
+		bool option = r->flags & IS_SHELL ? *arg == '-' || *arg == '+' : *arg == '-' && arg[1];
 
 		*ret_at = i;
 		if (!option && !verb && *r->verb && strcmp(arg, r->verb) == 0)
@@ -161,6 +161,23 @@ static const char *find_script(const struct interpreter *r, const char *word, lo
 	return real;
 }
 
+/* A tool's script that node loads before the one that stands at `at`, and which takes that one's words; or
+ * NULL. */
+static const char *find_preloaded(const struct interpreter *r, const struct command *c, size_t at,
+				  loads_find_fn *find, void *ctx)
+{
+	for (size_t i = 0; r->flags & SEARCHES_JS && i < at; i++) {
+		const char *arg = command_arg(c, i), *eq = strchr(arg, '='), *file;
+
+		if (*arg == '-')
+			arg = eq ? eq + 1 : arg[1] == 'r' ? arg + 2 : "";
+		file = *arg ? find_script(r, arg, find, ctx) : NULL;
+		if (tool_of(file))
+			return file;
+	}
+	return NULL;
+}
+
 bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct tool_script *ret)
 {
 	const char *extra, *word, *name, *file;
@@ -174,7 +191,11 @@ bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct 
 	word = script_of(&c, &at);
 	if (!word || n - at >= TOOL_WORDS(of->argc))
 		return false;
-	file = find_script(interpreter_of(&c), word, find, ctx);
+	file = find_preloaded(interpreter_of(&c), &c, at, find, ctx);
+	if (file)
+		word = file;
+	else
+		file = find_script(interpreter_of(&c), word, find, ctx);
 	name = file ? file : word;
 	if (!*path_basename(name))
 		return false;

@@ -87,7 +87,8 @@ int program_look(const char *path, struct elf_info *ret, bool *ret_setid)
 static const char *find(void *ctx, const char *word, struct elf_info *ret)
 {
 	struct found_files *f = ctx;
-	char *path = f->path[f->n];
+	/* The last one is overwritten by what is found behind it: nobody keeps more. */
+	char *path = f->path[f->n < FOUND_FILES ? f->n : FOUND_FILES - 1];
 	struct stat st;
 	bool setid;
 

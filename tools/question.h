@@ -10,8 +10,9 @@ struct git_env;
 
 /* Notes in the request of an exec what its program is, and which files its words have it run (loads.h); room
  * is for their paths.  False where nobody can tell. */
+#define FOUND_FILES 3
 struct found_files {
-	char path[3][PATH_MAX]; /* what is loaded, its interpreter, and a script */
+	char path[FOUND_FILES][PATH_MAX]; /* what is loaded, its interpreter, and a script */
 	size_t n;
 };
 bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,

@@ -228,6 +228,7 @@ t_scripts_by_their_interpreter() {
 	asked 'node ./xyz publish'
 	asked 'node lib/npm/bin/npm-cli publish'
 	asked 'node --max-http-header-size 16384 --dns_result_order verbatim lib/npm/bin/npm-cli.js publish'
+	asked 'node -r ./lib/npm/bin/npm-cli.js /dev/null publish'
 	asked 'node lib/npm/ publish'
 	asked 'cd lib/npm; node . publish'
 	asked 'cd lib/npm; node index publish'
