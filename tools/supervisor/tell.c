@@ -228,8 +228,8 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	};
 	const char *message = decision_message(&c->image, d);
 
-	/* ps and top look into every process there is: a hundred lines would say nothing.  Nor is it told what is
-	 * not there. */
+	/* ps and top look into every process there is: a hundred lines would say nothing.  Nor is it told
+	 * what is not there. */
 	if (proc_is_look(req->op, d->reason, target) || decision_is_absence(d, req->op) ||
 	    !is_first(c, req->op, target, id))
 		return;
