@@ -259,6 +259,15 @@ static bool git_dir_of(const char *dir, char *buf, size_t size)
 	}
 }
 
+/* A worktree's directory names the one that it shares; any other is its own. */
+static bool common_of(const char *git_dir, char common[PATH_MAX])
+{
+	if (!is_missing(git_dir, "commondir"))
+		return follow(git_dir, "commondir", "", common, PATH_MAX);
+	strcpy(common, git_dir);
+	return true;
+}
+
 /* The last --git-dir counts; none: the nearest repository. */
 static bool find_repository(struct where *w, const struct request *req)
 {
@@ -285,7 +294,9 @@ static bool may_send(const struct gitconfig_entry *e)
 		return is_word(e->name, "push", "mirror", "mirror");
 	if (strcmp(e->section, "push") == 0)
 		return strcmp(e->name, "default") == 0 && !is_word(e->value, "simple", "current", "nothing");
-	return is_word(e->section, "include", "includeif", "url");
+	/* Where branches are no files nobody sees what leads where. */
+	return is_word(e->section, "include", "includeif", "url") ||
+	       gitconfig_is_key(e, "extensions", NULL, "refstorage");
 }
 
 /* Nothing in the file could; one that cannot be read could. */
@@ -335,13 +346,11 @@ static bool repository_is_plain(const char *dir)
 	       is_empty(dir, "branches");
 }
 
-/* A worktree's directory names the one that it shares. */
 static bool common_is_plain(const char *git_dir)
 {
 	char common[PATH_MAX];
 
-	return is_missing(git_dir, "commondir") ||
-	       (follow(git_dir, "commondir", "", common, sizeof(common)) && repository_is_plain(common));
+	return common_of(git_dir, common) && (strcmp(common, git_dir) == 0 || repository_is_plain(common));
 }
 
 /* Of the operator, and of the session, which may have written it. */
@@ -390,12 +399,21 @@ static const char *read_head(const char *git_dir, char *buf, size_t size)
 static const char *branch_of(const struct request *req, unsigned wants, const struct git_env *env, char *buf,
 			     size_t size)
 {
+	const char *head = NULL;
+	char common[PATH_MAX];
 	struct where w;
 
 	if (!req->cwd || env->elsewhere || !find_repository(&w, req) ||
 	    (wants & GIT_WANTS_CONFIG && !goes_to_its_own(env, w.git_dir)))
 		return "";
-	return wants & GIT_WANTS_HEAD && w.git_dir[0] ? read_head(w.git_dir, buf, size) : NULL;
+	if (!w.git_dir[0])
+		return NULL;
+	if (!common_of(w.git_dir, common) ||
+	    (wants & GIT_WANTS_CONFIG && git_names_link(req, w.git_dir, common)))
+		return "";
+	if (wants & GIT_WANTS_HEAD)
+		head = read_head(w.git_dir, buf, size);
+	return head && git_ref_leads(w.git_dir, common, head) ? "" : head;
 }
 
 void git_branch_note(struct request *req, const struct git_env *env, char *buf, size_t size)
@@ -465,9 +483,7 @@ static const char *push_urls(const struct request *req, const struct git_env *en
 		return "a variable gives it another repository or configuration";
 	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0])
 		return "its repository cannot be told";
-	if (is_missing(w.git_dir, "commondir"))
-		strcpy(common, w.git_dir);
-	else if (!follow(w.git_dir, "commondir", "", common, sizeof(common)))
+	if (!common_of(w.git_dir, common))
 		return "its repository cannot be told";
 	if (!repo)
 		branch = read_head(w.git_dir, head, sizeof(head));

@@ -37,6 +37,14 @@ void git_env_foresee(struct git_env *e, const struct options *o, const struct lo
  */
 void git_branch_note(struct request *req, const struct git_env *env, char *buf, size_t size);
 
+/*
+ * gitref.c: the word, as git finds a ref by it, is a symbolic ref that leads to a branch; or nobody can tell.
+ * common has the branches: git_dir, but for a linked worktree.
+ */
+bool git_ref_leads(const char *git_dir, const char *common, const char *word);
+/* A word of req is such a ref, without the place where a push would put it. */
+bool git_names_link(const struct request *req, const char *git_dir, const char *common);
+
 /* Sets req->aim, where req is a push: in buf, NULL for anything else. */
 void git_aim_note(struct request *req, const struct git_env *env, char *buf, size_t size);
 

@@ -1,0 +1,107 @@
+/*
+ * Symbolic refs: git pushes a ref that is named alone to the branch that it leads to.
+ *
+ * A ref is found as gitrevisions(7) has it.  What git 2.39 reads is a file that says `ref: NAME`, or a
+ * symbolic link to one that begins with refs/ (refs/files-backend.c).
+ */
+#include "gitbranch.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/path.h"
+#include "tools/tools.h"
+
+#define STEPS_MAX 6 /* git follows five */
+
+enum step { STEP_NONE, STEP_ON, STEP_UNKNOWN };
+
+/* name becomes what that ref leads to by the file at path, if it is a symbolic one. */
+static enum step step_by(const char *path, char name[PATH_MAX])
+{
+	static const char blank[] = " \t\n\v\f\r";
+	_cleanup_close_ int fd = -1;
+	char text[PATH_MAX];
+	struct stat st;
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+	size_t at = 4, len;
+
+	text[n > 0 ? n : 0] = '\0';
+	if (strncmp(text, "refs/", 5) == 0) {
+		strcpy(name, text);
+		return STEP_ON;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+		return STEP_NONE;
+	n = S_ISREG(st.st_mode) ? read(fd, text, sizeof(text) - 1) : -1;
+	if (n < 0)
+		return STEP_UNKNOWN;
+	text[n] = '\0';
+	if (strncmp(text, "ref:", 4) != 0)
+		return STEP_NONE;
+	at += strspn(text + at, blank);
+	len = strcspn(text + at, blank);
+	snprintf(name, PATH_MAX, "%.*s", (int)len, text + at);
+	return len > 0 ? STEP_ON : STEP_UNKNOWN;
+}
+
+/* A linked worktree has some refs of its own, in git_dir. */
+static enum step step(const char *git_dir, const char *common, char name[PATH_MAX])
+{
+	const char *const dirs[] = { common, git_dir };
+	enum step r = STEP_NONE;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < NELEM(dirs) && r == STEP_NONE; i++)
+		r = path_join(path, sizeof(path), dirs[i], name) < 0 ? STEP_UNKNOWN : step_by(path, name);
+	return r;
+}
+
+static bool leads(const char *git_dir, const char *common, const char *before, const char *word,
+		  const char *behind)
+{
+	char name[PATH_MAX];
+	enum step r;
+
+	if (snprintf(name, sizeof(name), "%s%s%s", before, word, behind) >= (int)sizeof(name))
+		return true;
+	for (unsigned i = 0; i < STEPS_MAX; i++) {
+		r = step(git_dir, common, name);
+		if (r != STEP_ON)
+			return r == STEP_UNKNOWN || (i > 0 && strncmp(name, "refs/heads/", 11) == 0);
+	}
+	return true;
+}
+
+bool git_ref_leads(const char *git_dir, const char *common, const char *word)
+{
+	static const char *const rules[][2] = { { "", "" },
+						{ "refs/", "" },
+						{ "refs/tags/", "" },
+						{ "refs/heads/", "" },
+						{ "refs/remotes/", "" },
+						{ "refs/remotes/", "/HEAD" } };
+	static const char of_main[] = "main-worktree/";
+
+	if (strncmp(word, of_main, sizeof(of_main) - 1) == 0)
+		word += sizeof(of_main) - 1;
+	for (size_t i = 0; i < NELEM(rules); i++)
+		if (leads(git_dir, common, rules[i][0], word, rules[i][1]))
+			return true;
+	return false;
+}
+
+bool git_names_link(const struct request *req, const char *git_dir, const char *common)
+{
+	for (size_t i = 0; i < req->argc; i++) {
+		const char *word = req->argv[i] + (*req->argv[i] == '+');
+
+		if (*word && *word != '-' && !strchr(word, ':') && strcmp(word, "@") != 0 &&
+		    strcmp(word, "HEAD") != 0 && git_ref_leads(git_dir, common, word))
+			return true;
+	}
+	return false;
+}
