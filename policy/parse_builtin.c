@@ -254,6 +254,8 @@ static int add_trunks(struct parser *ps, const char *top)
 		r = add_file(ps, RULE_FILE_READONLY, WAY_TEXT, top, ".git");
 	if (r == 0)
 		r = add_file(ps, RULE_FILE_READONLY, WAY_TEXT, b->git_own, "commondir");
+	if (r == 0)
+		r = add_file(ps, RULE_FILE_GIT, "refs", b->git_common, "refs/**");
 	for (size_t i = 0; r == 0 && i < sizeof(old_remotes) / sizeof(old_remotes[0]); i++)
 		r = add_file(ps, RULE_FILE_READONLY, "git takes it for a remote", b->git_common,
 			     old_remotes[i]);

@@ -45,4 +45,40 @@ git tag v1; git push -q origin tag v1; git push -q origin v1 topic; git worktree
 	[ "$(git -C ~/far branch --format='%(refname:short)' | xargs)" = "d/e main other topic w" ] || fail "not pushed: $(git -C ~/far branch)"
 }
 
+t_none_is_made() {
+	local how
+	far
+	git branch -q there
+	for how in 'echo "ref: refs/heads/main" >$R/feature' 'echo "ref: refs/heads/main" >$R/there' 'echo "ref: refs/heads/main" >x; mv x $R/there' 'echo "ref:refs/heads/main" >x; cp x $R/feature; busybox mv x $R/feature' \
+		'echo "ref: refs/heads/main" >x; ln x $R/feature' 'ln -s refs/heads/main $R/feature' 'echo "ref: refs/heads/main" >x; ln -s $PWD/x $R/feature' 'mkdir d; echo "ref: refs/heads/main" >d/feature; mv d $R/d' \
+		'mkfifo $R/feature' 'mkdir -p d; echo "ref: refs/heads/main" >d/feature; ln -s $PWD/d $R/d' 'git -c alias.s=symbolic-ref s refs/heads/feature refs/heads/main' 'git -c alias.s=symbolic-ref s refs/tags/feature refs/heads/main' \
+		'echo "ref: X" >$R/feature; echo "ref: refs/heads/main" >.git/X' 'exec 9<>$R/there; echo "ref: refs/heads/main" >&9; exec 9>&-' 'git rev-parse topic >x; exec 9<>x; mv x $R/feature; echo "ref: refs/heads/main" >&9' \
+		'echo "ref: refs/heads/main" >x; python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\".git/refs/heads/there\", 2)"'; do
+		fsh "R=.git/refs/heads; $how; true"
+		rm -rf .git/X x
+		! grep -rqs "^ref:" .git/refs || fail "made: $how"
+		[ -z "$(find .git/refs -type l -o -type p)" ] || fail "made: $how"
+		rm -rf d .git/refs/heads/feature .git/refs/heads/d .git/refs/tags/feature .git/refs/heads/there && git update-ref refs/heads/there topic
+	done
+	fsh 'echo "ref: refs/heads/main" >x; mv x .git/refs/heads/feature'
+	denied rename "$W/.git/refs/heads/feature" "no symbolic ref leads to a protected branch"
+	fsh 'echo "ref: refs/heads/main" >.git/refs/tags/feature; sync .git'
+	denied write "$W/.git/refs/tags/feature" "no symbolic ref leads to a protected branch"
+	# of a session that began there, too
+	git checkout -q main
+	fsh 'git branch feature; echo "ref: refs/heads/main" >x; mv x .git/refs/heads/feature; git -c alias.s=symbolic-ref s refs/remotes/origin/HEAD refs/heads/main'
+	[ -z "$(git for-each-ref --format='%(symref)' | grep main)" ] || fail "$(git for-each-ref --format='%(refname) %(symref)')"
+}
+
+t_ordinary_refs() {
+	far
+	fsh 'set -e; for b in index HEAD2 config objects hooks/pre-push a/index a/b/c; do git branch $b; git branch -f $b main; git rev-parse topic >.git/refs/heads/$b; git branch -m $b x/y; git branch -m x/y $b; git branch -D -q $b; done
+git remote set-head origin main; git remote set-head -d origin; git remote set-head origin -a; git symbolic-ref refs/heads/alias refs/heads/topic; git commit -q --allow-empty -m x; git symbolic-ref -d refs/heads/alias
+git tag t; git tag -f t topic~1; git tag -d t; git stash list; echo y >file; git stash -q; git stash pop -q; git notes add -m n; git fetch -q; git update-ref refs/heads/z topic; git update-ref -d refs/heads/z
+rm -rf .git/refs/remotes; git fetch -q; git worktree add -q w; git -C w commit -q --allow-empty -m y; git worktree remove w; git checkout -q file; git rebase -q --force-rebase main; git bisect start -q HEAD main >/dev/null; git bisect reset 2>/dev/null'
+	rc_is 0
+	not_denied
+	git fsck 2>"$S/fsck" || fail "$(cat "$S/fsck")"
+}
+
 scenario "$@"

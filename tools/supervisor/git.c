@@ -35,6 +35,7 @@ enum role {
 	ROLE_INDEX,    /* what a later checkout writes, and where */
 	ROLE_OWN,
 	ROLE_HEAD, /* of the protected branch that the session began on: its file */
+	ROLE_REF,  /* below refs of the workspace's repository: it may be a symbolic one */
 	ROLE_NOW,  /* HEAD of the workspace's repository: the branch that the next session begins on */
 };
 
@@ -73,6 +74,7 @@ static bool is_by_any_name(const char *path)
 
 static enum role role_of(const struct caller *c, const char *path)
 {
+	bool is_ref = git_is_ref(&session_setup(c->sup)->git, path);
 	const char *name = path_basename(path);
 
 	if (git_is_head(&session_setup(c->sup)->git, &c->image, path))
@@ -84,9 +86,9 @@ static enum role role_of(const struct caller *c, const char *path)
 	if (is_in(path, "hooks") && is_hook_name(name))
 		return ROLE_HOOK;
 	for (size_t i = 0; i < NELEM(roles); i++)
-		if (strcmp(name, roles[i].name) == 0)
+		if (strcmp(name, roles[i].name) == 0 && !(is_ref && roles[i].role == ROLE_INDEX))
 			return roles[i].role;
-	return ROLE_NONE;
+	return is_ref ? ROLE_REF : ROLE_NONE;
 }
 
 /* --- what is around --------------------------------------------------------------------------------- */
@@ -243,6 +245,7 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 	}
 	case ROLE_INDEX:
 	case ROLE_HEAD:
+	case ROLE_REF:
 	case ROLE_NOW:
 		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, BY_GIT);
 	case ROLE_OWN:
@@ -296,7 +299,7 @@ static void settle(struct decision *d, bool allowed)
 /* A new file, an index or HEAD, that only its text tells about: it is judged when that is there. */
 static bool is_late(struct caller *c, const struct request *req, enum role role, const struct decision *d)
 {
-	bool in_place = role == ROLE_INDEX || role == ROLE_NOW;
+	bool in_place = role == ROLE_INDEX || role == ROLE_NOW || role == ROLE_REF;
 	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE || in_place ||
 			(role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
 
@@ -422,6 +425,9 @@ static bool may_move(struct caller *c, enum role role, const struct held *from, 
 	if (role == ROLE_NOW)
 		return read_moved(from, GITCONFIG_MAX, m, why, size) &&
 		       git_now_may_be(img, m->text, why, size);
+	if (role == ROLE_REF)
+		return read_moved(from, GITCONFIG_MAX, m, why, size) &&
+		       git_ref_may_be(img, m->text, why, size);
 	if (role == ROLE_INDEX)
 		return read_moved(from, GIT_INDEX_MAX, m, why, size) &&
 		       git_index_may_be(m->text, m->len, why, size);

@@ -121,6 +121,11 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t len, cha
  * that it named as the session began: what a session begins on may grow.  False with the reason in why.
  */
 bool git_now_may_be(const struct image *img, const char *text, char *why, size_t size);
+/* The path is that of a ref of the workspace's repository, and no lock's. */
+bool git_is_ref(const struct git_home *home, const char *path);
+/* May it come to say this text?  A symbolic ref leads to no protected branch, which a push of it would move.
+ */
+bool git_ref_may_be(const struct image *img, const char *text, char *why, size_t size);
 
 /* --- the index --- */
 

@@ -72,13 +72,15 @@ static bool is_allowed(const struct caller *c, const struct late *l, const char 
 	const struct git_home *home = &session_setup(c->sup)->git;
 	const struct image *img = &c->image;
 
+	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0)
+		return git_config_allows(img, NULL, 0, text, len, path, why, size) &&
+		       git_own_allows(home, img, path, NULL, 0, text, len, why, size);
+	if (git_is_ref(home, path) && !githook_is_lfs_name(l->name))
+		return git_ref_may_be(img, text, why, size);
 	if (strcmp(l->name, "index") == 0)
 		return git_index_may_be(text, len, why, size);
 	if (strcmp(l->name, "HEAD") == 0)
 		return git_now_may_be(img, text, why, size);
-	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0)
-		return git_config_allows(img, NULL, 0, text, len, path, why, size) &&
-		       git_own_allows(home, img, path, NULL, 0, text, len, why, size);
 	snprintf(why, size, "%s", GIT_A_HOOK);
 	return githook_is_lfs(l->name, text, len);
 }

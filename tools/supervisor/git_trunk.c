@@ -98,16 +98,25 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len
 
 /* --- HEAD ----------------------------------------------------------------------------------------------- */
 
-bool git_now_may_be(const struct image *img, const char *text, char *why, size_t size)
+/* What a symbolic ref leads to; false: it is none. */
+static bool leads_to(const char *text, char ref[LIMIT_PATH])
 {
 	static const char blank[] = " \t\n\v\f\r";
+
+	if (strncmp(text, "ref:", 4) != 0)
+		return false;
+	text += 4 + strspn(text + 4, blank);
+	snprintf(ref, LIMIT_PATH, "%.*s", (int)strcspn(text, blank), text);
+	return true;
+}
+
+bool git_now_may_be(const struct image *img, const char *text, char *why, size_t size)
+{
 	char ref[LIMIT_PATH];
 	const char *branch;
 
-	if (strncmp(text, "ref:", 4) != 0)
+	if (!leads_to(text, ref))
 		return true;
-	text += 4 + strspn(text + 4, blank);
-	snprintf(ref, sizeof(ref), "%.*s", (int)strcspn(text, blank), text);
 	branch = git_short_branch(ref);
 	if (branch == ref || strcmp(branch, image_str(img, img->h->git_head)) == 0 || !git_keeps(img, branch))
 		return true;
@@ -115,5 +124,30 @@ bool git_now_may_be(const struct image *img, const char *text, char *why, size_t
 		 "%.100s is a protected branch, and not the one that the session began on: the next session "
 		 "would begin on it",
 		 branch);
+	return false;
+}
+
+/* --- any other ref -------------------------------------------------------------------------------------- */
+
+bool git_is_ref(const struct git_home *home, const char *path)
+{
+	size_t n = home->common ? strlen(home->common) : 0, len = strlen(path);
+
+	return n > 0 && strncmp(path, home->common, n) == 0 && strncmp(path + n, "/refs/", 6) == 0 &&
+	       strcmp(path + len - 5, ".lock") != 0;
+}
+
+bool git_ref_may_be(const struct image *img, const char *text, char *why, size_t size)
+{
+	char ref[LIMIT_PATH];
+	const char *branch;
+
+	if (!leads_to(text, ref))
+		return true;
+	branch = git_short_branch(ref);
+	if (strncmp(ref, "refs/", 5) == 0 && (branch == ref || !git_keeps(img, branch)))
+		return true;
+	snprintf(why, size, "a push of it would move %.100s, and no symbolic ref leads to a protected branch",
+		 ref);
 	return false;
 }
