@@ -12,6 +12,7 @@
 #include "ballot.h"
 #include "cmd.h"
 #include "git.h"
+#include "path.h"
 
 struct judged {
 	const struct image *img;
@@ -72,7 +73,8 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 	/* An allow covers what is certainly meant. */
 	if (r->kind == RULE_CMD_ALLOW && v->skip)
 		return;
-	if (!cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : READ_WIDE)) {
+	if ((r->kind == RULE_CMD_ALLOW && same_text(j->req->git_branch, GIT_UNTOLD)) ||
+	    !cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : READ_WIDE)) {
 		if (j->trace && r->kind == RULE_CMD_ALLOW && cmd_entry_matches(&j->table, v, e, READ_WIDE))
 			trace_uncovered(j->trace, e->rule);
 		return;

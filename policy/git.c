@@ -239,10 +239,8 @@ static void push_refspec(struct git_scan *s, const char *spec)
 	spec += *spec == '+';
 	colon = strchr(spec, ':');
 	dst = colon ? colon + 1 : spec;
-	if (colon && !*dst)
-		touch_unknown(s); /* `:` pushes whatever both sides have */
-	else if (colon && (strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0))
-		touch_unknown(s); /* the far end's HEAD */
+	if (colon && (!*dst || strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0))
+		touch_unknown(s); /* `:` pushes whatever both sides have; the far end's HEAD */
 	else if (strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0)
 		touch_head(s);
 	else if (strstr(dst, "@{") || strcmp(dst, "-") == 0 || (!colon && is_mapped(s)))
@@ -468,6 +466,8 @@ static void scan_command(struct git_scan *s, const struct command *c)
 	s->view = cmd_view_of(c);
 	if (strncmp(s->view.word, "remote-", 7) == 0)
 		scan_helper(s);
+	if (s->head && strcmp(s->head, GIT_UNTOLD) == 0)
+		s->head = "";
 	if (s->head && has_namespace(s))
 		s->head = "";
 	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)

@@ -36,6 +36,7 @@ bool git_touches_trunk(const struct image *img, const struct command *c, const c
 #define GIT_WANTS_CONFIG 2u /* on whether configuration could send a push elsewhere: head is "" then */
 #define GIT_WANTS_CALLER 4u /* of a remote helper, on who starts it: head is GIT_ITSELF where git does */
 #define GIT_ITSELF	 "-"
+#define GIT_UNTOLD	 "?" /* as "", and other configuration may send a push anywhere: no allow covers it */
 unsigned git_wants(const struct command *c);
 
 /*

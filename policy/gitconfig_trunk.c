@@ -108,6 +108,8 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 		       (strcmp(e->name, "mirror") == 0 && !gitconfig_is_off(value));
 	if (gitconfig_is_key(e, "push", NULL, "default"))
 		return !is_one_of("simple current nothing", value);
+	if (gitconfig_is_key(e, "push", NULL, "followtags"))
+		return !gitconfig_is_off(value);
 	if (gitconfig_is_key(e, "core", NULL, "bare") || gitconfig_is_key(e, "rebase", NULL, "updaterefs"))
 		return !gitconfig_is_off(value);
 	return strcmp(e->section, "alias") == 0 && alias_moves(value);

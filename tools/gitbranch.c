@@ -25,7 +25,6 @@
 #include "tools/tools.h"
 
 #define CONF_MAX (64 * 1024)
-#define HEAD_REF "ref: refs/heads/"
 
 /* --- the environment ----------------------------------------------------------------------------------- */
 
@@ -372,28 +371,17 @@ static bool goes_to_its_own(const struct git_env *env, const char *git_dir)
 	       outer_is_plain(env);
 }
 
-/* --- its HEAD ------------------------------------------------------------------------------------------- */
-
-/* What a repository with reftables writes there; its real HEAD is elsewhere. */
-#define REFTABLE ".invalid"
-
-/* NULL where it is no branch.  A HEAD that is a link names its branch by that. */
-static const char *read_head(const char *git_dir, char *buf, size_t size)
+/* Elsewhere the session may have written what git reads there. */
+static bool is_first_config_home(const struct git_env *env)
 {
-	_cleanup_free_ char *text = NULL;
-	char path[PATH_MAX];
-	struct stat st;
-	size_t len;
-	int n;
+	return !env->config_home[0] || same_text(env->config_home, env->first_config_home);
+}
 
-	if (path_join(path, sizeof(path), git_dir, "HEAD") < 0 || lstat(path, &st) < 0 ||
-	    !S_ISREG(st.st_mode) || file_read(path, 4096, &text, &len) < 0)
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	if (!starts_with(text, HEAD_REF) || strcmp(text + strlen(HEAD_REF), REFTABLE) == 0)
-		return NULL;
-	n = snprintf(buf, size, "%s", text + strlen(HEAD_REF));
-	return n > 0 && n < (int)size ? buf : NULL;
+/* Other configuration than the session began with, where url.*.pushInsteadOf says where a push goes. */
+static bool is_untold(const struct git_env *env)
+{
+	return env->config || (env->first_config_home && !is_first_config_home(env) &&
+			       !is_missing(env->config_home, "git/config"));
 }
 
 static const char *branch_of(const struct request *req, unsigned wants, const struct git_env *env, char *buf,
@@ -403,6 +391,8 @@ static const char *branch_of(const struct request *req, unsigned wants, const st
 	char common[PATH_MAX];
 	struct where w;
 
+	if (wants & GIT_WANTS_CONFIG && is_untold(env))
+		return GIT_UNTOLD;
 	if (!req->cwd || env->elsewhere || !find_repository(&w, req) ||
 	    (wants & GIT_WANTS_CONFIG && !goes_to_its_own(env, w.git_dir)))
 		return "";
@@ -412,7 +402,7 @@ static const char *branch_of(const struct request *req, unsigned wants, const st
 	    (wants & GIT_WANTS_CONFIG && git_names_link(req, w.git_dir, common)))
 		return "";
 	if (wants & GIT_WANTS_HEAD)
-		head = read_head(w.git_dir, buf, size);
+		head = git_read_head(w.git_dir, buf, size);
 	return head && git_ref_leads(w.git_dir, common, head) ? "" : head;
 }
 
@@ -462,12 +452,6 @@ static char *configuration(const struct git_env *env, const char *git_dir, const
 	return all;
 }
 
-/* Elsewhere the session may have written what git reads there. */
-static bool is_first_config_home(const struct git_env *env)
-{
-	return !env->config_home[0] || same_text(env->config_home, env->first_config_home);
-}
-
 static const char *push_urls(const struct request *req, const struct git_env *env, struct out *o)
 {
 	const char *repo, *branch = NULL, *why = gitpush_words(req, &repo);
@@ -486,7 +470,7 @@ static const char *push_urls(const struct request *req, const struct git_env *en
 	if (!common_of(w.git_dir, common))
 		return "its repository cannot be told";
 	if (!repo)
-		branch = read_head(w.git_dir, head, sizeof(head));
+		branch = git_read_head(w.git_dir, head, sizeof(head));
 	if (!repo && !branch)
 		return "no remote is named, and no branch is checked out";
 	if (!is_empty(common, "remotes") || !is_empty(common, "branches"))

@@ -13,7 +13,8 @@
  */
 struct git_env {
 	const char *home;	       /* the operator's; borrowed */
-	const char *first_config_home; /* XDG_CONFIG_HOME as the session started, NULL: none; borrowed */
+	const char *first_config_home; /* XDG_CONFIG_HOME as the session started, "": none, NULL: nobody
+					  knows; borrowed */
 	bool elsewhere; /* something directs it to another repository than the one around its directory */
 	bool config;	/* or to other configuration than its own files */
 	bool no_global; /* and to none of the operator's */
@@ -42,6 +43,8 @@ void git_branch_note(struct request *req, const struct git_env *env, char *buf, 
  * common has the branches: git_dir, but for a linked worktree.
  */
 bool git_ref_leads(const char *git_dir, const char *common, const char *word);
+/* HEAD's branch there, in buf; NULL where it is none. */
+const char *git_read_head(const char *git_dir, char *buf, size_t size);
 /* A word of req is such a ref, without the place where a push would put it. */
 bool git_names_link(const struct request *req, const char *git_dir, const char *common);
 

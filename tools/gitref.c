@@ -105,3 +105,26 @@ bool git_names_link(const struct request *req, const char *git_dir, const char *
 	}
 	return false;
 }
+
+#define HEAD_REF "ref: refs/heads/"
+/* What a repository with reftables writes there; its real HEAD is elsewhere. */
+#define REFTABLE ".invalid"
+
+/* A HEAD that is a link names its branch by that. */
+const char *git_read_head(const char *git_dir, char *buf, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	struct stat st;
+	size_t len;
+	int n;
+
+	if (path_join(path, sizeof(path), git_dir, "HEAD") < 0 || lstat(path, &st) < 0 ||
+	    !S_ISREG(st.st_mode) || file_read(path, 4096, &text, &len) < 0)
+		return NULL;
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, HEAD_REF, strlen(HEAD_REF)) != 0 || strcmp(text + strlen(HEAD_REF), REFTABLE) == 0)
+		return NULL;
+	n = snprintf(buf, size, "%s", text + strlen(HEAD_REF));
+	return n > 0 && n < (int)size ? buf : NULL;
+}

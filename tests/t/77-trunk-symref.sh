@@ -45,6 +45,23 @@ git tag v1; git push -q origin tag v1; git push -q origin v1 topic; git worktree
 	[ "$(git -C ~/far branch --format='%(refname:short)' | xargs)" = "d/e main other topic w" ] || fail "not pushed: $(git -C ~/far branch)"
 }
 
+# By configuration a session could send what was allowed to another place, and tags along.
+t_a_push_goes_where_it_says() {
+	local how
+	far
+	git clone -q --bare . ~/evil
+	printf '[files]\nwrite = ~/evil\n[session]\napprovals = never\n' >>~/.config/pale/policy.ini
+	for how in 'env -u XDG_CONFIG_HOME HOME=$PWD/h' 'env XDG_CONFIG_HOME=$PWD/h' 'env GIT_CONFIG_GLOBAL=$PWD/h/.gitconfig' 'env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=url.$E.pushInsteadOf GIT_CONFIG_VALUE_0=$F'; do
+		fsh "F=$HOME/far E=$HOME/evil; mkdir -p h/git; printf '[url \"%s\"]\n\tpushInsteadOf = %s\n' \$E \$F >h/.gitconfig; cp h/.gitconfig h/git/config; $how git push -q origin topic:new"
+		[ -z "$(git -C ~/evil branch --list new)" ] || fail "pushed elsewhere: $how"
+		denied exec "git push -q origin topic:new" "[commands] ask = git push"
+		rm -rf h
+	done
+	fsh 'git tag -a -m t v1; git config push.followTags true; git push -q origin topic:new; mkdir h; XDG_CONFIG_HOME=$PWD/h git push -q origin topic:two'
+	[ "$(git -C ~/far branch --format='%(refname:short)' | xargs)" = "main new two" ] || fail "not pushed"
+	[ -z "$(git -C ~/far tag)" ] || fail "tags went along"
+}
+
 t_none_is_made() {
 	local how
 	far

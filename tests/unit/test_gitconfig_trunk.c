@@ -48,6 +48,8 @@ static const struct {
 	{ "[remote \"o\"]\nfetch = +refs/heads/*:refs/remotes/o/*\n", false },
 	{ "[remote \"o\"]\nfetch = refs/pull/*/head:refs/remotes/o/pr/*\n", false },
 	{ "[remote \"o\"]\nfetch = main\nfetch = ^refs/heads/main\nfetch = main:\n", false },
+	{ "[push]\nfollowTags\n", true },
+	{ "[push]\nfollowtags = false\n", false },
 	{ "[remote \"o\"]\nfetch = x:y\n", true },
 	{ "[remote \"o\"]\nfetch = refs/heads/*:refs/heads/x/*\n", true },
 	{ "[remote \"o\"]\nfetch = x:refs/remotes/main\n", true },

@@ -196,13 +196,14 @@ static ssize_t env_entry(struct caller *c, struct window *strings, uint64_t addr
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 {
 	struct window *list = window_new(c), *strings = window_new(c);
+	const char *first = session_setup(c->sup)->git.config_home;
 	crypto_generichash_state sum;
 	size_t bytes = 0;
 	ssize_t n = 0;
 	uint64_t at;
 
 	*ret = (struct exec_env){ .git.home = image_str(&c->image, c->image.h->home),
-				  .git.first_config_home = session_setup(c->sup)->git.config_home };
+				  .git.first_config_home = first ? first : "" };
 	if (!list || !strings)
 		return -ENOMEM;
 	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->digest.bytes));
