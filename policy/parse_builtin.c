@@ -281,7 +281,9 @@ static int add_git_names(struct parser *ps, const char *top)
 
 #define PROJECT_TEXT "a project's policy, which its owner changes, outside the session"
 #define PLACE_TEXT   "the agent's state, a directory that may be filled and no more"
-#define CONFIG_TEXT  "git obeys what is there, as it does ~/.gitconfig"
+#define CONFIG_TEXT  "git, curl and wget obey what is there, as they do ~/.gitconfig, ~/.curlrc and ~/.wgetrc"
+/* With words that a rule allows they would do what these say. */
+static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget" };
 
 /* The agent's state: the next session is started with what is there, so it is what was made (relocate.c). */
 static int add_places(struct parser *ps, const char *top, const char *state)
@@ -299,8 +301,11 @@ static int add_places(struct parser *ps, const char *top, const char *state)
 		(void)snprintf(name, sizeof(name), "%.*s/%s", LIMIT_PATH / 2, state, state_places[i].name);
 		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, top, name);
 	}
-	(void)snprintf(name, sizeof(name), "%.*s/config/git", LIMIT_PATH / 2, state);
-	return r < 0 ? r : add_file(ps, RULE_FILE_READONLY, CONFIG_TEXT, top, name);
+	for (size_t i = 0; r == 0 && i < sizeof(obeyed) / sizeof(obeyed[0]); i++) {
+		(void)snprintf(name, sizeof(name), "%.*s/config/%s", LIMIT_PATH / 2, state, obeyed[i]);
+		r = add_file(ps, RULE_FILE_READONLY, CONFIG_TEXT, top, name);
+	}
+	return r;
 }
 
 /*
