@@ -79,16 +79,3 @@ size_t nameserver_list(const char *text, size_t len, struct nameserver *ret, siz
 	}
 	return n;
 }
-
-bool nameserver_in(const char *text, size_t len, const uint8_t addr[16])
-{
-	static const uint8_t here[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
-	const char *end = text + len;
-	struct nameserver server;
-	bool any = false;
-
-	for (; next_server(&text, end, &server); any = true)
-		if (memcmp(server.addr, addr, sizeof(server.addr)) == 0)
-			return true;
-	return !any && memcmp(addr, here, sizeof(here)) == 0;
-}

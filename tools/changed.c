@@ -52,7 +52,7 @@ static json_t *scripts_of(int dirfd, const char *path)
 }
 
 /* The names of those that are new or changed, "scripts.a, scripts.b"; false where there are none. */
-static bool put_names(struct out *o, const char *prefix, json_t *before, json_t *now)
+static bool put_names(struct out *o, json_t *before, json_t *now)
 {
 	const char *key;
 	json_t *value;
@@ -63,7 +63,7 @@ static bool put_names(struct out *o, const char *prefix, json_t *before, json_t 
 		if (json_equal(json_object_get(before, key), value) || n++ >= NAMES_MAX)
 			continue;
 		text_str(o, n > 1 ? ", " : "");
-		text_str(o, prefix);
+		text_str(o, "scripts.");
 		text_escaped(o, key, strlen(key));
 	}
 	if (n > NAMES_MAX)
@@ -104,36 +104,10 @@ static void say_package(struct walk *w, int dir, const char *path)
 	char what[512];
 	struct out o = out_of(what, sizeof(what));
 
-	if (put_names(&o, "scripts.", strcmp(path, "package.json") == 0 ? w->m->scripts : NULL, now)) {
+	if (put_names(&o, strcmp(path, "package.json") == 0 ? w->m->scripts : NULL, now)) {
 		text_end(&o);
 		say(w, path, what);
 	}
-	json_decref(now);
-}
-
-/* What make reads by itself. */
-static const char *const makefiles[] = { "GNUmakefile", "makefile", "Makefile" };
-
-static bool is_makefile(const char *path)
-{
-	for (size_t i = 0; i < NELEM(makefiles); i++)
-		if (strcmp(path, makefiles[i]) == 0)
-			return true;
-	return false;
-}
-
-/* The targets that it has anew; the rest of it, or of one that was not there to compare, is not told apart.
- */
-static void say_makefile(struct walk *w, int dir, const char *path)
-{
-	json_t *before = json_object_get(w->m->targets, path), *now = changed_targets(dir, path);
-	char what[512], names[400];
-	struct out o = out_of(names, sizeof(names));
-	bool some = before && put_names(&o, "", before, now);
-
-	text_end(&o);
-	snprintf(what, sizeof(what), some ? "make: %s" : "make", names);
-	say(w, path, what);
 	json_decref(now);
 }
 
@@ -170,8 +144,6 @@ static void look_at(struct walk *w, int dir, const char *name, const char *path)
 		return;
 	if (strcmp(name, "package.json") == 0)
 		say_package(w, dir, path);
-	else if (is_makefile(path))
-		say_makefile(w, dir, path);
 	else if (strcmp(name, ".git") == 0)
 		say_pointer(w, dir, path, &st);
 	else
@@ -353,19 +325,6 @@ static void walk_all(struct walk *w)
 
 /* --- the session --------------------------------------------------------------------------------------- */
 
-static json_t *targets_of(const char *workspace)
-{
-	_cleanup_close_ int dir = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	json_t *all = json_object(), *one;
-
-	for (size_t i = 0; i < NELEM(makefiles); i++) {
-		one = changed_targets(dir, makefiles[i]);
-		if (one)
-			(void)json_object_set_new(all, makefiles[i], one);
-	}
-	return all;
-}
-
 void changed_begin(struct changed_mark *m, const char *workspace, const char *home)
 {
 	char path[PATH_MAX];
@@ -375,7 +334,6 @@ void changed_begin(struct changed_mark *m, const char *workspace, const char *ho
 	clock_gettime(CLOCK_REALTIME_COARSE, &m->since);
 	if (path_join(path, sizeof(path), workspace, "package.json") == 0)
 		m->scripts = scripts_of(AT_FDCWD, path);
-	m->targets = targets_of(workspace);
 }
 
 void changed_report(struct changed_mark *m)
@@ -402,6 +360,5 @@ void changed_report(struct changed_mark *m)
 void changed_done(struct changed_mark *m)
 {
 	json_decref(m->scripts);
-	json_decref(m->targets);
 	*m = (struct changed_mark){ .workspace = NULL };
 }

@@ -14,7 +14,6 @@ struct changed_mark {
 	const char *home;      /* borrowed */
 	struct timespec since;
 	json_t *scripts; /* of the workspace's package.json, NULL: none */
-	json_t *targets; /* of each of its Makefiles, by their names */
 };
 
 /* Before the agent starts.  changed_report() or changed_done() afterwards. */
@@ -30,9 +29,6 @@ void changed_done(struct changed_mark *m);
  * not: name below dir, and as people write it. */
 typedef void changed_fn(void *ctx, int dir, const char *name, const char *path, const char *runner);
 void changed_home(const char *home, changed_fn *fn, void *ctx);
-
-/* changed_make.c: the rules of a Makefile, target -> text, a new object; NULL: it cannot be read. */
-json_t *changed_targets(int dirfd, const char *name);
 
 /* changed_names.c: who runs or obeys the file at path, below the workspace, as "make"; NULL: nobody is known
  * to. */

@@ -117,23 +117,6 @@ t_scripts_of_a_package() {
 	told_only 'p/package.json (scripts.a)'
 }
 
-t_targets_of_a_makefile() {
-	printf 'V = 1\n.PHONY: all test\nall: a b\n\techo all\n\ntest: all\n\techo test; \\\n\techo on\n\nifeq (a:b,)\nendif\nclean:\n\trm -f x\n' >Makefile
-	loud 'sed -i "s/echo all/echo evil/" Makefile'
-	told_only 'Makefile (make: all)'
-	loud 'sed -i "s/echo on/evil/; s/^clean:/clean: test/" Makefile; printf "new two: clean\n\tx\n" >>Makefile'
-	told_only 'Makefile (make: test, clean, new, two)'
-	loud 'sed -i "s/V = 1/V := 2/" Makefile'
-	told_only 'Makefile (make)'
-	loud 'for i in $(seq 12); do printf "\033t$i:\n" >>Makefile; done; mkdir d; cp Makefile d'
-	told_only 'Makefile (make: \x1bt1, \x1bt2, \x1bt3, \x1bt4, \x1bt5, \x1bt6, \x1bt7, \x1bt8, \x1bt9, \x1bt10, ...)' 'd/Makefile (make)'
-	# what cannot be compared is told as a whole
-	loud 'rm Makefile; ln -s /etc/passwd Makefile'
-	told_only 'Makefile (make)'
-	loud 'rm Makefile; head -c 3000000 /dev/zero >Makefile'
-	told_only 'Makefile (make)'
-}
-
 t_programs_are_counted() {
 	loud 'mkdir -p node_modules/.bin node_modules/x; for i in 1 2 3; do echo x >node_modules/.bin/$i; chmod +x node_modules/.bin/$i; done
 echo x >node_modules/x/Makefile'

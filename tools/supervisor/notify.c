@@ -480,12 +480,6 @@ void supervisor_stop(struct supervisor *s)
 		supervisor_free(s);
 }
 
-void supervisor_count(const struct supervisor *s, struct supervisor_counts *ret)
-{
-	ret->carried = atomic_load(&s->carried);
-	ret->denied = atomic_load(&s->denied);
-}
-
 const struct supervisor_setup *session_setup(const struct supervisor *s)
 {
 	return s->setup;

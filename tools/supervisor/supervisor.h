@@ -84,12 +84,6 @@ int supervisor_reload(struct supervisor *s, bool *ret_performs);
 /* Stops serving: what is still asked gets ENOSYS.  Joins the threads, bounded. */
 void supervisor_stop(struct supervisor *s);
 
-struct supervisor_counts {
-	uint64_t carried; /* calls */
-	uint64_t denied;
-};
-void supervisor_count(const struct supervisor *s, struct supervisor_counts *ret);
-
 /* --- answers -------------------------------------------------------------------------------------------- */
 
 /* LATER: the call is handed over, and whoever it is handed to answers it (patience.c). */
