@@ -194,7 +194,8 @@ static __attribute__((cold)) int open_far(int dirfd, const char *path, int flags
 			break;
 	}
 	scratch_put(r, sizeof *r);
-	return fd;
+	/* A link of another process's /proc, which only the supervisor may read. */
+	return fd == -ELOOP && !(flags & O_NOFOLLOW) && gate_stands() ? TRY_PLAIN : fd;
 }
 
 /* Landlock before ABI 3 does not hold a truncation without write access: it may not pass the gate. */
