@@ -210,10 +210,10 @@ static bool is_workspace(const struct rule *r)
 	return r->kind == RULE_FILE_WRITE && r->line == 0 && r->text && strcmp(r->text, "the workspace") == 0;
 }
 
-static void add_rule(struct trie *t, const struct rule *r, uint32_t index)
+static void add_rule(struct trie *t, const struct rule *r, enum rule_kind kind, uint32_t index)
 {
 	const struct path_ref ref = { .rule = index,
-				      .kind = (uint8_t)r->kind,
+				      .kind = (uint8_t)kind,
 				      .layer = (uint8_t)r->layer,
 				      .rank = (uint8_t)r->rank,
 				      .inside = is_workspace(r) };
@@ -384,8 +384,14 @@ static bool is_for_nobody(const struct settings *s, const struct rule *r)
 {
 	bool needs_look = r->kind == RULE_FILE_GIT || (r->kind == RULE_FILE_WRITE && r->rank == RANK_BUILTIN);
 
-	return (r->kind == RULE_FILE_SENSITIVE && s->allow_sensitive) ||
+	return (r->kind == RULE_FILE_SENSITIVE && s->allow_sensitive && s->home == HOME_OPEN) ||
 	       (needs_look && s->level == LEVEL_HOOKS);
+}
+
+/* A secret that --allow-sensitive-roots has lifted is there, too, where the home is closed unless known. */
+static enum rule_kind kind_here(const struct settings *s, const struct rule *r)
+{
+	return r->kind == RULE_FILE_SENSITIVE && s->allow_sensitive ? RULE_FILE_READ : r->kind;
 }
 
 static int compile_rule(struct trie *t, const struct policy *p, uint32_t i, struct diags *d)
@@ -403,7 +409,7 @@ static int compile_rule(struct trie *t, const struct policy *p, uint32_t i, stru
 
 		return err ? err : -EBADMSG;
 	}
-	add_rule(t, r, i);
+	add_rule(t, r, kind_here(&p->s, r), i);
 	return t->err ? t->err : t->c->err;
 }
 

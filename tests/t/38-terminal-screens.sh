@@ -202,8 +202,8 @@ t_denials_are_said_at_once() {
 	PY
 	on fenced "pale run -q -- python3 plain.py"
 	until_true 20 shows_on fenced ended || fail "$(look fenced)"
-	[ "$(said "pale: denied read $HOME/.ssh/id_rsa (preset agent:")" = 2 ] || fail "$(look fenced)"
-	[ "$(said "pale: denied read $HOME/.ssh/con\\\\fig (preset agent:")" = 2 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/id_rsa (preset home:")" = 2 ] || fail "$(look fenced)"
+	[ "$(said "pale: denied read $HOME/.ssh/con\\\\fig (preset home:")" = 2 ] || fail "$(look fenced)"
 	[ "$(said "pale: denied")" = 4 ] || fail "$(look fenced)"
 }
 

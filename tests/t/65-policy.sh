@@ -354,7 +354,7 @@ t_explain_and_run_agree() {
 		            r = subprocess.run(what.split(), stderr=subprocess.DEVNULL)
 		            if r.returncode in (126, 125): raise PermissionError
 		        v = "allow"
-		    except PermissionError: v = "deny"
+		    except (PermissionError, FileNotFoundError): v = "deny" # of the home what is closed is not there
 		    except OSError: v = "allow"
 		    print(v, op, what, sep="\t")
 	EOF2
