@@ -162,7 +162,7 @@ t_directory_that_vanishes() {
 t_toolchains_below_home() {
 	local py node
 	py=$(readlink -f "$(command -v python3)")
-	mkdir -p ~/.nvm/versions/node/v20/bin ~/.local/share/mise/installs/x/1/bin ~/.local/share/mise/shims ~/.pyenv/versions/3.11/bin ~/.rustup/toolchains/stable/bin ~/.cargo/bin ~/nix/store/aaa-hello/bin ~/nix/profile ~/.busybox
+	mkdir -p ~/.nvm/versions/node/v20/bin ~/.local/share/mise/installs/x/1/bin ~/.local/share/mise/shims ~/.pyenv/versions/3.11/bin ~/.rustup/toolchains/stable/bin ~/.cargo/bin ~/nix/store/aaa-hello/bin ~/nix/profile ~/busybox
 	printf '#!/bin/sh\necho shim "$@"\n' >~/.local/share/mise/installs/x/1/bin/x
 	cp /bin/echo ~/.rustup/toolchains/stable/bin/rustc
 	cp /bin/echo ~/nix/store/aaa-hello/bin/hello
@@ -171,13 +171,13 @@ t_toolchains_below_home() {
 	ln -s ~/.rustup/toolchains/stable/bin/rustc ~/.cargo/bin/rustc
 	ln -s "$py" ~/.pyenv/versions/3.11/bin/python3
 	ln -s ../store/aaa-hello/bin ~/nix/profile/bin
-	cp "$(command -v busybox)" ~/.busybox/busybox
-	for node in ls cat sh; do ln -s busybox ~/.busybox/$node; done
+	cp "$(command -v busybox)" ~/busybox/busybox
+	for node in ls cat sh; do ln -s busybox ~/busybox/$node; done
 	node=$(command -v node) && ln -s "$node" ~/.nvm/versions/node/v20/bin/node
 	same 'PATH=$HOME/.nvm/versions/node/v20/bin:$HOME/.local/share/mise/shims:$HOME/.pyenv/versions/3.11/bin:$HOME/.cargo/bin:$HOME/nix/profile/bin:$PATH
 		x a; rustc b; hello c; python3 -c "import sys; print(sys.executable)"; command -v hello rustc; ! command -v node >/dev/null || node -p 1+1'
 	[ "$T_LEVEL" != hooks ] || return 0
-	same 'PATH=$HOME/.busybox; cat file; ls | cat; sh -c "echo applet; cat file"'
+	same 'PATH=$HOME/busybox; cat file; ls | cat; sh -c "echo applet; cat file"'
 }
 
 scenario "$@"
