@@ -30,9 +30,13 @@ driver() {
 		    except PermissionError: rc = 126
 		    if ours is not None:
 		        os.set_blocking(ours, False)
-		        def read():
-		            try: return os.read(ours, 65536)
-		            except OSError: return b""
+		        def read(): # what is written to a terminal comes a moment later
+		            heard, until = b"", time.monotonic() + 0.1
+		            while time.monotonic() < until:
+		                try: heard += os.read(ours, 65536)
+		                except BlockingIOError: time.sleep(0.01)
+		                except OSError: break
+		            return heard
 		    heard = read().decode()
 		    os.close(theirs)
 		    if ours is not None: os.close(ours)
