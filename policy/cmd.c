@@ -24,8 +24,10 @@
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
 	{ programs, sub, { harmless, named, runs }, words, flags },
+#define SAME(programs, sub, letters, name)
 #include "options.def"
 #undef OPTIONS
+#undef SAME
 };
 
 static uint32_t hash_byte(uint32_t h, uint8_t byte)
@@ -142,10 +144,25 @@ bool cmd_letter_takes(const struct cmd_options *row, char letter)
 	return mark != '\0';
 }
 
+/* The first letter of a cluster that takes a value, which ends it, and its mark; NULL where there is none. */
+static const char *taking_letter(const struct cmd_options *row, const char *cluster, char *ret_mark)
+{
+	char letter[] = "-x";
+
+	for (const char *p = cluster + 1; *p; p++) {
+		letter[1] = *p;
+		(void)cmd_option_class(NULL, row, letter, 2, ret_mark);
+		if (*ret_mark)
+			return p;
+	}
+	return NULL;
+}
+
 bool cmd_options_take(const struct cmd_options *row, const char *option)
 {
 	size_t len = strcspn(option, "=");
-	char letter[] = "-x", mark;
+	const char *letter;
+	char mark;
 
 	if (!row || option[0] != '-' || !option[1])
 		return false;
@@ -154,27 +171,17 @@ bool cmd_options_take(const struct cmd_options *row, const char *option)
 		return mark == '=' && !option[len];
 	}
 	/* -am MESSAGE takes the next word, -mMESSAGE has it */
-	for (const char *p = option + 1; *p; p++) {
-		letter[1] = *p;
-		(void)cmd_option_class(NULL, row, letter, 2, &mark);
-		if (mark)
-			return mark == '=' && p[1] == '\0';
-	}
-	return false;
+	letter = taking_letter(row, option, &mark);
+	return letter && mark == '=' && !letter[1];
 }
 
 /* What is attached to a letter that takes no value from the next word, or NULL. */
 static const char *joined_word(const struct cmd_options *row, const char *arg)
 {
-	char letter[] = "-x", mark;
+	char mark;
+	const char *p = arg[1] == '-' ? NULL : taking_letter(row, arg, &mark);
 
-	for (const char *p = arg + 1; arg[1] != '-' && *p; p++) {
-		letter[1] = *p;
-		(void)cmd_option_class(NULL, row, letter, 2, &mark);
-		if (mark)
-			return mark == '?' && p[1] ? p + 1 : NULL;
-	}
-	return NULL;
+	return p && mark == '?' && p[1] ? p + 1 : NULL;
 }
 
 enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)

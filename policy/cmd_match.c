@@ -130,42 +130,14 @@ static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok
 	return false;
 }
 
-/* Names of one option: letters, and a long one.  sub NULL: whatever stands first. */
 static const struct same {
 	const char *programs, *sub, *letters, *name;
 } sames[] = {
-	{ "rm", NULL, "rR", "--recursive" },
-	{ "rm", NULL, "f", "--force" },
-	{ "cp", NULL, "rR", "--recursive" },
-	{ "chmod chown chgrp", NULL, "R", "--recursive" },
-	{ "sed", NULL, "i", "--in-place" },
-	{ "git", "add branch checkout clean fetch mv pull push rm submodule switch tag worktree", "f",
-	  "--force" },
-	{ "git", "branch push tag", "d", "--delete" },
-	{ "git", "branch", "m", "--move" },
-	{ "git", "commit", "n", "--no-verify" },
-	{ "git", "commit", "a", "--all" },
-	{ "curl", NULL, "d", "--data" },
-	{ "curl", NULL, "F", "--form" },
-	{ "curl", NULL, "H", "--header" },
-	{ "curl", NULL, "K", "--config" },
-	{ "curl", NULL, "T", "--upload-file" },
-	{ "curl", NULL, "X", "--request" },
-	{ "curl", NULL, "k", "--insecure" },
-	{ "curl", NULL, "o", "--output" },
-	{ "curl", NULL, "u", "--user" },
-	{ "curl", NULL, "x", "--proxy" },
-	{ "wget", NULL, "O", "--output-document" },
-	{ "docker podman", NULL, "e", "--env" },
-	{ "docker podman", NULL, "p", "--publish" },
-	{ "docker podman", NULL, "u", "--user" },
-	{ "docker podman", NULL, "v", "--volume" },
-	{ "make gmake", NULL, "f", "--file" },
-	{ "npm", NULL, "g", "--global" },
-	{ "rsync", NULL, "e", "--rsh" },
-	{ "kubectl", NULL, "f", "--filename" },
-	{ "kubectl", NULL, "n", "--namespace" },
-	{ "gh", NULL, "R", "--repo" },
+#define OPTIONS(programs, sub, flags, harmless, named, runs, words)
+#define SAME(programs, sub, letters, name) { programs, sub, letters, name },
+#include "options.def"
+#undef OPTIONS
+#undef SAME
 };
 
 static bool in_list(const char *list, const char *word)
