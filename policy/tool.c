@@ -25,20 +25,22 @@ static const struct interpreter {
 } interpreters[] = {
 	{ "python pypy", "WXQ", "check-hash-based-pycs", "c", "m", "", 0 },
 	{ "node nodejs", "rC",
-	  "require import loader experimental-loader conditions title allow-fs-read allow-fs-write build- "
-	  "snapshot-config cpu-prof-dir cpu-prof-interval cpu-prof-name diagnostic-dir disable-proto "
-	  "disable-warning dns-result-order env-file env-file-if-exists es-module-specifier-resolution "
-	  "experimental-config-file experimental-default-type experimental-policy experimental-sea-config "
-	  "experimental-specifier-resolution experimental-test-isolation heap-prof-dir heap-prof-interval "
-	  "heap-prof-name heapsnapshot-near-heap-limit heapsnapshot-signal icu-data-dir input-type "
-	  "inspect-publish-uid inspect-port debug-port localstorage-file max-http-header-size network- "
-	  "family-autoselection-attempt-timeout openssl-config policy-integrity redirect-warnings report- "
-	  "dir report-directory report-filename report-signal secure-heap secure-heap-min snapshot-blob "
-	  "stack-trace-limit test-concurrency test-coverage-branches test-coverage-exclude test-coverage- "
-	  "functions test-coverage-include test-coverage-lines test-global-setup test-isolation test- "
-	  "name-pattern test-reporter test-reporter-destination test-shard test-skip-pattern test-timeout "
-	  "tls-cipher-list tls-keylog tls-max-v1.2 tls-min-v1.0 trace-event-categories trace-event-file- "
-	  "pattern trace-require-module unhandled-rejections use-largepages v8-pool-size watch-path",
+	  "require import loader experimental-loader conditions title allow-fs-read allow-fs-write "
+	  "build-snapshot-config cpu-prof-dir cpu-prof-interval cpu-prof-name diagnostic-dir "
+	  "disable-proto disable-warning dns-result-order env-file env-file-if-exists "
+	  "es-module-specifier-resolution experimental-config-file experimental-default-type "
+	  "experimental-policy experimental-sea-config experimental-specifier-resolution "
+	  "experimental-test-isolation heap-prof-dir heap-prof-interval heap-prof-name "
+	  "heapsnapshot-near-heap-limit heapsnapshot-signal icu-data-dir input-type "
+	  "inspect-publish-uid inspect-port debug-port localstorage-file max-http-header-size "
+	  "network-family-autoselection-attempt-timeout openssl-config policy-integrity "
+	  "redirect-warnings report-dir report-directory report-filename report-signal secure-heap "
+	  "secure-heap-min snapshot-blob stack-trace-limit test-concurrency test-coverage-branches "
+	  "test-coverage-exclude test-coverage-functions test-coverage-include test-coverage-lines "
+	  "test-global-setup test-isolation test-name-pattern test-reporter "
+	  "test-reporter-destination test-shard test-skip-pattern test-timeout tls-cipher-list "
+	  "tls-keylog tls-max-v1.2 tls-min-v1.0 trace-event-categories trace-event-file-pattern "
+	  "trace-require-module unhandled-rejections use-largepages v8-pool-size watch-path",
 	  "ep", "", "", SEARCHES_JS },
 	{ "bun", "r", "preload require cwd config", "ep", "", "run", SEARCHES_JS },
 	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "run", 0 },
@@ -116,15 +118,14 @@ static const char *read_letters(const struct interpreter *r, const char *arg, si
 	return NULL;
 }
 
-/* The word that says the script, and *ret_at the word behind which its own stand; NULL where there is none.
- */
-static const char *script_of(const struct command *c, size_t *ret_at)
+/* The word that names the script, and in *ret_at the index of the word before the script's own words; NULL
+ * where there is no script. */
+static const char *script_of(const struct interpreter *r, const struct command *c, size_t *ret_at)
 {
-	const struct interpreter *r = interpreter_of(c);
 	size_t n = command_count(c);
 	bool verb = false;
 
-	for (size_t i = 0; r && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const char *arg = command_arg(c, i), *joined = NULL;
 		bool option = r->flags & IS_SHELL ? *arg == '-' || *arg == '+' : *arg == '-' && arg[1];
 
@@ -182,20 +183,22 @@ bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct 
 {
 	const char *extra, *word, *name, *file;
 	struct command c = command_of(of, &extra), inner;
+	const struct interpreter *r;
 	size_t n, at;
 
 	for (unsigned depth = 0; depth < LIMIT_DEPTH && request_unwrap(of, depth, &c, &inner, &extra);
 	     depth++)
 		c = inner;
 	n = command_count(&c);
-	word = script_of(&c, &at);
+	r = interpreter_of(&c);
+	word = r ? script_of(r, &c, &at) : NULL;
 	if (!word || n - at >= TOOL_WORDS(of->argc))
 		return false;
-	file = find_preloaded(interpreter_of(&c), &c, at, find, ctx);
+	file = find_preloaded(r, &c, at, find, ctx);
 	if (file)
 		word = file;
 	else
-		file = find_script(interpreter_of(&c), word, find, ctx);
+		file = find_script(r, word, find, ctx);
 	name = file ? file : word;
 	if (!*path_basename(name))
 		return false;

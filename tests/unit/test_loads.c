@@ -244,6 +244,7 @@ static const struct {
 	{ "python3 -- x y", NULL, "x y", true },
 	{ "node --max-http-header-size 16384 --dns_result_order verbatim x publish", NULL, "x publish",
 	  true },
+	{ "node --test-name-pattern p --report-dir d x publish", NULL, "x publish", true },
 	{ "node --title=x --inspect x publish", NULL, "x publish", true },
 	{ "node -r ./a /dev/null publish", "/lib/npm-cli.js", "/lib/npm-cli.js publish", true },
 	{ "node --require=./a - publish", "/lib/npm-cli.js", "/lib/npm-cli.js publish", true },
