@@ -333,13 +333,12 @@ int parser_add_builtin(struct parser *ps)
 	char buf[LIMIT_PATH];
 	int err = 0;
 
+	if (b->workspace && ps->p->s.mode != MODE_READ_ONLY &&
+	    path_normalise("/", b->workspace, buf, sizeof(buf)) < 0)
+		return no_usable_path(ps);
 	if (b->workspace && ps->p->s.mode == MODE_NONE)
-		err = path_normalise("/", b->workspace, buf, sizeof(buf)) < 0
-			      ? no_usable_path(ps)
-			      : parser_add_path(ps, &closed_workspace, buf);
+		err = parser_add_path(ps, &closed_workspace, buf);
 	if (b->workspace && ps->p->s.mode > MODE_READ_ONLY) {
-		if (path_normalise("/", b->workspace, buf, sizeof(buf)) < 0)
-			return no_usable_path(ps);
 		err = parser_add_path(ps, &workspace, buf);
 		for (size_t i = 0; err == 0 && i < b->n_git_write; i++)
 			err = add_git(ps, RULE_FILE_WRITE, b->git_write[i]);

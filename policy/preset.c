@@ -20,7 +20,7 @@ PRESETS(DECLARE)
 DECLARE(home, "home", false, false)
 
 #define ENTRY(id, name, agents, home) { name, preset_##id##_begin, preset_##id##_end, agents, home },
-static const struct {
+static const struct preset {
 	const char *name, *begin, *end;
 	bool agents, home;
 } presets[] = { PRESETS(ENTRY) };
@@ -30,31 +30,35 @@ const char *preset_name(size_t i)
 	return i < sizeof(presets) / sizeof(presets[0]) ? presets[i].name : NULL;
 }
 
+static const struct preset *preset_find(const char *name)
+{
+	for (size_t i = 0; preset_name(i); i++)
+		if (strcmp(presets[i].name, name) == 0)
+			return &presets[i];
+	return NULL;
+}
+
 const char *preset_text(const char *name, size_t *ret_len)
 {
-	for (size_t i = 0; preset_name(i); i++) {
-		if (strcmp(presets[i].name, name) != 0)
-			continue;
-		*ret_len = (size_t)(presets[i].end - presets[i].begin);
-		return presets[i].begin;
-	}
-	return NULL;
+	const struct preset *p = preset_find(name);
+
+	if (p)
+		*ret_len = (size_t)(p->end - p->begin);
+	return p ? p->begin : NULL;
 }
 
 bool preset_has_agents(const char *name)
 {
-	for (size_t i = 0; preset_name(i); i++)
-		if (strcmp(presets[i].name, name) == 0)
-			return presets[i].agents;
-	return false;
+	const struct preset *p = preset_find(name);
+
+	return p && p->agents;
 }
 
 bool preset_has_home(const char *name)
 {
-	for (size_t i = 0; preset_name(i); i++)
-		if (strcmp(presets[i].name, name) == 0)
-			return presets[i].home;
-	return false;
+	const struct preset *p = preset_find(name);
+
+	return p && p->home;
 }
 
 const char *home_text(size_t *ret_len)
