@@ -58,10 +58,11 @@ static bool is_numeric(const char *name)
  */
 static bool goes_down(const struct request *req)
 {
-	struct decision d = verdict_of(req);
+	struct decision d;
 
 	if (level_now() == LEVEL_HOOKS)
 		return false;
+	d = verdict_of(req);
 	/* A human may have let a push reach what no rule names. */
 	return d.verdict != VERDICT_DENY || !strchr(req->host, '.') ||
 	       (d.reason == REASON_HOST && session.ring && atomic_load(&session.ring->pushes));
