@@ -172,7 +172,7 @@ UNIT_TOOLS := supervisor/notify supervisor/policies supervisor/workers superviso
 	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_look supervisor/floor_reads supervisor/gaps relay_pump relay_tty terminal outputs_log card paths readfile output outside foreign limits_cgroup limits_means limits_scope \
 	supervisor/ports supervisor/ports_text supervisor/line supervisor/line_ends supervisor/line_options supervisor/line_send supervisor/line_recv supervisor/line_memory supervisor/line_relay supervisor/line_in supervisor/line_verdict \
 	supervisor/exec_unproven supervisor/exec_ran loop proc thread worked supervisor/asker supervisor/resolver supervisor/inquiry supervisor/asking \
-	import/jsonc \
+	import/jsonc gitref \
 	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door
 $(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
 	@rm -f $@

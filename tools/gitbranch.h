@@ -38,9 +38,12 @@ void git_env_foresee(struct git_env *e, const struct options *o, const struct lo
  */
 void git_branch_note(struct request *req, const struct git_env *env, char *buf, size_t size);
 
+/* gitref.c: the text of a ref's file is that of a symbolic ref: the name it leads to, "" where it says none.
+ */
+bool git_symbolic_ref(const char *text, char name[LIMIT_PATH]);
 /*
- * gitref.c: the word, as git finds a ref by it, is a symbolic ref that leads to a branch; or nobody can tell.
- * common has the branches: git_dir, but for a linked worktree.
+ * The word, as git finds a ref by it, is a symbolic ref that leads to a branch, or one of which that cannot
+ * be told. common has the branches: git_dir, but for a linked worktree.
  */
 bool git_ref_leads(const char *git_dir, const char *common, const char *word);
 /* HEAD's branch there, in buf; NULL where it is none. */

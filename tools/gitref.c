@@ -18,15 +18,24 @@
 
 enum step { STEP_NONE, STEP_ON, STEP_UNKNOWN };
 
+bool git_symbolic_ref(const char *text, char name[LIMIT_PATH])
+{
+	static const char blank[] = " \t\n\v\f\r";
+
+	if (strncmp(text, "ref:", 4) != 0)
+		return false;
+	text += 4 + strspn(text + 4, blank);
+	snprintf(name, LIMIT_PATH, "%.*s", (int)strcspn(text, blank), text);
+	return true;
+}
+
 /* name becomes what that ref leads to by the file at path, if it is a symbolic one. */
 static enum step step_by(const char *path, char name[PATH_MAX])
 {
-	static const char blank[] = " \t\n\v\f\r";
 	_cleanup_close_ int fd = -1;
 	char text[PATH_MAX];
 	struct stat st;
 	ssize_t n = readlink(path, text, sizeof(text) - 1);
-	size_t at = 4, len;
 
 	text[n > 0 ? n : 0] = '\0';
 	if (strncmp(text, "refs/", 5) == 0) {
@@ -40,12 +49,9 @@ static enum step step_by(const char *path, char name[PATH_MAX])
 	if (n < 0)
 		return STEP_UNKNOWN;
 	text[n] = '\0';
-	if (strncmp(text, "ref:", 4) != 0)
+	if (!git_symbolic_ref(text, name))
 		return STEP_NONE;
-	at += strspn(text + at, blank);
-	len = strcspn(text + at, blank);
-	snprintf(name, PATH_MAX, "%.*s", (int)len, text + at);
-	return len > 0 ? STEP_ON : STEP_UNKNOWN;
+	return *name ? STEP_ON : STEP_UNKNOWN;
 }
 
 /* A linked worktree has some refs of its own, in git_dir. */

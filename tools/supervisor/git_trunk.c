@@ -12,6 +12,7 @@
 
 #include "policy/git.h"
 #include "policy/path.h"
+#include "tools/gitbranch.h"
 #include "tools/supervisor/git_descent.h"
 #include "tools/tools.h"
 
@@ -98,24 +99,12 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len
 
 /* --- HEAD ----------------------------------------------------------------------------------------------- */
 
-/* What a symbolic ref leads to; false: it is none. */
-static bool leads_to(const char *text, char ref[LIMIT_PATH])
-{
-	static const char blank[] = " \t\n\v\f\r";
-
-	if (strncmp(text, "ref:", 4) != 0)
-		return false;
-	text += 4 + strspn(text + 4, blank);
-	snprintf(ref, LIMIT_PATH, "%.*s", (int)strcspn(text, blank), text);
-	return true;
-}
-
 bool git_now_may_be(const struct image *img, const char *text, char *why, size_t size)
 {
 	char ref[LIMIT_PATH];
 	const char *branch;
 
-	if (!leads_to(text, ref))
+	if (!git_symbolic_ref(text, ref))
 		return true;
 	branch = git_short_branch(ref);
 	if (branch == ref || strcmp(branch, image_str(img, img->h->git_head)) == 0 || !git_keeps(img, branch))
@@ -142,7 +131,7 @@ bool git_ref_may_be(const struct image *img, const char *text, char *why, size_t
 	char ref[LIMIT_PATH];
 	const char *branch;
 
-	if (!leads_to(text, ref))
+	if (!git_symbolic_ref(text, ref))
 		return true;
 	branch = git_short_branch(ref);
 	if (strncmp(ref, "refs/", 5) == 0 && (branch == ref || !git_keeps(img, branch)))
