@@ -105,8 +105,9 @@ void denial_text(struct out *o, const char *s);
 uint32_t denial_mark(enum op op, const char *target, const struct decision *d, const char *why);
 
 /*
- * What the command of req does cannot be taken back: risk_is_final(), for who knows it.  NULL, as in the
- * preload: every command counts as such, and whoever is asked then judges.
+ * True where what the command of req does cannot be taken back: risk_is_final(), set by the programs that
+ * link it.  NULL, as in the preload, counts every command as such: the supervisor or the helper then judges
+ * it.
  */
 extern bool (*eval_is_final)(const struct request *req);
 

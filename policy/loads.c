@@ -116,8 +116,8 @@ void loads_place(struct request *req)
 	req->loads_called = l.called;
 }
 
-/* The file that a loader takes for a name without a slash.  Behind one that it may pass over, nobody looks.
- */
+/* The file that a loader takes for a name without a slash.  NULL where the first that is found may be passed
+ * over: which one is taken then cannot be told. */
 static const char *find_in(const char *list, const char *name, struct elf_info *ret, loads_find_fn *find,
 			   void *ctx)
 {
@@ -140,8 +140,8 @@ static const char *find_in(const char *list, const char *name, struct elf_info *
 	return NULL;
 }
 
-/* Its own interpreter runs in place of a script: env executes what it is told, of others an option is no
- * program. */
+/* The program that runs for a script: its interpreter.  With an option of its own only env's is known, which
+ * executes what it is told. */
 static const char *interpreter_of(const char *script, struct elf_info *inner, loads_find_fn *find, void *ctx)
 {
 	bool is_told = !*inner->interp_arg || *inner->interp_arg == '-' ||

@@ -16,7 +16,7 @@ int parser_read_home(struct parser *ps)
 	return parser_read_source(ps, &src);
 }
 
-/* What the operator shares of his own he means to be seen, though no row of the table names it. */
+/* A place that the operator shares (`share =`) is open, though no row of the table names it. */
 static int open_shares(struct parser *ps)
 {
 	struct rule proto = {
@@ -55,7 +55,7 @@ int parser_add_home(struct parser *ps)
 	const char *why;
 	int err;
 
-	/* Whoever lets the whole home be written (--danger) hides nothing of it. */
+	/* Nothing is hidden where the whole home is the workspace (--danger). */
 	if (ps->p->s.home == HOME_OPEN || !ps->home_from ||
 	    (ps->b->workspace && path_is_under(ps->p->home, ps->b->workspace)))
 		return 0;

@@ -30,7 +30,8 @@ bool proc_is_closed(const char *path, const struct pids *pids)
 	const char *rest = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
 	int32_t pid;
 
-	/* A component that only starts with a digit, as "12 (deleted)", is nobody's, so closed. */
+	/* A component that only starts with a digit, as "12 (deleted)", is no process of the session: closed.
+	 */
 	if (!is_digit(*rest))
 		return false;
 	pid = proc_take_pid(&rest);

@@ -17,7 +17,7 @@
 
 #define TRY_FAR INT_MIN
 
-/* What a hook can tell of another process: its session has a number, by a limit of its own (mark.h). */
+/* A hook knows a process of its session by the session's mark, which is a resource limit (mark.h). */
 static bool is_of_session(const struct pids *p, int32_t pid)
 {
 	struct rlimit own, its;

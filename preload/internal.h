@@ -247,7 +247,7 @@ struct spot {
 	char near[NEAR_PATH];
 };
 
-/* Who is of the session, where nobody behind us knows better: level hooks; else NULL. */
+/* Which processes are the session's, as far as a hook can tell.  NULL where a supervisor knows it better. */
 const struct pids *pids_judged(void);
 
 /* What a check says besides -errno. */

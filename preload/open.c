@@ -194,7 +194,7 @@ static __attribute__((cold)) int open_far(int dirfd, const char *path, int flags
 			break;
 	}
 	scratch_put(r, sizeof *r);
-	/* A link of another process's /proc, which only the supervisor may read. */
+	/* A link in another process's directory of /proc: the supervisor alone may read where it leads. */
 	return fd == -ELOOP && !(flags & O_NOFOLLOW) && gate_stands() ? TRY_PLAIN : fd;
 }
 

@@ -122,7 +122,7 @@ static int bar_place(struct plan *p, unsigned use)
 	return walk_bar(&p->walk, p->path, grants);
 }
 
-/* Under `reads = floor` nobody but the kernel is asked about what is read in the first two. */
+/* Under `reads = floor` the kernel alone judges what is read in the first two. */
 static unsigned carried_grants(const struct image *img, size_t i)
 {
 	return i < 2 && img->h->reads == READS_FLOOR ? FLOOR_WRITE : carried[i].grants;
