@@ -231,7 +231,7 @@ static __attribute__((cold)) int spot_unheld(struct spot *ret, enum op op, unsig
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		if (raw4(SYS_readlinkat, AT_FDCWD, r->path, &c, 1) >= 0)
+		if (gate4(SYS_readlinkat, AT_FDCWD, r->path, &c, 1) >= 0)
 			return -EMFILE;
 		*p = '/';
 	}
@@ -310,7 +310,7 @@ static bool is_link(int dirfd, const char *name)
 {
 	char c;
 
-	return raw4(SYS_readlinkat, dirfd, name, &c, 1) >= 0;
+	return gate4(SYS_readlinkat, dirfd, name, &c, 1) >= 0;
 }
 
 /* Errors of a hold that say "not this way" rather than "not there". */

@@ -3,8 +3,8 @@
  *
  * At level full the policy image holds the session's pass, a random word that such a call carries in
  * its sixth argument; at the other levels the pass is zero, and these are plain calls.  Only what
- * Landlock bounds goes through: names and opens.  The gate is speed, no wall: code in this process that
- * digs the pass out still stands on the floor.
+ * Landlock bounds goes through (names and opens), and readlinkat(2).  The gate is speed, no wall: code in
+ * this process that digs the pass out still stands on the floor, and can see where a closed link leads.
  *
  * What the gate does not take goes down as the plain call, with the caller's own words: the
  * supervisor judges, asks, performs and records it.

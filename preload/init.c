@@ -189,7 +189,7 @@ static void exe_name(char **argv)
 		raw1(SYS_close, n);
 		return;
 	}
-	n = raw4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", session.exe, sizeof session.exe - 1);
+	n = gate4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", session.exe, sizeof session.exe - 1);
 	session.exe[n > 0 ? n : 0] = '\0';
 }
 

@@ -22,7 +22,7 @@ static bool follow(char *near, size_t at)
 	long n;
 
 	near[at] = '\0';
-	n = raw4(SYS_readlinkat, AT_FDCWD, near, target, sizeof target);
+	n = gate4(SYS_readlinkat, AT_FDCWD, near, target, sizeof target);
 	slash = strrchr(near, '/');
 	near[at] = end;
 	if (n <= 0 || n >= (long)sizeof target || !slash)

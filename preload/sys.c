@@ -93,7 +93,7 @@ static int sys_open_path(int dirfd, const char *path, bool directory, bool no_sy
 
 static int sys_readlinkat(int dirfd, const char *path, char *buf, size_t size)
 {
-	return (int)raw4(SYS_readlinkat, dirfd, path, buf, size);
+	return (int)gate4(SYS_readlinkat, dirfd, path, buf, size);
 }
 
 void sys_fd_link(int fd, char *buf, size_t size)
@@ -113,7 +113,7 @@ static int sys_fd_path(int fd, char *buf, size_t size)
 	if (fd < 0)
 		return -EBADF;
 	sys_fd_link(fd, link, sizeof link);
-	n = raw4(SYS_readlinkat, AT_FDCWD, link, buf, size - 1);
+	n = gate4(SYS_readlinkat, AT_FDCWD, link, buf, size - 1);
 	if (n == (long)size - 1)
 		return -ENAMETOOLONG;
 	if (n < 0)

@@ -211,6 +211,20 @@ static long call_chdir(void)
 	return f_chdir(A("dir"));
 }
 
+static long call_realpath(void)
+{
+	char to[PATH_MAX];
+
+	return of_pointer(f_realpath(A("file"), to));
+}
+
+static long call___realpath_chk(void)
+{
+	char to[PATH_MAX];
+
+	return of_pointer(f___realpath_chk(A("file"), to, sizeof(to)));
+}
+
 static long call_fchdir(void)
 {
 	int fd = fd_of(A("dir"));
