@@ -29,7 +29,7 @@ UNIX     reach other programs by their sockets
 PALE     signal, trace, read, starve or limit pale itself
 OTHERS   the same to other processes of the user
 SEEN     see what other processes run: command lines, states
-CLOSED   see where a closed link leads, attributes of closed files, names that come and go beside them
+CLOSED   read a closed link (readlink), attributes of closed files, names that come and go beside them
 TERMINAL type into the terminal, open another one, change its mode
 IPC      reach shared memory, semaphores and message queues of others
 KERNEL   name spaces, mounts, io_uring, keyrings, foreign system calls

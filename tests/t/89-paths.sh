@@ -149,6 +149,35 @@ print(open(\"/proc/self/task/%d/comm\" % os.getpid()).read(), len(open(\"/proc/s
 
 # --- a directory that vanishes (row 20 and cwd) -------------------------------------------------------
 
+# realpath(3) of libc: result, error and what is left in the buffer.  A long way through links needs no supervisor.
+t_realpath_is_libcs() {
+	mkdir -p d/e && : >d/e/f && ln -s d/e link && ln -s nowhere dangling && ln -s loop loop
+	ln -s /etc/hostname ~/.ssh/way
+	cat >real.py <<-'END'
+		import ctypes, os
+		libc = ctypes.CDLL(None, use_errno=True)
+		paths = """/ . .. d d/ d/. d/e/f d/e/f/ d/e/f/.. d//e/./f d/../d/e d/no d/no/ d/no/more d/e/f/x no no/.. ./no link link/f
+		    link/../e link/no dangling dangling/x loop loop/x /usr/bin/env /bin /bin/sh /proc/self/fd/0 /proc/self/cwd/d /dev/fd/0
+		    ~ ~/.ssh ~/.ssh/no /root/x /nonexistent/a/b""".split()
+		for path in paths + ["", "d" * 300, "d/" * 200 + "e", "./" * 300 + "d", None]:
+		    at = path and path.replace("~", os.environ["HOME"]).encode()
+		    to = ctypes.create_string_buffer(4096)
+		    for name, more in ("realpath", []), ("__realpath_chk", [ctypes.c_size_t(4096)]):
+		        ctypes.set_errno(0)
+		        f = getattr(libc, name)
+		        f.restype = ctypes.c_void_p
+		        r = f(at, to, *more)
+		        print(name, path, bool(r), ctypes.get_errno() if not r else 0, to.value)
+		    libc.realpath.restype = ctypes.c_char_p
+		    print(path, libc.realpath(at, None))
+	END
+	same 'python3 real.py </dev/null'
+	out_has "realpath d/no/more False 2 b'$W/d/no'"
+	# What a closed link leads to is libc's question, and the supervisor's answer.
+	fsh 'python3 -c "import ctypes; print(ctypes.CDLL(None).realpath(b\"$HOME/.ssh/way\", ctypes.create_string_buffer(4096)))"'
+	[ "$T_LEVEL" = hooks ] || { out_is 0 && err_has "denied read $HOME/.ssh/way"; }
+}
+
 t_directory_that_vanishes() {
 	same 'mkdir -p a/b && cd a/b && rm -r ../../a && { pwd; ls; cat file; echo x >new; mkdir d; cat ../file; /bin/pwd; $BB ls; $BB touch x; python3 -c "open(\"y\", \"w\")" 2>&1 | tail -1; cd ..; cd /; cd "$OLDPWD"; cd '"$W"' && cat file; } 2>&1'
 	mkdir -p ~/vanish/here && cd ~/vanish/here && rm -r ~/vanish
