@@ -406,9 +406,9 @@ BIN := $(DESTDIR)$(PREFIX)/bin
 LIB := $(DESTDIR)$(PREFIX)/lib/pale
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/pale
 MAN := $(DESTDIR)$(PREFIX)/share/man
-MAN1 := $(wildcard tools/*.1)
-MAN5 := $(wildcard tools/*.5 helper/*.5)
-MAN7 := $(wildcard tools/*.7)
+MAN1 := $(wildcard tools/man/*.1)
+MAN5 := $(wildcard tools/man/*.5 helper/*.5)
+MAN7 := $(wildcard tools/man/*.7)
 MAN8 := $(wildcard helper/*.8)
 
 # Where the shells look; of these names each has another.

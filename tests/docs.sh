@@ -76,7 +76,7 @@ if ! diff -u <(bash tests/escapes/table.sh --of README.md | sed -n 's/^| .* | \(
 	complain "README.md: the table of guarantees is not that of tests/escapes (table.sh --write BUILD_DIR)"
 fi
 
-diff -u <(sed -n '/^\.\\" agents$/,/^\.\\" end of agents$/p' tools/pale-agents.7 | sed '1d;$d') <(agents) ||
+diff -u <(sed -n '/^\.\\" agents$/,/^\.\\" end of agents$/p' tools/man/pale-agents.7 | sed '1d;$d') <(agents) ||
 	complain "pale-agents(7): the list is not that of policy/presets/agents (tests/docs.sh --agents)"
 for ini in policy/presets/agents/*.ini; do
 	grep -q "^AGENT($(basename "$ini" .ini), " policy/agents.def || complain "$ini is in no line of policy/agents.def"
@@ -88,7 +88,7 @@ words() {
 }
 
 explained() {
-	sed -n -e 's/^\.It Ic //p' -e 's/^\.Ic //p' tools/pale.ini.5 | tr -s ' ,' '\n' | LC_ALL=C sort -u
+	sed -n -e 's/^\.It Ic //p' -e 's/^\.Ic //p' tools/man/pale.ini.5 | tr -s ' ,' '\n' | LC_ALL=C sort -u
 }
 
 missing=$(LC_ALL=C comm -23 <(words) <(explained))
@@ -123,7 +123,7 @@ policy_options="agent allow-denylisted-commands allow-sensitive-roots danger mod
 
 page_of() {
 	local page
-	for page in tools/pale-*.1; do
+	for page in tools/man/pale-*.1; do
 		! grep -qxE "\.Nm pale-$1( ,)?" "$page" || echo "$page"
 	done
 }
@@ -158,14 +158,14 @@ if [ -x "$pale" ]; then
 		fi
 		[ -z "$missing" ] || complain "$page lacks options of pale $command:" $missing
 	done
-	for page in tools/pale-*.1; do
+	for page in tools/man/pale-*.1; do
 		commands=$(sed -nE 's/^\.Nm pale-([a-z]+)( ,)?$/\1/p' "$page")
 		strange=$(told_options "$page" "It Fl|Op" | LC_ALL=C comm -23 - <(for command in $commands run; do options_of "$command"; done | LC_ALL=C sort -u))
 		[ -z "$strange" ] || complain "$page tells of options that nothing has:" $strange
 	done
 fi
 
-for page in */*.[1-8]; do
+for page in tools/man/*.[1-8] helper/*.[1-8]; do
 	# Pages of this project refer to each other before they are installed.
 	found=$(mandoc -T lint -W warning "$page" 2>&1 | grep -v 'referenced manual not found')
 	[ -z "$found" ] || complain "$found"
