@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is written is true in form: man pages lint and have each key, sources are formatted, and README lists
-# the hooks that hooks.def has and what may differ under the fence.  --hooks, --differs and --agents print these lists.
+# What is written is true in form: man pages lint and have each key, sources are formatted, and the lists and tables in
+# documents are those of their sources.  --hooks, --differs and --agents print these.
 
 cd "$(dirname "$0")/.." || exit 2
 bad=0
@@ -20,8 +20,9 @@ hooks() {
 	' preload/hooks.def
 }
 
-# The table of what may differ under the fence.
+# The table of what may differ under the fence, in pale(7).
 differs() {
+	echo "| task | level | why |"
 	awk '/^#/ || !NF { next } { task = $1; at = $2; $1 = $2 = ""; sub(/^ +/, ""); gsub(/_/, " ", task); gsub(/,/, ", ", at)
 		print "| " task " | " at " | " $0 " |" }' tests/compat/differs.txt
 }
@@ -53,12 +54,22 @@ case ${1:-} in
 --differs) differs && exit ;;
 esac
 
-if ! diff -u <(sed -n '/^<!-- hooks -->$/,/^<!-- end of hooks -->$/p' README.md | sed '1d;$d') <(hooks); then
-	complain "README.md: the list of hooks is not that of preload/hooks.def (tests/docs.sh --hooks)"
+if ! diff -u <(sed -n '/^<!-- hooks -->$/,/^<!-- end of hooks -->$/p' preload/README.md | sed '1d;$d') <(hooks); then
+	complain "preload/README.md: the list of hooks is not that of preload/hooks.def (tests/docs.sh --hooks)"
 fi
 
-if ! diff -u <(sed -n '/^<!-- differs -->$/,/^<!-- end of differs -->$/p' README.md | sed '1,3d;$d') <(differs); then
-	complain "README.md: the table of what differs is not tests/compat/differs.txt (tests/docs.sh --differs)"
+# Three screens.
+[ "$(wc -c <README.md)" -le 9216 ] || complain "README.md is longer than 9 KB"
+
+# Each file that a room's README names is there.
+for room in policy preload helper tools tests; do
+	grep -oE '`[a-z_/]+[a-z_*]*\.(c|h|def|txt|sh)`' $room/README.md | tr -d '`' | sort -u | while read -r file; do
+		compgen -G "$room/$file" >/dev/null || compgen -G "$file" >/dev/null || echo "$room/README.md: $file"
+	done
+done | grep . && complain "not found"
+
+if ! diff -u <(bash tests/tables.sh of tools/man/pale.7 differs) <(differs); then
+	complain "pale(7): not tests/compat/differs.txt (tests/docs.sh --differs | tests/tables.sh into tools/man/pale.7 differs)"
 fi
 
 # The rules that README shows are where it says.
@@ -72,8 +83,8 @@ promises() {
 	sed -n 's/^P(.*, \([A-Z]*\))$/\1/p' tests/escapes/probes*.def | LC_ALL=C sort -u
 }
 
-if ! diff -u <(bash tests/escapes/table.sh --of README.md | sed -n 's/^| .* | \([A-Z]*\) |$/\1/p' | LC_ALL=C sort -u) <(promises); then
-	complain "README.md: the table of guarantees is not that of tests/escapes (table.sh --write BUILD_DIR)"
+if ! diff -u <(bash tests/tables.sh of tools/man/pale-guarantees.7 guarantees | sed -n 's/^| .* | \([A-Z]*\) |$/\1/p' | LC_ALL=C sort -u) <(promises); then
+	complain "pale-guarantees(7): the table is not that of tests/escapes (table.sh --write BUILD_DIR)"
 fi
 
 diff -u <(sed -n '/^\.\\" agents$/,/^\.\\" end of agents$/p' tools/man/pale-agents.7 | sed '1d;$d') <(agents) ||
@@ -136,7 +147,7 @@ options_of() {
 # What gets through is told there: of an older kernel there is no row that could tell it.
 strange=$(sed 's/#.*//' tests/escapes/lost.txt | awk 'NF { print $1 }' | sort -u |
 	grep -vxF -f <(sed -nE 's/^(HOOKS|FULL|DIGGER|STRICT)="(.*)"$/\2/p' tests/escapes/table.sh | tr ' ' '\n'))
-[ -z "$strange" ] || complain "tests/escapes/lost.txt has measurements that README's table has not:" $strange
+[ -z "$strange" ] || complain "tests/escapes/lost.txt has measurements that the table of pale-guarantees(7) lacks:" $strange
 
 # Words that are long options, in the lines of these requests.
 told_options() {

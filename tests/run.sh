@@ -28,7 +28,7 @@ stage_install "$B" || exit 2
 mkdir -p "$T_BASE/t" "$T_BASE/victims" "$T_BASE/results"
 stage_levels full strict hooks
 cp -r tests/t/. tests/lib.sh tests/netlab.sh tests/agents tests/helper tests/escapes tests/dns policy/presets/home.ini "$T_BASE/t/"
-cp README.md "$T_BASE/t/escapes/"
+cp README.md tests/tables.sh tools/man/pale-guarantees.7 "$T_BASE/t/escapes/"
 cp policy/options.def "$T_BASE/t/options/"
 cp -r "$B"/victims/. "$T_BASE/victims/" 2>/dev/null
 chmod -R a+rX "$T_BASE/t" "$T_BASE/victims" "$T_STAGE"

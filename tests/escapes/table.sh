@@ -1,13 +1,8 @@
 #!/bin/bash
-# The guarantee table of README.md.
+# The guarantee table of pale-guarantees(7).
 #
 #   table.sh PROBES RESULTS      prints it from what was measured (tests/t/99-escapes.sh)
-#   table.sh --of FILE           prints what FILE has between its marks
-#   table.sh --write BUILD_DIR   measures, and writes it into README.md
-
-of() {
-	sed -n '/^<!-- guarantees -->$/,/^<!-- end of guarantees -->$/p' "$1" | sed '1d;$d'
-}
+#   table.sh --write BUILD_DIR   measures, and writes it into the page
 
 # Which measurements a column stands for.
 HOOKS="hooks.libc hooks.raw hooks.python"
@@ -58,7 +53,6 @@ cell() {
 table() {
 	local id text
 	echo "| an agent tries to | \`hooks\` | \`full\` | \`full\`, native code that digs out the pass | \`strict\` | probes |"
-	echo "|---|---|---|---|---|---|"
 	while read -r id text; do
 		[ -z "$id" ] || echo "| $text | $(cell "$id" $HOOKS) | $(cell "$id" $FULL) | $(cell "$id" $DIGGER) | $(cell "$id" $STRICT) | $id |"
 	done <<<"$PROMISES"
@@ -70,12 +64,11 @@ write() {
 	GUARANTEES=$(mktemp) && export GUARANTEES
 	LEVELS=full tests/run.sh "$build" 99-escapes/guarantees
 	[ -s "$GUARANTEES" ] || { echo "nothing was measured" && exit 1; }
-	sed -i -e "/^<!-- guarantees -->\$/,/^<!-- end of guarantees -->\$/{/^<!--/!d}" -e "/^<!-- guarantees -->\$/r $GUARANTEES" README.md
+	bash tests/tables.sh into tools/man/pale-guarantees.7 guarantees <"$GUARANTEES"
 	rm -f "$GUARANTEES"
 }
 
 case $1 in
---of) of "$2" ;;
 --write) write "$2" ;;
 *) probes=$1 results=$2 && table ;;
 esac

@@ -14,15 +14,16 @@
 	}
 
 LIST(is_gated, __NR_creat, __NR_unlink, __NR_unlinkat, __NR_rmdir, __NR_rename, __NR_renameat, __NR_renameat2,
-     __NR_link, __NR_linkat, __NR_symlink, __NR_symlinkat, __NR_mkdir, __NR_mkdirat, __NR_mknod, __NR_mknodat)
+     __NR_link, __NR_linkat, __NR_symlink, __NR_symlinkat, __NR_mkdir, __NR_mkdirat, __NR_mknod, __NR_mknodat,
+     __NR_readlinkat)
 LIST(is_counted, __NR_chdir, __NR_fchdir)
 LIST(is_carried, __NR_execve, __NR_execveat, __NR_truncate, __NR_chmod, __NR_fchmod, __NR_fchmodat, 452,
      __NR_chown, __NR_lchown, __NR_fchown, __NR_fchownat, __NR_utime, __NR_utimes, __NR_futimesat,
      __NR_utimensat, __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr,
-     __NR_fremovexattr, 463, 466, 469, __NR_readlink, __NR_readlinkat, __NR_getxattr, __NR_lgetxattr,
-     __NR_listxattr, __NR_llistxattr, __NR_inotify_add_watch, __NR_connect, __NR_bind, __NR_listen,
-     __NR_shmget, __NR_shmat, __NR_shmctl, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl, __NR_msgget,
-     __NR_msgsnd, __NR_msgrcv, __NR_msgctl, __NR_recvmsg, __NR_recvmmsg, __NR_getsockname, __NR_getpeername)
+     __NR_fremovexattr, 463, 466, 469, __NR_readlink, __NR_getxattr, __NR_lgetxattr, __NR_listxattr,
+     __NR_llistxattr, __NR_inotify_add_watch, __NR_connect, __NR_bind, __NR_listen, __NR_shmget, __NR_shmat,
+     __NR_shmctl, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl, __NR_msgget, __NR_msgsnd,
+     __NR_msgrcv, __NR_msgctl, __NR_recvmsg, __NR_recvmmsg, __NR_getsockname, __NR_getpeername)
 LIST(is_no_call, 425, 426, 427, 435, 464, 465, __NR_add_key, __NR_request_key, __NR_keyctl, __NR_mq_open,
      __NR_mq_unlink, __NR_mq_timedsend, __NR_mq_timedreceive, __NR_mq_notify, __NR_mq_getsetattr,
      __NR_lookup_dcookie, __NR_uselib)
