@@ -257,10 +257,17 @@ $(B)/victims/bumped/libpale.so: $(call bumped,$(SO_OBJ),so/) $(B)/exports.map
 
 tests: all $(BUMPED) $(B)/unit $(ESCAPES) $(VICTIMS) $(patsubst %,$(B)/victims/%-static,$(filter $(STATIC_VICTIMS),$(VICTIM_SRC:tests/victims/%.c=%)))
 
+# T="SCENARIO[/TEST] ..." runs these alone.
 check: deps
 	@$(MAKE) --no-print-directory tests
-	@tests/run.sh $(B)
-	@ABI_MAX=2 tests/run.sh $(B) $(OLDER)
+	@tests/run.sh $(B) $(T)
+	@$(if $(T),,ABI_MAX=2 tests/run.sh $(B) $(OLDER))
+
+# Before a commit: the units, the checks of the tree, and the main job at one level.
+QUICK := checks 10-first-day 20-hooks 30-approvals 40-ledger 93-open
+check-quick:
+	@$(MAKE) --no-print-directory tests
+	@LEVELS=full tests/run.sh $(B) $(QUICK)
 
 # What Landlock bounds on newer kernels alone, as on Debian 12's own.
 OLDER := 10-first-day 93-open 97-gate 98-agreement
@@ -402,6 +409,15 @@ deps-lint: deps
 
 # --- install ---------------------------------------------------------------------------------------
 
+# The manual pages, with links between them.
+html: $(patsubst %,$(B)/html/%.html,$(notdir $(wildcard tools/man/*.[1-8] helper/*.[1-8])))
+$(B)/html/%.html: tools/man/%
+	@mkdir -p $(@D)
+	$(Q)mandoc -T html -O man=%N.%S.html $< >$@
+$(B)/html/%.html: helper/%
+	@mkdir -p $(@D)
+	$(Q)mandoc -T html -O man=%N.%S.html $< >$@
+
 BIN := $(DESTDIR)$(PREFIX)/bin
 LIB := $(DESTDIR)$(PREFIX)/lib/pale
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/pale
@@ -488,7 +504,9 @@ clean:
 help:
 	@echo 'make            build pale, pale-helper and libpale.so into $(B)'
 	@echo 'make try        build, then show a wrapped session: allow, denial, approval, ledger'
-	@echo 'make check      build and run all tests'
+	@echo 'make check      build and run all tests; T="SCENARIO[/TEST] ...": these alone'
+	@echo 'make check-quick  what to run before a commit'
+	@echo 'make html       the manual pages as HTML into $(B)/html'
 	@echo 'make install    PREFIX=$(PREFIX) DESTDIR=    make uninstall'
 	@echo '                SETUID=1: the helper under a user of its own by the setuid bit, SERVICE=1: by systemd'
 	@echo 'make deb        the Debian package, lintian clean; make deb-check installs, runs and removes it'
@@ -503,5 +521,5 @@ help:
 
 -include $(wildcard $(B)/bumped/*/*.d $(B)/bumped/*/*/*.d) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all tests check try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
+.PHONY: all tests check check-quick html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:

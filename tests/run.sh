@@ -1,5 +1,7 @@
 #!/bin/bash
-# Runs all tests: tests/run.sh BUILD_DIR [SCENARIO[/TEST]...]
+# Runs all tests, or those that are named: tests/run.sh BUILD_DIR [checks] [SCENARIO[/TEST]...]
+#
+# `checks` are the unit tests and the checks of the tree.
 #
 # One line per test, `ok NAME` or `not ok NAME` with the output of the failed; the last line is
 # `N passed, N failed`, after the ten scenarios that took longest.  JOBS scenarios run at a time, one more than there
@@ -155,6 +157,7 @@ chosen() {
 	local want file level
 	[ $# != 0 ] || set -- $(cd "$T_BASE/t" && ls [0-9]*.sh)
 	for want; do
+		[ "$want" != checks ] || continue
 		file=$(basename "${want%%/*}" .sh).sh
 		for level in $(levels_of "$file"); do
 			case $want in
@@ -173,7 +176,7 @@ levels_of() {
 	done
 }
 
-[ $# != 0 ] || checks
+[ $# != 0 ] && [ "$1" != checks ] || checks
 while read -r file level only; do
 	while [ "$(jobs -rp | wc -l)" -ge "${JOBS:=$(($(nproc) + 1))}" ]; do
 		wait -n
