@@ -63,7 +63,7 @@ fi
 
 # Each file that a room's README names is there.
 for room in policy preload helper tools tests; do
-	grep -oE '`[a-z_/]+[a-z_*]*\.(c|h|def|txt|sh)`' $room/README.md | tr -d '`' | sort -u | while read -r file; do
+	grep -oE '`[a-z_/]+[a-z_*]*\.(c|h|def|txt|sh|py)`' $room/README.md | tr -d '`' | sort -u | while read -r file; do
 		compgen -G "$room/$file" >/dev/null || compgen -G "$file" >/dev/null || echo "$room/README.md: $file"
 	done
 done | grep . && complain "not found"

@@ -136,6 +136,9 @@ checks() {
 		report $? $check "$T_BASE/log" "$T_BASE/results/$check"
 		cat "$T_BASE/results/$check"
 	done
+	python3 tests/circles.py "$B" >"$T_BASE/log" 2>&1
+	report $? circles "$T_BASE/log" "$T_BASE/results/circles"
+	cat "$T_BASE/results/circles"
 	if [ -x "$B/unit" ]; then
 		cp -r tests/cases "$T_BASE/" 2>/dev/null
 		unit_tests
