@@ -242,6 +242,24 @@ static __attribute__((cold)) int spot_unheld(struct spot *ret, enum op op, unsig
 	return 0;
 }
 
+/* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
+static __attribute__((cold)) bool reopens_own(const struct resolved *r, unsigned access)
+{
+	long fl = r->magic && r->magic_fd >= 0 ? raw2(SYS_fcntl, r->magic_fd, F_GETFL) : -1;
+	unsigned has;
+
+	if (fl < 0 || fl & O_PATH)
+		return false;
+	has = open_access((int)fl & O_ACCMODE);
+	return (access & ~has) == 0;
+}
+
+__attribute__((cold)) bool check_is_own(const struct resolved *r, unsigned access)
+{
+	return r->magic &&
+	       (r->path[0] != '/' || strncmp(r->path, "/memfd:", 7) == 0 || reopens_own(r, access));
+}
+
 static __attribute__((cold)) int spot_far(struct spot *ret, enum op op, unsigned access, int dirfd,
 					  const char *path, enum resolve_follow follow)
 {

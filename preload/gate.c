@@ -4,15 +4,6 @@
  */
 #include "preload/gate.h"
 
-long gate_carried(long nr, long a, long b, long c, long d, long e)
-{
-	long r = -EINTR;
-
-	for (int i = 0; r == -EINTR && i < GATE_ROUNDS; i++)
-		r = raw6(nr, a, b, c, d, e, 0);
-	return r;
-}
-
 /* word[0] to word[2] stand behind (dirfd, name), but for symlinkat, whose target comes first. */
 static long name_raw(const uint64_t *pass, const struct name_call *c, int dirfd, const char *name)
 {

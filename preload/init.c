@@ -14,10 +14,7 @@
 #include "policy/path.h"
 #include "policy/wire.h"
 #include "preload/clock.h"
-
-struct session session = { .self = "", .now = &session.img };
-
-#define RENEWALS 64
+#include "preload/session.h"
 
 #define EXIT_REFUSED 126 /* as pale run's */
 
@@ -25,49 +22,6 @@ struct session session = { .self = "", .now = &session.img };
 #define SCRIPT_WORDS 10
 
 extern char **environ;
-
-#define SESSION_PATH (sizeof session.dir + 16)
-
-static const char *session_path(char path[SESSION_PATH], const char *name)
-{
-	struct out o = out_of(path, SESSION_PATH);
-
-	text_str(&o, session.dir);
-	text_str(&o, "/");
-	text_str(&o, name);
-	return text_end(&o);
-}
-
-/* Maps a whole file, and closes the descriptor.  NULL on any failure. */
-static void *map_fd(long fd, int prot, size_t *ret_size)
-{
-	struct stat st;
-	long p;
-
-	if (fd < 0)
-		return NULL;
-	if (raw2(SYS_fstat, fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
-		raw1(SYS_close, fd);
-		return NULL;
-	}
-	p = raw6(SYS_mmap, 0, st.st_size, prot, MAP_SHARED, fd, 0);
-	raw1(SYS_close, fd);
-	if (p < 0 && p > -4096)
-		return NULL;
-	*ret_size = (size_t)st.st_size;
-	return (void *)p;
-}
-
-static long image_file(const char *name)
-{
-	const struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW };
-	char path[SESSION_PATH];
-	long fd = gate4(SYS_openat, AT_FDCWD, session_path(path, name), how.flags, 0);
-
-	/* The floor has no rule for the image of a nested run or a reload, which is newer.  The supervisor
-	 * opens it; it gets an openat2 call even where other reads are left to the floor. */
-	return gate_refused(fd) ? raw4(SYS_openat2, AT_FDCWD, path, &how, sizeof how) : fd;
-}
 
 /* See WIRE_RING_NAME. */
 static long ring_file(void)
@@ -85,45 +39,6 @@ const char *env_value(char *const envp[], const char *name, size_t n)
 		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
 			return *envp + n + 1;
 	return NULL;
-}
-
-int session_image(uint32_t number, struct image *ret)
-{
-	char name[WIRE_IMAGE_NAME];
-	size_t size;
-	void *p;
-	int r;
-
-	wire_image_name(name, number);
-	p = map_fd(image_file(name), PROT_READ, &size);
-	r = p ? image_open(ret, p, size, IMAGE_CHECK_ALL) : -ENOENT;
-	if (p && r < 0)
-		raw2(SYS_munmap, p, size);
-	return r;
-}
-
-__attribute__((cold)) const struct image *image_renew(void)
-{
-	static struct image images[RENEWALS];
-	static unsigned n;
-	static bool busy;
-	const struct image *img = NULL;
-
-	if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
-		return NULL;
-	/* Another thread may have renewed it already. */
-	if (!image_is_superseded(session.now)) {
-		img = session.now;
-	} else if (n < RENEWALS && session_image(session.image, &images[n]) == 0) {
-		img = &images[n++];
-		/* The image under this name is superseded, too: the newer one does not have the name yet. */
-		if (image_is_superseded(img))
-			img = NULL;
-		else
-			__atomic_store_n(&session.now, img, __ATOMIC_RELEASE);
-	}
-	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
-	return img;
 }
 
 /*

@@ -339,7 +339,7 @@ bool judge(const struct request *req, const char *target);
 /* Judged already (by the caller, with reason): records and says a denial, with why in words where not "". */
 void refuse(const struct request *req, const char *target, struct decision d, const char *why);
 
-/* --- write it down, say it, ask: log.c, say.c, ask.c ------------------------------------------- */
+/* --- write it down, say it, ask: log*.c, say.c, ask*.c ------------------------------------------- */
 
 void log_decision(const struct request *req, const char *target, const struct decision *d,
 		  const char *approval);
@@ -373,6 +373,8 @@ struct answer {
 };
 /* Asks the helper and waits, of which the agent is told.  An unreachable helper denies (REASON_NOBODY). */
 void ask_helper(const struct request *req, const char *target, uint32_t rule, struct answer *ret);
+/* A connection to the helper, or -errno.  The caller must close it. */
+int ask_connect(void);
 /* The descriptor of the ring, where no supervisor hands it out; or -errno.  For the constructor. */
 long ask_ring(void);
 /* Wakes the helper by a connection that asks nothing. */

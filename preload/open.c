@@ -109,18 +109,6 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	return TRY_FAR;
 }
 
-/* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
-static __attribute__((cold)) bool reopens_own(const struct resolved *r, unsigned access)
-{
-	long fl = r->magic && r->magic_fd >= 0 ? raw2(SYS_fcntl, r->magic_fd, F_GETFL) : -1;
-	unsigned has;
-
-	if (fl < 0 || fl & O_PATH)
-		return false;
-	has = open_access((int)fl & O_ACCMODE);
-	return (access & ~has) == 0;
-}
-
 /* The kernel's own answers come before ours, and what exists is not created. */
 static __attribute__((cold)) int open_existing(const struct resolved *r, int flags, struct request *req)
 {
@@ -130,12 +118,6 @@ static __attribute__((cold)) int open_existing(const struct resolved *r, int fla
 
 	req->op = open_op(req->access);
 	return e;
-}
-
-__attribute__((cold)) bool check_is_own(const struct resolved *r, unsigned access)
-{
-	return r->magic &&
-	       (r->path[0] != '/' || strncmp(r->path, "/memfd:", 7) == 0 || reopens_own(r, access));
 }
 
 static __attribute__((cold)) int open_judged(int dirfd, const char *path, int flags, unsigned mode,

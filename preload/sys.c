@@ -73,6 +73,15 @@ void scratch_put(void *p, size_t size)
 		raw2(SYS_munmap, p, size);
 }
 
+long gate_carried(long nr, long a, long b, long c, long d, long e)
+{
+	long r = -EINTR;
+
+	for (int i = 0; r == -EINTR && i < GATE_ROUNDS; i++)
+		r = raw6(nr, a, b, c, d, e, 0);
+	return r;
+}
+
 int sys_close(int fd)
 {
 	return (int)raw1(SYS_close, fd);
