@@ -143,6 +143,7 @@ static void spot_let_go(struct spot *s)
 	if (s->owned)
 		sys_close(s->dirfd);
 	s->owned = false;
+	s->whole = NULL;
 	spot_unmake(s);
 }
 
@@ -294,8 +295,7 @@ static __attribute__((cold)) int spot_far(struct spot *ret, enum op op, unsigned
 	return e == CHECK_ACT ? spot_allowed(ret, &req, &d) : e == CHECK_RECORDED ? CHECK_ACT : e;
 }
 
-/* The last component of path where it is an ordinary name, else NULL ("", "x/", ".", "a/.."). */
-static const char *plain_last(const char *path)
+const char *plain_last(const char *path)
 {
 	const char *last = path_basename(path);
 
@@ -304,24 +304,19 @@ static const char *plain_last(const char *path)
 	return last[1] == '\0' || (last[1] == '.' && last[2] == '\0') ? NULL : last;
 }
 
-/* Holds the parent of path below dirfd without passing a symbolic link.  fd, dirfd itself, or -errno. */
-static int hold_parent(int dirfd, const char *path, const char *last, bool *ret_owned)
+/* Holds the directory that the entry at last of the absolute path lies in, passing no symbolic link.  A
+ * descriptor, or -errno. */
+static int hold_parent(const char *path, const char *last)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
 	char parent[NEAR_PATH] UNINITIALIZED;
 	size_t n = (size_t)(last - path);
-	long fd;
 
-	*ret_owned = false;
-	if (n == 0)
-		return dirfd;
-	if (n >= sizeof parent)
+	if (n == 0 || n >= sizeof parent)
 		return -ELOOP;
 	memcpy(parent, path, n);
 	parent[n] = '\0';
-	fd = gate_openat2(dirfd, parent, &how);
-	*ret_owned = fd >= 0;
-	return (int)fd;
+	return (int)gate_openat2(AT_FDCWD, parent, &how);
 }
 
 static bool is_link(int dirfd, const char *name)
@@ -331,32 +326,51 @@ static bool is_link(int dirfd, const char *name)
 	return gate4(SYS_readlinkat, dirfd, name, &c, 1) >= 0;
 }
 
-/* Errors of a hold that say "not this way" rather than "not there". */
-static bool hold_goes_far(long e)
+/* Errors of a hold that say "not this way" rather than "not there".  What a relative path starts at may have
+ * another name by now. */
+static bool hold_goes_far(long e, const char *path)
 {
-	return e == -ELOOP || e == -ENOSYS || e == -EPERM || e == -EINVAL || e == -EMFILE || e == -ENFILE ||
-	       e == -EAGAIN;
+	return (e == -ENOENT && path[0] != '/') || e == -ELOOP || e == -ENOSYS || e == -EPERM ||
+	       e == -EINVAL || e == -EMFILE || e == -ENFILE || e == -EAGAIN;
 }
 
-/* held is the parent where it is held already, or -1. */
+/* The directory that first holds, where the entry at last of path lies in it too; else -1. */
+static int held_beside(const struct spot *first, const char *path, const char *last)
+{
+	size_t n = (size_t)(last - path);
+
+	return first && first->whole && (size_t)(first->name - first->whole) == n &&
+			       strncmp(first->whole, path, n) == 0
+		       ? first->dirfd
+		       : -1;
+}
+
+/* The act is on the judged path, held: what a relative one starts at may be another directory by then. */
 static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
-		     enum resolve_follow follow, int held)
+		     enum resolve_follow follow, const struct spot *first)
 {
 	struct request req = { .op = op, .access = access, .raw = path };
-	const char *last = plain_last(path);
+	const char *last;
 	struct decision d;
 	int fd, r;
 
-	if (!last || !near_allows(&req, dirfd, path, ret->near, &d))
+	if (!plain_last(path) || !near_allows(&req, dirfd, path, ret->near, &d))
 		return TRY_FAR;
 	r = spot_allowed(ret, &req, &d);
 	if (r != CHECK_ACT)
 		return r;
-	fd = held >= 0 ? held : hold_parent(dirfd, path, last, &ret->owned);
-	if (fd < 0 && fd != AT_FDCWD)
-		return hold_goes_far(fd) ? TRY_FAR : fd;
+	last = path_basename(req.path);
+	fd = held_beside(first, req.path, last);
+	ret->owned = fd < 0;
+	if (ret->owned)
+		fd = hold_parent(req.path, last);
+	if (fd < 0) {
+		ret->owned = false;
+		return hold_goes_far(fd, path) ? TRY_FAR : fd;
+	}
 	ret->dirfd = fd;
 	ret->name = last;
+	ret->whole = req.path;
 	return follow == RESOLVE_FOLLOW_LAST && is_link(fd, last) ? TRY_FAR : CHECK_ACT;
 }
 
@@ -367,39 +381,26 @@ static void spot_start(struct spot *s, int dirfd, const char *path)
 	s->name = path;
 	s->owned = s->anchored = s->magic = false;
 	s->scratch = NULL;
-	s->target = NULL;
-}
-
-/* The directory that b's spot holds, where own below dirfd lies in it too; else -1. */
-static int held_beside(const struct beside *b, int dirfd, const char *own)
-{
-	/* Held the near way, the first spot's name is the tail of its path. */
-	size_t n = b && b->spot->owned && !b->spot->scratch ? (size_t)(b->spot->name - b->spot->own) : 0;
-	/* Two relative paths start alike only where no thread can have moved what they start from. */
-	bool start = n > 0 && (own[0] == '/' || (b->dirfd == dirfd && !b->spot->anchored));
-
-	return start && strncmp(b->spot->own, own, n) == 0 && !strchr(own + n, '/') ? b->spot->dirfd : -1;
+	s->target = s->whole = NULL;
 }
 
 static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
-		      enum resolve_follow follow, const struct beside *b)
+		      enum resolve_follow follow, const struct spot *first)
 {
 	const char *own;
-	int held, r = TRY_FAR;
+	int r = TRY_FAR;
 
 	spot_start(ret, dirfd, path);
 	if (!judging() || !path || !*path)
 		return CHECK_PLAIN;
 	own = path_own(path, ret->own);
-	held = own ? held_beside(b, dirfd, own) : -1;
-	ret->anchor = sys_anchor(dirfd, path);
-	ret->anchored = ret->anchor != dirfd;
-	dirfd = ret->anchor;
 	if (own)
-		r = spot_near(ret, op, access, dirfd, own, follow, held);
+		r = spot_near(ret, op, access, dirfd, own, follow, first);
 	if (r == TRY_FAR) {
 		spot_let_go(ret);
-		r = spot_far(ret, op, access, dirfd, path, follow);
+		ret->anchor = sys_anchor(dirfd, path);
+		ret->anchored = ret->anchor != dirfd;
+		r = spot_far(ret, op, access, ret->anchor, path, follow);
 	}
 	if (r < 0)
 		spot_unmake(ret);
@@ -412,10 +413,10 @@ int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const
 	return check_held(ret, op, access, dirfd, path, follow, NULL);
 }
 
-int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned access, int dirfd,
+int check_beside(struct spot *ret, const struct spot *first, enum op op, unsigned access, int dirfd,
 		 const char *path)
 {
-	return check_held(ret, op, access, dirfd, path, RESOLVE_ENTRY_LAST, b);
+	return check_held(ret, op, access, dirfd, path, RESOLVE_ENTRY_LAST, first);
 }
 
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow)

@@ -102,12 +102,11 @@ static long rename_ends(const struct ends *e)
 {
 	unsigned swap = e->flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
 	struct spot from UNINITIALIZED, to UNINITIALIZED;
-	struct beside b = { &from, e->fromfd };
 	long r = check_access(&from, OP_RENAME, ACCESS_DELETE | swap, e->fromfd, e->from, RESOLVE_ENTRY_LAST);
 
 	if (r == CHECK_ACT) {
 		swap |= rename_takes(mode_of(from.dirfd, from.name));
-		r = check_beside(&to, &b, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to);
+		r = check_beside(&to, &from, OP_RENAME, ACCESS_WRITE | swap, e->tofd, e->to);
 		if (r == CHECK_ACT)
 			r = spots_did(&from, &to, rename_counted(&from, &to, e));
 		spot_done(&to);
@@ -143,14 +142,13 @@ static long link_judged(const struct ends *e)
 	enum resolve_follow follow =
 		e->flags & AT_SYMLINK_FOLLOW ? RESOLVE_FOLLOW_LAST : RESOLVE_NOFOLLOW_LAST;
 	struct spot from UNINITIALIZED, to UNINITIALIZED;
-	struct beside b = { &from, e->fromfd };
 	long r = check_access(&from, OP_LINK, ACCESS_WRITE, e->fromfd, e->from, follow);
 
 	if (r == CHECK_ACT) {
 		unsigned flags =
 			from.magic || !from.scratch ? e->flags : e->flags & ~(unsigned)AT_SYMLINK_FOLLOW;
 
-		r = check_beside(&to, &b, OP_LINK, ACCESS_WRITE, e->tofd, e->to);
+		r = check_beside(&to, &from, OP_LINK, ACCESS_WRITE, e->tofd, e->to);
 		if (r == CHECK_ACT)
 			r = spots_did(&from, &to,
 				      gate5(SYS_linkat, from.dirfd, from.name, to.dirfd, to.name, flags));

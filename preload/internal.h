@@ -208,9 +208,10 @@ void sys_move_end(uint64_t begun, bool done, const char *from, const char *to);
 /* Ours is glibc.  Under another libc (musl) the preload stays in state BOOT. */
 bool sys_libc_is_known(void);
 /*
- * The directory that a relative path starts at, held, where another thread could change it between
- * the look and the act.  dirfd itself where there is no such thread, the path is absolute, or it
- * cannot be held; anything else is the caller's to close.
+ * The directory that a relative path starts at, held: a thread, a child that shares its parent's directories
+ * or descriptors (clone(2), CLONE_FS, CLONE_FILES), or the handler of a signal may change it between the look
+ * and the act.  dirfd itself where the path is absolute or it cannot be held; anything else is the caller's
+ * to close.
  */
 int sys_anchor(int dirfd, const char *path);
 /*
@@ -228,7 +229,7 @@ bool near_allows(struct request *req, int dirfd, const char *path, char *buf, st
 /* --- may it: check.c --------------------------------------------------------------------------- */
 
 /*
- * A judged place to act on: *at(dirfd, name).  name points into own or into the scratch memory that
+ * A judged place to act on: *at(dirfd, name).  name points into own, near or the scratch memory that
  * spot_done() gives back, so nobody changes it in between.  Large: what need not be cleared is not
  * (UNINITIALIZED).
  */
@@ -239,6 +240,7 @@ struct spot {
 	int anchor; /* sys_anchor()'s, held until the act is done */
 	bool magic; /* the last component is a /proc magic link: follow it, do not O_NOFOLLOW */
 	const char *name;
+	const char *whole; /* the near way's judged path, of which name is the tail */
 	struct resolved *scratch;
 	/* What is allowed there, and recorded from the check to spot_done(); NULL: nothing. */
 	const char *target;
@@ -263,18 +265,16 @@ enum {
  * and so may not pass the gate.  follow says whether the operation would follow a last symbolic link.
  */
 int check_path(struct spot *ret, enum op op, int dirfd, const char *path, enum resolve_follow follow);
+/* The last component of path where it is an ordinary name, else NULL ("", "x/", ".", "a/.."). */
+const char *plain_last(const char *path);
 /* st_mode of what lies there, 0 where nothing does.  A last symbolic link is not followed. */
 unsigned mode_of(int dirfd, const char *name);
 
 /*
  * The second place of a call with two, an entry: as check_access, but where it lies in the very
- * directory that the first spot holds, nothing is held anew.  *b->spot must outlive *ret.
+ * directory that the first spot holds, nothing is held anew.  *first must outlive *ret.
  */
-struct beside {
-	const struct spot *spot;
-	int dirfd; /* what that one was judged for */
-};
-int check_beside(struct spot *ret, const struct beside *b, enum op op, unsigned access, int dirfd,
+int check_beside(struct spot *ret, const struct spot *first, enum op op, unsigned access, int dirfd,
 		 const char *path);
 /* As check_path, with the access told (open: read, write or both). */
 int check_access(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,

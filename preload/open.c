@@ -89,21 +89,29 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	char own[NEAR_PATH] UNINITIALIZED, buf[NEAR_PATH] UNINITIALIZED;
 	struct request req = open_request(flags, path);
 	struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
+	const char *act;
 	struct ring_hold hold;
 	struct decision d;
 	int was;
 	long fd;
 
-	path = req.raw = path_own(path, own);
+	act = path = req.raw = path_own(path, own);
 	if (!path || !near_allows(&req, dirfd, path, buf, &d))
 		return TRY_FAR;
 	if (open_creates(flags))
 		how.mode = mode & 07777;
+	/* What was judged is opened: what a relative path starts at may be another directory by then. */
+	if (path[0] != '/') {
+		if (!plain_last(path) && open_creates(flags))
+			return TRY_FAR;
+		how.flags |= plain_last(path) ? 0 : O_DIRECTORY;
+		act = req.path;
+	}
 	log_begin(&req, req.path, &d, "", &hold);
 	was = cancel_begin();
-	fd = gate_openat2(dirfd, path, &how);
+	fd = gate_openat2(AT_FDCWD, act, &how);
 	cancel_end(was);
-	if (!goes_far(fd))
+	if (!goes_far(fd) && !(fd == -ENOENT && act != path))
 		return open_done(fd, &hold);
 	ring_end(&hold, false);
 	return TRY_FAR;
@@ -194,11 +202,12 @@ int check_open(int dirfd, const char *path, int flags, unsigned mode)
 	/* O_PATH gives no access to content; what is done with it later is judged then. */
 	if (!judging() || !path || !*path || flags & O_PATH || (gate_stands() && only_truncates(flags)))
 		return open_plain(dirfd, path, flags, mode);
-	anchor = sys_anchor(dirfd, path);
-	fd = open_near(anchor, path, flags, mode);
-	if (fd == TRY_FAR)
+	fd = open_near(dirfd, path, flags, mode);
+	if (fd == TRY_FAR) {
+		anchor = sys_anchor(dirfd, path);
 		fd = open_far(anchor, path, flags, mode);
-	if (anchor != dirfd)
-		sys_close(anchor);
+		if (anchor != dirfd)
+			sys_close(anchor);
+	}
 	return fd == TRY_PLAIN ? open_plain(dirfd, path, flags, mode) : fd;
 }

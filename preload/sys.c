@@ -377,7 +377,7 @@ int sys_anchor(int dirfd, const char *path)
 {
 	long fd;
 
-	if (path[0] == '/' || sys_is_alone())
+	if (path[0] == '/')
 		return dirfd;
 	if (dirfd == AT_FDCWD)
 		fd = raw4(SYS_openat, AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);

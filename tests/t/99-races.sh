@@ -135,6 +135,23 @@ read: 0"
 	wait
 }
 
+# One thread, and its working directory or descriptor is turned by a process that shares it, or by a signal's handler.
+t_directories_that_turn() {
+	mkdir good bad
+	echo base >bad/file
+	[ "$T_LEVEL" != full ] || {
+		run "$T_VICTIMS/shared" good bad 20000
+		grep -q ': 1' "$S/out" || fail "bare, nothing turns"
+		rm -r good bad && mkdir good bad && echo base >bad/file
+	}
+	printf '[files]\nreadonly = bad\nkeep = bad/file\n' | policy
+	fence "$T_VICTIMS/shared" good bad $((TRIES / 20))
+	rc_is 0
+	[ "$(grep -c ': 0 0$' "$S/out")" = 8 ] || fail "won"
+	file_is bad/file base
+	[ "$(ls bad)" = file ] || fail "bad has $(ls bad)"
+}
+
 # What the operator moves to a denied name takes the floor's grant along.
 t_what_was_moved_is_not_won() {
 	course
