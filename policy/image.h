@@ -84,6 +84,8 @@ struct image {
 	const struct image_header *h;
 };
 
+#define IMAGE_BYTES_MAX (64u << 20) /* of a file that is read as one */
+
 enum image_check { IMAGE_CHECK_HEADER, IMAGE_CHECK_ALL };
 
 /* 0 or -EINVAL (no image), -EPROTO (other version), -EBADMSG (bounds or checksum).  async-signal-safe. */

@@ -292,29 +292,15 @@ static int wait_ready(struct launch *l)
 	}
 }
 
-static const void *map_file(const char *dir, const char *name, size_t *ret_size)
+/* Read whole, not mapped: the helper cuts it short at the end.  The image stays until we exit. */
+static int read_image(struct launch *l)
 {
-	_cleanup_close_ int fd = -1;
-	char path[PATH_MAX];
-	struct stat st;
-	void *base;
+	char path[PATH_MAX], *image;
+	size_t size;
 
-	if (path_join(path, sizeof(path), dir, name) < 0)
-		return NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
-		return NULL;
-	*ret_size = (size_t)st.st_size;
-	base = mmap(NULL, *ret_size, PROT_READ, MAP_SHARED, fd, 0);
-	return base == MAP_FAILED ? NULL : base;
-}
-
-static int map_session(struct launch *l)
-{
-	size_t image_size = 0;
-	const void *image = map_file(l->runtime_dir, WIRE_IMAGE_FILE, &image_size);
-
-	if (!image || image_open(&l->image, image, image_size, IMAGE_CHECK_ALL) < 0) {
+	if (path_join(path, sizeof(path), l->runtime_dir, WIRE_IMAGE_FILE) < 0 ||
+	    file_read(path, IMAGE_BYTES_MAX, &image, &size) < 0 ||
+	    image_open(&l->image, image, size, IMAGE_CHECK_ALL) < 0) {
 		talk("the compiled policy in %s cannot be used", l->runtime_dir);
 		return -EBADMSG;
 	}
@@ -335,7 +321,7 @@ int launch_start(struct launch *l, const struct launch_start *s)
 	if (s->meanwhile)
 		s->meanwhile(s->ctx);
 	r = wait_ready(l);
-	return r < 0 ? r : map_session(l);
+	return r < 0 ? r : read_image(l);
 }
 
 int launch_agent(struct launch *l, pid_t pid)

@@ -15,7 +15,6 @@
 
 #include "tools/tools.h"
 
-#define IMAGE_BYTES_MAX (64u << 20)
 #define GENERATIONS_MAX 4096 /* a chain of parents that is longer is somebody's trick */
 
 /* --- /proc --------------------------------------------------------------------------------------------- */

@@ -13,8 +13,7 @@
 
 #include "tools/tools.h"
 
-#define IMAGE_BYTES_MAX (64u << 20)
-#define SUFFIX		".new"
+#define SUFFIX ".new"
 
 /* Images to come, and those that were: one block each. */
 struct kept_image {
