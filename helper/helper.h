@@ -21,6 +21,7 @@
 #ifndef PALE_HELPER_H
 #define PALE_HELPER_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -56,6 +57,13 @@ static inline void cleanup_json(json_t **j)
 	json_decref(*j);
 }
 
+static inline void cleanup_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+#define _cleanup_dir_	__attribute__((cleanup(cleanup_dir)))
 #define _cleanup_free_	__attribute__((cleanup(cleanup_free)))
 #define _cleanup_close_ __attribute__((cleanup(cleanup_close)))
 #define _cleanup_json_	__attribute__((cleanup(cleanup_json)))
@@ -75,6 +83,10 @@ ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size);
 int write_all(int fd, const void *bytes, size_t len);
 /* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
 int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
+/* For readdir, by dir_next(); NULL where it cannot be read. */
+DIR *dir_open(int dirfd, const char *path);
+/* The next name that does not begin with a dot; NULL at the end and of NULL. */
+const char *dir_next(DIR *dir);
 /* Locks a file whose lock others hold for a moment at most: 0, or -EWOULDBLOCK where it stays locked. */
 int file_lock(int fd);
 /* Sends j as one packet and releases it; never blocks. 0 or -errno (-EMSGSIZE beyond LIMIT_FRAME). */

@@ -8,7 +8,6 @@
  */
 #include "helper.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -65,18 +64,13 @@ static uint64_t look_at_file(struct look *l, int dirfd, const char *name)
 
 static uint64_t look_at_files(struct look *l, int dirfd)
 {
-	int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *e;
+	_cleanup_dir_ DIR *dir = dir_open(dirfd, ".");
+	const char *name;
 	uint64_t bytes = 0;
 
-	if (!dir && copy >= 0)
-		close(copy);
-	for (int i = 0; dir && i < FILES_MAX && !l->stop && (e = readdir(dir)); i++)
-		if (retention_is_helpers(e->d_name))
-			bytes += look_at_file(l, dirfd, e->d_name);
-	if (dir)
-		closedir(dir);
+	for (int i = 0; i < FILES_MAX && !l->stop && (name = dir_next(dir)); i++)
+		if (retention_is_helpers(name))
+			bytes += look_at_file(l, dirfd, name);
 	return bytes;
 }
 
@@ -119,15 +113,13 @@ static int by_age(const void *a, const void *b)
 static void *look_around(void *arg)
 {
 	struct look *l = arg;
-	DIR *dir = fdopendir(dup(l->sessions));
-	const struct dirent *e;
+	_cleanup_dir_ DIR *dir = dir_open(l->sessions, ".");
+	const char *name;
 
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
-	while (dir && !l->stop && l->n < KEPT_MAX && (e = readdir(dir)))
-		if (e->d_name[0] != '.' && strcmp(e->d_name, l->own) != 0)
-			look_at_session(l, e->d_name);
-	if (dir)
-		closedir(dir);
+	while (!l->stop && l->n < KEPT_MAX && (name = dir_next(dir)))
+		if (strcmp(name, l->own) != 0)
+			look_at_session(l, name);
 	if (l->n)
 		qsort(l->list, l->n, sizeof(*l->list), by_age);
 	l->done = !l->stop;

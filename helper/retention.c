@@ -5,7 +5,6 @@
  */
 #include "helper.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/file.h>
@@ -43,17 +42,12 @@ bool retention_is_live(int dirfd)
 
 static void empty(int dirfd)
 {
-	int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *e;
+	_cleanup_dir_ DIR *dir = dir_open(dirfd, ".");
+	const char *name;
 
-	if (!dir && copy >= 0)
-		close(copy);
-	for (int i = 0; dir && i < LOOK_MAX && (e = readdir(dir)); i++)
-		if (retention_is_helpers(e->d_name))
-			(void)unlinkat(dirfd, e->d_name, 0);
-	if (dir)
-		closedir(dir);
+	for (int i = 0; i < LOOK_MAX && (name = dir_next(dir)); i++)
+		if (retention_is_helpers(name))
+			(void)unlinkat(dirfd, name, 0);
 }
 
 /* True where the session's directory changed in the last RETENTION_DAYS.  One call excludes most sessions. */
@@ -101,34 +95,21 @@ static void remove_old(struct helper *h, int sessions, const char *name)
 void retention_run(struct helper *h)
 {
 	uint64_t until = clock_boot_ns() + NS_BUDGET;
-	int sessions = openat(h->state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = sessions < 0 ? NULL : fdopendir(sessions);
-	const struct dirent *e;
+	_cleanup_dir_ DIR *dir = dir_open(h->state_fd, "..");
+	const char *name;
 
-	if (!dir) {
-		if (sessions >= 0)
-			close(sessions);
-		return;
-	}
-	for (int i = 0; i < LOOK_MAX && clock_boot_ns() < until && (e = readdir(dir)); i++)
-		if (e->d_name[0] != '.' && strcmp(e->d_name, h->session) != 0 &&
-		    !is_young(sessions, e->d_name))
-			remove_old(h, sessions, e->d_name);
-	closedir(dir);
+	for (int i = 0; i < LOOK_MAX && clock_boot_ns() < until && (name = dir_next(dir)); i++)
+		if (strcmp(name, h->session) != 0 && !is_young(dirfd(dir), name))
+			remove_old(h, dirfd(dir), name);
 }
 
 off_t retention_sum(const struct helper *h)
 {
-	int sessions = openat(h->state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = sessions < 0 ? NULL : fdopendir(sessions);
-	const struct dirent *e;
+	_cleanup_dir_ DIR *dir = dir_open(h->state_fd, "..");
+	const char *name;
 	off_t sum = 0;
 
-	if (!dir && sessions >= 0)
-		close(sessions);
-	while (dir && (e = readdir(dir)))
-		sum += e->d_name[0] == '.' ? 0 : ledger_bytes(sessions, e->d_name);
-	if (dir)
-		closedir(dir);
+	while ((name = dir_next(dir)))
+		sum += ledger_bytes(dirfd(dir), name);
 	return sum;
 }

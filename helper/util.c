@@ -103,6 +103,26 @@ ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
+DIR *dir_open(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+const char *dir_next(DIR *dir)
+{
+	const struct dirent *e;
+
+	do
+		e = dir ? readdir(dir) : NULL;
+	while (e && e->d_name[0] == '.');
+	return e ? e->d_name : NULL;
+}
+
 int file_lock(int fd)
 {
 	const struct timespec nap = { .tv_nsec = NS_MS };
