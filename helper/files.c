@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -38,8 +39,13 @@ static int make_dir(const struct helper *h, int up, const char *path, int *ret_f
 	*ret_fd = openat(up, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (*ret_fd < 0)
 		return -errno;
+	if (!h->foreign)
+		return 0;
+	/* As long as this helper lives: bounds.c. */
+	if (flock(*ret_fd, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
 	*ret_err = "the session's directory lies on a file system without access lists";
-	return h->foreign ? places_admit(*ret_fd, h->owner) : 0;
+	return places_admit(*ret_fd, h->owner);
 }
 
 /* Binds by a relative name: the directory is held, and its path may be longer than sun_path. */
@@ -125,15 +131,24 @@ static int describe_end(const struct helper *h, json_t *j)
 }
 
 /* Replaced in one step, so that a reader sees the old one or the new one. */
-static int describe_in(int dirfd, const char *json, mode_t mode)
+static int describe_state(const struct helper *h, const char *json)
 {
 	int r;
 
-	(void)unlinkat(dirfd, FRESH_DESCRIPTION, 0);
-	r = file_create(dirfd, FRESH_DESCRIPTION, mode, json, strlen(json));
+	(void)unlinkat(h->state_fd, FRESH_DESCRIPTION, 0);
+	r = file_create(h->state_fd, FRESH_DESCRIPTION, places_readable(h), json, strlen(json));
 	if (r < 0)
 		return r;
-	return renameat(dirfd, FRESH_DESCRIPTION, dirfd, DESCRIPTION) < 0 ? -errno : 0;
+	return renameat(h->state_fd, FRESH_DESCRIPTION, h->state_fd, DESCRIPTION) < 0 ? -errno : 0;
+}
+
+static int describe_runtime(struct helper *h, const char *json)
+{
+	int r;
+
+	(void)unlinkat(h->dir_fd, FRESH_DESCRIPTION, 0);
+	r = bounds_create(h, FRESH_DESCRIPTION, mode_of(h, &mode_image), json, strlen(json));
+	return r < 0 ? r : bounds_replace(h, FRESH_DESCRIPTION, DESCRIPTION);
 }
 
 int session_describe(struct helper *h)
@@ -147,10 +162,9 @@ int session_describe(struct helper *h)
 	json = r == 0 ? json_dumps(j, JSON_COMPACT) : NULL;
 	if (!json)
 		return -ENOMEM;
-	r = describe_in(h->state_fd, json, places_readable(h));
+	r = describe_state(h, json);
 	/* At the end the runtime directory is about to go. */
-	return r < 0 || h->state == SESSION_ENDING ? r
-						   : describe_in(h->dir_fd, json, mode_of(h, &mode_image));
+	return r < 0 || h->state == SESSION_ENDING ? r : describe_runtime(h, json);
 }
 
 int files_create(struct helper *h, const char **ret_err, const char **ret_path)
@@ -166,10 +180,10 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 	if (r < 0)
 		return r;
 	*ret_err = "the session's files cannot be created";
-	r = bounds_runtime(h, h->image.size);
-	if (r == 0)
-		r = file_create(h->dir_fd, WIRE_IMAGE_FILE, mode_of(h, &mode_image), h->image_bytes,
-				h->image.size);
+	r = bounds_create(h, WIRE_IMAGE_FILE, mode_of(h, &mode_image), h->image_bytes, h->image.size);
+	if (r == -EDQUOT)
+		*ret_err = "the policy is too large, or those of this user's sessions together are "
+			   "(pale-helper(8)): end a session, see pale session list";
 	if (r == 0)
 		r = make_socket(h, WIRE_AGENT_SOCKET, &h->agent_fd);
 	if (r == 0)
@@ -185,12 +199,10 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 int files_add_image(struct helper *h, uint32_t number, const struct image *img)
 {
 	char name[WIRE_IMAGE_NAME];
-	int r = bounds_runtime(h, img->size);
+	int r;
 
-	if (r < 0)
-		return r;
 	wire_image_name(name, number);
-	r = file_create(h->dir_fd, name, mode_of(h, &mode_image), img->base, img->size);
+	r = bounds_create(h, name, mode_of(h, &mode_image), img->base, img->size);
 	if (r < 0)
 		(void)unlinkat(h->dir_fd, name, 0);
 	return r;
@@ -215,6 +227,8 @@ void session_remove_runtime(struct helper *h)
 	static const char *const names[] = { WIRE_AGENT_SOCKET, WIRE_CONTROL_SOCKET, WIRE_IMAGE_FILE,
 					     DESCRIPTION,	FRESH_DESCRIPTION,   NULL };
 
+	if (h->foreign && h->dir_fd >= 0)
+		bounds_empty(h->dir_fd);
 	for (uint32_t i = 1; i <= h->n_narrowed; i++) {
 		char name[WIRE_IMAGE_NAME];
 

@@ -212,7 +212,8 @@ struct helper {
 	bool foreign; /* the helper runs as another user than the owner, and does not trust the launcher */
 	struct places places;
 	int slots_fd;	      /* holds this session's slot among those of the owner while it is open */
-	size_t runtime_bytes; /* a foreign helper's images in the runtime directory */
+	size_t runtime_bytes; /* that a foreign helper has written to the runtime directory */
+	unsigned replaced;    /* files there that others took the place of */
 	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd, ring_fd;
 	enum level level;
 	uint8_t nonce[WIRE_NONCE]; /* the supervisor's, above level hooks */
@@ -261,8 +262,14 @@ struct helper {
 /* Takes one of the owner's slots for sessions and limits memory, before anything is read: 0, or -errno with a
  * sentence and the path that it is about (-EUSERS: all slots are taken). */
 int bounds_enter(struct helper *h, const char **ret_err, const char **ret_path);
-/* Counts more bytes in the runtime directory: 0, or -EDQUOT where they are too many. */
-int bounds_runtime(struct helper *h, size_t bytes);
+/* As file_create, in the runtime directory: -EDQUOT where this session, or all of the owner's, have too much
+ * there. */
+int bounds_create(struct helper *h, const char *name, mode_t mode, const void *bytes, size_t len);
+/* Renames it there in the place of another, which a foreign helper keeps under some name: it counts until the
+ * session ends.  0 or -errno. */
+int bounds_replace(struct helper *h, const char *fresh, const char *name);
+/* Removes all files of a foreign helper's runtime directory, and what they hold. */
+void bounds_empty(int dirfd);
 /* For ledger.room: 0, or -EDQUOT where this session, or all of the owner's, may write no more. */
 int bounds_room(void *helper);
 /* Bytes of a session's ledger with all its parts. */

@@ -116,11 +116,9 @@ static mode_t mode_of_image(const struct helper *h)
 static int write_next(struct helper *h, uint32_t number, const struct image *img)
 {
 	struct file_name n = name_next(number);
-	int r;
 
 	(void)unlinkat(h->dir_fd, n.text, 0);
-	r = bounds_runtime(h, img->size);
-	return r < 0 ? r : file_create(h->dir_fd, n.text, mode_of_image(h), img->base, img->size);
+	return bounds_create(h, n.text, mode_of_image(h), img->base, img->size);
 }
 
 static void remove_next(struct helper *h)
@@ -173,9 +171,11 @@ static void supersede(struct helper *h, struct plan *plan, uint32_t number)
 {
 	const uint32_t yes = 1;
 
-	if (renameat(h->dir_fd, name_next(number).text, h->dir_fd, name_now(number).text) < 0) {
+	int r = bounds_replace(h, name_next(number).text, name_now(number).text);
+
+	if (r < 0) {
 		plan->misplaced++;
-		plan->error = errno;
+		plan->error = -r;
 	}
 	if (pwrite(plan->now_fd[number], &yes, sizeof(yes), offsetof(struct image_header, superseded)) !=
 	    sizeof(yes)) {

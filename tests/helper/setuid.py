@@ -1,68 +1,12 @@
 """Installed setuid and started by a hostile user.  Runs as root, to be several users in turn:
 T_HELPER is the installed helper, T_USER who starts it."""
 
-import pwd
-import resource
-import signal
-import subprocess
-
-from session import *
-
-PALE_USER = pwd.getpwnam("pale")
-STARTER = pwd.getpwnam(os.environ["T_USER"])
-STRANGER = pwd.getpwnam("nobody")
-RUN, LIB = "/run/pale", "/var/lib/pale"
-
-
-def become(user):
-    os.setgroups([])
-    os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
-    os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
-
-
-def as_user(user, body):
-    """Runs body as user; what it returns, or a failure of this test."""
-
-    def inside():
-        become(user)
-        try:
-            return [body(), None]
-        except Exception as e:
-            return [None, "%s: %s" % (type(e).__name__, e)]
-        finally:
-            while running:
-                running.pop().close()
-
-    got, failed = in_child(inside)
-    expect(failed is None, failed)
-    return got
-
-
-def hostile(fn):
-    """A test whose body is the starting user."""
-
-    def run():
-        as_user(STARTER, fn)
-
-    run.__name__ = fn.__name__
-    return test(run)
-
-
-def session(**how):
-    return Session(foreign=True, **how)
+from users import *
 
 
 def proc_status(pid, name):
     with open("/proc/%d/status" % pid) as f:
         return next(line for line in f if line.startswith(name + ":")).split(":")[1].split()
-
-
-def denied(what, text):
-    try:
-        what()
-    except PermissionError:
-        return
-    raise Failed(text)
 
 
 @hostile
@@ -468,16 +412,6 @@ def a_seal_names_its_owner():
     expect(code == 0 and said.splitlines()[0].endswith(", sealed"), said)
     code, said = as_user(STRANGER, lambda: verify_says(copy, *key))
     expect(code == 0, said)
-
-
-def verdict_of(s):
-    """Ready, or the sentence of the refusal.  A refusal may come before the start message is taken."""
-    try:
-        s.send_start()
-    except BrokenPipeError:
-        pass
-    p = s.packet()
-    return p["type"] if p["type"] == "ready" else p["text"]
 
 
 @test

@@ -208,6 +208,17 @@ t_hostile_starter() {
 	machine
 }
 
+# What one user takes is bounded, and other users find theirs.
+on_bounds() {
+	install_it SETUID=1
+	python_suite bounds
+	[ "$(grep -c '^ok ' "$S/out")" -ge 4 ] || fail "not all ran"
+}
+
+t_bounds() {
+	machine
+}
+
 # What is granted is kept by the helper: its owner reads it, and takes it back through a session alone.
 on_grants() {
 	local id file long
