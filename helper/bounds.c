@@ -43,11 +43,18 @@ static int take_slot(struct helper *h)
 	return -EUSERS;
 }
 
-static int limit_memory(void)
+/*
+ * Memory, and as many descriptors as may be: the kernel refuses to pass one where all helpers together have
+ * passed more than this limit that nobody has received.
+ */
+static int set_limits(void)
 {
-	struct rlimit data;
+	struct rlimit data, files;
 
-	if (getrlimit(RLIMIT_DATA, &data) < 0)
+	if (getrlimit(RLIMIT_DATA, &data) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return -errno;
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
 		return -errno;
 	if (data.rlim_max > MEMORY_MOST)
 		data.rlim_max = MEMORY_MOST;
@@ -73,8 +80,8 @@ int bounds_enter(struct helper *h, const char **ret_err, const char **ret_path)
 			"end one, see pale session list";
 	if (r < 0)
 		return r;
-	*ret_err = "the memory of the session cannot be limited";
-	return limit_memory();
+	*ret_err = "the limits of the helper cannot be set";
+	return set_limits();
 }
 
 /* --- the runtime directory --- */

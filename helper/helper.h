@@ -159,8 +159,9 @@ int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const cha
 #define CONNS_MAX 160
 
 enum conn_kind { CONN_FREE, CONN_AGENT, CONN_CONTROL };
-/* The next message of an agent's connection: for which process it asks, its one question, none. */
-enum conn_stage { STAGE_BEHALF, STAGE_QUESTION, STAGE_WAIT };
+/* The next message of an agent's connection: for which process it asks, its one question, none.  It was sent
+ * descriptors, and they may not be received yet. */
+enum conn_stage { STAGE_BEHALF, STAGE_QUESTION, STAGE_WAIT, STAGE_SENT };
 
 /* Limits the rate of messages from one peer; more than that are read later. */
 struct pace {
@@ -366,6 +367,8 @@ enum noted { NOTED_NOT, NOTED_HELD };
 void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how);
 /* The supervisor did not answer in time. */
 void narrow_expire(struct helper *h, struct conn *c);
+/* Closes what was received.  False where so much is not that no more is to be sent. */
+bool narrow_may_send(struct helper *h);
 
 /* broker.c */
 /* Answers one question now or leaves c waiting on a card. */

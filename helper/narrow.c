@@ -12,7 +12,9 @@
 #include "helper.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "policy/parse.h"
@@ -20,6 +22,7 @@
 #define NARROW_BUNDLE_MAX (1u << 20)
 #define BUNDLES_KEPT	  (16u << 20)
 #define NS_NOTED	  (5 * NS_S)
+#define UNREAD_MAX	  16 /* answers with descriptors */
 #define SEALS		  (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK)
 
 /* What is made of one bundle, before it has a number. */
@@ -208,7 +211,11 @@ static int send_frame(int fd, const void *frame, size_t len, const int passed[2]
 	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Image and ring go along: the directory they lie in is closed to the programs of the session. */
+/*
+ * Image and ring go along: the directory they lie in is closed to the programs of the session.  The
+ * connection stays until they are received: the kernel bounds what the helpers of all users together have
+ * sent and nobody received.
+ */
 static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
 {
 	_cleanup_close_ int image = -1;
@@ -222,9 +229,32 @@ static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
 			a = (struct wire_narrowed){ WIRE_IMAGE_NONE, "the session's files are gone" };
 	}
 	n = wire_put_narrowed(frame, sizeof(frame), &a);
-	if (n > 0)
-		(void)send_frame(c->fd, frame, (size_t)n, (const int[2]){ image, h->ring_fd });
-	conn_drop(h, c);
+	if (n > 0 && send_frame(c->fd, frame, (size_t)n, (const int[2]){ image, h->ring_fd }) == 0 &&
+	    image >= 0) {
+		c->stage = STAGE_SENT;
+		c->narrows = 0;
+		c->deadline_ns = 0;
+	} else {
+		conn_drop(h, c);
+	}
+}
+
+bool narrow_may_send(struct helper *h)
+{
+	size_t n = 0;
+	int unread;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+
+		if (c->kind != CONN_AGENT || (c->stage != STAGE_SENT && c->narrows == 0))
+			continue;
+		if (c->stage == STAGE_SENT && ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread == 0)
+			conn_drop(h, c);
+		else
+			n++;
+	}
+	return n < UNREAD_MAX;
 }
 
 static void record(struct helper *h, const struct conn *c, const struct inner *in, uint32_t outer,

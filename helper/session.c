@@ -217,6 +217,12 @@ static bool may_speak(struct pace *p, uint64_t now_ns)
 	return p->left > 0;
 }
 
+/* It may get descriptors for what it says next. */
+static bool is_asking(const struct conn *c)
+{
+	return c->kind == CONN_AGENT && c->stage < STAGE_WAIT;
+}
+
 static void poll_once(struct helper *h, int timeout_ms)
 {
 	static void (*const fixed[N_FIXED])(struct helper * h) = { launcher_ready, signal_ready,
@@ -229,10 +235,13 @@ static void poll_once(struct helper *h, int timeout_ms)
 						 { .fd = stepup_fd(h) } };
 	struct conn *who[N_FIXED + CONNS_MAX];
 	nfds_t n = N_FIXED;
+	bool may_send = narrow_may_send(h);
 	uint64_t now;
 
 	for (size_t i = 0; i < CONNS_MAX; i++) {
-		if (h->conns[i].kind == CONN_FREE)
+		/* Not polled at all, since a hang-up would wake us again and again. */
+		if (h->conns[i].kind == CONN_FREE || h->conns[i].stage == STAGE_SENT ||
+		    (!may_send && is_asking(&h->conns[i])))
 			continue;
 		p[n].fd = h->conns[i].fd;
 		who[n++] = &h->conns[i];
@@ -246,11 +255,15 @@ static void poll_once(struct helper *h, int timeout_ms)
 			p[i].events &= ~POLLIN;
 	if (!may_speak(&h->pace, now))
 		p[0].events = 0;
+	if (!may_send && timeout_ms > POLL_BUSY_MS)
+		timeout_ms = POLL_BUSY_MS;
 	if (poll(p, n, timeout_ms) <= 0)
 		return;
 	for (nfds_t i = N_FIXED; i < n; i++) {
 		/* Serving one connection may have closed another one, and its slot may be in use again. */
 		if (!p[i].revents || who[i]->kind == CONN_FREE || who[i]->fd != p[i].fd)
+			continue;
+		if (is_asking(who[i]) && !narrow_may_send(h))
 			continue;
 		who[i]->pace.left -= who[i]->pace.left > 0;
 		if (who[i]->kind == CONN_AGENT)

@@ -90,5 +90,47 @@ def a_killed_helpers_files_go_with_the_next_session():
     expect(not os.path.exists(d), "it is left behind")
 
 
+def unread_rings(s, n):
+    """That many connections that have asked for the ring, and how many of them were answered."""
+    lines = [connect(s.runtime + "/agent.sock") for _ in range(n)]
+    for line in lines:
+        line.send(frame_head(3) + struct.pack("<I", 0))
+    time.sleep(1)
+    return lines, [line for line in lines if not is_quiet(line, 0)]
+
+
+@hostile
+def answers_that_nobody_receives_are_bounded():
+    s = session().start()
+    lines, answered = unread_rings(s, 60)
+    expect(len(answered) == 16, "%d answers wait" % len(answered))
+    # Whoever hangs up in one direction or both has not received it.
+    for line in answered:
+        line.shutdown(socket.SHUT_RDWR)
+    more, answered = unread_rings(s, 60)
+    expect(not answered, "%d more answers wait" % len(answered))
+    for line in lines:
+        line.close()
+    until(lambda: not is_quiet(more[0], 0) or unread_rings(s, 1)[1], "nobody is answered any more")
+
+
+@test
+def descriptors_that_nobody_receives_are_the_senders_users_alone():
+    """The kernel counts those of all helpers together; a helper whose own limit is low still passes the ring."""
+
+    def fill():
+        held = [unread_rings(session().start(), 20) for _ in range(8)]
+        return sum(len(answered) for _, answered in held)
+
+    def other():
+        s = session(before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096))).start()
+        lines, answered = unread_rings(s, 1)
+        return len(answered)
+
+    n, theirs = held_until(STARTER, fill, lambda _: as_user(STRANGER, other))
+    expect(n == 8 * 16, "%d answers wait" % n)
+    expect(theirs == 1, "another user's session gets no ring")
+
+
 if __name__ == "__main__":
     main()
