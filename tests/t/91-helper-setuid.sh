@@ -251,7 +251,7 @@ on_grants() {
 	err_has "through a session"
 	bg long sleep 30
 	long=$BG
-	until_true 10 bash -c "ls /run/pale/$(id -u "$T_USER")/*/control.sock >/dev/null 2>&1"
+	until_true 10 bash -c "ls /run/pale/$(id -u "$T_USER")/*/session.json >/dev/null 2>&1"
 	run pale revoke "$id"
 	rc_is 0 "pale revoke"
 	kill "$long"
@@ -276,7 +276,7 @@ on_reload() {
 	rc_is 0 "reload.py"
 	out_has "ok a_floor_that_is_claimed"
 	bg long bash -c 'until test -e go; do sleep 0.05; done; cat closed; echo over'
-	until_true 10 bash -c "ls /run/pale/$(id -u "$T_USER")/*/control.sock >/dev/null 2>&1"
+	until_true 10 bash -c "ls /run/pale/$(id -u "$T_USER")/*/session.json >/dev/null 2>&1"
 	run pale policy reload
 	rc_is 0 "pale policy reload"
 	as "$T_USER" touch go
