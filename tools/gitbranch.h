@@ -26,7 +26,7 @@ struct environment;
 struct loaded;
 struct options;
 
-/* NAME=VALUE, as the environment has it. */
+/* gitenv.c.  NAME=VALUE, as the environment has it. */
 void git_env_note(struct git_env *e, const char *entry);
 /* All that env gives. */
 void git_env_gather(struct git_env *e, const struct environment *env);
