@@ -385,6 +385,8 @@ static const char *push_urls(const struct request *req, const struct git_env *en
 		return why;
 	if (env->elsewhere || env->config || !is_first_config_home(env))
 		return "a variable gives it another repository or configuration";
+	if (env->carried)
+		return "a variable names a program or a proxy that carries it";
 	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0])
 		return "its repository cannot be told";
 	if (!common_of(w.git_dir, common))

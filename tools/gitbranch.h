@@ -9,22 +9,24 @@
 
 #define GIT_ENV_WORD 512 /* of an entry: one that is cut there is understood as such */
 
+struct environment;
+struct loaded;
+struct options;
+
 /* What the environment of a git says of its repository and its configuration.  Zeroed but for home: nothing.
  */
 struct git_env {
-	const char *home;	       /* the operator's; borrowed */
-	const char *first_config_home; /* XDG_CONFIG_HOME as the session started, "": none, NULL: nobody
-					  knows; borrowed */
+	const char *home;		 /* the operator's; borrowed */
+	const char *first_config_home;	 /* XDG_CONFIG_HOME as the session started, "": none, NULL: nobody
+					    knows; borrowed */
+	const struct environment *first; /* as the session started, NULL: nobody knows; borrowed */
 	bool elsewhere; /* something directs it to another repository than the one around its directory */
 	bool config;	/* or to other configuration than its own files */
+	bool carried;	/* another program or a proxy than the session began with carries a push */
 	bool no_global; /* and to none of the operator's */
 	bool no_system; /* nor of the machine's */
 	char config_home[GIT_ENV_WORD]; /* XDG_CONFIG_HOME, "": none */
 };
-
-struct environment;
-struct loaded;
-struct options;
 
 /* gitenv.c.  NAME=VALUE, as the environment has it. */
 void git_env_note(struct git_env *e, const char *entry);

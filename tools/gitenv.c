@@ -1,5 +1,5 @@
 /*
- * What the environment of a git says of where it works.
+ * What the environment of a git says of where it works and of who carries its pushes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +22,37 @@ static bool directs_git(const char *entry)
 	for (size_t i = 0; i < NELEM(names); i++)
 		if (starts_with(entry, names[i]))
 			return true;
+	return false;
+}
+
+/*
+ * What has another program, or a proxy, carry a push, or another server taken for the one that its URL names
+ * (git(1), libcurl-env(3)): `git config` calls it core.sshCommand, core.gitProxy, http.proxy, http.sslVerify.
+ */
+static bool carries(const char *entry)
+{
+	static const char *const names[] = {
+		"GIT_SSH=",	  "GIT_SSH_COMMAND=", "GIT_PROXY_COMMAND=", "GIT_SSL_",
+		"GIT_EXEC_PATH=", "http_proxy=",      "HTTP_PROXY=",	    "https_proxy=",
+		"HTTPS_PROXY=",	  "all_proxy=",	      "ALL_PROXY="
+	};
+
+	for (size_t i = 0; i < NELEM(names); i++)
+		if (starts_with(entry, names[i]))
+			return true;
+	return false;
+}
+
+/* The session began with it, so it is the operator's own. */
+static bool is_first(const struct environment *first, const char *entry)
+{
+	for (size_t i = 0; first && i < first->n; i++) {
+		const struct environment_entry *e = &first->list[i];
+		size_t n = strlen(e->name);
+
+		if (e->given && strncmp(entry, e->name, n) == 0 && entry[n] == '=')
+			return strcmp(entry + n + 1, e->value) == 0;
+	}
 	return false;
 }
 
@@ -72,6 +103,7 @@ void git_env_note(struct git_env *e, const char *entry)
 	e->elsewhere |= directs_git(entry);
 	e->config |= configures_git(entry, e->home);
 	e->config |= !note_config_home(e, entry);
+	e->carried |= carries(entry) && !is_first(e->first, entry);
 	e->no_global |= strcmp(entry, NO_GLOBAL) == 0;
 	e->no_system |= is_no_system(entry);
 }

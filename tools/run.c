@@ -335,6 +335,7 @@ static int run_session(struct run *r)
 	}
 	set_watch(r);
 	agent.git = trunk_home(&r->trunk, &r->bundle, &r->launch.image);
+	agent.git.first = &r->environment;
 	agent.git.config_home = environment_get(&r->environment, "XDG_CONFIG_HOME");
 	if (*r->swept)
 		write_down(r, "sweep", r->swept);

@@ -203,7 +203,8 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	uint64_t at;
 
 	*ret = (struct exec_env){ .git.home = image_str(&c->image, c->image.h->home),
-				  .git.first_config_home = first ? first : "" };
+				  .git.first_config_home = first ? first : "",
+				  .git.first = session_setup(c->sup)->git.first };
 	if (!list || !strings)
 		return -ENOMEM;
 	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->digest.bytes));
