@@ -105,6 +105,79 @@ t_git() {
 	[ "$(git -C ../remote log -1 --format=%s main)" = one ] || fail "the trunk was pushed to"
 }
 
+# "Default Secret Pass-list": each of the four, as .env has it.
+t_pass_list() {
+	local name
+	bridge
+	for name in GH_TOKEN GCLOUD_PROJECT OPENAI_API_KEY ANTHROPIC_API_KEY; do
+		echo "$name=of-env-file-$name"
+	done >../.env
+	fence env
+	rc_is 0
+	for name in GH_TOKEN GCLOUD_PROJECT OPENAI_API_KEY ANTHROPIC_API_KEY; do
+		out_has "$name=of-env-file-$name"
+	done
+}
+
+# "Only core developer domains (GitHub, Google, Wikipedia, NPM, PyPI)." "MERGE (Default)": by name alone; what is
+# really reached is in 05-seed-network.sh.
+t_core_domains() {
+	local host
+	bridge
+	reaches() {
+		run pale explain --preset bridge connect "$2:443"
+		rc_is "$1" "$2"
+	}
+	echo 'SANDBOX_NETWORK_MODE=STRICT' >../.env
+	for host in github.com api.github.com www.google.com en.wikipedia.org registry.npmjs.org pypi.org files.pythonhosted.org; do
+		reaches 0 $host
+	done
+	for host in own.example gitlab.com crates.io bing.com github.com.own.example; do
+		reaches 1 $host
+	done
+	echo 'WHITE_LIST_DOMAINS=own.example' >../.env
+	reaches 0 own.example
+	reaches 0 pypi.org
+	reaches 1 crates.io
+}
+
+# Seed 002: "a Write-then-Read test across two independent process spawns to guarantee persistence". "SQLite state and
+# files are stored in this stable folder".
+t_persistence() {
+	bridge
+	fence python3 -c '
+import os, sqlite3
+open("notes", "w").write("of the first turn")
+db = sqlite3.connect(os.environ["XDG_DATA_HOME"] + "/state.db")
+db.execute("create table t (a)"); db.execute("insert into t values (7)"); db.commit()'
+	rc_is 0
+	cd .. || exit 99
+	fence python3 -c '
+import os, sqlite3
+print(open("notes").read(), sqlite3.connect(os.environ["XDG_DATA_HOME"] + "/state.db").execute("select a from t").fetchall())'
+	rc_is 0
+	out_is "of the first turn [(7,)]"
+	exists workspace/.opencode/data/state.db
+}
+
+# Seed 002: "Allow sessions to install and use tools ... within their sandbox without affecting the host".
+t_tools_of_its_own() {
+	local dir
+	bridge
+	printf '#!/bin/sh\necho "of its own"\n' >tool
+	fsh 'mkdir -p "$XDG_DATA_HOME/bin" && install -m 755 tool "$XDG_DATA_HOME/bin" && PATH=$XDG_DATA_HOME/bin:$PATH && tool
+		python3 -m venv --without-pip v && echo "answer = 42" >$(echo v/lib/python3*/site-packages)/own.py && v/bin/python -c "import own; print(own.answer)"'
+	rc_is 0
+	out_is "of its own
+42"
+	mkdir -p ~/.local/bin
+	for dir in ~/.local/bin ~/bin /usr/local/bin; do
+		fsh "install -m 755 tool $dir/pale-seed-tool"
+		rc_not 0 "$dir"
+		missing "$dir/pale-seed-tool"
+	done
+}
+
 # "The bridge performs a blocking cleanup sweep on every startup. [Sandbox] GC sweep started... Pruned 12 stale
 # sessions in 0.4s."
 t_garbage_collection() {

@@ -187,6 +187,23 @@ JOINED=5
 status 125"
 }
 
+# Seed 003: what a controller holds does not reach the agent; the keys of its models do.
+t_credentials_of_a_controller() {
+	local name
+	for name in GITHUB_TOKEN RUNNER_TOKEN JWT_SECRET OPENCODE_SERVER_PASSWORD OP_SERVICE_ACCOUNT_TOKEN DO_WS_URL; do
+		export $name=geheim
+	done
+	export ANTHROPIC_API_KEY=a OPENAI_API_KEY=o GOOGLE_API_KEY=g
+	gets
+	out_lacks geheim
+	out_has ANTHROPIC_API_KEY=a
+	out_has OPENAI_API_KEY=o
+	out_has GOOGLE_API_KEY=g
+	# Nor is it found in what `pale run` and the processes above it have.
+	fsh 'cat /proc/[0-9]*/environ | tr "\0" "\n" | grep -a geheim; true'
+	out_is ""
+}
+
 t_pale_env() {
 	export MY_SECRET=geheim1 GH_TOKEN=geheim2 FOO=geheim3 EDITOR=vim CFLAGS=-O2
 	run pale env

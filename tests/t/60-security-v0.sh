@@ -83,6 +83,16 @@ t_sv0-workspace-write-is-the-default() {
 	out_has workspace-write
 }
 
+# The first record says by which policy all that follows was judged.
+t_sv0-policy-is-attached-to-the-transaction() {
+	MODE=(--mode read-only)
+	v0 'print(may(write, "made"))'
+	out_is 13
+	recorded session/start '' "preset=security-v0 sha256=" "policy=$HOME/.config/pale/policy.ini sha256="
+	recorded write deny "\"$W/made\""
+	verifies
+}
+
 t_sv0-writes-only-within-roots() {
 	mkdir sub
 	v0 'print(may(write, "sub/made"), may(write, "../outside"), may(write, os.environ["HOME"] + "/outside"), may(write, "/tmp/pale-outside"))'
@@ -98,6 +108,18 @@ t_sv0-allowlisted-commands-run() {
 	err_has "0 0 0 0 0 0 0 0 0"
 	not_recorded approval/request '[a-z]*'
 	verifies
+}
+
+# What the policy declares, and nothing beside it.  An absolute path is rejected there too, so a link leads there.
+t_sv0-writable-roots() {
+	mkdir ~/declared
+	ln -s ~/declared root
+	ln -s ~ up
+	printf 'preset = security-v0\n[session]\nlaunch = trusted\n[files]\nwrite = ~/declared\n' | policy
+	run pale run -q -- python3 -I -c "${prelude}print(may(write, 'root/made'), may(write, 'up/made'), may(write, 'up/elsewhere/made'))"
+	out_is "ok 13 13"
+	exists ~/declared/made
+	missing ~/made
 }
 
 t_sv0-danger-needs-the-flag() {
@@ -184,6 +206,17 @@ print(may(write, "made"))'
 	missing ~/outside2
 }
 
+# "In read-only / workspace-write": the same guards.
+t_sv0-guards-hold-in-read-only-mode() {
+	mkdir sub
+	MODE=(--mode read-only)
+	v0 'print(may(read, os.getcwd() + "/file"), may(read, "sub/../file"), may(read, "../outside-file"), may(os.listdir, ".."),
+      may(os.listdir, os.getcwd()), may(read, "file"), may(os.listdir, "."))'
+	out_is "13 13 13 13 13 ok ok"
+	denied read "$W/file" absolute
+	err_has "\`..\`"
+}
+
 t_sv0-sensitive-roots-are-blocked() {
 	local p q
 	for p in .ssh/id_rsa .aws/credentials .gnupg/secring.gpg .kube/config .config/gcloud/token .config/gh/hosts.yml \
@@ -207,6 +240,21 @@ t_sv0-cat-takes-relative-paths-only() {
 	v0 'print(run("cat", "file"), run("cat", "/etc/passwd"), run("cat", "../outside-file"), run("cat", "-n", "file"),
       run("cat", "file", "file"), run("cat", os.getcwd() + "/file"), file=sys.stderr)'
 	err_has "0 -13 -13 -13 -13 -13"
+}
+
+# The words of the allowlist that this machine may not have as programs: a stub stands for each.
+t_sv0-dir-type-and-python() {
+	stub python
+	cp /bin/cat bin/type
+	cp /bin/ls bin/dir
+	MODE=(-n)
+	v0 'exact = "import os; print(" + chr(39) + r"\n" + chr(39) + ".join(sorted(os.listdir(" + chr(39) + "." + chr(39) + "))))"
+print(run("bin/dir"), run("bin/type", "file"), run("bin/python", "-c", exact), file=sys.stderr)
+print(run("bin/type", "/etc/passwd"), run("bin/type", "../outside-file"), run("bin/python", "-c", exact + " "), run("bin/python", "made"),
+      file=sys.stderr)'
+	err_has "0 0 0"
+	err_has "-13 -13 -13 -13"
+	missing made
 }
 
 t_sv0-python-listdir-snippet-is-exact() {
@@ -341,6 +389,19 @@ t_sv0-denied-does-not-run-and-is-not-asked-again() {
 	bg_wait bg
 	out_is "-13 -13 -13"
 	missing made
+	[ "$(records approval/request '[a-z]*' | wc -l)" = 1 ] || fail "asked again in the same turn"
+}
+
+t_sv0-denied-patch-is-not-asked-again() {
+	local id
+	mkdir guarded
+	printf 'preset = security-v0\n[session]\nlaunch = trusted\n[files]\nask = guarded\n' | policy
+	start_asking 'print(may(write, "guarded/made"), may(write, "guarded/made"), may(write, "made"))'
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait bg
+	out_is "13 13 ok"
+	missing guarded/made
 	[ "$(records approval/request '[a-z]*' | wc -l)" = 1 ] || fail "asked again in the same turn"
 }
 

@@ -187,6 +187,26 @@ t_agent_sections() {
 	denied exec "cat file" "read-only"
 }
 
+# One policy for all, and one for each agent above it: what holds for whom can be asked and shown.
+t_each_agents_policy_is_told() {
+	printf '[commands]\ndeny = touch a\n[agent "reviewer" commands]\ndeny = touch\n' | policy
+	run pale explain exec touch b
+	rc_is 0
+	run pale explain --agent reviewer exec touch b
+	rc_is 1
+	run pale explain --agent reviewer exec touch a
+	rc_is 1
+	run pale policy show
+	out_has "deny = touch a"
+	! grep -q $'^deny = touch\t' "$S/out" || fail "the reviewer's rule is everybody's"
+	run pale policy show --agent reviewer
+	out_has "deny = touch a"
+	grep -q $'^deny = touch\t' "$S/out" || fail "the reviewer's rule is not shown"
+	run pale run -q --agent reviewer -- bash -c 'touch b'
+	rc_is 126
+	missing b
+}
+
 # Both forms of a name, the address that is reached in truth, the transport, the rule, and what to write.
 t_explain_hosts() {
 	printf '[network]\nallow = bücher.example:443\nudp = ntp.example:123\nallow = 10.1.2.3:22\n' | policy
