@@ -155,6 +155,16 @@ unit_tests() {
 	report $? unit "$T_BASE/log" "$T_BASE/results/unit"
 }
 
+# What was promised, and what came of the tests that show it; where not all ran, only that there are such tests.
+seeds() {
+	local results=("$T_BASE"/results/*)
+	[ $# = 0 ] && [ -z "${LEVELS:-}" ] || results=()
+	bash tests/seeds.sh "${results[@]}" >"$T_BASE/log" 2>&1
+	report $? seeds "$T_BASE/log" "$T_BASE/results/seeds"
+	grep '^seeds: ' "$T_BASE/log"
+	cat "$T_BASE/results/seeds"
+}
+
 # FILE LEVEL [TEST] for each run.
 chosen() {
 	local want file level
@@ -188,6 +198,7 @@ while read -r file level only; do
 done < <(chosen "$@")
 wait
 try_again
+[ $# != 0 ] && [ "$1" != checks ] || seeds "$@"
 
 [ $# != 0 ] || sort -rn "$T_BASE/times" | head | sed 's/^/slowest: /'
 passed=$(cat "$T_BASE"/results/* | grep -c '^ok ')
