@@ -354,31 +354,24 @@ static int by_count(const void *a, const void *b)
 {
 	const struct lesson *x = a, *y = b;
 
-	return x->count == y->count ? strcmp(x->line[0], y->line[0]) : x->count < y->count ? 1 : -1;
-}
-
-void lessons_drop(struct lessons *l, size_t i, const char *why)
-{
-	struct lesson *g = &l->list[i];
-
-	for (size_t k = 0; k < g->n_events; k++)
-		l->events[g->events[k]].why = why;
-	free(g->events);
-	l->n--;
-	memmove(g, g + 1, (l->n - i) * sizeof(*g));
+	return x->count == y->count ? strcmp(x->line, y->line) : x->count < y->count ? 1 : -1;
 }
 
 /* Groups that nothing may be said for are taken apart again. */
 static void settle(struct lessons *l)
 {
 	for (size_t i = 0; i < l->n;) {
-		const char *why = NULL;
+		struct lesson *g = &l->list[i];
+		const char *why = lesson_line(l, g);
 
-		lesson_lines(l, &l->list[i], &why);
-		if (l->list[i].n_lines)
+		if (!why) {
 			i++;
-		else
-			lessons_drop(l, i, why);
+			continue;
+		}
+		for (size_t k = 0; k < g->n_events; k++)
+			l->events[g->events[k]].why = why;
+		free(g->events);
+		*g = l->list[--l->n];
 	}
 	if (l->n)
 		qsort(l->list, l->n, sizeof(*l->list), by_count);

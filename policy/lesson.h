@@ -18,8 +18,7 @@
 #include "rejudge.h"
 
 #define LESSON_EVENTS  4096 /* different deeds; a power of two is twice this */
-#define LESSON_LADDER  6
-#define LESSON_MAX     256 /* proposals */
+#define LESSON_MAX     256  /* proposals */
 #define LESSON_TARGETS 3
 
 /* One deed, with all records of it folded into one; the strings are owned. */
@@ -34,12 +33,12 @@ struct lesson_event {
 
 /* One group. */
 struct lesson {
-	const char *section;		      /* static */
-	char line[LESSON_LADDER][GRANT_LINE]; /* "write = ~/build", each wider than the one before */
-	size_t n_lines;
-	size_t *events; /* indices; owned */
+	const char *section;   /* static */
+	char line[GRANT_LINE]; /* "write = ~/build": the narrowest that says all of it */
+	size_t *events;	       /* indices; owned */
 	size_t n_events;
 	uint64_t count; /* records */
+	char why[512];	/* why the caller does not take it, or "" */
 };
 
 struct lessons {
@@ -62,31 +61,27 @@ int lessons_group(struct lessons *l);
 /* Why nothing is proposed for what img decides so: something says so that no rule may open (static).  NULL
  * where one may, or it is allowed. */
 const char *lesson_why_not(const struct image *img, const struct decision *d, enum op op);
-/* Takes lesson i out: what it was for is left out, for that reason (borrowed until lessons_done()). */
-void lessons_drop(struct lessons *l, size_t i, const char *why);
 void lessons_done(struct lessons *l);
 
-/*
- * lesson_line.c: the lines for a group of deeds in one section, the narrowest first.  What grant_check() does
- * not let through is left out; ret_why (static) says why none is left.
- */
-void lesson_lines(const struct lessons *l, struct lesson *ret, const char **ret_why);
+/* lesson_line.c: makes the group's line.  NULL, or why no line says it that grant_check() lets through
+ * (static). */
+const char *lesson_line(const struct lessons *l, struct lesson *g);
 /* The place that a file's deed is grouped by: a directory of the user's, no higher than a project's or a
  * cache's, and none that holds a secret.  False with a static sentence where none may be proposed. */
 bool lesson_root(const struct image *img, const char *path, char *buf, size_t size, const char **ret_why);
 /* path as people write it: `~`, and wildcards to the letter.  False where it does not fit. */
 bool lesson_path_text(const struct image *img, const char *path, char *buf, size_t size);
-/* One more line of the group, "KEY = VALUE", unless the last one says the same. */
-void lesson_add_line(struct lesson *g, const char *key, const char *value);
+/* "KEY = VALUE" becomes the group's line, where it fits. */
+void lesson_set_line(struct lesson *g, const char *key, const char *value);
 /* That place is one program's own among many (~/.cache/tool, ~/.tool), not a part of a tree of the user's. */
 bool lesson_root_is_own(const struct image *img, const char *root);
 
 /*
- * lesson_net.c: what a deed of the network is grouped by, NULL, or why nothing is proposed for it; the lines
+ * lesson_net.c: what a deed of the network is grouped by, NULL, or why nothing is proposed for it; the line
  * of such a group; whether a line is one of `bind =`, which nobody may grant and the operator may write.
  */
 const char *lesson_net_root(const struct image *img, const struct request *req, char *buf, size_t size);
-void lesson_net_lines(const struct lessons *l, struct lesson *g);
+void lesson_net_line(const struct lessons *l, struct lesson *g);
 bool lesson_is_bind(const char *line);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The lines that are proposed for a group of deeds: the narrowest that says all of them, then wider ones.
+ * The line that is proposed for a group of deeds: the narrowest that says all of them.
  *
- * Guarantees that each is a line which grant_check() lets through, so that none gives away more than a human
+ * Guarantees that it is a line which grant_check() lets through, so that it gives away no more than a human
  * may grant.
  */
 #include <stdio.h>
@@ -112,13 +112,10 @@ static void common(char *a, const char *b)
 	a[end] = '\0';
 }
 
-void lesson_add_line(struct lesson *g, const char *key, const char *value)
+void lesson_set_line(struct lesson *g, const char *key, const char *value)
 {
-	if (g->n_lines == LESSON_LADDER ||
-	    (g->n_lines && strcmp(strchr(g->line[g->n_lines - 1], '=') + 2, value) == 0))
-		return;
-	if (snprintf(g->line[g->n_lines], GRANT_LINE, "%s = %s", key, value) < GRANT_LINE)
-		g->n_lines++;
+	if (snprintf(g->line, GRANT_LINE, "%s = %s", key, value) >= GRANT_LINE)
+		g->line[0] = '\0';
 }
 
 bool lesson_path_text(const struct image *img, const char *path, char *buf, size_t size)
@@ -139,38 +136,12 @@ bool lesson_path_text(const struct image *img, const char *path, char *buf, size
 	return !*path;
 }
 
-/* path, and the directories above it down to top. */
-static void add_paths(const struct lessons *l, struct lesson *g, const char *key, char *path, size_t top)
-{
-	char text[GRANT_LINE];
-
-	for (;;) {
-		char *slash = strrchr(path, '/');
-
-		if (lesson_path_text(l->img, path, text, sizeof(text)))
-			lesson_add_line(g, key, text);
-		if (!slash || (size_t)(slash - path) < top)
-			return;
-		*slash = '\0';
-	}
-}
-
-/* No higher: a project's tree may be taken whole, not what holds projects. */
-static size_t top_of(const struct image *img, const char *root)
-{
-	const char *below = below_home(img, root);
-
-	if (!below || below[0] == '.')
-		return strlen(root);
-	return (size_t)(below - root) + strcspn(below, "/");
-}
-
-static void lines_of_files(const struct lessons *l, struct lesson *g)
+static void line_of_files(const struct lessons *l, struct lesson *g)
 {
 	const struct lesson_event *first = &l->events[g->events[0]];
 	bool read = strcmp(first->r.access, "r") == 0;
 	struct deed d;
-	char path[LIMIT_PATH] = "";
+	char path[LIMIT_PATH] = "", text[GRANT_LINE];
 
 	for (size_t i = 0; i < g->n_events; i++) {
 		if (deed_init(&d, &l->events[g->events[i]].r, l->workspace) == 0 && d.req.path) {
@@ -184,7 +155,8 @@ static void lines_of_files(const struct lessons *l, struct lesson *g)
 	/* Such a directory is taken whole: what is in it has other names the next time. */
 	if (!read && lesson_root_is_own(l->img, first->root))
 		snprintf(path, sizeof(path), "%s", first->root);
-	add_paths(l, g, read ? "read" : "write", path, top_of(l->img, first->root));
+	if (lesson_path_text(l->img, path, text, sizeof(text)))
+		lesson_set_line(g, read ? "read" : "write", text);
 }
 
 /* --- commands --- */
@@ -241,19 +213,20 @@ static void cut_words(struct words *w, const struct deed *d)
 		free(w->word[w->n - 1]);
 }
 
-static void add_words(struct lesson *g, const struct words *w, size_t n, const char *end)
+static bool set_words(struct lesson *g, const struct words *w, const char *end)
 {
 	char line[GRANT_LINE] = "";
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < w->n; i++)
 		if (!put_word(line, sizeof(line) - 3, w->word[i]))
-			return;
+			return false;
 	strcat(line, end);
-	lesson_add_line(g, "allow", line);
+	lesson_set_line(g, "allow", line);
+	return true;
 }
 
-/* What all of them begin with; a single one to the letter. */
-static void lines_of_commands(const struct lessons *l, struct lesson *g)
+/* What all of them begin with, as far as the language can say it; a single one to the letter. */
+static void line_of_commands(const struct lessons *l, struct lesson *g)
 {
 	struct words w = { .n = 0 };
 	struct deed d;
@@ -267,44 +240,28 @@ static void lines_of_commands(const struct lessons *l, struct lesson *g)
 		}
 		deed_done(&d);
 	}
-	if (w.all)
-		add_words(g, &w, w.n, " $");
-	for (size_t n = w.n; n > 1; n--)
-		add_words(g, &w, n, "");
+	if (!w.all || !set_words(g, &w, " $"))
+		while (w.n > 1 && !set_words(g, &w, ""))
+			free(w.word[--w.n]);
 	words_done(&w);
 }
 
-/* --- together --- */
-
-/* The sentence that a line is refused with, as one that lives on. */
-static const char *refusal(const char *section)
+const char *lesson_line(const struct lessons *l, struct lesson *g)
 {
-	if (strcmp(section, "commands") == 0)
-		return "no rule says just this: the program alone would be too much";
-	return strcmp(section, "network") == 0 ? "anybody can have a name there"
-					       : "no directory that could be named is small enough";
-}
-
-void lesson_lines(const struct lessons *l, struct lesson *ret, const char **ret_why)
-{
-	size_t kept = 0;
+	bool commands = strcmp(g->section, "commands") == 0, network = strcmp(g->section, "network") == 0;
 	char why[256];
 
-	ret->n_lines = 0;
-	*ret_why = refusal(ret->section);
-	if (strcmp(ret->section, "commands") == 0)
-		lines_of_commands(l, ret);
-	else if (strcmp(ret->section, "network") == 0)
-		lesson_net_lines(l, ret);
+	g->line[0] = '\0';
+	if (commands)
+		line_of_commands(l, g);
+	else if (network)
+		lesson_net_line(l, g);
 	else
-		lines_of_files(l, ret);
-	for (size_t i = 0; i < ret->n_lines; i++) {
-		if (!lesson_is_bind(ret->line[i]) &&
-		    grant_check(l->img, ret->section, ret->line[i], NULL, why, sizeof(why)) < 0)
-			continue;
-		if (kept != i)
-			memcpy(ret->line[kept], ret->line[i], sizeof(ret->line[i]));
-		kept++;
-	}
-	ret->n_lines = kept;
+		line_of_files(l, g);
+	if (g->line[0] && (lesson_is_bind(g->line) ||
+			   grant_check(l->img, g->section, g->line, NULL, why, sizeof(why)) == 0))
+		return NULL;
+	return commands	 ? "no rule says just this: the program alone would be too much"
+	       : network ? "anybody can have a name there"
+			 : "no directory that could be named is small enough";
 }

@@ -106,61 +106,31 @@ static size_t ports_of(const struct lessons *l, const struct lesson *g, uint16_t
 	return n;
 }
 
-/* A datagram's rule is for the very name: what answers it is whoever likes. */
-static void lines_of_host(const struct lessons *l, struct lesson *g, const char *key, const char *host)
+static void line_of_host(const struct lessons *l, struct lesson *g, const char *key, const char *host)
 {
-	const char *dot = strcmp(key, "allow") == 0 ? strchr(host, '.') : NULL;
-	char list[64] = "", value[GRANT_LINE];
+	char value[GRANT_LINE];
 	uint16_t ports[PORTS_MAX];
 	size_t n = ports_of(l, g, ports);
+	int at = snprintf(value, sizeof(value) - 64, "%s", host);
 
+	if (at >= (int)sizeof(value) - 64)
+		return;
 	for (size_t i = 0; i < n; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%u", i ? "," : ":", ports[i]);
-	if (snprintf(value, sizeof(value), "%s%s", host, list) < (int)sizeof(value))
-		lesson_add_line(g, key, value);
-	if (dot && strchr(dot + 1, '.') &&
-	    snprintf(value, sizeof(value), "*%s%s", dot, list) < (int)sizeof(value))
-		lesson_add_line(g, key, value);
+		at += snprintf(value + at, sizeof(value) - (size_t)at, "%s%u", i ? "," : ":", ports[i]);
+	lesson_set_line(g, key, value);
 }
 
-/* --- all of them --- */
-
-static void lines_of_datagrams(const struct lessons *l, struct lesson *g, const char *host)
+void lesson_net_line(const struct lessons *l, struct lesson *g)
 {
-	lines_of_host(l, g, "udp", host);
-}
-
-static void lines_of_socket(const struct lessons *l, struct lesson *g, const char *path)
-{
+	const char *root = l->events[g->events[0]].root;
 	char text[GRANT_LINE];
 
-	if (lesson_path_text(l->img, path, text, sizeof(text)))
-		lesson_add_line(g, "unix", text);
-}
-
-static void lines_of_port(const struct lessons *l, struct lesson *g, const char *port)
-{
-	(void)l;
-	lesson_add_line(g, "bind", port);
-}
-
-void lesson_net_lines(const struct lessons *l, struct lesson *g)
-{
-	static const struct {
-		const char *word;
-		void (*fn)(const struct lessons *l, struct lesson *g, const char *what);
-	} kinds[] = { { DATAGRAM, lines_of_datagrams },
-		      { SOCKET, lines_of_socket },
-		      { PORT, lines_of_port } };
-	const char *root = l->events[g->events[0]].root;
-
-	for (size_t i = 0; i < NELEM(kinds); i++) {
-		size_t n = strlen(kinds[i].word);
-
-		if (strncmp(root, kinds[i].word, n) == 0) {
-			kinds[i].fn(l, g, root + n);
-			return;
-		}
-	}
-	lines_of_host(l, g, "allow", root);
+	if (strncmp(root, DATAGRAM, strlen(DATAGRAM)) == 0)
+		line_of_host(l, g, "udp", root + strlen(DATAGRAM));
+	else if (strncmp(root, PORT, strlen(PORT)) == 0)
+		lesson_set_line(g, BIND, root + strlen(PORT));
+	else if (strncmp(root, SOCKET, strlen(SOCKET)) != 0)
+		line_of_host(l, g, "allow", root);
+	else if (lesson_path_text(l->img, root + strlen(SOCKET), text, sizeof(text)))
+		lesson_set_line(g, "unix", text);
 }

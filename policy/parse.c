@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* The header's own record, a new one or the one met before. */
-static int seen_header(struct parser *ps, const char *header, unsigned line)
+static int seen_header(struct parser *ps, const char *header)
 {
 	struct seen *s;
 
@@ -23,9 +23,7 @@ static int seen_header(struct parser *ps, const char *header, unsigned line)
 		if (strcmp(ps->seen[i].header, header) != 0)
 			continue;
 		ps->cur_seen = i;
-		return diag_add(ps->d, SEVERITY_WARNING, "duplicate-section", ps->src->path, line, 1,
-				"put its lines there", "[%s] stands in line %u already", header,
-				ps->seen[i].line);
+		return 0;
 	}
 	if (ps->n_seen == ps->cap_seen) {
 		size_t cap = ps->cap_seen ? ps->cap_seen * 2 : 8;
@@ -37,7 +35,7 @@ static int seen_header(struct parser *ps, const char *header, unsigned line)
 		ps->cap_seen = cap;
 	}
 	s = &ps->seen[ps->n_seen];
-	*s = (struct seen){ .header = strdup(header), .line = line };
+	*s = (struct seen){ .header = strdup(header) };
 	if (!s->header)
 		return -ENOMEM;
 	ps->cur_seen = ps->n_seen++;
@@ -78,7 +76,7 @@ static int on_section(void *ctx, const char *header, unsigned line)
 {
 	struct parser *ps = ctx;
 	char name[INI_NAME_MAX + 1] = "";
-	int err = seen_header(ps, header, line);
+	int err = seen_header(ps, header);
 
 	if (err < 0)
 		return err;
@@ -157,7 +155,7 @@ static bool is_env(const struct source *src)
 /* One section that nobody wrote. */
 static int read_env(struct parser *ps)
 {
-	int err = seen_header(ps, "network", 1);
+	int err = seen_header(ps, "network");
 
 	return err < 0 ? err : parser_read_env(ps);
 }

@@ -95,7 +95,6 @@ const char *setting_name(enum setting set);
 /* A header of a file and the settings seen below it, to catch what is said twice. */
 struct seen {
 	char *header;
-	unsigned line;
 	unsigned lines[SET_COUNT];
 	unsigned limits[LIMIT_VALUES];
 };

@@ -57,11 +57,6 @@ int policy_edit(const struct options *o);
  */
 bool ask_yes(const char *question);
 bool ask_is_possible(void);
-/*
- * One key, a lower-case letter where it is one, without Enter; only where ask_is_possible().  What was typed
- * before the question does not count, nor do several at once: 0.  -1 at the end of input.
- */
-int ask_key(const char *question);
 
 enum next { NEXT_EDIT, NEXT_LEAVE, NEXT_SAVE };
 /* `What now?`, from standard input; at its end: leave.  NEXT_SAVE only where may_save. */

@@ -1,13 +1,12 @@
 /*
  * pale learn: from what a session was denied, asked or only observed doing to rules that allow it.
  *
- * Nothing is written before it was replayed: each line that is taken allows what it is for, and nothing that
- * was left out.  The policy's own lines stay as they are.
+ * What is printed is the text that --write appends to the policy, and in comments what is left out of it.
+ * It was replayed: each line allows what it is for, and nothing that was left out.
  */
 #include "learn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -72,18 +71,12 @@ static int load_policy(struct learn *l)
 
 static int study(struct learn *l)
 {
-	int r;
-
 	l->lessons.img = &l->now.image;
 	l->lessons.workspace = l->workspace[0] ? l->workspace : l->now.bundle.workspace;
-	r = lessons_group(&l->lessons);
-	if (r == 0)
-		l->taken = calloc(l->lessons.n + 1, sizeof(*l->taken));
-	if (r < 0 || !l->taken || learn_propose(l) < 0) {
-		talk("out of memory");
-		return -ENOMEM;
-	}
-	return 0;
+	if (lessons_group(&l->lessons) == 0)
+		return learn_replay(l);
+	talk("out of memory");
+	return -ENOMEM;
 }
 
 /* --- the report --- */
@@ -110,17 +103,11 @@ static json_t *events_to_json(const struct learn *l, const struct lesson *g)
 	return list;
 }
 
-static json_t *lesson_to_json(const struct learn *l, size_t i)
+static json_t *lesson_to_json(const struct learn *l, const struct lesson *g)
 {
-	const struct lesson *g = &l->lessons.list[i];
-	const struct taken *t = &l->taken[i];
-	json_t *wider = json_array();
-
-	for (size_t k = t->at + 1; k < g->n_lines; k++)
-		json_array_append_new(wider, json_text(g->line[k]));
-	return json_pack("{ss, so, so, sI, so, sb, so}", "section", g->section, "line", json_text(t->line),
-			 "wider", wider, "count", (json_int_t)g->count, "events", events_to_json(l, g),
-			 "taken", t->is_taken, "why_not", json_text(t->why[0] ? t->why : NULL));
+	return json_pack("{ss, so, sI, so, sb, so}", "section", g->section, "line", json_text(g->line),
+			 "count", (json_int_t)g->count, "events", events_to_json(l, g), "taken", !g->why[0],
+			 "why_not", json_text(g->why[0] ? g->why : NULL));
 }
 
 static json_t *left_to_json(const struct learn *l)
@@ -144,7 +131,7 @@ static void print_report_json(const struct learn *l, const char *written)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < l->lessons.n; i++)
-		json_array_append_new(list, lesson_to_json(l, i));
+		json_array_append_new(list, lesson_to_json(l, &l->lessons.list[i]));
 	print_json(json_pack("{so, so, sI, sI, sI, so, so, sI, so}", "from", json_text(l->from), "policy",
 			     json_text(l->file.path), "events", (json_int_t)l->lessons.n_events, "covered",
 			     (json_int_t)covered_count(l), "beyond", (json_int_t)l->lessons.beyond,
@@ -152,158 +139,88 @@ static void print_report_json(const struct learn *l, const char *written)
 			     "written", json_text(written)));
 }
 
+/* In comments, so that all that is printed is a piece of a policy. */
+static void print_comment(const char *before, const char *a, const char *b, const char *why)
+{
+	printf("# %s: ", before);
+	print_recorded(stdout, a);
+	putchar(' ');
+	print_recorded(stdout, b);
+	fputs(": ", stdout);
+	print_recorded(stdout, why);
+	putchar('\n');
+}
+
 static void print_left(const struct learn *l)
 {
 	size_t n = 0;
 
+	putchar('\n');
+	for (size_t i = 0; i < l->lessons.n; i++) {
+		const struct lesson *g = &l->lessons.list[i];
+
+		if (g->why[0])
+			print_comment("not taken", g->section, g->line, g->why);
+	}
 	for (size_t i = 0; i < l->lessons.n_events; i++) {
 		const struct lesson_event *e = &l->lessons.events[i];
 
-		if (e->covered || !e->why)
-			continue;
-		if (n == 0)
-			puts("left out:");
-		if (n++ >= LEFT_SHOWN)
-			continue;
-		fputs("  ", stdout);
-		print_recorded(stdout, e->r.op);
-		putchar(' ');
-		print_recorded(stdout, e->r.target);
-		fputs(": ", stdout);
-		print_escaped(stdout, e->why);
-		putchar('\n');
+		if (!e->covered && e->why && n++ < LEFT_SHOWN)
+			print_comment("left out", e->r.op, e->r.target, e->why);
 	}
 	if (n > LEFT_SHOWN)
-		printf("  and %zu more (--json has all)\n", n - LEFT_SHOWN);
-}
-
-static void print_proposals(const struct learn *l)
-{
-	for (size_t i = 0; i < l->lessons.n; i++) {
-		const struct taken *t = &l->taken[i];
-
-		printf("[%s] ", l->lessons.list[i].section);
-		print_escaped(stdout, t->line);
-		fputs("\n  ", stdout);
-		learn_print_lesson(stdout, l, i);
-		if (t->answered)
-			puts("  what you answered to another holds for it too");
-		if (t->why[0]) {
-			fputs("  not taken: ", stdout);
-			print_recorded(stdout, t->why);
-			putchar('\n');
-		}
-	}
+		printf("# and %zu more (--json has all)\n", n - LEFT_SHOWN);
+	if (l->lessons.beyond)
+		printf("# %llu records were not looked at: too many different ones\n",
+		       (unsigned long long)l->lessons.beyond);
 }
 
 static void print_report(const struct learn *l)
 {
-	print_proposals(l);
-	print_left(l);
-	if (l->lessons.beyond)
-		printf("%llu records were not looked at: too many different ones\n",
-		       (unsigned long long)l->lessons.beyond);
-	printf("%s: %zu different things were denied, asked or observed, %llu of them are allowed by now",
+	printf("# %s: %zu different things were denied, asked or observed, %llu of them are allowed by now",
 	       l->from[0] ? l->from : "the ledger", l->lessons.n_events,
 	       (unsigned long long)covered_count(l));
 	if (learn_taken(l))
 		printf(", %llu more by these rules", (unsigned long long)l->replayed);
-	puts("");
+	putchar('\n');
+	learn_print_lines(stdout, l);
+	print_left(l);
+	fflush(stdout);
 }
 
-/* --- writing --- */
-
-/* Beside the policy, for who wants to look first; never over something else. */
-static int write_apart(const struct learn *l)
-{
-	_cleanup_close_ int fd = -1;
-	size_t len = strlen(l->text);
-	int r;
-
-	if (strcmp(l->o.output, "-") == 0)
-		return fwrite(l->text, 1, len, stdout) == len ? 0 : -EIO;
-	fd = open(l->o.output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = fd < 0 ? -errno : policy_file_write(fd, l->text, len);
-	if (r < 0)
-		talk("%s: %s", l->o.output, strerror(-r));
-	return r;
-}
+/* --- together --- */
 
 static int save(const struct learn *l)
 {
-	int r;
+	int r = policy_file_save(&l->file, l->text, strlen(l->text));
 
-	if (l->o.output)
-		return write_apart(l);
-	r = policy_file_save(&l->file, l->text, strlen(l->text));
 	if (r < 0)
 		policy_file_tell(&l->file, r);
 	else if (!l->o.json)
 		talk("%s is saved: %zu rule%s more; sessions that run keep the old one until `pale policy "
-		     "reload`",
+		     "reload`; `pale policy edit` changes them",
 		     l->file.path, learn_taken(l), learn_taken(l) == 1 ? "" : "s");
 	return r;
 }
 
-/* All of it, without asking. */
-static int take_all(struct learn *l)
-{
-	for (size_t i = 0; i < l->lessons.n; i++)
-		l->taken[i].is_taken = true;
-	return learn_replay(l);
-}
-
-static int batch(struct learn *l)
-{
-	bool write = l->o.yes || l->o.output;
-	const char *written = NULL;
-
-	if (take_all(l) < 0)
-		return EXIT_USAGE;
-	if (write && learn_taken(l)) {
-		if (save(l) < 0)
-			return EXIT_USAGE;
-		written = l->o.output ? l->o.output : l->file.path;
-	}
-	if (l->o.output && strcmp(l->o.output, "-") == 0)
-		return EXIT_OK;
-	if (l->o.json) {
-		print_report_json(l, written);
-		return EXIT_OK;
-	}
-	print_report(l);
-	if (!write && learn_taken(l))
-		talk("nothing was written: --yes takes these rules, -o FILE writes them apart, a terminal "
-		     "asks one by "
-		     "one");
-	return EXIT_OK;
-}
-
-static int review(struct learn *l)
-{
-	print_left(l);
-	fflush(stdout);
-	if (l->lessons.n == 0) {
-		print_report(l);
-		return EXIT_OK;
-	}
-	if (!learn_review(l)) {
-		talk("%s is as it was", l->file.path);
-		return EXIT_FINDINGS;
-	}
-	if (save(l) < 0)
-		return EXIT_USAGE;
-	print_report(l);
-	return EXIT_OK;
-}
-
 static int learn(struct learn *l, int argc, char **argv)
 {
+	bool write;
+
 	if (lessons_init(&l->lessons, &l->now.image, "") < 0)
 		return EXIT_USAGE;
 	if (ledgers_chosen(&l->o, argc, argv, on_ledger, l) < 0 || load_policy(l) < 0 || study(l) < 0)
 		return EXIT_USAGE;
-	return ask_is_possible() && !l->o.yes && !l->o.output && !l->o.json ? review(l) : batch(l);
+	write = l->o.yes && learn_taken(l);
+	if (!l->o.json)
+		print_report(l);
+	if (write && save(l) < 0)
+		return EXIT_USAGE;
+	if (l->o.json)
+		print_report_json(l, write ? l->file.path : NULL);
+	else if (!write && learn_taken(l))
+		talk("nothing was written: --write appends these rules to %s", l->file.path);
+	return EXIT_OK;
 }
 
 static int learn_run(const struct options *o, int argc, char **argv)
@@ -321,10 +238,6 @@ static int learn_run(const struct options *o, int argc, char **argv)
 	loaded_done(&l.now);
 	policy_file_done(&l.file);
 	diags_done(&l.known);
-	for (size_t i = 0; i < l.n_reasons; i++)
-		free(l.reasons[i]);
-	free(l.reasons);
-	free(l.taken);
 	free(l.text);
 	return code;
 }
@@ -338,15 +251,14 @@ static const struct opt opts[] = {
 	OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: the session's)"),
 	OPT_VALUE("agent", 0, "NAME", agent,
 		  "with the [agent \"NAME\" ...] sections (default: the session's)"),
-	OPT_VALUE("output", 'o', "FILE", output, "write the new policy there, `-` for standard output"),
-	OPT_FLAG("yes", 'y', yes, "take every proposal without asking"),
+	OPT_FLAG("write", 0, yes, "append the lines to the policy"),
 	OPT_JSON,
 	{ 0 },
 };
 
 const struct subcommand subcommand_learn = {
 	.name = "learn",
-	.args = "[--session ID | --ledger FILE...] [-o FILE] [--yes] [--json]",
+	.args = "[--session ID | --ledger FILE...] [--write] [--json]",
 	.summary = "propose rules for what was denied, asked or observed",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,

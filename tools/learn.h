@@ -1,6 +1,6 @@
 /*
- * The parts of `pale learn`: what a ledger teaches (policy/lesson.h), what is taken of it, and the policy
- * that comes of that, replayed.
+ * The parts of `pale learn`: what a ledger teaches (policy/lesson.h), and the policy that comes of it,
+ * replayed.
  */
 #ifndef PALE_LEARN_H
 #define PALE_LEARN_H
@@ -8,61 +8,27 @@
 #include "edit.h"
 #include "policy/lesson.h"
 
-/* What is made of one lesson. */
-struct taken {
-	bool is_taken;
-	size_t at;	       /* which of its lines */
-	char line[GRANT_LINE]; /* that line */
-	char why[512];	       /* why it cannot be taken, or "" */
-	bool answered;	       /* by what was taken for another: it was not asked about */
-};
-
 struct learn {
 	struct options o;
-	char workspace[PATH_MAX], agent[64], from[160]; /* of the ledger; "session 3f.. (2 ledgers)" */
+	char workspace[PATH_MAX], agent[64], from[160]; /* of the ledger; "session 3f.." */
 	struct policy_file file;
 	struct loaded now; /* the policy as it is */
 	struct diags known;
 	struct lessons lessons;
-	struct taken *taken; /* one a lesson */
-	char *text;	     /* what the file becomes */
-	uint64_t replayed;   /* events that are allowed now */
-	char **reasons;	     /* that are pointed to by events; owned */
-	size_t n_reasons;
+	char *text;	   /* what the file becomes */
+	uint64_t replayed; /* events that are allowed by it */
 };
 
 /*
- * learn_text.c: makes l->text of what is taken and replays every event by it: a lesson whose own events it
- * does not allow, that lint complains of, or that lets something happen which is left out, is taken back,
- * with the reason in `why`.  0 or -errno after telling.
+ * learn_text.c: makes l->text of all lessons and replays every event by it: a lesson whose own events it does
+ * not allow, that lint complains of, or that lets something happen which is left out, is not taken; `why`
+ * says so.  0 or -errno after telling.
  */
 int learn_replay(struct learn *l);
-#define LEARN_ALL SIZE_MAX
-/* The file with all that is taken, or with that one lesson only (caller frees).  0 or -ENOMEM. */
-int learn_build(const struct learn *l, size_t only, char **ret);
-/* The policy with all that is taken so far.  0 or -errno; loaded_done() in each case. */
-int learn_load(const struct learn *l, struct loaded *ret);
-/* All that lesson i is for is allowed by that policy. */
-bool learn_is_answered(const struct learn *l, const struct loaded *after, size_t i);
-/* It is not taken, for that reason. */
-void learn_take_back(struct taken *t, const char *why);
 /* How many lessons are taken. */
 size_t learn_taken(const struct learn *l);
-/* The lines that are taken, with their sections. */
-void learn_print_new(FILE *f, const struct learn *l);
-
-/*
- * learn_lint.c: takes the lines that `pale lint` would complain of out of the lessons, and lessons that have
- * none left out of the list; all that are left are not taken yet.  0 or -ENOMEM.
- */
-int learn_propose(struct learn *l);
-/* Takes back the lines of text that lint says something of (d).  Whether there was one. */
-bool learn_check_lint(struct learn *l, const char *text, const struct diags *d);
-
-/* learn_review.c: asks about each.  1 to save, 0 to leave all as it is. */
-int learn_review(struct learn *l);
-/* "12 things (38 times)", with a few of them below. */
-void learn_print_lesson(FILE *f, const struct learn *l, size_t i);
+/* Their lines below the heads of their sections. */
+void learn_print_lines(FILE *f, const struct learn *l);
 
 /*
  * ledger_walk.c: calls fn with each record of the ledger at path, in order, until it returns a negative

@@ -1,7 +1,7 @@
 /*
- * What the policy becomes by what is taken, and the proof that it does: the ledger's events judged anew.
+ * What the policy becomes by what is learnt, and the proof that it does: the ledger's events judged anew.
  *
- * The file's own lines stay as they are; each learnt one is put behind the last of its section.
+ * The file's own lines stay as they are; the learnt ones are appended, below the heads of their sections.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,91 +11,63 @@
 
 /* --- the text --- */
 
-struct text {
-	char *buf;
+static void print_raw(FILE *f, const char *line)
+{
+	fputs(line, f);
+}
+
+static void print_sections(FILE *f, const struct learn *l, const struct lesson *only,
+			   void (*print)(FILE *f, const char *line))
+{
+	static const char *const sections[] = { "files", "commands", "network" };
+
+	for (size_t s = 0; s < NELEM(sections); s++) {
+		bool begun = false;
+
+		for (size_t i = 0; i < l->lessons.n; i++) {
+			const struct lesson *g = &l->lessons.list[i];
+
+			if (g->why[0] || (only && only != g) || strcmp(g->section, sections[s]) != 0)
+				continue;
+			if (!begun)
+				fprintf(f, "\n[%s]\n", sections[s]);
+			begun = true;
+			fprintf(f, "# learnt from %s: %zu thing%s, %llu time%s\n", l->from, g->n_events,
+				g->n_events == 1 ? "" : "s", (unsigned long long)g->count,
+				g->count == 1 ? "" : "s");
+			print(f, g->line);
+			fputc('\n', f);
+		}
+	}
+}
+
+void learn_print_lines(FILE *f, const struct learn *l)
+{
+	print_sections(f, l, NULL, print_escaped);
+}
+
+/* The file with all that is taken, or with that one lesson only (caller frees); NULL on ENOMEM. */
+static char *build(const struct learn *l, const struct lesson *only)
+{
+	_cleanup_free_ char *first = l->file.old ? NULL : init_text(INIT_USER, "agent");
+	const char *old = l->file.old ? l->file.old : first;
+	char *text = NULL;
 	size_t len;
-};
+	FILE *f = old ? open_memstream(&text, &len) : NULL;
+	bool failed;
 
-/* 0 or -ENOMEM. */
-static int insert(struct text *t, size_t at, const char *what)
-{
-	size_t n = strlen(what);
-	char *grown = realloc(t->buf, t->len + n + 1);
-
-	if (!grown)
-		return -ENOMEM;
-	t->buf = grown;
-	memmove(grown + at + n, grown + at, t->len - at + 1);
-	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the text goes on behind it */
-	memcpy(grown + at, what, n);
-	t->len += n;
-	return 0;
-}
-
-/* Behind the last line of `[section]` that says something or is a comment; SIZE_MAX where there is none. */
-static size_t section_end(const struct text *t, const char *section)
-{
-	size_t end = SIZE_MAX, n = strlen(section);
-	bool inside = false;
-
-	for (size_t at = 0; at < t->len;) {
-		const char *line = t->buf + at;
-		size_t len = strcspn(line, "\n"), next = at + len + (line[len] == '\n');
-
-		if (line[0] == '[')
-			inside = end == SIZE_MAX && len == n + 2 && strncmp(line + 1, section, n) == 0 &&
-				 line[n + 1] == ']';
-		if (inside && len > 0)
-			end = next;
-		at = next;
-	}
-	return end;
-}
-
-static int add_line(struct text *t, const char *section, const char *line, const char *comment)
-{
-	size_t at = section_end(t, section);
-	char head[64], rule[2 * GRANT_LINE + 256];
-	int r;
-
-	if (t->len && t->buf[t->len - 1] != '\n') {
-		r = insert(t, t->len, "\n");
-		if (r < 0)
-			return r;
-		at = section_end(t, section);
-	}
-	if (at == SIZE_MAX) {
-		snprintf(head, sizeof(head), "%s[%s]\n", t->len ? "\n" : "", section);
-		r = insert(t, t->len, head);
-		if (r < 0)
-			return r;
-		at = t->len;
-	}
-	snprintf(rule, sizeof(rule), "# %s\n%s\n", comment, line);
-	return insert(t, at, rule);
-}
-
-int learn_build(const struct learn *l, size_t only, char **ret)
-{
-	struct text t = { .buf = l->file.old ? strdup(l->file.old) : init_text(INIT_USER, "agent") };
-	int r = t.buf ? 0 : -ENOMEM;
-
-	t.len = t.buf ? strlen(t.buf) : 0;
-	for (size_t i = 0; r == 0 && i < l->lessons.n; i++) {
-		const struct lesson *g = &l->lessons.list[i];
-		char comment[200];
-
-		if (!l->taken[i].is_taken || (only != LEARN_ALL && only != i))
-			continue;
-		snprintf(comment, sizeof(comment), "learnt from %s: %zu thing%s", l->from, g->n_events,
-			 g->n_events == 1 ? "" : "s");
-		r = add_line(&t, g->section, l->taken[i].line, comment);
-	}
-	if (r < 0)
-		free(t.buf);
-	else
-		*ret = t.buf;
-	return r;
+	if (!f)
+		return NULL;
+	len = strlen(old);
+	fputs(old, f);
+	if (len && old[len - 1] != '\n')
+		fputc('\n', f);
+	print_sections(f, l, only, print_raw);
+	failed = ferror(f);
+	if (fclose(f) == 0 && !failed)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* --- the replay --- */
@@ -106,24 +78,48 @@ static bool allows(const struct learn *l, const struct loaded *after, const stru
 	return record_judge(&after->image, &e->r, l->workspace, ret) == 0 && ret->verdict == VERDICT_ALLOW;
 }
 
-bool learn_is_answered(const struct learn *l, const struct loaded *after, size_t i)
+static bool is_known(const struct diags *known, const struct diag *g)
 {
-	const struct lesson *g = &l->lessons.list[i];
-
-	for (size_t k = 0; k < g->n_events; k++) {
-		const struct lesson_event *e = &l->lessons.events[g->events[k]];
-		struct decision d;
-
-		if (!allows(l, after, e, &d))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < known->n; i++)
+		if (strcmp(known->list[i].code, g->code) == 0 && strcmp(known->list[i].text, g->text) == 0)
+			return true;
+	return false;
 }
 
-void learn_take_back(struct taken *t, const char *why)
+/* The lesson whose line stands there, NULL: it is the policy's own. */
+static struct lesson *lesson_at(const struct learn *l, const char *text, unsigned line)
 {
-	t->is_taken = false;
-	snprintf(t->why, sizeof(t->why), "%s", why);
+	for (unsigned at = 1; *text && at < line; at++) {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	for (size_t i = 0; i < l->lessons.n; i++) {
+		struct lesson *g = &l->lessons.list[i];
+		size_t n = strlen(g->line);
+
+		if (!g->why[0] && strncmp(text, g->line, n) == 0 && (text[n] == '\n' || !text[n]))
+			return g;
+	}
+	return NULL;
+}
+
+/* One finding is let pass: what does not exist yet is what a session was denied to make.  True where a line
+ * was taken back. */
+static bool check_lint(const struct learn *l, const char *text, const struct diags *d)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct diag *g = &d->list[i];
+		struct lesson *of = NULL;
+
+		if (strcmp(g->code, "missing-path") != 0 && !is_known(&l->known, g))
+			of = lesson_at(l, text, g->line);
+		if (of)
+			snprintf(of->why, sizeof(of->why), "pale lint: %s", g->text);
+		any |= of != NULL;
+	}
+	return any;
 }
 
 /* Each own event has to be allowed.  True where one was taken back. */
@@ -132,18 +128,17 @@ static bool check_own(struct learn *l, const struct loaded *after)
 	bool any = false;
 
 	for (size_t i = 0; i < l->lessons.n; i++) {
-		const struct lesson *g = &l->lessons.list[i];
+		struct lesson *g = &l->lessons.list[i];
 
-		for (size_t k = 0; l->taken[i].is_taken && k < g->n_events; k++) {
-			char rule[256], why[400];
+		for (size_t k = 0; !g->why[0] && k < g->n_events; k++) {
 			struct decision d = { VERDICT_DENY, REASON_MALFORMED, RULE_NONE, 0 };
+			char rule[256];
 
 			if (allows(l, after, &l->lessons.events[g->events[k]], &d))
 				continue;
 			decision_describe(&after->image, &d, rule, sizeof(rule));
-			snprintf(why, sizeof(why), "it would not hold: %s still %s", rule,
+			snprintf(g->why, sizeof(g->why), "it would not hold: %s still %s", rule,
 				 d.verdict == VERDICT_ASK ? "asks" : "denies");
-			learn_take_back(&l->taken[i], why);
 			any = true;
 		}
 	}
@@ -151,27 +146,31 @@ static bool check_own(struct learn *l, const struct loaded *after)
 }
 
 /* Whose line lets this happen, which is left out? */
-static void find_culprit(struct learn *l, const struct lesson_event *e)
+static bool take_back_culprit(struct learn *l, const struct lesson_event *e)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < l->lessons.n; i++) {
+		struct lesson *g = &l->lessons.list[i];
+		_cleanup_free_ char *text = g->why[0] ? NULL : build(l, g);
 		struct loaded alone = { 0 };
 		struct decision d;
 		struct diags diags;
-		char *text = NULL, why[512];
 
-		if (!l->taken[i].is_taken || learn_build(l, i, &text) < 0)
+		if (!text)
 			continue;
 		diags_init(&diags);
 		if (policy_load_with(&l->file, text, strlen(text), &alone, &diags) < 0 ||
 		    allows(l, &alone, e, &d)) {
-			snprintf(why, sizeof(why), "it would also allow %s %.200s, which is left out: %s",
-				 e->r.op, e->r.target, e->why);
-			learn_take_back(&l->taken[i], why);
+			snprintf(g->why, sizeof(g->why),
+				 "it would also allow %s %.200s, which is left out: %s", e->r.op, e->r.target,
+				 e->why);
+			any = true;
 		}
 		diags_done(&diags);
 		loaded_done(&alone);
-		free(text);
 	}
+	return any;
 }
 
 /* Nothing that is left out may happen now.  True where something was taken back. */
@@ -180,50 +179,26 @@ static bool check_others(struct learn *l, const struct loaded *after)
 	for (size_t i = 0; i < l->lessons.n_events; i++) {
 		const struct lesson_event *e = &l->lessons.events[i];
 		struct decision d;
-		size_t before = learn_taken(l);
 
-		if (e->covered || !e->why || !allows(l, after, e, &d))
-			continue;
-		/* A directory on the way to what may be written. */
-		if (d.reason == REASON_WAY)
-			continue;
-		find_culprit(l, e);
-		if (learn_taken(l) < before)
+		/* REASON_WAY: a directory on the way to what may be written. */
+		if (!e->covered && e->why && allows(l, after, e, &d) && d.reason != REASON_WAY &&
+		    take_back_culprit(l, e))
 			return true;
 	}
 	return false;
 }
 
-static void count(struct learn *l, const struct loaded *after)
+static uint64_t count_replayed(const struct learn *l, const struct loaded *after)
 {
-	l->replayed = 0;
-	for (size_t i = 0; i < l->lessons.n; i++) {
-		const struct lesson *g = &l->lessons.list[i];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < l->lessons.n_events; i++) {
+		const struct lesson_event *e = &l->lessons.events[i];
 		struct decision d;
 
-		for (size_t k = 0; k < g->n_events; k++) {
-			l->replayed += allows(l, after, &l->lessons.events[g->events[k]], &d);
-		}
-		if (l->taken[i].answered && !learn_is_answered(l, after, i)) {
-			learn_take_back(&l->taken[i], "the line that holds for it too was not taken");
-			l->taken[i].answered = false;
-		}
+		n += !e->covered && !e->why && allows(l, after, e, &d);
 	}
-}
-
-int learn_load(const struct learn *l, struct loaded *ret)
-{
-	struct diags d;
-	char *text;
-	int r = learn_build(l, LEARN_ALL, &text);
-
-	if (r < 0)
-		return r;
-	diags_init(&d);
-	r = policy_load_with(&l->file, text, strlen(text), ret, &d);
-	diags_done(&d);
-	free(text);
-	return r;
+	return n;
 }
 
 /* One round: -EAGAIN where something was taken back. */
@@ -231,25 +206,24 @@ static int replay(struct learn *l)
 {
 	struct loaded after = { 0 };
 	struct diags d;
-	char *text = NULL;
-	int r = learn_build(l, LEARN_ALL, &text);
+	int r;
 
-	if (r < 0)
-		return r;
+	free(l->text);
+	l->text = build(l, NULL);
+	if (!l->text)
+		return -ENOMEM;
 	diags_init(&d);
-	r = policy_load_with(&l->file, text, strlen(text), &after, &d);
-	if (learn_check_lint(l, text, &d))
+	r = policy_load_with(&l->file, l->text, strlen(l->text), &after, &d);
+	if (check_lint(l, l->text, &d))
 		r = -EAGAIN;
 	else if (r < 0)
 		print_diags(stderr, &d);
 	else if (check_own(l, &after) || check_others(l, &after))
 		r = -EAGAIN;
 	else
-		count(l, &after);
+		l->replayed = count_replayed(l, &after);
 	diags_done(&d);
 	loaded_done(&after);
-	free(l->text);
-	l->text = text;
 	return r;
 }
 
@@ -270,17 +244,6 @@ size_t learn_taken(const struct learn *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->lessons.n; i++)
-		n += l->taken[i].is_taken;
+		n += !l->lessons.list[i].why[0];
 	return n;
-}
-
-void learn_print_new(FILE *f, const struct learn *l)
-{
-	for (size_t i = 0; i < l->lessons.n; i++) {
-		if (!l->taken[i].is_taken)
-			continue;
-		fprintf(f, "+ [%s] ", l->lessons.list[i].section);
-		print_escaped(f, l->taken[i].line);
-		fputc('\n', f);
-	}
 }

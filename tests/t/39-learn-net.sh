@@ -66,12 +66,13 @@ t_names_sockets_ports() {
 	out_has "sock errno"
 	out_has "daemon errno"
 	out_has "listen errno"
-	run pale learn -o "$S/new.ini"
+	cp ~/.config/pale/policy.ini "$S/new.ini"
+	run pale learn -p "$S/new.ini" --write
 	rc_is 0
-	out_has "[network] allow = own.example:80"
-	out_has "[network] udp = own.example:7777"
-	out_has "[network] unix = ~/build/tmp/sock"
-	out_has "[network] bind = 8082"
+	out_has "allow = own.example:80"
+	out_has "udp = own.example:7777"
+	out_has "unix = ~/build/tmp/sock"
+	out_has "bind = 8082"
 	out_has "unix /run/docker.sock: whoever may ask a container daemon is root"
 	out_has "connect 45.33.32.66:80: no name led to this address"
 	out_lacks "not taken"

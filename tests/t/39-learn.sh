@@ -30,29 +30,38 @@ covered() {
 	fsh 'echo a >~/build/out/a && echo b >~/build/out/b && echo c >~/.local/share/tool/c'
 }
 
+# What is learnt into a policy of its own.
+learn_apart() {
+	cp ~/$MINE "$S/new.ini"
+	run pale learn -p "$S/new.ini" --write
+	rc_is 0
+}
+
 t_proposed_and_replayed() {
 	a_day
 	cp ~/$MINE "$S/before"
 	run pale learn
 	rc_is 0
-	out_has "[files] write = ~/build/out"
-	out_has "[files] write = ~/.local/share/tool"
-	out_has "[commands] allow = id -g $"
-	out_has "api-token.txt: its name looks like a secret's"
+	out_has "write = ~/build/out"
+	out_has "write = ~/.local/share/tool"
+	out_has "allow = id -g $"
+	out_has "# left out: write $HOME/build/api-token.txt: its name looks like a secret's"
 	out_has ".ssh/id_rsa: it is a secret"
 	out_has ".bashrc: a rule keeps it as it is"
-	! grep -qx '.*write = ~/build' "$S/out" || fail "what is above is proposed"
+	! grep -qx 'write = ~/build' "$S/out" || fail "what is above is proposed"
+	[ "$(grep -A9 -xF '[files]' "$S/out" | grep -m2 -E '^\[' | tail -1)" = "[commands]" ] || fail "it is not by section"
 	err_has "nothing was written"
 	cmp -s ~/$MINE "$S/before" || fail "something was written"
-	run pale learn --yes
+	grep -v '^# \(session\|left\)' "$S/out" >"$S/printed"
+	run pale learn --write
 	rc_is 0
 	err_has "is saved"
-	# What was there stays, and stands where it stood.
-	[ "$(grep -vxFf "$S/before" ~/$MINE | grep -vE '^(# learnt from session |write = |allow = |\[files\])' | grep -c .)" = 0 ] ||
-		fail "something else was written"
-	diff "$S/before" ~/$MINE | grep -q '^<' && fail "a line of the old policy is gone"
+	# What was there stays, and what was printed stands behind it.
+	cmp -s <(cat "$S/before" "$S/printed" | cat -s) <(cat -s ~/$MINE; echo) || fail "another text was written: $(cat ~/$MINE)"
+	grep -qE "^# learnt from session [0-9a-z-]+: 2 things, 2 times$" ~/$MINE || fail "the comment is not there"
 	run pale lint
 	rc_is 0
+	err_has "no findings"
 	OPTS=(-n)
 	covered
 	rc_is 0
@@ -80,16 +89,10 @@ t_json_and_apart() {
 		why = {x["target"].split("/")[-1]: x["why"] for x in j["left"]}
 		assert "secret" in why["id_rsa"] and "secret" in why["api-token.txt"], why
 	PY
-	run pale learn -o "$S/new.ini"
-	rc_is 0
+	learn_apart
 	cmp -s ~/$MINE "$S/before" || fail "the policy itself was written"
 	run pale lint "$S/new.ini"
 	rc_is 0
-	run pale learn -o "$S/new.ini"
-	rc_is 2
-	run pale learn -o -
-	rc_is 0
-	cmp -s "$S/out" "$S/new.ini" || fail "standard output has another policy"
 }
 
 t_denied_sessions_teach_too() {
@@ -105,10 +108,10 @@ t_denied_sessions_teach_too() {
 	fsh 'id -u; id -n -u; git status; python3 -c 1; nice id -g; echo x >~/build/x; echo x >/etc/x; echo x >~/loose'
 	run pale learn
 	rc_is 0
-	out_has "[commands] allow = id -u $"
-	out_has "[commands] allow = git status $"
-	out_has "[files] write = ~/build"
-	out_has "[files] write = ~/loose"
+	out_has "allow = id -u $"
+	out_has "allow = git status $"
+	out_has "write = ~/build"
+	out_has "write = ~/loose"
 	out_has "exec id -n -u: a rule denies it"
 	out_has "exec python3 -c 1: it runs what its arguments say"
 	out_has "exec nice id -g: it runs what its arguments say"
@@ -125,8 +128,8 @@ t_nothing_dangerous() {
 		for h in github.io s3.amazonaws.com co.uk own.example; do getent hosts $h; done'
 	run pale learn
 	rc_is 0
-	out_has "[files] write = ~/build"
-	out_has "[network] allow = own.example"
+	out_has "write = ~/build"
+	out_has "allow = own.example"
 	for f in .inputrc .gdbinit .screenrc .psqlrc .xsession .nvm .ipython .config/pip .local/share/bash-completion .selected_editor; do
 		out_lacks "write = ~/$f"
 	done
@@ -136,8 +139,8 @@ t_nothing_dangerous() {
 	done
 }
 
-# Not a note either: lint itself is asked, of each line that could be proposed.
-t_what_lint_says_is_not_proposed() {
+# Not a note either: lint itself is asked, of each line that could be taken.
+t_what_lint_says_is_not_taken() {
 	policy <<<$'preset = agent\n[network]\ndeny = evil.example:443'
 	OPTS=(-n)
 	mkdir -p ~/snap/tool/out
@@ -146,16 +149,15 @@ t_what_lint_says_is_not_proposed() {
 	python3 - "$S/out" <<-'PY' || fail "the report"
 		import json, sys
 		j = json.load(open(sys.argv[1]))
-		ladder = {p["line"]: p["wider"] for p in j["proposals"]}
-		# ~/snap holds sensitive directories.
-		assert ladder == {"allow = own.example:443": [], "write = ~/snap/tool/out": ["write = ~/snap/tool"]}, ladder
-		why = {x["target"]: x["why"] for x in j["left"]}
-		assert why["pastebin.com"] == "pale lint: anyone can publish on pastebin.com", why
-		assert "evil.example" in why, why
+		why_not = {p["line"]: p["why_not"] for p in j["proposals"]}
+		assert why_not.pop("allow = evil.example:443"), j
+		assert why_not == {"allow = own.example:443": None, "write = ~/snap/tool/out": None,
+		                   "allow = pastebin.com:443": "pale lint: anyone can publish on pastebin.com"}, why_not
 	PY
-	run pale learn -o "$S/new.ini"
-	rc_is 0
-	out_lacks "not taken"
+	run pale learn
+	out_has "# not taken: network allow = pastebin.com:443: pale lint: anyone can publish"
+	learn_apart
+	! grep -q pastebin "$S/new.ini" || fail "it was written"
 	run pale lint "$S/new.ini"
 	rc_is 0
 	err_has "no findings"
@@ -165,10 +167,10 @@ t_what_lint_says_is_not_proposed() {
 t_beside_a_secret() {
 	policy <<<'preset = agent'
 	fsh 'mkdir -p ~/.davfs2/plugins/x; echo a >~/.davfs2/plugins/x/a; echo b >~/.davfs2/plugins/b; echo c >~/.davfs2/sig'
-	run pale learn --yes
+	run pale learn --write
 	rc_is 0
-	out_has "[files] write = ~/.davfs2/plugins"
-	out_has "[files] write = ~/.davfs2/sig"
+	out_has "write = ~/.davfs2/plugins"
+	out_has "write = ~/.davfs2/sig"
 	out_has "/.davfs2: it holds what stays closed"
 	out_lacks "not taken"
 	grep -qx 'write = ~/.davfs2' ~/$MINE && fail "the whole directory is there"
@@ -189,13 +191,13 @@ t_nothing_to_learn() {
 	err_has "no session has run in this workspace yet"
 	OPTS=()
 	fence cat file
-	run pale learn --yes
+	run pale learn --write
 	rc_is 0
 	out_has "0 different things"
 	missing ~/$MINE
 	run pale learn --session nosuch
 	rc_is 2
-	fence pale learn --yes
+	fence pale learn --write
 	rc_is 1
 	err_has "a session may not change policies"
 }
@@ -206,7 +208,7 @@ t_ledgers_that_lie() {
 	ledger=$(echo "$STATE"/sessions/*/ledger.jsonl)
 	sed 's#/build/out/a#/build/out/z#' "$ledger" >"$S/forged.jsonl"
 	cp ~/$MINE "$S/before"
-	run pale learn --ledger "$S/forged.jsonl" --yes
+	run pale learn --ledger "$S/forged.jsonl" --write
 	rc_is 2
 	err_has "--unverified takes it as it is"
 	cmp -s ~/$MINE "$S/before" || fail "a forged ledger taught"
@@ -215,12 +217,12 @@ t_ledgers_that_lie() {
 	out_has "write = ~/build/out"
 	# What a ledger says is text, whatever it says.
 	printf '{"op": "write", "target": "/x\\n[files]\\nwrite = /"}\n{' >"$S/rubbish.jsonl"
-	run pale learn --ledger "$S/rubbish.jsonl" --unverified --yes
+	run pale learn --ledger "$S/rubbish.jsonl" --unverified --write
 	rc_is 0
 	cmp -s ~/$MINE "$S/before" || fail "rubbish taught"
 	# Nor does its session's name become a line of the policy: a record with a line's end in it is none.
 	sed 's#"session": *"[^"]*"#"session":"x\\n[files]\\nwrite = /opt/any"#' "$ledger" >"$S/named.jsonl"
-	run pale learn --ledger "$S/named.jsonl" --unverified -o -
+	run pale learn --ledger "$S/named.jsonl" --unverified
 	rc_is 0
 	out_lacks "/opt/any"
 	run pale learn --ledger "$S/none.jsonl"
@@ -230,8 +232,7 @@ t_ledgers_that_lie() {
 # What the learnt policy would have decided otherwise is what was learnt.
 t_diff() {
 	a_day
-	run pale learn -o "$S/new.ini"
-	rc_is 0
+	learn_apart
 	run pale policy diff "$HOME/$MINE"
 	rc_is 0
 	[ ! -s "$S/out" ] || fail "a policy differs from itself"
@@ -314,7 +315,7 @@ t_diff_of_a_huge_ledger() {
 t_policy_with_errors() {
 	a_day
 	echo 'nonsense' >>~/$MINE
-	run pale learn --yes
+	run pale learn --write
 	rc_is 2
 	err_has "nothing is learnt for a policy with errors"
 }

@@ -55,7 +55,7 @@ static void lines_are(const char *want)
 	ck_assert_int_eq(lessons_group(&lessons), 0);
 	for (size_t i = 0; i < lessons.n; i++)
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", i ? "; " : "",
-			 lessons.list[i].line[0]);
+			 lessons.list[i].line);
 	ck_assert_str_eq(got, want);
 }
 
@@ -159,27 +159,6 @@ START_TEST(test_never)
 }
 END_TEST
 
-START_TEST(test_wider)
-{
-	tell("write", "/home/u/build/out/a", "w");
-	tell("connect", "api.one.example:443", "");
-	tell("connect", "one.github.io:443", "");
-	ck_assert_int_eq(lessons_group(&lessons), 0);
-	ck_assert_uint_eq(lessons.n, 3);
-	for (size_t i = 0; i < lessons.n; i++) {
-		const struct lesson *g = &lessons.list[i];
-		const char *last = g->line[g->n_lines - 1];
-
-		if (strstr(g->line[0], "github"))
-			ck_assert_str_eq(last, "allow = one.github.io:443"); /* a public suffix */
-		else if (strstr(g->line[0], "example"))
-			ck_assert_str_eq(last, "allow = *.one.example:443");
-		else
-			ck_assert_str_eq(last, "write = ~/build");
-	}
-}
-END_TEST
-
 /* Records of one deed are one, with their counts; a human's no is heard. */
 START_TEST(test_repeats)
 {
@@ -231,7 +210,6 @@ Suite *suite_lesson(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_groups, 0, COUNT(groups));
 	tcase_add_loop_test(t, test_never, 0, COUNT(nevers));
-	tcase_add_test(t, test_wider);
 	tcase_add_test(t, test_repeats);
 	tcase_add_test(t, test_too_many);
 	suite_add_tcase(s, t);
