@@ -13,7 +13,7 @@
 struct policy_file {
 	const struct options *o;
 	enum source_layer layer;
-	char path[PATH_MAX], dir[PATH_MAX], fresh[PATH_MAX];
+	char path[PATH_MAX], dir[PATH_MAX];
 	bool made_dir;
 	int lock;  /* its directory */
 	char *old; /* as the file was, NULL: there was none */
@@ -32,12 +32,6 @@ int policy_file_save(const struct policy_file *f, const char *text, size_t len);
 void policy_file_done(struct policy_file *f);
 /* Says why one of these failed. */
 void policy_file_tell(const struct policy_file *f, int err);
-/* DIR/PREFIXNAME.  0 or -ENAMETOOLONG. */
-int policy_file_beside(const struct policy_file *f, const char *prefix, char *buf, size_t size);
-/* A new file of ours, whatever was there; *ret_fd is the caller's.  0 or -errno. */
-int policy_file_create(const char *path, int *ret_fd);
-/* All of it, to the disk.  0 or -errno. */
-int policy_file_write(int fd, const char *text, size_t len);
 /*
  * Loads and lints all that would be loaded, with text in the file's place (NULL: as it is).  What is wrong
  * with another file does not keep this one from being judged.  0, -EBADMSG with findings, -errno;

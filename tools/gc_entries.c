@@ -248,19 +248,6 @@ static size_t indent_of(const struct file *f)
 	return !line || line == f->text + f->len - 1 ? 0 : n > 0 && n <= 8 ? n : 2;
 }
 
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0)
-			return -errno;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 static int write_new(const struct file *f, const json_t *all)
 {
 	size_t indent = indent_of(f), flags = JSON_PRESERVE_ORDER | JSON_ENCODE_ANY;
@@ -274,9 +261,9 @@ static int write_new(const struct file *f, const json_t *all)
 	fd = openat(f->dir, NAME_NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	r = write_all(fd, text, strlen(text));
+	r = file_write(fd, text, strlen(text));
 	if (r == 0 && f->text[f->len - 1] == '\n')
-		r = write_all(fd, "\n", 1);
+		r = file_write(fd, "\n", 1);
 	if (r == 0 && (fchown(fd, (uid_t)-1, f->st.st_gid) < 0 || fchmod(fd, f->st.st_mode & 07777) < 0 ||
 		       fsync(fd) < 0))
 		r = -errno;

@@ -15,8 +15,6 @@
 #include "tools.h"
 #include "tools/stepup.h"
 
-#define FRESH_FILE PASSPHRASE_FILE ".new"
-
 /* What was typed.  Wiped at the end. */
 struct typed {
 	char old[PASSPHRASE_MAX + 2], fresh[PASSPHRASE_MAX + 2], again[PASSPHRASE_MAX + 2];
@@ -60,22 +58,8 @@ static int load(struct keeper *k)
 static int store(const struct keeper *k, const struct passphrase *p)
 {
 	_cleanup_free_ char *text = passphrase_write(p);
-	_cleanup_close_ int fd = -1;
-	size_t len = text ? strlen(text) : 0;
-	int r = 0;
 
-	if (!text)
-		return -ENOMEM;
-	(void)unlinkat(k->dir, FRESH_FILE, 0);
-	fd = openat(k->dir, FRESH_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len || fsync(fd) < 0 ||
-	    renameat(k->dir, FRESH_FILE, k->dir, PASSPHRASE_FILE) < 0)
-		r = errno ? -errno : -ENOSPC;
-	if (r < 0)
-		(void)unlinkat(k->dir, FRESH_FILE, 0);
-	else
-		(void)fsync(k->dir);
-	return r;
+	return text ? replace_file(k->dir, PASSPHRASE_FILE, NULL, text, strlen(text)) : -ENOMEM;
 }
 
 /* --- kept by a helper of its own user --- */

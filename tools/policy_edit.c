@@ -21,16 +21,15 @@
 struct edit {
 	const struct options *o;
 	struct policy_file f;
-	char copy[PATH_MAX];
-	const char *was; /* the text before it was edited */
+	char copy[PATH_MAX]; /* .edit-policy.ini beside it */
+	const char *was;     /* the text before it was edited */
 	size_t was_len;
 	char *first; /* owned: that of a new file */
 	char *text;  /* as it is edited */
 	size_t len;
-	struct diags known; /* of the old one and those beside it */
-	bool can_compare;   /* the old one can be judged by */
-	bool told;	    /* why it failed */
-	bool was_trusted;   /* a project's, pinned */
+	bool can_compare; /* the old one can be judged by */
+	bool told;	  /* why it failed */
+	bool was_trusted; /* a project's, pinned */
 	struct loaded before, after;
 };
 
@@ -54,10 +53,7 @@ static int find_text(struct edit *e)
 
 static int write_copy(const struct edit *e)
 {
-	_cleanup_close_ int fd = -1;
-	int r = policy_file_create(e->copy, &fd);
-
-	return r < 0 ? r : policy_file_write(fd, e->was, e->was_len);
+	return replace_file(e->f.lock, path_basename(e->copy), NULL, e->was, e->was_len);
 }
 
 /* --- what it would mean ------------------------------------------------------------------------------------
@@ -65,7 +61,11 @@ static int write_copy(const struct edit *e)
 
 static void load_before(struct edit *e)
 {
-	e->can_compare = policy_load_with(&e->f, NULL, 0, &e->before, &e->known) == 0;
+	struct diags d;
+
+	diags_init(&d);
+	e->can_compare = policy_load_with(&e->f, NULL, 0, &e->before, &d) == 0;
+	diags_done(&d);
 	for (size_t i = 0; i < e->before.bundle.n_sources; i++) {
 		const struct source *s = &e->before.bundle.sources[i];
 
@@ -73,34 +73,19 @@ static void load_before(struct edit *e)
 	}
 }
 
-static bool is_of_file(const struct diag *g, const struct edit *e)
-{
-	char real[PATH_MAX];
-
-	return !g->file || (path_real(g->file, real, sizeof(real)) == 0 && strcmp(real, e->f.path) == 0);
-}
-
-/* What was wrong with other files before is not this one's. */
-static bool is_known(const struct diag *g, const void *ctx)
+/* What is wrong with another file is not this one's. */
+static bool is_of_another(const struct diag *g, const void *ctx)
 {
 	const struct edit *e = ctx;
+	char real[PATH_MAX];
 
-	if (is_of_file(g, e))
-		return false;
-	for (size_t i = 0; i < e->known.n; i++) {
-		const struct diag *k = &e->known.list[i];
-
-		if (k->file && strcmp(k->file, g->file) == 0 && k->line == g->line &&
-		    strcmp(k->code, g->code) == 0 && strcmp(k->text, g->text) == 0)
-			return true;
-	}
-	return false;
+	return g->file && (path_real(g->file, real, sizeof(real)) < 0 || strcmp(real, e->f.path) != 0);
 }
 
 static bool has_own_errors(const struct edit *e, const struct diags *d)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (d->list[i].severity == SEVERITY_ERROR && !is_known(&d->list[i], e))
+		if (d->list[i].severity == SEVERITY_ERROR && !is_of_another(&d->list[i], e))
 			return true;
 	return false;
 }
@@ -120,11 +105,12 @@ static enum next judge(struct edit *e)
 	loaded_done(&e->after);
 	memset(&e->after, 0, sizeof(e->after));
 	r = policy_load_with(&e->f, e->text, e->len, &e->after, &d);
-	diags_drop(&d, is_known, e);
-	print_diags(stderr, &d);
-	if (r < 0 && d.n_errors == 0)
+	bad = r < 0 && d.n_errors == 0;
+	if (bad)
 		talk("the policy cannot be judged: %s", strerror(-r));
-	bad = (r < 0 && d.n_errors == 0) || has_own_errors(e, &d);
+	diags_drop(&d, is_of_another, e);
+	print_diags(stderr, &d);
+	bad = bad || has_own_errors(e, &d);
 	if (bad || r < 0 || diags_have_findings(&d))
 		next = ask_next(!bad);
 	e->can_compare = e->can_compare && r == 0;
@@ -216,10 +202,9 @@ static int save(struct edit *e)
 static int edit(struct edit *e)
 {
 	enum ended ended;
-	int r = policy_file_beside(&e->f, ".edit-", e->copy, sizeof(e->copy));
+	int n = snprintf(e->copy, sizeof(e->copy), "%s/.edit-%s", e->f.dir, path_basename(e->f.path));
+	int r = n < 0 || (size_t)n >= sizeof(e->copy) ? -ENAMETOOLONG : policy_file_open(&e->f);
 
-	if (r == 0)
-		r = policy_file_open(&e->f);
 	if (r == 0)
 		r = find_text(e);
 	if (r == 0)
@@ -251,7 +236,6 @@ int policy_edit(const struct options *o)
 		talk("--project, --floor and --policy name different files");
 		return EXIT_USAGE;
 	}
-	diags_init(&e.known);
 	r = policy_file_find(&e.f, o);
 	if (r == 0)
 		r = edit(&e);
@@ -260,7 +244,6 @@ int policy_edit(const struct options *o)
 	policy_file_done(&e.f);
 	loaded_done(&e.before);
 	loaded_done(&e.after);
-	diags_done(&e.known);
 	free(e.text);
 	free(e.first);
 	return r < 0 ? EXIT_USAGE : r == 0 ? EXIT_OK : EXIT_FINDINGS;

@@ -40,13 +40,6 @@ static int name_project(const struct options *o, char *named, size_t size)
 	return path_join(named, size, workspace, ".pale/policy.ini");
 }
 
-int policy_file_beside(const struct policy_file *f, const char *prefix, char *buf, size_t size)
-{
-	int n = snprintf(buf, size, "%s/%s%s", f->dir, prefix, path_basename(f->path));
-
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
-
 /* What a link leads to is what is edited; but a project's links are whoever's that wrote the project. */
 static int find_file(struct policy_file *f)
 {
@@ -68,9 +61,7 @@ static int find_file(struct policy_file *f)
 		return -ELOOP;
 	strcpy(f->dir, f->path);
 	*strrchr(f->dir, '/') = '\0';
-	if (!f->dir[0])
-		return -EINVAL;
-	return policy_file_beside(f, ".new-", f->fresh, sizeof(f->fresh));
+	return f->dir[0] ? 0 : -EINVAL;
 }
 
 static int lock_dir(struct policy_file *f)
@@ -110,47 +101,6 @@ static int read_old(struct policy_file *f)
 	return r == 0 && stat(f->path, &f->st) < 0 ? -errno : r;
 }
 
-int policy_file_write(int fd, const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			text += n;
-			len -= (size_t)n;
-		}
-	}
-	return fsync(fd) < 0 ? -errno : 0;
-}
-
-int policy_file_create(const char *path, int *ret_fd)
-{
-	if (unlink(path) < 0 && errno != ENOENT)
-		return -errno;
-	*ret_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return *ret_fd < 0 ? -errno : 0;
-}
-
-static int write_fresh(const struct policy_file *f, const char *text, size_t len)
-{
-	_cleanup_close_ int fd = -1;
-	struct stat st;
-	int r = policy_file_create(f->fresh, &fd);
-
-	if (r < 0)
-		return r;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if ((st.st_uid != f->st.st_uid || st.st_gid != f->st.st_gid) &&
-	    fchown(fd, st.st_uid == f->st.st_uid ? (uid_t)-1 : f->st.st_uid, f->st.st_gid) < 0)
-		return -errno;
-	if (fchmod(fd, f->st.st_mode & 07777) < 0)
-		return -errno;
-	return policy_file_write(fd, text, len);
-}
-
 /* Somebody else saved it while it was being edited: neither's work is lost. */
 static bool changed_meanwhile(const struct policy_file *f)
 {
@@ -165,15 +115,8 @@ static bool changed_meanwhile(const struct policy_file *f)
 
 int policy_file_save(const struct policy_file *f, const char *text, size_t len)
 {
-	int r = changed_meanwhile(f) ? -ESTALE : write_fresh(f, text, len);
-
-	if (r == 0 && rename(f->fresh, f->path) < 0)
-		r = -errno;
-	if (r < 0 && r != -ESTALE)
-		(void)unlink(f->fresh);
-	if (r == 0)
-		(void)fsync(f->lock);
-	return r;
+	return changed_meanwhile(f) ? -ESTALE
+				    : replace_file(f->lock, path_basename(f->path), &f->st, text, len);
 }
 
 int policy_file_find(struct policy_file *f, const struct options *o)

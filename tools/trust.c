@@ -1,9 +1,9 @@
 /*
  * pale trust: pin the project's own policy, so that it may loosen as well as tighten.
  *
- * A pin is a file named by the SHA-256 of the policy's path that holds the SHA-256 of its content,
- * in the format of sha256sum(1).  Any change of the file or of its place ends the trust.  Beside it lies what
- * of the file counted then, to show what changed; nothing is decided by that.
+ * A pin is a file named by the SHA-256 of the policy's path.  Its first line holds the SHA-256 of the content
+ * and the path, in the format of sha256sum(1): any change of the file or of its place ends the trust.  Below
+ * it stands what of the file counted then, to show what changed; nothing is decided by that.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "edit.h"
 
 #define HEX_SIZE (crypto_hash_sha256_BYTES * 2 + 1)
+#define PIN_MAX	 (LIMIT_POLICY + HEX_SIZE + PATH_MAX + 4)
 
 static void hash_hex(const void *bytes, size_t len, char hex[HEX_SIZE])
 {
@@ -40,38 +41,10 @@ bool trust_is_pinned(const struct dirs *dirs, const char *path, const char *text
 	char file[PATH_MAX], hex[HEX_SIZE];
 	size_t pin_len;
 
-	if (pin_path(dirs, path, file, sizeof(file)) < 0 || file_read(file, 2 * PATH_MAX, &pin, &pin_len) < 0)
+	if (pin_path(dirs, path, file, sizeof(file)) < 0 || file_read(file, PIN_MAX, &pin, &pin_len) < 0)
 		return false;
 	hash_hex(text, len, hex);
 	return pin_len > sizeof(hex) && memcmp(pin, hex, sizeof(hex) - 1) == 0 && pin[sizeof(hex) - 1] == ' ';
-}
-
-/* Written beside and renamed, so that a full disk leaves the old file or the new one. */
-static int write_file(const char *file, const char *text, size_t len)
-{
-	char temp[PATH_MAX + 8];
-	FILE *f;
-	int fd, r = 0;
-
-	snprintf(temp, sizeof(temp), "%s.new", file);
-	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	f = fdopen(fd, "w");
-	if (!f) {
-		r = -errno;
-		(void)close(fd);
-		return r;
-	}
-	fwrite(text, 1, len, f);
-	if (fflush(f) != 0 || fsync(fd) < 0)
-		r = -errno;
-	(void)fclose(f);
-	if (r == 0 && rename(temp, file) < 0)
-		r = -errno;
-	if (r < 0)
-		(void)unlink(temp);
-	return r;
 }
 
 /* --- one file
@@ -95,9 +68,10 @@ struct pinning {
 	const struct options *o;
 	const struct dirs *dirs;
 	const char *path;
-	char file[PATH_MAX], kept[PATH_MAX + 8]; /* the pin, and the text beside it */
+	char file[PATH_MAX]; /* the pin */
 	bool is_env;
-	char *text, *counts, *old; /* owned: the file, what of it counts, what counted last */
+	char *text, *counts, *pin; /* owned: the file, what of it counts, the old pin */
+	const char *old;	   /* what counted last, NULL: it is not known */
 	size_t len, counts_len, old_len;
 };
 
@@ -118,23 +92,37 @@ static int read_file(struct pinning *p)
 
 static void read_old(struct pinning *p)
 {
-	if (access(p->file, F_OK) == 0 && file_read(p->kept, LIMIT_POLICY, &p->old, &p->old_len) < 0)
-		talk("%s changed since it was trusted; what it said then was not kept", p->path);
+	char *end;
+
+	if (file_read(p->file, PIN_MAX, &p->pin, &p->old_len) < 0)
+		return;
+	end = strchr(p->pin, '\n');
+	if (!end || !end[1])
+		return;
+	p->old = end + 1;
+	p->old_len -= (size_t)(p->old - p->pin);
 }
 
 static int write_pin(const struct pinning *p)
 {
-	char dir[PATH_MAX], hex[HEX_SIZE], line[HEX_SIZE + PATH_MAX + 4];
-	int r = path_join(dir, sizeof(dir), p->dirs->state, "trust"), n;
+	_cleanup_close_ int dir = -1;
+	_cleanup_free_ char *pin = malloc(PIN_MAX);
+	char hex[HEX_SIZE];
+	int n, r;
 
-	if (r == 0)
-		r = dir_make(dir);
+	if (!pin)
+		return -ENOMEM;
+	if (strchr(p->path, '\n')) /* its list has lines */
+		return -EINVAL;
+	*strrchr(strcpy(pin, p->file), '/') = '\0';
+	r = dir_make(pin);
+	dir = r < 0 ? -1 : open(pin, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return r < 0 ? r : -errno;
 	hash_hex(p->text, p->len, hex);
-	n = snprintf(line, sizeof(line), "%s  %s\n", hex, p->path);
-	/* The pin first: a text of before it shows more as new, never less. */
-	if (r == 0)
-		r = write_file(p->file, line, (size_t)n);
-	return r < 0 ? r : write_file(p->kept, p->is_env ? p->counts : p->text, p->counts_len);
+	n = sprintf(pin, "%s  %s\n", hex, p->path);
+	memcpy(pin + n, p->is_env ? p->counts : p->text, p->counts_len);
+	return replace_file(dir, strrchr(p->file, '/') + 1, NULL, pin, (size_t)n + p->counts_len);
 }
 
 /* 0, -ECANCELED where he does not want it, -EBADMSG where it has errors. */
@@ -167,7 +155,6 @@ static int pin(struct pinning *p)
 
 static int unpin(const struct pinning *p)
 {
-	(void)unlink(p->kept);
 	return unlink(p->file) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -190,14 +177,12 @@ static int trust_one(const struct options *o, const struct dirs *dirs, const cha
 	struct pinning p = { .o = o, .dirs = dirs, .path = path, .is_env = is_env };
 	int r = pin_path(dirs, path, p.file, sizeof(p.file));
 
-	if (r == 0) {
-		snprintf(p.kept, sizeof(p.kept), "%s.text", p.file);
+	if (r == 0)
 		r = o->revoke ? unpin(&p) : pin(&p);
-	}
 	tell(&p, r);
 	free(p.text);
 	free(p.counts);
-	free(p.old);
+	free(p.pin);
 	return r;
 }
 
@@ -222,22 +207,15 @@ static int trust_all(const struct options *o, const struct dirs *dirs, const cha
 /* --- the list
  * ----------------------------------------------------------------------------------------------- */
 
-/* A pin's second word; names of one line alone are pinned, others cannot be told apart here. */
+/* The second word of a pin's first line. */
 static char *pinned_path(const char *file)
 {
-	char *text = NULL, *path;
+	_cleanup_free_ char *text = NULL;
 	size_t len;
 
-	if (file_read(file, 2 * PATH_MAX, &text, &len) < 0)
+	if (file_read(file, PIN_MAX, &text, &len) < 0 || len < HEX_SIZE + 3 || text[HEX_SIZE] != ' ')
 		return NULL;
-	if (len < HEX_SIZE + 3 || text[HEX_SIZE] != ' ' || text[len - 1] != '\n') {
-		free(text);
-		return NULL;
-	}
-	text[len - 1] = '\0';
-	path = strdup(text + HEX_SIZE + 1);
-	free(text);
-	return path;
+	return strndup(text + HEX_SIZE + 1, strcspn(text + HEX_SIZE + 1, "\n"));
 }
 
 static const char *state_of(const struct dirs *dirs, const char *path)

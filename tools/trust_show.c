@@ -6,93 +6,76 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "edit.h"
-
-#define COMPARE_MAX (1ULL << 32) /* half a second */
 
 /* --- the text --------------------------------------------------------------------------------------------
  */
 
-static enum paint paint_of(char mark)
-{
-	return mark == '+' ? PAINT_GREEN : mark == '-' ? PAINT_RED : PAINT_DIM;
-}
-
 /* A .env is blank where it is not about us: nothing of it is shown. */
-static bool is_blank(const char *line, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (line[i] != ' ')
-			return false;
-	return true;
-}
-
-static void print_line(const struct trustee *t, char mark, unsigned number, const char *line, size_t len)
+static void print_line(const struct trustee *t, char mark, const char *line, size_t len)
 {
 	_cleanup_free_ char *shown = record_escape(line, len);
-	char digits[16] = "";
+	enum paint paint = mark == '+' ? PAINT_GREEN : mark == '-' ? PAINT_RED : PAINT_DIM;
 
-	if (t->is_env && is_blank(line, len))
+	if (t->is_env && strspn(line, " ") >= len)
 		return;
-	if (number)
-		snprintf(digits, sizeof(digits), "%u", number);
-	printf("%s%c%5s%s  ", paint_on(stdout, paint_of(mark)), mark, digits, paint_off(stdout));
+	printf("%s%c%s ", paint_on(stdout, paint), mark, paint_off(stdout));
 	print_recorded(stdout, shown ? shown : "?");
 	putchar('\n');
 }
 
-/* A walk over lines, each with the section that it stands in. */
-struct walk {
-	const char *at, *end, *line, *section;
-	size_t len, section_len;
-};
-
-static bool next_line(struct walk *w)
+static int memory_of(const char *text, size_t len)
 {
-	const char *nl = w->at < w->end ? memchr(w->at, '\n', (size_t)(w->end - w->at)) : NULL;
+	int fd = memfd_create("trust", 0), r;
 
-	if (w->at >= w->end)
+	if (fd < 0)
+		return -errno;
+	r = file_write(fd, text, len);
+	if (r < 0)
+		(void)close(fd);
+	return r < 0 ? r : fd;
+}
+
+/* By diff(1), with all lines of both as context.  False where it tells of no difference. */
+static bool print_diff(const struct trustee *t)
+{
+	_cleanup_close_ int old = memory_of(t->old, t->old_len), new = memory_of(t->text, t->len);
+	_cleanup_free_ char *line = NULL;
+	char command[128];
+	size_t cap = 0;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "exec /usr/bin/diff --text -U99999999 -- /dev/fd/%d /dev/fd/%d",
+		 old, new);
+	f = old < 0 || new < 0 ? NULL : popen(command, "re"); /* NOLINT(cert-env33-c): numbers alone */
+	if (!f)
 		return false;
-	w->line = w->at;
-	w->len = (size_t)((nl ? nl : w->end) - w->at);
-	w->at = nl ? nl + 1 : w->end;
-	if (w->len && w->line[0] == '[') {
-		w->section = w->line;
-		w->section_len = w->len;
-	}
-	return true;
+	/* Behind the names of both files and the numbers of lines. */
+	for (unsigned at = 0; (n = getline(&line, &cap, f)) > 0; at++)
+		if (at >= 3 && line[0] != '\\')
+			print_line(t, line[0], line + 1, (size_t)n - 1 - (line[n - 1] == '\n'));
+	n = pclose(f);
+	return WIFEXITED(n) && WEXITSTATUS(n) == 1;
 }
 
-static bool has_line(const char *text, size_t len, const struct walk *wanted)
-{
-	struct walk w = { .at = text, .end = text + len };
-
-	while (next_line(&w))
-		if (w.len == wanted->len && memcmp(w.line, wanted->line, w.len) == 0 &&
-		    w.section_len == wanted->section_len &&
-		    (w.section_len == 0 || memcmp(w.section, wanted->section, w.section_len) == 0))
-			return true;
-	return false;
-}
-
-/* The order of lines means nothing to a policy, but their section does.  Of huge texts all is told as new. */
 static void print_text(const struct trustee *t)
 {
-	struct walk new = { .at = t->text, .end = t->text + t->len };
-	struct walk old = { .at = t->old, .end = t->old ? t->old + t->old_len : NULL };
-	bool compares = t->old && (uint64_t)t->len * t->old_len < COMPARE_MAX;
+	const char *at = t->text, *end = t->text + t->len;
 
 	print_escaped(stdout, t->path);
-	printf(t->old ? ", with what changed since it was trusted:\n" : " says:\n");
-	for (unsigned n = 1; next_line(&new); n++) {
-		bool known = !t->old || (compares && has_line(t->old, t->old_len, &new));
+	puts(t->old ? ", with what changed since it was trusted:" : " says:");
+	if (t->old && print_diff(t))
+		return;
+	while (at < end) {
+		const char *nl = memchr(at, '\n', (size_t)(end - at));
 
-		print_line(t, known ? ' ' : '+', n, new.line, new.len);
+		print_line(t, ' ', at, (size_t)((nl ? nl : end) - at));
+		at = nl ? nl + 1 : end;
 	}
-	while (next_line(&old))
-		if (!compares || !has_line(t->text, t->len, &old))
-			print_line(t, '-', 0, old.line, old.len);
 }
 
 /* --- what it opens ---------------------------------------------------------------------------------------
