@@ -9,59 +9,26 @@
 
 #define EOF_CHAR (-1)
 
-struct env_reader {
-	const char *file, *text;
-	size_t len, at;
-	unsigned line;
-	size_t line_start;
-	char *key, *value; /* room for all of text each */
-	struct diags *d;
+/* One line; key and value have room for all of it each. */
+struct line {
+	const char *start, *at, *end;
+	char *key, *value;
 };
 
-static int peek(const struct env_reader *r)
+static int peek(const struct line *l)
 {
-	return r->at < r->len ? (unsigned char)r->text[r->at] : EOF_CHAR;
+	return l->at < l->end ? (unsigned char)*l->at : EOF_CHAR;
 }
 
-static void next(struct env_reader *r)
+static unsigned column(const struct line *l)
 {
-	if (r->text[r->at++] != '\n')
-		return;
-	r->line++;
-	r->line_start = r->at;
+	return (unsigned)(l->at - l->start) + 1;
 }
 
-static bool at_end(const struct env_reader *r)
+static void skip_blanks(struct line *l)
 {
-	int c = peek(r);
-
-	return c == EOF_CHAR || c == '\n' ||
-	       (c == '\r' && (r->at + 1 == r->len || r->text[r->at + 1] == '\n'));
-}
-
-static unsigned column(const struct env_reader *r)
-{
-	return (unsigned)(r->at - r->line_start) + 1;
-}
-
-static void skip_blanks(struct env_reader *r)
-{
-	while (peek(r) == ' ' || peek(r) == '\t')
-		next(r);
-}
-
-static void skip_line(struct env_reader *r)
-{
-	while (peek(r) != EOF_CHAR && peek(r) != '\n')
-		next(r);
-	if (peek(r) == '\n')
-		next(r);
-}
-
-static int complain(struct env_reader *r, unsigned line, unsigned col, const char *text)
-{
-	return diag_add(r->d, SEVERITY_ERROR, "env-line", r->file, line, col,
-			"write KEY=VALUE, with quotes around what holds blanks", "%s", text);
+	while (peek(l) == ' ' || peek(l) == '\t')
+		l->at++;
 }
 
 static bool is_key_char(int c, size_t i)
@@ -70,15 +37,13 @@ static bool is_key_char(int c, size_t i)
 	       (i > 0 && c >= '0' && c <= '9');
 }
 
-static size_t read_key(struct env_reader *r)
+static size_t read_key(struct line *l)
 {
 	size_t n = 0;
 
-	while (is_key_char(peek(r), n)) {
-		r->key[n++] = (char)peek(r);
-		next(r);
-	}
-	r->key[n] = '\0';
+	while (is_key_char(peek(l), n))
+		l->key[n++] = *l->at++;
+	l->key[n] = '\0';
 	return n;
 }
 
@@ -88,127 +53,115 @@ static int unescape(int c)
 	return c == 'n' ? '\n' : c == '"' || c == '\\' || c == '$' ? c : EOF_CHAR;
 }
 
-static const char not_closed[] = "a quote that is not closed";
-
 /* NULL, or what is wrong. */
-static const char *read_quoted(struct env_reader *r, int quote)
+static const char *read_quoted(struct line *l)
 {
+	const char *quote = l->at++;
 	size_t n = 0;
 
-	next(r);
-	for (; peek(r) != quote; next(r)) {
-		int c = peek(r);
+	for (; peek(l) != *quote; l->at++) {
+		int c = peek(l);
 
-		if (c == '\\' && quote == '"') {
-			next(r);
-			c = unescape(peek(r));
+		if (c == '\\' && *quote == '"') {
+			l->at++;
+			c = unescape(peek(l));
+			if (c == EOF_CHAR && l->at < l->end)
+				return "an escape that means nothing";
 		}
-		if (c == EOF_CHAR || c == '\0')
-			return r->at >= r->len ? not_closed
-			       : c	       ? "an escape that means nothing"
-					       : "a NUL byte";
-		r->value[n++] = (char)c;
+		if (c == EOF_CHAR) {
+			l->at = quote;
+			return "a quote that is not closed in its line";
+		}
+		l->value[n++] = (char)c;
 	}
-	next(r);
-	r->value[n] = '\0';
-	return NULL;
+	l->at++;
+	l->value[n] = '\0';
+	skip_blanks(l);
+	return l->at == l->end || *l->at == '#' ? NULL : "something behind the closing quote";
 }
 
-static const char *read_plain(struct env_reader *r)
+static void read_plain(struct line *l)
 {
 	size_t n = 0;
 
-	for (; !at_end(r); next(r)) {
-		int c = peek(r);
-
-		if (c == '\0')
-			return "a NUL byte";
-		if (c == '#' && n > 0 && (r->value[n - 1] == ' ' || r->value[n - 1] == '\t'))
+	for (; l->at < l->end; l->at++) {
+		if (*l->at == '#' && (n == 0 || l->value[n - 1] == ' ' || l->value[n - 1] == '\t'))
 			break;
-		r->value[n++] = (char)c;
+		l->value[n++] = *l->at;
 	}
-	while (n > 0 && (r->value[n - 1] == ' ' || r->value[n - 1] == '\t'))
+	while (n > 0 && (l->value[n - 1] == ' ' || l->value[n - 1] == '\t'))
 		n--;
-	r->value[n] = '\0';
-	return NULL;
-}
-
-static const char *read_value(struct env_reader *r)
-{
-	const char *why;
-	int c = peek(r);
-
-	if (c == '#')
-		r->value[0] = '\0';
-	why = c == '\'' || c == '"' ? read_quoted(r, c) : c == '#' ? NULL : read_plain(r);
-	if (why)
-		return why;
-	skip_blanks(r);
-	return at_end(r) || peek(r) == '#' ? NULL : "something behind the closing quote";
+	l->value[n] = '\0';
 }
 
 /* KEY, with or without `export` before it, and `=`. */
-static const char *read_head(struct env_reader *r, unsigned *ret_col)
+static const char *read_head(struct line *l, unsigned *ret_col)
 {
-	*ret_col = column(r);
-	if (read_key(r) == 0)
+	*ret_col = column(l);
+	if (read_key(l) == 0)
 		return "no name of a variable";
-	if (strcmp(r->key, "export") == 0 && (peek(r) == ' ' || peek(r) == '\t')) {
-		skip_blanks(r);
-		*ret_col = column(r);
-		if (peek(r) != '=' && read_key(r) == 0)
+	if (strcmp(l->key, "export") == 0 && (peek(l) == ' ' || peek(l) == '\t')) {
+		skip_blanks(l);
+		*ret_col = column(l);
+		if (peek(l) != '=' && read_key(l) == 0)
 			return "no name of a variable";
 	}
-	skip_blanks(r);
-	if (peek(r) != '=')
+	skip_blanks(l);
+	if (peek(l) != '=')
 		return "no `=` behind the name";
-	next(r);
-	skip_blanks(r);
+	l->at++;
+	skip_blanks(l);
 	return NULL;
 }
 
-static int read_line(struct env_reader *r, int (*fn)(void *ctx, const struct env_pair *pair), void *ctx)
+/* NULL, or what is wrong where the line stands then. */
+static const char *read_line(struct line *l, struct env_pair *ret)
 {
-	struct env_pair pair = { .key = r->key, .value = r->value, .from = r->line_start, .line = r->line };
-	const char *why;
-	int err = 0;
+	const char *nul = memchr(l->start, '\0', (size_t)(l->end - l->start));
+	const char *why = read_head(l, &ret->key_col);
 
-	skip_blanks(r);
-	if (at_end(r) || peek(r) == '#') {
-		skip_line(r);
-		return 0;
+	ret->value_col = column(l);
+	if (nul && !why) {
+		l->at = nul;
+		return "a NUL byte";
 	}
-	why = read_head(r, &pair.key_col);
-	pair.value_col = column(r);
-	if (!why)
-		why = read_value(r);
-	pair.to = r->at;
-	/* What is not closed is told where it begins: it ends where the file does. */
-	if (why == not_closed)
-		err = complain(r, pair.line, pair.value_col, why);
-	else
-		err = why ? complain(r, r->line, column(r), why) : fn(ctx, &pair);
-	skip_line(r);
-	return err;
+	if (why)
+		return why;
+	if (peek(l) == '\'' || peek(l) == '"')
+		return read_quoted(l);
+	read_plain(l);
+	return NULL;
 }
 
 int env_read(const char *file, const char *text, size_t len,
 	     int (*fn)(void *ctx, const struct env_pair *pair), void *ctx, struct diags *d)
 {
-	struct env_reader r = { .file = file, .text = text, .len = len, .line = 1, .d = d };
-	size_t errors = d->n_errors;
-	int err = 0;
+	struct line l = { .key = malloc(len + 1), .value = malloc(len + 1) };
+	size_t errors = d->n_errors, at = 0;
+	int err = l.key && l.value ? 0 : -ENOMEM;
 
-	r.key = malloc(len + 1);
-	r.value = malloc(len + 1);
-	if (!r.key || !r.value)
-		err = -ENOMEM;
 	/* What editors of another system put before the first line. */
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		r.at = r.line_start = 3;
-	while (err == 0 && r.at < len)
-		err = read_line(&r, fn, ctx);
-	free(r.key);
-	free(r.value);
+		at = 3;
+	for (unsigned number = 1; err == 0 && at < len; number++) {
+		struct env_pair pair = { .key = l.key, .value = l.value, .from = at, .line = number };
+		const char *nl = memchr(text + at, '\n', len - at), *why;
+
+		l.start = l.at = text + at;
+		l.end = nl ? nl : text + len;
+		at = (size_t)(l.end - text) + 1;
+		if (l.end > l.start && l.end[-1] == '\r')
+			l.end--;
+		skip_blanks(&l);
+		if (l.at == l.end || *l.at == '#')
+			continue;
+		why = read_line(&l, &pair);
+		pair.to = (size_t)(l.at - text);
+		err = !why ? fn(ctx, &pair)
+			   : diag_add(d, SEVERITY_ERROR, "env-line", file, number, column(&l),
+				      "write KEY=VALUE, with quotes around what holds blanks", "%s", why);
+	}
+	free(l.key);
+	free(l.value);
 	return err < 0 ? err : d->n_errors > errors ? -EBADMSG : 0;
 }

@@ -1,8 +1,8 @@
 /*
  * Strict lines of a .env file: KEY=VALUE as the dotenv family and shells agree on it.
  *
- * Blanks around `=`, `export`, comments, CRLF, 'quotes' (to the letter) and "quotes" (\n, \", \\, \$), both
- * over several lines.  Nothing is expanded.  What these readers do not agree about is an error.
+ * Blanks around `=`, `export`, comments, CRLF, 'quotes' (to the letter) and "quotes" (\n, \", \\, \$).
+ * Nothing is expanded.  What these readers do not agree about, and a value over several lines, is an error.
  */
 #ifndef PALE_ENVFILE_H
 #define PALE_ENVFILE_H

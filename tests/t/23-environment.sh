@@ -97,6 +97,10 @@ t_bad_files_are_named() {
 	err_has ".env:2"
 	err_has "too long"
 	printf 'GH_TOKEN="two\nlines"\n' >../.env
+	run pale run -q -- true
+	rc_is 125
+	err_has ".env:1:10: error: a quote that is not closed in its line"
+	printf 'GH_TOKEN="two\\nlines"\n' >../.env
 	gets
 	out_has "GH_TOKEN=two"
 	# Of two the last, as for who else reads it; but one that is taken away stays so.

@@ -31,7 +31,7 @@ static const struct {
 	{ "A=b#c\nB=\nC= # d\n", "A=b#c@1:3;B=@2:3;C=@3:4;" },
 	{ "A='b # c \\n' # d\n", "A=b # c \\n@1:3;" },
 	{ "A=\"b\\\"c\\\\d\\$e\"\n", "A=b\"c\\d$e@1:3;" },
-	{ "K=\"-----BEGIN\nX=Y\n-----END\"\nA=b\n", "K=-----BEGIN\nX=Y\n-----END@1:3;A=b@4:3;" },
+	{ "K=\"-----BEGIN\\nX=Y\"\nA=b\n", "K=-----BEGIN\nX=Y@1:3;A=b@2:3;" },
 	{ "A=$(rm -rf /)`x`\n", "A=$(rm -rf /)`x`@1:3;" },
 	{ "a_1=\xc3\xa4\n", "a_1=\xc3\xa4@1:5;" },
 	{ "\xef\xbb\xbf"
@@ -62,6 +62,7 @@ static const struct {
 	{ TEXT("A: b\n"), 1, 2 },
 	{ TEXT("A='b\nC=d\n"), 1, 3 },
 	{ TEXT("B=1\n  A= \"b\nC=\\"), 2, 6 },
+	{ TEXT("K=\"-----BEGIN\n# c\n\nA=b\n"), 1, 3 },
 	{ TEXT("A=\"b\\q\"\n"), 1, 6 },
 	{ TEXT("A='b'c\n"), 1, 6 },
 	{ TEXT("A=b\0c\n"), 1, 4 },
