@@ -140,13 +140,28 @@ t_limits_of_ones_own() {
 	kill $!
 }
 
-# Priority, schedule, processors, disk: of what is the session's.
+# Priority, schedule, processors, disk: of oneself, by 0 or by one's own number, and of no other process.
 t_schedules_of_ones_own() {
 	local victim how
-	need renice chrt taskset ionice
-	same 'sleep 9 & renice -n 17 -p $! >/dev/null && chrt -b -p 0 $! && chrt -p $! | sed "s/.*: //" && ionice -c 3 -p $! && ionice -p $!
-		taskset -p 1 $! >/dev/null && taskset -p $! | sed "s/.*: //"; ps -o ni= -p $!; kill $!; nice -n 3 nice; renice -n 18 $$ >/dev/null && nice'
+	need renice chrt taskset ionice python3
+	cat >own.py <<-'END'
+		import os, threading
+		os.setpriority(os.PRIO_PROCESS, os.getpid(), 17)
+		os.sched_setscheduler(os.getpid(), os.SCHED_BATCH, os.sched_param(0))
+		cpu = min(os.sched_getaffinity(0))
+		def pinned():
+		    os.setpriority(os.PRIO_PROCESS, os.getpid(), 18)
+		    os.sched_setaffinity(threading.get_native_id(), {cpu})
+		    print(os.sched_getaffinity(0) == {cpu}, os.sched_getscheduler(0) == os.SCHED_BATCH)
+		t = threading.Thread(target=pinned)
+		t.start()
+		t.join()
+		print(os.getpriority(os.PRIO_PROCESS, 0))
+	END
+	same 'nice -n 3 nice; ionice -c 3 ionice; chrt -b 0 chrt -p 0 | sed "s/.*: //"; taskset -c 0 nproc; nice -n 3 python3 own.py'
 	[ "$T_LEVEL" != hooks ] || return 0
+	fsh 'sleep 9 & renice -n 17 -p $!; r=$?; kill $!; exit $r'
+	rc_not 0 "renice of a child"
 	sleep 20 &
 	victim=$!
 	for how in "renice -n 17 -p $victim" "renice -n 17 -u $(id -u)" "chrt -b -p 0 $victim" "ionice -c 3 -p $victim" "taskset -p 1 $victim"; do

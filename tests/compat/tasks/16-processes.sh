@@ -191,5 +191,5 @@ c_daemons_and_who_is_there() {
 	sleep 5 & pkill -P $$ -x sleep; wait $!
 	echo $?
 	sleep 5 & killall -q -u "$(id -un)" -w -y 3s nosuchname; kill %1 2>/dev/null; wait
-	pidof nosuch || echo none; timeout 2 tail -f /dev/null --pid=999999999; nohup sh -c 'echo n' 2>/dev/null | cat; renice -n 19 $$ >/dev/null && nice; prlimit --nofile=100 sh -c 'ulimit -n'; choom -n 500 -- cat /proc/self/oom_score_adj
+	pidof nosuch || echo none; timeout 2 tail -f /dev/null --pid=999999999; nohup sh -c 'echo n' 2>/dev/null | cat; nice -n 19 nice; prlimit --nofile=100 sh -c 'ulimit -n'; choom -n 500 -- cat /proc/self/oom_score_adj
 }
