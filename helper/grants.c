@@ -455,8 +455,6 @@ void grants_done(struct helper *h)
 		write_uses(h);
 	while (g->n > 0)
 		granted_done(&g->list[--g->n]);
-	for (size_t i = 0; i < GRANTS_SEEN; i++)
-		approval_free(g->seen[i]);
 	free(g->list);
 	free(g->active);
 	free(g->bytes);

@@ -2,7 +2,7 @@
  * Grants: rules by which a human's answer to one question also answers later ones (policy/grant.h).
  *
  *   grants        the grants of this session and those in the file, as one image
- *   grants_order  a human's orders: make, revoke, list, and try a line on examples
+ *   grants_order  a human's orders: make, revoke, list
  *   grants_store  the file of grants that outlive a session; all sessions of a user share it
  *
  * The file is read again whenever it has changed, so that a grant made or revoked in one session counts in
@@ -18,7 +18,6 @@
 #define GRANTS_SESSION	256 /* most grants that hold for one session */
 #define GRANTS_DAYS	30  /* how long a grant for a project holds where the human does not say */
 #define GRANTS_DAYS_MAX 366
-#define GRANTS_SEEN	64 /* questions kept as examples */
 
 struct helper;
 struct approval;
@@ -44,8 +43,6 @@ struct grants {
 	bool read;				  /* the file was read once */
 	const char *trouble;			  /* why no grant can be kept in the file (static), or NULL */
 	uint64_t looked_s, next_end_s, written_s; /* CLOCK_REALTIME, seconds */
-	struct approval *seen[GRANTS_SEEN];	  /* questions of this session, for examples; a ring */
-	size_t n_seen;
 };
 
 /* Called in each round of the loop: records grants that expired, and counts uses in the file. */
@@ -59,8 +56,7 @@ void grants_done(struct helper *h);
  */
 bool grants_cover(struct helper *h, uint32_t image, const struct request *req, pid_t pid,
 		  char ret_id[GRANT_ID_HEX]);
-/* The grants that are offered with a question, which is kept as an example.  0 or -ENOMEM.  Call
- * grant_offers_done(ret) in any case. */
+/* The grants that are offered with a question.  0 or -ENOMEM.  Call grant_offers_done(ret) in any case. */
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret);
 
 /* Why what is asked may be allowed once only, whatever a rule says; NULL: it may last. */
@@ -91,12 +87,6 @@ int grants_check(struct helper *h, const struct approval *ap, const char *line, 
  */
 json_t *grants_json(struct helper *h);
 
-/*
- * {"match": [...], "not_match": [...]}: targets of this session's questions that the line would answer, and
- * those most like ap's that it would not; at most five of each, escaped.
- */
-json_t *grants_examples(struct helper *h, const struct approval *ap, const char *line);
-
 /* --- shared by the parts --- */
 
 /* Reads the file again if it has changed, and determines which grants hold. */
@@ -110,8 +100,6 @@ int grants_focus(struct helper *h, const struct request *req);
 
 /* The digest of what a grant is bound to: the directory, program and variables of req, and the grant's id. */
 void grants_binding(const char *id, const struct request *req, char binding[65]);
-/* True where a grant for one may answer the other: both have the same directory, program and variables. */
-bool grants_bound_alike(const struct request *a, const struct request *b);
 /* The binding of a grant in words (caller frees) and as a digest; "" where ap is not a command.  0 or
  * -ENOMEM. */
 int grants_bind(struct helper *h, const struct approval *ap, const char *id, char **ret_bound,

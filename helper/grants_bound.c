@@ -42,17 +42,6 @@ const char *grants_why_once(const struct request *req)
 				  : "a yes is for this one commit: allow it once";
 }
 
-bool grants_bound_alike(const struct request *a, const struct request *b)
-{
-	char x[DIGEST_HEX], y[DIGEST_HEX];
-
-	if (a->op != OP_EXEC)
-		return true;
-	grants_binding("", a, x);
-	grants_binding("", b, y);
-	return strcmp(x, y) == 0;
-}
-
 int grants_bind(struct helper *h, const struct approval *ap, const char *id, char **ret_bound,
 		char binding[DIGEST_HEX])
 {

@@ -1,5 +1,5 @@
 /*
- * What a human orders about grants: made, taken back, listed, tried on the questions of this session.
+ * What a human orders about grants: made, taken back, listed.
  *
  * A grant is in the ledger before it holds, and in the file before anybody is told that it is kept.
  */
@@ -15,8 +15,7 @@
 #include "helper.h"
 #include "stepup.h"
 
-#define DAY_S	 86400ull
-#define EXAMPLES 5
+#define DAY_S 86400ull
 
 static int say(char *why, size_t size, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -30,33 +29,10 @@ static int say(char *why, size_t size, int err, const char *format, ...)
 	return err;
 }
 
-/* --- questions seen --- */
-
-static void note(struct helper *h, const struct request *req, uint32_t image)
-{
-	struct grants *g = &h->grants;
-	struct approval *seen;
-	char print[PRINT_HEX];
-
-	approval_print(req, image, print);
-	for (size_t i = 0; i < GRANTS_SEEN; i++)
-		if (g->seen[i] && strcmp(g->seen[i]->print, print) == 0)
-			return;
-	seen = calloc(1, sizeof(*seen));
-	if (!seen || card_keep(seen, req) < 0) {
-		approval_free(seen);
-		return;
-	}
-	memcpy(seen->print, print, sizeof(seen->print));
-	approval_free(g->seen[g->n_seen % GRANTS_SEEN]);
-	g->seen[g->n_seen++ % GRANTS_SEEN] = seen;
-}
-
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret)
 {
 	const char *once = grants_why_once(req);
 
-	note(h, req, image);
 	if (!once && image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		once = "the nested run's own policy asks: allow it once";
 	if (!once)
@@ -392,95 +368,4 @@ json_t *grants_json(struct helper *h)
 	if (out && g->trouble)
 		(void)json_object_set_new(out, "trouble", json_string(g->trouble));
 	return out;
-}
-
-/* --- examples --- */
-
-/* How much of the words they share from the front: the nearer, the more. */
-static size_t likeness(const struct request *a, const struct request *b)
-{
-	size_t n = 0;
-
-	if (a->op != b->op)
-		return 0;
-	while (n < a->argc && n < b->argc && strcmp(a->argv[n], b->argv[n]) == 0)
-		n++;
-	if (a->path && b->path && a->argc == 0)
-		for (; a->path[n] && a->path[n] == b->path[n]; n++)
-			;
-	return n + 1;
-}
-
-struct example {
-	const struct approval *ap;
-	size_t likeness;
-};
-
-static int compare_example(const void *a, const void *b)
-{
-	const struct example *x = a, *y = b;
-
-	return x->likeness > y->likeness ? -1 : x->likeness < y->likeness;
-}
-
-/* Their targets, nearest first, no two alike. */
-static json_t *targets_json(struct example *list, size_t n)
-{
-	json_t *out = json_array();
-
-	qsort(list, n, sizeof(*list), compare_example);
-	for (size_t i = 0; i < n && json_array_size(out) < EXAMPLES; i++) {
-		_cleanup_free_ char *target = card_target(&list[i].ap->req);
-		json_t *text = target ? json_escaped(target, strlen(target)) : NULL;
-		bool again = false;
-
-		for (size_t k = 0; k < json_array_size(out); k++)
-			again |= json_equal(json_array_get(out, k), text) == 1;
-		if (again)
-			json_decref(text);
-		else if (text)
-			(void)json_array_append_new(out, text);
-	}
-	return out;
-}
-
-static int compile_one(struct helper *h, const char *section, const char *line, uint8_t **ret_bytes,
-		       struct image *ret)
-{
-	const struct grant_line one = { section, line };
-	struct diags d;
-	size_t size;
-	int r;
-
-	diags_init(&d);
-	r = grants_compile(&h->image, &one, 1, &d, ret_bytes, &size);
-	diags_done(&d);
-	return r < 0 ? r : image_open(ret, *ret_bytes, size, IMAGE_CHECK_HEADER);
-}
-
-json_t *grants_examples(struct helper *h, const struct approval *ap, const char *line)
-{
-	struct example yes[GRANTS_SEEN], no[GRANTS_SEEN];
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct grants *g = &h->grants;
-	size_t n_yes = 0, n_no = 0, index;
-	struct image img;
-
-	if (compile_one(h, section_of(ap), line_meant(ap, line), &bytes, &img) < 0)
-		return json_pack("{s:[], s:[]}", "match", "not_match");
-	for (size_t i = 0; i < GRANTS_SEEN; i++) {
-		const struct approval *seen = g->seen[i];
-		struct example e;
-
-		if (!seen || seen->req.op != ap->req.op)
-			continue;
-		e = (struct example){ seen, likeness(&seen->req, &ap->req) };
-		if (grants_bound_alike(&seen->req, &ap->req) &&
-		    grants_allow(&img, &h->image, &seen->req, &index))
-			yes[n_yes++] = e;
-		else
-			no[n_no++] = e;
-	}
-	return json_pack("{s:o, s:o}", "match", targets_json(yes, n_yes), "not_match",
-			 targets_json(no, n_no));
 }

@@ -33,11 +33,11 @@ enum grant_scope {
 const char *grant_scope_name(enum grant_scope scope);
 enum grant_scope grant_scope_by_name(const char *name);
 
-#define GRANT_OFFERS 4
+#define GRANT_OFFERS 2
 /* Bytes of a line with its NUL: INI_LINE_MAX and no more. */
 #define GRANT_LINE 191
 
-/* What may be offered for a question: policy lines, the narrowest first. */
+/* What may be offered for a question: the narrowest policy line, and a wider one. */
 struct grant_offers {
 	const char *section;	  /* static: "commands", "files", "network" */
 	char *line[GRANT_OFFERS]; /* "allow = git push origin feature/x $"; owned */

@@ -9,7 +9,7 @@
 /* Lines that may be offered, not checked yet. */
 struct candidates {
 	const char *section; /* static */
-	char line[8][GRANT_LINE + 1];
+	char line[4][GRANT_LINE + 1];
 	size_t n;
 	const char *why_none; /* static */
 	bool first_or_none;   /* the others are not offered without the first, the narrowest */

@@ -147,8 +147,6 @@ static void add_host(const char *key, const char *host, uint16_t port, struct ca
 {
 	if (port)
 		candidate_add(c, "%s = %s:%u", key, host, port);
-	else
-		candidate_add(c, "%s = %s", key, host);
 }
 
 /* Its domain, where that is somebody's own. */
@@ -177,8 +175,6 @@ void grant_candidates_host(const struct request *req, struct candidates *c)
 		memcpy(host, req->host, n);
 	if (n > 0 && !is_address(host)) {
 		add_host(key, host, port, c);
-		if (req->op == OP_RESOLVE)
-			add_host(key, host, 0, c);
 		add_domain(key, host, port, c);
 	}
 	if (req->has_addr && port) {

@@ -125,43 +125,6 @@ static const char *chosen_rule(const struct found *f, const struct options *o)
 	return json_string_value(json_array_get(json_object_get(offers, "lines"), 0));
 }
 
-static void print_targets(const char *label, const json_t *list)
-{
-	const json_t *j;
-	size_t i;
-
-	json_array_foreach((json_t *)list, i, j)
-	{
-		_cleanup_free_ char *text = recorded_visible(json_string_value(j) ?: "");
-
-		fprintf(stderr, "  %-12s %s\n", i ? "" : label, text ? text : "?");
-	}
-}
-
-/* 0 where the rule may be granted, or -errno after saying why not. */
-static int show_rule(const struct found *f, const char *rule, const char *scope)
-{
-	_cleanup_json_ json_t *test = NULL;
-	_cleanup_free_ char *shown = text_visible(rule);
-	char why[512];
-	int r = control_call(f->fd, "approval/test",
-			     json_pack("{ss, so}", "id", json_str(f->card, "id"), "rule", json_text(rule)),
-			     &test, why, sizeof(why));
-
-	if (r == 0 && !json_is_true(json_object_get(test, "ok"))) {
-		talk("this rule cannot be granted: %s", json_str(test, "why"));
-		return -EINVAL;
-	}
-	if (r < 0 && r != -ENOSYS) {
-		talk("session %s: %s", f->ref.id, why);
-		return r;
-	}
-	fprintf(stderr, "  %-12s %s\n", scope, shown ? shown : "?");
-	print_targets("covers", json_object_get(test, "match"));
-	print_targets("but not", json_object_get(test, "not_match"));
-	return 0;
-}
-
 /* Asked where only a human can answer; what was typed before does not count. */
 static bool confirmed(const char *what)
 {
@@ -197,16 +160,17 @@ static int consent_to_all(const struct found *f, const struct answer *a)
 static int consent(const struct found *f, const struct answer *a)
 {
 	const char *rule = chosen_rule(f, a->o);
-	int r;
+	_cleanup_free_ char *shown = rule ? text_visible(rule) : NULL;
 
 	if (strcmp(a->decision, "approved") != 0)
 		return 0;
 	if (strcmp(a->scope, "once") == 0)
 		return consent_to_all(f, a);
-	/* Whether it can be granted without one is the helper's to say. */
-	r = rule ? show_rule(f, rule, a->scope) : 0;
-	if (r < 0 || a->o->yes)
-		return r;
+	/* Whether it can be granted, or without one, is the helper's to say. */
+	if (rule)
+		fprintf(stderr, "  %-12s %s\n", a->scope, shown ? shown : "?");
+	if (a->o->yes)
+		return 0;
 	if (isatty(STDIN_FILENO)) {
 		if (confirmed(strcmp(a->scope, "session") == 0	 ? "the session"
 			      : strcmp(a->scope, "project") == 0 ? "this project"

@@ -124,7 +124,7 @@ t_all_that_are_alike() {
 	keys e C-u
 	keys -l 'allow = touch x/* $'
 	keys Enter
-	must_show "allows also"
+	must_show "allow = touch x/"
 	keys Enter
 	must_show "approved for: session"
 	bg_wait alike
@@ -179,6 +179,21 @@ t_always() {
 	keys Escape
 	until_true 10 is_off_screen "Allow for this agent always" || fail "Esc does not leave"
 	has_pending || fail "granted by Esc"
+	# What may not be granted is refused, and the question waits.
+	keys A
+	must_show "Allow for this agent always"
+	keys e C-u
+	keys -l 'allow = bash'
+	must_show "allow = bash"
+	keys Enter
+	sleep 0.5
+	keys Enter
+	must_show "this program runs what its arguments say"
+	has_pending || fail "granted for a shell"
+	keys A
+	must_show "allow = touch a"
+	keys Escape
+	until_true 10 is_off_screen "Allow for this agent always" || fail "Esc does not leave"
 	keys A
 	must_show "allow = touch a"
 	sleep 0.5

@@ -5,7 +5,7 @@ Suite *suite_grant_offer(void);
 
 static const struct {
 	const char *preset, *policy, *path, *line;
-	const char *offers[3];
+	const char *offers[GRANT_OFFERS + 1];
 } offered[] = {
 	{ "agent",
 	  "",
@@ -78,7 +78,7 @@ START_TEST(offers_are_what_a_person_wants)
 
 	take(offered[_i].preset, offered[_i].policy);
 	ck_assert_int_eq(grant_offer(&fx.img, words(&w, offered[_i].path, offered[_i].line), &o), 0);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i <= GRANT_OFFERS; i++) {
 		if (!offered[_i].offers[i]) {
 			ck_assert_msg(o.n == i, "%s: also %s", offered[_i].line,
 				      o.n > i ? o.line[i] : "nothing");
@@ -159,7 +159,7 @@ static const struct {
 	enum op op;
 	unsigned access;
 	const char *path, *section;
-	const char *offers[3];
+	const char *offers[GRANT_OFFERS + 1];
 } places[] = {
 	{ OP_READ,
 	  ACCESS_READ,
@@ -196,7 +196,7 @@ START_TEST(places_are_offered_narrowly)
 	ck_assert_uint_eq(eval(&fx.img, &req).verdict, VERDICT_ASK);
 	ck_assert_int_eq(grant_offer(&fx.img, &req, &o), 0);
 	ck_assert_str_eq(o.section, places[_i].section);
-	for (size_t i = 0; i < 3 && (places[_i].offers[i] || o.n > i); i++) {
+	for (size_t i = 0; i <= GRANT_OFFERS && (places[_i].offers[i] || o.n > i); i++) {
 		ck_assert_msg(o.n > i && places[_i].offers[i], "%s: %s", places[_i].path,
 			      o.n > i ? o.line[i] : "too few");
 		ck_assert_str_eq(o.line[i], places[_i].offers[i]);
@@ -211,7 +211,7 @@ static const struct {
 	uint8_t addr[16];
 	bool has_addr, is_datagram;
 	uint16_t port;
-	const char *offers[4];
+	const char *offers[GRANT_OFFERS + 1];
 } hosts[] = {
 	{ OP_RESOLVE,
 	  "api.example.org",
@@ -219,7 +219,7 @@ static const struct {
 	  false,
 	  false,
 	  0,
-	  { "allow = api.example.org:443", "allow = api.example.org", "allow = *.example.org:443" } },
+	  { "allow = api.example.org:443", "allow = *.example.org:443" } },
 	{ OP_CONNECT,
 	  "api.example.org",
 	  { 0 },
@@ -261,7 +261,7 @@ START_TEST(hosts_are_offered_narrowly)
 	ck_assert_uint_eq(eval(&fx.img, &req).verdict, VERDICT_ASK);
 	ck_assert_int_eq(grant_offer(&fx.img, &req, &o), 0);
 	ck_assert_str_eq(o.section, "network");
-	for (size_t i = 0; i < 4 && (hosts[_i].offers[i] || o.n > i); i++) {
+	for (size_t i = 0; i <= GRANT_OFFERS && (hosts[_i].offers[i] || o.n > i); i++) {
 		ck_assert_msg(o.n > i && hosts[_i].offers[i], "%d: %s", _i, o.n > i ? o.line[i] : "too few");
 		ck_assert_str_eq(o.line[i], hosts[_i].offers[i]);
 	}

@@ -1,6 +1,6 @@
 /*
- * What asks back: a wider answer shows the rule that it would write, whom it holds for and what it would have
- * matched, and can be edited; a denial may say why.
+ * What asks back: a wider answer shows the rule that it would write and whom it holds for, and can be edited;
+ * a denial may say why.
  */
 #include <ncurses.h>
 #include <string.h>
@@ -8,13 +8,11 @@
 
 #include "tools/watch/ui.h"
 
-#define DIALOG_ROWS   10
-#define HEAD_ROWS     2 /* whom it is for, and the section */
-#define EXAMPLE_ROWS  6
-#define LONG_RULE     3
-#define TEXT_COLS     500
-#define PROJECT_DAYS  30
-#define EXAMPLES_MOST 3
+#define DIALOG_ROWS  5
+#define HEAD_ROWS    2 /* whom it is for, and the section */
+#define LONG_RULE    3
+#define TEXT_COLS    500
+#define PROJECT_DAYS 30
 
 /* --- one line of input ------------------------------------------------------------------------------------
  */
@@ -65,8 +63,8 @@ void edit_take(struct ui *ui, int key)
 		return;
 	case EDIT_CHANGED:
 		if (ui->editing == EDIT_RULE) {
+			ui->grant.seen = false;
 			snprintf(ui->grant.rule, sizeof(ui->grant.rule), "%s", ui->edit.buf);
-			grant_try(ui);
 		}
 		if (ui->editing == EDIT_FILTER)
 			snprintf(ui->filter, sizeof(ui->filter), "%.60s", ui->edit.buf);
@@ -94,40 +92,10 @@ static void take_offer(struct ui *ui, size_t i)
 	const char *line = json_string_value(json_array_get(json_object_get(offers_of(ui), "lines"), i));
 
 	ui->grant.offer = i;
+	ui->grant.seen = false;
 	/* What is longer than a policy line is no offer: no part of it is granted for the whole. */
 	snprintf(ui->grant.rule, sizeof(ui->grant.rule), "%s",
 		 line && strlen(line) < sizeof(ui->grant.rule) ? line : "");
-	grant_try(ui);
-}
-
-void grant_try(struct ui *ui)
-{
-	struct grant_dialog *g = &ui->grant;
-
-	json_decref(TAKE_PTR(g->test));
-	g->error[0] = '\0';
-	g->seen = false;
-	/* One at a time: the answer of an older one is not of this rule. */
-	g->stale = g->testing;
-	if (g->testing || !g->rule[0])
-		return;
-	g->testing = feed_call(ui->w, ui->item->link, CALL_TEST, ui->item->id,
-			       json_pack("{ss, so}", "id", ui->item->id, "rule", json_text(g->rule))) == 0;
-}
-
-void grant_tested(struct ui *ui, const json_t *result, const char *error)
-{
-	struct grant_dialog *g = &ui->grant;
-
-	ui->dirty = true;
-	g->testing = false;
-	if (g->stale) {
-		grant_try(ui);
-		return;
-	}
-	json_decref(g->test);
-	g->test = json_incref((json_t *)(uintptr_t)result);
-	snprintf(g->error, sizeof(g->error), "%s", error ? error : card_str(result, "why"));
 }
 
 void grant_open(struct ui *ui, const char *scope)
@@ -136,9 +104,7 @@ void grant_open(struct ui *ui, const char *scope)
 	time_t then = time(NULL) + PROJECT_DAYS * 24 * 3600;
 	struct tm tm;
 
-	json_decref(g->test);
-	/* A test that is on its way was of another dialog. */
-	*g = (struct grant_dialog){ .scope = scope, .testing = g->testing };
+	*g = (struct grant_dialog){ .scope = scope };
 	if (strcmp(scope, "project") == 0 && localtime_r(&then, &tm))
 		(void)strftime(g->until, sizeof(g->until), "%Y-%m-%d", &tm);
 	ui->mode = UI_GRANT;
@@ -150,22 +116,12 @@ void grant_close(struct ui *ui)
 	ui->mode = UI_NORMAL;
 }
 
-static bool is_tested(const struct grant_dialog *g)
-{
-	return !g->testing && !g->error[0] && json_is_true(json_object_get(g->test, "ok"));
-}
-
 static void grant_give(struct ui *ui)
 {
 	struct grant_dialog *g = &ui->grant;
 
 	if (!g->rule[0]) {
 		ui_say(ui, "no rule may stand for this question: allow it once, or write one with e");
-		return;
-	}
-	if (!is_tested(g)) {
-		ui_say(ui, "%s",
-		       g->testing ? "the rule is still being tried" : "this rule cannot be granted");
 		return;
 	}
 	if (!g->seen) {
@@ -223,7 +179,7 @@ static bool is_open(const struct ui *ui)
 
 int grant_rows(const struct ui *ui, int cols)
 {
-	int rows = HEAD_ROWS + (int)rule_rows(ui, cols) + EXAMPLE_ROWS;
+	int rows = HEAD_ROWS + (int)rule_rows(ui, cols);
 
 	if (!is_open(ui))
 		return 0;
@@ -235,8 +191,8 @@ bool grant_is_long(const struct ui *ui, int cols)
 	return is_open(ui) && rule_rows(ui, cols) > LONG_RULE;
 }
 
-/* Draws text over as many rows as it takes; the next free row.  *ret_whole (or NULL): no row was missing. */
-static int put_wrapped(const struct box *b, int y, unsigned attr, const char *text, bool *ret_whole)
+/* Draws text over as many rows as it takes; false where some of it is missing. */
+static bool put_wrapped(const struct box *b, int y, unsigned attr, const char *text)
 {
 	size_t len = strlen(text), width = row_cols(b->cols), from = 0;
 
@@ -248,58 +204,21 @@ static int put_wrapped(const struct box *b, int y, unsigned attr, const char *te
 			(void)mvaddch(y, 1, ACS_VLINE | A_DIM);
 		screen_put(y++, 2, (int)width, attr, part);
 	}
-	if (ret_whole)
-		*ret_whole = from >= len;
-	return y;
+	return from >= len;
 }
 
-static int put_examples(const struct ui *ui, const struct box *b, int y, const char *key, const char *label)
-{
-	const json_t *list = json_object_get(ui->grant.test, key);
-	json_t *entry;
-	size_t i;
-
-	json_array_foreach(list, i, entry)
-	{
-		const char *s = json_string_value(entry);
-		_cleanup_free_ char *shown = recorded_visible(s ? s : "?");
-		char text[512];
-
-		if (i == EXAMPLES_MOST || y >= b->y + b->rows)
-			return y;
-		snprintf(text, sizeof(text), "%-12s %.480s", i ? "" : label, shown ? shown : "?");
-		screen_put(y++, 2, b->cols - 4, 0, text);
-	}
-	return y;
-}
-
-static int draw_tested(const struct ui *ui, const struct box *b, int y)
-{
-	const struct grant_dialog *g = &ui->grant;
-	_cleanup_free_ char *error = recorded_visible(g->error);
-
-	if (g->testing && !g->test) {
-		screen_put(y, 2, b->cols - 4, screen_dim(), "tried on what this session did ...");
-		return y + 1;
-	}
-	if (error && *error)
-		return put_wrapped(b, y, screen_paint(PAINT_RED), error, NULL);
-	y = put_examples(ui, b, y, "match", "allows also");
-	return put_examples(ui, b, y, "not_match", "but not");
-}
-
-static void draw_rule(struct ui *ui, const struct box *b, int *y)
+static void draw_rule(struct ui *ui, const struct box *b, int y)
 {
 	struct grant_dialog *g = &ui->grant;
 	_cleanup_free_ char *rule = text_visible(g->rule);
 	_cleanup_free_ char *none = recorded_visible(card_str(offers_of(ui), "why_none"));
 
 	if (ui->mode == UI_EDIT && ui->editing == EDIT_RULE)
-		++*y;
-	else if (g->rule[0] && rule)
-		*y = put_wrapped(b, *y, screen_bold(), rule, &g->seen);
+		return;
+	if (g->rule[0] && rule)
+		g->seen = put_wrapped(b, y, screen_bold(), rule);
 	else
-		*y = put_wrapped(b, *y, 0, rule && none ? none : "out of memory", NULL);
+		(void)put_wrapped(b, y, 0, rule && none ? none : "out of memory");
 }
 
 static void draw_title(const struct ui *ui, const struct box *b)
@@ -329,8 +248,7 @@ void grant_draw(struct ui *ui, const struct box *b)
 		 n > 1 ? "   up, down: narrower and wider rules; e: write your own" : "   e: write your own");
 	screen_put(y++, 2, b->cols - 4, screen_dim(), text);
 	rule = y;
-	draw_rule(ui, b, &y);
-	(void)draw_tested(ui, b, y);
+	draw_rule(ui, b, y);
 	if (ui->mode != UI_EDIT)
 		return;
 	if (ui->editing == EDIT_RULE)

@@ -22,7 +22,7 @@
 
 static const char *const methods[CALL_KINDS] = {
 	[CALL_INFO] = "session/info",  [CALL_SUBSCRIBE] = "log/subscribe",  [CALL_LIST] = "approval/list",
-	[CALL_SHOW] = "approval/show", [CALL_RESPOND] = "approval/respond", [CALL_TEST] = "approval/test",
+	[CALL_SHOW] = "approval/show", [CALL_RESPOND] = "approval/respond",
 };
 
 /* --- links ------------------------------------------------------------------------------------------------
@@ -213,8 +213,6 @@ static void on_answer(struct watch *w, struct link *l, const struct call *c, con
 		item_shown(w, it, result);
 	if (c->kind == CALL_RESPOND)
 		item_responded(w, it, result, error);
-	if (c->kind == CALL_TEST && w->sink->tested)
-		w->sink->tested(w, it, result, error);
 }
 
 static void on_notice(struct watch *w, struct link *l, const char *method, json_t *params)

@@ -108,14 +108,6 @@ static void on_forgotten(struct watch *w, struct item *it)
 	ui_choose(ui, next, CHOSEN_BY_ITSELF);
 }
 
-static void on_tested(struct watch *w, struct item *it, const json_t *result, const char *error)
-{
-	struct ui *ui = w->ctx;
-
-	if (ui->item == it)
-		grant_tested(ui, result, error);
-}
-
 static void on_said(struct watch *w, struct item *it, const char *text)
 {
 	struct ui *ui = w->ctx;
@@ -165,7 +157,6 @@ static const struct sink sink = {
 	.forgotten = on_forgotten,
 	.decision = on_decision,
 	.session = on_session,
-	.tested = on_tested,
 	.refused = on_refused,
 	.said = on_said,
 };
@@ -350,6 +341,5 @@ int ui_run(struct watch *w)
 	loop(&ui);
 	screen_end();
 	pager_done(&ui.pager);
-	json_decref(ui.grant.test);
 	return w->only_card && !ui.answered ? EXIT_FINDINGS : EXIT_OK;
 }

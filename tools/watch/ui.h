@@ -89,10 +89,7 @@ enum edit_of { EDIT_RULE, EDIT_UNTIL, EDIT_REASON, EDIT_FILTER };
 struct grant_dialog {
 	const char *scope;
 	char rule[EDIT_MAX], until[11];
-	json_t *test; /* what approval/test said of the rule, or NULL */
-	char error[256];
-	bool testing, stale; /* an answer is awaited; the rule changed meanwhile */
-	bool seen;	     /* all of this rule was on the screen: only then it may be granted */
+	bool seen; /* all of this rule was on the screen: only then it may be granted */
 	size_t offer;
 };
 
@@ -140,9 +137,6 @@ void ui_help_draw(const struct box *b);
 void grant_open(struct ui *ui, const char *scope);
 void grant_close(struct ui *ui);
 void grant_key(struct ui *ui, int key);
-void grant_tested(struct ui *ui, const json_t *result, const char *error);
-/* The rule was changed: it is tried anew. */
-void grant_try(struct ui *ui);
 void grant_draw(struct ui *ui, const struct box *b);
 /* How many rows it wants at this width, 0 where there is none; and where all of the screen may be too few. */
 int grant_rows(const struct ui *ui, int cols);

@@ -70,7 +70,6 @@ struct sink {
 	void (*forgotten)(struct watch *w, struct item *it); /* its memory goes */
 	void (*decision)(struct watch *w, const struct link *l, const json_t *record);
 	void (*session)(struct watch *w, const struct link *l, bool is_up);
-	void (*tested)(struct watch *w, struct item *it, const json_t *result, const char *error);
 	/* A process tried to act as the operator: {pid, exe, why}. */
 	void (*refused)(struct watch *w, const struct link *l, const json_t *what);
 	/* What went wrong, or well; it may be NULL. */
@@ -111,7 +110,7 @@ void model_done(struct watch *w);
 /* --- feed.c -----------------------------------------------------------------------------------------------
  */
 
-enum call_kind { CALL_INFO, CALL_SUBSCRIBE, CALL_LIST, CALL_SHOW, CALL_RESPOND, CALL_TEST, CALL_KINDS };
+enum call_kind { CALL_INFO, CALL_SUBSCRIBE, CALL_LIST, CALL_SHOW, CALL_RESPOND, CALL_KINDS };
 
 #define CALLS_MAX 64
 
