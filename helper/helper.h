@@ -87,6 +87,8 @@ int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, siz
 DIR *dir_open(int dirfd, const char *path);
 /* The next name that does not begin with a dot; NULL at the end and of NULL. */
 const char *dir_next(DIR *dir);
+/* Replaces a file in one step with this text, durably, or the old one stays.  0 or -errno. */
+int file_replace(int dirfd, const char *name, mode_t mode, const char *text);
 /* Locks a file whose lock others hold for a moment at most: 0, or -EWOULDBLOCK where it stays locked. */
 int file_lock(int fd);
 /* Sends j as one packet and releases it; never blocks. 0 or -errno (-EMSGSIZE beyond LIMIT_FRAME). */

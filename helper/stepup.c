@@ -11,7 +11,6 @@
 #include "policy/passphrase.h"
 
 #define STACK_SIZE (256u << 10)
-#define FRESH_FILE PASSPHRASE_FILE ".new"
 
 /* What the thread works on; nobody else touches it until it said so by fd. */
 struct stepup_job {
@@ -122,21 +121,11 @@ static int load(const struct helper *h, struct passphrase *ret)
 static int store(const struct helper *h, const struct passphrase *p)
 {
 	_cleanup_free_ char *text = passphrase_write(p);
-	_cleanup_close_ int fd = -1;
-	int dir = places_open_user(h), r;
+	int dir = places_open_user(h);
 
 	if (dir < 0 || !text)
 		return dir < 0 ? dir : -ENOMEM;
-	(void)unlinkat(dir, FRESH_FILE, 0);
-	r = file_create(dir, FRESH_FILE, 0600, text, strlen(text));
-	fd = openat(dir, FRESH_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (r == 0 && (fd < 0 || fsync(fd) < 0 || renameat(dir, FRESH_FILE, dir, PASSPHRASE_FILE) < 0))
-		r = -errno;
-	if (r < 0)
-		(void)unlinkat(dir, FRESH_FILE, 0);
-	else
-		(void)fsync(dir);
-	return r;
+	return file_replace(dir, PASSPHRASE_FILE, 0600, text);
 }
 
 static int forget_file(const struct helper *h)

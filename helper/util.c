@@ -165,6 +165,27 @@ int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, siz
 	return write_all(fd, bytes, len);
 }
 
+int file_replace(int dirfd, const char *name, mode_t mode, const char *text)
+{
+	_cleanup_close_ int fd = -1;
+	char fresh[64];
+	int r;
+
+	snprintf(fresh, sizeof(fresh), "%s.new", name);
+	(void)unlinkat(dirfd, fresh, 0);
+	r = file_create(dirfd, fresh, mode, text, strlen(text));
+	if (r < 0)
+		return r;
+	fd = openat(dirfd, fresh, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fsync(fd) < 0 || renameat(dirfd, fresh, dirfd, name) < 0) {
+		r = -errno;
+		(void)unlinkat(dirfd, fresh, 0);
+		return r;
+	}
+	(void)fsync(dirfd);
+	return 0;
+}
+
 int packet_send_json(int fd, json_t *j)
 {
 	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
