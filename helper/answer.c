@@ -189,10 +189,10 @@ static int grant(struct helper *h, const struct approval *ap, const struct broke
 /* The decision could not be written: what was granted with it is taken back. */
 static void ungrant(struct helper *h, const struct broker_reply *reply, struct broker_result *ret)
 {
-	char id[GRANT_ID_HEX], why[256];
+	char why[256];
 
 	if (ret->grant[0])
-		(void)grants_revoke(h, ret->grant, reply->by, reply->pid, id, why, sizeof(why));
+		(void)grants_revoke(h, ret->grant, reply->by, reply->pid, why, sizeof(why));
 	ret->grant[0] = '\0';
 }
 

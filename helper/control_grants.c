@@ -14,15 +14,15 @@ static json_t *grants_list(struct call *call)
 static json_t *grants_take_back(struct call *call)
 {
 	const char *id = call_param(call, "id", NULL), *by = call_param(call, "by", "operator");
-	char whole[GRANT_ID_HEX], why[256];
+	char why[256];
 	int r;
 
 	if (!id || strlen(by) > 128)
 		return call_fail(call, RPC_PARAMS, "id is missing, or by has more than 128 bytes");
-	r = grants_revoke(call->h, id, by, call->c->pid, whole, why, sizeof(why));
-	if (r == -ENOENT || r == -EEXIST)
-		return call_fail(call, RPC_NO_CARD, "%s", why);
-	return r < 0 ? call_fail(call, RPC_FAILED, "%s", why) : json_pack("{s:s}", "id", whole);
+	r = grants_revoke(call->h, id, by, call->c->pid, why, sizeof(why));
+	if (r < 0)
+		return call_fail(call, r == -ENOENT ? RPC_NO_CARD : RPC_FAILED, "%s", why);
+	return json_pack("{s:s}", "id", id);
 }
 
 const struct method control_grants[] = {

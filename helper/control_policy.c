@@ -93,20 +93,17 @@ static json_t *policy_explain(struct call *call)
 	struct helper *h = call->h;
 	char rule[1024];
 	struct decision d;
-	size_t i = 0;
-	bool granted;
+	const struct grant_entry *e = NULL;
 
 	if (wrong)
 		return call_fail(call, RPC_PARAMS, "%s", wrong);
 	d = eval(&h->image, &s.req);
 	decision_describe(&h->image, &d, rule, sizeof(rule));
-	grants_refresh(h);
 	/* A directory and variables were not told: any grant of these words is named. */
-	granted = d.verdict == VERDICT_ASK && grants_focus(h, NULL) == 0 && h->grants.image.h &&
-		  grants_allow(&h->grants.image, &h->image, &s.req, &i) && i < h->grants.n_active;
+	if (d.verdict == VERDICT_ASK)
+		e = grants_find(h, &h->image, &s.req, NULL);
 	return json_pack("{s:s, s:s, s:o, s:s?}", "verdict", verdict_name(d.verdict), "reason",
-			 reason_text(d.reason), "rule", text_json(rule), "granted",
-			 granted ? h->grants.list[h->grants.active[i]].id : NULL);
+			 reason_text(d.reason), "rule", text_json(rule), "granted", e ? e->id : NULL);
 }
 
 const struct method control_policy[] = {

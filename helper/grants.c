@@ -1,8 +1,9 @@
 /*
  * Which grants there are, which of them hold here, and what they cover: see grants.h.
  *
- * Those that hold are one image, made anew when a grant comes, goes or is over.  Each line is checked again
- * when it is taken in: what stands in a file may have been written by anybody's editor.
+ * Those that hold for a question are one image, made anew when a grant comes, goes or is over, or the
+ * question is bound to something else.  Each line is checked again then: what stands in a file may have been
+ * written by anybody's editor.
  */
 #include "grants.h"
 
@@ -16,92 +17,14 @@
 
 #include "stepup.h"
 
-#define WRITE_EVERY_S 60
+#define DAY_S 86400u
 
 static uint64_t now_s(void)
 {
 	return clock_real_ns() / NS_S;
 }
 
-/* --- the list --- */
-
-static void granted_done(struct granted *g)
-{
-	char *const owned[] = { g->section, g->line, g->agent, g->workspace, g->made,
-				g->until,   g->by,   g->bound, g->binding };
-
-	for (size_t i = 0; i < NELEM(owned); i++)
-		free(owned[i]);
-}
-
-static int copy_entry(struct granted *g, const struct grant_entry *e)
-{
-	const struct {
-		char **to;
-		const char *from;
-	} texts[] = {
-		{ &g->section, e->section }, { &g->line, e->line },
-		{ &g->agent, e->agent },     { &g->workspace, e->workspace },
-		{ &g->made, e->made },	     { &g->until, e->until },
-		{ &g->by, e->by },	     { &g->bound, e->bound },
-		{ &g->binding, e->binding },
-	};
-
-	*g = (struct granted){ .scope = e->scope, .used = e->used };
-	snprintf(g->id, sizeof(g->id), "%s", e->id);
-	for (size_t i = 0; i < NELEM(texts); i++) {
-		*texts[i].to = strdup(texts[i].from);
-		if (!*texts[i].to)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-int grants_append(struct grants *g, const struct grant_entry *e)
-{
-	struct granted fresh;
-
-	if (g->n == g->cap) {
-		size_t cap = g->cap ? g->cap * 2 : 16;
-		struct granted *list = reallocarray(g->list, cap, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		g->list = list;
-		g->cap = cap;
-	}
-	if (copy_entry(&fresh, e) < 0) {
-		granted_done(&fresh);
-		return -ENOMEM;
-	}
-	g->list[g->n++] = fresh;
-	return 0;
-}
-
-void grants_remove(struct grants *g, size_t i)
-{
-	granted_done(&g->list[i]);
-	memmove(&g->list[i], &g->list[i + 1], (g->n - i - 1) * sizeof(g->list[0]));
-	g->n--;
-}
-
 /* --- records --- */
-
-struct grant_entry granted_entry(const struct granted *g)
-{
-	return (struct grant_entry){ .id = g->id,
-				     .section = g->section,
-				     .line = g->line,
-				     .agent = g->agent,
-				     .workspace = g->workspace,
-				     .made = g->made,
-				     .until = g->until,
-				     .by = g->by,
-				     .bound = g->bound,
-				     .binding = g->binding,
-				     .scope = g->scope,
-				     .used = g->used };
-}
 
 int grants_record(struct helper *h, const char *op, const struct grant_entry *g, const char *more, pid_t pid)
 {
@@ -127,7 +50,7 @@ static uint64_t use_key(const struct helper *h, const char *id, const char *targ
 	return key;
 }
 
-static void record_use(struct helper *h, const struct granted *g, const struct request *req, pid_t pid)
+static void record_use(struct helper *h, const struct grant_entry *g, const struct request *req, pid_t pid)
 {
 	_cleanup_free_ char *target = card_target(req), *detail = NULL;
 	const struct proc *proc = procs_find(&h->feed[FEED_HOOK].procs, pid);
@@ -150,258 +73,178 @@ static void record_use(struct helper *h, const struct granted *g, const struct r
 
 /* --- the image --- */
 
-static void drop_image(struct grants *g)
+const struct grant_entry *grants_at(const struct grants *g, size_t i)
 {
-	free(g->bytes);
-	g->bytes = NULL;
-	g->image = (struct image){ 0 };
-	g->n_active = 0;
+	if (i < g->kept.n)
+		return &g->kept.list[i];
+	return i - g->kept.n < g->session.n ? &g->session.list[i - g->kept.n] : NULL;
+}
+
+const char *grants_off(struct helper *h, const struct grant_entry *e)
+{
+	const char *off =
+		e->scope == GRANT_SESSION ? NULL : grant_entry_off(e, h->agent, h->workspace, now_s());
+	char why[256];
+
+	if (!off && grant_check(&h->image, e->section, e->line, NULL, why, sizeof(why)) < 0)
+		off = "no rule that may be granted";
+	return off;
 }
 
 /* A yes for a command is none for the same words in another directory, or with other variables. */
-static bool is_given_for(const struct granted *one, const struct request *req)
+static bool is_given_for(const struct grant_entry *e, const struct request *req)
 {
 	char binding[DIGEST_HEX];
 
-	if (!req || strcmp(one->section, "commands") != 0)
+	if (!req || strcmp(e->section, "commands") != 0)
 		return true;
-	grants_binding(one->id, req, binding);
-	return strcmp(one->binding, binding) == 0;
+	grants_binding(e->id, req, binding);
+	return strcmp(e->binding, binding) == 0;
 }
 
-/* Those that hold here and are fit to; the others say why not. */
-static size_t collect(struct helper *h, const struct request *req, struct grant_line *lines)
+static void drop_image(struct grants *g)
 {
-	struct grants *g = &h->grants;
-	char why[256];
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->n; i++) {
-		struct granted *one = &g->list[i];
-
-		if (!one->off && grant_check(&h->image, one->section, one->line, NULL, why, sizeof(why)) < 0)
-			one->off = "no rule that may be granted";
-		if (one->off || !is_given_for(one, req))
-			continue;
-		lines[n] = (struct grant_line){ one->section, one->line };
-		g->active[n++] = i;
-	}
-	return n;
+	free(g->bytes);
+	free(g->active);
+	g->bytes = NULL;
+	g->active = NULL;
+	g->image = (struct image){ 0 };
+	g->day = 0;
 }
 
-static int make_image(struct helper *h, const struct grant_line *lines, size_t n)
+/* Of those that hold, those that are bound as req is.  Where it fails nothing is granted, which is asked
+ * then.
+ */
+static void make_image(struct helper *h, const struct request *req)
 {
 	struct grants *g = &h->grants;
-	struct diags d;
-	size_t size;
-	int r;
-
-	diags_init(&d);
-	r = grants_compile(&h->image, lines, n, &d, &g->bytes, &size);
-	diags_done(&d);
-	if (r == 0)
-		r = image_open(&g->image, g->bytes, size, IMAGE_CHECK_HEADER);
-	if (r == 0)
-		g->n_active = n;
-	return r;
-}
-
-/* Where it fails nothing is granted, which is asked then. */
-static int rebuild(struct helper *h, const struct request *req)
-{
-	struct grants *g = &h->grants;
-	_cleanup_free_ struct grant_line *lines = NULL;
-	size_t n;
-	int r = 0;
+	size_t most = g->kept.n + g->session.n, n = 0;
+	_cleanup_free_ struct grant_line *lines = calloc(most + 1, sizeof(*lines));
+	const struct grant_entry *e;
 
 	drop_image(g);
-	free(g->active);
-	g->active = calloc(g->n + 1, sizeof(*g->active));
-	lines = calloc(g->n + 1, sizeof(*lines));
+	g->active = calloc(most + 1, sizeof(*g->active));
 	if (!g->active || !lines)
-		return -ENOMEM;
-	n = collect(h, req, lines);
-	if (n > 0)
-		r = make_image(h, lines, n);
-	if (r < 0)
+		return;
+	for (size_t i = 0; (e = grants_at(g, i)); i++) {
+		if (!is_given_for(e, req) || grants_off(h, e))
+			continue;
+		lines[n] = (struct grant_line){ e->section, e->line };
+		g->active[n++] = e;
+	}
+	if (n > 0 && grants_open(&h->image, lines, n, &g->bytes, &g->image) < 0)
 		drop_image(g);
-	return r;
 }
 
-int grants_rebuild(struct helper *h)
-{
-	h->grants.key[0] = '\0';
-	return rebuild(h, NULL);
-}
-
-int grants_focus(struct helper *h, const struct request *req)
-{
-	char key[DIGEST_HEX] = "";
-	int r;
-
-	if (req && req->op == OP_EXEC)
-		grants_binding("", req, key);
-	if (strcmp(key, h->grants.key) == 0)
-		return 0;
-	r = rebuild(h, key[0] ? req : NULL);
-	strcpy(h->grants.key, key);
-	return r;
-}
-
-/* --- which hold here --- */
-
-/* Judges each anew; true where something changed.  One that held and is over is recorded. */
-static bool weigh(struct helper *h)
+const struct grant_entry *grants_find(struct helper *h, const struct image *img, const struct request *req,
+				      const struct request *bound)
 {
 	struct grants *g = &h->grants;
-	_cleanup_free_ char *agent = record_escape(h->agent, strlen(h->agent));
-	_cleanup_free_ char *workspace = record_escape(h->workspace, strlen(h->workspace));
-	uint64_t now = now_s(), end;
-	bool changed = false;
+	uint64_t day = now_s() / DAY_S;
+	char key[DIGEST_HEX] = "";
+	size_t i;
 
-	g->next_end_s = UINT64_MAX;
-	for (size_t i = 0; i < g->n; i++) {
-		struct granted *one = &g->list[i];
-		const struct grant_entry e = granted_entry(one);
-		const char *off = one->scope == GRANT_SESSION ? NULL
-				  : agent && workspace	      ? grant_entry_off(&e, agent, workspace, now)
-							      : "not known";
-		bool held = !one->off;
-
-		if (held && off && one->scope == GRANT_PROJECT)
-			(void)grants_record(h, "grant/expired", &e, "", 0);
-		changed |= held != !off;
-		one->off = off;
-		if (!off && one->until[0] && day_end(one->until, &end) == 0 && end < g->next_end_s)
-			g->next_end_s = end;
+	grants_refresh(h);
+	if (bound && bound->op == OP_EXEC)
+		grants_binding("", bound, key);
+	if (g->day != day || strcmp(key, g->key) != 0) {
+		make_image(h, key[0] ? bound : NULL);
+		strcpy(g->key, key);
+		g->day = day;
 	}
-	return changed;
+	return g->image.h && grants_allow(&g->image, img, req, &i) ? g->active[i] : NULL;
 }
 
 /* --- the file --- */
 
-static void warn(struct helper *h, const char *text)
+static void warn(struct helper *h, const char *why)
 {
+	char text[256];
 	const struct event e = { .op = "grant/store", .via = "helper", .detail = text };
 
+	snprintf(text, sizeof(text), "%s grants nothing: %s", GRANT_FILE, why);
 	(void)ledger_append(&h->ledger, &e);
 	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s}", "type", "warn", "text", text));
-}
-
-static void put_aside(struct helper *h, int dir, const char *why)
-{
-	char name[64], text[256];
-	const char *to = store_aside(dir, name, sizeof(name));
-
-	snprintf(text, sizeof(text), "%s is put aside as %s and grants nothing: %s", GRANT_FILE,
-		 to ? to : "nothing", why);
-	warn(h, text);
-}
-
-static const struct granted *find_known(const struct granted *list, size_t n, const char *id)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(list[i].id, id) == 0)
-			return &list[i];
-	return NULL;
-}
-
-/* Those of the file in place of those that were there; what was used here is not forgotten. */
-static void adopt(struct grants *g, const json_t *file)
-{
-	struct grants old = { .list = g->list, .n = g->n };
-	struct grant_entry e;
-
-	g->list = NULL;
-	g->n = g->cap = 0;
-	for (size_t i = 0; grant_file_get(file, i, &e); i++) {
-		const struct granted *was = find_known(old.list, old.n, e.id);
-
-		if (grants_append(g, &e) < 0)
-			break;
-		g->list[g->n - 1].off = was ? was->off : "new";
-		g->list[g->n - 1].unwritten = was ? was->unwritten : 0;
-	}
-	for (size_t i = 0; i < old.n; i++) {
-		const struct grant_entry mine = granted_entry(&old.list[i]);
-
-		if (mine.scope == GRANT_SESSION && grants_append(g, &mine) == 0)
-			g->list[g->n - 1].off = old.list[i].off;
-		granted_done(&old.list[i]);
-	}
-	free(old.list);
-}
-
-static void read_store(struct helper *h, int dir)
-{
-	static const char unreadable[] = "the file of grants cannot be read";
-	struct grants *g = &h->grants;
-	_cleanup_json_ json_t *file = NULL;
-	const char *why = "", *was = g->trouble;
-	int err;
-
-	file = store_read(dir, &g->store, &err, &why);
-	g->read = true;
-	g->trouble = NULL;
-	if (file) {
-		adopt(g, file);
-		return;
-	}
-	if (err == -EBADMSG) {
-		put_aside(h, dir, why);
-		memset(&g->store, 0, sizeof(g->store));
-	} else {
-		g->trouble = unreadable;
-		if (was != unreadable)
-			warn(h, unreadable);
-	}
-	file = grant_file_parse("", 0, &why);
-	adopt(g, file);
 }
 
 void grants_refresh(struct helper *h)
 {
 	struct grants *g = &h->grants;
 	int dir = places_open_user(h);
-	bool changed = false;
+	const char *why;
 
-	if (dir < 0)
-		g->trouble = "no directory of the user's own is there to keep grants in";
-	else if (!g->read || store_changed(dir, &g->store)) {
-		read_store(h, dir);
-		changed = true;
-	}
-	if (changed || now_s() >= g->next_end_s) {
-		if (weigh(h) || changed)
-			(void)grants_rebuild(h);
-	}
+	if (dir < 0 || !store_changed(dir, &g->store))
+		return;
+	drop_image(g);
+	grant_list_done(&g->kept);
+	if (store_read(dir, &g->kept, &why) < 0)
+		warn(h, why);
 }
 
-/* Uses that the file does not know of, where it may be written just now. */
-static void write_uses(struct helper *h)
+/* As it is without that one and with this one; there is no grant that could not be read again. */
+static int remake(struct grant_list *l, const char *without, const struct grant_entry *with, size_t most,
+		  char **ret_text)
 {
-	struct grants *g = &h->grants;
-	int dir = places_open_user(h), err;
-	_cleanup_close_ int lock = -1;
-	_cleanup_json_ json_t *file = NULL;
+	struct grant_list again;
 	const char *why;
-	struct stat st;
-	bool any = false;
+	char *text;
+	int r;
 
-	for (size_t i = 0; i < g->n; i++)
-		any |= g->list[i].unwritten > 0;
-	if (any && dir >= 0)
-		lock = store_lock(dir);
-	if (lock < 0)
-		return;
-	file = store_read(dir, &st, &err, &why);
-	for (size_t i = 0; file && i < g->n; i++)
-		if (g->list[i].unwritten > 0)
-			grant_file_used(file, g->list[i].id, g->list[i].unwritten);
-	if (!file || store_write(dir, file, places_readable(h), &g->store) < 0)
-		return;
-	for (size_t i = 0; i < g->n; i++)
-		g->list[i].unwritten = 0;
+	if (with && l->n >= most)
+		return -ENOSPC;
+	text = grant_list_text(l, without, with, now_s());
+	if (!text)
+		return -ENOMEM;
+	r = strlen(text) > GRANT_FILE_MAX ? -ENOSPC : grant_list_parse(strdup(text), &again, &why);
+	if (r < 0) {
+		free(text);
+		return r;
+	}
+	grant_list_done(l);
+	*l = again;
+	*ret_text = text;
+	return 0;
+}
+
+static int change_file(struct helper *h, const char *without, const struct grant_entry *with,
+		       const char **ret_err)
+{
+	int dir = places_open_user(h), r;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int lock = -1;
+	struct grant_list list;
+
+	*ret_err = "no directory of the user's own is there to keep grants in";
+	if (dir < 0)
+		return dir;
+	*ret_err = "another session holds the file of grants: try again";
+	lock = openat(dir, GRANT_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	r = lock < 0 ? -errno : file_lock(lock);
+	if (r < 0)
+		return r;
+	r = store_read(dir, &list, ret_err);
+	*ret_err = "the file of grants cannot be read or written: mend or remove it";
+	if (r == 0)
+		r = remake(&list, without, with, GRANT_ENTRIES, &text);
+	if (r == 0)
+		r = file_replace(dir, GRANT_FILE, places_readable(h), text);
+	grant_list_done(&list);
+	return r;
+}
+
+int grants_change(struct helper *h, enum grant_scope scope, const char *without,
+		  const struct grant_entry *with, const char **ret_err)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	*ret_err = "the helper is out of memory";
+	drop_image(&h->grants);
+	r = scope == GRANT_SESSION ? remake(&h->grants.session, without, with, GRANTS_SESSION, &text)
+				   : change_file(h, without, with, ret_err);
+	if (r == -ENOSPC)
+		*ret_err = "too many grants: take some back (pale grants, pale revoke), or approve it once";
+	return r;
 }
 
 /* --- the helper's side --- */
@@ -410,53 +253,26 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 		  char ret_id[GRANT_ID_HEX])
 {
 	const struct image *img = image_of(h, image);
-	struct grants *g = &h->grants;
-	struct granted *one;
-	size_t i;
+	const struct grant_entry *e;
 
-	grants_refresh(h);
-	if (grants_why_once(req) || !img || g->n == 0 || grants_focus(h, req) < 0 || !g->image.h)
+	if (grants_why_once(req) || !img)
 		return false;
 	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		return false;
 	/* A second proof is for the one question that it was given for. */
 	if (stepup_by(h, image, risk_of(req).level) != STEPUP_BY_NOTHING)
 		return false;
-	if (!grants_allow(&g->image, img, req, &i) || i >= g->n_active)
+	e = grants_find(h, img, req, req);
+	if (!e)
 		return false;
-	one = &g->list[g->active[i]];
-	one->used++;
-	one->unwritten += one->scope != GRANT_SESSION;
-	memcpy(ret_id, one->id, sizeof(one->id));
-	record_use(h, one, req, pid);
+	memcpy(ret_id, e->id, GRANT_ID_HEX);
+	record_use(h, e, req, pid);
 	return true;
-}
-
-void grants_tick(struct helper *h)
-{
-	uint64_t now = now_s();
-
-	/* the directories are not there before the session is */
-	if (now == h->grants.looked_s)
-		return;
-	h->grants.looked_s = now;
-	grants_refresh(h);
-	if (now - h->grants.written_s < WRITE_EVERY_S)
-		return;
-	h->grants.written_s = now;
-	write_uses(h);
 }
 
 void grants_done(struct helper *h)
 {
-	struct grants *g = &h->grants;
-
-	if (h->places.user >= 0)
-		write_uses(h);
-	while (g->n > 0)
-		granted_done(&g->list[--g->n]);
-	free(g->list);
-	free(g->active);
-	free(g->bytes);
-	memset(g, 0, sizeof(*g));
+	drop_image(&h->grants);
+	grant_list_done(&h->grants.kept);
+	grant_list_done(&h->grants.session);
 }

@@ -2,11 +2,13 @@
  * Grants: rules by which a human's answer to one question also answers later ones (policy/grant.h).
  *
  *   grants        the grants of this session and those in the file, as one image
+ *   grants_bound  what a grant of a command is bound to besides its line
  *   grants_order  a human's orders: make, revoke, list
  *   grants_store  the file of grants that outlive a session; all sessions of a user share it
  *
  * The file is read again whenever it has changed, so that a grant made or revoked in one session counts in
- * all.  A file that cannot be parsed is set aside and grants nothing; that is recorded and reported.
+ * all.  A file that cannot be parsed grants nothing, and nothing is added to it; that is recorded and
+ * reported.
  */
 #ifndef PALE_HELPER_GRANTS_H
 #define PALE_HELPER_GRANTS_H
@@ -22,31 +24,17 @@
 struct helper;
 struct approval;
 
-/* A grant, whether it holds in this session or not.  Owns its strings. */
-struct granted {
-	char id[GRANT_ID_HEX];
-	enum grant_scope scope;
-	char *section, *line, *agent, *workspace, *made, *until, *by, *bound, *binding; /* as in the file */
-	const char *off;	  /* why it does not hold in this session (static), or NULL */
-	uint64_t used, unwritten; /* number of uses; how many of them the file does not count yet */
-};
-
 struct grants {
-	struct granted *list;
-	size_t n, cap;
-	size_t *active; /* [i]: index in list of the image's grant i */
-	size_t n_active;
+	struct grant_list kept, session; /* those of the file, and of this session alone */
+	struct stat store;		 /* the file when it was read */
+	/* Those that hold for the question that was judged last; .h is NULL where none does. */
+	struct image image;
 	uint8_t *bytes;
-	struct image image;			  /* of the grants that hold; .h is NULL where none does */
-	char key[65];				  /* the command that image is made for; "": for all */
-	struct stat store;			  /* the file when it was read */
-	bool read;				  /* the file was read once */
-	const char *trouble;			  /* why no grant can be kept in the file (static), or NULL */
-	uint64_t looked_s, next_end_s, written_s; /* CLOCK_REALTIME, seconds */
+	const struct grant_entry **active; /* [i]: the image's grant i */
+	char key[65];			   /* what that question is bound to; "": it is no command */
+	uint64_t day;			   /* on which that was so, since 1970; 0: it is to be made anew */
 };
 
-/* Called in each round of the loop: records grants that expired, and counts uses in the file. */
-void grants_tick(struct helper *h);
 void grants_done(struct helper *h);
 
 /*
@@ -56,6 +44,10 @@ void grants_done(struct helper *h);
  */
 bool grants_cover(struct helper *h, uint32_t image, const struct request *req, pid_t pid,
 		  char ret_id[GRANT_ID_HEX]);
+/* The grant that covers what img asks, or NULL; a command also where it is bound to other than `bound` is,
+ * where that is NULL.  Borrowed until the next call. */
+const struct grant_entry *grants_find(struct helper *h, const struct image *img, const struct request *req,
+				      const struct request *bound);
 /* The grants that are offered with a question.  0 or -ENOMEM.  Call grant_offers_done(ret) in any case. */
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret);
 
@@ -77,26 +69,30 @@ struct grant_order {
  */
 int grants_add(struct helper *h, const struct approval *ap, const struct grant_order *o,
 	       char ret_id[GRANT_ID_HEX], char *why, size_t size);
-/* Revokes a grant, by a unique prefix of its id: 0 with the whole id, or -errno and a sentence in why. */
-int grants_revoke(struct helper *h, const char *prefix, const char *by, pid_t pid, char ret_id[GRANT_ID_HEX],
-		  char *why, size_t size);
+/* Revokes the grant of this id: 0, or -errno (-ENOENT: there is none) and a sentence in why. */
+int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, char *why, size_t size);
 /* Whether this line may be granted as the answer to ap: 0, or -errno and a sentence in why. */
 int grants_check(struct helper *h, const struct approval *ap, const char *line, char *why, size_t size);
 
-/* {"grants": [{id, scope, section, line, agent, workspace, made, until, by, used, holds, why?}], "trouble"?}
- */
+/* {"grants": [{as grant_entry_json(), holds, why?}]} */
 json_t *grants_json(struct helper *h);
 
 /* --- shared by the parts --- */
 
-/* Reads the file again if it has changed, and determines which grants hold. */
+/* Reads the file again if it has changed. */
 void grants_refresh(struct helper *h);
-/* Makes the image of all grants that hold; 0 or -errno, and then no grant holds. */
-int grants_rebuild(struct helper *h);
-/* The same with only the grants that are bound as req is (grants_binding()); NULL: with all. */
-int grants_focus(struct helper *h, const struct request *req);
+/* Takes out the grant of this id (NULL: none) and adds one (NULL: none), in the session's list or the file.
+ * 0, or -errno with a static sentence. */
+int grants_change(struct helper *h, enum grant_scope scope, const char *without,
+		  const struct grant_entry *with, const char **ret_err);
+/* Grant i of the file and, behind those, of the session; NULL behind the last. */
+const struct grant_entry *grants_at(const struct grants *g, size_t i);
+/* Why it does not hold in this session (static), or NULL. */
+const char *grants_off(struct helper *h, const struct grant_entry *e);
+/* Writes a durable record about a grant; more begins with a blank or is "".  0 or -errno. */
+int grants_record(struct helper *h, const char *op, const struct grant_entry *g, const char *more, pid_t pid);
 
-/* --- grants_bound.c: what a grant of a command is bound to besides its line --- */
+/* --- grants_bound.c --- */
 
 /* The digest of what a grant is bound to: the directory, program and variables of req, and the grant's id. */
 void grants_binding(const char *id, const struct request *req, char binding[65]);
@@ -104,26 +100,13 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
  * -ENOMEM. */
 int grants_bind(struct helper *h, const struct approval *ap, const char *id, char **ret_bound,
 		char binding[65]);
-/* grants.c, too. */
-int grants_append(struct grants *g, const struct grant_entry *e);
-void grants_remove(struct grants *g, size_t i);
-/* The grant as an entry of the file; all text is borrowed. */
-struct grant_entry granted_entry(const struct granted *g);
-/* Writes a durable record about a grant; more begins with a blank or is "".  0 or -errno. */
-int grants_record(struct helper *h, const char *op, const struct grant_entry *g, const char *more, pid_t pid);
 
 /* --- grants_store.c; dir is places_open_user() --- */
 
-/* Locks the file against other sessions for 50 ms at most: a descriptor to close, or -errno. */
-int store_lock(int dir);
-/* True where the file has changed since *known. */
-bool store_changed(int dir, const struct stat *known);
-/* Reads the file: its value (new reference) and its status; NULL with -errno, -EBADMSG with a reason where it
- * cannot be parsed. */
-json_t *store_read(int dir, struct stat *ret, int *ret_err, const char **ret_why);
-/* Replaces the file; it is on the disk when this returns 0. */
-int store_write(int dir, const json_t *file, mode_t mode, struct stat *ret);
-/* Renames a file that cannot be parsed; its new name, or NULL. */
-const char *store_aside(int dir, char *buf, size_t size);
+/* True where the file is not the one of *known, which is then what it is. */
+bool store_changed(int dir, struct stat *known);
+/* Reads the file: 0, -EBADMSG with a static reason where it is no such file, or -errno.  ret is empty
+ * then. */
+int store_read(int dir, struct grant_list *ret, const char **ret_why);
 
 #endif

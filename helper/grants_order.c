@@ -99,66 +99,17 @@ static int order_until(const struct grant_order *o, char until[GRANT_DAY], char 
 	return 0;
 }
 
-static size_t count_session(const struct grants *g)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->n; i++)
-		n += g->list[i].scope == GRANT_SESSION;
-	return n;
-}
-
 /* One that says the very same already. */
-static const struct granted *find_same(const struct grants *g, const struct grant_entry *e)
+static const struct grant_entry *find_same(struct helper *h, const struct grant_entry *e)
 {
-	for (size_t i = 0; i < g->n; i++) {
-		const struct granted *one = &g->list[i];
+	const struct grant_entry *one;
 
-		if (!one->off && one->scope == e->scope && strcmp(one->section, e->section) == 0 &&
+	for (size_t i = 0; (one = grants_at(&h->grants, i)); i++)
+		if (one->scope == e->scope && strcmp(one->section, e->section) == 0 &&
 		    strcmp(one->line, e->line) == 0 && strcmp(one->until, e->until) == 0 &&
-		    strcmp(one->bound, e->bound) == 0)
+		    strcmp(one->bound, e->bound) == 0 && !grants_off(h, one))
 			return one;
-	}
 	return NULL;
-}
-
-static const char trouble_lock[] = "another session holds the file of grants: try again";
-static const char trouble_file[] = "the file of grants cannot be read or written";
-
-enum change { CHANGE_ADD, CHANGE_REMOVE };
-
-/* Changes the file: adds e, or takes out the one with its id.  0, or -errno with a static sentence. */
-static int change_file(struct helper *h, enum change what, const struct grant_entry *e, const char **ret_err)
-{
-	int dir = places_open_user(h), err;
-	_cleanup_close_ int lock = -1;
-	_cleanup_json_ json_t *file = NULL;
-	const char *why;
-	struct stat st;
-	size_t i;
-	int r = 0;
-
-	*ret_err = "no directory of the user's own is there to keep grants in";
-	if (dir < 0)
-		return dir;
-	*ret_err = trouble_lock;
-	lock = store_lock(dir);
-	if (lock < 0)
-		return lock;
-	*ret_err = trouble_file;
-	file = store_read(dir, &st, &err, &why);
-	if (!file)
-		return err;
-	grant_file_prune(file, clock_real_ns() / NS_S);
-	if (what == CHANGE_ADD)
-		r = grant_file_add(file, e);
-	else if (grant_file_find(file, e->id, &i) == 0)
-		r = grant_file_remove(file, i);
-	if (r == -ENOSPC)
-		*ret_err = "too many grants are kept: take some back (pale grants, pale revoke)";
-	if (r == 0)
-		r = store_write(dir, file, places_readable(h), &st);
-	return r;
 }
 
 static int record_made(struct helper *h, const struct grant_entry *e, const struct approval *ap,
@@ -172,52 +123,21 @@ static int record_made(struct helper *h, const struct grant_entry *e, const stru
 	return grants_record(h, "grant/made", e, more, (pid_t)ap->pid);
 }
 
-static int take_in(struct helper *h, const struct grant_entry *e, char *why, size_t size)
-{
-	const char *err = "";
-	int r;
-
-	if (e->scope == GRANT_SESSION) {
-		r = grants_append(&h->grants, e);
-		if (r == 0)
-			r = grants_rebuild(h);
-		return r < 0 ? say(why, size, r, "the helper is out of memory") : 0;
-	}
-	r = change_file(h, CHANGE_ADD, e, &err);
-	if (r < 0)
-		return say(why, size, r, "%s", err);
-	grants_refresh(h);
-	return 0;
-}
-
-/* The one with this id does not hold any more. */
-static void drop(struct helper *h, const char *id)
-{
-	struct grants *g = &h->grants;
-
-	for (size_t i = 0; i < g->n; i++) {
-		if (strcmp(g->list[i].id, id) != 0)
-			continue;
-		grants_remove(g, i);
-		(void)grants_rebuild(h);
-		return;
-	}
-}
-
 static int make(struct helper *h, const struct approval *ap, const struct grant_order *o,
-		struct grant_entry *e, char *why, size_t size)
+		const struct grant_entry *e, char *why, size_t size)
 {
+	const char *err;
 	int r;
 
 	if (record_made(h, e, ap, o) < 0)
 		return say(why, size, -EIO,
 			   "the grant could not be written to the ledger, so nothing was granted");
-	r = take_in(h, e, why, size);
+	r = grants_change(h, e->scope, NULL, e, &err);
 	if (r < 0) {
 		(void)grants_record(h, "grant/revoked", e, " it could not be kept", o->pid);
-		drop(h, e->id);
+		return say(why, size, r, "%s", err);
 	}
-	return r;
+	return 0;
 }
 
 /* May it be granted, and until when?  0, or -errno and a sentence. */
@@ -261,7 +181,7 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 				 .until = until,
 				 .binding = binding,
 				 .scope = o->scope };
-	const struct granted *same;
+	const struct grant_entry *same;
 	int r = check_order(h, ap, o, line, until, why, size);
 
 	if (r < 0)
@@ -276,13 +196,11 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 	e.by = by;
 	e.bound = bound;
 	grants_refresh(h);
-	same = find_same(&h->grants, &e);
+	same = find_same(h, &e);
 	if (same) {
 		memcpy(ret_id, same->id, GRANT_ID_HEX);
 		return 0;
 	}
-	if (o->scope == GRANT_SESSION && count_session(&h->grants) >= GRANTS_SESSION)
-		return say(why, size, -ENOSPC, "too many grants in this session: approve it once");
 	r = make(h, ap, o, &e, why, size);
 	if (r < 0)
 		return r;
@@ -293,79 +211,50 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 
 /* --- taking back --- */
 
-static int find_prefix(const struct grants *g, const char *prefix, size_t *ret)
+int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, char *why, size_t size)
 {
-	size_t len = strlen(prefix), found = SIZE_MAX;
-
-	for (size_t i = 0; len >= GRANT_ID_PREFIX && i < g->n; i++) {
-		if (strncmp(g->list[i].id, prefix, len) != 0)
-			continue;
-		if (found != SIZE_MAX)
-			return -EEXIST;
-		found = i;
-	}
-	*ret = found;
-	return found == SIZE_MAX ? -ENOENT : 0;
-}
-
-int grants_revoke(struct helper *h, const char *prefix, const char *by, pid_t pid, char ret_id[GRANT_ID_HEX],
-		  char *why, size_t size)
-{
-	struct grants *g = &h->grants;
+	const struct grant_list none = { 0 };
+	struct grant_list was;
 	_cleanup_free_ char *more = NULL;
-	const char *err = "";
-	struct grant_entry e;
-	size_t i;
+	const struct grant_entry *e;
+	const char *err = "the helper is out of memory";
 	int r;
 
 	grants_refresh(h);
-	r = find_prefix(g, prefix, &i);
-	if (r < 0)
-		return say(why, size, r,
-			   r == -EEXIST ? "more than one grant begins with this id: give more digits"
-					: "no grant has this id (four digits at least): see pale grants");
-	memcpy(ret_id, g->list[i].id, GRANT_ID_HEX);
-	e = granted_entry(&g->list[i]);
-	if (e.scope != GRANT_SESSION) {
-		r = change_file(h, CHANGE_REMOVE, &e, &err);
-		if (r < 0)
-			return say(why, size, r, "%s", err);
+	e = grant_list_find(&h->grants.session, id);
+	if (!e)
+		e = grant_list_find(&h->grants.kept, id);
+	if (!e)
+		return say(why, size, -ENOENT, "no grant has this id: see pale grants");
+	r = grant_list_parse(grant_list_text(&none, NULL, e, 0), &was, &err);
+	if (r == 0)
+		r = grants_change(h, e->scope, id, NULL, &err);
+	if (r == 0) {
+		if (asprintf(&more, " by=%s", by) < 0)
+			more = NULL;
+		(void)grants_record(h, "grant/revoked", was.list, more ? more : "", pid);
+		control_notify(h, "grant/revoked", json_pack("{s:s}", "id", was.list->id));
 	}
-	if (asprintf(&more, " by=%s", by) < 0)
-		more = NULL;
-	(void)grants_record(h, "grant/revoked", &e, more ? more : "", pid);
-	control_notify(h, "grant/revoked", json_pack("{s:s}", "id", ret_id));
-	drop(h, ret_id);
-	grants_refresh(h);
-	return 0;
+	grant_list_done(&was);
+	return r < 0 ? say(why, size, r, "%s", err) : 0;
 }
 
 /* --- telling --- */
 
-static json_t *granted_json(const struct granted *g)
-{
-	json_t *j = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:b}", "id", g->id, "scope",
-		grant_scope_name(g->scope), "section", g->section, "line", g->line, "agent", g->agent,
-		"workspace", g->workspace, "made", g->made, "until", g->until, "by", g->by, "bound", g->bound,
-		"used", (json_int_t)g->used + (g->scope == GRANT_SESSION ? 0 : (json_int_t)g->unwritten),
-		"holds", !g->off);
-
-	if (j && g->off)
-		(void)json_object_set_new(j, "why", json_string(g->off));
-	return j;
-}
-
 json_t *grants_json(struct helper *h)
 {
-	struct grants *g = &h->grants;
-	json_t *list = json_array(), *out;
+	json_t *list = json_array();
+	const struct grant_entry *e;
 
 	grants_refresh(h);
-	for (size_t i = 0; i < g->n; i++)
-		(void)json_array_append_new(list, granted_json(&g->list[i]));
-	out = json_pack("{s:o}", "grants", list);
-	if (out && g->trouble)
-		(void)json_object_set_new(out, "trouble", json_string(g->trouble));
-	return out;
+	for (size_t i = 0; (e = grants_at(&h->grants, i)); i++) {
+		const char *off = grants_off(h, e);
+		json_t *j = grant_entry_json(e);
+
+		(void)json_object_set_new(j, "holds", json_boolean(!off));
+		if (off)
+			(void)json_object_set_new(j, "why", json_string(off));
+		(void)json_array_append_new(list, j);
+	}
+	return json_pack("{s:o}", "grants", list);
 }

@@ -395,7 +395,6 @@ int session_serve(struct helper *h)
 		drained = drain_turn(h);
 		now = clock_boot_ns();
 		broker_tick(h, now);
-		grants_tick(h);
 		conns_expire(h, now);
 		control_tick(h, now);
 		reload_tick(h, now);

@@ -207,6 +207,19 @@ int grants_compile(const struct image *base, const struct grant_line *list, size
 	return err;
 }
 
+int grants_open(const struct image *base, const struct grant_line *list, size_t n, uint8_t **ret_bytes,
+		struct image *ret)
+{
+	struct diags d;
+	size_t size;
+	int r;
+
+	diags_init(&d);
+	r = grants_compile(base, list, n, &d, ret_bytes, &size);
+	diags_done(&d);
+	return r < 0 ? r : image_open(ret, *ret_bytes, size, IMAGE_CHECK_HEADER);
+}
+
 /* --- asking --- */
 
 /* A rule of the grants allowed it, not the silence about it. */

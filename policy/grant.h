@@ -72,6 +72,9 @@ struct grant_line {
  */
 int grants_compile(const struct image *base, const struct grant_line *list, size_t n, struct diags *d,
 		   uint8_t **ret_bytes, size_t *ret_size);
+/* The same as an image, which lives as long as *ret_bytes; findings are for nobody.  0 or -errno. */
+int grants_open(const struct image *base, const struct grant_line *list, size_t n, uint8_t **ret_bytes,
+		struct image *ret);
 /*
  * The policy asks about req, and the grants cover all that it asks: true with the index of a grant that does.
  * False for what the policy denies or allows by itself.

@@ -1,11 +1,13 @@
 /*
- * The file that keeps grants beyond a session, as a value: JSON text in, entries out.  Pure; allocates.
+ * The file that keeps grants beyond a session: lines of the policy language, each with a comment of its own.
+ * Pure; allocates.
  *
- *   {"version": 1, "grants": [{"id", "scope", "section", "line", "agent", "workspace", "made", "until", "by",
- *                              "bound", "binding", "used"}, ...]}
+ *   # ID  AGENT  WORKSPACE  UNTIL  BY  MADE  BINDING  BOUND          (tabs between them)
+ *   [commands]
+ *   allow = git push origin feature/x $
  *
- * What else stands in it is kept.  Strings are as the ledger writes them (record_escape()), but for `line`,
- * which is the policy line itself.
+ * Strings are as the ledger writes them (record_escape()), but for the policy line itself.  The grants of a
+ * session are the same in its helper's memory, with "session" for UNTIL.
  */
 #ifndef PALE_GRANT_FILE_H
 #define PALE_GRANT_FILE_H
@@ -14,7 +16,7 @@
 
 #include "grant.h"
 
-#define GRANT_FILE	"grants.json"
+#define GRANT_FILE	"grants.ini"
 #define GRANT_LOCK	"grants.lock"
 #define GRANT_FILE_MAX	(1u << 20)
 #define GRANT_ENTRIES	1024
@@ -22,37 +24,40 @@
 #define GRANT_DAY	11 /* "2026-12-01" with its NUL */
 #define GRANT_ID_PREFIX 4
 
-/* One grant of the file; borrowed from it. */
+/* One grant; borrowed. */
 struct grant_entry {
-	const char *id, *section, *line, *agent, *workspace; /* workspace "": everywhere */
-	const char *made, *until, *by;			     /* until "": until it is revoked */
-	/* Of a command: where, which program and with which variables, for people; and a digest of that. */
-	const char *bound, *binding;
-	enum grant_scope scope; /* project or always */
-	uint64_t used;
+	const char *id, *agent, *workspace; /* workspace "": everywhere */
+	const char *until, *by, *made;	    /* until "": until it is revoked, or its session ends */
+	/* Of a command: a digest of where, which program and with which variables; and that for people. */
+	const char *binding, *bound;
+	const char *section, *line;
+	enum grant_scope scope;
 };
 
-/* The file's value (new reference), of no grants where len is 0; NULL with a static sentence where it is
- * none. */
-json_t *grant_file_parse(const char *text, size_t len, const char **ret_why);
-size_t grant_file_count(const json_t *file);
-/* Entry i; false behind the end. */
-bool grant_file_get(const json_t *file, size_t i, struct grant_entry *ret);
-/* Appends one: 0, -ENOMEM, -ENOSPC. */
-int grant_file_add(json_t *file, const struct grant_entry *e);
-/* The entry whose id begins so: 0 and its index, -ENOENT, -EEXIST where it is not the only one. */
-int grant_file_find(const json_t *file, const char *prefix, size_t *ret_index);
-int grant_file_remove(json_t *file, size_t i);
-/* Counts n more uses of the grant id, if it is there. */
-void grant_file_used(json_t *file, const char *id, uint64_t n);
-/* Takes out what has been over for 30 days at now_s (seconds since 1970). */
-void grant_file_prune(json_t *file, uint64_t now_s);
-/* Its text (caller frees), or NULL where memory is out. */
-char *grant_file_text(const json_t *file);
+struct grant_list {
+	char *text; /* the strings of the entries */
+	struct grant_entry *list;
+	size_t n;
+};
 
+/* Takes text over.  0; -ENOMEM, also where text is NULL; -EBADMSG: a text that is not wholly understood has
+ * no grant.  Where it fails ret is empty and *ret_why is a static sentence. */
+int grant_list_parse(char *text, struct grant_list *ret, const char **ret_why);
+void grant_list_done(struct grant_list *l);
 /*
- * Why e does not hold for this agent in this workspace (escaped as in the file) at that time: a static
- * fragment, "it is over", ...; NULL where it holds.
+ * The text of l without the one of this id (NULL: all of it) and with one more (NULL: none), but for what has
+ * been over for 30 days at now_s (seconds since 1970).  The caller frees; NULL where memory is out.
+ */
+char *grant_list_text(const struct grant_list *l, const char *without, const struct grant_entry *with,
+		      uint64_t now_s);
+/* The one of this id, or NULL. */
+const struct grant_entry *grant_list_find(const struct grant_list *l, const char *id);
+
+/* {id, scope, section, line, agent, workspace, made, until, by, bound}: a new reference, or NULL. */
+json_t *grant_entry_json(const struct grant_entry *e);
+/*
+ * Why e does not hold for this agent (NULL: whichever) in this workspace at that time: a static fragment,
+ * "over", ...; NULL where it holds.
  */
 const char *grant_entry_off(const struct grant_entry *e, const char *agent, const char *workspace,
 			    uint64_t now_s);

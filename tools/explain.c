@@ -72,19 +72,8 @@ struct verdict_of {
 	struct decision d;
 	struct image from;
 	struct trace t;
-	bool granted;
-	struct granted_by by;
+	json_t *granted; /* by which kept grant, or NULL */
 };
-
-static json_t *granted_json(const struct verdict_of *v)
-{
-	const struct granted_by *g = &v->by;
-
-	if (!v->granted)
-		return json_null();
-	return json_pack("{ss, ss, ss, ss, ss}", "id", g->id, "scope", grant_scope_name(g->scope), "until",
-			 g->until, "section", g->section, "line", g->line);
-}
 
 static void report_json(struct explainer *x, const struct question *q, const struct verdict_of *v,
 			const char *change)
@@ -95,14 +84,14 @@ static void report_json(struct explainer *x, const struct question *q, const str
 	char why[1024];
 
 	decision_describe(&x->image, d, why, sizeof(why));
-	json_array_append_new(
-		x->list,
-		json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb, so}", "op", op_name(q->req.op),
-			  "target", json_text(q->target), "host", destination_to_json(q), "verdict",
-			  verdict_name(d->verdict), "reason", reason_text(d->reason), "why", json_text(why),
-			  "rule", rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t), "message",
-			  json_text(decision_message(&x->image, d)), "change", json_text(change), "builtin",
-			  q->builtin, "granted", granted_json(v)));
+	json_array_append_new(x->list,
+			      json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb, sO?}", "op",
+					op_name(q->req.op), "target", json_text(q->target), "host",
+					destination_to_json(q), "verdict", verdict_name(d->verdict), "reason",
+					reason_text(d->reason), "why", json_text(why), "rule",
+					rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t),
+					"message", json_text(decision_message(&x->image, d)), "change",
+					json_text(change), "builtin", q->builtin, "granted", v->granted));
 }
 
 static void print_rule(const struct image *img, const char *label, uint32_t i, const char *note)
@@ -167,7 +156,11 @@ static void report_text(struct explainer *x, const struct question *q, const str
 	print_recorded(stdout, why);
 	putchar('\n');
 	if (v->granted) {
-		granted_text(&v->by, why, sizeof(why));
+		const char *until = json_str(v->granted, "until");
+
+		snprintf(why, sizeof(why), "granted by %.8s (%s%s%s): %s", json_str(v->granted, "id"),
+			 json_str(v->granted, "scope"), until[0] ? " until " : "", until,
+			 json_str(v->granted, "line"));
 		printf("but    ");
 		print_escaped(stdout, why);
 		putchar('\n');
@@ -244,9 +237,10 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 	(void)decision_image(&x->image, &ret->d, &ret->from);
 	(void)eval_trace(&ret->from, judged, &ret->t);
 	/* Inside a session the files of grants are not to be seen. */
-	ret->granted =
-		ret->d.verdict == VERDICT_ASK && !x->around.nested &&
-		granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, judged, &ret->by);
+	ret->granted = NULL;
+	if (ret->d.verdict == VERDICT_ASK && !x->around.nested)
+		ret->granted =
+			granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, judged);
 }
 
 /* Inside a session nobody can change what decides there, and loaded is not what decides. */
@@ -285,6 +279,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 			report_text(x, q, &v, change);
 		if (v.granted)
 			v.d.verdict = VERDICT_ALLOW;
+		json_decref(v.granted);
 		x->worst = x->asked ? verdict_strictest(x->worst, v.d.verdict) : v.d.verdict;
 		x->asked++;
 	}

@@ -13,7 +13,7 @@
 enum kept_store { KEPT_OWN, KEPT_FOREIGN, KEPT_STORES };
 
 struct kept {
-	json_t *file[KEPT_STORES]; /* NULL: there is none, or nobody can read it */
+	struct grant_list list[KEPT_STORES];
 	char dir[KEPT_STORES][PATH_MAX];
 };
 
@@ -26,19 +26,11 @@ void kept_done(struct kept *k);
  */
 int kept_revoke(const char *dir, const char *id);
 
-/* A kept grant that answers a question. */
-struct granted_by {
-	char id[GRANT_ID_HEX], until[GRANT_DAY], section[16], line[GRANT_LINE];
-	enum grant_scope scope;
-};
-
 /*
- * What the policy asks about is granted to this agent (NULL or "": to any) in this workspace: true with the
- * grant.  By the helper's own functions.
+ * The kept grant that answers what the policy asks this agent (NULL or "": any) in this workspace, as
+ * grant_entry_json(); NULL where none does.  By the helper's own functions.
  */
-bool granted_find(const struct image *img, const char *agent, const char *workspace,
-		  const struct request *req, struct granted_by *ret);
-/* "granted by 3fa2 (project until 2026-12-01): allow = ..." */
-void granted_text(const struct granted_by *g, char *buf, size_t size);
+json_t *granted_find(const struct image *img, const char *agent, const char *workspace,
+		     const struct request *req);
 
 #endif

@@ -86,7 +86,7 @@ t_a_grant_is_for_its_directory_and_variables() {
 	run pale grants
 }
 
-# One that an older pale kept names no directory: it does not hold, and says why.
+# One whose comment says no binding does not hold, and one that is bound to something else neither.
 t_a_grant_without_bounds_does_not_hold() {
 	pushes
 	bg push bash -c 'git push -q origin feature/x'
@@ -94,15 +94,13 @@ t_a_grant_without_bounds_does_not_hold() {
 	bg_wait push
 	run pale grants
 	out_has "in $W: /usr/bin/git"
-	python3 - "$(find "$HOME" -name grants.json | head -1)" <<-'PY'
-		import json, sys
-		j = json.load(open(sys.argv[1]))
-		for g in j["grants"]:
-		    del g["binding"], g["bound"]
-		json.dump(j, open(sys.argv[1], "w"))
-	PY
+	sed -i -E 's/\t[0-9a-f]{64}\t/\t\t/' "$STATE/grants.ini"
 	unasked 'git push -q origin feature/x'
 	rc_not 0
+	sed -i -E "s/\t\tin /\t$(printf %064d 0)\tin /" "$STATE/grants.ini"
+	unasked 'git push -q origin feature/x'
+	rc_not 0
+	denied exec 'git push -q origin feature/x' "nobody can be reached"
 }
 
 t_edited_rule_covers_what_it_says() {
@@ -210,15 +208,13 @@ t_over_is_over() {
 	bg_wait push
 	unasked 'git push -q origin feature/x'
 	rc_is 0
-	# The helper counts its use when the session is over, and writes the file anew.
-	until_true 20 grep -q '"used": 1' "$STATE/grants.json"
-	sed -i "s/\"until\": \"[^\"]*\"/\"until\": \"$(date -u -d yesterday +%F)\"/" "$STATE/grants.json"
+	sed -i "s/\t$(date -u -d tomorrow +%F)\t/\t$(date -u -d yesterday +%F)\t/" "$STATE/grants.ini"
 	unasked 'git push -q origin feature/x'
 	rc_not 0
 	run pale grants
 	out_has "(over)"
 	# by the clock too, at the command line
-	sed -i "s/\"until\": \"[^\"]*\"/\"until\": \"$(date -u -d tomorrow +%F)\"/" "$STATE/grants.json"
+	sed -i "s/\t$(date -u -d yesterday +%F)\t/\t$(date -u -d tomorrow +%F)\t/" "$STATE/grants.ini"
 	run pale explain exec git push -q origin feature/x
 	rc_is 0
 	run faketime '+3 days' pale explain exec git push -q origin feature/x
@@ -236,7 +232,7 @@ t_a_day_must_be_one() {
 	done
 	run pale deny "$id"
 	bg_wait push
-	missing "$STATE/grants.json"
+	missing "$STATE/grants.ini"
 }
 
 t_a_deny_added_later_wins() {
@@ -279,26 +275,33 @@ t_a_second_proof_is_wanted_each_time() {
 	rc_not 0
 }
 
+# It stays as it is, nothing is added to it, and what is wrong is told.
 t_a_broken_file_grants_nothing() {
+	local break id
 	pushes
 	bg push bash -c 'git push -q origin feature/x'
 	answer --always
 	bg_wait push
-	cp "$STATE/grants.json" "$S/good"
-	for break in 'truncate -s 100' 'sed -i s/version/Version/' 'chmod 666' 'truncate -s 0'; do
-		cp "$S/good" "$STATE/grants.json"
-		rm -f "$STATE"/grants.broken-*
-		$break "$STATE/grants.json"
+	cp "$STATE/grants.ini" "$S/good"
+	for break in 'truncate -s -2' 'sed -i s/\[commands\]//' 'chmod 666' 'sed -i $ax'; do
+		cp "$S/good" "$STATE/grants.ini"
+		chmod 600 "$STATE/grants.ini"
+		$break "$STATE/grants.ini"
+		cp "$STATE/grants.ini" "$S/broken"
 		bg held bash -c 'sleep 0.3; git push -q origin feature/x'
 		id=$(pending_id) || fail "not asked: $break"
+		run pale approve "$id" --yes --always
+		rc_not 0
+		err_has "mend or remove it"
 		run pale deny "$id"
 		bg_wait held
 		rc_not 0
-		ls "$STATE"/grants.broken-* >/dev/null || fail "not put aside: $break"
-		err_has "grants.json is put aside"
+		err_has "grants.ini grants nothing"
 		recorded grant/store '' ''
+		cmp "$S/broken" "$STATE/grants.ini" || fail "written to: $break"
 	done
 	# what is granted next is kept in a new one
+	rm "$STATE/grants.ini"
 	bg push bash -c 'git push -q origin feature/x'
 	answer --always
 	bg_wait push
@@ -306,23 +309,25 @@ t_a_broken_file_grants_nothing() {
 	rc_is 0
 }
 
-t_what_is_not_known_stays() {
+# It is a text that people read and edit: the rule that stands there is the one that holds.
+t_the_file_is_edited() {
+	local id
 	pushes
 	bg push bash -c 'git push -q origin feature/x'
-	answer --always
+	answer --always --rule 'allow = git push origin feature/*'
 	bg_wait push
-	python3 - "$STATE/grants.json" <<-'EOF2'
-		import json, sys
-		f = json.load(open(sys.argv[1]))
-		f["later"] = {"a": 1}
-		f["grants"][0]["note"] = "mine"
-		json.dump(f, open(sys.argv[1], "w"))
-	EOF2
-	bg push bash -c 'git push -q origin feature/y'
-	answer --always
-	bg_wait push
-	python3 -c 'import json,sys; f=json.load(open(sys.argv[1])); assert f["later"]=={"a":1} and f["grants"][0]["note"]=="mine" and len(f["grants"])==2' \
-		"$STATE/grants.json" || fail "it is gone"
+	grep -qx '\[commands\]' "$STATE/grants.ini" || fail "no section: $(cat "$STATE/grants.ini")"
+	sed -i 's|^allow = .*|allow = git push origin feature/y|' "$STATE/grants.ini"
+	unasked 'git push -q origin feature/y'
+	rc_is 0
+	unasked 'git push -q origin feature/x'
+	rc_not 0
+	# A line that nobody could have granted grants nothing there either.
+	for rule in 'allow = bash' 'allow = git' 'allow = *' 'deny = git push' 'default = allow'; do
+		sed -i "s|^[a-z]* = .*|$rule|" "$STATE/grants.ini"
+		unasked 'git push -q origin feature/y'
+		rc_not 0 "$rule"
+	done
 }
 
 t_what_cannot_be_granted_is_refused() {
@@ -353,9 +358,9 @@ t_agent_reaches_none_of_it() {
 	bg push bash -c 'git push -q origin feature/x'
 	answer --always
 	bg_wait push
-	fsh "cat '$STATE/grants.json'"
+	fsh "cat '$STATE/grants.ini'"
 	rc_not 0
-	fsh "echo x >>'$STATE/grants.json'"
+	fsh "echo x >>'$STATE/grants.ini'"
 	rc_not 0
 	fence pale revoke "$(grant_id)"
 	rc_not 0

@@ -68,9 +68,9 @@ t_state_inside_the_workspace_is_pales() {
 	asks touch
 	export XDG_STATE_HOME=$W/state
 	STATE=$W/state/pale
-	fsh 'echo "{\"version\":1,\"grants\":[]}" >state/pale/grants.json; echo x >state/pale/passphrase
+	fsh 'echo "# mine" >state/pale/grants.ini; echo x >state/pale/passphrase
 		mv state gone; rm -rf state; cat state/pale/heads.jsonl; true'
-	missing state/pale/grants.json
+	missing state/pale/grants.ini
 	missing state/pale/passphrase
 	missing gone
 	verifies

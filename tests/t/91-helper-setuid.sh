@@ -232,12 +232,12 @@ on_grants() {
 	rc_is 0 "pale approve --always"
 	bg_wait grant
 	rc_is 0
-	file=/var/lib/pale/$(id -u "$T_USER")/grants.json
+	file=/var/lib/pale/$(id -u "$T_USER")/grants.ini
 	as "$T_USER" test -r "$file" || fail "its owner cannot read it"
 	! as "$T_USER" test -w "$file" || fail "its owner can write it"
 	! as "$OTHER" test -r "$file" || fail "another user can read it"
 	exists "$file"
-	missing "$HOME/.local/state/pale/grants.json"
+	missing "$HOME/.local/state/pale/grants.ini"
 	rm -f copy
 	fsh 'cp file copy'
 	rc_is 0
@@ -334,7 +334,7 @@ socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect(sys.argv[1])' "$d/c
 	rc_is 0 "the owner's own ledger"
 	left=$(cd "$mine" && find . | sort)
 	for cmd in "rm -rf $mine/sessions/${d##*/}" "rm -f $mine/sessions/${d##*/}/ledger.jsonl" "mv $mine/sessions $mine/x" \
-		"echo x >>$mine/sessions/${d##*/}/ledger.jsonl" "echo x >$mine/grants.json" "echo x >/etc/pale/policy.ini" \
+		"echo x >>$mine/sessions/${d##*/}/ledger.jsonl" "echo x >$mine/grants.ini" "echo x >/etc/pale/policy.ini" \
 		"echo x >/etc/pale/policy.d/x.ini" "rm -f $d/control.sock" "chmod 777 $d" "setfacl -b $d" "mkdir $mine/y"; do
 		run as "$T_USER" sh -c "$cmd"
 		rc_not 0 "the owner: $cmd"

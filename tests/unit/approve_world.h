@@ -84,14 +84,12 @@ int grants_add(struct helper *helper, const struct approval *ap, const struct gr
 	return -ENOSYS;
 }
 
-int grants_revoke(struct helper *helper, const char *prefix, const char *by, pid_t pid,
-		  char ret_id[GRANT_ID_HEX], char *why, size_t size)
+int grants_revoke(struct helper *helper, const char *id, const char *by, pid_t pid, char *why, size_t size)
 {
 	(void)helper;
-	(void)prefix;
+	(void)id;
 	(void)by;
 	(void)pid;
-	(void)ret_id;
 	(void)why;
 	(void)size;
 	return -ENOENT;

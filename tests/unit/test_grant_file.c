@@ -37,112 +37,160 @@ static const struct grant_entry always = {
 	.scope = GRANT_ALWAYS,
 };
 
-static json_t *two(void)
-{
-	const char *why;
-	json_t *file = grant_file_parse("", 0, &why);
+/* As nobody makes one: of a command, bound to nothing. */
+static const struct grant_entry unbound = {
+	.id = ID("c"),
+	.section = "commands",
+	.line = "allow = x $",
+	.agent = "codex",
+	.workspace = "",
+	.made = "",
+	.until = "",
+	.by = "",
+	.bound = "",
+	.binding = "",
+	.scope = GRANT_ALWAYS,
+};
 
-	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(grant_file_add(file, &project), 0);
-	ck_assert_int_eq(grant_file_add(file, &always), 0);
-	return file;
+static const struct grant_list empty;
+
+/* Takes text over. */
+static struct grant_list parsed(char *text)
+{
+	struct grant_list l;
+	const char *why;
+
+	ck_assert_int_eq(grant_list_parse(text, &l, &why), 0);
+	return l;
+}
+
+static struct grant_list two(void)
+{
+	struct grant_list one = parsed(grant_list_text(&empty, NULL, &project, 0)), both;
+
+	both = parsed(grant_list_text(&one, NULL, &always, 0));
+	grant_list_done(&one);
+	return both;
 }
 
 START_TEST(comes_back_as_it_was)
 {
-	json_t *file = two(), *again;
-	char *text = grant_file_text(file);
-	struct grant_entry e;
-	const char *why;
+	struct grant_list l = two();
+	const struct grant_entry *e = &l.list[0];
 
-	again = grant_file_parse(text, strlen(text), &why);
-	ck_assert_ptr_null(why);
-	ck_assert(json_equal(file, again));
-	ck_assert_uint_eq(grant_file_count(again), 2);
-	ck_assert(grant_file_get(again, 0, &e));
-	ck_assert_str_eq(e.line, project.line);
-	ck_assert_uint_eq(e.scope, GRANT_PROJECT);
-	ck_assert(!grant_file_get(again, 2, &e));
-	free(text);
-	json_decref(file);
-	json_decref(again);
+	ck_assert_uint_eq(l.n, 2);
+	ck_assert_str_eq(e->id, project.id);
+	ck_assert_str_eq(e->agent, project.agent);
+	ck_assert_str_eq(e->workspace, project.workspace);
+	ck_assert_str_eq(e->until, project.until);
+	ck_assert_str_eq(e->by, project.by);
+	ck_assert_str_eq(e->made, project.made);
+	ck_assert_str_eq(e->binding, project.binding);
+	ck_assert_str_eq(e->bound, project.bound);
+	ck_assert_str_eq(e->section, project.section);
+	ck_assert_str_eq(e->line, project.line);
+	ck_assert_uint_eq(e->scope, GRANT_PROJECT);
+	ck_assert_uint_eq(l.list[1].scope, GRANT_ALWAYS);
+	grant_list_done(&l);
 }
 END_TEST
 
-START_TEST(what_is_not_known_is_kept)
+START_TEST(a_session_has_its_own)
 {
-	json_t *file = two(), *again;
-	const char *why;
-	char *text;
+	const struct grant_entry mine = { .id = ID("c"),
+					  .section = "commands",
+					  .line = "allow = x $",
+					  .agent = "",
+					  .workspace = "",
+					  .made = "",
+					  .until = "",
+					  .by = "",
+					  .bound = "",
+					  .binding = "",
+					  .scope = GRANT_SESSION };
+	struct grant_list l = parsed(grant_list_text(&empty, NULL, &mine, 0));
 
-	json_object_set_new(file, "later", json_string("x"));
-	json_object_set_new(json_array_get(json_object_get(file, "grants"), 0), "note", json_integer(7));
-	grant_file_used(file, ID("a"), 3);
-	ck_assert_int_eq(grant_file_remove(file, 1), 0);
-	text = grant_file_text(file);
-	again = grant_file_parse(text, strlen(text), &why);
-	ck_assert_str_eq(json_string_value(json_object_get(again, "later")), "x");
-	file = (json_decref(file), json_array_get(json_object_get(again, "grants"), 0));
-	ck_assert_int_eq(json_integer_value(json_object_get(file, "note")), 7);
-	ck_assert_int_eq(json_integer_value(json_object_get(file, "used")), 3);
-	free(text);
-	json_decref(again);
+	ck_assert_uint_eq(l.list[0].scope, GRANT_SESSION);
+	ck_assert_str_eq(l.list[0].until, "");
+	grant_list_done(&l);
 }
 END_TEST
 
-#define ENTRY(scope, workspace, until)                                                                       \
-	"{\"id\":\"" ID("a") "\",\"scope\":\"" scope "\",\"section\":\"commands\",\"line\":\"allow = x $\"," \
-			     "\"agent\":\"a\",\"workspace\":\"" workspace                                    \
-			     "\",\"made\":\"\",\"until\":\"" until "\",\"by\":\"\"}"
-#define FILE_OF(entry) "{\"version\":1,\"grants\":[" entry "]}"
+START_TEST(one_is_taken_out)
+{
+	struct grant_list l = two(), rest = parsed(grant_list_text(&l, ID("a"), NULL, 0));
 
-/* A broken file grants nothing at all. */
+	ck_assert_ptr_nonnull(grant_list_find(&l, ID("a")));
+	ck_assert_ptr_null(grant_list_find(&l, "aaaa"));
+	ck_assert_ptr_null(grant_list_find(&rest, ID("a")));
+	ck_assert_ptr_nonnull(grant_list_find(&rest, ID("b")));
+	ck_assert_uint_eq(rest.n, 1);
+	grant_list_done(&l);
+	grant_list_done(&rest);
+}
+END_TEST
+
+#define HEAD(id, until) "# " id "\tan agent\t\t" until "\tana\t2026\tb"
+#define ENTRY(workspace, until)                                                                              \
+	"# " ID("a") "\tan agent\t" workspace "\t" until "\tana\t2026\tb\tin /ws\n[commands]\n" RULE "\n"
+#define RULE "allow = x\t\"y z\" $"
+
+/* A text that is not understood grants nothing at all. */
 START_TEST(what_is_not_understood_is_none)
 {
 	static const char *const bad[] = {
 		"x",
-		"[]",
-		"{}",
-		"{\"version\":1}",
-		"{\"version\":2,\"grants\":[]}",
-		"{\"version\":1,\"grants\":[]",
-		"{\"version\":1,\"version\":1,\"grants\":[]}",
-		"{\"version\":1,\"grants\":{}}",
-		FILE_OF("7"),
-		FILE_OF("{}"),
-		FILE_OF(ENTRY("once", "", "")),
-		FILE_OF(ENTRY("session", "", "")),
-		FILE_OF(ENTRY("project", "/ws", "")),
-		FILE_OF(ENTRY("project", "/ws", "2026-13-01")),
-		FILE_OF(ENTRY("project", "", "2026-12-01")),
-		FILE_OF(ENTRY("always", "/ws", "")),
-		FILE_OF(ENTRY("always", "", "2026-12-01")),
-		FILE_OF(ENTRY("always", "", "") ",7"),
+		"\n\nx\n",
+		"{\"version\":1,\"grants\":[]}",
+		"[commands]\n" RULE "\n",
+		"# \t\n",
+		ENTRY("/ws", ""),
+		ENTRY("/ws", "2026-13-01"),
+		ENTRY("", "2026-12-01"),
+		ENTRY("/ws", "session"),
+		ENTRY("/ws", "2026-12-01") "x",
+		ENTRY("", "") "allow = y\n",
+		HEAD(ID("a"), "") "\n[commands]\n" RULE "\n",
+		HEAD(ID("a"), "") "\tin /ws\tmore\n[commands]\n" RULE "\n",
+		HEAD(ID("a"), "") "\tin /ws\n" RULE "\n",
+		HEAD(ID("a"), "") "\tin /ws\n[commands]\n\n" RULE "\n",
+		HEAD(ID("a"), "") "\tin /ws\n[commands]\n" RULE,
+		HEAD(ID("A"), "") "\tin /ws\n[commands]\n" RULE "\n",
+		HEAD(" " ID("a"), "") "\tin /ws\n[commands]\n" RULE "\n",
+		HEAD("aaaa", "") "\tin /ws\n[commands]\n" RULE "\n",
 	};
-	const char *why, *good = FILE_OF(ENTRY("always", "", ""));
-	json_t *file = grant_file_parse(good, strlen(good), &why);
+	struct grant_list l =
+		parsed(strdup("# mine\n\n" ENTRY("", "") "\n#\n" ENTRY("/ws", "2026-12-01") "# end"));
+	const char *why = NULL;
 
-	ck_assert_ptr_nonnull(file);
-	json_decref(file);
+	ck_assert_uint_eq(l.n, 2);
+	ck_assert_str_eq(l.list[1].line, RULE);
+	grant_list_done(&l);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		ck_assert_msg(!grant_file_parse(bad[i], strlen(bad[i]), &why), "%s", bad[i]);
+		ck_assert_msg(grant_list_parse(strdup(bad[i]), &l, &why) == -EBADMSG, "%s", bad[i]);
+		ck_assert_uint_eq(l.n, 0);
+		ck_assert_ptr_null(l.text);
 		ck_assert_ptr_nonnull(why);
 	}
+	ck_assert_int_eq(grant_list_parse(NULL, &l, &why), -ENOMEM);
 }
 END_TEST
 
-START_TEST(found_by_the_beginning_of_the_id)
+START_TEST(a_text_has_so_many_and_no_more)
 {
-	json_t *file = two();
-	size_t i = 9;
+	static const char entry[] = ENTRY("", "");
+	const size_t size = sizeof(entry) - 1;
+	char *text = malloc(size * (GRANT_ENTRIES + 1) + 1);
+	struct grant_list l;
+	const char *why;
 
-	ck_assert_int_eq(grant_file_find(file, "bbbb", &i), 0);
-	ck_assert_uint_eq(i, 1);
-	ck_assert_int_eq(grant_file_find(file, "bbb", &i), -ENOENT);
-	ck_assert_int_eq(grant_file_find(file, "cccc", &i), -ENOENT);
-	ck_assert_int_eq(grant_file_add(file, &always), 0);
-	ck_assert_int_eq(grant_file_find(file, "bbbb", &i), -EEXIST);
-	json_decref(file);
+	for (size_t i = 0; i <= GRANT_ENTRIES; i++)
+		strcpy(text + i * size, entry);
+	ck_assert_int_eq(grant_list_parse(strdup(text), &l, &why), -EBADMSG);
+	text[size * GRANT_ENTRIES] = '\0';
+	l = parsed(text);
+	ck_assert_uint_eq(l.n, GRANT_ENTRIES);
+	grant_list_done(&l);
 }
 END_TEST
 
@@ -156,21 +204,25 @@ START_TEST(holds_where_and_while_it_says)
 	ck_assert_ptr_nonnull(grant_entry_off(&project, "codex", "/ws2", end - 1));
 	ck_assert_ptr_nonnull(grant_entry_off(&project, "claude", "/ws", end - 1));
 	ck_assert_ptr_null(grant_entry_off(&always, "codex", "/other", UINT32_MAX));
+	ck_assert_ptr_null(grant_entry_off(&always, NULL, "/other", 0));
+	ck_assert_ptr_nonnull(grant_entry_off(&unbound, "codex", "/other", 0));
 	ck_assert_ptr_nonnull(grant_entry_off(&always, "claude", "/ws", 0));
 }
 END_TEST
 
 START_TEST(what_is_long_over_goes)
 {
-	json_t *file = two();
+	struct grant_list l = two(), rest;
 	uint64_t end;
 
 	ck_assert_int_eq(day_end("2026-12-01", &end), 0);
-	grant_file_prune(file, end + 29 * 86400);
-	ck_assert_uint_eq(grant_file_count(file), 2);
-	grant_file_prune(file, end + 31 * 86400);
-	ck_assert_uint_eq(grant_file_count(file), 1);
-	json_decref(file);
+	rest = parsed(grant_list_text(&l, NULL, NULL, end + 29 * 86400));
+	ck_assert_uint_eq(rest.n, 2);
+	grant_list_done(&rest);
+	rest = parsed(grant_list_text(&l, NULL, NULL, end + 31 * 86400));
+	ck_assert_uint_eq(rest.n, 1);
+	grant_list_done(&rest);
+	grant_list_done(&l);
 }
 END_TEST
 
@@ -203,9 +255,10 @@ Suite *suite_grant_file(void)
 	TCase *tc = tcase_create("grant_file");
 
 	tcase_add_test(tc, comes_back_as_it_was);
-	tcase_add_test(tc, what_is_not_known_is_kept);
+	tcase_add_test(tc, a_session_has_its_own);
+	tcase_add_test(tc, one_is_taken_out);
 	tcase_add_test(tc, what_is_not_understood_is_none);
-	tcase_add_test(tc, found_by_the_beginning_of_the_id);
+	tcase_add_test(tc, a_text_has_so_many_and_no_more);
 	tcase_add_test(tc, holds_where_and_while_it_says);
 	tcase_add_test(tc, what_is_long_over_goes);
 	tcase_add_test(tc, days_are_those_of_the_calendar);
