@@ -145,6 +145,8 @@ static void judge_raw(const struct walk *w, const struct request *req, const cha
 		*d = decision_deny(REASON_ABSOLUTE, RULE_NONE);
 	else if (path_has_dotdot(req->raw))
 		*d = decision_deny(REASON_TRAVERSAL, RULE_NONE);
+	else if (d->reason == REASON_READABLE && !path_is_under(path, image_str(w->img, h->workspace)))
+		*d = decision_deny(REASON_OUTSIDE, RULE_NONE);
 }
 
 /* A socket that a unix rule names is allowed by it; any other as its file would be for writing. */

@@ -9,7 +9,6 @@
 #include <sys/file.h>
 #include <time.h>
 
-#include "edit.h"
 #include "foreign.h"
 
 /* --- reading --- */
@@ -65,19 +64,11 @@ void kept_done(struct kept *k)
 static int replace(const char *dir, const struct grant_list *list, const char *without)
 {
 	_cleanup_free_ char *text = grant_list_text(list, without, NULL, (uint64_t)time(NULL));
-	_cleanup_close_ int fd = -1;
-	char path[PATH_MAX], fresh[PATH_MAX];
-	int r = text ? path_join(path, sizeof(path), dir, GRANT_FILE) : -ENOMEM;
+	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (r == 0)
-		r = path_join(fresh, sizeof(fresh), dir, GRANT_FILE ".new");
-	if (r == 0)
-		r = policy_file_create(fresh, &fd);
-	if (r == 0)
-		r = policy_file_write(fd, text, strlen(text));
-	if (r == 0 && rename(fresh, path) < 0)
-		r = -errno;
-	return r;
+	if (!text || fd < 0)
+		return text ? -errno : -ENOMEM;
+	return replace_file(fd, GRANT_FILE, NULL, text, strlen(text));
 }
 
 int kept_revoke(const char *dir, const char *id)

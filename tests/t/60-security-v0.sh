@@ -217,6 +217,22 @@ t_sv0-guards-hold-in-read-only-mode() {
 	err_has "\`..\`"
 }
 
+# "Enforce realpath containment within workspaceRoot": no link leads a read out of it.
+t_sv0-reads-are-contained() {
+	local mode
+	mkdir sub
+	ln -s "$HOME/outside-file" link
+	ln -s "$HOME" up
+	ln -s ../file sub/inner
+	for mode in read-only workspace-write; do
+		MODE=(--mode $mode)
+		v0 'print(may(read, "link"), may(read, "up/outside-file"), may(os.listdir, "up"), may(read, "sub/inner"), may(os.listdir, "sub"))'
+		out_is "13 13 13 ok ok"
+		no_decoy
+		denied read "$HOME/outside-file" "outside the workspace"
+	done
+}
+
 t_sv0-sensitive-roots-are-blocked() {
 	local p q
 	for p in .ssh/id_rsa .aws/credentials .gnupg/secring.gpg .kube/config .config/gcloud/token .config/gh/hosts.yml \
