@@ -217,9 +217,9 @@ long file_read_at(void *ctx, void *buf, size_t len, uint64_t off);
 /* writefile.c: all of it to fd.  0 or -errno. */
 int file_write(int fd, const char *text, size_t len);
 /*
- * Text becomes the file `name` of that directory, on the disk and in one step: whoever reads finds the old one
- * or the new one, and a full disk leaves the old one.  With the owner and mode of `like`, NULL: 0600.
- * 0 or -errno.
+ * Text becomes the file `name` of that directory, on the disk and in one step: whoever reads finds the old
+ * one or the new one, and a full disk leaves the old one.  With the owner and mode of `like`, NULL: 0600. 0
+ * or -errno.
  */
 int replace_file(int dir, const char *name, const struct stat *like, const char *text, size_t len);
 /*
