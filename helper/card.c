@@ -64,6 +64,7 @@ static void copy_texts(struct copy *c, struct request *to, const struct request 
 	to->raw = copy_text(c, from->raw);
 	to->ident = copy_text(c, from->ident);
 	to->cwd = copy_text(c, from->cwd);
+	to->variable = copy_text(c, from->variable);
 	to->git_branch = copy_text(c, from->git_branch);
 	to->aim = copy_text(c, from->aim);
 	to->file = copy_text(c, from->file);

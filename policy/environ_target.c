@@ -4,23 +4,46 @@
 #include <errno.h>
 #include <string.h>
 
+#include "argv.h"
+#include "buf.h"
+#include "cmd.h"
 #include "digest.h"
 #include "environ.h"
+#include "git.h"
 #include "path.h"
 
-static const struct {
+static const struct row {
 	const char *names, *programs;
+	bool is_shown, is_obeyed;
 } targets[] = {
-#define TARGET(names, programs, source) { names, programs },
+#define TARGET(names, programs, source) { names, programs, true, true },
+#define SHOWN(names, programs, source)	{ names, programs, true, false },
+#define OBEYED(names, programs, source) { names, programs, false, true },
 #define SECRET(names)
+#define DEFAULTS(entries)
 #include "environ_targets.def"
 #undef TARGET
+#undef SHOWN
+#undef OBEYED
 #undef SECRET
+#undef DEFAULTS
 };
+#define N_TARGETS (sizeof(targets) / sizeof(targets[0]))
+_Static_assert(N_TARGETS <= 64, "a bit of environ_rows() for each");
 
 #define TARGET(names, programs, source)
+#define SHOWN(names, programs, source)
+#define OBEYED(names, programs, source)
 #define SECRET(names) names
+#define DEFAULTS(entries)
 static const char secrets[] =
+#include "environ_targets.def"
+	;
+#undef SECRET
+#undef DEFAULTS
+#define SECRET(names)
+#define DEFAULTS(entries) entries
+static const char defaults[] =
 #include "environ_targets.def"
 	;
 
@@ -33,6 +56,26 @@ static bool list_has(const char *list, const char *word, size_t len)
 		n = strcspn(list, " ");
 		if (glob_match(list, n, word, len))
 			return true;
+	}
+	return false;
+}
+
+static char folded(char c)
+{
+	return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* As npm reads names. */
+static bool has_name(const struct row *row, const char *name, size_t len)
+{
+	for (const char *p = row->names; *p; p += strspn(p, " ")) {
+		size_t n = strcspn(p, " "), at = 0;
+
+		while (at < n && at < len && folded(p[at]) == folded(name[at]))
+			at++;
+		if (at < n ? p[at] == '*' : at == len)
+			return true;
+		p += n;
 	}
 	return false;
 }
@@ -57,8 +100,8 @@ static bool is_of(const struct request *req, const char *programs)
 
 static bool is_target(const struct request *req, const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
-		if (list_has(targets[i].names, name, len) && is_of(req, targets[i].programs))
+	for (const struct row *row = targets; row < targets + N_TARGETS; row++)
+		if (row->is_shown && has_name(row, name, len) && is_of(req, row->programs))
 			return true;
 	return false;
 }
@@ -87,8 +130,8 @@ bool environ_is_target(const char *name)
 
 	if (list_has(secrets, name, len))
 		return false;
-	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
-		if (list_has(targets[i].names, name, len))
+	for (const struct row *row = targets; row < targets + N_TARGETS; row++)
+		if (row->is_shown && has_name(row, name, len))
 			return true;
 	return class != CLASS_OTHER && class != CLASS_SECRET && !environ_name_is_secret(name);
 }
@@ -106,4 +149,94 @@ int environ_print(const char *entry, char print[ENVIRON_PRINT])
 	memcpy(print, hex, ENVIRON_PRINT - 1);
 	print[ENVIRON_PRINT - 1] = '\0';
 	return 0;
+}
+
+/* --- what an allow does not cover ------------------------------------------------------------------------
+ */
+
+/* The rows of one command; a module that an interpreter is given by -m is a program, too. */
+static uint64_t rows_of(const struct command *c, const char *extra)
+{
+	const struct cmd_view v = cmd_view_of(c);
+	struct cmd_names names;
+	uint64_t rows = 0;
+
+	if (git_is(c) && !git_is_online(c))
+		return 0;
+	cmd_names_of(c, extra, &names);
+	if (v.global && v.global->flags & OPTIONS_FIRST_ENDS &&
+	    names.n < sizeof(names.list) / sizeof(*names.list))
+		names.list[names.n++] = (struct cmd_name){ v.word, strlen(v.word) };
+	for (size_t i = 0; i < N_TARGETS; i++)
+		for (size_t n = 0; n < names.n && targets[i].is_obeyed; n++)
+			if (word_in_list(targets[i].programs, names.list[n].p, names.list[n].len))
+				rows |= UINT64_C(1) << i;
+	return rows;
+}
+
+uint64_t environ_rows(const struct request *req)
+{
+	const char *extra;
+	struct command c = command_of(req, &extra), inner;
+	struct split store;
+	uint64_t rows = 0;
+	int wraps;
+
+	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
+		rows |= rows_of(&c, extra);
+		wraps = request_unwrap(req, depth, &c, &inner, &extra);
+		if (!wraps)
+			wraps = command_unwrap_split(&c, &store, &inner);
+		if (wraps <= 0)
+			break;
+		c = inner;
+	}
+	return rows;
+}
+
+static bool in_rows(uint64_t rows, const char *entry)
+{
+	for (size_t i = 0; i < N_TARGETS; i++)
+		if (rows >> i & 1 && has_name(&targets[i], entry, strcspn(entry, "=")))
+			return true;
+	return false;
+}
+
+/* The entry of that name, or NULL. */
+static const char *find(const char *const *env, const char *entry, size_t len)
+{
+	for (; *env; env++)
+		if (strncmp(*env, entry, len) == 0 && ((*env)[len] == '=' || !(*env)[len]))
+			return *env;
+	return NULL;
+}
+
+static bool is_default(const char *entry, const char *home)
+{
+	char text[256];
+	size_t name = strcspn(entry, "="), len = home ? strlen(home) : 0;
+	const char *value = entry + name + (entry[name] == '=');
+	bool below = len > 0 && strncmp(value, home, len) == 0 && value[len] == '/';
+	struct out o = out_of(text, sizeof(text));
+
+	put_bytes(&o, entry, (size_t)(value - entry));
+	text_str(&o, below ? "~" : "");
+	text_str(&o, below ? value + len : value);
+	return !o.failed && !path_has_dotdot(value) && list_has(defaults, text, o.len);
+}
+
+const char *environ_change(uint64_t rows, const char *const *env, const char *const *first)
+{
+	const char *home = find(first, "HOME", 4), *was;
+
+	for (size_t i = 0; env[i]; i++) {
+		was = find(first, env[i], strcspn(env[i], "="));
+		if (!(was && strcmp(was, env[i]) == 0) && in_rows(rows, env[i]) &&
+		    !is_default(env[i], home ? home + 5 : NULL))
+			return env[i];
+	}
+	for (size_t i = 0; first[i]; i++)
+		if (in_rows(rows, first[i]) && !find(env, first[i], strcspn(first[i], "=")))
+			return first[i];
+	return NULL;
 }

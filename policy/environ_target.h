@@ -22,6 +22,17 @@ bool environ_is_shown(const struct request *req, const char *entry, enum environ
  * one that pale knows (PATH, HOME, NODE_OPTIONS). */
 bool environ_is_target(const char *name);
 
+/*
+ * The rows of the table that the commands of req obey, a bit for each; 0: no variable of it changes what they
+ * do.
+ */
+uint64_t environ_rows(const struct request *req);
+/*
+ * The entry of env by which a command of these rows does something else than in `first`, the environment at
+ * the session's start, or of `first` the one that is missing from env; NULL where there is none.
+ */
+const char *environ_change(uint64_t rows, const char *const *env, const char *const *first);
+
 #define ENVIRON_PRINT 33
 /* The digest of an entry, to compare two; 0, or -EINVAL where it has no `=`. */
 int environ_print(const char *entry, char print[ENVIRON_PRINT]);

@@ -54,6 +54,7 @@ static enum verdict verdict_of(uint8_t kind)
 struct votes {
 	struct ballot ballot;
 	uint32_t hard; /* the denylist rule that matched, or RULE_NONE */
+	uint32_t lost; /* an allow that would cover it but for a variable, or RULE_NONE */
 };
 
 static void entry_vote(const struct judged *j, const struct cmd_view *v, const struct cmd_names *names,
@@ -77,6 +78,10 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 	    !cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : READ_WIDE)) {
 		if (j->trace && r->kind == RULE_CMD_ALLOW && cmd_entry_matches(&j->table, v, e, READ_WIDE))
 			trace_uncovered(j->trace, e->rule);
+		return;
+	}
+	if (r->kind == RULE_CMD_ALLOW && j->req->variable) {
+		votes->lost = e->rule;
 		return;
 	}
 	verdict = verdict_of(r->kind);
@@ -154,8 +159,11 @@ static struct decision by_votes(const struct judged *j, const struct votes *vote
 
 	if (votes->hard != RULE_NONE)
 		return decision_deny(REASON_RULE, votes->hard);
-	if (!ballot_result(&votes->ballot, &d))
+	if (!ballot_result(&votes->ballot, &d)) {
 		d = by_default(j->img);
+		if (votes->lost != RULE_NONE && d.verdict != VERDICT_ALLOW && d.reason == REASON_DEFAULT)
+			d = (struct decision){ d.verdict, REASON_VARIABLE, votes->lost, 0 };
+	}
 	r = d.verdict == VERDICT_ALLOW ? image_rule(j->img, d.rule) : NULL;
 	if (r && r->proof && (!eval_is_final || eval_is_final(j->req)))
 		d = (struct decision){ VERDICT_ASK, REASON_PROOF, d.rule, 0 };
@@ -205,7 +213,7 @@ static void judge_always(struct judged *j, const struct command *c, const char *
 static void judge_command(struct judged *j, const struct command *c, const struct command *twin,
 			  const char *extra)
 {
-	struct votes votes = { .hard = RULE_NONE };
+	struct votes votes = { .hard = RULE_NONE, .lost = RULE_NONE };
 
 	collect(j, c, extra, &votes);
 	if (twin)

@@ -80,6 +80,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_GIT] = "git obeys it, so what is written is looked at first",
 	[REASON_REPEATED] = "denied before in this turn",
 	[REASON_HOME] = "no rule opens this entry of the home",
+	[REASON_VARIABLE] = "an allow covers the environment that the session began with",
 };
 
 const char *op_name(enum op op)

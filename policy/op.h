@@ -98,6 +98,7 @@ enum reason {
 	REASON_LOADER,	   /* a loader, and nobody can tell which program it would open */
 	REASON_PROOF,	   /* allowed by a rule, but it cannot be taken back: confirmed nevertheless */
 	REASON_HOME,	   /* an entry of the home that no rule opens */
+	REASON_VARIABLE,   /* an allow names it, and a variable changes what it does */
 	REASON_COUNT
 };
 
@@ -175,6 +176,11 @@ struct request {
 	 * of it is shown (environ_target.h).  NULL: nobody said.
 	 */
 	const char *const *env;
+	/*
+	 * OP_EXEC: the name of a variable that changes what the command does, and is not as it was when the
+	 * session began (environ_change()): no allow covers it.  NULL: none, or nobody looked.
+	 */
+	const char *variable;
 	const char *git_branch; /* HEAD's branch in the repository that this git works on, or as git.h says */
 	/*
 	 * In a question, what else decides what a yes does: of a push the URLs, one a line, or AIM_UNKNOWN

@@ -34,6 +34,7 @@ static const struct {
 	{ offsetof(struct request, file), LIMIT_HOST },
 	{ offsetof(struct request, loads), LIMIT_PATH },
 	{ offsetof(struct request, loads_ident), LIMIT_HOST },
+	{ offsetof(struct request, variable), LIMIT_HOST },
 };
 
 #define N_STRINGS   (sizeof(strings) / sizeof(strings[0]))

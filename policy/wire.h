@@ -16,7 +16,7 @@
 #include "op.h"
 
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
-#define WIRE_VERSION 7u
+#define WIRE_VERSION 8u
 
 /*
  * Of what `pale run` and its helper say to each other, one JSON object a packet on a line of their own.  Bump

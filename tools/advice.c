@@ -33,6 +33,8 @@ static const char *reason_advice(enum reason r)
 		[REASON_FLOOD] = "no rule: fewer look-ups at a time",
 		[REASON_TOO_LONG] = "no rule: what is over the limit is never judged",
 		[REASON_MALFORMED] = "no rule: the request is not understood",
+		[REASON_VARIABLE] = "the variable as it was at the start, or a value for all: [environment] "
+				    "set = NAME=VALUE",
 		[REASON_DANGER] = "leave mode danger",
 	};
 

@@ -122,7 +122,7 @@ static int let_go(struct running *r, const struct handover *h)
 }
 
 /* The child has confined itself: from here on its calls are ours to answer. */
-static int supervise(struct running *r, struct handover *h)
+static int supervise(struct running *r, struct handover *h, char *const *envp)
 {
 	struct launch *l = r->a->launch;
 	struct supervisor *s;
@@ -139,6 +139,7 @@ static int supervise(struct running *r, struct handover *h)
 					      .preload_fd = open(r->a->preload, O_RDONLY | O_CLOEXEC),
 					      .floor = &r->a->fence->floor,
 					      .git = r->a->git,
+					      .environment = (const char *const *)envp,
 					      .root = r->pid,
 					      .terminal = r->terminal->is ? tty_number(r->terminal->fd) : 0,
 					      .draws = r->a->draws,
@@ -183,7 +184,7 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 	 */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	introduce(r);
-	e = walled ? supervise(r, h) : let_go(r, h);
+	e = walled ? supervise(r, h, envp) : let_go(r, h);
 	if (e < 0) {
 		(void)kill(r->pid, SIGKILL);
 		talk("the agent cannot be put inside the fence: %s", strerror(-e));

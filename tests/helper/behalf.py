@@ -94,7 +94,7 @@ def frames_that_are_none():
     question = ask_frame(argv=["ask-me", "a"])
     bad = [good[:n] for n in range(1, len(good))] + [good + b"\0"]
     bad += [behalf_frame(s.nonce, pid) for pid in (0, -1, -(1 << 31))]
-    bad += [behalf_frame(s.nonce, 1, magic=0), behalf_frame(s.nonce, 1, version=6), behalf_frame(s.nonce, 1, version=8)]
+    bad += [behalf_frame(s.nonce, 1, magic=0), behalf_frame(s.nonce, 1, version=7), behalf_frame(s.nonce, 1, version=9)]
     for frame in bad:
         expect(is_dropped(line(s, frame, question)), "%r" % frame)
     expect(is_dropped(line(s, good, fds=[0])), "with a descriptor")

@@ -8,7 +8,7 @@ def put_str(s):
     return struct.pack("<I", len(raw) + 1) + raw + b"\0"
 
 
-def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=7, kind=1, flags=0, env=None, **texts):
+def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=8, kind=1, flags=0, env=None, **texts):
     """A question as policy/wire.h packs it."""
     if op == "exec":
         texts.setdefault("path", "/opt/bin/" + (argv[0] if argv else "none"))
@@ -25,7 +25,7 @@ def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=7, kind=1, 
     return body if env is None else body + struct.pack("<I", len(env)) + b"".join(put_str(e) for e in env)
 
 
-def frame_head(kind, magic=0x454C4150, version=7):
+def frame_head(kind, magic=0x454C4150, version=8):
     return struct.pack("<IHH", magic, version, kind)
 
 
@@ -42,7 +42,7 @@ class Answer:
         if not frame:
             return
         magic, version, kind, verdict, reason = struct.unpack_from("<IHHIH", frame)
-        expect((magic, version, kind) == (0x454C4150, 7, 2), "no answer frame: %r" % frame[:16])
+        expect((magic, version, kind) == (0x454C4150, 8, 2), "no answer frame: %r" % frame[:16])
         expect(verdict in (ALLOW, DENY), "verdict %x" % verdict)
         self.allowed = verdict == ALLOW
         self.reason = REASONS.get(reason, str(reason))

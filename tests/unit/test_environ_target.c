@@ -97,12 +97,104 @@ START_TEST(prints_tell_values_apart)
 }
 END_TEST
 
+/* An allow covers the command (its words) in the session's environment with `change` in it: `|` between
+ * entries, one without `=` is taken out. */
+static const struct {
+	const char *words, *change, *by; /* by: what changes it, NULL: nothing */
+} changes[] = {
+	{ "npm publish", "npm_config_registry=http://x/", "npm_config_registry=http://x/" },
+	{ "npm publish", "NPM_CONFIG_REGISTRY=http://x/", "NPM_CONFIG_REGISTRY=http://x/" },
+	{ "npm publish", "nPm_Config_registry=http://x/", "nPm_Config_registry=http://x/" },
+	{ "npm publish", "npm_config_script-shell=/w/sh", "npm_config_script-shell=/w/sh" },
+	{ "npm publish", "npm_config_@me:registry=http://x/", "npm_config_@me:registry=http://x/" },
+	{ "npm publish", "NPM_CONFIG_USERCONFIG=/w/rc", "NPM_CONFIG_USERCONFIG=/w/rc" },
+	{ "npm publish", "npm_config_userconfig=/home/u/../../w/.npmrc",
+	  "npm_config_userconfig=/home/u/../../w/.npmrc" },
+	{ "npm publish", "npm_config_globalconfig=/home/u/.nvm/versions/node/../../../../../w/etc/npmrc",
+	  "npm_config_globalconfig=/home/u/.nvm/versions/node/../../../../../w/etc/npmrc" },
+	{ "npm publish", "HOME=/w", "HOME=/w" },
+	{ "npm publish", "HOME", "HOME=/home/u" },
+	{ "npm publish", "XDG_CONFIG_HOME=/w", "XDG_CONFIG_HOME=/w" },
+	{ "npm publish", "https_proxy=http://x/", "https_proxy=http://x/" },
+	/* What npm and others give their children, and what decides nothing. */
+	{ "npm publish", "npm_config_userconfig=/home/u/.npmrc|npm_config_globalconfig=/usr/etc/npmrc",
+	  NULL },
+	{ "npm publish", "npm_config_globalconfig=/home/u/.nvm/versions/node/v20.1.0/etc/npmrc", NULL },
+	{ "npm publish", "npm_config_cache=/c|npm_config_user_agent=npm/10|npm_config_local_prefix=/w",
+	  NULL },
+	{ "npm publish", "npm_config_registryx=1|npm_config_regis=1", NULL },
+	{ "npm publish", "KUBECONFIG=/c|CARGO_ALIAS_P=publish", NULL },
+	{ "npm publish", "A=1|PATH=/x|NODE_ENV=production", NULL },
+	{ "cargo publish", "CARGO_HOME=/home/u/.cargo|CARGO=/usr/bin/cargo", NULL },
+	{ "cargo publish", "CARGO_HOME=/w", "CARGO_HOME=/w" },
+	{ "cargo p", "CARGO_ALIAS_P=publish", "CARGO_ALIAS_P=publish" },
+	{ "cargo publish", "CARGO_REGISTRIES_X_INDEX=http://x/", "CARGO_REGISTRIES_X_INDEX=http://x/" },
+	{ "cargo build", "CARGO_TARGET_DIR=/t|MAKEFLAGS=-j2|CARGO_MAKEFLAGS=-j2", NULL },
+	{ "make install", "MAKEFLAGS= -j2 --jobserver-auth=3,4|MAKELEVEL=1|MFLAGS=-j2", NULL },
+	{ "git push o topic",
+	  "GIT_DIR=.git|GIT_INDEX_FILE=.git/index|GIT_EDITOR=:|GIT_EXEC_PATH=/x|GIT_PREFIX=", NULL },
+	{ "git push o topic", "GIT_SSH_COMMAND=ssh -p 2", "GIT_SSH_COMMAND=ssh -p 2" },
+	{ "git status", "GIT_SSH_COMMAND=ssh -p 2|https_proxy=http://x/", NULL },
+	{ "docker ps", "DOCKER_HOST=tcp://x", "DOCKER_HOST=tcp://x" },
+	/* The operator's own is no change, another value or none is one. */
+	{ "kubectl get pods", "A=1", NULL },
+	{ "kubectl get pods", "KUBECONFIG=/home/u/staging", NULL },
+	{ "kubectl get pods", "KUBECONFIG=/w/prod", "KUBECONFIG=/w/prod" },
+	{ "kubectl get pods", "KUBECONFIG", "KUBECONFIG=/home/u/staging" },
+	/* Of wrapped commands and modules, too; not of other words. */
+	{ "nice -n 5 env A=1 kubectl get pods", "KUBECONFIG=/w/prod", "KUBECONFIG=/w/prod" },
+	{ "python3 -m twine upload", "TWINE_REPOSITORY_URL=http://x/", "TWINE_REPOSITORY_URL=http://x/" },
+	{ "python3 -mpip install a", "PIP_INDEX_URL=http://x/", "PIP_INDEX_URL=http://x/" },
+	{ "pip3 install a", "PIP_INDEX_URL=http://x/", "PIP_INDEX_URL=http://x/" },
+	{ "pip3 install a", "PIP_DISABLE_PIP_VERSION_CHECK=1|PIP_CACHE_DIR=/c", NULL },
+	{ "python3 a.py", "PIP_INDEX_URL=http://x/", NULL },
+	{ "mkdir kubectl", "KUBECONFIG=/w/prod", NULL },
+	{ "curl https://x/", "CURL_HOME=/w", "CURL_HOME=/w" },
+	{ "wget https://x/", "WGETRC=/w/rc", "WGETRC=/w/rc" },
+};
+
+START_TEST(what_changes_a_command)
+{
+	const char *first[] = { "PATH=/bin", "HOME=/home/u", "KUBECONFIG=/home/u/staging", NULL },
+		   *env[16] = { NULL }, *argv[16], *by;
+	struct request req = { .op = OP_EXEC, .argv = argv };
+	char words[256], change[256];
+	size_t n = 0;
+
+	strcpy(words, changes[_i].words);
+	strcpy(change, changes[_i].change);
+	for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
+		argv[req.argc++] = w;
+	argv[req.argc] = NULL;
+	for (size_t i = 0; first[i]; i++) {
+		const char *at = strstr(change, first[i]);
+		size_t len = strcspn(first[i], "=") + 1;
+
+		/* It stands there once: as it was, or as the change says. */
+		if (!at && strncmp(change, first[i], len - 1) == 0 &&
+		    (!change[len - 1] || change[len - 1] == '='))
+			continue;
+		env[n++] = first[i];
+	}
+	for (char *e = strtok(change, "|"); e; e = strtok(NULL, "|"))
+		if (strchr(e, '='))
+			env[n++] = e;
+	by = environ_change(environ_rows(&req), env, first);
+	if (changes[_i].by)
+		ck_assert_msg(by && strcmp(by, changes[_i].by) == 0, "%s with %s: %s", changes[_i].words,
+			      changes[_i].change, by ? by : "nothing");
+	else
+		ck_assert_msg(!by, "%s with %s: %s", changes[_i].words, changes[_i].change, by);
+}
+END_TEST
+
 Suite *suite_environ_target(void)
 {
 	Suite *s = suite_create("environ_target");
 	TCase *tc = tcase_create("environ_target");
 
 	tcase_add_loop_test(tc, what_is_shown, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_loop_test(tc, what_changes_a_command, 0, (int)(sizeof(changes) / sizeof(changes[0])));
 	tcase_add_test(tc, what_directs_is_no_secret);
 	tcase_add_test(tc, prints_tell_values_apart);
 	suite_add_tcase(s, tc);

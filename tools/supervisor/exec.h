@@ -75,6 +75,9 @@ struct exec {
 int words_read(struct caller *c, uint64_t addr, struct words *ret);
 /* True where w is the environment that exec_env_read() read. */
 bool exec_env_is(const struct exec_env *e, const struct words *w);
+/* The name of the variable by which a command of req does something else than as the session began, of the
+ * environment that was judged: "?" where it cannot be told, NULL: none. */
+const char *exec_variable(const struct exec *x, struct caller *c, const struct request *req);
 /* Reads the environment at addr in the caller's memory, and keeps a digest of it.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
 
@@ -112,8 +115,8 @@ void exec_stamp(struct exec *x, const struct stat *st, const char *path);
 /* The stamp with a hash of what the file holds now, for a question; "" where nothing is stamped.  Two of a
  * file that is too large, or that cannot be read, are never alike. */
 void exec_stamp_whole(const struct exec *x, const struct caller *c, char buf[EXEC_STAMP]);
-/* exec_loads.c: fills in which files the words of req name; elf is its program.  x->is_unknown: nobody can
- * tell. */
+/* exec_loads.c: fills in which files the words of req name, and req->variable; elf is its program.
+ * x->is_unknown: nobody can tell. */
 void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf);
 /* Judges the script that the program is given to interpret as a command of its own (tool.h), as
  * script_judge() does an interpreter.  0 or -ENOMEM. */

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "policy/buf.h"
+#include "policy/environ_target.h"
 
 #include "tools/supervisor/exec.h"
 #include "tools/tools.h"
@@ -219,6 +220,30 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	}
 	crypto_generichash_final(&sum, ret->digest.bytes, sizeof(ret->digest.bytes));
 	return n < 0 ? (int)n : 0;
+}
+
+const char *exec_variable(const struct exec *x, struct caller *c, const struct request *req)
+{
+	static const char *const none[] = { NULL };
+	const char *const *first = session_setup(c->sup)->environment;
+	uint64_t rows = environ_rows(req);
+	const char *entry;
+	struct words env;
+	char *name;
+	size_t len;
+
+	if (!rows)
+		return NULL;
+	if (words_read(c, x->envp, &env) < 0 || !exec_env_is(&x->env, &env))
+		return "?";
+	entry = environ_change(rows, env.v, first ? first : none);
+	len = entry ? strcspn(entry, "=") : 0;
+	name = entry && len < LIMIT_HOST ? caller_scratch(c, len + 1) : NULL;
+	if (!name)
+		return entry ? "?" : NULL;
+	memcpy(name, entry, len);
+	name[len] = '\0';
+	return name;
 }
 
 bool exec_env_is(const struct exec_env *e, const struct words *w)

@@ -85,6 +85,7 @@ void exec_loads(struct exec *x, struct caller *c, struct request *req, const str
 		exec_stamp(x, &f.st, req->loads);
 	if (!req->ident)
 		req->ident = tool_of(req->path);
+	req->variable = exec_variable(x, c, req);
 }
 
 int exec_tool(struct exec *x, struct caller *c)
@@ -103,6 +104,7 @@ int exec_tool(struct exec *x, struct caller *c)
 		return -ENOMEM;
 	if (!tool_find(&x->req, find, &f, t))
 		return 0;
+	t->req.variable = exec_variable(x, c, &t->req);
 	d = verdict_of(c, &t->req);
 	if (!script_is_held(&x->script.d, &d) || (t->keeps_name && is_by_env(&x->req, c)))
 		return 0;

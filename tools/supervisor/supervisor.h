@@ -53,9 +53,10 @@ struct supervisor_setup {
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
 	struct git_home git;
-	pid_t root;	/* the agent */
-	dev_t terminal; /* the session's own, 0: it has none */
-	bool draws;	/* a known agent: nothing is said there */
+	const char *const *environment; /* of the agent */
+	pid_t root;			/* the agent */
+	dev_t terminal;			/* the session's own, 0: it has none */
+	bool draws;			/* a known agent: nothing is said there */
 	bool tells_exe; /* the helper is another user, who cannot look at our processes' programs */
 };
 

@@ -90,6 +90,8 @@ bool verdict_conclude(struct caller *c, const struct request *req, const char *t
 bool verdict_conclude_told(struct caller *c, const struct request *req, const char *target, struct decision d,
 			   struct verdict_answer *a)
 {
+	bool changed = req->variable && d.reason != REASON_RULE;
+
 	*a = (struct verdict_answer){ .verdict = VERDICT_DENY, .reason = REASON_NOBODY };
 	if (shm_is_others(c, req, &d))
 		d = (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_PROCESS, .rule = RULE_NONE };
@@ -105,6 +107,8 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 	} else if (d.verdict != VERDICT_ALLOW) {
 		note_around(c, req->op);
 	}
+	if (changed && !a->text[0])
+		(void)snprintf(a->text, sizeof(a->text), "%s changes what it does", req->variable);
 	if (d.verdict == VERDICT_ALLOW)
 		record_decision(c, req, target, &d, a->approval);
 	else
