@@ -171,6 +171,69 @@ t_each_row() {
 	done
 }
 
+# each VERDICT OPERATION PATH...: what is said of each of them, below the home.
+each() {
+	local verdict=$1 op=$2
+	shift 2
+	pale explain --json "$op" -- "${@/#/$HOME/}" >"$S/each.json"
+	python3 - "$verdict" $# "$S/each.json" <<-'END' || fail "not $verdict $op"
+		import json, sys
+		said = json.load(open(sys.argv[3]))
+		bad = [j["target"] for j in said if (j["verdict"] == "allow") != (sys.argv[1] == "allow")]
+		print(*bad, sep="\n")
+		sys.exit(bool(bad) or len(said) != int(sys.argv[2]))
+	END
+}
+
+# What lies inside a place that a row opens, and must not go with it.
+t_inside_what_is_open() {
+	local closed=(
+		# credentials
+		.conan2/source_credentials.json .conan2/.conan.db .luarocks/upload_config.lua .config/helm/repositories.yaml
+		.sbt/.credentials .sbt/x.credentials .sbt/1.0/credentials.sbt .stack/upload/credentials.json .vscode/cli/token.json
+		.opam/plugins/opam-publish/x.token .julia/servers/pkg.example.com/auth.toml
+		.dotnet/corefx/cryptography/x509stores/my/x.pfx .vscode-server/.0123abcd.token
+		.vscode-server/data/User/History/1a2b/x.env .jupyter/jupyter_notebook_config.json .jupyter/jupyter_server_config.py
+		.jupyter/jupyter_notebook_config.py .ipython/profile_default/security/x.json
+		# settings with credentials in them
+		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
+		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json
+		# histories
+		.ipython/profile_default/history.sqlite .ipython/profile_x/history.sqlite .julia/logs/repl_history.jl
+		.emacs.d/eshell/history .config/emacs/eshell/history .local/share/nvim/shada/main.shada
+		.local/state/nvim/shada/main.shada .cache/deno/deno_history.txt)
+	local later=(
+		.local/state/fnm_multishells/1_2/bin/node .terraform.d/plugin-cache/x .cache/bazelisk/x .julia/compiled/v1.11/x.so
+		.cache/typescript/5.8/x .cache/torch/hub/checkpoints/x.pth .cache/coursier/jvm/x/bin/java .cache/coursier/arc/x)
+	local cache=(
+		.cache/bazel/x .cache/uv/x .cache/coursier/v1/x.jar .cache/deno/npm/x .bun/install/cache/x .yarn/berry/cache/x.zip)
+	each deny read "${closed[@]}"
+	each deny write "${closed[@]}" "${later[@]}"
+	each allow read "${later[@]}" "${cache[@]}"
+	each allow write "${cache[@]}"
+	# the hidden files are so on disk, too
+	mkdir -p ~/.ipython/profile_default ~/.vscode-server ~/.sbt ~/.julia/servers/x ~/.cache/deno ~/.julia/compiled
+	echo "$DECOY" | tee ~/.ipython/profile_default/history.sqlite ~/.vscode-server/.0123abcd.token ~/.sbt/x.credentials \
+		~/.julia/servers/x/auth.toml ~/.cache/deno/deno_history.txt ~/.wgetrc >/dev/null
+	for path in .ipython/profile_default/history.sqlite .vscode-server/.0123abcd.token .sbt/x.credentials \
+		.julia/servers/x/auth.toml .cache/deno/deno_history.txt .wgetrc; do
+		fsh "cat ~/$path"
+		denied read "$HOME/$path" "(preset home:"
+		no_decoy
+		! is_static || fence "$T_VICTIMS/raw-static" "$HOME/$path"
+		no_decoy
+	done
+	fsh 'echo x >~/.julia/compiled/x'
+	denied write "$HOME/.julia/compiled/x" "(preset home:"
+	# and the line that is told opens a file of settings
+	run pale explain read ~/.wgetrc
+	out_has 'read = ~/.wgetrc'
+	printf '[files]\nread = ~/.wgetrc\n' | policy
+	fsh 'cat ~/.wgetrc'
+	rc_is 0
+	out_has "$DECOY"
+}
+
 # Each block says who says so.
 t_each_row_has_a_source() {
 	awk '/^#.*: [^ ]/ { tool = 1; next } /^$/ { tool = 0; next } /^[a-z]+ = / && !tool && !/^home/ { print NR ": " $0; bad = 1 } END { exit bad }' \
