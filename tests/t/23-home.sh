@@ -234,6 +234,17 @@ t_inside_what_is_open() {
 	out_has "$DECOY"
 }
 
+# An editor starts what a .devcontainer.json says, as it does with what lies in .devcontainer.
+t_devcontainer() {
+	mkdir sub
+	fsh 'echo x >.devcontainer.json'
+	denied write "$W/.devcontainer.json" "readonly = .devcontainer.json"
+	fsh 'mkdir .devcontainer'
+	denied mkdir "$W/.devcontainer"
+	fsh 'echo x >sub/.devcontainer.json'
+	rc_is 0
+}
+
 # Each block says who says so.
 t_each_row_has_a_source() {
 	awk '/^#.*: [^ ]/ { tool = 1; next } /^$/ { tool = 0; next } /^[a-z]+ = / && !tool && !/^home/ { print NR ": " $0; bad = 1 } END { exit bad }' \
