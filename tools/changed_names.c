@@ -20,17 +20,30 @@ static const struct {
 	  "Rakefile Gemfile *.gemspec build.gradle build.gradle.kts settings.gradle settings.gradle.kts "
 	  "gradlew mvnw pom.xml build.xml build.rs .cargo/config .cargo/config.toml build.sbt "
 	  "SConstruct WORKSPACE BUILD BUILD.bazel MODULE.bazel .bazelrc BUCK flake.nix shell.nix "
-	  "default.nix Tiltfile Procfile Vagrantfile magefile.go gulpfile.js Gruntfile.js" },
-	{ "npm", "package.json .npmrc .pnpmfile.cjs pnpm-workspace.yaml .yarnrc .yarnrc.yml bunfig.toml" },
+	  "default.nix Tiltfile Procfile Vagrantfile magefile.go gulpfile.js Gruntfile.js "
+	  ".mvn/jvm.config .mvn/maven.config .mvn/extensions.xml maven-wrapper.properties "
+	  "gradle-wrapper.properties gradle.properties project/*.sbt rust-toolchain rust-toolchain.toml" },
+	{ "npm", "package.json .npmrc .pnpmfile.cjs pnpm-workspace.yaml .yarnrc .yarnrc.yml bunfig.toml "
+		 ".yarn/releases/* .yarn/plugins/* .yarn/plugins/*/*" },
 	{ "node", "vite.config.* webpack.config.* rollup.config.* babel.config.* .babelrc.js jest.config.* "
 		  "vitest.config.* eslint.config.* .eslintrc.js .eslintrc.cjs prettier.config.* "
-		  "postcss.config.* tailwind.config.* next.config.* nuxt.config.* playwright.config.*" },
-	{ "python", "setup.py setup.cfg pyproject.toml conftest.py tox.ini noxfile.py pytest.ini "
-		    "sitecustomize.py usercustomize.py *.pth tasks.py fabfile.py manage.py" },
-	{ "direnv or mise", ".envrc mise.toml .mise.toml .tool-versions .config/mise.toml" },
-	{ "an editor", ".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/extensions.json "
-		       "*.code-workspace .idea/* .zed/* .nvim.lua .exrc .vimrc .nvimrc .dir-locals.el "
-		       ".editorconfig.el .sublime-project .devcontainer/* devcontainer.json" },
+		  "postcss.config.* tailwind.config.* next.config.* nuxt.config.* playwright.config.* "
+		  "svelte.config.* astro.config.* cypress.config.* commitlint.config.* release.config.* "
+		  ".prettierrc.*js .mocharc.*js .releaserc.*js .commitlintrc.*js" },
+	{ "python",
+	  "setup.py setup.cfg pyproject.toml conftest.py tox.ini noxfile.py pytest.ini "
+	  "sitecustomize.py usercustomize.py *.pth tasks.py fabfile.py manage.py .pylintrc pylintrc" },
+	{ "R", ".Rprofile" },
+	{ "ruby", ".irbrc .pryrc" },
+	{ "a debugger", ".gdbinit .lldbinit" },
+	{ "ansible", "ansible.cfg" },
+	{ "direnv or mise", ".envrc mise.toml .mise.toml mise.local.toml .mise.local.toml .mise/config.toml "
+			    "mise/config.toml .tool-versions .config/mise.toml .config/mise/config.toml" },
+	{ "an editor",
+	  ".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/extensions.json "
+	  "*.code-workspace .idea/* .zed/* .nvim.lua .exrc .vimrc .nvimrc .dir-locals.el "
+	  ".editorconfig.el .sublime-project .devcontainer/* .devcontainer.json devcontainer.json "
+	  ".run/*.xml .fleet/run.json .theia/tasks.json" },
 	{ "a container", "Dockerfile Dockerfile.* *.dockerfile Containerfile docker-compose*.yml "
 			 "docker-compose*.yaml compose.yml compose.yaml compose.*.yml compose.*.yaml" },
 	{ "continuous integration",
@@ -42,7 +55,11 @@ static const struct {
 	  ".cursorrules "
 	  ".windsurfrules .clinerules .clinerules/* .cursor/* .cursor/rules/* .claude/* .claude/commands/* "
 	  ".claude/agents/* .claude/hooks/* .claude/skills/*/* .codex/* .gemini/* .qwen/* .opencode/* "
-	  ".opencode/plugin/* .opencode/command/* .opencode/agent/* opencode.json opencode.jsonc crush.json "
+	  ".opencode/plugin/* .opencode/plugins/* .opencode/plugins/*/* .opencode/tool/* .opencode/tools/* "
+	  ".opencode/command/* .opencode/agent/* opencode.json opencode.jsonc crush.json .claude/plugins/* "
+	  ".claude/plugins/*/* .pi/* .pi/extensions/* .pi/extensions/*/* .kiro/hooks/* .kiro/settings/* "
+	  ".github/hooks/* .gemini/commands/* .gemini/commands/*/* .factory/* .factory/droids/* "
+	  ".copilot/mcp-config.json "
 	  ".crush.json .aider.conf.yml .mcp.json mcp.json .github/copilot-instructions.md .roo/* .roomodes" },
 	{ "git", ".gitmodules .gitconfig .gitattributes .git .git/config .git/config.worktree .git/hooks/* "
 		 "modules/*/config modules/*/hooks/*" },

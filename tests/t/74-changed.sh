@@ -37,6 +37,40 @@ b"; mkdir -p unit && echo x >unit/x.service; echo x >.git/hooks/x.sample; mkdir 
 	python3 -c 'import json,sys; d=json.load(open(sys.argv[1]))["runs_later"]; assert d[sys.argv[2]+"/CLAUDE.md"]=="the next agent", d; assert not any("README" in k for k in d)' "$S/out" "$W" || fail "not in --json"
 }
 
+# Of each runner files that it runs or obeys; those of the last row are an agent's.
+t_names() {
+	sed 's/^\t*//' >names <<-'END'
+		a build: .mvn/jvm.config .mvn/extensions.xml gradle/wrapper/gradle-wrapper.properties project/plugins.sbt
+		a build: rust-toolchain.toml
+		npm: .yarn/releases/yarn-4.cjs .yarn/plugins/x.cjs .yarn/plugins/@yarnpkg/x.cjs
+		node: .prettierrc.js .prettierrc.cjs .mocharc.js .releaserc.js commitlint.config.js
+		node: svelte.config.js astro.config.mjs cypress.config.ts
+		python: .pylintrc
+		R: .Rprofile
+		ruby: .irbrc
+		a debugger: .gdbinit .lldbinit
+		ansible: ansible.cfg
+		direnv or mise: mise.local.toml .mise/config.toml
+		an editor: sub/.devcontainer.json .run/x.run.xml .fleet/run.json .theia/tasks.json
+		the next agent: .opencode/plugins/x.ts .opencode/tool/x.ts .claude/plugins/x.json .pi/extensions/x.ts
+		the next agent: .kiro/hooks/x.kiro.hook .github/hooks/x.json .gemini/commands/x.toml .factory/droids/x.md
+		the next agent: .copilot/mcp-config.json
+	END
+	loud 'while IFS=: read -r _ files; do
+			for f in $files; do mkdir -p "$(dirname "$f")" && echo x >"$f"; done
+		done <names'
+	told '.mvn/jvm.config (a build)'
+	run pale session show --json
+	python3 - "$S/out" "$W" names <<-'END' || fail "not all are told"
+		import json, sys
+		told = json.load(open(sys.argv[1]))["runs_later"]
+		want = {f: line.split(":")[0] for line in open(sys.argv[3]) for f in line.split(":")[1].split()}
+		bad = {f: told.get(sys.argv[2] + "/" + f) for f in want if told.get(sys.argv[2] + "/" + f) != want[f]}
+		print(bad)
+		sys.exit(bool(bad) or len(want) < 30)
+	END
+}
+
 # What the session closed hides nothing: the directory is told.
 t_closed_directories_are_told() {
 	mkdir shut before
