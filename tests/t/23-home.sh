@@ -192,15 +192,16 @@ t_inside_what_is_open() {
 		.conan2/source_credentials.json .conan2/.conan.db .luarocks/upload_config.lua .config/helm/repositories.yaml
 		.sbt/.credentials .sbt/x.credentials .sbt/1.0/credentials.sbt .stack/upload/credentials.json .vscode/cli/token.json
 		.opam/plugins/opam-publish/x.token .julia/servers/pkg.example.com/auth.toml
-		.dotnet/corefx/cryptography/x509stores/my/x.pfx .vscode-server/.0123abcd.token
-		.vscode-server/data/User/History/1a2b/x.env .jupyter/jupyter_notebook_config.json .jupyter/jupyter_server_config.py
+		.dotnet/corefx/cryptography/x509stores/my/x.pfx .vscode-server/.0123abcd.token .config/mise/age.txt
+		.vscode-server/data/User/History/1a2b/x.env .vscode-server/data/User/globalStorage/x
+		.jupyter/jupyter_notebook_config.json .jupyter/jupyter_server_config.py
 		.jupyter/jupyter_notebook_config.py .ipython/profile_default/security/x.json
 		# settings with credentials in them
 		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
 		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json
 		# histories
 		.ipython/profile_default/history.sqlite .ipython/profile_x/history.sqlite .julia/logs/repl_history.jl
-		.emacs.d/eshell/history .config/emacs/eshell/history .local/share/nvim/shada/main.shada
+		.emacs.d/history .emacs.d/eshell/history .config/emacs/eshell/history .local/share/nvim/shada/main.shada
 		.local/state/nvim/shada/main.shada .cache/deno/deno_history.txt)
 	local later=(
 		.local/state/fnm_multishells/1_2/bin/node .terraform.d/plugin-cache/x .cache/bazelisk/x .julia/compiled/v1.11/x.so
