@@ -20,6 +20,7 @@
 #define OLD_STYLE   OPTIONS_OLD_STYLE
 #define REFSPECS    OPTIONS_REFSPECS
 #define RUNS	    OPTIONS_RUNS
+#define GOALS	    OPTIONS_GOALS
 #define MAY_TAKE    OPTIONS_MAY_TAKE
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
@@ -99,6 +100,19 @@ static bool find_in(const char *list, const char *name, size_t len, bool cut, ch
 	return false;
 }
 
+/* -Bdir: an option of list with an attached value. */
+static bool begins_as(const char *list, const char *name, size_t len, char *ret_mark)
+{
+	for (size_t n; *list; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (n > 1 && list[n - 1] == '?' && n - 1 < len && memcmp(list, name, n - 1) == 0) {
+			*ret_mark = '?';
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool is_listed(const struct cmd_options *row, const char *name, size_t len, enum cmd_class *ret,
 		      char *ret_mark)
 {
@@ -109,7 +123,8 @@ static bool is_listed(const struct cmd_options *row, const char *name, size_t le
 		len--;
 	}
 	for (unsigned i = 0; row && i < CLASS_COUNT; i++)
-		if (find_in(row->options[i], name, len, false, ret_mark)) {
+		if (find_in(row->options[i], name, len, false, ret_mark) ||
+		    (row->flags & OPTIONS_SINGLE_DASH && begins_as(row->options[i], name, len, ret_mark))) {
 			*ret = (enum cmd_class)i;
 			return true;
 		}

@@ -88,6 +88,7 @@ enum cmd_options_flag {
 	OPTIONS_RUNS = 256,
 	OPTIONS_SECOND_ENDS = 512,
 	OPTIONS_MAY_TAKE = 1024,
+	OPTIONS_GOALS = 2048,
 };
 
 /* The row of a program and subcommand (NULL: what stands before one, or everywhere), or NULL. */

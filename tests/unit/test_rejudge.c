@@ -71,7 +71,7 @@ static const struct {
 	{ "write", "w", "allow", "/ws/x", "", UNCHANGED },
 	{ "write", "w", "deny", "/asked/x", "", CHANGE_ASKED },
 	{ "exec", "", "deny", "make deploy", "", CHANGE_OPENED },
-	{ "exec", "", "deny", "'make' de\\ploy 'a b'", "", CHANGE_OPENED },
+	{ "exec", "", "deny", "'make' de\\ploy 'A=a b'", "", CHANGE_OPENED },
 	{ "exec", "", "allow", "make test", "", CHANGE_DOUBT },
 	{ "exec", "", "allow", "make other", "", UNCHANGED },
 	{ "connect", "", "deny", "won.example:443", "", CHANGE_OPENED },
