@@ -34,7 +34,8 @@ static const struct real_dir *dir_of(struct reals *r, const char *path, unsigned
 
 	if (!*path || old)
 		return *path ? old : &root;
-	if (r->n == REALS_MAX || find(r, path, real, sizeof(real), &new.missing, depth + 1) < 0)
+	/* To find it may fill the last place with a directory above it. */
+	if (find(r, path, real, sizeof(real), &new.missing, depth + 1) < 0 || r->n == REALS_MAX)
 		return NULL;
 	new.path = strdup(path);
 	new.real = strdup(real);

@@ -185,7 +185,7 @@ int path_real(const char *path, char *buf, size_t size);
  * path_real() for many names below few directories, which it remembers: { 0 } to begin with,
  * reals_done() at the end.  What changes meanwhile may be missed.
  */
-#define REALS_MAX 128
+#define REALS_MAX 512
 struct reals {
 	struct real_dir {
 		char *path, *real;

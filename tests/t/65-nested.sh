@@ -350,7 +350,7 @@ t_hostile_bundles() {
 		        os.write(fd, bundle)
 		        if seals: fcntl.fcntl(fd, 1033, seals)
 		        fds = [fd]
-		    frame = frame if frame is not None else struct.pack("<IHHI", 0x454C4150, 7, 3, image)
+		    frame = frame if frame is not None else struct.pack("<IHHI", 0x454C4150, 8, 3, image)
 		    s.sendmsg([frame], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds or []))] if fds else [])
 		    try:
 		        data, anc, _, _ = s.recvmsg(4096, 1024)
@@ -383,7 +383,7 @@ t_hostile_bundles() {
 		assert ask(image=65) is None
 		assert ask(image=0xFFFFFFFF) is None
 		assert ask(fds=[0, 1]) is None
-		head = struct.pack("<IHH", 0x454C4150, 7, 3)
+		head = struct.pack("<IHH", 0x454C4150, 8, 3)
 		for frame in (b"", b"x", head, head + b"\0" * 5, head[:4] + b"\1\0\3\0" + b"\0" * 4, head[:6] + b"\4\0" + b"\0" * 9,
 		              head[:6] + b"\5\0", b"\0" * 60000):
 		    if frame: assert ask(frame=frame) is None, frame

@@ -321,6 +321,15 @@ t_lint_statuses() {
 	rc_is 2
 }
 
+# More directories than are remembered, at several depths.
+t_many_directories() {
+	local i
+	{ echo '[files]'; for i in {1..700}; do echo "write = ~/many$i/a$([ $((i % 3)) = 0 ] || echo /b)/c"; done; } | policy
+	run pale explain write ~/many700/a/b/c/file
+	rc_is 0
+	out_has "write = ~/many700/a/b/c"
+}
+
 # 200 questions: what explain says is what happens.
 t_explain_and_run_agree() {
 	local i
