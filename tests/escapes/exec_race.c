@@ -88,10 +88,13 @@ static void *flipper(void *arg)
 
 /* --- who executes ------------------------------------------------------------------------------------- */
 
+/* With the environment of the session, but for what is exchanged: no allow covers git without its HOME. */
 static int go(void)
 {
-	char *argv[] = { m->name, m->word, NULL }, *envp[] = { m->env, NULL };
+	char *argv[] = { m->name, m->word, NULL }, *envp[256] = { m->env };
 
+	for (size_t i = 0; environ[i] && i + 2 < sizeof(envp) / sizeof(envp[0]); i++)
+		envp[i + 1] = environ[i];
 	execve(m->path, argv, envp);
 	return 126;
 }

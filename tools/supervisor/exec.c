@@ -79,7 +79,7 @@ static struct exec *exec_new(struct caller *c)
 	x->held = -1;
 	x->n_chain = 0;
 	x->readable = true;
-	x->closed = x->is_unknown = false;
+	x->closed = x->is_unknown = x->env_changed = false;
 	x->req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
 	return x;
 }
@@ -401,8 +401,8 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 
 	if (is_operators(c))
 		return true;
-	if (x->is_unknown) {
-		verdict_refuse(c, &x->req, target, REASON_LOADER);
+	if (x->is_unknown || x->env_changed) {
+		verdict_refuse(c, &x->req, target, x->is_unknown ? REASON_LOADER : REASON_CHANGED);
 		return false;
 	}
 	if (!x->readable)

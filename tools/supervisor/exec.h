@@ -48,6 +48,7 @@ struct exec {
 	struct stat file;		  /* what the kernel loads: the program or the last interpreter */
 	bool readable;			  /* the floor lets the session read each file of the chain */
 	bool is_unknown;		  /* nobody can tell what a loader would load */
+	bool env_changed;		  /* while it was judged: refused, not asked */
 	bool closed;			  /* a file of the chain cannot be opened for reading */
 	struct elf_info elf;		  /* the program itself */
 	struct elf_info chain[CHAIN_MAX]; /* the scripts before `file`; [0] is the program */
@@ -76,8 +77,8 @@ int words_read(struct caller *c, uint64_t addr, struct words *ret);
 /* True where w is the environment that exec_env_read() read. */
 bool exec_env_is(const struct exec_env *e, const struct words *w);
 /* The name of the variable by which a command of req does something else than as the session began, of the
- * environment that was judged: "?" where it cannot be told, NULL: none. */
-const char *exec_variable(const struct exec *x, struct caller *c, const struct request *req);
+ * environment that was judged: "?" where it is too long to tell, NULL: none.  Sets x->env_changed. */
+const char *exec_variable(struct exec *x, struct caller *c, const struct request *req);
 /* Reads the environment at addr in the caller's memory, and keeps a digest of it.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
 

@@ -222,7 +222,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	return n < 0 ? (int)n : 0;
 }
 
-const char *exec_variable(const struct exec *x, struct caller *c, const struct request *req)
+const char *exec_variable(struct exec *x, struct caller *c, const struct request *req)
 {
 	static const char *const none[] = { NULL };
 	const char *const *first = session_setup(c->sup)->environment;
@@ -234,8 +234,12 @@ const char *exec_variable(const struct exec *x, struct caller *c, const struct r
 
 	if (!rows)
 		return NULL;
-	if (words_read(c, x->envp, &env) < 0 || !exec_env_is(&x->env, &env))
+	if (words_read(c, x->envp, &env) < 0)
 		return "?";
+	if (!exec_env_is(&x->env, &env)) {
+		x->env_changed = true;
+		return "?";
+	}
 	entry = environ_change(rows, env.v, first ? first : none);
 	len = entry ? strcspn(entry, "=") : 0;
 	name = entry && len < LIMIT_HOST ? caller_scratch(c, len + 1) : NULL;
