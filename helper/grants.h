@@ -69,7 +69,7 @@ struct grant_order {
  */
 int grants_add(struct helper *h, const struct approval *ap, const struct grant_order *o,
 	       char ret_id[GRANT_ID_HEX], char *why, size_t size);
-/* Revokes the grant of this id: 0, or -errno (-ENOENT: there is none) and a sentence in why. */
+/* Revokes the grant of this id: 0, or -errno (-ENOENT: not found) and a sentence in why. */
 int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, char *why, size_t size);
 /* Whether this line may be granted as the answer to ap: 0, or -errno and a sentence in why. */
 int grants_check(struct helper *h, const struct approval *ap, const char *line, char *why, size_t size);

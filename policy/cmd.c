@@ -159,7 +159,7 @@ bool cmd_letter_takes(const struct cmd_options *row, char letter)
 	return mark != '\0';
 }
 
-/* The first letter of a cluster that takes a value, which ends it, and its mark; NULL where there is none. */
+/* The first letter of a cluster that takes a value, which ends it, and its mark; NULL: not found. */
 static const char *taking_letter(const struct cmd_options *row, const char *cluster, char *ret_mark)
 {
 	char letter[] = "-x";

@@ -29,7 +29,7 @@ bool environ_is_target(const char *name);
 uint64_t environ_rows(const struct request *req);
 /*
  * The entry of env by which a command of these rows does something else than in `first`, the environment at
- * the session's start, or of `first` the one that is missing from env; NULL where there is none.
+ * the session's start, or of `first` the one that is missing from env; NULL: not found.
  */
 const char *environ_change(uint64_t rows, const char *const *env, const char *const *first);
 

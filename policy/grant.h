@@ -72,7 +72,7 @@ struct grant_line {
  */
 int grants_compile(const struct image *base, const struct grant_line *list, size_t n, struct diags *d,
 		   uint8_t **ret_bytes, size_t *ret_size);
-/* The same as an image, which lives as long as *ret_bytes; findings are for nobody.  0 or -errno. */
+/* The same as an image, which lives as long as *ret_bytes; the findings are dropped.  0 or -errno. */
 int grants_open(const struct image *base, const struct grant_line *list, size_t n, uint8_t **ret_bytes,
 		struct image *ret);
 /*

@@ -205,7 +205,7 @@ void day_of(uint64_t s, char day[GRANT_DAY])
 	snprintf(day, GRANT_DAY, "%04u-%02u-%02u", year % 10000, month % 100, d % 100);
 }
 
-/* Days are in the order of their texts; what is between two of them is none. */
+/* Days sort as their texts do, so the day is searched for by halves; a text that is no day is not found. */
 int day_end(const char *day, uint64_t *ret_s)
 {
 	uint64_t low = 10957, high = 47482; /* 2000-01-01 and 2100-01-01 */

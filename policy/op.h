@@ -178,7 +178,8 @@ struct request {
 	const char *const *env;
 	/*
 	 * OP_EXEC: the name of a variable that changes what the command does, and is not as it was when the
-	 * session began (environ_change()): no allow covers it.  NULL: none, or nobody looked.
+	 * session began (environ_change()): no allow covers it.  NULL: no variable does, or this was not
+	 * looked up.
 	 */
 	const char *variable;
 	const char *git_branch; /* HEAD's branch in the repository that this git works on, or as git.h says */

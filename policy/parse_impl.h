@@ -125,7 +125,7 @@ struct parser {
 	const struct setting_value *network_from; /* whose [network] mode holds */
 	const struct setting_value
 		*home_from; /* the source whose [files] home holds; NULL: no source has one */
-	const struct setting_value *level_from; /* whose [session] level holds; NULL: none is said */
+	const struct setting_value *level_from; /* whose [session] level holds; NULL: no source sets one */
 	struct forbidden forbidden[FORBID_MAX];
 	const struct real **reals; /* sorted by prefix */
 	/* Or they are found on the way, into grown, which is b. */

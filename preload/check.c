@@ -361,13 +361,12 @@ static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, c
 		return r;
 	last = path_basename(req.path);
 	fd = held_beside(first, req.path, last);
-	ret->owned = fd < 0;
-	if (ret->owned)
-		fd = hold_parent(req.path, last);
 	if (fd < 0) {
-		ret->owned = false;
-		return hold_goes_far(fd, path) ? TRY_FAR : fd;
+		fd = hold_parent(req.path, last);
+		ret->owned = fd >= 0;
 	}
+	if (fd < 0)
+		return hold_goes_far(fd, path) ? TRY_FAR : fd;
 	ret->dirfd = fd;
 	ret->name = last;
 	ret->whole = req.path;

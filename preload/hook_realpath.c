@@ -34,13 +34,11 @@ static bool cut_at_missing(char *at)
 			return false;
 		*slash = '\0';
 		fd = open_straight(at);
-		if (fd == -ENOENT)
-			continue;
-		*slash = '/';
-		if (fd >= 0)
-			sys_close(fd);
-		return fd >= 0;
-	} while (true);
+	} while (fd == -ENOENT);
+	*slash = '/';
+	if (fd >= 0)
+		sys_close(fd);
+	return fd >= 0;
 }
 
 /* The real path of path in at, or errno; -ELOOP: only a walk can tell. */

@@ -14,15 +14,20 @@ static bool starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+static bool starts_with_one(const char *s, const char *const *prefixes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (starts_with(s, prefixes[i]))
+			return true;
+	return false;
+}
+
 /* What moves git's repository. */
 static bool directs_git(const char *entry)
 {
 	static const char *const names[] = { "GIT_DIR=", "GIT_COMMON_DIR=", "GIT_NAMESPACE=" };
 
-	for (size_t i = 0; i < NELEM(names); i++)
-		if (starts_with(entry, names[i]))
-			return true;
-	return false;
+	return starts_with_one(entry, names, NELEM(names));
 }
 
 /*
@@ -37,10 +42,7 @@ static bool carries(const char *entry)
 		"HTTPS_PROXY=",	  "all_proxy=",	      "ALL_PROXY="
 	};
 
-	for (size_t i = 0; i < NELEM(names); i++)
-		if (starts_with(entry, names[i]))
-			return true;
-	return false;
+	return starts_with_one(entry, names, NELEM(names));
 }
 
 /* The session began with it, so it is the operator's own. */
