@@ -15,6 +15,7 @@
 #include "policy/path.h"
 
 #include "edit.h"
+#include "pins.h"
 #include "tools.h"
 
 static const char *const variables[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST, ENV_EXPIRY, ENV_BRANCHES };
@@ -96,8 +97,8 @@ static enum source_layer layer_of(const struct bundle *b, const struct dirs *dir
 {
 	if (session_around())
 		return SOURCE_ENV_PROJECT;
-	return is_open(b, dirs, path) && !trust_is_pinned(dirs, path, text, len) ? SOURCE_ENV_PROJECT
-										 : SOURCE_ENV;
+	return is_open(b, dirs, path) && !pin_matches(dirs, path, text, len) ? SOURCE_ENV_PROJECT
+									     : SOURCE_ENV;
 }
 
 /* It could say that the session may do less.  An agent may have made it so, and shall not keep us from

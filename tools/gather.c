@@ -13,6 +13,7 @@
 #include "policy/path.h"
 #include "policy/wire.h"
 
+#include "pins.h"
 #include "tools.h"
 
 #define FLOOR_DIR PLACE_CONFIG
@@ -78,7 +79,7 @@ static int add_source(struct gather *g, enum source_layer layer, const char *pat
 	if (r < 0)
 		return r;
 	/* The pins are closed to a session: inside, a project's file may only tighten. */
-	if (layer == SOURCE_PROJECT && !session_around() && trust_is_pinned(&g->dirs, path, text, len))
+	if (layer == SOURCE_PROJECT && !session_around() && pin_matches(&g->dirs, path, text, len))
 		layer = SOURCE_PROJECT_TRUSTED;
 	r = bundle_add_source(g->b, layer, path, text, len);
 	return r < 0 ? r : protect(g, path);

@@ -285,11 +285,6 @@ void loaded_done(struct loaded *l);
 /* policy_reload.c: has the sessions that run (or o->session) load their policy files anew.  Exit code. */
 int policy_reload(const struct options *o);
 
-/* --- trust.c ------------------------------------------------------------------------------------------ */
-
-/* The project's policy at path is pinned with exactly this content. */
-bool trust_is_pinned(const struct dirs *dirs, const char *path, const char *text, size_t len);
-
 /* --- program.c: the command before it runs ------------------------------------------------------------- */
 
 struct program {

@@ -1,54 +1,13 @@
-/*
- * pale trust: pin the project's own policy, so that it may loosen as well as tighten.
- *
- * A pin is a file named by the SHA-256 of the policy's path.  Its first line holds the SHA-256 of the content
- * and the path, in the format of sha256sum(1): any change of the file or of its place ends the trust.  Below
- * it stands what of the file counted then, to show what changed; nothing is decided by that.
- */
+/* pale trust: pin the project's own policy, so that it may loosen as well as tighten. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <sodium.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "edit.h"
+#include "pins.h"
 
-#define HEX_SIZE (crypto_hash_sha256_BYTES * 2 + 1)
-#define PIN_MAX	 (LIMIT_POLICY + HEX_SIZE + PATH_MAX + 4)
-
-static void hash_hex(const void *bytes, size_t len, char hex[HEX_SIZE])
-{
-	unsigned char hash[crypto_hash_sha256_BYTES];
-
-	crypto_hash_sha256(hash, bytes, len);
-	sodium_bin2hex(hex, HEX_SIZE, hash, sizeof(hash));
-}
-
-static int pin_path(const struct dirs *dirs, const char *path, char *buf, size_t size)
-{
-	char hex[HEX_SIZE];
-	int n;
-
-	hash_hex(path, strlen(path), hex);
-	n = snprintf(buf, size, "%s/trust/%s", dirs->state, hex);
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
-
-bool trust_is_pinned(const struct dirs *dirs, const char *path, const char *text, size_t len)
-{
-	_cleanup_free_ char *pin = NULL;
-	char file[PATH_MAX], hex[HEX_SIZE];
-	size_t pin_len;
-
-	if (pin_path(dirs, path, file, sizeof(file)) < 0 || file_read(file, PIN_MAX, &pin, &pin_len) < 0)
-		return false;
-	hash_hex(text, len, hex);
-	return pin_len > sizeof(hex) && memcmp(pin, hex, sizeof(hex) - 1) == 0 && pin[sizeof(hex) - 1] == ' ';
-}
-
-/* --- one file
- * ----------------------------------------------------------------------------------------------- */
+/* --- one file ---------------------------------------------------------------------------------------- */
 
 /* What a project says of its own fence. */
 static const struct {
@@ -90,42 +49,7 @@ static int read_file(struct pinning *p)
 	return r;
 }
 
-static void read_old(struct pinning *p)
-{
-	char *end;
-
-	if (file_read(p->file, PIN_MAX, &p->pin, &p->old_len) < 0)
-		return;
-	end = strchr(p->pin, '\n');
-	if (!end || !end[1])
-		return;
-	p->old = end + 1;
-	p->old_len -= (size_t)(p->old - p->pin);
-}
-
-static int write_pin(const struct pinning *p)
-{
-	_cleanup_close_ int dir = -1;
-	_cleanup_free_ char *pin = malloc(PIN_MAX);
-	char hex[HEX_SIZE];
-	int n, r;
-
-	if (!pin)
-		return -ENOMEM;
-	if (strchr(p->path, '\n')) /* its list has lines */
-		return -EINVAL;
-	*strrchr(strcpy(pin, p->file), '/') = '\0';
-	r = dir_make(pin);
-	dir = r < 0 ? -1 : open(pin, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return r < 0 ? r : -errno;
-	hash_hex(p->text, p->len, hex);
-	n = sprintf(pin, "%s  %s\n", hex, p->path);
-	memcpy(pin + n, p->is_env ? p->counts : p->text, p->counts_len);
-	return replace_file(dir, strrchr(p->file, '/') + 1, NULL, pin, (size_t)n + p->counts_len);
-}
-
-/* 0, -ECANCELED where he does not want it, -EBADMSG where it has errors. */
+/* 0, -ECANCELED where the operator does not want it, -EBADMSG where it has errors. */
 static int consider(struct pinning *p)
 {
 	const struct trustee t = { .o = p->o,
@@ -146,11 +70,13 @@ static int pin(struct pinning *p)
 {
 	int r = read_file(p);
 
-	if (r < 0 || trust_is_pinned(p->dirs, p->path, p->text, p->len))
+	if (r < 0 || pin_matches(p->dirs, p->path, p->text, p->len))
 		return r;
-	read_old(p);
+	p->pin = pin_read(p->file, &p->old, &p->old_len);
 	r = consider(p);
-	return r < 0 ? r : write_pin(p);
+	if (r < 0)
+		return r;
+	return pin_write(p->file, p->path, p->text, p->len, p->is_env ? p->counts : p->text, p->counts_len);
 }
 
 static int unpin(const struct pinning *p)
@@ -204,19 +130,7 @@ static int trust_all(const struct options *o, const struct dirs *dirs, const cha
 	return any ? r : -ENOENT;
 }
 
-/* --- the list
- * ----------------------------------------------------------------------------------------------- */
-
-/* The second word of a pin's first line. */
-static char *pinned_path(const char *file)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-
-	if (file_read(file, PIN_MAX, &text, &len) < 0 || len < HEX_SIZE + 3 || text[HEX_SIZE] != ' ')
-		return NULL;
-	return strndup(text + HEX_SIZE + 1, strcspn(text + HEX_SIZE + 1, "\n"));
-}
+/* --- the list ---------------------------------------------------------------------------------------- */
 
 static const char *state_of(const struct dirs *dirs, const char *path)
 {
@@ -228,12 +142,7 @@ static const char *state_of(const struct dirs *dirs, const char *path)
 		return "gone";
 	if (r < 0)
 		return "unreadable";
-	return trust_is_pinned(dirs, path, text, len) ? "trusted" : "changed";
-}
-
-static int is_pin(const struct dirent *e)
-{
-	return strlen(e->d_name) == HEX_SIZE - 1;
+	return pin_matches(dirs, path, text, len) ? "trusted" : "changed";
 }
 
 static int list(const struct dirs *dirs)
@@ -243,14 +152,14 @@ static int list(const struct dirs *dirs)
 	int n = -1, r = path_join(dir, sizeof(dir), dirs->state, "trust");
 
 	if (r == 0)
-		n = scandir(dir, &entries, is_pin, alphasort);
+		n = scandir(dir, &entries, pin_is, alphasort);
 	if (r == 0 && n < 0 && errno != ENOENT)
 		r = -errno;
 	for (int i = 0; i < n; i++) {
 		_cleanup_free_ char *path = NULL;
 
 		if (path_join(file, sizeof(file), dir, entries[i]->d_name) == 0)
-			path = pinned_path(file);
+			path = pin_names(file);
 		if (path) {
 			printf("%-10s ", state_of(dirs, path));
 			print_escaped(stdout, path);
@@ -262,8 +171,7 @@ static int list(const struct dirs *dirs)
 	return r;
 }
 
-/* --- the command
- * -------------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------------- */
 
 /* Its rules are judged as a session there would have them. */
 static int trust_in(const struct options *o, const struct dirs *dirs, const char *name)

@@ -23,7 +23,7 @@ static long look(struct caller *c)
 	case LOOK_IMAGE:
 		return c->is_orphan ? ORPHAN : (long)c->image_number;
 	case LOOK_SESSION:
-		return session_has_pid(c->sup, (pid_t)c->arg[1]);
+		return session_has_pid((pid_t)c->arg[1]);
 	case LOOK_NARROW:
 		return supervisor_narrowed(c->sup, caller_tgid(c), (uint32_t)c->arg[1]);
 	case LOOK_HOOKED:

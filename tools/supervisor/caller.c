@@ -21,12 +21,9 @@
 #define PAGE	   4096u
 #define STRING_TRY 256u /* most paths are shorter: the first piece of a string */
 
-bool caller_alive(const struct caller *c)
+const struct supervisor_setup *session_setup(const struct supervisor *s)
 {
-	if (c->is_stand_in)
-		return !atomic_load(&c->sup->stopping) &&
-		       (tgkill(c->tgid, c->tgid, 0) == 0 || errno == EPERM);
-	return notify_is_valid(c->sup, c->id);
+	return s->setup;
 }
 
 /* --- memory ------------------------------------------------------------------------------------------ */
@@ -223,7 +220,7 @@ int caller_fd(struct caller *c, int fd)
 	if (fd < 0)
 		return -EBADF;
 	/* Its number may be another's by now. */
-	if (c->is_stand_in && (fd != STDERR_FILENO || !session_has_pid(c->sup, c->tgid)))
+	if (c->is_stand_in && (fd != STDERR_FILENO || !session_has_pid(c->tgid)))
 		return -ESRCH;
 	for (int tries = 0; tries < 2; tries++) {
 		int pidfd = proc_pidfd(c);

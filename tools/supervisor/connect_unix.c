@@ -103,16 +103,6 @@ static int name_held(struct place *p, int file)
 	return n < 0 ? n : 0;
 }
 
-/* A rule about files says what may be written, not who listens: outside the workspace that is enough for
- * the session's own sockets alone. */
-bool is_strangers(struct caller *c, const struct decision *d)
-{
-	struct image img;
-	const struct image_rule *r = decision_image(&c->image, d, &img) ? image_rule(&img, d->rule) : NULL;
-
-	return d->verdict == VERDICT_ALLOW && d->reason != REASON_INSIDE && r && r->kind == RULE_FILE_WRITE;
-}
-
 static int somebody(const char *name, void *arg)
 {
 	(void)name;

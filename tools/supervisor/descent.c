@@ -7,126 +7,12 @@
 #include "tools/supervisor/notify.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "tools/supervisor/procstat.h"
 #include "tools/tools.h"
-
-#define GENERATIONS_MAX 4096 /* a chain of parents that is longer is somebody's trick */
-
-/* --- /proc --------------------------------------------------------------------------------------------- */
-
-static int open_of(int dir, pid_t pid, const char *name)
-{
-	char path[48];
-	int fd;
-
-	if (dir >= 0) {
-		fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	} else {
-		snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	}
-	return fd < 0 ? -errno : fd;
-}
-
-static int read_of(int dir, pid_t pid, const char *name, char *buf, size_t size)
-{
-	_cleanup_close_ int fd = open_of(dir, pid, name);
-	ssize_t n = fd < 0 ? fd : read(fd, buf, size - 1);
-
-	if (fd < 0)
-		return fd;
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	return n > 0 ? 0 : -ESRCH;
-}
-
-/* The kernel's 32-bit form of a device number (new_encode_dev) as libc's. */
-static dev_t tty_device(uint32_t nr)
-{
-	return nr ? makedev(nr >> 8 & 0xfff, (nr & 0xff) | (nr >> 12 & 0xfff00)) : 0;
-}
-
-int stat_read(int dir, pid_t pid, struct stat_fields *ret)
-{
-	char buf[1024], *p, *end;
-	int r = read_of(dir, pid, "stat", buf, sizeof(buf));
-
-	if (r < 0)
-		return r;
-	/* The program's name may hold anything; fields are counted from its closing parenthesis: proc(5). */
-	p = strrchr(buf, ')');
-	if (!p || strlen(p) < 4)
-		return -EPROTO;
-	p += 3; /* state */
-	for (int field = 4; field <= 22; field++) {
-		long long v = strtoll(p + 1, &end, 10);
-
-		if (end == p + 1)
-			return -EPROTO;
-		p = end;
-		if (field == 4)
-			ret->ppid = (pid_t)v;
-		else if (field == 5)
-			ret->group = (pid_t)v;
-		else if (field == 7)
-			ret->tty = tty_device((uint32_t)v);
-		else if (field == 9)
-			ret->flags = (unsigned)v;
-		else if (field == 22)
-			ret->start = (uint64_t)v;
-	}
-	return 0;
-}
-
-long status_number(int dir, pid_t pid, const char *key, int base)
-{
-	char buf[4096];
-	const char *p;
-	int r = read_of(dir, pid, "status", buf, sizeof(buf));
-
-	if (r < 0)
-		return r;
-	p = strstr(buf, key);
-	return p ? strtol(p + strlen(key), NULL, base) : -ENOENT;
-}
-
-/* --- the session --- */
-
-/* Filters of a process (Linux 5.9): the session's have one more than the supervisor at least, and no
- * process ever loses one. */
-static long filters(pid_t pid)
-{
-	return status_number(-1, pid, "\nSeccomp_filters:", 10);
-}
-
-/* pid is `above`, or has it among its parents. */
-static bool descends_from(pid_t pid, pid_t above)
-{
-	struct stat_fields f;
-
-	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
-		if (pid == above)
-			return true;
-		if (stat_read(-1, pid, &f) < 0)
-			return false;
-		pid = f.ppid;
-	}
-	return pid == above;
-}
-
-bool session_has_pid(const struct supervisor *s, pid_t pid)
-{
-	const pid_t self = getpid();
-
-	(void)s;
-	return pid > 0 && filters(pid) > filters(self) && descends_from(pid, self);
-}
 
 /* --- nested runs --- */
 
@@ -258,10 +144,10 @@ static bool is_within(struct supervisor *s, pid_t pid, uint32_t image)
 
 bool caller_reaches(struct caller *c, pid_t pid)
 {
-	if (!session_has_pid(c->sup, pid))
+	if (!session_has_pid(pid))
 		return false;
 	if (c->is_orphan)
-		return descends_from(pid, caller_tgid(c));
+		return pid_descends_from(pid, caller_tgid(c));
 	return c->image_number == 0 || is_within(c->sup, pid, c->image_number);
 }
 
@@ -278,7 +164,7 @@ static int tag_add(struct supervisor *s, pid_t pid, uint64_t start, uint32_t num
 		tags_prune(s);
 	if (s->n_tags == TAGS_MAX)
 		return -ENOSPC;
-	t.launcher = open_of(-1, pid, "environ");
+	t.launcher = procstat_open(-1, pid, "environ");
 	s->tags[s->n_tags++] = t;
 	return 0;
 }

@@ -97,9 +97,10 @@ static bool process_shares(pid_t tid, const char *pid)
 		(void)closedir(d);
 	return shares;
 }
+
 /* Does another process of the session share the directory of pid?  The threads of tgid, its own process, end
  * with the exec. */
-static bool is_shared(const struct supervisor *sup, pid_t pid, pid_t tgid)
+static bool is_shared(pid_t pid, pid_t tgid)
 {
 	DIR *proc = some_share ? opendir("/proc") : NULL;
 	bool shares = some_share && !proc;
@@ -108,7 +109,7 @@ static bool is_shared(const struct supervisor *sup, pid_t pid, pid_t tgid)
 	while (proc && !shares && (e = readdir(proc)) != NULL) {
 		pid_t other = atoi(e->d_name);
 
-		shares = other > 0 && other != tgid && session_has_pid(sup, other) &&
+		shares = other > 0 && other != tgid && session_has_pid(other) &&
 			 process_shares(pid, e->d_name);
 	}
 	if (proc)
@@ -120,12 +121,10 @@ const char *exec_led_by(struct caller *c, pid_t pid)
 {
 	if (!is_unfiltered(pid))
 		return "the process has a filter of system calls of its own, which can lead a program "
-		       "elsewhere "
-		       "than it says; start it without one";
-	if (is_shared(c->sup, pid, caller_tgid(c)))
+		       "elsewhere than it says; start it without one";
+	if (is_shared(pid, caller_tgid(c)))
 		return "another process shares its working directory (CLONE_FS), and can lead it elsewhere; "
-		       "start "
-		       "it from one that shares none";
+		       "start it from one that shares none";
 	return NULL;
 }
 

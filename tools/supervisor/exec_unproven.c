@@ -49,7 +49,6 @@
 #define KNOWN_MAX   (1u << 21) /* programs, 8 bytes each */
 #define SHOWN_WORDS 32
 #define SHOWN_BYTES 4096
-#define GENERATIONS 4096 /* as in descent.c */
 
 /* include/linux/sched.h, as /proc/PID/stat shows them. */
 #define PF_FORKNOEXEC 0x40u	/* forked, and has executed nothing since */
@@ -223,7 +222,7 @@ static bool comes_of_proven(struct supervisor *s, pid_t pid)
 {
 	struct stat_fields f;
 
-	for (int i = 0; i < GENERATIONS && stat_read(-1, pid, &f) == 0 && !note_of(s->unproven, pid, 0);
+	for (int i = 0; i < GENERATIONS_MAX && stat_read(-1, pid, &f) == 0 && !note_of(s->unproven, pid, 0);
 	     i++) {
 		if (!(f.flags & PF_FORKNOEXEC))
 			return true;

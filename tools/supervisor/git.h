@@ -92,9 +92,6 @@ bool git_shared_allows(const struct image *img, const char *before, size_t befor
 
 /* --- git_own.c --- */
 
-/* path is name below dir; dir NULL: there is none. */
-bool git_is_at(const char *path, const char *dir, const char *name);
-
 /* Before the session begins: what the workspace's own configuration says then is kept. */
 void git_own_begin(const struct git_home *home);
 /*
@@ -107,6 +104,8 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 
 /* --- git_trunk.c --- */
 
+/* path is name below dir; dir NULL: there is none. */
+bool git_is_at(const char *path, const char *dir, const char *name);
 /* The branch (NULL: any at all) is protected by img (a struct image), or by a session around it. */
 bool git_keeps(const void *img, const char *branch);
 /* The path is the file of the protected branch that the session began on. */

@@ -34,13 +34,6 @@ void git_own_begin(const struct git_home *home)
 
 /* --- which it is --------------------------------------------------------------------------------------- */
 
-bool git_is_at(const char *path, const char *dir, const char *name)
-{
-	size_t n = dir ? strlen(dir) : 0;
-
-	return n > 0 && strncmp(path, dir, n) == 0 && path[n] == '/' && strcmp(path + n + 1, name) == 0;
-}
-
 static bool is_part(const struct git_home *home, const char *path, enum gitconfig_part *ret)
 {
 	size_t n = home->common ? strlen(home->common) : 0;

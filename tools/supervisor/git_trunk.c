@@ -36,6 +36,13 @@ bool git_keeps(const void *img, const char *branch)
 	return false;
 }
 
+bool git_is_at(const char *path, const char *dir, const char *name)
+{
+	size_t n = dir ? strlen(dir) : 0;
+
+	return n > 0 && strncmp(path, dir, n) == 0 && path[n] == '/' && strcmp(path + n + 1, name) == 0;
+}
+
 bool git_is_head(const struct git_home *home, const struct image *img, const char *path)
 {
 	char name[LIMIT_PATH];

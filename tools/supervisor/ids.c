@@ -87,3 +87,10 @@ uint64_t ids_mark(const struct ids *ids, int32_t pid, enum op op, const char *ta
 
 	return hash(ids, key, sizeof(key));
 }
+
+bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark)
+{
+	uint64_t hash = mark * 0x9e3779b97f4a7c15ull;
+
+	return atomic_exchange_explicit(&table[(hash >> 32) % SAID_MAX], mark, memory_order_relaxed) != mark;
+}

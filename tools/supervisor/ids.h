@@ -9,12 +9,15 @@
 #define PALE_IDS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "policy/ring.h"
 
 #define IDS_KEY	   16
 #define IDS_RECENT 1024
+#define SAID_MAX   1024 /* marks in a table of what was said already */
 
 struct ids {
 	pthread_mutex_t lock;
@@ -33,5 +36,7 @@ uint32_t ids_find(struct ids *ids, const struct ring_record *r);
 /* A keyed hash of "process pid did op to target": the key is secret, so no target can be chosen to collide.
  */
 uint64_t ids_mark(const struct ids *ids, int32_t pid, enum op op, const char *target);
+/* True the first time that mark is set in the table; a mark may be forgotten for another one. */
+bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark);
 
 #endif

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/resolver.h"
 #include "tools/tools.h"
@@ -368,7 +369,7 @@ static int give_pair(struct caller *c, const int fd[2])
 	if (r == 0 && !has_room(c))
 		r = -EMFILE;
 	for (int i = 0; r == 0 && i < 2; i++) {
-		given[i] = notify_give_fd(c, fd[i], cloexec);
+		given[i] = listener_give_fd(c, fd[i], cloexec);
 		r = given[i] < 0 ? given[i] : 0;
 	}
 	return r < 0 ? r : line_write(c, c->arg[3], given, sizeof(given));

@@ -1,5 +1,5 @@
 /*
- * Sockets of the callers, and the addresses they are given.  Private to connect.c, connect_unix.c,
+ * Sockets of the callers, and the addresses they are given.  Private to endpoint.c, connect.c, connect_unix.c,
  * connect_resolver.c, meant.c, sockets.c, bind.c, patience.c and waiting.c.
  *
  * Everything is done on a duplicate of the caller's descriptor, so what was looked at is what is acted
@@ -14,6 +14,8 @@
 #include "policy/sockaddr.h"
 #include "tools/supervisor/ports.h"
 #include "tools/supervisor/supervisor.h"
+
+/* --- endpoint.c --- */
 
 struct endpoint {
 	int fd;	    /* the duplicate */
@@ -83,11 +85,11 @@ struct answer connect_patiently(struct caller *c, const struct connecting *to);
 /* --- connect_unix.c --- */
 
 struct answer connect_unix(struct caller *c, const struct endpoint *e);
-/* *d allows a socket by a rule about files outside the workspace, which says nothing of who listens there. */
-bool is_strangers(struct caller *c, const struct decision *d);
 
 /* --- unix_alias.c --- */
 
+/* *d allows a socket by a rule about files outside the workspace, which says nothing of who listens there. */
+bool is_strangers(struct caller *c, const struct decision *d);
 /* The socket st, which *d lets be reached as req's path, was bound under another name that is denied:
  * recorded and said. */
 bool alias_is_denied(struct caller *c, const struct request *req, const struct decision *d,

@@ -7,6 +7,7 @@
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/git.h"
 #include "tools/supervisor/line.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/resolver.h"
 
 #include <errno.h>
@@ -22,8 +23,7 @@
 
 #include "tools/tools.h"
 
-/* Linux 5.14 and 6.6; Debian 12's headers have neither. */
-#define PALE_ADDFD_FLAG_SEND	(1u << 1)
+/* Linux 6.6; Debian 12's headers do not have them. */
 #define PALE_NOTIF_SET_FLAGS	SECCOMP_IOW(4, uint64_t)
 #define PALE_NOTIF_SYNC_WAKE_UP (1ul << 0)
 
@@ -39,36 +39,7 @@
 #define TICKS_OLD      2	/* a leader that serves one call for longer is replaced */
 #define TICKS_PATIENCE 600	/* without progress, and nobody is expected to wait: a minute */
 
-bool notify_is_valid(const struct supervisor *s, uint64_t id)
-{
-	int r;
-
-	/* It waits for the filter's lock, and a signal may end that. */
-	do
-		r = ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
-	while (r < 0 && errno == EINTR);
-	return r == 0;
-}
-
 /* --- the answer ---------------------------------------------------------------------------------- */
-
-/* ENOENT: the caller was killed, which is nobody's fault. */
-static void send_response(struct supervisor *s, struct seccomp_notif_resp *resp)
-{
-	while (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, resp) < 0 && errno == EINTR)
-		;
-}
-
-void notify_answer(struct supervisor *s, uint64_t id, int result)
-{
-	_Alignas(8) uint8_t room[RESPONSE_MAX] = { 0 };
-	struct seccomp_notif_resp *resp = (struct seccomp_notif_resp *)room;
-
-	resp->id = id;
-	resp->val = result > 0 ? result : 0;
-	resp->error = result < 0 ? result : 0;
-	send_response(s, resp);
-}
 
 static void send_errno(struct supervisor *s, struct seccomp_notif_resp *resp, uint64_t id, int error)
 {
@@ -76,38 +47,16 @@ static void send_errno(struct supervisor *s, struct seccomp_notif_resp *resp, ui
 	resp->id = id;
 	/* 0 would say that it was done. */
 	resp->error = error > 0 ? -error : -EPERM;
-	send_response(s, resp);
+	listener_send(s, resp);
 }
 
-/*
- * Puts the descriptor into the caller and answers with its number in one step.  What fails has not
- * answered: EMFILE of the caller's own limit is told so.
- */
+/* What fails has not answered: EMFILE of the caller's own limit is told so. */
 static void send_fd(struct worker *w, const struct answer *a)
 {
-	struct seccomp_notif_addfd add = {
-		.id = w->call.id,
-		.flags = PALE_ADDFD_FLAG_SEND,
-		.srcfd = (uint32_t)a->fd,
-		.newfd_flags = a->cloexec ? O_CLOEXEC : 0,
-	};
+	int r = listener_answer_fd(&w->call, a->fd, a->cloexec);
 
-	if (ioctl(w->sup->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 && errno != ENOENT)
-		send_errno(w->sup, w->resp, w->call.id, errno);
-}
-
-int notify_give_fd(struct caller *c, int fd, bool cloexec)
-{
-	struct seccomp_notif_addfd add = {
-		.id = c->id,
-		.srcfd = (uint32_t)fd,
-		.newfd_flags = cloexec ? O_CLOEXEC : 0,
-	};
-	int r = ioctl(c->sup->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-
-	if (r >= 0)
-		return r;
-	return errno == ENOENT ? -ESRCH : -errno;
+	if (r < 0)
+		send_errno(w->sup, w->resp, w->call.id, -r);
 }
 
 static void send_answer(struct worker *w, const struct answer *a)
@@ -127,7 +76,7 @@ static void send_answer(struct worker *w, const struct answer *a)
 		resp->id = w->call.id;
 		resp->val = a->kind == ANSWER_VALUE ? a->value : 0;
 		resp->flags = a->kind == ANSWER_CONTINUE ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
-		send_response(w->sup, resp);
+		listener_send(w->sup, resp);
 		return;
 	case ANSWER_LATER:
 		waiting_begin(w->sup, a->waiting);
@@ -235,7 +184,8 @@ static int receive_failed(struct supervisor *s, int error)
 	return 0;
 }
 
-void notify_resume(struct worker *w, struct waiting *v)
+/* Serves a call that was received before, and consumes it. */
+static void resume(struct worker *w, struct waiting *v)
 {
 	struct caller *c = &w->call;
 
@@ -249,7 +199,8 @@ void notify_resume(struct worker *w, struct waiting *v)
 	waiting_drop(v);
 }
 
-int notify_serve(struct worker *w)
+/* Receives and serves one call; -errno where there will be no more. */
+static int receive(struct worker *w)
 {
 	struct supervisor *s = w->sup;
 
@@ -263,6 +214,8 @@ int notify_serve(struct worker *w)
 	end(w);
 	return 0;
 }
+
+static const struct work work = { .serve = receive, .resume = resume, .abandon = waiting_abandon };
 
 /* --- the tick ---------------------------------------------------------------------------------------- */
 
@@ -278,7 +231,7 @@ static enum slot_state look(struct worker *w)
 	}
 	if (w->ticks < s->patience || atomic_load(&w->blocked))
 		return SLOT_SERVING;
-	notify_answer(s, w->call.id, -EIO);
+	listener_answer(s, w->call.id, -EIO);
 	pthread_kill(w->thread, SIGNAL_GIVE_UP);
 	return SLOT_ANSWERED;
 }
@@ -328,6 +281,16 @@ void supervisor_tick(struct supervisor *s)
 	/* A thread that could not be set up left nobody to receive. */
 	if (!atomic_load(&s->ended))
 		(void)workers_replace(s, LEADER_NONE);
+}
+
+void supervisor_waiter_gone(struct supervisor *s)
+{
+	struct epoll_event e;
+
+	while (epoll_wait(s->waiters, &e, 1, 0) > 0)
+		;
+	waiters_leave(s, NULL);
+	git_late_settle(s);
 }
 
 /* --- start and end ------------------------------------------------------------------------------------- */
@@ -449,7 +412,7 @@ int supervisor_serve(struct supervisor *s, int listener)
 	if (r >= 0 && k && k->sync_wake_up)
 		(void)ioctl(listener, PALE_NOTIF_SET_FLAGS, PALE_NOTIF_SYNC_WAKE_UP);
 	if (r >= 0)
-		r = workers_start(s);
+		r = workers_start(s, &work);
 	if (r < 0)
 		supervisor_drop(s);
 	return r;
@@ -478,9 +441,4 @@ void supervisor_stop(struct supervisor *s)
 	 */
 	if (left == 0 && resolver_end(s) && lines_end(s))
 		supervisor_free(s);
-}
-
-const struct supervisor_setup *session_setup(const struct supervisor *s)
-{
-	return s->setup;
 }

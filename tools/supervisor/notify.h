@@ -24,6 +24,7 @@
 
 #include "tools/supervisor/ids.h"
 #include "tools/supervisor/ports.h"
+#include "tools/supervisor/procstat.h"
 #include "tools/supervisor/supervisor.h"
 
 #define WORKERS_MAX 80 /* threads in all */
@@ -98,9 +99,6 @@ struct tag {
 #define PROCS_MAX  128
 #define PROCS_WAYS 8u
 
-/* Marks of what was said already, by process. */
-#define SAID_MAX 1024
-
 /* A socket file that the session bound, an entry of /dev/shm: made.c.  Of more than so many the oldest are
  * forgotten. */
 #define MADE_MAX 8192
@@ -154,6 +152,7 @@ struct resolver;
 struct lines;
 struct kept_image;
 struct unproven;
+struct work;
 
 struct supervisor {
 	const struct supervisor_setup *setup;
@@ -167,6 +166,7 @@ struct supervisor {
 	_Atomic uint64_t carried, denied;
 
 	pthread_mutex_t lock;
+	const struct work *work;
 	_Atomic int leader; /* written under lock */
 	_Atomic bool stopping;
 	_Atomic bool ended; /* no task is left that could call */
@@ -232,17 +232,6 @@ static inline const struct image *session_image(const struct supervisor *s)
 
 void policies_done(struct supervisor *s);
 
-/* --- notify.c --- */
-
-/* Receives and serves one call; -errno where there will be no more. */
-int notify_serve(struct worker *w);
-/* Serves a call that was received before, and consumes it. */
-void notify_resume(struct worker *w, struct waiting *v);
-bool notify_is_valid(const struct supervisor *s, uint64_t id);
-/* The one answer to a call that is no worker's any more: a value, or -errno.  An id that waits no more is
- * passed over. */
-void notify_answer(struct supervisor *s, uint64_t id, int result);
-
 /* --- limits.c --- */
 
 /* Of things that hold a few descriptors each so many may be at once: `most`, or one for each `share`
@@ -282,13 +271,21 @@ struct waiting *waiting_for_data(struct caller *c, int fd);
 int waiting_socket(const struct waiting *w);
 /* Its call, to be served anew: c is zeroed but for whose it is and what it asks for. */
 void waiting_call(struct waiting *w, struct caller *c);
-/* A signal waits for the task that its program handles.  The caller of this knows that the task is there. */
-bool task_has_signal(pid_t tid);
 
 /* --- workers.c --- */
 
+/* What the threads do, for the one who starts them. */
+struct work {
+	/* Receives and serves one call; -errno where there will be no more. */
+	int (*serve)(struct worker *w);
+	/* Serves a call that was received before, and consumes it. */
+	void (*resume)(struct worker *w, struct waiting *v);
+	/* Such a call is not served any more: it is answered EIO, and consumed. */
+	void (*abandon)(struct supervisor *s, struct waiting *v);
+};
+
 /* Makes the first leader.  0 or -errno. */
-int workers_start(struct supervisor *s);
+int workers_start(struct supervisor *s, const struct work *work);
 /* Another worker leads where `index` (or LEADER_NONE) does.  False where none can be had. */
 bool workers_replace(struct supervisor *s, int index);
 /* A worker that waits for nothing else serves w's call anew, and consumes w.  False: there is none. */
@@ -334,16 +331,6 @@ void procs_done(struct supervisor *s);
 
 /* --- descent.c --- */
 
-struct stat_fields {
-	pid_t ppid, group;
-	dev_t tty;
-	uint64_t start;
-	unsigned flags; /* PF_ of include/linux/sched.h */
-};
-/* From DIR/stat where dir is >= 0, else /proc/PID/stat.  0 or -errno. */
-int stat_read(int dir, pid_t pid, struct stat_fields *ret);
-/* The number behind `key` in DIR/status or /proc/PID/status, read in base.  -errno. */
-long status_number(int dir, pid_t pid, const char *key, int base);
 /* pid gets the orphans of its descendants, or got them once. */
 bool supervisor_adopts(struct supervisor *s, pid_t pid);
 void descent_done(struct supervisor *s);
@@ -383,7 +370,8 @@ void record_decision(struct caller *c, const struct request *req, const char *ta
 /* A denial, for why beside the rule: recorded, and told to the caller under the record's id. */
 void record_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		   const char *approval, const char *why);
-/* A denial that the caller's hooks tell of; the id under which its record is written. */
+/* A denial that the caller's hooks tell of (claim.c): the id under which its record is written, 0: it is not.
+ */
 uint32_t record_claim(struct caller *c, struct ring_record *rec);
 
 /*
@@ -411,6 +399,11 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 /* Wakes the helper by a connection that asks nothing. */
 void ask_kick(const struct supervisor *s);
 
+/* --- claim.c --- */
+
+/* A hook tells of a denial, or asks whether a line may be written: WIRE_DENIED.  The id, or -errno. */
+long claim_of_hook(struct caller *c);
+
 /* --- pushes.c --- */
 
 /* Where a human let the caller do it: these are the URLs that it pushes to (struct request.aim), or NULL. */
@@ -418,18 +411,15 @@ void pushes_open(struct caller *c, const char *aim);
 /* True with *d allowed: what no rule names is where a push goes that the caller is or comes of. */
 bool pushes_reach(struct caller *c, const struct request *req, struct decision *d);
 
-/* One line on the caller's standard error, once per process and id. */
 /* At an exec: the file that is the caller's standard error, if it is one, is a place to talk from now on. */
 void tell_begin(struct caller *c);
+/* One line on the caller's standard error, once per process and id. */
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *why, uint32_t id);
 void tell_narrowed(struct caller *c, const struct request *req, const char *target);
 void tell_asking(struct caller *c, const struct request *req, const char *target);
-/* A hook tells of a denial, or asks whether a line may be written: WIRE_DENIED. */
-long tell_hook(struct caller *c);
-
-/* True the first time that mark is set in the table. */
-bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark);
+/* fd, a terminal of this device number, shows what a program draws: no line is written there. */
+bool tell_is_drawn_on(struct caller *c, int fd, dev_t rdev);
 /* A helper that cannot look itself is told which program the caller is, where that is news. */
 void record_exe(struct caller *c);
 

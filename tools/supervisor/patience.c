@@ -19,40 +19,8 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include "tools/supervisor/listener.h"
 #include "tools/tools.h"
-
-/* --- the caller's signals ----------------------------------------------------------------------------- */
-
-/* The number in a line of DIR/status, 0 where there is none. */
-static uint64_t status_word(const char *status, const char *key, int base)
-{
-	const char *line = strstr(status, key);
-
-	return line ? strtoull(line + strlen(key), NULL, base) : 0;
-}
-
-bool task_has_signal(pid_t tid)
-{
-	char path[32], status[4096];
-	_cleanup_close_ int fd = -1;
-	uint64_t waiting;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
-	if (n <= 0)
-		return false;
-	status[n] = '\0';
-	waiting = status_word(status, "\nSigPnd:", 16);
-	/*
-	 * Who takes what is sent to the whole process is known of its first thread alone (complete_signal in
-	 * kernel/signal.c): another one would see the bare -ERESTARTSYS, since nothing interrupts it.
-	 */
-	if (status_word(status, "\nTgid:", 10) == (uint64_t)tid)
-		waiting |= status_word(status, "\nShdPnd:", 16);
-	return waiting & ~status_word(status, "\nSigBlk:", 16) & status_word(status, "\nSigCgt:", 16);
-}
 
 /* --- one try ------------------------------------------------------------------------------------------ */
 
@@ -161,7 +129,7 @@ void waiting_conclude(struct supervisor *s, struct waiting *w, int r)
 {
 	if (!w->is_guard) {
 		record_approved(s, &w->approved, w->tgid, r < 0 ? (uint32_t)-r : 0);
-		notify_answer(s, w->id, r);
+		listener_answer(s, w->id, r);
 	}
 	waiting_drop(w);
 }
@@ -283,7 +251,7 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 
 	if (w->is_guard)
 		return is_under_way(w->fd) ? -EALREADY : waiting_guard(s, w);
-	if (!notify_is_valid(s, w->id))
+	if (!listener_is_valid(s, w->id))
 		return -EINTR;
 	if (waiting_guard(s, w) < 0)
 		return -ECONNREFUSED;

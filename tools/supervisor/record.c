@@ -186,13 +186,6 @@ uint32_t record_claim(struct caller *c, struct ring_record *rec)
 
 /* --- once -------------------------------------------------------------------------------------------- */
 
-bool mark_first(_Atomic uint64_t table[SAID_MAX], uint64_t mark)
-{
-	uint64_t hash = mark * 0x9e3779b97f4a7c15ull;
-
-	return atomic_exchange_explicit(&table[(hash >> 32) % SAID_MAX], mark, memory_order_relaxed) != mark;
-}
-
 /* FNV-1a of the process and its program. */
 static uint64_t image_mark(pid_t pid, const char *exe)
 {

@@ -79,13 +79,6 @@ static int bind_now(struct caller *c, const struct endpoint *e)
 	return 0;
 }
 
-bool inet_is_any(const uint8_t addr[16])
-{
-	static const uint8_t v6[16], v4[16] = { [10] = 0xff, [11] = 0xff };
-
-	return memcmp(addr, v6, 16) == 0 || memcmp(addr, v4, 16) == 0;
-}
-
 /* Judges the address that a socket is bound to. */
 static bool judge_bound(struct caller *c, const struct endpoint *e)
 {

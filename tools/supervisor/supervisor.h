@@ -216,9 +216,7 @@ dev_t caller_tty(struct caller *c);
 bool caller_is_hooked(struct caller *c);
 /* The call still waits. */
 bool caller_alive(const struct caller *c);
-/* pid (a thread or process id) belongs to the session: it descends from the agent. */
-bool session_has_pid(const struct supervisor *s, pid_t pid);
-/* The same, and where the caller is in a nested run, so is pid: what that starts reaches nothing around it.
+/* session_has_pid(pid), and where the caller is in a nested run, so is pid: what that starts reaches nothing around it.
  * Of an orphan only its descendants do. */
 bool caller_reaches(struct caller *c, pid_t pid);
 /*
@@ -227,9 +225,6 @@ bool caller_reaches(struct caller *c, pid_t pid);
  * What a nested run's launcher executes is judged by the image around: it is the typed command.
  */
 void caller_find_image(struct caller *c);
-
-/* A copy of fd of ours becomes one of its: the number there, or -errno. */
-int notify_give_fd(struct caller *c, int fd, bool cloexec);
 
 /* What follows may block: the lead is passed on.  False where too many do already: answer EAGAIN. */
 bool caller_may_block(struct caller *c);

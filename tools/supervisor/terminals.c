@@ -7,6 +7,7 @@
  * remembered: they come again.
  */
 #include "tools/supervisor/open.h"
+#include "tools/supervisor/procstat.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -110,7 +111,7 @@ static bool session_holds_master(struct caller *c, unsigned number)
 		return true;
 	proc = opendir("/proc");
 	while (!found && (pid = proc_next(proc)))
-		found = holds_master(pid, number) && session_has_pid(c->sup, pid);
+		found = holds_master(pid, number) && session_has_pid(pid);
 	return found;
 }
 

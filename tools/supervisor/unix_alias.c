@@ -88,6 +88,16 @@ static int judge_name(const char *name, void *arg)
 	return DENIED_ALIAS;
 }
 
+/* A rule about files says what may be written, not who listens: outside the workspace that is enough for
+ * the session's own sockets alone. */
+bool is_strangers(struct caller *c, const struct decision *d)
+{
+	struct image img;
+	const struct image_rule *r = decision_image(&c->image, d, &img) ? image_rule(&img, d->rule) : NULL;
+
+	return d->verdict == VERDICT_ALLOW && d->reason != REASON_INSIDE && r && r->kind == RULE_FILE_WRITE;
+}
+
 bool alias_is_denied(struct caller *c, const struct request *req, const struct decision *d,
 		     const struct stat *st)
 {

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/supervisor/git.h"
 #include "tools/supervisor/notify.h"
+#include "tools/supervisor/listener.h"
 #include "tools/tools.h"
 
 /* A signal that comes before the worker has reached open(2) is lost: so again, for a tenth of a second. */
@@ -25,7 +25,7 @@
 
 bool worker_is_given_up(const struct worker *w)
 {
-	if (!notify_is_valid(w->sup, w->call.id))
+	if (!listener_is_valid(w->sup, w->call.id))
 		return true;
 	return atomic_load(&w->opening) && task_has_signal(w->call.tid);
 }
@@ -101,14 +101,4 @@ bool waiter_stays(struct caller *c)
 int supervisor_waiters(const struct supervisor *s)
 {
 	return s ? s->waiters : -1;
-}
-
-void supervisor_waiter_gone(struct supervisor *s)
-{
-	struct epoll_event e;
-
-	while (epoll_wait(s->waiters, &e, 1, 0) > 0)
-		;
-	waiters_leave(s, NULL);
-	git_late_settle(s);
 }

@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 
 #include "tools/thread.h"
+#include "tools/supervisor/listener.h"
 #include "tools/tools.h"
 
 #define STACK_SIZE (128u << 10)
@@ -73,7 +74,7 @@ static int why_not(struct supervisor *s, const struct waiting *w)
 		return -ECONNREFUSED;
 	if (w->is_guard)
 		return 0;
-	if (!notify_is_valid(s, w->id))
+	if (!listener_is_valid(s, w->id))
 		return -EINTR;
 	if (task_has_signal(w->tid))
 		/* With a limit set the kernel says EINTR outright (sock_intr_errno). */

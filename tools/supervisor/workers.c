@@ -108,10 +108,10 @@ static void resume(struct worker *w, int prepared)
 	if (!v)
 		return;
 	if (prepared == 0 && !atomic_load(&w->sup->stopping)) {
-		notify_resume(w, v);
+		w->sup->work->resume(w, v);
 		return;
 	}
-	waiting_abandon(w->sup, v);
+	w->sup->work->abandon(w->sup, v);
 	workers_unblock(w);
 }
 
@@ -136,7 +136,7 @@ static void *thread_main(void *arg)
 	while (wait_for_work(w)) {
 		resume(w, r);
 		while (r == 0 && atomic_load(&s->leader) == w->index && !atomic_load(&s->stopping))
-			r = notify_serve(w);
+			r = s->work->serve(w);
 		if (r < 0)
 			resign(w);
 	}
@@ -216,11 +216,12 @@ static int promote(struct supervisor *s)
 	return r;
 }
 
-int workers_start(struct supervisor *s)
+int workers_start(struct supervisor *s, const struct work *work)
 {
 	struct sigaction sa = { .sa_handler = on_give_up };
 	int r;
 
+	s->work = work;
 	sigfillset(&sa.sa_mask);
 	if (sigaction(SIGNAL_GIVE_UP, &sa, NULL) < 0)
 		return -errno;

@@ -228,7 +228,7 @@ struct answer carry_ioctl(struct caller *c)
 	long r;
 
 	if (command == WIRE_DENIED)
-		return answer_result(tell_hook(c));
+		return answer_result(claim_of_hook(c));
 	if (command == WIRE_LOST) {
 		struct ring_header *ring = session_setup(c->sup)->kernel_ring;
 

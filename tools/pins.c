@@ -1,0 +1,98 @@
+#include "pins.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEX_SIZE (crypto_hash_sha256_BYTES * 2 + 1)
+#define PIN_MAX	 (LIMIT_POLICY + HEX_SIZE + PATH_MAX + 4)
+
+static void hash_hex(const void *bytes, size_t len, char hex[HEX_SIZE])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(hash, bytes, len);
+	sodium_bin2hex(hex, HEX_SIZE, hash, sizeof(hash));
+}
+
+int pin_path(const struct dirs *dirs, const char *path, char *buf, size_t size)
+{
+	char hex[HEX_SIZE];
+	int n;
+
+	hash_hex(path, strlen(path), hex);
+	n = snprintf(buf, size, "%s/trust/%s", dirs->state, hex);
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+bool pin_matches(const struct dirs *dirs, const char *path, const char *text, size_t len)
+{
+	_cleanup_free_ char *pin = NULL;
+	char file[PATH_MAX], hex[HEX_SIZE];
+	size_t pin_len;
+
+	if (pin_path(dirs, path, file, sizeof(file)) < 0 || file_read(file, PIN_MAX, &pin, &pin_len) < 0)
+		return false;
+	hash_hex(text, len, hex);
+	return pin_len > sizeof(hex) && memcmp(pin, hex, sizeof(hex) - 1) == 0 && pin[sizeof(hex) - 1] == ' ';
+}
+
+int pin_write(const char *file, const char *path, const char *text, size_t len, const char *counts,
+	      size_t counts_len)
+{
+	_cleanup_close_ int dir = -1;
+	_cleanup_free_ char *pin = malloc(PIN_MAX);
+	char hex[HEX_SIZE];
+	int n, r;
+
+	if (!pin)
+		return -ENOMEM;
+	if (strchr(path, '\n')) /* the list of pins has a line for each */
+		return -EINVAL;
+	*strrchr(strcpy(pin, file), '/') = '\0';
+	r = dir_make(pin);
+	dir = r < 0 ? -1 : open(pin, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return r < 0 ? r : -errno;
+	hash_hex(text, len, hex);
+	n = sprintf(pin, "%s  %s\n", hex, path);
+	memcpy(pin + n, counts, counts_len);
+	return replace_file(dir, strrchr(file, '/') + 1, NULL, pin, (size_t)n + counts_len);
+}
+
+char *pin_read(const char *file, const char **ret_counted, size_t *ret_len)
+{
+	char *pin = NULL;
+	const char *end;
+	size_t len;
+
+	*ret_counted = NULL;
+	*ret_len = 0;
+	if (file_read(file, PIN_MAX, &pin, &len) < 0)
+		return NULL;
+	end = strchr(pin, '\n');
+	if (end && end[1]) {
+		*ret_counted = end + 1;
+		*ret_len = len - (size_t)(end + 1 - pin);
+	}
+	return pin;
+}
+
+char *pin_names(const char *file)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (file_read(file, PIN_MAX, &text, &len) < 0 || len < HEX_SIZE + 3 || text[HEX_SIZE] != ' ')
+		return NULL;
+	return strndup(text + HEX_SIZE + 1, strcspn(text + HEX_SIZE + 1, "\n"));
+}
+
+int pin_is(const struct dirent *e)
+{
+	return strlen(e->d_name) == HEX_SIZE - 1;
+}
