@@ -21,6 +21,7 @@
 #define REFSPECS    OPTIONS_REFSPECS
 #define RUNS	    OPTIONS_RUNS
 #define GOALS	    OPTIONS_GOALS
+#define URLS	    OPTIONS_URLS
 #define MAY_TAKE    OPTIONS_MAY_TAKE
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \

@@ -89,6 +89,7 @@ enum cmd_options_flag {
 	OPTIONS_SECOND_ENDS = 512,
 	OPTIONS_MAY_TAKE = 1024,
 	OPTIONS_GOALS = 2048,
+	OPTIONS_URLS = 4096,
 };
 
 /* The row of a program and subcommand (NULL: what stands before one, or everywhere), or NULL. */

@@ -385,7 +385,7 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 	const struct cmd_options *row = v->sub ? v->sub : v->global;
 	unsigned flags = row ? row->flags : 0;
 	size_t words = 0, named = rule_words(t, e);
-	bool refspecs = flags & OPTIONS_REFSPECS, goals = flags & OPTIONS_GOALS;
+	bool refspecs = flags & OPTIONS_REFSPECS, goals = flags & (OPTIONS_GOALS | OPTIONS_URLS);
 	struct cmd_walk w = { .view = v };
 	enum cmd_arg kind;
 	const char *arg;
@@ -395,7 +395,7 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 			return false;
 		if (kind != ARG_WORD)
 			continue;
-		words += !(goals && strchr(arg, '='));
+		words += !(flags & OPTIONS_GOALS && strchr(arg, '='));
 		if (goals && named > 0 && words > named)
 			return false;
 		if (flags & OPTIONS_FIRST_ENDS && e->end == END_OPEN &&
