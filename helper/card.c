@@ -295,9 +295,12 @@ char *card_variables(const struct helper *h, const struct approval *ap)
 int card_record_request(struct helper *h, const struct approval *ap)
 {
 	_cleanup_free_ char *variables = card_variables(h, ap), *aim = shown_aim(h, &ap->req), *more = NULL;
+	size_t urls;
+	const char *sends = shown_sends(&ap->req, &urls);
 
 	if (!variables || !aim ||
-	    asprintf(&more, "%s%s%s%s", *aim ? " to=" : "", aim, *variables ? " env=" : "", variables) < 0)
+	    asprintf(&more, "%s%s%s%s%s%s", *aim ? " to=" : "", aim, *sends ? " sends=" : "", sends,
+		     *variables ? " env=" : "", variables) < 0)
 		return -ENOMEM;
 	return card_record(h, ap, "approval/request", "ask", more, CARD_DURABLE);
 }

@@ -86,6 +86,7 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 	char asked[32], id[APPROVAL_ID_HEX];
 	enum stepup_by by = stepup_by(h, ap->image, ap->risk.level);
 	json_t *card, *more;
+	size_t urls;
 
 	time_format(ap->asked_real_ns, asked);
 	snprintf(id, sizeof(id), "%.*s", queue_short(&h->queue, ap), ap->id);
@@ -95,14 +96,15 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 			 access_name(ap->req.access), "target", text_json(ap->target), "argv", argv_json(ap),
 			 "file", exec_json(ap, ap->req.loads ? ap->req.loads : ap->req.path), "branch",
 			 exec_json(ap, ap->req.git_branch));
-	more = json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o}",
-			 "to", aim_json(h, ap), "cwd", text_json(ap->req.cwd), "exe", text_json(ap->exe),
-			 "pid", (json_int_t)ap->pid, "tree", processes_json(ap->tree, ap->n_tree), "rule",
-			 text_json(ap->rule), "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING,
-			 "stepup_by", stepup_by_name(by), "flood", ap->is_flood, "offers",
-			 offers_json(&ap->offers), "asked", asked, "deadline_ns", (json_int_t)ap->until_ns,
-			 "left_s", left, "askers", processes_json(ap->asker, ap->n_askers), "env",
-			 env_json(h, ap));
+	more = json_pack(
+		"{s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o, s:o}", "to",
+		aim_json(h, ap), "cwd", text_json(ap->req.cwd), "exe", text_json(ap->exe), "pid",
+		(json_int_t)ap->pid, "tree", processes_json(ap->tree, ap->n_tree), "rule",
+		text_json(ap->rule), "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING,
+		"stepup_by", stepup_by_name(by), "flood", ap->is_flood, "offers", offers_json(&ap->offers),
+		"asked", asked, "deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "askers",
+		processes_json(ap->asker, ap->n_askers), "env", env_json(h, ap), "sends",
+		text_json(shown_sends(&ap->req, &urls)));
 	if (!card || !more || json_object_update(card, more) < 0) {
 		json_decref(card);
 		card = NULL;

@@ -10,6 +10,7 @@
 void grants_binding(const char *id, const struct request *req, char binding[65])
 {
 	struct digest d;
+	size_t urls;
 
 	digest_begin(&d, "pale-grant-1");
 	digest_text(&d, id);
@@ -18,7 +19,9 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
 	/* A grant without these stays as it is: an older version may have made it. */
 	if (req->aim) {
 		digest_text(&d, "to");
-		digest_text(&d, req->aim);
+		/* The URLs alone: the next push has other commits. */
+		(void)shown_sends(req, &urls);
+		digest_bytes(&d, req->aim, urls);
 	}
 	if (req->file) {
 		digest_text(&d, "file");

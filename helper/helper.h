@@ -385,6 +385,8 @@ int shown_env(const struct helper *h, struct wire_ask *ask);
 char *shown_variable(const struct helper *h, const char *entry);
 /* Likewise what else decides what a yes does (req->aim); "" for nothing. */
 char *shown_aim(const struct helper *h, const struct request *req);
+/* What a push sends, in words, "" for nothing; *ret_urls bytes of req->aim stand before it. */
+const char *shown_sends(const struct request *req, size_t *ret_urls);
 
 /* The peer of c is gone: its card is cancelled if no other process waits for it. */
 void broker_hangup(struct helper *h, struct conn *c);

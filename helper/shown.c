@@ -117,6 +117,14 @@ static void put_url(FILE *f, const char *url)
 	}
 }
 
+const char *shown_sends(const struct request *req, size_t *ret_urls)
+{
+	const char *aim = req->aim ? req->aim : "", *at = req->op == OP_EXEC ? strstr(aim, AIM_SENDS) : NULL;
+
+	*ret_urls = at ? (size_t)(at - aim) : strlen(aim);
+	return at ? at + strlen(AIM_SENDS) : "";
+}
+
 char *shown_aim(const struct helper *h, const struct request *req)
 {
 	/* Of who asks, none but the supervisor looks for it. */
@@ -129,6 +137,8 @@ char *shown_aim(const struct helper *h, const struct request *req)
 
 	if (!f)
 		return NULL;
+	if (*shown_sends(req, &size))
+		aim[size] = '\0';
 	if (req->op != OP_EXEC)
 		fputs(aim, f);
 	else if (aim[0] == AIM_UNKNOWN[0])

@@ -1,10 +1,12 @@
 /* Where a push goes: see gitpush.h. */
 #include "gitpush.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cmd.h"
+#include "git.h"
 #include "path.h"
 
 /* --- the words ------------------------------------------------------------------------------------------ */
@@ -55,11 +57,66 @@ const char *gitpush_words(const struct request *req, const char **ret)
 	return NULL;
 }
 
+/* It has one reading in a path and on a line; git has other rules besides. */
+static bool is_name(const char *name, size_t len)
+{
+	if (len == 0 || len >= LIMIT_HOST || name[0] == '-')
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)name[i] <= ' ' || strchr("*\x7f", name[i]) ||
+		    (name[i] == '.' && name[i + 1] == '.'))
+			return false;
+	return true;
+}
+
+/* Its options leave what is pushed as the words say. */
+static bool push_is_plain(const struct cmd_view *v)
+{
+	struct cmd_walk w = { .view = v };
+	enum cmd_arg kind;
+	const char *arg;
+	char mark;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END)
+		if (kind == ARG_OPTION && w.seen_sub && strncmp(arg, "--force", 7) != 0 &&
+		    strcmp(arg, "-f") != 0 &&
+		    cmd_option_class(NULL, v->sub, arg, strcspn(arg, "="), &mark) != CLASS_HARMLESS)
+			return false;
+	return !cmd_word_at(v, 2);
+}
+
+bool gitpush_branch(const struct request *req, const char *remote, char from[GITPUSH_REF],
+		    char old[GITPUSH_REF])
+{
+	struct command c = { .program = "git", .path = req->path, .args = req->argv + 1, .n = req->argc - 1 };
+	struct cmd_view v = cmd_view_of(&c);
+	const char *spec = cmd_word_at(&v, 1), *head = req->git_branch ? req->git_branch : "", *to;
+	size_t n;
+
+	/* "" and "?": the configuration may have it push another one. */
+	if (!push_is_plain(&v) || (req->git_branch && (!*head || strcmp(head, GIT_UNTOLD) == 0)))
+		return false;
+	spec = spec ? spec + (*spec == '+') : "HEAD";
+	n = strcspn(spec, ":");
+	to = spec[n] ? spec + n + 1 : NULL;
+	if (word_in_list("HEAD @", spec, n)) {
+		spec = head;
+		n = strlen(head);
+	}
+	if (!is_name(spec, n) || !is_name(remote, strlen(remote)) || (to && !is_name(to, strlen(to))))
+		return false;
+	(void)snprintf(old, GITPUSH_REF, "%.*s", (int)n, spec);
+	(void)snprintf(from, GITPUSH_REF, "refs/heads/%s", git_short_branch(old));
+	to = git_short_branch(to ? to : from);
+	(void)snprintf(old, GITPUSH_REF, "refs/remotes/%s/%s", remote, to);
+	return true;
+}
+
 /* --- the configuration ---------------------------------------------------------------------------------- */
 
-static const char *remote_of(const struct gitconfig *g, const char *branch)
+const char *gitpush_remote(const struct gitconfig *g, const char *repo, const char *branch)
 {
-	const char *name = gitconfig_value(g, "branch", branch, "pushremote");
+	const char *name = repo ? repo : gitconfig_value(g, "branch", branch, "pushremote");
 
 	if (!name)
 		name = gitconfig_value(g, "remote", NULL, "pushdefault");
@@ -144,7 +201,7 @@ static size_t add_each(struct urls *u, const char *name, const char *key, bool i
 
 const char *gitpush_urls(const struct gitconfig *g, const char *repo, const char *branch, struct out *o)
 {
-	const char *name = repo ? repo : remote_of(g, branch);
+	const char *name = gitpush_remote(g, repo, branch);
 	struct urls u = { .g = g, .o = o };
 
 	for (size_t i = 0; i < g->n; i++)
@@ -190,7 +247,7 @@ bool giturl_host(const char *url, const char **host, size_t *len)
 
 	*host = url;
 	*len = 0;
-	if (!*url || strchr(url, '\n') || strncmp(url + scheme, "::", 2) == 0)
+	if ((unsigned char)*url <= ' ' || strchr(url, '\n') || strncmp(url + scheme, "::", 2) == 0)
 		return false;
 	/* HOST:PATH is ssh's, or it is a path. */
 	if (scheme == 0 || strncmp(url + scheme, "://", 3) != 0)

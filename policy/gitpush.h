@@ -16,6 +16,17 @@
  */
 const char *gitpush_words(const struct request *req, const char **ret);
 
+/* The remote or URL that it goes to where the words say repo (or NULL); NULL: none is named. */
+const char *gitpush_remote(const struct gitconfig *g, const char *repo, const char *branch);
+
+#define GITPUSH_REF (2 * LIMIT_HOST + 16)
+/*
+ * Where the words push one branch and nothing else: its ref, and the one by which git remembers where that
+ * of the remote stood.  False of all else, and of names that cannot be shown as one word.
+ */
+bool gitpush_branch(const struct request *req, const char *remote, char from[GITPUSH_REF],
+		    char old[GITPUSH_REF]);
+
 /*
  * The URLs, one a line.  g is all that git would read, in that order; where the words say none, repo is NULL
  * and branch is HEAD's.  NULL, or why nobody can tell.

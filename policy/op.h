@@ -111,7 +111,8 @@ enum level { LEVEL_HOOKS, LEVEL_FULL, LEVEL_STRICT, LEVEL_COUNT };
 
 #define RULE_NONE UINT32_MAX
 
-#define AIM_UNKNOWN "\n" /* no URL begins so */
+#define AIM_UNKNOWN "\n"   /* no URL begins so */
+#define AIM_SENDS   "\n\t" /* nor so; what it sends follows, for people */
 
 /* Limits.  Over the limit is denied (REASON_TOO_LONG). */
 #define LIMIT_PATH    4096	 /* bytes with the NUL, as the kernel's PATH_MAX */
@@ -184,8 +185,8 @@ struct request {
 	const char *variable;
 	const char *git_branch; /* HEAD's branch in the repository that this git works on, or as git.h says */
 	/*
-	 * In a question, what else decides what a yes does: of a push the URLs, one a line, or AIM_UNKNOWN
-	 * and why nobody can tell; of a branch the commit.  NULL: nothing does.
+	 * In a question, what else decides what a yes does: of a push the URLs, one a line, AIM_SENDS and
+	 * what it sends, or AIM_UNKNOWN and why nobody can tell; of a branch the commit.  NULL: nothing does.
 	 */
 	const char *aim;
 	/* OP_EXEC, in a question: which file the program is, where the session may have written it; or NULL.

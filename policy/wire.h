@@ -25,7 +25,7 @@
 #define START_VERSION 7
 
 /* Of the operator's side, pale-control(5): bump it when a method takes, answers or tells something else. */
-#define CONTROL_VERSION 3
+#define CONTROL_VERSION 4
 
 /* A question that somebody reads waits longer than its policy says, by so much in all. */
 #define WIRE_HOLD_S 600

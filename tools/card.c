@@ -284,6 +284,8 @@ int card_text_init(struct card_text *t, const json_t *card)
 	r = add_what(t, card);
 	if (r == 0)
 		r = add(t, CARD_WHAT, "to", json_str(card, "to"));
+	if (r == 0)
+		r = add(t, CARD_WHAT, "sends", json_str(card, "sends"));
 	if (r == 0 && strncmp(json_str(card, "to"), "host ", strlen("host ")) == 0)
 		r = add(t, CARD_WHAT, "opens", "that host, for this push alone, unless a rule denies it");
 	if (r == 0)

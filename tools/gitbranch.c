@@ -372,11 +372,34 @@ static char *configuration(const struct git_env *env, const char *git_dir, const
 	return all;
 }
 
-static const char *push_urls(const struct request *req, const struct git_env *env, struct out *o)
+static void put_sends(const struct request *req, const char *remote, struct git_push *p, struct out *o)
+{
+	char from[GITPUSH_REF], old[GITPUSH_REF];
+
+	o->cap = GIT_AIM;
+	text_str(o, AIM_SENDS);
+	if (!gitpush_branch(req, remote, from, old) || !git_read_ref(p->common, from, p->now)) {
+		text_str(o, "not counted: it is not one branch that stands here");
+		return;
+	}
+	text_str(o, p->now);
+	if (!git_read_ref(p->common, old, p->old)) {
+		text_str(o, ", not counted: the repository has no ");
+		text_str(o, old);
+		return;
+	}
+	text_str(o, " onto ");
+	text_str(o, old);
+	text_str(o, ", which is here ");
+	text_str(o, p->old);
+}
+
+static const char *push_aim(const struct request *req, const struct git_env *env, struct out *o,
+			    struct git_push *p)
 {
 	const char *repo, *branch = NULL, *why = gitpush_words(req, &repo);
 	_cleanup_free_ char *text = NULL;
-	char common[PATH_MAX], head[256];
+	char head[256];
 	struct gitconfig g;
 	struct where w;
 	unsigned line;
@@ -389,32 +412,36 @@ static const char *push_urls(const struct request *req, const struct git_env *en
 		return "a variable names a program or a proxy that carries it";
 	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0])
 		return "its repository cannot be told";
-	if (!common_of(w.git_dir, common))
+	if (!common_of(w.git_dir, p->common))
 		return "its repository cannot be told";
 	if (!repo)
 		branch = git_read_head(w.git_dir, head, sizeof(head));
 	if (!repo && !branch)
 		return "no remote is named, and no branch is checked out";
-	if (!is_empty(common, "remotes") || !is_empty(common, "branches"))
+	if (!is_empty(p->common, "remotes") || !is_empty(p->common, "branches"))
 		return "its repository has remotes as files";
-	text = configuration(env, w.git_dir, common);
+	text = configuration(env, w.git_dir, p->common);
 	if (!text || gitconfig_parse(text, strlen(text), &g, &line) < 0)
 		return "its configuration cannot be read";
 	why = gitpush_urls(&g, repo, branch, o);
+	if (!why)
+		put_sends(req, gitpush_remote(&g, repo, branch), p, o);
 	gitconfig_done(&g);
 	return why;
 }
 
-void git_aim_note(struct request *req, const struct git_env *env, char *buf, size_t size)
+void git_aim_note(struct request *req, const struct git_env *env, char buf[GIT_AIM], struct git_push *ret)
 {
-	struct out o = out_of(buf, size);
+	struct out o = out_of(buf, GIT_AIM_URLS);
 	const char *why;
 
 	req->aim = NULL;
+	*ret = (struct git_push){ .old = "" };
 	if (!(command_wants_branch(req) & GIT_WANTS_CONFIG))
 		return;
-	why = push_urls(req, env, &o);
+	why = push_aim(req, env, &o, ret);
+	text_end(&o);
 	if (why)
-		snprintf(buf, size, AIM_UNKNOWN "%s", why);
+		snprintf(buf, GIT_AIM, AIM_UNKNOWN "%s", why);
 	req->aim = buf;
 }

@@ -2,6 +2,7 @@
 #ifndef PALE_GITBRANCH_H
 #define PALE_GITBRANCH_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -50,10 +51,21 @@ bool git_symbolic_ref(const char *text, char name[LIMIT_PATH]);
 bool git_ref_leads(const char *git_dir, const char *common, const char *word);
 /* HEAD's branch there, in buf; NULL where it is none. */
 const char *git_read_head(const char *git_dir, char *buf, size_t size);
+#define GIT_HEX (64 + 1) /* an object's name, in hexadecimal */
+/* The commit that a ref's own file says, or else packed-refs; false where neither says one. */
+bool git_read_ref(const char *common, const char *ref, char hex[GIT_HEX]);
 /* A word of req is such a ref, without the place where a push would put it. */
 bool git_names_link(const struct request *req, const char *git_dir, const char *common);
 
+/* What a push sends, by the names of commits; old is "" where that is not known. */
+struct git_push {
+	char common[PATH_MAX];
+	char now[GIT_HEX], old[GIT_HEX];
+};
+
+#define GIT_AIM_URLS 2048
+#define GIT_AIM	     (GIT_AIM_URLS + 1024)
 /* Sets req->aim, where req is a push: in buf, NULL for anything else. */
-void git_aim_note(struct request *req, const struct git_env *env, char *buf, size_t size);
+void git_aim_note(struct request *req, const struct git_env *env, char buf[GIT_AIM], struct git_push *ret);
 
 #endif

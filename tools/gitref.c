@@ -6,7 +6,9 @@
  */
 #include "gitbranch.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +16,8 @@
 #include "policy/path.h"
 #include "tools/tools.h"
 
-#define STEPS_MAX 6 /* git follows five */
+#define PACKED_MAX (64u << 20)
+#define STEPS_MAX  6 /* git follows five */
 
 enum step { STEP_NONE, STEP_ON, STEP_UNKNOWN };
 
@@ -108,6 +111,39 @@ bool git_names_link(const struct request *req, const char *git_dir, const char *
 		if (*word && *word != '-' && !strchr(word, ':') && strcmp(word, "@") != 0 &&
 		    strcmp(word, "HEAD") != 0 && git_ref_leads(git_dir, common, word))
 			return true;
+	}
+	return false;
+}
+
+static bool take_hex(const char *text, char hex[GIT_HEX])
+{
+	size_t n = strspn(text, "0123456789abcdef");
+
+	if (n != 40 && n != 64)
+		return false;
+	snprintf(hex, GIT_HEX, "%.*s", (int)n, text);
+	return true;
+}
+
+bool git_read_ref(const char *common, const char *ref, char hex[GIT_HEX])
+{
+	_cleanup_free_ char *packed = NULL, *one = NULL;
+	size_t len;
+	char path[PATH_MAX], *line;
+	int r = path_join(path, sizeof(path), common, ref);
+
+	if (r == 0)
+		r = file_read(path, PATH_MAX, &one, &len);
+	if (r != -ENOENT && r != -ENOTDIR)
+		return r == 0 && take_hex(one, hex);
+	if (path_join(path, sizeof(path), common, "packed-refs") < 0 ||
+	    file_read(path, PACKED_MAX, &packed, &len) < 0)
+		return false;
+	for (char *at = packed; (line = strsep(&at, "\n")) != NULL;) {
+		size_t end = strcspn(line, " ");
+
+		if (line[end] && strcmp(line + end + 1, ref) == 0)
+			return take_hex(line, hex);
 	}
 	return false;
 }

@@ -448,8 +448,8 @@ struct git_home trunk_home(struct trunk *t, const struct bundle *b, const struct
 			continue;
 		home.head = b->git_head;
 		home.stood = t->list[i].stood;
-		home.program = outside_find(img, "git", t->git) == 0 ? t->git : NULL;
 	}
+	home.program = outside_find(img, "git", t->git) == 0 ? t->git : NULL;
 	return home;
 }
 

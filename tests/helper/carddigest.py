@@ -4,8 +4,8 @@ import hashlib
 import json
 
 # What an answer proves to have read, as pale-control(5) lists it.
-CARD_MEMBERS = ("agent", "argv", "askers", "branch", "cwd", "env", "exe", "file", "id", "offers", "op", "pid", "risk", "rule", "session", "stepup",
-                "target", "to", "tree")
+CARD_MEMBERS = ("agent", "argv", "askers", "branch", "cwd", "env", "exe", "file", "id", "offers", "op", "pid", "risk", "rule", "sends", "session",
+                "stepup", "target", "to", "tree")
 
 
 def card_digest(card):

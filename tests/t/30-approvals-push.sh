@@ -18,13 +18,13 @@ repo() {
 	cp .git/config "$S/config"
 }
 
-# Of the question that waits: where it goes, or its digest.
+# Of the question that waits: a member, or its digest.
 of_card() {
 	pale pending --json | python3 -c "import json, sys
 sys.path.insert(0, '${T_LIB%/*}/helper')
 from carddigest import card_digest
 card = json.load(sys.stdin)[0]
-print(card['to'] if '$1' == 'to' else card_digest(card))"
+print(card_digest(card) if '$1' == 'digest' else card['$1'])"
 }
 
 # goes PATTERN COMMAND...: what its question says of where it goes, which is denied then.
@@ -229,6 +229,103 @@ t_a_grant_is_for_one_destination() {
 	run pale grants
 	out_has "this machine: $W/good.git"
 	[ -z "$(git -C "$W/evil.git" for-each-ref)" ] || fail "it was pushed elsewhere"
+}
+
+# sends PATTERN COMMAND...: what its question says that it sends, which is denied then.
+sends() {
+	local id want=$1 said
+	shift
+	bg push bash -c '"$@"; true' x "$@"
+	id=$(pending_id) || fail "not asked: $*: $(cat "$S/push.err")"
+	said=$(of_card sends)
+	grep -qF "sends     $said" <<<"$(pale pending)" || fail "not shown: $said"
+	pale deny "$id" >/dev/null || fail "deny"
+	bg_wait push
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $said == $want ]] || fail "$*: it is said to send: $said"
+}
+
+T=refs/remotes/origin/topic
+
+t_the_card_says_what_is_sent() {
+	local one two three i
+	repo
+	one=$(git rev-parse topic)
+	sends "$one, not counted: the repository has no $T" $P
+	git update-ref $T topic
+	sends "$one onto $T, which is here $one; commits: 0; it takes none away" $P
+	git commit -q --allow-empty -m two && git commit -q --allow-empty -m three
+	three=$(git rev-parse topic)
+	for i in "git push origin topic" "git push -u origin HEAD" "git push --force-with-lease origin +refs/heads/topic:topic"; do
+		sends "$three onto $T, which is here $one; commits: 2; it takes none away" $i
+	done
+	git config branch.topic.remote origin
+	sends "$three onto $T, which is here $one; commits: 2; it takes none away" git push
+	cp "$S/config" .git/config
+	sends "$three, not counted: the repository has no refs/remotes/origin/other" git push origin topic:other
+	# Both ends in packed-refs, and what the branch has twice.
+	git checkout -q -b side topic~1 && git commit -q --allow-empty -m side && git checkout -q topic
+	git merge -q -m merge side && two=$(git rev-parse topic)
+	git pack-refs --all
+	sends "$two onto $T, which is here $one; commits: 4; it takes none away" $P
+	# A branch that went back, and one that was written anew.
+	git update-ref $T topic && git reset -q --hard $three
+	sends "$three onto $T, which is here $two; commits: 0, and others are lost to it: it rewinds" git push -f origin topic
+	git commit -q --amend --allow-empty -m amended
+	sends "* onto $T, which is here $two; commits: 1, and others are lost to it: it rewinds" git push origin +topic:topic
+	# What is no one branch.
+	for i in "--all origin" "--mirror origin" "--tags origin topic" "-d origin topic" "origin :topic" "origin topic side" "origin topic~1:topic" \
+		"origin refs/*:refs/*" "origin $one:topic" "--follow-tags origin topic"; do
+		sends "not counted: it is not one branch that stands here" git push $i
+	done
+	nothing_pushed
+}
+
+# The repository is the agent's: what it says of itself is not believed, and runs nothing.
+t_what_is_sent_is_hashed() {
+	local one two lie
+	repo
+	git commit -q --allow-empty -m two && git commit -q --allow-empty -m three && two=$(git rev-parse topic) && one=$(git rev-parse topic~2)
+	git update-ref $T topic~2
+	# Replaced, grafted, another commit under its name, and one that is missing, for which git would ask elsewhere.
+	git replace topic topic~2
+	echo "$two $one" >.git/info/grafts
+	sends "$two onto $T, which is here $one; commits: 2; it takes none away" $P
+	rm .git/info/grafts && git replace -d topic >/dev/null
+	lie=$(git rev-parse topic~1)
+	chmod -R u+w .git/objects
+	cp ".git/objects/${one:0:2}/${one:2}" "$S/kept"
+	cp "$S/kept" ".git/objects/${lie:0:2}/${lie:2}"
+	sends "$two onto $T, which is here $one; not counted: *" $P
+	printf '[core]\nrepositoryformatversion = 1\nfsmonitor = touch %s/ran\nsshCommand = touch %s/ran\n[extensions]\npartialClone = origin\n[remote "origin"]
+		promisor = true\nuploadpack = touch %s/ran;\n[pager]\ncat-file = touch %s/ran\n' "$W" "$W" "$W" "$W" >>.git/config
+	rm ".git/objects/${lie:0:2}/${lie:2}"
+	sends "$two onto $T, which is here $one; not counted: *" $P
+	[ ! -e "$W/ran" ] || fail "the repository ran something"
+	nothing_pushed
+}
+
+t_another_commit_while_it_waits() {
+	local id digest
+	repo
+	git update-ref $T topic && git commit -q --allow-empty -m two
+	bg push bash -c "{ until test -e go; do sleep 0.05; done; git commit -q --allow-empty -m three; : >gone; } & $P; echo \"status \$?\"; wait"
+	id=$(pending_id) || exit 1
+	digest=$(of_card digest)
+	: >go
+	until_true 20 test -e gone || fail "not changed"
+	run pale approve "$id"
+	bg_wait push
+	out_has "status 126"
+	denied exec "git push" "the destination or the program changed while the question waited"
+	nothing_pushed
+	bg push bash -c "$P; true"
+	id=$(pending_id) || exit 1
+	[ "$digest" != "$(of_card digest)" ] || fail "one digest"
+	run pale approve "$id"
+	bg_wait push
+	pushed_to good
+	recorded approval/request ask "sends=$(git rev-parse topic) onto $T, which is here $(git rev-parse topic~2); commits: 2;"
 }
 
 # Two that differ in a password alone are two questions, with two digests; it is in no record.

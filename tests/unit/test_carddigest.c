@@ -29,6 +29,7 @@ static const struct {
 	{ "risk", "{\"level\": \"low\", \"reasons\": []}",
 	  "{\"level\": \"high\", \"reasons\": [\"it pushes\"]}" },
 	{ "rule", "\"policy:1\"", "\"policy:2\"" },
+	{ "sends", "\"a onto b\"", "\"a onto c\"" },
 	{ "session", "\"s1\"", "\"s2\"" },
 	{ "stepup", "true", "false" },
 	{ "target", "\"/etc/a\"", "\"/etc/b\"" },

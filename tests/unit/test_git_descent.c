@@ -79,7 +79,19 @@ static enum git_descent descends(const char *now, const char *old)
 
 	ck_assert_uint_eq(git_name_parse(now, &a), SHA1_DIGEST_LENGTH);
 	ck_assert_uint_eq(git_name_parse(old, &b), SHA1_DIGEST_LENGTH);
-	return git_descent(program, dir, &b, &a, SHA1_DIGEST_LENGTH);
+	return git_descent(program, dir, &b, &a, SHA1_DIGEST_LENGTH, NULL);
+}
+
+/* How many commits `now` brings, -1 where nobody knows; at least 1000 where some of them may not be new. */
+static int brings(const char *now, const char *old)
+{
+	struct git_count n = { 0 };
+	struct git_name a, b;
+
+	(void)git_name_parse(now, &a);
+	(void)git_name_parse(old, &b);
+	(void)git_descent(program, dir, &b, &a, SHA1_DIGEST_LENGTH, &n);
+	return !n.is_known ? -1 : (int)n.n + (n.is_exact ? 0 : 1000);
 }
 
 START_TEST(history)
@@ -103,6 +115,15 @@ START_TEST(history)
 	ck_assert_int_eq(descends(amended, one), GIT_LOSES);
 	ck_assert_int_eq(descends(other, one), GIT_LOSES);
 	ck_assert_int_eq(descends(merge, two), GIT_LOSES);
+	ck_assert_int_eq(brings(one, one), 0);
+	ck_assert_int_eq(brings(two, one), 1);
+	ck_assert_int_eq(brings(two, root), 2);
+	ck_assert_int_eq(brings(merge, one), 2);
+	ck_assert_int_eq(brings(merge, root), 3);
+	ck_assert_int_eq(brings(root, one), 0);
+	ck_assert_int_eq(brings(side, two), 1);
+	ck_assert_int_eq(brings(amended, merge), 1);
+	ck_assert_int_eq(brings(other, one), 1);
 }
 END_TEST
 
@@ -120,6 +141,8 @@ START_TEST(long_history)
 	}
 	ck_assert_int_eq(descends(names[390], names[399]), GIT_LOSES);
 	ck_assert_int_eq(descends(names[399], names[390]), GIT_DESCENDS);
+	ck_assert_int_eq(brings(names[399], names[390]), 9);
+	ck_assert_int_eq(brings(names[390], names[399]), 0);
 }
 END_TEST
 
@@ -143,6 +166,10 @@ START_TEST(lies)
 	/* a parent that is not there may have been anything */
 	commit("lost", made_up, NULL, lost);
 	ck_assert_int_eq(descends(lost, one), GIT_UNSHOWN);
+	ck_assert_int_eq(brings(lost, one), -1);
+	/* what the old end has before that, and so which of the others it has, is not known */
+	commit("side", root, one, text);
+	ck_assert_int_eq(brings(text, lost), 1003);
 	/* no parent but where git looks for one */
 	n = snprintf(text, sizeof(text), "x\n\nparent %s", one);
 	commit(text, root, NULL, lost);

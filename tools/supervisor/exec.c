@@ -367,7 +367,7 @@ static int note_environment(struct exec *x, struct caller *c)
 		return -ESTALE;
 	x->req.env = x->script.held.env = env.v;
 	exec_stamp_whole(x, c, x->stamp);
-	git_aim_note(&x->req, &x->env.git, x->aim, sizeof(x->aim));
+	exec_aim_note(x, c);
 	return 0;
 }
 

@@ -62,7 +62,8 @@ struct exec {
 	unsigned wants; /* command_wants_branch() of req */
 	struct script_words script;
 	char real[LIMIT_PATH];
-	char cwd[LIMIT_PATH], branch[256], aim[2048];
+	char cwd[LIMIT_PATH], branch[256], aim[GIT_AIM];
+	size_t aim_len;	     /* of what does not change without the push; how many commits follows */
 	struct stat stamped; /* the file of the stamp, and the path at which a loader finds it */
 	const char *stamped_at;
 	char stamp[EXEC_STAMP]; /* req.file */
@@ -95,6 +96,8 @@ void exec_filters_note(pid_t tid);
 /* Why a program that is executed by process pid could be led elsewhere than its words say (static), or NULL.
  */
 const char *exec_led_by(struct caller *c, pid_t pid);
+/* Notes where a push goes and what it sends, for a question. */
+void exec_aim_note(struct exec *x, struct caller *c);
 /* What was asked about works on the branch, and goes where, it did then; nor does exec_led_by() say anything
  * now of what was asked about or works on a branch.  True of all else. */
 bool exec_aim_stands(const struct exec *x, struct caller *c, pid_t pid);

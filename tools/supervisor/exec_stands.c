@@ -128,9 +128,20 @@ const char *exec_led_by(struct caller *c, pid_t pid)
 	return NULL;
 }
 
+void exec_aim_note(struct exec *x, struct caller *c)
+{
+	struct git_push push;
+
+	git_aim_note(&x->req, &x->env.git, x->aim, &push);
+	x->aim_len = x->req.aim ? strlen(x->aim) : 0;
+	if (push.old[0])
+		pushes_count(c, &push, x->aim + x->aim_len, sizeof(x->aim) - x->aim_len);
+}
+
 bool exec_aim_stands(const struct exec *x, struct caller *c, pid_t pid)
 {
 	struct request now = x->req;
+	struct git_push push;
 	char aim[sizeof(x->aim)], branch[sizeof(x->branch)];
 
 	if ((x->req.env || x->wants) && exec_led_by(c, pid))
@@ -139,6 +150,7 @@ bool exec_aim_stands(const struct exec *x, struct caller *c, pid_t pid)
 		return true;
 	now.git_branch = NULL;
 	git_branch_note(&now, &x->env.git, branch, sizeof(branch));
-	git_aim_note(&now, &x->env.git, aim, sizeof(aim));
-	return same_text(now.git_branch, x->req.git_branch) && same_text(now.aim, x->req.aim);
+	git_aim_note(&now, &x->env.git, aim, &push);
+	return same_text(now.git_branch, x->req.git_branch) && !now.aim == !x->req.aim &&
+	       (!now.aim || (strlen(aim) == x->aim_len && memcmp(aim, x->aim, x->aim_len) == 0));
 }

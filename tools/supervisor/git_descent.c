@@ -211,6 +211,8 @@ struct descent {
 	struct queue new_end, old_end;
 	size_t n;
 	bool is_lost; /* a commit of the new end's walk cannot be read */
+	bool lost_old;
+	bool branches; /* a commit of the new end's walk has not one parent */
 	bool is_full;
 	bool meets;
 };
@@ -285,31 +287,54 @@ static void step(struct descent *d, enum colour colour)
 	const size_t hash_len = d->reader.hash_len;
 	const char *line;
 	struct git_name parent;
+	unsigned n = 0;
 
 	/* It comes before the old one, so the old one does not come before it. */
 	if (colour == FROM_NEW && s->colours & FROM_OLD)
 		return;
 	line = read_commit(&d->reader, &s->name);
 	line = line ? parents_of(line, hash_len) : NULL;
-	d->is_lost |= !line && colour == FROM_NEW;
-	while (line && (line = name_line(line, "parent ", hash_len, &parent)))
+	*(colour == FROM_NEW ? &d->is_lost : &d->lost_old) |= !line;
+	for (; line && (line = name_line(line, "parent ", hash_len, &parent)); n++)
 		meet(d, &parent, colour);
+	d->branches |= n != 1 && colour == FROM_NEW;
+}
+
+static void step_both(struct descent *d)
+{
+	step(d, FROM_NEW);
+	for (int i = 0; i < OLD_STEPS && d->old_end.head < d->old_end.n; i++)
+		step(d, FROM_OLD);
 }
 
 static enum git_descent walk(struct descent *d)
 {
-	while (!d->meets && !d->is_full && d->new_end.head < d->new_end.n) {
-		step(d, FROM_NEW);
-		for (int i = 0; i < OLD_STEPS && d->old_end.head < d->old_end.n; i++)
-			step(d, FROM_OLD);
-	}
+	while (!d->meets && !d->is_full && d->new_end.head < d->new_end.n)
+		step_both(d);
 	if (d->meets)
 		return GIT_DESCENDS;
 	return d->is_full || d->is_lost ? GIT_UNSHOWN : GIT_LOSES;
 }
 
+/*
+ * Both walks to their ends.  Where the new end's is one line down to the old one, nothing in it comes before
+ * that; else the old end's may colour more of it until it has reached the first commits of all.
+ */
+static void count_all(struct descent *d, struct git_count *ret)
+{
+	while (!d->is_full && d->new_end.head < d->new_end.n)
+		step_both(d);
+	ret->is_known = !d->is_lost && !d->is_full;
+	while (!d->is_full && d->old_end.head < d->old_end.n && (d->branches || !d->meets))
+		step(d, FROM_OLD);
+	ret->is_exact = d->meets && !d->branches;
+	ret->is_exact |= d->old_end.head == d->old_end.n && !d->lost_old && !d->is_full;
+	for (size_t i = 0; i < d->new_end.n; i++)
+		ret->n += d->seen[d->new_end.slot[i]].colours == FROM_NEW;
+}
+
 enum git_descent git_descent(const char *program, const char *common, const struct git_name *old,
-			     const struct git_name *now, size_t hash_len)
+			     const struct git_name *now, size_t hash_len, struct git_count *count)
 {
 	struct descent *d = calloc(1, sizeof(*d));
 	enum git_descent r = GIT_UNSHOWN;
@@ -324,6 +349,8 @@ enum git_descent git_descent(const char *program, const char *common, const stru
 		r = GIT_DESCENDS;
 	else if (program && reader_open(&d->reader, program, common, hash_len) == 0)
 		r = walk(d);
+	if (count && (d->meets || d->reader.fd >= 0))
+		count_all(d, count);
 	reader_close(&d->reader);
 	free(d);
 	return r;

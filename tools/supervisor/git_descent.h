@@ -1,5 +1,5 @@
 /*
- * Is one commit a descendant of another?  Private to git_trunk.c.
+ * Is one commit a descendant of another?  Private to git_trunk.c and pushes.c.
  */
 #ifndef PALE_SUPERVISOR_GIT_DESCENT_H
 #define PALE_SUPERVISOR_GIT_DESCENT_H
@@ -23,12 +23,18 @@ enum git_descent {
 	GIT_UNSHOWN,  /* that cannot be told: too many commits, too late, or one that is missing */
 };
 
+/* Of the commits of `now` and before it those that `old` does not come after. */
+struct git_count {
+	unsigned n;
+	bool is_known, is_exact; /* not exact: some of them may be before `old`, too */
+};
+
 /*
  * Reads commits from the repository at common by the operator's git, of which nothing is believed: each one
- * is hashed here, and only what has the name that was asked for counts.  hash_len is that of both names.  May
- * block for a second.
+ * is hashed here, and only what has the name that was asked for counts.  hash_len is that of both names.
+ * count: NULL, or is filled in.  May block for a second.
  */
 enum git_descent git_descent(const char *program, const char *common, const struct git_name *old,
-			     const struct git_name *now, size_t hash_len);
+			     const struct git_name *now, size_t hash_len, struct git_count *count);
 
 #endif

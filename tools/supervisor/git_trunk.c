@@ -68,7 +68,7 @@ static enum git_descent descent(struct caller *c, const struct git_name *now, si
 	if (memcmp(now, &shown, sizeof(shown)) == 0)
 		return GIT_DESCENDS;
 	if (caller_may_block(c))
-		r = git_descent(home->program, home->common, &stood, now, len);
+		r = git_descent(home->program, home->common, &stood, now, len, NULL);
 	if (r == GIT_DESCENDS)
 		shown = *now;
 	return r;

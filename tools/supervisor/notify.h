@@ -146,6 +146,7 @@ struct ipc_object {
 	bool removed;	/* a segment that lives on while it is attached */
 };
 
+struct git_push;
 struct loop;
 struct hosts;
 struct resolver;
@@ -406,6 +407,8 @@ long claim_of_hook(struct caller *c);
 
 /* --- pushes.c --- */
 
+/* Writes how many commits a push brings and takes away; may block for two seconds. */
+void pushes_count(struct caller *c, const struct git_push *push, char *buf, size_t size);
 /* Where a human let the caller do it: these are the URLs that it pushes to (struct request.aim), or NULL. */
 void pushes_open(struct caller *c, const char *aim);
 /* True with *d allowed: what no rule names is where a push goes that the caller is or comes of. */

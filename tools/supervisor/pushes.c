@@ -1,14 +1,17 @@
 /*
  * Hosts that a push may reach because a human let it: the card has shown them, and a yes that fails at a
  * closed host would be none.  Open to the process that was asked for and its descendants, at that port, as
- * long as it runs; what a rule denies stays denied.
+ * long as it runs; what a rule denies stays denied.  And what the card says that it sends.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "policy/addr.h"
 #include "policy/gitpush.h"
+#include "tools/gitbranch.h"
+#include "tools/supervisor/git_descent.h"
 #include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
@@ -41,6 +44,27 @@ static uint16_t port_of(const char *url, const char *behind)
 			return schemes[i].port;
 	return 22;
 }
+
+/* --- what it sends -------------------------------------------------------------------------------------- */
+
+void pushes_count(struct caller *c, const struct git_push *push, char *buf, size_t size)
+{
+	const char *program = caller_may_block(c) ? session_setup(c->sup)->git.program : NULL;
+	enum git_descent r = GIT_UNSHOWN;
+	struct git_count n = { 0 };
+	struct git_name now, old;
+	size_t len = git_name_parse(push->now, &now);
+
+	if (git_name_parse(push->old, &old) == len)
+		r = git_descent(program, push->common, &old, &now, len, &n);
+	if (r == GIT_UNSHOWN || !n.is_known)
+		snprintf(buf, size, "; not counted: a commit cannot be read, or they are too many");
+	else
+		snprintf(buf, size, "; commits: %s%u%s", n.is_exact ? "" : "at most ", n.n,
+			 r == GIT_LOSES ? ", and others are lost to it: it rewinds" : "; it takes none away");
+}
+
+/* --- where it goes -------------------------------------------------------------------------------------- */
 
 static void open_one(struct caller *c, pid_t tgid, uint64_t start, const char *url)
 {
