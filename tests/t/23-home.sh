@@ -198,14 +198,16 @@ t_inside_what_is_open() {
 		.jupyter/jupyter_notebook_config.py .ipython/profile_default/security/x.json
 		# settings with credentials in them
 		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
-		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json
+		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml
+		.subversion/servers .config/fish/fish_variables .config/Code/User/settings.json .config/zed/settings.json
 		# histories
 		.ipython/profile_default/history.sqlite .ipython/profile_x/history.sqlite .julia/logs/repl_history.jl
 		.emacs.d/history .emacs.d/eshell/history .config/emacs/eshell/history .local/share/nvim/shada/main.shada
 		.local/state/nvim/shada/main.shada .cache/deno/deno_history.txt)
 	local later=(
 		.local/state/fnm_multishells/1_2/bin/node .terraform.d/plugin-cache/x .cache/bazelisk/x .julia/compiled/v1.11/x.so
-		.cache/typescript/5.8/x .cache/torch/hub/checkpoints/x.pth .cache/coursier/jvm/x/bin/java .cache/coursier/arc/x)
+		.cache/typescript/5.8/x .cache/torch/hub/checkpoints/x.pth .cache/coursier/jvm/x/bin/java .cache/coursier/arc/x
+		.cache/huggingface/hub/x .gradle/init.d/x.init.gradle .config/fish/conf.d/x.fish .config/zed/tasks.json)
 	local cache=(
 		.cache/bazel/x .cache/uv/x .cache/coursier/v1/x.jar .cache/deno/npm/x .bun/install/cache/x .yarn/berry/cache/x.zip)
 	each deny read "${closed[@]}"
@@ -233,6 +235,23 @@ t_inside_what_is_open() {
 	fsh 'cat ~/.wgetrc'
 	rc_is 0
 	out_has "$DECOY"
+}
+
+# HOME is another directory than passwd(5) has, as in each of these tests: what is held back is so in both.
+t_the_home_of_the_user() {
+	local home
+	home=$(realpath "$(getent passwd "$(id -u)" | cut -d: -f6)")
+	[ "$home" != "$HOME" ] || fail "no other home"
+	pale explain --json read "$home/.ssh/id_rsa" "$home/.aws/credentials" "$home/.m2/settings.xml" "$home/.gitconfig" >"$S/each.json"
+	python3 - "$S/each.json" <<-'END' || fail "it is open"
+		import json, sys
+		said = [j["verdict"] for j in json.load(open(sys.argv[1]))]
+		sys.exit(said != ["deny", "deny", "deny", "allow"])
+	END
+	# a line of one's own is about HOME alone, and closes nothing there
+	printf '[files]\ndeny = ~/own\n' | policy
+	run pale explain read "$home/own"
+	rc_is 0
 }
 
 # An editor starts what a .devcontainer.json says, as it does with what lies in .devcontainer.
