@@ -24,9 +24,9 @@ static const struct {
 	const char *name;
 	size_t at;
 } strings[] = {
-	{ FIELD(home) },       { FIELD(workspace) }, { FIELD(cwd) },  { FIELD(agent) },
-	{ FIELD(session) },    { FIELD(preset) },    { FIELD(mode) }, { FIELD(git_own) },
-	{ FIELD(git_common) }, { FIELD(git_head) },
+	{ FIELD(home) },       { FIELD(workspace) }, { FIELD(cwd) },   { FIELD(agent) },
+	{ FIELD(session) },    { FIELD(preset) },    { FIELD(mode) },  { FIELD(git_own) },
+	{ FIELD(git_common) }, { FIELD(git_head) },  { FIELD(login) },
 };
 
 static const struct {

@@ -66,6 +66,7 @@ struct ident {
 
 struct bundle {
 	char *home, *workspace, *cwd, *agent, *session;
+	char *login;	   /* the home that passwd(5) has, where it is another; or NULL */
 	char *preset;	   /* --preset, or NULL: the user file's `preset =`, else "agent" */
 	char *mode;	   /* --mode, or NULL */
 	char **self_write; /* pale's own files: nobody inside writes them (policy files, libpale.so) */

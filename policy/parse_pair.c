@@ -198,6 +198,20 @@ static int add_rule(struct parser *ps, const struct key_def *def, const struct i
 	return err;
 }
 
+/* What a preset holds back in the home it holds in the user's own one, too, where HOME leads elsewhere. */
+static int add_login(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const struct bundle own = { .home = ps->b->login };
+	char buf[LIMIT_PATH] UNINITIALIZED;
+	const char *why;
+
+	if (!own.home || ps->src->layer != SOURCE_PRESET || pair->value[0] != '~' ||
+	    (def->id != RULE_FILE_SENSITIVE && def->id != RULE_FILE_DENY) ||
+	    pattern_resolve(&own, pair->value, buf, sizeof(buf), &why) < 0)
+		return 0;
+	return add_rule(ps, def, pair, buf);
+}
+
 static int on_path(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	char buf[LIMIT_PATH] UNINITIALIZED;
@@ -212,7 +226,8 @@ static int on_path(struct parser *ps, const struct key_def *def, const struct in
 		if (err < 0)
 			return err;
 	}
-	return add_rule(ps, def, pair, buf);
+	err = add_rule(ps, def, pair, buf);
+	return err < 0 ? err : add_login(ps, def, pair);
 }
 
 static int on_socket(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)

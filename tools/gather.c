@@ -246,7 +246,7 @@ static int gather_idents(struct gather *g)
 
 static int gather_places(struct gather *g, const char *session)
 {
-	char cwd[PATH_MAX];
+	char cwd[PATH_MAX], login[PATH_MAX];
 	int r = dirs_find(&g->dirs);
 
 	if (r < 0)
@@ -255,6 +255,9 @@ static int gather_places(struct gather *g, const char *session)
 	if (!getcwd(cwd, sizeof(cwd)))
 		return diag_add(g->d, SEVERITY_ERROR, "cwd", ".", 0, 0, NULL, "%s", strerror(errno));
 	r = set(&g->b->home, g->dirs.home);
+	if (r == 0 && home_of_login() && path_real(home_of_login(), login, sizeof(login)) == 0 &&
+	    strcmp(login, g->dirs.home) != 0)
+		r = set(&g->b->login, login);
 	if (r == 0)
 		r = set(&g->b->cwd, cwd);
 	if (r == 0)

@@ -27,11 +27,14 @@ int path_join(char *buf, size_t size, const char *dir, const char *name)
 static const char *home_of_user(void)
 {
 	const char *home = getenv("HOME");
-	const struct passwd *pw;
 
-	if (home && home[0] == '/')
-		return home;
-	pw = getpwuid(getuid());
+	return home && home[0] == '/' ? home : home_of_login();
+}
+
+const char *home_of_login(void)
+{
+	const struct passwd *pw = getpwuid(getuid());
+
 	return pw && pw->pw_dir[0] == '/' ? pw->pw_dir : NULL;
 }
 

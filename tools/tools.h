@@ -140,6 +140,9 @@ struct installed {
 int path_join(char *buf, size_t size, const char *dir, const char *name);
 /* 0, -ENOENT (no home directory), -ENAMETOOLONG. */
 int dirs_find(struct dirs *ret);
+/* The home that passwd(5) has for the user, whatever HOME says, or NULL; until the next call of getpwuid().
+ */
+const char *home_of_login(void);
 /* Creates dir and its parents, new ones with mode 0700.  0 or -errno. */
 int dir_make(const char *dir);
 
