@@ -203,12 +203,12 @@ static int show_card(const struct found *f, const json_t *card)
 }
 
 /* Shows what may be answered with it, and adds the digests to the answer: no more than that is meant. */
-static int add_others(const struct found *f, json_t *params)
+static int add_others(const struct found *f, json_t *with)
 {
-	json_t *with = json_array(), *j;
 	char digest[DIGEST_HEX];
+	int r = 0;
+	json_t *j;
 	size_t i;
-	int r = json_object_set_new(params, "with", with);
 
 	json_array_foreach(f->others, i, j)
 	{
@@ -223,23 +223,36 @@ static int add_others(const struct found *f, json_t *params)
 	return r;
 }
 
-static json_t *respond_params(const struct found *f, const struct answer *a)
+static int set_text(json_t *params, const char *key, const char *value)
 {
-	const char *rule = strcmp(a->scope, "once") == 0 ? NULL : chosen_rule(f, a->o);
-	char digest[DIGEST_HEX];
-	json_t *params = card_digest(f->card, digest) < 0
-				 ? NULL
-				 : json_pack("{ss, ss, ss, ss, so, so, sb}", "id", json_str(f->card, "id"),
-					     "digest", digest, "decision", a->decision, "scope", a->scope,
-					     "reason", json_text(a->o->reason ? a->o->reason : ""), "by",
-					     json_text(operator_name()), "group", a->o->group);
+	return value && *value ? json_object_set_new(params, key, json_text(value)) : 0;
+}
 
-	/* What was shown was escaped; the helper's own offer is the default. */
-	if (params && rule && a->o->rule)
-		json_object_set_new(params, "rule", json_text(rule));
-	if (params && a->o->until)
-		json_object_set_new(params, "until", json_text(a->o->until));
-	return params;
+int card_answer(int fd, const json_t *card, const struct card_reply *a, json_t **ret, char *why, size_t size)
+{
+	char digest[DIGEST_HEX];
+	json_t *params = card_digest(card, digest) < 0
+				 ? NULL
+				 : json_pack("{ss, ss, ss, ss, so, sb}", "id", json_str(card, "id"), "digest",
+					     digest, "decision", a->decision, "scope", a->scope, "by",
+					     json_text(operator_name()), "group", a->with != NULL);
+	_cleanup_json_ json_t *mine = json_incref(params);
+	int r = params ? 0 : -ENOMEM;
+
+	*why = '\0';
+	if (r == 0 && (set_text(params, "reason", a->reason) < 0 || set_text(params, "rule", a->rule) < 0 ||
+		       set_text(params, "until", a->until) < 0 ||
+		       (a->with && json_object_set(params, "with", a->with) < 0)))
+		r = -ENOMEM;
+	if (r == 0 && strcmp(a->decision, "approved") == 0)
+		r = stepup_confirm(fd, card, params);
+	if (r < 0) {
+		json_decref(params);
+		return r;
+	}
+	r = control_call(fd, "approval/respond", params, ret, why, size);
+	stepup_wipe(mine);
+	return r;
 }
 
 static void tell(const struct found *f, const struct answer *a, const json_t *result)
@@ -262,25 +275,23 @@ static void tell(const struct found *f, const struct answer *a, const json_t *re
 
 static int send_answer(const struct found *f, const struct answer *a)
 {
-	json_t *params = respond_params(f, a);
-	_cleanup_json_ json_t *mine = json_incref(params), *result = NULL;
+	_cleanup_json_ json_t *with = a->o->group ? json_array() : NULL, *result = NULL;
+	/* What was shown was escaped; the helper's own offer is the default. */
+	const struct card_reply reply = { .decision = a->decision,
+					  .scope = a->scope,
+					  .rule = strcmp(a->scope, "once") == 0 ? NULL : a->o->rule,
+					  .until = a->o->until,
+					  .reason = a->o->reason,
+					  .with = with };
 	char why[512];
-	int r = params ? 0 : -ENOMEM;
+	int r = with ? add_others(f, with) : 0;
 
-	if (r == 0 && a->o->group)
-		r = add_others(f, params);
-	if (r == 0 && strcmp(a->decision, "approved") == 0)
-		r = stepup_confirm(f->fd, f->card, params);
-	if (r < 0) {
-		json_decref(params);
-		return r;
-	}
-	r = control_call(f->fd, "approval/respond", params, &result, why, sizeof(why));
-	stepup_wipe(mine);
-	if (r < 0)
-		talk("session %s: %s", f->ref.id, why);
-	else
+	if (r == 0)
+		r = card_answer(f->fd, f->card, &reply, &result, why, sizeof(why));
+	if (r == 0)
 		tell(f, a, result);
+	else if (*why)
+		talk("session %s: %s", f->ref.id, why);
 	return r;
 }
 

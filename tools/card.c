@@ -92,7 +92,7 @@ static int add_owned(struct card_text *t, enum card_part part, const char *label
 	return 0;
 }
 
-static int add(struct card_text *t, enum card_part part, const char *label, const char *escaped)
+int card_text_add(struct card_text *t, enum card_part part, const char *label, const char *escaped)
 {
 	return *escaped ? add_owned(t, part, label, line_text(escaped)) : 0;
 }
@@ -206,12 +206,12 @@ static int add_askers(struct card_text *t, const json_t *card)
 
 static int add_where(struct card_text *t, const json_t *card)
 {
-	int r = is_as_called(card) ? 0 : add(t, CARD_WHERE, "file", json_str(card, "file"));
+	int r = is_as_called(card) ? 0 : card_text_add(t, CARD_WHERE, "file", json_str(card, "file"));
 
 	if (r == 0)
-		r = add(t, CARD_WHERE, "branch", json_str(card, "branch"));
+		r = card_text_add(t, CARD_WHERE, "branch", json_str(card, "branch"));
 	if (r == 0)
-		r = add(t, CARD_WHERE, "in", json_str(card, "cwd"));
+		r = card_text_add(t, CARD_WHERE, "in", json_str(card, "cwd"));
 	if (r == 0)
 		r = add_process(t, "by", json_str(card, "exe"), number(card, "pid"));
 	if (r == 0)
@@ -231,7 +231,7 @@ static int add_risk(struct card_text *t, const json_t *card)
 	if (!*level)
 		return 0;
 	if (json_array_size(json_object_get(risk, "reasons")) == 0)
-		r = add(t, CARD_RISK, label, level);
+		r = card_text_add(t, CARD_RISK, label, level);
 	json_array_foreach(json_object_get(risk, "reasons"), i, reason)
 	{
 		_cleanup_free_ char *text = NULL;
@@ -241,10 +241,10 @@ static int add_risk(struct card_text *t, const json_t *card)
 			text = NULL;
 			return -ENOMEM;
 		}
-		r = add(t, CARD_RISK, i ? "" : label, text);
+		r = card_text_add(t, CARD_RISK, i ? "" : label, text);
 	}
 	if (r == 0 && json_is_true(json_object_get(card, "stepup")))
-		r = add(t, CARD_RISK, "", "an approval is confirmed by the passphrase");
+		r = card_text_add(t, CARD_RISK, "", "an approval is confirmed by the passphrase");
 	return r;
 }
 
@@ -253,6 +253,7 @@ static int add_offers(struct card_text *t, const json_t *card)
 {
 	const json_t *offers = json_object_get(card, "offers"), *lines = json_object_get(offers, "lines");
 	const char *none = json_str(offers, "why_none");
+	char label[CARD_LABEL];
 	json_t *line;
 	size_t i;
 	int r = 0;
@@ -268,10 +269,11 @@ static int add_offers(struct card_text *t, const json_t *card)
 			text = NULL;
 			return -ENOMEM;
 		}
-		r = add(t, CARD_RULES, i ? "or" : "wider", text);
+		snprintf(label, sizeof(label), "wider %u", (unsigned)(i + 1) % 10);
+		r = card_text_add(t, CARD_RULES, label, text);
 	}
 	if (r == 0 && json_array_size(lines) == 0)
-		r = add(t, CARD_RULES, "wider", *none ? none : "this can be allowed once only");
+		r = card_text_add(t, CARD_RULES, "wider", *none ? none : "this can be allowed once only");
 	return r;
 }
 
@@ -283,17 +285,18 @@ int card_text_init(struct card_text *t, const json_t *card)
 	*t = (struct card_text){ 0 };
 	r = add_what(t, card);
 	if (r == 0)
-		r = add(t, CARD_WHAT, "to", json_str(card, "to"));
+		r = card_text_add(t, CARD_WHAT, "to", json_str(card, "to"));
 	if (r == 0)
-		r = add(t, CARD_WHAT, "sends", json_str(card, "sends"));
+		r = card_text_add(t, CARD_WHAT, "sends", json_str(card, "sends"));
 	if (r == 0 && strncmp(json_str(card, "to"), "host ", strlen("host ")) == 0)
-		r = add(t, CARD_WHAT, "opens", "that host, for this push alone, unless a rule denies it");
+		r = card_text_add(t, CARD_WHAT, "opens",
+				  "that host, for this push alone, unless a rule denies it");
 	if (r == 0)
 		r = add_env(t, json_object_get(card, "env"));
 	if (r == 0)
 		r = add_where(t, card);
 	if (r == 0)
-		r = add(t, CARD_WHERE, "rule", json_str(card, "rule"));
+		r = card_text_add(t, CARD_WHERE, "rule", json_str(card, "rule"));
 	if (r == 0)
 		r = add_risk(t, card);
 	if (r == 0)
@@ -301,7 +304,7 @@ int card_text_init(struct card_text *t, const json_t *card)
 	if (r == 0)
 		r = card_digest(card, digest);
 	if (r == 0)
-		r = add(t, CARD_DIGEST, "digest", digest);
+		r = card_text_add(t, CARD_DIGEST, "digest", digest);
 	return r;
 }
 

@@ -5,14 +5,13 @@
  * hide behind a long line or a control character.
  */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 #include "tools/card.h"
+#include "tools/follow.h"
 #include "tools/tools.h"
 
-#define SESSIONS_MAX 64
-#define RESCAN_MS    1000
+#define RESCAN_MS 1000
 
 static int told(const struct session_ref *ref, int r, const char *why)
 {
@@ -147,12 +146,6 @@ void cards_each(named_fn *fn, void *ctx)
 
 /* --- as they come --------------------------------------------------------------------------------------- */
 
-/* A session that is listened to; calls go over another connection. */
-struct followed {
-	struct session_ref ref;
-	int fd; /* -1: the place is free */
-};
-
 static void print_event(const json_t *event)
 {
 	_cleanup_free_ char *text = json_dumps(event, JSON_COMPACT | JSON_ENSURE_ASCII);
@@ -181,8 +174,9 @@ static void tell_refused(const struct followed *f, const json_t *params)
 	       exe && *exe ? exe : "?", why ? why : "?");
 }
 
-static void tell_event(const struct options *o, const struct followed *f, json_t *note)
+static void tell_event(void *ctx, struct followed *f, json_t *note)
 {
+	const struct options *o = ctx;
 	const char *method = json_str(note, "method");
 	json_t *params = json_object_get(note, "params");
 
@@ -199,13 +193,15 @@ static void tell_event(const struct options *o, const struct followed *f, json_t
 	(void)fflush(stdout);
 }
 
-static void show_waiting(const struct options *o, const struct session_ref *ref)
+/* It is listened to already: a card that comes between is shown twice and not missed. */
+static void show_waiting(void *ctx, struct followed *f)
 {
+	const struct options *o = ctx;
 	_cleanup_json_ json_t *all = o->json ? json_array() : NULL;
 	json_t *j;
 	size_t i;
 
-	(void)show_session(ref, all);
+	(void)show_session(&f->ref, all);
 	json_array_foreach(all, i, j)
 	{
 		_cleanup_json_ json_t *event =
@@ -216,77 +212,20 @@ static void show_waiting(const struct options *o, const struct session_ref *ref)
 	(void)fflush(stdout);
 }
 
-/* Listens before it looks: a card that comes between is shown twice and not missed. */
-static void follow_session(const struct options *o, struct followed *list, const struct session_ref *ref)
-{
-	struct followed *place = NULL;
-	char why[512];
-
-	for (size_t i = 0; i < SESSIONS_MAX; i++) {
-		if (list[i].fd >= 0 && strcmp(list[i].ref.dir, ref->dir) == 0)
-			return;
-		if (list[i].fd < 0 && !place)
-			place = &list[i];
-	}
-	if (!place)
-		return;
-	place->fd = control_open(ref->dir);
-	if (place->fd < 0)
-		return;
-	place->ref = *ref;
-	if (control_listen(place->fd, true, false, why, sizeof(why)) < 0) {
-		(void)close(place->fd);
-		place->fd = -1;
-		return;
-	}
-	show_waiting(o, ref);
-}
-
-static void rescan(const struct options *o, struct followed *list)
-{
-	_cleanup_free_ struct session_ref *refs = NULL;
-	size_t n = 0;
-
-	if (sessions_list(&refs, &n) < 0)
-		return;
-	for (size_t i = 0; i < n; i++)
-		follow_session(o, list, &refs[i]);
-}
-
-static void listen_once(const struct options *o, struct followed *list)
-{
-	struct pollfd p[SESSIONS_MAX];
-
-	for (size_t i = 0; i < SESSIONS_MAX; i++)
-		p[i] = (struct pollfd){ .fd = list[i].fd, .events = POLLIN };
-	if (poll(p, SESSIONS_MAX, RESCAN_MS) <= 0)
-		return;
-	for (size_t i = 0; i < SESSIONS_MAX; i++) {
-		_cleanup_json_ json_t *note = NULL;
-		int r = p[i].revents ? control_next(list[i].fd, 0, &note) : -EAGAIN;
-
-		if (r == 0)
-			tell_event(o, &list[i], note);
-		if (r == 0 || r == -EAGAIN)
-			continue;
-		(void)close(list[i].fd);
-		list[i].fd = -1;
-	}
-}
-
 static int follow(const struct options *o)
 {
-	struct followed *list = calloc(SESSIONS_MAX, sizeof(*list));
+	struct follow *f = calloc(1, sizeof(*f));
 
-	if (!list)
+	if (!f)
 		return EXIT_USAGE;
-	for (size_t i = 0; i < SESSIONS_MAX; i++)
-		list[i].fd = -1;
-	while (!ferror(stdout)) {
-		rescan(o, list);
-		listen_once(o, list);
-	}
-	free(list);
+	follow_init(f);
+	f->begun = show_waiting;
+	f->told = tell_event;
+	f->ctx = (void *)o;
+	while (!ferror(stdout))
+		(void)follow_step(f, -1, RESCAN_MS);
+	follow_done(f);
+	free(f);
 	return EXIT_FINDINGS;
 }
 

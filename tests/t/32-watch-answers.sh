@@ -3,12 +3,14 @@
 . "$T_LIB"
 . "$T_BASE/t/watch.sh"
 
-# The rule as the dialog shows it, its rows joined.
-dialog_text() {
-	screen | sed -n '/Allow until/,$p' | LC_ALL=C sed 's/\xe2\x94\x82//g' | tr -d ' \n'
+# An editor that leaves this line in the file.
+editor() {
+	printf '#!/bin/sh\nprintf "%%s\\n" "# a comment" "" "  %s " >"$1"\n' "$1" >"$S/editor"
+	chmod +x "$S/editor"
+	export VISUAL="$S/editor"
 }
 
-t_a_long_rule_is_shown_whole_or_not_granted() {
+t_a_long_rule_is_read_to_its_end_or_not_granted() {
 	local names
 	ask_touch
 	names=$(printf 'name-%s ' {100..117})tail
@@ -18,20 +20,19 @@ t_a_long_rule_is_shown_whole_or_not_granted() {
 	keys Space End
 	must_show "digest"
 	sleep 0.7
+	keys 1
+	must_show "[commands] allow"
+	must_show "more rows"
 	keys s
-	must_show "Allow until this session"
-	sleep 0.5
-	keys Enter
-	must_show "not all of the rule fits"
-	has_pending || fail "granted what was cut"
+	must_show "read it to its end first"
+	has_pending || fail "granted what was not read"
 	tmx resize-window -t w -x 80 -y 24
-	must_show "Allow until this session ends"
-	sleep 0.5
-	case $(dialog_text) in
-	*"allow=touch${names// /}\$"*) ;;
+	must_show "until this session ends"
+	case $(screen | sed -n '/ allow /,/ s  /p' | LC_ALL=C sed 's/\xe2\x94\x82//g' | tr -d ' \n') in
+	*"allow=touch${names// /}\$s"*) ;;
 	*) fail "not the whole rule: $(screen)" ;;
 	esac
-	keys Enter
+	keys s
 	must_show "approved for: session"
 	bg_wait long
 	out_is "done"
@@ -60,11 +61,11 @@ t_whole_large_screen() {
 	watch 120 40
 	bg whole bash -c 'touch asked-for'
 	settled
-	must_show "a allow once"
+	must_show "y allow once"
 	id=$(pending_id) || exit 1
 	session=$(pale session list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["session"])')
 	golden "${id:0:4}" "$session" >"$S/screen"
-	keys d
+	keys n
 	bg_wait whole
 	diff -u - "$S/screen" <<-'END' || fail "the screen differs"
 	 pale watch   1 waits   1 session
@@ -77,7 +78,7 @@ t_whole_large_screen() {
 	 by         /usr/bin/bash (PID)
 	 rule       policy.ini:4 [commands] ask = touch
 	 risk       low
-	 wider      [commands] allow = touch asked-for $
+	 wider 1    [commands] allow = touch asked-for $
 	 digest     DIGEST
 
 
@@ -97,36 +98,33 @@ t_whole_large_screen() {
 
 
 
-	- Decisions: denied, asked (v: all) -
+	- Decisions: denied, asked -
 
 
 
 
 
 
-	- Sessions -
-	 SESSION   full   bash         1 wait      0 denied N records
-	a allow once  s session  p project  A always  d deny  D tell  g all  ? q
+
+
+	y allow once  n deny  N deny and tell  1 2 a rule  e write one  g all  ? q
 	END
 }
 
 t_all_that_are_alike() {
 	ask_touch
 	mkdir x
+	editor 'allow = touch x/* $'
 	watch 80 24
 	bg alike bash -c 'touch x/a & touch x/b & touch x/c & wait; echo end'
 	must_show "Questions (3)"
 	settled
 	keys g
 	must_show "for all that wait and are alike"
+	keys e
+	must_show "[commands] allow = touch x/* $"
 	keys s
-	must_show "Allow until this session ends"
-	keys e C-u
-	keys -l 'allow = touch x/* $'
-	keys Enter
-	must_show "allow = touch x/"
-	keys Enter
-	must_show "approved for: session"
+	must_show "and 2 more"
 	bg_wait alike
 	exists x/a
 	exists x/b
@@ -137,7 +135,7 @@ t_all_that_are_alike() {
 	settled
 	keys g
 	must_show "for all that wait and are alike"
-	keys d
+	keys n
 	must_show "and 1 more"
 	bg_wait alike
 	missing d
@@ -150,16 +148,10 @@ t_for_the_project_until_a_day() {
 	watch 80 24
 	bg project bash -c 'touch a && touch a && echo done'
 	settled
+	day=$(date -d '+30 days' +%Y-%m-%d)
+	keys 1
+	must_show "for this agent in this project, until $day"
 	keys p
-	must_show "Allow until $(date -d '+30 days' +%Y-%m-%d) for this agent in this project"
-	day=$(date -d '+20 days' +%Y-%m-%d)
-	keys t C-u
-	keys -l "$day"
-	keys Enter
-	must_show "Allow until $day"
-	must_show "allow = touch a"
-	sleep 0.5
-	keys Enter
 	must_show "approved for: project"
 	bg_wait project
 	out_is "done"
@@ -170,38 +162,52 @@ t_for_the_project_until_a_day() {
 
 t_always() {
 	ask_touch
+	editor 'allow = bash'
 	watch 80 24
 	bg always bash -c 'touch a && echo done'
 	settled
-	keys A
-	must_show "Allow for this agent always"
-	sleep 0.5
+	keys 1
+	must_show "for this agent always"
 	keys Escape
-	until_true 10 is_off_screen "Allow for this agent always" || fail "Esc does not leave"
+	until_true 10 is_off_screen "for this agent always" || fail "Esc does not leave"
 	has_pending || fail "granted by Esc"
 	# What may not be granted is refused, and the question waits.
+	keys e
+	must_show "[commands] allow = bash"
 	keys A
-	must_show "Allow for this agent always"
-	keys e C-u
-	keys -l 'allow = bash'
-	must_show "allow = bash"
-	keys Enter
-	sleep 0.5
-	keys Enter
 	must_show "this program runs what its arguments say"
 	has_pending || fail "granted for a shell"
+	settled
+	keys 1
+	must_show "for this agent always"
 	keys A
-	must_show "allow = touch a"
-	keys Escape
-	until_true 10 is_off_screen "Allow for this agent always" || fail "Esc does not leave"
-	keys A
-	must_show "allow = touch a"
-	sleep 0.5
-	keys Enter
 	must_show "approved for: always"
 	bg_wait always
 	fsh 'touch a && echo again'
 	out_is again
+}
+
+t_an_editor_that_leaves_no_rule() {
+	ask_touch
+	VISUAL=false watch 80 24
+	bg none bash -c 'touch a; echo "status $?"'
+	settled
+	keys e
+	must_show "no rule: the editor failed"
+	has_pending || fail "answered"
+	missing "$HOME/.local/state/pale/.rule-to-grant"
+	settled
+	keys q
+	must_show "ended 0"
+	tmx kill-server
+	editor '# nothing'
+	watch 80 24
+	settled
+	keys e
+	must_show "no rule: there is no line"
+	keys n
+	bg_wait none
+	out_is "status 126"
 }
 
 t_what_cannot_be_taken_back_is_confirmed() {
@@ -222,7 +228,7 @@ t_what_cannot_be_taken_back_is_confirmed() {
 	bg publish bash -c 'npm publish || exit 3'
 	settled
 	must_show "confirmed by the passphrase"
-	keys a
+	keys y
 	must_show "seven blue herons"
 	has_pending || fail "approved without it"
 	sleep 0.3
@@ -240,7 +246,7 @@ t_c_locale() {
 	settled
 	must_show '\xc3\xa9'
 	must_show "Questions (1)"
-	keys d
+	keys n
 	bg_wait plain
 	out_is "status 126"
 }

@@ -8,13 +8,12 @@ t_allow_once() {
 	watch 80 24
 	bg once bash -c 'touch a; touch a; echo "status $?"'
 	settled
-	keys a
+	keys y
 	must_show "approved once by you"
 	until_true 10 test -e a || fail "not run after the approval"
-	# The cursor stays on the answered one while that tells how it ended.
-	until_true 10 is_off_screen "approved once by you" || fail "it stays"
+	must_show "Questions (1)"
 	settled
-	keys d
+	keys n
 	bg_wait once
 	out_is "status 126"
 	verifies
@@ -28,9 +27,9 @@ t_read_to_the_end_first() {
 	bg long bash -c "touch ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200}-the-tail; echo \"status \$?\""
 	must_show "Space reads on"
 	sleep 0.7
-	keys a
+	keys y
 	must_show "read it to its end first"
-	keys s p A d D
+	keys n N 1 2 e g s p A
 	sleep 0.5
 	has_pending || fail "answered before it was read"
 	must_not_show "digest"
@@ -39,7 +38,7 @@ t_read_to_the_end_first() {
 	must_show "digest"
 	must_show "-- end --"
 	sleep 0.3
-	keys a
+	keys y
 	bg_wait long
 	! grep -q 'status 126' "$S/out" || fail "not allowed after it was read"
 }
@@ -47,16 +46,16 @@ t_read_to_the_end_first() {
 t_what_was_typed_before_answers_nothing() {
 	ask_touch
 	watch 80 24
-	keys a a a a a
+	keys y y y y y
 	bg early bash -c 'touch a; echo "status $?"'
 	until has_pending; do
-		keys a
+		keys y
 	done
 	sleep 1
 	missing a
 	has_pending || fail "answered by what was typed before"
 	settled
-	keys d
+	keys n
 	bg_wait early
 	out_is "status 126"
 }
@@ -81,10 +80,17 @@ t_deny_and_tell() {
 	watch 80 24
 	bg tell bash -c 'touch a; echo "status $?"'
 	settled
-	keys D
+	keys N
+	must_show "tell the agent:"
+	keys Enter
+	must_show "not answered"
+	has_pending || fail "answered without a reason"
+	settled
+	keys N
 	must_show "tell the agent:"
 	keys -l "use make instead"
 	keys Enter
+	must_show "denied by you"
 	bg_wait tell
 	out_is "status 126"
 	err_has "use make instead"
@@ -99,13 +105,17 @@ t_a_wider_answer_shows_its_rule() {
 	bg wide bash -c 'git push -q origin feature/x && git push -q origin feature/x && echo done'
 	settled
 	keys s
-	must_show "Allow until this session ends"
-	must_show "allow = git push"
-	keys e
-	sleep 0.2
+	keys 4
+	must_show "no rule is offered under 4"
+	has_pending || fail "answered by a key of the rule's"
+	keys 1
+	must_show "grant for:"
+	must_show "[commands] allow = git push"
 	keys Escape
-	sleep 0.2
-	keys Enter
+	must_show "digest"
+	keys 1
+	must_show "grant for:"
+	keys s
 	must_show "approved for: session"
 	bg_wait wide
 	out_is "done"
@@ -124,7 +134,7 @@ t_screen_sizes() {
 	tmx resize-window -t w -x 80 -y 24
 	settled
 	must_show "touch"
-	keys d
+	keys n
 	bg_wait small
 	keys q
 	must_show "ended 0"
@@ -136,7 +146,7 @@ t_no_colour() {
 	bg plain bash -c 'touch a'
 	settled
 	! tmx capture-pane -e -p -t w | grep -qE $'\033\\[[0-9;]*3[1-7]m' || fail "colour with NO_COLOR"
-	keys d
+	keys n
 	bg_wait plain
 }
 
@@ -144,7 +154,7 @@ t_sessions_come_and_go() {
 	local helper
 	ask_touch
 	watch 120 40
-	must_show "no session runs"
+	must_show "0 sessions"
 	bg one bash -c 'touch a'
 	must_show "1 session"
 	pale run -q -- bash -c 'touch b' >/dev/null 2>&1 </dev/null &
@@ -162,10 +172,8 @@ t_sessions_come_and_go() {
 	must_show "has ended"
 	must_show "1 session"
 	must_show "Questions (1)"
-	# The cursor may be on the one that ended, until that is gone.
-	until_true 10 is_off_screen "the session has ended" || fail "it stays"
 	settled
-	keys d
+	keys n
 	must_show "Questions (0)"
 }
 
@@ -180,7 +188,7 @@ t_hostile_text() {
 	must_show 'two\x20\x20blanks\x20'
 	must_not_show ' rule       policy: allow'
 	! screen | LC_ALL=C tr -d '\n' | sed 's/\xe2\x94\x80//g; s/\xe2\x94\x82//g' | LC_ALL=C grep -q '[^ -~]' || fail "not ASCII: $(screen | od -c | head -40)"
-	keys d
+	keys n
 	bg_wait hostile
 }
 
@@ -203,11 +211,11 @@ t_whole_screen() {
 	watch 80 24
 	bg whole bash -c 'touch asked-for'
 	settled
-	must_show "a allow once"
+	must_show "y allow once"
 	id=$(pending_id) || exit 1
 	session=$(pale session list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["session"])')
 	golden "${id:0:4}" "$session" >"$S/screen"
-	keys d
+	keys n
 	bg_wait whole
 	diff -u - "$S/screen" <<-'END' || fail "the screen differs"
 	 pale watch   1 waits   1 session
@@ -220,20 +228,20 @@ t_whole_screen() {
 	 by         /usr/bin/bash (PID)
 	 rule       policy.ini:4 [commands] ask = touch
 	 risk       low
-	 wider      [commands] allow = touch asked-for $
+	 wider 1    [commands] allow = touch asked-for $
 	 digest     DIGEST
 
 
 
 
 
-	- Decisions: denied, asked (v: all) -
+
+	- Decisions: denied, asked -
 
 
 
-	- Sessions -
-	 SESSION   full   bash         1 wait      0 denied N records
-	a allow once  s session  p project  A always  d deny  D tell  g all  ? q
+
+	y allow once  n deny  N deny and tell  1 2 a rule  e write one  g all  ? q
 	END
 }
 

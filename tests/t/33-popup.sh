@@ -88,14 +88,14 @@ t_read_in_full_allowed_once_and_pushed() {
 	must_show "may the agent do this?"
 	must_show "Space reads on"
 	sleep 0.7
-	keys a
+	keys y
 	must_show "read it to its end first"
 	[ ! -e pushed ] || fail "answered before it was read"
 	keys Space Space Space
 	must_show "digest"
 	must_show "-- end --"
 	sleep 0.3
-	keys a
+	keys y
 	must_show "approved once by you"
 	until_true 10 test -e pushed || fail "the push did not end"
 	[ "$(cat pushed)" = 0 ] || fail "the push failed: $(cat push.out)"
@@ -111,7 +111,7 @@ t_what_was_typed_for_the_agent_answers_nothing() {
 	agent feature/x
 	: >go
 	until on_screen "may the agent do this?"; do
-		keys a
+		keys y
 	done
 	sleep 1
 	has_pending || fail "answered by what was typed before"
@@ -145,7 +145,7 @@ t_one_after_the_other() {
 		must_show "may the agent do this?"
 		must_show digest
 		sleep 0.8
-		keys a
+		keys y
 		must_show "approved once"
 		until_true 10 is_gone "approved once" || fail "the popup stays"
 	done
@@ -164,7 +164,7 @@ t_an_expired_one_makes_room() {
 	must_show "denied in"
 	must_show digest
 	sleep 0.8
-	keys a
+	keys y
 	must_show "approved once"
 	until_true 10 test -e second || fail "not run"
 	missing first
@@ -235,7 +235,7 @@ t_a_new_one_after_one_was_left() {
 	must_show "may the agent do this?"
 	must_show digest
 	sleep 0.8
-	keys a
+	keys y
 	must_show "approved once"
 	until_true 10 test -e second || fail "the answer was for another"
 	missing first
@@ -253,7 +253,7 @@ t_two_clients_on_one_pane() {
 	until_true 10 eval 'outer capture-pane -p -t p | grep -q digest' || fail "the client that was used shows nothing"
 	is_gone "may the agent do this?" || fail "the other one shows it, too"
 	sleep 0.8
-	outer send-keys -t p a
+	outer send-keys -t p y
 	until_true 10 test -e a || fail "not run"
 	until_true 10 eval '! outer capture-pane -p -t p | grep -q "may the agent"' || fail "the popup stays"
 }

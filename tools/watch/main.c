@@ -1,10 +1,213 @@
 /*
- * pale watch: questions, decisions and sessions as they come, on a full screen.
+ * pale watch: questions and decisions as they come, on a full screen.
+ *
+ * A card is answered by a key only when its last row was on the screen, and not within half a second after it
+ * came there by itself; what was typed before is discarded.
  */
+#include "tools/watch/watch.h"
+
 #include <ctype.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 
-#include "tools/watch/watch.h"
+#define STATUS_NS (6 * NS_PER_S)
+#define TICK_MS	  200
+#define KEYS_MAX  256
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_end(int sig)
+{
+	told_to_end = sig;
+}
+
+/* --- keys -------------------------------------------------------------------------------------------------
+ */
+
+static void key_scroll(struct watch *w, int key)
+{
+	int page = w->pad.height > 1 ? w->pad.height - 1 : 1;
+
+	switch (key) {
+	case ' ':
+	case KEY_NPAGE:
+		pad_move(&w->pad, page);
+		return;
+	case 'b':
+	case KEY_PPAGE:
+		pad_move(&w->pad, -page);
+		return;
+	case KEY_HOME:
+		pad_move(&w->pad, -w->pad.n);
+		return;
+	default:
+		pad_move(&w->pad, w->pad.n);
+	}
+}
+
+/* The next question or the one before; of one card alone the next row. */
+static void key_move(struct watch *w, int key)
+{
+	int by = key == 'j' || key == KEY_DOWN ? 1 : -1, at = cards_at(w) + by;
+
+	if (w->only || w->view != VIEW_CARD)
+		pad_move(&w->pad, by);
+	else if (at >= 0 && (size_t)at < json_array_size(w->cards))
+		card_choose(w, json_array_get(w->cards, (size_t)at), CHOSEN_BY_HUMAN);
+}
+
+static void key_redraw(struct watch *w, int key)
+{
+	(void)w;
+	(void)key;
+	(void)clearok(stdscr, TRUE);
+}
+
+static void key_help(struct watch *w, int key);
+
+static void key_leave(struct watch *w, int key)
+{
+	if (w->view == VIEW_CARD)
+		w->quit |= key != 27;
+	else
+		card_show(w);
+}
+
+enum key_kind { KEY_ALWAYS, KEY_CARD, KEY_RULE, KEY_BOTH };
+
+static const struct key {
+	int keys[4];
+	const char *name, *help;
+	void (*run)(struct watch *w, int key);
+	enum key_kind
+		kind; /* KEY_CARD, KEY_RULE, KEY_BOTH: answers the card, the rule that is shown, either */
+} table[] = {
+	{ { 'y' }, "y", "allow, this once", answer_once, KEY_CARD },
+	{ { 'n' }, "n", "deny", answer_deny, KEY_CARD },
+	{ { 'N' }, "N", "deny, and tell the agent why", answer_deny_tell, KEY_CARD },
+	{ { '1', '2', '3', '4' },
+	  "1 to 4",
+	  "show the rule that is offered, to grant it",
+	  answer_rule,
+	  KEY_BOTH },
+	{ { 'e' }, "e", "write a rule in the editor ($VISUAL, $EDITOR)", answer_edit, KEY_BOTH },
+	{ { 's', 'p', 'A' },
+	  "s, p, A",
+	  "grant it for the session, the project, always",
+	  answer_grant,
+	  KEY_RULE },
+	{ { 'g' }, "g", "the next answer is for all that are alike", answer_group, KEY_BOTH },
+	{ { ' ', KEY_NPAGE, 'b', KEY_PPAGE },
+	  "Space, b",
+	  "read on, or back, a page",
+	  key_scroll,
+	  KEY_ALWAYS },
+	{ { KEY_HOME, KEY_END, 'G' }, "Home, End", "to the top, to the end", key_scroll, KEY_ALWAYS },
+	{ { 'j', KEY_DOWN, 'k', KEY_UP }, "j, k", "the next question, the one before", key_move, KEY_ALWAYS },
+	{ { CTRL('l') }, "Ctrl-L", "draw anew", key_redraw, KEY_ALWAYS },
+	{ { '?' }, "?", "this help", key_help, KEY_ALWAYS },
+	{ { 'q', CTRL('c'), 27 }, "q", "back, or leave: what waits goes on waiting", key_leave, KEY_ALWAYS },
+};
+
+static void key_help(struct watch *w, int key)
+{
+	struct card_text t = { 0 };
+
+	(void)key;
+	for (size_t i = 0; i < NELEM(table); i++)
+		(void)card_text_add(&t, CARD_WHERE, table[i].name, table[i].help);
+	pad_set(&w->pad, &t);
+	w->view = VIEW_HELP;
+}
+
+/* The card, or the rule, may be answered now; else false after saying why not. */
+static bool may_answer(struct watch *w, enum key_kind kind)
+{
+	if (!w->card || (kind != KEY_BOTH && kind != (w->view == VIEW_RULE ? KEY_RULE : KEY_CARD)))
+		return false;
+	if (w->closed)
+		return false;
+	if (!w->pad.seen_end)
+		watch_say(w, "read it to its end first: Space");
+	else if (loop_now() < w->dead_ns)
+		(void)flushinp();
+	else
+		return true;
+	return false;
+}
+
+static void take_key(struct watch *w, int key)
+{
+	w->dirty = true;
+	if (key == KEY_RESIZE)
+		return;
+	if (w->view == VIEW_HELP) {
+		card_show(w);
+		return;
+	}
+	for (size_t i = 0; i < NELEM(table); i++) {
+		const struct key *k = &table[i];
+
+		for (size_t j = 0; j < NELEM(k->keys); j++) {
+			if (k->keys[j] == 0 || k->keys[j] != key)
+				continue;
+			if (k->run != key_leave)
+				card_touch(w);
+			if (k->kind == KEY_ALWAYS || may_answer(w, k->kind))
+				k->run(w, key);
+			return;
+		}
+	}
+}
+
+/* --- the loop ---------------------------------------------------------------------------------------------
+ */
+
+static void loop(struct watch *w)
+{
+	uint64_t second = 0;
+	int key;
+
+	while (!w->quit && !told_to_end) {
+		cards_tick(w);
+		if (w->status[0] && loop_now() - w->status_ns > STATUS_NS)
+			watch_say(w, "%s", "");
+		/* The clocks run. */
+		w->dirty |= loop_now() / NS_PER_S != second;
+		second = loop_now() / NS_PER_S;
+		if (w->dirty)
+			watch_draw(w);
+		w->dirty = false;
+		/* The terminal is gone. */
+		if (follow_step(&w->follow, STDIN_FILENO, TICK_MS) & (POLLHUP | POLLERR | POLLNVAL))
+			return;
+		/* A storm of resizes or of keys must not keep the cards away. */
+		for (int i = 0; i < KEYS_MAX && (key = getch()) != ERR; i++)
+			take_key(w, key);
+	}
+}
+
+static int run(struct watch *w)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_end };
+
+	if (screen_start() < 0) {
+		talk("this terminal cannot show a full screen; try: pale pending --follow");
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < NELEM(signals); i++)
+		(void)sigaction(signals[i], &sa, NULL);
+	cards_begin(w);
+	loop(w);
+	(void)endwin();
+	cards_done(w);
+	return w->only && !w->closed ? EXIT_FINDINGS : EXIT_OK;
+}
+
+/* --- the command ------------------------------------------------------------------------------------------
+ */
 
 /* SESSION/ID, both of lower-case letters and digits: the popup's own words. */
 static bool split_card(const char *text, char session[SESSION_ID_MAX], const char **ret_id)
@@ -12,7 +215,7 @@ static bool split_card(const char *text, char session[SESSION_ID_MAX], const cha
 	const char *slash = strchr(text, '/');
 	size_t len = slash ? (size_t)(slash - text) : 0;
 
-	if (len == 0 || len >= SESSION_ID_MAX || strlen(slash + 1) < 4 || strlen(slash + 1) >= ITEM_ID)
+	if (len == 0 || len >= SESSION_ID_MAX || strlen(slash + 1) < 4)
 		return false;
 	for (const char *p = text; *p; p++)
 		if (p != slash && !islower((unsigned char)*p) && !isdigit((unsigned char)*p))
@@ -24,12 +227,11 @@ static bool split_card(const char *text, char session[SESSION_ID_MAX], const cha
 
 static int watch_run(const struct options *o, int argc, char **argv)
 {
-	struct watch w = { .records = !o->card };
+	static struct watch w;
 	char session[SESSION_ID_MAX];
-	int code;
 
 	(void)argv;
-	if (argc || (o->card && !split_card(o->card, session, &w.only_card))) {
+	if (argc || (o->card && !split_card(o->card, session, &w.only))) {
 		talk(argc ? "watch takes no operand" : "--card takes SESSION/ID");
 		return EXIT_USAGE;
 	}
@@ -41,12 +243,8 @@ static int watch_run(const struct options *o, int argc, char **argv)
 		talk("watch needs a terminal; elsewhere: pale pending --follow, pale log --follow");
 		return EXIT_USAGE;
 	}
-	if (o->card)
-		w.only_session = session;
-	code = ui_run(&w);
-	feed_done(&w);
-	model_done(&w);
-	return code;
+	w.follow.only = o->card ? session : NULL;
+	return run(&w);
 }
 
 static const struct opt opts[] = {
@@ -57,7 +255,7 @@ static const struct opt opts[] = {
 const struct subcommand subcommand_watch = {
 	.name = "watch",
 	.args = "[--card SESSION/ID]",
-	.summary = "questions, decisions and sessions as they come, on one screen",
+	.summary = "questions and decisions as they come, on one screen",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = watch_run,

@@ -4,10 +4,9 @@
  */
 #include <errno.h>
 #include <locale.h>
-#include <ncurses.h>
 #include <string.h>
 
-#include "tools/watch/ui.h"
+#include "tools/watch/watch.h"
 
 static bool has_paint;
 
@@ -47,13 +46,8 @@ int screen_start(void)
 	(void)intrflush(stdscr, FALSE);
 	(void)curs_set(0);
 	start_colours();
-	screen_flush_keys();
+	(void)flushinp();
 	return 0;
-}
-
-void screen_end(void)
-{
-	(void)endwin();
 }
 
 void screen_leave(void)
@@ -65,49 +59,34 @@ void screen_leave(void)
 void screen_back(void)
 {
 	(void)reset_prog_mode();
-	screen_flush_keys();
+	(void)flushinp();
 	(void)clearok(stdscr, TRUE);
 	(void)refresh();
 }
 
-void screen_flush_keys(void)
+attr_t screen_paint(enum paint p)
 {
-	(void)flushinp();
+	if (p == PAINT_BOLD || p == PAINT_DIM)
+		return p == PAINT_BOLD ? A_BOLD : A_DIM;
+	return has_paint ? (attr_t)COLOR_PAIR((int)p + 1) : p == PAINT_GREEN ? A_NORMAL : A_BOLD;
 }
 
-unsigned screen_paint(enum paint p)
+attr_t screen_risk(const char *text)
 {
-	if (p == PAINT_BOLD)
-		return A_BOLD;
-	if (p == PAINT_DIM)
-		return A_DIM;
-	return has_paint ? (unsigned)COLOR_PAIR((int)p + 1) : p == PAINT_GREEN ? A_NORMAL : (unsigned)A_BOLD;
-}
-
-unsigned screen_bold(void)
-{
-	return A_BOLD;
-}
-
-unsigned screen_dim(void)
-{
-	return A_DIM;
-}
-
-unsigned screen_reverse(void)
-{
-	return A_REVERSE;
+	if (strncmp(text, "critical", 8) == 0 || strncmp(text, "high", 4) == 0)
+		return screen_paint(PAINT_RED);
+	return strncmp(text, "medium", 6) == 0 ? screen_paint(PAINT_YELLOW) : A_NORMAL;
 }
 
 /* The one door to the terminal for texts: whoever forgot to escape his shows nothing but escapes here. */
-void screen_put(int y, int x, int cols, unsigned attr, const char *text)
+void screen_put(int y, int x, int cols, attr_t attr, const char *text)
 {
 	_cleanup_free_ char *shown = recorded_visible(text);
 	int len = shown ? (int)strnlen(shown, INT_MAX / 2) : 0;
 
 	if (cols <= 0 || !shown)
 		return;
-	(void)attrset((attr_t)attr);
+	(void)attrset((int)attr);
 	if (len <= cols)
 		(void)mvaddnstr(y, x, shown, len);
 	else
@@ -119,17 +98,13 @@ void screen_put(int y, int x, int cols, unsigned attr, const char *text)
 	(void)attrset(A_NORMAL);
 }
 
-void screen_rule(int y, int cols, unsigned attr, const char *title)
+void screen_rule(int y, int cols, const char *title)
 {
-	_cleanup_free_ char *shown = recorded_visible(title);
+	char text[512];
 
-	(void)attrset((attr_t)attr);
+	(void)attrset(A_DIM);
 	(void)mvhline(y, 0, 0, cols);
 	(void)attrset(A_NORMAL);
-	if (!shown || !*shown)
-		return;
-	screen_put(y, 1, 1, 0, " ");
-	screen_put(y, 2, cols - 4, attr, shown);
-	if ((int)strlen(shown) < cols - 4)
-		screen_put(y, 2 + (int)strlen(shown), 1, 0, " ");
+	snprintf(text, sizeof(text), *title ? " %s " : "%s", title);
+	screen_put(y, 1, cols - 3, A_DIM, text);
 }

@@ -1,164 +1,132 @@
 /*
- * pale watch: the operator's screen.  Included by tools/watch/ alone.
+ * pale watch: the operator's screen.
  *
- *   feed.c    sessions come and go; calls and notifications over their control sockets, nothing blocks
- *   model.c   what is known: cards, decisions
- *   answer.c  the way of one answer
- *   screen.c  ncurses, colours;  draw.c  panes;  pager.c  one card's text;  dialog.c  what asks back
- *   keys.c    keys by table;  edit.c  one line of input
+ *   cards.c   what waits in all sessions, which of it is shown, and the decisions
+ *   answer.c  keys that answer: what they ask first, and what became of it
+ *   draw.c    the screen as a whole;  screen.c  ncurses;  pad.c  a text that is read to its end
+ *   main.c    the other keys, the loop, the command
  *
- * One thread and one poll(2).  Everything from a session is text of strangers: it reaches the screen as
- * printable ASCII only, at places of our choosing.
+ * One thread.  Everything from a session is a stranger's text: it reaches the screen as printable ASCII only,
+ * at places of our choosing.
  */
 #ifndef PALE_WATCH_H
 #define PALE_WATCH_H
 
-#include <jansson.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <ncurses.h>
 
 #include "tools/card.h"
-#include "tools/tools.h"
+#include "tools/follow.h"
+#include "tools/loop.h"
 
-#define ITEM_ID	      65
-#define RECORDS_KEPT  1000
-#define CLOSED_NS     (2 * WATCH_S) /* how long a card tells how it ended */
-#define WATCH_S	      1000000000ull
-#define WATCH_TICK_MS 200
+#define SCREEN_MIN_ROWS 10
+#define SCREEN_MIN_COLS 40
+#define CLOSED_NS	(2 * NS_PER_S) /* how long one card alone tells how it ended */
+#define DECISIONS_KEPT	64
+#define RULE_MAX	1024
+#define CTRL(c)		((c)&0x1f)
 
-struct watch;
-struct link;
+/* --- pad.c: a text in rows of the screen's width, of which some are seen ----------------------------------
+ */
 
-/* --- model.c -------------------------------------------------------------------------------------------- */
-
-/* An answer, as its human means it. */
-struct reply {
-	const char *decision; /* static: "approved" or "denied" */
-	const char *scope;    /* static: once, session, project, always */
-	char *rule;	      /* owned, or NULL: the first offer */
-	char *reason;	      /* owned, or NULL */
-	char until[11];	      /* project: YYYY-MM-DD */
-	bool group;
-	json_t *proof; /* what stepup_confirm() said; owned, wiped; or NULL */
+struct pad {
+	struct card_text text;
+	WINDOW *rows; /* NULL before it is drawn, and where there is no memory for it */
+	int n, cols, top, height;
+	bool seen_end; /* its last row was on the screen */
 };
 
-/* A question of one session. */
-struct item {
-	struct link *link; /* NULL once the session is gone */
-	char session[SESSION_ID_MAX], id[ITEM_ID];
-	json_t *card;
-	struct reply *reply; /* on its way; NULL otherwise */
-	bool listed;
-	uint64_t appeared_ns, closed_ns; /* closed_ns 0: open */
-	uint64_t touched_ns;
-	char outcome[160]; /* of a closed one: "approved once by ana" */
-};
+/* Takes the text over. */
+void pad_set(struct pad *p, struct card_text *text);
+/* Draws it there, the last row of which says where one is where that is not all; notes what was seen. */
+void pad_draw(struct pad *p, int y, int height, int cols);
+void pad_move(struct pad *p, int rows);
 
-/* A decision, as a line. */
-struct entry {
-	char *text; /* owned, printable ASCII */
-	enum paint paint;
-	bool is_routine; /* allowed by a rule, and nobody was asked */
-};
+/* --- screen.c ---------------------------------------------------------------------------------------------
+ */
 
-/* What a surface wants to know; any may be NULL. */
-struct sink {
-	void (*opened)(struct watch *w, struct item *it);
-	void (*changed)(struct watch *w, struct item *it); /* it asks for something else now */
-	void (*closed)(struct watch *w, struct item *it);
-	void (*forgotten)(struct watch *w, struct item *it); /* its memory goes */
-	void (*decision)(struct watch *w, const struct link *l, const json_t *record);
-	void (*session)(struct watch *w, const struct link *l, bool is_up);
-	/* A process tried to act as the operator: {pid, exe, why}. */
-	void (*refused)(struct watch *w, const struct link *l, const json_t *what);
-	/* What went wrong, or well; it may be NULL. */
-	void (*said)(struct watch *w, struct item *it, const char *text);
-};
+/* 0, or -ENOTTY where this terminal cannot do it. */
+int screen_start(void);
+/* The terminal is another program's, or another prompt's, between these two. */
+void screen_leave(void);
+void screen_back(void);
+/* Printable ASCII, clipped at cols with a mark; blanks fill the rest where attr is reverse. */
+void screen_put(int y, int x, int cols, attr_t attr, const char *text);
+/* A line across with a title in it. */
+void screen_rule(int y, int cols, const char *title);
+attr_t screen_paint(enum paint p);
+/* That of a risk, by the word that a text begins with. */
+attr_t screen_risk(const char *text);
+
+/* --- what is shown ----------------------------------------------------------------------------------------
+ */
+
+/* What the pad holds. */
+enum view { VIEW_CARD, VIEW_RULE, VIEW_HELP };
 
 struct watch {
-	const struct sink *sink;
-	void *ctx; /* the sink's */
-	const char *only_session, *only_card;
-	struct link *links;
-	struct item **items; /* oldest first */
-	size_t n_items;
-	struct entry entries[RECORDS_KEPT]; /* a ring: the n-th decision is at n % RECORDS_KEPT */
-	uint64_t n_entries;
-	uint64_t scanned_ns;
-	bool records; /* decisions are wanted */
+	struct follow follow;
+	const char *only; /* one card alone: how its id begins; or NULL */
+	json_t *cards;	  /* open ones of all sessions, each with its "session" */
+	json_t *card;	  /* as it stands in the pad, so that is what an answer's digest is of; or NULL */
+	struct pad pad;
+	enum view view;
+	bool closed;			/* that card was answered, or its session has ended */
+	bool stale;			/* cards are to be read again */
+	bool group;			/* the next answer is for all that are alike */
+	bool quit, dirty;		/* dirty: to be drawn */
+	char rule[RULE_MAX], until[11]; /* a wider answer, before it is given */
+	uint64_t dead_ns;		/* no key answers before */
+	uint64_t touched_ns, listed_ns, started_ns, ends_ns, expired_ns;
+	char status[256];
+	uint64_t status_ns;
+	size_t first; /* topmost card of the list */
+	struct decision_line {
+		char *text; /* owned, printable ASCII */
+		enum paint paint;
+	} decisions[DECISIONS_KEPT]; /* a ring: the n-th is at n % DECISIONS_KEPT */
+	uint64_t n_decisions;
 };
 
-uint64_t watch_now(void);
-struct item *item_find(const struct watch *w, const char *session, const char *id);
-/* Open ones. */
-size_t items_open(const struct watch *w, const struct link *l);
-/* It is the one card that is shown, or all are. */
-bool model_wants(const struct watch *w, const json_t *card);
-/* One card as the helper tells it: known or new. */
-void model_card(struct watch *w, struct link *l, json_t *card);
-void model_close(struct watch *w, struct item *it, const char *outcome);
-/* After a whole list: what it did not name, and was there when it began, is answered. */
-void model_listed(struct watch *w, struct link *l, uint64_t began_ns);
-void model_resolved(struct watch *w, struct link *l, const json_t *params);
-void model_record(struct watch *w, const struct link *l, const json_t *record);
-/* Forgets cards that were closed long enough. */
-void model_tick(struct watch *w);
-void model_link_gone(struct watch *w, struct link *l);
-void model_done(struct watch *w);
+void watch_say(struct watch *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- feed.c -----------------------------------------------------------------------------------------------
+/* --- cards.c ----------------------------------------------------------------------------------------------
  */
 
-enum call_kind { CALL_INFO, CALL_SUBSCRIBE, CALL_LIST, CALL_SHOW, CALL_RESPOND, CALL_KINDS };
+/* Sets what the sessions' notifications call. */
+void cards_begin(struct watch *w);
+/* Reads the cards anew where that is due, and sees to it that the right one is shown. */
+void cards_tick(struct watch *w);
+void cards_done(struct watch *w);
+/* Where the shown card stands in the list, -1: nowhere. */
+int cards_at(const struct watch *w);
+size_t sessions_up(const struct watch *w);
+/* A connection to the session of the shown card, or -errno. */
+int card_open(const struct watch *w);
+/* Somebody is here and reads: the question waits longer. */
+void card_touch(struct watch *w);
+enum chosen_by { CHOSEN_BY_HUMAN, CHOSEN_BY_ITSELF };
+/* Shows that card, which may be NULL.  Where nobody asked for it what was typed before is discarded. */
+void card_choose(struct watch *w, json_t *card, enum chosen_by by);
+/* Back to the card, from its start. */
+void card_show(struct watch *w);
 
-#define CALLS_MAX 64
-
-struct link {
-	struct link *next;
-	struct session_ref ref;
-	int fd; /* -1 where nobody answers */
-	bool scanned, subscribed, listing;
-	json_t *info; /* session/info, NULL before it came */
-	struct call {
-		int id;
-		enum call_kind kind;
-		char card[ITEM_ID];
-	} calls[CALLS_MAX];
-	size_t n_calls;
-	int last_id;
-	uint64_t retry_ns, list_ns, began_ns, refresh_ns;
-	/* Where one card alone is shown: others that wait, as the last whole list said; and so far in this
-	 * one. */
-	size_t others, counted;
-};
-
-/* What the watch polls: at most max descriptors.  How many. */
-size_t feed_fds(const struct watch *w, struct pollfd *p, size_t max);
-/* Looks for sessions, takes what came, asks anew.  Whenever a descriptor is ready, and each tick. */
-void feed_tick(struct watch *w);
-/* params are taken over.  0, or -errno: the call was not made. */
-int feed_call(struct watch *w, struct link *l, enum call_kind kind, const char *card, json_t *params);
-void feed_done(struct watch *w);
-/* Results of calls that concern one card. */
-void feed_list_again(struct link *l);
-
-/* --- answer.c ----------------------------------------------------------------------------------------------
+/* --- answer.c ---------------------------------------------------------------------------------------------
  */
 
-/* The card is looked at by a human: its clock stops. */
-void item_touch(struct watch *w, struct item *it);
-/* Takes reply over and sends it on its way.  0, -EBUSY where another is on its way, -ENOTCONN. */
-int item_answer(struct watch *w, struct item *it, struct reply *reply);
-void reply_free(struct reply *r);
-/* From the feed: the card itself, or NULL. */
-void item_shown(struct watch *w, struct item *it, json_t *result);
-/* The answer of a call about card id; error is NULL where result is there. */
-void item_responded(struct watch *w, struct item *it, const json_t *result, const char *error);
+void answer_once(struct watch *w, int key);
+void answer_deny(struct watch *w, int key);
+/* The same with a reason, which is asked for. */
+void answer_deny_tell(struct watch *w, int key);
+void answer_group(struct watch *w, int key);
+/* Shows the rule that the card offers under this digit, or one from the editor. */
+void answer_rule(struct watch *w, int key);
+void answer_edit(struct watch *w, int key);
+/* Gives what is shown: s for the session, p for the project, A always. */
+void answer_grant(struct watch *w, int key);
 
-/* --- ui.c: how it is shown.  Exit code. --- */
+/* --- draw.c -----------------------------------------------------------------------------------------------
+ */
 
-/* One card alone where w->only_card is set. */
-int ui_run(struct watch *w);
+void watch_draw(struct watch *w);
 
 #endif
