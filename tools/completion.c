@@ -112,7 +112,7 @@ static const struct {
 	{ "agent", offer_agents, NULL },
 	{ "mode", NULL, "none read-only workspace-write danger" },
 	{ "verdict", NULL, "allow ask deny" },
-	{ "surfaces", NULL, "tmux desktop both none" },
+	{ "surfaces", NULL, "tmux desktop none" },
 	{ "limit", NULL, "memory= cpu= processes= files= file_size= time=" },
 	{ "from", NULL, "fence claude" },
 };

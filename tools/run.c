@@ -475,7 +475,7 @@ static const struct opt opts[] = {
 	OPT_FLAG("linger", 0, linger, "what the command leaves behind is held to its own end, not ended"),
 	OPT_VALUE("abi-max", 0, "N", abi_max, "use no newer Landlock ABI than N (for tests)"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),
-	OPT_VALUE("surfaces", 0, "LIST", surfaces, "where questions pop up: tmux, desktop, both, none"),
+	OPT_VALUE("surfaces", 0, "WHERE", surfaces, "where questions pop up: tmux, desktop, none"),
 	OPT_FLAG("quiet", 'q', quiet, "no banner, no last line"),
 	{ 0 },
 };

@@ -269,10 +269,11 @@ t_no_popup_where_none_is_wanted() {
 	is_gone "may the agent do this?" || fail "a popup"
 	run pale deny "$(pending_id)"
 	: >end
-	run pale run --surfaces both -- true
+	run pale run --surfaces tmux -- true
 	rc_is 0
-	run pale run --surfaces everywhere -- true
+	run pale run --surfaces both -- true
 	rc_is 125
+	err_has "--surfaces takes tmux, desktop or none"
 }
 
 notices() {
@@ -299,6 +300,20 @@ t_a_notice_says_what_to_run() {
 	grep -qF '(cut)' "$S/notice" || fail "$(cat "$S/notice")"
 	grep -qF 'pale watch --card' "$S/notice" || fail "$(cat "$S/notice")"
 	verifies
+}
+
+# Where there is tmux, nothing is noticed beside the popup.
+t_a_popup_or_a_notice() {
+	repository
+	notices ""
+	desk 100 30
+	agent feature/x
+	: >go
+	must_show "may the agent do this?"
+	[ ! -e "$S/notice" ] || fail "both"
+	run pale deny "$(pending_id)"
+	until_true 10 test -e pushed || fail "no end"
+	: >end
 }
 
 # What a notice's program writes is no answer.

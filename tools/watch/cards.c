@@ -380,7 +380,7 @@ void card_touch(struct watch *w)
 		return;
 	w->touched_ns = now;
 	fd = card_open(w);
-	if (fd >= 0 && control_call(fd, "approval/show", json_pack("{ss}", "id", json_str(w->card, "id")),
-				    &shown, why, sizeof(why)) == 0)
-		w->stale = true;
+	if (fd >= 0)
+		(void)control_call(fd, "approval/show", json_pack("{ss}", "id", json_str(w->card, "id")),
+				   &shown, why, sizeof(why));
 }

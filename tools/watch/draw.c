@@ -112,7 +112,7 @@ static void draw_pad(struct watch *w, struct area a)
 
 	if (w->card && w->view == VIEW_CARD) {
 		card_title(w->card, json_str(w->card, "session"), title, sizeof(title));
-		snprintf(whole, sizeof(whole), "%.8s  %s", json_str(w->card, "short"), title);
+		snprintf(whole, sizeof(whole), "%.64s  %s", json_str(w->card, "short"), title);
 	} else {
 		snprintf(whole, sizeof(whole), "%s",
 			 w->view == VIEW_RULE	? "A rule, which allows this from now on"
