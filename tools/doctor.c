@@ -3,121 +3,218 @@
  * it more.  It asks the same questions that `pale run` asks before it starts anything.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "policy/agents.h"
+
 #include "doctor.h"
+#include "init.h"
+#include "limits.h"
 #include "tools.h"
 
-/* One mechanism.  Texts are borrowed; raise may be NULL. */
-struct check {
-	const char *name;
-	enum finding finding;
-	const char *detail, *raise;
-};
+#define ROWS_MAX    64
+#define AGENTS_MAX  24
+#define NO_LANDLOCK "Linux 5.13 with `landlock` in lsm="
 
-#define CHECKS_MAX 64
+struct row {
+	char *name, *detail;
+	enum finding finding;
+	const char *hint; /* what would make it better; static, or NULL */
+};
 
 struct checkup {
 	struct utsname uts;
 	struct kernel kernel;
-	struct check list[CHECKS_MAX];
+	struct row rows[ROWS_MAX];
 	size_t n;
-	char landlock[64], yama[32], lacks[256];
+	char lacks[256];
 	bool installed; /* `pale run` has all its parts */
 };
 
-static void add(void *ctx, const char *name, enum finding finding, const char *detail, const char *raise)
+void checkup_add(struct checkup *c, enum finding finding, const char *name, const char *hint,
+		 const char *format, ...)
 {
-	struct checkup *c = ctx;
+	struct row *row = &c->rows[c->n];
+	va_list args;
 
-	if (c->n < CHECKS_MAX)
-		c->list[c->n++] = (struct check){ name, finding, detail, raise };
+	if (c->n == ROWS_MAX)
+		return;
+	*row = (struct row){ .name = strdup(name), .finding = finding, .hint = hint };
+	va_start(args, format);
+	if (vasprintf(&row->detail, format, args) < 0)
+		row->detail = NULL;
+	va_end(args);
+	if (row->name && row->detail)
+		c->n++;
 }
 
-/* What Landlock bounds from an ABI on, and who does it below (landlock(7), kernel release notes). */
-static const struct {
-	int abi;
-	const char *name, *held, *instead, *raise;
-} rights[] = {
-	{ 1, "files", "the floor holds reading and writing", "nothing stands behind the hooks",
-	  "Linux 5.13 with `landlock` in lsm=" },
-	{ 2, "rename, link", "the floor holds both ends",
-	  "hooked renames and links between directories go by the supervisor", "Linux 5.19" },
-	{ 3, "truncation", "the floor holds it", "the supervisor carries it; a hook opens without openat2",
-	  "Linux 6.2" },
-	{ 4, "TCP ports", "the floor holds them too", "the supervisor alone holds them", "Linux 6.7" },
-	{ 6, "signals", "the floor holds them", "the supervisor carries them, and sends them itself",
-	  "Linux 6.12" },
-	{ 6, "abstract sockets", "the floor holds them too", "the supervisor alone holds them",
-	  "Linux 6.12" },
-	{ 9, "socket files", "the floor holds them too", "the supervisor alone holds them", "Linux 7.1" },
-	{ 10, "UDP", "the floor holds it too",
-	  "the filter refuses such sockets, the supervisor makes its own", "Linux 7.2" },
-};
+void checkup_free(struct checkup *c)
+{
+	for (size_t i = 0; c && i < NELEM(c->rows); i++) {
+		free(c->rows[i].name);
+		free(c->rows[i].detail);
+	}
+	free(c);
+}
 
 static void check_landlock(struct checkup *c)
 {
 	int abi = c->kernel.landlock_abi;
 
-	snprintf(c->landlock, sizeof(c->landlock), abi ? "ABI %d" : "none", abi);
-	add(c, "Landlock", abi ? FOUND_OK : FOUND_MISSING, c->landlock,
-	    abi ? NULL : "Linux 5.13 with `landlock` in lsm=");
-	for (size_t i = 0; abi && i < NELEM(rights); i++) {
-		bool held = abi >= rights[i].abi;
-
-		add(c, rights[i].name, held ? FOUND_OK : FOUND_MISSING,
-		    held ? rights[i].held : rights[i].instead, held ? NULL : rights[i].raise);
-	}
-	add(c, "modes, owners, times", FOUND_NOTE, "no Landlock holds them; the supervisor carries them",
-	    NULL);
+	checkup_add(c, abi ? FOUND_OK : FOUND_MISSING, "Landlock", abi ? NULL : NO_LANDLOCK,
+		    abi ? "ABI %d" : "none", abi);
 }
 
-static const char *listener_text(const struct kernel *k)
-{
-	if (k->listener)
-		return "calls can be carried to the supervisor";
-	if (k->listener_error == EBUSY)
-		return "taken by the sandbox or container around this process";
-	return k->listener_error == EPERM || k->listener_error == EACCES
-		       ? "forbidden by the sandbox or container around this process"
-		       : "the kernel has none";
-}
-
-static void check_seccomp(struct checkup *c)
+static void check_listener(struct checkup *c)
 {
 	const struct kernel *k = &c->kernel;
+	int error = k->listener ? 0 : k->listener_error;
 
-	add(c, "seccomp listener", k->listener ? FOUND_OK : FOUND_MISSING, listener_text(k),
-	    k->listener			 ? NULL
-	    : k->listener_error == EBUSY ? "start pale outside of it"
-					 : "Linux 5.19 with CONFIG_SECCOMP_FILTER");
-	add(c, "descriptors", k->pidfd_getfd ? FOUND_OK : FOUND_MISSING,
-	    k->pidfd_getfd ? "the supervisor can take a caller's" : "a caller's cannot be taken",
-	    k->pidfd_getfd ? NULL : "Linux 5.6, and a container that permits pidfd_getfd");
-	add(c, "answers", k->addfd_send ? FOUND_OK : FOUND_MISSING,
-	    k->addfd_send ? "a descriptor and its answer are one step" : "a descriptor could be lost",
-	    k->addfd_send ? NULL : "Linux 5.14");
-	add(c, "signals and answers", k->wait_killable ? FOUND_OK : FOUND_MISSING,
-	    k->wait_killable ? "a carried call is not interrupted half-way"
-			     : "a call could be done and then fail",
-	    k->wait_killable ? NULL : "Linux 5.19");
-	add(c, "wake-ups", k->sync_wake_up ? FOUND_OK : FOUND_MISSING,
-	    k->sync_wake_up ? "on the same core" : "slower, no less safe",
-	    k->sync_wake_up ? NULL : "Linux 6.6");
+	checkup_add(c, k->listener ? FOUND_OK : FOUND_MISSING, "seccomp listener",
+		    k->listener	     ? NULL
+		    : error == EBUSY ? "start pale outside of it"
+				     : "Linux 5.19 with CONFIG_SECCOMP_FILTER",
+		    "%s",
+		    k->listener	     ? "calls can be carried to the supervisor"
+		    : error == EBUSY ? "taken by the sandbox or container around this process"
+		    : error == EPERM || error == EACCES
+			    ? "forbidden by the sandbox or container around this process"
+			    : "the kernel has none");
 }
 
-static void check_around(struct checkup *c)
+static void check_yama(struct checkup *c)
 {
-	if (c->kernel.yama >= 0)
-		snprintf(c->yama, sizeof(c->yama), "ptrace_scope %d", c->kernel.yama);
-	add(c, "Yama", FOUND_NOTE, c->kernel.yama < 0 ? "not here; the floor keeps tracing out" : c->yama,
-	    c->kernel.yama >= 2 ? "strict checks an exec by ptrace: ptrace_scope 0 or 1" : NULL);
-	add(c, "user namespaces", FOUND_NOTE,
-	    kernel_has_userns() ? "work here; inside the fence they do not" : "not here; pale needs none",
-	    NULL);
-	add(c, "agents' own sandboxes", FOUND_NOTE,
-	    "cannot start inside (bwrap, a second listener); switch them off", NULL);
+	int scope = c->kernel.yama;
+
+	checkup_add(c, FOUND_NOTE, "Yama",
+		    scope >= 2 ? "strict checks an exec by ptrace: ptrace_scope 0 or 1" : NULL,
+		    scope < 0 ? "not here; the floor keeps tracing out" : "ptrace_scope %d", scope);
+}
+
+static void check_userns(struct checkup *c)
+{
+	checkup_add(c, FOUND_NOTE, "user namespaces", NULL, "%s",
+		    kernel_has_userns() ? "work here; inside the fence they do not"
+					: "not here; pale needs none");
+}
+
+static const char *limit_hint(enum resource r, enum means m)
+{
+	if (m == MEANS_RLIMIT && r == RESOURCE_MEMORY)
+		return "a cgroup bounds them together: systemd's, or one delegated to the user";
+	if (m == MEANS_RLIMIT && r == RESOURCE_PROCESSES)
+		return "a cgroup counts the session alone: systemd's, or one delegated to the user";
+	return m == MEANS_NONE ? "a cgroup: systemd's, or one delegated to the user" : NULL;
+}
+
+/* By what means this machine holds each limit of a session. */
+static void check_limits(struct checkup *c)
+{
+	_cleanup_free_ struct limits_host *h = calloc(1, sizeof(*h));
+	char name[32];
+
+	if (!h)
+		return;
+	limits_look(h, "", geteuid());
+	for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+		enum means m = limits_means(h, r);
+
+		snprintf(name, sizeof(name), "limit %s", resource_name(r));
+		checkup_add(c, m == MEANS_NONE ? FOUND_MISSING : FOUND_OK, name, limit_hint(r, m), "by %s",
+			    means_text(m, r));
+	}
+}
+
+static void check_installation(struct checkup *c)
+{
+	c->installed = doctor_helper(c);
+}
+
+/* The agents on PATH; nothing of theirs is executed. */
+static void check_agents(struct checkup *c)
+{
+	_cleanup_free_ struct agent_found *found = calloc(AGENTS_MAX, sizeof(*found));
+	size_t n = found ? agents_find(found, AGENTS_MAX) : 0;
+	char name[48];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct agent_found *a = &found[i];
+		const struct agent_profile *p = agent_of_command(a->name);
+		bool refused = strcmp(a->coverage, "refused") == 0;
+
+		snprintf(name, sizeof(name), "agent %s", a->name);
+		checkup_add(c, refused ? FOUND_MISSING : FOUND_OK, name,
+			    p ? agent_needs(p, (const char *const[]){ NULL }) : NULL, "%s: %s", a->kind,
+			    refused				   ? "it is refused"
+			    : elf_is_hookable(a->program.elf.kind) ? "hooks and supervisor hold it"
+								   : "the supervisor alone holds it, at "
+								     "level full");
+	}
+}
+
+/*
+ * Every check, in the order of the report.  One asks by its function, or of the kernel: a Landlock ABI from
+ * which it holds (landlock(7), kernel release notes), or a member of struct kernel that is true.
+ */
+static const struct check {
+	const char *name;
+	void (*check)(struct checkup *c);
+	int abi;
+	size_t member; /* of a bool; 0: none */
+	const char *yes, *no, *hint;
+} checks[] = {
+	{ .check = check_landlock },
+	{ "files", NULL, 1, 0, "the floor holds reading and writing", "nothing stands behind the hooks",
+	  NO_LANDLOCK },
+	{ "rename, link", NULL, 2, 0, "the floor holds both ends",
+	  "hooked renames and links between directories go by the supervisor", "Linux 5.19" },
+	{ "truncation", NULL, 3, 0, "the floor holds it",
+	  "the supervisor carries it; a hook opens without openat2", "Linux 6.2" },
+	{ "TCP ports", NULL, 4, 0, "the floor holds them too", "the supervisor alone holds them",
+	  "Linux 6.7" },
+	{ "signals", NULL, 6, 0, "the floor holds them", "the supervisor carries them, and sends them itself",
+	  "Linux 6.12" },
+	{ "abstract sockets", NULL, 6, 0, "the floor holds them too", "the supervisor alone holds them",
+	  "Linux 6.12" },
+	{ "socket files", NULL, 9, 0, "the floor holds them too", "the supervisor alone holds them",
+	  "Linux 7.1" },
+	{ "UDP", NULL, 10, 0, "the floor holds it too",
+	  "the filter refuses such sockets, the supervisor makes its own", "Linux 7.2" },
+	{ .name = "modes, owners, times", .yes = "no Landlock holds them; the supervisor carries them" },
+	{ .check = check_listener },
+	{ "descriptors", NULL, 0, offsetof(struct kernel, pidfd_getfd), "the supervisor can take a caller's",
+	  "a caller's cannot be taken", "Linux 5.6, and a container that permits pidfd_getfd" },
+	{ "answers", NULL, 0, offsetof(struct kernel, addfd_send), "a descriptor and its answer are one step",
+	  "a descriptor could be lost", "Linux 5.14" },
+	{ "signals and answers", NULL, 0, offsetof(struct kernel, wait_killable),
+	  "a carried call is not interrupted half-way", "a call could be done and then fail", "Linux 5.19" },
+	{ "wake-ups", NULL, 0, offsetof(struct kernel, sync_wake_up), "on the same core",
+	  "slower, no less safe", "Linux 6.6" },
+	{ .check = check_yama },
+	{ .check = check_userns },
+	{ .name = "agents' own sandboxes",
+	  .yes = "cannot start inside (bwrap, a second listener); switch them off" },
+	{ .check = check_limits },
+	{ .check = check_installation },
+	{ .check = check_agents },
+};
+
+/* Without Landlock its rights are no rows of their own. */
+static void check_row(struct checkup *c, const struct check *k)
+{
+	bool has = k->abi ? c->kernel.landlock_abi >= k->abi
+			  : k->member && *(const bool *)((const char *)&c->kernel + k->member);
+
+	if (k->check)
+		k->check(c);
+	else if (!k->abi && !k->member)
+		checkup_add(c, FOUND_NOTE, k->name, NULL, "%s", k->yes);
+	else if (!k->abi || c->kernel.landlock_abi)
+		checkup_add(c, has ? FOUND_OK : FOUND_MISSING, k->name, has ? NULL : k->hint, "%s",
+			    has ? k->yes : k->no);
 }
 
 static bool full_is_reached(const struct checkup *c)
@@ -125,25 +222,25 @@ static bool full_is_reached(const struct checkup *c)
 	return kernel_level(&c->kernel) != LEVEL_HOOKS;
 }
 
-static int examine(const struct options *o, struct checkup *c)
+struct checkup *checkup_new(const char *abi_max)
 {
-	int limit = abi_limit(o->abi_max), r;
+	struct checkup *c = calloc(1, sizeof(*c));
+	int limit = abi_limit(abi_max), r;
 
-	if (limit < 0)
-		return EXIT_USAGE;
+	if (!c || limit < 0) {
+		free(c);
+		return NULL;
+	}
 	r = uname(&c->uts) < 0 ? -errno : kernel_probe(limit, &c->kernel);
 	if (r < 0) {
 		talk("the kernel cannot be asked: %s", strerror(-r));
-		return EXIT_USAGE;
+		free(c);
+		return NULL;
 	}
-	check_landlock(c);
-	check_seccomp(c);
-	check_around(c);
-	doctor_limits(add, c);
-	c->installed = doctor_helper(add, c);
-	doctor_agents(add, c);
+	for (size_t i = 0; i < NELEM(checks); i++)
+		check_row(c, &checks[i]);
 	kernel_lacks(&c->kernel, LEVEL_FULL, c->lacks, sizeof(c->lacks));
-	return EXIT_OK;
+	return c;
 }
 
 static const struct {
@@ -155,12 +252,12 @@ static const struct {
 	[FOUND_NOTE] = { "n.a.", PAINT_DIM },
 };
 
-static void print_check(const struct check *k)
+static void print_row(const struct row *row)
 {
-	printf("  %s%-8s%s%-22s %s", paint_on(stdout, findings[k->finding].paint), findings[k->finding].word,
-	       paint_off(stdout), k->name, k->detail);
-	if (k->raise)
-		printf(" %s(%s)%s", paint_on(stdout, PAINT_DIM), k->raise, paint_off(stdout));
+	printf("  %s%-8s%s%-22s %s", paint_on(stdout, findings[row->finding].paint),
+	       findings[row->finding].word, paint_off(stdout), row->name, row->detail);
+	if (row->hint)
+		printf(" %s(%s)%s", paint_on(stdout, PAINT_DIM), row->hint, paint_off(stdout));
 	putchar('\n');
 }
 
@@ -171,7 +268,7 @@ static void print_checkup(const struct checkup *c)
 	printf("%sLinux %s %s%s\n", paint_on(stdout, PAINT_BOLD), c->uts.release, c->uts.machine,
 	       paint_off(stdout));
 	for (size_t i = 0; i < c->n; i++)
-		print_check(&c->list[i]);
+		print_row(&c->rows[i]);
 	printf("\n%s%s%s\n", paint_on(stdout, full ? PAINT_GREEN : PAINT_RED),
 	       full ? "Levels full and strict are reached." : "Level full is not reached; only hooks is.",
 	       paint_off(stdout));
@@ -186,11 +283,11 @@ json_t *checkup_to_json(const struct checkup *c)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < c->n; i++) {
-		const struct check *k = &c->list[i];
+		const struct row *row = &c->rows[i];
 
-		json_array_append_new(list, json_pack("{ss, ss, ss, ss?}", "name", k->name, "verdict",
-						      findings[k->finding].word, "detail", k->detail, "raise",
-						      k->raise));
+		json_array_append_new(list, json_pack("{ss, ss, ss, ss?}", "name", row->name, "verdict",
+						      findings[row->finding].word, "detail", row->detail,
+						      "raise", row->hint));
 	}
 	return json_pack("{ss, ss, si, si, ss, sb, sb, ss?, so}", "kernel", c->uts.release, "machine",
 			 c->uts.machine, "landlock_abi", c->kernel.landlock_abi, "yama", c->kernel.yama,
@@ -198,53 +295,43 @@ json_t *checkup_to_json(const struct checkup *c)
 			 "installed", c->installed, "lacks", *c->lacks ? c->lacks : NULL, "checks", list);
 }
 
-struct checkup *checkup_new(const char *abi_max)
-{
-	const struct options o = { .abi_max = abi_max };
-	struct checkup *c = calloc(1, sizeof(*c));
-
-	if (c && examine(&o, c) != EXIT_OK) {
-		free(c);
-		return NULL;
-	}
-	return c;
-}
-
 void checkup_print_short(const struct checkup *c)
 {
 	bool full = full_is_reached(c);
 
-	printf("level  %s%s%s: Linux %s, Landlock %s; see: pale doctor\n",
+	printf("level  %s%s%s: Linux %s, %s %s; see: pale doctor\n",
 	       paint_on(stdout, full ? PAINT_GREEN : PAINT_RED), full ? "full" : "hooks alone",
-	       paint_off(stdout), c->uts.release, c->landlock);
+	       paint_off(stdout), c->uts.release, c->rows[0].name, c->rows[0].detail);
 	if (!full)
 		printf("lacks  %s\n", c->lacks);
 	for (size_t i = 0; i < c->n; i++) {
-		const struct check *k = &c->list[i];
+		const struct row *row = &c->rows[i];
 
-		if (k->finding == FOUND_MISSING)
-			printf("lacks  %s: %s%s%s%s\n", k->name, k->detail, k->raise ? " (" : "",
-			       k->raise ? k->raise : "", k->raise ? ")" : "");
+		if (row->finding == FOUND_MISSING)
+			printf("lacks  %s: %s%s%s%s\n", row->name, row->detail, row->hint ? " (" : "",
+			       row->hint ? row->hint : "", row->hint ? ")" : "");
 	}
 }
 
 static int doctor_run(const struct options *o, int argc, char **argv)
 {
-	struct checkup c = { 0 };
+	struct checkup *c;
 	int code;
 
 	if (argc > 0) {
 		talk("doctor takes no operand: `%s`", argv[0]);
 		return EXIT_USAGE;
 	}
-	code = examine(o, &c);
-	if (code != EXIT_OK)
-		return code;
+	c = checkup_new(o->abi_max);
+	if (!c)
+		return EXIT_USAGE;
 	if (o->json)
-		print_json(checkup_to_json(&c));
+		print_json(checkup_to_json(c));
 	else
-		print_checkup(&c);
-	return full_is_reached(&c) && c.installed ? EXIT_OK : EXIT_FINDINGS;
+		print_checkup(c);
+	code = full_is_reached(c) && c->installed ? EXIT_OK : EXIT_FINDINGS;
+	checkup_free(c);
+	return code;
 }
 
 static const struct opt opts[] = {

@@ -17,18 +17,6 @@
 
 #define INSTALL_AGAIN "make install SETUID=1 or SERVICE=1"
 
-struct report {
-	doctor_add_fn add;
-	void *ctx;
-	bool sound;
-};
-
-static void complain(struct report *r, const char *name, const char *detail, const char *raise)
-{
-	r->add(r->ctx, name, FOUND_MISSING, detail, raise);
-	r->sound = false;
-}
-
 static const char *user_name(uid_t uid)
 {
 	static char number[16];
@@ -38,40 +26,41 @@ static const char *user_name(uid_t uid)
 	return pw ? pw->pw_name : number;
 }
 
-static void report_kind(struct report *r, const struct installed *in)
+static void report_kind(struct checkup *c, const struct installed *in)
 {
-	static char detail[PATH_MAX + 64];
+	bool setuid = in->helper_kind == HELPER_SETUID;
 
 	if (in->helper_kind == HELPER_OWN) {
-		r->add(r->ctx, "helper", FOUND_NOTE,
-		       "runs as you: what you run outside of a session can answer for you and rewrite the "
-		       "ledger",
-		       INSTALL_AGAIN " gives it a user of its own");
+		checkup_add(c, FOUND_NOTE, "helper", INSTALL_AGAIN " gives it a user of its own",
+			    "runs as you: what you run outside of a session can answer for you and rewrite "
+			    "the ledger");
 		return;
 	}
-	snprintf(detail, sizeof(detail),
-		 in->helper_kind == HELPER_SETUID ? "%s, setuid: %s" : "%s, as a service: %s",
-		 user_name(in->helper_uid), in->helper_kind == HELPER_SETUID ? in->helper : PLACE_SERVICE);
-	r->add(r->ctx, "helper", FOUND_OK, detail, NULL);
-	r->add(r->ctx, "programs, leftovers", FOUND_NOTE,
-	       "such a helper takes the supervisor's word for whose program a process is, and cannot end "
-	       "what a "
-	       "killed `pale run` leaves",
-	       NULL);
+	checkup_add(c, FOUND_OK, "helper", NULL, "%s, %s: %s", user_name(in->helper_uid),
+		    setuid ? "setuid" : "as a service", setuid ? in->helper : PLACE_SERVICE);
+	checkup_add(
+		c, FOUND_NOTE, "programs, leftovers", NULL,
+		"such a helper takes the supervisor's word for whose program a process is, and cannot end "
+		"what a killed `pale run` leaves");
 }
 
 /* A directory of the helper's user, in directories of root's, that he alone writes. */
-static void report_place(struct report *r, const char *name, const char *dir, uid_t owner)
+static bool report_place(struct checkup *c, const char *name, const char *dir, uid_t owner)
 {
 	struct stat st;
 
 	if (lstat(dir, &st) < 0)
-		complain(r, name, strerror(errno), "systemd-tmpfiles --create pale.conf, or " INSTALL_AGAIN);
+		checkup_add(c, FOUND_MISSING, name, "systemd-tmpfiles --create pale.conf, or " INSTALL_AGAIN,
+			    "%s", strerror(errno));
 	else if (!S_ISDIR(st.st_mode) || st.st_uid != owner || (st.st_mode & (S_IWGRP | S_IWOTH)) ||
 		 !dir_chain_is_roots(dir))
-		complain(r, name, "does not belong to the helper's user alone", INSTALL_AGAIN);
-	else
-		r->add(r->ctx, name, FOUND_OK, "belongs to the helper's user alone", NULL);
+		checkup_add(c, FOUND_MISSING, name, INSTALL_AGAIN,
+			    "does not belong to the helper's user alone");
+	else {
+		checkup_add(c, FOUND_OK, name, NULL, "belongs to the helper's user alone");
+		return true;
+	}
+	return false;
 }
 
 static const char *floor_fault(const char *path)
@@ -89,66 +78,53 @@ static const char *floor_fault(const char *path)
 	return access(path, R_OK) < 0 ? strerror(errno) : NULL;
 }
 
-static void report_fault(struct report *r, const char *path, const char *why)
+/* The first fault of a drop-in: its path is put into path.  NULL: none. */
+static const char *dropin_fault(const char *dir, char path[PATH_MAX])
 {
-	static char detail[PATH_MAX + 64];
-
-	snprintf(detail, sizeof(detail), "%s %s", path, why);
-	complain(r, "floor", detail, "no session starts with it");
-}
-
-/* False after the first fault. */
-static bool check_dropins(struct report *r, const char *dir)
-{
-	DIR *d = opendir(dir);
+	_cleanup_dir_ DIR *d = opendir(dir);
 	const struct dirent *e;
 	const char *why = NULL;
-	char path[PATH_MAX];
 
 	while (d && !why && (e = readdir(d)))
-		if (e->d_name[0] != '.' && path_join(path, sizeof(path), dir, e->d_name) == 0)
+		if (e->d_name[0] != '.' && path_join(path, PATH_MAX, dir, e->d_name) == 0)
 			why = floor_fault(path);
+	return why;
+}
+
+static bool report_floor(struct checkup *c)
+{
+	static const char file[] = PLACE_CONFIG "/policy.ini", dropins[] = PLACE_CONFIG "/policy.d";
+	static const char *const paths[] = { PLACE_CONFIG, file, dropins };
+	char path[PATH_MAX];
+	const char *why = NULL;
+	bool none = access(file, F_OK) < 0;
+
+	for (size_t i = 0; i < NELEM(paths) && !why; i++)
+		why = floor_fault(strcpy(path, paths[i]));
+	if (!why)
+		why = dropin_fault(dropins, path);
 	if (why)
-		report_fault(r, path, why);
-	if (d)
-		(void)closedir(d);
+		checkup_add(c, FOUND_MISSING, "floor", "no session starts with it", "%s %s", path, why);
+	else
+		checkup_add(c, none ? FOUND_NOTE : FOUND_OK, "floor", NULL,
+			    none ? "none: %s is not there" : "%s is root's alone", file);
 	return !why;
 }
 
-static void report_floor(struct report *r)
+bool doctor_helper(struct checkup *c)
 {
-	static const char *const paths[] = { PLACE_CONFIG, PLACE_CONFIG "/policy.ini",
-					     PLACE_CONFIG "/policy.d" };
-
-	for (size_t i = 0; i < NELEM(paths); i++) {
-		const char *why = floor_fault(paths[i]);
-
-		if (!why)
-			continue;
-		report_fault(r, paths[i], why);
-		return;
-	}
-	if (check_dropins(r, paths[2]))
-		r->add(r->ctx, "floor", access(paths[1], F_OK) < 0 ? FOUND_NOTE : FOUND_OK,
-		       access(paths[1], F_OK) < 0 ? "none: " PLACE_CONFIG "/policy.ini is not there"
-						  : PLACE_CONFIG "/policy.ini is root's alone",
-		       NULL);
-}
-
-bool doctor_helper(doctor_add_fn add, void *ctx)
-{
-	static char why[2 * PATH_MAX];
-	struct report r = { .add = add, .ctx = ctx, .sound = true };
+	char why[2 * PATH_MAX];
 	struct installed in = { 0 };
+	bool sound = installed_find(&in, why, sizeof(why)) == 0;
 
-	if (installed_find(&in, why, sizeof(why)) < 0)
-		complain(&r, "helper", why, NULL);
+	if (sound)
+		report_kind(c, &in);
 	else
-		report_kind(&r, &in);
-	if (in.helper_kind != HELPER_OWN) {
-		report_place(&r, "runtime directory", PLACE_RUNTIME, in.helper_uid);
-		report_place(&r, "state directory", PLACE_STATE, in.helper_uid);
-		report_floor(&r);
-	}
-	return r.sound;
+		checkup_add(c, FOUND_MISSING, "helper", NULL, "%s", why);
+	if (in.helper_kind == HELPER_OWN)
+		return sound;
+	sound &= report_place(c, "runtime directory", PLACE_RUNTIME, in.helper_uid);
+	sound &= report_place(c, "state directory", PLACE_STATE, in.helper_uid);
+	sound &= report_floor(c);
+	return sound;
 }

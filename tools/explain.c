@@ -73,7 +73,28 @@ struct verdict_of {
 	struct image from;
 	struct trace t;
 	json_t *granted; /* by which kept grant, or NULL */
+	struct program program;
+	const char *coverage, *kind; /* program_coverage(); NULL where no program is found */
 };
+
+static json_t *coverage_to_json(const struct verdict_of *v)
+{
+	if (!v->coverage)
+		return json_null();
+	return json_pack("{ss, ss, so, sb}", "word", v->coverage, "kind", v->kind, "loaded",
+			 json_text(v->program.loaded), "setid", v->program.setid);
+}
+
+/* The interpreter is named where a script is what was asked of. */
+static void print_coverage(const struct verdict_of *v)
+{
+	printf("held   %s: %s", v->coverage, v->kind);
+	if (*v->program.loaded && strcmp(v->program.loaded, v->program.real) != 0) {
+		fputs(", ", stdout);
+		print_escaped(stdout, v->program.loaded);
+	}
+	puts(v->program.setid ? ", setuid or setgid: inside it gains no privileges" : "");
+}
 
 static void report_json(struct explainer *x, const struct question *q, const struct verdict_of *v,
 			const char *change)
@@ -84,14 +105,14 @@ static void report_json(struct explainer *x, const struct question *q, const str
 	char why[1024];
 
 	decision_describe(&x->image, d, why, sizeof(why));
-	json_array_append_new(x->list,
-			      json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb, sO?}", "op",
-					op_name(q->req.op), "target", json_text(q->target), "host",
-					destination_to_json(q), "verdict", verdict_name(d->verdict), "reason",
-					reason_text(d->reason), "why", json_text(why), "rule",
-					rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t),
-					"message", json_text(decision_message(&x->image, d)), "change",
-					json_text(change), "builtin", q->builtin, "granted", v->granted));
+	json_array_append_new(
+		x->list,
+		json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb, sO?, so}", "op", op_name(q->req.op),
+			  "target", json_text(q->target), "host", destination_to_json(q), "verdict",
+			  verdict_name(d->verdict), "reason", reason_text(d->reason), "why", json_text(why),
+			  "rule", rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t), "message",
+			  json_text(decision_message(&x->image, d)), "change", json_text(change), "builtin",
+			  q->builtin, "granted", v->granted, "coverage", coverage_to_json(v)));
 }
 
 static void print_rule(const struct image *img, const char *label, uint32_t i, const char *note)
@@ -181,6 +202,8 @@ static void report_text(struct explainer *x, const struct question *q, const str
 		puts(x->level == LEVEL_HOOKS
 			     ? "note   at level hooks ports from 1024 on are open where no rule speaks"
 			     : "note   without a rule only what the session itself binds: that is open");
+	if (v->coverage)
+		print_coverage(v);
 	if (q->missing)
 		puts("note   no such program in PATH: judged by its name");
 	if (message) {
@@ -215,6 +238,8 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 	*ret = (struct verdict_of){ .d = { VERDICT_ALLOW, REASON_NONE, RULE_NONE, 0 }, .from = x->image };
 	if (q->builtin)
 		return;
+	if (q->req.op == OP_EXEC && !q->missing && program_find(q->req.argv[0], &ret->program) == 0)
+		ret->coverage = program_coverage(&ret->program, &ret->kind);
 	if (is_unhooked(x, q)) {
 		ret->d = (struct decision){ VERDICT_DENY, REASON_UNHOOKED, RULE_NONE, 0 };
 		return;

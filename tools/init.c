@@ -167,7 +167,7 @@ static void print_agents(const struct init *in)
 	for (size_t i = 0; i < in->n_agents && !in->kept; i++) {
 		const struct agent_found *a = &in->agents[i];
 
-		printf("found  %-12s %-12s %-12s ", a->name, a->version[0] ? a->version : "-", a->coverage);
+		printf("found  %-12s %-12s ", a->name, a->coverage);
 		print_escaped(stdout, a->program.found);
 		putchar('\n');
 	}
@@ -224,11 +224,10 @@ static json_t *agents_to_json(const struct init *in)
 	for (size_t i = 0; i < in->n_agents; i++) {
 		const struct agent_found *a = &in->agents[i];
 
-		json_array_append_new(
-			list, json_pack("{ss, ss?, so, so, ss, ss}", "name", a->name, "version",
-					a->version[0] ? a->version : NULL, "file",
-					json_text(a->program.found), "loaded", json_text(a->program.loaded),
-					"kind", elf_kind_text(a->program.elf.kind), "coverage", a->coverage));
+		json_array_append_new(list, json_pack("{ss, so, so, ss, ss}", "name", a->name, "file",
+						      json_text(a->program.found), "loaded",
+						      json_text(a->program.loaded), "kind", a->kind,
+						      "coverage", a->coverage));
 	}
 	return list;
 }
@@ -294,7 +293,7 @@ static int init_run(const struct options *given, int argc, char **argv)
 	loaded_done(&in.loaded);
 	diags_done(&in.diags);
 	free(in.text);
-	free(in.machine);
+	checkup_free(in.machine);
 	return code;
 }
 

@@ -8,10 +8,9 @@
 
 /* An agent on PATH. */
 struct agent_found {
-	char name[32];	  /* what it is started as */
-	char version[32]; /* of the npm package that it is of, "" where it is of none */
+	char name[32]; /* what it is started as */
 	struct program program;
-	const char *coverage; /* as `pale inspect` says it: "hooked", "kernel only", "refused" */
+	const char *coverage, *kind; /* program_coverage() */
 };
 
 /* agents_found.c: those of the known agents that are on PATH, in the order of the table; at most max of them.

@@ -91,8 +91,7 @@ struct subcommand {
 extern const struct subcommand subcommand_run, subcommand_explain, subcommand_lint, subcommand_log,
 	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
 	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
-	subcommand_inspect, subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import,
-	subcommand_learn;
+	subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import, subcommand_learn;
 extern const struct subcommand subcommand_completion;
 
 /* The i-th subcommand, NULL behind the last. */

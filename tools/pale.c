@@ -15,8 +15,8 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_log,	&subcommand_watch,  &subcommand_pending, &subcommand_approve,
 	&subcommand_deny,	&subcommand_turn,   &subcommand_grants,	 &subcommand_revoke,
 	&subcommand_passphrase, &subcommand_policy, &subcommand_learn,	 &subcommand_trust,
-	&subcommand_session,	&subcommand_doctor, &subcommand_inspect, &subcommand_import,
-	&subcommand_completion, &subcommand_env,
+	&subcommand_session,	&subcommand_doctor, &subcommand_import,	 &subcommand_completion,
+	&subcommand_env,
 };
 
 static const struct {

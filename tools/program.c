@@ -162,3 +162,28 @@ int program_inspect(struct program *p)
 	}
 	return r;
 }
+
+const char *program_coverage(struct program *p, const char **ret_kind)
+{
+	if (program_inspect(p) < 0) {
+		*ret_kind = "it cannot be read";
+		return "refused";
+	}
+	*ret_kind = elf_kind_text(p->elf.kind);
+	if (elf_is_hookable(p->elf.kind))
+		return "hooked";
+	switch (p->elf.kind) {
+	case ELF_STATIC:
+	case ELF_GO:
+	case ELF_MUSL:
+	case ELF_ODD_LOADER:
+		return "kernel only";
+	case ELF_FOREIGN:
+	case ELF_DYNAMIC:
+	case ELF_SCRIPT:
+	case ELF_UNKNOWN:
+	case ELF_BROKEN:
+	default:
+		return "refused";
+	}
+}

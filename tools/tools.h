@@ -314,8 +314,9 @@ int outside_find(const struct image *img, const char *name, char ret[PATH_MAX]);
 bool outside_is(const struct image *img, const char *path);
 /* Follows the #! chain and inspects.  0 or -errno where a file cannot be read. */
 int program_inspect(struct program *p);
-/* inspect.c: what `pale inspect` says of it in a word; inspected is what program_inspect() returned. */
-const char *program_coverage(const struct program *p, int inspected);
+/* Inspects p and tells what holds it, in a word of pale-explain(1): "hooked", "kernel only" or "refused".
+ * ret_kind: what kind of program it is.  Both are static. */
+const char *program_coverage(struct program *p, const char **ret_kind);
 
 /* --- proc.c --------------------------------------------------------------------------------------------- */
 

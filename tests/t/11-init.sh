@@ -4,10 +4,9 @@
 
 MINE=.config/pale/policy.ini
 
-# An agent on PATH as npm installs it: agent NAME VERSION.
+# An agent on PATH as npm installs it: agent NAME.
 agent() {
 	mkdir -p "$S/lib/$1/bin" "$S/bin"
-	printf '{"name": "%s", "version": "%s"}\n' "$1" "$2" >"$S/lib/$1/package.json"
 	printf '#!/bin/bash\necho "$0 ran" >>%q\n' "$S/ran" >"$S/lib/$1/bin/$1"
 	chmod +x "$S/lib/$1/bin/$1"
 	ln -sf "../lib/$1/bin/$1" "$S/bin/$1"
@@ -20,13 +19,13 @@ all_examples() {
 }
 
 t_first_run() {
-	agent opencode 1.18.3
-	agent crush 0.9.0-beta
+	agent opencode
+	agent crush
 	run pale init
 	rc_is 0
 	err_is_empty
-	grep -qE "^found  opencode +1\.18\.3 +hooked +$S/bin/opencode$" "$S/out" || fail "opencode is not told"
-	grep -qE "^found  crush +0\.9\.0-beta +hooked " "$S/out" || fail "crush is not told"
+	grep -qE "^found  opencode +hooked +$S/bin/opencode$" "$S/out" || fail "opencode is not told"
+	grep -qE "^found  crush +hooked " "$S/out" || fail "crush is not told"
 	grep -qE "^wrote  $HOME/$MINE  \(preset agent, [0-9]+ rules, lint clean\)$" "$S/out" || fail "what was written is not told"
 	out_has "level  "
 	[ "$(tail -1 "$S/out")" = "next:  pale run -- opencode" ] || fail "the next command is not the last line"
@@ -47,7 +46,7 @@ shape() {
 
 t_as_in_readme() {
 	local line
-	agent opencode 1.18.3
+	agent opencode
 	run pale init
 	rc_is 0
 	sed -n '/^    \$ pale init$/,/^$/p' "${T_LIB%/*}/escapes/README.md" | sed '1d;$d;s/^    //' | shape >"$S/readme"
@@ -146,22 +145,11 @@ t_agent_that_is_not_here() {
 
 # An agent's own sandbox cannot start inside: what to do is said before it is met.
 t_what_an_agent_needs() {
-	agent codex 0.169.0
+	agent codex
 	run pale init --agent codex
 	rc_is 0
 	out_has "note   start it with -s danger-full-access"
 	out_has "next:  pale run -- codex"
-}
-
-t_hostile_packages() {
-	agent codex '1.0\u001b[31m'
-	agent gemini '99999999999999999999999999999999999999999999'
-	echo '{' >"$S/lib/gemini/package.json"
-	run pale init
-	rc_is 0
-	! grep -q $'\033' "$S/out" || fail "an escape sequence came through"
-	grep -qE "^found  codex +- " "$S/out" || fail "a version that is none"
-	grep -qE "^found  gemini +- " "$S/out" || fail "a package that is none"
 }
 
 t_refusals() {

@@ -71,11 +71,10 @@ t_doctor_as_json() {
 t_doctor_tells_the_agents_on_path() {
 	mkdir -p ~/lib/gemini ~/bin
 	printf '#!/bin/bash\ntouch ~/started\n' >~/lib/gemini/cli.js && chmod +x ~/lib/gemini/cli.js
-	echo '{"name": "@google/gemini-cli", "version": "0.61.0"}' >~/lib/gemini/package.json
 	ln -s ../lib/gemini/cli.js ~/bin/gemini
 	cp "$T_VICTIMS/raw-static" ~/bin/codex
 	PATH=$HOME/bin:$PATH run pale doctor
-	out_has "agent gemini           0.61.0, dynamically linked: hooks and supervisor hold it"
+	out_has "agent gemini           dynamically linked: hooks and supervisor hold it"
 	out_has "agent codex            statically linked: the supervisor alone holds it, at level full (start it with -s danger-full-access"
 	out_lacks "agent qwen"
 	missing ~/started
@@ -92,54 +91,42 @@ t_doctor_wrong_usage() {
 	rc_is 2
 }
 
-t_inspect_kinds() {
-	run pale inspect cat
+t_explain_tells_the_coverage() {
+	run pale explain exec cat file
 	rc_is 0
-	out_has "hooked"
-	run pale inspect "$T_VICTIMS/raw-static"
-	rc_is 0
-	out_has "kernel only"
-	out_has "hooks    refused: nothing would be seen"
+	out_has "held   hooked: dynamically linked"
+	run pale explain exec "$T_VICTIMS/raw-static"
+	out_has "held   kernel only: statically linked"
+	run pale explain --level hooks exec "$T_VICTIMS/raw-static"
+	rc_is 1
+	out_has "held   kernel only: statically linked"
 	printf '\x7fELFbroken' >odd && chmod +x odd
-	run pale inspect ./odd
-	rc_is 0
-	out_has "refused"
+	run pale explain exec ./odd
+	out_has "held   refused: a broken program file"
+	run pale explain exec su
+	out_has "setuid or setgid: inside it gains no privileges"
+	run pale explain exec no-such-program
+	out_lacks "held "
+	[ "$(id -u)" != 0 ] || skip "root reads everything"
 	cp /bin/cat secret && chmod 0111 secret
-	run pale inspect ./secret
-	rc_is 0
-	out_has "not readable"
+	run pale explain exec ./secret
+	out_has "held   refused: it cannot be read"
 }
 
-t_inspect_script() {
+t_explain_follows_a_script() {
 	printf '#!/usr/bin/env python3\n' >script && chmod +x script
-	run pale inspect ./script
+	run pale explain exec ./script
 	rc_is 0
-	out_has "script   $(realpath "$(command -v python3)")"
-	run pale inspect ./script --json
+	out_has "held   hooked: dynamically linked, $(realpath "$(command -v python3)")"
+	run pale explain --json exec ./script
 	python3 - "$S/out" <<-'END' || fail "the report is not what it says"
 		import json, sys
-		d = json.load(open(sys.argv[1]))
-		assert d["script"] and d["coverage"] == "hooked" and not d["setid"]
-		assert set(d["levels"]) == {"hooks", "full", "strict"}
+		d = json.load(open(sys.argv[1]))[0]["coverage"]
+		assert d["word"] == "hooked" and "python3" in d["loaded"] and not d["setid"]
 	END
-}
-
-t_inspect_escapes() {
-	cp /bin/true $'a\e[2Jb'
-	run pale inspect $'./a\e[2Jb'
-	rc_is 0
+	cp /bin/true $'a\e[2Jb' && printf '#!%s\n' "$PWD/"$'a\e[2Jb' >script
+	run pale explain exec ./script
 	out_has 'a\x1b[2Jb'
-}
-
-t_inspect_wrong_usage() {
-	run pale inspect
-	rc_is 2
-	run pale inspect ./nothing-there
-	rc_is 2
-	err_has "not found"
-	run pale inspect ./file
-	rc_is 2
-	err_has "may not be executed"
 }
 
 scenario "$@"
