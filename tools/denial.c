@@ -69,29 +69,21 @@ static int add(struct past_denials *all, struct record_owned *rec, const char *d
 	return 0;
 }
 
-static int search(struct past_denials *all, const char *dir, uint32_t id)
+struct search {
+	struct past_denials *all;
+	const char *dir;
+	uint32_t id;
+};
+
+static int take_denial(void *ctx, struct record_owned *rec)
 {
-	struct line_reader r;
-	char path[PATH_MAX];
-	const char *line, *err;
-	size_t len;
-	int e = 0;
+	const struct search *s = ctx;
+	struct record_owned taken = *rec;
 
-	if (path_join(path, sizeof(path), dir, LEDGER_NAME) < 0 || line_reader_open(&r, path) < 0)
+	if (denial_id(&rec->r) != s->id)
 		return 0;
-	while (e == 0 && line_reader_next(&r, &line, &len) == 1) {
-		struct record_owned rec;
-
-		/* Every denial has this text: searching for it costs much less than parsing each record. */
-		if (!memmem(line, len, "id=", 3) || record_from_line(line, len, &rec, &err) < 0)
-			continue;
-		if (denial_id(&rec.r) == id)
-			e = add(all, &rec, dir);
-		else
-			record_done(&rec);
-	}
-	line_reader_close(&r);
-	return e;
+	rec->owner = NULL;
+	return add(s->all, &taken, s->dir);
 }
 
 /* RFC 3339 in UTC sorts as text. */
@@ -112,7 +104,11 @@ int denials_find(uint32_t id, const char *session, struct past_denials *ret)
 	if (r == 0 && n == 0 && session)
 		return -ENOENT;
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = search(ret, refs[i].dir, id);
+		/* Every denial has this text: searching for it costs much less than parsing each record. What
+		 * cannot be read holds none. */
+		if (ledger_each(refs[i].dir, "id=", take_denial, &(struct search){ ret, refs[i].dir, id }) ==
+		    -ENOMEM)
+			r = -ENOMEM;
 	if (ret->n > 1)
 		qsort(ret->list, ret->n, sizeof(*ret->list), by_time);
 	return r;

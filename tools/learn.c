@@ -28,8 +28,9 @@ static int note_start(struct learn *l, const struct record *r)
 	return 0;
 }
 
-static int on_record(const struct record *r, void *ctx)
+static int on_record(void *ctx, struct record_owned *rec)
 {
+	const struct record *r = &rec->r;
 	struct learn *l = ctx;
 
 	if (strcmp(r->op, "session/start") == 0)

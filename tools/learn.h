@@ -35,7 +35,6 @@ void learn_print_lines(FILE *f, const struct learn *l);
  * number. Where the chain is broken nothing more is told: -EBADMSG, after telling where and what reads on all
  * the same (o->unverified).  0, -errno (told).  Some records may have been passed on by then.
  */
-typedef int ledger_fn(const struct record *r, void *ctx);
 int ledger_walk(const struct options *o, const char *path, ledger_fn *fn, void *ctx);
 /*
  * The ledgers that o (--session, --ledger) and the operands name, the newest of this workspace where they

@@ -26,7 +26,7 @@ static int take_line(const char *line, size_t len, ledger_fn *fn, void *ctx)
 
 	if (record_from_line(line, len, &rec, &err) < 0)
 		return 0;
-	r = fn(&rec.r, ctx);
+	r = fn(ctx, &rec);
 	record_done(&rec);
 	return r;
 }

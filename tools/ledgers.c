@@ -11,45 +11,55 @@
 
 struct list {
 	struct ledger_ref *refs;
-	size_t n, cap;
+	size_t n;
 };
 
-static void first_time(const char *dir, char buf[32])
+int ledger_each(const char *dir, const char *having, ledger_fn *fn, void *ctx)
 {
-	struct record_owned rec;
 	struct line_reader r;
 	char path[PATH_MAX];
 	const char *line, *err;
 	size_t len;
+	int e = path_join(path, sizeof(path), dir, LEDGER_NAME);
 
-	buf[0] = '\0';
-	if (path_join(path, sizeof(path), dir, LEDGER_NAME) < 0 || line_reader_open(&r, path) < 0)
-		return;
-	if (line_reader_next(&r, &line, &len) == 1 && record_from_line(line, len, &rec, &err) == 0) {
-		memcpy(buf, rec.r.time, sizeof(rec.r.time));
+	if (e == 0)
+		e = line_reader_open(&r, path);
+	if (e < 0)
+		return e;
+	while ((e = line_reader_next(&r, &line, &len)) == 1) {
+		struct record_owned rec;
+
+		if ((having && !memmem(line, len, having, strlen(having))) ||
+		    record_from_line(line, len, &rec, &err) < 0)
+			continue;
+		e = fn(ctx, &rec);
 		record_done(&rec);
+		if (e)
+			break;
 	}
 	line_reader_close(&r);
+	return e < 0 ? e : 0;
+}
+
+static int take_time(void *ctx, struct record_owned *rec)
+{
+	memcpy(ctx, rec->r.time, sizeof(rec->r.time));
+	return 1;
 }
 
 static int list_add(struct list *l, const char *base, const char *name)
 {
-	struct ledger_ref *ref;
+	struct ledger_ref *grown = reallocarray(l->refs, l->n + 1, sizeof(*grown)), *ref;
 
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 16;
-		struct ledger_ref *grown = realloc(l->refs, cap * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		l->refs = grown;
-		l->cap = cap;
-	}
-	ref = &l->refs[l->n];
+	if (!grown)
+		return -ENOMEM;
+	l->refs = grown;
+	ref = &grown[l->n];
+	*ref = (struct ledger_ref){ 0 };
 	if (path_join(ref->dir, sizeof(ref->dir), base, name) < 0)
 		return 0;
 	strcpy(ref->session, name);
-	first_time(ref->dir, ref->started);
+	(void)ledger_each(ref->dir, NULL, take_time, ref->started);
 	l->n++;
 	return 0;
 }
@@ -72,33 +82,17 @@ static bool is_name(const char *s)
 	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
 }
 
-static int scan_dir(DIR *dir, const char *base, const char *prefix, struct list *l)
-{
-	struct dirent *e;
-
-	while ((e = readdir(dir))) {
-		int r;
-
-		if (!is_name(e->d_name))
-			continue;
-		if (prefix && strncmp(e->d_name, prefix, strlen(prefix)) != 0)
-			continue;
-		r = list_add(l, base, e->d_name);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 static int scan(const char *base, const char *prefix, struct list *l)
 {
-	DIR *dir = opendir(base);
-	int r;
+	_cleanup_dir_ DIR *dir = opendir(base);
+	const struct dirent *e;
+	int r = 0;
 
 	if (!dir)
 		return errno == ENOENT ? 0 : -errno;
-	r = scan_dir(dir, base, prefix, l);
-	(void)closedir(dir);
+	while (r == 0 && (e = readdir(dir)))
+		if (is_name(e->d_name) && (!prefix || strncmp(e->d_name, prefix, strlen(prefix)) == 0))
+			r = list_add(l, base, e->d_name);
 	return r;
 }
 

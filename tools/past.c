@@ -8,31 +8,27 @@
 #define LEDGERS_MAX 20	   /* the newest */
 #define RECORDS_MAX 200000 /* in all of them: a second's work */
 
-static void read_ledger(const struct ledger_ref *ref, struct changes *c, size_t *left)
+struct past {
+	struct changes *c;
+	size_t left; /* records that are still looked at */
+};
+
+static int judge_record(void *ctx, struct record_owned *rec)
 {
-	struct line_reader r;
-	char path[PATH_MAX];
-	const char *line, *err;
-	size_t len;
+	struct past *p = ctx;
 
-	if (path_join(path, sizeof(path), ref->dir, LEDGER_NAME) < 0 || line_reader_open(&r, path) < 0)
-		return;
-	while (*left > 0 && line_reader_next(&r, &line, &len) == 1) {
-		struct record_owned rec;
-
-		(*left)--;
-		if (record_from_line(line, len, &rec, &err) < 0)
-			continue;
-		(void)changes_add(c, &rec.r);
-		record_done(&rec);
-	}
-	line_reader_close(&r);
+	if (p->left == 0)
+		return 1;
+	p->left--;
+	(void)changes_add(p->c, &rec->r);
+	return 0;
 }
 
 static void read_past(struct changes *c, const char *workspace)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;
-	size_t n = 0, used = 0, left = RECORDS_MAX;
+	struct past p = { .c = c, .left = RECORDS_MAX };
+	size_t n = 0, used = 0;
 
 	if (ledgers_list(NULL, &refs, &n) < 0)
 		return;
@@ -41,7 +37,7 @@ static void read_past(struct changes *c, const char *workspace)
 
 		if (!of || strcmp(of, workspace) != 0)
 			continue;
-		read_ledger(&refs[n], c, &left);
+		(void)ledger_each(refs[n].dir, NULL, judge_record, &p);
 		used++;
 	}
 }

@@ -185,8 +185,9 @@ static bool is_decision(const struct record *r)
 	       (strcmp(r->verdict, "allow") == 0 || strcmp(r->verdict, "deny") == 0);
 }
 
-static int on_record(const struct record *r, void *ctx)
+static int on_record(void *ctx, struct record_owned *rec)
 {
+	const struct record *r = &rec->r;
 	struct policy_diff *pd = ctx;
 	struct slot *slot;
 	bool fresh;

@@ -5,24 +5,19 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "changed.h"
 #include "tools.h"
 
-#define DENIED_SHOWN  12
-#define REACHED_SHOWN 12
-#define LATER_SHOWN   20
+#define DENIED_SHOWN 12
+#define LATER_SHOWN  20
 
 /* What a ledger tells beyond the numbers; each set by the text that makes two alike. */
 struct story {
-	json_t *denied;	 /* {op, target, rule, id, count, hook, kernel, around} */
-	json_t *changed; /* by path: how often */
-	json_t *reached; /* by host:port or socket */
-	uint64_t programs;
+	json_t *denied;	   /* {op, target, rule, id, count, hook, kernel, around} */
+	json_t *changed;   /* by path: how often */
 	bool observing;	   /* --observe: nothing but secrets was held */
 	uint64_t observed; /* what happened for that alone */
-	char first[32], last[32];
 };
 
 struct page {
@@ -86,55 +81,25 @@ static bool says_observing(const char *detail)
 	return strncmp(detail + strcspn(detail, ";"), word, sizeof(word) - 1) == 0;
 }
 
-static void add_record(struct story *s, const struct record *r)
+static int add_record(void *ctx, struct record_owned *rec)
 {
+	struct story *s = ctx;
+	const struct record *r = &rec->r;
 	enum op op = op_by_name(r->op);
 
-	if (!s->first[0])
-		memcpy(s->first, r->time, sizeof(s->first));
-	memcpy(s->last, r->time, sizeof(s->last));
 	if (strcmp(r->op, "session/start") == 0)
 		s->observing = says_observing(r->detail);
 	if (op == OP_NONE || op == OP_ATTACH)
-		return;
+		return 0;
 	s->observed += strstr(r->detail, " observed=") ? r->count : 0;
 	/* As the helper counts: proc_is_look(). */
 	if (strcmp(r->verdict, "deny") == 0 && (op != OP_READ || strncmp(r->target, "/proc/", 6) != 0 ||
 						strcmp(r->rule, reason_text(REASON_PROCESS)) != 0))
 		add_denied(s, r);
-	if (strcmp(r->verdict, "allow") != 0)
-		return;
-	if (op == OP_EXEC)
-		s->programs += r->count;
-	else if (op == OP_CONNECT || op == OP_UNIX)
-		set_add(s->reached, r->target, r->count);
-	else if (strpbrk(r->access, "wd") && is_file(r->target))
+	if (strcmp(r->verdict, "allow") == 0 && op != OP_EXEC && op != OP_CONNECT && op != OP_UNIX &&
+	    strpbrk(r->access, "wd") && is_file(r->target))
 		set_add(s->changed, r->target, r->count);
-}
-
-/* A line that is no record is passed over here; `pale log verify` is who tells. */
-static int read_ledger(struct story *s, const char *dir)
-{
-	struct line_reader r;
-	char path[PATH_MAX];
-	const char *line, *err;
-	size_t len;
-	int e = path_join(path, sizeof(path), dir, LEDGER_NAME);
-
-	if (e == 0)
-		e = line_reader_open(&r, path);
-	if (e < 0)
-		return e;
-	while ((e = line_reader_next(&r, &line, &len)) == 1) {
-		struct record_owned rec;
-
-		if (record_from_line(line, len, &rec, &err) < 0)
-			continue;
-		add_record(s, &rec.r);
-		record_done(&rec);
-	}
-	line_reader_close(&r);
-	return e;
+	return 0;
 }
 
 static int by_count(const void *a, const void *b)
@@ -173,13 +138,8 @@ static json_t *ask_helper(const char *session)
 
 	if (sessions_list(&refs, &n) < 0)
 		return NULL;
-	for (size_t i = 0; i < n && !info; i++) {
-		_cleanup_close_ int fd = strcmp(refs[i].id, session) == 0 ? control_open(refs[i].dir) : -1;
-		char why[256];
-
-		if (fd >= 0 && control_call(fd, "session/info", NULL, &info, why, sizeof(why)) < 0)
-			info = NULL;
-	}
+	for (size_t i = 0; i < n && !info; i++)
+		info = strcmp(refs[i].id, session) == 0 ? session_ask(&refs[i]) : NULL;
 	return info;
 }
 
@@ -218,12 +178,11 @@ static int page_init(struct page *p, const char *id)
 		return r;
 	p->story.denied = json_object();
 	p->story.changed = json_object();
-	p->story.reached = json_object();
 	p->facts = ask_helper(p->ref.session);
 	p->alive = p->facts != NULL;
 	if (!p->facts)
 		p->facts = session_facts(p->ref.dir);
-	r = read_ledger(&p->story, p->ref.dir);
+	r = ledger_each(p->ref.dir, NULL, add_record, &p->story);
 	if (r < 0)
 		talk("the ledger of session %s cannot be read: %s", p->ref.session, strerror(-r));
 	return r;
@@ -234,7 +193,6 @@ static void page_done(struct page *p)
 	json_decref(p->facts);
 	json_decref(p->story.denied);
 	json_decref(p->story.changed);
-	json_decref(p->story.reached);
 }
 
 /* --- showing it --- */
@@ -267,34 +225,6 @@ static void line(const char *name, const char *value)
 	label(name);
 	print_recorded(stdout, value);
 	putchar('\n');
-}
-
-static time_t instant(const char *utc)
-{
-	struct tm tm = { 0 };
-
-	return strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) ? timegm(&tm) : (time_t)-1;
-}
-
-static void print_when(const struct page *p)
-{
-	time_t from = instant(p->story.first), to = p->alive ? time(NULL) : instant(p->story.last);
-	char when[32];
-	struct tm tm;
-	long s;
-
-	if (from < 0 || to < from)
-		return;
-	localtime_r(&from, &tm);
-	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	s = (long)(to - from);
-	label("when");
-	if (s >= 3600)
-		printf("%s, for %ld h %ld min\n", when, s / 3600, s / 60 % 60);
-	else if (s >= 60)
-		printf("%s, for %ld min %ld s\n", when, s / 60, s % 60);
-	else
-		printf("%s, for %ld s\n", when, s);
 }
 
 static void print_command(const struct page *p)
@@ -367,28 +297,6 @@ static void print_runs_later(const struct page *p)
 	}
 }
 
-static void print_reached(const struct page *p)
-{
-	size_t n = json_object_size(p->story.reached), i = 0;
-	json_t *value;
-	const char *key;
-
-	if (n == 0)
-		return;
-	label("reached");
-	json_object_foreach(p->story.reached, key, value)
-	{
-		if (i == REACHED_SHOWN)
-			break;
-		if (i++ > 0)
-			printf(", ");
-		print_recorded(stdout, key);
-	}
-	if (n > i)
-		printf(" and %zu more", n - i);
-	putchar('\n');
-}
-
 static void print_denied(const struct page *p)
 {
 	_cleanup_json_ json_t *list = sorted(p->story.denied);
@@ -446,7 +354,8 @@ static void page_print(const struct page *p)
 	print_command(p);
 	line("workspace", fact(p, "workspace"));
 	line("preset", fact(p, "preset"));
-	print_when(p);
+	line("started", fact(p, "started"));
+	line("ended", fact(p, "ended"));
 	line("level", fact(p, "level"));
 	line("not held", fact(p, "not_enforced"));
 	print_observed(p);
@@ -457,7 +366,6 @@ static void page_print(const struct page *p)
 	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed", n);
 	line("changed", n ? changed : "");
 	print_runs_later(p);
-	print_reached(p);
 	print_denied(p);
 }
 
@@ -475,12 +383,10 @@ static json_t *page_json(const struct page *p)
 	}
 	(void)json_object_set_new(j, "session", json_string(p->ref.session));
 	(void)json_object_set_new(j, "alive", json_boolean(p->alive));
-	(void)json_object_set_new(j, "programs", json_integer((json_int_t)p->story.programs));
 	(void)json_object_set_new(j, "observing", json_boolean(p->story.observing));
 	(void)json_object_set_new(j, "observed", json_integer((json_int_t)p->story.observed));
 	(void)json_object_set(j, "changed", p->story.changed);
 	(void)json_object_set_new(j, "runs_later", changed_runners(p->story.changed, fact(p, "workspace")));
-	(void)json_object_set(j, "reached", p->story.reached);
 	(void)json_object_set_new(j, "denied", sorted(p->story.denied));
 	return j;
 }

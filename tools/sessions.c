@@ -16,7 +16,7 @@
 
 struct list {
 	struct session_ref *refs;
-	size_t n, cap;
+	size_t n;
 };
 
 static bool is_session_id(const char *name)
@@ -33,20 +33,13 @@ static bool is_session_id(const char *name)
 
 static int list_add(struct list *l, const char *id, const char *dir)
 {
-	struct session_ref *ref;
+	struct session_ref *grown = reallocarray(l->refs, l->n + 1, sizeof(*grown));
 
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 8;
-		struct session_ref *grown = realloc(l->refs, cap * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		l->refs = grown;
-		l->cap = cap;
-	}
-	ref = &l->refs[l->n++];
-	strcpy(ref->id, id);
-	strcpy(ref->dir, dir);
+	if (!grown)
+		return -ENOMEM;
+	l->refs = grown;
+	strcpy(grown[l->n].id, id);
+	strcpy(grown[l->n++].dir, dir);
 	return 0;
 }
 

@@ -364,6 +364,13 @@ struct ledger_ref {
 
 /* Ledgers by the time of their first record, oldest first; prefix selects by session (NULL: all). */
 int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n);
+/*
+ * Calls fn with each record of the ledger in dir that has the text `having` in its line (NULL: with each), in
+ * order, until it returns something else than 0.  A line that is no record is passed over: `pale log verify`
+ * tells those.  fn may take rec over by setting rec->owner to NULL.  0, -errno, or what is negative of fn.
+ */
+typedef int ledger_fn(void *ctx, struct record_owned *rec);
+int ledger_each(const char *dir, const char *having, ledger_fn *fn, void *ctx);
 /* DIR/session.json as an object, empty where there is none to read (new reference). */
 json_t *session_facts(const char *dir);
 /* The value of `key` in DIR/session.json as text (caller frees), or NULL. */

@@ -31,6 +31,8 @@ t_after_its_end() {
 	out_lacks "carried by the supervisor"
 	grep -qF "2x read $HOME/.ssh/id_rsa" "$S/out" || fail "the denials are not counted"
 	out_has "1 paths written"
+	out_has "started    20"
+	out_has "ended      20"
 	out_lacks "$DECOY"
 }
 
