@@ -3,7 +3,7 @@
  *
  * A file changed where its ctime says so, which nobody can set back.  The walk takes what is near first,
  * leaves out what packages are unpacked into, whose programs it counts, and ends after a fixed time: it
- * then says so.  Nothing is followed, nothing but package.json and `.git` files is opened.
+ * then says so.  Nothing is followed, and no file is opened.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,12 +17,9 @@
 #include "policy/cmd.h"
 #include "tools.h"
 
-#define BUDGET_MS   200
-#define LINES_MAX   20
-#define DIRS_MAX    20000
-#define PACKAGE_MAX (1024 * 1024)
-#define TARGET_MAX  256
-#define NAMES_MAX   10
+#define BUDGET_MS 200
+#define LINES_MAX 20
+#define DIRS_MAX  20000
 
 struct walk {
 	const struct changed_mark *m;
@@ -33,43 +30,6 @@ struct walk {
 	unsigned lines, more;
 	bool cut;
 };
-
-/* --- package.json ------------------------------------------------------------------------------------ */
-
-/* Its scripts: a new reference, or NULL. */
-static json_t *scripts_of(int dirfd, const char *path)
-{
-	_cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	json_t *package, *scripts;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PACKAGE_MAX)
-		return NULL;
-	package = json_loadfd(fd, 0, NULL);
-	scripts = json_incref(json_object_get(package, "scripts"));
-	json_decref(package);
-	return scripts;
-}
-
-/* The names of those that are new or changed, "scripts.a, scripts.b"; false where there are none. */
-static bool put_names(struct out *o, json_t *before, json_t *now)
-{
-	const char *key;
-	json_t *value;
-	unsigned n = 0;
-
-	json_object_foreach(now, key, value)
-	{
-		if (json_equal(json_object_get(before, key), value) || n++ >= NAMES_MAX)
-			continue;
-		text_str(o, n > 1 ? ", " : "");
-		text_str(o, "scripts.");
-		text_escaped(o, key, strlen(key));
-	}
-	if (n > NAMES_MAX)
-		text_str(o, ", ...");
-	return n > 0;
-}
 
 /* --- what is said ------------------------------------------------------------------------------------- */
 
@@ -97,56 +57,13 @@ static bool is_new(const struct walk *w, const struct stat *st)
 	return c->tv_sec > s->tv_sec || (c->tv_sec == s->tv_sec && c->tv_nsec >= s->tv_nsec);
 }
 
-/* The workspace's own scripts are compared, those of other packages cannot be. */
-static void say_package(struct walk *w, int dir, const char *path)
-{
-	json_t *now = scripts_of(dir, "package.json");
-	char what[512];
-	struct out o = out_of(what, sizeof(what));
-
-	if (put_names(&o, strcmp(path, "package.json") == 0 ? w->m->scripts : NULL, now)) {
-		text_end(&o);
-		say(w, path, what);
-	}
-	json_decref(now);
-}
-
-/* A `.git` that is a file or a link names another repository, which git obeys. */
-static void say_pointer(struct walk *w, int dir, const char *path, const struct stat *st)
-{
-	char text[TARGET_MAX] = "", what[2 * TARGET_MAX];
-	struct out o = out_of(what, sizeof(what));
-	ssize_t n = 0;
-
-	if (S_ISLNK(st->st_mode)) {
-		n = readlinkat(dir, ".git", text, sizeof(text) - 1);
-	} else {
-		_cleanup_close_ int fd = openat(dir, ".git", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-		n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
-	}
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	text_str(&o, "git, points to ");
-	text_escaped(&o, strncmp(text, "gitdir: ", 8) == 0 ? text + 8 : text,
-		     strlen(strncmp(text, "gitdir: ", 8) == 0 ? text + 8 : text));
-	text_end(&o);
-	say(w, path, what);
-}
-
 static void look_at(struct walk *w, int dir, const char *name, const char *path)
 {
 	const char *runner = changed_runner(path);
 	struct stat st;
 
-	if (!runner || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode) ||
-	    !is_new(w, &st))
-		return;
-	if (strcmp(name, "package.json") == 0)
-		say_package(w, dir, path);
-	else if (strcmp(name, ".git") == 0)
-		say_pointer(w, dir, path, &st);
-	else
+	if (runner && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode) &&
+	    is_new(w, &st))
 		say(w, path, runner);
 }
 
@@ -200,37 +117,34 @@ static void queue(struct walk *w, const char *path)
 	w->n += w->dirs[w->n] != NULL;
 }
 
-static int open_dir(const struct walk *w, const char *path)
+/* NULL with errno. */
+static DIR *open_dir(const struct walk *w, const char *path)
 {
 	_cleanup_close_ int top = open(w->m->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = top < 0 ? -1
+			 : openat(top, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
-	return top < 0 ? -1
-		       : openat(top, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!d && fd >= 0)
+		(void)close(fd);
+	return d;
 }
 
 /* New programs in a directory that PATH is likely to have. */
 static void count_programs(struct walk *w, const char *parent, const char *programs)
 {
+	_cleanup_dir_ DIR *d = NULL;
 	char path[PATH_MAX], what[64];
 	const struct dirent *e;
 	unsigned n = 0;
 	struct stat st;
-	DIR *d;
-	int fd;
 
 	if (snprintf(path, sizeof(path), "%s%s%s", parent, *parent ? "/" : "", programs) >= (int)sizeof(path))
 		return;
-	fd = open_dir(w, path);
-	d = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((e = readdir(d)) != NULL)
+	d = open_dir(w, path);
+	while (d && (e = readdir(d)) != NULL)
 		n += fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode) &&
 		     (S_ISLNK(st.st_mode) || st.st_mode & 0111) && is_new(w, &st);
-	closedir(d);
 	snprintf(what, sizeof(what), "%u program%s", n, n == 1 ? "" : "s");
 	if (n > 0)
 		say(w, path, what);
@@ -276,16 +190,13 @@ static void say_closed(struct walk *w, const char *at)
 
 static void walk_dir(struct walk *w, const char *at)
 {
-	int fd = open_dir(w, at);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	_cleanup_dir_ DIR *d = open_dir(w, at);
 	const struct dirent *e;
 	char path[PATH_MAX];
 	unsigned seen = 0;
 	int n;
 
-	if (!d && fd >= 0)
-		close(fd);
-	if (fd < 0 && errno == EACCES)
+	if (!d && errno == EACCES)
 		say_closed(w, at);
 	n = snprintf(path, sizeof(path), "%s%s", at, *at ? "/" : "");
 	while (d && n < (int)sizeof(path) && (e = readdir(d)) != NULL) {
@@ -305,8 +216,6 @@ static void walk_dir(struct walk *w, const char *at)
 			 !is_package_dir(w, at, e->d_name))
 			queue(w, path);
 	}
-	if (d)
-		closedir(d);
 }
 
 static void walk_all(struct walk *w)
@@ -327,16 +236,12 @@ static void walk_all(struct walk *w)
 
 void changed_begin(struct changed_mark *m, const char *workspace, const char *home)
 {
-	char path[PATH_MAX];
-
 	*m = (struct changed_mark){ .workspace = workspace, .home = home };
 	/* The clock that file systems go by. */
 	clock_gettime(CLOCK_REALTIME_COARSE, &m->since);
-	if (path_join(path, sizeof(path), workspace, "package.json") == 0)
-		m->scripts = scripts_of(AT_FDCWD, path);
 }
 
-void changed_report(struct changed_mark *m)
+void changed_report(const struct changed_mark *m)
 {
 	struct walk w = { .m = m };
 
@@ -354,11 +259,4 @@ void changed_report(struct changed_mark *m)
 		talk("changed, runs later: the workspace is large, and not all of it was looked at; see: "
 		     "pale "
 		     "session show");
-	changed_done(m);
-}
-
-void changed_done(struct changed_mark *m)
-{
-	json_decref(m->scripts);
-	*m = (struct changed_mark){ .workspace = NULL };
 }

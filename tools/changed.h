@@ -1,5 +1,5 @@
 /*
- * What a session changed that runs later, outside the fence: build files, scripts of packages, tasks of
+ * What a session changed that runs later, outside the fence: build files, files of packages, tasks of
  * editors, instructions of agents, hooks and configuration of git.
  */
 #ifndef PALE_CHANGED_H
@@ -13,17 +13,15 @@ struct changed_mark {
 	const char *workspace; /* borrowed; NULL: nothing is reported */
 	const char *home;      /* borrowed */
 	struct timespec since;
-	json_t *scripts; /* of the workspace's package.json, NULL: none */
 };
 
-/* Before the agent starts.  changed_report() or changed_done() afterwards. */
+/* Before the agent starts; changed_report() afterwards. */
 void changed_begin(struct changed_mark *m, const char *workspace, const char *home);
 /*
  * After it ended: a line on standard error for each file of the workspace, or of an agent's in the home, that
  * changed since and runs later, bounded in lines and in time; what was not looked at is said.
  */
-void changed_report(struct changed_mark *m);
-void changed_done(struct changed_mark *m);
+void changed_report(const struct changed_mark *m);
 
 /* changed_home.c: calls fn for each place of the home that the next start of an agent runs or obeys, there or
  * not: name below dir, and as people write it. */

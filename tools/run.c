@@ -455,7 +455,6 @@ static int run_run(const struct options *given, int argc, char **argv)
 	policy_done(&r.policy);
 	bundle_done(&r.bundle);
 	gc_policy_done(&r.gc);
-	changed_done(&r.mark);
 	trunk_done(&r.trunk);
 	return code;
 }
