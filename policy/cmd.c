@@ -23,13 +23,28 @@
 #define GOALS	    OPTIONS_GOALS
 #define URLS	    OPTIONS_URLS
 #define MAY_TAKE    OPTIONS_MAY_TAKE
+#define GROUPS	    OPTIONS_GROUPS
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
 	{ programs, sub, { harmless, named, runs }, words, flags },
 #define SAME(programs, sub, letters, name)
+#define HELP(programs, options, first, second)
 #include "options.def"
 #undef OPTIONS
 #undef SAME
+#undef HELP
+};
+
+static const struct help {
+	const char *lists[4];
+} helps[] = {
+#define OPTIONS(programs, sub, flags, harmless, named, runs, words)
+#define SAME(programs, sub, letters, name)
+#define HELP(programs, options, first, second) { { programs, options, first, second } },
+#include "options.def"
+#undef OPTIONS
+#undef SAME
+#undef HELP
 };
 
 static uint32_t hash_byte(uint32_t h, uint8_t byte)
@@ -62,6 +77,27 @@ bool word_in_list(const char *list, const char *word, size_t len)
 		if (n == len && memcmp(list, word, n) == 0)
 			return true;
 		list += n + (list[n] == ' ');
+	}
+	return false;
+}
+
+bool cmd_only_prints(const struct command *c, const char *program)
+{
+	size_t n = command_count(c), words = 0, i;
+	const char *is[4] = { program }, *arg = "";
+
+	for (; words < n && (arg = command_arg(c, words))[0] != '-'; words++)
+		if (words < 2)
+			is[2 + words] = arg;
+	if (words + 1 != n)
+		return false;
+	is[1] = arg;
+	for (const struct help *h = helps; h < helps + sizeof(helps) / sizeof(helps[0]); h++) {
+		for (i = 0; i < 4 && is[i]; i++)
+			if (*h->lists[i] && !word_in_list(h->lists[i], is[i], strlen(is[i])))
+				break;
+		if (i == 4 || !is[i])
+			return true;
 	}
 	return false;
 }

@@ -90,6 +90,7 @@ enum cmd_options_flag {
 	OPTIONS_MAY_TAKE = 1024,
 	OPTIONS_GOALS = 2048,
 	OPTIONS_URLS = 4096,
+	OPTIONS_GROUPS = 8192,
 };
 
 /* The row of a program and subcommand (NULL: what stands before one, or everywhere), or NULL. */
@@ -124,6 +125,9 @@ bool cmd_view_skip(struct cmd_view *view);
 bool word_in_list(const char *list, const char *word, size_t len);
 /* Is word like one of the blank-separated globs? */
 bool word_like_list(const char *globs, const char *word);
+
+/* Does the program of that name only print with these arguments (HELP of options.def)? */
+bool cmd_only_prints(const struct command *c, const char *program);
 
 enum cmd_arg { ARG_END, ARG_WORD, ARG_OPTION, ARG_VALUE, ARG_DASHDASH };
 
@@ -165,9 +169,11 @@ struct cmd_names {
 void cmd_names_of(const struct command *c, const char *extra, struct cmd_names *names);
 bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct cmd_names *names);
 
-/* Deny and ask rules take options as getopt does, abbreviated; allow rules only in full, and `$` binds them.
+/*
+ * Deny and ask rules take options as getopt does, abbreviated; allow rules only in full, and `$` binds them.
+ * READ_ACTS: as wide, and no rule of a program that only prints matches.
  */
-enum cmd_reading { READ_STRICT, READ_WIDE };
+enum cmd_reading { READ_STRICT, READ_WIDE, READ_ACTS };
 
 /* The rest of the rule, program aside. */
 bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,

@@ -118,7 +118,7 @@ static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok
 	case TOKEN_LONG:
 	case TOKEN_FLAG:
 		return flag_matches(text, arg) ||
-		       (tok->kind == TOKEN_LONG && reading == READ_WIDE && strncmp(text, arg, len) == 0);
+		       (tok->kind == TOKEN_LONG && reading != READ_STRICT && strncmp(text, arg, len) == 0);
 	case TOKEN_FLAG_GLOB:
 		return glob_match(text, strlen(text), arg, strlen(arg));
 	case TOKEN_WORD:
@@ -135,9 +135,11 @@ static const struct same {
 } sames[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)
 #define SAME(programs, sub, letters, name) { programs, sub, letters, name },
+#define HELP(programs, options, first, second)
 #include "options.def"
 #undef OPTIONS
 #undef SAME
+#undef HELP
 };
 
 static bool in_list(const char *list, const char *word)
@@ -184,8 +186,8 @@ static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, 
 		if (tok->kind == TOKEN_OPERAND && kind == ARG_WORD && strncmp(arg, text, strlen(text)) == 0)
 			return true;
 		if (!cmd_walk_at_option(&w, kind) ||
-		    !(reading == READ_WIDE ? option_is(v, tok, text, arg, &has)
-					   : option_matches(v, tok, text, arg, reading, &has)))
+		    !(reading == READ_STRICT ? option_matches(v, tok, text, arg, reading, &has)
+					     : option_is(v, tok, text, arg, &has)))
 			continue;
 		if (tok->match == MATCH_NONE ||
 		    value_matches(value, tok->match, has ? has : command_arg(v->c, w.next)))
@@ -384,14 +386,15 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 {
 	const struct cmd_options *row = v->sub ? v->sub : v->global;
 	unsigned flags = row ? row->flags : 0;
-	size_t words = 0, named = rule_words(t, e);
+	size_t words = 0, named = rule_words(t, e), before = flags & OPTIONS_GROUPS ? named : 0;
 	bool refspecs = flags & OPTIONS_REFSPECS, goals = flags & (OPTIONS_GOALS | OPTIONS_URLS);
 	struct cmd_walk w = { .view = v };
 	enum cmd_arg kind;
 	const char *arg;
 
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
-		if (cmd_walk_at_option(&w, kind) && !option_is_covered(t, v, e, &w, arg))
+		if (cmd_walk_at_option(&w, kind) &&
+		    (!option_is_covered(t, v, e, &w, arg) || (words < before && !w.value_next)))
 			return false;
 		if (kind != ARG_WORD)
 			continue;
@@ -413,17 +416,25 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
 		       enum cmd_reading reading)
 {
+	/* a rule that names an option knows what it says; a glob may mean another program */
+	bool prints = reading == READ_ACTS && e->program_kind == PROGRAM_NAME;
+
 	if (e->count > t->h->n_tokens || e->first > t->h->n_tokens - e->count)
 		return false;
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct cmd_token *tok = t->tokens + e->first + i;
 
-		if (!is_placed(tok) && !token_anywhere(t, v, tok, reading))
+		if (is_placed(tok))
+			continue;
+		if (!token_anywhere(t, v, tok, reading))
 			return false;
+		prints = false;
 	}
 	if (!words_match(t, v, e))
 		return false;
-	return reading == READ_WIDE || is_covered(t, v, e);
+	if (reading == READ_STRICT)
+		return is_covered(t, v, e);
+	return !prints || !cmd_only_prints(v->c, image_str(t->img, e->program));
 }
 
 bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct cmd_names *names)

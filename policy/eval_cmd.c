@@ -62,6 +62,8 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 {
 	const struct cmd_entry *e = &j->table.entries[i];
 	const struct image_rule *r;
+	/* a variable may put further words into a command that would only print */
+	enum cmd_reading wide = j->req->variable ? READ_WIDE : READ_ACTS;
 	enum verdict verdict;
 
 	if (i >= j->table.h->n_entries || !cmd_program_matches(&j->table, e, names))
@@ -75,7 +77,7 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 	if (r->kind == RULE_CMD_ALLOW && v->skip)
 		return;
 	if ((r->kind == RULE_CMD_ALLOW && same_text(j->req->git_branch, GIT_UNTOLD)) ||
-	    !cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : READ_WIDE)) {
+	    !cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : wide)) {
 		if (j->trace && r->kind == RULE_CMD_ALLOW && cmd_entry_matches(&j->table, v, e, READ_WIDE))
 			trace_uncovered(j->trace, e->rule);
 		return;
@@ -200,12 +202,13 @@ static bool is_network_tool(const struct command *c, const char *extra)
 /* What holds whatever the rules say. */
 static void judge_always(struct judged *j, const struct command *c, const char *extra)
 {
+	bool prints = cmd_only_prints(c, "git");
 	uint32_t rule;
 
-	if (git_touches_trunk(j->img, c, j->req->git_branch, &rule))
+	if (!prints && git_touches_trunk(j->img, c, j->req->git_branch, &rule))
 		tighten(j, decision_deny(REASON_TRUNK, rule));
 	if (j->img->h->network == NETWORK_OFF && !j->req->is_root &&
-	    (git_is_online(c) || (!j->img->h->allow_denylisted && is_network_tool(c, extra))))
+	    ((!prints && git_is_online(c)) || (!j->img->h->allow_denylisted && is_network_tool(c, extra))))
 		tighten(j, decision_deny(REASON_OFFLINE, RULE_NONE));
 }
 
