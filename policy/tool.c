@@ -12,7 +12,8 @@
 enum interpreter_flag {
 	IS_SHELL = 1, /* `+x` is an option, a long one may have one dash, -o within a cluster takes the next
 			 word */
-	SEARCHES_JS = 2, /* X may be X.js or X/index.js */
+	SEARCHES_JS = 2,   /* X may be X.js or X/index.js */
+	SEARCHES_MAIN = 4, /* X may be X/__main__.py */
 };
 
 /*
@@ -23,7 +24,7 @@ static const struct interpreter {
 	const char *names, *shorts, *longs, *stop, *joined, *verb;
 	unsigned flags;
 } interpreters[] = {
-	{ "python pypy", "WXQ", "check-hash-based-pycs", "c", "m", "", 0 },
+	{ "python pypy", "WXQ", "check-hash-based-pycs", "c", "m", "", SEARCHES_MAIN },
 	{ "node nodejs", "rC",
 	  "require import loader experimental-loader conditions title allow-fs-read allow-fs-write "
 	  "build-snapshot-config cpu-prof-dir cpu-prof-interval cpu-prof-name diagnostic-dir "
@@ -57,9 +58,21 @@ static const struct interpreter {
 static const struct {
 	const char *file, *tool;
 } tools[] = {
-	{ "/npm-cli.js", "npm" },   { "/npx-cli.js", "npx" }, { "/pnpm.cjs", "pnpm" },
-	{ "/pnpx.cjs", "pnpx" },    { "/yarn.js", "yarn" },   { "/yarn.cjs", "yarn" },
+	{ "/npm-cli.js", "npm" },
+	{ "/npx-cli.js", "npx" },
+	{ "/pnpm.cjs", "pnpm" },
+	{ "/pnpx.cjs", "pnpx" },
+	{ "/yarn.js", "yarn" },
+	{ "/yarn.cjs", "yarn" },
 	{ "/npm/index.js", "npm" },
+	{ "/corepack.js", "corepack" },
+	{ "/dist/npm.js", "npm" },
+	{ "/dist/npx.js", "npx" },
+	{ "/dist/pnpm.js", "pnpm" },
+	{ "/pnpm.mjs", "pnpm" },
+	{ "/twine/__main__.py", "twine" },
+	{ "/poetry/__main__.py", "poetry" },
+	{ "/hatch/__main__.py", "hatch" },
 };
 
 const char *tool_of(const char *path)
@@ -146,17 +159,20 @@ static const char *script_of(const struct interpreter *r, const struct command *
 	return NULL;
 }
 
-/* The file of the script that word says, with what node adds to a name. */
+/* The file of the script that word says, with what node or python adds to a name. */
 static const char *find_script(const struct interpreter *r, const char *word, loads_find_fn *find, void *ctx)
 {
-	static const char *const ends[] = { "", ".js", ".cjs", "/index.js" };
-	size_t len = strlen(word), n = r->flags & SEARCHES_JS ? sizeof(ends) / sizeof(ends[0]) : 1;
+	static const char *const ends[] = { "", ".js", ".cjs", "/index.js" }, *const mains[] = {
+		"", "/__main__.py"
+	};
+	const char *const *list = r->flags & SEARCHES_MAIN ? mains : ends;
+	size_t len = strlen(word), n = r->flags & SEARCHES_MAIN ? 2 : r->flags & SEARCHES_JS ? 4 : 1;
 	const char *real = NULL;
 	char name[LIMIT_PATH];
 
-	for (size_t i = 0; !real && i < n && len + strlen(ends[i]) < sizeof(name); i++) {
+	for (size_t i = 0; !real && i < n && len + strlen(list[i]) < sizeof(name); i++) {
 		memcpy(name, word, len);
-		strcpy(name + len, ends[i]);
+		strcpy(name + len, list[i]);
 		real = find(ctx, name, NULL);
 	}
 	return real;

@@ -240,6 +240,10 @@ static const struct {
 	{ "busybox sh ./deploy now", NULL, "./deploy now", true },
 	{ "ld.so /usr/bin/node npm", NULL, "npm", true },
 	{ "python3 -mtwine upload", NULL, "twine upload", true },
+	{ "python3 /lib/twine/ upload", "/lib/twine/__main__.py", "/lib/twine/__main__.py upload", false },
+	{ "python3 -X dev ../x upload", "/lib/twine/__main__.py", "../x upload", false },
+	{ "node /lib/corepack/dist/corepack.js npm publish", "/lib/corepack/dist/corepack.js",
+	  "/lib/corepack/dist/corepack.js npm publish", true },
 	{ "python3 -Imtwine upload", NULL, "twine upload", true },
 	{ "python3 -- x y", NULL, "x y", true },
 	{ "node --max-http-header-size 16384 --dns_result_order verbatim x publish", NULL, "x publish",
@@ -299,6 +303,23 @@ START_TEST(the_script_of_an_interpreter)
 }
 END_TEST
 
+START_TEST(a_tool_is_known_by_its_script)
+{
+	static const char *const tools[][2] = {
+		{ "/lib/npm-cli.js", "npm" },
+		{ "/lib/corepack/dist/npm.js", "npm" },
+		{ "/lib/dist/corepack.js", "corepack" },
+		{ "/lib/python3/twine/__main__.py", "twine" },
+		{ "/lib/poetry/__main__.py", "poetry" },
+		{ "/x/__main__.py", NULL },
+		{ "/lib/npm.js", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+		ck_assert_pstr_eq(tool_of(tools[i][0]), tools[i][1]);
+}
+END_TEST
+
 /* A rule on npm holds by whichever name; what no rule names is no command of its own. */
 START_TEST(a_script_counts_where_a_rule_names_it)
 {
@@ -339,6 +360,7 @@ Suite *suite_loads(void)
 	tcase_add_loop_test(t, what_valgrind_finds, 0, LEN(searched));
 	tcase_add_loop_test(t, what_is_loaded_is_judged, 0, LEN(resolved));
 	tcase_add_loop_test(t, the_script_of_an_interpreter, 0, LEN(scripts));
+	tcase_add_test(t, a_tool_is_known_by_its_script);
 	tcase_add_test(t, a_script_counts_where_a_rule_names_it);
 	suite_add_tcase(s, t);
 	return s;
