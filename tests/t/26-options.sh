@@ -24,7 +24,7 @@ t_sessions() {
 	all_rows sessions
 }
 
-# What the presets say of what leaves the machine, and of containers that are the machine.
+# What the presets say of what leaves the machine, and of containers that are the machine; what only reads is free.
 t_presets() {
 	local verb line preset
 	for preset in ci:deny agent:ask; do
@@ -40,6 +40,11 @@ t_presets() {
 		run pale explain exec "mvn clean package; gradle publishToMavenLocal; npm ci; npm --silent run build"
 		rc_is 0
 	done
+	policy <<<"preset = agent"
+	while read -r line; do
+		run pale explain exec "$line"
+		[ "$rc" = 0 ] || fail "agent: $line: $(head -2 "$S/out")"
+	done <"$O/preset_free.txt"
 }
 
 t_walk() {
@@ -57,6 +62,20 @@ t_walk() {
 	run python3 "$O/walk.py" "$S/other.def" "$O/reviewed.tsv"
 	rc_is 1
 	out_has "curl -o: takes a value, the table says otherwise"
+}
+
+# A HELP row is true of the programs that are installed, also with other words before the option.
+t_helps() {
+	need git
+	git init -q .
+	run python3 "$O/helps.py" "$O/options.def"
+	rc_is 0
+	cat "$S/out"
+	# That it would notice one.
+	echo 'HELP("git", "-h", "status ls-tree", "")' >"$S/other.def"
+	run python3 "$O/helps.py" "$S/other.def"
+	rc_is 1
+	out_has "git ls-tree x -h: "
 }
 
 scenario "$@"
