@@ -227,7 +227,7 @@ static int change_file(struct helper *h, const char *without, const struct grant
 	if (r == 0)
 		r = remake(&list, without, with, GRANT_ENTRIES, &text);
 	if (r == 0)
-		r = file_replace(dir, GRANT_FILE, places_readable(h), text);
+		r = replace_file(dir, GRANT_FILE, NULL, places_readable(h), text, strlen(text));
 	grant_list_done(&list);
 	return r;
 }

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "policy/eval.h"
+#include "policy/replacefile.h"
 #include "policy/wire.h"
 
 #include "card.h"
@@ -79,16 +80,12 @@ void time_format(uint64_t real_ns, char buf[32]);
 int random_hex(char *buf, size_t n_bytes);
 /* Reads up to size-1 bytes of a small file (procfs); NUL-terminated; length or -errno. */
 ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size);
-/* Writes all of it; 0 or -errno (a short write is -ENOSPC). */
-int write_all(int fd, const void *bytes, size_t len);
 /* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
 int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
 /* For readdir, by dir_next(); NULL where it cannot be read. */
 DIR *dir_open(int dirfd, const char *path);
 /* The next name that does not begin with a dot; NULL at the end and of NULL. */
 const char *dir_next(DIR *dir);
-/* Replaces a file in one step with this text, durably, or the old one stays.  0 or -errno. */
-int file_replace(int dirfd, const char *name, mode_t mode, const char *text);
 /* Locks a file whose lock others hold for a moment at most: 0, or -EWOULDBLOCK where it stays locked. */
 int file_lock(int fd);
 /* Sends j as one packet and releases it; never blocks. 0 or -errno (-EMSGSIZE beyond LIMIT_FRAME). */

@@ -125,7 +125,7 @@ static int store(const struct helper *h, const struct passphrase *p)
 
 	if (dir < 0 || !text)
 		return dir < 0 ? dir : -ENOMEM;
-	return file_replace(dir, PASSPHRASE_FILE, 0600, text);
+	return replace_file(dir, PASSPHRASE_FILE, NULL, 0600, text, strlen(text));
 }
 
 static int forget_file(const struct helper *h)

@@ -135,23 +135,6 @@ int file_lock(int fd)
 	return r < 0 ? -errno : 0;
 }
 
-int write_all(int fd, const void *bytes, size_t len)
-{
-	const char *p = bytes;
-
-	while (len > 0) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENOSPC;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len)
 {
 	_cleanup_close_ int fd =
@@ -163,27 +146,6 @@ int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, siz
 	if (fchmod(fd, mode) < 0)
 		return -errno;
 	return write_all(fd, bytes, len);
-}
-
-int file_replace(int dirfd, const char *name, mode_t mode, const char *text)
-{
-	_cleanup_close_ int fd = -1;
-	char fresh[64];
-	int r;
-
-	snprintf(fresh, sizeof(fresh), "%s.new", name);
-	(void)unlinkat(dirfd, fresh, 0);
-	r = file_create(dirfd, fresh, mode, text, strlen(text));
-	if (r < 0)
-		return r;
-	fd = openat(dirfd, fresh, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fsync(fd) < 0 || renameat(dirfd, fresh, dirfd, name) < 0) {
-		r = -errno;
-		(void)unlinkat(dirfd, fresh, 0);
-		return r;
-	}
-	(void)fsync(dirfd);
-	return 0;
 }
 
 int packet_send_json(int fd, json_t *j)

@@ -261,9 +261,9 @@ static int write_new(const struct file *f, const json_t *all)
 	fd = openat(f->dir, NAME_NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	r = file_write(fd, text, strlen(text));
+	r = write_all(fd, text, strlen(text));
 	if (r == 0 && f->text[f->len - 1] == '\n')
-		r = file_write(fd, "\n", 1);
+		r = write_all(fd, "\n", 1);
 	if (r == 0 && (fchown(fd, (uid_t)-1, f->st.st_gid) < 0 || fchmod(fd, f->st.st_mode & 07777) < 0 ||
 		       fsync(fd) < 0))
 		r = -errno;

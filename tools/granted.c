@@ -68,7 +68,7 @@ static int replace(const char *dir, const struct grant_list *list, const char *w
 
 	if (!text || fd < 0)
 		return text ? -errno : -ENOMEM;
-	return replace_file(fd, GRANT_FILE, NULL, text, strlen(text));
+	return replace_file(fd, GRANT_FILE, NULL, 0600, text, strlen(text));
 }
 
 int kept_revoke(const char *dir, const char *id)

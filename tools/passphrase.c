@@ -59,7 +59,7 @@ static int store(const struct keeper *k, const struct passphrase *p)
 {
 	_cleanup_free_ char *text = passphrase_write(p);
 
-	return text ? replace_file(k->dir, PASSPHRASE_FILE, NULL, text, strlen(text)) : -ENOMEM;
+	return text ? replace_file(k->dir, PASSPHRASE_FILE, NULL, 0600, text, strlen(text)) : -ENOMEM;
 }
 
 /* --- kept by a helper of its own user --- */

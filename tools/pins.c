@@ -61,7 +61,7 @@ int pin_write(const char *file, const char *path, const char *text, size_t len, 
 	hash_hex(text, len, hex);
 	n = sprintf(pin, "%s  %s\n", hex, path);
 	memcpy(pin + n, counts, counts_len);
-	return replace_file(dir, strrchr(file, '/') + 1, NULL, pin, (size_t)n + counts_len);
+	return replace_file(dir, strrchr(file, '/') + 1, NULL, 0600, pin, (size_t)n + counts_len);
 }
 
 char *pin_read(const char *file, const char **ret_counted, size_t *ret_len)

@@ -53,7 +53,7 @@ static int find_text(struct edit *e)
 
 static int write_copy(const struct edit *e)
 {
-	return replace_file(e->f.lock, path_basename(e->copy), NULL, e->was, e->was_len);
+	return replace_file(e->f.lock, path_basename(e->copy), NULL, 0600, e->was, e->was_len);
 }
 
 /* --- what it would mean ------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ static bool changed_meanwhile(const struct policy_file *f)
 int policy_file_save(const struct policy_file *f, const char *text, size_t len)
 {
 	return changed_meanwhile(f) ? -ESTALE
-				    : replace_file(f->lock, path_basename(f->path), &f->st, text, len);
+				    : replace_file(f->lock, path_basename(f->path), &f->st, 0, text, len);
 }
 
 int policy_file_find(struct policy_file *f, const struct options *o)

@@ -24,6 +24,7 @@
 #include "policy/parse.h"
 #include "policy/record.h"
 #include "policy/rejudge.h"
+#include "policy/replacefile.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 /* The struct whose member p points to. */
@@ -217,14 +218,6 @@ int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len);
 int file_read_as(const char *path, size_t limit, char **ret_text, size_t *ret_len, struct stat *ret_st);
 /* For elf_inspect(): ctx is an int, the descriptor. */
 long file_read_at(void *ctx, void *buf, size_t len, uint64_t off);
-/* writefile.c: all of it to fd.  0 or -errno. */
-int file_write(int fd, const char *text, size_t len);
-/*
- * Text becomes the file `name` of that directory, on the disk and in one step: whoever reads finds the old
- * one or the new one, and a full disk leaves the old one.  With the owner and mode of `like`, NULL: 0600. 0
- * or -errno.
- */
-int replace_file(int dir, const char *name, const struct stat *like, const char *text, size_t len);
 /*
  * As file_read for a policy file: it must be regular, owned by root or the user and writable by
  * nobody else.  Otherwise -EPERM and a finding; -ENOENT is left to the caller.

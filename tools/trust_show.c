@@ -33,7 +33,7 @@ static int memory_of(const char *text, size_t len)
 
 	if (fd < 0)
 		return -errno;
-	r = file_write(fd, text, len);
+	r = write_all(fd, text, len);
 	if (r < 0)
 		(void)close(fd);
 	return r < 0 ? r : fd;

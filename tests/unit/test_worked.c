@@ -46,7 +46,7 @@ static bool make_grown(void)
 	return close(fd) == 0;
 }
 
-static int write_all(int writer)
+static int write_some(int writer)
 {
 	char path[PATH_MAX];
 
@@ -69,7 +69,7 @@ START_TEST(no_note_is_lost)
 
 		ck_assert_int_ge(pid, 0);
 		if (pid == 0)
-			_exit(write_all(w));
+			_exit(write_some(w));
 	}
 	for (int w = 0; w < WRITERS; w++) {
 		ck_assert_int_gt(wait(&status), 0);

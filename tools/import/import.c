@@ -83,7 +83,7 @@ static void report_json(const struct import *im, const char *text)
 static int write_new(const char *path, const char *text)
 {
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int r = fd < 0 ? -errno : file_write(fd, text, strlen(text));
+	int r = fd < 0 ? -errno : write_all(fd, text, strlen(text));
 
 	if (r < 0)
 		talk("%s: %s", path, strerror(-r));
