@@ -189,12 +189,16 @@ json_t *call_later(struct call *call, struct later *ret)
 	return CALL_LATER;
 }
 
-static void later_send(struct helper *h, struct later *l, json_t *reply)
+void later_answer(struct helper *h, struct later *l, json_t *result)
 {
-	for (size_t i = 0; i < CONNS_MAX; i++) {
+	json_t *reply = l->id ? reply_result(l->id, result) : NULL;
+
+	if (!l->id)
+		json_decref(result);
+	for (size_t i = 0; reply && i < CONNS_MAX; i++) {
 		struct conn *c = &h->conns[i];
 
-		if (c->kind != CONN_CONTROL || c->peer->serial != l->peer || !l->id)
+		if (c->kind != CONN_CONTROL || c->peer->serial != l->peer)
 			continue;
 		if (peer_send_json(c->peer, c->fd, json_incref(reply)) < 0)
 			conn_drop(h, c);
@@ -202,28 +206,6 @@ static void later_send(struct helper *h, struct later *l, json_t *reply)
 	json_decref(reply);
 	json_decref(l->id);
 	l->id = NULL;
-}
-
-bool later_is_there(const struct helper *h, const struct later *l)
-{
-	for (size_t i = 0; i < CONNS_MAX; i++)
-		if (h->conns[i].kind == CONN_CONTROL && h->conns[i].peer->serial == l->peer)
-			return l->id != NULL;
-	return false;
-}
-
-void later_answer(struct helper *h, struct later *l, json_t *result)
-{
-	if (!l->id) {
-		json_decref(result);
-		return;
-	}
-	later_send(h, l, reply_result(l->id, result));
-}
-
-void later_fail(struct helper *h, struct later *l, enum rpc_code code, const char *err)
-{
-	later_send(h, l, reply_error(l->id, code, err, NULL));
 }
 
 /* --- telling --- */

@@ -80,7 +80,7 @@ json_t *text_json(const char *s);
 
 /*
  * For what must not block the loop: the method takes a `struct later` and returns what call_later() does; the
- * answer is given with later_answer() or later_fail(), exactly once.  The peer may be gone by then.
+ * answer is given with later_answer(), exactly once.  The peer may be gone by then.
  */
 struct later {
 	uint64_t peer;
@@ -90,9 +90,6 @@ extern json_t control_later_mark;
 #define CALL_LATER (&control_later_mark)
 json_t *call_later(struct call *call, struct later *ret);
 void later_answer(struct helper *h, struct later *l, json_t *result);
-void later_fail(struct helper *h, struct later *l, enum rpc_code code, const char *err);
-/* Who waits for it is connected still. */
-bool later_is_there(const struct helper *h, const struct later *l);
 
 /*
  * Tells everyone who subscribed to approvals (log/subscribe); takes over params.  Never blocks: who does not
@@ -116,10 +113,10 @@ size_t card_seen(const struct helper *h, const struct approval *ap, const json_t
 json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
 		       enum rpc_code *ret_code, char *err, size_t size);
 /*
- * control_stepup.c: what an approval needs besides.  NULL where nothing is missing and reply->confirmed says
- * what it was; NULL after call_fail(); or CALL_LATER: the answer is given once the passphrase was checked.
+ * control_stepup.c: what an approval needs besides.  0 where nothing is missing and reply->confirmed says
+ * what it was; or -EACCES after call_fail().
  */
-json_t *control_confirm(struct call *call, const struct approval *ap, struct broker_reply *reply);
+int control_confirm(struct call *call, const struct approval *ap, struct broker_reply *reply);
 
 /* --- control_peer.c: one connection ----------------------------------------------------------------- */
 

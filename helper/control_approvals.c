@@ -298,9 +298,8 @@ static json_t *approval_respond(struct call *call)
 	if (reply.seen == 0)
 		return call_fail(call, RPC_DIGEST,
 				 "the question is not (or no longer) the one that was shown: look again");
-	out = control_confirm(call, ap, &reply);
-	if (out || call->code)
-		return out;
+	if (control_confirm(call, ap, &reply) < 0)
+		return NULL;
 	out = control_answer(call->h, ap, &reply, &code, err, sizeof(err));
 	return out ? out : call_fail(call, code, "%s", err);
 }

@@ -197,10 +197,10 @@ static inline void narrowed_done(struct narrowed *n)
 }
 
 /* stepup.h */
-struct stepup_job;
 struct stepup_state {
-	struct stepup_job *job;
-	char err[96]; /* why no check was started */
+	uint64_t since_ns; /* CLOCK_BOOTTIME: when the span of `hashes` began */
+	unsigned hashes;
+	char err[96]; /* why nothing was checked */
 };
 
 enum session_state { SESSION_LIVE = 1, SESSION_ENDING = 2 };

@@ -4,7 +4,6 @@
  * each question that waits is denied, the rings are read to their end, and the last record is written.
  */
 #include "helper.h"
-#include "stepup.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +15,7 @@
 #define POLL_BUSY_MS 10
 #define POLL_IDLE_MS 200
 #define BYE_WAIT_MS  1000
-#define N_FIXED	     5
+#define N_FIXED	     4
 #define PACE_PER_S   1000u
 #define PACE_BURST   2000u
 
@@ -226,13 +225,11 @@ static bool is_asking(const struct conn *c)
 static void poll_once(struct helper *h, int timeout_ms)
 {
 	static void (*const fixed[N_FIXED])(struct helper * h) = { launcher_ready, signal_ready,
-								   control_accept, agent_accept,
-								   stepup_ready };
+								   control_accept, agent_accept };
 	struct pollfd p[N_FIXED + CONNS_MAX] = { { .fd = h->session_fd },
 						 { .fd = h->signal_fd },
 						 { .fd = h->control_fd },
-						 { .fd = h->agent_fd },
-						 { .fd = stepup_fd(h) } };
+						 { .fd = h->agent_fd } };
 	struct conn *who[N_FIXED + CONNS_MAX];
 	nfds_t n = N_FIXED;
 	bool may_send = narrow_may_send(h);
@@ -336,7 +333,6 @@ static int finish(struct helper *h)
 	struct out o;
 	int r;
 
-	stepup_end(h);
 	close(h->agent_fd);
 	close(h->control_fd);
 	broker_cancel_all(h, "the session is over");

@@ -2,17 +2,22 @@
 #include "passphrase.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "replacefile.h"
 
 #define VERSION 1
-#define OPS	3ull
-#define MEM	((size_t)64 << 20)
+#define OPS	crypto_pwhash_OPSLIMIT_INTERACTIVE
+#define MEM	crypto_pwhash_MEMLIMIT_INTERACTIVE
 /* What OPS and MEM come to in a kept hash: a file cannot make the check cheaper, or dearer. */
-#define HASH_HEAD "$argon2id$v=19$m=65536,t=3,p=1$"
+#define HASH_HEAD "$argon2id$v=19$m=65536,t=2,p=1$"
 
 _Static_assert(PASSPHRASE_HASH_MAX == crypto_pwhash_STRBYTES, "as libsodium has it");
 
@@ -75,15 +80,6 @@ int passphrase_check(const struct passphrase *p, const char *secret)
 	return errno == ENOMEM ? -ENOMEM : -EACCES;
 }
 
-char *passphrase_write(const struct passphrase *p)
-{
-	json_t *j = json_pack("{s:i, s:s, s:s}", "version", VERSION, "hash", p->hash, "phrase", p->phrase);
-	char *text = j ? json_dumps(j, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER) : NULL;
-
-	json_decref(j);
-	return text;
-}
-
 int passphrase_read(struct passphrase *ret, const char *text, size_t len)
 {
 	json_t *j = len <= PASSPHRASE_FILE_MAX ? json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -102,4 +98,51 @@ int passphrase_read(struct passphrase *ret, const char *text, size_t len)
 		*ret = read;
 	json_decref(j);
 	return r;
+}
+
+static int read_open(int fd, struct passphrase *ret)
+{
+	char text[PASSPHRASE_FILE_MAX + 1];
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077))
+		return -EBADMSG;
+	n = read(fd, text, sizeof(text));
+	r = n > 0 ? passphrase_read(ret, text, (size_t)n) : -EBADMSG;
+	explicit_bzero(text, sizeof(text));
+	return r;
+}
+
+int passphrase_load(int dir, struct passphrase *ret)
+{
+	int fd = openat(dir, PASSPHRASE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ENOKEY : -EBADMSG;
+	r = read_open(fd, ret);
+	(void)close(fd);
+	return r;
+}
+
+int passphrase_store(int dir, const struct passphrase *p)
+{
+	json_t *j = json_pack("{s:i, s:s, s:s}", "version", VERSION, "hash", p->hash, "phrase", p->phrase);
+	char text[PASSPHRASE_FILE_MAX];
+	size_t len = j ? json_dumpb(j, text, sizeof(text), JSON_INDENT(1) | JSON_PRESERVE_ORDER) : 0;
+	int r = len > 0 ? replace_file(dir, PASSPHRASE_FILE, NULL, 0600, text, len) : -ENOMEM;
+
+	json_decref(j);
+	explicit_bzero(text, sizeof(text));
+	return r;
+}
+
+int passphrase_forget(int dir)
+{
+	if (unlinkat(dir, PASSPHRASE_FILE, 0) < 0)
+		return -errno;
+	(void)fsync(dir);
+	return 0;
 }

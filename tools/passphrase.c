@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "policy/passphrase.h"
 
@@ -33,33 +32,6 @@ static int tell(int r, const char *why)
 {
 	talk("%s", why);
 	return r;
-}
-
-/* --- kept here --- */
-
-static int load(struct keeper *k)
-{
-	_cleanup_close_ int fd =
-		openat(k->dir, PASSPHRASE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char text[PASSPHRASE_FILE_MAX + 1];
-	struct stat st;
-	ssize_t n;
-
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	k->is_set = true;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 077))
-		return -EBADMSG;
-	n = read(fd, text, sizeof(text));
-	return n > 0 ? passphrase_read(&k->kept, text, (size_t)n) : -EBADMSG;
-}
-
-static int store(const struct keeper *k, const struct passphrase *p)
-{
-	_cleanup_free_ char *text = passphrase_write(p);
-
-	return text ? replace_file(k->dir, PASSPHRASE_FILE, NULL, 0600, text, strlen(text)) : -ENOMEM;
 }
 
 /* --- kept by a helper of its own user --- */
@@ -119,8 +91,9 @@ static int keeper_open(struct keeper *k)
 		k->dir = open(dirs.state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r < 0 || k->dir < 0)
 		return tell(r < 0 ? r : -errno, "the state directory cannot be made");
-	r = load(k);
-	if (r < 0)
+	r = passphrase_load(k->dir, &k->kept);
+	k->is_set = r != -ENOKEY;
+	if (r < 0 && k->is_set)
 		return tell(r, "the kept passphrase is damaged, or not this user's alone: remove the file "
 			       "`passphrase` in pale's state directory, and set it anew");
 	return 0;
@@ -208,7 +181,8 @@ static int set(struct keeper *k, struct typed *t)
 		return ask_remote(k, "stepup/set", t);
 	r = passphrase_make(&made, t->fresh, t->phrase);
 	if (r == 0)
-		r = store(k, &made);
+		r = passphrase_store(k->dir, &made);
+	explicit_bzero(&made, sizeof(made));
 	return r < 0 ? tell(r, "the passphrase cannot be kept") : 0;
 }
 
@@ -218,9 +192,10 @@ static int take_away(struct keeper *k, struct typed *t)
 
 	if (r == 0)
 		r = check_old(k, "stepup/remove", t);
-	if (r == 0 && k->dir >= 0 && unlinkat(k->dir, PASSPHRASE_FILE, 0) < 0)
-		r = tell(-errno, "the passphrase cannot be removed");
-	return r;
+	if (r < 0 || k->dir < 0)
+		return r;
+	r = passphrase_forget(k->dir);
+	return r < 0 ? tell(r, "the passphrase cannot be removed") : 0;
 }
 
 static int check(struct keeper *k, struct typed *t)

@@ -1,8 +1,12 @@
-/* The kept passphrase: what it is checked against, what it refuses to be, and its text. */
+/* The kept passphrase: what it is checked against, what it refuses to be, and its file. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "policy/passphrase.h"
 
@@ -10,23 +14,78 @@ Suite *suite_passphrase(void);
 
 static const char *const secret = "correct horse \xc3\xa9 battery";
 
-START_TEST(test_made_checked_written_read)
+static ssize_t read_whole(int fd, char text[PASSPHRASE_FILE_MAX])
+{
+	return fd < 0 ? -1 : read(fd, text, PASSPHRASE_FILE_MAX);
+}
+
+static char dir_path[] = "/tmp/pale-passphrase-XXXXXX";
+static int dir = -1;
+
+static void begin(void)
+{
+	strcpy(dir_path + sizeof(dir_path) - 7, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir_path));
+	dir = open(dir_path, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_ge(dir, 0);
+}
+
+static void end(void)
+{
+	(void)unlinkat(dir, PASSPHRASE_FILE, 0);
+	(void)close(dir);
+	ck_assert_int_eq(rmdir(dir_path), 0);
+}
+
+START_TEST(test_made_checked_kept_loaded)
 {
 	struct passphrase made, read;
-	char *text;
+	char text[PASSPHRASE_FILE_MAX + 1] = "";
+	struct stat st;
+	int fd;
 
+	ck_assert_int_eq(passphrase_load(dir, &read), -ENOKEY);
 	ck_assert_int_eq(passphrase_make(&made, secret, "blue heron"), 0);
 	ck_assert_int_eq(passphrase_check(&made, secret), 0);
 	ck_assert_int_eq(passphrase_check(&made, "correct horse"), -EACCES);
 	ck_assert_int_eq(passphrase_check(&made, ""), -EACCES);
-	text = passphrase_write(&made);
-	ck_assert_ptr_nonnull(text);
+	(void)umask(0);
+	/* The second replaces the first. */
+	ck_assert_int_eq(passphrase_store(dir, &made), 0);
+	ck_assert_int_eq(passphrase_store(dir, &made), 0);
+	fd = openat(dir, PASSPHRASE_FILE, O_RDONLY);
+	ck_assert_int_gt(read_whole(fd, text), 0);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	close(fd);
+	ck_assert_int_eq(st.st_mode & 07777, 0600);
 	/* Neither it nor a part of it is in the file. */
 	ck_assert_ptr_null(strstr(text, "correct"));
-	ck_assert_int_eq(passphrase_read(&read, text, strlen(text)), 0);
+	ck_assert_int_eq(passphrase_load(dir, &read), 0);
 	ck_assert_str_eq(read.phrase, "blue heron");
 	ck_assert_int_eq(passphrase_check(&read, secret), 0);
-	free(text);
+	ck_assert_int_eq(passphrase_forget(dir), 0);
+	ck_assert_int_eq(passphrase_load(dir, &read), -ENOKEY);
+	ck_assert_int_eq(passphrase_forget(dir), -ENOENT);
+}
+END_TEST
+
+/* A file that others may read, a link and what is no file are refused, not followed. */
+START_TEST(test_files_that_are_none)
+{
+	struct passphrase made = { .hash = "$argon2id$v=19$m=65536,t=2,p=1$a$b", .phrase = "x" }, read;
+
+	ck_assert_int_eq(passphrase_store(dir, &made), 0);
+	ck_assert_int_eq(passphrase_load(dir, &read), 0);
+	ck_assert_int_eq(fchmodat(dir, PASSPHRASE_FILE, 0640, 0), 0);
+	ck_assert_int_eq(passphrase_load(dir, &read), -EBADMSG);
+	ck_assert_int_eq(fchmodat(dir, PASSPHRASE_FILE, 0600, 0), 0);
+	ck_assert_int_eq(renameat(dir, PASSPHRASE_FILE, dir, "other"), 0);
+	ck_assert_int_eq(symlinkat("other", dir, PASSPHRASE_FILE), 0);
+	ck_assert_int_eq(passphrase_load(dir, &read), -EBADMSG);
+	ck_assert_int_eq(unlinkat(dir, "other", 0), 0);
+	ck_assert_int_eq(passphrase_forget(dir), 0);
+	ck_assert_int_eq(mkfifoat(dir, PASSPHRASE_FILE, 0600), 0);
+	ck_assert_int_eq(passphrase_load(dir, &read), -EBADMSG);
 }
 END_TEST
 
@@ -38,7 +97,7 @@ START_TEST(test_salted)
 	ck_assert_int_eq(passphrase_make(&a, secret, "x"), 0);
 	ck_assert_int_eq(passphrase_make(&b, secret, "x"), 0);
 	ck_assert_str_ne(a.hash, b.hash);
-	ck_assert(strncmp(a.hash, "$argon2id$v=19$m=65536,t=3,p=1$", 31) == 0);
+	ck_assert(strncmp(a.hash, "$argon2id$v=19$m=65536,t=2,p=1$", 31) == 0);
 }
 END_TEST
 
@@ -49,15 +108,15 @@ START_TEST(test_texts_that_are_none)
 		"{}",
 		"[]",
 		"{\"version\": 1, \"hash\": \"\", \"phrase\": \"x\"}",
-		"{\"version\": 2, \"hash\": \"$argon2id$v=19$m=65536,t=3,p=1$a$b\", \"phrase\": \"x\"}",
+		"{\"version\": 2, \"hash\": \"$argon2id$v=19$m=65536,t=2,p=1$a$b\", \"phrase\": \"x\"}",
 		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=8,t=1,p=1$a$b\", \"phrase\": \"x\"}",
 		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=4194304,t=99,p=1$a$b\", \"phrase\": \"x\"}",
-		"{\"version\": 1, \"hash\": \"$argon2i$v=19$m=65536,t=3,p=1$a$b\", \"phrase\": \"x\"}",
-		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=65536,t=3,p=1$a$b\", \"phrase\": \"\"}",
-		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=65536,t=3,p=1$a$b\", \"phrase\": "
+		"{\"version\": 1, \"hash\": \"$argon2i$v=19$m=65536,t=2,p=1$a$b\", \"phrase\": \"x\"}",
+		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=65536,t=2,p=1$a$b\", \"phrase\": \"\"}",
+		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=65536,t=2,p=1$a$b\", \"phrase\": "
 		"\"\\u001b[2J\"}",
 		"{\"version\": 1, \"hash\": 7, \"phrase\": \"x\"}",
-		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=65536,t=3,p=1$a$b\"}",
+		"{\"version\": 1, \"hash\": \"$argon2id$v=19$m=65536,t=2,p=1$a$b\"}",
 	};
 	struct passphrase p = { .hash = "untouched" };
 
@@ -101,7 +160,9 @@ Suite *suite_passphrase(void)
 	TCase *tc = tcase_create("passphrase");
 
 	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, test_made_checked_written_read);
+	tcase_add_checked_fixture(tc, begin, end);
+	tcase_add_test(tc, test_made_checked_kept_loaded);
+	tcase_add_test(tc, test_files_that_are_none);
 	tcase_add_test(tc, test_salted);
 	tcase_add_test(tc, test_texts_that_are_none);
 	tcase_add_test(tc, test_what_is_unfit);
