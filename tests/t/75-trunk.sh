@@ -310,6 +310,18 @@ t_reftable() {
 	not_denied
 }
 
+# A name in the repository does not say that: an earlier session may have made it.
+t_no_reftable() {
+	local make
+	for make in 'mkdir .git/reftable' 'ln -s ../refs .git/reftable'; do
+		rm -rf .git
+		repo topic
+		fsh "$make"
+		fsh "git rev-parse topic >.git/refs/heads/main; rm -f .git/refs/heads/main; mv .git/refs/heads .git/refs/h"
+		main_stays "$make"
+	done
+}
+
 # The start: what stands in its way is said, and nothing is followed.
 t_the_start() {
 	repo topic packed
