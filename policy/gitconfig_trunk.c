@@ -2,8 +2,8 @@
  * What the workspace's own configuration may come to say of where fetch, pull and push go: see gitconfig.h.
  *
  * None of it runs anything, so gitconfig_keys.c lets it pass; but the operator's plain `git fetch` would
- * write refs/heads/main where a refspec says so, his `git pull` on main take what another remote has, and
- * his `git push` give main away, or to it.
+ * write refs/heads/main where a refspec says so, `git pull` on main would take what another remote has, `git
+ * push` would give main away, or to another remote, and `git diff` would ask a promisor for a missing object.
  */
 #include "gitconfig.h"
 
@@ -97,7 +97,7 @@ static bool alias_moves(const char *value)
 	return false;
 }
 
-/* A new entry that moves by itself. */
+/* A new entry that moves, or reaches for a remote, by itself. */
 static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_trunk *t)
 {
 	const char *value = e->value ? e->value : "true";
@@ -105,7 +105,7 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 	if (is_of_remote(e))
 		return (strcmp(e->name, "fetch") == 0 && !fetch_is_tame(value, t)) ||
 		       strcmp(e->name, "push") == 0 ||
-		       (strcmp(e->name, "mirror") == 0 && !gitconfig_is_off(value));
+		       (is_one_of("mirror promisor", e->name) && !gitconfig_is_off(value));
 	if (gitconfig_is_key(e, "push", NULL, "default"))
 		return !is_one_of("simple current nothing", value);
 	if (gitconfig_is_key(e, "push", NULL, "followtags"))

@@ -79,6 +79,9 @@ t_remotes_that_stood_there() {
 	repo
 	each 'git remote set-url origin $E' 'git remote set-url --add origin $E' 'git remote set-url --push origin $E' 'git config remote.origin.pushurl $E' 'git config --replace-all remote.origin.url $E'
 	denied rename "$W/.git/config" 'the operator may set it: git config remote.origin.url'
+	# git asks a promisor for a missing object by itself, at the operator's next diff
+	each 'git config remote.origin.promisor true' 'git config remote.new.promisor true'
+	denied rename "$W/.git/config" 'remote.new.promisor'
 	later 'git remote remove origin; git remote add origin $E; git config branch.main.remote origin; git config branch.main.merge refs/heads/main' 'git remote rename origin up; git remote add origin $E; git remote set-url up $E' \
 		'git config remote.origin.x y; git config --remove-section remote.origin; git config remote.origin.url $E'
 	each 'git remote rename origin up' 'git remote remove origin' 'git config --unset branch.main.remote' 'git config --remove-section branch.main' 'git config --unset-all remote.origin.url'
