@@ -24,7 +24,7 @@ LIST(is_carried, __NR_execve, __NR_execveat, __NR_truncate, __NR_chmod, __NR_fch
      __NR_llistxattr, __NR_inotify_add_watch, __NR_connect, __NR_bind, __NR_listen, __NR_shmget, __NR_shmat,
      __NR_shmctl, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl, __NR_msgget, __NR_msgsnd,
      __NR_msgrcv, __NR_msgctl, __NR_recvmsg, __NR_recvmmsg, __NR_getsockname, __NR_getpeername)
-LIST(is_no_call, 425, 426, 427, 435, 464, 465, __NR_add_key, __NR_request_key, __NR_keyctl, __NR_mq_open,
+LIST(is_no_call, 425, 426, 427, 435, 464, 465, 468, __NR_add_key, __NR_request_key, __NR_keyctl, __NR_mq_open,
      __NR_mq_unlink, __NR_mq_timedsend, __NR_mq_timedreceive, __NR_mq_notify, __NR_mq_getsetattr,
      __NR_lookup_dcookie, __NR_uselib)
 LIST(is_forbidden, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot, 428, 429, 430, 431,
