@@ -139,6 +139,7 @@ static int supervise(struct running *r, struct handover *h, char *const *envp)
 					      .preload_fd = open(r->a->preload, O_RDONLY | O_CLOEXEC),
 					      .floor = &r->a->fence->floor,
 					      .git = r->a->git,
+					      .moves_fd = r->a->moves_fd,
 					      .environment = (const char *const *)envp,
 					      .root = r->pid,
 					      .terminal = r->terminal->is ? tty_number(r->terminal->fd) : 0,

@@ -14,6 +14,7 @@
 
 #include "heads.h"
 #include "run_impl.h"
+#include "tools/supervisor/moves.h"
 #include "secrets.h"
 #include "tools/surface.h"
 #include "unwritten.h"
@@ -343,6 +344,7 @@ static int run_session(struct run *r)
 	if (end.code == 0) {
 		worked_begin(&r->dirs, &r->launch.image, r->bundle.workspace);
 		state_dirs_make(&r->launch.image);
+		agent.moves_fd = moves_open(r->dirs.state);
 		agent.outputs = outputs_open(r->gc.logs, r->launch.session, r->gc.log_bytes);
 		end.code = fence_make(&r->fence, &r->launch);
 	}

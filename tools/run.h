@@ -188,6 +188,7 @@ struct agentproc {
 	char *const *argv;
 	const char *preload;
 	struct git_home git;	 /* where protected branches lie */
+	int moves_fd;		 /* of moves_open() */
 	struct outputs *outputs; /* outputs.h; or NULL */
 	const struct environment *environment;
 	struct launch *launch;

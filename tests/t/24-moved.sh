@@ -168,6 +168,37 @@ t_asked_about() {
 	missing "$HOME/build/other"
 }
 
+# What another session moved into a directory after it was looked through is found before it goes.
+t_by_another_session() {
+	local id state=${XDG_STATE_HOME:-$HOME/.local/state}/pale
+	policy <<-'END'
+		[files]
+		write = ~/build
+		ask = box
+		deny = [pb]*/**/*.sec
+	END
+	mkdir -p box/m priv/E "$HOME/build"
+	echo secret >priv/E/x.sec
+	bg moved mv box "$HOME/build/box"
+	id=$(pending_id) || exit 1
+	run pale run -q -- mv priv/E box/m/E
+	rc_is 0
+	run pale approve "$id"
+	rc_is 0
+	bg_wait moved
+	rc_not 0
+	exists box/m/E/x.sec
+	missing "$HOME/build/box"
+	# a move waits for one of another session that is on its way
+	(flock 9 && touch locked && sleep 1 && touch unlocked) 9<>"$state/moves" &
+	until_true 10 test -e locked
+	mkdir free
+	fsh 'mv free freed; test -e unlocked'
+	rc_is 0
+	exists freed
+	wait
+}
+
 # Where the same rules hold, and where nothing is protected, directories move as they did.
 t_ordinary_work() {
 	need git busybox

@@ -1,6 +1,6 @@
 /*
- * Sockets of the callers, and the addresses they are given.  Private to endpoint.c, connect.c, connect_unix.c,
- * connect_resolver.c, meant.c, sockets.c, bind.c, patience.c and waiting.c.
+ * Sockets of the callers, and the addresses they are given.  Private to endpoint.c, connect.c,
+ * connect_unix.c, connect_resolver.c, meant.c, sockets.c, bind.c, patience.c and waiting.c.
  *
  * Everything is done on a duplicate of the caller's descriptor, so what was looked at is what is acted
  * on whatever happens to the number meanwhile; what family the socket is of says the socket, never

@@ -3,7 +3,6 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 
 #include "tools/supervisor/git.h"
 #include "tools/supervisor/held.h"
+#include "tools/supervisor/moves.h"
 #include "tools/supervisor/net.h"
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/numbers.h"
@@ -75,13 +75,6 @@ static int ends_allow(const struct ends *e, struct caller *c)
 
 #define TREE_DEPTH   128
 #define TREE_ENTRIES (1u << 20)
-
-/*
- * One directory moves at a time, and none that was looked through before another moved: that one may be in
- * it by now, or around it.
- */
-static pthread_mutex_t one_moves = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint64_t moves;
 
 /* What is looked at, by the path that it has and by the one that it would have. */
 struct tree {
@@ -226,22 +219,21 @@ static int shm_source(const struct ends *e)
 		       : -1;
 }
 
-/* Whoever was asked may have taken his time: `seen` of the moves were done when the trees were looked at. */
+/* A question takes time: `seen` are the moves that were done when the trees were looked through. */
 static long rename_act(struct caller *c, const struct ends *e, int flags, uint64_t seen)
 {
 	_cleanup_close_ int source = shm_source(e);
-	long r;
+	long r = moves_begin(c->sup, seen);
 
-	pthread_mutex_lock(&one_moves);
-	r = moves == seen ? 0 : trees_allow(c, e, flags);
+	if (r < 0)
+		return r;
+	r = r == 0 ? 0 : trees_allow(c, e, flags);
 	if (r == 0)
 		r = call_result(
 			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
-	if (r == 0)
-		moves++;
 	if (r == 0 && source >= 0)
 		made_at(c->sup, source, "", &ever);
-	pthread_mutex_unlock(&one_moves);
+	moves_end(c->sup, r == 0);
 	return r;
 }
 
@@ -299,7 +291,7 @@ struct answer carry_wander(struct caller *c)
 static long rename_ends(struct caller *c, const struct two *row, struct ends *e, int flags)
 {
 	struct git_move m = { .text = NULL };
-	uint64_t seen = moves;
+	uint64_t seen = moves_count(c->sup);
 	long r = held_entry(e->from, c, &row->from);
 
 	if (r == 0) {

@@ -50,6 +50,7 @@ struct supervisor_setup {
 	const char *session_dir;	 /* runtime directory */
 	const char *preload;		 /* path of libpale.so */
 	int preload_fd;			 /* what stood there as the session began, for each new process */
+	int moves_fd; /* the file that counts and locks the renames of all sessions: moves.h; 0: none */
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
 	struct git_home git;
@@ -216,8 +217,8 @@ dev_t caller_tty(struct caller *c);
 bool caller_is_hooked(struct caller *c);
 /* The call still waits. */
 bool caller_alive(const struct caller *c);
-/* session_has_pid(pid), and where the caller is in a nested run, so is pid: what that starts reaches nothing around it.
- * Of an orphan only its descendants do. */
+/* session_has_pid(pid), and where the caller is in a nested run, so is pid: what that starts reaches nothing
+ * around it. Of an orphan only its descendants do. */
 bool caller_reaches(struct caller *c, pid_t pid);
 /*
  * Finds the image that holds in the caller: the session's, or a nested run's by descent.  An orphan of
