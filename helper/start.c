@@ -265,7 +265,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 }
 
 /* 0, or an exit code once the launcher has the error. */
-static int compile(struct helper *h, const char *json, size_t len)
+static int compile(struct helper *h, const char *bytes, size_t len)
 {
 	struct bundle b;
 	struct policy p;
@@ -275,7 +275,7 @@ static int compile(struct helper *h, const char *json, size_t len)
 	bundle_init(&b);
 	policy_init(&p);
 	diags_init(&d);
-	r = bundle_decode(json, len, &b);
+	r = bundle_decode(bytes, len, &b);
 	if (r < 0) {
 		r = refuse(h, "the bundle cannot be read", NULL);
 		goto out;

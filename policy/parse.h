@@ -113,9 +113,9 @@ int bundle_add_git_trunk(struct bundle *b, const char *branch);
 bool policy_protects(const struct policy *p, const char *branch);
 int bundle_add_unproven(struct bundle *b, const char *prefix);
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id);
-/* JSON text of the bundle (caller frees) and back; -EINVAL for what is no bundle. */
-int bundle_encode(const struct bundle *b, char **ret_json, size_t *ret_len);
-int bundle_decode(const char *json, size_t len, struct bundle *b);
+/* The bundle as bytes (caller frees) and back; -EINVAL for what is no bundle. */
+int bundle_encode(const struct bundle *b, char **ret, size_t *ret_len);
+int bundle_decode(const char *bytes, size_t len, struct bundle *b);
 
 /*
  * Parses presets and sources in order into p.  All findings of all files are reported; a file

@@ -22,7 +22,7 @@
  * Of what `pale run` and its helper say to each other, one JSON object a packet on a line of their own.  Bump
  * it when a message is added or changes; the helper refuses a start by another.
  */
-#define START_VERSION 7
+#define START_VERSION 8
 
 /* Of the operator's side, pale-control(5): bump it when a method takes, answers or tells something else. */
 #define CONTROL_VERSION 4

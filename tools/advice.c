@@ -99,7 +99,7 @@ static char *rule_text(const struct question *q)
 /* Judges again with these lines added to the user's policy. */
 static enum verdict try_lines(const struct loaded *l, const struct question *q, const char *lines)
 {
-	_cleanup_free_ char *json = NULL;
+	_cleanup_free_ char *bytes = NULL;
 	struct loaded again = { 0 };
 	struct bundle b;
 	struct diags d;
@@ -108,11 +108,11 @@ static enum verdict try_lines(const struct loaded *l, const struct question *q, 
 	int r;
 
 	/* A copy by its own encoding: the bundle is a value. */
-	if (bundle_encode(&l->bundle, &json, &len) < 0)
+	if (bundle_encode(&l->bundle, &bytes, &len) < 0)
 		return VERDICT_DENY;
 	bundle_init(&b);
 	diags_init(&d);
-	r = bundle_decode(json, len, &b);
+	r = bundle_decode(bytes, len, &b);
 	if (r == 0)
 		r = bundle_add_source(&b, SOURCE_USER, "suggestion", lines, strlen(lines));
 	if (r == 0)

@@ -75,9 +75,9 @@ int launch_spawn(struct launch *l, const struct installed *in)
 /* Sealed, so that what the helper reads cannot change under it. */
 int bundle_file(const struct bundle *b)
 {
-	_cleanup_free_ char *json = NULL;
+	_cleanup_free_ char *bytes = NULL;
 	size_t len, done = 0;
-	int fd, r = bundle_encode(b, &json, &len);
+	int fd, r = bundle_encode(b, &bytes, &len);
 
 	if (r < 0)
 		return r;
@@ -85,7 +85,7 @@ int bundle_file(const struct bundle *b)
 	if (fd < 0)
 		return -errno;
 	while (done < len) {
-		ssize_t n = write(fd, json + done, len - done);
+		ssize_t n = write(fd, bytes + done, len - done);
 
 		if (n < 0) {
 			r = -errno;

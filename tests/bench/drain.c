@@ -76,11 +76,16 @@ static pid_t start_helper(const char *path, int *ret_fd)
 
 static void send_start(int fd, const char *dir, int ring_fd)
 {
-	static const char bundle[] =
-		"{\"home\":\"/home/nobody\",\"workspace\":\"/srv\",\"cwd\":\"/srv\",\"agent\":\"bench\","
-		"\"session\":\"bench\",\"danger\":false,\"allow_sensitive\":false,\"allow_denylisted\":false,"
-		"\"allow_unhooked\":false,\"no_prompt\":true,\"self_write\":[],\"self_hide\":[],\"reals\":[],"
-		"\"idents\":[],\"sources\":[]}";
+	/* As policy/bundle.c has it: two words of bits, five strings, nine empty lists. */
+	static const char bundle[] = "\x1f\0\0\0"
+				     "\x10\0\0\0"
+				     "\x0d\0\0\0/home/nobody\0"
+				     "\x05\0\0\0/srv\0"
+				     "\x05\0\0\0/srv\0"
+				     "\x06\0\0\0bench\0"
+				     "\x06\0\0\0bench\0"
+				     "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+				     "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 	int session_ring;
 	int fds[3] = { memory("bundle", bundle, sizeof(bundle) - 1, sizeof(bundle) - 1), -1, ring_fd };
 	union {

@@ -93,7 +93,7 @@ def bad_starts():
         s = Session()
         return started(s, message=s.message(**more))
 
-    for more in (dict(type="stop"), dict(version=2), dict(version=6), dict(version=8), dict(version=None), dict(environment=None),
+    for more in (dict(type="stop"), dict(version=2), dict(version=7), dict(version=9), dict(version=None), dict(environment=None),
                  dict(environment=[]), dict(session=None), dict(session=""),
                  dict(session="../x"), dict(session="a/b"), dict(session=".x"), dict(session="x" * 64),
                  dict(session=7), dict(runtime_dir=None), dict(state_dir=None), dict(level="half"), dict(level=None),
@@ -103,7 +103,8 @@ def bad_starts():
         expect(started(Session(), message=raw), "no word about %r" % raw[:20])
     expect(started(Session(), fds=0), "no word about a missing bundle")
     expect(started(Session(), fds=2), "no word about two descriptors")
-    for bundle in (b"", b"x", b"{}x", b"[]", b"[" * 100000, b'{"no":1}', b'{"sources":[[9,"a","b"]]}'):
+    for bundle in (b"", b"x", b"{}x", b"[]", b"[" * 100000, bytes(44) + b"x",
+                   encode({})[:-1], encode({"sources": [[9, "a", "b"]]})):
         expect(started(Session(), bundle=bundle), "no word about the bundle %r" % bundle[:30])
 
 

@@ -5,6 +5,7 @@ packets, the questions of policy/wire.h, the operator's JSON-RPC and the ring of
 Each scenario file prints `ok NAME` or `not ok NAME` for each test and ends 1 if one failed.
 """
 
+from bundles import encode
 from outside import *
 from questions import *
 from rings import *
@@ -72,17 +73,20 @@ class Session:
 
     # The launcher's packets.
 
-    def bundle(self, **more):
-        # Layer 2 is the user's own file.
+    def members(self, **more):
+        """What a bundle says; layer 2 is the user's own file."""
         b = {"home": "/home/nobody", "workspace": "/srv", "cwd": "/srv", "agent": "test", "session": self.id,
              "danger": False, "allow_sensitive": False, "allow_denylisted": False, "allow_unhooked": False,
              "no_prompt": False, "self_write": [], "self_hide": [], "reals": [], "idents": [],
              "sources": [[2, "/policy.ini", self.policy]]}
         b.update(more)
-        return json.dumps(b).encode()
+        return b
+
+    def bundle(self, **more):
+        return encode(self.members(**more))
 
     def message(self, **more):
-        m = {"type": "start", "version": 7, "environment": self.environment, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+        m = {"type": "start", "version": 8, "environment": self.environment, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
              "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine", "limits": ""}
         if self.level != "hooks":
             m["nonce"] = self.nonce.hex()

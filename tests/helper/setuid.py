@@ -241,7 +241,7 @@ def the_floor_is_what_root_wrote():
         # The launcher's word for a floor: none, or another one.
         for claimed in ([], [[0, FLOOR, "[commands]\nallow = floor-me\ndeny = claimed\n"]]):
             s = session()
-            b = json.loads(s.bundle())
+            b = s.members()
             s.start(sources=claimed + b["sources"])
             for word, denied in (("floor-me", True), ("drop-in", True), ("claimed", False), ("true", False)):
                 a = s.question(argv=[word])

@@ -337,7 +337,9 @@ t_proc_of_the_launcher() {
 # What programs may send to the helper by hand: nothing of it gives an image that is looser.
 t_hostile_bundles() {
 	printf '[session]\napprovals = never\n' | policy
+	cp "$T_BASE/t/helper/bundles.py" .
 	cat >hostile.py <<-'EOF2'
+		from bundles import encode
 		import array, fcntl, json, os, socket, struct, subprocess
 		path = os.environ["PALE_SESSION_DIR"] + "/agent.sock"
 		SEALS = 2 | 4 | 8  # SHRINK, GROW, WRITE
@@ -367,9 +369,8 @@ t_hostile_bundles() {
 		mine = {"home": os.environ["HOME"], "workspace": os.environ["HOME"], "cwd": "/", "agent": "", "session": "x",
 		        "preset": "agent", "danger": True, "allow_sensitive": True, "allow_denylisted": True, "allow_unhooked": True,
 		        "no_prompt": False}
-		full = subprocess.run(["cat", "bundle.json"], capture_output=True).stdout
-		for text in (b"", b"{", b"\x00" * 100, b"[]", b"{}", b"null", b"[" * 100000, json.dumps({"home": 5}).encode(),
-		             b'{"sources":' + b"[" * 5000, os.urandom(4096)):
+		for text in (b"", b"{", b"\x00" * 100, b"[]", b"{}", b"null", b"[" * 100000, b"\xff" * 5000,
+		             encode(mine)[:-1], encode(mine) + b"\0", os.urandom(4096)):
 		    r = ask(text) if text else ask(b"")
 		    refused(r)
 		refused(ask(b"{}" + b" " * (1 << 20)), "sealed memory of at most 1 MiB")
@@ -389,7 +390,7 @@ t_hostile_bundles() {
 		    if frame: assert ask(frame=frame) is None, frame
 		assert ask() == (0, "", 2)
 		for bundle in (mine, dict(mine, preset="review"), dict(mine, mode="danger"), dict(mine, home=None), {}):
-		    r = ask(json.dumps({k: v for k, v in bundle.items() if v is not None}).encode())
+		    r = ask(encode(bundle))
 		    if r and r[0]:
 		        env = dict(os.environ, PALE_IMAGE="image.%d" % r[0])
 		        try:
