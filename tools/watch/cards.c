@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #include "policy/carddigest.h"
 
@@ -138,16 +140,21 @@ static void see_to_card(struct watch *w, int was_at)
 /* --- reading ----------------------------------------------------------------------------------------------
  */
 
-static void session_list(struct followed *s)
+/* False where the helper does not say.  It gets a second: the screen stands still meanwhile. */
+static bool session_list(struct followed *s)
 {
+	const struct timeval patience = { .tv_sec = 1 };
 	_cleanup_close_ int fd = control_open(s->ref.dir);
 	_cleanup_json_ json_t *all = NULL, *open = json_array();
 	char why[512];
 	json_t *j;
 	size_t i;
 
-	if (fd < 0 || cards_fetch(fd, &all, why, sizeof(why)) < 0)
-		return;
+	if (fd < 0)
+		return false;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (cards_fetch(fd, &all, why, sizeof(why)) < 0)
+		return false;
 	json_array_foreach(all, i, j)
 	{
 		if (!card_is_open(j))
@@ -157,6 +164,7 @@ static void session_list(struct followed *s)
 	}
 	json_decref(s->cards);
 	s->cards = TAKE_PTR(open);
+	return true;
 }
 
 static void cards_list(struct watch *w)
@@ -166,11 +174,12 @@ static void cards_list(struct watch *w)
 
 	json_decref(w->cards);
 	w->cards = json_array();
+	w->failed = false;
 	for (size_t i = 0; i < FOLLOWED_MAX; i++) {
 		struct followed *s = &w->follow.list[i];
 
 		if (s->fd >= 0)
-			session_list(s);
+			w->failed |= !session_list(s);
 		json_array_extend(w->cards, s->cards);
 	}
 	w->listed_ns = loop_now();
@@ -330,7 +339,7 @@ void cards_begin(struct watch *w)
 
 void cards_tick(struct watch *w)
 {
-	if (w->stale || (json_array_size(w->cards) > 0 && loop_now() - w->listed_ns > LIST_NS))
+	if (w->stale || ((w->failed || json_array_size(w->cards) > 0) && loop_now() - w->listed_ns > LIST_NS))
 		cards_list(w);
 	if (!w->only)
 		return;

@@ -72,6 +72,7 @@ struct watch {
 	enum view view;
 	bool closed;			/* that card was answered, or its session has ended */
 	bool stale;			/* cards are to be read again */
+	bool failed;			/* those of a session could not be read */
 	bool group;			/* the next answer is for all that are alike */
 	bool quit, dirty;		/* dirty: to be drawn */
 	char rule[RULE_MAX], until[11]; /* a wider answer, before it is given */
