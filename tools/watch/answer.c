@@ -198,7 +198,7 @@ static int edited(const struct watch *w, const char *rule, char **ret)
 		     rule, json_str(json_object_get(w->card, "offers"), "section")) < 0 ||
 	    asprintf(&path, "%s/" RULE_FILE, dirs.state) < 0)
 		return -ENOMEM;
-	r = replace_file(dir, RULE_FILE, NULL, text, strlen(text));
+	r = replace_file(dir, RULE_FILE, NULL, 0600, text, strlen(text));
 	if (r < 0)
 		return r;
 	screen_leave();
