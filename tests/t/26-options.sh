@@ -66,10 +66,10 @@ t_helps() {
 	rc_is 0
 	cat "$S/out"
 	# That it would notice one.
-	echo 'HELP("git", "-h", "status ls-tree", "")' >"$S/other.def"
+	echo 'HELP("git", "-h", "status ls-remote", "")' >"$S/other.def"
 	run python3 "$O/helps.py" "$S/other.def"
 	rc_is 1
-	out_has "git ls-tree x -h: "
+	out_has "git ls-remote x -h: "
 }
 
 scenario "$@"

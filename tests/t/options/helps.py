@@ -1,6 +1,6 @@
 """HELP rows of options.def by the installed programs: helps.py OPTIONS.DEF
 
-Each is run with the option behind its words, with and without another word, and must print its usage.  The status
+Each is run with the option behind its words and one word more, and must print its usage.  The status
 is 1 where one does not.  Only programs that act on nothing here are run: there is no daemon, cluster or account.
 """
 import concurrent.futures
@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-SAID = re.compile(r"usage|Options:|unknown (sub)?command|unexpected argument|Unknown subcommand|[0-9]+\.[0-9]+", re.I)
+SAID = re.compile(r"usage|synopsis|Options:|unknown (sub)?command|unexpected argument|[0-9]+\.[0-9]+", re.I)
 
 
 def commands(path):
@@ -25,7 +25,6 @@ def commands(path):
                     yield [program, option]
                 elif option == options[0]:
                     for word in first:
-                        yield [program, word, *second[:1], option]
                         yield [program, word, *second[:1], "x", option]
 
 
