@@ -67,5 +67,10 @@ struct git_push {
 #define GIT_AIM	     (GIT_AIM_URLS + 1024)
 /* Sets req->aim, where req is a push: in buf, NULL for anything else. */
 void git_aim_note(struct request *req, const struct git_env *env, char buf[GIT_AIM], struct git_push *ret);
+/*
+ * The repository keeps its branches in a reftable: they are not files, and HEAD does not name one.  Its
+ * configuration says so, which no session can change; a directory of that name says nothing.
+ */
+bool git_is_reftable(const char *common);
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/gitconfig.h"
 #include "policy/path.h"
 #include "tools/tools.h"
 
@@ -113,6 +114,25 @@ bool git_names_link(const struct request *req, const char *git_dir, const char *
 			return true;
 	}
 	return false;
+}
+
+bool git_is_reftable(const char *common)
+{
+	_cleanup_free_ char *text = NULL;
+	struct gitconfig config = { .n = 0 };
+	char path[PATH_MAX];
+	const char *format = NULL;
+	unsigned line;
+	size_t len;
+	bool is;
+
+	if (path_join(path, sizeof(path), common, "config") == 0 &&
+	    file_read(path, GITCONFIG_MAX, &text, &len) == 0 &&
+	    gitconfig_parse(text, len, &config, &line) == 0)
+		format = gitconfig_value(&config, "extensions", NULL, "refstorage");
+	is = format && strcmp(format, "reftable") == 0;
+	gitconfig_done(&config);
+	return is;
 }
 
 static bool take_hex(const char *text, char hex[GIT_HEX])

@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/gitconfig.h"
 #include "policy/path.h"
 
+#include "gitbranch.h"
 #include "tools.h"
 
 #define HEADS	   "refs/heads/"
@@ -265,29 +265,6 @@ static bool has_patterns(const struct policy *p)
 	return false;
 }
 
-/*
- * The repository keeps its branches in a reftable: they are not files, and HEAD does not name one.  Its
- * configuration says so, which no session can change; a directory of that name says nothing.
- */
-static bool is_reftable(const char *common)
-{
-	_cleanup_free_ char *text = NULL;
-	struct gitconfig config = { .n = 0 };
-	char path[PATH_MAX];
-	const char *format = NULL;
-	unsigned line;
-	size_t len;
-	bool is;
-
-	if (path_join(path, sizeof(path), common, "config") == 0 &&
-	    file_read(path, GITCONFIG_MAX, &text, &len) == 0 &&
-	    gitconfig_parse(text, len, &config, &line) == 0)
-		format = gitconfig_value(&config, "extensions", NULL, "refstorage");
-	is = format && strcmp(format, "reftable") == 0;
-	gitconfig_done(&config);
-	return is;
-}
-
 static int open_dir(const char *path)
 {
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -304,7 +281,7 @@ int trunk_gather(struct bundle *b, const struct policy *p)
 		return r;
 	common = open_dir(b->git_common);
 	own = open_dir(b->git_own);
-	if (common < 0 || own < 0 || is_reftable(b->git_common))
+	if (common < 0 || own < 0 || git_is_reftable(b->git_common))
 		return 0;
 	if (first_line(own, "HEAD", RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, line, sizeof(line)) > 0 &&
 	    strncmp(line, HEAD_REF, strlen(HEAD_REF)) == 0 && is_branch_name(line + strlen(HEAD_REF))) {

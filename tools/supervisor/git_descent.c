@@ -327,10 +327,11 @@ static void count_all(struct descent *d, struct git_count *ret)
 	ret->is_known = !d->is_lost && !d->is_full;
 	while (!d->is_full && d->old_end.head < d->old_end.n && (d->branches || !d->meets))
 		step(d, FROM_OLD);
-	ret->is_exact = d->meets && !d->branches;
-	ret->is_exact |= d->old_end.head == d->old_end.n && !d->lost_old && !d->is_full;
 	for (size_t i = 0; i < d->new_end.n; i++)
 		ret->n += d->seen[d->new_end.slot[i]].colours == FROM_NEW;
+	/* None at most is none. */
+	ret->is_exact = ret->n == 0 || (d->meets && !d->branches);
+	ret->is_exact |= d->old_end.head == d->old_end.n && !d->lost_old && !d->is_full;
 }
 
 enum git_descent git_descent(const char *program, const char *common, const struct git_name *old,
