@@ -38,8 +38,7 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
 
 const char *grants_why_once(const struct request *req)
 {
-	if (!req->aim || req->op == OP_CONNECT ||
-	    (req->op == OP_EXEC && strncmp(req->aim, AIM_UNKNOWN, strlen(AIM_UNKNOWN)) != 0))
+	if (!req->aim || strncmp(req->aim, AIM_UNKNOWN, strlen(AIM_UNKNOWN)) != 0)
 		return NULL;
 	return req->op == OP_EXEC ? "where it goes is not known: allow it once"
 				  : "a yes is for this one commit: allow it once";

@@ -140,7 +140,7 @@ char *shown_aim(const struct helper *h, const struct request *req)
 	if (*shown_sends(req, &size))
 		aim[size] = '\0';
 	if (req->op != OP_EXEC)
-		fputs(aim, f);
+		fputs(aim + (aim[0] == AIM_UNKNOWN[0]), f);
 	else if (aim[0] == AIM_UNKNOWN[0])
 		fprintf(f, "not known: %s", aim + 1);
 	else

@@ -111,7 +111,7 @@ enum level { LEVEL_HOOKS, LEVEL_FULL, LEVEL_STRICT, LEVEL_COUNT };
 
 #define RULE_NONE UINT32_MAX
 
-#define AIM_UNKNOWN "\n"   /* no URL begins so */
+#define AIM_UNKNOWN "\n"   /* no other aim begins so, and a yes holds once */
 #define AIM_SENDS   "\n\t" /* nor so; what it sends follows, for people */
 
 /* Limits.  Over the limit is denied (REASON_TOO_LONG). */
@@ -186,7 +186,9 @@ struct request {
 	const char *git_branch; /* HEAD's branch in the repository that this git works on, or as git.h says */
 	/*
 	 * In a question, what else decides what a yes does: of a push the URLs, one a line, AIM_SENDS and
-	 * what it sends, or AIM_UNKNOWN and why nobody can tell; of a branch the commit.  NULL: nothing does.
+	 * what it sends, or AIM_UNKNOWN and why nobody can tell; of a branch AIM_UNKNOWN and the commit; of
+	 * another act on a file what it does besides its path (mode, target, the other name).  NULL: nothing
+	 * does.
 	 */
 	const char *aim;
 	/* OP_EXEC, in a question: which file the program is, where the session may have written it; or NULL.

@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,12 +19,15 @@
 
 #define AT_BOTH (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
 
-/* Held and allowed.  0 or -errno; held_done() in each case. */
-static long object_for(struct held *h, struct caller *c, const struct naming *n, int flags)
+/* Held and allowed, as what `does` says.  0 or -errno; held_done() in each case. */
+static long object_for(struct held *h, struct caller *c, const struct naming *n, int flags, const char *does)
 {
 	long r = flags < 0 ? flags : h ? held_object(h, c, n, (unsigned)flags) : -ENOMEM;
 
-	return r < 0 ? r : held_allow(h, c);
+	if (r < 0)
+		return r;
+	held_does(h, c, "%s", does);
+	return held_allow(h, c);
 }
 
 /* --- size --------------------------------------------------------------------------------------- */
@@ -78,8 +82,10 @@ struct answer carry_truncate(struct caller *c)
 
 	if (r == 0)
 		r = check_kind(h);
-	if (r == 0)
+	if (r == 0) {
+		held_does(h, c, "length %lld", (long long)size);
 		r = held_allow(h, c);
+	}
 	if (r == 0)
 		r = check_limit(c, h, size);
 	if (r == 0)
@@ -114,8 +120,11 @@ struct answer carry_chmod(struct caller *c)
 {
 	const struct naming *n = ROW_OF(chmods, c->nr);
 	struct held *h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
-	long r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS);
+	char does[32];
+	long r;
 
+	(void)snprintf(does, sizeof(does), "mode %04o", n ? (unsigned)c->arg[n->rest] & 07777 : 0);
+	r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS, does);
 	if (r == 0)
 		r = change_mode(h, (mode_t)c->arg[n->rest]);
 	held_done(h);
@@ -131,12 +140,25 @@ static const struct naming chowns[] = {
 	{ __NR_fchownat, .path = 1, .dirfd = 0, .flags = 4, .rest = 2, .known = AT_BOTH },
 };
 
+/* -1 leaves it as it is. */
+static void put_id(char text[16], uint64_t id)
+{
+	(void)snprintf(text, 16, (uint32_t)id == UINT32_MAX ? "-" : "%u", (unsigned)id);
+}
+
 struct answer carry_chown(struct caller *c)
 {
 	const struct naming *n = ROW_OF(chowns, c->nr);
 	struct held *h = held_new(c, OP_CHOWN, op_access(OP_CHOWN));
-	long r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS);
+	char user[16] = "", group[16] = "", does[48];
+	long r;
 
+	if (n) {
+		put_id(user, c->arg[n->rest]);
+		put_id(group, c->arg[n->rest + 1]);
+	}
+	(void)snprintf(does, sizeof(does), "owner %s:%s", user, group);
+	r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS, does);
 	if (r == 0) {
 		const uint64_t *id = &c->arg[n->rest];
 
@@ -211,15 +233,30 @@ static struct naming timing_naming(const struct timing *row, const struct caller
 	return n;
 }
 
+static void put_time(char text[48], const struct timespec *t)
+{
+	if (t->tv_nsec == UTIME_NOW || t->tv_nsec == UTIME_OMIT)
+		(void)snprintf(text, 48, "%s", t->tv_nsec == UTIME_NOW ? "now" : "-");
+	else
+		(void)snprintf(text, 48, "%lld.%09ld", (long long)t->tv_sec, t->tv_nsec);
+}
+
 static long set_times(struct held *h, struct caller *c, const struct timing *row)
 {
 	struct naming n = timing_naming(row, c);
 	struct times t;
 	long r = read_times(c, c->arg[row->at.rest], row->form, &t);
 
+	char read[48] = "now", written[48] = "now", does[112];
+
 	if (r < 0 || is_nothing(&t))
 		return r;
-	r = object_for(h, c, &n, naming_flags(&n, c));
+	if (!t.now) {
+		put_time(read, &t.ts[0]);
+		put_time(written, &t.ts[1]);
+	}
+	(void)snprintf(does, sizeof(does), "read %s, written %s", read, written);
+	r = object_for(h, c, &n, naming_flags(&n, c), does);
 	if (r < 0)
 		return r;
 	return call_result(utimensat(h->fd, "", t.now ? NULL : t.ts, AT_EMPTY_PATH));

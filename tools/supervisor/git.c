@@ -455,7 +455,7 @@ void git_move(struct caller *c, const struct held *from, struct held *to, struct
 	if (to->d.verdict == VERDICT_ASK) {
 		to->d.reason = REASON_TRUNK;
 		/* Another commit is another question. */
-		to->req.aim = c->git_why;
+		held_does(to, c, AIM_UNKNOWN "%s, from %s", c->git_why, from->req.path);
 	}
 	if (to->d.verdict == VERDICT_ASK && c->image.h->approvals != APPROVALS_ASK)
 		to->d = (struct decision){ VERDICT_DENY, REASON_GIT, to->d.rule, to->d.nested };

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -51,6 +52,7 @@ struct held *held_new(struct caller *c, enum op op, unsigned access)
 	h->place.base = h->place.r.parent = h->fd = -1;
 	h->place.r.parent_owned = h->is_far = h->is_free = h->owned = false;
 	h->name = NULL;
+	h->seen = (struct held_seen){ .is_noted = false };
 	return h;
 }
 
@@ -338,19 +340,66 @@ int held_object(struct held *h, struct caller *c, const struct naming *n, unsign
 	return r == GO_FAR ? object_far(h, c, nofollow) : r;
 }
 
-unsigned held_mode(const struct held *h)
+/* What lies at the entry: 0 or -1. */
+static int look(const struct held *h, struct stat *st)
 {
-	struct stat st;
 	char name[NAME_MAX + 1];
 	size_t n = strlen(h->name);
 
 	/* A slash at its end would make the kernel look for a directory. */
 	n -= n > 1 && h->name[n - 1] == '/';
 	if (n >= sizeof name)
-		return 0;
+		return -1;
 	memcpy(name, h->name, n);
 	name[n] = '\0';
-	return fstatat(h->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode : 0;
+	return fstatat(h->fd, name, st, AT_SYMLINK_NOFOLLOW);
+}
+
+unsigned held_mode(const struct held *h)
+{
+	struct stat st;
+
+	return look(h, &st) == 0 ? st.st_mode : 0;
+}
+
+/* --- what is asked is what is done --- */
+
+void held_does(struct held *h, struct caller *c, const char *format, ...)
+{
+	char *text = held_is_asked(h) ? caller_scratch(c, LIMIT_PATH) : NULL;
+	va_list ap;
+	int n;
+
+	if (!held_is_asked(h))
+		return;
+	va_start(ap, format);
+	n = text ? vsnprintf(text, LIMIT_PATH, format, ap) : -1;
+	va_end(ap);
+	if (n < 0 || n >= LIMIT_PATH)
+		h->d = (struct decision){ VERDICT_DENY, REASON_TOO_LONG, h->d.rule, h->d.nested };
+	else
+		h->req.aim = text;
+}
+
+void held_note(struct held *h)
+{
+	struct stat st;
+	bool is_there = look(h, &st) == 0;
+
+	h->seen = (struct held_seen){ true, is_there ? st.st_dev : 0, is_there ? st.st_ino : 0 };
+}
+
+/* Who makes something where by now something lies hears so from the kernel. */
+int held_stands(const struct held *h, struct caller *c)
+{
+	bool replaces = h->req.op == OP_RENAME || h->req.op == OP_DELETE;
+	struct stat st;
+
+	if (!h->seen.is_noted || !replaces || look(h, &st) < 0 ||
+	    (st.st_dev == h->seen.dev && st.st_ino == h->seen.ino))
+		return 0;
+	verdict_refuse(c, &h->req, h->req.path, REASON_CHANGED);
+	return -ESTALE;
 }
 
 /* What the kernel says of a name that ends in a slash, and so means a directory. */
@@ -386,7 +435,7 @@ static bool is_others_terminal(const struct held *h, struct caller *c)
 int held_allow(struct held *h, struct caller *c)
 {
 	const struct git_at at = { .dir = h->name ? h->fd : -1, .object = h->name ? -1 : h->fd };
-	bool allowed;
+	bool allowed, is_asked;
 	int e;
 
 	if (h->is_far && place_is_foreign(&h->place, c)) {
@@ -404,10 +453,13 @@ int held_allow(struct held *h, struct caller *c)
 	e = h->is_far && h->d.verdict != VERDICT_ALLOW ? earlier_error(h) : 0;
 	if (e < 0)
 		return e;
+	is_asked = held_is_asked(h);
+	if (is_asked && h->name && !h->seen.is_noted)
+		held_note(h);
 	c->at = &at;
 	allowed = verdict_conclude(c, &h->req, h->req.path, h->d);
 	c->at = NULL;
-	return allowed ? 0 : -EACCES;
+	return !allowed ? -EACCES : is_asked ? held_stands(h, c) : 0;
 }
 
 struct self_path held_self(const struct held *h)

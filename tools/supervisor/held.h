@@ -14,6 +14,7 @@
 #define PALE_HELD_H
 
 #include <errno.h>
+#include <sys/types.h>
 
 #include "tools/supervisor/supervisor.h"
 
@@ -51,6 +52,11 @@ struct held {
 	int fd;		       /* ENTRY: its directory; OBJECT: itself */
 	const char *name;      /* ENTRY */
 	char text[LIMIT_PATH]; /* the near way's path, or the object's own */
+	struct held_seen {
+		bool is_noted;
+		dev_t dev;
+		ino_t ino; /* 0: nothing was there */
+	} seen;
 };
 
 /* In the call's scratch memory, nothing held yet; NULL where that is used up.  held_done() in each case. */
@@ -61,7 +67,19 @@ struct held *held_new(struct caller *c, enum op op, unsigned access);
  */
 int held_entry(struct held *h, struct caller *c, const struct naming *n);
 int held_object(struct held *h, struct caller *c, const struct naming *n, unsigned flags);
-/* May it?  0, -EACCES, or what the kernel says earlier.  May wait for a human. */
+/* Somebody would be asked about it, before git's own look at it. */
+static inline bool held_is_asked(const struct held *h)
+{
+	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason != REASON_GIT;
+}
+/* Whoever is asked is told what is done besides the path, in one line; too long: it is denied. */
+void held_does(struct held *h, struct caller *c, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* ENTRY: from here on, what lies there must not become another (held_stands()). */
+void held_note(struct held *h);
+/* 0, or -ESTALE and a record where another thing lies there by now.  That it is gone the kernel says. */
+int held_stands(const struct held *h, struct caller *c);
+/* May it?  0, -EACCES, -ESTALE, or what the kernel says earlier.  May wait for a human. */
 int held_allow(struct held *h, struct caller *c);
 /* st_mode of what lies at the entry, 0 where nothing does. */
 unsigned held_mode(const struct held *h);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "tools/supervisor/held.h"
@@ -26,8 +27,10 @@ struct answer carry_unlink(struct caller *c)
 	int flags = n ? naming_flags(n, c) : -ENOSYS;
 	long r = flags < 0 ? flags : h ? held_entry(h, c, n) : -ENOMEM;
 
-	if (r == 0)
+	if (r == 0) {
+		held_does(h, c, "%s", flags & AT_REMOVEDIR ? "an empty directory" : "");
 		r = held_allow(h, c);
+	}
 	if (r == 0)
 		r = call_result(unlinkat(h->fd, h->name, flags));
 	held_done(h);
@@ -45,6 +48,8 @@ struct made {
 /* What the kernel looks at before the path. */
 typedef int (*made_check)(struct caller *c, struct made *m);
 typedef int (*made_act)(const struct held *h, const struct made *m);
+/* Tells whoever is asked. */
+typedef void (*made_say)(struct held *h, struct caller *c, const struct made *m);
 
 static int check_target(struct caller *c, struct made *m)
 {
@@ -98,11 +103,38 @@ static int make_node(const struct held *h, const struct made *m)
 	return mknodat(h->fd, h->name, node_mode(m), (dev_t)(unsigned)m->arg[1]);
 }
 
+static void say_symlink(struct held *h, struct caller *c, const struct made *m)
+{
+	held_does(h, c, "target %s", m->target);
+}
+
+static void say_dir(struct held *h, struct caller *c, const struct made *m)
+{
+	held_does(h, c, "mode %04o", (unsigned)m->arg[0] & 07777);
+}
+
+static void say_node(struct held *h, struct caller *c, const struct made *m)
+{
+	mode_t mode = node_mode(m);
+	unsigned dev = (unsigned)m->arg[1];
+
+	if (S_ISCHR(mode) || S_ISBLK(mode))
+		held_does(h, c, "%s device %u:%u, mode %04o", S_ISCHR(mode) ? "character" : "block",
+			  major((dev_t)dev), minor((dev_t)dev), mode & 07777);
+	else
+		held_does(h, c, "%s, mode %04o",
+			  S_ISFIFO(mode)   ? "a pipe"
+			  : S_ISSOCK(mode) ? "a socket"
+					   : "a file",
+			  mode & 07777);
+}
+
 struct making {
 	struct naming at;
 	enum op op;
 	made_check check; /* NULL: nothing */
 	made_act act;
+	made_say say;
 	bool has_mode; /* the caller's umask is taken from it */
 };
 
@@ -111,31 +143,37 @@ static const struct making makings[] = {
 	  OP_SYMLINK,
 	  check_target,
 	  make_symlink,
+	  say_symlink,
 	  false },
 	{ { __NR_symlinkat, .path = 2, .dirfd = 1, .flags = NO_ARG, .rest = 0 },
 	  OP_SYMLINK,
 	  check_target,
 	  make_symlink,
+	  say_symlink,
 	  false },
 	{ { __NR_mkdir, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 1 },
 	  OP_MKDIR,
 	  NULL,
 	  make_dir,
+	  say_dir,
 	  true },
 	{ { __NR_mkdirat, .path = 1, .dirfd = 0, .flags = NO_ARG, .rest = 2 },
 	  OP_MKDIR,
 	  NULL,
 	  make_dir,
+	  say_dir,
 	  true },
 	{ { __NR_mknod, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 1 },
 	  OP_MKNOD,
 	  check_node,
 	  make_node,
+	  say_node,
 	  true },
 	{ { __NR_mknodat, .path = 1, .dirfd = 0, .flags = NO_ARG, .rest = 2 },
 	  OP_MKNOD,
 	  check_node,
 	  make_node,
+	  say_node,
 	  true },
 };
 
@@ -175,8 +213,10 @@ struct answer carry_make(struct caller *c)
 	}
 	if (r == 0)
 		r = held_entry(h, c, &row->at);
-	if (r == 0)
+	if (r == 0) {
+		row->say(h, c, &m);
 		r = held_allow(h, c);
+	}
 	since = made_now();
 	if (r == 0)
 		r = make_masked(c, row, h, &m);

@@ -8,6 +8,7 @@
 #include "tools/supervisor/open.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ struct target {
 	struct stat st; /* st_mode 0: nothing is there */
 	char link[PROCFS_LINK_MAX];
 	struct spot at;
+	bool is_asked; /* and allowed: by its name in a directory that is held */
 };
 
 enum resolve_follow open_follow(const struct opening *o)
@@ -234,21 +236,74 @@ static struct answer open_special(struct caller *c, const struct opening *o, con
 	return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
 }
 
+static bool is_object(const struct target *t, const struct stat *st)
+{
+	return st->st_dev == t->st.st_dev && st->st_ino == t->st.st_ino;
+}
+
+/* What lies there is what was asked about; or nothing does, of which the open itself will tell. */
+static bool is_same(const struct target *t)
+{
+	struct stat st;
+
+	if (fstatat(t->at.dirfd, t->at.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return true;
+	return t->st.st_mode != 0 && is_object(t, &st);
+}
+
+/* The umask takes its bits later. */
+static void say_open(const struct opening *o, const struct target *t, char does[64], struct request *req)
+{
+	bool makes = open_creates(o->flags) && (t->st.st_mode == 0 || S_ISDIR(t->st.st_mode));
+
+	if (makes)
+		(void)snprintf(does, 64, "a new file, mode %04o", o->mode & 07777);
+	else
+		(void)snprintf(does, 64, "%s", o->flags & O_TRUNC ? "emptied" : "");
+	req->aim = does;
+}
+
+/* Nothing but what was asked about.  -ESTALE: it is another by now. */
+static int open_asked(struct caller *c, const struct opening *o, const struct target *t)
+{
+	bool makes = t->st.st_mode == 0;
+	struct opening own = *o;
+	struct stat st;
+	int fd;
+
+	own.flags |= makes ? O_EXCL : 0;
+	fd = open_ordinary(c, &own, &t->at);
+	if (fd == -EEXIST && !(o->flags & O_EXCL))
+		return -ESTALE;
+	if (fd < 0 || makes || (o->flags & O_TMPFILE) == O_TMPFILE ||
+	    (fstat(fd, &st) == 0 && is_object(t, &st)))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
 /* 0 or -errno. */
 static int may_open(struct caller *c, const struct request *req, const struct place *p,
-		    const struct opening *o, const struct target *t)
+		    const struct opening *o, struct target *t)
 {
 	const struct git_at at = { .dir = t->held < 0 ? p->r.parent : -1,
 				   .object = t->held,
 				   .is_open = t->held < 0,
 				   .is_new = t->held < 0 && o->flags & O_CREAT && t->st.st_mode == 0 };
 	struct decision d = verdict_of(c, req);
+	struct request asked = *req;
+	char does[64];
 	bool allowed;
 
+	t->is_asked = t->held < 0 && d.verdict == VERDICT_ASK && d.reason != REASON_GIT;
+	if (t->is_asked && req->access & ACCESS_WRITE)
+		say_open(o, t, does, &asked);
 	c->git_late = false;
 	c->at = &at;
-	allowed = verdict_conclude(c, req, req->path, d);
+	allowed = verdict_conclude(c, &asked, req->path, d);
 	c->at = NULL;
+	if (allowed && t->is_asked && !is_same(t))
+		return -ESTALE;
 	return allowed ? 0 : decision_is_absence(&d, req->op) ? -ENOENT : -EACCES;
 }
 
@@ -303,7 +358,7 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	if (t->held < 0 && shm_is_entry(p->r.path))
 		e = open_shared(c, o, &req, t);
 	else
-		e = open_ordinary(c, o, &t->at);
+		e = t->is_asked ? open_asked(c, o, t) : open_ordinary(c, o, &t->at);
 	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits, but for what git could
 	 * come to obey meanwhile. */
 	if (e == -EAGAIN && !(o->flags & O_NONBLOCK) && !c->git_turn)
@@ -337,6 +392,9 @@ struct answer open_far(struct caller *c, struct place *p, const struct opening *
 			a = e < 0 ? answer_result(open_error(e)) : open_found(c, p, o, &t);
 		if (t.held >= 0)
 			close(t.held);
+		/* Another file by now: that is another question. */
+		if (a.kind == ANSWER_ERRNO && a.error == ESTALE && t.is_asked)
+			continue;
 		if (a.kind != ANSWER_ERRNO || a.error != ELOOP ||
 		    (o->flags & O_NOFOLLOW && !shm_is_entry(p->r.path)))
 			break;

@@ -53,9 +53,17 @@ static bool is_open(const struct held *h, enum reason why)
 	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason == why;
 }
 
-static bool is_asked(const struct held *h)
+/* Each end is told with the other, and whoever answers for one answers for what lies at both. */
+static void ends_ask(const struct ends *e, struct caller *c, const char *from, const char *to)
 {
-	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason != REASON_GIT;
+	if (!held_is_asked(e->from) && !held_is_asked(e->to))
+		return;
+	if (!e->from->is_free && e->from->name)
+		held_note(e->from);
+	if (!e->to->is_free)
+		held_note(e->to);
+	held_does(e->from, c, "%s %s", from, e->to->req.path ? e->to->req.path : e->to->place.raw);
+	held_does(e->to, c, "%s %s", to, e->from->req.path ? e->from->req.path : "a file without a name");
 }
 
 /*
@@ -65,7 +73,7 @@ static bool is_asked(const struct held *h)
 static int ends_allow(const struct ends *e, struct caller *c)
 {
 	bool turned = (!e->to->is_free && e->to->d.verdict == VERDICT_DENY) ||
-		      (is_asked(e->to) && is_open(e->from, REASON_GIT));
+		      (held_is_asked(e->to) && is_open(e->from, REASON_GIT));
 	int r = e->answered ? 0 : held_allow(turned ? e->to : e->from, c);
 
 	return r < 0 ? r : held_allow(turned && !e->answered ? e->from : e->to, c);
@@ -228,6 +236,8 @@ static long rename_act(struct caller *c, const struct ends *e, int flags, uint64
 	if (r < 0)
 		return r;
 	r = r == 0 ? 0 : trees_allow(c, e, flags);
+	r = r < 0 ? r : held_stands(e->from, c);
+	r = r < 0 ? r : held_stands(e->to, c);
 	if (r == 0)
 		r = call_result(
 			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
@@ -302,9 +312,12 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 		r = rename_earlier(e, flags);
 	if (r == 0)
 		r = trees_allow(c, e, flags);
+	if (r == 0)
+		ends_ask(e, c, flags & RENAME_EXCHANGE ? "exchanged with" : "to",
+			 flags & RENAME_EXCHANGE ? "exchanged with" : "from");
 	/* Of an exchange both ends are written, and neither could be looked at in time. */
 	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT)) {
-		e->answered = is_asked(e->from);
+		e->answered = held_is_asked(e->from);
 		r = e->answered ? held_allow(e->from, c) : 0;
 		if (r == 0)
 			git_move(c, e->from, e->to, &m);
@@ -359,8 +372,10 @@ static long link_ends(struct caller *c, const struct two *row, const struct ends
 		r = held_entry(e->to, c, &row->to);
 	if (r == 0 && !(is_settled(e->from) && is_settled(e->to)) && (e->to->is_free || held_mode(e->to)))
 		r = -EEXIST;
-	if (r == 0)
+	if (r == 0) {
+		ends_ask(e, c, "also as", "the file");
 		r = ends_allow(e, c);
+	}
 	if (r < 0)
 		return r;
 	self = held_self(e->from);

@@ -8,11 +8,14 @@
 #include <limits.h>
 #include <linux/fs.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include "policy/digest.h"
 
 #include "tools/supervisor/held.h"
 #include "tools/supervisor/notify.h"
@@ -147,6 +150,31 @@ static int change_attr(const struct held *h, const struct attring *row, const st
 	return setxattr(self.text, a->name, a->value, a->size, a->flags);
 }
 
+/* By its digest, for what a value holds is no text. */
+static void say_bytes(struct held *h, struct caller *c, const char *what, const void *bytes, size_t size)
+{
+	char hex[DIGEST_HEX];
+	struct digest d;
+
+	if (!held_is_asked(h))
+		return;
+	digest_begin(&d, "pale-value-1");
+	digest_bytes(&d, bytes, size);
+	digest_end(&d, hex);
+	held_does(h, c, "%s, %zu bytes with the digest %s", what, size, hex);
+}
+
+static void say_attr(struct held *h, struct caller *c, const struct attring *row, const struct attr *a)
+{
+	char what[NAME_SIZE + 16];
+
+	(void)snprintf(what, sizeof(what), "%s %s", row->form == VALUE_NONE ? "removes" : "sets", a->name);
+	if (row->form == VALUE_NONE)
+		held_does(h, c, "%s", what);
+	else
+		say_bytes(h, c, what, a->size > 0 ? a->value : "", a->size);
+}
+
 struct answer carry_xattr(struct caller *c)
 {
 	const struct attring *row = ROW_OF(attrings, c->nr);
@@ -157,8 +185,10 @@ struct answer carry_xattr(struct caller *c)
 
 	if (r == 0)
 		r = held_object(h, c, &row->at, (unsigned)flags);
-	if (r == 0)
+	if (r == 0) {
+		say_attr(h, c, row, &a);
 		r = held_allow(h, c);
+	}
 	if (r == 0)
 		r = call_result(change_attr(h, row, &a));
 	held_done(h);
@@ -187,8 +217,10 @@ struct answer carry_fileattr(struct caller *c)
 					   : read_struct(c, c->arg[2], c->arg[3], &attr, sizeof attr);
 	if (r == 0)
 		r = h ? held_object(h, c, &n, (unsigned)flags) : -ENOMEM;
-	if (r == 0)
+	if (r == 0) {
+		say_bytes(h, c, "file attributes", &attr, sizeof(attr));
 		r = held_allow(h, c);
+	}
 	if (r == 0)
 		r = call_result(
 			syscall(__NR_file_setattr, AT_FDCWD, held_self(h).text, &attr, sizeof attr, 0));
@@ -243,8 +275,11 @@ struct answer carry_ioctl(struct caller *c)
 	/* To a device or a socket the same number may mean something else. */
 	if (r == 0 && (fstat(h->fd, &st) < 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))))
 		r = -ENOTTY;
-	if (r == 0)
+	if (r == 0) {
+		say_bytes(h, c, command == (unsigned)FS_IOC_SETFLAGS ? "file flags" : "file attributes",
+			  argument, size);
 		r = held_allow(h, c);
+	}
 	if (r == 0)
 		r = call_result(ioctl(h->fd, command, argument));
 	held_done(h);
