@@ -291,11 +291,11 @@ t_rows_on_disk() {
 		no_decoy
 	done
 	for path in .local/share/pnpm/ls .gradle/init.d/e.gradle .gradle/init.gradle .yarn/releases/yarn.cjs .cache/pre-commit/x .cargo/bin/tool \
-		.cargo/config.toml .config/nvim/plugin.lua .nuget/NuGet/x; do
+		.cargo/config.toml .cache/huggingface/hub/x .config/nvim/plugin.lua .nuget/NuGet/x; do
 		fsh "echo evil >~/$path"
 		denied write "$HOME/$path" "(preset home:"
 	done
-	fsh 'for d in .gradle/caches .nuget/packages .local/share/pnpm/store .npm/_cacache .cache/huggingface/hub .cache/pip .cargo/registry; do
+	fsh 'for d in .gradle/caches .nuget/packages .local/share/pnpm/store .npm/_cacache .cache/pip .cargo/registry; do
 		mkdir -p ~/$d && echo x >~/$d/x && rm ~/$d/x || exit 1; done'
 	rc_is 0
 	not_denied

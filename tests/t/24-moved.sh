@@ -177,11 +177,12 @@ t_by_another_session() {
 		ask = box
 		deny = [pb]*/**/*.sec
 	END
+	grep -v '^ask' ~/.config/pale/policy.ini >"$S/other.ini"
 	mkdir -p box/m priv/E "$HOME/build"
 	echo secret >priv/E/x.sec
 	bg moved mv box "$HOME/build/box"
 	id=$(pending_id) || exit 1
-	run pale run -q -- mv priv/E box/m/E
+	run pale run -q -p "$S/other.ini" -- mv priv/E box/m/E
 	rc_is 0
 	run pale approve "$id"
 	rc_is 0
