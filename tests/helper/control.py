@@ -25,7 +25,7 @@ def respond(s, line, card, **params):
 @test
 def hello_says_what_is_spoken():
     s = Session().start()
-    got = s.result("hello", version=3, client="test")
+    got = s.result("hello", version=4, client="test")
     expect(got["version"] == 4 and got["session"] == s.id and got["uid"] == os.geteuid(), "hello %r" % got)
     expect(got["sealed"] is False and got["stepup"] in ([], ["pam"]), "hello %r" % got)
     expect_error(s.call("hello", version=1), "version")

@@ -31,13 +31,15 @@ t_presets() {
 		verb=${preset#*:}
 		policy <<<"preset = ${preset%:*}"
 		run pale explain --json exec "$(paste -sd ';' "$O/preset_held.txt")"
-		run python3 "$O/presets.py" "$verb" "$O/preset_held.txt" <"$S/out"
+		mv "$S/out" "$S/said"
+		run bash -c 'python3 "$@" <"$0"' "$S/said" "$O/presets.py" "$verb" "$O/preset_held.txt"
 		rc_is 0
 		run pale explain exec "mvn clean package; gradle publishToMavenLocal; npm ci; npm --silent run build"
 		rc_is 0
 	done
 	run pale explain --json exec "$(paste -sd ';' "$O/preset_free.txt")"
-	run python3 "$O/presets.py" allow "$O/preset_free.txt" <"$S/out"
+	mv "$S/out" "$S/said"
+	run bash -c 'python3 "$@" <"$0"' "$S/said" "$O/presets.py" allow "$O/preset_free.txt"
 	rc_is 0
 }
 

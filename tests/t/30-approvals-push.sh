@@ -274,8 +274,8 @@ t_the_card_says_what_is_sent() {
 	git commit -q --amend --allow-empty -m amended
 	sends "* onto $T, which is here $two; commits: 1, and others are lost to it: it rewinds" git push origin +topic:topic
 	# What is no one branch.
-	for i in "--all origin" "--mirror origin" "--tags origin topic" "-d origin topic" "origin :topic" "origin topic side" "origin topic~1:topic" \
-		"origin refs/*:refs/*" "origin $one:topic" "--follow-tags origin topic"; do
+	for i in "--tags origin topic" "-d origin topic" "origin :topic" "origin topic side" "origin topic~1:topic" \
+		"origin $one:topic" "--follow-tags origin topic"; do
 		sends "not counted: it is not one branch that stands here" git push $i
 	done
 	nothing_pushed

@@ -55,7 +55,7 @@ t_critical_needs_it() {
 	talk <<-'PY'
 		card = c.card()
 		assert card["stepup"] is True and card["stepup_by"] == "passphrase", card
-		assert c.call("hello", version=3)["stepup"] == ["passphrase"]
+		assert c.call("hello", version=4)["stepup"] == ["passphrase"]
 		assert c.call("stepup/status")["phrase"] == "seven blue herons"
 		r = c.respond()
 		assert r["code"] == -32007 and "passphrase" in r["message"], r

@@ -158,7 +158,7 @@ liar() {
 		def answer(method, p):
 		    at = int(p.get("from", 0))
 		    if method == "hello":
-		        return {"version": 3, "session": "liar77", "helper": os.getpid(), "uid": os.getuid(), "level": "full", "sealed": False, "stepup": ["passphrase"]}
+		        return {"version": 4, "session": "liar77", "helper": os.getpid(), "uid": os.getuid(), "level": "full", "sealed": False, "stepup": ["passphrase"]}
 		    if method == "session/info":
 		        return {"session": "liar77", "agent": raw(texts[0]), "level": raw(texts[0])}
 		    if method == "approval/list":
