@@ -15,7 +15,7 @@
  *   mask      removes secrets from texts                    util     clocks, JSON packets
  *   stepup    a passphrase or PAM for approvals    tries    counts wrong passphrases
  *   bounds    limits for each owner
- *   narrow    the images of nested runs
+ *   narrow    the images of nested runs           leftovers  processes that a killed launcher left
  *   reload*   reloads the policy of a session
  */
 #ifndef PALE_HELPER_H
@@ -304,6 +304,12 @@ void session_free(struct helper *h);
 int session_describe(struct helper *h);
 /* Removes the runtime directory's files and the directory. */
 void session_remove_runtime(struct helper *h);
+
+/*
+ * leftovers.c: kills the processes of a session whose launcher was killed.  The number of processes killed; 0
+ * where the helper is foreign.
+ */
+size_t leftovers_end(struct helper *h);
 
 /* session.c: serves until the session is over; the exit code. */
 int session_serve(struct helper *h);

@@ -171,7 +171,10 @@ static void launcher_ready(struct helper *h)
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0) {
-		end_session(h, "launcher died");
+		if (h->level > LEVEL_HOOKS)
+			(void)leftovers_end(h);
+		end_session(h,
+			    h->foreign ? "launcher died; its processes are another user's" : "launcher died");
 		return;
 	}
 	if (handle(h, h->frame, (size_t)n, &passed) < 0)

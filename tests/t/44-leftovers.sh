@@ -28,14 +28,14 @@ all_gone() {
 	done
 }
 
-t_what_is_left_ends() {
+t_the_helper_ends_what_is_left() {
 	session
 	kill -9 "$BG"
 	all_gone "the launcher's end"
 	until_true 10 recorded session/end "" "launcher died" || fail "the ledger does not say it"
 }
 
-t_without_a_helper_as_well() {
+t_the_warden_ends_what_is_left() {
 	session
 	kill -9 "$(pgrep -P "$BG" -x pale-helper)" "$BG"
 	all_gone "the launcher's and the helper's end"

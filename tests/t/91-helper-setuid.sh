@@ -159,7 +159,7 @@ t_setuid_flow() {
 	machine
 }
 
-# Whoever runs the helper, the session's warden ends what a killed pale leaves.
+# The helper is another user and may not end what a killed pale leaves; the session's warden does.
 on_killed() {
 	local pid run
 	install_it SETUID=1
@@ -175,7 +175,7 @@ on_killed() {
 	for pid in $(cat "$S/it.out"); do
 		until_true 10 eval '! kill -0 '$pid || fail "left: $(ps -o pid,stat,args -p $pid)"
 	done
-	recorded session/end "" "launcher died"
+	recorded session/end "" "launcher died; its processes are another user's"
 }
 
 t_killed() {
