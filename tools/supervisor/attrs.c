@@ -19,15 +19,12 @@
 
 #define AT_BOTH (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
 
-/* Held and allowed, as what `does` says.  0 or -errno; held_done() in each case. */
-static long object_for(struct held *h, struct caller *c, const struct naming *n, int flags, const char *does)
+/* Held.  0 or -errno; held_done() in each case. */
+static long object_for(struct held *h, struct caller *c, const struct naming *n)
 {
-	long r = flags < 0 ? flags : h ? held_object(h, c, n, (unsigned)flags) : -ENOMEM;
+	int flags = n ? naming_flags(n, c) : -ENOSYS;
 
-	if (r < 0)
-		return r;
-	held_does(h, c, "%s", does);
-	return held_allow(h, c);
+	return flags < 0 ? flags : h ? held_object(h, c, n, (unsigned)flags) : -ENOMEM;
 }
 
 /* --- size --------------------------------------------------------------------------------------- */
@@ -120,11 +117,12 @@ struct answer carry_chmod(struct caller *c)
 {
 	const struct naming *n = ROW_OF(chmods, c->nr);
 	struct held *h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
-	char does[32];
-	long r;
+	long r = object_for(h, c, n);
 
-	(void)snprintf(does, sizeof(does), "mode %04o", n ? (unsigned)c->arg[n->rest] & 07777 : 0);
-	r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS, does);
+	if (r == 0) {
+		held_does(h, c, "mode %04o", (unsigned)c->arg[n->rest] & 07777);
+		r = held_allow(h, c);
+	}
 	if (r == 0)
 		r = change_mode(h, (mode_t)c->arg[n->rest]);
 	held_done(h);
@@ -141,24 +139,24 @@ static const struct naming chowns[] = {
 };
 
 /* -1 leaves it as it is. */
-static void put_id(char text[16], uint64_t id)
+static const char *id_text(char text[16], uint64_t id)
 {
 	(void)snprintf(text, 16, (uint32_t)id == UINT32_MAX ? "-" : "%u", (unsigned)id);
+	return text;
 }
 
 struct answer carry_chown(struct caller *c)
 {
 	const struct naming *n = ROW_OF(chowns, c->nr);
 	struct held *h = held_new(c, OP_CHOWN, op_access(OP_CHOWN));
-	char user[16] = "", group[16] = "", does[48];
-	long r;
+	char user[16], group[16];
+	long r = object_for(h, c, n);
 
-	if (n) {
-		put_id(user, c->arg[n->rest]);
-		put_id(group, c->arg[n->rest + 1]);
+	if (r == 0) {
+		held_does(h, c, "owner %s:%s", id_text(user, c->arg[n->rest]),
+			  id_text(group, c->arg[n->rest + 1]));
+		r = held_allow(h, c);
 	}
-	(void)snprintf(does, sizeof(does), "owner %s:%s", user, group);
-	r = object_for(h, c, n, n ? naming_flags(n, c) : -ENOSYS, does);
 	if (r == 0) {
 		const uint64_t *id = &c->arg[n->rest];
 
@@ -233,12 +231,16 @@ static struct naming timing_naming(const struct timing *row, const struct caller
 	return n;
 }
 
-static void put_time(char text[48], const struct timespec *t)
+static const char *time_text(char text[48], const struct times *t, int i)
 {
-	if (t->tv_nsec == UTIME_NOW || t->tv_nsec == UTIME_OMIT)
-		(void)snprintf(text, 48, "%s", t->tv_nsec == UTIME_NOW ? "now" : "-");
-	else
-		(void)snprintf(text, 48, "%lld.%09ld", (long long)t->tv_sec, t->tv_nsec);
+	const struct timespec *ts = &t->ts[i];
+
+	if (t->now || ts->tv_nsec == UTIME_NOW)
+		return "now";
+	if (ts->tv_nsec == UTIME_OMIT)
+		return "-";
+	(void)snprintf(text, 48, "%lld.%09ld", (long long)ts->tv_sec, ts->tv_nsec);
+	return text;
 }
 
 static long set_times(struct held *h, struct caller *c, const struct timing *row)
@@ -246,17 +248,15 @@ static long set_times(struct held *h, struct caller *c, const struct timing *row
 	struct naming n = timing_naming(row, c);
 	struct times t;
 	long r = read_times(c, c->arg[row->at.rest], row->form, &t);
-
-	char read[48] = "now", written[48] = "now", does[112];
+	char read[48], written[48];
 
 	if (r < 0 || is_nothing(&t))
 		return r;
-	if (!t.now) {
-		put_time(read, &t.ts[0]);
-		put_time(written, &t.ts[1]);
+	r = object_for(h, c, &n);
+	if (r == 0) {
+		held_does(h, c, "read %s, written %s", time_text(read, &t, 0), time_text(written, &t, 1));
+		r = held_allow(h, c);
 	}
-	(void)snprintf(does, sizeof(does), "read %s, written %s", read, written);
-	r = object_for(h, c, &n, naming_flags(&n, c), does);
 	if (r < 0)
 		return r;
 	return call_result(utimensat(h->fd, "", t.now ? NULL : t.ts, AT_EMPTY_PATH));

@@ -168,6 +168,8 @@ static void say_attr(struct held *h, struct caller *c, const struct attring *row
 {
 	char what[NAME_SIZE + 16];
 
+	if (!held_is_asked(h))
+		return;
 	(void)snprintf(what, sizeof(what), "%s %s", row->form == VALUE_NONE ? "removes" : "sets", a->name);
 	if (row->form == VALUE_NONE)
 		held_does(h, c, "%s", what);
