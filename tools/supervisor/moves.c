@@ -15,6 +15,7 @@
 
 static pthread_mutex_t one_moves = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t own_moves;
+static uint64_t counted; /* by the moves_begin() that holds the lock */
 
 int moves_open(const char *state_dir)
 {
@@ -56,21 +57,24 @@ int moves_begin(const struct supervisor *s, uint64_t seen)
 
 	pthread_mutex_lock(&one_moves);
 	r = fd > 0 ? take_lock(fd) : 0;
-	if (r < 0)
+	if (r < 0) {
 		pthread_mutex_unlock(&one_moves);
-	return r < 0 ? r : moves_count(s) != seen;
+		return r;
+	}
+	counted = moves_count(s);
+	return counted != seen;
 }
 
 void moves_end(const struct supervisor *s, bool moved)
 {
 	int fd = session_setup(s)->moves_fd;
-	uint64_t n = moves_count(s) + 1;
 
-	own_moves += moved;
-	if (fd > 0) {
-		if (moved)
-			(void)!pwrite(fd, &n, sizeof(n), 0);
+	counted += moved;
+	if (fd <= 0)
+		own_moves = counted;
+	else if (moved)
+		(void)!pwrite(fd, &counted, sizeof(counted), 0);
+	if (fd > 0)
 		(void)flock(fd, LOCK_UN);
-	}
 	pthread_mutex_unlock(&one_moves);
 }
