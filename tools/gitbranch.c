@@ -221,20 +221,12 @@ static bool may_send(const struct gitconfig_entry *e)
 /* Nothing in the file could; one that cannot be read could. */
 static bool is_plain(const char *dir, const char *name)
 {
-	_cleanup_free_ char *text = NULL;
-	char path[PATH_MAX];
 	struct gitconfig g;
 	bool sends = false;
-	unsigned line;
-	size_t len;
-	int r = path_join(path, sizeof(path), dir, name);
+	int r = git_config_read(dir, name, CONF_MAX, &g);
 
-	if (r == 0)
-		r = file_read(path, CONF_MAX, &text, &len);
-	if (r != 0)
+	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR;
-	if (gitconfig_parse(text, len, &g, &line) < 0)
-		return false;
 	for (size_t i = 0; i < g.n && !sends; i++)
 		sends = may_send(&g.entries[i]);
 	gitconfig_done(&g);

@@ -67,6 +67,10 @@ struct git_push {
 #define GIT_AIM	     (GIT_AIM_URLS + 1024)
 /* Sets req->aim, where req is a push: in buf, NULL for anything else. */
 void git_aim_note(struct request *req, const struct git_env *env, char buf[GIT_AIM], struct git_push *ret);
+struct gitconfig;
+/* Reads the configuration NAME of that directory, of max bytes at most.  0, and the caller calls
+ * gitconfig_done(); -EINVAL: it cannot be parsed; else as file_read(). */
+int git_config_read(const char *dir, const char *name, size_t max, struct gitconfig *ret);
 /*
  * The repository keeps its branches in a reftable: they are not files, and HEAD does not name one.  Its
  * configuration says so, which no session can change; a directory of that name says nothing.

@@ -116,20 +116,30 @@ bool git_names_link(const struct request *req, const char *git_dir, const char *
 	return false;
 }
 
-bool git_is_reftable(const char *common)
+int git_config_read(const char *dir, const char *name, size_t max, struct gitconfig *ret)
 {
 	_cleanup_free_ char *text = NULL;
-	struct gitconfig config = { .n = 0 };
 	char path[PATH_MAX];
-	const char *format = NULL;
 	unsigned line;
 	size_t len;
+	int r = path_join(path, sizeof(path), dir, name);
+
+	if (r == 0)
+		r = file_read(path, max, &text, &len);
+	if (r < 0)
+		return r;
+	return gitconfig_parse(text, len, ret, &line) < 0 ? -EINVAL : 0;
+}
+
+bool git_is_reftable(const char *common)
+{
+	struct gitconfig config;
+	const char *format;
 	bool is;
 
-	if (path_join(path, sizeof(path), common, "config") == 0 &&
-	    file_read(path, GITCONFIG_MAX, &text, &len) == 0 &&
-	    gitconfig_parse(text, len, &config, &line) == 0)
-		format = gitconfig_value(&config, "extensions", NULL, "refstorage");
+	if (git_config_read(common, "config", GITCONFIG_MAX, &config) < 0)
+		return false;
+	format = gitconfig_value(&config, "extensions", NULL, "refstorage");
 	is = format && strcmp(format, "reftable") == 0;
 	gitconfig_done(&config);
 	return is;
