@@ -32,14 +32,19 @@ yes_to() {
 	rc_is 0
 }
 
+# Of two questions the one that says NO is denied, and the one that says YES approved.
+one_of_two() {
+	asked 2
+	run pale deny "$(id_to "$1")"
+	yes_to "$2"
+	bg_wait two
+}
+
 t_another_mode_is_another_question() {
 	ask_out
 	touch out/tool && chmod 600 out/tool
 	bg two bash -c 'chmod 640 out/tool & a=$!; chmod 6777 out/tool; echo "6777: $?"; wait $a; echo "640: $?"'
-	asked 2
-	run pale deny "$(id_to 'mode 6777')"
-	yes_to 'mode 0640'
-	bg_wait two
+	one_of_two 'mode 6777' 'mode 0640'
 	out_has "6777: 1"
 	out_has "640: 0"
 	[ "$(stat -c %a out/tool)" = 640 ] || fail "another mode"
@@ -49,10 +54,7 @@ t_another_source_is_another_question() {
 	ask_out
 	echo a >a && echo b >b
 	bg two bash -c 'mv -T a out/x & wait_a=$!; mv -T b out/x; echo "b: $?"; wait $wait_a; echo "a: $?"'
-	asked 2
-	run pale deny "$(id_to "from $W/b")"
-	yes_to "from $W/a"
-	bg_wait two
+	one_of_two "from $W/b" "from $W/a"
 	out_has "b: 1"
 	[ "$(cat out/x)" = a ] || fail "another file"
 }

@@ -27,20 +27,29 @@ card = json.load(sys.stdin)[0]
 print(card_digest(card) if '$1' == 'digest' else card['$1'])"
 }
 
-# goes PATTERN COMMAND...: what its question says of where it goes, which is denied then.
-goes() {
-	local id want=$1 to
-	shift
+# says MEMBER PATTERN COMMAND...: what the card of its question says there, which is denied then.
+says() {
+	local id member=$1 want=$2 said
+	shift 2
 	# What is launched is the operator's own; what that starts is asked about.
 	bg push bash -c '"$@"; true' x "$@"
 	id=$(pending_id) || fail "not asked: $*: $(cat "$S/push.err")"
-	to=$(of_card to)
-	grep -qF "to        $to" <<<"$(pale pending)" || fail "not shown: $to"
-	[[ $to != "host "* ]] || grep -qF "opens     that host, for this push alone" <<<"$(pale pending)" || fail "not told what a yes opens"
+	said=$(of_card "$member")
+	grep -qF "$(printf '%-9s %s' "$member" "$said")" <<<"$(pale pending)" || fail "not shown: $said"
+	[[ $said != "host "* ]] || grep -qF "opens     that host, for this push alone" <<<"$(pale pending)" ||
+		fail "not told what a yes opens"
 	pale deny "$id" >/dev/null || fail "deny"
 	bg_wait push
 	# shellcheck disable=SC2053 # it is a pattern
-	[[ $to == $want ]] || fail "$*: it is said to go to: $to"
+	[[ $said == $want ]] || fail "$*: its card says $member: $said"
+}
+
+goes() {
+	says to "$@"
+}
+
+sends() {
+	says sends "$@"
 }
 
 # has CONFIGURATION: on top of what the repository began with.
@@ -229,20 +238,6 @@ t_a_grant_is_for_one_destination() {
 	run pale grants
 	out_has "this machine: $W/good.git"
 	[ -z "$(git -C "$W/evil.git" for-each-ref)" ] || fail "it was pushed elsewhere"
-}
-
-# sends PATTERN COMMAND...: what its question says that it sends, which is denied then.
-sends() {
-	local id want=$1 said
-	shift
-	bg push bash -c '"$@"; true' x "$@"
-	id=$(pending_id) || fail "not asked: $*: $(cat "$S/push.err")"
-	said=$(of_card sends)
-	grep -qF "sends     $said" <<<"$(pale pending)" || fail "not shown: $said"
-	pale deny "$id" >/dev/null || fail "deny"
-	bg_wait push
-	# shellcheck disable=SC2053 # it is a pattern
-	[[ $said == $want ]] || fail "$*: it is said to send: $said"
 }
 
 T=refs/remotes/origin/topic
