@@ -14,8 +14,8 @@
 
 #include "heads.h"
 #include "run_impl.h"
-#include "tools/supervisor/moves.h"
 #include "secrets.h"
+#include "tools/supervisor/moves.h"
 #include "tools/surface.h"
 #include "unwritten.h"
 

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/supervisor/notify.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/notify.h"
 #include "tools/tools.h"
 
 /* A signal that comes before the worker has reached open(2) is lost: so again, for a tenth of a second. */

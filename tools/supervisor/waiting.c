@@ -13,8 +13,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "tools/thread.h"
 #include "tools/supervisor/listener.h"
+#include "tools/thread.h"
 #include "tools/tools.h"
 
 #define STACK_SIZE (128u << 10)
