@@ -8,7 +8,8 @@
 # are processors: they wait more than they work.  KEEP=1 keeps the scratch directory.
 #
 # Scenarios run at the default level; one that says `# levels: full hooks` (any of full, strict, hooks)
-# runs at each of those.  LEVELS="hooks" on the command line takes only these.
+# runs at each of those.  LEVELS="hooks" on the command line takes only these.  The levels of `# nightly: hooks`,
+# at which a scenario passes through the same code once more, are added by NIGHTLY=1 or by naming them in LEVELS.
 #
 # ABI_MAX=2 runs them as on a kernel whose Landlock has no newer ABI; a test that says --abi-max itself keeps its
 # own.
@@ -165,10 +166,15 @@ seeds() {
 	cat "$T_BASE/results/seeds"
 }
 
+# The scenarios, those first that may take longest, so that the last one ends beside others.
+longest_first() {
+	(cd "$T_BASE/t" && grep -H '^# limit: ' [0-9]*.sh | sort -t: -k3 -rn -s | cut -d: -f1; ls [0-9]*.sh) | awk '!seen[$0]++'
+}
+
 # FILE LEVEL [TEST] for each run.
 chosen() {
 	local want file level
-	[ $# != 0 ] || set -- $(cd "$T_BASE/t" && ls [0-9]*.sh)
+	[ $# != 0 ] || set -- $(longest_first)
 	for want; do
 		[ "$want" != checks ] || continue
 		file=$(basename "${want%%/*}" .sh).sh
@@ -182,9 +188,10 @@ chosen() {
 }
 
 levels_of() {
-	local level said
+	local level said more=
 	said=$(sed -n 's/^# levels: //p' "$T_BASE/t/$1")
-	for level in ${said:-full}; do
+	[ -z "${NIGHTLY:-}${LEVELS:-}" ] || more=$(sed -n 's/^# nightly: //p' "$T_BASE/t/$1")
+	for level in ${said:-full} $more; do
 		[[ " ${LEVELS:-full strict hooks} " != *" $level "* ]] || echo "$level"
 	done
 }

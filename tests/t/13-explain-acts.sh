@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # What `pale explain` says is what happens: the same act is explained outside and tried inside.
 . "$T_LIB"
 

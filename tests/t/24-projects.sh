@@ -1,5 +1,5 @@
 # limit: 90
-# levels: full strict
+# nightly: strict
 # Projects below the workspace, and in whatever else may be written: the policy that a later session there is
 # started with is none of this session's making.
 . "$T_LIB"

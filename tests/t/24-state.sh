@@ -1,5 +1,6 @@
 # limit: 60
-# levels: full strict hooks
+# levels: full hooks
+# nightly: strict
 # needs: tmpfs
 # [session] state: the agent keeps its state in the workspace, and starts there.
 . "$T_LIB"

@@ -1,4 +1,4 @@
-# levels: full strict
+# nightly: strict
 # limit: 240
 # A question about a push has where it goes, a yes is for that alone, and so is what is granted beyond it.
 . "$T_LIB"

@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # What is allowed beyond one question: for the session, for the project until a day, for always; taken back,
 # over, for others, broken; and never above a deny.
 . "$T_LIB"

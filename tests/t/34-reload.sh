@@ -1,4 +1,5 @@
-# levels: full strict hooks
+# levels: full hooks
+# nightly: strict
 # limit: 240
 # A policy that is loaded anew into a session that runs: what is running sees it at its next call.
 . "$T_LIB"

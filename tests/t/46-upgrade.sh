@@ -1,4 +1,5 @@
-# levels: full strict hooks
+# levels: full hooks
+# nightly: strict
 # limit: 120
 # Pale is replaced by another version, whose numbers all differ, while a session runs; and the other way round.
 . "$T_LIB"

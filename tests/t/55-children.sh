@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # limit: 60
 # Everything that is started stands inside the same fence, however it is started.
 . "$T_LIB"

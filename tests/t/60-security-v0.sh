@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # limit: 60
 # The specification security_v0, sentence by sentence, under the preset of that name.
 #

@@ -1,5 +1,6 @@
 # retry: timeouts
-# levels: full strict hooks
+# levels: full hooks
+# nightly: strict
 # limit: 90
 # Who answers a question: no code of the session, by any of its ways; every operator, wherever he sits.
 . "$T_LIB"

@@ -1,4 +1,4 @@
-# levels: full strict hooks
+# nightly: strict hooks
 # limit: 90
 # A line that allows takes no passphrase away, unless it says so: what cannot be taken back is asked all the same.
 . "$T_LIB"

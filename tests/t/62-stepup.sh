@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # limit: 90
 # What cannot be taken back needs the passphrase: asked on a terminal, checked by the helper, for one card.
 . "$T_LIB"

@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # limit: 60
 # A run inside a run: it joins, or it narrows; it never loosens, and nothing inside gets out of it.
 . "$T_LIB"

@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # limit: 60
 # What the operator reads and writes: lint, explain, trust, show, JSON, and that explain tells the truth.
 . "$T_LIB"

@@ -1,4 +1,4 @@
-# levels: full hooks strict
+# nightly: hooks strict
 # The launched command itself: trusted as the operator's word, or judged as any other command.
 . "$T_LIB"
 

@@ -1,5 +1,6 @@
 # limit: 120
-# levels: full strict hooks
+# levels: full hooks
+# nightly: strict
 # A denial is one sentence, one record and one id: what was said is what was recorded, and the id leads there.
 . "$T_LIB"
 

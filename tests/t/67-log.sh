@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # Reading the ledger: filters, following, JSON.
 . "$T_LIB"
 

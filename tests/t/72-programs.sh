@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # limit: 120
 # Programs that bring their own interposers, runtimes or filters: what works bare works inside, and
 # what the fence denies stays denied.

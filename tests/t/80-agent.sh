@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # A real agent from npm, offline, driven by a scripted model: it works, and it is judged.
 # limit: 150
 . "$T_LIB"

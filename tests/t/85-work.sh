@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # limit: 90
 # Real work under the fence gives what it gives without.
 . "$T_LIB"

@@ -1,4 +1,4 @@
-# levels: full strict
+# nightly: strict
 # limit: 40
 # What is ordinary comes out as it does bare: the same line in two workspaces of the same name, then
 # output, status, names, modes, links and contents are compared.

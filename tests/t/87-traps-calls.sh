@@ -1,4 +1,5 @@
-# levels: full hooks strict
+# levels: full hooks
+# nightly: strict
 # limit: 120
 # Traps of what a running program does: names of open, limits, signals, threads, filters, tracers.
 . "$T_LIB"

@@ -1,4 +1,5 @@
-# levels: full hooks strict
+# levels: full hooks
+# nightly: strict
 # limit: 90
 # Traps of what else is loaded: allocators, sanitizers, other interposers, other name spaces, no loader.
 . "$T_LIB"

@@ -1,4 +1,5 @@
-# levels: full hooks strict
+# levels: full hooks
+# nightly: strict
 # limit: 120
 # Traps of starting a program: environments, descriptors, children, loaders.
 . "$T_LIB"

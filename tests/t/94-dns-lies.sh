@@ -1,6 +1,6 @@
 # retry: timeouts
 # limit: 110
-# levels: full strict
+# nightly: strict
 # needs: root
 # A name server that lies, stalls or is dead, and native code that floods the forwarder: whoever asks gets a
 # clear answer in bounded time, nothing that was a lie can be connected to, and `pale run` stays small.

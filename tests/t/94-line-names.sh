@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # Names are looked up by datagrams, as each resolver does it; nothing is asked that is denied.
 # needs: root
 . "$T_LIB"

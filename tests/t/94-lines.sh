@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # Datagram sockets at the levels above hooks: what stands in for them is one to every program,
 # and nothing leads past the supervisor.
 # needs: root

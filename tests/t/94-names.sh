@@ -1,4 +1,4 @@
-# levels: full strict
+# nightly: strict
 # limit: 120
 # Names and attributes by system calls that no hook sees: carried, they do what they do bare; denied, they
 # do nothing, and the disk says so.

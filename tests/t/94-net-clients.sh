@@ -1,5 +1,5 @@
 # limit: 90
-# levels: full strict
+# nightly: strict
 # needs: root
 # Clients as they are, which never heard of pale or of a proxy, in an internet of their own (netlab.sh): each
 # reaches the names of the policy and no others.  The ground truth is what arrived outside.

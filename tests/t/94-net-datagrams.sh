@@ -1,5 +1,5 @@
 # limit: 90
-# levels: full strict
+# nightly: strict
 # needs: root
 # Ways out by datagrams, by other packets and by what a name server hears, each of which gets through bare, in
 # an internet of their own (netlab.sh).  What arrived outside is the ground truth.

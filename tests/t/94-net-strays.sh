@@ -1,5 +1,5 @@
 # limit: 90
-# levels: full strict
+# nightly: strict
 # needs: root
 # Ways that packets go astray: judged as one place, sent to another; and answers from whom nobody asked.
 . "$T_LIB"

@@ -1,5 +1,5 @@
 # limit: 50
-# levels: full strict
+# nightly: strict
 # needs: root
 # A day's use of the network by name, in an internet of its own (netlab.sh): spellings, search domains,
 # /etc/hosts, servers of the workspace, sessions side by side, approvals, and what pale says of it all.

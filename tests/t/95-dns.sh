@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # Names: whoever asks whichever server by whatever transport is answered by the forwarder, which asks upstream
 # for nothing but what may be looked up.  In a network of our own, whose name server stands outside the fence.
 # needs: root

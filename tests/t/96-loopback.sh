@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # retry: timeouts
 # Ports of this machine: the session's own are open, whoever else listens acts outside the fence.  Who was
 # reached is what the listeners say.

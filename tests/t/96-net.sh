@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # The network at the levels above hooks: every probe is a static program that calls the kernel itself, the
 # ground truth is who was reached.
 . "$T_LIB"

@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # Names at the levels above hooks: whatever asks whichever name server is answered by pale's own forwarder, and
 # who connects is judged by what it answered.  In a network of our own: its name server and web server stand
 # outside the fence, and an address that swallows what is sent to it.

@@ -1,5 +1,5 @@
 # limit: 60
-# levels: full strict
+# nightly: strict
 # pale run --observe: what the policy asks about or does not name happens and is recorded with what would have
 # been decided; secrets, pale's own, what runs later, the trunk and other programs' sockets are held all the
 # same, by libc, by raw system calls and in static programs.

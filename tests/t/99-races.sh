@@ -5,7 +5,8 @@
 # many tries of each kind.
 . "$T_LIB"
 
-TRIES=${RACES:-200000}
+TRIES=${RACES:-50000}
+EXECS=$((TRIES / 250))
 RACE=$T_VICTIMS/race
 
 # Two directories, one of them forbidden, and two ports, one of them denied.
@@ -123,7 +124,7 @@ t_words_of_a_path() {
 	(sleep 0.5; echo "$DECOY" >d/late) &
 	for name in "$W/d" d; do
 		fsh 'sleep 1; "$1/words" write "$2" "$3/good" "$3/locked"; "$1/words" unlink "$2" "$3/good" "$3/locked"; echo good >d/good
-			"$1/words" read "$2" "$3/good" "$3/late"' sh "$T_VICTIMS" $((TRIES / 4)) "$name"
+			"$1/words" read "$2" "$3/good" "$3/late"' sh "$T_VICTIMS" "$TRIES" "$name"
 		rc_is 0
 		out_is "write: 0
 unlink: 0
@@ -145,7 +146,7 @@ t_directories_that_turn() {
 		rm -r good bad && mkdir good bad && echo base >bad/file
 	}
 	printf '[files]\nreadonly = bad\nkeep = bad/file\n' | policy
-	fence "$T_VICTIMS/shared" good bad $((TRIES / 20))
+	fence "$T_VICTIMS/shared" good bad $((TRIES / 5))
 	rc_is 0
 	[ "$(grep -c ': 0 0$' "$S/out")" = 8 ] || fail "won"
 	file_is bad/file base
@@ -166,7 +167,7 @@ t_what_was_moved_is_not_won() {
 
 t_words_of_a_command() {
 	course
-	fenced argv $((TRIES / 100))
+	fenced argv $((EXECS * 10))
 }
 
 CHANGED="what was executed is not what was judged"
@@ -206,7 +207,7 @@ t_what_runs_is_what_was_judged() {
 	exec_course
 	while read -r what who; do
 		for build in "" -static; do
-			exec_lap "$build" $what $who $((TRIES / 1000)) pale run -q --
+			exec_lap "$build" $what $who $EXECS pale run -q --
 			[ "$WON" = 0 ] || fail "won: $what $who"
 			all=$((all + ALLOWED))
 		done
@@ -231,7 +232,7 @@ t_what_was_approved_is_what_runs() {
 	local who
 	exec_course 'ask = show1 show'
 	for who in vfork leader thread again shared; do
-		bg asked "$T_VICTIMS/exec_race-static" argv $who $((TRIES / 1000))
+		bg asked "$T_VICTIMS/exec_race-static" argv $who $EXECS
 		pale approve "$(pending_id 60)" --yes --session >/dev/null || fail "cannot approve"
 		bg_wait asked
 		rc_is 0
@@ -288,10 +289,10 @@ t_no_child_of_what_was_changed_comes_through() {
 	gcc -O1 -static -w -o early early.c || fail "does not compile"
 	exec_course
 	cp early show1
-	exec_lap -static argv vfork $((TRIES / 200)) pale run -q --
+	exec_lap -static argv vfork $((EXECS * 5)) pale run -q --
 	missing wipe
 	exists shown
-	exec_lap -static argv again $((TRIES / 200)) pale run -q -- setarch -R
+	exec_lap -static argv again $((EXECS * 5)) pale run -q -- setarch -R
 	missing wipe
 }
 
