@@ -259,14 +259,15 @@ tests: all $(BUMPED) $(B)/unit $(ESCAPES) $(VICTIMS) $(patsubst %,$(B)/victims/%
 
 # T="SCENARIO[/TEST] ..." runs these alone.
 check: deps
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory -j$$(nproc) tests
+	@$(if $(T),,$(MAKE) --no-print-directory -j$$(nproc) CONFIG=asan .build/asan/replay)
 	@tests/run.sh $(B) $(T)
 	@$(if $(T),,ABI_MAX=2 tests/run.sh $(B) $(OLDER))
 
 # Before a commit: the units, the checks of the tree, and the main job at one level.
 QUICK := checks 10-first-day 20-hooks 30-approvals 40-ledger 93-open
 check-quick:
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory -j$$(nproc) tests
 	@LEVELS=full tests/run.sh $(B) $(QUICK)
 
 # What Landlock bounds on newer kernels alone, as on Debian 12's own.
@@ -348,6 +349,21 @@ fuzz: deps-fuzz
 			-artifact_prefix=.build/corpus/$$f- .build/corpus/$$f $$(ls -d tests/corpus/$$f 2>/dev/null) \
 			2>.build/corpus/$$f.log || { tail -30 .build/corpus/$$f.log; exit 1; }; \
 		tail -1 .build/corpus/$$f.log; done
+
+# Each target once over its corpus, which `make check` runs.
+REPLAYED := $(notdir $(wildcard tests/corpus/*))
+REPLAYED_OBJ := $(REPLAYED:%=.build/asan/tests/fuzz/fuzz_%.o) .build/asan/tests/fuzz/replay.o
+$(REPLAYED_OBJ): .build/asan/tests/fuzz/%.o: tests/fuzz/%.c Makefile
+	@mkdir -p $(@D)
+	$(call note,CC)
+	$(Q)$(CC) $(BASE) $(CFLAGS_asan) -Wno-missing-prototypes -DLLVMFuzzerTestOneInput=$* '-DTARGETS=$(patsubst %,X(%),$(REPLAYED))' -c -o $@ $<
+.build/asan/replay: $(REPLAYED_OBJ) $(FUZZ_DNS:%.c=.build/asan/%.o) .build/asan/libpolicy.a
+	$(call note,LD)
+	$(Q)$(CC) $(LDFLAGS_asan) -o $@ $^ -lldns $(LIBS_policy)
+
+# All that is too long for `make check`, at every level, and a table of it.
+nightly: deps
+	@tests/nightly.sh
 
 cov: deps
 	@$(MAKE) --no-print-directory CONFIG=cov .build/cov/unit
@@ -516,10 +532,11 @@ help:
 	@echo 'make cov        coverage of policy/      make lint-code   static analysis'
 	@echo 'make agents     real agents from npm under the fence, offline'
 	@echo 'make compat     ordinary work bare and fenced at each level must be the same'
+	@echo 'make nightly    everything that is too long for make check, and a table of it'
 	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
 -include $(wildcard $(B)/bumped/*/*.d $(B)/bumped/*/*/*.d) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
-.PHONY: all tests check check-quick html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
+.PHONY: all tests check check-quick nightly html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:

@@ -140,6 +140,11 @@ checks() {
 	python3 tests/circles.py "$B" >"$T_BASE/log" 2>&1
 	report $? circles "$T_BASE/log" "$T_BASE/results/circles"
 	cat "$T_BASE/results/circles"
+	if [ -x .build/asan/replay ]; then
+		.build/asan/replay tests/corpus >"$T_BASE/log" 2>&1
+		report $? corpus "$T_BASE/log" "$T_BASE/results/corpus"
+		cat "$T_BASE/results/corpus"
+	fi
 	if [ -x "$B/unit" ]; then
 		cp -r tests/cases "$T_BASE/" 2>/dev/null
 		unit_tests
