@@ -275,10 +275,9 @@ static void wait_children(struct running *r)
 	int status;
 
 	while ((pid = next_child(&status)) > 0) {
-		if (pid == r->a->launch->pid) {
+		/* A helper that was stopped may go on, and is still ours to spare at the end. */
+		if (pid == r->a->launch->pid && !WIFSTOPPED(status))
 			r->a->launch->pid = -1;
-			continue;
-		}
 		if (pid != r->pid)
 			continue;
 		if (WIFSTOPPED(status)) {

@@ -267,13 +267,12 @@ static void print_questions(const struct result *r)
 
 #define NOT_IN_JOURNAL "the journal shows no head of it"
 
-static void print_endless(const struct result *r, const char *seal)
+/* A helper that was told to end, and was late, leaves an end record and yet decisions beside the ledger. */
+static void print_unwritten(const struct result *r)
 {
 	char path[PATH_MAX];
 	uint64_t n = unwritten_count(r->chain.session, path, sizeof(path));
 
-	printf("no end record after #%" PRIu64 ": the ledger was cut short, or its helper was killed, %s\n",
-	       r->records, seal);
 	if (n > 0)
 		printf("  %" PRIu64 " decisions that its helper had not written are in %s\n", n, path);
 }
@@ -299,7 +298,9 @@ static void print_result(const struct result *r)
 		       " (the helper or the machine died while writing), %s\n",
 		       r->torn, r->records, seal);
 	else if (!r->chain.ended && !r->running)
-		print_endless(r, seal);
+		printf("no end record after #%" PRIu64
+		       ": the ledger was cut short, or its helper was killed, %s\n",
+		       r->records, seal);
 	else
 		printf("%" PRIu64 " records, head %.12s%s, %s%s\n", r->records, r->chain.prev,
 		       r->chain.ended ? "" : ", still running", seal,
@@ -308,8 +309,10 @@ static void print_result(const struct result *r)
 		printf("  %" PRIu64 " records were lost, as the ledger says\n", r->chain.lost);
 	if (r->chain.tampered)
 		puts("  tampered with: " RING_TAMPERED);
-	if (!r->unreadable)
+	if (!r->unreadable) {
+		print_unwritten(r);
 		print_questions(r);
+	}
 }
 
 static json_t *questions_to_json(const struct result *r)
@@ -334,12 +337,14 @@ static json_t *result_to_json(const struct result *r)
 			      "path", json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records,
 			      "bad_line", (json_int_t)r->bad_line, "why", json_text(why), "torn_bytes",
 			      (json_int_t)r->torn, "ended", c->ended, "running", r->running, "head", c->prev);
+	char path[PATH_MAX];
 	json_t *more = json_pack(
-		"{sI, sI, so, so, sI, so, sI, sb}", "checkpoints", (json_int_t)c->checkpoints, "sealed_to",
-		(json_int_t)(c->has_key ? c->sealed : 0), "signer",
+		"{sI, sI, so, so, sI, so, sI, sb, sI}", "checkpoints", (json_int_t)c->checkpoints,
+		"sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",
 		json_text(c->signer[0] ? c->signer : NULL), "owner",
 		c->has_owner ? json_integer(c->owner) : json_null(), "heads_known", (json_int_t)c->n_heads,
-		"open", questions_to_json(r), "lost", (json_int_t)c->lost, "tampered", c->tampered);
+		"open", questions_to_json(r), "lost", (json_int_t)c->lost, "tampered", c->tampered,
+		"unwritten", (json_int_t)unwritten_count(c->session, path, sizeof(path)));
 
 	if (!j || !more || json_object_update_new(j, more) < 0) {
 		json_decref(j);

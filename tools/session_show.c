@@ -8,6 +8,7 @@
 
 #include "changed.h"
 #include "tools.h"
+#include "unwritten.h"
 
 #define DENIED_SHOWN 12
 #define LATER_SHOWN  20
@@ -334,6 +335,18 @@ static void print_observed(const struct page *p)
 	printf("see: pale learn --session %s\n", p->ref.session);
 }
 
+/* Decisions that are not in the ledger, because its helper ended before it wrote them. */
+static void print_unwritten(const struct page *p)
+{
+	char path[PATH_MAX];
+	uint64_t n = unwritten_count(p->ref.session, path, sizeof(path));
+
+	if (n == 0)
+		return;
+	label("not written");
+	printf("%" PRIu64 " decisions: they are in %s\n", n, path);
+}
+
 static const char *how_it_is(const struct page *p)
 {
 	if (p->alive)
@@ -362,6 +375,7 @@ static void page_print(const struct page *p)
 	line("limits", fact(p, "limits"));
 	line("machine", fact(p, "facts"));
 	line("tampered", fact(p, "tampered"));
+	print_unwritten(p);
 	print_counts(p);
 	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed", n);
 	line("changed", n ? changed : "");
@@ -375,6 +389,7 @@ static json_t *page_json(const struct page *p)
 	const char *const kept[] = { "agent",  "argv",	 "workspace", "preset",	 "level", "not_enforced",
 				     "limits", "facts",	 "pid",	      "started", "ended", "status",
 				     "turns",  "counts", "lost",      "tampered" };
+	char path[PATH_MAX];
 
 	for (size_t i = 0; i < NELEM(kept); i++) {
 		json_t *value = json_object_get(p->facts, kept[i]);
@@ -382,6 +397,9 @@ static json_t *page_json(const struct page *p)
 		(void)json_object_set_new(j, kept[i], value ? json_incref(value) : json_null());
 	}
 	(void)json_object_set_new(j, "session", json_string(p->ref.session));
+	(void)json_object_set_new(
+		j, "unwritten",
+		json_integer((json_int_t)unwritten_count(p->ref.session, path, sizeof(path))));
 	(void)json_object_set_new(j, "alive", json_boolean(p->alive));
 	(void)json_object_set_new(j, "observing", json_boolean(p->story.observing));
 	(void)json_object_set_new(j, "observed", json_integer((json_int_t)p->story.observed));

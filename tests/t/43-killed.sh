@@ -68,6 +68,27 @@ t_helper_killed_at_any_moment() {
 	[ ! -s "$S/untold" ] || fail "done, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done"), $(head -3 "$S/untold")"
 }
 
+# A helper that was stopped for a while is still the session's: it is spared until it has written all, and the
+# end record says how the session ended.
+t_helper_stopped_and_continued() {
+	local helper
+	OPTS=(--timeout 3s)
+	bg stopped bash -c 'trap "" TERM; touch ready; i=0; while :; do echo x >"made-$((i++))"; sleep 0.02; done'
+	until_true 20 test -e ready || fail "it does not begin"
+	helper=$(pgrep -P "$BG" -x pale-helper) || fail "no helper"
+	kill -STOP "$helper"
+	sleep 0.5
+	kill -CONT "$helper"
+	bg_wait stopped
+	rc_is 124
+	missing "$STATE/unwritten.jsonl"
+	recorded session/end "" "exit 124"
+	ls | grep '^made-' | sort >"$S/done"
+	records write allow | grep -oE 'made-[0-9]+"' | tr -d '"' | sort -u >"$S/told"
+	comm -23 "$S/done" "$S/told" >"$S/untold"
+	[ -s "$S/done" ] && [ ! -s "$S/untold" ] || fail "done, and not recorded: $(head -3 "$S/untold")"
+}
+
 # Helper, supervisor or agent, while questions are open and programs start: nothing that was done is without its
 # record, nothing is done twice, and no process of the session goes on.
 t_any_of_them_killed_at_any_moment() {
@@ -91,7 +112,9 @@ t_unwritten_is_kept_within_bounds() {
 	cp "$STATE/unwritten.jsonl" kept
 	grep -m1 "$session" kept >>"$STATE/unwritten.old.jsonl" && [ -n "$session" ] || fail "nothing of $session"
 	run pale log verify
-	out_has "$(grep -c "$session" kept | awk '{ print $1 + 1 }')"
+	out_has "$(grep -c "$session" kept | awk '{ print $1 + 1 }') decisions that its helper had not written"
+	run pale session show "$session"
+	out_has "$(grep -c "$session" kept | awk '{ print $1 + 1 }') decisions: they are in"
 	run pale session gc
 	[ -e "$STATE/unwritten.old.jsonl" ] && [ -e "$STATE/unwritten.jsonl" ] || fail "it went too early"
 	touch -d '91 days ago' "$STATE"/unwritten*.jsonl
