@@ -265,13 +265,13 @@ check: deps
 	@$(if $(T),,ABI_MAX=2 tests/run.sh $(B) $(OLDER))
 
 # Before a commit: the units, the checks of the tree, and the main job at one level.
-QUICK := checks 10-first-day 20-hooks 30-approvals 40-ledger 93-open
+QUICK := checks story/first-day hooks/each approvals/answers ledger/verify fence/open
 check-quick:
 	@$(MAKE) --no-print-directory -j$$(nproc) tests
 	@LEVELS=full tests/run.sh $(B) $(QUICK)
 
 # What Landlock bounds on newer kernels alone, as on Debian 12's own.
-OLDER := 10-first-day 93-open 97-gate 98-agreement
+OLDER := story/first-day fence/open hooks/gate hooks/agreement
 
 try: deps
 	@$(MAKE) --no-print-directory all
@@ -289,9 +289,9 @@ RING_FUZZ_S ?= 600
 KILLS ?= 300
 race: deps
 	@$(MAKE) --no-print-directory tests
-	@RACES=$(RACES) RING_FUZZ_S=$(RING_FUZZ_S) LEVELS="full strict" tests/run.sh $(B) 99-races \
-		42-ring/fuzzed_without_rest 42-ring/fuzzed_seldom
-	@KILLS=$(KILLS) tests/run.sh $(B) 43-killed/any_of_them_killed_at_any_moment
+	@RACES=$(RACES) RING_FUZZ_S=$(RING_FUZZ_S) LEVELS="full strict" tests/run.sh $(B) escapes/races \
+		ledger/ring/fuzzed_without_rest ledger/ring/fuzzed_seldom
+	@KILLS=$(KILLS) tests/run.sh $(B) ledger/killed/any_of_them_killed_at_any_moment
 
 # Ordinary work, bare and at each level: status, output and tree must be equal.
 compat: deps-compat
@@ -314,7 +314,7 @@ asan: deps
 
 # A question's whole way, from the hook to the answer, with all programs' memory or threads watched.  First
 # each program is made to do what must be found; then nothing may be.
-FLOW := $(patsubst tests/t/%.sh,%,$(wildcard $(addprefix tests/t/,30-*.sh 31-*.sh 32-*.sh 33-*.sh 61-*.sh 62-*.sh 63-*.sh 90-helper.sh)))
+FLOW := approvals helper/protocols
 FOUND := /tmp/pale-sanitize
 MUST_FIND_asan := heap-use-after-free|detected memory leaks
 MUST_FIND_tsan := data race

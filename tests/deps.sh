@@ -53,6 +53,11 @@ for name in $pure; do
 	[ -z "$hits" ] || complain "policy/$name.c is pure: $hits"
 done
 
+# A scenario runs from a folder of tests/t, and calls what runs it.
+for file in tests/t/*.sh tests/t/*/*/*.sh; do
+	[ ! -e "$file" ] || complain "$file is in no folder of scenarios, so it never runs"
+done
+
 # A suite that nobody lists compiles, links and never runs.
 for suite in $(sed -n 's/^Suite \*suite_\([a-z_]*\)(void)$/\1/p' tests/unit/*.c); do
 	grep -qx "SUITE($suite)" tests/unit/suites.h || complain "tests/unit/suites.h lacks $suite: it never runs"

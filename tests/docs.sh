@@ -78,7 +78,7 @@ grep -oE 'preset [a-z0-9-]+:[0-9]+ \[[a-z]+\] [a-z]+ = [^ )]+' README.md | while
 done | grep . && complain "README.md: no such lines of the presets"
 
 # What the table of guarantees stands on: each promise has probes, each probe a promise (its cells are
-# compared with what was measured by tests/t/99-escapes.sh).
+# compared with what was measured by tests/t/escapes/guarantees.sh).
 promises() {
 	sed -n 's/^P(.*, \([A-Z]*\))$/\1/p' tests/escapes/probes*.def | LC_ALL=C sort -u
 }

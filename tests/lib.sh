@@ -1,4 +1,4 @@
-# Scenario helpers, sourced by tests/t/*.sh and tests/try.sh.
+# Scenario helpers, sourced by tests/t/*/*.sh and tests/try.sh.
 #
 # A scenario file defines functions t_NAME and ends with `scenario "$@"`.  Each function runs in a
 # shell of its own as an ordinary user, in a scratch home with decoy secrets:

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Runs all tests, or those that are named: tests/run.sh BUILD_DIR [checks] [SCENARIO[/TEST]...]
+# Runs all tests, or those that are named: tests/run.sh BUILD_DIR [checks] [NAME...]
 #
+# A NAME is a folder of tests/t, a scenario in one, or a test: git, git/trunk, git/trunk/by_call.
 # `checks` are the unit tests and the checks of the tree.
 #
 # One line per test, `ok NAME` or `not ok NAME` with the output of the failed; the last line is
@@ -19,7 +20,7 @@
 # that says `# retry: timeouts` only those are repeated.  RETRIES=0 repeats nothing.
 
 cd "$(dirname "$0")/.." || exit 2
-B=${1:?usage: tests/run.sh BUILD_DIR [SCENARIO[/TEST]...]}
+B=${1:?usage: tests/run.sh BUILD_DIR [checks] [NAME...]}
 shift
 B=$(realpath "$B") || exit 2
 . tests/stage.sh
@@ -30,11 +31,12 @@ trap 'exit 130' INT TERM
 stage_install "$B" || exit 2
 mkdir -p "$T_BASE/t" "$T_BASE/victims" "$T_BASE/results"
 stage_levels full strict hooks
-cp -r tests/t/. tests/lib.sh tests/netlab.sh tests/agents tests/helper tests/escapes tests/dns policy/presets/home.ini "$T_BASE/t/"
+cp -r tests/t "$T_BASE/scenarios"
+cp -r tests/t/lib/. tests/lib.sh tests/netlab.sh tests/agents tests/helper tests/escapes tests/dns policy/presets/home.ini "$T_BASE/t/"
 cp README.md tests/tables.sh tools/man/pale-guarantees.7 "$T_BASE/t/escapes/"
 cp policy/options.def "$T_BASE/t/options/"
 cp -r "$B"/victims/. "$T_BASE/victims/" 2>/dev/null
-chmod -R a+rX "$T_BASE/t" "$T_BASE/victims" "$T_STAGE"
+chmod -R a+rX "$T_BASE/t" "$T_BASE/scenarios" "$T_BASE/victims" "$T_STAGE"
 
 # report STATUS NAME LOG RESULTS
 report() {
@@ -69,10 +71,23 @@ wrapped() {
 	as_user "$scratch" "$@"
 }
 
+# The name of a scenario's file: FOLDER/NAME.
+scenario_of() {
+	local name=${1#"$T_BASE/scenarios/"}
+	echo "${name%.sh}"
+}
+
+# Where the results of a scenario at a level are: results_of FILE LEVEL.
+results_of() {
+	local name
+	name=$(scenario_of "$1")
+	echo "$T_BASE/results/${name/\//.}.$2"
+}
+
 # run_test FILE LEVEL TEST RESULTS: one test in a scratch directory of its own.
 run_test() {
 	local file=$1 test=$3 name scratch log limit rc
-	name=$(basename "$file" .sh)
+	name=$(scenario_of "$file")
 	[ "$2" = full ] || name=$2:$name
 	export T_LEVEL=$2
 	limit=$(sed -n 's/^# limit: //p' "$file")
@@ -100,16 +115,16 @@ may_repeat() {
 
 run_scenario() {
 	local file=$1 level=$2 only=$3 test results began=$SECONDS
-	results=$T_BASE/results/$(basename "$file" .sh).$level
+	results=$(results_of "$file" "$level")
 	# Without its last line a file would define its tests, run none of them and pass.
-	grep -q 'scenario "\$@"' "$file" || echo "not ok $(basename "$file" .sh) # it does not call scenario" >>"$results"
+	grep -q 'scenario "\$@"' "$file" || echo "not ok $(scenario_of "$file") # it does not call scenario" >>"$results"
 	for test in $(sed -n 's/^t_\([A-Za-z0-9_-]*\)() *{.*/\1/p' "$file"); do
 		[ -z "$only" ] || [ "$only" = "$test" ] || continue
 		run_test "$file" "$level" "$test" "$results"
 	done
 	touch "$results"
 	cat "$results"
-	echo "$((SECONDS - began)) s $level:$(basename "$file" .sh)" >>"$T_BASE/times"
+	echo "$((SECONDS - began)) s $level:$(scenario_of "$file")" >>"$T_BASE/times"
 }
 
 # More failures than these are no matter of a busy machine.
@@ -119,7 +134,7 @@ try_again() {
 	[ -e "$T_BASE/again" ] && [ "$(wc -l <"$T_BASE/again")" -le "$RETRIES" ] || return 0
 	mv "$T_BASE/again" "$T_BASE/repeated"
 	while read -r file level test name; do
-		results=$T_BASE/results/$(basename "$file" .sh).$level
+		results=$(results_of "$file" "$level")
 		run_test "$file" "$level" "$test" "$T_BASE/second" </dev/null
 		sed 's/^/second try: /' "$T_BASE/second"
 		if grep -q '^ok ' "$T_BASE/second"; then
@@ -173,40 +188,53 @@ seeds() {
 
 # The scenarios, those first that may take longest, so that the last one ends beside others.
 longest_first() {
-	(cd "$T_BASE/t" && grep -H '^# limit: ' [0-9]*.sh | sort -t: -k3 -rn -s | cut -d: -f1; ls [0-9]*.sh) | awk '!seen[$0]++'
+	(cd "$T_BASE/scenarios" && grep -rH '^# limit: ' --include='*.sh' . | sort -t: -k3 -rn -s | cut -d: -f1
+		find . -name '*.sh' | sort) | sed -n '/^\.\/lib\//!s|^\./\(.*\)\.sh$|\1|p' | awk '!seen[$0]++'
 }
 
-# FILE LEVEL [TEST] for each run.
+# SCENARIO [TEST] for a NAME.
+scenarios_of() {
+	local all=$T_BASE/scenarios
+	if [ -d "$all/$1" ]; then
+		(cd "$all" && ls "$1"/*.sh) | sed 's/\.sh$//'
+	elif [ -f "$all/$1.sh" ]; then
+		echo "$1"
+	elif [ -f "$all/${1%/*}.sh" ]; then
+		echo "${1%/*} ${1##*/}"
+	else
+		echo "tests/run.sh: there is no folder, scenario or test $1 in tests/t" >&2
+		return 1
+	fi
+}
+
+# SCENARIO LEVEL [TEST] for each run.
 chosen() {
-	local want file level
+	local want
 	[ $# != 0 ] || set -- $(longest_first)
 	for want; do
-		[ "$want" != checks ] || continue
-		file=$(basename "${want%%/*}" .sh).sh
-		for level in $(levels_of "$file"); do
-			case $want in
-			*/*) echo "$file $level ${want#*/}" ;;
-			*) echo "$file $level" ;;
-			esac
+		[ "$want" = checks ] || scenarios_of "$want"
+	done | while read -r scenario only; do
+		for level in $(levels_of "$scenario"); do
+			echo "$scenario $level $only"
 		done
 	done
 }
 
 levels_of() {
-	local level said more=
-	said=$(sed -n 's/^# levels: //p' "$T_BASE/t/$1")
-	[ -z "${NIGHTLY:-}${LEVELS:-}" ] || more=$(sed -n 's/^# nightly: //p' "$T_BASE/t/$1")
+	local level said more= file=$T_BASE/scenarios/$1.sh
+	said=$(sed -n 's/^# levels: //p' "$file")
+	[ -z "${NIGHTLY:-}${LEVELS:-}" ] || more=$(sed -n 's/^# nightly: //p' "$file")
 	for level in ${said:-full} $more; do
 		[[ " ${LEVELS:-full strict hooks} " != *" $level "* ]] || echo "$level"
 	done
 }
 
 [ $# != 0 ] && [ "$1" != checks ] || checks
-while read -r file level only; do
+while read -r scenario level only; do
 	while [ "$(jobs -rp | wc -l)" -ge "${JOBS:=$(($(nproc) + 1))}" ]; do
 		wait -n
 	done
-	run_scenario "$T_BASE/t/$file" "$level" "$only" &
+	run_scenario "$T_BASE/scenarios/$scenario.sh" "$level" "$only" &
 done < <(chosen "$@")
 wait
 try_again

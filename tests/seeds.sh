@@ -11,9 +11,10 @@
 cd "$(dirname "$0")/.." || exit 2
 
 names() {
-	local file
-	for file in tests/t/[0-9]*.sh; do
-		sed -n "s|^t_\([A-Za-z0-9_-]*\)() *{.*|$(basename "$file" .sh)/\1|p" "$file"
+	local file name
+	for file in tests/t/*/*.sh; do
+		name=${file#tests/t/}
+		sed -n "s|^t_\([A-Za-z0-9_-]*\)() *{.*|${name%.sh}/\1|p" "$file"
 	done
 	sed -n 's/^SUITE(\([a-z_]*\))$/unit:\1/p' tests/unit/suites.h
 	printf '%s\n' deps symbols surface docs circles

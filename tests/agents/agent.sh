@@ -1,4 +1,4 @@
-# Real agents from npm, driven by a scripted model: sourced after lib.sh by tests/t/80-agent.sh and
+# Real agents from npm, driven by a scripted model: sourced after lib.sh by tests/t/work/agent.sh and
 # by tests/agents/run.sh.
 #
 # agent_need NAME installs the pinned package once, below the user's real home, or skips.

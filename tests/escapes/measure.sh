@@ -1,4 +1,4 @@
-# Measuring the escapes, sourced by tests/t/99-escapes.sh.
+# Measuring the escapes, sourced by tests/t/escapes/guarantees.sh.
 #
 #   measure NAME VARIANT [COMMAND...]   tries all escapes of that build, inside what COMMAND starts (none:
 #                                       bare), and leaves `NAME result` lines in $S/results/NAME

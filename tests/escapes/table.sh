@@ -1,7 +1,7 @@
 #!/bin/bash
 # The guarantee table of pale-guarantees(7).
 #
-#   table.sh PROBES RESULTS      prints it from what was measured (tests/t/99-escapes.sh)
+#   table.sh PROBES RESULTS      prints it from what was measured (tests/t/escapes/guarantees.sh)
 #   table.sh --write BUILD_DIR   measures, and writes it into the page
 
 # Which measurements a column stands for.
@@ -62,7 +62,7 @@ write() {
 	local build=$1
 	cd "$(dirname "$0")/../.." || exit 2
 	GUARANTEES=$(mktemp) && export GUARANTEES
-	LEVELS=full tests/run.sh "$build" 99-escapes/guarantees
+	LEVELS=full tests/run.sh "$build" escapes/guarantees/guarantees
 	[ -s "$GUARANTEES" ] || { echo "nothing was measured" && exit 1; }
 	bash tests/tables.sh into tools/man/pale-guarantees.7 guarantees <"$GUARANTEES"
 	rm -f "$GUARANTEES"

@@ -1,6 +1,7 @@
 /*
- * Every row of tests/t/options/rules.tsv by the evaluator, as rules of a policy and as grants.  The scenario
- * 26-options has the same rows answered by explain, hooks and supervisor.  Run from the top of the tree.
+ * Every row of tests/t/lib/options/rules.tsv by the evaluator, as rules of a policy and as grants.  The
+ * scenario commands/options has the same rows answered by explain, hooks and supervisor.  Run from the top of
+ * the tree.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 
 Suite *suite_options(void);
 
-#define ROWS "tests/t/options/rules.tsv"
+#define ROWS "tests/t/lib/options/rules.tsv"
 /* As rows.py has it. */
 #define POLICY                                                                                               \
 	"[session]\napprovals = ask\n"                                                                       \

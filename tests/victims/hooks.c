@@ -154,7 +154,7 @@ static int is_one_of(const char *name, const char *const *names)
 	return *names != NULL;
 }
 
-/* Where these act is not the caller's to say: 22-inner.sh. */
+/* Where these act is not the caller's to say: hooks/inner.sh. */
 static int has_own_place(const char *name)
 {
 	static const char *const names[] = { "tmpfile", "shm_", "sem_", "ruserpass", NULL };
@@ -172,7 +172,8 @@ static int only_lists(const char *name)
 static void list(void)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		/* What is never allowed has no allowed place: 22-inner.sh and 70-escapes.sh have these. */
+		/* What is never allowed has no allowed place: hooks/inner.sh and escapes/tried.sh have these.
+		 */
 		if (strcmp(rows[i].op, "OP_NONE") == 0 && rows[i].nr == NONE &&
 		    strcmp(rows[i].name, "syscall") != 0)
 			continue;

@@ -85,7 +85,8 @@ static long call_nftw64(void)
 	return f_nftw64(A("dir"), seen_new64, 4, FTW_PHYS);
 }
 
-/* --- places of their own (22-inner.sh): DIR is the name ------------------------------------------------ */
+/* --- places of their own (hooks/inner.sh): DIR is the name ------------------------------------------------
+ */
 
 static long call_tmpfile(void)
 {

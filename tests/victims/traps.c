@@ -1,7 +1,7 @@
 /*
  * Programs that do what breaks interposers: `traps NAME FILE [WORD]` springs one trap and reads FILE in it.
  * What it prints is the same with and without a fence, but for a FILE that the fence denies, where it
- * prints the errno.  Used by tests/t/87-traps-*.sh.
+ * prints the errno.  Used by tests/t/work/traps-*.sh.
  */
 #include "tests/victims/traps.h"
 

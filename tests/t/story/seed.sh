@@ -120,7 +120,7 @@ t_pass_list() {
 }
 
 # "Only core developer domains (GitHub, Google, Wikipedia, NPM, PyPI)." "MERGE (Default)": by name alone; what is
-# really reached is in 05-seed-network.sh.
+# really reached is in story/seed-network.sh.
 t_core_domains() {
 	local host
 	bridge

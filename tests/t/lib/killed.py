@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A session in which helper, supervisor or agent is killed at a random moment, for 43-killed.sh.
+"""A session in which helper, supervisor or agent is killed at a random moment, for ledger/killed.sh.
 
 killed.py ROUNDS STATE    what is not as it should be, a line each; nothing where all is well
 

@@ -1,4 +1,4 @@
-# What the files 87-traps-*.sh share.  A trap springs bare and in the fence, in workspaces of the same name:
+# What the files work/traps-*.sh share.  A trap springs bare and in the fence, in workspaces of the same name:
 #
 #   holds VIA 'LINE'    LINE, in which $F names a file and $T is the victim, comes out in the fence as
 #                       it does bare: output, errors, status, tree.  Where F is a key it shows that key

@@ -1,6 +1,6 @@
 # limit: 60
 # needs: root
-# The seed's three network modes, with preset bridge and real servers (05-seed.sh has the rest).
+# The seed's three network modes, with preset bridge and real servers (story/seed.sh has the rest).
 . "$T_LIB"
 . "$(dirname "$T_LIB")/netlab.sh"
 

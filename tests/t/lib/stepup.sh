@@ -1,4 +1,4 @@
-# What the files 62-stepup*.sh share: a passphrase that is set on a terminal, an npm, the operator's client.
+# What the files approvals/stepup*.sh share: a passphrase that is set on a terminal, an npm, the operator's client.
 
 SECRET="correct horse battery"
 PHRASE="seven blue herons"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Signals, for 92-signals.sh.
+"""Signals, for fence/signals.sh.
 
 signals.py victim FILE          a process of no session, with two threads: writes down each signal that it gets
 signals.py outside PID TID      all ways at that victim
