@@ -229,6 +229,9 @@ levels_of() {
 	done
 }
 
+for want; do
+	[ "$want" = checks ] || scenarios_of "$want" >/dev/null || exit 2
+done
 [ $# != 0 ] && [ "$1" != checks ] || checks
 while read -r scenario level only; do
 	while [ "$(jobs -rp | wc -l)" -ge "${JOBS:=$(($(nproc) + 1))}" ]; do
