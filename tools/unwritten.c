@@ -24,8 +24,12 @@ struct unwritten {
 	char path[PATH_MAX];
 };
 
+/* NULL for what is no decision of its own: a start, an exit, an outcome. */
 static json_t *line_of(const char *session, const char *via, const struct ring_record *r)
 {
+	if (r->kind != RING_DECISION && r->kind != RING_CLAIM)
+		return NULL;
+
 	size_t len = r->op == OP_EXEC ? strcspn(r->target, " ") : r->target_len;
 	_cleanup_free_ char *target = record_escape(r->target, len);
 
@@ -55,7 +59,8 @@ static uint64_t keep_ring(FILE *to, const char *session, const char *via, struct
 	 * of its own. */
 	rd->next = rd->seen = rd->freed = rd->last = atomic_load(&ring->tail);
 	for (size_t i = 0; i < RING_SLOTS && has_more(rd, &r); i++) {
-		_cleanup_json_ json_t *j = r.kind == RING_DECISION ? line_of(session, via, &r) : NULL;
+		/* What a hook denied is told by the supervisor above level hooks. */
+		_cleanup_json_ json_t *j = line_of(session, r.kind == RING_CLAIM ? "hook" : via, &r);
 
 		if (j && json_dumpf(j, to, JSON_COMPACT) == 0 && fputc('\n', to) != EOF)
 			n++;

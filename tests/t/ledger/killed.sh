@@ -68,6 +68,42 @@ t_helper_killed_at_any_moment() {
 	[ ! -s "$S/untold" ] || fail "done, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done"), $(head -3 "$S/untold")"
 }
 
+count_of() {
+	od -An -tu8 -N8 "$1" | tr -d ' '
+}
+
+# What is denied is kept as what is allowed is, by whom it was denied: hooks and supervisor.
+t_denials_of_a_killed_helper_are_kept() {
+	local helper level
+	# How many were denied is counted in shared memory, which costs no call: the helper is to be behind.
+	cat >denied.py <<-'EOF'
+		import mmap, struct, sys
+		f = open(sys.argv[1], "w+b")
+		f.truncate(4096)
+		count = mmap.mmap(f.fileno(), 4096)
+		for i in range(10**9):
+		    try:
+		        open("%s/late-%s-%d." % (sys.argv[2], sys.argv[1], i), "w")
+		    except OSError:
+		        struct.pack_into("Q", count, 0, i + 1)
+	EOF
+	for level in full strict hooks full full; do
+		OPTS=(--level "$level")
+		rm -f "$level"
+		bg "$level" python3 denied.py "$level" "$HOME/elsewhere"
+		until_true 20 eval '[ -e "$level" ] && [ "$(count_of "$level")" -gt 200 ]' || fail "it does not begin"
+		helper=$(pgrep -P "$BG" -x pale-helper) || fail "no helper"
+		kill -9 "$helper"
+		bg_wait "$level"
+		rc_is 125
+		seq -f "late-$level-%.0f." 0 $(($(count_of "$level") - 1)) | sort >"$S/done"
+		{ records write deny; grep '"verdict":"deny"' "$STATE/unwritten.jsonl"; } | grep -oE "late-$level-[0-9]+\." | sort -u >"$S/told"
+		comm -23 "$S/done" "$S/told" >"$S/untold"
+		[ ! -s "$S/untold" ] || fail "$level: denied, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done")"
+		rm -rf "$STATE"
+	done
+}
+
 # A helper that was stopped for a while is still the session's: it is spared until it has written all, and the
 # end record says how the session ended.
 t_helper_stopped_and_continued() {
