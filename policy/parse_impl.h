@@ -190,6 +190,15 @@ int parser_check_forbidden(struct parser *ps);
 int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* "1M" to "100G" in MiB, or -EINVAL. */
 int log_size_parse(const char *word);
+/* Adds a rule as it is: 0 or -ENOMEM. */
+int parser_add_plain(struct parser *ps, const struct rule *proto, const char *pattern);
+/* What a path leads to by symbolic links, in *ret, or NULL where it is as it is; of the bundle.  0 or
+ * -ENOMEM. */
+int parser_find_real(struct parser *ps, const char *prefix, const char **ret);
+/* A link on the way is somebody's who may not open anything by it. */
+bool parser_is_unproven(const struct parser *ps, const char *prefix);
+/* parse_program.c: a command rule, and the same for the file that its program leads to. */
+int parser_add_command(struct parser *ps, const struct rule *proto, const char *pattern);
 /* Adds a rule for both spellings of an absolute, normalised pattern. */
 int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern);
 /* parse_home.c: the table of the home, beneath a preset that has it.  0 or -ENOMEM. */

@@ -52,7 +52,7 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 	return err;
 }
 
-static int add_plain(struct parser *ps, const struct rule *proto, const char *pattern)
+int parser_add_plain(struct parser *ps, const struct rule *proto, const char *pattern)
 {
 	struct rule *r = policy_add(ps->p);
 
@@ -87,9 +87,9 @@ int parser_sort_reals(struct parser *ps)
 	return 0;
 }
 
-static const char *known_real(const struct parser *ps, char *prefix)
+static const char *known_real(const struct parser *ps, const char *prefix)
 {
-	const struct real wanted = { .prefix = prefix }, *key = &wanted;
+	const struct real wanted = { .prefix = (char *)prefix }, *key = &wanted;
 	const struct real **hit;
 
 	if (!ps->reals)
@@ -106,8 +106,7 @@ static const char *listed_real(const struct bundle *b, const char *prefix)
 	return NULL;
 }
 
-/* What prefix leads to, or NULL, in *ret.  0 or -ENOMEM. */
-static int find_real(struct parser *ps, char *prefix, const char **ret)
+int parser_find_real(struct parser *ps, const char *prefix, const char **ret)
 {
 	int err = 0;
 
@@ -126,10 +125,10 @@ static bool opens(enum rule_kind kind)
 	       kind == RULE_NET_UNIX;
 }
 
-static bool is_unproven(const struct bundle *b, const char *prefix)
+bool parser_is_unproven(const struct parser *ps, const char *prefix)
 {
-	for (size_t i = 0; i < b->n_unproven; i++)
-		if (strcmp(b->unproven[i], prefix) == 0)
+	for (size_t i = 0; i < ps->b->n_unproven; i++)
+		if (strcmp(ps->b->unproven[i], prefix) == 0)
 			return true;
 	return false;
 }
@@ -143,15 +142,15 @@ int parser_add_path(struct parser *ps, const struct rule *proto, const char *pat
 
 	if (!prefix)
 		return -ENOMEM;
-	err = add_plain(ps, proto, pattern);
-	if (err == 0 && !(opens(proto->kind) && is_unproven(ps->b, prefix)))
-		err = find_real(ps, prefix, &real);
+	err = parser_add_plain(ps, proto, pattern);
+	if (err == 0 && !(opens(proto->kind) && parser_is_unproven(ps, prefix)))
+		err = parser_find_real(ps, prefix, &real);
 	free(prefix);
 	if (err < 0 || !real || (strlen(real) == n && memcmp(real, pattern, n) == 0))
 		return err;
 	if (asprintf(&other, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) < 0)
 		return -ENOMEM;
-	err = add_plain(ps, proto, other[0] ? other : "/");
+	err = parser_add_plain(ps, proto, other[0] ? other : "/");
 	free(other);
 	return err;
 }
@@ -193,7 +192,12 @@ static int add_rule(struct parser *ps, const struct key_def *def, const struct i
 
 	if (!ps->applies)
 		return 0;
-	err = path ? parser_add_path(ps, &proto, pattern) : add_plain(ps, &proto, pattern);
+	if (path)
+		err = parser_add_path(ps, &proto, pattern);
+	else if (def->type == KEY_COMMAND)
+		err = parser_add_command(ps, &proto, pattern);
+	else
+		err = parser_add_plain(ps, &proto, pattern);
 	ps->last_end = ps->p->n_rules;
 	return err;
 }

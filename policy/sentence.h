@@ -28,6 +28,9 @@ struct sentence {
 /* 0, or -EBADMSG with s->fault. */
 int sentence_read(const char *text, struct sentence *s);
 
+/* Where the first word of a text that sentence_read() took ends. */
+size_t sentence_first(const char *text);
+
 /*
  * Calls fn for each choice of the alternatives, until it returns a negative number, which is
  * returned; -EBADMSG with s->fault where the alternatives are malformed or too many.
