@@ -492,7 +492,7 @@ endef
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
-	rm -f $(MAN1:tools/%=$(MAN)/man1/%) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) $(MAN7:tools/%=$(MAN)/man7/%) $(MAN8:helper/%=$(MAN)/man8/%)
+	rm -f $(foreach n,1 5 7 8,$(addprefix $(MAN)/man$(n)/,$(notdir $(MAN$(n)))))
 	rm -f $(COMPLETIONS)
 	@for f in $(SYSTEM_FILES); do [ ! -e "$$f" ] || { head -1 "$$f" | grep -qxF '$(OWNED)' && rm -f "$$f"; } || \
 		echo "$$f stays: it is not of the installation in $(PREFIX)"; done
