@@ -197,15 +197,15 @@ struct command command_of(const struct request *req, const char **ret_extra)
 
 static const struct wrapper *find_wrapper(const struct command *c)
 {
+	const char *name = c->alias ? c->alias : c->program;
+
 	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
 		const struct wrapper *w = &wrappers[i];
+		bool is_applets = w->flags & WRAP_APPLET;
 
-		if (!command_is(c, w->name))
-			continue;
-		/* called rm, the file busybox is rm: its first word is no applet */
-		if ((w->flags & WRAP_APPLET) && c->alias && strncmp(c->alias, w->name, strlen(w->name)) != 0)
-			continue;
-		return w;
+		/* Called rm, the file busybox is rm: its first word is no applet.  As busybox-1 it is. */
+		if (is_applets ? strncmp(name, w->name, strlen(w->name)) == 0 : command_is(c, w->name))
+			return w;
 	}
 	return command_is_loader(c) ? &loader : NULL;
 }

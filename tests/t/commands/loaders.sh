@@ -268,8 +268,12 @@ deny = mkfifo'
 	ln -s "$(command -v busybox)" busyboxx
 	cp "$(command -v busybox)" busyboxy
 	ln -s "$PWD/busyboxy" mkfifo
+	ln -s "$PWD/busyboxy" b
+	cp busyboxy c
 	fsh './busyboxx mkfifo ran; ./busyboxy mkfifo ran; ./mkfifo ran; busybox env ./mkfifo ran
-		(exec -a -mkfifo ./busyboxy ran); (exec -a -/mkfifo busybox ran); ./busyboxx echo fine'
+		(exec -a -mkfifo ./busyboxy ran); (exec -a -/mkfifo busybox ran); ./busyboxx echo fine
+		busybox busybox-1 mkfifo ran; (exec -a busybox-1 ./b mkfifo ran); (exec -a busybox-1 ./c mkfifo ran)
+		(exec -a -busybox1 ./c mkfifo ran)'
 	out_is fine
 	[ ! -e ran ] || fail "an applet ran"
 	# Called by an applet's name it takes words, and none of them is an applet.
