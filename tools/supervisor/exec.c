@@ -241,7 +241,8 @@ static int follow_chain(struct exec *x, struct caller *c)
 
 	*loaded = x->elf;
 	script_begin(x);
-	r = exec_tool(x, c);
+	/* An interpreter that is a script executes another: script_judge() looks at that one's words. */
+	r = loaded->kind == ELF_SCRIPT ? 0 : exec_tool(x, c, &x->req);
 	if (r < 0)
 		return r;
 	while (loaded->kind == ELF_SCRIPT) {

@@ -122,9 +122,9 @@ void exec_stamp_whole(const struct exec *x, const struct caller *c, char buf[EXE
 /* exec_loads.c: fills in which files the words of req name, and req->variable; elf is its program.
  * x->is_unknown: nobody can tell. */
 void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf);
-/* Judges the script that the program is given to interpret as a command of its own (tool.h), as
+/* Judges the script that the program of `of` is given to interpret as a command of its own (tool.h), as
  * script_judge() does an interpreter.  0 or -ENOMEM. */
-int exec_tool(struct exec *x, struct caller *c);
+int exec_tool(struct exec *x, struct caller *c, const struct request *of);
 
 /* --- exec_ran.c: a running program, seen from outside --- */
 

@@ -88,25 +88,21 @@ void exec_loads(struct exec *x, struct caller *c, struct request *req, const str
 	req->variable = exec_variable(x, c, req);
 }
 
-int exec_tool(struct exec *x, struct caller *c)
+int exec_tool(struct exec *x, struct caller *c, const struct request *of)
 {
 	struct finder f = { .x = x, .c = c };
-	struct tool_script *t;
+	struct tool_script *t = caller_scratch(c, sizeof(*t));
 	struct decision d;
 
-	/* An interpreter that is a script executes another. */
-	if (x->elf.kind == ELF_SCRIPT)
-		return 0;
-	t = caller_scratch(c, sizeof(*t));
 	if (t)
-		t->words = caller_scratch(c, TOOL_WORDS(x->req.argc) * sizeof(*t->words));
+		t->words = caller_scratch(c, TOOL_WORDS(of->argc) * sizeof(*t->words));
 	if (!t || !t->words)
 		return -ENOMEM;
-	if (!tool_find(&x->req, find, &f, t))
+	if (!tool_find(of, find, &f, t))
 		return 0;
 	t->req.variable = exec_variable(x, c, &t->req);
 	d = verdict_of(c, &t->req);
-	if (!script_is_held(&x->script.d, &d) || (t->keeps_name && is_by_env(&x->req, c)))
+	if (!script_is_held(&x->script.d, &d) || (t->keeps_name && is_by_env(of, c)))
 		return 0;
 	x->script.d = d;
 	x->script.held = t->req;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/path.h"
 #include "policy/script.h"
 
 #include "tools/supervisor/exec.h"
@@ -42,5 +43,9 @@ int script_judge(struct exec *x, struct caller *c, const struct elf_info *script
 		s->d = d;
 		s->held = req;
 	}
-	return 0;
+	/* `#!/bin/sh FILE` interprets FILE, not the script.  What env(1) runs is executed anew. */
+	if (!script->interp_arg[0] || interpreter->kind == ELF_SCRIPT ||
+	    (!req.ident && strcmp(path_basename(real), "env") == 0))
+		return 0;
+	return exec_tool(x, c, &req);
 }

@@ -222,6 +222,12 @@ t_scripts_by_their_interpreter() {
 	asked 'bash -oe pipefail -rcfile x ./other'
 	asked '$T_LD /bin/sh ./other'
 	asked 'nice env sh ./other'
+	# By the kernel's own words, before the script that names it; what that one itself says is not run.
+	printf '#!/bin/sh %s\n: >ran\n' "$HOME/bin/asktool" >s
+	printf '#!/usr/bin/env -S nice sh -e %s\n' "$HOME/bin/asktool" >sn
+	chmod +x s sn
+	asked ./s
+	asked ./sn
 	need node python3
 	asked 'node lib/npm/bin/npm-cli.js publish'
 	asked 'node --no-warnings ./npm publish'
