@@ -113,7 +113,8 @@ static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok
 	switch ((enum cmd_token_kind)tok->kind) {
 	case TOKEN_SHORT:
 		p = find_letter(v, arg, text[0]);
-		*ret_value = p && p[1] && arg[0] == '-' ? p + 1 : NULL;
+		/* To Go's programs -v=/ is -v /. */
+		*ret_value = p && p[1] && arg[0] == '-' ? p + 1 + (p[1] == '=') : NULL;
 		return p != NULL;
 	case TOKEN_LONG:
 	case TOKEN_FLAG:
