@@ -196,6 +196,8 @@ t_inside_what_is_open() {
 		.vscode-server/data/User/History/1a2b/x.env .vscode-server/data/User/globalStorage/x
 		.jupyter/jupyter_notebook_config.json .jupyter/jupyter_server_config.py
 		.jupyter/jupyter_notebook_config.py .ipython/profile_default/security/x.json
+		.pub-cache/credentials.json .npm-global/etc/npmrc .sbt/1.0/sonatype.sbt .sbt/sonatype_credential
+		.sbt/gpg/secring.asc .emacs.d/oauth2.plstore .config/emacs/oauth2.plstore .emacs.d/url/cookies .tmux/resurrect/x
 		# settings with credentials in them
 		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
 		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml
@@ -207,9 +209,11 @@ t_inside_what_is_open() {
 	local later=(
 		.local/state/fnm_multishells/1_2/bin/node .terraform.d/plugin-cache/x .cache/bazelisk/x .julia/compiled/v1.11/x.so
 		.cache/typescript/5.8/x .cache/torch/hub/checkpoints/x.pth .cache/coursier/jvm/x/bin/java .cache/coursier/arc/x
-		.cache/huggingface/hub/x .gradle/init.d/x.init.gradle .config/fish/conf.d/x.fish .config/zed/tasks.json)
+		.cache/huggingface/hub/x .gradle/init.d/x.init.gradle .config/fish/conf.d/x.fish .config/zed/tasks.json
+		.pub-cache/bin/x .pub-cache/global_packages/x/bin/x.snapshot .tmux/plugins/x)
 	local cache=(
-		.cache/bazel/x .cache/uv/x .cache/coursier/v1/x.jar .cache/deno/npm/x .bun/install/cache/x .yarn/berry/cache/x.zip)
+		.cache/bazel/x .cache/uv/x .cache/coursier/v1/x.jar .cache/deno/npm/x .bun/install/cache/x .yarn/berry/cache/x.zip
+		.pub-cache/hosted/pub.dev/x/lib/x.dart .pub-cache/git/cache/x .pub-cache/_temp/x)
 	each deny read "${closed[@]}"
 	each deny write "${closed[@]}" "${later[@]}"
 	each allow read "${later[@]}" "${cache[@]}"
