@@ -34,7 +34,8 @@ t_presets() {
 		mv "$S/out" "$S/said"
 		run bash -c 'python3 "$@" <"$0"' "$S/said" "$O/presets.py" "$verb" "$O/preset_held.txt"
 		rc_is 0
-		run pale explain exec "mvn clean package; gradle publishToMavenLocal; npm ci; npm --silent run build"
+		run pale explain exec "mvn clean package; gradle publishToMavenLocal; npm ci; npm --silent run build
+			./gradlew build; ./mvnw test; perl -pe 1; ruby -e 1"
 		rc_is 0
 	done
 	run pale explain --json exec "$(paste -sd ';' "$O/preset_free.txt")"
