@@ -166,7 +166,7 @@ STATIC_VICTIMS := caller carried execs names net raw reader shed storm
 # Modules of the tools that a suite links; the dispatcher is the suite's own.
 UNIT_TOOLS := supervisor/notify supervisor/listener supervisor/procstat supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
 	supervisor/record supervisor/ask supervisor/tell supervisor/claim supervisor/ids supervisor/place supervisor/procfs supervisor/endpoint supervisor/connect supervisor/connect_unix \
-	supervisor/held supervisor/terminals supervisor/open_act supervisor/git supervisor/git_config supervisor/git_trunk supervisor/git_descent supervisor/git_late supervisor/git_own supervisor/git_shared supervisor/names supervisor/rename supervisor/moves supervisor/attrs supervisor/xattrs \
+	supervisor/held supervisor/terminals supervisor/open_act supervisor/git supervisor/git_config supervisor/git_trunk supervisor/git_descent supervisor/git_late supervisor/git_own supervisor/names supervisor/rename supervisor/moves supervisor/attrs supervisor/xattrs \
 	supervisor/hosts supervisor/hosts_file \
 	supervisor/patience supervisor/waiting supervisor/meant supervisor/pushes supervisor/narrow supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/shm supervisor/sysv supervisor/limits supervisor/schedule \
 	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_look supervisor/floor_reads supervisor/gaps relay_pump relay_tty terminal outputs_log card paths readfile output outside foreign limits_cgroup limits_means limits_scope \

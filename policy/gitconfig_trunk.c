@@ -63,38 +63,13 @@ static bool fetch_is_tame(const char *spec, const struct gitconfig_trunk *t)
 	       (strncmp(to, way, strlen(way)) == 0 && !t->is(t->ctx, to + strlen(way)));
 }
 
-/* HEAD itself, or one of its ancestors. */
-static bool is_head(const char *word, size_t n)
-{
-	return n >= 4 && strncmp(word, "HEAD", 4) == 0 && strspn(word + 4, "~^0123456789") >= n - 4;
-}
-
-/* An option that brings the name of a branch along. */
-static bool is_telling(const char *option, size_t n)
-{
-	const char *letter = n > 1 && option[1] != '-' ? strpbrk(option, "bBcC") : NULL;
-
-	return memchr(option, '=', n) || (letter && letter + 1 < option + n);
-}
-
-/*
- * A command that moves branches, short of what the operator says behind it: one that says itself which, or
- * where to, is another's deed in his words.
+/* An alias of a command that moves branches adds nothing to it: what moves, and where to, the operator says.
  */
 static bool alias_moves(const char *value)
 {
-	static const char movers[] = "branch checkout switch reset reflog tag";
 	size_t n = strcspn(value, " ");
 
-	if (!word_in_list(movers, value, n))
-		return false;
-	for (const char *p = value + n; *p; p += n) {
-		p += strspn(p, " ");
-		n = strcspn(p, " ");
-		if (*p == '-' ? is_telling(p, n) : n > 0 && !is_head(p, n))
-			return true;
-	}
-	return false;
+	return value[n] && word_in_list("branch checkout switch reset reflog tag", value, n);
 }
 
 /* A new entry that moves, or reaches for a remote, by itself. */

@@ -88,7 +88,7 @@ static bool is_opened(const struct parser *ps, const char *path)
 }
 
 /*
- * A configuration is opened by rank to a look alone, at which the supervisor knows it by that (git_shared.c:
+ * A configuration is opened by rank to a look alone, at which the supervisor knows it by that (git_own.c:
  * it lets pass what is said of branches, no more), and at no other level (compile_path.c); unless a file
  * opens it as a whole.
  */

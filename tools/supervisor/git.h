@@ -81,22 +81,16 @@ void git_config_put_key(struct out *o, const struct gitconfig_entry *e);
 /* Puts text into a new file and that in place of name.  0 or -errno. */
 int git_file_install(int dir, const char *name, const char *text, size_t len, mode_t mode);
 
-/* --- git_shared.c --- */
-
-/* The configuration of the repository elsewhere that the workspace is a worktree of: of its branches alone.
- */
-bool git_is_shared(const struct image *img, const char *path);
-/* May `now` stand where `before` stands in it?  False with the reason in why. */
-bool git_shared_allows(const struct image *img, const char *before, size_t before_len, const char *now,
-		       size_t len, char *why, size_t size);
-
 /* --- git_own.c --- */
 
 /* Before the session begins: what the workspace's own configuration says then is kept. */
 void git_own_begin(const struct git_home *home);
+/* The configuration of the repository elsewhere that the workspace is a worktree of: of its branches alone.
+ */
+bool git_is_shared(const struct image *img, const char *path);
 /*
- * May `now` stand where `before` (NULL: nothing) stands, of the configuration at path?  True of what is not
- * the workspace's own.  False with the reason in why.
+ * May `now` stand where `before` (NULL: nothing) stands, of the configuration at path?  True of what is
+ * neither the workspace's own nor shared.  False with the reason in why.
  */
 bool git_own_allows(const struct git_home *home, const struct image *img, const char *path,
 		    const char *before, size_t before_len, const char *now, size_t len, char *why,

@@ -4,6 +4,9 @@
  *
  * What stood there as the session began is the measure, so that nothing is reached in two steps that is not
  * in one.  A repository that the session made says what the session likes.
+ *
+ * The configuration that a linked worktree shares with its repository elsewhere is the operator's in his
+ * other worktrees, too: what git writes there for a branch of the session may be written, and the rest stays.
  */
 #include "tools/supervisor/git.h"
 
@@ -48,15 +51,45 @@ static bool is_part(const struct git_home *home, const char *path, enum gitconfi
 		strcmp(path_basename(path), "config.worktree") == 0);
 }
 
+static bool opens_it(const struct image *img, const char *path)
+{
+	const struct image_rule *r;
+
+	for (uint32_t i = 0; (r = image_rule(img, i)) != NULL; i++)
+		if (r->kind == RULE_FILE_WRITE && r->rank == RANK_BUILTIN &&
+		    strcmp(image_str(img, r->pattern), path) == 0)
+			return true;
+	return false;
+}
+
+bool git_is_shared(const struct image *img, const char *path)
+{
+	struct image at = *img;
+
+	if (strcmp(path_basename(path), "config") != 0)
+		return false;
+	do
+		if (opens_it(&at, path))
+			return true;
+	while (image_outer(&at, &at));
+	return false;
+}
+
 /* --- what it may say ----------------------------------------------------------------------------------- */
 
-static void say(const struct gitconfig_entry *e, char *why, size_t size)
+#define OWN                                                                                                  \
+	" tells where a later fetch, pull or push goes: what stood there as the session began stays, and "   \
+	"nothing new reaches a branch; the operator may set it: git config "
+#define SHARED                                                                                               \
+	" is the whole repository's, and a worktree changes what concerns its branches alone, with remotes " \
+	"that are there; the operator may set it: git config "
+
+static void say(const struct gitconfig_entry *e, const char *text, char *why, size_t size)
 {
 	struct out o = out_of(why, size);
 
 	git_config_put_key(&o, e);
-	text_str(&o, " tells where a later fetch, pull or push goes: what stood there as the session began "
-		     "stays, and nothing new reaches a branch; the operator may set it: git config ");
+	text_str(&o, text);
 	git_config_put_key(&o, e);
 	text_end(&o);
 }
@@ -70,20 +103,21 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 	const struct gitconfig_entry *e = NULL;
 	enum gitconfig_part part;
 	unsigned line;
-	bool has_old, is_read;
+	bool is_own = is_part(home, path, &part) && git_keeps(img, NULL);
+	bool is_shared = git_is_shared(img, path), has_old, is_read;
 
-	if (!is_part(home, path, &part) || !git_keeps(img, NULL))
+	if (!is_own && !is_shared)
 		return true;
 	/* Where nothing stands, or nothing that can be read, what the session began with is to stand again.
 	 */
 	has_old = before && gitconfig_parse(before, before_len, &old, &line) == 0;
-	is_read = gitconfig_parse(now, len, &new, &line) == 0;
-	if (is_read)
-		e = gitconfig_moves(&first, has_old ? &old : &first, &new, &trunk, part);
-	if (!is_read)
+	is_read = gitconfig_parse(now, len, &new, &line) == 0 && (has_old || !is_shared);
+	if (is_read && is_own && (e = gitconfig_moves(&first, has_old ? &old : &first, &new, &trunk, part)))
+		say(e, OWN, why, size);
+	else if (is_read && is_shared && (e = gitconfig_beyond_branches(&old, &new, git_keeps, img)))
+		say(e, SHARED, why, size);
+	else if (!is_read)
 		snprintf(why, size, "it cannot be read as git's configuration");
-	else if (e)
-		say(e, why, size);
 	gitconfig_done(&old);
 	gitconfig_done(&new);
 	return is_read && !e;

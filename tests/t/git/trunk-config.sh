@@ -62,7 +62,7 @@ t_where_main_comes_from() {
 	repo
 	each 'git config branch.main.remote $E' 'git config branch.main.merge refs/heads/topic' 'git config --add branch.main.merge refs/heads/topic' 'git config branch.main.pushRemote $E' \
 		'git config branch.main.rebase true' 'git config branch.main.remote .' 'git config remote.pushDefault $E' 'git config push.default matching' \
-		'git config push.default upstream' 'git config push.default tracking' 'git config core.bare true' 'git config rebase.updateRefs true' 'git config alias.st "reset --hard topic"' 'git config alias.l "branch -f main"' 'git config url.$E.insteadOf x' 'git config url.$E.pushInsteadOf x' \
+		'git config push.default upstream' 'git config push.default tracking' 'git config core.bare true' 'git config rebase.updateRefs true' 'git config alias.st "reset --hard topic"' 'git config alias.l "branch -f main"' 'git config alias.unstage "reset HEAD --"' 'git config url.$E.insteadOf x' 'git config url.$E.pushInsteadOf x' \
 		'git config branch.master.remote origin; git config branch.master.merge refs/heads/main'
 	denied rename "$W/.git/config" 'branch.master.merge'
 	later 'git branch -u topic main; git branch --set-upstream-to=topic main' 'git remote add new $E; git config branch.main.remote new' 'git remote add new $E; git config remote.pushDefault new' 'git remote add new $E; git config branch.main.pushRemote new' \
@@ -107,7 +107,7 @@ t_ordinary_configuration() {
 	printf '[files]\nwrite = ~/o.git\n[commands]\nallow = git push\n' | policy
 	fsh 'set -e; git remote add new https://h/x.git; git remote set-url new https://h/y.git; git remote set-url --push new no; git remote rename new newer; git remote remove newer
 git push -q -u origin topic:topic; git checkout -q -b next origin/main 2>/dev/null; git branch -u origin/main >/dev/null; git branch -m next nexter; git branch -d nexter >/dev/null 2>&1 || git checkout -q topic
-git config push.default current; git config push.autoSetupRemote true; git config branch.autoSetupRebase always; git config pull.rebase true; git config fetch.prune true; git config core.bare false; git config alias.co checkout; git config alias.unstage "reset HEAD --"; git fetch -q; git init -q .
+git config push.default current; git config push.autoSetupRemote true; git config branch.autoSetupRebase always; git config pull.rebase true; git config fetch.prune true; git config core.bare false; git config alias.co checkout; git config alias.s "status -s"; git fetch -q; git init -q .
 git remote set-branches --add origin topic; git remote set-head origin -a >/dev/null; git config branch.main.description x; git config user.name y; sed -i /=.y/s/y/z/ .git/config
 git clone -q --mirror ~/o.git m.git; git clone -q ~/o.git c; git -C c remote set-url origin x; git -C c config branch.main.merge refs/heads/x; git -c protocol.file.allow=always submodule --quiet add ~/o.git sub 2>/dev/null'
 	rc_is 0
