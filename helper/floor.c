@@ -57,21 +57,16 @@ static int check_roots(int fd, mode_t type, const char *path, struct diags *d)
 static int read_text(struct bundle *b, int fd, const char *path, struct diags *d)
 {
 	_cleanup_free_ char *text = malloc(LIMIT_POLICY + 1);
-	size_t len = 0;
 	ssize_t n;
 
 	if (!text)
 		return -ENOMEM;
-	while ((n = read(fd, text + len, LIMIT_POLICY + 1 - len)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return complain_errno(d, path, -errno);
-		len += (size_t)n;
-		if (len > LIMIT_POLICY)
-			return complain(d, path, "policy-size", "grew larger than a policy may be (8 MiB)");
-	}
-	return bundle_add_source(b, SOURCE_FLOOR, path, text, len);
+	n = read_up_to(fd, text, LIMIT_POLICY + 1, -1);
+	if (n < 0)
+		return complain_errno(d, path, (int)n);
+	if (n > LIMIT_POLICY)
+		return complain(d, path, "policy-size", "grew larger than a policy may be (8 MiB)");
+	return bundle_add_source(b, SOURCE_FLOOR, path, text, (size_t)n);
 }
 
 static int add_file(struct bundle *b, int dirfd, const char *name, const char *path, struct diags *d)

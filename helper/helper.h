@@ -28,8 +28,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "policy/cleanup.h"
 #include "policy/eval.h"
 #include "policy/replacefile.h"
+#include "policy/system.h"
 #include "policy/wire.h"
 
 #include "card.h"
@@ -38,48 +40,13 @@
 #include "records.h"
 #include "reload.h"
 
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
-#define NS_MS	 1000000ull
-#define NS_S	 1000000000ull
-
-static inline void cleanup_free(void *p)
-{
-	free(*(void **)p);
-}
-
-static inline void cleanup_close(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
-static inline void cleanup_json(json_t **j)
-{
-	json_decref(*j);
-}
-
-static inline void cleanup_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
-#define _cleanup_dir_	__attribute__((cleanup(cleanup_dir)))
-#define _cleanup_free_	__attribute__((cleanup(cleanup_free)))
-#define _cleanup_close_ __attribute__((cleanup(cleanup_close)))
-#define _cleanup_json_	__attribute__((cleanup(cleanup_json)))
-
 /* --- util.c --- */
 
-uint64_t clock_boot_ns(void);  /* CLOCK_BOOTTIME: for expiry */
-uint64_t clock_awake_ns(void); /* CLOCK_MONOTONIC: a writer that sleeps with the machine is not late */
-uint64_t clock_real_ns(void);  /* CLOCK_REALTIME: for records */
+uint64_t clock_boot_ns(void); /* CLOCK_BOOTTIME: for expiry */
 /* RFC 3339 UTC with microseconds; no locale, no time zone files. */
 void time_format(uint64_t real_ns, char buf[32]);
 /* n random bytes as hex (2n+1 chars).  0 or -errno; buf never gets weak random bytes. */
 int random_hex(char *buf, size_t n_bytes);
-/* Reads up to size-1 bytes of a small file (procfs); NUL-terminated; length or -errno. */
-ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size);
 /* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
 int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
 /* For readdir, by dir_next(); NULL where it cannot be read. */

@@ -22,13 +22,12 @@
 
 static bool is_left(struct helper *h, pid_t pid, uint64_t mark)
 {
-	char path[48], limits[LIMITS_MAX];
+	char limits[LIMITS_MAX];
 	struct taint t;
 
 	if (taint_read(pid, &t) < 0 || t.no_new_privs <= 0 || t.filters <= h->baseline.filters)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
-	return file_read_small(AT_FDCWD, path, limits, sizeof(limits)) > 0 && mark_is_in(limits, mark);
+	return proc_read_small(pid, "limits", limits, sizeof(limits)) > 0 && mark_is_in(limits, mark);
 }
 
 /* The pidfd is opened before the process is examined, so the signal goes to that same process (Linux 5.3). */

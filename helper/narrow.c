@@ -189,28 +189,6 @@ static int adopt_inner(struct helper *h, struct inner *in, uint32_t *ret_number,
 
 /* --- the answer --- */
 
-static int send_frame(int fd, const void *frame, size_t len, const int passed[2])
-{
-	union {
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
-		struct cmsghdr align;
-	} control = { 0 };
-	struct iovec iov = { (void *)frame, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-
-	if (passed[0] >= 0 && passed[1] >= 0) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(2 * sizeof(int));
-		memcpy(CMSG_DATA(c), passed, 2 * sizeof(int));
-	}
-	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
 /*
  * Image and ring go along: the directory they lie in is closed to the programs of the session.  The
  * connection stays until they are received: the kernel bounds what the helpers of all users together have
@@ -229,7 +207,9 @@ static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
 			a = (struct wire_narrowed){ WIRE_IMAGE_NONE, "the session's files are gone" };
 	}
 	n = wire_put_narrowed(frame, sizeof(frame), &a);
-	if (n > 0 && send_frame(c->fd, frame, (size_t)n, (const int[2]){ image, h->ring_fd }) == 0 &&
+	if (n > 0 &&
+	    send_fds(c->fd, frame, (size_t)n, (const int[2]){ image, h->ring_fd },
+		     image >= 0 && h->ring_fd >= 0 ? 2 : 0, MSG_DONTWAIT) == 0 &&
 	    image >= 0) {
 		c->stage = STAGE_SENT;
 		c->narrows = 0;

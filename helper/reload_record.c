@@ -20,23 +20,13 @@
 static ssize_t read_tail(int fd, char *buf, size_t size, bool *ret_cut)
 {
 	struct stat st;
-	size_t len = 0;
 	off_t from;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	from = st.st_size > (off_t)size ? st.st_size - (off_t)size : 0;
 	*ret_cut = from > 0;
-	while (len < size) {
-		ssize_t n = pread(fd, buf + len, size - len, from + (off_t)len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	return (ssize_t)len;
+	return read_up_to(fd, buf, size, from);
 }
 
 static size_t count_lines(const char *at, size_t len)

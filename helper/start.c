@@ -159,27 +159,21 @@ int bundle_read(int fd, size_t max, char **ret, size_t *ret_len)
 {
 	struct stat st;
 	char *text;
-	size_t len = 0;
+	ssize_t n;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || (size_t)st.st_size > max)
 		return -EINVAL;
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return -ENOMEM;
-	while (len < (size_t)st.st_size) {
-		ssize_t n = pread(fd, text + len, (size_t)st.st_size - len, (off_t)len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			free(text);
-			return n < 0 ? -errno : -EINVAL;
-		}
-		len += (size_t)n;
+	n = read_up_to(fd, text, (size_t)st.st_size, 0);
+	if (n != st.st_size) {
+		free(text);
+		return n < 0 ? (int)n : -EINVAL;
 	}
-	text[len] = '\0';
+	text[n] = '\0';
 	*ret = text;
-	*ret_len = len;
+	*ret_len = (size_t)n;
 	return 0;
 }
 

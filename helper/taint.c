@@ -44,11 +44,9 @@ static long words_of(const char *status, const char *key)
 
 int taint_read(pid_t pid, struct taint *ret)
 {
-	char path[48], status[8192];
-	ssize_t n;
+	char status[8192];
+	ssize_t n = proc_read_small(pid, "status", status, sizeof(status));
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	n = file_read_small(AT_FDCWD, path, status, sizeof(status));
 	if (n < 0)
 		return (int)n;
 	/* The name of the program stands on the first line and must not be taken for a key: it holds no
@@ -62,12 +60,10 @@ int taint_read(pid_t pid, struct taint *ret)
 
 pid_t proc_parent(pid_t pid)
 {
-	char path[48], stat[1024];
+	char stat[1024];
 	const char *end;
-	ssize_t n;
+	ssize_t n = proc_read_small(pid, "stat", stat, sizeof(stat));
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	n = file_read_small(AT_FDCWD, path, stat, sizeof(stat));
 	if (n < 0)
 		return (pid_t)n;
 	/* The program's name may hold parentheses and spaces: what counts stands behind the last one. */
@@ -92,11 +88,10 @@ static int descent_check(pid_t pid, const struct taint_rules *rules)
 /* When it was started, to the tick (10 ms, rounded down), or UINT64_MAX. */
 static uint64_t started_ns(pid_t pid)
 {
-	char path[48], stat[1024], *at;
+	char stat[1024], *at;
 	long hz = sysconf(_SC_CLK_TCK);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (hz <= 0 || file_read_small(AT_FDCWD, path, stat, sizeof(stat)) < 0 || !(at = strrchr(stat, ')')))
+	if (hz <= 0 || proc_read_small(pid, "stat", stat, sizeof(stat)) < 0 || !(at = strrchr(stat, ')')))
 		return UINT64_MAX;
 	/* Field 22; the state behind the name is field 3. */
 	for (int field = 2; field < 22; field++) {

@@ -11,27 +11,9 @@
 
 #define LOCK_LOOKS 100
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * NS_S + (uint64_t)ts.tv_nsec;
-}
-
 uint64_t clock_boot_ns(void)
 {
 	return clock_ns(CLOCK_BOOTTIME);
-}
-
-uint64_t clock_awake_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t clock_real_ns(void)
-{
-	return clock_ns(CLOCK_REALTIME);
 }
 
 /* n decimal digits of v and the character behind them; the next byte. */
@@ -79,28 +61,6 @@ int random_hex(char *buf, size_t n_bytes)
 	}
 	buf[2 * n_bytes] = '\0';
 	return 0;
-}
-
-ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size)
-{
-	_cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	size_t len = 0;
-
-	if (fd < 0)
-		return -errno;
-	while (len < size - 1) {
-		ssize_t n = read(fd, buf + len, size - 1 - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	buf[len] = '\0';
-	return (ssize_t)len;
 }
 
 DIR *dir_open(int dirfd, const char *path)
@@ -222,9 +182,7 @@ ssize_t packet_receive(int fd, char *buf, size_t size, struct passed *passed, pi
 			      .msg_controllen = sizeof(control.bytes) };
 	ssize_t n;
 
-	do
-		n = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
 	if (n < 0)
 		return -errno;
 	if (!take_ancillary(&msg, passed, n > 0 ? writer : 0))

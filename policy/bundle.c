@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "buf.h"
+#include "util.h"
 
-#define NELEM(a)    (sizeof(a) / sizeof((a)[0]))
 #define FIELD(name) offsetof(struct bundle, name)
 
 /* Sources, reals and protected files are few; a list longer than this is no bundle. */

@@ -4,10 +4,9 @@
 #include "path.h"
 #include "rule.h"
 #include "secret.h"
+#include "util.h"
 
 #include <string.h>
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 

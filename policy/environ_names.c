@@ -6,11 +6,10 @@
 #include "environ.h"
 
 #include "path.h"
+#include "util.h"
 
 #include <string.h>
 #include <strings.h>
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Before all others: what pale sets itself, and what would load code before its hooks. */
 static const char never[] = "LD_PRELOAD LD_AUDIT GLIBC_TUNABLES PALE_* ";

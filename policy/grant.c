@@ -5,13 +5,13 @@
  * no setting of a line; and that a request which the policy does not ask about is no grant's business.
  */
 #include "grant_impl.h"
+#include "util.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NELEM(a)    (sizeof(a) / sizeof((a)[0]))
 #define GRANTS_FILE "grant"
 
 static const char *const scopes[GRANT_SCOPES] = {

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "record.h"
+#include "util.h"
 
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
-#define DAY_S	 86400ull
-#define PRUNE_S	 (30 * DAY_S)
-#define SESSION	 "session"
+#define DAY_S	86400ull
+#define PRUNE_S (30 * DAY_S)
+#define SESSION "session"
 
 static const char head[] =
 	"# What was allowed beyond one question: see pale-grants(1).  pale writes this file anew "

@@ -9,8 +9,7 @@
 
 #include "cmd.h"
 #include "path.h"
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#include "util.h"
 
 /* Blank-separated globs of names. */
 static const char *const runners[] = {

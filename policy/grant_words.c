@@ -11,8 +11,7 @@
 
 #include "cmd.h"
 #include "git.h"
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#include "util.h"
 
 struct text {
 	char buf[GRANT_LINE + 1];

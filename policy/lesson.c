@@ -10,9 +10,9 @@
 
 #include "grant_impl.h"
 #include "path.h"
+#include "util.h"
 
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
-#define SLOTS	 (2u * LESSON_EVENTS)
+#define SLOTS (2u * LESSON_EVENTS)
 
 int lessons_init(struct lessons *l, const struct image *img, const char *workspace)
 {

@@ -11,8 +11,8 @@
 #include "grant_impl.h"
 #include "lesson.h"
 #include "path.h"
+#include "util.h"
 
-#define NELEM(a)  (sizeof(a) / sizeof((a)[0]))
 #define WORDS_MAX 8
 
 /* --- files --- */

@@ -12,8 +12,8 @@
 #include "lesson.h"
 #include "path.h"
 #include "sockets.h"
+#include "util.h"
 
-#define NELEM(a)  (sizeof(a) / sizeof((a)[0]))
 #define PORTS_MAX 8
 
 #define SERVICES_END 1024

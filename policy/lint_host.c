@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "addr.h"
+#include "util.h"
 
 #define DNS_PORT     53
 #define DNS_TLS_PORT 853
@@ -153,8 +154,6 @@ static const char *const resolvers[] = {
 	"2001:4860:4860::8844",
 	"2620:fe::fe",
 };
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A host rule's pattern taken apart. */
 struct target {

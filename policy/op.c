@@ -2,10 +2,9 @@
  * Names of operations, verdicts and reasons.  Tables only: no state, no allocation.
  */
 #include "op.h"
+#include "util.h"
 
 #include <string.h>
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct {
 	const char *name;

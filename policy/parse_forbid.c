@@ -5,10 +5,9 @@
  * early, and the helper enforces it whatever the launcher says.
  */
 #include "parse_impl.h"
+#include "util.h"
 
 #include <string.h>
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Every flag that makes a session enforce less than its policy says: FORBID_MAX of them. */
 static const struct {

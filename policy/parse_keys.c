@@ -4,13 +4,12 @@
  * Tables only; whoever adds a key adds a line here and a case to the handlers of parse_pair.c.
  */
 #include "parse_impl.h"
+#include "util.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct key_def keys[] = {
 	{ "", "preset", KEY_PRESET, 0, NULL },

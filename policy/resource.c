@@ -1,12 +1,11 @@
 /* Values of resource limits: text to number and back. */
 #include "resource.h"
+#include "util.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)

@@ -11,8 +11,7 @@
 #include "addr.h"
 #include "path.h"
 #include "risk_impl.h"
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#include "util.h"
 
 static const char *const names[RISK_LEVELS] = {
 	[RISK_LOW] = "low", [RISK_MEDIUM] = "medium", [RISK_HIGH] = "high", [RISK_CRITICAL] = "critical"

@@ -10,8 +10,7 @@
 
 #include "cmd.h"
 #include "path.h"
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#include "util.h"
 
 /* A command of the request. */
 struct seen {

@@ -3,12 +3,12 @@
  * telling name, passwords in addresses and options, private keys.  Text in, a place out; no state.
  */
 #include "secret.h"
+#include "util.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define PEM_SPAN 64 /* the head of a PEM block is no longer */
 
 /* Where a shape may begin: anywhere, or not behind a letter or digit (ri`sk-`y). */

@@ -45,14 +45,6 @@ struct running {
 	struct supervisor *supervisor; /* NULL at level hooks */
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 static int block_signals(struct running *r)
 {
 	sigset_t set;
@@ -87,7 +79,7 @@ static void introduce(struct running *r)
 			terminal_hand(r->terminal, r->pid);
 	}
 	(void)launch_agent(r->a->launch, r->pid);
-	r->started_ms = now_ms();
+	r->started_ms = clock_awake_ms();
 }
 
 static int narrowed(void *ctx, pid_t pid, uint32_t image)
@@ -242,13 +234,13 @@ static void hear_front(struct running *r)
 static void hung_up(struct running *r)
 {
 	r->terminal->fd = -1;
-	r->hung_up_ms = now_ms();
+	r->hung_up_ms = clock_awake_ms();
 	r->told_to_end = true;
 }
 
 static void end_hung_up(const struct running *r)
 {
-	if (r->hung_up_ms && !r->ended && now_ms() - r->hung_up_ms > HANGUP_MS)
+	if (r->hung_up_ms && !r->ended && clock_awake_ms() - r->hung_up_ms > HANGUP_MS)
 		(void)kill(group_of(r), SIGKILL);
 }
 
@@ -324,7 +316,7 @@ static void check_attached(struct running *r)
 		return;
 	}
 	r->fate.attached = atomic_load(&r->a->launch->ring->root_attached) != 0;
-	if (r->fate.attached || r->ended || now_ms() - r->started_ms < ATTACH_MS)
+	if (r->fate.attached || r->ended || clock_awake_ms() - r->started_ms < ATTACH_MS)
 		return;
 	r->killed = true;
 	(void)kill(group_of(r), SIGKILL);

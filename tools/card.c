@@ -28,13 +28,11 @@ bool card_is_open(const json_t *card)
 long card_left(const json_t *card)
 {
 	const json_t *deadline = json_object_get(card, "deadline_ns");
-	struct timespec ts;
 	json_int_t left;
 
 	if (!deadline)
 		return (long)number(card, "left_s");
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	left = json_integer_value(deadline) - ((json_int_t)ts.tv_sec * 1000000000 + ts.tv_nsec);
+	left = json_integer_value(deadline) - (json_int_t)clock_ns(CLOCK_BOOTTIME);
 	return left > 0 ? (long)((left + 999999999) / 1000000000) : 0;
 }
 

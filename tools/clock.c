@@ -16,14 +16,6 @@
 #define GRACE_MS 5000
 #define AGAIN_MS 20 /* between two rounds of KILL */
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 /*
  * When the agent stops, so does pale, for the shell to see; nobody may let the time pass so.  SIGCONT lets a
  * stopped process go on whoever sends it, and is read from the descriptor of signals else.
@@ -43,7 +35,7 @@ int session_clock_start(struct session_clock *c, uint64_t seconds)
 {
 	if (seconds == 0)
 		return 0;
-	c->deadline_ms = now_ms() + seconds * 1000;
+	c->deadline_ms = clock_awake_ms() + seconds * 1000;
 	return arm(c, seconds);
 }
 
@@ -62,14 +54,14 @@ void session_clock_stop(struct session_clock *c, bool now)
 		return;
 	/* A second call may only hasten it. */
 	if (c->why == END_ITSELF || now)
-		c->kill_ms = now_ms() + grace;
+		c->kill_ms = clock_awake_ms() + grace;
 	c->why = now ? END_AT_ONCE : c->why == END_AT_ONCE ? END_AT_ONCE : END_STOP;
 }
 
 void session_clock_unrecorded(struct session_clock *c)
 {
 	c->why = END_HELPER;
-	c->kill_ms = now_ms();
+	c->kill_ms = clock_awake_ms();
 }
 
 int session_clock_wait(const struct session_clock *c, int ms)
@@ -78,7 +70,7 @@ int session_clock_wait(const struct session_clock *c, int ms)
 
 	if (next == 0)
 		return ms;
-	now = now_ms();
+	now = clock_awake_ms();
 	if (next <= now)
 		next = now + (c->why == END_ITSELF ? 0 : AGAIN_MS);
 	return ms < 0 || (uint64_t)ms > next - now ? (int)(next - now > 60000 ? 60000 : next - now) : ms;
@@ -90,7 +82,7 @@ bool session_clock_tick(struct session_clock *c, pid_t spare)
 
 	if (c->why == END_ITSELF && c->deadline_ms == 0)
 		return false;
-	now = now_ms();
+	now = clock_awake_ms();
 	if (c->why == END_ITSELF && now >= c->deadline_ms) {
 		c->why = END_TIME;
 		c->kill_ms = now + GRACE_MS;
@@ -114,6 +106,6 @@ unsigned session_clock_grace(const struct session_clock *c, unsigned usual_ms)
 
 	if (c->why == END_ITSELF)
 		return usual_ms;
-	now = now_ms();
+	now = clock_awake_ms();
 	return now < c->kill_ms ? (unsigned)(c->kill_ms - now) : 0;
 }

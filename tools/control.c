@@ -108,9 +108,7 @@ static int receive(int fd, json_t **ret)
 
 	if (!buf)
 		return -ENOMEM;
-	do
-		n = recv(fd, buf, LIMIT_FRAME, MSG_TRUNC);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(recv(fd, buf, LIMIT_FRAME, MSG_TRUNC));
 	if (n <= 0)
 		return n < 0 ? -errno : -EPIPE;
 	if ((size_t)n > LIMIT_FRAME)

@@ -54,7 +54,7 @@ static int session_add(struct follow *f, const struct session_ref *ref)
 static int scan(struct follow *f)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
-	uint64_t now = loop_now();
+	uint64_t now = clock_awake_ns();
 	size_t n = 0;
 	int new = 0;
 

@@ -16,17 +16,8 @@
 
 #include "sweep.h"
 
-#define BUDGET_NS  2000000000ULL
-#define LEFT_MAX   20000 /* to count more takes time, which is up */
-#define NS_PER_SEC 1000000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
-}
+#define BUDGET_NS 2000000000ULL
+#define LEFT_MAX  20000 /* to count more takes time, which is up */
 
 /* --- the policy's word --- */
 
@@ -56,7 +47,7 @@ void gc_policy_done(struct gc_policy *g)
 
 bool gc_is_over(const struct sweep *g)
 {
-	return g->until_ns && now_ns() >= g->until_ns;
+	return g->until_ns && clock_awake_ns() >= g->until_ns;
 }
 
 bool gc_leave(struct sweep *g)
@@ -308,7 +299,7 @@ static void summary(const struct sweep *g, char *buf, size_t size)
 
 void gc_start(const struct gc_policy *policy, bool quiet, char *ret, size_t size)
 {
-	uint64_t began = now_ns();
+	uint64_t began = clock_awake_ns();
 	struct sweep g = { .policy = policy, .now = time(NULL), .until_ns = began + BUDGET_NS };
 
 	*ret = '\0';
@@ -317,7 +308,7 @@ void gc_start(const struct gc_policy *policy, bool quiet, char *ret, size_t size
 	g.cutoff = g.now - policy->expiry_s;
 	sweep(&g);
 	if (!quiet && (g.pruned || policy->scope == GC_ALL))
-		say(&g, (double)(now_ns() - began) / (double)NS_PER_SEC);
+		say(&g, (double)(clock_awake_ns() - began) / (double)NS_S);
 	say_rest(&g);
 	summary(&g, ret, size);
 	done(&g);
@@ -333,7 +324,7 @@ static json_t *to_json(struct sweep *g, double seconds)
 
 int gc_command(const struct gc_policy *policy, const struct gc_wish *wish)
 {
-	uint64_t began = now_ns();
+	uint64_t began = clock_awake_ns();
 	struct sweep g = { .policy = policy, .now = time(NULL), .told = true };
 	double seconds;
 	int code;
@@ -347,7 +338,7 @@ int gc_command(const struct gc_policy *policy, const struct gc_wish *wish)
 	sweep(&g);
 	gc_ledgers(&g);
 	say_rest(&g);
-	seconds = (double)(now_ns() - began) / (double)NS_PER_SEC;
+	seconds = (double)(clock_awake_ns() - began) / (double)NS_S;
 	if (wish->json)
 		print_json(to_json(&g, seconds));
 	else

@@ -225,18 +225,11 @@ static const char *open_file(const struct sweep *g, struct file *f)
 
 static int read_file(struct file *f)
 {
-	f->text = malloc((size_t)f->st.st_size + 1);
+	f->text = calloc(1, (size_t)f->st.st_size + 1);
 	if (!f->text)
 		return -ENOMEM;
-	while (f->len < (size_t)f->st.st_size) {
-		ssize_t n = read(f->fd, f->text + f->len, (size_t)f->st.st_size - f->len);
-
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		f->len += (size_t)n;
-	}
-	f->text[f->len] = '\0';
-	return 0;
+	f->len = (size_t)f->st.st_size;
+	return read_up_to(f->fd, f->text, f->len, -1) == f->st.st_size ? 0 : -EIO;
 }
 
 /* As it was indented: the blanks of the second line. */

@@ -95,12 +95,7 @@ int handover_go(const struct handover *h)
 /* What the child said: 0 with *ret, -EPIPE where it is gone or has become the agent. */
 static int parent_hear(const struct handover *h, int *ret)
 {
-	ssize_t n;
-
-	do
-		n = read(h->back[0], ret, sizeof(*ret));
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
+	return read_up_to(h->back[0], ret, sizeof(*ret), -1) == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
 }
 
 int handover_listener(struct handover *h, pid_t child)

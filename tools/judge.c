@@ -57,11 +57,9 @@ static uint32_t record(const struct launch *l, const struct request *req, const 
 		       const struct decision *d)
 {
 	struct ring_record rec = ring_decision(req, d, target);
-	struct timespec ts;
 	long id = 0;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	rec.time_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	rec.time_ns = clock_real_ns();
 	rec.image = l->image_number;
 	rec.pid = getpid();
 	rec.ppid = getppid();

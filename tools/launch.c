@@ -59,29 +59,11 @@ struct passed {
 
 static int send_packet(int fd, json_t *j, const struct passed *passed)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(PASSED_MAX * sizeof(int))];
-	} control = { 0 };
 	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-	struct iovec iov = { .iov_base = text, .iov_len = text ? strlen(text) : 0 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 	json_decref(j);
-	if (!text)
-		return -ENOMEM;
-	if (passed) {
-		struct cmsghdr *c;
-
-		msg.msg_control = control.buf;
-		msg.msg_controllen = CMSG_SPACE(passed->n * sizeof(int));
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(passed->n * sizeof(int));
-		memcpy(CMSG_DATA(c), passed->fd, passed->n * sizeof(int));
-	}
-	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return text ? send_fds(fd, text, strlen(text), passed ? passed->fd : NULL, passed ? passed->n : 0, 0)
+		    : -ENOMEM;
 }
 
 static json_t *nonce_text(const uint8_t nonce[WIRE_NONCE])

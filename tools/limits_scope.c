@@ -171,14 +171,6 @@ int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t siz
 
 /* --- that it does it ----------------------------------------------------------------------------------- */
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static pid_t start(char *const *words, int complaints)
 {
 	pid_t pid = fork();
@@ -203,7 +195,7 @@ static bool hear_out(int fd, int64_t deadline, char *buf, size_t size)
 
 	while (n > 0) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int64_t left = deadline - now_ms();
+		int64_t left = deadline - clock_awake_ms();
 		size_t room = size - 1 - len;
 
 		if (left <= 0)
@@ -290,7 +282,7 @@ static bool holds_all(const struct session_limits *s, const char *dir)
 static int make(const struct session_limits *s, pid_t pid, char *ret_why, size_t size)
 {
 	char buf[1024], dir[PATH_MAX], *words[48];
-	int64_t deadline = now_ms() + WAIT_MS;
+	int64_t deadline = clock_awake_ms() + WAIT_MS;
 	int r = scope_words(s, pid, buf, sizeof(buf), words, NELEM(words));
 
 	if (r > 0)
@@ -298,7 +290,7 @@ static int make(const struct session_limits *s, pid_t pid, char *ret_why, size_t
 	if (r < 0)
 		return r;
 	while (!stands_in(pid, s->session, dir)) {
-		if (now_ms() >= deadline)
+		if (clock_awake_ms() >= deadline)
 			return -ETIMEDOUT;
 		(void)poll(NULL, 0, STEP_MS);
 	}

@@ -37,14 +37,6 @@ struct loop {
 	struct loop_timer *wheel[SLOTS];
 };
 
-uint64_t loop_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* --- timers ----------------------------------------------------------------------------------------- */
 
 void loop_timer_clear(struct loop *l, struct loop_timer *t)
@@ -61,7 +53,7 @@ void loop_timer_clear(struct loop *l, struct loop_timer *t)
 
 void loop_timer_set(struct loop *l, struct loop_timer *t, uint64_t ns)
 {
-	uint64_t now = loop_now();
+	uint64_t now = clock_awake_ns();
 	unsigned slot;
 
 	loop_timer_clear(l, t);
@@ -93,7 +85,7 @@ static struct loop_timer *take_due(struct loop *l, unsigned slot, uint64_t now)
 /* What fires may set and clear any timer, so a slot is looked through anew after each. */
 static void fire_timers(struct loop *l)
 {
-	uint64_t now = loop_now(), end = now >> SLOT_SHIFT;
+	uint64_t now = clock_awake_ns(), end = now >> SLOT_SHIFT;
 	uint64_t from = end - l->turned < SLOTS ? l->turned : end - SLOTS + 1;
 	struct loop_timer *t;
 
@@ -126,7 +118,7 @@ static int sleep_ms(struct loop *l)
 
 	if (l->n_timers == 0)
 		return -1;
-	now = loop_now();
+	now = clock_awake_ns();
 	due = (l->turned + SLOTS) << SLOT_SHIFT;
 	for (uint64_t i = l->turned; i < l->turned + SLOTS; i++) {
 		unsigned slot = i % SLOTS;

@@ -32,9 +32,6 @@ struct loop_job {
 
 #define NS_PER_S 1000000000ull
 
-/* CLOCK_MONOTONIC in nanoseconds.  Thread-safe. */
-uint64_t loop_now(void);
-
 /* Makes the loop and its thread, which takes no signals.  0 or -errno. */
 int loop_start(struct loop **ret);
 /* Ends and joins the thread; nothing is called afterwards, posted jobs that did not run never do. */

@@ -116,30 +116,10 @@ static uint32_t image_here(void)
 
 static int send_narrow(int fd, int bundle)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
 	char frame[64];
-	struct iovec iov = { .iov_base = frame };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	int n = wire_put_narrow(frame, sizeof(frame), image_here());
 
-	if (n < 0)
-		return n;
-	iov.iov_len = (size_t)n;
-	if (bundle >= 0) {
-		struct cmsghdr *c;
-
-		msg.msg_control = control.buf;
-		msg.msg_controllen = sizeof(control.buf);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &bundle, sizeof(int));
-	}
-	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return n < 0 ? n : send_fds(fd, frame, (size_t)n, &bundle, bundle >= 0 ? 1 : 0, 0);
 }
 
 struct reply {

@@ -20,17 +20,11 @@ pid_t proc_next(DIR *proc)
 /* PID (NAME) STATE PPID ... START: the name may hold anything, brackets and blanks too. */
 bool proc_stat(pid_t pid, struct proc_stat *ret)
 {
-	_cleanup_close_ int fd = -1;
-	char path[32], text[1024];
+	char text[1024];
 	const char *after;
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
+	if (proc_read_small(pid, "stat", text, sizeof(text)) <= 0)
 		return false;
-	text[n] = '\0';
 	after = strrchr(text, ')');
 	return after &&
 	       sscanf(after + 1,

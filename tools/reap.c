@@ -127,21 +127,13 @@ static size_t kill_round(pid_t spare)
 	return now.n;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 size_t reap_children(pid_t spare, unsigned term_ms)
 {
-	uint64_t kill_at = now_ms() + term_ms, end = kill_at + KILL_MS, now;
+	uint64_t kill_at = clock_awake_ms() + term_ms, end = kill_at + KILL_MS, now;
 	struct told told = { .n = 0 };
 	size_t left = 1;
 
-	while (left && (now = now_ms()) < end) {
+	while (left && (now = clock_awake_ms()) < end) {
 		left = now < kill_at ? term_round(spare, &told) : kill_round(spare);
 		if (left)
 			(void)poll(NULL, 0, STEP_MS);

@@ -37,19 +37,11 @@ static int find(const char *id, struct session_ref *ret)
 	return found ? -EEXIST : -ENOENT;
 }
 
-static long long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static bool wait_closed(int fd)
 {
-	long long end = now_ms() + WAIT_MS, left;
+	long long end = clock_awake_ms() + WAIT_MS, left;
 
-	while ((left = end - now_ms()) > 0) {
+	while ((left = end - clock_awake_ms()) > 0) {
 		_cleanup_json_ json_t *note = NULL;
 		int r = control_next(fd, (int)left, &note);
 

@@ -85,7 +85,7 @@ static int spawn(struct surfaces *s, const char *const *argv)
 
 static void child_start(struct surfaces *s, const char *const *argv)
 {
-	s->began_ns = loop_now();
+	s->began_ns = clock_awake_ns();
 	if (spawn(s, argv) != 0) {
 		s->pid = -1;
 		return;
@@ -243,7 +243,7 @@ void surfaces_told(struct surfaces *s, const json_t *message)
 void surfaces_ready(struct surfaces *s)
 {
 	const struct itimerspec in = { .it_value.tv_sec = RETRY_S };
-	bool soon = s->setup.which == SURFACE_TMUX && loop_now() - s->began_ns < TOO_SOON_NS;
+	bool soon = s->setup.which == SURFACE_TMUX && clock_awake_ns() - s->began_ns < TOO_SOON_NS;
 	pid_t ended = s->pid;
 
 	(void)close(s->fd);

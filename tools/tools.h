@@ -18,6 +18,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "policy/cleanup.h"
 #include "policy/elfkind.h"
 #include "policy/eval.h"
 #include "policy/image.h"
@@ -25,8 +26,8 @@
 #include "policy/record.h"
 #include "policy/rejudge.h"
 #include "policy/replacefile.h"
+#include "policy/system.h"
 
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 /* The struct whose member p points to. */
 #define CONTAINER_OF(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 #define TAKE_PTR(p)                                                                                          \
@@ -36,40 +37,6 @@
 		*take_ = NULL;                                                                               \
 		taken_;                                                                                      \
 	})
-
-static inline void cleanup_free(void *p)
-{
-	free(*(void **)p);
-}
-
-static inline void cleanup_close(const int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-}
-
-static inline void cleanup_file(FILE **f)
-{
-	if (*f)
-		(void)fclose(*f);
-}
-
-static inline void cleanup_dir(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
-static inline void cleanup_json(json_t **j)
-{
-	json_decref(*j);
-}
-
-#define _cleanup_free_	__attribute__((cleanup(cleanup_free)))
-#define _cleanup_close_ __attribute__((cleanup(cleanup_close)))
-#define _cleanup_file_	__attribute__((cleanup(cleanup_file)))
-#define _cleanup_dir_	__attribute__((cleanup(cleanup_dir)))
-#define _cleanup_json_	__attribute__((cleanup(cleanup_json)))
 
 /* Exit codes; `run` uses those of env(1). */
 enum exit_code {

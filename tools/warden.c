@@ -95,14 +95,6 @@ static pid_t pid_newest(void)
 	return last ? (pid_t)strtol(last + 1, NULL, 10) : 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /*
  * Signals the processes that are newer than the last look, the newest first, since the others may have
  * exited. A pid is taken a moment before its process is visible, so the pids of the last look are examined
@@ -154,10 +146,10 @@ static bool round_of(struct hunt *h, int sig)
 	h->sig = sig;
 	h->skipped = false;
 	any = walk(h) > 0;
-	for (quiet = now_ns(); now_ns() - quiet < QUIET_NS && now_ns() < h->until;) {
+	for (quiet = clock_awake_ns(); clock_awake_ns() - quiet < QUIET_NS && clock_awake_ns() < h->until;) {
 		if (follow(h) > 0) {
 			any = true;
-			quiet = now_ns();
+			quiet = clock_awake_ns();
 		} else if (h->newest == h->before) {
 			(void)nanosleep(&nap, NULL);
 		}
@@ -168,10 +160,10 @@ static bool round_of(struct hunt *h, int sig)
 /* All are stopped before any is killed, so that none can fork when another one dies. */
 static void end_all(uint64_t mark)
 {
-	struct hunt h = { .mark = mark, .until = now_ns() + LONGEST_NS };
+	struct hunt h = { .mark = mark, .until = clock_awake_ns() + LONGEST_NS };
 
 	(void)round_of(&h, SIGSTOP);
-	for (int i = 1; (round_of(&h, SIGKILL) || i < ROUNDS_MIN) && now_ns() < h.until; i++)
+	for (int i = 1; (round_of(&h, SIGKILL) || i < ROUNDS_MIN) && clock_awake_ns() < h.until; i++)
 		;
 }
 
@@ -193,11 +185,8 @@ static void let_go(int end)
 /* Receives the next packet: its length, 0 at a hang-up. */
 static size_t receive(char *buf, size_t size)
 {
-	ssize_t n;
+	ssize_t n = TEMP_FAILURE_RETRY(recv(LINE, buf, size, 0));
 
-	do
-		n = recv(LINE, buf, size, 0);
-	while (n < 0 && errno == EINTR);
 	return n > 0 ? (size_t)n : 0;
 }
 

@@ -88,7 +88,7 @@ static struct expected *expected_at(struct door *d, size_t i)
 /* Announced: takes it into who. */
 static bool take_expected(struct door *d, const struct peer *p, void *who)
 {
-	uint64_t now = loop_now();
+	uint64_t now = clock_awake_ns();
 	bool found = false;
 
 	pthread_mutex_lock(&d->lock);
@@ -339,7 +339,7 @@ int door_expect(struct door *d, const struct sockaddr_storage *from, const void 
 	pthread_mutex_lock(&d->lock);
 	e = expected_at(d, d->n_expected++ % DOOR_EXPECTED_MAX);
 	e->peer = peer;
-	e->until_ns = loop_now() + EXPECTED_NS;
+	e->until_ns = clock_awake_ns() + EXPECTED_NS;
 	memcpy(e->who, who, d->who_size);
 	look = !d->looking;
 	d->looking = true;

@@ -222,7 +222,7 @@ static bool ask_next(struct upstream_query *uq)
 
 static void set_timer(struct upstream_query *uq)
 {
-	uint64_t now = loop_now(), left = uq->end_ns > now ? uq->end_ns - now : 0;
+	uint64_t now = clock_awake_ns(), left = uq->end_ns > now ? uq->end_ns - now : 0;
 
 	loop_timer_set(uq->u->loop, &uq->timer, left < UPSTREAM_TRY_NS ? left : UPSTREAM_TRY_NS);
 }
@@ -230,7 +230,7 @@ static void set_timer(struct upstream_query *uq)
 /* The next one now, or nobody: then it is over. */
 static void go_on(struct upstream_query *uq)
 {
-	if (loop_now() >= uq->end_ns || !ask_next(uq))
+	if (clock_awake_ns() >= uq->end_ns || !ask_next(uq))
 		finish(uq, NULL);
 	else
 		set_timer(uq);
@@ -388,7 +388,7 @@ struct upstream_query *upstream_ask(struct upstream *u, const struct dns_questio
 	uq->fn = fn;
 	uq->cookie = cookie;
 	uq->q = *q;
-	uq->end_ns = loop_now() + UPSTREAM_ALL_NS;
+	uq->end_ns = clock_awake_ns() + UPSTREAM_ALL_NS;
 	uq->timer.fire = on_timer;
 	uq->n = u->n;
 	for (size_t i = 0; i < uq->n; i++) {

@@ -61,19 +61,12 @@ static int send_question(int fd, struct caller *c, const struct request *req, ui
 	return send_frame(fd, frame, wire_put_ask(frame, LIMIT_FRAME, req, rule, c->image_number, who.pid));
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* Waits for the answer's packet: its length, 0 at a hang-up, -errno; -ESRCH where the caller is gone. */
 static ssize_t receive_answer(int fd, struct caller *c, const struct request *req, const char *target,
 			      uint8_t *frame)
 {
-	const int64_t end = now_ms() + ((int64_t)c->image.h->timeout_s + WIRE_HOLD_S + GRACE_S) * 1000;
+	const int64_t end = (int64_t)(clock_ns(CLOCK_BOOTTIME) / NS_MS) +
+			    ((int64_t)c->image.h->timeout_s + WIRE_HOLD_S + GRACE_S) * 1000;
 	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 	bool is_told = false;
 
@@ -81,7 +74,7 @@ static ssize_t receive_answer(int fd, struct caller *c, const struct request *re
 	if (c->is_stand_in)
 		p[1].fd = proc_pidfd(c);
 	for (;;) {
-		int64_t left = end - now_ms();
+		int64_t left = end - (int64_t)(clock_ns(CLOCK_BOOTTIME) / NS_MS);
 		int r = poll(p, NELEM(p),
 			     left < 0	      ? 0
 			     : !is_told	      ? WIRE_SETTLE_MS

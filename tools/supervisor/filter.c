@@ -30,6 +30,7 @@
 
 #include "policy/mark.h"
 #include "policy/wire.h"
+#include "policy/util.h"
 
 #include "tools/supervisor/filter.h"
 
@@ -240,8 +241,6 @@ static const struct when {
 #undef WHEN
 #undef ANY
 };
-
-#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The argument is loaded once for neighbours that test the same one whole. */
 static bool shares_load(const struct when *above, const struct when *below)

@@ -13,24 +13,6 @@
 #include "policy/path.h"
 #include "tools/tools.h"
 
-static int read_whole(int fd, char *text, size_t size)
-{
-	size_t len = 0;
-
-	while (len < size) {
-		ssize_t n = read(fd, text + len, size - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	return (int)len;
-}
-
 int git_fd_read(int fd, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode)
 {
 	_cleanup_free_ char *text = NULL;
@@ -47,7 +29,7 @@ int git_fd_read(int fd, size_t max, char **ret, size_t *ret_len, mode_t *ret_mod
 	text = malloc((size_t)st.st_size + 2);
 	if (!text)
 		return -ENOMEM;
-	n = read_whole(fd, text, (size_t)st.st_size + 1);
+	n = (int)read_up_to(fd, text, (size_t)st.st_size + 1, -1);
 	if (n < 0 || n > st.st_size)
 		return n < 0 ? n : -EAGAIN;
 	text[n] = '\0';
@@ -109,21 +91,6 @@ bool git_config_allows(const struct image *img, const char *before, size_t befor
 	return r == 0 && !e;
 }
 
-static int write_whole(int fd, const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 int git_file_install(int dir, const char *name, const char *text, size_t len, mode_t mode)
 {
 	_cleanup_close_ int fd = -1;
@@ -134,7 +101,7 @@ int git_file_install(int dir, const char *name, const char *text, size_t len, mo
 	fd = openat(dir, GIT_OWN_COPY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	r = write_whole(fd, text, len);
+	r = write_all(fd, text, len);
 	if (r == 0 && fchmod(fd, mode & 0777) < 0)
 		r = -errno;
 	if (r == 0 && renameat(dir, GIT_OWN_COPY, dir, name) < 0)

@@ -44,14 +44,6 @@ struct reader {
 	size_t len;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /*
  * No configuration but the repository's own, which the session cannot make run anything; nothing is fetched,
  * and no object is shown in another's place.
@@ -100,7 +92,7 @@ static int reader_open(struct reader *r, const char *program, const char *common
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	r->fd = pair[0];
-	r->end_ms = now_ms() + TIME_MS;
+	r->end_ms = clock_awake_ms() + TIME_MS;
 	r->hash_len = hash_len;
 	r->buf = malloc(ANSWER_MAX);
 	e = r->buf ? spawn(r, program, common, pair[1]) : -ENOMEM;
@@ -114,8 +106,7 @@ static void reader_close(struct reader *r)
 		(void)close(r->fd);
 	if (r->pid > 0) {
 		(void)kill(r->pid, SIGKILL);
-		while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)TEMP_FAILURE_RETRY(waitpid(r->pid, NULL, 0));
 	}
 	free(r->buf);
 }
@@ -124,7 +115,7 @@ static void reader_close(struct reader *r)
 static bool fill(struct reader *r)
 {
 	struct pollfd p = { .fd = r->fd, .events = POLLIN };
-	int64_t left = r->end_ms - now_ms();
+	int64_t left = r->end_ms - clock_awake_ms();
 	ssize_t n;
 
 	if (left <= 0 || r->len == ANSWER_MAX || poll(&p, 1, (int)left) <= 0)

@@ -110,20 +110,6 @@ static int parse(struct hosts_file *f)
 	return 0;
 }
 
-/* size bytes and a NUL; what is read short ends there. */
-static char *slurp(int fd, size_t size)
-{
-	char *text = malloc(size + 1);
-	size_t n = 0;
-	ssize_t r = 1;
-
-	for (; text && n < size && r > 0; n += r > 0 ? (size_t)r : 0)
-		r = read(fd, text + n, size - n);
-	if (text)
-		text[n] = '\0';
-	return text;
-}
-
 static bool is_unchanged(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
@@ -144,8 +130,8 @@ static void refresh(struct hosts_file *f)
 	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > HOSTS_FILE_MAX)
 		return;
-	f->text = slurp(fd, (size_t)st.st_size);
-	if (!f->text || parse(f) < 0) {
+	f->text = calloc(1, (size_t)st.st_size + 1);
+	if (!f->text || read_up_to(fd, f->text, (size_t)st.st_size, -1) < 0 || parse(f) < 0) {
 		hosts_file_done(f);
 		return;
 	}

@@ -12,13 +12,8 @@
 
 bool listener_is_valid(const struct supervisor *s, uint64_t id)
 {
-	int r;
-
 	/* The ioctl waits for the filter's lock, and a signal may end that. */
-	do
-		r = ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
-	while (r < 0 && errno == EINTR);
-	return r == 0;
+	return TEMP_FAILURE_RETRY(ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id)) == 0;
 }
 
 bool caller_alive(const struct caller *c)
@@ -31,8 +26,7 @@ bool caller_alive(const struct caller *c)
 
 void listener_send(struct supervisor *s, struct seccomp_notif_resp *resp)
 {
-	while (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, resp) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, resp));
 }
 
 void listener_answer(struct supervisor *s, uint64_t id, int result)

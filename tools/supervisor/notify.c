@@ -251,17 +251,9 @@ static void count_ticks(struct worker *w)
 	w->seen = serial;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 void supervisor_tick(struct supervisor *s)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
 
 	if (now - s->ticked_ns < s->interval_ns)
 		return;

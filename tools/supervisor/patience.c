@@ -108,7 +108,7 @@ static uint64_t end_of(int fd, int limit)
 
 	if (getsockopt(fd, SOL_SOCKET, limit, &t, &len) < 0 || (t.tv_sec == 0 && t.tv_usec == 0))
 		return NEVER;
-	return loop_now() + (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
+	return clock_awake_ns() + (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
 }
 
 void waiting_drop(struct waiting *w)
@@ -165,7 +165,7 @@ static struct waiting *waiting_new(struct caller *c, const struct connecting *to
 		w->first = to->sa->sa_family == AF_UNIX ? -EAGAIN : -EINPROGRESS;
 	if (w->first == -EAGAIN) {
 		w->nap = AGAIN_MIN;
-		w->again = loop_now() + w->nap;
+		w->again = clock_awake_ns() + w->nap;
 	}
 	if (w->fd >= 0 && (to->file < 0 || w->file >= 0))
 		return w;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "policy/system.h"
 #include "tools/supervisor/confine.h"
 #include "tools/supervisor/numbers.h"
 
@@ -70,10 +71,7 @@ static void ask_listener(struct finding *f)
 
 static int wait_for(pid_t pid, int *ret_status)
 {
-	while (waitpid(pid, ret_status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return 0;
+	return TEMP_FAILURE_RETRY(waitpid(pid, ret_status, 0)) < 0 ? -errno : 0;
 }
 
 /*
@@ -109,15 +107,11 @@ static int probe_listener(struct finding *ret)
 
 static int read_number(const char *path, int missing)
 {
-	char buf[16] = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC), n = missing;
+	char buf[16];
+	int n;
 
-	if (fd < 0)
-		return missing;
-	if (read(fd, buf, sizeof(buf) - 1) <= 0 || sscanf(buf, "%d", &n) != 1)
-		n = missing;
-	close(fd);
-	return n;
+	return file_read_small(AT_FDCWD, path, buf, sizeof(buf)) > 0 && sscanf(buf, "%d", &n) == 1 ? n
+												   : missing;
 }
 
 static int lesser(int a, int b)

@@ -11,6 +11,7 @@
 
 #include "policy/procpath.h"
 #include "policy/sockaddr.h"
+#include "policy/system.h"
 
 /* As in the preload: an idle reader sleeps long, so a full ring wakes it; then it drains a million records
  * a second.  50 ms in all. */
@@ -47,10 +48,7 @@ static bool wait_for_room(unsigned round)
 /* False: it is lost, and counted. */
 static bool begin_record(struct supervisor *s, struct ring_record *rec, struct ring_hold *ret)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	rec->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	rec->time_ns = clock_real_ns();
 	waiting = s;
 	if (ring_begin(s->setup->kernel_ring, rec, wait_for_room, ret) == RING_WRITTEN)
 		return true;

@@ -56,13 +56,10 @@ static _Atomic uint64_t *file_slot(struct supervisor *s, const struct stat *st, 
 /* Descriptor 2 goes on to the program that is executed. */
 static bool keeps_err(int proc)
 {
-	_cleanup_close_ int fd = openat(proc, "fdinfo/2", O_RDONLY | O_CLOEXEC);
 	char info[128];
-	const char *flags;
-	ssize_t n = fd < 0 ? -1 : read(fd, info, sizeof(info) - 1);
+	const char *flags =
+		file_read_small(proc, "fdinfo/2", info, sizeof(info)) > 0 ? strstr(info, FLAGS) : NULL;
 
-	info[n > 0 ? n : 0] = '\0';
-	flags = strstr(info, FLAGS);
 	return flags && !(strtoul(flags + strlen(FLAGS), NULL, 8) & O_CLOEXEC);
 }
 

@@ -56,17 +56,11 @@ bool terminal_is(dev_t rdev)
 static long tty_index(int proc, const char *fd)
 {
 	char name[32], text[512];
-	_cleanup_close_ int info = -1;
 	const char *p;
-	ssize_t n;
 
-	if ((size_t)snprintf(name, sizeof(name), "fdinfo/%s", fd) >= sizeof(name))
+	if ((size_t)snprintf(name, sizeof(name), "fdinfo/%s", fd) >= sizeof(name) ||
+	    file_read_small(proc, name, text, sizeof(text)) < 0)
 		return -1;
-	info = openat(proc, name, O_RDONLY | O_CLOEXEC);
-	n = info < 0 ? -1 : read(info, text, sizeof(text) - 1);
-	if (n < 0)
-		return -1;
-	text[n] = '\0';
 	p = strstr(text, TTY_INDEX);
 	return p ? strtol(p + strlen(TTY_INDEX), NULL, 10) : -1;
 }

@@ -132,7 +132,7 @@ static uint64_t first_due(const struct lobby *l, uint64_t due)
 
 static void await(struct supervisor *s, uint64_t due)
 {
-	uint64_t now = loop_now(), rings;
+	uint64_t now = clock_awake_ns(), rings;
 	struct epoll_event ready[64];
 	int ms = due == NEVER ? -1 : due <= now ? 0 : (int)((due - now + NS_PER_MS - 1) / NS_PER_MS);
 	int n = epoll_wait(s->lobby.ready, ready, NELEM(ready), ms);
@@ -191,7 +191,7 @@ static void *thread_main(void *arg)
 
 		await(s, l->all ? first_due(l, look) : NEVER);
 		take_inbox(s);
-		now = loop_now();
+		now = clock_awake_ns();
 		while (*at) {
 			int r;
 

@@ -26,7 +26,7 @@ void watch_say(struct watch *w, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(w->status, sizeof(w->status), fmt, ap);
 	va_end(ap);
-	w->status_ns = loop_now();
+	w->status_ns = clock_awake_ns();
 	w->dirty = true;
 }
 
@@ -81,14 +81,14 @@ void card_choose(struct watch *w, json_t *card, enum chosen_by by)
 	card_show(w);
 	if (by == CHOSEN_BY_HUMAN)
 		return;
-	w->dead_ns = loop_now() + DEAD_NS;
+	w->dead_ns = clock_awake_ns() + DEAD_NS;
 	(void)flushinp();
 }
 
 static void close_soon(struct watch *w)
 {
 	if (w->only && !w->ends_ns)
-		w->ends_ns = loop_now() + CLOSED_NS;
+		w->ends_ns = clock_awake_ns() + CLOSED_NS;
 }
 
 /* One card alone that does not wait any more stays, and says how it ended. */
@@ -182,7 +182,7 @@ static void cards_list(struct watch *w)
 			w->failed |= !session_list(s);
 		json_array_extend(w->cards, s->cards);
 	}
-	w->listed_ns = loop_now();
+	w->listed_ns = clock_awake_ns();
 	w->stale = false;
 	w->dirty = true;
 	if (json_array_size(w->cards) > before)
@@ -293,7 +293,7 @@ static void on_told(void *ctx, struct followed *s, json_t *note)
 /* It was answered before it could be shown, or never was. */
 static void check_absent(struct watch *w)
 {
-	if (w->card || w->ends_ns || (!sessions_up(w) && loop_now() - w->started_ns < ABSENT_NS))
+	if (w->card || w->ends_ns || (!sessions_up(w) && clock_awake_ns() - w->started_ns < ABSENT_NS))
 		return;
 	watch_say(w, "this question does not wait any more");
 	close_soon(w);
@@ -302,7 +302,7 @@ static void check_absent(struct watch *w)
 /* Nobody answered in time.  It can be answered late in another terminal; the screen is the agent's. */
 static void check_expired(struct watch *w)
 {
-	uint64_t now = loop_now(), most = EXPIRED_NS;
+	uint64_t now = clock_awake_ns(), most = EXPIRED_NS;
 	json_t *j;
 	size_t i;
 
@@ -333,19 +333,20 @@ void cards_begin(struct watch *w)
 	w->follow.failed = on_failed;
 	w->follow.ctx = w;
 	w->cards = json_array();
-	w->started_ns = loop_now();
+	w->started_ns = clock_awake_ns();
 	w->dirty = true;
 }
 
 void cards_tick(struct watch *w)
 {
-	if (w->stale || ((w->failed || json_array_size(w->cards) > 0) && loop_now() - w->listed_ns > LIST_NS))
+	if (w->stale ||
+	    ((w->failed || json_array_size(w->cards) > 0) && clock_awake_ns() - w->listed_ns > LIST_NS))
 		cards_list(w);
 	if (!w->only)
 		return;
 	check_absent(w);
 	check_expired(w);
-	w->quit |= w->ends_ns && loop_now() >= w->ends_ns;
+	w->quit |= w->ends_ns && clock_awake_ns() >= w->ends_ns;
 }
 
 void cards_done(struct watch *w)
@@ -382,7 +383,7 @@ void card_touch(struct watch *w)
 {
 	_cleanup_close_ int fd = -1;
 	_cleanup_json_ json_t *shown = NULL;
-	uint64_t now = loop_now();
+	uint64_t now = clock_awake_ns();
 	char why[512];
 
 	if (!w->card || w->closed || (w->touched_ns && now - w->touched_ns < TOUCH_NS))

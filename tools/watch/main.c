@@ -130,7 +130,7 @@ static bool may_answer(struct watch *w, enum key_kind kind)
 		return false;
 	if (!w->pad.seen_end)
 		watch_say(w, "read it to its end first: Space");
-	else if (loop_now() < w->dead_ns)
+	else if (clock_awake_ns() < w->dead_ns)
 		(void)flushinp();
 	else
 		return true;
@@ -171,11 +171,11 @@ static void loop(struct watch *w)
 
 	while (!w->quit && !told_to_end) {
 		cards_tick(w);
-		if (w->status[0] && loop_now() - w->status_ns > STATUS_NS)
+		if (w->status[0] && clock_awake_ns() - w->status_ns > STATUS_NS)
 			watch_say(w, "%s", "");
 		/* The clocks run. */
-		w->dirty |= loop_now() / NS_PER_S != second;
-		second = loop_now() / NS_PER_S;
+		w->dirty |= clock_awake_ns() / NS_PER_S != second;
+		second = clock_awake_ns() / NS_PER_S;
 		if (w->dirty)
 			watch_draw(w);
 		w->dirty = false;

@@ -1,0 +1,81 @@
+/* The time, small files and descriptors: see system.h. */
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * NS_S + (uint64_t)ts.tv_nsec;
+}
+
+ssize_t read_up_to(int fd, void *buf, size_t size, off_t from)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		char *at = (char *)buf + len;
+		ssize_t n =
+			from < 0 ? read(fd, at, size - len) : pread(fd, at, size - len, from + (off_t)len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read_up_to(fd, buf, size - 1, -1);
+	close(fd);
+	if (n >= 0)
+		buf[n] = '\0';
+	return n;
+}
+
+ssize_t proc_read_small(pid_t pid, const char *name, char *buf, size_t size)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return file_read_small(AT_FDCWD, path, buf, size);
+}
+
+int send_fds(int fd, const void *bytes, size_t len, const int *fds, size_t n, int flags)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(SEND_FDS_MAX * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { (void *)bytes, len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (n > 0) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	}
+	return sendmsg(fd, &msg, flags | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * What the kernel is asked for in more than one program: the time, all bytes of a small file, descriptors
+ * sent.
+ *
+ * Nothing here runs in the preload.
+ */
+#ifndef PALE_SYSTEM_H
+#define PALE_SYSTEM_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define NS_MS 1000000ull
+#define NS_S  1000000000ull
+
+uint64_t clock_ns(clockid_t id);
+
+/* CLOCK_MONOTONIC: a writer that sleeps with the machine is not late. */
+static inline uint64_t clock_awake_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static inline int64_t clock_awake_ms(void)
+{
+	return (int64_t)(clock_awake_ns() / NS_MS);
+}
+
+/* CLOCK_REALTIME: for records. */
+static inline uint64_t clock_real_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+/* Up to size bytes, fewer at the end of the file; from there (-1: from where fd is).  Their number or -errno.
+ */
+ssize_t read_up_to(int fd, void *buf, size_t size, off_t from);
+/* Up to size-1 bytes of a small file (procfs), and a NUL; their number or -errno. */
+ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size);
+/* The same of a file of /proc/PID. */
+ssize_t proc_read_small(pid_t pid, const char *name, char *buf, size_t size);
+/* One packet with n descriptors, at most SEND_FDS_MAX.  0 or -errno; flags as for sendmsg(2). */
+#define SEND_FDS_MAX 4
+int send_fds(int fd, const void *bytes, size_t len, const int *fds, size_t n, int flags);
+
+#endif
