@@ -144,11 +144,14 @@ t_by_other_means() {
 	cp .git/config "$S/before"
 	for how in 'printf "$E" >>.git/config' 'printf "$E" >x; mv x .git/config' 'printf "$E" >x; ln -f x .git/config' \
 		'printf "$E" >x; ln -sf ../x .git/config' 'printf "$E" >x; cp x .git/config' \
-		'ln .git/config y && printf "$E" >>y' 'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\".git/config\", 2)"' 'truncate -s 0 .git/config' \
+		'ln .git/config y && printf "$E" >>y' \
+		'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\".git/config\", 2)"' \
+		'truncate -s 0 .git/config' \
 		'rm .git/config; printf "$E" >.git/config' 'printf "$E" >.git/config.worktree' \
 		'exec 9<.git/config; printf "$E" >/proc/self/fd/9' 'printf "\\0$E" >x; mv x .git/config' \
 		'printf "[core\n" >x; mv x .git/config' 'printf "$E" >.git/config.pale' \
-		'python3 -c "import os; f=os.open(\".git/config\",os.O_RDONLY); os.link(\"/proc/self/fd/%d\"%f,\"z\",follow_symlinks=True); open(\"z\",\"a\").write(os.environ[\"E\"])"'; do
+		'python3 -c "import os; f=os.open(\".git/config\",os.O_RDONLY)
+os.link(\"/proc/self/fd/%d\"%f,\"z\",follow_symlinks=True); open(\"z\",\"a\").write(os.environ[\"E\"])"'; do
 		esh "$how"
 		status_is_clean
 		[ -e .git/config ] && ! grep -q fsmonitor .git/config || [ ! -e .git/config ] || fail "$how"
@@ -210,11 +213,13 @@ t_hooks_of_any_repository() {
 	repo
 	git init -q sub && git init -q --bare bare
 	fsh "for d in sub/.git bare; do
-$h >\$d/hooks/post-checkout; chmod +x \$d/hooks/post-checkout
-$h >x; chmod +x x; mv x \$d/hooks/pre-commit; ln x \$d/hooks/commit-msg; ln -s ../../x \$d/hooks/post-commit
-cp x \$d/hooks/post-index-change; mv \$d/hooks/pre-commit.sample \$d/hooks/pre-commit; rm -rf \$d/hooks
-mkdir e; $h >e/post-index-change; chmod +x e/post-index-change; mv e \$d/hooks; ln -s ../../e \$d/hooks; rm -rf e x; done
-mkdir -p k/hooks k/refs; $h >k/hooks/post-index-change; chmod +x k/hooks/post-index-change; cp .git/HEAD k; mkdir k/objects; true"
+			$h >\$d/hooks/post-checkout; chmod +x \$d/hooks/post-checkout
+			$h >x; chmod +x x; mv x \$d/hooks/pre-commit; ln x \$d/hooks/commit-msg; ln -s ../../x \$d/hooks/post-commit
+			cp x \$d/hooks/post-index-change; mv \$d/hooks/pre-commit.sample \$d/hooks/pre-commit; rm -rf \$d/hooks
+			mkdir e; $h >e/post-index-change
+			chmod +x e/post-index-change; mv e \$d/hooks; ln -s ../../e \$d/hooks; rm -rf e x; done
+		mkdir -p k/hooks k/refs; $h >k/hooks/post-index-change
+		chmod +x k/hooks/post-index-change; cp .git/HEAD k; mkdir k/objects; true"
 	for d in sub/.git bare; do
 		[ -z "$(find $d/hooks/ -type f ! -name '*.sample' 2>/dev/null)" ] || fail "a hook in $d"
 		[ ! -L $d/hooks ] || fail "$d/hooks is a link"
@@ -228,15 +233,18 @@ t_a_copy_of_a_repository() {
 	repo
 	git remote add origin https://github.com/x/y.git
 	fsh 'set -e
-cp -r .git c1; cp -a .git c2; tar cf - .git | tar xf - --transform "s,^.git,c3,"; python3 -c "import shutil; shutil.copytree(\".git\", \"c4\")"
-for d in c5 c6 c7; do mkdir -p $d/objects $d/refs; cp .git/HEAD $d; done
-cp -p .git/config c5/config; chmod 600 c5/config; cat .git/config >c6/config; echo "[user]" >>c7/config; git -C c7 config core.bare true
-umask 077; mkdir -p c8/objects; python3 -c "
+		cp -r .git c1; cp -a .git c2; tar cf - .git | tar xf - --transform "s,^.git,c3,"
+		python3 -c "import shutil; shutil.copytree(\".git\", \"c4\")"
+		for d in c5 c6 c7; do mkdir -p $d/objects $d/refs; cp .git/HEAD $d; done
+		cp -p .git/config c5/config; chmod 600 c5/config
+		cat .git/config >c6/config; echo "[user]" >>c7/config; git -C c7 config core.bare true
+		umask 077; mkdir -p c8/objects; python3 -c "
 import os
 fd = os.open(\"c8/config\", os.O_RDWR|os.O_CREAT|os.O_EXCL, 0o644)
-os.write(fd, open(\".git/config\", \"rb\").read()); os.lseek(fd, 0, 0); assert b\"origin\" in os.read(fd, 999); os.close(fd)
+os.write(fd, open(\".git/config\", \"rb\").read())
+os.lseek(fd, 0, 0); assert b\"origin\" in os.read(fd, 999); os.close(fd)
 os.utime(\"c8/config\", (1, 1))"
-for d in c1 c2 c3 c4 c5 c6; do git --git-dir=$d remote get-url origin; done'
+		for d in c1 c2 c3 c4 c5 c6; do git --git-dir=$d remote get-url origin; done'
 	rc_is 0
 	not_denied
 	for d in c1 c2 c3 c4 c5 c6 c8; do
@@ -249,15 +257,19 @@ for d in c1 c2 c3 c4 c5 c6; do git --git-dir=$d remote get-url origin; done'
 # The same with what would run: it never comes to be, whoever holds on to it.
 t_an_evil_copy() {
 	repo
-	esh 'export E; printf "$E" >evil; for d in d1 d2 d3 d4 d5; do mkdir -p $d/objects $d/refs; cp .git/HEAD $d; echo "gitdir: ../$d" >$d/.git; done
-cp evil d1/config; cat evil >d2/config
-(exec 9>d3/config; printf "[core]\n" >&9; (sleep 0.2; cat evil >&9) & ); sleep 0.1; [ ! -s d3/config ] || echo "there at once"; sleep 0.4
-python3 -c "
+	esh 'export E; printf "$E" >evil
+		for d in d1 d2 d3 d4 d5; do mkdir -p $d/objects $d/refs; cp .git/HEAD $d; echo "gitdir: ../$d" >$d/.git; done
+		cp evil d1/config; cat evil >d2/config
+		(exec 9>d3/config; printf "[core]\n" >&9; (sleep 0.2; cat evil >&9) & )
+		sleep 0.1; [ ! -s d3/config ] || echo "there at once"; sleep 0.4
+		python3 -c "
 import mmap, os
-f = os.open(\"d4/config\", os.O_RDWR|os.O_CREAT, 0o644); e = os.environ[\"E\"].encode().decode(\"unicode_escape\").encode(); os.write(f, b\"#\" * len(e) + b\"\n\"); m = mmap.mmap(f, len(e))
+f = os.open(\"d4/config\", os.O_RDWR|os.O_CREAT, 0o644)
+e = os.environ[\"E\"].encode().decode(\"unicode_escape\").encode()
+os.write(f, b\"#\" * len(e) + b\"\n\"); m = mmap.mmap(f, len(e))
 g = os.open(\"/proc/self/fd/%d\" % f, os.O_RDWR); os.close(f)
 m[:] = e; m.close()"
-printf "$E" >d5/config; printf "[core]\n\tbare = false\n" >d5/config; true'
+		printf "$E" >d5/config; printf "[core]\n\tbare = false\n" >d5/config; true'
 	[ ! -s "$S/out" ] || fail "before it was complete"
 	for d in d1 d2 d3; do missing $d/config; done
 	! grep -qs fsmonitor d?/config || fail "written"
@@ -282,11 +294,15 @@ print(len(fs))"; echo "[core]" >n70/config'
 t_hooks_of_lfs() {
 	local h
 	repo
-	fsh 'for h in pre-push post-merge; do printf "#!/bin/sh\ngit lfs %s \"\$@\"\n" $h >.git/hooks/$h; chmod +x .git/hooks/$h; done
-mkdir -p b.git/objects b.git/hooks; install -m 755 .git/hooks/pre-push b.git/hooks/pre-push
-printf "#!/bin/sh\ntouch pwned\n" >.git/hooks/post-commit; cp .git/hooks/pre-push .git/hooks/post-checkout
-cp .git/hooks/pre-push .git/hooks/pre-commit; cp .git/hooks/pre-push .git/hooks/pre-push.x; printf "#!/bin/sh\ngit lfs post-rewrite\n" >.git/hooks/post-rewrite
-echo "touch pwned" >>.git/hooks/pre-push; true'
+	fsh 'for h in pre-push post-merge; do
+			printf "#!/bin/sh\ngit lfs %s \"\$@\"\n" $h >.git/hooks/$h
+			chmod +x .git/hooks/$h
+		done
+		mkdir -p b.git/objects b.git/hooks; install -m 755 .git/hooks/pre-push b.git/hooks/pre-push
+		printf "#!/bin/sh\ntouch pwned\n" >.git/hooks/post-commit; cp .git/hooks/pre-push .git/hooks/post-checkout
+		cp .git/hooks/pre-push .git/hooks/pre-commit; cp .git/hooks/pre-push .git/hooks/pre-push.x
+		printf "#!/bin/sh\ngit lfs post-rewrite\n" >.git/hooks/post-rewrite
+		echo "touch pwned" >>.git/hooks/pre-push; true'
 	for h in pre-push post-merge; do
 		[ "$(sed -n 2p .git/hooks/$h)" = "git lfs $h \"\$@\"" ] && [ "$(wc -l <.git/hooks/$h)" = 2 ] || fail "$h"
 		[ -x .git/hooks/$h ] || fail "$h is not executable"
@@ -296,9 +312,11 @@ echo "touch pwned" >>.git/hooks/pre-push; true'
 	denied write "$W/.git/hooks/post-commit" "others than those of git lfs"
 	status_is_clean
 	# one that the operator wrote stays
-	printf '#!/bin/sh\nexit 1\n' >.git/hooks/post-checkout && cp .git/hooks/post-checkout "$S/own" && chmod +x .git/hooks/post-checkout
-	fsh 'cd .git/hooks; rm -f post-merge; rm -f post-checkout; mv post-checkout x.sample; mv post-checkout ../x; mv x.sample post-checkout; cp pre-push post-checkout; ln -f pre-push post-checkout; ln -sf x post-checkout
-chmod -x post-checkout; truncate -s 0 post-checkout; cat pre-push >../p; mv ../p post-checkout'
+	printf '#!/bin/sh\nexit 1\n' >.git/hooks/post-checkout &&
+		cp .git/hooks/post-checkout "$S/own" && chmod +x .git/hooks/post-checkout
+	fsh 'cd .git/hooks; rm -f post-merge; rm -f post-checkout; mv post-checkout x.sample; mv post-checkout ../x
+		mv x.sample post-checkout; cp pre-push post-checkout; ln -f pre-push post-checkout; ln -sf x post-checkout
+		chmod -x post-checkout; truncate -s 0 post-checkout; cat pre-push >../p; mv ../p post-checkout'
 	cmp .git/hooks/post-checkout "$S/own" && [ -x .git/hooks/post-checkout ] || fail "the operator's hook"
 	missing .git/hooks/post-merge
 	# a rule of the operator's keeps them all, and level hooks has nobody to look
@@ -312,7 +330,8 @@ chmod -x post-checkout; truncate -s 0 post-checkout; cat pre-push >../p; mv ../p
 t_git_lfs() {
 	need git-lfs
 	repo
-	fsh 'set -e; git lfs install --local; git lfs track "*.bin"; head -c 5000 /dev/zero >a.bin; git add .; git commit -qm lfs; git lfs ls-files; git lfs update; git lfs fsck'
+	fsh 'set -e; git lfs install --local; git lfs track "*.bin"; head -c 5000 /dev/zero >a.bin
+		git add .; git commit -qm lfs; git lfs ls-files; git lfs update; git lfs fsck'
 	rc_is 0
 	not_denied
 	cp -r .git/hooks "$S/hooks"
@@ -337,20 +356,23 @@ t_ordinary_work() {
 	repo
 	git clone -q --bare . "$HOME/lib.git"
 	fsh 'set -e; export GIT_ALLOW_PROTOCOL=file
-git init -q nested; cd nested; git config user.name N; echo x >f; git add f; git commit -qm n; cd ..; rm -rf nested
-git clone -q --no-hardlinks ~/lib.git copy; git -C copy config user.email a@b; git -C copy fetch -q; rm -rf copy
-git checkout -q -b topic
-git submodule --quiet add file://$HOME/lib.git sub 2>/dev/null || git -c protocol.file.allow=always submodule --quiet add file://$HOME/lib.git sub
-git commit -qm sub; git submodule --quiet update --init; git submodule status >/dev/null; git submodule deinit -f sub >/dev/null
-git -c protocol.file.allow=always submodule --quiet update --init
-git worktree add -q wt side 2>/dev/null || git worktree add -q -b side wt; git -C wt commit -q --allow-empty -m w; git worktree remove wt
-echo a >>file; git stash -q; git stash pop -q; git commit -qam a
-for i in 1 2; do echo $i >>file; git commit -qam $i; done
-GIT_SEQUENCE_EDITOR=true git rebase -q -i HEAD~2
-git bisect start -q HEAD HEAD~2 >/dev/null; git bisect good >/dev/null; git bisect reset 2>/dev/null
-git merge -q --no-ff side -m merged; git sparse-checkout set --cone . >/dev/null; git sparse-checkout disable
-git fsck 2>/dev/null; git init -q --separate-git-dir=apart.git apart; git -C apart commit -q --allow-empty -m x
-git clone -q --bare . bare.git; git -C bare.git worktree add -q ../bw side; git -C bw status >/dev/null'
+		git init -q nested; cd nested; git config user.name N; echo x >f; git add f; git commit -qm n; cd ..; rm -rf nested
+		git clone -q --no-hardlinks ~/lib.git copy; git -C copy config user.email a@b; git -C copy fetch -q; rm -rf copy
+		git checkout -q -b topic
+		git submodule --quiet add file://$HOME/lib.git sub 2>/dev/null ||
+			git -c protocol.file.allow=always submodule --quiet add file://$HOME/lib.git sub
+		git commit -qm sub; git submodule --quiet update --init
+		git submodule status >/dev/null; git submodule deinit -f sub >/dev/null
+		git -c protocol.file.allow=always submodule --quiet update --init
+		git worktree add -q wt side 2>/dev/null || git worktree add -q -b side wt
+		git -C wt commit -q --allow-empty -m w; git worktree remove wt
+		echo a >>file; git stash -q; git stash pop -q; git commit -qam a
+		for i in 1 2; do echo $i >>file; git commit -qam $i; done
+		GIT_SEQUENCE_EDITOR=true git rebase -q -i HEAD~2
+		git bisect start -q HEAD HEAD~2 >/dev/null; git bisect good >/dev/null; git bisect reset 2>/dev/null
+		git merge -q --no-ff side -m merged; git sparse-checkout set --cone . >/dev/null; git sparse-checkout disable
+		git fsck 2>/dev/null; git init -q --separate-git-dir=apart.git apart; git -C apart commit -q --allow-empty -m x
+		git clone -q --bare . bare.git; git -C bare.git worktree add -q ../bw side; git -C bw status >/dev/null'
 	rc_is 0
 	not_denied
 	# the file of a protected branch stays beside packed-refs, which git says and lives with
@@ -375,11 +397,13 @@ git config core.autocrlf false; git --work-tree "$PWD" add file; git write-tree;
 t_nobody_waits_with_the_turn() {
 	local write='timeout 8 git config user.name x; echo "written $?"'
 	repo
-	fsh "mkdir a; mkfifo a/config; ln -s config a/link; (echo one >a/config) & sleep 0.2; (echo two >a/link) & sleep 0.3; $write
-cat a/config; mkdir -p a/hooks; mkfifo a/hooks/x; (echo three >a/hooks/x) & sleep 0.3; $write; cat a/hooks/x; wait"
+	fsh "mkdir a; mkfifo a/config
+		ln -s config a/link; (echo one >a/config) & sleep 0.2; (echo two >a/link) & sleep 0.3; $write
+		cat a/config; mkdir -p a/hooks; mkfifo a/hooks/x; (echo three >a/hooks/x) & sleep 0.3; $write; cat a/hooks/x; wait"
 	[ "$(sort "$S/out" | xargs)" = "one three two written 0 written 0" ] || fail "a FIFO"
 	# what waits for its other end is that FIFO and nothing else
-	esh "mkdir b; mkfifo b/config; (printf \"\$E\" >b/config) & sleep 0.3; mkdir b/objects b/refs; cp .git/HEAD b; rm -f b/config; mv b/config b/f; cp .git/config b/config; cat b/f & sleep 0.2; true"
+	esh "mkdir b; mkfifo b/config; (printf \"\$E\" >b/config) & sleep 0.3; mkdir b/objects b/refs
+		cp .git/HEAD b; rm -f b/config; mv b/config b/f; cp .git/config b/config; cat b/f & sleep 0.2; true"
 	! grep -qs fsmonitor b/config || fail "written behind the judge"
 	fsh "mkdir c; echo x >c/config; python3 -c '
 import fcntl, os, signal
@@ -391,7 +415,8 @@ print(\"leased\", flush=True); os.read(0, 1)' < <(sleep 12) & until ls c | grep 
 	err_has "Resource temporarily unavailable"
 	printf '[files]\nask = ~/asked\n' | policy
 	mkdir ~/asked && cp .git/config ~/asked/f && echo '# asked' >>~/asked/f
-	bg asked bash -c "mv ~/asked/f .git/config & mkdir -p d/hooks; echo x >d/hooks/y; mv d/hooks/y ~/asked/y & while [ ! -e go ]; do sleep 0.1; done; $write; touch done; wait"
+	bg asked bash -c "mv ~/asked/f .git/config & mkdir -p d/hooks
+		echo x >d/hooks/y; mv d/hooks/y ~/asked/y & while [ ! -e go ]; do sleep 0.1; done; $write; touch done; wait"
 	until_true 10 has_pending && sleep 0.4 && touch go
 	until_true 10 test -e done || fail "a question holds the others up"
 	pale approve "$(pending_id)" >/dev/null
@@ -402,7 +427,8 @@ print(\"leased\", flush=True); os.read(0, 1)' < <(sleep 12) & until ls c | grep 
 }
 
 t_speed_of_a_clone() {
-	fsh 'git init -q x && cd x && for i in $(seq 300); do echo $i >f$i; done && git add . && git commit -qm x && cd .. && git clone -q --no-hardlinks x y'
+	fsh 'git init -q x && cd x && for i in $(seq 300); do echo $i >f$i; done &&
+		git add . && git commit -qm x && cd .. && git clone -q --no-hardlinks x y'
 	rc_is 0
 	not_denied
 }

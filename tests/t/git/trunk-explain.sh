@@ -33,7 +33,8 @@ t_plain() {
 	all_say allow "git push origin topic"
 	all_say deny "git push" "git push origin main"
 	repo
-	all_say allow "git push" "git push origin topic" "git push origin HEAD" "git -C . push" "git --git-dir=.git push origin topic"
+	all_say allow "git push" "git push origin topic" \
+		"git push origin HEAD" "git -C . push" "git --git-dir=.git push origin topic"
 	all_say deny "git push origin main"
 	git config push.default simple
 	all_say allow "git push"
@@ -47,7 +48,8 @@ t_configured() {
 	local how
 	repo
 	for how in 'git config remote.origin.push refs/heads/topic:refs/heads/main' 'git config push.default upstream' \
-		'git config include.path elsewhere' 'mkdir -p .git/branches; touch .git/branches/x' 'git config --global push.default matching' \
+		'git config include.path elsewhere' \
+		'mkdir -p .git/branches; touch .git/branches/x' 'git config --global push.default matching' \
 		'mkdir -p ~/.config/git; printf "[push]\n\tdefault = upstream\n" >~/.config/git/config'; do
 		eval "$how"
 		all_say deny "git push" "git -C . push origin topic"

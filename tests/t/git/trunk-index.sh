@@ -6,7 +6,8 @@
 OPTS=(-n)
 
 repo() {
-	git init -q && git config user.email a@b && git config user.name a && echo a >a && git add a && git commit -qm x && git switch -q -c topic
+	git init -q && git config user.email a@b &&
+		git config user.name a && echo a >a && git add a && git commit -qm x && git switch -q -c topic
 }
 
 # An index with one more entry: index.py PATH [TABLE] >FILE
@@ -46,7 +47,8 @@ t_no_entry_in_git() {
 		fence mv new .git/index
 		denied rename "$W/.git/index" "an entry of it lies in .git or outside"
 		python3 "$S/index.py" "$path" >new
-		fsh 'cat new >.git/index; git add a; cp new .git/index.lock; mv .git/index.lock .git/index; ln -f new .git/index; ln -sf ../new .git/index; rm .git/index; ln new .git/index'
+		fsh 'cat new >.git/index; git add a; cp new .git/index.lock; mv .git/index.lock .git/index
+			ln -f new .git/index; ln -sf ../new .git/index; rm .git/index; ln new .git/index'
 		! git ls-files | grep -qF "${path##*/}" || fail "$path is in the index"
 		cp "$S/before" .git/index
 	done
@@ -122,11 +124,14 @@ t_of_a_worktree() {
 t_of_others() {
 	local dir
 	need python3
-	git init -q -b main nest && (cd nest && git config user.email a@b && git config user.name a && echo a >a && git add a && git commit -qm x)
+	git init -q -b main nest && (cd nest &&
+		git config user.email a@b && git config user.name a && echo a >a && git add a && git commit -qm x)
 	repo
 	git -c protocol.file.allow=always submodule --quiet add ./nest sub && git commit -qm sub
 	OPTS=()
-	fsh 'set -e; cd nest; echo b >b; git add b; git commit -qm b; cd ../sub; git config user.email a@b; git config user.name a; git switch -q -c index; echo c >c; git add c; git commit -qm c; git gc -q; cd ..; git clone -q nest copy; cd copy; git status --short'
+	fsh 'set -e; cd nest; echo b >b; git add b; git commit -qm b
+		cd ../sub; git config user.email a@b; git config user.name a; git switch -q -c index; echo c >c
+		git add c; git commit -qm c; git gc -q; cd ..; git clone -q nest copy; cd copy; git status --short'
 	rc_is 0
 	cd nest
 	OPTS=(-n)

@@ -8,9 +8,12 @@ t_kept() {
 	git init -q . && git add file && git commit -q -m one && git checkout -q -b topic && git commit -q --allow-empty -m two
 	git pack-refs --all
 	MAIN=$(git rev-parse main) TOPIC=$(git rev-parse topic)
-	for how in "echo $TOPIC >.git/refs/heads/main" "echo $TOPIC >x; mv x .git/refs/heads/main" 'rm -f .git/refs/heads/main' \
-		'mv .git/refs/heads .git/h' 'mv .git .g' 'ln -sf topic .git/refs/heads/main' "git -c alias.u=update-ref u refs/heads/main $TOPIC" \
-		'git -c alias.b=branch b -D main' 'git pack-refs --all; git gc -q' "echo \"$TOPIC refs/heads/main\" >.git/packed-refs"; do
+	for how in "echo $TOPIC >.git/refs/heads/main" \
+		"echo $TOPIC >x; mv x .git/refs/heads/main" 'rm -f .git/refs/heads/main' \
+		'mv .git/refs/heads .git/h' \
+		'mv .git .g' 'ln -sf topic .git/refs/heads/main' "git -c alias.u=update-ref u refs/heads/main $TOPIC" \
+		'git -c alias.b=branch b -D main' \
+		'git pack-refs --all; git gc -q' "echo \"$TOPIC refs/heads/main\" >.git/packed-refs"; do
 		fsh "$how; true"
 		[ "$(git rev-parse refs/heads/main)" = "$MAIN" ] || fail "main moved: $how"
 	done

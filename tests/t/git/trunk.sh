@@ -20,22 +20,33 @@ main_stays() {
 }
 
 # What every way to a ref comes down to, for a branch that is not checked out; $R has the refs, $O HEAD.
-WAYS=('echo $T >$R/refs/heads/main' 'echo $T >$O/x; mv $O/x $R/refs/heads/main' 'rm -f $R/refs/heads/main; echo $T >$R/refs/heads/main'
+WAYS=('echo $T >$R/refs/heads/main'
+	'echo $T >$O/x; mv $O/x $R/refs/heads/main' 'rm -f $R/refs/heads/main; echo $T >$R/refs/heads/main'
 	'mv $R/refs/heads/main $O/x; mv $O/x $R/refs/heads/other; echo $T >$R/refs/heads/main'
-	'ln -sf topic $R/refs/heads/main' 'ln -f $R/refs/heads/topic $R/refs/heads/main' 'ln $R/refs/heads/main $O/y && echo $T >$O/y'
+	'ln -sf topic $R/refs/heads/main'
+	'ln -f $R/refs/heads/topic $R/refs/heads/main' 'ln $R/refs/heads/main $O/y && echo $T >$O/y'
 	'cp -r $R/refs/heads $R/h; echo $T >$R/h/main; mv $R/refs/heads $R/old; mv $R/h $R/refs/heads'
 	'cp -r $R/refs $R/r; echo $T >$R/r/heads/main; mv $R/refs $R/old; mv $R/r $R/refs'
-	'echo "$T refs/heads/main" >$R/packed-refs; rm -f $R/refs/heads/main' 'echo "$T refs/heads/main" >$O/x; mv $O/x $R/packed-refs; rm -f $R/refs/heads/main'
+	'echo "$T refs/heads/main" >$R/packed-refs; rm -f $R/refs/heads/main'
+	'echo "$T refs/heads/main" >$O/x; mv $O/x $R/packed-refs; rm -f $R/refs/heads/main'
 	'rm -f $R/packed-refs $R/refs/heads/main' 'truncate -s 0 $R/refs/heads/main' 'exec 9>>$R/refs/heads/main; echo $T >&9'
-	'echo "ref: refs/heads/main" >$O/HEAD; git commit -q --allow-empty -m x' 'echo "ref: refs/heads/main" >$O/x; mv $O/x $O/HEAD; git reset -q --hard topic'
-	'echo "ref: refs/heads/main" >$R/refs/heads/al; git checkout -q al; git commit -q --allow-empty -m x; git update-ref refs/heads/al topic'
-	'git clone -q -b topic . e; git -C e branch -f main topic; echo $PWD/e/.git >$O/commondir; echo $PWD/e/.git >$O/x; mv $O/x $O/commondir'
+	'echo "ref: refs/heads/main" >$O/HEAD; git commit -q --allow-empty -m x'
+	'echo "ref: refs/heads/main" >$O/x; mv $O/x $O/HEAD; git reset -q --hard topic'
+	'echo "ref: refs/heads/main" >$R/refs/heads/al
+		git checkout -q al; git commit -q --allow-empty -m x; git update-ref refs/heads/al topic'
+	'git clone -q -b topic . e; git -C e branch -f main topic
+		echo $PWD/e/.git >$O/commondir; echo $PWD/e/.git >$O/x; mv $O/x $O/commondir'
 	'git -c alias.b=branch b -f main topic; git -c alias.b=branch b -D main; git -c alias.b=branch b -M topic main'
-	'git -c alias.u=update-ref u refs/heads/main topic; echo "update refs/heads/main $T" | git -c alias.u=update-ref u --stdin; git -c alias.u=update-ref u -d refs/heads/main'
-	'git -c alias.f=fetch f -q . +topic:main; git -c alias.p=push p -q . +topic:main' 'git -c alias.w=worktree w add -q w main && git -C w commit -q --allow-empty -m x'
-	'python3 -c "import ctypes, os; r = os.environ[\"R\"].encode(); open(\"y\", \"w\").write(os.environ[\"T\"]); ctypes.CDLL(None).renameat2(-100, b\"y\", -100, r + b\"/refs/heads/main\", 2)"'
+	'git -c alias.u=update-ref u refs/heads/main topic; echo "update refs/heads/main $T" |
+		git -c alias.u=update-ref u --stdin; git -c alias.u=update-ref u -d refs/heads/main'
+	'git -c alias.f=fetch f -q . +topic:main; git -c alias.p=push p -q . +topic:main'
+	'git -c alias.w=worktree w add -q w main && git -C w commit -q --allow-empty -m x'
+	'python3 -c "import ctypes, os; r = os.environ[\"R\"].encode(); open(\"y\", \"w\").write(os.environ[\"T\"])
+ctypes.CDLL(None).renameat2(-100, b\"y\", -100, r + b\"/refs/heads/main\", 2)"'
 	'mkdir -p d; echo $T >d/main; rm -rf $R/refs/heads; mv -T d $R/refs/heads; ln -s $PWD/d $R/refs/heads'
-	'B="busybox"; echo $T >y; $B mv y $R/refs/heads/main; $B cp y $R/refs/heads/main; $B rm -f $R/refs/heads/main; $B ln -sf topic $R/refs/heads/main; $B sh -c "echo $T >$R/refs/heads/main"; $B truncate -s 0 $R/refs/heads/main; $B mv $R/refs/heads $R/refs/h')
+	'B="busybox"; echo $T >y; $B mv y $R/refs/heads/main
+		$B cp y $R/refs/heads/main; $B rm -f $R/refs/heads/main; $B ln -sf topic $R/refs/heads/main
+		$B sh -c "echo $T >$R/refs/heads/main"; $B truncate -s 0 $R/refs/heads/main; $B mv $R/refs/heads $R/refs/h')
 
 # Each way, tried on what was there before.
 by_each() {
@@ -64,7 +75,8 @@ t_by_file_packed() {
 	R=$W/.git O=$W/.git by_each
 }
 
-work='set -e; git commit -q --allow-empty -m three; git checkout -q -b next; git checkout -q -; git branch a; git reset -q --hard HEAD~1; git tag v'
+work='set -e; git commit -q --allow-empty -m three
+	git checkout -q -b next; git checkout -q -; git branch a; git reset -q --hard HEAD~1; git tag v'
 
 # Two branches beside the workspace.
 beside() {
@@ -116,26 +128,39 @@ t_a_bare_repository_inside() {
 t_a_branch_by_any_name() {
 	local b
 	printf '[git]\nprotect = config\nprotect = hooks/x\nprotect = release/*\n' | policy
-	git init -q . && git add file && git commit -q -m one && for b in config hooks/x release/1/2 release/2 other; do git branch $b; done
+	git init -q . && git add file &&
+		git commit -q -m one && for b in config hooks/x release/1/2 release/2 other; do git branch $b; done
 	git checkout -q -b topic && git commit -q --allow-empty -m two && git pack-refs --all
 	MAIN=$(git rev-parse config)
-	fsh 'for b in config hooks/x release/2 release/1/2; do git rev-parse topic >.git/refs/heads/$b; git rev-parse topic >.git/y; mv .git/y .git/refs/heads/$b; rm -rf .git/refs/heads/$b; done; git commit -q --allow-empty -m x; git branch -f other topic; git branch new'
+	fsh 'for b in config hooks/x release/2 release/1/2; do
+			git rev-parse topic >.git/refs/heads/$b
+			git rev-parse topic >.git/y; mv .git/y .git/refs/heads/$b; rm -rf .git/refs/heads/$b
+		done
+		git commit -q --allow-empty -m x; git branch -f other topic; git branch new'
 	for b in config hooks/x release/1/2 release/2; do
 		[ "$(git rev-parse "refs/heads/$b")" = "$MAIN" ] || fail "$b moved"
 	done
-	[ "$(git rev-parse other)" != "$MAIN" ] && git rev-parse -q --verify new >/dev/null || fail "an unprotected one did not move"
+	[ "$(git rev-parse other)" != "$MAIN" ] &&
+		git rev-parse -q --verify new >/dev/null || fail "an unprotected one did not move"
 	# one that is not there yet may come to be
-	fsh 'git update-ref refs/heads/release/3 topic; echo $(git rev-parse topic) >.git/refs/heads/release/4; git rev-parse release/4'
+	fsh 'git update-ref refs/heads/release/3 topic
+		echo $(git rev-parse topic) >.git/refs/heads/release/4; git rev-parse release/4'
 	rc_is 0
 }
 
 t_ordinary_work_on_a_topic() {
 	repo topic packed
-	fsh 'set -e; git commit -q --allow-empty -m three; git checkout -q -b next; git branch -D topic >/dev/null; git checkout -q -b topic
-git rebase -q main; git branch a; git branch -m a b; git tag v; git merge -q next; git stash list; git fetch -q . topic:fetched
-git branch x/y; git branch -d x/y >/dev/null; git branch x >/dev/null; echo x >>file; git stash -q; git stash pop -q; git checkout -q file
-git checkout -q --detach main; git checkout -q topic; git clone -q --no-hardlinks . c; git -C c commit -q --allow-empty -m c; rm -rf c
-git worktree add -q w b; git -C w commit -q --allow-empty -m w; git worktree remove w; git cherry-pick --allow-empty next; echo x >>file; git commit -q -a -m x; git revert --no-edit HEAD >/dev/null; git reset -q --hard main; git checkout -q -b back; git switch -q -'
+	fsh 'set -e; git commit -q --allow-empty -m three
+		git checkout -q -b next; git branch -D topic >/dev/null; git checkout -q -b topic
+		git rebase -q main; git branch a
+		git branch -m a b; git tag v; git merge -q next; git stash list; git fetch -q . topic:fetched
+		git branch x/y; git branch -d x/y >/dev/null
+		git branch x >/dev/null; echo x >>file; git stash -q; git stash pop -q; git checkout -q file
+		git checkout -q --detach main; git checkout -q topic
+		git clone -q --no-hardlinks . c; git -C c commit -q --allow-empty -m c; rm -rf c
+		git worktree add -q w b; git -C w commit -q --allow-empty -m w
+		git worktree remove w; git cherry-pick --allow-empty next; echo x >>file; git commit -q -a -m x
+		git revert --no-edit HEAD >/dev/null; git reset -q --hard main; git checkout -q -b back; git switch -q -'
 	rc_is 0
 	not_denied
 	main_stays work
@@ -145,7 +170,8 @@ git worktree add -q w b; git -C w commit -q --allow-empty -m w; git worktree rem
 	out_has "$MAIN"
 	exists .git/refs/heads/main
 	# and the operator's own git goes on from there
-	git pack-refs --all && git branch -f main topic && git gc -q && git branch -D main >/dev/null || fail "the operator cannot"
+	git pack-refs --all && git branch -f main topic &&
+		git gc -q && git branch -D main >/dev/null || fail "the operator cannot"
 }
 
 # --- the branch that the session begins on -----------------------------------------------------------------
@@ -162,27 +188,48 @@ t_began_on() {
 	OPTS=(-n)
 	OLD=$(git rev-parse main~1) OTHER=$(git commit-tree -m other "$(git rev-parse main^{tree})")
 	rm -rf "$S/kept" && cp -a .git "$S/kept"
-	for how in 'git reset -q --hard HEAD~1' 'git commit -q --amend --allow-empty -m x' 'git rebase -q --root --force-rebase' 'git reset -q --soft $OTHER' \
-		'echo x >.git/refs/heads/main' 'echo $OLD >.git/refs/heads/main' 'echo $OLD >x; mv x .git/refs/heads/main' 'echo $OTHER >x; ln -f x .git/refs/heads/main' \
-		'ln -sf topic .git/refs/heads/main' 'rm .git/refs/heads/main; echo $OLD >.git/refs/heads/main' 'mv .git/refs/heads/main x' \
-		'git -c alias.u=update-ref u refs/heads/main $OLD; git update-ref HEAD $OLD; git -c alias.u=update-ref u -d refs/heads/main; git update-ref -d HEAD' \
-		'git checkout -q topic; git -c alias.b=branch b -f main $OLD; git -c alias.b=branch b -D main; git -c alias.b=branch b -M topic main' \
-		'echo "ref: refs/heads/topic" >x; mv x .git/refs/heads/main' 'echo "ref: refs/heads/x" >x; mv x .git/HEAD; echo $OTHER >.git/refs/heads/x; git checkout -q main; git reset -q --hard $OTHER' \
-		'echo "$OLD refs/heads/main" >.git/packed-refs; rm -f .git/refs/heads/main' 'mv .git/refs/heads .git/h; mkdir .git/refs/heads; echo $OLD >.git/refs/heads/main' 'mv .git .g; cp -r .g .git' \
-		'FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --msg-filter "echo x" main' 'printf "reset refs/heads/main\nfrom $OLD\n" | git -c alias.i=fast-import i --force --quiet' \
-		'git -c alias.f=fetch f -q -u . +$OLD:main' 'git checkout -q --orphan o; git commit -q -m o; git -c alias.c=checkout c -q -B main' 'git symbolic-ref refs/heads/al refs/heads/main; git checkout -q al; git reset -q --hard $OLD' \
-		'git replace --graft $OTHER $MAIN; echo $OTHER >x; mv x .git/refs/heads/main' 'git replace $OTHER $MAIN; git reset -q --hard $OTHER' 'mkdir -p .git/info; echo "$OTHER $MAIN" >.git/info/grafts; git reset -q --hard $OTHER' \
-		'printf "$OLD" >x; mv x .git/refs/heads/main' 'printf "$MAIN $OLD\n" >x; mv x .git/refs/heads/main' 'mkfifo x; (echo $MAIN >x &); mv x .git/refs/heads/main' \
-		'printf "$MAIN\n" >x; exec 9<>x; mv x .git/refs/heads/main; echo $OLD >&9' 'truncate -s 0 .git/refs/heads/main; exec 9<>.git/refs/heads/main; echo $OLD >&9' \
-		'git worktree add -q -f w main && git -C w reset -q --hard HEAD~1' 'cp -r .git evil; echo $OLD >evil/refs/heads/main; echo ../evil >.git/commondir' \
-		'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\".git/refs/heads/topic\", -100, b\".git/refs/heads/main\", 2)"' \
-		'echo $OLD >y; busybox mv y .git/refs/heads/main; busybox rm -f .git/refs/heads/main; busybox sh -c "echo $OLD >.git/refs/heads/main"; busybox cp -f y .git/refs/heads/main; busybox ln -sf topic .git/refs/heads/main' \
+	for how in 'git reset -q --hard HEAD~1' 'git commit -q --amend --allow-empty -m x' \
+		'git rebase -q --root --force-rebase' 'git reset -q --soft $OTHER' \
+		'echo x >.git/refs/heads/main' 'echo $OLD >.git/refs/heads/main' \
+		'echo $OLD >x; mv x .git/refs/heads/main' 'echo $OTHER >x; ln -f x .git/refs/heads/main' \
+		'ln -sf topic .git/refs/heads/main' \
+		'rm .git/refs/heads/main; echo $OLD >.git/refs/heads/main' 'mv .git/refs/heads/main x' \
+		'git -c alias.u=update-ref u refs/heads/main $OLD
+			git update-ref HEAD $OLD; git -c alias.u=update-ref u -d refs/heads/main; git update-ref -d HEAD' \
+		'git checkout -q topic; git -c alias.b=branch b -f main $OLD
+			git -c alias.b=branch b -D main; git -c alias.b=branch b -M topic main' \
+		'echo "ref: refs/heads/topic" >x; mv x .git/refs/heads/main' \
+		'echo "ref: refs/heads/x" >x
+			mv x .git/HEAD; echo $OTHER >.git/refs/heads/x; git checkout -q main; git reset -q --hard $OTHER' \
+		'echo "$OLD refs/heads/main" >.git/packed-refs; rm -f .git/refs/heads/main' \
+		'mv .git/refs/heads .git/h; mkdir .git/refs/heads; echo $OLD >.git/refs/heads/main' 'mv .git .g; cp -r .g .git' \
+		'FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --msg-filter "echo x" main' \
+		'printf "reset refs/heads/main\nfrom $OLD\n" | git -c alias.i=fast-import i --force --quiet' \
+		'git -c alias.f=fetch f -q -u . +$OLD:main' \
+		'git checkout -q --orphan o; git commit -q -m o; git -c alias.c=checkout c -q -B main' \
+		'git symbolic-ref refs/heads/al refs/heads/main; git checkout -q al; git reset -q --hard $OLD' \
+		'git replace --graft $OTHER $MAIN; echo $OTHER >x; mv x .git/refs/heads/main' \
+		'git replace $OTHER $MAIN; git reset -q --hard $OTHER' \
+		'mkdir -p .git/info; echo "$OTHER $MAIN" >.git/info/grafts; git reset -q --hard $OTHER' \
+		'printf "$OLD" >x; mv x .git/refs/heads/main' 'printf "$MAIN $OLD\n" >x; mv x .git/refs/heads/main' \
+		'mkfifo x; (echo $MAIN >x &); mv x .git/refs/heads/main' \
+		'printf "$MAIN\n" >x; exec 9<>x; mv x .git/refs/heads/main; echo $OLD >&9' \
+		'truncate -s 0 .git/refs/heads/main; exec 9<>.git/refs/heads/main; echo $OLD >&9' \
+		'git worktree add -q -f w main && git -C w reset -q --hard HEAD~1' \
+		'cp -r .git evil; echo $OLD >evil/refs/heads/main; echo ../evil >.git/commondir' \
+		'python3 -c "import ctypes
+ctypes.CDLL(None).renameat2(-100, b\".git/refs/heads/topic\", -100, b\".git/refs/heads/main\", 2)"' \
+		'echo $OLD >y; busybox mv y .git/refs/heads/main
+			busybox rm -f .git/refs/heads/main; busybox sh -c "echo $OLD >.git/refs/heads/main"
+			busybox cp -f y .git/refs/heads/main; busybox ln -sf topic .git/refs/heads/main' \
 		'python3 -c "
 import os, zlib
 n = \"1\" * 40
 os.makedirs(\".git/objects/11\", exist_ok=True)
-t = b\"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\\nparent %s\\nauthor a <a> 0 +0000\\ncommitter a <a> 0 +0000\\n\\nx\\n\" % os.environ[\"MAIN\"].encode()
-open(\".git/objects/11/\" + n[2:], \"wb\").write(zlib.compress(b\"commit %d\\0\" % len(t) + t))"; echo 1111111111111111111111111111111111111111 >x; mv x .git/refs/heads/main'; do
+t = b\"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\\nparent %s\\n\" % os.environ[\"MAIN\"].encode()
+t += b\"author a <a> 0 +0000\\ncommitter a <a> 0 +0000\\n\\nx\\n\"
+open(\".git/objects/11/\" + n[2:], \"wb\").write(zlib.compress(b\"commit %d\\0\" % len(t) + t))"
+	echo 1111111111111111111111111111111111111111 >x; mv x .git/refs/heads/main'; do
 		fsh "export OLD=$OLD OTHER=$OTHER MAIN=$MAIN; $how; true"
 		main_grows "$how"
 		rm -rf .git x y w evil .g && cp -a "$S/kept" .git && git reset -q --hard main
@@ -204,10 +251,12 @@ t_began_on_a_linked_worktree() {
 	cd ~/wt
 	git commit -q --allow-empty -m more
 	MAIN=$(git rev-parse main)
-	fsh 'set -e; git commit -q --allow-empty -m three; git commit -q --amend --allow-empty -m four; git reset -q --hard HEAD~1; git merge -q --no-edit topic'
+	fsh 'set -e; git commit -q --allow-empty -m three
+		git commit -q --amend --allow-empty -m four; git reset -q --hard HEAD~1; git merge -q --no-edit topic'
 	rc_is 0
 	not_denied
-	for how in 'git reset -q --hard HEAD~1' 'git commit -q --amend --allow-empty -m x' "git rev-parse topic >x; mv x ~/repo/.git/refs/heads/main"; do
+	for how in 'git reset -q --hard HEAD~1' \
+		'git commit -q --amend --allow-empty -m x' "git rev-parse topic >x; mv x ~/repo/.git/refs/heads/main"; do
 		git reset -q --hard "$MAIN"
 		fsh "$how"
 		main_grows "$how"
@@ -219,22 +268,31 @@ t_began_on_a_linked_worktree() {
 t_ordinary_work_on_main() {
 	repo main packed
 	git clone -q --bare . ~/o.git && git remote add origin ~/o.git && git fetch -q && git branch -q -u origin/main
-	git clone -q ~/o.git ~/other 2>/dev/null && git -C ~/other commit -q --allow-empty -m theirs && git -C ~/other push -q origin HEAD:main
-	run pale run -- bash -c 'set -e; git pull -q --ff-only; git commit -q --allow-empty -m three; git commit -q --amend --allow-empty -m four; git merge -q --no-edit topic
-git checkout -q -b work; git switch -q -; git checkout -q work; git commit -q --allow-empty -m w; git checkout -q main; git merge -q --ff-only work; git branch -q -d work
-echo x >>file; git stash -q; git stash pop -q; git commit -q -a -m x; git revert --no-edit HEAD >/dev/null; git reset -q --hard HEAD~1; git cherry-pick --allow-empty topic >/dev/null
-git checkout -q -b feature HEAD~1; git commit -q --allow-empty -m f; git rebase -q main; git checkout -q main; git worktree add -q w feature; git worktree remove w; git tag v; git fetch -q
-git bisect start -q HEAD HEAD~2 >/dev/null; git bisect reset 2>/dev/null; git clone -q . c; rm -rf c; GIT_SEQUENCE_EDITOR=true git rebase -q -i --exec true HEAD~1 2>/dev/null; git checkout -q --detach; git checkout -q main'
+	git clone -q ~/o.git ~/other 2>/dev/null &&
+		git -C ~/other commit -q --allow-empty -m theirs && git -C ~/other push -q origin HEAD:main
+	run pale run -- bash -c 'set -e; git pull -q --ff-only; git commit -q --allow-empty -m three
+		git commit -q --amend --allow-empty -m four; git merge -q --no-edit topic
+		git checkout -q -b work; git switch -q -; git checkout -q work
+		git commit -q --allow-empty -m w; git checkout -q main; git merge -q --ff-only work; git branch -q -d work
+		echo x >>file; git stash -q; git stash pop -q; git commit -q -a -m x; git revert --no-edit HEAD >/dev/null
+		git reset -q --hard HEAD~1; git cherry-pick --allow-empty topic >/dev/null
+		git checkout -q -b feature HEAD~1; git commit -q --allow-empty -m f; git rebase -q main
+		git checkout -q main; git worktree add -q w feature; git worktree remove w; git tag v; git fetch -q
+		git bisect start -q HEAD HEAD~2 >/dev/null; git bisect reset 2>/dev/null
+		git clone -q . c; rm -rf c; GIT_SEQUENCE_EDITOR=true git rebase -q -i --exec true HEAD~1 2>/dev/null
+		git checkout -q --detach; git checkout -q main'
 	rc_is 0
 	not_denied
 	main_grows work
 	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "HEAD"
-	err_has "pale: protected branch main stood at ${MAIN:0:12} and is at $(git rev-parse main | cut -c1-12); to go back: git update-ref refs/heads/main $MAIN"
+	err_has "pale: protected branch main stood at \
+${MAIN:0:12} and is at $(git rev-parse main | cut -c1-12); to go back: git update-ref refs/heads/main $MAIN"
 	run pale run -- git gc -q
 	rc_is 0
 	run pale run -- git reset -q --hard "$MAIN"
 	denied rename "$W/.git/refs/heads/main"
-	fsh 'git commit -q --allow-empty -m y; git reset -q --hard HEAD~1; git rebase --root --force-rebase; git rebase --abort; git status'
+	fsh 'git commit -q --allow-empty -m y
+		git reset -q --hard HEAD~1; git rebase --root --force-rebase; git rebase --abort; git status'
 	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "the rebase was not taken back"
 	run pale run -- true
 	err_lacks "stood at"
@@ -244,7 +302,8 @@ git bisect start -q HEAD HEAD~2 >/dev/null; git bisect reset 2>/dev/null; git cl
 t_asked() {
 	local id
 	repo main
-	OTHER=$(git cat-file commit main | sed 's/^author/parent 1111111111111111111111111111111111111111\n&/' | git hash-object -w --literally -t commit --stdin)
+	OTHER=$(git cat-file commit main | sed 's/^author/parent 1111111111111111111111111111111111111111\n&/' |
+		git hash-object -w --literally -t commit --stdin)
 	bg moved bash -c "echo $OTHER >x; mv x .git/refs/heads/main"
 	id=$(pending_id) || exit 1
 	run pale approve "$id"
@@ -264,7 +323,8 @@ t_commits_of_another_form() {
 	repo main
 	OPTS=(-n)
 	tree=$(git rev-parse 'main^{tree}')
-	for head in 'tree %s\nparent %s' 'tree %s\nparent %s x\nauthor a <a> 0 +0000\n' 'tree %s\r\nparent %s\r\nauthor a <a> 0 +0000\n' \
+	for head in 'tree %s\nparent %s' \
+		'tree %s\nparent %s x\nauthor a <a> 0 +0000\n' 'tree %s\r\nparent %s\r\nauthor a <a> 0 +0000\n' \
 		'tree %s\nparent %s\n' 'tree %s\nparent %s\r\nauthor a <a> 0 +0000\n' 'tree %s\n\nparent %s\nauthor a <a> 0 +0000\n' \
 		'tree %s \nparent %s\nauthor a <a> 0 +0000\n' 'tree %s\nPARENT %s\nauthor a <a> 0 +0000\n' \
 		'tree %s\nparent 0000000000000000000000000000000000000000 \nparent %s\nauthor a <a> 0 +0000\n' \
@@ -282,12 +342,14 @@ t_asked_for_each_commit() {
 	local id i
 	repo main
 	for i in 1 2; do
-		git cat-file commit main | sed "s/^author/parent ${i}111111111111111111111111111111111111111\n&/" | git hash-object -w --literally -t commit --stdin >x$i
+		git cat-file commit main | sed "s/^author/parent ${i}111111111111111111111111111111111111111\n&/" |
+			git hash-object -w --literally -t commit --stdin >x$i
 	done
 	cp x1 y1
 	bg moved bash -c 'mv x1 .git/refs/heads/main & sleep 1; mv x2 .git/refs/heads/main; echo "second $?"; wait'
 	id=$(pending_id) || exit 1
-	until_true 10 bash -c '[ "$(pale pending | grep -c "which cannot be shown to keep")" = 2 ]' || fail "the two are not shown: $(pale pending)"
+	until_true 10 bash -c '[ "$(pale pending | grep -c "which cannot be shown to keep")" = 2 ]' ||
+		fail "the two are not shown: $(pale pending)"
 	pale pending | grep -q "commit $(cat y1), which cannot be shown to keep every commit" || fail "the commit is not shown"
 	run pale approve "$id" --session --yes
 	rc_not 0
@@ -348,7 +410,9 @@ t_the_start() {
 	rm -rf .git && git init -q . && git commit -q --allow-empty -m one
 	for i in $(seq 40); do git branch b$i; done
 	git pack-refs --all && rm -rf .git/refs/heads/*
-	(for i in $(seq 20); do git commit-tree -m "$i" 'HEAD^{tree}' | xargs git update-ref refs/heads/b7 || echo lost; done) >"$S/moved" 2>&1 &
+	for i in $(seq 20); do
+		git commit-tree -m "$i" 'HEAD^{tree}' | xargs git update-ref refs/heads/b7 || echo lost
+	done >"$S/moved" 2>&1 &
 	run pale run -q -- true
 	rc_is 0
 	wait
@@ -356,51 +420,11 @@ t_the_start() {
 	[ "$(ls .git/refs/heads | wc -l)" = 41 ] || fail "not all are files"
 }
 
-# A push goes where the words say, or nowhere: whatever configuration, and whichever repository, stands behind them.
-t_a_push_by_configuration() {
-	local how map='GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.push GIT_CONFIG_VALUE_0=refs/heads/topic:refs/heads/main'
-	git init -q . && git add file && git commit -q -m one && git clone -q --bare . ~/o.git && git remote add origin ~/o.git && git fetch -q
-	printf '[files]\nwrite = ~/o.git\n[commands]\nallow = git push\n' | policy
-	git branch -q -u origin/main main && git checkout -q -b topic && git commit -q --allow-empty -m two && git branch -f main topic
-	MAIN=$(git rev-parse origin/main)
-	cp .git/config "$S/before"
-	for how in 'git push origin main' 'git -c push.default=upstream -c branch.topic.merge=refs/heads/main push origin topic' "$map git push origin topic" \
-		'git config remote.origin.push refs/heads/topic:refs/heads/main; git push origin topic; git push' \
-		'git config push.default upstream; git config branch.topic.remote origin; git config branch.topic.merge refs/heads/main; git push origin topic; git push' \
-		'mkdir -p $XDG_CONFIG_HOME/git; printf "[remote \"origin\"]\n\tpush = refs/heads/topic:refs/heads/main\n" >$XDG_CONFIG_HOME/git/config; git push origin topic; rm $XDG_CONFIG_HOME/git/config' \
-		"git checkout -q --detach; $map git push origin topic; git checkout -q topic" "mkdir -p half/.git; cp .git/HEAD half/.git; cd half; $map git push origin topic" \
-		'mkdir evil; echo "ref: refs/heads/main" >evil/HEAD; echo ../.git >evil/commondir; cd evil; git push' 'cd evil; ln -sf refs/heads/main HEAD; git push' \
-		'mkdir -p h/.git; echo ../../.git >h/.git/commondir; ln -s refs/heads/main h/.git/HEAD; cd h; git push' "$map git -C . push origin topic" "$map git --namespace=x push origin topic" \
-		'git --shallow-file x push origin topic:main' 'git -c help.autocorrect=immediate pushh origin topic:main' 'git -c help.autocorrect=1 pus origin topic:main' \
-		'export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=help.autocorrect GIT_CONFIG_VALUE_0=-1; git psuh origin topic:main; git ppush origin topic:main'; do
-		fsh "$how; true"
-		[ "$(git -C ~/o.git rev-parse main)" = "$MAIN" ] || fail "pushed: $how"
-		cp "$S/before" "$S/copy" && mv "$S/copy" .git/config
-	done
-	denied exec "git" "or one that cannot be told"
-	git config push.autoSetupRemote true
-	fsh 'set -e; git push -q origin topic; git push -q origin topic:other; git push -q; git checkout -q -b next; git push -q; git push -q -u origin next'
-	rc_is 0
-	not_denied
-	[ "$(git -C ~/o.git branch --format='%(refname:short)' | xargs)" = "main next other topic" ] || fail "not pushed"
-	# What gemini and copilot give their shells leads nowhere else; the same with one key more does.
-	how='export GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=credential.helper GIT_CONFIG_VALUE_0= GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false'
-	how+=' GIT_CONFIG_KEY_2=core.pager GIT_CONFIG_VALUE_2=cat GIT_CONFIG_KEY_3=safe.bareRepository GIT_CONFIG_VALUE_3=explicit GIT_CONFIG_SYSTEM=/dev/null'
-	fsh "set -e; $how; git push -q origin topic:third; git checkout -q -b fourth; git push -q origin fourth; GIT_CONFIG_NOSYSTEM=1 git push -q"
-	rc_is 0
-	not_denied
-	[ "$(git -C ~/o.git branch --format='%(refname:short)' | xargs)" = "fourth main next other third topic" ] || fail "not pushed"
-	fsh "$how GIT_CONFIG_KEY_3=Remote.origin.push GIT_CONFIG_VALUE_3=fourth:main; git push origin fourth; git push"
-	fsh "export GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=$W/x; printf '[remote \"origin\"]\npush = fourth:main' >x; git push origin fourth"
-	fsh "printf '[remote \"origin\"]\npush = fourth:main' >x; GIT_CONFIG_SYSTEM=$W/x git push origin fourth"
-	[ "$(git -C ~/o.git rev-parse main)" = "$MAIN" ] || fail "pushed to main"
-	denied exec "git" "or one that cannot be told"
-}
-
 # By the words, which is the first ring.
 t_by_words() {
 	repo
-	fsh "git checkout main; git branch -f main topic; git update-ref refs/heads/main topic; git fetch . topic:main; git symbolic-ref HEAD refs/heads/main; true"
+	fsh "git checkout main; git branch -f main topic
+		git update-ref refs/heads/main topic; git fetch . topic:main; git symbolic-ref HEAD refs/heads/main; true"
 	main_stays words
 	[ "$(git symbolic-ref HEAD)" = refs/heads/topic ] || fail "HEAD is not topic"
 	denied exec "git checkout main" "[git] protect = main"
@@ -415,13 +439,16 @@ t_by_words() {
 t_names_of_branches() {
 	repo topic
 	git worktree add -q ~/w -b side 2>/dev/null
-	fsh 'set -e; git branch -m a; git branch -M b; mkdir sub; cd sub; git branch -m topic; XDG_CONFIG_HOME=$PWD git branch -m a; git branch -m topic'
+	fsh 'set -e; git branch -m a; git branch -M b
+		mkdir sub; cd sub; git branch -m topic; XDG_CONFIG_HOME=$PWD git branch -m a; git branch -m topic'
 	rc_is 0
 	not_denied
 	git checkout -q main && TOPIC=$(git rev-parse topic)
 	# what git passes by tells nothing of the branch it works on
-	fsh 'git branch -m x; mkdir -p s/.git t b; echo "ref: refs/heads/topic" | tee s/.git/HEAD t/HEAD >b/HEAD; (cd s; git branch -m x); (cd sub; GIT_DIR=../.git git branch -m x)
-mkdir b/objects b/refs; echo "gitdir: ../nowhere" >t/.git; (cd t; git branch -m x); (cd b; GIT_COMMON_DIR=$PWD/../.git git branch -m x); true'
+	fsh 'git branch -m x; mkdir -p s/.git t b; echo "ref: refs/heads/topic" | tee s/.git/HEAD t/HEAD >b/HEAD
+		(cd s; git branch -m x); (cd sub; GIT_DIR=../.git git branch -m x)
+		mkdir b/objects b/refs; echo "gitdir: ../nowhere" >t/.git
+		(cd t; git branch -m x); (cd b; GIT_COMMON_DIR=$PWD/../.git git branch -m x); true'
 	[ "$(git rev-parse main)" = "$MAIN" ] && [ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "main was renamed"
 }
 
