@@ -178,18 +178,19 @@ static void find_tree(struct helper *h, struct approval *ap, pid_t pid)
 
 int card_join(struct helper *h, struct approval *ap, pid_t pid)
 {
-	struct card_process *grown;
+	struct card_process *asker;
 
 	if (ap->n_askers == CARD_ASKERS)
 		return -ENOSPC;
-	grown = reallocarray(ap->asker, ap->n_askers + 1, sizeof(*grown));
-	if (!grown)
+	asker = LIST_NEW(ap->asker, ap->n_askers);
+	if (!asker)
 		return -ENOMEM;
-	ap->asker = grown;
-	grown[ap->n_askers++] = process_of(h, pid);
+	*asker = process_of(h, pid);
+	ap->n_askers++;
 	if (card_fits(h, ap))
 		return 0;
-	free(grown[--ap->n_askers].exe);
+	ap->n_askers--;
+	free(asker->exe);
 	return -EMSGSIZE;
 }
 

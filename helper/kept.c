@@ -32,7 +32,7 @@ static struct look {
 	mode_t mode;
 	char own[64];	   /* this session's name */
 	struct kept *list; /* the thread's; the loop's after `done` */
-	size_t n, cap;
+	size_t n;
 } look;
 
 /* --- the thread --- */
@@ -74,18 +74,6 @@ static uint64_t look_at_files(struct look *l, int dirfd)
 	return bytes;
 }
 
-static bool make_room(struct look *l)
-{
-	size_t cap = l->cap ? 2 * l->cap : 256;
-	struct kept *list = l->n < l->cap ? l->list : reallocarray(l->list, cap, sizeof(*list));
-
-	if (!list)
-		return false;
-	l->cap = l->n < l->cap ? l->cap : cap;
-	l->list = list;
-	return true;
-}
-
 static void look_at_session(struct look *l, const char *name)
 {
 	_cleanup_close_ int dirfd =
@@ -94,9 +82,11 @@ static void look_at_session(struct look *l, const char *name)
 	struct kept *k;
 
 	if (dirfd < 0 || strlen(name) >= sizeof(k->name) || retention_is_live(dirfd) ||
-	    fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 || !make_room(l))
+	    fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
-	k = &l->list[l->n];
+	k = LIST_NEW(l->list, l->n);
+	if (!k)
+		return;
 	*k = (struct kept){ .ended = st.st_mtime };
 	strcpy(k->name, name);
 	k->bytes = look_at_files(l, dirfd);

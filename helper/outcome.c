@@ -16,13 +16,13 @@
 void outcome_expect(struct approval *ap, pid_t pid)
 {
 	struct outcome *o = &ap->outcome;
-	pid_t *list = realloc(o->asker, (o->n_askers + 1) * sizeof(*list));
+	pid_t *asker = LIST_NEW(o->asker, o->n_askers);
 
 	/* Without memory for one more the record comes early, and says less than it could. */
-	if (!list)
+	if (!asker)
 		return;
-	o->asker = list;
-	o->asker[o->n_askers++] = pid;
+	*asker = pid;
+	o->n_askers++;
 }
 
 void outcome_forgo(struct approval *ap)

@@ -5,6 +5,7 @@
  * memory with complaints), and that n_errors is right in both cases.  Prints nothing.
  */
 #include "parse.h"
+#include "util.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -31,25 +32,10 @@ void diags_done(struct diags *d)
 	memset(d, 0, sizeof(*d));
 }
 
-static int diags_grow(struct diags *d)
-{
-	size_t cap = d->cap ? d->cap * 2 : 16;
-	struct diag *list;
-
-	if (d->n < d->cap)
-		return 0;
-	list = reallocarray(d->list, cap, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	d->list = list;
-	d->cap = cap;
-	return 0;
-}
-
 int diag_add(struct diags *d, enum severity sev, const char *code, const char *file, unsigned line,
 	     unsigned col, const char *hint, const char *fmt, ...)
 {
-	struct diag g = { .severity = sev, .code = code, .line = line, .col = col };
+	struct diag g = { .severity = sev, .code = code, .line = line, .col = col }, *new;
 	va_list ap;
 	int n;
 
@@ -58,7 +44,8 @@ int diag_add(struct diags *d, enum severity sev, const char *code, const char *f
 		d->n_errors++;
 	if (d->n >= DIAGS_MAX)
 		return 0;
-	if (diags_grow(d) < 0)
+	new = LIST_NEW(d->list, d->n);
+	if (!new)
 		return -ENOMEM;
 	va_start(ap, fmt);
 	n = vasprintf(&g.text, fmt, ap);
@@ -73,6 +60,7 @@ int diag_add(struct diags *d, enum severity sev, const char *code, const char *f
 		free(g.hint);
 		return -ENOMEM;
 	}
-	d->list[d->n++] = g;
+	*new = g;
+	d->n++;
 	return 0;
 }

@@ -5,6 +5,7 @@
  * ends nothing but the reading, and a carriage return stands before a newline or is refused.
  */
 #include "gitconfig.h"
+#include "util.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -191,17 +192,10 @@ static int read_value(struct reader *r, char **ret)
 
 static struct gitconfig_entry *entry_new(struct gitconfig *g)
 {
-	if (g->n == g->cap) {
-		size_t cap = g->cap ? g->cap * 2 : 32;
-		struct gitconfig_entry *e = cap > ENTRIES_MAX ? NULL : realloc(g->entries, cap * sizeof(*e));
+	struct gitconfig_entry *e = g->n < ENTRIES_MAX ? LIST_NEW(g->entries, g->n) : NULL;
 
-		if (!e)
-			return NULL;
-		g->entries = e;
-		g->cap = cap;
-	}
-	g->entries[g->n] = (struct gitconfig_entry){ .name = NULL };
-	return &g->entries[g->n++];
+	g->n += e != NULL;
+	return e;
 }
 
 /* A variable, of which c is the first character. */

@@ -24,7 +24,7 @@ struct gitconfig_entry {
 
 struct gitconfig {
 	struct gitconfig_entry *entries;
-	size_t n, cap;
+	size_t n;
 };
 
 /*

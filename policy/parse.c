@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "parse_impl.h"
 #include "path.h"
+#include "util.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,18 +26,8 @@ static int seen_header(struct parser *ps, const char *header)
 		ps->cur_seen = i;
 		return 0;
 	}
-	if (ps->n_seen == ps->cap_seen) {
-		size_t cap = ps->cap_seen ? ps->cap_seen * 2 : 8;
-
-		s = reallocarray(ps->seen, cap, sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		ps->seen = s;
-		ps->cap_seen = cap;
-	}
-	s = &ps->seen[ps->n_seen];
-	*s = (struct seen){ .header = strdup(header) };
-	if (!s->header)
+	s = LIST_NEW(ps->seen, ps->n_seen);
+	if (!s || !(s->header = strdup(header)))
 		return -ENOMEM;
 	ps->cur_seen = ps->n_seen++;
 	return 0;

@@ -23,7 +23,7 @@ struct diag {
 
 struct diags {
 	struct diag *list;
-	size_t n, cap, n_errors;
+	size_t n, n_errors;
 };
 
 void diags_init(struct diags *d);

@@ -4,6 +4,7 @@
  * A project that is not trusted may only take away, so it may deny alone.
  */
 #include "parse_impl.h"
+#include "util.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,15 +14,14 @@ static int add(struct parser *ps, const struct key_def *def, const struct ini_pa
 	       const char *value)
 {
 	struct policy *p = ps->p;
-	struct environ_rule *grown, *r;
+	struct environ_rule *r;
 
 	if (!ps->applies)
 		return 0;
-	grown = reallocarray(p->environ, p->n_environ + 1, sizeof(*grown));
-	if (!grown)
+	r = LIST_NEW(p->environ, p->n_environ);
+	if (!r)
 		return -ENOMEM;
-	p->environ = grown;
-	r = &grown[p->n_environ++];
+	p->n_environ++;
 	*r = (struct environ_rule){ .kind = (enum environ_kind)def->id,
 				    .pattern = strdup(pattern),
 				    .value = value ? strdup(value) : NULL,

@@ -138,7 +138,7 @@ struct parser {
 	struct limit_value mine_limits[LIMIT_VALUES];
 	struct preset_choice mine_preset;
 	struct seen *seen;
-	size_t n_seen, cap_seen, cur_seen;
+	size_t n_seen, cur_seen;
 	char section[INI_NAME_MAX + 1];
 	bool known;   /* the section is one of ours */
 	bool applies; /* not an agent section of somebody else */

@@ -6,6 +6,7 @@
 #include "parse_impl.h"
 #include "path.h"
 #include "state.h"
+#include "util.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 	bool none = strcmp(pair->value, "none") == 0;
 	int r = parser_may_say(ps, def, pair, none ? NULL : share_wrong(pair->value));
 	size_t n = strlen(pair->value);
-	char **grown;
+	char **share;
 
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
@@ -95,13 +96,11 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 	p->shares_none |= none;
 	if (none)
 		return 0;
-	grown = reallocarray(p->shares, p->n_shares + 1, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	p->shares = grown;
+	share = LIST_NEW(p->shares, p->n_shares);
 	/* A directory may be written with a slash behind it; what is made is a link of its name. */
-	p->shares[p->n_shares] = strndup(pair->value, n - (pair->value[n - 1] == '/'));
-	return p->shares[p->n_shares] ? (p->n_shares++, 0) : -ENOMEM;
+	if (share)
+		*share = strndup(pair->value, n - (pair->value[n - 1] == '/'));
+	return share && *share ? (p->n_shares++, 0) : -ENOMEM;
 }
 
 const char *policy_state(const struct bundle *b, const struct policy *p)

@@ -5,6 +5,7 @@
  * that a setting nobody made allows nothing.  No I/O, no globals that change.
  */
 #include "rule.h"
+#include "util.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,15 +56,8 @@ void policy_done(struct policy *p)
 
 struct rule *policy_add(struct policy *p)
 {
-	if (p->n_rules == p->cap_rules) {
-		size_t cap = p->cap_rules ? p->cap_rules * 2 : 64;
-		struct rule *rules = reallocarray(p->rules, cap, sizeof(*rules));
+	struct rule *r = LIST_NEW(p->rules, p->n_rules);
 
-		if (!rules)
-			return NULL;
-		p->rules = rules;
-		p->cap_rules = cap;
-	}
-	memset(&p->rules[p->n_rules], 0, sizeof(p->rules[0]));
-	return &p->rules[p->n_rules++];
+	p->n_rules += r != NULL;
+	return r;
 }

@@ -151,7 +151,6 @@ struct policy {
 	size_t n_idents;
 	struct rule *rules;
 	size_t n_rules;
-	size_t cap_rules;
 };
 
 /* "write", "deny", ... : the key of the kind, and the section it stands in ("files"). */

@@ -77,15 +77,15 @@ static char *line_text(const char *s)
 static int add_owned(struct card_text *t, enum card_part part, const char *label, char *text)
 {
 	_cleanup_free_ char *seen = recorded_visible(label);
-	struct card_line *grown = text && seen ? realloc(t->line, (t->n + 1) * sizeof(*grown)) : NULL;
+	struct card_line *line = text && seen ? LIST_NEW(t->line, t->n) : NULL;
 
-	if (!grown) {
+	if (!line) {
 		free(text);
 		return -ENOMEM;
 	}
-	t->line = grown;
-	grown[t->n] = (struct card_line){ .text = text, .part = part };
-	snprintf(grown[t->n].label, sizeof(grown[t->n].label), "%s", seen);
+	line->text = text;
+	line->part = part;
+	snprintf(line->label, sizeof(line->label), "%s", seen);
 	t->n++;
 	return 0;
 }

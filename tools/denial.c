@@ -45,7 +45,7 @@ static void forget(struct past_denial *d)
 /* Consumes rec. */
 static int add(struct past_denials *all, struct record_owned *rec, const char *dir)
 {
-	struct past_denial *grown, new = { *rec, strdup(dir), rec->r.count };
+	struct past_denial *room, new = { *rec, strdup(dir), rec->r.count };
 
 	for (size_t i = 0; i < all->n; i++)
 		if (is_same(&all->list[i], &rec->r)) {
@@ -53,14 +53,13 @@ static int add(struct past_denials *all, struct record_owned *rec, const char *d
 			forget(&new);
 			return 0;
 		}
-	grown = realloc(all->list, (all->n + 1) * sizeof(*grown));
-	if (grown)
-		all->list = grown;
-	if (!grown || !new.dir) {
+	room = new.dir ? LIST_NEW(all->list, all->n) : NULL;
+	if (!room) {
 		forget(&new);
 		return -ENOMEM;
 	}
-	all->list[all->n++] = new;
+	*room = new;
+	all->n++;
 	if (all->n <= DENIALS_MAX)
 		return 0;
 	forget(&all->list[0]);

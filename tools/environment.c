@@ -61,17 +61,10 @@ const char *environment_get(const struct environment *env, const char *name)
 /* Room for one more, empty and counted; NULL for no memory. */
 static struct environment_entry *grow(struct environment *env)
 {
-	if (env->n == env->cap) {
-		size_t cap = env->cap ? env->cap * 2 : 64;
-		struct environment_entry *list = reallocarray(env->list, cap, sizeof(*list));
+	struct environment_entry *e = LIST_NEW(env->list, env->n);
 
-		if (!list)
-			return NULL;
-		env->list = list;
-		env->cap = cap;
-	}
-	env->list[env->n] = (struct environment_entry){ 0 };
-	return &env->list[env->n++];
+	env->n += e != NULL;
+	return e;
 }
 
 int environment_put(struct environment *env, const char *name, const char *value,

@@ -27,7 +27,7 @@ struct environment_entry {
 
 struct environment {
 	struct environment_entry *list;
-	size_t n, cap;
+	size_t n;
 };
 
 /* What the launcher has, judged: from its environment, its .env files, `set =` and -e, in this order. */

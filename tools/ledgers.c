@@ -49,13 +49,10 @@ static int take_time(void *ctx, struct record_owned *rec)
 
 static int list_add(struct list *l, const char *base, const char *name)
 {
-	struct ledger_ref *grown = reallocarray(l->refs, l->n + 1, sizeof(*grown)), *ref;
+	struct ledger_ref *ref = LIST_NEW(l->refs, l->n);
 
-	if (!grown)
+	if (!ref)
 		return -ENOMEM;
-	l->refs = grown;
-	ref = &grown[l->n];
-	*ref = (struct ledger_ref){ 0 };
 	if (path_join(ref->dir, sizeof(ref->dir), base, name) < 0)
 		return 0;
 	strcpy(ref->session, name);

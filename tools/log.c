@@ -259,14 +259,11 @@ static bool has_tail(const struct tails *all, const char *session)
 
 static int tails_add(struct tails *all, const struct ledger_ref *ref)
 {
-	struct tail *grown = realloc(all->list, (all->n + 1) * sizeof(*grown));
+	struct tail *s = LIST_NEW(all->list, all->n);
 	char path[PATH_MAX];
-	struct tail *s;
 
-	if (!grown)
+	if (!s)
 		return -ENOMEM;
-	all->list = grown;
-	s = &grown[all->n];
 	s->ref = *ref;
 	if (path_join(path, sizeof(path), ref->dir, LEDGER_NAME) == 0 &&
 	    line_reader_open(&s->reader, path) == 0)

@@ -70,12 +70,10 @@ static void look_for(void *ctx, const struct head *head)
 	for (; m < a->list + a->n && strcmp(m->session, head->session) != 0; m++)
 		;
 	if (m == a->list + a->n) {
-		struct missing *grown = realloc(a->list, (a->n + 1) * sizeof(*grown));
-
-		if (!grown)
+		m = LIST_NEW(a->list, a->n);
+		if (!m)
 			return;
-		a->list = grown;
-		m = &grown[a->n++];
+		a->n++;
 	}
 	snprintf(m->session, sizeof(m->session), "%s", head->session);
 	snprintf(m->time, sizeof(m->time), "%s", head->time);

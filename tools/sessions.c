@@ -33,13 +33,13 @@ static bool is_session_id(const char *name)
 
 static int list_add(struct list *l, const char *id, const char *dir)
 {
-	struct session_ref *grown = reallocarray(l->refs, l->n + 1, sizeof(*grown));
+	struct session_ref *ref = LIST_NEW(l->refs, l->n);
 
-	if (!grown)
+	if (!ref)
 		return -ENOMEM;
-	l->refs = grown;
-	strcpy(grown[l->n].id, id);
-	strcpy(grown[l->n++].dir, dir);
+	l->n++;
+	strcpy(ref->id, id);
+	strcpy(ref->dir, dir);
 	return 0;
 }
 

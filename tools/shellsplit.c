@@ -19,12 +19,12 @@ struct splitter {
 
 static int push_part(struct splitter *s, enum op op, char **words, size_t n)
 {
-	struct shell_part *grown = realloc(s->parts, (s->n + 1) * sizeof(*grown));
+	struct shell_part *part = LIST_NEW(s->parts, s->n);
 
-	if (!grown)
+	if (!part)
 		return -ENOMEM;
-	s->parts = grown;
-	grown[s->n++] = (struct shell_part){ .op = op, .words = words, .n = n };
+	s->n++;
+	*part = (struct shell_part){ .op = op, .words = words, .n = n };
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/pidfd.h>
 
 #include "tools.h"
@@ -22,7 +23,7 @@ struct task {
 
 struct tasks {
 	struct task *list;
-	size_t n, cap;
+	size_t n;
 };
 
 static int by_pid(const void *a, const void *b)
@@ -38,20 +39,15 @@ static bool tasks_read(struct tasks *all)
 	pid_t pid;
 
 	while ((pid = proc_next(proc))) {
-		struct task t = { .pid = pid, .kin = KIN_UNKNOWN };
+		struct task t = { .pid = pid, .kin = KIN_UNKNOWN }, *room;
 
 		if (pid == 1 || !proc_stat(pid, &t.stat))
 			continue;
-		if (all->n == all->cap) {
-			size_t cap = all->cap ? all->cap * 2 : 256;
-			struct task *grown = reallocarray(all->list, cap, sizeof(*grown));
-
-			if (!grown)
-				return false;
-			all->list = grown;
-			all->cap = cap;
-		}
-		all->list[all->n++] = t;
+		room = LIST_NEW(all->list, all->n);
+		if (!room)
+			return false;
+		*room = t;
+		all->n++;
 	}
 	if (all->n)
 		qsort(all->list, all->n, sizeof(*all->list), by_pid);

@@ -122,7 +122,7 @@ struct names {
 	const struct policy *p;
 	const char *common;
 	char **list;
-	size_t n, cap;
+	size_t n;
 	unsigned linked, behind; /* files seen behind links, links that lead to where the walk is */
 	int err;
 };
@@ -150,24 +150,15 @@ static int check_open(const char *path, const char *below, const char *name, int
 
 static void note(struct names *names, const char *branch)
 {
+	char **name;
+
 	if (names->err || !is_branch_name(branch) || !policy_protects(names->p, branch))
 		return;
 	names->err = check_open(names->common, "/refs/heads", branch, R_OK);
 	if (names->err)
 		return;
-	if (names->n == names->cap) {
-		size_t cap = names->cap ? names->cap * 2 : 16;
-		char **list = reallocarray(names->list, cap, sizeof(*list));
-
-		if (!list) {
-			names->err = -ENOMEM;
-			return;
-		}
-		names->list = list;
-		names->cap = cap;
-	}
-	names->list[names->n] = strdup(branch);
-	names->err = names->list[names->n] ? 0 : -ENOMEM;
+	name = LIST_NEW(names->list, names->n);
+	names->err = name && (*name = strdup(branch)) ? 0 : -ENOMEM;
 	names->n += !names->err;
 }
 

@@ -142,7 +142,7 @@ static int far_from;
 static int confined(void)
 {
 	struct floor_rule rule = { .path = (char *)(uintptr_t) "/", .grants = FLOOR_READ };
-	struct floor floor = { .list = &rule, .n = 1, .cap = 1 };
+	struct floor floor = { .list = &rule, .n = 1 };
 	struct filter_setup setup = { .level = LEVEL_FULL, .pass = 1, .own = { getppid() }, .n_own = 1 };
 	int file = open("/etc/passwd", O_RDONLY), dir = open("/", O_RDONLY | O_PATH), ends[2], pair[2];
 	int device = open("/dev/null", O_RDWR), far = fcntl(file, F_DUPFD, far_from), listener, signal = 0,

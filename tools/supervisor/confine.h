@@ -82,9 +82,9 @@ struct floor_gap {
 /* Owns its rules, sorted by path, and its gaps. */
 struct floor {
 	struct floor_rule *list;
-	size_t n, cap;
+	size_t n;
 	struct floor_gap *gaps;
-	size_t n_gaps, cap_gaps;
+	size_t n_gaps;
 	bool holds_reads; /* floor_holds_reads() of the plan */
 };
 

@@ -32,7 +32,7 @@ struct listing {
 struct floor_walk {
 	struct floor *floor;
 	struct barred *list;
-	size_t n, cap;
+	size_t n;
 	char path[LIMIT_PATH]; /* where it stands */
 	struct look looks[LOOKS_MAX];
 	struct listing listings[LISTINGS_MAX];

@@ -18,44 +18,29 @@
 /* Entries of one directory that are granted one by one; what lies behind is left to the supervisor. */
 #define ENTRIES_MAX 8192
 
-/* list with room for one more element behind its n, or NULL: it stays as it was then. */
-static void *with_room(void *list, size_t n, size_t *cap, size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 256;
-
-	if (n < *cap)
-		return list;
-	list = reallocarray(list, more, size);
-	if (list)
-		*cap = more;
-	return list;
-}
-
 /* --- what is granted -------------------------------------------------------------------------------- */
 
 int floor_add(struct floor *f, const char *path, unsigned grants)
 {
-	struct floor_rule *list = with_room(f->list, f->n, &f->cap, sizeof(*list));
-	char *copy = list ? strdup(path) : NULL;
+	struct floor_rule *rule = LIST_NEW(f->list, f->n);
+	char *copy = rule ? strdup(path) : NULL;
 
-	if (list)
-		f->list = list;
 	if (!copy)
 		return -ENOMEM;
-	f->list[f->n++] = (struct floor_rule){ .path = copy, .grants = grants };
+	f->n++;
+	*rule = (struct floor_rule){ .path = copy, .grants = grants };
 	return 0;
 }
 
 int floor_add_gap(struct floor *f, const char *path)
 {
-	struct floor_gap *list = with_room(f->gaps, f->n_gaps, &f->cap_gaps, sizeof(*list));
-	char *copy = list ? strdup(path) : NULL;
+	struct floor_gap *gap = LIST_NEW(f->gaps, f->n_gaps);
+	char *copy = gap ? strdup(path) : NULL;
 
-	if (list)
-		f->gaps = list;
 	if (!copy)
 		return -ENOMEM;
-	f->gaps[f->n_gaps++] = (struct floor_gap){ copy };
+	f->n_gaps++;
+	*gap = (struct floor_gap){ copy };
 	return 0;
 }
 
@@ -179,14 +164,13 @@ bool floor_lets_read(const struct floor *f, const char *path)
 
 int walk_bar(struct floor_walk *w, const char *path, unsigned grants)
 {
-	struct barred *list = with_room(w->list, w->n, &w->cap, sizeof(*list));
-	char *copy = list ? strdup(path) : NULL;
+	struct barred *bar = LIST_NEW(w->list, w->n);
+	char *copy = bar ? strdup(path) : NULL;
 
-	if (list)
-		w->list = list;
 	if (!copy)
 		return -ENOMEM;
-	w->list[w->n++] = (struct barred){ copy, grants };
+	w->n++;
+	*bar = (struct barred){ copy, grants };
 	return 0;
 }
 
@@ -210,7 +194,7 @@ void walk_done(struct floor_walk *w)
 	free(w->list);
 	looks_done(w);
 	w->list = NULL;
-	w->n = w->cap = 0;
+	w->n = 0;
 }
 
 unsigned walk_barred(const struct floor_walk *w, const char *path)

@@ -65,19 +65,15 @@ static bool addr_of(const char *word, uint8_t ret[16])
 	return true;
 }
 
-static int line_add(struct hosts_file *f, size_t *room, const uint8_t addr[16], const char *name)
+static int line_add(struct hosts_file *f, const uint8_t addr[16], const char *name)
 {
-	if (f->n == *room) {
-		size_t more = *room ? *room * 2 : 64;
-		struct hosts_line *lines = reallocarray(f->lines, more, sizeof(*lines));
+	struct hosts_line *line = LIST_NEW(f->lines, f->n);
 
-		if (!lines)
-			return -ENOMEM;
-		f->lines = lines;
-		*room = more;
-	}
-	memcpy(f->lines[f->n].addr, addr, 16);
-	f->lines[f->n++].name = (uint32_t)(name - f->text);
+	if (!line)
+		return -ENOMEM;
+	f->n++;
+	memcpy(line->addr, addr, 16);
+	line->name = (uint32_t)(name - f->text);
 	return 0;
 }
 
@@ -94,7 +90,6 @@ static int parse(struct hosts_file *f)
 {
 	char *at = f->text, *line, *word, *rest;
 	uint8_t addr[16];
-	size_t room = 0;
 
 	while ((line = strsep(&at, "\n"))) {
 		line[strcspn(line, "#")] = '\0';
@@ -102,7 +97,7 @@ static int parse(struct hosts_file *f)
 		if (!word || !addr_of(word, addr))
 			continue;
 		while ((word = strtok_r(NULL, " \t\r\f\v", &rest)))
-			if (name_canonical(word) && line_add(f, &room, addr, word) < 0)
+			if (name_canonical(word) && line_add(f, addr, word) < 0)
 				return -ENOMEM;
 	}
 	if (f->n > 0)
