@@ -433,26 +433,3 @@ int check_only(enum op op, unsigned access, int dirfd, const char *path, enum re
 	spot_done(&s);
 	return r < 0 ? r : 0;
 }
-
-int check_fd(enum op op, int fd)
-{
-	struct request req = { .op = op, .access = op_access(op) };
-	long flags = judging() ? raw2(SYS_fcntl, fd, F_GETFL) : -1;
-	struct stat st;
-	char *path;
-	int r = 0;
-
-	if (flags < 0 || (!(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY))
-		return 0;
-	if (raw2(SYS_fstat, fd, &st) < 0 || st.st_nlink == 0)
-		return 0;
-	path = scratch_get(LIMIT_PATH);
-	if (!path)
-		return -ENOMEM;
-	r = sys_self.fd_path(fd, path, LIMIT_PATH);
-	req.path = path;
-	/* pipes, sockets and their like have no path */
-	r = r < 0 ? r : path[0] != '/' || judge(&req, path) ? 0 : -EACCES;
-	scratch_put(path, LIMIT_PATH);
-	return r;
-}

@@ -12,18 +12,7 @@ static long name_raw(const uint64_t *pass, const struct name_call *c, int dirfd,
 	return raw_pass(pass, c->nr, dirfd, RAW_ARG(name), c->word[0], c->word[1], c->word[2]);
 }
 
-static long name_act(const struct name_call *c, const struct spot *s)
-{
-	struct name_call judged = *c;
-
-	/* Judged with its link followed: it is not one any more. */
-	if (c->flags_at && !s->magic)
-		judged.word[c->flags_at] |= AT_SYMLINK_NOFOLLOW;
-	return c->act ? c->act(&judged, s->dirfd, s->name)
-		      : name_raw(gate_pass(), &judged, s->dirfd, s->name);
-}
-
-long name_plain(const struct name_call *c)
+static long name_plain(const struct name_call *c)
 {
 	static const uint64_t no_pass = 0;
 	long r = -EINTR;
@@ -39,7 +28,8 @@ long name_call(const struct name_call *c)
 	long r = check_path(&s, c->op, c->dirfd, c->path, c->follow);
 
 	if (r == CHECK_ACT)
-		r = spot_did(&s, name_act(c, &s));
+		r = spot_did(&s,
+			     c->act ? c->act(c, s.dirfd, s.name) : name_raw(gate_pass(), c, s.dirfd, s.name));
 	spot_done(&s);
 	return r == CHECK_PLAIN ? name_plain(c) : r;
 }

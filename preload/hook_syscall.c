@@ -20,20 +20,8 @@
 #ifndef SYS_quotactl_fd
 #define SYS_quotactl_fd 443
 #endif
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452
-#endif
-#ifndef SYS_setxattrat
-#define SYS_setxattrat 463
-#endif
-#ifndef SYS_removexattrat
-#define SYS_removexattrat 466
-#endif
 #ifndef SYS_open_tree_attr
 #define SYS_open_tree_attr 467
-#endif
-#ifndef SYS_file_setattr
-#define SYS_file_setattr 469
 #endif
 
 /* The kernel's words as a function's arguments; a[6] is the number of the call. */
@@ -42,7 +30,6 @@
 #define UINT(i)	  ((unsigned)a[i])
 #define VECTOR(i) ((char *const *)a[i])
 #define ADDR(i)	  ((const struct sockaddr *)a[i])
-#define TIMES(i)  ((const struct timespec *)a[i])
 
 enum { P0 = 1 << 0, P1 = 1 << 1, P2 = 1 << 2, P3 = 1 << 3, P4 = 1 << 4 };
 
@@ -54,17 +41,6 @@ static long as_it_stands(const long *a)
 static long not_here(const long *a, int error)
 {
 	return in_session() ? fail(error) : as_it_stands(a);
-}
-
-/* (dirfd, path) judged, and left to the kernel: where a supervisor is, it carries these. */
-static long attribute(enum op op, const long *a, unsigned flags)
-{
-	bool named = PATH(1) && (*PATH(1) || !(flags & AT_EMPTY_PATH));
-	long r = named ? check_only(op, op_access(op), FD(0), PATH(1),
-				    flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST)
-		       : check_fd(op, FD(0));
-
-	return r < 0 ? fail(r) : as_it_stands(a);
 }
 
 /*
@@ -113,9 +89,6 @@ static bool hooked(long nr, const long *a, long *ret)
 #define SYS_symlink NONE
 #define SYS_mkdir   NONE
 #define SYS_mknod   NONE
-#define SYS_chmod   NONE
-#define SYS_chown   NONE
-#define SYS_lchown  NONE
 #endif
 #ifndef SYS_renameat
 #define SYS_renameat NONE

@@ -32,7 +32,6 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-#include <utime.h>
 #include <utmp.h>
 #include <utmpx.h>
 #include <wordexp.h>
@@ -298,14 +297,11 @@ struct name_call {
 	const char *path;
 	long nr;
 	long word[3];
-	unsigned flags_at; /* 1, 2: where AT_SYMLINK_NOFOLLOW goes once the links have been followed */
 	/* Acts where the system call is not the way, NULL where it is. */
 	long (*act)(const struct name_call *c, int dirfd, const char *name);
 };
 /* The kernel's result, -errno on failure. */
 long name_call(const struct name_call *c);
-/* The same with the caller's own words, and no judgement. */
-long name_plain(const struct name_call *c);
 
 /*
  * What follows from the verdict on a request.  CHECK_ACT: allowed, to be recorded when it is done;
@@ -315,12 +311,6 @@ long name_plain(const struct name_call *c);
 #define CHECK_RECORDED 2
 struct decision verdict_of(const struct request *req);
 int conclude(const struct request *req, const char *target, const struct decision *verdict);
-
-/*
- * Judges op on the file that descriptor fd stands for: 0 or -EACCES.  A descriptor open for writing
- * was judged when it was opened, and what has no name belongs to nobody else.
- */
-int check_fd(enum op op, int fd);
 
 /* Opening it anew gives what the process has: what has no name belongs to nobody else. */
 bool check_is_own(const struct resolved *r, unsigned access);

@@ -28,27 +28,7 @@ long next_mknodat(const struct name_call *c, int dirfd, const char *name)
 	return next_result(real.__xmknodat(0, dirfd, name, (mode_t)c->word[0], &dev));
 }
 
-long next_fchmodat(const struct name_call *c, int dirfd, const char *name)
-{
-	return next_result(real.fchmodat(dirfd, name, (mode_t)c->word[0], 0));
-}
-
-long next_fchownat(const struct name_call *c, int dirfd, const char *name)
-{
-	return next_result(real.fchownat(dirfd, name, (uid_t)c->word[0], (gid_t)c->word[1], (int)c->word[2]));
-}
-
 long next_renameat(int fromfd, const char *from, int tofd, const char *to)
 {
 	return next_result(real.renameat(fromfd, from, tofd, to));
-}
-
-long next_fchmod(int fd, mode_t mode)
-{
-	return next_result(real.fchmod(fd, mode));
-}
-
-long next_fchown(int fd, uid_t uid, gid_t gid)
-{
-	return next_result(real.fchown(fd, uid, gid));
 }

@@ -11,10 +11,6 @@
 long next_unlinkat(const struct name_call *c, int dirfd, const char *name);
 long next_mkdirat(const struct name_call *c, int dirfd, const char *name);
 long next_mknodat(const struct name_call *c, int dirfd, const char *name);
-long next_fchmodat(const struct name_call *c, int dirfd, const char *name);
-long next_fchownat(const struct name_call *c, int dirfd, const char *name);
 long next_renameat(int fromfd, const char *from, int tofd, const char *to);
-long next_fchmod(int fd, mode_t mode);
-long next_fchown(int fd, uid_t uid, gid_t gid);
 
 #endif

@@ -37,7 +37,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utime.h>
 #include <utmp.h>
 #include <utmpx.h>
 #include <wordexp.h>
@@ -52,10 +51,6 @@
 #undef res_nquerydomain
 #undef res_send
 #undef res_nsend
-
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452
-#endif
 
 #define MARKER 77 /* no call here fails with EBADFD */
 #define NONE   -1

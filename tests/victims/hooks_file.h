@@ -245,33 +245,3 @@ static long call_truncate64(void)
 {
 	return f_truncate64(A("file"), 1);
 }
-
-static long call_chmod(void)
-{
-	return f_chmod(A("file"), 0400);
-}
-
-static long call_lchmod(void)
-{
-	return f_lchmod(A("file"), 0400);
-}
-
-static long call_fchmodat(void)
-{
-	return f_fchmodat(fd_of(dir_a), "file", 0400, 0);
-}
-
-static long call_chown(void)
-{
-	return f_chown(A("file"), getuid(), getgid());
-}
-
-static long call_lchown(void)
-{
-	return f_lchown(A("file"), getuid(), getgid());
-}
-
-static long call_fchownat(void)
-{
-	return f_fchownat(fd_of(dir_a), "file", getuid(), getgid(), 0);
-}
