@@ -59,8 +59,12 @@ t_flipping_directory() {
 import os, time
 end, n = time.time() + 5, 0
 while time.time() < end:
-    for f in (lambda: open("d/made", "w").close(), lambda: os.unlink("d/file"), lambda: os.mkdir("d/dir"), lambda: os.rename("d/made", "d/moved"),
-              lambda: os.symlink("x", "d/sym"), lambda: os.unlink("d/moved"), lambda: os.unlink("d/sym"), lambda: os.rmdir("d/dir"), lambda: os.chmod("d/f", 0o777),
+    for f in (lambda: open("d/made", "w").close(),
+        lambda: os.unlink("d/file"), lambda: os.mkdir("d/dir"), lambda: os.rename("d/made", "d/moved"),
+              lambda: os.symlink("x",
+                  "d/sym"), lambda: os.unlink("d/moved"),
+                      lambda: os.unlink("d/sym"), lambda: os.rmdir("d/dir"), lambda: os.chmod("d/f",
+                  0o777),
               lambda: os.truncate("d/f", 0)):
         n += 1
         try: f()
@@ -87,7 +91,8 @@ t = threading.Thread(target=wander); t.start()
 end, n = time.time() + 4, 0
 while time.time() < end:
     n += 1
-    for f in (lambda: open("made", "w").close(), lambda: os.unlink("made"), lambda: os.mkdir("sub"), lambda: os.rmdir("sub"), lambda: os.unlink("file")):
+    for f in (lambda: open("made", "w").close(), lambda: os.unlink("made"),
+        lambda: os.mkdir("sub"), lambda: os.rmdir("sub"), lambda: os.unlink("file")):
         try: f()
         except OSError: pass
 stop = True; t.join()

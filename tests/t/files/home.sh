@@ -31,7 +31,8 @@ t_unknown_is_not_there() {
 	done
 	# by a link, from elsewhere, by its directory
 	ln -s ~/.newtool/sub/key link
-	fsh 'cat link ../.newrc; cd ~/.newtool && cat sub/key; ls ~/.newtool; find ~/.newtool; python3 -c "import os; os.listdir(os.environ[\"HOME\"] + \"/.newtool\")"'
+	fsh 'cat link ../.newrc; cd ~/.newtool && cat sub/key
+		ls ~/.newtool; find ~/.newtool; python3 -c "import os; os.listdir(os.environ[\"HOME\"] + \"/.newtool\")"'
 	rc_not 0
 	no_decoy
 	err_lacks "pale: denied"
@@ -246,7 +247,8 @@ t_the_home_of_the_user() {
 	local home
 	home=$(realpath "$(getent passwd "$(id -u)" | cut -d: -f6)")
 	[ "$home" != "$HOME" ] || fail "no other home"
-	pale explain --json read "$home/.ssh/id_rsa" "$home/.aws/credentials" "$home/.m2/settings.xml" "$home/.gitconfig" >"$S/each.json"
+	pale explain --json read "$home/.ssh/id_rsa" \
+		"$home/.aws/credentials" "$home/.m2/settings.xml" "$home/.gitconfig" >"$S/each.json"
 	python3 - "$S/each.json" <<-'END' || fail "it is open"
 		import json, sys
 		said = [j["verdict"] for j in json.load(open(sys.argv[1]))]
@@ -271,14 +273,18 @@ t_devcontainer() {
 
 # Each block says who says so.
 t_each_row_has_a_source() {
-	awk '/^#.*: [^ ]/ { tool = 1; next } /^$/ { tool = 0; next } /^[a-z]+ = / && !tool && !/^home/ { print NR ": " $0; bad = 1 } END { exit bad }' \
-		"$T_BASE/t/home.ini" || fail "a row without a tool"
+		awk '
+		/^#.*: [^ ]/ { tool = 1; next }
+		/^$/ { tool = 0; next }
+		/^[a-z]+ = / && !tool && !/^home/ { print NR ": " $0; bad = 1 }
+		END { exit bad }' "$T_BASE/t/home.ini" || fail "a row without a tool"
 	[ "$(grep -cE '^# [^ ].*: ' "$T_BASE/t/home.ini")" -ge 60 ] || fail "few tools"
 }
 
 # Some of each kind with the files there.
 t_rows_on_disk() {
-	mkdir -p ~/.rustup/toolchains/x/bin ~/.cargo/bin ~/.config/nvim ~/.nvm ~/.gradle/init.d ~/.local/share/pnpm/store ~/.m2 ~/.fly ~/.kaggle \
+	mkdir -p ~/.rustup/toolchains/x/bin \
+		~/.cargo/bin ~/.config/nvim ~/.nvm ~/.gradle/init.d ~/.local/share/pnpm/store ~/.m2 ~/.fly ~/.kaggle \
 		~/.cache/huggingface/hub ~/.yarn/releases ~/.nuget/NuGet ~/.nuget/packages ~/.cache/pre-commit ~/.npm/_cacache
 	printf '#!/bin/sh\necho tool\n' | tee ~/.cargo/bin/tool >~/.local/share/pnpm/ls
 	chmod +x ~/.cargo/bin/tool
@@ -294,7 +300,8 @@ t_rows_on_disk() {
 		denied read "$HOME/$path" "(preset home:"
 		no_decoy
 	done
-	for path in .local/share/pnpm/ls .gradle/init.d/e.gradle .gradle/init.gradle .yarn/releases/yarn.cjs .cache/pre-commit/x .cargo/bin/tool \
+	for path in .local/share/pnpm/ls \
+		.gradle/init.d/e.gradle .gradle/init.gradle .yarn/releases/yarn.cjs .cache/pre-commit/x .cargo/bin/tool \
 		.cargo/config.toml .cache/huggingface/hub/x .config/nvim/plugin.lua .nuget/NuGet/x; do
 		fsh "echo evil >~/$path"
 		denied write "$HOME/$path" "(preset home:"

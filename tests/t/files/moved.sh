@@ -34,7 +34,8 @@ trees() {
 }
 
 listing() {
-	find . "$HOME/build" -path ./.pale -prune -o \( -type f -printf '%p %n ' -exec cat {} \; \) -o -printf '%p\n' | LC_ALL=C sort
+	find . "$HOME/build" -path ./.pale -prune -o \( -type f -printf '%p %n ' -exec cat {} \; \) -o -printf '%p\n' |
+		LC_ALL=C sort
 }
 
 # held COMMAND: it fails, says that, and all is where it was.
@@ -128,11 +129,13 @@ t_what_is_said() {
 	trees
 	fsh "mv below $HOME/build/x"
 	denied rename "$W/below" "[files] deny = **/.env: a directory above"
-	denied rename "$W/below" "$W/below/a/b/c/d/.env in it is kept by this rule, and would be kept less at $HOME/build/x/a/b/c/d/.env"
+	denied rename "$W/below" \
+		"$W/below/a/b/c/d/.env in it is kept by this rule, and would be kept less at $HOME/build/x/a/b/c/d/.env"
 	recorded rename deny "$W/below/a/b/c/d/.env in it is kept"
 	fsh "chmod 0 free/in; mv free x; r=\$?; chmod 755 free/in; exit \$r"
 	rc_not 0
-	denied rename "$W/free" "$W/free/in in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts"
+	denied rename "$W/free" \
+		"$W/free/in in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts"
 	mkdir -p "free/$(printf 'd/%.0s' $(seq 140))"
 	fsh 'mv free x'
 	rc_not 0

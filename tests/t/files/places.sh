@@ -40,19 +40,27 @@ t_linked_worktree_works() {
 	world() { linked; }
 	linked
 	cd ~/wt
-	same 'echo x >f && git commit -qam three && echo y >g && git add g && git commit -qm four && git log --format=%s && git status -s
-		git rebase -q --onto HEAD~2 HEAD~1 && git log --format=%s; git branch other; git tag v1; echo z >>f; git stash -q && git stash pop -q && git diff --stat
-		git checkout -q -b topic && git commit -qam five && git checkout -q side && git merge -q topic && git reset -q --hard HEAD~1; git cherry-pick topic; git notes add -m n; git reflog | wc -l
-		git gc -q 2>/dev/null && git fsck && git repack -adq && git pack-refs --all 2>/dev/null && git for-each-ref --format="%(refname)"'
-	same 'git bisect start -q HEAD HEAD~1; git bisect reset -q; git rebase -q -x true HEAD~1; git worktree list | wc -l; git show-ref | wc -l; git fetch -q . HEAD:refs/heads/fetched; git log -1 --format=%s fetched'
+	same 'echo x >f && git commit -qam three &&
+		echo y >g && git add g && git commit -qm four && git log --format=%s && git status -s
+		git rebase -q --onto HEAD~2 HEAD~1 && git log --format=%s
+		git branch other; git tag v1; echo z >>f; git stash -q && git stash pop -q && git diff --stat
+		git checkout -q -b topic && git commit -qam five && git checkout -q side && git merge -q topic &&
+			git reset -q --hard HEAD~1; git cherry-pick topic; git notes add -m n; git reflog | wc -l
+		git gc -q 2>/dev/null && git fsck &&
+			git repack -adq && git pack-refs --all 2>/dev/null && git for-each-ref --format="%(refname)"'
+	same 'git bisect start -q HEAD HEAD~1; git bisect reset -q; git rebase -q -x true HEAD~1; git worktree list | wc -l
+		git show-ref | wc -l; git fetch -q . HEAD:refs/heads/fetched; git log -1 --format=%s fetched'
 	[ -z "$(find ~/repo -name '*.lock')" ] || fail "a lock is left: $(find ~/repo -name '*.lock')"
-	[ -z "$(find ~/repo ~/wt -type f -size 0 ! -path '*.sample' ! -name '*.lock' | grep -v /logs/)" ] || fail "a ghost: $(find ~/repo ~/wt -type f -size 0)"
+	[ -z "$(find ~/repo ~/wt -type f -size 0 ! -path '*.sample' ! -name '*.lock' | grep -v /logs/)" ] ||
+		fail "a ghost: $(find ~/repo ~/wt -type f -size 0)"
 }
 
 # The repository but for what a worktree shares with it, and what another one has.
 seen() {
-	(cd ~/repo && find . ../wt3 \( -path ./.git/worktrees/wt -o -path ./.git/objects -o -path ./.git/refs -o -path ./.git/logs \) -prune -o -printf '%p %y %m\n' | sort
-		cksum .git/config .git/HEAD .git/hooks/* .git/worktrees/wt3/[A-Za-z]* .git/worktrees/wt3/logs/* f ../wt3/f 2>/dev/null)
+	(cd ~/repo && find . ../wt3 \( -path ./.git/worktrees/wt \
+		-o -path ./.git/objects -o -path ./.git/refs -o -path ./.git/logs \) -prune -o -printf '%p %y %m\n' | sort
+		cksum .git/config .git/HEAD .git/hooks/* .git/worktrees/wt3/[A-Za-z]* .git/worktrees/wt3/logs/* f ../wt3/f \
+			2>/dev/null)
 }
 
 t_linked_worktree_opens_nothing_else() {
@@ -61,17 +69,22 @@ t_linked_worktree_opens_nothing_else() {
 	git -C ~/repo worktree add -q ~/wt3 2>/dev/null
 	before=$(seen)
 	cd ~/wt
-	fsh 'R=~/repo/.git; for f in $R/config $R/HEAD $R/hooks/pre-commit $R/description $R/info/attributes $R/worktrees/wt3/HEAD $R/worktrees/wt3/config.worktree $R/worktrees/new \
+	fsh 'R=~/repo/.git; for f in $R/config $R/HEAD $R/hooks/pre-commit \
+		$R/description $R/info/attributes $R/worktrees/wt3/HEAD $R/worktrees/wt3/config.worktree $R/worktrees/new \
 			$R/worktrees/wt/config.worktree $R/worktrees/wt/commondir $R/worktrees/wt/gitdir ~/repo/f ~/repo/new ~/wt3/f; do
-			echo x >>$f; ln -sf /etc/passwd $f; rm -f $f; busybox rm -f $f; python3 -c "import os, sys; os.rename(\"f\", sys.argv[1])" $f; done
-		git config core.hooksPath /tmp; git config extensions.worktreeConfig true; git worktree add -q ../wt2; mv $R/worktrees/wt $R/worktrees/gone; mv $R/worktrees/wt $PWD/gone
+			echo x >>$f; ln -sf /etc/passwd $f; rm -f $f; busybox rm -f $f; python3 -c "import os, sys
+os.rename(\"f\", sys.argv[1])" $f; done
+		git config core.hooksPath /tmp; git config extensions.worktreeConfig true
+		git worktree add -q ../wt2; mv $R/worktrees/wt $R/worktrees/gone; mv $R/worktrees/wt $PWD/gone
 		mv $R/hooks /tmp/hooks; rm -rf $R/hooks; mkdir $R/hooks; mv $R $R.moved; true'
 	diff <(echo "$before") <(seen) >"$S/diff" || fail "the repository was changed: $(cat "$S/diff")"
-	[ "$(cat "$own/commondir")" = ../.. ] && [ "$(cat "$own/gitdir")" = "$HOME/wt/.git" ] || fail "the pointers were changed"
+	[ "$(cat "$own/commondir")" = ../.. ] &&
+		[ "$(cat "$own/gitdir")" = "$HOME/wt/.git" ] || fail "the pointers were changed"
 	missing "$own/config.worktree"
 	missing ~/wt2
 	git -C ~/repo worktree remove ~/wt3
-	denied write "$HOME/repo/.git/config" "$([ "$T_LEVEL" = hooks ] && echo "outside the workspace" || echo "it is the whole repository's")"
+	denied write "$HOME/repo/.git/config" \
+		"$([ "$T_LEVEL" = hooks ] && echo "outside the workspace" || echo "it is the whole repository's")"
 	denied write "$own/config.worktree" "built in"
 	fsh 'git push -q ~/repo HEAD:main; git push -q ~/repo +HEAD:refs/heads/main; git branch -f main HEAD'
 	[ "$(git -C ~/repo log -1 --format=%s main)" = two ] || fail "the trunk was moved"
@@ -80,16 +93,20 @@ t_linked_worktree_opens_nothing_else() {
 # What git writes of branches goes into the configuration that all worktrees share.
 t_linked_worktree_names_its_branches() {
 	[ "$T_LEVEL" != hooks ] || skip "nobody looks there"
-	world() { linked && git -C ~/repo remote add o ~/repo && git -C ~/repo config branch.side.description mine && git -C ~/repo config branch.side.remote o; }
+	world() { linked && git -C ~/repo remote add o ~/repo &&
+		git -C ~/repo config branch.side.description mine && git -C ~/repo config branch.side.remote o; }
 	world
 	cd ~/wt
-	same 'git branch -m renamed && git branch -M again && git branch -c again copy && git branch -D copy && git branch a && git branch -m a b && git branch -u again b
-		git config branch.b.merge refs/heads/x; git checkout -q --track -b t again && git config -l --local; git status -sb; cat ~/repo/.git/config'
+	same 'git branch -m renamed && git branch -M again &&
+		git branch -c again copy && git branch -D copy && git branch a && git branch -m a b && git branch -u again b
+		git config branch.b.merge refs/heads/x
+		git checkout -q --track -b t again && git config -l --local; git status -sb; cat ~/repo/.git/config'
 	[ "$(stat -c %a ~/repo/.git/config)" = "$(stat -c %a ~/repo/.git/HEAD)" ] || fail "another mode"
 	missing ~/repo/.git/config.lock
 	missing ~/repo/.git/config.pale
 	fsh 'git branch -m main x; git branch -M main; git branch -M b main; git branch -m main'
-	[ "$(git symbolic-ref HEAD)" = refs/heads/t ] && [ "$(git log -1 --format=%s main)" = two ] || fail "the trunk was renamed"
+	[ "$(git symbolic-ref HEAD)" = refs/heads/t ] &&
+		[ "$(git log -1 --format=%s main)" = two ] || fail "the trunk was renamed"
 }
 
 t_linked_worktree_configures_no_more() {
@@ -105,14 +122,22 @@ t_linked_worktree_configures_no_more() {
 	git -C ~/repo config branch.main.remote o
 	cd ~/wt
 	before=$(cd ~/repo/.git && stat -c '%n %f %h' . config hooks && cat config)
-	for how in 'git config user.name x' 'git remote add p x' 'git config remote.o.url x' 'git remote remove o' 'git config branch.side.remote https://h/x' \
-		'git config branch.side.pushRemote p' 'git config branch.main.remote .' 'git config --unset branch.main.remote' 'git config --rename-section branch.main branch.x' \
-		'git config branch.side.mergeoptions "-s evil"' 'git config core.fsmonitor evil' 'git config branch.autoSetupRebase always' 'git config core.worktree $PWD' 'git config gpg.format ssh' \
-		'chmod 666 $C' 'touch $C' 'rm $C' 'mv $C $C.lock' 'mv $C x' 'ln $C x && echo >>x' 'truncate -s 0 $C' 'cp $C x; cp x $C' 'echo >x; mv x $C' 'echo >x; ln -f x $C' 'ln -sf x $C' \
-		'rm -f $C; mkdir $C' 'mkdir x; mv -T x $C' 'cp $C x; chmod 666 x; mv x $C; stat -c %a $C' 'echo x >$C.pale' 'busybox rm $C' 'busybox sh -c "echo x >>$C"' 'exec 9<$C; echo x >>/proc/self/fd/9' \
-		'printf "\n[branch" >>x; mv x $C' 'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\"$C\", 2)"' 'mkfifo x; mv x $C' 'setfattr -n user.x -v y $C'; do
+	for how in 'git config user.name x' 'git remote add p x' \
+		'git config remote.o.url x' 'git remote remove o' 'git config branch.side.remote https://h/x' \
+		'git config branch.side.pushRemote p' 'git config branch.main.remote .' \
+		'git config --unset branch.main.remote' 'git config --rename-section branch.main branch.x' \
+		'git config branch.side.mergeoptions "-s evil"' 'git config core.fsmonitor evil' \
+		'git config branch.autoSetupRebase always' 'git config core.worktree $PWD' 'git config gpg.format ssh' \
+		'chmod 666 $C' 'touch $C' 'rm $C' 'mv $C $C.lock' 'mv $C x' 'ln $C x && echo >>x' \
+		'truncate -s 0 $C' 'cp $C x; cp x $C' 'echo >x; mv x $C' 'echo >x; ln -f x $C' 'ln -sf x $C' \
+		'rm -f $C; mkdir $C' 'mkdir x; mv -T x $C' 'cp $C x; chmod 666 x; mv x $C; stat -c %a $C' \
+		'echo x >$C.pale' 'busybox rm $C' 'busybox sh -c "echo x >>$C"' 'exec 9<$C; echo x >>/proc/self/fd/9' \
+		'printf "\n[branch" >>x; mv x $C' \
+		'python3 -c "import ctypes; ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\"$C\", 2)"' \
+		'mkfifo x; mv x $C' 'setfattr -n user.x -v y $C'; do
 		fsh "C=$HOME/repo/.git/config; cp \$C x; $how; rm -rf x \$C.lock"
-		[ "$(cd ~/repo/.git && stat -c '%n %f %h' . config hooks && cat config)" = "$before" ] || fail "$how: $(cat ~/repo/.git/config)"
+		[ "$(cd ~/repo/.git && stat -c '%n %f %h' . config hooks && cat config)" = "$before" ] ||
+			fail "$how: $(cat ~/repo/.git/config)"
 	done
 	[ -z "$(getfattr -d ~/repo/.git/config 2>/dev/null)" ] || fail "an attribute"
 	fsh 'git config user.name x'
@@ -149,10 +174,12 @@ t_linked_worktree_pointers_are_proven() {
 	# Another's worktree: its directory points back to somebody else.
 	git -C ~/repo worktree add -q ~/wt 2>/dev/null
 	cp ~/wt/.git .git && try
-	rm .git && ln -s ~/victim/.git .git && fsh 'echo x >~/victim/.git/refs/heads/new' && missing ~/victim/.git/refs/heads/new
+	rm .git && ln -s ~/victim/.git .git &&
+		fsh 'echo x >~/victim/.git/refs/heads/new' && missing ~/victim/.git/refs/heads/new
 	# Written during the session: what holds was settled before.
 	rm .git
-	fsh 'echo "gitdir: $HOME/repo/.git/worktrees/wt" >.git; echo x >~/repo/.git/refs/heads/new; cd ~/wt; pale run -q -- bash -c "echo x >~/repo/.git/refs/heads/new"; echo x >~/repo/.git/refs/heads/new'
+	fsh 'echo "gitdir: $HOME/repo/.git/worktrees/wt" >.git; echo x >~/repo/.git/refs/heads/new
+		cd ~/wt; pale run -q -- bash -c "echo x >~/repo/.git/refs/heads/new"; echo x >~/repo/.git/refs/heads/new'
 	missing ~/repo/.git/refs/heads/new
 	# What is no repository, and one whose files say that it stays as it is.
 	rm -f "$W/.git"
@@ -170,13 +197,15 @@ t_links_of_a_session_open_nothing() {
 	ln -s ~/stuff ~/via
 	ln -s ../../victim .husky/_
 	linked
-	fsh 'rmdir ~/.npm; for link in ~/.npm ~/.pub-cache ~/.m2/repository ~/.codex/x; do mkdir -p ${link%/*}; ln -s ~/victim $link; done
+	fsh 'rmdir ~/.npm
+		for link in ~/.npm ~/.pub-cache ~/.m2/repository ~/.codex/x; do mkdir -p ${link%/*}; ln -s ~/victim $link; done
 		mkdir -p /tmp/'"${S##*/}"'; ln -s ~/victim /tmp/'"${S##*/}"'/deep; mkdir ~/victim/x; true'
 	mkdir -p ~/victim/x
 	(cd ~/repo && fsh 'rm -rf .git/logs .git/lfs; for name in rr-cache lfs logs; do ln -s ~/victim .git/$name; done')
 	for place in "$W" ~/wt; do
 		cd "$place"
-		fence bash -c 'cd ~; for d in victim victim/x .npm .pub-cache .m2/repository work/.husky/_ repo/.git/rr-cache repo/.git/lfs; do echo x >$d/new; busybox sh -c "echo x >$d/static"; done; echo x >stuff/build/mine'
+		fence bash -c 'cd ~; for d in victim victim/x .npm .pub-cache .m2/repository work/.husky/_ repo/.git/rr-cache \
+			repo/.git/lfs; do echo x >$d/new; busybox sh -c "echo x >$d/static"; done; echo x >stuff/build/mine'
 		[ -z "$(find ~/victim -type f)" ] || fail "from $place: $(find ~/victim -type f)"
 		file_is ~/stuff/build/mine x
 		rm ~/stuff/build/mine
@@ -197,7 +226,9 @@ t_worktrees_from_the_repository() {
 	world() { rm -rf ~/repo $T && repository ~/repo; }
 	world
 	cd ~/repo
-	same 'git worktree add -q in 2>&1 && git worktree add -q $T 2>&1; (cd $T && echo n >n && git add n && git commit -qm n && git rebase -q main); git worktree list | wc -l; git gc -q 2>/dev/null; git worktree remove in; git worktree remove $T; git worktree prune; ls .git/worktrees 2>&1'
+	same 'git worktree add -q in 2>&1 && git worktree add -q $T 2>&1
+		(cd $T && echo n >n && git add n && git commit -qm n && git rebase -q main); git worktree list | wc -l
+		git gc -q 2>/dev/null; git worktree remove in; git worktree remove $T; git worktree prune; ls .git/worktrees 2>&1'
 	fsh 'git worktree add -q ~/outside'
 	rc_not 0
 	missing ~/outside
@@ -216,10 +247,14 @@ t_submodule() {
 	}
 	world
 	cd ~/repo
-	same 'cd sub && git checkout -q -b t && echo n >n && git add n && git commit -qm n && git log --format=%s && cd .. && git add sub && git commit -qm moved && git submodule status | wc -l && git submodule update --quiet && git diff --stat HEAD~1'
+	same 'cd sub && git checkout -q -b t && echo n >n &&
+		git add n && git commit -qm n && git log --format=%s && cd .. && git add sub && git commit -qm moved &&
+		git submodule status | wc -l && git submodule update --quiet && git diff --stat HEAD~1'
 	cd ~/repo/sub
-	same 'git checkout -q -b t && echo n >n && git add n && git commit -qm n && git log --format=%s && git gc -q 2>/dev/null && git status -s'
-	fsh 'M=~/repo/.git/modules/sub; for f in $M/config $M/hooks/pre-commit $M/config.worktree $M/commondir ~/repo/.git/config ~/repo/.git/HEAD ~/repo/f; do echo "#" >>$f; done; mv $M/config $M/c; mv $M/hooks $M/h'
+	same 'git checkout -q -b t &&
+		echo n >n && git add n && git commit -qm n && git log --format=%s && git gc -q 2>/dev/null && git status -s'
+	fsh 'M=~/repo/.git/modules/sub; for f in $M/config $M/hooks/pre-commit $M/config.worktree $M/commondir \
+		~/repo/.git/config ~/repo/.git/HEAD ~/repo/f; do echo "#" >>$f; done; mv $M/config $M/c; mv $M/hooks $M/h'
 	! grep -rq '^#$' ~/repo/.git/modules/sub/config ~/repo/.git/config ~/repo/f || fail "written"
 	missing ~/repo/.git/modules/sub/hooks/pre-commit
 	exists ~/repo/.git/modules/sub/hooks
@@ -231,7 +266,8 @@ t_git_directory_readonly() {
 	repository ~/repo
 	printf '[files]\nreadonly = .git\n' | policy
 	cd ~/repo
-	fsh 'git status -s && git log --format=%s && git diff && echo x >f && git diff --stat; git commit -qam no; rm -rf .git; mv .git g; ls .git | wc -l'
+	fsh 'git status -s && git log --format=%s && git diff && echo x >f && git diff --stat
+		git commit -qam no; rm -rf .git; mv .git g; ls .git | wc -l'
 	out_has two
 	out_has "1 file changed"
 	[ "$(git log --format=%s | head -1)" = two ] || fail "committed"
@@ -252,8 +288,10 @@ t_no_ghosts() {
 	printf '[files]\ndeny = .env\ndeny = secrets\nreadonly = .bashrc\nreadonly = sub/dir/x\n' | policy
 	fsh true
 	before=$(picture "$HOME" | grep -v .local/state)
-	fsh 'cat .env secrets/x .bashrc ~/.zshrc ~/.vimrc .mcp.json; ls -la . >/dev/null; git status; echo y >.bashrc; mkdir secrets; true'
-	[ "$before" = "$(picture "$HOME" | grep -v .local/state)" ] || fail "$(diff <(echo "$before") <(picture "$HOME" | grep -v .local/state))"
+	fsh 'cat .env secrets/x .bashrc ~/.zshrc ~/.vimrc .mcp.json
+		ls -la . >/dev/null; git status; echo y >.bashrc; mkdir secrets; true'
+	[ "$before" = "$(picture "$HOME" | grep -v .local/state)" ] ||
+		fail "$(diff <(echo "$before") <(picture "$HOME" | grep -v .local/state))"
 }
 
 t_denied_path_comes_and_goes() {
@@ -261,7 +299,8 @@ t_denied_path_comes_and_goes() {
 	mkdir gone
 	echo "$DECOY" >gone/key
 	mkfifo go went
-	bg s bash -c 'echo ready >"$1"; read -r x <"$2"; cat secret; cat gone/key; ls; echo x >new; cat new; git init -q r && echo made; true' - went go
+	bg s bash -c 'echo ready >"$1"; read -r x <"$2"
+		cat secret; cat gone/key; ls; echo x >new; cat new; git init -q r && echo made; true' - went go
 	read -r _ <went
 	echo "$DECOY" >secret
 	rm -r gone

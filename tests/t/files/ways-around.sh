@@ -82,7 +82,8 @@ t_proc_self() {
 }
 
 t_proc_fd() {
-	fsh 'exec 3</etc/passwd; cat /proc/self/fd/3 >/dev/null; cat /dev/fd/3 | head -1; exec 4<.; cat /proc/self/fd/4/file; cat <(echo substituted)'
+		fsh 'exec 3</etc/passwd; cat /proc/self/fd/3 >/dev/null
+		cat /dev/fd/3 | head -1; exec 4<.; cat /proc/self/fd/4/file; cat <(echo substituted)'
 	rc_is 0
 	out_has root
 	out_has hello
@@ -178,7 +179,9 @@ print(r, ctypes.get_errno())'
 }
 
 t_truncate_and_modes() {
-	fsh 'truncate -s 0 ~/outside-file; chmod 777 ~/outside-file; touch -d 2001-01-01 ~/outside-file; : >~/outside-file; echo y >>~/outside-file; dd if=/dev/zero of=$HOME/outside-file count=1; tee ~/outside-file </dev/null; sed -i s/d/x/ ~/outside-file; cp file ~/outside-file; mv file ~/outside-file; install file ~/outside-file'
+		fsh 'truncate -s 0 ~/outside-file; chmod 777 ~/outside-file; touch -d 2001-01-01 ~/outside-file; : >~/outside-file
+		echo y >>~/outside-file; dd if=/dev/zero of=$HOME/outside-file count=1; tee ~/outside-file </dev/null
+		sed -i s/d/x/ ~/outside-file; cp file ~/outside-file; mv file ~/outside-file; install file ~/outside-file'
 	file_is ~/outside-file "$DECOY outside-file"
 	[ "$(stat -c %a ~/outside-file)" != 777 ] || fail "mode changed"
 	exists file
@@ -207,7 +210,8 @@ t_real_name_of_a_linked_secret() {
 
 t_git_hooks_are_readonly() {
 	git init -q .
-	fsh 'echo "echo pwned" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; mv file .git/hooks/post-commit; ln -s /bin/true .git/hooks/pre-push'
+	fsh 'echo "echo pwned" >.git/hooks/pre-commit
+		chmod +x .git/hooks/pre-commit; mv file .git/hooks/post-commit; ln -s /bin/true .git/hooks/pre-push'
 	missing .git/hooks/pre-commit
 	missing .git/hooks/post-commit
 	missing .git/hooks/pre-push
@@ -220,7 +224,8 @@ t_policy_is_not_the_agents() {
 	mkdir .pale
 	printf '[files]\n' >.pale/policy.ini
 	chmod 600 .pale/policy.ini
-	fsh 'echo x >>~/.config/pale/policy.ini; rm ~/.config/pale/policy.ini; mv ~/.config/pale ~/.config/x; echo x >>.pale/policy.ini; rm -rf .pale; mv .pale p; echo x >'"$T_STAGE/lib/pale/libpale.so"
+	fsh 'echo x >>~/.config/pale/policy.ini; rm ~/.config/pale/policy.ini; mv ~/.config/pale ~/.config/x
+		echo x >>.pale/policy.ini; rm -rf .pale; mv .pale p; echo x >'"$T_STAGE/lib/pale/libpale.so"
 	file_is ~/.config/pale/policy.ini "[files]"
 	file_is .pale/policy.ini "[files]"
 }
