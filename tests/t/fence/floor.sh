@@ -63,7 +63,8 @@ t_rare_entries_are_carried() {
 	local level
 	for level in full strict; do
 		OPTS=(--level $level)
-		same_as_bare 'cat /etc/debian_version /etc/passwd | wc; ls /etc/apt /etc/default; : </dev/ptmx; head -c1 /dev/zero | wc -c'
+		same_as_bare 'cat /etc/debian_version /etc/passwd | wc
+			ls /etc/apt /etc/default; : </dev/ptmx; head -c1 /dev/zero | wc -c'
 		fence "$RAW" /etc/debian_version
 		rc_is 0 "$level"
 		out_is "$(cat /etc/debian_version)"
@@ -174,7 +175,8 @@ traced() {
 	[ "$(grep -c 'landlock_create_ruleset({' "$S/trace")" = 1 ] || fail "not one ruleset: $(cat "$S/trace")"
 }
 
-# The ruleset is there before the helper's word, and holds; but nothing is made on the disk for a session that may not be.
+# The ruleset is there before the helper's word, and holds; but nothing is made on the disk for a session that
+# may not be.
 t_planned_while_the_helper_compiles() {
 	need strace
 	missing "$HOME/.codex"

@@ -125,7 +125,10 @@ t_a_fifo_is_left_when_its_reader_dies() {
 # Who was killed while it waited is not there for the next one to meet, at once: what is written is read.
 t_a_fifo_has_no_dead_readers() {
 	mkfifo f
-	bare_sh 'for i in $(seq 15); do timeout 0.1 cat f; (echo "on $i" >f) & timeout 2 cat f; kill $! 2>/dev/null; wait; done'
+	bare_sh 'for i in $(seq 15); do
+			timeout 0.1 cat f
+			(echo "on $i" >f) & timeout 2 cat f; kill $! 2>/dev/null; wait
+		done'
 	rc_is 0
 	[ "$(grep -c '^on' "$S/out")" = 15 ] || fail "lost: $(cat "$S/out")"
 }
@@ -133,7 +136,10 @@ t_a_fifo_has_no_dead_readers() {
 # The same at the other end, where who comes next opens through a hook.
 t_a_fifo_has_no_dead_writers() {
 	mkfifo f
-	fence bash -c 'for i in $(seq 15); do env -u LD_PRELOAD timeout 0.1 bash -c "echo x >f"; timeout 0.2 cat f; echo "rc $?"; done'
+	fence bash -c 'for i in $(seq 15); do
+			env -u LD_PRELOAD timeout 0.1 bash -c "echo x >f"
+			timeout 0.2 cat f; echo "rc $?"
+		done'
 	rc_is 0
 	[ "$(grep -c '^rc 124' "$S/out")" = 15 ] || fail "met the dead: $(cat "$S/out")"
 }

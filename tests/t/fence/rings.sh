@@ -9,7 +9,8 @@ own_net "$@"
 # rings LETTERS [ABI]: with no newer Landlock than that
 rings() {
 	[ -d "$S/rings" ] || { cp -r "$T_STAGE" "$S/rings" && cp "$T_VICTIMS/pale-rings" "$S/rings/bin/pale"; }
-	measure "rings.$1" static env PALE_RINGS="$1" "$S/rings/bin/pale" run -q "${GIVEN[@]}" --level full ${2:+--abi-max "$2"} --
+	measure "rings.$1" static env PALE_RINGS="$1" \
+		"$S/rings/bin/pale" run -q "${GIVEN[@]}" --level full ${2:+--abi-max "$2"} --
 }
 
 # Those of the table whose rings say this one, at this ABI: Ln is Landlock from ABI n on, and below it the

@@ -35,7 +35,8 @@ looker() {
 		    os.symlink(to, "link")
 		    return open("link", "rb").read()
 		here = os.getcwd()
-		files = "cmdline stat statm status comm environ maps cgroup limits mountinfo mounts wchan io smaps auxv oom_score_adj net/dev"
+		files = "cmdline stat statm status comm environ maps cgroup limits mountinfo mounts wchan io smaps auxv " \
+		    "oom_score_adj net/dev"
 		ways = {f: lambda f=f: open(proc + "/" + f, "rb").read() for f in files.split()}
 		ways.update({
 		    "list": lambda: os.listdir(proc),
@@ -119,11 +120,14 @@ t_own_processes_are_there() {
 	looker
 	fsh 'sleep 100 & python3 look.py $!; kill $!'
 	[ "$(grep -c ': seen$' "$S/out")" -ge 33 ] || fail "own processes are hidden"
-	fsh 'sleep 101 & ps -e -o args= | grep -x "sleep 101"; ps -o args= -p $!; pgrep -x sleep; pgrep -f "^sleep 101"; kill $!'
-	[ "$(grep -c '^sleep 101$' "$S/out")" = 2 ] && [ "$(grep -c '^[0-9]*$' "$S/out")" = 2 ] || fail "ps or pgrep does not list it"
+	fsh 'sleep 101 & ps -e -o args= | grep -x "sleep 101"
+		ps -o args= -p $!; pgrep -x sleep; pgrep -f "^sleep 101"; kill $!'
+	[ "$(grep -c '^sleep 101$' "$S/out")" = 2 ] &&
+		[ "$(grep -c '^[0-9]*$' "$S/out")" = 2 ] || fail "ps or pgrep does not list it"
 	fsh 'sleep 102 & top -b -n1 | grep -w sleep; kill $!'
 	out_has sleep
-	fence python3 -c 'import threading; t = threading.Thread(target=lambda: print(open("/proc/thread-self/comm").read(), open(f"/proc/{threading.get_native_id()}/stat").read()[:1])); t.start(); t.join()'
+	fence python3 -c 'import threading; t = threading.Thread(target=lambda: print(open("/proc/thread-self/comm").read(),
+    open(f"/proc/{threading.get_native_id()}/stat").read()[:1])); t.start(); t.join()'
 	rc_is 0
 	out_has python3
 	not_denied
@@ -148,7 +152,8 @@ t_static_programs_see_none() {
 		fence "$T_VICTIMS/carried-static" one 0 "/proc/$OTHER/$path"
 		rc_is 2 "$path"
 	done
-	for path in link "/proc/self/../$OTHER/stat" "/proc/self/cwd/link" "/proc/thread-self/../../../$OTHER/status" /proc/1/cgroup; do
+	for path in link "/proc/self/../$OTHER/stat" \
+		"/proc/self/cwd/link" "/proc/thread-self/../../../$OTHER/status" /proc/1/cgroup; do
 		fence "$T_VICTIMS/carried-static" one 0 "$path"
 		rc_is 2 "$path"
 	done
@@ -191,8 +196,10 @@ t_terminals_of_others() {
 		        raise OSError(ctypes.get_errno(), "")
 		ways = [
 		    lambda: os.chmod(pts, 0o666), lambda: os.chmod(by_place, 0o666), lambda: os.chmod("pts", 0o666),
-		    lambda: os.chmod(b"/dev/../dev/pts/../pts/" + pts[9:], 0o666), lambda: os.chmod(pts[9:], 0o666, dir_fd=os.open("/dev/pts", os.O_RDONLY)),
-		    lambda: os.chown(pts, -1, os.getgid()), lambda: os.chown(pts, os.getuid(), -1), lambda: os.lchown(pts, os.getuid(), -1),
+		    lambda: os.chmod(b"/dev/../dev/pts/../pts/" + pts[9:], 0o666),
+		    lambda: os.chmod(pts[9:], 0o666, dir_fd=os.open("/dev/pts", os.O_RDONLY)),
+		    lambda: os.chown(pts, -1, os.getgid()), lambda: os.chown(pts, os.getuid(), -1),
+		    lambda: os.lchown(pts, os.getuid(), -1),
 		    lambda: os.utime(pts), lambda: os.utime(pts, (7, 7)), lambda: os.utime(by_place, (7, 7)),
 		    lambda: raw(90, pts, 0o666), lambda: raw(268, -100, pts, 0o666), lambda: raw(452, place, b"", 0o666, 0x1000),
 		    lambda: raw(92, pts, os.getuid(), -1), lambda: raw(260, place, b"", os.getuid(), -1, 0x1000),
@@ -255,7 +262,8 @@ t_what_is_closed_shows_nothing_unopened() {
 	looks
 	ln -s /srv/vault/key ~/.ssh/link
 	mkdir ~/.ssh/d
-	python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.secret", b"hunter2"); os.setxattr(sys.argv[2], "user.secret", b"hunter2")' ~/.ssh/id_rsa ~/.ssh ||
+	python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.secret", b"hunter2")
+os.setxattr(sys.argv[2], "user.secret", b"hunter2")' ~/.ssh/id_rsa ~/.ssh ||
 		skip "no extended attributes here"
 	cat >>looks.py <<-'END'
 		ssh = os.path.expanduser("~/.ssh").encode()
@@ -263,15 +271,22 @@ t_what_is_closed_shows_nothing_unopened() {
 		os.symlink(ssh, "dir"); os.symlink(ssh + b"/id_rsa", "key")
 		place = os.open(ssh + b"/link", os.O_PATH | os.O_NOFOLLOW)
 		inside = os.open(ssh, os.O_PATH)
-		for p in ssh + b"/link", b"../.ssh/link", b"dir/link", b"/proc/self/cwd/../.ssh/link", b"/proc/self/root" + ssh + b"/link", b"/proc/self/fd/%d/link" % inside:
+		for p in (ssh + b"/link", b"../.ssh/link", b"dir/link", b"/proc/self/cwd/../.ssh/link",
+		    b"/proc/self/root" + ssh + b"/link", b"/proc/self/fd/%d/link" % inside):
 		    said("link", *link(p))
-		said("link", *link(b".ssh/link", 400, home)); said("link", *link(b"link", 400, inside)); said("link", *link(b"", 400, place))
-		for p in ssh + b"/id_rsa", b"../.ssh/id_rsa", b"dir/id_rsa", b"key", ssh, b"/proc/self/fd/%d" % inside, b"/proc/self/fd/%d/id_rsa" % inside:
-		    said("attr", *attr(p, b"user.secret")); said("attr", *attr(p, b"user.secret", 0)); said("names", *names(p)); said("names", *names(p, 0))
+		said("link", *link(b".ssh/link", 400, home)); said("link", *link(b"link", 400, inside))
+		said("link", *link(b"", 400, place))
+		for p in (ssh + b"/id_rsa", b"../.ssh/id_rsa", b"dir/id_rsa", b"key", ssh, b"/proc/self/fd/%d" % inside,
+		    b"/proc/self/fd/%d/id_rsa" % inside):
+		    said("attr", *attr(p, b"user.secret")); said("attr", *attr(p, b"user.secret", 0)); said("names", *names(p))
+		    said("names", *names(p, 0))
 		    if p != b"key":
-		        said("attr", *attr(p.replace(b"self/fd/%d" % inside, b"self/fd/%d/../.ssh" % inside), b"user.secret", 400, LGETX)); said("names", *names(p.replace(b"self/fd/%d" % inside, b"self/fd/%d/../.ssh" % inside), 400, LLISTX))
+		        said("attr", *attr(p.replace(b"self/fd/%d" % inside, b"self/fd/%d/../.ssh" % inside), b"user.secret", 400,
+		            LGETX)); said("names", *names(p.replace(b"self/fd/%d" % inside, b"self/fd/%d/../.ssh" % inside), 400,
+		            LLISTX))
 		fd = libc.inotify_init()
-		for p in ssh, ssh + b"/d", ssh + b"/id_rsa", b"../.ssh", b"dir", b"dir/d", b"key", b"/proc/self/fd/%d" % inside, b"/proc/self/cwd/../.ssh":
+		for p in (ssh, ssh + b"/d", ssh + b"/id_rsa", b"../.ssh", b"dir", b"dir/d", b"key", b"/proc/self/fd/%d" % inside,
+		    b"/proc/self/cwd/../.ssh"):
 		    said("watch", call(WATCH, fd, p, 0xfff))
 		said("watch", call(WATCH, fd, b"dir/id_rsa", 0xfff | 0x02000000))
 	END
@@ -291,23 +306,36 @@ t_what_is_closed_shows_nothing_unopened() {
 t_what_is_open_shows_what_it_did() {
 	local level
 	looks
-	mkdir d && ln -s file l && ln -s nowhere dangling && ln -s loop loop && ln -s d/ to-d && ln -s "$(printf 'x%.0s' {1..300})" long
-	python3 -c 'import os; os.setxattr("file", "user.a", b"value"); os.setxattr("file", "user.b", b""); os.setxattr("d", "user.d", b"dir")' || skip "no extended attributes here"
+	mkdir d && ln -s file l && ln -s nowhere dangling &&
+		ln -s loop loop && ln -s d/ to-d && ln -s "$(printf 'x%.0s' {1..300})" long
+	python3 -c 'import os; os.setxattr("file", "user.a", b"value")
+os.setxattr("file", "user.b", b""); os.setxattr("d", "user.d", b"dir")' || skip "no extended attributes here"
 	cat >>looks.py <<-'END'
 		here, place = os.open(".", os.O_RDONLY), os.open("l", os.O_PATH | os.O_NOFOLLOW)
-		for p in b"l", b"dangling", b"loop", b"long", b"to-d", b"to-d/", b"file", b"d", b"none", b"file/x", b"loop/x", b"", b"./l", b"d/../l", b"/", b".", b"..", b"l/", b"/bin", b"/etc/mtab", b"/dev/stdin", b"/dev/fd", b"x" * 300, b"y/" * 2100, b"/proc/mounts", b"/proc/self/fd", b"/proc/self/cwd", b"/proc/self/root", b"/proc/self/exe":
+		for p in (b"l", b"dangling", b"loop", b"long", b"to-d", b"to-d/", b"file", b"d", b"none", b"file/x", b"loop/x",
+		    b"", b"./l", b"d/../l", b"/", b".", b"..", b"l/", b"/bin", b"/etc/mtab", b"/dev/stdin", b"/dev/fd",
+		    b"x" * 300, b"y/" * 2100, b"/proc/mounts", b"/proc/self/fd", b"/proc/self/cwd", b"/proc/self/root",
+		    b"/proc/self/exe"):
 		    for size in 400, 3, 0, -1:
 		        said(p[:20], *link(p, size)); said(p[:20], *link(p, size, here))
-		said("place", *link(b"", 400, place)); said("no link", *link(b"", 400, here)); said("closed", *link(b"l", 400, 77)); said("null", call(READLINK, 0, 0, 9)); said("nowhere", call(READLINK, b"l", 8, 9))
-		said("self", int(link(b"/proc/self")[1].value) == os.getpid()); said("thread", link(b"/proc/thread-self")[1].value.startswith(b"%d/" % os.getpid())); said("fd", *link(b"/proc/self/fd/%d" % here))
-		for p in b"file", b"l", b"d", b"to-d", b"dangling", b"none", b"/", b"/proc/self/fd/%d" % here, b"/etc/passwd", b"/proc/meminfo":
+		said("place", *link(b"", 400, place)); said("no link", *link(b"", 400, here))
+		said("closed", *link(b"l", 400, 77)); said("null", call(READLINK, 0, 0, 9))
+		said("nowhere", call(READLINK, b"l", 8, 9))
+		said("self", int(link(b"/proc/self")[1].value) == os.getpid())
+		said("thread", link(b"/proc/thread-self")[1].value.startswith(b"%d/" % os.getpid()))
+		said("fd", *link(b"/proc/self/fd/%d" % here))
+		for p in (b"file", b"l", b"d", b"to-d", b"dangling", b"none", b"/", b"/proc/self/fd/%d" % here, b"/etc/passwd",
+		    b"/proc/meminfo"):
 		    for size in 400, 5, 1, 0, 69000:
-		        for name in b"user.a", b"user.b", b"user.d", b"user.none", b"system.posix_acl_access", b"odd", b"", b"user." + b"n" * 260:
-		            said((p[:9], name[:30], size), *attr(p, name, size)); said((p[:9], name[:30], size), *attr(p, name, size, LGETX))
+		        for name in (b"user.a", b"user.b", b"user.d", b"user.none", b"system.posix_acl_access", b"odd", b"",
+		            b"user." + b"n" * 260):
+		            said((p[:9], name[:30], size), *attr(p, name, size))
+		            said((p[:9], name[:30], size), *attr(p, name, size, LGETX))
 		    for size in 400, 5, 0:
 		        said((p[:9], size), *names(p, size)); said((p[:9], size), *names(p, size, LLISTX))
 		fd = libc.inotify_init1(os.O_NONBLOCK)
-		for p in b"file", b"l", b"d", b"to-d", b"dangling", b"none", b"/etc", b"", b"/proc/self/fd/%d" % here, b"/proc/self/fd", b"/proc":
+		for p in (b"file", b"l", b"d", b"to-d", b"dangling", b"none", b"/etc", b"", b"/proc/self/fd/%d" % here,
+		    b"/proc/self/fd", b"/proc"):
 		    for mask in 0x100, 0, 0x01000100, 0x02000100, 0x03000100, 0x20000100, 0x10000100, 0x30000100:
 		        said((p[:9], mask), call(WATCH, fd, p, mask) )
 		said("no watch", call(WATCH, here, b"d", 0x100)); said("closed", call(WATCH, 77, b"d", 0x100))
@@ -329,7 +357,8 @@ t_what_is_open_shows_what_it_did() {
 
 # Neither read nor written, but for what rules name.
 t_mode_none() {
-	mkdir -p docs/in out sub .vscode && echo "$DECOY a" >secret && echo "$DECOY b" >sub/secret && echo open >docs/in/f && echo old >out/f
+	mkdir -p docs/in out sub .vscode &&
+		echo "$DECOY a" >secret && echo "$DECOY b" >sub/secret && echo open >docs/in/f && echo old >out/f
 	echo "$DECOY c" >.vscode/tasks.json
 	ln -s "$W/secret" "$HOME/by-link" && ln -s ../secret docs/out-again
 	picture . >"$S/before"
@@ -340,13 +369,19 @@ t_mode_none() {
 		    d = os.open(w, os.O_PATH)
 		    return os.read(os.open(name, os.O_RDONLY, dir_fd=d), 99)
 		closed = [
-		    lambda: open("secret").read(), lambda: open(w + "/secret").read(), lambda: open("sub/secret").read(), lambda: open(home + "/by-link").read(),
-		    lambda: open("/proc/self/cwd/secret").read(), lambda: open("docs/../secret").read(), lambda: open("docs/out-again").read(), lambda: open(".vscode/tasks.json").read(),
+		    lambda: open("secret").read(), lambda: open(w + "/secret").read(), lambda: open("sub/secret").read(),
+		    lambda: open(home + "/by-link").read(),
+		    lambda: open("/proc/self/cwd/secret").read(), lambda: open("docs/../secret").read(),
+		    lambda: open("docs/out-again").read(), lambda: open(".vscode/tasks.json").read(),
 		    lambda: at("secret"), lambda: os.listdir("."), lambda: os.listdir("sub"), lambda: os.listdir(w),
-		    lambda: open("new", "w"), lambda: open("secret", "a"), lambda: open("secret", "w"), lambda: open("sub/new", "x"), lambda: os.mkdir("d"), lambda: os.mkdir("sub/d"),
-		    lambda: os.unlink("secret"), lambda: os.rename("secret", "moved"), lambda: os.rename("secret", "out/f"), lambda: os.rename("out/f", "secret"), lambda: os.link("secret", "out/l"),
-		    lambda: os.symlink("x", "l"), lambda: os.truncate("secret", 0), lambda: os.chmod("secret", 0o777), lambda: os.utime("secret"), lambda: os.mkfifo("p"), lambda: os.rmdir("sub"),
-		    lambda: open("docs/in/f", "a"), lambda: open("docs/new", "w"), lambda: os.unlink("docs/in/f"), lambda: open("/tmp/pale-t-none-" + str(os.getpid()), "w"), lambda: open(home + "/new", "w"),
+		    lambda: open("new", "w"), lambda: open("secret", "a"), lambda: open("secret", "w"),
+		    lambda: open("sub/new", "x"), lambda: os.mkdir("d"), lambda: os.mkdir("sub/d"),
+		    lambda: os.unlink("secret"), lambda: os.rename("secret", "moved"), lambda: os.rename("secret", "out/f"),
+		    lambda: os.rename("out/f", "secret"), lambda: os.link("secret", "out/l"),
+		    lambda: os.symlink("x", "l"), lambda: os.truncate("secret", 0), lambda: os.chmod("secret", 0o777),
+		    lambda: os.utime("secret"), lambda: os.mkfifo("p"), lambda: os.rmdir("sub"),
+		    lambda: open("docs/in/f", "a"), lambda: open("docs/new", "w"), lambda: os.unlink("docs/in/f"),
+		    lambda: open("/tmp/pale-t-none-" + str(os.getpid()), "w"), lambda: open(home + "/new", "w"),
 		]
 		for i, way in enumerate(closed):
 		    try:
@@ -355,7 +390,8 @@ t_mode_none() {
 		        pass
 		if sys.argv[3:]:
 		    print(open("docs/in/f").read().strip(), os.listdir("docs/in"), open("out/f").read().strip())
-		    open("out/new", "w").write("x"); os.rename("out/new", "out/g"); print(sorted(os.listdir("out"))); os.unlink("out/g")
+		    open("out/new", "w").write("x"); os.rename("out/new", "out/g"); print(sorted(os.listdir("out")))
+		    os.unlink("out/g")
 	END
 	OPTS=(--mode none)
 	fence python3 "$S/tries.py" "$W" "$HOME"

@@ -28,7 +28,8 @@ shared() {
 
 # What is there now, as the owner sees it.
 shared_now() {
-	find /dev/shm/$N /dev/shm/$N.d /dev/shm/sem.$N -printf '%p %i %m %s %T@\n' && cat /dev/shm/$N /dev/shm/$N.d/f && cksum </dev/shm/sem.$N
+	find /dev/shm/$N /dev/shm/$N.d /dev/shm/sem.$N -printf '%p %i %m %s %T@\n' &&
+		cat /dev/shm/$N /dev/shm/$N.d/f && cksum </dev/shm/sem.$N
 }
 
 t_shared_memory_of_others() {
@@ -51,17 +52,26 @@ t_shared_memory_of_others() {
 		b = at.encode()
 		ways = [
 		    lambda: open(at).read(), lambda: open(at, "a"), lambda: open(at, "r+"), lambda: open(at, "w"),
-		    lambda: os.open(at, os.O_RDONLY | os.O_CREAT), lambda: os.open(at, os.O_RDONLY | os.O_TRUNC), lambda: open(n).read(),
-		    lambda: os.open(n, os.O_RDWR, dir_fd=here), lambda: open(sys.argv[2] + "/link").read(), lambda: open("/proc/self/cwd/" + n).read(),
-		    lambda: open("/run/shm/" + n).read(), lambda: open(deep + "/f").read(), lambda: open(deep + "/new", "w"), lambda: os.listdir(deep),
-		    lambda: os.unlink(at), lambda: os.unlink(sem), lambda: os.unlink(deep + "/f"), lambda: os.rename(at, at + ".mine"),
-		    lambda: os.rename(deep, at + ".mine"), lambda: os.rename(deep + "/f", at + ".mine"), lambda: (open(at + ".own", "w"), os.rename(at + ".own", at)),
-		    lambda: os.link(at, at + ".mine"), lambda: os.truncate(at, 0), lambda: os.chmod(at, 0o666), lambda: os.chown(at, -1, os.getgid()),
-		    lambda: os.utime(at), lambda: os.setxattr(at, "user.x", b"y"), lambda: os.mkdir(deep + "/d"), lambda: os.symlink("x", deep + "/l"),
+		    lambda: os.open(at, os.O_RDONLY | os.O_CREAT), lambda: os.open(at, os.O_RDONLY | os.O_TRUNC),
+		    lambda: open(n).read(),
+		    lambda: os.open(n, os.O_RDWR, dir_fd=here), lambda: open(sys.argv[2] + "/link").read(),
+		    lambda: open("/proc/self/cwd/" + n).read(),
+		    lambda: open("/run/shm/" + n).read(), lambda: open(deep + "/f").read(), lambda: open(deep + "/new", "w"),
+		    lambda: os.listdir(deep),
+		    lambda: os.unlink(at), lambda: os.unlink(sem), lambda: os.unlink(deep + "/f"),
+		    lambda: os.rename(at, at + ".mine"),
+		    lambda: os.rename(deep, at + ".mine"), lambda: os.rename(deep + "/f", at + ".mine"),
+		    lambda: (open(at + ".own", "w"), os.rename(at + ".own", at)),
+		    lambda: os.link(at, at + ".mine"), lambda: os.truncate(at, 0), lambda: os.chmod(at, 0o666),
+		    lambda: os.chown(at, -1, os.getgid()),
+		    lambda: os.utime(at), lambda: os.setxattr(at, "user.x", b"y"), lambda: os.mkdir(deep + "/d"),
+		    lambda: os.symlink("x", deep + "/l"),
 		    lambda: sys_(libc.shm_open(("/" + n).encode(), os.O_RDWR, 0)), lambda: sys_(libc.shm_unlink(("/" + n).encode())),
 		    lambda: sys_(libc.sem_open(("/" + n).encode(), 0)), lambda: sys_(libc.sem_unlink(("/" + n).encode())),
-		    lambda: sys_(libc.syscall(2, b, 0)), lambda: sys_(libc.syscall(257, -100, b, 2)), lambda: sys_(libc.syscall(87, b)),
-		    lambda: sys_(libc.syscall(82, b, b + b".mine")), lambda: sys_(libc.syscall(76, b, 0)), lambda: sys_(libc.syscall(90, b, 0o666)),
+		    lambda: sys_(libc.syscall(2, b, 0)), lambda: sys_(libc.syscall(257, -100, b, 2)),
+		    lambda: sys_(libc.syscall(87, b)),
+		    lambda: sys_(libc.syscall(82, b, b + b".mine")), lambda: sys_(libc.syscall(76, b, 0)),
+		    lambda: sys_(libc.syscall(90, b, 0o666)),
 		]
 		for i, way in enumerate(ways):
 		    try:
@@ -107,9 +117,11 @@ p.start(); sem.acquire(); print(m.buf[0], q.get()); p.join(); m.close(); m.unlin
 os.mkdir(d + n + ".t"); open(d + n + ".t/f", "w").write("x"); os.rename(d + n + ".t/f", d + n + ".f")
 os.link(d + n + ".f", d + n + ".g"); os.symlink(n + ".g", d + n + ".l")
 print(open(d + n + ".f").read(), open(d + n + ".l").read(), len(open(d + n + ".g", "a+").read()))
-t = os.open("/dev/shm", os.O_TMPFILE | os.O_RDWR, 0o600); os.write(t, b"tmp"); os.link(f"/proc/self/fd/{t}", d + n + ".u", src_dir_fd=0, follow_symlinks=True)
+t = os.open("/dev/shm", os.O_TMPFILE | os.O_RDWR, 0o600)
+os.write(t, b"tmp"); os.link(f"/proc/self/fd/{t}", d + n + ".u", src_dir_fd=0, follow_symlinks=True)
 print(open(d + n + ".u").read())
-os.mkfifo(d + n + ".p"); open(d + n + ".w", "w").write("long"); open(d + n + ".w", "w").write("w"); print(open(d + n + ".w").read())
+os.mkfifo(d + n + ".p"); open(d + n + ".w", "w").write("long")
+open(d + n + ".w", "w").write("w"); print(open(d + n + ".w").read())
 os.chmod(d + n + ".w", 0o640); os.utime(d + n + ".w"); os.truncate(d + n + ".w", 0)
 for x in "fglupw": os.unlink(d + n + "." + x)
 os.rmdir(d + n + ".t")
@@ -120,7 +132,8 @@ os.rmdir(d + n + ".t")
 	fsh '"$0" "/$1.own" make && "$0" "/$1.own"; rm /dev/shm/sem.$1.own' "$S/sem" "$N"
 	rc_is 0
 	out_is $'1\n2'
-	fsh 'echo x >/dev/shm/'"$N"'.a; cat /dev/shm/'"$N"'.a; [ -z "$0" ] || "$0" one 1025 /dev/shm/'"$N"'.a; cat /dev/shm/*.a; rm /dev/shm/'"$N"'.a' "$([ "$T_LEVEL" = hooks ] || echo "$T_VICTIMS/carried-static")"
+	fsh 'echo x >/dev/shm/'"$N"'.a; cat /dev/shm/'"$N"'.a; [ -z "$0" ] || "$0" one 1025 /dev/shm/'"$N"'.a
+		cat /dev/shm/*.a; rm /dev/shm/'"$N"'.a' "$([ "$T_LEVEL" = hooks ] || echo "$T_VICTIMS/carried-static")"
 	rc_is 0
 	not_denied
 }

@@ -92,7 +92,8 @@ print("done")'
 t_a_nested_run_signals_its_own() {
 	OPTS=(--abi-max 5)
 	fsh "sleep 60 & out=\$!
-		pale run -q -n -- bash -c 'python3 $SIGNALS reach '\$out'; sleep 60 & python3 $SIGNALS reach \$!; python3 $SIGNALS reach \$\$; kill \$!'
+		pale run -q -n -- bash -c 'python3 $SIGNALS reach '\$out'
+			sleep 60 & python3 $SIGNALS reach \$!; python3 $SIGNALS reach \$\$; kill \$!'
 		pale run -q -n -- sleep 60 & sleep 0.5; python3 $SIGNALS reach \$!; kill \$! \$out"
 	out_is "no
 yes

@@ -94,7 +94,10 @@ t_a_dead_asker_takes_its_question_back() {
 		[files]
 		ask = $W/file
 	EOF
-	bg ask bash -c "$CALLER open file & p=\$!; until [ -e go ]; do sleep 0.05; done; kill -9 \$p; wait; until [ -e end ]; do sleep 0.05; done"
+	bg ask bash -c "$CALLER open file & p=\$!
+		until [ -e go ]; do sleep 0.05; done
+		kill -9 \$p; wait
+		until [ -e end ]; do sleep 0.05; done"
 	pending_id >/dev/null || exit 1
 	touch go
 	until_true 10 nothing_pending || fail "the question is still there"
