@@ -78,7 +78,8 @@ t_denied_stays_denied_for_the_turn() {
 	run pale deny "$id" --reason "no"
 	rc_is 0
 	# The second and third are denied without a question.
-	until_true 10 bash -c "[ \$(grep -c '^pale: denied exec' '$S/again.err') = 3 ]" || fail "retries are not denied at once"
+	until_true 10 bash -c "[ \$(grep -c '^pale: denied exec' '$S/again.err') = 3 ]" ||
+		fail "retries are not denied at once"
 	! has_pending || fail "asked again within the turn"
 	[ "$(records approval/request '[a-z]*' | wc -l)" = 1 ] || fail "more than one request"
 	run pale turn
@@ -124,7 +125,10 @@ t_each_of_several_callers() {
 t_session_cannot_approve_itself() {
 	local id
 	ask_touch
-	bg inner bash -c '(for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; pale approve "$(cat id 2>/dev/null)"; done) >tries 2>&1 & touch a; echo "status $?"'
+	bg inner bash -c '(for i in 1 2 3 4 5 6 7 8 9 10; do
+				sleep 0.2
+				pale approve "$(cat id 2>/dev/null)"
+			done) >tries 2>&1 & touch a; echo "status $?"'
 	id=$(pending_id) || exit 1
 	echo "$id" >id
 	until_true 10 test -s tries || fail "the agent did not try"
@@ -235,7 +239,8 @@ t_outcome_is_recorded() {
 	[ "$T_LEVEL" != hooks ] || { by="begun, as the process says" && exec=$by; }
 	mkdir ~/Documents
 	printf '[session]\ntimeout = 60s\n[commands]\nask = touch\n[files]\nask = ~/Documents\n' | policy
-	bg outcome bash -c 'touch a; echo x >~/Documents/note; read x <~/Documents/no-such-file; until test -e go; do sleep 0.05; done'
+	bg outcome bash -c 'touch a; echo x >~/Documents/note
+		read x <~/Documents/no-such-file; until test -e go; do sleep 0.05; done'
 	run pale approve "$(pending_id)"
 	outcome_of "touch a" "$exec"
 	run pale approve "$(pending_id)"
@@ -360,7 +365,8 @@ t_many_wait_at_once() {
 	local n
 	ask_touch
 	bg many bash -c 'for i in 1 2 3 4 5 6 7 8; do touch m$i & done; wait'
-	until_true 10 bash -c "[ \$(pale pending --json | grep -o 'touch m[0-9]' | sort -u | wc -l) = 8 ]" || fail "not all are pending"
+	until_true 10 bash -c "[ \$(pale pending --json |
+			grep -o 'touch m[0-9]' | sort -u | wc -l) = 8 ]" || fail "not all are pending"
 	n=0
 	while has_pending; do
 		run pale approve "$(pending_id)"
@@ -402,7 +408,8 @@ t_once_is_as_many_as_were_shown() {
 		fail "not ten on the card: $(pale pending)"
 	answer_digest "$id" "$digest"
 	until_true 10 test -s deployed || fail "the one that was shown did not act"
-	until_true 10 eval 'pale pending | grep -q "9 processes or threads ask"' || fail "the others do not ask: $(pale pending)"
+	until_true 10 eval 'pale pending |
+		grep -q "9 processes or threads ask"' || fail "the others do not ask: $(pale pending)"
 	sleep 0.5
 	[ "$(wc -l <deployed)" = 1 ] || fail "one yes, $(wc -l <deployed) acts"
 	run pale deny "$(pending_id)"
@@ -416,14 +423,17 @@ t_variables_are_on_the_card() {
 	mkdir -p "$W/bin"
 	printf '#!/bin/sh\necho "${DEPLOY_TARGET-none} ${KUBECONFIG-none}" >>%s/deployed\n' "$W" >"$W/bin/deploytool"
 	chmod +x "$W/bin/deploytool"
-	printf '%s\n' "[session]" "timeout = 60s" "[commands]" "ask = deploytool" "[environment]" "set = KUBECONFIG=/staging" | policy
+	printf '%s\n' "[session]" "timeout = 60s" \
+		"[commands]" "ask = deploytool" "[environment]" "set = KUBECONFIG=/staging" | policy
 	PATH=$W/bin:$PATH bg vars bash -c 'deploytool up
 		DEPLOY_TARGET=PRODUCTION deploytool up
 		export DEPLOY_TARGET=OTHER; deploytool up; unset DEPLOY_TARGET
 		KUBECONFIG=/token=production deploytool up
 		(unset KUBECONFIG; deploytool up)
-		python3 -c "import os; os.execve(\"$(command -v deploytool)\", [\"deploytool\", \"up\"], {**os.environ, \"MAKEFLAGS\": \"-i\"})"'
-	for way in "" 'with      DEPLOY_TARGET=PRODUCTION' 'with      DEPLOY_TARGET=OTHER' 'with      KUBECONFIG=/token=production' \
+		python3 -c "import os
+os.execve(\"$(command -v deploytool)\", [\"deploytool\", \"up\"], {**os.environ, \"MAKEFLAGS\": \"-i\"})"'
+	for way in "" 'with      DEPLOY_TARGET=PRODUCTION' \
+		'with      DEPLOY_TARGET=OTHER' 'with      KUBECONFIG=/token=production' \
 		'unset     KUBECONFIG' 'with      MAKEFLAGS=-i'; do
 		pending_id >"$S/id" || exit 1
 		pale pending >"$S/card"
@@ -437,7 +447,8 @@ t_variables_are_on_the_card() {
 		until_true 10 eval '! pale pending | grep -q "$(cat "$S/id")"' || fail "it stays"
 	done
 	bg_wait vars
-	printf '%s\n' 'none /staging' 'PRODUCTION /staging' 'OTHER /staging' 'none /token=production' 'none none' 'none /staging' >"$S/want"
+	printf '%s\n' 'none /staging' \
+		'PRODUCTION /staging' 'OTHER /staging' 'none /token=production' 'none none' 'none /staging' >"$S/want"
 	cmp -s "$S/want" deployed || fail "not what was shown: $(cat deployed)"
 }
 

@@ -479,7 +479,8 @@ t_another_file_under_its_name() {
 	echo >go
 	bg_wait it
 	for how in 'cp /bin/date n; mv n tool' 'cat /bin/id >tool' 'rm tool; cp /bin/id tool' 'cp /bin/id n; ln -f n tool' \
-		'cp /bin/id n; ln -sf n tool' 'dd if=/bin/id of=tool conv=notrunc status=none' 'mkdir d; cp /bin/id d/tool; mv d/tool tool'; do
+		'cp /bin/id n; ln -sf n tool' \
+		'dd if=/bin/id of=tool conv=notrunc status=none' 'mkdir d; cp /bin/id d/tool; mv d/tool tool'; do
 		unasked 'rm -rf n d tool; cp -p /bin/true tool; ./tool w1' # as it stood, and yet another file
 		denied exec ./tool
 		unasked "$how; ./tool w1"

@@ -38,7 +38,8 @@ t_denials_and_records() {
 	out_lacks opened
 	printable "$S/err"
 	# Every line is a whole one of ours.
-	! grep -vE '^pale: (denied write /.* \(.*\) id=[0-9a-f]{8}|[0-9]+ more|session )' "$S/err" || fail "a line of another's"
+	! grep -vE '^pale: (denied write /.* \(.*\) id=[0-9a-f]{8}|[0-9]+ more|session )' "$S/err" ||
+		fail "a line of another's"
 	mv "$S/err" "$S/denials"
 	pale log >"$S/log" 2>&1
 	pale log --json >"$S/log.json"
@@ -61,8 +62,10 @@ forge() {
 	python3 - "$1" "$STATE/sessions" <<-'PY'
 		import hashlib, json, os, sys
 		text, top = sys.argv[1].encode().decode("unicode_escape"), sys.argv[2]
-		names = ("time", "session", "agent", "exe", "op", "target", "access", "verdict", "rule", "via", "level", "approval", "detail")
-		order = ["seq", "time", "session", "turn", "agent", "pid", "ppid", "exe", "op", "target", "access", "verdict", "rule", "via", "level",
+		names = ("time", "session", "agent", "exe", "op", "target", "access", "verdict", "rule", "via", "level",
+		    "approval", "detail")
+		order = ["seq", "time", "session", "turn", "agent", "pid", "ppid", "exe", "op", "target", "access", "verdict",
+		    "rule", "via", "level",
 		    "approval", "detail", "count", "prev"]
 		def chained(records, session):
 		    prev, lines = hashlib.sha256(b"pale-ledger-1\0" + session.encode()).hexdigest(), []
@@ -76,8 +79,10 @@ forge() {
 		        lines.append(json.dumps(r, separators=(",", ":"), ensure_ascii=len(sys.argv) > 3))
 		    return "\n".join(lines) + "\n"
 		def record(n, of, **more):
-		    r = dict(seq=n, time="2026-11-22T00:00:0%d.000000Z" % n, session=of, turn=1, agent="a", pid=7, ppid=1, exe="/usr/bin/x", op="write",
-		        target="/etc/x", access="w", verdict="deny", rule="policy.ini:1", via="hook", level="full", approval="", detail="id=7f3a", count=1)
+		    r = dict(seq=n, time="2026-11-22T00:00:0%d.000000Z" % n, session=of, turn=1, agent="a", pid=7, ppid=1,
+		        exe="/usr/bin/x", op="write",
+		        target="/etc/x", access="w", verdict="deny", rule="policy.ini:1", via="hook", level="full", approval="",
+		        detail="id=7f3a", count=1)
 		    r.update(more)
 		    return r
 		for i, name in enumerate(names):
@@ -87,8 +92,10 @@ forge() {
 		        bad["op"] = "approval/request"
 		    os.makedirs(os.path.join(top, session), 0o700)
 		    with open(os.path.join(top, session, "ledger.jsonl"), "w", encoding="utf-8") as f:
-		        f.write(chained([record(1, session, op="session/start"), record(2, session, **bad), record(3, session)], session))
-		    json.dump(dict(session=session, **{k: text for k in ("agent", "started", "workspace", "level", "preset", "status", "facts", "limits")},
+		        f.write(chained([record(1, session, op="session/start"), record(2, session, **bad), record(3, session)],
+		            session))
+		    json.dump(dict(session=session,
+		        **{k: text for k in ("agent", "started", "workspace", "level", "preset", "status", "facts", "limits")},
 		        argv=[text], pid=1), open(os.path.join(top, session, "session.json"), "w"))
 		os.makedirs(os.path.join(top, text[:40].replace("/", "_")), 0o700)
 	PY
@@ -97,12 +104,16 @@ forge() {
 # Every command that prints what a ledger holds, over ledgers of another's making.
 t_a_foreign_ledger() {
 	local text cmd n=0
-	for text in '\x1b[2Jx' '\x1b]0;title\x07' '\nsession ok' '\rok' '\x9b2J' '\x7f\x08\x08' '\u202eevil' '\u200bx' '\x1b[2' '\u2028x'; do
+	for text in '\x1b[2Jx' '\x1b]0;title\x07' \
+		'\nsession ok' '\rok' '\x9b2J' '\x7f\x08\x08' '\u202eevil' '\u200bx' '\x1b[2' '\u2028x'; do
 		rm -rf "$STATE/sessions"
 		forge "$text" || fail "no ledger was forged"
-		for cmd in "log" "log --json" "log verify" "log verify --json" "session list" "session list --all" "session show" "session show forged09" \
-			"session show forged11" "session show --json forged05" "explain 7f3a" "learn" "learn --session forged09" "learn --json" \
-			"completion candidates session show ''" "completion candidates log --session ''" "grants" "pending" "doctor" "log --session forged04" \
+		for cmd in "log" "log --json" "log verify" \
+			"log verify --json" "session list" "session list --all" "session show" "session show forged09" \
+			"session show forged11" "session show --json forged05" \
+			"explain 7f3a" "learn" "learn --session forged09" "learn --json" \
+			"completion candidates session show ''" \
+			"completion candidates log --session ''" "grants" "pending" "doctor" "log --session forged04" \
 			"log verify $STATE/sessions/forged11/ledger.jsonl" "log verify $STATE/sessions/forged00/ledger.jsonl"; do
 			eval "run pale $cmd"
 			cat "$S/out" "$S/err" | tr '\t' ' ' >"$S/both"
@@ -146,19 +157,24 @@ liar() {
 		cards = range(0, len(texts), int(step))
 		def record(i):
 		    t = raw(texts[i])
-		    return {"seq": i, "time": t, "session": t, "agent": t, "pid": 7, "exe": t, "op": t, "target": t, "verdict": t, "rule": t if i % 2 else "", "detail": t}
+		    return {"seq": i, "time": t, "session": t, "agent": t, "pid": 7, "exe": t, "op": t, "target": t, "verdict": t,
+		        "rule": t if i % 2 else "", "detail": t}
 		def card(i):
 		    t = raw(texts[i])
 		    return {"id": "%032x" % (i + 0x77770000), "short": "%032x" % (i + 0x77770000), "state": "pending",
-		        "agent": t, "session": "liar77", "turn": 1, "op": t if i % 2 else "exec", "access": "", "target": t, "argv": ["git", t, t],
+		        "agent": t, "session": "liar77", "turn": 1, "op": t if i % 2 else "exec", "access": "", "target": t,
+		        "argv": ["git", t, t],
 		        "cwd": t, "exe": t, "pid": 7, "tree": [{"pid": 7, "exe": t, "claimed": True}], "rule": t,
-		        "risk": {"level": t if i % 2 else "critical", "reasons": [t]}, "stepup": True, "stepup_by": "passphrase", "flood": False,
+		        "risk": {"level": t if i % 2 else "critical", "reasons": [t]}, "stepup": True, "stepup_by": "passphrase",
+		        "flood": False,
 		        "offers": {"section": "commands", "lines": [t], "why_none": t}, "asked": "2026-11-22T16:00:00.000000Z",
-		        "deadline_ns": 1 << 60, "left_s": 99, "askers": [{"pid": 7, "exe": t, "claimed": True}, {"pid": 8, "exe": t, "claimed": True}]}
+		        "deadline_ns": 1 << 60, "left_s": 99,
+		        "askers": [{"pid": 7, "exe": t, "claimed": True}, {"pid": 8, "exe": t, "claimed": True}]}
 		def answer(method, p):
 		    at = int(p.get("from", 0))
 		    if method == "hello":
-		        return {"version": 4, "session": "liar77", "helper": os.getpid(), "uid": os.getuid(), "level": "full", "sealed": False, "stepup": ["passphrase"]}
+		        return {"version": 4, "session": "liar77", "helper": os.getpid(), "uid": os.getuid(), "level": "full",
+		            "sealed": False, "stepup": ["passphrase"]}
 		    if method == "session/info":
 		        return {"session": "liar77", "agent": raw(texts[0]), "level": raw(texts[0])}
 		    if method == "approval/list":
@@ -172,7 +188,8 @@ liar() {
 		    if method == "approval/show":
 		        return card(i)
 		    if method == "approval/respond":
-		        return {"id": p["id"], "decision": raw(texts[i]), "scope": "once", "late": False, "waiters": 1, "also": [], "grant": raw(texts[i])}
+		        return {"id": p["id"], "decision": raw(texts[i]), "scope": "once", "late": False, "waiters": 1,
+		            "also": [], "grant": raw(texts[i])}
 		    if method == "stepup/status":
 		        return {"set": True, "phrase": raw(texts[at]), "left": 3, "busy": False}
 		    return None
@@ -181,7 +198,8 @@ liar() {
 		    if method == "log/subscribe" and p.get("records"):
 		        return [("log/record", {"record": record(i)}) for i in cards]
 		    if method == ("log/subscribe" if p.get("approvals") else "approval/list") and "next" not in result:
-		        return [("approval/resolved", {"id": "%032x" % (i + 0x77770000), "state": raw(texts[i]), "by": raw(texts[i])}) for i in cards[::9]]
+		        return [("approval/resolved",
+		            {"id": "%032x" % (i + 0x77770000), "state": raw(texts[i]), "by": raw(texts[i])}) for i in cards[::9]]
 		    return []
 		def send(c, j):
 		    c.send(json.dumps({"jsonrpc": "2.0", **j}, ensure_ascii=False).encode())
@@ -253,7 +271,8 @@ t_lines_of_follow() {
 	liar
 	pale pending --follow >"$S/lines" 2>"$S/lines.err" &
 	WATCH=$!
-	until_true 60 eval '[ "$(grep -c "^0000  session liar77  " "$S/lines")" = 59 ]' || fail "$(tail -n 30 "$S/lines") $(cat "$S/liar.err")"
+	until_true 60 eval '[ "$(grep -c "^0000  session liar77  " "$S/lines")" = 59 ]' ||
+		fail "$(tail -n 30 "$S/lines") $(cat "$S/liar.err")"
 	kill $WATCH
 	wait $WATCH
 	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
@@ -268,7 +287,8 @@ t_events_of_follow() {
 	liar
 	pale pending --follow --json >"$S/events" 2>"$S/lines.err" &
 	WATCH=$!
-	until_true 60 eval '[ "$(grep -c "approval/resolved" "$S/events")" = 59 ]' || fail "$(tail -c 300 "$S/events" "$S/liar.err")"
+	until_true 60 eval '[ "$(grep -c "approval/resolved" "$S/events")" = 59 ]' ||
+		fail "$(tail -c 300 "$S/events" "$S/liar.err")"
 	kill $WATCH
 	wait $WATCH
 	[ ! -s "$S/lines.err" ] || printable "$S/lines.err"
@@ -390,7 +410,8 @@ t_the_desktops_notice() {
 		        m1 = m1.replace(a, b)
 		    texts.add((m1, bool(m[2])))
 		visible = lambda t: re.sub(rb"[^\x20-\x7e]", lambda m: b"\\x%02x" % m[0][0], t.encode()).decode()
-		asked = {visible(r["target"]) for r in map(json.loads, open(sys.argv[2])) if r["op"] == "exec" and "nope" in r["target"] and r["verdict"] == "deny"}
+		asked = {visible(r["target"]) for r in map(json.loads, open(sys.argv[2])) if r["op"] == "exec"
+		    and "nope" in r["target"] and r["verdict"] == "deny"}
 		assert len(told) >= 60 and len(asked) == len(told), (len(told), len(asked))
 		assert texts == {(t[:200], len(t) > 200) for t in asked}, sorted(texts ^ {(t[:200], len(t) > 200) for t in asked})[:4]
 	PY

@@ -16,7 +16,8 @@ one_waits() {
 	chown -R "$T_USER:" "$S"
 	as_session_user pale run -q -- bash -c 'touch a; :' >"$S/one.out" 2>"$S/one.err" </dev/null &
 	BG=$!
-	until_true 10 as_session_user bash -c 'pale pending --json | grep -q "\"target\""' || fail "nothing is pending: $(cat "$S/one.err")"
+	until_true 10 as_session_user bash -c 'pale pending --json |
+		grep -q "\"target\""' || fail "nothing is pending: $(cat "$S/one.err")"
 	id=$(as_session_user pale pending --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')
 }
 

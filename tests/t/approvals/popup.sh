@@ -52,7 +52,8 @@ agent() {
 		sys.stdout.flush()
 		while not os.path.exists("go"): time.sleep(0.05)
 		try:
-		    code = subprocess.run(["git", "push", "-q", "origin"] + sys.argv[1:], stdin=subprocess.DEVNULL, stdout=open("push.out", "w"), stderr=subprocess.STDOUT).returncode
+		    code = subprocess.run(["git", "push", "-q", "origin"] + sys.argv[1:], stdin=subprocess.DEVNULL,
+		        stdout=open("push.out", "w"), stderr=subprocess.STDOUT).returncode
 		except PermissionError:
 		    code = 126
 		with open("pushed.new", "w") as f: f.write(str(code))
@@ -212,7 +213,8 @@ t_a_warning_stays_off_the_agents_screen() {
 		s.connect(glob.glob(sys.argv[1] + "/pale/*/control.sock")[0])
 		print(s.recv(65536))
 	END
-	until_true 10 eval 'outer capture-pane -p -t v | grep -q "tried to act as you"' || fail "watch does not say so: $(outer capture-pane -p -t v)"
+	until_true 10 eval 'outer capture-pane -p -t v | grep -q "tried to act as you"' ||
+		fail "watch does not say so: $(outer capture-pane -p -t v)"
 	sleep 0.5
 	is_gone "tried to act" || fail "on the agent's screen: $(screen)"
 	: >go
@@ -223,7 +225,8 @@ t_a_warning_stays_off_the_agents_screen() {
 t_a_new_one_after_one_was_left() {
 	printf '[session]\ntimeout = 60s\n[commands]\nask = touch\n' | policy
 	desk 100 30
-	inner send-keys -t i "pale run -q -- bash -c 'touch first & until [ -e go ]; do sleep 0.1; done; touch second; wait'" Enter
+	inner send-keys -t i "pale run -q -- bash -c 'touch first &
+		until [ -e go ]; do sleep 0.1; done; touch second; wait'" Enter
 	must_show "may the agent do this?"
 	must_show digest
 	sleep 0.8

@@ -7,7 +7,8 @@
 
 # No rule names www.own.example; evil.example is denied by one.
 repo() {
-	printf '%s\n' '[network]' 'mode = replace' 'deny = evil.example' '[commands]' 'ask = git push' 'allow = git fetch' | policy
+	printf '%s\n' '[network]' 'mode = replace' \
+		'deny = evil.example' '[commands]' 'ask = git push' 'allow = git fetch' | policy
 	git init -q . && git commit -q --allow-empty -m one && git checkout -q -b topic
 	git remote add origin http://www.own.example/repo.git
 }
@@ -43,7 +44,8 @@ t_and_nothing_else() {
 	reached tcp $GOOD2 8080
 	not_reached tcp $GOOD2 80
 	# Nor to a hook of the push: the operator's own, which does more than it should.
-	printf '#!/bin/sh\ncurl -m 5 http://www.own.example/hello; curl -m 5 http://own.example/hello; exit 1' >.git/hooks/pre-push
+	printf '#!/bin/sh\ncurl -m 5 http://www.own.example/hello; curl -m 5 http://own.example/hello; exit 1' \
+		>.git/hooks/pre-push
 	chmod +x .git/hooks/pre-push
 	push "git push http://www.own.example:8080/repo.git topic:topic; true"
 	rm .git/hooks/pre-push

@@ -74,10 +74,13 @@ t_the_card_says_where() {
 	# As git itself has it.
 	has '[remote "o"]\nurl = https://example.org/a\npushurl = git@h.example:b\npushurl = ssh://u@h2.example:22/c'
 	goes "host h.example: git@h.example:b, and host h2.example: ssh://u@h2.example:22/c" git push o topic:topic
-	[ "$(git remote get-url --push --all o | tr '\n' ' ')" = "git@h.example:b ssh://u@h2.example:22/c " ] || fail "git has others"
-	has '[remote "o"]\nurl = gh:a\nurl = https://example.org/b\n[url "https://gh.example/"]\ninsteadOf = gh:\n[url "https://other.example/"]\ninsteadOf = g'
+	[ "$(git remote get-url --push --all o | tr '\n' ' ')" = "git@h.example:b ssh://u@h2.example:22/c " ] ||
+		fail "git has others"
+	has '[remote "o"]\nurl = gh:a\nurl = https://example.org/b
+[url "https://gh.example/"]\ninsteadOf = gh:\n[url "https://other.example/"]\ninsteadOf = g'
 	goes "host gh.example: https://gh.example/a, and host example.org: https://example.org/b" git push o topic:topic
-	[ "$(git remote get-url --push --all o | tr '\n' ' ')" = "https://gh.example/a https://example.org/b " ] || fail "git has others"
+	[ "$(git remote get-url --push --all o | tr '\n' ' ')" = "https://gh.example/a https://example.org/b " ] ||
+		fail "git has others"
 	has '[remote "o"]\nurl = gh:a\nurl = https://example.org/b\n[url "ssh://gh.example/"]\npushInsteadOf = gh:'
 	goes "host gh.example: ssh://gh.example/a" git push o topic:topic
 	[ "$(git remote get-url --push --all o)" = "ssh://gh.example/a" ] || fail "git has others"
@@ -111,7 +114,8 @@ t_a_port_of_this_machine() {
 	until_true 10 test -s "$S/port" || fail "no server: $(cat "$S/server")"
 	port=$(cat "$S/port")
 	git -C "$W/good.git" config http.receivepack true
-	bg push bash -c "git push -q http://127.0.0.1:$port/good.git topic:topic; echo pushed \$?; (echo >/dev/tcp/127.0.0.1/$port) && echo reached; true"
+	bg push bash -c "git push -q http://127.0.0.1:$port/good.git topic:topic
+		echo pushed \$?; (echo >/dev/tcp/127.0.0.1/$port) && echo reached; true"
 	id=$(pending_id) || exit 1
 	run pale approve "$id"
 	# What is no part of it is asked.
@@ -125,8 +129,10 @@ t_a_port_of_this_machine() {
 
 t_names_that_mislead() {
 	repo
-	goes "host evil.example: https://***@evil.example/x (masked, #*)" git push https://good.example@evil.example/x topic:topic
-	goes "host evil.example: https://good.example:***@evil.example/x (masked, #*)" git push https://good.example:x@evil.example/x topic:topic
+	goes "host evil.example: https://***@evil.example/x \
+(masked, #*)" git push https://good.example@evil.example/x topic:topic
+	goes "host evil.example: https://good.example:***@evil.example/x \
+(masked, #*)" git push https://good.example:x@evil.example/x topic:topic
 	goes "host good.example: https://good.example/@evil.example" git push https://good.example/@evil.example topic:topic
 	goes "this machine: './host good.example: x'" git push "./host good.example: x" topic:topic
 	goes "host evil: evil:good.example/x" git push evil:good.example/x topic:topic
@@ -142,10 +148,12 @@ t_not_known() {
 	repo
 	goes "not known: its own words configure it" git -c "url.x.insteadOf=$W" push origin topic:topic
 	goes "not known: its own words configure it" git push --repo=x --no-repo
-	for row in GIT_DIR="$W/r/.git" GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_KEY_1=Core.sshCommand "GIT_CONFIG_PARAMETERS='a.b=c'" HOME=/ GIT_CONFIG_NOSYSTEM=0 GIT_CONFIG_SYSTEM=/x GIT_COMMON_DIR="$W/r/.git"; do
+	for row in GIT_DIR="$W/r/.git" GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_KEY_1=Core.sshCommand \
+		"GIT_CONFIG_PARAMETERS='a.b=c'" HOME=/ GIT_CONFIG_NOSYSTEM=0 GIT_CONFIG_SYSTEM=/x GIT_COMMON_DIR="$W/r/.git"; do
 		goes "not known: a variable gives it another repository or configuration" bash -c "export '${row//\'/\'\\\'\'}'; $P"
 	done
-	for row in GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_SSL_NO_VERIFY GIT_SSL_CAINFO GIT_EXEC_PATH http_proxy HTTP_PROXY \
+	for row in GIT_SSH GIT_SSH_COMMAND \
+		GIT_PROXY_COMMAND GIT_SSL_NO_VERIFY GIT_SSL_CAINFO GIT_EXEC_PATH http_proxy HTTP_PROXY \
 		https_proxy HTTPS_PROXY all_proxy ALL_PROXY; do
 		goes "not known: a variable names a program or a proxy that carries it" bash -c "export $row=/x; $P"
 	done
@@ -153,13 +161,15 @@ t_not_known() {
 	OPTS=(-w "$W" -e https_proxy=http://proxy.example:1 -e GIT_SSH_COMMAND=x)
 	goes "this machine: *" $P
 	goes "this machine: *" bash -c "unset https_proxy; $P"
-	goes "not known: a variable names a program or a proxy that carries it" bash -c "export https_proxy=http://proxy.example:2; $P"
+	goes "not known: a variable names a program or a proxy that carries it" bash -c \
+		"export https_proxy=http://proxy.example:2; $P"
 	OPTS=(-w "$W")
 	goes "not known: a variable gives it another repository or configuration" bash -c "export XDG_CONFIG_HOME=$W/x; $P"
 	goes "this machine: *" bash -c "unset XDG_CONFIG_HOME; $P"
 	goes "not known: its own words configure it" git -c core.sshCommand=x push origin topic:topic
 	goes "not known: another program starts git*" env $P
-	for row in '[include]\npath = /x' '[includeIf "gitdir:/"]\npath = x' '[remote "origin"]\nurl =' '[remote "origin"]\nvcs = x' '[remotes]\nx = origin' \
+	for row in '[include]\npath = /x' '[includeIf "gitdir:/"]\npath = x' \
+		'[remote "origin"]\nurl =' '[remote "origin"]\nvcs = x' '[remotes]\nx = origin' \
 		"[url \"a\"]\ninsteadOf = $W\n[url \"b\"]\ninsteadOf = $W" '[remote "origin"' '[remote "origin"]\nurl = a\\nb'; do
 		has "$row"
 		goes "not known: *" $P
@@ -191,11 +201,15 @@ t_changed_while_it_waits() {
 	git branch other
 	has '[branch "topic"]\nremote = origin\n[remote "evil"]\nurl = '"$W/evil.git"
 	cp .git/config "$S/config"
-	for how in "git remote set-url origin $W/evil.git" "git config remote.origin.pushurl $W/evil.git" "git config remote.pushDefault evil" \
+	for how in "git remote set-url origin $W/evil.git" \
+		"git config remote.origin.pushurl $W/evil.git" "git config remote.pushDefault evil" \
 		"git config branch.topic.pushRemote evil" "git remote set-url --add origin $W/evil.git" "git checkout -q other" \
 		"mkdir .git/remotes; echo URL: $W/evil.git >.git/remotes/origin"; do
 		cp "$S/config" .git/config && git checkout -q topic && rm -rf .git/remotes go
-		bg push bash -c "{ until test -e go; do sleep 0.05; done; $how; echo \"changed \$?\"; : >gone; } & git push; echo \"status \$?\"; wait"
+		bg push bash -c "{
+				until test -e go; do sleep 0.05; done
+				$how; echo \"changed \$?\"; : >gone
+			} & git push; echo \"status \$?\"; wait"
 		id=$(pending_id) || exit 1
 		: >go
 		until_true 20 test -e gone || fail "not changed: $how"
@@ -251,7 +265,8 @@ t_the_card_says_what_is_sent() {
 	sends "$one onto $T, which is here $one; commits: 0; it takes none away" $P
 	git commit -q --allow-empty -m two && git commit -q --allow-empty -m three
 	three=$(git rev-parse topic)
-	for i in "git push origin topic" "git push -u origin HEAD" "git push --force-with-lease origin +refs/heads/topic:topic"; do
+	for i in "git push origin topic" \
+		"git push -u origin HEAD" "git push --force-with-lease origin +refs/heads/topic:topic"; do
 		sends "$three onto $T, which is here $one; commits: 2; it takes none away" $i
 	done
 	git config branch.topic.remote origin
@@ -280,7 +295,8 @@ t_the_card_says_what_is_sent() {
 t_what_is_sent_is_hashed() {
 	local one two lie
 	repo
-	git commit -q --allow-empty -m two && git commit -q --allow-empty -m three && two=$(git rev-parse topic) && one=$(git rev-parse topic~2)
+	git commit -q --allow-empty -m two &&
+		git commit -q --allow-empty -m three && two=$(git rev-parse topic) && one=$(git rev-parse topic~2)
 	git update-ref $T topic~2
 	# Replaced, grafted, another commit under its name, and one that is missing, for which git would ask elsewhere.
 	git replace topic topic~2
@@ -292,7 +308,8 @@ t_what_is_sent_is_hashed() {
 	cp ".git/objects/${one:0:2}/${one:2}" "$S/kept"
 	cp "$S/kept" ".git/objects/${lie:0:2}/${lie:2}"
 	sends "$two onto $T, which is here $one; not counted: *" $P
-	printf '[core]\nrepositoryformatversion = 1\nfsmonitor = touch %s/ran\nsshCommand = touch %s/ran\n[extensions]\npartialClone = origin\n[remote "origin"]
+	printf '[core]\nrepositoryformatversion = 1\nfsmonitor = touch %s/ran\nsshCommand = touch %s/ran
+		[extensions]\npartialClone = origin\n[remote "origin"]
 		promisor = true\nuploadpack = touch %s/ran;\n[pager]\ncat-file = touch %s/ran\n' "$W" "$W" "$W" "$W" >>.git/config
 	rm ".git/objects/${lie:0:2}/${lie:2}"
 	sends "$two onto $T, which is here $one; not counted: *" $P
@@ -304,7 +321,10 @@ t_another_commit_while_it_waits() {
 	local id digest
 	repo
 	git update-ref $T topic && git commit -q --allow-empty -m two
-	bg push bash -c "{ until test -e go; do sleep 0.05; done; git commit -q --allow-empty -m three; : >gone; } & $P; echo \"status \$?\"; wait"
+	bg push bash -c "{
+			until test -e go; do sleep 0.05; done
+			git commit -q --allow-empty -m three; : >gone
+		} & $P; echo \"status \$?\"; wait"
 	id=$(pending_id) || exit 1
 	digest=$(of_card digest)
 	: >go
@@ -320,7 +340,8 @@ t_another_commit_while_it_waits() {
 	run pale approve "$id"
 	bg_wait push
 	pushed_to good
-	recorded approval/request ask "sends=$(git rev-parse topic) onto $T, which is here $(git rev-parse topic~2); commits: 2;"
+	recorded approval/request ask \
+		"sends=$(git rev-parse topic) onto $T, which is here $(git rev-parse topic~2); commits: 2;"
 }
 
 # Two that differ in a password alone are two questions, with two digests; it is in no record.

@@ -163,7 +163,8 @@ t_a_marked_operator_is_refused() {
 	recorded approval/refused deny "inside a session"
 	missing a
 	# The session says it where it was started, too.
-	until_true 5 grep -q 'tried to act as the operator' "$S/plain.err" || fail "no word at the launcher: $(cat "$S/plain.err")"
+	until_true 5 grep -q 'tried to act as the operator' "$S/plain.err" ||
+		fail "no word at the launcher: $(cat "$S/plain.err")"
 	run pale deny "$id"
 	bg_wait plain
 }

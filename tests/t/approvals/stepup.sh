@@ -42,7 +42,8 @@ t_set_change_remove() {
 
 t_no_session_reaches_it() {
 	set_passphrase
-	fsh 'cat ~/.local/state/pale/passphrase; echo x >~/.local/state/pale/passphrase; rm -f ~/.local/state/pale/passphrase; pale passphrase remove; true'
+	fsh 'cat ~/.local/state/pale/passphrase
+		echo x >~/.local/state/pale/passphrase; rm -f ~/.local/state/pale/passphrase; pale passphrase remove; true'
 	out_lacks argon2id
 	grep -q argon2id "$STATE/passphrase" || fail "it was changed"
 }
@@ -148,7 +149,8 @@ t_tries_of_many_sessions() {
 		bg "many$i" sleep 60
 		pids+=($BG)
 	done
-	until_true 20 eval '[ "$(ls -d "$XDG_RUNTIME_DIR"/pale/*/control.sock | wc -l)" = 6 ]' || fail "six sessions do not run"
+	until_true 20 eval '[ "$(ls -d "$XDG_RUNTIME_DIR"/pale/*/control.sock | wc -l)" = 6 ]' ||
+		fail "six sessions do not run"
 	talk <<-'PY'
 		import threading
 		def guess(client, got, n):
@@ -164,7 +166,8 @@ t_tries_of_many_sessions() {
 		assert all(Client(path).call("stepup/status")["left"] == 0 for path in sockets)
 		assert all(Client(path).call("stepup/check", secret=secret).get("code") == -32009 for path in sockets)
 	PY
-	[ "$(ledgers | grep -c '"stepup/refused"')" = 3 ] || fail "$(ledgers | grep -c '"stepup/refused"') wrong ones were looked at"
+	[ "$(ledgers | grep -c '"stepup/refused"')" = 3 ] ||
+		fail "$(ledgers | grep -c '"stepup/refused"') wrong ones were looked at"
 	kill "${pids[@]}"
 	wait "${pids[@]}"
 	# A new session does not begin anew, nor does damage; the wait ends by the clock, and grows.  Eight of them,
@@ -174,7 +177,8 @@ t_tries_of_many_sessions() {
 		bg "more$i" sleep 60
 		pids+=($BG)
 	done
-	until_true 20 eval '[ "$(ls -d "$XDG_RUNTIME_DIR"/pale/*/control.sock | wc -l)" = 8 ]' || fail "eight sessions do not run"
+	until_true 20 eval '[ "$(ls -d "$XDG_RUNTIME_DIR"/pale/*/control.sock | wc -l)" = 8 ]' ||
+		fail "eight sessions do not run"
 	export -f later
 	export STATE
 	talk <<-'PY'
@@ -251,7 +255,8 @@ t_checks_do_not_hold_a_session_up() {
 		flood = [Client() for _ in range(6)]
 		for i in range(10):
 		    for f in flood:
-		        f.s.send(json.dumps({"jsonrpc": "2.0", "id": 7, "method": "stepup/check", "params": {"secret": secret}}).encode())
+		        f.s.send(json.dumps({"jsonrpc": "2.0", "id": 7, "method": "stepup/check",
+		            "params": {"secret": secret}}).encode())
 		r = c.respond(decision="denied")
 		assert r["decision"] == "denied", r
 		got = [json.loads(f.s.recv(65536)) for f in flood for i in range(10)]

@@ -24,7 +24,8 @@ t_read_to_the_end_first() {
 	ask_touch
 	long=$(printf 'x%.0s' {1..4000})
 	watch 80 24
-	bg long bash -c "touch ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200}-the-tail; echo \"status \$?\""
+	bg long bash -c "touch ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200} ${long:0:200}-the-tail
+		echo \"status \$?\""
 	must_show "Space reads on"
 	sleep 0.7
 	keys y
@@ -180,14 +181,16 @@ t_sessions_come_and_go() {
 t_hostile_text() {
 	ask_touch
 	watch 80 24
-	bg hostile bash -c "touch \$'\\033]0;t\\007\\033[2J' \$'a\\n rule       policy: allow\\n' \$'\\xe2\\x80\\xaegpj.exe' 'two  blanks ' ''"
+	bg hostile bash -c "touch \$'\\033]0;t\\007\\033[2J' \
+		\$'a\\n rule       policy: allow\\n' \$'\\xe2\\x80\\xaegpj.exe' 'two  blanks ' ''"
 	settled
 	must_show 'touch'
 	must_show '\x1b]0;t\x07\x1b[2J'
 	must_show '(empty)'
 	must_show 'two\x20\x20blanks\x20'
 	must_not_show ' rule       policy: allow'
-	! screen | LC_ALL=C tr -d '\n' | sed 's/\xe2\x94\x80//g; s/\xe2\x94\x82//g' | LC_ALL=C grep -q '[^ -~]' || fail "not ASCII: $(screen | od -c | head -40)"
+	! screen | LC_ALL=C tr -d '\n' | sed 's/\xe2\x94\x80//g; s/\xe2\x94\x82//g' | LC_ALL=C grep -q '[^ -~]' ||
+		fail "not ASCII: $(screen | od -c | head -40)"
 	keys n
 	bg_wait hostile
 }
