@@ -54,7 +54,8 @@ repository() {
 
 t_sv0-read-only-forbids-writes() {
 	MODE=(--mode read-only)
-	v0 'print(may(write, "made"), may(write, "file"), may(os.unlink, "file"), may(os.mkdir, "d"), may(os.rename, "file", "g"))'
+	v0 'print(may(write, "made"), may(write, "file"), may(os.unlink, "file"), may(os.mkdir, "d"),
+		      may(os.rename, "file", "g"))'
 	out_is "13 13 13 13 13"
 	missing made
 	file_is file "hello from the workspace"
@@ -95,7 +96,8 @@ t_sv0-policy-is-attached-to-the-transaction() {
 
 t_sv0-writes-only-within-roots() {
 	mkdir sub
-	v0 'print(may(write, "sub/made"), may(write, "../outside"), may(write, os.environ["HOME"] + "/outside"), may(write, "/tmp/pale-outside"))'
+	v0 'print(may(write, "sub/made"), may(write, "../outside"), may(write, os.environ["HOME"] + "/outside"),
+		      may(write, "/tmp/pale-outside"))'
 	out_is "ok 13 13 13"
 	missing ~/outside
 	missing /tmp/pale-outside
@@ -103,7 +105,8 @@ t_sv0-writes-only-within-roots() {
 
 t_sv0-allowlisted-commands-run() {
 	repository
-	v0 'print(run("ls"), run("git", "status"), run("git", "log", "--oneline"), run("git", "diff"), run("git", "rev-parse", "HEAD"),
+	v0 'print(run("ls"), run("git", "status"), run("git", "log", "--oneline"), run("git", "diff"),
+		      run("git", "rev-parse", "HEAD"),
       run("git", "branch"), run("git", "show"), run("git", "grep", "hello"), run("cat", "file"), file=sys.stderr)'
 	err_has "0 0 0 0 0 0 0 0 0"
 	not_recorded approval/request '[a-z]*'
@@ -116,7 +119,8 @@ t_sv0-writable-roots() {
 	ln -s ~/declared root
 	ln -s ~ up
 	printf 'preset = security-v0\n[session]\nlaunch = trusted\n[files]\nwrite = ~/declared\n' | policy
-	run pale run -q -- python3 -I -c "${prelude}print(may(write, 'root/made'), may(write, 'up/made'), may(write, 'up/elsewhere/made'))"
+	run pale run -q -- python3 -I -c "${prelude}print(may(write,
+    'root/made'), may(write, 'up/made'), may(write, 'up/elsewhere/made'))"
 	out_is "ok 13 13"
 	exists ~/declared/made
 	missing ~/made
@@ -133,14 +137,16 @@ t_sv0-danger-needs-the-flag() {
 
 t_sv0-danger-allows-absolute-and-outside() {
 	MODE=(--danger --mode danger)
-	v0 'print(may(write, os.environ["HOME"] + "/outside"), may(write, "../outside2"), may(read, os.environ["HOME"] + "/outside-file"))'
+	v0 'print(may(write, os.environ["HOME"] + "/outside"), may(write, "../outside2"),
+		      may(read, os.environ["HOME"] + "/outside-file"))'
 	out_is "ok ok ok"
 	exists ~/outside
 }
 
 t_sv0-danger-still-blocks-sensitive-roots() {
 	MODE=(--danger --mode danger)
-	v0 'print(may(read, os.environ["HOME"] + "/.ssh/id_rsa"), may(write, os.environ["HOME"] + "/.ssh/made"), may(read, "../.aws/credentials"))'
+	v0 'print(may(read, os.environ["HOME"] + "/.ssh/id_rsa"), may(write, os.environ["HOME"] + "/.ssh/made"),
+		      may(read, "../.aws/credentials"))'
 	out_is "13 13 13"
 	missing ~/.ssh/made
 }
@@ -167,7 +173,8 @@ t_sv0-denylist-flag() {
 }
 
 t_sv0-flags-are-not-for-the-agent() {
-	v0 'print(run("pale", "run", "-q", "--danger", "--allow-sensitive-roots", "--", "cat", os.environ["HOME"] + "/.ssh/id_rsa"))'
+		v0 'print(run("pale", "run", "-q", "--danger", "--allow-sensitive-roots", "--", "cat",
+		      os.environ["HOME"] + "/.ssh/id_rsa"))'
 	no_decoy
 	printf 'preset = security-v0\n[session]\nmode = danger\n' >policy.ini
 	v0 'print(run("pale", "run", "-p", "policy.ini", "--", "ls"))'
@@ -177,7 +184,8 @@ t_sv0-flags-are-not-for-the-agent() {
 # --- path guards --------------------------------------------------------------------------------------------
 
 t_sv0-absolute-paths-are-rejected() {
-	v0 'print(may(read, os.getcwd() + "/file"), may(write, os.getcwd() + "/made"), may(os.listdir, os.getcwd()), may(read, "file"))'
+		v0 'print(may(read, os.getcwd() + "/file"), may(write, os.getcwd() + "/made"), may(os.listdir, os.getcwd()),
+		      may(read, "file"))'
 	out_is "13 13 13 ok"
 	missing made
 	denied read "$W/file" absolute
@@ -210,7 +218,8 @@ print(may(write, "made"))'
 t_sv0-guards-hold-in-read-only-mode() {
 	mkdir sub
 	MODE=(--mode read-only)
-	v0 'print(may(read, os.getcwd() + "/file"), may(read, "sub/../file"), may(read, "../outside-file"), may(os.listdir, ".."),
+	v0 'print(may(read, os.getcwd() + "/file"), may(read, "sub/../file"), may(read, "../outside-file"),
+		      may(os.listdir, ".."),
       may(os.listdir, os.getcwd()), may(read, "file"), may(os.listdir, "."))'
 	out_is "13 13 13 13 13 ok ok"
 	denied read "$W/file" absolute
@@ -226,7 +235,8 @@ t_sv0-reads-are-contained() {
 	ln -s ../file sub/inner
 	for mode in read-only workspace-write; do
 		MODE=(--mode $mode)
-		v0 'print(may(read, "link"), may(read, "up/outside-file"), may(os.listdir, "up"), may(read, "sub/inner"), may(os.listdir, "sub"))'
+		v0 'print(may(read, "link"), may(read, "up/outside-file"), may(os.listdir, "up"), may(read, "sub/inner"),
+			      may(os.listdir, "sub"))'
 		out_is "13 13 13 ok ok"
 		no_decoy
 		denied read "$HOME/outside-file" "outside the workspace"
@@ -238,7 +248,8 @@ t_sv0-sensitive-roots-are-blocked() {
 	for p in .ssh/id_rsa .aws/credentials .gnupg/secring.gpg .kube/config .config/gcloud/token .config/gh/hosts.yml \
 		.docker/config.json .pypirc .npmrc; do
 		ln -s "$HOME/$p" "link-$(basename $p)"
-		v0 "print(may(read, os.environ['HOME'] + '/$p'), may(read, '../$p'), may(read, 'link-$(basename $p)'), may(write, '../$p'))"
+		v0 "print(may(read, os.environ['HOME'] \
++ '/$p'), may(read, '../$p'), may(read, 'link-$(basename $p)'), may(write, '../$p'))"
 		out_is "13 13 13 13"
 		no_decoy
 		file_is ~/$p "$DECOY $p"
@@ -264,9 +275,11 @@ t_sv0-dir-type-and-python() {
 	cp /bin/cat bin/type
 	cp /bin/ls bin/dir
 	MODE=(-n)
-	v0 'exact = "import os; print(" + chr(39) + r"\n" + chr(39) + ".join(sorted(os.listdir(" + chr(39) + "." + chr(39) + "))))"
+	v0 'exact = "import os; print(" + chr(39) + r"\n" + chr(39) + ".join(sorted(os.listdir(" + chr(39)
+exact += "." + chr(39) + "))))"
 print(run("bin/dir"), run("bin/type", "file"), run("bin/python", "-c", exact), file=sys.stderr)
-print(run("bin/type", "/etc/passwd"), run("bin/type", "../outside-file"), run("bin/python", "-c", exact + " "), run("bin/python", "made"),
+print(run("bin/type", "/etc/passwd"), run("bin/type", "../outside-file"), run("bin/python", "-c", exact + " "),
+    run("bin/python", "made"),
       file=sys.stderr)'
 	err_has "0 0 0"
 	err_has "-13 -13 -13 -13"
@@ -277,9 +290,11 @@ t_sv0-python-listdir-snippet-is-exact() {
 	MODE=(-n)
 	v0 '
 snippet = r"import os; print(chr(10).join(sorted(os.listdir(chr(46)))))"
-exact = "import os; print(" + chr(39) + r"\n" + chr(39) + ".join(sorted(os.listdir(" + chr(39) + "." + chr(39) + "))))"
+exact = "import os; print(" + chr(39) + r"\n" + chr(39) + ".join(sorted(os.listdir(" + chr(39)
+exact += "." + chr(39) + "))))"
 print(run("python3", "-c", exact), file=sys.stderr)
-print(run("python3", "-c", exact + " "), run("python3", "-c", snippet), run("python3", "-c", exact, "more"), run("python3", "-c", exact.replace("listdir", "remove")),
+print(run("python3", "-c", exact + " "), run("python3", "-c", snippet), run("python3", "-c", exact, "more"),
+    run("python3", "-c", exact.replace("listdir", "remove")),
       run("python3", "-I", "-c", exact), run("python3", "file"), file=sys.stderr)'
 	err_has "-13 -13 -13 -13 -13 -13"
 	out_is file
@@ -288,8 +303,10 @@ print(run("python3", "-c", exact + " "), run("python3", "-c", snippet), run("pyt
 t_sv0-allowlist-is-exact() {
 	repository
 	MODE=(-n)
-	v0 'print(run("git", "add", "file"), run("git", "commit", "-m", "x"), run("git", "config", "a.b", "c"), run("make"), run("touch", "made"), run("env", "touch", "made"),
-      run("nice", "touch", "made"), run("xargs", "touch"), run("git", "-c", "alias.status=!touch made", "status"), run("lss"), file=sys.stderr)' || true
+	v0 'print(run("git", "add", "file"), run("git", "commit", "-m", "x"), run("git", "config", "a.b", "c"), run("make"),
+		      run("touch", "made"), run("env", "touch", "made"),
+      run("nice", "touch", "made"), run("xargs", "touch"), run("git", "-c", "alias.status=!touch made", "status"),
+      run("lss"), file=sys.stderr)' || true
 	missing made
 	denied exec "git add"
 	denied exec "touch made"
@@ -323,8 +340,10 @@ t_sv0-denylist-holds-for-the-operator-too() {
 t_sv0-denylist-through-wrappers() {
 	stub curl
 	MODE=(-n)
-	v0 'print(run("env", "bin/curl", "made"), run("nohup", "bin/curl", "made"), run("timeout", "5", "bin/curl", "made"), run("xargs", "bin/curl", "made"),
-      run("nice", "-n", "5", "bin/curl", "made"), run("busybox", "rm", "file") if os.path.exists("/bin/busybox") else -13)'
+	v0 'print(run("env", "bin/curl", "made"), run("nohup", "bin/curl", "made"), run("timeout", "5", "bin/curl", "made"),
+		      run("xargs", "bin/curl", "made"),
+      run("nice", "-n", "5", "bin/curl", "made"),
+      run("busybox", "rm", "file") if os.path.exists("/bin/busybox") else -13)'
 	out_is "-13 -13 -13 -13 -13 -13"
 	missing made
 	# Under another name it is the same program by its real file.
@@ -358,7 +377,8 @@ t_sv0-git-network-is-blocked() {
 }
 
 t_sv0-urls-in-argv-are-blocked() {
-	v0 'print(run("ls", "http://example.org/"), run("ls", "https://example.org/"), run("git", "log", "--grep=https://x"), run("ls", "HTTPS://EXAMPLE.ORG"), run("touch", "https://x"))'
+		v0 'print(run("ls", "http://example.org/"), run("ls", "https://example.org/"), run("git", "log", "--grep=https://x"),
+		      run("ls", "HTTPS://EXAMPLE.ORG"), run("touch", "https://x"))'
 	out_is "-13 -13 -13 -13 -13"
 	err_has "http"
 	not_recorded approval/request '[a-z]*'

@@ -21,14 +21,16 @@ bridge() {
 t_filesystem() {
 	local f
 	bridge
-	fsh 'echo a >made && cat made && echo b >/tmp/pale-seed.$$ && cat /tmp/pale-seed.$$ && rm /tmp/pale-seed.$$ && head -c0 /etc/passwd'
+	fsh 'echo a >made && cat made &&
+		echo b >/tmp/pale-seed.$$ && cat /tmp/pale-seed.$$ && rm /tmp/pale-seed.$$ && head -c0 /etc/passwd'
 	rc_is 0
 	out_is "a
 b"
 	fsh 'echo x >../made; echo x >~/made; mkdir ~/.cache/x'
 	missing ../made
 	missing ~/made
-	for f in ../.env ../sessions.json ../src/bridge.ts ~/.ssh/id_rsa ~/.aws/credentials ~/.gitconfig ~/.gnupg/secring.gpg; do
+	for f in ../.env ../sessions.json \
+		../src/bridge.ts ~/.ssh/id_rsa ~/.aws/credentials ~/.gitconfig ~/.gnupg/secring.gpg; do
 		[ -e "$f" ] || fail "no $f to be read"
 		fence cat "$f"
 		rc_not 0 "$f"
@@ -50,7 +52,8 @@ b"
 t_environment() {
 	bridge
 	printf 'GH_TOKEN=gh-of-env-file\nGCLOUD_PROJECT="a project"\nOPENAI_API_KEY=\nDB_PASSWORD=%s\n' "$DECOY" >../.env
-	export OPENAI_API_KEY=from-the-shell ANTHROPIC_API_KEY=anthropic-of-shell AWS_SECRET_ACCESS_KEY=$DECOY DEPLOY_TOKEN=$DECOY USER=tess
+	export OPENAI_API_KEY=from-the-shell \
+		ANTHROPIC_API_KEY=anthropic-of-shell AWS_SECRET_ACCESS_KEY=$DECOY DEPLOY_TOKEN=$DECOY USER=tess
 	fence env
 	rc_is 0
 	out_has "PATH="
@@ -129,7 +132,8 @@ t_core_domains() {
 		rc_is "$1" "$2"
 	}
 	echo 'SANDBOX_NETWORK_MODE=STRICT' >../.env
-	for host in github.com api.github.com www.google.com en.wikipedia.org registry.npmjs.org pypi.org files.pythonhosted.org; do
+	for host in github.com api.github.com \
+		www.google.com en.wikipedia.org registry.npmjs.org pypi.org files.pythonhosted.org; do
 		reaches 0 $host
 	done
 	for host in own.example gitlab.com crates.io bing.com github.com.own.example; do
@@ -154,7 +158,8 @@ db.execute("create table t (a)"); db.execute("insert into t values (7)"); db.com
 	cd .. || exit 99
 	fence python3 -c '
 import os, sqlite3
-print(open("notes").read(), sqlite3.connect(os.environ["XDG_DATA_HOME"] + "/state.db").execute("select a from t").fetchall())'
+print(open("notes").read(),
+    sqlite3.connect(os.environ["XDG_DATA_HOME"] + "/state.db").execute("select a from t").fetchall())'
 	rc_is 0
 	out_is "of the first turn [(7,)]"
 	exists workspace/.opencode/data/state.db
@@ -166,7 +171,8 @@ t_tools_of_its_own() {
 	bridge
 	printf '#!/bin/sh\necho "of its own"\n' >tool
 	fsh 'mkdir -p "$XDG_DATA_HOME/bin" && install -m 755 tool "$XDG_DATA_HOME/bin" && PATH=$XDG_DATA_HOME/bin:$PATH && tool
-		python3 -m venv --without-pip v && echo "answer = 42" >$(echo v/lib/python3*/site-packages)/own.py && v/bin/python -c "import own; print(own.answer)"'
+		python3 -m venv --without-pip v && echo "answer = 42" >$(echo v/lib/python3*/site-packages)/own.py &&
+			v/bin/python -c "import own; print(own.answer)"'
 	rc_is 0
 	out_is "of its own
 42"
@@ -192,7 +198,8 @@ t_garbage_collection() {
 	mkdir -p "$dir/ses_young"
 	run pale run "${OPTS[@]}" -- true
 	rc_is 0
-	grep -qE '^\[Sandbox\] GC sweep started\.\.\. Pruned 12 stale sessions in [0-9]+\.[0-9]s\.$' "$S/err" || fail "no line of the sweep: $(cat "$S/err")"
+	grep -qE '^\[Sandbox\] GC sweep started\.\.\. Pruned 12 stale sessions in [0-9]+\.[0-9]s\.$' "$S/err" ||
+		fail "no line of the sweep: $(cat "$S/err")"
 	[ "$(ls "$dir")" = ses_young ] || fail "left: $(ls "$dir")"
 	run pale run "${OPTS[@]}" -- true
 	err_has "[Sandbox] GC sweep started... Pruned 0 stale sessions in"
