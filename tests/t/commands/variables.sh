@@ -17,8 +17,19 @@ stubs() {
 
 t_variables() {
 	stubs npm kubectl curl docker cargo
-	printf 'preset = bridge\n[commands]\ndefault = deny\nallow = bash\nallow = sh\nallow = env\nallow = npm publish\nallow = kubectl get\n' |
-		cat - <(printf 'allow = curl https://example.org/\nallow = docker ps\nallow = cargo publish\n') | policy
+	policy <<-'END'
+		preset = bridge
+		[commands]
+		default = deny
+		allow = bash
+		allow = sh
+		allow = env
+		allow = npm publish
+		allow = kubectl get
+		allow = curl https://example.org/
+		allow = docker ps
+		allow = cargo publish
+	END
 	export KUBECONFIG=$HOME/staging
 	OPTS=(-w . -e KUBECONFIG)
 	cat >same <<-END
@@ -78,7 +89,8 @@ t_variables_of_npm() {
 	mkdir p
 	cd p
 	printf '{"name":"a","version":"1.0.0","scripts":{"rel":"npm pack --silent"}}' >package.json
-	printf '[commands]\ndefault = deny\nallow = bash\nallow = sh\nallow = node\nallow = npm run\nallow = npm pack\n' | policy
+	printf '[commands]\ndefault = deny\nallow = bash\nallow = sh\nallow = node\nallow = npm run\nallow = npm pack\n' |
+		policy
 	fsh "npm run --silent rel"
 	exists a-1.0.0.tgz
 	rm a-1.0.0.tgz

@@ -21,7 +21,8 @@ bare() {
 	[ -z "$out" ] || PARTLY=1
 	[ -z "$(grep -v '^kernel_\|_int80_' <<<"$out")" ] || fail "does not even work bare: $1: $out"
 	[ -n "${ESCAPE_NET:-}" ] || PARTLY=1
-	[ -z "${ESCAPE_NET:-}" ] || [ "$(grep -c ' absent$' "$S/results/bare.$1")" -le 6 ] || fail "too much is not to be had here: $1"
+	[ -z "${ESCAPE_NET:-}" ] || [ "$(grep -c ' absent$' "$S/results/bare.$1")" -le 6 ] ||
+		fail "too much is not to be had here: $1"
 }
 
 t_guarantees() {

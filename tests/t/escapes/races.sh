@@ -123,7 +123,8 @@ t_words_of_a_path() {
 	printf '[files]\nreadonly = d/locked\ndeny = d/late\n' | policy
 	(sleep 0.5; echo "$DECOY" >d/late) &
 	for name in "$W/d" d; do
-		fsh 'sleep 1; "$1/words" write "$2" "$3/good" "$3/locked"; "$1/words" unlink "$2" "$3/good" "$3/locked"; echo good >d/good
+		fsh 'sleep 1; "$1/words" write "$2" \
+			"$3/good" "$3/locked"; "$1/words" unlink "$2" "$3/good" "$3/locked"; echo good >d/good
 			"$1/words" read "$2" "$3/good" "$3/late"' sh "$T_VICTIMS" "$TRIES" "$name"
 		rc_is 0
 		out_is "write: 0
@@ -157,9 +158,11 @@ t_directories_that_turn() {
 t_what_was_moved_is_not_won() {
 	course
 	mkdir -p ~/notes ~/cfg/gh && mv ~/.config ~/.config.old
-	(sleep 1 && mv ~/notes ~/.secrets && mv ~/cfg ~/.config && cp ~/.ssh/f ~/.secrets/f && cp ~/.ssh/f ~/.config/gh/f && touch "$S/moved") &
+	(sleep 1 && mv ~/notes ~/.secrets &&
+		mv ~/cfg ~/.config && cp ~/.ssh/f ~/.secrets/f && cp ~/.ssh/f ~/.config/gh/f && touch "$S/moved") &
 	for BAD in ~/.secrets ~/.config/gh; do
-		lap path "$TRIES" pale run -q -- bash -c 'for i in {1..40}; do busybox cat /etc/passwd >/dev/null; done; sleep 2; exec "$@"' sh
+			lap path "$TRIES" pale run -q -- bash -c 'for i in {1..40}; do busybox cat /etc/passwd >/dev/null; done
+			sleep 2; exec "$@"' sh
 		[ "$WON" = 0 ] || fail "$BAD was read $WON times"
 	done
 	exists "$S/moved"
@@ -178,7 +181,8 @@ exec_course() {
 	printf '%s\n' 'preset = agent' '[commands]' 'deny = wiper' 'deny = show1 wipe' 'allow = git push' "$@" \
 		'[git]' 'protect = main' | policy
 	for name in show1 wiper git; do cp "$T_VICTIMS/exec_race-static" $name; done
-	/usr/bin/git init -q -b feature . && /usr/bin/git init -q -b feature good && /usr/bin/git init -q -b main evil || fail "no repositories"
+	/usr/bin/git init -q -b feature . &&
+		/usr/bin/git init -q -b feature good && /usr/bin/git init -q -b main evil || fail "no repositories"
 }
 
 # exec_lap BUILD WHAT WHO TRIES [COMMAND...]

@@ -28,8 +28,10 @@ main_stays() {
 
 # One attempt a line; each is a shell's.
 attempts() {
-	local line
+	local line more
 	while IFS= read -r line; do
+		# a backslash at the end continues it
+		while [[ $line == *\\ ]] && IFS= read -r more; do line=${line%\\}$more; done
 		[ -n "$line" ] || continue
 		fsh "$line"
 		main_stays "$line"
@@ -69,13 +71,17 @@ t_git_configured() {
 		printf '[remote "origin"] push = feature:main\n' >>.git/config; git push; git config --unset remote.origin.push
 		git config remote.origin.mirror true; git push origin; git config --unset remote.origin.mirror
 		git branch -f main feature; git config push.default matching; git push origin; git config --unset push.default
-		git config push.default upstream; git config branch.feature.remote origin; git config branch.feature.merge refs/heads/main; git push; git config --unset push.default; git config --unset branch.feature.merge
-		printf '[remote "origin"]\npush = feature:main\n' >inc; git config include.path ../inc; git push; git config --unset include.path
+		git config push.default upstream; git config branch.feature.remote origin; \
+		    git config branch.feature.merge refs/heads/main; git push; \
+		    git config --unset push.default; git config --unset branch.feature.merge
+		printf '[remote "origin"]\npush = feature:main\n' >inc; git config include.path ../inc; git push; \
+		    git config --unset include.path
 		printf '[remote "origin"]\npush = feature:main\n' >inc; GIT_CONFIG_GLOBAL=$PWD/inc git push
 		printf '[remote "origin"]\npush = feature:main\n' >inc; GIT_CONFIG_SYSTEM=$PWD/inc git push
 		printf '[remote "origin"]\npush = feature:main\n' >.gitconfig; HOME=$PWD git push
 		mkdir -p git; printf '[remote "origin"]\npush = feature:main\n' >git/config; XDG_CONFIG_HOME=$PWD git push
-		git worktree add -q ../side; git config extensions.worktreeConfig true; cd ../side; git config --worktree remote.origin.push side:main; git push
+		git worktree add -q ../side; git config extensions.worktreeConfig true; cd ../side; \
+		    git config --worktree remote.origin.push side:main; git push
 	END
 	rm -rf ../side .git/worktrees .git/config.worktree
 	git config --unset extensions.worktreeConfig

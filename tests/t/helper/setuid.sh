@@ -133,7 +133,8 @@ on_installation() {
 	file_is /etc/pale/policy.ini "# mine"
 	# For a package, by anybody.
 	as "$T_USER" mkdir "$S/h/package"
-	run as "$T_USER" env PATH=/usr/bin:/bin make --no-print-directory -s -C "$T_SOURCE" -o all install B="$T_BUILD" PREFIX=/usr \
+	run as "$T_USER" env PATH=/usr/bin:/bin make --no-print-directory -s -C \
+		"$T_SOURCE" -o all install B="$T_BUILD" PREFIX=/usr \
 		DESTDIR="$S/h/package" SETUID=1
 	rc_is 0 "DESTDIR"
 	exists "$S/h/package/usr/lib/systemd/system/pale-helper.socket"

@@ -340,7 +340,8 @@ t_of_which_session() {
 	run pale explain --session nonsense "$id"
 	rc_is 2
 	run pale explain --json "$id"
-	python3 -c 'import json, sys; assert [d["op"] for d in json.load(sys.stdin)] == ["read", "read"]' <"$S/out" || fail "json"
+	python3 -c 'import json, sys
+assert [d["op"] for d in json.load(sys.stdin)] == ["read", "read"]' <"$S/out" || fail "json"
 }
 
 t_no_such_id() {

@@ -19,7 +19,8 @@ carried() {
 }
 
 t_allowed_calls_pass() {
-	fsh 'echo x >new; cat new >/dev/null; ln -s new sym; ln new hard; mv hard moved; mkdir dir; mkfifo pipe; rm moved; rmdir dir'
+		fsh 'echo x >new; cat new >/dev/null
+		ln -s new sym; ln new hard; mv hard moved; mkdir dir; mkfifo pipe; rm moved; rmdir dir'
 	rc_is 0
 	err_is_empty
 	hooked write "$W/new"
@@ -35,7 +36,8 @@ t_allowed_calls_pass() {
 
 # Landlock bounds none of these, so they are the supervisor's whoever asks.
 t_attributes_never_pass() {
-	fsh 'chmod 600 file; python3 -c "import os; os.utime(\"file\", (1, 1)); os.truncate(\"file\", 3); os.setxattr(\"file\", \"user.a\", b\"b\")"'
+	fsh 'chmod 600 file; python3 -c \
+		"import os; os.utime(\"file\", (1, 1)); os.truncate(\"file\", 3); os.setxattr(\"file\", \"user.a\", b\"b\")"'
 	rc_is 0
 	[ "$(stat -c '%a %s' file)" = "600 3" ] || fail "nothing was done"
 	carried chmod allow "$W/file"
@@ -183,14 +185,16 @@ print(spawn("echo", "spawned", file_actions=[to]))
 print(spawn("sh", "-c", "echo $LD_PRELOAD >second; kill -TERM $$", setsigdef=[signal.SIGTERM], setpgroup=0))
 print(spawn("cat", file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.environ["HOME"] + "/.ssh/id_rsa", os.O_RDONLY, 0)]))
 print(spawn("nothing-of-that-name"))
-print(spawn("sh", "-c", "cat <&9", file_actions=[(os.POSIX_SPAWN_DUP2, os.open("file", os.O_RDONLY), 9), (os.POSIX_SPAWN_CLOSE, 0)]))
+print(spawn("sh", "-c", "cat <&9", file_actions=[(os.POSIX_SPAWN_DUP2, os.open("file", os.O_RDONLY), 9),
+    (os.POSIX_SPAWN_CLOSE, 0)]))
 '
 
 # Its opens pass the gate, and the environment that it is given is repaired.
 t_a_spawn_passes() {
 	fence python3 -c "$SPAWNS"
 	rc_is 0
-	[ "$(cat "$S/out")" = $'0\n-15\nPermission denied\nNo such file or directory\nhello from the workspace\n0' ] || fail "other results"
+	[ "$(cat "$S/out")" = $'0\n-15\nPermission denied\nNo such file or directory\nhello from the workspace\n0' ] ||
+		fail "other results"
 	file_is out spawned
 	grep -q libpale second || fail "the preload is lost"
 	carried exec allow '"target":"echo spawned"'

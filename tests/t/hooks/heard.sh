@@ -26,7 +26,8 @@ driver() {
 		    else: theirs = os.open(os.devnull, os.O_WRONLY)
 		    if kind == "closed": before = closed
 		    if kind == "terminal": before = controlling
-		    try: rc = subprocess.call(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs, preexec_fn=before)
+		    try: rc = subprocess.call(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+		        preexec_fn=before)
 		    except PermissionError: rc = 126
 		    if ours is not None:
 		        os.set_blocking(ours, False)
@@ -96,7 +97,8 @@ t_a_no_with_its_reason() {
 	while kill -0 $BG 2>/dev/null; do
 		pale pending --json | python3 -c '
 import json, sys
-for p in json.load(sys.stdin): print(p["id"], next((k for k in p["target"].split() if k in "pipe pair file terminal null closed".split()), "?"))' |
+for p in json.load(sys.stdin): print(p["id"],
+    next((k for k in p["target"].split() if k in "pipe pair file terminal null closed".split()), "?"))' |
 			while read -r id kind; do pale deny "$id" --reason "not $kind"; done >/dev/null 2>&1
 		sleep 0.05
 	done
@@ -160,7 +162,8 @@ t_full_pair() {
 # An agent's own sandbox says only that it may not.
 t_namespaces() {
 	local want="pale: namespaces are refused here; switch the agent's own sandbox off (pale-agents(7))"
-	fence python3 -c 'import ctypes, os; c = ctypes.CDLL(None); print([c.unshare(0x10000000), c.syscall(56 if os.uname().machine == "x86_64" else 220, 0x10000011, 0, 0, 0, 0), c.unshare(0x20000)])'
+	fence python3 -c 'import ctypes, os; c = ctypes.CDLL(None); print([c.unshare(0x10000000),
+    c.syscall(56 if os.uname().machine == "x86_64" else 220, 0x10000011, 0, 0, 0, 0), c.unshare(0x20000)])'
 	out_is "[-1, -1, -1]"
 	[ "$(grep -cxF "$want" "$S/err")" = 1 ] || fail "not told once"
 	need bwrap

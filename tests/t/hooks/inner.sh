@@ -51,7 +51,8 @@ walker() {
 		}
 	END
 	gcc -w -o walk walk.c || fail "does not compile"
-	mkdir -p tree/a/b "tree/c d" && touch tree/a/f1 tree/a/b/f2 tree/.hidden && ln -s a tree/link && ln -s nowhere tree/gone
+	mkdir -p tree/a/b "tree/c d" &&
+		touch tree/a/f1 tree/a/b/f2 tree/.hidden && ln -s a tree/link && ln -s nowhere tree/gone
 }
 
 t_walks_are_what_they_are_bare() {
@@ -63,7 +64,8 @@ t_walks_are_what_they_are_bare() {
 		diff "$S/bare" "$S/out" || fail "$how differs"
 		err_is_empty
 	done
-	for how in 'tree/*' 'tree/*/f?' 'tree/{a,c*}/*' 'tree/.*' 'tr*/a/../*' '/none/*' 'tree/gone*' '~/work/tr*/*' "$W/tree/[a-z]*"; do
+	for how in 'tree/*' 'tree/*/f?' \
+		'tree/{a,c*}/*' 'tree/.*' 'tr*/a/../*' '/none/*' 'tree/gone*' '~/work/tr*/*' "$W/tree/[a-z]*"; do
 		"./walk" glob "$how" >"$S/bare"
 		echo $? >>"$S/bare"
 		fsh './walk glob "$1"; echo $?' - "$how"
@@ -75,7 +77,8 @@ t_walks_are_what_they_are_bare() {
 # ~/.ssh has an id_rsa: nobody shows its name who has to open the directory for it.
 t_walks_do_not_enter() {
 	walker
-	fsh './walk glob "$HOME/.ssh/*"; ./walk glob "$HOME/.ss?/*"; ./walk fts ~/.ssh; ./walk fts ~; ./walk nftw ~/.ssh; ./walk ftw ~/.ssh'
+	fsh './walk glob "$HOME/.ssh/*"
+		./walk glob "$HOME/.ss?/*"; ./walk fts ~/.ssh; ./walk fts ~; ./walk nftw ~/.ssh; ./walk ftw ~/.ssh'
 	out_lacks id_rsa
 	out_has ".ssh 4 13"
 	out_has elsewhere/file
@@ -179,7 +182,8 @@ t_netrc() {
 
 t_never() {
 	local call
-	for call in fsopen fsconfig fspick mount_setattr open_by_handle_at acct swapon swapoff quotactl unshare clone __clone; do
+	for call in fsopen fsconfig \
+		fspick mount_setattr open_by_handle_at acct swapon swapoff quotactl unshare clone __clone; do
 		fence "$V" $call x
 		out_is "$call -1 1"
 	done
@@ -440,7 +444,8 @@ t_dlopen_is_the_programs() {
 			return 0;
 		}
 	END
-	gcc -shared -fPIC -o lib/libpale-t.so l.c && gcc -o d d.c -Wl,--enable-new-dtags,-rpath,"$W/lib" || fail "does not compile"
+	gcc -shared -fPIC -o lib/libpale-t.so l.c && gcc -o d d.c -Wl,--enable-new-dtags,-rpath,"$W/lib" ||
+		fail "does not compile"
 	./d >"$S/bare"
 	grep -qx found "$S/bare" || fail "bare does not find it"
 	fence ./d
@@ -473,7 +478,8 @@ t_deepbind_and_name_spaces() {
 	fsh './d deep ./l.so ~/.ssh/id_rsa; ./d deep ./l.so file; ./d space ./l.so ~/.ssh/id_rsa; ./d space ./l.so file'
 	denied read "$HOME/.ssh/id_rsa"
 	if [ "$T_LEVEL" = hooks ]; then
-		out_is "$(printf 'not read\nread\n%s\n%s' 'invalid namespace: Invalid argument' 'invalid namespace: Invalid argument')"
+		out_is \
+			"$(printf 'not read\nread\n%s\n%s' 'invalid namespace: Invalid argument' 'invalid namespace: Invalid argument')"
 		denied exec ./l.so "outside the fence"
 	else
 		out_is "$(printf 'not read\nread\nnot read\nread')"

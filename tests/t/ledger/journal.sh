@@ -37,7 +37,8 @@ on_taken() {
 	rc_is 0
 	err_lacks journal
 	id=$(sed -n 's/^pale: session \([a-z0-9]*\), level.*/\1/p' "$S/err")
-	until_true 10 eval "journalctl -q PALE_SESSION=$id | grep -q 'head $(tail -1 "$STATE"/heads.jsonl | grep -o '[0-9a-f]\{64\}')'" ||
+	until_true 10 eval "journalctl -q PALE_SESSION=$id |
+		grep -q 'head $(tail -1 "$STATE"/heads.jsonl | grep -o '[0-9a-f]\{64\}')'" ||
 		fail "the journal was not told the head"
 	rm "$STATE/heads.jsonl"
 	as --groups=systemd-journal pale log verify --journal --json
@@ -94,7 +95,8 @@ on_not_taken() {
 	socket left
 	mine pale run -q -- true
 	rc_is 0
-	err_has "pale: the system's journal does not take the ledger's head (Connection refused): only pale's own files have it"
+	err_has "pale: the system's \
+journal does not take the ledger's head (Connection refused): only pale's own files have it"
 	socket "is never read"
 	mine pale run -q -- true
 	rc_is 0

@@ -63,9 +63,11 @@ t_helper_killed_at_any_moment() {
 	pgrep -f acts.py && fail "somebody goes on"
 	ls | grep '^made-' | sort >"$S/done"
 	[ "$(wc -l <"$S/done")" -gt 200 ] || fail "nothing was done"
-	{ records write allow; cat "$STATE/unwritten.jsonl"; } | grep -oE 'made-[0-9]+-[0-9]+"' | tr -d '"' | sort -u >"$S/told"
+	{ records write allow; cat "$STATE/unwritten.jsonl"
+	} | grep -oE 'made-[0-9]+-[0-9]+"' | tr -d '"' | sort -u >"$S/told"
 	comm -23 "$S/done" "$S/told" >"$S/untold"
-	[ ! -s "$S/untold" ] || fail "done, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done"), $(head -3 "$S/untold")"
+	[ ! -s "$S/untold" ] ||
+		fail "done, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done"), $(head -3 "$S/untold")"
 }
 
 count_of() {

@@ -66,7 +66,8 @@ t_follow() {
 t_repeats_are_folded() {
 	fsh 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do read -r x <file; done'
 	[ "$(records read allow "\"$W/file\"" | wc -l)" -le 2 ] || fail "not folded"
-	records read allow "\"$W/file\"" | grep -o '"count":[0-9]*' | cut -d: -f2 | awk '{ n += $1 } END { exit n != 12 }' || fail "the counts are wrong"
+	records read allow "\"$W/file\"" | grep -o '"count":[0-9]*' |
+		cut -d: -f2 | awk '{ n += $1 } END { exit n != 12 }' || fail "the counts are wrong"
 	verifies
 }
 
@@ -77,7 +78,8 @@ t_json_is_the_record() {
 import json, sys
 for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))' <"$S/out") <(ledgers | python3 -c '
 import json, sys
-for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))') >"$S/diff" || fail "pale log --json is not the ledger"
+for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))') >"$S/diff" ||
+		fail "pale log --json is not the ledger"
 }
 
 scenario "$@"

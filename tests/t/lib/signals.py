@@ -33,7 +33,8 @@ def call(name, *args):
 
 
 def info(sig, code, pid=None):
-    return ctypes.create_string_buffer(struct.pack("iiiiii", sig, 0, code, 0, pid or os.getpid(), os.getuid()) + bytes(104))
+    return ctypes.create_string_buffer(struct.pack("iiiiii", sig, 0, code, 0, pid or os.getpid(), os.getuid())
+        + bytes(104))
 
 
 # --- the victim ---------------------------------------------------------------------------------------------
@@ -236,7 +237,8 @@ def to_many():
     os.kill(-1, 9)
     expect("all", [one.wait() for one in made], dead)
     expect("timeout(1)", subprocess.call(["timeout", "0.2", "sleep", "60"]), 124)
-    expect("jobs", subprocess.run(["bash", "-mc", "sleep 60 & kill %1; wait %1; echo $?"], stdout=subprocess.PIPE).stdout, b"143\n")
+    expect("jobs", subprocess.run(["bash", "-mc", "sleep 60 & kill %1; wait %1; echo $?"],
+        stdout=subprocess.PIPE).stdout, b"143\n")
 
 
 def inside():
@@ -251,4 +253,5 @@ def reach(pid):
 
 
 verb, args = sys.argv[1], sys.argv[2:]
-{"victim": victim, "at": at, "inside": inside}.get(verb, lambda *a: {"outside": outside, "reach": reach}[verb](*map(int, a)))(*args)
+{"victim": victim, "at": at, "inside": inside}.get(verb,
+    lambda *a: {"outside": outside, "reach": reach}[verb](*map(int, a)))(*args)

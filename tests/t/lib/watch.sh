@@ -57,6 +57,7 @@ ask_touch() {
 # The whole screen, with what differs from run to run named.
 golden() {
 	screen | sed -E "s/[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/; s/\\b$1\\b/ID/g; s/\\b$2\\b/SESSION/g; s/ [0-9]+s /  NNs /
-		s/denied in [0-9]+ s/denied in NN s/; s/\\([0-9]{2,}\\)/(PID)/; s/[0-9a-f]{64}/DIGEST/; s/ +[0-9]+ records.*/ N records/
+		s/denied in [0-9]+ s/denied in NN s/; s/\\([0-9]{2,}\\)/(PID)/
+		s/[0-9a-f]{64}/DIGEST/; s/ +[0-9]+ records.*/ N records/
 		s|$S|SCRATCH|g; s/─+/-/g; s/ +\$//"
 }

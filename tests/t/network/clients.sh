@@ -7,7 +7,8 @@
 . "$(dirname "$T_LIB")/netlab.sh"
 
 GOODS="own.example www.own.example chain.own.example"
-EVILS="evil.example notown.example own.example.evil.example sneak.evil.example tenant.evil.example $EVIL $EVIL6 $METADATA $LAN"
+EVILS="evil.example notown.example own.example.evil.example sneak.evil.example tenant.evil.example"
+EVILS+=" $EVIL $EVIL6 $METADATA $LAN"
 
 
 # --- clients: what each says of HOST... is `HOST: body`, by port 80 -----------------------------------
@@ -83,7 +84,8 @@ const http = require("http"), dns = require("dns").promises, net = require("net"
 const [how, ...hosts] = process.argv.slice(2);
 const url = host => "http://" + (net.isIPv6(host) ? `[${host}]` : host) + "/hello";
 const get = (host, to) => new Promise((done, fail) => {
-    const r = http.get({ host: to, port: 80, path: "/hello", headers: { Host: host }, timeout: 5000, agent: false }, m => {
+    const r = http.get({ host: to, port: 80, path: "/hello", headers: { Host: host },
+      timeout: 5000, agent: false }, m => {
         let body = "";
         m.on("data", d => body += d).on("end", () => done(body));
     });
@@ -301,8 +303,8 @@ t_ssh() {
 	lab
 	need ssh
 	own_host
-	greets 'ssh -v -F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=4 @ true' \
-		'remote software version lab'
+	local alone='-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null'
+	greets "ssh -v $alone -o ConnectTimeout=4 @ true" 'remote software version lab'
 }
 
 t_psql() {

@@ -227,7 +227,8 @@ t_exfiltration() {
 	run dig +short +tries=1 +time=2 $(printf %060d 1).$(printf %060d 2).$(printf %060d 3).wild.own.example
 	queries | grep -q 0000 || fail "bare, the long name is not asked for"
 	lab_forget
-	stopped "dig +tries=1 +time=2 $(printf %060d 1).$(printf %060d 2).$(printf %060d 3).wild.own.example" resolve wild.own.example
+	stopped "dig +tries=1 +time=2 \
+$(printf %060d 1).$(printf %060d 2).$(printf %060d 3).wild.own.example" resolve wild.own.example
 	! queries | grep -q 0000 || fail "a name that carries more than a name was asked for"
 }
 

@@ -12,7 +12,8 @@ t_ways() {
 		fence python3 -c "
 import socket, struct
 def question(name):
-    return b\"ab\1\0\0\1\0\0\0\0\0\0\" + b\"\".join(bytes([len(l)]) + l.encode() for l in name.split(\".\")) + b\"\0\0\1\0\1\"
+    labels = b\"\".join(bytes([len(l)]) + l.encode() for l in name.split(\".\"))
+    return b\"ab\1\0\0\1\0\0\0\0\0\0\" + labels + b\"\0\0\1\0\1\"
 q = question(\"registry.npmjs.org\")
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.settimeout(5)
@@ -133,7 +134,8 @@ t_go() {
 			}
 		}
 	END
-	(cd "$S/go" && HOME=$S GOFLAGS=-mod=mod CGO_ENABLED=0 go build -o "$W/lookup" main.go) >"$S/go/log" 2>&1 || skip "go cannot build here: $(tail -1 "$S/go/log")"
+	(cd "$S/go" && HOME=$S GOFLAGS=-mod=mod CGO_ENABLED=0 go build -o "$W/lookup" main.go) >"$S/go/log" 2>&1 ||
+		skip "go cannot build here: $(tail -1 "$S/go/log")"
 	inside '
 		fence env GODEBUG=netdns=go ./lookup
 		out_is "[192.0.2.7] false

@@ -48,7 +48,8 @@ def tell(what):
         print(errno.errorcode[e.errno])
 for family, any, here in ((socket.AF_INET, \"0.0.0.0\", \"127.0.0.1\"), (socket.AF_INET6, \"::\", \"::1\")):
     s = socket.socket(family, socket.SOCK_DGRAM)
-    print(s.getsockname(), [s.getsockopt(socket.SOL_SOCKET, o) for o in (socket.SO_TYPE, socket.SO_DOMAIN, socket.SO_PROTOCOL)])
+    print(s.getsockname(), [s.getsockopt(socket.SOL_SOCKET, o) for o in (socket.SO_TYPE, socket.SO_DOMAIN,
+        socket.SO_PROTOCOL)])
     same = socket.socket(fileno=os.dup(s.fileno()))
     print(same.family, same.type, same.proto)
     tell(s.getpeername)
@@ -372,7 +373,8 @@ for i in range(300):
     s.send(b\"%05d\" % i)
 "
 		until_true 5 grep -qx 00299 "$S/heard" || fail "the last was lost"
-		[ "$(sort -u "$S/heard" | wc -l)" = 301 ] || fail "some were lost: $(sort -u "$S/heard" | wc -l) $(tail -3 "$S/heard" | tr "\n" " ")"
+		[ "$(sort -u "$S/heard" | wc -l)" = 301 ] ||
+			fail "some were lost: $(sort -u "$S/heard" | wc -l) $(tail -3 "$S/heard" | tr "\n" " ")"
 		fence env NOTIFY_SOCKET="$HOME/log.sock" python3 -c "
 import os, socket
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -426,7 +428,8 @@ if os.fork() == 0:
 a.sendmsg([b\"x\"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array(\"i\", [s.fileno()]))])
 os.wait()
 os.set_inheritable(s.fileno(), True)
-subprocess.run([sys.executable, \"-c\", \"import socket; s = socket.socket(fileno=%d); s.send(bytes([101])); print(s.recvfrom(9)[0])\" % s.fileno()], close_fds=False)
+code = \"import socket; s = socket.socket(fileno=%d); s.send(bytes([101])); print(s.recvfrom(9)[0])\" % s.fileno()
+subprocess.run([sys.executable, \"-c\", code], close_fds=False)
 "
 		out_is "True b'"'child'"'
 b'"'e'"'"'

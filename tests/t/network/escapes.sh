@@ -77,7 +77,8 @@ s.connect_ex(('$EVIL', 80))")" connect "$EVIL:80"
 	evades "$(py "$good
 libc = __import__('ctypes').CDLL(None)
 fd = libc.syscall(41, 2, 1, 0)
-print(libc.syscall(42, fd, struct.pack('>2sH4s8x', b'\\x02\\x00', 80, socket.inet_aton('$EVIL')), 16))")" connect "$EVIL:80"
+at = struct.pack('>2sH4s8x', b'\\x02\\x00', 80, socket.inet_aton('$EVIL'))
+print(libc.syscall(42, fd, at, 16))")" connect "$EVIL:80"
 	evades "$(py "s = socket.socket()
 s.bind(('0.0.0.0', 0))
 s.settimeout(2)
@@ -98,8 +99,10 @@ t_host_header() {
 	own_host
 	evades "curl -sS -m 3 -H 'Host: own.example' http://evil.example/hello" resolve evil.example
 	evades "curl -sS -m 3 -H 'Host: own.example' http://$EVIL/hello" connect "$EVIL:80"
-	evades "getent hosts own.example; curl -sS -m 3 --resolve own.example:80:$EVIL http://own.example/hello" connect "$EVIL:80"
-	evades "getent hosts own.example; curl -sS -m 3 --connect-to own.example:80:$EVIL:80 http://own.example/hello" connect "$EVIL:80"
+	evades "getent hosts own.example
+		curl -sS -m 3 --resolve own.example:80:$EVIL http://own.example/hello" connect "$EVIL:80"
+	evades "getent hosts own.example
+		curl -sS -m 3 --connect-to own.example:80:$EVIL:80 http://own.example/hello" connect "$EVIL:80"
 	evades "curl -sS -k -m 3 --resolve own.example:443:[$EVIL6] https://own.example/hello"
 	denied_in_ledger $EVIL6
 }
@@ -112,7 +115,8 @@ t_redirects() {
 	evades "wget -q -T 3 -t 1 -O - http://own.example/redirect" resolve evil.example
 	evades "$(py "import urllib.request
 urllib.request.urlopen('http://own.example/redirect', timeout=3)")" resolve evil.example
-	evades "node -e \"fetch('http://own.example/redirect-address').then(r => r.text()).then(console.log)\"" connect "$EVIL:80"
+	evades "node -e \"fetch('http://own.example/redirect-address').then(r \
+=> r.text()).then(console.log)\"" connect "$EVIL:80"
 	evades "git -c http.followRedirects=true ls-remote http://evil.example/repo.git" resolve evil.example
 	evades "git -c http.curloptResolve=own.example:80:$EVIL ls-remote http://own.example/repo.git" connect "$EVIL:80"
 	# And back again: what is good stays so.
@@ -125,7 +129,8 @@ t_names_alike() {
 	lab
 	own_host
 	local name
-	for name in notown.example own.example.evil.example xn--own-tna.example EVIL.example evil.example. WWW.Evil.Example.; do
+	for name in notown.example own.example.evil.example \
+		xn--own-tna.example EVIL.example evil.example. WWW.Evil.Example.; do
 		evades "curl -sS -m 3 http://$name/hello" resolve
 	done
 	for name in own.example@evil.example own.example:80@evil.example "own.example%2f@$EVIL"; do

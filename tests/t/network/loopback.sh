@@ -14,7 +14,8 @@ t_own() {
 	echo inside >page
 	fsh "$SERVE"'
 		serve '"$one"'; serve '"$two"' ::1; serve '"$three"' 0.0.0.0
-		for at in 127.0.0.1:'"$one"' localhost:'"$one"' 0.0.0.0:'"$one"' [::1]:'"$two"' localhost:'"$two"' 127.0.0.9:'"$three"'; do
+		for at in 127.0.0.1:'"$one"' \
+			localhost:'"$one"' 0.0.0.0:'"$one"' [::1]:'"$two"' localhost:'"$two"' 127.0.0.9:'"$three"'; do
 			get http://$at/page
 		done
 		busybox wget -q -O - http://127.0.0.1:'"$one"'/page
@@ -64,7 +65,8 @@ if os.fork() == 0:
 print("of a child", call(int(os.read(got, 9))))
 os.set_inheritable(s.fileno(), True)
 env = dict(os.environ, FD=str(s.fileno()))
-p = subprocess.Popen([sys.executable, "-c", "import os, socket; socket.socket(fileno=int(os.environ['FD'])).accept()"], env=env, close_fds=False)
+p = subprocess.Popen([sys.executable, "-c",
+    "import os, socket; socket.socket(fileno=int(os.environ['FD'])).accept()"], env=env, close_fds=False)
 s.close()
 print("handed on", call(chosen))
 p.kill()

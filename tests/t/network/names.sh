@@ -439,11 +439,13 @@ t_patience() {
 		t0 = time.monotonic()
 		r = s.connect_ex(addr)
 		took = time.monotonic() - t0
-		print("limit", errno.errorcode[r], 0.29 < took < 0.6, s.getsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, 16) == limit)
+		print("limit", errno.errorcode[r], 0.29 < took < 0.6,
+		    s.getsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, 16) == limit)
 		print("again", errno.errorcode[s.connect_ex(addr)])
 		s = socket.socket()
 		s.setblocking(False)
-		print("does not block", errno.errorcode[s.connect_ex(addr)], errno.errorcode[s.connect_ex(addr)], s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+		print("does not block", errno.errorcode[s.connect_ex(addr)], errno.errorcode[s.connect_ex(addr)],
+		    s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
 		class Alarm(Exception): pass
 		def on_alarm(*a): raise Alarm
 		signal.signal(signal.SIGALRM, on_alarm)

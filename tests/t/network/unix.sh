@@ -12,7 +12,8 @@ t_unix_sockets() {
 	lab
 	need nc
 	local path paths
-	paths="bus docker.sock podman/podman.sock systemd/private gnupg/S.gpg-agent wayland-0 tmux/default screen/S-x ssh-agent pipewire-0"
+	paths="bus docker.sock podman/podman.sock systemd/private gnupg/S.gpg-agent wayland-0 tmux/default screen/S-x"
+	paths+=" ssh-agent pipewire-0"
 	python3 - "$S/unix-met" "$XDG_RUNTIME_DIR" $paths <<'END' &
 import os, selectors, socket, sys
 waiting = selectors.DefaultSelector()

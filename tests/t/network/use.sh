@@ -125,7 +125,8 @@ t_two_sessions() {
 	lab
 	own_host
 	printf '[network]\nallow = six.own.example\n' >"$S/other.ini"
-	bg one bash -c 'curl -sS -m 5 http://own.example/hello; touch looked; until test -e over; do sleep 0.05; done; curl -sS -m 5 http://own.example/hello'
+	bg one bash -c 'curl -sS -m 5 http://own.example/hello
+		touch looked; until test -e over; do sleep 0.05; done; curl -sS -m 5 http://own.example/hello'
 	until_true 10 test -e looked || fail "the first session does not reach its host"
 	OPTS=(-p "$S/other.ini")
 	fence curl -sS -m 5 http://$GOOD/hello

@@ -10,7 +10,8 @@ refused() {
 	printf "$2" | policy
 	fence touch made
 	rc_is 125
-	LC_ALL=C grep -qaE "policy.ini:$1:[0-9]+: error: .*\[${3:-[a-z0-9-]+}\]" "$S/err" || fail "no finding at line $1 of: $2"
+	LC_ALL=C grep -qaE "policy.ini:$1:[0-9]+: error: .*\[${3:-[a-z0-9-]+}\]" "$S/err" ||
+		fail "no finding at line $1 of: $2"
 	missing made
 	run pale lint
 	rc_is 1
@@ -324,7 +325,8 @@ t_argv_just_below_the_limit() {
 }
 
 t_operator_argv_of_a_mebibyte() {
-	run python3 -c 'import subprocess, sys; sys.exit(subprocess.run(["pale", "run", "-q", "--", "/bin/echo"] + ["x" * 100000] * 11).returncode)'
+	run python3 -c 'import subprocess, sys
+sys.exit(subprocess.run(["pale", "run", "-q", "--", "/bin/echo"] + ["x" * 100000] * 11).returncode)'
 	[ "$RC" = 126 ] || [ "$RC" = 125 ] || [ "$RC" = 0 ] || fail "exit status $RC"
 	verifies
 }
@@ -346,7 +348,8 @@ for call in (lambda p: open(p), os.unlink, os.mkdir, os.rmdir, lambda p: os.rena
 }
 
 t_names_that_are_no_text() {
-	fsh $'printf x >$\'bad\\377name\\001\'; cat $\'bad\\377name\\001\'; mkdir -p $\'new\\nline\'; cat <$\'/tmp/../nowhere\\377\'; touch $\'../out\\377side\''
+		fsh $'printf x >$\'bad\\377name\\001\'; cat $\'bad\\377name\\001\'
+		mkdir -p $\'new\\nline\'; cat <$\'/tmp/../nowhere\\377\'; touch $\'../out\\377side\''
 	out_has x
 	exists $'bad\377name\001'
 	missing $'../out\377side'
@@ -404,7 +407,8 @@ t_no_memory() {
 }
 
 t_closed_stdio() {
-	fsh 'cat file >&- 2>&-; cat ~/.ssh/id_rsa 2>&-; cat ~/.ssh/id_rsa <&- ; exec 0<&- 1>&- 2>&-; cat ~/.ssh/id_rsa; rm -f ~/elsewhere/file'
+		fsh 'cat file >&- 2>&-; cat ~/.ssh/id_rsa 2>&-
+		cat ~/.ssh/id_rsa <&- ; exec 0<&- 1>&- 2>&-; cat ~/.ssh/id_rsa; rm -f ~/elsewhere/file'
 	no_decoy
 	exists ~/elsewhere/file
 }

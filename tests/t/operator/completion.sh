@@ -113,7 +113,8 @@ t_questions() {
 		out_has "$id:exec touch"
 	fi
 	if command -v fish >/dev/null; then
-		run env XDG_CONFIG_HOME="$HOME/.config" fish --no-config -c 'pale completion fish | source; complete -C "pale approve "'
+			run env XDG_CONFIG_HOME="$HOME/.config" fish --no-config -c 'pale completion fish | source
+			complete -C "pale approve "'
 		out_has "$id"
 	fi
 	fsh "pale completion candidates approve ''"
@@ -140,7 +141,8 @@ t_grants() {
 
 # in_bash WORD...: what bash would offer for the last word.
 in_bash() {
-	bash --norc -c 'eval "$(pale completion bash)"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pale; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+		bash --norc -c 'eval "$(pale completion bash)"
+		COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pale; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
 }
 
 t_bash() {
@@ -192,7 +194,8 @@ doctor:$(pale help | sed -n 's/^  doctor *//p')"
 t_fish() {
 	need fish
 	in_fish() {
-		XDG_CONFIG_HOME=$HOME/.config fish --no-config -c 'pale completion fish | source; complete -C $argv[1]' "$1" 2>/dev/null | cut -f1
+		XDG_CONFIG_HOME=$HOME/.config fish --no-config -c 'pale completion fish | source; complete -C $argv[1]' \
+			"$1" 2>/dev/null | cut -f1
 	}
 	run in_fish 'pale doc'
 	out_is doctor

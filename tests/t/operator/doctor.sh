@@ -39,7 +39,9 @@ t_doctor_and_the_table_of_abis() {
 			name=${name## } name=${name%% }
 			wanted=$(cut -d'|' -f$((n - 1)) <<<"$cells" | tr -d ' ')
 			said=$(python3 -c 'import json, sys
-print(*("kernel" if c["verdict"] == "ok" else "supervisor" for c in json.load(open(sys.argv[1]))["checks"] if c["name"] == sys.argv[2]))' "$S/json" "$name")
+print(*("kernel" if c["verdict"] == "ok" else "supervisor" for c in json.load(open(sys.argv[1]))["checks"]
+    if c["name"] == sys.argv[2]))' \
+					"$S/json" "$name")
 			[ "$said" = "$wanted" ] || fail "ABI $n, $name: pale-guarantees(7) says $wanted, doctor $said"
 			echo "$name" >>"$S/compared"
 		done < <(bash "$T_BASE/t/escapes/tables.sh" of "$T_BASE/t/escapes/pale-guarantees.7" abis | grep '^| [a-zT]')
@@ -75,7 +77,8 @@ t_doctor_tells_the_agents_on_path() {
 	cp "$T_VICTIMS/raw-static" ~/bin/codex
 	PATH=$HOME/bin:$PATH run pale doctor
 	out_has "agent gemini           dynamically linked: hooks and supervisor hold it"
-	out_has "agent codex            statically linked: the supervisor alone holds it, at level full (start it with -s danger-full-access"
+	out_has "agent codex        \
+    statically linked: the supervisor alone holds it, at level full (start it with -s danger-full-access"
 	out_lacks "agent qwen"
 	missing ~/started
 }

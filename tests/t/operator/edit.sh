@@ -85,7 +85,8 @@ t_saved_whole() {
 }
 
 t_new_one_begins_with_a_template() {
-	editor <<<'grep -q "^# allow = git.example.org" "$1" || exit 9; sed -i "s/^\[network\]/&\nudp = ntp.example.org:123/" "$1"'
+	editor \
+		<<<'grep -q "^# allow = git.example.org" "$1" || exit 9; sed -i "s/^\[network\]/&\nudp = ntp.example.org:123/" "$1"'
 	edit ''
 	rc_is 0
 	[ "$(stat -c %a ~/$MINE)" = 600 ] || fail "mode $(stat -c %a ~/$MINE)"
@@ -178,7 +179,8 @@ t_editor_is_words() {
 
 t_two_editors() {
 	printf 'preset = agent\n' | policy
-	editor <<<"touch '$S/first'; while [ ! -e '$S/go' ]; do sleep 0.05; done; printf '[git]\nprotect = release\n' >>\"\$1\""
+	editor \
+		<<<"touch '$S/first'; while [ ! -e '$S/go' ]; do sleep 0.05; done; printf '[git]\nprotect = release\n' >>\"\$1\""
 	pale policy edit >"$S/bg" 2>&1 </dev/null &
 	until_true 10 test -e "$S/first" || fail "the first does not begin"
 	EDITOR=true edit ''
@@ -254,7 +256,8 @@ t_project_without_a_policy() {
 t_never_inside() {
 	printf 'preset = agent\n' | policy
 	editor <<<'echo "[files]" >>"$1"'
-	fsh "EDITOR=$S/ed pale policy edit; EDITOR=$S/ed pale policy edit --project; env -u PALE_SESSION_DIR EDITOR='sed -i 1s/^/x/' pale policy edit"
+	fsh "EDITOR=$S/ed pale policy edit
+		EDITOR=$S/ed pale policy edit --project; env -u PALE_SESSION_DIR EDITOR='sed -i 1s/^/x/' pale policy edit"
 	rc_not 0
 	err_has "may not edit"
 	[ "$(cat ~/$MINE)" = "preset = agent" ] || fail "a session edited the policy"

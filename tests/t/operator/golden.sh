@@ -21,13 +21,14 @@ t_denials() {
 	echo x >private
 	echo x >a.db
 	fsh 'read x <private; read x <private; rm a.db; touch b; : >../c; true'
-	golden <<-'EOF2'
+	golden <<-EOF2
 		pale: denied read ~/work/private (policy.ini:3 [files] deny = private) id=<>; see: pale explain <>; ask Tess for it
 		bash: line 1: private: Permission denied
 		bash: line 1: private: Permission denied
 		pale: denied delete ~/work/a.db (policy.ini:5 [files] keep = *.db) id=<>; see: pale explain <>
 		rm: cannot remove 'a.db': Permission denied
-		pale: denied exec touch b (policy.ini:7 [commands] deny = touch) id=<>; see: pale explain <>; do not retry, choose another way
+		pale: denied exec touch b (policy.ini:7 [commands] deny = touch) id=<>; see: pale explain <>; \
+do not retry, choose another way
 		bash: line 1: /usr/bin/touch: Permission denied
 		pale: denied write ~/c ([files] outside the workspace) id=<>; see: pale explain <>
 		bash: line 1: ../c: Permission denied
@@ -38,10 +39,11 @@ t_findings() {
 	printf '[files]\nwrit = /x\n[commands]\nallow = (a|b\n[session]\nmode = sideways\n' | policy
 	fence true
 	rc_is 125
-	golden <<-'EOF2'
-		~/.config/pale/policy.ini:2:1: error: unknown key `writ` in [files] [unknown-key]
-		    try: did you mean `write`?
-		~/.config/pale/policy.ini:6:8: error: `sideways` is not known here: none, read-only, workspace-write or danger [bad-value]
+	golden <<-EOF2
+		~/.config/pale/policy.ini:2:1: error: unknown key \`writ\` in [files] [unknown-key]
+		    try: did you mean \`write\`?
+		~/.config/pale/policy.ini:6:8: error: \`sideways\` is not known here: none, read-only, \
+workspace-write or danger [bad-value]
 		pale: the policy has errors: nothing was started
 	EOF2
 }

@@ -41,7 +41,8 @@ decides() {
 	local want=$1
 	shift
 	run pale explain -p p.ini --json "$@"
-	python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); v = v[0] if isinstance(v, list) else v; sys.exit(v["verdict"] != sys.argv[2])' \
+	python3 -c 'import json, sys; v = json.load(open(sys.argv[1]))
+v = v[0] if isinstance(v, list) else v; sys.exit(v["verdict"] != sys.argv[2])' \
 		"$S/out" "$want" || fail "not $want: $*"
 }
 
@@ -55,7 +56,8 @@ t_fence() {
     "deniedDomains": ["*.example.org"], "allowLocalOutboundPorts": [5432]},
   "filesystem": {"allowWrite": [".", "~/out"], "denyRead": ["**/*.pem", "~/notes/"],
     "denyWrite": ["**/.env", "~/out/x"]},
-  "command": {"deny": ["git push", "rm -rf", "dd if=", "a && b"], "allow": ["git push origin docs"], "useDefaults": false},
+  "command": {"deny": ["git push", "rm -rf", "dd if=", "a && b"], "allow": ["git push origin docs"],
+    "useDefaults": false},
   "ssh": {"allowedHosts": ["*.example.net"], "allowedCommands": ["ls"]},
   "weird": 1,
 }
@@ -94,8 +96,11 @@ J
 # What a file extends holds too: files from where each stands, the user's own, a template; never in a circle.
 t_fence_extends() {
 	mkdir -p sub/deep ~/.config/fence
-	echo '{"extends": "../base.json", "command": {"deny": ["make deploy"]}, "filesystem": {"allowWrite": ["."]}}' >sub/fence.json
-	echo '{"extends": "sub/deep/more.jsonc", "network": {"allowedDomains": ["one.example"]}, "command": {"deny": ["make"]}}' >base.json
+	echo '{"extends": "../base.json", "command": {"deny": ["make deploy"]}, "filesystem": {"allowWrite": ["."]}}' \
+		>sub/fence.json
+	echo \
+		'{"extends": "sub/deep/more.jsonc", "network": {"allowedDomains": ["one.example"]}, "command": {"deny": ["make"]}}' \
+		>base.json
 	echo '{"extends": "@base", "filesystem": {"denyRead": ["~/notes"]}, /* and */ "odd": 1,}' >sub/deep/more.jsonc
 	echo '{"network": {"allowedDomains": ["two.example"]}}' >~/.config/fence/fence.json
 	import sub/fence.json
@@ -168,7 +173,8 @@ t_fence_template_report() {
 # Where the workspace is not named it is readonly.
 t_fence_walls() {
 	echo '{"network": {"allowedDomains": ["example.org"], "deniedDomains": ["*:22"]},
-		"filesystem": {"denyRead": ["~/x"], "allowWrite": ["./build"], "denyWrite": ["build/keep"]}, "credentials": []}' >fence.json
+		"filesystem": {"denyRead": ["~/x"], "allowWrite": ["./build"], "denyWrite": ["build/keep"]},
+		"credentials": []}' >fence.json
 	import fence.json
 	reported "credentials: not carried over"
 	reported "the workspace is readonly"
@@ -185,7 +191,8 @@ t_claude() {
 	mkdir .claude
 	cat >.claude/settings.json <<'J'
 {"permissions": {
-	"allow": ["Bash(npm run:*)", "Bash(git status)", "Bash(git:*)", "Bash(python3:*)", "Bash(cd x && make)", "Edit(/docs/**)",
+	"allow": ["Bash(npm run:*)", "Bash(git status)", "Bash(git:*)", "Bash(python3:*)", "Bash(cd x && make)",
+	"Edit(/docs/**)",
 		"WebFetch(domain:docs.rs)", "mcp__github__search", "Bash(git push origin topic)"],
 	"ask": ["Bash(git push:*)", "Bash(make deploy now:*)"],
 	"deny": ["Read(./.env)", "Read(.env.*)", "Read(//srv/secret/**)", "Edit(/docs/private/**)", "Bash(curl:*)",
@@ -244,7 +251,8 @@ t_files_that_are_none() {
 	# What is not read is told with what is, and with the way to a policy for any agent.
 	printf 'model = "m"\n' >config.toml
 	local args
-	for args in "codex config.toml" "--from codex config.toml" "--from opencode config.toml" "--from srt config.toml" config.toml "--from claude config.toml"; do
+	for args in "codex config.toml" "--from codex config.toml" \
+		"--from opencode config.toml" "--from srt config.toml" config.toml "--from claude config.toml"; do
 		run pale import $args
 		rc_is 2
 		err_has "import reads the rules of fence and claude"
@@ -258,7 +266,8 @@ t_files_that_are_none() {
 }
 
 t_values_that_no_line_holds() {
-	printf '{"command": {"deny": ["a\\nallow = b", "x ;y", "%s", 7, "\\u001b[2J"]}, "filesystem": {"denyRead": ["~/a ; b", "$HOME/x"]}}' \
+		printf '{"command": {"deny": ["a\\nallow = b", "x ;y", "%s", 7, "\\u001b[2J"]},
+		"filesystem": {"denyRead": ["~/a ; b", "$HOME/x"]}}' \
 		"$(printf 'w%.0s' {1..300})" >fence.json
 	import fence.json
 	lacks_line "allow = b"

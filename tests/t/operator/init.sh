@@ -26,7 +26,8 @@ t_first_run() {
 	err_is_empty
 	grep -qE "^found  opencode +hooked +$S/bin/opencode$" "$S/out" || fail "opencode is not told"
 	grep -qE "^found  crush +hooked " "$S/out" || fail "crush is not told"
-	grep -qE "^wrote  $HOME/$MINE  \(preset agent, [0-9]+ rules, lint clean\)$" "$S/out" || fail "what was written is not told"
+	grep -qE "^wrote  $HOME/$MINE  \(preset agent, [0-9]+ rules, lint clean\)$" "$S/out" ||
+		fail "what was written is not told"
 	out_has "level  "
 	[ "$(tail -1 "$S/out")" = "next:  pale run -- opencode" ] || fail "the next command is not the last line"
 	[ "$(stat -c %a ~/$MINE)" = 600 ] || fail "its mode is another"
@@ -103,7 +104,8 @@ t_never_over_another() {
 	err_has "stays as it is"
 	run pale init --json
 	rc_is 1
-	python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert j["kept"] and not j["written"] and j["findings"] and j["text"] is None, j' "$S/out" ||
+	python3 -c 'import json, sys; j = json.load(open(sys.argv[1]))
+assert j["kept"] and not j["written"] and j["findings"] and j["text"] is None, j' "$S/out" ||
 		fail "not in JSON"
 	printf '# mine\n' | policy
 	run pale init --force --preset review

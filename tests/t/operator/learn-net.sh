@@ -81,7 +81,8 @@ t_names_sockets_ports() {
 	# By these lines, and nothing but them, it goes as it went.
 	OPTS=(-p "$S/new.ini")
 	fence python3 day.py
-	out_is "$(printf '%s\n' "stream ['good', 'own.example']" "datagram b'echo x'" "sock b'reached'" "daemon errno 13" "listen listens" "address errno 13")"
+	out_is "$(printf '%s\n' "stream ['good', \
+'own.example']" "datagram b'echo x'" "sock b'reached'" "daemon errno 13" "listen listens" "address errno 13")"
 	run pale learn -p "$S/new.ini" --json
 	python3 - "$S/out" <<-'PY' || fail "something is still proposed"
 		import json, sys

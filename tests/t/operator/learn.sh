@@ -57,7 +57,8 @@ t_proposed_and_replayed() {
 	rc_is 0
 	err_has "is saved"
 	# What was there stays, and what was printed stands behind it.
-	cmp -s <(cat "$S/before" "$S/printed" | cat -s) <(cat -s ~/$MINE; echo) || fail "another text was written: $(cat ~/$MINE)"
+	cmp -s <(cat "$S/before" "$S/printed" | cat -s) <(cat -s ~/$MINE; echo) ||
+		fail "another text was written: $(cat ~/$MINE)"
 	grep -qE "^# learnt from session [0-9a-z-]+: 2 things, 2 times$" ~/$MINE || fail "the comment is not there"
 	run pale lint
 	rc_is 0
@@ -130,7 +131,8 @@ t_nothing_dangerous() {
 	rc_is 0
 	out_has "write = ~/build"
 	out_has "allow = own.example"
-	for f in .inputrc .gdbinit .screenrc .psqlrc .xsession .nvm .ipython .config/pip .local/share/bash-completion .selected_editor; do
+	for f in .inputrc .gdbinit .screenrc \
+		.psqlrc .xsession .nvm .ipython .config/pip .local/share/bash-completion .selected_editor; do
 		out_lacks "write = ~/$f"
 	done
 	for f in github.io s3.amazonaws.com co.uk; do
@@ -144,7 +146,8 @@ t_what_lint_says_is_not_taken() {
 	policy <<<$'preset = agent\n[network]\ndeny = evil.example:443'
 	OPTS=(-n)
 	mkdir -p ~/snap/tool/out
-	fsh 'for h in pastebin.com own.example evil.example; do getent hosts $h; done; echo x >~/snap/tool/out/x; echo y >~/snap/tool/out/y'
+	fsh 'for h in pastebin.com own.example evil.example; do getent hosts $h; done
+		echo x >~/snap/tool/out/x; echo y >~/snap/tool/out/y'
 	run pale learn --json
 	python3 - "$S/out" <<-'PY' || fail "the report"
 		import json, sys
@@ -265,7 +268,8 @@ t_diff_by_other_ledgers() {
 	local ledger
 	policy <<<'preset = agent'
 	OPTS=(-n)
-	TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789 fsh 'echo $TOKEN ghp_abcdefghijklmnopqrstuvwxyz0123456789 >/dev/null; ls "/tmp/ghp_abcdefghijklmnopqrstuvwxyz0123456789"; echo x >../made'
+	TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789 fsh 'echo $TOKEN ghp_abcdefghijklmnopqrstuvwxyz0123456789 >/dev/null
+		ls "/tmp/ghp_abcdefghijklmnopqrstuvwxyz0123456789"; echo x >../made'
 	printf 'preset = agent\n[files]\nwrite = ~/made\n[commands]\ndeny = ls\n' >"$S/new.ini"
 	chmod 600 "$S/new.ini"
 	ledger=$(echo "$STATE"/sessions/*/ledger.jsonl)
@@ -303,7 +307,8 @@ t_diff_of_a_huge_ledger() {
 		    r["target"] = "/srv/data/%d/%s" % (i, "x" * 100)
 		    print(json.dumps(r))
 	PY
-	run bash -c 'ulimit -v 400000; exec pale policy diff --ledger "$1" --unverified --json "$2"' - "$S/huge.jsonl" "$S/new.ini"
+	run bash -c 'ulimit -v 400000
+		exec pale policy diff --ledger "$1" --unverified --json "$2"' - "$S/huge.jsonl" "$S/new.ini"
 	rc_is 1
 	python3 - "$S/out" <<-'PY' || fail "the report"
 		import json, sys

@@ -28,7 +28,8 @@ t_json_everywhere() {
 	run pale session list --json
 	is_json
 	run pale log --json
-	python3 -c 'import json, sys; n = [json.loads(l) for l in open(sys.argv[1])]; assert n' "$S/out" || fail "pale log --json"
+	python3 -c 'import json, sys; n = [json.loads(l) for l in open(sys.argv[1])]
+assert n' "$S/out" || fail "pale log --json"
 	run pale log verify --json
 	rc_is 0
 	is_json
@@ -146,7 +147,8 @@ t_sensitive_flag() {
 
 t_project_policy_only_tightens() {
 	mkdir .pale
-	printf '[files]\nwrite = ~/elsewhere\ndeny = private\n[commands]\nask = npm publish\n[session]\napprovals = never\n' >.pale/policy.ini
+	printf '[files]\nwrite = ~/elsewhere\ndeny = private\n[commands]\nask = npm publish\n[session]\napprovals = never\n' \
+		>.pale/policy.ini
 	chmod 600 .pale/policy.ini
 	echo "$DECOY" >private
 	fsh 'cat private; echo x >~/elsewhere/made'
@@ -353,15 +355,20 @@ t_explain_and_run_agree() {
 	cat >questions.py <<-'EOF2'
 		import random, os
 		random.seed(4)
-		home, dirs = os.environ["HOME"], ["", "a/", "a/b/", "vault/", "link/", "out/", "out/d/", "../", "../elsewhere/", "../elsewhere/d/", "../.ssh/", "a/../", "a/b/../../vault/", "/tmp/pale-test-%d/" % os.getpid()]
+		home, dirs = os.environ["HOME"], ["", "a/", "a/b/", "vault/", "link/", "out/", "out/d/", "../", "../elsewhere/",
+		    "../elsewhere/d/", "../.ssh/", "a/../", "a/b/../../vault/", "/tmp/pale-test-%d/" % os.getpid()]
 		files = ["f%d", "x%d.sqlite", "id_rsa%d", ".git/hooks/h%d", ".vscode/t%d.json", ".git/hooks/h%d.sample", ".env%d"]
-		words = {"git": ["push origin main", "push origin dev", "push origin next", "push", "status", "commit -m x", "-C a push origin +HEAD:main", "push origin topic"],
-		         "npm": ["publish", "install", "run build", "token"], "cargo": ["publish", "build"], "gh": ["pr create", "pr view", "api x"],
-		         "docker": ["run --privileged x", "ps"], "systemctl": ["poweroff", "status"], "rm": ["-rf x", "-r -f x", "x", "-fr x"], "make": ["release", "all"], "touch": ["x"]}
+		words = {"git": ["push origin main", "push origin dev", "push origin next", "push", "status", "commit -m x",
+		    "-C a push origin +HEAD:main", "push origin topic"],
+		         "npm": ["publish", "install", "run build", "token"], "cargo": ["publish", "build"],
+		         "gh": ["pr create", "pr view", "api x"],
+		         "docker": ["run --privileged x", "ps"], "systemctl": ["poweroff", "status"],
+		         "rm": ["-rf x", "-r -f x", "x", "-fr x"], "make": ["release", "all"], "touch": ["x"]}
 		out = []
 		while len(out) < 130:
 		    p = random.choice(dirs) + random.choice(files) % len(out)
-		    q = (random.choice(["read", "write", "delete"]), home + "/work/" + p if random.random() < .3 and not p.startswith("/") else p)
+		    q = (random.choice(["read", "write", "delete"]), home + "/work/" + p if random.random() < .3
+		        and not p.startswith("/") else p)
 		    out.append(q)
 		    # It exists, so that the answer is about permission; each question has a file of its own.
 		    os.makedirs(os.path.dirname(q[1]) or ".", exist_ok=True)
@@ -391,7 +398,10 @@ t_explain_and_run_agree() {
 	export PATH=$W/bin:$PATH
 	while IFS=$'\t' read -r op what; do
 		# shellcheck disable=SC2086
-		if [ "$op" = exec ]; then pale explain exec -- $what; else pale explain --level "$T_LEVEL" "$op" "$what"; fi >/dev/null 2>"$S/err"
+		if [ "$op" = exec ]; then
+			pale explain exec -- $what
+		else pale explain --level "$T_LEVEL" "$op" "$what"
+		fi >/dev/null 2>"$S/err"
 		case $? in
 		0) echo "allow	$op	$what" ;;
 		1 | 3) echo "deny	$op	$what" ;;

@@ -250,7 +250,8 @@ t_reads_floor() {
 	reload
 	[ "$RC" = 0 ] || fail "reload: $(cat "$S/err2")"
 	says "read $W/file" no
-	[ "$T_LEVEL" != full ] || grep -q "reads = floor: programs without hooks read" "$S/out" || fail "what stays open is not said"
+	[ "$T_LEVEL" != full ] || grep -q "reads = floor: programs without hooks read" "$S/out" ||
+		fail "what stays open is not said"
 	finish
 }
 
@@ -421,7 +422,8 @@ could("truncate", lambda: os.truncate(image, 0))
 could("truncate by descriptor", lambda: os.ftruncate(ro, 0))
 could("symlink", lambda: os.symlink("/dev/null", d + "/image.1"))
 could("rename of the directory", lambda: os.rename(d, d + "x"))
-could("a shared mapping to write", lambda: mmap.mmap(ro, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE).close())
+could("a shared mapping to write",
+    lambda: mmap.mmap(ro, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE).close())
 
 def through_maps():
     with open("/proc/self/maps") as f:

@@ -25,8 +25,9 @@ told_only() {
 t_what_runs_later() {
 	mkdir -p .git/hooks src .github/workflows
 	loud 'echo x >Makefile; echo x >src/conftest.py; echo x >README.md; echo x >src/main.c
-echo x >.github/workflows/a.yml; echo x >CLAUDE.md; echo x >"Dockerfile.a
-b"; mkdir -p unit && echo x >unit/x.service; echo x >.git/hooks/x.sample; mkdir -p sub; echo "gitdir: ../evil" >sub/.git'
+		echo x >.github/workflows/a.yml; echo x >CLAUDE.md; echo x >"Dockerfile.a
+b"; mkdir -p unit && echo x >unit/x.service
+	echo x >.git/hooks/x.sample; mkdir -p sub; echo "gitdir: ../evil" >sub/.git'
 	told_only 'Makefile (make)' 'src/conftest.py (python)' '.github/workflows/a.yml (continuous integration)' \
 		'CLAUDE.md (the next agent)' 'Dockerfile.a\x0ab (a container)' 'unit/x.service (systemd or the desktop)' \
 		'sub/.git (git)'
@@ -34,7 +35,9 @@ b"; mkdir -p unit && echo x >unit/x.service; echo x >.git/hooks/x.sample; mkdir 
 	out_has 'runs later'
 	out_has "$W/Makefile (make)"
 	run pale session show --json
-	python3 -c 'import json,sys; d=json.load(open(sys.argv[1]))["runs_later"]; assert d[sys.argv[2]+"/CLAUDE.md"]=="the next agent", d; assert not any("README" in k for k in d)' "$S/out" "$W" || fail "not in --json"
+	python3 -c 'import json,sys; d=json.load(open(sys.argv[1]))["runs_later"]
+assert d[sys.argv[2]+"/CLAUDE.md"]=="the next agent", d
+assert not any("README" in k for k in d)' "$S/out" "$W" || fail "not in --json"
 }
 
 # Of each runner files that it runs or obeys; those of the last row are an agent's.
@@ -151,8 +154,9 @@ t_files_of_a_package() {
 }
 
 t_programs_are_counted() {
-	loud 'mkdir -p node_modules/.bin node_modules/x; for i in 1 2 3; do echo x >node_modules/.bin/$i; chmod +x node_modules/.bin/$i; done
-echo x >node_modules/x/Makefile'
+		loud 'mkdir -p node_modules/.bin node_modules/x
+		for i in 1 2 3; do echo x >node_modules/.bin/$i; chmod +x node_modules/.bin/$i; done
+		echo x >node_modules/x/Makefile'
 	told_only 'node_modules/.bin (3 programs)'
 }
 

@@ -9,7 +9,8 @@ cannot_read() {
 }
 
 t_empty_environment() {
-	fsh 'env -i /bin/cat ~/.ssh/id_rsa; env -i /usr/bin/env -i /bin/cat ~/.ssh/id_rsa; (unset LD_PRELOAD PALE_SESSION_DIR; cat ~/.ssh/id_rsa); exec -c /bin/cat '"$HOME"'/.ssh/id_rsa'
+		fsh 'env -i /bin/cat ~/.ssh/id_rsa; env -i /usr/bin/env -i /bin/cat ~/.ssh/id_rsa
+		(unset LD_PRELOAD PALE_SESSION_DIR; cat ~/.ssh/id_rsa); exec -c /bin/cat '"$HOME"'/.ssh/id_rsa'
 	cannot_read
 	[ "$(grep -c '^pale: denied read' "$S/err")" = 4 ] || fail "not all four were denied"
 	fsh 'env -i /usr/bin/env' # the fence's own two variables are there again, and nothing else
@@ -77,7 +78,10 @@ t_node() {
 	cat >sub.js <<-'EOF2'
 		const fs = require('fs'), cp = require('child_process'), os = require('os');
 		const key = os.homedir() + '/.ssh/id_rsa', out = os.homedir() + '/outside';
-		const refused = f => { try { f() } catch (e) { if (e.code === 'EACCES') return; throw e } throw new Error('done: ' + f) };
+		const refused = f => {
+		  try { f() } catch (e) { if (e.code === 'EACCES') return; throw e }
+		  throw new Error('done: ' + f)
+		};
 		refused(() => fs.readFileSync(key));
 		refused(() => fs.openSync(key));
 		refused(() => fs.writeFileSync(out, 'x'));
@@ -90,7 +94,10 @@ t_node() {
 		refused(() => fs.rmSync(os.homedir() + '/outside-file'));
 		if (cp.spawnSync('cat', [key], { env: {} }).stdout.length) throw new Error('child read it');
 		if (cp.spawnSync('/bin/cat', [key], { stdio: ['ignore', 'pipe', 'pipe'] }).status !== 1) throw new Error('child');
-		try { cp.execSync('cat ~/.ssh/id_rsa', { stdio: 'pipe' }); throw new Error('shell read it') } catch (e) { if (e.status !== 1) throw e }
+		try {
+		  cp.execSync('cat ~/.ssh/id_rsa', { stdio: 'pipe' });
+		  throw new Error('shell read it')
+		} catch (e) { if (e.status !== 1) throw e }
 		fs.writeFileSync('made', 'x'); fs.renameSync('made', 'made2'); fs.unlinkSync('made2');
 		fs.promises.readFile(key).then(() => { throw new Error('async read it') }, async e => {
 			if (e.code !== 'EACCES') throw e;
@@ -268,12 +275,22 @@ t_nested_run() {
 	no_decoy
 	fence pale run -p /dev/null -- cat ~/.ssh/id_rsa
 	rc_is 125
-	fsh 'pale run -q -- cat ~/.ssh/id_rsa; unset PALE_SESSION_DIR; pale run -q -- cat ~/.ssh/id_rsa; env -i HOME=$HOME PATH=$PATH XDG_RUNTIME_DIR=$HOME/work pale run -q -- cat ~/.ssh/id_rsa'
+	fsh 'pale run -q -- cat ~/.ssh/id_rsa; unset PALE_SESSION_DIR; pale run -q -- cat ~/.ssh/id_rsa
+		env -i HOME=$HOME PATH=$PATH XDG_RUNTIME_DIR=$HOME/work pale run -q -- cat ~/.ssh/id_rsa'
 	no_decoy
 }
 
 t_asan_program() {
-	printf '#include <stdio.h>\nint main(int c, char **v) { FILE *f = fopen(v[1], "r"); char b[99]; if (!f) { perror("open"); return 1; } puts(fgets(b, 99, f)); return 0; }\n' >a.c
+		cat >a.c <<-'END'
+		#include <stdio.h>
+		int main(int c, char **v) {
+			FILE *f = fopen(v[1], "r");
+			char b[99];
+			if (!f) { perror("open"); return 1; }
+			puts(fgets(b, 99, f));
+			return 0;
+		}
+	END
 	gcc -fsanitize=address -o a a.c || fail "does not compile"
 	fence ./a file
 	cat "$S/out" "$S/err" >both

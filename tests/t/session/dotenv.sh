@@ -93,7 +93,8 @@ t_where_an_agent_worked() {
 	rc_is 0
 	reaches yes evil.example
 	# A list that has grown is rid of what is gone, and of nothing else.
-	python3 -c 'import sys; open(sys.argv[1], "a").write("".join("\0/gone/%d/%s\0" % (i, "x" * 80) for i in range(4000)))' "$STATE/worked"
+	python3 -c 'import sys
+open(sys.argv[1], "a").write("".join("\0/gone/%d/%s\0" % (i, "x" * 80) for i in range(4000)))' "$STATE/worked"
 	mkdir other && cd other
 	OPTS=()
 	fence true
@@ -151,7 +152,8 @@ t_environment() {
 t_protected_branches() {
 	git init -q . && git add file && git commit -q -m one && git checkout -q -b topic
 	git branch develop && git branch release/1 && git branch other
-	PRIMARY_BRANCH_PATTERNS="develop, release/*" fsh 'git checkout other; git checkout develop; git checkout release/1; git checkout main; git rev-parse --abbrev-ref HEAD'
+	PRIMARY_BRANCH_PATTERNS="develop, release/*" fsh 'git checkout other
+		git checkout develop; git checkout release/1; git checkout main; git rev-parse --abbrev-ref HEAD'
 	out_is other
 	denied exec "git checkout develop" "environment:1 [git] protect = develop"
 	denied exec "git checkout release/1" "release/*"

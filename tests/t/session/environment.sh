@@ -47,7 +47,8 @@ t_what_others_preload_is_not_taken_along() {
 
 t_secrets_of_the_list() {
 	export GH_TOKEN=fromenvironment OPENAI_API_KEY=fromenvironment2 ANTHROPIC_API_KEY=
-	mkdir ws && printf 'export GH_TOKEN="fromfile"\r\nOPENAI_API_KEY=\nANTHROPIC_API_KEY='"'from file'"'\nOTHER=x\nPATH=/evil\n' >.env
+	mkdir ws &&
+		printf 'export GH_TOKEN="fromfile"\r\nOPENAI_API_KEY=\nANTHROPIC_API_KEY='"'from file'"'\nOTHER=x\nPATH=/evil\n' >.env
 	run pale run -q -w ws -- env
 	rc_is 0
 	# The environment goes first, the file fills, and what it leaves empty is withheld.

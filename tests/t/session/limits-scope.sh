@@ -10,7 +10,8 @@ BUS=/run/user/$(id -u "$T_USER")/bus
 seems() {
 	[ -x /usr/bin/busctl ] || skip "busctl is not installed"
 	mount -t tmpfs -o mode=755 run /run
-	[ "$(stat -fc %T /sys/fs/cgroup)" = cgroup2fs ] || mount -t cgroup2 cgroup2 /sys/fs/cgroup || skip "no cgroups of version 2"
+	[ "$(stat -fc %T /sys/fs/cgroup)" = cgroup2fs ] ||
+		mount -t cgroup2 cgroup2 /sys/fs/cgroup || skip "no cgroups of version 2"
 	mkdir -p /run/systemd/system "${BUS%/*}"
 	chown "$T_USER" "${BUS%/*}"
 	cd "$W" || exit 1

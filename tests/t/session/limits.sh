@@ -144,7 +144,8 @@ except OSError as e:
     print(e.errno, len(f) < 64)"; ulimit -n 65 || echo held'
 	out_is "$(printf '64\n64\n921600\n1048576\n24 True\nheld')"
 	# A nested run has them too, and its own options none.
-	fsh 'pale run -q --timeout 1s -- true; echo $?; pale run -q --limit files=32 -- true; echo $?; pale run -q --no-prompt -- bash -c "ulimit -n"'
+	fsh 'pale run -q --timeout 1s -- true
+		echo $?; pale run -q --limit files=32 -- true; echo $?; pale run -q --no-prompt -- bash -c "ulimit -n"'
 	out_is "$(printf '125\n125\n64')"
 }
 
@@ -259,7 +260,8 @@ t_shown() {
 	out_has "memory = 4G"
 	out_has "time = 90m"
 	run pale policy show --json
-	[ "$(python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); print(j["limits"])' "$S/out")" = "{'memory': '4G', 'time': '90m', 'enforce': 'all'}" ] || fail "not in JSON"
+	[ "$(python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); print(j["limits"])' "$S/out")" = \
+		"{'memory': '4G', 'time': '90m', 'enforce': 'all'}" ] || fail "not in JSON"
 }
 
 scenario "$@"

@@ -33,7 +33,10 @@ t_both() {
 t_one_file() {
 	logged
 	RC=0
-	pale run -q "${OPTS[@]}" -- bash -c 'for i in 1 2 3 4 5; do echo o$i; echo e$i >&2; done' >"$S/both" 2>&1 </dev/null || RC=$?
+	pale run -q "${OPTS[@]}" -- bash -c 'for i in 1 2 3 4 5; do
+			echo o$i
+			echo e$i >&2
+		done' >"$S/both" 2>&1 </dev/null || RC=$?
 	rc_is 0
 	file_is "$S/both" "$(printf '%s\n' o1 e1 o2 e2 o3 e3 o4 e4 o5 e5)"
 	cmp -s "$S/both" "$(only stdout)" || fail "the log has another order"
@@ -43,7 +46,8 @@ t_one_file() {
 t_drained() {
 	logged
 	RC=0
-	pale run -q "${OPTS[@]}" -- bash -c 'head -c 30000000 /dev/zero | tr "\0" x; head -c 3000000 /dev/zero >&2' 2>"$S/e" | cksum >"$S/sum"
+	pale run -q "${OPTS[@]}" -- bash -c 'head -c 30000000 /dev/zero | tr "\0" x
+		head -c 3000000 /dev/zero >&2' 2>"$S/e" | cksum >"$S/sum"
 	[ "$(cat "$S/sum")" = "$(head -c 30000000 /dev/zero | tr '\0' x | cksum)" ] || fail "lost on the way"
 	[ "$(cksum <"$(only stdout)")" = "$(cat "$S/sum")" ] || fail "lost in the log"
 	[ "$(stat -c %s "$S/e" "$(only stderr)" | sort -u)" = 3000000 ] || fail "lost on standard error"
@@ -166,7 +170,8 @@ t_stalled_reader() {
 t_terminal() {
 	need script
 	logged
-	script -qec "pale run -q --level hooks -- bash -c 'echo out; echo err >&2' | cat >$S/piped" "$S/typescript" >"$S/out" </dev/null
+	script -qec "pale run -q --level hooks -- bash -c 'echo out; echo err >&2' | cat >$S/piped" \
+		"$S/typescript" >"$S/out" </dev/null
 	file_is "$S/piped" out
 	file_is "$(only stdout)" out
 	[ "$(ls "$LOGS" | wc -l)" = 1 ] || fail "$(ls "$LOGS")"

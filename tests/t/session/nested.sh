@@ -32,7 +32,8 @@ t_narrow_by_preset() {
 	file_is after 3
 	recorded write deny "$W/inside" image=1
 	recorded write allow "$W/after"
-	recorded session/narrow "" "image=1 inside=0 mode=read-only" "preset=review sha256=" '"target":"'"$W"'"' '"via":"helper"'
+	recorded session/narrow "" "image=1 inside=0 mode=read-only" \
+		"preset=review sha256=" '"target":"'"$W"'"' '"via":"helper"'
 	verifies
 }
 
@@ -92,7 +93,8 @@ t_cannot_loosen() {
 		mode = open
 		unix = /
 	EOF2
-	nested -p loose.ini -- bash -c 'cat ~/.ssh/id_rsa; echo 1 >~/outside-file; echo 2 >made; git push origin main; pale pending; cat ~/.local/state/pale/sessions/*/ledger.jsonl'
+	nested -p loose.ini -- bash -c 'cat ~/.ssh/id_rsa; echo 1 >~/outside-file
+		echo 2 >made; git push origin main; pale pending; cat ~/.local/state/pale/sessions/*/ledger.jsonl'
 	denied read "$HOME/.ssh/id_rsa"
 	denied write "$HOME/outside-file" "(outer session)"
 	denied exec "git push origin main"
@@ -101,7 +103,8 @@ t_cannot_loosen() {
 	missing made
 	out_lacks '"hash"'
 	OPTS=()
-	nested -p loose.ini -- bash -c 'cat ~/.ssh/id_rsa; echo 1 >~/outside-file; cat ~/.local/state/pale/sessions/*/ledger.jsonl; echo x >>~/.config/pale/policy.ini'
+	nested -p loose.ini -- bash -c 'cat ~/.ssh/id_rsa
+		echo 1 >~/outside-file; cat ~/.local/state/pale/sessions/*/ledger.jsonl; echo x >>~/.config/pale/policy.ini'
 	denied write "$HOME/outside-file" "(outer session)"
 	no_decoy
 	out_lacks '"hash"'
@@ -148,7 +151,8 @@ t_forged_variables() {
 		preset = agent
 	EOF2
 	# image.2 is a looser sibling of image.1
-	fsh 'pale run -q --preset review -- true; pale run -q -p two.ini -- true; exec pale run -q --preset review -- bash try.sh'
+	fsh 'pale run -q --preset review -- true
+		pale run -q -p two.ini -- true; exec pale run -q --preset review -- bash try.sh'
 	rc_is 1
 	[ "$(cat "$S/out")" = "$(for _ in $(seq 14); do echo 1; done)" ] || fail "some child lives under another image"
 	missing made
@@ -187,7 +191,8 @@ t_two_levels() {
 	printf 'preset = agent\n[files]\ndeny = one\n' >one.ini
 	printf 'preset = agent\n[files]\ndeny = two\n' >two.ini
 	echo 1 >one && echo 2 >two
-	fsh 'pale run -q -p one.ini -- bash -c "cat one; cat two; pale run -q -p two.ini -- bash -c \"cat one; cat two; cat file; PALE_IMAGE=image.1 cat two\"; cat two"; cat one'
+	fsh 'pale run -q -p one.ini -- bash -c "cat one; cat two; pale run -q -p two.ini -- bash -c \"cat one
+		cat two; cat file; PALE_IMAGE=image.1 cat two\"; cat two"; cat one'
 	rc_is 0
 	[ "$(grep -cx 1 "$S/out")" = 1 ] || fail "one was read inside"
 	[ "$(grep -cx 2 "$S/out")" = 2 ] || fail "two was not read where it may be, or was where it may not"
@@ -290,10 +295,12 @@ t_denied_command_of_the_operator() {
 t_explain_inside() {
 	printf 'preset = review\n[commands]\nallow = pale explain ...\n' >review.ini
 	OPTS=(-p review.ini)
-	fsh 'pale explain write made; pale explain --preset agent write made; pale explain --mode workspace-write read ~/.ssh/id_rsa'
+	fsh 'pale explain write made; pale explain --preset agent write made
+		pale explain --mode workspace-write read ~/.ssh/id_rsa'
 	rc_is 1
 	[ "$(grep -c '^DENY' "$S/out")" = 3 ] || fail "not all three are denied"
-	grep -A1 "^DENY *write $W/made" "$S/out" | grep -q 'mode is read-only (outer session)' || fail "the outer mode is not named"
+	grep -A1 "^DENY *write $W/made" "$S/out" | grep -q 'mode is read-only (outer session)' ||
+		fail "the outer mode is not named"
 	OPTS=()
 	policy <<-EOF2
 		[files]
@@ -394,7 +401,8 @@ t_hostile_bundles() {
 		    if r and r[0]:
 		        env = dict(os.environ, PALE_IMAGE="image.%d" % r[0])
 		        try:
-		            p = subprocess.run(["bash", "-c", "echo $PALE_IMAGE; cat ~/.ssh/id_rsa; echo x >>~/outside-file; curl -s http://127.0.0.1:9/"],
+		            p = subprocess.run(["bash", "-c",
+		                "echo $PALE_IMAGE; cat ~/.ssh/id_rsa; echo x >>~/outside-file; curl -s http://127.0.0.1:9/"],
 		                               env=env, capture_output=True, text=True)
 		        except PermissionError:  # whoever narrows himself lives under it, and what he starts
 		            assert bundle["preset"] == "review", bundle
@@ -406,76 +414,6 @@ t_hostile_bundles() {
 	out_is fine
 	file_is ~/outside-file "$DECOY outside-file"
 	verifies
-}
-
-# Whoever is in a nested run, and knows number and stack of what runs beside it.
-BESIDE='sleep 60 </dev/null & sleep 0.3; at=$(sed -n "/stack/s/-.*//p" /proc/$!/maps);'
-reach() {
-	cat >reach.py <<-'EOF2'
-		import ctypes, os, signal, subprocess, sys
-		libc = ctypes.CDLL(None, use_errno=True)
-		class iovec(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("len", ctypes.c_size_t)]
-		def vm(call, pid):
-		    at = int(sys.argv[2], 16)
-		    mine = ctypes.create_string_buffer(8)
-		    return getattr(libc, call)(pid, ctypes.byref(iovec(ctypes.addressof(mine), 8)), 1, ctypes.byref(iovec(at, 8)), 1, 0)
-		def trace(request, pid):
-		    r = libc.ptrace(request, pid, None, None)
-		    if r == 0: os.waitpid(pid, 0x40000000) if request == 16 else None; libc.ptrace(17, pid, None, None)
-		    return r
-		def opened(name, flags):
-		    def act(pid):
-		        os.close(os.open("/proc/%d/%s" % (pid, name), flags)); return 0
-		    return act
-		ways = {
-		    "attach": lambda pid: trace(16, pid), "seize": lambda pid: trace(0x4206, pid),
-		    "readv": lambda pid: vm("process_vm_readv", pid), "writev": lambda pid: vm("process_vm_writev", pid),
-		    "getfd": lambda pid: libc.syscall(438, os.pidfd_open(pid), 0, 0),
-		    "kcmp": lambda pid: libc.syscall(312, os.getpid(), pid, 1, 0, 0),
-		    "mem": opened("mem", os.O_RDONLY), "mem+": opened("mem", os.O_RDWR), "environ": opened("environ", os.O_RDONLY),
-		    "fd": opened("fd/0", os.O_RDONLY), "task": opened("task/%s/mem" % sys.argv[1], os.O_RDONLY),
-		    "limits": lambda pid: libc.prlimit(pid, 7, ctypes.byref((ctypes.c_ulong * 2)(64, 64)), None),
-		}
-		for name, way in ways.items():
-		    ctypes.set_errno(0)
-		    try: r = way(int(sys.argv[1]))
-		    except OSError as e: r = -1
-		    if r >= 0: print(name)
-	EOF2
-}
-
-t_what_runs_beside_is_out_of_reach() {
-	local level inside
-	reach
-	for level in full strict; do
-		OPTS=(--level $level)
-		for inside in '' 'pale run -q --mode read-only --' 'pale run -q -n --'; do
-			fsh "$BESIDE $inside python3 -B reach.py \$! \$at; kill \$!"
-			[ -n "$inside" ] || [ "$(wc -l <"$S/out")" -ge 9 ] || fail "even beside it little is reached"
-			[ -z "$inside" ] || out_is ''
-		done
-	done
-}
-
-t_a_debugger_reaches_nothing_beside() {
-	need gdb
-	for level in full strict; do
-		OPTS=(--level $level)
-		fsh 'sleep 60 & pale run -q --mode read-only -- gdb -nx -batch -p $! -ex "call (int)creat(\"escaped\",0644)"; kill $!'
-		missing escaped
-	done
-}
-
-# What holds it back from others does not hold it back from its own, nor its files.
-t_inside_all_works() {
-	reach
-	mkdir a b && echo x >a/f
-	fsh 'pale run -q -n -- bash -c "$1"' sh "mv a/f b/f; ln b/f a/g; mkfifo p; rm p; $BESIDE python3 -B reach.py \$! \$at; kill \$!; pale run -q -n -- cat b/f"
-	rc_is 0
-	out_has writev
-	out_has attach
-	out_has x
-	exists a/g
 }
 
 # A program that puts itself into layer after layer leaves none for a run that needs one.

@@ -24,8 +24,10 @@ t_files_that_no_rule_names() {
 
 # What the supervisor lets git write by looking at it is nothing that the policy does not allow.
 t_ordinary_git() {
-	git init -q && git config user.email a@b && git config user.name a && git commit -q --allow-empty -m x && git switch -q -c topic
-	run pale run --observe -- sh -c 'echo 1 >f; git add f; git commit -qm f; git config alias.st status; git switch -q -c t2; git tag v1; git gc -q'
+	git init -q && git config user.email a@b &&
+		git config user.name a && git commit -q --allow-empty -m x && git switch -q -c topic
+	run pale run --observe -- sh -c 'echo 1 >f
+		git add f; git commit -qm f; git config alias.st status; git switch -q -c t2; git tag v1; git gc -q'
 	rc_is 0
 	err_has ": 0 things happened that the policy does not allow"
 }
@@ -75,7 +77,8 @@ t_own_files_and_what_runs_later() {
 	printf '# mine\n' | policy
 	git init -q .
 	echo before >~/.bashrc
-	fsh 'echo x >~/.config/pale/policy.ini; echo x >~/.bashrc; echo x >.git/hooks/pre-commit; ls ~/.local/state/pale; mv ~/.config/pale ~/p'
+	fsh 'echo x >~/.config/pale/policy.ini
+		echo x >~/.bashrc; echo x >.git/hooks/pre-commit; ls ~/.local/state/pale; mv ~/.config/pale ~/p'
 	file_is ~/.config/pale/policy.ini "# mine"
 	file_is ~/.bashrc before
 	missing .git/hooks/pre-commit
@@ -117,7 +120,8 @@ t_sockets_of_others() {
 		s.accept()[0].send(b"reached")
 	PY
 	until_true 20 test -S ~/sock || fail "no listener"
-	fence python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))' "$HOME/sock"
+	fence python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))' "$HOME/sock"
 	rc_not 0
 	out_lacks reached
 	recorded unix deny "$HOME/sock"
@@ -132,7 +136,8 @@ t_said_and_counted() {
 	run pale session show
 	out_has "observed   nothing but secrets was held; 1 times the policy would have said no, or asked; see: pale learn"
 	run pale session show --json
-	python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert j["observing"] and j["observed"] == 1, j' "$S/out" ||
+	python3 -c 'import json, sys; j = json.load(open(sys.argv[1]))
+assert j["observing"] and j["observed"] == 1, j' "$S/out" ||
 		fail "not in JSON"
 	run pale run -- true
 	err_lacks "observing"

@@ -29,7 +29,8 @@ on_squatted() {
 		[ -z "$(ls -A "$STATE/run")" ] || fail "$how: something is left"
 	done
 	# Who looks for sessions finds it there.
-	setpriv --reuid="$T_USER" --regid="$(id -g "$T_USER")" --clear-groups env -u XDG_RUNTIME_DIR pale run -q -- sleep 20 2>/dev/null &
+	setpriv --reuid="$T_USER" --regid="$(id -g "$T_USER")" \
+		--clear-groups env -u XDG_RUNTIME_DIR pale run -q -- sleep 20 2>/dev/null &
 	until_true 10 eval 'ls "$STATE"/run/*/control.sock' || fail "no session"
 	mine pale session list
 	out_has "sleep"

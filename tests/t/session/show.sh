@@ -44,7 +44,8 @@ t_json() {
 	fact_is 'j["status"], j["alive"]' "('exit 3', False)"
 	fact_is 'sum(j["counts"]["denied"].values())' 2
 	fact_is 'j["counts"]["processes"]' "{'hooked': 5, 'kernel_only': 0, 'static': 0}"
-	fact_is '[(d["op"], d["target"], d["count"], d["hook"], d["kernel"]) for d in j["denied"]]' "[('read', '$HOME/.ssh/id_rsa', 2, 2, 0)]"
+	fact_is '[(d["op"], d["target"], d["count"], d["hook"], d["kernel"]) for d in j["denied"]]' \
+		"[('read', '$HOME/.ssh/id_rsa', 2, 2, 0)]"
 	fact_is 'list(j["changed"])' "['$W/made']"
 	# What it says is what the ledger has.
 	fact_is 'j["counts"]["calls"]["hook"]' "$(ledgers | python3 -c '
@@ -103,7 +104,8 @@ t_cut_short() {
 	until_true 10 bash -c 'pale session show --json 2>/dev/null | grep -q "op.*read"' || fail "not told while it runs"
 	run pale session show --json
 	id=$(fact 'j["session"]')
-	helper=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["helper_pid"])' "$STATE/sessions/$id/session.json")
+	helper=$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["helper_pid"])' "$STATE/sessions/$id/session.json")
 	kill -9 "$helper"
 	: >stop
 	wait $BG
@@ -127,7 +129,8 @@ t_list() {
 	long_session 'cat ~/.ssh/id_rsa; echo $$ >pid; until test -e stop; do sleep 0.05; done'
 	until_true 20 bash -c "pale session list --json | grep -q '\"denied\": *1'" || fail "the denial is not counted"
 	run pale session list --json
-	fact_is '[(r["session"], r["alive"], r["state"], r["level"], r["agent"], r["workspace"], r["denied"], r["records"] > 1) for r in j]' \
+	fact_is '[(r["session"], r["alive"], r["state"], r["level"], r["agent"], r["workspace"], r["denied"], r["records"] > 1)
+		      for r in j]' \
 		"[('$ID', True, 'live', 'hooks', 'bash', '$W', 1, True)]"
 	fact_is 'j[0]["command"][:2], j[0]["pid"] == int(open("pid").read())' "(['bash', '-c'], True)"
 	run pale session list
@@ -168,7 +171,8 @@ t_stop() {
 }
 
 t_stop_now() {
-	long_session 'trap "" TERM; setsid bash -c "trap \"\" TERM; echo \$\$ >daemon; exec sleep 60" & until test -e daemon; do sleep 0.05; done; echo $$ >pid; while :; do sleep 0.1; done'
+		long_session 'trap "" TERM; setsid bash -c "trap \"\" TERM; echo \$\$ >daemon
+		exec sleep 60" & until test -e daemon; do sleep 0.05; done; echo $$ >pid; while :; do sleep 0.1; done'
 	run pale session stop "$ID" --now --json
 	rc_is 0
 	fact_is 'j["ended"]' True

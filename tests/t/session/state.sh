@@ -20,7 +20,8 @@ bridge() {
 t_redirected() {
 	state
 	bridge
-	run pale run -q -w workspace -- bash -c 'pwd; env | grep -E "^(XDG_|TMPDIR|GH_)" | grep -v RUNTIME | LC_ALL=C sort; echo x >"$XDG_DATA_HOME/f"; mktemp >/dev/null && echo made'
+	run pale run -q -w workspace -- bash -c 'pwd; env | grep -E "^(XDG_|TMPDIR|GH_)" | grep -v RUNTIME | LC_ALL=C sort
+		echo x >"$XDG_DATA_HOME/f"; mktemp >/dev/null && echo made'
 	rc_is 0
 	out_is "$W/bridge/workspace
 GH_TOKEN=fromfile$([ ${#W} -gt 45 ] || printf '\nTMPDIR=%s' "$W/bridge/workspace/.opencode/tmp")
@@ -130,7 +131,8 @@ t_cleaned_away_under_an_agent() {
 	done
 	# What it may make there is its state, as before.
 	rm -rf .pale go ready
-	pale run -q -- bash -c 'touch ready; until [ -e go ]; do sleep 0.02; done; mkdir -p .pale/data && echo x >.pale/data/f' &
+	pale run -q -- bash -c 'touch ready
+		until [ -e go ]; do sleep 0.02; done; mkdir -p .pale/data && echo x >.pale/data/f' &
 	until_true 10 test -e ready
 	rm -rf .pale
 	touch go
@@ -144,7 +146,8 @@ t_moved_there_under_an_agent() {
 	for from in 'state = none' 'state = .x' 'mode = read-only'; do
 		rm -rf ~/go other .pale && mkdir other && echo '[files]' >other/policy.ini
 		printf '[session]\n%s\n' "$from" | policy
-		pale run -q -- bash -c 'echo ready; until [ -e ~/go ]; do read -rt 0.05 <> <(:); done; ln -s other .pale; echo tried' >"$S/live" 2>&1 &
+		pale run -q -- bash -c 'echo ready
+			until [ -e ~/go ]; do read -rt 0.05 <> <(:); done; ln -s other .pale; echo tried' >"$S/live" 2>&1 &
 		until_true 10 grep -q ready "$S/live" || fail "no start: $(cat "$S/live")"
 		: | policy
 		run pale policy reload
@@ -173,7 +176,8 @@ t_shares() {
 	echo set >~/.config/tool/rc
 	echo "$DECOY" >~/.config/gh/hosts.yml
 	printf '[session]\nshare = config/tool/\nshare = config/gh\nshare = data/tool/deep\n' | policy
-	fsh 'cat "$XDG_CONFIG_HOME/tool/rc"; cat "$XDG_CONFIG_HOME/gh/hosts.yml"; echo x >"$XDG_CONFIG_HOME/tool/rc"; ls "$XDG_DATA_HOME"'
+	fsh 'cat "$XDG_CONFIG_HOME/tool/rc"
+		cat "$XDG_CONFIG_HOME/gh/hosts.yml"; echo x >"$XDG_CONFIG_HOME/tool/rc"; ls "$XDG_DATA_HOME"'
 	out_is set
 	file_is ~/.config/tool/rc set
 	# What stands there is left as it is.
@@ -200,7 +204,8 @@ t_git_obeys_no_session() {
 		for run in '' busybox; do
 			for how in "$run mkdir -p $at" "$run rm -r $at" "$run mv $at z" "$run ln -sfn $W/y $at" "$run mv y $at" \
 				"$run ln y/config $at/config" "$run cp -r y $at" "echo x >$at/config" "$run touch $at/attributes $at/ignore"; do
-				run pale run -q $([ $keep = kept ] && echo --keep-home) -- bash -c "test \"\$XDG_CONFIG_HOME\" = $W/${at%/git} && { $how; }"
+				run pale run -q $([ $keep = kept ] && echo --keep-home) -- bash -c "test \"\$XDG_CONFIG_HOME\" = $W/${at%/git} &&
+					{ $how; }"
 				[ $keep = own ] && [ "$how" != "${how#*mkdir -p}" ] || rc_not 0 "$keep: $how"
 				[ ! -e $at/attributes ] && [ -d y ] || fail "$keep: $how"
 				if [ $keep = own ]; then
@@ -217,7 +222,9 @@ t_git_obeys_no_session() {
 	run pale explain write .pale/config/git/config
 	rc_is 1
 	out_has "git, curl and wget obey what is there"
-	fsh 'for f in .curlrc curlrc wget/wget2rc; do mkdir -p $XDG_CONFIG_HOME/wget; for how in "echo x >$f" "mv file $f" "ln file $f" "ln -s $PWD/file $f" "busybox cp file $f"; do echo x >file; (cd $XDG_CONFIG_HOME; cp "$OLDPWD/file" file; eval "$how"); done; done; true'
+	fsh 'for f in .curlrc curlrc wget/wget2rc; do mkdir -p $XDG_CONFIG_HOME/wget; for how in "echo x >$f" \
+			"mv file $f" "ln file $f" "ln -s $PWD/file $f" \
+			"busybox cp file $f"; do echo x >file; (cd $XDG_CONFIG_HOME; cp "$OLDPWD/file" file; eval "$how"); done; done; true'
 	[ "$(ls -A .pale/config | grep -v git)" = file ] || fail "what curl obeys was made: $(ls -A .pale/config)"
 	denied write "$W/.pale/config/.curlrc" "curl and wget obey what is there"
 	# Of a session in a directory above, or of one that brought it along.
@@ -374,16 +381,18 @@ t_what_stands_in_the_way() {
 
 # Nothing that a session does to these directories keeps the next one from starting there.
 t_the_next_one_starts() {
-	local how run state
+	local how run state acl=02000000010000000000000004000000ffffffff20000000ffffffff
 	need busybox python3
 	for state in .pale .x/y; do
 		state "$state"
 		rm -rf .pale .x
 		for run in '' busybox; do
-			for how in "chmod 0 $state" "chmod 777 $state/tmp" "chmod -R a-x $state" "chmod u-r $state/data" "rm -rf $state/tmp" \
+			for how in "chmod 0 $state" \
+				"chmod 777 $state/tmp" "chmod -R a-x $state" "chmod u-r $state/data" "rm -rf $state/tmp" \
 				"rm -rf $state; ln -s / $state" "rm -rf $state/cache; ln -s /tmp $state/cache" "mv $state x" "mv $state/tmp x" \
 				"rmdir $state/config; mkfifo $state/config" "rm -rf $state/state; touch $state/state" "ln -sfn /tmp $state/tmp" \
-				"mkdir x; mv -T x $state/tmp" "rm -rf $state/tmp; mkdir -m 777 $state/tmp" "rm -rf $state/.gitignore; mkdir $state/.gitignore"; do
+				"mkdir x; mv -T x $state/tmp" "rm -rf $state/tmp; mkdir -m 777 $state/tmp" \
+				"rm -rf $state/.gitignore; mkdir $state/.gitignore"; do
 				fsh "$run $how"
 				run pale run -q -- touch "$state/tmp/ran"
 				rc_is 0 "$run $how"
@@ -391,11 +400,12 @@ t_the_next_one_starts() {
 			done
 		done
 		for how in 'os.fchmod(os.open(d, os.O_RDONLY), 0)' 'os.chown(d, -1, os.getgid())' \
-			'os.setxattr(d, "system.posix_acl_access", bytes.fromhex("02000000010000000000000004000000ffffffff20000000ffffffff"))' \
+			"os.setxattr(d, \"system.posix_acl_access\", bytes.fromhex(\"$acl\"))" \
 			'os.setxattr(d, "user.x", b"y")' 'os.rmdir(d + "/tmp")' 'os.chmod("/proc/self/cwd/" + d, 0o777)'; do
 			fsh "python3 -c 'import os; d = \"$state\"; $how' || exit 9"
 			rc_is 9 "$how"
-			grep -q "^pale: denied .*the agent's state, a directory that may be filled and no more" "$S/err" || fail "$how: it is not said"
+			grep -q "^pale: denied .*the agent's state, a directory that may be filled and no more" "$S/err" ||
+				fail "$how: it is not said"
 			run pale run -q -- true
 			rc_is 0 "$how"
 		done

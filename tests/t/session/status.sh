@@ -151,7 +151,8 @@ t_stdin_stdout_pass() {
 t_terminal() {
 	need script
 	RC=0
-	script -qec "pale run -q -- bash -c 'test -t 0 && tty && stty size >/dev/null && echo sane'" /dev/null >"$S/out" 2>"$S/err" </dev/null || RC=$?
+	script -qec "pale run -q -- bash -c 'test -t 0 &&
+		tty && stty size >/dev/null && echo sane'" /dev/null >"$S/out" 2>"$S/err" </dev/null || RC=$?
 	rc_is 0
 	out_has /dev/pts/
 	out_has sane
@@ -199,7 +200,8 @@ t_interrupt_from_the_terminal() {
 		import os, pty, time
 		pid, fd = pty.fork()
 		if pid == 0:
-		    os.execvp("pale", ["pale", "run", "-q", "--", "bash", "-c", "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"])
+		    os.execvp("pale", ["pale", "run", "-q", "--", "bash", "-c",
+		        "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"])
 		text = b""
 		while b"ready" not in text: text += os.read(fd, 4096)
 		os.write(fd, b"\x03")
@@ -212,7 +214,8 @@ t_interrupt_from_the_terminal() {
 
 t_no_trace_left() {
 	fence true
-	[ -z "$(find "$XDG_RUNTIME_DIR" -mindepth 2 2>/dev/null)" ] || fail "left in the runtime directory: $(find "$XDG_RUNTIME_DIR")"
+	[ -z "$(find "$XDG_RUNTIME_DIR" -mindepth 2 2>/dev/null)" ] ||
+		fail "left in the runtime directory: $(find "$XDG_RUNTIME_DIR")"
 	run pale session list
 	rc_is 0
 }

@@ -56,8 +56,10 @@ t_link_on_the_way() {
 	rc_is 0
 	err_has "logs is left alone: it is a symbolic link"
 	file_is "$HOME/treasure/gold.stdout" gold
-	for part in "$SESSIONS" "$B/workspace/.opencode/data/opencode" "$B/workspace/.opencode/data" "$B/workspace/.opencode"; do
-		mkdir -p "$SESSIONS" "$HOME/treasure/data/opencode/session/x" "$HOME/treasure/opencode/session/x" "$HOME/treasure/session/x"
+	for part in "$SESSIONS" "$B/workspace/.opencode/data/opencode" \
+		"$B/workspace/.opencode/data" "$B/workspace/.opencode"; do
+		mkdir -p "$SESSIONS" "$HOME/treasure/data/opencode/session/x" \
+			"$HOME/treasure/opencode/session/x" "$HOME/treasure/session/x"
 		old "$HOME/treasure"
 		rm -rf "$part"
 		ln -s "$HOME/treasure" "$part"
@@ -174,7 +176,8 @@ t_moving() {
 # However much stands in two bytes, a start has no time for it.
 t_crammed_entries() {
 	bridge
-	python3 -c 'import sys; open(sys.argv[1], "w").write("[" + "{}," * 4000000 + "{\"id\":\"a\",\"time\":1}]")' "$B/sessions.json"
+	python3 -c 'import sys
+open(sys.argv[1], "w").write("[" + "{}," * 4000000 + "{\"id\":\"a\",\"time\":1}]")' "$B/sessions.json"
 	(
 		ulimit -d 200000
 		run pale run "${OPTS[@]}" -- true
@@ -250,7 +253,8 @@ assert said["pruned"] == 1000 and used.ru_utime + used.ru_stime < 1'
 	[ -z "$(ls -A "$SESSIONS" "$B/logs" | grep -v :)" ] || fail "something is left"
 }
 
-# What is made while a session lives here may be its own: a copy is as old as what it was made of.  What was copied was read.
+# What is made while a session lives here may be its own: a copy is as old as what it was made of.  What was
+# copied was read.
 t_live_copies() {
 	bridge
 	mkdir -p "$SESSIONS/theirs/in" "$SESSIONS/moved" "$B/workspace/backup"

@@ -61,7 +61,8 @@ t_seed() {
 		fail "the line is not there"
 	[ "$(ls "$B/logs")" = "notes.txt"$'\n'"ses_4.stderr"$'\n'"ses_4.stdout" ] || fail "logs: $(ls "$B/logs")"
 	[ "$(ls "$SESSIONS")" = ses_4 ] || fail "sessions: $(ls "$SESSIONS")"
-	json_is "$B/sessions.json" "{\"ses_4\":{\"updated\":$(sed 's/.*ses_4":{"updated":\([0-9]*\).*/\1/' "$B/sessions.json")},\"note\":\"kept\"}"
+	json_is "$B/sessions.json" \
+		"{\"ses_4\":{\"updated\":$(sed 's/.*ses_4":{"updated":\([0-9]*\).*/\1/' "$B/sessions.json")},\"note\":\"kept\"}"
 	[ "$(stat -c %a "$B/sessions.json")" = 640 ] || fail "mode of sessions.json"
 	[ "$(ls -A "$B")" = "logs"$'\n'"sessions.json"$'\n'"workspace" ] || fail "something is left: $(ls -A "$B")"
 	# Nothing to do: said too, since this launcher's things are swept.
@@ -96,7 +97,8 @@ t_own_by_default() {
 
 # What programs leave in TMPDIR is no session, and goes by the same age.
 t_scratch() {
-	fence bash -c 'echo x >"$TMPDIR/young"; mkdir "$TMPDIR/d" && echo x >"$TMPDIR/d/f"; echo x >"$TMPDIR/old"; ln -s "$HOME/keep" "$TMPDIR/link"'
+		fence bash -c 'echo x >"$TMPDIR/young"
+		mkdir "$TMPDIR/d" && echo x >"$TMPDIR/d/f"; echo x >"$TMPDIR/old"; ln -s "$HOME/keep" "$TMPDIR/link"'
 	rc_is 0
 	mkdir ~/keep && echo x >~/keep/f
 	old 49 ~/keep .pale/tmp/old .pale/tmp/d .pale/tmp/link
@@ -178,7 +180,8 @@ t_command() {
 	cmp -s "$B/sessions.json" "$S/before" || fail "a dry run wrote"
 	run pale session gc --dry-run --json --older-than 100h
 	rc_is 0
-	python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); assert (j["pruned"],j["dry_run"],[r["kind"] for r in j["removed"]])==(1,True,["entry"]), j' "$S/out" || fail "json"
+	python3 -c 'import json,sys; j=json.load(open(sys.argv[1]))
+assert (j["pruned"],j["dry_run"],[r["kind"] for r in j["removed"]])==(1,True,["entry"]), j' "$S/out" || fail "json"
 	run pale session gc
 	rc_is 0
 	err_has "Pruned 1 stale sessions in"

@@ -13,7 +13,9 @@ put() {
 	[ $# != 0 ] || set -- bin/pale lib/pale/libpale.so libexec/pale/pale-helper
 	for f; do
 		mkdir -p "$S/i/$(dirname "$f")"
-		if [ "$version" = ours ]; then cp "$T_STAGE/$f" "$S/i/$f.new"; else cp "$T_VICTIMS/bumped/${f##*/}" "$S/i/$f.new"; fi &&
+		if [ "$version" = ours ]; then
+			cp "$T_STAGE/$f" "$S/i/$f.new"; else cp "$T_VICTIMS/bumped/${f##*/}" "$S/i/$f.new"
+		fi &&
 			mv "$S/i/$f.new" "$S/i/$f" || fail "cannot put $f"
 	done
 }

@@ -82,12 +82,14 @@ t_bytes_pass_unchanged() {
 		os.write(1, b"<" + queries + bytes(range(256)) * 64 + b">")
 		got, want = b"", int(sys.argv[1])
 		while len(got) < want: got += os.read(0, 65536)
-		tty_ok = got == b"\x1b[?62;4c\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b[?0u\x1b[200~paste\r\x03\x1a\x11\x13\x04\xff\x1b[201~" + bytes(range(256)) * 16
+		tty_ok = got == b"\x1b[?62;4c\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b[?0u\x1b[200~paste\r\x03\x1a\x11\x13\x04\xff" \
+		    b"\x1b[201~" + bytes(range(256)) * 16
 		os.write(1, b"SAME" if tty_ok else b"OTHER " + repr(got).encode())
 	PY
 	SCRIPT=$S/talker.py operator <<-'PY'
 		import os
-		answer = b"\x1b[?62;4c\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b[?0u\x1b[200~paste\r\x03\x1a\x11\x13\x04\xff\x1b[201~" + bytes(range(256)) * 16
+		answer = b"\x1b[?62;4c\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b[?0u\x1b[200~paste\r\x03\x1a\x11\x13\x04\xff" \
+		    b"\x1b[201~" + bytes(range(256)) * 16
 		def talk(*fence):
 		    t = Terminal(*fence, "python3", os.environ["SCRIPT"], str(len(answer)))
 		    text = t.until(bytes(range(256)) + b">")
@@ -195,7 +197,8 @@ t_it_begins_like_the_operators() {
 	operator <<-'PY'
 		import os, termios
 		def look(*fence):
-		    t = Terminal(*fence, "sh", "-c", "echo ready; read go; stty -a; stty size; echo $TERM", rows=33, cols=101, env={"TERM": "no-such-terminal"})
+		    t = Terminal(*fence, "sh", "-c", "echo ready; read go; stty -a; stty size; echo $TERM", rows=33, cols=101,
+		        env={"TERM": "no-such-terminal"})
 		    t.until(b"ready")
 		    t.type(b"\n")
 		    t.ends()
@@ -267,7 +270,8 @@ t_the_terminal_is_put_back() {
 t_stopped_output() {
 	operator <<-'PY'
 		stop = "import termios; print('stopped', flush=True); termios.tcflow(0, termios.TCOOFF)"
-		stay = "import os, signal, time\nif os.fork(): os._exit(0)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + stop + "\ntime.sleep(60)"
+		stay = "import os, signal, time\nif os.fork(): os._exit(0)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+		stay += stop + "\ntime.sleep(60)"
 		for script in (stop, stay):
 		    t = Terminal("pale", "run", "--", "python3", "-c", script)
 		    t.until(b"records, ")
@@ -295,7 +299,11 @@ t_a_closed_terminal_ends_all() {
 
 # Only what is the terminal is replaced.
 t_pipes_and_files_stay() {
-	echo 'for fd in 0 1 2; do test -t $fd && echo $fd tty >&2 || echo $fd $(readlink /proc/$$/fd/$fd | sed "s/:.*//") >&2; done' >look
+		cat >look <<-'END'
+		for fd in 0 1 2; do
+			test -t $fd && echo $fd tty >&2 || echo $fd $(readlink /proc/$$/fd/$fd | sed "s/:.*//") >&2
+		done
+	END
 	operator <<-'PY'
 		def run(line):
 		    t = Terminal("bash", "-c", line)
@@ -318,7 +326,8 @@ t_pipes_and_files_stay() {
 # In a pipeline another one may be reading the keys: the agent has them when it asks for them.
 t_keys_are_whose_they_are() {
 	operator <<-'PY'
-		other = "python3 -uc 'import sys; t = open(\"/dev/tty\"); print(\"other\", flush=True); print(\"had\", t.readline().strip(), sys.stdin.read().strip())'"
+		other = "python3 -uc 'import sys; t = open(\"/dev/tty\"); print(\"other\", flush=True); "
+		other += "print(\"had\", t.readline().strip(), sys.stdin.read().strip())'"
 		t = Terminal("bash", "-c", "pale run -q -- sh -c 'until test -e go; do sleep 0.05; done; cat go' | " + other)
 		t.until(b"other")
 		t.type(b"keys\r")

@@ -13,7 +13,8 @@ on() {
 # What is on it, with colours and attributes, and where the cursor is.
 look() {
 	tmx capture-pane -e -p -t "$1"
-	tmx display-message -p -t "$1" '#{cursor_x},#{cursor_y} #{alternate_on} #{pane_width}x#{pane_height} #{mouse_any_flag} #{keypad_cursor_flag}'
+	tmx display-message -p -t "$1" \
+		'#{cursor_x},#{cursor_y} #{alternate_on} #{pane_width}x#{pane_height} #{mouse_any_flag} #{keypad_cursor_flag}'
 }
 
 shows_on() {
@@ -96,7 +97,8 @@ t_curses() {
 		        rows, cols = s.getmaxyx()
 		        s.erase(); s.border()
 		        for i in range(1, min(rows - 2, 8)):
-		            s.addstr(i, 2, "colour %d" % i, curses.color_pair(i) | (curses.A_BOLD, curses.A_REVERSE, curses.A_UNDERLINE)[i % 3])
+		            s.addstr(i, 2, "colour %d" % i,
+		                curses.color_pair(i) | (curses.A_BOLD, curses.A_REVERSE, curses.A_UNDERLINE)[i % 3])
 		        s.addstr(rows - 2, 2, "%dx%d last key %s" % (rows, cols, key))
 		        s.refresh()
 		        k = s.getch()

@@ -177,7 +177,8 @@ t_a_daemon_outside_is_not_reached() {
 	local dir listen reach
 	[ "$T_LEVEL" != hooks ] || skip "level hooks knows a socket by its name alone"
 	dir=$(mktemp -d /tmp/pale-agent.XXXXXX)
-	listen='import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); s.accept()[0].send(b"hi")'
+	listen='import socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); s.accept()[0].send(b"hi")'
 	reach='import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9).decode())'
 	python3 -c "$listen" "$dir/daemon" &
 	SERVERS+=($!)

@@ -174,7 +174,8 @@ t_small_limits() {
 }
 
 t_closed_streams() {
-	same 'cat file <&-; ls >&- 2>/dev/null; echo $?; (mkdir d; mv d e; cp file f; echo x >g) 0<&- 1>&- 2>&-; bash -c "exec 0<&- 1>&- 2>&-; cp file h; git init -q r"; ls; env -i /bin/bash -c "cat file; echo x >i"'
+		same 'cat file <&-; ls >&- 2>/dev/null; echo $?; (mkdir d; mv d e; cp file f; echo x >g) 0<&- 1>&- 2>&-
+		bash -c "exec 0<&- 1>&- 2>&-; cp file h; git init -q r"; ls; env -i /bin/bash -c "cat file; echo x >i"'
 }
 
 # --- where one stands -------------------------------------------------------------------------------
@@ -182,7 +183,8 @@ t_closed_streams() {
 t_directory_removed_or_renamed() {
 	mkdir -p a/b a/c
 	same 'cd a/b && rmdir ../b && (ls; echo x >f; mkdir q; cat ../c/nosuch; cat ../../file; cd ..; busybox ls) 2>&1'
-	same 'cd a/b && mv ../b ../z && (echo y >f; cat f ../../file; git init -q .; cd ../c && mv ../c ../../k && touch here && busybox touch bb && ls . ..)'
+	same 'cd a/b && mv ../b ../z && (echo y >f
+			cat f ../../file; git init -q .; cd ../c && mv ../c ../../k && touch here && busybox touch bb && ls . ..)'
 }
 
 # --- trees ------------------------------------------------------------------------------------------
@@ -191,8 +193,10 @@ t_trees() {
 	mkdir -p t/d
 	for i in {1..60}; do echo "$i" >t/d/f"$i"; done
 	ln t/d/f1 t/h && ln -s d/f2 t/s && chmod 2755 t/d && touch -d 2001-02-03 t/d/f9
-	same 'tar cf - t | (mkdir x; tar xpf - -C x) && diff -r t/d x/t/d && stat -c "%Y %a" x/t/d/f9 x/t/d && cp -a t y && stat -c "%h %Y" y/h y/d/f9'
-	! command -v rsync >/dev/null || same 'rsync -aH t/ r/ && rm t/d/f6 && rsync -aH --delete t/ r/ && rsync -a --link-dest=$PWD/r t/ r2/ && diff -r t r2'
+	same 'tar cf - t | (mkdir x; tar xpf - -C x) &&
+		diff -r t/d x/t/d && stat -c "%Y %a" x/t/d/f9 x/t/d && cp -a t y && stat -c "%h %Y" y/h y/d/f9'
+	! command -v rsync >/dev/null ||
+		same 'rsync -aH t/ r/ && rm t/d/f6 && rsync -aH --delete t/ r/ && rsync -a --link-dest=$PWD/r t/ r2/ && diff -r t r2'
 	! command -v zip >/dev/null || same 'zip -qr z.zip t && unzip -q z.zip -d zz && diff -r t zz/t; rm z.zip'
 }
 
@@ -206,21 +210,30 @@ t_names_and_links() {
 }
 
 t_modes_and_attributes() {
-	same 'umask 077; touch u; mkdir ud; busybox touch bu; umask 0; touch v; mkdir vd; busybox mkdir bd; mkdir sg; chmod 2775 sg; touch sg/f; mkdir sg/d
-		chmod 4755 u; chmod 000 v; cat v; chmod 555 vd; touch vd/x; rmdir vd; truncate -s 50M sp; du -k sp; fallocate -l 1M fa; fallocate -p -o 0 -l 4096 fa; cp --sparse=always sp sp2; rm sp sp2'
-	! command -v setfacl >/dev/null || same 'mkdir ud; setfacl -d -m g::rwx ud; umask 077; touch ud/f; busybox touch ud/g; setfattr -n user.x -v 1 ud/f; cp -a ud/f k; getfattr -d k'
+		same 'umask 077; touch u; mkdir ud; busybox touch bu
+		umask 0; touch v; mkdir vd; busybox mkdir bd; mkdir sg; chmod 2775 sg; touch sg/f; mkdir sg/d
+		chmod 4755 u; chmod 000 v; cat v; chmod 555 vd; touch vd/x; rmdir vd; truncate -s 50M sp
+		du -k sp; fallocate -l 1M fa; fallocate -p -o 0 -l 4096 fa; cp --sparse=always sp sp2; rm sp sp2'
+	! command -v setfacl >/dev/null || same 'mkdir ud; setfacl -d -m g::rwx ud
+		umask 077; touch ud/f; busybox touch ud/g; setfattr -n user.x -v 1 ud/f; cp -a ud/f k; getfattr -d k'
 }
 
 # --- processes --------------------------------------------------------------------------------------
 
 t_many_processes() {
-	same 'for i in {1..100}; do /bin/true || echo bad; done; for i in {1..60}; do (echo $i >o.$i) & done; wait; cat o.* | sort -n | cksum; seq 60 | xargs -P 20 -I{} sh -c "echo {} >p.{}"; head -c 30000000 /dev/zero | cat | cksum; seq 50000 | sort -R -S 1M -T . | sort -n -S 1M -T . | cksum'
+		same 'for i in {1..100}; do /bin/true || echo bad; done; for i in {1..60}; do (echo $i >o.$i) & done
+		wait; cat o.* | sort -n | cksum; seq 60 | xargs -P 20 -I{} sh -c "echo {} >p.{}"
+		head -c 30000000 /dev/zero | cat | cksum; seq 50000 | sort -R -S 1M -T . | sort -n -S 1M -T . | cksum'
 }
 
 t_daemons_and_pipes() {
-	same '(setsid sh -c "sleep 0.2; echo late >late" >/dev/null 2>&1 &); sleep 0.5; cat late; coproc cat; echo co >&${COPROC[1]}; read -u ${COPROC[0]} x; echo $x
-		mkfifo a b; (cat <a >b &); (echo thru >a &); cat b; cat <(echo 1) <(echo 2); echo o > >(cat); sleep 0.1; cat /dev/stdin <<<in; echo so >/dev/stdout; timeout 0.1 sleep 5; echo $?; nice true; nohup true 2>/dev/null; setsid -w sh -c "exit 4"; echo $?
-		flock lk sh -c "flock -n lk echo no || echo busy"; script -qec "tty >/dev/null && echo tty; echo x >/dev/tty; exit 5" /dev/null | tr -d "\r"'
+		same '(setsid sh -c "sleep 0.2; echo late >late" >/dev/null 2>&1 &); sleep 0.5; cat late
+		coproc cat; echo co >&${COPROC[1]}; read -u ${COPROC[0]} x; echo $x
+		mkfifo a b; (cat <a >b &); (echo thru >a &); cat b
+		cat <(echo 1) <(echo 2); echo o > >(cat); sleep 0.1; cat /dev/stdin <<<in; echo so >/dev/stdout
+		timeout 0.1 sleep 5; echo $?; nice true; nohup true 2>/dev/null; setsid -w sh -c "exit 4"; echo $?
+		flock lk sh -c "flock -n lk echo no || echo busy"
+		script -qec "tty >/dev/null && echo tty; echo x >/dev/tty; exit 5" /dev/null | tr -d "\r"'
 }
 
 # --- what looks around ------------------------------------------------------------------------------
@@ -236,7 +249,8 @@ t_ps_says_nothing_more() {
 }
 
 t_own_corner_of_proc() {
-	same 'echo 0x33 >/proc/self/coredump_filter; echo 0x33 >/proc/$$/coredump_filter && cat /proc/$$/coredump_filter; busybox sh -c "echo 0x33 >/proc/self/coredump_filter"; echo 5 >/proc/self/oom_score_adj'
+		same 'echo 0x33 >/proc/self/coredump_filter; echo 0x33 >/proc/$$/coredump_filter && cat /proc/$$/coredump_filter
+		busybox sh -c "echo 0x33 >/proc/self/coredump_filter"; echo 5 >/proc/self/oom_score_adj'
 }
 
 scenario "$@"

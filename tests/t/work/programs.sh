@@ -27,7 +27,8 @@ t_fakeroot() {
 t_fakeroot_gives_no_right() {
 	need fakeroot
 	echo keep >"$HOME/.bashrc"
-	fsh 'fakeroot bash -c "chmod 777 ~/.bashrc; chown 5 ~/.bashrc; rm ~/elsewhere/file; mv file ~/elsewhere/; mkdir ~/elsewhere/d; mknod ~/elsewhere/p p; cat ~/.ssh/id_rsa"'
+	fsh 'fakeroot bash -c "chmod 777 ~/.bashrc; chown 5 ~/.bashrc
+		rm ~/elsewhere/file; mv file ~/elsewhere/; mkdir ~/elsewhere/d; mknod ~/elsewhere/p p; cat ~/.ssh/id_rsa"'
 	no_decoy
 	[ "$(stat -c %a "$HOME/.bashrc")" != 777 ] || fail ".bashrc was changed"
 	[ "$(ls "$HOME/elsewhere")" = file ] || fail "something was made or removed elsewhere"
@@ -75,7 +76,8 @@ t_faketime() {
 # --- runtimes that want to be first -----------------------------------------------------------------
 
 t_address_sanitizer() {
-	echo 'int main(int c, char **v) { char *p = __builtin_malloc(8); p[8 * (c > 1)] = 1; __builtin_free(p); return 0; }' >a.c
+	echo \
+		'int main(int c, char **v) { char *p = __builtin_malloc(8); p[8 * (c > 1)] = 1; __builtin_free(p); return 0; }' >a.c
 	gcc -fsanitize=address -o a a.c || fail "does not compile"
 	fence ./a
 	rc_is 0 "a sanitized program starts"

@@ -128,11 +128,13 @@ t_fakeroot_by_queues() {
 # Limits are read of whom one likes, and set of oneself.
 t_limits_of_ones_own() {
 	need prlimit
-	same 'sleep 9 & prlimit --nofile=100:200 prlimit --nofile --noheadings -o SOFT,HARD; prlimit --pid $! --stack --noheadings -o SOFT; kill $!; ulimit -n 90; ulimit -n'
+	same 'sleep 9 & prlimit --nofile=100:200 prlimit --nofile --noheadings -o SOFT,HARD
+		prlimit --pid $! --stack --noheadings -o SOFT; kill $!; ulimit -n 90; ulimit -n'
 	[ "$T_LEVEL" != hooks ] || return 0
 	sleep 9 &
 	for victim in $! '$!'; do
-		fsh "sleep 9 & prlimit --pid $victim --nofile=100:200; r=\$?; prlimit --pid \$! --nofile --noheadings -o SOFT; kill \$!; exit \$r"
+			fsh "sleep 9 & prlimit --pid $victim --nofile=100:200
+			r=\$?; prlimit --pid \$! --nofile --noheadings -o SOFT; kill \$!; exit \$r"
 		rc_not 0
 		out_lacks 100
 	done
@@ -158,13 +160,15 @@ t_schedules_of_ones_own() {
 		t.join()
 		print(os.getpriority(os.PRIO_PROCESS, 0))
 	END
-	same 'nice -n 3 nice; ionice -c 3 ionice; chrt -b 0 chrt -p 0 | sed "s/.*: //"; taskset -c 0 nproc; nice -n 3 python3 own.py'
+	same 'nice -n 3 nice; ionice -c 3 ionice; chrt -b 0 chrt -p 0 | sed "s/.*: //"
+		taskset -c 0 nproc; nice -n 3 python3 own.py'
 	[ "$T_LEVEL" != hooks ] || return 0
 	fsh 'sleep 9 & renice -n 17 -p $!; r=$?; kill $!; exit $r'
 	rc_not 0 "renice of a child"
 	sleep 20 &
 	victim=$!
-	for how in "renice -n 17 -p $victim" "renice -n 17 -u $(id -u)" "chrt -b -p 0 $victim" "ionice -c 3 -p $victim" "taskset -p 1 $victim"; do
+	for how in "renice -n 17 -p $victim" \
+		"renice -n 17 -u $(id -u)" "chrt -b -p 0 $victim" "ionice -c 3 -p $victim" "taskset -p 1 $victim"; do
 		fsh "$how"
 		rc_not 0 "$how"
 	done

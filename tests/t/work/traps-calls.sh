@@ -105,7 +105,8 @@ t_deep_stacks() {
 }
 
 t_ulimit_f() {
-	holds hook 'exec 2>/dev/null; (ulimit -f 1; cat "$F"; head -c 3000 /dev/zero >big; echo $?; trap "" XFSZ; head -c 3000 /dev/zero >big2; echo $?); (ulimit -f 0; cat "$F"); true'
+	holds hook 'exec 2>/dev/null; (ulimit -f 1; cat "$F"; head -c 3000 /dev/zero >big
+			echo $?; trap "" XFSZ; head -c 3000 /dev/zero >big2; echo $?); (ulimit -f 0; cat "$F"); true'
 }
 
 t_ulimit_u() {
@@ -113,7 +114,8 @@ t_ulimit_u() {
 }
 
 t_SIGPIPE() {
-	holds hook 'yes | head -n1; echo "${PIPESTATUS[@]}"; (trap "" PIPE; yes 2>&1 | head -n1 >/dev/null; echo "${PIPESTATUS[@]}"); cat "$F" | cat; python3 -c "
+		holds hook 'yes | head -n1; echo "${PIPESTATUS[@]}"
+		(trap "" PIPE; yes 2>&1 | head -n1 >/dev/null; echo "${PIPESTATUS[@]}"); cat "$F" | cat; python3 -c "
 import os, signal
 print(signal.getsignal(signal.SIGPIPE))"'
 }
@@ -216,13 +218,16 @@ strict_refuses_tracers() {
 t_strace_of_a_child() {
 	need strace
 	strict_refuses_tracers strace cat file
-	holds hook 'strace -f -e trace=openat,openat2,execve -o trace sh -c "cat \"\$F\""; grep -c execve trace; rm trace; cat "$F"'
+	holds hook 'strace -f -e trace=openat,openat2,execve -o trace sh -c "cat \"\$F\""
+		grep -c execve trace; rm trace; cat "$F"'
 }
 
 t_gdb_of_a_child() {
 	need gdb
 	strict_refuses_tracers gdb -q -nx -batch -ex 'set startup-with-shell off' -ex 'run file' /bin/cat
-	holds hook 'gdb -q -nx -batch -ex "set startup-with-shell off" -ex "break read" -ex "run \"$F\"" -ex "bt -frame-arguments none" -ex kill /bin/cat 2>/dev/null | grep -c "^#.* read "; gdb -q -nx -batch -ex "run \"$F\"" /bin/cat 2>/dev/null | grep -v -e process -e thread -e "^\$"; cat "$F"'
+	holds hook 'gdb -q -nx -batch -ex "set startup-with-shell off" -ex "break read" -ex \
+		"run \"$F\"" -ex "bt -frame-arguments none" -ex kill /bin/cat 2>/dev/null | grep -c "^#.* read "
+		gdb -q -nx -batch -ex "run \"$F\"" /bin/cat 2>/dev/null | grep -v -e process -e thread -e "^\$"; cat "$F"'
 }
 
 scenario "$@"

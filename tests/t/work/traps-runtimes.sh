@@ -83,7 +83,8 @@ t_constructor_before_ours() {
 		static int (*const before)(void) __attribute__((used, section(".preinit_array"))) = pre;
 		int main(void) { return late() < 0; }
 	END
-	gcc -shared -fPIC -Wl,-z,initfirst -o liblate.so lib.c && gcc -o m m.c -L. -llate -Wl,-rpath,'$ORIGIN' || fail "no compiler"
+	gcc -shared -fPIC -Wl,-z,initfirst -o liblate.so lib.c && gcc -o m m.c -L. -llate -Wl,-rpath,'$ORIGIN' ||
+		fail "no compiler"
 	same './m "$F"'
 	[ "$T_LEVEL" != hooks ] || skip "before our constructor level hooks judges nothing"
 	held kernel './m "$F"'
@@ -134,7 +135,8 @@ allocator() {
 	A=$(object "$1") || { echo "$A"; exit 77; }
 	export A
 	cat_c
-	holds hook 'LD_PRELOAD="$A" ./c "$F"; LD_PRELOAD="$A:libutil.so.1" python3 -c "print(open(\"$F\").read())" 2>/dev/null; true'
+	holds hook \
+		'LD_PRELOAD="$A" ./c "$F"; LD_PRELOAD="$A:libutil.so.1" python3 -c "print(open(\"$F\").read())" 2>/dev/null; true'
 	cat_c -Wl,--no-as-needed "$A"
 	holds hook './c "$F"'
 }
@@ -185,7 +187,11 @@ t_valgrind() {
 # --- name spaces of the loader ----------------------------------------------------------------------
 
 t_RTLD_DEEPBIND() {
-	printf '#include <fcntl.h>\nint plugin_open(const char *p, int f);\nint plugin_open(const char *p, int f) { return open(p, f); }\n' >p.c
+		cat >p.c <<-'END'
+		#include <fcntl.h>
+		int plugin_open(const char *p, int f);
+		int plugin_open(const char *p, int f) { return open(p, f); }
+	END
 	gcc -shared -fPIC -o plugin.so p.c || fail "no compiler"
 	same '"$T" deepbind "$F" $PWD/plugin.so'
 	# The plugin's own call and the program's: at level hooks the flag is taken away, above the kernel sees it.
@@ -210,7 +216,16 @@ t_dlmopen() {
 }
 
 t_static_pie() {
-	printf '#include <stdio.h>\nint main(int c, char **v) { char b[99]; FILE *f = fopen(v[1], "r"); if (!f) return perror("m"), c; printf("%%s", fgets(b, 99, f)); return 0; }\n' >m.c
+	cat >m.c <<-'END'
+		#include <stdio.h>
+		int main(int c, char **v) {
+			char b[99];
+			FILE *f = fopen(v[1], "r");
+			if (!f) return perror("m"), c;
+			printf("%s", fgets(b, 99, f));
+			return 0;
+		}
+	END
 	gcc -static-pie -fPIE -o m m.c || fail "does not compile"
 	if [ "$T_LEVEL" = hooks ]; then
 		fsh './m file'
@@ -246,7 +261,9 @@ t_libfaketime() {
 }
 
 t_libeatmydata() {
-	beside libeatmydata.so 'sh -c "cat \"\$F\"; sync file; dd if=file of=copy conv=fsync status=none; sqlite3 db \"create table t (a)\" 2>/dev/null; rm -f db; python3 -c \"import os; os.fsync(os.open(\\\"copy\\\", os.O_RDWR | os.O_SYNC))\""'
+		beside libeatmydata.so 'sh -c "cat \"\$F\"
+		sync file; dd if=file of=copy conv=fsync status=none; sqlite3 db \"create table t (a)\" 2>/dev/null
+		rm -f db; python3 -c \"import os; os.fsync(os.open(\\\"copy\\\", os.O_RDWR | os.O_SYNC))\""'
 }
 
 t_fakeroot() {
@@ -277,7 +294,8 @@ t_chroot_in_a_container() {
 		cd "$root"
 		exec /usr/sbin/chroot . /bin/bash -c 'cd "$0" && exec "$@"' "$PWD_INSIDE" "$@"
 	END
-	PWD_INSIDE=$W unshare -Urm bash "$S/enter" "$S/root" pale run -q -- bash -c 'cat file; echo x >made; cat ~/.ssh/id_rsa; env -i /bin/cat '"$HOME/.ssh/id_rsa" >"$S/out" 2>"$S/err" </dev/null
+	PWD_INSIDE=$W unshare -Urm bash "$S/enter" "$S/root" pale run -q -- bash -c 'cat file; echo x >made
+		cat ~/.ssh/id_rsa; env -i /bin/cat '"$HOME/.ssh/id_rsa" >"$S/out" 2>"$S/err" </dev/null
 	RC=$?
 	out_has "hello from the workspace"
 	exists made

@@ -40,7 +40,8 @@ t_own_envp_with_another_preload() {
 }
 
 t_environment_of_a_megabyte() {
-	holds hook 'x=$(printf "%0100000d"); for i in {1..10}; do export "V$i=$x"; done; env | grep -c ^V; env -u A /bin/cat "$F"; (unset LD_PRELOAD; cat "$F"); python3 -c "
+		holds hook 'x=$(printf "%0100000d"); for i in {1..10}; do export "V$i=$x"; done
+		env | grep -c ^V; env -u A /bin/cat "$F"; (unset LD_PRELOAD; cat "$F"); python3 -c "
 import subprocess, sys
 subprocess.run([\"cat\", sys.argv[1]])" "$F"; true'
 }
@@ -70,7 +71,8 @@ t_ld_so_as_a_command() {
 	local ld
 	ld=$(readelf -lW /bin/cat | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
 	export ld
-	holds hook '$ld /bin/cat "$F"; env -i $ld --inhibit-cache /bin/cat "$F"; $ld --argv0 x /bin/cat "$F"; $ld --list /bin/cat | grep -c libc.so.6; $ld --verify /bin/cat'
+	holds hook '$ld /bin/cat "$F"; env -i $ld --inhibit-cache /bin/cat "$F"
+		$ld --argv0 x /bin/cat "$F"; $ld --list /bin/cat | grep -c libc.so.6; $ld --verify /bin/cat'
 	held hook '$ld --preload "" /bin/cat "$F"; LD_PRELOAD= $ld --preload libutil.so.1 /bin/cat "$F"'
 }
 
@@ -82,7 +84,11 @@ t_close_range() {
 
 t_standard_descriptors_closed() {
 	holds hook '"$T" standard-closed "$F"'
-	same 'for c in "<&-" ">&-" "2>&-" "<&- >&-" "<&- 2>&-" ">&- 2>&-" "<&- >&- 2>&-"; do eval "cp file copy$i $c"; eval "python3 -c \"open(\\\"p\\\" + \\\"$c\\\".replace(\\\"/\\\", \\\"\\\"), \\\"w\\\").write(\\\"x\\\")\" $c"; done'
+	same 'for c in "<&-" ">&-" "2>&-" "<&- >&-" "<&- 2>&-" ">&- 2>&-" \
+		"<&- >&- 2>&-"; do
+			eval "cp file copy$i $c"
+			eval "python3 -c \"open(\\\"p\\\" + \\\"$c\\\".replace(\\\"/\\\", \\\"\\\"), \\\"w\\\").write(\\\"x\\\")\" $c"
+		done'
 }
 
 t_stdin_closed_and_reopened() {
@@ -103,7 +109,8 @@ t_python_subprocess() {
 	cat >p.py <<-'END'
 		import itertools, os, subprocess, sys
 		for close, env, session, cwd in itertools.product((True, False), (None, {}), (True, False), (None, "/")):
-		    r = subprocess.run(["/bin/cat", sys.argv[1]], close_fds=close, env=env, start_new_session=session, cwd=cwd, capture_output=True)
+		    r = subprocess.run(["/bin/cat", sys.argv[1]], close_fds=close, env=env, start_new_session=session, cwd=cwd,
+		        capture_output=True)
 		    print(r.returncode, r.stdout)
 	END
 	holds hook 'python3 p.py "$F"'
@@ -114,7 +121,8 @@ t_daemon() {
 }
 
 t_setsid() {
-	holds hook 'setsid -w cat "$F"; setsid -f sh -c "cat \"\$F\" >late; mv late late2"; until [ -e late2 ]; do sleep 0.01; done; cat late2'
+		holds hook 'setsid -w cat "$F"
+		setsid -f sh -c "cat \"\$F\" >late; mv late late2"; until [ -e late2 ]; do sleep 0.01; done; cat late2'
 }
 
 # --- programs from nowhere --------------------------------------------------------------------------
@@ -138,7 +146,8 @@ t_ld_bind_now() {
 }
 
 t_ld_debug() {
-	holds hook 'LD_DEBUG=all LD_DEBUG_OUTPUT=dbg cat "$F"; ls | grep -c dbg; LD_DEBUG=statistics cat "$F" 2>/dev/null; LD_SHOW_AUXV=1 cat "$F" | grep -c ^AT_SYSINFO; rm dbg*; cat "$F"'
+		holds hook 'LD_DEBUG=all LD_DEBUG_OUTPUT=dbg cat "$F"; ls | grep -c dbg
+		LD_DEBUG=statistics cat "$F" 2>/dev/null; LD_SHOW_AUXV=1 cat "$F" | grep -c ^AT_SYSINFO; rm dbg*; cat "$F"'
 }
 
 t_ld_trace_loaded_objects() {
@@ -157,7 +166,10 @@ t_ld_audit() {
 		#include <link.h>
 		#include <unistd.h>
 		unsigned la_version(unsigned v) { return v; }
-		unsigned la_objopen(struct link_map *m, Lmid_t l, uintptr_t *c) { (void)m; (void)l; (void)c; return LA_FLG_BINDTO | LA_FLG_BINDFROM; }
+		unsigned la_objopen(struct link_map *m, Lmid_t l, uintptr_t *c) {
+			(void)m; (void)l; (void)c;
+			return LA_FLG_BINDTO | LA_FLG_BINDFROM;
+		}
 		void la_preinit(uintptr_t *c) { (void)c; close(open("file", O_RDONLY)); }
 	END
 	gcc -shared -fPIC -o a.so a.c
