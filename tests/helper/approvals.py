@@ -108,7 +108,8 @@ def a_yes_is_for_those_who_were_shown():
     expect(all(is_quiet(w, 0.05) for w in late), "who came later was answered")
     again = s.card()
     expect(again["id"] != card["id"] and len(again["askers"]) == 3, "%r" % again)
-    expect("error" in s.call("approval/respond", id=again["id"], decision="approved", digest=digest), "the digest holds on")
+    expect("error" in s.call("approval/respond", id=again["id"], decision="approved", digest=digest),
+        "the digest holds on")
     s.respond(again)
     expect(all(s.answer(w).allowed for w in late), "they cannot be allowed")
     s.finish()
@@ -197,14 +198,17 @@ def no_more_ask_than_are_shown():
 def another_question_does_not_join():
     """Whatever decides what happens makes a card of its own."""
     s = Session().start()
-    waiters = [s.ask(argv=["ask-me", "a"], **more) for more in (dict(), dict(cwd="/tmp"), dict(path="/opt/other/ask-me"),
-                                                                dict(git_branch="b"), dict(path="/opt/bin/ask-me", ident="git"))]
+    waiters = [s.ask(argv=["ask-me", "a"], **more) for more in (dict(), dict(cwd="/tmp"),
+        dict(path="/opt/other/ask-me"),
+                                                                dict(git_branch="b"),
+                                                                dict(path="/opt/bin/ask-me", ident="git"))]
     until(lambda: len(s.cards()) >= 4, "they joined")
     for w in waiters:
         w.close()
 
 
-FIRST = ("KUBECONFIG=/staging", "PATH=/bin", "HOME=/root", "GH_TOKEN=0123456789abcdef", "LD_PRELOAD=/lib/libpale.so", "TERM=x")
+FIRST = ("KUBECONFIG=/staging", "PATH=/bin", "HOME=/root", "GH_TOKEN=0123456789abcdef",
+    "LD_PRELOAD=/lib/libpale.so", "TERM=x")
 
 
 @test
@@ -215,16 +219,21 @@ def the_environment_is_part_of_the_question():
     w = s.ask(argv=["deploytool", "up"], env=same)
     card = s.card()
     expect(card["env"] == [], "noise: %r" % card["env"])
-    variants = [["DEPLOY_TARGET=production"], ["MAKEFLAGS=-f other"], ["npm_config_registry=http://x"], ["X="], ["PWD=/elsewhere"],
-                ["KUBECONFIG=/production"], ["LD_PRELOAD=/lib/libpale.so:/tmp/x.so"], ["PATH=/tmp:/bin"], ["GH_TOKEN=another-secret-1"]]
+    variants = [["DEPLOY_TARGET=production"], ["MAKEFLAGS=-f other"], ["npm_config_registry=http://x"], ["X="],
+        ["PWD=/elsewhere"],
+                ["KUBECONFIG=/production"], ["LD_PRELOAD=/lib/libpale.so:/tmp/x.so"], ["PATH=/tmp:/bin"],
+                ["GH_TOKEN=another-secret-1"]]
     others = []
     for n, more in enumerate(variants, 2):
         names = {m.partition("=")[0] for m in more}
-        others.append(s.ask_paced(argv=["deploytool", "up"], env=[e for e in same if e.partition("=")[0] not in names] + more))
+        others.append(s.ask_paced(argv=["deploytool", "up"],
+            env=[e for e in same if e.partition("=")[0] not in names] + more))
         got = s.card(n)
-        expect(len(got["askers"]) == 1 and len(got["env"]) == 1 and card_digest(got) != card_digest(card), "%r" % got["env"])
+        expect(len(got["askers"]) == 1 and len(got["env"]) == 1 and card_digest(got) != card_digest(card),
+            "%r" % got["env"])
         if "GH_TOKEN" in names:
-            expect(got["env"][0].startswith("GH_TOKEN=*** (masked, #") and "another" not in json.dumps(got), "%r" % got["env"])
+            expect(got["env"][0].startswith("GH_TOKEN=*** (masked, #") and "another" not in json.dumps(got),
+                "%r" % got["env"])
         else:
             expect(got["env"] == more, "%r" % got["env"])
     # Twice in one environment, and what is gone.
@@ -238,7 +247,8 @@ def the_environment_is_part_of_the_question():
     s.respond(card)
     expect(s.answer(w).allowed and all(is_quiet(o, 0.02) for o in others), "a yes is for others, too")
     asked = [r["detail"] for r in s.records("approval/request")]
-    expect(any("env=DEPLOY_TARGET=production " in d for d in asked) and not any("another-secret" in d for d in asked), "%r" % asked)
+    expect(any("env=DEPLOY_TARGET=production " in d for d in asked)
+        and not any("another-secret" in d for d in asked), "%r" % asked)
     for o in others:
         o.close()
     s.finish()
@@ -260,10 +270,12 @@ def secrets_are_told_apart_though_masked():
 def what_directs_a_command_is_readable():
     """No word in a name, a path or a command hides where a command goes; what is a secret stays one."""
     s = Session(first=()).start()
-    shown = ["GIT_CONFIG_KEY_0=url./w/evil.git.insteadOf", "KUBECONFIG=/w/token=production", "GIT_SSH_COMMAND=TOKEN=/tmp/x; $TOKEN",
+    shown = ["GIT_CONFIG_KEY_0=url./w/evil.git.insteadOf", "KUBECONFIG=/w/token=production",
+        "GIT_SSH_COMMAND=TOKEN=/tmp/x; $TOKEN",
              "GIT_SSH=ssh --password /tmp/x", "GOOGLE_APPLICATION_CREDENTIALS=/w/x", "OLDPWD_=/x", "PWD=/elsewhere",
              "PATH=/w/token=a/bin:/bin"]
-    hidden = ["GITHUB_TOKEN=hunter2-a", "GEM_HOST_API_KEY=hunter2-b", "npm_config__authToken=hunter2-c", "GIT_PASSWORD=hunter2-d",
+    hidden = ["GITHUB_TOKEN=hunter2-a", "GEM_HOST_API_KEY=hunter2-b", "npm_config__authToken=hunter2-c",
+        "GIT_PASSWORD=hunter2-d",
               "DEPLOY=x --token=hunter2-e", "npm_config_registry=https://u:hunter2-f@h/"]
     w = s.ask(argv=["ask-me"], env=shown + hidden)
     got = s.card()["env"]
@@ -302,7 +314,8 @@ def where_a_push_goes_is_part_of_the_question():
     expect(card["to"] == "host h: https://h/a", "%r" % card["to"])
     expect("result" in s.respond(card, scope="session"), "it may not last")
     expect(s.answer(w).allowed and s.question(**push, aim="https://h/a").allowed, "the grant does not hold")
-    others = [dict(aim="\nhttps://h/a"), dict(aim="https://h/b"), dict(aim="https://h/a\nssh://g@k/a"), dict(aim="https://u:passw1@h/a"),
+    others = [dict(aim="\nhttps://h/a"), dict(aim="https://h/b"), dict(aim="https://h/a\nssh://g@k/a"),
+        dict(aim="https://u:passw1@h/a"),
               dict(aim="https://u:passw2@h/a")]
     waiters = []
     digests = set()
@@ -313,7 +326,8 @@ def where_a_push_goes_is_part_of_the_question():
         digests.add(card_digest({**got, "id": "", "askers": [], "pid": 0}))
     expect(len(digests) == len(others), "two have one digest")
     expect(s.cards()[2]["to"] == "host h: https://h/a, and host k: ssh://g@k/a", "%r" % s.cards()[2]["to"])
-    expect(all(c["to"].startswith("host h: https://u:***@h/a (masked, #") for c in s.cards()[3:]), "%r" % s.cards()[3]["to"])
+    expect(all(c["to"].startswith("host h: https://u:***@h/a (masked, #") for c in s.cards()[3:]),
+        "%r" % s.cards()[3]["to"])
     grants = s.result("grants/list")["grants"]
     expect(sum(" to host h: https://h/a" in g["bound"] for g in grants) == 1, "%r" % grants)
     asked = [r["detail"] for r in s.records("approval/request")]
@@ -555,7 +569,8 @@ def an_approved_group_is_what_the_rule_covers():
     shown = [card_digest(c) for c in s.cards() if c["target"] != "ask-me x 2"]
     reply = s.respond(card, group=True, rule="allow = ask-me x *", **{"with": shown})["result"]
     expect(len(reply["also"]) == 1, "what was not shown was answered: %r" % reply)
-    expect(s.answer(inside.pop(0)).allowed and s.answer(inside.pop(0)).allowed and is_quiet(inside[0]), "not those shown")
+    expect(s.answer(inside.pop(0)).allowed and s.answer(inside.pop(0)).allowed and is_quiet(inside[0]),
+        "not those shown")
     reply = s.respond(next(c for c in s.cards() if c["target"] == "ask-me x 2"), group=True, rule="allow = ask-me x *",
                       **{"with": "x"})["result"]
     expect(reply["also"] == [], "%r" % reply)
@@ -685,7 +700,8 @@ def operator_protocol():
     for more in (dict(decision="yes"), dict(decision="approved", scope="ever"),
                  dict(decision="denied", reason="r" * 1025), dict(decision="denied", by="b" * 129)):
         expect(s.call("approval/respond", id=card["id"], **more)["error"]["code"] == -32602, "%r" % more)
-    expect(s.call("approval/respond", id=card["id"][:3], decision="approved")["error"]["code"] == -32002, "three digits")
+    expect(s.call("approval/respond", id=card["id"][:3], decision="approved")["error"]["code"] == -32002,
+        "three digits")
     expect(is_quiet(w), "answered by a bad call")
     o.send(b"y" * 70000)
     expect(receive(o) == b"", "a line over the limit keeps the connection")

@@ -138,7 +138,8 @@ def in_a_thread():
 @attempt
 def in_a_vfork_child():
     # posix_spawn; the child tries on its own.
-    p = subprocess.run([sys.executable, __file__, "-", "by_system_call"], capture_output=True, text=True, close_fds=False)
+    p = subprocess.run([sys.executable, __file__, "-", "by_system_call"], capture_output=True, text=True,
+        close_fds=False)
     return p.stdout.strip()
 
 
@@ -342,7 +343,8 @@ def by_tmux():
     sock = os.environ.get("T_TMUX", "")
     if not shutil.which("tmux") or not sock:
         return "no tmux here"
-    return launder(["tmux", "-S", sock, "run-shell", "pale approve %s && touch %s/laundered" % (sys.argv[1], os.getcwd())])
+    return launder(["tmux", "-S", sock, "run-shell",
+        "pale approve %s && touch %s/laundered" % (sys.argv[1], os.getcwd())])
 
 
 @attempt

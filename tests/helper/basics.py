@@ -30,7 +30,8 @@ WAIT_S = 10
 ASK, ALLOW, DENY = 0x5AD6DB1, 0x52A2925 ^ 0xFFFFFFF, 0
 OP = {"read": 1, "write": 2, "exec": 14, "connect": 15, "attach": 19}
 REASONS = {19: "long", 21: "never", 22: "nobody", 23: "timeout", 24: "human", 25: "repeated"}
-STRINGS = ("path", "given", "raw", "ident", "cwd", "git_branch", "host", "aim", "file", "loads", "loads_ident", "variable")
+STRINGS = ("path", "given", "raw", "ident", "cwd", "git_branch", "host", "aim", "file", "loads", "loads_ident",
+    "variable")
 
 # Everything is asked that a test asks for; the timeout is a test's own matter.
 POLICY = "[session]\napprovals = ask\ntimeout = %s\n[commands]\nask = ask-me\ndeny = deny-me\n"

@@ -78,7 +78,8 @@ def said_twice():
     s = Session(**FULL).start()
     behalf = behalf_frame(s.nonce, os.getpid())
     expect(is_dropped(line(s, behalf, behalf)), "twice")
-    expect(is_dropped(line(s, behalf, behalf_frame(s.nonce, 1), ask_frame(argv=["ask-me", "a"]))), "another's name later")
+    expect(is_dropped(line(s, behalf, behalf_frame(s.nonce, 1), ask_frame(argv=["ask-me", "a"]))),
+        "another's name later")
     c = line(s, behalf, ask_frame(argv=["ask-me", "b"]))
     s.card()
     c.send(behalf)

@@ -66,7 +66,8 @@ def what_is_kept_open_is_emptied():
             held.append(os.open(s.runtime + "/session.json", os.O_RDONLY))
         before = sum(os.fstat(f).st_size for f in held)
         s.finish()
-        return [before, [[os.fstat(f).st_size, os.fstat(f).st_nlink] for f in held], list(os.pread(held[0], 20, 0)[16:])]
+        return [before, [[os.fstat(f).st_size, os.fstat(f).st_nlink] for f in held],
+            list(os.pread(held[0], 20, 0)[16:])]
 
     before, after, superseded = as_user(STARTER, keep)
     expect(before > 4 << 20, "%d bytes" % before)

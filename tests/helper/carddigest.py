@@ -4,10 +4,12 @@ import hashlib
 import json
 
 # What an answer proves to have read, as pale-control(5) lists it.
-CARD_MEMBERS = ("agent", "argv", "askers", "branch", "cwd", "env", "exe", "file", "id", "offers", "op", "pid", "risk", "rule", "sends", "session",
+CARD_MEMBERS = ("agent", "argv", "askers", "branch", "cwd", "env", "exe", "file", "id", "offers", "op", "pid",
+    "risk", "rule", "sends", "session",
                 "stepup", "target", "to", "tree")
 
 
 def card_digest(card):
     shown = {k: card[k] for k in CARD_MEMBERS if k in card}
-    return hashlib.sha256(json.dumps(shown, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(shown, sort_keys=True, separators=(",", ":"),
+        ensure_ascii=False).encode()).hexdigest()

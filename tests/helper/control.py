@@ -53,7 +53,8 @@ def a_card_says_all():
     s = Session().start()
     w, card = waiting(s, "a b", "\x1b[0m")
     for name in ("id", "short", "state", "agent", "session", "turn", "op", "access", "target", "argv", "file", "branch",
-                 "cwd", "exe", "pid", "tree", "rule", "risk", "stepup", "offers", "asked", "deadline_ns", "left_s", "askers"):
+                 "cwd", "exe", "pid", "tree", "rule", "risk", "stepup",
+                 "offers", "asked", "deadline_ns", "left_s", "askers"):
         expect(name in card, "the card lacks " + name)
     expect(card_digest(card) not in json.dumps(s.call("approval/show", id=card["id"])), "the digest is told")
     expect(card["argv"] == ["ask-me", "a b", "\\x1b[0m"], "argv %r" % card["argv"])
@@ -90,7 +91,8 @@ def no_answer_without_the_digest():
             expect_error(respond(s, line, card, digest=card_digest({**card, name: other})), "digest")
         expect_error(respond(s, line, card, digest=card_digest({k: v for k, v in card.items() if k != name})), "digest")
     expect(is_quiet(w) and len(s.cards()) == 1, "answered")
-    expect("result" in respond(s, line, card, digest=card_digest({**card, "left_s": 0, "short": "?"})), "the right one is refused")
+    expect("result" in respond(s, line, card, digest=card_digest({**card, "left_s": 0, "short": "?"})),
+        "the right one is refused")
     expect(s.answer(w).allowed, "not allowed")
 
 
@@ -160,7 +162,8 @@ def lines_are_modest():
     line = s.operator()
     deep = b'{"jsonrpc":"2.0","id":1,"method":"session/info","params":{"a":' + b"[" * 9 + b"]" * 9 + b"}}"
     crowd = b'{"jsonrpc":"2.0","id":1,"method":"session/info","params":{"a":[' + b"1," * 300 + b"1]}}"
-    quoted = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/info", "params": {"a": "[{,:\\\"" * 200}}).encode()
+    quoted = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/info",
+        "params": {"a": "[{,:\\\"" * 200}}).encode()
     for raw, well in ((deep, False), (crowd, False), (quoted, True), (b"\xff" * 100, False), (b'"' * 101, False)):
         line.send(raw)
         reply = json.loads(receive(line))
@@ -230,15 +233,18 @@ def note(line, method, seconds=WAIT_S):
 def subscribers_are_told_of_questions():
     s = Session().start()
     line = s.operator()
-    expect(s.call("log/subscribe", on=line, approvals=True)["result"] == {"approvals": True, "records": False}, "subscribed")
+    expect(s.call("log/subscribe", on=line, approvals=True)["result"] == {"approvals": True, "records": False},
+        "subscribed")
     w = s.ask(argv=["ask-me", "a"])
     told = note(line, "approval/request")
     card = s.card()
-    expect(told["id"] == card["id"] and card_digest(told) == card_digest(card) and told["target"] == "ask-me a", "told %r" % told)
+    expect(told["id"] == card["id"] and card_digest(told) == card_digest(card) and told["target"] == "ask-me a",
+        "told %r" % told)
     s.respond(card, by="ana")
     s.answer(w)
     told = note(line, "approval/resolved")
-    expect(told["id"] == card["id"] and told["state"] == "approved" and told["by"] == "ana" and told["scope"] == "once", "%r" % told)
+    expect(told["id"] == card["id"] and told["state"] == "approved" and told["by"] == "ana"
+        and told["scope"] == "once", "%r" % told)
     reply = s.call("approval/show", id=card["id"])
     expect_error(reply, "closed")
     expect("ana" in reply["error"]["message"], "it does not say who: %r" % reply)
@@ -330,8 +336,10 @@ def explain_judges_by_this_policy():
                             (dict(op="connect", args=["192.0.2.1", "443"]), None)):
         got = s.result("policy/explain", **params)
         expect(verdict in (None, got["verdict"]) and got["rule"], "%r: %r" % (params, got))
-    for bad in (dict(op="exec"), dict(op="fly", args=["x"]), dict(op="exec", args=[1]), dict(op="connect", args=["x", "0"]),
-                dict(op="read", args=["a", "b"]), dict(op="read", args=["x"], cwd="rel"), dict(op="exec", args=["x"] * 129)):
+    for bad in (dict(op="exec"), dict(op="fly", args=["x"]), dict(op="exec", args=[1]),
+        dict(op="connect", args=["x", "0"]),
+                dict(op="read", args=["a", "b"]), dict(op="read", args=["x"], cwd="rel"),
+                dict(op="exec", args=["x"] * 129)):
         expect_error(s.call("policy/explain", **bad), "params")
 
 

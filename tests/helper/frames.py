@@ -35,7 +35,8 @@ def wrong_heads_and_numbers():
     s = Session().start()
     bad = [ask_frame(magic=0), ask_frame(version=0), ask_frame(version=99), ask_frame(kind=0), ask_frame(kind=2),
            ask_frame(kind=9), ask_frame(op=0), ask_frame(op=19), ask_frame(op=20), ask_frame(op=65535),
-           ask_frame(flags=0x80), ask_frame(flags=0x100), ask_frame(flags=0x1000), ask_frame(flags=0x200), ask_frame(cwd="x" * 4096),
+           ask_frame(flags=0x80), ask_frame(flags=0x100), ask_frame(flags=0x1000), ask_frame(flags=0x200),
+           ask_frame(cwd="x" * 4096),
            ask_frame(cwd=b"a\0b"), ask_frame(argv=["a", b"a\0b"])]
     for i, frame in enumerate(bad):
         expect(is_dropped(s, frame), "frame %d is a question" % i)
@@ -93,7 +94,8 @@ def bad_starts():
         s = Session()
         return started(s, message=s.message(**more))
 
-    for more in (dict(type="stop"), dict(version=2), dict(version=7), dict(version=9), dict(version=None), dict(environment=None),
+    for more in (dict(type="stop"), dict(version=2), dict(version=7), dict(version=9), dict(version=None),
+        dict(environment=None),
                  dict(environment=[]), dict(session=None), dict(session=""),
                  dict(session="../x"), dict(session="a/b"), dict(session=".x"), dict(session="x" * 64),
                  dict(session=7), dict(runtime_dir=None), dict(state_dir=None), dict(level="half"), dict(level=None),
@@ -110,7 +112,8 @@ def bad_starts():
 
 @test
 def bad_directories():
-    for more in (dict(runtime_dir="relative/x"), dict(runtime_dir="/"), dict(runtime_dir="/x"), dict(state_dir="/tmp/.."),
+    for more in (dict(runtime_dir="relative/x"), dict(runtime_dir="/"), dict(runtime_dir="/x"),
+        dict(state_dir="/tmp/.."),
                  dict(runtime_dir="/nonexistent/x"), dict(state_dir="/tmp/pale-test-x"), dict(state_dir="")):
         s = Session()
         expect(started(s, message=s.message(**more)), "no word about %r" % more)

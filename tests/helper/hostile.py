@@ -69,11 +69,14 @@ case("no session: closed", lambda: os.close(3), REFUSED)
 case("no session: a file", lambda: third(lambda: os.open(MARKER, os.O_RDONLY)), REFUSED)
 case("no session: a pipe", lambda: third(lambda: os.pipe()[0]), REFUSED)
 for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-    case("no session: a socket of type %d" % kind, lambda k=kind: third(lambda: socket.socketpair(socket.AF_UNIX, k)[0].detach()),
+    case("no session: a socket of type %d" % kind,
+        lambda k=kind: third(lambda: socket.socketpair(socket.AF_UNIX, k)[0].detach()),
          REFUSED)
-case("no session: a listener", lambda: third(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).detach()), REFUSED)
+case("no session: a listener", lambda: third(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).detach()),
+    REFUSED)
 
-NEEDED = {resource.RLIMIT_NOFILE: 10, resource.RLIMIT_FSIZE: 4096, resource.RLIMIT_AS: 1 << 20, resource.RLIMIT_DATA: 4096,
+NEEDED = {resource.RLIMIT_NOFILE: 10, resource.RLIMIT_FSIZE: 4096, resource.RLIMIT_AS: 1 << 20,
+    resource.RLIMIT_DATA: 4096,
           resource.RLIMIT_CPU: 1, resource.RLIMIT_STACK: 65536}
 for which in range(16):
     for value in (0, NEEDED.get(which, 1), None):
@@ -85,7 +88,8 @@ for which in range(16):
             resource.setrlimit(w, (v, v))
 
         # The kernel keeps arguments and stack within the first two of these, at exec.
-        case("limit %d is %r" % (which, value), limit, READY if value is None else REFUSED if which in NEEDED else EITHER,
+        case("limit %d is %r" % (which, value), limit, READY if value is None else REFUSED if which in NEEDED
+            else EITHER,
              kernel=which in (resource.RLIMIT_AS, resource.RLIMIT_STACK, resource.RLIMIT_DATA, resource.RLIMIT_CPU))
 
 
@@ -216,7 +220,8 @@ def check_state(s):
     fds = descriptors(d + "fd/")
     expect({0, 1, 2} <= set(fds) and len(fds) < 32, "descriptors %r" % fds)
     expect(not [n for n in fds.values() if n == MARKER], "inherited descriptors stay: %r" % fds)
-    expect(not [n for n in range(3) if fds[n].startswith("socket") or "pale" in fds[n]], "a standard one is ours: %r" % fds)
+    expect(not [n for n in range(3) if fds[n].startswith("socket") or "pale" in fds[n]],
+        "a standard one is ours: %r" % fds)
     expect(os.path.exists("/run/pale/%d/%s/control.sock" % (s.owner, s.id)), "no runtime directory")
 
 
@@ -262,7 +267,8 @@ def try_one(name, before, want, kernel, how):
         refused(s, None, kernel)
         said = os.read(r, 4096)
         expect(want != READY, "refused: %r %r" % (p, said))
-        expect(said.startswith(b"pale-helper: ") and said.count(b"\n") == 1 or (p and p["text"]) or kernel or "argv" in name or "listener" in name,
+        expect(said.startswith(b"pale-helper: ") and said.count(b"\n") == 1 or (p and p["text"]) or kernel
+            or "argv" in name or "listener" in name,
                "without a word: %r" % said)
     os.close(r)
     expect(not os.path.exists("/run/pale/%d/%s" % (s.owner, s.id)), "the runtime directory is left behind")

@@ -356,7 +356,8 @@ def followed_over_the_edge():
         followed = lambda: open(SCRATCH + "/followed").read().splitlines()
         until(lambda: len(followed()) >= want, "only %d of %d" % (len(followed()), want), 5)
         for lines in (later, followed()):
-            expect([json.loads(line)["seq"] for line in lines] == list(range(1, want + 1)), "%d of %d" % (len(lines), want))
+            expect([json.loads(line)["seq"] for line in lines] == list(range(1, want + 1)),
+                "%d of %d" % (len(lines), want))
         expect(len(parts(s)) >= 4, "%r" % parts(s))
     finally:
         p.kill()

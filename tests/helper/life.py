@@ -280,7 +280,8 @@ def an_act_under_way():
     ring.decide("/srv/refused", state=VOID)
     ring.decide("/srv/behind")
     until(lambda: len(s.records("read")) == 3, "not written", 1.5)
-    expect([r["target"] for r in s.records("read")] == ["/srv/dead", "/srv/slow", "/srv/behind"], "%r" % s.records("read"))
+    expect([r["target"] for r in s.records("read")] == ["/srv/dead", "/srv/slow", "/srv/behind"],
+        "%r" % s.records("read"))
     s.finish()
     expect(s.bye["lost"] == 0, "%r" % s.bye)
 
@@ -338,7 +339,8 @@ def a_ring_of_nonsense():
     ring = s.ring()
     for _ in range(60):
         for at in (64, 128, 192, RING_HEAD + dice.randrange(RING_SLOTS) * RING_SLOT):
-            struct.pack_into("<Q", ring.map, at, dice.choice([0, 1, M64, 1 << 63, dice.getrandbits(64), dice.getrandbits(17)]))
+            struct.pack_into("<Q", ring.map, at,
+                dice.choice([0, 1, M64, 1 << 63, dice.getrandbits(64), dice.getrandbits(17)]))
         ring.map[RING_HEAD : RING_HEAD + 65536] = dice.randbytes(65536)
         time.sleep(0.002)
     works(s)

@@ -144,7 +144,8 @@ def at_level_hooks_at_once():
 
 @test
 def bad_words():
-    for more in (dict(), dict(pid=0), dict(pid=-1), dict(pid=1 << 40), dict(image=0), dict(image=65), dict(held=1), dict(held=None)):
+    for more in (dict(), dict(pid=0), dict(pid=-1), dict(pid=1 << 40), dict(image=0), dict(image=65), dict(held=1),
+        dict(held=None)):
         s = Session(level="full").start()
         m = dict(type="noted", pid=1, image=1, held=True)
         m.update(more)

@@ -86,8 +86,10 @@ class Session:
         return encode(self.members(**more))
 
     def message(self, **more):
-        m = {"type": "start", "version": 8, "environment": self.environment, "reach": ["terminal"], "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
-             "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing", "facts": "a machine", "limits": ""}
+        m = {"type": "start", "version": 8, "environment": self.environment, "reach": ["terminal"],
+            "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
+             "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing",
+             "facts": "a machine", "limits": ""}
         if self.level != "hooks":
             m["nonce"] = self.nonce.hex()
         m.update(more)

@@ -326,7 +326,8 @@ def ledgers_verify():
     for path in ledgers():
         n += 1
         st = os.stat(path)
-        expect((st.st_uid, st.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o644), "%s is %o of %d" % (path, st.st_mode, st.st_uid))
+        expect((st.st_uid, st.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o644),
+            "%s is %o of %d" % (path, st.st_mode, st.st_uid))
         p = subprocess.run([PALE, "log", "verify", path], capture_output=True, text=True)
         expect(p.returncode == 0 and p.stdout.splitlines()[0].endswith(", sealed"), p.stdout + p.stderr)
     expect(n >= 6, "only %d ledgers" % n)
@@ -341,7 +342,8 @@ def verify_says(path, *options):
 def the_key_seals():
     """Who has no key can make no chain that verifies, and nobody but the helper has it."""
     key, public = os.stat(LIB + "/ledger.key"), os.stat(LIB + "/ledger.pub")
-    expect((key.st_uid, key.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o600), "the key is %o of %d" % (key.st_mode, key.st_uid))
+    expect((key.st_uid, key.st_mode & 0o7777) == (PALE_USER.pw_uid, 0o600),
+        "the key is %o of %d" % (key.st_mode, key.st_uid))
     expect(public.st_mode & 0o7777 == 0o644, "the public key is %o" % public.st_mode)
     for user in (STARTER, STRANGER):
         as_user(user, lambda: denied(lambda: open(LIB + "/ledger.key"), "the key can be read by %s" % user.pw_name))
@@ -353,7 +355,8 @@ def the_key_seals():
     code, said = verify_says(copy)
     expect(code == 0 and "not known here" in said, "%d: %s" % (code, said))
     code, said = verify_says(copy, "--key", LIB + "/ledger.pub")
-    expect(code == 0 and said.splitlines()[0].endswith(", sealed, of user %d" % STARTER.pw_uid), "%d: %s" % (code, said))
+    expect(code == 0 and said.splitlines()[0].endswith(", sealed, of user %d" % STARTER.pw_uid),
+        "%d: %s" % (code, said))
     with open(SCRATCH + "/other.pub", "w") as f:
         f.write("ab" * 32 + "\n")
     code, said = verify_says(copy, "--key", SCRATCH + "/other.pub")
@@ -369,7 +372,8 @@ def the_key_seals():
 @test
 def a_seal_names_its_owner():
     """Whoever takes a session's name and workspace of another user gets a ledger of his own."""
-    mine = as_user(STARTER, lambda: (lambda s: (s.ask(argv=["ask-me"]).close(), s.finish(), s.id, s.state)[2:])(session().start()))
+    mine = as_user(STARTER, lambda: (lambda s:
+        (s.ask(argv=["ask-me"]).close(), s.finish(), s.id, s.state)[2:])(session().start()))
 
     def take_it():
         s = session()
@@ -546,7 +550,8 @@ def heads_in_the_journal():
     expect(fields["PALE_SESSION"] == id_ and fields["PALE_HEAD"] == bye["head"], "%r, %r" % (fields, bye))
     expect(fields["PALE_OWNER"] == str(STARTER.pw_uid), "%r" % fields)
     expect(fields["PALE_COUNT"] == str(bye["records"]) and fields["PALE_SEALED"] == "1", "%r" % fields)
-    expect(len(fields["MESSAGE_ID"]) == 32 and fields["PRIORITY"] == "6" and bye["head"] in fields["MESSAGE"], "%r" % fields)
+    expect(len(fields["MESSAGE_ID"]) == 32 and fields["PRIORITY"] == "6" and bye["head"] in fields["MESSAGE"],
+        "%r" % fields)
     journal.close()
     os.unlink("/run/systemd/journal/socket")
 

@@ -53,7 +53,8 @@ def detached(body):
 def clean_operator():
     s = Session().start()
     expect(outside(tries, s.runtime) == "answered", "the operator is refused")
-    expect(tries(s.runtime).startswith("the peer performs"), "the launcher, who connects for the agent, is the operator")
+    expect(tries(s.runtime).startswith("the peer performs"),
+        "the launcher, who connects for the agent, is the operator")
 
 
 @test
