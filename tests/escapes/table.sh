@@ -16,7 +16,8 @@ WRITE    write, create or cut outside the workspace
 REMOVE   remove, move or replace outside
 ATTRS    change modes, owners, times, attributes outside
 FINE     break `readonly`, `keep` or a denied pattern inside a writable directory
-GIT      make git run something of its own, by configuration or hooks of any repository; move a protected branch by its files
+GIT      make git run something of its own, by configuration or hooks of any repository; \
+move a protected branch by its files
 EXEC     run a denied command
 NET      connect or send to a host or port that no rule names, by name, address or datagram; listen for the world
 NAMES    carry data out in names that are looked up, or beside them
@@ -52,9 +53,12 @@ cell() {
 
 table() {
 	local id text
-	echo "| an agent tries to | \`hooks\` | \`full\` | \`full\`, native code that digs out the pass | \`strict\` | probes |"
-	while read -r id text; do
-		[ -z "$id" ] || echo "| $text | $(cell "$id" $HOOKS) | $(cell "$id" $FULL) | $(cell "$id" $DIGGER) | $(cell "$id" $STRICT) | $id |"
+	echo "| an agent tries to | \
+\`hooks\` | \`full\` | \`full\`, native code that digs out the pass | \`strict\` | probes |"
+	# a backslash at the end of a line continues it
+	while read id text; do
+		[ -z "$id" ] ||
+			echo "| $text | $(cell "$id" $HOOKS) | $(cell "$id" $FULL) | $(cell "$id" $DIGGER) | $(cell "$id" $STRICT) | $id |"
 	done <<<"$PROMISES"
 }
 

@@ -82,7 +82,8 @@ def answer(message):
         records.append(record(wire_name("good.example"), 1, packed(EVIL)))
         records.append(record(wire_name("www.wild.example"), 1, packed(EVIL)))
     code = 0 if any(name == known for known, _ in ANSWERS) or address else 3
-    return message[:2] + struct.pack(">HHHHH", 0x8180 | code, 1, len(records), 0, 0) + message[12:end] + b"".join(records)
+    return message[:2] + struct.pack(">HHHHH", 0x8180 | code, 1, len(records), 0, 0) \
+        + message[12:end] + b"".join(records)
 
 
 def questions(stream):
@@ -153,12 +154,14 @@ def name_servers():
     yield bound(socket.AF_INET, socket.SOCK_STREAM, ("0.0.0.0", 853))
     yield bound(socket.AF_INET, socket.SOCK_STREAM, ("0.0.0.0", 80))
     group = bound(socket.AF_INET, socket.SOCK_DGRAM, ("0.0.0.0", 5353))
-    group.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(GROUP) + socket.inet_aton("127.0.0.1"))
+    group.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+        socket.inet_aton(GROUP) + socket.inet_aton("127.0.0.1"))
     yield group
 
 
 def unix_sockets(port):
-    for name, kind in (("stream", socket.SOCK_STREAM), ("seqpacket", socket.SOCK_SEQPACKET), ("dgram", socket.SOCK_DGRAM)):
+    for name, kind in (("stream", socket.SOCK_STREAM), ("seqpacket", socket.SOCK_SEQPACKET),
+        ("dgram", socket.SOCK_DGRAM)):
         for address in (os.path.join(HERE, name), "\0escapes-%s-%d" % (name, port)):
             s = socket.socket(socket.AF_UNIX, kind)
             s.bind(address)
@@ -252,7 +255,8 @@ def main():
         if s.type != socket.SOCK_DGRAM:
             s.listen(256)
     libc = ctypes.CDLL(None)
-    segment, semaphores, queue = libc.shmget(port, 4096, 0o1600), libc.semget(port, 1, 0o1600), libc.msgget(port, 0o1600)
+    segment, semaphores, queue = libc.shmget(port, 4096, 0o1600), libc.semget(port, 1, 0o1600), \
+        libc.msgget(port, 0o1600)
     master, terminal = os.openpty()
     shared = "/dev/shm/escape-%d" % port
     with open(shared, "w") as f:
