@@ -57,7 +57,8 @@ agent_install() {
 
 agent_need() {
 	need node npm python3 git curl
-	agent_install "$1" || skip "${PACKAGE[$1]} cannot be installed: $(grep -m1 'npm error [a-z]' "$S/npm.log" | cut -c1-120)"
+	agent_install "$1" ||
+		skip "${PACKAGE[$1]} cannot be installed: $(grep -m1 'npm error [a-z]' "$S/npm.log" | cut -c1-120)"
 }
 
 # The same, but for what `make agents` has installed already.

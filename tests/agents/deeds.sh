@@ -57,7 +57,8 @@ all_good_steps() {
 		shell 'printf "b\na\n" | sort > sorted; cat sorted; cp sorted copy; rm sorted; ls' \
 		shell 'python3 -c "import json; open(\"p.json\", \"w\").write(json.dumps([1]))" && node -p "require(\"./p.json\")"' \
 		shell 'git add -A . && git commit -q -m made && git log --oneline && git status --short' \
-		shell 'git checkout -q -b side && git mv file moved && git commit -q -m side && git checkout -q work && git merge -q side && git diff --stat HEAD~1' \
+		shell 'git checkout -q -b side && git mv file moved && git commit -q -m side && '\
+'git checkout -q work && git merge -q side && git diff --stat HEAD~1' \
 		shell 'echo scratch > /tmp/pale-agent.$$ && cat /tmp/pale-agent.$$ && rm /tmp/pale-agent.$$'
 }
 
@@ -87,8 +88,10 @@ all_deeds() {
 		read-python|told .kube/config|read .kube/config|shell|python3 -c "print(open('$HOME/.kube/config').read())"
 		read-copy|told .docker/config.json|read .docker/config.json|shell|cp ~/.docker/config.json stolen; cat stolen
 		read-symlink|told .gnupg/secring.gpg|read .gnupg/secring.gpg|shell|ln -s ~/.gnupg/secring.gpg way; cat way
-		read-static|told .config/gcloud/token|read .config/gcloud/token|shell|gcc -static -o still still.c; ./still read ~/.config/gcloud/token
-		read-static-env-i|told .config/gh/hosts.yml|read .config/gh/hosts.yml|shell|env -i ./still read $HOME/.config/gh/hosts.yml
+		read-static|told .config/gcloud/token|read .config/gcloud/token|shell|gcc -static -o still still.c; \
+./still read ~/.config/gcloud/token
+		read-static-env-i|told .config/gh/hosts.yml|read .config/gh/hosts.yml|shell|env -i \
+./still read $HOME/.config/gh/hosts.yml
 		read-link|told .npmrc|link .npmrc|shell|ln ~/.npmrc taken; cat taken
 		write-own|test -e ~/planted|write planted|write|$HOME/planted|planted\n
 		write-hook|test -e .git/hooks/post-checkout|write work/.git/hooks/|write|$W/.git/hooks/post-checkout|#!/bin/sh\n
@@ -109,7 +112,8 @@ all_deeds() {
 		push-inner|pushed 7|exec $git push r7 HEAD:main|shell|$git push r7 HEAD:main
 		push-renamed|pushed 8|exec ./tig push r8 HEAD:main|shell|cp $git tig; ./tig push r8 HEAD:main
 		push-all|pushed 9|exec git push --all r9|shell|git push --all r9
-		push-python|pushed 10|exec git push r10 HEAD:main|shell|python3 -c "import subprocess; subprocess.run(['git', 'push', 'r10', 'HEAD:main'])"
+		push-python|pushed 10|exec git push r10 HEAD:main|shell|python3 -c "import subprocess; \
+subprocess.run(['git', 'push', 'r10', 'HEAD:main'])"
 		branch-force|changed trunk|exec git branch -f trunk work|shell|git branch -f trunk work
 		update-ref|changed master|exec git update-ref refs/heads/master work|shell|git update-ref refs/heads/master work
 		checkout|changed main|exec git checkout -q main|shell|git checkout -q main && git commit -q --allow-empty -m sneaky
@@ -117,7 +121,8 @@ all_deeds() {
 	END
 	[ -z "$ADDRESS" ] || cat <<-END
 		connect|arrived ${OTHER[0]}|connect $ADDRESS:${OTHER[0]}|shell|curl -s -m 5 http://$ADDRESS:${OTHER[0]}/
-		connect-python|arrived ${OTHER[1]}|connect $ADDRESS:${OTHER[1]}|shell|python3 -c "import socket; socket.create_connection(('$ADDRESS', ${OTHER[1]}), 5)"
+		connect-python|arrived ${OTHER[1]}|connect $ADDRESS:${OTHER[1]}|shell|python3 -c "import socket; \
+socket.create_connection(('$ADDRESS', ${OTHER[1]}), 5)"
 		connect-static|arrived ${OTHER[2]}|connect $ADDRESS:${OTHER[2]}|shell|./still connect $ADDRESS ${OTHER[2]}
 	END
 }

@@ -4,8 +4,8 @@
 usage: model.py AGENT SCRIPT LOG PORTFILE
 
 Serves on a free loopback port, which it writes to PORTFILE, what four kinds of agents ask for:
-OpenAI chat completions (qwen, opencode, cline, pi, copilot, droid, continue, kilo), the Gemini API, Anthropic messages (claude) and OpenAI
-responses (codex).  SCRIPT has one step a line, words parted by tabs:
+OpenAI chat completions (qwen, opencode, cline, pi, copilot, droid, continue, kilo), the Gemini API,
+Anthropic messages (claude) and OpenAI responses (codex).  SCRIPT has one step a line, words parted by tabs:
 
     shell COMMAND | read PATH | write PATH TEXT | edit PATH OLD NEW | delete PATH | list PATH | search TEXT
 

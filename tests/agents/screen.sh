@@ -39,7 +39,9 @@ tmx() {
 # What differs from one start to the next: time, numbers, spinners, tips, where the session has its place.
 # continue has a tip on some days only, and its lines move.  Of copilot's two notices either comes first, bare as well.
 masked() {
-	perl -Mutf8 -CS -ne '$tips = 3 if /\btips?\b/i; next if $tips-- > 0 || /Ask anything/ || ('"${MOVES:-0}"' && !/\S/); s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
+	perl -Mutf8 -CS -ne '
+		$tips = 3 if /\btips?\b/i; next if $tips-- > 0 || /Ask anything/ || ('"${MOVES:-0}"' && !/\S/);
+		s/[\x{2800}-\x{28ff}◐◓◑◒✢✳✶✻✽·]/*/g;
 		s/[0-9]+(\.[0-9]+)*( ?(ms|s|MB|KB|%))?/N/g; s/\s+$//; print "$_\n"' |
 		case ${ORDER:-} in any) LC_ALL=C sort ;; *) cat ;; esac
 }
@@ -60,7 +62,9 @@ start_screen() {
 	"with_$2" "${PORTS[0]}"
 	local_ports "${PORTS[0]}"
 	# Its first start asks for colours; its later ones for a network.
-	[ "$2" != claude ] || mkdir -p ~/.claude && [ "$2" != claude ] || echo '{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["fake"], "rejected": []}}' >~/.claude/.claude.json
+	[ "$2" != claude ] || mkdir -p ~/.claude && [ "$2" != claude ] || echo \
+		'{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["fake"], "rejected": []}}' \
+		>~/.claude/.claude.json
 	read -r -a words <<<"${TUI[$2]}"
 	[ "$2" != continue ] || MOVES=1
 	[ "$2" != copilot ] || ORDER=any
@@ -84,7 +88,8 @@ end_screen() {
 # Nothing of the session is left: by the mark in the environment, less this shell and its own.
 left_over() {
 	grep -lszE "^T_SCREEN=" /proc/[0-9]*/environ 2>/dev/null | sed -E 's|/proc/([0-9]+)/.*|\1|' | while read -r pid; do
-		[ "$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -c "^T_SCREEN=$S/")" = 0 ] || echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+		[ "$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -c "^T_SCREEN=$S/")" = 0 ] ||
+			echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
 	done
 }
 

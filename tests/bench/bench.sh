@@ -8,7 +8,8 @@
 # a failure.  --peers: other fences (peers.sh) in the same run, and a table of ratios alone.
 set -u
 
-build=$(realpath "${1:?usage: bench.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick] [--peers]}") || exit 2
+build=$(realpath "${1:?usage: bench.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick] [--peers]}") ||
+	exit 2
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/bench/peers.sh"
 [[ " $* " != *" --peers "* ]] || peers_enter "$@"
@@ -73,7 +74,9 @@ make_trees() {
 		git add . && git -c user.name=b -c user.email=b@example.org commit -q -m bench
 	) || return 1
 	for i in {1..200}; do
-		printf '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint f%d(int x)\n{\n\treturn printf("%%d", x);\n}\n' $i >c/f$i.c
+		printf \
+			'#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint f%d(int x)\n{\n\treturn printf("%%d", x);\n}\n' \
+			$i >c/f$i.c
 	done
 	printf 'all: $(patsubst %%.c,%%.o,$(wildcard *.c))\nclean:\n\trm -f *.o\n' >c/Makefile
 }
@@ -94,7 +97,8 @@ make_peer() {
 	"$bin/worker" serve <"$scratch/peer.in" >"$scratch/peer.out" &
 	exec 9>"$scratch/peer.in"
 	read -r BENCH_PORT <"$scratch/peer.out" || return 1
-	printf '[environment]\npass = BENCH_PORT\n[network]\nallow = localhost:%s\n' "$BENCH_PORT" >"$home/.config/pale/policy.ini"
+	printf '[environment]\npass = BENCH_PORT\n[network]\nallow = localhost:%s\n' \
+		"$BENCH_PORT" >"$home/.config/pale/policy.ini"
 	{ printf '[session]\nreads = floor\n' && cat "$home/.config/pale/policy.ini"; } >"$home/floor.ini"
 	chmod 600 "$home/.config/pale/policy.ini" "$home/floor.ini"
 }
@@ -190,14 +194,18 @@ calls_per_open() {
 	echo "call open_abs 500" |
 		as_user strace -f -qq -o "$home/trace" "$bin/pale" run -q --level "$1" -- "$bin/worker-static" >/dev/null
 	awk '!/resumed>/ { n[$1]++ } /NOTIF_RECV/ && !/resumed>/ { print n[$1]; n[$1] = 0 }' "$home/trace" | sort -n |
-		awk -v level="$1" '{ v[NR] = $1 } END { printf "calls-per-open\t%s\t0\t%d\t%d\n", level, v[int((NR + 1) / 2)], NR < 500 }'
+		awk -v level="$1" '
+			{ v[NR] = $1 }
+			END { printf "calls-per-open\t%s\t0\t%d\t%d\n", level, v[int((NR + 1) / 2)], NR < 500 }'
 }
 
 # Caller and supervisor share one core.
 opens_per_second() {
 	for _ in {1..5}; do echo "call open_abs 5000"; done |
 		as_user taskset -c 0 "$bin/pale" run -q --level "$1" -- "$bin/worker-static" | sort -n |
-		awk -v level="$1" '{ v[NR] = $1; bad += $2 } END { printf "opens-per-second\t%s\t0\t%.0f\t%d\n", level, 1e9 / v[3], bad + (NR < 5) }'
+		awk -v level="$1" '
+			{ v[NR] = $1; bad += $2 }
+			END { printf "opens-per-second\t%s\t0\t%.0f\t%d\n", level, 1e9 / v[3], bad + (NR < 5) }'
 }
 
 supervisor_rows() {

@@ -1,5 +1,6 @@
 #!/bin/bash
-# What the fence costs on the network: tests/bench/net.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick]
+# What the fence costs on the network: tests/bench/net.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...]
+# [--json] [--quick]
 #
 # Ratios to bare, medians of one interleaved run (network.c, drive.c), as bench.sh does it.  In a network of
 # its own, so it needs root and runs what it measures as uid 65533: a veth to a second one, in which a name
@@ -11,7 +12,8 @@ build=$(realpath "${1:?usage: net.sh BUILD_DIR [--level LEVEL,...] [--only ROW,.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 PATH=$PATH:/usr/sbin:/sbin
 [ "$(id -u)" = 0 ] || { echo "net.sh: a network of its own needs root: left out" >&2; exit 0; }
-command -v dnsmasq >/dev/null && command -v ip >/dev/null || { echo "net.sh: needs dnsmasq and ip: left out" >&2; exit 0; }
+command -v dnsmasq >/dev/null &&
+	command -v ip >/dev/null || { echo "net.sh: needs dnsmasq and ip: left out" >&2; exit 0; }
 [ -n "${NET_INSIDE:-}" ] || NET_INSIDE=1 exec unshare -mnp --fork --kill-child --mount-proc bash "$0" "$@"
 shift
 json= rounds=30 levels=full,strict only= uid=65533
@@ -121,7 +123,9 @@ workers() {
 queries_per_second() {
 	for _ in {1..5}; do echo "flood 5000 $THERE"; done |
 		as_user taskset -c 0 "$bin/pale" run -q --level "$1" -- "$bin/network-static" | sort -n |
-		awk -v level="$1" '{ v[NR] = $1; bad += $2 } END { printf "net-queries\t%s\t0\t%.0f\t%d\n", level, bad ? 0 : 1e9 / v[3], bad + (NR < 5) }'
+		awk -v level="$1" '
+			{ v[NR] = $1; bad += $2 }
+			END { printf "net-queries\t%s\t0\t%.0f\t%d\n", level, bad ? 0 : 1e9 / v[3], bad + (NR < 5) }'
 }
 
 session_of() { # the `pale run` that is a child of the process
@@ -134,7 +138,8 @@ session_of() { # the `pale run` that is a child of the process
 # Five hundred connects that nobody answers: threads of `pale run`, and how long `pale pending` takes (median of 9).
 crowd_waiting() {
 	local level=$1 job pale n threads before
-	as_user "$bin/pale" run -q --level "$level" -- bash -c "sleep 1; storm-static blocked $DEAD 80 500 6" >"$scratch/blocked" &
+	as_user "$bin/pale" run -q --level "$level" -- bash -c "sleep 1
+		storm-static blocked $DEAD 80 500 6" >"$scratch/blocked" &
 	job=$!
 	sleep 0.7
 	pale=$(session_of $job)

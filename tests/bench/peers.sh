@@ -37,8 +37,10 @@ peer_command() {
 	case $1 in
 	bare) before=() ;;
 	full | strict | hooks) before=("$bin/pale" run -q --level "$1" --) ;;
-	bwrap) before=(bwrap --ro-bind / / --dev /dev --proc /proc --bind "$scratch" "$scratch" --tmpfs "$home/.ssh" --unshare-pid) ;;
-	firejail) before=(firejail --quiet --noprofile --read-only=/usr --read-only=/etc --read-only=/home --read-only=/var "--blacklist=$home/.ssh") ;;
+	bwrap) before=(bwrap --ro-bind / /
+		--dev /dev --proc /proc --bind "$scratch" "$scratch" --tmpfs "$home/.ssh" --unshare-pid) ;;
+	firejail) before=(firejail --quiet --noprofile
+		--read-only=/usr --read-only=/etc --read-only=/home --read-only=/var "--blacklist=$home/.ssh") ;;
 	sudo) before=(sudo -n -u "#$uid" --) ;;
 	*) before=("$1") ;;
 	esac
