@@ -26,7 +26,10 @@ set -eu
 export DEBIAN_FRONTEND=noninteractive
 say() { echo "deb-check: $*"; }
 fail() { say "$*"; exit 1; }
-picture() { find /usr /etc /var/lib/pale -xdev ! -path '*/__pycache__*' 2>/dev/null | grep -vE '^/etc/(ld.so.cache|passwd-?|group-?|shadow-?|gshadow-?|subuid-?|subgid-?|\.pwd\.lock)$' | sort; }
+picture() {
+	find /usr /etc /var/lib/pale -xdev ! -path '*/__pycache__*' 2>/dev/null |
+		grep -vE '^/etc/(ld.so.cache|passwd-?|group-?|shadow-?|gshadow-?|subuid-?|subgid-?|\.pwd\.lock)$' | sort
+}
 dpkg --purge pale >/dev/null 2>&1 || true
 userdel -r pale-deb >/dev/null 2>&1 || true
 picture >/tmp/before
@@ -37,7 +40,10 @@ man -w pale.ini >/dev/null 2>&1 || [ -e /usr/share/man/man5/pale.ini.5.gz ] || f
 helper=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' /usr/share/doc/pale/examples/pale-helper@.service)
 [ -x "$helper" ] || fail "the unit among the examples starts $helper"
 useradd -m pale-deb
-as() { setpriv --reuid pale-deb --regid pale-deb --init-groups env -i HOME=/home/pale-deb USER=pale-deb PATH=/usr/bin:/bin "$@"; }
+as() {
+	setpriv --reuid pale-deb --regid pale-deb --init-groups \
+		env -i HOME=/home/pale-deb USER=pale-deb PATH=/usr/bin:/bin "$@"
+}
 mkdir -m 0700 /home/pale-deb/work
 chown pale-deb:pale-deb /home/pale-deb/work
 cd /home/pale-deb/work

@@ -71,7 +71,8 @@ printers=$(awk '
 	/[;{}]$/ {
 		gsub(/strstr *\([^)]*\)/, "", text)
 		if (text ~ /[^a-z_](f?printf|vf?printf|dprintf|fputs|puts|putchar|fputc|fwrite) *\(/ &&
-		    text ~ /json_string_value *\(|card_str *\(|json_str *\(|text_of *\(|[^a-z](r|rec|record)->(target|exe|rule|detail|agent|op|time|approval|session)[,)]|argv\[/)
+		    (text ~ /json_string_value *\(|card_str *\(|json_str *\(|text_of *\(|argv\[/ ||
+		     text ~ /[^a-z](r|rec|record)->(target|exe|rule|detail|agent|op|time|approval|session)[,)]/))
 			print FILENAME ":" FNR ":" text
 		text = ""
 	}' tools/*.c tools/*/*.c)

@@ -69,7 +69,8 @@ for room in policy preload helper tools tests; do
 done | grep . && complain "not found"
 
 if ! diff -u <(bash tests/tables.sh of tools/man/pale.7 differs) <(differs); then
-	complain "pale(7): not tests/compat/differs.txt (tests/docs.sh --differs | tests/tables.sh into tools/man/pale.7 differs)"
+	complain "pale(7): not tests/compat/differs.txt (tests/docs.sh --differs |
+			tests/tables.sh into tools/man/pale.7 differs)"
 fi
 
 # The rules that README shows are where it says.
@@ -83,7 +84,8 @@ promises() {
 	sed -n 's/^P(.*, \([A-Z]*\))$/\1/p' tests/escapes/probes*.def | LC_ALL=C sort -u
 }
 
-if ! diff -u <(bash tests/tables.sh of tools/man/pale-guarantees.7 guarantees | sed -n 's/^| .* | \([A-Z]*\) |$/\1/p' | LC_ALL=C sort -u) <(promises); then
+if ! diff -u <(bash tests/tables.sh of tools/man/pale-guarantees.7 guarantees |
+	sed -n 's/^| .* | \([A-Z]*\) |$/\1/p' | LC_ALL=C sort -u) <(promises); then
 	complain "pale-guarantees(7): the table is not that of tests/escapes (table.sh --write BUILD_DIR)"
 fi
 
@@ -147,7 +149,8 @@ options_of() {
 # What gets through is told there: of an older kernel there is no row that could tell it.
 strange=$(sed 's/#.*//' tests/escapes/lost.txt | awk 'NF { print $1 }' | sort -u |
 	grep -vxF -f <(sed -nE 's/^(HOOKS|FULL|DIGGER|STRICT)="(.*)"$/\2/p' tests/escapes/table.sh | tr ' ' '\n'))
-[ -z "$strange" ] || complain "tests/escapes/lost.txt has measurements that the table of pale-guarantees(7) lacks:" $strange
+[ -z "$strange" ] ||
+	complain "tests/escapes/lost.txt has measurements that the table of pale-guarantees(7) lacks:" $strange
 
 # Words that are long options, in the lines of these requests.
 told_options() {
@@ -163,7 +166,9 @@ if [ -x "$pale" ]; then
 			continue
 		}
 		if grep -q 'options that choose the policy' "$page"; then
-			missing=$(options_of "$command" | grep -vxF "$(tr ' ' '\n' <<<"$policy_options")" | LC_ALL=C comm -23 - <(told_options "$page" "[A-Z][a-z]"))
+			missing=$(options_of "$command" |
+				grep -vxF "$(tr ' ' '\n' <<<"$policy_options")" | LC_ALL=C comm -23 - <(told_options "$page" \
+				"[A-Z][a-z]"))
 		else
 			missing=$(options_of "$command" | LC_ALL=C comm -23 - <(told_options "$page" "[A-Z][a-z]"))
 		fi
@@ -171,7 +176,8 @@ if [ -x "$pale" ]; then
 	done
 	for page in tools/man/pale-*.1; do
 		commands=$(sed -nE 's/^\.Nm pale-([a-z]+)( ,)?$/\1/p' "$page")
-		strange=$(told_options "$page" "It Fl|Op" | LC_ALL=C comm -23 - <(for command in $commands run; do options_of "$command"; done | LC_ALL=C sort -u))
+		strange=$(told_options "$page" \
+			"It Fl|Op" | LC_ALL=C comm -23 - <(for command in $commands run; do options_of "$command"; done | LC_ALL=C sort -u))
 		[ -z "$strange" ] || complain "$page tells of options that nothing has:" $strange
 	done
 fi

@@ -105,7 +105,8 @@ fence() {
 
 # The Landlock ABI that `pale run` has here.
 abi() {
-	pale doctor --json ${T_ABI:+--abi-max "$T_ABI"} | python3 -c 'import json, sys; print(json.load(sys.stdin)["landlock_abi"])'
+	pale doctor --json ${T_ABI:+--abi-max "$T_ABI"} |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["landlock_abi"])'
 }
 
 # A shell inside the fence: `fsh 'command line'`.

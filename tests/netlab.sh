@@ -3,7 +3,8 @@
 # The agent's network name space has one way out: a veth to the name space of the servers, which has every
 # address of this internet: a name server (dnsmasq), two web servers (nginx: ours and the evil one), and
 # little servers that greet (sshd, PostgreSQL, echo over TCP and UDP).  What leaves the agent's name space is
-# written down where it arrives, packet by packet (what goes to port 53 whole): that and the name server's log are the ground truth.
+# written down where it arrives, packet by packet (what goes to port 53 whole): that and the name server's log
+# are the ground truth.
 #
 # Nothing can be left over: the name spaces are mounted in a mount name space of the test's own, the servers
 # are one process name space, which ends with the test.  So names need not be unique and tests run side by side.
@@ -59,11 +60,14 @@ lab_wires() {
 	mkdir -p /run/netns /run/nscd /run/dbus /run/podman /run/containerd /run/systemd/{resolve,journal} "$(dirname "$conf")"
 	[ -e "$conf" ] || : >"$conf"
 	ip netns add agent && ip netns add server &&
-		ip -n agent link add wire address 02:00:00:00:00:0a type veth peer name far address 02:00:00:00:00:01 netns server || lab_cannot "no network name spaces here"
+		ip -n agent link add wire address 02:00:00:00:00:0a type veth peer name far address 02:00:00:00:00:01 netns server ||
+			lab_cannot "no network name spaces here"
 	ip netns exec agent sysctl -qw net.ipv4.ping_group_range="0 2147483647" net.ipv4.ip_unprivileged_port_start=1024
 	for a in $LAB_GATE $LAB_DNS; do ip -n server addr add $a/24 dev far; done
 	for a in $LAB_NET6:1 $LAB_DNS6; do ip -n server addr add $a/64 dev far nodad; done
-	for a in $GOOD $GOOD2 $GOOD3 $HOSTED $CORE $EVIL $EVIL_HOSTED $LAN $METADATA; do ip -n server addr add $a/32 dev lo; done
+	for a in $GOOD $GOOD2 $GOOD3 $HOSTED $CORE $EVIL $EVIL_HOSTED $LAN $METADATA; do
+		ip -n server addr add $a/32 dev lo
+	done
 	for a in $GOOD6 $EVIL6 $METADATA6; do ip -n server addr add $a/128 dev lo nodad; done
 	ip -n agent addr add $LAB_NET.10/24 dev wire
 	ip -n agent addr add $LAB_NET6:10/64 dev wire nodad
@@ -86,8 +90,10 @@ lab_wires() {
 lab_names() {
 	printf 'nameserver %s\nsearch corp.example own.example\noptions timeout:2 attempts:2\n' $LAB_DNS >"$LAB/resolv.conf"
 	printf 'hosts: files dns\n' >"$LAB/nsswitch.conf"
-	printf '127.0.0.1 localhost\n::1 localhost\n%s hosted.example\n%s hosts-evil.example\n' $HOSTED $EVIL_HOSTED >"$LAB/hosts"
-	mount --bind "$LAB/resolv.conf" "$(realpath /etc/resolv.conf)" && mount --bind "$LAB/nsswitch.conf" /etc/nsswitch.conf &&
+	printf '127.0.0.1 localhost\n::1 localhost\n%s hosted.example\n%s hosts-evil.example\n' \
+		$HOSTED $EVIL_HOSTED >"$LAB/hosts"
+	mount --bind "$LAB/resolv.conf" "$(realpath /etc/resolv.conf)" &&
+		mount --bind "$LAB/nsswitch.conf" /etc/nsswitch.conf &&
 		mount --bind "$LAB/hosts" /etc/hosts || lab_cannot "no mounts here"
 }
 
@@ -392,7 +398,8 @@ only_the_good() {
 	local met asked
 	met=$(strangers)
 	[ -z "$met" ] || fail "was reached: $(sort -u <<<"$met" | tr '\n' ';')"
-	asked=$(queries | grep -vE "^(([a-z0-9_.-]*\.)?own\.example|([a-z0-9-]*\.)?corp\.example|registry\.npmjs\.org|xn--bcher-kva\.example${LAB_ALSO:+|$LAB_ALSO})$")
+	local own='([a-z0-9_.-]*\.)?own\.example|([a-z0-9-]*\.)?corp\.example|registry\.npmjs\.org|xn--bcher-kva\.example'
+	asked=$(queries | grep -vE "^($own${LAB_ALSO:+|$LAB_ALSO})$")
 	[ -z "$asked" ] || fail "was asked for: $(tr '\n' ' ' <<<"$asked")"
 }
 

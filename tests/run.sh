@@ -32,7 +32,8 @@ stage_install "$B" || exit 2
 mkdir -p "$T_BASE/t" "$T_BASE/victims" "$T_BASE/results"
 stage_levels full strict hooks
 cp -r tests/t "$T_BASE/scenarios"
-cp -r tests/t/lib/. tests/lib.sh tests/netlab.sh tests/agents tests/helper tests/escapes tests/dns policy/presets/home.ini "$T_BASE/t/"
+cp -r tests/t/lib/. tests/lib.sh \
+	tests/netlab.sh tests/agents tests/helper tests/escapes tests/dns policy/presets/home.ini "$T_BASE/t/"
 cp README.md tests/tables.sh tools/man/pale-guarantees.7 "$T_BASE/t/escapes/"
 cp policy/options.def "$T_BASE/t/options/"
 cp -r "$B"/victims/. "$T_BASE/victims/" 2>/dev/null

@@ -46,7 +46,10 @@ stage_levels() {
 				for name in \$T_PASS; do set -- -e "\$name" "\$@"; done
 				set -- run $words-e 'T_*' "\$@"
 			fi
-			$([ "$level" != full ] || echo "case \$PATH in *$T_BASE/level/full:*) PATH=\${PATH%%$T_BASE/level/full:*}\${PATH#*$T_BASE/level/full:} ;; esac")
+			$([ "$level" != full ] ||
+				echo "case \$PATH in
+				*$T_BASE/level/full:*) PATH=\${PATH%%$T_BASE/level/full:*}\${PATH#*$T_BASE/level/full:} ;;
+				esac")
 			exec "$T_STAGE/bin/pale" "\$@"
 		END
 		chmod 755 "$T_BASE/level/$level/pale"
@@ -57,7 +60,8 @@ stage_levels() {
 as_user() {
 	local scratch=$1
 	shift
-	${T_AS[@]+"${T_AS[@]}"} env -i PATH="${T_LEVEL:+$T_BASE/level/$T_LEVEL:}$T_STAGE/bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+	${T_AS[@]+"${T_AS[@]}"} env -i PATH="${T_LEVEL:+$T_BASE/level/$T_LEVEL:}$T_STAGE/bin:/usr/local/bin:/usr/bin:/bin" \
+		LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 		HOME="$scratch" T_SCRATCH="$scratch" T_MARK="$scratch" T_STAGE="$T_STAGE" T_VICTIMS="$T_BASE/victims" \
 		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" T_ABI="${ABI_MAX:-}" T_LEVEL="${T_LEVEL:-full}" ${RACES:+RACES=$RACES} \
 		${KILLS:+KILLS=$KILLS} ${RING_FUZZ_S:+RING_FUZZ_S=$RING_FUZZ_S} "$@"

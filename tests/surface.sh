@@ -16,7 +16,8 @@ libc=${2:-$(ldd "$(command -v bash)" | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p'
 
 # Functions, but for glibc's own.
 exported() {
-	nm -D --defined-only "$libc" | awk '$2 ~ /^[TWi]$/ && $3 !~ /@GLIBC_PRIVATE$/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u
+	nm -D --defined-only "$libc" |
+		awk '$2 ~ /^[TWi]$/ && $3 !~ /@GLIBC_PRIVATE$/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u
 }
 
 hooked() {

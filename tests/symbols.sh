@@ -33,12 +33,15 @@ needed=$(readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^
 [ "$needed" = libc.so.6 ] || complain "libpale.so needs:" $needed
 
 # What it takes of libc neither allocates nor locks, and is no name that is hooked.
-wants=$(nm -D -u "$so" | awk '$1 == "U" { print $2 }' | sed 's/@.*//' | grep -vE '^(mem(chr|cmp|cpy|move|rchr|set)|str[a-z]+)$' |
-	grep -vxE '(__)?environ|__(errno|h_errno)_location|__fsetlocking|fclose|fdopen|fdopendir|readdir|closedir|stat|lstat|getauxval|dladdr|dlsym|dl_iterate_phdr|__stack_chk_fail')
+wants=$(nm -D -u "$so" | awk '$1 == "U" { print $2 }' |
+	sed 's/@.*//' | grep -vE '^(mem(chr|cmp|cpy|move|rchr|set)|str[a-z]+)$' |
+	grep -vxE '(__)?environ|__(errno|h_errno)_location|__fsetlocking|fclose|fdopen|fdopendir|readdir|closedir' |
+	grep -vxE 'stat|lstat|getauxval|dladdr|dlsym|dl_iterate_phdr|__stack_chk_fail')
 [ -z "$wants" ] || complain "libpale.so wants of libc:" $wants
 
 rows=$(grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks.def | cut -d'(' -f2 | LC_ALL=C sort)
-exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' | sed 's/@.*//' | grep -vxE '__(asan_default_options|tsan_default_suppressions)' | LC_ALL=C sort)
+exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' |
+	sed 's/@.*//' | grep -vxE '__(asan_default_options|tsan_default_suppressions)' | LC_ALL=C sort)
 [ "$rows" = "$exports" ] || complain "exports and hooks.def differ:" "$(diff <(echo "$rows") <(echo "$exports"))"
 [ -n "$rows" ] || complain "hooks.def has no rows"
 twice=$(echo "$rows" | uniq -d)
@@ -49,8 +52,10 @@ text=$(readelf -SW "$so" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") pr
 [ $((16#$text)) -le $TEXT_MAX ] || complain "text of libpale.so: $((16#$text)) bytes, $TEXT_MAX are the limit"
 
 # Only what the filter lets through may carry it.
-for name in $(grep -ohE 'gate[0-9]\(SYS_[a-z0-9]+' preload/*.[ch] | sed 's/.*SYS_//' | sort -u) unlinkat mkdirat mknodat symlinkat; do
-	grep -qE "^CALL\($name, [a-z_]+, GATED" tools/supervisor/calls.def || complain "the gate is used for $name, which never passes"
+for name in $(grep -ohE 'gate[0-9]\(SYS_[a-z0-9]+' preload/*.[ch] |
+	sed 's/.*SYS_//' | sort -u) unlinkat mkdirat mknodat symlinkat; do
+	grep -qE "^CALL\($name, [a-z_]+, GATED" tools/supervisor/calls.def ||
+		complain "the gate is used for $name, which never passes"
 done
 
 # The gate's word is loaded right before a system call and cleared right behind it, at every place.

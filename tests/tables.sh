@@ -8,7 +8,8 @@
 # A word in backquotes is set in bold there.
 
 of() {
-	sed -n "/^\.\\\\\" $2\$/,/^\.\\\\\" end of $2\$/p" "$1" | sed -e '1d;$d' -e 's/\\fB/`/g' -e 's/\\fR/`/g' -e 's/\\&//g' -e 's/\\e/\\/g' |
+	sed -n "/^\.\\\\\" $2\$/,/^\.\\\\\" end of $2\$/p" "$1" |
+		sed -e '1d;$d' -e 's/\\fB/`/g' -e 's/\\fR/`/g' -e 's/\\&//g' -e 's/\\e/\\/g' |
 		awk '
 			/^T\{$/ { printf "| "; next }
 			/^T\}\|T\{$/ { printf " | "; next }

@@ -23,7 +23,8 @@ fi
 
 . "$T_LIB"
 sandbox
-bold=${PAINT:+$'\033[1m'} dim=${PAINT:+$'\033[2m'} green=${PAINT:+$'\033[32m'} red=${PAINT:+$'\033[31m'} off=${PAINT:+$'\033[0m'}
+bold=${PAINT:+$'\033[1m'} dim=${PAINT:+$'\033[2m'} green=${PAINT:+$'\033[32m'}
+red=${PAINT:+$'\033[31m'} off=${PAINT:+$'\033[0m'}
 wrong=0
 
 heading() {
@@ -139,7 +140,8 @@ heading "The ledger"
 shown "pale log --verdict deny"
 expect "every denial is listed" lists .ssh/id_rsa outside elsewhere/file "git push origin main" example.org
 pale log >"$S/out"
-expect "so is what was allowed, asked and answered" lists "cat file" approval/request approval/decision "touch published"
+expect "so is what was allowed, asked and answered" lists \
+	"cat file" approval/request approval/decision "touch published"
 shown "pale log verify"
 expect "its chain is whole" verifies_now
 

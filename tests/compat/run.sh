@@ -5,9 +5,9 @@
 #
 # tasks/NN-area.sh hold functions c_NAME, each a task of real work with real programs, and p_NAME where
 # one needs something prepared.  A task runs as an ordinary user in a fresh workspace, always at the same
-# path: bare, then under `pale run -q --keep-home --level LEVEL` (hooks,full,strict).  Status, stdout, stderr and the tree
-# of HOME, workspace and TMPDIR (picture.py) must be equal.  Headers of a file: `# needs: PACKAGE...` of
-# Debian, `# limit: SECONDS` for each run of a task (30).
+# path: bare, then under `pale run -q --keep-home --level LEVEL` (hooks,full,strict).  Status, stdout, stderr
+# and the tree of HOME, workspace and TMPDIR (picture.py) must be equal.  Headers of a file: `# needs:
+# PACKAGE...` of Debian, `# limit: SECONDS` for each run of a task (30).
 #
 # One line a task and level: same, explained (differs.txt says why), differs (with the difference shown),
 # unsteady (bare differs from bare: the task is wrong), skipped (its preparation ended with 77 and the reason).
@@ -34,7 +34,8 @@ umask 022
 ulimit -c 0
 LC_ALL=C.UTF-8
 
-missing=$(sed -n 's/^# needs: //p' tests/compat/tasks/*.sh | xargs dpkg-query -W -f='${Status} ${Package}\n' 2>&1 | grep -v '^install ok installed')
+missing=$(sed -n 's/^# needs: //p' tests/compat/tasks/*.sh |
+	xargs dpkg-query -W -f='${Status} ${Package}\n' 2>&1 | grep -v '^install ok installed')
 [ -z "$missing" ] || { echo "not installed (make deps-compat):" && echo "$missing" && exit 2; }
 
 stage_make || exit 2
@@ -67,7 +68,8 @@ fresh() {
 in_place() {
 	local dir=$1 tmp=$2
 	shift 2
-	(cd "$dir/h/work" && exec ${T_AS[@]+"${T_AS[@]}"} env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=xterm \
+	(cd "$dir/h/work" &&
+		exec ${T_AS[@]+"${T_AS[@]}"} env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=xterm \
 		HOME="$dir/h" TMPDIR="$tmp" XDG_RUNTIME_DIR="$dir/r" USER=$T_USER LOGNAME=$T_USER SHELL=/bin/bash T_MARK="$dir/" \
 		GIT_AUTHOR_DATE=2026-01-02T03:04:05Z GIT_COMMITTER_DATE=2026-01-02T03:04:05Z "$@") </dev/null
 }
@@ -77,7 +79,8 @@ once() {
 	local dir=$1 tmp=$2 level=$3 to=$1.$3 fence=() rc=0 began=$EPOCHREALTIME
 	[[ $level == bare* ]] || fence=("$T_STAGE/bin/pale" run -q --keep-home -e T_MARK --level "$level" --)
 	fresh "$dir" "$tmp" "$dir.prepared" || return 1
-	in_place "$dir" "$tmp" timeout -k 3 "$6" ${fence[@]+"${fence[@]}"} bash "$T_BASE/compat/task.sh" "$4" "c_$5" >"$to.out" 2>"$to.err" || rc=$?
+	in_place "$dir" "$tmp" timeout -k 3 "$6" ${fence[@]+"${fence[@]}"} bash "$T_BASE/compat/task.sh" \
+		"$4" "c_$5" >"$to.out" 2>"$to.err" || rc=$?
 	echo "status $rc" >>"$to.out"
 	echo "$(((${EPOCHREALTIME/./} - ${began/./}) / 1000)) ms" >"$to.time"
 	stage_reap "$dir/" # with its end, or one name is the beginning of another
@@ -107,7 +110,8 @@ broken() {
 
 # The reason that differs.txt gives for NAME at LEVEL, if it has one.
 reason() {
-	awk -v name="$1" -v level="$2" '$1 == name && ("," $2 ",") ~ ("," level ",") { $1 = $2 = ""; sub(/^ +/, ""); print }' tests/compat/differs.txt
+	awk -v name="$1" -v level="$2" \
+		'$1 == name && ("," $2 ",") ~ ("," level ",") { $1 = $2 = ""; sub(/^ +/, ""); print }' tests/compat/differs.txt
 }
 
 judge() {
@@ -119,7 +123,8 @@ judge() {
 	fi
 	difference "$dir.bare" "$dir.$level" >"$dir.$level.diff"
 	if [ ! -s "$dir.$level.diff" ]; then
-		[ -z "$why" ] && report same "$name" "$level" || report differs "$name" "$level" "differs.txt explains what is the same: $why"
+		[ -z "$why" ] && report same "$name" \
+			"$level" || report differs "$name" "$level" "differs.txt explains what is the same: $why"
 		return
 	fi
 	if [ -n "$why" ]; then
@@ -128,7 +133,8 @@ judge() {
 	fi
 	[ -e "$dir.again.out" ] || steady=1
 	[ -z "$steady" ] || once "$dir" "$4" bare.again "$5" "$name" "$6"
-	[ -z "$(difference "$dir.bare" "$dir.bare.again")" ] && report differs "$name" "$level" || report unsteady "$name" "$level"
+	[ -z "$(difference "$dir.bare" "$dir.bare.again")" ] && report differs "$name" \
+		"$level" || report unsteady "$name" "$level"
 	head -40 "$dir.$level.diff" | sed 's/^/    /'
 }
 
@@ -136,7 +142,8 @@ run_task() {
 	local file=$1 name=$2 dir=$T_BASE/s/$2 tmp=$T_TMP/$2 limit level
 	limit=$(sed -n 's/^# limit: //p' "$file")
 	if grep -q "^p_$name() " "$file"; then
-		fresh "$dir" "$tmp" && in_place "$dir" "$tmp" timeout 120 bash "$T_BASE/compat/task.sh" "$file" "p_$name" >"$dir.log" 2>&1
+		fresh "$dir" "$tmp" && in_place "$dir" \
+			"$tmp" timeout 120 bash "$T_BASE/compat/task.sh" "$file" "p_$name" >"$dir.log" 2>&1
 		case $? in
 		0) ;;
 		77) echo "skipped $name: $(tail -1 "$dir.log")" && return ;;
@@ -173,7 +180,8 @@ chosen() {
 # What is wrong with the lists themselves.
 lists() {
 	all_tasks | awk '{ print $2 }' | sort | uniq -d | sed 's/$/ two tasks have this name/'
-	awk '!/^#/ && NF { print $1 }' tests/compat/differs.txt | sort -u | comm -23 - <(all_tasks | awk '{ print $2 }' | sort -u) |
+	awk '!/^#/ && NF { print $1 }' tests/compat/differs.txt |
+		sort -u | comm -23 - <(all_tasks | awk '{ print $2 }' | sort -u) |
 		sed 's/$/ differs.txt: no such task/'
 }
 
