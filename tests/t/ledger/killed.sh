@@ -99,7 +99,8 @@ t_denials_of_a_killed_helper_are_kept() {
 		bg_wait "$level"
 		rc_is 125
 		seq -f "late-$level-%.0f." 0 $(($(count_of "$level") - 1)) | sort >"$S/done"
-		{ records write deny; grep '"verdict":"deny"' "$STATE/unwritten.jsonl"; } | grep -oE "late-$level-[0-9]+\." | sort -u >"$S/told"
+		{ records write deny; grep '"verdict":"deny"' "$STATE/unwritten.jsonl"; } |
+			grep -oE "late-$level-[0-9]+\." | sort -u >"$S/told"
 		comm -23 "$S/done" "$S/told" >"$S/untold"
 		[ ! -s "$S/untold" ] || fail "$level: denied, and not recorded: $(wc -l <"$S/untold") of $(wc -l <"$S/done")"
 		rm -rf "$STATE"
@@ -111,7 +112,8 @@ t_denials_of_a_killed_helper_are_kept() {
 t_helper_stopped_and_continued() {
 	local helper
 	OPTS=(--timeout 3s)
-	bg stopped bash -c 'trap "" TERM; touch ready; i=0; while :; do echo x >"made-$((i++))"; sleep 0.02; done'
+	bg stopped bash -c 'trap "" TERM; touch ready
+		i=0; while :; do echo x >"made-$((i++))"; sleep 0.02; done'
 	until_true 20 test -e ready || fail "it does not begin"
 	helper=$(pgrep -P "$BG" -x pale-helper) || fail "no helper"
 	kill -STOP "$helper"
