@@ -79,7 +79,7 @@ comma := ,
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
 PURE := op fileop buf path image eval eval_path procpath trie eval_cmd eval_host argv argv_line script cmd cmd_match git git_online git_typo kind describe wire ring ring_names resolve resolve_walk elfkind addr sockaddr
-POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets.S
+POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets/presets.S
 PURE_SRC := $(PURE:%=policy/%.c)
 PRELOAD_SRC := $(sort $(wildcard preload/*.c))
 HELPER_SRC := $(sort $(wildcard helper/*.c))
@@ -90,7 +90,7 @@ VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 obj = $(patsubst %.S,$(B)/%.o,$(patsubst %.c,$(B)/%.o,$(1)))
 POLICY_OBJ := $(call obj,$(POLICY_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC))
-TOOLS_OBJ := $(call obj,$(TOOLS_SRC) tools/import/templates.S tools/texts.S)
+TOOLS_OBJ := $(call obj,$(TOOLS_SRC) tools/import/templates.S tools/commands/machine/texts.S)
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 SO_OBJ := $(patsubst %.c,$(B)/so/%.o,$(PURE_SRC) $(PRELOAD_SRC))
 VICTIMS := $(patsubst tests/victims/%.c,$(B)/victims/%,$(VICTIM_SRC))
@@ -116,7 +116,7 @@ $(B)/%.o: %.c Makefile
 	$(call note,CC)
 	$(Q)$(CC) $(PROG_CFLAGS) -c -o $@ $<
 
-$(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) policy/agents.def tools/import/templates.json $(wildcard tools/texts/*) Makefile
+$(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) policy/presets/agents.def tools/import/templates.json $(wildcard tools/texts/*) Makefile
 	@mkdir -p $(@D)
 	$(call note,AS)
 	$(Q)$(CC) -I. -c -o $@ $<
@@ -154,7 +154,7 @@ $(B)/libpale.so: $(SO_OBJ) $(B)/exports.map
 	$(Q)$(CC) $(SO_CFLAGS) $(SO_LDFLAGS) -Wl,--version-script=$(B)/exports.map -o $@ $(SO_OBJ)
 
 # The export list comes from hooks.def, so an accident cannot be exported; init.c says what else.
-$(B)/exports.map: preload/hooks.def Makefile
+$(B)/exports.map: preload/hooks/hooks.def Makefile
 	@mkdir -p $(@D)
 	@{ echo '{ global:'; sed -n 's/^HOOK(\([A-Za-z0-9_]*\),.*/\t\1;/p' $<; \
 		echo '	__asan_default_options; __tsan_default_suppressions; local: *; };'; } > $@
@@ -184,7 +184,7 @@ $(B)/unit: $(UNIT_OBJ) $(B)/libtools.a $(B)/libpolicy.a | $(LDNS_OWN)
 	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_dns) $(LIBS_policy) -lmd -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # Victims are built as other people's programs are: no flags of ours.
-$(B)/victims/%: tests/victims/%.c preload/hooks.def Makefile
+$(B)/victims/%: tests/victims/%.c preload/hooks/hooks.def Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -o $@ $< -lpthread
@@ -196,7 +196,7 @@ $(B)/victims/%-static: tests/victims/%.c Makefile
 
 # Escapes: the same probes once for each way of making a system call (tests/escapes/escape.h).
 ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c git.c execs.c pales.c net.c tcp.c udp.c letters.c question.c dns.c beside.c listen.c sockets.c ipc.c seen.c kernel.c)
-ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/net.h tests/escapes/question.h $(wildcard tests/escapes/probes*.def) tests/victims/raw.h policy/image.h Makefile
+ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/net.h tests/escapes/question.h $(wildcard tests/escapes/probes*.def) tests/victims/raw.h policy/image/image.h Makefile
 ESCAPE_CFLAGS := -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -Wno-unused-result
 ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race exec_race exec_race-static escbanned esctool pale-rings)
 $(B)/victims/escape-raw: ESCAPE_HOW := -DESCAPE_RAW
@@ -341,7 +341,7 @@ FUZZ_DNS_OBJ := $(FUZZ_DNS:%.c=.build/fuzz/o/%.o)
 	@mkdir -p $(@D)
 	clang $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
 .build/fuzz/%: tests/fuzz/fuzz_%.c $(FUZZ_OBJ) $(FUZZ_DNS_OBJ) $(wildcard tests/fuzz/*.h)
-	clang $(FUZZ_FLAGS) -o $@ $< $(FUZZ_OBJ) policy/presets.S $(FUZZ_MORE) $(LIBS_policy)
+	clang $(FUZZ_FLAGS) -o $@ $< $(FUZZ_OBJ) policy/presets/presets.S $(FUZZ_MORE) $(LIBS_policy)
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory $(FUZZERS:%=.build/fuzz/%)
 	@for f in $(FUZZERS); do mkdir -p .build/corpus/$$f; echo "fuzz $$f"; \

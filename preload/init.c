@@ -5,16 +5,16 @@
  *
  * It must not allocate memory or leave a descriptor open, and leaves errno unchanged.
  */
-#include "preload/gate.h"
+#include "preload/process/gate.h"
 
 #include <dlfcn.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "policy/path.h"
-#include "policy/wire.h"
-#include "preload/clock.h"
-#include "preload/session.h"
+#include "policy/base/path.h"
+#include "policy/wire/wire.h"
+#include "preload/process/clock.h"
+#include "preload/process/session.h"
 
 #define EXIT_REFUSED 126 /* as pale run's */
 

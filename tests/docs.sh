@@ -17,7 +17,7 @@ hooks() {
 		/^HOOK\(/ { sub(/^HOOK\(/, ""); sub(/,.*/, ""); list[head] = list[head] " `" $0 "`"
 			    if (!(head in seen)) { seen[head] = 1; order[++n] = head } }
 		END { for (i = 1; i <= n; i++) print "* " order[i] ":" list[order[i]] }
-	' preload/hooks.def
+	' preload/hooks/hooks.def
 }
 
 # The table of what may differ under the fence, in pale(7).
@@ -32,7 +32,7 @@ agents() {
 	local ini name commands
 	for ini in policy/presets/agents/*.ini; do
 		name=$(basename "$ini" .ini)
-		commands=$(sed -n "s/^AGENT($name, \"[^\"]*\", \"\([^\"]*\)\",.*/\1/p" policy/agents.def)
+		commands=$(sed -n "s/^AGENT($name, \"[^\"]*\", \"\([^\"]*\)\",.*/\1/p" policy/presets/agents.def)
 		echo ".It Cm $name"
 		echo "Started as"
 		sed -e 's/ /\n/g' <<<"$commands" | sed -e 's/.*/.Nm &/' -e '$!s/$/ ,/' -e '$s/$/ ./'
@@ -55,7 +55,7 @@ case ${1:-} in
 esac
 
 if ! diff -u <(sed -n '/^<!-- hooks -->$/,/^<!-- end of hooks -->$/p' preload/README.md | sed '1d;$d') <(hooks); then
-	complain "preload/README.md: the list of hooks is not that of preload/hooks.def (tests/docs.sh --hooks)"
+	complain "preload/README.md: the list of hooks is not that of preload/hooks/hooks.def (tests/docs.sh --hooks)"
 fi
 
 # Three screens.
@@ -92,12 +92,12 @@ fi
 diff -u <(sed -n '/^\.\\" agents$/,/^\.\\" end of agents$/p' tools/man/pale-agents.7 | sed '1d;$d') <(agents) ||
 	complain "pale-agents(7): the list is not that of policy/presets/agents (tests/docs.sh --agents)"
 for ini in policy/presets/agents/*.ini; do
-	grep -q "^AGENT($(basename "$ini" .ini), " policy/agents.def || complain "$ini is in no line of policy/agents.def"
+	grep -q "^AGENT($(basename "$ini" .ini), " policy/presets/agents.def || complain "$ini is in no line of policy/presets/agents.def"
 done
 
 # Each key of the language is explained.
 words() {
-	sed -n 's/^\t{ "[a-z]*", "\([a-z_]*\)", KEY_.*/\1/p' policy/parse_keys.c | LC_ALL=C sort -u
+	sed -n 's/^\t{ "[a-z]*", "\([a-z_]*\)", KEY_.*/\1/p' policy/parse/parse_keys.c | LC_ALL=C sort -u
 }
 
 explained() {
@@ -117,7 +117,7 @@ told_methods() {
 }
 
 errors() {
-	sed -nE 's/^\tRPC_[A-Z_]+ = (-[0-9]+),$/\1/p' helper/control.h | LC_ALL=C sort -u
+	sed -nE 's/^\tRPC_[A-Z_]+ = (-[0-9]+),$/\1/p' helper/control/control.h | LC_ALL=C sort -u
 }
 
 told_errors() {
@@ -127,7 +127,7 @@ told_errors() {
 missing=$(LC_ALL=C comm -13 <(told_methods) <(methods))
 [ -n "$(methods)" ] && [ -z "$missing" ] || complain "pale-control(5) lacks these methods, or their scopes:" $missing
 if [ -z "$(errors)" ] || ! diff -u <(told_errors) <(errors); then
-	complain "pale-control(5): the errors are not those of helper/control.h"
+	complain "pale-control(5): the errors are not those of helper/control/control.h"
 fi
 
 # Each option of each command is on the command's page, and each option there is one of a command of that page.

@@ -35,7 +35,7 @@ cp -r tests/t "$T_BASE/scenarios"
 cp -r tests/t/lib/. tests/lib.sh \
 	tests/netlab.sh tests/agents tests/helper tests/escapes tests/dns policy/presets/home.ini "$T_BASE/t/"
 cp README.md tests/tables.sh tools/man/pale-guarantees.7 "$T_BASE/t/escapes/"
-cp policy/options.def "$T_BASE/t/options/"
+cp policy/command/options.def "$T_BASE/t/options/"
 cp -r "$B"/victims/. "$T_BASE/victims/" 2>/dev/null
 chmod -R a+rX "$T_BASE/t" "$T_BASE/scenarios" "$T_BASE/victims" "$T_STAGE"
 

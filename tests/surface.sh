@@ -1,7 +1,7 @@
 #!/bin/bash
 # Nothing that libc offers is overlooked: tests/surface.sh BUILD_DIR [LIBC]
 #
-# Each function that libc.so.6 exports has a row in preload/hooks.def, or stands in tests/surface.txt with the
+# Each function that libc.so.6 exports has a row in preload/hooks/hooks.def, or stands in tests/surface.txt with the
 # reason why it needs none, or among what takes no path, starts nothing and reaches nobody.
 
 cd "$(dirname "$0")/.." || exit 2
@@ -21,7 +21,7 @@ exported() {
 }
 
 hooked() {
-	grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks.def | cut -d'(' -f2
+	grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks/hooks.def | cut -d'(' -f2
 }
 
 # What is said of each: "NAME hook|why|none|NOTHING"; a pattern that takes a name with a reason of its own is

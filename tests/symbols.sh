@@ -39,7 +39,7 @@ wants=$(nm -D -u "$so" | awk '$1 == "U" { print $2 }' |
 	grep -vxE 'stat|lstat|getauxval|dladdr|dlsym|dl_iterate_phdr|__stack_chk_fail')
 [ -z "$wants" ] || complain "libpale.so wants of libc:" $wants
 
-rows=$(grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks.def | cut -d'(' -f2 | LC_ALL=C sort)
+rows=$(grep -oE '^HOOK\([A-Za-z0-9_]+' preload/hooks/hooks.def | cut -d'(' -f2 | LC_ALL=C sort)
 exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' |
 	sed 's/@.*//' | grep -vxE '__(asan_default_options|tsan_default_suppressions)' | LC_ALL=C sort)
 [ "$rows" = "$exports" ] || complain "exports and hooks.def differ:" "$(diff <(echo "$rows") <(echo "$exports"))"
@@ -54,7 +54,7 @@ text=$(readelf -SW "$so" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") pr
 # Only what the filter lets through may carry it.
 for name in $(grep -ohE 'gate[0-9]\(SYS_[a-z0-9]+' preload/*.[ch] |
 	sed 's/.*SYS_//' | sort -u) unlinkat mkdirat mknodat symlinkat; do
-	grep -qE "^CALL\($name, [a-z_]+, GATED" tools/supervisor/calls.def ||
+	grep -qE "^CALL\($name, [a-z_]+, GATED" tools/wall/calls.def ||
 		complain "the gate is used for $name, which never passes"
 done
 

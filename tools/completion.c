@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/agents.h"
+#include "policy/presets/agents.h"
 
-#include "tools.h"
+#include "tools/base/tools.h"
 
 extern const char text_bash[] __attribute__((visibility("hidden"))), /* texts.S */
 	text_zsh[] __attribute__((visibility("hidden"))), text_fish[] __attribute__((visibility("hidden")));

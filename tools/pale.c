@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/eval.h"
-#include "policy/risk.h"
+#include "policy/judge/eval.h"
+#include "policy/question/risk.h"
 
-#include "tools.h"
+#include "tools/base/tools.h"
 
 static const struct subcommand *const subcommands[] = {
 	&subcommand_init,	&subcommand_run,    &subcommand_explain, &subcommand_lint,

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/ring.h"
-#include "policy/wire.h"
+#include "policy/wire/ring.h"
+#include "policy/wire/wire.h"
 
 #define NONCE "000102030405060708090a0b0c0d0e0f"
 
@@ -76,7 +76,7 @@ static pid_t start_helper(const char *path, int *ret_fd)
 
 static void send_start(int fd, const char *dir, int ring_fd)
 {
-	/* As policy/bundle.c has it: two words of bits, five strings, nine empty lists. */
+	/* As policy/compile/bundle.c has it: two words of bits, five strings, nine empty lists. */
 	static const char bundle[] = "\x1f\0\0\0"
 				     "\x10\0\0\0"
 				     "\x0d\0\0\0/home/nobody\0"

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "policy/eval.h"
-#include "policy/parse.h"
-#include "policy/ring.h"
+#include "policy/judge/eval.h"
+#include "policy/parse/parse.h"
+#include "policy/wire/ring.h"
 
 #define ROUNDS 21
 #define BATCH  2000

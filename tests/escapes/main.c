@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "policy/image.h"
-#include "policy/wire.h"
+#include "policy/image/image.h"
+#include "policy/wire/wire.h"
 #include "tests/victims/raw.h"
 
 #define DECOY	  "decoy-7c1f"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/supervisor/confine.h"
+#include "tools/wall/confine.h"
 
 int __real_landlock_restrict(int ruleset);
 int __wrap_landlock_restrict(int ruleset);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/argv.h"
-#include "policy/eval.h"
-#include "policy/parse.h"
+#include "policy/command/argv.h"
+#include "policy/judge/eval.h"
+#include "policy/parse/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "policy/elfkind.h"
-#include "policy/script.h"
+#include "policy/command/script.h"
+#include "policy/file/elfkind.h"
 
 struct file {
 	const uint8_t *p;

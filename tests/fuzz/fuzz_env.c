@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/envfile.h"
+#include "policy/parse/envfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

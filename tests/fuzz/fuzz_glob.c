@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/eval.h"
-#include "policy/parse.h"
-#include "policy/path.h"
+#include "policy/base/path.h"
+#include "policy/judge/eval.h"
+#include "policy/parse/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "policy/addr.h"
-#include "policy/eval.h"
-#include "policy/parse.h"
+#include "policy/base/addr.h"
+#include "policy/judge/eval.h"
+#include "policy/parse/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

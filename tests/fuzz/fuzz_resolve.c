@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/buf.h"
-#include "policy/resolve.h"
+#include "policy/base/buf.h"
+#include "policy/file/resolve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "policy/ring_names.h"
+#include "policy/wire/ring_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

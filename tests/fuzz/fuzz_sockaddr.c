@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/addr.h"
-#include "policy/nameserver.h"
-#include "policy/sockaddr.h"
+#include "policy/base/addr.h"
+#include "policy/base/sockaddr.h"
+#include "tools/dns/nameserver.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

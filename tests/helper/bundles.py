@@ -1,4 +1,4 @@
-"""A bundle as policy/bundle.c travels it: what a session's policy depends on, in bytes."""
+"""A bundle as policy/compile/bundle.c travels it: what a session's policy depends on, in bytes."""
 
 import struct
 

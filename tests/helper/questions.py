@@ -1,4 +1,4 @@
-"""The questions of policy/wire.h and their answers."""
+"""The questions of policy/wire/wire.h and their answers."""
 
 from basics import *
 
@@ -9,7 +9,7 @@ def put_str(s):
 
 
 def ask_frame(op="exec", argv=("ask-me",), magic=0x454C4150, version=8, kind=1, flags=0, env=None, **texts):
-    """A question as policy/wire.h packs it."""
+    """A question as policy/wire/wire.h packs it."""
     if op == "exec":
         texts.setdefault("path", "/opt/bin/" + (argv[0] if argv else "none"))
         texts.setdefault("cwd", "/srv")

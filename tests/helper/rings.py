@@ -1,9 +1,9 @@
-"""A writer of policy/ring.h."""
+"""A writer of policy/wire/ring.h."""
 
 from basics import *
 
 RING_SLOTS, RING_SLOT, RING_HEAD = 1 << 16, 64, 320
-RING_NAMES = 8 + 256 * (8 + 8 + 16 + 256)  # policy/ring_names.c
+RING_NAMES = 8 + 256 * (8 + 8 + 16 + 256)  # policy/wire/ring_names.c
 RING_SIZE = RING_HEAD + RING_SLOTS * RING_SLOT + RING_NAMES
 RESERVED, PUBLISHED, VOID = 1, 2, 3
 UNWRITTEN = 216
@@ -26,7 +26,7 @@ NOTES = ("none", "around", "dynamic", "static", "name", "floor")
 
 
 class Ring:
-    """A writer of policy/ring.h; one at a time."""
+    """A writer of policy/wire/ring.h; one at a time."""
 
     def __init__(self, fd):
         self.map = mmap.mmap(fd, 0)

@@ -1,6 +1,6 @@
 """A session of pale-helper driven from outside: this process plays the launcher, the operator and
 the processes of the session.  It speaks the four protocols that the helper has: the launcher's
-packets, the questions of policy/wire.h, the operator's JSON-RPC and the ring of policy/ring.h.
+packets, the questions of policy/wire/wire.h, the operator's JSON-RPC and the ring of policy/wire/ring.h.
 
 Each scenario file prints `ok NAME` or `not ok NAME` for each test and ends 1 if one failed.
 """

@@ -2,8 +2,8 @@
 #ifndef PALE_TEST_CASES_H
 #define PALE_TEST_CASES_H
 
-#include "policy/eval.h"
-#include "policy/parse.h"
+#include "policy/judge/eval.h"
+#include "policy/parse/parse.h"
 
 #define CASES_HOME	"/home/u"
 #define CASES_WORKSPACE "/home/u/ws"

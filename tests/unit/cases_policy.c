@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "policy/path.h"
+#include "policy/base/path.h"
 
 #define MODE	  "[session]\nmode = workspace-write\napprovals = ask\n"
 #define ANY_HOST  "[network]\nmode = open\n"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "policy/path.h"
+#include "policy/base/path.h"
 
 #define MAX_WORDS 64
 #define MAX_NEST  8

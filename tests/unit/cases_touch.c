@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "policy/path.h"
+#include "policy/base/path.h"
 
 const char *verdict_word(enum verdict v)
 {

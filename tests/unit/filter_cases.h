@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "tools/supervisor/confine.h"
-#include "tools/supervisor/numbers.h"
+#include "tools/wall/confine.h"
+#include "tools/wall/numbers.h"
 
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
 #define LAST_NR	   600

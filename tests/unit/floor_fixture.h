@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "image_fixture.h"
-#include "tools/supervisor/confine.h"
+#include "tools/wall/confine.h"
 
 #define BOTH (FLOOR_READ | FLOOR_WRITE)
 

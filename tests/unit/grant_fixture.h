@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "image_fixture.h"
-#include "policy/grant.h"
+#include "policy/grant/grant.h"
 
 static struct fixture fx;
 

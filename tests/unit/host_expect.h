@@ -3,7 +3,7 @@
 #define PALE_TEST_HOST_EXPECT_H
 
 #include "image_fixture.h"
-#include "policy/addr.h"
+#include "policy/base/addr.h"
 
 #define A VERDICT_ALLOW
 #define D VERDICT_DENY

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/eval.h"
-#include "policy/parse.h"
+#include "policy/judge/eval.h"
+#include "policy/parse/parse.h"
 
 struct fixture {
 	struct policy p;

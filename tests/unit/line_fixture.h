@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/net_fixture.h"
-#include "tools/supervisor/line.h"
+#include "tools/supervisor/datagrams/line.h"
 
 enum {
 	LINE_SOCKET,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "policy/parse.h"
+#include "policy/parse/parse.h"
 
 static struct bundle b;
 static struct policy p;

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/ring.h"
+#include "policy/wire/ring.h"
 
 static struct ring_header *h;
 static struct ring_reader *rd;

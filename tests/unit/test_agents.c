@@ -4,8 +4,8 @@
 
 #include "path_expect.h"
 
-#include "policy/agents.h"
-#include "policy/lint.h"
+#include "policy/lint/lint.h"
+#include "policy/presets/agents.h"
 
 Suite *suite_agents(void);
 

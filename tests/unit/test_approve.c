@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* White box: the state machine has no I/O, so it is tested as it stands, without the helper around it. */
-#include "helper/approve.c"
+#include "helper/approvals/approve.c"
 
 Suite *suite_approve(void);
 

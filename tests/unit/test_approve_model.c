@@ -19,11 +19,11 @@ static int model_kill(pid_t pid, int sig);
 
 #define send model_send
 #define kill model_kill
-#include "helper/answer.c"
+#include "helper/approvals/answer.c"
 #undef TEXT_MAX
-#include "helper/broker.c"
+#include "helper/approvals/broker.c"
 
-#include "helper/outcome.c"
+#include "helper/approvals/outcome.c"
 #undef send
 #undef kill
 

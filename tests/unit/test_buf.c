@@ -2,8 +2,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/buf.h"
-#include "policy/op.h"
+#include "policy/base/buf.h"
+#include "policy/base/op.h"
 
 Suite *suite_buf(void);
 

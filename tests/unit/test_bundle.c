@@ -1,5 +1,5 @@
 /* The bundle: that it survives its journey, and what the parser takes from it besides the files. */
-#include "policy/parse.h"
+#include "policy/parse/parse.h"
 
 #include <check.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/carddigest.h"
-#include "tools/card.h"
+#include "policy/question/carddigest.h"
+#include "tools/cards/card.h"
 
 Suite *suite_carddigest(void);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "policy/path.h"
+#include "policy/base/path.h"
 
 Suite *suite_cases(void);
 

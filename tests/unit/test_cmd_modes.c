@@ -1,5 +1,5 @@
 /* Commands under modes, layers of trust and hostile input; argv as one line. */
-#include "policy/argv.h"
+#include "policy/command/argv.h"
 #include "test_cmd.h"
 
 TCase *tcase_cmd_modes(void);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/supervisor/confine.h"
+#include "tools/wall/confine.h"
 
 Suite *suite_confine(void);
 

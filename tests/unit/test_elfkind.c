@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/elfkind.h"
+#include "policy/file/elfkind.h"
 
 Suite *suite_elfkind(void);
 

@@ -1,5 +1,5 @@
 /* A .env file: what is read, what is refused and where, and what it becomes under and over other files. */
-#include "policy/envfile.h"
+#include "policy/parse/envfile.h"
 
 #include <check.h>
 #include <errno.h>

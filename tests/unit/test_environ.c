@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/environ.h"
-#include "policy/parse.h"
+#include "policy/parse/parse.h"
+#include "policy/rules/environ.h"
 
 Suite *suite_environ(void);
 

@@ -2,8 +2,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/environ.h"
-#include "policy/environ_target.h"
+#include "policy/question/environ_target.h"
+#include "policy/rules/environ.h"
 
 Suite *suite_environ_target(void);
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/fileop.h"
+#include "policy/base/fileop.h"
 
 Suite *suite_fileop(void);
 

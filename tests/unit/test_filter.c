@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/supervisor/bpf.h"
+#include "tools/wall/bpf.h"
 
 Suite *suite_filter(void);
 

@@ -10,7 +10,7 @@
 #define FILTER_ARCH  AUDIT_ARCH_AARCH64
 #define filter_build filter_build_arm
 /* White box: the same source with other numbers. */
-#include "tools/supervisor/filter.c"
+#include "tools/wall/filter.c"
 #undef NELEM
 #undef ALLOW
 

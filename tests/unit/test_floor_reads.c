@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 
 #include "floor_fixture.h"
-#include "tools/supervisor/floor.h"
 #include "tools/supervisor/notify.h"
+#include "tools/wall/floor.h"
 
 Suite *suite_floor_reads(void);
 

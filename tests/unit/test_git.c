@@ -1,5 +1,5 @@
 /* Which git commands touch a protected branch; main, master and release/star are protected. */
-#include "policy/git.h"
+#include "policy/command/git.h"
 #include "test_cmd.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))

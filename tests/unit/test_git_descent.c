@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/supervisor/git_descent.h"
+#include "tools/supervisor/git/git_descent.h"
 
 #define TREE "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n"
 #define HEX  (2 * SHA1_DIGEST_LENGTH)

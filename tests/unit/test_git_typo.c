@@ -1,7 +1,7 @@
 /* What git may take a misspelt command for. */
 #include <check.h>
 
-#include "policy/git_typo.h"
+#include "policy/command/git_typo.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/gitconfig.h"
-#include "policy/githook.h"
+#include "policy/gitfiles/gitconfig.h"
+#include "policy/gitfiles/githook.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define DIR	 "/w/.git"

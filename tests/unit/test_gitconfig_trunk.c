@@ -2,7 +2,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/gitconfig.h"
+#include "policy/gitfiles/gitconfig.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 

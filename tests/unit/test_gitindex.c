@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/gitindex.h"
+#include "policy/gitfiles/gitindex.h"
 
 Suite *suite_gitindex(void);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/grant_file.h"
+#include "policy/grant/grant_file.h"
 
 Suite *suite_grant_file(void);
 

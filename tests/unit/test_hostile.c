@@ -2,11 +2,11 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "policy/buf.h"
-#include "policy/record.h"
+#include "policy/base/buf.h"
+#include "policy/record/record.h"
 #include "tests/victims/hostile_text.h"
-#include "tools/stepup.h"
-#include "tools/tools.h"
+#include "tools/base/tools.h"
+#include "tools/cards/stepup.h"
 
 Suite *suite_hostile(void);
 

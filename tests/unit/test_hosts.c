@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/supervisor/hosts.h"
+#include "tools/supervisor/hosts/hosts.h"
 
 Suite *suite_hosts(void);
 

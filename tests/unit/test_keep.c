@@ -2,7 +2,7 @@
 #include <check.h>
 #include <errno.h>
 
-#include "policy/expiry.h"
+#include "policy/base/expiry.h"
 
 Suite *suite_keep(void);
 

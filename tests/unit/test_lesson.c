@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "image_fixture.h"
-#include "policy/lesson.h"
+#include "policy/lesson/lesson.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/parse.h"
-#include "policy/rule.h"
+#include "policy/parse/parse.h"
+#include "policy/rules/rule.h"
 #include "parse_fixture.h"
 
 Suite *suite_limits(void);

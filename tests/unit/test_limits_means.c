@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tools/limits.h"
+#include "tools/run/limits/limits.h"
 
 Suite *suite_limits_means(void);
 

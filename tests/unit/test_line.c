@@ -2,7 +2,7 @@
 #include <sys/resource.h>
 
 #include "tests/unit/line_fixture.h"
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 Suite *suite_line(void);
 

@@ -2,7 +2,7 @@
  * What lint says of a policy: each check fires on the mistake it is for and is silent on its
  * neighbour.
  */
-#include "policy/lint.h"
+#include "policy/lint/lint.h"
 
 #include <check.h>
 #include <errno.h>

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/cmd.h"
-#include "policy/eval.h"
-#include "policy/path.h"
-#include "policy/script.h"
-#include "policy/tool.h"
+#include "policy/base/path.h"
+#include "policy/command/cmd.h"
+#include "policy/command/script.h"
+#include "policy/judge/eval.h"
+#include "policy/programs/tool.h"
 
 #include "tests/unit/image_fixture.h"
 #include "tests/unit/test_cmd.h"

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/loop.h"
+#include "tools/base/loop.h"
 
 Suite *suite_loop(void);
 

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <sys/mman.h>
 
-#include "helper/mask.c"
+#include "helper/ledger/mask.c"
 
 Suite *suite_mask(void);
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
-#include "tools/supervisor/numbers.h"
-#include "tools/tools.h"
+#include "tools/base/tools.h"
+#include "tools/wall/numbers.h"
 
 static struct carried t;
 

@@ -2,8 +2,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/addr.h"
-#include "policy/nameserver.h"
+#include "policy/base/addr.h"
+#include "tools/dns/nameserver.h"
 
 Suite *suite_nameserver(void);
 

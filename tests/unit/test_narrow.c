@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "image_fixture.h"
-#include "policy/ring.h"
-#include "policy/wire.h"
+#include "policy/wire/ring.h"
+#include "policy/wire/wire.h"
 
 Suite *suite_narrow(void);
 

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 
 #include "tests/unit/net_fixture.h"
-#include "tools/supervisor/resolver.h"
+#include "tools/supervisor/hosts/resolver.h"
 
 Suite *suite_net_names(void);
 

@@ -1,7 +1,7 @@
 /*
  * The text of a policy: what is refused and where, what it becomes, and how layers meet.
  */
-#include "policy/parse.h"
+#include "policy/parse/parse.h"
 
 #include <check.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/path.h"
+#include "policy/base/path.h"
 
 #include "parse_fixture.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/passphrase.h"
+#include "policy/record/passphrase.h"
 
 Suite *suite_passphrase(void);
 

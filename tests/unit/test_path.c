@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/path.h"
-#include "policy/procpath.h"
+#include "policy/base/path.h"
+#include "policy/file/procpath.h"
 
 Suite *suite_path(void);
 

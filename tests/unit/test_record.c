@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/chain.h"
+#include "policy/record/chain.h"
 
 Suite *suite_record(void);
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "image_fixture.h"
-#include "policy/rejudge.h"
+#include "policy/lesson/rejudge.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/relay.h"
+#include "tools/run/terminal/relay.h"
 
 Suite *suite_relay(void);
 

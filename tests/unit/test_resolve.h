@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "policy/resolve.h"
+#include "policy/file/resolve.h"
 
 /* open_path and close keep count; held_max is the highest count since the last reset. */
 extern const struct resolve_sys test_sys;

@@ -12,7 +12,7 @@
 
 #include "tests/unit/carried.h"
 #include "tests/unit/dns_fixture.h"
-#include "tools/supervisor/resolver.h"
+#include "tools/supervisor/hosts/resolver.h"
 
 Suite *suite_resolver(void);
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/risk.h"
+#include "policy/question/risk.h"
 
 Suite *suite_risk(void);
 

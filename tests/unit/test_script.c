@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/script.h"
+#include "policy/command/script.h"
 
 Suite *suite_script(void);
 

@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "policy/addr.h"
-#include "policy/sockaddr.h"
-#include "policy/sockets.h"
+#include "policy/base/addr.h"
+#include "policy/base/sockaddr.h"
+#include "policy/lesson/sockets.h"
 
 Suite *suite_sockaddr(void);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "parse_fixture.h"
-#include "policy/eval.h"
+#include "policy/judge/eval.h"
 
 Suite *suite_state(void);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/chain.h"
+#include "policy/record/chain.h"
 
 Suite *suite_tamper(void);
 

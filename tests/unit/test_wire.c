@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/wire.h"
+#include "policy/wire/wire.h"
 
 Suite *suite_wire(void);
 

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "policy/path.h"
-#include "tools/tools.h"
+#include "policy/base/path.h"
+#include "tools/base/tools.h"
 
 #define WRITERS 8
 #define NOTES	40

@@ -1,8 +1,8 @@
 /* Before a source file (-include) this makes it that of a pale of another version, whose numbers all differ.
  */
-#include "policy/image.h"
-#include "policy/ring.h"
-#include "policy/wire.h"
+#include "policy/image/image.h"
+#include "policy/wire/ring.h"
+#include "policy/wire/wire.h"
 
 #undef PALE_VERSION
 #define PALE_VERSION "9.9.9"

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "policy/image.h"
+#include "policy/image/image.h"
 
 extern char **environ;
 

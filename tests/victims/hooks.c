@@ -1,5 +1,5 @@
 /*
- * Performs one call of preload/hooks.def on a given place and prints what came of it:
+ * Performs one call of preload/hooks/hooks.def on a given place and prints what came of it:
  *
  *   hooks NAME DIR [DIR2]      the function NAME          ->  "NAME result errno"
  *   hooks NAME:w DIR           an open, for writing
@@ -59,7 +59,7 @@
 #define HOOK(name, ret, args, op, nr)                                                                        \
 	typedef ret name##_type args;                                                                        \
 	static name##_type *f_##name;
-#include "preload/hooks.def"
+#include "preload/hooks/hooks.def"
 #undef HOOK
 
 static const char *dir_a, *dir_b;
@@ -128,7 +128,7 @@ struct row {
 
 static const struct row rows[] = {
 #define HOOK(name, ret, args, op, nr) { #name, #op, call_##name, (void **)&f_##name, nr },
-#include "preload/hooks.def"
+#include "preload/hooks/hooks.def"
 #undef HOOK
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/dns/message_impl.h"
+#include "message_impl.h"
 
 #define HEADER	12u
 #define TTL_TOP 0x80000000u /* RFC 2181, 8: such a TTL is none */

@@ -1,4 +1,4 @@
-#include "tools/dns/door.h"
+#include "door.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 #define BACKLOG	    128
 #define EXPECTED_NS 10000000000ull /* an announcement that nobody comes for */

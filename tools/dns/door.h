@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-#include "tools/dns/forwarder.h"
+#include "forwarder.h"
 
 #define DOOR_STREAMS_MAX  256u
 #define DOOR_EXPECTED_MAX 256u

@@ -1,10 +1,10 @@
-#include "tools/dns/forwarder.h"
+#include "forwarder.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 /* What upstream is asked at the moment. */
 struct flight {

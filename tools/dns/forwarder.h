@@ -10,8 +10,8 @@
 #ifndef PALE_DNS_FORWARDER_H
 #define PALE_DNS_FORWARDER_H
 
-#include "tools/dns/message.h"
-#include "tools/dns/upstream.h"
+#include "message.h"
+#include "upstream.h"
 
 #define FORWARDER_MAX 1024u
 

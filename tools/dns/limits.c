@@ -1,10 +1,10 @@
-#include "tools/dns/limits.h"
+#include "limits.h"
 
 #include <libpsl.h>
 #include <string.h>
 
-#include "tools/dns/message.h"
-#include "tools/tools.h"
+#include "message.h"
+#include "tools/base/tools.h"
 
 /* A name is known by its hash: to find two that collide gains one name. */
 struct seen {

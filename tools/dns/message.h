@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/op.h"
+#include "policy/base/op.h"
 
 #define DNS_MESSAGE_MAX 65535u /* RFC 1035, 4.2.2 */
 #define DNS_QUERY_MAX	1232u  /* of a client: a name, EDNS and its padding (RFC 8467) have room */

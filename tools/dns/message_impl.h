@@ -4,7 +4,7 @@
 
 #include <ldns/ldns.h>
 
-#include "tools/dns/message.h"
+#include "message.h"
 
 struct dns_answer {
 	ldns_pkt *pkt;

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/dns/message_impl.h"
+#include "message_impl.h"
 
-#include "policy/buf.h"
+#include "policy/base/buf.h"
 
 #define HEADER 12u
 

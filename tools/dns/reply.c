@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/dns/message_impl.h"
+#include "message_impl.h"
 
 #define HERE_TTL 30u /* of what is answered here: it may change at any time */
 

@@ -1,4 +1,4 @@
-#include "tools/dns/upstream.h"
+#include "upstream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "policy/nameserver.h"
+#include "nameserver.h"
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 #define CONF_MAX   8192 /* more is no file that a person or a DHCP client writes */
 #define QUERY_SIZE 288	/* the longest name, header, type and EDNS */

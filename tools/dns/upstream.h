@@ -10,8 +10,8 @@
 #ifndef PALE_DNS_UPSTREAM_H
 #define PALE_DNS_UPSTREAM_H
 
-#include "tools/dns/message.h"
-#include "tools/loop.h"
+#include "message.h"
+#include "tools/base/loop.h"
 
 #define UPSTREAM_SERVERS 3u /* as glibc takes (MAXNS) */
 #define UPSTREAM_TRY_NS	 1000000000ull

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/cmd.h"
+#include "policy/command/cmd.h"
 
-#include "tools/edit.h"
+#include "tools/edit/edit.h"
 
 #include "import.h"
 

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "tools/edit.h"
+#include "tools/edit/edit.h"
 
 #include "import.h"
 

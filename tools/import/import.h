@@ -9,7 +9,7 @@
 #ifndef PALE_IMPORT_H
 #define PALE_IMPORT_H
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 enum told_kind {
 	TOLD_LOST,     /* was said there, is not held here */

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "policy/path.h"
+#include "policy/base/path.h"
 
 #include "import.h"
 

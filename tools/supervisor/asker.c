@@ -2,12 +2,12 @@
  * Stand-ins: a caller without a call.  What is known of the task hangs on the desk's own place, so that a
  * look-up of an allowed name touches neither /proc nor what is remembered of the tasks that call.
  */
-#include "tools/supervisor/asker.h"
+#include "asker.h"
 
 #include <stdlib.h>
 
-#include "tools/supervisor/notify.h"
-#include "tools/tools.h"
+#include "notify.h"
+#include "tools/base/tools.h"
 
 struct asker asker_of(struct caller *c)
 {

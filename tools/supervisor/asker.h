@@ -5,7 +5,7 @@
 #ifndef PALE_ASKER_H
 #define PALE_ASKER_H
 
-#include "tools/supervisor/supervisor.h"
+#include "supervisor.h"
 
 struct asker {
 	pid_t tgid;

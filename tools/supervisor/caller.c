@@ -5,7 +5,7 @@
  * caller was there all along (seccomp_unotify(2)).  What goes through a pidfd or through an open
  * /proc/TID needs no such proof: both fail once their task is gone.
  */
-#include "tools/supervisor/notify.h"
+#include "notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 #define PAGE	   4096u
 #define STRING_TRY 256u /* most paths are shorter: the first piece of a string */

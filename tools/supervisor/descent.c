@@ -4,15 +4,15 @@
  * The supervisor is the session's subreaper: who loses its parent becomes its child.  It has other
  * children too (the helper); those carry no filter.
  */
-#include "tools/supervisor/notify.h"
+#include "notify.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tools/supervisor/procstat.h"
-#include "tools/tools.h"
+#include "tools/base/tools.h"
+#include "tools/supervisor/proc/procstat.h"
 
 /* --- nested runs --- */
 

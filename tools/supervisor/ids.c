@@ -1,7 +1,7 @@
 /*
  * Ids of denials: see ids.h.
  */
-#include "tools/supervisor/ids.h"
+#include "ids.h"
 
 #include <errno.h>
 #include <sodium.h>

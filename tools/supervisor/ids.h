@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/ring.h"
+#include "policy/wire/ring.h"
 
 #define IDS_KEY	   16
 #define IDS_RECENT 1024

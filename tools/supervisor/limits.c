@@ -1,7 +1,7 @@
 /* How much of something fits into the descriptors that we may have. */
 #include <sys/resource.h>
 
-#include "tools/supervisor/notify.h"
+#include "notify.h"
 
 unsigned limit_by_files(unsigned most, unsigned share)
 {

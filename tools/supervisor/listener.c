@@ -1,4 +1,4 @@
-#include "tools/supervisor/listener.h"
+#include "listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "tools/supervisor/notify.h"
+#include "notify.h"
 
 #define PALE_ADDFD_FLAG_SEND (1u << 1) /* Linux 5.14; Debian 12's headers do not have it */
 

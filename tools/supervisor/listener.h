@@ -3,7 +3,7 @@
 #ifndef PALE_LISTENER_H
 #define PALE_LISTENER_H
 
-#include "tools/supervisor/supervisor.h"
+#include "supervisor.h"
 
 struct seccomp_notif_resp;
 

@@ -22,10 +22,10 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "tools/supervisor/ids.h"
-#include "tools/supervisor/ports.h"
-#include "tools/supervisor/procstat.h"
-#include "tools/supervisor/supervisor.h"
+#include "ids.h"
+#include "supervisor.h"
+#include "tools/supervisor/proc/ports.h"
+#include "tools/supervisor/proc/procstat.h"
 
 #define WORKERS_MAX 80 /* threads in all */
 #define BLOCKED_MAX 64 /* of them waiting for something outside */

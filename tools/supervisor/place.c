@@ -7,7 +7,7 @@
  * is of the session and nowhere else.  The supervisor stands outside the agent's Landlock domain, so
  * the kernel would let it through many that it refuses to the agent (ptrace(2), "access mode checking").
  */
-#include "tools/supervisor/procfs.h"
+#include "procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "policy/path.h"
+#include "policy/base/path.h"
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 /*
  * On whose behalf this thread walks.  The resolver's table has no argument for it, since the preload,

@@ -5,7 +5,7 @@
  * of it may count other pids (a container's), or stand where its path says nothing: whatever is
  * named there is foreign.
  */
-#include "tools/supervisor/procfs.h"
+#include "procfs.h"
 
 #include <errno.h>
 #include <linux/magic.h>
@@ -13,9 +13,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "policy/procpath.h"
+#include "policy/file/procpath.h"
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 #define PROC_ROOT_INO 1 /* include/linux/proc_fs.h */
 

@@ -4,7 +4,7 @@
 #ifndef PALE_PROCFS_H
 #define PALE_PROCFS_H
 
-#include "tools/supervisor/supervisor.h"
+#include "supervisor.h"
 
 /* "/proc/self/fd/N": the supervisor's own descriptor by its magic link. */
 #define PROCFS_LINK_MAX 32

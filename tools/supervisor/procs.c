@@ -10,7 +10,7 @@
  * Sets of eight, the least recently used goes; an entry is not given to another task while a call
  * holds it.
  */
-#include "tools/supervisor/notify.h"
+#include "notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "tools/tools.h"
+#include "tools/base/tools.h"
 
 #define PIDFD_THREAD_ O_EXCL /* Linux 6.9: a pidfd of a thread that leads no group */
 

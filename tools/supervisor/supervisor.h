@@ -29,14 +29,14 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "policy/eval.h"
-#include "policy/image.h"
-#include "policy/resolve.h"
-#include "policy/ring.h"
-#include "policy/wire.h"
+#include "policy/file/resolve.h"
+#include "policy/image/image.h"
+#include "policy/judge/eval.h"
+#include "policy/wire/ring.h"
+#include "policy/wire/wire.h"
 
-#include "tools/supervisor/confine.h"
-#include "tools/supervisor/git_home.h"
+#include "tools/git/git_home.h"
+#include "tools/wall/confine.h"
 
 /* --- for run.c and agentproc.c: notify.c ------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
  * Keys that answer.  An answer carries the digest of the card as it stands in the pad; if the helper holds
  * another by now it refuses, and nothing is answered.
  */
-#include "tools/watch/watch.h"
+#include "watch.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "policy/carddigest.h"
-#include "tools/edit.h"
-#include "tools/stepup.h"
+#include "policy/question/carddigest.h"
+#include "tools/cards/stepup.h"
+#include "tools/edit/edit.h"
 
 #define PROJECT_DAYS 30
 #define REASON_MAX   512

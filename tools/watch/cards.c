@@ -2,7 +2,7 @@
  * What is known of the sessions.  A notice of a session's helper says that its list of cards is another now:
  * the list is read again, whole, so nothing is kept that the helper does not say.
  */
-#include "tools/watch/watch.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "policy/carddigest.h"
+#include "policy/question/carddigest.h"
 
 #define LIST_NS	   (2 * NS_PER_S) /* the clocks of cards that wait may have moved */
 #define TOUCH_NS   (20 * NS_PER_S)

@@ -2,7 +2,7 @@
  * From top to bottom: questions, the text of the chosen one, decisions.  A screen too low for all of them has
  * no decisions, and few questions.
  */
-#include "tools/watch/watch.h"
+#include "watch.h"
 
 #include <string.h>
 

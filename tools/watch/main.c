@@ -4,7 +4,7 @@
  * A card is answered by a key only when its last row was on the screen, and not within half a second after it
  * came there by itself; what was typed before is discarded.
  */
-#include "tools/watch/watch.h"
+#include "watch.h"
 
 #include <ctype.h>
 #include <poll.h>

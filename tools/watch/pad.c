@@ -2,7 +2,7 @@
  * A row that goes on with the one above stands behind a bar, so that no text can look like a field of its
  * own; the label's place is ours alone.
  */
-#include "tools/watch/watch.h"
+#include "watch.h"
 
 #include <string.h>
 

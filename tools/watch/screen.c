@@ -6,7 +6,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "tools/watch/watch.h"
+#include "watch.h"
 
 static bool has_paint;
 

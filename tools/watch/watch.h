@@ -14,9 +14,9 @@
 
 #include <ncurses.h>
 
-#include "tools/card.h"
-#include "tools/follow.h"
-#include "tools/loop.h"
+#include "tools/base/loop.h"
+#include "tools/cards/card.h"
+#include "tools/sessions/follow.h"
 
 #define SCREEN_MIN_ROWS 10
 #define SCREEN_MIN_COLS 40

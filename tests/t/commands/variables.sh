@@ -1,6 +1,6 @@
 # levels: full strict hooks
 # limit: 120
-# Variables that change what a command does (policy/environ_targets.def): no allow covers it where the session set
+# Variables that change what a command does (policy/question/environ_targets.def): no allow covers it where the session set
 # one otherwise than it began.
 . "$T_LIB"
 

@@ -1,0 +1,69 @@
+/* A grant of a command holds only with the directory, program and variables that the answered card showed. */
+#include <errno.h>
+#include <string.h>
+
+#include "grants.h"
+#include "helper/base/helper.h"
+
+#include "policy/record/digest.h"
+
+void grants_binding(const char *id, const struct request *req, char binding[65])
+{
+	struct digest d;
+	size_t urls;
+
+	digest_begin(&d, "pale-grant-1");
+	digest_text(&d, id);
+	digest_text(&d, req->cwd);
+	digest_text(&d, req->path);
+	/* A grant without these stays as it is: an older version may have made it. */
+	if (req->aim) {
+		digest_text(&d, "to");
+		/* The URLs alone: the next push has other commits. */
+		(void)shown_sends(req, &urls);
+		digest_bytes(&d, req->aim, urls);
+	}
+	if (req->file) {
+		digest_text(&d, "file");
+		digest_text(&d, req->file);
+	}
+	if (req->loads) {
+		digest_text(&d, "loads");
+		digest_text(&d, req->loads);
+	}
+	for (size_t i = 0; req->env && req->env[i]; i++)
+		digest_text(&d, req->env[i]);
+	digest_end(&d, binding);
+}
+
+const char *grants_why_once(const struct request *req)
+{
+	if (!req->aim || strncmp(req->aim, AIM_UNKNOWN, strlen(AIM_UNKNOWN)) != 0)
+		return NULL;
+	return req->op == OP_EXEC ? "where it goes is not known: allow it once"
+				  : "a yes is for this one commit: allow it once";
+}
+
+int grants_bind(struct helper *h, const struct approval *ap, const char *id, char **ret_bound,
+		char binding[DIGEST_HEX])
+{
+	const struct request *req = &ap->req;
+	_cleanup_free_ char *with = NULL, *to = NULL, *text = NULL;
+
+	binding[0] = '\0';
+	if (req->op != OP_EXEC) {
+		*ret_bound = strdup("");
+		return *ret_bound ? 0 : -ENOMEM;
+	}
+	grants_binding(id, req, binding);
+	with = card_variables(h, ap);
+	to = shown_aim(h, req);
+	if (!with || !to ||
+	    asprintf(&text, "in %s: %s%s%s%s%s", req->cwd ? req->cwd : "?", req->path ? req->path : "?",
+		     *to ? " to " : "", to, *with ? " with " : "", with) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	*ret_bound = record_escape(text, strlen(text));
+	return *ret_bound ? 0 : -ENOMEM;
+}

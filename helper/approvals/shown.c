@@ -1,0 +1,156 @@
+/*
+ * Which variables of a question's environment are shown to a human (policy/question/environ_target.h), and
+ * how.
+ *
+ * A process sends the whole environment of its program; the launcher has sent that of the session's first
+ * process.
+ */
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "helper/base/helper.h"
+
+#include "policy/command/argv.h"
+#include "policy/command/git.h"
+#include "policy/gitfiles/gitpush.h"
+#include "policy/question/environ_target.h"
+#include "policy/rules/environ.h"
+
+static enum environ_was was_of(const struct helper *h, const char *entry)
+{
+	_cleanup_free_ char *name = strndup(entry, strcspn(entry, "="));
+	const char *first = name ? json_string_value(json_object_get(h->environment, name)) : NULL;
+	char print[ENVIRON_PRINT];
+
+	return first && environ_print(entry, print) == 0 && strcmp(print, first) == 0 ? WAS_SAME : WAS_OTHER;
+}
+
+static bool has_name(const char *const *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *env; env++)
+		if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+			return true;
+	return false;
+}
+
+/* Lists the variables that were set at the start and are unset now: how many, SIZE_MAX if more than max. */
+static size_t list_unset(const struct helper *h, const struct request *req, const char **ret, size_t max)
+{
+	const char *name;
+	json_t *print;
+	size_t n = 0;
+
+	json_object_foreach(h->environment, name, print)
+	{
+		if (has_name(req->env, name) || !environ_is_shown(req, name, WAS_OTHER))
+			continue;
+		if (n == max)
+			return SIZE_MAX;
+		ret[n++] = name;
+	}
+	return n;
+}
+
+int shown_env(const struct helper *h, struct wire_ask *ask)
+{
+	const char *unset[WIRE_ENV];
+	size_t n = 0, n_unset;
+
+	/* The command that the operator typed comes without one: its environment is that of the start. */
+	if (!ask->req.env)
+		return 0;
+	n_unset = list_unset(h, &ask->req, unset, NELEM(unset));
+	for (size_t i = 0; ask->env_store[i]; i++)
+		if (environ_is_shown(&ask->req, ask->env_store[i], was_of(h, ask->env_store[i])))
+			ask->env_store[n++] = ask->env_store[i];
+	if (n_unset > WIRE_ENV - n)
+		return -E2BIG;
+	memcpy(ask->env_store + n, unset, n_unset * sizeof(*unset));
+	ask->env_store[n + n_unset] = NULL;
+	return 0;
+}
+
+/*
+ * The text, which was `whole` before something of it was hidden, and without what is secret.  What is hidden
+ * is told apart all the same, by who has the session's key.
+ */
+static char *masked(const struct helper *h, const char *whole, char *text, bool is_target)
+{
+	uint64_t tag;
+	char *out;
+
+	text[(is_target ? mask_target : mask_text)(&h->mask, text, strlen(text))] = '\0';
+	if (strcmp(text, whole) == 0)
+		return strdup(text);
+	crypto_shorthash((unsigned char *)&tag, (const unsigned char *)whole, strlen(whole), h->fold_key);
+	return asprintf(&out, "%s (masked, #%016llx)", text, (unsigned long long)tag) < 0 ? NULL : out;
+}
+
+char *shown_variable(const struct helper *h, const char *entry)
+{
+	size_t len = strlen(entry), at = strcspn(entry, "=");
+	_cleanup_free_ char *text = strdup(entry), *name = text ? strndup(entry, at) : NULL;
+
+	if (!name)
+		return NULL;
+	if (environ_is_target(name))
+		return masked(h, entry, text, true);
+	if (at + 1 < len && environ_name_is_secret(name))
+		strcpy(text + at + 1, len - at > 3 ? "***" : "*");
+	return masked(h, entry, text, false);
+}
+
+/* Behind its host and quoted as by a shell: no URL looks like two.  `url` is a line of its own. */
+static void put_url(FILE *f, const char *url)
+{
+	_cleanup_free_ char *quoted = malloc(argv_join(&url, 1, NULL, 0) + 1);
+	const char *host;
+	size_t len;
+
+	if (!giturl_host(url, &host, &len))
+		fputs("not known: no URL", f);
+	else if (quoted) {
+		argv_join(&url, 1, quoted, argv_join(&url, 1, NULL, 0) + 1);
+		fprintf(f, "%s%.*s: %s", len > 0 ? "host " : "this machine", (int)len, host, quoted);
+	}
+}
+
+const char *shown_sends(const struct request *req, size_t *ret_urls)
+{
+	const char *aim = req->aim ? req->aim : "", *at = req->op == OP_EXEC ? strstr(aim, AIM_SENDS) : NULL;
+
+	*ret_urls = at ? (size_t)(at - aim) : strlen(aim);
+	return at ? at + strlen(AIM_SENDS) : "";
+}
+
+char *shown_aim(const struct helper *h, const struct request *req)
+{
+	/* Of who asks, none but the supervisor looks for it. */
+	bool is_blind = !req->aim && req->op == OP_EXEC && command_wants_branch(req) & GIT_WANTS_CONFIG;
+	const char *said = is_blind ? AIM_UNKNOWN "at level hooks nobody looks for it" : req->aim;
+	_cleanup_free_ char *aim = strdup(said ? said : ""), *text = NULL;
+	char *whole = NULL, *at = aim, *out = NULL;
+	size_t size;
+	FILE *f = aim ? open_memstream(&whole, &size) : NULL;
+
+	if (!f)
+		return NULL;
+	if (*shown_sends(req, &size))
+		aim[size] = '\0';
+	if (req->op != OP_EXEC)
+		fputs(aim + (aim[0] == AIM_UNKNOWN[0]), f);
+	else if (aim[0] == AIM_UNKNOWN[0])
+		fprintf(f, "not known: %s", aim + 1);
+	else
+		for (const char *url; (url = strsep(&at, "\n")) && *url;) {
+			put_url(f, url);
+			fputs(at ? ", and " : "", f);
+		}
+	if (fclose(f) == 0 && (text = strdup(whole)))
+		out = masked(h, whole, text, true);
+	free(whole);
+	return out;
+}

@@ -1,0 +1,228 @@
+/*
+ * The ledger's file: append only, whole records only, chained.
+ *
+ * Records gather in a buffer and leave it by one write(2) (group commit).  When a write fails the
+ * file is cut back to its last whole record and the ledger says so: it counts what it cannot
+ * write, everything that needs a record is refused meanwhile, and the first record after the
+ * trouble tells how many are missing.  The chain goes on from what is really in the file.
+ */
+#include "helper/base/helper.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define BUF_MAX	 (256u << 10)
+#define NS_SYNC	 (200 * NS_MS)
+#define NS_RETRY NS_S
+#define RESERVE	 (64 << 10)
+
+/* So that the disk has room for what must be said last. */
+static void reserve_make(const struct ledger *l)
+{
+	_cleanup_close_ int fd =
+		openat(l->dirfd, RESERVE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE) < 0)
+		(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
+}
+
+void ledger_limit(struct ledger *l, off_t size)
+{
+	struct rlimit files;
+
+	/* Well before the limit on files, which would be the end of all records. */
+	if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
+	    files.rlim_cur / 2 < (rlim_t)size)
+		size = (off_t)(files.rlim_cur / 2);
+	l->size = l->full_at = size < LEDGER_SIZE_MIN ? LEDGER_SIZE_MIN : size;
+}
+
+int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, const char *agent,
+		const char *level)
+{
+	memset(l, 0, sizeof(*l));
+	l->dirfd = dirfd;
+	l->mode = mode;
+	ledger_limit(l, LEDGER_SIZE);
+	l->part = 1;
+	l->session = session;
+	l->agent = agent;
+	l->level = level;
+	l->turn = 1;
+	l->point_ns = clock_boot_ns();
+	l->fd = ledger_file_make(l);
+	if (l->fd < 0)
+		return l->fd;
+	reserve_make(l);
+	record_genesis(session, l->prev);
+	memcpy(l->good_prev, l->prev, sizeof(l->prev));
+	return 0;
+}
+
+/* Nothing half-written remains; what was in the buffer is lost and counted. */
+static int fail(struct ledger *l, int err)
+{
+	l->error = err;
+	l->retry_ns = clock_boot_ns() + NS_RETRY;
+	l->lost += l->buffered;
+	l->lost_total += l->buffered;
+	l->buffered = 0;
+	l->len = 0;
+	l->seq = l->good_seq;
+	memcpy(l->prev, l->good_prev, sizeof(l->prev));
+	if (l->point_seq > l->seq)
+		l->point_seq = l->seq;
+	/* Tried again before the next write: on some file systems a full disk refuses even this. */
+	(void)!ftruncate(l->fd, l->good);
+	return err;
+}
+
+/* Again, with the room that was kept for it; error is what came of the first try. */
+static int write_last(const struct ledger *l, int error)
+{
+	if (unlinkat(l->dirfd, RESERVE_FILE, 0) < 0)
+		return error;
+	return ftruncate(l->fd, l->good) < 0 ? -errno : write_all(l->fd, l->buf, l->len);
+}
+
+/* The last records are always written: what is missing is among them. */
+static int find_room(struct ledger *l)
+{
+	int r = 0;
+
+	l->unasked += (off_t)l->len;
+	if (l->room && !l->last && l->unasked > l->size / 4)
+		r = l->room(l->room_ctx);
+	if (r == 0 && l->unasked > l->size / 4)
+		l->unasked = 0;
+	return r;
+}
+
+int ledger_flush(struct ledger *l)
+{
+	int r;
+
+	if (l->error)
+		return l->error;
+	if (l->len == 0)
+		return 0;
+	r = find_room(l);
+	if (r == 0)
+		r = write_all(l->fd, l->buf, l->len);
+	if (r < 0 && l->last)
+		r = write_last(l, r);
+	if (r < 0)
+		return fail(l, r);
+	l->good += (off_t)l->len;
+	l->good_seq = l->seq;
+	memcpy(l->good_prev, l->prev, sizeof(l->prev));
+	if (l->written)
+		l->written(l->ctx, l->buf, l->len);
+	l->len = 0;
+	l->buffered = 0;
+	if (l->dirty_ns == 0)
+		l->dirty_ns = clock_boot_ns();
+	return 0;
+}
+
+int ledger_sync(struct ledger *l)
+{
+	int r = ledger_flush(l);
+
+	if (r < 0)
+		return r;
+	if (fdatasync(l->fd) < 0)
+		return fail(l, -errno);
+	l->dirty_ns = 0;
+	checkpoint_synced(l);
+	return 0;
+}
+
+/* After a failure: cuts the file clean and writes down what is missing.  0 when writing works again. */
+static int revive(struct ledger *l)
+{
+	char detail[96];
+	struct event e = { .op = "loss", .via = "helper", .detail = detail, .count = l->lost };
+	uint64_t lost = l->lost;
+
+	if (clock_boot_ns() < l->retry_ns)
+		return l->error;
+	if (ftruncate(l->fd, l->good) < 0)
+		return fail(l, -errno);
+	snprintf(detail, sizeof(detail), "%llu records could not be written: %s", (unsigned long long)lost,
+		 strerrordesc_np(-l->error) ?: "unknown error");
+	l->error = 0;
+	if (lost == 0)
+		return 0;
+	/* fail() counts the loss record itself, which is none. */
+	if (line_add(l, &e) < 0 || ledger_sync(l) < 0) {
+		l->lost_total -= l->lost - lost;
+		l->lost = lost;
+		return fail(l, l->error ? l->error : -ENOMEM);
+	}
+	l->lost = 0;
+	return 0;
+}
+
+int ledger_append(struct ledger *l, const struct event *e)
+{
+	int r = l->error ? revive(l) : 0;
+
+	if (r == 0)
+		r = line_add(l, e);
+	if (r < 0) {
+		l->lost++;
+		l->lost_total++;
+		/* A single record that could not be built (memory) is a loss to report like any other. */
+		l->error = r;
+		return r;
+	}
+	if (checkpoint_due(l, 0))
+		return checkpoint_add(l);
+	if (rotate_due(l))
+		rotate(l);
+	return l->len >= BUF_MAX ? ledger_flush(l) : 0;
+}
+
+int ledger_append_durable(struct ledger *l, const struct event *e)
+{
+	int r = ledger_append(l, e);
+
+	return r < 0 ? r : ledger_sync(l);
+}
+
+void ledger_tick(struct ledger *l, uint64_t now_ns)
+{
+	if (l->error)
+		(void)revive(l);
+	if (!l->error && checkpoint_due(l, now_ns))
+		(void)checkpoint_add(l);
+	(void)ledger_flush(l);
+	/* What was flushed just now is younger than now_ns. */
+	if (l->dirty_ns != 0 && now_ns >= l->dirty_ns + NS_SYNC)
+		(void)ledger_sync(l);
+}
+
+void ledger_last(struct ledger *l)
+{
+	l->last = true;
+	l->retry_ns = 0;
+}
+
+void ledger_unreserve(const struct ledger *l)
+{
+	(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
+}
+
+void ledger_close(struct ledger *l)
+{
+	rotate_stop();
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+	explicit_bzero(&l->key, sizeof(l->key));
+	l->sealed = false;
+	line_done(l);
+}

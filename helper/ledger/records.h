@@ -1,0 +1,118 @@
+/*
+ * From the rings to the ledger: what a record says, whose program it is about, repeats that become
+ * one, and what it all came to.  Included by helper.h alone.
+ */
+#ifndef PALE_RECORDS_H
+#define PALE_RECORDS_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "policy/base/buf.h"
+#include "policy/record/record.h"
+#include "policy/wire/ring.h"
+
+#include "ledger.h"
+
+/* --- procs.c --- */
+
+#define PROCS_MAX 4096
+
+struct proc {
+	int32_t pid, ppid;
+	char *exe; /* raw bytes */
+	uint64_t used;
+	bool attached; /* told, not looked up */
+};
+
+/* Bounded map from pid to program, filled by the attach records, else from /proc. */
+struct procs {
+	struct proc slot[PROCS_MAX];
+	uint64_t clock;
+	bool inherits; /* who cannot be looked at and has said nothing is what its parent is: a claim as all
+			  here */
+};
+
+/* True where nobody had told of this process yet. */
+bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
+/* The supervisor's word, for a helper that may not look itself. */
+void procs_tell(struct procs *p, int32_t pid, const char *exe);
+/* Never NULL; the exe may be "" where nobody knows.  Borrowed until the next call. */
+const struct proc *procs_find(struct procs *p, int32_t pid);
+void procs_done(struct procs *p);
+/* As procs_find(), but only what was told by procs_attach(): or NULL. */
+const struct proc *procs_known(struct procs *p, int32_t pid);
+/* It is becoming another program: what is known of it now is asked again. */
+void procs_outdate(struct procs *p, int32_t pid);
+/* Parent of a process by /proc/PID/stat, or -errno. */
+pid_t proc_parent(pid_t pid);
+
+/* --- fold.c --- */
+
+#define FOLD_MAX 4096 /* a power of two */
+
+struct fold_entry {
+	uint64_t key;
+	uint64_t deadline_ns;
+	uint32_t chain; /* position + 1 of the next entry with this bucket */
+	char *strings;	/* exe, target, rule, approval, detail: one block, freed with the entry */
+	struct event e;
+};
+
+/* Decisions of the last two seconds, oldest first. */
+struct fold {
+	struct fold_entry ring[FOLD_MAX];
+	uint32_t bucket[FOLD_MAX]; /* position + 1 in ring by key, 0 = none */
+	uint64_t first, next;
+	uint64_t repeats; /* counted, and not recorded yet */
+	struct ledger *ledger;
+};
+
+enum fold_urgency { FOLD_WAIT, FOLD_NOW };
+
+/* Records e at once, or counts it as a repeat of one alike.  key names what is alike. */
+void fold_add(struct fold *f, uint64_t key, const struct event *e, uint64_t now_ns);
+/* Records the repeats of what is older than the window; FOLD_NOW: all of them. */
+void fold_flush(struct fold *f, enum fold_urgency urgency, uint64_t now_ns);
+/* The counting half for a repeat whose event need not be built: true if it was counted. */
+bool fold_repeat(struct fold *f, uint64_t key);
+
+/* --- drain.c --- */
+
+/*
+ * Where records come from.  Those of the hooks are claims of the processes; the supervisor's are what
+ * it saw and did itself, in a ring that no process of the session can reach.
+ */
+enum feed_id { FEED_HOOK, FEED_KERNEL, FEEDS };
+
+struct feed {
+	const char *via;
+	struct ring_header *ring; /* NULL: not at this level */
+	struct ring_reader reader;
+	ring_alive_fn alive; /* of a writer; NULL: the writer is not who the record is about */
+	uint64_t ring_lost_seen, reader_lost_seen;
+	struct procs procs;	 /* which program a process is, by this feed */
+	struct ring_record next; /* read and not yet recorded, where has_next */
+	bool has_next;
+};
+
+/* --- tally.c --- */
+
+/* What holds a program: the hooks (and the kernel behind them), or the kernel alone. */
+enum held { HELD_HOOKS, HELD_KERNEL, HELD_STATIC, HELDS };
+
+struct tally {
+	uint64_t processes[HELDS];
+	uint64_t calls[FEEDS], denied[FEEDS];
+	uint64_t observed; /* allowed, and would not have been but for --observe */
+	uint64_t around;   /* denied by the kernel though the process has hooks */
+	uint64_t asked, approved, refused, expired;
+	uint64_t flooded; /* refused without being asked: too many at a time */
+};
+
+uint64_t tally_denied(const struct tally *t);
+json_t *tally_json(const struct tally *t);
+/* "; processes: hooked=3 ...", appended. */
+void tally_text(const struct tally *t, struct out *o);
+
+#endif

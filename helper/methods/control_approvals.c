@@ -1,0 +1,312 @@
+/*
+ * The operator's calls about questions: what waits, the whole of it, and the answer.
+ *
+ * A card has one shape and always fits into one packet: a question that does not is never asked.  An answer
+ * carries the digest of the card (policy/question/carddigest.h), which is told to nobody.
+ */
+#include "helper/approvals/stepup.h"
+#include "helper/control/control.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "policy/question/carddigest.h"
+
+#define CARD_BYTES (60 * 1024)
+#define LIST_BYTES (48 * 1024)
+
+/* --- a card as JSON --- */
+
+static json_t *argv_json(const struct approval *ap)
+{
+	json_t *list = ap->req.op == OP_EXEC ? json_array() : NULL;
+
+	for (size_t i = 0; list && i < ap->req.argc; i++)
+		json_array_append_new(list, text_json(ap->req.argv[i]));
+	return list ? list : json_null();
+}
+
+static json_t *env_json(const struct helper *h, const struct approval *ap)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; ap->req.env && ap->req.env[i]; i++) {
+		_cleanup_free_ char *text = shown_variable(h, ap->req.env[i]);
+
+		json_array_append_new(list, text ? text_json(text) : json_null());
+	}
+	return list;
+}
+
+static json_t *aim_json(const struct helper *h, const struct approval *ap)
+{
+	_cleanup_free_ char *text = shown_aim(h, &ap->req);
+
+	return text ? text_json(text) : json_null();
+}
+
+static json_t *processes_json(const struct card_process *p, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_pack("{s:I, s:o, s:b}", "pid", (json_int_t)p[i].pid, "exe",
+						      text_json(p[i].exe), "claimed", p[i].claimed));
+	return list;
+}
+
+static json_t *risk_json(const struct risk *risk)
+{
+	json_t *reasons = json_array();
+
+	for (size_t i = 0; i < risk->n; i++)
+		json_array_append_new(reasons, json_string(risk->reason[i]));
+	return json_pack("{s:s, s:o}", "level", risk_name(risk->level), "reasons", reasons);
+}
+
+static json_t *offers_json(const struct grant_offers *offers)
+{
+	json_t *lines = json_array();
+
+	for (size_t i = 0; i < offers->n; i++)
+		json_array_append_new(lines, text_json(offers->line[i]));
+	return json_pack("{s:s?, s:o, s:s?}", "section", offers->section, "lines", lines, "why_none",
+			 offers->why_none);
+}
+
+/* What a command runs, and on which branch it acts. */
+static json_t *exec_json(const struct approval *ap, const char *s)
+{
+	return text_json(ap->req.op == OP_EXEC ? s : NULL);
+}
+
+json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns)
+{
+	json_int_t left = now_ns < ap->until_ns ? (json_int_t)((ap->until_ns - now_ns) / NS_S) : 0;
+	char asked[32], id[APPROVAL_ID_HEX];
+	enum stepup_by by = stepup_by(h, ap->image, ap->risk.level);
+	json_t *card, *more;
+	size_t urls;
+
+	time_format(ap->asked_real_ns, asked);
+	snprintf(id, sizeof(id), "%.*s", queue_short(&h->queue, ap), ap->id);
+	card = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "id", ap->id,
+			 "short", id, "state", approval_state_name(ap->state), "agent", h->agent, "session",
+			 h->session, "turn", (json_int_t)ap->turn, "op", op_name(ap->req.op), "access",
+			 access_name(ap->req.access), "target", text_json(ap->target), "argv", argv_json(ap),
+			 "file", exec_json(ap, ap->req.loads ? ap->req.loads : ap->req.path), "branch",
+			 exec_json(ap, ap->req.git_branch));
+	more = json_pack(
+		"{s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o, s:o}", "to",
+		aim_json(h, ap), "cwd", text_json(ap->req.cwd), "exe", text_json(ap->exe), "pid",
+		(json_int_t)ap->pid, "tree", processes_json(ap->tree, ap->n_tree), "rule",
+		text_json(ap->rule), "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING,
+		"stepup_by", stepup_by_name(by), "flood", ap->is_flood, "offers", offers_json(&ap->offers),
+		"asked", asked, "deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "askers",
+		processes_json(ap->asker, ap->n_askers), "env", env_json(h, ap), "sends",
+		text_json(shown_sends(&ap->req, &urls)));
+	if (!card || !more || json_object_update(card, more) < 0) {
+		json_decref(card);
+		card = NULL;
+	}
+	json_decref(more);
+	return card;
+}
+
+static size_t json_bytes(const json_t *j)
+{
+	return j ? json_dumpb(j, NULL, 0, JSON_COMPACT | JSON_ENSURE_ASCII) : SIZE_MAX;
+}
+
+bool card_fits(const struct helper *h, const struct approval *ap)
+{
+	_cleanup_json_ json_t *card = card_json(h, ap, 0);
+
+	return json_bytes(card) <= CARD_BYTES;
+}
+
+/* --- looking --- */
+
+/* {"from": n}: as many cards as fit; "next" says where to go on. */
+static json_t *approval_list(struct call *call)
+{
+	const struct queue *q = &call->h->queue;
+	json_int_t from = call_number(call, "from", 0);
+	json_t *cards = json_array(), *out;
+	uint64_t now = clock_boot_ns();
+	size_t i = from > 0 ? (size_t)from : 0, bytes = 0;
+
+	for (; i < q->n; i++) {
+		json_t *card;
+
+		if (!approval_is_listed(q->list[i]))
+			continue;
+		card = card_json(call->h, q->list[i], now);
+		if (card)
+			bytes += json_bytes(card);
+		if (!card || (bytes > LIST_BYTES && json_array_size(cards) > 0)) {
+			json_decref(card);
+			break;
+		}
+		json_array_append_new(cards, card);
+	}
+	out = json_pack("{s:o}", "approvals", cards);
+	if (out && i < q->n)
+		json_object_set_new(out, "next", json_integer((json_int_t)i));
+	return out;
+}
+
+static struct approval *card_param(struct call *call)
+{
+	struct approval *ap = NULL;
+	const char *id = call_param(call, "id", NULL), *by = "", *state;
+	int r;
+
+	if (!id) {
+		call_fail(call, RPC_PARAMS, "id is missing");
+		return NULL;
+	}
+	r = queue_find(&call->h->queue, id, &ap);
+	if (r == 0)
+		return ap;
+	state = r == -ENOENT ? control_closed(call->h, id, &by) : NULL;
+	if (r == -EEXIST)
+		call_fail(call, RPC_NO_CARD, "more than one question begins with this id: give more digits");
+	else if (state)
+		call_fail(call, RPC_CLOSED, "this question is %s already%s%s", state, *by ? " by " : "", by);
+	else
+		call_fail(call, RPC_NO_CARD, "no question waits with this id (four digits at least)");
+	return NULL;
+}
+
+/* The whole card; looking at it puts off its end. */
+static json_t *approval_show(struct call *call)
+{
+	struct approval *ap = card_param(call);
+
+	if (!ap)
+		return NULL;
+	broker_touch(ap);
+	return card_json(call->h, ap, clock_boot_ns());
+}
+
+/* --- answering --- */
+
+/* "YYYY-MM-DD" by its form; whether there is such a day, and when, is for who keeps the grant. */
+static bool is_date(const char *s)
+{
+	static const char form[] = "dddd-dd-dd";
+
+	for (size_t i = 0; i < sizeof(form); i++)
+		if (form[i] == 'd' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
+			return false;
+	return true;
+}
+
+/* 0 with what the parameters say, or -EINVAL after saying why. */
+static int reply_params(struct call *call, struct broker_reply *ret)
+{
+	const char *decision = call_param(call, "decision", ""), *scope = call_param(call, "scope", "once");
+
+	*ret = (struct broker_reply){ .said = strcmp(decision, "approved") == 0 ? APPROVAL_APPROVED
+										: APPROVAL_DENIED,
+				      .scope = grant_scope_by_name(scope),
+				      .rule = call_param(call, "rule", NULL),
+				      .until = call_param(call, "until", NULL),
+				      .reason = call_param(call, "reason", ""),
+				      .by = call_param(call, "by", "operator"),
+				      .group = call_flag(call, "group"),
+				      .with = json_object_get(call->params, "with"),
+				      .pid = call->c->pid };
+	if (ret->said == APPROVAL_DENIED && strcmp(decision, "denied") != 0)
+		call_fail(call, RPC_PARAMS, "decision is approved or denied");
+	else if (ret->scope == GRANT_SCOPES || (ret->said == APPROVAL_DENIED && ret->scope != GRANT_ONCE))
+		call_fail(call, RPC_PARAMS, "scope is once, session, project or always; a denial's is once");
+	else if (ret->until && (ret->scope != GRANT_PROJECT || !is_date(ret->until)))
+		call_fail(call, RPC_PARAMS, "until is a date, YYYY-MM-DD, of scope project");
+	else if (ret->rule && ((ret->scope == GRANT_ONCE && !ret->group) || strlen(ret->rule) >= LIMIT_LINE))
+		call_fail(call, RPC_PARAMS, "rule is a policy line of a scope beyond once, or of a group");
+	else if (strlen(ret->reason) > 1024 || strlen(ret->by) > 128)
+		call_fail(call, RPC_PARAMS, "reason has at most 1024 bytes, by 128");
+	return call->code ? -EINVAL : 0;
+}
+
+static bool has_digest(const json_t *digests, const char *digest)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach((json_t *)digests, i,
+			   one) if (json_is_string(one) &&
+				    strcmp(json_string_value(one), digest) == 0) return true;
+	return json_is_string(digests) && strcmp(json_string_value(digests), digest) == 0;
+}
+
+size_t card_seen(const struct helper *h, const struct approval *ap, const json_t *digests)
+{
+	_cleanup_json_ json_t *card = card_json(h, ap, 0);
+	json_t *askers = json_object_get(card, "askers");
+	size_t n = digests ? json_array_size(askers) : 0;
+	char digest[DIGEST_HEX];
+
+	/* Those who came later stand behind the others. */
+	for (; n > 0; json_array_remove(askers, --n))
+		if (card_digest(card, digest) == 0 && has_digest(digests, digest))
+			return n;
+	return 0;
+}
+
+static json_t *reply_json(const char *id, const struct broker_reply *reply, const struct broker_result *res)
+{
+	json_t *also = json_array();
+
+	for (size_t i = 0; i < res->n_also; i++)
+		json_array_append_new(also, json_string(res->also[i]));
+	return json_pack("{s:s, s:s, s:s, s:b, s:i, s:s*, s:o}", "id", id, "decision",
+			 reply->said == APPROVAL_APPROVED ? "approved" : "denied", "scope",
+			 grant_scope_name(reply->scope), "late", res->late, "waiters", (int)res->waiters,
+			 "grant", res->grant[0] ? res->grant : NULL, "also", also);
+}
+
+json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+		       enum rpc_code *ret_code, char *err, size_t size)
+{
+	struct broker_result result;
+	char id[APPROVAL_ID_HEX];
+	int r;
+
+	memcpy(id, ap->id, sizeof(id));
+	r = broker_respond(h, ap, reply, &result);
+	if (r == 0)
+		return reply_json(id, reply, &result);
+	*ret_code = r == -EINVAL ? RPC_RULE : RPC_FAILED;
+	snprintf(err, size, "%s", result.err);
+	return NULL;
+}
+
+static json_t *approval_respond(struct call *call)
+{
+	struct approval *ap = card_param(call);
+	struct broker_reply reply;
+	enum rpc_code code = RPC_FAILED;
+	char err[512];
+	json_t *out;
+
+	if (!ap || reply_params(call, &reply) < 0)
+		return NULL;
+	reply.seen = card_seen(call->h, ap, json_object_get(call->params, "digest"));
+	if (reply.seen == 0)
+		return call_fail(call, RPC_DIGEST,
+				 "the question is not (or no longer) the one that was shown: look again");
+	if (control_confirm(call, ap, &reply) < 0)
+		return NULL;
+	out = control_answer(call->h, ap, &reply, &code, err, sizeof(err));
+	return out ? out : call_fail(call, code, "%s", err);
+}
+
+const struct method control_approvals[] = {
+	{ "approval/list", SESSION_LIVE, CONTROL_READ, approval_list },
+	{ "approval/show", SESSION_LIVE, CONTROL_READ, approval_show },
+	{ "approval/respond", SESSION_LIVE, CONTROL_ANSWER, approval_respond },
+	{ 0 },
+};

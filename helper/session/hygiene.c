@@ -1,0 +1,207 @@
+/*
+ * Start-up of a program that may be installed setuid and is started by whoever it must not trust:
+ * nothing inherited is kept that was not asked for.  The order is fixed, each step stands on the
+ * ones before it.  No locale, no name service, no PATH, no output but the caller's one sentence.
+ */
+#include "helper/base/helper.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#define EXIT_NO_ARGV 127
+#define EXIT_REFUSED 125
+
+/* A file that gets one of these numbers would receive our messages (CVE-2002-0572 and kin). */
+static int fill_std_fds(const char **ret_err)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", O_RDWR | O_NOCTTY) != fd) {
+			*ret_err = "cannot open /dev/null for a closed standard descriptor";
+			return EXIT_REFUSED;
+		}
+	}
+	return 0;
+}
+
+static void close_the_rest(void)
+{
+	/* 3 is the session.  Kernels before 5.9 know no close_range. */
+	if (close_range(4, ~0u, 0) < 0)
+		closefrom(4);
+	(void)fcntl(3, F_SETFD, FD_CLOEXEC);
+}
+
+/* A directory that nobody but root changes. */
+static bool is_roots_alone(const char *dir)
+{
+	struct stat st;
+
+	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0 &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/*
+ * An old copy that somebody kept by a hard link would go on being setuid after an upgrade: from any place
+ * that is not root's we refuse, whatever fs.protected_hardlinks says.
+ */
+static bool stands_where_root_put_it(void)
+{
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n <= 0 || path[0] != '/')
+		return false;
+	path[n] = '\0';
+	while ((slash = strrchr(path, '/'))) {
+		*slash = '\0';
+		if (!is_roots_alone(path[0] ? path : "/"))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The terminal's keys go to whole process groups, whoever the members are: a helper in the starter's would be
+ * stopped by ^Z.  A group's leader cannot leave it; systemd's children lead a session without a terminal.
+ */
+static bool leave_terminal(void)
+{
+	int tty;
+
+	if (setsid() >= 0)
+		return true;
+	tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (tty >= 0)
+		close(tty);
+	return tty < 0 && getsid(0) == getpid();
+}
+
+static void reset_timers_and_signals(void)
+{
+	static const int timers[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
+	static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGXCPU };
+	const struct itimerval zero = { 0 };
+	static const unsigned long zeros[8];
+	const struct sigaction sa = { .sa_handler = SIG_IGN };
+	sigset_t none;
+
+	for (size_t i = 0; i < NELEM(timers); i++)
+		(void)setitimer((enum __itimer_which)timers[i], &zero, NULL);
+	/* By the system call: libc keeps 32 and 33 to itself and would leave them as they were inherited.  A
+	 * kernel sigaction of zeros is SIG_DFL on every architecture. */
+	for (int sig = 1; sig < NSIG; sig++)
+		(void)syscall(SYS_rt_sigaction, sig, zeros, NULL, NSIG / 8);
+	for (size_t i = 0; i < NELEM(ignored); i++)
+		(void)sigaction(ignored[i], &sa, NULL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* We are not root and cannot raise a limit that was lowered to make us fail halfway: refuse. */
+static int check_limits(const char **ret_err)
+{
+	static const struct {
+		__rlimit_resource_t which;
+		rlim_t least;
+		const char *err;
+	} limits[] = {
+		{ RLIMIT_NOFILE, 64, "RLIMIT_NOFILE is below 64 (see ulimit -n)" },
+		{ RLIMIT_FSIZE, 64 << 20,
+		  "RLIMIT_FSIZE is below 64 MiB: the ledger could not grow (see ulimit -f)" },
+		{ RLIMIT_AS, 256 << 20, "RLIMIT_AS is below 256 MiB (see ulimit -v)" },
+		{ RLIMIT_DATA, 64 << 20, "RLIMIT_DATA is below 64 MiB (see ulimit -d)" },
+		{ RLIMIT_STACK, 512 << 10, "RLIMIT_STACK is below 512 KiB (see ulimit -s)" },
+		{ RLIMIT_CPU, 60, "RLIMIT_CPU is below one minute (see ulimit -t)" },
+	};
+	struct rlimit r;
+
+	for (size_t i = 0; i < NELEM(limits); i++) {
+		*ret_err = limits[i].err;
+		if (getrlimit(limits[i].which, &r) < 0)
+			return EXIT_REFUSED;
+		if (r.rlim_cur < limits[i].least && r.rlim_max >= limits[i].least) {
+			r.rlim_cur = limits[i].least;
+			(void)setrlimit(limits[i].which, &r);
+		}
+		if (r.rlim_cur < limits[i].least)
+			return EXIT_REFUSED;
+	}
+	*ret_err = NULL;
+	return 0;
+}
+
+/* All three ids, so that nobody who started us can signal us or get back in; and proof of it. */
+static int drop_for_good(uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
+{
+	uid_t ruid = getuid(), euid = geteuid(), u[3];
+	gid_t rgid = getgid(), egid = getegid(), g[3];
+
+	*ret_owner = ruid;
+	*ret_foreign = ruid != euid;
+	if (ruid == euid && rgid == egid)
+		return 0;
+	*ret_err = "pale-helper must not be installed setuid root: give it to a user of its own";
+	if (euid == 0 && ruid != 0)
+		return EXIT_REFUSED;
+	*ret_err = "cannot give up the caller's identity";
+	if (ruid == 0 && setgroups(0, NULL) < 0 && errno != EPERM)
+		return EXIT_REFUSED;
+	if (setresgid(egid, egid, egid) < 0 || setresuid(euid, euid, euid) < 0)
+		return EXIT_REFUSED;
+	if (getresuid(&u[0], &u[1], &u[2]) < 0 || getresgid(&g[0], &g[1], &g[2]) < 0)
+		return EXIT_REFUSED;
+	for (size_t i = 0; i < 3; i++)
+		if (u[i] != euid || g[i] != egid)
+			return EXIT_REFUSED;
+	if ((ruid != euid && (setuid(ruid) == 0 || seteuid(ruid) == 0)) ||
+	    (rgid != egid && setegid(rgid) == 0))
+		return EXIT_REFUSED;
+	*ret_err = NULL;
+	return 0;
+}
+
+int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
+{
+	const struct rlimit no_core = { 0, 0 };
+	int r;
+
+	*ret_err = NULL;
+	if (argc < 1)
+		return EXIT_NO_ARGV;
+	r = fill_std_fds(ret_err);
+	if (r != 0)
+		return r;
+	close_the_rest();
+	reset_timers_and_signals();
+	umask(077);
+	r = check_limits(ret_err);
+	if (r != 0)
+		return r;
+	*ret_err = "cannot clear the environment";
+	if (clearenv() != 0)
+		return EXIT_REFUSED;
+	r = drop_for_good(ret_owner, ret_foreign, ret_err);
+	if (r != 0)
+		return r;
+	*ret_err = "leads a process group of somebody's terminal: this program is started by `pale run`";
+	if (!leave_terminal() && *ret_foreign)
+		return EXIT_REFUSED;
+	*ret_err = "a setuid pale-helper serves only from where root installed it";
+	if (*ret_foreign && !stands_where_root_put_it())
+		return EXIT_REFUSED;
+	*ret_err = "cannot protect the process (dumpable, core, working directory)";
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &no_core) < 0 || chdir("/") < 0)
+		return EXIT_REFUSED;
+	*ret_err = NULL;
+	return 0;
+}

@@ -1,0 +1,326 @@
+/*
+ * Nested runs: a process of the session asks for an image inside its own.
+ *
+ * The bundle comes from inside the fence and so is hostile.  It can only narrow whatever it says,
+ * because the image that the asker lives under goes whole into the new one and is judged first to
+ * last; what launch flags would lift is dropped here.  Sealed memory alone is read (a file of
+ * another kind could block), and sizes and numbers are bounded.
+ *
+ * Where there is a supervisor, the asker may start its command only when the supervisor holds it by the
+ * new image: it is told by way of the launcher, and the answer waits for its word.
+ */
+#include "helper/base/helper.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "policy/parse/parse.h"
+
+#define NARROW_BUNDLE_MAX (1u << 20)
+#define BUNDLES_KEPT	  (16u << 20)
+#define NS_NOTED	  (5 * NS_S)
+#define UNREAD_MAX	  16 /* answers with descriptors */
+#define SEALS		  (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK)
+
+/* What is made of one bundle, before it has a number. */
+struct inner {
+	struct narrowed made;
+	char *workspace, *sources;
+	enum mode mode;
+};
+
+const struct image *image_of(const struct helper *h, uint32_t number)
+{
+	if (number == 0)
+		return &h->image;
+	return number <= h->n_narrowed ? &h->narrowed[number - 1].image : NULL;
+}
+
+bool image_may_ask(const struct helper *h, uint32_t number)
+{
+	return !(number == 0 ? h->no_prompt : h->narrowed[number - 1].no_prompt);
+}
+
+/* --- the image --- */
+
+static const char *compile_sentence(int r)
+{
+	if (r == -EBADMSG)
+		return "the policy of the nested run has errors";
+	if (r == -E2BIG)
+		return "too many runs inside each other, or the policy is too large";
+	return "the policy of the nested run cannot be compiled";
+}
+
+static int make_inner(const struct image *around, bool may_ask, struct bundle *b, struct inner *ret)
+{
+	size_t size = 0;
+	struct policy p;
+	struct diags d;
+	int r;
+
+	b->observe = false;
+	b->danger = b->allow_sensitive = b->allow_denylisted = b->allow_unhooked = false;
+	policy_init(&p);
+	diags_init(&d);
+	r = policy_parse(b, &p, &d);
+	if (r == 0)
+		r = image_compile(&p, around, &d, &ret->made.bytes, &size);
+	if (r == 0)
+		r = image_open(&ret->made.image, ret->made.bytes, size, IMAGE_CHECK_ALL);
+	if (r == 0)
+		((struct image_header *)ret->made.bytes)->counts_from = around->h->counts_from;
+	if (r == 0) {
+		ret->made.no_prompt = b->no_prompt || !may_ask;
+		ret->mode = p.s.mode;
+		ret->workspace = strdup(p.workspace);
+		ret->sources = sources_text(b, p.preset ? p.preset : "");
+	}
+	if (r == 0 && (!ret->workspace || !ret->sources))
+		r = -ENOMEM;
+	diags_done(&d);
+	policy_done(&p);
+	return r;
+}
+
+/* From its bundle's text. */
+static int decode_inner(const struct image *around, bool may_ask, const char *text, size_t len,
+			struct inner *ret, const char **ret_err)
+{
+	struct bundle b;
+	int r;
+
+	*ret_err = "the bundle cannot be read";
+	bundle_init(&b);
+	r = bundle_decode(text, len, &b);
+	if (r == 0) {
+		r = make_inner(around, may_ask, &b, ret);
+		*ret_err = compile_sentence(r);
+	}
+	bundle_done(&b);
+	return r;
+}
+
+int narrow_again(const struct narrowed *old, const struct image *around, struct narrowed *ret)
+{
+	struct inner in = { .made.bytes = NULL };
+	const char *err;
+	int r = -ENOMEM;
+
+	if (old->bundle)
+		r = decode_inner(around, !old->no_prompt, old->bundle, old->bundle_len, &in, &err);
+	free(in.workspace);
+	free(in.sources);
+	if (r < 0) {
+		free(in.made.bytes);
+		return r;
+	}
+	*ret = in.made;
+	ret->no_prompt = old->no_prompt;
+	ret->outer = old->outer;
+	return 0;
+}
+
+/* Kept, to be compiled again with the session's own policy: as many as are reasonable. */
+static void keep_bundle(const struct helper *h, struct narrowed *n, char **text, size_t len)
+{
+	size_t kept = len;
+
+	for (size_t i = 0; i < h->n_narrowed; i++)
+		kept += h->narrowed[i].bundle_len;
+	if (kept > BUNDLES_KEPT)
+		return;
+	n->bundle = *text;
+	n->bundle_len = len;
+	*text = NULL;
+}
+
+static int read_inner(struct helper *h, uint32_t outer, int fd, struct inner *ret, const char **ret_err)
+{
+	_cleanup_free_ char *text = NULL;
+	int seals = fcntl(fd, F_GET_SEALS), r;
+	size_t len = 0;
+
+	*ret_err = "the bundle of a nested run must be sealed memory of at most 1 MiB";
+	if (seals < 0 || (seals & SEALS) != SEALS || bundle_read(fd, NARROW_BUNDLE_MAX, &text, &len) < 0)
+		return -EINVAL;
+	r = decode_inner(image_of(h, outer), image_may_ask(h, outer), text, len, ret, ret_err);
+	if (r == 0)
+		keep_bundle(h, &ret->made, &text, len);
+	ret->made.outer = outer;
+	return r;
+}
+
+/* The number of the image that has these bytes, or 0: the same run again takes no further place. */
+static uint32_t find_same(const struct helper *h, const struct narrowed *n)
+{
+	for (uint32_t i = 0; i < h->n_narrowed; i++)
+		if (h->narrowed[i].image.size == n->image.size && h->narrowed[i].no_prompt == n->no_prompt &&
+		    memcmp(h->narrowed[i].bytes, n->bytes, n->image.size) == 0)
+			return i + 1;
+	return 0;
+}
+
+/* Takes over what was made. */
+static int adopt_inner(struct helper *h, struct inner *in, uint32_t *ret_number, const char **ret_err)
+{
+	uint32_t number = find_same(h, &in->made);
+	int r;
+
+	if (number == 0) {
+		*ret_err = "this session has had its 64 different nested runs";
+		if (h->n_narrowed == WIRE_IMAGE_MAX)
+			return -ENOSPC;
+		*ret_err = "the image of the nested run cannot be written";
+		number = (uint32_t)h->n_narrowed + 1;
+		r = files_add_image(h, number, &in->made.image);
+		if (r < 0)
+			return r;
+		h->narrowed[h->n_narrowed++] = in->made;
+		in->made.bytes = NULL;
+		in->made.bundle = NULL;
+	}
+	*ret_number = number;
+	return 0;
+}
+
+/* --- the answer --- */
+
+/*
+ * Image and ring go along: the directory they lie in is closed to the programs of the session.  The
+ * connection stays until they are received: the kernel bounds what the helpers of all users together have
+ * sent and nobody received.
+ */
+static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
+{
+	_cleanup_close_ int image = -1;
+	char frame[512], name[WIRE_IMAGE_NAME];
+	int n;
+
+	if (a.image != WIRE_IMAGE_NONE) {
+		wire_image_name(name, a.image);
+		image = openat(h->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (image < 0)
+			a = (struct wire_narrowed){ WIRE_IMAGE_NONE, "the session's files are gone" };
+	}
+	n = wire_put_narrowed(frame, sizeof(frame), &a);
+	if (n > 0 &&
+	    send_fds(c->fd, frame, (size_t)n, (const int[2]){ image, h->ring_fd },
+		     image >= 0 && h->ring_fd >= 0 ? 2 : 0, MSG_DONTWAIT) == 0 &&
+	    image >= 0) {
+		c->stage = STAGE_SENT;
+		c->narrows = 0;
+		c->deadline_ns = 0;
+	} else {
+		conn_drop(h, c);
+	}
+}
+
+bool narrow_may_send(struct helper *h)
+{
+	size_t n = 0;
+	int unread;
+
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+
+		if (c->kind != CONN_AGENT || (c->stage != STAGE_SENT && c->narrows == 0))
+			continue;
+		if (c->stage == STAGE_SENT && ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread == 0)
+			conn_drop(h, c);
+		else
+			n++;
+	}
+	return n < UNREAD_MAX;
+}
+
+static void record(struct helper *h, const struct conn *c, const struct inner *in, uint32_t outer,
+		   uint32_t number)
+{
+	static const char *const modes[] = { [MODE_NONE] = "none",
+					     [MODE_READ_ONLY] = "read-only",
+					     [MODE_WORKSPACE_WRITE] = "workspace-write",
+					     [MODE_DANGER] = "danger" };
+	_cleanup_free_ char *detail = NULL;
+	const struct proc *who = procs_find(&h->feed[FEED_HOOK].procs, c->pid);
+	struct event e = { .pid = c->pid,
+			   .ppid = who->ppid,
+			   .exe = who->exe,
+			   .op = "session/narrow",
+			   .target = in->workspace,
+			   .via = "helper" };
+
+	if (asprintf(&detail, "image=%u inside=%u mode=%s%s; %s", number, outer, modes[in->mode],
+		     in->made.no_prompt ? " no-prompt" : "", in->sources) < 0)
+		return;
+	e.detail = detail;
+	(void)ledger_append(&h->ledger, &e);
+}
+
+/* --- the supervisor's word --------------------------------------------------------------------------- */
+
+static void answer_unheld(struct helper *h, struct conn *c, const char *why)
+{
+	answer(h, c, (struct wire_narrowed){ WIRE_IMAGE_NONE, why });
+}
+
+static void tell_supervisor(struct helper *h, struct conn *c, uint32_t image)
+{
+	json_t *told = json_pack("{s:s, s:i, s:I}", "type", "narrowed", "pid", (int)c->pid, "image",
+				 (json_int_t)image);
+
+	if (packet_send_json(h->session_fd, told) < 0) {
+		answer_unheld(h, c, "the supervisor cannot be told of the nested run");
+		return;
+	}
+	c->narrows = image;
+	c->deadline_ns = clock_boot_ns() + NS_NOTED;
+}
+
+void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how)
+{
+	for (size_t i = 0; i < CONNS_MAX; i++) {
+		struct conn *c = &h->conns[i];
+
+		if (c->kind != CONN_AGENT || c->narrows == 0 || c->narrows != image || c->pid != pid)
+			continue;
+		if (how == NOTED_HELD)
+			answer(h, c, (struct wire_narrowed){ image, "" });
+		else
+			answer_unheld(h, c, "the supervisor cannot hold the nested run");
+	}
+}
+
+void narrow_expire(struct helper *h, struct conn *c)
+{
+	answer_unheld(h, c, "the supervisor does not answer");
+}
+
+void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
+{
+	struct wire_narrowed a = { .image = WIRE_IMAGE_NONE, .text = "" };
+	struct inner in = { .made.bytes = NULL };
+
+	if (!image_of(h, outer)) {
+		a.text = "the session has no such image";
+	} else if (fd >= 0 && reload_is_under_way(h)) {
+		a.text = "the policy of the session is being loaded anew: try again";
+	} else if (fd < 0) {
+		a.image = outer;
+	} else if (read_inner(h, outer, fd, &in, &a.text) == 0 &&
+		   adopt_inner(h, &in, &a.image, &a.text) == 0) {
+		a.text = "";
+		record(h, c, &in, outer, a.image);
+	}
+	if (a.image != WIRE_IMAGE_NONE && a.image != outer && h->level > LEVEL_HOOKS)
+		tell_supervisor(h, c, a.image);
+	else
+		answer(h, c, a);
+	free(in.made.bytes);
+	free(in.made.bundle);
+	free(in.workspace);
+	free(in.sources);
+}

@@ -1,0 +1,342 @@
+/*
+ * Words, options and option values of a command told apart, by a table of well known programs.
+ *
+ * What the table does not know counts as an option without value, so its value is one word
+ * more: a rule may then match less than its author thought, never the wrong subcommand.  Pure.
+ */
+#include "cmd.h"
+
+#include <string.h>
+
+#include "policy/base/path.h"
+
+#define EVERYWHERE  OPTIONS_EVERYWHERE
+#define SINGLE_DASH OPTIONS_SINGLE_DASH
+#define PLUS	    OPTIONS_PLUS
+#define ABBREVIATED OPTIONS_ABBREVIATED
+#define REST_NAMED  OPTIONS_REST_NAMED
+#define FIRST_ENDS  OPTIONS_FIRST_ENDS
+#define SECOND_ENDS OPTIONS_SECOND_ENDS
+#define OLD_STYLE   OPTIONS_OLD_STYLE
+#define REFSPECS    OPTIONS_REFSPECS
+#define RUNS	    OPTIONS_RUNS
+#define GOALS	    OPTIONS_GOALS
+#define URLS	    OPTIONS_URLS
+#define MAY_TAKE    OPTIONS_MAY_TAKE
+#define GROUPS	    OPTIONS_GROUPS
+static const struct cmd_options table[] = {
+#define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
+	{ programs, sub, { harmless, named, runs }, words, flags },
+#define SAME(programs, sub, letters, name)
+#define HELP(programs, options, first, second)
+#include "options.def"
+#undef OPTIONS
+#undef SAME
+#undef HELP
+};
+
+static const struct help {
+	const char *lists[4];
+} helps[] = {
+#define OPTIONS(programs, sub, flags, harmless, named, runs, words)
+#define SAME(programs, sub, letters, name)
+#define HELP(programs, options, first, second) { { programs, options, first, second } },
+#include "options.def"
+#undef OPTIONS
+#undef SAME
+#undef HELP
+};
+
+static uint32_t hash_byte(uint32_t h, uint8_t byte)
+{
+	return (h ^ byte) * 16777619u;
+}
+
+uint32_t cmd_hash(const char *program, size_t len)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		h = hash_byte(h, (uint8_t)program[i]);
+	return h;
+}
+
+uint32_t cmd_hash_word(uint32_t hash, const char *word)
+{
+	hash = hash_byte(hash, 0xff);
+	for (; *word; word++)
+		hash = hash_byte(hash, (uint8_t)*word);
+	return hash;
+}
+
+bool word_in_list(const char *list, const char *word, size_t len)
+{
+	while (*list) {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, word, n) == 0)
+			return true;
+		list += n + (list[n] == ' ');
+	}
+	return false;
+}
+
+bool cmd_only_prints(const struct command *c, const char *program)
+{
+	size_t n = command_count(c), words = 0, i;
+	const char *is[4] = { program }, *arg = "";
+
+	for (; words < n && (arg = command_arg(c, words))[0] != '-'; words++)
+		if (words < 2)
+			is[2 + words] = arg;
+	if (words + 1 != n)
+		return false;
+	is[1] = arg;
+	for (const struct help *h = helps; h < helps + sizeof(helps) / sizeof(helps[0]); h++) {
+		for (i = 0; i < 4 && is[i]; i++)
+			if (*h->lists[i] && !word_in_list(h->lists[i], is[i], strlen(is[i])))
+				break;
+		if (i == 4 || !is[i])
+			return true;
+	}
+	return false;
+}
+
+bool word_like_list(const char *globs, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t n; *globs; globs += n + (globs[n] == ' ')) {
+		n = strcspn(globs, " ");
+		if (glob_match(globs, n, word, len))
+			return true;
+	}
+	return false;
+}
+
+const struct cmd_options *cmd_options_find(const char *program, const char *sub)
+{
+	for (size_t i = 0; program && i < sizeof(table) / sizeof(table[0]); i++)
+		if (!table[i].sub == !sub && word_like_list(table[i].programs, program) &&
+		    (!sub || word_in_list(table[i].sub, sub, strlen(sub))))
+			return &table[i];
+	return NULL;
+}
+
+/* The option that name (len bytes) is in list, or, where cut is true, how it may be cut short; its mark. */
+static bool find_in(const char *list, const char *name, size_t len, bool cut, char *ret_mark)
+{
+	for (size_t n, bare; *list; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		bare = n - (list[n - 1] == '=' || list[n - 1] == '?');
+		if ((bare == len || (cut && bare > len)) && memcmp(list, name, len) == 0) {
+			*ret_mark = bare < n ? list[bare] : '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+/* -Bdir: an option of list with an attached value. */
+static bool begins_as(const char *list, const char *name, size_t len, char *ret_mark)
+{
+	for (size_t n; *list; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (n > 1 && list[n - 1] == '?' && n - 1 < len && memcmp(list, name, n - 1) == 0) {
+			*ret_mark = '?';
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_listed(const struct cmd_options *row, const char *name, size_t len, enum cmd_class *ret,
+		      char *ret_mark)
+{
+	bool cuts = row && len > 2 && name[1] == '-' && (row->flags & OPTIONS_ABBREVIATED);
+
+	if (row && row->flags & OPTIONS_SINGLE_DASH && len > 2 && name[1] == '-') {
+		name++; /* some take both: terraform --auto-approve */
+		len--;
+	}
+	for (unsigned i = 0; row && i < CLASS_COUNT; i++)
+		if (find_in(row->options[i], name, len, false, ret_mark) ||
+		    (row->flags & OPTIONS_SINGLE_DASH && begins_as(row->options[i], name, len, ret_mark))) {
+			*ret = (enum cmd_class)i;
+			return true;
+		}
+	/* what it may be short for: the worst counts */
+	for (unsigned i = CLASS_COUNT; cuts && i-- > 0;)
+		if (find_in(row->options[i], name, len, true, ret_mark)) {
+			*ret = (enum cmd_class)i;
+			return true;
+		}
+	*ret = CLASS_HARMLESS;
+	return cuts && len > 5 && memcmp(name, "--no-", 5) == 0;
+}
+
+enum cmd_class cmd_option_class(const struct cmd_options *global, const struct cmd_options *sub,
+				const char *name, size_t len, char *ret_mark)
+{
+	const struct cmd_options *rest = sub ? sub : global;
+	enum cmd_class class;
+
+	*ret_mark = '\0';
+	if (is_listed(sub, name, len, &class, ret_mark) || is_listed(global, name, len, &class, ret_mark))
+		return class;
+	return rest && rest->flags & OPTIONS_REST_NAMED ? CLASS_NAMED : CLASS_HARMLESS;
+}
+
+bool cmd_letter_takes(const struct cmd_options *row, char letter)
+{
+	const char name[] = { '-', letter };
+	char mark;
+
+	(void)cmd_option_class(NULL, row, name, sizeof(name), &mark);
+	return mark != '\0';
+}
+
+/* The first letter of a cluster that takes a value, which ends it, and its mark; NULL: not found. */
+static const char *taking_letter(const struct cmd_options *row, const char *cluster, char *ret_mark)
+{
+	char letter[] = "-x";
+
+	for (const char *p = cluster + 1; *p; p++) {
+		letter[1] = *p;
+		(void)cmd_option_class(NULL, row, letter, 2, ret_mark);
+		if (*ret_mark)
+			return p;
+	}
+	return NULL;
+}
+
+bool cmd_options_take(const struct cmd_options *row, const char *option)
+{
+	size_t len = strcspn(option, "=");
+	const char *letter;
+	char mark;
+
+	if (!row || option[0] != '-' || !option[1])
+		return false;
+	if (option[1] == '-' || row->flags & OPTIONS_SINGLE_DASH) {
+		(void)cmd_option_class(NULL, row, option, len, &mark);
+		return mark == '=' && !option[len];
+	}
+	/* -am MESSAGE takes the next word, -mMESSAGE has it */
+	letter = taking_letter(row, option, &mark);
+	return letter && mark == '=' && !letter[1];
+}
+
+/* What is attached to a letter that takes no value from the next word, or NULL. */
+static const char *joined_word(const struct cmd_options *row, const char *arg)
+{
+	char mark;
+	const char *p = arg[1] == '-' ? NULL : taking_letter(row, arg, &mark);
+
+	return p && mark == '?' && p[1] ? p + 1 : NULL;
+}
+
+enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
+{
+	const struct cmd_view *v = w->view;
+	const char *arg;
+
+	if (w->joined) {
+		*ret = w->joined;
+		w->joined = NULL;
+		w->seen_sub = true;
+		return ARG_WORD;
+	}
+	*ret = "";
+	if (w->next >= v->count)
+		return ARG_END;
+	*ret = arg = command_arg(v->c, w->next++);
+	if (w->value_next) {
+		w->value_next = false;
+		return ARG_VALUE;
+	}
+	if (!w->only_words && arg[0] == '-' && arg[1]) {
+		bool global = !w->seen_sub || (v->global && (v->global->flags & OPTIONS_EVERYWHERE));
+
+		if (strcmp(arg, "--") == 0) {
+			w->only_words = true;
+			return ARG_DASHDASH;
+		}
+		w->value_next = (global && cmd_options_take(v->global, arg)) ||
+				(w->seen_sub && cmd_options_take(v->sub, arg));
+		if (!w->seen_sub && v->global && v->global->flags & OPTIONS_FIRST_ENDS)
+			w->joined = joined_word(v->global, arg);
+		return ARG_OPTION;
+	}
+	if (!w->seen_sub && arg[0] == '+' && v->global && (v->global->flags & OPTIONS_PLUS))
+		return ARG_VALUE;
+	if (w->skipped < v->skip) {
+		w->skipped++;
+		return ARG_VALUE;
+	}
+	w->seen_sub = true;
+	return ARG_WORD;
+}
+
+bool cmd_walk_at_option(const struct cmd_walk *w, enum cmd_arg kind)
+{
+	const struct cmd_options *row = w->view->global;
+
+	return kind == ARG_OPTION ||
+	       (kind == ARG_WORD && w->next == 1 && row && row->flags & OPTIONS_OLD_STYLE);
+}
+
+/* Its first word, and that one's row.  What stood before the word, and *ret_before is its text. */
+static enum cmd_arg read_sub(struct cmd_view *v, const char **ret_before)
+{
+	struct cmd_walk w = { .view = v };
+	enum cmd_arg kind = ARG_WORD, before;
+
+	v->word = "";
+	do {
+		before = kind;
+		*ret_before = v->word;
+		kind = cmd_walk_next(&w, &v->word);
+	} while (kind != ARG_END && kind != ARG_WORD);
+	v->sub = cmd_options_find(v->c->program, v->word);
+	if (!v->sub)
+		v->sub = cmd_options_find(v->c->alias, v->word);
+	return before;
+}
+
+struct cmd_view cmd_view_of(const struct command *c)
+{
+	struct cmd_view v = { .c = c, .count = command_count(c) };
+	const char *before;
+
+	v.global = cmd_options_find(c->program, NULL);
+	if (!v.global)
+		v.global = cmd_options_find(c->alias, NULL);
+	(void)read_sub(&v, &before);
+	return v;
+}
+
+bool cmd_view_skip(struct cmd_view *v)
+{
+	const char *before;
+
+	if (!v->global || !(v->global->flags & OPTIONS_MAY_TAKE) || !*v->word ||
+	    read_sub(v, &before) != ARG_OPTION || strchr(before, '='))
+		return false;
+	v->skip++;
+	(void)read_sub(v, &before);
+	return *v->word;
+}
+
+const char *cmd_word_at(const struct cmd_view *view, size_t n)
+{
+	struct cmd_walk w = { .view = view };
+	const char *arg;
+	enum cmd_arg kind;
+	size_t seen = 0;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END)
+		if (kind == ARG_WORD && seen++ == n + 1)
+			return arg;
+	return NULL;
+}

@@ -1,0 +1,465 @@
+/*
+ * One command against one rule: see cmd.h.
+ *
+ * Options, operands (`if=`) and `--` match anywhere, words in order.  Indices are checked by the caller
+ * or here, strings by image_str().  Pure.
+ */
+#include "cmd.h"
+
+#include <string.h>
+
+#include "git.h"
+#include "policy/base/path.h"
+
+static void names_add(struct cmd_names *names, const char *p, size_t len)
+{
+	if (!p || len == 0 || names->n == sizeof(names->list) / sizeof(names->list[0]))
+		return;
+	for (size_t i = 0; i < names->n; i++)
+		if (names->list[i].len == len && memcmp(names->list[i].p, p, len) == 0)
+			return;
+	names->list[names->n++] = (struct cmd_name){ p, len };
+}
+
+/* python3.11 answers to python3 and python too: rules are written for the language. */
+static void names_add_versioned(struct cmd_names *names, const char *name)
+{
+	static const char *const bases[] = { "python", "pypy",	 "perl",  "ruby", "lua",  "luajit", "php",
+					     "node",   "nodejs", "tclsh", "wish", "java", "guile",  "deno" };
+
+	if (!name)
+		return;
+	names_add(names, name, strlen(name));
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		size_t n = strlen(bases[i]);
+		const char *rest = name + n;
+
+		if (strncmp(name, bases[i], n) != 0 || !*rest || rest[strspn(rest, "-.0123456789")] != '\0')
+			continue;
+		names_add(names, name, n);
+		names_add(names, name, n + strcspn(rest, "."));
+	}
+}
+
+void cmd_names_of(const struct command *c, const char *extra, struct cmd_names *names)
+{
+	names->n = 0;
+	names_add_versioned(names, c->program);
+	names_add_versioned(names, c->alias);
+	names_add_versioned(names, extra);
+	if (c->path)
+		names_add(names, c->path, strlen(c->path));
+}
+
+static bool is_relative(const char *word)
+{
+	return *word && word[0] != '/' && word[0] != '~' && !path_has_dotdot(word);
+}
+
+static bool value_matches(const char *pattern, uint32_t match, const char *value)
+{
+	switch ((enum cmd_match)match) {
+	case MATCH_LITERAL:
+		return strcmp(pattern, value) == 0;
+	case MATCH_GLOB:
+		return glob_match(pattern, strlen(pattern), value, strlen(value));
+	case MATCH_ANY:
+		return true;
+	case MATCH_RELATIVE:
+		return is_relative(value);
+	case MATCH_NONE:
+		break;
+	}
+	return false;
+}
+
+/*
+ * The short option's letter in a cluster; a letter that takes a value ends the cluster.  Of an old-style one
+ * (`tar xIf`) each letter counts, for their values are the words behind it.
+ */
+static const char *find_letter(const struct cmd_view *v, const char *arg, char letter)
+{
+	if (arg[0] != '-')
+		return strchr(arg, letter);
+	if (arg[1] == '-' || (v->global && (v->global->flags & OPTIONS_SINGLE_DASH)))
+		return strlen(arg) == 2 && arg[1] == letter ? arg + 1 : NULL;
+	for (const char *p = arg + 1; *p; p++) {
+		if (*p == letter)
+			return p;
+		if (cmd_letter_takes(v->sub ? v->sub : v->global, *p))
+			return NULL;
+	}
+	return NULL;
+}
+
+static bool flag_matches(const char *name, const char *arg)
+{
+	size_t n = strlen(name);
+
+	return strncmp(name, arg, n) == 0 && (arg[n] == '\0' || arg[n] == '=');
+}
+
+/*
+ * Is the option arg the one that the token names?  *ret_value is its attached value, or NULL.  Words
+ * that option syntax does not reach (TOKEN_WORD, ...) never match.
+ */
+static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
+			   const char *arg, enum cmd_reading reading, const char **ret_value)
+{
+	size_t len = strcspn(arg, "=");
+	const char *p;
+
+	*ret_value = arg[len] ? arg + len + 1 : NULL;
+	switch ((enum cmd_token_kind)tok->kind) {
+	case TOKEN_SHORT:
+		p = find_letter(v, arg, text[0]);
+		/* To Go's programs -v=/ is -v /. */
+		*ret_value = p && p[1] && arg[0] == '-' ? p + 1 + (p[1] == '=') : NULL;
+		return p != NULL;
+	case TOKEN_LONG:
+	case TOKEN_FLAG:
+		return flag_matches(text, arg) ||
+		       (tok->kind == TOKEN_LONG && reading != READ_STRICT && strncmp(text, arg, len) == 0);
+	case TOKEN_FLAG_GLOB:
+		return glob_match(text, strlen(text), arg, strlen(arg));
+	case TOKEN_WORD:
+	case TOKEN_REST:
+	case TOKEN_OPERAND:
+	case TOKEN_DASHDASH:
+		break;
+	}
+	return false;
+}
+
+static const struct same {
+	const char *programs, *sub, *letters, *name;
+} sames[] = {
+#define OPTIONS(programs, sub, flags, harmless, named, runs, words)
+#define SAME(programs, sub, letters, name) { programs, sub, letters, name },
+#define HELP(programs, options, first, second)
+#include "options.def"
+#undef OPTIONS
+#undef SAME
+#undef HELP
+};
+
+static bool in_list(const char *list, const char *word)
+{
+	return word && word_in_list(list, word, strlen(word));
+}
+
+/* As option_matches(), by each of the option's names: -f and --force are one. */
+static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
+		      const char *arg, const char **ret_value)
+{
+	struct cmd_token other = { 0 };
+
+	if (option_matches(v, tok, text, arg, READ_WIDE, ret_value))
+		return true;
+	for (const struct same *s = sames; s < sames + sizeof(sames) / sizeof(sames[0]); s++) {
+		if (!in_list(s->programs, v->c->program) && !in_list(s->programs, v->c->alias))
+			continue;
+		if ((s->sub && !in_list(s->sub, v->word)) ||
+		    (tok->kind == TOKEN_SHORT ? !strchr(s->letters, text[0]) : strcmp(s->name, text) != 0))
+			continue;
+		other.kind = TOKEN_LONG;
+		if (option_matches(v, &other, s->name, arg, READ_WIDE, ret_value))
+			return true;
+		other.kind = TOKEN_SHORT;
+		for (const char *p = s->letters; *p; p++)
+			if (option_matches(v, &other, p, arg, READ_WIDE, ret_value))
+				return true;
+	}
+	return false;
+}
+
+/* Does one argument anywhere satisfy a token that has no place of its own? */
+static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
+			   enum cmd_reading reading)
+{
+	struct cmd_walk w = { .view = v };
+	const char *text = image_str(t->img, tok->text), *value = image_str(t->img, tok->value), *arg, *has;
+	enum cmd_arg kind;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
+		if (tok->kind == TOKEN_DASHDASH && kind == ARG_DASHDASH)
+			return true;
+		if (tok->kind == TOKEN_OPERAND && kind == ARG_WORD && strncmp(arg, text, strlen(text)) == 0)
+			return true;
+		if (!cmd_walk_at_option(&w, kind) ||
+		    !(reading == READ_STRICT ? option_matches(v, tok, text, arg, reading, &has)
+					     : option_is(v, tok, text, arg, &has)))
+			continue;
+		if (tok->match == MATCH_NONE ||
+		    value_matches(value, tok->match, has ? has : command_arg(v->c, w.next)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_placed(const struct cmd_token *tok)
+{
+	return tok->kind == TOKEN_WORD || tok->kind == TOKEN_REST;
+}
+
+static bool next_word(struct cmd_walk *w, const char **ret)
+{
+	enum cmd_arg kind;
+
+	do {
+		kind = cmd_walk_next(w, ret);
+	} while (kind != ARG_END && kind != ARG_WORD);
+	return kind == ARG_WORD;
+}
+
+/* What is pushed where a refspec has the same name twice (a:a, refs/heads/a:a); NULL for any other word. */
+static const char *same_refspec(const struct cmd_view *v, const char *word)
+{
+	const char *colon = strchr(word, ':'), *to;
+
+	if (!colon || !v->sub || !(v->sub->flags & OPTIONS_REFSPECS))
+		return NULL;
+	word = git_short_branch(word);
+	to = git_short_branch(colon + 1);
+	return *to && strlen(to) == (size_t)(colon - word) && strncmp(word, to, (size_t)(colon - word)) == 0
+		       ? to
+		       : NULL;
+}
+
+static bool word_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
+			 const char *word)
+{
+	const char *text = image_str(t->img, tok->text), *same = same_refspec(v, word);
+
+	return value_matches(text, tok->match, word) || (same && value_matches(text, tok->match, same));
+}
+
+/* The tokens with a place against the words in order; only the last `...` needs to grow. */
+static bool words_match(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
+{
+	const struct cmd_token *tok = t->tokens + e->first, *end = tok + e->count, *after_rest = NULL;
+	struct cmd_walk w = { .view = v }, mark = w;
+	const char *word;
+
+	for (;;) {
+		while (tok < end && !is_placed(tok))
+			tok++;
+		if (tok < end && tok->kind == TOKEN_REST) {
+			after_rest = ++tok;
+			mark = w;
+			continue;
+		}
+		if (tok == end && e->end == END_OPEN)
+			return true;
+		if (!next_word(&w, &word))
+			return tok == end;
+		if (tok < end && word_matches(t, v, tok, word)) {
+			tok++;
+			continue;
+		}
+		if (!after_rest || !next_word(&mark, &word))
+			return false;
+		w = mark;
+		tok = after_rest;
+	}
+}
+
+/* --- what an allow rule covers beyond its words --- */
+
+/* An option of the command, or one letter of a cluster, and its value ("" where it has none). */
+struct option {
+	const char *arg;
+	char letter; /* 0: the whole of arg */
+	bool joined; /* the value is in the word, of an option that takes none from the next (-SKEY) */
+	const char *value;
+};
+
+static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
+			      const struct option *o)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct cmd_token *tok = t->tokens + e->first + i;
+		const char *text = image_str(t->img, tok->text), *has;
+
+		if (o->letter && tok->kind == TOKEN_SHORT
+			    ? text[0] != o->letter
+			    : !option_matches(v, tok, text, o->arg, READ_STRICT, &has))
+			continue;
+		if ((tok->match == MATCH_NONE && !(o->joined && tok->kind == TOKEN_SHORT)) ||
+		    value_matches(image_str(t->img, tok->value), tok->match, o->value))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Each option, each letter of a cluster, that changes what the command does must be one that the rule names;
+ * every one where the rule ends in `$`.
+ */
+static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
+			      const struct cmd_walk *w, const char *arg)
+{
+	/* npm takes a subcommand's options before it, too */
+	const struct cmd_options *global =
+		!w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->global : NULL;
+	const struct cmd_options *sub =
+		w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->sub : NULL;
+	const char *next = w->value_next ? command_arg(v->c, w->next) : "", *eq = strchr(arg, '=');
+	struct option o = { .arg = arg, .value = eq ? eq + 1 : next };
+	char name[] = "-x", mark;
+
+	if (arg[1] == '-' || (v->global && v->global->flags & OPTIONS_SINGLE_DASH))
+		return (e->end == END_OPEN &&
+			cmd_option_class(global, sub, arg, strcspn(arg, "="), &mark) == CLASS_HARMLESS) ||
+		       rule_names_option(t, v, e, &o);
+	for (const char *p = arg + (arg[0] == '-'); *p; p++) {
+		o.letter = name[1] = *p;
+		bool free =
+			cmd_option_class(global, sub, name, 2, &mark) == CLASS_HARMLESS && e->end == END_OPEN;
+
+		o.value = mark && p[1] ? p + 1 : next;
+		/* the module of -mMODULE is a word of the command, which the rule's words meet */
+		o.joined = mark == '?' && p[1] && !(v->global && v->global->flags & OPTIONS_FIRST_ENDS);
+		if (!free && !rule_names_option(t, v, e, &o)) {
+			/* a value behind a letter that nobody knows is the letter's, where the rule says so
+			 */
+			o.value = p + 1;
+			return !mark && p[1] && rule_names_option(t, v, e, &o);
+		}
+		if (mark && p[1] && arg[0] == '-')
+			return true;
+	}
+	return true;
+}
+
+/* Does the rule have a word of that form (len bytes), which matches this one? */
+static bool rule_names_form(const struct cmd_table *t, const struct cmd_entry *e, const char *form,
+			    size_t len, const char *word)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct cmd_token *tok = t->tokens + e->first + i;
+		const char *text = image_str(t->img, tok->text);
+
+		if (!glob_match(form, len, text, strlen(text)))
+			continue;
+		if (tok->kind == TOKEN_WORD
+			    ? value_matches(text, tok->match, word)
+			    : tok->kind == TOKEN_OPERAND && strncmp(word, text, strlen(text)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* PUSH REMOTE REFSPEC: a rule that names what is pushed covers nothing besides. */
+#define REFSPEC_AT 3
+
+/*
+ * A word that stands for more than itself (+ref, a:b, SHELL=) must stand in the rule as one of that form;
+ * +a:b has two.  A rule of a push that names no refspec (any) covers each a:b.
+ */
+static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, bool any, const char *forms,
+			    const char *word)
+{
+	for (size_t n; *forms; forms += n + (forms[n] == ' ')) {
+		n = strcspn(forms, " ");
+		if (any && forms[0] == '*' && forms[1] == ':')
+			continue;
+		if (glob_match(forms, n, word, strlen(word)) && !rule_names_form(t, e, forms, n, word))
+			return false;
+	}
+	return true;
+}
+
+/* The words of a rule; SIZE_MAX where it says `...`. */
+static size_t rule_words(const struct cmd_table *t, const struct cmd_entry *e)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < e->count; i++) {
+		if (t->tokens[e->first + i].kind == TOKEN_REST)
+			return SIZE_MAX;
+		n += t->tokens[e->first + i].kind == TOKEN_WORD;
+	}
+	return n;
+}
+
+static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
+{
+	const struct cmd_options *row = v->sub ? v->sub : v->global;
+	unsigned flags = row ? row->flags : 0;
+	size_t words = 0, named = rule_words(t, e), before = flags & OPTIONS_GROUPS ? named : 0;
+	bool refspecs = flags & OPTIONS_REFSPECS, goals = flags & (OPTIONS_GOALS | OPTIONS_URLS);
+	struct cmd_walk w = { .view = v };
+	enum cmd_arg kind;
+	const char *arg;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
+		if (cmd_walk_at_option(&w, kind) &&
+		    (!option_is_covered(t, v, e, &w, arg) || (words < before && !w.value_next)))
+			return false;
+		if (kind != ARG_WORD)
+			continue;
+		words += !(flags & OPTIONS_GOALS && strchr(arg, '='));
+		if (goals && named > 0 && words > named)
+			return false;
+		if (flags & OPTIONS_FIRST_ENDS && e->end == END_OPEN &&
+		    words > (v->sub || flags & OPTIONS_SECOND_ENDS))
+			return true;
+		if (refspecs && named >= REFSPEC_AT && words > named)
+			return false;
+		if (row && row->words && !same_refspec(v, arg) &&
+		    !word_is_covered(t, e, refspecs && named < REFSPEC_AT, row->words, arg))
+			return false;
+	}
+	return true;
+}
+
+bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
+		       enum cmd_reading reading)
+{
+	/* a rule that names an option knows what it says; a glob may mean another program */
+	bool prints = reading == READ_ACTS && e->program_kind == PROGRAM_NAME;
+
+	if (e->count > t->h->n_tokens || e->first > t->h->n_tokens - e->count)
+		return false;
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct cmd_token *tok = t->tokens + e->first + i;
+
+		if (is_placed(tok))
+			continue;
+		if (!token_anywhere(t, v, tok, reading))
+			return false;
+		prints = false;
+	}
+	if (!words_match(t, v, e))
+		return false;
+	if (reading == READ_STRICT)
+		return is_covered(t, v, e);
+	return !prints || !cmd_only_prints(v->c, image_str(t->img, e->program));
+}
+
+bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct cmd_names *names)
+{
+	const char *want = image_str(t->img, e->program);
+	size_t len = strlen(want);
+
+	for (size_t i = 0; i < names->n; i++) {
+		const struct cmd_name *n = &names->list[i];
+		bool is_path = n->p[0] == '/';
+
+		switch ((enum cmd_program)e->program_kind) {
+		case PROGRAM_NAME:
+		case PROGRAM_PATH:
+			if (n->len == len && memcmp(n->p, want, len) == 0)
+				return true;
+			break;
+		case PROGRAM_GLOB:
+		case PROGRAM_PATH_GLOB:
+			if (is_path == (e->program_kind == PROGRAM_PATH_GLOB) &&
+			    glob_match(want, len, n->p, n->len))
+				return true;
+			break;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,499 @@
+/*
+ * git understood: see git.h.
+ *
+ * One scan per command: the subcommand's row walks its words and reports every branch it would touch.
+ * It errs on the side of touching: what git would refuse as ambiguous does no harm.  Pure, bounded.
+ */
+#include "git.h"
+
+#include <string.h>
+
+#include "cmd.h"
+#include "git_typo.h"
+#include "policy/base/path.h"
+
+struct git_scan {
+	struct cmd_view view;
+	const struct image *img; /* NULL: nothing is protected, only wants is of interest */
+	const char *head;
+	unsigned wants;
+	bool hit;
+	uint32_t rule;
+};
+
+static const char *strip_prefix(const char *s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(s, prefix, n) == 0 ? s + n : s;
+}
+
+const char *git_short_branch(const char *ref)
+{
+	const char *s = strip_prefix(ref, "refs/heads/");
+
+	return s != ref ? s : strip_prefix(ref, "heads/");
+}
+
+static const struct branch_pattern *patterns(const struct git_scan *s, size_t *ret_n)
+{
+	const struct branch_pattern *p = NULL;
+	size_t len = 0;
+
+	if (s->img)
+		p = image_sec(s->img, SEC_BRANCH, &len);
+	*ret_n = p ? len / sizeof(*p) : 0;
+	return p;
+}
+
+/* A branch that cannot be told: it may be any of the protected ones. */
+static void touch_unknown(struct git_scan *s)
+{
+	size_t n;
+	const struct branch_pattern *p = patterns(s, &n);
+
+	if (n > 0 && !s->hit)
+		s->rule = p[0].rule;
+	s->hit |= n > 0;
+}
+
+static void touch_branch(struct git_scan *s, const char *name)
+{
+	bool wild = strchr(name, '*') != NULL;
+	size_t n, len = strlen(name);
+	const struct branch_pattern *p = patterns(s, &n);
+
+	for (size_t i = 0; i < n && !s->hit; i++) {
+		const char *pat = git_short_branch(image_str(s->img, p[i].pattern));
+
+		if (wild ? !globs_overlap(pat, name) : !glob_match(pat, strlen(pat), name, len))
+			continue;
+		s->hit = true;
+		s->rule = p[i].rule;
+	}
+}
+
+static void touch_head(struct git_scan *s)
+{
+	s->wants |= GIT_WANTS_HEAD;
+	if (s->head && *s->head)
+		touch_branch(s, s->head);
+	else
+		touch_unknown(s);
+}
+
+/* A ref as the far end or update-ref takes it; tags, notes and remote-tracking refs are no branches. */
+static void touch_ref(struct git_scan *s, const char *ref)
+{
+	const char *name = git_short_branch(ref);
+
+	if (name == ref && globs_overlap(ref, "refs/heads/") && strchr(ref, '*'))
+		touch_unknown(s); /* refs and all that is below */
+	else if (name != ref || (strncmp(ref, "refs/", 5) != 0 && strncmp(ref, "tags/", 5) != 0))
+		touch_branch(s, name);
+}
+
+/* A branch as a word says it. */
+static void touch_goal(struct git_scan *s, const char *word)
+{
+	if (strcmp(word, "-") == 0 || strncmp(word, "@{", 2) == 0)
+		touch_unknown(s);
+	else if (!strchr(word, '*'))
+		touch_branch(s, git_short_branch(word));
+}
+
+/*
+ * What checkout and switch are told to go to.  Whoever goes back moves nothing: to where he was (`-`,
+ * `@{-1}`), or to the branch that the session began on.
+ */
+static void touch_place(struct git_scan *s, const char *word)
+{
+	if (s->img && *word != '-' && *word != '@' &&
+	    strcmp(word, image_str(s->img, s->img->h->git_head)) != 0)
+		touch_goal(s, word);
+}
+
+/* Was a configuration key with this beginning set on the command line (-c, --config-env)? */
+static bool sets_config(const struct git_scan *s, const char *lower)
+{
+	const struct command *c = s->view.c;
+
+	for (size_t i = 0; i < s->view.count; i++) {
+		const char *arg = command_arg(c, i), *key = NULL;
+		size_t n = 0;
+
+		if (arg[0] != '-')
+			continue;
+		if (strcmp(arg, "-c") == 0 || strcmp(arg, "--config-env") == 0)
+			key = command_arg(c, ++i);
+		else if (strncmp(arg, "--config-env=", 13) == 0)
+			key = arg + 13;
+		while (key && lower[n] && (key[n] | 0x20) == lower[n])
+			n++;
+		if (key && !lower[n])
+			return true;
+	}
+	return false;
+}
+
+/* Under a namespace HEAD's branch is not the one that is pushed to. */
+static bool has_namespace(const struct git_scan *s)
+{
+	struct cmd_walk w = { .view = &s->view };
+	const char *arg;
+	enum cmd_arg kind;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END && kind != ARG_WORD)
+		if (kind == ARG_OPTION && strncmp(arg, "--namespace", 11) == 0)
+			return true;
+	return false;
+}
+
+/* The option's name among the blank-separated longs, abbreviated or not. */
+static bool long_matches(const char *longs, const char *arg)
+{
+	size_t len = strcspn(arg, "=");
+
+	while (len > 0 && *longs) {
+		size_t n = strcspn(longs, " ");
+
+		if (len <= n && strncmp(longs, arg, len) == 0)
+			return true;
+		longs += n + (longs[n] == ' ');
+	}
+	return false;
+}
+
+/* The letter of a cluster that is one of letters; behind a letter that takes a value nothing counts. */
+static const char *short_matches(const struct git_scan *s, const char *letters, const char *arg)
+{
+	for (const char *p = arg + 1; *p; p++) {
+		if (strchr(letters, *p))
+			return p;
+		if (cmd_letter_takes(s->view.sub, *p))
+			return NULL;
+	}
+	return NULL;
+}
+
+static bool has_option(const struct git_scan *s, const char *letters, const char *longs)
+{
+	struct cmd_walk w = { .view = &s->view };
+	const char *arg;
+	enum cmd_arg kind;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
+		if (kind != ARG_OPTION || !w.seen_sub)
+			continue;
+		if (arg[1] == '-' ? long_matches(longs, arg + 2) : short_matches(s, letters, arg) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Touches the value of each such option: -B main, -Bmain, --orphan main, --orphan=main. */
+static void touch_values(struct git_scan *s, const char *letters, const char *longs)
+{
+	struct cmd_walk w = { .view = &s->view };
+	const char *arg;
+	enum cmd_arg kind;
+
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
+		const char *value = NULL;
+
+		if (kind != ARG_OPTION || !w.seen_sub)
+			continue;
+		if (arg[1] != '-') {
+			const char *p = short_matches(s, letters, arg);
+
+			value = p ? p + 1 : NULL;
+		} else if (long_matches(longs, arg + 2)) {
+			value = strchr(arg, '=') ? strchr(arg, '=') + 1 : "";
+		}
+		if (value && !*value)
+			value = command_arg(s->view.c, w.next);
+		if (value)
+			touch_branch(s, git_short_branch(value));
+	}
+}
+
+/* Word n behind the subcommand, or NULL. */
+static const char *word_at(const struct git_scan *s, size_t n)
+{
+	return cmd_word_at(&s->view, n);
+}
+
+/* Configuration may send a branch that is named alone elsewhere: remote.*.push, or its upstream. */
+static bool is_mapped(const struct git_scan *s)
+{
+	return s->head && !*s->head;
+}
+
+/* A push refspec: [+]src[:dst]. */
+static void push_refspec(struct git_scan *s, const char *spec)
+{
+	const char *colon, *dst;
+
+	if (*spec == '^')
+		return;
+	spec += *spec == '+';
+	colon = strchr(spec, ':');
+	dst = colon ? colon + 1 : spec;
+	if (colon && (!*dst || strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0))
+		touch_unknown(s); /* `:` pushes whatever both sides have; the far end's HEAD */
+	else if (strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0)
+		touch_head(s);
+	else if (strstr(dst, "@{") || strcmp(dst, "-") == 0 || (!colon && is_mapped(s)))
+		touch_unknown(s);
+	else
+		touch_ref(s, dst);
+}
+
+/* What it sets is not seen here. */
+static bool has_config_env(const struct git_scan *s)
+{
+	for (size_t i = 0; i < s->view.count; i++)
+		if (strncmp(command_arg(s->view.c, i), "--config-env", 12) == 0)
+			return true;
+	return false;
+}
+
+static bool config_maps_refs(const struct git_scan *s)
+{
+	return sets_config(s, "remote.") || sets_config(s, "include");
+}
+
+/* By push.default = upstream (once: tracking) a branch goes to what branch.NAME.merge says, named or not. */
+static bool config_maps_push(const struct git_scan *s)
+{
+	return config_maps_refs(s) || sets_config(s, "push.default=u") || sets_config(s, "push.default=t") ||
+	       sets_config(s, "branch.") || has_config_env(s);
+}
+
+static void scan_push(struct git_scan *s)
+{
+	size_t n = 1;
+	const char *word;
+
+	/* the child of a push over https, which was judged: it speaks to its parent alone */
+	if (has_option(s, "", "stateless-rpc") && !has_option(s, "", "no-stateless-rpc") &&
+	    strcmp(s->view.word, "send-pack") == 0)
+		return;
+	s->wants |= GIT_WANTS_CONFIG;
+	if (has_option(s, "", "all branches mirror prune stdin") || config_maps_push(s))
+		touch_unknown(s);
+	for (; (word = word_at(s, n)) != NULL; n++) {
+		if (strcmp(word, "tag") == 0)
+			n++;
+		else
+			push_refspec(s, word);
+	}
+	if (n > 1)
+		return;
+	if (sets_config(s, "push.") || strchr(s->view.word, '-'))
+		touch_unknown(s); /* send-pack without refs: all that both sides have */
+	touch_head(s);
+}
+
+/* fetch and pull write the right side of a refspec into this repository. */
+static void scan_fetch(struct git_scan *s)
+{
+	/* how git itself fetches what a partial clone lacks: object names on stdin, no refs */
+	bool lazy = has_option(s, "", "filter") && has_option(s, "", "no-write-fetch-head");
+	const char *word;
+
+	if ((has_option(s, "", "stdin") && !lazy) || has_option(s, "", "refmap") || config_maps_refs(s))
+		touch_unknown(s);
+	for (size_t n = 1; (word = word_at(s, n)) != NULL; n++) {
+		const char *colon = strchr(word, ':');
+
+		if (colon && colon[1] && word[0] != '^')
+			touch_ref(s, colon + 1);
+	}
+}
+
+/* The branch that an option names for a new one; --track origin/main makes the local branch main. */
+static bool touch_made(struct git_scan *s, const char *letters, const char *longs)
+{
+	const char *word = word_at(s, 0);
+
+	if (has_option(s, letters, longs)) {
+		touch_values(s, letters, longs);
+		return true;
+	}
+	if (!word || !has_option(s, "t", "track"))
+		return false;
+	word = strip_prefix(strip_prefix(word, "refs/"), "remotes/");
+	if (strchr(word, '/'))
+		touch_branch(s, strchr(word, '/') + 1);
+	return false;
+}
+
+static void scan_checkout(struct git_scan *s)
+{
+	struct cmd_walk w = { .view = &s->view };
+	size_t before = 0, behind = 0;
+	const char *arg;
+	enum cmd_arg kind;
+
+	if (touch_made(s, "bB", "orphan"))
+		return;
+	if (has_option(s, "dp", "detach patch pathspec-from-file"))
+		return;
+	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
+		before += kind == ARG_WORD && !w.only_words;
+		behind += kind == ARG_WORD && w.only_words;
+	}
+	/* the subcommand is one; a second word, or one behind `--`, is a file */
+	if (before == 2 && behind == 0)
+		touch_place(s, word_at(s, 0));
+}
+
+static void scan_switch(struct git_scan *s)
+{
+	const char *word = word_at(s, 0);
+
+	if (touch_made(s, "cC", "create force-create orphan"))
+		return;
+	if (word && !has_option(s, "d", "detach"))
+		touch_place(s, word);
+}
+
+static void scan_branch(struct git_scan *s)
+{
+	const char *first = word_at(s, 0), *second = word_at(s, 1), *word;
+
+	if (!first || has_option(s, "r", "remotes"))
+		return;
+	if (has_option(s, "dD", "delete")) {
+		for (size_t n = 0; (word = word_at(s, n)) != NULL; n++)
+			touch_goal(s, word);
+		return;
+	}
+	if (has_option(s, "mM", "move")) {
+		touch_goal(s, first);
+		if (second)
+			touch_goal(s, second);
+		else
+			touch_head(s);
+	} else if (has_option(s, "cC", "copy")) {
+		touch_goal(s, second ? second : first);
+	} else if (has_option(s, "f", "force")) {
+		touch_goal(s, first);
+	}
+}
+
+static void scan_update_ref(struct git_scan *s)
+{
+	const char *ref = word_at(s, 0);
+
+	if (has_option(s, "", "stdin"))
+		touch_unknown(s);
+	/* moving HEAD's branch is what commit and reset do; deleting it is not */
+	if (ref && strcmp(ref, "HEAD") == 0 && has_option(s, "d", ""))
+		touch_head(s);
+	else if (ref)
+		touch_ref(s, ref);
+}
+
+static void scan_symbolic_ref(struct git_scan *s)
+{
+	const char *name = word_at(s, 0), *target = word_at(s, 1);
+
+	if (name && (target || has_option(s, "d", "delete")))
+		touch_ref(s, name);
+	if (target)
+		touch_ref(s, target);
+}
+
+static void scan_worktree(struct git_scan *s)
+{
+	const char *verb = word_at(s, 0), *path = word_at(s, 1), *goal = word_at(s, 2);
+
+	if (!verb || !path || strcmp(verb, "add") != 0)
+		return;
+	touch_values(s, "bB", "");
+	/* without a goal the branch is named after the directory */
+	if (!has_option(s, "bBd", "detach"))
+		touch_goal(s, goal ? goal : path_basename(path));
+}
+
+static void scan_rebase(struct git_scan *s)
+{
+	/* rebase UPSTREAM BRANCH goes to BRANCH first and moves it */
+	const char *goal = word_at(s, has_option(s, "", "root") ? 0 : 1);
+
+	if (goal)
+		touch_goal(s, goal);
+}
+
+/* The branch becomes what its log says last. */
+static void scan_reflog(struct git_scan *s)
+{
+	if (has_option(s, "", "updateref"))
+		touch_unknown(s);
+}
+
+static const struct {
+	const char *sub;
+	void (*scan)(struct git_scan *s);
+} scans[] = {
+	{ "push", scan_push },
+	{ "send-pack", scan_push },
+	{ "http-push", scan_push },
+	{ "fetch", scan_fetch },
+	{ "pull", scan_fetch },
+	{ "checkout", scan_checkout },
+	{ "switch", scan_switch },
+	{ "branch", scan_branch },
+	{ "update-ref", scan_update_ref },
+	{ "symbolic-ref", scan_symbolic_ref },
+	{ "worktree", scan_worktree },
+	{ "rebase", scan_rebase },
+	{ "fast-import", touch_unknown },
+	{ "reflog", scan_reflog },
+};
+
+static void scan_helper(struct git_scan *s)
+{
+	s->wants |= GIT_WANTS_CALLER;
+	if (!s->head || !*s->head)
+		touch_unknown(s);
+}
+
+static void scan_command(struct git_scan *s, const struct command *c)
+{
+	s->view = cmd_view_of(c);
+	if (strncmp(s->view.word, "remote-", 7) == 0)
+		scan_helper(s);
+	if (s->head && strcmp(s->head, GIT_UNTOLD) == 0)
+		s->head = "";
+	if (s->head && has_namespace(s))
+		s->head = "";
+	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
+		if (strcmp(s->view.word, scans[i].sub) == 0 || git_could_correct(s->view.word, scans[i].sub))
+			scans[i].scan(s);
+}
+
+bool git_touches_trunk(const struct image *img, const struct command *c, const char *head, uint32_t *ret_rule)
+{
+	struct git_scan s = { .img = img, .head = head };
+	size_t n;
+
+	if (!git_is(c) || !patterns(&s, &n) || n == 0)
+		return false;
+	scan_command(&s, c);
+	if (s.hit)
+		*ret_rule = s.rule;
+	return s.hit;
+}
+
+unsigned git_wants(const struct command *c)
+{
+	struct git_scan s = { .img = NULL };
+
+	if (!git_is(c))
+		return 0;
+	scan_command(&s, c);
+	return s.wants;
+}

@@ -1,0 +1,40 @@
+/*
+ * The text of a command rule as words: quotes, (a|b) and `$` understood, nothing else.
+ *
+ * Private to policy/.  Text in, value out; no allocation.
+ */
+#ifndef PALE_SENTENCE_H
+#define PALE_SENTENCE_H
+
+#include "policy/base/op.h"
+
+#define SENTENCE_WORDS 64
+
+/* A word of a rule as written; quotes are off, quoted says that they were there. */
+struct word {
+	const char *text;
+	bool quoted;
+};
+
+struct sentence {
+	const char *fault; /* what is wrong with it, static, or NULL */
+	struct word words[SENTENCE_WORDS];
+	size_t n;
+	bool closed;		   /* `$` */
+	size_t used;		   /* of pool */
+	char pool[4 * LIMIT_LINE]; /* texts of the words, of the expanded ones at its end */
+};
+
+/* 0, or -EBADMSG with s->fault. */
+int sentence_read(const char *text, struct sentence *s);
+
+/* Where the first word of a text that sentence_read() took ends. */
+size_t sentence_first(const char *text);
+
+/*
+ * Calls fn for each choice of the alternatives, until it returns a negative number, which is
+ * returned; -EBADMSG with s->fault where the alternatives are malformed or too many.
+ */
+int sentence_expand(struct sentence *s, int (*fn)(const struct sentence *s, void *ctx), void *ctx);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * Grants of places: files, sockets, hosts.  The very place first, then what is around it, where that is
+ * nobody else's.
+ */
+#include "grant_impl.h"
+
+#include <arpa/inet.h>
+#include <libpsl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/base/addr.h"
+#include "policy/base/path.h"
+#include "policy/parse/parse_impl.h"
+
+#define HTTPS 443u
+
+/* --- files --- */
+
+/* Wildcards in a name are meant to the letter.  False where it does not fit. */
+static bool quote_path(const char *path, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	for (; *path; path++) {
+		if (n + 3 > size)
+			return false;
+		if (strchr("*?[]\\", *path))
+			buf[n++] = '\\';
+		buf[n++] = *path;
+	}
+	buf[n] = '\0';
+	return true;
+}
+
+static bool is_deep(const char *dir)
+{
+	return dir[0] == '/' && strchr(dir + 1, '/') != NULL;
+}
+
+bool grant_holds_sensitive(const struct image *img, const char *dir)
+{
+	const struct image_rule *r;
+
+	for (uint32_t i = 0; (r = image_rule(img, i)); i++)
+		if ((r->kind == RULE_FILE_SENSITIVE || r->kind == RULE_FILE_SELF ||
+		     r->kind == RULE_FILE_HIDDEN) &&
+		    path_is_under(image_str(img, r->pattern), dir))
+			return true;
+	return false;
+}
+
+const char *grant_broad_path(const struct image *img, const char *pattern)
+{
+	const char *home = image_str(img, img->h->home), *workspace = image_str(img, img->h->workspace);
+	char dir[LIMIT_PATH];
+	size_t n;
+
+	if (pattern[0] != '/' || !glob_is_literal(pattern, strlen(pattern))) {
+		if (strpbrk(pattern, "*?[") && pattern[0] != '/')
+			return "a wildcard may name any socket";
+	}
+	if (pattern[0] != '/')
+		return NULL;
+	n = pattern_literal(pattern);
+	if (n >= sizeof(dir))
+		return "path too long";
+	memcpy(dir, pattern, n);
+	dir[n] = '\0';
+	if (!is_deep(dir))
+		return "a directory of the root is too much: name what is needed in it";
+	if (home[0] && path_is_under(home, dir))
+		return "the whole home directory is too much: name what is needed in it";
+	if (workspace[0] && strcmp(workspace, dir) != 0 && path_is_under(workspace, dir))
+		return "a directory above the workspace is too much: name what is needed in it";
+	return NULL;
+}
+
+static void add_directory(const struct image *img, const char *key, const char *path, struct candidates *c)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[LIMIT_PATH], quoted[GRANT_LINE];
+	size_t n = slash ? (size_t)(slash - path) : 0;
+
+	if (n == 0 || n >= sizeof(dir))
+		return;
+	memcpy(dir, path, n);
+	dir[n] = '\0';
+	if (grant_holds_sensitive(img, dir) || strcmp(dir, image_str(img, img->h->workspace)) == 0)
+		return;
+	if (quote_path(dir, quoted, sizeof(quoted)))
+		candidate_add(c, "%s = %s", key, quoted);
+}
+
+void grant_candidates_path(const struct image *img, const struct request *req, struct candidates *c)
+{
+	unsigned access = req->access ? req->access : op_access(req->op);
+	const char *key = access & ~(unsigned)ACCESS_READ ? "write" : "read";
+	char quoted[GRANT_LINE];
+
+	c->section = req->op == OP_UNIX ? "network" : "files";
+	if (!req->path || !quote_path(req->path, quoted, sizeof(quoted)))
+		return;
+	if (req->op == OP_UNIX) {
+		candidate_add(c, "unix = %s", quoted);
+		return;
+	}
+	candidate_add(c, "%s = %s", key, quoted);
+	c->first_or_none = true;
+	if (c->n > 0)
+		add_directory(img, key, req->path, c);
+}
+
+/* --- hosts --- */
+
+static bool is_address(const char *host)
+{
+	uint8_t addr[16];
+
+	return addr_parse(host, strlen(host), addr);
+}
+
+/* "10.0.0.1" or "[::1]". */
+static void address_text(const uint8_t addr[16], char *buf, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (addr_is_v4(addr))
+		(void)inet_ntop(AF_INET, addr + 12, text, sizeof(text));
+	else
+		(void)inet_ntop(AF_INET6, addr, text, sizeof(text));
+	snprintf(buf, size, addr_is_v4(addr) ? "%s" : "[%s]", text);
+}
+
+static bool is_public_suffix(const char *name)
+{
+	return psl_is_public_suffix2(psl_builtin(), name, PSL_TYPE_ANY) != 0;
+}
+
+bool host_is_suffix(const char *name)
+{
+	return psl_is_public_suffix2(psl_builtin(), name, PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) != 0;
+}
+
+static void add_host(const char *key, const char *host, uint16_t port, struct candidates *c)
+{
+	if (port)
+		candidate_add(c, "%s = %s:%u", key, host, port);
+}
+
+/* Its domain, where that is somebody's own. */
+static void add_domain(const char *key, const char *host, uint16_t port, struct candidates *c)
+{
+	const char *dot = strchr(host, '.');
+	char below[LIMIT_HOST + 2];
+
+	if (!dot || !strchr(dot + 1, '.') || is_public_suffix(dot + 1))
+		return;
+	snprintf(below, sizeof(below), "*%s", dot);
+	add_host(key, below, port, c);
+}
+
+void grant_candidates_host(const struct request *req, struct candidates *c)
+{
+	const char *key = req->is_datagram ? "udp" : "allow";
+	char host[LIMIT_HOST] = "", addr[INET6_ADDRSTRLEN + 2];
+	size_t n = req->host ? strnlen(req->host, LIMIT_HOST) : 0;
+	uint16_t port = req->op == OP_RESOLVE ? HTTPS : req->port;
+
+	c->section = "network";
+	if (n > 1 && req->host[n - 1] == '.')
+		n--;
+	if (n > 0 && n < sizeof(host))
+		memcpy(host, req->host, n);
+	if (n > 0 && !is_address(host)) {
+		add_host(key, host, port, c);
+		add_domain(key, host, port, c);
+	}
+	if (req->has_addr && port) {
+		address_text(req->addr, addr, sizeof(addr));
+		add_host(key, addr, port, c);
+	}
+}
+
+/* The prefix length of a network, or -1. */
+static long network_bits(const char *host)
+{
+	const char *slash = strrchr(host, '/');
+
+	return slash ? strtol(slash + 1, NULL, 10) : -1;
+}
+
+const char *grant_broad_host(const char *pattern)
+{
+	long bits = network_bits(pattern);
+	char name[LIMIT_HOST];
+	size_t n;
+
+	if (bits >= 0)
+		return bits < (strchr(pattern, ':') && strchr(pattern, ':') != strrchr(pattern, ':') ? 48
+												     : 16)
+			       ? "a network of this size has no owner: name the host"
+			       : NULL;
+	if (pattern[0] != '*')
+		return NULL;
+	n = strcspn(pattern, ":");
+	if (n < 3 || pattern[1] != '.' || n - 2 >= sizeof(name))
+		return "any host is too much: name the one that is needed";
+	memcpy(name, pattern + 2, n - 2);
+	name[n - 2] = '\0';
+	if (!strchr(name, '.') || is_public_suffix(name))
+		return "anybody can have a name there: name whose part of it is needed";
+	return NULL;
+}

@@ -1,0 +1,21 @@
+/* Findings about a policy that parses: rules that never decide, rules that give away too much. */
+#ifndef PALE_LINT_H
+#define PALE_LINT_H
+
+#include "policy/image/image.h"
+#include "policy/parse/parse.h"
+
+/* What lint asks of the world; each may be NULL (then the check is left out). */
+struct lint_world {
+	bool (*exists)(const char *path, void *ctx);
+	bool (*writable_by_others)(const char *path,
+				   void *ctx); /* group or other may write it or its directory */
+	bool (*public_suffix)(const char *domain, void *ctx);
+	void *ctx;
+};
+
+/* Adds findings (warnings, notes) to d. 0 or -ENOMEM. */
+int policy_lint(const struct policy *p, const struct bundle *b, const struct image *img,
+		const struct lint_world *w, struct diags *d);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * Rules that never decide: twins of a stricter one, and rules that lose at the very thing they
+ * name.  The second is asked of the evaluator, with a sample of what the rule matches.
+ */
+#include "lint_impl.h"
+#include "policy/base/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rules of one family can be told apart by pattern alone. */
+static int family(enum rule_kind kind)
+{
+	if (kind == RULE_NET_UNIX || kind == RULE_NET_BIND || kind == RULE_NET_UDP || kind == RULE_BRANCH)
+		return 10 + (int)kind;
+	return rule_section(kind)[0];
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+	const struct rule *x = *(const struct rule *const *)a, *y = *(const struct rule *const *)b;
+	int n = family(x->kind) - family(y->kind);
+
+	if (n == 0)
+		n = strcmp(x->pattern, y->pattern);
+	if (n == 0)
+		n = (int)x->layer - (int)y->layer;
+	if (n == 0)
+		n = (int)x->rank - (int)y->rank;
+	return n ? n : (x->line > y->line) - (x->line < y->line);
+}
+
+static bool is_hard(enum rule_kind kind)
+{
+	return kind == RULE_FILE_SENSITIVE || kind == RULE_CMD_DENYLIST || kind == RULE_FILE_SELF ||
+	       kind == RULE_FILE_HIDDEN;
+}
+
+/* Both speak of the same access and disagree.  `keep`, `read` and `system` leave accesses to others. */
+static bool contradict(enum rule_kind a, enum rule_kind b)
+{
+	const unsigned narrow = 1u << RULE_FILE_KEEP | 1u << RULE_FILE_READ | 1u << RULE_FILE_SYSTEM;
+	bool all = a == RULE_FILE_DENY || b == RULE_FILE_DENY || a == RULE_FILE_ASK || b == RULE_FILE_ASK;
+
+	if (rule_verdict(a) == rule_verdict(b) || is_hard(a) || is_hard(b))
+		return false;
+	return family(a) != 'f' || all || ((1u << a | 1u << b) & narrow) == 0;
+}
+
+static int report_twins(struct lint *l, const struct rule *x, const struct rule *y)
+{
+	enum verdict strict = verdict_strictest(rule_verdict(x->kind), rule_verdict(y->kind));
+	const struct rule *loser = rule_verdict(y->kind) == strict ? x : y, *winner = loser == x ? y : x;
+
+	if (x->line == y->line && strcmp(x->file, y->file) == 0)
+		return 0;
+	if (!lint_own(l, loser))
+		return 0;
+	if (x->kind == y->kind)
+		return lint_add(l, SEVERITY_WARNING, y, "duplicate", "delete it", "%s:%u says the same",
+				x->file, x->line);
+	if (!contradict(x->kind, y->kind))
+		return 0;
+	return lint_add(l, SEVERITY_WARNING, loser, "tied", "delete one of the two",
+			"never decides: `%s` at %s:%u is as specific and stricter", rule_key(winner->kind),
+			winner->file, winner->line);
+}
+
+int lint_twins(struct lint *l)
+{
+	size_t n = l->p->n_rules;
+	const struct rule **sorted;
+	int err = 0;
+
+	if (n < 2)
+		return 0;
+	sorted = calloc(n, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &l->p->rules[i];
+	qsort(sorted, n, sizeof(*sorted), compare_rules);
+	for (size_t i = 1; i < n && err == 0; i++) {
+		const struct rule *x = sorted[i - 1], *y = sorted[i];
+
+		if (family(x->kind) == family(y->kind) && strcmp(x->pattern, y->pattern) == 0 &&
+		    x->layer == y->layer && x->rank == y->rank)
+			err = report_twins(l, x, y);
+	}
+	free(sorted);
+	return err;
+}
+
+static const struct {
+	enum op op;
+	unsigned access;
+} asks[RULE_KIND_COUNT] = {
+	[RULE_FILE_WRITE] = { OP_WRITE, ACCESS_WRITE },
+	[RULE_FILE_READ] = { OP_READ, ACCESS_READ },
+	[RULE_FILE_DENY] = { OP_READ, ACCESS_READ },
+	[RULE_FILE_READONLY] = { OP_WRITE, ACCESS_WRITE },
+	[RULE_FILE_KEEP] = { OP_DELETE, ACCESS_DELETE },
+	[RULE_FILE_ASK] = { OP_READ, ACCESS_READ },
+	[RULE_FILE_ASK_WRITE] = { OP_WRITE, ACCESS_WRITE },
+	[RULE_CMD_ALLOW] = { OP_EXEC, 0 },
+	[RULE_CMD_ASK] = { OP_EXEC, 0 },
+	[RULE_CMD_DENY] = { OP_EXEC, 0 },
+	[RULE_NET_ALLOW] = { OP_CONNECT, 0 },
+	[RULE_NET_ASK] = { OP_CONNECT, 0 },
+	[RULE_NET_DENY] = { OP_CONNECT, 0 },
+	[RULE_NET_UDP] = { OP_CONNECT, 0 },
+};
+
+/* The rule that decides the sample in place of rule i; NULL where that is i itself or none. */
+static const struct rule *winner_over(const struct lint *l, size_t i, const struct request *req)
+{
+	const struct rule *self = &l->p->rules[i], *other;
+	struct decision d = eval(l->img, req);
+	bool twin;
+
+	if (d.nested || d.rule == RULE_NONE || d.rule == i || d.rule >= l->p->n_rules)
+		return NULL;
+	other = &l->p->rules[d.rule];
+	/* The other spelling of the same line, or a twin that was reported as such. */
+	twin = other->layer == self->layer && other->rank == self->rank && !is_hard(other->kind) &&
+	       strcmp(other->pattern, self->pattern) == 0;
+	if (twin || (other->line == self->line && strcmp(other->file, self->file) == 0))
+		return NULL;
+	return other;
+}
+
+static const struct rule *path_winner(const struct lint *l, size_t i)
+{
+	const struct rule *r = &l->p->rules[i];
+	const struct request req = { .op = asks[r->kind].op,
+				     .access = asks[r->kind].access,
+				     .path = r->pattern,
+				     .cwd = l->b->workspace };
+
+	return glob_is_literal(r->pattern, strlen(r->pattern)) ? winner_over(l, i, &req) : NULL;
+}
+
+/* It speaks of these very words. */
+static bool is_closed(const struct rule *r)
+{
+	size_t n = strlen(r->pattern);
+
+	return n > 2 && strcmp(r->pattern + n - 2, " $") == 0;
+}
+
+static const struct rule *sample_winner(const struct lint *l, size_t i, struct sample *s)
+{
+	const struct rule *winner;
+	char path[LIMIT_LINE];
+	struct request req;
+
+	sample_request(l, s, path, sizeof(path), &req);
+	winner = winner_over(l, i, &req);
+	if (!winner || s->closed || (winner->kind != RULE_BRANCH && !is_closed(winner)))
+		return winner;
+	/* Beyond the very words of the other there are more. */
+	if (is_closed(winner)) {
+		s->words[s->n++] = "another";
+		req.argc = s->n;
+		return winner_over(l, i, &req);
+	}
+	/* A push that does not say what it pushes may go to the trunk; one that does need not. */
+	s->words[s->n++] = "origin";
+	s->words[s->n++] = "topic";
+	req.argc = s->n;
+	return winner_over(l, i, &req);
+}
+
+/* Beaten only if every alternative of the rule is. */
+static const struct rule *command_winner(const struct lint *l, size_t i)
+{
+	const struct rule *winner = NULL;
+	struct sample s;
+
+	for (unsigned v = 0; v == 0 || v < s.variants; v++) {
+		if (!sample_of(l->p->rules[i].pattern, v, &s))
+			return NULL;
+		winner = sample_winner(l, i, &s);
+		if (!winner)
+			return NULL;
+	}
+	return winner;
+}
+
+/* Beaten only if it is at both ends of its ports, by the same rule. */
+static const struct rule *host_winner(const struct lint *l, size_t i)
+{
+	const struct rule *winner[2] = { NULL, NULL };
+	char host[LIMIT_HOST];
+	struct request req;
+
+	for (unsigned last = 0; last < 2; last++)
+		if (lint_host_sample(&l->p->rules[i], last, host, &req))
+			winner[last] = winner_over(l, i, &req);
+	return winner[0] == winner[1] ? winner[0] : NULL;
+}
+
+static const struct rule *winner_of(const struct lint *l, size_t i)
+{
+	enum op op = asks[l->p->rules[i].kind].op;
+
+	if (op == OP_EXEC)
+		return command_winner(l, i);
+	return op == OP_CONNECT ? host_winner(l, i) : path_winner(l, i);
+}
+
+static int report_reach(struct lint *l, const struct rule *r, const struct rule *winner)
+{
+	bool same = rule_verdict(r->kind) == rule_verdict(winner->kind);
+
+	if (winner->kind == RULE_CMD_DENYLIST && !same)
+		return lint_add(l, SEVERITY_WARNING, r, "denylisted-allow",
+				"only --allow-denylisted-commands lifts it",
+				"never decides: %s:%u denylists `%s`", winner->file, winner->line,
+				winner->text);
+	return lint_add(l, same ? SEVERITY_NOTE : SEVERITY_WARNING, r, "unreachable", NULL,
+			"never decides: `%s = %s` at %s:%u does", rule_key(winner->kind), winner->text,
+			winner->file, winner->line);
+}
+
+int lint_reach(struct lint *l)
+{
+	if (!l->img)
+		return 0;
+	for (size_t i = 0; i < l->p->n_rules; i++) {
+		const struct rule *r = &l->p->rules[i], *winner;
+
+		if (!lint_own(l, r) || asks[r->kind].op == OP_NONE)
+			continue;
+		winner = winner_of(l, i);
+		if (winner && report_reach(l, r, winner) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

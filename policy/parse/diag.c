@@ -1,0 +1,66 @@
+/*
+ * Findings as data: collected here, printed by whoever asked.
+ *
+ * Guarantees that a finding is either stored whole or counted (a hostile file cannot fill the
+ * memory with complaints), and that n_errors is right in both cases.  Prints nothing.
+ */
+#include "parse.h"
+#include "policy/base/util.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nobody reads more than this; what comes after is only counted. */
+#define DIAGS_MAX 1000
+
+void diags_init(struct diags *d)
+{
+	memset(d, 0, sizeof(*d));
+}
+
+void diags_done(struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		free(d->list[i].file);
+		free(d->list[i].text);
+		free(d->list[i].hint);
+	}
+	free(d->list);
+	memset(d, 0, sizeof(*d));
+}
+
+int diag_add(struct diags *d, enum severity sev, const char *code, const char *file, unsigned line,
+	     unsigned col, const char *hint, const char *fmt, ...)
+{
+	struct diag g = { .severity = sev, .code = code, .line = line, .col = col }, *new;
+	va_list ap;
+	int n;
+
+	/* Counted first: a finding that cannot be stored must still refuse the file. */
+	if (sev == SEVERITY_ERROR)
+		d->n_errors++;
+	if (d->n >= DIAGS_MAX)
+		return 0;
+	new = LIST_NEW(d->list, d->n);
+	if (!new)
+		return -ENOMEM;
+	va_start(ap, fmt);
+	n = vasprintf(&g.text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	g.file = strdup(file ? file : "");
+	g.hint = hint ? strdup(hint) : NULL;
+	if (!g.file || (hint && !g.hint)) {
+		free(g.text);
+		free(g.file);
+		free(g.hint);
+		return -ENOMEM;
+	}
+	*new = g;
+	d->n++;
+	return 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * The agents' profiles, read with every preset that lets agents keep state.
+ *
+ * What a profile opens holds where its agent runs, what it closes where another does; so each is read always,
+ * and half of it is left out.
+ */
+#include "parse_impl.h"
+#include "policy/presets/agents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int parser_read_agents(struct parser *ps)
+{
+	const struct agent_profile *a;
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && (a = agent_profile(i)); i++) {
+		char path[64];
+		struct source src = { .layer = SOURCE_AGENT, .path = path, .text = (char *)a->text };
+
+		src.len = (size_t)(a->end - a->text);
+		(void)snprintf(path, sizeof(path), "agent %s", a->name);
+		ps->own_profile = ps->b->agent && strcmp(ps->b->agent, a->name) == 0;
+		err = parser_read_source(ps, &src);
+	}
+	return err;
+}

@@ -1,0 +1,363 @@
+/* The rules that no file holds: the workspace may be written, pale's own files may not. */
+#include "parse_impl.h"
+#include "policy/command/git.h"
+#include "policy/base/path.h"
+#include "policy/rules/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct rule workspace = {
+	.kind = RULE_FILE_WRITE,
+	.layer = LAYER_USER,
+	.rank = RANK_PRESET,
+	.text = (char *)"the workspace",
+	.file = (char *)"built in",
+};
+/* Mode none. */
+static const struct rule closed_workspace = {
+	.kind = RULE_FILE_DENY,
+	.layer = LAYER_USER,
+	.rank = RANK_PRESET,
+	.text = (char *)"the workspace, in mode none",
+	.file = (char *)"built in",
+};
+
+static int add_own(struct parser *ps, enum rule_kind kind, const char *text, const char *dir,
+		   const char *path)
+{
+	char buf[LIMIT_PATH];
+	struct rule proto = { .kind = kind,
+			      .layer = LAYER_FLOOR,
+			      .rank = RANK_BUILTIN,
+			      .text = (char *)text,
+			      .file = (char *)"built in" };
+
+	/* A path of pale's own that cannot be named cannot be protected: refuse the policy. */
+	if (path_normalise(dir, path, buf, sizeof(buf)) < 0)
+		return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
+				"cannot protect `%s`", path);
+	return parser_add_path(ps, &proto, buf);
+}
+
+/* The pattern means path, or something that path lies in. */
+static bool covers(const char *pattern, const char *path)
+{
+	size_t n, len;
+
+	pattern += strspn(pattern, "/");
+	path += strspn(path, "/");
+	n = strcspn(pattern, "/");
+	len = strcspn(path, "/");
+	if (n == 0 || len == 0)
+		return n == 0;
+	if (n == 2 && memcmp(pattern, "**", 2) == 0)
+		return covers(pattern + n, path) || covers(pattern, path + len);
+	return glob_match(pattern, n, path, len) && covers(pattern + n, path + len);
+}
+
+/* A file says that this place shall not be written, one that ranks as high: what is built in opens it to
+ * nobody.
+ */
+static bool is_closed(const struct parser *ps, const char *path, enum rank rank)
+{
+	for (size_t i = 0; i < ps->p->n_rules; i++) {
+		const struct rule *r = &ps->p->rules[i];
+
+		if (r->layer == LAYER_USER && r->rank >= rank &&
+		    strcmp(rule_section(r->kind), "files") == 0 && rule_verdict(r->kind) != VERDICT_ALLOW &&
+		    covers(r->pattern, path))
+			return true;
+	}
+	return false;
+}
+
+/* A file opens this place, or the session all there are. */
+static bool is_opened(const struct parser *ps, const char *path)
+{
+	for (size_t i = 0; i < ps->p->n_rules; i++) {
+		const struct rule *r = &ps->p->rules[i];
+
+		if (r->kind == RULE_FILE_WRITE && r->layer == LAYER_USER && r->line > 0 &&
+		    covers(r->pattern, path))
+			return true;
+	}
+	return ps->p->s.mode == MODE_DANGER;
+}
+
+/*
+ * A configuration is opened by rank to a look alone, at which the supervisor knows it by that (git_own.c:
+ * it lets pass what is said of branches, no more), and at no other level (compile_path.c); unless a file
+ * opens it as a whole.
+ */
+static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
+{
+	bool is_config = strncmp(path_basename(pattern), "config", 6) == 0 && kind == RULE_FILE_WRITE;
+	const struct rule proto = {
+		.kind = kind,
+		.layer = LAYER_USER,
+		.rank = is_config ? RANK_BUILTIN : RANK_PRESET,
+		.text = (char *)"a part of the workspace's repository that lies elsewhere",
+		.file = (char *)"built in",
+	};
+	char buf[LIMIT_PATH];
+
+	if (path_normalise("/", pattern, buf, sizeof(buf)) < 0 || is_closed(ps, buf, RANK_PRESET) ||
+	    (is_config && is_opened(ps, buf)))
+		return 0;
+	return parser_add_path(ps, &proto, buf);
+}
+
+/*
+ * What git obeys, by the names that it has wherever a repository lies; what is written there is judged
+ * by the supervisor (tools/supervisor/git/git.h), who knows what lies around.
+ */
+static const char *const git_names[] = {
+	"/**/config",
+	"/**/config.worktree",
+	"/**/config.pale",
+	"/**/objects",
+	"/**/hooks",
+	"/**/hooks/*",
+	"/**/.git/index",
+	"/**/.git/modules/**/index",
+	"/**/.git/worktrees/*/index",
+};
+
+/*
+ * Hooks of git-lfs in the workspace's own repository: the presets keep all hooks, and these may be written,
+ * with the text that git-lfs has for them, where the supervisor looks at it (compile_path.c: no other level).
+ */
+static const char *const lfs_hooks[] = { "pre-push", "post-checkout", "post-commit", "post-merge" };
+
+static int add_lfs(struct parser *ps, const char *top)
+{
+	const struct rule proto = {
+		.kind = RULE_FILE_WRITE,
+		.layer = LAYER_USER,
+		.rank = RANK_BUILTIN,
+		.text = (char *)"git-lfs's own hooks",
+		.file = (char *)"built in",
+	};
+	char dir[LIMIT_PATH], hook[LIMIT_PATH];
+	int err = 0;
+
+	if (path_normalise(top, ".git/hooks", dir, sizeof(dir)) < 0)
+		return 0;
+	for (size_t i = 0; err == 0 && i < sizeof(lfs_hooks) / sizeof(lfs_hooks[0]); i++)
+		if (path_normalise(dir, lfs_hooks[i], hook, sizeof(hook)) >= 0 &&
+		    !is_closed(ps, hook, RANK_USER))
+			err = parser_add_path(ps, &proto, hook);
+	return err;
+}
+
+static int add_guard(struct parser *ps, const char *text, const char *pattern)
+{
+	const struct rule proto = {
+		.kind = RULE_FILE_GIT,
+		.layer = LAYER_USER,
+		.rank = RANK_BUILTIN,
+		.text = (char *)text,
+		.file = (char *)"built in",
+	};
+
+	return parser_add_path(ps, &proto, pattern);
+}
+
+/* What is to be guarded there would go without. */
+static int no_usable_path(struct parser *ps)
+{
+	return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
+			"the workspace has no usable path");
+}
+
+bool policy_protects(const struct policy *p, const char *branch)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+		const char *pattern =
+			r->kind == RULE_BRANCH && r->pattern ? git_short_branch(r->pattern) : "";
+
+		if (glob_match(pattern, strlen(pattern), branch, strlen(branch)))
+			return true;
+	}
+	return false;
+}
+
+static int add_file(struct parser *ps, enum rule_kind kind, const char *text, const char *dir,
+		    const char *name)
+{
+	const struct rule proto = {
+		.kind = kind,
+		.layer = LAYER_USER,
+		.rank = kind == RULE_FILE_GIT ? RANK_BUILTIN : RANK_PRESET,
+		.text = (char *)text,
+		.file = (char *)"built in",
+	};
+	char path[LIMIT_PATH];
+	int n = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name);
+
+	return n < (int)sizeof(path) ? parser_add_path(ps, &proto, path) : no_usable_path(ps);
+}
+
+#define TRUNK_TEXT "a protected branch stays where it is; git gc and pack-refs go on"
+#define HEAD_TEXT  "the protected branch that the session began on may grow; git gc and pack-refs go on"
+/* Remotes as files, which git still reads and no longer writes. */
+static const char *const old_remotes[] = { "remotes", "branches" };
+
+/* Whoever closed these to their owner would hide the branches from the next session. */
+static const char *const trunk_places[] = { ".", "refs", "refs/heads" };
+
+#define SHOW_TEXT "the protected branches are found there, by the next session too"
+#define WAY_TEXT  "it says where the protected branches are"
+
+/*
+ * A protected branch is a file of its own by now (tools/git/trunk.c), and git believes that before
+ * packed-refs. The one that the workspace was on may come to say another commit, at which the supervisor
+ * looks.
+ */
+static int add_trunk(struct parser *ps, const char *common, const char *branch)
+{
+	bool is_head = ps->b->git_head && strcmp(branch, ps->b->git_head) == 0;
+	char name[LIMIT_PATH];
+	int r;
+
+	if (snprintf(name, sizeof(name), "refs/heads/%s", branch) >= (int)sizeof(name))
+		return no_usable_path(ps);
+	if (!is_head)
+		return add_file(ps, RULE_FILE_READONLY, TRUNK_TEXT, common, name);
+	r = add_file(ps, RULE_FILE_KEEP, HEAD_TEXT, common, name);
+	return r < 0 ? r : add_file(ps, RULE_FILE_GIT, name, common, name);
+}
+
+/* top: the workspace, normalised.  Where its repository lies is no longer chosen, either. */
+static int add_trunks(struct parser *ps, const char *top)
+{
+	const struct bundle *b = ps->b;
+	char dot_git[LIMIT_PATH];
+	bool some = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && b->git_common && i < b->n_git_trunk; i++) {
+		/* At a reload by another policy than the one that they were found by. */
+		if (!policy_protects(ps->p, b->git_trunk[i]))
+			continue;
+		some = true;
+		r = add_trunk(ps, b->git_common, b->git_trunk[i]);
+	}
+	if (r < 0 || !some)
+		return r;
+	if (path_normalise(top, ".git", dot_git, sizeof(dot_git)) < 0)
+		return no_usable_path(ps);
+	if (strcmp(dot_git, b->git_own) != 0)
+		r = add_file(ps, RULE_FILE_READONLY, WAY_TEXT, top, ".git");
+	if (r == 0)
+		r = add_file(ps, RULE_FILE_READONLY, WAY_TEXT, b->git_own, "commondir");
+	if (r == 0)
+		r = add_file(ps, RULE_FILE_GIT, "refs", b->git_common, "refs/**");
+	for (size_t i = 0; r == 0 && i < sizeof(old_remotes) / sizeof(old_remotes[0]); i++)
+		r = add_file(ps, RULE_FILE_READONLY, "git takes it for a remote", b->git_common,
+			     old_remotes[i]);
+	for (size_t i = 0; r == 0 && i < sizeof(trunk_places) / sizeof(trunk_places[0]); i++)
+		r = add_own(ps, RULE_FILE_PLACE, SHOW_TEXT, b->git_common, trunk_places[i]);
+	return r;
+}
+
+static int add_git_names(struct parser *ps, const char *top)
+{
+	const char *own = ps->b->git_own;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++)
+		r = add_guard(ps, git_names[i] + 1, git_names[i]);
+	/* Of a worktree, a submodule or a bare repository it has no such name. */
+	if (r == 0 && own)
+		r = add_file(ps, RULE_FILE_GIT, "index", own, "index");
+	if (r == 0 && own)
+		r = add_file(ps, RULE_FILE_GIT, "HEAD", own, "HEAD");
+	return r < 0 ? r : add_trunks(ps, top);
+}
+
+#define PROJECT_TEXT "a project's policy, which its owner changes, outside the session"
+#define PLACE_TEXT   "the agent's state, a directory that may be filled and no more"
+#define CONFIG_TEXT  "git, curl and wget obey what is there, as they do ~/.gitconfig, ~/.curlrc and ~/.wgetrc"
+/* With words that a rule allows they would do what these say. */
+static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget" };
+
+/* The agent's state: the next session is started with what is there, so it is what was made (relocate.c). */
+static int add_places(struct parser *ps, const char *top, const char *state)
+{
+	const char *end = state;
+	char name[LIMIT_PATH];
+	int r = 0;
+
+	while (r == 0 && *end) {
+		end = strchrnul(end + 1, '/');
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(end - state), state);
+		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, top, name);
+	}
+	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
+		(void)snprintf(name, sizeof(name), "%.*s/%s", LIMIT_PATH / 2, state, state_places[i].name);
+		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, top, name);
+	}
+	for (size_t i = 0; r == 0 && i < sizeof(obeyed) / sizeof(obeyed[0]); i++) {
+		(void)snprintf(name, sizeof(name), "%.*s/config/%s", LIMIT_PATH / 2, state, obeyed[i]);
+		r = add_file(ps, RULE_FILE_READONLY, CONFIG_TEXT, top, name);
+	}
+	return r;
+}
+
+/*
+ * The project's own policy.  Where the agent's state lies beside it, the directory is there, ours, and no
+ * link before the session starts, and cannot be moved away from above what is protected; elsewhere nobody
+ * makes it. And that of any other project: a later session may start there.  One that was prepared somewhere
+ * else could be moved there, so none is.
+ */
+static int add_project(struct parser *ps, const char *top)
+{
+	const char *state = policy_state(ps->b, ps->p);
+	const char *name = policy_state_is_beside_project(ps->b, ps->p) ? ".pale/policy.ini" : ".pale";
+	int r = add_own(ps, RULE_FILE_SELF, PROJECT_TEXT, top, name);
+
+	if (r == 0)
+		r = add_own(ps, RULE_FILE_SELF, PROJECT_TEXT, "/", "/**/.pale/policy.ini");
+	if (r == 0)
+		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, "/", "/**/.pale");
+	return r < 0 || !state ? r : add_places(ps, top, state);
+}
+
+int parser_add_builtin(struct parser *ps)
+{
+	const struct bundle *b = ps->b;
+	char buf[LIMIT_PATH];
+	int err = 0;
+
+	if (b->workspace && ps->p->s.mode != MODE_READ_ONLY &&
+	    path_normalise("/", b->workspace, buf, sizeof(buf)) < 0)
+		return no_usable_path(ps);
+	if (b->workspace && ps->p->s.mode == MODE_NONE)
+		err = parser_add_path(ps, &closed_workspace, buf);
+	if (b->workspace && ps->p->s.mode > MODE_READ_ONLY) {
+		err = parser_add_path(ps, &workspace, buf);
+		for (size_t i = 0; err == 0 && i < b->n_git_write; i++)
+			err = add_git(ps, RULE_FILE_WRITE, b->git_write[i]);
+		for (size_t i = 0; err == 0 && i < b->n_git_keep; i++)
+			err = add_git(ps, RULE_FILE_READONLY, b->git_keep[i]);
+		if (err == 0)
+			err = add_git_names(ps, buf);
+		if (err == 0)
+			err = add_lfs(ps, buf);
+	}
+	if (err == 0 && b->workspace)
+		err = add_project(ps, b->workspace);
+	/* An agent that wrote its own log could say what it likes there. */
+	if (err == 0 && ps->p->logs)
+		err = add_own(ps, RULE_FILE_SELF, ps->p->logs, "/", ps->p->logs);
+	for (size_t i = 0; err == 0 && i < b->n_self_write; i++)
+		err = add_own(ps, RULE_FILE_SELF, b->self_write[i], "/", b->self_write[i]);
+	for (size_t i = 0; err == 0 && i < b->n_self_hide; i++)
+		err = add_own(ps, RULE_FILE_HIDDEN, b->self_hide[i], "/", b->self_hide[i]);
+	return err;
+}

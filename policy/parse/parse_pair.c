@@ -1,0 +1,427 @@
+/*
+ * One `key = value` into a rule or a setting.
+ *
+ * Every type of key has one handler in the table at the end.  A handler checks the value whole
+ * even where the section is another agent's; only adding is left out then, so that a file is
+ * good or bad whoever runs.
+ */
+#include "parse_impl.h"
+#include "policy/base/path.h"
+
+#include <errno.h>
+#include <libpsl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int finding(struct parser *ps, enum severity sev, const struct ini_pair *pair, const char *code,
+		   const char *hint, const char *fmt, va_list ap)
+{
+	char *text;
+	int err;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return -ENOMEM;
+	err = diag_add(ps->d, sev, code, ps->src->path, pair->line, pair->value_col, hint, "%s", text);
+	free(text);
+	return err;
+}
+
+int parser_error(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		 const char *fmt, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	err = finding(ps, SEVERITY_ERROR, pair, code, hint, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		   const char *fmt, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	err = finding(ps, SEVERITY_WARNING, pair, code, hint, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int parser_add_plain(struct parser *ps, const struct rule *proto, const char *pattern)
+{
+	struct rule *r = policy_add(ps->p);
+
+	if (!r)
+		return -ENOMEM;
+	*r = *proto;
+	r->text = strdup(proto->text);
+	r->pattern = strdup(pattern);
+	r->file = strdup(proto->file);
+	r->message = NULL;
+	/* A half-copied rule is still owned by the policy, which frees it. */
+	return r->text && r->pattern && r->file ? 0 : -ENOMEM;
+}
+
+static int compare_real(const void *a, const void *b)
+{
+	const struct real *const *x = a, *const *y = b;
+
+	return strcmp((*x)->prefix, (*y)->prefix);
+}
+
+int parser_sort_reals(struct parser *ps)
+{
+	if (ps->b->n_reals == 0)
+		return 0;
+	ps->reals = calloc(ps->b->n_reals, sizeof(*ps->reals));
+	if (!ps->reals)
+		return -ENOMEM;
+	for (size_t i = 0; i < ps->b->n_reals; i++)
+		ps->reals[i] = &ps->b->reals[i];
+	qsort(ps->reals, ps->b->n_reals, sizeof(*ps->reals), compare_real);
+	return 0;
+}
+
+static const char *known_real(const struct parser *ps, const char *prefix)
+{
+	const struct real wanted = { .prefix = (char *)prefix }, *key = &wanted;
+	const struct real **hit;
+
+	if (!ps->reals)
+		return NULL;
+	hit = bsearch(&key, ps->reals, ps->b->n_reals, sizeof(*ps->reals), compare_real);
+	return hit ? (*hit)->real : NULL;
+}
+
+static const char *listed_real(const struct bundle *b, const char *prefix)
+{
+	for (size_t i = 0; i < b->n_reals; i++)
+		if (strcmp(b->reals[i].prefix, prefix) == 0)
+			return b->reals[i].real;
+	return NULL;
+}
+
+int parser_find_real(struct parser *ps, const char *prefix, const char **ret)
+{
+	int err = 0;
+
+	*ret = ps->find ? listed_real(ps->b, prefix) : known_real(ps, prefix);
+	if (!*ret && ps->find)
+		err = ps->find(ps->find_ctx, ps->grown, prefix);
+	if (!*ret && ps->find && err == 0)
+		*ret = listed_real(ps->b, prefix);
+	return err;
+}
+
+/* What such a rule names is opened by it. */
+static bool opens(enum rule_kind kind)
+{
+	return kind == RULE_FILE_WRITE || kind == RULE_FILE_READ || kind == RULE_FILE_SYSTEM ||
+	       kind == RULE_NET_UNIX;
+}
+
+bool parser_is_unproven(const struct parser *ps, const char *prefix)
+{
+	for (size_t i = 0; i < ps->b->n_unproven; i++)
+		if (strcmp(ps->b->unproven[i], prefix) == 0)
+			return true;
+	return false;
+}
+
+int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern)
+{
+	size_t n = pattern_literal(pattern);
+	char *prefix = strndup(pattern, n), *other = NULL;
+	const char *real = NULL, *rest = n > 1 ? pattern + n : pattern;
+	int err;
+
+	if (!prefix)
+		return -ENOMEM;
+	err = parser_add_plain(ps, proto, pattern);
+	if (err == 0 && !(opens(proto->kind) && parser_is_unproven(ps, prefix)))
+		err = parser_find_real(ps, prefix, &real);
+	free(prefix);
+	if (err < 0 || !real || (strlen(real) == n && memcmp(real, pattern, n) == 0))
+		return err;
+	if (asprintf(&other, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) < 0)
+		return -ENOMEM;
+	err = parser_add_plain(ps, proto, other[0] ? other : "/");
+	free(other);
+	return err;
+}
+
+static struct rule proto_of(const struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	static const struct {
+		enum layer layer;
+		enum rank rank;
+	} place[] = {
+		[SOURCE_FLOOR] = { LAYER_FLOOR, RANK_USER },
+		[SOURCE_PRESET] = { LAYER_USER, RANK_PRESET },
+		[SOURCE_USER] = { LAYER_USER, RANK_USER },
+		[SOURCE_PROJECT] = { LAYER_PROJECT, RANK_PROJECT },
+		[SOURCE_PROJECT_TRUSTED] = { LAYER_USER, RANK_PROJECT },
+		[SOURCE_ENV] = { LAYER_USER, RANK_USER },
+		[SOURCE_ENV_PROJECT] = { LAYER_PROJECT, RANK_PROJECT },
+		[SOURCE_AGENT] = { LAYER_USER, RANK_PRESET },
+	};
+
+	return (struct rule){
+		.kind = (enum rule_kind)def->id,
+		.layer = place[ps->src->layer].layer,
+		.rank = place[ps->src->layer].rank,
+		.text = (char *)pair->value,
+		.file = ps->src->path,
+		.line = pair->line,
+		.col = pair->value_col,
+	};
+}
+
+/* pattern is what the rule matches, made from the value. */
+static int add_rule(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
+		    const char *pattern)
+{
+	const struct rule proto = proto_of(ps, def, pair);
+	bool path = def->type == KEY_PATH || (def->type == KEY_SOCKET && pattern[0] == '/');
+	int err;
+
+	if (!ps->applies)
+		return 0;
+	if (path)
+		err = parser_add_path(ps, &proto, pattern);
+	else if (def->type == KEY_COMMAND)
+		err = parser_add_command(ps, &proto, pattern);
+	else
+		err = parser_add_plain(ps, &proto, pattern);
+	ps->last_end = ps->p->n_rules;
+	return err;
+}
+
+/* What a preset holds back in the home it holds in the user's own one, too, where HOME leads elsewhere. */
+static int add_login(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const struct bundle own = { .home = ps->b->login };
+	char buf[LIMIT_PATH] UNINITIALIZED;
+	const char *why;
+
+	if (!own.home || ps->src->layer != SOURCE_PRESET || pair->value[0] != '~' ||
+	    (def->id != RULE_FILE_SENSITIVE && def->id != RULE_FILE_DENY) ||
+	    pattern_resolve(&own, pair->value, buf, sizeof(buf), &why) < 0)
+		return 0;
+	return add_rule(ps, def, pair, buf);
+}
+
+static int on_path(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	char buf[LIMIT_PATH] UNINITIALIZED;
+	const char *why;
+	int err = pattern_resolve(ps->b, pair->value, buf, sizeof(buf), &why);
+
+	if (err < 0)
+		return parser_error(ps, pair, "bad-path", NULL, "%s", why);
+	if (strchr(pair->value, '$')) {
+		err = parser_warning(ps, pair, "dollar-in-path", "write the path out, or `~/`",
+				     "variables are not expanded: `$` is part of the name");
+		if (err < 0)
+			return err;
+	}
+	err = add_rule(ps, def, pair, buf);
+	return err < 0 ? err : add_login(ps, def, pair);
+}
+
+static int on_socket(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	if (pair->value[0] == '@' && pair->value[1] != '\0')
+		return add_rule(ps, def, pair, pair->value);
+	return on_path(ps, def, pair);
+}
+
+static int on_command(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	return add_rule(ps, def, pair, pair->value);
+}
+
+/* `*.co.uk`: below it is everybody.  Whose rule it is does not matter, what it opens does. */
+static bool is_everybodys(enum rule_kind kind, const char *host)
+{
+	char name[LIMIT_HOST];
+	size_t n = strcspn(host, ":");
+
+	if (rule_verdict(kind) == VERDICT_DENY || strncmp(host, "*.", 2) != 0 || n - 2 >= sizeof(name))
+		return false;
+	for (size_t i = 2; i < n; i++)
+		name[i - 2] = host[i] >= 'A' && host[i] <= 'Z' ? (char)(host[i] | 0x20) : host[i];
+	name[n - 2] = '\0';
+	return psl_is_public_suffix2(psl_builtin(), name, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) != 0;
+}
+
+static int on_host(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	char *ascii = NULL;
+	const char *why = "";
+	int err;
+
+	if (strstr(pair->value, "://") || strchr(pair->value, ' '))
+		return parser_error(ps, pair, "bad-host", "write HOST or HOST:PORT, one a line",
+				    "`%s` is an address of something on a host, not a host", pair->value);
+	err = host_to_ascii(pair->value, &ascii, &why);
+	if (err == -EINVAL)
+		return parser_error(ps, pair, "bad-host", NULL, "`%s` is no host name: %s", pair->value, why);
+	if (err < 0)
+		return err;
+	if (is_everybodys((enum rule_kind)def->id, ascii))
+		err = parser_error(ps, pair, "public-suffix", "name whose part of it you mean",
+				   "`%s` is every name below a public suffix", pair->value);
+	else
+		err = add_rule(ps, def, pair, ascii);
+	free(ascii);
+	return err;
+}
+
+static int on_branch(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const char *v = pair->value;
+
+	if (v[0] == '-' || v[0] == '/' || strpbrk(v, " ~^:\\") || strstr(v, "..") || strstr(v, "//"))
+		return parser_error(ps, pair, "bad-branch",
+				    "write a branch name or a pattern, as in release/*",
+				    "`%s` is no branch name", v);
+	return add_rule(ps, def, pair, v);
+}
+
+static int on_message(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	(void)def;
+	if (!ps->last_rule)
+		return parser_error(ps, pair, "stray-message", "put it below the rule it explains",
+				    "`message` without a rule above it in this section");
+	if (ps->last_said)
+		return parser_error(ps, pair, "duplicate-key", NULL, "a second `message` for the same rule");
+	ps->last_said = true;
+	for (size_t i = ps->last_first; i < ps->last_end; i++) {
+		ps->p->rules[i].message = strdup(pair->value);
+		if (!ps->p->rules[i].message)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int on_proof(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	(void)def;
+	if (!ps->last_rule || ps->last_key != RULE_CMD_ALLOW)
+		return parser_error(ps, pair, "stray-passphrase", "put it below the rule it is about",
+				    "`passphrase` without an `allow` right above it");
+	if (strcmp(pair->value, "no") != 0)
+		return parser_error(ps, pair, "bad-value", NULL, "`%s` is not known here: no", pair->value);
+	for (size_t i = ps->last_first; i < ps->last_end; i++)
+		ps->p->rules[i].unproven = true;
+	return 0;
+}
+
+static int on_preset(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	(void)def;
+	if (ps->src->layer != SOURCE_USER && ps->src->layer != SOURCE_PROJECT_TRUSTED)
+		return parser_error(ps, pair, "preset-here", "write it in your own policy, or say --preset",
+				    "a preset is chosen by the user's policy alone");
+	if (ps->mine_preset.name)
+		return parser_error(ps, pair, "duplicate-key", NULL,
+				    "a second `preset`; the first stands in line %u", ps->mine_preset.line);
+	ps->mine_preset = (struct preset_choice){ .name = strdup(pair->value),
+						  .file = ps->src->path,
+						  .line = pair->line,
+						  .col = pair->value_col,
+						  .layer = ps->src->layer };
+	return ps->mine_preset.name ? 0 : -ENOMEM;
+}
+
+static int on_setting(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	struct seen *seen = &ps->seen[ps->cur_seen];
+	struct setting_value *mine = &ps->mine[def->id];
+	const char *expected;
+	int value;
+
+	if (seen->lines[def->id])
+		return parser_error(ps, pair, "duplicate-key", NULL,
+				    "a second `%s`; the first stands in line %u", def->key,
+				    seen->lines[def->id]);
+	seen->lines[def->id] = pair->line;
+	if (setting_parse(def->id, pair->value, &value, &expected) < 0)
+		return parser_error(ps, pair, "bad-value", NULL, "`%s` is not known here: %s", pair->value,
+				    expected);
+	if (def->id == SET_MODE && value == MODE_DANGER && !ps->b->danger)
+		return parser_error(ps, pair, "danger", "start pale with --danger",
+				    "no file can choose mode danger without the flag --danger");
+	if (!ps->applies || (mine->set && mine->for_agent && !ps->for_agent))
+		return 0;
+	*mine = (struct setting_value){ .set = true,
+					.for_agent = ps->for_agent,
+					.value = value,
+					.file = ps->src->path,
+					.line = pair->line };
+	return 0;
+}
+
+/* A rule that denies; in a profile it is meant for every other agent. */
+static bool closes(const struct key_def *def)
+{
+	return def->type >= KEY_PATH && def->type <= KEY_BRANCH &&
+	       rule_verdict((enum rule_kind)def->id) == VERDICT_DENY;
+}
+
+/* Quotes around a whole value would be a part of the name; of a command they make one word, the program. */
+static bool is_quoted_whole(const struct key_def *def, const char *value)
+{
+	const char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
+
+	return end && !end[1] && (def->type != KEY_COMMAND || strchr(value, ' '));
+}
+
+int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
+						     const struct ini_pair *) = {
+		[KEY_PRESET] = on_preset,
+		[KEY_SETTING] = on_setting,
+		[KEY_PATH] = on_path,
+		[KEY_SOCKET] = on_socket,
+		[KEY_COMMAND] = on_command,
+		[KEY_HOST] = on_host,
+		[KEY_BRANCH] = on_branch,
+		[KEY_ENVIRON] = parser_on_environ,
+		[KEY_MESSAGE] = on_message,
+		[KEY_PROOF] = on_proof,
+		[KEY_FORBID] = parser_on_forbid,
+		[KEY_LOGS] = parser_logs,
+		[KEY_LIMIT] = parser_on_limit,
+		[KEY_STATE] = parser_on_state,
+		[KEY_SHARE] = parser_on_share,
+		[KEY_WORKSPACE] = parser_on_workspace,
+	};
+	bool hard_here = ps->src->layer == SOURCE_PRESET || ps->src->layer == SOURCE_FLOOR ||
+			 ps->src->layer == SOURCE_AGENT;
+
+	if (ps->src->layer == SOURCE_AGENT)
+		ps->applies = ps->own_profile != closes(def);
+	if (def->instead && !hard_here)
+		return parser_error(ps, pair, "hard-key", def->instead,
+				    "`%s` stands in presets and in the machine's own policy alone", def->key);
+	if (def->type >= KEY_PATH && def->type <= KEY_BRANCH) {
+		/* A message below a rule that is refused here is not a second mistake. */
+		ps->last_rule = true;
+		ps->last_said = false;
+		ps->last_key = (enum rule_kind)def->id;
+		ps->last_first = ps->last_end = ps->p->n_rules;
+		if (is_quoted_whole(def, pair->value))
+			return parser_error(ps, pair, "quoted-value", "leave the quotes out",
+					    "the quotes around %s would be a part of the name", pair->value);
+	}
+	return handlers[def->type](ps, def, pair);
+}

@@ -1,0 +1,86 @@
+/*
+ * A command rule whose program is written as a path, where symbolic links lead to another file: /bin/cat
+ * where /bin is a link to usr/bin, /usr/bin/python3 that is a link to python3.11.  A program is compared by
+ * the file that is executed, so the rule is added for that file, too.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse_impl.h"
+#include "policy/base/path.h"
+#include "policy/command/sentence.h"
+
+struct program {
+	struct parser *ps;
+	const struct rule *proto;
+	const char *rest; /* the words behind the program */
+};
+
+static int add_as(const struct program *p, const char *program)
+{
+	char quote = strchr(program, '"') ? '\'' : '"', *pattern;
+	int err;
+
+	if (asprintf(&pattern, "%c%s%c%s", quote, program, quote, p->rest) < 0)
+		return -ENOMEM;
+	err = parser_add_plain(p->ps, p->proto, pattern);
+	free(pattern);
+	return err;
+}
+
+/* One file that is many programs, each by the name that it is called by. */
+static bool is_multicall(const char *name)
+{
+	return strncmp(name, "busybox", 7) == 0 || strncmp(name, "toybox", 6) == 0 ||
+	       strcmp(name, "coreutils") == 0;
+}
+
+/* python3 is python3.11; but xzcat is not xz, though both are one file. */
+static bool is_same_program(const char *name, const char *real)
+{
+	size_t n = strlen(name);
+
+	return strncmp(name, real, n) == 0 && real[n + strspn(real + n, "-.0123456789")] == '\0';
+}
+
+/* One choice of the rule's first word. */
+static int add_real(const struct sentence *s, void *ctx)
+{
+	const struct program *p = ctx;
+	const struct word *w = &s->words[0];
+	char path[LIMIT_PATH] UNINITIALIZED;
+	const char *real = NULL, *why;
+	int err;
+
+	if (!strchr(w->text, '/') || (!w->quoted && !glob_is_literal(w->text, strlen(w->text))) ||
+	    pattern_resolve(p->ps->b, w->text, path, sizeof(path), &why) < 0)
+		return 0;
+	err = parser_find_real(p->ps, path, &real);
+	if (err < 0 || !real || strcmp(real, path) == 0)
+		return err;
+	if (p->proto->kind == RULE_CMD_ALLOW) {
+		if (parser_is_unproven(p->ps, path) ||
+		    !is_same_program(path_basename(path), path_basename(real)))
+			return 0;
+	} else if (is_multicall(path_basename(real))) {
+		real = path_basename(path);
+	}
+	return add_as(p, real);
+}
+
+int parser_add_command(struct parser *ps, const struct rule *proto, const char *pattern)
+{
+	struct sentence s UNINITIALIZED;
+	struct program p = { .ps = ps, .proto = proto };
+	int err = parser_add_plain(ps, proto, pattern);
+
+	/* What cannot be read is a finding of compile_cmd(). */
+	if (err < 0 || sentence_read(pattern, &s) < 0)
+		return err;
+	p.rest = pattern + sentence_first(pattern);
+	s.n = 1;
+	err = sentence_expand(&s, add_real, &p);
+	return err == -ENOMEM ? err : 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * Programs that run a program which they open themselves: dynamic loaders, emulators, valgrind.  The kernel
+ * sees one exec, of the loader; which file runs is said by a word of its command line.  Pure; linked into the
+ * preload.
+ */
+#ifndef PALE_LOADS_H
+#define PALE_LOADS_H
+
+#include "policy/command/argv.h"
+#include "policy/file/elfkind.h"
+#include "policy/image/image.h"
+
+enum loads_what {
+	LOADS_NOTHING, /* it is no loader, or loads nothing with these words */
+	LOADS_FILE,
+	LOADS_NAME,    /* a name that it looks for in PATH */
+	LOADS_UNKNOWN, /* nobody can tell */
+};
+
+/* The program that a loader loads: word `at` of its command. */
+struct loads {
+	size_t at;
+	const char *called; /* argv[0] of the loaded program */
+};
+
+/* What c loads.  is_loader: c's file is a dynamic loader (elf_info.is_loader), whatever it is called. */
+enum loads_what command_loads(const struct command *c, bool is_loader, struct loads *ret);
+/* Fills in loads_at and loads_called of a request that came without them, or whose words moved. */
+void loads_place(struct request *req);
+
+/*
+ * Opens the file that word names for the process that would execute, and inspects it.  ret may be NULL.  Its
+ * real path, which the caller keeps for as long as the request; NULL where there is no such regular file, or
+ * nobody knows by which path.
+ */
+typedef const char *loads_find_fn(void *ctx, const char *word, struct elf_info *ret);
+/* The PATH that the process would have, which the caller keeps as long, or NULL. */
+typedef const char *loads_path_fn(void *ctx);
+/*
+ * Fills in loads and its like of an exec's request; elf is its file.  False where the
+ * program is a loader and nobody can tell what it loads, or that is a loader too: REASON_LOADER.
+ */
+bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
+		loads_path_fn *path, void *ctx);
+
+#endif

@@ -1,0 +1,237 @@
+/*
+ * Scripts by their interpreters.  Only an interpreter's first operand counts: what a script does with other
+ * words, or an interpreter with a text of its own (-c, -e), nobody can tell from a command line.
+ */
+#include "tool.h"
+
+#include <string.h>
+
+#include "policy/base/path.h"
+#include "policy/command/cmd.h"
+
+enum interpreter_flag {
+	IS_SHELL = 1, /* `+x` is an option, a long one may have one dash, -o within a cluster takes the next
+			 word */
+	SEARCHES_JS = 2,   /* X may be X.js or X/index.js */
+	SEARCHES_MAIN = 4, /* X may be X/__main__.py */
+};
+
+/*
+ * Options that take the next word, an underscore for a dash or not; with a letter of stop it runs no file.
+ * Behind a letter of joined stands the script, there or as the next word.  A verb stands before it.
+ */
+static const struct interpreter {
+	const char *names, *shorts, *longs, *stop, *joined, *verb;
+	unsigned flags;
+} interpreters[] = {
+	{ "python pypy", "WXQ", "check-hash-based-pycs", "c", "m", "", SEARCHES_MAIN },
+	{ "node nodejs", "rC",
+	  "require import loader experimental-loader conditions title allow-fs-read allow-fs-write "
+	  "build-snapshot-config cpu-prof-dir cpu-prof-interval cpu-prof-name diagnostic-dir "
+	  "disable-proto disable-warning dns-result-order env-file env-file-if-exists "
+	  "es-module-specifier-resolution experimental-config-file experimental-default-type "
+	  "experimental-policy experimental-sea-config experimental-specifier-resolution "
+	  "experimental-test-isolation heap-prof-dir heap-prof-interval heap-prof-name "
+	  "heapsnapshot-near-heap-limit heapsnapshot-signal icu-data-dir input-type "
+	  "inspect-publish-uid inspect-port debug-port localstorage-file max-http-header-size "
+	  "network-family-autoselection-attempt-timeout openssl-config policy-integrity "
+	  "redirect-warnings report-dir report-directory report-filename report-signal secure-heap "
+	  "secure-heap-min snapshot-blob stack-trace-limit test-concurrency test-coverage-branches "
+	  "test-coverage-exclude test-coverage-functions test-coverage-include test-coverage-lines "
+	  "test-global-setup test-isolation test-name-pattern test-reporter "
+	  "test-reporter-destination test-shard test-skip-pattern test-timeout tls-cipher-list "
+	  "tls-keylog tls-max-v1.2 tls-min-v1.0 trace-event-categories trace-event-file-pattern "
+	  "trace-require-module unhandled-rejections use-largepages v8-pool-size watch-path",
+	  "ep", "", "", SEARCHES_JS },
+	{ "bun", "r", "preload require cwd config", "ep", "", "run", SEARCHES_JS },
+	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "run", 0 },
+	{ "sh bash dash ash zsh ksh", "oO", "rcfile init-file", "cs", "", "", IS_SHELL },
+	{ "ruby", "IrC", "", "e", "", "", 0 },
+	{ "perl", "I", "", "eE", "", "", 0 },
+	{ "php", "dczStg", "define php-ini zend-extension server docroot", "rBRFEi", "f", "", 0 },
+	{ "lua luajit", "el", "", "", "", "", 0 },
+	{ "tclsh wish", "", "encoding", "", "", "", IS_SHELL },
+	{ "awk gawk mawk", "vF", "assign field-separator", "", "f", "", 0 },
+};
+
+/* What the scripts of well known tools are called, by the end of their path. */
+static const struct {
+	const char *file, *tool;
+} tools[] = {
+	{ "/npm-cli.js", "npm" },
+	{ "/npx-cli.js", "npx" },
+	{ "/pnpm.cjs", "pnpm" },
+	{ "/pnpx.cjs", "pnpx" },
+	{ "/yarn.js", "yarn" },
+	{ "/yarn.cjs", "yarn" },
+	{ "/npm/index.js", "npm" },
+	{ "/corepack.js", "corepack" },
+	{ "/dist/npm.js", "npm" },
+	{ "/dist/npx.js", "npx" },
+	{ "/dist/pnpm.js", "pnpm" },
+	{ "/pnpm.mjs", "pnpm" },
+	{ "/twine/__main__.py", "twine" },
+	{ "/poetry/__main__.py", "poetry" },
+	{ "/hatch/__main__.py", "hatch" },
+};
+
+const char *tool_of(const char *path)
+{
+	size_t len = path ? strlen(path) : 0;
+
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+		size_t n = strlen(tools[i].file);
+
+		if (len >= n && strcmp(path + len - n, tools[i].file) == 0)
+			return tools[i].tool;
+	}
+	return NULL;
+}
+
+static const struct interpreter *interpreter_of(const struct command *c)
+{
+	struct cmd_names names;
+
+	/* python3.11 is python. */
+	cmd_names_of(c, NULL, &names);
+	for (size_t i = 0; i < names.n; i++)
+		for (size_t r = 0; r < sizeof(interpreters) / sizeof(interpreters[0]); r++)
+			if (word_in_list(interpreters[r].names, names.list[i].p, names.list[i].len))
+				return &interpreters[r];
+	return NULL;
+}
+
+static bool is_long(const struct interpreter *r, const char *arg)
+{
+	char name[64];
+	size_t len = 0;
+
+	if (arg[1] != '-' && !(r->flags & IS_SHELL))
+		return false;
+	for (const char *p = arg + 1 + (arg[1] == '-'); *p && len < sizeof(name); p++)
+		name[len++] = *p == '_' ? '-' : *p;
+	return word_in_list(r->longs, name, len);
+}
+
+/* The letters of one word; *at goes to the last word that is theirs. What is joined to one, "" where none
+ * runs. */
+static const char *read_letters(const struct interpreter *r, const char *arg, size_t *at)
+{
+	for (const char *p = arg + 1; *p; p++) {
+		if (strchr(r->stop, *p))
+			return "";
+		if (strchr(r->joined, *p))
+			return p[1] ? p + 1 : NULL;
+		if (!strchr(r->shorts, *p))
+			continue;
+		*at += r->flags & IS_SHELL || !p[1];
+		if (!(r->flags & IS_SHELL))
+			break;
+	}
+	return NULL;
+}
+
+/* The word that names the script, and in *ret_at the index of the word before the script's own words; NULL
+ * where there is no script. */
+static const char *script_of(const struct interpreter *r, const struct command *c, size_t *ret_at)
+{
+	size_t n = command_count(c);
+	bool verb = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *arg = command_arg(c, i), *joined = NULL;
+		bool option = r->flags & IS_SHELL ? *arg == '-' || *arg == '+' : *arg == '-' && arg[1];
+
+		*ret_at = i;
+		if (!option && !verb && *r->verb && strcmp(arg, r->verb) == 0)
+			verb = true;
+		else if (!option)
+			return arg;
+		else if (strcmp(arg, "--") == 0)
+			return i + 1 < n ? command_arg(c, *ret_at = i + 1) : NULL;
+		else if (is_long(r, arg))
+			i++;
+		else if (arg[1] != '-')
+			joined = read_letters(r, arg, &i);
+		if (joined)
+			return *joined ? joined : NULL;
+	}
+	return NULL;
+}
+
+/* The file of the script that word says, with what node or python adds to a name. */
+static const char *find_script(const struct interpreter *r, const char *word, loads_find_fn *find, void *ctx)
+{
+	static const char *const ends[] = { "", ".js", ".cjs", "/index.js" }, *const mains[] = {
+		"", "/__main__.py"
+	};
+	const char *const *list = r->flags & SEARCHES_MAIN ? mains : ends;
+	size_t len = strlen(word), n = r->flags & SEARCHES_MAIN ? 2 : r->flags & SEARCHES_JS ? 4 : 1;
+	const char *real = NULL;
+	char name[LIMIT_PATH];
+
+	for (size_t i = 0; !real && i < n && len + strlen(list[i]) < sizeof(name); i++) {
+		memcpy(name, word, len);
+		strcpy(name + len, list[i]);
+		real = find(ctx, name, NULL);
+	}
+	return real;
+}
+
+/* A tool's script that node loads before the one that stands at `at`, and which takes that one's words; or
+ * NULL. */
+static const char *find_preloaded(const struct interpreter *r, const struct command *c, size_t at,
+				  loads_find_fn *find, void *ctx)
+{
+	for (size_t i = 0; r->flags & SEARCHES_JS && i < at; i++) {
+		const char *arg = command_arg(c, i), *eq = strchr(arg, '='), *file;
+
+		if (*arg == '-')
+			arg = eq ? eq + 1 : arg[1] == 'r' ? arg + 2 : "";
+		file = *arg ? find_script(r, arg, find, ctx) : NULL;
+		if (tool_of(file))
+			return file;
+	}
+	return NULL;
+}
+
+bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct tool_script *ret)
+{
+	const char *extra, *word, *name, *file;
+	struct command c = command_of(of, &extra), inner;
+	const struct interpreter *r;
+	size_t n, at;
+
+	for (unsigned depth = 0; depth < LIMIT_DEPTH && request_unwrap(of, depth, &c, &inner, &extra);
+	     depth++)
+		c = inner;
+	n = command_count(&c);
+	r = interpreter_of(&c);
+	word = r ? script_of(r, &c, &at) : NULL;
+	if (!word || n - at >= TOOL_WORDS(of->argc))
+		return false;
+	file = find_preloaded(r, &c, at, find, ctx);
+	if (file)
+		word = file;
+	else
+		file = find_script(r, word, find, ctx);
+	name = file ? file : word;
+	if (!*path_basename(name))
+		return false;
+	ret->words[0] = *path_basename(word) ? word : name;
+	for (size_t i = at + 1; i < n; i++)
+		ret->words[i - at] = command_arg(&c, i);
+	ret->words[n - at] = NULL;
+	ret->req = (struct request){ .op = OP_EXEC,
+				     .access = op_access(OP_EXEC),
+				     .is_root = of->is_root,
+				     .path = file,
+				     .cwd = of->cwd,
+				     .env = of->env,
+				     .argv = ret->words,
+				     .argc = n - at,
+				     .ident = tool_of(name) };
+	ret->keeps_name = strcmp(path_basename(name), path_basename(word)) == 0 ||
+			  (ret->req.ident && strcmp(ret->req.ident, path_basename(word)) == 0);
+	return true;
+}

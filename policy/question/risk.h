@@ -1,0 +1,30 @@
+/*
+ * How much harm a question could do if it were answered yes, and why: for the human who answers, and for what
+ * has to be confirmed a second time.  One table; it decides nothing.  Pure, allocates nothing.
+ */
+#ifndef PALE_RISK_H
+#define PALE_RISK_H
+
+#include "policy/base/op.h"
+
+enum risk_level { RISK_LOW, RISK_MEDIUM, RISK_HIGH, RISK_CRITICAL, RISK_LEVELS };
+
+#define RISK_REASONS 6
+
+struct risk {
+	enum risk_level level;
+	const char *reason[RISK_REASONS]; /* static sentence fragments, the worst first */
+	enum risk_level of[RISK_REASONS]; /* what each of them alone comes to */
+	size_t n;
+};
+
+const char *risk_name(enum risk_level level);
+/*
+ * The risk of req.  RISK_CRITICAL is what cannot be taken back: a forced push (one to a protected branch is
+ * denied, not asked), publishing, releasing or deleting on a remote, a secret, the policy itself.
+ */
+struct risk risk_of(const struct request *req);
+/* RISK_CRITICAL: for eval_is_final. */
+bool risk_is_final(const struct request *req);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * The policy as a value: settings and the list of rules.
+ *
+ * Guarantees that an empty policy is the strictest one (every enum's zero is its strict end), so
+ * that a setting nobody made allows nothing.  No I/O, no globals that change.
+ */
+#include "policy/base/util.h"
+#include "rule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void policy_init(struct policy *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->s.mode = MODE_READ_ONLY;
+	p->s.timeout_s = 120;
+	p->s.stepup = STEPUP_AUTO;
+	p->s.gc = GC_OWN;
+	p->s.expiry_s = 48 * 3600;
+	p->s.log_mib = 64;
+	p->s.ledger_mib = 2048;
+}
+
+void policy_done(struct policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		free(p->rules[i].text);
+		free(p->rules[i].pattern);
+		free(p->rules[i].file);
+		free(p->rules[i].message);
+	}
+	free(p->rules);
+	for (size_t i = 0; i < p->n_environ; i++)
+		environ_rule_done(&p->environ[i]);
+	free(p->environ);
+	free(p->state);
+	for (size_t i = 0; i < p->n_shares; i++)
+		free(p->shares[i]);
+	free(p->shares);
+	free(p->logs);
+	for (size_t i = 0; i < RESOURCE_COUNT; i++)
+		free(p->limits.of[i].file);
+	for (size_t i = 0; i < p->n_idents; i++)
+		free(p->idents[i].name);
+	free(p->idents);
+	free(p->workspace);
+	free(p->home);
+	free(p->git_head);
+	free(p->preset);
+	free(p->network_file);
+	free(p->level_file);
+	memset(p, 0, sizeof(*p));
+}
+
+struct rule *policy_add(struct policy *p)
+{
+	struct rule *r = LIST_NEW(p->rules, p->n_rules);
+
+	p->n_rules += r != NULL;
+	return r;
+}

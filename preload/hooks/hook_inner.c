@@ -1,0 +1,262 @@
+/*
+ * Functions that open or make files inside libc, where no hook of open sees it: temporary files,
+ * mount and login tables, and stdio under its old names.
+ */
+#include "hooks.h"
+#include "late.h"
+
+#include <mntent.h>
+#include <stdio_ext.h>
+#include <utmp.h>
+#include <utmpx.h>
+
+extern char **environ;
+
+/* --- mkstemp and its kin ------------------------------------------------------------------------ */
+
+#define TEMP_XS	   6
+#define TEMP_TRIES 62 * 62
+
+/* The six X in front of the suffix, or NULL. */
+static char *temp_slot(char *template, int suffix)
+{
+	size_t n = strlen(template);
+
+	if (suffix < 0 || n < TEMP_XS + (size_t)suffix)
+		return NULL;
+	template += n - TEMP_XS - (size_t)suffix;
+	return strncmp(template, "XXXXXX", TEMP_XS) == 0 ? template : NULL;
+}
+
+static long temp_name(char *slot)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	uint8_t bytes[TEMP_XS];
+	long r;
+
+	do
+		r = raw3(SYS_getrandom, bytes, sizeof bytes, 0);
+	while (r == -EINTR);
+	for (int i = 0; i < TEMP_XS; i++)
+		slot[i] = letters[bytes[i] % (sizeof letters - 1)];
+	return r < 0 ? r : 0;
+}
+
+static long temp_open(char *template, char *slot, int flags)
+{
+	long r = -EEXIST;
+
+	flags = (flags & ~O_ACCMODE) | O_RDWR | O_CREAT | O_EXCL;
+	for (int i = 0; i < TEMP_TRIES && r == -EEXIST; i++) {
+		r = temp_name(slot);
+		if (r == 0)
+			r = check_open(AT_FDCWD, template, flags, 0600);
+	}
+	return r;
+}
+
+static int temp_file(char *template, int suffix, int flags)
+{
+	char *slot = temp_slot(template, suffix);
+	int saved = errno;
+	long r;
+
+	if (!slot)
+		return fail(-EINVAL);
+	r = temp_open(template, slot, flags);
+	if (r < 0)
+		return fail(r);
+	errno = saved;
+	return (int)r;
+}
+
+int mkstemp(char *template)
+{
+	return temp_file(template, 0, 0);
+}
+
+int mkstemp64(char *template)
+{
+	return temp_file(template, 0, 0);
+}
+
+int mkostemp(char *template, int flags)
+{
+	return temp_file(template, 0, flags);
+}
+
+int mkostemp64(char *template, int flags)
+{
+	return temp_file(template, 0, flags);
+}
+
+int mkstemps(char *template, int suffix)
+{
+	return temp_file(template, suffix, 0);
+}
+
+int mkstemps64(char *template, int suffix)
+{
+	return temp_file(template, suffix, 0);
+}
+
+int mkostemps(char *template, int suffix, int flags)
+{
+	return temp_file(template, suffix, flags);
+}
+
+int mkostemps64(char *template, int suffix, int flags)
+{
+	return temp_file(template, suffix, flags);
+}
+
+char *mkdtemp(char *template)
+{
+	char *slot = temp_slot(template, 0);
+	int saved = errno, r = slot ? -1 : fail(-EINVAL);
+
+	for (int i = 0; slot && i < TEMP_TRIES && r < 0 && (i == 0 || errno == EEXIST); i++) {
+		long e = temp_name(slot);
+
+		r = e < 0 ? fail(e) : mkdir(template, 0700);
+	}
+	if (r < 0)
+		return NULL;
+	errno = saved;
+	return template;
+}
+
+/* A file without a name in P_tmpdir, or one that loses its name at once. */
+static int temp_nameless(void)
+{
+	char template[] = P_tmpdir "/tmpfXXXXXX";
+	int fd = check_open(AT_FDCWD, P_tmpdir, O_RDWR | O_EXCL | O_TMPFILE, 0600);
+
+	/* What file systems and kernels say that have none. */
+	if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -ENOENT)
+		return fd;
+	fd = (int)temp_open(template, temp_slot(template, 0), 0);
+	if (fd >= 0)
+		unlink(template);
+	return fd;
+}
+
+FILE *tmpfile(void)
+{
+	static FILE *(*libc_tmpfile)(void);
+	FILE *f;
+	int fd;
+
+	if (!judging())
+		return LATE(libc_tmpfile, "tmpfile")();
+	fd = temp_nameless();
+	if (fd < 0) {
+		fail(fd);
+		return NULL;
+	}
+	f = fdopen(fd, "w+");
+	if (!f)
+		sys_close(fd);
+	return f;
+}
+
+FILE *tmpfile64(void)
+{
+	return tmpfile();
+}
+
+/* --- tables ------------------------------------------------------------------------------------- */
+
+/* As libc's own, which is an fopen with "ce" behind the mode. */
+FILE *setmntent(const char *path, const char *mode)
+{
+	size_t n = strlen(mode);
+	char with[32];
+	FILE *f;
+
+	if (n > sizeof with - 3) {
+		fail(-EINVAL);
+		return NULL;
+	}
+	memcpy(with, mode, n); /* NOLINT(bugprone-not-null-terminated-result): the next line ends it */
+	memcpy(with + n, "ce", 3);
+	f = fopen(path, with);
+	if (f)
+		__fsetlocking(f, FSETLOCKING_BYCALLER);
+	return f;
+}
+
+FILE *__setmntent(const char *path, const char *mode)
+{
+	return setmntent(path, mode);
+}
+
+/* Who cannot write the file cannot by these functions either, and then only wants to read it. */
+static int check_login_file(const char *path)
+{
+	bool writable = path && raw3(SYS_faccessat, AT_FDCWD, path, W_OK) == 0;
+
+	return check_only(writable ? OP_WRITE : OP_READ, writable ? ACCESS_READ | ACCESS_WRITE : ACCESS_READ,
+			  AT_FDCWD, path, RESOLVE_FOLLOW_LAST);
+}
+
+int utmpname(const char *path)
+{
+	int r = check_login_file(path);
+
+	if (!real.utmpname)
+		real_init();
+	return r < 0 ? fail(r) : real.utmpname(path);
+}
+
+int utmpxname(const char *path)
+{
+	return utmpname(path);
+}
+
+void updwtmp(const char *path, const struct utmp *entry)
+{
+	int r = check_login_file(path);
+
+	if (!real.updwtmp)
+		real_init();
+	if (r < 0)
+		fail(r);
+	else
+		real.updwtmp(path, entry);
+}
+
+/* The two structures are one in glibc. */
+void updwtmpx(const char *path, const struct utmpx *entry)
+{
+	updwtmp(path, (const struct utmp *)(const void *)entry);
+}
+
+/* Gives the password that ~/.netrc has for a host. */
+int ruserpass(const char *host, const char **name, const char **pass)
+{
+	static __typeof__(ruserpass) *libc_ruserpass;
+	const char *home = env_value(environ, "HOME", 4);
+	char path[NEAR_PATH];
+	struct out o = out_of(path, sizeof path);
+	int r;
+
+	text_str(&o, home ? home : "");
+	text_str(&o, "/.netrc");
+	text_end(&o);
+	r = home && judging_alone() ? check_only(OP_READ, ACCESS_READ, AT_FDCWD, path, RESOLVE_FOLLOW_LAST)
+				    : 0;
+	return r == -EACCES ? fail(r) : LATE(libc_ruserpass, "ruserpass")(host, name, pass);
+}
+
+/* --- stdio under its old names ------------------------------------------------------------------ */
+
+FILE *_IO_fopen(const char *path, const char *mode)
+{
+	return fopen(path, mode);
+}
+
+FILE *_IO_popen(const char *command, const char *mode)
+{
+	return popen(command, mode);
+}

@@ -1,0 +1,162 @@
+/*
+ * connect and the send family.  An address that comes along is copied, judged, and that copy is
+ * what libc's own function gets: these are cancellation points, which only libc can keep up.  Above level
+ * hooks no socket takes a destination from a message, so there the send family is left alone.
+ */
+#include "hooks.h"
+#include "preload/process/gate.h"
+
+#include <sys/un.h>
+
+#include "preload/judge/net.h"
+
+static void want_real(void)
+{
+	if (!real.sendmmsg)
+		real_init();
+}
+
+int connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct net_dest d = { .fd = fd };
+	int r;
+
+	want_real();
+	if (!judging() || !addr)
+		return real.connect(fd, addr, len);
+	r = net_check(addr, len, NET_CONNECT, &d);
+	if (r < 0)
+		return fail(r);
+	return real.connect(fd, (const struct sockaddr *)&d.addr, d.len);
+}
+
+/* A path to be made for a unix socket: 0 or -errno. */
+static int check_bind(const struct sockaddr_un *un, socklen_t len)
+{
+	char path[sizeof un->sun_path + 1] = { 0 };
+	int r;
+
+	if (len <= offsetof(struct sockaddr_un, sun_path) || len > sizeof *un || un->sun_family != AF_UNIX ||
+	    !un->sun_path[0])
+		return 0;
+	memcpy(path, un->sun_path, len - offsetof(struct sockaddr_un, sun_path));
+	r = check_only(OP_MKNOD, op_access(OP_MKNOD), AT_FDCWD, path, RESOLVE_ENTRY_LAST);
+	return r == -EEXIST ? -EADDRINUSE : r;
+}
+
+int bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct sockaddr_storage copy = { 0 };
+	int r;
+
+	if (!judging() || !addr || len > sizeof copy)
+		return (int)libc_result(carried3(SYS_bind, fd, addr, len));
+	memcpy(&copy, addr, len);
+	r = check_bind((const struct sockaddr_un *)&copy, len);
+	return (int)libc_result(r < 0 ? r : carried3(SYS_bind, fd, &copy, len));
+}
+
+int __connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	return connect(fd, addr, len);
+}
+
+ssize_t sendto(int fd, const void *buf, size_t len, int flags, const struct sockaddr *addr, socklen_t addrlen)
+{
+	struct net_dest d;
+	int r;
+
+	want_real();
+	if (!judging_alone() || !addr || addrlen == 0)
+		return real.sendto(fd, buf, len, flags, addr, addrlen);
+	r = net_check(addr, addrlen, NET_SEND, &d);
+	if (r < 0)
+		return fail(r);
+	return real.sendto(fd, buf, len, flags, (const struct sockaddr *)&d.addr, d.len);
+}
+
+/* Judges the name of a message, which then points to d.  0 or -errno. */
+static int check_message(struct msghdr *msg, struct net_dest *d)
+{
+	int r;
+
+	if (!msg->msg_name || msg->msg_namelen == 0)
+		return 0;
+	r = net_check(msg->msg_name, msg->msg_namelen, NET_SEND, d);
+	msg->msg_name = &d->addr;
+	return r;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	struct msghdr copy;
+	struct net_dest d;
+	int r;
+
+	want_real();
+	if (!judging_alone() || !msg)
+		return real.sendmsg(fd, msg, flags);
+	copy = *msg;
+	r = check_message(&copy, &d);
+	if (r < 0)
+		return fail(r);
+	return real.sendmsg(fd, &copy, flags);
+}
+
+#define BATCH 8
+
+/* Judges and sends up to BATCH messages: how many went out, or -errno where the first did not. */
+static int send_batch(int fd, struct mmsghdr *vec, unsigned n, int flags, bool *ret_stop)
+{
+	struct mmsghdr copy[BATCH];
+	struct net_dest dest[BATCH];
+	unsigned ok;
+	int r = 0;
+
+	for (ok = 0; ok < n; ok++) {
+		copy[ok] = vec[ok];
+		r = check_message(&copy[ok].msg_hdr, &dest[ok]);
+		if (r < 0)
+			break;
+	}
+	*ret_stop = r < 0;
+	if (ok == 0)
+		return r;
+	r = real.sendmmsg(fd, copy, ok, flags);
+	if (r < 0)
+		return -errno;
+	for (int i = 0; i < r; i++)
+		vec[i].msg_len = copy[i].msg_len;
+	*ret_stop |= (unsigned)r < ok;
+	return r;
+}
+
+/* As the kernel: the messages before a failing one are sent and counted, its error is told only when it
+ * is the first. */
+int sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
+{
+	bool stop = false;
+	unsigned done = 0;
+	int saved = errno;
+
+	want_real();
+	if (!judging_alone() || !vec || n == 0)
+		return real.sendmmsg(fd, vec, n, flags);
+	while (done < n && !stop) {
+		unsigned left = n - done < BATCH ? n - done : BATCH;
+		int r = send_batch(fd, vec + done, left, flags, &stop);
+
+		if (r < 0 && done == 0)
+			return fail(r);
+		if (r <= 0)
+			break;
+		done += (unsigned)r;
+	}
+	errno = saved;
+	return (int)done;
+}
+
+int __sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
+{
+	return sendmmsg(fd, vec, n, flags);
+}

@@ -1,0 +1,85 @@
+/*
+ * realpath(3): libc asks readlink(2) of each component, and above level hooks each of those is carried to the
+ * supervisor.  Where no component is a link, one open without access proves the path's own words, which tells
+ * nothing that the caller did not say itself.  Whatever else there is to find out is left to libc.
+ */
+#include "hooks.h"
+#include "late.h"
+#include "preload/process/gate.h"
+
+#include <limits.h>
+
+typedef char *realpath_type(const char *path, char *resolved);
+
+/* A descriptor of what path names, if no component of it is a link, or -errno. */
+static int open_straight(const char *path)
+{
+	const struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+
+	return (int)gate_openat2(AT_FDCWD, path, &how);
+}
+
+/*
+ * Cuts at behind the first component that does not exist, as libc's realpath leaves it; what comes before
+ * has no links.  False where that is not so.
+ */
+static bool cut_at_missing(char *at)
+{
+	char *slash;
+	int fd;
+
+	do {
+		slash = strrchr(at, '/');
+		if (!slash || slash == at)
+			return false;
+		*slash = '\0';
+		fd = open_straight(at);
+	} while (fd == -ENOENT);
+	*slash = '/';
+	if (fd >= 0)
+		sys_close(fd);
+	return fd >= 0;
+}
+
+/* The real path of path in at, or errno; -ELOOP: only a walk can tell. */
+static int real_words(const char *path, char at[NEAR_PATH])
+{
+	const char *near = path ? sys_near(AT_FDCWD, path, at, NEAR_PATH) : NULL;
+	size_t len = near ? strlen(near) + 1 : 0;
+	int fd;
+
+	if (len == 0 || len > NEAR_PATH)
+		return -ELOOP;
+	memmove(at, near, len);
+	fd = open_straight(path);
+	if (fd == -ENOENT)
+		return cut_at_missing(at) ? -ENOENT : -ELOOP;
+	if (fd < 0)
+		return -ELOOP;
+	sys_close(fd);
+	return 0;
+}
+
+/* Where libc is to allocate the result it does the whole: a hook allocates nothing. */
+char *realpath(const char *path, char *resolved)
+{
+	static realpath_type *libc_realpath;
+	char at[NEAR_PATH] UNINITIALIZED;
+	int r = resolved && judging() && gate_stands() ? real_words(path, at) : -ELOOP;
+
+	if (r == -ELOOP)
+		return LATE(libc_realpath, "realpath")(path, resolved);
+	strcpy(resolved, at);
+	errno = r < 0 ? -r : errno;
+	return r < 0 ? NULL : resolved;
+}
+
+/* What programs built with _FORTIFY_SOURCE import. */
+char *__realpath_chk(const char *path, char *resolved, size_t size)
+{
+	static char *(*libc_realpath_chk)(const char *path, char *resolved, size_t size);
+
+	if (size < PATH_MAX)
+		return LATE(libc_realpath_chk, "__realpath_chk")(path, resolved, size);
+	return realpath(path, resolved);
+}

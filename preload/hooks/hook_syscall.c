@@ -1,0 +1,133 @@
+/*
+ * syscall(): the back door of libc.  Calls that a hook knows end in that hook; io_uring, whose
+ * operations would pass every hook, is not there; everything else passes through untouched
+ * (torsocks refused unknown numbers and broke systemd, issue 20586).
+ */
+#include "hooks.h"
+#include "preload/process/gate.h"
+
+#include <stdarg.h>
+
+#include "spaces.h"
+
+/* Marks rows of hooks.def that have no twin, and twins that this machine's kernel has not. */
+#define NONE (-1)
+
+/* Numbers that the headers of Debian 12 lack; they are the same on every machine. */
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd 443
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
+
+/* The kernel's words as a function's arguments; a[6] is the number of the call. */
+#define PATH(i)	  ((const char *)a[i])
+#define FD(i)	  ((int)a[i])
+#define UINT(i)	  ((unsigned)a[i])
+#define VECTOR(i) ((char *const *)a[i])
+#define ADDR(i)	  ((const struct sockaddr *)a[i])
+
+enum { P0 = 1 << 0, P1 = 1 << 1, P2 = 1 << 2, P3 = 1 << 3, P4 = 1 << 4 };
+
+static long as_it_stands(const long *a)
+{
+	return libc_result(raw6(a[6], a[0], a[1], a[2], a[3], a[4], a[5]));
+}
+
+static long not_here(const long *a, int error)
+{
+	return in_session() ? fail(error) : as_it_stands(a);
+}
+
+/*
+ * Asks the kernel whether it could read the word that p lies in, by a call that reads it and then finds
+ * that it is told nothing to do (EINVAL).
+ */
+static bool is_readable(long p)
+{
+	return p & ~7l && raw4(SYS_rt_sigprocmask, -1l, p & ~7l, NULL, 8) != -EFAULT;
+}
+
+/* One of the pointers is a bad one; NULL the hooks know themselves. */
+static bool is_faulty(const long *a, unsigned pointers)
+{
+	bool bad = false;
+
+	for (int i = 0; in_session() && pointers >> i && !bad; i++)
+		bad = pointers >> i & 1 && a[i] && !is_readable(a[i]);
+	return bad;
+}
+
+/* Through the hook of the call, if it has one: *ret is then what syscall() returns. */
+static bool hooked(long nr, const long *a, long *ret)
+{
+	switch (nr) {
+#define TWIN(name, pointers, call)                                                                           \
+	case SYS_##name:                                                                                     \
+		*ret = is_faulty(a, pointers) ? fail(-EFAULT) : (long)(call);                                \
+		return true;
+#define EXTRA TWIN
+#include "twins.def"
+#undef EXTRA
+#undef TWIN
+	default:
+		return false;
+	}
+}
+
+#ifndef SYS_open
+#define SYS_open    NONE
+#define SYS_creat   NONE
+#define SYS_unlink  NONE
+#define SYS_rmdir   NONE
+#define SYS_rename  NONE
+#define SYS_link    NONE
+#define SYS_symlink NONE
+#define SYS_mkdir   NONE
+#define SYS_mknod   NONE
+#endif
+#ifndef SYS_renameat
+#define SYS_renameat NONE
+#endif
+
+#define HOOK(name, ret, args, op, nr) +((nr) != NONE)
+#define TWIN(name, pointers, call)    -1
+#define EXTRA(name, pointers, call)
+_Static_assert(0
+#include "hooks.def"
+#include "twins.def"
+		       == 0,
+	       "every twin of hooks.def has a row in twins.def");
+#undef HOOK
+
+#if defined(__x86_64__)
+/* The x32 door to the same calls: numbers that nobody uses and no row knows. */
+#define OTHER_ABI 0x40000000l
+#else
+#define OTHER_ABI 0l
+#endif
+
+/* Reads six words whether or not they were passed: so does libc's own. */
+long syscall(long nr, ...)
+{
+	long a[7], r;
+	va_list ap;
+
+	va_start(ap, nr);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	a[6] = nr;
+	if (hooked(nr, a, &r))
+		return r;
+	/* It returns twice, so nothing may stand between it and the caller. */
+	if (nr == SYS_clone && in_session() && a[0] & (NEW_SPACES & ~CSIGNAL))
+		return refuse_spaces();
+	if (nr & OTHER_ABI && nr > 0 && in_session())
+		return fail(-ENOSYS);
+	return libc_result(raw6(nr, a[0], a[1], a[2], a[3], a[4], a[5]));
+}

@@ -1,0 +1,180 @@
+/*
+ * From a socket address to a judged destination.
+ *
+ * The caller's bytes are copied once; that copy is judged and performed, so that another thread
+ * cannot change them in between.  Inet addresses are judged by the name they were reached by,
+ * unix sockets by their real path.
+ */
+#include "net.h"
+
+#include "policy/base/addr.h"
+#include "policy/base/sockaddr.h"
+#include "policy/wire/wire.h"
+
+/* One of datagrams, which connects to anybody: who may be sent to is judged when something is. */
+static bool is_datagram(int fd)
+{
+	int type = 0;
+	socklen_t len = sizeof type;
+
+	return raw5(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
+}
+
+/*
+ * Below the hooks the supervisor judges a connection again, asks, performs and records it; so only what is
+ * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address, and
+ * whose a port of this machine is.
+ */
+static bool goes_down(const struct request *req, int fd)
+{
+	struct request bare = *req;
+	struct decision d;
+
+	if (level_now() == LEVEL_HOOKS)
+		return false;
+	bare.host = NULL;
+	d = verdict_of(&bare);
+	return d.verdict != VERDICT_DENY ||
+	       (req->has_addr && (d.reason == REASON_HOST || d.reason == REASON_NEVER || is_datagram(fd)));
+}
+
+/* At level hooks nobody knows whose a port of this machine is: from 1024 on they are left open. */
+static bool is_left_open(const struct request *req, const char *target)
+{
+	struct decision d;
+
+	if (level_now() != LEVEL_HOOKS || req->op != OP_CONNECT || req->port < 1024 ||
+	    addr_classify(req->addr) != ADDR_LOOPBACK)
+		return false;
+	d = verdict_of(req);
+	if (!image_now() || !decision_is_by_port(image_now(), &d))
+		return false;
+	d = (struct decision){ VERDICT_ALLOW, REASON_HOST, RULE_NONE, 0 };
+	log_decision(req, target, &d, "");
+	return true;
+}
+
+static int judge_dest(const struct request *req, const char *target, int fd)
+{
+	return is_left_open(req, target) || goes_down(req, fd) || judge(req, target) ? 0 : -EACCES;
+}
+
+/* --- inet --------------------------------------------------------------------------------------- */
+
+static int check_inet(const struct net_dest *d)
+{
+	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT), .has_addr = true };
+	char target[LIMIT_HOST + 64], host[LIMIT_HOST];
+	struct out o = out_of(target, sizeof target);
+
+	if (!sockaddr_reached(&d->addr, d->len, req.addr, &req.port))
+		return 0;
+	if (session.ring && ring_name_find(session.ring, req.addr, host))
+		req.host = host;
+	if (req.host)
+		text_str(&o, host);
+	else
+		text_inet(&o, req.addr);
+	text_str(&o, ":");
+	text_uint(&o, req.port);
+	return judge_dest(&req, text_end(&o), d->fd);
+}
+
+/* --- unix --------------------------------------------------------------------------------------- */
+
+/* Where processes of the session ask: anybody inside may, and the helper trusts nobody who does. */
+static bool is_own_door(const char *path)
+{
+	size_t n = strlen(session.dir);
+
+	return strncmp(path, session.dir, n) == 0 && strcmp(path + n, "/" WIRE_AGENT_SOCKET) == 0;
+}
+
+static int judge_unix(const char *path, const char *given, const char *raw)
+{
+	struct request req = {
+		.op = OP_UNIX, .access = op_access(OP_UNIX), .path = path, .given = given, .raw = raw
+	};
+
+	return judge_dest(&req, path, -1);
+}
+
+static int check_socket_file(const char *path)
+{
+	struct resolved *r;
+	int e;
+
+	if (sockaddr_is_name_service(path))
+		return -ENOENT;
+	if (is_own_door(path))
+		return 0;
+	r = scratch_get(sizeof *r);
+	if (!r)
+		return -ENOMEM;
+	e = resolve(&sys_self, AT_FDCWD, path, RESOLVE_FOLLOW_LAST, r);
+	if (e == 0) {
+		struct stat st;
+
+		/* Nothing there is ENOENT, not a denial. */
+		e = (int)raw4(SYS_newfstatat, r->parent, r->name, &st, 0);
+		if (e == 0)
+			e = judge_unix(r->path, r->same ? NULL : r->given, path);
+		resolved_done(&sys_self, r);
+	}
+	scratch_put(r, sizeof *r);
+	return e;
+}
+
+static int check_unix(const struct net_dest *d)
+{
+	char name[SOCKADDR_NAME];
+
+	switch (sockaddr_unix(&d->addr, d->len, name)) {
+	case SOCKADDR_PATH:
+		return check_socket_file(name);
+	case SOCKADDR_ABSTRACT:
+		return judge_unix(name, NULL, NULL);
+	case SOCKADDR_NONE:
+		break;
+	}
+	return 0;
+}
+
+/* --- any ---------------------------------------------------------------------------------------- */
+
+/* A family that nobody can judge: it may lead anywhere. */
+static int refuse_family(unsigned family)
+{
+	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT) };
+	char target[40];
+	struct out o = out_of(target, sizeof target);
+
+	text_str(&o, "address family ");
+	text_uint(&o, family);
+	refuse(&req, text_end(&o), (struct decision){ .reason = REASON_SOCKET, .rule = RULE_NONE }, "");
+	return -EACCES;
+}
+
+int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, struct net_dest *ret)
+{
+	if (len > sizeof ret->addr)
+		return -EINVAL;
+	memset(&ret->addr, 0, sizeof ret->addr);
+	memcpy(&ret->addr, addr, len);
+	ret->len = len;
+	if (!judging() || len < sizeof ret->addr.ss_family)
+		return 0;
+	switch (ret->addr.ss_family) {
+	case AF_UNSPEC:
+		return use == NET_SEND ? check_inet(ret) : 0;
+	case AF_INET:
+	case AF_INET6:
+		return check_inet(ret);
+	case AF_UNIX:
+		return check_unix(ret);
+	case AF_NETLINK: /* ends in the kernel */
+		return 0;
+	default:
+		return refuse_family(ret->addr.ss_family);
+	}
+}

@@ -1,0 +1,34 @@
+/*
+ * What is done to names and owners is handed on to the next object, not to the kernel, where there is
+ * one: fakeroot and its like stand behind us and pretend that a chown or a device was made, and must
+ * hear of every name that goes.  What was judged is what is handed on.  async-signal-safe, vfork-safe.
+ */
+#include "next.h"
+
+static long next_result(int r)
+{
+	return r < 0 ? -errno : r;
+}
+
+long next_unlinkat(const struct name_call *c, int dirfd, const char *name)
+{
+	return next_result(real.unlinkat(dirfd, name, (int)c->word[0]));
+}
+
+long next_mkdirat(const struct name_call *c, int dirfd, const char *name)
+{
+	return next_result(real.mkdirat(dirfd, name, (mode_t)c->word[0]));
+}
+
+/* Not mknodat: fakeroot's calls __xmknodat, which is ours, which would call it again. */
+long next_mknodat(const struct name_call *c, int dirfd, const char *name)
+{
+	dev_t dev = (dev_t)c->word[1];
+
+	return next_result(real.__xmknodat(0, dirfd, name, (mode_t)c->word[0], &dev));
+}
+
+long next_renameat(int fromfd, const char *from, int tofd, const char *to)
+{
+	return next_result(real.renameat(fromfd, from, tofd, to));
+}

@@ -1,0 +1,66 @@
+/*
+ * The libc functions that hooks hand on to.  All are looked up once, by the constructor: a dlsym
+ * that hits does not allocate, one that misses does (glibc 2.36), so the table holds only names
+ * that every supported libc has.
+ */
+#include <dlfcn.h>
+#include <link.h>
+
+#include "internal.h"
+
+#undef p_type /* resolv.h renames it */
+
+struct real real;
+bool real_interposed;
+
+/* In the order of the members, each with its NUL: a loop over it is a kilobyte of code less. */
+static const char names[] =
+#define REAL(name, ret, args) #name "\0"
+#include "real.def"
+#undef REAL
+	;
+
+struct range {
+	uintptr_t start, size;
+};
+
+/* libc is the object that has errno. */
+static int find_libc(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct range *r = data;
+
+	(void)size;
+	r->start = info->dlpi_addr;
+	r->size = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD)
+			r->size = info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+	return (uintptr_t)__errno_location - r->start < r->size;
+}
+
+/* The rows from unlinkat on are names and owners. */
+static bool is_interposed(void)
+{
+	struct range libc = { 0, 0 };
+	uintptr_t fn;
+
+	dl_iterate_phdr(find_libc, &libc);
+	for (size_t at = offsetof(struct real, unlinkat); at < sizeof real; at += sizeof fn) {
+		memcpy(&fn, (char *)&real + at, sizeof fn);
+		if (fn - libc.start >= libc.size)
+			return true;
+	}
+	return false;
+}
+
+void real_init(void)
+{
+	char *slot = (char *)&real;
+	void *fn;
+
+	for (const char *n = names; *n; n += strlen(n) + 1, slot += sizeof fn) {
+		fn = dlsym(RTLD_NEXT, n);
+		memcpy(slot, &fn, sizeof fn);
+	}
+	real_interposed = sys_libc_is_known() && is_interposed();
+}

@@ -1,0 +1,242 @@
+/*
+ * What the tools say: colour where it is wanted, untrusted bytes escaped, findings, JSON.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "policy/base/buf.h"
+
+#include "tools.h"
+
+/* Whatever stands in it (a path, a word of a file, what a helper says), the line is printable ASCII. */
+void talk(const char *fmt, ...)
+{
+	_cleanup_free_ char *line = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&line, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		line = NULL;
+	fputs("pale: ", stderr);
+	print_recorded(stderr, line ? line : "out of memory");
+	fputc('\n', stderr);
+}
+
+static bool has_colour(FILE *f)
+{
+	const char *none = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
+	const char *term = getenv("TERM");
+
+	if (none && *none)
+		return false;
+	if (force && *force && strcmp(force, "0") != 0)
+		return true;
+	return isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
+}
+
+const char *paint_on(FILE *f, enum paint p)
+{
+	static const char *const codes[] = {
+		[PAINT_RED] = "\033[31m", [PAINT_GREEN] = "\033[32m", [PAINT_YELLOW] = "\033[33m",
+		[PAINT_DIM] = "\033[2m",  [PAINT_BOLD] = "\033[1m",
+	};
+
+	return has_colour(f) ? codes[p] : "";
+}
+
+const char *paint_off(FILE *f)
+{
+	return has_colour(f) ? "\033[0m" : "";
+}
+
+enum paint paint_of_verdict(const char *verdict)
+{
+	if (strcmp(verdict, "deny") == 0)
+		return PAINT_RED;
+	if (strcmp(verdict, "allow") == 0)
+		return PAINT_GREEN;
+	return strcmp(verdict, "ask") == 0 ? PAINT_YELLOW : PAINT_DIM;
+}
+
+char *text_visible(const char *s)
+{
+	size_t len = strlen(s);
+	char *buf = malloc(len * 4 + 1);
+	struct out o;
+
+	if (!buf)
+		return NULL;
+	o = out_of(buf, len * 4 + 1);
+	text_escaped(&o, s, len);
+	text_end(&o);
+	return buf;
+}
+
+void print_escaped(FILE *f, const char *s)
+{
+	_cleanup_free_ char *shown = text_visible(s);
+
+	fputs(shown ? shown : "?", f);
+}
+
+/* Backslashes stay: they are the ledger's own.  UTF-8 does not: bidi and zero-width marks can lie. */
+char *recorded_visible(const char *s)
+{
+	static const char hex[] = "0123456789abcdef";
+	char *out = malloc(strlen(s) * 4 + 1), *at = out;
+
+	for (; out && *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c >= 0x20 && c < 0x7f) {
+			*at++ = (char)c;
+			continue;
+		}
+		*at++ = '\\';
+		*at++ = 'x';
+		*at++ = hex[c >> 4];
+		*at++ = hex[c & 15];
+	}
+	if (out)
+		*at = '\0';
+	return out;
+}
+
+void print_recorded(FILE *f, const char *s)
+{
+	_cleanup_free_ char *shown = recorded_visible(s);
+
+	fputs(shown ? shown : "?", f);
+}
+
+char *text_unescape(const char *s)
+{
+	char *out = strdup(s);
+
+	if (out)
+		(void)record_unescape(out);
+	return out;
+}
+
+/* JSON_ENSURE_ASCII leaves DEL as it is. */
+static void print_ascii(const char *json)
+{
+	for (const char *del; (del = strchr(json, 0x7f)); json = del + 1)
+		printf("%.*s\\u007f", (int)(del - json), json);
+	puts(json);
+}
+
+void print_json(json_t *j)
+{
+	_cleanup_free_ char *text = j ? json_dumps(j, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+
+	if (text)
+		print_ascii(text);
+	json_decref(j);
+}
+
+static bool is_ascii(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < 0x20 || s[i] == 0x7f)
+			return false;
+	return true;
+}
+
+void print_json_line(const char *line, size_t len)
+{
+	_cleanup_json_ json_t *j = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	if (is_ascii(line, len)) {
+		fwrite(line, 1, len, stdout);
+		putchar('\n');
+		return;
+	}
+	j = json_loadb(line, len, 0, NULL);
+	text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER) : NULL;
+	if (text)
+		print_ascii(text);
+}
+
+json_t *json_text(const char *s)
+{
+	_cleanup_free_ char *escaped = NULL;
+	json_t *j;
+
+	if (!s)
+		return json_null();
+	j = json_string(s);
+	if (j)
+		return j;
+	escaped = record_escape(s, strlen(s));
+	return escaped ? json_string(escaped) : json_null();
+}
+
+const char *json_str(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "";
+}
+
+const char *severity_name(enum severity s)
+{
+	static const char *const names[] = {
+		[SEVERITY_ERROR] = "error",
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_NOTE] = "note",
+	};
+
+	return (size_t)s < NELEM(names) ? names[s] : "error";
+}
+
+static enum paint paint_of_severity(enum severity s)
+{
+	if (s == SEVERITY_ERROR)
+		return PAINT_RED;
+	return s == SEVERITY_WARNING ? PAINT_YELLOW : PAINT_DIM;
+}
+
+static void print_diag(FILE *f, const struct diag *d)
+{
+	print_escaped(f, d->file ? d->file : "?");
+	/* Line 0 is a finding about the file as a whole. */
+	if (d->line)
+		fprintf(f, ":%u:%u", d->line, d->col);
+	fprintf(f, ": %s%s%s: ", paint_on(f, paint_of_severity(d->severity)), severity_name(d->severity),
+		paint_off(f));
+	print_escaped(f, d->text ? d->text : "");
+	fprintf(f, " [%s]\n", d->code);
+	if (!d->hint)
+		return;
+	fputs("    try: ", f);
+	print_escaped(f, d->hint);
+	fputc('\n', f);
+}
+
+void print_diags(FILE *f, const struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		print_diag(f, &d->list[i]);
+}
+
+json_t *diags_to_json(const struct diags *d)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct diag *g = &d->list[i];
+
+		json_array_append_new(list,
+				      json_pack("{so, si, si, ss, ss, so, so}", "file", json_text(g->file),
+						"line", (int)g->line, "column", (int)g->col, "severity",
+						severity_name(g->severity), "code", g->code, "text",
+						json_text(g->text), "hint", json_text(g->hint)));
+	}
+	return list;
+}

@@ -1,0 +1,75 @@
+/*
+ * Programs that pale starts by itself, outside the fence: tmux, notify-send, journalctl.
+ *
+ * They are found on the operator's PATH, which may well name a directory that the agent writes (an activated
+ * virtual environment, node_modules/.bin): a file that is put there must never be what we run.  So a place
+ * counts only where the session's policy lets nobody write it, or where it is root's alone; the file that was
+ * found is run by its real path, which is looked up once, before the agent runs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/base/path.h"
+#include "policy/judge/eval.h"
+
+#include "foreign.h"
+#include "tools.h"
+
+static bool is_roots_alone(const char *path)
+{
+	struct stat st;
+
+	return geteuid() != 0 && dir_chain_is_roots(path) && lstat(path, &st) == 0 && st.st_uid == 0 &&
+	       (S_ISLNK(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)));
+}
+
+static bool is_denied(const struct image *img, const char *path)
+{
+	const struct request req = { .op = OP_WRITE, .access = ACCESS_WRITE, .path = path };
+
+	return eval(img, &req).verdict == VERDICT_DENY;
+}
+
+bool outside_is(const struct image *img, const char *path)
+{
+	return is_roots_alone(path) || (img && is_denied(img, path));
+}
+
+/* The directory as it is written and as it is, then the file in it: none may be the agent's. */
+static int find_in(const struct image *img, const char *dir, const char *name, char *ret)
+{
+	char lexical[PATH_MAX], real[PATH_MAX], found[PATH_MAX];
+	struct stat st;
+
+	if (dir[0] != '/' || path_has_dotdot(dir) || !realpath(dir, real) ||
+	    path_join(lexical, sizeof(lexical), dir, name) < 0 ||
+	    path_join(found, sizeof(found), real, name) < 0 || !realpath(found, real))
+		return -ENOENT;
+	if (stat(real, &st) < 0 || !S_ISREG(st.st_mode) || faccessat(AT_FDCWD, real, X_OK, AT_EACCESS) < 0)
+		return -ENOENT;
+	if (!outside_is(img, lexical) || !outside_is(img, found) || !outside_is(img, real))
+		return -EPERM;
+	strcpy(ret, real);
+	return 0;
+}
+
+int outside_find(const struct image *img, const char *name, char ret[PATH_MAX])
+{
+	const char *list = getenv("PATH");
+	_cleanup_free_ char *copy = strdup(list && *list ? list : "/usr/local/bin:/usr/bin:/bin");
+	char *rest = copy, *dir;
+	int result = -ENOENT;
+
+	while (copy && (dir = strsep(&rest, ":"))) {
+		int r = find_in(img, dir, name, ret);
+
+		if (r == 0)
+			return 0;
+		result = r == -EPERM ? r : result;
+	}
+	return result;
+}

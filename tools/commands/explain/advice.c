@@ -1,0 +1,182 @@
+/*
+ * What to write to change a decision.  A suggestion is tried before it is made: it joins the
+ * bundle as a user's file, the same compiler and evaluator judge again, and only lines that give
+ * the other verdict are shown.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "policy/base/path.h"
+#include "policy/command/argv.h"
+
+#include "tools/base/tools.h"
+#include "tools/question/question.h"
+
+/* Why no rule can change it, by reason; NULL: a rule may. */
+static const char *reason_advice(enum reason r)
+{
+	static const char *const texts[REASON_COUNT] = {
+		[REASON_READONLY] = "[session] mode = workspace-write",
+		[REASON_CHILDREN] = "[session] mode = workspace-write, or [commands] read_only = rules",
+		[REASON_ABSOLUTE] = "name it relative to the workspace, or [files] paths = any",
+		[REASON_TRAVERSAL] = "name it without `..`, or [files] paths = any",
+		[REASON_OFFLINE] = "[network] mode = strict, merge or replace",
+		[REASON_URL] = "[network] mode = strict, merge or replace",
+		[REASON_NEVER] = "[session] approvals = ask, without --no-prompt",
+		[REASON_SELF] = "nothing: pale's own files and sockets are closed to every session",
+		[REASON_ANCESTOR] = "no rule: what lies below it is protected, and would move with it",
+		[REASON_REBIND] = ("a rule with that address beside the name's, if it is meant: [network] "
+				   "allow = ADDRESS:PORT"),
+		[REASON_DNS] = "the names that are asked for: [network] allow = HOST, deny = HOST",
+		[REASON_EXFIL] = "the name in full: [network] allow = NAME",
+		[REASON_ASTRAY] = "say it as an address of IPv4",
+		[REASON_FLOOD] = "no rule: fewer look-ups at a time",
+		[REASON_TOO_LONG] = "no rule: what is over the limit is never judged",
+		[REASON_MALFORMED] = "no rule: the request is not understood",
+		[REASON_VARIABLE] = "the variable as it was at the start, or a value for all: [environment] "
+				    "set = NAME=VALUE",
+		[REASON_DANGER] = "leave mode danger",
+	};
+
+	return (unsigned)r < REASON_COUNT ? texts[r] : NULL;
+}
+
+static const char *hard_advice(enum rule_kind kind)
+{
+	if (kind == RULE_FILE_SENSITIVE)
+		return "no rule: it is a hard rule; only the launch flag --allow-sensitive-roots lifts it";
+	if (kind == RULE_CMD_DENYLIST)
+		return "no rule: it is a hard rule; only the launch flag --allow-denylisted-commands lifts "
+		       "it";
+	if (kind == RULE_FILE_SELF || kind == RULE_FILE_HIDDEN || kind == RULE_FILE_PLACE)
+		return reason_advice(REASON_SELF);
+	return NULL;
+}
+
+/* Sections and keys that give and take, by operation. */
+static const char *section_of(enum op op)
+{
+	if (op == OP_EXEC)
+		return "commands";
+	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
+}
+
+static const char *allow_key(const struct request *req)
+{
+	if (req->op == OP_UNIX)
+		return "unix";
+	if (req->is_datagram)
+		return "udp";
+	if (req->op == OP_BIND)
+		return "bind";
+	if (strcmp(section_of(req->op), "files") != 0)
+		return "allow";
+	return req->access == ACCESS_READ ? "read" : "write";
+}
+
+/* The rule text that names exactly this target. */
+static char *rule_text(const struct question *q)
+{
+	const char *target = q->target;
+	char *text = NULL;
+	size_t len;
+
+	if (q->req.is_datagram)
+		return strdup(target + strlen("udp "));
+	if (q->req.op == OP_BIND)
+		return asprintf(&text, "%u", q->req.port) < 0 ? NULL : text;
+	if (q->req.op != OP_EXEC)
+		return strdup(target);
+	/* The program by its name, so that the line holds wherever it is installed. */
+	len = strlen(path_basename(q->req.argv[0])) + strlen(target) + 1;
+	text = malloc(len);
+	if (text)
+		snprintf(text, len, "%s%s", path_basename(q->req.argv[0]),
+			 strchr(target, ' ') ? strchr(target, ' ') : "");
+	return text;
+}
+
+/* Judges again with these lines added to the user's policy. */
+static enum verdict try_lines(const struct loaded *l, const struct question *q, const char *lines)
+{
+	_cleanup_free_ char *bytes = NULL;
+	struct loaded again = { 0 };
+	struct bundle b;
+	struct diags d;
+	enum verdict v = VERDICT_DENY;
+	size_t len;
+	int r;
+
+	/* A copy by its own encoding: the bundle is a value. */
+	if (bundle_encode(&l->bundle, &bytes, &len) < 0)
+		return VERDICT_DENY;
+	bundle_init(&b);
+	diags_init(&d);
+	r = bundle_decode(bytes, len, &b);
+	if (r == 0)
+		r = bundle_add_source(&b, SOURCE_USER, "suggestion", lines, strlen(lines));
+	if (r == 0)
+		r = loaded_from_bundle(&again, &b, &d);
+	if (r == 0)
+		v = eval(&again.image, &q->req).verdict;
+	loaded_done(&again);
+	bundle_done(&b);
+	diags_done(&d);
+	return v;
+}
+
+static char *suggest(const struct loaded *l, const struct question *q, const char *key, enum verdict wanted)
+{
+	_cleanup_free_ char *text = rule_text(q);
+	_cleanup_free_ char *lines = NULL;
+
+	if (!text || strpbrk(text, "\n\r"))
+		return NULL;
+	if (asprintf(&lines, "[%s]\n%s = %s\n", section_of(q->req.op), key, text) < 0) {
+		lines = NULL;
+		return NULL;
+	}
+	return try_lines(l, q, lines) == wanted ? TAKE_PTR(lines) : NULL;
+}
+
+/* A rule stands in the way that no line of the user's can beat. */
+static char *blame(const struct loaded *l, const struct decision *d)
+{
+	const struct image_rule *rule = image_rule(&l->image, d->rule);
+	const char *file = rule ? image_str(&l->image, rule->file) : "";
+	char *text = NULL;
+	int n;
+
+	if (!rule || !rule->line)
+		return strdup("no single line does it; see: pale policy show");
+	if (rule->layer == LAYER_FLOOR)
+		n = asprintf(&text,
+			     "%s:%u belongs to the floor: whoever administers this machine may change it",
+			     file, rule->line);
+	else if (rule->rank == RANK_PRESET)
+		n = asprintf(&text, "it belongs to %s (line %u): choose another with `preset =`", file,
+			     rule->line);
+	else
+		n = asprintf(&text, "remove or change %s:%u", file, rule->line);
+	return n < 0 ? NULL : text;
+}
+
+char *advice(const struct loaded *l, const struct question *q, const struct decision *d)
+{
+	const struct image_rule *rule = image_rule(&l->image, d->rule);
+	const char *fixed = reason_advice(d->reason);
+	char *lines;
+
+	if (d->verdict == VERDICT_ALLOW) {
+		lines = suggest(l, q, "deny", VERDICT_DENY);
+		return lines ? lines : blame(l, d);
+	}
+	if (rule && rule->hard && hard_advice((enum rule_kind)rule->kind))
+		fixed = hard_advice((enum rule_kind)rule->kind);
+	if (fixed)
+		return strdup(fixed);
+	if (rule && rule->kind == RULE_BRANCH)
+		return blame(l, d);
+	lines = suggest(l, q, allow_key(&q->req), VERDICT_ALLOW);
+	return lines ? lines : blame(l, d);
+}

@@ -1,0 +1,336 @@
+/*
+ * What the agent finds in its environment: what the judge lets through of the launcher's, what rules and
+ * options set, and before all of that what the session needs.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "policy/wire/wire.h"
+
+#include "tools/base/tools.h"
+
+extern char **environ;
+
+#define ENV_RESOLVER "RES_OPTIONS"
+
+/* --- the list ---------------------------------------------------------------------------------------- */
+
+void environment_init(struct environment *env)
+{
+	memset(env, 0, sizeof(*env));
+}
+
+static void entry_done(struct environment_entry *e)
+{
+	/* It may be a secret; what is freed is soon somebody else's. */
+	if (e->value)
+		explicit_bzero(e->value, strlen(e->value));
+	free(e->name);
+	free(e->value);
+	free(e->where);
+}
+
+void environment_done(struct environment *env)
+{
+	for (size_t i = 0; i < env->n; i++)
+		entry_done(&env->list[i]);
+	free(env->list);
+	environment_init(env);
+}
+
+static struct environment_entry *find(const struct environment *env, const char *name)
+{
+	for (size_t i = 0; i < env->n; i++)
+		if (strcmp(env->list[i].name, name) == 0)
+			return &env->list[i];
+	return NULL;
+}
+
+const struct environment_entry *environment_find(const struct environment *env, const char *name)
+{
+	return find(env, name);
+}
+
+const char *environment_get(const struct environment *env, const char *name)
+{
+	const struct environment_entry *e = find(env, name);
+
+	return e && e->given ? e->value : NULL;
+}
+
+/* Room for one more, empty and counted; NULL for no memory. */
+static struct environment_entry *grow(struct environment *env)
+{
+	struct environment_entry *e = LIST_NEW(env->list, env->n);
+
+	env->n += e != NULL;
+	return e;
+}
+
+int environment_put(struct environment *env, const char *name, const char *value,
+		    const struct environ_verdict *verdict, const char *where)
+{
+	struct environment_entry *e = find(env, name);
+	struct environment_entry made = { .name = strdup(name),
+					  .value = strdup(value),
+					  .given = verdict->given,
+					  .why = verdict->why,
+					  .where = where ? strdup(where) : NULL };
+
+	if (!made.name || !made.value || (where && !made.where)) {
+		entry_done(&made);
+		return -ENOMEM;
+	}
+	if (e)
+		entry_done(e);
+	else
+		e = grow(env);
+	if (!e) {
+		entry_done(&made);
+		return -ENOMEM;
+	}
+	*e = made;
+	return 0;
+}
+
+int environment_set(struct environment *env, const char *name, const char *value, const char *where)
+{
+	const struct environ_verdict set = { .given = true, .why = WHY_SET };
+
+	return environment_put(env, name, value, &set, where);
+}
+
+/* --- what the operator says by -e ---------------------------------------------------------------------- */
+
+const char *environment_word_wrong(const char *word)
+{
+	_cleanup_free_ char *name = strndup(word, strcspn(word, "="));
+
+	if (!name)
+		return "cannot be held: out of memory";
+	if (strchr(word, '=') ? !environ_is_name(name) : !environ_is_pattern(name))
+		return "is no name of a variable: write NAME, NAME=VALUE or a pattern as in CARGO_*";
+	if (environ_is_name(name) && environ_is_never(name))
+		return "is pale's to set: no run may give it";
+	return NULL;
+}
+
+enum environ_asked environment_asked(const struct options *o, const char *name)
+{
+	enum environ_asked asked = ASKED_NOT;
+
+	for (size_t i = 0; i < o->env.n; i++) {
+		const char *word = o->env.v[i];
+
+		if (strchr(word, '=') || !environ_matches(word, name))
+			continue;
+		if (environ_is_literal(word))
+			return ASKED_BY_NAME;
+		asked = ASKED_BY_PATTERN;
+	}
+	return asked;
+}
+
+static int check_words(const struct environment_source *s)
+{
+	for (size_t i = 0; i < s->o->env.n; i++) {
+		const char *why = environment_word_wrong(s->o->env.v[i]);
+
+		if (why && diag_add(s->d, SEVERITY_ERROR, "bad-value", "--env", 0, 0, NULL, "`%.*s` %s",
+				    (int)strcspn(s->o->env.v[i], "="), s->o->env.v[i], why) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- gathering ----------------------------------------------------------------------------------------- */
+
+static int put_judged(struct environment *env, const struct environ_question *q,
+		      const struct environ_verdict *v)
+{
+	_cleanup_free_ char *where = NULL;
+
+	if (v->rule && asprintf(&where, "%s:%u", v->rule->file, v->rule->line) < 0)
+		return -ENOMEM;
+	return environment_put(env, q->name, q->value, v, where);
+}
+
+/* Of two with one name getenv() finds the first, and so does the agent. */
+static int from_launcher(struct environment *env, const struct environment_source *s)
+{
+	int r = 0;
+
+	for (char **e = environ; r == 0 && *e; e++) {
+		size_t n = strcspn(*e, "=");
+		_cleanup_free_ char *name = strndup(*e, n);
+		struct environ_question q = { .name = name,
+					      .value = (*e)[n] ? *e + n + 1 : "",
+					      .around = session_around() != NULL };
+		struct environ_verdict v;
+
+		if (!name)
+			return -ENOMEM;
+		if (n == 0 || find(env, name))
+			continue;
+		q.asked = environment_asked(s->o, name);
+		v = environ_judge(s->p, &q);
+		r = put_judged(env, &q, &v);
+	}
+	return r;
+}
+
+static int from_rules(struct environment *env, const struct environment_source *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->p->n_environ; i++) {
+		const struct environ_rule *rule = &s->p->environ[i];
+		const struct environ_verdict v = { .given = true, .why = WHY_SET, .rule = rule };
+		const struct environ_question q = { .name = rule->pattern, .value = rule->value };
+
+		if (rule->kind == ENVIRON_SET)
+			r = put_judged(env, &q, &v);
+	}
+	return r;
+}
+
+static int from_options(struct environment *env, const struct environment_source *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->o->env.n; i++) {
+		const char *word = s->o->env.v[i], *equals = strchr(word, '=');
+		_cleanup_free_ char *name = strndup(word, strcspn(word, "="));
+
+		if (!name)
+			return -ENOMEM;
+		if (equals)
+			r = environment_set(env, name, equals + 1, "-e");
+	}
+	return r;
+}
+
+/* A name that is denied is so however it came. */
+static void take_denied(struct environment *env, const struct policy *p)
+{
+	for (size_t i = 0; i < env->n; i++) {
+		struct environment_entry *e = &env->list[i];
+		const struct environ_question q = { .name = e->name,
+						    .value = e->value,
+						    .asked = ASKED_BY_NAME };
+		struct environ_verdict v = environ_judge(p, &q);
+
+		if (!e->given || v.why != WHY_DENIED)
+			continue;
+		e->given = false;
+		e->why = WHY_DENIED;
+		free(e->where);
+		e->where = NULL;
+		if (asprintf(&e->where, "%s:%u", v.rule->file, v.rule->line) < 0)
+			e->where = NULL;
+	}
+}
+
+int environment_gather(struct environment *env, const struct environment_source *s)
+{
+	static int (*const steps[])(struct environment *, const struct environment_source *) = {
+		from_launcher, environment_from_files, from_rules, from_options
+	};
+	size_t errors = s->d->n_errors;
+	int r = check_words(s);
+
+	environment_init(env);
+	for (size_t i = 0; r == 0 && i < NELEM(steps); i++)
+		r = steps[i](env, s);
+	take_denied(env, s->p);
+	return r < 0 ? r : s->d->n_errors > errors ? -EBADMSG : 0;
+}
+
+/* --- the vector ---------------------------------------------------------------------------------------- */
+
+/* The entries that are ours, before those of the list. */
+#define OURS_MAX 8
+
+struct vector {
+	char **v;
+	size_t n;
+	bool failed;
+};
+
+static void add(struct vector *e, char *entry)
+{
+	if (entry)
+		e->v[e->n++] = entry;
+	else
+		e->failed = true;
+}
+
+static void add_pair(struct vector *e, const char *name, const char *value)
+{
+	char *entry;
+
+	add(e, asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry);
+}
+
+/*
+ * For the answer of a datagram glibc waits five seconds, for that of a stream as long as it takes: a human
+ * may have to be asked whether the name may be looked up.
+ */
+static void add_resolver(struct vector *e, const char *old)
+{
+	char *entry;
+
+	add(e,
+	    asprintf(&entry, ENV_RESOLVER "=%s%suse-vc", old ? old : "", old ? " " : "") < 0 ? NULL : entry);
+}
+
+char **agent_environment(const struct environment *env, const char *preload, const char *session_dir,
+			 const char *image, enum level level)
+{
+	struct vector e = { .v = calloc(env->n + OURS_MAX, sizeof(*e.v)) };
+
+	if (!e.v)
+		return NULL;
+	add_pair(&e, ENV_PRELOAD, preload);
+	add_pair(&e, ENV_SESSION_DIR, session_dir);
+	if (image)
+		add(&e, strdup(image));
+	/* The filter that man-db puts on its pipelines answers ENOSYS to what the hooks ask of the kernel. */
+	if (!environment_get(env, "MAN_DISABLE_SECCOMP"))
+		add_pair(&e, "MAN_DISABLE_SECCOMP", "1");
+	if (level >= LEVEL_FULL)
+		add_resolver(&e, environment_get(env, ENV_RESOLVER));
+	for (size_t i = 0; i < env->n; i++) {
+		const struct environment_entry *entry = &env->list[i];
+
+		if (entry->given && (level < LEVEL_FULL || strcmp(entry->name, ENV_RESOLVER) != 0))
+			add_pair(&e, entry->name, entry->value);
+	}
+	if (!e.failed)
+		return e.v;
+	environment_free(e.v);
+	return NULL;
+}
+
+void environment_free(char **envp)
+{
+	for (size_t i = 0; envp && envp[i]; i++) {
+		explicit_bzero(envp[i], strlen(envp[i]));
+		free(envp[i]);
+	}
+	free(envp);
+}
+
+void environment_tell_too_big(const struct environment *env, const char *path, char *const *argv)
+{
+	size_t words = 0, variables = 0;
+
+	for (; *argv; argv++)
+		words += strlen(*argv) + 1;
+	for (size_t i = 0; i < env->n; i++)
+		if (env->list[i].given)
+			variables += strlen(env->list[i].name) + strlen(env->list[i].value) + 2;
+	talk("cannot run %s: its arguments (%zu KiB) and its environment (%zu KiB) are more than the kernel "
+	     "passes on; see which variables are that large: pale env",
+	     path, words >> 10, variables >> 10);
+}

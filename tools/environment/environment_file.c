@@ -1,0 +1,168 @@
+/*
+ * Values out of the launcher's .env files, for the names that rules or -e name and no others.
+ *
+ * What the environment has goes before what a file says, as the readers of such files have it; but a name
+ * that a file leaves empty is withheld whatever the environment has: that is how an owner takes it from the
+ * agent.  A file that an agent could have written may only do the latter.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "policy/base/op.h"
+#include "policy/parse/envfile.h"
+
+#include "tools/base/tools.h"
+
+/* The kernel takes no longer string (MAX_ARG_STRLEN), its `=` and NUL included. */
+#define ENTRY_MAX ((size_t)128 * 1024)
+
+struct reading {
+	struct environment *env;
+	const struct environment_source *s;
+	const char *path;
+	bool trusted;
+	struct diags *d;
+};
+
+static int put(const struct reading *r, const struct env_pair *pair, const struct environ_verdict *v)
+{
+	_cleanup_free_ char *where = NULL;
+
+	if (asprintf(&where, "%s:%u", r->path, pair->line) < 0)
+		return -ENOMEM;
+	return environment_put(r->env, pair->key, pair->value, v, where);
+}
+
+static int finding(const struct reading *r, const struct env_pair *pair, enum severity severity,
+		   const char *hint, const char *why)
+{
+	return diag_add(r->d, severity, "env-value", r->path, pair->line, pair->key_col, hint, "`%s` %s",
+			pair->key, why);
+}
+
+/* What this very file said further up: of two lines the last one counts, as to all who read such files. */
+static bool is_said_above(const struct reading *r, const struct environment_entry *there)
+{
+	size_t n = strlen(r->path);
+
+	return there->given && there->where && strncmp(there->where, r->path, n) == 0 &&
+	       there->where[n] == ':';
+}
+
+static int take(struct reading *r, const struct env_pair *pair, const struct environ_verdict *v)
+{
+	const struct environ_verdict closed = { .why = WHY_CLOSED };
+	const struct environment_entry *there = environment_find(r->env, pair->key);
+
+	if (pair->value[0] == '\0')
+		return put(r, pair, &closed);
+	if (there && (there->given || there->why == WHY_CLOSED) && !is_said_above(r, there))
+		return 0;
+	if (!r->trusted)
+		return finding(r, pair, SEVERITY_WARNING,
+			       "set it in your environment, or in the .env beside a workspace/ where no "
+			       "agent worked",
+			       "is not taken: an agent could have written this file");
+	if (strlen(pair->key) + strlen(pair->value) + 2 > ENTRY_MAX)
+		return finding(r, pair, SEVERITY_ERROR, NULL, "is too long to be passed on: 128 KiB");
+	return put(r, pair, v);
+}
+
+static int on_pair(void *ctx, const struct env_pair *pair)
+{
+	struct reading *r = ctx;
+	/* A value of its own, so that an empty one is judged by its name alone. */
+	const struct environ_question q = { .name = pair->key,
+					    .value = pair->value[0] ? pair->value : "-",
+					    .asked = environment_asked(r->s->o, pair->key) };
+	const struct environ_verdict v = environ_judge(r->s->p, &q);
+
+	/* The standard names come from the environment alone. */
+	if (!v.given || (v.why != WHY_RULE && v.why != WHY_ASKED))
+		return 0;
+	return take(r, pair, &v);
+}
+
+/* Whether the text can matter: it holds one of the names, or there are patterns. */
+static bool mentions(const struct environment_source *s, const char *text, size_t len)
+{
+	for (size_t i = 0; i < s->p->n_environ; i++) {
+		const struct environ_rule *rule = &s->p->environ[i];
+
+		if (rule->kind == ENVIRON_PASS && (!environ_is_literal(rule->pattern) ||
+						   memmem(text, len, rule->pattern, strlen(rule->pattern))))
+			return true;
+	}
+	for (size_t i = 0; i < s->o->env.n; i++) {
+		const char *word = s->o->env.v[i];
+
+		if (!environ_is_literal(word) || memmem(text, len, word, strlen(word)))
+			return true;
+	}
+	return false;
+}
+
+/* A file that may only tighten cannot keep its owner from starting: what is wrong in it is a warning. */
+static int warn(const struct reading *r, const struct diags *wrong)
+{
+	const struct diag *first = wrong->n ? &wrong->list[0] : NULL;
+
+	if (!first)
+		return 0;
+	return diag_add(r->s->d, SEVERITY_WARNING, first->code, first->file, first->line, first->col,
+			first->hint, "%s", first->text);
+}
+
+static int read_untrusted(const struct reading *r, const char *text, size_t len)
+{
+	struct reading apart = *r;
+	struct diags wrong;
+	int e;
+
+	diags_init(&wrong);
+	apart.d = &wrong;
+	e = env_read(r->path, text, len, on_pair, &apart, &wrong);
+	if (e == 0 || e == -EBADMSG)
+		e = warn(r, &wrong);
+	diags_done(&wrong);
+	return e;
+}
+
+static int read_trusted(struct reading *r, const char *text, size_t len, const struct stat *st)
+{
+	int e;
+
+	r->d = r->s->d;
+	/* With the checks of a file that is believed. */
+	e = policy_file_check(r->path, st, r->d);
+	return e == 0 ? env_read(r->path, text, len, on_pair, r, r->d) : e;
+}
+
+/* Read once: what is trusted is what is taken. */
+static int on_file(void *ctx, const char *path)
+{
+	struct reading *r = ctx;
+	const struct environment_source *s = r->s;
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	size_t len;
+	int e = 0;
+
+	if (file_read_as(path, LIMIT_POLICY, &text, &len, &st) < 0)
+		return 0;
+	if (mentions(s, text, len)) {
+		r->path = path;
+		r->trusted = dotenv_is_trusted(s->b, s->dirs, path, text, len);
+		e = r->trusted ? read_trusted(r, text, len, &st) : read_untrusted(r, text, len);
+	}
+	explicit_bzero(text, len);
+	return e == -EPERM || e == -EBADMSG ? 0 : e;
+}
+
+int environment_from_files(struct environment *env, const struct environment_source *s)
+{
+	struct reading r = { .env = env, .s = s };
+
+	/* Inside a session the environment is what the session gave. */
+	return session_around() ? 0 : dotenv_each(s->b, on_file, &r);
+}

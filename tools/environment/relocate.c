@@ -1,0 +1,339 @@
+/*
+ * [session] state: the agent's data, configuration, cache, state and scratch in the workspace, so that it
+ * neither reads nor changes what the operator's own programs keep in his home; but for what [session] share
+ * names, to which a link leads, judged as the place that it leads to.
+ *
+ * Earlier sessions wrote in there.  So every step is taken from a held directory, through no link, and what
+ * is neither a directory nor ours ends the start: nothing is repaired, replaced or followed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "policy/base/path.h"
+#include "policy/rules/state.h"
+
+#include "relocate.h"
+#include "tools/base/tools.h"
+
+/* A socket's path has 108 bytes, and programs add their own names to TMPDIR. */
+#define TMPDIR_MAX 80
+
+static int refuse(const char *path, int error)
+{
+	bool stands = error == -ELOOP || error == -ENOTDIR || error == -EXDEV || error == -EPERM;
+
+	if (stands)
+		talk("%s is no directory of yours alone (a link, a file, somebody else's): remove it, or use "
+		     "--keep-home",
+		     path);
+	else
+		talk("%s cannot be made for the agent's state: %s; --keep-home goes without", path,
+		     strerror(-error));
+	return error;
+}
+
+/* The directory called name below dir, made where it is missing: its descriptor, or -errno. */
+static int step(int dir, const char *name, const char *shown)
+{
+	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	return dir_open_own(dir, name, shown);
+}
+
+static int close_to_others(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return (st.st_mode & 077) == 0 || fchmod(fd, st.st_mode & 0700) == 0 ? 0 : -errno;
+}
+
+/* A file that is there is left as it is, whatever it is. */
+static int write_new(int dir, const char *name, const char *text)
+{
+	_cleanup_close_ int fd =
+		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ssize_t len = (ssize_t)strlen(text), n;
+	int error;
+
+	if (fd < 0)
+		return errno == EEXIST ? 0 : -errno;
+	n = write(fd, text, (size_t)len);
+	if (n == len)
+		return 0;
+	error = n < 0 ? -errno : -ENOSPC;
+	/* Half of it would be left as it is by each later start. */
+	(void)unlinkat(dir, name, 0);
+	return error;
+}
+
+/* Only what is made here: a project may keep other files of its own beside it in git. */
+static int ignore_in_git(int dir)
+{
+	char text[128] = "/.gitignore\n";
+
+	for (size_t i = 0; i < STATE_PLACES; i++) {
+		size_t n = strlen(text);
+
+		snprintf(text + n, sizeof(text) - n, "/%s/\n", state_places[i].name);
+	}
+	return write_new(dir, ".gitignore", text);
+}
+
+/* --- what of the operator's own is seen there ------------------------------------------------------------
+ */
+
+/* Where the operator has it: the place's variable, or its usual name below his home. */
+static int own_path(const struct state_place *pl, const char *home, const char *rest, char path[PATH_MAX])
+{
+	const char *own = getenv(pl->variable);
+	int n = own && own[0] == '/' ? snprintf(path, PATH_MAX, "%s/%s", own, rest)
+				     : snprintf(path, PATH_MAX, "%s/%s/%s", home, pl->usual, rest);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/*
+ * Leads from rest below dir to target, where nothing stands yet.  What an earlier session put in the way of
+ * that stays as it is: it hides nothing from anybody but the agent.
+ */
+static int link_to(int dir, const char *rest, const char *target)
+{
+	_cleanup_free_ char *way = strdup(rest);
+	_cleanup_close_ int held = -1;
+	char *name = way, *slash;
+
+	if (!way)
+		return -ENOMEM;
+	for (; (slash = strchr(name, '/')); name = slash + 1) {
+		int next;
+
+		*slash = '\0';
+		next = step(held >= 0 ? held : dir, name, rest);
+		if (held >= 0)
+			(void)close(held);
+		held = next;
+		if (next < 0)
+			return next == -ENOSPC || next == -EDQUOT ? next : 0;
+	}
+	if (symlinkat(target, held >= 0 ? held : dir, name) < 0 && (errno == ENOSPC || errno == EDQUOT))
+		return -errno;
+	return 0;
+}
+
+static int share_all(int dir, const struct relocation *rel, const struct state_place *pl, const char *home)
+{
+	char target[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < rel->n_shares; i++) {
+		const char *rest = rel->shares[i] + strlen(pl->name) + 1;
+
+		if (state_place_of(rel->shares[i]) != pl)
+			continue;
+		if (own_path(pl, home, rest, target) == 0 && access(target, F_OK) == 0)
+			r = link_to(dir, rest, target);
+	}
+	return r;
+}
+
+/*
+ * git obeys what is there, and no session writes it.  So it is the link that share_all() makes, or another
+ * session's work, of one in a directory above.
+ */
+static int check_git(int dir, const char *path, const struct relocation *rel, const struct state_place *pl,
+		     const char *home)
+{
+	char target[PATH_MAX], link[PATH_MAX] = "";
+	ssize_t n = readlinkat(dir, "git", link, sizeof(link) - 1);
+
+	if ((n < 0 && errno == ENOENT) ||
+	    (own_path(pl, home, "git", target) == 0 && strcmp(link, target) == 0))
+		return 0;
+	for (size_t i = 0; i < rel->n_shares; i++)
+		if (strncmp(rel->shares[i], "config/git/", 11) == 0)
+			return 0;
+	talk("%s/git is no link to your own configuration of git: a session may have made it, and git would "
+	     "obey it; remove it, or use --keep-home",
+	     path);
+	return -EEXIST;
+}
+
+/* --- the places ------------------------------------------------------------------------------------------
+ */
+
+static int make_place(int dir, const char *path, const struct state_place *pl, const struct relocation *rel,
+		      const char *home)
+{
+	char shown[2 * PATH_MAX];
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	snprintf(shown, sizeof(shown), "%s/%s", path, pl->name);
+	fd = step(dir, pl->name, shown);
+	r = fd < 0 ? fd : close_to_others(fd);
+	if (r == 0)
+		r = share_all(fd, rel, pl, home);
+	if (r < 0)
+		return refuse(shown, r);
+	return strcmp(pl->name, "config") == 0 ? check_git(fd, shown, rel, pl, home) : 0;
+}
+
+/* WORKSPACE/STATE, component by component: its descriptor, or -errno after telling. */
+static int walk(const char *workspace, const char *state, char path[PATH_MAX])
+{
+	int fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t len = strlen(workspace);
+
+	if (fd < 0)
+		return refuse(workspace, -errno);
+	memcpy(path, workspace, len + 1);
+	while (*state) {
+		size_t n = strcspn(state, "/");
+		_cleanup_free_ char *name = strndup(state, n);
+		_cleanup_close_ int parent = fd;
+
+		if (!name || len + n + 2 > PATH_MAX)
+			return name ? -ENAMETOOLONG : -ENOMEM;
+		len += (size_t)snprintf(path + len, PATH_MAX - len, "/%s", name);
+		fd = step(parent, name, path);
+		if (fd < 0)
+			return refuse(path, fd);
+		state += n + strspn(state + n, "/");
+	}
+	return fd;
+}
+
+static int make_all(const struct relocation *rel, const struct bundle *b)
+{
+	char path[PATH_MAX];
+	_cleanup_close_ int dir = walk(b->workspace, rel->state, path);
+	int r = dir < 0 ? dir : ignore_in_git(dir);
+
+	if (dir >= 0 && r < 0)
+		refuse(path, r);
+	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++)
+		r = make_place(dir, path, &state_places[i], rel, b->home);
+	return r;
+}
+
+int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env)
+{
+	char path[PATH_MAX], place[PATH_MAX];
+	int r = rel->state ? path_join(path, sizeof(path), b->workspace, rel->state) : 0;
+
+	/* Inside a session everybody stays where he is. */
+	if (r == 0 && !session_around() && !path_is_under(b->cwd, b->workspace))
+		r = environment_set(env, "PWD", b->workspace, "[session] workspace");
+	if (!rel->state)
+		return r;
+	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
+		r = path_join(place, sizeof(place), path, state_places[i].name);
+		/* Sockets in too long a directory could not be named: then scratch stays where it was. */
+		if (r == 0 && (state_places[i].usual || strlen(place) <= TMPDIR_MAX))
+			r = environment_set(env, state_places[i].variable, place, RELOCATED);
+	}
+	/* What makes its repositories in scratch shall not find the workspace's around them. */
+	if (r == 0 && !environment_get(env, "GIT_CEILING_DIRECTORIES"))
+		r = environment_set(env, "GIT_CEILING_DIRECTORIES", path, RELOCATED);
+	return r;
+}
+
+int relocation_keep_git(const struct relocation *rel, struct bundle *b, const struct environment *env)
+{
+	const char *home = rel->state ? NULL : environment_get(env, "XDG_CONFIG_HOME");
+	char real[PATH_MAX], path[PATH_MAX];
+
+	if (!home || home[0] != '/' ||
+	    path_join(path, sizeof(path), realpath(home, real) ? real : home, "git") < 0)
+		return 0;
+	return bundle_add_git_keep(b, path);
+}
+
+/* --- where the agent starts ---------------------------------------------------------------------------- */
+
+void relocation_enter(const struct relocation *rel, const struct bundle *b)
+{
+	if (rel->moved && chdir(b->workspace) < 0)
+		talk("%s: %s", b->workspace, strerror(errno));
+}
+
+void relocation_leave(const struct relocation *rel, const struct bundle *b)
+{
+	if (rel->moved && chdir(b->cwd) < 0)
+		talk("%s: %s", b->cwd, strerror(errno));
+}
+
+/* The program was found from where its owner stands. */
+static int move_in(struct relocation *rel, const struct bundle *b, char found[PATH_MAX])
+{
+	char whole[PATH_MAX];
+
+	if (path_is_under(b->cwd, b->workspace))
+		return 0;
+	if (path_normalise(b->cwd, found, whole, sizeof(whole)) < 0)
+		return -ENAMETOOLONG;
+	if (chdir(b->workspace) < 0) {
+		talk("%s: %s", b->workspace, strerror(errno));
+		return -errno;
+	}
+	rel->moved = true;
+	strcpy(found, whole);
+	return 0;
+}
+
+/* The policy would have it moved. */
+static bool would_move(const struct bundle *b, const struct policy *p)
+{
+	struct bundle writable = *b;
+
+	writable.relocated = true;
+	return policy_state(&writable, p) != NULL;
+}
+
+int relocation_plan(struct relocation *rel, const struct options *o, const struct bundle *b, struct policy *p)
+{
+	const char *state = policy_state(b, p);
+
+	/* Inside a session it is moved already. */
+	if (session_around())
+		return 0;
+	if (!state) {
+		if (!o->keep_home && would_move(b, p))
+			talk("note: %s cannot be written: the agent's state stays in your home",
+			     b->workspace);
+		return 0;
+	}
+	rel->state = strdup(state);
+	if (!rel->state)
+		return -ENOMEM;
+	if (p->shares_none)
+		return 0;
+	rel->shares = p->shares;
+	rel->n_shares = p->n_shares;
+	p->shares = NULL;
+	p->n_shares = 0;
+	return 0;
+}
+
+int relocation_make(struct relocation *rel, const struct bundle *b, struct environment *env,
+		    char found[PATH_MAX])
+{
+	int r = rel->state ? make_all(rel, b) : 0;
+
+	if (r == 0)
+		r = relocation_tell(rel, b, env);
+	return r < 0 ? r : move_in(rel, b, found);
+}
+
+void relocation_done(struct relocation *rel)
+{
+	for (size_t i = 0; i < rel->n_shares; i++)
+		free(rel->shares[i]);
+	free(rel->shares);
+	free(rel->state);
+	memset(rel, 0, sizeof(*rel));
+}

@@ -1,0 +1,407 @@
+/*
+ * Gathers the bundle: every policy file with its layer, the directories, what is pale's own, and
+ * the launch flags.  It reads and looks up, it decides nothing: that is policy/'s work.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "policy/base/path.h"
+#include "policy/wire/wire.h"
+
+#include "pins.h"
+#include "tools/base/tools.h"
+
+#define FLOOR_DIR PLACE_CONFIG
+
+struct gather {
+	const struct options *o;
+	struct bundle *b;
+	struct diags *d;
+	struct dirs dirs;
+	struct reals reals;
+	bool starts; /* a session, that is, and not only an answer */
+};
+
+static int set(char **field, const char *value)
+{
+	if (!value)
+		return 0;
+	*field = strdup(value);
+	return *field ? 0 : -ENOMEM;
+}
+
+static int list_add(char ***list, size_t *n, const char *path)
+{
+	char **grown = realloc(*list, (*n + 1) * sizeof(**list));
+
+	if (!grown)
+		return -ENOMEM;
+	*list = grown;
+	grown[*n] = strdup(path);
+	if (!grown[*n])
+		return -ENOMEM;
+	(*n)++;
+	return 0;
+}
+
+/* Both spellings: as it is named and as it really lies. */
+static int list_add_both(struct gather *g, char ***list, size_t *n, const char *path)
+{
+	char real[PATH_MAX];
+	int r = list_add(list, n, path);
+
+	if (r < 0 || reals_find(&g->reals, path, real, sizeof(real)) < 0 || strcmp(real, path) == 0)
+		return r;
+	return list_add(list, n, real);
+}
+
+static int protect(struct gather *g, const char *path)
+{
+	return list_add_both(g, &g->b->self_write, &g->b->n_self_write, path);
+}
+
+static int hide(struct gather *g, const char *path)
+{
+	return list_add_both(g, &g->b->self_hide, &g->b->n_self_hide, path);
+}
+
+static int add_source(struct gather *g, enum source_layer layer, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = policy_file_read(path, &text, &len, g->d);
+
+	if (r < 0)
+		return r;
+	/* The pins are closed to a session: inside, a project's file may only tighten. */
+	if (layer == SOURCE_PROJECT && !session_around() && pin_matches(&g->dirs, path, text, len))
+		layer = SOURCE_PROJECT_TRUSTED;
+	r = bundle_add_source(g->b, layer, path, text, len);
+	return r < 0 ? r : protect(g, path);
+}
+
+/* A file that need not be there. */
+static int add_optional(struct gather *g, enum source_layer layer, const char *path)
+{
+	int r = add_source(g, layer, path);
+
+	return r == -ENOENT ? 0 : r;
+}
+
+static int is_ini(const struct dirent *e)
+{
+	size_t len = strlen(e->d_name);
+
+	return e->d_name[0] != '.' && len > 4 && strcmp(e->d_name + len - 4, ".ini") == 0;
+}
+
+/* Byte order, whatever the locale: the same files give the same policy for everybody. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int gather_floor(struct gather *g)
+{
+	struct dirent **entries = NULL;
+	int n, r = add_optional(g, SOURCE_FLOOR, FLOOR_DIR "/policy.ini");
+
+	if (r == -ENOMEM)
+		return r;
+	n = scandir(FLOOR_DIR "/policy.d", &entries, is_ini, by_name);
+	if (n < 0 && errno != ENOENT)
+		return diag_add(g->d, SEVERITY_ERROR, "policy-file", FLOOR_DIR "/policy.d", 0, 0, NULL, "%s",
+				strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX];
+
+		if (r != -ENOMEM &&
+		    path_join(path, sizeof(path), FLOOR_DIR "/policy.d", entries[i]->d_name) == 0)
+			r = add_source(g, SOURCE_FLOOR, path);
+		free(entries[i]);
+	}
+	free(entries);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int gather_user(struct gather *g)
+{
+	char path[PATH_MAX];
+	int r;
+
+	if (!g->o->policy) {
+		r = path_join(path, sizeof(path), g->dirs.config, "policy.ini");
+		return r < 0 ? r : add_optional(g, SOURCE_USER, path);
+	}
+	r = path_normalise(g->b->cwd, g->o->policy, path, sizeof(path));
+	if (r < 0)
+		return diag_add(g->d, SEVERITY_ERROR, "policy-file", g->o->policy, 0, 0, NULL, "%s",
+				strerror(-r));
+	r = add_source(g, SOURCE_USER, path);
+	/* A misspelt -p must not silently run without the policy that was meant. */
+	if (r == -ENOENT)
+		return diag_add(g->d, SEVERITY_ERROR, "policy-file", path, 0, 0, NULL,
+				"there is no such file");
+	return r;
+}
+
+static int gather_env(struct gather *g)
+{
+	size_t n = g->b->n_sources;
+	int r = dotenv_gather(g->b, &g->dirs, g->d);
+
+	for (; r == 0 && n < g->b->n_sources; n++)
+		if (g->b->sources[n].layer == SOURCE_ENV && g->b->sources[n].path[0] == '/')
+			r = protect(g, g->b->sources[n].path);
+	return r;
+}
+
+/* A session in a directory above could close it; what is in it is not read before that is taken back. */
+static void take_back(const char *workspace, const char *shown)
+{
+	_cleanup_close_ int top = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int dir = top < 0 ? -1 : dir_open_own(top, ".pale", shown);
+
+	(void)dir;
+}
+
+static int gather_project(struct gather *g)
+{
+	char path[PATH_MAX];
+	int r = path_join(path, sizeof(path), g->b->workspace, ".pale");
+
+	if (r == 0 && g->starts && !session_around())
+		take_back(g->b->workspace, path);
+	if (r == 0)
+		r = path_join(path, sizeof(path), g->b->workspace, ".pale/policy.ini");
+	return r < 0 ? r : add_optional(g, SOURCE_PROJECT, path);
+}
+
+static int gather_self(struct gather *g)
+{
+	char list[RUNTIME_CANDIDATES][PATH_MAX], usual[PATH_MAX], why[2 * PATH_MAX];
+	size_t n = runtime_candidates(list);
+	struct installed in = { 0 };
+	struct stat st;
+	int r = protect(g, g->dirs.config);
+
+	if (r == 0 && snprintf(usual, sizeof(usual), "%s/.config/pale", g->dirs.home) < (int)sizeof(usual) &&
+	    strcmp(usual, g->dirs.config) != 0)
+		r = protect(g, usual);
+	if (r == 0)
+		r = protect(g, FLOOR_DIR);
+	/* What is missing is run's business to refuse; explain and lint work without. */
+	(void)installed_find(&in, why, sizeof(why));
+	if (r == 0 && in.self[0])
+		r = protect(g, in.self);
+	if (r == 0 && in.preload[0])
+		r = protect(g, in.preload);
+	if (r == 0 && in.helper[0])
+		r = protect(g, in.helper);
+	if (r == 0)
+		r = hide(g, g->dirs.state);
+	/* A link that another user put there would hide what he likes. */
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (lstat(list[i], &st) < 0 || st.st_uid == geteuid())
+			r = hide(g, list[i]);
+	/* Of a foreign helper, whether there is one or not. */
+	if (r == 0)
+		r = hide(g, PLACE_RUNTIME);
+	return r < 0 ? r : hide(g, PLACE_STATE);
+}
+
+/* Programs that policies name, known by content as well: copied under another name they stay what they are.
+ */
+static const char *const known_programs[] = {
+	"git",	  "gh",	  "curl", "wget", "ssh", "scp",	    "nc",
+	"docker", "sudo", "bash", "sh",	  "rm",	 "busybox", "toybox",
+};
+
+static int add_ident(struct gather *g, const char *name)
+{
+	char hex[2 * sizeof(((struct elf_info *)0)->build_id) + 1];
+	struct program p;
+
+	if (program_find(name, &p) < 0 || program_inspect(&p) < 0 || strcmp(p.loaded, p.real) != 0 ||
+	    p.elf.build_id_len != sizeof(p.elf.build_id))
+		return 0;
+	for (size_t i = 0; i < sizeof(p.elf.build_id); i++)
+		sprintf(hex + 2 * i, "%02x", p.elf.build_id[i]);
+	return bundle_add_ident(g->b, name, hex);
+}
+
+static int gather_idents(struct gather *g)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < NELEM(known_programs); i++)
+		r = add_ident(g, known_programs[i]);
+	return r;
+}
+
+static int gather_places(struct gather *g, const char *session)
+{
+	char cwd[PATH_MAX], login[PATH_MAX];
+	int r = dirs_find(&g->dirs);
+
+	if (r < 0)
+		return diag_add(g->d, SEVERITY_ERROR, "home", "HOME", 0, 0, NULL, "no home directory: %s",
+				strerror(-r));
+	if (!getcwd(cwd, sizeof(cwd)))
+		return diag_add(g->d, SEVERITY_ERROR, "cwd", ".", 0, 0, NULL, "%s", strerror(errno));
+	r = set(&g->b->home, g->dirs.home);
+	if (r == 0 && home_of_login() && path_real(home_of_login(), login, sizeof(login)) == 0 &&
+	    strcmp(login, g->dirs.home) != 0)
+		r = set(&g->b->login, login);
+	if (r == 0)
+		r = set(&g->b->cwd, cwd);
+	if (r == 0)
+		r = set(&g->b->session, session ? session : "none");
+	return r;
+}
+
+/*
+ * Is name a directory below where pale is started?  An agent that worked here may have made it: a link would
+ * choose any other place for the next one.
+ */
+static int look_below(const char *name)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, name, &how, sizeof(how));
+
+	if (fd >= 0)
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
+
+/*
+ * The directory called so below where pale is started; or this one, where it is called so.  Where both are,
+ * the inner one may be the agent's making, without the project's policy of the outer: its owner says.
+ */
+static int enter_workspace(struct gather *g, const char *name, char ret[PATH_MAX])
+{
+	int below = look_below(name);
+	bool here = strcmp(path_basename(g->b->cwd), name) == 0;
+
+	if (below < 0 || (below && here))
+		return below < 0 ? below : -EEXIST;
+	if (here)
+		strcpy(ret, g->b->cwd);
+	else if (!below && g->starts)
+		return -ENOENT;
+	/* Who only asks what would hold is told it for the directory that would be. */
+	else if (path_normalise(g->b->cwd, name, ret, PATH_MAX) < 0)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static int refuse_workspace(struct gather *g, const char *name, int error)
+{
+	const char *cwd = g->b->cwd;
+
+	if (error == -EEXIST)
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
+				"[session] workspace: %s is called so, and a directory in it", cwd);
+	if (error == -ELOOP)
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
+				"[session] workspace: a symbolic link leads there from %s", cwd);
+	if (error != -ENOENT)
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
+				"[session] workspace: %s", strerror(-error));
+	return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0,
+			"make it, or name the workspace with -w",
+			"[session] workspace: there is no such directory in %s", cwd);
+}
+
+/* -w, or what the policy says; in a session the policy was asked at its start. */
+static int gather_workspace(struct gather *g)
+{
+	_cleanup_free_ char *name = NULL;
+	const char *dir = g->o->workspace ? g->o->workspace : ".";
+	char workspace[PATH_MAX];
+	int r = g->o->workspace || session_around() ? 0 : policy_workspace(g->b, &name);
+
+	if (r < 0)
+		return r;
+	r = name ? enter_workspace(g, name, workspace) : 0;
+	if (r < 0)
+		return refuse_workspace(g, name, r);
+	if (!name && !realpath(dir, workspace))
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", dir, 0, 0, NULL, "%s", strerror(errno));
+	/* Its path stands in rules: they would open and close other directories than this one. */
+	if (strpbrk(workspace, "*?[\\"))
+		return diag_add(g->d, SEVERITY_ERROR, "workspace", workspace, 0, 0,
+				"go to a directory above, or name one with -w",
+				"`*`, `?`, `[` and `\\` are patterns in rules: no workspace is called so");
+	/* Nobody keeps state where he cannot write. */
+	g->b->relocated = !g->o->keep_home && faccessat(AT_FDCWD, workspace, W_OK, AT_EACCESS) == 0;
+	return set(&g->b->workspace, workspace);
+}
+
+static int gather_flags(struct gather *g)
+{
+	const struct options *o = g->o;
+	int r = set(&g->b->agent, o->agent ? o->agent : "");
+
+	if (r == 0)
+		r = set(&g->b->preset, o->preset);
+	if (r == 0)
+		r = set(&g->b->mode, o->mode);
+	g->b->danger = o->danger;
+	g->b->allow_sensitive = o->allow_sensitive;
+	g->b->allow_denylisted = o->allow_denylisted;
+	g->b->allow_unhooked = o->allow_unhooked;
+	g->b->no_prompt = o->no_prompt;
+	g->b->judge = o->judge;
+	g->b->keep_home = o->keep_home;
+	g->b->level_hooks = o->level && strcmp(o->level, level_name(LEVEL_HOOKS)) == 0;
+	g->b->abi_max = o->abi_max != NULL;
+	g->b->observes = o->observe;
+	return r;
+}
+
+static int gather_git(struct gather *g)
+{
+	return worktree_gather(g->b);
+}
+
+/* A file that is refused is a finding; go on, so that all of them are told at once. */
+static int gather_all(struct gather *g)
+{
+	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor,  gather_user,
+							 gather_workspace, gather_env,	  gather_project,
+							 gather_self,	   gather_idents, gather_git };
+
+	for (size_t i = 0; i < NELEM(steps); i++) {
+		int r = steps[i](g);
+
+		if (r < 0 && r != -EPERM)
+			return r;
+		/* What follows lies in it. */
+		if (steps[i] == gather_workspace && !g->b->workspace)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+int bundle_gather(const struct options *o, const char *session, struct bundle *b, struct diags *d)
+{
+	struct gather g = { .o = o, .b = b, .d = d, .starts = session != NULL };
+	int r;
+
+	bundle_init(b);
+	r = gather_places(&g, session);
+	if (r < 0 || d->n_errors)
+		return r < 0 ? r : -EBADMSG;
+	r = gather_all(&g);
+	reals_done(&g.reals);
+	if (r < 0)
+		return r;
+	return d->n_errors ? -EBADMSG : 0;
+}

@@ -1,0 +1,184 @@
+/*
+ * Whose links?  A rule opens what it names and, where that is a symbolic link, what the link leads to: but
+ * only where the operator made the link.  One that stands where a session may write was perhaps made by a
+ * session before, or came with a repository (`.husky/_`, ~/.npm), and would open whatever it says.
+ *
+ * A rule that keeps something closed follows each link.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "policy/base/path.h"
+
+#include "tools/base/tools.h"
+
+#define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
+
+struct prover {
+	struct bundle *b;
+	const struct policy *p;
+	bool live; /* a session runs, which may have made it under a policy that holds no more */
+	/* What the policy allows with all real paths, too much rather than too little; made when it is asked.
+	 */
+	struct policy wide;
+	uint8_t *bytes;
+	struct image image;
+};
+
+/* Nobody with our rights makes a link in dir, fenced or not. */
+static bool is_others(const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) == 0 && st.st_uid != geteuid() && access(dir, W_OK) < 0;
+}
+
+/* What goes wrong here leaves no image, and nothing is proven. */
+static void make_image(struct prover *pr)
+{
+	struct diags d;
+	size_t size = 0;
+
+	if (pr->bytes)
+		return;
+	diags_init(&d);
+	if (policy_parse(pr->b, &pr->wide, &d) == 0 &&
+	    image_compile(&pr->wide, NULL, &d, &pr->bytes, &size) == 0 &&
+	    image_open(&pr->image, pr->bytes, size, IMAGE_CHECK_ALL) < 0)
+		pr->image = (struct image){ 0 };
+	diags_done(&d);
+}
+
+/* A session may make what is called path, or something that path lies in. */
+static bool may_be_made(struct prover *pr, const char *path)
+{
+	char at[PATH_MAX];
+	size_t n = strlen(path);
+
+	if (pr->live)
+		return true;
+	make_image(pr);
+	if (!pr->image.h || n >= sizeof(at))
+		return true;
+	memcpy(at, path, n + 1);
+	for (; n > 0; n = (size_t)(strrchr(at, '/') - at)) {
+		const struct request req = { .op = OP_SYMLINK, .access = op_access(OP_SYMLINK), .path = at };
+
+		at[n] = '\0';
+		if (eval(&pr->image, &req).verdict != VERDICT_DENY)
+			return true;
+	}
+	return false;
+}
+
+/* The walk: where it stands, which is real, and what is left to go. */
+struct walk {
+	char at[PATH_MAX], rest[2 * PATH_MAX];
+	unsigned links;
+};
+
+/* At a link that is called name in w->at: its text comes before the rest.  False: unproven. */
+static bool follow(struct prover *pr, struct walk *w, const char *link)
+{
+	char text[PATH_MAX], rest[2 * PATH_MAX];
+	ssize_t n = readlink(link, text, sizeof(text) - 1);
+
+	if (n <= 0 || ++w->links > LINKS_MAX || (!is_others(w->at[0] ? w->at : "/") && may_be_made(pr, link)))
+		return false;
+	text[n] = '\0';
+	if (snprintf(rest, sizeof(rest), "%s/%s", text, w->rest) >= (int)sizeof(rest))
+		return false;
+	strcpy(w->rest, rest);
+	if (text[0] == '/')
+		w->at[0] = '\0';
+	return true;
+}
+
+/* One component.  False: unproven. */
+static bool step(struct prover *pr, struct walk *w)
+{
+	char *name = w->rest + strspn(w->rest, "/"), next[PATH_MAX];
+	size_t n = strcspn(name, "/");
+	struct stat st;
+
+	if (n == 2 && memcmp(name, "..", 2) == 0 && w->at[0])
+		*strrchr(w->at, '/') = '\0';
+	else if (n > 0 && !(n <= 2 && memcmp(name, "..", n) == 0)) {
+		if (snprintf(next, sizeof(next), "%s/%.*s", w->at, (int)n, name) >= (int)sizeof(next))
+			return false;
+		memmove(w->rest, name + n, strlen(name + n) + 1);
+		if (lstat(next, &st) == 0 && S_ISLNK(st.st_mode))
+			return follow(pr, w, next);
+		strcpy(w->at, next);
+		return true;
+	}
+	memmove(w->rest, name + n, strlen(name + n) + 1);
+	return true;
+}
+
+/* It may have changed since it was looked up, so that it leads there is seen anew. */
+static bool is_proven(struct prover *pr, const struct real *r)
+{
+	struct walk w = { .links = 0 };
+
+	if (strlen(r->prefix) >= sizeof(w.rest))
+		return false;
+	strcpy(w.rest, r->prefix);
+	while (w.rest[0])
+		if (!step(pr, &w))
+			return false;
+	return strcmp(w.at[0] ? w.at : "/", r->real) == 0;
+}
+
+static int warn(const struct prover *pr, const struct real *r, struct diags *d)
+{
+	const size_t n = strlen(r->prefix);
+	int e = 0;
+
+	for (size_t i = 0; e == 0 && i < pr->p->n_rules; i++) {
+		const struct rule *rule = &pr->p->rules[i];
+
+		if (rule->kind != RULE_FILE_WRITE || strncmp(rule->pattern, r->prefix, n) != 0 ||
+		    (rule->pattern[n] && rule->pattern[n] != '/'))
+			continue;
+		e = diag_add(d, SEVERITY_WARNING, "unproven-link", rule->file, rule->line, rule->col,
+			     "if you mean it, name that place by a rule of its own",
+			     "`%s` is or leads through a link that a session may have made: %s is not opened "
+			     "by it",
+			     rule->text, r->real);
+	}
+	return e;
+}
+
+/* It led there when the session began. */
+static bool led_there(const struct bundle *first, const struct real *r)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < first->n_reals && !found; i++)
+		found = strcmp(first->reals[i].prefix, r->prefix) == 0 &&
+			strcmp(first->reals[i].real, r->real) == 0;
+	for (size_t i = 0; i < first->n_unproven && found; i++)
+		found = strcmp(first->unproven[i], r->prefix) != 0;
+	return found;
+}
+
+int reals_prove(struct bundle *b, const struct policy *p, const struct bundle *first, struct diags *d)
+{
+	struct prover pr = { .b = b, .p = p };
+	int e = 0;
+
+	policy_init(&pr.wide);
+	for (size_t i = 0; e == 0 && i < b->n_reals; i++) {
+		pr.live = first && !led_there(first, &b->reals[i]);
+		if (is_proven(&pr, &b->reals[i]))
+			continue;
+		e = warn(&pr, &b->reals[i], d);
+		if (e == 0)
+			e = bundle_add_unproven(b, b->reals[i].prefix);
+	}
+	free(pr.bytes);
+	policy_done(&pr.wide);
+	return e;
+}

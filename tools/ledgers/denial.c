@@ -1,0 +1,121 @@
+/*
+ * Denials and questions by the id that people were shown (`id=0215ab3c`).
+ *
+ * At levels full and strict the supervisor makes the ids, and an id names one denial of its session.  At
+ * level hooks, and in different sessions, several denials may have the same id: all are listed, so that none
+ * hides another.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/base/tools.h"
+
+/* The processes of a session at level hooks choose their own ids, so only the newest are kept. */
+#define DENIALS_MAX 1000
+
+uint32_t denial_id(const struct record *r)
+{
+	const char *id = r->detail;
+	char *end;
+	unsigned long n;
+
+	if ((strcmp(r->verdict, "deny") != 0 && strcmp(r->verdict, "ask") != 0) ||
+	    op_by_name(r->op) == OP_NONE || strncmp(id, "id=", 3) != 0)
+		return 0;
+	n = strtoul(id + 3, &end, 16);
+	return strchr(" ;", *end) && n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static bool is_same(const struct past_denial *d, const struct record *r)
+{
+	const struct record *s = &d->rec.r;
+
+	return strcmp(s->session, r->session) == 0 && strcmp(s->op, r->op) == 0 &&
+	       strcmp(s->target, r->target) == 0 && strcmp(s->verdict, r->verdict) == 0 &&
+	       strcmp(s->rule, r->rule) == 0 && strcmp(s->via, r->via) == 0 && strcmp(s->exe, r->exe) == 0;
+}
+
+static void forget(struct past_denial *d)
+{
+	record_done(&d->rec);
+	free(d->dir);
+}
+
+/* Consumes rec. */
+static int add(struct past_denials *all, struct record_owned *rec, const char *dir)
+{
+	struct past_denial *room, new = { *rec, strdup(dir), rec->r.count };
+
+	for (size_t i = 0; i < all->n; i++)
+		if (is_same(&all->list[i], &rec->r)) {
+			all->list[i].times += rec->r.count;
+			forget(&new);
+			return 0;
+		}
+	room = new.dir ? LIST_NEW(all->list, all->n) : NULL;
+	if (!room) {
+		forget(&new);
+		return -ENOMEM;
+	}
+	*room = new;
+	all->n++;
+	if (all->n <= DENIALS_MAX)
+		return 0;
+	forget(&all->list[0]);
+	memmove(all->list, all->list + 1, --all->n * sizeof(*all->list));
+	all->more++;
+	return 0;
+}
+
+struct search {
+	struct past_denials *all;
+	const char *dir;
+	uint32_t id;
+};
+
+static int take_denial(void *ctx, struct record_owned *rec)
+{
+	const struct search *s = ctx;
+	struct record_owned taken = *rec;
+
+	if (denial_id(&rec->r) != s->id)
+		return 0;
+	rec->owner = NULL;
+	return add(s->all, &taken, s->dir);
+}
+
+/* RFC 3339 in UTC sorts as text. */
+static int by_time(const void *a, const void *b)
+{
+	const struct past_denial *x = a, *y = b;
+
+	return strcmp(y->rec.r.time, x->rec.r.time);
+}
+
+int denials_find(uint32_t id, const char *session, struct past_denials *ret)
+{
+	_cleanup_free_ struct ledger_ref *refs = NULL;
+	size_t n = 0;
+	int r = ledgers_list(session, &refs, &n);
+
+	*ret = (struct past_denials){ 0 };
+	if (r == 0 && n == 0 && session)
+		return -ENOENT;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		/* Every denial has this text: searching for it costs much less than parsing each record. What
+		 * cannot be read holds none. */
+		if (ledger_each(refs[i].dir, "id=", take_denial, &(struct search){ ret, refs[i].dir, id }) ==
+		    -ENOMEM)
+			r = -ENOMEM;
+	if (ret->n > 1)
+		qsort(ret->list, ret->n, sizeof(*ret->list), by_time);
+	return r;
+}
+
+void denials_done(struct past_denials *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		forget(&d->list[i]);
+	free(d->list);
+}

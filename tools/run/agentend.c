@@ -1,0 +1,46 @@
+/* What came of an agent: what pale says of one that it did not start or did not keep, and with what it exits.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tools/base/tools.h"
+
+/* What went wrong before the agent was let go is told by whom it went wrong for; then it is the exec. */
+static struct agent_end not_started(const struct agentproc *a, const struct agent_fate *f)
+{
+	struct agent_end end = { .refused = true, .code = EXIT_PALE };
+
+	if (!f->let_go)
+		return end;
+	end.code = f->error == -ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED;
+	if (f->error == -E2BIG)
+		environment_tell_too_big(a->environment, a->path, a->argv);
+	else
+		talk("cannot run %s: %s", a->path, strerror(-f->error));
+	return end;
+}
+
+struct agent_end agent_end_of(const struct agentproc *a, const struct agent_fate *f)
+{
+	if (f->error < 0)
+		return not_started(a, f);
+	if (!f->attached) {
+		talk("%s did not attach: the fence would not hold it; ended (--allow-unhooked runs it "
+		     "unfenced)",
+		     a->path);
+		return (struct agent_end){ .refused = true, .code = EXIT_REFUSED };
+	}
+	if (WIFSIGNALED(f->status))
+		return (struct agent_end){ .signal = WTERMSIG(f->status) };
+	return (struct agent_end){ .code = WEXITSTATUS(f->status) };
+}
+
+void agent_end_overrule(struct agent_end *end, enum end_why why)
+{
+	if (end->refused || why == END_ITSELF)
+		return;
+	*end = (struct agent_end){ .why = why, .code = why == END_HELPER ? EXIT_PALE : EXIT_TIMEOUT };
+	if (why == END_STOP || why == END_AT_ONCE)
+		end->code = 128 + (why == END_AT_ONCE ? SIGKILL : SIGTERM);
+}

@@ -1,0 +1,142 @@
+/*
+ * Ends what the agent left behind.  pale run is a subreaper: every orphan of the session becomes
+ * its child, so only its own children have to be looked at, again and again until there are none;
+ * and a child's pid cannot be reused before it is reaped, so no signal goes astray.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tools/base/tools.h"
+
+#define KILL_MS	 3000
+#define STEP_MS	 5
+#define PIDS_MAX 4096 /* in one round; the next one takes the others */
+#define TOLD_MAX 512
+#define BURST	 64 /* looks at our own children for each look at all that descends from them */
+
+struct pids {
+	pid_t list[PIDS_MAX];
+	size_t n;
+};
+
+struct told {
+	pid_t list[TOLD_MAX];
+	size_t n;
+};
+
+static void add(struct pids *p, pid_t pid, pid_t spare)
+{
+	if (pid > 1 && pid != spare && p->n < PIDS_MAX)
+		p->list[p->n++] = pid;
+}
+
+/* The kernel's own list; false where it is not built in. */
+static bool children_listed(struct pids *p, pid_t spare)
+{
+	_cleanup_file_ FILE *f = NULL;
+	char path[64];
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (fscanf(f, "%d", &pid) == 1)
+		add(p, pid, spare);
+	return true;
+}
+
+static void children_searched(struct pids *p, pid_t spare)
+{
+	_cleanup_dir_ DIR *proc = opendir("/proc");
+	struct proc_stat stat;
+	pid_t pid;
+
+	while ((pid = proc_next(proc)))
+		if (proc_stat(pid, &stat) && stat.ppid == getpid())
+			add(p, pid, spare);
+}
+
+static size_t children(struct pids *p, pid_t spare)
+{
+	p->n = 0;
+	if (!children_listed(p, spare))
+		children_searched(p, spare);
+	return p->n;
+}
+
+bool children_left(pid_t spare)
+{
+	struct pids p;
+
+	return children(&p, spare) > 0;
+}
+
+static bool was_told(const struct told *told, pid_t pid)
+{
+	for (size_t i = 0; i < told->n; i++)
+		if (told->list[i] == pid)
+			return true;
+	return false;
+}
+
+static void bury(const struct pids *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		(void)waitpid(p->list[i], NULL, WNOHANG);
+}
+
+/* Everybody gets a TERM, once; the dead are buried.  How many there were. */
+static size_t term_round(pid_t spare, struct told *told)
+{
+	struct pids now;
+
+	children(&now, spare);
+	for (size_t i = 0; i < now.n; i++) {
+		if (was_told(told, now.list[i]) || kill(now.list[i], SIGTERM) < 0)
+			continue;
+		/* A stopped process would sit on its TERM. */
+		(void)kill(now.list[i], SIGCONT);
+		if (told->n < TOLD_MAX)
+			told->list[told->n++] = now.list[i];
+	}
+	bury(&now);
+	return now.n;
+}
+
+/*
+ * Whoever ends as soon as it has a child is gone before a look at all processes is over, and its child may
+ * be, too.  But that child is ours then; and the list of ours is short and quickly read: who does not run in
+ * that moment does not get away.
+ */
+static size_t kill_round(pid_t spare)
+{
+	struct pids now = { .n = 1 };
+
+	(void)tree_signal(SIGKILL, spare);
+	for (unsigned i = 0; now.n && i < BURST; i++) {
+		children(&now, spare);
+		for (size_t k = 0; k < now.n; k++)
+			(void)kill(now.list[k], SIGKILL);
+		bury(&now);
+	}
+	return now.n;
+}
+
+size_t reap_children(pid_t spare, unsigned term_ms)
+{
+	uint64_t kill_at = clock_awake_ms() + term_ms, end = kill_at + KILL_MS, now;
+	struct told told = { .n = 0 };
+	size_t left = 1;
+
+	while (left && (now = clock_awake_ms()) < end) {
+		left = now < kill_at ? term_round(spare, &told) : kill_round(spare);
+		if (left)
+			(void)poll(NULL, 0, STEP_MS);
+	}
+	return left;
+}

@@ -1,0 +1,123 @@
+/*
+ * Signals to all that descends from this process, however deep, whatever sessions and groups it made:
+ * pale is a subreaper, so none can leave.
+ *
+ * Each is held by a descriptor of its process and looked at again before the signal, so that a pid that was
+ * given to somebody else meanwhile is nobody's harm.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+
+#include "tools/base/tools.h"
+
+enum kin { KIN_UNKNOWN, KIN_OURS, KIN_NOT };
+
+struct task {
+	pid_t pid;
+	struct proc_stat stat;
+	enum kin kin;
+};
+
+struct tasks {
+	struct task *list;
+	size_t n;
+};
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct task *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static bool tasks_read(struct tasks *all)
+{
+	_cleanup_dir_ DIR *proc = opendir("/proc");
+	pid_t pid;
+
+	while ((pid = proc_next(proc))) {
+		struct task t = { .pid = pid, .kin = KIN_UNKNOWN }, *room;
+
+		if (pid == 1 || !proc_stat(pid, &t.stat))
+			continue;
+		room = LIST_NEW(all->list, all->n);
+		if (!room)
+			return false;
+		*room = t;
+		all->n++;
+	}
+	if (all->n)
+		qsort(all->list, all->n, sizeof(*all->list), by_pid);
+	return proc != NULL;
+}
+
+static struct task *task_find(const struct tasks *all, pid_t pid)
+{
+	const struct task key = { .pid = pid };
+
+	return bsearch(&key, all->list, all->n, sizeof(*all->list), by_pid);
+}
+
+/* Up to somebody who is known, then down again with the answer: each task is passed twice in all. */
+static void settle(const struct tasks *all, struct task *t, pid_t spare)
+{
+	const pid_t self = getpid();
+	struct task *at = t;
+	enum kin kin = KIN_NOT;
+
+	/* A pid that was reused while the list was made could close a circle. */
+	for (size_t steps = 0; at && steps <= all->n; steps++) {
+		if (at->pid == spare || at->pid == self)
+			break;
+		if (at->kin != KIN_UNKNOWN || at->stat.ppid == self) {
+			kin = at->stat.ppid == self ? KIN_OURS : at->kin;
+			break;
+		}
+		at = task_find(all, at->stat.ppid);
+	}
+	for (size_t steps = 0; t && t->kin == KIN_UNKNOWN && steps <= all->n; steps++) {
+		t->kin = t->pid == spare || t->pid == self ? KIN_NOT : kin;
+		if (t == at)
+			break;
+		t = task_find(all, t->stat.ppid);
+	}
+}
+
+static void send_signal(const struct task *t, int sig)
+{
+	_cleanup_close_ int fd = pidfd_open(t->pid, 0);
+	struct proc_stat again;
+
+	if (fd < 0 && errno != ENOSYS)
+		return;
+	if (!proc_stat(t->pid, &again) || again.start != t->stat.start)
+		return;
+	if (fd < 0)
+		(void)kill(t->pid, sig);
+	else
+		(void)pidfd_send_signal(fd, sig, NULL, 0);
+}
+
+size_t tree_signal(int sig, pid_t spare)
+{
+	struct tasks all = { 0 };
+	size_t n = 0;
+
+	if (!tasks_read(&all)) {
+		free(all.list);
+		return 0;
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.list[i].kin == KIN_UNKNOWN)
+			settle(&all, &all.list[i], spare);
+		if (all.list[i].kin != KIN_OURS || all.list[i].stat.state == 'Z')
+			continue;
+		send_signal(&all.list[i], sig);
+		n++;
+	}
+	free(all.list);
+	return n;
+}

@@ -1,0 +1,194 @@
+/*
+ * Two processes of one, and a pty between them.
+ *
+ * The shell's child stays the front, for only that can be the job which the shell stops and waits for; all
+ * else of pale run moves into the child, which so can lead a session.  It is done before anything else is
+ * made: the front holds no socket, no policy, no secret but what was typed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "relay.h"
+#include "tools/base/tools.h"
+
+static const int served[] = { SIGTERM, SIGINT,	SIGHUP,	 SIGQUIT, SIGUSR1,
+			      SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD, SIGWINCH };
+
+struct split {
+	int tty, master, slave, link[2];
+	dev_t number; /* of the operator's terminal */
+	bool at_once; /* the agent begins with the terminal: nobody else of a pipeline may want it */
+	struct termios modes;
+	struct winsize size;
+};
+
+static int open_pty(struct split *s)
+{
+	s->master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (s->master < 0 || grantpt(s->master) < 0 || unlockpt(s->master) < 0)
+		return -errno;
+	/* By the master, not by a name: /dev/pts may be another's (Linux 4.13). */
+	s->slave = ioctl(s->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (s->slave < 0 || tcsetattr(s->slave, TCSANOW, &s->modes) < 0)
+		return -errno;
+	(void)ioctl(s->slave, TIOCSWINSZ, &s->size);
+	return 0;
+}
+
+static bool is_theirs(const struct split *s, int fd)
+{
+	return tty_number(fd) == s->number;
+}
+
+/* 0 or -errno. */
+static int prepare(struct split *s)
+{
+	s->number = tty_number(s->tty);
+	if (tcgetattr(s->tty, &s->modes) < 0)
+		return -errno;
+	(void)ioctl(s->tty, TIOCGWINSZ, &s->size);
+	s->at_once = is_theirs(s, STDIN_FILENO) && is_theirs(s, STDOUT_FILENO) && tty_is_ours(s->tty);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->link) < 0)
+		return -errno;
+	return open_pty(s);
+}
+
+/* --- the back --------------------------------------------------------------------------------------- */
+
+/* Each descriptor that leads to the operator's terminal and would reach the agent leads to the pty from now
+ * on; what leads elsewhere stays. */
+static int replace_descriptors(const struct split *s)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+	int r = 0;
+
+	if (!d)
+		return -errno;
+	while (r == 0 && (e = readdir(d))) {
+		int fd = (int)strtol(e->d_name, NULL, 10), flags = fcntl(fd, F_GETFD);
+
+		if (e->d_name[0] == '.' || flags < 0 || flags & FD_CLOEXEC || !is_theirs(s, fd))
+			continue;
+		if (dup2(s->slave, fd) < 0)
+			r = -errno;
+	}
+	closedir(d);
+	return r;
+}
+
+static enum relay_side be_back(struct split *s, const sigset_t *mask, int sigfd, struct terminal *t)
+{
+	(void)close(s->master);
+	(void)close(s->link[0]);
+	(void)close(sigfd);
+	*t = (struct terminal){
+		.is = true,
+		.fore = s->at_once,
+		.fd = s->slave,
+		.link = s->link[1],
+		.theirs = s->tty,
+		.modes = s->modes,
+	};
+	if (setsid() < 0 || ioctl(s->slave, TIOCSCTTY, 0) < 0 || replace_descriptors(s) < 0) {
+		talk("the agent's own terminal cannot be set up: %s", strerror(errno));
+		_exit(EXIT_PALE);
+	}
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	return RELAY_IS_BACK;
+}
+
+/* --- the front -------------------------------------------------------------------------------------- */
+
+/* Whoever is at the other end of a pipe is to see the agent end it, not us. */
+static void let_go_of_streams(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+		(void)dup2(null, fd);
+	if (null > STDERR_FILENO)
+		(void)close(null);
+}
+
+static void be_front(struct split *s, struct front *f, struct relay_end *end)
+{
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	(void)close(s->slave);
+	(void)close(s->link[1]);
+	let_go_of_streams();
+	f->tty = s->tty;
+	f->master = s->master;
+	f->link = s->link[0];
+	f->given = s->modes;
+	f->keen = s->at_once;
+	tty_pass_size(f);
+	if (f->keen)
+		(void)tty_take(f);
+	relay_run(f);
+	if (WIFSIGNALED(f->status))
+		end->signal = WTERMSIG(f->status);
+	else
+		end->code = WEXITSTATUS(f->status);
+	sigprocmask(SIG_SETMASK, &f->old_mask, NULL);
+}
+
+/* Held from before the fork, so that none is lost.  What a terminal sends to who uses it from the background
+ * is for the agent to get at its own. */
+static int block_signals(struct front *f)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < NELEM(served); i++)
+		sigaddset(&set, served[i]);
+	f->sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (f->sigfd < 0)
+		return -errno;
+	sigaddset(&set, SIGTTIN);
+	sigaddset(&set, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &set, &f->old_mask);
+	return 0;
+}
+
+static enum relay_side refuse(int error, struct relay_end *end)
+{
+	talk("the agent cannot have a terminal of its own, and is not to have yours: %s; with all of its "
+	     "streams "
+	     "redirected and no terminal around it (setsid) it needs none",
+	     strerror(-error));
+	*end = (struct relay_end){ .code = EXIT_PALE };
+	return RELAY_OVER;
+}
+
+enum relay_side relay_split(struct terminal *t, struct relay_end *end)
+{
+	static struct front f;
+	struct split s = { .tty = tty_find() };
+	int r;
+
+	*end = (struct relay_end){ 0 };
+	if (s.tty < 0)
+		return RELAY_NONE;
+	r = prepare(&s);
+	if (r == 0)
+		r = block_signals(&f);
+	if (r < 0)
+		return refuse(r, end);
+	f.back = fork();
+	if (f.back < 0)
+		return refuse(-errno, end);
+	if (f.back == 0)
+		return be_back(&s, &f.old_mask, f.sigfd, t);
+	be_front(&s, &f, end);
+	return RELAY_OVER;
+}

@@ -1,0 +1,211 @@
+/*
+ * connect(2) of unix sockets: a socket file is found as the caller would find it, held by O_PATH, and
+ * connected to through that descriptor, so that what was judged is what is reached even if it is renamed
+ * meanwhile.
+ *
+ * Pale's own sockets are told by their inode, whatever they are called by.  Whoever connects is the
+ * supervisor to the kernel (SO_PEERCRED), so the one that processes of the session may ask, agent.sock,
+ * is told for whom before they can say a word; to all others an agent is never lent that name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "tools/base/tools.h"
+#include "tools/supervisor/net/net.h"
+#include "tools/supervisor/net/unix_name.h"
+#include "tools/supervisor/notify.h"
+#include "tools/supervisor/procfs.h"
+
+/* --- pale's own ----------------------------------------------------------------------------------------- */
+
+enum own { OWN_NONE, OWN_AGENT, OWN_OTHER };
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Which of the session's sockets st is of.  -errno where they cannot be looked at. */
+static int own_socket(const char *session_dir, const struct stat *st)
+{
+	static const struct {
+		const char *name;
+		enum own own;
+	} sockets[] = { { WIRE_AGENT_SOCKET, OWN_AGENT }, { WIRE_CONTROL_SOCKET, OWN_OTHER } };
+	_cleanup_close_ int dir = open(session_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat own;
+
+	if (dir < 0)
+		return -errno;
+	for (size_t i = 0; i < NELEM(sockets); i++)
+		if (fstatat(dir, sockets[i].name, &own, AT_SYMLINK_NOFOLLOW) == 0 && is_same(st, &own))
+			return sockets[i].own;
+	return OWN_NONE;
+}
+
+/*
+ * The first packet of a connection to the helper.  What the caller sends before it, from another thread,
+ * the helper does not understand and hangs up.  Nobody may speak where it was not said for whom.
+ */
+static int say_behalf(struct supervisor *s, pid_t tgid, int fd)
+{
+	struct wire_behalf b = { .pid = (int32_t)tgid };
+	uint8_t frame[64];
+	int n;
+
+	memcpy(b.nonce, session_setup(s)->nonce, sizeof(b.nonce));
+	n = wire_put_behalf(frame, sizeof(frame), &b);
+	if (n > 0 && b.pid > 0 && send(fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) == n)
+		return 0;
+	(void)shutdown(fd, SHUT_RDWR);
+	return -ECONNREFUSED;
+}
+
+/* --- a socket file ----------------------------------------------------------------------------------- */
+
+static struct answer connect_held(struct caller *c, const struct endpoint *e, int file,
+				  int (*then)(struct supervisor *s, pid_t tgid, int fd))
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	const struct connecting to = {
+		.fd = e->fd, .sa = (const struct sockaddr *)&un, .len = sizeof(un), .file = file, .then = then
+	};
+
+	/* The walk took its time; an inet address was read just before. */
+	if (!caller_alive(c))
+		return answer_result(-ESRCH);
+	snprintf(un.sun_path, sizeof(un.sun_path), "/proc/self/fd/%d", file);
+	if (e->reach)
+		return answer_result(e->reach(c, e, to.sa, to.len));
+	return connect_patiently(c, &to);
+}
+
+/* The socket file at p, held: a descriptor, or what connect(2) says of what is none. */
+static int hold_socket(const struct place *p, struct stat *ret)
+{
+	int fd = openat(p->r.parent, p->r.name, O_PATH | O_CLOEXEC | (p->r.magic ? 0 : O_NOFOLLOW));
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, ret) == 0 && S_ISSOCK(ret->st_mode))
+		return fd;
+	close(fd);
+	return -ECONNREFUSED;
+}
+
+/* What a magic link led to may be another socket than the one that the walk saw: the held one has the word.
+ */
+static int name_held(struct place *p, int file)
+{
+	int n = p->r.magic ? procfs_fd_path(file, p->r.path, sizeof(p->r.path)) : 0;
+
+	return n < 0 ? n : 0;
+}
+
+static int somebody(const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	return -EEXIST;
+}
+
+/* What somebody left behind who has ended: the kernel's own answer comes first, and agents tell by it that
+ * they may begin anew. */
+static bool is_left_behind(const struct stat *st)
+{
+	return unix_names(st, somebody, NULL) == 0;
+}
+
+/* By its path, and what was not made by the session by what it was called when it was made.  0 or -errno. */
+static int judge_file(struct caller *c, const struct request *req, int file, const struct stat *st)
+{
+	struct decision d = verdict_of(c, req);
+
+	if (d.verdict != VERDICT_DENY && !made_here(c->sup, file)) {
+		if (is_strangers(c, &d) && is_left_behind(st))
+			return -ECONNREFUSED;
+		if (is_strangers(c, &d)) {
+			verdict_refuse(c, req, req->path, REASON_PROCESS);
+			return -EACCES;
+		}
+		if (alias_is_denied(c, req, &d, st))
+			return -EACCES;
+	}
+	return verdict_conclude(c, req, req->path, d) ? 0 : -EACCES;
+}
+
+static struct answer connect_file(struct caller *c, const struct endpoint *e, struct place *p)
+{
+	struct request req = {
+		.op = OP_UNIX, .access = op_access(OP_UNIX), .path = p->r.path, .raw = p->raw
+	};
+	struct stat st = { 0 };
+	_cleanup_close_ int file = hold_socket(p, &st);
+	int own = file < 0 ? file : name_held(p, file);
+
+	if (own < 0)
+		return answer_result(own);
+	req.given = place_given(p);
+	own = own_socket(session_setup(c->sup)->session_dir, &st);
+	if (own == OWN_AGENT) {
+		record_exe(c);
+		return connect_held(c, e, file, say_behalf);
+	}
+	if (own != OWN_NONE) {
+		verdict_refuse(c, &req, req.path, REASON_SELF);
+		return answer_result(-EACCES);
+	}
+	own = judge_file(c, &req, file, &st);
+	return own < 0 ? answer_result(own) : connect_held(c, e, file, NULL);
+}
+
+static struct answer connect_path(struct caller *c, const struct endpoint *e, const char *path)
+{
+	struct request foreign = { .op = OP_UNIX, .access = op_access(OP_UNIX), .path = path };
+	struct place *p = caller_scratch(c, sizeof(*p));
+	struct answer a;
+	int r;
+
+	if (!p)
+		return answer_result(-ENOMEM);
+	r = place_from(p, AT_FDCWD, path);
+	if (r == 0)
+		r = place_resolve(p, c, RESOLVE_FOLLOW_LAST);
+	if (r == -EACCES && p->foreign)
+		verdict_refuse(c, &foreign, path, REASON_PROCESS);
+	a = r < 0 ? answer_result(r) : connect_file(c, e, p);
+	place_done(p);
+	return a;
+}
+
+/* --- any --------------------------------------------------------------------------------------------- */
+
+static struct answer reach_as_said(struct caller *c, const struct endpoint *e)
+{
+	return e->reach ? answer_result(e->reach(c, e, &e->addr.sa, e->len)) : connect_as_said(c, e);
+}
+
+static struct answer connect_abstract(struct caller *c, const struct endpoint *e, const char *name)
+{
+	struct request req = { .op = OP_UNIX, .access = op_access(OP_UNIX), .path = name };
+
+	if (!verdict_judge(c, &req, name))
+		return answer_result(-EACCES);
+	return reach_as_said(c, e);
+}
+
+struct answer connect_unix(struct caller *c, const struct endpoint *e)
+{
+	char name[SOCKADDR_NAME];
+
+	switch (sockaddr_unix(&e->addr, e->len, name)) {
+	case SOCKADDR_PATH:
+		return sockaddr_is_name_service(name) ? answer_result(-ENOENT) : connect_path(c, e, name);
+	case SOCKADDR_ABSTRACT:
+		return connect_abstract(c, e, name);
+	case SOCKADDR_NONE: /* the kernel knows what is wrong with it */
+		break;
+	}
+	return reach_as_said(c, e);
+}

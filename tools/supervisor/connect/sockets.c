@@ -1,0 +1,221 @@
+/*
+ * Sockets before and beside connect: bind, listen, sendto.
+ *
+ * What a session may have are stream sockets (and unix seqpacket, and the kernel's routing table by
+ * netlink): they say where they lead in connect(2), once, where it is judged.  Datagram sockets say it in
+ * every message, by calls whose arguments lie behind pointers, so nobody inside is given one but lines
+ * (line.h) in their place.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tools/base/tools.h"
+#include "tools/supervisor/datagrams/line.h"
+#include "tools/supervisor/net/net.h"
+#include "tools/supervisor/notify.h"
+
+/* --- sendto -------------------------------------------------------------------------------------------- */
+
+/*
+ * Kinds of sockets that take no destination from a message: TCP ignores it (tcp(7); with MSG_FASTOPEN,
+ * which the filter refuses, it would not), unix streams fail with EISCONN or EOPNOTSUPP, unix seqpacket
+ * ignores it, netlink ends in the kernel.
+ */
+static bool is_deaf(int domain, int type)
+{
+	static const struct {
+		int domain, type;
+	} kinds[] = {
+		{ AF_INET, SOCK_STREAM },    { AF_INET6, SOCK_STREAM }, { AF_UNIX, SOCK_STREAM },
+		{ AF_UNIX, SOCK_SEQPACKET }, { AF_NETLINK, SOCK_RAW },	{ AF_NETLINK, SOCK_DGRAM },
+	};
+
+	for (size_t i = 0; i < NELEM(kinds); i++)
+		if (kinds[i].domain == domain && kinds[i].type == type)
+			return true;
+	return false;
+}
+
+/*
+ * The data is never read: what may be sent is sent by the kernel.  Another socket put under the number
+ * meanwhile is of such a kind too, since the session has no others; one that somebody outside
+ * passed in is refused as far as it is seen here.
+ */
+static struct answer send_on(struct caller *c, const struct endpoint *e)
+{
+	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT) };
+
+	if (is_deaf(e->domain, endpoint_option(e, SO_TYPE)))
+		return answer_continue();
+	verdict_refuse_once(c, &req, "datagram", REASON_SOCKET);
+	return answer_result(-EACCES);
+}
+
+struct answer carry_sendto(struct caller *c)
+{
+	struct endpoint e;
+	int r = endpoint_take(&e, c);
+	struct line *l = r == 0 && e.domain == AF_UNIX ? line_get(c->sup, e.fd) : NULL;
+	struct answer a;
+
+	if (l)
+		a = line_sendto(c, l, e.fd);
+	else
+		a = r < 0 ? answer_result(r) : send_on(c, &e);
+	if (l)
+		line_put(l);
+	endpoint_done(&e);
+	return a;
+}
+
+/* --- bind -------------------------------------------------------------------------------------------- */
+
+static int bind_now(struct caller *c, const struct endpoint *e)
+{
+	if (bind(e->fd, &e->addr.sa, e->len) < 0)
+		return -errno;
+	if (e->domain != AF_NETLINK)
+		ports_note(&c->sup->ports, e->fd, c->image_number);
+	return 0;
+}
+
+/* Judges the address that a socket is bound to. */
+static bool judge_bound(struct caller *c, const struct endpoint *e)
+{
+	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .has_addr = true };
+	char target[INET_TARGET];
+	struct decision d;
+
+	/* Too short, or of another family: the kernel refuses it. */
+	if (!sockaddr_inet(&e->addr, e->len, req.addr, &req.port))
+		return true;
+	d = verdict_of(c, &req);
+	if (d.verdict == VERDICT_DENY && inet_is_any(req.addr) && narrow_to_machine(c, e, req.port))
+		return true;
+	return verdict_conclude(c, &req, inet_target(&req, target), d);
+}
+
+/*
+ * Any address and any free port: so a client names its own end too (Tcl), and who looks for a port that is
+ * free.  Nobody is let in by that before the socket listens, and there it is judged.
+ */
+static bool is_nameless(const struct endpoint *e)
+{
+	uint8_t addr[16];
+	uint16_t port;
+
+	return sockaddr_inet(&e->addr, e->len, addr, &port) && port == 0 && inet_is_any(addr) &&
+	       endpoint_option(e, SO_TYPE) == SOCK_STREAM;
+}
+
+static struct answer bind_any(struct caller *c, const struct endpoint *e)
+{
+	struct answer a;
+
+	if (line_bind(c, e, &a))
+		return a;
+	switch (e->domain) {
+	case AF_INET:
+	case AF_INET6:
+		if (!is_nameless(e) && !judge_bound(c, e))
+			return answer_result(-EACCES);
+		return answer_result(caller_alive(c) ? bind_now(c, e) : -ESRCH);
+	case AF_UNIX:
+		return bind_unix(c, e);
+	case AF_NETLINK:
+		return answer_result(bind_now(c, e));
+	default:
+		return refuse_family(c, e, OP_BIND);
+	}
+}
+
+struct answer carry_bind(struct caller *c)
+{
+	struct endpoint e;
+	int r = endpoint_take_addr(&e, c, c->arg[1], c->arg[2]);
+	struct answer a = r < 0 ? answer_result(r) : bind_any(c, &e);
+
+	endpoint_done(&e);
+	return a;
+}
+
+/* --- listen ------------------------------------------------------------------------------------------ */
+
+/*
+ * A socket of every address is judged here: nameless, its port came unjudged (is_nameless()); with a port of
+ * its own it passes again by what let it bind.  One that was never bound gets a free port now
+ * (inet_autobind), and a rule for port 0, "any free one", speaks for both.
+ */
+enum listening { LISTENS_NOT_YET, LISTENS_ALREADY };
+static bool judge_listening(struct caller *c, const struct endpoint *e, enum listening how)
+{
+	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .has_addr = true };
+	char target[INET_TARGET];
+	struct decision d;
+	uint16_t port;
+
+	(void)sockaddr_inet(&e->addr, e->len, req.addr, &req.port);
+	port = req.port;
+	d = verdict_of(c, &req);
+	if (d.verdict != VERDICT_ALLOW && req.port != 0) {
+		req.port = 0;
+		d = verdict_of(c, &req);
+	}
+	/* Who listens already may have let somebody in. */
+	if (d.verdict == VERDICT_DENY && how == LISTENS_NOT_YET && narrow_to_machine(c, e, port))
+		return true;
+	return verdict_conclude(c, &req, inet_target(&req, target), d);
+}
+
+/* The socket's own address as it is now, into *e.  True: it is one for everybody, or cannot be told. */
+static bool is_for_all(struct endpoint *e)
+{
+	uint8_t addr[16];
+	uint16_t port;
+
+	if (e->domain != AF_INET && e->domain != AF_INET6)
+		return false;
+	e->len = sizeof(e->addr);
+	if (getsockname(e->fd, &e->addr.sa, &e->len) < 0)
+		return true;
+	return sockaddr_inet(&e->addr, e->len, addr, &port) && inet_is_any(addr);
+}
+
+/*
+ * One of a single address was judged when it got it; but an address that it had of its connection goes with
+ * that (connect(2), AF_UNSPEC), which another thread may have done since the look: so a second one.
+ */
+static struct answer listen_on(struct caller *c, struct endpoint *e)
+{
+	bool judged, unbound;
+	uint8_t addr[16];
+	struct answer a;
+	uint16_t port;
+
+	if (line_listen(c, e, &a))
+		return a;
+	judged = is_for_all(e);
+	unbound = judged && sockaddr_inet(&e->addr, e->len, addr, &port) && port == 0;
+	if (judged && !judge_listening(c, e, LISTENS_NOT_YET))
+		return answer_result(-EACCES);
+	if (!caller_alive(c))
+		return answer_result(-ESRCH);
+	if (listen(e->fd, (int)c->arg[1]) < 0)
+		return answer_result(-errno);
+	if (e->domain != AF_UNIX)
+		ports_listens(&c->sup->ports, e->fd, c->image_number, unbound);
+	if (judged || !is_for_all(e) || judge_listening(c, e, LISTENS_ALREADY))
+		return answer_result(0);
+	(void)shutdown(e->fd, SHUT_RDWR);
+	return answer_result(-EACCES);
+}
+
+struct answer carry_listen(struct caller *c)
+{
+	struct endpoint e;
+	int r = endpoint_take(&e, c);
+	struct answer a = r < 0 ? answer_result(r) : listen_on(c, &e);
+
+	endpoint_done(&e);
+	return a;
+}

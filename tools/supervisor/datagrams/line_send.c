@@ -1,0 +1,292 @@
+/*
+ * Messages that are sent with a name: judged by it, and sent by the real socket.
+ *
+ * A message without one is the kernel's to put into the line, where the loop takes it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "line.h"
+#include "tools/base/tools.h"
+#include "tools/supervisor/notify.h"
+
+#define SLICE_NS     2000000 /* between two tries to find room at a unix socket's reader */
+#define UNIX_LONGEST (200u << 10)
+
+/* The data and where it shall go. */
+struct parcel {
+	struct endpoint to; /* fd: a duplicate of the real socket where unix, else unused */
+	const uint8_t *data;
+	size_t len;
+	int flags; /* of the call */
+};
+
+/* --- inet ---------------------------------------------------------------------------------------- */
+
+/* What the kernel says of an address before anything is sent (udp_sendmsg, udpv6_sendmsg). */
+static int check_addr(const struct line *l, const struct endpoint *to)
+{
+	sa_family_t family = to->addr.sa.sa_family;
+	bool v4 = family == AF_INET || (family == AF_UNSPEC && l->domain == AF_INET);
+
+	if (to->len < (v4 ? sizeof(struct sockaddr_in) : sizeof(to->addr.sa.sa_family)))
+		return -EINVAL;
+	if (!v4 && (l->domain == AF_INET || family != AF_INET6))
+		return l->domain == AF_INET ? -EAFNOSUPPORT : -EINVAL;
+	if (v4 && l->domain == AF_INET6 && l->v6only)
+		return -ENETUNREACH;
+	if (!v4 && to->len < 24)
+		return -EINVAL;
+	return ((const struct sockaddr_in *)&to->addr)->sin_port == 0 ? -EINVAL : 0;
+}
+
+/* The address in the family of the line: a v4 one is a mapped one to a socket of IPv6. */
+static struct line_addr dest_of(const struct line *l, const struct endpoint *to)
+{
+	struct line_addr d = { .len = sizeof(d.at.in) };
+
+	memcpy(&d.at, &to->addr, sizeof(d.at.in6));
+	if (d.at.sa.sa_family == AF_UNSPEC)
+		d.at.sa.sa_family = AF_INET;
+	if (d.at.sa.sa_family == AF_INET6) {
+		d.len = sizeof(d.at.in6);
+	} else if (l->domain == AF_INET6) {
+		struct sockaddr_in in = d.at.in;
+
+		d.len = sizeof(d.at.in6);
+		d.at.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = in.sin_port };
+		d.at.in6.sin6_addr.s6_addr[10] = d.at.in6.sin6_addr.s6_addr[11] = 0xff;
+		memcpy(&d.at.in6.sin6_addr.s6_addr[12], &in.sin_addr, 4);
+	}
+	inet_name_machine(&d.at, d.len);
+	return d;
+}
+
+static long send_inet(struct caller *c, struct line *l, const struct parcel *p)
+{
+	struct line_addr dest;
+	enum line_leave leave;
+	uint64_t cookie = 0;
+	int r = check_addr(l, &p->to);
+
+	if (r < 0)
+		return r;
+	dest = dest_of(l, &p->to);
+	if (line_is_dns(&dest)) {
+		struct asker who = asker_of(c);
+
+		line_ask_forwarder(l, &who, p->data, p->len, &dest);
+		return (long)p->len;
+	}
+	pthread_mutex_lock(&l->all->lock);
+	leave = line_may_send(l, &dest) ? LEAVE_KNOWN : LEAVE_NONE;
+	pthread_mutex_unlock(&l->all->lock);
+	if (leave == LEAVE_NONE)
+		leave = line_judge(c, &dest, &cookie);
+	if (leave == LEAVE_NONE)
+		return -EACCES;
+	if (leave == LEAVE_LOST)
+		return (long)p->len;
+	if (!caller_alive(c))
+		return -ESRCH;
+	pthread_mutex_lock(&l->all->lock);
+	if (leave == LEAVE_GIVEN)
+		line_learn(l, &dest, cookie);
+	r = line_send_inet(l, p->data, p->len, &dest);
+	pthread_mutex_unlock(&l->all->lock);
+	return r < 0 ? r : (long)p->len;
+}
+
+/* --- unix ---------------------------------------------------------------------------------------- */
+
+/* Called back with the held place of the address that was judged. */
+static int send_there(struct caller *c, const struct endpoint *e, const struct sockaddr *sa, socklen_t len)
+{
+	const struct parcel *p = CONTAINER_OF(e, struct parcel, to);
+	const struct timespec nap = { .tv_nsec = SLICE_NS };
+	_cleanup_close_ int caller_end = caller_fd(c, (int)c->arg[0]);
+	bool waits =
+		!(p->flags & MSG_DONTWAIT) && caller_end >= 0 && !(fcntl(caller_end, F_GETFL) & O_NONBLOCK);
+
+	for (;;) {
+		if (!caller_alive(c))
+			return -ESRCH;
+		if (sendto(e->fd, p->data, p->len, MSG_DONTWAIT | MSG_NOSIGNAL, sa, len) >= 0)
+			return (int)p->len;
+		if (errno != EAGAIN || !waits)
+			return -errno;
+		if (!caller_may_block(c))
+			return -EAGAIN;
+		if (task_has_signal(c->tid))
+			return -ERESTARTSYS;
+		nanosleep(&nap, NULL);
+	}
+}
+
+static long send_unix(struct caller *c, struct line *l, struct parcel *p)
+{
+	struct answer a;
+	int fd;
+
+	pthread_mutex_lock(&l->all->lock);
+	fd = line_real(l, REACH_HERE);
+	p->to.fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&l->all->lock);
+	if (p->to.fd < 0)
+		return fd < 0 ? fd : -EMFILE;
+	p->to.domain = AF_UNIX;
+	p->to.reach = send_there;
+	a = connect_unix(c, &p->to);
+	endpoint_done(&p->to);
+	return a.kind == ANSWER_VALUE ? a.value : -(long)a.error;
+}
+
+/* --- any ----------------------------------------------------------------------------------------- */
+
+static long send_parcel(struct caller *c, struct line *l, struct parcel *p)
+{
+	return l->domain == AF_UNIX ? send_unix(c, l, p) : send_inet(c, l, p);
+}
+
+static size_t longest(const struct line *l)
+{
+	return l->domain == AF_UNIX ? UNIX_LONGEST : LINE_LONGEST;
+}
+
+/* A message with a name. */
+static long send_message(struct caller *c, struct line *l, const struct line_message *m, int flags)
+{
+	struct parcel p = { .to.fd = -1, .to.len = m->namelen, .flags = flags };
+	uint8_t *data;
+	ssize_t n;
+	int r;
+
+	if ((int)m->namelen < 0)
+		return -EINVAL;
+	/* The kernel cuts it (copy_msghdr_from_user). */
+	if (p.to.len > sizeof(p.to.addr))
+		p.to.len = sizeof(p.to.addr);
+	r = caller_read(c, m->name, &p.to.addr, p.to.len);
+	if (r < 0)
+		return r;
+	n = line_gather(c, m, longest(l), &data);
+	if (n < 0)
+		return n;
+	p.data = data;
+	p.len = (size_t)n;
+	return send_parcel(c, l, &p);
+}
+
+/* sendto(2) as a message of one part; the vector lies in our memory and not the caller's. */
+struct answer line_sendto(struct caller *c, struct line *l, int fd)
+{
+	struct parcel p = { .to.fd = -1, .to.len = (socklen_t)c->arg[5], .flags = (int)c->arg[3] };
+	uint8_t *data;
+	int r;
+
+	(void)fd;
+	if ((int)c->arg[5] < 0 || p.to.len > sizeof(p.to.addr))
+		return answer_result(-EINVAL);
+	if (c->arg[2] > longest(l))
+		return answer_result(-EMSGSIZE);
+	data = caller_scratch(c, c->arg[2] + 1);
+	if (!data)
+		return answer_result(-ENOMEM);
+	r = caller_read(c, c->arg[4], &p.to.addr, p.to.len);
+	if (r == 0)
+		r = caller_read(c, c->arg[1], data, c->arg[2]);
+	if (r < 0)
+		return answer_result(r);
+	p.data = data;
+	p.len = c->arg[2];
+	return answer_result(send_parcel(c, l, &p));
+}
+
+static bool has_name(const struct line_message *m)
+{
+	return m->name != 0 && m->namelen != 0;
+}
+
+static struct answer sendmsg_line(struct caller *c, struct line *l, int fd)
+{
+	struct line_message m;
+	int r = caller_read(c, c->arg[1], &m, sizeof(m));
+
+	(void)fd;
+	if (r < 0)
+		return answer_result(r);
+	return has_name(&m) ? answer_result(send_message(c, l, &m, (int)c->arg[2])) : answer_continue();
+}
+
+struct answer carry_sendmsg(struct caller *c)
+{
+	return line_serve(c, sendmsg_line);
+}
+
+/* One of a vector: it may have no name, while another has. */
+static long send_one(struct caller *c, struct line *l, int fd, const struct line_message *m)
+{
+	uint8_t *data;
+	ssize_t n;
+
+	if (has_name(m))
+		return send_message(c, l, m, (int)c->arg[3]);
+	n = line_gather(c, m, longest(l), &data);
+	if (n < 0)
+		return n;
+	return send(fd, data, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : n;
+}
+
+/* Messages before one that fails are sent and counted. */
+static long send_all(struct caller *c, struct line *l, int fd, const uint8_t *vec, unsigned n)
+{
+	struct line_message m;
+	unsigned done = 0;
+	long r = 0;
+
+	for (; done < n; done++) {
+		uint64_t at = c->arg[1] + (uint64_t)done * LINE_MESSAGE_VECTOR + sizeof(m);
+		unsigned sent;
+
+		memcpy(&m, vec + (size_t)done * LINE_MESSAGE_VECTOR, sizeof(m));
+		r = send_one(c, l, fd, &m);
+		if (r < 0)
+			break;
+		sent = (unsigned)r;
+		r = line_write(c, at, &sent, sizeof(sent));
+		if (r < 0)
+			break;
+	}
+	return done > 0 ? (long)done : r;
+}
+
+static struct answer sendmmsg_line(struct caller *c, struct line *l, int fd)
+{
+	unsigned n = (unsigned)c->arg[2];
+	bool named = false;
+	uint8_t *vec;
+	int r;
+
+	if (n > LINE_VECTOR_MAX)
+		n = LINE_VECTOR_MAX;
+	vec = caller_scratch(c, (size_t)n * LINE_MESSAGE_VECTOR + 1);
+	if (!vec)
+		return answer_result(-ENOMEM);
+	r = caller_read(c, c->arg[1], vec, (size_t)n * LINE_MESSAGE_VECTOR);
+	if (r < 0)
+		return answer_result(r);
+	for (unsigned i = 0; i < n && !named; i++) {
+		struct line_message m;
+
+		memcpy(&m, vec + (size_t)i * LINE_MESSAGE_VECTOR, sizeof(m));
+		named = has_name(&m);
+	}
+	return named ? answer_result(send_all(c, l, fd, vec, n)) : answer_continue();
+}
+
+struct answer carry_sendmmsg(struct caller *c)
+{
+	return line_serve(c, sendmmsg_line);
+}

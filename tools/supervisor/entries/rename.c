@@ -1,0 +1,399 @@
+/*
+ * Two names at once: rename, exchange, hard link.  Each end is a request of its own.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/base/buf.h"
+#include "policy/base/fileop.h"
+#include "policy/base/path.h"
+
+#include "moves.h"
+#include "tools/base/tools.h"
+#include "tools/supervisor/files/held.h"
+#include "tools/supervisor/git/git.h"
+#include "tools/supervisor/net/net.h"
+#include "tools/supervisor/notify.h"
+#include "tools/supervisor/procfs.h"
+#include "tools/supervisor/verdict/shm.h"
+#include "tools/wall/numbers.h"
+
+static const struct timespec ever; /* however old it is */
+
+#define RENAME_FLAGS (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
+
+struct two {
+	struct naming from, to;
+};
+
+/* Both ends, found. */
+struct ends {
+	struct held *from, *to;
+	bool answered; /* somebody was asked about `from`, and allowed it */
+};
+
+static void ends_done(const struct ends *e)
+{
+	held_done(e->from);
+	held_done(e->to);
+}
+
+static bool is_settled(const struct held *h)
+{
+	return h->is_free || h->d.verdict == VERDICT_ALLOW;
+}
+
+static bool is_open(const struct held *h, enum reason why)
+{
+	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason == why;
+}
+
+/* Each end is told with the other, and whoever answers for one answers for what lies at both. */
+static void ends_ask(const struct ends *e, struct caller *c, const char *from, const char *to)
+{
+	if (!held_is_asked(e->from) && !held_is_asked(e->to))
+		return;
+	if (!e->from->is_free && e->from->name)
+		held_note(e->from);
+	if (!e->to->is_free)
+		held_note(e->to);
+	held_does(e->from, c, "%s %s", from, e->to->req.path ? e->to->req.path : e->to->place.raw);
+	held_does(e->to, c, "%s %s", to, e->from->req.path ? e->from->req.path : "a file without a name");
+}
+
+/*
+ * Either both or nothing: what is denied outright is concluded first, so that nobody is asked about the
+ * other end for nothing; and who is asked takes his time, so that comes before git's turn.
+ */
+static int ends_allow(const struct ends *e, struct caller *c)
+{
+	bool turned = (!e->to->is_free && e->to->d.verdict == VERDICT_DENY) ||
+		      (held_is_asked(e->to) && is_open(e->from, REASON_GIT));
+	int r = e->answered ? 0 : held_allow(turned ? e->to : e->from, c);
+
+	return r < 0 ? r : held_allow(turned && !e->answered ? e->from : e->to, c);
+}
+
+/* --- what lies in a directory that moves --- */
+
+#define TREE_DEPTH   128
+#define TREE_ENTRIES (1u << 20)
+
+/* What is looked at, by the path that it has and by the one that it would have. */
+struct tree {
+	struct caller *c;
+	struct decision top; /* of the directory itself: who was asked about that knows what moves */
+	struct decision d;   /* what keeps it */
+	size_t left;
+	char from[LIMIT_PATH], to[LIMIT_PATH];
+};
+
+/* Nobody has to be asked again, and of what git obeys each write is looked at. */
+static bool is_answered(const struct tree *t)
+{
+	return t->d.verdict == VERDICT_ASK &&
+	       (t->d.reason == REASON_GIT || (t->d.rule == t->top.rule && t->d.nested == t->top.nested));
+}
+
+/*
+ * The rules allow more of it at its new path; or it is pale's own, which stays.  What is no directory is
+ * judged as a link that is made there: .pale is none.
+ */
+static bool is_kept(struct tree *t, enum op op)
+{
+	struct request from = { .op = op, .access = ACCESS_ALL, .path = t->from };
+	struct request to = { .op = op, .path = t->to };
+	enum verdict there;
+
+	if (verdict_of(t->c, &from).verdict == VERDICT_ALLOW)
+		return false;
+	for (unsigned access = ACCESS_ALL; access; access &= access - 1) {
+		from.access = to.access = access & -access;
+		there = verdict_of(t->c, &to).verdict;
+		t->d = verdict_of(t->c, &from);
+		if (!is_answered(t) &&
+		    (t->d.reason == REASON_SELF || verdict_strictest(there, t->d.verdict) != there))
+			return true;
+	}
+	return false;
+}
+
+static bool append(char path[LIMIT_PATH], size_t at, const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	if (at + 1 + n > LIMIT_PATH)
+		return false;
+	path[at] = '/';
+	memcpy(path + at + 1, name, n);
+	return true;
+}
+
+/* 1 where something in the tree at dir/name is kept, which t then names; 0 where nothing is, or -errno. */
+static int find_kept(struct tree *t, int dir, const char *name, unsigned depth)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	size_t n_from = strlen(t->from), n_to = strlen(t->to);
+	const struct dirent *e;
+
+	if (!d) {
+		r = -errno;
+		if (fd >= 0)
+			(void)close(fd);
+		return r;
+	}
+	while (r == 0 && (errno = 0, e = readdir(d)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (t->left-- == 0 || !append(t->from, n_from, e->d_name) || !append(t->to, n_to, e->d_name))
+			r = -E2BIG;
+		else if (is_kept(t, e->d_type == DT_DIR ? OP_WRITE : OP_SYMLINK))
+			r = 1;
+		else if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
+			r = depth ? find_kept(t, fd, e->d_name, depth - 1) : -E2BIG;
+		/* No directory, or no longer there. */
+		if (r == -ENOTDIR || r == -ENOENT)
+			r = 0;
+	}
+	if (r == 0 && errno)
+		r = -errno;
+	(void)closedir(d);
+	return r;
+}
+
+/* What it is called now, whoever moved what is above. */
+static int path_now(const struct held *h, char path[LIMIT_PATH])
+{
+	char dir[LIMIT_PATH] UNINITIALIZED;
+	int r = procfs_fd_path(h->fd, dir, sizeof(dir));
+
+	return r < 0 ? r : path_normalise(dir, h->name, path, LIMIT_PATH);
+}
+
+/* May what lies there move to where `to` is, if it is a directory?  0, or -errno when it was recorded. */
+static int tree_allow(struct caller *c, const struct held *h, const struct held *to)
+{
+	struct tree *t;
+	char why[2 * LIMIT_PATH] UNINITIALIZED;
+	struct out o = out_of(why, sizeof(why));
+	const char *is =
+		" in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts";
+	int r;
+
+	if (h->is_free || h->d.verdict == VERDICT_DENY || !S_ISDIR(held_mode(h)))
+		return 0;
+	t = caller_scratch(c, sizeof(*t));
+	if (!t || !caller_may_block(c))
+		return -EAGAIN;
+	*t = (struct tree){ .c = c, .top = h->d, .left = TREE_ENTRIES };
+	r = path_now(h, t->from);
+	r = r < 0 ? r : path_now(to, t->to);
+	r = r < 0 ? r : find_kept(t, h->fd, h->name, TREE_DEPTH);
+	if (r == 0)
+		return caller_alive(c) ? 0 : -ESRCH;
+	if (r > 0)
+		is = t->d.reason == REASON_SELF ? " in it stays, for its owner to move"
+						: " in it is kept by this rule, and would be kept less at ";
+	else
+		t->d = (struct decision){ .rule = RULE_NONE };
+	text_str(&o, t->from);
+	text_str(&o, is);
+	text_str(&o, r > 0 && t->d.reason != REASON_SELF ? t->to : "");
+	text_end(&o);
+	t->d.verdict = VERDICT_DENY;
+	t->d.reason = REASON_ANCESTOR;
+	record_denied(c, &h->req, h->req.path, &t->d, "", why);
+	return -EACCES;
+}
+
+static int trees_allow(struct caller *c, const struct ends *e, int flags)
+{
+	int r = e->to->d.verdict != VERDICT_DENY ? tree_allow(c, e->from, e->to) : 0;
+
+	return r == 0 && flags & RENAME_EXCHANGE ? tree_allow(c, e->to, e->from) : r;
+}
+
+/* What gets a name right in /dev/shm is the session's already: its directory was, or what it was called. */
+static int shm_source(const struct ends *e)
+{
+	return shm_is_entry(e->to->req.path)
+		       ? openat(e->from->fd, e->from->name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+		       : -1;
+}
+
+/* A question takes time: `seen` are the moves that were done when the trees were looked through. */
+static long rename_act(struct caller *c, const struct ends *e, int flags, uint64_t seen)
+{
+	_cleanup_close_ int source = shm_source(e);
+	long r = moves_begin(c->sup, seen);
+
+	if (r < 0)
+		return r;
+	r = r == 0 ? 0 : trees_allow(c, e, flags);
+	r = r < 0 ? r : held_stands(e->from, c);
+	r = r < 0 ? r : held_stands(e->to, c);
+	if (r == 0)
+		r = call_result(
+			renameat2(e->from->fd, e->from->name, e->to->fd, e->to->name, (unsigned)flags));
+	if (r == 0 && source >= 0)
+		made_at(c->sup, source, "", &ever);
+	moves_end(c->sup, r == 0);
+	return r;
+}
+
+/* --- rename ------------------------------------------------------------------------------------- */
+
+static const struct two renames[] = {
+	{ { __NR_rename, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG },
+	  { __NR_rename, .path = 1, .dirfd = NO_ARG } },
+	{ { __NR_renameat, .path = 1, .dirfd = 0, .flags = NO_ARG },
+	  { __NR_renameat, .path = 3, .dirfd = 2 } },
+	{ { __NR_renameat2, .path = 1, .dirfd = 0, .flags = 4, .known = RENAME_FLAGS },
+	  { __NR_renameat2, .path = 3, .dirfd = 2 } },
+};
+
+static int rename_flags(const struct two *row, const struct caller *c)
+{
+	int flags = naming_flags(&row->from, c);
+
+	if (flags > 0 && flags & RENAME_EXCHANGE && flags & (RENAME_NOREPLACE | RENAME_WHITEOUT))
+		return -EINVAL;
+	return flags;
+}
+
+/* What the kernel says of both names before it asks for rights (do_renameat2() in fs/namei.c). */
+static int rename_earlier(const struct ends *e, int flags)
+{
+	if (is_settled(e->from) && is_settled(e->to))
+		return 0;
+	if (e->from->is_free || e->to->is_free)
+		return flags & RENAME_NOREPLACE && !e->from->is_free ? -EEXIST : -EBUSY;
+	if (!held_mode(e->from))
+		return -ENOENT;
+	if (flags & RENAME_NOREPLACE && held_mode(e->to))
+		return -EEXIST;
+	return flags & RENAME_EXCHANGE && !held_mode(e->to) ? -ENOENT : 0;
+}
+
+/* What moved may be a directory: cached paths of directories end here, in every process.  Asking what
+ * it was would cost every rename of a file more than the next look-up costs. */
+static void note_move(const struct caller *c)
+{
+	atomic_fetch_add_explicit(&session_setup(c->sup)->ring->moved, 1, memory_order_release);
+}
+
+/*
+ * A working directory changes, told before it does: the caller's own hooks look again after it.  Who
+ * shares his with another process (CLONE_FS without being its thread) is beyond this, and no script.
+ */
+struct answer carry_wander(struct caller *c)
+{
+	atomic_fetch_add_explicit(&session_setup(c->sup)->ring->wandered, 1, memory_order_release);
+	return answer_continue();
+}
+
+static long rename_ends(struct caller *c, const struct two *row, struct ends *e, int flags)
+{
+	struct git_move m = { .text = NULL };
+	uint64_t seen = moves_count(c->sup);
+	long r = held_entry(e->from, c, &row->from);
+
+	if (r == 0) {
+		e->to->req.access |= rename_takes(held_mode(e->from));
+		r = held_entry(e->to, c, &row->to);
+	}
+	if (r == 0)
+		r = rename_earlier(e, flags);
+	if (r == 0)
+		r = trees_allow(c, e, flags);
+	if (r == 0)
+		ends_ask(e, c, flags & RENAME_EXCHANGE ? "exchanged with" : "to",
+			 flags & RENAME_EXCHANGE ? "exchanged with" : "from");
+	/* Of an exchange both ends are written, and neither could be looked at in time. */
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT)) {
+		e->answered = held_is_asked(e->from);
+		r = e->answered ? held_allow(e->from, c) : 0;
+		if (r == 0)
+			git_move(c, e->from, e->to, &m);
+	}
+	if (r == 0)
+		r = ends_allow(e, c);
+	if (r == 0 && m.text)
+		r = git_move_do(e->from, e->to, &m);
+	else if (r == 0)
+		r = rename_act(c, e, flags, seen);
+	if (r == 0)
+		note_move(c);
+	free(m.text);
+	return r;
+}
+
+struct answer carry_rename(struct caller *c)
+{
+	const struct two *row = ROW_OF(renames, c->nr);
+	int flags = row ? rename_flags(row, c) : -ENOSYS;
+	/* Either end of an exchange goes away and is written; a whiteout is left where the source was. */
+	unsigned swap = flags > 0 && flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
+	unsigned left = flags > 0 && flags & RENAME_WHITEOUT ? ACCESS_WRITE : 0;
+	struct ends e = { .from = held_new(c, OP_RENAME, ACCESS_DELETE | swap | left),
+			  .to = held_new(c, OP_RENAME, ACCESS_WRITE | swap) };
+	long r = flags < 0 ? flags : e.from && e.to ? rename_ends(c, row, &e, flags) : -ENOMEM;
+
+	ends_done(&e);
+	return answer_result(r);
+}
+
+/* --- link --------------------------------------------------------------------------------------- */
+
+static const struct two links[] = {
+	{ { __NR_link, .path = 0, .dirfd = NO_ARG, .flags = NO_ARG },
+	  { __NR_link, .path = 1, .dirfd = NO_ARG } },
+	{ { __NR_linkat, .path = 1, .dirfd = 0, .flags = 4, .known = AT_SYMLINK_FOLLOW | AT_EMPTY_PATH },
+	  { __NR_linkat, .path = 3, .dirfd = 2 } },
+};
+
+/*
+ * The source is held itself and linked by its magic link, which needs no right that AT_EMPTY_PATH would
+ * (open(2) on O_TMPFILE).  An O_TMPFILE inode has no name to be judged by: its new one is.
+ */
+static long link_ends(struct caller *c, const struct two *row, const struct ends *e, unsigned flags)
+{
+	unsigned nofollow = flags & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW;
+	struct self_path self;
+	long r = held_object(e->from, c, &row->from, nofollow | (flags & AT_EMPTY_PATH));
+
+	if (r == 0)
+		r = held_entry(e->to, c, &row->to);
+	if (r == 0 && !(is_settled(e->from) && is_settled(e->to)) && (e->to->is_free || held_mode(e->to)))
+		r = -EEXIST;
+	if (r == 0) {
+		ends_ask(e, c, "also as", "the file");
+		r = ends_allow(e, c);
+	}
+	if (r < 0)
+		return r;
+	self = held_self(e->from);
+	r = call_result(linkat(AT_FDCWD, self.text, e->to->fd, e->to->name, AT_SYMLINK_FOLLOW));
+	if (r == 0 && shm_is_entry(e->to->req.path))
+		made_at(c->sup, e->from->fd, "", &ever);
+	return r;
+}
+
+/* A hard link is another name to write through, so its source needs the right to be written. */
+struct answer carry_link(struct caller *c)
+{
+	const struct two *row = ROW_OF(links, c->nr);
+	int flags = row ? naming_flags(&row->from, c) : -ENOSYS;
+	struct ends e = { .from = held_new(c, OP_LINK, ACCESS_WRITE),
+			  .to = held_new(c, OP_LINK, ACCESS_WRITE) };
+	long r = flags < 0 ? flags : e.from && e.to ? link_ends(c, row, &e, (unsigned)flags) : -ENOMEM;
+
+	ends_done(&e);
+	return answer_result(r);
+}

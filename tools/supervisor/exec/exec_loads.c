@@ -1,0 +1,110 @@
+/*
+ * The files that the program of an exec opens and runs by itself, because its words name them: the program of
+ * a dynamic loader, the script of an interpreter.  They are found as they would be for the caller.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/base/path.h"
+#include "policy/command/script.h"
+#include "policy/programs/tool.h"
+
+#include "exec.h"
+#include "tools/base/tools.h"
+#include "tools/supervisor/procfs.h"
+
+struct finder {
+	struct exec *x;
+	struct caller *c;
+	struct stat st; /* of what was found last */
+};
+
+/* loads_find_fn.  What has no name (a memfd, a removed file) may be anything. */
+static const char *find(void *ctx, const char *word, struct elf_info *ret)
+{
+	struct finder *f = ctx;
+	char *real = caller_scratch(f->c, LIMIT_PATH), link[PROCFS_LINK_MAX];
+	_cleanup_close_ int fd = real ? exec_hold(f->x, f->c, word, real) : -1;
+
+	if (!real)
+		f->x->is_unknown = true;
+	if (fd < 0 || fstat(fd, &f->st) < 0 || !S_ISREG(f->st.st_mode) || f->st.st_nlink == 0) {
+		/* A loader that searches may find there what this did not. */
+		if (ret && fd != -ENOENT && fd != -ENOTDIR && fd != -EACCES)
+			f->x->is_unknown |= fd < 0 || !S_ISDIR(f->st.st_mode);
+		return NULL;
+	}
+	procfs_own_link(fd, link);
+	if (ret)
+		(void)exec_inspect(link, ret);
+	if (ret)
+		ret->is_executable = faccessat(AT_FDCWD, link, X_OK, AT_EACCESS) == 0;
+	return real;
+}
+
+/* loads_path_fn.  Of the environment that was judged. */
+static const char *path_list(void *ctx)
+{
+	struct finder *f = ctx;
+	struct words env;
+
+	if (words_read(f->c, f->x->envp, &env) < 0 || !exec_env_is(&f->x->env, &env))
+		return NULL;
+	for (size_t i = 0; i < env.n; i++)
+		if (strncmp(env.v[i], "PATH=", 5) == 0)
+			return env.v[i] + 5;
+	return NULL;
+}
+
+/* The caller is an env that was judged with the words that it passes on now. */
+static bool is_by_env(const struct request *req, struct caller *c)
+{
+	char exe[LIMIT_PATH], words[LIMIT_PATH];
+	int n = caller_program(c, exe, words, sizeof(words));
+
+	for (size_t i = req->argc; i > 0 && n > 0; i--) {
+		const char *word = req->argv[i - 1];
+		int len = (int)strlen(word) + 1;
+
+		n -= len;
+		if (n <= 0 || memcmp(words + n, word, (size_t)len) != 0)
+			return false;
+	}
+	return n > 0 && strcmp(path_basename(exe), "env") == 0 && outside_is(&c->image, exe);
+}
+
+void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf)
+{
+	struct finder f = { .x = x, .c = c };
+
+	if (!loads_fill(req, elf, &c->image, find, path_list, &f))
+		x->is_unknown = true;
+	else if (req->loads)
+		exec_stamp(x, &f.st, req->loads);
+	if (!req->ident)
+		req->ident = tool_of(req->path);
+	req->variable = exec_variable(x, c, req);
+}
+
+int exec_tool(struct exec *x, struct caller *c, const struct request *of)
+{
+	struct finder f = { .x = x, .c = c };
+	struct tool_script *t = caller_scratch(c, sizeof(*t));
+	struct decision d;
+
+	if (t)
+		t->words = caller_scratch(c, TOOL_WORDS(of->argc) * sizeof(*t->words));
+	if (!t || !t->words)
+		return -ENOMEM;
+	if (!tool_find(of, find, &f, t))
+		return 0;
+	t->req.variable = exec_variable(x, c, &t->req);
+	d = verdict_of(c, &t->req);
+	if (!script_is_held(&x->script.d, &d) || (t->keeps_name && is_by_env(of, c)))
+		return 0;
+	x->script.d = d;
+	x->script.held = t->req;
+	return 0;
+}

@@ -1,0 +1,121 @@
+#include "inquiry.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tools/base/tools.h"
+
+bool asker_is(const struct asker *a, const struct asker *b)
+{
+	return a->tgid == b->tgid && a->image == b->image && a->is_orphan == b->is_orphan;
+}
+
+/* --- what was granted ---------------------------------------------------------------------------------- */
+
+const struct grant *inquiry_granted(const struct inquiries *q, const struct asker *who, const char *name)
+{
+	uint64_t now = clock_awake_ns() / NS_PER_S;
+
+	for (size_t i = 0; i < NELEM(q->grants); i++) {
+		const struct grant *g = &q->grants[i];
+
+		if (g->until_s > now && asker_is(&g->who, who) && strcmp(g->name, name) == 0)
+			return g;
+	}
+	return NULL;
+}
+
+static void grant(struct inquiries *q, const struct inquiry *i)
+{
+	struct grant *g = &q->grants[q->n_granted++ % NELEM(q->grants)];
+
+	g->who = i->asking.who;
+	g->until_s = clock_awake_ns() / NS_PER_S + GRANT_S;
+	snprintf(g->name, sizeof(g->name), "%s", i->name);
+	snprintf(g->approval, sizeof(g->approval), "%s", i->answer.approval);
+}
+
+/* --- asking -------------------------------------------------------------------------------------------- */
+
+static struct inquiry *inquiry_of(struct asking *a)
+{
+	return CONTAINER_OF(a, struct inquiry, asking);
+}
+
+static void on_heard(struct asking *a)
+{
+	struct inquiry *i = inquiry_of(a), over;
+	struct inquiries *q = i->all;
+
+	if (i->allowed)
+		grant(q, i);
+	/* Its place may be taken again in there. */
+	over = *i;
+	i->all = NULL;
+	q->done(q->cookie, &over);
+}
+
+static void ask(struct asking *a, struct caller *c)
+{
+	struct inquiry *i = inquiry_of(a);
+	struct request req = { .op = OP_RESOLVE, .access = op_access(OP_RESOLVE), .host = i->name };
+
+	i->allowed = verdict_conclude_told(c, &req, i->name, i->decision, &i->answer);
+}
+
+static struct inquiry *find(struct inquiries *q, const struct asker *who, const char *name)
+{
+	for (size_t i = 0; i < NELEM(q->list); i++)
+		if (q->list[i].all && asker_is(&q->list[i].asking.who, who) &&
+		    strcmp(q->list[i].name, name) == 0)
+			return &q->list[i];
+	return NULL;
+}
+
+static struct inquiry *find_free(struct inquiries *q)
+{
+	for (size_t i = 0; i < NELEM(q->list); i++)
+		if (!q->list[i].all)
+			return &q->list[i];
+	return NULL;
+}
+
+int inquiry_begin(struct inquiries *q, const struct asker *who, const char *name, const struct decision *d)
+{
+	struct inquiry *i = find(q, who, name);
+	int r;
+
+	if (i)
+		return 0;
+	i = find_free(q);
+	if (!i)
+		return -EAGAIN;
+	*i = (struct inquiry){
+		.all = q,
+		.asking = { .sup = q->sup, .loop = q->loop, .who = *who, .ask = ask, .heard = on_heard },
+		.decision = *d,
+	};
+	snprintf(i->name, sizeof(i->name), "%s", name);
+	r = asking_begin(&i->asking);
+	if (r < 0)
+		i->all = NULL;
+	return r;
+}
+
+/* --- begin and end ----------------------------------------------------------------------------------- */
+
+void inquiries_init(struct inquiries *q, struct supervisor *s, struct loop *l)
+{
+	q->sup = s;
+	q->loop = l;
+}
+
+bool inquiries_end(struct inquiries *q)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < NELEM(q->list); i++)
+		if (q->list[i].all)
+			all &= asking_end(&q->list[i].asking);
+	return all;
+}

@@ -1,0 +1,328 @@
+#include "resolver.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "inquiry.h"
+#include "tools/base/tools.h"
+#include "tools/dns/door.h"
+#include "tools/dns/forwarder.h"
+#include "tools/dns/limits.h"
+#include "tools/supervisor/notify.h"
+
+#define RESOLV_CONF "/etc/resolv.conf"
+#define DNS_PORT    53
+
+/* What is known of a question that waits: struct forwarder_query's `who`. */
+struct mark {
+	struct asker who;
+	char approval[40]; /* of the human who let it be asked */
+};
+
+struct resolver {
+	struct supervisor *sup;
+	struct upstream *upstream;
+	struct forwarder *forwarder;
+	struct door *door;
+	struct dns_limits *limits;
+	struct worker *desk; /* of what is settled in the loop's thread */
+	struct inquiries inquiries;
+};
+
+/* --- a name is judged ----------------------------------------------------------------------------------- */
+
+static struct mark *mark_of(const struct forwarder_query *q)
+{
+	return (struct mark *)(void *)(uintptr_t)q->who;
+}
+
+/* A rule has the name in full, so nothing but that very name can be asked for. */
+static bool is_in_full(const struct image *img, const struct decision *d)
+{
+	const struct image_rule *rule;
+	struct image of;
+
+	if (d->reason != REASON_RULE || !decision_image(img, d, &of))
+		return false;
+	rule = image_rule(&of, d->rule);
+	return rule && !strchr(image_str(&of, rule->pattern), '*');
+}
+
+static struct decision judge_name(struct resolver *r, struct caller *c, const struct request *req,
+				  uint16_t type)
+{
+	struct decision d = verdict_of(c, req);
+
+	(void)pushes_reach(c, req, &d);
+	if (d.verdict != VERDICT_DENY && !is_in_full(&c->image, &d) &&
+	    !dns_limits_pass(r->limits, req->host, type, clock_awake_ns() / NS_PER_S))
+		d = (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_EXFIL, .rule = RULE_NONE };
+	return d;
+}
+
+static struct request request_of(const struct forwarder_query *q)
+{
+	return (struct request){
+		.op = OP_RESOLVE,
+		.access = op_access(OP_RESOLVE),
+		.host = q->q.name,
+	};
+}
+
+/* A human is asked, or was before. */
+static enum forwarder_word consult(struct resolver *r, struct caller *c, const struct request *req,
+				   struct mark *m, struct decision *d)
+{
+	const struct grant *g = inquiry_granted(&r->inquiries, &m->who, req->host);
+
+	if (g) {
+		d->verdict = VERDICT_ALLOW;
+		d->reason = REASON_HUMAN;
+		snprintf(m->approval, sizeof(m->approval), "%s", g->approval);
+		record_decision(c, req, req->host, d, g->approval);
+		return FORWARDER_YES;
+	}
+	if (inquiry_begin(&r->inquiries, &m->who, req->host, d) == 0)
+		return FORWARDER_LATER;
+	verdict_refuse(c, req, req->host, REASON_FLOOD);
+	return FORWARDER_NO;
+}
+
+static enum forwarder_word judge(void *owner, struct forwarder_query *q)
+{
+	struct resolver *r = owner;
+	struct mark *m = mark_of(q);
+	struct request req = request_of(q);
+	struct decision d;
+	struct caller c;
+
+	asker_stand_in(&c, r->sup, &m->who, r->desk);
+	d = judge_name(r, &c, &req, q->q.type);
+	if (d.verdict == VERDICT_ASK)
+		return consult(r, &c, &req, m, &d);
+	return verdict_conclude(&c, &req, req.host, d) ? FORWARDER_YES : FORWARDER_NO;
+}
+
+static bool is_asked(const struct forwarder_query *q, void *arg)
+{
+	const struct inquiry *i = arg;
+
+	return asker_is(&mark_of(q)->who, &i->asking.who) && strcmp(q->q.name, i->name) == 0;
+}
+
+/* As is_asked(), and notes who let it: what is found here is settled next. */
+static bool take_approval(const struct forwarder_query *q, void *arg)
+{
+	const struct inquiry *i = arg;
+
+	if (!is_asked(q, arg))
+		return false;
+	snprintf(mark_of(q)->approval, sizeof(mark_of(q)->approval), "%s", i->answer.approval);
+	return true;
+}
+
+static void on_answered(void *cookie, const struct inquiry *i)
+{
+	struct resolver *r = cookie;
+
+	if (i->allowed)
+		forwarder_settle(r->forwarder, take_approval, (void *)(uintptr_t)i, FORWARDER_YES,
+				 DNS_WHY_NOT);
+	else
+		forwarder_settle(r->forwarder, is_asked, (void *)(uintptr_t)i, FORWARDER_NO,
+				 DNS_WHY_PROHIBITED);
+}
+
+/* --- what the forwarder tells and wants to know -------------------------------------------------------- */
+
+static void learn(void *owner, const struct forwarder_query *q, const uint8_t addr[16], uint32_t ttl)
+{
+	const struct mark *m = mark_of(q);
+	struct resolver *r = owner;
+	struct host_name name = {
+		.approved_for = m->approval[0] ? m->who.tgid : 0,
+		.askers = { m->who.tgid },
+		.n_askers = 1,
+	};
+
+	snprintf(name.name, sizeof(name.name), "%s", q->q.name);
+	memcpy(name.approval, m->approval, sizeof(name.approval));
+	hosts_learn(r->sup->hosts, &name, addr, ttl);
+}
+
+static bool reverse(void *owner, const uint8_t addr[16], char ret[LIMIT_HOST])
+{
+	struct resolver *r = owner;
+	struct host_name name;
+
+	if (hosts_find(r->sup->hosts, addr, &name, 1) == 0)
+		return false;
+	memcpy(ret, name.name, LIMIT_HOST);
+	return true;
+}
+
+static void flooded(void *owner, const struct forwarder_query *q)
+{
+	struct request req = request_of(q);
+	struct resolver *r = owner;
+	struct caller c;
+
+	asker_stand_in(&c, r->sup, &mark_of(q)->who, r->desk);
+	verdict_refuse(&c, &req, req.host, REASON_FLOOD);
+}
+
+/* Nothing of it left, but somebody tried: once a process. */
+static void nonsense(void *owner, const void *who, const char *name)
+{
+	struct request req = { .op = OP_RESOLVE, .access = op_access(OP_RESOLVE), .host = name };
+	const struct mark *m = who;
+	struct resolver *r = owner;
+	struct caller c;
+
+	asker_stand_in(&c, r->sup, &m->who, r->desk);
+	verdict_refuse_once(&c, &req, name[0] ? name : "what is no question about a name", REASON_MALFORMED);
+}
+
+/* --- made by the first who needs it -------------------------------------------------------------------- */
+
+static const struct forwarder_ops ops = {
+	.who_size = sizeof(struct mark),
+	.judge = judge,
+	.learn = learn,
+	.reverse = reverse,
+	.flooded = flooded,
+	.nonsense = nonsense,
+};
+
+static void resolver_free(struct resolver *r)
+{
+	door_free(r->door);
+	forwarder_free(r->forwarder);
+	upstream_free(r->upstream);
+	dns_limits_free(r->limits);
+	desk_free(r->desk);
+	free(r);
+}
+
+static struct resolver *resolver_new(struct supervisor *s)
+{
+	struct resolver *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->sup = s;
+	inquiries_init(&r->inquiries, s, s->loop);
+	r->inquiries.done = on_answered;
+	r->inquiries.cookie = r;
+	r->desk = desk_new(s);
+	r->limits = dns_limits_new();
+	r->upstream = upstream_new(s->loop, RESOLV_CONF, DNS_PORT);
+	if (r->upstream)
+		r->forwarder = forwarder_new(r->upstream, &ops, r);
+	if (r->forwarder)
+		r->door = door_new(s->loop, r->forwarder, sizeof(struct mark));
+	if (r->desk && r->limits && r->door)
+		return r;
+	resolver_free(r);
+	return NULL;
+}
+
+/* Under net_lock.  Nothing is begun any more where all ends. */
+static bool have_base(struct supervisor *s)
+{
+	if (atomic_load(&s->stopping))
+		return s->loop && s->hosts;
+	if (!s->loop && loop_start(&s->loop) < 0)
+		s->loop = NULL;
+	if (!s->hosts)
+		s->hosts = hosts_new();
+	return s->loop && s->hosts;
+}
+
+static struct resolver *resolver_of(struct supervisor *s)
+{
+	struct resolver *r;
+
+	pthread_mutex_lock(&s->net_lock);
+	if (!s->resolver && have_base(s))
+		s->resolver = resolver_new(s);
+	r = s->resolver;
+	pthread_mutex_unlock(&s->net_lock);
+	return r;
+}
+
+struct loop *session_loop(struct supervisor *s)
+{
+	struct loop *l;
+
+	pthread_mutex_lock(&s->net_lock);
+	(void)have_base(s);
+	l = s->loop;
+	pthread_mutex_unlock(&s->net_lock);
+	return l;
+}
+
+struct hosts *session_hosts(struct supervisor *s)
+{
+	struct hosts *h;
+
+	pthread_mutex_lock(&s->net_lock);
+	if (!s->hosts)
+		s->hosts = hosts_new();
+	h = s->hosts;
+	pthread_mutex_unlock(&s->net_lock);
+	return h;
+}
+
+/* --- for the others ---------------------------------------------------------------------------------- */
+
+bool resolver_query(struct supervisor *s, const struct asker *who, const uint8_t *msg, size_t len,
+		    resolver_reply reply, void *cookie)
+{
+	struct resolver *r = resolver_of(s);
+	const struct mark m = { .who = *who };
+
+	return r && forwarder_ask(r->forwarder, &m, FORWARDER_DATAGRAM, msg, len, reply, cookie);
+}
+
+void resolver_forget(struct supervisor *s, void *cookie)
+{
+	struct resolver *r = resolver_of(s);
+
+	if (r)
+		forwarder_forget(r->forwarder, cookie);
+}
+
+int resolver_door(struct supervisor *s, int family, struct sockaddr_storage *ret, socklen_t *ret_len)
+{
+	struct resolver *r = resolver_of(s);
+
+	return r ? door_address(r->door, family, ret, ret_len) : -ENOMEM;
+}
+
+int resolver_expect(struct supervisor *s, const struct sockaddr_storage *from, const struct asker *who)
+{
+	struct resolver *r = resolver_of(s);
+	const struct mark m = { .who = *who };
+
+	return r ? door_expect(r->door, from, &m) : -ENOMEM;
+}
+
+bool resolver_end(struct supervisor *s)
+{
+	/* Nobody is called back from here on; a thread that asks may still post, so the loop itself goes
+	 * last. */
+	if (s->loop)
+		loop_end(s->loop);
+	atomic_store(&s->stopping, true);
+	return !s->resolver || inquiries_end(&s->resolver->inquiries);
+}
+
+void resolver_done(struct supervisor *s)
+{
+	if (s->resolver)
+		resolver_free(TAKE_PTR(s->resolver));
+	loop_stop(TAKE_PTR(s->loop));
+	hosts_free(TAKE_PTR(s->hosts));
+}

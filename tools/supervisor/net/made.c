@@ -1,0 +1,76 @@
+/*
+ * The socket files that the session made itself, and what it made in /dev/shm (shm.c).
+ *
+ * A writable directory is no promise about who listens in it: /tmp and the agents' state hold sockets of
+ * daemons that the operator's own, unfenced agents and multiplexers left there, and they execute what they
+ * are told.  So a file rule lets a process connect to what was bound inside the session.
+ *
+ * A file is known by its inode and its birth: bound names can be exchanged for others before they are
+ * looked at, but what was there before is older than the bind.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "net.h"
+#include "tools/supervisor/notify.h"
+
+static struct made identity(const struct statx *x)
+{
+	bool born = x->stx_mask & STATX_BTIME;
+
+	return (struct made){
+		.dev = (uint64_t)x->stx_dev_major << 32 | x->stx_dev_minor,
+		.ino = x->stx_ino,
+		.born_s = born ? x->stx_btime.tv_sec : 0,
+		.born_ns = born ? x->stx_btime.tv_nsec : 0,
+	};
+}
+
+static bool is_older(const struct made *m, const struct timespec *than)
+{
+	if (m->born_s == 0) /* the file system does not know */
+		return false;
+	return m->born_s < than->tv_sec || (m->born_s == than->tv_sec && m->born_ns < than->tv_nsec);
+}
+
+/* The clock that file systems go by. */
+struct timespec made_now(void)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now;
+}
+
+void made_at(struct supervisor *s, int dirfd, const char *name, const struct timespec *since)
+{
+	struct statx x;
+	struct made m;
+
+	if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0)
+		return;
+	m = identity(&x);
+	if (is_older(&m, since))
+		return;
+	pthread_mutex_lock(&s->made_lock);
+	s->made[s->n_made++ % MADE_MAX] = m;
+	pthread_mutex_unlock(&s->made_lock);
+}
+
+bool made_here(struct supervisor *s, int file)
+{
+	bool found = false;
+	struct statx x;
+	struct made m;
+
+	if (statx(file, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0)
+		return false;
+	m = identity(&x);
+	pthread_mutex_lock(&s->made_lock);
+	for (size_t i = 0; i < MADE_MAX && i < s->n_made && !found; i++)
+		found = s->made[i].ino == m.ino && s->made[i].dev == m.dev && s->made[i].born_s == m.born_s &&
+			s->made[i].born_ns == m.born_ns;
+	pthread_mutex_unlock(&s->made_lock);
+	return found;
+}

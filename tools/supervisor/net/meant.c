@@ -1,0 +1,190 @@
+/*
+ * Which name was an address meant by?  Judged are the names that are true (hosts.h); what processes of the
+ * session claim to have looked up (the ring) only says which of several true ones was meant.
+ *
+ * A public address is judged by the best of its names: they share it, and whoever connects says no name.  An
+ * address that is not public is nobody's to hand out: what the same process was answered, or what was looked
+ * up last by the claim of the hooks, is what is judged, so that a public name which leads to this machine or
+ * into its network is a rebinding, even where such addresses may be reached by themselves.
+ *
+ * On this machine itself it is whose port it is that counts, where the operator has not said more (ports.h).
+ */
+#include <string.h>
+
+#include "net.h"
+#include "tools/base/tools.h"
+#include "tools/supervisor/hosts/resolver.h"
+#include "tools/supervisor/notify.h"
+
+#define NAMES_MAX 32
+
+struct candidates {
+	size_t n_answers, n; /* first what was answered, newest first, then what /etc/hosts says */
+	const char *hint;    /* one of them, or NULL */
+	struct host_name list[NAMES_MAX];
+};
+
+static bool is_answer_to(const struct host_name *n, pid_t tgid)
+{
+	for (size_t i = 0; i < n->n_askers && i < NELEM(n->askers); i++)
+		if (n->askers[i] == tgid)
+			return true;
+	/* More than are remembered, or nobody knows. */
+	return n->n_askers == 0 || n->n_askers > NELEM(n->askers);
+}
+
+static void candidates_find(struct candidates *l, struct caller *c, const uint8_t addr[16])
+{
+	const struct supervisor_setup *setup = session_setup(c->sup);
+	struct hosts *answers = session_hosts(c->sup);
+	char claim[LIMIT_HOST];
+
+	l->n_answers = answers ? hosts_find(answers, addr, l->list, NAMES_MAX) : 0;
+	l->n = l->n_answers +
+	       hosts_file_find(hosts_file_etc(), addr, l->list + l->n_answers, NAMES_MAX - l->n_answers);
+	l->hint = NULL;
+	/* At level strict nothing of theirs counts. */
+	if (setup->level != LEVEL_FULL || !ring_name_find(setup->ring, addr, claim))
+		return;
+	for (size_t i = 0; i < l->n && !l->hint; i++)
+		if (strcmp(l->list[i].name, claim) == 0)
+			l->hint = l->list[i].name;
+}
+
+/* --- judging ------------------------------------------------------------------------------------------ */
+
+/* What a human let be looked up by this process needs no second question. */
+static bool is_approved(struct caller *c, const struct host_name *n)
+{
+	return n->approval[0] && n->approved_for == caller_tgid(c);
+}
+
+static struct meaning judge_by(struct caller *c, struct request *req, const struct host_name *n)
+{
+	struct meaning m = { 0 };
+
+	if (n)
+		memcpy(m.name, n->name, sizeof(m.name));
+	req->host = n ? n->name : NULL;
+	m.d = verdict_of(c, req);
+	if (m.d.verdict == VERDICT_ASK && n && is_approved(c, n)) {
+		m.d.verdict = VERDICT_ALLOW;
+		m.d.reason = REASON_HUMAN;
+		memcpy(m.approval, n->approval, sizeof(m.approval));
+	}
+	return m;
+}
+
+static int rank(enum verdict v)
+{
+	return v == VERDICT_ALLOW ? 2 : v == VERDICT_ASK ? 1 : 0;
+}
+
+static struct meaning judge_public(struct caller *c, struct request *req, const struct candidates *l)
+{
+	struct meaning best = { 0 }, m;
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		bool hinted = l->hint && strcmp(l->hint, l->list[i].name) == 0;
+
+		m = judge_by(c, req, &l->list[i]);
+		if (!any || rank(m.d.verdict) > rank(best.d.verdict) ||
+		    (hinted && rank(m.d.verdict) == rank(best.d.verdict) && !best.approval[0]))
+			best = m;
+		any = true;
+	}
+	/* A rule may open the address itself, but not over one that speaks of its name. */
+	if (any && (best.d.verdict == VERDICT_ALLOW || best.d.reason == REASON_RULE))
+		return best;
+	m = judge_by(c, req, NULL);
+	return !any || (m.d.reason == REASON_RULE && rank(m.d.verdict) > rank(best.d.verdict)) ? m : best;
+}
+
+static struct meaning judge_inner(struct caller *c, struct request *req, const struct candidates *l)
+{
+	const struct host_name *n = NULL;
+	struct meaning m;
+
+	for (size_t i = 0; i < l->n && !n && l->hint; i++)
+		if (strcmp(l->hint, l->list[i].name) == 0)
+			n = &l->list[i];
+	for (size_t i = 0; i < l->n_answers && !n; i++)
+		if (is_answer_to(&l->list[i], caller_tgid(c)))
+			n = &l->list[i];
+	m = judge_by(c, req, n);
+	/* What the machine itself calls so is that address, where no rule speaks of the name. */
+	return n >= l->list + l->n_answers && m.d.reason != REASON_RULE ? judge_by(c, req, NULL) : m;
+}
+
+/* --- this machine ------------------------------------------------------------------------------------- */
+
+/* A rule names that very host, or its domain: one for every host does not speak of this machine. */
+static bool is_named(struct caller *c, const struct meaning *m)
+{
+	struct image img;
+	const struct image_rule *r =
+		decision_image(&c->image, &m->d, &img) ? image_rule(&img, m->d.rule) : NULL;
+	const char *pattern = r ? image_str(&img, r->pattern) : "*";
+
+	return m->approval[0] || (m->d.reason == REASON_RULE && (pattern[0] != '*' || pattern[1] == '.'));
+}
+
+/* The session's own is open; others' is asked or denied, and what denies it is that. */
+static void judge_port(struct caller *c, const struct request *req, struct meaning *m)
+{
+	if (!decision_is_by_port(&c->image, &m->d))
+		return;
+	m->port = ports_find(&c->sup->ports, req, c->image_number);
+	if (m->port.owner == PORT_OWN)
+		m->d = (struct decision){ VERDICT_ALLOW, REASON_OWN, RULE_NONE, 0 };
+	else if (m->d.verdict == VERDICT_DENY && m->d.reason != REASON_NEVER)
+		m->d.reason = REASON_PROCESS;
+}
+
+bool meaning_conclude(struct caller *c, struct request *req, const struct meaning *m)
+{
+	char target[INET_TARGET], who[PORT_TEXT];
+
+	inet_target(req, target);
+	if (m->approval[0]) {
+		verdict_granted(c, req, target, m->d, m->approval);
+		return true;
+	}
+	if (m->port.owner == PORT_OTHERS && m->d.verdict == VERDICT_ASK)
+		req->aim = port_text(&m->port, who);
+	if (!verdict_conclude(c, req, target, m->d))
+		return false;
+	if (!req->aim || ports_find(&c->sup->ports, req, c->image_number).cookie == m->port.cookie)
+		return true;
+	verdict_refuse(c, req, target, REASON_CHANGED);
+	return false;
+}
+
+void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
+{
+	struct candidates *l = caller_scratch(c, sizeof(*l));
+	bool is_public = sockaddr_is_public(req->addr), is_machine;
+
+	*ret = (struct meaning){
+		.d = { .verdict = VERDICT_DENY, .reason = REASON_MALFORMED, .rule = RULE_NONE }
+	};
+	if (!l)
+		return;
+	candidates_find(l, c, req->addr);
+	is_machine = ports_is_here(&c->sup->ports, req->addr);
+	req->is_here = is_machine && !is_public && !ports_is_loopback(req->addr);
+	*ret = is_public ? judge_public(c, req, l) : judge_inner(c, req, l);
+	if (is_public && is_machine) {
+		is_machine = req->is_here = !is_named(c, ret);
+		if (is_machine)
+			*ret = judge_by(c, req, NULL);
+	}
+	req->host = ret->name[0] ? ret->name : NULL;
+	/* Of several nested images the last one judged by holds: that of what was chosen. */
+	if (c->is_orphan)
+		(void)verdict_of(c, req);
+	if (is_machine)
+		judge_port(c, req, ret);
+	(void)pushes_reach(c, req, &ret->d);
+}

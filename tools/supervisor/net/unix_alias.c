@@ -1,0 +1,120 @@
+/*
+ * A socket under another name than its own: a daemon's that was linked or renamed to where a rule allows one.
+ *
+ * What counts is the place that it was bound at, as that is now: where the same file is still there under
+ * the judged name, there is no alias.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "policy/lesson/sockets.h"
+
+#include "net.h"
+#include "tools/base/tools.h"
+#include "unix_name.h"
+
+#define DENIED_ALIAS (-EACCES)
+
+struct alias {
+	struct caller *c;
+	const char *judged; /* the real path that was judged */
+	bool by_place;	    /* and allowed for where it lies, not by a rule about sockets */
+	char path[PATH_MAX];
+};
+
+/* The bound words as a real path: of the file, or where it is gone of the directory that held it. */
+static void real_place(const char *name, char ret[PATH_MAX])
+{
+	char copy[PATH_MAX];
+	char *base;
+
+	if (realpath(name, ret))
+		return;
+	snprintf(copy, sizeof(copy), "%s", name);
+	base = strrchr(copy, '/');
+	if (base == copy || !base) {
+		snprintf(ret, PATH_MAX, "%s", name);
+		return;
+	}
+	*base = '\0';
+	if (!realpath(copy, ret) || strlen(ret) + strlen(base + 1) + 2 > PATH_MAX) {
+		snprintf(ret, PATH_MAX, "%s", name);
+		return;
+	}
+	strcat(ret, "/");
+	strcat(ret, base + 1);
+}
+
+static struct decision deny_strangers(void)
+{
+	return (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_PROCESS, .rule = RULE_NONE };
+}
+
+/* What the policy says of the place that the name means. */
+static struct decision judge_place(struct alias *a, const struct request *req)
+{
+	struct decision d = verdict_of(a->c, req);
+
+	if (is_strangers(a->c, &d))
+		d = deny_strangers();
+	if (d.verdict == VERDICT_ALLOW || d.reason == REASON_RULE || a->by_place || socket_known(a->path))
+		return d;
+	/* The rule names this place, and nobody knows anything against that one. */
+	return (struct decision){ .verdict = VERDICT_ALLOW, .reason = REASON_HOST, .rule = RULE_NONE };
+}
+
+static int judge_name(const char *name, void *arg)
+{
+	struct alias *a = arg;
+	struct request req = { .op = OP_UNIX, .access = op_access(OP_UNIX), .path = a->path };
+	struct decision d = deny_strangers();
+
+	if (name[0] != '/') {
+		/* It began nobody knows where, but its end may say whose it is. */
+		snprintf(a->path, sizeof(a->path), "/%s", name);
+		if (!socket_known(a->path) || socket_known(a->judged))
+			return 0;
+	} else {
+		real_place(name, a->path);
+		if (strcmp(a->path, a->judged) == 0)
+			return 0;
+		d = judge_place(a, &req);
+		if (d.verdict == VERDICT_ALLOW)
+			return 0;
+		d.verdict = VERDICT_DENY;
+	}
+	(void)verdict_conclude(a->c, &req, a->path, d);
+	return DENIED_ALIAS;
+}
+
+/* A rule about files says what may be written, not who listens: outside the workspace that is enough for
+ * the session's own sockets alone. */
+bool is_strangers(struct caller *c, const struct decision *d)
+{
+	struct image img;
+	const struct image_rule *r = decision_image(&c->image, d, &img) ? image_rule(&img, d->rule) : NULL;
+
+	return d->verdict == VERDICT_ALLOW && d->reason != REASON_INSIDE && r && r->kind == RULE_FILE_WRITE;
+}
+
+bool alias_is_denied(struct caller *c, const struct request *req, const struct decision *d,
+		     const struct stat *st)
+{
+	struct alias *a = caller_scratch(c, sizeof(*a));
+	int r;
+
+	if (!a)
+		return true;
+	a->c = c;
+	a->judged = req->path;
+	a->by_place = d->reason == REASON_INSIDE;
+	r = unix_names(st, judge_name, a);
+	if (r == DENIED_ALIAS)
+		return true;
+	/* A kernel that does not say: then one of several names is not taken for all of them. */
+	if (r == 0 || st->st_nlink == 1)
+		return false;
+	verdict_refuse(c, req, req->path, REASON_PROCESS);
+	return true;
+}

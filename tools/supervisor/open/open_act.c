@@ -1,0 +1,141 @@
+/*
+ * The act of opening, for somebody else.
+ *
+ * Guarantees: nothing waits that was not expected to; no terminal becomes ours (O_NOCTTY); what the
+ * caller gets has the flags that its own open would have given (fcntl(2), F_GETFL), so neither
+ * O_NOFOLLOW nor O_NONBLOCK is left of what made it safe: links are refused by RESOLVE_NO_SYMLINKS, and
+ * O_NONBLOCK is taken back.
+ */
+#include "open.h"
+#include "tools/supervisor/notify.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* Documentation/admin-guide/devices.txt */
+#define MEM_MAJOR 1 /* null, zero, full, random, urandom */
+#define DEV_PTMX  makedev(5, 2)
+
+/* What fcntl(2) changes: it must be told all that shall stay. */
+#define SETFL_FLAGS (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK)
+
+static int raw_open(const struct spot *at, int flags, unsigned mode)
+{
+	struct open_how how = { .flags = (unsigned)flags | O_NOCTTY | O_CLOEXEC, .resolve = at->resolve };
+	long fd;
+
+	if (open_creates(flags))
+		how.mode = mode;
+	fd = syscall(SYS_openat2, at->dirfd, at->name, &how, sizeof(how));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int open_error(int e)
+{
+	return e == -EMFILE ? -ENFILE : e;
+}
+
+bool open_is_special(const struct stat *st)
+{
+	return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode);
+}
+
+#define MASK_UNKNOWN 01000 /* no umask */
+
+/* The mask of this thread, which is its own (unshare(2) CLONE_FS): most callers have the same one. */
+static void use_umask(mode_t mask)
+{
+	static _Thread_local mode_t now = MASK_UNKNOWN;
+
+	if (mask != now)
+		umask(mask);
+	now = mask;
+}
+
+/* Under the caller's umask, which a directory's default ACL overrides (acl(5)): so it is set, not applied. */
+static int open_creating(struct caller *c, const struct opening *o, const struct spot *at)
+{
+	int mask = caller_umask(c);
+
+	if (mask < 0)
+		return mask;
+	if (!caller_alive(c))
+		return -ESRCH;
+	use_umask((mode_t)mask);
+	return raw_open(at, o->flags | O_NONBLOCK, o->mode);
+}
+
+/*
+ * O_CREAT has nothing to do, so that the umask need not be asked for.  Another user's file keeps it:
+ * fs.protected_regular and fs.protected_fifos refuse it in sticky directories for O_CREAT's sake (proc(5)).
+ */
+static int flags_for(const struct opening *o, const struct spot *at)
+{
+	bool may_be = (o->flags & (O_CREAT | O_EXCL)) == O_CREAT && at->st->st_mode != 0;
+
+	if (may_be && !S_ISDIR(at->st->st_mode) && at->st->st_uid == geteuid())
+		return o->flags & ~O_CREAT;
+	return o->flags;
+}
+
+int spot_look(struct spot *at, struct stat *st)
+{
+	at->st = st;
+	if (fstatat(at->dirfd, at->name, st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	st->st_mode = 0;
+	return errno == ENOENT ? 0 : -errno;
+}
+
+int open_ordinary(struct caller *c, const struct opening *o, const struct spot *at)
+{
+	int flags = flags_for(o, at) | O_NONBLOCK;
+	int fd = -ENOENT;
+
+	if (!open_creates(flags))
+		fd = open_access(flags) & ACCESS_WRITE && !caller_alive(c) ? -ESRCH : raw_open(at, flags, 0);
+	/* It was there a moment ago. */
+	if (open_creates(o->flags) && (open_creates(flags) || fd == -ENOENT))
+		fd = open_creating(c, o, at);
+	return fd;
+}
+
+bool open_is_quick(const struct opening *o, const struct stat *st)
+{
+	if (o->flags & O_NONBLOCK || (S_ISFIFO(st->st_mode) && (o->flags & O_ACCMODE) == O_RDWR))
+		return true;
+	return S_ISCHR(st->st_mode) && (major(st->st_rdev) == MEM_MAJOR || st->st_rdev == DEV_PTMX);
+}
+
+int open_plain(const struct opening *o, const struct spot *at)
+{
+	return raw_open(at, flags_for(o, at), o->mode);
+}
+
+int open_waiting(struct caller *c, const struct opening *o, const struct spot *at)
+{
+	int fd;
+
+	if (!waiter_begin(c))
+		return -EAGAIN;
+	do
+		fd = open_plain(o, at);
+	while (fd == -EINTR && waiter_stays(c));
+	waiter_end(c);
+	return fd == -EINTR ? -ERESTARTSYS : fd;
+}
+
+int open_settle(int fd, const struct opening *o)
+{
+	int e;
+
+	if (fd < 0 || o->flags & O_NONBLOCK)
+		return fd;
+	if (fcntl(fd, F_SETFL, o->flags & SETFL_FLAGS) == 0)
+		return fd;
+	e = -errno;
+	close(fd);
+	return e;
+}

@@ -1,0 +1,143 @@
+#include "procstat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "tools/base/tools.h"
+
+int procstat_open(int dir, pid_t pid, const char *name)
+{
+	char path[48];
+	int fd;
+
+	if (dir >= 0) {
+		fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	} else {
+		snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_of(int dir, pid_t pid, const char *name, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = procstat_open(dir, pid, name);
+	ssize_t n = fd < 0 ? fd : read(fd, buf, size - 1);
+
+	if (fd < 0)
+		return fd;
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	return n > 0 ? 0 : -ESRCH;
+}
+
+/* The kernel's 32-bit form of a device number (new_encode_dev) as libc's. */
+static dev_t tty_device(uint32_t nr)
+{
+	return nr ? makedev(nr >> 8 & 0xfff, (nr & 0xff) | (nr >> 12 & 0xfff00)) : 0;
+}
+
+int stat_read(int dir, pid_t pid, struct stat_fields *ret)
+{
+	char buf[1024], *p, *end;
+	int r = read_of(dir, pid, "stat", buf, sizeof(buf));
+
+	if (r < 0)
+		return r;
+	/* The program's name may hold anything; fields are counted from its closing parenthesis: proc(5). */
+	p = strrchr(buf, ')');
+	if (!p || strlen(p) < 4)
+		return -EPROTO;
+	p += 3; /* state */
+	for (int field = 4; field <= 22; field++) {
+		long long v = strtoll(p + 1, &end, 10);
+
+		if (end == p + 1)
+			return -EPROTO;
+		p = end;
+		if (field == 4)
+			ret->ppid = (pid_t)v;
+		else if (field == 5)
+			ret->group = (pid_t)v;
+		else if (field == 7)
+			ret->tty = tty_device((uint32_t)v);
+		else if (field == 9)
+			ret->flags = (unsigned)v;
+		else if (field == 22)
+			ret->start = (uint64_t)v;
+	}
+	return 0;
+}
+
+long status_number(int dir, pid_t pid, const char *key, int base)
+{
+	char buf[4096];
+	const char *p;
+	int r = read_of(dir, pid, "status", buf, sizeof(buf));
+
+	if (r < 0)
+		return r;
+	p = strstr(buf, key);
+	return p ? strtol(p + strlen(key), NULL, base) : -ENOENT;
+}
+
+/* --- the session --- */
+
+/* Filters of a process (Linux 5.9): the session's have one more than the supervisor at least, and no
+ * process ever loses one. */
+static long filters(pid_t pid)
+{
+	return status_number(-1, pid, "\nSeccomp_filters:", 10);
+}
+
+bool pid_descends_from(pid_t pid, pid_t above)
+{
+	struct stat_fields f;
+
+	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
+		if (pid == above)
+			return true;
+		if (stat_read(-1, pid, &f) < 0)
+			return false;
+		pid = f.ppid;
+	}
+	return pid == above;
+}
+
+bool session_has_pid(pid_t pid)
+{
+	const pid_t self = getpid();
+
+	return pid > 0 && filters(pid) > filters(self) && pid_descends_from(pid, self);
+}
+
+/* --- signals ----------------------------------------------------------------------------------------- */
+
+/* The number in a line of DIR/status, 0 where there is none. */
+static uint64_t status_word(const char *status, const char *key, int base)
+{
+	const char *line = strstr(status, key);
+
+	return line ? strtoull(line + strlen(key), NULL, base) : 0;
+}
+
+bool task_has_signal(pid_t tid)
+{
+	char status[4096];
+	uint64_t waiting;
+
+	if (read_of(-1, tid, "status", status, sizeof(status)) < 0)
+		return false;
+	waiting = status_word(status, "\nSigPnd:", 16);
+	/*
+	 * Who takes what is sent to the whole process is known of its first thread alone (complete_signal in
+	 * kernel/signal.c): another one would see the bare -ERESTARTSYS, since nothing interrupts it.
+	 */
+	if (status_word(status, "\nTgid:", 10) == (uint64_t)tid)
+		waiting |= status_word(status, "\nShdPnd:", 16);
+	return waiting & ~status_word(status, "\nSigBlk:", 16) & status_word(status, "\nSigCgt:", 16);
+}

@@ -1,0 +1,140 @@
+/*
+ * The policy of a session that was loaded anew.
+ *
+ * The helper has compiled the images and left them beside the ones that hold; they are read here first and
+ * judge from the next call on, and only then do they take the old ones' names, for the hooks to find.  A call
+ * that is being served keeps the image that it began with, so nothing of an old one is ever freed before the
+ * end; the helper bounds how many there are.
+ */
+#include "tools/supervisor/notify.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tools/base/tools.h"
+
+#define SUFFIX ".new"
+
+/* Images to come, and those that were: one block each. */
+struct kept_image {
+	struct image image;
+	uint32_t number;
+	struct kept_image *next;
+};
+
+static void kept_free(struct kept_image *k)
+{
+	while (k) {
+		struct kept_image *next = k->next;
+
+		free((void *)k->image.base);
+		free(k);
+		k = next;
+	}
+}
+
+/* Read whole, not mapped: nobody can cut it short under us. */
+static int kept_read(const struct supervisor *s, uint32_t number, struct kept_image **list)
+{
+	char name[WIRE_IMAGE_NAME + sizeof(SUFFIX)], path[PATH_MAX];
+	struct kept_image *k = calloc(1, sizeof(*k));
+	_cleanup_free_ char *bytes = NULL;
+	size_t len = 0;
+	int r = k ? 0 : -ENOMEM;
+
+	wire_image_name(name, number);
+	strcat(name, SUFFIX);
+	if (r == 0)
+		r = path_join(path, sizeof(path), s->setup->session_dir, name);
+	if (r == 0)
+		r = file_read(path, IMAGE_BYTES_MAX, &bytes, &len);
+	if (r == 0)
+		r = image_open(&k->image, bytes, len, IMAGE_CHECK_ALL);
+	if (r != 0) {
+		free(k);
+		return r;
+	}
+	bytes = NULL; /* the image's, until policies_done() */
+	k->number = number;
+	k->next = *list;
+	*list = k;
+	return 0;
+}
+
+/* What was built by the first image holds for all of them: the filter knows the pass, the processes the
+ * level. */
+static bool fits(const struct image *img, const struct image *old)
+{
+	return img->h->pass == old->h->pass && img->h->level == old->h->level;
+}
+
+/* Under tags_lock.  The session's own comes last in the list, as it was read first. */
+static int read_all(struct supervisor *s, struct kept_image **list)
+{
+	const struct image *own;
+	int r = kept_read(s, 0, list);
+
+	if (r != 0)
+		return r;
+	own = &(*list)->image;
+	if (!fits(own, session_image(s)))
+		return -EPERM;
+	for (uint32_t i = 1; r == 0 && i < NELEM(s->nested); i++) {
+		if (!s->nested[i].base)
+			continue;
+		r = kept_read(s, i, list);
+		if (r == 0 && !image_is_within(&(*list)->image, own))
+			r = -EPERM;
+	}
+	return r;
+}
+
+/* Under tags_lock.  Nested ones change places with those that were; the session's own is kept where it is,
+ * for its place is what is read without a lock. */
+static void put(struct supervisor *s, struct kept_image *list)
+{
+	struct kept_image *k = list;
+
+	for (; k->next; k = k->next) {
+		struct image old = s->nested[k->number];
+
+		s->nested[k->number] = k->image;
+		k->image = old;
+	}
+	atomic_store(&s->image, &k->image);
+	k->next = s->kept;
+	s->kept = list;
+}
+
+int supervisor_reload(struct supervisor *s, bool *ret_performs)
+{
+	struct kept_image *list = NULL;
+	bool holds = false;
+	int r;
+
+	pthread_mutex_lock(&s->tags_lock);
+	r = read_all(s, &list);
+	if (r == 0) {
+		const struct kept_image *own = list;
+
+		while (own->next)
+			own = own->next;
+		holds = s->setup->floor && floor_holds_reads(&own->image, s->setup->floor);
+		/* Before the image that needs it, and after the one that needed it. */
+		if (!holds)
+			atomic_store(&s->gaps.lacks, true);
+		put(s, list);
+		if (holds)
+			atomic_store(&s->gaps.lacks, false);
+		*ret_performs = !gaps_hold(s);
+	}
+	pthread_mutex_unlock(&s->tags_lock);
+	if (r < 0)
+		kept_free(list);
+	return r;
+}
+
+void policies_done(struct supervisor *s)
+{
+	kept_free(s->kept);
+}

@@ -1,0 +1,49 @@
+/*
+ * A denial that a hook has decided on: recorded by the supervisor too, where no process of the session can
+ * change or forget it, and the hook is told under which id.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/base/tools.h"
+#include "tools/supervisor/notify.h"
+
+/* What its hooks tell of, into the record; the id, or -errno. */
+static long take_claim(struct caller *c, struct wire_denial *w)
+{
+	struct ring_record rec = { .verdict = VERDICT_DENY, .exe = "", .approval = "", .why = w->why };
+	char *target = caller_scratch(c, RING_SLOT * RING_RECORD_SLOTS);
+	long r = caller_read(c, c->arg[2], w, sizeof(*w));
+
+	if (r < 0 || !target)
+		return r < 0 ? r : -ENOMEM;
+	if (w->size != sizeof(*w) || w->op >= OP_COUNT || w->reason >= REASON_COUNT)
+		return -EINVAL;
+	w->why[sizeof(w->why) - 1] = '\0';
+	rec.op = (enum op)w->op;
+	rec.access = w->access & ACCESS_ALL;
+	rec.reason = (enum reason)w->reason;
+	rec.rule = w->rule;
+	rec.nested = w->nested;
+	rec.image = w->image;
+	rec.target = target;
+	rec.target_len =
+		w->target_len < RING_SLOT * RING_RECORD_SLOTS ? w->target_len : RING_SLOT * RING_RECORD_SLOTS;
+	rec.target_cut = w->target_len - rec.target_len;
+	r = caller_read(c, w->target, target, rec.target_len);
+	return r < 0 ? r : record_claim(c, &rec);
+}
+
+long claim_of_hook(struct caller *c)
+{
+	_cleanup_close_ int fd = caller_fd(c, (int)c->arg[0]);
+	struct wire_denial w = { 0 };
+	long id = c->arg[2] ? take_claim(c, &w) : 0;
+	struct stat st;
+
+	if (id < 0 || w.is_quiet || fd < 0 || fstat(fd, &st) < 0 || !isatty(fd))
+		return id;
+	return tell_is_drawn_on(c, fd, st.st_rdev) ? id | WIRE_SAY_LATER : id;
+}

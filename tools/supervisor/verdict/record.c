@@ -1,0 +1,248 @@
+/*
+ * Write it down: what was carried goes into the supervisor's own ring, which no process of the session
+ * can reach, so the helper takes it as seen by the kernel.
+ */
+#include "tools/supervisor/notify.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/base/sockaddr.h"
+#include "policy/file/procpath.h"
+#include "policy/system/system.h"
+
+/* As in the preload: an idle reader sleeps long, so a full ring wakes it; then it drains a million records
+ * a second.  50 ms in all. */
+#define FULL_ROUNDS 250
+#define FULL_NAP_NS 200000
+#define FULL_KICK   50
+
+/* An address in words. */
+#define RECORD_ADDR 48
+
+/* ring_wait_fn has no context; a thread serves one call. */
+static _Thread_local struct supervisor *waiting;
+
+/* Once it was waited for in vain, nobody waits again until the reader has moved: a dead helper must not
+ * cost each call its 50 ms. */
+static bool wait_for_room(unsigned round)
+{
+	const struct timespec nap = { .tv_nsec = FULL_NAP_NS };
+	struct supervisor *s = waiting;
+	uint64_t tail = atomic_load(&s->setup->kernel_ring->tail) + 1;
+
+	if (atomic_load(&s->ring_stuck) == tail)
+		return false;
+	if (round >= FULL_ROUNDS) {
+		atomic_store(&s->ring_stuck, tail);
+		return false;
+	}
+	if (round % FULL_KICK == 0)
+		ask_kick(s);
+	nanosleep(&nap, NULL);
+	return true;
+}
+
+/* False: it is lost, and counted. */
+static bool begin_record(struct supervisor *s, struct ring_record *rec, struct ring_hold *ret)
+{
+	rec->time_ns = clock_real_ns();
+	waiting = s;
+	if (ring_begin(s->setup->kernel_ring, rec, wait_for_room, ret) == RING_WRITTEN)
+		return true;
+	atomic_fetch_add(&s->setup->kernel_ring->lost, 1);
+	return false;
+}
+
+static bool write_record(struct supervisor *s, struct ring_record *rec)
+{
+	struct ring_hold hold;
+	bool written = begin_record(s, rec, &hold);
+
+	ring_end(&hold, true);
+	return written;
+}
+
+static void name_caller(struct caller *c, struct ring_record *rec)
+{
+	rec->pid = caller_tgid(c);
+	rec->image = c->image_number + (c->image.h ? c->image.h->counts_from : 0);
+}
+
+static void write_caller(struct caller *c, struct ring_record *rec)
+{
+	name_caller(c, rec);
+	if (rec->kind == RING_DECISION && rec->verdict != VERDICT_ALLOW)
+		rec->id = ids_find(&c->sup->ids, rec);
+	/* An id that leads nowhere is not shown to anybody. */
+	if (!write_record(c->sup, rec))
+		rec->id = 0;
+}
+
+/* --- what a human approved ------------------------------------------------------------------------------ */
+
+void record_approved(struct supervisor *s, const struct approved *a, pid_t tgid, uint32_t result)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct ring_record rec = {
+			.kind = RING_OUTCOME,
+			.op = a->op,
+			.verdict = VERDICT_ALLOW,
+			.rule = result,
+			.pid = tgid,
+			.exe = "",
+			.target = "",
+			.approval = a->id[i],
+		};
+
+		(void)write_record(s, &rec);
+	}
+}
+
+void record_outcome(struct caller *c, uint32_t result)
+{
+	if (c->approved)
+		record_approved(c->sup, c->approved, caller_tgid(c), result);
+	c->approved = NULL;
+}
+
+/* Kept until the call is answered.  Whom no call waits for acts elsewhere, and nobody tells how it ended. */
+static void keep_approval(struct caller *c, enum op op, const char *approval)
+{
+	if (!c->approved) {
+		c->approved = caller_scratch(c, sizeof(*c->approved));
+		if (!c->approved)
+			return;
+		*c->approved = (struct approved){ .op = op };
+	}
+	if (c->approved->n < APPROVED_MAX)
+		snprintf(c->approved->id[c->approved->n++], sizeof(c->approved->id[0]), "%s", approval);
+	if (c->is_stand_in)
+		record_outcome(c, RING_HANDED_ON);
+}
+
+static void record(struct caller *c, struct ring_record *rec)
+{
+	record_exe(c);
+	write_caller(c, rec);
+}
+
+static uint32_t write_decision(struct caller *c, const struct request *req, const char *target,
+			       const struct decision *d, const char *approval, const char *why)
+{
+	struct ring_record rec = ring_decision(req, d, target ? target : "");
+	char addr[RECORD_ADDR];
+	struct out o = out_of(addr, sizeof(addr));
+
+	if (req->host && req->has_addr) {
+		text_inet(&o, req->addr);
+		rec.exe = text_end(&o);
+	}
+	rec.note = c->note;
+	rec.approval = approval;
+	rec.why = why;
+	c->note = NOTE_NONE;
+	if (d->verdict != VERDICT_ALLOW && !proc_is_look(req->op, d->reason, rec.target))
+		atomic_fetch_add_explicit(&c->sup->denied, 1, memory_order_relaxed);
+	record(c, &rec);
+	if (approval[0] && d->verdict == VERDICT_ALLOW)
+		keep_approval(c, req->op, approval);
+	return rec.id;
+}
+
+void record_decision(struct caller *c, const struct request *req, const char *target,
+		     const struct decision *d, const char *approval)
+{
+	(void)write_decision(c, req, target, d, approval, "");
+}
+
+void record_act(struct caller *c, const struct request *req, const struct decision *d, struct ring_hold *ret)
+{
+	struct ring_record rec = ring_decision(req, d, req->path);
+
+	rec.approval = "";
+	name_caller(c, &rec);
+	record_exe(c);
+	(void)begin_record(c->sup, &rec, ret);
+}
+
+void record_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
+		   const char *approval, const char *why)
+{
+	tell_denied(c, req, target, d, why, write_decision(c, req, target, d, approval, why));
+}
+
+uint32_t record_claim(struct caller *c, struct ring_record *rec)
+{
+	rec->kind = RING_CLAIM;
+	rec->pid = caller_tgid(c);
+	rec->id = ids_find(&c->sup->ids, rec);
+	return write_record(c->sup, rec) ? rec->id : 0;
+}
+
+/* --- once -------------------------------------------------------------------------------------------- */
+
+/* FNV-1a of the process and its program. */
+static uint64_t image_mark(pid_t pid, const char *exe)
+{
+	uint64_t h = 0xcbf29ce484222325ull ^ (uint64_t)pid;
+
+	for (const char *p = exe; *p; p++)
+		h = (h ^ (uint8_t)*p) * 0x100000001b3ull;
+	return h ? h : 1;
+}
+
+static struct ring_record attach_record(const char *exe, enum ring_note note)
+{
+	return (struct ring_record){
+		.kind = RING_ATTACH,
+		.op = OP_ATTACH,
+		.verdict = VERDICT_ALLOW,
+		.rule = RULE_NONE,
+		.note = note,
+		.exe = exe,
+		.target = "",
+		.approval = "",
+	};
+}
+
+/* What the helper was told last of this process: true where that was something else. */
+static bool tell_first(struct caller *c, uint64_t mark)
+{
+	pid_t pid = caller_tgid(c);
+
+	return atomic_exchange(&c->sup->told[(unsigned)pid % SAID_MAX], mark) != mark;
+}
+
+/* One look at a link for each record, only for a helper of another user, who may not read it (proc(5)). */
+void record_exe(struct caller *c)
+{
+	char link[48], exe[LIMIT_PATH];
+	struct ring_record rec;
+	ssize_t n;
+
+	if (!session_setup(c->sup)->tells_exe)
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)caller_tgid(c));
+	n = readlink(link, exe, sizeof(exe) - 1);
+	if (n <= 0 || !caller_alive(c))
+		return;
+	exe[n] = '\0';
+	rec = attach_record(exe, NOTE_NONE);
+	if (tell_first(c, image_mark(caller_tgid(c), exe)))
+		write_caller(c, &rec);
+}
+
+void verdict_attach(struct caller *c, const char *exe, enum ring_note note)
+{
+	struct ring_record rec = attach_record(exe, note);
+	uint64_t mark = image_mark(caller_tgid(c), exe);
+
+	if (!mark_first(c->sup->attached, mark))
+		return;
+	record(c, &rec);
+	/* By now the helper takes the process for that program, whether the exec succeeds or not. */
+	(void)tell_first(c, mark);
+}

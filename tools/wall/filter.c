@@ -1,0 +1,410 @@
+/*
+ * The seccomp program: which calls are denied at once (denials.def), which are carried to the
+ * supervisor (calls.def), which need neither.
+ *
+ * First the architecture, whose foreign numbers mean other calls; then a search tree over the
+ * numbers; then what the call's arguments tell.  A call that is always allowed gets there by its
+ * number alone: then the kernel remembers that and no more runs the program for it (Linux 5.11,
+ * seccomp_cache_prepare()).  A number that is not known here does not exist (ENOSYS).
+ *
+ * What the filter cannot tell apart: a thread of the supervisor has a number of its own, which it
+ * did not have yet when this was built.  What a signal is aimed at is therefore the supervisor's to judge
+ * where Landlock does not scope it, and limits are set of oneself alone; looking into pale is Landlock's at
+ * any ABI.
+ */
+#include "confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
+#include <linux/msdos_fs.h>
+#include <linux/prctl.h>
+#include <linux/sockios.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+#include "policy/programs/mark.h"
+#include "policy/wire/wire.h"
+#include "policy/base/util.h"
+
+#include "filter.h"
+
+#ifndef FILTER_ARCH
+#if defined(__x86_64__)
+#define FILTER_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define FILTER_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "the filter knows the numbers of x86-64 and aarch64"
+#endif
+#endif
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low() and high() are for little endian");
+
+#define X32_BIT 0x40000000u
+
+#define LANDLOCK_TRUNCATE 3 /* the ABI that bounds truncation (Linux 6.2) */
+#define LANDLOCK_SCOPES	  6 /* the ABI that bounds signals (Linux 6.12) */
+#define ALWAYS		  (ABI_MAX + 1)
+
+#define CLONE_NEW_ANY                                                                                        \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
+	 CLONE_NEWNET)
+#define CLONE_NEW_TIME	0x80u /* of unshare; for clone a bit of the signal */
+#define FASTOPEN	0x20000000u
+#define IOPRIO_WHO_PGRP 2
+#define IOPRIO_WHO_USER 3
+#define TMPFILE_BIT	((unsigned)(O_TMPFILE & ~O_DIRECTORY))
+
+/* --- conditions ------------------------------------------------------------------------------------- */
+
+/* All 64 bits of args[arg] are those of value. */
+static unsigned if_whole(struct builder *b, unsigned arg, uint64_t value, unsigned yes, unsigned no)
+{
+	unsigned upper = bpf_test(&b->bpf, BPF_JEQ, (uint32_t)(value >> 32), yes, no);
+	unsigned lower = bpf_test(&b->bpf, BPF_JEQ, (uint32_t)value, bpf_load(&b->bpf, high(arg), upper), no);
+
+	return bpf_load(&b->bpf, low(arg), lower);
+}
+
+/* The low half of args[arg] is one of pale's processes, or the group that one leads. */
+static unsigned if_own(struct builder *b, unsigned arg, unsigned yes, unsigned no)
+{
+	const struct filter_setup *s = b->setup;
+	unsigned at = no;
+
+	for (size_t i = s->n_own; i-- > 0;) {
+		at = bpf_test(&b->bpf, BPF_JEQ, (uint32_t)-s->own[i], yes, at);
+		at = bpf_test(&b->bpf, BPF_JEQ, (uint32_t)s->own[i], yes, at);
+	}
+	return bpf_load(&b->bpf, low(arg), at);
+}
+
+/* --- calls.def: what is carried --------------------------------------------------------------------- */
+
+enum gate {
+	NEVER,
+	GATED,
+	GATED_OPEN1,
+	GATED_OPEN2,
+	GATED_HOW,
+	COUNTED,
+	ADDRESSED,
+	SOCKET,
+	PAIR,
+	GETOPT,
+	SETOPT,
+	SCOPED,
+	ROWS
+};
+
+static const struct {
+	int nr;
+	enum gate gate;
+} calls[] = {
+#define CALL(name, handler, gate) { __NR_##name, gate },
+#include "calls.def"
+#undef CALL
+};
+
+static bool gate_is_open(const struct filter_setup *s)
+{
+	return s->level == LEVEL_FULL && s->pass != 0;
+}
+
+/*
+ * An open with its flags in args[arg].  O_PATH gives no access, and the kernel drops all flags
+ * beside it that would do something; a supervisor could not inject such a descriptor.
+ */
+static unsigned open_unpassed(struct builder *b, unsigned arg)
+{
+	const uint32_t writes = O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE_BIT;
+	unsigned rest = b->notify;
+
+	/* `strict` carries every call, whatever the policy leaves to the floor. */
+	if (b->setup->reads == READS_FLOOR && b->setup->level == LEVEL_FULL)
+		rest = bpf_mask(&b->bpf, writes, bpf_test(&b->bpf, BPF_JEQ, O_RDONLY, b->allow, b->notify));
+	return bpf_load(&b->bpf, low(arg), bpf_test(&b->bpf, BPF_JSET, O_PATH, b->allow, rest));
+}
+
+/*
+ * Truncation without write access is bounded by no Landlock before ABI 3; an access mode of 3 opens for
+ * ioctl alone, where Landlock asks for no right at all.
+ */
+static unsigned open_passed(struct builder *b, unsigned arg)
+{
+	static const uint32_t never[] = { O_RDONLY | O_TRUNC, O_ACCMODE, O_ACCMODE | O_TRUNC };
+	unsigned at = b->allow;
+
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		at = bpf_test(&b->bpf, BPF_JEQ, never[i], b->notify, at);
+	return bpf_load(&b->bpf, low(arg), bpf_mask(&b->bpf, O_PATH | O_ACCMODE | O_TRUNC, at));
+}
+
+static unsigned gate_open(struct builder *b, unsigned arg)
+{
+	unsigned unpassed = open_unpassed(b, arg);
+
+	if (!gate_is_open(b->setup))
+		return unpassed;
+	return if_whole(b, 5, b->setup->pass, open_passed(b, arg), unpassed);
+}
+
+/*
+ * openat2's flags are behind a pointer, so before ABI 3 it may not pass.  A hook is told that there is no
+ * such call, and opens what it holds by openat, whose flags are here; everybody else's is carried.
+ */
+static unsigned gate_how(struct builder *b)
+{
+	if (b->setup->landlock_abi >= LANDLOCK_TRUNCATE || !gate_is_open(b->setup))
+		return b->passed;
+	return if_whole(b, 5, b->setup->pass, answer(b, ENOSYS), b->notify);
+}
+
+static unsigned gate_of(struct builder *b, enum gate gate)
+{
+	switch (gate) {
+	case GATED:
+		return b->passed;
+	case GATED_OPEN1:
+		return gate_open(b, 1);
+	case GATED_OPEN2:
+		return gate_open(b, 2);
+	case GATED_HOW:
+		return gate_how(b);
+	case COUNTED:
+		return gate_is_open(b->setup) ? b->passed : b->allow;
+	case ADDRESSED:
+		return if_whole(b, 4, 0, b->allow, b->notify);
+	case SOCKET:
+		return filter_socket(b);
+	case PAIR:
+		return filter_socketpair(b);
+	case GETOPT:
+		return filter_getsockopt(b);
+	case SETOPT:
+		return filter_setsockopt(b);
+	case SCOPED:
+		return b->setup->landlock_abi >= LANDLOCK_SCOPES ? b->allow : b->notify;
+	case ROWS:
+		return b->allow; /* but for those rows */
+	case NEVER:
+	default:
+		return b->notify;
+	}
+}
+
+/* --- denials.def ------------------------------------------------------------------------------------ */
+
+static const struct denial {
+	int nr, error;
+} denials[] = {
+#define DENY(name, error) { __NR_##name, error },
+#define AIM(name, arg)
+#define WHEN(name, arg, mask, value, answer, below)
+#define ANY(name, arg, bits, answer)
+#include "denials.def"
+#undef DENY
+#undef AIM
+};
+
+static const struct aim {
+	int nr;
+	unsigned arg;
+} aims[] = {
+#define DENY(name, error)
+#define AIM(name, arg) { __NR_##name, arg },
+#include "denials.def"
+#undef AIM
+#undef WHEN
+#undef ANY
+};
+
+static const struct when {
+	int nr;
+	unsigned arg;
+	uint16_t test;
+	uint32_t mask, value;
+	int answer, below;
+} whens[] = {
+#define AIM(name, arg)
+#define WHEN(name, arg, mask, value, answer, below)                                                          \
+	{ __NR_##name, arg, BPF_JEQ, mask, (uint32_t)(value), answer, below },
+#define ANY(name, arg, bits, answer) { __NR_##name, arg, BPF_JSET, ~0u, bits, answer, ALWAYS },
+#include "denials.def"
+#undef DENY
+#undef AIM
+#undef WHEN
+#undef ANY
+};
+
+/* The argument is loaded once for neighbours that test the same one whole. */
+static bool shares_load(const struct when *above, const struct when *below)
+{
+	return above->nr == below->nr && above->arg == below->arg && above->mask == ~0u;
+}
+
+static void add_when(struct builder *b, const struct when *w, const struct when *above)
+{
+	unsigned at = bpf_test(&b->bpf, w->test, w->value, answer(b, w->answer), b->at[w->nr]);
+
+	if (w->mask != ~0u)
+		at = bpf_mask(&b->bpf, w->mask, at);
+	if (!above || !shares_load(above, w))
+		at = bpf_load(&b->bpf, low(w->arg), at);
+	b->at[w->nr] = at;
+}
+
+/* From the last row to the first, which is then what is tested first. */
+static void add_whens(struct builder *b)
+{
+	const struct when *held[NELEM(whens)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < NELEM(whens); i++)
+		if (whens[i].nr != NR_ABSENT && b->setup->landlock_abi < whens[i].below)
+			held[n++] = &whens[i];
+	while (n-- > 0)
+		add_when(b, held[n], n ? held[n - 1] : NULL);
+}
+
+static void add_denials(struct builder *b)
+{
+	for (size_t i = 0; i < NELEM(aims); i++)
+		if (aims[i].nr != NR_ABSENT)
+			b->at[aims[i].nr] = if_own(b, aims[i].arg, answer(b, EPERM), b->at[aims[i].nr]);
+	for (size_t i = 0; i < NELEM(denials); i++)
+		if (denials[i].nr != NR_ABSENT)
+			b->at[denials[i].nr] = answer(b, denials[i].error);
+}
+
+/* What depends on two arguments. */
+static void add_pairs(struct builder *b)
+{
+	struct bpf *p = &b->bpf;
+	unsigned at;
+
+	/* A second listener would be refused by the kernel in these words. */
+	at = bpf_load(p, low(1),
+		      bpf_test(p, BPF_JSET, SECCOMP_FILTER_FLAG_NEW_LISTENER, answer(b, EBUSY), b->allow));
+	b->at[__NR_seccomp] =
+		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, SECCOMP_SET_MODE_FILTER, at, b->allow));
+
+	/* Limits of another process may be read, and nobody's are set by a number. */
+	at = if_whole(b, 2, 0, b->allow, answer(b, EPERM));
+	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
+	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer(b, EPERM)), at);
+	b->at[__NR_prlimit64] = bpf_load(p, low(1), at);
+}
+
+/* --- the program -------------------------------------------------------------------------------------- */
+
+/* Numbers that are calls of this architecture; the gaps are nobody's. */
+static const struct {
+	int first, last;
+} known[] = {
+#if FILTER_ARCH == AUDIT_ARCH_X86_64
+	{ 0, 336 },
+#else
+	{ 0, 243 },
+	{ 260, 294 },
+#endif
+	{ __NR_pidfd_send_signal, NR_NEWEST },
+};
+
+static void fill(struct builder *b)
+{
+	unsigned unknown = answer(b, ENOSYS);
+
+	for (size_t i = 0; i < NUMBERS; i++)
+		b->at[i] = unknown;
+	for (size_t k = 0; k < NELEM(known); k++)
+		for (int nr = known[k].first; nr <= known[k].last; nr++)
+			b->at[nr] = b->allow;
+	for (size_t i = 0; i < NELEM(calls); i++)
+		if (calls[i].nr != NR_ABSENT)
+			b->at[calls[i].nr] = gate_of(b, calls[i].gate);
+	add_whens(b);
+	add_pairs(b);
+	add_denials(b);
+}
+
+/* start[i] is where the i-th run of numbers with the same rest begins. */
+static unsigned search_tree(struct builder *b, const unsigned *start, size_t n)
+{
+	size_t half = n / 2;
+	unsigned right, left;
+
+	if (n == 1)
+		return b->at[start[0]];
+	right = search_tree(b, start + half, n - half);
+	left = search_tree(b, start, half);
+	return bpf_test(&b->bpf, BPF_JGE, start[half], right, left);
+}
+
+static unsigned by_number(struct builder *b)
+{
+	/* Every second call of a busy process; the tree would take eight steps to them. */
+	static const int hot[] = { __NR_ioctl, __NR_openat, __NR_openat2 };
+	unsigned start[NUMBERS + 1], at;
+	size_t n = 0;
+
+	for (unsigned nr = 0; nr < NUMBERS; nr++)
+		if (nr == 0 || b->at[nr] != b->at[nr - 1])
+			start[n++] = nr;
+	at = search_tree(b, start, n);
+	at = bpf_test(&b->bpf, BPF_JGE, NUMBERS, answer(b, ENOSYS), at);
+	for (size_t i = 0; i < NELEM(hot); i++)
+		at = bpf_test(&b->bpf, BPF_JEQ, (uint32_t)hot[i], b->at[hot[i]], at);
+	return at;
+}
+
+/* A number of x32 names another call than it seems to; a negative one is none at all. */
+static unsigned by_architecture(struct builder *b)
+{
+	struct bpf *p = &b->bpf;
+	unsigned kill = bpf_return(p, SECCOMP_RET_KILL_PROCESS), at = by_number(b);
+
+	if (FILTER_ARCH == AUDIT_ARCH_X86_64) {
+		unsigned negative = bpf_test(p, BPF_JGE, 2 * X32_BIT, answer(b, ENOSYS), kill);
+
+		at = bpf_test(p, BPF_JGE, X32_BIT, negative, at);
+	}
+	at = bpf_load(p, offsetof(struct seccomp_data, nr), at);
+	at = bpf_test(p, BPF_JEQ, FILTER_ARCH, at, kill);
+	return bpf_load(p, offsetof(struct seccomp_data, arch), at);
+}
+
+static bool is_sane(const struct filter_setup *s)
+{
+	if ((s->level != LEVEL_FULL && s->level != LEVEL_STRICT) || s->n_own > OWN_PIDS_MAX)
+		return false;
+	/* 0 would be the caller itself.  1 is pale's own in a container that starts with it. */
+	for (size_t i = 0; i < s->n_own; i++)
+		if (s->own[i] <= 0)
+			return false;
+	return true;
+}
+
+int filter_build(const struct filter_setup *s, struct sock_fprog *ret)
+{
+	struct builder b = { .setup = s };
+	int r = bpf_init(&b.bpf);
+
+	*ret = (struct sock_fprog){ 0 };
+	if (r == 0 && !is_sane(s))
+		r = -EINVAL;
+	if (r == 0) {
+		b.allow = bpf_return(&b.bpf, SECCOMP_RET_ALLOW);
+		b.notify = bpf_return(&b.bpf, SECCOMP_RET_USER_NOTIF);
+		b.passed = gate_is_open(s) ? if_whole(&b, 5, s->pass, b.allow, b.notify) : b.notify;
+		fill(&b);
+		r = bpf_finish(&b.bpf, by_architecture(&b), ret);
+	}
+	bpf_done(&b.bpf);
+	return r;
+}

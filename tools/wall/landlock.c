@@ -1,0 +1,191 @@
+/*
+ * The floor put into the kernel's words.
+ *
+ * What is handled is denied unless a rule grants it, so every right that this kernel has is handled,
+ * but for two.  EXECUTE: a program must be readable to be executed, and ld.so or a memfd would walk
+ * around the right.  IOCTL_DEV: it is looked up at every open of a device; the filter holds the
+ * ioctls that matter.  Ports have no rule at all: the supervisor connects and binds, and it stands
+ * outside of the domain.  Nor has REMOVE_DIR, without which no directory moves: what lies in it is looked
+ * through first, which is the supervisor's as well (rename.c).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "confine.h"
+#include "landlock.h"
+
+#include "tools/base/tools.h"
+
+enum right_kind { RIGHT_FS, RIGHT_NET, RIGHT_SCOPE, RIGHT_KINDS };
+
+/* What a right may be granted on: a plain file knows only some of them (EINVAL otherwise). */
+enum right_object { ON_DIR, ON_ANY };
+
+static const struct right {
+	int abi;
+	enum right_kind kind;
+	uint64_t bits;
+	unsigned grants; /* comes with this of FLOOR_*; 0: with nothing */
+	enum right_object object;
+} rights[] = {
+	{ 1, RIGHT_FS, LL_FS_READ_FILE, FLOOR_READ, ON_ANY },
+	{ 1, RIGHT_FS, LL_FS_READ_DIR, FLOOR_READ, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_WRITE_FILE, FLOOR_WRITE, ON_ANY },
+	{ 1, RIGHT_FS, LL_FS_REMOVE_DIR, 0, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_REMOVE_FILE, FLOOR_WRITE, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_MAKE_DIR | LL_FS_MAKE_REG | LL_FS_MAKE_SYM, FLOOR_WRITE, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_MAKE_SOCK | LL_FS_MAKE_FIFO, FLOOR_WRITE, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK, 0, ON_DIR },
+	{ 2, RIGHT_FS, LL_FS_REFER, FLOOR_WRITE, ON_DIR },
+	{ 3, RIGHT_FS, LL_FS_TRUNCATE, FLOOR_WRITE, ON_ANY },
+	{ 4, RIGHT_NET, LL_NET_BIND_TCP | LL_NET_CONNECT_TCP, 0, ON_ANY },
+	{ 6, RIGHT_SCOPE, LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL, 0, ON_ANY },
+	{ 9, RIGHT_FS, LL_FS_RESOLVE_UNIX, 0, ON_ANY },
+	{ 10, RIGHT_NET, LL_NET_BIND_UDP | LL_NET_CONNECT_SEND_UDP, 0, ON_ANY },
+};
+
+/* The attribute's size, by the ABI that first had it. */
+static size_t attr_size(int abi)
+{
+	if (abi < 4)
+		return offsetof(struct ll_ruleset_attr, handled_access_net);
+	return abi < 6 ? offsetof(struct ll_ruleset_attr, scoped) : sizeof(struct ll_ruleset_attr);
+}
+
+static int ruleset_create(int abi)
+{
+	uint64_t handled[RIGHT_KINDS] = { 0 };
+	struct ll_ruleset_attr attr;
+	long fd;
+
+	for (size_t i = 0; i < NELEM(rights); i++)
+		if (rights[i].abi <= abi)
+			handled[rights[i].kind] |= rights[i].bits;
+	attr = (struct ll_ruleset_attr){ handled[RIGHT_FS], handled[RIGHT_NET], handled[RIGHT_SCOPE] };
+	fd = syscall(NR_LANDLOCK_CREATE_RULESET, &attr, attr_size(abi), 0);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static uint64_t rights_of(unsigned grants, bool is_dir, int abi)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < NELEM(rights); i++)
+		if (rights[i].abi <= abi && rights[i].grants & grants &&
+		    (is_dir || rights[i].object == ON_ANY))
+			bits |= rights[i].bits;
+	return bits;
+}
+
+/*
+ * A rule holds for the object, not for its name, so no link may lead there.  What is gone since it
+ * was planned, or cannot be reached, is granted to nobody.
+ */
+static int rule_add(int ruleset, struct floor_rule *r, int abi)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, r->path, &how, sizeof(how));
+	struct ll_path_beneath_attr attr = { .parent_fd = fd };
+	struct stat st;
+
+	if (fd < 0)
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	attr.allowed_access = rights_of(r->grants, S_ISDIR(st.st_mode), abi);
+	if (syscall(NR_LANDLOCK_ADD_RULE, ruleset, LL_RULE_PATH_BENEATH, &attr, 0) == 0) {
+		r->holds = true;
+		r->is_dir = S_ISDIR(st.st_mode);
+		r->dev = st.st_dev;
+		r->ino = st.st_ino;
+		return 0;
+	}
+	/* pipefs, sockfs and the like: nothing of theirs has a path that needs a rule. */
+	return errno == EBADFD ? 0 : -errno;
+}
+
+int landlock_abi(void)
+{
+	long abi = syscall(NR_LANDLOCK_CREATE_RULESET, NULL, 0, LL_CREATE_RULESET_VERSION);
+
+	if (abi < 0)
+		return 0;
+	return abi > ABI_MAX ? ABI_MAX : (int)abi;
+}
+
+static int abi_known(int abi)
+{
+	return abi > ABI_MAX ? ABI_MAX : abi;
+}
+
+int landlock_add(int ruleset, struct floor *f, int abi)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < f->n; i++)
+		if (!f->list[i].holds)
+			r = rule_add(ruleset, &f->list[i], abi_known(abi));
+	return r;
+}
+
+int landlock_ruleset(struct floor *f, int abi)
+{
+	int ruleset, r;
+
+	if (abi <= 0)
+		return -EOPNOTSUPP;
+	ruleset = ruleset_create(abi_known(abi));
+	if (ruleset < 0)
+		return ruleset;
+	/* Of the one that it is made for. */
+	for (size_t i = 0; i < f->n; i++)
+		f->list[i].holds = false;
+	r = landlock_add(ruleset, f, abi);
+	if (r == 0)
+		return ruleset;
+	(void)close(ruleset);
+	return r;
+}
+
+int landlock_restrict(int ruleset)
+{
+	return syscall(NR_LANDLOCK_RESTRICT_SELF, ruleset, 0) < 0 ? -errno : 0;
+}
+
+int landlock_layer(int abi)
+{
+	/* A right that the floor grants to nobody; and REFER, which each layer takes away that does not name
+	 * it. */
+	const uint64_t refer = abi >= 2 ? LL_FS_REFER : 0;
+	struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_BLOCK | refer };
+	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct ll_path_beneath_attr all = { .allowed_access = refer, .parent_fd = root };
+	_cleanup_close_ int ruleset =
+		(int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr.handled_access_fs), 0);
+
+	if (root < 0 || ruleset < 0)
+		return -errno;
+	if (refer && syscall(NR_LANDLOCK_ADD_RULE, ruleset, LL_RULE_PATH_BENEATH, &all, 0) < 0)
+		return -errno;
+	return landlock_restrict(ruleset);
+}
+
+const char *landlock_why(int error)
+{
+	switch (error) {
+	case -E2BIG:
+		return "16 layers of Landlock, as many as the kernel has, are around this process already";
+	case -EOPNOTSUPP:
+		return "Landlock is switched off on this kernel (see `lsm=` on its command line)";
+	case -ENOSYS:
+		return "this kernel has no Landlock (it came with Linux 5.13)";
+	case -EPERM:
+		return "no_new_privs is not set";
+	default:
+		return strerror(-error);
+	}
+}
