@@ -77,13 +77,17 @@ comma := ,
 
 # --- sources --------------------------------------------------------------------------------------
 
+# The files of a folder's rooms (tests/rooms.txt).
+ROOMS := $(shell sed -E '/^\#|^circle /d; s/ *\|.*//' tests/rooms.txt)
+in_rooms = $(sort $(wildcard $(patsubst %,%/*.c,$(filter $(1) $(1)/%,$(ROOMS)))))
+
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).
-PURE := op fileop buf path image eval eval_path procpath trie eval_cmd eval_host argv argv_line script cmd cmd_match git git_online git_typo kind describe wire ring ring_names resolve resolve_walk elfkind addr sockaddr
-POLICY_SRC := $(sort $(wildcard policy/*.c)) policy/presets/presets.S
-PURE_SRC := $(PURE:%=policy/%.c)
-PRELOAD_SRC := $(sort $(wildcard preload/*.c))
-HELPER_SRC := $(sort $(wildcard helper/*.c))
-TOOLS_SRC := $(sort $(wildcard tools/*.c tools/dns/*.c tools/supervisor/*.c tools/watch/*.c tools/import/*.c))
+PURE := policy/base policy/file policy/wire policy/image policy/command policy/judge
+POLICY_SRC := $(call in_rooms,policy) policy/presets/presets.S
+PURE_SRC := $(filter $(PURE:%=%/%),$(POLICY_SRC))
+PRELOAD_SRC := $(call in_rooms,preload)
+HELPER_SRC := $(call in_rooms,helper)
+TOOLS_SRC := $(call in_rooms,tools)
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 
@@ -123,9 +127,9 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) polic
 
 # .text is paid for in every process.  Fast is what each judged open passes and counts in its time, small what
 # any call on files passes, smallest all else.
-SO_FAST := policy/path policy/ring policy/trie preload/clock preload/log preload/open
-SO_SMALL := policy/eval policy/eval_path policy/fileop policy/resolve_walk \
-	preload/near preload/sys preload/gate
+SO_FAST := policy/base/path policy/wire/ring policy/judge/trie preload/process/clock preload/tell/log preload/judge/open
+SO_SMALL := policy/judge/eval policy/judge/eval_path policy/base/fileop policy/file/resolve_walk \
+	preload/judge/near preload/process/sys preload/judge/gate
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
 $(filter-out $(SO_FAST:%=$(B)/so/%.o) $(SO_SMALL:%=$(B)/so/%.o),$(SO_OBJ)): SO_CFLAGS += -Oz
 $(B)/so/%.o: %.c Makefile
@@ -163,18 +167,8 @@ $(B)/exports.map: preload/hooks/hooks.def Makefile
 
 STATIC_VICTIMS := caller carried execs names net raw reader shed storm
 
-# Modules of the tools that a suite links; the dispatcher is the suite's own.
-UNIT_TOOLS := supervisor/notify supervisor/listener supervisor/procstat supervisor/policies supervisor/workers supervisor/procs supervisor/caller supervisor/descent supervisor/verdict supervisor/waiters \
-	supervisor/record supervisor/ask supervisor/tell supervisor/claim supervisor/ids supervisor/place supervisor/procfs supervisor/endpoint supervisor/connect supervisor/connect_unix \
-	supervisor/held supervisor/terminals supervisor/open_act supervisor/git supervisor/git_config supervisor/git_trunk supervisor/git_descent supervisor/git_late supervisor/git_own supervisor/names supervisor/rename supervisor/moves supervisor/attrs supervisor/xattrs \
-	supervisor/hosts supervisor/hosts_file \
-	supervisor/patience supervisor/waiting supervisor/meant supervisor/pushes supervisor/narrow supervisor/unix_name supervisor/unix_alias supervisor/connect_resolver supervisor/sockets supervisor/bind supervisor/made supervisor/shm supervisor/sysv supervisor/limits supervisor/schedule \
-	supervisor/filter supervisor/filter_net supervisor/bpf supervisor/probe supervisor/confine supervisor/landlock supervisor/floor supervisor/floor_walk supervisor/floor_look supervisor/floor_reads supervisor/gaps relay_pump relay_tty terminal outputs_log card paths readfile output outside foreign limits_cgroup limits_means limits_scope \
-	supervisor/ports supervisor/ports_text supervisor/line supervisor/line_ends supervisor/line_options supervisor/line_send supervisor/line_recv supervisor/line_memory supervisor/line_relay supervisor/line_in supervisor/line_verdict \
-	supervisor/exec_unproven supervisor/exec_ran loop proc thread worked supervisor/asker supervisor/resolver supervisor/inquiry supervisor/asking \
-	import/jsonc gitref \
-	dns/question dns/answer dns/reply dns/limits dns/upstream dns/forwarder dns/door
-$(B)/libtools.a: $(UNIT_TOOLS:%=$(B)/tools/%.o)
+# Of the tools, a suite links what it calls; the dispatcher is the suite's own.
+$(B)/libtools.a: $(filter-out $(B)/tools/pale.o,$(TOOLS_OBJ))
 	@rm -f $@
 	$(call note,AR)
 	$(Q)$(AR) rcs $@ $^
@@ -331,12 +325,13 @@ MUST_FIND_tsan := data race
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # Beside policy/, what a target of these names is about.
-FUZZ_DNS := tools/dns/question.c tools/dns/answer.c tools/dns/reply.c
+FUZZ_DNS := tools/dns/question.c tools/dns/answer.c tools/dns/reply.c tools/dns/nameserver.c
 # What all targets are linked with is compiled once.
 FUZZ_FLAGS := -std=gnu17 -g -O1 -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OBJ := $(patsubst %.c,.build/fuzz/o/%.o,$(filter %.c,$(POLICY_SRC)))
 FUZZ_DNS_OBJ := $(FUZZ_DNS:%.c=.build/fuzz/o/%.o)
 .build/fuzz/dns_%: FUZZ_MORE := $(FUZZ_DNS_OBJ) -lldns
+.build/fuzz/sockaddr: FUZZ_MORE := .build/fuzz/o/tools/dns/nameserver.o
 .build/fuzz/o/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	clang $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
@@ -536,7 +531,7 @@ help:
 	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
--include $(wildcard $(B)/bumped/*/*.d $(B)/bumped/*/*/*.d) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
+-include $(shell find $(B)/bumped -name '*.d' 2>/dev/null) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d)
 
 .PHONY: all tests check check-quick nightly html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:

@@ -18,7 +18,7 @@ complain() {
 
 pure=$(sed -n 's/^PURE := //p' Makefile)
 # As the programs have them: those of the object are not code before they are linked.
-objects=$(for name in $pure; do echo "$B/policy/$name.o"; done)
+objects=$(for room in $pure; do for file in "$room"/*.c; do echo "$B/${file%.c}.o"; done; done)
 # shellcheck disable=SC2086
 own=$(nm --defined-only $objects | awk 'NF == 3 { print $3 }' | sort -u)
 # shellcheck disable=SC2086
@@ -52,7 +52,7 @@ text=$(readelf -SW "$so" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") pr
 [ $((16#$text)) -le $TEXT_MAX ] || complain "text of libpale.so: $((16#$text)) bytes, $TEXT_MAX are the limit"
 
 # Only what the filter lets through may carry it.
-for name in $(grep -ohE 'gate[0-9]\(SYS_[a-z0-9]+' preload/*.[ch] |
+for name in $(grep -ohE 'gate[0-9]\(SYS_[a-z0-9]+' preload/*/*.[ch] |
 	sed 's/.*SYS_//' | sort -u) unlinkat mkdirat mknodat symlinkat; do
 	grep -qE "^CALL\($name, [a-z_]+, GATED" tools/wall/calls.def ||
 		complain "the gate is used for $name, which never passes"

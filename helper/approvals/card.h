@@ -1,4 +1,6 @@
 /*
+ * Approvals: questions to a human, the answers, step-up, and grants that answer later questions.
+ *
  * A question to a human, as it is kept and shown: the card; and the queue of cards.
  *
  *   approve   the queue: states, answers that hold for later questions, limits; no I/O and no clock

@@ -1,4 +1,6 @@
 /*
+ * What all rooms of the helper use: clocks, ids, small files, places, and the check of who connects.
+ *
  * The helper's private contracts.  The helper is one process per session with one poll loop, in which nothing
  * blocks but the ledger's fdatasync.  It decides by the policy image, keeps the questions to the human and
  * writes the ledger; it never acts for the agent.

@@ -1,4 +1,6 @@
 /*
+ * The operator's socket: its connections, its requests and what they subscribe to.
+ *
  * The operator's protocol, for those who add to it: a method is a row in a table of the file that runs it,
  * and that table a row in control.c.  What a peer sends has passed the taint check and the limits by then.
  */

@@ -1,4 +1,6 @@
 /*
+ * The ledger: records from the rings become chained lines in files, which are kept for a time.
+ *
  * The ledger as the helper writes it: events become chained lines, lines are buffered and written together,
  * checkpoints are added, and full files are set aside and compressed.
  *

@@ -1,4 +1,8 @@
-/* The operator's calls about the session itself: who it is, its turns, what its policy says. */
+/*
+ * The methods of the operator's protocol, a file for each subject.
+ *
+ * The operator's calls about the session itself: who it is, its turns, what its policy says.
+ */
 #include "helper/approvals/stepup.h"
 #include "helper/control/control.h"
 

@@ -1,4 +1,6 @@
 /*
+ * Command lines: their words and options, and the commands that they really run.
+ *
  * argv understood: what does this command line really run?  No allocation; async-signal-safe.
  */
 #ifndef PALE_ARGV_H

@@ -1,7 +1,9 @@
 /*
+ * Rules to image, and the bundle of everything that a compilation depends on.
+ *
  * What the parts of the compiler share: growing bytes, interned strings, sections.
  *
- * Private to policy/compile*.c.  Allocates, so nothing here is linked into the preload.  Every
+ * Private to policy/compile/.  Allocates, so nothing here is linked into the preload.  Every
  * error of memory or size sticks to the compiler, so a part may go on and be told at its end.
  * Rule number i of the image is p->rules[i]: compile.c writes SEC_RULES in that order before any
  * part runs.

@@ -1,4 +1,6 @@
 /*
+ * Which file a path names, and what kind of program that file is.
+ *
  * The one resolver: which file does (dirfd, path) really name?
  *
  * It walks the path as the kernel would and ends holding the parent directory (an O_PATH fd) and

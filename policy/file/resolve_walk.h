@@ -1,5 +1,5 @@
 /*
- * The slow way of the resolver, private to policy/resolve*.c: component by component, links
+ * The slow way of the resolver, private to resolve*.c: component by component, links
  * followed by hand.
  */
 #ifndef PALE_RESOLVE_WALK_H

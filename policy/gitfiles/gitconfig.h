@@ -1,4 +1,6 @@
 /*
+ * Files that git obeys: configuration, hooks and the index; and where a push goes.
+ *
  * A configuration file of git: what it says, and whether somebody may have written that who is not to
  * make git run anything.
  *

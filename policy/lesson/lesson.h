@@ -1,4 +1,6 @@
 /*
+ * What recorded decisions teach: rules that would allow them, and what another policy would have decided.
+ *
  * What a ledger teaches: from records of what was denied, asked or only observed to lines of a policy that
  * would allow it, grouped, each with the deeds that it is for; and what nobody should allow for having seen
  * it, with the reason.

@@ -1,4 +1,6 @@
 /*
+ * The presets and the profiles of agents, as they are built in.
+ *
  * Profiles: what pale knows of each agent that people run.
  *
  * A profile is a policy (presets/agents/NAME.ini) beneath the user's own, at the rank of the preset.  What it

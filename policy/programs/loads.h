@@ -1,4 +1,6 @@
 /*
+ * Programs that start other programs, and the mark by which a session's processes are known.
+ *
  * Programs that run a program which they open themselves: dynamic loaders, emulators, valgrind.  The kernel
  * sees one exec, of the loader; which file runs is said by a word of its command line.  Pure; linked into the
  * preload.

@@ -1,4 +1,6 @@
 /*
+ * What a question shows to a human: how much harm a yes could do, which variables matter, the card's digest.
+ *
  * How much harm a question could do if it were answered yes, and why: for the human who answers, and for what
  * has to be confirmed a second time.  One table; it decides nothing.  Pure, allocates nothing.
  */

@@ -1,4 +1,6 @@
 /*
+ * What is written down and kept: records and their chain, checkpoints, digests, secrets, the passphrase.
+ *
  * The ledger record: one JSON object a line, each chained to the one before.
  *
  *   hash = SHA-256("pale-ledger-1" NUL, then per field in the order of struct record:

@@ -1,4 +1,6 @@
 /*
+ * What more than one program asks of the kernel alike, and what a block releases at its end.
+ *
  * What the kernel is asked for in more than one program: the time, all bytes of a small file, descriptors
  * sent.
  *

@@ -1,4 +1,6 @@
 /*
+ * What crosses from one process of pale to another: questions, answers, and the ring of records.
+ *
  * The protocol between a process of the session and the helper: one question, one answer, one
  * short SEQPACKET connection to `agent.sock` in the session's runtime directory.
  *

@@ -1,4 +1,8 @@
-/* Prototypes of every hook, generated from hooks.def, so that definitions are checked against the table. */
+/*
+ * The hooks: functions that libpale.so puts in front of libc's.
+ *
+ * Prototypes of every hook, generated from hooks.def, so that definitions are checked against the table.
+ */
 #ifndef PALE_HOOKS_H
 #define PALE_HOOKS_H
 

@@ -1,4 +1,6 @@
 /*
+ * The judgement of a hooked call: from the words of the caller to a judged file, program or destination.
+ *
  * May it?  From a caller's (dirfd, path) to a judged place to act on.
  *
  * The near way costs no more than it must: the lexical path is judged, and holding its parent

@@ -1,4 +1,6 @@
 /*
+ * The process that the preload is in: its session, its files, and system calls without libc.
+ *
  * The private contract of the preload.
  *
  * The rules of this world, because it runs inside other people's programs:

@@ -1,4 +1,6 @@
 /*
+ * What the preload tells: records to the ring, questions to the helper, denials to standard error.
+ *
  * Records decisions in the session's ring.
  */
 #include "preload/process/internal.h"

@@ -1,4 +1,6 @@
 /*
+ * What all of `pale` uses: options, output, paths, files, threads, and what is installed here.
+ *
  * What several subcommands of `pale` need: options, output, directories, gathering the policy, finding
  * sessions and ledgers, and talking to a session's helper.  A subcommand is one file with one `struct
  * subcommand`, listed in pale.c.  Data goes to stdout, messages go to stderr; bytes that come from the agent

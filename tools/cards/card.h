@@ -1,4 +1,6 @@
 /*
+ * Questions as the operator sees them: cards, step-up, and the grants that there are.
+ *
  * A card: one question of a session, as text that every surface shows alike: `pale pending` and `pale
  * approve`, `pale watch`, the popup.
  *

@@ -1,4 +1,6 @@
 /*
+ * The policy of a session: gathered from its files, trusted or not, and made into an image.
+ *
  * Pins: which text of a project's policy or .env the operator trusts.
  *
  * A pin is a file named by the SHA-256 of the trusted file's path.  Its first line holds the SHA-256 of the

@@ -1,4 +1,8 @@
-/* HEAD's branch, as far as it can be told before git runs. */
+/*
+ * The repository around the workspace: its branches, refs and worktrees, and protected branches as files.
+ *
+ * HEAD's branch, as far as it can be told before git runs.
+ */
 #ifndef PALE_GITBRANCH_H
 #define PALE_GITBRANCH_H
 

@@ -46,7 +46,7 @@ static const char *const shared[] = {
 	"worktrees/*/HEAD.lock",
 	"worktrees/*/logs/HEAD",
 	"worktrees/*/logs/HEAD.lock",
-	/* what it says of branches, and of those alone: parse_builtin.c, supervisor/git.c */
+	/* what it says of branches, and of those alone: parse_builtin.c, supervisor/git/git.c */
 	"config",
 	"config.lock",
 };

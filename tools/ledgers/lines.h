@@ -1,4 +1,6 @@
 /*
+ * Ledgers on disk: found, read line by line, compared with the heads that were kept, removed.
+ *
  * The lines of a ledger as they are appended, across the files that it was divided into when they were full.
  * Included by tools.h alone.
  */

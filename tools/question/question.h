@@ -1,4 +1,6 @@
 /*
+ * A question to the policy from the command line: its words as a request, its program found, its verdict.
+ *
  * A question of `pale explain`, and what is found about a program before its exec is judged.
  */
 #ifndef PALE_QUESTION_H

@@ -1,4 +1,6 @@
 /*
+ * Sessions that run: found, asked through their helpers, followed.
+ *
  * Running sessions that are listened to, as they come and go: for `pale pending --follow` and `pale watch`.
  *
  * Notifications come over a connection of their own; calls go over another, which the caller opens.

@@ -1,4 +1,6 @@
 /*
+ * Commands about this machine: `pale doctor`, `pale init` and `pale env`.
+ *
  * What pale doctor finds, a row for each mechanism.
  */
 #ifndef PALE_DOCTOR_H

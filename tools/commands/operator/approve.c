@@ -1,4 +1,6 @@
 /*
+ * Commands of the operator: `pale pending`, `approve`, `deny`, `grants`, `revoke` and `passphrase`.
+ *
  * pale approve, deny: the operator's answer to a question.
  *
  * The answer carries the digest of the card, computed over what is shown here: where another question has

@@ -1,4 +1,6 @@
 /*
+ * Commands about policies: `pale policy`, `pale lint` and `pale trust`.
+ *
  * pale policy show, edit, reload, test; show: the settings and rules that hold here, each with the line it
  * comes from.
  */

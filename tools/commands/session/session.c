@@ -1,4 +1,6 @@
 /*
+ * Commands about sessions: `pale session` and `pale turn`.
+ *
  * pale session: what runs now and what has ended; show one, stop one, sweep up after those that are over.  A
  * directory whose helper does not answer is told as dead.
  */

@@ -1,4 +1,6 @@
 /*
+ * The end of a session: its clock, the processes that it leaves, and what it changed.
+ *
  * What a session changed that runs later, outside the fence: build files, files of packages, tasks of
  * editors, instructions of agents, hooks and configuration of git.
  */

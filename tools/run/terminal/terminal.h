@@ -1,4 +1,6 @@
 /*
+ * The agent's terminal, and what it writes there and to its logs.
+ *
  * The agent's own terminal: pale run as two processes, where it has a terminal at all.
  *
  *   front   is what the shell started.  It alone keeps the operator's terminal, which it puts into raw

@@ -1,4 +1,6 @@
 /*
+ * connect(2), bind(2) and listen(2) performed for the caller, and the wait for what takes its time.
+ *
  * A call that none of our threads waits for.  Private to patience.c, which begins it, and waiting.c and
  * workers.c, which end it.
  *

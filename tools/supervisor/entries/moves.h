@@ -1,4 +1,6 @@
 /*
+ * Entries of directories: made, removed, renamed, linked and looked at.
+ *
  * One rename(2) at a time, also among the sessions of one user, who may share a workspace.
  *
  * A directory is looked through before it moves.  What moves meanwhile may be in it by then, or around it. So

@@ -1,4 +1,6 @@
 /*
+ * exec: judged before the program runs, and compared with the program that runs then.
+ *
  * Private to the files exec*.c: one exec, from the request to the program that runs afterwards.
  */
 #ifndef PALE_SUPERVISOR_EXEC_H

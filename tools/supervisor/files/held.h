@@ -1,4 +1,6 @@
 /*
+ * Files that a call names: held while they are judged, and their attributes changed.
+ *
  * What a call names, held: judged, recorded and acted on as one thing, never by the caller's path
  * again.  Private to names.c, rename.c, attrs.c and xattrs.c.
  *

@@ -1,4 +1,6 @@
 /*
+ * Names and addresses: the session's resolver, what it answered, and questions about a name.
+ *
  * Which names an address was given by: what the forwarder's answers said, for as long as they live, and what
  * /etc/hosts says.  Nothing that a process of the session claims is in here.
  *

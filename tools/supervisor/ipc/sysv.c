@@ -1,4 +1,6 @@
 /*
+ * Calls that reach other processes: System V IPC, signals and priorities.
+ *
  * System V IPC: shared memory, semaphores and message queues of the session's own.
  *
  * They are shared by number and by key with every process of the user, and no policy names them.  So

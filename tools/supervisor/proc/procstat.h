@@ -1,4 +1,8 @@
-/* What /proc says of a process: its parents, its terminal, its filters, its signals. */
+/*
+ * What /proc tells of a process, and of who listens at a port.
+ *
+ * What /proc says of a process: its parents, its terminal, its filters, its signals.
+ */
 #ifndef PALE_PROCSTAT_H
 #define PALE_PROCSTAT_H
 

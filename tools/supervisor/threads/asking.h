@@ -1,4 +1,6 @@
 /*
+ * The supervisor's threads: workers, callers that wait in open(2), and questions that no call waits for.
+ *
  * A human's word that no call waits for: asked in a process's name by a thread of its own, and heard in the
  * loop's.  Private to inquiry.c and line_verdict.c.
  */

@@ -1,4 +1,6 @@
 /*
+ * What becomes of a call, alike for all of them: judged, asked about, recorded, and told to the caller.
+ *
  * May it?  The caller's image judges; what follows is asked, recorded and said here, so that every
  * family of calls does it alike.
  */
