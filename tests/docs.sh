@@ -61,11 +61,24 @@ fi
 # Three screens.
 [ "$(wc -c <README.md)" -le 9216 ] || complain "README.md is longer than 9 KB"
 
-# Each file that a room's README names is there.
+# Each file that a README names is there: in the folder, or in the rooms that the row of the table names.
 for room in policy preload helper tools tests; do
-	grep -oE '`[a-z_/]+[a-z_*]*\.(c|h|def|txt|sh|py)`' $room/README.md | tr -d '`' | sort -u | while read -r file; do
-		compgen -G "$room/$file" >/dev/null || compgen -G "$file" >/dev/null || echo "$room/README.md: $file"
-	done
+	awk -v folder=$room 'function names(line, pattern, prefix,    out) {
+			while (match(line, pattern)) {
+				out = out " " prefix substr(line, RSTART + 1, RLENGTH - 2)
+				line = substr(line, RSTART + RLENGTH)
+			}
+			return out
+		}
+		{ files = names($0, "`[a-z_/]+[a-z_*]*[.](c|h|def|txt|sh|py)`"); n = split(files, file, " ")
+		  places = /^\| `/ ? names($0, "`[a-z_/]+/`", folder "/") : ""
+		  for (i = 1; i <= n; i++) print file[i], folder "/" places }' $room/README.md | sort -u |
+		while read -r file places; do
+			for place in "" $places; do
+				compgen -G "$place$file" >/dev/null && continue 2
+			done
+			echo "$room/README.md: $file"
+		done
 done | grep . && complain "not found"
 
 if ! diff -u <(bash tests/tables.sh of tools/man/pale.7 differs) <(differs); then
@@ -109,7 +122,7 @@ missing=$(LC_ALL=C comm -23 <(words) <(explained))
 
 # Each method of the operator's protocol, with its scope, and each error is on its page.
 methods() {
-	sed -nE 's/^\t\{ "([a-z/]+)", SESSION_.*CONTROL_(READ|ANSWER|MANAGE), .*/\1 \L\2/p' helper/*.c | LC_ALL=C sort -u
+	sed -nE 's/^\t\{ "([a-z/]+)", SESSION_.*CONTROL_(READ|ANSWER|MANAGE), .*/\1 \L\2/p' helper/*/*.c | LC_ALL=C sort -u
 }
 
 told_methods() {
