@@ -11,6 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A character that the class at p matches (`[!a-z]`: one that hardly any leaves out); *p is its end. */
+static char of_class(const char **p)
+{
+	char c = (*p)[1] == '!' ? '.' : (*p)[1];
+
+	*p = strchr(*p, ']');
+	return c;
+}
+
 /* Copies one word of the rule into the sample, wildcards filled in; returns what follows it. */
 static const char *take_word(struct sample *s, size_t *used, const char *p, unsigned variant)
 {
@@ -31,7 +40,10 @@ static const char *take_word(struct sample *s, size_t *used, const char *p, unsi
 	for (pick = variant % alts; pick > 0; pick--)
 		p = strchr(p, '|') + 1;
 	for (; p < end && !(group && *p == '|') && *used + n + 3 < sizeof(s->text); p++)
-		out[n++] = !quote && *p == '*' ? 'x' : *p;
+		if (!quote && *p == '[' && memchr(p, ']', (size_t)(end - p)))
+			out[n++] = of_class(&p);
+		else
+			out[n++] = !quote && *p == '*' ? 'x' : *p;
 	if (!quote && n > 0 && out[n - 1] == '=')
 		out[n++] = 'x';
 	out[n] = '\0';
