@@ -225,8 +225,8 @@ t_a_warning_stays_off_the_agents_screen() {
 t_a_new_one_after_one_was_left() {
 	printf '[session]\ntimeout = 60s\n[commands]\nask = touch\n' | policy
 	desk 100 30
-	inner send-keys -t i "pale run -q -- bash -c 'touch first &
-		until [ -e go ]; do sleep 0.1; done; touch second; wait'" Enter
+	inner send-keys -t i "pale run -q -- bash -c 'touch first & \
+until [ -e go ]; do sleep 0.1; done; touch second; wait'" Enter
 	must_show "may the agent do this?"
 	must_show digest
 	sleep 0.8
