@@ -200,8 +200,10 @@ c_a_static_shell() {
 	busybox sh -c 'cat <<END
 ash $0
 END
-		for i in 1 2 3; do echo $i; done | busybox sort -r; busybox mkdir -p a/b; echo x >a/b/f; busybox cp -r a c; busybox rm -r a
-		busybox find c; busybox sed -i s/x/y/ c/b/f; cat c/b/f; (exit 3); echo $?; busybox tar cf t c && busybox tar tf t' name
+		for i in 1 2 3; do echo $i; done | busybox sort -r
+		busybox mkdir -p a/b; echo x >a/b/f; busybox cp -r a c; busybox rm -r a
+		busybox find c; busybox sed -i s/x/y/ c/b/f; cat c/b/f; (exit 3); echo $?
+		busybox tar cf t c && busybox tar tf t' name
 	rm t
 	printf '\x7fELF\2\1\1' >broken && chmod +x broken && ./broken
 	echo $?
@@ -214,7 +216,11 @@ c_programs_of_text() {
 	sed -i.bak -e '1d' in && ls in*
 	sed --follow-symlinks -i 's/c/C/' in
 	sed 'w written' in >/dev/null && sed '1r written' in
-	gawk '{ s += $2; print > ("by-" $1) } END { print s; close("by-B"); while ((getline l < "by-B") > 0) print "got", l; "date +%Y" | getline y; print y > 2000; print "x" | "cat 1>&2"; system("echo system") }' in
+	gawk '{
+			s += $2; print > ("by-" $1) } END { print s; close("by-B")
+			while ((getline l < "by-B") > 0) print "got", l
+			"date +%Y" | getline y; print y > 2000; print "x" | "cat 1>&2"; system("echo system") }' \
+		in
 	mawk 'BEGIN { while (("ls by-*" | getline f) > 0) n++; print n; printf "%s\n", ENVIRON["LANG"] }'
 	gawk -i inplace '{ print "g", $0 }' in && cat in
 	printf '%s\n' 1d '$a' last . w q | ed -s in && cat in

@@ -10,7 +10,8 @@ on_pty() {
 }
 
 c_script_makes_a_terminal() {
-	script -qec 'tty >/dev/null && echo a terminal; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all three; echo direct >/dev/tty; exit 5' log </dev/null | tr -d '\r'
+	script -qec 'tty >/dev/null && echo a terminal; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all three
+		echo direct >/dev/tty; exit 5' log </dev/null | tr -d '\r'
 	echo "${PIPESTATUS[0]}"
 	sed '1d;/^Script done/d' log | tr -d '\r'
 	rm log
@@ -52,7 +53,8 @@ c_job_control_shown() {
 
 c_reads_from_the_terminal() {
 	on_pty 'bash --norc' <<-'END' | grep -aE '^(secret|name|key|status|term)' 
-		send "unset HISTFILE; read -r -p 'name? ' n </dev/tty; echo; echo name \$n; exec 5<>/dev/tty; read -rs -u 5 p; echo secret \${#p}; read -rn 1 k; echo; echo key \$k; stty -echo; stty echo; echo term \$TERM; exit 3\r"
+		send "unset HISTFILE; read -r -p 'name? ' n </dev/tty; echo; echo name \$n; exec 5<>/dev/tty; read -rs -u 5 p; \
+echo secret \${#p}; read -rn 1 k; echo; echo key \$k; stty -echo; stty echo; echo term \$TERM; exit 3\r"
 		expect "name? "; send "Ana\r"; expect "name Ana"
 		sleep 0.2; send "hidden\r"; expect "secret 6"
 		sleep 0.2; send "q"; expect "key q"
@@ -87,7 +89,8 @@ c_python_ptys() {
 		print(out.decode().split("\r\n"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 		m, s = pty.openpty()
 		fcntl.ioctl(s, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 20, 0, 0))
-		print(struct.unpack("HHHH", fcntl.ioctl(m, termios.TIOCGWINSZ, b"\0" * 8))[:2], os.isatty(s), os.ttyname(s).startswith("/dev/pts/"))
+		print(struct.unpack("HHHH", fcntl.ioctl(m, termios.TIOCGWINSZ, b"\0" * 8))[:2], os.isatty(s),
+		    os.ttyname(s).startswith("/dev/pts/"))
 		a = termios.tcgetattr(s); a[3] &= ~(termios.ICANON | termios.ECHO); termios.tcsetattr(s, termios.TCSANOW, a)
 		os.write(m, b"x"); print(os.read(s, 1))
 		n = os.open(os.ttyname(s), os.O_RDWR | os.O_NOCTTY); os.write(n, b"y"); print(os.read(m, 9)[-1:])

@@ -29,7 +29,8 @@ c_python_subprocess_modes() {
 		print(sp.getstatusoutput("echo out; false"), sp.check_output(["tr", "a-z", "A-Z"], input=b"hello"))
 		print(os.system("exit 5") >> 8, os.popen("echo popen").read(), os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "exit 7"))
 		pid = os.posix_spawn("/bin/sh", ["sh", "-c", "echo spawned >&4; exit 2"], os.environ,
-		    file_actions=[(os.POSIX_SPAWN_OPEN, 4, "by-action", os.O_WRONLY | os.O_CREAT, 0o640)], setsigmask=[signal.SIGUSR1])
+		    file_actions=[(os.POSIX_SPAWN_OPEN, 4, "by-action", os.O_WRONLY | os.O_CREAT, 0o640)],
+		    setsigmask=[signal.SIGUSR1])
 		print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), open("by-action").read())
 		p = sp.Popen(["bc-is-not-here-but-cat-is"], executable="/bin/cat", stdin=sp.PIPE, stdout=sp.PIPE, bufsize=0)
 		print(p.communicate(b"x" * 300000)[0].count(b"x"))
@@ -149,7 +150,8 @@ c_python_pty() {
 		print(pty.spawn(["sh", "-c", "tty >/dev/null && echo is a tty; stty size; exit 4"], read) >> 8, flush=True)
 		pid, fd = pty.fork()
 		if pid == 0:
-		    print(os.isatty(0), os.ttyname(0) == os.ttyname(1), os.getsid(0) == os.getpid(), open("/dev/tty", "w").write("by tty\n"), flush=True)
+		    print(os.isatty(0), os.ttyname(0) == os.ttyname(1), os.getsid(0) == os.getpid(),
+		        open("/dev/tty", "w").write("by tty\n"), flush=True)
 		    print(input("say: ")[::-1])
 		    os._exit(3)
 		out = b""

@@ -30,8 +30,10 @@ c_python_files_and_modes() {
 		print(os.getcwd()[-5:], sorted(e.name for e in os.scandir() if e.is_dir()))
 		os.chdir("..")
 		for what in (lambda: os.rmdir("tree"), lambda: os.mkdir("tree"), lambda: os.unlink("tree"), lambda: open("no/x", "w"),
-		             lambda: os.link("tree", "t2"), lambda: os.rename("tree", "tree/a/x"), lambda: os.open("tree/a/b/l", os.O_NOFOLLOW),
-		             lambda: os.open("replaced", os.O_DIRECTORY), lambda: os.readlink("replaced"), lambda: os.chdir("replaced")):
+		             lambda: os.link("tree", "t2"), lambda: os.rename("tree", "tree/a/x"),
+		             lambda: os.open("tree/a/b/l", os.O_NOFOLLOW),
+		             lambda: os.open("replaced", os.O_DIRECTORY), lambda: os.readlink("replaced"),
+		             lambda: os.chdir("replaced")):
 		    try: what()
 		    except OSError as e: print(type(e).__name__, e)
 		shutil.rmtree("tree")
@@ -76,15 +78,18 @@ c_python_imports_and_caches() {
 	echo 'import pkg; print("main of pkg", pkg.value)' >pkg/__main__.py
 	echo 'import zipped.inner as z; print(z.__loader__.__class__.__name__, z.n)' >z.py
 	mkdir zipped && echo 'n = 7' >zipped/inner.py && touch zipped/__init__.py
-	python3 -c 'import zipfile; z = zipfile.ZipFile("lib.zip", "w"); [z.writestr(n, open(n).read()) for n in ("zipped/__init__.py", "zipped/inner.py")]'
+	python3 -c 'import zipfile; z = zipfile.ZipFile("lib.zip", "w")
+[z.writestr(n, open(n).read()) for n in ("zipped/__init__.py", "zipped/inner.py")]'
 	rm -r zipped
 	python3 -m pkg && ls pkg/__pycache__ pkg/sub/__pycache__
 	PYTHONPATH=lib.zip python3 z.py
-	python3 -c 'import importlib, pkg, sys; open("pkg/sub/__init__.py", "w").write("value = 4200"); importlib.reload(pkg.sub); print(pkg.sub.value)'
+	python3 -c 'import importlib, pkg, sys; open("pkg/sub/__init__.py", "w").write("value = 4200")
+importlib.reload(pkg.sub); print(pkg.sub.value)'
 	PYTHONPYCACHEPREFIX=$PWD/cache python3 -m pkg && find cache -name '*.pyc' | sed 's,.*/,,' | sort
 	python3 -m compileall -q pkg && python3 -m zipapp -o app.pyz -p '/usr/bin/env python3' pkg && ./app.pyz
 	python3 -m ensurepip --version >/dev/null
-	python3 -c 'import ctypes, ssl, lzma, bz2, decimal, _ctypes; print(ctypes.CDLL(None).getppid() > 0, ctypes.CDLL("libm.so.6") is not None)'
+	python3 -c 'import ctypes, ssl, lzma, bz2, decimal, _ctypes
+print(ctypes.CDLL(None).getppid() > 0, ctypes.CDLL("libm.so.6") is not None)'
 	find . -name '*.pyc' -delete
 	rm -rf lib.zip app.pyz cache
 }
@@ -104,15 +109,19 @@ c_python_sqlite_wal() {
 		    pid = os.fork()
 		    if pid == 0:
 		        c = db()
-		        for n in range(100): c.execute("begin immediate"); c.execute("insert into t values (?, ?)", (who, n)); c.execute("commit")
+		        for n in range(100):
+		            c.execute("begin immediate")
+		            c.execute("insert into t values (?, ?)", (who, n)); c.execute("commit")
 		        os._exit(0)
 		    pids.append(pid)
 		print([os.waitpid(p, 0)[1] for p in pids])
 		c = db()
 		print(sorted(os.listdir()), c.execute("select who, count(*), sum(n) from t group by who").fetchall())
-		c.execute("create table big as with recursive r(i) as (select 1 union all select i + 1 from r where i < 20000) select i, hex(i) h from r")
+		c.execute("create table big as "
+		    "with recursive r(i) as (select 1 union all select i + 1 from r where i < 20000) select i, hex(i) h from r")
 		c.execute("create index bi on big(h)")
-		print(c.execute("select count(*), max(h) from big where h > '39'").fetchall(), c.execute("pragma integrity_check").fetchall())
+		print(c.execute("select count(*), max(h) from big where h > '39'").fetchall(),
+		    c.execute("pragma integrity_check").fetchall())
 		m = sqlite3.connect("copy.sqlite")
 		c.backup(m)
 		print(m.execute("select count(*) from big").fetchone())
@@ -123,9 +132,12 @@ c_python_sqlite_wal() {
 	python3 p.py && ls
 	rm -f d.sqlite* copy.sqlite
 	echo 'create table t(a); insert into t values(1),(2); .dump' | sed 's/; /;\n/g' | sqlite3 -batch cli.sqlite
-	sqlite3 cli.sqlite 'pragma journal_mode=delete; begin; insert into t values(3); commit; vacuum; select * from t; attach "other.sqlite" as o; create table o.x as select * from t;'
+	sqlite3 cli.sqlite \
+		'pragma journal_mode=delete; begin; insert into t values(3); commit; vacuum; select * from t;
+		attach "other.sqlite" as o; create table o.x as select * from t;'
 	sqlite3 -csv -header other.sqlite 'select a, a*a as sq from x'
-	printf '%s\n' '.mode json' 'select count(*) n from t;' '.backup back.sqlite' '.shell echo from a shell' | sqlite3 cli.sqlite
+	printf '%s\n' '.mode json' 'select count(*) n from t;' '.backup back.sqlite' '.shell echo from a shell' |
+		sqlite3 cli.sqlite
 	rm -f ./*.sqlite
 }
 
@@ -145,8 +157,10 @@ c_python_locks_and_maps() {
 		print(child(lambda g: fcntl.flock(g, fcntl.LOCK_EX | fcntl.LOCK_NB)))
 		fcntl.flock(f, fcntl.LOCK_UN)
 		fcntl.lockf(f, fcntl.LOCK_EX, 10, 0)
-		print(child(lambda g: fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 5)), child(lambda g: fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 10)))
-		print(struct.unpack("hhqqi4x", fcntl.fcntl(open("lock", "r+b"), 36, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 20, 5, 0)))[0])
+		print(child(lambda g: fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 5)),
+		    child(lambda g: fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 10)))
+		print(struct.unpack("hhqqi4x",
+		    fcntl.fcntl(open("lock", "r+b"), 36, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 20, 5, 0)))[0])
 		f.truncate(8192)
 		m = mmap.mmap(f.fileno(), 8192)
 		if os.fork() == 0:
@@ -215,7 +229,8 @@ c_python_sockets() {
 		print(b.recvmsg(9, 99)[0], socket.AF_UNIX == a.family)
 		l = socket.create_server(("127.0.0.1", 0), reuse_port=True)
 		c = socket.socket(); c.setblocking(False)
-		print(c.connect_ex(l.getsockname()) in (0, 115), select.select([], [c], [], 5)[1] == [c], c.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+		print(c.connect_ex(l.getsockname()) in (0, 115), select.select([], [c], [], 5)[1] == [c],
+		    c.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
 		s, peer = l.accept()
 		print(peer == c.getsockname(), s.send(b"x" * 10), c.recv(99), c.getpeername() == l.getsockname())
 		s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1); s.shutdown(socket.SHUT_WR); print(c.recv(9))
@@ -230,9 +245,11 @@ c_python_sockets() {
 		except OSError as e: print(e)
 		try: socket.socket(socket.AF_UNIX).bind("u.sock")
 		except OSError as e: print(e)
-		print(socket.getaddrinfo("127.0.0.1", 80, type=socket.SOCK_STREAM), socket.gethostbyname("localhost"), socket.getservbyname("https"))
+		print(socket.getaddrinfo("127.0.0.1", 80, type=socket.SOCK_STREAM), socket.gethostbyname("localhost"),
+		    socket.getservbyname("https"))
 		q = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); q.bind("q.sock"); q.listen()
-		p = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); p.connect("q.sock"); p.send(b"packet"); print(q.accept()[0].recv(99))
+		p = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); p.connect("q.sock"); p.send(b"packet")
+		print(q.accept()[0].recv(99))
 		print(len(socket.if_nameindex()) > 0)
 		e = select.epoll(); e.register(s.fileno(), select.EPOLLIN); c.send(b"y"); print(len(e.poll(5)))
 	END
@@ -293,7 +310,8 @@ c_python_unittest_and_tools() {
 	python3 -m doctest -v mod.py | tail -2
 	python3 -c 'import mod; mod.log()' && wc -l app.log*
 	echo '{"b":1,"a":[2]}' | python3 -m json.tool --sort-keys
-	python3 -m tarfile -c t.tar mod.py tests && python3 -m tarfile -l t.tar | sort && mkdir x && python3 -m tarfile -e t.tar x && ls -A x
+	python3 -m tarfile -c t.tar mod.py tests &&
+		python3 -m tarfile -l t.tar | sort && mkdir x && python3 -m tarfile -e t.tar x && ls -A x
 	python3 -m zipfile -c t.zip mod.py && python3 -m zipfile -t t.zip
 	python3 -m base64 -e mod.py | head -1
 	python3 -m py_compile mod.py && python3 -m timeit -n 1 -r 1 'open("mod.py").close()' >/dev/null
