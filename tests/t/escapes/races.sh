@@ -161,7 +161,7 @@ t_what_was_moved_is_not_won() {
 	(sleep 1 && mv ~/notes ~/.secrets &&
 		mv ~/cfg ~/.config && cp ~/.ssh/f ~/.secrets/f && cp ~/.ssh/f ~/.config/gh/f && touch "$S/moved") &
 	for BAD in ~/.secrets ~/.config/gh; do
-			lap path "$TRIES" pale run -q -- bash -c 'for i in {1..40}; do busybox cat /etc/passwd >/dev/null; done
+		lap path "$TRIES" pale run -q -- bash -c 'for i in {1..40}; do busybox cat /etc/passwd >/dev/null; done
 			sleep 2; exec "$@"' sh
 		[ "$WON" = 0 ] || fail "$BAD was read $WON times"
 	done

@@ -88,7 +88,7 @@ print(os.read(os.open("file", os.O_RDONLY), 5).decode())'
 }
 
 t_no_descriptor_left_in_the_supervisor() {
-		bg it bash -c "until [ -e go ]; do sleep 0.05; done; $CALLER open ~/.ssh/id_rsa
+	bg it bash -c "until [ -e go ]; do sleep 0.05; done; $CALLER open ~/.ssh/id_rsa
 		echo key \$?; until [ -e again ]; do sleep 0.05; done; $CALLER open file; echo file \$?"
 	until_true 10 has_session || fail "it did not begin"
 	prlimit --pid "$BG" --nofile=3:64 || skip "the supervisor cannot be limited from here"

@@ -273,7 +273,7 @@ t_devcontainer() {
 
 # Each block says who says so.
 t_each_row_has_a_source() {
-		awk '
+	awk '
 		/^#.*: [^ ]/ { tool = 1; next }
 		/^$/ { tool = 0; next }
 		/^[a-z]+ = / && !tool && !/^home/ { print NR ": " $0; bad = 1 }

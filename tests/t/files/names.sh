@@ -147,7 +147,7 @@ print(t.buf[0]); t.close(); s.close(); s.unlink(); l = Lock(); print(Value(chr(1
 # --- devices and /proc --------------------------------------------------------------------------------
 
 t_devices() {
-		same 'echo x >/dev/null; head -c 3 /dev/zero | od -An -c; echo x >/dev/full; echo $?; head -c 8 /dev/urandom | wc -c
+	same 'echo x >/dev/null; head -c 3 /dev/zero | od -An -c; echo x >/dev/full; echo $?; head -c 8 /dev/urandom | wc -c
 		echo in | cat /dev/stdin; echo o >/dev/stdout; echo e >/dev/stderr; echo f >/dev/fd/1; cat /dev/fd/3 3<file
 		: >/dev/null; : >>/dev/null; cp file /dev/null; dd if=/dev/zero of=/dev/null count=1 status=none
 		tee /dev/null <file; cat /proc/self/fd/0 <file; ls -d /dev/null /dev/pts /dev/shm

@@ -82,7 +82,7 @@ t_proc_self() {
 }
 
 t_proc_fd() {
-		fsh 'exec 3</etc/passwd; cat /proc/self/fd/3 >/dev/null
+	fsh 'exec 3</etc/passwd; cat /proc/self/fd/3 >/dev/null
 		cat /dev/fd/3 | head -1; exec 4<.; cat /proc/self/fd/4/file; cat <(echo substituted)'
 	rc_is 0
 	out_has root
@@ -179,7 +179,7 @@ print(r, ctypes.get_errno())'
 }
 
 t_truncate_and_modes() {
-		fsh 'truncate -s 0 ~/outside-file; chmod 777 ~/outside-file; touch -d 2001-01-01 ~/outside-file; : >~/outside-file
+	fsh 'truncate -s 0 ~/outside-file; chmod 777 ~/outside-file; touch -d 2001-01-01 ~/outside-file; : >~/outside-file
 		echo y >>~/outside-file; dd if=/dev/zero of=$HOME/outside-file count=1; tee ~/outside-file </dev/null
 		sed -i s/d/x/ ~/outside-file; cp file ~/outside-file; mv file ~/outside-file; install file ~/outside-file'
 	file_is ~/outside-file "$DECOY outside-file"

@@ -79,7 +79,7 @@ t_claims_stay_claims() {
 }
 
 t_numbers_agree_with_the_records() {
-		fsh "cat file; $T_VICTIMS/raw-static file
+	fsh "cat file; $T_VICTIMS/raw-static file
 		$T_VICTIMS/raw ~/.ssh/id_rsa; cat ~/.ssh/id_rsa; echo x >made; chmod 600 made; true"
 	cat >"$S/sum.py" <<-'EOF2'
 		import json, sys

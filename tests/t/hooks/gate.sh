@@ -19,7 +19,7 @@ carried() {
 }
 
 t_allowed_calls_pass() {
-		fsh 'echo x >new; cat new >/dev/null
+	fsh 'echo x >new; cat new >/dev/null
 		ln -s new sym; ln new hard; mv hard moved; mkdir dir; mkfifo pipe; rm moved; rmdir dir'
 	rc_is 0
 	err_is_empty

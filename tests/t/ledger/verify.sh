@@ -120,7 +120,7 @@ t_moved_between_sessions() {
 }
 
 t_agent_cannot_touch_it() {
-		fsh "ls $STATE; cat $STATE/sessions/*/ledger.jsonl
+	fsh "ls $STATE; cat $STATE/sessions/*/ledger.jsonl
 		echo x >>$STATE/sessions/x; rm -rf $STATE; mv $STATE away; mv ~/.local ~/gone"
 	rc_not 0
 	grep -q '^pale: denied' "$S/err" || fail "nothing denied"

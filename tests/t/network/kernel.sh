@@ -400,7 +400,7 @@ print(Client(server.address).recv())
 
 # Pale's own door for questions opens, the operator's does not, by whatever name.
 t_own_sockets() {
-		fence sh -c "$NET"' unix "$PALE_SESSION_DIR/control.sock"
+	fence sh -c "$NET"' unix "$PALE_SESSION_DIR/control.sock"
 		cd "$PALE_SESSION_DIR" 2>/dev/null && '"$NET"' unix control.sock'
 	out_lacks ok
 	out_has EACCES

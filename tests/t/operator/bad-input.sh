@@ -348,7 +348,7 @@ for call in (lambda p: open(p), os.unlink, os.mkdir, os.rmdir, lambda p: os.rena
 }
 
 t_names_that_are_no_text() {
-		fsh $'printf x >$\'bad\\377name\\001\'; cat $\'bad\\377name\\001\'
+	fsh $'printf x >$\'bad\\377name\\001\'; cat $\'bad\\377name\\001\'
 		mkdir -p $\'new\\nline\'; cat <$\'/tmp/../nowhere\\377\'; touch $\'../out\\377side\''
 	out_has x
 	exists $'bad\377name\001'
@@ -407,7 +407,7 @@ t_no_memory() {
 }
 
 t_closed_stdio() {
-		fsh 'cat file >&- 2>&-; cat ~/.ssh/id_rsa 2>&-
+	fsh 'cat file >&- 2>&-; cat ~/.ssh/id_rsa 2>&-
 		cat ~/.ssh/id_rsa <&- ; exec 0<&- 1>&- 2>&-; cat ~/.ssh/id_rsa; rm -f ~/elsewhere/file'
 	no_decoy
 	exists ~/elsewhere/file

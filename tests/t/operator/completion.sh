@@ -113,7 +113,7 @@ t_questions() {
 		out_has "$id:exec touch"
 	fi
 	if command -v fish >/dev/null; then
-			run env XDG_CONFIG_HOME="$HOME/.config" fish --no-config -c 'pale completion fish | source
+		run env XDG_CONFIG_HOME="$HOME/.config" fish --no-config -c 'pale completion fish | source
 			complete -C "pale approve "'
 		out_has "$id"
 	fi
@@ -141,7 +141,7 @@ t_grants() {
 
 # in_bash WORD...: what bash would offer for the last word.
 in_bash() {
-		bash --norc -c 'eval "$(pale completion bash)"
+	bash --norc -c 'eval "$(pale completion bash)"
 		COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pale; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
 }
 

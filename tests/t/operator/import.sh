@@ -266,7 +266,7 @@ t_files_that_are_none() {
 }
 
 t_values_that_no_line_holds() {
-		printf '{"command": {"deny": ["a\\nallow = b", "x ;y", "%s", 7, "\\u001b[2J"]},
+	printf '{"command": {"deny": ["a\\nallow = b", "x ;y", "%s", 7, "\\u001b[2J"]},
 		"filesystem": {"denyRead": ["~/a ; b", "$HOME/x"]}}' \
 		"$(printf 'w%.0s' {1..300})" >fence.json
 	import fence.json

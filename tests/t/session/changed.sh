@@ -154,7 +154,7 @@ t_files_of_a_package() {
 }
 
 t_programs_are_counted() {
-		loud 'mkdir -p node_modules/.bin node_modules/x
+	loud 'mkdir -p node_modules/.bin node_modules/x
 		for i in 1 2 3; do echo x >node_modules/.bin/$i; chmod +x node_modules/.bin/$i; done
 		echo x >node_modules/x/Makefile'
 	told_only 'node_modules/.bin (3 programs)'

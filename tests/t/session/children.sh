@@ -9,7 +9,7 @@ cannot_read() {
 }
 
 t_empty_environment() {
-		fsh 'env -i /bin/cat ~/.ssh/id_rsa; env -i /usr/bin/env -i /bin/cat ~/.ssh/id_rsa
+	fsh 'env -i /bin/cat ~/.ssh/id_rsa; env -i /usr/bin/env -i /bin/cat ~/.ssh/id_rsa
 		(unset LD_PRELOAD PALE_SESSION_DIR; cat ~/.ssh/id_rsa); exec -c /bin/cat '"$HOME"'/.ssh/id_rsa'
 	cannot_read
 	[ "$(grep -c '^pale: denied read' "$S/err")" = 4 ] || fail "not all four were denied"
@@ -281,7 +281,7 @@ t_nested_run() {
 }
 
 t_asan_program() {
-		cat >a.c <<-'END'
+	cat >a.c <<-'END'
 		#include <stdio.h>
 		int main(int c, char **v) {
 			FILE *f = fopen(v[1], "r");

@@ -58,7 +58,7 @@ t_another_session_is_left_alone() {
 }
 
 t_the_mark_stays() {
-		fsh 'ulimit -q 5000; ulimit -S -q 4000
+	fsh 'ulimit -q 5000; ulimit -S -q 4000
 		ulimit -q; sleep 20 & prlimit --pid $! --msgqueue=5000; prlimit --msgqueue=1; kill $!
 		python3 -c "import resource; resource.setrlimit(resource.RLIMIT_MSGQUEUE, (5, 5))"; grep msgqueue /proc/self/limits'
 	[ "$(grep -c "Operation not permitted\|not allowed to raise" "$S/err")" -ge 4 ] || fail "a limit was changed"

@@ -171,7 +171,7 @@ t_stop() {
 }
 
 t_stop_now() {
-		long_session 'trap "" TERM; setsid bash -c "trap \"\" TERM; echo \$\$ >daemon
+	long_session 'trap "" TERM; setsid bash -c "trap \"\" TERM; echo \$\$ >daemon
 		exec sleep 60" & until test -e daemon; do sleep 0.05; done; echo $$ >pid; while :; do sleep 0.1; done'
 	run pale session stop "$ID" --now --json
 	rc_is 0

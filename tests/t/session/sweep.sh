@@ -97,7 +97,7 @@ t_own_by_default() {
 
 # What programs leave in TMPDIR is no session, and goes by the same age.
 t_scratch() {
-		fence bash -c 'echo x >"$TMPDIR/young"
+	fence bash -c 'echo x >"$TMPDIR/young"
 		mkdir "$TMPDIR/d" && echo x >"$TMPDIR/d/f"; echo x >"$TMPDIR/old"; ln -s "$HOME/keep" "$TMPDIR/link"'
 	rc_is 0
 	mkdir ~/keep && echo x >~/keep/f

@@ -173,7 +173,7 @@ t_sv0-denylist-flag() {
 }
 
 t_sv0-flags-are-not-for-the-agent() {
-		v0 'print(run("pale", "run", "-q", "--danger", "--allow-sensitive-roots", "--", "cat",
+	v0 'print(run("pale", "run", "-q", "--danger", "--allow-sensitive-roots", "--", "cat",
 		      os.environ["HOME"] + "/.ssh/id_rsa"))'
 	no_decoy
 	printf 'preset = security-v0\n[session]\nmode = danger\n' >policy.ini
@@ -184,7 +184,7 @@ t_sv0-flags-are-not-for-the-agent() {
 # --- path guards --------------------------------------------------------------------------------------------
 
 t_sv0-absolute-paths-are-rejected() {
-		v0 'print(may(read, os.getcwd() + "/file"), may(write, os.getcwd() + "/made"), may(os.listdir, os.getcwd()),
+	v0 'print(may(read, os.getcwd() + "/file"), may(write, os.getcwd() + "/made"), may(os.listdir, os.getcwd()),
 		      may(read, "file"))'
 	out_is "13 13 13 ok"
 	missing made
@@ -377,7 +377,7 @@ t_sv0-git-network-is-blocked() {
 }
 
 t_sv0-urls-in-argv-are-blocked() {
-		v0 'print(run("ls", "http://example.org/"), run("ls", "https://example.org/"), run("git", "log", "--grep=https://x"),
+	v0 'print(run("ls", "http://example.org/"), run("ls", "https://example.org/"), run("git", "log", "--grep=https://x"),
 		      run("ls", "HTTPS://EXAMPLE.ORG"), run("touch", "https://x"))'
 	out_is "-13 -13 -13 -13 -13"
 	err_has "http"

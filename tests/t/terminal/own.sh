@@ -299,7 +299,7 @@ t_a_closed_terminal_ends_all() {
 
 # Only what is the terminal is replaced.
 t_pipes_and_files_stay() {
-		cat >look <<-'END'
+	cat >look <<-'END'
 		for fd in 0 1 2; do
 			test -t $fd && echo $fd tty >&2 || echo $fd $(readlink /proc/$$/fd/$fd | sed "s/:.*//") >&2
 		done

@@ -174,7 +174,7 @@ t_small_limits() {
 }
 
 t_closed_streams() {
-		same 'cat file <&-; ls >&- 2>/dev/null; echo $?; (mkdir d; mv d e; cp file f; echo x >g) 0<&- 1>&- 2>&-
+	same 'cat file <&-; ls >&- 2>/dev/null; echo $?; (mkdir d; mv d e; cp file f; echo x >g) 0<&- 1>&- 2>&-
 		bash -c "exec 0<&- 1>&- 2>&-; cp file h; git init -q r"; ls; env -i /bin/bash -c "cat file; echo x >i"'
 }
 
@@ -210,7 +210,7 @@ t_names_and_links() {
 }
 
 t_modes_and_attributes() {
-		same 'umask 077; touch u; mkdir ud; busybox touch bu
+	same 'umask 077; touch u; mkdir ud; busybox touch bu
 		umask 0; touch v; mkdir vd; busybox mkdir bd; mkdir sg; chmod 2775 sg; touch sg/f; mkdir sg/d
 		chmod 4755 u; chmod 000 v; cat v; chmod 555 vd; touch vd/x; rmdir vd; truncate -s 50M sp
 		du -k sp; fallocate -l 1M fa; fallocate -p -o 0 -l 4096 fa; cp --sparse=always sp sp2; rm sp sp2'
@@ -221,13 +221,13 @@ t_modes_and_attributes() {
 # --- processes --------------------------------------------------------------------------------------
 
 t_many_processes() {
-		same 'for i in {1..100}; do /bin/true || echo bad; done; for i in {1..60}; do (echo $i >o.$i) & done
+	same 'for i in {1..100}; do /bin/true || echo bad; done; for i in {1..60}; do (echo $i >o.$i) & done
 		wait; cat o.* | sort -n | cksum; seq 60 | xargs -P 20 -I{} sh -c "echo {} >p.{}"
 		head -c 30000000 /dev/zero | cat | cksum; seq 50000 | sort -R -S 1M -T . | sort -n -S 1M -T . | cksum'
 }
 
 t_daemons_and_pipes() {
-		same '(setsid sh -c "sleep 0.2; echo late >late" >/dev/null 2>&1 &); sleep 0.5; cat late
+	same '(setsid sh -c "sleep 0.2; echo late >late" >/dev/null 2>&1 &); sleep 0.5; cat late
 		coproc cat; echo co >&${COPROC[1]}; read -u ${COPROC[0]} x; echo $x
 		mkfifo a b; (cat <a >b &); (echo thru >a &); cat b
 		cat <(echo 1) <(echo 2); echo o > >(cat); sleep 0.1; cat /dev/stdin <<<in; echo so >/dev/stdout
@@ -249,7 +249,7 @@ t_ps_says_nothing_more() {
 }
 
 t_own_corner_of_proc() {
-		same 'echo 0x33 >/proc/self/coredump_filter; echo 0x33 >/proc/$$/coredump_filter && cat /proc/$$/coredump_filter
+	same 'echo 0x33 >/proc/self/coredump_filter; echo 0x33 >/proc/$$/coredump_filter && cat /proc/$$/coredump_filter
 		busybox sh -c "echo 0x33 >/proc/self/coredump_filter"; echo 5 >/proc/self/oom_score_adj'
 }
 

@@ -133,7 +133,7 @@ t_limits_of_ones_own() {
 	[ "$T_LEVEL" != hooks ] || return 0
 	sleep 9 &
 	for victim in $! '$!'; do
-			fsh "sleep 9 & prlimit --pid $victim --nofile=100:200
+		fsh "sleep 9 & prlimit --pid $victim --nofile=100:200
 			r=\$?; prlimit --pid \$! --nofile --noheadings -o SOFT; kill \$!; exit \$r"
 		rc_not 0
 		out_lacks 100

@@ -133,12 +133,12 @@ t_tools() {
 }
 
 t_bash_job_control() {
-		same 'sleep 0.1 & wait $!; echo $?; (exit 3)
+	same 'sleep 0.1 & wait $!; echo $?; (exit 3)
 		echo $?; kill -0 $$; trap "echo bye" EXIT; timeout 1 sleep 0.05; echo $?; timeout 0.1 sleep 5; echo $?'
 }
 
 t_time_and_temporary_files() {
-		same 'f=$(mktemp) && echo x >"$f" && cat "$f" && rm "$f"; d=$(mktemp -d) && rmdir "$d"
+	same 'f=$(mktemp) && echo x >"$f" && cat "$f" && rm "$f"; d=$(mktemp -d) && rmdir "$d"
 		echo ok >/dev/shm/pale-t-$$ && cat /dev/shm/pale-t-$$ && rm /dev/shm/pale-t-$$'
 }
 

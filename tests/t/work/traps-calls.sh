@@ -114,7 +114,7 @@ t_ulimit_u() {
 }
 
 t_SIGPIPE() {
-		holds hook 'yes | head -n1; echo "${PIPESTATUS[@]}"
+	holds hook 'yes | head -n1; echo "${PIPESTATUS[@]}"
 		(trap "" PIPE; yes 2>&1 | head -n1 >/dev/null; echo "${PIPESTATUS[@]}"); cat "$F" | cat; python3 -c "
 import os, signal
 print(signal.getsignal(signal.SIGPIPE))"'

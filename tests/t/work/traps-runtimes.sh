@@ -187,7 +187,7 @@ t_valgrind() {
 # --- name spaces of the loader ----------------------------------------------------------------------
 
 t_RTLD_DEEPBIND() {
-		cat >p.c <<-'END'
+	cat >p.c <<-'END'
 		#include <fcntl.h>
 		int plugin_open(const char *p, int f);
 		int plugin_open(const char *p, int f) { return open(p, f); }
@@ -261,7 +261,7 @@ t_libfaketime() {
 }
 
 t_libeatmydata() {
-		beside libeatmydata.so 'sh -c "cat \"\$F\"
+	beside libeatmydata.so 'sh -c "cat \"\$F\"
 		sync file; dd if=file of=copy conv=fsync status=none; sqlite3 db \"create table t (a)\" 2>/dev/null
 		rm -f db; python3 -c \"import os; os.fsync(os.open(\\\"copy\\\", os.O_RDWR | os.O_SYNC))\""'
 }

@@ -40,7 +40,7 @@ t_own_envp_with_another_preload() {
 }
 
 t_environment_of_a_megabyte() {
-		holds hook 'x=$(printf "%0100000d"); for i in {1..10}; do export "V$i=$x"; done
+	holds hook 'x=$(printf "%0100000d"); for i in {1..10}; do export "V$i=$x"; done
 		env | grep -c ^V; env -u A /bin/cat "$F"; (unset LD_PRELOAD; cat "$F"); python3 -c "
 import subprocess, sys
 subprocess.run([\"cat\", sys.argv[1]])" "$F"; true'
@@ -121,7 +121,7 @@ t_daemon() {
 }
 
 t_setsid() {
-		holds hook 'setsid -w cat "$F"
+	holds hook 'setsid -w cat "$F"
 		setsid -f sh -c "cat \"\$F\" >late; mv late late2"; until [ -e late2 ]; do sleep 0.01; done; cat late2'
 }
 
@@ -146,7 +146,7 @@ t_ld_bind_now() {
 }
 
 t_ld_debug() {
-		holds hook 'LD_DEBUG=all LD_DEBUG_OUTPUT=dbg cat "$F"; ls | grep -c dbg
+	holds hook 'LD_DEBUG=all LD_DEBUG_OUTPUT=dbg cat "$F"; ls | grep -c dbg
 		LD_DEBUG=statistics cat "$F" 2>/dev/null; LD_SHOW_AUXV=1 cat "$F" | grep -c ^AT_SYSINFO; rm dbg*; cat "$F"'
 }
 
