@@ -105,7 +105,8 @@ fi
 diff -u <(sed -n '/^\.\\" agents$/,/^\.\\" end of agents$/p' tools/man/pale-agents.7 | sed '1d;$d') <(agents) ||
 	complain "pale-agents(7): the list is not that of policy/presets/agents (tests/docs.sh --agents)"
 for ini in policy/presets/agents/*.ini; do
-	grep -q "^AGENT($(basename "$ini" .ini), " policy/presets/agents.def || complain "$ini is in no line of policy/presets/agents.def"
+	grep -q "^AGENT($(basename "$ini" .ini), " policy/presets/agents.def ||
+		complain "$ini is in no line of policy/presets/agents.def"
 done
 
 # Each key of the language is explained.

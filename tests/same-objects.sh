@@ -10,13 +10,15 @@ old=${1:?usage: tests/same-objects.sh OLD_BUILD_DIR NEW_BUILD_DIR}
 new=${2:?usage: tests/same-objects.sh OLD_BUILD_DIR NEW_BUILD_DIR}
 T=$(mktemp -d) || exit 2
 trap 'rm -rf "$T"' EXIT
-SECTIONS=(.text .text.unlikely .text.startup .rodata .rodata.str1.1 .rodata.str1.8 .rodata.str1.16 .rodata.str1.32 .rodata.cst4
+SECTIONS=(.text .text.unlikely .text.startup .rodata .rodata.str1.1 .rodata.str1.8 .rodata.str1.16
+	.rodata.str1.32 .rodata.cst4
 	.rodata.cst8 .rodata.cst16 .data .data.rel.local .data.rel.ro .data.rel.ro.local)
 
 # A line for each function and each section of data: OBJECT NAME TEXT.
 objects() {
 	# shellcheck disable=SC2046
-	objdump -drs --no-show-raw-insn "${SECTIONS[@]/#/-j}" $(find "$1/policy" "$1/helper" "$1/tools" -name '*.o') 2>/dev/null |
+	objdump -drs --no-show-raw-insn "${SECTIONS[@]/#/-j}" \
+		$(find "$1/policy" "$1/helper" "$1/tools" -name '*.o') 2>/dev/null |
 		awk 'function flush() { if (text) print object, name, text; text = name = "" }
 			/: +file format / { flush(); object = $1; sub(/.*\//, "", object); next }
 			/^Contents of section / { flush(); name = $4; next }

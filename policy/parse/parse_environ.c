@@ -80,10 +80,3 @@ int parser_on_environ(struct parser *ps, const struct key_def *def, const struct
 	free(name);
 	return err;
 }
-
-void environ_rule_done(struct environ_rule *r)
-{
-	free(r->pattern);
-	free(r->value);
-	free(r->file);
-}

@@ -23,6 +23,13 @@ void policy_init(struct policy *p)
 	p->s.ledger_mib = 2048;
 }
 
+void environ_rule_done(struct environ_rule *r)
+{
+	free(r->pattern);
+	free(r->value);
+	free(r->file);
+}
+
 void policy_done(struct policy *p)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {

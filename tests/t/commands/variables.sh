@@ -1,7 +1,7 @@
 # levels: full strict hooks
 # limit: 120
-# Variables that change what a command does (policy/question/environ_targets.def): no allow covers it where the session set
-# one otherwise than it began.
+# Variables that change what a command does (policy/question/environ_targets.def): no allow covers it where the
+# session set one otherwise than it began.
 . "$T_LIB"
 
 # stubs NAME...: programs of that name, first on PATH, that say that they ran.

@@ -242,7 +242,8 @@ sys.exit(not [c for c in json.load(sys.stdin)["checks"] if c["name"] == "limit c
 }
 
 # None: nothing is told, nothing is set.
-# The limit of POSIX queues is the session's mark (policy/programs/mark.h): it is lower inside, and no other limit differs.
+# The limit of POSIX queues is the session's mark (policy/programs/mark.h): it is lower inside, and no
+# other limit differs.
 t_without_limits() {
 	run bash -c 'ulimit -a; ulimit -Ha'
 	grep -v -e ' -q)' "$S/out" >"$S/bare"
