@@ -177,7 +177,8 @@ void command_name(struct command *c, const char *program, const char *called, co
 	c->program = program;
 	/* A login shell's dash; busybox leaves it out, too. */
 	called += *called == '-';
-	c->alias = strcmp(called, program) != 0 ? called : NULL;
+	c->called = strcmp(called, program) != 0 ? called : NULL;
+	c->alias = c->called;
 	/* git-push, and an applet, say more than the file. */
 	if (!ident || strcmp(ident, program) == 0 ||
 	    (c->alias && (strncmp(called, "git-", 4) == 0 || word_in_list(multicalls, ident, strlen(ident)))))
@@ -285,6 +286,7 @@ static bool unwrap_git_dash(const struct command *outer, struct command *ret)
 		*ret = *outer;
 		ret->program = "git";
 		ret->alias = NULL;
+		ret->called = NULL;
 		ret->path = NULL;
 		ret->first = names[i] + 4;
 		return true;
@@ -382,6 +384,7 @@ static int split_into(const struct command *outer, size_t tail, const char *text
 		return n;
 	t.program = outer->program;
 	t.alias = outer->alias;
+	t.called = outer->called;
 	t.path = outer->path;
 	t.pre = store->words;
 	t.n_pre = (size_t)n;

@@ -12,6 +12,7 @@
 struct command {
 	const char *program; /* basename of the resolved file, or of argv[0] */
 	const char *alias;   /* other basename it answers to (argv[0]'s, a busybox applet, ident), or NULL */
+	const char *called;  /* argv[0]'s basename where it is not the file's, else NULL */
 	const char *path;    /* resolved file, or NULL when only named (inside a wrapper) */
 	const char *const *args;
 	size_t n;

@@ -168,6 +168,8 @@ struct cmd_names {
 /* The names of c, its path, and one more (NULL: none). */
 void cmd_names_of(const struct command *c, const char *extra, struct cmd_names *names);
 bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct cmd_names *names);
+/* Whether an allow of that program covers c by the name that it is called by: xz called unxz unpacks. */
+bool cmd_called_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct command *c);
 
 /*
  * Deny and ask rules take options as getopt does, abbreviated; allow rules only in full, and `$` binds them.

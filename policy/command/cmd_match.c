@@ -463,3 +463,25 @@ bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, c
 	}
 	return false;
 }
+
+bool cmd_called_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct command *c)
+{
+	const char *name = path_basename(image_str(t->img, e->program));
+	bool is_glob = e->program_kind == PROGRAM_GLOB || e->program_kind == PROGRAM_PATH_GLOB;
+	struct cmd_names called = { .n = 0 }, want = { .n = 0 };
+
+	if (!c->called)
+		return true;
+	names_add_versioned(&called, c->called);
+	names_add_versioned(&want, name);
+	for (size_t i = 0; i < called.n; i++) {
+		const struct cmd_name *is = &called.list[i];
+
+		if (is_glob && glob_match(name, strlen(name), is->p, is->len))
+			return true;
+		for (size_t k = 0; k < want.n; k++)
+			if (want.list[k].len == is->len && memcmp(want.list[k].p, is->p, is->len) == 0)
+				return true;
+	}
+	return false;
+}

@@ -74,7 +74,7 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 	if (r->kind == RULE_CMD_DENYLIST && j->img->h->allow_denylisted)
 		return;
 	/* An allow covers what is certainly meant. */
-	if (r->kind == RULE_CMD_ALLOW && v->skip)
+	if (r->kind == RULE_CMD_ALLOW && (v->skip || !cmd_called_matches(&j->table, e, v->c)))
 		return;
 	if ((r->kind == RULE_CMD_ALLOW && same_text(j->req->git_branch, GIT_UNTOLD)) ||
 	    !cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : wide)) {

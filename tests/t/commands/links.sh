@@ -61,6 +61,33 @@ t_an_allow_names_one_program() {
 	rc_is 126
 }
 
+# One file does another thing by another argv[0]: an allow covers it by the name that the rule says.
+t_an_allow_is_for_one_name() {
+	need xz
+	policy <<-END
+		[commands]
+		default = deny
+		allow = xz -kf f
+		allow = $(command -v xz) -kf f
+		allow = python3 t.py
+	END
+	echo text >f
+	echo 'print("runs")' >t.py
+	fsh 'xz -kf f; exit $?'
+	rc_is 0
+	exists f.xz
+	rm f.xz
+	for name in unxz xzcat lzma; do
+		fsh "(exec -a $name xz -kf f)"
+		rc_is 126 "$name"
+	done
+	missing f.xz
+	# python3.11 is called python3, or python.
+	fsh '(exec -a python python3 t.py); python3 t.py; exit $?'
+	out_is "runs
+runs"
+}
+
 # Of a file that is many programs a rule names one.
 t_one_of_many_programs() {
 	need busybox
