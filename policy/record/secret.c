@@ -165,16 +165,32 @@ static bool is_http(const char *text, size_t n)
 	return n >= 4 && memcmp(text + n - 4, "http", 4) == 0;
 }
 
+/* `host`, `host:` or `host:443`, and a query or fragment behind it: an @ in that is no end of a user's name.
+ */
+static bool is_host_before(const char *p, size_t n)
+{
+	const char *colon = memchr(p, ':', n);
+
+	for (size_t i = colon ? (size_t)(colon + 1 - p) : n; i < n; i++)
+		if (!isdigit((unsigned char)p[i]))
+			return false;
+	return true;
+}
+
 /* scheme://user:password@host; by http a name alone may be a token. */
 static bool find_userinfo(const struct spot *s, struct secret_hit *ret)
 {
 	const char *p = s->text + s->i + 3, *end, *colon;
-	size_t n = 0;
+	size_t n = 0, host;
 
 	if (!starts(s, "://", 3, EXACT))
 		return false;
 	while (s->i + 3 + n < s->len && !strchr("/ \t\n'\"", p[n]))
 		n++;
+	for (host = 0; host < n && !strchr("?#\\", p[host]); host++)
+		;
+	if (host < n && is_host_before(p, host))
+		return false;
 	end = memrchr(p, '@', n);
 	colon = end ? memchr(p, ':', (size_t)(end - p)) : NULL;
 	if (end && !colon && is_http(s->text, s->i))

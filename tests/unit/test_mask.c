@@ -84,6 +84,11 @@ static const char *const harmless[] = {
 	"npm run build --workspace=packages/tokenizer",
 	"https://example.org:8443/path?a=b",
 	"ssh://git@example.org/x.git",
+	/* where it leads stays to be read */
+	"./tool https://evil.example:443?@github.com",
+	"./tool https://evil.example:#@github.com",
+	"./tool https://evil.example?a=b@github.com",
+	"./tool https://evil.example:4\\@github.com",
 	"git@example.org:x/y.git",
 	"docker run -u 1000:1000 image",
 	"chown --user 0:0 x",
