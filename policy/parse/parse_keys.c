@@ -1,7 +1,7 @@
 /*
  * The words of a policy: sections, keys, the values of settings, and what was probably meant.
  *
- * Tables only; whoever adds a key adds a line here and a case to the handlers of parse_pair.c.
+ * To add a key, add a row here; a value of a new type also needs a handler in parse_pair.c.
  */
 #include "parse_impl.h"
 #include "policy/base/util.h"

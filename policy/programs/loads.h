@@ -2,8 +2,7 @@
  * Programs that start other programs, and the mark by which a session's processes are known.
  *
  * Programs that run a program which they open themselves: dynamic loaders, emulators, valgrind.  The kernel
- * sees one exec, of the loader; which file runs is said by a word of its command line.  Pure; linked into the
- * preload.
+ * sees one exec, of the loader; which file runs is said by a word of its command line.
  */
 #ifndef PALE_LOADS_H
 #define PALE_LOADS_H

@@ -1,7 +1,6 @@
 /*
  * The supervisor's inside: threads, the slots of the calls they serve, and what is remembered of the
- * tasks that call.  Private to notify.c, workers.c, dispatch.c, caller.c, procs.c, descent.c,
- * policies.c, verdict.c, record.c, ask.c, tell.c, waiters.c and sysv.c.
+ * tasks that call.
  *
  * A worker is a thread and its slot: it serves one call at a time.  Exactly one worker is the leader
  * and waits for the next call.  The slot's state decides who answers:

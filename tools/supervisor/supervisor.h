@@ -6,7 +6,7 @@
  *   caller    the process that asks: its memory, directories, descriptors, umask, image
  *   place     from its (dirfd, path) to a held place, by the one resolver
  *   verdict   judge, ask, record, say
- *   open names attrs exec sockets connect   one family of calls each
+ *   open files entries exec net connect datagrams ipc git   one room for each family of calls
  *
  * Threads: one thread, the leader, waits for notifications and serves each to its end.  Before it
  * does what may block (a FIFO, a connect, a question to a human) it passes the lead on by
