@@ -1,8 +1,8 @@
 /*
  * Internet addresses: parse, mask, classify.
  *
- * Guarantees: one spelling per address, and none of the lenient ones (octal, hex, short forms)
- * about which readers disagree.  May not allocate or use libc's resolver.
+ * Guarantees: one spelling per address; the lenient ones (octal, hex, short forms), which programs read
+ * differently, are refused.  It must not allocate or use libc's resolver.
  */
 #include "addr.h"
 
@@ -11,9 +11,9 @@
 #include "buf.h"
 
 /*
- * What is not public, narrower ranges first: the special-purpose registries of IANA (RFC 6890 and its
- * updates), and where clouds serve their metadata.  A tunnel's address is not public either: it leads to
- * the v4 address inside.
+ * The ranges that are not public, the narrower ones first: the special-purpose registries of IANA (RFC 6890
+ * and its updates), and the addresses where clouds serve their metadata.  A tunnel's address is not public
+ * either: it leads to the v4 address inside.
  */
 static const struct {
 	uint8_t addr[16];
@@ -41,11 +41,11 @@ static const struct {
 	{ V4(203, 0, 113, 0), 120, ADDR_PRIVATE },  /* documentation */
 	{ V4(224, 0, 0, 0), 99, ADDR_PRIVATE },	    /* multicast, reserved, broadcast */
 	{ { [15] = 1 }, 128, ADDR_LOOPBACK },
-	{ { 0 }, 8, ADDR_PRIVATE },			  /* no v4, not ::1; with 64:ff9b:1::/48 */
+	{ { 0 }, 8, ADDR_PRIVATE },			  /* neither v4 nor ::1; with 64:ff9b:1::/48 */
 	{ { 0x01, 0x00 }, 8, ADDR_PRIVATE },		  /* 100::/64 discards */
 	{ { 0x20, 0x01, 0x00, 0x00 }, 32, ADDR_PRIVATE }, /* Teredo */
 	{ { 0x20, 0x01, 0x00, 0x02 }, 48, ADDR_PRIVATE }, /* benchmarks */
-	{ { 0x20, 0x01, 0x00, 0x10 }, 28, ADDR_PRIVATE }, /* ORCHID: names of keys, no places */
+	{ { 0x20, 0x01, 0x00, 0x10 }, 28, ADDR_PRIVATE }, /* ORCHID: these identify keys, not hosts */
 	{ { 0x20, 0x01, 0x00, 0x20 }, 28, ADDR_PRIVATE }, /* ORCHIDv2 */
 	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32, ADDR_PRIVATE }, /* documentation */
 	{ { 0x20, 0x02 }, 16, ADDR_PRIVATE },		  /* 6to4 */
@@ -97,7 +97,7 @@ enum addr_class addr_classify(const uint8_t addr[16])
 	return ADDR_PUBLIC;
 }
 
-/* Four decimal parts and nothing else: no octal, hex or short forms, which readers disagree about. */
+/* Four decimal parts and nothing else: programs read octal, hex and short forms differently. */
 static bool parse_v4(const char *s, size_t n, uint8_t ret[4])
 {
 	const char *end = s + n;
@@ -127,7 +127,7 @@ struct v6_parser {
 	int gap; /* where `::` stands, -1 = nowhere */
 };
 
-/* One group, or the v4 tail; returns what follows or NULL. */
+/* Reads one group, or the v4 tail.  Returns the text after it, or NULL. */
 static const char *parse_group(struct v6_parser *p, const char *s, const char *end)
 {
 	const char *start = s;

@@ -2,7 +2,7 @@
  * Bounded reading and writing of bytes and text.
  *
  * Guarantees: nothing is read past a cursor's end or written past an out's capacity; after the
- * first failure every call is a no-op that yields zero.  May not allocate or call anything but
+ * first failure every call does nothing and returns zero.  It must not allocate, or call anything but
  * memcpy, memchr and strlen.
  */
 #include "buf.h"
@@ -161,7 +161,7 @@ static void text_escape(struct out *o, unsigned char ch)
 	const char s[4] = { '\\', ch == '\\' ? '\\' : 'x', hex[ch >> 4], hex[ch & 15] };
 	size_t n = ch == '\\' ? 2 : 4;
 
-	/* An escape is written whole or not at all: half of one would read as another text. */
+	/* An escape is written whole or not at all: half of it would mean something else. */
 	if (o->cap <= o->len || n > o->cap - o->len - 1) {
 		o->failed = true;
 		return;

@@ -1,4 +1,4 @@
-/* How long things are kept, as people write it. */
+/* The time that things are kept, as people write it. */
 #ifndef PALE_EXPIRY_H
 #define PALE_EXPIRY_H
 

@@ -1,5 +1,5 @@
 /*
- * What a call does to its file.  Flags and modes in, accesses and errors out.
+ * What a call does to its file: flags and modes in, accesses and errors out.
  */
 #include "fileop.h"
 
@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* O_TMPFILE holds O_DIRECTORY's bit too. */
+/* O_TMPFILE includes the bit of O_DIRECTORY. */
 static bool is_tmpfile(int flags)
 {
 	return (flags & O_TMPFILE) == O_TMPFILE;
@@ -52,7 +52,7 @@ int open_existence(int flags, unsigned mode, unsigned *ret_access)
 	return S_ISLNK(mode) ? -ELOOP : 0;
 }
 
-/* The operation makes its name anew, and the kernel says EEXIST before anything about rights. */
+/* The operation creates its name, and the kernel returns EEXIST before it checks any permission. */
 static bool op_creates(enum op op)
 {
 	return op == OP_MKDIR || op == OP_SYMLINK || op == OP_MKNOD;

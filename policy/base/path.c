@@ -1,9 +1,9 @@
 /*
  * Paths as text.
  *
- * Guarantees: works on bytes (names need not be UTF-8), never writes past the given size, never
- * recurses.  May not look at the file system: `..` is removed by text alone, and only the
- * resolver knows whether that is what the kernel would do.
+ * Guarantees: it works on bytes (names need not be UTF-8), never writes past the given size and never
+ * recurses.  It does not look at the file system: `..` is removed by text alone, and only the resolver
+ * knows whether the kernel would come to the same path.
  */
 #include "path.h"
 
@@ -15,8 +15,8 @@ struct builder {
 	size_t len, size;
 };
 
-/* By hand: it is asked at the start of each program, where libc's page with strcspn is not there yet (a
- * fault). */
+/* Without strcspn: this runs at the start of each program, when libc's page with strcspn is not mapped yet,
+ * and a page fault is slow. */
 static size_t component_length(const char *path)
 {
 	size_t n = 0;
@@ -70,7 +70,7 @@ int path_normalise(const char *base, const char *path, char *buf, size_t size)
 	return (int)b.len;
 }
 
-/* Length of what needs no normalising, 0 where it does; before is what stands in front of path. */
+/* The length of path where it needs no normalising, else 0.  before: the character before path. */
 static size_t plain_length(const char *path, char before)
 {
 	const char *p = path;
@@ -78,7 +78,7 @@ static size_t plain_length(const char *path, char before)
 	for (; *p; before = *p++) {
 		if (before != '/')
 			continue;
-		/* A component begins: most that begin with a dot are names, but they may be copied. */
+		/* A component begins.  ".." and all names that begin with it are left to the normaliser. */
 		if (*p == '/' || (*p == '.' && (p[1] == '/' || p[1] == '\0' || p[1] == '.')))
 			return 0;
 	}
@@ -179,7 +179,7 @@ bool glob_match(const char *pat, size_t pat_len, const char *name, size_t name_l
 			s++;
 			continue;
 		}
-		/* Only the last star needs to grow: what an earlier one could take, this one can. */
+		/* Only the last star needs to take more: it can take whatever an earlier one could. */
 		if (!star)
 			return false;
 		p = star;

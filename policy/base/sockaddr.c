@@ -1,5 +1,5 @@
 /*
- * Socket addresses: family, length, and what they mean.  Guarantees one spelling per destination.
+ * Socket addresses: family, length and meaning.  Guarantees one spelling per destination.
  */
 #include "sockaddr.h"
 
@@ -35,7 +35,7 @@ bool sockaddr_inet(const void *sa, size_t len, uint8_t ret[16], uint16_t *ret_po
 		memcpy(ret, v4_mapped, sizeof(v4_mapped));
 		memcpy(ret + 12, &in->sin_addr, 4);
 	}
-	/* The port stands at the same place in both. */
+	/* The port is at the same offset in both. */
 	*ret_port = (uint16_t)get_be16((const uint8_t *)&in->sin_port);
 	return true;
 }

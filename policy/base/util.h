@@ -5,8 +5,9 @@
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * A new element, all zero, behind the n of a list that grows by this alone; NULL where there is no memory.
- * The caller counts it.  There is room up to the next power of two.  For what may allocate.
+ * Appends an element, all zero, to a list of n; NULL where there is no memory.  The caller must count it,
+ * and must extend the list by this macro alone: it has room up to the next power of two.  Only for code
+ * that may allocate.
  */
 #define LIST_NEW(list, n)                                                                                    \
 	({                                                                                                   \

@@ -1,10 +1,9 @@
 /*
- * argv understood: looking through wrappers to the command that really runs.
+ * Unwraps wrappers, to find the command that really runs: see argv.h.
  *
- * A wrapper is a row of a table: which of its options take the next word, how many words stand
- * before the command.  An unknown option is taken for a flag, so that a misspelt option cannot
- * hide the command behind it.  Never allocates, never fails but by saying "wraps nothing"; may
- * not touch what it is given.
+ * A wrapper is a row of a table: which of its options take the next word, and how many words stand before
+ * the command.  An unknown option counts as a flag, so that a misspelt option cannot hide the command after
+ * it.  Nothing here allocates or changes its input; a wrapper that is not understood wraps no command.
  */
 #include "argv.h"
 
@@ -80,13 +79,13 @@ static const struct wrapper wrappers[] = {
 	{ "xvfb-run", "enpsf", "error-file server-num xauth-protocol server-args auth-file", 0, 0, "" },
 };
 
-/* By its name alone, where another program would execute it; loads.h knows more. */
+/* A dynamic loader that is known by its name only; loads.h knows more. */
 static const struct wrapper loader = {
 	"ld.so", "", "preload library-path audit inhibit-rpath argv0 glibc-hwcaps-prepend glibc-hwcaps-mask",
 	0,	 0,  ""
 };
 
-/* Programs that do what the name says by which they are called. */
+/* Programs that act by the name they are called by. */
 static const char multicalls[] = "busybox toybox coreutils";
 
 size_t command_count(const struct command *c)
@@ -175,11 +174,11 @@ void command_name(struct command *c, const char *program, const char *called, co
 {
 	*ret_extra = NULL;
 	c->program = program;
-	/* A login shell's dash; busybox leaves it out, too. */
+	/* A login shell's argv[0] begins with a dash; busybox skips it too. */
 	called += *called == '-';
 	c->called = strcmp(called, program) != 0 ? called : NULL;
 	c->alias = c->called;
-	/* git-push, and an applet, say more than the file. */
+	/* Where argv[0] is git-SUBCOMMAND or an applet, it says more than ident. */
 	if (!ident || strcmp(ident, program) == 0 ||
 	    (c->alias && (strncmp(called, "git-", 4) == 0 || word_in_list(multicalls, ident, strlen(ident)))))
 		return;
@@ -204,7 +203,10 @@ static const struct wrapper *find_wrapper(const struct command *c)
 		const struct wrapper *w = &wrappers[i];
 		bool is_applets = w->flags & WRAP_APPLET;
 
-		/* Called rm, the file busybox is rm: its first word is no applet.  As busybox-1 it is. */
+		/*
+		 * The file busybox, called as rm, is rm: its first word is no applet.  Called as busybox-1,
+		 * it takes one.
+		 */
 		if (is_applets ? strncmp(name, w->name, strlen(w->name)) == 0 : command_is(c, w->name))
 			return w;
 	}
@@ -234,7 +236,7 @@ static bool is_assignment(const char *word)
 	return strchr(word, '=') != NULL && word[0] != '=';
 }
 
-/* Index of the word that is the wrapped program, or count where there is none. */
+/* Index of the word that is the wrapped program; count: not found. */
 static size_t find_inner(const struct command *c, const struct wrapper *w, size_t count)
 {
 	size_t i = 0, skip = w->skip;
@@ -338,7 +340,9 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Splits text at blanks; quotes group and go.  The number of words, or -E2BIG. */
+/*
+ * Splits text at blanks and removes quotes, which keep blanks in a word.  The number of words, or -E2BIG.
+ */
 static int split_words(struct split *store, const char *text, size_t len)
 {
 	size_t out = 0, n = 0;
@@ -376,7 +380,7 @@ static int split_into(const struct command *outer, size_t tail, const char *text
 	struct command t = command_tail(outer, tail);
 	int n;
 
-	/* the store holds one string; a string inside a string is nobody's honest command line */
+	/* The store holds one string.  A string inside a string has no honest use. */
 	if (outer->n_pre || t.first)
 		return -E2BIG;
 	n = split_words(store, text, strlen(text));
@@ -465,7 +469,7 @@ int command_unwrap_split(const struct command *outer, struct split *store, struc
 		text = env_string(outer, &tail);
 	else if (command_is(outer, "git"))
 		text = git_alias(outer, &tail);
-	/* `!shell` aliases are run by a shell: each of its commands is judged at its own exec */
+	/* A shell runs a `!` alias: each of its commands is judged at its own exec. */
 	if (!text || (text[0] == '!' && command_is(outer, "git")))
 		return 0;
 	return split_into(outer, tail, text, store, ret_inner);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A word that a shell would read as it stands. */
+/* A word in which a shell interprets no character. */
 static bool is_plain(const char *word)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";

@@ -1,8 +1,8 @@
 /*
- * Words, options and option values of a command told apart, by a table of well known programs.
+ * Tells the words, options and option values of a command apart, by a table of well known programs.
  *
- * What the table does not know counts as an option without value, so its value is one word
- * more: a rule may then match less than its author thought, never the wrong subcommand.  Pure.
+ * An option that is not in the table counts as one without a value, so its value counts as a word: a rule
+ * may then match less than its author expects, but never the wrong subcommand.  Pure.
  */
 #include "cmd.h"
 
@@ -123,7 +123,7 @@ const struct cmd_options *cmd_options_find(const char *program, const char *sub)
 	return NULL;
 }
 
-/* The option that name (len bytes) is in list, or, where cut is true, how it may be cut short; its mark. */
+/* Finds the option name (len bytes) in list, also abbreviated where cut is true.  Sets its mark. */
 static bool find_in(const char *list, const char *name, size_t len, bool cut, char *ret_mark)
 {
 	for (size_t n, bare; *list; list += n + (list[n] == ' ')) {
@@ -156,7 +156,7 @@ static bool is_listed(const struct cmd_options *row, const char *name, size_t le
 	bool cuts = row && len > 2 && name[1] == '-' && (row->flags & OPTIONS_ABBREVIATED);
 
 	if (row && row->flags & OPTIONS_SINGLE_DASH && len > 2 && name[1] == '-') {
-		name++; /* some take both: terraform --auto-approve */
+		name++; /* some accept both: terraform --auto-approve */
 		len--;
 	}
 	for (unsigned i = 0; row && i < CLASS_COUNT; i++)
@@ -165,7 +165,7 @@ static bool is_listed(const struct cmd_options *row, const char *name, size_t le
 			*ret = (enum cmd_class)i;
 			return true;
 		}
-	/* what it may be short for: the worst counts */
+	/* of the options that it may abbreviate, the worst counts */
 	for (unsigned i = CLASS_COUNT; cuts && i-- > 0;)
 		if (find_in(row->options[i], name, len, true, ret_mark)) {
 			*ret = (enum cmd_class)i;
@@ -196,7 +196,7 @@ bool cmd_letter_takes(const struct cmd_options *row, char letter)
 	return mark != '\0';
 }
 
-/* The first letter of a cluster that takes a value, which ends it, and its mark; NULL: not found. */
+/* The first letter of a cluster that takes a value, and its mark; NULL: not found.  It ends the cluster. */
 static const char *taking_letter(const struct cmd_options *row, const char *cluster, char *ret_mark)
 {
 	char letter[] = "-x";
@@ -286,7 +286,10 @@ bool cmd_walk_at_option(const struct cmd_walk *w, enum cmd_arg kind)
 	       (kind == ARG_WORD && w->next == 1 && row && row->flags & OPTIONS_OLD_STYLE);
 }
 
-/* Its first word, and that one's row.  What stood before the word, and *ret_before is its text. */
+/*
+ * Sets the first word of v, and its row.  Returns the kind of the argument before it, with its text in
+ * *ret_before.
+ */
 static enum cmd_arg read_sub(struct cmd_view *v, const char **ret_before)
 {
 	struct cmd_walk w = { .view = v };

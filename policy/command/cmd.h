@@ -1,11 +1,11 @@
 /*
- * Private to command rules: how SEC_CMD is laid out, and how the words of a command are told apart.
+ * Private to command rules: the layout of SEC_CMD, and which words of a command are options or values.
  *
- * compile_cmd.c writes the section, eval_cmd.c reads it; bump IMAGE_VERSION when it changes.
- * (a|b) is expanded when compiling, so an entry is a plain list of tokens.  The section is
- * cmd_header, cmd_entry[], cmd_token[], u32 bucket[n_buckets + 1], u32 chain[], u32 wild[]:
- * entries with a literal program hang in the bucket of the program and the literal words that its
- * first words must be, those with a glob for a program in wild.  async-signal-safe, no allocation.
+ * compile_cmd.c writes the section and eval_cmd.c reads it; a change of the layout needs a new
+ * IMAGE_VERSION.  (a|b) is expanded when a rule is compiled, so an entry is a plain list of tokens.  The
+ * section is cmd_header, cmd_entry[], cmd_token[], u32 bucket[n_buckets + 1], u32 chain[], u32 wild[].  An
+ * entry with a literal program is in the bucket of the program and of the literal words that its first
+ * words must be; an entry with a glob for a program is in wild.  async-signal-safe, no allocation.
  */
 #ifndef PALE_CMD_H
 #define PALE_CMD_H
@@ -43,9 +43,9 @@ enum cmd_match {
 };
 
 enum cmd_token_kind {
-	TOKEN_WORD,	 /* the next word; `match` says how */
+	TOKEN_WORD,	 /* the next word, matched as `match` says */
 	TOKEN_REST,	 /* `...` */
-	TOKEN_OPERAND,	 /* `if=`: a word that starts so, anywhere */
+	TOKEN_OPERAND,	 /* `if=`: a word that begins with this, anywhere */
 	TOKEN_SHORT,	 /* -f, alone or in a cluster */
 	TOKEN_LONG,	 /* --force, also with =value, also abbreviated */
 	TOKEN_FLAG,	 /* -exec: this one word */
@@ -60,12 +60,11 @@ struct cmd_token {
 	uint32_t value; /* string: the option's value */
 };
 
-/* The bucket of a program, and then of each word that stands next. */
+/* The hash that chooses the bucket: of a program, extended by each word that follows. */
 uint32_t cmd_hash(const char *program, size_t len);
 uint32_t cmd_hash_word(uint32_t hash, const char *word);
-#define CMD_HASH_WORDS 3 /* leading words by which the reader looks */
-#define CMD_KEY_WORDS                                                                                        \
-	2 /* leading literal words of a rule that choose its bucket: x:x is found by `push t x` */
+#define CMD_HASH_WORDS 3 /* leading words of a command by which the reader looks for buckets */
+#define CMD_KEY_WORDS  2 /* leading words of a rule that choose its bucket; push t x:x is push t x */
 
 /* What an option does, as a row of options.def says. */
 enum cmd_class { CLASS_HARMLESS, CLASS_NAMED, CLASS_RUNS, CLASS_COUNT };
@@ -93,37 +92,43 @@ enum cmd_options_flag {
 	OPTIONS_GROUPS = 8192,
 };
 
-/* The row of a program and subcommand (NULL: what stands before one, or everywhere), or NULL. */
+/*
+ * The row of a program and subcommand, or NULL.  sub NULL: the row for options before a subcommand, or
+ * everywhere.
+ */
 const struct cmd_options *cmd_options_find(const char *program, const char *sub);
 /* Does this option (as written: -C, --git-dir, -am) take the next word?  row may be NULL. */
 bool cmd_options_take(const struct cmd_options *row, const char *option);
 /* May a value follow this letter in a cluster?  row may be NULL. */
 bool cmd_letter_takes(const struct cmd_options *row, char letter);
 /*
- * What one option does: name is len bytes, its dashes included, without a value.  sub is the subcommand's row
- * where it stands behind one, global that of the program where it counts there; both may be NULL.  *ret_mark
- * is '=' where the option takes a value, '?' where one may be attached, else '\0'.
+ * The class of one option.  name has len bytes, with its dashes and without a value.  sub: the row of the
+ * subcommand, where the option stands after it.  global: the row of the program, where it applies there.
+ * Both may be NULL.  *ret_mark is '=' where the option takes a value, '?' where one may be attached, else
+ * '\0'.
  */
 enum cmd_class cmd_option_class(const struct cmd_options *global, const struct cmd_options *sub,
 				const char *name, size_t len, char *ret_mark);
 
-/* A command with what is known about its program; borrowed from c. */
+/* A command and the rows of options.def for it; borrowed from c. */
 struct cmd_view {
 	const struct command *c;
 	const struct cmd_options *global, *sub;
-	const char *word; /* its first word, "" where there is none */
+	const char *word; /* its first word, "": it has none */
 	size_t count;
-	size_t skip; /* so many words before the subcommand are values of options */
+	size_t skip; /* the number of words before the subcommand that are values of options */
 };
 
 struct cmd_view cmd_view_of(const struct command *c);
-/* Reads it anew, so that the option before the subcommand takes that.  False where there is no such reading.
+/*
+ * Reads the command again, with the subcommand as the value of the option before it (MAY_TAKE).  False
+ * where there is no such reading.
  */
 bool cmd_view_skip(struct cmd_view *view);
 
 /* Is word one of the blank-separated list? */
 bool word_in_list(const char *list, const char *word, size_t len);
-/* Is word like one of the blank-separated globs? */
+/* Does word match one of the blank-separated globs? */
 bool word_like_list(const char *globs, const char *word);
 
 /* Does the program of that name only print with these arguments (HELP of options.def)? */
@@ -131,19 +136,22 @@ bool cmd_only_prints(const struct command *c, const char *program);
 
 enum cmd_arg { ARG_END, ARG_WORD, ARG_OPTION, ARG_VALUE, ARG_DASHDASH };
 
-/* Goes over the arguments; start with { .view = v }. */
+/* Walks the arguments; start with { .view = v }. */
 struct cmd_walk {
 	const struct cmd_view *view;
 	size_t next, skipped;
-	const char *joined; /* a word that stood in the last argument: -mMODULE of an interpreter */
+	const char *joined; /* a word attached to the last option: MODULE of -mMODULE */
 	bool only_words, value_next, seen_sub;
 };
 
-/* The next argument and what it is; *ret is "" at the end. */
+/* Returns the kind of the next argument, and the argument in *ret; *ret is "" at the end. */
 enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret);
-/* Is what it returned last, of that kind, an option, or a cluster of letters without a dash (`tar xf`)? */
+/*
+ * True where the last argument, which is of that kind, is an option or a cluster of letters without a dash
+ * (`tar xf`).
+ */
 bool cmd_walk_at_option(const struct cmd_walk *w, enum cmd_arg kind);
-/* Word n behind the subcommand, or NULL. */
+/* Word n after the subcommand, or NULL. */
 const char *cmd_word_at(const struct cmd_view *view, size_t n);
 
 /* The section of an image; the arrays have the header's lengths, their contents are not checked yet. */
@@ -155,7 +163,10 @@ struct cmd_table {
 	const uint32_t *bucket, *chain, *wild;
 };
 
-/* Every name by which rules may call the program; some are beginnings of others (python3.11). */
+/*
+ * The names by which a rule may name the program; some are the beginning of another (python3 of
+ * python3.11).
+ */
 struct cmd_name {
 	const char *p;
 	size_t len;
@@ -165,19 +176,23 @@ struct cmd_names {
 	size_t n;
 };
 
-/* The names of c, its path, and one more (NULL: none). */
+/* Sets names to the names of c, its path, and extra (NULL: no extra name). */
 void cmd_names_of(const struct command *c, const char *extra, struct cmd_names *names);
 bool cmd_program_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct cmd_names *names);
-/* Whether an allow of that program covers c by the name that it is called by: xz called unxz unpacks. */
+/*
+ * True where an allow rule for the program of e also covers the name in argv[0]: xz called as unxz unpacks.
+ */
 bool cmd_called_matches(const struct cmd_table *t, const struct cmd_entry *e, const struct command *c);
 
 /*
- * Deny and ask rules take options as getopt does, abbreviated; allow rules only in full, and `$` binds them.
- * READ_ACTS: as wide, and no rule of a program that only prints matches.
+ * READ_WIDE, for deny and ask rules: an option matches in each form that getopt accepts, abbreviated too.
+ * READ_STRICT, for allow rules: an option matches only in full, and a rule that ends in `$` covers no
+ * option that it does not name.  READ_ACTS: as READ_WIDE, but a rule that names no option does not match a
+ * command that only prints.
  */
 enum cmd_reading { READ_STRICT, READ_WIDE, READ_ACTS };
 
-/* The rest of the rule, program aside. */
+/* Does the rule match, apart from its program? */
 bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
 		       enum cmd_reading reading);
 

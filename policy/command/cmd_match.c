@@ -21,7 +21,7 @@ static void names_add(struct cmd_names *names, const char *p, size_t len)
 	names->list[names->n++] = (struct cmd_name){ p, len };
 }
 
-/* python3.11 answers to python3 and python too: rules are written for the language. */
+/* python3.11 has the names python3 and python too: rules are written for the language. */
 static void names_add_versioned(struct cmd_names *names, const char *name)
 {
 	static const char *const bases[] = { "python", "pypy",	 "perl",  "ruby", "lua",  "luajit", "php",
@@ -74,8 +74,8 @@ static bool value_matches(const char *pattern, uint32_t match, const char *value
 }
 
 /*
- * The short option's letter in a cluster; a letter that takes a value ends the cluster.  Of an old-style one
- * (`tar xIf`) each letter counts, for their values are the words behind it.
+ * Finds the letter of a short option in a cluster.  A letter that takes a value ends the cluster.  In an
+ * old-style cluster (`tar xIf`) each letter counts, because the values are the words after it.
  */
 static const char *find_letter(const struct cmd_view *v, const char *arg, char letter)
 {
@@ -100,8 +100,8 @@ static bool flag_matches(const char *name, const char *arg)
 }
 
 /*
- * Is the option arg the one that the token names?  *ret_value is its attached value, or NULL.  Words
- * that option syntax does not reach (TOKEN_WORD, ...) never match.
+ * Is the option arg the one that the token names?  *ret_value is its attached value, or NULL.  A token that
+ * is no option (TOKEN_WORD, ...) never matches.
  */
 static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
 			   const char *arg, enum cmd_reading reading, const char **ret_value)
@@ -113,7 +113,7 @@ static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok
 	switch ((enum cmd_token_kind)tok->kind) {
 	case TOKEN_SHORT:
 		p = find_letter(v, arg, text[0]);
-		/* To Go's programs -v=/ is -v /. */
+		/* Programs in Go read -v=/ as -v /. */
 		*ret_value = p && p[1] && arg[0] == '-' ? p + 1 + (p[1] == '=') : NULL;
 		return p != NULL;
 	case TOKEN_LONG:
@@ -148,7 +148,7 @@ static bool in_list(const char *list, const char *word)
 	return word && word_in_list(list, word, strlen(word));
 }
 
-/* As option_matches(), by each of the option's names: -f and --force are one. */
+/* As option_matches(), for each name of the option (SAME of options.def): -f and --force are one. */
 static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
 		      const char *arg, const char **ret_value)
 {
@@ -173,7 +173,7 @@ static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, con
 	return false;
 }
 
-/* Does one argument anywhere satisfy a token that has no place of its own? */
+/* Does any argument match a token that has no place of its own? */
 static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
 			   enum cmd_reading reading)
 {
@@ -234,7 +234,7 @@ static bool word_matches(const struct cmd_table *t, const struct cmd_view *v, co
 	return value_matches(text, tok->match, word) || (same && value_matches(text, tok->match, same));
 }
 
-/* The tokens with a place against the words in order; only the last `...` needs to grow. */
+/* Matches the tokens that have a place with the words, in order; only the last `...` needs to grow. */
 static bool words_match(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
 {
 	const struct cmd_token *tok = t->tokens + e->first, *end = tok + e->count, *after_rest = NULL;
@@ -266,11 +266,11 @@ static bool words_match(const struct cmd_table *t, const struct cmd_view *v, con
 
 /* --- what an allow rule covers beyond its words --- */
 
-/* An option of the command, or one letter of a cluster, and its value ("" where it has none). */
+/* An option of the command, or one letter of a cluster, and its value ("": it has none). */
 struct option {
 	const char *arg;
 	char letter; /* 0: the whole of arg */
-	bool joined; /* the value is in the word, of an option that takes none from the next (-SKEY) */
+	bool joined; /* the value is attached, to an option that does not take the next word (-SKEY) */
 	const char *value;
 };
 
@@ -293,13 +293,13 @@ static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *
 }
 
 /*
- * Each option, each letter of a cluster, that changes what the command does must be one that the rule names;
- * every one where the rule ends in `$`.
+ * An option, or a letter of a cluster, that changes what the command does is covered only where the rule
+ * names it.  A rule that ends in `$` covers no other option at all.
  */
 static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
 			      const struct cmd_walk *w, const char *arg)
 {
-	/* npm takes a subcommand's options before it, too */
+	/* npm accepts a subcommand's options before it, too */
 	const struct cmd_options *global =
 		!w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->global : NULL;
 	const struct cmd_options *sub =
@@ -318,11 +318,10 @@ static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *
 			cmd_option_class(global, sub, name, 2, &mark) == CLASS_HARMLESS && e->end == END_OPEN;
 
 		o.value = mark && p[1] ? p + 1 : next;
-		/* the module of -mMODULE is a word of the command, which the rule's words meet */
+		/* MODULE of -mMODULE is a word of the command, which the rule's words match */
 		o.joined = mark == '?' && p[1] && !(v->global && v->global->flags & OPTIONS_FIRST_ENDS);
 		if (!free && !rule_names_option(t, v, e, &o)) {
-			/* a value behind a letter that nobody knows is the letter's, where the rule says so
-			 */
+			/* what follows an unknown letter is its value, where the rule names it so */
 			o.value = p + 1;
 			return !mark && p[1] && rule_names_option(t, v, e, &o);
 		}
@@ -332,7 +331,7 @@ static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *
 	return true;
 }
 
-/* Does the rule have a word of that form (len bytes), which matches this one? */
+/* Does the rule have a word of this form (len bytes) that matches word? */
 static bool rule_names_form(const struct cmd_table *t, const struct cmd_entry *e, const char *form,
 			    size_t len, const char *word)
 {
@@ -350,12 +349,12 @@ static bool rule_names_form(const struct cmd_table *t, const struct cmd_entry *e
 	return false;
 }
 
-/* PUSH REMOTE REFSPEC: a rule that names what is pushed covers nothing besides. */
+/* push REMOTE REFSPEC: a rule with so many words names what is pushed, and covers no other refspec. */
 #define REFSPEC_AT 3
 
 /*
- * A word that stands for more than itself (+ref, a:b, SHELL=) must stand in the rule as one of that form;
- * +a:b has two.  A rule of a push that names no refspec (any) covers each a:b.
+ * A word of a special form (+ref, a:b, SHELL=) is covered only where the rule has a word of that form that
+ * matches it; +a:b has two forms.  any: the rule is for a push and names no refspec, so it covers each a:b.
  */
 static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, bool any, const char *forms,
 			    const char *word)
@@ -370,7 +369,7 @@ static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e
 	return true;
 }
 
-/* The words of a rule; SIZE_MAX where it says `...`. */
+/* The number of words of a rule; SIZE_MAX where it has `...`. */
 static size_t rule_words(const struct cmd_table *t, const struct cmd_entry *e)
 {
 	size_t n = 0;
@@ -417,7 +416,10 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
 		       enum cmd_reading reading)
 {
-	/* a rule that names an option knows what it says; a glob may mean another program */
+	/*
+	 * A rule that names an option means it, even where the command prints; a glob may match another
+	 * program.
+	 */
 	bool prints = reading == READ_ACTS && e->program_kind == PROGRAM_NAME;
 
 	if (e->count > t->h->n_tokens || e->first > t->h->n_tokens - e->count)

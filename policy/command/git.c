@@ -1,8 +1,9 @@
 /*
- * git understood: see git.h.
+ * Which branches a git command touches: see git.h.
  *
- * One scan per command: the subcommand's row walks its words and reports every branch it would touch.
- * It errs on the side of touching: what git would refuse as ambiguous does no harm.  Pure, bounded.
+ * The function of the subcommand walks the words and reports every branch that the command would touch.  In
+ * doubt a branch counts as touched: no harm is done where git would refuse the command as ambiguous.  Pure,
+ * bounded.
  */
 #include "git.h"
 
@@ -14,7 +15,7 @@
 
 struct git_scan {
 	struct cmd_view view;
-	const struct image *img; /* NULL: nothing is protected, only wants is of interest */
+	const struct image *img; /* NULL: no branch is protected, only wants is needed */
 	const char *head;
 	unsigned wants;
 	bool hit;
@@ -46,7 +47,7 @@ static const struct branch_pattern *patterns(const struct git_scan *s, size_t *r
 	return p;
 }
 
-/* A branch that cannot be told: it may be any of the protected ones. */
+/* The branch is unknown: it may be any of the protected ones. */
 static void touch_unknown(struct git_scan *s)
 {
 	size_t n;
@@ -82,18 +83,18 @@ static void touch_head(struct git_scan *s)
 		touch_unknown(s);
 }
 
-/* A ref as the far end or update-ref takes it; tags, notes and remote-tracking refs are no branches. */
+/* A ref as the remote or update-ref reads it; tags, notes and remote-tracking refs are no branches. */
 static void touch_ref(struct git_scan *s, const char *ref)
 {
 	const char *name = git_short_branch(ref);
 
 	if (name == ref && globs_overlap(ref, "refs/heads/") && strchr(ref, '*'))
-		touch_unknown(s); /* refs and all that is below */
+		touch_unknown(s); /* a glob above refs/heads/ */
 	else if (name != ref || (strncmp(ref, "refs/", 5) != 0 && strncmp(ref, "tags/", 5) != 0))
 		touch_branch(s, name);
 }
 
-/* A branch as a word says it. */
+/* A word that names a branch. */
 static void touch_goal(struct git_scan *s, const char *word)
 {
 	if (strcmp(word, "-") == 0 || strncmp(word, "@{", 2) == 0)
@@ -103,8 +104,8 @@ static void touch_goal(struct git_scan *s, const char *word)
 }
 
 /*
- * What checkout and switch are told to go to.  Whoever goes back moves nothing: to where he was (`-`,
- * `@{-1}`), or to the branch that the session began on.
+ * The branch that checkout or switch goes to.  Going back touches no branch: to the one before (`-`,
+ * `@{-1}`), or to the one that the session began on.
  */
 static void touch_place(struct git_scan *s, const char *word)
 {
@@ -136,7 +137,7 @@ static bool sets_config(const struct git_scan *s, const char *lower)
 	return false;
 }
 
-/* Under a namespace HEAD's branch is not the one that is pushed to. */
+/* In a namespace a push does not go to HEAD's branch. */
 static bool has_namespace(const struct git_scan *s)
 {
 	struct cmd_walk w = { .view = &s->view };
@@ -149,7 +150,7 @@ static bool has_namespace(const struct git_scan *s)
 	return false;
 }
 
-/* The option's name among the blank-separated longs, abbreviated or not. */
+/* Is the option arg one of the blank-separated longs, abbreviated or not? */
 static bool long_matches(const char *longs, const char *arg)
 {
 	size_t len = strcspn(arg, "=");
@@ -164,7 +165,9 @@ static bool long_matches(const char *longs, const char *arg)
 	return false;
 }
 
-/* The letter of a cluster that is one of letters; behind a letter that takes a value nothing counts. */
+/*
+ * The first letter of the cluster that is one of letters.  After a letter that takes a value none counts.
+ */
 static const char *short_matches(const struct git_scan *s, const char *letters, const char *arg)
 {
 	for (const char *p = arg + 1; *p; p++) {
@@ -217,13 +220,15 @@ static void touch_values(struct git_scan *s, const char *letters, const char *lo
 	}
 }
 
-/* Word n behind the subcommand, or NULL. */
+/* Word n after the subcommand, or NULL. */
 static const char *word_at(const struct git_scan *s, size_t n)
 {
 	return cmd_word_at(&s->view, n);
 }
 
-/* Configuration may send a branch that is named alone elsewhere: remote.*.push, or its upstream. */
+/*
+ * Configuration may send a branch that is named without a target elsewhere: remote.*.push, or its upstream.
+ */
 static bool is_mapped(const struct git_scan *s)
 {
 	return s->head && !*s->head;
@@ -240,7 +245,7 @@ static void push_refspec(struct git_scan *s, const char *spec)
 	colon = strchr(spec, ':');
 	dst = colon ? colon + 1 : spec;
 	if (colon && (!*dst || strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0))
-		touch_unknown(s); /* `:` pushes whatever both sides have; the far end's HEAD */
+		touch_unknown(s); /* `:` pushes every branch that both sides have; HEAD is the remote's */
 	else if (strcmp(dst, "HEAD") == 0 || strcmp(dst, "@") == 0)
 		touch_head(s);
 	else if (strstr(dst, "@{") || strcmp(dst, "-") == 0 || (!colon && is_mapped(s)))
@@ -249,7 +254,7 @@ static void push_refspec(struct git_scan *s, const char *spec)
 		touch_ref(s, dst);
 }
 
-/* What it sets is not seen here. */
+/* The words do not show the value that --config-env sets. */
 static bool has_config_env(const struct git_scan *s)
 {
 	for (size_t i = 0; i < s->view.count; i++)
@@ -263,7 +268,10 @@ static bool config_maps_refs(const struct git_scan *s)
 	return sets_config(s, "remote.") || sets_config(s, "include");
 }
 
-/* By push.default = upstream (once: tracking) a branch goes to what branch.NAME.merge says, named or not. */
+/*
+ * With push.default = upstream (formerly tracking) a branch goes where branch.NAME.merge says, even a named
+ * one.
+ */
 static bool config_maps_push(const struct git_scan *s)
 {
 	return config_maps_refs(s) || sets_config(s, "push.default=u") || sets_config(s, "push.default=t") ||
@@ -275,7 +283,7 @@ static void scan_push(struct git_scan *s)
 	size_t n = 1;
 	const char *word;
 
-	/* the child of a push over https, which was judged: it speaks to its parent alone */
+	/* the child of a push over https, which was judged: the child talks to its parent alone */
 	if (has_option(s, "", "stateless-rpc") && !has_option(s, "", "no-stateless-rpc") &&
 	    strcmp(s->view.word, "send-pack") == 0)
 		return;
@@ -291,7 +299,7 @@ static void scan_push(struct git_scan *s)
 	if (n > 1)
 		return;
 	if (sets_config(s, "push.") || strchr(s->view.word, '-'))
-		touch_unknown(s); /* send-pack without refs: all that both sides have */
+		touch_unknown(s); /* send-pack without refs: every branch that both sides have */
 	touch_head(s);
 }
 
@@ -312,7 +320,7 @@ static void scan_fetch(struct git_scan *s)
 	}
 }
 
-/* The branch that an option names for a new one; --track origin/main makes the local branch main. */
+/* The new branch that an option names; --track origin/main makes the local branch main. */
 static bool touch_made(struct git_scan *s, const char *letters, const char *longs)
 {
 	const char *word = word_at(s, 0);
@@ -344,7 +352,7 @@ static void scan_checkout(struct git_scan *s)
 		before += kind == ARG_WORD && !w.only_words;
 		behind += kind == ARG_WORD && w.only_words;
 	}
-	/* the subcommand is one; a second word, or one behind `--`, is a file */
+	/* the subcommand counts as one; a second word, or one after `--`, is a file */
 	if (before == 2 && behind == 0)
 		touch_place(s, word_at(s, 0));
 }
@@ -389,7 +397,7 @@ static void scan_update_ref(struct git_scan *s)
 
 	if (has_option(s, "", "stdin"))
 		touch_unknown(s);
-	/* moving HEAD's branch is what commit and reset do; deleting it is not */
+	/* commit and reset move HEAD's branch too, but do not delete it */
 	if (ref && strcmp(ref, "HEAD") == 0 && has_option(s, "d", ""))
 		touch_head(s);
 	else if (ref)
@@ -427,7 +435,7 @@ static void scan_rebase(struct git_scan *s)
 		touch_goal(s, goal);
 }
 
-/* The branch becomes what its log says last. */
+/* --updateref sets the branch to the last entry of its log. */
 static void scan_reflog(struct git_scan *s)
 {
 	if (has_option(s, "", "updateref"))

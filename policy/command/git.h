@@ -1,9 +1,8 @@
 /*
- * git understood: which branches does this command line move, delete or check out, and does it
- * talk to another machine?
+ * Which branches a git command line moves, deletes or checks out, and whether it talks to another machine.
  *
- * From the words alone, in every spelling that git accepts; what the words cannot tell (an implicit
- * push, `push :`, update-ref --stdin) counts as hitting every protected branch.  Configuration
+ * Only the words are read, in every spelling that git accepts.  Where they do not say which branch (an
+ * implicit push, `push :`, update-ref --stdin), the command touches every protected branch.  Configuration
  * files are not read: an alias in one of them is a new exec, judged then.  async-signal-safe.
  */
 #ifndef PALE_GIT_H
@@ -12,41 +11,44 @@
 #include "argv.h"
 #include "policy/image/image.h"
 
-/* A row of SEC_BRANCH: a string's offset, and the rule that says it. */
+/* A row of SEC_BRANCH: the offset of a string, and the rule that it comes from. */
 struct branch_pattern {
 	uint32_t pattern, rule;
 };
 
-/* A branch's name, or a pattern of them, without the refs/heads/ or heads/ that it may begin with. */
+/*
+ * The name of a branch, or a pattern of names, without a leading refs/heads/ or heads/.  Points into ref.
+ */
 const char *git_short_branch(const char *ref);
 
-/* Is it git, under either of its names? */
+/* True where one of its names is git. */
 bool git_is(const struct command *c);
 
 /*
- * True where c touches a branch that SEC_BRANCH protects, with the rule that says so.  head is the
- * short name of HEAD's branch in the caller's directory, NULL for unknown, or "" where it is unknown to which
- * branch a push goes that names its own, too.  Never true where nothing is protected.
+ * True where c touches a branch that SEC_BRANCH protects, with the rule in *ret_rule.  head is the short
+ * name of HEAD's branch in the caller's directory; NULL: unknown; "": it is also unknown to which branch a
+ * push goes that names its branch.  Always false where no branch is protected.
  */
 bool git_touches_trunk(const struct image *img, const struct command *c, const char *head,
 		       uint32_t *ret_rule);
 
-/* What does the answer to the above hang on? */
-#define GIT_WANTS_HEAD	 1u /* on HEAD's branch */
-#define GIT_WANTS_CONFIG 2u /* on whether configuration could send a push elsewhere: head is "" then */
-#define GIT_WANTS_CALLER 4u /* of a remote helper, on who starts it: head is GIT_ITSELF where git does */
+/* What git_touches_trunk() depends on for c, as a mask of GIT_WANTS_*. */
+#define GIT_WANTS_HEAD	 1u /* HEAD's branch */
+#define GIT_WANTS_CONFIG 2u /* whether configuration could send a push elsewhere: head is "" then */
+#define GIT_WANTS_CALLER 4u /* for a remote helper, what starts it: head is GIT_ITSELF where git does */
 #define GIT_ITSELF	 "-"
-#define GIT_UNTOLD	 "?" /* as "", and other configuration may send a push anywhere: no allow covers it */
+#define GIT_UNTOLD	 "?" /* as "", but new configuration may send a push anywhere: no allow covers it */
 unsigned git_wants(const struct command *c);
 
 /*
- * Is a process that executes the file exe, with len bytes of words as /proc/PID/cmdline has them (and a NUL
- * behind), a git that starts the remote helper called `called` for a transport of its own?  A helper
- * (git-remote-https) pushes what its standard input says, and only git's own words were judged.
+ * True where a process is a git that starts the remote helper `called` for its own transport.  The process
+ * executes the file exe; words has len bytes as in /proc/PID/cmdline, and a NUL after them.  A helper
+ * (git-remote-https) pushes what its standard input says, so only the words of the git that starts it can
+ * be judged.
  */
 bool git_starts_helper(const char *exe, const char *words, size_t len, const char *called);
 
-/* Clones, fetches, pulls, pushes or otherwise speaks to a remote. */
+/* True where c clones, fetches, pulls, pushes or otherwise talks to a remote. */
 bool git_is_online(const struct command *c);
 
 #endif

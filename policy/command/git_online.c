@@ -1,6 +1,4 @@
-/*
- * Which commands of git speak to another machine: see git.h.
- */
+/* Which git commands talk to another machine: see git.h. */
 #include <string.h>
 
 #include "cmd.h"
@@ -34,7 +32,7 @@ bool git_is_online(const struct command *c)
 	return false;
 }
 
-#define CALLER_WORDS 64 /* that are looked at: the subcommand is among the first */
+#define CALLER_WORDS 64 /* words that are read: the subcommand is among the first */
 
 bool git_starts_helper(const char *exe, const char *words, size_t len, const char *called)
 {

@@ -1,6 +1,7 @@
 /*
- * git's own measure (help.c, levenshtein.c): swapping two letters costs nothing, another letter 2, one more
- * 1, one less 3; below 6 a command is near enough, and so is each that begins with the word.
+ * The distance that git computes (help.c, levenshtein.c): a swap of two letters costs 0, a replaced letter
+ * 2, an added one 1, a removed one 3.  A command is near below a distance of 6, or where it begins with the
+ * word.
  */
 #include "git_typo.h"
 
@@ -48,7 +49,7 @@ bool git_could_correct(const char *word, const char *command)
 {
 	size_t n = strlen(word);
 
-	/* The long list comes last: this is asked of each git command, and few words are near one. */
+	/* The long list is searched last: this runs for each git command, and few words are near one. */
 	return n > 0 && (strncmp(command, word, n) == 0 || distance(word, command) < NEAR) &&
 	       !word_in_list(commands, word, n);
 }

@@ -1,6 +1,6 @@
 /*
- * What git may take a misspelt command for: with help.autocorrect it runs the nearest one in its own process,
- * so that no exec tells of it.
+ * The commands that git may run for a misspelt one: with help.autocorrect it runs the nearest command in
+ * its own process, without an exec that could be judged.
  */
 #ifndef PALE_GIT_TYPO_H
 #define PALE_GIT_TYPO_H
@@ -8,9 +8,8 @@
 #include <stdbool.h>
 
 /*
- * True where word is no command that we know, and git could correct it to this one.  Whether git would
- * depends on its configuration and on what else stands in its directories, so this errs on the side of true.
- * Pure.
+ * True where word is no known command and git could correct it to this one.  Whether git does depends on
+ * its configuration and on the other commands that it finds, so in doubt the answer is true.  Pure.
  */
 bool git_could_correct(const char *word, const char *command);
 

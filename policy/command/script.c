@@ -32,7 +32,7 @@ struct request script_request(const struct elf_info *script, const char *path, c
 
 bool script_is_held(const struct decision *script, const struct decision *interpreter)
 {
-	/* Where nobody may be asked, what a rule would ask is denied for another reason. */
+	/* With approvals = never the reason of an ask rule is REASON_NEVER; the rule is still there. */
 	bool is_never = interpreter->reason == REASON_NEVER && interpreter->rule != RULE_NONE;
 
 	if (!is_never && interpreter->reason != REASON_RULE && interpreter->reason != REASON_TRUNK)

@@ -1,8 +1,8 @@
 /*
  * The text of a command rule as words: see sentence.h.
  *
- * Guarantees: every byte is either in a word or refused with a sentence.  No allocation: the texts lie in
- * the sentence's pool, those of expanded words behind them for as long as the callback runs.
+ * Every byte is either in a word or refused with a message.  No allocation: the texts are in the sentence's
+ * pool, and those of expanded words after them while the callback runs.
  */
 #include "sentence.h"
 
@@ -66,7 +66,7 @@ static int read_quoted(const char **s, struct sentence *st)
 	return 0;
 }
 
-/* Reads one word from *s; 1 with the word, 0 at the end, a negative number for a finding. */
+/* Reads one word from *s; 1 with the word, 0 at the end, a negative number for a fault. */
 static int read_word(const char **s, struct sentence *st, struct word *w)
 {
 	int r;
@@ -181,7 +181,7 @@ static int expand_one(struct expansion *e, struct sentence *s, size_t i, const c
 	return r;
 }
 
-/* One entry for each choice of alternatives. */
+/* Calls fn once for each choice of alternatives. */
 static int expand(struct expansion *e, struct sentence *s)
 {
 	const char *open = NULL, *close, *from, *to;

@@ -1,7 +1,7 @@
 /*
- * The text of a command rule as words: quotes, (a|b) and `$` understood, nothing else.
+ * The text of a command rule as words.  Only quotes, (a|b) and `$` have a meaning.
  *
- * Private to policy/.  Text in, value out; no allocation.
+ * Private to policy/.  No allocation.
  */
 #ifndef PALE_SENTENCE_H
 #define PALE_SENTENCE_H
@@ -10,7 +10,7 @@
 
 #define SENTENCE_WORDS 64
 
-/* A word of a rule as written; quotes are off, quoted says that they were there. */
+/* A word of a rule without its quotes; quoted says that it had some. */
 struct word {
 	const char *text;
 	bool quoted;
@@ -22,13 +22,13 @@ struct sentence {
 	size_t n;
 	bool closed;		   /* `$` */
 	size_t used;		   /* of pool */
-	char pool[4 * LIMIT_LINE]; /* texts of the words, of the expanded ones at its end */
+	char pool[4 * LIMIT_LINE]; /* texts of the words, then those of the expanded words */
 };
 
 /* 0, or -EBADMSG with s->fault. */
 int sentence_read(const char *text, struct sentence *s);
 
-/* Where the first word of a text that sentence_read() took ends. */
+/* The offset of the end of the first word; sentence_read() must have accepted text. */
 size_t sentence_first(const char *text);
 
 /*

@@ -1,10 +1,10 @@
 /*
- * The bundle: everything a compilation depends on, as one value that travels to the helper.
+ * The bundle: everything a compilation depends on, as one value that is sent to the helper.
  *
- * In this order: a bit for each string that is there, a bit for each flag that is set, those strings, the
- * lists and the sources, each list behind its length.  All is built and read through buf.h.  Guarantees that
- * decode(encode(b)) gives the same policy, bytes that are no UTF-8 (names of directories) included, and that
- * bytes which encode() does not make are refused whole.
+ * The bytes have this order: a bit for each string that is present, a bit for each flag that is set, those
+ * strings, the lists and the sources, each list after its length.  They are built and read through buf.h.
+ * Guarantees that decode(encode(b)) gives the same policy, also with names of directories that are not
+ * UTF-8, and that bytes that encode() does not make are refused whole.
  */
 #include "policy/parse/parse.h"
 
@@ -17,7 +17,7 @@
 
 #define FIELD(name) offsetof(struct bundle, name)
 
-/* Sources, reals and protected files are few; a list longer than this is no bundle. */
+/* The lists of a bundle are short; bytes with a longer list are refused. */
 #define BUNDLE_LIST_MAX 65536
 #define BUNDLE_FIRST	65536 /* bytes for most bundles */
 #define BUNDLE_MAX	(1u << 30)
@@ -33,7 +33,7 @@ static const size_t flags[] = {
 	FIELD(keep_home), FIELD(level_hooks),	  FIELD(abi_max),	   FIELD(observes),
 };
 
-/* Entries of one string, or of two: a struct real and a struct ident are two of them and nothing else. */
+/* The lists whose entries are one string or two; struct real and struct ident are just two strings. */
 static const struct list {
 	size_t at, count;
 	unsigned width;
@@ -57,7 +57,7 @@ static bool *flag_at(const struct bundle *b, size_t at)
 	return (bool *)((char *)b + at);
 }
 
-/* Of whatever type the list is, its memory is strings. */
+/* The memory of each of these lists, whatever its type, is an array of strings. */
 typedef char **words_of_list __attribute__((may_alias));
 
 static words_of_list *words_of(const struct bundle *b, const struct list *l)
@@ -94,7 +94,7 @@ void bundle_done(struct bundle *b)
 
 /* --- adding --- */
 
-/* len bytes and a NUL, so that text stays printable; NULL on ENOMEM. */
+/* A copy of len bytes with a NUL after them, so that text can be printed; NULL if out of memory. */
 static char *copy_bytes(const char *text, size_t len)
 {
 	char *copy = malloc(len + 1);
@@ -128,7 +128,7 @@ int bundle_add_source(struct bundle *b, enum source_layer layer, const char *pat
 	return -ENOMEM;
 }
 
-/* The list whose strings begin at that member gets one entry. */
+/* Adds an entry to the list whose strings begin at offset at. */
 static int list_add(struct bundle *b, size_t at, const char *const words[])
 {
 	const struct list *l = lists;
@@ -185,7 +185,7 @@ int bundle_add_unproven(struct bundle *b, const char *prefix)
 	return list_add(b, FIELD(unproven), &prefix);
 }
 
-/* --- travelling --- */
+/* --- encoding and decoding --- */
 
 static void put_bundle(struct out *o, const struct bundle *b)
 {
@@ -235,7 +235,7 @@ int bundle_encode(const struct bundle *b, char **ret, size_t *ret_len)
 	return -EMSGSIZE;
 }
 
-/* What an encoder makes has at least a length for each of its strings. */
+/* Each string takes at least the bytes of its length, which bounds the count. */
 static size_t get_count(struct cursor *c, unsigned width)
 {
 	uint32_t n = get_u32(c);

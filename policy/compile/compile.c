@@ -2,7 +2,7 @@
  * Rules to image: strings, the rule table, the header, and the sections one after the other.
  *
  * Guarantees that the same policy gives the same bytes (the id is made from the content), and that
- * nothing uninitialised gets into an image.  Allocates; runs in the helper and in tools.
+ * an image has no uninitialised bytes.  Allocates; runs in the helper and in tools.
  */
 #include "compile.h"
 
@@ -81,7 +81,7 @@ static const char *interned(const struct compiler *c, uint32_t off)
 	return (const char *)c->sec[SEC_STRINGS].p + off;
 }
 
-/* The slot that holds s, or the free one where it belongs. */
+/* The slot of s, or the free slot for it. */
 static uint32_t *intern_slot(struct compiler *c, const char *s, size_t n)
 {
 	size_t mask = c->intern_cap - 1;
@@ -108,7 +108,7 @@ static bool intern_grow(struct compiler *c)
 	for (size_t i = 0; i < old_cap; i++) {
 		const char *str = interned(c, old[i]);
 
-		/* The table is the compiler's, and image_compile() frees it. */
+		/* image_compile() frees the table. */
 		if (old[i])
 			*intern_slot(c, str, strlen(str)) = old[i]; // NOLINT(clang-analyzer-unix.Malloc)
 	}
@@ -173,7 +173,7 @@ static void compile_rules(struct compiler *c, const struct policy *p)
 
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct rule *r = &p->rules[i];
-		/* Rules of one file stand together. */
+		/* The rules of one file are consecutive. */
 		bool same = i > 0 && r->file && r[-1].file && strcmp(r->file, r[-1].file) == 0;
 		const struct image_rule ir = {
 			.text = compile_string(c, r->text),
@@ -225,7 +225,7 @@ static int compile_outer(struct compiler *c, const struct image *outer)
 		return 0;
 	for (around = *outer; image_outer(&around, &around); depth++)
 		;
-	/* The evaluator goes no deeper and would deny everything: say so here instead. */
+	/* The evaluator would deny everything at this depth: refuse the policy here instead. */
 	if (depth >= LIMIT_DEPTH)
 		return -E2BIG;
 	return compile_section(c, SEC_OUTER, outer->base, outer->size);
@@ -274,7 +274,7 @@ static int write_sections(const struct compiler *c, struct bytes *out, struct im
 	return out->err;
 }
 
-/* The pass is no part of the id: the same policy is the same image in every session. */
+/* The pass is not part of the id: the same policy has the same id in every session. */
 static int compile_finish(const struct compiler *c, struct image_header *h, uint64_t pass,
 			  uint8_t **ret_bytes, size_t *ret_size)
 {
@@ -338,7 +338,7 @@ int image_compile(const struct policy *p, const struct image *outer, struct diag
 
 	fill_settings(&h, &p->s);
 	h.parent = around ? around->id : 0;
-	/* One filter holds the whole session. */
+	/* The whole session has one filter, so a nested run has the level of the outer one. */
 	if (around)
 		h.level = around->level;
 	h.workspace = compile_string(&c, p->workspace);

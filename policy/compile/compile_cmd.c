@@ -1,8 +1,8 @@
 /*
  * Command rules to SEC_CMD, protected branches to SEC_BRANCH.
  *
- * Guarantees: what does not parse is an error at its line, never a rule that means something
- * else; (a|b) is expanded here, so that the reader knows nothing of it.  May allocate; prints
+ * Guarantees that a rule that does not parse is an error at its line, never a rule with another
+ * meaning.  (a|b) is expanded here, so the evaluator does not have to know it.  Allocates; prints
  * nothing.
  */
 #include "compile.h"
@@ -21,7 +21,7 @@ struct cmd_compiler {
 	struct diags *d;
 	const struct rule *rule;
 	uint32_t rule_index;
-	struct bytes entries, tokens, keys; /* keys: the hash of each entry, 0 in wilds for a hung one */
+	struct bytes entries, tokens, keys; /* keys: a hash per entry; wilds: 0 if it is in a bucket */
 	struct bytes wilds;
 	uint32_t n_entries, n_tokens, n_wild;
 };
@@ -70,7 +70,7 @@ static bool has_double(const char *s)
 	return false;
 }
 
-/* What an option may carry, put into tok by kind of writing. */
+/* Puts the value of an option into tok, in the form in which it is written. */
 static void bind_value(struct cmd_compiler *cc, struct cmd_token *tok, const struct word *value,
 		       unsigned *weight)
 {
@@ -97,7 +97,7 @@ static void put_long(struct cmd_compiler *cc, struct cmd_entry *e, const char *t
 	put_token(cc, e, tok, weight);
 }
 
-/* -rf is -r and -f, each wherever it stands; the value belongs to the last. */
+/* -rf is -r and -f, which match at any place; a value belongs to the last letter. */
 static void put_cluster(struct cmd_compiler *cc, struct cmd_entry *e, const char *letters,
 			const struct word *value)
 {
@@ -156,7 +156,7 @@ static void put_word(struct cmd_compiler *cc, struct cmd_entry *e, const struct 
 	put_token(cc, e, tok, weight);
 }
 
-/* ./x is the workspace's, ~/x the home's; the program is compared with the resolved file. */
+/* ./x is in the workspace, ~/x in the home.  The evaluator compares the program with the resolved file. */
 static int program_path(struct cmd_compiler *cc, const char *word, char *buf, size_t size)
 {
 	const char *base = cc->p->workspace;
@@ -196,7 +196,7 @@ static int put_program(struct cmd_compiler *cc, struct cmd_entry *e, const struc
 	return 0;
 }
 
-/* The words behind the program; an option that takes a value takes the word behind it along. */
+/* Adds the words after the program; an option that takes a value takes the next word too. */
 static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct sentence *s)
 {
 	const char *program = path_basename(s->words[0].text);
@@ -219,7 +219,7 @@ static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct
 	}
 }
 
-/* The key by which the reader looks: the program and the words that the first ones must literally be. */
+/* The key that the evaluator looks up: the program and the first words that are literal. */
 static uint32_t key_of(const struct cmd_compiler *cc, const struct cmd_entry *e)
 {
 	const char *strings = (const char *)cc->c->sec[SEC_STRINGS].p;
@@ -283,7 +283,7 @@ static int compile_rule(struct cmd_compiler *cc, uint32_t index)
 	return s.fault ? finding(cc, "bad-command", s.fault) : r;
 }
 
-/* Hangs the entries with a literal program into buckets: counts, then fills. */
+/* Puts the entries with a literal program into buckets: counts them, then fills. */
 static void put_buckets(struct cmd_compiler *cc, uint32_t n_buckets, struct bytes *out)
 {
 	const uint32_t *keys = (const uint32_t *)(const void *)cc->keys.p;
@@ -301,7 +301,7 @@ static void put_buckets(struct cmd_compiler *cc, uint32_t n_buckets, struct byte
 			at += start[b];
 			start[b] = at;
 		}
-		/* filled from the back, start[b] ends as the first of its bucket */
+		/* Filled from the end, so that start[b] is the first of its bucket afterwards. */
 		for (uint32_t i = cc->n_entries; i-- > 0;)
 			if (!cc->wilds.p[i])
 				chain[--start[keys[i] % n_buckets]] = i;

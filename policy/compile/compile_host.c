@@ -1,9 +1,9 @@
 /*
  * Host and bind rules to the tables that eval_host.c reads (see layout.h).
  *
- * Accepts NAME, *.NAME, *, v4, v6, CIDR and localhost, each with `:PORTS` behind it (v6 in
- * brackets then), PORTS being `443`, `3000-3999` or a list of these; `bind =` takes PORTS alone.
- * Names arrive as A-labels.  Everything else is a finding, not a guess.
+ * Accepts NAME, *.NAME, *, v4, v6, CIDR and localhost, each with an optional `:PORTS` (v6 in
+ * brackets then).  PORTS is `443`, `3000-3999` or a list of these; `bind =` takes PORTS alone.
+ * Names are A-labels already.  Everything else is an error.
  */
 #include "compile.h"
 
@@ -17,7 +17,7 @@
 
 enum item_kind { ITEM_NAME, ITEM_ADDR, ITEM_BIND };
 
-/* One ref with the key that it will be found by. */
+/* One ref with the key that finds it. */
 struct item {
 	enum item_kind kind;
 	uint32_t form, name, hash, prefix, spec;
@@ -47,7 +47,7 @@ static size_t n_items(const struct items *s)
 	return s->bytes.len / sizeof(struct item);
 }
 
-/* Decimal up to 65535; NULL where there is none. */
+/* Reads a decimal number up to 65535.  Returns its end, or NULL if there is no such number. */
 static const char *parse_port(const char *s, uint16_t *ret)
 {
 	unsigned v = 0;
@@ -59,7 +59,7 @@ static const char *parse_port(const char *s, uint16_t *ret)
 	return s == start || v > UINT16_MAX ? NULL : s;
 }
 
-/* No port at all and `*` both leave the list empty: every port. */
+/* No port and `*` both leave the list empty, which means every port. */
 static const char *parse_ports(const char *s, struct ports *ret)
 {
 	ret->n = 0;
@@ -85,7 +85,7 @@ static const char *parse_ports(const char *s, struct ports *ret)
 	}
 }
 
-/* Splits text into host and ports; ports NULL where there are none. */
+/* Splits text into host and ports; ports is NULL if text has none. */
 static const char *split(const char *text, const char **ret_host, size_t *ret_len, const char **ret_ports)
 {
 	const char *colon = strchr(text, ':'), *end;
@@ -134,7 +134,7 @@ static void add_addr(struct items *s, const struct item *proto, const uint8_t ad
 	add(s, &it, ports);
 }
 
-/* Fills name in lower case without the root's dot; the number of labels, or 0 where it is no name. */
+/* Writes name in lower case without a final dot.  Returns the number of labels, or 0 if s is not a name. */
 static unsigned take_name(const char *s, size_t n, char *name)
 {
 	unsigned labels = 1, len = 0;
@@ -156,7 +156,7 @@ static unsigned take_name(const char *s, size_t n, char *name)
 		name[i] = c;
 	}
 	name[n] = '\0';
-	/* "10.0.0" or "1.2.3.400" would never match what its writer means. */
+	/* "10.0.0" and "1.2.3.400" are mistyped addresses, and as names would never match. */
 	return n == 0 || strspn(name + n - len, "0123456789") == len ? 0 : labels;
 }
 
@@ -219,7 +219,7 @@ static const char *parse_prefix(const char *s, const char *end, bool v4, unsigne
 	return v > max ? "prefix too long" : NULL;
 }
 
-/* True where host is an address or a network; *ret_why then says what is wrong with it, or NULL. */
+/* True if host is an address or a network; *ret_why is then its fault, or NULL. */
 static bool take_addr(const char *host, size_t n, uint8_t addr[16], unsigned *ret_prefix,
 		      const char **ret_why)
 {

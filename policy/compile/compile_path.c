@@ -1,9 +1,9 @@
 /*
  * Path rules to the trie that eval_path.c walks (see layout.h).
  *
- * While it grows, all edges stand in one hash table and the rules of a node in a list; at the end
- * both are laid out flat.  Children have higher numbers than their parents, which is what lets
- * `guard` be computed in one pass from the end.
+ * While it grows, all edges are in one hash table and the rules of a node in a list; at the end
+ * both become flat arrays.  Children have higher numbers than their parents, so one pass from the end
+ * computes `guard`.
  */
 #include "compile.h"
 
@@ -13,7 +13,7 @@
 #include "policy/base/path.h"
 #include "policy/image/layout.h"
 
-/* Edge forms while building; globs leave the table at the end. */
+/* Edge forms during building; at the end the globs move out of the table. */
 #define EDGE_GLOB (1u << 30)
 #define MAX_NODES EDGE_GLOB
 
@@ -106,7 +106,7 @@ static void note_edge(struct path_node *n, uint32_t form, uint32_t name_hash)
 	n->seen |= name_bit(name_hash);
 }
 
-/* The child of parent along this edge, made where it is missing; 0 on failure. */
+/* The child of parent along this edge, created if it is missing; 0 on failure. */
 static uint32_t child_of(struct trie *t, uint32_t parent, const struct component *k)
 {
 	uint32_t name = compile_string_n(t->c, k->name, k->n);
@@ -142,7 +142,7 @@ static uint32_t any_of(struct trie *t, uint32_t parent)
 	return child;
 }
 
-/* `*.ext`, where ext has neither dot nor glob: found by hash instead of one glob after the other. */
+/* True for `*.ext` where ext has neither dot nor glob: it is found by hash, without matching globs. */
 static bool is_suffix(const char *s, size_t n)
 {
 	return n > 2 && s[0] == '*' && s[1] == '.' && glob_is_literal(s + 2, n - 2) &&
@@ -185,7 +185,7 @@ static uint32_t descend(struct trie *t, uint32_t parent, const char *s, size_t n
 	return child_of(t, parent, &k);
 }
 
-/* Of several rules that say the same of the same path, the first stays: the others could never decide. */
+/* Keeps only the first of several rules of one kind, layer and rank for a path: the others never decide. */
 static void add_ref(struct trie *t, uint32_t node, const struct path_ref *r)
 {
 	struct ref *refs = (struct ref *)(void *)t->refs.p, new = { .out = *r };
@@ -204,7 +204,7 @@ static void add_ref(struct trie *t, uint32_t node, const struct path_ref *r)
 	node_of(t, node)->out.n_ref++;
 }
 
-/* The parser adds it without a line; its reason is told instead of a rule that nobody wrote. */
+/* The workspace's rule is built in and has no line; a decision by it names a reason instead of the rule. */
 static bool is_workspace(const struct rule *r)
 {
 	return r->kind == RULE_FILE_WRITE && r->line == 0 && r->text && strcmp(r->text, "the workspace") == 0;
@@ -244,7 +244,7 @@ static bool is_hard_kind(unsigned kind)
 	return kind == RULE_FILE_SENSITIVE || kind == RULE_FILE_SELF || kind == RULE_FILE_HIDDEN;
 }
 
-/* A write rule of the same layer and a higher rank takes the protection away again. */
+/* True if a write rule of the same layer and a higher rank lifts the protection. */
 static bool is_lifted(const struct ref *refs, uint32_t first, const struct path_ref *by)
 {
 	if (is_hard_kind(by->kind))
@@ -273,7 +273,7 @@ static void set_guards(struct trie *t)
 		struct path_node *parent = &node_of(t, n->parent)->out;
 		uint32_t rule = protected_by(t, n);
 
-		/* From the end to the front, so that the first rule is the one that is told. */
+		/* From the end to the front, so that the first rule is the one that is reported. */
 		if (rule == RULE_NONE)
 			rule = n->out.guard;
 		if (rule != RULE_NONE)
@@ -281,8 +281,8 @@ static void set_guards(struct trie *t)
 	}
 }
 
-/* What may be written may come to be: the directories on the way there are made as well.  Nothing that the
- * project's own file allows counts (ballot.h). */
+/* True if a rule allows writing the path: then the directories above it may be created too.  The rules of
+ * an untrusted project do not count (ballot.h). */
 static bool is_granted(const struct trie *t, const struct node *n)
 {
 	const struct ref *refs = (const struct ref *)(const void *)t->refs.p;
@@ -335,7 +335,7 @@ static void put_glob(struct trie *t, struct path_glob *globs, const struct path_
 	size_t n = strlen(s);
 	uint8_t last = n > 1 && s[n - 2] == '\\' ? 0 : fixed_byte(s[n - 1]);
 
-	/* A last byte inside an unclosed bracket is literal as well, so it may count. */
+	/* A last byte inside an unclosed bracket is literal too, so it may be used. */
 	globs[node_of(t, parent)->out.glob + used[parent]++] =
 		(struct path_glob){ e->name, e->child, (uint16_t)n, fixed_byte(s[0]), last };
 }
@@ -379,7 +379,9 @@ static bool is_path_kind(enum rule_kind kind)
 	       kind == RULE_FILE_PLACE || kind == RULE_FILE_HOME;
 }
 
-/* What one process of the session can take from the hooks alone is looked at by the supervisor only. */
+/* True for a rule to leave out: a sensitive root that is lifted, or a rule that needs a check of the
+ * content at level hooks, where there is no supervisor to make the check and a process can avoid the
+ * hooks. */
 static bool is_for_nobody(const struct settings *s, const struct rule *r)
 {
 	bool needs_look = r->kind == RULE_FILE_GIT || (r->kind == RULE_FILE_WRITE && r->rank == RANK_BUILTIN);
@@ -388,7 +390,7 @@ static bool is_for_nobody(const struct settings *s, const struct rule *r)
 	       (needs_look && s->level == LEVEL_HOOKS);
 }
 
-/* A secret that --allow-sensitive-roots has lifted is there, too, where the home is closed unless known. */
+/* If the home is closed, a sensitive root that --allow-sensitive-roots lifts needs a rule that opens it. */
 static enum rule_kind kind_here(const struct settings *s, const struct rule *r)
 {
 	return r->kind == RULE_FILE_SENSITIVE && s->allow_sensitive ? RULE_FILE_READ : r->kind;

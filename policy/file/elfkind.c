@@ -1,22 +1,22 @@
 /*
  * What would happen to the preload if this file were executed?
  *
- * Reads as the kernel does (fs/binfmt_elf.c, fs/binfmt_script.c): the same limits, the first
+ * It reads as the kernel does (fs/binfmt_elf.c, fs/binfmt_script.c): the same limits, the first
  * PT_INTERP, the same cut of a script's first line.  Every offset is checked against what was
- * really read; nothing is trusted but the caller's read function.  No allocation, no globals,
- * 1.5 KiB of stack.
+ * really read; only the caller's read function is trusted.  No allocation, no globals, 1.5 KiB of
+ * stack.
  */
 #include "elfkind.h"
 
 #include <elf.h>
 #include <string.h>
 
-/* Header, program headers, interpreter and notes of a usual program lie within the first KiB: one read. */
+/* The header, program headers, interpreter and notes of most programs lie in the first KiB: one read. */
 #define WINDOW_SIZE 1024
 /* The kernel takes 64 KiB of program headers; no linker writes more than a few dozen. */
 #define PHNUM_MAX 256
 #define NOTES_MAX 64
-/* BINPRM_BUF_SIZE of the kernel: as much of a script's first line as counts. */
+/* BINPRM_BUF_SIZE of the kernel, which reads no more of a script's first line. */
 #define SCRIPT_SIZE 256
 
 #if defined(__x86_64__)
@@ -87,7 +87,7 @@ static size_t skip_blanks(const char *line, size_t i, size_t end)
 	return i;
 }
 
-/* Length of the line behind "#!", or 0 where the kernel would find no interpreter in it. */
+/* The length of a line that begins with "#!", or 0 where the kernel would find no interpreter in it. */
 static size_t script_line(const char *line)
 {
 	const char *nl = memchr(line, '\n', SCRIPT_SIZE);
@@ -96,7 +96,7 @@ static size_t script_line(const char *line)
 	if (nl) {
 		end = (size_t)(nl - line);
 	} else {
-		/* A name that the buffer cuts off would be another name: ENOEXEC. */
+		/* The kernel refuses a name that the buffer cuts off: ENOEXEC. */
 		end = SCRIPT_SIZE - 1;
 		for (i = skip_blanks(line, 2, SCRIPT_SIZE); i < SCRIPT_SIZE && !ends_word(line[i]); i++)
 			;
@@ -164,7 +164,7 @@ static const struct loader loaders[] = {
 #endif
 };
 
-/* Systems that keep every loader in a store of their own; its owner is root. */
+/* Stores in which some systems keep every loader; root owns them. */
 static const char *const stores[] = { "/nix/store/", "/gnu/store/" };
 
 static enum elf_kind loader_kind(const char *interp)
@@ -185,7 +185,7 @@ static enum elf_kind inspect_interp(struct window *w, const Elf64_Phdr *ph, stru
 {
 	const uint8_t *p;
 
-	/* The kernel refuses what is shorter, longer than a path, or not terminated. */
+	/* The kernel refuses a name that is shorter, longer than a path, or not terminated. */
 	if (ph->p_filesz < 2 || ph->p_filesz > 4096)
 		return ELF_BROKEN;
 	if (ph->p_filesz > sizeof ret->interp)
@@ -197,7 +197,7 @@ static enum elf_kind inspect_interp(struct window *w, const Elf64_Phdr *ph, stru
 	return loader_kind(ret->interp);
 }
 
-/* What one note says.  True for the one that Go's linker writes into every program. */
+/* Reads one note.  True for the note that Go's linker writes into every program. */
 static bool note_is_go(const Elf64_Nhdr *nh, const uint8_t *name, const uint8_t *desc, struct elf_info *ret)
 {
 	if (nh->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 && nh->n_type == NT_GNU_BUILD_ID &&
@@ -235,7 +235,7 @@ static bool inspect_notes(struct window *w, const Elf64_Phdr *ph, struct elf_inf
 		end = desc + nh.n_descsz;
 		if (end > ph->p_filesz - off)
 			return go;
-		/* Only small notes matter; a long one is stepped over unread. */
+		/* Only small notes matter; a long one is skipped unread. */
 		p = end <= WINDOW_SIZE ? window_at(w, ph->p_offset + off, (size_t)end) : NULL;
 		if (p && note_is_go(&nh, p + sizeof nh, p + desc, ret))
 			go = true;
@@ -310,7 +310,7 @@ void elf_inspect(elf_read_fn read, void *ctx, struct elf_info *ret)
 	}
 }
 
-/* No names: a static-pie program, which also says that it is a program (DF_1_PIE). */
+/* False for a static-pie program: it exports no names, or is marked as a program (DF_1_PIE). */
 static bool exports_names(struct window *w, const Elf64_Phdr *ph)
 {
 	size_t most = WINDOW_SIZE / sizeof(Elf64_Dyn);

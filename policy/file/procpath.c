@@ -30,8 +30,7 @@ bool proc_is_closed(const char *path, const struct pids *pids)
 	const char *rest = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
 	int32_t pid;
 
-	/* A component that only starts with a digit, as "12 (deleted)", is no process of the session: closed.
-	 */
+	/* A component that only starts with a digit, as "12 (deleted)", is not a process of the session. */
 	if (!is_digit(*rest))
 		return false;
 	pid = proc_take_pid(&rest);

@@ -2,10 +2,10 @@
  * The resolver: the lexical path, and the fast way to the place it names.
  *
  * Guarantees: a place is given only as a directory that is held and one name below it.  The fast
- * way is one openat2 that the kernel refuses where any symbolic link is on the way: where it
- * succeeds the lexical path was the real one.  Only `..` is believed to nobody but the kernel: it
- * goes up from where the directory is by then.  Everything else takes the slow way
- * (resolve_walk.c).  No stack to speak of here: a hook runs on its caller's.
+ * way is one openat2, which the kernel refuses where any symbolic link is on the way; where it
+ * succeeds, the lexical path is the real one.  A path with `..` is the exception, because `..` leads up
+ * from where the directory is at that moment.  Everything else takes the slow way (resolve_walk.c).
+ * Little stack is used here: a hook runs on the stack of its caller.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 #define AT_CWD	 (-100) /* AT_FDCWD */
 #define MAX_NAME 255
 
-/* Not an answer: the walk has to find out. */
+/* Not an answer: the slow way is needed. */
 #define SLOWLY 1
 
 /* A path cut into the directory to open and the last component. */
 struct split {
-	size_t dir;	  /* bytes of the directory's text; 0: the directory the path starts from */
-	const char *name; /* in path; NULL: the path is a directory itself (".", "..", "/") */
+	size_t dir;	  /* bytes of the directory's text; 0: the directory where the path starts */
+	const char *name; /* in path; NULL: the path itself is a directory (".", "..", "/") */
 	size_t name_len;
 	bool trailing;
 };
@@ -48,8 +48,8 @@ static struct split split_path(const char *path, size_t len)
 }
 
 /*
- * Fills ret->given; ret->path is scratch.  0, SLOWLY where the directory the path starts from has
- * no name any more, or -errno.
+ * Fills ret->given; ret->path is scratch.  0, SLOWLY where the directory where the path starts has no name
+ * any more, or -errno.
  */
 static int lexical(const struct resolve_sys *sys, int dirfd, const char *path, struct resolved *ret)
 {
@@ -75,7 +75,7 @@ static int lexical(const struct resolve_sys *sys, int dirfd, const char *path, s
 	return n < 0 ? n : 0;
 }
 
-/* Nothing can be said about the last component without a look that only the walk takes. */
+/* Looks at the last component.  0, SLOWLY where it needs the walk (a link, a trailing slash), or -errno. */
 static int look_at_last(const struct resolve_sys *sys, const struct split *s, enum resolve_follow follow,
 			struct resolved *ret)
 {
@@ -92,7 +92,7 @@ static int look_at_last(const struct resolve_sys *sys, const struct split *s, en
 	return n == -EINVAL || n == -ENOENT ? 0 : n;
 }
 
-/* One open of the directory.  0, SLOWLY (a parent may be held to walk on from), or -errno. */
+/* One open of the directory.  0, SLOWLY (a parent may be held, from which the walk starts), or -errno. */
 static int fast(const struct resolve_sys *sys, int dirfd, const char *path, const struct split *s,
 		struct resolved *ret)
 {
@@ -105,7 +105,7 @@ static int fast(const struct resolve_sys *sys, int dirfd, const char *path, cons
 		memcpy(ret->path, path, s->dir);
 		ret->path[s->dir] = '\0';
 		fd = sys->open_path(dirfd, ret->path, true, true, false);
-		/* EPERM: a filter around us that does not know openat2. */
+		/* EPERM: an outer seccomp filter does not know openat2. */
 		if (fd == -ELOOP || fd == -ENOSYS || fd == -EPERM)
 			return SLOWLY;
 		if (fd < 0)
@@ -118,7 +118,7 @@ static int fast(const struct resolve_sys *sys, int dirfd, const char *path, cons
 	return 0;
 }
 
-/* What the fast way leaves over: from the directory it holds, or from the start. */
+/* The slow way: from the directory that the fast way holds, or else from the start. */
 static int slow(const struct resolve_sys *sys, int dirfd, const char *path, const struct split *s,
 		enum resolve_follow follow, struct resolved *ret)
 {
@@ -154,7 +154,7 @@ int resolve(const struct resolve_sys *sys, int dirfd, const char *path, enum res
 	if (len >= LIMIT_PATH)
 		return -ENAMETOOLONG;
 
-	/* It may be changed under us, and is looked at more than once. */
+	/* Another thread may change the path, which is read more than once. */
 	memcpy(ret->words, path, len);
 	ret->words[len] = '\0';
 	path = ret->words;

@@ -1,11 +1,11 @@
 /*
- * The slow way of the resolver: one component at a time, each opened below a directory that is
- * held, so that a name that is changed under the walk can lead it to what the name meant before
- * or means now, and to nothing else.
+ * The slow way of the resolver: one component at a time, each opened below a directory that is held.  If a
+ * name is changed during the walk, the walk finds what the name meant before or what it means now, and
+ * nothing else.
  *
- * Guarantees: no link is followed that the kernel would not follow; at most two descriptors are
- * open; on failure none is left.  The real path is what the kernel calls the directory that is
- * held, never a text that was put together here.
+ * Guarantees: no link is followed that the kernel would not follow; at most two descriptors are open; on
+ * failure none is left.  The kernel names the directory that is held, and the real path is that name with
+ * the last component after it.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,11 +23,11 @@ struct walk {
 	int cur;
 	bool owned;
 	unsigned links;
-	char *at;   /* what is left to walk, in rest */
+	char *at;   /* the part of rest that is left to walk */
 	char *rest; /* ret->work; free for other use once the last component is settled */
 };
 
-/* What a step says when the walk goes on; 0 is arrived, negative is an error. */
+/* The result of a step when the walk goes on; 0 is arrived, negative is an error. */
 #define GO_ON 1
 
 static void walk_leave(struct walk *w)
@@ -51,8 +51,8 @@ static int walk_move(struct walk *w, int dirfd, const char *name, bool nofollow)
 }
 
 /*
- * Reads the link dirfd/name into ret->path.  Length, or -errno: -EINVAL where it is no link, -ELOOP
- * where it is one too many.
+ * Reads the link dirfd/name into ret->path.  Returns its length, or -errno: -EINVAL where it is not a link,
+ * -ELOOP where it is one link too many.
  */
 static int walk_read_link(struct walk *w, int dirfd, const char *name)
 {
@@ -71,9 +71,9 @@ static int walk_read_link(struct walk *w, int dirfd, const char *name)
 }
 
 /*
- * The link just read jumps to an object instead of naming one.  On procfs that is any text but a
- * plain relative one (/proc/self and /proc/mounts are links like others): letting the kernel follow
- * one of procfs's few ordinary absolute links is as right as doing it here.
+ * True where the link just read leads to an object and not to a path.  On procfs that is every link but one
+ * with a plain relative text (/proc/self and /proc/mounts are ordinary links).  procfs also has a few
+ * ordinary absolute links; for them it makes no difference that the kernel follows them.
  */
 static bool walk_is_magic(const struct walk *w)
 {
@@ -84,7 +84,7 @@ static bool walk_is_magic(const struct walk *w)
 	return w->sys->is_magic(w->cur) == 1;
 }
 
-/* Puts path in front of what is left to walk. */
+/* Puts path before what is left to walk. */
 static int walk_push(struct walk *w, const char *path, size_t len)
 {
 	size_t left = strlen(w->at);
@@ -97,7 +97,7 @@ static int walk_push(struct walk *w, const char *path, size_t len)
 	return path[0] == '/' ? walk_move(w, AT_CWD, "/", false) : 0;
 }
 
-/* Is the directory that the kernel calls "NAME (deleted)" there after all, under that very name? */
+/* True where the directory that the kernel calls "NAME (deleted)" exists under exactly that name. */
 static bool walk_is_there(struct walk *w)
 {
 	int fd = w->sys->open_path(AT_CWD, w->ret->path, true, false, true);
@@ -110,7 +110,7 @@ static bool walk_is_there(struct walk *w)
 	return n >= 0 && strcmp(w->rest, w->ret->path) == 0;
 }
 
-/* Arrived: cur and name are the place, and the path is what the kernel calls it. */
+/* Arrived: cur and name are the place, and ret->path becomes its real path. */
 static int walk_arrive(struct walk *w, const char *name)
 {
 	struct resolved *ret = w->ret;
@@ -142,7 +142,7 @@ static int walk_arrive(struct walk *w, const char *name)
 	return 0;
 }
 
-/* Reads a decimal number; -1 where text is none or goes on behind it with anything but end. */
+/* Reads a decimal number that `end` follows; -1 where text is anything else. */
 static int parse_number(const char *text, char end, const char **ret_next)
 {
 	int v = 0;
@@ -160,12 +160,12 @@ static int parse_number(const char *text, char end, const char **ret_next)
 	return v;
 }
 
-/* N where dir, the real path of a directory of procfs, is .../PID/fd or .../PID/task/TID/fd of pid. */
+/* The number `name` where dir, a real path on procfs, is PID/fd or PID/task/TID/fd of pid; else -1. */
 static int magic_number(const char *dir, int pid, const char *name)
 {
 	const char *p = dir, *next = NULL;
 
-	/* Wherever procfs is mounted, the first component that is a number is the process. */
+	/* Wherever procfs is mounted, the first component that is a number is the pid. */
 	while ((p = strchr(p, '/')) && parse_number(p + 1, '/', &next) < 0)
 		p++;
 	if (!p || parse_number(p + 1, '/', &next) != pid)
@@ -191,7 +191,7 @@ static int walk_arrive_magic(struct walk *w)
 		ret->magic_fd = magic_number(w->rest, w->sys->own_pid(), ret->name);
 	if (ret->magic_fd < 0)
 		return 0;
-	/* procfs may be another pid namespace's: then our number there is some other process. */
+	/* procfs may belong to another pid namespace, where this pid is another process. */
 	n = w->sys->fd_path(ret->magic_fd, w->rest, LIMIT_PATH);
 	if (n >= 0 && strcmp(w->rest, ret->path) != 0)
 		ret->magic_fd = -1;
@@ -199,9 +199,9 @@ static int walk_arrive_magic(struct walk *w)
 }
 
 /*
- * Follows the last component, a link whose text is in ret->path.  The kernel is asked first
- * whether it would: fs.protected_symlinks forbids to follow another user's link in /tmp, and a
- * mount may forbid all.
+ * Follows the last component, a link whose text is in ret->path.  An open shows first whether the kernel
+ * would follow it: fs.protected_symlinks forbids to follow another user's link in /tmp, and a mount may
+ * forbid all links.
  */
 static int walk_follow_last(struct walk *w, size_t len)
 {
@@ -222,7 +222,7 @@ static int walk_follow_last(struct walk *w, size_t len)
 	return fd < 0 ? fd : GO_ON;
 }
 
-/* The last component, in ret->name; only slashes are left. */
+/* Handles the last component, in ret->name; only slashes follow it. */
 static int walk_last(struct walk *w)
 {
 	struct resolved *ret = w->ret;
@@ -266,8 +266,8 @@ static int walk_follow(struct walk *w, size_t len)
 }
 
 /*
- * cur/name was no directory and, a moment later, no link: a file, or it is being exchanged under
- * us.  What is held does not change any more.
+ * cur/name was not a directory and, a moment later, not a link: it is a file, or another process replaces
+ * it at this moment.  It is opened, because what is held does not change any more.
  */
 static int walk_enter_held(struct walk *w)
 {
@@ -281,7 +281,7 @@ static int walk_enter_held(struct walk *w)
 		w->sys->close(fd);
 		return walk_follow(w, (size_t)n);
 	}
-	/* Not a link: ENOENT from kernels that see an empty name, and EINVAL from others. */
+	/* Not a link: some kernels return ENOENT for the empty name, others EINVAL. */
 	if (n != -ENOENT && n != -EINVAL) {
 		w->sys->close(fd);
 		return n;
@@ -293,7 +293,7 @@ static int walk_enter_held(struct walk *w)
 	return r < 0 ? r : GO_ON;
 }
 
-/* A component in the middle, in ret->name: a directory or a link to one. */
+/* Handles a component in the middle, in ret->name: a directory or a link to one. */
 static int walk_enter(struct walk *w)
 {
 	int r = walk_move(w, w->cur, w->ret->name, true);
@@ -363,7 +363,8 @@ int resolve_walk(const struct resolve_sys *sys, int start, bool start_owned, con
 	w.rest[0] = '\0';
 	w.at = w.rest;
 	r = walk_push(&w, path, strlen(path));
-	/* Held too, for threads that chdir; and a directory that was removed has no path, but opens. */
+	/* The working directory is held too: another thread may chdir, and a directory that was removed has
+	 * no path, but can be opened. */
 	if (r == 0 && w.cur == AT_CWD)
 		r = walk_move(&w, AT_CWD, ".", true);
 	while (r >= 0) {

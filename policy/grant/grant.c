@@ -1,8 +1,9 @@
 /*
- * Grants compiled and asked: see grant.h.
+ * Compiles grants and evaluates them: see grant.h.
  *
- * Guarantees that an image of grants holds no rule that is not a granted one: no preset, nothing built in,
- * no setting of a line; and that a request which the policy does not ask about is no grant's business.
+ * Guarantees that an image of grants holds only granted rules (none of a preset, none that is built in, and
+ * no settings), and that grants do not change the verdict of a request that the policy does not ask
+ * about.
  */
 #include "grant_impl.h"
 #include "policy/base/util.h"
@@ -48,7 +49,7 @@ static bool is_granted_kind(enum rule_kind kind)
 
 /* --- compiling --- */
 
-/* A source of its own for each line, so that none can speak for another. */
+/* Each line is a source of its own, so that no line affects another. */
 static int add_line(struct bundle *b, const struct grant_line *g, size_t i)
 {
 	char name[24], *text;
@@ -85,7 +86,7 @@ static int fill(struct bundle *b, const struct image *base, const struct grant_l
 
 	b->home = image_string(base, base->h->home);
 	b->workspace = image_string(base, base->h->workspace);
-	/* A preset is always parsed; this one says nothing. */
+	/* The parser always reads a preset; this one is empty. */
 	err = bundle_add_source(b, SOURCE_PRESET, "preset", "", 0);
 	for (size_t i = 0; err == 0 && i < n; i++) {
 		err = add_line(b, &list[i], i);
@@ -97,7 +98,7 @@ static int fill(struct bundle *b, const struct image *base, const struct grant_l
 	return err ? err : bad;
 }
 
-/* Findings say which grant they are about: the source's name is its number. */
+/* Sets the line of each finding to the number of its grant, which is the name of the source. */
 static void number_findings(struct diags *d, size_t from)
 {
 	for (size_t i = from; i < d->n; i++)
@@ -113,7 +114,7 @@ static void swap_rules(struct rule *a, struct rule *b)
 	*b = t;
 }
 
-/* Puts what nobody granted behind the others; how many are left. */
+/* Moves the rules that are not granted to the end.  Returns the number of granted rules. */
 static size_t keep_granted(struct policy *p)
 {
 	size_t n = 0;
@@ -124,7 +125,7 @@ static size_t keep_granted(struct policy *p)
 	return n;
 }
 
-/* Each line must have become rules of a kind that may be granted, and nothing else. */
+/* Checks that each line has made rules, all of a kind that may be granted. */
 static int check_rules(struct policy *p, size_t n, struct diags *d)
 {
 	bool *seen = calloc(n + 1, sizeof(*seen));
@@ -153,7 +154,7 @@ static int check_rules(struct policy *p, size_t n, struct diags *d)
 	return err;
 }
 
-/* Nothing but the rules allows: whatever they do not name is denied. */
+/* Settings that deny everything that no rule allows. */
 static struct settings silent(const struct image *base)
 {
 	return (struct settings){
@@ -220,9 +221,9 @@ int grants_open(const struct image *base, const struct grant_line *list, size_t 
 	return r < 0 ? r : image_open(ret, *ret_bytes, size, IMAGE_CHECK_HEADER);
 }
 
-/* --- asking --- */
+/* --- evaluating --- */
 
-/* A rule of the grants allowed it, not the silence about it. */
+/* True if a rule of the grants allows the request, and not a default. */
 static bool by_rule(const struct image *grants, const struct decision *d, enum rule_kind only)
 {
 	const struct image_rule *r = d->verdict == VERDICT_ALLOW ? image_rule(grants, d->rule) : NULL;
@@ -230,7 +231,7 @@ static bool by_rule(const struct image *grants, const struct decision *d, enum r
 	return r && (only == RULE_KIND_COUNT || r->kind == only);
 }
 
-/* What img and those around it say of the program's file, which is read. */
+/* The verdict of img and its outer images about reading the program's file. */
 static enum verdict file_verdict(const struct image *img, const struct request *read)
 {
 	enum verdict v = VERDICT_ALLOW;

@@ -1,8 +1,8 @@
 /*
- * Grants of commands: which lines are too much, and what a grant covers.
+ * Grants of commands: which lines are too broad, and what a grant covers.
  *
- * Guarantees that each command which the policy asks about is covered by a rule of its own, and that no grant
- * speaks of a program that runs what its arguments say.
+ * Guarantees that each command that the policy asks about is covered by a rule, and that no grant covers a
+ * program that runs what its arguments say.
  */
 #include "grant_impl.h"
 
@@ -66,8 +66,8 @@ static bool has_rest(const struct sentence *s)
 }
 
 /*
- * Where the words are counted they are these: an option stands where it stood, with the value that stood
- * behind it.  (Elsewhere options match anywhere.)
+ * If a grant fixes the number of words, an option must be at the same place as in the grant, with the same
+ * value after it.  (In other rules options match at any place.)
  */
 static bool is_in_place(const struct sentence *s, const struct command *c)
 {
@@ -76,7 +76,7 @@ static bool is_in_place(const struct sentence *s, const struct command *c)
 	for (size_t i = 1; i < s->n; i++) {
 		const char *w = s->words[i].text, *arg = command_arg(c, i - 1);
 
-		/* (a|b) is one of them, which the rule's match has seen */
+		/* The match of the rule has checked (a|b) already. */
 		if ((w[0] == '-' || arg[0] == '-') && (w[0] != '(' || s->words[i].quoted) &&
 		    strcmp(w, arg) != 0 &&
 		    (s->words[i].quoted || !glob_match(w, strlen(w), arg, strlen(arg))))
@@ -85,7 +85,7 @@ static bool is_in_place(const struct sentence *s, const struct command *c)
 	return true;
 }
 
-/* Is the program's file one that the session may write?  Then its name says nothing about it. */
+/* True if the session may write the program's file, so that its name does not tell what it does. */
 bool program_is_own(const struct image *img, const char *path)
 {
 	const struct request write = { .op = OP_WRITE, .access = ACCESS_WRITE, .path = path };
@@ -95,10 +95,10 @@ bool program_is_own(const struct image *img, const char *path)
 
 struct coverage {
 	const struct image *grants, *img;
-	const char *path; /* the outermost command's file; the others have their own, where it is known */
+	const char *path; /* the outermost command's file; others have their own, if known */
 	struct asked asked;
 	size_t at;
-	bool held; /* something is not covered */
+	bool held; /* a command is not covered */
 	uint32_t rule;
 };
 
@@ -126,7 +126,7 @@ bool commands_asked(const struct image *img, const struct request *req, struct a
 	return true;
 }
 
-/* Beyond what the rule matches: what makes a grant narrower than a policy's rule. */
+/* Checks the conditions that a grant has beyond the match of its rule. */
 static bool is_covered(const struct coverage *co, const struct command *c, const struct decision *d,
 		       const char *path)
 {

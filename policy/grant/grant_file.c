@@ -1,7 +1,7 @@
 /*
  * The file of grants: see grant_file.h.
  *
- * Guarantees that a text which is not wholly understood gives no grant at all.
+ * Guarantees that a text with a part that cannot be read gives no grant at all.
  */
 #include "grant_file.h"
 
@@ -23,7 +23,7 @@ static const char head[] =
 
 /* --- reading --- */
 
-/* What comes before that end.  No tab stands in it but in the last of all, the rule. */
+/* Takes the text before end.  Only the rule, which is the last part, may contain a tab. */
 static bool next(char **at, const char *end, const char **ret)
 {
 	const char stop[] = { end[0], '\n', end[1] ? '\t' : '\n', '\0' };
@@ -38,7 +38,7 @@ static bool next(char **at, const char *end, const char **ret)
 	return true;
 }
 
-/* A grant whose bounds are not there is not one without bounds. */
+/* Sets the scope from the bounds; false if a bound is missing, which must not make the grant unbounded. */
 static bool find_scope(struct grant_entry *e)
 {
 	uint64_t end;
@@ -72,7 +72,7 @@ static bool read_entry(char **at, struct grant_entry *e)
 	       e->id[strspn(e->id, "0123456789abcdef")] == '\0' && e->line[0] && find_scope(e);
 }
 
-/* Behind empty lines, and comments that are not of a grant. */
+/* Skips empty lines, and comments that do not belong to a grant. */
 static char *skip(char *at)
 {
 	for (;;) {
@@ -165,7 +165,7 @@ json_t *grant_entry_json(const struct grant_entry *e)
 			 "bound", e->bound);
 }
 
-/* --- holding --- */
+/* --- which grants hold --- */
 
 static bool says(const char *escaped, const char *name)
 {
@@ -205,7 +205,7 @@ void day_of(uint64_t s, char day[GRANT_DAY])
 	snprintf(day, GRANT_DAY, "%04u-%02u-%02u", year % 10000, month % 100, d % 100);
 }
 
-/* Days sort as their texts do, so the day is searched for by halves; a text that is no day is not found. */
+/* Days sort like their texts, so a binary search finds the day; a text that is not a day is not found. */
 int day_end(const char *day, uint64_t *ret_s)
 {
 	uint64_t low = 10957, high = 47482; /* 2000-01-01 and 2100-01-01 */

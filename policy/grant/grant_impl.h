@@ -1,4 +1,4 @@
-/* What the parts of grants share; no one else includes this. */
+/* What the parts of grants share; no other file includes this. */
 #ifndef PALE_GRANT_IMPL_H
 #define PALE_GRANT_IMPL_H
 
@@ -12,47 +12,47 @@ struct candidates {
 	char line[4][GRANT_LINE + 1];
 	size_t n;
 	const char *why_none; /* static */
-	bool first_or_none;   /* the others are not offered without the first, the narrowest */
+	bool first_or_none;   /* if the first, the narrowest, is not offered, the others are not either */
 };
 
-/* Appends "KEY = " and a text of printf's; one that is too long for a line is left out. */
+/* Appends a candidate, in printf() format; a text that is too long for a line is left out. */
 void candidate_add(struct candidates *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The candidates for each kind of request. */
+/* Add the candidates for one kind of request each. */
 void grant_candidates_command(const struct image *img, const struct request *req, struct candidates *c);
 void grant_candidates_path(const struct image *img, const struct request *req, struct candidates *c);
 void grant_candidates_host(const struct request *req, struct candidates *c);
 
-/* Does a program of that name run what its arguments say?  Does c, by any of its names, or with these
- * options? */
+/* True if a program of that name runs what its arguments say; if c does, by one of its names or with its
+ * options. */
 bool name_is_runner(const char *name);
 bool command_is_runner(const struct command *c);
-/* Is a program's file (NULL: it is judged by itself, later) one that the session may write?  Then its name
- * says nothing about it. */
+/* True if the session may write the program's file, so that its name does not tell what it does.  False if
+ * path is NULL, because the file is then judged later. */
 bool program_is_own(const struct image *img, const char *path);
 
-/* What the policy, with all around it, says of each command that a request runs, outermost first. */
+/* The verdict of the policy and its outer images on each command that a request runs, outermost first. */
 #define ASKED_MAX (LIMIT_DEPTH + 1)
 struct asked {
 	enum verdict verdict[ASKED_MAX];
 	size_t n;
 };
-/* False where that cannot be told. */
+/* False if the verdicts are not known. */
 bool commands_asked(const struct image *img, const struct request *req, struct asked *ret);
 
-/* Is it one of the listed public suffixes itself, below which anybody may have a name? */
+/* True if name is one of the listed public suffixes, below which anyone may have a name. */
 bool host_is_suffix(const char *name);
 
-/* Why such a rule gives away too much (a static sentence), or NULL. */
+/* Why a rule with this pattern is too broad (a static sentence), or NULL. */
 const char *grant_broad_command(const char *pattern);
 const char *grant_broad_path(const struct image *img, const char *pattern);
 const char *grant_broad_host(const char *pattern);
-/* dir holds what no rule of a file could open: nobody means that by "this directory". */
+/* True if dir holds something that no rule of a file can open; then dir is not offered as a whole. */
 bool grant_holds_sensitive(const struct image *img, const char *dir);
 
 /*
- * Is each command of req that the policy asks about covered by grants?  ret_rule is the rule of one that is.
- * What the program's file itself is asked for is not looked at.
+ * True if grants cover each command of req that the policy asks about; *ret_rule is then one of their
+ * rules.  The verdict about the program's file is not considered.
  */
 bool grant_covers_command(const struct image *grants, const struct image *img, const struct request *req,
 			  uint32_t *ret_rule);

@@ -1,7 +1,8 @@
 /*
- * What may be granted: the lines that are offered for a question, and the check of one that a human wrote.
+ * What may be granted: the lines that are offered for a question, and the check of a line that a human
+ * wrote.
  *
- * Guarantees that every offer is a line that the check lets through; so that what is shown is what will hold.
+ * Guarantees that every line that is offered passes the check.
  */
 #include "grant_impl.h"
 
@@ -23,7 +24,7 @@ void candidate_add(struct candidates *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(c->line[c->n], sizeof(c->line[0]), fmt, ap);
 	va_end(ap);
-	/* a line that is cut would say something else */
+	/* A line that is cut would have another meaning. */
 	if (n > 0 && (size_t)n < sizeof(c->line[0]))
 		c->n++;
 }
@@ -140,7 +141,7 @@ int grant_offer(const struct image *img, const struct request *req, struct grant
 
 		if (err == -ENOMEM)
 			return err;
-		/* What nobody can say of the file alone is not said of all its directory instead. */
+		/* If the line for the file alone fails, its directory is not offered instead. */
 		if (err < 0 && c.first_or_none && i == 0)
 			break;
 		if (err < 0)

@@ -1,6 +1,6 @@
 /*
- * Grants of places: files, sockets, hosts.  The very place first, then what is around it, where that is
- * nobody else's.
+ * Grants of places: files, sockets, hosts.  First the place itself, then the directory or domain around it,
+ * if that has the same owner.
  */
 #include "grant_impl.h"
 
@@ -18,7 +18,7 @@
 
 /* --- files --- */
 
-/* Wildcards in a name are meant to the letter.  False where it does not fit. */
+/* Copies path with its wildcards escaped.  False if it does not fit. */
 static bool quote_path(const char *path, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -149,7 +149,7 @@ static void add_host(const char *key, const char *host, uint16_t port, struct ca
 		candidate_add(c, "%s = %s:%u", key, host, port);
 }
 
-/* Its domain, where that is somebody's own. */
+/* Adds the domain of host, unless it is a public suffix. */
 static void add_domain(const char *key, const char *host, uint16_t port, struct candidates *c)
 {
 	const char *dot = strchr(host, '.');

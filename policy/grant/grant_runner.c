@@ -1,7 +1,7 @@
 /*
  * Programs that run what their arguments, their input or a file say: a grant of one of these would be a grant
- * of everything.  The list is of what everybody has, options.def says which options do so; a program that
- * neither knows counts as an ordinary one.
+ * of everything.  The list has the common programs, and options.def says which options make a program run
+ * another one.  A program that is in neither counts as an ordinary one.
  */
 #include "grant_impl.h"
 
@@ -47,7 +47,7 @@ bool name_is_runner(const char *name)
 	return false;
 }
 
-/* Does the option or the letters of a cluster make the program run another one? */
+/* True if the option, or a letter of a cluster, makes the program run another one. */
 static bool option_runs(const struct cmd_options *global, const struct cmd_options *sub, const char *arg)
 {
 	const struct cmd_options *row = sub ? sub : global;

@@ -1,5 +1,5 @@
 /*
- * What may be offered for a command: its very words, then what people mean by a yes to one like it.
+ * What may be offered for a command: its exact words, then a wider line for commands like it.
  *
  * Guarantees that a word of argv never becomes a pattern.  Nothing is offered for a program that runs what
  * its arguments say.
@@ -16,7 +16,7 @@
 struct text {
 	char buf[GRANT_LINE + 1];
 	size_t len;
-	bool bad; /* too long, or not to be said */
+	bool bad; /* too long, or cannot be written in the language */
 };
 
 static void put(struct text *t, const char *s)
@@ -31,7 +31,7 @@ static void put(struct text *t, const char *s)
 	t->len += n;
 }
 
-/* A word as the language has to be told it, so that it means itself. */
+/* True if the word means itself in the language without quotes. */
 static bool is_plain(const char *word)
 {
 	size_t n = strlen(word);
@@ -53,7 +53,7 @@ static void put_word(struct text *t, const char *word)
 	put(t, quote);
 }
 
-/* The name that people know it by; its file, where the name alone would not do. */
+/* Puts the usual name of the program, or file if the name alone is not enough (file is not NULL). */
 static void put_program(struct text *t, const char *file, const struct command *c)
 {
 	const char *name = c->alias && !git_is(c) ? c->alias : c->program;
@@ -67,7 +67,7 @@ static void add_text(struct candidates *out, const struct text *t, const char *t
 		candidate_add(out, "allow = %s%s", t->buf, tail);
 }
 
-/* These words and no others. */
+/* Adds a line for exactly these words. */
 static void add_exact(const char *file, const struct command *c, struct candidates *out)
 {
 	struct text t = { .len = 0 };
@@ -79,7 +79,7 @@ static void add_exact(const char *file, const struct command *c, struct candidat
 	add_text(out, &t, " $");
 }
 
-/* The words of c in order without options and their values; how many there are. */
+/* Collects the words of c in order, without options and their values.  Returns their number. */
 static size_t words_of(const struct command *c, const char **words, size_t max)
 {
 	struct cmd_view v = cmd_view_of(c);
@@ -94,7 +94,7 @@ static size_t words_of(const struct command *c, const char **words, size_t max)
 	return n;
 }
 
-/* The first `keep` words, then the last one up to its last `mark` with `*` behind it. */
+/* Adds a line with all words but the last, then the last word up to its last `mark`, and `*`. */
 static void add_starred(const char *file, const struct command *c, const char *const *words, size_t n,
 			char mark, struct candidates *out)
 {
@@ -112,7 +112,7 @@ static void add_starred(const char *file, const struct command *c, const char *c
 		candidate_add(out, "allow = %s %.*s*", t.buf, (int)(end + 1 - last), last);
 }
 
-/* The first words, whatever stands behind them. */
+/* Adds a line for the first words with any words after them. */
 static void add_begun(const char *file, const struct command *c, const char *const *words, size_t n,
 		      struct candidates *out)
 {
@@ -124,13 +124,13 @@ static void add_begun(const char *file, const struct command *c, const char *con
 	add_text(out, &t, "");
 }
 
-/* What people mean when they say yes to one of these. */
+/* How the line for a command is made wider. */
 enum wider { WIDER_BRANCH, WIDER_TAG, WIDER_BEGUN };
 
 static const struct {
-	const char *program, *first, *second; /* blank-separated words; NULL: none is looked at */
+	const char *program, *first, *second; /* blank-separated words; NULL: any word matches */
 	enum wider how;
-	size_t words; /* that must stand behind the program, or that are kept */
+	size_t words; /* how many words must follow the program, or are kept */
 } wider[] = {
 	{ "git", "push", NULL, WIDER_BRANCH, 3 },
 	{ "docker", "push", NULL, WIDER_TAG, 2 },
@@ -209,7 +209,7 @@ void grant_candidates_command(const struct image *img, const struct request *req
 	if (!commands_asked(img, req, &o.asked))
 		return;
 	(void)eval_command_each(img, req, offer_command, &o);
-	/* The words are allowed: it is the file that is asked about, which is read. */
+	/* The policy allows the words, so the question is about reading the program's file. */
 	if (o.n == 0) {
 		struct request read = *req;
 

@@ -1,8 +1,8 @@
 /*
  * Reading the policy image.
  *
- * Guarantees: no byte outside [base, base + size) is read, whatever the image holds; offsets are
- * checked at each use and not only in image_open().  May not allocate or keep state.
+ * Guarantees: no byte outside [base, base + size) is read, whatever the image contains; offsets are
+ * checked at each use and not only in image_open().  It must not allocate or keep state.
  */
 #include "image.h"
 
@@ -27,8 +27,8 @@ static uint64_t mix(uint64_t h, const uint8_t *p)
 }
 
 /*
- * Not cryptographic: it finds torn and rotten images; who may write one is the kernel's matter.
- * Every process of a session sums its image at start, so four sums run beside each other.
+ * Not cryptographic: it finds incomplete and damaged images; the kernel protects them from writers.
+ * Every process of a session checks its image at start, so four independent sums run at once, for speed.
  */
 uint64_t image_checksum(const void *bytes, size_t len)
 {
@@ -97,7 +97,7 @@ const char *image_str(const struct image *img, uint32_t off)
 	size_t len;
 	const char *s = image_sec(img, SEC_STRINGS, &len);
 
-	/* The last byte is NUL, so whatever starts inside ends inside. */
+	/* The last byte is NUL, so a string that starts inside ends inside. */
 	if (!s || off >= len || s[len - 1] != '\0')
 		return "";
 	return s + off;
@@ -124,7 +124,7 @@ bool image_is_within(const struct image *img, const struct image *around)
 	struct image at = *img;
 
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
-		/* The bytes: an id is a checksum, and someone may look for one that collides. */
+		/* Compares the bytes, not the ids: an id is a checksum, and a collision can be made. */
 		if (at.size == around->size && memcmp(at.base, around->base, at.size) == 0)
 			return true;
 		if (!image_outer(&at, &at))
@@ -133,7 +133,7 @@ bool image_is_within(const struct image *img, const struct image *around)
 	return false;
 }
 
-/* What is made of the policy alone: not the pass, nor what changes with it. */
+/* The part of the header that comes from the policy alone: without the pass, and without the checksum. */
 static struct image_header common_header(const struct image *img)
 {
 	struct image_header h;
@@ -162,7 +162,7 @@ static const char *own_ident(const struct image *img, const uint8_t build_id[20]
 	return NULL;
 }
 
-/* Outermost first: a nested policy does not get to rename a program. */
+/* The outermost name counts, so that a nested policy cannot rename a program. */
 const char *image_ident(const struct image *img, const uint8_t build_id[20])
 {
 	const char *name = NULL, *s;

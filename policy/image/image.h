@@ -1,10 +1,10 @@
 /*
  * The policy image: the compiled policy, flat, position independent, versioned and checksummed.
  *
- * It is built once by the helper and mapped read-only by every process of the session.  The
- * reader treats it as hostile: image_open() checks header, size, section bounds and (when asked)
- * the checksum, and every later access goes through accessors that check again; a broken image
- * denies, never crashes.  Integers are host order: an image never leaves its machine.
+ * The helper builds it once, and every process of the session maps it read-only.  The reader treats it as
+ * hostile: image_open() checks the header, the size, the section bounds and (with IMAGE_CHECK_ALL) the
+ * checksum, and every later access goes through accessors that check again.  A broken image denies and
+ * never crashes.  Integers are in host order: an image never leaves its machine.
  */
 #ifndef PALE_IMAGE_H
 #define PALE_IMAGE_H
@@ -14,8 +14,8 @@
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
 #define IMAGE_VERSION 11u
-/* All that the processes of a session share, in the one place that none of them can write (ring.h, wire.h).
- */
+/* The versions of all that the processes of a session share (ring.h, wire.h).  They stand in the image,
+ * which none of these processes can write. */
 #define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)
 
 enum image_section_id {
@@ -29,7 +29,7 @@ enum image_section_id {
 	SEC_HOST, /* host rules: compile_host.c writes, eval_host.c reads */
 	SEC_ADDR,
 	SEC_UNIX,
-	SEC_BRANCH, /* u32[] string offsets of protected branch patterns, with rule: {pattern, rule} */
+	SEC_BRANCH, /* u32[] of pairs: string offset of a protected branch pattern, rule */
 	SEC_IDENT,  /* struct image_ident[]: build-ids of well known programs */
 	SEC_PASS,   /* u32[] string offsets of environment names and patterns to pass */
 	SEC_OUTER,  /* the whole image of the session around this one, or empty */
@@ -44,7 +44,7 @@ struct image_rule {
 	uint32_t text, pattern, file, message; /* string offsets; message 0 = none */
 	uint32_t line;
 	uint8_t kind, layer, rank, hard;
-	uint8_t proof; /* what it allows is asked where it cannot be taken back: eval_is_final() */
+	uint8_t proof; /* an act that it allows and that cannot be undone is asked: eval_is_final() */
 	uint8_t unused[3];
 };
 
@@ -56,64 +56,66 @@ struct image_ident {
 struct image_header {
 	uint64_t magic;
 	uint32_t version, size; /* version: IMAGE_NUMBERS */
-	/* Set in the file, which everybody maps, once a newer image has taken its place there. */
+	/* Set in the file, which every process maps, once a newer image has replaced this one. */
 	uint32_t superseded;
 	uint32_t counts_from; /* what records add to the image's number: ring_image_base() */
-	uint64_t checksum;    /* of everything behind this field */
+	uint64_t checksum;    /* of everything after this field */
 	uint64_t id;	      /* made from the content, so that the same policy gives the same image */
 	uint64_t parent;      /* id of the image around this one, 0 = none */
-	uint64_t pass; /* what a hook says in args[5] of a call that it allowed; 0 = the gate is closed */
+	uint64_t pass; /* what a hook puts in args[5] of a call that it allowed; 0 = the gate is closed */
 	uint8_t mode, approvals, reads, network;
 	uint8_t relative_only, children_in_ro, allow_sensitive, allow_denylisted;
 	uint8_t allow_danger, allow_unhooked, level, stepup;
-	uint8_t observe;   /* what no rule names is let happen, but no socket of another program */
+	uint8_t observe;   /* what no rule names is allowed, except a socket of another program */
 	uint8_t launch;	   /* enum launching */
-	uint8_t unused[2]; /* named, for headers are compared whole and padding need not be equal */
+	uint8_t unused[2]; /* padding, named because headers are compared whole */
 	uint32_t cmd_default, net_default; /* verdicts */
 	uint32_t timeout_s;
 	uint32_t workspace, home; /* string offsets */
-	uint32_t git_head;	  /* the branch that the workspace was on as the session began, "": none */
+	uint32_t git_head;	  /* the workspace's branch when the session began, "": none */
 	uint32_t unused_string, preset;
 	struct image_span sec[SEC_COUNT];
 };
 
-/* A mapped image; plain data, copy freely while the mapping lives. */
+/* A mapped image: plain data, which may be copied while the mapping exists. */
 struct image {
 	const uint8_t *base;
 	size_t size;
 	const struct image_header *h;
 };
 
-#define IMAGE_BYTES_MAX (64u << 20) /* of a file that is read as one */
+#define IMAGE_BYTES_MAX (64u << 20) /* of a file that is read as an image */
 
 enum image_check { IMAGE_CHECK_HEADER, IMAGE_CHECK_ALL };
 
-/* 0 or -EINVAL (no image), -EPROTO (other version), -EBADMSG (bounds or checksum).  async-signal-safe. */
+/* 0 or -EINVAL (not an image), -EPROTO (other version), -EBADMSG (bounds or checksum).  The bytes stay
+ * borrowed.  async-signal-safe. */
 int image_open(struct image *img, const void *base, size_t size, enum image_check check);
-/* A newer one is to be mapped: one load, for each call that is judged.  img is open.  async-signal-safe. */
+/* True where a newer image must be mapped.  img is open.  It is one load, because it runs for each call
+ * that is judged.  async-signal-safe. */
 static inline bool image_is_superseded(const struct image *img)
 {
 	return __atomic_load_n(&img->h->superseded, __ATOMIC_RELAXED) != 0;
 }
-/* String at off, "" for a bad offset.  async-signal-safe. */
+/* The string at off, "" for a bad offset.  async-signal-safe. */
 const char *image_str(const struct image *img, uint32_t off);
-/* Section bytes (aligned 8) and length; NULL and 0 where empty. */
+/* The bytes of a section, aligned to 8, and their length; NULL and 0 where it is empty. */
 const void *image_sec(const struct image *img, enum image_section_id id, size_t *ret_len);
 /* Rule i, or NULL. */
 const struct image_rule *image_rule(const struct image *img, uint32_t i);
-/* The image of the outer session; false where there is none or it is broken (img untouched). */
+/* The image of the outer session; false, with *ret_outer untouched, where there is none or it is broken. */
 bool image_outer(const struct image *img, struct image *ret_outer);
-/* img is `around`, byte by byte, or was compiled somewhere inside it.  async-signal-safe. */
+/* True where img equals `around` byte by byte, or was compiled inside it.  async-signal-safe. */
 bool image_is_within(const struct image *img, const struct image *around);
-/* Both are one policy, byte by byte but for the pass, which is each session's own. */
+/* True where both are the same policy: equal byte by byte, except the pass, which each session has anew. */
 bool image_is_alike(const struct image *a, const struct image *b);
-/* The well known program that has this build-id by img or any image around it, or NULL. */
+/* The name of the well known program with this build-id, by img or any image around it, or NULL. */
 const char *image_ident(const struct image *img, const uint8_t build_id[20]);
 uint64_t image_checksum(const void *bytes, size_t len);
 
 /*
- * Compiles a policy.  outer may be NULL.  The caller frees *ret_bytes.  0, -ENOMEM, -E2BIG,
- * -EBADMSG with findings in d (a pattern that does not parse).
+ * Compiles a policy.  outer may be NULL.  The caller must free *ret_bytes.  0, -ENOMEM, -E2BIG, -EBADMSG
+ * with findings in d (a pattern that does not parse).
  */
 struct diags;
 int image_compile(const struct policy *p, const struct image *outer, struct diags *d, uint8_t **ret_bytes,

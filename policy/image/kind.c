@@ -1,7 +1,7 @@
 /*
- * What each kind of rule is called in a policy file, and the verdict it gives.
+ * The name of each kind of rule in a policy file, and the verdict that it gives.
  *
- * Apart from rule.c, which allocates: the preload says these names from inside a failing call.
+ * Not in rule.c, which allocates: the preload shows these names when it denies a call.
  */
 #include "policy/rules/rule.h"
 

@@ -13,13 +13,13 @@
 
 /* --- paths: a trie of components, node 0 is "/" ------------------------------------------------ */
 
-/* The last edge to the node was a literal one: what lies below is named by this directory. */
+/* The last edge to the node is a literal: a rule names this directory by its name, not by a glob. */
 #define NODE_NAMED     1u
 #define NODE_LITERAL   2u  /* has literal edges */
 #define NODE_SUFFIX    4u  /* has edges of the form `*.ext`, found by the name's last extension */
 #define NODE_ANY_DEPTH 8u  /* `**`: stays active at each deeper component */
-#define NODE_EXACT     16u /* all edges to the node were literal: it is one place, not any like it */
-#define NODE_WAY       32u /* one place strictly above one that a write rule names */
+#define NODE_EXACT     16u /* all edges to the node are literal: it is exactly one place */
+#define NODE_WAY       32u /* exactly one place, strictly above one that a write rule names */
 
 struct path_node {
 	uint32_t flags;
@@ -28,7 +28,7 @@ struct path_node {
 	uint32_t glob, n_glob;
 	uint32_t any;	/* the `**` node below, 0 = none */
 	uint32_t guard; /* a rule that protects something strictly below, or RULE_NONE */
-	uint64_t seen;	/* name_bit() of every edge's name: most misses are told without the table */
+	uint64_t seen;	/* name_bit() of every edge's name: most misses need no look in the table */
 };
 
 /* Hash table with linear probing, a power of two of slots, child 0 = free. */
@@ -37,7 +37,7 @@ struct path_edge {
 	uint32_t parent, hash, name, child;
 };
 
-/* First and last are bytes that a matching name must begin and end with; 0 = any. */
+/* first and last: the bytes with which a matching name begins and ends; 0 = any. */
 struct path_glob {
 	uint32_t pattern, child;
 	uint16_t len;
@@ -46,7 +46,7 @@ struct path_glob {
 
 struct path_ref {
 	uint32_t rule;
-	uint8_t kind, layer, rank, inside; /* inside: the workspace's own rule */
+	uint8_t kind, layer, rank, inside; /* inside: the built-in rule that opens the workspace */
 };
 
 /* Specificity of one component. */
@@ -55,8 +55,8 @@ struct path_ref {
 #define SPEC_STAR    1u
 
 /*
- * A name hashes in words of 8 bytes, the last one filled up with zeros, so that a path can be
- * split and hashed in one pass.  Host order: an image never leaves its machine.
+ * A name is hashed in words of 8 bytes, the last one filled with zeros, so that a path can be split and
+ * hashed in one pass.
  */
 static inline uint64_t hash_word(uint64_t h, uint64_t word)
 {
@@ -112,7 +112,7 @@ struct unix_name {
 /*
  * SEC_HOST: struct host_head, then n_slot slots (a power of two, n_ref 0 = free), then n_ref refs.
  * SEC_ADDR: struct addr_head, then n_slot addr_slots; their refs are SEC_HOST's.
- * Refs of `bind =` stand at [bind, bind + n_bind).
+ * The refs of `bind =` are [bind, bind + n_bind).
  */
 struct host_head {
 	uint32_t n_slot, n_ref;
@@ -126,7 +126,7 @@ struct host_slot {
 };
 
 #define REF_PORTED 1u /* the rule names ports */
-#define REF_LOCAL  2u /* `localhost`, or an address that the word stands for */
+#define REF_LOCAL  2u /* `localhost`, or an address that `localhost` means */
 struct host_ref {
 	uint32_t rule;
 	uint16_t lo, hi;
@@ -143,7 +143,7 @@ struct addr_slot {
 	uint32_t prefix, ref, n_ref;
 };
 
-/* Names hash from their end, so that one pass over a name yields the hash of each parent domain. */
+/* Names are hashed from their end, so that one pass over a name gives the hash of each parent domain. */
 #define HOST_HASH_SEED 0x811c9dc5u
 static inline uint32_t hash_host_byte(uint32_t h, char c)
 {

@@ -1,4 +1,4 @@
-/* The one bounds check of a section, inline for the evaluator's fast path.  Private to policy/. */
+/* The only bounds check of a section, inline for the evaluator's fast path.  Private to policy/. */
 #ifndef PALE_SECTION_H
 #define PALE_SECTION_H
 

@@ -1,6 +1,7 @@
 /*
- * How rules that match are weighed: per layer the most specific wins, on a tie the higher rank,
- * then the strictest; across layers the strictest.  Paths and hosts share it.  Private to policy/.
+ * How matching rules are weighed: in each layer the most specific rule wins, on a tie the one with the
+ * higher rank, then the strictest; across layers the strictest verdict wins.  Paths, hosts and commands
+ * share it.  Private to policy/.
  */
 #ifndef PALE_BALLOT_H
 #define PALE_BALLOT_H
@@ -10,12 +11,12 @@
 #define MAX_SPEC 0xffffffu
 
 struct ballot {
-	uint64_t key[LAYER_COUNT]; /* 0 = nobody voted */
+	uint64_t key[LAYER_COUNT]; /* 0: no rule voted */
 	uint32_t rule[LAYER_COUNT];
 	enum verdict verdict[LAYER_COUNT];
 };
 
-/* 0 allow, 1 ask, 2 deny and whatever is no verdict. */
+/* 0 allow, 1 ask, 2 deny and any value that is no verdict. */
 static inline unsigned verdict_weight(enum verdict v)
 {
 	return v == VERDICT_ALLOW ? 0 : v == VERDICT_ASK ? 1 : 2;
@@ -37,8 +38,8 @@ static inline void ballot_cast(struct ballot *b, unsigned layer, uint64_t key, e
 }
 
 /*
- * False where no rule has a say.  What the project's own file allows has none: it comes with the
- * code that the fence is for, and may only tighten.
+ * False where no rule decides.  An allow of the project's own file decides nothing: the file comes with the
+ * code that pale confines, so it may only tighten.
  */
 static inline bool ballot_result(const struct ballot *b, struct decision *d)
 {

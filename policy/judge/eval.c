@@ -1,8 +1,8 @@
 /*
- * One request, one image, one answer: who judges what, and what holds for all of them (limits,
- * approvals = never, the operator's own command, outer sessions).
+ * One request, one image, one decision: which function judges which operation, and what holds for all of
+ * them (limits, approvals = never, the operator's own command, outer sessions).
  *
- * Guarantees: whatever is not understood is denied.  May not allocate, lock, read a clock or call
+ * A request that is not understood is denied.  The code must not allocate, lock, read a clock or call
  * anything but mem* and str*.
  */
 #include "eval.h"
@@ -27,7 +27,7 @@ static void eval_exec(const struct image *img, const struct request *req, struct
 	decision_tighten(d, &file);
 }
 
-/* Operations without an entry are denied: OP_NONE, OP_ATTACH and what a newer caller invents. */
+/* Operations without an entry are denied: OP_NONE, OP_ATTACH and those that only a newer caller knows. */
 static const judge_fn judges[OP_COUNT] = {
 	[OP_READ] = eval_path,	 [OP_WRITE] = eval_path,   [OP_DELETE] = eval_path,
 	[OP_RENAME] = eval_path, [OP_LINK] = eval_path,	   [OP_SYMLINK] = eval_path,
@@ -76,7 +76,7 @@ static struct decision eval_one(const struct image *img, const struct request *r
 	judges[req->op](img, req, &d, t);
 	if (d.verdict == VERDICT_ASK && req->is_root)
 		d = (struct decision){ VERDICT_ALLOW, REASON_OPERATOR, d.rule, 0 };
-	/* What git obeys is for the supervisor to look at, who asks nobody. */
+	/* With REASON_GIT the supervisor looks at the file, and asks no question. */
 	if (d.verdict == VERDICT_ASK && d.reason != REASON_GIT && img->h->approvals != APPROVALS_ASK)
 		d = decision_deny(REASON_NEVER, d.rule);
 	if (d.verdict != VERDICT_ALLOW && d.verdict != VERDICT_ASK)
@@ -84,14 +84,14 @@ static struct decision eval_one(const struct image *img, const struct request *r
 	return d;
 }
 
-/* Judges an outer session's image too; true where there is one more around it. */
+/* Judges by an outer session's image too; true where another session is around that one. */
 static bool eval_around(struct image *img, const struct request *req, uint32_t depth, struct decision *d)
 {
 	struct decision around;
 	size_t len;
 
 	if (!image_sec(img, SEC_OUTER, &len)) {
-		/* A span that is there and cannot be reached would otherwise drop the outer policy. */
+		/* A section that exists but cannot be read must not drop the outer policy. */
 		if (img->h && img->h->sec[SEC_OUTER].len > 0)
 			*d = decision_deny(REASON_MALFORMED, RULE_NONE);
 		return false;
@@ -106,7 +106,7 @@ static bool eval_around(struct image *img, const struct request *req, uint32_t d
 	return true;
 }
 
-/* Apart from eval(), so that the common case pays for no copy of the request. */
+/* Not part of eval(), so that the common case does not copy the request. */
 static __attribute__((noinline)) void eval_outer(const struct image *img, const struct request *req,
 						 struct decision *d)
 {

@@ -1,9 +1,9 @@
 /*
- * Commands against command rules.
+ * Judges commands by command rules.
  *
- * Guarantees: the command and everything its wrappers wrap are judged and the strictest counts; a
- * rule is found by hash, so ten thousand of them cost what ten do; offsets in the image are
- * checked before use.  May not allocate, and keeps no list of words: arguments are walked.
+ * The command and every command that its wrappers wrap are judged, and the strictest verdict counts.  A
+ * rule is found by hash, so ten thousand rules cost as much as ten.  Offsets in the image are checked
+ * before use.  The code must not allocate, and keeps no list of words: it walks the arguments.
  */
 #include "eval.h"
 
@@ -62,7 +62,7 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 {
 	const struct cmd_entry *e = &j->table.entries[i];
 	const struct image_rule *r;
-	/* a variable may put further words into a command that would only print */
+	/* a variable may add words to a command that would only print */
 	enum cmd_reading wide = j->req->variable ? READ_WIDE : READ_ACTS;
 	enum verdict verdict;
 
@@ -73,7 +73,7 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 		return;
 	if (r->kind == RULE_CMD_DENYLIST && j->img->h->allow_denylisted)
 		return;
-	/* An allow covers what is certainly meant. */
+	/* An allow does not cover a second reading, nor another name in argv[0]. */
 	if (r->kind == RULE_CMD_ALLOW && (v->skip || !cmd_called_matches(&j->table, e, v->c)))
 		return;
 	if ((r->kind == RULE_CMD_ALLOW && same_text(j->req->git_branch, GIT_UNTOLD)) ||
@@ -104,7 +104,7 @@ static void bucket_vote(const struct judged *j, const struct cmd_view *v, const 
 		entry_vote(j, v, names, t->chain[i], votes);
 }
 
-/* The buckets in which a rule about one of the names may hang, by none to three of the first words. */
+/* The buckets that may hold a rule for one of the names, by the first zero to three words. */
 static void buckets_vote(const struct judged *j, const struct cmd_view *v, const struct cmd_names *names,
 			 struct votes *votes)
 {
@@ -125,7 +125,7 @@ static void buckets_vote(const struct judged *j, const struct cmd_view *v, const
 	}
 }
 
-/* Every rule that matches this spelling of the command has its vote. */
+/* Every rule that matches this spelling of the command votes. */
 static void collect(const struct judged *j, const struct command *c, const char *extra, struct votes *votes)
 {
 	struct cmd_view v = cmd_view_of(c);
@@ -169,7 +169,7 @@ static struct decision by_votes(const struct judged *j, const struct votes *vote
 	r = d.verdict == VERDICT_ALLOW ? image_rule(j->img, d.rule) : NULL;
 	if (r && r->proof && (!eval_is_final || eval_is_final(j->req)))
 		d = (struct decision){ VERDICT_ASK, REASON_PROOF, d.rule, 0 };
-	/* the operator typed it: only what is denied by a rule is refused */
+	/* the operator typed it: only a rule's denial refuses it */
 	if (j->req->is_root && (d.verdict == VERDICT_ASK || d.reason != REASON_RULE))
 		d = (struct decision){ VERDICT_ALLOW, REASON_OPERATOR, d.rule, 0 };
 	return d;
@@ -184,8 +184,7 @@ static void tighten(struct judged *j, struct decision d)
 	j->any = true;
 }
 
-/* The seed's network tools, and what these are called elsewhere; of its denylist, so that the flag lifts it.
- */
+/* The network tools of the built-in denylist, and their other names; allow_denylisted permits them. */
 static bool is_network_tool(const struct command *c, const char *extra)
 {
 	static const char tools[] =
@@ -199,7 +198,7 @@ static bool is_network_tool(const struct command *c, const char *extra)
 	return i < names.n;
 }
 
-/* What holds whatever the rules say. */
+/* What holds for every set of rules. */
 static void judge_always(struct judged *j, const struct command *c, const char *extra)
 {
 	bool prints = cmd_only_prints(c, "git");
@@ -285,7 +284,7 @@ static bool has_url(const char *word)
 	return false;
 }
 
-/* What refuses a child before any rule is asked. */
+/* The reason to refuse a child process before any rule is read, or REASON_NONE. */
 static enum reason mode_refuses(const struct image *img, const struct request *req)
 {
 	if (req->is_root)
@@ -317,14 +316,14 @@ void eval_command(const struct image *img, const struct request *req, struct dec
 		return;
 	}
 	j.has_table = table_open(img, &j.table);
-	/* rules that are there and cannot be read deny */
+	/* a section of rules that cannot be read denies */
 	if (!j.has_table && img->h->sec[SEC_CMD].len > 0)
 		return;
 	c = command_of(req, &extra);
 	judge_chain(&j, c, extra);
 }
 
-/* As judge_chain(), but nothing is put together. */
+/* As judge_chain(), but each command has a decision of its own. */
 bool eval_command_each(const struct image *img, const struct request *req, each_command_fn *fn, void *ctx)
 {
 	struct decision d;

@@ -1,15 +1,15 @@
 /*
  * Host, address, socket and port rules against one request.
  *
- * A connection is judged by the name it was reached by; its address only by itself where there is
- * no name, and as a check on the name: a public name that leads to a private address is a
- * rebinding.  Link-local and metadata addresses answer to nobody but a rule with that address.
+ * A connection is judged by the name that led to it.  The address counts by itself only where there is no
+ * name; otherwise it is a check on the name: a public name that leads to a private address is a rebinding.
+ * Only a rule for that very address opens a link-local or metadata address.
  *
- * What the operator denies or asks without naming a port silences his preset's rules of the very same host.
- * A datagram is let out by `udp =` rules alone; what denies or asks speaks of it too.
+ * Where the operator denies or asks about a host without a port, a preset's rules for the very same host do
+ * not count.  Only `udp =` rules let a datagram out; deny and ask rules hold for it too.
  *
- * Specificity of a name rule: 4 per literal label, 2 more for an exact name, 1 more with a port; of
- * an address rule: 2 per prefix bit, 1 more with a port.  May not allocate.
+ * Specificity of a name rule: 4 per literal label, 2 more for an exact name, 1 more with a port; of an
+ * address rule: 2 per prefix bit, 1 more with a port.  The code must not allocate.
  */
 #include "eval.h"
 
@@ -18,7 +18,7 @@
 #include "policy/base/path.h"
 #include "policy/image/layout.h"
 
-/* Ports below need a `bind =` rule even on loopback. */
+/* Ports below this one need a `bind =` rule even on loopback. */
 #define FIRST_FREE_PORT 1024u
 #define DNS_PORT	53u
 
@@ -31,7 +31,7 @@ struct host_query {
 	const struct addr_slot *aslots;
 	struct trace *trace;
 	bool broken;
-	bool astray;   /* not what its address says: strays_from() */
+	bool astray;   /* it leaves by another route than its address says: strays_from() */
 	bool here;     /* an address of this machine's own, which is judged as loopback too */
 	bool any_port; /* a name is looked up: no port is known yet */
 	uint8_t kinds; /* SAYS_* of this kind of request */
@@ -43,8 +43,9 @@ struct host_query {
 };
 
 /*
- * What speaks in each network mode, by whose it is: the operator's own, a preset's, and a preset's about
- * localhost, which is no host of the network.  Open adds nothing, it only changes what no rule names.
+ * The kinds of rules that count in each network mode: of the operator's own rules, of a preset's, and of a
+ * preset's about localhost, which is no host of the network.  Mode open adds no kind; it only changes what
+ * no rule names.
  */
 #define SAYS(kind) (1u << ((kind)-RULE_NET_ALLOW))
 #define SAYS_DENY  SAYS(RULE_NET_DENY)
@@ -60,7 +61,7 @@ static const uint8_t speakers[][SPEAKER_COUNT] = {
 	[NETWORK_OPEN] = { SAYS_ALL, SAYS_ALL, SAYS_ALL },
 };
 
-/* What speaks of a stream, of a datagram, of a name that may serve either, of a datagram socket's own end. */
+/* The kinds of rules that count for a stream and for a datagram; a name may serve both. */
 #define SAYS_STREAM   (SAYS_ALL & ~SAYS(RULE_NET_UDP))
 #define SAYS_DATAGRAM (SAYS_HOSTS & ~SAYS(RULE_NET_ALLOW))
 
@@ -92,7 +93,9 @@ static void ref_vote(struct host_query *q, const struct host_ref *r, unsigned sp
 	if (!q->any_port && ported && (q->port < r->lo || q->port > r->hi))
 		return;
 	spec += ported;
-	/* A name may be looked up if any of its ports may be reached, so there the most lenient port counts.
+	/*
+	 * A name may be looked up if any of its ports may be reached, so the most lenient port counts
+	 * there.
 	 */
 	if (q->any_port && ported)
 		ballot_cast(b, r->layer, ballot_key(spec, 2 - weight, r->rank), v, r->rule);
@@ -110,7 +113,7 @@ static bool is_localhost(const struct host_query *q)
 	       (q->n_name > n && strcmp(q->name + q->n_name - n, below) == 0);
 }
 
-/* Whether this rule may speak for the address at all; one about a name may. */
+/* Does this rule count for the address?  A rule about a name (WHOLE_NAME) does. */
 #define WHOLE_NAME UINT32_MAX
 static bool addr_ref_counts(const struct host_query *q, const struct host_ref *r, unsigned prefix)
 {
@@ -128,7 +131,7 @@ static bool refs_ok(struct host_query *q, uint32_t ref, uint32_t n)
 	return !q->broken;
 }
 
-/* The operator closes this host whole, so that a port which a preset opens of it is closed too. */
+/* The operator denies or asks about this host whole, so a port of it that a preset opens is closed too. */
 static bool is_closed(const struct host_query *q, const struct host_ref *refs, uint32_t n)
 {
 	uint32_t i = 0;
@@ -139,7 +142,7 @@ static bool is_closed(const struct host_query *q, const struct host_ref *refs, u
 	return i < n;
 }
 
-/* What the rules say that all name the same host, or the same network. */
+/* Votes of the rules that name one host or one network. */
 static void refs_vote(struct host_query *q, uint32_t ref, uint32_t n, unsigned spec, unsigned prefix,
 		      struct ballot *b)
 {
@@ -172,7 +175,7 @@ static void name_vote(struct host_query *q, const char *name, uint32_t hash, uin
 	}
 }
 
-/* From the last label to the first, so that each parent domain's hash falls out on the way. */
+/* Hashes from the last label to the first, so that each parent domain's hash is found on the way. */
 static bool ask_name(struct host_query *q, struct decision *d)
 {
 	struct ballot b = { 0 };
@@ -215,11 +218,11 @@ static void addr_votes(struct host_query *q, struct ballot *b)
 
 static bool ask_addr(struct host_query *q, struct decision *d)
 {
-	/* One that no rule about a single address names. */
+	/* A loopback address that no rule for a single address names. */
 	static const uint8_t loopback[16] = { [10] = 0xff, 0xff, 127, 255, 255, 254 };
 	struct ballot b = { 0 };
 
-	/* `*` names every host; one that has a name has been judged by it already. */
+	/* `*` names every host; a host with a name is judged by the name already. */
 	if (q->n_name == 0 && q->class == ADDR_PUBLIC)
 		name_vote(q, "", HOST_HASH_SEED, HOST_BELOW, &b);
 	addr_votes(q, &b);
@@ -230,14 +233,17 @@ static bool ask_addr(struct host_query *q, struct decision *d)
 	return ballot_result(&b, d);
 }
 
-/* Mode open lets everything out that is public; what is not needs a rule in each mode. */
+/*
+ * The decision where no rule names the host.  Mode open allows all that is public; the rest needs a rule in
+ * each mode.
+ */
 static struct decision unnamed(const struct host_query *q)
 {
 	struct decision d = { (enum verdict)q->img->h->net_default, REASON_HOST, RULE_NONE, 0 };
 
 	if (q->kinds == SAYS_DATAGRAM)
 		d = decision_deny(REASON_UDP, RULE_NONE);
-	/* Where a name must not lead, its address says. */
+	/* For a name, check_addr() then judges where it leads. */
 	if (q->img->h->network == NETWORK_OPEN && !is_localhost(q) &&
 	    (q->class == ADDR_PUBLIC || q->n_name > 0))
 		d.verdict = VERDICT_ALLOW;
@@ -253,7 +259,7 @@ static struct decision connect_by_addr(struct host_query *q)
 	return q->class == ADDR_LINK ? decision_deny(REASON_HOST, RULE_NONE) : unnamed(q);
 }
 
-/* What the address says about a verdict that the name has given. */
+/* Checks the address against a verdict that the name has given. */
 static void check_addr(struct host_query *q, bool named, struct decision *d)
 {
 	struct decision by_addr;
@@ -295,7 +301,7 @@ static void judge_way(struct host_query *q, const struct request *req, struct de
 		decision_tighten(d, &astray);
 }
 
-/* Nothing is sent to look up an address or the machine itself; connecting is judged by itself. */
+/* Nothing is sent to look up an address or localhost; the connection is judged by itself. */
 static void judge_resolve(struct host_query *q, struct decision *d)
 {
 	q->any_port = true;
@@ -327,7 +333,10 @@ static void judge_bind(struct host_query *q, const struct request *req, struct d
 	bool free = q->port == 0 || q->port >= FIRST_FREE_PORT;
 
 	*d = decision_deny(req->is_datagram ? REASON_UDP : REASON_HOST, RULE_NONE);
-	/* A datagram socket at any port has been named to nobody: who may answer is judged when it sends. */
+	/*
+	 * No other process knows the port of such a datagram socket: each address is judged when the socket
+	 * sends to it.
+	 */
 	if (req->has_addr && ((free && q->class == ADDR_LOOPBACK) || (q->port == 0 && req->is_datagram)))
 		*d = (struct decision){ VERDICT_ALLOW, REASON_HOST, RULE_NONE, 0 };
 	q->kinds = SAYS(RULE_NET_UDP);
@@ -337,7 +346,9 @@ static void judge_bind(struct host_query *q, const struct request *req, struct d
 		(void)ask_addr(q, d);
 }
 
-/* Lower case, without the root's dot; 0, or the reason why it is no host name. */
+/*
+ * Sets q->name in lower case, without the root's dot; REASON_NONE, or the reason why host is no host name.
+ */
 static enum reason take_name(struct host_query *q, const char *host)
 {
 	size_t n = strnlen(host, LIMIT_HOST), label = 0;
@@ -364,8 +375,8 @@ static enum reason take_name(struct host_query *q, const char *host)
 }
 
 /*
- * What says a v4 address of this machine or of a network around it in words of IPv6 leaves by a route of
- * IPv6: to a translator, which must not have such ones (RFC 6052, 3.1), or to whoever is on the way.
+ * True for an IPv6 address that contains a non-public IPv4 address.  It leaves by an IPv6 route: to a
+ * translator, which must not translate it (RFC 6052, 3.1), or to any machine on the way.
  */
 static bool strays_from(const uint8_t said[16], const uint8_t meant[16])
 {
@@ -408,7 +419,7 @@ static bool query_open(struct host_query *q, const struct image *img)
 	       (q->ahead->n_slot & (q->ahead->n_slot - 1)) == 0;
 }
 
-/* Whichever name server is meant, above level hooks it is the session's own resolver that is reached. */
+/* Above level hooks a connection to any name server reaches the session's own resolver. */
 static bool is_look_up(const struct image *img, const struct request *req)
 {
 	return req->op == OP_CONNECT && req->port == DNS_PORT && img->h->level > LEVEL_HOOKS;

@@ -1,14 +1,14 @@
 /*
- * Path rules: what the trie's walk (trie.c) found, turned into a decision.
+ * Path rules: turns what the walk of the trie (trie.c) found into a decision.
  *
- * Guarantees: both spellings of a path are judged and the strictest counts, as far as a rule names the
- * second; a walk that broke denies.  May not allocate.
+ * Both spellings of a path are judged and the stricter verdict counts; the second spelling, the given one,
+ * counts only where a rule names it.  A broken walk denies.  The code must not allocate.
  */
 #include "policy/base/path.h"
 #include "policy/file/procpath.h"
 #include "trie.h"
 
-/* Written under mode read-only too, where a write rule names them: they keep nothing. */
+/* Mode read-only allows writing to these, where a write rule names them: they store nothing. */
 static const char *const devices[] = {
 	"/dev/null", "/dev/zero",   "/dev/full",   "/dev/tty", "/dev/ptmx",
 	"/dev/pts",  "/dev/stdout", "/dev/stderr", "/dev/fd",  "/proc/self/fd",
@@ -29,7 +29,7 @@ static bool is_kind(const struct image *img, const struct decision *d, enum rule
 	return r && r->kind == kind;
 }
 
-/* What a rule opens of the workspace that mode none closes. */
+/* Is path in a workspace that mode none closes?  A rule may open a part of it. */
 static bool is_named_part(const struct image *img, const char *path)
 {
 	return img->h->mode == MODE_NONE && path_is_under(path, image_str(img, img->h->workspace));
@@ -59,8 +59,9 @@ static struct decision decide_hard(const struct image *img, uint32_t rule)
 }
 
 /*
- * What such a directory bears: that it comes to be, and that it is filled (O_TMPFILE writes to it).  One that
- * is only like one of the session's own may go and change its mode: who copies a project does that.
+ * The operations that a directory of pale's own permits: making it and filling it (O_TMPFILE writes to it).
+ * A directory that only matches the pattern, and is not the session's own, may also be removed or change
+ * its mode: copying a project does that.
  */
 static bool place_bears(const struct walk *w)
 {
@@ -88,20 +89,23 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 		d = decision_deny(REASON_READONLY, RULE_NONE);
 	if (i != 0 && w->tally.place != RULE_NONE && d.verdict != VERDICT_DENY && !place_bears(w))
 		return decision_deny(REASON_SELF, w->tally.place);
-	/* It votes on nothing: what may be written is written once it was looked at. */
+	/*
+	 * The rule for files that git obeys casts no vote: an allowed write happens after a look at the
+	 * file.
+	 */
 	if (i != 0 && w->tally.git != RULE_NONE && d.verdict == VERDICT_ALLOW)
 		return (struct decision){ VERDICT_ASK, REASON_GIT, w->tally.git, 0 };
-	/* Nobody wrote the workspace's own rule, so it is told as the reason. */
+	/* The workspace's own rule is in no file, so it is shown as the reason. */
 	if (d.verdict == VERDICT_ALLOW && d.rule == w->tally.inside && d.rule != RULE_NONE)
 		d.reason = REASON_INSIDE;
 	return d;
 }
 
 /*
- * Moving a directory away takes what is protected below it along.  Removing one takes nothing: it
- * is empty by then; so that is refused only above the very place a rule names (~/.ssh, .git/hooks
- * of the workspace), not above every place that is like one (any clone's .git/hooks).  Nor does a
- * link come to be there, where the directory is missing: it would choose what lies at that place.
+ * Moving a directory takes along what is protected below it.  Removing a directory takes nothing along,
+ * because it is empty by then: that is refused only above the exact place that a rule names (~/.ssh,
+ * .git/hooks of the workspace), not above every place that matches (.git/hooks of any clone).  The same
+ * holds for making a link where the directory is missing: the link would choose what is at that place.
  */
 static void judge_ancestor(const struct walk *w, enum op op, struct decision *d)
 {
@@ -115,9 +119,11 @@ static void judge_ancestor(const struct walk *w, enum op op, struct decision *d)
 	}
 }
 
-/* A directory that leads to a place of a write rule may be made: `write = ~/.local/share/x` is of no use
- * where ~/.local cannot come to be.  And where the home is closed, it is listed, like one that leads to what
- * may be read. */
+/*
+ * A directory that leads to the place of a write rule may be made: `write = ~/.local/share/x` is of no use
+ * where ~/.local cannot be made.  Where the home is closed, such a directory may be listed, and so may one
+ * that leads to what may be read.
+ */
 static void judge_way(const struct walk *w, struct decision *d)
 {
 	bool lists = d->reason == REASON_HOME;
@@ -130,8 +136,10 @@ static void judge_way(const struct walk *w, struct decision *d)
 	}
 }
 
-/* paths = relative: what is named absolutely must be a system path that is read, or a device.  Mode
- * danger is for work on absolute paths. */
+/*
+ * paths = relative: an absolute name must be that of a system path that is read, or of a device.  Mode
+ * danger is for work on absolute paths.
+ */
 static void judge_raw(const struct walk *w, const struct request *req, const char *path, struct decision *d)
 {
 	bool spared = w->tally.system && (!(w->want & ~(unsigned)ACCESS_READ) || is_device(path));
@@ -149,7 +157,7 @@ static void judge_raw(const struct walk *w, const struct request *req, const cha
 		*d = decision_deny(REASON_OUTSIDE, RULE_NONE);
 }
 
-/* A socket that a unix rule names is allowed by it; any other as its file would be for writing. */
+/* A unix rule that names the socket decides; otherwise it is judged as a write to its file. */
 static struct decision decide_connect(struct walk *w, const char *path)
 {
 	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE);
@@ -167,9 +175,9 @@ static struct decision decide_connect(struct walk *w, const char *path)
 }
 
 /*
- * An answer that holds for any unnamed name beside this one: it allows (so nothing that comes after
- * changes it), and hangs neither on the argument as it was spelled nor on devices or processes; no outer
- * session has a say, and the operation is judged by its path alone.
+ * True where the answer holds for every unnamed name in the directory: it allows (so no later step changes
+ * it), and does not depend on the argument as given, on devices or on processes; no outer session takes
+ * part, and the path alone decides about the operation.
  */
 static bool is_common(const struct image *img, const struct request *req, unsigned access,
 		      const struct decision *d)
@@ -182,7 +190,7 @@ static bool is_common(const struct image *img, const struct request *req, unsign
 static struct decision judge_spelling(const struct image *img, const struct request *req, unsigned access,
 				      const char *path, struct trace *t)
 {
-	static const unsigned char order[] = { 1, 2, 0 }; /* a write explains more than the read beside it */
+	static const unsigned char order[] = { 1, 2, 0 }; /* a denied write explains more than a read */
 	struct decision d = decision_deny(REASON_MALFORMED, RULE_NONE), other;
 	size_t len = strnlen(path, LIMIT_PATH);
 	struct walk w UNINITIALIZED; /* walk_open() sets what is read; clearing it costs */
@@ -203,8 +211,10 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 		if (!(access & 1u << order[i]))
 			continue;
 		other = decide(&w, order[i], path);
-		/* A link outside that leads into the workspace: no rule speaks against it, and what is acted
-		 * on is the real path. */
+		/*
+		 * A link outside leads into the workspace: no rule denies it, and the operation acts on the
+		 * real path.
+		 */
 		if (path == req->given && other.reason == REASON_OUTSIDE)
 			other = (struct decision){ VERDICT_ALLOW, REASON_READABLE, RULE_NONE, 0 };
 		if (first)
@@ -224,7 +234,7 @@ static struct decision judge_spelling(const struct image *img, const struct requ
 	return d;
 }
 
-/* It is of a process outside the session, or was reached through one. */
+/* The path is of a process outside the session, or was reached through one. */
 static bool is_of_another(const struct request *req)
 {
 	return req->pids && (proc_is_closed(req->path, req->pids) ||

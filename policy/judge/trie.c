@@ -1,13 +1,13 @@
 /*
  * Path rules against one path: a walk down the trie with a small set of active nodes.
  *
- * A rule covers its path and everything beneath, so it votes as soon as the walk reaches its
- * node.  Specificity is that of the pattern: 4 per literal component, 2 for one with a partial
- * glob, 1 for `*`, 0 for `**`.
+ * A rule covers its path and everything below, so it votes as soon as the walk reaches its node.
+ * Specificity is that of the pattern: 4 per literal component, 2 for one with a partial glob, 1 for `*`, 0
+ * for `**`.
  *
- * Guarantees: bounded work per component and under 2 KiB of stack; a walk that needs more than
- * MAX_ACTIVE nodes at once, or an image that does not add up, is broken, which denies.  May not
- * allocate.
+ * The work per component is bounded, and the stack is less than 2 KiB.  A walk that needs more than
+ * MAX_ACTIVE nodes at once, or that meets an inconsistent image, is broken, which denies.  The code must
+ * not allocate.
  */
 #include "trie.h"
 
@@ -18,7 +18,7 @@
 #include "policy/base/seqlock.h"
 #include "policy/image/section.h"
 
-/* What a kind of rule says, as masks of columns; no bit is no opinion. */
+/* The verdicts of each kind of rule, as masks of columns; without a bit there is no verdict. */
 static const struct opinion {
 	uint8_t allow, ask, deny, hard;
 } opinions[RULE_KIND_COUNT] = {
@@ -37,7 +37,7 @@ static const struct opinion {
 	[RULE_NET_UNIX] = { .allow = COL_CONNECT },
 };
 
-/* One component of the path; ext is found when the first node asks for it. */
+/* One component of the path; ext is set when a node first needs it. */
 struct component {
 	const char *name, *ext;
 	size_t n, n_ext;
@@ -60,7 +60,9 @@ void walk_open(struct walk *w, const struct image *img, enum op op, unsigned wan
 	w->n_edges /= sizeof(*w->edges);
 	w->n_globs /= sizeof(*w->globs);
 	w->n_refs /= sizeof(*w->refs);
-	/* Empty means a missing section, not an empty policy: the writer always makes root and table. */
+	/*
+	 * An empty section is a missing one, not an empty policy: the writer always makes root and table.
+	 */
 	w->broken = w->n_nodes == 0 || w->n_edges == 0 || (w->n_edges & (w->n_edges - 1)) != 0;
 	w->odd = w->unnamed = false;
 	w->tally.system = false;
@@ -107,8 +109,10 @@ static void vote(struct walk *w, const struct path_ref *ref, unsigned spec)
 		trace_add(w->trace, ref->rule, opinion_verdict(o, any), spec);
 }
 
-/* Weighed as in a ballot, but that all who open are one: `read`, `write`, `readonly`.  They win where it is
- * even. */
+/*
+ * Weighs as a ballot does, but all rules that open (`read`, `write`, `readonly`) are one side, and it wins
+ * a tie.
+ */
 static void weigh_home(struct walk *w, const struct path_ref *ref, unsigned spec)
 {
 	bool closes = ref->kind == RULE_FILE_HOME;
@@ -177,7 +181,7 @@ static inline void enter(struct walk *w, uint32_t i)
 	if (n->flags & (NODE_LITERAL | NODE_SUFFIX | NODE_ANY_DEPTH) || n->n_glob > 0 ||
 	    n->guard != RULE_NONE)
 		activate(w, i);
-	/* `**` may stand for no component at all, but only a component earns its own rules. */
+	/* `**` may match no component at all, but its own rules count only after it has matched one. */
 	if (n->any)
 		activate(w, n->any);
 }
@@ -355,7 +359,7 @@ struct memo_state {
 
 _Static_assert(sizeof(struct memo_state) <= sizeof(((struct eval_memo *)0)->state), "a state fits its memo");
 
-/* The way for a directory: of the first dir bytes of path, 2 at least. */
+/* The way of the memo for a directory, which is the first dir bytes of path, at least 2. */
 static inline struct eval_memo *memo_way(struct eval_memo *memos, unsigned op, unsigned want,
 					 const char *path, size_t dir)
 {
@@ -406,7 +410,7 @@ static __attribute__((cold)) void memo_keep(struct eval_memo *m, const struct wa
 	seq_give(&m->seq);
 }
 
-/* What the nodes that are active speak of; what a glob speaks of is not told by a bit. */
+/* Collects the bits of the names that the active nodes know; a glob has no bit. */
 static __attribute__((cold)) void note_names(struct walk *w)
 {
 	w->literal = w->suffix = 0;
@@ -420,7 +424,7 @@ static __attribute__((cold)) void note_names(struct walk *w)
 	}
 }
 
-/* name, up to end, is one that nothing speaks of: neither it nor its suffix has its bit. */
+/* True where no rule concerns the name that ends at end: neither it nor its suffix has its bit. */
 static inline bool is_unnamed(uint64_t literal, uint64_t suffix, const char *name, const char *end)
 {
 	struct component k;

@@ -69,7 +69,7 @@ static bool is_same(const struct lesson_event *e, const struct record *r)
 	       strcmp(e->r.access, r->access) == 0;
 }
 
-/* Names of operations, accesses and verdicts are few: the copies that outlive the record are static. */
+/* There are few names of operations, accesses and verdicts, so static strings outlive the record. */
 static const char *access_text(const char *text)
 {
 	static const char *const all[] = { "", "r", "w", "rw", "d", "rd", "wd", "rwd" };
@@ -94,7 +94,7 @@ static int keep(struct lessons *l, const struct record *r, uint32_t *slot)
 		event_done(e);
 		return -ENOMEM;
 	}
-	/* A no is a no, whatever was said to the same thing before. */
+	/* A denial by the operator counts, also if the same deed was approved before. */
 	if (r->approval[0] && e->r.verdict[0] == 'd')
 		e->why = "you denied it";
 	*slot = (uint32_t)++l->n_events;
@@ -130,7 +130,7 @@ int lessons_add(struct lessons *l, const struct record *r)
 
 /* --- what is left out --- */
 
-/* What a rule of that kind says to it; NULL: it asks, so a rule may answer. */
+/* Why a rule of that kind leaves a deed out; NULL if a proposed rule may allow the deed. */
 static const char *const kinds[RULE_KIND_COUNT] = {
 	[RULE_FILE_DENY] = "a rule closes it",
 	[RULE_FILE_READONLY] = "a rule keeps it as it is",
@@ -183,7 +183,7 @@ const char *lesson_why_not(const struct image *img, const struct decision *d, en
 	}
 }
 
-/* A part of a name that says what it holds. */
+/* True if a part of the path's name suggests a secret. */
 static bool looks_secret(const char *path)
 {
 	static const char *const globs[] = { "*token*", "*secret*", "*passw*", "*credential*",	"*api*key*",
@@ -231,7 +231,7 @@ static const char *root_of(const struct image *img, const struct deed *d, char *
 		return "its name looks like a secret's";
 	if (!d->req.path || d->req.op == OP_UNIX)
 		return lesson_net_root(img, &d->req, buf, size);
-	if (!(d->req.access & ~(unsigned)ACCESS_READ)) /* the very file */
+	if (!(d->req.access & ~(unsigned)ACCESS_READ)) /* the file alone */
 		return snprintf(buf, size, "%s", d->req.path) >= (int)size ? "it is too long for a rule"
 									   : NULL;
 	return lesson_root(img, d->req.path, buf, size, &why) ? NULL : why;
@@ -312,7 +312,7 @@ static bool is_tree(const struct lessons *l, const struct lesson *g)
 	return strcmp(g->section, "files") == 0 && !is_read(&l->events[g->events[0]]);
 }
 
-/* What lies below a place that is grouped too belongs to it. */
+/* Merges the group `from` into `to`, whose place is above it. */
 static int merge(struct lessons *l, struct lesson *to, struct lesson *from)
 {
 	size_t *grown = realloc(to->events, (to->n_events + from->n_events) * sizeof(*grown));
@@ -344,7 +344,7 @@ static int merge_trees(struct lessons *l)
 			if (r < 0)
 				return r;
 			if (i == l->n)
-				return merge_trees(l); /* the last took its place: `to` moved */
+				return merge_trees(l); /* the last group has moved: `to` is stale */
 		}
 	}
 	return 0;
@@ -357,7 +357,7 @@ static int by_count(const void *a, const void *b)
 	return x->count == y->count ? strcmp(x->line, y->line) : x->count < y->count ? 1 : -1;
 }
 
-/* Groups that nothing may be said for are taken apart again. */
+/* Dissolves groups for which no line may be proposed, then sorts the others. */
 static void settle(struct lessons *l)
 {
 	for (size_t i = 0; i < l->n;) {

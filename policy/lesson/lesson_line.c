@@ -1,8 +1,7 @@
 /*
- * The line that is proposed for a group of deeds: the narrowest that says all of them.
+ * The line that is proposed for a group of deeds: the narrowest that covers all of them.
  *
- * Guarantees that it is a line which grant_check() lets through, so that it gives away no more than a human
- * may grant.
+ * Guarantees that grant_check() accepts the line, so that it allows no more than a human may grant.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +16,15 @@
 
 /* --- files --- */
 
-/* Nobody's to open for having been tried once. */
+/* Directories of the system, for which no line is proposed. */
 static const char *const systems[] = { "/etc", "/usr",	"/bin", "/sbin", "/lib",  "/lib32", "/lib64", "/boot",
 				       "/dev", "/proc", "/sys", "/run",	 "/root", "/var",   "/snap" };
 
-/* Below the home directory, what holds one directory for each program. */
+/* Directories below the home that hold one directory for each program. */
 static const char *const shared[] = { ".cache",	      ".config",    ".local/share",
 				      ".local/state", ".local/lib", ".var/app" };
 
-/* Length of path's first n components. */
+/* The length of path's first n components. */
 static size_t components(const char *path, unsigned n)
 {
 	size_t at = 0;
@@ -37,7 +36,7 @@ static size_t components(const char *path, unsigned n)
 	return at;
 }
 
-/* How many components of what lies below home name somebody's own directory. */
+/* The number of components below the home that name the directory of one program or project. */
 static unsigned depth_at_home(const char *below)
 {
 	for (size_t i = 0; i < NELEM(shared); i++)
@@ -46,7 +45,7 @@ static unsigned depth_at_home(const char *below)
 	return below[0] == '.' ? 1 : 2;
 }
 
-/* What lies below home, NULL where path does not. */
+/* The part of path below the home, or NULL if path is not in the home. */
 static const char *below_home(const struct image *img, const char *path)
 {
 	const char *home = image_str(img, img->h->home);
@@ -62,7 +61,7 @@ bool lesson_root_is_own(const struct image *img, const char *root)
 	return below && below[0] == '.';
 }
 
-/* Above what holds one directory for each program, or that itself. */
+/* True if below is one of shared, or above one. */
 static bool is_shared(const char *below)
 {
 	for (size_t i = 0; i < NELEM(shared); i++)
@@ -85,7 +84,7 @@ bool lesson_root(const struct image *img, const char *path, char *buf, size_t si
 	if (n && path[n] && is_shared(path + n + 1))
 		return false;
 	n += n ? components(path + n, depth_at_home(path[n] ? path + n + 1 : "")) : components(path, 2);
-	/* What holds a secret is taken by the piece: each that was touched. */
+	/* If the directory holds a secret, take the one below it on the path instead. */
 	for (; n < size; n += components(path + n, 1)) {
 		memcpy(buf, path, n);
 		buf[n] = '\0';
@@ -99,7 +98,7 @@ bool lesson_root(const struct image *img, const char *path, char *buf, size_t si
 	return false;
 }
 
-/* The longest directory that holds a and b, in a. */
+/* Cuts a to the longest directory that holds both a and b. */
 static void common(char *a, const char *b)
 {
 	size_t i = 0, end = 0;
@@ -152,7 +151,7 @@ static void line_of_files(const struct lessons *l, struct lesson *g)
 		}
 		deed_done(&d);
 	}
-	/* Such a directory is taken whole: what is in it has other names the next time. */
+	/* The names in a program's own directory change, so propose the whole directory. */
 	if (!read && lesson_root_is_own(l->img, first->root))
 		snprintf(path, sizeof(path), "%s", first->root);
 	if (lesson_path_text(l->img, path, text, sizeof(text)))
@@ -161,7 +160,7 @@ static void line_of_files(const struct lessons *l, struct lesson *g)
 
 /* --- commands --- */
 
-/* A word as the language has to be told it, so that it means itself; false where it cannot be. */
+/* Appends a word in the form in which it means itself in the language; false if there is no such form. */
 static bool put_word(char *line, size_t size, const char *word)
 {
 	size_t n = strlen(word), at = strlen(line);
@@ -181,7 +180,7 @@ static bool put_word(char *line, size_t size, const char *word)
 struct words {
 	char *word[WORDS_MAX];
 	size_t n;
-	bool all; /* these are all that there are, in each deed */
+	bool all; /* no deed has more words than these */
 };
 
 static void words_done(struct words *w)
@@ -225,7 +224,7 @@ static bool set_words(struct lesson *g, const struct words *w, const char *end)
 	return true;
 }
 
-/* What all of them begin with, as far as the language can say it; a single one to the letter. */
+/* A line for the words that all commands begin with, or for exactly the words of a single command. */
 static void line_of_commands(const struct lessons *l, struct lesson *g)
 {
 	struct words w = { .n = 0 };

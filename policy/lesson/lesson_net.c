@@ -1,8 +1,8 @@
 /*
- * Hosts, datagrams, sockets and ports that a ledger tells of: what they are grouped by, and the lines for
- * them.
+ * Hosts, datagrams, sockets and ports in the records of a ledger: the roots that group them, and their
+ * lines.
  *
- * A group's root is the name of a host, or one of these words, a blank and what it is about.
+ * A group's root is the name of a host, or one of the words below with a host, a path or a port after it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static const char *put(char *buf, size_t size, const char *word, const char *wha
 	return snprintf(buf, size, "%s%s", word, what) >= (int)size ? "it is too long for a rule" : NULL;
 }
 
-/* What listens there acts outside the fence, so only what is somebody's own project is proposed. */
+/* The program that listens there acts outside the fence, so only sockets in the user's own directories are
+ * proposed. */
 static const char *root_of_socket(const struct image *img, const char *path, char *buf, size_t size)
 {
 	const struct known_socket *known = socket_known(path);
@@ -101,7 +102,7 @@ static size_t ports_of(const struct lessons *l, const struct lesson *g, uint16_t
 		deed_done(&d);
 	}
 	if (n == 0)
-		ports[n++] = 443; /* it was looked up and never reached */
+		ports[n++] = 443; /* the name was only looked up */
 	qsort(ports, n, sizeof(*ports), by_port);
 	return n;
 }

@@ -1,4 +1,4 @@
-/* Records to requests, and what another image says of them. */
+/* Records to requests, and the verdicts of another image on them. */
 #include "rejudge.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ const char *change_text(enum change c)
 
 /* --- from a record to its request -------------------------------------------------------------------- */
 
-/* record_escape() undone, in place. */
+/* Reverses record_escape() in place. */
 static void unescape(char *s)
 {
 	char *at = s;
@@ -41,7 +41,7 @@ static void unescape(char *s)
 	*at = '\0';
 }
 
-/* argv_join() undone, in place: one word, and what follows it. */
+/* Reverses argv_join() in place for one word.  Returns what follows it. */
 static char *next_word(char *s, char **ret_word)
 {
 	char *at = s;
@@ -134,7 +134,7 @@ int deed_init(struct deed *d, const struct record *r, const char *workspace)
 {
 	memset(d, 0, sizeof(*d));
 	d->req.op = op_by_name(r->op);
-	/* A target that was cut, masked, or judged by a nested run's image. */
+	/* Not whole: the target was cut or masked, or a nested run's image judged it. */
 	if (d->req.op == OP_NONE || d->req.op == OP_ATTACH || strstr(r->detail, " cut=") ||
 	    strstr(r->detail, " image=") || strstr(r->target, "***"))
 		return -EINVAL;
@@ -144,7 +144,7 @@ int deed_init(struct deed *d, const struct record *r, const char *workspace)
 	unescape(d->text);
 	d->req.access = access_of(r->access);
 	d->req.cwd = workspace;
-	/* Which branch a bare `git push` stood for is not recorded; where it was let go, none that is
+	/* The branch of a bare `git push` is not recorded; if the push was allowed, it was not
 	 * protected. */
 	if (strcmp(r->verdict, "deny") != 0)
 		d->req.git_branch = "unprotected";
@@ -202,7 +202,7 @@ static uint64_t hash_add(uint64_t h, const char *s)
 
 enum seen { SEEN_NOT, SEEN_BEFORE, SEEN_FULL };
 
-/* FNV-1a over what makes two records the same deed. */
+/* Remembers the deed of a record by an FNV-1a hash of the fields that identify it. */
 static enum seen look(struct changes *c, const struct record *r)
 {
 	uint64_t h = hash_add(hash_add(0xcbf29ce484222325ull, r->op), r->target);
@@ -241,7 +241,8 @@ static int note(struct changes *c, enum change what, const struct record *r)
 	return 0;
 }
 
-/* What a human said, or what was no rule's matter, the policy does not change. */
+/* Counts a changed verdict.  If the old image disagrees with the record (a human answered, or no rule
+ * decided), the result counts as unknown. */
 static int compare(struct changes *c, const struct record *r, const struct request *req)
 {
 	bool denied = strcmp(r->verdict, "deny") == 0;

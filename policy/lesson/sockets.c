@@ -70,7 +70,7 @@ const struct known_socket *socket_known(const char *path)
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		const char *p = table[i].pattern;
 
-		/* An abstract name is often the path of the file that it replaces: "@/tmp/.X11-unix/X0". */
+		/* An abstract name is often `@` and the path of a file: "@/tmp/.X11-unix/X0". */
 		if (glob_match(p, strlen(p), path, len) ||
 		    (path[0] == '@' && glob_match(p, strlen(p), path + 1, len - 1)))
 			return &table[i];

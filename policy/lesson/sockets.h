@@ -1,6 +1,6 @@
 /*
- * Well-known sockets by which one program has another act for it, outside every fence: who they belong to,
- * and what may come of it.  None of them is allowed but by a rule; this says what a denial is about.
+ * Well-known sockets by which a program can make another program act outside the fence, and what that can
+ * do.  A session reaches them only by a rule; this table only explains why such a socket is not proposed.
  *
  * No state, no system call.
  */
@@ -9,10 +9,10 @@
 
 struct known_socket {
 	const char *pattern; /* glob over the whole path, `*` crosses slashes; "@..." is an abstract name */
-	const char *what;    /* sentence fragment: "the docker daemon makes whoever may ask it root" */
+	const char *what;    /* static sentence fragment: what a client of the socket can do */
 };
 
-/* The first that the path (or "@name") matches, or NULL. */
+/* The first entry that matches the path (or "@name"), or NULL. */
 const struct known_socket *socket_known(const char *path);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Findings about a policy that parses: the checks in their order, and those about files.
  *
- * Whatever is said about what the policy allows comes from the evaluator, never from a second
- * reading of the rules.  Looks at the world through struct lint_world alone.
+ * Findings about what the policy allows come from the evaluator, never from a second
+ * interpretation of the rules.  Looks at the file system through struct lint_world alone.
  */
 #include "lint_impl.h"
 #include "policy/base/path.h"
@@ -47,8 +47,8 @@ static bool is_literal(const char *pattern)
 	return glob_is_literal(pattern, strlen(pattern));
 }
 
-/* A sensitive root below a writable one is still refused, but by the fence alone: the kernel's
- * floor cannot take a directory back out of one that it gave. */
+/* A sensitive root below a writable directory is still refused, but not by the kernel's floor, which cannot
+ * exclude a directory from one that it opens. */
 int lint_inside(struct lint *l)
 {
 	const struct policy *p = l->p;
@@ -85,7 +85,7 @@ int lint_missing(struct lint *l)
 	for (size_t i = 0; i < l->p->n_rules; i++) {
 		const struct rule *r = &l->p->rules[i];
 
-		/* A preset names what any machine may have. */
+		/* A preset names paths that a machine may lack. */
 		if (r->rank == RANK_PRESET || !lint_own(l, r) ||
 		    (!is_file_rule(r) && r->kind != RULE_NET_UNIX))
 			continue;

@@ -5,16 +5,16 @@
 #include "policy/image/image.h"
 #include "policy/parse/parse.h"
 
-/* What lint asks of the world; each may be NULL (then the check is left out). */
+/* What lint needs to know about the machine.  Each may be NULL; then its check is left out. */
 struct lint_world {
 	bool (*exists)(const char *path, void *ctx);
 	bool (*writable_by_others)(const char *path,
-				   void *ctx); /* group or other may write it or its directory */
+				   void *ctx); /* group or others may write the file or its directory */
 	bool (*public_suffix)(const char *domain, void *ctx);
 	void *ctx;
 };
 
-/* Adds findings (warnings, notes) to d. 0 or -ENOMEM. */
+/* Adds findings (warnings, notes) to d: 0 or -ENOMEM. */
 int policy_lint(const struct policy *p, const struct bundle *b, const struct image *img,
 		const struct lint_world *w, struct diags *d);
 

@@ -1,5 +1,5 @@
 /*
- * Rules that give away more than their author can have meant: directories above the workspace,
+ * Rules that are broader than their author can have meant: directories above the workspace,
  * every command, every host of a registry.
  */
 #include "lint_impl.h"
@@ -25,7 +25,7 @@ static const char *broad_path(const struct lint *l, const struct rule *r)
 	return NULL;
 }
 
-/* Of what [files] home closes. */
+/* Why a rule is too broad for a home that [files] home closes, or NULL. */
 static const char *broad_home(const struct lint *l, const struct rule *r)
 {
 	char path[LIMIT_PATH];
@@ -98,7 +98,7 @@ static const char *why_broad(const struct lint *l, const struct rule *r)
 	}
 }
 
-/* A pattern that begins with a wildcard is everybody's. */
+/* Reports patterns of variables that begin with a wildcard. */
 static int broad_environ(struct lint *l)
 {
 	for (size_t i = 0; i < l->p->n_environ; i++) {

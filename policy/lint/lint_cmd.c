@@ -1,6 +1,6 @@
 /*
  * Allowed commands that can do anything: programs that run what their arguments say, and words that make a
- * program run another one.  Whether the policy lets it through is asked of the evaluator.
+ * program run another one.  The evaluator decides whether the policy allows the command.
  */
 #include "lint_impl.h"
 #include "policy/command/cmd.h"
@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A character that the class at p matches (`[!a-z]`: one that hardly any leaves out); *p is its end. */
+/* A character that the class at *p matches (for `[!a-z]` one that few classes list).  Moves *p to the end
+ * of the class. */
 static char of_class(const char **p)
 {
 	char c = (*p)[1] == '!' ? '.' : (*p)[1];
@@ -20,7 +21,7 @@ static char of_class(const char **p)
 	return c;
 }
 
-/* Copies one word of the rule into the sample, wildcards filled in; returns what follows it. */
+/* Copies one word of the rule into the sample and fills its wildcards in.  Returns the end of the word. */
 static const char *take_word(struct sample *s, size_t *used, const char *p, unsigned variant)
 {
 	char quote = *p == '"' || *p == '\'' ? *p : '\0';
@@ -64,7 +65,7 @@ bool sample_of(const char *rule, unsigned variant, struct sample *s)
 		size_t n = strcspn(p, " ");
 
 		if (n == 0 || (n == 3 && strncmp(p, "...", 3) == 0)) {
-			/* A rule that starts with any words is one for any program. */
+			/* A rule that begins with `...` is for any program. */
 			p += n ? n : 1;
 			if (n == 0 || s->n > 0)
 				continue;
@@ -100,7 +101,7 @@ void sample_request(const struct lint *l, const struct sample *s, char *path, si
 				 .git_branch = "topic" };
 }
 
-/* Nothing but the program, its options and wildcards: the rule does not say which script. */
+/* True if the rule has only the program, options and wildcards, so that it does not name a script. */
 static bool says_nothing_more(const struct sample *s)
 {
 	for (size_t i = 1; i < s->n; i++)
@@ -109,7 +110,7 @@ static bool says_nothing_more(const struct sample *s)
 	return true;
 }
 
-/* The command that rule i lets through by this sample of its words, with one word more where it is open. */
+/* True if rule i allows this sample of its words, with one word more if the rule has no `$`. */
 static bool lets_through(const struct lint *l, size_t i, struct sample *s)
 {
 	char path[LIMIT_LINE];
@@ -125,7 +126,7 @@ static bool lets_through(const struct lint *l, size_t i, struct sample *s)
 	return d.verdict == VERDICT_ALLOW && d.rule == i;
 }
 
-/* 1 where a finding was added, 0, or -ENOMEM. */
+/* 1 if a finding was added, 0, or -ENOMEM. */
 static int check_sample(struct lint *l, size_t i, struct sample *s)
 {
 	const struct rule *r = &l->p->rules[i];
@@ -148,7 +149,7 @@ static int check_sample(struct lint *l, size_t i, struct sample *s)
 	return e < 0 ? e : 1;
 }
 
-/* Programs of the rules whose options options.def does not know are told of in one note. */
+/* The allowed programs whose options options.def does not have; one note reports all of them. */
 struct unknown {
 	const struct rule *first;
 	char names[160];
@@ -190,7 +191,7 @@ int lint_escapes(struct lint *l)
 {
 	struct unknown u = { 0 };
 
-	/* Where unnamed commands run anyway, naming one gives nothing away. */
+	/* If commands that no rule names may run, a rule that allows one changes nothing. */
 	if (!l->img || l->p->s.cmd_default == VERDICT_ALLOW)
 		return 0;
 	for (size_t i = 0; i < l->p->n_rules; i++) {

@@ -1,8 +1,9 @@
 /*
- * Rules about hosts that give away more than a host, or nothing: wildcards over what anybody publishes,
- * addresses that no name stands for, resolvers past the session's own, and rules that the mode silences.
+ * Rules about hosts that are too broad or have no effect: wildcards over hosts where anyone may publish,
+ * addresses without a name, resolvers other than the session's own, and rules that the network mode
+ * disables.
  *
- * Tables of names that everybody knows, as of 2026; none of them decides anything.
+ * The tables have well-known names, as of 2026; no decision depends on them.
  */
 #include "lint_impl.h"
 
@@ -16,7 +17,7 @@
 #define DNS_PORT     53
 #define DNS_TLS_PORT 853
 
-/* Where anybody can publish or collect: a rule over these lets data out to strangers. */
+/* Hosts where anyone can publish or collect data: a rule for these lets data out to strangers. */
 static const char *const user_content[] = {
 	/* pieces of text and code */
 	"gist.github.com",
@@ -111,7 +112,7 @@ static const char *const user_content[] = {
 	"api.telegram.org",
 };
 
-/* Resolvers over HTTPS and TLS: names looked up there are judged by nobody. */
+/* Resolvers over HTTPS and TLS: pale does not judge the names that are looked up there. */
 static const char *const resolvers[] = {
 	"dns.google",
 	"dns.google.com",
@@ -155,10 +156,10 @@ static const char *const resolvers[] = {
 	"2620:fe::fe",
 };
 
-/* A host rule's pattern taken apart. */
+/* The parts of a host rule's pattern. */
 struct target {
 	char host[LIMIT_HOST]; /* without `*.`, lower case */
-	const char *ports;     /* behind the colon, "" where there are none */
+	const char *ports;     /* after the colon, "" if there are none */
 	bool below;
 	bool is_addr, is_net;
 	uint8_t addr[16];
@@ -169,7 +170,7 @@ static bool opens(enum rule_kind kind)
 	return kind >= RULE_NET_ALLOW && kind <= RULE_NET_UDP && rule_verdict(kind) != VERDICT_DENY;
 }
 
-/* The compiler has accepted it, so what is left to tell apart is where the host ends. */
+/* The compiler has accepted the pattern, so this only has to find where the host ends. */
 static bool target_of(const char *pattern, struct target *t)
 {
 	const char *from = pattern, *end, *colon = strchr(pattern, ':');
@@ -200,7 +201,7 @@ static bool target_of(const char *pattern, struct target *t)
 	return true;
 }
 
-/* name is host or lies below it. */
+/* True if name is host or is below it. */
 static bool lies_below(const char *name, const char *host)
 {
 	size_t n = strlen(name), len = strlen(host);
@@ -208,7 +209,7 @@ static bool lies_below(const char *name, const char *host)
 	return n >= len && strcmp(name + n - len, host) == 0 && (n == len || name[n - len - 1] == '.');
 }
 
-/* The first of the list that the rule reaches. */
+/* The first host of the list that the rule covers, or NULL. */
 static const char *reached(const struct target *t, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -217,7 +218,7 @@ static const char *reached(const struct target *t, const char *const *list, size
 	return NULL;
 }
 
-/* One of the rule's ports lies in [lo, hi]; all do where it names none. */
+/* True if the rule covers the port; a rule without ports covers all. */
 static bool has_port(const struct target *t, unsigned port)
 {
 	const char *s = t->ports;
@@ -268,7 +269,7 @@ static int on_port(struct lint *l, const struct rule *r, const struct target *t)
 			"port 53 of any address is answered by the session's own resolver");
 }
 
-/* The address that stands for all of a machine's. */
+/* True for the address that means all addresses of a machine. */
 static bool is_any(const struct target *t)
 {
 	static const uint8_t zero[16], zero4[16] = { [10] = 0xff, [11] = 0xff };
@@ -289,7 +290,7 @@ static int on_address(struct lint *l, const struct rule *r, const struct target 
 			"%s is reached whatever it is called: names are not judged there", t->host);
 }
 
-/* What never speaks in the mode that holds. */
+/* Reports a rule that has no effect in the network mode of the policy. */
 static int on_mode(struct lint *l, const struct rule *r)
 {
 	enum network mode = l->p->s.network;
@@ -330,7 +331,7 @@ int lint_hosts(struct lint *l)
 	return err;
 }
 
-/* "*.github.io:443": below a public suffix anyone can have a name. */
+/* Reports rules like "*.github.io:443": below a public suffix anyone can have a name. */
 int lint_suffixes(struct lint *l)
 {
 	struct target t;
@@ -350,8 +351,6 @@ int lint_suffixes(struct lint *l)
 	return 0;
 }
 
-/* A request that the rule is about, by the first or the last of its ports; false where a sample proves
- * nothing. */
 bool lint_host_sample(const struct rule *r, bool last, char host[LIMIT_HOST], struct request *ret)
 {
 	struct target t;
@@ -363,7 +362,7 @@ bool lint_host_sample(const struct rule *r, bool last, char host[LIMIT_HOST], st
 	port = last ? t.ports + strlen(t.ports) : t.ports;
 	while (last && port > t.ports && port[-1] >= '0' && port[-1] <= '9')
 		port--;
-	/* Datagrams at every address are heard, not sent. */
+	/* A datagram rule for every address is about receiving, not sending. */
 	*ret = (struct request){ .op = r->kind == RULE_NET_UDP && is_any(&t) ? OP_BIND : OP_CONNECT,
 				 .host = host,
 				 .port = *port >= '0' && *port <= '9' ? (uint16_t)strtoul(port, NULL, 10) : 1,

@@ -1,6 +1,6 @@
 /*
- * Rules that never decide: twins of a stricter one, and rules that lose at the very thing they
- * name.  The second is asked of the evaluator, with a sample of what the rule matches.
+ * Rules that never decide: twins of a stricter rule, and rules that lose for exactly what they
+ * name.  For the second kind the evaluator judges a sample of what the rule matches.
  */
 #include "lint_impl.h"
 #include "policy/base/path.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rules of one family can be told apart by pattern alone. */
+/* Rules of one family with the same pattern match the same requests. */
 static int family(enum rule_kind kind)
 {
 	if (kind == RULE_NET_UNIX || kind == RULE_NET_BIND || kind == RULE_NET_UDP || kind == RULE_BRANCH)
@@ -37,7 +37,8 @@ static bool is_hard(enum rule_kind kind)
 	       kind == RULE_FILE_HIDDEN;
 }
 
-/* Both speak of the same access and disagree.  `keep`, `read` and `system` leave accesses to others. */
+/* True if both decide the same access differently.  `keep`, `read` and `system` leave accesses
+ * undecided. */
 static bool contradict(enum rule_kind a, enum rule_kind b)
 {
 	const unsigned narrow = 1u << RULE_FILE_KEEP | 1u << RULE_FILE_READ | 1u << RULE_FILE_SYSTEM;
@@ -112,7 +113,7 @@ static const struct {
 	[RULE_NET_UDP] = { OP_CONNECT, 0 },
 };
 
-/* The rule that decides the sample in place of rule i; NULL where that is i itself or none. */
+/* The rule that decides the sample instead of rule i; NULL if rule i or no rule decides it. */
 static const struct rule *winner_over(const struct lint *l, size_t i, const struct request *req)
 {
 	const struct rule *self = &l->p->rules[i], *other;
@@ -122,7 +123,7 @@ static const struct rule *winner_over(const struct lint *l, size_t i, const stru
 	if (d.nested || d.rule == RULE_NONE || d.rule == i || d.rule >= l->p->n_rules)
 		return NULL;
 	other = &l->p->rules[d.rule];
-	/* The other spelling of the same line, or a twin that was reported as such. */
+	/* Another spelling of the same line, or a twin, which is reported as a twin. */
 	twin = other->layer == self->layer && other->rank == self->rank && !is_hard(other->kind) &&
 	       strcmp(other->pattern, self->pattern) == 0;
 	if (twin || (other->line == self->line && strcmp(other->file, self->file) == 0))
@@ -141,7 +142,7 @@ static const struct rule *path_winner(const struct lint *l, size_t i)
 	return glob_is_literal(r->pattern, strlen(r->pattern)) ? winner_over(l, i, &req) : NULL;
 }
 
-/* It speaks of these very words. */
+/* True if the rule matches exactly its words, without more after them. */
 static bool is_closed(const struct rule *r)
 {
 	size_t n = strlen(r->pattern);
@@ -159,20 +160,20 @@ static const struct rule *sample_winner(const struct lint *l, size_t i, struct s
 	winner = winner_over(l, i, &req);
 	if (!winner || s->closed || (winner->kind != RULE_BRANCH && !is_closed(winner)))
 		return winner;
-	/* Beyond the very words of the other there are more. */
+	/* The winner matches only its exact words, so try with one word more. */
 	if (is_closed(winner)) {
 		s->words[s->n++] = "another";
 		req.argc = s->n;
 		return winner_over(l, i, &req);
 	}
-	/* A push that does not say what it pushes may go to the trunk; one that does need not. */
+	/* A push without a refspec may go to a protected branch, so try with another branch. */
 	s->words[s->n++] = "origin";
 	s->words[s->n++] = "topic";
 	req.argc = s->n;
 	return winner_over(l, i, &req);
 }
 
-/* Beaten only if every alternative of the rule is. */
+/* The rule loses only if each of its alternatives loses. */
 static const struct rule *command_winner(const struct lint *l, size_t i)
 {
 	const struct rule *winner = NULL;
@@ -188,7 +189,7 @@ static const struct rule *command_winner(const struct lint *l, size_t i)
 	return winner;
 }
 
-/* Beaten only if it is at both ends of its ports, by the same rule. */
+/* The rule loses only if it loses at its first and its last port to the same rule. */
 static const struct rule *host_winner(const struct lint *l, size_t i)
 {
 	const struct rule *winner[2] = { NULL, NULL };

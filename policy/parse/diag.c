@@ -1,8 +1,8 @@
 /*
- * Findings as data: collected here, printed by whoever asked.
+ * Findings as data: collected here, printed by the caller.
  *
- * Guarantees that a finding is either stored whole or counted (a hostile file cannot fill the
- * memory with complaints), and that n_errors is right in both cases.  Prints nothing.
+ * Guarantees that a finding is either stored whole or only counted (so that a hostile file cannot fill the
+ * memory with findings), and that n_errors is right in both cases.  Prints nothing.
  */
 #include "parse.h"
 #include "policy/base/util.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nobody reads more than this; what comes after is only counted. */
+/* The findings that are stored; the others are only counted. */
 #define DIAGS_MAX 1000
 
 void diags_init(struct diags *d)

@@ -1,5 +1,5 @@
 /*
- * A .env file as assignments: see envfile.h.  Text in, calls out; looks at no file and no environment.
+ * A .env file as assignments: see envfile.h.  Works on text alone; reads no file and no environment.
  */
 #include "envfile.h"
 
@@ -9,7 +9,7 @@
 
 #define EOF_CHAR (-1)
 
-/* One line; key and value have room for all of it each. */
+/* One line; key and value each have room for the whole line. */
 struct line {
 	const char *start, *at, *end;
 	char *key, *value;
@@ -47,13 +47,13 @@ static size_t read_key(struct line *l)
 	return n;
 }
 
-/* The escaped byte as dotenv readers agree on it; EOF_CHAR for another. */
+/* The byte that `\` and c stand for where dotenv readers agree, else EOF_CHAR. */
 static int unescape(int c)
 {
 	return c == 'n' ? '\n' : c == '"' || c == '\\' || c == '$' ? c : EOF_CHAR;
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or the fault. */
 static const char *read_quoted(struct line *l)
 {
 	const char *quote = l->at++;
@@ -114,7 +114,7 @@ static const char *read_head(struct line *l, unsigned *ret_col)
 	return NULL;
 }
 
-/* NULL, or what is wrong where the line stands then. */
+/* NULL, or the fault at the position that the line is left at. */
 static const char *read_line(struct line *l, struct env_pair *ret)
 {
 	const char *nul = memchr(l->start, '\0', (size_t)(l->end - l->start));
@@ -140,7 +140,7 @@ int env_read(const char *file, const char *text, size_t len,
 	size_t errors = d->n_errors, at = 0;
 	int err = l.key && l.value ? 0 : -ENOMEM;
 
-	/* What editors of another system put before the first line. */
+	/* Skip the byte order mark that some editors write. */
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		at = 3;
 	for (unsigned number = 1; err == 0 && at < len; number++) {

@@ -1,9 +1,9 @@
 /*
  * The strict line reader in front of inih.
  *
- * Guarantees that inih sees only lines it cannot misread (short, UTF-8, no control bytes, no
- * continuation, no inline comment), one at a time, and that what it makes of a line is what this
- * file made of it: two readers that disagree are an error, never a rule.
+ * Guarantees that inih gets only lines that it cannot misread (short, UTF-8, no control bytes, no
+ * continuation, no inline comment), one at a time, and that both readers split each line alike: a
+ * line that they split differently is an error, never a rule.
  */
 #include "ini.h"
 
@@ -17,10 +17,10 @@ struct reader {
 	struct diags *d;
 	const struct ini_handler *h;
 	unsigned line;
-	bool lost; /* below a header that does not parse: these keys belong to nobody */
+	bool lost; /* below a header that does not parse: the section of these keys is unknown */
 	int err;
 	size_t errors;
-	/* The line that inih is looking at, as this reader split it. */
+	/* The line that inih reads now, as this reader split it. */
 	const char *key, *value;
 	size_t key_len, value_len;
 	unsigned value_col;
@@ -39,7 +39,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Decodes one code point; its length, or 0 where the bytes are not UTF-8 (overlong, surrogate, cut). */
+/* Decodes one code point.  Returns its length, or 0 if it is not UTF-8 (overlong, surrogate, cut). */
 static size_t utf8_decode(const char *s, size_t len, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -66,7 +66,7 @@ static size_t utf8_decode(const char *s, size_t len, uint32_t *ret)
 	return n;
 }
 
-/* Characters that make a line read differently from what it says (Trojan Source). */
+/* Characters that make a line look different from its content (Trojan Source). */
 static bool is_hidden(uint32_t cp)
 {
 	return (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) || cp == 0x200e ||
@@ -99,7 +99,7 @@ static bool check_bytes(struct reader *r, const char *s, size_t len)
 	return true;
 }
 
-/* Where an inline comment would start: the mark behind a blank; len where there is none. */
+/* The offset of an inline comment, which is a mark after a blank; len if there is no comment. */
 static size_t find_comment(const char *s, size_t len, char mark)
 {
 	const char *at = s;
@@ -191,7 +191,7 @@ static bool check_pair(struct reader *r, const char *s, size_t len)
 	return check_value(r, s, i, len);
 }
 
-/* True where inih may see the line. */
+/* True if inih may read the line. */
 static bool check_line(struct reader *r, const char *s, size_t len)
 {
 	if (len > INI_LINE_MAX)
@@ -211,7 +211,7 @@ static bool check_line(struct reader *r, const char *s, size_t len)
 	return check_pair(r, s, len) && !r->lost;
 }
 
-/* inih's fgets: the next line that is good, an empty one in place of each other. */
+/* fgets() for inih: the next line, or an empty line in place of a bad one. */
 static char *feed(char *str, int num, void *stream)
 {
 	struct reader *r = stream;
@@ -237,7 +237,7 @@ static bool same(const char *a, const char *b, size_t len)
 	return strlen(a) == len && memcmp(a, b, len) == 0;
 }
 
-/* inih's handler: non-zero is good. */
+/* The handler for inih: non-zero means success. */
 static int on_pair(void *user, const char *section, const char *name, const char *value)
 {
 	struct reader *r = user;

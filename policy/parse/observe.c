@@ -1,10 +1,11 @@
 /*
- * What --observe makes of a policy: everything that is only asked, or that no rule names, is let happen, so
- * that it can be recorded and learnt from.
+ * --observe: operations that are only asked about, or that no rule names, are allowed, so that they can be
+ * recorded and a policy can be learnt from them.
  *
- * What stays: every rule about a path that keeps it closed, read-only or in its place (secrets, pale's own
- * files, what runs later as the operator), denylisted commands, protected branches, other programs' sockets,
- * datagrams, what listens for the world, addresses that are not public; and the machine's floor, whole.
+ * These stay closed: every path that a rule closes, makes read-only or keeps in its place (secrets, pale's
+ * own files, files that later run as the operator), denylisted commands, protected branches, other
+ * programs' sockets, datagrams, ports that listen beyond the machine, addresses that are not public.  All
+ * rules of the machine's floor stay.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,14 @@
 void observe_settings(struct settings *s)
 {
 	s->mode = MODE_DANGER;
-	s->reads = READS_NOTIFY; /* what is left to the floor alone is not recorded */
+	s->reads = READS_NOTIFY; /* reads that the floor alone handles are not recorded */
 	s->relative_only = false;
 	s->cmd_default = VERDICT_ALLOW;
 	s->network = NETWORK_OPEN;
-	s->net_default = VERDICT_DENY; /* what is left of it: addresses that are not public */
+	s->net_default = VERDICT_DENY; /* still applies to addresses that are not public */
 }
 
-/* An address, a network or the machine itself: what a name leads to is judged by these. */
+/* True for an address, a network or localhost: the addresses of a name are judged by such rules. */
 static bool is_address(const char *pattern)
 {
 	size_t n = strcspn(pattern, "/");

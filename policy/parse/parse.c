@@ -2,7 +2,7 @@
  * Policy text to rules: files one after the other, the preset beneath them, then what is built in.
  *
  * Guarantees that a file with an error leaves nothing behind, that all findings of all files are
- * reported, and that the same bundle always gives the same policy.  Looks at no file, no clock,
+ * reported, and that the same bundle always gives the same policy.  Uses no file, no clock and
  * no environment.
  */
 #include "parse_impl.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The header's own record, a new one or the one met before. */
+/* Makes the header's record current; adds it if the file has not had this header yet. */
 static int seen_header(struct parser *ps, const char *header)
 {
 	struct seen *s;
@@ -33,7 +33,7 @@ static int seen_header(struct parser *ps, const char *header)
 	return 0;
 }
 
-/* Splits `agent "NAME" SECTION`; false where it is none. */
+/* Splits `agent "NAME" SECTION`; false if the header has another form. */
 static bool split_agent(const char *header, char *name, char *section)
 {
 	const char *s = header, *quote;
@@ -87,7 +87,7 @@ static int on_pair(void *ctx, const struct ini_pair *pair)
 	const struct key_def *def;
 	char hint[128];
 
-	/* Below an unknown section every key would be a second complaint about the same mistake. */
+	/* Below an unknown section every key would be a second finding about the same mistake. */
 	if (!ps->known)
 		return 0;
 	def = key_find(ps->section, pair->key);
@@ -107,7 +107,7 @@ static void free_rule(struct rule *r)
 	free(r->message);
 }
 
-/* Takes back what a refused file had added. */
+/* Removes what a refused file has added. */
 static void rollback(struct parser *ps, size_t n_rules, size_t n_environ)
 {
 	while (ps->p->n_rules > n_rules)
@@ -116,7 +116,7 @@ static void rollback(struct parser *ps, size_t n_rules, size_t n_environ)
 		environ_rule_done(&ps->p->environ[--ps->p->n_environ]);
 }
 
-/* A good file's settings join its layer. */
+/* Adds the settings of a file without errors to its layer. */
 static void publish(struct parser *ps)
 {
 	struct setting_value *layer = ps->set[ps->src->layer];
@@ -130,7 +130,7 @@ static void publish(struct parser *ps)
 			layer[i] = ps->mine[i];
 	}
 	parser_publish_limits(ps, tighten);
-	/* A trusted project's choice stands over the user's. */
+	/* The preset of a trusted project overrides the user's. */
 	if (ps->mine_preset.name && (!ps->preset.name || ps->mine_preset.layer >= ps->preset.layer)) {
 		free(ps->preset.name);
 		ps->preset = ps->mine_preset;
@@ -143,7 +143,7 @@ static bool is_env(const struct source *src)
 	return src->layer == SOURCE_ENV || src->layer == SOURCE_ENV_PROJECT;
 }
 
-/* One section that nobody wrote. */
+/* A .env file has no section headers: all of it counts as one section. */
 static int read_env(struct parser *ps)
 {
 	int err = seen_header(ps, "network");
@@ -194,7 +194,7 @@ static int unknown_preset(struct parser *ps, const char *name)
 			"unknown preset `%s`", name);
 }
 
-/* The embedded preset, unless the bundle brings its own. */
+/* Reads the embedded preset, unless the bundle has a preset of its own. */
 static int parse_preset(struct parser *ps)
 {
 	const char *name = ps->b->preset ? ps->b->preset : ps->preset.name ? ps->preset.name : "agent";
@@ -214,7 +214,7 @@ static int parse_preset(struct parser *ps)
 	(void)snprintf(path, sizeof(path), "preset %s", name);
 	src.path = path;
 	err = parser_read_source(ps, &src);
-	/* path ends with this frame; merging tells of project and user files alone. */
+	/* path is gone after this function; merging names only project and user files. */
 	for (unsigned i = 0; i < SET_COUNT; i++)
 		ps->set[SOURCE_PRESET][i].file = NULL;
 	if (err == 0 && preset_has_home(name))
@@ -230,7 +230,7 @@ static int copy_dirs(const struct bundle *b, struct policy *p)
 	return p->workspace && p->home && (p->git_head || !b->git_head) ? 0 : -ENOMEM;
 }
 
-/* 40 hex digits into 20 bytes. */
+/* Reads 40 hex digits into 20 bytes. */
 static bool read_build_id(const char *hex, uint8_t id[20])
 {
 	if (strlen(hex) != 40)
@@ -263,7 +263,7 @@ static int copy_idents(const struct bundle *b, struct policy *p)
 	return 0;
 }
 
-/* Where a setting comes from, for people. */
+/* The file and line of a setting, to be shown. */
 static int name_origin(const struct setting_value *from, char **ret_file, unsigned *ret_line)
 {
 	*ret_line = from && from->file ? from->line : 0;

@@ -1,8 +1,8 @@
 /*
  * The agents' profiles, read with every preset that lets agents keep state.
  *
- * What a profile opens holds where its agent runs, what it closes where another does; so each is read always,
- * and half of it is left out.
+ * The rules of a profile that open something apply when its agent runs, and those that close something when
+ * any other command runs.  So every profile is read, and part of it is left out.
  */
 #include "parse_impl.h"
 #include "policy/presets/agents.h"

@@ -35,14 +35,14 @@ static int add_own(struct parser *ps, enum rule_kind kind, const char *text, con
 			      .text = (char *)text,
 			      .file = (char *)"built in" };
 
-	/* A path of pale's own that cannot be named cannot be protected: refuse the policy. */
+	/* A path of pale's own that cannot be normalised cannot be protected: refuse the policy. */
 	if (path_normalise(dir, path, buf, sizeof(buf)) < 0)
 		return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
 				"cannot protect `%s`", path);
 	return parser_add_path(ps, &proto, buf);
 }
 
-/* The pattern means path, or something that path lies in. */
+/* True if the pattern matches path or a directory above it. */
 static bool covers(const char *pattern, const char *path)
 {
 	size_t n, len;
@@ -58,9 +58,7 @@ static bool covers(const char *pattern, const char *path)
 	return glob_match(pattern, n, path, len) && covers(pattern + n, path + len);
 }
 
-/* A file says that this place shall not be written, one that ranks as high: what is built in opens it to
- * nobody.
- */
+/* True if a rule of this rank or a higher one closes the path; then no built-in rule opens it. */
 static bool is_closed(const struct parser *ps, const char *path, enum rank rank)
 {
 	for (size_t i = 0; i < ps->p->n_rules; i++) {
@@ -74,7 +72,7 @@ static bool is_closed(const struct parser *ps, const char *path, enum rank rank)
 	return false;
 }
 
-/* A file opens this place, or the session all there are. */
+/* True if a rule of a file opens the path, or the mode opens every path. */
 static bool is_opened(const struct parser *ps, const char *path)
 {
 	for (size_t i = 0; i < ps->p->n_rules; i++) {
@@ -88,9 +86,9 @@ static bool is_opened(const struct parser *ps, const char *path)
 }
 
 /*
- * A configuration is opened by rank to a look alone, at which the supervisor knows it by that (git_own.c:
- * it lets pass what is said of branches, no more), and at no other level (compile_path.c); unless a file
- * opens it as a whole.
+ * RANK_BUILTIN marks a configuration that may be written only after a check of the new content: the
+ * supervisor (git_own.c) allows only changes that concern branches.  At a level without that check
+ * compile_path.c leaves the rule out.  A configuration that a file opens as a whole needs no such rule.
  */
 static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
 {
@@ -111,8 +109,8 @@ static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
 }
 
 /*
- * What git obeys, by the names that it has wherever a repository lies; what is written there is judged
- * by the supervisor (tools/supervisor/git/git.h), who knows what lies around.
+ * Names of files that git obeys, in any repository.  The supervisor judges what is written there
+ * (tools/supervisor/git/git.h), because it knows the files around.
  */
 static const char *const git_names[] = {
 	"/**/config",
@@ -127,8 +125,9 @@ static const char *const git_names[] = {
 };
 
 /*
- * Hooks of git-lfs in the workspace's own repository: the presets keep all hooks, and these may be written,
- * with the text that git-lfs has for them, where the supervisor looks at it (compile_path.c: no other level).
+ * Hooks of git-lfs in the workspace's own repository.  The presets protect all hooks, but these may be
+ * written with the text that git-lfs has for them, if the supervisor checks it (compile_path.c leaves the
+ * rules out at a level without that check).
  */
 static const char *const lfs_hooks[] = { "pre-push", "post-checkout", "post-commit", "post-merge" };
 
@@ -166,7 +165,7 @@ static int add_guard(struct parser *ps, const char *text, const char *pattern)
 	return parser_add_path(ps, &proto, pattern);
 }
 
-/* What is to be guarded there would go without. */
+/* Refuses the policy: without a path the rule could not protect anything. */
 static int no_usable_path(struct parser *ps)
 {
 	return diag_add(ps->d, SEVERITY_ERROR, "bad-path", "built in", 0, 0, NULL,
@@ -204,19 +203,19 @@ static int add_file(struct parser *ps, enum rule_kind kind, const char *text, co
 
 #define TRUNK_TEXT "a protected branch stays where it is; git gc and pack-refs go on"
 #define HEAD_TEXT  "the protected branch that the session began on may grow; git gc and pack-refs go on"
-/* Remotes as files, which git still reads and no longer writes. */
+/* Directories with remotes as files, which git still reads but no longer writes. */
 static const char *const old_remotes[] = { "remotes", "branches" };
 
-/* Whoever closed these to their owner would hide the branches from the next session. */
+/* If the session changed the permissions of these, the next session would not find the branches. */
 static const char *const trunk_places[] = { ".", "refs", "refs/heads" };
 
 #define SHOW_TEXT "the protected branches are found there, by the next session too"
 #define WAY_TEXT  "it says where the protected branches are"
 
 /*
- * A protected branch is a file of its own by now (tools/git/trunk.c), and git believes that before
- * packed-refs. The one that the workspace was on may come to say another commit, at which the supervisor
- * looks.
+ * Each protected branch is a file of its own at this point (tools/git/trunk.c), and git prefers that file
+ * to packed-refs.  The branch that the workspace is on may move to another commit, which the supervisor
+ * checks.
  */
 static int add_trunk(struct parser *ps, const char *common, const char *branch)
 {
@@ -232,7 +231,7 @@ static int add_trunk(struct parser *ps, const char *common, const char *branch)
 	return r < 0 ? r : add_file(ps, RULE_FILE_GIT, name, common, name);
 }
 
-/* top: the workspace, normalised.  Where its repository lies is no longer chosen, either. */
+/* Protects the branches and the files that say where the repository is.  top: the normalised workspace. */
 static int add_trunks(struct parser *ps, const char *top)
 {
 	const struct bundle *b = ps->b;
@@ -241,7 +240,7 @@ static int add_trunks(struct parser *ps, const char *top)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && b->git_common && i < b->n_git_trunk; i++) {
-		/* At a reload by another policy than the one that they were found by. */
+		/* After a reload the policy may differ from the one that the branches were found with. */
 		if (!policy_protects(ps->p, b->git_trunk[i]))
 			continue;
 		some = true;
@@ -272,7 +271,7 @@ static int add_git_names(struct parser *ps, const char *top)
 
 	for (size_t i = 0; r == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++)
 		r = add_guard(ps, git_names[i] + 1, git_names[i]);
-	/* Of a worktree, a submodule or a bare repository it has no such name. */
+	/* In a worktree, a submodule or a bare repository git_names does not match these. */
 	if (r == 0 && own)
 		r = add_file(ps, RULE_FILE_GIT, "index", own, "index");
 	if (r == 0 && own)
@@ -283,10 +282,10 @@ static int add_git_names(struct parser *ps, const char *top)
 #define PROJECT_TEXT "a project's policy, which its owner changes, outside the session"
 #define PLACE_TEXT   "the agent's state, a directory that may be filled and no more"
 #define CONFIG_TEXT  "git, curl and wget obey what is there, as they do ~/.gitconfig, ~/.curlrc and ~/.wgetrc"
-/* With words that a rule allows they would do what these say. */
+/* Configuration that would change what allowed commands do. */
 static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget" };
 
-/* The agent's state: the next session is started with what is there, so it is what was made (relocate.c). */
+/* The agent's state keeps the directories that pale made (relocate.c): the next session uses them. */
 static int add_places(struct parser *ps, const char *top, const char *state)
 {
 	const char *end = state;
@@ -310,10 +309,11 @@ static int add_places(struct parser *ps, const char *top, const char *state)
 }
 
 /*
- * The project's own policy.  Where the agent's state lies beside it, the directory is there, ours, and no
- * link before the session starts, and cannot be moved away from above what is protected; elsewhere nobody
- * makes it. And that of any other project: a later session may start there.  One that was prepared somewhere
- * else could be moved there, so none is.
+ * Protects the project's own policy.  If the agent's state is beside it, pale has made .pale before the
+ * session starts, it is no link, and it cannot be moved because it is above a protected file; so the rule
+ * names the file alone.  Otherwise the session cannot make .pale at all.  The policies of all other
+ * projects are protected too: a later session may start there, and a policy prepared elsewhere could be
+ * moved there.
  */
 static int add_project(struct parser *ps, const char *top)
 {
@@ -352,7 +352,7 @@ int parser_add_builtin(struct parser *ps)
 	}
 	if (err == 0 && b->workspace)
 		err = add_project(ps, b->workspace);
-	/* An agent that wrote its own log could say what it likes there. */
+	/* An agent that could write its own log could forge it. */
 	if (err == 0 && ps->p->logs)
 		err = add_own(ps, RULE_FILE_SELF, ps->p->logs, "/", ps->p->logs);
 	for (size_t i = 0; err == 0 && i < b->n_self_write; i++)

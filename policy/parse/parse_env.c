@@ -1,7 +1,7 @@
 /*
  * The variables of a .env that are a policy's, as rules and settings: SANDBOX_NETWORK_MODE,
- * WHITE_LIST_DOMAINS, PRIMARY_BRANCH_PATTERNS and SESSION_EXPIRY_HOURS.  Each becomes what the same word
- * would be in a policy file, with its own line and column.
+ * WHITE_LIST_DOMAINS, PRIMARY_BRANCH_PATTERNS and SESSION_EXPIRY_HOURS.  Each has the effect of the same
+ * value in a policy file, and its findings have the line and column of the .env file.
  */
 #include "envfile.h"
 #include "parse_impl.h"
@@ -18,7 +18,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* STRICT, MERGE or REPLACE; and OFF, which no list of names needs.  Empty is not said. */
+/* STRICT, MERGE, REPLACE or OFF.  An empty value counts as not set. */
 static int take_mode(struct parser *ps, const struct env_pair *pair)
 {
 	static const char *const modes[] = { "strict", "merge", "replace", "off" };
@@ -37,7 +37,7 @@ static int take_mode(struct parser *ps, const struct env_pair *pair)
 			    "`%s` is not known here: STRICT, MERGE, REPLACE or OFF", pair->value);
 }
 
-/* A name, or one with `*.` before it. */
+/* True for a host name, or one after `*.`. */
 static bool is_domain(const char *item)
 {
 	const char *name = strncmp(item, "*.", 2) == 0 ? item + 2 : item;
@@ -65,7 +65,7 @@ static int take_domain(struct parser *ps, const struct env_pair *pair, const cha
 	return err;
 }
 
-/* One more protected branch.  Those of the preset stay: a list that forgets main must not open it. */
+/* Adds a protected branch.  Those of the preset stay, so that a list without main does not open main. */
 static int take_branch(struct parser *ps, const struct env_pair *pair, const char *item, size_t n)
 {
 	struct ini_pair as = { "protect", NULL, pair->line, pair->key_col,
@@ -96,7 +96,7 @@ static int take_list(struct parser *ps, const struct env_pair *pair, const char 
 	return err;
 }
 
-/* Whole hours.  Empty is not said. */
+/* Whole hours.  An empty value counts as not set. */
 static int take_expiry(struct parser *ps, const struct env_pair *pair)
 {
 	char word[16];

@@ -1,7 +1,7 @@
 /*
  * [environment]: `pass =`, `deny =` and `set =` into the policy's list.
  *
- * A project that is not trusted may only take away, so it may deny alone.
+ * A project that is not trusted may only tighten, so only its `deny =` lines count.
  */
 #include "parse_impl.h"
 #include "policy/base/util.h"
@@ -30,7 +30,7 @@ static int add(struct parser *ps, const struct key_def *def, const struct ini_pa
 	return r->pattern && r->file && (!value || r->value) ? 0 : -ENOMEM;
 }
 
-/* An error is told: -EINVAL then, so that the line adds nothing. */
+/* 0; -EINVAL after adding a finding about a bad name, so that the line adds nothing; -ENOMEM. */
 static int check_name(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
 		      const char *name)
 {

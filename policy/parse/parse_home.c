@@ -1,5 +1,5 @@
 /*
- * The home: a table of what tools keep there, and what becomes of all that no rule names ([files] home).
+ * The home: the table of what tools keep there, and the rule for entries that no rule names ([files] home).
  */
 #include "parse_impl.h"
 #include "policy/base/path.h"
@@ -16,7 +16,7 @@ int parser_read_home(struct parser *ps)
 	return parser_read_source(ps, &src);
 }
 
-/* A place that the operator shares (`share =`) is open, though no row of the table names it. */
+/* Opens each place that the operator shares (`share =`), also if no row of the table names it. */
 static int open_shares(struct parser *ps)
 {
 	struct rule proto = {

@@ -1,4 +1,4 @@
-/* What the parts of the policy parser share; no one else includes this. */
+/* What the parts of the policy parser share; no other file includes this. */
 #ifndef PALE_PARSE_IMPL_H
 #define PALE_PARSE_IMPL_H
 
@@ -37,7 +37,7 @@ struct setting_value {
 	unsigned line;
 };
 
-/* [limits] enforce, where a limit's resource stands elsewhere: 0 all, 1 best. */
+/* The index of [limits] enforce, after those of the resources; its value is 0 for all, 1 for best. */
 #define LIMITS_ENFORCE RESOURCE_COUNT
 #define LIMIT_VALUES   (RESOURCE_COUNT + 1)
 
@@ -74,17 +74,17 @@ struct key_def {
 	const char *section, *key;
 	enum key_type type;
 	unsigned id;
-	const char *instead; /* hard keys stand in presets and the floor alone; elsewhere write this */
+	const char *instead; /* for keys of presets and the floor only: what to write elsewhere */
 };
 
 /* The definition, or NULL. */
 const struct key_def *key_find(const char *section, const char *key);
 bool section_known(const char *section);
-/* Did-you-mean for a section or key, into buf; NULL where nothing is near. */
+/* A did-you-mean hint for a section or key, written to buf; NULL if no known word is near. */
 const char *section_hint(const char *section, char *buf, size_t size);
 const char *key_hint(const char *section, const char *key, char *buf, size_t size);
 
-/* The value of a setting's word: 0, or -EINVAL with the words that are known in *ret_expected. */
+/* The value of a setting's word: 0, or -EINVAL with the known words in *ret_expected. */
 int setting_parse(enum setting set, const char *word, int *ret_value, const char **ret_expected);
 /* Whether `to` is at least as strict as `from`. */
 bool setting_tightens(enum setting set, int from, int to);
@@ -92,7 +92,7 @@ void setting_store(struct settings *s, enum setting set, int value);
 int setting_load(const struct settings *s, enum setting set);
 const char *setting_name(enum setting set);
 
-/* A header of a file and the settings seen below it, to catch what is said twice. */
+/* A header of a file and the lines of the settings below it, to find duplicates. */
 struct seen {
 	char *header;
 	unsigned lines[SET_COUNT];
@@ -114,7 +114,7 @@ struct forbidden {
 	unsigned line;
 };
 
-/* One parse.  `set` is indexed by layer; the rest is of the file at hand. */
+/* One parse.  `set` is indexed by layer; the other fields are about the current file. */
 struct parser {
 	const struct bundle *b;
 	struct policy *p;
@@ -122,35 +122,35 @@ struct parser {
 	struct setting_value set[SOURCE_LAYER_COUNT][SET_COUNT];
 	struct limit_value limits[SOURCE_LAYER_COUNT][LIMIT_VALUES];
 	struct preset_choice preset;
-	const struct setting_value *network_from; /* whose [network] mode holds */
+	const struct setting_value *network_from; /* the source of the [network] mode in force */
 	const struct setting_value
-		*home_from; /* the source whose [files] home holds; NULL: no source has one */
-	const struct setting_value *level_from; /* whose [session] level holds; NULL: no source sets one */
+		*home_from; /* the source of the [files] home in force; NULL if no source has one */
+	const struct setting_value *level_from; /* the source of the [session] level in force, or NULL */
 	struct forbidden forbidden[FORBID_MAX];
 	const struct real **reals; /* sorted by prefix */
-	/* Or they are found on the way, into grown, which is b. */
+	/* Or they are found during the parse and added to grown, which is b. */
 	real_finder find;
 	void *find_ctx;
 	struct bundle *grown;
 
 	const struct source *src;
-	struct setting_value mine[SET_COUNT]; /* joins `set` when the file is good */
+	struct setting_value mine[SET_COUNT]; /* added to `set` if the file has no error */
 	struct limit_value mine_limits[LIMIT_VALUES];
 	struct preset_choice mine_preset;
 	struct seen *seen;
 	size_t n_seen, cur_seen;
 	char section[INI_NAME_MAX + 1];
-	bool known;   /* the section is one of ours */
-	bool applies; /* not an agent section of somebody else */
+	bool known;   /* the section is one that the language has */
+	bool applies; /* not a section for another agent */
 	bool for_agent;
-	bool own_profile; /* of a SOURCE_AGENT: its agent is the one that runs */
+	bool own_profile; /* of a SOURCE_AGENT: its agent is the one of this session */
 	/* The rules of the last rule line of this section, for `message =`. */
 	size_t last_first, last_end;
 	bool last_rule, last_said;
 	enum rule_kind last_key; /* of that line */
 };
 
-/* A finding about the line at hand: 0 or -ENOMEM.  col 0 is the value's. */
+/* Adds a finding about the value of the current line: 0 or -ENOMEM. */
 int parser_error(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
 		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
@@ -160,67 +160,68 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* parse_agents.c: the profiles of all agents, beneath the preset's rank.  0 or -ENOMEM. */
 int parser_read_agents(struct parser *ps);
-/* One source into the policy: 0 or -ENOMEM; a bad file is told by d->n_errors. */
+/* Reads one source into the policy: 0 or -ENOMEM.  An error in the file increases d->n_errors. */
 int parser_read_source(struct parser *ps, const struct source *src);
-/* parse_state.c: [session] state, share, workspace; handlers of parser_apply(). */
+/* parse_state.c: handlers of parser_apply() for [session] state, share and workspace. */
 int parser_on_state(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 int parser_on_share(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 int parser_on_workspace(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /*
- * parse_keep.c: 0 where the file at hand may say this; -EBADMSG after telling that it may not, or why (unless
- * NULL) the value is no such path; -ENOMEM.
+ * parse_keep.c: 0 if the current file may set this key.  -EBADMSG, after adding a finding, if it may not or
+ * if why, the fault of the value, is not NULL.  -ENOMEM.
  */
 int parser_may_say(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
 		   const char *why);
-/* parse_keep.c: the value, copied, in *field, unless a file with a stronger word has spoken: 0 or -ENOMEM. */
+/* parse_keep.c: copies value to *field, unless a source of higher precedence has set it: 0 or -ENOMEM. */
 int parser_take(struct parser *ps, const char *value, char **field, int *from);
-/* [environment]: of parser_apply(). */
+/* parse_environ.c: the handler of parser_apply() for [environment]. */
 int parser_on_environ(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
-/* parse_limits.c: one key of [limits]; a good file's limits join its layer; layers merged. */
+/* parse_limits.c: reads one key of [limits]; adds the limits of a file without errors to its layer; merges
+ * the layers into the policy. */
 int parser_on_limit(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 void parser_publish_limits(struct parser *ps, bool tighten);
 int parser_merge_limits(struct parser *ps);
-/* Applies what the .env of ps->src says.  0 or -errno as ini_read(). */
+/* Applies the .env file of ps->src: 0 or -errno as ini_read(). */
 int parser_read_env(struct parser *ps);
-/* parse_forbid.c: [session] forbid; then whether a flag of this start is among what is forbidden. */
+/* parse_forbid.c: reads [session] forbid; checks whether a launch flag of this session is forbidden. */
 int parser_on_forbid(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 /* 0 or -ENOMEM; a forbidden flag is a finding. */
 int parser_check_forbidden(struct parser *ps);
 /* parse_keep.c: [session] logs. */
 int parser_logs(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
-/* "1M" to "100G" in MiB, or -EINVAL. */
+/* The size in MiB of "1M" to "100G", or -EINVAL. */
 int log_size_parse(const char *word);
-/* Adds a rule as it is: 0 or -ENOMEM. */
+/* Adds a rule in this spelling alone: 0 or -ENOMEM. */
 int parser_add_plain(struct parser *ps, const struct rule *proto, const char *pattern);
-/* What a path leads to by symbolic links, in *ret, or NULL where it is as it is; of the bundle.  0 or
- * -ENOMEM. */
+/* Sets *ret to the path that prefix leads to by symbolic links, or to NULL if there is none.  *ret belongs
+ * to the bundle.  0 or -ENOMEM. */
 int parser_find_real(struct parser *ps, const char *prefix, const char **ret);
-/* A link on the way is somebody's who may not open anything by it. */
+/* True if a session may have made a link on the path, so that the prefix opens nothing. */
 bool parser_is_unproven(const struct parser *ps, const char *prefix);
-/* parse_program.c: a command rule, and the same for the file that its program leads to. */
+/* parse_program.c: adds a command rule, and the same rule for the file that its program leads to. */
 int parser_add_command(struct parser *ps, const struct rule *proto, const char *pattern);
 /* Adds a rule for both spellings of an absolute, normalised pattern. */
 int parser_add_path(struct parser *ps, const struct rule *proto, const char *pattern);
-/* parse_home.c: the table of the home, beneath a preset that has it.  0 or -ENOMEM. */
+/* parse_home.c: reads the table of the home: 0 or -ENOMEM. */
 int parser_read_home(struct parser *ps);
-/* The rule that [files] home makes: 0 or -ENOMEM. */
+/* Adds the rule that [files] home makes: 0 or -ENOMEM. */
 int parser_add_home(struct parser *ps);
-/* The rules that no file holds: the workspace, pale's own files. */
+/* Adds the rules that no file has: the workspace, pale's own files. */
 int parser_add_builtin(struct parser *ps);
-/* Sorts bundle.reals for parser_add_path(); freed by the caller. */
+/* Sorts bundle.reals into ps->reals, for parser_find_real(); the caller must free ps->reals. */
 int parser_sort_reals(struct parser *ps);
-/* observe.c: what bundle.observe makes of the settings below the machine's floor, and of all rules. */
+/* observe.c: changes the settings (before the machine's floor applies) and the rules for bundle.observe. */
 void observe_settings(struct settings *s);
 void observe_rules(struct policy *p);
-/* Layers merged into the settings of the policy. */
+/* Merges the layers into the settings of the policy: 0 or -ENOMEM. */
 int parser_merge_settings(struct parser *ps);
 
 /*
- * The absolute normalised pattern of a path as a policy writes it.  0, or -errno with a sentence
- * in *ret_why.
+ * Writes the absolute, normalised pattern of a path in a policy to buf.  0, or -errno with a static
+ * sentence in *ret_why.
  */
 int pattern_resolve(const struct bundle *b, const char *text, char *buf, size_t size, const char **ret_why);
-/* Length of the part of pattern in front of its first glob component (1 for "/"). */
+/* The length of pattern before its first component with a glob (1 for "/"). */
 size_t pattern_literal(const char *pattern);
 
 #endif

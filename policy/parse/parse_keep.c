@@ -1,6 +1,6 @@
 /*
- * How long what a session leaves is kept, and where what it says is written: [session] expiry, logs and
- * log_size.
+ * [session] expiry, logs and log_size: how long the remains of a session are kept, and where its output is
+ * written.
  */
 #include "parse_impl.h"
 
@@ -12,7 +12,7 @@
 #define EXPIRY_MAX   (3650 * DAY)
 #define LOG_SIZE_MAX (100 * 1024) /* MiB */
 
-/* Digits and one letter of units: the product, or -EINVAL where it is no such word, 0 or above max. */
+/* The value of digits and one letter of units; -EINVAL if word has another form, is 0 or is above max. */
 static int scaled(const char *word, const char *units, const int *factors, int max)
 {
 	const char *unit;
@@ -42,7 +42,7 @@ int log_size_parse(const char *word)
 	return scaled(word, "MG", factors, LOG_SIZE_MAX);
 }
 
-/* Who has the last word is above who has not; the same source is never twice in a row of layers. */
+/* The precedence of the current source; in a layer, a section for the agent is above the general one. */
 static int precedence(const struct parser *ps)
 {
 	static const int of[SOURCE_LAYER_COUNT] = {

@@ -1,5 +1,5 @@
 /*
- * The words of a policy: sections, keys, the values of settings, and what was probably meant.
+ * The words of a policy: sections, keys, the values of settings, and the nearest known word to a wrong one.
  *
  * To add a key, add a row here; a value of a new type also needs a handler in parse_pair.c.
  */
@@ -197,7 +197,7 @@ const char *key_hint(const char *section, const char *key, char *buf, size_t siz
 	return NULL;
 }
 
-/* "120s", "2m", "24h" in seconds, or -EINVAL. */
+/* The seconds of "120s", "2m" or "24h", or -EINVAL. */
 static int parse_duration(const char *word)
 {
 	long n = 0;
@@ -251,7 +251,7 @@ const char *setting_name(enum setting set)
 
 #define MIN3(a, b, c) ((a) < (b) ? ((a) < (c) ? (a) : (c)) : (b) < (c) ? (b) : (c))
 
-/* Edits (insert, drop, change, swap neighbours) from a to b; both short. */
+/* The number of edits (insert, drop, change, swap neighbours) from a to b, which are both short. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[3][64] = { { 0 } }, na = strlen(a), nb = strlen(b);

@@ -1,15 +1,15 @@
 /*
  * [limits]: the limits of several layers made into one.
  *
- * Guarantees that the floor and a project that is not trusted can only lower a limit, and that each says
- * which line it comes from.
+ * Guarantees that the floor and a project that is not trusted can only lower a limit, and that each limit
+ * keeps the file and line that it comes from.
  */
 #include "parse_impl.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* More of it is looser, for each; where nothing is said, what a layer may go up to. */
+/* A higher value is looser, for every limit.  This is the bound of a limit that no layer sets. */
 static uint64_t loosest(unsigned which)
 {
 	return which == LIMITS_ENFORCE ? 0 : UINT64_MAX;
@@ -72,7 +72,7 @@ static void take(struct limit_value *now, const struct limit_value *layer)
 			now[i] = layer[i];
 }
 
-/* Says which wishes of an untrusted project went unheard; d is NULL for the floor, whose are bounds. */
+/* Warns about each limit of an untrusted project that is ignored; d is NULL for the floor. */
 static int tighten(struct limit_value *now, const struct limit_value *layer, struct diags *d)
 {
 	for (unsigned i = 0; i < LIMIT_VALUES; i++) {

@@ -1,9 +1,9 @@
 /*
  * One `key = value` into a rule or a setting.
  *
- * Every type of key has one handler in the table at the end.  A handler checks the value whole
- * even where the section is another agent's; only adding is left out then, so that a file is
- * good or bad whoever runs.
+ * Every type of key has one handler in the table at the end.  A handler checks the whole value
+ * even if the section is for another agent, and then only leaves the adding out, so that the errors of
+ * a file do not depend on the agent that runs.
  */
 #include "parse_impl.h"
 #include "policy/base/path.h"
@@ -79,7 +79,7 @@ static struct rule proto_of(const struct parser *ps, const struct key_def *def, 
 	};
 }
 
-/* pattern is what the rule matches, made from the value. */
+/* pattern is made from the value; the rule matches it. */
 static int add_rule(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
 		    const char *pattern)
 {
@@ -99,7 +99,7 @@ static int add_rule(struct parser *ps, const struct key_def *def, const struct i
 	return err;
 }
 
-/* What a preset holds back in the home it holds in the user's own one, too, where HOME leads elsewhere. */
+/* If HOME is not the user's own home, a preset's rule that closes a path in HOME closes it in both. */
 static int add_login(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	const struct bundle own = { .home = ps->b->login };
@@ -143,7 +143,7 @@ static int on_command(struct parser *ps, const struct key_def *def, const struct
 	return add_rule(ps, def, pair, pair->value);
 }
 
-/* `*.co.uk`: below it is everybody.  Whose rule it is does not matter, what it opens does. */
+/* `*.co.uk`: below a public suffix are hosts of many owners, so no rule of any layer may open it. */
 static bool is_everybodys(enum rule_kind kind, const char *host)
 {
 	char name[LIMIT_HOST];
@@ -266,14 +266,14 @@ static int on_setting(struct parser *ps, const struct key_def *def, const struct
 	return 0;
 }
 
-/* A rule that denies; in a profile it is meant for every other agent. */
+/* True for a key whose rules deny; in a profile it applies to all other agents. */
 static bool closes(const struct key_def *def)
 {
 	return def->type >= KEY_PATH && def->type <= KEY_BRANCH &&
 	       rule_verdict((enum rule_kind)def->id) == VERDICT_DENY;
 }
 
-/* Quotes around a whole value would be a part of the name; of a command they make one word, the program. */
+/* Quotes around a whole value would be a part of the name; in a command they make it one word. */
 static bool is_quoted_whole(const struct key_def *def, const char *value)
 {
 	const char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
@@ -311,7 +311,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		return parser_error(ps, pair, "hard-key", def->instead,
 				    "`%s` stands in presets and in the machine's own policy alone", def->key);
 	if (def->type >= KEY_PATH && def->type <= KEY_BRANCH) {
-		/* A message below a rule that is refused here is not a second mistake. */
+		/* A message below a rule that is refused here gets no second finding. */
 		ps->last_rule = true;
 		ps->last_said = false;
 		ps->last_key = (enum rule_kind)def->id;

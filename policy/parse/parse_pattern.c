@@ -1,8 +1,8 @@
 /*
- * Paths and hosts as people write them, made into what rules match.
+ * Paths and hosts as people write them, converted to the patterns of rules.
  *
- * Guarantees an absolute path without `.`, `..` and doubled slashes, and ASCII host names.  By
- * text alone: no file is looked at, no name is asked for.
+ * Guarantees an absolute path without `.`, `..` and doubled slashes, and ASCII host names.  Works on
+ * text alone: reads no file and resolves no name.
  */
 #include "parse_impl.h"
 #include "policy/base/path.h"
@@ -27,7 +27,7 @@ size_t pattern_literal(const char *pattern)
 	return end > 0 ? end : 1;
 }
 
-/* `..` behind a glob: text alone cannot say what it leads to. */
+/* True for `..` after a glob: its target cannot be found from the text alone. */
 static bool climbs_out_of_glob(const char *text)
 {
 	bool glob = false;

@@ -1,7 +1,7 @@
 /*
- * A command rule whose program is written as a path, where symbolic links lead to another file: /bin/cat
- * where /bin is a link to usr/bin, /usr/bin/python3 that is a link to python3.11.  A program is compared by
- * the file that is executed, so the rule is added for that file, too.
+ * Command rules whose program is a path that leads to another file by symbolic links: /bin/cat where /bin
+ * is a link to usr/bin, or /usr/bin/python3 that is a link to python3.11.  The evaluator compares the file
+ * that is executed, so the rule is added for that file too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 struct program {
 	struct parser *ps;
 	const struct rule *proto;
-	const char *rest; /* the words behind the program */
+	const char *rest; /* the words after the program */
 };
 
 static int add_as(const struct program *p, const char *program)
@@ -30,14 +30,14 @@ static int add_as(const struct program *p, const char *program)
 	return err;
 }
 
-/* One file that is many programs, each by the name that it is called by. */
+/* True if one file is many programs, and the name that starts it selects one. */
 static bool is_multicall(const char *name)
 {
 	return strncmp(name, "busybox", 7) == 0 || strncmp(name, "toybox", 6) == 0 ||
 	       strcmp(name, "coreutils") == 0;
 }
 
-/* python3 is python3.11; but xzcat is not xz, though both are one file. */
+/* python3 and python3.11 are the same program; xzcat and xz are not, though both are one file. */
 static bool is_same_program(const char *name, const char *real)
 {
 	size_t n = strlen(name);
@@ -45,7 +45,7 @@ static bool is_same_program(const char *name, const char *real)
 	return strncmp(name, real, n) == 0 && real[n + strspn(real + n, "-.0123456789")] == '\0';
 }
 
-/* One choice of the rule's first word. */
+/* Adds the rule for the real file of one alternative of the first word. */
 static int add_real(const struct sentence *s, void *ctx)
 {
 	const struct program *p = ctx;
@@ -76,7 +76,7 @@ int parser_add_command(struct parser *ps, const struct rule *proto, const char *
 	struct program p = { .ps = ps, .proto = proto };
 	int err = parser_add_plain(ps, proto, pattern);
 
-	/* What cannot be read is a finding of compile_cmd(). */
+	/* compile_cmd() reports a pattern that cannot be read. */
 	if (err < 0 || sentence_read(pattern, &s) < 0)
 		return err;
 	p.rest = pattern + sentence_first(pattern);

@@ -1,6 +1,6 @@
 /*
- * Rules for what a path leads to by symbolic links: one for each spelling.  What leads where is found
- * outside, and stands in the bundle.
+ * Rules for a path that symbolic links lead elsewhere: one rule for each spelling.  The caller finds the
+ * targets of the links, and the bundle has them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ int parser_add_plain(struct parser *ps, const struct rule *proto, const char *pa
 	r->pattern = strdup(pattern);
 	r->file = strdup(proto->file);
 	r->message = NULL;
-	/* A half-copied rule is still owned by the policy, which frees it. */
+	/* The policy owns a half-copied rule too, and frees it. */
 	return r->text && r->pattern && r->file ? 0 : -ENOMEM;
 }
 
@@ -75,7 +75,7 @@ int parser_find_real(struct parser *ps, const char *prefix, const char **ret)
 	return err;
 }
 
-/* What such a rule names is opened by it. */
+/* True if a rule of this kind opens the path that it names. */
 static bool opens(enum rule_kind kind)
 {
 	return kind == RULE_FILE_WRITE || kind == RULE_FILE_READ || kind == RULE_FILE_SYSTEM ||

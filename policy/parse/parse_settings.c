@@ -2,14 +2,14 @@
  * Settings of several layers made into one.
  *
  * Guarantees that the floor and a project that is not trusted can only make a setting stricter,
- * that mode danger comes from --danger alone, and that launch flags have the last word.
+ * that mode danger comes from --danger alone, and that launch flags override the files.
  */
 #include "parse_impl.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What each network mode is stricter than or as strict as: bit i for mode i. */
+/* The modes that each network mode may replace, because it is as strict or stricter: bit i for mode i. */
 static const unsigned network_within[] = {
 	[NETWORK_OFF] = 1u << NETWORK_OFF | 1u << NETWORK_STRICT | 1u << NETWORK_MERGE |
 			1u << NETWORK_REPLACE | 1u << NETWORK_OPEN,
@@ -31,7 +31,7 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_PATHS:
 	case SET_HOME:
 	case SET_LEVEL:
-	/* To keep longer removes less, and to keep more. */
+	/* A longer or larger value removes less. */
 	case SET_EXPIRY:
 	case SET_LEDGER_SIZE:
 		return to >= from;
@@ -44,7 +44,7 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_GC:
 	case SET_LOG_SIZE:
 	case SET_READ_ONLY:
-		/* Their zero is the strict end. */
+		/* Zero is the strictest value. */
 		return to <= from;
 	case SET_COUNT:
 		break;
@@ -138,7 +138,7 @@ int setting_load(const struct settings *s, enum setting set)
 
 static void store(struct parser *ps, enum setting set, const struct setting_value *value)
 {
-	/* Of a level the strictest word holds, whichever layer says it. */
+	/* The strictest level holds, whichever layer sets it. */
 	if (set == SET_LEVEL && !setting_tightens(set, ps->p->s.demands, value->value))
 		return;
 	setting_store(&ps->p->s, set, value->value);
@@ -159,7 +159,7 @@ static void take_layer(struct parser *ps, enum source_layer source)
 			store(ps, i, &layer[i]);
 }
 
-/* A preset without a network keeps none, whatever lies about in an environment. */
+/* A preset without a network stays without one, whatever a .env file says. */
 static void take_env(struct parser *ps)
 {
 	const struct setting_value *layer = ps->set[SOURCE_ENV];
@@ -179,7 +179,7 @@ static void tighten_layer(struct parser *ps, enum source_layer source)
 			store(ps, i, &layer[i]);
 }
 
-/* Says which wishes of an untrusted project went unheard. */
+/* Warns about each setting of an untrusted project that is ignored. */
 static int tighten_project(struct parser *ps, enum source_layer source)
 {
 	const struct setting_value *layer = ps->set[source];
@@ -198,7 +198,7 @@ static int tighten_project(struct parser *ps, enum source_layer source)
 	return 0;
 }
 
-/* --mode: the operator's own word, over the files but under the floor. */
+/* --mode: overrides the files, but not the floor. */
 static int launch_mode(struct parser *ps)
 {
 	const char *expected;

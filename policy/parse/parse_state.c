@@ -1,6 +1,7 @@
 /*
- * [session] state, share and workspace: where in the workspace the agent keeps what it would keep in its
- * home, what of the operator's own it finds there all the same, and which directory is worked in.
+ * [session] state, share and workspace: the directory in the workspace for the state that the agent would
+ * keep in the home, the operator's own files that are shared with it, and the directory that is the
+ * workspace.
  */
 #include "ini.h"
 #include "parse_impl.h"
@@ -37,7 +38,7 @@ bool state_is_inside(const char *below)
 	return state_place_of(below) || strcmp(below, ".gitignore") == 0;
 }
 
-/* Why it is no path of one file or directory below another, or NULL. */
+/* Why v is not a path of one file or directory below another, or NULL. */
 static const char *wrong(const char *v)
 {
 	if (v[0] == '/' || v[0] == '~' || path_has_dotdot(v) || strcmp(v, ".") == 0)
@@ -60,7 +61,7 @@ static const char *workspace_wrong(const char *v)
 									 : wrong(v);
 }
 
-/* "data/NAME": a place of the relocated state, and a name in it. */
+/* Why v is not "data/NAME", a place of the relocated state and a name in it, or NULL. */
 static const char *share_wrong(const char *v)
 {
 	const struct state_place *place = state_place_of(v);
@@ -97,7 +98,7 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 	if (none)
 		return 0;
 	share = LIST_NEW(p->shares, p->n_shares);
-	/* A directory may be written with a slash behind it; what is made is a link of its name. */
+	/* A directory may be written with a slash at its end; the link gets the name without it. */
 	if (share)
 		*share = strndup(pair->value, n - (pair->value[n - 1] == '/'));
 	return share && *share ? (p->n_shares++, 0) : -ENOMEM;
@@ -105,7 +106,7 @@ int parser_on_share(struct parser *ps, const struct key_def *def, const struct i
 
 const char *policy_state(const struct bundle *b, const struct policy *p)
 {
-	/* In mode read-only nobody writes state. */
+	/* In mode read-only the session cannot write state. */
 	if (!b->relocated || !p->state || strcmp(p->state, "none") == 0 || p->s.mode <= MODE_READ_ONLY)
 		return NULL;
 	return p->state;
@@ -118,8 +119,7 @@ bool policy_state_is_beside_project(const struct bundle *b, const struct policy 
 	return state && path_is_under(state, PROJECT_DIR);
 }
 
-/* --- the workspace, looked for before anything is parsed -------------------------------------------------
- */
+/* --- the workspace, looked up before the policy is parsed --- */
 
 int parser_on_workspace(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
@@ -128,7 +128,7 @@ int parser_on_workspace(struct parser *ps, const struct key_def *def, const stru
 
 	if (!why && ps->for_agent)
 		why = "it is one for all agents: write it below [session]";
-	/* What follows from it was looked up by policy_workspace(). */
+	/* policy_workspace() has used the value already: only check it here. */
 	r = parser_may_say(ps, def, pair, why);
 	return r == -EBADMSG ? 0 : r;
 }
@@ -164,7 +164,7 @@ static int peek_pair(void *ctx, const struct ini_pair *pair)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* The findings are those of policy_parse(). */
+/* Ignores findings: policy_parse() reports them. */
 static int peek(struct peek *k, const char *text, size_t len)
 {
 	const struct ini_handler h = { peek_section, peek_pair, k };
@@ -179,7 +179,7 @@ static int peek(struct peek *k, const char *text, size_t len)
 	return r == -EBADMSG ? 0 : r;
 }
 
-/* The machine's own word stands over the user's. */
+/* The machine's policy is read last, so it overrides the user's. */
 static int peek_sources(struct peek *k, const struct bundle *b)
 {
 	static const enum source_layer order[] = { SOURCE_USER, SOURCE_FLOOR };
@@ -202,7 +202,7 @@ int policy_workspace(const struct bundle *b, char **ret_name)
 		size_t len;
 		const char *text = name ? preset_text(name, &len) : NULL;
 
-		/* The default preset names none. */
+		/* The default preset names no workspace. */
 		if (text)
 			r = peek(&k, text, len);
 	}

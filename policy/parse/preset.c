@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Whether the agents' profiles lie on it, and the table of the home: security-v0 is to the letter. */
+/* X(id, name, read with the agents' profiles, read with the table of the home).  security-v0 has neither:
+ * it follows the specification of that name exactly. */
 #define PRESETS(X)                                                                                           \
 	X(agent, "agent", true, true)                                                                        \
 	X(security_v0, "security-v0", false, false)                                                          \
@@ -67,7 +68,7 @@ const char *home_text(size_t *ret_len)
 	return preset_home_begin;
 }
 
-/* A tool's block is headed "# NAME: SOURCE"; what a remark says stands below other lines. */
+/* The block of a tool begins with the line "# NAME: SOURCE". */
 const char *home_tool(unsigned line, size_t *ret_len)
 {
 	const char *tool = NULL;

@@ -1,6 +1,6 @@
 /*
- * The table of agents (agents.def) with their profiles (presets.S), and who is meant by a word of it.
- * Read-only data; no I/O.
+ * The table of agents (agents.def) with their profiles (presets.S), and the look-up of an agent by name,
+ * command or package.  Read-only data; no I/O.
  */
 #include "agents.h"
 
@@ -32,7 +32,7 @@ const struct agent_profile *agent_find(const char *name)
 	return NULL;
 }
 
-/* The first n bytes of word stand in list as a word. */
+/* True if the first n bytes of word are a word of list. */
 static bool has_word(const char *list, size_t n_list, const char *word, size_t n)
 {
 	for (size_t at = 0; n > 0 && at < n_list;) {
@@ -53,7 +53,7 @@ const struct agent_profile *agent_of_command(const char *base)
 	return NULL;
 }
 
-/* Without its version; the `@` that a name begins with is its scope's. */
+/* A leading `@` belongs to the scope of the name, not to a version. */
 size_t agent_package_len(const char *spec)
 {
 	size_t n = *spec == '@' ? 1 + strcspn(spec + 1, "@=<>~^[ ") : strcspn(spec, "@=<>~^[ ");

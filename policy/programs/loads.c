@@ -1,7 +1,7 @@
 /*
- * Which word of a loader's command line is the program that it opens.  Where an option is unknown, or its
- * program would be looked for in a library path, that cannot be told.  No allocation, no system call: the
- * caller opens.
+ * Which word of a loader's command line is the program that it opens.  That is unknown where an option is
+ * unknown, or where the loader would look for the program in a library path.  No allocation, no system
+ * call: the caller opens files.
  */
 #include "loads.h"
 
@@ -14,11 +14,11 @@ enum search { SEARCH_LIBRARIES, SEARCH_PATH, SEARCH_NOTHING }; /* for a name wit
 
 struct row {
 	const char *names;   /* blank-separated globs */
-	const char *dashes;  /* with which an option begins; one more is read like none */
-	const char *values;  /* options that take the next word, or have it behind `=` */
+	const char *dashes;  /* what an option begins with; after a single dash a second one is ignored */
+	const char *values;  /* options with a value: the next word, or what follows `=` */
 	const char *flags;   /* options that stand alone; `*`: all others */
 	const char *nothing; /* options with which it loads nothing */
-	const char *argv0;   /* the one of values that says argv[0] */
+	const char *argv0;   /* the one of values that sets argv[0] */
 	enum search search;
 };
 
@@ -46,7 +46,7 @@ static const struct row *row_of(const struct command *c)
 	return NULL;
 }
 
-/* What an option says; *at goes to the last of its words. */
+/* Reads an option; l->at moves to the last of its words. */
 static enum loads_what read_option(const struct row *r, const struct command *c, struct loads *l)
 {
 	const char *name = command_arg(c, l->at) + strlen(r->dashes), *value;
@@ -70,7 +70,7 @@ enum loads_what command_loads(const struct command *c, bool is_loader, struct lo
 	size_t n = command_count(c);
 
 	*ret = (struct loads){ 0 };
-	/* It is called what it is not. */
+	/* A dynamic loader that has the name of another kind of loader. */
 	if (is_loader && r && r != rows)
 		return LOADS_UNKNOWN;
 	if (is_loader)
@@ -108,7 +108,7 @@ void loads_place(struct request *req)
 	if (!req->loads || req->argc == 0)
 		return;
 	c = command_of(req, &extra);
-	/* Where that cannot be told, nothing stands behind the loader. */
+	/* Where that is unknown, no word follows the loader. */
 	what = command_loads(&c, !row_of(&c), &l);
 	if (what != LOADS_FILE && what != LOADS_NAME)
 		l = (struct loads){ .at = command_count(&c), .called = "" };
@@ -116,8 +116,10 @@ void loads_place(struct request *req)
 	req->loads_called = l.called;
 }
 
-/* The file that a loader takes for a name without a slash.  NULL where the first that is found may be passed
- * over: which one is taken then cannot be told. */
+/*
+ * The file that a loader takes for a name without a slash.  NULL where the first one found is not
+ * executable: the loader may skip it, so it is unknown which one it takes.
+ */
 static const char *find_in(const char *list, const char *name, struct elf_info *ret, loads_find_fn *find,
 			   void *ctx)
 {
@@ -140,8 +142,11 @@ static const char *find_in(const char *list, const char *name, struct elf_info *
 	return NULL;
 }
 
-/* The program that runs for a script: its interpreter.  With an option of its own only env's is known, which
- * executes what it is told. */
+/*
+ * The file of the program that runs: script itself, or its interpreter.  NULL where the interpreter has an
+ * argument that is no option, because it may say what runs; this does not hold for env, which executes its
+ * argument.
+ */
 static const char *interpreter_of(const char *script, struct elf_info *inner, loads_find_fn *find, void *ctx)
 {
 	bool is_told = !*inner->interp_arg || *inner->interp_arg == '-' ||
@@ -172,7 +177,7 @@ bool loads_fill(struct request *req, const struct elf_info *elf, const struct im
 		file = interpreter_of(file, &inner, find, ctx);
 	if (!file || inner.is_loader || inner.kind == ELF_SCRIPT)
 		return false;
-	/* valgrind executes the tool that reads its words. */
+	/* valgrind executes its tool, which reads its words: that is an exec of its own. */
 	loaded.program = path_basename(file);
 	row = row_of(&loaded);
 	if (row && strcmp(loaded.program, "valgrind") != 0)

@@ -1,8 +1,8 @@
 /*
  * Programs that start other programs, and the mark by which a session's processes are known.
  *
- * Programs that run a program which they open themselves: dynamic loaders, emulators, valgrind.  The kernel
- * sees one exec, of the loader; which file runs is said by a word of its command line.
+ * A loader is a program that opens another program itself and runs it: a dynamic loader, an emulator,
+ * valgrind.  The kernel sees one exec, of the loader; a word of its command line says which file runs.
  */
 #ifndef PALE_LOADS_H
 #define PALE_LOADS_H
@@ -15,7 +15,7 @@ enum loads_what {
 	LOADS_NOTHING, /* it is no loader, or loads nothing with these words */
 	LOADS_FILE,
 	LOADS_NAME,    /* a name that it looks for in PATH */
-	LOADS_UNKNOWN, /* nobody can tell */
+	LOADS_UNKNOWN, /* it is unknown what it loads */
 };
 
 /* The program that a loader loads: word `at` of its command. */
@@ -30,16 +30,16 @@ enum loads_what command_loads(const struct command *c, bool is_loader, struct lo
 void loads_place(struct request *req);
 
 /*
- * Opens the file that word names for the process that would execute, and inspects it.  ret may be NULL.  Its
- * real path, which the caller keeps for as long as the request; NULL where there is no such regular file, or
- * nobody knows by which path.
+ * Opens the file that word names for the process that executes the loader, and inspects it.  ret may be
+ * NULL.  Returns its real path, which the caller keeps for as long as the request; NULL where there is no
+ * such regular file, or its path is unknown.
  */
 typedef const char *loads_find_fn(void *ctx, const char *word, struct elf_info *ret);
-/* The PATH that the process would have, which the caller keeps as long, or NULL. */
+/* The PATH that the process would have, which the caller keeps for as long as the request, or NULL. */
 typedef const char *loads_path_fn(void *ctx);
 /*
- * Fills in loads and its like of an exec's request; elf is its file.  False where the
- * program is a loader and nobody can tell what it loads, or that is a loader too: REASON_LOADER.
+ * Fills in the members loads* of an exec's request; elf is the file of the exec.  False where the program
+ * is a loader, and what it loads is unknown or is a loader too: REASON_LOADER.
  */
 bool loads_fill(struct request *req, const struct elf_info *elf, const struct image *img, loads_find_fn *find,
 		loads_path_fn *path, void *ctx);

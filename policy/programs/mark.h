@@ -13,8 +13,10 @@
 #include <stdint.h>
 
 #define MARK_RESOURCE RLIMIT_MSGQUEUE
-/* At level hooks, where queues work, the limit is less than it was by up to so many bytes, which tells the
- * session's processes from others as well, but holds nobody. */
+/*
+ * At level hooks, where queues work, the limit is lowered by at most so many bytes.  This also
+ * distinguishes the session's processes from others, but it restricts none of them.
+ */
 #define MARK_HOOKS 65536u
 
 /* The mark of the session of that name, in bytes: a limit that needs no privilege to set. */

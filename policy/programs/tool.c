@@ -1,6 +1,6 @@
 /*
- * Scripts by their interpreters.  Only an interpreter's first operand counts: what a script does with other
- * words, or an interpreter with a text of its own (-c, -e), nobody can tell from a command line.
+ * Finds the scripts that interpreters run.  Only an interpreter's first operand counts: a command line does
+ * not tell what a script does with its other words, or an interpreter with a program text (-c, -e).
  */
 #include "tool.h"
 
@@ -17,8 +17,9 @@ enum interpreter_flag {
 };
 
 /*
- * Options that take the next word, an underscore for a dash or not; with a letter of stop it runs no file.
- * Behind a letter of joined stands the script, there or as the next word.  A verb stands before it.
+ * shorts, longs: options that take the next word, also with an underscore for a dash.  stop: letters with
+ * which it runs no file.  joined: letters after which the script stands, attached or as the next word.
+ * verb: the word before the script.
  */
 static const struct interpreter {
 	const char *names, *shorts, *longs, *stop, *joined, *verb;
@@ -113,8 +114,10 @@ static bool is_long(const struct interpreter *r, const char *arg)
 	return word_in_list(r->longs, name, len);
 }
 
-/* The letters of one word; *at goes to the last word that is theirs. What is joined to one, "" where none
- * runs. */
+/*
+ * Reads the letters of one word; *at moves to the last word that they take.  Returns the script attached to
+ * one, "" where no file runs, or NULL.
+ */
 static const char *read_letters(const struct interpreter *r, const char *arg, size_t *at)
 {
 	for (const char *p = arg + 1; *p; p++) {
@@ -159,7 +162,7 @@ static const char *script_of(const struct interpreter *r, const struct command *
 	return NULL;
 }
 
-/* The file of the script that word says, with what node or python adds to a name. */
+/* The file of the script that word names, with what node or python adds to a name. */
 static const char *find_script(const struct interpreter *r, const char *word, loads_find_fn *find, void *ctx)
 {
 	static const char *const ends[] = { "", ".js", ".cjs", "/index.js" }, *const mains[] = {
@@ -178,8 +181,10 @@ static const char *find_script(const struct interpreter *r, const char *word, lo
 	return real;
 }
 
-/* A tool's script that node loads before the one that stands at `at`, and which takes that one's words; or
- * NULL. */
+/*
+ * A tool's script that node loads before the script at word `at`, and that gets that script's words; or
+ * NULL.
+ */
 static const char *find_preloaded(const struct interpreter *r, const struct command *c, size_t at,
 				  loads_find_fn *find, void *ctx)
 {

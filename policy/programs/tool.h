@@ -1,6 +1,6 @@
 /*
- * Tools that are scripts, and are run by hand: `node npm-cli.js publish` is npm publish.  What an interpreter
- * is given is judged as a command of its own, and counts where a rule names it (script_is_held()).
+ * Tools that are scripts, run by naming their interpreter: `node npm-cli.js publish` is npm publish.  The
+ * script is judged as a command of its own, which counts where a rule names it (script_is_held()).
  */
 #ifndef PALE_TOOL_H
 #define PALE_TOOL_H
@@ -10,17 +10,17 @@
 /* The name of the tool whose script this file is (npm-cli.js: npm), or NULL. */
 const char *tool_of(const char *path);
 
-/* A script that an interpreter is given. */
+/* A script that an interpreter runs. */
 struct tool_script {
 	struct request req; /* as if it were executed itself */
-	bool keeps_name;    /* its file is called as the word says: who saw only the word judged the same */
-	const char **words; /* of req; n with the first, TOOL_WORDS(argc) at most; the caller's */
+	bool keeps_name;    /* its file has the name in the word: judging the word alone is the same */
+	const char **words; /* of req; an array of the caller's, for at most TOOL_WORDS(argc) words */
 };
 #define TOOL_WORDS(argc) ((argc) + 2)
 
 /*
- * The script that the interpreter runs which `of` executes, by itself, by wrappers or by a loader. ret->words
- * is the caller's; find finds its file.  False where there is none.
+ * Finds the script of the interpreter that `of` executes, directly, through wrappers or through a loader.
+ * The caller provides ret->words; find finds the file.  False: not found.
  */
 bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct tool_script *ret);
 

@@ -9,7 +9,7 @@ const char *const card_members[] = { "agent", "argv",	 "askers", "branch", "cwd"
 				     "file",  "id",	 "offers", "op",     "pid", "risk", "rule",
 				     "sends", "session", "stepup", "target", "to",  "tree", NULL };
 
-/* A new object that shares these members with card; NULL where memory is out. */
+/* A new object that shares these members with card; NULL where memory is exhausted. */
 static json_t *shown_part(const json_t *card)
 {
 	json_t *part = json_object();

@@ -1,7 +1,7 @@
 /*
- * The digest of a card (pale-control(5)).  The program that answers a question computes it from the card that
- * it showed, and the helper compares.  The helper never sends it, so an answer with the right digest comes
- * from a program that had the whole card.
+ * The digest of a card (pale-control(5)).  The program that answers a question computes it from the card
+ * that it showed, and the helper compares.  The helper never sends it, so an answer with the right digest
+ * comes from a program that had the whole card.
  */
 #ifndef PALE_CARDDIGEST_H
 #define PALE_CARDDIGEST_H

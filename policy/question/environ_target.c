@@ -65,7 +65,7 @@ static char folded(char c)
 	return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* As npm reads names. */
+/* Compares names as npm does: without case, and with - and _ as one. */
 static bool has_name(const struct row *row, const char *name, size_t len)
 {
 	for (const char *p = row->names; *p; p += strspn(p, " ")) {
@@ -80,7 +80,7 @@ static bool has_name(const struct row *row, const char *name, size_t len)
 	return false;
 }
 
-/* The program, or any word (there may be a wrapper before it), is the name of one of these programs. */
+/* The name of the program, or any word (a wrapper may stand before it), is in programs. */
 static bool is_of(const struct request *req, const char *programs)
 {
 	const char *const files[] = { req->path, req->ident, req->loads, req->loads_ident }, *name;
@@ -151,10 +151,9 @@ int environ_print(const char *entry, char print[ENVIRON_PRINT])
 	return 0;
 }
 
-/* --- what an allow does not cover ------------------------------------------------------------------------
- */
+/* --- what an allow does not cover --- */
 
-/* The rows of one command; a module that an interpreter is given by -m is a program, too. */
+/* The rows of one command; a module after an interpreter's -m counts as a program, too. */
 static uint64_t rows_of(const struct command *c, const char *extra)
 {
 	const struct cmd_view v = cmd_view_of(c);

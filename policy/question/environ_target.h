@@ -18,18 +18,20 @@ enum environ_was { WAS_SAME, WAS_OTHER };
  */
 bool environ_is_shown(const struct request *req, const char *entry, enum environ_was was);
 
-/* The name says that the value decides what some program does, and is no secret: a table lists it, or it is
- * one that pale knows (PATH, HOME, NODE_OPTIONS). */
+/*
+ * True where the value of that variable decides what some program does, and is no secret: a table lists the
+ * name, or pale knows it (PATH, HOME, NODE_OPTIONS).
+ */
 bool environ_is_target(const char *name);
 
 /*
- * The rows of the table that the commands of req obey, a bit for each; 0: no variable of it changes what they
- * do.
+ * The rows of the table that the commands of req obey, one bit per row; 0: no variable in the table changes
+ * what they do.
  */
 uint64_t environ_rows(const struct request *req);
 /*
- * The entry of env by which a command of these rows does something else than in `first`, the environment at
- * the session's start, or of `first` the one that is missing from env; NULL: not found.
+ * The first entry of env with which a command of these rows does something else than with `first`, the
+ * environment at the session's start; or the entry of `first` that is missing from env.  NULL: not found.
  */
 const char *environ_change(uint64_t rows, const char *const *env, const char *const *first);
 

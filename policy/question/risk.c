@@ -1,8 +1,9 @@
 /*
- * How much harm could a yes do?  Files and hosts by tables, commands in risk_cmd.c.
+ * How much harm a yes could do: files and hosts by tables, commands in risk_cmd.c.
  *
- * It reads what is asked, never what the asker says about it, and errs upward: a word that may mean two
- * things counts as the worse.  It decides nothing, so what no row knows is low and says so by silence.
+ * The risk depends on the request, never on what the process says about it, and errs upward: a word with
+ * two meanings counts as the worse.  It decides nothing, so a request that no row matches has a low risk
+ * and no reason.
  */
 #include "risk.h"
 
@@ -48,8 +49,8 @@ void risk_add(struct risk *r, enum risk_level level, const char *reason)
 #define CHANGES (ACCESS_WRITE | ACCESS_DELETE)
 
 /*
- * A pattern with a slash in front is a directory or file at the root, one without is found anywhere: as
- * whole components, the last one by glob.
+ * A pattern with a leading slash matches at the root, any other one anywhere in the path.  It matches whole
+ * components, each by glob.
  */
 static const struct {
 	const char *pattern;
@@ -170,7 +171,7 @@ static void risk_file(struct risk *r, const struct request *req)
 		return;
 	for (size_t i = 0; i < NELEM(files); i++)
 		if ((files[i].access & access) && path_has(path, files[i].pattern)) {
-			/* The first row that speaks of it: what is more special stands above. */
+			/* Only the first row that matches counts: more special rows stand above. */
 			risk_add(r, files[i].level, files[i].reason);
 			break;
 		}
@@ -185,7 +186,7 @@ static void risk_file(struct risk *r, const struct request *req)
 /* --- hosts --- */
 
 static const struct {
-	const char *suffix; /* the name itself, or what stands below it */
+	const char *suffix; /* the name itself, or the end of a name below it */
 	enum risk_level level;
 	const char *reason;
 } hosts[] = {
@@ -325,7 +326,7 @@ static void risk_unix(struct risk *r, const struct request *req)
 	risk_add(r, RISK_MEDIUM, "another program of this machine, outside the fence");
 }
 
-/* What is about a file has no row. */
+/* Operations on files have no entry. */
 static void (*const kinds[OP_COUNT])(struct risk *r, const struct request *req) = {
 	[OP_EXEC] = risk_command, [OP_CONNECT] = risk_connect, [OP_RESOLVE] = risk_resolve,
 	[OP_BIND] = risk_bind,	  [OP_UNIX] = risk_unix,

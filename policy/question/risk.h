@@ -1,8 +1,8 @@
 /*
  * What a question shows to a human: how much harm a yes could do, which variables matter, the card's digest.
  *
- * How much harm a question could do if it were answered yes, and why: for the human who answers, and for what
- * has to be confirmed a second time.  One table; it decides nothing.  Pure, allocates nothing.
+ * The risk is how much harm a yes to the question could do, and why.  The human who answers sees it, and it
+ * selects what has to be confirmed a second time.  It decides nothing.  Pure, allocates nothing.
  */
 #ifndef PALE_RISK_H
 #define PALE_RISK_H
@@ -16,7 +16,7 @@ enum risk_level { RISK_LOW, RISK_MEDIUM, RISK_HIGH, RISK_CRITICAL, RISK_LEVELS }
 struct risk {
 	enum risk_level level;
 	const char *reason[RISK_REASONS]; /* static sentence fragments, the worst first */
-	enum risk_level of[RISK_REASONS]; /* what each of them alone comes to */
+	enum risk_level of[RISK_REASONS]; /* the level of each reason by itself */
 	size_t n;
 };
 
@@ -26,7 +26,7 @@ const char *risk_name(enum risk_level level);
  * denied, not asked), publishing, releasing or deleting on a remote, a secret, the policy itself.
  */
 struct risk risk_of(const struct request *req);
-/* RISK_CRITICAL: for eval_is_final. */
+/* True for RISK_CRITICAL; used as eval_is_final. */
 bool risk_is_final(const struct request *req);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * What a command could do that no wall takes back: one table of programs, words and options.
+ * What a command could do that pale cannot undo: one table of programs, words and options.
  *
- * The command and everything that its wrappers wrap is looked at, as the evaluator does.  Options count
- * wherever they stand, abbreviated too.  Pure, allocates nothing.
+ * The command and every command that its wrappers wrap are looked at, as in the evaluator.  Options count
+ * at any place, abbreviated too.  Pure, allocates nothing.
  */
 #include "risk_impl.h"
 
@@ -18,7 +18,7 @@ struct seen {
 	struct cmd_view view;
 };
 
-/* Word i of the command, options and their values skipped; "" behind the end. */
+/* Word i of the command, options and their values skipped; "" past the end. */
 static const char *word_at(const struct cmd_view *v, size_t i)
 {
 	struct cmd_walk w = { .view = v };
@@ -40,7 +40,7 @@ static const char *strip(const char *s, const char *prefix)
 	return strncmp(s, prefix, n) == 0 ? s + n : s;
 }
 
-/* Refspec i of `git push REMOTE REFSPEC...`, "" behind the last. */
+/* Refspec i of `git push REMOTE REFSPEC...`, "" past the last. */
 static const char *refspec(const struct seen *s, size_t i)
 {
 	return word_at(&s->view, 2 + i);
@@ -274,7 +274,7 @@ static bool words_match(const struct seen *s, const char *words)
 	return true;
 }
 
-/* Does arg say option (n bytes of it)?  -rf says -r; --forc and --force=x say --force. */
+/* Is arg this option of n bytes?  -rf contains -r; --forc and --force=x are --force. */
 static bool says(const char *arg, const char *option, size_t n)
 {
 	size_t len = strcspn(arg, "=");

@@ -6,7 +6,9 @@
 
 #include "risk.h"
 
-/* One more thing to say, at its place: the worst first, each once.  What finds no room is the least. */
+/*
+ * Adds a reason: the worst stand first, each one once.  Where there is no room, the least one is dropped.
+ */
 void risk_add(struct risk *r, enum risk_level level, const char *reason);
 /* What the command of req, and each that it wraps, could do. */
 void risk_command(struct risk *r, const struct request *req);

@@ -158,7 +158,7 @@ static void question_close(struct record_chain *c, struct chain_question *q)
 	*q = c->open[--c->n_open];
 }
 
-/* Adds a question.  Its detail begins with its kind: "op=exec cwd=...". */
+/* Adds a question.  The record's detail begins with the question's kind: "op=exec cwd=...". */
 static void question_open(struct record_chain *c, const struct record *r)
 {
 	struct chain_question *q = &c->open[c->n_open];
@@ -183,7 +183,7 @@ static void question_open(struct record_chain *c, const struct record *r)
 	c->n_open++;
 }
 
-/* True where r approves one act, whose outcome must follow; a grant is used later, any number of times. */
+/* True where r approves one act, whose outcome must follow.  A grant is used later, any number of times. */
 static bool decides_once(const struct record *r)
 {
 	return strcmp(r->verdict, "allow") == 0 && strstr(r->detail, " scope=once") != NULL &&

@@ -39,9 +39,9 @@ struct record_chain {
 	uint64_t line;
 	char removed_until[32]; /* ledgers up to this time were removed, as this one records; or "" */
 	bool ended;		/* a session/end record was seen */
-	bool tampered;		/* a RECORD_TAMPERED was seen */
+	bool tampered;		/* a RECORD_TAMPERED record was seen */
 	bool last;		/* no record may follow */
-	uint64_t lost;		/* records that were lost, as the ledger says */
+	uint64_t lost;		/* number of records that were lost, as the ledger says */
 
 	uint8_t key[CHECKPOINT_KEY_BYTES]; /* the known key, where has_key */
 	bool has_key;

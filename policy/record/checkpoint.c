@@ -116,7 +116,7 @@ void checkpoint_print(const struct checkpoint *c, char detail[CHECKPOINT_DETAIL]
 	text_end(&o);
 }
 
-/* Reads `word` and the hexadecimal digits after it; *at moves behind them. */
+/* Reads `word` and the hexadecimal digits after it; *at moves past them. */
 static bool take_hex(const char **at, const char *word, char *to, size_t size)
 {
 	size_t lead = strlen(word), n;
@@ -147,7 +147,7 @@ static bool take_count(const char **at, uint64_t *ret)
 	return true;
 }
 
-/* Reads `word` and the uid after it, where they come next; *at moves behind them. */
+/* Reads `word` and the uid after it, where they come next; *at moves past them. */
 static bool take_owner(const char **at, const char *word, uint32_t *ret)
 {
 	const char *digits = *at + strlen(word);

@@ -1,6 +1,6 @@
 /*
  * SHA-256 over parts, each with its length before it: no two lists of parts have the same bytes.  The domain
- * comes first, so that a digest of one kind is none of another.  Pure.
+ * comes first, so that no digest of one kind is valid as another kind.  Pure.
  */
 #ifndef PALE_DIGEST_H
 #define PALE_DIGEST_H

@@ -16,7 +16,7 @@
 #define VERSION 1
 #define OPS	crypto_pwhash_OPSLIMIT_INTERACTIVE
 #define MEM	crypto_pwhash_MEMLIMIT_INTERACTIVE
-/* What OPS and MEM come to in a kept hash: a file cannot make the check cheaper, or dearer. */
+/* How a kept hash with OPS and MEM begins.  Any other is refused: a file must not change the cost. */
 #define HASH_HEAD "$argon2id$v=19$m=65536,t=2,p=1$"
 
 _Static_assert(PASSPHRASE_HASH_MAX == crypto_pwhash_STRBYTES, "as libsodium has it");
@@ -31,7 +31,7 @@ const char *passphrase_unfit(const char *secret)
 		return "a passphrase has at least 8 characters";
 	if (len > PASSPHRASE_MAX)
 		return "a passphrase has at most 512 bytes";
-	/* It travels as JSON, and must come out as it went in. */
+	/* It is sent as JSON, and must be the same text at the other end. */
 	text = json_string(secret);
 	json_decref(text);
 	return text ? NULL : "a passphrase is text in UTF-8";
@@ -53,7 +53,7 @@ int passphrase_make(struct passphrase *ret, const char *secret, const char *phra
 {
 	struct passphrase made = { 0 };
 
-	/* Finds the processor's fastest code; does nothing the second time. */
+	/* sodium_init() selects the fastest code for the processor; a second call does nothing. */
 	if (sodium_init() < 0 || crypto_pwhash_str_alg(made.hash, secret, strlen(secret), OPS, MEM,
 						       crypto_pwhash_ALG_ARGON2ID13) < 0)
 		return -ENOMEM;
@@ -76,7 +76,7 @@ int passphrase_check(const struct passphrase *p, const char *secret)
 	errno = 0;
 	if (crypto_pwhash_str_verify(p->hash, secret, strlen(secret)) == 0)
 		return 0;
-	/* Out of memory is no wrong passphrase; whatever else there may be denies as one. */
+	/* Out of memory does not mean a wrong passphrase; any other error is treated as one. */
 	return errno == ENOMEM ? -ENOMEM : -EACCES;
 }
 

@@ -1,9 +1,9 @@
 /*
- * The operator's passphrase as it is kept: what it is checked against, and the phrase by which he knows that
- * the question for it is pale's own.
+ * The operator's passphrase as it is kept: its hash, and the phrase that pale shows when it asks for the
+ * passphrase, so that the operator knows that pale asks.
  *
- * A file of JSON: {"version": 1, "hash": "$argon2id$...", "phrase": "..."}.  Each hash takes 64 MiB and about
- * a tenth of a second, in which the caller does nothing else.
+ * A JSON file: {"version": 1, "hash": "$argon2id$...", "phrase": "..."}.  To make or check a hash takes 64
+ * MiB and about a tenth of a second, during which the caller is blocked.
  */
 #ifndef PALE_PASSPHRASE_H
 #define PALE_PASSPHRASE_H
@@ -24,25 +24,25 @@ struct passphrase {
 
 /* NULL, or a static sentence that says why secret cannot be taken. */
 const char *passphrase_unfit(const char *secret);
-/* The same of the phrase: printable ASCII, so that it can be shown anywhere as it is. */
+/* The same for the phrase: printable ASCII, so that any terminal can show it unchanged. */
 const char *phrase_unfit(const char *phrase);
-/* Argon2id of secret, at the cost that libsodium calls interactive.  0 or -ENOMEM. */
+/* Fills *ret with the phrase and Argon2id of secret, at libsodium's interactive cost.  0 or -ENOMEM. */
 int passphrase_make(struct passphrase *ret, const char *secret, const char *phrase);
 /*
- * Is it this one?  0, -EACCES (it is not), -ENOMEM, -EBADMSG (the kept hash is not one of ours: its cost
- * is never taken from the file).
+ * Checks secret against *p.  0, -EACCES (it is another), -ENOMEM, -EBADMSG (the hash is not one that
+ * passphrase_make() makes: the cost is never taken from the file).
  */
 int passphrase_check(const struct passphrase *p, const char *secret);
-/* From the text of the file: 0 or -EBADMSG.  passphrase_load() is for all but tests. */
+/* Parses the text of the file: 0 or -EBADMSG.  For tests; all other code calls passphrase_load(). */
 int passphrase_read(struct passphrase *ret, const char *text, size_t len);
 /*
- * The file in that directory: 0; -ENOKEY where there is none; -EBADMSG where it is damaged, or anybody but
- * the caller's user can read it.
+ * Reads the file in the directory dir: 0; -ENOKEY where it does not exist; -EBADMSG where it is damaged, or
+ * another user owns it or has any access to it.
  */
 int passphrase_load(int dir, struct passphrase *ret);
-/* Keeps p in that directory, in place of the one before.  0 or -errno. */
+/* Writes p to that directory and replaces an earlier one.  0 or -errno. */
 int passphrase_store(int dir, const struct passphrase *p);
-/* Removes it.  0 or -errno. */
+/* Removes the file.  0 or -errno. */
 int passphrase_forget(int dir);
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * Ledger records: hash, print, read.  One table names the fields in their order,
- * and printing, hashing and reading all walk it, so that none of them can forget a field.
+ * Ledger records: hash, print, read.  One table names the fields in their order, and printing,
+ * hashing and reading all walk it, so that none of them can omit a field.
  *
- * The reader is strict, because a verifier that forgives is a hole: a duplicate, missing or
- * unknown member, a wrong type or a line over the limit is no record.
+ * The reader is strict, because a lenient verifier could accept a forged line: it refuses a
+ * duplicate, missing or unknown member, a wrong type, and a line over the limit.
  */
 #include "record.h"
 
 #include <errno.h>
 #include <jansson.h>
 /*
- * SHA-256 and SipHash are all that pale takes from libsodium; they are the same code on every
- * processor and need no sodium_init(), which looks at its features (0.1 ms in a virtual machine).
+ * Of libsodium this file uses only SHA-256.  It is the same code on every processor and does not need
+ * sodium_init(), which takes 0.1 ms in a virtual machine to detect the processor's features.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ enum field_type { FIELD_U64, FIELD_I64, FIELD_STR, FIELD_ARRAY, FIELD_HASH };
 
 /* FIELD_STR is a pointer, FIELD_ARRAY chars in place, FIELD_HASH the same with 64 hex digits. */
 static const struct field {
-	const char *name, *key; /* key: as it stands in the line, with what is around it */
+	const char *name, *key; /* key: the text before the value in the line, `,"name":` */
 	size_t key_len;
 	enum field_type type;
 	size_t off, size;
@@ -80,7 +80,7 @@ static bool is_number(const struct field *f)
 
 /* --- hashing --- */
 
-/* Gathers the fields' bytes: the hash takes whole blocks much faster than a few bytes at a time. */
+/* Collects the fields' bytes: the hash takes whole blocks much faster than a few bytes at a time. */
 struct hasher {
 	crypto_hash_sha256_state st;
 	unsigned char buf[1024];
@@ -125,7 +125,7 @@ static void hash_hex(struct hasher *h, char hex[RECORD_HASH_HEX])
 	sodium_bin2hex(hex, RECORD_HASH_HEX, digest, sizeof(digest));
 }
 
-/* Decimal digits at to, without a NUL; the byte behind. */
+/* Writes decimal digits at to, without a NUL.  Returns their end. */
 static char *print_unsigned(char *to, unsigned long long n)
 {
 	char digits[20];
@@ -146,7 +146,7 @@ static char *print_signed(char *to, long long n)
 	return print_unsigned(to, 0 - (unsigned long long)n);
 }
 
-/* The field as it is hashed: its bytes, or its digits in `number`. */
+/* The bytes of a field that are hashed: its text, or its digits in `number`. */
 static const char *field_bytes(const struct record *r, const struct field *f, char number[24],
 			       size_t *ret_len)
 {
@@ -189,11 +189,11 @@ void record_genesis(const char *session, char prev[RECORD_HASH_HEX])
 
 /* --- printing --- */
 
-/* How a string's bytes may grow in JSON: \u00XX. */
+/* The bytes that one byte of a string may become in JSON: \u00XX. */
 #define GROWTH 6
 
-/* The one byte at s that does not stand as it is, or the sequence that begins there; NULL for what is not as
- * record_escape() makes it. */
+/* Prints the byte at s, which JSON escapes, or the UTF-8 sequence that begins there.  Returns the end, or
+ * NULL where record_escape() does not make such bytes. */
 static char *print_special(char *to, const char **s, size_t left)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -218,7 +218,7 @@ static char *print_special(char *to, const char **s, size_t left)
 	return to;
 }
 
-/* Appends s between quotes at to; the end, or NULL as above. */
+/* Prints s between quotes at to.  Returns the end, or NULL as above. */
 static char *print_string(char *to, const char *s, size_t len)
 {
 	const char *end = s + len;
@@ -263,7 +263,7 @@ size_t record_room(const struct record *r)
 	return size;
 }
 
-/* By hand, for speed: this is the price of every record, and the strings are known to be clean. */
+/* Without a JSON library, for speed: this runs for every record, and the strings are already escaped. */
 static char *print_record(struct record *r, char *to, struct hasher *h)
 {
 	char number[24], *start = to;
@@ -334,7 +334,7 @@ static bool read_field(struct record *r, const struct field *f, const json_t *v)
 		memcpy(member(r, f), &n, f->size);
 		return true;
 	}
-	/* No tool can be made to print what a terminal would obey: the helper never writes it. */
+	/* The helper writes no control character; a line with one is refused, so that no tool prints it. */
 	if (!s || !record_is_escaped(s, json_string_length(v)))
 		return false;
 	if (f->type == FIELD_HASH && !is_hash(s, json_string_length(v)))

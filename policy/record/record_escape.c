@@ -1,4 +1,4 @@
-/* How any bytes are written in a record, and back: record.h says which stand as they are. */
+/* How bytes are escaped in a record, and back: see record.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ size_t record_plain_len(const unsigned char *p, size_t left)
 	return 0;
 }
 
-/* 0x80 in (at least the first of) those bytes of w that are n or below n. */
+/* Not zero where a byte of w equals n, or is below n; the lowest such byte has 0x80 set. */
 #define ONES	    0x0101010101010101ull
 #define HIGHS	    (0x80 * ONES)
 #define EQUAL(w, n) ((((w) ^ (n)*ONES) - ONES) & ~((w) ^ (n)*ONES) & HIGHS)

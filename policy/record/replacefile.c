@@ -1,4 +1,4 @@
-/* Writing a file whole; see replacefile.h. */
+/* Writes a file whole; see replacefile.h. */
 #include "replacefile.h"
 
 #include <errno.h>

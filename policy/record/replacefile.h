@@ -1,5 +1,6 @@
 /*
- * Writing a file whole, or not at all: what is kept across sessions survives a full disk and a power cut.
+ * Writes a file whole or not at all, so that files kept across sessions survive a full disk and a power
+ * cut.
  */
 #ifndef PALE_REPLACEFILE_H
 #define PALE_REPLACEFILE_H
@@ -7,12 +8,12 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* Writes all of it; 0 or -errno (a write that takes nothing is -ENOSPC). */
+/* Writes all bytes.  0 or -errno (a write of 0 bytes is -ENOSPC). */
 int write_all(int fd, const void *bytes, size_t len);
 /*
- * Text becomes the file `name` of that directory, on the disk and in one step: a reader finds the old file or
- * the new one, and a full disk leaves the old one.  The new one has the owner and mode of `like`, or, where
- * that is NULL, this mode whatever the umask says.  0 or -errno.
+ * Replaces the file `name` of the directory dir with text, in one step and synced to the disk: a reader
+ * finds the old file or the new one, and a full disk leaves the old one.  The new file has the owner and
+ * mode of `like`; where that is NULL, it has the given mode, whatever the umask is.  0 or -errno.
  */
 int replace_file(int dir, const char *name, const struct stat *like, mode_t mode, const char *text,
 		 size_t len);

@@ -1,6 +1,6 @@
 /*
- * What has the shape of a secret: tokens that are known by their beginning, values that are called by a
- * telling name, passwords in addresses and options, private keys.  Text in, a place out; no state.
+ * Finds what has the shape of a secret: tokens with a known beginning, values after a name such as
+ * `password=`, passwords in addresses and options, private keys.  Text in, a place out; no state.
  */
 #include "policy/base/util.h"
 #include "secret.h"
@@ -9,33 +9,27 @@
 #include <string.h>
 #include <strings.h>
 
-#define PEM_SPAN 64 /* the head of a PEM block is no longer */
+#define PEM_SPAN 64 /* the most bytes of a PEM block's head */
 
-/* Where a shape may begin: anywhere, or not behind a letter or digit (ri`sk-`y). */
+/* Where a shape may begin: anywhere, or not after a letter or digit (ri`sk-`y). */
 enum shape_start { START_ANY, START_WORD };
 
-/* What a secret is made of. */
-enum charset {
-	ALNUM,
-	DASHED /* and - _ */,
-	DOTTED /* and - _ . */,
-	WORD /* to a blank or quote */,
-	QUOTED /* to a
-quote or the line's end */
-};
+/* The characters of a secret: letters and digits; with - and _; with - _ and . too; all up to a blank, a
+ * quote or a delimiter of the shell; all up to a quote or the line's end. */
+enum charset { ALNUM, DASHED, DOTTED, WORD, QUOTED };
 
-/* Leads in lower case match any case where they stand before a value that is named, never where they are the
- * token's own beginning. */
+/* A lead that names a value (`password=`) matches in any case.  One that is the beginning of the token
+ * itself matches exactly. */
 enum shape_case { EXACT, ANY_CASE };
 
 static const struct shape {
-	const char *lead; /* kept */
+	const char *lead; /* the text before the secret, which is not masked */
 	enum shape_start start;
 	enum shape_case how;
 	enum charset of;
-	size_t least; /* so many characters of secret must follow, or it is no secret */
+	size_t least; /* with fewer characters after the lead it is not a secret */
 } shapes[] = {
-	/* Tokens that are known by their beginning. */
+	/* Tokens with a known beginning. */
 	{ "ghp_", START_WORD, EXACT, ALNUM, 16 },
 	{ "gho_", START_WORD, EXACT, ALNUM, 16 },
 	{ "ghs_", START_WORD, EXACT, ALNUM, 16 },
@@ -69,7 +63,7 @@ static const struct shape {
 	{ "SG.", START_WORD, EXACT, DOTTED, 40 },
 	{ "AGE-SECRET-KEY-1", START_WORD, EXACT, ALNUM, 20 },
 	{ "eyJ", START_WORD, EXACT, DOTTED, 30 },
-	/* What a value is called by. */
+	/* Names of secret values. */
 	{ "authorization:", START_ANY, ANY_CASE, QUOTED, 4 },
 	{ "x-api-key:", START_ANY, ANY_CASE, QUOTED, 4 },
 	{ "private-token:", START_ANY, ANY_CASE, QUOTED, 4 },
@@ -158,15 +152,14 @@ static bool find_shape(const struct spot *s, struct secret_hit *ret)
 	return false;
 }
 
-/* It is http or https that ends at n. */
+/* True where text[0..n) ends with http or https. */
 static bool is_http(const char *text, size_t n)
 {
 	n -= n > 0 && text[n - 1] == 's';
 	return n >= 4 && memcmp(text + n - 4, "http", 4) == 0;
 }
 
-/* `host`, `host:` or `host:443`, and a query or fragment behind it: an @ in that is no end of a user's name.
- */
+/* True for `host`, `host:` or `host:443` before a query or fragment, in which an @ ends no user's name. */
 static bool is_host_before(const char *p, size_t n)
 {
 	const char *colon = memchr(p, ':', n);
@@ -177,7 +170,7 @@ static bool is_host_before(const char *p, size_t n)
 	return true;
 }
 
-/* scheme://user:password@host; by http a name alone may be a token. */
+/* scheme://user:password@host; with http a name alone may be a token. */
 static bool find_userinfo(const struct spot *s, struct secret_hit *ret)
 {
 	const char *p = s->text + s->i + 3, *end, *colon;
@@ -201,7 +194,7 @@ static bool find_userinfo(const struct spot *s, struct secret_hit *ret)
 	return true;
 }
 
-/* `-u name:password` and `--user name:password`, of a word of its own. */
+/* `-u name:password` and `--user name:password`, where the option is a word of its own. */
 static bool find_user_option(const struct spot *s, struct secret_hit *ret)
 {
 	size_t lead = starts(s, "-u ", 3, EXACT) ? 3 : starts(s, "--user ", 7, EXACT) ? 7 : 0, n = 0;
@@ -220,7 +213,7 @@ static bool find_user_option(const struct spot *s, struct secret_hit *ret)
 	return n > 0;
 }
 
-/* Everything behind the head of a PEM private key, up to its END line. */
+/* Everything after the head of a PEM private key, up to its END line. */
 static bool find_private_key(const struct spot *s, struct secret_hit *ret)
 {
 	const char *p = s->text + s->i, *head, *end;

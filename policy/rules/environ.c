@@ -41,7 +41,7 @@ bool environ_matches(const char *pattern, const char *name)
 	return glob_match(pattern, strlen(pattern), name, strlen(name));
 }
 
-/* The first rule of the kind that matches; literal: by the very name. */
+/* The first rule of the kind that matches; literal: only rules without a wildcard. */
 static const struct environ_rule *find_rule(const struct policy *p, const char *name, enum environ_kind kind,
 					    bool literal)
 {
@@ -56,13 +56,13 @@ static const struct environ_rule *find_rule(const struct policy *p, const char *
 	return NULL;
 }
 
-/* `user:password@host` is one with or without a scheme, and so is a token in the name's place. */
+/* `user:password@host` has it with or without a scheme, and so does `token@host`. */
 static bool has_userinfo(const char *value)
 {
 	return strchr(value, '@') != NULL;
 }
 
-/* An address that says more than where: "https://token@host/", in the middle of anything. */
+/* True where the value contains an address with a name or password: "https://token@host/". */
 static bool has_named_address(const char *value)
 {
 	for (const char *at = strstr(value, "://"); at; at = strstr(at + 1, "://")) {
@@ -89,7 +89,7 @@ static struct environ_verdict withheld(enum environ_why why, const struct enviro
 	return (struct environ_verdict){ false, why, rule };
 }
 
-/* What nobody named is judged by what its name and its value are. */
+/* Judges a variable that no rule and no option names exactly: by its name and its value. */
 static struct environ_verdict judge_unnamed(const struct environ_question *q,
 					    const struct environ_rule *pattern)
 {

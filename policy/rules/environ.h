@@ -1,6 +1,6 @@
 /*
- * Which variables an agent is given.  Its environment is built from nothing: a variable is there because it
- * is a standard one, because a rule or the operator names it, or not at all; every answer has its reason.
+ * Which variables an agent is given.  Its environment is built from nothing: it contains a variable only if
+ * that is a standard one, or if a rule or the operator names it.  Every verdict has a reason.
  *
  * Pure: a name, a value and a policy in, a verdict out.
  */
@@ -23,17 +23,18 @@ struct environ_rule {
 	unsigned line;
 };
 
-/* What a name is by itself.  The order of the first three is that of trust in their values. */
+/* The class of a name, whatever the value is.  From CLASS_SECRET on, a variable is withheld unless a
+ * rule or the operator names it exactly; CLASS_NEVER is always withheld. */
 enum environ_class {
 	CLASS_OTHER,
-	CLASS_PLAIN,	 /* standard, and no secret whatever it holds: PATH, TERM */
+	CLASS_PLAIN,	 /* standard, and never a secret, whatever its value is: PATH, TERM */
 	CLASS_STANDARD,	 /* standard; withheld where its value looks like a secret */
-	CLASS_TOOLCHAIN, /* of compilers and package managers, harmless; its value is looked at too */
-	CLASS_PROXY,	 /* standard, but an address with a name before its host opens something */
+	CLASS_TOOLCHAIN, /* of compilers and package managers; withheld where its value looks like a secret */
+	CLASS_PROXY,	 /* standard, but withheld where its address has a user's name before the host */
 	CLASS_SECRET,	 /* its name says that it is a secret, or of an account */
 	CLASS_CODE,	 /* makes programs run code */
-	CLASS_DOOR,	 /* leads to something outside: agents of keys, displays, terminals, daemons */
-	CLASS_NEVER,	 /* pale's own, or what would take its hooks apart */
+	CLASS_DOOR,	 /* leads to something outside: key agents, displays, terminals, daemons */
+	CLASS_NEVER,	 /* pale's own, or one that could disable its hooks */
 };
 
 enum environ_why {
@@ -43,7 +44,7 @@ enum environ_why {
 	WHY_RULE,   /* pass = of `rule` */
 	WHY_ASKED,  /* the operator named it for this run */
 	WHY_SET,    /* set = of `rule`, -e NAME=VALUE, or pale itself */
-	WHY_AROUND, /* a nested run keeps what the session around it was given */
+	WHY_AROUND, /* a nested run keeps what the outer session was given */
 	/* withheld */
 	WHY_UNNAMED,
 	WHY_DENIED, /* deny = of `rule` */
@@ -63,36 +64,36 @@ struct environ_verdict {
 	const struct environ_rule *rule; /* borrowed from the policy, or NULL */
 };
 
-/* How the operator named it for this run: a pattern gives no more than one of a rule. */
+/* How the operator named it for this run.  A pattern has the same effect as the pattern of a rule. */
 enum environ_asked { ASKED_NOT, ASKED_BY_PATTERN, ASKED_BY_NAME };
 
 struct environ_question {
 	const char *name, *value;
 	enum environ_asked asked;
-	bool around; /* the value comes from a session that is around */
+	bool around; /* the value comes from the outer session */
 };
 
 /* The order of the reasons: never; deny =; pass = by its name; asked; pass = by a pattern and the standard
- * names, where neither name nor value speaks against it. */
+ * names, unless the class of the name or the value forbids it. */
 struct environ_verdict environ_judge(const struct policy *p, const struct environ_question *q);
 /* "a standard name", "its name says that it is a secret", ...; static. */
 const char *environ_why_text(enum environ_why why);
 
 void environ_rule_done(struct environ_rule *r);
 
-/* environ_names.c: tables. */
+/* Of the tables in environ_names.c. */
 enum environ_class environ_class_of(const char *name);
-/* It is of CLASS_NEVER, which is found out sooner than another class. */
+/* True where the name is of CLASS_NEVER; faster than environ_class_of(). */
 bool environ_is_never(const char *name);
-/* The words of the name say that its value is a secret (DEPLOY_TOKEN; not TOKEN_FILE). */
+/* True where the words of the name say that its value is a secret (DEPLOY_TOKEN; not TOKEN_FILE). */
 bool environ_name_is_secret(const char *name);
-/* A name that a shell could assign to. */
+/* True for a name to which a shell can assign. */
 bool environ_is_name(const char *name);
-/* The same with `*` and `?`. */
+/* True for such a name that may contain `*` and `?`. */
 bool environ_is_pattern(const char *text);
-/* Without a wildcard. */
+/* True where the pattern has no wildcard. */
 bool environ_is_literal(const char *pattern);
-/* `name` is of the pattern. */
+/* True where the pattern matches `name`. */
 bool environ_matches(const char *pattern, const char *name);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Names of variables, and what they are: tables, read in order, the first line that matches decides.
+ * The classes of variables: tables, read in order; the first that contains the name decides.
  *
- * Whoever adds a standard name asks: can what it holds open a door, run code, or be a secret?
+ * Before a standard name is added, check that its value cannot lead outside the fence, run code, or be a
+ * secret.
  */
 #include "environ.h"
 
@@ -11,14 +12,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* Before all others: what pale sets itself, and what would load code before its hooks. */
+/* Before all others: the names that pale itself sets, and those that load code before its hooks. */
 static const char never[] = "LD_PRELOAD LD_AUDIT GLIBC_TUNABLES PALE_* ";
 
 static const char plain[] =
 	"PATH HOME USER LOGNAME SHELL PWD OLDPWD SHLVL HOSTNAME TERM COLORTERM TERM_PROGRAM "
 	"TERM_PROGRAM_VERSION COLORFGBG COLUMNS LINES TERMINFO TERMINFO_DIRS NO_COLOR FORCE_COLOR "
 	"CLICOLOR CLICOLOR_FORCE LS_COLORS LANG LANGUAGE TZ TZDIR TMPDIR TEMP TMP CI "
-	/* The categories that there are, and no others: LC_SECRET is somebody's secret. */
+	/* The categories that exist, but not LC_*: a variable such as LC_SECRET may be a secret. */
 	"LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES LC_MONETARY "
 	"LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME ";
 
@@ -50,7 +51,7 @@ static const char toolchain[] =
 	"SDKMAN_DIR GEM_HOME GEM_PATH RBENV_ROOT BUNDLE_PATH DOTNET_ROOT DOTNET_CLI_TELEMETRY_OPTOUT "
 	"ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR HOMEBREW_PREFIX HOMEBREW_CELLAR HOMEBREW_REPOSITORY "
 	"GUIX_PROFILE NIX_PROFILES "
-	/* Whom to believe in TLS. */
+	/* Trusted certificates for TLS. */
 	"SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE REQUESTS_CA_BUNDLE NIX_SSL_CERT_FILE ";
 
 static const char proxy[] =
@@ -76,7 +77,7 @@ static const char door[] =
 	"JOURNAL_STREAM SYSTEMD_* MAIL PINENTRY_* XDG_SESSION_* XDG_VTNR XDG_SEAT* CREDENTIALS_DIRECTORY "
 	"ATUIN_* DIRENV_* HISTFILE ";
 
-/* Accounts in clouds, stores and data bases; what a name says by its words is environ_name_is_secret(). */
+/* Accounts in clouds, stores and data bases.  environ_name_is_secret() judges names by their words. */
 static const char account[] =
 	"AWS_* AZURE_* ARM_* GOOGLE_* GCP_* GCLOUD_* CLOUDSDK_* DIGITALOCEAN_* LINODE_* HCLOUD_* "
 	"CLOUDFLARE_* CF_* ALIBABA_* ALICLOUD_* OCI_* IBMCLOUD_* HEROKU_* FLY_* VAULT_* CONSUL_* NOMAD_* "
@@ -93,7 +94,7 @@ static const struct {
 	{ door, CLASS_DOOR },		{ account, CLASS_SECRET },
 };
 
-/* A word of the list that holds for name: a glob, or in any case. */
+/* True where a word of the list matches name: as a glob, or (any_case) the same text in any case. */
 static bool list_has(const char *list, const char *name, size_t len, bool any_case)
 {
 	for (size_t n; *list; list += n + (list[n] != '\0')) {
@@ -118,18 +119,18 @@ enum environ_class environ_class_of(const char *name)
 	return environ_name_is_secret(name) ? CLASS_SECRET : CLASS_OTHER;
 }
 
-/* Words of a name, between underscores. */
+/* Words of a name, between underscores, that say that the value is a secret. */
 static const char telling[] =
 	"TOKEN TOKENS SECRET SECRETS PASSWORD PASSWD PASSPHRASE PASS PW PWD APIKEY KEY KEYS CREDENTIAL "
 	"CREDENTIALS CREDS AUTH AUTHTOKEN PAT BEARER COOKIE JWT PRIVATE ";
 
-/* Whoever knows such an address may post there: it is a secret, whatever the name ends with. */
+/* Such an address is enough to post there, so it is a secret, whatever the name ends with. */
 static const char open_doors[] = "WEBHOOK WEBHOOKS WEBHOOKURL ";
 
-/* A name that ends so is of a place, not of a secret. */
+/* A name that ends with one of these words is that of a place, not of a secret. */
 static const char places[] = "FILE PATH DIR SOCK URL URI HOST USER NAME ID MODE TYPE ";
 
-/* MYTOKEN and dbpassword have no underscore and tell all the same. */
+/* True for names such as MYTOKEN and dbpassword, which have no underscore before the word. */
 static bool ends_telling(const char *name, size_t len)
 {
 	static const char *const ends[] = {
@@ -150,7 +151,7 @@ bool environ_name_is_secret(const char *name)
 	size_t len = strlen(name), at = 0, n = 0;
 	bool tells = ends_telling(name, len);
 
-	/* PWD and OLDPWD are where the shell is. */
+	/* PWD and OLDPWD are the shell's working directories, not passwords. */
 	if (strcmp(name, "PWD") == 0 || strcmp(name, "OLDPWD") == 0)
 		return false;
 	for (; at < len; at += n + 1) {

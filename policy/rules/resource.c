@@ -12,7 +12,7 @@
 #define GIB (UINT64_C(1) << 30)
 #define TIB (UINT64_C(1) << 40)
 
-/* Largest first; a unit of "" is none. */
+/* The units of a value, the largest first. */
 struct unit {
 	char letter; /* 0: the number alone */
 	uint64_t size;
@@ -23,7 +23,7 @@ static const struct unit percent[] = { { '%', 1 } };
 static const struct unit seconds[] = { { 'd', 86400 }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 } };
 static const struct unit count[] = { { 0, 1 } };
 
-/* Below `least` no program starts; above `most` a number is a slip of the finger. */
+/* Below `least` no program starts; above `most` a number is taken for a typing error. */
 static const struct {
 	const char *name, *expected;
 	const struct unit *units;

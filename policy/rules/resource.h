@@ -1,5 +1,5 @@
 /*
- * Resource limits of a session ([limits] in a policy): what can be limited, and values as people write them.
+ * Resource limits of a session ([limits] in a policy): the resources, and values as people write them.
  */
 #ifndef PALE_RESOURCE_H
 #define PALE_RESOURCE_H
@@ -12,13 +12,13 @@ enum resource {
 	RESOURCE_MEMORY,    /* bytes */
 	RESOURCE_CPU,	    /* percent of one processor */
 	RESOURCE_PROCESSES, /* and threads */
-	RESOURCE_FILES,	    /* open in one process */
+	RESOURCE_FILES,	    /* descriptors open in one process */
 	RESOURCE_FILE_SIZE, /* bytes */
-	RESOURCE_TIME,	    /* seconds by the clock, from the session's start */
+	RESOURCE_TIME,	    /* seconds of real time, from the session's start */
 	RESOURCE_COUNT
 };
 
-/* What one limit is and who said so; owns file. */
+/* One limit, and where it was set; owns file. */
 struct limit {
 	uint64_t value; /* 0: none */
 	char *file;	/* "policy.ini" as the caller named it, "--limit", or NULL */
@@ -27,7 +27,7 @@ struct limit {
 
 struct limits {
 	struct limit of[RESOURCE_COUNT];
-	bool best_effort; /* what nothing on this machine enforces is told and not held */
+	bool best_effort; /* a limit that this machine cannot enforce is reported, and the session starts */
 };
 
 /* "memory", "file_size", ...: the key in the policy. */
@@ -36,10 +36,11 @@ const char *resource_name(enum resource r);
 enum resource resource_by_name(const char *name);
 /* What a value looks like, for people. */
 const char *resource_expected(enum resource r);
-/* "4G", "200%", "2h", "512" to the number: 0 or -EINVAL (see resource_expected()).  Strict: no sign, no
- * blank, one unit where there are units. */
+/* Parses "4G", "200%", "2h", "512": 0 or -EINVAL (see resource_expected()).  Strict: no sign, no blank, one
+ * unit where there are units. */
 int resource_parse(enum resource r, const char *text, uint64_t *ret);
-/* The shortest text that reads back as that number, in buf; returns buf. */
+/* Writes the number to buf with the largest unit that divides it, so that it parses to the same.  Returns
+ * buf. */
 const char *resource_text(enum resource r, uint64_t value, char *buf, size_t size);
 
 #endif

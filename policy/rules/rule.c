@@ -1,8 +1,8 @@
 /*
  * The policy as a value: settings and the list of rules.
  *
- * Guarantees that an empty policy is the strictest one (every enum's zero is its strict end), so
- * that a setting nobody made allows nothing.  No I/O, no globals that change.
+ * Guarantees that an empty policy is the strictest one (zero is the strictest value of every enum), so
+ * that a setting that is absent allows nothing.  No I/O, no globals that change.
  */
 #include "policy/base/util.h"
 #include "rule.h"

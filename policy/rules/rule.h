@@ -1,6 +1,6 @@
 /*
  * The policy as a value: settings and a list of rules, between the text (parse.h) and the image
- * (image.h).  lint.h looks at it too.  Allocates; nothing here runs in the preload.
+ * (image.h).  It allocates; nothing here runs in the preload.
  */
 #ifndef PALE_RULE_H
 #define PALE_RULE_H
@@ -9,40 +9,39 @@
 #include "policy/base/op.h"
 #include "resource.h"
 
-/* From the strictest on.  NONE is read-only, and the workspace is not read either, but for what rules name.
- */
+/* The strictest first.  NONE is read-only, and in the workspace only what rules name can be read. */
 enum mode { MODE_NONE, MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
 enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN };
-/* [files] home: which of the home's entries are there for a session. */
+/* [files] home: which entries of the home exist for a session. */
 enum home { HOME_OPEN, HOME_KNOWN, HOME_CLOSED };
 enum reads { READS_NOTIFY, READS_FLOOR };
-/* What confirms the approval of something that cannot be taken back (RISK_CRITICAL). */
+/* What confirms the approval of something that cannot be undone (RISK_CRITICAL). */
 enum stepup {
-	STEPUP_PASSPHRASE, /* the helper checks it; where none is set, nothing can be approved */
-	STEPUP_PAM,	   /* `pale approve` asks PAM and says so */
-	STEPUP_AUTO,	   /* the passphrase where one is set, else nothing */
+	STEPUP_PASSPHRASE, /* the helper checks it; without a passphrase no such approval is possible */
+	STEPUP_PAM,	   /* `pale approve` asks PAM and reports that it agreed */
+	STEPUP_AUTO,	   /* as STEPUP_PASSPHRASE where a passphrase is set, else as STEPUP_NONE */
 	STEPUP_NONE
 };
 
-/* How the command behind `pale run --` is judged. */
+/* How the command after `pale run --` is judged. */
 enum launching {
-	LAUNCH_JUDGED, /* as any other command: asked, denied, unlisted as the policy says */
+	LAUNCH_JUDGED, /* as any other command */
 	LAUNCH_TRUSTED /* the operator typed it: only a rule that denies it refuses it */
 };
 
-/* What a start sweeps away once it is older than `expiry`. */
+/* What the start of a session removes once it is older than `expiry`. */
 enum gc {
 	GC_OFF,
-	GC_OWN, /* what pale itself made: what killed sessions left, its own logs */
-	GC_ALL	/* and the launcher's: logs, session directories, entries of sessions.json */
+	GC_OWN, /* what pale itself made: the remains of killed sessions, its own logs */
+	GC_ALL	/* also the launcher's: logs, session directories, entries of sessions.json */
 };
 
 /*
- * Strictest across layers; within a layer the most specific rule; at the same specificity the
- * higher rank (the user's file lies on its preset); at the same rank the strictest.  An untrusted
- * project's file is a layer of its own and so can only tighten; a trusted one joins LAYER_USER
- * with the highest rank.
+ * Which rule decides.  Across layers, the strictest; within a layer, the most specific; at the same
+ * specificity, the one of higher rank (the user's file is above its preset); at the same rank, the
+ * strictest.  An untrusted project's file is a layer of its own, so it can only make the policy stricter; a
+ * trusted one joins LAYER_USER with the rank RANK_PROJECT.
  */
 enum layer { LAYER_FLOOR, LAYER_USER, LAYER_PROJECT, LAYER_COUNT };
 enum rank { RANK_PRESET, RANK_USER, RANK_PROJECT, RANK_BUILTIN };
@@ -52,30 +51,30 @@ enum rule_kind {
 	RULE_FILE_READ,	     /* read =       read */
 	RULE_FILE_DENY,	     /* deny =       neither read nor write */
 	RULE_FILE_READONLY,  /* readonly =   no write, no delete */
-	RULE_FILE_KEEP,	     /* keep =       may change but not go */
+	RULE_FILE_KEEP,	     /* keep =       may be changed but not removed */
 	RULE_FILE_ASK,	     /* ask =        every access is asked */
 	RULE_FILE_ASK_WRITE, /* ask_write =  each change is asked */
-	RULE_FILE_SENSITIVE, /* sensitive =  hard deny; yields to --allow-sensitive-roots alone */
-	RULE_FILE_SYSTEM,    /* system =     read, and may be named absolutely under paths = relative */
+	RULE_FILE_SENSITIVE, /* sensitive =  hard deny; only --allow-sensitive-roots lifts it */
+	RULE_FILE_SYSTEM,    /* system =     read, also by an absolute path under paths = relative */
 	RULE_FILE_SELF,	     /* pale's own files: hard, no write; built in, no key */
 	RULE_FILE_HIDDEN,    /* pale's own state: hard, no access; built in, no key */
 	RULE_CMD_ALLOW,
 	RULE_CMD_ASK,
 	RULE_CMD_DENY,
-	RULE_CMD_DENYLIST, /* denylist =   hard deny; yields to --allow-denylisted-commands alone */
+	RULE_CMD_DENYLIST, /* denylist =   hard deny; only --allow-denylisted-commands lifts it */
 	RULE_NET_ALLOW,
 	RULE_NET_ASK,
 	RULE_NET_DENY,
 	RULE_NET_CORE,	 /* core =       allowed in network modes strict, merge and open */
 	RULE_NET_EXTRA,	 /* extra =      allowed in merge and open: what a preset adds to its core */
-	RULE_NET_UDP,	 /* udp =        may be reached by datagrams, which no other rule opens */
+	RULE_NET_UDP,	 /* udp =        may be reached by datagrams, which no other rule allows */
 	RULE_NET_UNIX,	 /* unix =       this socket may be connected to */
 	RULE_NET_BIND,	 /* bind =       ports that may be listened on */
 	RULE_BRANCH,	 /* protect =    pattern of a protected branch ([git]) */
-	RULE_FILE_GIT,	 /* a name that git obeys: what would be written is looked at; built in, no key */
+	RULE_FILE_GIT,	 /* a name that git obeys: what would be written is checked; built in, no key */
 	RULE_FILE_PLACE, /* a directory of pale's own: may be filled, not changed or replaced; built in, no
 			    key */
-	RULE_FILE_HOME,	 /* home =       what no file rule names below it is not there for the session */
+	RULE_FILE_HOME,	 /* home =       what no file rule names below it does not exist for the session */
 	RULE_KIND_COUNT
 };
 
@@ -86,9 +85,9 @@ struct rule {
 	enum rank rank;
 	char *text;    /* as written, for people */
 	char *pattern; /* files and unix: absolute, `~`, `.` and `..` expanded, normalised; others: as text */
-	char *file;    /* file it stands in, as given by the caller; "preset agent"; "built in" */
-	char *message; /* what `message =` said after it, or NULL */
-	bool unproven; /* `passphrase = no` stands after it */
+	char *file;    /* the file that contains it, as named by the caller; "preset agent"; "built in" */
+	char *message; /* the text of the `message =` after it, or NULL */
+	bool unproven; /* `passphrase = no` follows it */
 	unsigned line;
 	unsigned col;
 };
@@ -100,7 +99,7 @@ struct settings {
 	enum reads reads;
 	enum stepup stepup;
 	enum launching launch;
-	enum level demands; /* [session] level: the lowest that may hold; LEVEL_HOOKS where none is named */
+	enum level demands; /* [session] level: the lowest level allowed; LEVEL_HOOKS where none is named */
 	enum gc gc;
 	unsigned expiry_s;
 	unsigned ledger_mib; /* [ledger] size: of all ended sessions together */
@@ -116,10 +115,9 @@ struct settings {
 	bool allow_danger;     /* launch flag --danger */
 	bool allow_unhooked;   /* launch flag --allow-unhooked */
 	bool observe;	       /* launch flag --observe: parse.h */
-	bool proves; /* what cannot be taken back is confirmed by a second proof: stepup, and a passphrase is
-			set */
-	enum level level; /* what enforces it; inside another image, that one's */
-	uint64_t pass;	  /* the gate's word, 0 where the gate is closed; inside another image, that one's */
+	bool proves; /* an act that cannot be undone needs a second proof: stepup, and a passphrase is set */
+	enum level level; /* what enforces the policy; inside an outer image, the outer one's */
+	uint64_t pass;	  /* see struct image_header; inside an outer image, the outer one's */
 };
 
 struct policy_ident {
@@ -131,29 +129,30 @@ struct policy {
 	struct settings s;
 	char *workspace; /* real path */
 	char *home;
-	char *git_head; /* as the bundle has it, or NULL */
+	char *git_head; /* from the bundle: the branch of the workspace, or NULL */
 	char *preset;
-	char *level_file; /* where the [session] level that holds was said, or NULL */
+	char *level_file; /* where the [session] level in force was set, or NULL */
 	unsigned level_line;
-	char *network_file; /* where [network] mode was said, "preset" for the preset */
+	char *network_file; /* where [network] mode was set, "preset" for the preset */
 	unsigned network_line;
 	struct limits limits;
 	char *logs;		      /* [session] logs =, absolute, or NULL */
-	int logs_from;		      /* which layer's word that is */
+	int logs_from;		      /* the layer that set it */
 	struct environ_rule *environ; /* [environment] */
 	size_t n_environ;
 	char *state;	/* [session] state =, below the workspace, or NULL */
-	int state_from; /* which layer's word that is */
-	char **shares;	/* [session] share =: what of the operator's own is seen there, as "config/git" */
+	int state_from; /* the layer that set it */
+	char **shares;	/* [session] share =: the operator's own files that are seen there, as "config/git" */
 	size_t n_shares;
-	bool shares_none; /* nothing of it */
+	bool shares_none; /* share = none */
 	struct policy_ident *idents;
 	size_t n_idents;
 	struct rule *rules;
 	size_t n_rules;
 };
 
-/* "write", "deny", ... : the key of the kind, and the section it stands in ("files"). */
+/* The key of the kind ("write", "deny", ...), and the section of that key ("files").  Static; "?" for an
+ * unknown kind. */
 const char *rule_key(enum rule_kind kind);
 const char *rule_section(enum rule_kind kind);
 /* The verdict a rule of this kind gives, for explain and tests. */

@@ -1,6 +1,6 @@
 /*
- * Where an agent's state lies: the directories below that of [session] state, each with the variable that
- * leads programs there.
+ * Where an agent's state lies: directories below the one of [session] state, each with the variable that
+ * names it to programs.
  */
 #ifndef PALE_STATE_H
 #define PALE_STATE_H
@@ -11,7 +11,7 @@
 struct state_place {
 	const char *name, *variable;
 	const char
-		*usual; /* below the home, where the variable is not set; NULL: scratch, nobody shares it */
+		*usual; /* the place below the home if the variable is unset; NULL: scratch, never shared */
 };
 
 #define STATE_PLACES 5
@@ -19,7 +19,7 @@ extern const struct state_place state_places[STATE_PLACES];
 
 /* The place whose name is the first component of path, or NULL. */
 const struct state_place *state_place_of(const char *path);
-/* What lies below that directory (`data/x`) is the agent's state, or what pale makes beside it. */
+/* True where the path below that directory (`data/x`) is the agent's state or a file that pale makes. */
 bool state_is_inside(const char *below);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * What a block releases at its end, for programs that may allocate: `_cleanup_free_ char *text = NULL;`.
+ * Variables that are released at the end of their block, for programs that may allocate:
+ * `_cleanup_free_ char *text = NULL;`.
  */
 #ifndef PALE_CLEANUP_H
 #define PALE_CLEANUP_H

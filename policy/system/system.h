@@ -1,10 +1,7 @@
 /*
  * What more than one program asks of the kernel alike, and what a block releases at its end.
  *
- * What the kernel is asked for in more than one program: the time, all bytes of a small file, descriptors
- * sent.
- *
- * Nothing here runs in the preload.
+ * The time, reads of whole small files, and sending of descriptors.  Nothing here runs in the preload.
  */
 #ifndef PALE_SYSTEM_H
 #define PALE_SYSTEM_H
@@ -18,7 +15,7 @@
 
 uint64_t clock_ns(clockid_t id);
 
-/* CLOCK_MONOTONIC: a writer that sleeps with the machine is not late. */
+/* CLOCK_MONOTONIC, which stands still while the machine sleeps: a writer is not late because of that. */
 static inline uint64_t clock_awake_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
@@ -35,14 +32,14 @@ static inline uint64_t clock_real_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* Up to size bytes, fewer at the end of the file; from there (-1: from where fd is).  Their number or -errno.
- */
+/* Reads up to size bytes, fewer at the end of the file, from the offset `from` (-1: fd's own offset).
+ * Their number or -errno. */
 ssize_t read_up_to(int fd, void *buf, size_t size, off_t from);
-/* Up to size-1 bytes of a small file (procfs), and a NUL; their number or -errno. */
+/* Reads up to size-1 bytes of a small file (procfs) and appends a NUL.  Their number or -errno. */
 ssize_t file_read_small(int dirfd, const char *path, char *buf, size_t size);
-/* The same of a file of /proc/PID. */
+/* The same for the file `name` of /proc/PID. */
 ssize_t proc_read_small(pid_t pid, const char *name, char *buf, size_t size);
-/* One packet with n descriptors, at most SEND_FDS_MAX.  0 or -errno; flags as for sendmsg(2). */
+/* Sends one packet with n descriptors, at most SEND_FDS_MAX.  flags as for sendmsg(2).  0 or -errno. */
 #define SEND_FDS_MAX 4
 int send_fds(int fd, const void *bytes, size_t len, const int *fds, size_t n, int flags);
 

@@ -1,13 +1,13 @@
 /*
- * The ring of ring.h.  What it guarantees:
+ * The ring of ring.h.  Guarantees:
  *
- *  - a slot's first word is its *tag*: state, length, writer and position in one 64-bit word, and
- *    every change of state is a compare-and-swap from the one expected value.  A writer that the
- *    reader took for dead and that runs again cannot publish into a slot that has a new owner.
- *  - a record carries a checksum.  If such a writer overwrites bytes of another record, that
- *    record is counted as lost, and never read.
- *  - the reader trusts its own position, copies first and checks the copy; no value in the
- *    shared memory is a length or an index that is used unchecked.
+ *  - A slot's first word is its *tag*: state, length, writer and position in one 64-bit word.  Every
+ *    change of state is a compare-and-swap from the one expected value, so a writer that runs again
+ *    after the reader took it for dead cannot publish into a slot that has a new owner.
+ *  - A record has a checksum.  If such a writer overwrites bytes of another record, that record is
+ *    counted as lost and never read.
+ *  - The reader trusts its own position, copies first and checks the copy; no length or index from
+ *    the shared memory is used unchecked.
  *
  * A free slot's tag is the number of the lap in which it will be used next: 0 in new memory, and
  * different in each lap.  Linked into the preload: no allocation, no system call.
@@ -16,11 +16,11 @@
 
 #include <errno.h>
 
-/* A writer that fails so often to move the head treats the ring as full. */
+/* A writer that fails this many times to move the head treats the ring as full. */
 #define TRIES 4096u
 
-/* Protects only against accidents (bytes of a late writer), so it is cheap: the multiplications are
- * independent. */
+/* Protects only against accidents (bytes of a late writer), so a cheap sum is enough: its
+ * multiplications are independent of each other. */
 static uint64_t sum_add(uint64_t sum, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
@@ -203,8 +203,8 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 	uint64_t pos, mine;
 
 	ret->tag = NULL;
-	/* Whatever can be done before the reservation is: a writer that is killed after it loses its record.
-	 */
+	/* As much as possible is done before the reservation: a writer that is killed after it loses its
+	 * record. */
 	e.sum = ring_sum(&e, 0, r->target, r->exe, r->approval, r->why);
 	if (!reserve(h, n, wait, &pos))
 		return RING_LOST;

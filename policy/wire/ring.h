@@ -117,7 +117,7 @@ struct ring_record {
 	 * address. */
 	const char *exe;
 	const char *approval; /* id of the approval that allowed it, or "" */
-	uint32_t id;	      /* id of a denial, as people are shown it; 0: none */
+	uint32_t id;	      /* id of a denial, as it is shown to people; 0: none */
 	const char *why;      /* details of a denial's reason, or "" */
 };
 
@@ -183,8 +183,8 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 void ring_end(const struct ring_hold *hold, bool keep);
 
 /*
- * A table of the names by which processes of the session looked up addresses (claims, like all in here).  It
- * is small, lies behind the slots and is lock-free; the latest name of an address counts, and the oldest
+ * A table of the names by which processes of the session looked up addresses (claims, like all content).
+ * It is small, lies after the slots and is lock-free; the latest name of an address counts, and the oldest
  * entries are replaced.  async-signal-safe.
  */
 void ring_name_put(struct ring_header *h, const uint8_t addr[16], const char *name);
@@ -214,12 +214,13 @@ struct ring_reader {
 	unsigned tampered;
 	uint64_t seen; /* head as last read: reading it often would slow the writers */
 };
-/* Is pid alive? */
+/* True where the process pid is alive. */
 typedef bool (*ring_alive_fn)(int32_t pid);
 /*
- * Reads the next record: 1 with *ret valid until the next call, 0 where there is none yet.  A reservation
- * that is filled is read if its writer is dead or its act takes long.  One that is not filled is skipped, and
- * counted in `lost`, if its writer is dead or took longer than a second.  alive may be NULL: all are alive.
+ * Reads the next record: 1 with *ret valid until the next call, 0 where there is no record yet.  A
+ * reservation that is filled is read if its writer is dead or its act takes long.  One that is not filled
+ * is skipped, and counted in `lost`, if its writer is dead or took longer than a second.  alive may be
+ * NULL: all are alive.
  */
 int ring_read(struct ring_reader *rd, uint64_t now_ns, ring_alive_fn alive, struct ring_record *ret);
 /* For a reader that keeps: frees all that was read, or all but the last record. */

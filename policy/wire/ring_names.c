@@ -1,9 +1,9 @@
 /*
  * Address -> name, as the processes of the session have looked them up.
  *
- * Round-robin entries, each under a sequence number that is odd while it is written: readers
- * never wait, a torn entry is seen and skipped, a writer that finds an entry busy takes the next.
- * A process that is killed in the middle of a write leaves one entry odd for ever; it is skipped.
+ * The entries are used in turn, and each has a sequence number that is odd while the entry is written.
+ * Readers never wait and skip an entry that is being written; a writer that finds an entry busy takes the
+ * next one.  A process that is killed in the middle of a write leaves its entry odd, and unused, for ever.
  */
 #include "ring_names.h"
 
@@ -15,7 +15,7 @@
 
 struct name_entry {
 	_Atomic uint64_t seq;
-	_Atomic uint64_t turn; /* higher is newer; 0 was never written */
+	_Atomic uint64_t turn; /* higher is newer; 0: never written */
 	_Atomic uint64_t addr[ADDR_WORDS];
 	_Atomic uint64_t name[NAME_WORDS];
 };
@@ -89,7 +89,7 @@ void ring_name_put(struct ring_header *h, const uint8_t addr[16], const char *na
 	atomic_store_explicit(&e->seq, seq + 2, memory_order_release);
 }
 
-/* True with the entry's name and turn if it is whole, newer than `than` and of this address. */
+/* True, with the entry's name and turn, if the entry is whole, newer than `than` and for this address. */
 static bool entry_read(const struct name_entry *e, const uint8_t addr[16], uint64_t than, char *name,
 		       uint64_t *ret_turn)
 {

@@ -1,6 +1,5 @@
 /*
- * The names behind the ring's slots: address -> name, as processes of the session have looked them
- * up.  Private to the ring.
+ * The table of names after the ring's slots (ring_name_put()): where it lies.  Private to the ring.
  */
 #ifndef PALE_RING_NAMES_H
 #define PALE_RING_NAMES_H

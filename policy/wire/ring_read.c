@@ -8,15 +8,15 @@
 
 #define NS_STUCK 1000000000ull
 /*
- * A writer that is killed within the few instructions between its reservation and its tag leaves slots
- * without one; so does a process that wipes tags.  More of them, or more slots than one record has, were
- * wiped.
+ * A writer that is killed within the few instructions between its reservation and its tag leaves a
+ * reservation without a tag; so does a process that wipes tags.  More such reservations than this, or one
+ * that is longer than a record, are taken for wiped.
  */
 #define UNTAGGED_MAX 2
 /* How long the reader waits for the writer of a filled reservation before it reads it.  Most acts take
  * microseconds, but an open of a FIFO may wait for ever. */
 #define NS_UNDER_WAY 5000000ull
-/* The tail moves once for so many slots: each move takes a cache line from all writers. */
+/* The tail moves once for this many slots, because each move takes a cache line from all writers. */
 #define TELL_SLOTS 512u
 
 static void tampered(struct ring_reader *rd, enum ring_tamper how)

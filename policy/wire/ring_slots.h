@@ -1,5 +1,5 @@
 /*
- * What ring.c, which writes, and ring_read.c share: the slots of the ring.  Private to policy/.
+ * The slots of the ring, shared by ring.c, which writes, and ring_read.c.  Private to policy/.
  */
 #ifndef PALE_RING_SLOTS_H
 #define PALE_RING_SLOTS_H

@@ -1,7 +1,7 @@
 /*
- * The wire protocol's codec: frames are built and read through buf.h alone, so no length that a
- * peer wrote is ever trusted.  A frame that is not exactly what an encoder here makes (other
- * version, unknown bit, string over its limit, bytes left over) does not decode.
+ * The wire protocol's codec.  Frames are built and read through buf.h alone, so no length that a
+ * peer wrote is ever trusted.  A frame that no encoder here makes (other version, unknown bit,
+ * string over its limit, bytes left over) does not decode.
  *
  * Linked into the preload: no allocation, no system call, no state.
  */
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Flags behind the optional strings' bits. */
+/* Flags above the bits of the optional strings. */
 #define ASK_HAS_ADDR 0x1000u
 #define ASK_IS_ROOT  0x2000u
 #define ASK_DATAGRAM 0x4000u
@@ -18,7 +18,8 @@
 #define ASK_IS_HERE  0x10000u
 #define ASK_FLAGS    (ASK_HAS_ADDR | ASK_IS_ROOT | ASK_DATAGRAM | ASK_HAS_ENV | ASK_IS_HERE)
 
-/* The optional strings of a request in the order in which they travel; bit i says that i is there. */
+/* The optional strings of a request, in the order of the frame; bit i of the flags says that string i is
+ * there. */
 static const struct {
 	size_t off;
 	size_t limit;
@@ -151,7 +152,7 @@ static bool get_strings(struct cursor *c, uint32_t flags, struct request *req)
 	return true;
 }
 
-/* As many as it says, at most max, then NULL. */
+/* Reads a count, at most max, and that many strings; puts NULL after them. */
 static bool get_list(struct cursor *c, const char **store, size_t max, size_t *ret_n)
 {
 	uint32_t n = get_u32(c);

@@ -4,9 +4,10 @@
  * The protocol between a process of the session and the helper: one question, one answer, one
  * short SEQPACKET connection to `agent.sock` in the session's runtime directory.
  *
- * Frames are at most LIMIT_FRAME bytes; a longer one (MSG_TRUNC), one with descriptors that its
- * type does not have or one that does not decode drops the peer.  Identity is what the kernel says at accept,
- * never what the message says.  Bump WIRE_VERSION when a message changes; the helper refuses others.
+ * Frames are at most LIMIT_FRAME bytes.  The helper drops a peer that sends a longer one (MSG_TRUNC), one
+ * with descriptors that its type does not have, or one that does not decode.  The kernel identifies the
+ * peer at accept; the message does not.  Bump WIRE_VERSION when a message changes; the helper refuses other
+ * versions.
  *
  * The operator's side is another socket, `control.sock`: JSON-RPC 2.0, one line a packet
  * (see pale-control in helper/control/control.c).
@@ -21,26 +22,27 @@
 #define WIRE_VERSION 8u
 
 /*
- * Of what `pale run` and its helper say to each other, one JSON object a packet on a line of their own.  Bump
- * it when a message is added or changes; the helper refuses a start by another.
+ * The version of the protocol between `pale run` and its helper, one JSON object a packet on a connection
+ * of their own.  Bump it when a message is added or changes; the helper refuses a start by another version.
  */
 #define START_VERSION 8
 
-/* Of the operator's side, pale-control(5): bump it when a method takes, answers or tells something else. */
+/* The version of pale-control(5).  Bump it when a method's parameters, result or notifications change. */
 #define CONTROL_VERSION 4
 
-/* A question that somebody reads waits longer than its policy says, by so much in all. */
+/* A question that a human reads waits longer than its policy says, at most this long in all. */
 #define WIRE_HOLD_S 600
-/* A question that was not answered by then waits for somebody: the asker is told so.  Where nobody can be
- * reached the answer is there at once. */
+/* A question without an answer after this time waits for a human, and a message on the terminal says so.
+ * Where no human can be reached, the answer comes at once. */
 #define WIRE_SETTLE_MS 100
 
 #define WIRE_AGENT_SOCKET   "agent.sock"
 #define WIRE_CONTROL_SOCKET "control.sock"
 #define WIRE_IMAGE_FILE	    "image"
 /*
- * Where a new process gets the ring.  No file has this name: where there is a supervisor, it answers the open
- * of it with a descriptor.  At level hooks the helper passes one (WIRE_NARROW without a bundle).
+ * The name from which a new process gets the ring.  No file has this name: where there is a supervisor, it
+ * answers an open of this name with a descriptor.  At level hooks the helper passes one (WIRE_NARROW
+ * without a bundle).
  */
 #define WIRE_RING_NAME "ring"
 /* Images of nested runs are named image.1 to image.64, the session's own image is number 0. */
@@ -49,12 +51,12 @@
 #define WIRE_IMAGE_NONE UINT32_MAX
 /* The environment of every process of the session, restored at each exec. */
 #define ENV_SESSION_DIR "PALE_SESSION_DIR" /* the runtime directory */
-#define ENV_IMAGE	"PALE_IMAGE" /* name of the image that holds here; absent for the session's own */
+#define ENV_IMAGE	"PALE_IMAGE"	   /* name of the image that applies; absent for the session's own */
 #define ENV_PRELOAD	"LD_PRELOAD"
 
 /*
- * Where a helper that runs as a user of its own keeps the sessions of the others: made by root for that user
- * (see helper/base/places.h).
+ * Where a helper that runs as a user of its own keeps the sessions of other users.  root makes these
+ * directories for the helper's user (see helper/base/places.h).
  */
 #define PLACE_RUNTIME "/run/pale"
 #define PLACE_STATE   "/var/lib/pale"
@@ -63,37 +65,38 @@
 	PLACE_RUNTIME "/helper.sock" /* SEQPACKET; a connection is a session (pale-helper service) */
 
 /*
- * ioctl(2, WIRE_DENIED, struct wire_denial *), from a hook to the supervisor: I denied this.  The supervisor
- * writes the record, as the process's claim, under an id that the supervisor alone chooses; the result is
- * that id, with WIRE_SAY_LATER where a program draws on that terminal: then the denial is told afterwards.
- * Without a denial (NULL) it is asked only whether a line may be written there.  An error: nobody is there to
- * record it.  The number is no terminal's.  A libpale of another version asks so whether there is a
- * supervisor: the call without a denial stays what it is in all versions.
+ * ioctl(2, WIRE_DENIED, struct wire_denial *): a hook reports a denial to the supervisor, which records it
+ * as the process's claim, under an id that the supervisor chooses.  The result is that id, with
+ * WIRE_SAY_LATER where the descriptor is a terminal on which a program draws: then the denial is shown
+ * afterwards.  With NULL nothing is recorded, and the result says only whether a line may be written there.
+ * An error means that there is no supervisor to record it.  No terminal uses this number.  A libpale of
+ * another version makes the call with NULL to find out whether there is a supervisor, so that call must not
+ * change in any version.
  */
 #define WIRE_DENIED    0x70616c65u /* "pale" */
 #define WIRE_SAY_LATER (1ll << 32)
 
 #define WIRE_WHY_MAX 256
 struct wire_denial {
-	uint32_t size; /* of this struct: the supervisor knows no other */
+	uint32_t size; /* of this struct: the supervisor refuses another size */
 	uint32_t op, access, reason, rule, nested, image;
-	uint32_t is_quiet; /* nothing will be said of it: this process has said the same before */
+	uint32_t is_quiet; /* it will not be shown: this process has shown the same before */
 	uint64_t target, target_len;
 	char why[WIRE_WHY_MAX];
 };
 
 /*
- * ioctl(2, WIRE_LOST, enum ring_written): a hook could not write its record into the ring.  Said to the
- * supervisor, since what is said in memory that the session can write may be taken back.
+ * ioctl(2, WIRE_LOST, enum ring_written): a hook reports to the supervisor that it could not write its
+ * record into the ring.  The count is not kept in the ring, because the session could overwrite it there.
  */
 #define WIRE_LOST 0x70616c66u
 
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */
 	WIRE_ANSWER,   /* helper -> process */
-	WIRE_NARROW,   /* nested pale run -> helper: compile the bundle passed along inside my image */
-	WIRE_NARROWED, /* helper -> nested pale run, with the image and the ring passed along */
-	WIRE_BEHALF,   /* supervisor -> helper, first on a connection: what follows is another process's */
+	WIRE_NARROW,   /* nested pale run -> helper: compile the attached bundle inside my image */
+	WIRE_NARROWED, /* helper -> nested pale run, with the image and the ring attached */
+	WIRE_BEHALF,   /* supervisor -> helper, first on a connection: names the process that asks */
 };
 
 struct wire_header {
@@ -108,7 +111,7 @@ struct wire_ask {
 	struct request req;
 	uint32_t rule;
 	uint32_t image; /* number of the image that rule belongs to; claimed */
-	int32_t pid;	/* claimed; the kernel's answer counts */
+	int32_t pid;	/* claimed; the kernel says which pid it really is */
 	const char *argv_store[LIMIT_ARGC + 1];
 	const char *env_store[WIRE_ENV + 1];
 };
@@ -121,8 +124,8 @@ struct wire_answer {
 };
 
 /*
- * Which image came of it, or WIRE_IMAGE_NONE and why none did.  A NARROW without a bundle asks for
- * the image that it names itself.
+ * The image that was compiled, or WIRE_IMAGE_NONE and in `text` why there is none.  A NARROW without a
+ * bundle asks for the image that it names.
  */
 struct wire_narrowed {
 	uint32_t image;
@@ -130,9 +133,10 @@ struct wire_narrowed {
 };
 
 /*
- * The supervisor connects for the processes of the session, so the kernel names it as the peer of
- * each.  A connection of its own begins with whose it is; the nonce, which the launcher gave the
- * helper at the start, proves that the supervisor says so and no process that got hold of the socket.
+ * The supervisor connects on behalf of the processes of the session, so the kernel names the supervisor as
+ * the peer.  Such a connection begins with the pid of the process that asks.  The nonce, which the launcher
+ * gave to the helper at the start, proves that the supervisor sent it, and not a process that got hold of
+ * the socket.
  */
 #define WIRE_NONCE 16
 struct wire_behalf {
@@ -157,7 +161,7 @@ int wire_get_narrowed(const void *frame, size_t len, struct wire_narrowed *ret);
 int wire_put_behalf(void *frame, size_t cap, const struct wire_behalf *b);
 int wire_get_behalf(const void *frame, size_t len, struct wire_behalf *ret);
 
-/* Number of the image that name is the file of, or -EINVAL: one spelling for each. async-signal-safe. */
+/* The number of the image whose file has this name, in its one spelling; or -EINVAL.  async-signal-safe. */
 int wire_image_number(const char *name);
 void wire_image_name(char name[WIRE_IMAGE_NAME], uint32_t number);
 
