@@ -18,7 +18,8 @@
 
 #define EXIT_REFUSED 126 /* as pale run's */
 
-/* Most words before a script's arguments: four levels of `#! INTERPRETER WORD`, and the script's name. */
+/* The most argument words before those of a script: four levels of `#! INTERPRETER WORD`, and the script's
+ * name. */
 #define SCRIPT_WORDS 10
 
 extern char **environ;
@@ -42,8 +43,9 @@ const char *env_value(char *const envp[], const char *name, size_t n)
 }
 
 /*
- * Pale was replaced since the session began, and this is not the session's own libpale.  A supervisor answers
- * all that we pass through; without one nobody would hold this program.
+ * Pale was replaced since the session began, and this is not the session's own libpale.  If there is a
+ * supervisor, it answers all calls that pass through.  Without one this program would not be restricted, so
+ * it is not started.
  */
 static int session_of_another(void)
 {
@@ -66,7 +68,8 @@ static int session_map(const char *image)
 		return r == -EPROTO ? session_of_another() : STATE_BROKEN;
 	session.image = (uint32_t)number;
 	p = map_fd(ring_file(), PROT_READ | PROT_WRITE, &size);
-	/* Only the size is checked, for it is sealed; any process of the session may change the header. */
+	/* Only the size is checked, since it is sealed; any process of the session may change the
+	 * header. */
 	if (p && size == ring_size())
 		session.ring = p;
 	else
@@ -74,7 +77,7 @@ static int session_map(const char *image)
 	return session.ring ? STATE_LIVE : STATE_BROKEN;
 }
 
-/* The path of libpale.so in the dynamic loader's memory. */
+/* The path of libpale.so, in the memory of the dynamic loader. */
 static const char *self_name(void)
 {
 	Dl_info info;
@@ -82,7 +85,7 @@ static const char *self_name(void)
 	return dladdr((void *)self_name, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-/* True where name is a script: the kernel then passes it both in AT_EXECFN and among the first words. */
+/* True if name is a script: the kernel then passes it both in AT_EXECFN and among the first words. */
 static bool is_script(const char *name, char **argv)
 {
 	for (int i = 0; i < SCRIPT_WORDS && argv && argv[i]; i++)
@@ -91,7 +94,7 @@ static bool is_script(const char *name, char **argv)
 	return false;
 }
 
-/* Sets session.exe: the path that the process was started by where that is its real path, else
+/* Sets session.exe: the path by which the process was started if that is its real path, else the target of
  * /proc/self/exe. */
 static void exe_name(char **argv)
 {
@@ -162,8 +165,8 @@ const char *__asan_default_options(void)
 	return "verify_asan_link_order=0";
 }
 
-/* Several threads write to our caches, and each read verifies the entry: the thread sanitizer cannot see
- * that. */
+/* Several threads write to the caches of the preload, and each read verifies the entry: the thread
+ * sanitizer cannot see that. */
 EXPORT const char *__tsan_default_suppressions(void);
 
 const char *__tsan_default_suppressions(void)

@@ -1,11 +1,12 @@
 /*
- * Hooks of a file's size.  Modes, owners, times and attributes have none: above level hooks the supervisor
- * judges every change of them.
+ * Hooks of a file's size.  Modes, owners, times and attributes have no hooks: above level hooks the
+ * supervisor judges every change of them.
  */
 #include "hooks.h"
 #include "preload/process/gate.h"
 
-/* There is no truncateat: the file is opened where it was judged.  A FIFO must not block here. */
+/* There is no truncateat: the file is opened at the judged place.  The open of a FIFO must not
+ * block here. */
 static long truncate_spot(const struct spot *s, off_t len)
 {
 	long nofollow = s->magic ? 0 : O_NOFOLLOW;

@@ -1,8 +1,8 @@
 /*
- * The exec family: judged, the environment repaired, then the kernel's own execve.
+ * The exec family: the program is judged, the environment repaired, and the kernel's execve called.
  *
- * Often runs in a vfork child, on its parent's stack and memory: nothing here is written that
- * outlives the call, and nothing is held across the exec.
+ * This often runs in a vfork child, on its parent's stack and memory: nothing that is written here outlives
+ * the call, and nothing is held across the exec.
  */
 #include "hooks.h"
 
@@ -15,7 +15,7 @@ extern char **environ;
 #define SHELL_PATH "/bin/sh"
 #define WORDS_NEAR 256
 
-/* A vector of argument words: on the stack where it is short. */
+/* A vector of argument words, on the stack if it is short. */
 struct words {
 	char **v;
 	char *near[WORDS_NEAR];
@@ -41,7 +41,7 @@ static void words_put(struct words *w)
 		scratch_put(w->map, w->map_size);
 }
 
-/* execve with the session in its environment; returns only to fail. */
+/* execve with the session in its environment.  Returns only on failure. */
 static int exec_go(const struct exec_query *q)
 {
 	struct env_arena arena;
@@ -77,7 +77,7 @@ static int exec_path(const char *path, char *const argv[], char *const envp[])
 	return exec_result(exec_judged(&q));
 }
 
-/* The shell reads what the kernel takes for no program. */
+/* Lets the shell read a file that the kernel does not know as a program. */
 static int exec_script(const char *path, char *const argv[], char *const envp[])
 {
 	struct exec_query q = { .dirfd = AT_FDCWD, .path = SHELL_PATH, .cwd = AT_FDCWD, .envp = envp };
@@ -100,7 +100,7 @@ static int exec_script(const char *path, char *const argv[], char *const envp[])
 	return r;
 }
 
-/* A denied candidate ends the search: another program of the same name was not meant. */
+/* A denied candidate ends the search: the caller does not mean another program of the same name. */
 int exec_searched(struct exec_query *q, const char *file, enum exec_noexec how)
 {
 	struct exec_search s;
@@ -110,7 +110,8 @@ int exec_searched(struct exec_query *q, const char *file, enum exec_noexec how)
 	exec_search_start(&s, file);
 	q->raw = strchr(file, '/') ? file : NULL;
 	q->path = path;
-	/* NOLINTBEGIN(clang-analyzer-core.StackAddressEscape): the caller looks at its query no more */
+	/* NOLINTBEGIN(clang-analyzer-core.StackAddressEscape): the caller does not use q->path
+	 * afterwards */
 	for (;;) {
 		r = exec_search_next(&s, path);
 		if (r < 0)
@@ -177,7 +178,7 @@ int fexecve(int fd, char *const argv[], char *const envp[])
 
 /* --- execl*: the words are counted, then collected --------------------------------------------- */
 
-/* Words of a list that starts with arg, without the NULL at its end. */
+/* Counts the words of a list that starts with arg, without the NULL at its end. */
 static size_t list_count(const char *arg, va_list ap)
 {
 	size_t n = 0;
@@ -187,7 +188,7 @@ static size_t list_count(const char *arg, va_list ap)
 	return n;
 }
 
-/* Collects n words; ap is left behind their NULL, where execle has its environment. */
+/* Collects n words.  ap is left after their NULL, where execle has its environment. */
 static void list_collect(char **v, size_t n, const char *arg, va_list ap)
 {
 	for (size_t i = 0; i < n; i++, arg = va_arg(ap, const char *))

@@ -1,6 +1,6 @@
 /*
- * The open family, stdio's opens and opendir.  No policy here: each hook is the libc contract
- * around check_open().
+ * The open family, stdio's opens and opendir.  There is no policy here: each hook implements libc's
+ * interface on top of check_open().
  */
 #include "hooks.h"
 #include "late.h"
@@ -9,8 +9,8 @@
 
 #include <stdarg.h>
 
-/* The mode argument is there only where something may be created; O_TMPFILE contains O_DIRECTORY,
- * so all of its bits must be compared. */
+/* The mode argument exists only if a file may be created.  O_TMPFILE contains O_DIRECTORY, so all of its
+ * bits must be compared. */
 static unsigned mode_argument(int flags, va_list ap)
 {
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, unsigned) : 0;
@@ -43,13 +43,13 @@ int openat(int dirfd, const char *path, int flags, ...)
 	return open_result(dirfd, path, flags, mode);
 }
 
-/* They differ in nothing on 64-bit. */
+/* They are the same on 64-bit systems. */
 SAME_HOOK(open64, open);
 SAME_HOOK(__open, open);
 SAME_HOOK(__open64, open);
 SAME_HOOK(openat64, openat);
 
-/* What programs built with _FORTIFY_SOURCE import; forgetting them is a hole. */
+/* Programs built with _FORTIFY_SOURCE import these. */
 int __open_2(const char *path, int flags)
 {
 	return open_result(AT_FDCWD, path, flags, 0);
@@ -64,9 +64,9 @@ SAME_HOOK(__open64_2, __open_2);
 SAME_HOOK(__openat64_2, __openat_2);
 
 /*
- * openat2 with resolve flags of the caller's own: judged first, then handed to the kernel as it
- * stands, because its flags already say how the walk must end (a wrapper in glibc >= 2.43; until
- * then it comes by syscall()).
+ * openat2 with the caller's own resolve flags: judged, then passed to the kernel unchanged, because its
+ * flags already say how the walk must end.  glibc has a wrapper since 2.43; before that it is called by
+ * syscall().
  */
 int openat2(int dirfd, const char *path, const struct open_how *how, size_t size)
 {
@@ -85,7 +85,7 @@ int openat2(int dirfd, const char *path, const struct open_how *how, size_t size
 		return (int)libc_result(r == -ENOSYS ? raw4(SYS_openat2, dirfd, path, how, size) : r);
 	}
 	access = open_access((int)copy.flags);
-	/* RESOLVE_IN_ROOT makes "/" mean dirfd: judge it so. */
+	/* With RESOLVE_IN_ROOT "/" means dirfd: it is judged so. */
 	while (copy.resolve & RESOLVE_IN_ROOT && *path == '/')
 		path++;
 	path = *path ? path : ".";
@@ -107,7 +107,7 @@ int creat64(const char *path, mode_t mode)
 
 /* --- stdio -------------------------------------------------------------------------------------- */
 
-/* open(2) flags of an fopen mode, -1 for one that is none (libc then says EINVAL). */
+/* The open(2) flags of an fopen mode, or -1 if the mode is invalid (libc then fails with EINVAL). */
 static int stdio_flags(const char *mode)
 {
 	int flags;
@@ -136,8 +136,8 @@ static int stdio_flags(const char *mode)
 	return flags;
 }
 
-/* Judged, but opened by libc itself: for what only libc can do (",ccs=" conversions, freopen).  The
- * gap between is a race that only the kernel's floor closes. */
+/* Judges an open that libc itself makes, for what only libc can do (",ccs=" conversions, freopen).  The
+ * time in between is a race that only Landlock closes. */
 static int stdio_check(const char *path, int flags)
 {
 	unsigned access = open_access(flags);
@@ -214,7 +214,7 @@ FILE *freopen64(const char *path, const char *mode, FILE *f)
 	return stdio_reopen(path, mode, f);
 }
 
-/* As libc opens a directory: that is no cancellation point. */
+/* Opens a directory as libc does, which is not a cancellation point. */
 static int open_directory(int dirfd, const char *path)
 {
 	int was = cancel_disable();
@@ -240,8 +240,8 @@ DIR *opendir(const char *path)
 }
 
 /*
- * scandir opens its directory inside libc (libuv lists every directory by it): it is opened here,
- * and libc is given "." below that descriptor.
+ * scandir opens its directory inside libc (libuv lists every directory by it).  So the directory is opened
+ * here, and libc gets "." below that descriptor.
  */
 #define SCAN_BODY(real_scan, dirfd, path)                                                                    \
 	do {                                                                                                 \
@@ -271,7 +271,7 @@ int scandirat64(int dirfd, const char *path, struct dirent64 ***list, int (*filt
 	SCAN_BODY(real.scandirat64, dirfd, path);
 }
 
-/* musl has these two alone. */
+/* musl has only these two. */
 int scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
 	    int (*compar)(const struct dirent **, const struct dirent **))
 {

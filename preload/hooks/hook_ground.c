@@ -1,9 +1,9 @@
 /*
- * What moves the ground that paths stand on: mounts, another root, another namespace.  A bind
- * mount gives a sensitive directory an innocent name, and no path can be judged after a chroot.
- * An ordinary user can do none of these but in a user namespace of its own; here the answer is
- * the one without: EPERM.
- * Only changing the working directory is everybody's; it is counted.
+ * Calls that change what paths mean: mounts, another root, another namespace.  A bind mount gives a
+ * sensitive directory a harmless name, and no path can be judged after a chroot.  An ordinary user can make
+ * such a call only in an own user namespace.  Here it fails as it does outside of one: EPERM.
+ *
+ * Only a change of the working directory is allowed; it is counted.
  */
 #include "hooks.h"
 

@@ -1,6 +1,6 @@
 /*
- * Functions that open or make files inside libc, where no hook of open sees it: temporary files,
- * mount and login tables, and stdio under its old names.
+ * Functions that open or make files inside libc, without a hook of open: temporary files, mount and login
+ * tables, and stdio under its old names.
  */
 #include "hooks.h"
 #include "late.h"
@@ -12,12 +12,12 @@
 
 extern char **environ;
 
-/* --- mkstemp and its kin ------------------------------------------------------------------------ */
+/* --- mkstemp and similar functions -------------------------------------------------------------- */
 
 #define TEMP_XS	   6
 #define TEMP_TRIES 62 * 62
 
-/* The six X in front of the suffix, or NULL. */
+/* The six X before the suffix, or NULL. */
 static char *temp_slot(char *template, int suffix)
 {
 	size_t n = strlen(template);
@@ -132,7 +132,7 @@ static int temp_nameless(void)
 	char template[] = P_tmpdir "/tmpfXXXXXX";
 	int fd = check_open(AT_FDCWD, P_tmpdir, O_RDWR | O_EXCL | O_TMPFILE, 0600);
 
-	/* What file systems and kernels say that have none. */
+	/* The errors of file systems and kernels that do not support O_TMPFILE. */
 	if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -ENOENT)
 		return fd;
 	fd = (int)temp_open(template, temp_slot(template, 0), 0);
@@ -167,7 +167,7 @@ FILE *tmpfile64(void)
 
 /* --- tables ------------------------------------------------------------------------------------- */
 
-/* As libc's own, which is an fopen with "ce" behind the mode. */
+/* Like libc's own, which is an fopen with "ce" after the mode. */
 FILE *setmntent(const char *path, const char *mode)
 {
 	size_t n = strlen(mode);
@@ -191,7 +191,8 @@ FILE *__setmntent(const char *path, const char *mode)
 	return setmntent(path, mode);
 }
 
-/* Who cannot write the file cannot by these functions either, and then only wants to read it. */
+/* A process that may not write the file cannot write it by these functions either; they only read
+ * it then. */
 static int check_login_file(const char *path)
 {
 	bool writable = path && raw3(SYS_faccessat, AT_FDCWD, path, W_OK) == 0;
@@ -226,13 +227,13 @@ void updwtmp(const char *path, const struct utmp *entry)
 		real.updwtmp(path, entry);
 }
 
-/* The two structures are one in glibc. */
+/* Both structures are the same in glibc. */
 void updwtmpx(const char *path, const struct utmpx *entry)
 {
 	updwtmp(path, (const struct utmp *)(const void *)entry);
 }
 
-/* Gives the password that ~/.netrc has for a host. */
+/* Reads the password for a host from ~/.netrc. */
 int ruserpass(const char *host, const char **name, const char **pass)
 {
 	static __typeof__(ruserpass) *libc_ruserpass;

@@ -1,7 +1,7 @@
 /*
- * connect and the send family.  An address that comes along is copied, judged, and that copy is
- * what libc's own function gets: these are cancellation points, which only libc can keep up.  Above level
- * hooks no socket takes a destination from a message, so there the send family is left alone.
+ * connect and the send family.  The given address is copied and judged, and libc's own function gets that
+ * copy: these functions are cancellation points, which only libc can preserve.  Above level hooks no socket
+ * takes a destination from a message, so there the send family passes through.
  */
 #include "hooks.h"
 #include "preload/process/gate.h"
@@ -30,7 +30,7 @@ int connect(int fd, const struct sockaddr *addr, socklen_t len)
 	return real.connect(fd, (const struct sockaddr *)&d.addr, d.len);
 }
 
-/* A path to be made for a unix socket: 0 or -errno. */
+/* Judges the path that bind makes for a unix socket: 0 or -errno. */
 static int check_bind(const struct sockaddr_un *un, socklen_t len)
 {
 	char path[sizeof un->sun_path + 1] = { 0 };
@@ -75,7 +75,7 @@ ssize_t sendto(int fd, const void *buf, size_t len, int flags, const struct sock
 	return real.sendto(fd, buf, len, flags, (const struct sockaddr *)&d.addr, d.len);
 }
 
-/* Judges the name of a message, which then points to d.  0 or -errno. */
+/* Judges the address of a message, which then points to d.  0 or -errno. */
 static int check_message(struct msghdr *msg, struct net_dest *d)
 {
 	int r;
@@ -105,7 +105,7 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 
 #define BATCH 8
 
-/* Judges and sends up to BATCH messages: how many went out, or -errno where the first did not. */
+/* Judges and sends up to BATCH messages.  Returns how many were sent, or -errno if the first was not. */
 static int send_batch(int fd, struct mmsghdr *vec, unsigned n, int flags, bool *ret_stop)
 {
 	struct mmsghdr copy[BATCH];
@@ -131,8 +131,8 @@ static int send_batch(int fd, struct mmsghdr *vec, unsigned n, int flags, bool *
 	return r;
 }
 
-/* As the kernel: the messages before a failing one are sent and counted, its error is told only when it
- * is the first. */
+/* Like the kernel: the messages before a failing one are sent and counted, and its error is returned only
+ * if it is the first. */
 int sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
 {
 	bool stop = false;

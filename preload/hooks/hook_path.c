@@ -1,6 +1,6 @@
 /*
- * Hooks of what is done to names: remove, rename, link, make, and change attributes.  Each judges,
- * then acts by an *at call on the very place that was judged.
+ * Hooks of calls on names: remove, rename, link and make.  Each judges its path, then acts by an *at call
+ * on the place that was judged.
  */
 #include "hooks.h"
 #include "preload/process/gate.h"
@@ -40,7 +40,8 @@ int rmdir(const char *path)
 	return delete_at(AT_FDCWD, path, AT_REMOVEDIR);
 }
 
-/* libc tries unlink and then rmdir; one call is judged and recorded once. */
+/* libc's remove tries unlink and then rmdir.  Here one call is made, so that it is judged and recorded
+ * once. */
 int remove(const char *path)
 {
 	struct stat st;
@@ -59,14 +60,14 @@ struct ends {
 	unsigned flags;
 };
 
-/* Refused by the gate, neither end is recorded. */
+/* If the gate refused the call, neither end is recorded. */
 static long spots_did(struct spot *from, struct spot *to, long r)
 {
 	spot_did(from, r);
 	return spot_did(to, r);
 }
 
-/* renameat2 without flags is renameat, which more file systems and emulators know. */
+/* renameat2 without flags is renameat, which more file systems and emulators support. */
 static long rename_act(const struct spot *from, const struct spot *to, const struct ends *e)
 {
 	if (e->flags)
@@ -86,8 +87,9 @@ static long rename_plain(const struct ends *e)
 }
 
 /*
- * What moves may be a directory: remembered paths of directories end here, in every process.  The kernel
- * leaves directories to the supervisor, who looks through them (landlock.c).
+ * A directory may be renamed, so the cached paths of directories become invalid, in every process.
+ * Landlock does not allow a directory to move: the supervisor renames it, after it has checked what is in
+ * it (landlock.c).
  */
 static long rename_counted(const struct spot *from, const struct spot *to, const struct ends *e)
 {
@@ -136,7 +138,7 @@ int renameat2(int fromfd, const char *from, int tofd, const char *to, unsigned f
 	return (int)libc_result(rename_ends(&e));
 }
 
-/* A hard link is another name to write through, so its source needs the right to be written. */
+/* A hard link is another name to write through, so the source is judged as a write. */
 static long link_judged(const struct ends *e)
 {
 	enum resolve_follow follow =
@@ -158,7 +160,7 @@ static long link_judged(const struct ends *e)
 	return r == CHECK_PLAIN ? carried5(SYS_linkat, e->fromfd, e->from, e->tofd, e->to, e->flags) : r;
 }
 
-/* A descriptor instead of a source: said by its magic link, which is judged by what it leads to. */
+/* If the source is a descriptor, its magic link in /proc is used, which is judged by what it leads to. */
 static long link_ends(const struct ends *e)
 {
 	struct ends named = *e;
@@ -234,7 +236,7 @@ int mknodat(int dirfd, const char *path, mode_t mode, dev_t dev)
 			       .word = { mode, (long)dev },
 			       .act = NEXT(next_mknodat) };
 
-	/* The kernel takes 32 bits of device number here. */
+	/* The kernel uses 32 bits of the device number here. */
 	return dev != (unsigned)dev ? fail(-EINVAL) : (int)libc_result(name_call(&c));
 }
 

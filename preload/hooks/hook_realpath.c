@@ -1,7 +1,7 @@
 /*
- * realpath(3): libc asks readlink(2) of each component, and above level hooks each of those is carried to the
- * supervisor.  Where no component is a link, one open without access proves the path's own words, which tells
- * nothing that the caller did not say itself.  Whatever else there is to find out is left to libc.
+ * realpath(3): libc calls readlink(2) for each component, and above level hooks each call goes to the
+ * supervisor.  If no component is a link, one open without access proves the lexical path, which tells the
+ * caller only what it named itself.  Everything else is left to libc.
  */
 #include "hooks.h"
 #include "late.h"
@@ -11,7 +11,7 @@
 
 typedef char *realpath_type(const char *path, char *resolved);
 
-/* A descriptor of what path names, if no component of it is a link, or -errno. */
+/* Opens what path names, if no component of it is a link.  Returns a descriptor or -errno. */
 static int open_straight(const char *path)
 {
 	const struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
@@ -20,8 +20,8 @@ static int open_straight(const char *path)
 }
 
 /*
- * Cuts at behind the first component that does not exist, as libc's realpath leaves it; what comes before
- * has no links.  False where that is not so.
+ * Cuts `at` after the first component that does not exist, as libc's realpath leaves it.  False unless the
+ * components before it exist and are not links.
  */
 static bool cut_at_missing(char *at)
 {
@@ -41,7 +41,7 @@ static bool cut_at_missing(char *at)
 	return fd >= 0;
 }
 
-/* The real path of path in at, or errno; -ELOOP: only a walk can tell. */
+/* Writes the real path of path to at.  Returns 0 or -errno; -ELOOP: only a walk can find it. */
 static int real_words(const char *path, char at[NEAR_PATH])
 {
 	const char *near = path ? sys_near(AT_FDCWD, path, at, NEAR_PATH) : NULL;
@@ -60,7 +60,7 @@ static int real_words(const char *path, char at[NEAR_PATH])
 	return 0;
 }
 
-/* Where libc is to allocate the result it does the whole: a hook allocates nothing. */
+/* If the result must be allocated, libc does all the work: a hook does not allocate. */
 char *realpath(const char *path, char *resolved)
 {
 	static realpath_type *libc_realpath;
@@ -74,7 +74,7 @@ char *realpath(const char *path, char *resolved)
 	return r < 0 ? NULL : resolved;
 }
 
-/* What programs built with _FORTIFY_SOURCE import. */
+/* Programs built with _FORTIFY_SOURCE import this. */
 char *__realpath_chk(const char *path, char *resolved, size_t size)
 {
 	static char *(*libc_realpath_chk)(const char *path, char *resolved, size_t size);

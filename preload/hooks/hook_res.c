@@ -1,6 +1,6 @@
 /*
- * res_*: DNS by hand.  The name is judged, wherever it stands: an argument, two arguments, or the
- * question of a packet.  The double-underscored names are what older programs import.
+ * res_*: direct DNS queries.  The name is judged, wherever it is: in one argument, in two, or in the
+ * question of a packet.  Older programs import the names with two underscores.
  */
 #include "hooks.h"
 
@@ -8,14 +8,14 @@
 
 #define DNS_HEADER 12
 
-/* The error that res_* leave behind when a query is not sent. */
+/* Sets the error of res_* for a query that is not sent, and returns -1. */
 static int res_refused(void)
 {
 	h_errno = NO_RECOVERY;
 	return -1;
 }
 
-/* name.domain, as res_querydomain asks. */
+/* Judges name.domain, which res_querydomain looks up. */
 static int check_two(const char *name, const char *domain)
 {
 	char both[2 * LIMIT_HOST];
@@ -31,8 +31,9 @@ static int check_two(const char *name, const char *domain)
 }
 
 /*
- * The question of a DNS packet as text.  A byte in a label that would read as another name (a dot)
- * or as none fails, so that what is judged is what is asked; so does more than one question.
+ * Writes the question of a DNS packet as text.  A byte in a label that would read as another name (a dot)
+ * or end it (NUL) is an error, so that the judged name is the one that is looked up; so is more than one
+ * question.  0 or -EPROTO.
  */
 static int question_name(const unsigned char *msg, int len, char name[LIMIT_HOST])
 {

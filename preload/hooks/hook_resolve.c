@@ -1,8 +1,8 @@
 /*
- * Names: judged before anything is asked of the network, so that no query carries a secret out;
- * what is found is remembered, so that a later connect is judged by the name that was meant.
+ * Host names: judged before the network is used, so that no query carries a secret out.  The addresses
+ * found are stored with the name, so that a later connect is judged by the name.
  *
- * What happens inside libc (its sockets, /etc/hosts, NSS modules) is libc's and passes no hook.
+ * What happens inside libc (its sockets, /etc/hosts, NSS modules) passes no hook.
  */
 #include "hooks.h"
 
@@ -14,7 +14,7 @@
 
 /* --- the name ----------------------------------------------------------------------------------- */
 
-/* This machine's own name is local: git, sudo and many others look it up to introduce themselves. */
+/* True for this machine's own name, which counts as local: git, sudo and many other programs look it up. */
 static bool is_own_name(const char *host)
 {
 	struct utsname u;
@@ -22,7 +22,8 @@ static bool is_own_name(const char *host)
 	return raw1(SYS_uname, &u) == 0 && strcasecmp(host, u.nodename) == 0;
 }
 
-/* Lower case, without the root's dot, into host.  0, -ENAMETOOLONG, or -ENOENT for no name at all. */
+/* Writes the name to host in lower case, without a dot at its end.  0, -ENAMETOOLONG, or -ENOENT for an
+ * empty name. */
 static int name_canonical(const char *name, char host[LIMIT_HOST])
 {
 	size_t n = strnlen(name, LIMIT_HOST + 1);
@@ -41,7 +42,7 @@ static int name_canonical(const char *name, char host[LIMIT_HOST])
 	return 0;
 }
 
-/* An address in digits needs no look-up; libc itself says what it takes for one. */
+/* True for an address in digits, which needs no look-up; libc decides what is one. */
 static bool is_numeric(const char *name)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST }, *res = NULL;
@@ -53,8 +54,9 @@ static bool is_numeric(const char *name)
 }
 
 /*
- * Above level hooks the supervisor's forwarder is what libc asks: it judges again, asks a human and records.
- * So only a denial is told here, and not of a name that libc will complete from resolv.conf's `search`.
+ * True if the look-up is left to the supervisor: above level hooks libc queries its forwarder, which judges
+ * again, asks the operator and records.  So only a denial is reported here, and not of a name that libc may
+ * complete from the `search` line of resolv.conf.
  */
 static bool goes_down(const struct request *req)
 {
@@ -63,12 +65,13 @@ static bool goes_down(const struct request *req)
 	if (level_now() == LEVEL_HOOKS)
 		return false;
 	d = verdict_of(req);
-	/* A human may have let a push reach what no rule names. */
+	/* The operator may have allowed a push to a host that no rule names. */
 	return d.verdict != VERDICT_DENY || !strchr(req->host, '.') ||
 	       (d.reason == REASON_HOST && session.ring && atomic_load(&session.ring->pushes));
 }
 
-/* 0 with the canonical name in host; -EACCES where it is denied; -ENOENT, -ENAMETOOLONG for no name. */
+/* Judges a name.  0 with the canonical name in host; -EACCES: denied; -ENOENT, -ENAMETOOLONG: not a host
+ * name. */
 static int name_check(const char *name, char host[LIMIT_HOST])
 {
 	struct request req = { .op = OP_RESOLVE, .access = op_access(OP_RESOLVE), .host = host };
@@ -122,7 +125,8 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 	return r;
 }
 
-/* Its answers come by signal or thread: they are not remembered, so connect judges bare addresses. */
+/* The answers arrive by a signal or in a thread, so they are not stored, and connect judges the bare
+ * addresses. */
 int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *sevp)
 {
 	char host[LIMIT_HOST];
@@ -157,7 +161,7 @@ static void remember_host(const struct hostent *h, const char *host)
 	}
 }
 
-/* 0 with host filled ("" where there is nothing to remember), or an h_errno value. */
+/* Returns 0 with host filled in ("" if there is nothing to store), or an h_errno value. */
 static int hostent_check(const char *name, char host[LIMIT_HOST])
 {
 	int r;

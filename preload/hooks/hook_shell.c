@@ -1,9 +1,9 @@
 /*
- * system, popen and wordexp: the shell is judged here, then libc's own does the work, with the
- * session brought back into the environment.  What libc executes below them passes no hook of exec,
- * and so at level full not the gate either: the supervisor judges it again.
+ * system, popen and wordexp: the shell is judged here, then libc's own function does the work, with the
+ * session restored in the environment.  What libc executes then passes no exec hook, and so at level full
+ * not the gate either: the supervisor judges it again.
  */
-/* Before the poison of internal.h. */
+/* Included before the #pragma poison of internal.h. */
 #include <stdlib.h>
 
 #include "hooks.h"
@@ -14,7 +14,7 @@ extern char **environ;
 
 #define SHELL_PATH "/bin/sh"
 
-/* The shell that libc will start for command. */
+/* Judges the shell that libc starts for command: 0 or -errno. */
 static int shell_check(const char *command)
 {
 	const char *const argv[] = { "sh", "-c", command, NULL };
@@ -48,7 +48,7 @@ static void put_assignment(struct out *o, const char *entry)
 	text_str(o, " ");
 }
 
-/* A command that a shell may be handed, and the memory behind it. */
+/* A command that may be passed to a shell, and its memory. */
 struct shell_words {
 	const char *command;
 	void *map;
@@ -56,8 +56,8 @@ struct shell_words {
 };
 
 /*
- * libc hands `environ` to the shell, and environ is the program's: where it has lost the session
- * the shell is told to bring it back, and to start over with it.
+ * libc passes `environ` to the shell, and the program may have changed it.  If it lacks the session, the
+ * command makes the shell set the session's variables again and start another shell with them.
  */
 static bool shell_words(struct shell_words *w, const char *command)
 {
@@ -90,7 +90,7 @@ static void shell_words_put(struct shell_words *w)
 		scratch_put(w->map, w->map_size);
 }
 
-/* Denied is -1 with EACCES: 127 would claim that a shell ran. */
+/* A denial is -1 with EACCES: 127 would mean that a shell ran. */
 int system(const char *command)
 {
 	struct shell_words w;
@@ -133,8 +133,8 @@ FILE *popen(const char *command, const char *mode)
 }
 
 /*
- * Substitution of commands starts a shell with `environ`, which is the program's: where it has lost
- * the session, or where such a shell is denied, there is no substitution.
+ * A command substitution starts a shell with `environ`, which the program may have changed.  If it lacks
+ * the session, or if such a shell is denied, there is no substitution.
  */
 int wordexp(const char *words, wordexp_t *ret, int flags)
 {

@@ -1,5 +1,5 @@
 /*
- * POSIX shared memory and named semaphores: files in /dev/shm, which libc opens unseen.
+ * POSIX shared memory and named semaphores: files in /dev/shm, which libc opens without a hook of open.
  */
 #include <stdarg.h>
 
@@ -10,10 +10,11 @@
 #define SHM_DIR "/dev/shm/"
 #define SEM_DIR SHM_DIR "sem."
 
-/* Room for a path below either: what is longer is no file. */
+/* Room for a path below either directory: a longer name cannot be a file. */
 typedef char shm_path[sizeof SEM_DIR + 255];
 
-/* Below dir, as libc makes it; false for what libc takes for no name, and says so. */
+/* Writes the path below dir, as libc makes it.  False for a name that libc refuses, which libc then
+ * reports. */
 static bool shm_name(const char *dir, const char *name, shm_path buf)
 {
 	struct out o = out_of(buf, sizeof(shm_path));
@@ -43,11 +44,11 @@ int shm_open(const char *name, int flags, mode_t mode)
 	was = cancel_disable();
 	r = check_open(AT_FDCWD, path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
 	cancel_restore(was);
-	/* A directory is no name. */
+	/* A directory is not a valid name. */
 	return r == -EISDIR ? fail(-EINVAL) : (int)libc_result(r);
 }
 
-/* Another owner's file in a sticky directory is EPERM to unlink(2) and EACCES to POSIX. */
+/* For another owner's file in a sticky directory, unlink(2) gives EPERM and POSIX requires EACCES. */
 static int shm_remove(const char *path)
 {
 	int r = unlink(path);
@@ -65,7 +66,8 @@ int shm_unlink(const char *name)
 	return shm_name(SHM_DIR, name, path) ? shm_remove(path) : LATE(libc_unlink, "shm_unlink")(name);
 }
 
-/* libc makes a file of another name first and links it; where a supervisor is, it judges both. */
+/* libc first makes a file with another name and then links it.  A supervisor, if there is one,
+ * judges both. */
 sem_t *sem_open(const char *name, int flags, ...)
 {
 	static sem_t *(*libc_open)(const char *, int, ...);

@@ -1,6 +1,6 @@
 /*
- * Name spaces: the kernel's, in which paths and users are others, refused as hook_ground.c refuses to
- * enter one; and the loader's, in which a libc would stand that has no hooks before it.
+ * Namespaces.  Those of the kernel change what paths and users mean: new ones are refused, as hook_ground.c
+ * refuses to enter one.  Those of the loader would contain a second libc without hooks before it.
  */
 #include "hooks.h"
 
@@ -27,7 +27,7 @@ int unshare(int flags)
 						  : (int)libc_result(raw1(SYS_unshare, (long)flags));
 }
 
-/* Reads the words that follow whether or not they were passed: so does libc's own. */
+/* Reads the optional arguments whether or not they were passed, as libc's own function does. */
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 {
 	void *words[3];
@@ -47,9 +47,10 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 SAME_HOOK(__clone, clone);
 
 /*
- * libc takes its caller for who asks, by the address it returns to (its RUNPATH, its name space): both
- * end in a jump, so that this is the program's.  An object that binds to libc before it binds to us would
- * be unseen at level hooks; above, the kernel sees it.
+ * libc finds the object that calls dlopen by the return address (for its RUNPATH and its namespace).  So
+ * both hooks end in a jump to libc's function, and the return address is in the program.  At level hooks an
+ * object that binds to libc before libpale.so would bypass the hooks, so RTLD_DEEPBIND is removed; above
+ * level hooks the kernel still sees its calls.
  */
 void *dlopen(const char *file, int mode)
 {
@@ -60,7 +61,7 @@ void *dlopen(const char *file, int mode)
 	return LATE(libc_dlopen, "dlopen")(file, mode);
 }
 
-/* One name space more is one libc more, and no preload in it. */
+/* Records and reports the refusal: a new namespace has its own libc and no preload in it. */
 static void refuse_space(const char *file)
 {
 	struct request req = { .op = OP_EXEC, .access = op_access(OP_EXEC), .path = file };
@@ -75,8 +76,8 @@ void *dlmopen(Lmid_t space, const char *file, int mode)
 
 	if (judging_alone()) {
 		mode &= ~RTLD_DEEPBIND;
-		/* The program itself in a new one: what libc calls an invalid name space, and says in
-		 * dlerror(). */
+		/* The program itself (NULL) in a new namespace is invalid: libc fails and sets the message
+		 * of dlerror(). */
 		if (space != LM_ID_BASE && file) {
 			refuse_space(file);
 			space = LM_ID_NEWLM;

@@ -1,8 +1,8 @@
 /*
- * posix_spawn, made here: a child that shares our memory does what was ordered, its opens and its exec
- * judged where and when they happen.  libc's own would open and execute unseen, by bare system calls. Follows
- * glibc's spawni.c to the letter: order of the attributes, signals blocked meanwhile, no handler left that
- * could run in our memory.
+ * posix_spawn, implemented here: a child that shares the parent's memory performs the file actions and the
+ * exec, which are judged at that time and in that place.  libc's own function would open and execute by
+ * bare system calls, without a hook.  This follows glibc's spawni.c exactly: the order of the attributes,
+ * signals blocked meanwhile, and no handler left that could run in the parent's memory.
  */
 #include "hooks.h"
 
@@ -20,14 +20,14 @@
 #define SYS_close_range 436
 #endif
 
-/* Room for the judgement of an exec: a search through PATH, an environment, the evaluator. */
+/* Room for the judgement of an exec: a search through PATH, an environment and the evaluator. */
 #define CHILD_STACK ((size_t)128 * 1024)
 
 #define KNOWN_FLAGS                                                                                          \
 	(POSIX_SPAWN_RESETIDS | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |     \
 	 POSIX_SPAWN_SETSCHEDPARAM | POSIX_SPAWN_SETSCHEDULER | POSIX_SPAWN_USEVFORK | POSIX_SPAWN_SETSID)
 
-/* A signal set as the kernel has it: one word. */
+/* A signal set of the kernel: one word. */
 #define SIGNALS 64
 typedef uint64_t sigmask;
 
@@ -63,15 +63,15 @@ struct spawn {
 	const posix_spawnattr_t *attr;
 	int flags; /* of attr */
 	struct exec_query query;
-	const char *file; /* to be found in PATH; NULL: the query has its path */
+	const char *file; /* to be found in PATH; NULL: the query has the path */
 	sigmask mask;	  /* the caller's */
-	int *pidfd;	  /* where the child's descriptor goes, NULL: its number alone is wanted */
-	int error;	  /* what kept the child from executing */
+	int *pidfd;	  /* where to store the child's pidfd, NULL: only its pid is wanted */
+	int error;	  /* the errno if the child could not execute */
 };
 
 /* --- in the child ------------------------------------------------------------------------------- */
 
-/* A handler would run in the parent's memory; exec itself resets only what is left. */
+/* Resets the handlers, since a handler would run in the parent's memory until the exec. */
 static void reset_signals(const struct spawn *s)
 {
 	sigmask defaults = 0;
@@ -79,7 +79,7 @@ static void reset_signals(const struct spawn *s)
 	if (s->flags & POSIX_SPAWN_SETSIGDEF)
 		memcpy(&defaults, &s->attr->__sd, sizeof defaults);
 	for (int sig = 1; sig <= SIGNALS; sig++) {
-		uintptr_t act[4]; /* the kernel's: handler, flags, restorer, mask */
+		uintptr_t act[4]; /* the kernel's structure: handler, flags, restorer, mask */
 		const uintptr_t none[4] = { 0 };
 		bool wanted = defaults >> (sig - 1) & 1;
 
@@ -111,7 +111,7 @@ static long set_attributes(const struct spawn *s)
 	return r;
 }
 
-/* What is not open is closed already; a number that cannot be a descriptor is an error. */
+/* A descriptor that is not open is closed already; a number that cannot be a descriptor is an error. */
 static long act_close(int fd)
 {
 	struct rlimit limit = { 0 };
@@ -129,7 +129,7 @@ static long act_dup2(int fd, int to)
 
 	if (fd != to)
 		return raw3(SYS_dup3, fd, to, 0);
-	/* Austin Group issue 411: the descriptor is meant to survive the exec. */
+	/* Austin Group issue 411: the descriptor must survive the exec. */
 	flags = raw2(SYS_fcntl, fd, F_GETFD);
 	return flags < 0 ? flags : raw3(SYS_fcntl, fd, F_SETFD, flags & ~FD_CLOEXEC);
 }
@@ -208,11 +208,12 @@ static int spawn_child(void *arg)
 
 /* --- in the parent ------------------------------------------------------------------------------ */
 
-/* The child's pid, or -errno.  Ours waits for it to have executed or ended. */
+/* Returns the child's pid, or -errno.  The parent waits until the child has executed or ended
+ * (CLONE_VFORK). */
 static long spawn_start(struct spawn *s)
 {
 	const sigmask all = ~(sigmask)0;
-	/* The room lies above the stack, so that the pages that are touched are neighbours. */
+	/* The room is directly above the stack, so that the pages that are used are neighbours. */
 	char *stack = scratch_get(CHILD_STACK + EXEC_ROOM);
 	int saved = errno, was;
 	long pid;
@@ -221,7 +222,8 @@ static long spawn_start(struct spawn *s)
 		return -ENOMEM;
 	s->query.room = stack + CHILD_STACK;
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &s->mask, sizeof all);
-	/* A cancellation that waits for the parent is none of the child, whose memory is the same. */
+	/* A cancellation that is pending in the parent must not take effect in the child, which shares its
+	 * memory. */
 	was = cancel_disable();
 	pid = real.clone(spawn_child, stack + CHILD_STACK,
 			 CLONE_VM | CLONE_VFORK | SIGCHLD | (s->pidfd ? CLONE_PIDFD : 0), s, s->pidfd);
@@ -249,7 +251,7 @@ static int spawn(struct spawn *s, pid_t *ret_pid)
 	if (s->flags & ~KNOWN_FLAGS)
 		return ENOTSUP;
 	s->query.dirfd = s->query.cwd = AT_FDCWD;
-	/* Here and not in the child, who could not give its memory back after the exec. */
+	/* Repaired here and not in the child, which could not free the memory after the exec. */
 	s->query.envp = env_repair(&arena, s->query.envp);
 	pid = s->query.envp ? spawn_start(s) : -ENOMEM;
 	env_done(&arena);
@@ -276,7 +278,8 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 	return real.posix_spawn(pid, path, fa, attr, argv, envp);
 }
 
-/* glibc has these two since 2.39.  Outside of a session they are what libc has, which may be nothing. */
+/* glibc has these two functions since 2.39.  Outside a session libc's own are called, or they fail with
+ * ENOSYS. */
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *fa,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {

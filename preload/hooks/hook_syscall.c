@@ -1,6 +1,6 @@
 /*
- * syscall(): the back door of libc.  Calls that a hook knows end in that hook; io_uring, whose
- * operations would pass every hook, is not there; everything else passes through untouched
+ * syscall(), which makes any system call.  A call that has a hook goes to that hook.  io_uring, whose
+ * operations would bypass every hook, is reported as missing.  Every other call passes through unchanged
  * (torsocks refused unknown numbers and broke systemd, issue 20586).
  */
 #include "hooks.h"
@@ -10,7 +10,7 @@
 
 #include "spaces.h"
 
-/* Marks rows of hooks.def that have no twin, and twins that this machine's kernel has not. */
+/* Marks rows of hooks.def without a twin, and twins that the kernel of this machine does not have. */
 #define NONE (-1)
 
 /* Numbers that the headers of Debian 12 lack; they are the same on every machine. */
@@ -24,7 +24,7 @@
 #define SYS_open_tree_attr 467
 #endif
 
-/* The kernel's words as a function's arguments; a[6] is the number of the call. */
+/* The words of the system call as arguments of a function; a[6] is its number. */
 #define PATH(i)	  ((const char *)a[i])
 #define FD(i)	  ((int)a[i])
 #define UINT(i)	  ((unsigned)a[i])
@@ -44,15 +44,15 @@ static long not_here(const long *a, int error)
 }
 
 /*
- * Asks the kernel whether it could read the word that p lies in, by a call that reads it and then finds
- * that it is told nothing to do (EINVAL).
+ * True if the kernel can read the word that p points into.  The call reads the word and then fails with
+ * EINVAL, so it has no effect.
  */
 static bool is_readable(long p)
 {
 	return p & ~7l && raw4(SYS_rt_sigprocmask, -1l, p & ~7l, NULL, 8) != -EFAULT;
 }
 
-/* One of the pointers is a bad one; NULL the hooks know themselves. */
+/* True if one of the pointers is invalid.  NULL is left to the hooks, which check it. */
 static bool is_faulty(const long *a, unsigned pointers)
 {
 	bool bad = false;
@@ -62,7 +62,7 @@ static bool is_faulty(const long *a, unsigned pointers)
 	return bad;
 }
 
-/* Through the hook of the call, if it has one: *ret is then what syscall() returns. */
+/* Calls the hook of the system call, if it has one: *ret is then the result of syscall(). */
 static bool hooked(long nr, const long *a, long *ret)
 {
 	switch (nr) {
@@ -105,13 +105,13 @@ _Static_assert(0
 #undef HOOK
 
 #if defined(__x86_64__)
-/* The x32 door to the same calls: numbers that nobody uses and no row knows. */
+/* The bit of x32 system calls: a second set of numbers for the same calls, which no row covers. */
 #define OTHER_ABI 0x40000000l
 #else
 #define OTHER_ABI 0l
 #endif
 
-/* Reads six words whether or not they were passed: so does libc's own. */
+/* Reads six arguments whether or not they were passed, as libc's own function does. */
 long syscall(long nr, ...)
 {
 	long a[7], r;
@@ -124,7 +124,7 @@ long syscall(long nr, ...)
 	a[6] = nr;
 	if (hooked(nr, a, &r))
 		return r;
-	/* It returns twice, so nothing may stand between it and the caller. */
+	/* clone returns twice, so there must be no function between it and the caller. */
 	if (nr == SYS_clone && in_session() && a[0] & (NEW_SPACES & ~CSIGNAL))
 		return refuse_spaces();
 	if (nr & OTHER_ABI && nr > 0 && in_session())

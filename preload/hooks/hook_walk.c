@@ -1,13 +1,14 @@
 /*
- * Walks that libc makes by itself: glob and the tree walkers open directories where no hook of open sees
- * it.  glob is told to list by ours.  The others cannot be told: a directory that fts is about to enter
- * and the one that ftw starts from are judged here, at level hooks, for above it the kernel judges each.
- * Below its start ftw shows names and sizes, which can be seen without opening anything (README).
+ * Walks that libc makes: glob and the tree walkers open directories inside libc, without a hook of open.
+ * glob accepts functions that list a directory and gets our own.  The others do not: at level hooks a
+ * directory that fts is about to enter, and the one that ftw starts from, are judged here; above level
+ * hooks the kernel judges each.  Below its start ftw shows names and sizes, which can be read without an
+ * open (README).
  */
 #include "hooks.h"
 #include "late.h"
 
-/* The lists of a directory, in the shape that glob wants them. */
+/* Functions that list a directory, with the types that glob requires. */
 static void *glob_open(const char *path)
 {
 	return opendir(path);
@@ -25,7 +26,7 @@ static void glob_close(void *dir)
 
 typedef int glob_type(const char *pattern, int flags, int (*fail)(const char *path, int error), glob_t *ret);
 
-/* On 64-bit the two structures are one. */
+/* On 64-bit systems both structures are the same. */
 static int glob_listed(glob_type *libc_glob, const char *pattern, int flags,
 		       int (*failed)(const char *path, int error), glob_t *ret)
 {
@@ -62,7 +63,7 @@ int glob64(const char *pattern, int flags, int (*failed)(const char *path, int e
 	return glob_listed(LATE(libc_glob, "glob64"), pattern, flags, failed, (glob_t *)(void *)ret);
 }
 
-/* As libc's own answer to a directory that cannot be opened. */
+/* A denial looks like libc's result for a directory that cannot be opened. */
 static FTSENT *fts_judged(FTSENT *e)
 {
 	int r;
@@ -91,7 +92,7 @@ FTSENT64 *fts64_read(FTS64 *walk)
 	return (FTSENT64 *)(void *)fts_judged((FTSENT *)(void *)LATE(libc_read, "fts64_read")(walk));
 }
 
-/* What is no directory is not opened. */
+/* Judges the start of a walk: 0 or -errno.  If it is not a directory, it is not opened. */
 static int check_start(const char *path)
 {
 	struct stat st;
@@ -102,7 +103,7 @@ static int check_start(const char *path)
 	return check_only(OP_READ, ACCESS_READ, AT_FDCWD, path, RESOLVE_FOLLOW_LAST);
 }
 
-/* The 64 forms differ in nothing but the name of a structure. */
+/* The 64 forms differ only in the name of a structure. */
 #define FTW(name, fn_type)                                                                                   \
 	int name(const char *path, fn_type fn, int fds)                                                      \
 	{                                                                                                    \

@@ -1,7 +1,8 @@
 /*
  * The hooks: functions that libpale.so puts in front of libc's.
  *
- * Prototypes of every hook, generated from hooks.def, so that definitions are checked against the table.
+ * The prototypes of all hooks are generated from hooks.def, so that the definitions are checked against the
+ * table.
  */
 #ifndef PALE_HOOKS_H
 #define PALE_HOOKS_H
@@ -12,7 +13,7 @@
 #include "hooks.def"
 #undef HOOK
 
-/* A hook under another of its names: the same code once.  Both stand in the same file, `other` defined. */
+/* A hook under another name, with the same code.  Both are in the same file, where `other` is defined. */
 #define SAME_HOOK(name, other) extern __typeof__(other) name __attribute__((alias(#other), copy(other)))
 
 #endif

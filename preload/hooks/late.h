@@ -1,14 +1,14 @@
 /*
- * libc functions that few programs call, looked up at the first call and not by the constructor, which
- * every start of a program pays for.  Only for what may neither be called by a signal handler nor after
- * vfork: dlsym may not either.
+ * libc functions that few programs call.  They are looked up at the first call and not by the constructor,
+ * whose time every program pays at its start.  Only for functions that may be called neither by a signal
+ * handler nor after vfork: dlsym may not either.
  */
 #ifndef PALE_LATE_H
 #define PALE_LATE_H
 
 #include "preload/process/internal.h"
 
-/* Fills *slot with the next function of this name and gives it; two threads fill in the same. */
+/* Stores the next function of this name in *slot and returns it.  Two threads store the same value. */
 static inline void *late_find(void **slot, const char *name)
 {
 	void *fn = __atomic_load_n(slot, __ATOMIC_RELAXED);

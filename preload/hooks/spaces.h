@@ -1,4 +1,4 @@
-/* New name spaces: flags of unshare and clone (of which the last is a bit of the signal). */
+/* New namespaces: flags of unshare and clone (for clone, the last one is a bit of the signal). */
 #ifndef PALE_SPACES_H
 #define PALE_SPACES_H
 
@@ -12,7 +12,8 @@
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
 	 CLONE_NEWNET | CLONE_NEWTIME)
 
-/* EPERM, told once in a program: an agent's own sandbox fails without a word that helps. */
+/* Fails with EPERM, and reports it once in a program, since an agent's own sandbox does not explain such a
+ * failure. */
 int refuse_spaces(void);
 
 #endif

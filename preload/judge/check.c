@@ -1,12 +1,12 @@
 /*
  * The judgement of a hooked call: from the words of the caller to a judged file, program or destination.
  *
- * May it?  From a caller's (dirfd, path) to a judged place to act on.
+ * This file turns a caller's (dirfd, path) into a judged place to act on.
  *
- * The near way costs no more than it must: the lexical path is judged, and holding its parent
- * with RESOLVE_NO_SYMLINKS proves that the lexical path was the real one.  Whatever is not plainly
- * allowed there (a symbolic link on the way, a denial, a question, a long path) takes the far way:
- * the resolver walks it, both spellings are judged, and the kernel's own errors come before ours.
+ * The near way is the cheap one: the lexical path is judged, and an open of its parent with
+ * RESOLVE_NO_SYMLINKS proves that the lexical path is the real one.  Whatever is not plainly allowed there
+ * (a symbolic link on the way, a denial, a question, a long path) takes the far way: the resolver walks the
+ * path, both spellings are judged, and the kernel's own errors come before ours.
  */
 #include "preload/process/gate.h"
 
@@ -36,7 +36,8 @@ const struct pids *pids_judged(void)
 	return judging_alone() ? &session_pids : NULL;
 }
 
-/* With a supervisor behind us, every call may be left to it; only a look-up of a name is none. */
+/* True if the call can be left to a supervisor.  The look-up of a host name is not a system call, so it
+ * cannot. */
 static bool is_carried(enum op op)
 {
 	return op != OP_RESOLVE && gate_stands();
@@ -68,12 +69,12 @@ int conclude(const struct request *req, const char *target, const struct decisio
 	return d.reason == REASON_PROCESS || decision_is_absence(&d, req->op) ? -ENOENT : -EACCES;
 }
 
-/* The policy's verdict; a session whose policy cannot be read denies. */
+/* The verdict of the policy; if the session's policy cannot be read, a denial. */
 struct decision verdict_of(const struct request *req)
 {
 	const struct image *img = image_now();
 
-	/* Whoever is asked judges by the newer one. */
+	/* The helper or the supervisor, which is asked, judges by the newer image. */
 	return img ? eval(img, req) : (struct decision){ .verdict = VERDICT_ASK, .rule = RULE_NONE };
 }
 
@@ -86,7 +87,7 @@ bool near_allows(struct request *req, int dirfd, const char *path, char *buf, st
 	req->memo = sys_memos();
 	req->pids = pids_judged();
 	req->path = path;
-	/* What a memo knows need not be looked at whether it is normalised. */
+	/* A path that the memo knows is normalised: it needs no check for that. */
 	if (req->memo && path[0] == '/' && eval_leaf(img, req, ret))
 		return true;
 	req->path = sys_near(dirfd, path, buf, NEAR_PATH);
@@ -115,13 +116,14 @@ void refuse(const struct request *req, const char *target, struct decision d, co
 	errno = saved;
 }
 
-/* Landlock bounds these; where another preload's object stands in between, they are its to make. */
+/* True for the calls that Landlock restricts.  If another preloaded object stands between the preload and
+ * libc, that object makes them. */
 static bool passes_gate(enum op op)
 {
 	return op >= OP_DELETE && op <= OP_MKNOD && !real_interposed;
 }
 
-/* Allowed: what becomes of it at this level. */
+/* What to do with an allowed call at this level. */
 static int spot_allowed(struct spot *s, const struct request *req, const struct decision *d)
 {
 	if (gate_stands() && !passes_gate(req->op))
@@ -131,7 +133,7 @@ static int spot_allowed(struct spot *s, const struct request *req, const struct 
 	return CHECK_ACT;
 }
 
-/* What was allowed there is not done, or in another way, and recorded by whoever does it. */
+/* Voids the record: the act is not done, or is done and recorded in another way. */
 static __attribute__((cold, noinline)) void spot_unmake(struct spot *s)
 {
 	if (s->target)
@@ -139,7 +141,7 @@ static __attribute__((cold, noinline)) void spot_unmake(struct spot *s)
 	s->target = NULL;
 }
 
-/* The near way ended, and the far one starts anew. */
+/* Closes the held directory and voids the record, before the far way starts. */
 static void spot_let_go(struct spot *s)
 {
 	if (s->owned)
@@ -180,7 +182,7 @@ unsigned mode_of(int dirfd, const char *name)
 	return raw4(SYS_newfstatat, dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode : 0;
 }
 
-/* "." and ".." apart. */
+/* True if the directory has entries besides "." and "..". */
 static __attribute__((cold)) bool has_entries(int dirfd, const char *name)
 {
 	struct linux_dirent64 {
@@ -203,8 +205,8 @@ static __attribute__((cold)) bool has_entries(int dirfd, const char *name)
 }
 
 /*
- * What the kernel would say before it came to rights; 0 where the answer is up to the policy.  A
- * directory that is not empty cannot be removed whatever lies below it: git stash tries that.
+ * The error that the kernel would return before it checks permissions; 0 if the policy decides.  A
+ * directory that is not empty cannot be removed, whatever lies below it; git stash tries to.
  */
 static int earlier_error(const struct decision *d, const struct request *req, const struct resolved *r)
 {
@@ -217,8 +219,8 @@ static int earlier_error(const struct decision *d, const struct request *req, co
 }
 
 /*
- * Out of descriptors, so nothing can be held: a path without any symbolic link is judged and then
- * used as it stands.  The gap between is a race that only the kernel's floor closes.
+ * No descriptor is free, so nothing can be held: a path without any symbolic link is judged and then used
+ * as it is.  The time in between is a race that only Landlock closes.
  */
 static __attribute__((cold)) int spot_unheld(struct spot *ret, enum op op, unsigned access, int dirfd,
 					     const char *path, struct resolved *r)
@@ -245,7 +247,7 @@ static __attribute__((cold)) int spot_unheld(struct spot *ret, enum op op, unsig
 	return 0;
 }
 
-/* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
+/* True if a second open of an own descriptor, by its magic link, gives no more access than it has. */
 static __attribute__((cold)) bool reopens_own(const struct resolved *r, unsigned access)
 {
 	long fl = r->magic && r->magic_fd >= 0 ? raw2(SYS_fcntl, r->magic_fd, F_GETFL) : -1;
@@ -306,8 +308,8 @@ const char *plain_last(const char *path)
 	return last[1] == '\0' || (last[1] == '.' && last[2] == '\0') ? NULL : last;
 }
 
-/* Holds the directory that the entry at last of the absolute path lies in, passing no symbolic link.  A
- * descriptor, or -errno. */
+/* Opens the directory of the entry at last of the absolute path, following no symbolic link.  Returns a
+ * descriptor that the caller must close, or -errno. */
 static int hold_parent(const char *path, const char *last)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
@@ -328,15 +330,18 @@ static bool is_link(int dirfd, const char *name)
 	return gate4(SYS_readlinkat, dirfd, name, &c, 1) >= 0;
 }
 
-/* Errors of a hold that say "not this way" rather than "not there".  What a relative path starts at may have
- * another name by now. */
+/*
+ * True for an error of hold_parent() that means that the near way cannot be used, and not that the file
+ * does not exist.  The directory that a relative path starts at may have been renamed, so there ENOENT is
+ * such an error.
+ */
 static bool hold_goes_far(long e, const char *path)
 {
 	return (e == -ENOENT && path[0] != '/') || e == -ELOOP || e == -ENOSYS || e == -EPERM ||
 	       e == -EINVAL || e == -EMFILE || e == -ENFILE || e == -EAGAIN;
 }
 
-/* The directory that first holds, where the entry at last of path lies in it too; else -1. */
+/* The directory that first holds, if the entry at last of path lies in it too; else -1. */
 static int held_beside(const struct spot *first, const char *path, const char *last)
 {
 	size_t n = (size_t)(last - path);
@@ -347,7 +352,8 @@ static int held_beside(const struct spot *first, const char *path, const char *l
 		       : -1;
 }
 
-/* The act is on the judged path, held: what a relative one starts at may be another directory by then. */
+/* The act uses the judged path, whose parent is held: by then a relative path may start at another
+ * directory. */
 static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		     enum resolve_follow follow, const struct spot *first)
 {
@@ -375,7 +381,7 @@ static int spot_near(struct spot *ret, enum op op, unsigned access, int dirfd, c
 	return follow == RESOLVE_FOLLOW_LAST && is_link(fd, last) ? TRY_FAR : CHECK_ACT;
 }
 
-/* All but what is written before it is read. */
+/* Sets all members but those that are written before they are read. */
 static void spot_start(struct spot *s, int dirfd, const char *path)
 {
 	s->dirfd = dirfd;

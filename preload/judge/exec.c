@@ -1,13 +1,13 @@
 /*
- * Judging the start of a program.
+ * Judges the start of a program.
  *
- * The kernel finds the file (an O_PATH open follows every link as execve will), and what is
- * held then is what is named, inspected and judged.  The exec itself goes by path again,
- * because a script would see /dev/fd/N for its own name otherwise: the supervisor, through whom each
- * exec goes, compares what has become of it.
+ * The kernel finds the file (an O_PATH open follows every link as execve does), and the file that is then
+ * held is named, inspected and judged.  The exec itself uses the path again, because a script would
+ * otherwise see /dev/fd/N as its own name.  Each exec goes through the supervisor, which checks the file
+ * that is then executed.
  *
- * Everything big lies in scratch memory that is given back before the exec: this runs in vfork
- * children and on small signal stacks.
+ * All large data is in scratch memory that is freed before the exec: this code runs in vfork children and
+ * on small signal stacks.
  */
 #include "exec.h"
 
@@ -20,9 +20,9 @@
 #include "policy/command/script.h"
 #include "policy/file/elfkind.h"
 
-/* Interpreters of interpreters that the kernel follows (bprm recursion limit). */
+/* The depth to which the kernel follows interpreters of interpreters (bprm recursion limit). */
 #define SCRIPT_DEPTH 4
-/* Words shown of a command line that is too long to be judged. */
+/* Words that are shown of a command line that is too long to be judged. */
 #define SHOWN_WORDS 32
 
 #ifndef SYS_faccessat2
@@ -32,20 +32,21 @@
 struct work {
 	struct request req;
 	struct elf_info elf, inner;
-	bool gone; /* there is no preload to be in it */
+	bool gone; /* libpale.so cannot be loaded */
 	char target[2048];
 	size_t used;
-	char text[3 * LIMIT_PATH]; /* cwd, real and given path, one behind the other: few pages are touched */
+	char text[3 * LIMIT_PATH]; /* cwd, real and given path, one after another: few pages are used */
 };
 
 /* --- the file ----------------------------------------------------------------------------------- */
 
-/* An open program file: held to name it, open for reading where that is allowed (mostly one descriptor). */
+/* An open program file: held gives its name, fd is open for reading if that is allowed (mostly one
+ * descriptor). */
 struct program {
 	int held;
 	int fd; /* -EACCES: may be executed but not read */
 	unsigned mode;
-	const char *real; /* in near, where the open has proven it; NULL: ask the kernel for held's name */
+	const char *real; /* in near, if the open has proven it; NULL: ask the kernel for it */
 	char near[NEAR_PATH];
 };
 
@@ -57,7 +58,7 @@ static void program_close(struct program *p)
 		sys_close(p->held);
 }
 
-/* 0, or what execve would say of it before it looked inside. */
+/* 0, or the error that execve would return before it reads the file. */
 static int program_usable(struct program *p, int flags)
 {
 	struct stat st;
@@ -126,7 +127,8 @@ static long read_at(void *ctx, void *buf, size_t len, uint64_t off)
 	return r;
 }
 
-/* What runs with other rights than ours ignores LD_PRELOAD; under no_new_privs nothing does. */
+/* True if the program gets other privileges than this process has, since it then ignores LD_PRELOAD.  Under
+ * no_new_privs no program does. */
 static bool gains_privilege(const struct program *p)
 {
 	char cap[64];
@@ -138,15 +140,15 @@ static bool gains_privilege(const struct program *p)
 	return p->fd >= 0 && raw4(SYS_fgetxattr, p->fd, XATTR_NAME_CAPS, cap, sizeof cap) > 0;
 }
 
-/* --- would the preload be in it? ---------------------------------------------------------------- */
+/* --- is the preload loaded in it? --------------------------------------------------------------- */
 
-/* Answers besides -errno, which is what the kernel says of a file that it cannot start. */
+/* Answers besides -errno, which is the kernel's error for a file that it cannot start. */
 enum { HOOK_NO, HOOK_YES };
 
 static int file_hookable(int cwd, const char *path, unsigned depth, struct elf_info *elf);
 
-/* One open file that was inspected, and the interpreter that it would start in its turn; inner has room for
- * those. */
+/* True if the preload is loaded in an open, inspected file, or in the interpreter that it starts in turn.
+ * inner has room for the inspection of interpreters. */
 static int program_hookable(const struct program *p, int cwd, unsigned depth, const struct elf_info *elf,
 			    struct elf_info *inner)
 {
@@ -192,14 +194,15 @@ static int query_hookable(const struct exec_query *q, const struct program *p, s
 		return program_hookable(p, q->cwd, 0, &w->elf, &w->inner);
 	if (gains_privilege(p))
 		return HOOK_NO;
-	/* The word of its program stands before that one's.  A name that ld.so would look for in its library
-	 * path is nobody's honest program. */
+	/* inner.args[-1] is the program's name.  A name that ld.so would look for in its library path is
+	 * not found here and is refused: no honest program is started in that way. */
 	return !command_unwrap(&c, &inner) || file_hookable(q->cwd, inner.args[-1], 0, &w->inner) == HOOK_YES
 		       ? HOOK_YES
 		       : HOOK_NO;
 }
 
-/* Can the program's loader have us?  What it cannot load it ignores, and the program would run without. */
+/* True if the program's loader can load libpale.so.  A loader ignores what it cannot load, and the program
+ * would run without the preload. */
 static bool self_is_loadable(struct work *w)
 {
 	int fd = (int)gate4(SYS_openat, AT_FDCWD, session.self, O_RDONLY | O_CLOEXEC, 0);
@@ -212,7 +215,8 @@ static bool self_is_loadable(struct work *w)
 
 /* --- the request -------------------------------------------------------------------------------- */
 
-/* What was just written at the end of w->text stays; NULL where len is an error. */
+/* Keeps the string of len bytes that was just written at the end of w->text, and returns it; NULL if len is
+ * an error. */
 static const char *text_add(struct work *w, long len)
 {
 	const char *s = w->text + w->used;
@@ -231,7 +235,7 @@ static const char *dir_path(struct work *w, int dirfd)
 					     : sys_self.fd_path(dirfd, room, LIMIT_PATH));
 }
 
-/* Real path, the other spelling, and the directory.  0 or -errno. */
+/* Fills in the real path, the other spelling, and the directory.  0 or -errno. */
 static int fill_paths(struct work *w, const struct exec_query *q, const struct program *p)
 {
 	struct request *req = &w->req;
@@ -259,10 +263,10 @@ static int fill_paths(struct work *w, const struct exec_query *q, const struct p
 	return 0;
 }
 
-/* False where it is over a limit; then only its start is kept, to be shown. */
+/* False if it is over a limit; then only its start is kept, to be shown. */
 static bool fill_argv(struct request *req, char *const *argv)
 {
-	/* No words at all is legal; the program then sees one that is empty (Linux 5.18). */
+	/* An empty argv is legal; the program then gets one empty word (Linux 5.18). */
 	static const char *const none[] = { "", NULL };
 	size_t n = 0, bytes = 0;
 
@@ -285,7 +289,7 @@ static const char *known_ident(const struct elf_info *elf)
 	return image_ident(session.now, elf->build_id);
 }
 
-/* What runs without us is carried by the kernel, or was allowed to run without. */
+/* True if a program may run without the preload: the policy allows it, or a supervisor judges its calls. */
 static bool unhooked_is_allowed(void)
 {
 	return state_now() == STATE_LIVE && (session.img.h->allow_unhooked || gate_stands());
@@ -297,7 +301,8 @@ typedef int (*verdict_fn)(const struct work *w, const char *target);
 
 static int refuse_unhooked(const struct work *w, const char *target)
 {
-	/* A hookable file is refused for its setuid bit or its interpreter: its kind says nothing then. */
+	/* A hookable file is refused for its setuid bit or its interpreter: its kind does not
+	 * explain that. */
 	const char *why = elf_is_hookable(w->elf.kind) ? "" : elf_kind_text(w->elf.kind);
 
 	if (w->gone)
@@ -319,7 +324,7 @@ static int judge_work(const struct work *w, const char *target)
 
 	if (r < 0)
 		return EXEC_DENIED;
-	/* Whoever is below judges it too, records it, and looks at what has become of it. */
+	/* The supervisor judges it too, records it, and checks what is executed. */
 	if (r == CHECK_PLAIN || gate_stands())
 		return EXEC_PLAIN;
 	if (r == CHECK_ACT)
@@ -327,7 +332,7 @@ static int judge_work(const struct work *w, const char *target)
 	return EXEC_ALLOWED;
 }
 
-/* Calls fn with the command line as people read it, whole where there is memory for it. */
+/* Calls fn with the command line as text for people, the whole of it if there is memory for it. */
 static int with_target(struct work *w, verdict_fn fn)
 {
 	const struct request *req = &w->req;
@@ -347,8 +352,9 @@ static int with_target(struct work *w, verdict_fn fn)
 }
 
 /*
- * At level hooks nobody below looks at what a script starts.  The request becomes the interpreter's where a
- * rule says more of that than of the script; its words stay in scratch memory, which is returned.
+ * At level hooks no supervisor judges what a script starts.  So the request becomes that of the interpreter
+ * if a rule names the interpreter and is stricter than the verdict on the script.  Returns the scratch
+ * memory with the request's words, of *ret_size bytes, which the caller must free; NULL if there is none.
  */
 static void *judge_interpreter(struct work *w, size_t *ret_size)
 {
@@ -385,8 +391,8 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 		return with_target(w, refuse_long);
 	program_inspect(p, &w->elf);
 	req->ident = known_ident(&w->elf);
-	/* Where it leads HEAD and configuration say, and the supervisor reads them.  At level hooks nobody
-	 * does: a push that names no ref is one to a protected branch. */
+	/* Where a push goes depends on HEAD and the configuration, which the supervisor reads.  At level
+	 * hooks neither is read: a push that names no ref counts as one to a protected branch. */
 	wants = command_wants_branch(req);
 	if (wants && gate_stands())
 		return EXEC_PLAIN;
@@ -402,8 +408,8 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	r = with_target(w, judge_work);
 	scratch_put(words, size);
 	/*
-	 * Answered here, not by the kernel: binfmt_misc might know the format and start an
-	 * interpreter of its own choice, which nobody looked at.
+	 * The error is returned here and not by the kernel: binfmt_misc might know the format and start
+	 * another interpreter, which was not judged.
 	 */
 	return r == EXEC_ALLOWED && h < 0 ? h : r;
 }
@@ -413,7 +419,7 @@ static struct work *work_get(const struct exec_query *q)
 	_Static_assert(sizeof(struct work) <= EXEC_ROOM, "EXEC_ROOM has room for it");
 	struct work *w = q->room ? q->room : scratch_get(sizeof *w);
 
-	/* The room may have been judged in before. */
+	/* The room may hold the data of an earlier judgement. */
 	if (q->room)
 		memset(w, 0, offsetof(struct work, text));
 	return w;
@@ -438,7 +444,8 @@ static int check_program(const struct exec_query *q)
 	return r;
 }
 
-/* Nobody is there to be asked, but not being there needs no question: a walk through PATH lives on that. */
+/* At level strict the hook judges nothing, but a file that does not exist needs no judgement: the error is
+ * returned at once, since a search through PATH meets many. */
 static long check_presence(const struct exec_query *q)
 {
 	struct stat st;
@@ -452,7 +459,8 @@ int exec_check(const struct exec_query *q)
 
 	if (judging()) {
 		r = check_program(q);
-		/* No descriptor to look with is no reason not to go: the supervisor has its own. */
+		/* Without a free descriptor the program cannot be judged here; the supervisor can
+		 * judge it. */
 		return r == -EMFILE && gate_stands() ? EXEC_PLAIN : (int)r;
 	}
 	r = in_session() ? check_presence(q) : 0;

@@ -1,5 +1,5 @@
 /*
- * Programs: which file would really run, would the preload be in it, may it.
+ * Programs: which file would really run, whether the preload would be loaded in it, and whether it may run.
  * Shared by exec*, posix_spawn*, system and popen; private to preload/.
  */
 #ifndef PALE_PRELOAD_EXEC_H
@@ -9,65 +9,67 @@
 
 /* A program about to be started. */
 struct exec_query {
-	int dirfd; /* path is relative to it, as execveat has it */
+	int dirfd; /* path is relative to it, as in execveat */
 	const char *path;
 	int flags;	 /* AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW */
 	int cwd;	 /* where the program will start: AT_FDCWD or a directory */
-	const char *raw; /* path as the program wrote it, NULL where PATH found it */
+	const char *raw; /* path as the caller wrote it, NULL if it was found in PATH */
 	char *const *argv;
 	char *const *envp;
-	void *room; /* EXEC_ROOM bytes to judge in, aligned as malloc's; NULL: scratch memory is had */
+	void *room; /* EXEC_ROOM bytes to use, aligned as by malloc; NULL: scratch memory is used */
 };
 #define EXEC_ROOM ((size_t)16 * 1024)
 
 enum {
 	EXEC_ALLOWED = 0,
 	EXEC_DENIED = 1,
-	EXEC_PLAIN = 2, /* the last word is the supervisor's, who records it too */
+	EXEC_PLAIN = 2, /* make the plain call: the supervisor decides and records it */
 };
 
 /*
- * Judges it.  EXEC_ALLOWED, recorded, for nothing comes after an exec; EXEC_DENIED (recorded and said:
- * EACCES); EXEC_PLAIN; or -errno where the kernel would refuse it anyway
- * (nothing there, not executable, no format it knows: nothing is recorded but what the policy had to
- * say).  async-signal-safe, vfork-safe, errno kept.
+ * Judges a program.  EXEC_ALLOWED: allowed, and recorded already, since after an exec nothing can be.
+ * EXEC_DENIED: denied (EACCES), recorded and reported.  EXEC_PLAIN: left to the supervisor.  -errno: the
+ * kernel would refuse it anyway (not found, not executable, unknown format); only a denial by the policy is
+ * recorded.  async-signal-safe, vfork-safe, errno kept.
  */
 int exec_check(const struct exec_query *q);
-/* The same where libc starts the program by itself: 0 or -errno. */
+/* The same for a program that libc itself starts: 0 or -errno. */
 int exec_check_only(const struct exec_query *q);
 
-/* exec_caller.c: git itself starts this remote helper (git_starts_helper()); room for its words. */
+/* True if this process is a git that starts the remote helper of req for itself (git_starts_helper()).
+ * room holds the process's command line. */
 bool exec_is_by_git(const struct request *req, char *room, size_t size);
 
-/* Judges and executes: -errno, or EXEC_DENIED.  async-signal-safe, vfork-safe. */
+/* Judges and executes.  Returns only on failure: -errno, or EXEC_DENIED.  async-signal-safe, vfork-safe. */
 int exec_judged(const struct exec_query *q);
 
-/* What execvp does with a file that the kernel takes for none (the shell reads it) and posix_spawnp does not.
- */
+/* What to do with a file that the kernel does not know as a program: execvp lets the shell read it,
+ * posix_spawnp fails. */
 enum exec_noexec { NOEXEC_FAILS, NOEXEC_IS_SCRIPT };
-/* The same with the first candidate of PATH that can be executed; q->path is not looked at.  -errno. */
+/* Like exec_judged(), for the first candidate in PATH that can be executed; q->path is not used.  Returns
+ * -errno or EXEC_DENIED. */
 int exec_searched(struct exec_query *q, const char *file, enum exec_noexec how);
 
-/* argv as the evaluator wants it; the kernel's and libc's prototypes only lack the const. */
+/* argv in the evaluator's type; the prototypes of the kernel and of libc only lack the const. */
 static inline const char *const *exec_words(char *const argv[])
 {
 	return (const char *const *)argv;
 }
 
-/* A walk through PATH for a name without slash; the rules of glibc's execvpe. */
+/* A search through PATH for a name without a slash, by the rules of glibc's execvpe. */
 struct exec_search {
 	const char *file;
 	size_t len;
 	const char *dirs; /* what is left of PATH, NULL at the end */
-	bool eacces;	  /* something was there, but not for us */
-	int error;	  /* of the last candidate */
+	bool eacces;	  /* a candidate exists but may not be executed */
+	int error;	  /* -errno of the last candidate */
 };
 
 void exec_search_start(struct exec_search *s, const char *file);
-/* The next candidate into buf (LIMIT_PATH bytes): 0, or the error to give up with.  A file with a slash is
- * its own only candidate. */
+/* Writes the next candidate to buf (LIMIT_PATH bytes).  Returns 0, or the -errno to give up with.  A file
+ * with a slash is its own only candidate. */
 int exec_search_next(struct exec_search *s, char *buf);
-/* Is -err of a candidate a reason to look further?  Remembers it. */
+/* True if the search goes on after err, the -errno of a candidate.  The error is remembered. */
 bool exec_search_goes_on(struct exec_search *s, int err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Who starts a program at level hooks: this process, and what it was started with tells what it is.
+ * Which program starts another one, at level hooks: it is this process, identified by its own command line.
  */
 #include "exec.h"
 

@@ -1,6 +1,6 @@
 /*
- * The walk through PATH that execvp and posix_spawnp make, so that it is known which file will
- * run before it does.  Follows glibc's execvpe: what it skips, what it remembers, what it gives up on.
+ * The search through PATH that execvp and posix_spawnp make, done here so that the file to be run is known
+ * before it runs.  Follows glibc's execvpe in what it skips, which error it remembers and when it gives up.
  */
 #include "exec.h"
 
@@ -8,7 +8,7 @@
 
 extern char **environ;
 
-/* PATH of the process, not of the environment that is handed on: as libc has it. */
+/* PATH of this process, not of the environment for the new program, as in libc. */
 static const char *search_path(void)
 {
 	for (char **e = environ; e && *e; e++)

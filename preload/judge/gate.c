@@ -1,10 +1,10 @@
 /*
- * A call on one name: judged, acted out on the judged place through the gate, or left to go down with
- * the caller's own words.
+ * A call on one name: judged, then made on the judged place through the gate, or made with the caller's own
+ * arguments.
  */
 #include "preload/process/gate.h"
 
-/* word[0] to word[2] stand behind (dirfd, name), but for symlinkat, whose target comes first. */
+/* word[0] to word[2] follow (dirfd, name), except for symlinkat, whose target comes first. */
 static long name_raw(const uint64_t *pass, const struct name_call *c, int dirfd, const char *name)
 {
 	if (c->nr == SYS_symlinkat)

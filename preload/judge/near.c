@@ -1,19 +1,19 @@
 /*
- * A program's file and its real path by one open: what costs at each exec is the kernel's /proc, which
- * makes three objects for every process that looks into it, so the name is not asked there.
+ * Opens a program's file and gets its real path by one open.  What costs time at each exec is /proc, where
+ * the kernel makes three objects for every process that looks into it, so the path is not read from there.
  *
- * The usual links of a program's name, its first component (/bin) and its last (cc, python3), are
- * followed in words.  Words prove nothing: the open itself does, which follows no link.
+ * The usual links in a program's path, its first component (/bin) and its last (cc, python3), are followed
+ * by readlink and string operations.  That proves nothing; the open itself does, since it follows no link.
  */
 #include "preload/process/gate.h"
 
 #include "policy/base/path.h"
 
-/* Links that are followed in words. */
+/* The most links that are followed by string operations. */
 #define LINKS_MAX 5
 
-/* near with the link that ends at `at` followed; false, and near as it was, where it is none or its words
- * need a walk. */
+/* Follows, in near, the link that ends at `at`.  False, with near unchanged, if it is not a link or its
+ * target needs a walk. */
 static bool follow(char *near, size_t at)
 {
 	char out[NEAR_PATH] UNINITIALIZED, target[NEAR_PATH / 4] UNINITIALIZED;
@@ -44,7 +44,7 @@ static bool follow(char *near, size_t at)
 	return true;
 }
 
-/* Where the first component ends.  By hand, as in policy/base/path.c. */
+/* The end of the first component.  A loop and not strcspn, as in policy/base/path.c. */
 static size_t first_end(const char *near)
 {
 	size_t at = 1;
@@ -54,8 +54,8 @@ static size_t first_end(const char *near)
 	return at;
 }
 
-/* What a merged /usr leaves in the root is mostly a link (hier(7)): asked first, it spares an open that
- * fails. */
+/* These directories in the root are mostly links, since /usr is merged (hier(7)): to follow the link first
+ * saves an open that fails. */
 static void follow_merged(char *near)
 {
 	if (strncmp(near, "/bin/", 5) == 0 || strncmp(near, "/sbin/", 6) == 0 ||
@@ -63,8 +63,8 @@ static void follow_merged(char *near)
 		(void)follow(near, first_end(near));
 }
 
-/* *ret_type is 0 where nobody looked: to open a FIFO or a device may do something, but not as a place
- * alone (O_PATH). */
+/* Opens near if it is a regular file.  *ret_type is the file type, 0 if it was not read.  The type is read
+ * first, since to open a FIFO or a device may have an effect; with O_PATH it has none. */
 static long open_file(const char *near, struct open_how *how, mode_t *ret_type)
 {
 	struct stat st;
@@ -84,7 +84,7 @@ static long open_file(const char *near, struct open_how *how, mode_t *ret_type)
 
 int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PATH])
 {
-	/* Beside O_PATH nothing else may stand (EINVAL). */
+	/* With O_PATH these flags are an error (EINVAL). */
 	struct open_how how = { .flags = flags | O_CLOEXEC | (flags & O_PATH ? 0u : O_NOCTTY | O_NONBLOCK),
 				.resolve = RESOLVE_NO_SYMLINKS };
 	const char *lexical, *last = path + strlen(path) - 1;
@@ -92,7 +92,7 @@ int sys_open_real(int dirfd, const char *path, unsigned flags, char near[NEAR_PA
 	size_t len;
 	long r;
 
-	/* "x/" and "x/." are x in words, but a file is no directory. */
+	/* "x/" and "x/." become x by string operations, but the kernel refuses them for a file. */
 	if (last < path || *last == '/' || *last == '.')
 		return -ELOOP;
 	lexical = sys_near(dirfd, path, near, NEAR_PATH);

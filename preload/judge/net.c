@@ -1,9 +1,9 @@
 /*
  * From a socket address to a judged destination.
  *
- * The caller's bytes are copied once; that copy is judged and performed, so that another thread
- * cannot change them in between.  Inet addresses are judged by the name they were reached by,
- * unix sockets by their real path.
+ * The caller's bytes are copied once; that copy is judged and used, so that another thread cannot change
+ * them in between.  Internet addresses are judged by the name by which they were reached, unix sockets by
+ * their real path.
  */
 #include "net.h"
 
@@ -11,7 +11,8 @@
 #include "policy/base/sockaddr.h"
 #include "policy/wire/wire.h"
 
-/* One of datagrams, which connects to anybody: who may be sent to is judged when something is. */
+/* True for a datagram socket.  It may connect to any address: the destination is judged when something is
+ * sent. */
 static bool is_datagram(int fd)
 {
 	int type = 0;
@@ -21,9 +22,9 @@ static bool is_datagram(int fd)
 }
 
 /*
- * Below the hooks the supervisor judges a connection again, asks, performs and records it; so only what is
- * denied whatever it knows is the hook's to tell.  It alone knows the names that lead to an address, and
- * whose a port of this machine is.
+ * True if the call is left to the supervisor, which judges a connection again, asks, performs and records
+ * it.  So the hook reports only what is denied whatever the supervisor knows.  Only the supervisor knows
+ * the names that lead to an address, and which process has a port of this machine.
  */
 static bool goes_down(const struct request *req, int fd)
 {
@@ -38,7 +39,8 @@ static bool goes_down(const struct request *req, int fd)
 	       (req->has_addr && (d.reason == REASON_HOST || d.reason == REASON_NEVER || is_datagram(fd)));
 }
 
-/* At level hooks nobody knows whose a port of this machine is: from 1024 on they are left open. */
+/* True if the connection is allowed, and recorded, without a rule: at level hooks it is not known which
+ * process has a port of this machine, so ports from 1024 on are allowed. */
 static bool is_left_open(const struct request *req, const char *target)
 {
 	struct decision d;
@@ -82,7 +84,8 @@ static int check_inet(const struct net_dest *d)
 
 /* --- unix --------------------------------------------------------------------------------------- */
 
-/* Where processes of the session ask: anybody inside may, and the helper trusts nobody who does. */
+/* True for the socket on which the session's processes ask the helper: every process of the session may
+ * connect, and the helper trusts none of them. */
 static bool is_own_door(const char *path)
 {
 	size_t n = strlen(session.dir);
@@ -115,7 +118,7 @@ static int check_socket_file(const char *path)
 	if (e == 0) {
 		struct stat st;
 
-		/* Nothing there is ENOENT, not a denial. */
+		/* A file that does not exist is ENOENT, not a denial. */
 		e = (int)raw4(SYS_newfstatat, r->parent, r->name, &st, 0);
 		if (e == 0)
 			e = judge_unix(r->path, r->same ? NULL : r->given, path);
@@ -142,7 +145,7 @@ static int check_unix(const struct net_dest *d)
 
 /* --- any ---------------------------------------------------------------------------------------- */
 
-/* A family that nobody can judge: it may lead anywhere. */
+/* Denies an address family that cannot be judged: it may lead anywhere. */
 static int refuse_family(unsigned family)
 {
 	struct request req = { .op = OP_CONNECT, .access = op_access(OP_CONNECT) };
@@ -172,7 +175,7 @@ int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, stru
 		return check_inet(ret);
 	case AF_UNIX:
 		return check_unix(ret);
-	case AF_NETLINK: /* ends in the kernel */
+	case AF_NETLINK: /* leads only to the kernel */
 		return 0;
 	default:
 		return refuse_family(ret->addr.ss_family);

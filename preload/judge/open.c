@@ -1,9 +1,9 @@
 /*
- * The whole of open: judged, held, done.
+ * The whole of open: judges, holds the place and opens it.
  *
- * Near: the lexical path is judged and opened by openat2(RESOLVE_NO_SYMLINKS); that it succeeds
- * proves that the lexical path was the real one (facts: 0.96 to 1.06 of a bare open).  Far: the
- * resolver holds the parent and one name, that real path is judged, and opened with O_NOFOLLOW.
+ * Near: the lexical path is judged and opened by openat2(RESOLVE_NO_SYMLINKS); if that succeeds, the
+ * lexical path is the real one (measured: 0.96 to 1.06 of the time of a bare open).  Far: the resolver
+ * holds the parent and one name; that real path is judged, and opened with O_NOFOLLOW.
  */
 #include "preload/process/cancel.h"
 #include "preload/process/gate.h"
@@ -21,7 +21,8 @@ static struct request open_request(int flags, const char *raw)
 	return (struct request){ .op = open_op(access), .access = access, .raw = raw };
 }
 
-/* Where an open may wait for somebody, a signal is meant to end it. */
+/* True for a FIFO or a character device: an open of it may wait, and a signal must be able to end
+ * the wait. */
 static __attribute__((cold)) bool may_wait(int dirfd, const char *path)
 {
 	struct stat st;
@@ -31,8 +32,9 @@ static __attribute__((cold)) bool may_wait(int dirfd, const char *path)
 }
 
 /*
- * Opened by the supervisor, a terminal has not become that of a session's leader who has none.  The kernel
- * asks the same of TIOCSCTTY as of an open, so what would not have been taken by the one is not by the other.
+ * A terminal that the supervisor opened does not become the controlling terminal of a session leader
+ * (setsid(2)) that has none.  The kernel has the same conditions for TIOCSCTTY as for an open, so this
+ * takes the terminal only if the open would have taken it.
  */
 static __attribute__((cold)) void take_terminal(const char *path, int flags, long fd)
 {
@@ -41,14 +43,16 @@ static __attribute__((cold)) void take_terminal(const char *path, int flags, lon
 		(void)raw3(SYS_ioctl, fd, TIOCSCTTY, 0);
 }
 
-/* `reads = floor`: the kernel does what only reads, unasked, but for openat2, whose flags no filter sees. */
+/* True if the supervisor does not see an openat with these flags: with `reads = floor` the kernel performs
+ * opens for reading.  It sees an openat2, whose flags the filter cannot read. */
 static __attribute__((cold)) bool is_unseen(int flags)
 {
 	return gate_stands() && session.img.h->reads == READS_FLOOR &&
 	       !(flags & (O_ACCMODE | O_CREAT | O_TRUNC | O_PATH));
 }
 
-/* With the caller's own words; interrupted before the supervisor heard of it, a file is opened again. */
+/* Opens with the caller's own arguments.  If a signal interrupts it before the supervisor has received it,
+ * the open is repeated, except for a FIFO or a device. */
 static __attribute__((cold, noinline)) int open_plain(int dirfd, const char *path, int flags, unsigned mode)
 {
 	const struct open_how how = { .flags = (unsigned)(flags & OPEN_FLAGS) };
@@ -68,7 +72,8 @@ static __attribute__((cold, noinline)) int open_plain(int dirfd, const char *pat
 	return (int)fd;
 }
 
-/* Through the gate; what it refuses is not recorded, for the plain call is. */
+/* Completes the record of an open through the gate.  If the gate refused the open, the record is void,
+ * since the plain call is recorded. */
 static int open_done(long fd, const struct ring_hold *hold)
 {
 	bool refused = gate_refused(fd);
@@ -77,7 +82,7 @@ static int open_done(long fd, const struct ring_hold *hold)
 	return refused ? TRY_PLAIN : (int)fd;
 }
 
-/* Not this way. */
+/* True if the near way cannot be used. */
 static bool goes_far(long fd)
 {
 	return fd == -ELOOP || fd == -ENOSYS || fd == -EINVAL || fd == -E2BIG || fd == -EPERM ||
@@ -100,7 +105,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 		return TRY_FAR;
 	if (open_creates(flags))
 		how.mode = mode & 07777;
-	/* What was judged is opened: what a relative path starts at may be another directory by then. */
+	/* The judged path is opened: by then a relative path may start at another directory. */
 	if (path[0] != '/') {
 		if (!plain_last(path) && open_creates(flags))
 			return TRY_FAR;
@@ -117,7 +122,7 @@ static int open_near(int dirfd, const char *path, int flags, unsigned mode)
 	return TRY_FAR;
 }
 
-/* The kernel's own answers come before ours, and what exists is not created. */
+/* The kernel's own errors come before ours, and a file that exists is not created. */
 static __attribute__((cold)) int open_existing(const struct resolved *r, int flags, struct request *req)
 {
 	struct stat st;
@@ -176,7 +181,7 @@ static __attribute__((cold)) int open_far(int dirfd, const char *path, int flags
 
 	if (!r)
 		return fd;
-	/* A link that appears between walk and open makes ELOOP: look again, a few times. */
+	/* A link that appears between the walk and the open gives ELOOP: try again, a few times. */
 	for (int round = 0; round < 4; round++) {
 		fd = open_judged(dirfd, path, flags, mode, r);
 		resolved_done(&sys_self, r);
@@ -184,11 +189,12 @@ static __attribute__((cold)) int open_far(int dirfd, const char *path, int flags
 			break;
 	}
 	scratch_put(r, sizeof *r);
-	/* A link in another process's directory of /proc: the supervisor alone may read where it leads. */
+	/* A link in another process's directory of /proc: only the supervisor may read where it leads. */
 	return fd == -ELOOP && !(flags & O_NOFOLLOW) && gate_stands() ? TRY_PLAIN : fd;
 }
 
-/* Landlock before ABI 3 does not hold a truncation without write access: it may not pass the gate. */
+/* Landlock before ABI 3 does not restrict a truncation without write access, so such an open must not pass
+ * the gate. */
 static bool only_truncates(int flags)
 {
 	return (flags & (O_TRUNC | O_ACCMODE)) == (O_TRUNC | O_RDONLY);
@@ -199,7 +205,7 @@ int check_open(int dirfd, const char *path, int flags, unsigned mode)
 	int fd, anchor;
 
 	cancel_point();
-	/* O_PATH gives no access to content; what is done with it later is judged then. */
+	/* O_PATH gives no access to content; a later use of the descriptor is judged then. */
 	if (!judging() || !path || !*path || flags & O_PATH || (gate_stands() && only_truncates(flags)))
 		return open_plain(dirfd, path, flags, mode);
 	fd = open_near(dirfd, path, flags, mode);

@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-/* Nothing was changed, so nothing is to be changed back: threads may come and go in between. */
+/* Nothing was changed, so there is nothing to restore: a thread may start or end between the two calls. */
 #define AS_IT_WAS (-1)
 
 void cancel_point(void)

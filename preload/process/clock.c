@@ -1,7 +1,7 @@
 /*
- * The kernel's clock, by its own page (vDSO) and not by libc's clock_gettime: that name is interposed
- * by libfaketime and its like, which would be entered before libc is ready and would date our records.
- * Where the page has no such function the system call serves.
+ * The kernel's clock, from the vDSO and not from libc's clock_gettime: libfaketime and similar objects
+ * interpose that name, would be entered before libc is ready, and would change the time of our records.  If
+ * the vDSO has no such function, the system call is made.
  */
 #include "clock.h"
 
@@ -67,7 +67,7 @@ __attribute__((cold)) void clock_init(void)
 	page_tables(&p);
 	if (!p.symbols || !p.names || !p.hash)
 		return;
-	/* the second word of the table counts the symbols */
+	/* The second word of the table is the number of symbols. */
 	for (uint32_t i = 0; i < p.hash[1]; i++)
 		if (p.symbols[i].st_shndx != SHN_UNDEF &&
 		    strcmp(p.names + p.symbols[i].st_name, CLOCK_NAME) == 0)

@@ -1,4 +1,4 @@
-/* The clock that records are dated by.  async-signal-safe, vfork-safe. */
+/* The clock for the time of records.  async-signal-safe, vfork-safe. */
 #ifndef PALE_CLOCK_H
 #define PALE_CLOCK_H
 
@@ -6,7 +6,7 @@
 
 /* Called once, by the constructor. */
 void clock_init(void);
-/* Nanoseconds since the epoch, as fine as the kernel's tick; 0 where they cannot be had. */
+/* Nanoseconds since the epoch, in steps of the kernel's tick; 0 if the time is not available. */
 uint64_t clock_now(void);
 
 #endif

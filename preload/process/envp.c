@@ -1,9 +1,8 @@
 /*
- * The child's environment: whatever the program made of it, the preload and the session go on.
+ * The child's environment: it keeps the preload and the session, whatever the program changed.
  *
  * The caller's vector and strings are never modified: a vfork child shares them with its parent
- * (gentoo/sandbox learned it in bug 669702).  A new vector is built beside it, on the caller's
- * stack where that suffices.
+ * (gentoo/sandbox had that error, bug 669702).  A new vector is built, on the caller's stack if it fits.
  */
 #include "internal.h"
 
@@ -25,7 +24,7 @@ static bool is_separator(char c)
 	return c == ':' || c == ' ';
 }
 
-/* The list of objects starts with ours. */
+/* True if the list of objects starts with libpale.so. */
 static bool preload_leads(const char *list)
 {
 	size_t n = strlen(session.self);
@@ -33,7 +32,7 @@ static bool preload_leads(const char *list)
 	return strncmp(list, session.self, n) == 0 && (list[n] == '\0' || is_separator(list[n]));
 }
 
-/* ld.so takes the last of several LD_PRELOAD, getenv the first: every one must be good. */
+/* ld.so uses the last of several LD_PRELOAD entries, getenv the first: each of them must be right. */
 bool env_is_intact(char *const envp[])
 {
 	bool preload = false, dir = false, image = session.image == 0;
@@ -58,7 +57,7 @@ bool env_is_intact(char *const envp[])
 	return preload && dir && image;
 }
 
-/* A child may live under a narrower image than ours and under no other. */
+/* A child may have an image that lies within that of this process, and no other. */
 static uint32_t child_image(char *const envp[])
 {
 	const char *v = NULL;
@@ -78,7 +77,7 @@ static uint32_t child_image(char *const envp[])
 	return inside ? (uint32_t)number : session.image;
 }
 
-/* The entry that names it; the session's own needs none. */
+/* The environment entry that names the image; NULL for the session's own image, which needs none. */
 static char *image_entry(struct env_arena *arena, uint32_t image)
 {
 	struct out o = out_of(arena->image, sizeof arena->image);
@@ -120,7 +119,7 @@ struct env_room {
 	size_t text_size;
 };
 
-/* Stack where vector and text fit, else a mapping for both. */
+/* Uses the stack if vector and text fit, else a mapping for both. */
 static bool env_room(struct env_arena *arena, size_t entries, size_t text, struct env_room *ret)
 {
 	size_t bytes = entries * sizeof(char *) + text;

@@ -1,20 +1,21 @@
 /*
- * The gate: how the filter tells a call that a hook has allowed from any other.
+ * The gate: how the filter distinguishes a call that a hook has allowed from any other.
  *
- * At level full the policy image holds the session's pass, a random word that such a call carries in
- * its sixth argument; at the other levels the pass is zero, and these are plain calls.  Only what
- * Landlock bounds goes through (names and opens), and readlinkat(2).  The gate is speed, no wall: code in
- * this process that digs the pass out still stands on the floor, and can see where a closed link leads.
+ * At level full the policy image holds the session's pass, a random word that such a call carries in its
+ * sixth argument.  At the other levels the pass is zero, and these are plain calls.  Only calls that
+ * Landlock restricts (names and opens) and readlinkat(2) go through the gate.  The gate is for speed and is
+ * not a barrier: code in this process that finds the pass is still restricted by Landlock (the floor), but
+ * it can read where a link in a closed directory leads.
  *
- * What the gate does not take goes down as the plain call, with the caller's own words: the
- * supervisor judges, asks, performs and records it.
+ * A call that the gate does not take is made as the plain call, with the caller's own arguments: the
+ * supervisor judges it, asks about it, performs it and records it.
  */
 #ifndef PALE_PRELOAD_GATE_H
 #define PALE_PRELOAD_GATE_H
 
 #include "internal.h"
 
-/* Where the word stands; a zero where there is no image. */
+/* The address of the pass, or of a zero if there is no image. */
 static inline const uint64_t *gate_pass(void)
 {
 	static const uint64_t closed = 0;
@@ -29,22 +30,23 @@ static inline const uint64_t *gate_pass(void)
 #define gate5(nr, a, b, c, d, e)                                                                             \
 	raw_pass(gate_pass(), nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), RAW_ARG(d), RAW_ARG(e))
 
-/* openat2 where there is one.  valgrind has none, and says so on the program's stderr each time. */
+/* openat2, if it is available.  valgrind lacks it, and writes a warning to the program's stderr each
+ * time. */
 static inline long gate_openat2(int dirfd, const char *path, const struct open_how *how)
 {
 	return session.in_valgrind ? -ENOSYS : gate4(SYS_openat2, dirfd, path, how, sizeof *how);
 }
 
-/* Is there somebody below whom a call can be left to? */
+/* True if a call can be left to the supervisor. */
 static inline bool gate_stands(void)
 {
 	return level_now() != LEVEL_HOOKS;
 }
 
 /*
- * The result of a call through the gate is perhaps the floor's and not the last word: the plain call
- * may do better (EACCES and EXDEV are Landlock's), is less strict (openat2 is of flags), or needs no
- * descriptor to hold a place by.
+ * True if r may be Landlock's answer and not the final one, so that the plain call is to be made: it may
+ * succeed (EACCES and EXDEV come from Landlock), it is less strict than openat2 about flags, and it needs
+ * no descriptor to hold a place.
  */
 static inline bool gate_refused(long r)
 {
@@ -55,8 +57,8 @@ static inline bool gate_refused(long r)
 }
 
 /*
- * The plain call.  A signal can reach a caller who still waits to be heard by the supervisor: the call
- * was not done then, and is made again, for what comes here never returns EINTR by itself.
+ * Makes the plain call.  A signal can interrupt it before the supervisor has received it.  The call was not
+ * done then and is made again; the calls made here never return EINTR themselves.
  */
 long gate_carried(long nr, long a, long b, long c, long d, long e);
 #define carried2(nr, a, b)	 gate_carried(nr, RAW_ARG(a), RAW_ARG(b), 0, 0, 0)
@@ -65,7 +67,8 @@ long gate_carried(long nr, long a, long b, long c, long d, long e);
 #define carried5(nr, a, b, c, d, e)                                                                          \
 	gate_carried(nr, RAW_ARG(a), RAW_ARG(b), RAW_ARG(c), RAW_ARG(d), RAW_ARG(e))
 
-/* Rounds of such a repetition: a storm of signals ends, a fault of ours must end too. */
+/* The limit of such repetitions, so that neither a storm of signals nor an error of ours repeats a call for
+ * ever. */
 #define GATE_ROUNDS 1000
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * What is done to names and owners is handed on to the next object, not to the kernel, where there is
- * one: fakeroot and its like stand behind us and pretend that a chown or a device was made, and must
- * hear of every name that goes.  What was judged is what is handed on.  async-signal-safe, vfork-safe.
+ * Calls on names and owners are passed on to the next object, if there is one, and not to the kernel.
+ * fakeroot and similar objects stand behind libpale.so and pretend that a chown or a device was made, so
+ * they must see every name that is removed.  What was judged is what is passed on.  async-signal-safe,
+ * vfork-safe.
  */
 #include "next.h"
 
@@ -20,7 +21,7 @@ long next_mkdirat(const struct name_call *c, int dirfd, const char *name)
 	return next_result(real.mkdirat(dirfd, name, (mode_t)c->word[0]));
 }
 
-/* Not mknodat: fakeroot's calls __xmknodat, which is ours, which would call it again. */
+/* Not mknodat: fakeroot's version calls __xmknodat, which is our hook, which would call mknodat again. */
 long next_mknodat(const struct name_call *c, int dirfd, const char *name)
 {
 	dev_t dev = (dev_t)c->word[1];

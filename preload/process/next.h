@@ -1,11 +1,11 @@
-/* What another preload's object wants to hear of is handed on to it: see next.c.  For struct name_call.act;
- * the kernel's results, -errno on failure. */
+/* Calls that another preloaded object must see are passed on to it: see next.c.  For struct name_call.act;
+ * they return the kernel's result, -errno on failure. */
 #ifndef PALE_NEXT_H
 #define PALE_NEXT_H
 
 #include "internal.h"
 
-/* fn where another object stands between us and libc, else NULL: the kernel itself. */
+/* fn if another object stands between the preload and libc; else NULL, and the system call is made. */
 #define NEXT(fn) (real_interposed ? (fn) : NULL)
 
 long next_unlinkat(const struct name_call *c, int dirfd, const char *name);

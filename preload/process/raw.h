@@ -1,7 +1,7 @@
 /*
- * System calls without libc: no errno, no cancellation, no PLT, so that nothing that another
- * preload or the program interposes is ever entered from inside a hook.  Results are the
- * kernel's: -errno on failure.  async-signal-safe, vfork-safe.
+ * System calls without libc: no errno, no cancellation, no PLT, so that a hook never enters a function that
+ * another preloaded object or the program interposes.  Results are the kernel's: -errno on failure.
+ * async-signal-safe, vfork-safe.
  */
 #ifndef PALE_RAW_H
 #define PALE_RAW_H
@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #if defined(__clang_analyzer__)
-/* No analyser sees what the kernel writes behind asm; a function may write wherever it is pointed to. */
+/* An analyser does not see what the kernel writes through asm; it assumes that a function may write to any
+ * address it gets. */
 long raw6(long nr, long a, long b, long c, long d, long e, long f);
 long raw_pass(const uint64_t *pass, long nr, long a, long b, long c, long d, long e);
 #else
@@ -48,9 +49,9 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * The same for a call of at most five words, with the word at `pass` for its sixth: see gate.h.  The
- * pass goes from where it stands into that register and is gone from it before anything else runs, so
- * no compiler ever spills it.
+ * The same for a call with at most five arguments, with the word at `pass` as the sixth: see gate.h.  The
+ * pass goes from memory directly into that register, and the register is cleared before any other code
+ * runs, so a compiler never spills it.
  */
 static inline long raw_pass(const uint64_t *pass, long nr, long a, long b, long c, long d, long e)
 {

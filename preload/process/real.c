@@ -1,7 +1,7 @@
 /*
- * The libc functions that hooks hand on to.  All are looked up once, by the constructor: a dlsym
- * that hits does not allocate, one that misses does (glibc 2.36), so the table holds only names
- * that every supported libc has.
+ * The libc functions that hooks call.  All are looked up once, by the constructor.  A dlsym that finds its
+ * name does not allocate; one that fails does (glibc 2.36).  So the table holds only names that every
+ * supported libc has.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -13,7 +13,7 @@
 struct real real;
 bool real_interposed;
 
-/* In the order of the members, each with its NUL: a loop over it is a kilobyte of code less. */
+/* The names in the order of the members, each with its NUL: a loop over them saves a kilobyte of code. */
 static const char names[] =
 #define REAL(name, ret, args) #name "\0"
 #include "real.def"
@@ -24,7 +24,7 @@ struct range {
 	uintptr_t start, size;
 };
 
-/* libc is the object that has errno. */
+/* Finds the address range of libc, the object that contains __errno_location. */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct range *r = data;
@@ -38,7 +38,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *data)
 	return (uintptr_t)__errno_location - r->start < r->size;
 }
 
-/* The rows from unlinkat on are names and owners. */
+/* The members from unlinkat on are the calls on names and owners. */
 static bool is_interposed(void)
 {
 	struct range libc = { 0, 0 };

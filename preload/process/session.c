@@ -1,6 +1,6 @@
 /*
  * What this process knows of its session, and the session's files: the policy image is mapped at the start,
- * and anew after a reload.
+ * and again after a reload.
  */
 #include "gate.h"
 
@@ -49,8 +49,8 @@ static long image_file(const char *name)
 	char path[SESSION_PATH];
 	long fd = gate4(SYS_openat, AT_FDCWD, session_path(path, name), how.flags, 0);
 
-	/* The floor has no rule for the image of a nested run or a reload, which is newer.  The supervisor
-	 * opens it; it gets an openat2 call even where other reads are left to the floor. */
+	/* Landlock has no rule for the image of a nested run or of a reload, which is newer than the rules.
+	 * The supervisor opens it; it gets an openat2 call even where other reads are left to Landlock. */
 	return gate_refused(fd) ? raw4(SYS_openat2, AT_FDCWD, path, &how, sizeof how) : fd;
 }
 
@@ -83,7 +83,7 @@ __attribute__((cold)) const struct image *image_renew(void)
 		img = session.now;
 	} else if (n < RENEWALS && session_image(session.image, &images[n]) == 0) {
 		img = &images[n++];
-		/* The image under this name is superseded, too: the newer one does not have the name yet. */
+		/* This image is superseded too: the newest one does not have the name yet. */
 		if (image_is_superseded(img))
 			img = NULL;
 		else

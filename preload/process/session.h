@@ -1,4 +1,4 @@
-/* The session's files, by path and mapped: for session.c and init.c alone. */
+/* The session's files, by path and mapped: only for session.c and init.c. */
 #ifndef PALE_PRELOAD_SESSION_H
 #define PALE_PRELOAD_SESSION_H
 
@@ -6,9 +6,9 @@
 
 #define SESSION_PATH (sizeof session.dir + 16)
 
-/* The path of a file of the session's directory, in path, which is returned; NULL where it does not fit. */
+/* Writes the path of a file in the session's directory to path, and returns it; NULL if it does not fit. */
 const char *session_path(char path[SESSION_PATH], const char *name);
-/* Maps a whole file, and closes the descriptor.  NULL on any failure. */
+/* Maps a whole file, and closes fd in every case.  NULL on any failure. */
 void *map_fd(long fd, int prot, size_t *ret_size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Where is it?  The system calls the resolver needs, for this very process; the lexical path of
- * what a caller names; scratch memory.
+ * The system calls that the resolver needs, for this process; the lexical path of what a caller names;
+ * scratch memory.
  */
 #include "gate.h"
 
@@ -17,7 +17,7 @@
 
 struct process *process;
 
-/* musl lacks the word, and one missing name would keep the program from starting. */
+/* musl lacks this variable, and one missing name would keep the program from starting. */
 #pragma weak __libc_single_threaded
 
 #ifndef MADV_WIPEONFORK
@@ -34,7 +34,7 @@ void process_init(void)
 	if (raw3(SYS_madvise, p, (sizeof *process + 4095) & ~4095ul, MADV_WIPEONFORK) < 0)
 		return;
 	process = (struct process *)p;
-	/* Written before it is read: a page that is read first is had twice. */
+	/* Write to the page before reading it: a page that is read first costs two page faults. */
 	process->pid = (int32_t)raw0(SYS_getpid);
 }
 
@@ -131,7 +131,8 @@ static int sys_fd_path(int fd, char *buf, size_t size)
 	return (int)n;
 }
 
-/* getcwd(2) gives "(unreachable)/x" for a directory outside our root and fails for a deleted one. */
+/* getcwd(2) gives "(unreachable)/x" for a directory outside the process's root and fails for a
+ * deleted one. */
 static int sys_cwd_path(char *buf, size_t size)
 {
 	long n = raw2(SYS_getcwd, buf, size);
@@ -172,7 +173,7 @@ static uint64_t moved_now(void)
 	return session.ring ? atomic_load_explicit(&session.ring->moved, memory_order_acquire) : 0;
 }
 
-/* The cached path, if the entry is whole and still true.  Length or 0. */
+/* Copies the cached path if the entry is complete and still valid.  Returns the length or 0. */
 static int dir_lookup(const struct dir_entry *e, int fd, const struct statx *sx, uint64_t moved, char *buf,
 		      size_t size)
 {
@@ -190,7 +191,7 @@ static int dir_lookup(const struct dir_entry *e, int fd, const struct statx *sx,
 	return seq_is_whole(&e->seq, seq) ? (int)len : 0;
 }
 
-/* A writer that cannot have the entry at once, or a path too long, caches nothing. */
+/* If another writer has the entry, or the path is too long, nothing is cached. */
 static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint64_t moved, const char *path,
 		      int len)
 {
@@ -206,7 +207,7 @@ static void dir_store(struct dir_entry *e, int fd, const struct statx *sx, uint6
 	seq_give(&e->seq);
 }
 
-/* Path of an open directory, from the cache or from the kernel.  Length or -errno. */
+/* The path of an open directory, from the cache or from the kernel.  Returns the length or -errno. */
 static int dirfd_path(int fd, char *buf, size_t size)
 {
 	struct dir_entry *e = process ? &process->dirs[(unsigned)fd % DIR_CACHE_WAYS] : NULL;
@@ -227,9 +228,9 @@ static int dirfd_path(int fd, char *buf, size_t size)
 /* --- the working directory ---------------------------------------------------------------------- */
 
 /*
- * Whoever changes a working directory or renames counts it: the hooks, and the supervisor for what does
- * not come through them, which the filter of level full carries there.  Not for threads, who may
- * change it between the look and the act.
+ * True if every change of a working directory and every rename is counted: by the hooks, and by the
+ * supervisor for calls that do not come through a hook, which the filter of level full sends to it.  False
+ * with threads, since one may change the directory between the check and the act.
  */
 static bool cwd_is_counted(void)
 {
@@ -265,7 +266,7 @@ static __attribute__((cold)) void cwd_store(struct cwd_entry *e, uint64_t moved,
 	seq_give(&e->seq);
 }
 
-/* As sys_cwd_path(), remembered. */
+/* Like sys_cwd_path(), with a cache. */
 static int cwd_path(char *buf, size_t size)
 {
 	uint64_t moved, wandered;
@@ -309,7 +310,7 @@ void sys_move_end(uint64_t begun, bool done, const char *from, const char *to)
 	struct cwd_entry *e = process ? &process->cwd : NULL;
 	uint64_t before = session.ring ? ring_count_end(&session.ring->moved, done) : 0;
 
-	/* Nobody else was at it, so what this one did is all that happened. */
+	/* The cached path stays valid only if the counts show no other rename. */
 	if (!done || !from || !to || !e || before != begun + RING_COUNT_BUSY || !seq_take(&e->seq))
 		return;
 	if (e->len > 0 && e->moved == begun && !path_is_under(e->path, from) && !path_is_under(e->path, to))
@@ -317,7 +318,7 @@ void sys_move_end(uint64_t begun, bool done, const char *from, const char *to)
 	seq_give(&e->seq);
 }
 
-/* Path of the directory that relative paths start from.  Length or -errno. */
+/* The path of the directory that relative paths start from.  Returns the length or -errno. */
 static int start_path(int dirfd, char *buf, size_t size)
 {
 	return dirfd == AT_FDCWD ? cwd_path(buf, size) : dirfd_path(dirfd, buf, size);
@@ -336,7 +337,8 @@ int sys_lexical(int dirfd, const char *path, char *buf, size_t size)
 	return path_normalise(base, path, buf, size);
 }
 
-/* The kernel's name of the start is normal already: a plain relative path is only put behind it. */
+/* The kernel's path of the starting directory is normalised already, so a plain relative path is appended
+ * to it. */
 static bool near_plain(int dirfd, const char *path, size_t len, char *buf, size_t size)
 {
 	int n = start_path(dirfd, buf, size);

@@ -17,7 +17,7 @@ static void answer_deny(struct answer *ret, enum reason reason)
 	ret->text[0] = ret->approval[0] = '\0';
 }
 
-/* Waits for the answer's packet; its length, 0 at a hang-up, -errno. */
+/* Waits for the packet with the answer.  Returns its length, 0 at a hang-up, or -errno. */
 static long ask_receive(int fd, const struct request *req, const char *target, void *frame)
 {
 	struct timespec soon = { .tv_nsec = WIRE_SETTLE_MS * 1000000l };
@@ -25,8 +25,8 @@ static long ask_receive(int fd, const struct request *req, const char *target, v
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	long r;
 
-	/* Linux's ppoll(2) leaves the remaining time in its argument, so a signal does not prolong the wait.
-	 */
+	/* ppoll(2) of Linux stores the remaining time in its argument, so a signal does not prolong the
+	 * wait. */
 	do
 		r = raw5(SYS_ppoll, &p, 1, &soon, NULL, 0);
 	while (r == -EINTR);

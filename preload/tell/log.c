@@ -24,7 +24,8 @@ static void log_own(struct ring_record *rec, struct ring_hold *ret)
 	rec->image = image_number();
 	if (sys_pid_is_new())
 		log_attach();
-	/* A vfork child shares its parent's cached pid; an exec can afford to ask. */
+	/* A vfork child shares its parent's cached pid, so for an exec the kernel is asked; an exec is slow
+	 * anyway. */
 	rec->pid = rec->op == OP_EXEC ? (int32_t)raw0(SYS_getpid) : sys_pid();
 	log_record(rec, ret);
 }
@@ -47,7 +48,7 @@ void log_decision(const struct request *req, const char *target, const struct de
 	ring_end(&hold, true);
 }
 
-/* Reports a denial to the supervisor: its answer, or -errno where there is no supervisor. */
+/* Reports a denial to the supervisor.  Returns its answer, or -errno if there is no supervisor. */
 static long tell_supervisor(const struct ring_record *rec, bool is_quiet)
 {
 	struct wire_denial w = { .size = sizeof w };

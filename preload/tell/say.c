@@ -1,6 +1,6 @@
 /*
- * Say it: a denial is one line on the stderr of the process that failed, once per rule and target,
- * so that the agent learns what rule stopped it and does not try the same again for ever.
+ * Reports denials: one line on the stderr of the process that failed, once per rule and target, so that the
+ * agent learns which rule stopped it and does not repeat the attempt for ever.
  */
 #include "preload/process/internal.h"
 
@@ -12,9 +12,9 @@
 #include "preload/process/process.h"
 
 #define SAY_SIZE    16384
-#define REASON_SIZE 1024 /* at its end: no stack is too small for this */
+#define REASON_SIZE 1024 /* the last bytes of the line's memory: the stack may be small */
 
-/* True the first time this process is told of this. */
+/* True the first time that this process reports this mark. */
 static bool say_first_time(uint32_t mark)
 {
 	uint32_t seen;
@@ -34,8 +34,11 @@ static bool say_first_time(uint32_t mark)
 	return true;
 }
 
-/* True unless this process tried it just before: execvp(3) goes on to the next directory of PATH, whatever
- * was decided.  A vfork child shares its parent's page. */
+/*
+ * True unless the last denied exec of this process had the same target: execvp(3) goes on to the next
+ * directory of PATH, whatever was decided.  A vfork child shares its parent's page, so its pid is part of
+ * the mark.
+ */
 static bool exec_first_time(const char *target)
 {
 	static const struct decision any;
@@ -44,8 +47,8 @@ static bool exec_first_time(const char *target)
 	return !process || __atomic_exchange_n(&process->said_exec, mark, __ATOMIC_RELAXED) != mark;
 }
 
-/* One end of a socketpair, as node and Bun give their children for stderr; a socket with a name at either end
- * carries somebody's protocol. */
+/* True for one end of a socketpair, which node and Bun give their children as stderr.  A socket with a name
+ * at either end belongs to another protocol. */
 static bool is_socketpair(void)
 {
 	static const long calls[] = { SYS_getsockname, SYS_getpeername };
@@ -65,7 +68,7 @@ static bool is_socketpair(void)
 	return true;
 }
 
-/* The file that was descriptor 2 when the program started; none where it was closed. */
+/* The file that was descriptor 2 when the program started; zero if that was closed. */
 static struct {
 	uint64_t dev, ino;
 } first_stderr;
@@ -80,8 +83,11 @@ void say_init(void)
 	first_stderr.ino = st.st_ino;
 }
 
-/* Not a file that the program opened after it had closed its stderr.  What is appended to is a log, and what
- * a program that is executed would have for its stderr is that already. */
+/*
+ * False for a file that the program opened as descriptor 2 after it had closed its stderr.  True for the
+ * first stderr, for a file open for appending, and, for an exec, for a descriptor 2 that the new program
+ * inherits.
+ */
 static bool is_log(const struct stat *st, enum op op)
 {
 	long flags = raw2(SYS_fcntl, 2, F_GETFL);
@@ -90,9 +96,8 @@ static bool is_log(const struct stat *st, enum op op)
 	       (flags >= 0 && flags & O_APPEND) || (op == OP_EXEC && raw2(SYS_fcntl, 2, F_GETFD) == 0);
 }
 
-/* A program that takes keys one by one draws the screen itself: a line would smear it.  The supervisor knows
- * more of a screen, and has told us by now of a denial; of a line that nobody has to hear later it is asked.
- */
+/* True if the program draws the screen itself (it reads single keys): a line would spoil the screen.  The
+ * supervisor knows more about the screen, so it is asked if there is one. */
 static bool is_drawn_on(void)
 {
 	struct termios t;
@@ -103,7 +108,7 @@ static bool is_drawn_on(void)
 	return raw3(SYS_ioctl, 2, TCGETS, &t) == 0 && !(t.c_lflag & ICANON);
 }
 
-/* stderr as a place to talk: not a connection or a directory that happens to be descriptor 2. */
+/* Writes the line to stderr, unless descriptor 2 is something else, such as a connection or a directory. */
 static void say_line(struct out *o, enum op op)
 {
 	struct stat st;
