@@ -1,10 +1,11 @@
 /*
- * What a human says.  One answer may settle several cards, and each gets a decision record of its own; all of
- * them are on the disk by one sync before anybody is told (the order: broker.c).
+ * A human's answer.  One answer may settle several cards, and each gets a decision record of its own; all
+ * records are on the disk, by one sync, before any process gets the answer (the order: broker.c).
  *
- * A yes is for those who asked when the card was shown; whoever came later asks anew.  A group is never
- * larger than the operator can mean: an approval takes along, of what was shown, what its rule covers and
- * what needs no second proof; a denial takes along what the same rule of the policy asked.
+ * A yes is for the processes that asked when the card was shown; a process that came later asks again.  A
+ * group is never larger than the operator can mean: an approval includes, of the cards that were shown,
+ * those that its rule covers and that need no second proof; a denial includes the cards that the same rule
+ * of the policy asks.
  */
 #include "helper/base/helper.h"
 #include "helper/control/control.h"
@@ -22,15 +23,15 @@ static int fail_reply(struct broker_result *ret, int err, const char *text)
 	return err;
 }
 
-/* --- who else --- */
+/* --- the cards of a group --- */
 
 struct group {
 	struct approval *list[LIMIT_PENDING + 1]; /* the card itself first */
-	size_t seen[LIMIT_PENDING + 1];		  /* of those who ask each */
+	size_t seen[LIMIT_PENDING + 1];		  /* how many processes of each card were shown */
 	size_t n;
 };
 
-/* The policy line that an approval means: what was granted, else the narrowest that may be. */
+/* The policy line that an approval means: the granted one, otherwise the narrowest one that is offered. */
 static const char *rule_of(const struct approval *ap, const struct broker_reply *reply)
 {
 	if (reply->rule)
@@ -44,11 +45,11 @@ static bool is_covered(struct helper *h, const struct approval *ap, const struct
 	const char *line = rule_of(ap, reply);
 	char why[256];
 
-	/* The same line means another thing in another section. */
+	/* The same line means something else in another section. */
 	if (!ap->offers.section || !other->offers.section ||
 	    strcmp(ap->offers.section, other->offers.section) != 0)
 		return false;
-	/* What has to be proven or cannot be taken back is answered card by card. */
+	/* What needs a proof or cannot be taken back is answered card by card. */
 	if (!line || other->risk.level == RISK_CRITICAL ||
 	    stepup_by(h, other->image, other->risk.level) != STEPUP_BY_NOTHING)
 		return false;
@@ -65,7 +66,7 @@ static bool is_alike(struct helper *h, const struct approval *ap, const struct a
 	return is_covered(h, ap, other, reply);
 }
 
-/* A group's own rule is no wider than what may be granted, though it is not. */
+/* A group's own rule must be no wider than a grant may be, although no grant is made. */
 static int check_group(struct helper *h, const struct approval *ap, const struct broker_reply *reply,
 		       struct broker_result *ret)
 {
@@ -121,7 +122,7 @@ static int record_all(struct helper *h, const struct group *g, const struct brok
 	return r < 0 ? r : ledger_sync(&h->ledger);
 }
 
-/* --- the act --- */
+/* --- the effect --- */
 
 static void approve(struct helper *h, struct approval *ap, size_t seen, const struct broker_reply *reply,
 		    const struct wire_answer *a, struct broker_result *ret)
@@ -134,7 +135,7 @@ static void approve(struct helper *h, struct approval *ap, size_t seen, const st
 		return;
 	}
 	(void)approval_move(ap, APPROVAL_APPROVED);
-	/* Who waits hears of it first. */
+	/* The waiting processes get the answer first. */
 	ret->waiters += broker_tell(h, ap, seen, a);
 	reach_closed(h, ap, reply->by, reply->scope);
 	broker_ask_rest(h, ap);
@@ -159,7 +160,7 @@ static void settle(struct helper *h, struct approval *ap, size_t seen, const str
 	char said[TEXT_MAX], id[APPROVAL_ID_HEX];
 	struct out o = out_of(said, sizeof(said) - 1);
 
-	/* It is shown on the terminal of the one who was refused. */
+	/* Escaped, because it is shown on the terminal of the process that was refused. */
 	text_escaped(&o, reply->reason, strlen(reply->reason));
 	said[o.len] = '\0';
 	memcpy(id, ap->id, sizeof(id));
@@ -171,7 +172,7 @@ static void settle(struct helper *h, struct approval *ap, size_t seen, const str
 		deny(h, ap, reply, &a, ret);
 }
 
-/* What is granted beyond the question.  0, or -errno with a sentence; nothing is granted then. */
+/* Makes the grant that the answer orders.  0, or -errno with a sentence; nothing is granted then. */
 static int grant(struct helper *h, const struct approval *ap, const struct broker_reply *reply,
 		 struct broker_result *ret)
 {
@@ -186,7 +187,7 @@ static int grant(struct helper *h, const struct approval *ap, const struct broke
 	return grants_add(h, ap, &order, ret->grant, ret->err, sizeof(ret->err));
 }
 
-/* The decision could not be written: what was granted with it is taken back. */
+/* The decision could not be recorded: revokes the grant that was made with it. */
 static void ungrant(struct helper *h, const struct broker_reply *reply, struct broker_result *ret)
 {
 	char why[256];

@@ -1,9 +1,10 @@
 /*
- * The queue of questions as a value: who was asked what, what a human said, what still holds.
- * No I/O and no clock, so that every interleaving can be tested.
+ * The queue of questions as a value: the questions, the answers, and what still holds.  No I/O and no
+ * clock, so that every interleaving can be tested.
  *
- * One table says what a card may become and what each state allows.  An answer that comes after the time
- * is over changes nothing that was: the question was denied, once; an approval then is good for one retry.
+ * One table says which states may follow a state and what each state allows.  An answer that comes after
+ * the deadline does not change what has happened: the question was denied, once; an approval then is good
+ * for one retry.
  */
 #include "helper/base/helper.h"
 
@@ -86,7 +87,9 @@ void approval_print(const struct request *req, uint32_t image, char print[PRINT_
 	digest_bytes(&d, numbers, sizeof(numbers));
 	digest_text(&d, req->path);
 	digest_text(&d, req->host);
-	/* By name the address may change from lookup to lookup; a bare address is the question itself. */
+	/*
+	 * With a name, the address may change from lookup to lookup; a bare address is the question itself.
+	 */
 	if (numbers[3])
 		digest_bytes(&d, req->addr, sizeof(req->addr));
 	for (size_t i = 0; i < req->argc; i++)
@@ -129,7 +132,7 @@ size_t queue_count(const struct queue *a, enum approval_state state)
 	return n;
 }
 
-/* Questions that came in the last `ns` and, where rule is not 0, are of that rule. */
+/* The number of questions in the last `ns` nanoseconds; only those of this rule, where rule is not 0. */
 static size_t count_recent(const struct queue *a, uint64_t rule, uint64_t now_ns, uint64_t ns)
 {
 	size_t n = 0;
@@ -259,7 +262,7 @@ bool queue_take_short(struct queue *a, const char *id)
 
 	for (int i = 0; i < SHORT_DIGITS; i++)
 		at = at << 4 | (unsigned)(id[i] <= '9' ? id[i] - '0' : id[i] - 'a' + 10);
-	/* By then nobody remembers the first ones. */
+	/* By then the first ones are old enough to be used again. */
 	if (a->n_shorts >= SHORTS / 2) {
 		memset(a->shorts, 0, sizeof(a->shorts));
 		a->n_shorts = 0;
@@ -282,11 +285,11 @@ int queue_short(const struct queue *a, const struct approval *ap)
 	return digits;
 }
 
-/* --- what a human said --- */
+/* --- denials and time --- */
 
 void queue_deny(struct queue *a, const struct approval *ap)
 {
-	/* A full table forgets its oldest: that question is asked again, which harms nobody. */
+	/* A full table drops its oldest entry: that question is asked again, which does no harm. */
 	memcpy(a->denied[a->next_denied], ap->print, PRINT_HEX);
 	a->next_denied = (a->next_denied + 1) % DENIED_MAX;
 	if (a->n_denied < DENIED_MAX)

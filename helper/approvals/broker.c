@@ -388,7 +388,7 @@ void broker_tick(struct helper *h, uint64_t now_ns)
 	outcome_tick(h, now_ns);
 }
 
-/* Judges one waiting question by the policy of now, and answers it where it is not to be asked any more. */
+/* Judges one waiting question by the current policy, and answers it where it need not be asked any more. */
 static void rejudge(struct helper *h, struct approval *ap)
 {
 	const struct image *img = image_of(h, ap->image);

@@ -99,7 +99,7 @@ int card_keep(struct approval *ap, const struct request *from)
 	return 0;
 }
 
-/* --- what it asks --- */
+/* --- the question --- */
 
 static char *target_command(const struct request *req)
 {
@@ -143,7 +143,7 @@ static char *rule_text(struct helper *h, const struct card_question *q)
 
 /* --- the asking process --- */
 
-/* The program of a process: from the kernel if we may read it, else as the process claimed. */
+/* The program of a process: from the kernel where the helper may read it, otherwise as claimed. */
 static struct card_process process_of(struct helper *h, pid_t pid)
 {
 	enum feed_id feed = h->level == LEVEL_HOOKS ? FEED_HOOK : FEED_KERNEL;
@@ -199,7 +199,7 @@ static const char *exe_of(const struct approval *ap)
 	return ap->n_tree > 0 && ap->tree[0].exe ? ap->tree[0].exe : "";
 }
 
-/* --- together --- */
+/* --- the card --- */
 
 /*
  * The first digits of an id, which people type, are not used again for a long time.  Otherwise a process

@@ -1,9 +1,9 @@
 /*
  * Which grants there are, which of them hold here, and what they cover: see grants.h.
  *
- * Those that hold for a question are one image, made anew when a grant comes, goes or is over, or the
- * question is bound to something else.  Each line is checked again then: what stands in a file may have been
- * written by anybody's editor.
+ * The grants that hold for a question form one image, which is made again when a grant is added, revoked or
+ * expires, or when the question is bound to something else.  Each line is checked again then, because the
+ * file may have been edited.
  */
 #include "grants.h"
 
@@ -38,7 +38,7 @@ int grants_record(struct helper *h, const char *op, const struct grant_entry *g,
 	return ledger_append_durable(&h->ledger, &e);
 }
 
-/* What is alike, under the session's secret: nobody can make one use look like another. */
+/* The key of equal uses, under the session's secret: no process can make one use look like another. */
 static uint64_t use_key(const struct helper *h, const char *id, const char *target, pid_t pid)
 {
 	uint64_t part[] = { 0, 0, (uint64_t)pid }, key;
@@ -91,7 +91,7 @@ const char *grants_off(struct helper *h, const struct grant_entry *e)
 	return off;
 }
 
-/* A yes for a command is none for the same words in another directory, or with other variables. */
+/* A yes for a command is not valid for the same words in another directory, or with other variables. */
 static bool is_given_for(const struct grant_entry *e, const struct request *req)
 {
 	char binding[DIGEST_HEX];
@@ -112,8 +112,9 @@ static void drop_image(struct grants *g)
 	g->day = 0;
 }
 
-/* Of those that hold, those that are bound as req is.  Where it fails nothing is granted, which is asked
- * then.
+/*
+ * Makes the image of the grants that hold and are bound as req is.  If it fails, nothing is granted, and
+ * the question is asked.
  */
 static void make_image(struct helper *h, const struct request *req)
 {
@@ -181,7 +182,10 @@ void grants_refresh(struct helper *h)
 		warn(h, why);
 }
 
-/* As it is without that one and with this one; there is no grant that could not be read again. */
+/*
+ * Makes the list again without one grant and with another.  Its text is parsed, so that no grant is added
+ * that cannot be read again.
+ */
 static int remake(struct grant_list *l, const char *without, const struct grant_entry *with, size_t most,
 		  char **ret_text)
 {
@@ -247,7 +251,7 @@ int grants_change(struct helper *h, enum grant_scope scope, const char *without,
 	return r;
 }
 
-/* --- the helper's side --- */
+/* --- for the broker --- */
 
 bool grants_cover(struct helper *h, uint32_t image, const struct request *req, pid_t pid,
 		  char ret_id[GRANT_ID_HEX])
@@ -259,7 +263,7 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 		return false;
 	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
 		return false;
-	/* A second proof is for the one question that it was given for. */
+	/* A second proof is valid only for the one question that it was given for. */
 	if (stepup_by(h, image, risk_of(req).level) != STEPUP_BY_NOTHING)
 		return false;
 	e = grants_find(h, img, req, req);

@@ -18,21 +18,21 @@
 #include "policy/grant/grant_file.h"
 
 #define GRANTS_SESSION	256 /* most grants that hold for one session */
-#define GRANTS_DAYS	30  /* how long a grant for a project holds where the human does not say */
+#define GRANTS_DAYS	30  /* days that a grant for a project holds where the human gives no last day */
 #define GRANTS_DAYS_MAX 366
 
 struct helper;
 struct approval;
 
 struct grants {
-	struct grant_list kept, session; /* those of the file, and of this session alone */
+	struct grant_list kept, session; /* those of the file, and those of this session only */
 	struct stat store;		 /* the file when it was read */
-	/* Those that hold for the question that was judged last; .h is NULL where none does. */
+	/* The grants that hold for the last question; .h is NULL where there are no such grants. */
 	struct image image;
 	uint8_t *bytes;
 	const struct grant_entry **active; /* [i]: the image's grant i */
-	char key[65];			   /* what that question is bound to; "": it is no command */
-	uint64_t day;			   /* on which that was so, since 1970; 0: it is to be made anew */
+	char key[65];			   /* what that question is bound to; "": it is not a command */
+	uint64_t day;			   /* the day of the image, since 1970; 0: it must be made again */
 };
 
 void grants_done(struct helper *h);
@@ -44,14 +44,16 @@ void grants_done(struct helper *h);
  */
 bool grants_cover(struct helper *h, uint32_t image, const struct request *req, pid_t pid,
 		  char ret_id[GRANT_ID_HEX]);
-/* The grant that covers what img asks, or NULL; a command also where it is bound to other than `bound` is,
- * where that is NULL.  Borrowed until the next call. */
+/*
+ * The grant that covers what img asks, or NULL.  A grant for a command must be bound as `bound` is, unless
+ * that is NULL.  Borrowed until the next call.
+ */
 const struct grant_entry *grants_find(struct helper *h, const struct image *img, const struct request *req,
 				      const struct request *bound);
 /* The grants that are offered with a question.  0 or -ENOMEM.  Call grant_offers_done(ret) in any case. */
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret);
 
-/* Why what is asked may be allowed once only, whatever a rule says; NULL: it may last. */
+/* Why req may be allowed only once, whatever a rule says; NULL: a grant is possible. */
 const char *grants_why_once(const struct request *req);
 
 /* A human's order to make a grant.  Borrows its strings. */
@@ -81,13 +83,15 @@ json_t *grants_json(struct helper *h);
 
 /* Reads the file again if it has changed. */
 void grants_refresh(struct helper *h);
-/* Takes out the grant of this id (NULL: none) and adds one (NULL: none), in the session's list or the file.
- * 0, or -errno with a static sentence. */
+/*
+ * Removes the grant of this id (NULL: none) and adds another (NULL: none), in the session's list or the
+ * file.  0, or -errno with a static sentence.
+ */
 int grants_change(struct helper *h, enum grant_scope scope, const char *without,
 		  const struct grant_entry *with, const char **ret_err);
-/* Grant i of the file and, behind those, of the session; NULL behind the last. */
+/* Grant i, first those of the file and then those of the session; NULL after the last. */
 const struct grant_entry *grants_at(const struct grants *g, size_t i);
-/* Why it does not hold in this session (static), or NULL. */
+/* Why the grant does not hold in this session (static), or NULL. */
 const char *grants_off(struct helper *h, const struct grant_entry *e);
 /* Writes a durable record about a grant; more begins with a blank or is "".  0 or -errno. */
 int grants_record(struct helper *h, const char *op, const struct grant_entry *g, const char *more, pid_t pid);
@@ -103,10 +107,12 @@ int grants_bind(struct helper *h, const struct approval *ap, const char *id, cha
 
 /* --- grants_store.c; dir is places_open_user() --- */
 
-/* True where the file is not the one of *known, which is then what it is. */
+/* True where the file has changed since *known, which is then updated. */
 bool store_changed(int dir, struct stat *known);
-/* Reads the file: 0, -EBADMSG with a static reason where it is no such file, or -errno.  ret is empty
- * then. */
+/*
+ * Reads the file: 0 (also where there is no file), -EBADMSG with a static reason where it is not valid, or
+ * -errno.  After an error ret is empty.
+ */
 int store_read(int dir, struct grant_list *ret, const char **ret_why);
 
 #endif

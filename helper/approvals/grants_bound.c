@@ -16,10 +16,10 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
 	digest_text(&d, id);
 	digest_text(&d, req->cwd);
 	digest_text(&d, req->path);
-	/* A grant without these stays as it is: an older version may have made it. */
+	/* Added only where they exist, so that grants of older versions without them still hold. */
 	if (req->aim) {
 		digest_text(&d, "to");
-		/* The URLs alone: the next push has other commits. */
+		/* Only the URLs: the next push has other commits. */
 		(void)shown_sends(req, &urls);
 		digest_bytes(&d, req->aim, urls);
 	}

@@ -1,7 +1,7 @@
 /*
- * What a human orders about grants: made, taken back, listed.
+ * A human's orders about grants: make, revoke, list.
  *
- * A grant is in the ledger before it holds, and in the file before anybody is told that it is kept.
+ * A grant is in the ledger before it holds, and in the file before any client is told that it is kept.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ int grants_offer(struct helper *h, uint32_t image, const struct request *req, st
 	return 0;
 }
 
-/* --- making --- */
+/* --- make --- */
 
 static const char *section_of(const struct approval *ap)
 {
@@ -55,7 +55,7 @@ static const char *section_of(const struct approval *ap)
 	return (unsigned)ap->req.op < OP_COUNT && sections[ap->req.op] ? sections[ap->req.op] : "files";
 }
 
-/* Offers are told escaped: one that comes back so is the offer itself. */
+/* Offers are sent escaped: a line that comes back in that form means the offer itself. */
 static const char *line_meant(const struct approval *ap, const char *line)
 {
 	for (size_t i = 0; i < ap->offers.n; i++) {
@@ -77,7 +77,7 @@ int grants_check(struct helper *h, const struct approval *ap, const char *line, 
 	return grant_check(image_of(h, ap->image), section_of(ap), line_meant(ap, line), &ap->req, why, size);
 }
 
-/* The last day of a project's grant: 0 with it, "" for one without end. */
+/* The last day of a project's grant: 0 with it, "" for a grant without a last day. */
 static int order_until(const struct grant_order *o, char until[GRANT_DAY], char *why, size_t size)
 {
 	uint64_t now = clock_real_ns() / NS_S, end;
@@ -99,7 +99,7 @@ static int order_until(const struct grant_order *o, char until[GRANT_DAY], char 
 	return 0;
 }
 
-/* One that says the very same already. */
+/* A grant that holds and says the same, or NULL. */
 static const struct grant_entry *find_same(struct helper *h, const struct grant_entry *e)
 {
 	const struct grant_entry *one;
@@ -140,7 +140,7 @@ static int make(struct helper *h, const struct approval *ap, const struct grant_
 	return 0;
 }
 
-/* May it be granted, and until when?  0, or -errno and a sentence. */
+/* Whether it may be granted, and until when: 0, or -errno and a sentence. */
 static int check_order(struct helper *h, const struct approval *ap, const struct grant_order *o,
 		       const char *line, char until[GRANT_DAY], char *why, size_t size)
 {
@@ -209,7 +209,7 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 	return 0;
 }
 
-/* --- taking back --- */
+/* --- revoke --- */
 
 int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, char *why, size_t size)
 {
@@ -239,7 +239,7 @@ int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, c
 	return r < 0 ? say(why, size, r, "%s", err) : 0;
 }
 
-/* --- telling --- */
+/* --- list --- */
 
 json_t *grants_json(struct helper *h)
 {

@@ -1,8 +1,8 @@
 /*
  * The file of grants that are kept.
  *
- * Reached by the held descriptor of a directory that nobody but us may write; a link or a file of somebody
- * else's in its place is no file of ours.
+ * It is opened by the descriptor of a directory that only the helper's user may write; a link, or another
+ * user's file, in its place is refused.
  */
 #include "grants.h"
 

@@ -1,9 +1,10 @@
 /*
- * What came of what a human approved: the third record, `approval/outcome`.
+ * The results of what a human approved: the third record, `approval/outcome`.
  *
- * The act is what the supervisor's ring says was done under the approval's id; what a process claims counts
- * only at level hooks, where nobody else sees it, and is recorded as a claim.  One record for each approval,
- * once all who were told yes have acted or are gone: nobody who is alive is said not to have acted.
+ * An act counts when the supervisor's ring reports it under the approval's id.  What a process claims
+ * counts only at level hooks, where nothing else sees the act, and is recorded as a claim.  There is one
+ * record for each approval, once all processes that got a yes have acted or are gone: no record says of a
+ * living process that it did not act.
  */
 #include "helper/base/helper.h"
 
@@ -18,7 +19,7 @@ void outcome_expect(struct approval *ap, pid_t pid)
 	struct outcome *o = &ap->outcome;
 	pid_t *asker = LIST_NEW(o->asker, o->n_askers);
 
-	/* Without memory for one more the record comes early, and says less than it could. */
+	/* Without memory for one more, the record comes too early and may miss an act. */
 	if (!asker)
 		return;
 	*asker = pid;
@@ -41,7 +42,7 @@ static const char *result_text(const struct outcome *o)
 	return o->is_kernel ? "handed to the kernel" : "performed";
 }
 
-/* What is known, in words; why is what is said where nothing came. */
+/* What is known, in words; `why` is the text where no result was reported. */
 static void outcome_text(const struct outcome *o, const char *why, char *buf, size_t size)
 {
 	const char *symbol = o->failed > 0 ? strerrorname_np(o->error) : NULL;
@@ -81,7 +82,7 @@ void outcome_end_all(struct helper *h)
 	}
 }
 
-/* --- what the rings say --- */
+/* --- reports from the rings --- */
 
 static struct approval *approved(struct helper *h, const char *id)
 {

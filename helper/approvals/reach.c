@@ -1,9 +1,10 @@
 /*
- * Who can be asked, and telling them.
+ * Where a human can be asked, and notices to them.
  *
- * The launcher knows what surrounds it (a terminal, tmux, a desktop) and says so at the start; who listens on
- * the control socket is known here.  Where there is nobody, a question is denied at once with the sentence
- * that says who could have been there: an agent shall not hang, nor a build, for a human who is not.
+ * The launcher reports at the start where it runs (a terminal, tmux, a desktop); the helper itself knows
+ * which clients listen on the control socket.  Where no human can be asked, a question is denied at once,
+ * with a sentence that says how one could be: neither an agent nor a build may wait for an answer that
+ * cannot come.
  */
 #include "helper/base/helper.h"
 
@@ -20,7 +21,7 @@ static const struct {
 	{ "terminal", REACH_TERMINAL },
 	{ "tmux", REACH_TMUX },
 	{ "desktop", REACH_DESKTOP },
-	{ "approve", REACH_APPROVE }, /* PALE_PROMPT=1: someone will answer by `pale approve` */
+	{ "approve", REACH_APPROVE }, /* PALE_PROMPT=1: the operator answers by `pale approve` */
 };
 
 unsigned reach_of(const json_t *list)
@@ -47,7 +48,7 @@ bool reach_anybody(const struct helper *h, const char **ret_why)
 	return h->reach != 0 || control_has_listener(h);
 }
 
-/* A launcher that does not read loses a popup, not the answer. */
+/* If the launcher does not read, a notice is lost, but not the answer. */
 static void tell_launcher(struct helper *h, json_t *msg)
 {
 	if (h->session_fd >= 0)
@@ -56,8 +57,10 @@ static void tell_launcher(struct helper *h, json_t *msg)
 		json_decref(msg);
 }
 
-/* Of what is asked the launcher hears enough for a notice, which says that it is cut; a surface fetches it
- * whole. */
+/*
+ * Bytes of the question that the launcher gets for its notice, which says that the text is cut; a user
+ * interface fetches the whole question.
+ */
 #define TOLD_BYTES 400
 
 void reach_asked(struct helper *h, const struct approval *ap)

@@ -59,7 +59,7 @@ int shown_env(const struct helper *h, struct wire_ask *ask)
 	const char *unset[WIRE_ENV];
 	size_t n = 0, n_unset;
 
-	/* The command that the operator typed comes without one: its environment is that of the start. */
+	/* The command that the operator typed comes without an environment: it has that of the start. */
 	if (!ask->req.env)
 		return 0;
 	n_unset = list_unset(h, &ask->req, unset, NELEM(unset));
@@ -74,8 +74,8 @@ int shown_env(const struct helper *h, struct wire_ask *ask)
 }
 
 /*
- * The text, which was `whole` before something of it was hidden, and without what is secret.  What is hidden
- * is told apart all the same, by who has the session's key.
+ * The text without secrets; `whole` is the text before any part of it was hidden.  Hidden texts that differ
+ * get different tags, under the session's key.
  */
 static char *masked(const struct helper *h, const char *whole, char *text, bool is_target)
 {
@@ -103,7 +103,7 @@ char *shown_variable(const struct helper *h, const char *entry)
 	return masked(h, entry, text, false);
 }
 
-/* Behind its host and quoted as by a shell: no URL looks like two.  `url` is a line of its own. */
+/* Writes a URL after its host, quoted as for a shell: one URL cannot look like two.  `url` is one line. */
 static void put_url(FILE *f, const char *url)
 {
 	_cleanup_free_ char *quoted = malloc(argv_join(&url, 1, NULL, 0) + 1);
@@ -128,7 +128,7 @@ const char *shown_sends(const struct request *req, size_t *ret_urls)
 
 char *shown_aim(const struct helper *h, const struct request *req)
 {
-	/* Of who asks, none but the supervisor looks for it. */
+	/* Only the supervisor looks for the aim; at level hooks it is not known. */
 	bool is_blind = !req->aim && req->op == OP_EXEC && command_wants_branch(req) & GIT_WANTS_CONFIG;
 	const char *said = is_blind ? AIM_UNKNOWN "at level hooks nobody looks for it" : req->aim;
 	_cleanup_free_ char *aim = strdup(said ? said : ""), *text = NULL;

@@ -10,7 +10,7 @@
 
 /* --- when it is needed --- */
 
-/* The strictest of the image and all around it: zero is the strict end. */
+/* The strictest mode of the image and all images around it: zero is the strictest. */
 static enum stepup mode_of(const struct image *img)
 {
 	struct image around = *img;
@@ -66,12 +66,12 @@ bool stepup_is_set(const struct helper *h)
 {
 	int dir = places_open_user(h);
 
-	/* What cannot be looked at counts as set: then nothing is approved without it. */
+	/* A file that cannot be looked at counts as set: then nothing is approved without it. */
 	return dir >= 0 &&
 	       (faccessat(dir, PASSPHRASE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT);
 }
 
-/* 0, -ENOKEY (there is no place to keep one in, too) or -EBADMSG. */
+/* 0, -ENOKEY (also where there is no directory to keep a passphrase in) or -EBADMSG. */
 static int load(const struct helper *h, struct passphrase *ret)
 {
 	int dir = places_open_user(h);
@@ -94,7 +94,7 @@ static const char *unfit(const struct stepup_task *t)
 	return why;
 }
 
-/* Whether one more hash may be made now.  The caller counts it. */
+/* Whether one more hash may be computed now.  The caller counts it. */
 static bool may_hash(struct stepup_state *s)
 {
 	uint64_t now = clock_boot_ns();

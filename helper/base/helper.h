@@ -72,9 +72,9 @@ void passed_done(struct passed *p);
 #define _cleanup_passed_ __attribute__((cleanup(passed_done)))
 
 /*
- * Receives one packet without blocking.  Its length (0: the peer hung up) or -errno: -EAGAIN there is none
- * yet, -EMSGSIZE it is too long, -EPERM it came with more descriptors than wanted (these are closed) or its
- * writer is not `writer` (0: any).  passed is NULL where no descriptors are wanted.
+ * Receives one packet without blocking.  Its length (0: the peer hung up) or -errno: -EAGAIN there is no
+ * packet yet, -EMSGSIZE it is too long, -EPERM it came with more descriptors than wanted (these are closed)
+ * or its writer is not `writer` (0: any).  passed is NULL where no descriptors are wanted.
  */
 ssize_t packet_receive(int fd, char *buf, size_t size, struct passed *passed, pid_t writer);
 
@@ -127,8 +127,10 @@ int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const cha
 #define CONNS_MAX 160
 
 enum conn_kind { CONN_FREE, CONN_AGENT, CONN_CONTROL };
-/* The next message of an agent's connection: for which process it asks, its one question, none.  It was sent
- * descriptors, and they may not be received yet. */
+/*
+ * What comes next on an agent's connection: the process that it asks for, its one question, or nothing.
+ * STAGE_SENT: it was sent descriptors, which it may not have received yet.
+ */
 enum conn_stage { STAGE_BEHALF, STAGE_QUESTION, STAGE_WAIT, STAGE_SENT };
 
 /* Limits the rate of messages from one peer; more than that are read later. */
@@ -181,8 +183,8 @@ struct helper {
 	bool foreign; /* the helper runs as another user than the owner, and does not trust the launcher */
 	struct places places;
 	int slots_fd;	      /* holds this session's slot among those of the owner while it is open */
-	size_t runtime_bytes; /* that a foreign helper has written to the runtime directory */
-	unsigned replaced;    /* files there that others took the place of */
+	size_t runtime_bytes; /* bytes that a foreign helper has written to the runtime directory */
+	unsigned replaced;    /* files there that were replaced */
 	int session_fd, dir_fd, state_fd, agent_fd, control_fd, signal_fd, ring_fd;
 	enum level level;
 	uint8_t nonce[WIRE_NONCE]; /* the supervisor's, above level hooks */
@@ -197,11 +199,12 @@ struct helper {
 	struct observed *observed;		  /* NULL: the session is not under --observe */
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;
-	struct reload *reload; /* NULL: no reload was requested */
+	struct reload *reload; /* NULL: no reload was requested yet */
 	struct feed feed[FEEDS];
 	enum feed_id row_of; /* the last `row` records came from this ring */
 	unsigned row;
-	unsigned tampered; /* tampering with the session's ring that is recorded (bits of enum ring_tamper) */
+	unsigned tampered; /* kinds of tampering with the session's ring that are recorded already (bits of
+			      enum ring_tamper) */
 	struct tally tally;
 	struct ledger ledger;
 	struct mask mask;
@@ -234,8 +237,10 @@ int bounds_enter(struct helper *h, const char **ret_err, const char **ret_path);
 /* As file_create, in the runtime directory: -EDQUOT where this session, or all of the owner's, have too much
  * there. */
 int bounds_create(struct helper *h, const char *name, mode_t mode, const void *bytes, size_t len);
-/* Renames it there in the place of another, which a foreign helper keeps under some name: it counts until the
- * session ends.  0 or -errno. */
+/*
+ * Renames `fresh` to `name` there.  A foreign helper keeps the replaced file under another name, and counts
+ * it until the session ends.  0 or -errno.
+ */
 int bounds_replace(struct helper *h, const char *fresh, const char *name);
 /* Removes all files of a foreign helper's runtime directory, and what they hold. */
 void bounds_empty(int dirfd);
@@ -335,7 +340,10 @@ enum noted { NOTED_NOT, NOTED_HELD };
 void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how);
 /* The supervisor did not answer in time. */
 void narrow_expire(struct helper *h, struct conn *c);
-/* Closes what was received.  False where so much is not that no more is to be sent. */
+/*
+ * Drops connections whose answer was received.  False where so many answers are not received yet that no
+ * more may be sent.
+ */
 bool narrow_may_send(struct helper *h);
 
 /* broker.c */
@@ -349,16 +357,25 @@ int shown_env(const struct helper *h, struct wire_ask *ask);
 /* A variable as it is shown (caller frees): a secret is masked, with a tag that differs by value.  NULL: no
  * memory. */
 char *shown_variable(const struct helper *h, const char *entry);
-/* Likewise what else decides what a yes does (req->aim); "" for nothing. */
+/*
+ * The aim of a request as it is shown (req->aim, caller frees): what else decides the effect of a yes; ""
+ * for nothing.  NULL: no memory.
+ */
 char *shown_aim(const struct helper *h, const struct request *req);
-/* What a push sends, in words, "" for nothing; *ret_urls bytes of req->aim stand before it. */
+/*
+ * What a push sends, in words, or "" for nothing; the first *ret_urls bytes of req->aim are its URLs.
+ * Borrowed.
+ */
 const char *shown_sends(const struct request *req, size_t *ret_urls);
 
 /* The peer of c is gone: its card is cancelled if no other process waits for it. */
 void broker_hangup(struct helper *h, struct conn *c);
 /* Expires and removes cards that are over their time. */
 void broker_tick(struct helper *h, uint64_t now_ns);
-/* After a reload of the policy: judges waiting questions again, and answers those that are settled now. */
+/*
+ * After a reload of the policy: judges waiting questions again, and answers those that the policy now
+ * decides.
+ */
 void broker_rejudge(struct helper *h);
 /* The session ends: each process that waits is denied. */
 void broker_cancel_all(struct helper *h, const char *why);

@@ -1,7 +1,7 @@
 /*
- * The directories above a session's own: found by the launcher's word, or made by a helper of another user
- * (places.h).  Each is reached by descriptor from its parent, so that no link leads elsewhere, and used only
- * where nobody but us can write.
+ * The directories above a session's own: the launcher names them, or a helper that runs as another user
+ * makes them (places.h).  Each is opened by descriptor from its parent, so that no link leads elsewhere,
+ * and used only where no other user can write.
  */
 #include "places.h"
 
@@ -19,8 +19,8 @@
 enum { ACL_USER_OBJ = 1, ACL_USER = 2, ACL_GROUP_OBJ = 4, ACL_MASK = 16, ACL_OTHER = 32 };
 
 /*
- * Owner and helper are two users: an access list lets this one user into the directory and no
- * other, so that what lies in it may be open to whoever gets there (the ring must be writable).
+ * Owner and helper are two users: an access list lets this one user into the directory and no other.  Files
+ * in it may then be open to all users (the ring must be writable).
  */
 int places_admit(int dirfd, uid_t owner)
 {
@@ -55,7 +55,7 @@ static int check_ours(int fd)
 	return st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
 }
 
-/* --- where helper and owner are one user: above what the launcher names --- */
+/* --- helper and owner are one user: the directories above those that the launcher names --- */
 
 /* The directory that is `up` components above the last one of PATH. */
 static int open_above(const char *path, int up, int *ret_fd)
@@ -106,7 +106,7 @@ static int open_told(struct helper *h, const char **ret_err, const char **ret_pa
 		if (r < 0)
 			return r;
 	}
-	/* Without it nothing is kept across sessions, and that is said where something should be. */
+	/* Without it nothing is kept across sessions; this is reported where something should be kept. */
 	(void)open_above(h->state_dir, 2, &h->places.user);
 	return 0;
 }
@@ -119,7 +119,7 @@ static int open_install(const char *path, int *ret_fd)
 	return *ret_fd < 0 ? -errno : check_ours(*ret_fd);
 }
 
-/* The directory NAME of this owner in `up`, made where it is missing. */
+/* The directory NAME of this owner in `up`; created where it is missing. */
 static int open_admitted(int up, const char *name, uid_t owner, int *ret_fd)
 {
 	int r;

@@ -1,12 +1,12 @@
 /*
- * May this peer act as the operator?  A process inside a fence carries marks that it can neither
- * shed nor hide: no_new_privs and seccomp filters only ever rise, and fork and exec inherit them.
- * So a peer that has more of them than this process had at its start is inside some fence, and
- * refused; so is the agent and what descends from it, and what fell to the launcher, which is the
- * reaper of the session's orphans (a second fork and setsid lead there).
+ * May this peer act as the operator?  A process inside a fence carries marks that it can neither remove nor
+ * hide: no_new_privs and the number of seccomp filters only rise, and fork and exec inherit them.  A peer
+ * with more marks than the baseline (the launcher's at the start) is inside a fence and is refused.  The
+ * agent and its descendants are refused too, and so are those of the launcher, which adopts the session's
+ * orphans (a process becomes one by a second fork and setsid).
  *
- * Compared with a baseline and not with zero: the operator may live in a container that is
- * filtered itself.  The pidfd is read first and must be alive last, or the pid was reused.
+ * The marks are compared with a baseline and not with zero, because the operator may live in a container
+ * that is filtered itself.  The pidfd is opened first and must be alive last; otherwise the pid was reused.
  */
 #include "helper.h"
 
@@ -29,7 +29,7 @@ static long status_number(const char *status, const char *key)
 	return at ? strtol(at + strlen(key), NULL, 10) : 0;
 }
 
-/* How many words stand behind the key: a pid for each name space down to the process' own. */
+/* The number of words after the key: one pid for each pid namespace down to the process's own. */
 static long words_of(const char *status, const char *key)
 {
 	const char *at = strstr(status, key);
@@ -49,8 +49,7 @@ int taint_read(pid_t pid, struct taint *ret)
 
 	if (n < 0)
 		return (int)n;
-	/* The name of the program stands on the first line and must not be taken for a key: it holds no
-	 * newline. */
+	/* The program's name is on the first line and cannot pass for a key: it holds no newline. */
 	ret->no_new_privs = status_number(status, "\nNoNewPrivs:");
 	ret->seccomp = status_number(status, "\nSeccomp:");
 	ret->filters = status_number(status, "\nSeccomp_filters:");
@@ -66,15 +65,17 @@ pid_t proc_parent(pid_t pid)
 
 	if (n < 0)
 		return (pid_t)n;
-	/* The program's name may hold parentheses and spaces: what counts stands behind the last one. */
+	/* The program's name may hold parentheses and spaces: the fields begin after the last ')'. */
 	end = strrchr(stat, ')');
 	if (!end || strlen(end) < 5)
 		return -EPROTO;
 	return (pid_t)strtol(end + 4, NULL, 10);
 }
 
-/* 0 where it is outside, -EPERM where it is not or sits too deep to tell, -ESRCH where somebody went while we
- * looked. */
+/*
+ * 0 where the process is outside, -EPERM where it is inside or too deep to tell, -ESRCH where a process
+ * exited meanwhile.
+ */
 static int descent_check(pid_t pid, const struct taint_rules *rules)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
@@ -85,7 +86,7 @@ static int descent_check(pid_t pid, const struct taint_rules *rules)
 	return pid < 0 ? -ESRCH : pid > 1 ? -EPERM : 0;
 }
 
-/* When it was started, to the tick (10 ms, rounded down), or UINT64_MAX. */
+/* When the process was started, to the tick (10 ms, rounded down), or UINT64_MAX. */
 static uint64_t started_ns(pid_t pid)
 {
 	char stat[1024], *at;
@@ -93,7 +94,7 @@ static uint64_t started_ns(pid_t pid)
 
 	if (hz <= 0 || proc_read_small(pid, "stat", stat, sizeof(stat)) < 0 || !(at = strrchr(stat, ')')))
 		return UINT64_MAX;
-	/* Field 22; the state behind the name is field 3. */
+	/* Field 22; the state, after the name, is field 3. */
 	for (int field = 2; field < 22; field++) {
 		at = strchr(at + 1, ' ');
 		if (!at)
@@ -103,10 +104,10 @@ static uint64_t started_ns(pid_t pid)
 }
 
 /*
- * Who connected, even if it is gone and its pid another's.  Before Linux 6.5 the pid alone can be asked: then
- * the process must be older than this moment, and from here on the descriptor keeps it.  Whoever has the pid
- * of a peer that died before it was accepted passes for it there; what that peer had sent by then can hold no
- * nonce, so it answers nothing.
+ * The pidfd of the process that connected, even if it has exited and its pid was reused.  Before Linux 6.5
+ * only its pid is known: then the process must be older than this check, and from here on the descriptor
+ * identifies it.  There, a process that got the pid of a peer that died before the accept passes for that
+ * peer; what the peer had sent by then can hold no nonce, so it answers no question.
  */
 static int peer_pidfd(int fd, pid_t pid)
 {
@@ -131,7 +132,7 @@ static bool is_alive(int pidfd)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* What could not be read of a process that is gone says nothing about it. */
+/* A failed read says nothing about a peer that has exited: the result is then -ESRCH. */
 static int untold(int pidfd, const char *why, const char **ret_err)
 {
 	bool gone = !is_alive(pidfd);
@@ -158,7 +159,7 @@ int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const cha
 	r = descent_check(pid, rules);
 	if (r < 0)
 		return r == -ESRCH ? untold(pidfd, *ret_err, ret_err) : r;
-	/* Last: what was read above was this very process'. */
+	/* Last: this shows that what was read above belonged to this process. */
 	if (!is_alive(pidfd))
 		return untold(pidfd, "", ret_err);
 	*ret_err = "";

@@ -16,7 +16,7 @@ uint64_t clock_boot_ns(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
-/* n decimal digits of v and the character behind them; the next byte. */
+/* Writes n decimal digits of v and the character after them; the place of the next byte. */
 static char *put_digits(char *to, unsigned v, int n, char behind)
 {
 	for (int i = n; i > 0; i--, v /= 10)
@@ -119,7 +119,7 @@ int packet_send_json(int fd, json_t *j)
 	len = strlen(text);
 	if (len >= LIMIT_FRAME)
 		return -EMSGSIZE;
-	text[len] = '\n'; /* in the place of the NUL: a packet is a line */
+	text[len] = '\n'; /* replaces the NUL: a packet is a line */
 	return send(fd, text, len + 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 

@@ -1,9 +1,9 @@
 /*
  * control.sock: the operator's side, JSON-RPC 2.0, one line a packet of at most 64 KiB (pale-control(5)).
  *
- * Every connection passes the taint check before its first byte is read and again with each
- * packet, whose writer must be the process that was checked.  Methods stand in tables with the states in
- * which they may be called and the scope they need.  Untrusted text leaves escaped and whole.
+ * Every connection passes the taint check before its first byte is read and again with each packet, whose
+ * writer must be the process that was checked.  Each method names, in its table, the states in which it may
+ * be called and the scope that it needs.  Untrusted text is sent escaped and whole.
  */
 #include "control.h"
 
@@ -16,16 +16,16 @@
 
 #define NS_IDLE	    (300 * NS_S)
 #define REFUSED_MAX 64
-#define CLOSED_MAX  72 /* more than can wait at once */
+#define CLOSED_MAX  72 /* more than can wait at the same time */
 
-/* What the operators' side remembers of the session. */
+/* What this room keeps about the session. */
 struct control {
 	uint64_t serial;
 	struct {
 		char id[APPROVAL_ID_HEX], state[16], by[132];
-	} closed[CLOSED_MAX]; /* cards that are done, for whoever answers second */
+	} closed[CLOSED_MAX]; /* closed cards, for clients that answer too late */
 	size_t next_closed;
-	pid_t refused[REFUSED_MAX]; /* of whom the launcher was told */
+	pid_t refused[REFUSED_MAX]; /* processes that the launcher was warned of */
 	size_t n_refused;
 };
 
@@ -94,8 +94,10 @@ static const struct method *method_find(const char *name)
 	return NULL;
 }
 
-/* What the pale of another version, with which pale was upgraded meanwhile, tells of a session and ends it
- * by. */
+/*
+ * The calls that a pale of another version may use, because pale was upgraded while the session runs: they
+ * describe the session and end it.
+ */
 static bool for_all_versions(const char *method)
 {
 	return strcmp(method, "hello") == 0 || strncmp(method, "session/", 8) == 0;
@@ -123,7 +125,7 @@ static json_t *call_method(struct call *call, const char *name)
 	return out || call->code ? out : call_fail(call, RPC_FAILED, "the helper is out of memory");
 }
 
-/* Before anything is built of it: no line may nest deeply or hold a crowd. */
+/* Limits depth and size of a line before it is parsed. */
 static bool is_modest(const char *line, size_t len)
 {
 	size_t depth = 0, members = 0;
@@ -148,7 +150,7 @@ static bool is_modest(const char *line, size_t len)
 	return true;
 }
 
-/* The answer to one line, NULL where there is none (yet). */
+/* The answer to one line, NULL where it gets no answer, or gets it later. */
 static json_t *handle(struct helper *h, struct conn *c, const char *line, size_t len)
 {
 	_cleanup_json_ json_t *root =
@@ -208,9 +210,9 @@ void later_answer(struct helper *h, struct later *l, json_t *result)
 	l->id = NULL;
 }
 
-/* --- telling --- */
+/* --- notifications --- */
 
-/* Whoever answers second is told who was first. */
+/* A client that answers too late gets the name of the one that answered first. */
 static void note_closed(struct helper *h, const json_t *params)
 {
 	const char *id = json_string_value(json_object_get(params, "id"));
@@ -249,7 +251,7 @@ void control_notify(struct helper *h, const char *method, json_t *params)
 	for (size_t i = 0; i < CONNS_MAX; i++) {
 		struct conn *c = &h->conns[i];
 
-		/* Who cannot be told of a question must not go on as if there were none. */
+		/* A client that cannot be told of a question must not go on as if there were none. */
 		if (c->kind == CONN_CONTROL && c->peer->approvals &&
 		    (!text || peer_send(c->peer, c->fd, text, strlen(text)) < 0))
 			conn_drop(h, c);
@@ -281,7 +283,7 @@ void control_done(struct helper *h)
 	h->control = NULL;
 }
 
-/* Once for each process: it may go on trying. */
+/* Once for each process, which may try again and again. */
 static bool tell_launcher_of(struct control *control, pid_t pid)
 {
 	for (size_t i = 0; i < control->n_refused; i++)
@@ -305,7 +307,10 @@ static void warn_launcher(struct helper *h, pid_t pid, const char *exe, const ch
 	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s}", "type", "warn", "text", text));
 }
 
-/* Says why, once, and writes it down: someone inside tried to be the operator. */
+/*
+ * Tells the peer why, warns the launcher once and records it: a process inside a session tried to act as
+ * the operator.
+ */
 static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
 {
 	char detail[192];
@@ -319,7 +324,7 @@ static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
 				 .detail = detail };
 
 	snprintf(detail, sizeof(detail), "%s %s", err, h->session);
-	/* A key that no decision of the ring has: those are hashes under a secret. */
+	/* No decision of the ring has this key: those keys are hashes under a secret. */
 	fold_add(&h->fold, (uint64_t)pid, &e, clock_boot_ns());
 	(void)packet_send_json(fd, reply_error(NULL, RPC_REFUSED, detail, NULL));
 	if (tell_launcher_of(h->control, pid))
@@ -399,11 +404,14 @@ static void control_read(struct helper *h, struct conn *c)
 		conn_drop(h, c);
 		return;
 	}
-	/* Once more: whoever connected may have died since, or have gone inside, and left the line to
-	 * another. */
+	/*
+	 * Checks again: the process may have exited since, or have entered a fence, and left the connection
+	 * to another process.
+	 */
 	r = taint_again(c->pid, c->peer->pidfd, &rules, &err);
-	/* An operator who was killed with a call on its way: nobody hears the answer, and nobody tried
-	 * anything. */
+	/*
+	 * The operator's process was killed after the call.  No process inside tried anything: no record.
+	 */
 	if (r == -ESRCH) {
 		sodium_memzero(h->frame, (size_t)n);
 		conn_drop(h, c);
@@ -413,7 +421,7 @@ static void control_read(struct helper *h, struct conn *c)
 		pid_t pid = c->pid;
 		int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 
-		/* First: refusing tells the others, and this one is no other. */
+		/* Dropped first: refuse() notifies all connections, and this one must not be notified. */
 		conn_drop(h, c);
 		refuse(h, fd, pid, err);
 		if (fd >= 0)
@@ -422,7 +430,7 @@ static void control_read(struct helper *h, struct conn *c)
 	}
 	reply = handle(h, c, h->frame, (size_t)n);
 	sodium_memzero(h->frame, (size_t)n);
-	/* The method may have dropped it. */
+	/* The method may have dropped the connection. */
 	if (c->kind != CONN_CONTROL) {
 		json_decref(reply);
 		return;

@@ -1,8 +1,8 @@
 /*
  * The operator's socket: its connections, its requests and what they subscribe to.
  *
- * The operator's protocol, for those who add to it: a method is a row in a table of the file that runs it,
- * and that table a row in control.c.  What a peer sends has passed the taint check and the limits by then.
+ * To add to the operator's protocol: a method is a row in a table of the file that implements it, and the
+ * table is a row in control.c.  A method runs after the taint check and after the limits were applied.
  */
 #ifndef PALE_CONTROL_H
 #define PALE_CONTROL_H
@@ -36,23 +36,23 @@ enum rpc_code {
 	RPC_SCOPE = -32012,
 };
 
-/* What a method does with the session; a client may say in hello that it wants less. */
+/* What a method does with the session; a client may renounce some of these in hello. */
 enum control_scope {
-	CONTROL_READ = 1,   /* looks */
-	CONTROL_ANSWER = 2, /* answers questions, makes and takes back grants */
+	CONTROL_READ = 1,   /* reads */
+	CONTROL_ANSWER = 2, /* answers questions, makes and revokes grants */
 	CONTROL_MANAGE = 4, /* turns, reload, the passphrase */
 };
 
-/* One call.  Lives as long as its method runs. */
+/* One call.  Valid while its method runs. */
 struct call {
 	struct helper *h;
 	struct conn *c;
 	json_t *params; /* an object, or NULL */
-	json_t *id;	/* NULL: a notification, whose result nobody hears */
+	json_t *id;	/* NULL: a notification, which gets no answer */
 	int code;	/* 0, or enum rpc_code */
 	char err[512];
 	json_t *data;	    /* of the error; owned */
-	json_int_t version; /* that the client speaks */
+	json_int_t version; /* the protocol version of the client */
 };
 
 /* `run` returns the result (new reference), NULL after call_fail(), or CALL_LATER after call_later(). */
@@ -66,23 +66,23 @@ struct method {
 extern const struct method control_session[], control_approvals[], control_log[], control_grants[],
 	control_stepup[], control_policy[], control_reload[];
 
-/* Tells who subscribed to records how many he was not told, once he has read the others.  0 or -errno. */
+/* Tells a subscriber to records how many records it missed, once it has read the others.  0 or -errno. */
 int control_caught_up(struct conn *c);
 
-/* Fails the call in a sentence of printf's kind; always NULL. */
+/* Fails the call with a sentence, formatted as by printf.  Always NULL. */
 json_t *call_fail(struct call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* A string parameter, or `missing` where it is not there or is no string.  Borrowed. */
+/* A string parameter, or `missing` where it is absent or not a string.  Borrowed. */
 const char *call_param(const struct call *call, const char *name, const char *missing);
-/* A whole number; `missing` where it is none. */
+/* An integer parameter, or `missing` where it is absent or not an integer. */
 json_int_t call_number(const struct call *call, const char *name, json_int_t missing);
 bool call_flag(const struct call *call, const char *name);
 /* An escaped JSON string of s (new reference); NULL counts as "". */
 json_t *text_json(const char *s);
 
 /*
- * For what must not block the loop: the method takes a `struct later` and returns what call_later() does; the
- * answer is given with later_answer(), exactly once.  The peer may be gone by then.
+ * For methods that must not block the loop: the method keeps a `struct later` and returns what call_later()
+ * returns; later_answer() then gives the answer, exactly once.  The peer may be gone by then.
  */
 struct later {
 	uint64_t peer;
@@ -94,29 +94,32 @@ json_t *call_later(struct call *call, struct later *ret);
 void later_answer(struct helper *h, struct later *l, json_t *result);
 
 /*
- * Tells everyone who subscribed to approvals (log/subscribe); takes over params.  Never blocks: who does not
- * read is dropped.  Methods: approval/request, approval/resolved {id, state, by, scope}, approval/refused,
- * grant/made, grant/revoked, policy/changed, turn/began.
+ * Notifies each client that subscribed to approvals (log/subscribe); takes over params.  Never blocks: a
+ * client that does not read is dropped.  Methods: approval/request, approval/resolved {id, state, by,
+ * scope}, approval/refused, grant/made, grant/revoked, policy/changed, turn/began.
  */
 void control_notify(struct helper *h, const char *method, json_t *params);
-/* Somebody is connected who wants to be told of questions: there is someone to ask. */
+/* True where a client that subscribed to approvals is connected. */
 bool control_has_listener(const struct helper *h);
 
-/* How that card was closed and by whom (short prefixes too), or NULL: nothing is known of it (any more). */
+/*
+ * The state in which that card was closed, and in *ret_by the name given with the answer; or NULL where the
+ * card is not known (any more).  prefix: at least 4 characters of the id.  Borrowed.
+ */
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
 /* A card as the protocol has it (new reference), or NULL. */
 json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns);
 /*
- * Of the processes that ask ap, how many did a card show that has one of these digests (a string, or a list)?
- * 0: it was another card.
+ * The number of processes that ask ap and whose card has one of these digests (a string, or a list).  0:
+ * the client saw another card.
  */
 size_t card_seen(const struct helper *h, const struct approval *ap, const json_t *digests);
-/* Gives the answer to ap, which is gone then: the call's result, or NULL with code and sentence. */
+/* Answers ap: the call's result, after which the caller must not use ap, or NULL with code and sentence. */
 json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
 		       enum rpc_code *ret_code, char *err, size_t size);
 /*
- * control_stepup.c: what an approval needs besides.  0 where nothing is missing and reply->confirmed says
- * what it was; or -EACCES after call_fail().
+ * control_stepup.c: checks the confirmation that an approval needs.  0 where nothing is missing, and
+ * reply->confirmed names the means; or -EACCES after call_fail().
  */
 int control_confirm(struct call *call, const struct approval *ap, struct broker_reply *reply);
 
@@ -130,13 +133,13 @@ struct packet {
 
 struct peer {
 	uint64_t serial;
-	int pidfd; /* of who connected, from accept to the end */
+	int pidfd; /* of the process that connected, open until the connection ends */
 	unsigned scopes;
 	bool approvals, records;      /* subscribed */
-	struct packet *first, **last; /* what its socket did not take yet */
+	struct packet *first, **last; /* what the socket has not taken yet */
 	size_t queued;		      /* bytes */
-	uint64_t stuck_ns;	      /* since when it takes nothing; 0: it does */
-	uint64_t lost;		      /* records that it was not told */
+	uint64_t stuck_ns;	      /* since when the socket takes nothing; 0: it takes data */
+	uint64_t lost;		      /* records that were not sent to it */
 	bool broken;		      /* to be dropped with the next tick */
 };
 
@@ -144,11 +147,11 @@ struct peer {
 struct peer *peer_new(uint64_t serial, int pidfd);
 /* Sends text or queues it.  0, or -errno where the peer must be dropped. */
 int peer_send(struct peer *p, int fd, const char *text, size_t len);
-/* The same of a JSON value, which is released. */
+/* The same for a JSON value, which is released. */
 int peer_send_json(struct peer *p, int fd, json_t *j);
 /* Sends what is queued, as far as the socket takes it.  0 or -errno. */
 int peer_flush(struct peer *p, int fd);
-/* It takes nothing for too long, or its socket is broken. */
+/* True where the peer reads nothing for too long, or its socket is broken. */
 bool peer_is_stuck(const struct peer *p, uint64_t now_ns);
 
 #endif

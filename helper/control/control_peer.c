@@ -1,7 +1,7 @@
 /*
- * One connection of an operator: what it subscribed to, and what its socket has
- * not taken yet.  Nothing waits for a peer: what does not fit into its queue is not sent, and a peer that
- * takes nothing for a while, or would miss more than records, is dropped.
+ * One connection of an operator: what it subscribed to, and what its socket has not taken yet.  The helper
+ * never waits for a peer: what does not fit into its queue is not sent, and a peer that reads nothing for a
+ * while, or would miss something other than records, is dropped.
  */
 #include "control.h"
 
@@ -48,7 +48,7 @@ void peer_free(struct peer *p)
 	free(p);
 }
 
-/* 0, -EAGAIN where the socket is full, -errno. */
+/* 0, -EAGAIN where the socket is full, or another -errno. */
 static int send_now(int fd, const char *text, size_t len)
 {
 	if (len > LIMIT_FRAME)

@@ -1,7 +1,7 @@
 /*
- * Bounds for each owner where the helper runs as another user, in whose name all is stored: sessions, memory,
- * bytes of ledgers and of the runtime directory.  A session beyond a bound is refused with a message; a
- * ledger beyond a bound records how much it could not hold.  No owner's use affects another owner.
+ * Limits for each owner, where the helper runs as another user and owns all these files: sessions, memory,
+ * bytes of ledgers and of the runtime directory.  A session beyond a limit is refused with a message; a
+ * ledger beyond a limit records how much it could not hold.  No owner's use affects another owner.
  */
 #include "helper/base/helper.h"
 
@@ -44,8 +44,8 @@ static int take_slot(struct helper *h)
 }
 
 /*
- * Memory, and as many descriptors as may be: the kernel refuses to pass one where all helpers together have
- * passed more than this limit that nobody has received.
+ * Limits memory, and raises the limit on descriptors: the kernel refuses to pass a descriptor where all
+ * helpers together have passed more than this number that were not received yet.
  */
 static int set_limits(void)
 {
@@ -87,8 +87,8 @@ int bounds_enter(struct helper *h, const char **ret_err, const char **ret_path)
 /* --- the runtime directory --- */
 
 /*
- * The owner may keep a file open that has lost its name, so it loses its content, too.  The first page stays:
- * it tells a process that outlives a session of level hooks that its image decides no more.
+ * The owner may keep an unlinked file open, so its content is removed, too.  The first page stays: it tells
+ * a process that outlives a session of level hooks that its image does not decide any more.
  */
 static void drop_file(int dirfd, const char *name)
 {
@@ -101,11 +101,11 @@ static void drop_file(int dirfd, const char *name)
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > PAGE &&
 	    (pwrite(fd, &yes, sizeof(yes), offsetof(struct image_header, superseded)) != sizeof(yes) ||
 	     ftruncate(fd, PAGE) < 0))
-		return; /* it keeps its name, so it counts */
+		return; /* it keeps its name, so it is counted */
 	(void)unlinkat(dirfd, name, 0);
 }
 
-/* The bytes of all files in the directory, each a page more; 0 after `drop`. */
+/* The bytes of all files in the directory, with a page added for each; 0 after `drop`. */
 static off_t look_at_files(int at, bool drop)
 {
 	_cleanup_dir_ DIR *dir = dir_open(at, ".");
@@ -127,8 +127,9 @@ void bounds_empty(int dirfd)
 }
 
 /*
- * What the owner's sessions have there.  A helper locks its directory, so one that can be locked is of a
- * helper that was killed, or has not begun and is empty.
+ * What the owner's sessions store in the runtime directory.  A helper locks its own directory, so a
+ * directory that can be locked belongs to a helper that was killed, or that has not begun and has stored
+ * nothing.
  */
 static off_t runtime_sum(const struct helper *h)
 {
@@ -150,7 +151,7 @@ static off_t runtime_sum(const struct helper *h)
 	return sum;
 }
 
-/* Large policies do not take the second half of the file system. */
+/* Large policies must not use the second half of the file system. */
 static bool has_room(const struct helper *h)
 {
 	struct statvfs fs;

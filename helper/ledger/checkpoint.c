@@ -1,6 +1,6 @@
 /*
- * Checkpoints of the ledger: the key, and when.  In a setuid install (or as a service) the key is the
- * helper's alone, so that who owns the session cannot make a chain anew that verifies; elsewhere checkpoints
+ * Checkpoints of the ledger: the key, and when.  In a setuid install (or as a service) only the helper can
+ * read the key, so that the session's owner cannot make a new chain that verifies; elsewhere checkpoints
  * are not signed and say so.
  */
 #include "helper/base/helper.h"
@@ -14,11 +14,11 @@
 #define KEY_FILE    "ledger.key"
 #define PUBLIC_FILE "ledger.pub"
 #define POINT_EVERY 10000	 /* records */
-#define POINT_NS    (600 * NS_S) /* and where something happened since */
+#define POINT_NS    (600 * NS_S) /* and only if records were added since */
 
 /* --- the key --- */
 
-/* Reads exactly the seed out of a file that nobody else can have put there or read. */
+/* Reads the seed from a file that holds nothing else, and that no other user can have written or read. */
 static int read_seed(int root, uint8_t seed[CHECKPOINT_SEED_BYTES])
 {
 	_cleanup_close_ int fd = openat(root, KEY_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -35,7 +35,7 @@ static int read_seed(int root, uint8_t seed[CHECKPOINT_SEED_BYTES])
 		       : -EBADMSG;
 }
 
-/* A file that is there whole and on the disk, or not at all; another helper may be at the same. */
+/* Makes a file that is whole and on the disk, or no file; another helper may do this at the same time. */
 static int publish(int root, const char *name, mode_t mode, const void *bytes, size_t len)
 {
 	char temporary[64], random[17];
@@ -54,7 +54,7 @@ static int publish(int root, const char *name, mode_t mode, const void *bytes, s
 	if (r == 0 && fsync(fd) < 0)
 		r = -errno;
 	close(fd);
-	/* Never over one that is there: who was first is right. */
+	/* Never replaces an existing file: the first one is valid. */
 	if (r == 0 && linkat(root, temporary, root, name, 0) < 0)
 		r = -errno;
 	(void)unlinkat(root, temporary, 0);
@@ -71,7 +71,10 @@ static int make_seed(int root, uint8_t seed[CHECKPOINT_SEED_BYTES])
 	return r == -EEXIST ? read_seed(root, seed) : r;
 }
 
-/* What others verify by.  It must be the key's: another one there would let nothing verify, or too much. */
+/*
+ * The public key, which verifiers use.  It must belong to the key: with another one no checkpoint would
+ * verify, or a forged one would.
+ */
 static int check_public(int root, const struct checkpoint_key *key)
 {
 	char hex[CHECKPOINT_KEY_HEX + 1], found[CHECKPOINT_KEY_HEX + 1];
@@ -134,7 +137,7 @@ int checkpoint_add(struct ledger *l)
 	if (r < 0)
 		return r;
 	checkpoint_print(&c, detail);
-	/* Before it is appended, or it would be due again. */
+	/* Before the append: otherwise ledger_append() would find a checkpoint due again. */
 	l->point_seq = l->seq + 1;
 	l->point_ns = clock_boot_ns();
 	r = ledger_append(l, &e);

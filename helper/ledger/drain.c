@@ -24,7 +24,7 @@ void drain_init(struct helper *h)
 	h->feed[FEED_HOOK].via = "hook";
 	h->feed[FEED_HOOK].alive = is_alive;
 	h->feed[FEED_HOOK].procs.inherits = h->foreign;
-	/* No `alive`: the supervisor's records have the pids of callers, which may be dead by then. */
+	/* No `alive`: the supervisor's records have the pids of callers, which may have exited by then. */
 	h->feed[FEED_KERNEL].via = "kernel";
 }
 
@@ -142,8 +142,8 @@ static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
 }
 
 /*
- * Writes the ledger, and then frees these records in the rings.  If the helper is killed before, the records
- * are still in the rings, which `pale run` has, too.
+ * Writes the ledger, and then frees these records in the rings.  If the helper is killed before, the
+ * records are still in the rings, which `pale run` holds, too.
  */
 static void let_go(struct helper *h)
 {

@@ -1,11 +1,11 @@
 /*
- * One record of a ring into the ledger.
+ * Writes one record of a ring into the ledger.
  *
- * What comes by the session's ring is a claim of a process inside the fence (`via` = hook): its image
- * is one that this session has or is told as a claim, and the notes that only the supervisor can make
- * are not read.  What comes by the supervisor's ring is attested (`via` = kernel), and so is the name
- * of the program there: claims fill another table.  A denial that hooks told the supervisor of is a claim
- * too, but its pid and its id are the supervisor's.
+ * A record in the session's ring is a claim of a process inside the fence (`via` = hook): an image that
+ * this session does not have is recorded as a claim, and notes that only the supervisor can make are
+ * ignored.  A record in the supervisor's ring is attested (`via` = kernel), and so is the name of its
+ * program: claimed names are kept in another table.  A denial that hooks reported to the supervisor is a
+ * claim, too, but its pid and its id are the supervisor's.
  */
 #include "helper/base/helper.h"
 
@@ -31,18 +31,18 @@ const char *access_name(unsigned access)
 	return names[access & ACCESS_ALL];
 }
 
-/* --- whose program it is --- */
+/* --- the program of a process --- */
 
-/* A program and how we know. */
+/* A program, and how its name is known. */
 struct who {
 	const char *exe;
 	int32_t ppid;
-	bool claimed; /* the name is the process's own word, in a record that is not */
+	bool claimed; /* the process itself gave the name, in a record that is attested otherwise */
 };
 
 /*
- * A process that died before it could be looked at is known by what it said of itself, if it said
- * anything; the record says so.
+ * A process that exited before it was looked at has the name that it gave itself, if there is one; the
+ * record says so.
  */
 static struct who who_is(struct helper *h, enum feed_id id, int32_t pid)
 {
@@ -81,7 +81,7 @@ static uint64_t key_of(const struct helper *h, enum feed_id id, const struct rin
 	crypto_shorthash((unsigned char *)&k.target, (const unsigned char *)r->target, r->target_len,
 			 h->fold_key);
 	crypto_shorthash((unsigned char *)&k.exe, (const unsigned char *)exe, strlen(exe), h->fold_key);
-	/* An attach's is the program, which stands for itself. */
+	/* In an attach it is the program, which k.exe stands for. */
 	if (r->kind == RING_DECISION && r->exe[0] != '\0')
 		crypto_shorthash((unsigned char *)&k.addr, (const unsigned char *)r->exe, strlen(r->exe),
 				 h->fold_key);
@@ -109,7 +109,7 @@ static bool is_address(const char *text)
 	return n > 0 && n < INET6_ADDRSTRLEN + 2 && strspn(text, "0123456789abcdef.:[]") == n;
 }
 
-/* The id of a denial, and what else there is to say. */
+/* The id of a denial, and further details. */
 static void put_detail(const struct ring_record *r, const struct who *who, const char *observed, char *detail,
 		       size_t size)
 {
@@ -144,7 +144,7 @@ static void put_detail(const struct ring_record *r, const struct who *who, const
 	text_end(&o);
 }
 
-/* Under --observe: what was let happen, and would not have been. */
+/* Under --observe: true where this was allowed, and the policy as it is would not have allowed it. */
 static bool would_deny(struct helper *h, const struct ring_record *r, const char *target,
 		       const struct event *e, struct decision *ret, const struct image **ret_img)
 {
@@ -156,7 +156,7 @@ static bool would_deny(struct helper *h, const struct ring_record *r, const char
 	return would;
 }
 
-/* The record's event; the strings live in buffers here until the fold has its copies. */
+/* Adds the record's event.  Its strings are in buffers here; the fold copies them. */
 static void add_decision(struct helper *h, enum feed_id id, const struct ring_record *r,
 			 const struct who *who, uint64_t key, uint64_t now_ns)
 {
@@ -193,14 +193,14 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 	fold_add(&h->fold, key, &e, now_ns);
 }
 
-/* It may be another program from now on.  Where we may not look ourselves, the supervisor says when it is. */
+/* The process may become another program.  A foreign helper cannot look: the supervisor reports it. */
 static void outdate(struct helper *h, enum feed_id id, int32_t pid)
 {
 	if (id == FEED_HOOK || !h->foreign)
 		procs_outdate(&h->feed[id].procs, pid);
 }
 
-/* What comes of the supervisor's other notes of a human's word. */
+/* The supervisor reports the result of an approved act. */
 static void entry_outcome(struct helper *h, enum feed_id id, const struct ring_record *r)
 {
 	if (id == FEED_KERNEL && is_approval_id(r->approval))
@@ -223,7 +223,9 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 		add_decision(h, id, r, &who, key, now_ns);
 	if (r->verdict == VERDICT_ALLOW && is_approval_id(r->approval))
 		outcome_begun(h, r->approval, id);
-	/* If it gets hooks, they will say so; if not, it must not go by the name of who executed it. */
+	/*
+	 * If the program gets hooks, they report it; if not, it must not keep the earlier program's name.
+	 */
 	if (r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
 		for (size_t i = 0; i < FEEDS; i++)
 			outdate(h, i, r->pid);
@@ -231,7 +233,7 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 
 /* --- processes --- */
 
-/* The hooks in a process say that they are there. */
+/* The hooks in a process report that they are there. */
 static void attach_hooked(struct helper *h, const struct ring_record *r)
 {
 	const struct event e = { .time_ns = r->time_ns,
@@ -243,15 +245,15 @@ static void attach_hooked(struct helper *h, const struct ring_record *r)
 				 .via = h->feed[FEED_HOOK].via,
 				 .detail = "the agent is hooked" };
 
-	/* A forked child says so once, and again when it has become another program. */
+	/* A forked child reports once, and again when it has become another program. */
 	h->tally.processes[HELD_HOOKS] += procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
-	/* The attested table learns from this only that there is something to look at. */
+	/* This is a claim: the attested table takes no name from it, but looks again. */
 	outdate(h, FEED_KERNEL, r->pid);
 	if (r->pid == h->root_pid)
 		(void)ledger_append(&h->ledger, &e);
 }
 
-/* The supervisor met a process without hooks.  One record for the many that are the same program. */
+/* The supervisor met a process without hooks.  One record stands for many processes of one program. */
 static void attach_unhooked(struct helper *h, const struct ring_record *r, uint64_t now_ns)
 {
 	const struct event e = { .time_ns = r->time_ns,
@@ -276,8 +278,10 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
 {
-	/* A process can write any byte into its ring, but not what the supervisor saw of it, nor an id where
-	 * a supervisor gives them. */
+	/*
+	 * A process can write any byte into its ring, but not what only the supervisor can see, nor an id
+	 * where a supervisor gives the ids.
+	 */
 	if (id == FEED_HOOK && (h->level != LEVEL_HOOKS || r->verdict == VERDICT_ALLOW))
 		r->id = 0;
 	if (r->kind == RING_CLAIM) {

@@ -1,7 +1,7 @@
 /*
- * The first of decisions that are alike is recorded as it comes, its repeats of two seconds become one more
- * record.  A queue of those seconds, oldest first, with buckets by key; the caller's key is a keyed hash, so
- * that nobody inside can make two decisions look alike.
+ * The first of several equal decisions is recorded at once; its repeats within two seconds become one more
+ * record.  A queue holds the decisions of these seconds, oldest first, with buckets by key.  The caller's
+ * key is a keyed hash, so that no process of the session can make different decisions look equal.
  */
 #include "helper/base/helper.h"
 
@@ -35,7 +35,7 @@ bool fold_repeat(struct fold *f, uint64_t key)
 	return e != NULL;
 }
 
-/* Takes the oldest out and writes its repeats, if there were any. */
+/* Removes the oldest entry and records its repeats, if there were any. */
 static void flush_oldest(struct fold *f)
 {
 	struct fold_entry *e = entry_at(f, f->first);

@@ -1,8 +1,8 @@
 /*
  * Heads of ledgers for the system's journal, which keeps them where neither the session nor its owner can
  * change them.  Its native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): one datagram of lines
- * FIELD=value.  Values here are made of letters, digits and dashes, so that none needs the form for any
- * bytes.
+ * FIELD=value.  Values here consist of letters, digits and dashes, so that no value needs the protocol's
+ * binary form.
  */
 #include "helper/base/helper.h"
 
@@ -14,7 +14,7 @@
 #include "policy/base/buf.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
-#define FULL_MS	       100 /* that its queue may be full */
+#define FULL_MS	       100 /* how long its queue may be full */
 #define MESSAGE_ID     "6f1c37e0a9d54b6c8f0b3f6f2b7d91ce"
 
 static size_t format(char *buf, size_t size, const struct ledger *l)
@@ -43,7 +43,10 @@ static size_t format(char *buf, size_t size, const struct ledger *l)
 	return o.failed ? 0 : o.len;
 }
 
-/* Connected, and with room for a message: a descriptor, or -errno (-ENOENT: this machine has no journal). */
+/*
+ * Connects, and waits until there is room for a message: a descriptor, or -errno (-ENOENT: this machine has
+ * no journal).
+ */
 static int reach(void)
 {
 	const struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = JOURNAL_SOCKET };

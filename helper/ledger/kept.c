@@ -2,9 +2,9 @@
  * Ledgers of ended sessions: compresses parts that are not compressed yet, and removes the oldest ledgers
  * where all together exceed `[ledger] size`.
  *
- * A thread of low priority reads the directory and compresses, so that no call and no start waits for it.  It
- * stops when the session ends, and the next session does the rest.  The loop removes, since only the loop may
- * write the record of a removal.
+ * A thread of low priority reads the directory and compresses, so that no call and no start waits for it.
+ * It stops when the session ends, and the next session does the rest.  The loop removes ledgers, since only
+ * the loop may record a removal.
  */
 #include "helper/base/helper.h"
 

@@ -1,10 +1,10 @@
 /*
  * The ledger's file: append only, whole records only, chained.
  *
- * Records gather in a buffer and leave it by one write(2) (group commit).  When a write fails the
- * file is cut back to its last whole record and the ledger says so: it counts what it cannot
- * write, everything that needs a record is refused meanwhile, and the first record after the
- * trouble tells how many are missing.  The chain goes on from what is really in the file.
+ * Records are collected in a buffer and written by one write(2) (group commit).  When a write fails, the
+ * file is cut back to its last whole record, and the ledger counts what it cannot write.  Meanwhile
+ * everything that needs a record is refused, and the first record after the failure says how many are
+ * missing.  The chain continues from what is really in the file.
  */
 #include "helper/base/helper.h"
 
@@ -18,7 +18,7 @@
 #define NS_RETRY NS_S
 #define RESERVE	 (64 << 10)
 
-/* So that the disk has room for what must be said last. */
+/* Keeps room on the disk for the last records. */
 static void reserve_make(const struct ledger *l)
 {
 	_cleanup_close_ int fd =
@@ -32,7 +32,7 @@ void ledger_limit(struct ledger *l, off_t size)
 {
 	struct rlimit files;
 
-	/* Well before the limit on files, which would be the end of all records. */
+	/* Well below the limit on a file's size, at which no more records could be written. */
 	if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
 	    files.rlim_cur / 2 < (rlim_t)size)
 		size = (off_t)(files.rlim_cur / 2);
@@ -61,7 +61,7 @@ int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, c
 	return 0;
 }
 
-/* Nothing half-written remains; what was in the buffer is lost and counted. */
+/* Cuts off a half-written record; the records in the buffer are lost and counted.  Returns err. */
 static int fail(struct ledger *l, int err)
 {
 	l->error = err;
@@ -74,12 +74,12 @@ static int fail(struct ledger *l, int err)
 	memcpy(l->prev, l->good_prev, sizeof(l->prev));
 	if (l->point_seq > l->seq)
 		l->point_seq = l->seq;
-	/* Tried again before the next write: on some file systems a full disk refuses even this. */
+	/* Repeated before the next write: on a full disk some file systems refuse even this. */
 	(void)!ftruncate(l->fd, l->good);
 	return err;
 }
 
-/* Again, with the room that was kept for it; error is what came of the first try. */
+/* Writes again, with the room that was kept for it; `error` is the result of the first try. */
 static int write_last(const struct ledger *l, int error)
 {
 	if (unlinkat(l->dirfd, RESERVE_FILE, 0) < 0)
@@ -87,7 +87,7 @@ static int write_last(const struct ledger *l, int error)
 	return ftruncate(l->fd, l->good) < 0 ? -errno : write_all(l->fd, l->buf, l->len);
 }
 
-/* The last records are always written: what is missing is among them. */
+/* Asks l->room from time to time.  The last records are always written: they say what is missing. */
 static int find_room(struct ledger *l)
 {
 	int r = 0;
@@ -140,7 +140,7 @@ int ledger_sync(struct ledger *l)
 	return 0;
 }
 
-/* After a failure: cuts the file clean and writes down what is missing.  0 when writing works again. */
+/* After a failure: truncates the file and records what is missing.  0 when writing works again. */
 static int revive(struct ledger *l)
 {
 	char detail[96];
@@ -156,7 +156,7 @@ static int revive(struct ledger *l)
 	l->error = 0;
 	if (lost == 0)
 		return 0;
-	/* fail() counts the loss record itself, which is none. */
+	/* fail() also counts the loss record, which must not be counted. */
 	if (line_add(l, &e) < 0 || ledger_sync(l) < 0) {
 		l->lost_total -= l->lost - lost;
 		l->lost = lost;
@@ -175,7 +175,7 @@ int ledger_append(struct ledger *l, const struct event *e)
 	if (r < 0) {
 		l->lost++;
 		l->lost_total++;
-		/* A single record that could not be built (memory) is a loss to report like any other. */
+		/* A record that could not be built (no memory) is a loss like any other. */
 		l->error = r;
 		return r;
 	}
@@ -200,7 +200,7 @@ void ledger_tick(struct ledger *l, uint64_t now_ns)
 	if (!l->error && checkpoint_due(l, now_ns))
 		(void)checkpoint_add(l);
 	(void)ledger_flush(l);
-	/* What was flushed just now is younger than now_ns. */
+	/* What was flushed just now is newer than now_ns. */
 	if (l->dirty_ns != 0 && now_ns >= l->dirty_ns + NS_SYNC)
 		(void)ledger_sync(l);
 }

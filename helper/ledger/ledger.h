@@ -142,7 +142,7 @@ struct helper;
  * key that exists and cannot be read is not replaced.
  */
 int checkpoint_key_load(int root, struct checkpoint_key *ret, const char **ret_err);
-/* True where it is time for a checkpoint. */
+/* True where a checkpoint is due. */
 bool checkpoint_due(const struct ledger *l, uint64_t now_ns);
 /* Appends a checkpoint of all records before it.  0 or -errno. */
 int checkpoint_add(struct ledger *l);
@@ -156,8 +156,7 @@ int ledger_file_make(const struct ledger *l);
 bool rotate_due(const struct ledger *l);
 /*
  * Adds a checkpoint, sets the file aside as ledger.N.jsonl, continues in a new file and has the old one
- * compressed
- * (.gz).  If that fails, the file grows on.
+ * compressed (.gz).  If that fails, the file continues to grow.
  */
 void rotate(struct ledger *l);
 /* Ends the compression: parts that are not done stay uncompressed. */
@@ -165,8 +164,10 @@ void rotate_stop(void);
 #define PART_NAME_MAX 64
 /* The file name of a part: ending is "" as it was written, ".gz" compressed. */
 void ledger_part_name(char name[PART_NAME_MAX], unsigned part, const char *ending);
-/* Compresses one part.  0 once the compressed file is on the disk and the other one is removed, or -errno and
- * nothing has changed; -EINTR once *stop is set. */
+/*
+ * Compresses one part.  0 once the compressed file is on the disk and the other one is removed, or -errno,
+ * and nothing has changed; -EINTR once *stop is set.
+ */
 int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *stop);
 
 /* --- retention.c --- */

@@ -1,13 +1,13 @@
 /*
- * An event's line in the ledger.  This is the price of every record: nothing is allocated but when something
- * is longer than all before it, and texts that stand in record after record are escaped once.
+ * An event's line in the ledger.  This code runs for every record: it allocates memory only for a text that
+ * is longer than all before it, and a text that repeats in the next record is escaped only once.
  */
 #include "helper/base/helper.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Escaped at most four times as long: below RECORD_LINE_MAX with the rest. */
+/* Escaping makes a text at most four times as long. */
 #define TEXT_MOST (RECORD_LINE_MAX / 4)
 #define BUF_STEP  (256u << 10)
 
@@ -18,7 +18,7 @@ static size_t text_len(const char *s, size_t len)
 	return n < TEXT_MOST ? n : TEXT_MOST;
 }
 
-/* Room for need bytes at *buf, whose content is kept. */
+/* Makes room for need bytes at *buf, and keeps the content. */
 static bool grow(char **buf, size_t *cap, size_t need)
 {
 	char *grown;
@@ -34,14 +34,14 @@ static bool grow(char **buf, size_t *cap, size_t need)
 	return true;
 }
 
-/* Written down: without secrets, escaped.  Borrowed until the memo's next use; NULL on ENOMEM. */
+/* The text without secrets, and escaped.  Borrowed until the memo's next use; NULL on ENOMEM. */
 static const char *remember(const struct mask *mask, struct text_memo *m, const char *s)
 {
 	size_t len = text_len(s, 0);
 
 	if (m->escaped && len == m->len && memcmp(m->raw, s ? s : "", len) == 0)
 		return m->escaped;
-	m->len = SIZE_MAX; /* should what follows fail */
+	m->len = SIZE_MAX; /* in case of a failure below */
 	if (len + 1 > m->cap || !m->escaped) {
 		size_t cap = len + 256;
 		char *raw = realloc(m->raw, cap), *escaped;
@@ -61,7 +61,10 @@ static const char *remember(const struct mask *mask, struct text_memo *m, const 
 	if (mask_is_clean(mask, m->raw, len)) {
 		record_escape_to(m->escaped, m->raw, len);
 	} else {
-		/* Masked where the escaped text will not reach yet; raw stays what is compared with. */
+		/*
+		 * Masked at the end of the buffer, where the escaped text arrives only after this was read;
+		 * raw keeps the original, for comparison.
+		 */
 		char *at = m->escaped + 3 * m->cap;
 
 		memcpy(at, m->raw, len);
@@ -70,7 +73,7 @@ static const char *remember(const struct mask *mask, struct text_memo *m, const 
 	return m->escaped;
 }
 
-/* The same of a text that hardly comes twice, to `to`, which has room for 5 * len + 1 bytes; the end. */
+/* The same for a text that rarely repeats, into `to` (room for 5 * len + 1 bytes).  Returns its end. */
 static char *write_text(const struct mask *mask, char *to, const char *s, size_t len)
 {
 	char *at = to + 4 * len + 1;

@@ -1,4 +1,4 @@
-/* Secrets out of texts; see mask.h. */
+/* Removes secrets from texts; see mask.h. */
 #include "policy/record/secret.h"
 
 #include "helper/base/helper.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #define VALUES_MAX (256u << 10)
-#define PREFIX_MIN 6 /* so much of a value that is cut off by the text's end is masked too */
+#define PREFIX_MIN 6 /* a value that the text's end cuts off is masked from this length on */
 
 static bool find_value(const struct mask *m, const char *text, size_t len, size_t i, struct secret_hit *ret)
 {
@@ -36,7 +36,7 @@ static bool is_start(const struct mask *m, const char *p)
 	return m->pairs[pair / 64] >> pair % 64 & 1;
 }
 
-/* The next value, or what `at` finds, from i on. */
+/* The next secret from i on: a value, or what `at` finds. */
 static bool find_next(const struct mask *m, const char *text, size_t len, size_t i, struct secret_hit *ret,
 		      bool (*at)(const char *text, size_t len, size_t i, struct secret_hit *ret))
 {
@@ -80,7 +80,7 @@ size_t mask_target(const struct mask *m, char *text, size_t len)
 	return mask_found(m, text, len, secret_in_url);
 }
 
-/* --- what is looked for --- */
+/* --- what is searched for --- */
 
 static void add_pair(struct mask *m, unsigned char a, unsigned char b)
 {
@@ -115,7 +115,7 @@ static void add_value(struct mask *m, const char *bytes, size_t len)
 
 	if (len < MASK_VALUE_MIN || len > UINT16_MAX || m->n == MASK_VALUES_MAX)
 		return;
-	/* The longer one first: a value may begin another. */
+	/* Longer values first: a value may be the beginning of another. */
 	while (*link && m->value[*link - 1].len > len)
 		link = &m->value[*link - 1].next;
 	*v = (struct mask_value){ .bytes = bytes, .len = (uint16_t)len, .next = *link };

@@ -1,5 +1,5 @@
 /*
- * What --observe lets happen is judged by the policy as it is, record by record, so that the ledger says what
+ * What --observe allows is judged by the policy as it is, record by record, so that the ledger says what
  * would have been denied or asked, and by which rule.
  */
 #include "helper/base/helper.h"
@@ -73,7 +73,7 @@ bool observed_judge(const struct helper *h, const struct ring_record *r, const c
 	snprintf(detail, sizeof(detail), "%s%s", *addr ? " addr=" : "", addr);
 	if (!escaped || record_judge(&h->observed->image, &rec, h->workspace, ret) < 0)
 		return false;
-	/* What git obeys is settled by the supervisor, who looks at what is written: as it did here, too. */
+	/* The supervisor decides what git obeys, by what is written; it did so here, too. */
 	if (ret->verdict == VERDICT_ALLOW || (ret->verdict == VERDICT_ASK && ret->reason == REASON_GIT))
 		return false;
 	*ret_img = &h->observed->image;

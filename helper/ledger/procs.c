@@ -1,7 +1,7 @@
 /*
- * Which program is this pid?  A process says so itself when it attaches (a claim, as all that
- * comes by the ring); for others /proc is asked once.  Bounded: sets of eight, the least recently
- * used goes.
+ * Which program is this pid?  A process reports it when it attaches (a claim, like all records of the
+ * session's ring); for others /proc is read once.  Bounded: sets of eight, in which the least recently used
+ * entry is replaced.
  */
 #include "helper/base/helper.h"
 
@@ -17,7 +17,7 @@ static struct proc *set_of(struct procs *p, int32_t pid)
 	return &p->slot[(h >> 16) % (PROCS_MAX / WAYS) * WAYS];
 }
 
-/* pid's slot, or the one to take for it. */
+/* pid's slot, or the slot to use for it. */
 static struct proc *slot_of(struct procs *p, int32_t pid)
 {
 	struct proc *set = set_of(p, pid), *oldest = set;
@@ -60,7 +60,7 @@ void procs_tell(struct procs *p, int32_t pid, const char *exe)
 	fill(p, slot_of(p, pid), pid, parent > 0 ? parent : 0, exe);
 }
 
-/* What has not become a program of its own is its parent's; "" where nobody knows of the next few. */
+/* A process that has not executed a program yet has its parent's; "" where no near ancestor is known. */
 static const char *inherited(struct procs *p, pid_t parent)
 {
 	for (int i = 0; i < ANCESTORS && parent > 1; i++) {

@@ -1,6 +1,7 @@
 /*
- * The rings' mappings.  The launcher made both: memory without a name, sealed, so that nobody can cut it
- * short under us.  What is written in the session's ring is its processes' word all the same (ring.h).
+ * The rings' mappings.  The launcher made both rings: memory without a name, sealed, so that no process can
+ * truncate it while it is mapped.  What is written in the session's ring is a claim of its processes all
+ * the same (ring.h).
  */
 #include "helper/base/helper.h"
 

@@ -158,7 +158,7 @@ static int set_aside(struct ledger *l)
 		return -errno;
 	fd = ledger_file_make(l);
 	if (fd < 0) {
-		(void)renameat(l->dirfd, name, l->dirfd, LEDGER_FILE); /* over what was made of the new one */
+		(void)renameat(l->dirfd, name, l->dirfd, LEDGER_FILE); /* replaces the new file, if any */
 		return fd;
 	}
 	(void)fsync(l->dirfd);

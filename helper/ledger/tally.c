@@ -1,6 +1,6 @@
 /*
- * What the session came to so far, in numbers: for its last record, its description and whoever
- * asks while it runs.  A value: no I/O.
+ * The counts of the session: for its last record, its description and the operator's requests.  A value: no
+ * I/O.
  *
  * A process counts once for each way in which it is held: one that loses its hooks counts twice.
  */

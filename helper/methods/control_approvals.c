@@ -1,8 +1,8 @@
 /*
- * The operator's calls about questions: what waits, the whole of it, and the answer.
+ * The operator's calls about questions: the list of those that wait, one card as a whole, and the answer.
  *
- * A card has one shape and always fits into one packet: a question that does not is never asked.  An answer
- * carries the digest of the card (policy/question/carddigest.h), which is told to nobody.
+ * A card has one form and always fits into one packet: a question whose card does not fit is never asked.
+ * An answer carries the digest of the card (policy/question/carddigest.h), which the helper never sends.
  */
 #include "helper/approvals/stepup.h"
 #include "helper/control/control.h"
@@ -74,7 +74,7 @@ static json_t *offers_json(const struct grant_offers *offers)
 			 offers->why_none);
 }
 
-/* What a command runs, and on which branch it acts. */
+/* What a command runs, and on which branch it acts; otherwise "". */
 static json_t *exec_json(const struct approval *ap, const char *s)
 {
 	return text_json(ap->req.op == OP_EXEC ? s : NULL);
@@ -125,9 +125,9 @@ bool card_fits(const struct helper *h, const struct approval *ap)
 	return json_bytes(card) <= CARD_BYTES;
 }
 
-/* --- looking --- */
+/* --- list and show --- */
 
-/* {"from": n}: as many cards as fit; "next" says where to go on. */
+/* {"from": n}: as many cards as fit; "next" is the `from` of the next call. */
 static json_t *approval_list(struct call *call)
 {
 	const struct queue *q = &call->h->queue;
@@ -179,7 +179,7 @@ static struct approval *card_param(struct call *call)
 	return NULL;
 }
 
-/* The whole card; looking at it puts off its end. */
+/* The whole card; this call postpones its expiry. */
 static json_t *approval_show(struct call *call)
 {
 	struct approval *ap = card_param(call);
@@ -192,7 +192,7 @@ static json_t *approval_show(struct call *call)
 
 /* --- answering --- */
 
-/* "YYYY-MM-DD" by its form; whether there is such a day, and when, is for who keeps the grant. */
+/* True where s has the form "YYYY-MM-DD"; whether this day exists is checked where the grant is made. */
 static bool is_date(const char *s)
 {
 	static const char form[] = "dddd-dd-dd";
@@ -203,7 +203,7 @@ static bool is_date(const char *s)
 	return true;
 }
 
-/* 0 with what the parameters say, or -EINVAL after saying why. */
+/* Reads the parameters of an answer: 0, or -EINVAL after call_fail(). */
 static int reply_params(struct call *call, struct broker_reply *ret)
 {
 	const char *decision = call_param(call, "decision", ""), *scope = call_param(call, "scope", "once");
@@ -249,7 +249,7 @@ size_t card_seen(const struct helper *h, const struct approval *ap, const json_t
 	size_t n = digests ? json_array_size(askers) : 0;
 	char digest[DIGEST_HEX];
 
-	/* Those who came later stand behind the others. */
+	/* Processes that asked later stand last: an older card is this one without them. */
 	for (; n > 0; json_array_remove(askers, --n))
 		if (card_digest(card, digest) == 0 && has_digest(digests, digest))
 			return n;

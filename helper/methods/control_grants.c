@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* {}: all that are known, with why one does not hold here. */
+/* {}: all known grants, each with the reason if it does not hold here. */
 static json_t *grants_list(struct call *call)
 {
 	return grants_json(call->h);
 }
 
-/* {"id", "by"?}: takes one back. */
+/* {"id", "by"?}: revokes one. */
 static json_t *grants_take_back(struct call *call)
 {
 	const char *id = call_param(call, "id", NULL), *by = call_param(call, "by", "operator");

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A subscriber that lags keeps this much; what comes meanwhile is counted (log/lost). */
+/* Bytes that wait for a slow subscriber; records beyond that are not sent, but counted (log/lost). */
 #define RECORDS_QUEUED (256u << 10)
 
 static json_t *log_head(struct call *call)
@@ -70,7 +70,10 @@ static int tell_records(struct conn *c, const char *lines, size_t len)
 	return 0;
 }
 
-/* Whole lines of the ledger as they were written, to who subscribed; nobody left: no more of them. */
+/*
+ * Sends whole lines of the ledger, as they were written, to each subscriber.  Without subscribers it is not
+ * called again.
+ */
 static void tell_all(void *ctx, const char *lines, size_t len)
 {
 	struct helper *h = ctx;
@@ -89,7 +92,7 @@ static void tell_all(void *ctx, const char *lines, size_t len)
 		h->ledger.written = NULL;
 }
 
-/* {"approvals": bool, "records": bool}: replaces what was subscribed before. */
+/* {"approvals": bool, "records": bool}: replaces the earlier subscription. */
 static json_t *log_subscribe(struct call *call)
 {
 	struct peer *p = call->c->peer;

@@ -1,8 +1,8 @@
 /*
- * The operator's calls about the policy that holds in this session: what it would say.
+ * The operator's calls about the policy that holds in this session: what it would decide.
  *
- * The helper looks at no file for that: a path is judged as it is given, links and all, and no name is looked
- * up.  Whoever asks says what he knows; it changes nothing and is recorded nowhere.
+ * The helper looks at no file for that: a path is judged as it is given, its links are not followed, and no
+ * host name is looked up.  The client gives all facts; the call changes nothing and is not recorded.
  */
 #include "helper/control/control.h"
 
@@ -14,7 +14,7 @@
 
 #define WORDS_MAX 128
 
-/* A question that is made of the parameters; what it stands on. */
+/* A question made of the parameters, with the memory that it points to. */
 struct supposed {
 	struct request req;
 	const char *words[WORDS_MAX + 1];
@@ -61,7 +61,7 @@ static const char *suppose_host(struct supposed *s, int n)
 	return NULL;
 }
 
-/* NULL, or a sentence: what is wrong. */
+/* NULL, or a sentence that says what is wrong. */
 static const char *suppose(struct call *call, struct supposed *s)
 {
 	int n = words_of(call, s);
@@ -99,7 +99,7 @@ static json_t *policy_explain(struct call *call)
 		return call_fail(call, RPC_PARAMS, "%s", wrong);
 	d = eval(&h->image, &s.req);
 	decision_describe(&h->image, &d, rule, sizeof(rule));
-	/* A directory and variables were not told: any grant of these words is named. */
+	/* The environment is not known here: any grant of these words is named, whatever it is bound to. */
 	if (d.verdict == VERDICT_ASK)
 		e = grants_find(h, &h->image, &s.req, NULL);
 	return json_pack("{s:s, s:s, s:o, s:s?}", "verdict", verdict_name(d.verdict), "reason",

@@ -1,7 +1,7 @@
 /*
  * The methods of the operator's protocol, a file for each subject.
  *
- * The operator's calls about the session itself: who it is, its turns, what its policy says.
+ * The operator's calls about the session itself: its description, its turns and its end.
  */
 #include "helper/approvals/stepup.h"
 #include "helper/control/control.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* {"version", "client", "scopes": [..]}: what is spoken, and what this connection will not need. */
+/* {"version", "client", "scopes": [..]}: the protocol version, and the scopes that are kept. */
 static int scopes_of(const json_t *list, unsigned *ret)
 {
 	static const struct {
@@ -49,7 +49,7 @@ static json_t *hello(struct call *call)
 		return call_fail(call, RPC_PARAMS, "client has at most 64 bytes");
 	if (scopes && (!json_is_array(scopes) || scopes_of(scopes, &kept) < 0))
 		return call_fail(call, RPC_PARAMS, "scopes are read, answer and manage");
-	/* Given up is given up. */
+	/* A renounced scope cannot be taken back. */
 	p->scopes &= kept;
 	return json_pack("{s:i, s:s, s:i, s:i, s:s, s:b, s:o}", "version", CONTROL_VERSION, "session",
 			 h->session, "helper", (int)getpid(), "uid", (int)geteuid(), "level",
@@ -82,7 +82,7 @@ static json_t *session_list(struct call *call)
 	return info ? json_pack("{s:[o]}", "sessions", info) : NULL;
 }
 
-/* {"now"}: `pale run` ends all that is inside, as if its time were over. */
+/* {"now"}: `pale run` ends all processes of the session, as if its time were over. */
 static json_t *session_stop(struct call *call)
 {
 	struct helper *h = call->h;

@@ -1,11 +1,11 @@
-/* The operator's calls about step-up, and what an approval needs before it is one. */
+/* The operator's calls about step-up, and the confirmation that an approval needs. */
 #include "helper/approvals/stepup.h"
 #include "helper/control/control.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Overwrites the copy that the parameters hold; they may live on. */
+/* Overwrites the secret in the parameters, which may stay in memory. */
 static void wipe_param(struct call *call, const char *name)
 {
 	const char *s = call_param(call, name, "");
@@ -55,7 +55,7 @@ int control_confirm(struct call *call, const struct approval *ap, struct broker_
 	reply->confirmed = "";
 	if (by == STEPUP_BY_NOTHING || reply->said != APPROVAL_APPROVED)
 		return 0;
-	/* One passphrase, one act. */
+	/* One passphrase confirms one call. */
 	if (reply->scope != GRANT_ONCE)
 		call_fail(call, RPC_STEPUP, "what has to be confirmed is approved once, each time anew");
 	else if (by == STEPUP_BY_PASSPHRASE && call_param(call, "secret", NULL))

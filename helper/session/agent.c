@@ -1,11 +1,11 @@
 /*
- * agent.sock: one question per connection, from any process of the session.  Identity is what the
- * kernel says at accept; a frame that is late, too long, out of turn, carries descriptors that nobody
- * asked for or does not decode drops the peer, and a dropped peer denies.
+ * agent.sock: one question per connection, from any process of the session.  The kernel identifies the peer
+ * at accept.  A frame that is late, too long, out of turn, has unexpected descriptors or cannot be decoded
+ * drops the peer, and a dropped peer denies its call.
  *
- * Above level hooks the supervisor performs every connect, so the kernel names it as the peer of all
- * of them.  Then nobody else may connect, and the first frame says whose connection it is: written by
- * the supervisor itself, as the kernel tells, and with the session's nonce.
+ * Above level hooks the supervisor performs every connect, so the kernel names it as the peer of each
+ * connection.  Then no other process may connect, and the first frame says for which process the connection
+ * is: it must come from the supervisor itself, as the kernel says, and hold the session's nonce.
  */
 #include "helper/base/helper.h"
 
@@ -44,7 +44,7 @@ void agent_accept(struct helper *h)
 	c->deadline_ns = clock_boot_ns() + NS_QUESTION;
 }
 
-/* Two seconds from here to the question itself. */
+/* Two more seconds for the question itself. */
 static int on_behalf(struct helper *h, struct conn *c, size_t len, int fd)
 {
 	struct wire_behalf b;
@@ -62,7 +62,7 @@ static int on_ask(struct helper *h, struct conn *c, size_t len, int fd)
 	if (fd >= 0 || wire_get_ask(h->frame, len, &h->ask) < 0)
 		return -EPROTO;
 	loads_place(&h->ask.req);
-	/* Who asks may be in the supervisor's ring and nowhere else that we may look. */
+	/* Only the supervisor's ring may name the asking program: a foreign helper cannot look in /proc. */
 	if (h->foreign)
 		(void)drain_turn(h);
 	broker_ask(h, c, &h->ask);
@@ -79,7 +79,7 @@ static int on_narrow(struct helper *h, struct conn *c, size_t len, int fd)
 	return 0;
 }
 
-/* Each comes once, and in this order. */
+/* Each message comes once, and in this order. */
 static const struct {
 	enum wire_type type;
 	unsigned states;
@@ -99,7 +99,7 @@ static int handle(struct helper *h, struct conn *c, size_t len, int fd)
 		if ((int)messages[i].type != type || messages[i].stage != c->stage ||
 		    !(messages[i].states & h->state))
 			continue;
-		/* First: what runs may answer and be done with c. */
+		/* First: run() may answer and drop c. */
 		c->stage = messages[i].next;
 		return messages[i].run(h, c, len, fd);
 	}
@@ -115,7 +115,7 @@ void agent_ready(struct helper *h, struct conn *c)
 	if (n == -EAGAIN)
 		return;
 	c->deadline_ns = 0;
-	/* Whoever waits has nothing more to say: a second frame is no better than hanging up. */
+	/* A process that waits sends nothing more: a second frame ends the connection, like a hang-up. */
 	if (n <= 0 || handle(h, c, (size_t)n, passed.n > 0 ? passed.fd[0] : -1) < 0) {
 		broker_hangup(h, c);
 		conn_drop(h, c);

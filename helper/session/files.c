@@ -1,8 +1,8 @@
 /*
- * The session's directories and what lies in them.  Everything is made new (O_EXCL, mkdir) below
- * a directory that is ours alone and is reached by descriptor from then on, so that no one can
- * slip another file in.  In a setuid install the session's owner, and no other user, reaches image
- * and sockets, and nothing else.
+ * The session's directories and files.  Everything is created (O_EXCL, mkdir) below a directory that only
+ * the helper's user can write, and that is used by its descriptor from then on, so that no other file can
+ * take its place.  In a setuid install the session's owner, and no other user, can reach the image and the
+ * sockets, and nothing else.
  */
 #include "helper/base/helper.h"
 
@@ -16,7 +16,7 @@
 #define DESCRIPTION	  "session.json"
 #define FRESH_DESCRIPTION "session.json.new"
 
-/* What a file's mode is when owner and helper are one user, and when they are two. */
+/* A file's mode where owner and helper are one user, and where they are two. */
 struct modes {
 	mode_t own, foreign;
 };
@@ -41,14 +41,14 @@ static int make_dir(const struct helper *h, int up, const char *path, int *ret_f
 		return -errno;
 	if (!h->foreign)
 		return 0;
-	/* As long as this helper lives: bounds.c. */
+	/* Locked as long as this helper lives: bounds.c. */
 	if (flock(*ret_fd, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
 	*ret_err = "the session's directory lies on a file system without access lists";
 	return places_admit(*ret_fd, h->owner);
 }
 
-/* Binds by a relative name: the directory is held, and its path may be longer than sun_path. */
+/* Binds by a relative name, since the directory's path may be longer than sun_path. */
 static int make_socket(struct helper *h, const char *name, int *ret_fd)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -67,7 +67,7 @@ static int make_socket(struct helper *h, const char *name, int *ret_fd)
 	return r;
 }
 
-/* A word behind another, which may say what it is (`--password`). */
+/* Masks a word.  The word before it may say that it is a secret (`--password`). */
 static json_t *word_masked(const struct mask *m, const char *before, const char *word)
 {
 	size_t lead = strlen(before) + 1, len;
@@ -77,14 +77,14 @@ static json_t *word_masked(const struct mask *m, const char *before, const char 
 	if (asprintf(&text, "%s %s", before, word) < 0)
 		return json_string("***");
 	len = mask_text(m, text, lead + strlen(word));
-	/* What is masked in the word before may reach into this one. */
+	/* A secret that begins in the word before may reach into this one. */
 	if (len >= lead && strncmp(text, before, lead - 1) == 0 && text[lead - 1] == ' ')
 		j = json_stringn(text + lead, len - lead);
 	free(text);
 	return j ? j : json_string("***");
 }
 
-/* What was run, without secrets. */
+/* The words of the command, without secrets. */
 static json_t *argv_masked(const struct helper *h)
 {
 	json_t *list = json_array(), *word;
@@ -116,7 +116,7 @@ static json_t *description(const struct helper *h)
 			 h->tampered ? RING_TAMPERED : "");
 }
 
-/* How it ended and what it came to. */
+/* When and how the session ended, and its counts. */
 static int describe_end(const struct helper *h, json_t *j)
 {
 	char ended[32];
@@ -130,7 +130,7 @@ static int describe_end(const struct helper *h, json_t *j)
 	return end && json_object_update_new(j, end) == 0 ? 0 : -ENOMEM;
 }
 
-/* Replaced in one step, so that a reader sees the old one or the new one. */
+/* Replaces the file in one step, so that a reader sees the old one or the new one. */
 static int describe_state(const struct helper *h, const char *json)
 {
 	int r;
@@ -163,7 +163,7 @@ int session_describe(struct helper *h)
 	if (!json)
 		return -ENOMEM;
 	r = describe_state(h, json);
-	/* At the end the runtime directory is about to go. */
+	/* At the end the runtime directory is removed. */
 	return r < 0 || h->state == SESSION_ENDING ? r : describe_runtime(h, json);
 }
 
@@ -216,7 +216,7 @@ static void remove_files(int *dirfd, const char *path, const char *const names[]
 		return;
 	for (size_t i = 0; names[i]; i++)
 		(void)unlinkat(*dirfd, names[i], 0);
-	/* By the directory that holds it: the path is the launcher's word and may lead elsewhere by now. */
+	/* By its parent's descriptor: the path comes from the launcher and may lead elsewhere by now. */
 	(void)unlinkat(up, strrchr(path, '/') + 1, AT_REMOVEDIR);
 	close(*dirfd);
 	*dirfd = -1;

@@ -1,7 +1,7 @@
 /*
- * The floor of a machine where the helper is a user of its own: it reads PLACE_CONFIG itself, and what the
- * launcher says to be the floor counts for nothing.  Only what root alone can have written is a floor; no
- * file at all is none, but one that is there and cannot be read or believed refuses the session.
+ * The floor of a machine where the helper is a user of its own: the helper reads PLACE_CONFIG itself, and
+ * ignores the floor that the launcher sends.  Only what root alone can have written is a floor.  Without a
+ * file there is no floor; a file that cannot be read or trusted refuses the session.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #define FLOOR_DROPINS "policy.d"
 
 /*
- * One step, so that no link is anywhere on the way.  Not by openat2(2): where systemd keeps a service from
- * making setuid files (RestrictSUIDSGID), its filter answers that with ENOSYS.
+ * Opens one component, so that no link is followed on the way.  Not by openat2(2): where systemd keeps a
+ * service from making setuid files (RestrictSUIDSGID), its filter answers that with ENOSYS.
  */
 static int open_step(int dirfd, const char *name, int flags)
 {
@@ -87,7 +87,7 @@ static int is_ini(const struct dirent *e)
 	return e->d_name[0] != '.' && len > 4 && strcmp(e->d_name + len - 4, ".ini") == 0;
 }
 
-/* Byte order, as the launcher has it. */
+/* Byte order, as the launcher sorts them. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
@@ -121,7 +121,7 @@ static int add_dropins(struct bundle *b, int etc, struct diags *d)
 	return r;
 }
 
-/* Everything in PLACE_CONFIG, which need not be there. */
+/* Adds all files of PLACE_CONFIG, which need not exist. */
 static int add_all(struct bundle *b, struct diags *d)
 {
 	_cleanup_close_ int above = open_step(AT_FDCWD, "/etc", O_PATH | O_DIRECTORY);
@@ -154,7 +154,7 @@ static void drop_claimed(struct bundle *b)
 	b->n_sources = kept;
 }
 
-/* What was appended behind the first n sources comes before them, where a floor stands. */
+/* Moves the sources after the first n before these, where a floor must be. */
 static int floor_first(struct bundle *b, size_t n)
 {
 	size_t added = b->n_sources - n;

@@ -1,7 +1,7 @@
 /*
- * Start-up of a program that may be installed setuid and is started by whoever it must not trust:
- * nothing inherited is kept that was not asked for.  The order is fixed, each step stands on the
- * ones before it.  No locale, no name service, no PATH, no output but the caller's one sentence.
+ * Start-up of a program that may be installed setuid and may be started by a user that it must not trust:
+ * nothing is inherited that is not needed.  The order is fixed: each step relies on the ones before it.  No
+ * locale, no name service, no PATH, no output but the sentence that the caller prints.
  */
 #include "helper/base/helper.h"
 
@@ -19,7 +19,7 @@
 #define EXIT_NO_ARGV 127
 #define EXIT_REFUSED 125
 
-/* A file that gets one of these numbers would receive our messages (CVE-2002-0572 and kin). */
+/* A file that gets one of these numbers would receive the helper's messages (as in CVE-2002-0572). */
 static int fill_std_fds(const char **ret_err)
 {
 	for (int fd = 0; fd < 3; fd++) {
@@ -35,13 +35,13 @@ static int fill_std_fds(const char **ret_err)
 
 static void close_the_rest(void)
 {
-	/* 3 is the session.  Kernels before 5.9 know no close_range. */
+	/* 3 is the session.  Kernels before 5.9 do not have close_range. */
 	if (close_range(4, ~0u, 0) < 0)
 		closefrom(4);
 	(void)fcntl(3, F_SETFD, FD_CLOEXEC);
 }
 
-/* A directory that nobody but root changes. */
+/* A directory that only root can change. */
 static bool is_roots_alone(const char *dir)
 {
 	struct stat st;
@@ -51,8 +51,8 @@ static bool is_roots_alone(const char *dir)
 }
 
 /*
- * An old copy that somebody kept by a hard link would go on being setuid after an upgrade: from any place
- * that is not root's we refuse, whatever fs.protected_hardlinks says.
+ * A user can keep an old copy by a hard link, which stays setuid after an upgrade: so the helper refuses to
+ * run from any place that is not root's, whatever fs.protected_hardlinks says.
  */
 static bool stands_where_root_put_it(void)
 {
@@ -71,8 +71,9 @@ static bool stands_where_root_put_it(void)
 }
 
 /*
- * The terminal's keys go to whole process groups, whoever the members are: a helper in the starter's would be
- * stopped by ^Z.  A group's leader cannot leave it; systemd's children lead a session without a terminal.
+ * The terminal's keys send signals to whole process groups: a helper in the group of the process that
+ * started it would be stopped by ^Z.  A group's leader cannot leave it; systemd's children lead a session
+ * without a terminal.
  */
 static bool leave_terminal(void)
 {
@@ -97,8 +98,10 @@ static void reset_timers_and_signals(void)
 
 	for (size_t i = 0; i < NELEM(timers); i++)
 		(void)setitimer((enum __itimer_which)timers[i], &zero, NULL);
-	/* By the system call: libc keeps 32 and 33 to itself and would leave them as they were inherited.  A
-	 * kernel sigaction of zeros is SIG_DFL on every architecture. */
+	/*
+	 * By the system call: libc reserves 32 and 33 and would leave them as they were inherited.  A
+	 * kernel sigaction of zeros is SIG_DFL on every architecture.
+	 */
 	for (int sig = 1; sig < NSIG; sig++)
 		(void)syscall(SYS_rt_sigaction, sig, zeros, NULL, NSIG / 8);
 	for (size_t i = 0; i < NELEM(ignored); i++)
@@ -107,7 +110,7 @@ static void reset_timers_and_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* We are not root and cannot raise a limit that was lowered to make us fail halfway: refuse. */
+/* The helper is not root and cannot raise a limit that was lowered to make it fail halfway: it refuses. */
 static int check_limits(const char **ret_err)
 {
 	static const struct {
@@ -140,7 +143,10 @@ static int check_limits(const char **ret_err)
 	return 0;
 }
 
-/* All three ids, so that nobody who started us can signal us or get back in; and proof of it. */
+/*
+ * Sets all three ids, so that the user that started the helper cannot signal it, and it cannot get that
+ * identity back; and checks both.
+ */
 static int drop_for_good(uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
 {
 	uid_t ruid = getuid(), euid = geteuid(), u[3];

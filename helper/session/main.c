@@ -1,6 +1,6 @@
 /*
- * pale-helper: the authority of one session.  Started by `pale run`, which hands it a socket as
- * descriptor 3; of no use to anyone else.
+ * pale-helper: the authority of one session.  Started by `pale run`, which hands it a socket as descriptor
+ * 3, or by systemd.
  */
 #include "helper/base/helper.h"
 
@@ -59,7 +59,7 @@ static int serve(uid_t owner, bool foreign)
 	return r;
 }
 
-/* Started by systemd as a user of its own: whose session it is the kernel says, who connected. */
+/* Started by systemd as a user of its own: the kernel says which user connected and owns the session. */
 static int serve_connection(bool setuid)
 {
 	struct ucred peer = { .pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1 };

@@ -1,13 +1,14 @@
 /*
  * Nested runs: a process of the session asks for an image inside its own.
  *
- * The bundle comes from inside the fence and so is hostile.  It can only narrow whatever it says,
- * because the image that the asker lives under goes whole into the new one and is judged first to
- * last; what launch flags would lift is dropped here.  Sealed memory alone is read (a file of
+ * The bundle comes from inside the fence and so is hostile.  It can only narrow the policy, whatever it
+ * says, because the new image includes the whole image of the process that asks, which is judged first to
+ * last; launch flags that would lift limits are dropped here.  Only sealed memory is read (a file of
  * another kind could block), and sizes and numbers are bounded.
  *
- * Where there is a supervisor, the asker may start its command only when the supervisor holds it by the
- * new image: it is told by way of the launcher, and the answer waits for its word.
+ * Where there is a supervisor, the process may start its command only when the supervisor has applied the
+ * new image to it: the helper tells the supervisor through the launcher, and the answer waits for its
+ * reply.
  */
 #include "helper/base/helper.h"
 
@@ -22,10 +23,10 @@
 #define NARROW_BUNDLE_MAX (1u << 20)
 #define BUNDLES_KEPT	  (16u << 20)
 #define NS_NOTED	  (5 * NS_S)
-#define UNREAD_MAX	  16 /* answers with descriptors */
+#define UNREAD_MAX	  16 /* most answers with descriptors that are not received yet */
 #define SEALS		  (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK)
 
-/* What is made of one bundle, before it has a number. */
+/* The result of one bundle, before it has a number. */
 struct inner {
 	struct narrowed made;
 	char *workspace, *sources;
@@ -86,7 +87,7 @@ static int make_inner(const struct image *around, bool may_ask, struct bundle *b
 	return r;
 }
 
-/* From its bundle's text. */
+/* Makes the image from its bundle's text. */
 static int decode_inner(const struct image *around, bool may_ask, const char *text, size_t len,
 			struct inner *ret, const char **ret_err)
 {
@@ -124,7 +125,7 @@ int narrow_again(const struct narrowed *old, const struct image *around, struct 
 	return 0;
 }
 
-/* Kept, to be compiled again with the session's own policy: as many as are reasonable. */
+/* Keeps the bundle, to compile it again with the session's own policy; at most BUNDLES_KEPT together. */
 static void keep_bundle(const struct helper *h, struct narrowed *n, char **text, size_t len)
 {
 	size_t kept = len;
@@ -154,7 +155,7 @@ static int read_inner(struct helper *h, uint32_t outer, int fd, struct inner *re
 	return r;
 }
 
-/* The number of the image that has these bytes, or 0: the same run again takes no further place. */
+/* The number of the image that has these bytes, or 0: the same run again uses no further number. */
 static uint32_t find_same(const struct helper *h, const struct narrowed *n)
 {
 	for (uint32_t i = 0; i < h->n_narrowed; i++)
@@ -164,7 +165,7 @@ static uint32_t find_same(const struct helper *h, const struct narrowed *n)
 	return 0;
 }
 
-/* Takes over what was made. */
+/* Takes over the result, and gives it a number. */
 static int adopt_inner(struct helper *h, struct inner *in, uint32_t *ret_number, const char **ret_err)
 {
 	uint32_t number = find_same(h, &in->made);
@@ -190,9 +191,9 @@ static int adopt_inner(struct helper *h, struct inner *in, uint32_t *ret_number,
 /* --- the answer --- */
 
 /*
- * Image and ring go along: the directory they lie in is closed to the programs of the session.  The
- * connection stays until they are received: the kernel bounds what the helpers of all users together have
- * sent and nobody received.
+ * Image and ring are sent along, because the programs of the session cannot open the directory that holds
+ * them.  The connection stays until they are received: the kernel limits the number of descriptors that the
+ * helpers of all users together have sent and that were not received yet.
  */
 static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
 {
@@ -260,7 +261,7 @@ static void record(struct helper *h, const struct conn *c, const struct inner *i
 	(void)ledger_append(&h->ledger, &e);
 }
 
-/* --- the supervisor's word --------------------------------------------------------------------------- */
+/* --- the supervisor's reply --- */
 
 static void answer_unheld(struct helper *h, struct conn *c, const char *why)
 {

@@ -1,6 +1,6 @@
 /*
- * A reload from the operator's request to his answer.  The images and files are reload_images.c's, what the
- * change means to what was recorded is reload_record.c's.
+ * A reload, from the operator's request to its answer.  The images and files are handled in
+ * reload_images.c; what the change means to recorded calls, in reload_record.c.
  */
 #include "helper/base/helper.h"
 
@@ -12,11 +12,13 @@
 #include "helper/base/places.h"
 #include "reload_impl.h"
 
-/* For the launcher to read all policies; for the supervisor to read the images that lie there.  Together less
- * than an operator's client waits for an answer. */
+/*
+ * For the launcher to read all policies; for the supervisor to read the new images.  Together less than an
+ * operator's client waits for an answer.
+ */
 #define NS_GATHER (10 * NS_S)
 #define NS_TAKE	  (10 * NS_S)
-/* Turns of the drain, so that writers that never pause do not hold the loop. */
+/* Most turns of the drain, so that writers that never pause do not hold up the loop. */
 #define DRAIN_TURNS 64
 
 static struct reload *state_of(struct helper *h)
@@ -38,7 +40,7 @@ static void reply(struct helper *h, json_t *result)
 	later_answer(h, &r->asker, result ? result : json_object());
 }
 
-/* The old policy stays; findings, where there are any, say why. */
+/* The old policy stays; diags, where there are any, say why. */
 static void fail(struct helper *h, const char *err, json_t *diags)
 {
 	record_refused(h, err);
@@ -78,15 +80,16 @@ const struct method control_reload[] = {
 	{ 0 },
 };
 
-/* The last step: nothing can go wrong any more but a rename or a write, and that is said (plan->misplaced).
+/*
+ * The last step: only a rename or a write can still fail, and that is reported (plan->misplaced,
+ * plan->unmarked).
  */
 static void take_over(struct helper *h)
 {
 	struct changes changes;
 	json_t *result;
 
-	/* What the rings hold was judged by the images that go now: it belongs to the past that is looked at.
-	 */
+	/* The records in the rings were judged by the old images: changes_read() must see them, too. */
 	for (int i = 0; i < DRAIN_TURNS && drain_turn(h) > 0; i++)
 		;
 	changes_read(h, &changes);
@@ -105,7 +108,7 @@ static bool same_place(const struct helper *h, const struct policy *p)
 	return strcmp(p->workspace ? p->workspace : "", h->workspace) == 0;
 }
 
-/* Compiles what was gathered; the findings are the launcher's own and ours. */
+/* Compiles what was gathered: NULL or a sentence.  d gets the helper's own findings. */
 static const char *compile(struct helper *h, const struct passed *passed, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL;
@@ -120,9 +123,9 @@ static const char *compile(struct helper *h, const struct passed *passed, struct
 	policy_init(&p);
 	if (bundle_decode(text, len, &b) == 0) {
 		err = "the policy has errors";
-		/* The launch flag's to say, and it was said at the start. */
+		/* A launch flag: it stays as it was at the start. */
 		b.observe = h->observed != NULL;
-		/* What the launcher claims of the machine's floor counts as little as at the start. */
+		/* The floor that the launcher sends is ignored, as at the start. */
 		if (floor_replace(h, &b, d) == 0 && policy_parse(&b, &p, d) == 0)
 			err = same_place(h, &p) ? plan_make(h, &b, &p, d)
 						: "the session's workspace cannot change";
@@ -143,7 +146,7 @@ int reload_gathered(struct helper *h, json_t *msg, const struct passed *passed)
 	struct diags d;
 
 	if (!r || r->stage != RELOAD_GATHERING)
-		return r ? 0 : -EPROTO; /* too late is no fault of the launcher's */
+		return r ? 0 : -EPROTO; /* a late answer is no error of the launcher */
 	diags_init(&d);
 	if (!err)
 		err = compile(h, passed, &d);
@@ -151,7 +154,7 @@ int reload_gathered(struct helper *h, json_t *msg, const struct passed *passed)
 		json_decref(told);
 		told = json_array();
 	}
-	/* Of a good policy the launcher has told the warnings. */
+	/* The launcher has reported the warnings of a good policy itself. */
 	if (err && d.n) {
 		json_t *more = diags_json(&d);
 
@@ -189,8 +192,8 @@ int reload_taken(struct helper *h, json_t *msg)
 }
 
 /*
- * The supervisor was told and may judge by the new images already, or will.  So they are kept for its word,
- * and nothing else is begun; the operator hears how it is.
+ * The supervisor may judge by the new images already, or will do so.  So they are kept until it replies,
+ * and no other reload begins; the operator is told that the reply is late.
  */
 static void say_late(struct helper *h)
 {

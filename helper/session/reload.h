@@ -1,14 +1,16 @@
 /*
- * The policy of a running session loaded anew: `policy/reload` of the control socket.
+ * Reloads the policy of a running session: `policy/reload` of the control socket.
  *
- *   asked       the launcher is told to gather ("gather"); an operator's connection waits
- *   gathered    its bundle came ("bundle"): compiled for the session and each nested run, the images
- *               laid beside those that hold, under names that no process of the session may open
- *   taken over  above level hooks the supervisor said that it judges by them ("reloaded"): they take the old
- *               ones' names, the old files are marked, and hooks map anew at their next call
+ *   asked       the helper sends "gather" to the launcher; the operator's connection waits
+ *   gathered    the launcher sends the bundle ("bundle"): the helper compiles it for the session and each
+ *               nested run, and writes the new images beside the current ones, under names that no process
+ *               of the session may open
+ *   taken over  above level hooks, after the supervisor reports that it judges by them ("reloaded"): the new
+ *               images take the names of the old ones, the old files are marked, and hooks map the new ones
+ *               at their next call
  *
- * Until the last step everything is as it was, and whatever goes wrong leaves it so: the operator is told
- * with the findings.  Included by helper.h.
+ * Until the last step nothing changes, and a failure before it changes nothing: the operator gets the
+ * findings.  Included by helper.h.
  */
 #ifndef PALE_HELPER_RELOAD_H
 #define PALE_HELPER_RELOAD_H
@@ -23,17 +25,19 @@ struct helper;
 struct passed;
 struct reload;
 
-/* Of one session at most: the supervisor keeps each image to the end. */
+/* Most reloads of one session: the supervisor keeps each image to the end. */
 #define RELOADS_MAX 256
 
-/* The launcher's "bundle", with its descriptor, and "reloaded".  -EPROTO: nobody asked for that. */
+/* The launcher's "bundle", with its descriptor, and "reloaded".  -EPROTO: the helper did not request it. */
 int reload_gathered(struct helper *h, json_t *msg, const struct passed *passed);
 int reload_taken(struct helper *h, json_t *msg);
-/* Gives up what the launcher does not answer. */
+/* Gives up where the launcher does not answer in time. */
 void reload_tick(struct helper *h, uint64_t now_ns);
-/* No nested run can be made meanwhile: its image would be inside one that is about to go. */
+/* Meanwhile no nested run can be made: its image would be inside one that is about to be replaced. */
 bool reload_is_under_way(const struct helper *h);
-/* The image that a record of the ring names (policy/wire/ring.h), of this generation or one before; or NULL.
+/*
+ * The image that a record of the ring names (policy/wire/ring.h), of this generation or an earlier one; or
+ * NULL.
  */
 const struct image *image_recorded(const struct helper *h, uint32_t numbered);
 void reload_free(struct helper *h);

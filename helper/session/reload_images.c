@@ -1,6 +1,6 @@
 /*
- * The images of a policy loaded anew: compiled inside each other as the old ones are, laid beside them, and
- * put in their place by names.  Nothing is opened by a path that the launcher gave.
+ * The images of a reloaded policy: compiled inside each other as the old ones are, written beside them, and
+ * renamed to their names.  Nothing is opened by a path that the launcher gave.
  */
 #include "reload_impl.h"
 
@@ -15,7 +15,7 @@
 
 #define SUFFIX ".new"
 
-/* What such a file is called. */
+/* The name of an image's file. */
 struct file_name {
 	char text[WIRE_IMAGE_NAME + sizeof(SUFFIX)];
 };
@@ -44,7 +44,7 @@ static void images_done(struct images *im)
 	memset(im, 0, sizeof(*im));
 }
 
-/* --- which image a record means --- */
+/* --- the image that a record names --- */
 
 static const struct image *image_in(const struct images *im, uint32_t number)
 {
@@ -76,7 +76,7 @@ static const char *make_own(struct helper *h, struct plan *plan, struct policy *
 	size_t size = 0;
 	int r = level_check(p, h->level, d);
 
-	/* What the filter and the processes were started with. */
+	/* These stay as the filter and the processes were started with. */
 	p->s.level = h->level;
 	p->s.proves = stepup_proves(h, p->s.stepup);
 	p->s.pass = h->image.h->pass;
@@ -99,7 +99,7 @@ static const char *make_nested(struct helper *h, struct plan *plan)
 	for (; im->n_narrowed < h->n_narrowed; im->n_narrowed++) {
 		const struct narrowed *old = &h->narrowed[im->n_narrowed];
 
-		/* The one around it has a lower number, so it is there. */
+		/* The image around it has a lower number, so it is compiled already. */
 		if (narrow_again(old, image_in(im, old->outer), &im->narrowed[im->n_narrowed]) < 0)
 			return "a nested run's policy cannot be compiled inside the new one";
 	}
@@ -136,7 +136,7 @@ static const char *write_all_next(struct helper *h, const struct images *im)
 	return r < 0 ? "the new images cannot be written" : NULL;
 }
 
-/* A file that holds, to be marked when it has lost its name: its mode lets nobody write. */
+/* Opens a current file for writing, to mark it after it has lost its name.  Its mode forbids writing. */
 static int open_now(struct helper *h, uint32_t number)
 {
 	struct file_name n = name_now(number);
@@ -150,7 +150,7 @@ static int open_now(struct helper *h, uint32_t number)
 	return fd;
 }
 
-/* Before anybody is told of the new ones: what cannot be marked would judge on. */
+/* Before the new images are announced: processes would go on judging by a file that cannot be marked. */
 static const char *open_all_now(struct helper *h, struct plan *plan)
 {
 	for (uint32_t i = 0; i <= h->n_narrowed; i++) {
@@ -164,8 +164,9 @@ static const char *open_all_now(struct helper *h, struct plan *plan)
 }
 
 /*
- * Who maps the file sees it at its next call.  It is marked even where the new one does not get its name:
- * then a process that maps it anew finds a marked one, and leaves every call to whoever is behind it.
+ * A process that has mapped the file sees the mark at its next call.  The file is marked even where the new
+ * one does not get its name: then a process that maps it again finds a marked file, and leaves every call
+ * to the supervisor or the helper.
  */
 static void supersede(struct helper *h, struct plan *plan, uint32_t number)
 {
@@ -193,7 +194,7 @@ static int compare_hashes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of each rule what it says and on whose behalf, in order; the caller frees. */
+/* A hash of each rule's text, pattern, kind and layer, sorted; the caller frees. */
 static uint64_t *rule_hashes(const struct image *img, size_t *ret_n)
 {
 	size_t n = 0, len;
@@ -263,7 +264,7 @@ void plan_adopt(struct helper *h)
 	struct reload *r = h->reload;
 	struct images *now = &r->plan->images, *old = &r->past[r->generation % RING_GENERATIONS];
 
-	/* Nested ones first: who finds the session's own new finds theirs new too. */
+	/* Nested ones first: a process that finds the session's new image must find its own, too. */
 	for (uint32_t i = (uint32_t)h->n_narrowed; i > 0; i--)
 		supersede(h, r->plan, i);
 	supersede(h, r->plan, 0);
@@ -276,7 +277,7 @@ void plan_adopt(struct helper *h)
 	for (size_t i = 0; i < h->n_narrowed; i++) {
 		old->narrowed[i] = h->narrowed[i];
 		h->narrowed[i] = now->narrowed[i];
-		/* To be compiled from again. */
+		/* Kept for the next reload. */
 		h->narrowed[i].bundle = old->narrowed[i].bundle;
 		h->narrowed[i].bundle_len = old->narrowed[i].bundle_len;
 		old->narrowed[i].bundle = NULL;

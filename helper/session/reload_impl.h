@@ -19,14 +19,14 @@ struct images {
 	size_t n_narrowed;
 };
 
-/* What will hold. */
+/* The policy that is about to hold. */
 struct plan {
 	struct images images;
 	bool no_prompt;
 	char *preset, *sources;
 	size_t added, removed; /* rules */
 	bool floor_alone;      /* `reads = floor` holds since the start */
-	/* The files that hold, for writing: by image, to be marked. */
+	/* The current files, open for writing, by image number: to be marked. */
 	int now_fd[WIRE_IMAGE_MAX + 1];
 	size_t n_now;
 	/* Images that did not get their names, files that could not be marked, and the last errno. */
@@ -40,23 +40,23 @@ struct reload {
 	struct later asker;
 	json_t *diags;
 	pid_t by;
-	bool is_late;	     /* the asker was told that the supervisor does not answer */
-	bool still_bounded;  /* the supervisor: what the floor lets be read is performed from now on */
-	uint32_t generation; /* how many came before the one that holds */
+	bool is_late;	     /* the client was told that the supervisor does not answer in time */
+	bool still_bounded;  /* the supervisor performs the reads of programs without hooks from now on */
+	uint32_t generation; /* number of policies before the current one */
 	struct plan *plan;
-	struct images past[RING_GENERATIONS]; /* by generation, but for the one that holds */
+	struct images past[RING_GENERATIONS]; /* by generation, without the current one */
 };
 
 /* reload_images.c.  Compiles and writes the files: NULL, or a static sentence and everything is as before. */
 const char *plan_make(struct helper *h, struct bundle *b, struct policy *p, struct diags *d);
-/* They hold from now on. */
+/* The new images hold from now on. */
 void plan_adopt(struct helper *h);
 void plan_done(struct helper *h);
 void images_forget(struct helper *h);
 
-/* reload_record.c.  What the plan changes about the newest records of the session's ledger. */
+/* reload_record.c.  What the plan changes for the newest records of the session's ledger. */
 void changes_read(struct helper *h, struct changes *c);
-/* The record of what came of it, and the operator's answer; NULL where memory is out. */
+/* Records the reload and returns the operator's answer; NULL where memory is out. */
 json_t *record_reload(struct helper *h, const struct changes *c);
 void record_refused(struct helper *h, const char *err);
 

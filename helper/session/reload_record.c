@@ -1,8 +1,8 @@
 /*
- * What a reload means to what was recorded, and its record.
+ * What a reload means to recorded calls, and its own record.
  *
- * The newest records are judged anew by the old image and the new one (policy/lesson/rejudge.h), the newest
- * first and for a bounded time, since the loop waits meanwhile.
+ * The newest records are judged again by the old image and the new one (policy/lesson/rejudge.h), the
+ * newest first and for a bounded time, since the loop waits meanwhile.
  */
 #include "reload_impl.h"
 
@@ -50,7 +50,9 @@ static void add_line(struct changes *c, const char *line, size_t len)
 	}
 }
 
-/* The newest first.  What stands before the first end of a line may have lost its beginning, if it was cut.
+/*
+ * The newest first.  If the buffer begins in the middle of the file, its first line may not be whole, and
+ * is skipped.
  */
 static void add_lines(struct changes *c, const char *buf, size_t len, bool cut)
 {
@@ -117,7 +119,7 @@ static json_t *changes_json(const struct changes *c)
 	return out;
 }
 
-/* What the last step could not do; empty where it could. */
+/* What the last step failed to do; empty where nothing failed. */
 static void add_failed(struct out *o, const struct plan *plan)
 {
 	if (plan->misplaced) {
@@ -135,7 +137,7 @@ static void add_failed(struct out *o, const struct plan *plan)
 	}
 }
 
-/* What goes on as it was begun, in sentences for the operator and the record. */
+/* What stays as it was, in sentences for the operator and the record. */
 static json_t *kept_json(const struct helper *h, const struct plan *plan)
 {
 	json_t *list = json_array();

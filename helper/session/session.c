@@ -1,7 +1,8 @@
 /*
- * The poll loop and the launcher's messages.  There is one thread, and nothing blocks; a table says in which
- * state each message is allowed.  However the session ends, the order is the same: the sockets are closed,
- * each question that waits is denied, the rings are read to their end, and the last record is written.
+ * The poll loop and the launcher's messages.  The loop is one thread, in which nothing blocks but the
+ * ledger's fdatasync; a table says in which state each message is allowed.  However the session ends, the
+ * order is the same: the sockets are closed, each question that waits is denied, the rings are read to
+ * their end, and the last record is written.
  */
 #include "helper/base/helper.h"
 
@@ -216,7 +217,7 @@ static bool may_speak(struct pace *p, uint64_t now_ns)
 	return p->left > 0;
 }
 
-/* It may get descriptors for what it says next. */
+/* It may get descriptors in the answer to its next message. */
 static bool is_asking(const struct conn *c)
 {
 	return c->kind == CONN_AGENT && c->stage < STAGE_WAIT;
@@ -236,7 +237,7 @@ static void poll_once(struct helper *h, int timeout_ms)
 	uint64_t now;
 
 	for (size_t i = 0; i < CONNS_MAX; i++) {
-		/* Not polled at all, since a hang-up would wake us again and again. */
+		/* Not polled at all, since a hang-up would end poll() again and again. */
 		if (h->conns[i].kind == CONN_FREE || h->conns[i].stage == STAGE_SENT ||
 		    (!may_send && is_asking(&h->conns[i])))
 			continue;

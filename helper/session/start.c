@@ -224,7 +224,7 @@ int level_check(const struct policy *p, enum level level, struct diags *d)
 	return r < 0 ? r : -EBADMSG;
 }
 
-/* Sets the level and, at `full`, the pass: the word that hooks put into the calls that they have allowed. */
+/* Sets the level and, at `full`, the pass: the number that hooks put into calls that they have allowed. */
 static int set_level(struct settings *s, enum level level)
 {
 	s->level = level;
@@ -258,7 +258,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 	return h->preset && h->workspace && h->sources ? 0 : -ENOMEM;
 }
 
-/* 0, or an exit code once the launcher has the error. */
+/* 0, or an exit code after the launcher got the error. */
 static int compile(struct helper *h, const char *bytes, size_t len)
 {
 	struct bundle b;
@@ -291,7 +291,7 @@ out:
 	return r;
 }
 
-/* --- together --- */
+/* --- the session --- */
 
 static int first_record(struct helper *h)
 {
