@@ -1,5 +1,5 @@
 /*
- * pale completion: what may come next on a command line of pale, for shells.
+ * pale completion: lists for shells what may come next on a command line of pale.
  *
  * The scripts for bash, zsh and fish are thin: each asks `pale completion candidates WORD...`, which answers
  * from the tables that also parse the command line.  So a new subcommand, option or preset is completed
@@ -17,11 +17,11 @@ extern const char text_bash[] __attribute__((visibility("hidden"))), /* texts.S 
 
 /* --- what may come next --- */
 
-/* words[0..n) stand behind `pale`; the last one is being written. */
+/* words[0..n) are the words after `pale`; the last one is being typed. */
 struct line {
 	char **words;
 	size_t n;
-	size_t *at;		  /* where each word stands in the shell's own list, `pale` being 0 */
+	size_t *at;		  /* index of each word in the shell's own list, `pale` being 0 */
 	const char *cur, *prefix; /* prefix: "--level=" of "--level=fu" */
 };
 
@@ -61,7 +61,7 @@ static void offer_ops(const struct line *l)
 		offer(l, op_name((enum op)i), NULL);
 }
 
-/* Those that run, and those that left a ledger. */
+/* Offers running sessions, and those that left a ledger. */
 static void offer_sessions(const struct line *l)
 {
 	struct session_ref *live = NULL;
@@ -99,7 +99,7 @@ static void offer_agents(const struct line *l)
 		offer(l, agent_profile(i)->name, NULL);
 }
 
-/* The words that an option takes, by the option's name. */
+/* The values that an option takes, by the option's name. */
 static const struct {
 	const char *option;
 	void (*fn)(const struct line *l);
@@ -134,7 +134,7 @@ static void offer_value(const struct line *l, const struct opt *opt)
 		puts(":dirs");
 }
 
-/* verb: the first operand, "" where none stands there yet. */
+/* verb: the first operand, "" if there is no operand yet. */
 static void offer_options(const struct line *l, const struct subcommand *sub, const char *verb)
 {
 	char word[64];
@@ -185,7 +185,7 @@ static size_t offer_verbs(const struct line *l, const char *args)
 	return found;
 }
 
-/* FILE or DIR as a word of its own, not as an option's value. */
+/* True if the usage line has FILE or DIR as an operand, not as an option's value. */
 static bool takes(const char *args, const char *what)
 {
 	const char *at = strstr(args, what);
@@ -199,7 +199,7 @@ static bool takes(const char *args, const char *what)
 	return at[0] != '-';
 }
 
-/* Subcommands whose operand is the name of something that is there now. */
+/* Subcommands whose operand names something that exists now. */
 static const struct {
 	const struct subcommand *sub;
 	void (*fn)(struct line *l);
@@ -244,10 +244,10 @@ static bool offer_joined(struct line *l, const struct subcommand *sub)
 	return true;
 }
 
-/* What stands behind the subcommand, read as its own parser would. */
+/* Offers what may follow the subcommand, and reads the words as its own parser would. */
 static void offer_behind(struct line *l, const struct subcommand *sub)
 {
-	/* What follows is a command line of its own. */
+	/* The words after it are a command line of their own. */
 	bool runs = strstr(sub->args, "CMD") != NULL;
 	size_t operands = 0, i = 1;
 	const char *verb = "";
@@ -299,7 +299,7 @@ static const struct subcommand *subcommand_find(const char *name)
 	return NULL;
 }
 
-/* bash makes three words of `--level=full`. */
+/* bash splits `--level=full` into three words. */
 static void line_read(struct line *l, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {

@@ -1,6 +1,6 @@
 /*
- * pale: a fence for coding agents.  This file is the front: the table of subcommands, help and
- * version.  Each subcommand stands in a file of its own.
+ * pale: a fence for coding agents.  This file is the front: the table of subcommands, help and version.
+ * Each subcommand has a file of its own.
  */
 #include <errno.h>
 #include <string.h>
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
 	}
 	eval_is_final = risk_is_final;
 	code = dispatch(argc - 1, argv + 1);
-	/* A report that could not be written whole is no report. */
+	/* A report that could not be written whole is a failure. */
 	if (fflush(stdout) != 0 && code == EXIT_OK) {
 		talk("standard output: %s", strerror(errno));
 		code = EXIT_USAGE;

@@ -1,7 +1,7 @@
 /*
- * Directories and servers of a helper of another user.  Nothing is believed of a path but what its owner and
- * the owners of the directories above it say: /run is root's, in it PLACE_RUNTIME is that user's, and what he
- * made below it only he can change.
+ * Directories and servers of a helper that runs as another user.  Only owners decide whether a path is
+ * trusted: /run belongs to root, PLACE_RUNTIME in it belongs to that user, and only that user can change
+ * what it made below.
  */
 #include "foreign.h"
 
@@ -18,7 +18,7 @@
 
 #define NO_UID ((uid_t)-1)
 
-/* A directory and no link, that its owner alone writes.  Its owner or NO_UID. */
+/* The owner of a directory that is no link and that only its owner may write, else NO_UID. */
 static uid_t owner_alone(const char *dir)
 {
 	struct stat st;
@@ -85,8 +85,8 @@ int foreign_check_dir(const char *dir)
 		r = -EPERM;
 	if (r == 0)
 		r = foreign_uid(&uid);
-	/* What is between PLACE_RUNTIME and dir is in directories that were looked at before: only he makes
-	 * any. */
+	/* Only that user can make the directories between PLACE_RUNTIME and dir, since base is the user's
+	 * alone. */
 	if (r == 0 && (path_has_dotdot(dir) || owner_alone(base) != uid || owner_alone(dir) != uid))
 		r = -EPERM;
 	return r;

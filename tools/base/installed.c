@@ -1,6 +1,6 @@
 /*
- * Pale's own parts, and which helper this installation has: one that runs as the user himself, one that is
- * setuid to a user of its own, or one that systemd starts for whoever connects.
+ * The installed parts of pale, and the kind of its helper: one that runs as the calling user, one that is
+ * setuid to a user of its own, or one that systemd starts for each connection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static int find_part(const char *dir, const char *const *places, char *ret)
 	return -ENOENT;
 }
 
-/* An ELF object for this machine; a shared object has no interpreter, as a static program has none. */
+/* True for an ELF object for this machine without an interpreter, as a shared object is. */
 static bool is_loadable(int fd)
 {
 	struct elf_info info;
@@ -55,7 +55,8 @@ static int check_preload(const char *path, char *why, size_t size)
 	return 0;
 }
 
-/* The setuid bit must be what makes the helper another user, and nobody else may have put that file there. */
+/* The setuid bit must take effect and lead to a user other than root, and only root may be able to replace
+ * the file. */
 static int check_setuid(struct installed *in, const struct stat *st, char *why, size_t size)
 {
 	struct statvfs fs;
@@ -78,7 +79,7 @@ static int check_setuid(struct installed *in, const struct stat *st, char *why, 
 	return -EPERM;
 }
 
-/* A setuid helper comes first, then the service, then one of our own. */
+/* A setuid helper comes first, then the service, then a helper that runs as the calling user. */
 static int find_helper_kind(struct installed *in, char *why, size_t size)
 {
 	struct stat st;
@@ -132,7 +133,7 @@ static int find_all(struct installed *ret, char *why, size_t size)
 	return find_helper_kind(ret, why, size);
 }
 
-/* Asked by who runs it and by who protects it. */
+/* The run and the protection of these files both need the result, so it is kept. */
 int installed_find(struct installed *ret, char *why, size_t size)
 {
 	static struct installed found;

@@ -1,6 +1,6 @@
 /*
- * epoll(7) for descriptors, an eventfd(2) for jobs of other threads, a hashed wheel for timers (Varghese and
- * Lauck, 1987): to set and to clear one costs the same whatever waits.
+ * epoll(7) for descriptors, an eventfd(2) for jobs of other threads, a hashed wheel for timers (Varghese
+ * and Lauck, 1987): setting or clearing a timer costs the same however many there are.
  */
 #include "loop.h"
 
@@ -28,7 +28,7 @@ struct loop {
 	_Atomic bool stopping;
 	pthread_mutex_t lock;
 	struct loop_job *first, **last; /* under lock */
-	/* The thread's own. */
+	/* Used by the loop's thread only. */
 	struct epoll_event batch[BATCH];
 	int n_batch, at_batch;
 	uint64_t turned; /* the wheel's slots before this one, counted from the clock's zero, are done */
@@ -58,7 +58,7 @@ void loop_timer_set(struct loop *l, struct loop_timer *t, uint64_t ns)
 
 	loop_timer_clear(l, t);
 	t->due_ns = ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : now + ns;
-	/* An empty wheel was not turned meanwhile. */
+	/* An empty wheel does not turn. */
 	if (l->n_timers == 0)
 		l->turned = now >> SLOT_SHIFT;
 	slot = (t->due_ns >> SLOT_SHIFT) % SLOTS;
@@ -82,7 +82,7 @@ static struct loop_timer *take_due(struct loop *l, unsigned slot, uint64_t now)
 	return NULL;
 }
 
-/* What fires may set and clear any timer, so a slot is looked through anew after each. */
+/* A callback may set and clear any timer, so the slot is searched again after each. */
 static void fire_timers(struct loop *l)
 {
 	uint64_t now = clock_awake_ns(), end = now >> SLOT_SHIFT;
@@ -102,7 +102,7 @@ static void fire_timers(struct loop *l)
 	l->turned = end;
 }
 
-/* The earliest time in a slot that is due within `lap`, or the lap's end. */
+/* The earliest time in a slot that is due within `lap`, or the end of the lap. */
 static uint64_t slot_due(const struct loop *l, unsigned slot, uint64_t lap)
 {
 	for (const struct loop_timer *t = l->wheel[slot]; t; t = t->next)
@@ -193,7 +193,7 @@ int loop_rewatch(struct loop *l, struct loop_watch *w, uint32_t events)
 void loop_unwatch(struct loop *l, struct loop_watch *w)
 {
 	(void)control(l, EPOLL_CTL_DEL, w, 0);
-	/* What was already fetched is not told either. */
+	/* Drops events of w that epoll_wait() has returned already. */
 	for (int i = l->at_batch; i < l->n_batch; i++)
 		if (l->batch[i].data.ptr == w)
 			l->batch[i].data.ptr = NULL;

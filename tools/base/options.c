@@ -57,7 +57,7 @@ static const struct opt *tables_find(const struct tables *t, int value)
 	return NULL;
 }
 
-/* False where no more of them can be taken. */
+/* False where the option is repeated too often. */
 static bool store(const struct opt *opt, struct options *ret, const char *value)
 {
 	void *at = (char *)ret + opt->offset;
@@ -75,7 +75,7 @@ static bool store(const struct opt *opt, struct options *ret, const char *value)
 	return true;
 }
 
-/* "a, b, c"; false where that is too long to be read. */
+/* "a, b, c"; false where the list is too long for a message. */
 static bool list_words(char *buf, size_t size, const char *const *words)
 {
 	size_t n = 0;
@@ -129,7 +129,7 @@ bool option_is_for(const struct opt *opt, const char *word)
 	return false;
 }
 
-/* What another word takes is no option of this one: `session stop --dry-run` stops nobody. */
+/* Options of one word are refused with another: `session stop --dry-run` does not stop anything. */
 static int check_words(const struct subcommand *sub, const struct opt *const *said, size_t n,
 		       const char *word)
 {
@@ -169,7 +169,7 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 		if (n < NELEM(said))
 			said[n++] = opt;
 	}
-	/* Without a word a subcommand lists, or does what all its words could be told. */
+	/* Without a word a subcommand lists, or takes the options of all its words. */
 	return check_words(sub, said, n, optind < argc ? argv[optind] : "list") < 0 ? -EINVAL : optind;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The command line: one struct for the options of all subcommands, and the tables that say which of them each
- * one takes.  Included by tools.h alone.
+ * The command line: one struct for the options of all subcommands, and the tables of the options that each
+ * subcommand takes.  Included by tools.h alone.
  */
 #ifndef PALE_OPTIONS_H
 #define PALE_OPTIONS_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The values of an option that may be said more than once, in order; borrowed. */
+/* The values of an option that may be repeated, in order; borrowed. */
 #define WORDS_MAX 128
 struct option_words {
 	const char *v[WORDS_MAX];
@@ -37,8 +37,8 @@ struct options {
 	bool now;
 };
 
-/* One option; offset is where its `bool` (arg NULL), `const char *` or (repeats) struct option_words stands
- * in struct options. */
+/* One option; offset is the place in struct options of its `bool` (arg NULL), `const char *` or (repeats)
+ * struct option_words. */
 struct opt {
 	const char *name;
 	char letter;
@@ -65,7 +65,7 @@ struct opt {
 #define OPT_KEEP_HOME                                                                                        \
 	OPT_FLAG("keep-home", 0, keep_home, "the agent's state stays in your home, whatever the policy says")
 #define OPT_JSON OPT_FLAG("json", 0, json, "report as JSON on standard output")
-/* What chooses the policy: the same for run, explain and policy show. */
+/* The options that choose the policy: the same for run, explain and policy show. */
 #define OPTS_POLICY                                                                                          \
 	OPT_VALUE("policy", 'p', "FILE", policy, "use FILE in place of the user's policy"),                  \
 		OPT_VALUE("preset", 0, "NAME", preset, "agent, security-v0, review, ci or bridge"),          \
@@ -84,7 +84,7 @@ struct subcommand {
 	const struct opt *opts; /* ended by a NULL name, or NULL */
 	enum operands operands;
 	int usage_status; /* exit code of a usage error */
-	/* argv holds the operands alone.  Returns the exit code. */
+	/* argv holds only the operands.  Returns the exit code. */
 	int (*run)(const struct options *o, int argc, char **argv);
 };
 
@@ -94,20 +94,18 @@ extern const struct subcommand subcommand_run, subcommand_explain, subcommand_li
 	subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import, subcommand_learn;
 extern const struct subcommand subcommand_completion;
 
-/* The i-th subcommand, NULL behind the last. */
+/* The i-th subcommand, or NULL after the last. */
 const struct subcommand *subcommand_at(size_t i);
 
-/*
- * Parses argv (argv[0] is the subcommand's name) by sub's table into ret; the index of the first
- * operand, or -EINVAL after telling what is wrong (with did-you-mean).
- */
+/* Parses argv (argv[0] is the subcommand's name) by sub's table into ret.  The index of the first operand,
+ * or -EINVAL after reporting the error (with did-you-mean). */
 int options_parse(const struct subcommand *sub, int argc, char **argv, struct options *ret);
-/* "gc: list what would go" in opt's help: of a subcommand's words one alone takes it, or a few, "; " between
- * them; any other help is that of an option that all take. */
+/* True where word takes opt.  A help text that starts with words of the subcommand ("gc: list what would
+ * go", several divided by "; ") restricts the option to those words; otherwise every word takes it. */
 bool option_is_for(const struct opt *opt, const char *word);
 /* Prints the options of a table. */
 void options_print(FILE *f, const struct opt *opts);
-/* Tells that word is none of the candidates and which of them is near. */
+/* Reports that word is none of the candidates, and suggests the nearest one. */
 void options_unknown(const char *what, const char *word, const char *const *candidates);
 
 #endif

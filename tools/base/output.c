@@ -1,5 +1,5 @@
 /*
- * What the tools say: colour where it is wanted, untrusted bytes escaped, findings, JSON.
+ * Output of the tools: colour where it is wanted, untrusted bytes escaped, findings, JSON.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +9,8 @@
 
 #include "tools.h"
 
-/* Whatever stands in it (a path, a word of a file, what a helper says), the line is printable ASCII. */
+/* Prints a line of printable ASCII, whatever its arguments hold (paths, words of files, a helper's
+ * messages). */
 void talk(const char *fmt, ...)
 {
 	_cleanup_free_ char *line = NULL;
@@ -83,7 +84,8 @@ void print_escaped(FILE *f, const char *s)
 	fputs(shown ? shown : "?", f);
 }
 
-/* Backslashes stay: they are the ledger's own.  UTF-8 does not: bidi and zero-width marks can lie. */
+/* Backslashes stay, since the ledger escaped with them.  UTF-8 is escaped: bidi and zero-width characters
+ * can mislead. */
 char *recorded_visible(const char *s)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -205,7 +207,7 @@ static enum paint paint_of_severity(enum severity s)
 static void print_diag(FILE *f, const struct diag *d)
 {
 	print_escaped(f, d->file ? d->file : "?");
-	/* Line 0 is a finding about the file as a whole. */
+	/* Line 0 means that the finding is about the whole file. */
 	if (d->line)
 		fprintf(f, ":%u:%u", d->line, d->col);
 	fprintf(f, ": %s%s%s: ", paint_on(f, paint_of_severity(d->severity)), severity_name(d->severity),

@@ -1,10 +1,10 @@
 /*
  * Programs that pale starts by itself, outside the fence: tmux, notify-send, journalctl.
  *
- * They are found on the operator's PATH, which may well name a directory that the agent writes (an activated
- * virtual environment, node_modules/.bin): a file that is put there must never be what we run.  So a place
- * counts only where the session's policy lets nobody write it, or where it is root's alone; the file that was
- * found is run by its real path, which is looked up once, before the agent runs.
+ * They are found on the operator's PATH, which may name a directory that the agent writes (an activated
+ * virtual environment, node_modules/.bin).  pale must never run a file that the agent put there.  So a
+ * directory counts only where root alone may write it or the session's policy denies every write to it, and
+ * the program is run by its real path, which is looked up once, before the agent runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,9 @@ bool outside_is(const struct image *img, const char *path)
 	return is_roots_alone(path) || (img && is_denied(img, path));
 }
 
-/* The directory as it is written and as it is, then the file in it: none may be the agent's. */
+/*
+ * The directory as written, its real path and the real path of the file: the agent may write none of them.
+ */
 static int find_in(const struct image *img, const char *dir, const char *name, char *ret)
 {
 	char lexical[PATH_MAX], real[PATH_MAX], found[PATH_MAX];

@@ -1,8 +1,8 @@
 /*
  * Where things are: home, configuration, state, runtime directories.
  *
- * A directory that holds sockets or secrets is used only where it is ours, no link, and closed to
- * everybody else.
+ * A directory that holds sockets or secrets is used only where it belongs to this user, is no link, and is
+ * closed to all other users.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -141,13 +141,13 @@ size_t runtime_candidates(char list[RUNTIME_CANDIDATES][PATH_MAX])
 	snprintf(list[n++], PATH_MAX, "/run/user/%u/pale", uid);
 	snprintf(list[n++], PATH_MAX, "/dev/shm/pale-%u", uid);
 	snprintf(list[n++], PATH_MAX, "/tmp/pale-%u", uid);
-	/* Where others took the two above: nobody else can make this one. */
+	/* Other users may have taken the two above; they cannot make this one. */
 	if (dirs_find(&dirs) == 0 && path_join(list[n], PATH_MAX, dirs.state, "run") == 0)
 		n++;
 	return n;
 }
 
-/* A parent that is shared by design: the candidate itself is the private directory. */
+/* Many users share this parent by design: only the directory in it must be private. */
 static bool is_shared_parent(const char *parent)
 {
 	return strcmp(parent, "/tmp") == 0 || strcmp(parent, "/dev/shm") == 0;
@@ -173,7 +173,8 @@ static int runtime_try(const char *dir)
 	return dir_check_private(dir);
 }
 
-/* A place that another user took before us is no secret: it says who means ill. */
+/* Reports a directory that another user made first, with that user's id: the operator must be able to act
+ * on it. */
 static void tell_taken(const char *dir)
 {
 	struct stat st;
@@ -191,7 +192,7 @@ int runtime_make(char *buf, size_t size)
 	int r = -ENOENT;
 
 	for (size_t i = 0; i < n; i++) {
-		/* The last is below the state directory, which the first session makes. */
+		/* The last one lies below the state directory, which the first session has to make. */
 		if (i + 1 == n)
 			(void)dir_make(list[i]);
 		r = runtime_try(list[i]);
@@ -207,7 +208,7 @@ int runtime_make(char *buf, size_t size)
 	return r;
 }
 
-/* Resolves the longest existing ancestor; the rest is appended as it is. */
+/* Resolves the longest existing ancestor and appends the rest unchanged. */
 static int real_of_ancestor(char *path, char *buf, size_t size)
 {
 	char rest[PATH_MAX] = "";
@@ -235,7 +236,7 @@ int path_real(const char *path, char *buf, size_t size)
 	char cwd[PATH_MAX], lexical[PATH_MAX], real[PATH_MAX];
 	int r;
 
-	/* The file itself first: `..` behind a symbolic link is not what the text says. */
+	/* Resolve the whole path first: `..` after a symbolic link does not lead where the text says. */
 	if (realpath(path, real)) {
 		if (strlen(real) >= size)
 			return -ENAMETOOLONG;

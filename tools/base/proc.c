@@ -1,6 +1,6 @@
 /*
- * Processes as /proc lists them: whoever was there at some moment of the walk.  A pid says nothing about the
- * next moment: who sends signals holds a descriptor first.
+ * Processes as /proc lists them at some moment of the walk.  A pid may belong to another process in the
+ * next moment: a caller that sends signals must hold a descriptor of the process first.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -42,7 +42,7 @@ static int read_all(int fd, size_t limit, char **ret_text, size_t *ret_len)
 	return 0;
 }
 
-/* O_NONBLOCK: a FIFO in the place of the file must not hang us; it is no regular file and refused. */
+/* O_NONBLOCK: opening a FIFO must not block; the caller then refuses it, since it is no regular file. */
 static int open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -1,8 +1,8 @@
 /*
- * Real paths of many names that share a few directories, as a policy's literals do.
+ * Real paths of many names that share a few directories, as the literal paths of a policy do.
  *
- * Each directory is looked at once: a name that is no symbolic link lies where its directory
- * lies, and below a directory that is missing everything is missing.  Gives what path_real() gives.
+ * Each directory is looked up once: a name that is no symbolic link lies where its directory lies, and
+ * everything below a missing directory is missing.  The results are those of path_real().
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #include "tools.h"
 
-/* Deeper than this path_real() walks by itself: each level of ours holds two paths on the stack. */
+/* Deeper paths go to path_real(): each level here holds two paths on the stack. */
 #define DEPTH_MAX 40
 
 static int find(struct reals *r, const char *path, char *buf, size_t size, bool *ret_missing, unsigned depth);
@@ -34,7 +34,7 @@ static const struct real_dir *dir_of(struct reals *r, const char *path, unsigned
 
 	if (!*path || old)
 		return *path ? old : &root;
-	/* To find it may fill the last place with a directory above it. */
+	/* This look-up may fill the last place with a directory above. */
 	if (find(r, path, real, sizeof(real), &new.missing, depth + 1) < 0 || r->n == REALS_MAX)
 		return NULL;
 	new.path = strdup(path);
@@ -61,7 +61,7 @@ static enum kind kind_of(const struct real_dir *dir, const char *path)
 	return S_ISLNK(st.st_mode) ? KIND_OTHER : KIND_PLAIN;
 }
 
-/* A symbolic link, and what cannot be looked at, is walked by the C library. */
+/* Symbolic links, and names that cannot be looked up, are resolved by the C library. */
 static int find(struct reals *r, const char *path, char *buf, size_t size, bool *ret_missing, unsigned depth)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,7 +1,7 @@
 /*
- * A shell line cut into simple commands, for explain alone: quotes, blanks, operators and
- * redirections are understood, nothing is expanded and nothing is run.  Advisory by nature: the
- * fence itself judges what the shell really executes.
+ * Cuts a shell line into simple commands, for explain alone: it reads quotes, blanks, operators and
+ * redirections, expands nothing and runs nothing.  The result is advice: the fence judges what the shell
+ * really executes.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static int push_word(struct shell_part *part, char *word)
 	return 0;
 }
 
-/* `NAME=value` before a command is its environment, no word of it. */
+/* `NAME=value` before a command belongs to its environment and is no word of it. */
 static bool is_assignment(const char *word)
 {
 	size_t n = 0;
@@ -162,7 +162,7 @@ static int read_operator(struct splitter *s)
 	return end_command(s);
 }
 
-/* The digits of `2>file` are no word. */
+/* The digits of `2>file` are no word of the command. */
 static bool at_descriptor(const char *p)
 {
 	size_t n = strspn(p, "0123456789");

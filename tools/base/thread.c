@@ -14,7 +14,7 @@ int thread_start(pthread_t *ret, size_t stack, int but, void *(*main)(void *arg)
 		sigdelset(&mask, but);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, stack);
-	/* Inherited, so that there is no moment without it. */
+	/* The new thread inherits the mask, so it never runs without it. */
 	pthread_sigmask(SIG_SETMASK, &mask, &before);
 	r = pthread_create(ret, &attr, main, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,5 +1,5 @@
 /*
- * The text of a card.  Order and labels are the same everywhere, so that a human learns where to look.
+ * The text of a card.  Order and labels are the same everywhere, so that the operator learns where to look.
  */
 #include "card.h"
 
@@ -17,7 +17,7 @@ static json_int_t number(const json_t *card, const char *key)
 	return json_integer_value(json_object_get(card, key));
 }
 
-/* Answered and cancelled ones are none of the operator's business any more. */
+/* The operator need not act on answered and cancelled cards. */
 bool card_is_open(const json_t *card)
 {
 	const char *state = json_str(card, "state");
@@ -46,16 +46,14 @@ void card_text_done(struct card_text *t)
 	*t = (struct card_text){ 0 };
 }
 
-/* Where a blank would not be seen for what it is: at an end of the text, or beside another. */
+/* True for a blank that cannot be seen: at an end of the text, or beside another blank. */
 static bool is_hidden_blank(const char *s, size_t i)
 {
 	return s[i] == ' ' && (i == 0 || s[i - 1] == ' ' || s[i + 1] == ' ' || s[i + 1] == '\0');
 }
 
-/*
- * What the helper escaped, with blanks that could hide shown as \x20: a long line that a terminal wraps
- * cannot look like the next field of the card.
- */
+/* The helper's escaped text, with blanks that could mislead shown as \x20: a long line that the terminal
+ * wraps must not look like the next field of the card. */
 static char *line_text(const char *s)
 {
 	_cleanup_free_ char *seen = recorded_visible(s);
@@ -73,7 +71,7 @@ static char *line_text(const char *s)
 	return out;
 }
 
-/* text is taken over; NULL is -ENOMEM.  A label can be a word of the helper's. */
+/* text is taken over; NULL gives -ENOMEM.  The helper can provide the label. */
 static int add_owned(struct card_text *t, enum card_part part, const char *label, char *text)
 {
 	_cleanup_free_ char *seen = recorded_visible(label);
@@ -101,7 +99,9 @@ static int add_argv(struct card_text *t, const json_t *argv)
 	size_t i;
 	int r = 0;
 
-	/* An argument without a letter is still one: the label says so, which no text of the agent's can. */
+	/*
+	 * An empty argument still counts: it is shown by a label, which no text of the agent can imitate.
+	 */
 	json_array_foreach((json_t *)argv, i, word)
 	{
 		const char *text = json_string_value(word);
@@ -122,7 +122,7 @@ static int add_what(struct card_text *t, const json_t *card)
 	return add_owned(t, CARD_WHAT, json_str(card, "op"), line_text(json_str(card, "target")));
 }
 
-/* Variables that could make it another command; one that is gone stands there by its name alone. */
+/* Variables that could change what the command does; an unset one is shown by its name alone. */
 static int add_env(struct card_text *t, const json_t *env)
 {
 	const char *label = "", *before = NULL;
@@ -153,7 +153,7 @@ static int add_process(struct card_text *t, const char *label, const char *exe, 
 	return add_owned(t, CARD_WHERE, label, text);
 }
 
-/* The first word is the caller's; a program of the system under its own name needs no line of its own. */
+/* The process chooses argv[0].  A program in a system directory under its own name needs no "file" line. */
 static bool is_as_called(const json_t *card)
 {
 	static const char *const dirs[] = { "/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/" };
@@ -169,7 +169,7 @@ static bool is_as_called(const json_t *card)
 	return false;
 }
 
-/* The processes of a list, but for one that is shown already. */
+/* Adds the processes of a list, except one that is shown already. */
 static int add_processes(struct card_text *t, const char *label, const json_t *list, json_int_t but)
 {
 	json_t *node;
@@ -186,7 +186,7 @@ static int add_processes(struct card_text *t, const char *label, const json_t *l
 	return r;
 }
 
-/* A yes lets each of them act once. */
+/* An approval lets each of them act once. */
 static int add_askers(struct card_text *t, const json_t *card)
 {
 	const json_t *askers = json_object_get(card, "askers");
@@ -246,7 +246,7 @@ static int add_risk(struct card_text *t, const json_t *card)
 	return r;
 }
 
-/* What an answer wider than once would write. */
+/* Adds what an answer with a wider scope than once would write. */
 static int add_offers(struct card_text *t, const json_t *card)
 {
 	const json_t *offers = json_object_get(card, "offers"), *lines = json_object_get(offers, "lines");

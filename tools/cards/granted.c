@@ -1,5 +1,6 @@
 /*
- * The files of grants, read and, where it is our own, changed; and which of them would answer a question.
+ * The files of grants: read, changed where the file is this user's own, and searched for a grant that would
+ * answer a question.
  */
 #include "grants.h"
 
@@ -34,7 +35,7 @@ static void find_dirs(struct kept *k)
 		snprintf(k->dir[KEPT_OWN], PATH_MAX, "%s", dirs.state);
 	if (foreign_sessions(k->dir[KEPT_FOREIGN], PATH_MAX) < 0)
 		k->dir[KEPT_FOREIGN][0] = '\0';
-	/* beside the sessions */
+	/* the directory above */
 	slash = strrchr(k->dir[KEPT_FOREIGN], '/');
 	if (slash)
 		*slash = '\0';
@@ -82,7 +83,7 @@ int kept_revoke(const char *dir, const char *id)
 	if (r < 0)
 		return r;
 	lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* A helper holds it for a moment only. */
+	/* A helper holds this lock only for a moment. */
 	if (lock < 0 || flock(lock, LOCK_EX) < 0)
 		return -errno;
 	r = read_file(dir, &list, &why);

@@ -1,6 +1,6 @@
 /*
- * Grants as the command line sees them: those that are kept (policy/grant/grant_file.h), and those of running
- * sessions, by their helpers.
+ * Grants as the command line sees them: kept ones (policy/grant/grant_file.h), and those of running
+ * sessions, from their helpers.
  */
 #ifndef PALE_TOOLS_GRANTS_H
 #define PALE_TOOLS_GRANTS_H
@@ -9,7 +9,9 @@
 
 #include "tools/base/tools.h"
 
-/* Whose file: our own, or that of a helper of another user, which it alone writes. */
+/*
+ * This user's own file, or the file of a helper that runs as another user, which only that helper writes.
+ */
 enum kept_store { KEPT_OWN, KEPT_FOREIGN, KEPT_STORES };
 
 struct kept {
@@ -17,19 +19,19 @@ struct kept {
 	char dir[KEPT_STORES][PATH_MAX];
 };
 
-/* Reads both; what cannot be read or understood is told and left out.  kept_done() afterwards. */
+/* Reads both files; errors are printed, and what cannot be read or understood is left out.  The caller must
+ * call kept_done(). */
 void kept_read(struct kept *ret);
 void kept_done(struct kept *k);
 /*
- * Takes the grant with this id out of our own file, as a helper would: locked, replaced whole, durable.  0,
- * -ENOENT, -EAGAIN (a session holds it), -EBADMSG (it is no such file) or another -errno.
+ * Removes the grant with this id from the user's own file, in the same way as a helper: locked, replaced as
+ * a whole, durable.  0, -ENOENT, -EAGAIN (a session holds the lock), -EBADMSG (not a file of grants) or
+ * another -errno.
  */
 int kept_revoke(const char *dir, const char *id);
 
-/*
- * The kept grant that answers what the policy asks this agent (NULL or "": any) in this workspace, as
- * grant_entry_json(); NULL where none does.  By the helper's own functions.
- */
+/* The kept grant that answers this request of the agent (NULL or "": any agent) in this workspace, as
+ * grant_entry_json(); NULL where no grant does.  It uses the helper's own functions. */
 json_t *granted_find(const struct image *img, const char *agent, const char *workspace,
 		     const struct request *req);
 

@@ -1,7 +1,7 @@
 /*
- * PAM, service `pale`: the operator proves to the machine who he is.  The library is opened when it is
- * needed, for nobody shall pay for it at each start.  Who is asked is the calling user; what is typed goes to
- * the modules and to nobody else.
+ * PAM, service `pale`: the calling user proves to the machine that it is the operator.  The library is
+ * opened only when it is needed, to keep every other start cheap.  What the operator types goes to the
+ * modules only.
  */
 #include <bsd/readpassphrase.h>
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ static int open_pam(struct pam *p)
 
 /* --- the conversation, on the terminal --- */
 
-/* Text that is escaped already. */
+/* Prints text that is already escaped. */
 static void show(const char *who, const char *visible)
 {
 	_cleanup_close_ int tty = open("/dev/tty", O_WRONLY | O_NOCTTY | O_CLOEXEC);
@@ -134,7 +134,7 @@ int pam_confirm(const char *text)
 		talk("not approved: this user has no name, so PAM cannot be asked");
 		return -EACCES;
 	}
-	/* It stays open: modules are known to leave handlers behind. */
+	/* The library stays open: some modules leave handlers behind. */
 	r = open_pam(&p);
 	if (r < 0)
 		talk("not approved: the policy wants PAM, and libpam.so.0 is not there");

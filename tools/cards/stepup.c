@@ -1,4 +1,4 @@
-/* Step-up: which way a card is confirmed, and the question for the passphrase. */
+/* Step-up: how a card is confirmed, and the question for the passphrase. */
 #include "stepup.h"
 
 #include <bsd/readpassphrase.h>
@@ -12,7 +12,7 @@
 
 #define SHOWN_MAX 300
 
-/* Cuts visible text, never through an escape. */
+/* Cuts visible text, but never inside an escape. */
 static bool clip(char *s, size_t most)
 {
 	if (strlen(s) <= most)
@@ -24,7 +24,8 @@ static bool clip(char *s, size_t most)
 	return true;
 }
 
-/* What a question says, in lines; escaped, and cut with a mark: the whole was read before (caller frees). */
+/* The text of the question, in lines; escaped, and cut with a mark, since the whole card was shown before.
+ * The caller must free it. */
 static char *card_question(const json_t *card)
 {
 	_cleanup_free_ char *shown = recorded_visible(json_str(card, "target")),
@@ -45,7 +46,7 @@ static char *card_question(const json_t *card)
 
 static int read_terminal(const char *prompt, char *secret, size_t size, int echo)
 {
-	/* Discards what was typed before, and puts the terminal back also after a signal. */
+	/* Discards what was typed before, and restores the terminal even after a signal. */
 	if (!readpassphrase(prompt, secret, size, RPP_REQUIRE_TTY | echo)) {
 		explicit_bzero(secret, size);
 		return errno == EINTR ? -ECANCELED : -ENOTTY;
@@ -78,7 +79,7 @@ static int ask_terminal(const char *text, char *secret, size_t size)
 	return secret_read(prompt, secret, size);
 }
 
-/* Asks for the passphrase of one card, whose "phrase" is shown.  As secret_read(). */
+/* Asks for the passphrase for one card and shows the card's "phrase".  Returns as secret_read(). */
 static int ask(const json_t *card, char *secret, size_t size)
 {
 	_cleanup_free_ char *text = card_question(card);
@@ -104,7 +105,7 @@ static int refused(int r)
 	return r;
 }
 
-/* What the helper keeps of the passphrase, into the card. */
+/* Copies the phrase that the helper keeps into the card. */
 static int learn(int fd, json_t *card)
 {
 	_cleanup_json_ json_t *status = NULL;
@@ -170,7 +171,7 @@ void stepup_wipe(json_t *params)
 	for (size_t i = 0; i < NELEM(names); i++) {
 		const char *s = json_str(params, names[i]);
 
-		/* jansson keeps its own copy, and nothing else is going to read it. */
+		/* Wipes the copy that jansson keeps; nothing reads it afterwards. */
 		if (*s)
 			explicit_bzero((char *)s, strlen(s));
 	}

@@ -1,6 +1,7 @@
 /*
- * Answers of upstream: whether one is ours, and what it says about the name that was asked.  What else it
- * holds counts for nothing: a server may lie about the name it is asked for and about no other.
+ * Answers of the name servers: whether one belongs to our query, and what it says about the name in the
+ * query.  Everything else in it is ignored: a server can only affect the answer to the name that it was
+ * asked for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "message_impl.h"
 
 #define HEADER	12u
-#define TTL_TOP 0x80000000u /* RFC 2181, 8: such a TTL is none */
+#define TTL_TOP 0x80000000u /* RFC 2181, 8: such a TTL counts as 0 */
 
 static bool wire_is(const struct dns_asked *a, enum dns_over over, const uint8_t *name)
 {
@@ -17,7 +18,7 @@ static bool wire_is(const struct dns_asked *a, enum dns_over over, const uint8_t
 	return dns_wire_equal(name, a->n_wire, a->wire, a->n_wire);
 }
 
-/* The question's own bytes, which no honest server compresses. */
+/* Compares the question's bytes; a correct server does not compress them. */
 static bool is_ours(const struct dns_asked *a, enum dns_over over, const uint8_t *msg, size_t len)
 {
 	const uint8_t *name = msg + HEADER;
@@ -25,7 +26,7 @@ static bool is_ours(const struct dns_asked *a, enum dns_over over, const uint8_t
 	if (len < HEADER || !LDNS_QR_WIRE(msg) || LDNS_ID_WIRE(msg) != a->id ||
 	    LDNS_OPCODE_WIRE(msg) != LDNS_PACKET_QUERY)
 		return false;
-	/* Who understood nothing repeats nothing. */
+	/* A server that did not understand the query does not repeat the question. */
 	if (LDNS_QDCOUNT(msg) == 0)
 		return LDNS_RCODE_WIRE(msg) == DNS_FORMERR || LDNS_RCODE_WIRE(msg) == DNS_NOTIMP;
 	if (LDNS_QDCOUNT(msg) != 1 || len < HEADER + a->n_wire + 4)
@@ -70,7 +71,7 @@ static bool is_on_chain(const struct dns_answer *a, const ldns_rdf *name)
 	return false;
 }
 
-/* False: it runs in a circle, or is too long. */
+/* False where the chain is a circle, or too long. */
 static bool follow(struct dns_answer *a, unsigned type)
 {
 	const ldns_rdf *name = ldns_rr_owner(ldns_rr_list_rr(ldns_pkt_question(a->pkt), 0));
@@ -121,7 +122,8 @@ enum dns_fit dns_answer_read(const struct dns_asked *asked, enum dns_over over, 
 
 	if (over == DNS_UDP && len > DNS_UDP_OURS)
 		return DNS_TRUNCATED;
-	/* Not in our spelling: a guess, or a server that keeps none.  Over a stream it is the same to us. */
+	/* The spelling differs from ours: a guess, or a server that does not keep it.  Over a stream that
+	 * does not matter. */
 	if (!is_ours(asked, over, msg, len))
 		return is_ours(asked, DNS_TCP, msg, len) ? DNS_TRUNCATED : DNS_ALIEN;
 	if (LDNS_TC_WIRE(msg) && over == DNS_UDP)
@@ -193,7 +195,7 @@ static void tell_hints(const struct telling *t, const uint8_t *p, size_t n)
 	}
 }
 
-/* All of a record's data in one piece: whether ldns knows its fields depends on how it was built. */
+/* All of a record's data in one buffer: whether ldns knows the fields depends on how ldns was built. */
 static size_t rdata_of(const ldns_rr *rr, uint8_t *buf, size_t size)
 {
 	size_t n = 0;

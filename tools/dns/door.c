@@ -9,7 +9,7 @@
 #include "tools/base/tools.h"
 
 #define BACKLOG	    128
-#define EXPECTED_NS 10000000000ull /* an announcement that nobody comes for */
+#define EXPECTED_NS 10000000000ull /* how long an announcement waits for its connection */
 
 /* One end of a connection on loopback. */
 struct peer {
@@ -29,9 +29,9 @@ struct stream {
 	struct stream *next, **at;
 	struct door *door;
 	struct peer peer;
-	bool known, ended; /* announced; said that nothing more comes */
+	bool known, ended; /* announced; has sent its last byte */
 	bool broken;
-	unsigned asked; /* questions that wait */
+	unsigned asked; /* questions that are not answered yet */
 	size_t n_in;
 	uint8_t in[2 + DNS_QUERY_MAX];
 	uint8_t *out;
@@ -50,18 +50,18 @@ struct door {
 	struct loop *loop;
 	struct forwarder *f;
 	size_t who_size;
-	struct stream *streams; /* the loop's */
+	struct stream *streams; /* used by the loop's thread only */
 	unsigned n_streams;
 	pthread_mutex_t lock;
 	struct listener listeners[2];
 	uint8_t *expected; /* DOOR_EXPECTED_MAX of expected_size bytes */
 	size_t expected_size;
-	size_t n_expected; /* the next one to forget */
+	size_t n_expected; /* the next slot to overwrite */
 	struct loop_job look;
 	bool looking;
 };
 
-/* --- who comes ------------------------------------------------------------------------------------------ */
+/* --- announcements -------------------------------------------------------------------------------------- */
 
 static bool peer_of(const struct sockaddr_storage *from, struct peer *ret)
 {
@@ -85,7 +85,7 @@ static struct expected *expected_at(struct door *d, size_t i)
 	return (struct expected *)(void *)(d->expected + i * d->expected_size);
 }
 
-/* Announced: takes it into who. */
+/* Where the peer was announced: removes the announcement and copies its data to who. */
 static bool take_expected(struct door *d, const struct peer *p, void *who)
 {
 	uint64_t now = clock_awake_ns();
@@ -128,7 +128,7 @@ static void on_idle(struct loop_timer *t)
 	stream_close(CONTAINER_OF(t, struct stream, timer));
 }
 
-/* Time runs while nothing is owed to the client. */
+/* The timer runs only while no answer is due. */
 static void wind(struct stream *st)
 {
 	if (st->asked > 0)
@@ -144,7 +144,7 @@ static void rewatch(struct stream *st)
 	(void)loop_rewatch(st->door->loop, &st->watch, events);
 }
 
-/* False: it is broken, or was the last of it. */
+/* False where the stream is broken or finished. */
 static bool flush(struct stream *st)
 {
 	while (st->at_out < st->n_out) {
@@ -166,7 +166,8 @@ static bool put(struct stream *st, const uint8_t *msg, size_t len)
 {
 	size_t need;
 
-	/* What was sent makes room: who always leaves something unread must not make this grow. */
+	/* Moves the rest to the front: a client that always leaves a few bytes unread must not make the
+	 * buffer grow. */
 	if (st->at_out > 0)
 		memmove(st->out, st->out + st->at_out, st->n_out - st->at_out);
 	st->n_out -= st->at_out;
@@ -189,7 +190,8 @@ static bool put(struct stream *st, const uint8_t *msg, size_t len)
 	return true;
 }
 
-/* Never closes: it may be called from within an event of this very stream.  What failed the timer ends. */
+/* Must not close the stream, since it may be called inside one of its events: after an error the timer
+ * closes it. */
 static void on_reply(void *cookie, const uint8_t *msg, size_t len)
 {
 	struct stream *st = cookie;
@@ -203,7 +205,7 @@ static void on_reply(void *cookie, const uint8_t *msg, size_t len)
 		rewatch(st);
 }
 
-/* The messages that are whole.  False: what is no question ends the connection. */
+/* Handles the complete messages.  False where one is no question: then the connection ends. */
 static bool take_messages(struct stream *st)
 {
 	size_t at = 0;
@@ -245,7 +247,7 @@ static void on_stream(struct loop_watch *w, uint32_t events)
 	struct stream *st = CONTAINER_OF(w, struct stream, watch);
 	bool ok = true;
 
-	/* Not announced, and gone already. */
+	/* A client that is gone before it was announced. */
 	if (!st->known || events & EPOLLERR || (events & EPOLLHUP && st->ended))
 		ok = false;
 	if (ok && events & (EPOLLIN | EPOLLHUP))
@@ -315,7 +317,7 @@ static void on_accept(struct loop_watch *w, uint32_t events)
 		close(fd);
 }
 
-/* Somebody was announced who may have come before. */
+/* A client was announced that may have connected before. */
 static void on_look(struct loop_job *j)
 {
 	struct door *d = CONTAINER_OF(j, struct door, look);

@@ -6,7 +6,7 @@
 
 #include "tools/base/tools.h"
 
-/* What upstream is asked at the moment. */
+/* A query that the name servers have not answered yet. */
 struct flight {
 	struct flight *next, **at;
 	struct forwarder *f;
@@ -21,9 +21,9 @@ struct forwarder {
 	struct forwarder_query *queries;
 	struct flight *flights;
 	unsigned n;
-	bool flooded; /* and said so */
+	bool flooded; /* this has been reported */
 	char host[LIMIT_HOST];
-	uint8_t out[DNS_MESSAGE_MAX]; /* a reply, from its making to its sending */
+	uint8_t out[DNS_MESSAGE_MAX]; /* the reply that is being made and sent */
 };
 
 /* --- the end of a query ------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static void query_free(struct forwarder_query *q)
 	free(q);
 }
 
-/* The query is gone before its cookie hears of it: that one may forget or ask in there. */
+/* Frees the query before it calls reply(), which may forget or ask other queries. */
 static void send_reply(struct forwarder_query *q, size_t len)
 {
 	void (*reply)(void *cookie, const uint8_t *msg, size_t n) = q->reply;
@@ -86,7 +86,7 @@ static void deliver(struct forwarder_query *q, const struct dns_answer *a)
 	send_reply(q, dns_reply(&q->q, a, q->f->out, sizeof(q->f->out)));
 }
 
-/* A reply may make its receiver forget others, so they are taken one by one. */
+/* A reply may make its receiver forget other queries, so they are taken one by one. */
 static void on_answer(void *cookie, const struct dns_answer *a)
 {
 	struct flight *fl = cookie;
@@ -180,7 +180,7 @@ static bool is_own(const struct forwarder *f, const char *name)
 	return ends_in(name, "localhost") || (f->host[0] && strcmp(name, f->host) == 0);
 }
 
-/* "192.0.2.7" as a name: no top-level domain is a number (RFC 3696, 2). */
+/* An address such as "192.0.2.7" used as a name: no top-level domain is a number (RFC 3696, 2). */
 static bool is_number(const char *name)
 {
 	const char *last = strrchr(name, '.');
@@ -202,7 +202,7 @@ static void reply_reverse(struct forwarder_query *q)
 		refuse(q, DNS_NXDOMAIN, DNS_WHY_NOT);
 }
 
-/* True: it was. */
+/* True where the query was answered here. */
 static bool reply_here(struct forwarder_query *q)
 {
 	static const uint8_t here[][16] = { { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 },
@@ -294,7 +294,7 @@ void forwarder_settle(struct forwarder *f, bool (*is)(const struct forwarder_que
 {
 	struct forwarder_query *q = f->queries;
 
-	/* One that is settled may take others with it, so the list is looked through anew. */
+	/* Settling one query may remove others, so the search starts again. */
 	while (q)
 		if (!q->flight && is(q, arg)) {
 			proceed(q, word, why);

@@ -1,11 +1,11 @@
 /*
  * A forwarder: questions in, judged by whoever owns it, asked of upstream, answered.
  *
- * Some are answered here and sent to nobody: the machine's own names (RFC 6761) and names of addresses. Equal
- * questions that are under way at the same time are asked once.  Of more than FORWARDER_MAX at a time the
- * rest is answered SERVFAIL at once.
+ * Some questions are answered here and not sent on: the machine's own names (RFC 6761) and names of
+ * addresses.  Equal questions at the same time are sent once.  At most FORWARDER_MAX questions may wait;
+ * further ones are answered SERVFAIL at once.
  *
- * In the loop's thread, all of it.
+ * All of it runs in the loop's thread.
  */
 #ifndef PALE_DNS_FORWARDER_H
 #define PALE_DNS_FORWARDER_H
@@ -17,12 +17,12 @@
 
 struct forwarder;
 
-/* A question that waits; `who` is what the owner knows of it, the owner's own. */
+/* A question that waits; `who` identifies its client to the owner. */
 struct forwarder_query {
 	struct forwarder *f;
-	struct forwarder_query *next, **at; /* of all */
-	struct forwarder_query *beside;	    /* of those that wait for the same answer */
-	struct flight *flight;		    /* NULL: it waits for the owner's word */
+	struct forwarder_query *next, **at; /* in the list of all */
+	struct forwarder_query *beside;	    /* in the list of those that wait for the same answer */
+	struct flight *flight;		    /* NULL: it waits for the owner's decision */
 	void (*reply)(void *cookie, const uint8_t *msg, size_t len);
 	void *cookie;
 	struct dns_question q;
@@ -33,33 +33,36 @@ enum forwarder_word { FORWARDER_NO, FORWARDER_YES, FORWARDER_LATER };
 
 struct forwarder_ops {
 	size_t who_size;
-	/* May q->q.name be looked up?  LATER: by forwarder_settle(). */
+	/* Whether q->q.name may be looked up.  LATER: forwarder_settle() decides. */
 	enum forwarder_word (*judge)(void *owner, struct forwarder_query *q);
-	/* An answer to q holds the address. */
+	/* The answer to q contains the address. */
 	void (*learn)(void *owner, const struct forwarder_query *q, const uint8_t addr[16], uint32_t ttl);
-	/* What the address is called here; false: nobody knows. */
+	/* The name of the address in this session; false where it is not known. */
 	bool (*reverse)(void *owner, const uint8_t addr[16], char name[LIMIT_HOST]);
-	/* The first of those that are too many. */
+	/* The first of too many questions. */
 	void (*flooded)(void *owner, const struct forwarder_query *q);
-	/* What is no question, or of a kind that is asked of nobody.  name: "" where it has none. */
+	/*
+	 * A message that is no question, or of a kind that is not forwarded.  name: "" where it has none.
+	 */
 	void (*nonsense)(void *owner, const void *who, const char *name);
 };
 
-/* All borrowed.  NULL: no memory. */
+/* All pointers are borrowed.  NULL where there is no memory. */
 struct forwarder *forwarder_new(struct upstream *u, const struct forwarder_ops *ops, void *owner);
-/* What waits is forgotten. */
+/* Waiting questions get no answer. */
 void forwarder_free(struct forwarder *f);
 
 enum forwarder_transport { FORWARDER_DATAGRAM, FORWARDER_STREAM };
 /*
- * who: ops->who_size bytes, copied.  True: reply will be called once, perhaps in here, unless
- * forwarder_forget() comes before; false: it was no question, or there is no memory.
+ * Asks a question for a client.  who: ops->who_size bytes, copied.  True: reply will be called once,
+ * perhaps before this returns, unless forwarder_forget() comes first.  False: it is no question, or there
+ * is no memory.
  */
 bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_transport by, const uint8_t *msg,
 		   size_t len, void (*reply)(void *cookie, const uint8_t *msg, size_t len), void *cookie);
-/* Nothing of this cookie's is answered any more. */
+/* Removes all questions with this cookie: they get no answer. */
 void forwarder_forget(struct forwarder *f, const void *cookie);
-/* The owner's word on all that wait for it and that `is` picks. */
+/* Passes the owner's decision to the waiting questions that `is` selects. */
 void forwarder_settle(struct forwarder *f, bool (*is)(const struct forwarder_query *q, void *arg), void *arg,
 		      enum forwarder_word word, enum dns_why why);
 

@@ -6,14 +6,14 @@
 #include "message.h"
 #include "tools/base/tools.h"
 
-/* A name is known by its hash: to find two that collide gains one name. */
+/* Names are stored by their hash: a collision saves a client one name, no more. */
 struct seen {
 	uint64_t hash;
-	uint64_t until_s; /* 0: nothing */
+	uint64_t until_s; /* 0: the slot is empty */
 };
 
 struct parent {
-	uint64_t hash; /* of the registrable domain, 0: nobody's */
+	uint64_t hash; /* of the registrable domain, 0: the slot is empty */
 	uint64_t used_s;
 	struct seen names[DNS_BELOW_MAX];
 };
@@ -43,7 +43,7 @@ static uint64_t hash_of(const char *s)
 	return h ? h : 1;
 }
 
-/* The last two labels, where the list does not say. */
+/* The last two labels, where the public suffix list has no entry. */
 static const char *last_two(const char *name)
 {
 	const char *p = name + strlen(name);
@@ -76,7 +76,7 @@ static bool is_short(const char *name)
 	return true;
 }
 
-/* Where the name stands or may stand; NULL: there were enough. */
+/* The slot of the name, or a free one; NULL where all are in use. */
 static struct seen *find_room(struct seen *list, size_t n, uint64_t hash, uint64_t now_s)
 {
 	struct seen *room = NULL;
@@ -108,14 +108,14 @@ static struct parent *find_parent(struct dns_limits *l, uint64_t hash, uint64_t 
 	return oldest;
 }
 
-/* A name that was counted within the window is free until that ends. */
+/* A name that was counted is not counted again until its window ends. */
 static void count(struct seen *s, uint64_t hash, uint64_t now_s)
 {
 	if (s->hash != hash || s->until_s <= now_s)
 		*s = (struct seen){ hash, now_s + DNS_WINDOW_S };
 }
 
-/* What one look-up of a host asks for: A, AAAA, HTTPS. */
+/* The types of one look-up of a host (A, AAAA, HTTPS) count as one name. */
 static uint64_t hash_with(const char *name, uint16_t type)
 {
 	uint64_t hash = hash_of(name);

@@ -1,7 +1,8 @@
 /*
- * Names that carry more than a name.  Where a wildcard, the default or mode open lets any name below a
- * domain be asked for, its name server reads whatever stands in them: so such names are short, and only so
- * many different ones a minute.  Names that a rule has in full carry nothing and are not for here.
+ * Limits on names that could carry data.  Where a wildcard, the default or mode open allows any name below
+ * a domain, the domain's name server receives what a process writes into such names: so they must be short,
+ * and only so many different ones are allowed a minute.  Names that a rule contains in full carry no data
+ * and are not limited.
  */
 #ifndef PALE_DNS_LIMITS_H
 #define PALE_DNS_LIMITS_H
@@ -9,20 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DNS_LABEL_MAX 48u  /* hashes in hex and bucket names have room */
-#define DNS_TOTAL_MAX 128u /* CDNs and clouds stay below a hundred */
+#define DNS_LABEL_MAX 48u  /* long enough for hashes in hex and names of buckets */
+#define DNS_TOTAL_MAX 128u /* names of CDNs and clouds stay below a hundred */
 #define DNS_BELOW_MAX 40u  /* different names a minute below one registrable domain */
-#define DNS_ANY_MAX   400u /* and in all */
+#define DNS_ANY_MAX   400u /* and in total */
 #define DNS_WINDOW_S  60u
-#define DNS_PARENTS   128u /* domains that are counted at a time; the least lately asked is forgotten */
+#define DNS_PARENTS   128u /* domains that are counted; the least recently used one is dropped */
 
 struct dns_limits;
-/* NULL: no memory.  One thread uses it. */
+/* NULL where there is no memory.  For one thread only. */
 struct dns_limits *dns_limits_new(void);
 void dns_limits_free(struct dns_limits *l);
 /*
- * The name, lower case, may be asked for at this time (CLOCK_MONOTONIC), and counts if it may.  With a type
- * (RFC 1035, 3.2.2) that no ordinary look-up has it is another name each time: a type has sixteen bits.
+ * True where the name, in lower case, may be asked for at this time (CLOCK_MONOTONIC); then it is counted.
+ * With a type (RFC 1035, 3.2.2) that no ordinary look-up uses it counts as another name, since a type could
+ * carry sixteen bits.
  */
 bool dns_limits_pass(struct dns_limits *l, const char *name, uint16_t type, uint64_t now_s);
 

@@ -1,6 +1,6 @@
 /*
- * resolv.conf(5): only its name servers, read as glibc reads them (res_init.c).  The zone behind a % says by
- * which interface a link-local one is reached and not who it is.
+ * resolv.conf(5): only its name servers, read as glibc reads them (res_init.c).  The zone after a % is the
+ * interface by which a link-local server is reached; it is no part of the address.
  */
 #include "nameserver.h"
 
@@ -33,7 +33,7 @@ static void take_zone(const char *s, const char *end, char *zone, size_t size)
 	zone[n] = '\0';
 }
 
-/* The address on a line; false where it is no such line. */
+/* The address on a `nameserver` line; false for any other line. */
 static bool line_address(const char *line, const char *end, struct nameserver *ret)
 {
 	static const char key[] = "nameserver";
@@ -51,7 +51,7 @@ static bool line_address(const char *line, const char *end, struct nameserver *r
 	return true;
 }
 
-/* The next line that names one, from *at on; *at is behind it. */
+/* The next server from *at on; *at moves past its line. */
 static bool next_server(const char **at, const char *end, struct nameserver *ret)
 {
 	for (const char *line = *at, *next; line < end; line = next) {

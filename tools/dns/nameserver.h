@@ -1,5 +1,5 @@
 /*
- * Name servers, as resolv.conf(5) lists them.  Text in, verdict out; async-signal-safe.
+ * Name servers, as resolv.conf(5) lists them.  No system calls; async-signal-safe.
  */
 #ifndef PALE_NAMESERVER_H
 #define PALE_NAMESERVER_H
@@ -10,10 +10,10 @@
 
 struct nameserver {
 	uint8_t addr[16]; /* canonical, v4 mapped */
-	char zone[16];	  /* of a link-local one: its interface; else "" */
+	char zone[16];	  /* the interface of a link-local address, else "" */
 };
-/* The `nameserver` lines of this text, in their order, or the one on this machine where it has none; how
- * many. */
+/* The servers of the `nameserver` lines in text, in their order, or the server on this machine where there
+ * is no such line.  Returns their number. */
 size_t nameserver_list(const char *text, size_t len, struct nameserver *ret, size_t max);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Questions: a client's, and what is asked of upstream in its stead.
+ * Questions: reads a client's, and builds the query to the name server.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define HEADER 12u
 
-/* Types that are none of a record: OPT, and RFC 6895's range for questions and meta data. */
+/* Types that no record has: OPT, and RFC 6895's range for questions and meta data. */
 static bool is_meta(unsigned type)
 {
 	return type == LDNS_RR_TYPE_OPT || (type >= 128 && type <= 255);
@@ -52,7 +52,7 @@ static void put_byte(struct out *o, uint8_t c)
 	text_uint(o, c);
 }
 
-/* ldns has checked that the labels end within the name. */
+/* ldns has checked that the labels end inside the name. */
 static void put_name(struct dns_question *q)
 {
 	struct out o = out_of(q->name, sizeof(q->name));
@@ -131,9 +131,9 @@ int dns_question_read(struct dns_question *ret, const uint8_t *msg, size_t len)
 	return r;
 }
 
-/* --- upstream ------------------------------------------------------------------------------------------ */
+/* --- the query to the name server ---------------------------------------------------------------------- */
 
-/* Each letter in one of its cases. */
+/* Gives each letter a random case. */
 static void spell(uint8_t *wire, size_t n, const uint8_t *random)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,13 +1,13 @@
 /*
- * Replies to clients, each built anew: the client's own id, spelling and limits, and of the answer only the
- * records that answer the question.
+ * Replies to clients, each built from nothing: the client's own id, spelling and limits, and only the
+ * records of the answer that answer the question.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "message_impl.h"
 
-#define HERE_TTL 30u /* of what is answered here: it may change at any time */
+#define HERE_TTL 30u /* for answers made here, which may change at any time */
 
 /* --- the frame ---------------------------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static ldns_rdf *name_of(const struct dns_question *q)
 	return ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->n_wire, q->wire);
 }
 
-/* Takes the fields, also where it fails. */
+/* Takes over the fields, even after an error. */
 static ldns_rr *record_new(ldns_rdf *owner, unsigned type, ldns_rdf *data)
 {
 	ldns_rr *rr = ldns_rr_new();
@@ -108,7 +108,7 @@ static void empty(ldns_pkt *p, ldns_pkt_section section)
 	ldns_pkt_set_section_count(p, section, 0);
 }
 
-/* Ends the frame. */
+/* Completes and encodes the message. */
 static size_t finish(ldns_pkt *p, const struct dns_question *q, uint8_t *buf, size_t size)
 {
 	size_t room = q->size < size ? q->size : size, n;
@@ -126,12 +126,10 @@ static size_t finish(ldns_pkt *p, const struct dns_question *q, uint8_t *buf, si
 	return n > room ? 0 : n;
 }
 
-/* --- an answer of upstream -------------------------------------------------------------------------- */
+/* --- replies from a name server's answer ------------------------------------------------------------ */
 
-/*
- * What a name shares with the question is spelt as the client spelt that: upstream was asked in a spelling of
- * ours, which names that it compressed have as well.
- */
+/* Writes the part of a name that equals the question's in the client's spelling: the query used another
+ * spelling, which compressed names in the answer share. */
 static void respell(ldns_rdf *name, const struct dns_question *q)
 {
 	uint8_t *wire = ldns_rdf_data(name);
@@ -162,7 +160,7 @@ static ldns_rr *copy_of(const ldns_rr *rr, const struct dns_question *q)
 	return copy;
 }
 
-/* That nothing is there is proven by SOA alone, or by what DNSSEC has for it. */
+/* A missing name or record is proven by SOA alone, or by the DNSSEC records. */
 static bool is_proof(const struct dns_question *q, const ldns_rr *rr)
 {
 	return q->wants_dnssec || ldns_rr_get_type(rr) == LDNS_RR_TYPE_SOA;
@@ -201,7 +199,7 @@ size_t dns_reply(const struct dns_question *q, const struct dns_answer *a, uint8
 	return finish(p, q, buf, size);
 }
 
-/* --- our own ------------------------------------------------------------------------------------------ */
+/* --- replies made here -------------------------------------------------------------------------------- */
 
 static void add_why(ldns_pkt *p, enum dns_why why)
 {

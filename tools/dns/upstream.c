@@ -14,9 +14,9 @@
 
 #include "tools/base/tools.h"
 
-#define CONF_MAX   8192 /* more is no file that a person or a DHCP client writes */
-#define QUERY_SIZE 288	/* the longest name, header, type and EDNS */
-#define ALIENS_MAX 64u	/* what comes from a server and is no answer to us, until it is asked by TCP */
+#define CONF_MAX   8192 /* a longer file was not written by a person or a DHCP client */
+#define QUERY_SIZE 288	/* enough for the longest name, header, type and EDNS */
+#define ALIENS_MAX 64u	/* messages from a server that answer another query, before TCP is used */
 
 struct server {
 	struct sockaddr_storage addr;
@@ -30,10 +30,10 @@ struct upstream {
 	struct stat read; /* of conf, when it was read */
 	struct server servers[UPSTREAM_SERVERS];
 	size_t n;
-	uint8_t in[DNS_MESSAGE_MAX]; /* a datagram */
+	uint8_t in[DNS_MESSAGE_MAX]; /* the buffer for a datagram */
 };
 
-/* With one server about one query. */
+/* The exchange with one server about one query. */
 struct exchange {
 	struct loop_watch watch; /* fd -1: not open */
 	struct upstream_query *query;
@@ -43,8 +43,8 @@ struct exchange {
 	unsigned aliens;
 	struct dns_asked asked;
 	size_t n_msg;
-	uint8_t msg[2 + QUERY_SIZE]; /* behind its length, which only a stream has */
-	/* A stream's. */
+	uint8_t msg[2 + QUERY_SIZE]; /* after its length, which only a stream sends */
+	/* Only for a stream. */
 	size_t sent, n_in, size_in;
 	uint8_t *in;
 };
@@ -56,7 +56,7 @@ struct upstream_query {
 	struct loop_timer timer;
 	uint64_t end_ns;
 	struct dns_question q;
-	struct dns_answer *poor; /* SERVFAIL or REFUSED: for want of a better one */
+	struct dns_answer *poor; /* SERVFAIL or REFUSED: used where no server has a better answer */
 	size_t n, turn;
 	struct server servers[UPSTREAM_SERVERS];
 	struct exchange exchanges[UPSTREAM_SERVERS];
@@ -94,7 +94,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* A file that is not there names the server on this machine. */
+/* Where the file is missing, the server on this machine is used. */
 static void read_servers(struct upstream *u)
 {
 	struct nameserver list[UPSTREAM_SERVERS];
@@ -157,7 +157,7 @@ static bool exchange_build(struct exchange *x)
 	return x->n_msg > 0;
 }
 
-/* A socket on its way to the server.  False: it cannot be had, or nobody is there. */
+/* Opens a socket to the server.  False where that fails, or the server refuses. */
 static bool exchange_open(struct exchange *x, enum dns_over over)
 {
 	const struct server *s = &x->query->servers[x - x->query->exchanges];
@@ -183,7 +183,7 @@ static bool send_datagram(const struct exchange *x)
 {
 	ssize_t n = send(x->watch.fd, x->msg + 2, x->n_msg, MSG_NOSIGNAL);
 
-	/* No room is a datagram that is lost: it is sent again. */
+	/* A datagram for which there is no room counts as lost: it is sent again. */
 	return n >= 0 || errno == EAGAIN || errno == ENOBUFS;
 }
 
@@ -201,7 +201,7 @@ static void finish(struct upstream_query *uq, struct dns_answer *a)
 	dns_answer_free(a);
 }
 
-/* Asks the next server that has not failed.  False: there is none. */
+/* Asks the next server that has not failed.  False where all have failed. */
 static bool ask_next(struct upstream_query *uq)
 {
 	for (size_t i = 0; i < uq->n; i++) {
@@ -209,7 +209,7 @@ static bool ask_next(struct upstream_query *uq)
 
 		if (x->failed)
 			continue;
-		/* A stream is as good as the network: it is waited for. */
+		/* A stream loses nothing, so its answer is awaited. */
 		if (x->watch.fd >= 0 && x->over == DNS_TCP)
 			return true;
 		if ((x->watch.fd >= 0 || exchange_open(x, DNS_UDP)) && send_datagram(x))
@@ -227,7 +227,7 @@ static void set_timer(struct upstream_query *uq)
 	loop_timer_set(uq->u->loop, &uq->timer, left < UPSTREAM_TRY_NS ? left : UPSTREAM_TRY_NS);
 }
 
-/* The next one now, or nobody: then it is over. */
+/* Asks the next server; where that is not possible, the query ends. */
 static void go_on(struct upstream_query *uq)
 {
 	if (clock_awake_ns() >= uq->end_ns || !ask_next(uq))
@@ -248,14 +248,14 @@ static void fail(struct exchange *x)
 	go_on(x->query);
 }
 
-/* Asked of the same server once more, in another way. */
+/* Asks the same server again, in another way. */
 static void again(struct exchange *x, enum dns_over over)
 {
 	if (!exchange_open(x, over) || (over == DNS_UDP && !send_datagram(x)))
 		fail(x);
 }
 
-/* The exchange is closed, or the query gone, where this returns false. */
+/* False where the exchange is closed or the query is freed. */
 static bool take(struct exchange *x, const uint8_t *msg, size_t len)
 {
 	struct upstream_query *uq = x->query;
@@ -268,7 +268,7 @@ static bool take(struct exchange *x, const uint8_t *msg, size_t len)
 			break;
 		if (++x->aliens < ALIENS_MAX)
 			return true;
-		/* Who floods us with guesses cannot guess a stream. */
+		/* After a flood of guesses: a stream's answer cannot be guessed. */
 		again(x, DNS_TCP);
 		return false;
 	case DNS_TRUNCATED:
@@ -330,7 +330,7 @@ static void write_stream(struct exchange *x)
 		(void)loop_rewatch(x->query->u->loop, &x->watch, EPOLLIN);
 }
 
-/* Of one message its length first, then as much as that says. */
+/* Reads the length of a message, then the message. */
 static void read_stream(struct exchange *x)
 {
 	size_t want = x->size_in ? x->size_in : 2;
@@ -397,7 +397,7 @@ struct upstream_query *upstream_ask(struct upstream *u, const struct dns_questio
 		uq->exchanges[i].edns = DNS_EDNS;
 		uq->exchanges[i].watch.fd = -1;
 	}
-	/* Who can be asked by nobody is told so by the timer. */
+	/* Where no server can be asked, the timer reports it, so that fn is not called in here. */
 	if (ask_next(uq))
 		set_timer(uq);
 	else

@@ -1,4 +1,4 @@
-/* Short questions to the operator who sits here. */
+/* Short questions to the operator at the terminal. */
 #include <string.h>
 #include <termios.h>
 
@@ -21,7 +21,7 @@ bool ask_yes(const char *question)
 	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 
-/* The rest of a longer line is no answer to the next question. */
+/* Discards the rest of a longer line: it must not answer the next question. */
 static bool read_line(char *buf, size_t size)
 {
 	int c;

@@ -8,33 +8,37 @@
 
 #include "tools/base/tools.h"
 
-/* --- policy_file.c: a policy file that is about to be replaced --- */
+/* --- policy_file.c: a policy file that is going to be replaced --- */
 
 struct policy_file {
 	const struct options *o;
 	enum source_layer layer;
 	char path[PATH_MAX], dir[PATH_MAX];
 	bool made_dir;
-	int lock;  /* its directory */
-	char *old; /* as the file was, NULL: there was none */
+	int lock;  /* the file's directory */
+	char *old; /* the file's text, NULL where there was no file */
 	size_t old_len;
-	struct stat st; /* of the old file, or as a new one shall be */
+	struct stat st; /* of the old file, or for a new one */
 };
 
-/* Which file o means (--floor, --project, --policy, else the user's), by its real path.  0, or -errno to be
- * told by policy_file_tell() (-ELOOP: a project's link); policy_file_done() in each case. */
+/*
+ * Finds the file that o means (--floor, --project, --policy, else the user's), by its real path.  0, or
+ * -errno for policy_file_tell() (-ELOOP: a link of a project); the caller must call policy_file_done() in
+ * each case.
+ */
 int policy_file_find(struct policy_file *f, const struct options *o);
-/* Makes and locks its directory and reads what is there.  0, -EWOULDBLOCK (somebody edits it), -EPERM (pale
- * would not load it; its findings are told), -errno. */
+/* Makes and locks the file's directory and reads the file.  0, -EWOULDBLOCK (another process edits it),
+ * -EPERM (pale would not load it; the findings are printed), -errno. */
 int policy_file_open(struct policy_file *f);
-/* Puts text in its place, on the disk and in one step.  0, -ESTALE (changed since it was opened), -errno. */
+/* Replaces the file by text, durably and in one step.  0, -ESTALE (the file has changed since it was
+ * opened), -errno. */
 int policy_file_save(const struct policy_file *f, const char *text, size_t len);
 void policy_file_done(struct policy_file *f);
-/* Says why one of these failed. */
+/* Prints why one of these failed. */
 void policy_file_tell(const struct policy_file *f, int err);
 /*
- * Loads and lints all that would be loaded, with text in the file's place (NULL: as it is).  What is wrong
- * with another file does not keep this one from being judged.  0, -EBADMSG with findings, -errno;
+ * Loads and lints the whole policy, with text in place of the file (NULL: as it is).  Errors in another
+ * file do not keep this one from being judged.  0, -EBADMSG with findings, -errno; the caller must call
  * loaded_done() in each case.
  */
 int policy_load_with(const struct policy_file *f, const char *text, size_t len, struct loaded *l,
@@ -45,58 +49,55 @@ int policy_edit(const struct options *o);
 
 /* --- dialogue.c --- */
 
-/*
- * Asks on standard error, with [y/N]; what was typed before does not count.  No where standard input or error
- * is no terminal.
- */
+/* Asks on standard error, with [y/N]; discards what was typed before.  False where standard input or
+ * standard error is no terminal. */
 bool ask_yes(const char *question);
 bool ask_is_possible(void);
 
 enum next { NEXT_EDIT, NEXT_LEAVE, NEXT_SAVE };
-/* `What now?`, from standard input; at its end: leave.  NEXT_SAVE only where may_save. */
+/* Asks `What now?` and reads standard input; at its end the answer is to leave.  NEXT_SAVE only where
+ * may_save. */
 enum next ask_next(bool may_save);
 
 /* --- policy_diff.c --- */
 
-/* `pale policy diff NEW [OLD]`: what a ledger tells, judged by two policies.  Exit code: 1 where they differ.
- */
+/* `pale policy diff NEW [OLD]`: the requests in a ledger, judged by two policies.  Exit code: 1 where the
+ * decisions differ. */
 int policy_diff(const struct options *o, int argc, char **argv);
 
 /* --- editor.c --- */
 
 /*
- * Runs $VISUAL, $EDITOR, `editor` or `vi`, whichever is the first that is set or there, on file; the variable
- * may hold words and quotes, no shell reads them.  0, -EINVAL (no plain words), -ENOENT, -EIO (it failed);
- * told.
+ * Runs an editor on file: the first of $VISUAL, $EDITOR, `editor` and `vi` that is set or found.  A
+ * variable may hold words and quotes; no shell reads it.  0, -EINVAL (not plain words), -ENOENT, -EIO (the
+ * editor failed); the error is printed.
  */
 int editor_run(const char *file);
 
 /* --- lint.c --- */
 
-/* Findings about a policy that is loaded, as `pale lint` has them.  0 or -ENOMEM. */
+/* Adds the findings of `pale lint` about a loaded policy.  0 or -ENOMEM. */
 int lint_loaded(const struct loaded *l, struct diags *d);
-/* Takes out those that are unwanted; never an error. */
+/* Removes the findings that `unwanted` selects; never an error. */
 void diags_drop(struct diags *d, bool (*unwanted)(const struct diag *g, const void *ctx), const void *ctx);
-/* A preset is not the reader's to mend, and knows what it gives away: its remarks are shown to who lints it
- * by name (--preset). */
+/* True for a remark about a preset.  The reader cannot change a preset, and what it allows is intended:
+ * such remarks are shown only where a preset is linted by name (--preset). */
 bool diag_is_of_preset(const struct diag *g, const void *ctx);
-/* Notes inform; they are no reason for a build to fail. */
+/* True where there is more than notes, which are no reason for a build to fail. */
 bool diags_have_findings(const struct diags *d);
 
 /* --- edited.c: a policy with a text that is not on disk --- */
 
-/*
- * Has text (copied) in b as what the file `path` says (its name or its real path), in the place that the
- * layer's files have, whether b had that file or not.  0, -ENOMEM.
- */
+/* Puts text (copied) into b as the content of the file `path` (its name or its real path), replacing it or
+ * adding it at the position of its layer.  0, -ENOMEM. */
 int bundle_put_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
 		      size_t len);
-/* As bundle_gather(), where a file of o->policy that is not there is no error. */
+/* As bundle_gather(), but a missing file of o->policy is no error. */
 int bundle_gather_without(const struct options *o, struct bundle *b, struct diags *d);
 
 /* --- past.c --- */
 
-/* Prints what was decided in this workspace and would be decided otherwise, by the newest of its ledgers. */
+/* Prints which decisions recorded in this workspace's newest ledgers would be different. */
 void past_report(const struct loaded *before, const struct loaded *after);
 
 /* --- policy.c --- */
@@ -105,24 +106,24 @@ json_t *settings_to_json(const struct policy *p);
 
 /* --- dotenv.c --- */
 
-/* What of a .env file is pale's, at its place, all else blank (caller frees).  0, -EBADMSG with findings,
- * -ENOMEM. */
+/* Copies only the assignments of a .env file that pale reads, at their positions, the rest blank (the
+ * caller must free *ret).  0, -EBADMSG with findings, -ENOMEM. */
 int dotenv_extract(const char *path, const char *text, size_t len, char **ret, struct diags *d);
 
 /* --- trust_show.c --- */
 
-/* A file of the project that is about to be trusted. */
+/* A file of the project that the operator is asked to trust. */
 struct trustee {
 	const struct options *o;
 	const char *path;
 	bool is_env;
-	const char *text; /* what of it counts */
+	const char *text; /* the part of it that counts */
 	size_t len;
-	const char *old; /* the same when it was trusted last, or NULL */
+	const char *old; /* that part when it was last trusted, or NULL */
 	size_t old_len;
 };
 
-/* Prints it whole, what changed, what it could open.  0, -EBADMSG (errors, told). */
+/* Prints the whole file, what changed, and what it could open.  0, -EBADMSG (errors, printed). */
 int trust_show(const struct trustee *t);
 
 #endif

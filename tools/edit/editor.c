@@ -11,7 +11,7 @@
 extern char **environ;
 
 struct words {
-	char **argv; /* owned; the last is the file */
+	char **argv; /* owned; the last word is the file */
 	size_t n;
 };
 
@@ -36,7 +36,7 @@ static int words_add(struct words *w, const char *word)
 	return 0;
 }
 
-/* Words and quotes are understood; a second command, a redirection are not. */
+/* Splits the command at blanks and quotes; a second command or a redirection is an error. */
 static int words_of(struct words *w, const char *command, const char *file)
 {
 	struct shell_part *parts = NULL;
@@ -51,7 +51,7 @@ static int words_of(struct words *w, const char *command, const char *file)
 	return r < 0 ? r : words_add(w, file);
 }
 
-/* As system(3): what is typed meanwhile is the editor's, which gets its signals back. */
+/* As system(3): signals from the terminal go to the editor, which gets their default handlers. */
 static int spawn_wait(char *const *argv, int *ret_status)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, intr, quit;

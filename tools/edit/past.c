@@ -1,16 +1,16 @@
 /*
- * What a change of the policy would have meant here: the ledgers of this workspace, judged anew.
+ * What a change of the policy would mean here: the ledgers of this workspace, judged again.
  */
 #include <string.h>
 
 #include "edit.h"
 
 #define LEDGERS_MAX 20	   /* the newest */
-#define RECORDS_MAX 200000 /* in all of them: a second's work */
+#define RECORDS_MAX 200000 /* in all of them: about a second */
 
 struct past {
 	struct changes *c;
-	size_t left; /* records that are still looked at */
+	size_t left; /* how many more records may be read */
 };
 
 static int judge_record(void *ctx, struct record_owned *rec)

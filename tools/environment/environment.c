@@ -1,6 +1,6 @@
 /*
- * What the agent finds in its environment: what the judge lets through of the launcher's, what rules and
- * options set, and before all of that what the session needs.
+ * The agent's environment: the launcher's variables that the judge passes, what rules and options set, and
+ * first what the session needs.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@ void environment_init(struct environment *env)
 
 static void entry_done(struct environment_entry *e)
 {
-	/* It may be a secret; what is freed is soon somebody else's. */
+	/* The value may be a secret, and freed memory is used again. */
 	if (e->value)
 		explicit_bzero(e->value, strlen(e->value));
 	free(e->name);
@@ -58,7 +58,7 @@ const char *environment_get(const struct environment *env, const char *name)
 	return e && e->given ? e->value : NULL;
 }
 
-/* Room for one more, empty and counted; NULL for no memory. */
+/* Adds an empty entry; NULL where there is no memory. */
 static struct environment_entry *grow(struct environment *env)
 {
 	struct environment_entry *e = LIST_NEW(env->list, env->n);
@@ -100,7 +100,7 @@ int environment_set(struct environment *env, const char *name, const char *value
 	return environment_put(env, name, value, &set, where);
 }
 
-/* --- what the operator says by -e ---------------------------------------------------------------------- */
+/* --- variables that the operator names by -e ----------------------------------------------------------- */
 
 const char *environment_word_wrong(const char *word)
 {
@@ -155,7 +155,7 @@ static int put_judged(struct environment *env, const struct environ_question *q,
 	return environment_put(env, q->name, q->value, v, where);
 }
 
-/* Of two with one name getenv() finds the first, and so does the agent. */
+/* Of two variables with the same name getenv() finds the first one, so the agent gets that one. */
 static int from_launcher(struct environment *env, const struct environment_source *s)
 {
 	int r = 0;
@@ -210,7 +210,7 @@ static int from_options(struct environment *env, const struct environment_source
 	return r;
 }
 
-/* A name that is denied is so however it came. */
+/* A denied name is removed, wherever it came from. */
 static void take_denied(struct environment *env, const struct policy *p)
 {
 	for (size_t i = 0; i < env->n; i++) {
@@ -248,7 +248,7 @@ int environment_gather(struct environment *env, const struct environment_source 
 
 /* --- the vector ---------------------------------------------------------------------------------------- */
 
-/* The entries that are ours, before those of the list. */
+/* The entries that pale adds before those of the list. */
 #define OURS_MAX 8
 
 struct vector {
@@ -272,10 +272,8 @@ static void add_pair(struct vector *e, const char *name, const char *value)
 	add(e, asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry);
 }
 
-/*
- * For the answer of a datagram glibc waits five seconds, for that of a stream as long as it takes: a human
- * may have to be asked whether the name may be looked up.
- */
+/* glibc waits five seconds for the answer to a datagram, but without limit for that of a stream: the
+ * operator may have to be asked whether the name may be looked up. */
 static void add_resolver(struct vector *e, const char *old)
 {
 	char *entry;
@@ -295,7 +293,7 @@ char **agent_environment(const struct environment *env, const char *preload, con
 	add_pair(&e, ENV_SESSION_DIR, session_dir);
 	if (image)
 		add(&e, strdup(image));
-	/* The filter that man-db puts on its pipelines answers ENOSYS to what the hooks ask of the kernel. */
+	/* The filter that man-db puts on its pipelines answers ENOSYS to system calls of the hooks. */
 	if (!environment_get(env, "MAN_DISABLE_SECCOMP"))
 		add_pair(&e, "MAN_DISABLE_SECCOMP", "1");
 	if (level >= LEVEL_FULL)

@@ -17,12 +17,12 @@ struct dirs;
 struct options;
 struct policy;
 
-/* One name.  Strings are owned. */
+/* One variable.  Strings are owned. */
 struct environment_entry {
 	char *name, *value;
 	bool given;
 	enum environ_why why;
-	char *where; /* file:line of the rule or of the .env, or a few words; NULL where there is none */
+	char *where; /* file:line of the rule or of the .env file, or a few words; may be NULL */
 };
 
 struct environment {
@@ -30,7 +30,8 @@ struct environment {
 	size_t n;
 };
 
-/* What the launcher has, judged: from its environment, its .env files, `set =` and -e, in this order. */
+/* The variables that the launcher offers, judged: from its environment, its .env files, `set =` and -e, in
+ * this order. */
 struct environment_source {
 	const struct options *o;
 	const struct policy *p;
@@ -41,10 +42,10 @@ struct environment_source {
 
 void environment_init(struct environment *env);
 void environment_done(struct environment *env);
-/* Fills env.  0, -EBADMSG with findings, -ENOMEM; environment_done() in each case. */
+/* Fills env.  0, -EBADMSG with findings, -ENOMEM; the caller must call environment_done() in each case. */
 int environment_gather(struct environment *env, const struct environment_source *s);
-/* Gives the agent this variable, whatever it would have been; where: who says so, for `pale env`.  0,
- * -ENOMEM. */
+/* Sets a variable of the agent, whatever its value was.  where: the source of the value, for `pale env`.
+ * 0, -ENOMEM. */
 int environment_set(struct environment *env, const char *name, const char *value, const char *where);
 /* Adds or replaces an entry; strings are copied, where may be NULL.  0, -ENOMEM. */
 int environment_put(struct environment *env, const char *name, const char *value,
@@ -58,17 +59,17 @@ enum environ_asked environment_asked(const struct options *o, const char *name);
 /* What is wrong with a word of -e, as the end of a sentence about it, or NULL. */
 const char *environment_word_wrong(const char *word);
 
-/* environment_file.c: from the .env files, what the rules name.  0, -ENOMEM; findings. */
+/* environment_file.c: adds variables of the .env files that rules or -e name.  0, -ENOMEM; findings. */
 int environment_from_files(struct environment *env, const struct environment_source *s);
 
-/*
- * The vector for execve(), ours with the preload first (the caller frees it by environment_free()), or NULL.
- * image is the whole entry that names a nested run's image, or NULL.
- */
+/* The vector for execve(), pale's own variables with the preload first, or NULL.  The caller must free it
+ * by environment_free().  image: the entry (NAME=value) for a nested run's image, or NULL. */
 char **agent_environment(const struct environment *env, const char *preload, const char *session_dir,
 			 const char *image, enum level level);
 void environment_free(char **envp);
-/* Why path cannot be run with these: the kernel passes on so much, arguments and variables together. */
+/*
+ * Prints why path cannot be run with these: the kernel limits the size of arguments and variables together.
+ */
 void environment_tell_too_big(const struct environment *env, const char *path, char *const *argv);
 
 extern const struct subcommand subcommand_env;

@@ -1,9 +1,9 @@
 /*
- * Values out of the launcher's .env files, for the names that rules or -e name and no others.
+ * Values from the launcher's .env files, only for names that rules or -e name.
  *
- * What the environment has goes before what a file says, as the readers of such files have it; but a name
- * that a file leaves empty is withheld whatever the environment has: that is how an owner takes it from the
- * agent.  A file that an agent could have written may only do the latter.
+ * As with other readers of such files, a variable in the environment has priority over one in a file.  But
+ * a name with an empty value in a file is always withheld: that is how the operator hides a variable from
+ * the agent.  A file that an agent could have written may only withhold variables.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #include "tools/base/tools.h"
 
-/* The kernel takes no longer string (MAX_ARG_STRLEN), its `=` and NUL included. */
+/* The longest string that the kernel accepts (MAX_ARG_STRLEN), with its `=` and NUL. */
 #define ENTRY_MAX ((size_t)128 * 1024)
 
 struct reading {
@@ -40,7 +40,9 @@ static int finding(const struct reading *r, const struct env_pair *pair, enum se
 			pair->key, why);
 }
 
-/* What this very file said further up: of two lines the last one counts, as to all who read such files. */
+/*
+ * True where the value comes from an earlier line of this file: the last line counts, as for other readers.
+ */
 static bool is_said_above(const struct reading *r, const struct environment_entry *there)
 {
 	size_t n = strlen(r->path);
@@ -71,19 +73,19 @@ static int take(struct reading *r, const struct env_pair *pair, const struct env
 static int on_pair(void *ctx, const struct env_pair *pair)
 {
 	struct reading *r = ctx;
-	/* A value of its own, so that an empty one is judged by its name alone. */
+	/* An empty value gets a placeholder, so that the judge looks only at the name. */
 	const struct environ_question q = { .name = pair->key,
 					    .value = pair->value[0] ? pair->value : "-",
 					    .asked = environment_asked(r->s->o, pair->key) };
 	const struct environ_verdict v = environ_judge(r->s->p, &q);
 
-	/* The standard names come from the environment alone. */
+	/* The standard names are taken only from the environment. */
 	if (!v.given || (v.why != WHY_RULE && v.why != WHY_ASKED))
 		return 0;
 	return take(r, pair, &v);
 }
 
-/* Whether the text can matter: it holds one of the names, or there are patterns. */
+/* Whether the text can matter: it contains one of the names, or a name is a pattern. */
 static bool mentions(const struct environment_source *s, const char *text, size_t len)
 {
 	for (size_t i = 0; i < s->p->n_environ; i++) {
@@ -102,7 +104,7 @@ static bool mentions(const struct environment_source *s, const char *text, size_
 	return false;
 }
 
-/* A file that may only tighten cannot keep its owner from starting: what is wrong in it is a warning. */
+/* A file that may only withhold must not keep the session from starting: its errors are warnings. */
 static int warn(const struct reading *r, const struct diags *wrong)
 {
 	const struct diag *first = wrong->n ? &wrong->list[0] : NULL;
@@ -133,12 +135,12 @@ static int read_trusted(struct reading *r, const char *text, size_t len, const s
 	int e;
 
 	r->d = r->s->d;
-	/* With the checks of a file that is believed. */
+	/* A trusted file must pass the checks of a policy file. */
 	e = policy_file_check(r->path, st, r->d);
 	return e == 0 ? env_read(r->path, text, len, on_pair, r, r->d) : e;
 }
 
-/* Read once: what is trusted is what is taken. */
+/* Reads the file once, so that the trusted text is the text that is used. */
 static int on_file(void *ctx, const char *path)
 {
 	struct reading *r = ctx;
@@ -163,6 +165,6 @@ int environment_from_files(struct environment *env, const struct environment_sou
 {
 	struct reading r = { .env = env, .s = s };
 
-	/* Inside a session the environment is what the session gave. */
+	/* Inside a session the environment comes from the session alone. */
 	return session_around() ? 0 : dotenv_each(s->b, on_file, &r);
 }

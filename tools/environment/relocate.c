@@ -1,10 +1,11 @@
 /*
- * [session] state: the agent's data, configuration, cache, state and scratch in the workspace, so that it
- * neither reads nor changes what the operator's own programs keep in his home; but for what [session] share
- * names, to which a link leads, judged as the place that it leads to.
+ * [session] state: the agent's data, configuration, cache, state and scratch in the workspace, so that the
+ * agent neither reads nor changes what the operator's own programs keep in the home directory.  Links lead
+ * to the places that [session] share names; each is judged as the place that its link leads to.
  *
- * Earlier sessions wrote in there.  So every step is taken from a held directory, through no link, and what
- * is neither a directory nor ours ends the start: nothing is repaired, replaced or followed.
+ * Earlier sessions may have changed these directories.  So every step starts from an open directory and
+ * follows no link, and anything that is no directory of this user ends the start: nothing is repaired,
+ * replaced or followed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include "relocate.h"
 #include "tools/base/tools.h"
 
-/* A socket's path has 108 bytes, and programs add their own names to TMPDIR. */
+/* The path of a socket has 108 bytes, and programs add their own names to TMPDIR. */
 #define TMPDIR_MAX 80
 
 static int refuse(const char *path, int error)
@@ -34,7 +35,7 @@ static int refuse(const char *path, int error)
 	return error;
 }
 
-/* The directory called name below dir, made where it is missing: its descriptor, or -errno. */
+/* Opens the directory `name` in dir, made where it is missing: a descriptor, or -errno. */
 static int step(int dir, const char *name, const char *shown)
 {
 	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
@@ -51,7 +52,7 @@ static int close_to_others(int fd)
 	return (st.st_mode & 077) == 0 || fchmod(fd, st.st_mode & 0700) == 0 ? 0 : -errno;
 }
 
-/* A file that is there is left as it is, whatever it is. */
+/* Creates the file; anything that exists under this name is left alone. */
 static int write_new(int dir, const char *name, const char *text)
 {
 	_cleanup_close_ int fd =
@@ -65,12 +66,12 @@ static int write_new(int dir, const char *name, const char *text)
 	if (n == len)
 		return 0;
 	error = n < 0 ? -errno : -ENOSPC;
-	/* Half of it would be left as it is by each later start. */
+	/* Each later start would leave an incomplete file alone. */
 	(void)unlinkat(dir, name, 0);
 	return error;
 }
 
-/* Only what is made here: a project may keep other files of its own beside it in git. */
+/* Ignores only what is made here: a project may keep other files beside it in git. */
 static int ignore_in_git(int dir)
 {
 	char text[128] = "/.gitignore\n";
@@ -83,10 +84,10 @@ static int ignore_in_git(int dir)
 	return write_new(dir, ".gitignore", text);
 }
 
-/* --- what of the operator's own is seen there ------------------------------------------------------------
+/* --- links to the operator's own files -------------------------------------------------------------------
  */
 
-/* Where the operator has it: the place's variable, or its usual name below his home. */
+/* The path in the operator's home: by the variable of the place, or its usual name. */
 static int own_path(const struct state_place *pl, const char *home, const char *rest, char path[PATH_MAX])
 {
 	const char *own = getenv(pl->variable);
@@ -96,10 +97,8 @@ static int own_path(const struct state_place *pl, const char *home, const char *
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/*
- * Leads from rest below dir to target, where nothing stands yet.  What an earlier session put in the way of
- * that stays as it is: it hides nothing from anybody but the agent.
- */
+/* Makes a link at rest, below dir, to target, unless something exists there.  What an earlier session put
+ * there stays: it affects only the agent. */
 static int link_to(int dir, const char *rest, const char *target)
 {
 	_cleanup_free_ char *way = strdup(rest);
@@ -140,10 +139,8 @@ static int share_all(int dir, const struct relocation *rel, const struct state_p
 	return r;
 }
 
-/*
- * git obeys what is there, and no session writes it.  So it is the link that share_all() makes, or another
- * session's work, of one in a directory above.
- */
+/* git obeys what is there, and no session can write it now.  So it must be the link that share_all() makes;
+ * otherwise a session in a directory above may have made it. */
 static int check_git(int dir, const char *path, const struct relocation *rel, const struct state_place *pl,
 		     const char *home)
 {
@@ -182,7 +179,7 @@ static int make_place(int dir, const char *path, const struct state_place *pl, c
 	return strcmp(pl->name, "config") == 0 ? check_git(fd, shown, rel, pl, home) : 0;
 }
 
-/* WORKSPACE/STATE, component by component: its descriptor, or -errno after telling. */
+/* Opens WORKSPACE/STATE, component by component: a descriptor, or -errno after reporting it. */
 static int walk(const char *workspace, const char *state, char path[PATH_MAX])
 {
 	int fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -225,18 +222,20 @@ int relocation_tell(const struct relocation *rel, const struct bundle *b, struct
 	char path[PATH_MAX], place[PATH_MAX];
 	int r = rel->state ? path_join(path, sizeof(path), b->workspace, rel->state) : 0;
 
-	/* Inside a session everybody stays where he is. */
+	/* Inside a session the working directory does not change. */
 	if (r == 0 && !session_around() && !path_is_under(b->cwd, b->workspace))
 		r = environment_set(env, "PWD", b->workspace, "[session] workspace");
 	if (!rel->state)
 		return r;
 	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
 		r = path_join(place, sizeof(place), path, state_places[i].name);
-		/* Sockets in too long a directory could not be named: then scratch stays where it was. */
+		/* Sockets in too long a directory could not be named: then TMPDIR stays as it was. */
 		if (r == 0 && (state_places[i].usual || strlen(place) <= TMPDIR_MAX))
 			r = environment_set(env, state_places[i].variable, place, RELOCATED);
 	}
-	/* What makes its repositories in scratch shall not find the workspace's around them. */
+	/*
+	 * A repository search that starts in the state directory must not find the workspace's repository.
+	 */
 	if (r == 0 && !environment_get(env, "GIT_CEILING_DIRECTORIES"))
 		r = environment_set(env, "GIT_CEILING_DIRECTORIES", path, RELOCATED);
 	return r;
@@ -267,7 +266,7 @@ void relocation_leave(const struct relocation *rel, const struct bundle *b)
 		talk("%s: %s", b->cwd, strerror(errno));
 }
 
-/* The program was found from where its owner stands. */
+/* Makes the program's path absolute, since it was found from the operator's working directory. */
 static int move_in(struct relocation *rel, const struct bundle *b, char found[PATH_MAX])
 {
 	char whole[PATH_MAX];
@@ -285,7 +284,7 @@ static int move_in(struct relocation *rel, const struct bundle *b, char found[PA
 	return 0;
 }
 
-/* The policy would have it moved. */
+/* True where the policy would move the state if the workspace could be written. */
 static bool would_move(const struct bundle *b, const struct policy *p)
 {
 	struct bundle writable = *b;
@@ -298,7 +297,7 @@ int relocation_plan(struct relocation *rel, const struct options *o, const struc
 {
 	const char *state = policy_state(b, p);
 
-	/* Inside a session it is moved already. */
+	/* Inside a session the state has been moved already. */
 	if (session_around())
 		return 0;
 	if (!state) {

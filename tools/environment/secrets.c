@@ -1,6 +1,6 @@
 /*
- * The values that the session's records must never hold: those of the variables that the agent gets whose
- * names say that they are secret, or that `pass =` names.  They go to the helper in sealed memory.
+ * The values that the session's records must never hold: those of the agent's variables whose names mark
+ * them as secret, or that `pass =` names.  They go to the helper in sealed memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #define VALUE_MAX  8192
 #define VALUES_MAX 200 /* the helper takes no more than 256 */
 
-/* What would mask more than secrets: short values, paths, plain numbers. */
+/* False for values whose masking would hide more than secrets: short values, paths, plain numbers. */
 static bool value_can_be_secret(const char *value)
 {
 	size_t len = strlen(value);

@@ -1,10 +1,10 @@
 /*
  * The agent's own directories, made before the floor is built.
  *
- * Landlock lets nobody execute what lies in a directory that is newer than the session and hangs below one
- * that is not granted whole, as the home directory is not.  At their first start agents make ~/.codex and
- * the like and put programs there; so where the policy lets them, pale makes them first: those that the
- * agent's profile ends with a slash.
+ * No process in the session can execute a program in a directory that is newer than the session and lies
+ * below one that Landlock does not grant as a whole, such as the home directory.  At their first start
+ * agents make ~/.codex and the like and put programs there.  So where the policy allows it, pale makes
+ * these directories first: those whose path ends with a slash in the agent's profile.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,8 @@
 
 #include "tools/base/tools.h"
 
-/* A rule of a profile speaks where its agent runs; the image has no other's that opens. */
+/* True for a path that ends with a slash in the agent's profile; the image holds no other profile's open
+ * rules. */
 static bool is_profiles(const struct image *img, const struct image_rule *r)
 {
 	static const char profile[] = "agent ";
@@ -67,7 +68,8 @@ void state_dirs_make(const struct image *img)
 {
 	const struct image_rule *r;
 
-	/* Without it the agent makes its own: it is carried, and executes nothing there. */
+	/* Errors are ignored: then the agent makes the directory through the supervisor, but can execute
+	 * nothing in it. */
 	for (uint32_t i = 0; (r = image_rule(img, i)); i++)
 		if (is_lacking(img, r))
 			(void)dir_make(image_str(img, r->pattern));

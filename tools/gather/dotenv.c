@@ -1,10 +1,10 @@
 /*
- * The seed's variables, SANDBOX_NETWORK_MODE, WHITE_LIST_DOMAINS, PRIMARY_BRANCH_PATTERNS and
- * SESSION_EXPIRY_HOURS: from the environment of `pale` and from .env, where it is started and beside a
- * `workspace/` that is worked in.
+ * The variables SANDBOX_NETWORK_MODE, WHITE_LIST_DOMAINS, PRIMARY_BRANCH_PATTERNS and SESSION_EXPIRY_HOURS:
+ * from the environment of `pale`, from .env in its working directory, and from .env beside a `workspace/`
+ * that is used as the workspace.
  *
- * What joins the bundle holds these assignments at their lines and nothing else: the rest of such a file
- * is secrets, which no other process shall be given.  A file that does not mention them is not looked at.
+ * The bundle gets only these assignments, at their lines: the rest of such a file is secrets, which no
+ * other process may get.  A file that does not mention these variables is not parsed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,11 +36,11 @@ static bool mentions(const char *text, size_t len)
 	return false;
 }
 
-/* --- of a file --- */
+/* --- from a file --- */
 
 struct extract {
 	const char *text;
-	char *blank; /* the text, blanked but for its line ends */
+	char *blank; /* the text, blank except for its line ends */
 };
 
 static int keep_ours(void *ctx, const struct env_pair *pair)
@@ -77,7 +77,7 @@ bool dotenv_mentions(const char *path)
 	return file_read(path, LIMIT_POLICY, &text, &len) == 0 && mentions(text, len);
 }
 
-/* An agent may write here, or could once, or anybody: workspaces, what everybody may write. */
+/* True where an agent may write the file or could have written it before, or every user may. */
 static bool is_open(const struct bundle *b, const struct dirs *dirs, const char *path)
 {
 	char real[PATH_MAX], *slash;
@@ -91,7 +91,7 @@ static bool is_open(const struct bundle *b, const struct dirs *dirs, const char 
 	return stat(real, &st) < 0 || (st.st_mode & S_IWOTH);
 }
 
-/* Who can write it decides what it may say. */
+/* The file's possible writers decide what it may say. */
 static enum source_layer layer_of(const struct bundle *b, const struct dirs *dirs, const char *path,
 				  const char *text, size_t len)
 {
@@ -101,22 +101,22 @@ static enum source_layer layer_of(const struct bundle *b, const struct dirs *dir
 									     : SOURCE_ENV;
 }
 
-/* It could say that the session may do less.  An agent may have made it so, and shall not keep us from
- * starting. */
+/* Reports a file that cannot be read: it might restrict the session further.  Where an agent could have
+ * caused that, it is a warning, so that it cannot keep the session from starting. */
 static int unheard(const struct bundle *b, const struct dirs *dirs, const char *path, int error,
 		   struct diags *d)
 {
 	enum severity severity = is_open(b, dirs, path) ? SEVERITY_WARNING : SEVERITY_ERROR;
 	const char *why = error == -EFBIG ? "it is larger than 8 MiB" : strerror(-error);
 
-	/* No file is none that says anything; inside, it is the session around that was told. */
+	/* A missing file says nothing; inside a session, the outer one has reported the error. */
 	if (error == -ENOENT || error == -ENOTDIR || error == -EINVAL || error == -ELOOP || session_around())
 		return 0;
 	return diag_add(d, severity, "env-file", path, 0, 0, "let it be read, or move it away",
 			"cannot be read, so what it says of the policy is not heard: %s", why);
 }
 
-/* What is wrong with these assignments, as a policy would have it. */
+/* Collects the errors in these assignments, as the policy parser finds them. */
 static int try_out(const struct bundle *b, const char *path, const char *ours, struct diags *wrong)
 {
 	struct bundle alone;
@@ -137,10 +137,8 @@ static int try_out(const struct bundle *b, const char *path, const char *ours, s
 	return r;
 }
 
-/*
- * What an agent may have written does not keep its owner from starting; but what was meant may have been less
- * than there is without it, so the strictest mode but `off` stands for what cannot be understood.
- */
+/* Adds a file that an agent may have written.  Its errors do not keep the session from starting; but it may
+ * have meant to restrict the session, so for a file with errors the strictest mode except `off` applies. */
 static int add_open(struct bundle *b, const char *path, const char *text, size_t len, struct diags *d)
 {
 	_cleanup_free_ char *ours = NULL;
@@ -167,7 +165,7 @@ static int add_open(struct bundle *b, const char *path, const char *text, size_t
 	return r == 0 ? bundle_add_source(b, SOURCE_ENV_PROJECT, path, says, strlen(says)) : r;
 }
 
-/* Read once: what was looked at, is trusted and is taken is one text. */
+/* Reads the file once, so that the text that is checked and trusted is the text that is used. */
 static int add_file(struct bundle *b, const struct dirs *dirs, const char *path, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL, *ours = NULL;
@@ -186,11 +184,11 @@ static int add_file(struct bundle *b, const struct dirs *dirs, const char *path,
 		r = dotenv_extract(path, text, len, &ours, d);
 	if (r == 0)
 		r = bundle_add_source(b, SOURCE_ENV, path, ours, len);
-	/* What is wrong with it is a finding, which refuses the policy. */
+	/* Errors in it are findings, which refuse the policy. */
 	return r == -ENOMEM ? r : 0;
 }
 
-/* --- of the environment --- */
+/* --- from the environment --- */
 
 static int quote(FILE *f, const char *name, const char *value, struct diags *d)
 {
@@ -221,7 +219,8 @@ static int add_environment(struct bundle *b, struct diags *d)
 				 len);
 }
 
-/* "/home/ana/bridge/workspace" has its .env in /home/ana/bridge; false where it is not so called. */
+/* The .env of "/home/ana/bridge/workspace" lies in /home/ana/bridge.  False for a workspace of another
+ * name. */
 static bool beside(const struct bundle *b, char path[PATH_MAX])
 {
 	const char *name = path_basename(b->workspace);

@@ -6,7 +6,7 @@
 
 #include "tools/edit/edit.h"
 
-/* As bundle_gather() has them: where two say the same setting, the order counts. */
+/* The order of bundle_gather(): it counts where two files set the same key. */
 static const unsigned char order[SOURCE_LAYER_COUNT] = {
 	[SOURCE_FLOOR] = 0, [SOURCE_ENV] = 1,	  [SOURCE_ENV_PROJECT] = 1,	[SOURCE_PRESET] = 2,
 	[SOURCE_USER] = 2,  [SOURCE_PROJECT] = 3, [SOURCE_PROJECT_TRUSTED] = 3,
@@ -27,7 +27,7 @@ static int replace(struct source *s, enum source_layer layer, const char *text, 
 	return 0;
 }
 
-/* The last one to the end of its layer. */
+/* Moves the last source to the end of its layer. */
 static void settle(struct bundle *b)
 {
 	size_t last = b->n_sources - 1, at = last;

@@ -1,6 +1,6 @@
 /*
- * Gathers the bundle: every policy file with its layer, the directories, what is pale's own, and
- * the launch flags.  It reads and looks up, it decides nothing: that is policy/'s work.
+ * Gathers the bundle: every policy file with its layer, the directories, pale's own files, and the launch
+ * flags.  It reads and looks up, but decides nothing: that is the work of policy/.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct gather {
 	struct diags *d;
 	struct dirs dirs;
 	struct reals reals;
-	bool starts; /* a session, that is, and not only an answer */
+	bool starts; /* for a session that starts, not only for an answer */
 };
 
 static int set(char **field, const char *value)
@@ -49,7 +49,7 @@ static int list_add(char ***list, size_t *n, const char *path)
 	return 0;
 }
 
-/* Both spellings: as it is named and as it really lies. */
+/* Adds the path as named and its real path. */
 static int list_add_both(struct gather *g, char ***list, size_t *n, const char *path)
 {
 	char real[PATH_MAX];
@@ -78,14 +78,14 @@ static int add_source(struct gather *g, enum source_layer layer, const char *pat
 
 	if (r < 0)
 		return r;
-	/* The pins are closed to a session: inside, a project's file may only tighten. */
+	/* A session cannot read the pins: inside it, a project's file may only tighten. */
 	if (layer == SOURCE_PROJECT && !session_around() && pin_matches(&g->dirs, path, text, len))
 		layer = SOURCE_PROJECT_TRUSTED;
 	r = bundle_add_source(g->b, layer, path, text, len);
 	return r < 0 ? r : protect(g, path);
 }
 
-/* A file that need not be there. */
+/* Adds a file that may be missing. */
 static int add_optional(struct gather *g, enum source_layer layer, const char *path)
 {
 	int r = add_source(g, layer, path);
@@ -100,7 +100,7 @@ static int is_ini(const struct dirent *e)
 	return e->d_name[0] != '.' && len > 4 && strcmp(e->d_name + len - 4, ".ini") == 0;
 }
 
-/* Byte order, whatever the locale: the same files give the same policy for everybody. */
+/* Byte order, whatever the locale: the same files give the same policy for every user. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
@@ -143,7 +143,7 @@ static int gather_user(struct gather *g)
 		return diag_add(g->d, SEVERITY_ERROR, "policy-file", g->o->policy, 0, 0, NULL, "%s",
 				strerror(-r));
 	r = add_source(g, SOURCE_USER, path);
-	/* A misspelt -p must not silently run without the policy that was meant. */
+	/* A misspelt -p must not silently run without the policy that the operator meant. */
 	if (r == -ENOENT)
 		return diag_add(g->d, SEVERITY_ERROR, "policy-file", path, 0, 0, NULL,
 				"there is no such file");
@@ -161,7 +161,8 @@ static int gather_env(struct gather *g)
 	return r;
 }
 
-/* A session in a directory above could close it; what is in it is not read before that is taken back. */
+/* A session in a directory above may have closed .pale: its mode must be restored before its files are
+ * read. */
 static void take_back(const char *workspace, const char *shown)
 {
 	_cleanup_close_ int top = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -195,7 +196,7 @@ static int gather_self(struct gather *g)
 		r = protect(g, usual);
 	if (r == 0)
 		r = protect(g, FLOOR_DIR);
-	/* What is missing is run's business to refuse; explain and lint work without. */
+	/* `pale run` refuses to start where a part is missing; explain and lint work without it. */
 	(void)installed_find(&in, why, sizeof(why));
 	if (r == 0 && in.self[0])
 		r = protect(g, in.self);
@@ -205,18 +206,18 @@ static int gather_self(struct gather *g)
 		r = protect(g, in.helper);
 	if (r == 0)
 		r = hide(g, g->dirs.state);
-	/* A link that another user put there would hide what he likes. */
+	/* Skips links that another user may have put there: their target could be any place. */
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (lstat(list[i], &st) < 0 || st.st_uid == geteuid())
 			r = hide(g, list[i]);
-	/* Of a foreign helper, whether there is one or not. */
+	/* Places of a helper that runs as another user, whether it is installed or not. */
 	if (r == 0)
 		r = hide(g, PLACE_RUNTIME);
 	return r < 0 ? r : hide(g, PLACE_STATE);
 }
 
-/* Programs that policies name, known by content as well: copied under another name they stay what they are.
- */
+/* Programs that policies name.  They are also known by content, so that a copy under another name is
+ * recognised. */
 static const char *const known_programs[] = {
 	"git",	  "gh",	  "curl", "wget", "ssh", "scp",	    "nc",
 	"docker", "sudo", "bash", "sh",	  "rm",	 "busybox", "toybox",
@@ -265,10 +266,8 @@ static int gather_places(struct gather *g, const char *session)
 	return r;
 }
 
-/*
- * Is name a directory below where pale is started?  An agent that worked here may have made it: a link would
- * choose any other place for the next one.
- */
+/* Whether name is a directory below the working directory.  An agent that worked here may have made a link,
+ * which could choose any other place for the next session: it is an error. */
 static int look_below(const char *name)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -281,8 +280,9 @@ static int look_below(const char *name)
 }
 
 /*
- * The directory called so below where pale is started; or this one, where it is called so.  Where both are,
- * the inner one may be the agent's making, without the project's policy of the outer: its owner says.
+ * The directory `name` below the working directory, or the working directory itself where it has this name.
+ * Where both apply, the agent may have made the inner one, which lacks the outer one's project policy: the
+ * operator must choose.
  */
 static int enter_workspace(struct gather *g, const char *name, char ret[PATH_MAX])
 {
@@ -295,7 +295,7 @@ static int enter_workspace(struct gather *g, const char *name, char ret[PATH_MAX
 		strcpy(ret, g->b->cwd);
 	else if (!below && g->starts)
 		return -ENOENT;
-	/* Who only asks what would hold is told it for the directory that would be. */
+	/* A command that only asks gets the answer for the directory that would be used. */
 	else if (path_normalise(g->b->cwd, name, ret, PATH_MAX) < 0)
 		return -ENAMETOOLONG;
 	return 0;
@@ -319,7 +319,7 @@ static int refuse_workspace(struct gather *g, const char *name, int error)
 			"[session] workspace: there is no such directory in %s", cwd);
 }
 
-/* -w, or what the policy says; in a session the policy was asked at its start. */
+/* The workspace of -w, or of the policy; inside a session the policy is not asked again. */
 static int gather_workspace(struct gather *g)
 {
 	_cleanup_free_ char *name = NULL;
@@ -334,12 +334,13 @@ static int gather_workspace(struct gather *g)
 		return refuse_workspace(g, name, r);
 	if (!name && !realpath(dir, workspace))
 		return diag_add(g->d, SEVERITY_ERROR, "workspace", dir, 0, 0, NULL, "%s", strerror(errno));
-	/* Its path stands in rules: they would open and close other directories than this one. */
+	/* The path stands in rules, where these characters are patterns: they would match other
+	 * directories. */
 	if (strpbrk(workspace, "*?[\\"))
 		return diag_add(g->d, SEVERITY_ERROR, "workspace", workspace, 0, 0,
 				"go to a directory above, or name one with -w",
 				"`*`, `?`, `[` and `\\` are patterns in rules: no workspace is called so");
-	/* Nobody keeps state where he cannot write. */
+	/* State cannot be kept in a directory that this user cannot write. */
 	g->b->relocated = !g->o->keep_home && faccessat(AT_FDCWD, workspace, W_OK, AT_EACCESS) == 0;
 	return set(&g->b->workspace, workspace);
 }
@@ -371,7 +372,7 @@ static int gather_git(struct gather *g)
 	return worktree_gather(g->b);
 }
 
-/* A file that is refused is a finding; go on, so that all of them are told at once. */
+/* A refused file is a finding; the loop goes on, so that all findings are reported at once. */
 static int gather_all(struct gather *g)
 {
 	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor,  gather_user,
@@ -383,7 +384,7 @@ static int gather_all(struct gather *g)
 
 		if (r < 0 && r != -EPERM)
 			return r;
-		/* What follows lies in it. */
+		/* The later steps need the workspace. */
 		if (steps[i] == gather_workspace && !g->b->workspace)
 			return -EBADMSG;
 	}

@@ -1,6 +1,6 @@
 /*
- * From options to an image that judges: gather, parse and look up real paths, compile.
- * The helper compiles the same bundle for a session, so both give the same answers.
+ * From options to an image that can judge: gathers, parses and looks up real paths, compiles.  The helper
+ * compiles the same bundle for a session, so both give the same answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,9 @@
 #include "tools/git/trunk.h"
 
 /*
- * Names that mean another file to each process: what they lead to here is ours.  Neither /proc/self is this
- * process to the session, nor the operator's redirection a place that a rule for `/dev/stdout` opens.
+ * Names that lead to a different file in each process; their real paths here are those of this process.
+ * The session's /proc/self is another one, and a rule for `/dev/stdout` must not open the file that the
+ * operator redirected output to.
  */
 static bool is_each_ones_own(const char *path)
 {
@@ -37,7 +38,7 @@ static int find_real(void *ctx, struct bundle *b, const char *prefix)
 	return bundle_add_real(b, prefix, real);
 }
 
-/* Once more, knowing more of what the bundle names; the findings were told. */
+/* Parses again with the additions to the bundle; the findings were reported the first time. */
 static int parse_proven(const struct bundle *b, struct policy *p)
 {
 	struct diags d;
@@ -57,7 +58,7 @@ int bundle_parse(struct bundle *b, const struct bundle *first, struct policy *p,
 	int r = policy_parse_finding(b, p, d, find_real, &reals);
 
 	reals_done(&reals);
-	/* What a session protects is what was there as it began. */
+	/* A running session keeps the protected branches of its start. */
 	if (r == 0 && !first)
 		r = trunk_gather(b, p);
 	if (r == 0)
@@ -65,8 +66,8 @@ int bundle_parse(struct bundle *b, const struct bundle *first, struct policy *p,
 	return r == 0 && b->n_unproven > 0 ? parse_proven(b, p) : r;
 }
 
-/* As a session's helper would have it (stepup_proves()); of one that keeps it in a place of its own nobody
- * knows here. */
+/* The same as stepup_proves() in the session's helper.  Where a helper keeps the passphrase in a place of
+ * its own, it cannot be known here. */
 static bool proves(enum stepup mode)
 {
 	char path[LIMIT_PATH];
@@ -82,7 +83,7 @@ static int build(struct loaded *l, struct diags *d)
 {
 	int r = bundle_parse(&l->bundle, NULL, &l->policy, d);
 
-	/* Only now the bundle tells the branches. */
+	/* The bundle names the protected branches only now. */
 	if (r == 0 && l->bundle.n_git_trunk > 0)
 		r = parse_proven(&l->bundle, &l->policy);
 	l->policy.s.level = l->level;

@@ -51,7 +51,7 @@ int pin_write(const char *file, const char *path, const char *text, size_t len, 
 
 	if (!pin)
 		return -ENOMEM;
-	if (strchr(path, '\n')) /* the list of pins has a line for each */
+	if (strchr(path, '\n')) /* the list of pins has one line for each path */
 		return -EINVAL;
 	*strrchr(strcpy(pin, file), '/') = '\0';
 	r = dir_make(pin);

@@ -1,8 +1,8 @@
 /*
- * A policy file that is about to be replaced: found, locked by its directory, read, and put in place whole or
- * not at all.
+ * A policy file that is going to be replaced: found, locked by its directory, read, and replaced as a whole
+ * or not at all.
  *
- * Whatever ends us leaves the old file as it was, and at most a file beside it that nothing reads.
+ * A crash leaves the old file as it was, and at most one more file beside it that is never read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,8 @@ static int name_project(const struct options *o, char *named, size_t size)
 	return path_join(named, size, workspace, ".pale/policy.ini");
 }
 
-/* What a link leads to is what is edited; but a project's links are whoever's that wrote the project. */
+/* An edit goes to the target of a link; a project's link is refused, since the project's author chose its
+ * target. */
 static int find_file(struct policy_file *f)
 {
 	char named[PATH_MAX];
@@ -66,7 +67,7 @@ static int find_file(struct policy_file *f)
 
 static int lock_dir(struct policy_file *f)
 {
-	const mode_t mode = f->layer == SOURCE_FLOOR ? 0755 : 0700; /* everybody reads the floor */
+	const mode_t mode = f->layer == SOURCE_FLOOR ? 0755 : 0700; /* all users read the floor */
 
 	f->made_dir = mkdir(f->dir, mode) == 0;
 	if (!f->made_dir && errno != EEXIST) {
@@ -78,11 +79,11 @@ static int lock_dir(struct policy_file *f)
 	f->lock = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (f->lock < 0 || flock(f->lock, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
-	/* Whatever the umask: a floor that users cannot read is an error to them. */
+	/* Independent of the umask: a floor that users cannot read is an error for them. */
 	return f->made_dir && fchmod(f->lock, mode) < 0 ? -errno : 0;
 }
 
-/* One that pale would not load is not edited either: -EPERM, told. */
+/* A file that pale would not load cannot be edited: -EPERM, with findings. */
 static int read_old(struct policy_file *f)
 {
 	struct diags d;
@@ -101,7 +102,7 @@ static int read_old(struct policy_file *f)
 	return r == 0 && stat(f->path, &f->st) < 0 ? -errno : r;
 }
 
-/* Somebody else saved it while it was being edited: neither's work is lost. */
+/* Another process has saved the file since it was opened: then neither change must be lost. */
 static bool changed_meanwhile(const struct policy_file *f)
 {
 	_cleanup_free_ char *now = NULL;

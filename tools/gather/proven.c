@@ -1,9 +1,9 @@
 /*
- * Whose links?  A rule opens what it names and, where that is a symbolic link, what the link leads to: but
- * only where the operator made the link.  One that stands where a session may write was perhaps made by a
- * session before, or came with a repository (`.husky/_`, ~/.npm), and would open whatever it says.
+ * Which links count.  A rule opens what it names and, where that is a symbolic link, the link's target: but
+ * only where the operator made the link.  A link in a place that a session may write may come from an
+ * earlier session or from a repository (`.husky/_`, ~/.npm), and could lead anywhere.
  *
- * A rule that keeps something closed follows each link.
+ * A rule that keeps something closed follows every link.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,15 +18,15 @@
 struct prover {
 	struct bundle *b;
 	const struct policy *p;
-	bool live; /* a session runs, which may have made it under a policy that holds no more */
-	/* What the policy allows with all real paths, too much rather than too little; made when it is asked.
-	 */
+	bool live; /* the running session may have made the link under an earlier policy */
+	/* What the policy allows with all real paths: rather too much than too little.  Made when it is
+	 * first needed. */
 	struct policy wide;
 	uint8_t *bytes;
 	struct image image;
 };
 
-/* Nobody with our rights makes a link in dir, fenced or not. */
+/* True where no process of this user can make a link in dir, inside a session or outside. */
 static bool is_others(const char *dir)
 {
 	struct stat st;
@@ -34,7 +34,7 @@ static bool is_others(const char *dir)
 	return stat(dir, &st) == 0 && st.st_uid != geteuid() && access(dir, W_OK) < 0;
 }
 
-/* What goes wrong here leaves no image, and nothing is proven. */
+/* After an error there is no image, and nothing is proven. */
 static void make_image(struct prover *pr)
 {
 	struct diags d;
@@ -50,7 +50,7 @@ static void make_image(struct prover *pr)
 	diags_done(&d);
 }
 
-/* A session may make what is called path, or something that path lies in. */
+/* True where a session may make path, or something above it. */
 static bool may_be_made(struct prover *pr, const char *path)
 {
 	char at[PATH_MAX];
@@ -72,13 +72,13 @@ static bool may_be_made(struct prover *pr, const char *path)
 	return false;
 }
 
-/* The walk: where it stands, which is real, and what is left to go. */
+/* A walk along a path: the real path so far, and the rest. */
 struct walk {
 	char at[PATH_MAX], rest[2 * PATH_MAX];
 	unsigned links;
 };
 
-/* At a link that is called name in w->at: its text comes before the rest.  False: unproven. */
+/* Follows the link in w->at: puts its text before the rest.  False: unproven. */
 static bool follow(struct prover *pr, struct walk *w, const char *link)
 {
 	char text[PATH_MAX], rest[2 * PATH_MAX];
@@ -95,7 +95,7 @@ static bool follow(struct prover *pr, struct walk *w, const char *link)
 	return true;
 }
 
-/* One component.  False: unproven. */
+/* Walks one component.  False: unproven. */
 static bool step(struct prover *pr, struct walk *w)
 {
 	char *name = w->rest + strspn(w->rest, "/"), next[PATH_MAX];
@@ -117,7 +117,7 @@ static bool step(struct prover *pr, struct walk *w)
 	return true;
 }
 
-/* It may have changed since it was looked up, so that it leads there is seen anew. */
+/* The link may have changed since the look-up, so its target is checked again. */
 static bool is_proven(struct prover *pr, const struct real *r)
 {
 	struct walk w = { .links = 0 };
@@ -151,7 +151,7 @@ static int warn(const struct prover *pr, const struct real *r, struct diags *d)
 	return e;
 }
 
-/* It led there when the session began. */
+/* True where the link led to the same place when the session began. */
 static bool led_there(const struct bundle *first, const struct real *r)
 {
 	bool found = false;

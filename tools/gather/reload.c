@@ -1,8 +1,8 @@
 /*
- * The policy of a running session gathered again: what `pale run` does when its helper asks.
+ * Gathers the policy of a running session again: `pale run` does that when its helper asks.
  *
- * Policies are read anew; where the session works and which repository is its own stays as it was said at its
- * start, since a session may have written the pointers that say so.
+ * Policy files are read again.  The session's workspace and repository stay as they were at its start,
+ * since a session may have changed the files that name them.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void swap(char **a, char **b)
 	*b = s;
 }
 
-/* What git writes is what it wrote when the session began. */
+/* Keeps what git may write as it was when the session began. */
 static int keep_repository(struct bundle *b, const struct bundle *first)
 {
 	struct bundle own;
@@ -81,7 +81,7 @@ static int gather(const struct options *o, const char *session, const struct bun
 	return r;
 }
 
-/* As many as fit into a packet beside what else it says. */
+/* As many findings as fit into a packet beside its other fields. */
 static json_t *findings_json(const struct diags *d)
 {
 	json_t *list = diags_to_json(d);
@@ -111,7 +111,7 @@ int reload_gather(const struct options *o, const char *session, const struct bun
 
 /* --- the helper's messages --- */
 
-/* The policy as it is now; findings go along, whatever comes of it. */
+/* Sends the policy as it is now, with its findings even after an error. */
 static void send_gathered(const struct launch *l)
 {
 	json_t *findings = NULL, *j;

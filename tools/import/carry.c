@@ -1,15 +1,15 @@
 /*
- * The lines of the policy that comes out, where each came from, and what is told beside them.
+ * The lines of the resulting policy, the place in the source of each, and the messages of the report.
  */
 #include <stdarg.h>
 #include <string.h>
 
 #include "import.h"
 
-/* Of a comment; a line of a policy has at most 190 bytes. */
+/* Limit of a comment; a line of a policy has at most 190 bytes. */
 #define COMMENT_MAX 160
 
-/* Without memory there is no going on; nothing is written before all is done. */
+/* Exits without memory; nothing is written before all is done. */
 static void *must(void *p)
 {
 	if (p)
@@ -70,7 +70,7 @@ static void append(struct import *im, struct carried c, const char *from, const 
 	im->list[im->n++] = c;
 }
 
-/* A line of its own, whatever is in it. */
+/* The value fits in one line of a policy. */
 static bool is_line(const char *value)
 {
 	size_t n = strlen(value);
@@ -132,7 +132,7 @@ bool carry_closes(const struct carried *c)
 struct writer {
 	FILE *f;
 	unsigned line;
-	char last[COMMENT_MAX]; /* what the last comment said */
+	char last[COMMENT_MAX]; /* text of the last comment */
 };
 
 static void put_line(struct writer *w, const char *text)
@@ -141,7 +141,7 @@ static void put_line(struct writer *w, const char *text)
 	w->line++;
 }
 
-/* Where it comes from, once for the elements of one list. */
+/* Writes the place in the source as a comment, once for the elements of one list. */
 static void put_heading(struct writer *w, const char *from)
 {
 	_cleanup_free_ char *shown = must(text_visible(from));
@@ -156,7 +156,7 @@ static void put_heading(struct writer *w, const char *from)
 	(void)snprintf(w->last, sizeof(w->last), "%s", line);
 }
 
-/* Settings first, as people write them. */
+/* Settings come first, as in policies written by hand. */
 static void put_section(struct writer *w, struct import *im, const char *section)
 {
 	bool begun = false;

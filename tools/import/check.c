@@ -1,6 +1,6 @@
 /*
- * What would come out, read by the parser and by lint as `pale lint FILE` has it, and mended until both are
- * content: a line that is none, or that gives away too much, is taken out and told.
+ * Parses and lints the resulting policy as `pale lint FILE` does, and repairs it until neither has a
+ * finding: a line that does not parse, or that allows too much, is removed and reported.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,7 +36,8 @@ static void drop(struct import *im, size_t i, const struct diag *g, enum told_ki
 	im->list[i].dropped = true;
 }
 
-/* An allowed program that runs what its arguments say, or an option that makes it run another, is asked. */
+/* An allowed program that runs what its arguments say, or that an option makes run another, becomes
+ * `ask`. */
 static void ask_instead(struct import *im, size_t i, const struct diag *g)
 {
 	im->list[i].key = "ask";
@@ -44,8 +45,8 @@ static void ask_instead(struct import *im, size_t i, const struct diag *g)
 		   g->text);
 }
 
-/* What is said of a line that stays: the source says it too.  That a path does not exist yet is the
- * machine's. */
+/* Findings for which a line stays: they hold for the source too, or only say that a path does not exist
+ * here yet. */
 static bool is_kept(const struct diag *g)
 {
 	static const char codes[] = "user-content missing-path options";
@@ -71,7 +72,7 @@ static bool mend(struct import *im, const struct diag *g)
 	return true;
 }
 
-/* As `pale lint` would find it, with nothing of this machine's other policies. */
+/* Lints as `pale lint FILE` does, without this machine's other policies. */
 static int look(const struct import *im, const char *text, struct diags *d)
 {
 	struct options alone = *im->o;
@@ -109,7 +110,7 @@ static void tell_kept(struct import *im, const struct diags *d)
 	}
 }
 
-/* One round; 1 where something was mended, 0 where there was nothing to mend, -errno. */
+/* One round: 1 where a line was changed, 0 where no line was, or -errno. */
 static int mend_all(struct import *im)
 {
 	_cleanup_free_ char *text = carry_text(im);
@@ -118,7 +119,7 @@ static int mend_all(struct import *im)
 
 	diags_init(&d);
 	r = look(im, text, &d);
-	/* Each finding by itself: a line that is gone has no second one. */
+	/* A line that was removed has no second finding. */
 	for (size_t i = 0; i < d.n; i++)
 		mended |= mend(im, &d.list[i]);
 	if (r < 0 && !mended)

@@ -1,8 +1,9 @@
 /*
  * Claude Code's settings.json: permissions (deny beats ask beats allow) and its sandbox.
  *
- * Its rules are about tools.  Those that run commands, touch files or fetch become rules of ours; what only
- * the agent itself can hold (MCP servers, sub-agents, searches) is told and stays there.
+ * Its rules are about tools.  Rules for tools that run commands, use files or fetch become rules of pale;
+ * rules that only the agent itself can enforce (MCP servers, sub-agents, searches) are reported and stay in
+ * the source.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 struct claude_rule {
 	const char *verdict, *from, *text; /* as written */
 	const char *spec;		   /* between the parentheses, or NULL */
-	const char *key;		   /* what we call that of files */
+	const char *key;		   /* pale's key for rules about files */
 	bool allows;
 };
 
@@ -30,7 +31,7 @@ static void on_bash(struct import *im, const struct claude_rule *r)
 		carry_setting(im, "commands", "default", r->from, r->verdict);
 		return;
 	}
-	/* `git push:*` is whatever begins so; without a star it is these words and no more. */
+	/* `git push:*` is any command that begins so; without a star it is exactly these words. */
 	n = strlen(r->spec);
 	n -= n > 2 && strcmp(r->spec + n - 2, ":*") == 0 ? 2 : 0;
 	spec = format("%.*s", (int)n, r->spec);
@@ -55,7 +56,8 @@ static void on_files(struct import *im, const struct claude_rule *r)
 		lost(im, r, "nothing would start that may read nothing; deny the places that matter");
 	if (!r->spec && strcmp(r->key, "readonly") != 0 && strcmp(r->key, "ask_write") != 0)
 		return;
-	/* `//x` is absolute, `/x` the project's; a name without a slash is one anywhere below. */
+	/* `//x` is absolute, `/x` is relative to the project; a name without a slash is a file anywhere
+	 * below it. */
 	anywhere = !r->allows && !strchr(spec, '/') && spec[0] != '~';
 	path = path_of(spec + (spec[0] == '/'));
 	rule = format("%s%s", anywhere && strcmp(path, ".") != 0 ? "**/" : "", path);
@@ -72,7 +74,7 @@ static void on_fetch(struct import *im, const struct claude_rule *r)
 		lost(im, r, "a tool of the agent; keep the rule there: here hosts are named");
 }
 
-/* Those with keys are about files: of allow, ask and deny. */
+/* Tools with keys are about files: the keys for allow, ask and deny. */
 static const struct tool {
 	const char *name;
 	void (*fn)(struct import *im, const struct claude_rule *r);
@@ -147,7 +149,7 @@ static const struct member permissions[] = {
 	{ .name = NULL },
 };
 
-/* Its sandbox holds commands; here the agent is inside too, and is nothing without its model. */
+/* Its sandbox holds only commands; pale holds the agent too, which needs to reach its model. */
 static void sandbox_network(struct import *im, const char *path, const json_t *value)
 {
 	static const char *const hosts[] = { "*.anthropic.com:443", "claude.ai:443", "*.claude.com:443" };
@@ -190,7 +192,7 @@ static void on_sandbox(struct import *im, const char *path, const json_t *value)
 		carry_setting(im, "commands", "default", path, "allow");
 }
 
-/* Of its many settings those that say what may be done; the names of the others are told in one line. */
+/* Reads the settings about permissions; the names of all others are reported in one line. */
 void read_claude(struct import *im, const json_t *root)
 {
 	static const struct member mine[] = {

@@ -1,5 +1,5 @@
 /*
- * fence (fence.json): walls, a list of commands and of ssh hosts, and what a file extends.
+ * fence (fence.json): files and hosts, lists of commands and of ssh hosts, and the file that it extends.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void ssh_host(struct import *im, const struct member *m, const char *from
 	rule_read(im, m, from, host);
 }
 
-/* What runs on another machine cannot be judged here. */
+/* Commands that run on another machine cannot be judged here. */
 static void ssh_commands(struct import *im, const char *path, const json_t *value)
 {
 	if (json_array_size(value) == 0 && !json_is_true(value))
@@ -85,8 +85,9 @@ static json_t *template_of(const char *name, char *why, size_t size)
 }
 
 /*
- * What `extends` names: the user's own file (@base), one from the directory of the file that says so, or a
- * template; *ret_file is the name (caller frees), NULL of a template.  NULL with the reason.
+ * Loads what `extends` names: the user's own file (@base), a file relative to the directory of `file`, or a
+ * template.  *ret_file is the file's name (the caller must free it), NULL for a template.  NULL with the
+ * reason.
  */
 static json_t *base_load(const char *file, const char *name, char **ret_file, char *why, size_t size)
 {
@@ -117,7 +118,7 @@ static json_t *base_load(const char *file, const char *name, char **ret_file, ch
 static bool read_level(struct import *im, const char *path, const char *file, const json_t *root,
 		       unsigned deep);
 
-/* path: of `extends`.  Whether what it names speaks of the network. */
+/* Reads what `extends` at path names.  True if that has rules about the network. */
 static bool read_base(struct import *im, const char *path, const char *file, const char *name, unsigned deep)
 {
 	_cleanup_free_ char *base = NULL, *at = format("%s(%s)", path, name);
@@ -132,8 +133,8 @@ static bool read_base(struct import *im, const char *path, const char *file, con
 	return root && read_level(im, at, base ? base : file, root, deep + 1);
 }
 
-/* One file or template: what it extends holds first, its lists are added to that one's.  Whether any of them
- * speaks of the network. */
+/* Reads one file or template: first what it extends, to whose lists its own are added.  True if any of them
+ * has rules about the network. */
 static bool read_level(struct import *im, const char *path, const char *file, const json_t *root,
 		       unsigned deep)
 {
@@ -159,7 +160,7 @@ static bool has_rule(const struct import *im, const char *key, const char *value
 	return false;
 }
 
-/* Where it says nothing of them, nothing is writable and nothing is reachable. */
+/* By default fence makes no file writable and no host reachable. */
 void read_fence(struct import *im, const json_t *root)
 {
 	im->allow_beats_deny = true;
@@ -167,7 +168,7 @@ void read_fence(struct import *im, const json_t *root)
 		carry_setting(im, "network", "mode", "(no network)", "replace");
 		carry_setting(im, "network", "default", "(no network)", "deny");
 	}
-	/* The preset lets the session's own servers be reached. */
+	/* The preset allows connections to the session's own servers. */
 	if (!has_rule(im, "allow", "localhost"))
 		(void)carry_rule(im, "network", "deny", "(no allowLocalOutbound)", "localhost");
 	if (!has_rule(im, "write", ".") && !has_rule(im, "write", "/")) {

@@ -16,13 +16,13 @@
 static const struct kind {
 	const char *name;
 	void (*read)(struct import *im, const json_t *root);
-	const char *members[6]; /* any of these makes it this kind */
+	const char *members[6]; /* a file with any of these members is of this kind */
 } kinds[] = {
 	{ "claude", read_claude, { "permissions", "sandbox" } },
 	{ "fence", read_fence, { "network", "filesystem", "command", "ssh", "devices", "extends" } },
 };
 
-/* By what is in it, unless it is said. */
+/* Decided by the members, unless --from names the kind. */
 static bool is_kind(const struct kind *k, const char *from, const json_t *root)
 {
 	if (from)
@@ -79,7 +79,7 @@ static void report_json(const struct import *im, const char *text)
 			     "lines", lines, "findings", findings, "policy", json_text(text)));
 }
 
-/* A policy that is there is not written over. */
+/* Does not overwrite an existing policy. */
 static int write_new(const char *path, const char *text)
 {
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -110,7 +110,7 @@ static int put(struct import *im)
 	return n[TOLD_LOST] + n[TOLD_WEAKER] ? EXIT_FINDINGS : EXIT_OK;
 }
 
-/* Says what can be read, and what helps who comes from elsewhere. */
+/* Prints the problem, what can be read, and what to do with another agent's rules. */
 static int cannot(const char *what, const char *problem)
 {
 	talk("%s: %s; import reads the rules of fence and claude, see --from; for another agent "

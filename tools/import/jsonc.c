@@ -1,12 +1,12 @@
 /*
- * JSON with comments to JSON: `//`, slash-star and trailing commas become blanks, so that every line and
- * column stays where it was.  What stands in a string is left alone.
+ * JSON with comments to JSON: `//`, slash-star and trailing commas become blanks, so that all lines and
+ * columns stay the same.  Strings are not changed.
  */
 #include <string.h>
 
 #include "import.h"
 
-/* Behind the string that begins at i. */
+/* The index after the string that begins at i. */
 static size_t string_end(const char *text, size_t len, size_t i)
 {
 	for (i++; i < len && text[i] != '"' && text[i] != '\n'; i++)
@@ -15,7 +15,8 @@ static size_t string_end(const char *text, size_t len, size_t i)
 	return i < len ? i + 1 : len;
 }
 
-/* Behind the comment that begins at i; i where none does.  One that does not end is left for the parser. */
+/* The index after the comment that begins at i; i where none begins.  A comment that does not end is left
+ * to the parser. */
 static size_t comment_end(const char *text, size_t len, size_t i)
 {
 	const char *end = NULL;
@@ -31,7 +32,7 @@ static size_t comment_end(const char *text, size_t len, size_t i)
 
 void jsonc_strip(char *text, size_t len)
 {
-	size_t comma = len; /* the last one, where nothing stands behind it yet */
+	size_t comma = len; /* the last comma, if only blanks have followed it */
 
 	for (size_t i = 0, end; i < len; i = end) {
 		bool string = text[i] == '"';

@@ -1,5 +1,5 @@
 /*
- * JSON objects read by table: what is not in the table is told, never passed over.
+ * Reads JSON objects by a table: a member that is not in the table is reported, never ignored.
  */
 #include <string.h>
 

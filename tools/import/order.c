@@ -1,8 +1,8 @@
 /*
- * Other systems choose among rules that match by strictness, pale by how specific they are.
+ * Among rules that match, other systems choose the strictest one, pale the most specific one.
  *
  * Guarantees that nothing the source denies is allowed because of that: an opening rule that a closing one
- * covers there is taken out, and where the two overlap, the overlap is closed by a rule of its own.
+ * covers is removed, and where the two overlap, a further rule closes the overlap.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #include "import.h"
 
-#define SHOWN 3 /* places in a line of the report */
+#define SHOWN 3 /* most places in a line of the report */
 
 /* --- commands: words in order --- */
 
@@ -20,7 +20,7 @@ static const char *next_word(const char *s)
 	return s + strspn(s, " ");
 }
 
-/* The one is, or may be, the other; quotes do not count. */
+/* The two words may match the same word; quotes do not count. */
 static bool words_meet(const char *a, const char *b)
 {
 	size_t n = strcspn(a, " "), m = strcspn(b, " ");
@@ -32,7 +32,7 @@ static bool words_meet(const char *a, const char *b)
 	return glob_match(a, n, b, m);
 }
 
-/* In front of the first option. */
+/* The first option, or the end. */
 static const char *options_of(const char *words)
 {
 	const char *options = strstr(words, " -");
@@ -40,15 +40,15 @@ static const char *options_of(const char *words)
 	return options ? options + 1 : words + strlen(words);
 }
 
-/* Each of these: what only the two together name; "" where the closing rule covers all, NULL where they are
- * apart. */
+/* The *_overlap() functions return the pattern that both rules match: "" where the closing rule covers the
+ * opening one, NULL where they do not overlap. */
 static char *command_overlap(const char *open, const char *closed)
 {
 	const char *options = options_of(closed), *own = options_of(open), *a = open;
 	size_t n = strlen(open);
 
 	for (const char *d = closed; d < options; a = next_word(a), d = next_word(d)) {
-		/* Any number of words: the rest may be anywhere. */
+		/* Any number of words: the rest may come at any place. */
 		if (strcspn(d, " ") == 3 && strncmp(d, "...", 3) == 0)
 			break;
 		if (a >= own || !words_meet(d, a))
@@ -94,7 +94,7 @@ static char *host_overlap(const char *open, const char *closed)
 
 /* --- files --- */
 
-/* The part of a path in front of its first component with a star. */
+/* The length of a path before its first component with a star. */
 static size_t literal_length(const char *path)
 {
 	size_t n = strcspn(path, "*");
@@ -105,8 +105,8 @@ static size_t literal_length(const char *path)
 }
 
 /*
- * A pattern of "**" and what follows, somewhere above what is open: the same pattern below that.  One that
- * begins with "**" is meant wherever something is open.
+ * For a pattern with "**" above an open path: the same pattern below that path.  A pattern that begins with
+ * "**" applies below each open path.
  */
 static char *pattern_overlap(const char *open, const char *a, const char *d, bool anywhere)
 {
@@ -123,13 +123,13 @@ static char *pattern_overlap(const char *open, const char *a, const char *d, boo
 	if (!strchr(rest + 1, '/') && slash &&
 	    glob_match(rest + 1, strlen(rest + 1), slash + 1, strlen(slash + 1)))
 		return format("%s", "");
-	/* In the very same directory it is the more specific one already. */
+	/* In the same directory the closing rule is already the more specific one. */
 	if (inside && n == base)
 		return NULL;
 	return format("%.*s/**%s", (int)literal_length(open), open, rest);
 }
 
-/* A path as text: absolute, of home, or of the workspace. */
+/* Makes a path absolute: it is absolute, below the home, or below the workspace. */
 static bool absolute(const char *path, char buf[PATH_MAX])
 {
 	const char *rest = path[0] == '~' ? path + 1 + strspn(path + 1, "/") : path;
@@ -150,17 +150,17 @@ static char *path_overlap(const char *open, const char *closed)
 
 /* --- both together --- */
 
-/* In the source the second holds against the first where both match. */
+/* In the source, d wins over a where both match. */
 static bool is_weaker(const struct import *im, const struct carried *a, const struct carried *d)
 {
 	bool asks = strcmp(a->key, "ask") == 0 || strcmp(a->key, "ask_write") == 0;
 	bool writes = strcmp(d->key, "readonly") == 0 || strcmp(d->key, "ask_write") == 0;
 
-	/* What the source does where no rule of it matches is "(...)", and every rule of it is stronger. */
+	/* "(...)" is the source's default, and every rule of the source is stronger than that. */
 	if (a->dropped || strcmp(a->section, d->section) != 0 || !carry_closes(d) || d->from[0] == '(' ||
 	    (im->allow_beats_deny && strcmp(a->section, "commands") == 0))
 		return false;
-	/* A rule about reading and one about writing do not meet. */
+	/* A rule about reading and one about writing do not overlap. */
 	if (strcmp(a->key, "read") == 0 && writes)
 		return false;
 	return carry_opens(a) || (asks && (strcmp(d->key, "deny") == 0 || strcmp(d->key, "readonly") == 0));
@@ -174,7 +174,7 @@ static char *overlap_of(const struct carried *a, const struct carried *d)
 						: host_overlap(a->value, d->value);
 }
 
-/* Lets that closing rule hold against the first n. */
+/* Makes that closing rule win over the first n rules. */
 static void settle_one(struct import *im, size_t closed, size_t n)
 {
 	const struct carried d = im->list[closed];

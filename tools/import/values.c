@@ -1,11 +1,11 @@
 /*
- * Commands, paths and hosts as others write them, in the words of a policy.
+ * Translates commands, paths and hosts of the sources to the syntax of a policy.
  */
 #include <string.h>
 
 #include "import.h"
 
-/* Characters that mean something in a rule's word. */
+/* Characters with a meaning in a word of a rule. */
 #define SPECIAL "()|<>$*\""
 
 static bool has_special(const char *s, size_t n)
@@ -16,25 +16,25 @@ static bool has_special(const char *s, size_t n)
 	return n == 3 && memcmp(s, "...", 3) == 0;
 }
 
-/* One word to the letter. */
+/* One word, taken literally. */
 static char *word_literal(const char *word, size_t len, const char **why)
 {
 	if (memchr(word, '"', len)) {
 		*why = "a word with a double quote cannot be written";
 		return NULL;
 	}
-	/* `name=` stands for whatever begins so. */
+	/* In a rule `name=` matches any word that begins so. */
 	return format(len == 0 || has_special(word, len) || memchr(word, ' ', len) ? "\"%.*s\"" : "%.*s",
 		      (int)len, word);
 }
 
-/* Stars of a word stay what they are, everything else is to the letter. */
+/* Stars in a word stay stars, all else is literal. */
 static char *word_glob(const char *word, size_t len, enum word_style style, bool first, const char **why)
 {
 	bool open = style == WORDS_GLOB_ALL && *word == '*';
 	char *copy;
 
-	/* A star by itself is any number of words, but for the program. */
+	/* A star alone matches any number of words, except in place of the program. */
 	if (len == 1 && *word == '*')
 		return format("%s", first ? "*" : "...");
 	if (open && first)
@@ -97,7 +97,7 @@ char *words_of(const char *text, enum word_style style, const char **why)
 		else if (!words && is_assignment(word, len))
 			*why = "a variable in front of a command; here the command is judged without";
 		else if (style != WORDS_LITERAL && last && words && len == 1 && *word == '*')
-			continue; /* what follows is free anyway */
+			continue; /* further words match anyway */
 		else {
 			_cleanup_free_ char *before = words,
 					    *next = quoted || style == WORDS_LITERAL
@@ -129,7 +129,7 @@ char *path_of(const char *text)
 		else
 			break;
 	}
-	/* All below here is here. */
+	/* "Everything below" is the directory itself in pale. */
 	if (n == 0 || (n == 2 && memcmp(text, "**", 2) == 0))
 		n = 1, text = ".";
 	return format("%.*s", (int)n, text);

@@ -1,5 +1,5 @@
 /*
- * Files and hosts as fence and Claude's sandbox have them: lists of what may be written and reached, and of
+ * Reads the files and hosts of fence and Claude's sandbox: lists of what may be written and reached, and of
  * what may not.
  */
 #include <string.h>
@@ -21,7 +21,7 @@ static void default_deny_read(struct import *im, const char *path, const json_t 
 {
 	if (!flag_read(im, path, value))
 		return;
-	/* What no rule names: allowRead and allowWrite are stronger. */
+	/* The default: allowRead and allowWrite are stronger. */
 	(void)carry_rule(im, "files", "deny", "(defaultDenyRead)", "~");
 	carry_tell(im, TOLD_LOST, path,
 		   "the home directory is closed; outside of it reading stays free but for secrets");
@@ -63,7 +63,7 @@ static void local_ports(struct import *im, const char *path, const json_t *value
 		carry_tell(im, TOLD_LOST, path, "is no list: not understood");
 	json_array_foreach((json_t *)value, i, port)
 	{
-		/* What is no number is no port to the parser either. */
+		/* A port that is no number is an error for the parser, too. */
 		_cleanup_free_ char *host = format(
 			"localhost:%lld", json_is_integer(port) ? (long long)json_integer_value(port) : -1);
 
@@ -89,7 +89,7 @@ void walls_network(struct import *im, const char *path, const json_t *value)
 		{ .name = NULL },
 	};
 
-	/* Its own list alone; a `*` in it says otherwise. */
+	/* Only the source's own list holds, unless it has a `*`. */
 	carry_setting(im, "network", "mode", path, "replace");
 	carry_setting(im, "network", "default", path, "deny");
 	members_read(im, path, value, table);

@@ -103,8 +103,8 @@ int denials_find(uint32_t id, const char *session, struct past_denials *ret)
 	if (r == 0 && n == 0 && session)
 		return -ENOENT;
 	for (size_t i = 0; r == 0 && i < n; i++)
-		/* Every denial has this text: searching for it costs much less than parsing each record. What
-		 * cannot be read holds none. */
+		/* Every denial contains this text, and searching for it costs much less than parsing each
+		 * record.  A ledger that cannot be read counts as empty. */
 		if (ledger_each(refs[i].dir, "id=", take_denial, &(struct search){ ret, refs[i].dir, id }) ==
 		    -ENOMEM)
 			r = -ENOMEM;

@@ -180,7 +180,9 @@ static int run_journalctl(char *const argv[], FILE **ret, pid_t *ret_pid)
 	return r ? -r : -ENOMEM;
 }
 
-/* Any user may write to the journal, which adds the writer's uid: only entries of a helper's user count. */
+/*
+ * Any user may write to the journal, which adds the writer's uid: only entries of the helper's user count.
+ */
 static bool is_a_helpers(const json_t *entry, uid_t owner)
 {
 	const char *uid = json_string_value(json_object_get(entry, "_UID"));

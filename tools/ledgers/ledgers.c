@@ -1,5 +1,5 @@
 /*
- * Ledgers on disk: which there are, in the order they began.
+ * Ledgers on disk: lists them in the order they began.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -70,7 +70,7 @@ static int by_start(const void *a, const void *b)
 	return r ? r : strcmp(x->session, y->session);
 }
 
-/* As the helper takes session names: such a name is printed as it is. */
+/* The same rule as the helper's for session names: such a name can be printed unescaped. */
 static bool is_name(const char *s)
 {
 	size_t n = strlen(s);
@@ -93,7 +93,7 @@ static int scan(const char *base, const char *prefix, struct list *l)
 	return r;
 }
 
-/* Our own sessions', and those that a foreign helper keeps for us. */
+/* The ledgers of this user's helper, and those that a helper of another user keeps for this user. */
 static int scan_all(const char *prefix, struct list *l)
 {
 	char base[PATH_MAX];

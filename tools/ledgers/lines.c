@@ -9,7 +9,7 @@
 
 #include "tools/base/tools.h"
 
-/* One record is far shorter; a longer line is no ledger. */
+/* A record is far shorter; a file with a longer line is no ledger. */
 #define LINE_MAX_BYTES (8u << 20)
 
 static int open_plain(const char *path)
@@ -22,7 +22,7 @@ static int open_plain(const char *path)
 static void close_part(struct line_reader *r)
 {
 	if (r->gz)
-		(void)gzclose_r(r->gz); /* and its descriptor */
+		(void)gzclose_r(r->gz); /* also closes its descriptor */
 	else if (r->fd >= 0)
 		(void)close(r->fd);
 	r->gz = NULL;
@@ -69,7 +69,7 @@ static int open_part(struct line_reader *r, unsigned part)
 	return 0;
 }
 
-/* Goes to the part behind the finished one that was read to its end. */
+/* Goes on to the part after the finished one that has been read to its end. */
 static int open_next(struct line_reader *r)
 {
 	int e;
@@ -97,7 +97,7 @@ int line_reader_open(struct line_reader *r, const char *path)
 	if (strcmp(path_basename(path), LEDGER_NAME) != 0) {
 		size_t len = strlen(path);
 
-		/* A finished part by itself. */
+		/* A single finished part. */
 		r->fd = open_plain(path);
 		if (r->fd >= 0 && len > 3 && strcmp(path + len - 3, ".gz") == 0)
 			r->gz = gzdopen(r->fd, "r");
@@ -115,7 +115,7 @@ int line_reader_open(struct line_reader *r, const char *path)
 	return e;
 }
 
-/* The file that grows is another one by now: what we hold has become a finished part. */
+/* True where the open file is no longer the one that grows: it has become a finished part. */
 static bool was_set_aside(const struct line_reader *r)
 {
 	struct stat here, there;
@@ -182,11 +182,11 @@ static int fill(struct line_reader *r)
 			r->part = r->next_part++;
 		else if (r->part == 0)
 			return 0;
-		/* Only whole records are set aside. */
+		/* A finished part ends with a whole record. */
 		if (r->len > 0)
 			return -EBADMSG;
 	}
-	/* Between two files there is none for a moment. */
+	/* For a moment between two parts no file grows. */
 	return e == -ENOENT ? 0 : e;
 }
 

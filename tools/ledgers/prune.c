@@ -1,7 +1,7 @@
 /*
  * pale log prune: removes the ledgers of sessions that ended long ago, as the helper does when a session
- * starts, and as `pale session gc` does.  Never a live one's, never through a link, and of each directory
- * only what a helper made.
+ * starts, and as `pale session gc` does.  It never removes a running session's ledger, follows no link, and
+ * removes from each directory only files that a helper made.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "lines.h"
 #include "tools/base/tools.h"
 
-/* Its helper lives, or nobody can say that it does not. */
+/* True where the session's helper runs, or where that is not known. */
 static bool is_live(int dirfd)
 {
 	_cleanup_close_ int fd =
@@ -68,7 +68,7 @@ int ledger_remove(const struct old_ledger *old)
 	return unlinkat(up, old->ref->session, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-/* True where this ledger is old enough and its session over. */
+/* True where this ledger is old enough and its session is over. */
 static bool is_old(struct old_ledger *old)
 {
 	time_t now = time(NULL);

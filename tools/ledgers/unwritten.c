@@ -14,17 +14,17 @@
 #include "tools/base/tools.h"
 #include "unwritten.h"
 
-/* A file that is full becomes the old one, in the place of the one before it. */
+/* A full file replaces the old one. */
 #define FILE_FULL ((off_t)32 << 20)
 #define FILE_MAX  ((size_t)64 << 20)
 
 struct unwritten {
-	uint64_t n;	  /* decisions that were in the rings, and are in the file */
+	uint64_t n;	  /* decisions that were in the rings and are now in the file */
 	uint64_t repeats; /* repeats of recorded decisions, counted by the helper: their number is lost */
 	char path[PATH_MAX];
 };
 
-/* NULL for what is no decision of its own: a start, an exit, an outcome. */
+/* NULL for a record that is no decision: a start, an exit, an outcome. */
 static json_t *line_of(const char *session, const char *via, const struct ring_record *r)
 {
 	if (r->kind != RING_DECISION && r->kind != RING_CLAIM)
@@ -59,7 +59,7 @@ static uint64_t keep_ring(FILE *to, const char *session, const char *via, struct
 	 * of its own. */
 	rd->next = rd->seen = rd->freed = rd->last = atomic_load(&ring->tail);
 	for (size_t i = 0; i < RING_SLOTS && has_more(rd, &r); i++) {
-		/* What a hook denied is told by the supervisor above level hooks. */
+		/* Above level hooks the supervisor reports what a hook denied. */
 		_cleanup_json_ json_t *j = line_of(session, r.kind == RING_CLAIM ? "hook" : via, &r);
 
 		if (j && json_dumpf(j, to, JSON_COMPACT) == 0 && fputc('\n', to) != EOF)

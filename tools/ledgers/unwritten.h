@@ -15,7 +15,8 @@ struct launch;
 /* Saves them, and tells the operator how many there are.  Call it when all processes of the session have
  * ended. */
 void unwritten_tell(const struct dirs *dirs, const struct launch *l);
-/* How many of this session are in the file, whose path is copied to `path`; 0 where it cannot be read. */
+/* The number of this session's decisions in the file, whose path is copied to `path`; 0 where it cannot be
+ * read. */
 uint64_t unwritten_count(const char *session, char *path, size_t size);
 
 #endif

@@ -23,7 +23,7 @@
 #include "tools/base/tools.h"
 #include "tools/git/gitbranch.h"
 
-#define LINE_SIZE 16384 /* of a denial */
+#define LINE_SIZE 16384 /* for a denial */
 
 /* Does not wait for room: the ring of a session that just began is empty. */
 static bool give_up(unsigned round)
@@ -127,7 +127,7 @@ static void look(const struct launch *l, struct chain *c, size_t n, struct reque
 		(void)program_note(req, &l->image, &c->elf[n], &c->found[n]);
 }
 
-/* *req becomes the request about an interpreter where that is held. */
+/* Judges the command; *req becomes the request about an interpreter where that is what is denied. */
 static struct decision judge(const struct launch *l, struct chain *c, const char *called, struct request *req)
 {
 	struct request last;

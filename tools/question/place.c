@@ -1,6 +1,6 @@
 /*
- * Where a path leads: the resolver of policy/, fed with this process's own system calls, so that
- * explain judges the very path that the preload would.
+ * Where a path leads: the resolver of policy/ with this process's own system calls, so that explain judges
+ * the same path as the preload.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static int sys_close(int fd)
 	return close(fd) < 0 ? -errno : 0;
 }
 
-/* The directory of procfs with the last such link that the walk followed; one walk at a time. */
+/* The procfs directory of the last magic link that the walk followed; only one walk at a time. */
 static char crossed[LIMIT_PATH];
 
 static int sys_is_magic(int dirfd)
@@ -83,7 +83,7 @@ static const struct resolve_sys own_calls = {
 	.is_magic = sys_is_magic,
 };
 
-/* Operations that act on a last symbolic link itself. */
+/* Operations on a last symbolic link itself. */
 static bool acts_on_link(enum op op)
 {
 	return op == OP_DELETE || op == OP_RENAME || op == OP_LINK || op == OP_SYMLINK || op == OP_MKDIR ||
@@ -98,7 +98,7 @@ int place_find(const char *cwd, const char *path, enum op op, char *real, char *
 	int n = path_normalise(cwd, path, given, LIMIT_PATH);
 
 	*ret_through = NULL;
-	/* The caller's words: behind a link `..` is another directory than the text has it. */
+	/* Resolves the path as written: after a link `..` leads to another directory than the text says. */
 	if (!r || asprintf(&words, "%s%s%s", *path == '/' ? "" : cwd, *path == '/' ? "" : "/", path) < 0)
 		return -ENOMEM;
 	if (n < 0)
@@ -113,6 +113,6 @@ int place_find(const char *cwd, const char *path, enum op op, char *real, char *
 		resolved_done(&own_calls, r);
 		return 0;
 	}
-	/* Directories that do not exist yet: judged by the existing ancestor. */
+	/* Some directories do not exist yet: the existing ancestor decides. */
 	return path_real(given, real, LIMIT_PATH);
 }

@@ -1,6 +1,6 @@
 /*
- * The command before it runs: found as execvp() would, inspected for what the preload can do in
- * it.  A static or foreign program is told here, before anything is started, and not by silence.
+ * The command before it runs: found as execvp() does, and inspected for whether the preload can work in it.
+ * A static or foreign program is reported here, before anything starts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,8 @@ static int search_path(const char *name, char *ret)
 
 		if (r == 0)
 			return 0;
-		/* As execvp(): a forbidden match is remembered, a later good one wins. */
+		/* As execvp(): goes on after a match without permission, and returns -EACCES if no better
+		 * one follows. */
 		if (r == -EACCES)
 			result = r;
 		if (!path[len])
@@ -87,7 +88,8 @@ int program_look(const char *path, struct elf_info *ret, bool *ret_setid)
 static const char *find(void *ctx, const char *word, struct elf_info *ret)
 {
 	struct found_files *f = ctx;
-	/* The last one is overwritten by what is found behind it: nobody keeps more. */
+	/* There are only FOUND_FILES places: a further file overwrites the last one, and no caller keeps
+	 * more. */
 	char *path = f->path[f->n < FOUND_FILES ? f->n : FOUND_FILES - 1];
 	struct stat st;
 	bool setid;
@@ -131,7 +133,7 @@ bool program_tool(const struct request *of, struct found_files *room, const char
 	return found;
 }
 
-/* `#!/usr/bin/env node`: what env will run counts, not env. */
+/* In `#!/usr/bin/env node` the program that env runs counts, not env. */
 static int follow_env(const struct elf_info *script, char *ret)
 {
 	struct program inner;

@@ -15,7 +15,7 @@
 #include "tools/supervisor/proc/ports.h"
 #include "tools/base/tools.h"
 
-/* Commands that a shell performs itself: no program is executed, so there is nothing to judge. */
+/* Commands that a shell performs itself: no program is executed, so there is no exec to judge. */
 static bool is_builtin(const char *name)
 {
 	static const char *const names[] = { ":",      ".",	  "alias",   "bg",     "break",	 "builtin",
@@ -56,7 +56,7 @@ static int join_target(struct question *q)
 	return 0;
 }
 
-/* A program that is not here is judged by its name, as if it lay in /usr/bin. */
+/* A program that is not found is judged by its name, as if it were in /usr/bin. */
 static int set_program(struct question *q, const char *name)
 {
 	struct program p;
@@ -98,8 +98,8 @@ static int ask_exec(struct question *q, char *const *args, size_t n, const struc
 	return 0;
 }
 
-/* The process that asks stands for the one that would act.  Inside a session one sees by the fence itself who
- * belongs to it; outside, nobody else is of the session that is asked about. */
+/* This process stands for the one that would act.  Inside a session, the fence lets a process read the
+ * environment of the session's processes only; outside, no other process belongs to the session. */
 static bool is_of_session(const struct pids *p, int32_t pid)
 {
 	_cleanup_close_ int fd = -1;
@@ -133,7 +133,7 @@ static int ask_file(struct question *q, char *const *args, size_t n)
 	return q->target ? 0 : -ENOMEM;
 }
 
-/* Judged by name: asking the resolver would send what is only asked about. */
+/* A name is judged without a look-up, which would already send it. */
 static int set_name(struct question *q)
 {
 	_cleanup_free_ char *ascii = NULL;
@@ -149,7 +149,7 @@ static int set_name(struct question *q)
 	return 0;
 }
 
-/* "[::1]" and "::1" alike. */
+/* Accepts "[::1]" and "::1". */
 static bool set_addr(struct question *q, const char *text)
 {
 	size_t n = strlen(text);
@@ -161,7 +161,7 @@ static bool set_addr(struct question *q, const char *text)
 	return q->req.has_addr;
 }
 
-/* As records name it. */
+/* Makes the target as records show it. */
 static int name_target(struct question *q)
 {
 	const char *by = q->req.is_datagram ? "udp " : "";
@@ -178,7 +178,7 @@ static int name_target(struct question *q)
 	return -ENOMEM;
 }
 
-/* This machine is judged as loopback, by whichever address it is reached. */
+/* Addresses of this machine are judged as loopback, whichever address is used. */
 static void find_machine(struct question *q)
 {
 	static struct ports ports;
@@ -190,7 +190,7 @@ static void find_machine(struct question *q)
 	ports_done(&ports);
 }
 
-/* HOST[:PORT], with "udp:" before it for a datagram, and perhaps the address that the name leads to. */
+/* HOST[:PORT], with "udp:" in front for a datagram, and optionally the address of the name. */
 static int ask_host(struct question *q, char *const *args, size_t n)
 {
 	const char *text = args[0];

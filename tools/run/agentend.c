@@ -1,12 +1,12 @@
-/* What came of an agent: what pale says of one that it did not start or did not keep, and with what it exits.
- */
+/* How an agent ended: what pale says when it could not start the agent or ended it, and its exit code. */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "tools/base/tools.h"
 
-/* What went wrong before the agent was let go is told by whom it went wrong for; then it is the exec. */
+/* A failure before the release of the agent was reported where it happened; after that only the exec can
+ * fail. */
 static struct agent_end not_started(const struct agentproc *a, const struct agent_fate *f)
 {
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };

@@ -1,10 +1,10 @@
 /*
- * Which agent a command starts: by its own name, by that of the package it comes from, through npx, env and
- * the like, and through the runtime that executes it (node .../cli.js, python3 -m NAME).
+ * Finds which agent a command starts: by the program's own name, by the name of its package, through npx,
+ * env and the like, and through the runtime that executes it (node .../cli.js, python3 -m NAME).
  *
- * It chooses the profile (policy/presets/agents.h), which opens that agent's state and login.  What lies
- * outside the workspace chooses it, or a package's name that the operator says: a project cannot call itself
- * an agent.
+ * The agent selects the profile (policy/presets/agents.h), which opens that agent's state and login.  Only
+ * a file outside the workspace, or a package name that the operator types, can select it, so a project
+ * cannot present itself as an agent.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define LEVELS_UP    8
 #define MANIFEST_MAX (1024 * 1024)
 
-/* What the manifest (package.json) that is nearest above a file says its package is called. */
+/* The agent whose package name is in the nearest manifest (package.json) above a file. */
 static const struct agent_profile *of_manifest(const char *real)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
@@ -53,7 +53,8 @@ static bool is_projects(const char *real, const char *workspace)
 	return false;
 }
 
-/* An agent could have put it there: in this workspace or one before it, or where everybody writes. */
+/* An agent could have put the file there: it lies in this or an earlier workspace, or in a directory that
+ * all users may write. */
 static bool is_open(const char *real, const char *workspace)
 {
 	char dir[PATH_MAX];
@@ -66,7 +67,8 @@ static bool is_open(const char *real, const char *workspace)
 	return stat(dir, &st) < 0 || (st.st_mode & S_IWOTH);
 }
 
-/* What lies where the links of path lead: its own name, then its package's. */
+/* The agent of the file that path leads to through its links: by the file's own name, then by its
+ * package's. */
 static const struct agent_profile *of_file(const char *path, const char *workspace)
 {
 	const struct agent_profile *a;
@@ -78,9 +80,10 @@ static const struct agent_profile *of_file(const char *path, const char *workspa
 	return a ? a : of_manifest(real);
 }
 
-/* Programs that run what a word says: behind `word` of their own (or NULL) the first that is no option. */
+/* Programs that run what an argument names: the first word after `word` (or after the program, if NULL)
+ * that is no option. */
 static const struct {
-	const char *program, *word, *valued; /* options that take the next word, blank-separated */
+	const char *program, *word, *valued; /* options with a value in the next word, blank-separated */
 	enum { RUNS_PACKAGE, RUNS_FILE } runs;
 } runners[] = {
 	{ "npx", NULL, "-p --package -c --call", RUNS_PACKAGE },
@@ -110,7 +113,7 @@ static bool takes_next(const char *list, const char *option)
 	return false;
 }
 
-/* DIR/BEFORE/NAME/AFTER is there, and an agent could have put it there. */
+/* DIR/BEFORE/NAME/AFTER exists, and an agent could have put it there. */
 static bool has_open(const char *dir, const char *before, const char *word, const char *after,
 		     const char *workspace)
 {
@@ -121,8 +124,8 @@ static bool has_open(const char *dir, const char *before, const char *word, cons
 	       (realpath(path, real) && is_open(real, workspace));
 }
 
-/* Before what its registry has, npx and its like take what is installed in a directory above, python3 -m what
- * lies here. */
+/* npx and the like prefer a package installed in a directory above to the registry; python3 -m prefers a
+ * module in the current directory. */
 static bool has_local(const char *program, const char *word, const char *workspace)
 {
 	const char *const places[] = { ".", workspace };
@@ -146,7 +149,7 @@ static bool has_local(const char *program, const char *word, const char *workspa
 	return false;
 }
 
-/* Who is looked for, and whether what is started can be of an agent's making. */
+/* The search, and whether an agent can have made the program that is started. */
 struct search {
 	const char *workspace; /* as given, or NULL */
 	bool open;
@@ -170,8 +173,8 @@ static const struct agent_profile *of_runner(size_t i, const struct command *c, 
 	return agent_of_package(word);
 }
 
-/* The word that is executed; NULL where a wrapper made it itself (git-push: git push): no agent is wrapped
- * so. */
+/* The word that is executed; NULL where a wrapper made it itself (git-push: git push), which starts no
+ * agent. */
 static const char *word_of(const struct command *c)
 {
 	return !c->first && c->n_pre == 0 ? c->args[-1] : NULL;
@@ -197,7 +200,7 @@ static const struct agent_profile *of_command(const struct command *c, struct se
 	return a;
 }
 
-/* The name of none, although the program is called so. */
+/* Reports that the program is not an agent, although it has an agent's name. */
 static const char *no_agent(const struct agent_profile *a, const char *program)
 {
 	static char name[NAME_MAX + 3];

@@ -1,6 +1,6 @@
 /*
- * The agent as a child: started in a group of its own where it has a terminal (terminal.h), waited for with
- * signals and job control passed on, proven to carry the preload, and ended whole.
+ * Runs the agent as a child: starts it, in a process group of its own where it has a terminal (terminal.h),
+ * passes signals and job control on, checks that it carries the preload, and ends all of its processes.
  *
  * The child waits on a pipe until the ring knows its pid, so the preload's announcement cannot
  * come too early.  Signals are read from a descriptor: nothing here runs in a handler.
@@ -28,7 +28,7 @@
 
 #define ATTACH_MS 5000
 #define TICK_MS	  100
-#define HANGUP_MS 5000 /* for an agent whose terminal was closed and who did not care */
+#define HANGUP_MS 5000 /* for an agent that does not end when its terminal closes */
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH };
 
@@ -55,15 +55,16 @@ static int block_signals(struct running *r)
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTSTP);
 	sigaddset(&set, SIGCONT);
-	/* The descriptor is made first: SIGTTOU is only to be held off while the terminal changes hands. */
+	/* The descriptor is made first: SIGTTOU is blocked only while the terminal changes its foreground
+	 * group. */
 	r->sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	sigaddset(&set, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &set, &r->old_mask);
 	return r->sigfd < 0 ? -errno : 0;
 }
 
-/* Where it has a terminal the agent has a group of its own, else it stays in ours, which is the shell's job.
- */
+/* With a terminal the agent has a process group of its own, else it stays in ours, which is the shell's
+ * job. */
 static pid_t group_of(const struct running *r)
 {
 	return r->terminal->is ? -r->pid : r->pid;
@@ -96,7 +97,7 @@ static int reloaded(void *ctx, bool *ret_performs)
 	return supervisor_reload(r->supervisor, ret_performs);
 }
 
-/* The last step before the agent's first instruction: its limits are on it. */
+/* The last step before the agent's first instruction; its limits have been put on. */
 static int let_go(struct running *r, const struct handover *h)
 {
 	const struct session_limits *limits = r->a->limits;
@@ -113,7 +114,7 @@ static int let_go(struct running *r, const struct handover *h)
 	return e;
 }
 
-/* The child has confined itself: from here on its calls are ours to answer. */
+/* The child has confined itself: from now on we must answer its calls. */
 static int supervise(struct running *r, struct handover *h, char *const *envp)
 {
 	struct launch *l = r->a->launch;
@@ -172,8 +173,9 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 			       envp);
 	outputs_start(r->a->outputs);
 	/*
-	 * Our environment is the operator's whole one: /proc/PID/environ and memory are not for the agent.
-	 * After the fork, since the child must stay open to us until the listener is here.
+	 * We have the operator's whole environment, so the agent may not read our /proc/PID/environ or
+	 * memory.  This is done after the fork, since the child must stay open to us until we have the
+	 * listener.
 	 */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	introduce(r);
@@ -184,7 +186,7 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 		return e;
 	}
 	e = handover_result(h);
-	/* The child has its own; now is a good time to let go of ours, not at the end. */
+	/* The child has its own copy, so ours is released now and not at the end. */
 	confine_done(&r->a->fence->confine);
 	return e;
 }
@@ -201,8 +203,8 @@ static int start(struct running *r, char **envp)
 }
 
 /*
- * The agent stopped: so do we, that the shell sees its job stopped; both go on together.  With a terminal it
- * is the front that the shell sees, and we go on serving who did not stop.
+ * The agent stopped, so we stop too, for the shell to see its job stopped; both continue together.  With a
+ * terminal the shell sees the front, and we go on serving the processes that did not stop.
  */
 static void stop_together(struct running *r, int sig)
 {
@@ -215,7 +217,7 @@ static void stop_together(struct running *r, int sig)
 	(void)kill(r->pid, SIGCONT);
 }
 
-/* What the front has to say. */
+/* Reads the messages of the front. */
 static void hear_front(struct running *r)
 {
 	int word;
@@ -223,14 +225,14 @@ static void hear_front(struct running *r)
 	while ((word = terminal_hear(r->terminal))) {
 		if (r->ended)
 			continue;
-		/* A shell of the agent's may have given it to a job of its own. */
+		/* A shell that the agent runs may have given the terminal to a job of its own. */
 		if (word == RELAY_FRONT && terminal_is_ours(r->terminal))
 			terminal_hand(r->terminal, r->pid);
 		(void)kill(group_of(r), SIGCONT);
 	}
 }
 
-/* The kernel told the session already. */
+/* The kernel has sent SIGHUP to the session already. */
 static void hung_up(struct running *r)
 {
 	r->terminal->fd = -1;
@@ -245,10 +247,10 @@ static void end_hung_up(const struct running *r)
 }
 
 /*
- * The next of our children that ended or was stopped by a signal.  A thread of ours that verifies an
- * exec traces it, and its stops are for that thread alone; yet wait(2) gives a child's to any of the
- * process, whatever it asks for.  So a look comes first.  While one is trapped nobody behind it is
- * seen: the next tick looks again.
+ * The next child that ended or was stopped by a signal.  A thread that verifies an exec traces the child,
+ * and the child's stops are for that thread alone; but wait(2) reports them to any thread of this process.
+ * So the state is looked at first, without taking it.  While one child is in such a stop, the children
+ * behind it are not seen: the next tick looks again.
  */
 static pid_t next_child(int *ret_status)
 {
@@ -260,14 +262,14 @@ static pid_t next_child(int *ret_status)
 	return waitpid(si.si_pid, ret_status, WNOHANG | WUNTRACED | __WNOTHREAD);
 }
 
-/* Buries whoever ended; sees the agent itself stop and end. */
+/* Reaps the children that ended; notes when the agent itself stops or ends. */
 static void wait_children(struct running *r)
 {
 	pid_t pid;
 	int status;
 
 	while ((pid = next_child(&status)) > 0) {
-		/* A helper that was stopped may go on, and is still ours to spare at the end. */
+		/* A helper that was stopped may continue, and must still be spared at the end. */
 		if (pid == r->a->launch->pid && !WIFSTOPPED(status))
 			r->a->launch->pid = -1;
 		if (pid != r->pid)
@@ -287,7 +289,7 @@ static bool had_it_already(const struct running *r, const struct signalfd_siginf
 	return si->ssi_code == SI_KERNEL && !r->terminal->is;
 }
 
-/* The operator's terminal sent it to whoever is in the foreground there. */
+/* The operator's terminal sent the signal to its foreground group. */
 static bool is_for_all(const struct signalfd_siginfo *si)
 {
 	return si->ssi_code == SI_QUEUE && si->ssi_int == RELAY_GROUP;
@@ -322,7 +324,8 @@ static void check_attached(struct running *r)
 	(void)kill(group_of(r), SIGKILL);
 }
 
-/* Until the proof of the hooks has come it is looked for each millisecond; the supervisor wants its tick. */
+/* How long to poll: each millisecond until the hooks have announced themselves; the supervisor needs its
+ * tick. */
 static int patience(const struct running *r)
 {
 	if (!r->fate.attached && !r->killed)
@@ -330,7 +333,8 @@ static int patience(const struct running *r)
 	return session_clock_wait(r->a->launch->clock, r->supervisor || r->hung_up_ms ? TICK_MS : -1);
 }
 
-/* What is wanted now and then.  Children too: nobody is seen behind one that is trapped. */
+/* Work that is done at intervals.  It also waits for children, since those behind a traced child are not
+ * seen. */
 static void tick(struct running *r)
 {
 	if (!r->supervisor)
@@ -374,7 +378,7 @@ static void wait_agent(struct running *r)
 	}
 }
 
-/* What the command left behind goes on until it has ended by itself; we go on serving it. */
+/* Serves the processes that the command left behind until they have ended by themselves. */
 static void linger(struct running *r)
 {
 	r->ended = false;
@@ -407,12 +411,12 @@ static void linger(struct running *r)
 	}
 }
 
-/* Ends all that is left of the session, then stops answering it. */
+/* Ends the remaining processes of the session, then stops answering their calls. */
 static void end_rest(struct running *r)
 {
 	size_t left;
 
-	/* Theirs are children of ours that nobody has to end for the session. */
+	/* The programs of surfaces are our children, but they are no part of the session. */
 	surfaces_stop(r->a->launch->surfaces);
 	r->a->launch->surfaces = NULL;
 	if (r->a->lingers && r->started)

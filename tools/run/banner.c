@@ -1,5 +1,5 @@
 /*
- * What `pale run` says: which policy holds and how, before the command starts; what came of it, at the end.
+ * What `pale run` prints: before the command starts, which policy holds and how; at the end, how it went.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ void print_sources(const struct run *r)
 	fprintf(stderr, ", network %s\n", network_name((enum network)r->launch.image.h->network));
 }
 
-/* Whose profile holds, and what its agent needs that pale may not do for it. */
+/* Prints which agent's profile holds, and what the agent needs that pale may not do for it. */
 static void print_agent(const struct run *r)
 {
 	const struct agent_profile *a = agent_find(r->bundle.agent);

@@ -2,8 +2,8 @@
  * The kernel's side of the fence for one session: what this machine can do, and from the policy what
  * Landlock and the filter shall hold.
  *
- * Made in this order: probed before anything is gathered, so that a level that cannot be reached is
- * refused at once; planned when the compiled policy is there; put on by the child itself.
+ * The order: the machine is probed before the policy is gathered, so that a level that cannot be reached is
+ * refused at once; the fence is planned when the policy is compiled; the child itself puts it on.
  */
 #include <errno.h>
 #include <string.h>
@@ -83,11 +83,11 @@ int fence_raise(struct fence *f, const struct policy *p, const struct options *o
 		     level_name(f->level), p->level_file, p->level_line, level_name(p->s.demands));
 	if (f->level == LEVEL_HOOKS)
 		return fence_probe(f, p->s.demands, o->abi_max);
-	f->level = p->s.demands; /* full and strict need the same of the kernel */
+	f->level = p->s.demands; /* full and strict need the same kernel features */
 	return 0;
 }
 
-/* 0 or -errno.  The pass is the helper's to choose. */
+/* 0 or -errno.  The helper chooses the pass. */
 static int compile(struct fence *f, struct policy *p)
 {
 	struct diags d;
@@ -119,7 +119,7 @@ void fence_ahead(struct fence *f, struct policy *p)
 	if (f->level == LEVEL_HOOKS)
 		return;
 	r = compile(f, p);
-	/* What is missing is made once the helper has said that there is a session. */
+	/* Missing directories are made once the helper has confirmed the session. */
 	if (r == 0 && state_dirs_lack(&f->ahead))
 		r = -ENOENT;
 	if (r == 0)
@@ -130,7 +130,7 @@ void fence_ahead(struct fence *f, struct policy *p)
 		forget_ahead(f);
 }
 
-/* The floor of this policy: the one that is there already, or a new one. */
+/* The floor of this policy: the one made ahead, or a new one. */
 static int make_floor(struct fence *f, const struct launch *l)
 {
 	int r = 0;

@@ -2,14 +2,14 @@
  * The child's way from fork to the agent's first instruction, and the notify listener's way to us.
  *
  *   parent                          child
- *   tells who needs to know it      confines itself: Landlock, filter; the listener is a
+ *   announces the child             confines itself: Landlock, filter; the listener is a
  *                               <-  descriptor of its own now, and says which
  *   fetches it (pidfd_getfd),
  *   starts to serve, "go"       ->  closes it, execs: the first call that is carried
  *                               <-  nothing (the pipe closes), or why not
  *
- * The listener crosses no socket: sending it would need a system call that the filter lets pass for
- * everybody, a hole for as long as the session lasts.
+ * The listener is not sent over a socket: the filter would have to allow a system call for that, to all
+ * processes and for the whole session.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static void child_say(const struct handover *h, int what)
 	(void)!write(h->back[1], &what, sizeof(what));
 }
 
-/* Inside the fence, with the listener in the parent's hands. */
+/* Confines the child and waits until the parent has the listener. */
 static bool child_confine(const struct handover *h, const struct confine *c)
 {
 	int listener = confine_self(c);
@@ -92,7 +92,7 @@ int handover_go(const struct handover *h)
 	return write(h->go[1], "g", 1) == 1 ? 0 : -errno;
 }
 
-/* What the child said: 0 with *ret, -EPIPE where it is gone or has become the agent. */
+/* Reads the child's message: 0 with *ret, -EPIPE where the child is gone or has become the agent. */
 static int parent_hear(const struct handover *h, int *ret)
 {
 	return read_up_to(h->back[0], ret, sizeof(*ret), -1) == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;

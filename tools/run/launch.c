@@ -1,7 +1,7 @@
 /*
- * Starts the session's helper before anything is confined, hands it the bundle, and keeps the
- * line to it.  The helper is the authority: it compiles, asks and writes down; this side only
- * says what runs and how it ended.
+ * Starts the session's helper before anything is confined, sends it the bundle, and keeps the connection.
+ * The helper is the authority: it compiles, asks and records; this side only reports what runs and how it
+ * ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define READY_MS  20000
 #define BYE_MS	  10000
 #define EXIT_MS	  2000
-#define ARGV_TOLD (16 * 1024) /* bytes of argv in the start message: for people, never judged */
+#define ARGV_TOLD (16 * 1024) /* bytes of argv in the start message: for display, never judged */
 
 static json_t *argv_told(char *const *argv)
 {
@@ -51,7 +51,7 @@ static json_t *argv_told(char *const *argv)
 #define PASSED_MAX 4 /* the bundle, the session's ring, the supervisor's ring, the secrets */
 #define FIRST_RING 1
 
-/* What goes along with a packet. */
+/* Descriptors that are sent with a packet. */
 struct passed {
 	int fd[PASSED_MAX];
 	size_t n;
@@ -87,7 +87,7 @@ static int add_ring(struct launch *l, struct passed *passed)
 	return 0;
 }
 
-/* Above level hooks: the nonce into the message, the ring beside it. */
+/* Above level hooks: adds the nonce to the message, and the ring's descriptor. */
 static int add_supervisor(struct launch *l, json_t *j, struct passed *passed)
 {
 	int fd;
@@ -103,7 +103,7 @@ static int add_supervisor(struct launch *l, json_t *j, struct passed *passed)
 	return json_object_set_new(j, "nonce", nonce_text(l->nonce)) < 0 ? -ENOMEM : 0;
 }
 
-/* Each variable of the session's beginning, with a print of its value: no secret goes this way. */
+/* Each variable at the start of the session, with a fingerprint of its value, so that no secret is sent. */
 static json_t *environment_told(const struct launch *l, const struct launch_start *s)
 {
 	char **envp = agent_environment(s->environment, s->preload, l->runtime_dir, NULL, s->level);
@@ -113,7 +113,7 @@ static json_t *environment_told(const struct launch *l, const struct launch_star
 	for (size_t i = 0; list && envp[i]; i++) {
 		_cleanup_free_ char *name = strndup(envp[i], strcspn(envp[i], "="));
 
-		/* One that no JSON can name is shown with every question. */
+		/* A variable whose name JSON cannot hold is shown with every question. */
 		if (name && environ_print(envp[i], print) == 0)
 			(void)json_object_set_new(list, name, json_string(print));
 	}
@@ -121,7 +121,7 @@ static json_t *environment_told(const struct launch *l, const struct launch_star
 	return list;
 }
 
-/* Last. */
+/* The secrets come last. */
 static int add_secrets(const struct launch_start *s, json_t *j, struct passed *passed)
 {
 	int fd;
@@ -143,7 +143,7 @@ static int send_start(struct launch *l, const struct launch_start *s)
 
 	if (passed.fd[0] < 0)
 		return passed.fd[0];
-	/* A foreign helper is told no directories: it says where they are. */
+	/* A foreign helper gets no directories: it reports where they are. */
 	j = json_pack("{ss, si, so, so*, so*, so, ss, so, ss, ss, ss, so, so}", "type", "start", "version",
 		      START_VERSION, "session", json_text(l->session), "runtime_dir",
 		      l->foreign ? NULL : json_text(l->runtime_dir), "state_dir",
@@ -169,7 +169,7 @@ static int send_start(struct launch *l, const struct launch_start *s)
 	return r;
 }
 
-/* One packet within ms: 1 with *ret, 0 for none yet, -EPIPE when the helper is gone. */
+/* Receives one packet within ms: 1 with *ret, 0 where none came, -EPIPE when the helper is gone. */
 static int receive(int fd, int ms, json_t **ret)
 {
 	_cleanup_free_ char *buf = NULL;
@@ -227,7 +227,7 @@ static void tell_error(const json_t *j)
 	tell_text(j);
 }
 
-/* Where a foreign helper says that the session is must be where one of this installation puts it. */
+/* The session's place that a foreign helper reports must be where a helper of this installation puts it. */
 static int take_places(struct launch *l, const json_t *ready)
 {
 	char base[PATH_MAX], runtime[PATH_MAX], state[PATH_MAX];
@@ -274,7 +274,8 @@ static int wait_ready(struct launch *l)
 	}
 }
 
-/* Read whole, not mapped: the helper cuts it short at the end.  The image stays until we exit. */
+/* Read whole, not mapped, since the helper truncates the file at the end.  The image stays until we
+ * exit. */
 static int read_image(struct launch *l)
 {
 	char path[PATH_MAX], *image;
@@ -295,7 +296,7 @@ int launch_start(struct launch *l, const struct launch_start *s)
 
 	l->level = s->level;
 	r = send_start(l, s);
-	/* It may have turned us away already: what it says then is the reason. */
+	/* The helper may have refused the session already: its message then gives the reason. */
 	if (r == -EPIPE && wait_ready(l) < 0)
 		return -EBADMSG;
 	if (r < 0)
@@ -311,7 +312,8 @@ int launch_agent(struct launch *l, pid_t pid)
 	return send_packet(l->fd, json_pack("{ss, si}", "type", "agent", "pid", (int)pid), NULL);
 }
 
-/* The nested run starts its command when the helper has heard that the supervisor knows. */
+/* The nested run starts its command when the helper has our answer that the supervisor knows the
+ * process. */
 static void note_narrowed(struct launch *l, const json_t *j)
 {
 	json_int_t pid = json_integer_value(json_object_get(j, "pid"));
@@ -393,13 +395,14 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 	}
 }
 
-/* Bounded: a helper that will not end is ended, or where it is another user's left to its end. */
+/* The wait is bounded: then a helper that does not end is killed, or left alone where another user runs
+ * it. */
 static void wait_helper(pid_t pid)
 {
 	_cleanup_close_ int fd = pidfd_open(pid, 0);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	/* Kernels before 5.3 have no descriptor of a process: looked for each millisecond. */
+	/* Kernels before 5.3 have no pidfd: the helper is looked for each millisecond. */
 	for (int ms = 0; ms < EXIT_MS; ms++) {
 		if (waitpid(pid, NULL, WNOHANG) != 0)
 			return;
@@ -413,7 +416,8 @@ void launch_abandon(struct launch *l)
 {
 	if (l->fd >= 0)
 		(void)close(l->fd);
-	/* It knows of no session yet, so nothing can be left half done; a foreign one ends by the hang-up. */
+	/* The helper has no session yet, so nothing is left half done; a foreign one ends by the
+	 * hang-up. */
 	if (l->pid > 0 && !l->foreign)
 		(void)kill(l->pid, SIGKILL);
 	if (l->pid > 0)
@@ -439,7 +443,7 @@ void launch_finish(struct launch *l, struct launch_end *ret)
 		(void)close(l->fd);
 		l->fd = -1;
 	}
-	/* Who has said goodbye only waits for the disk, and does so without us. */
+	/* A helper that confirmed the end only waits for the disk, so we need not wait for it. */
 	if (l->pid > 0 && !ret->told)
 		wait_helper(l->pid);
 	l->pid = -1;

@@ -1,10 +1,10 @@
 /*
- * pale run inside a session.  The session around holds whatever is started here.  Without options
- * that make a policy it is joined as it is; with them its helper compiles that policy inside the
- * image that holds here, so that the command lives under both, and this process becomes it.
+ * pale run inside a session.  The outer session holds all processes that are started here.  Without options
+ * that make a policy, the command joins it as it is; with them the outer session's helper compiles that
+ * policy inside the current image, so that both hold for the command.  This process becomes the command.
  *
  * To the kernel both are in the session's one Landlock domain, so a layer of its own keeps the command from
- * what runs beside it.
+ * the session's other processes.
  *
  * A nested run may narrow, never widen: the launch flags that lift something are refused rather
  * than ignored.
@@ -55,7 +55,7 @@ bool nested_narrows(const struct options *o)
 	return o->policy || o->preset || o->mode || o->workspace || o->no_prompt;
 }
 
-/* What -e says, into the environment that is around: 0, or an exit code after telling. */
+/* Sets the variables of -e in the current environment: 0, or an exit code after a message. */
 static int join_environment(const struct options *o)
 {
 	for (size_t i = 0; i < o->env.n; i++) {
@@ -84,7 +84,7 @@ int nested_join(const struct options *o, char **argv)
 	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_REFUSED;
 }
 
-/* --- the helper of the session around ---------------------------------------------------------------- */
+/* --- the helper of the outer session ----------------------------------------------------------------- */
 
 static int connect_helper(void)
 {
@@ -105,7 +105,7 @@ static int connect_helper(void)
 	return error;
 }
 
-/* Number of the image that holds in this process; the preload keeps the variable true. */
+/* Number of the image that holds in this process; the preload keeps the variable correct. */
 static uint32_t image_here(void)
 {
 	const char *name = getenv(ENV_IMAGE);
@@ -199,7 +199,7 @@ static int exchange(struct launch *l, int bundle, struct reply *reply)
 	return r;
 }
 
-/* A helper hangs up on who speaks another version, and what it hands out is none to that one. */
+/* A helper hangs up on a client of another version, and its image is not valid for that client. */
 static void tell_failure(int r)
 {
 	if (r == -EPIPE || r == -EPROTO)

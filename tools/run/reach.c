@@ -1,9 +1,10 @@
 /*
- * Who can be asked while this session runs: what surrounds `pale run`, looked at once.
+ * By what ways the operator can be asked while this session runs.  The surroundings of `pale run` are
+ * examined once.
  *
- * PALE_PROMPT=0 says that nobody is there, whatever it looks like; PALE_PROMPT=1 that somebody will answer by
- * `pale approve`, as git's GIT_TERMINAL_PROMPT.  Nothing of it lets anybody answer: that is the helper's to
- * decide, for each connection.
+ * PALE_PROMPT=0 says that no operator is present, PALE_PROMPT=1 that an operator will answer by `pale
+ * approve`; the name follows git's GIT_TERMINAL_PROMPT.  This gives no right to answer: the helper decides
+ * that for each connection.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -18,7 +19,7 @@ bool env_is_set(const char *name)
 	return value && *value;
 }
 
-/* Whatever the standard streams are: its user has another terminal, or this one later. */
+/* True whatever the standard streams are: the operator has another terminal, or this one later. */
 bool terminal_is_here(void)
 {
 	_cleanup_close_ int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);

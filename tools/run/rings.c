@@ -1,5 +1,6 @@
 /*
- * The two rings of a session: memory without a path, of sealed size, all of it allocated at the start.
+ * The two rings of a session: memory files without a path and of a sealed size, allocated whole at the
+ * start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ int ring_make(const char *name, struct ring_header **ret)
 
 	if (fd < 0)
 		return -errno;
-	/* Checked first, since growing a file beyond the limit raises SIGXFSZ, which kills. */
+	/* Checked first, since growing a file beyond the limit raises SIGXFSZ, which ends the process. */
 	if (getrlimit(RLIMIT_FSIZE, &files) < 0 || files.rlim_cur < ring_size()) {
 		talk("the limit on a file's size (ulimit -f) leaves no room for the %zu KiB of the session's "
 		     "records",

@@ -2,8 +2,8 @@
  * pale run: the main job.  It gathers the policy, proves that the fence can hold the command,
  * starts the helper, runs the command as its child, and ends as the command ended.
  *
- * It never starts weaker than asked: whatever is missing ends here, with the sentence that says
- * what (125), or why the command may not run (126, 127).
+ * It never starts at a weaker level than requested: if anything is missing, it exits with a message that
+ * says what (125), or why the command may not run (126, 127).
  */
 #include <errno.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static int gather_environment(struct run *r, struct diags *d)
 	return environment_gather(&r->environment, &source);
 }
 
-/* Findings are told here, by the operator's own process. */
+/* Findings are printed here, by the operator's own process. */
 static int check_policy(struct run *r)
 {
 	struct diags d;
@@ -86,7 +86,7 @@ static int find_program(struct run *r)
 		     r->program.real);
 	if (r->o->allow_unhooked)
 		return 0;
-	/* What the preload cannot hold the supervisor carries. */
+	/* The supervisor holds programs that the preload cannot. */
 	if (r->fence.level > LEVEL_HOOKS)
 		return 0;
 	if (e < 0) {
@@ -102,7 +102,7 @@ static int find_program(struct run *r)
 	return EXIT_REFUSED;
 }
 
-/* The session's directories, but for a helper that makes them itself. */
+/* Makes the session's directories, unless the helper makes them itself. */
 static int make_dirs(struct run *r)
 {
 	char base[PATH_MAX], sessions[PATH_MAX];
@@ -132,7 +132,7 @@ static int make_dirs(struct run *r)
 	return e < 0 ? EXIT_PALE : 0;
 }
 
-/* At level hooks nothing marks what is left. */
+/* At level hooks no process carries a mark by which the warden could find it. */
 static void start_warden(struct run *r, enum level level)
 {
 	int e = level > LEVEL_HOOKS ? warden_start(&r->warden) : 0;
@@ -141,7 +141,7 @@ static void start_warden(struct run *r, enum level level)
 		print_no_warden(e);
 }
 
-/* The helper is started first: it loads while this side looks around. */
+/* The helper is started first: it loads while this side examines the machine. */
 static int prepare(struct run *r, enum level level)
 {
 	char why[2 * PATH_MAX];
@@ -197,14 +197,14 @@ static const char *const whys[] = {
 	[END_HELPER] = " (the helper died)",
 };
 
-/* For the ledger. */
+/* Sends a record for the ledger. */
 static void write_down(struct run *r, const char *type, const char *text)
 {
 	if (r->launch.fd >= 0)
 		(void)launch_tell(&r->launch, json_pack("{ss, ss}", "type", type, "text", text), -1);
 }
 
-/* Told here and written down, before the ledger ends. */
+/* Printed here and recorded before the ledger ends. */
 static void limit_reached(void *ctx, const char *text)
 {
 	talk("%s", text);
@@ -221,7 +221,7 @@ static void finish(struct run *r, const struct agent_end *how)
 		snprintf(status, sizeof(status), "signal %d", how->signal);
 	else
 		snprintf(status, sizeof(status), "exit %d%s", how->code, whys[how->why]);
-	/* The helper closes its ledger while this side looks at the workspace. */
+	/* The helper closes its ledger while this side examines the workspace. */
 	launch_part(&r->launch, status);
 	changed_report(&r->mark);
 	if (!r->o->quiet)
@@ -233,7 +233,7 @@ static void finish(struct run *r, const struct agent_end *how)
 	heads_keep(&r->dirs, r->launch.session, &end);
 }
 
-/* Dies as the command died, without a second core file. */
+/* Ends by the signal that killed the command, without a second core file. */
 static int die_alike(int sig)
 {
 	struct rlimit none = { 0, 0 };
@@ -249,7 +249,7 @@ static int die_alike(int sig)
 	return 128 + sig;
 }
 
-/* Without them questions wait in another terminal: nothing to fail for. */
+/* A failure is no error: questions then wait in another terminal. */
 static void start_surfaces(struct run *r)
 {
 	const struct surface_setup setup = { .which = r->surfaces,
@@ -264,13 +264,13 @@ static void start_surfaces(struct run *r)
 		talk("questions cannot pop up here: %s", strerror(-e));
 }
 
-/* The helper wants it again: the same options, the files as they are now. */
+/* Gathers the policy again for the helper: the same options, the files as they are now. */
 static int gather_again(void *ctx, json_t **ret_findings, const char **ret_err)
 {
 	const struct run *r = ctx;
 	int fd;
 
-	/* The paths of options are from where the operator stands. */
+	/* The paths of options are relative to the operator's directory. */
 	relocation_leave(&r->relocation, &r->bundle);
 	fd = reload_gather(r->o, r->launch.session, &r->bundle, ret_findings, ret_err);
 	relocation_enter(&r->relocation, &r->bundle);
@@ -290,7 +290,8 @@ static void plan_ahead(void *ctx)
 {
 	struct run *r = ctx;
 
-	/* Of another policy than the one that is observed by: planned when the helper has compiled it. */
+	/* With --observe the helper compiles a policy other than r->policy: then the fence is planned after
+	 * that. */
 	if (!r->o->observe)
 		fence_ahead(&r->fence, &r->policy);
 }
@@ -325,7 +326,8 @@ static int run_session(struct run *r)
 	struct launch_end ignored;
 
 	r->launch.on_gather = gather_again;
-	r->bundle.observe = r->o->observe; /* only now: what is gathered is judged by the policy itself */
+	r->bundle.observe =
+		r->o->observe; /* set only now: the checks before use the policy without --observe */
 	r->launch.gather_ctx = r;
 	r->launch.clock = &r->clock;
 	fence_facts(&r->fence, facts, sizeof(facts));
@@ -362,7 +364,7 @@ static int run_session(struct run *r)
 	return end.signal ? die_alike(end.signal) : end.code;
 }
 
-/* Inside a session: join it, or be a narrower one in it. */
+/* Inside a session: joins it, or runs in it under a narrower policy. */
 static int run_nested(struct run *r)
 {
 	char why[2 * PATH_MAX];

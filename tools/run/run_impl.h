@@ -1,5 +1,5 @@
 /*
- * What the parts of `pale run` itself know of a run: run.c, banner.c.
+ * The state of a run that run.c and banner.c share.
  */
 #ifndef PALE_RUN_IMPL_H
 #define PALE_RUN_IMPL_H
@@ -20,7 +20,7 @@ struct run {
 	struct dirs dirs;
 	struct installed installed;
 	struct bundle bundle;
-	struct policy policy; /* of that bundle, before what --observe makes of it */
+	struct policy policy; /* of that bundle, before --observe changes it */
 	struct program program;
 	struct launch launch;
 	struct fence fence;
@@ -31,19 +31,19 @@ struct run {
 	struct session_clock clock;
 	unsigned surfaces; /* enum surface */
 	struct gc_policy gc;
-	char swept[GC_SUMMARY_MAX]; /* "" where nothing went */
+	char swept[GC_SUMMARY_MAX]; /* "" where nothing was removed */
 	struct terminal terminal;
 	struct changed_mark mark;
 	struct trunk trunk;
 	struct warden warden;
 };
 
-/* --- banner.c: what is said before and after the command has the terminal ----------------------------- */
+/* --- banner.c: messages before and after the command has the terminal --------------------------------- */
 
 void print_banner(const struct run *r);
-/* The policy's files, and what of them may only tighten. */
+/* Prints the policy's files, and which of them may only tighten it. */
 void print_sources(const struct run *r);
-/* There is no warden, for -errno. */
+/* Prints that no warden runs; error is the -errno. */
 void print_no_warden(int error);
 void print_end(const struct run *r, const struct launch_end *end);
 

@@ -14,18 +14,19 @@
 
 #define QUEUE_MAX  64
 #define TEXT_SHOWN 200
-/* A client that shows something else over its panes gets no popup; it is tried again. */
+/* A client that shows something else over its panes takes no popup; it is tried again. */
 #define RETRY_S	    2
 #define TOO_SOON_NS (NS_PER_S / 2)
 #define END_MS	    1000
 
 struct surfaces {
-	struct surface_setup setup; /* which: the one that is used */
+	struct surface_setup setup; /* which: the surface that is used */
 	char file[PATH_MAX];
-	json_t *asked; /* what waits, as the helper said it, oldest first; "shown": it was, and was closed */
-	json_t *now;   /* what the child shows, or NULL */
-	pid_t pid;     /* -1: there is none */
-	int fd;	       /* the child, the time to try again, or -1 */
+	json_t *asked; /* waiting questions as the helper sent them, oldest first; "shown": it was shown and
+			  closed */
+	json_t *now;   /* the question that the child shows, or NULL */
+	pid_t pid;     /* -1: no child */
+	int fd;	       /* pidfd of the child, or timer of the next try, or -1 */
 	uint64_t began_ns;
 };
 
@@ -48,13 +49,11 @@ int surfaces_find(const char *word, unsigned *ret)
 	return word ? -EINVAL : 0;
 }
 
-/* --- the child --------------------------------------------------------------------------------------------
- */
+/* --- the child ---------------------------------------------------------------------------------------- */
 
 /*
- * Runs the surface's program in a session of its own, so without a terminal, in the root directory, where
- * nothing is to be found by a name of the agent's; with no descriptor of ours, and signals as a program
- * expects them.  0 or an errno.
+ * Runs the surface's program in a session of its own, so without a terminal; in the root directory, where
+ * the agent can place no file; with none of our descriptors, and with default signals.  0 or an errno.
  */
 static int spawn(struct surfaces *s, const char *const *argv)
 {
@@ -65,7 +64,7 @@ static int spawn(struct surfaces *s, const char *const *argv)
 
 	sigemptyset(&none);
 	sigfillset(&all);
-	/* Neither fails in glibc. */
+	/* Neither call fails in glibc. */
 	(void)posix_spawn_file_actions_init(&files);
 	(void)posix_spawnattr_init(&attr);
 	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0)
@@ -90,7 +89,7 @@ static void child_start(struct surfaces *s, const char *const *argv)
 		s->pid = -1;
 		return;
 	}
-	/* Nobody else of this process waits for children meanwhile, so the number is still its own. */
+	/* No other thread waits for children meanwhile, so the pid is still the child's. */
 	s->fd = pidfd_open(s->pid, 0);
 	if (s->fd >= 0)
 		return;
@@ -99,14 +98,14 @@ static void child_start(struct surfaces *s, const char *const *argv)
 	s->pid = -1;
 }
 
-/* On the client that was used last, where one shows the pane's session. */
+/* Opens the popup on the client that was used last of those that show the pane's session. */
 static void popup_start(struct surfaces *s)
 {
 	char card[SESSION_ID_MAX + 80], runtime[PATH_MAX + 32] = "PALE_POPUP=1";
 	const char *dir = getenv("XDG_RUNTIME_DIR"), *none = getenv("NO_COLOR");
 	/*
-	 * The server's environment is that of its start: where sessions are found is said.  By no PATH, which
-	 * may be the agent's to fill.
+	 * The tmux server has the environment of its own start, so the place of sessions is passed.  The
+	 * program is not looked up in PATH, where the agent may place files.
 	 */
 	const char *const argv[] = { "tmux",
 				     "display-popup",
@@ -132,8 +131,8 @@ static void popup_start(struct surfaces *s)
 	child_start(s, argv);
 }
 
-/* Escaped, as no word of the helper's is more believed than what it quotes; notify-send undoes backslashes in
- * a body, and the desktop reads markup there. */
+/* The helper's text is escaped, since it quotes the agent; notify-send interprets backslashes in a body,
+ * and the desktop interprets markup there. */
 static void body_text(const char *said, size_t most, char *buf, size_t size)
 {
 	static const char *const marks[] = { "&&amp;", "<&lt;", ">&gt;", "\\\\\\" };
@@ -172,8 +171,7 @@ static void notice_start(struct surfaces *s)
 	child_start(s, argv);
 }
 
-/* --- what waits -------------------------------------------------------------------------------------------
- */
+/* --- waiting questions -------------------------------------------------------------------------------- */
 
 static bool is_id(const char *id)
 {
@@ -182,7 +180,7 @@ static bool is_id(const char *id)
 	return n >= 4 && n <= 64 && !id[n];
 }
 
-/* Where it stands in the queue, or its end. */
+/* The question's index in the queue, or the queue's length. */
 static size_t asked_at(const struct surfaces *s, const char *id)
 {
 	json_t *j;
@@ -213,7 +211,7 @@ static void show_next(struct surfaces *s)
 			popup_start(s);
 		else
 			notice_start(s);
-		/* What cannot be run is not tried for ever. */
+		/* A program that cannot be run is not tried again. */
 		if (s->fd < 0)
 			json_object_set_new(j, "shown", json_true());
 	}
@@ -230,7 +228,8 @@ void surfaces_told(struct surfaces *s, const json_t *message)
 		json_array_append_new(s->asked, json_copy((json_t *)message));
 	if (strcmp(type, "answered") == 0) {
 		json_array_remove(s->asked, at);
-		/* libnotify closes the notice at SIGINT; the popup's program sees the answer by itself. */
+		/* notify-send closes the notice at SIGINT; the popup's program sees the answer by
+		 * itself. */
 		if (s->pid > 0 && s->setup.which == SURFACE_DESKTOP &&
 		    strcmp(id, json_str(s->now, "id")) == 0)
 			(void)pidfd_send_signal(s->fd, SIGINT, NULL, 0);
@@ -238,7 +237,7 @@ void surfaces_told(struct surfaces *s, const json_t *message)
 	show_next(s);
 }
 
-/* The child has ended, or it is time to try again.  A popup that was closed by its human is not opened again;
+/* The child has ended, or it is time to try again.  A popup that the operator closed is not opened again;
  * one that no client could show is. */
 void surfaces_ready(struct surfaces *s)
 {
@@ -264,10 +263,9 @@ int surfaces_fd(const struct surfaces *s)
 	return s ? s->fd : -1;
 }
 
-/* --- the whole --------------------------------------------------------------------------------------------
- */
+/* --- the whole ---------------------------------------------------------------------------------------- */
 
-/* This environment has it, and nobody inside can have put its program there. */
+/* This environment has the surface, and the session cannot have put its program there. */
 static bool is_there(struct surfaces *s, enum surface which, const char *name)
 {
 	bool has = which == SURFACE_TMUX ? env_is_set("TMUX") && env_is_set("TMUX_PANE") : desktop_is_here();
@@ -299,7 +297,7 @@ int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
 	return 0;
 }
 
-/* A popup's own program sees the helper end, and closes it; here only its client is told to go. */
+/* A popup's own program sees the helper end and closes the popup; here only its client is ended. */
 void surfaces_stop(struct surfaces *s)
 {
 	struct pollfd p = { .fd = surfaces_fd(s), .events = POLLIN };

@@ -1,14 +1,13 @@
 /*
- * Where a question appears while the agent has the terminal: a popup of tmux over it, else a notice of the
- * desktop.
+ * Shows a question while the agent has the terminal: in a tmux popup over it, else as a desktop notice.
  *
- * `pale run` starts it when the helper says that somebody has to be asked: one child at a time, the oldest
- * question first.  Both are only ways to look: the popup's program is a child of the tmux server, which is
- * the operator's, and answers over the control socket as any `pale watch` does; a notice says what to run.
- * Nothing is written to the agent's terminal.  No text of the agent's reaches a command line but, escaped,
- * the body of a notice; no shell is run.
+ * `pale run` starts it when the helper reports a question: one child at a time, the oldest question first.
+ * A surface only displays: the popup's program is a child of the operator's tmux server and answers over
+ * the control socket as any `pale watch` does; a notice says which command to run.  Nothing is written to
+ * the agent's terminal.  The agent's text reaches a command line only as the escaped body of a notice; no
+ * shell is run.
  *
- * Everything here runs in the thread that waits for the agent, and blocks nowhere.
+ * All functions run in the thread that waits for the agent, and none blocks.
  */
 #ifndef PALE_SURFACE_H
 #define PALE_SURFACE_H
@@ -28,17 +27,17 @@ struct surface_setup {
 	const struct image *image; /* the session's policy, borrowed while surfaces_start() runs */
 };
 
-/* Which surfaces the word means: tmux, desktop, none; NULL: tmux or the desktop.  0, or -EINVAL after
- * telling. */
+/* The surfaces that the word names: tmux, desktop, none; NULL: tmux or the desktop.  0, or -EINVAL after a
+ * message. */
 int surfaces_find(const char *word, unsigned *ret);
-/* 0 or -errno; where this environment has none of them *ret is NULL, which every function here takes. */
+/* 0 or -errno.  Where this environment has no surface, *ret is NULL, which all these functions accept. */
 int surfaces_start(const struct surface_setup *setup, struct surfaces **ret);
-/* To be polled for reading, -1 where there is nothing; then surfaces_ready(). */
+/* The descriptor to poll for reading, or -1; when it is ready, call surfaces_ready(). */
 int surfaces_fd(const struct surfaces *s);
 void surfaces_ready(struct surfaces *s);
-/* What the helper says: {"type": "asked" | "answered", "id", ...}; anything else is not looked at. */
+/* Takes a message of the helper: {"type": "asked" | "answered", "id", ...}; any other is ignored. */
 void surfaces_told(struct surfaces *s, const json_t *message);
-/* Ends what is open. */
+/* Closes what is open. */
 void surfaces_stop(struct surfaces *s);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * The operator's side of a session: JSON-RPC 2.0 with its helper, one line a packet (pale-control(5)).
  *
- * Whom we talk to counts as much as who we are: an answer is worth something only to the helper, and what a
- * stranger's socket says is not shown.  The kernel tells who listens.
+ * Only the session's own helper may answer, so the server is checked by the kernel's credentials, and
+ * nothing from another server is shown.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "tools/base/foreign.h"
 #include "tools/base/tools.h"
 
-/* A helper that does not answer in this time is as good as dead. */
+/* A helper that does not answer in this time counts as dead. */
 #define ANSWER_SECONDS 10
 
 int control_open(const char *session_dir)
@@ -57,12 +57,12 @@ static int send_call(int fd, int id, const char *method, json_t *params)
 		return -ENOMEM;
 	len = strlen(text);
 	r = send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len ? 0 : -errno;
-	/* A passphrase may have been in it. */
+	/* The text may have held a passphrase. */
 	explicit_bzero(text, len);
 	return r;
 }
 
-/* What a caller may have to tell apart; the rest is -EREMOTE. */
+/* Errors that a caller may need to tell apart; the others are -EREMOTE. */
 static int error_of(json_int_t code)
 {
 	static const struct {
@@ -129,7 +129,8 @@ int control_call(int fd, const char *method, json_t *params, json_t **ret_result
 		r = receive(fd, &answer);
 		if (r < 0)
 			break;
-		/* What is told between is for who listens; an error without an id answers what came last. */
+		/* Skips notifications and answers to other calls; an error without an id answers the last
+		 * call. */
 		its = json_object_get(answer, "id");
 		if (json_object_get(answer, "method") ||
 		    (json_is_integer(its) && json_integer_value(its) != id))

@@ -6,7 +6,7 @@
 
 #include "tools/base/loop.h"
 
-#define BATCH 200 /* notifications of one session before the others have their turn */
+#define BATCH 200 /* notifications of one session before the other sessions' turn */
 
 void follow_init(struct follow *f)
 {
@@ -23,7 +23,7 @@ static void session_drop(struct follow *f, struct followed *s)
 	json_decref(TAKE_PTR(s->cards));
 }
 
-/* How many are new: 0 or 1. */
+/* The number of new sessions: 0 or 1. */
 static int session_add(struct follow *f, const struct session_ref *ref)
 {
 	struct followed *place = NULL;
@@ -87,7 +87,7 @@ short follow_step(struct follow *f, int fd, int ms)
 {
 	struct pollfd p[FOLLOWED_MAX + 1] = { { .fd = fd, .events = POLLIN } };
 
-	/* What a new session has is looked at first. */
+	/* A new session's notifications are read at once. */
 	if (scan(f) > 0)
 		ms = 0;
 	for (size_t i = 0; i < FOLLOWED_MAX; i++)

@@ -1,6 +1,7 @@
 /*
- * Running sessions, found by their runtime directories.  Only directories that are ours and
- * closed to others count, or a foreign helper's: anybody may make /tmp/pale-N before we do.
+ * Running sessions, found by their runtime directories.  Only directories that belong to this user and are
+ * closed to others count, and those of a helper that runs as another user: any user may make /tmp/pale-N
+ * first.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -99,7 +100,7 @@ int sessions_list(struct session_ref **ret, size_t *ret_n)
 	return 0;
 }
 
-/* A whole call: a connection that only comes and goes would be written down as a refused one. */
+/* Makes a whole call: a connection without one would be recorded as a refused one. */
 json_t *session_ask(const struct session_ref *ref)
 {
 	_cleanup_close_ int fd = control_open(ref->dir);
@@ -133,7 +134,7 @@ const char *session_around(void)
 {
 	const char *dir = getenv(ENV_SESSION_DIR);
 
-	/* A variable left over from a session that has ended means nothing. */
+	/* The variable may be left over from a session that has ended. */
 	if (!dir || dir[0] != '/' || dir_check_session(dir) < 0 || !is_session_id(path_basename(dir)))
 		return NULL;
 	return path_basename(dir);

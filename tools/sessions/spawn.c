@@ -1,5 +1,6 @@
 /*
- * A helper of this installation at the other end of a socket, and what it is to read in sealed memory.
+ * Starts or reaches a helper of this installation at the other end of a socket, and puts what it must read
+ * into sealed memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,8 @@
 
 #define HELPER_FD 3
 
-/* No copy of ours is made for it, as fork() would: descriptors 0 and 1 lead nowhere, 3 is the session. */
+/* Starts the helper without the copy of this process that fork() makes.  Descriptors 0 and 1 are /dev/null,
+ * 3 is the session. */
 static int spawn_helper(const char *path, int fd, pid_t *ret_pid)
 {
 	static char name[] = "pale-helper", verb[] = "session";
@@ -53,7 +55,7 @@ static int spawn(struct launch *l, const char *path)
 	return 0;
 }
 
-/* systemd accepts it, and a helper of its own is started for it. */
+/* systemd accepts the connection and starts a helper for it. */
 static int connect_service(struct launch *l)
 {
 	const struct sockaddr_un sun = { .sun_family = AF_UNIX, .sun_path = PLACE_SERVICE };
@@ -72,7 +74,7 @@ int launch_spawn(struct launch *l, const struct installed *in)
 	return in->helper_kind == HELPER_SERVICE ? connect_service(l) : spawn(l, in->helper);
 }
 
-/* Sealed, so that what the helper reads cannot change under it. */
+/* Sealed, so that it cannot change while the helper reads it. */
 int bundle_file(const struct bundle *b)
 {
 	_cleanup_free_ char *bytes = NULL;

@@ -1,9 +1,10 @@
 /*
- * Where agents worked: the workspaces of all sessions so far, in the state directory, which no agent sees.  A
- * file that lies there may be an agent's making, in whatever workspace the next one works.
+ * Where agents worked: the workspaces of all sessions so far, in the state directory, which no agent can
+ * see.  A file in such a place may have been written by an agent, whatever workspace the next session uses.
  *
- * The paths stand in one file, each between two NULs.  One that has grown is rid of those that are gone.  Who
- * writes holds a lock on the file, and begins anew where another has replaced it meanwhile.
+ * The paths stand in one file, each between two NULs.  A file that has grown is rewritten without the paths
+ * that no longer exist.  A writer holds a lock on the file, and starts again where another process has
+ * replaced it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,7 @@ bool worked_in(const struct dirs *dirs, const char *path)
 	size_t len = 0;
 	int r = read_all(dirs, &text, &len);
 
-	/* What cannot be read may say so. */
+	/* A file that cannot be read may hold the path. */
 	if (r < 0)
 		return r != -ENOENT;
 	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
@@ -51,7 +52,7 @@ static bool holds(const char *text, size_t len, const char *path)
 	return false;
 }
 
-/* A NUL before it, for one may have been cut short. */
+/* A NUL comes first, since the entry before may have been cut short. */
 static int put(int fd, const char *path)
 {
 	char entry[PATH_MAX + 2] = "";
@@ -73,7 +74,7 @@ static int open_at(const struct dirs *dirs, const char *name, int flags, char pa
 	return fd < 0 ? -errno : fd;
 }
 
-/* Renamed, so that who reads finds the old or the new one. */
+/* Replaces the file by a rename, so that a reader finds the old or the new one. */
 static int shrink(const struct dirs *dirs, const char *text, size_t len)
 {
 	char new[PATH_MAX], old[PATH_MAX];
@@ -88,7 +89,8 @@ static int shrink(const struct dirs *dirs, const char *text, size_t len)
 	return r;
 }
 
-/* The file itself, locked: a descriptor or -errno.  A file system without locks has one writer at a time. */
+/* Opens and locks the file: a descriptor or -errno.  Where the file system has no locks, only one writer at
+ * a time is expected. */
 static int hold(const struct dirs *dirs)
 {
 	struct stat mine, there;
@@ -108,7 +110,7 @@ static int hold(const struct dirs *dirs)
 	}
 }
 
-/* 1 where a smaller one has taken its place. */
+/* 1 where a smaller file has replaced this one. */
 static int note(const struct dirs *dirs, int fd, const char *workspace, bool may_shrink)
 {
 	_cleanup_free_ char *text = NULL;

@@ -1,6 +1,6 @@
 /*
- * Stand-ins: a caller without a call.  What is known of the task hangs on the desk's own place, so that a
- * look-up of an allowed name touches neither /proc nor what is remembered of the tasks that call.
+ * Stand-ins: a caller without a call.  What is known of the task is kept in the desk's own entry, so that a
+ * look-up of an allowed name reads nothing of /proc and does not use the table of tasks that call.
  */
 #include "asker.h"
 
@@ -18,7 +18,7 @@ struct asker asker_of(struct caller *c)
 	};
 }
 
-/* The image that held there then: a nested one is only ever added. */
+/* The image that held for the asker: a nested image is never removed. */
 static void take_image(struct caller *c, const struct asker *who)
 {
 	struct supervisor *s = c->sup;
@@ -62,7 +62,7 @@ struct worker *desk_new(struct supervisor *s)
 		return NULL;
 	w->sup = s;
 	w->index = LEADER_NONE;
-	/* It holds nobody up, so caller_may_block() has nothing to pass on. */
+	/* It blocks no call, so caller_may_block() has nothing to do. */
 	w->blocked = true;
 	proc_init(&w->own);
 	return w;

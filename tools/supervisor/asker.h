@@ -1,5 +1,5 @@
 /*
- * Who asked for something that is served later, when no call of theirs waits any more: a look-up, a
+ * The process that asked for something that is served later, when its call has been answered: a look-up, a
  * datagram.  Private to tools/supervisor/.
  */
 #ifndef PALE_ASKER_H
@@ -9,17 +9,17 @@
 
 struct asker {
 	pid_t tgid;
-	uint32_t image; /* the number of what held there when the socket was made or connected */
+	uint32_t image; /* the number of the image that held when the socket was made or connected */
 	bool is_orphan;
 };
 
-/* Of a caller, whose image was found. */
+/* The asker for a caller whose image was found. */
 struct asker asker_of(struct caller *c);
 /*
- * A caller in their name, by which verdict_*() judges, asks, records and tells as for a call: what is read
- * of memory or descriptors through it fails with -ESRCH but for standard error; it is alive while the process
- * is.  `desk` is the worker whose scratch and memos it uses: one that serves nothing else, made by
- * desk_new().
+ * Sets up *c as a caller in the name of *who, for which verdict_*() judges, asks, records and reports as
+ * for a call.  Reading its memory or descriptors fails with -ESRCH, except for standard error; it is alive
+ * while the process is.  `desk` is the worker whose scratch and memos are used: one that serves nothing
+ * else, made by desk_new().
  */
 void asker_stand_in(struct caller *c, struct supervisor *s, const struct asker *who, struct worker *desk);
 

@@ -1,9 +1,9 @@
 /*
- * The process that asks: its memory, its directories, its descriptors.
+ * The process that made the call: its memory, its directories, its descriptors.
  *
- * What is read by a task's number may be another's by then: NOTIF_ID_VALID afterwards proves that the
- * caller was there all along (seccomp_unotify(2)).  What goes through a pidfd or through an open
- * /proc/TID needs no such proof: both fail once their task is gone.
+ * A task's number may belong to another task by the time it is used: NOTIF_ID_VALID afterwards proves that
+ * the caller was alive all the time (seccomp_unotify(2)).  A pidfd or an open /proc/TID needs no such
+ * proof: both fail once their task is gone.
  */
 #include "notify.h"
 
@@ -19,7 +19,7 @@
 #include "tools/base/tools.h"
 
 #define PAGE	   4096u
-#define STRING_TRY 256u /* most paths are shorter: the first piece of a string */
+#define STRING_TRY 256u /* the first piece of a string to read: most paths are shorter */
 
 const struct supervisor_setup *session_setup(const struct supervisor *s)
 {
@@ -28,7 +28,7 @@ const struct supervisor_setup *session_setup(const struct supervisor *s)
 
 /* --- memory ------------------------------------------------------------------------------------------ */
 
-/* How much of len bytes at addr could be read: it ends where a page is missing. */
+/* Reads up to len bytes at addr and returns how many: the read ends at a missing page. */
 static ssize_t peek(const struct caller *c, uint64_t addr, void *buf, size_t len)
 {
 	/* cppcheck-suppress ctuuninitvar ; it is what is read into */
@@ -55,7 +55,7 @@ int caller_read(struct caller *c, uint64_t addr, void *buf, size_t len)
 	return (size_t)n == len ? 0 : -EFAULT;
 }
 
-/* Up to the end of a page each time, since the next one may be missing behind the string's end. */
+/* Reads up to the end of a page each time, since the page behind the string may be missing. */
 static int string_pieces(struct caller *c, uint64_t addr, char *buf, size_t size)
 {
 	size_t at = 0, want = STRING_TRY;
@@ -118,7 +118,7 @@ int caller_proc(struct caller *c)
 	return fd;
 }
 
-/* An entry of /proc/TID opened; once more where what was remembered is a task that is gone. */
+/* Opens an entry of /proc/TID; tries again where the remembered task is gone. */
 static int open_entry(struct caller *c, const char *name, int flags)
 {
 	for (int tries = 0; tries < 2; tries++) {
@@ -131,7 +131,7 @@ static int open_entry(struct caller *c, const char *name, int flags)
 			return dir;
 		if (errno != ENOENT && errno != ESRCH)
 			return -errno;
-		/* The entry is missing, or the whole task: only the latter is worth another look. */
+		/* Only where the whole task is missing is it worth another try. */
 		if (faccessat(dir, "stat", F_OK, 0) == 0)
 			return -ENOENT;
 		if (!proc_again(c))
@@ -190,8 +190,8 @@ dev_t caller_tty(struct caller *c)
 /* --- descriptors ---------------------------------------------------------------------------------------- */
 
 /*
- * Before Linux 6.9 a thread has no pidfd of its own: its process's serves where both share one table
- * of descriptors (CLONE_FILES), and kcmp(2) knows.
+ * Before Linux 6.9 a thread has no pidfd of its own.  The pidfd of its process serves where both share one
+ * table of descriptors (CLONE_FILES), which kcmp(2) tells.
  */
 static int fd_of_process(struct caller *c, int fd)
 {
@@ -219,7 +219,7 @@ int caller_fd(struct caller *c, int fd)
 
 	if (fd < 0)
 		return -EBADF;
-	/* Its number may be another's by now. */
+	/* Its number may belong to another process by now. */
 	if (c->is_stand_in && (fd != STDERR_FILENO || !session_has_pid(c->tgid)))
 		return -ESRCH;
 	for (int tries = 0; tries < 2; tries++) {
@@ -240,9 +240,9 @@ int caller_fd(struct caller *c, int fd)
 
 /* --- hooks ------------------------------------------------------------------------------------------- */
 
-#define MAPS_MAX (8u << 20) /* bytes looked at: what is beyond belongs to no ordinary program */
+#define MAPS_MAX (8u << 20) /* bytes looked at: no ordinary program has longer maps */
 
-/* /proc/TID/maps names our object.  A line may stand across two reads, so its beginning is kept. */
+/* True where /proc/TID/maps names our object.  A line may cross two reads, so its beginning is kept. */
 static bool maps_name(int fd, const char *path, char *buf, size_t size)
 {
 	size_t len = strlen(path), kept = 0, total = 0;

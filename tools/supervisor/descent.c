@@ -1,8 +1,8 @@
 /*
- * Whose child is it?  Which processes belong to the session, and which of them to a nested run.
+ * Descent: which processes belong to the session, and which of them to a nested run.
  *
- * The supervisor is the session's subreaper: who loses its parent becomes its child.  It has other
- * children too (the helper); those carry no filter.
+ * The supervisor is the session's subreaper: a process that loses its parent becomes its child.  The
+ * supervisor has other children too (the helper); those carry no filter.
  */
 #include "notify.h"
 
@@ -17,8 +17,8 @@
 /* --- nested runs --- */
 
 /*
- * An open environ stands for the memory of the program that it was opened of: after an exec it is empty,
- * even where the same file is executed again.
+ * An open environ refers to the memory of the program that ran when it was opened: after an exec it is
+ * empty, even where the same file is executed again.
  */
 static bool launcher_lives(struct tag *t)
 {
@@ -32,7 +32,7 @@ static bool launcher_lives(struct tag *t)
 	return false;
 }
 
-/* Under tags_lock.  A tag whose process is gone says nothing more: its children are orphans. */
+/* Under tags_lock.  Removes tags whose process is gone: its children are orphans. */
 static void tags_prune(struct supervisor *s)
 {
 	struct stat_fields f;
@@ -46,7 +46,7 @@ static void tags_prune(struct supervisor *s)
 	s->n_tags = n;
 }
 
-/* Read whole, not mapped: nobody can cut it short under us. */
+/* Read as a whole, not mapped, so that the file cannot be truncated while it is used. */
 static int nested_load(struct supervisor *s, uint32_t number)
 {
 	_cleanup_free_ char *bytes = NULL;
@@ -69,11 +69,11 @@ static int nested_load(struct supervisor *s, uint32_t number)
 	if (r < 0)
 		s->nested[number] = (struct image){ .base = NULL };
 	else
-		bytes = NULL; /* the image's, until descent_done() */
+		bytes = NULL; /* owned by the image, until descent_done() */
 	return r;
 }
 
-/* Under tags_lock: the newest tag of that very process, or NULL. */
+/* Under tags_lock: the newest tag of exactly that process, or NULL. */
 static struct tag *tag_of(struct supervisor *s, pid_t pid, uint64_t start)
 {
 	for (size_t i = s->n_tags; i > 0; i--)
@@ -101,8 +101,9 @@ bool supervisor_adopts(struct supervisor *s, pid_t pid)
 }
 
 /*
- * Up the parents: to a nested run's beginning, or to the agent.  0 with the image's number, -ENOENT where
- * nobody knows: an orphan, or perhaps one that somebody inside has adopted.
+ * Follows the parents up to the first process of a nested run, or to the agent.  0 with the image's number;
+ * -ENOENT where that cannot be found: an orphan, or a process that a subreaper inside the session may have
+ * adopted.
  */
 static int image_by_descent(struct supervisor *s, pid_t pid, uint32_t *ret)
 {
@@ -125,7 +126,7 @@ static int image_by_descent(struct supervisor *s, pid_t pid, uint32_t *ret)
 	return -ENOENT;
 }
 
-/* It descends from a beginning of that nested run. */
+/* pid descends from a first process of that nested run. */
 static bool is_within(struct supervisor *s, pid_t pid, uint32_t image)
 {
 	struct stat_fields f;
@@ -157,7 +158,7 @@ static int tag_add(struct supervisor *s, pid_t pid, uint64_t start, uint32_t num
 
 	if (image_by_descent(s, pid, &t.around) < 0)
 		t.around = number;
-	/* Few launch at a time: the others' descriptors go. */
+	/* Few launch at the same time: the descriptors of the others are closed. */
 	for (size_t i = 0; i < s->n_tags; i++)
 		(void)launcher_lives(&s->tags[i]);
 	if (s->n_tags == TAGS_MAX)
@@ -187,7 +188,8 @@ int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number)
 }
 
 /*
- * PR_SET_CHILD_SUBREAPER (Linux 3.4).  What was judged by stands in a register, so the kernel may do it.
+ * PR_SET_CHILD_SUBREAPER (Linux 3.4).  The verdict depends on a register only, so the kernel may perform
+ * the call.
  */
 struct answer carry_prctl(struct caller *c)
 {
@@ -214,9 +216,9 @@ static bool is_exec(int nr)
 }
 
 /*
- * Under tags_lock.  The launcher of a nested run lives under its image, but what it executes is the
- * command of whoever typed it, in the session around: that session judges and may ask about it.  It is
- * the launcher while it still runs the program that asked for the image.
+ * Under tags_lock.  The launcher of a nested run has the nested image, but the program that it executes is
+ * the command that was typed in the session around: that session judges it and may ask about it.  The
+ * process is the launcher while it still runs the program that requested the image.
  */
 static uint32_t image_of_exec(struct supervisor *s, const struct proc *p)
 {
@@ -244,7 +246,7 @@ void caller_find_image(struct caller *c)
 	}
 	pthread_mutex_lock(&s->tags_lock);
 	if (p->image_of != changes) {
-		/* What was known before its parents were gone still holds. */
+		/* An image that was found before its parents were gone still holds. */
 		if (image_by_descent(s, p->tgid, &p->image) == 0)
 			p->is_orphan = false;
 		else if (p->image_of == 0)

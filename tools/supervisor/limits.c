@@ -1,4 +1,4 @@
-/* How much of something fits into the descriptors that we may have. */
+/* Limits that follow from the number of descriptors that the supervisor may have. */
 #include <sys/resource.h>
 
 #include "notify.h"

@@ -7,7 +7,7 @@
 
 struct seccomp_notif_resp;
 
-/* The call with this id still waits: its caller was not killed, and nobody has answered. */
+/* The call with this id still waits: its caller was not killed, and it has not been answered. */
 bool listener_is_valid(const struct supervisor *s, uint64_t id);
 /* Answers the call that *resp names.  A call that no longer waits is passed over. */
 void listener_send(struct supervisor *s, struct seccomp_notif_resp *resp);

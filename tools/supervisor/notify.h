@@ -1,18 +1,18 @@
 /*
- * The supervisor's inside: threads, the slots of the calls they serve, and what is remembered of the
- * tasks that call.
+ * The internals of the supervisor: threads, the slots of the calls they serve, and what is remembered of
+ * the tasks that call.
  *
  * A worker is a thread and its slot: it serves one call at a time.  Exactly one worker is the leader
  * and waits for the next call.  The slot's state decides who answers:
  *
- *	IDLE -> SERVING    a call was received
- *	SERVING -> HELD    supervisor_tick() or waiters_leave() looks at it: nothing moves meanwhile
- *	HELD -> SERVING    it is left alone, or its thread was interrupted
- *	HELD -> ANSWERED   the watchdog answered
- *	SERVING -> ANSWERED  its own thread is about to answer
- *	ANSWERED -> IDLE   its own thread is done
+ * 	IDLE -> SERVING    a call was received
+ * 	SERVING -> HELD    supervisor_tick() or waiters_leave() looks at it: nothing moves meanwhile
+ * 	HELD -> SERVING    it is left alone, or its thread was interrupted
+ * 	HELD -> ANSWERED   the watchdog answered
+ * 	SERVING -> ANSWERED  its own thread is about to answer
+ * 	ANSWERED -> IDLE   its own thread is done
  *
- * Each step is one compare-and-swap, so a call is answered once, whoever comes first.
+ * Each step is one compare-and-swap, so a call is answered exactly once.
  */
 #ifndef PALE_NOTIFY_H
 #define PALE_NOTIFY_H
@@ -27,31 +27,31 @@
 #include "tools/supervisor/proc/procstat.h"
 
 #define WORKERS_MAX 80 /* threads in all */
-#define BLOCKED_MAX 64 /* of them waiting for something outside */
+#define BLOCKED_MAX 64 /* of them, those that wait for something outside */
 #define IDLE_KEPT   2
 #define LEADER_NONE (-1)
 
-/* Interrupts a system call that a worker blocks in; nothing else uses it. */
+/* Interrupts a system call in which a worker blocks; not used for anything else. */
 #define SIGNAL_GIVE_UP (SIGRTMIN + 3)
 
 enum slot_state { SLOT_IDLE, SLOT_SERVING, SLOT_HELD, SLOT_ANSWERED };
 
 #define RESPONSE_MAX 256 /* bytes of the kernel's struct seccomp_notif_resp */
 
-#define PIDFD_LATER (-2) /* it can be had, and nobody needed it yet */
+#define PIDFD_LATER (-2) /* it can be opened, and no call has needed it yet */
 
 /* What is remembered of a task, from one of its calls to the next. */
 struct proc {
-	pid_t tid, tgid;   /* tid 0: nobody's, or nobody's any more */
-	int pidfd;	   /* of this very task; -1: not to be had (a thread before Linux 6.9); PIDFD_LATER */
-	int dir;	   /* /proc/TID, -1: not opened yet */
+	pid_t tid, tgid; /* tid 0: unused */
+	int pidfd; /* of exactly this task; -1: not available (a thread before Linux 6.9); PIDFD_LATER */
+	int dir;   /* /proc/TID, -1: not opened yet */
 	uint64_t proven;   /* the tick in which it was last seen alive */
-	uint64_t used;	   /* for the choice of whom to forget */
+	uint64_t used;	   /* the least recently used entry is replaced first */
 	unsigned users;	   /* calls that hold it */
 	uint32_t image;	   /* number of the image */
-	unsigned image_of; /* tags.changes when that was found out, plus 1; 0: never */
+	unsigned image_of; /* sup->tag_changes when the image was found, plus 1; 0: never found */
 	bool is_orphan;
-	bool is_proven; /* its program is what was judged: exec_unproven.c */
+	bool is_proven; /* its program is the one that was judged: exec_unproven.c */
 };
 
 struct worker {
@@ -61,36 +61,36 @@ struct worker {
 	pthread_t thread;
 	pthread_cond_t wake;
 	bool runs;   /* has a thread */
-	bool joined; /* thread is nobody's any more */
+	bool joined; /* the thread has been joined */
 	bool idle;
-	struct waiting *resumed; /* to be served next */
+	struct waiting *resumed; /* the call to serve next */
 	_Atomic bool blocked;
-	_Atomic bool opening;	/* until somebody opens the other end, or the caller has a signal */
-	_Atomic bool sent_away; /* and is to leave */
+	_Atomic bool opening;	/* until the other end is opened, or a signal comes for the caller */
+	_Atomic bool sent_away; /* the worker must leave its open(2) */
 	_Atomic bool instant;	/* in a call that must not wait: interrupted if it does */
 	/* the slot */
 	_Atomic int state; /* enum slot_state */
 	struct caller call;
 	_Atomic uint64_t serial; /* of the call */
-	/* supervisor_tick()'s */
+	/* used by supervisor_tick() only */
 	uint64_t seen;
-	unsigned ticks; /* how many found the same call here */
-	/* its own */
+	unsigned ticks; /* how many ticks found the same call here */
+	/* used by the worker only */
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *resp;
 	uint8_t *scratch;
 	size_t scratch_used;
-	struct proc own; /* for a task that finds no place among the remembered */
+	struct proc own; /* for a task that has no entry in sup->procs */
 	struct eval_memo memos[MEMO_WAYS];
 };
 
-/* A nested run: the process that it began with, by start time, since a pid comes again. */
+/* A nested run: its first process, with the start time, since a pid is used again. */
 struct tag {
 	pid_t pid;
 	uint64_t start;
 	uint32_t image;
-	uint32_t around; /* what held before */
-	int launcher;	 /* its /proc/PID/environ, -1 once it is known to have executed something */
+	uint32_t around; /* the image that held before */
+	int launcher;	 /* its /proc/PID/environ; -1 once it is known to have executed another program */
 };
 #define TAGS_MAX     256
 #define ADOPTERS_MAX 64
@@ -98,8 +98,8 @@ struct tag {
 #define PROCS_MAX  128
 #define PROCS_WAYS 8u
 
-/* A socket file that the session bound, an entry of /dev/shm: made.c.  Of more than so many the oldest are
- * forgotten. */
+/* A socket file that the session bound, or an entry of /dev/shm that it made: made.c.  When the table is
+ * full, the oldest is forgotten. */
 #define MADE_MAX 8192
 struct made {
 	uint64_t dev, ino;
@@ -107,30 +107,30 @@ struct made {
 	uint32_t born_ns;
 };
 
-/* Whether the floor still holds all that is kept from being read: gaps.c. */
+/* Whether the floor still holds every rule that keeps something from being read: gaps.c. */
 struct gaps {
 	pthread_mutex_t lock;
 	int fd;			 /* inotify(7), -1: nothing to watch */
-	int *wd;		 /* of each gap */
-	bool armed;		 /* they are watched */
+	int *wd;		 /* one watch for each gap */
+	bool armed;		 /* the gaps are watched */
 	_Atomic unsigned spared; /* opens that were performed and asked no question (open_pass.c) */
-	_Atomic bool open;	 /* it does not, from now on */
-	_Atomic bool lacks;	 /* by the policy that was loaded last it does not (policies.c) */
+	_Atomic bool open;	 /* the floor does not hold these rules any more */
+	_Atomic bool lacks;	 /* nor does it hold those of the policy loaded last (policies.c) */
 };
 
-/* Those who wait for a connection or for data, and the thread that waits for them: waiting.c. */
-#define WAITING_MAX   2048 /* at once; beyond it their call says EAGAIN */
+/* Calls that wait for a connection or for data, and the thread that waits for them: waiting.c. */
+#define WAITING_MAX   2048 /* at once; a call beyond that gets EAGAIN */
 #define WAITING_SHARE 4	   /* of limit_by_files(): fewer where descriptors are few */
 struct lobby {
 	pthread_mutex_t lock;
 	pthread_t thread;
 	bool runs, stopping;	 /* under lock */
-	int bell, ready;	 /* eventfd(2), epoll(7); -1: not to be had */
-	struct waiting *inbox;	 /* under lock: handed over and not yet looked at */
-	struct waiting *all;	 /* the thread's own */
-	_Atomic unsigned n;	 /* both */
+	int bell, ready;	 /* eventfd(2), epoll(7); -1: not available */
+	struct waiting *inbox;	 /* under lock: handed over, not yet seen by the thread */
+	struct waiting *all;	 /* used by the thread only */
+	_Atomic unsigned n;	 /* the number of calls in both lists */
 	_Atomic unsigned trying; /* odd while the thread is in a connect(2) that must not wait */
-	unsigned tried;		 /* lobby_tick()'s: as it was seen last */
+	unsigned tried;		 /* used by lobby_tick() only: the last value of trying */
 };
 
 /* A System V object that the session made: sysv.c. */
@@ -139,10 +139,10 @@ struct lobby {
 enum ipc_kind { IPC_SHM, IPC_SEM, IPC_MSG, IPC_KINDS };
 struct ipc_object {
 	int id;
-	int key; /* the session's own; IPC_PRIVATE: none, or none any more */
+	int key; /* the key inside the session; IPC_PRIVATE: no key, or removed */
 	enum ipc_kind kind;
-	uint32_t image; /* of who made it */
-	bool removed;	/* a segment that lives on while it is attached */
+	uint32_t image; /* of the process that made it */
+	bool removed;	/* a segment that exists while it is still attached */
 };
 
 struct git_push;
@@ -157,7 +157,7 @@ struct work;
 struct supervisor {
 	const struct supervisor_setup *setup;
 	int listener;
-	int waiters; /* epoll(7) of the pidfds of who waits in open(2); -1: none to be had */
+	int waiters; /* epoll(7) of the pidfds of callers whose open(2) waits; -1: not available */
 	struct seccomp_notif_sizes sizes;
 	unsigned patience; /* ticks until the watchdog answers */
 	uint64_t interval_ns, ticked_ns;
@@ -169,10 +169,10 @@ struct supervisor {
 	const struct work *work;
 	_Atomic int leader; /* written under lock */
 	_Atomic bool stopping;
-	_Atomic bool ended; /* no task is left that could call */
+	_Atomic bool ended; /* no task is left that could make a call */
 	unsigned n_idle, n_blocked;
 	struct worker workers[WORKERS_MAX];
-	_Atomic size_t slots; /* of them that are made; most sessions need two, and each takes a page */
+	_Atomic size_t slots; /* slots in use; most sessions need two, and each takes a page */
 
 	pthread_mutex_t procs_lock;
 	uint64_t procs_clock;
@@ -181,13 +181,13 @@ struct supervisor {
 	pthread_mutex_t tags_lock;
 	struct tag tags[TAGS_MAX];
 	size_t n_tags;
-	pid_t adopters[ADOPTERS_MAX]; /* subreapers inside the session, and some that were */
+	pid_t adopters[ADOPTERS_MAX]; /* subreapers inside the session, present and former */
 	size_t n_adopters;
-	_Atomic unsigned tag_changes; /* 0: nobody lives under another image than the session's */
+	_Atomic unsigned tag_changes; /* 0: no process has another image than the session's */
 	struct image nested[WIRE_IMAGE_MAX + 1];
 
-	_Atomic(const struct image *) image; /* the session's own since it was loaded anew, or NULL */
-	struct kept_image *kept;	     /* under tags_lock: it, and those that were before */
+	_Atomic(const struct image *) image; /* the session's image since it was reloaded, or NULL */
+	struct kept_image *kept;	     /* under tags_lock: that image and the earlier ones */
 
 	pthread_mutex_t made_lock;
 	struct made made[MADE_MAX];
@@ -204,7 +204,7 @@ struct supervisor {
 
 	struct ports ports;
 
-	/* Made by the first who needs them: resolver.c. */
+	/* Made at the first use: resolver.c. */
 	pthread_mutex_t net_lock;
 	struct loop *loop;
 	struct hosts *hosts;
@@ -215,9 +215,9 @@ struct supervisor {
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
 	_Atomic uint64_t attached[SAID_MAX];
-	_Atomic uint64_t told[SAID_MAX]; /* by pid: which program the helper was told of */
-	_Atomic uint64_t ring_stuck;	 /* the ring's tail, plus 1, when it last was waited for in vain */
-	_Atomic uint64_t err_files[SAID_MAX]; /* marks of files that were standard error at an exec: tell.c */
+	_Atomic uint64_t told[SAID_MAX];      /* by pid: the program that was last reported to the helper */
+	_Atomic uint64_t ring_stuck;	      /* the ring's tail plus 1 at the last wait in vain */
+	_Atomic uint64_t err_files[SAID_MAX]; /* marks of files that were standard error at an exec */
 };
 
 /* The session's own image. */
@@ -234,104 +234,110 @@ void policies_done(struct supervisor *s);
 
 /* --- limits.c --- */
 
-/* Of things that hold a few descriptors each so many may be at once: `most`, or one for each `share`
- * descriptors that the supervisor may have, so that calls find enough of them. */
+/* The number of objects, each holding a few descriptors, that may exist at once: `most`, or one for each
+ * `share` descriptors of the supervisor's limit where that is less, so that calls find enough of them. */
 unsigned limit_by_files(unsigned most, unsigned share);
 
 /* --- dispatch.c --- */
 
 typedef struct answer (*carry_fn)(struct caller *c);
-/* Once, before the first dispatch_find(). */
+/* Must be called once, before the first dispatch_find(). */
 void dispatch_init(void);
-/* Who serves system call nr, NULL where nobody does. */
+/* The handler of system call nr, or NULL. */
 carry_fn dispatch_find(int nr);
 
 /* --- patience.c --- */
 
-/* The kernel's own, which it never shows to a process: restart the call, or EINTR, as sigaction says. */
+/* An error internal to the kernel, which a process never sees: the kernel restarts the call, or returns
+ * EINTR, as sigaction(2) says. */
 #define ERESTARTSYS 512
 
 void lobby_init(struct supervisor *s);
-/* From the main thread: a try that waits, since the caller made the socket one that does, is interrupted. */
+/* From the main thread: interrupts a try that waits because the caller has made the socket blocking. */
 void lobby_tick(struct supervisor *s);
-/* Ends the thread; who waited gets no answer. */
+/* Ends the thread; calls that still wait get no answer. */
 void lobby_stop(struct supervisor *s);
-/* Consumes w: from here on its call is answered by the thread that waits for all, or at once. */
+/* Consumes w: its call is answered at once, or later by the thread that waits for all. */
 void waiting_begin(struct supervisor *s, struct waiting *w);
-/* Consumes w, whose call somebody else has answered. */
+/* Consumes w, whose call was answered elsewhere. */
 void waiting_drop(struct waiting *w);
-/* What comes of it is what came of these. */
+/* The outcome of w's call is recorded for each approval in a. */
 void waiting_approved(struct waiting *w, const struct approved *a);
-/* The same, and its call is answered EIO. */
+/* Consumes w and answers its call with EIO. */
 void waiting_abandon(struct supervisor *s, struct waiting *w);
-/* c's call waits until there is something to receive from fd: it is served anew then, by a worker whose
- * call's `resumed` this is.  NULL: it cannot. */
+/* c's call waits until fd has data to receive; then a worker serves it again, with this as the call's
+ * `resumed`.  NULL: it cannot wait. */
 struct waiting *waiting_for_data(struct caller *c, int fd);
-/* A duplicate of the socket that was waited for: what stands under its number meanwhile is another's. */
+/* A duplicate of the socket that was waited for: the caller's number may mean another socket by now. */
 int waiting_socket(const struct waiting *w);
-/* Its call, to be served anew: c is zeroed but for whose it is and what it asks for. */
+/* The call of w, to be served again: c is zeroed except for its caller, its number and its arguments. */
 void waiting_call(struct waiting *w, struct caller *c);
 
 /* --- workers.c --- */
 
-/* What the threads do, for the one who starts them. */
+/* What the threads do; given by the module that starts them. */
 struct work {
-	/* Receives and serves one call; -errno where there will be no more. */
+	/* Receives and serves one call; -errno where no more calls will come. */
 	int (*serve)(struct worker *w);
-	/* Serves a call that was received before, and consumes it. */
+	/* Serves a call that was received before, and consumes v. */
 	void (*resume)(struct worker *w, struct waiting *v);
-	/* Such a call is not served any more: it is answered EIO, and consumed. */
+	/* Answers such a call with EIO without serving it, and consumes v. */
 	void (*abandon)(struct supervisor *s, struct waiting *v);
 };
 
 /* Makes the first leader.  0 or -errno. */
 int workers_start(struct supervisor *s, const struct work *work);
-/* Another worker leads where `index` (or LEADER_NONE) does.  False where none can be had. */
+/* Makes another worker the leader in place of `index` (or LEADER_NONE).  False where no worker is
+ * available. */
 bool workers_replace(struct supervisor *s, int index);
-/* A worker that waits for nothing else serves w's call anew, and consumes w.  False: there is none. */
+/* A worker that waits for nothing else serves w's call again, and consumes w.  False: no such worker. */
 bool workers_resume(struct supervisor *s, struct waiting *w);
 /* w's call is over. */
 void workers_unblock(struct worker *w);
-/* Ends and joins them, bounded in time.  The number that would not end. */
+/* Ends the threads and joins them, bounded in time.  Returns the number that did not end. */
 size_t workers_stop(struct supervisor *s);
-/* Holds w's slot where it is in state `from`: nothing moves there while `act` runs, which returns the
- * state that follows. */
+/* Holds w's slot if it is in state `from`: the slot does not change while `act` runs, which returns the
+ * next state. */
 void worker_hold(struct worker *w, enum slot_state from, enum slot_state (*act)(struct worker *w));
-/* Moves w's slot, waiting while it is held; false where it is not in state `from`. */
+/* Moves w's slot to another state, and waits while it is held; false where it is not in state `from`. */
 bool worker_move(struct worker *w, enum slot_state from, enum slot_state to);
 
 /* --- waiters.c --- */
 
-/* Nobody waits for what w does: its caller is gone, or has a signal that ends its open(2).  w is held. */
+/* True where the call that w serves needs no answer: its caller is gone, or has a signal that ends its
+ * open(2).  w is held. */
 bool worker_is_given_up(const struct worker *w);
-/* Those that nobody waits for any more are out of their open(2) when this returns, but for worker `but`
- * (NULL: none) and for who is held by a dead file system: bounded. */
+/* Makes workers whose caller is gone leave their open(2), and waits for that, bounded in time; not worker
+ * `but` (NULL: all), and not one that a dead file system holds. */
 void waiters_leave(struct supervisor *s, const struct worker *but);
-/* Around an open(2) that waits.  False: too many do already. */
+/* Called before and after an open(2) that waits.  False: too many wait already. */
 bool waiter_begin(struct caller *c);
 void waiter_end(struct caller *c);
-/* Interrupted without a reason of the caller's own: it waits on. */
+/* After an interruption: true where the caller gives no reason for it, so that the open must be
+ * repeated. */
 bool waiter_stays(struct caller *c);
 
 /* --- procs.c --- */
 
 void proc_init(struct proc *p);
 
-/* What is remembered of the caller's task, proven to be it; held until proc_put().  NULL: it is gone. */
+/* What is remembered of the caller's task, verified to be that task; held until proc_put().  NULL: the task
+ * is gone. */
 struct proc *proc_get(struct caller *c);
 void proc_put(struct caller *c);
-/* A place that is one's own: what it held is let go, and it stands for this process, not yet looked at. */
+/* For an entry outside the table: releases what it held and sets it up for process tgid, with nothing
+ * looked up yet. */
 void proc_renew(struct proc *p, pid_t tgid);
-/* A pidfd of the caller, which stays the supervisor's.  -ENOENT: not to be had; -ESRCH: the caller is gone.
- */
+/* A pidfd of the caller, owned by the supervisor.  -ENOENT: not available; -ESRCH: the caller is gone. */
 int proc_pidfd(struct caller *c);
-/* It turned out to be a task that is gone: looked up anew.  NULL: so is the caller. */
+/* Looks the task up again, after the entry turned out to be of a task that is gone.  NULL: the caller is
+ * gone too. */
 struct proc *proc_again(struct caller *c);
 void procs_done(struct supervisor *s);
 
 /* --- descent.c --- */
 
-/* pid gets the orphans of its descendants, or got them once. */
+/* True where pid is or was a subreaper: orphans among its descendants become its children. */
 bool supervisor_adopts(struct supervisor *s, pid_t pid);
 void descent_done(struct supervisor *s);
 
@@ -339,90 +345,95 @@ void descent_done(struct supervisor *s);
 
 int unproven_new(struct supervisor *s);
 void unproven_done(struct supervisor *s);
-/* What runs in the caller is what was judged: 0.  -EPERM: it was killed; -ESRCH: it is gone; -EAGAIN. */
+/* 0: the program that runs in the caller is the one that was judged.  -EPERM: the process was killed;
+ * -ESRCH: it is gone; -EAGAIN. */
 int exec_proven(struct caller *c);
-/* From the main thread: whose exec is over and who does not call. */
+/* From the main thread: settles the notes of processes that have finished their exec and make no call. */
 void exec_tick(struct supervisor *s);
 
 /* --- gaps.c --- */
 
-/* Gets ready to watch the floor's gaps, from the first gaps_hold() on.  What cannot be watched counts as
- * open. */
+/* Prepares to watch the gaps of the floor, which begins at the first gaps_hold().  A gap that cannot be
+ * watched counts as open. */
 void gaps_start(struct supervisor *s);
-/* At this moment the floor holds all that the policy of the session's own image keeps from being read. */
+/* True where the floor now holds every rule of the session's own image that keeps something from being
+ * read. */
 bool gaps_hold(struct supervisor *s);
 void gaps_done(struct supervisor *s);
 
 /* --- sysv.c --- */
 
-/* Removes what the session made and left.  Nobody is served any more. */
+/* Removes the objects that the session made and left.  No call is served any more. */
 void ipc_done(struct supervisor *s);
 
 /* --- record.c, ask.c, tell.c --- */
 
 /*
- * The record of an act on req->path that is allowed and begins now: it is told even where this process is
+ * Records an act on req->path that is allowed and begins now: the record is read even where this process is
  * killed before ring_end(), which the caller must call.
  */
 void record_act(struct caller *c, const struct request *req, const struct decision *d, struct ring_hold *ret);
 void record_decision(struct caller *c, const struct request *req, const char *target,
 		     const struct decision *d, const char *approval);
-/* A denial, for why beside the rule: recorded, and told to the caller under the record's id. */
+/* A denial, with the reason `why` beside the rule: recorded, and reported to the process under the record's
+ * id. */
 void record_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		   const char *approval, const char *why);
-/* A denial that the caller's hooks tell of (claim.c): the id under which its record is written, 0: it is not.
- */
+/* Records a denial that the caller's hooks report (claim.c).  The id of the record, or 0: it was not
+ * written. */
 uint32_t record_claim(struct caller *c, struct ring_record *rec);
 
 /*
- * What came of the call: a record for each approval that it was done under.  result is 0, an errno or
- * RING_HANDED_ON.  Called once, when it is answered.
+ * The outcome of the call: a record for each approval under which it was done.  result is 0, an errno or
+ * RING_HANDED_ON.  Called once, when the call is answered.
  */
 void record_outcome(struct caller *c, uint32_t result);
-/* The same of a call that has no caller any more. */
+/* The same for a call whose caller is not available any more. */
 void record_approved(struct supervisor *s, const struct approved *a, pid_t tgid, uint32_t result);
 
-/* What a human said. */
+/* The operator's answer. */
 struct verdict_answer {
 	enum verdict verdict;
 	enum reason reason;
 	char text[256];
 	char approval[40];
 };
-/* Asks the helper in the caller's name and waits, of which that is told; blocks, so the lead was passed on.
- */
+/* Asks the helper in the caller's name, tells the caller that it waits, and waits.  Blocks: the lead must
+ * have been passed on. */
 void ask_helper(struct caller *c, const struct request *req, const char *target, uint32_t rule,
 		struct verdict_answer *ret);
-/* As verdict_conclude(), which says nothing of what a human said. */
+/* As verdict_conclude(), but prints nothing of the operator's answer: the caller must. */
 bool verdict_conclude_told(struct caller *c, const struct request *req, const char *target, struct decision d,
 			   struct verdict_answer *ret);
-/* Wakes the helper by a connection that asks nothing. */
+/* Wakes the helper by a connection that carries no question. */
 void ask_kick(const struct supervisor *s);
 
 /* --- claim.c --- */
 
-/* A hook tells of a denial, or asks whether a line may be written: WIRE_DENIED.  The id, or -errno. */
+/* A hook reports a denial, or asks whether a line may be written: WIRE_DENIED.  The id, or -errno. */
 long claim_of_hook(struct caller *c);
 
 /* --- pushes.c --- */
 
-/* Writes how many commits a push brings and takes away; may block for two seconds. */
+/* Writes how many commits a push adds and removes; may block for two seconds. */
 void pushes_count(struct caller *c, const struct git_push *push, char *buf, size_t size);
-/* Where a human let the caller do it: these are the URLs that it pushes to (struct request.aim), or NULL. */
+/* After the operator allowed the push: aim has the URLs that it pushes to (struct request.aim), or is
+ * NULL. */
 void pushes_open(struct caller *c, const char *aim);
 /* True with *d allowed: what no rule names is where a push goes that the caller is or comes of. */
 bool pushes_reach(struct caller *c, const struct request *req, struct decision *d);
 
-/* At an exec: the file that is the caller's standard error, if it is one, is a place to talk from now on. */
+/* At an exec: if the caller's standard error is a file, lines may be written to that file from now on. */
 void tell_begin(struct caller *c);
 /* One line on the caller's standard error, once per process and id. */
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *why, uint32_t id);
 void tell_narrowed(struct caller *c, const struct request *req, const char *target);
 void tell_asking(struct caller *c, const struct request *req, const char *target);
-/* fd, a terminal of this device number, shows what a program draws: no line is written there. */
+/* fd is a terminal, with device number rdev, on which a program draws its screen: no line is written
+ * there. */
 bool tell_is_drawn_on(struct caller *c, int fd, dev_t rdev);
-/* A helper that cannot look itself is told which program the caller is, where that is news. */
+/* Tells a helper that cannot look itself which program the caller runs, where that has changed. */
 void record_exe(struct caller *c);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Where is it?  From a caller's (dirfd, path) to a place that is held, by the same resolver that
- * the preload uses; only the system calls below it are another's.
+ * From a caller's (dirfd, path) to a place that is held.  The resolver is the one that the preload uses,
+ * with other system calls below it.
  *
- * Guarantees: nothing here follows a link that means the supervisor: "self" and "thread-self" of
- * procfs are the caller's, and magic links (/proc/PID/fd/N, cwd, root, exe) are followed where PID
- * is of the session and nowhere else.  The supervisor stands outside the agent's Landlock domain, so
- * the kernel would let it through many that it refuses to the agent (ptrace(2), "access mode checking").
+ * Guarantees: no link is followed to the supervisor itself: "self" and "thread-self" of procfs mean the
+ * caller, and magic links (/proc/PID/fd/N, cwd, root, exe) are followed only where PID belongs to the
+ * session.  The supervisor stands outside the agent's Landlock domain, so the kernel would let it follow
+ * many links that it refuses to the agent (ptrace(2), "access mode checking").
  */
 #include "procfs.h"
 
@@ -23,9 +23,9 @@
 #include "tools/base/tools.h"
 
 /*
- * On whose behalf this thread walks.  The resolver's table has no argument for it, since the preload,
- * which always walks for itself, would pay for one.  Set in place_resolve() alone, for the length of
- * one walk.
+ * The caller for which this thread resolves.  The resolver's table has no argument for it, since the
+ * preload, which always resolves for itself, would have the cost of one.  Set in place_resolve() only,
+ * while it resolves.
  */
 static _Thread_local struct walk_for {
 	struct caller *c;
@@ -66,7 +66,7 @@ static int walk_fd_path(int fd, char *buf, size_t size)
 	return procfs_fd_path(fd, buf, size);
 }
 
-/* Never asked: the caller's directory comes as a descriptor. */
+/* Never called: the caller's directory is given as a descriptor. */
 static int walk_cwd_path(char *buf, size_t size)
 {
 	(void)buf;
@@ -79,7 +79,7 @@ static int walk_close(int fd)
 	return close(fd);
 }
 
-/* Asked where a link that the kernel says jumps is about to be followed: a foreign one ends the walk. */
+/* Called before a magic link is followed: one of a foreign process ends the resolution. */
 static int walk_is_magic(int dirfd)
 {
 	char path[LIMIT_PATH] UNINITIALIZED;
@@ -92,7 +92,7 @@ static int walk_is_magic(int dirfd)
 	return 1;
 }
 
-/* magic_fd is told by place_resolve(): the resolver would ask what this process's descriptor N leads to. */
+/* place_resolve() reports magic_fd: the resolver would ask where descriptor N of this process leads. */
 static const struct resolve_sys walk_sys = {
 	.open_path = walk_open_path,
 	.readlinkat = walk_readlinkat,
@@ -197,7 +197,7 @@ const char *place_given(const struct place *p)
 
 /* --- the near way --- */
 
-/* What the directory that raw starts from is called: length, or -errno where it cannot be told. */
+/* The path of the directory that raw starts from: its length, or -errno where it is not known. */
 static int base_path(struct place *p, struct caller *c, char *buf, size_t size)
 {
 	char name[24] = "cwd";
@@ -245,7 +245,7 @@ bool place_stands(struct place *p, struct caller *c, const char *lexical)
 
 /*
  * The links that a merged /usr leaves in the root (hier(7)): the C library of every program is opened
- * through one.  Nobody but root exchanges them, so they are read once.
+ * through one.  Only root can change them, so they are read once.
  */
 static const char *const merged[] = { "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/libx32/" };
 static bool is_merged[NELEM(merged)];

@@ -1,9 +1,8 @@
 /*
- * procfs, seen on behalf of another process: whose directory is it.
+ * procfs, seen on behalf of another process: to which process a directory belongs.
  *
- * Only procfs as it is mounted at /proc is known to speak of the session's processes.  Another mount
- * of it may count other pids (a container's), or stand where its path says nothing: whatever is
- * named there is foreign.
+ * Only the procfs at /proc is known to show the session's processes.  Another mount of it may have other
+ * pids (a container's), or lie where its path says nothing: everything there is foreign.
  */
 #include "procfs.h"
 
@@ -55,7 +54,7 @@ bool procfs_is_root(int fd)
 	return procfs_holds(fd) && fstat(fd, &st) == 0 && st.st_ino == PROC_ROOT_INO;
 }
 
-/* What path names below /proc, NULL where fd is of another mount. */
+/* The part of the path below /proc; NULL where fd is on another mount. */
 static const char *below_proc(int fd, const char *path)
 {
 	struct stat root, st;
@@ -106,7 +105,7 @@ int procfs_fd_number(struct caller *c, int dirfd, const char *name)
 		if (proc_take_pid(&rest) != c->tid)
 			return -1;
 	}
-	/* A descriptor is a number as a pid is, and 0 is one too. */
+	/* A descriptor is a number like a pid, and may be 0 too. */
 	if (strcmp(rest, "fd") != 0 || strchr(name, '/'))
 		return -1;
 	rest = name;

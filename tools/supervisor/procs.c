@@ -1,14 +1,14 @@
 /*
  * What is remembered of the tasks that call, so that an ordinary call reads nothing of /proc.
  *
- * An entry is for a task id.  Ids come again: an entry stands on a pidfd of that very task, and is
- * asked for in each new tick whether that task still lives, and at once where an operation through it
- * fails.  Within one tick (100 ms) the id cannot come round: pid_max forks take longer.  So a process
- * that is seen for the first time gets its pidfd when one is needed, or when it calls in another tick:
- * most are gone before, and to make one and to close it costs as much as all else of a call.
+ * An entry is for a task id.  Ids are used again: an entry has a pidfd of exactly that task.  In each new
+ * tick, and whenever an operation through the pidfd fails, the supervisor checks that the task still lives.
+ * Within one tick (100 ms) an id cannot be used again: pid_max forks take longer.  So a process that is
+ * seen for the first time gets its pidfd when one is needed, or when it calls in another tick: most
+ * processes end before that, and to make and close a pidfd costs as much as the rest of a call.
  *
- * Sets of eight, the least recently used goes; an entry is not given to another task while a call
- * holds it.
+ * The entries are in sets of eight; the least recently used is replaced.  An entry is not given to another
+ * task while a call holds it.
  */
 #include "notify.h"
 
@@ -57,8 +57,8 @@ static bool leads_group(pid_t tid)
 	return syscall(SYS_tgkill, tid, tid, 0) == 0 || errno == EPERM;
 }
 
-/* The task's own pidfd and its process.  A pidfd without flags is had of a group's leader alone, which
- * spares the look into /proc. */
+/* Finds the task's own pidfd and its process.  A pidfd without flags can be opened for a group's leader
+ * only, so success needs no look into /proc. */
 static int identify(struct proc *p, pid_t tid, bool is_new)
 {
 	long tgid;
@@ -81,12 +81,13 @@ static int identify(struct proc *p, pid_t tid, bool is_new)
 	return 0;
 }
 
-/* Under procs_lock: who holds the place of a task that is gone keeps it, but nobody finds it there. */
+/* Under procs_lock.  A call that holds the entry of a task that is gone keeps it, but later calls do not
+ * find it. */
 static struct proc *find(struct supervisor *s, struct proc *set, pid_t tid, bool *ret_is_new)
 {
 	uint64_t tick = atomic_load_explicit(&s->tick, memory_order_relaxed);
 
-	/* Under nested runs each call asks for the task, and what is known of its image must last. */
+	/* With nested runs each call looks up the task, and what is known of its image must be kept. */
 	*ret_is_new = atomic_load(&s->tag_changes) == 0;
 	for (size_t i = 0; i < PROCS_WAYS; i++) {
 		struct proc *p = &set[i];
@@ -94,7 +95,7 @@ static struct proc *find(struct supervisor *s, struct proc *set, pid_t tid, bool
 		if (p->tid != tid)
 			continue;
 		*ret_is_new = false;
-		/* Under nested runs the image hangs on it, so it is proven each time. */
+		/* With nested runs the image depends on it, so it is verified each time. */
 		if ((p->proven == tick && atomic_load(&s->tag_changes) == 0) || !is_gone(p)) {
 			p->proven = tick;
 			return p;
@@ -122,7 +123,7 @@ static struct proc *remember(struct caller *c, struct proc *set, bool is_new)
 	struct proc *p = place_for(set, &c->worker->own);
 
 	proc_reset(p);
-	/* What was just looked up is the caller only if it has been there all along. */
+	/* What was looked up belongs to the caller only if the caller has been alive all the time. */
 	if (identify(p, c->tid, is_new) < 0 || !caller_alive(c)) {
 		proc_reset(p);
 		return NULL;
@@ -191,7 +192,7 @@ void proc_put(struct caller *c)
 
 struct proc *proc_again(struct caller *c)
 {
-	/* A stand-in's process is that one or none. */
+	/* The process of a stand-in has either this entry or none. */
 	if (c->is_stand_in)
 		return NULL;
 	if (c->proc) {

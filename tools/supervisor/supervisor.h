@@ -3,20 +3,20 @@
  * that did not come through the hooks.
  *
  *   notify    the loop: receive, dispatch by calls.def, answer once; threads and the watchdog
- *   caller    the process that asks: its memory, directories, descriptors, umask, image
+ *   caller    the process that made the call: its memory, directories, descriptors, umask, image
  *   place     from its (dirfd, path) to a held place, by the one resolver
  *   verdict   judge, ask, record, say
  *   open files entries exec net connect datagrams ipc git   one room for each family of calls
  *
- * Threads: one thread, the leader, waits for notifications and serves each to its end.  Before it
- * does what may block (a FIFO, a connect, a question to a human) it passes the lead on by
- * caller_may_block(), so somebody else receives while it waits.  What blocks without being expected to
- * (a slow file system) is seen by supervisor_tick(), which makes a new leader.
+ * Threads: one thread, the leader, waits for notifications and serves each to its end.  Before it does what
+ * may block (a FIFO, a connect, a question to the operator) it passes the lead on by caller_may_block(), so
+ * that another thread receives while it waits.  If it blocks unexpectedly (a slow file system),
+ * supervisor_tick() makes another thread the leader.
  *
- * One answer: a handler *returns* its answer and the loop alone sends it, so no path through a
- * handler can answer twice or not at all.  A call whose caller died is given up: the tick interrupts
- * the thread that serves it (EINTR).  A connect(2) that waits for a network is handed over to the one
- * thread that waits for all of them, and is that thread's to answer from then on.
+ * One answer: a handler *returns* its answer and the loop alone sends it, so no path through a handler can
+ * answer twice or not at all.  A call whose caller died is given up: the tick interrupts the thread that
+ * serves it (EINTR).  A connect(2) that waits for a network is handed over to the one thread that waits for
+ * all of them, and only that thread answers it then.
  *
  * Nothing that is read through a caller's pointer is read twice: a handler copies it once into the
  * request that it judges and performs.
@@ -46,64 +46,69 @@ struct supervisor_setup {
 	const struct image *image;
 	struct ring_header *ring;	 /* the session's: claims; here for names and the rename counter */
 	int ring_fd;			 /* its memory, for each new process */
-	struct ring_header *kernel_ring; /* the supervisor's own, which no process of the session can reach */
+	struct ring_header *kernel_ring; /* of the supervisor; no process of the session can reach it */
 	const char *session_dir;	 /* runtime directory */
 	const char *preload;		 /* path of libpale.so */
-	int preload_fd;			 /* what stood there as the session began, for each new process */
-	int moves_fd; /* the file that counts and locks the renames of all sessions: moves.h; 0: none */
+	int preload_fd; /* the file at that path when the session began, for each new process */
+	int moves_fd;	/* the file that counts and locks the renames of all sessions: moves.h; 0: none */
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
 	struct git_home git;
 	const char *const *environment; /* of the agent */
 	pid_t root;			/* the agent */
 	dev_t terminal;			/* the session's own, 0: it has none */
-	bool draws;			/* a known agent: nothing is said there */
-	bool tells_exe; /* the helper is another user, who cannot look at our processes' programs */
+	bool draws;			/* a known agent runs: no line is written to the terminal */
+	bool tells_exe; /* the helper runs as another user, and cannot see which programs our processes
+			   execute */
 };
 
 struct supervisor;
-/* All that needs no listener, which may not be there yet.  setup's pointers outlive it.  0 or -errno. */
+/* Does everything that needs no listener, which need not exist yet.  *setup and what it points to must
+ * outlive *ret. 0 or -errno. */
 int supervisor_prepare(const struct supervisor_setup *setup, struct supervisor **ret);
-/* Takes over the listener and starts serving.  0, or -errno and s is gone, the listener is not; -errno in the
- * listener's place is handed back so. */
+/* Takes over the listener and starts serving.  A negative listener is returned as the error.  0, or -errno:
+ * then s is freed and the listener is not closed. */
 int supervisor_serve(struct supervisor *s, int listener);
 /* Both.  0 or -errno. */
 int supervisor_start(const struct supervisor_setup *setup, int listener, struct supervisor **ret);
-/* Each 100 ms, from the main thread: gives up calls of the dead, replaces a leader that is stuck. */
+/* Called each 100 ms from the main thread: gives up calls of processes that died, and replaces a leader
+ * that is stuck. */
 void supervisor_tick(struct supervisor *s);
-/* Readable when somebody who waits in an open(2) has ended: then supervisor_waiter_gone().  -1 without s. */
+/* A descriptor that is readable when a caller whose open(2) waits has ended: then supervisor_waiter_gone()
+ * must be called.  -1 without s. */
 int supervisor_waiters(const struct supervisor *s);
-/* Gives up the calls of those at once.  From the main thread. */
+/* Gives up the calls of these callers at once.  From the main thread. */
 void supervisor_waiter_gone(struct supervisor *s);
-/* The helper says that process pid lives under image `number` from now on.  0 or -errno. */
+/* The helper reports that image `number` holds in process pid from now on.  0 or -errno. */
 int supervisor_narrowed(struct supervisor *s, pid_t pid, uint32_t number);
 /*
- * The helper has left images for the session and its nested runs beside those that hold: they judge from
- * the next call on.  0, or -errno and all stays as it was; *ret_performs: the floor does not hold all that is
- * kept from being read, so that each such open is performed.  From the main thread.
+ * Loads the images that the helper has left beside the current ones, for the session and its nested runs:
+ * they judge from the next call on.  0, or -errno and nothing has changed.  *ret_performs: the floor does
+ * not hold every rule that keeps something from being read, so each such open is performed here.  From the
+ * main thread.
  */
 int supervisor_reload(struct supervisor *s, bool *ret_performs);
-/* Stops serving: what is still asked gets ENOSYS.  Joins the threads, bounded. */
+/* Stops serving: calls that are not answered yet get ENOSYS.  Joins the threads, bounded in time. */
 void supervisor_stop(struct supervisor *s);
 
 /* --- answers -------------------------------------------------------------------------------------------- */
 
-/* LATER: the call is handed over, and whoever it is handed to answers it (patience.c). */
+/* LATER: the call is handed over, to be answered by the thread that takes it (patience.c). */
 enum answer_kind { ANSWER_ERRNO, ANSWER_VALUE, ANSWER_FD, ANSWER_CONTINUE, ANSWER_LATER };
 
 struct caller;
-struct waiting; /* a call that nobody's thread waits for: patience.c */
+struct waiting; /* a call that waits without a thread of its own: patience.c */
 
-/* Zeroed it is an error without a number, which the loop sends as EPERM. */
+/* If zeroed, an error without a number, which the loop sends as EPERM. */
 struct answer {
 	enum answer_kind kind;
 	int error;		 /* ERRNO: positive */
 	long value;		 /* VALUE */
 	int fd;			 /* FD: injected, then closed by the loop */
 	bool cloexec;		 /* FD */
-	struct waiting *waiting; /* LATER: the loop's to hand over, or to drop */
-	/* Called by the same thread right after the answer was sent, by it or by the watchdog, or NULL; the
-	 * call waits no more. */
+	struct waiting *waiting; /* LATER: the loop hands it over, or drops it */
+	/* NULL, or called by the same thread right after the answer was sent, by that thread or by the
+	 * watchdog.  The call does not wait any more then. */
 	void (*after)(struct caller *c);
 };
 
@@ -127,8 +132,8 @@ static inline struct answer answer_later(struct waiting *w)
 	return (struct answer){ .kind = ANSWER_LATER, .waiting = w };
 }
 
-/* The kernel performs it: only where the verdict stands on registers, or where the floor holds the same
- * bound. */
+/* The kernel performs the call: only where the verdict depends on registers alone, or where the floor holds
+ * the same bound. */
 static inline struct answer answer_continue(void)
 {
 	return (struct answer){ .kind = ANSWER_CONTINUE };
@@ -148,32 +153,32 @@ struct caller {
 	int nr;
 	uint64_t arg[6];
 	pid_t tgid;	    /* 0: not looked up yet */
-	struct image image; /* what holds in that process */
+	struct image image; /* the image that holds in that process */
 	uint32_t image_number;
-	bool is_orphan;	     /* every image holds, image_number is 0 */
-	bool is_stand_in;    /* no call waits: what is done in a process's name later (asker.h) */
-	int err;	     /* its standard error, borrowed, where it may be gone by now; 0: look there */
-	enum ring_note note; /* of the next record */
+	bool is_orphan;	  /* every image holds, image_number is 0 */
+	bool is_stand_in; /* no call waits: something is done later in the name of a process (asker.h) */
+	int err;	  /* its standard error, borrowed, if it may be closed by now; 0: ask the process */
+	enum ring_note note; /* for the next record */
 	struct worker *worker;
 	struct proc *proc;	   /* NULL: not looked up yet */
-	struct waiting *resumed;   /* it was served before, and has waited since; else NULL */
-	struct approved *approved; /* what a human approved of it: record.c; NULL: nothing was asked */
-	const struct git_at *at;   /* what is held of the name that is being judged; NULL: nothing */
-	bool git_turn;		   /* no other call is served that bears on what git obeys: git.c */
-	bool git_late;		   /* it is written first and judged then, by git_late_rule: git_late.c */
-	bool git_late_new;	   /* and is not there yet */
+	struct waiting *resumed;   /* set where the call was served before and has waited, else NULL */
+	struct approved *approved; /* what the operator approved of it: record.c; NULL: nothing was asked */
+	const struct git_at *at;   /* what is held of the name that is judged now; NULL: nothing */
+	bool git_turn;		   /* no other call that affects what git obeys is served now: git.c */
+	bool git_late;		   /* written first and judged then, by git_late_rule: git_late.c */
+	bool git_late_new;	   /* and the file does not exist yet */
 	uint32_t git_late_rule;
-	char git_why[256]; /* git_move()'s reason */
+	char git_why[256]; /* the reason from git_move() */
 };
 
-/* The directory that a name is in, or where only that is held, the object itself; -1: not held. */
+/* The directory that a name is in, or the object itself where only that is held; -1: not held. */
 struct git_at {
 	int dir, object;
-	bool is_open; /* it is opened, by this name */
-	bool is_new;  /* and made by that */
+	bool is_open; /* the call opens it by this name */
+	bool is_new;  /* and creates it */
 };
 
-/* Approvals that one call was done under: both ends of a rename have their own. */
+/* Approvals under which one call was done: each end of a rename may have its own. */
 #define APPROVED_MAX 4
 struct approved {
 	enum op op;
@@ -184,130 +189,137 @@ struct approved {
 /* What the session was set up with. */
 const struct supervisor_setup *session_setup(const struct supervisor *s);
 /*
- * Memory for the length of the call, of this thread: not cleared, given back by itself.  NULL beyond
- * CALLER_SCRATCH in all, which has room for the longest command line and for what five scripts, one
- * the interpreter of the other, make of it.
+ * Memory of this thread, valid for the length of the call: not cleared, and freed automatically.  NULL when
+ * more than CALLER_SCRATCH bytes are used in total, which has room for the longest command line and for
+ * what five scripts, one the interpreter of the other, make of it.
  */
 #define CALLER_SCRATCH (10u << 20)
 void *caller_scratch(struct caller *c, size_t size);
 
-/* Every reading function checks afterwards that the call still waits: what it read is the caller's own. */
+/* Every reading function checks afterwards that the call still waits, so what was read is the caller's
+ * own. */
 
-/* len bytes at addr.  0, -EFAULT, -ESRCH (it is gone), -EPERM (not to be read: a program without read
- * permission is not dumpable). */
+/* Reads len bytes at addr.  0, -EFAULT, -ESRCH (the caller is gone), -EPERM (its memory cannot be read: a
+ * program without read permission is not dumpable). */
 int caller_read(struct caller *c, uint64_t addr, void *buf, size_t len);
-/* A string: its length, -ENAMETOOLONG (not terminated within size), or as caller_read(). */
+/* Reads a string: its length, -ENAMETOOLONG (not terminated within size), or as caller_read(). */
 int caller_string(struct caller *c, uint64_t addr, char *buf, size_t size);
-/* Its working directory (AT_FDCWD) or directory descriptor, O_PATH; the caller of this closes it.  -EBADF,
+/* Opens its working directory (AT_FDCWD) or its directory descriptor as O_PATH; must be closed.  -EBADF,
  * -ENOTDIR, -ESRCH. */
 int caller_dir(struct caller *c, int dirfd);
-/* A duplicate of its descriptor (pidfd_getfd, Linux 5.6): the same open file.  -EBADF. */
+/* A duplicate of its descriptor (pidfd_getfd, Linux 5.6), which shares the open file; must be closed.
+ * -EBADF. */
 int caller_fd(struct caller *c, int fd);
 pid_t caller_tgid(struct caller *c);
-/* /proc/TID held O_PATH, borrowed for the length of the call: it never becomes another task's.  -errno. */
+/* /proc/TID held as O_PATH, borrowed for the length of the call: it never becomes the directory of another
+ * task.  -errno. */
 int caller_proc(struct caller *c);
-/* The path of the file that it executes, and the first words of its command line as /proc/PID/cmdline has
- * them, with a NUL behind.  How many bytes these are, or -errno. */
+/* The path of the program that it executes, and the first words of its command line as in
+ * /proc/PID/cmdline, with a NUL at the end.  The number of bytes of these words, or -errno. */
 int caller_program(struct caller *c, char exe[LIMIT_PATH], char *words, size_t size);
-/* Its umask, -errno. */
+/* Its umask, or -errno. */
 int caller_umask(struct caller *c);
-/* Its controlling terminal's device number, 0 where it has none. */
+/* The device number of its controlling terminal, or 0. */
 dev_t caller_tty(struct caller *c);
-/* The hooks are loaded in it: its maps name libpale.so.  Costs a look: only for what is denied. */
+/* True where the hooks are loaded in the caller: its maps name libpale.so.  This reads /proc, so it is used
+ * for denials only. */
 bool caller_is_hooked(struct caller *c);
-/* The call still waits. */
+/* True while the call waits for its answer. */
 bool caller_alive(const struct caller *c);
-/* session_has_pid(pid), and where the caller is in a nested run, so is pid: what that starts reaches nothing
- * around it. Of an orphan only its descendants do. */
+/* True where pid belongs to the session and, if the caller is in a nested run, to that run: a nested run
+ * reaches nothing around it.  An orphan reaches only its descendants. */
 bool caller_reaches(struct caller *c, pid_t pid);
 /*
- * Finds the image that holds in the caller: the session's, or a nested run's by descent.  An orphan of
- * whom nobody knows where it comes from, in a session that has nested images, is held by each of them.
- * What a nested run's launcher executes is judged by the image around: it is the typed command.
+ * Finds the image that holds in the caller: the session's, or a nested run's by descent.  In a session with
+ * nested images, all of them hold in an orphan whose descent is unknown.  A program that the launcher of a
+ * nested run executes is judged by the image around: it is the command that was typed.
  */
 void caller_find_image(struct caller *c);
 
-/* What follows may block: the lead is passed on.  False where too many do already: answer EAGAIN. */
+/* What follows may block: passes the lead on.  False where too many calls block already: answer EAGAIN. */
 bool caller_may_block(struct caller *c);
 
-/* --- where: place.c --- */
+/* --- places: place.c -------------------------------------------------------------------------------- */
 
 /*
- * A path of the caller's, read once, and later held.  base is the directory a relative path starts
- * from, held where somebody needed it (place_base()), else -1; r the place.  Both closed by place_done().
+ * A path from the caller, read once, and later held.  base is the directory that a relative path starts
+ * from, held if place_base() was called, else -1; r is the resolved place.  place_done() closes both.
  */
 struct place {
-	int dirfd; /* the argument, a number of the caller's */
+	int dirfd; /* the argument: a descriptor number of the caller, or AT_FDCWD */
 	int base;
-	bool foreign;	      /* the walk came to a magic link of a process that is none of the session's */
-	bool crossed;	      /* it came to a magic link at all */
-	char raw[LIMIT_PATH]; /* the argument to the letter */
+	bool foreign;	      /* a magic link of a process outside the session was found on the way */
+	bool crossed;	      /* any magic link was found on the way */
+	char raw[LIMIT_PATH]; /* the argument as the caller wrote it */
 	struct resolved r;
 };
 
 /* Reads the path at addr; nothing is looked up yet.  0 or -errno. */
 int place_read(struct place *p, struct caller *c, int dirfd, uint64_t addr);
-/* The same for a text that is known ("/proc/self/fd/N").  0 or -ENAMETOOLONG. */
+/* The same for a given text ("/proc/self/fd/N").  0 or -ENAMETOOLONG. */
 int place_from(struct place *p, int dirfd, const char *path);
-/* Holds the directory that raw starts from: a descriptor that place_done() closes, AT_FDCWD where raw is
- * absolute, -EBADF, -ENOTDIR, -ESRCH. */
+/* Holds the directory that raw starts from.  A descriptor, which place_done() closes; AT_FDCWD where raw is
+ * absolute; -EBADF, -ENOTDIR, -ESRCH. */
 int place_base(struct place *p, struct caller *c);
 /*
- * Resolves it as the caller would: /proc/self is its own.  A relative path's base is held from then on.
- * 0 or -errno; -EACCES and foreign where a magic link of a foreign process is on the way.
+ * Resolves the path as the kernel would for the caller: /proc/self means the caller.  Holds the base of a
+ * relative path. 0 or -errno; -EACCES with p->foreign set where a magic link of a process outside the
+ * session is on the way.
  */
 int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow);
 /*
  * The lexical absolute path, for the near way: its length, or -errno (`..`, too long, unknown): then
- * resolve.  It is the real one where the kernel walks it with RESOLVE_NO_SYMLINKS, and means what the
- * caller's words mean while its base is held or place_stands().
+ * place_resolve() is needed.  It is the real path if the kernel opens it with RESOLVE_NO_SYMLINKS.  It
+ * means the same as the caller's path while the base is held, or if place_stands() is true afterwards.
  */
 int place_lexical(struct place *p, struct caller *c, char *buf, size_t size);
 /*
- * Where a lexical path begins with a link that a merged /usr leaves in the root ("/lib/x"), what it is
- * called behind that, in buf; else itself.
+ * Where a lexical path begins with a link that a merged /usr leaves in the root ("/lib/x"), the path
+ * without that link, in buf; else lexical itself.
  */
 const char *place_unmerged(const char *lexical, char *buf, size_t size);
-/* The directory that a relative path starts from is still called what place_lexical() put in front. */
+/* True where the directory that a relative path starts from still has the path that place_lexical() put in
+ * front. */
 bool place_stands(struct place *p, struct caller *c, const char *lexical);
-/* The other spelling of a resolved place that is judged too, NULL where there is none, or where it says
- * nothing of what a magic link leads to. */
+/* The other spelling of a resolved place, which is judged too; NULL where there is no other, or where it is
+ * the spelling of a magic link, which does not tell where that leads. */
 const char *place_given(const struct place *p);
-/* Lets r go, to resolve anew; place_done() lets go of all. */
+/* Releases r, so that the path can be resolved again; place_done() releases everything. */
 void place_release(struct place *p);
 void place_done(struct place *p);
-/* The place lies on procfs in the directory of a process that is none of the session's. */
+/* True where the place is on procfs, in the directory of a process that does not belong to the session. */
 bool place_is_foreign(const struct place *p, struct caller *c);
 
-/* --- may it: verdict.c ------------------------------------------------------------------------------- */
+/* --- verdicts: verdict.c ---------------------------------------------------------------------------- */
 
-/* The caller's image's verdict.  Nothing is asked or recorded. */
+/* The verdict of the caller's image.  Nothing is asked or recorded. */
 struct decision verdict_of(struct caller *c, const struct request *req);
 /*
- * What follows from a verdict: the helper is asked (the lead is passed on), it is recorded as via=kernel,
- * a denial is said on the caller's stderr.  True = allowed.
+ * Acts on a verdict: asks the helper where needed (and passes the lead on), records it as via=kernel, and
+ * prints a denial on the caller's stderr.  True: allowed.
  */
 bool verdict_conclude(struct caller *c, const struct request *req, const char *target, struct decision d);
-/* Both. */
+/* verdict_of() and verdict_conclude(). */
 bool verdict_judge(struct caller *c, const struct request *req, const char *target);
-/* Allowed, by what a human has said before; recorded. */
+/* Records that the act is allowed by an earlier answer of the operator. */
 void verdict_granted(struct caller *c, const struct request *req, const char *target, struct decision d,
 		     const char *approval);
-/* Allowed, but as something smaller than was asked for: recorded and said. */
+/* Records that the act is allowed in a narrower form than requested, and prints that. */
 void verdict_narrowed(struct caller *c, const struct request *req, const char *target, struct decision d);
-/* Denied for a reason that is no rule; recorded and said. */
+/* Denies for a reason that is not a rule; recorded and printed. */
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why);
-/* The same for what libraries try by themselves and do without: recorded once a process, never said. */
+/* The same for acts that libraries try by themselves and can do without: recorded once per process, never
+ * printed. */
 void verdict_refuse_once(struct caller *c, const struct request *req, const char *target, enum reason why);
-/* True the first time that the process is asked about with these. */
+/* True the first time that the process calls this with the same op and target. */
 bool verdict_is_first(struct caller *c, enum op op, const char *target);
-/* A note for the record that is written next for this caller. */
+/* Sets the note for the next record of this caller. */
 void verdict_note(struct caller *c, enum ring_note note);
-/* A process seen for the first time, for the count of who is hooked and who is not. */
+/* Records a process that is seen for the first time, to count the processes with and without hooks. */
 void verdict_attach(struct caller *c, const char *exe, enum ring_note note);
 /*
- * The kernel's own answers come before a denial: -ENOENT, -EEXIST, -ENOTEMPTY..., 0 where it is up to
- * the policy.
+ * The kernel's own errors, which come before a denial: -ENOENT, -EEXIST, -ENOTEMPTY...; 0 where the policy
+ * decides.
  */
 int verdict_earlier(const struct decision *d, const struct request *req, const struct resolved *r);
 

@@ -1,8 +1,8 @@
 /*
- * The sweep: what goes, what stays, and what is said of it.
+ * Runs the sweep: chooses what is removed, and reports it.
  *
- * Guarantees that without the policy's word only what pale itself made is removed, that a sweep at a start is
- * bounded in time, and that a doubt about a session removes nothing.
+ * Guarantees that only what pale itself made is removed unless the policy says otherwise, that a sweep at a
+ * start is bounded in time, and that nothing of a session is removed whose end is in doubt.
  */
 #include "gc.h"
 
@@ -17,9 +17,9 @@
 #include "sweep.h"
 
 #define BUDGET_NS 2000000000ULL
-#define LEFT_MAX  20000 /* to count more takes time, which is up */
+#define LEFT_MAX  20000 /* counting stops here, since the time is up */
 
-/* --- the policy's word --- */
+/* --- the policy --- */
 
 int gc_policy_take(struct gc_policy *ret, const struct policy *p, const struct bundle *b)
 {
@@ -43,7 +43,7 @@ void gc_policy_done(struct gc_policy *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* --- what the parts ask and tell --- */
+/* --- functions for the parts --- */
 
 bool gc_is_over(const struct sweep *g)
 {
@@ -77,7 +77,7 @@ static uint64_t hash_of(const char *id)
 	return h ? h : 1;
 }
 
-/* Its two logs, its directory and its entry are one session. */
+/* Counts a session once for its two logs, its directory and its entry. */
 static void count_session(struct sweep *g, const char *id)
 {
 	uint64_t h = hash_of(id);
@@ -99,7 +99,7 @@ static const char *const kinds[GC_KIND_COUNT] = {
 	[GC_RUNTIME] = "runtime", [GC_SCRATCH] = "scratch",   [GC_LEDGER] = "ledger"
 };
 
-/* One line; of an entry its file says nothing. */
+/* Prints one line.  For an entry, the file does not name the session, so the id is printed, too. */
 static void tell_found(const struct sweep *g, enum gc_kind kind, const char *id, const char *dir,
 		       const char *name)
 {
@@ -170,7 +170,8 @@ void gc_settle(struct sweep *g, enum gc_kind kind, const char *id, const char *d
 
 /* --- the sweep --- */
 
-/* Where .env and sessions.json stand: beside a directory called `workspace`, else the workspace itself. */
+/* Finds the directory of .env and sessions.json: the parent of a directory called `workspace`, else the
+ * workspace itself. */
 static void find_root(struct sweep *g)
 {
 	const char *ws = g->policy->workspace;
@@ -221,7 +222,7 @@ static void sweep_launcher(struct sweep *g)
 	root = open(g->root, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root < 0)
 		return;
-	/* First what is bounded by its size. */
+	/* Entries come first, since their file is of bounded size. */
 	gc_entries(g, root);
 	sweep_root_logs(g, root);
 	gc_states(g);
@@ -257,7 +258,7 @@ static void done(struct sweep *g)
 	json_decref(g->notes);
 }
 
-/* The seed's line. */
+/* Prints the line that the seed printed. */
 static void say(const struct sweep *g, double seconds)
 {
 	if (g->mode == GC_LIST)
@@ -281,7 +282,8 @@ static void say_rest(struct sweep *g)
 			g->left);
 }
 
-/* For the ledger: what went, by kind, and what did not; "" where there was nothing to do. */
+/* The summary for the ledger: what was removed, by kind, and what could not be; "" where there was nothing
+ * to do. */
 static void summary(const struct sweep *g, char *buf, size_t size)
 {
 	size_t n = 0;

@@ -2,8 +2,8 @@
  * Entries of sessions.json: an object of entries by id, or an array of entries with an id, alone or as the
  * member `sessions` of an object.
  *
- * An entry is removed only where the times that it has are understood and old.  The file stays as it is where
- * it is too big, is not well-formed, or is being written.
+ * An entry is removed only where all its times are understood and old.  The file is not changed where it is
+ * too big, is not well-formed, or is being written.
  */
 #include "gc.h"
 
@@ -17,7 +17,7 @@
 #define NAME	      "sessions.json"
 #define NAME_NEW      ".sessions.json.pale"
 #define SIZE_MAX_READ ((off_t)16 << 20)
-/* What a start has time for: the worst that can stand in a file takes 2 s and 1.3 GB for 16 MiB. */
+/* Limit at a start: the worst content takes 2 s and 1.3 GB of memory for 16 MiB. */
 #define SIZE_MAX_START ((off_t)2 << 20)
 
 /* --- when an entry was last used --- */
@@ -25,7 +25,7 @@
 /* In the entry itself or in its member `time`, as opencode has it. */
 static const char *const time_keys[] = { "updated", "created", "time" };
 
-#define MS_FROM 100000000000.0 /* a number of seconds that large is the year 5138 */
+#define MS_FROM 100000000000.0 /* a number of seconds this large is the year 5138, so it is milliseconds */
 
 static int64_t of_number(double n)
 {
@@ -34,7 +34,7 @@ static int64_t of_number(double n)
 	return (int64_t)(n >= MS_FROM ? n / 1000 : n);
 }
 
-/* "2026-11-22T10:00:00.123Z", "+02:00" in place of Z; -1 where it is none. */
+/* "2026-11-22T10:00:00.123Z", "+02:00" in place of Z; -1 where it is no such time. */
 static int64_t of_text(const char *s)
 {
 	struct tm tm = { 0 };
@@ -64,7 +64,7 @@ static int64_t time_of(const json_t *value)
 }
 
 struct used {
-	int64_t newest; /* 0 where no time is told */
+	int64_t newest; /* 0 without a time */
 	bool unclear;
 };
 
@@ -86,7 +86,7 @@ static void look(struct used *u, const json_t *entry, bool nested)
 	}
 }
 
-/* A word of it names a session that lives. */
+/* A word of the entry names a live session. */
 static bool names_live(const struct sweep *g, const json_t *entry)
 {
 	json_t *all = (json_t *)entry;
@@ -111,7 +111,7 @@ static bool is_stale(const struct sweep *g, const char *id, const json_t *entry)
 	return u.newest > 0 && !u.unclear && u.newest < cutoff;
 }
 
-/* --- which go --- */
+/* --- which entries are removed --- */
 
 static void prune_object(const struct sweep *g, json_t *list, json_t *gone)
 {
@@ -128,7 +128,7 @@ static void prune_object(const struct sweep *g, json_t *list, json_t *gone)
 	}
 }
 
-/* Rebuilt at once: to remove one by one moves all that are behind each. */
+/* The array is rebuilt at once, since each single removal would move all elements after it. */
 static void prune_array(const struct sweep *g, json_t *list, json_t *gone)
 {
 	_cleanup_json_ json_t *kept = json_array();
@@ -159,7 +159,7 @@ static void prune_list(const struct sweep *g, json_t *list, json_t *gone)
 		prune_object(g, list, gone);
 }
 
-/* Takes what is stale out of all, its ids to gone. */
+/* Removes stale entries from all and adds their ids to gone. */
 static void prune(const struct sweep *g, json_t *all, json_t *gone)
 {
 	json_t *list = json_object_get(all, "sessions");
@@ -176,7 +176,7 @@ struct file {
 	size_t len;
 };
 
-/* Nobody changed it since it was opened. */
+/* The file was not changed since it was opened. */
 static bool is_same(const struct file *f)
 {
 	struct stat st;
@@ -195,14 +195,14 @@ static const char *too_big(const struct sweep *g, off_t size)
 		       : NULL;
 }
 
-/* Two sweeps at once would write over what the other renames.  File systems that know no locks say nothing.
- */
+/* True if another sweep holds the lock: two sweeps at once would overwrite each other's file.  A file
+ * system without locks counts as free. */
 static bool is_taken(int fd)
 {
 	return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* NULL, or why the file is not ours to change. */
+/* NULL, or the reason why the file must not be changed. */
 static const char *open_file(const struct sweep *g, struct file *f)
 {
 	const char *why;
@@ -217,7 +217,7 @@ static const char *open_file(const struct sweep *g, struct file *f)
 	why = too_big(g, f->st.st_size);
 	if (why)
 		return why;
-	/* Whoever had the lock until now may have renamed another file to the name. */
+	/* The sweep that held the lock until now may have renamed another file to this name. */
 	if (is_taken(f->fd) || !is_same(f))
 		return "another sweep has it";
 	return gc_is_quiet(f->fd) ? NULL : "somebody writes it just now";
@@ -232,7 +232,7 @@ static int read_file(struct file *f)
 	return read_up_to(f->fd, f->text, f->len, -1) == f->st.st_size ? 0 : -EIO;
 }
 
-/* As it was indented: the blanks of the second line. */
+/* The file's indentation: the blanks of its second line. */
 static size_t indent_of(const struct file *f)
 {
 	const char *line = memchr(f->text, '\n', f->len);
@@ -278,7 +278,7 @@ static int replace(const struct file *f, const json_t *all)
 	return r;
 }
 
-/* NULL, or why nothing of it goes. */
+/* NULL, or the reason why no entry is removed. */
 static const char *sweep(struct sweep *g, struct file *f)
 {
 	_cleanup_json_ json_t *all = NULL, *gone = json_array();
@@ -310,7 +310,7 @@ static const char *sweep(struct sweep *g, struct file *f)
 void gc_entries(struct sweep *g, int at)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
-	/* For fsync: at is a path alone. */
+	/* A descriptor for fsync, since at is opened with O_PATH. */
 	_cleanup_close_ int dir = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct file f = { .dir = dir, .fd = -1 };
 	struct sigaction before;

@@ -1,6 +1,6 @@
 /*
- * Which sessions live.  One is over only where that is certain: its helper holds no lock on its ledger any
- * more, and its command is gone.
+ * Finds the live sessions.  A session is over only where that is certain: its helper no longer locks its
+ * ledger, and its command is gone.
  */
 #include "gc.h"
 
@@ -13,9 +13,9 @@
 
 #include "policy/base/path.h"
 
-#define STARTING_S 60 /* as long as a session may take until its directory says what it is */
+#define STARTING_S 60 /* time that a session may take until its directory has its description */
 
-/* Of a session's runtime directory; "" where it does not say. */
+/* Reads a fact from a session's runtime directory; "" where it has none. */
 static void fact(const struct session_ref *ref, const char *key, char *buf, size_t size)
 {
 	_cleanup_free_ char *text = session_fact(ref->dir, key);
@@ -37,7 +37,7 @@ static bool helper_lives(const char *state_dir)
 	return flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
-/* A number that another process has meanwhile keeps the directory a while longer. */
+/* A reused pid only keeps the directory longer. */
 static bool command_lives(const char *pid)
 {
 	long n = strtol(pid, NULL, 10);
@@ -54,7 +54,7 @@ bool gc_is_dead(const struct session_ref *ref)
 	fact(ref, "pid", pid, sizeof(pid));
 	if (state[0] == '/')
 		return !helper_lives(state) && !command_lives(pid);
-	/* It says nothing yet, or never will. */
+	/* The directory has no description yet, or will never have one. */
 	return lstat(ref->dir, &st) == 0 && st.st_mtime < time(NULL) - STARTING_S;
 }
 

@@ -27,9 +27,9 @@ static bool split(const char *name, char id[NAME_MAX + 1])
 }
 
 /*
- * A lease for reading is given only where nobody writes; it is returned at once.  Whoever opens the file in
- * that moment sends us SIGIO, which the caller has set to be ignored.  File systems that know no leases say
- * nothing.
+ * A read lease is granted only if no process has the file open for writing; it is given back at once.  If a
+ * process opens the file in that moment, we get SIGIO, which the caller ignores.  A file system without
+ * leases counts as quiet.
  */
 bool gc_is_quiet(int fd)
 {
@@ -47,7 +47,7 @@ static bool is_written(int dirfd, const char *name)
 	return fd >= 0 && !gc_is_quiet(fd);
 }
 
-/* A regular file or a link that is ours, old, and nobody's any more. */
+/* A regular file or a link that is ours, is old, and belongs to no live session. */
 static bool is_stale(const struct sweep *g, int dirfd, const char *name, const char *id)
 {
 	struct stat st;
@@ -60,7 +60,7 @@ static bool is_stale(const struct sweep *g, int dirfd, const char *name, const c
 	return S_ISREG(st.st_mode) && !is_written(dirfd, name);
 }
 
-/* A session of that name was here: its ledger is. */
+/* A session of that id existed: its ledger does. */
 static bool is_session(const char *id)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;
@@ -83,7 +83,7 @@ static void sweep_one(void *ctx, int at, const char *name)
 	if (!split(name, id) || (l->ids && !is_session(id)) || !is_stale(l->g, at, name, id))
 		return;
 	if (l->g->mode == GC_REMOVE && unlinkat(at, name, 0) < 0) {
-		/* Another sweep was faster. */
+		/* ENOENT: another sweep removed it. */
 		if (errno != ENOENT)
 			gc_failed(l->g, l->dir, name, -errno);
 		return;

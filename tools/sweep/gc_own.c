@@ -1,6 +1,6 @@
 /*
- * What pale itself made.  The runtime directories of sessions that were killed lie where nobody but the
- * operator writes, and go soon: they are of no use to anybody, and take memory.  Ledgers have their own
+ * Removes what pale itself made.  Runtime directories of killed sessions lie where only the operator
+ * writes, and are removed soon, since they have no further use and take memory.  Ledgers have their own
  * retention; at a start the helper removes some of them.
  */
 #include "gc.h"
@@ -14,7 +14,7 @@
 #include "tools/ledgers/unwritten.h"
 
 #define SOON_S 3600 /* or the expiry, where that is less */
-#define SLOW_S 60   /* a session may take that long to say that it lives */
+#define SLOW_S 60   /* time that a session may take to show that it lives */
 
 static int64_t soon(const struct sweep *g)
 {
@@ -61,14 +61,14 @@ static void remove_ledger(void *ctx, const struct old_ledger *old)
 	struct sweep *g = ctx;
 	struct stat st;
 
-	/* Those of another user's helper are its own to remove. */
+	/* A helper of another user removes its own directories. */
 	if (fstat(old->dirfd, &st) < 0 || st.st_uid != geteuid())
 		return;
 	gc_settle(g, GC_LEDGER, old->ref->session, old->ref->dir, LEDGER_NAME,
 		  g->mode == GC_REMOVE ? ledger_remove(old) : 0);
 }
 
-/* They are read beside ledgers, and kept no longer. */
+/* These files are read with the ledgers, and kept no longer. */
 static void remove_unwritten(struct sweep *g, const char *name)
 {
 	struct dirs dirs;

@@ -1,6 +1,5 @@
 /*
- * What the agent keeps of its sessions in its own state, which lies in the workspace: everything here may be
- * the agent's making.
+ * Sweeps the agent's own session state in the workspace.  The agent may have made any of these files.
  */
 #include "gc.h"
 
@@ -11,8 +10,8 @@
 #define DATA	 "data/opencode"
 #define DATABASE "opencode.db"
 
-/* While a session lives here, what was written since it began may be its own, and so may what was read: that
- * is seen where the file system keeps times of access. */
+/* While a session lives here, what was written or read since it began may be its own.  Reading is seen only
+ * where the file system keeps access times. */
 bool gc_is_stale_tree(const struct sweep *g, int at, const char *name)
 {
 	bool shared = g->here_since != INT64_MAX;
@@ -34,7 +33,7 @@ static void sweep_one(void *ctx, int at, const char *name)
 	struct sweep *g = h->g;
 
 	if (!gc_is_stale_tree(g, at, name)) {
-		/* Time may have been up before that was known. */
+		/* The time may have ended before the result was known. */
 		g->left += gc_is_over(g);
 		return;
 	}
@@ -54,7 +53,7 @@ static void sweep_sessions(struct sweep *g, int fd, const char *dir)
 	sweep_each(g, GC_DIRECTORY, fd, dir);
 }
 
-/* What is in there only its own program can take apart. */
+/* Reports a database, which only its own program can change. */
 static void tell_database(struct sweep *g, int fd, const char *dir)
 {
 	struct stat st;
@@ -67,7 +66,7 @@ static void tell_database(struct sweep *g, int fd, const char *dir)
 }
 
 static const struct {
-	const char *name; /* below DATA; NULL is that itself */
+	const char *name; /* below DATA; NULL is DATA itself */
 	void (*sweep)(struct sweep *g, int fd, const char *dir);
 } parts[] = {
 	{ "session", sweep_sessions },
@@ -91,7 +90,7 @@ static void sweep_part(struct sweep *g, int workspace, const char *state, size_t
 			fd == -ELOOP ? "a symbolic link leads there" : strerror(-fd));
 }
 
-/* The system empties /tmp; this nobody else does. */
+/* The system empties /tmp, but not this directory. */
 void gc_scratch(struct sweep *g)
 {
 	_cleanup_close_ int ws = -1, fd = -1;
@@ -108,7 +107,7 @@ void gc_scratch(struct sweep *g)
 
 void gc_states(struct sweep *g)
 {
-	/* By the policy, by the seed, and by pale. */
+	/* The directories of the policy, of the seed, and of pale. */
 	const char *const states[] = { g->policy->state, ".opencode", ".pale" };
 	_cleanup_close_ int ws = open(g->policy->workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 

@@ -2,7 +2,7 @@
  * Directories that an agent could write, walked and removed by the operator.
  *
  * Guarantees: nothing is reached through a link or across a mount point, and what is removed lies in a
- * directory that was held when it was looked at.  At most LEVELS directories are open: a deeper tree is not
+ * directory that was open when it was examined.  At most LEVELS directories are open: a deeper tree is not
  * removed (-E2BIG).
  */
 #include "gc.h"
@@ -15,10 +15,9 @@
 #include <time.h>
 
 #define LEVELS 32
-#define TRIES  8 /* of an openat2() that a rename elsewhere disturbed */
+#define TRIES  8 /* of an openat2() that failed because of a concurrent rename */
 
-/* A link at the end is refused by RESOLVE_NO_SYMLINKS, which says ELOOP of it; O_NOFOLLOW would say ENOTDIR.
- */
+/* RESOLVE_NO_SYMLINKS refuses a link at the end with ELOOP; O_NOFOLLOW would give ENOTDIR. */
 #define OPEN_FLAGS (O_DIRECTORY | O_CLOEXEC)
 
 static int open_beneath(int at, const char *path, int flags)
@@ -45,8 +44,8 @@ static int check_ours(int fd)
 	return st.st_uid == geteuid() ? 0 : -EPERM;
 }
 
-/* One of ours that is closed to us ourselves is opened up, for it goes; by what is held, never by its name.
- */
+/* Adds our permissions to a directory of ours that lacks them, to remove it; by its descriptor, not by its
+ * name. */
 static int unlock(int at, const char *path)
 {
 	_cleanup_close_ int held = open_beneath(at, path, O_PATH | OPEN_FLAGS);
@@ -62,7 +61,8 @@ static int unlock(int at, const char *path)
 
 int gc_open_dir(int at, const char *path)
 {
-	/* Looking is no use: the time of the last one is kept for who asks about those of the agent. */
+	/* O_NOATIME, since the sweep must not change the access times by which it sees the agent's own
+	 * accesses. */
 	int fd = open_beneath(at, path, O_RDONLY | O_NOATIME | OPEN_FLAGS);
 	int r;
 
@@ -125,7 +125,7 @@ static int64_t max(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Pushes at/name; false where it cannot be looked into. */
+/* Pushes at/name; false where it cannot be opened. */
 static bool push(DIR *stack[LEVELS], size_t *n, int at, const char *name)
 {
 	int fd = *n < LEVELS ? gc_open_dir(at, name) : -EMFILE;
@@ -189,7 +189,7 @@ struct removal {
 	int error; /* the first */
 };
 
-/* What another sweep removed is gone, which is all that was wanted. */
+/* ENOENT is no error: another sweep removed it. */
 static void note_error(struct removal *r, int error)
 {
 	if (r->error == 0 && error != -ENOENT)
@@ -229,7 +229,7 @@ static void remove_entry(struct removal *r, const struct dirent *e)
 		r->progress = true;
 		return;
 	}
-	/* Linux says EISDIR of a directory, POSIX EPERM. */
+	/* For a directory Linux returns EISDIR, POSIX EPERM. */
 	if (errno != EISDIR && errno != EPERM) {
 		note_error(r, -errno);
 		return;
@@ -257,7 +257,7 @@ static void leave(struct removal *r)
 		r->progress = true;
 }
 
-/* What is half removed stays as old as it was, so that the next sweep goes on with it. */
+/* A directory that is removed in part keeps its old time, so that the next sweep continues with it. */
 static void give_up(struct removal *r)
 {
 	while (r->n) {

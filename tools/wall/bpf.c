@@ -1,6 +1,6 @@
 /*
- * The assembler: places count from the end of the program, so what is there keeps its place while
- * more is put before it.
+ * The assembler: positions count from the end of the program, so they stay the same while instructions are
+ * put in front.
  */
 #include "bpf.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far a jump may reach: 255, less the stepping stones that its other side may put between. */
+/* How far a jump may reach: 255, less the stepping stones that may be put before its other target. */
 #define NEAR 250
 
 int bpf_init(struct bpf *p)
@@ -28,7 +28,8 @@ static bool is_same(const struct bpf_node *a, const struct bpf_node *b)
 	return a->op.code == b->op.code && a->op.k == b->op.k && a->yes == b->yes && a->no == b->no;
 }
 
-/* Beyond the reach of a jump it would need a stepping stone, which is no shorter than a second one. */
+/* Finds an equal instruction in reach.  One that is out of reach would need a stepping stone, which saves
+ * nothing. */
 static bool find_near(const struct bpf *p, const struct bpf_node *node, unsigned *ret)
 {
 	unsigned end = p->n > NEAR ? p->n - NEAR : 0;
@@ -51,7 +52,7 @@ static unsigned put(struct bpf *p, const struct bpf_node *node)
 	return p->n++;
 }
 
-/* Where p->n would go on with target directly: a copy of it where it ends the program, or a jump. */
+/* Makes target directly follow p->n: copies it where it ends the program, otherwise puts a jump. */
 static unsigned put_stone(struct bpf *p, unsigned target)
 {
 	struct bpf_node stone = { .op = BPF_STMT(BPF_JMP | BPF_JA, p->n - target - 1),
@@ -63,7 +64,7 @@ static unsigned put_stone(struct bpf *p, unsigned target)
 	return put(p, &stone);
 }
 
-/* The target, or what leads to it, within the reach of the next conditional jump. */
+/* The target, or a stepping stone to it, in reach of the next conditional jump. */
 static unsigned near_place(struct bpf *p, unsigned target)
 {
 	const struct bpf_node *at = &p->list[target];
@@ -84,7 +85,7 @@ unsigned bpf_return(struct bpf *p, uint32_t action)
 	return find_near(p, &node, &known) ? known : put(p, &node);
 }
 
-/* One that falls through to the next. */
+/* Puts an instruction that falls through to the next. */
 static unsigned put_straight(struct bpf *p, uint16_t code, uint32_t k, unsigned next)
 {
 	struct bpf_node node = { .op = BPF_STMT(code, k), .yes = next, .no = next };

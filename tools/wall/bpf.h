@@ -1,15 +1,14 @@
 /*
  * A small assembler for classic BPF, as far as seccomp reads it.
  *
- * A program is a graph of tests whose leaves are actions, and it is built from its leaves: an
- * instruction is added when all that may follow it is there, so every jump goes forward, as classic
- * BPF demands, and every distance is known when it is written (the way of Chromium's code
- * generator, sandbox/linux/bpf_dsl/codegen.cc).  Two things fall out of that: a conditional jump
- * that reaches further than its 8 bits gets a stepping stone, and an instruction that stands there
- * already, near enough and with the same successors, is used again instead of being written twice.
+ * A program is a graph of tests whose leaves are actions.  It is built from its leaves: an instruction is
+ * added after everything that may follow it, so every jump goes forward, as classic BPF demands, and its
+ * distance is known (as in Chromium's sandbox/linux/bpf_dsl/codegen.cc).  This also allows two things: a
+ * conditional jump that reaches further than its 8 bits gets a stepping stone, and an equal instruction
+ * with the same successors that is near enough is used again.
  *
- * A place in the program is what the functions return and take.  Places stay valid; running out of
- * room is remembered and told by bpf_finish().
+ * The functions take and return positions in the program, which stay valid.  bpf_finish() reports a lack of
+ * room.
  */
 #ifndef PALE_BPF_H
 #define PALE_BPF_H
@@ -20,7 +19,7 @@
 
 struct bpf_node {
 	struct sock_filter op;
-	unsigned yes, no; /* as they were asked for, to know the same node again */
+	unsigned yes, no; /* the targets as the caller gave them, to find an equal node */
 };
 
 struct bpf {
@@ -33,13 +32,13 @@ struct bpf {
 int bpf_init(struct bpf *p);
 void bpf_done(struct bpf *p);
 
-/* Ends with a SECCOMP_RET_ value. */
+/* Ends the program with a SECCOMP_RET_ value. */
 unsigned bpf_return(struct bpf *p, uint32_t action);
-/* A word of struct seccomp_data at that offset becomes what is tested; then next. */
+/* Loads the word of struct seccomp_data at that offset for the tests; then next. */
 unsigned bpf_load(struct bpf *p, uint32_t offset, unsigned next);
-/* Keeps the bits of mask of what is tested; then next. */
+/* Keeps only the bits of mask in the loaded word; then next. */
 unsigned bpf_mask(struct bpf *p, uint32_t mask, unsigned next);
-/* test: BPF_JEQ, BPF_JGE, BPF_JGT (unsigned) or BPF_JSET (any bit of k). */
+/* Tests the loaded word.  test: BPF_JEQ, BPF_JGE, BPF_JGT (unsigned) or BPF_JSET (any bit of k). */
 unsigned bpf_test(struct bpf *p, uint16_t test, uint32_t k, unsigned yes, unsigned no);
 
 /* The program that starts at `start`; the caller frees ret->filter.  0, -ENOMEM, -E2BIG. */

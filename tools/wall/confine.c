@@ -1,7 +1,7 @@
 /*
- * The fence is put on: by the child on itself, between fork and exec, in an order that lets each
- * step still be done.  What the child inherited goes first, since neither Landlock nor the filter
- * reaches what is open already.
+ * The child puts the fence on itself, between fork and exec, in an order in which each step is still
+ * permitted.  It first closes what it inherited, since neither Landlock nor the filter affects open
+ * descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,8 +42,8 @@ void confine_done(struct confine *c)
 	c->filter = (struct sock_fprog){ 0 };
 }
 
-/* One end of pipe(2), as a shell's process substitution leaves it; a FIFO has a name that the policy judges.
- */
+/* One end of pipe(2), as a shell's process substitution passes it.  A FIFO does not count: it has a name
+ * that the policy judges. */
 static bool is_pipe(int fd)
 {
 	struct statfs fs;
@@ -51,7 +51,7 @@ static bool is_pipe(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
 }
 
-/* The number that name, an entry of /proc/self/fd, stands for; -1 where it is none (`.`, `..`). */
+/* The descriptor that name, an entry of /proc/self/fd, stands for; -1 for `.` and `..`. */
 static int number_of(const char *name)
 {
 	int n = 0;
@@ -79,10 +79,8 @@ static void close_entries(const char *buf, long len, int dir, int keep)
 	}
 }
 
-/*
- * Since Linux 6.2 the directory's size is the number of descriptors, which makes the list of few that are low
- * not worth its while.  False: there are others, or nobody knows how many.
- */
+/* Since Linux 6.2 the size of /proc/self/fd is the number of descriptors, so a few low ones are closed
+ * without a listing.  False where others are left, or their number is not known. */
 static bool close_counted(int keep)
 {
 	struct stat st;
@@ -101,7 +99,7 @@ static bool close_counted(int keep)
 	return left == 0;
 }
 
-/* opendir() allocates; between fork and exec that may wait for a lock for ever. */
+/* opendir() allocates memory; between fork and exec that may wait forever for a lock. */
 static int close_listed(int keep)
 {
 	_Alignas(struct entry) char buf[4096];

@@ -1,16 +1,15 @@
 /*
- * The seccomp program: which calls are denied at once (denials.def), which are carried to the
- * supervisor (calls.def), which need neither.
+ * The seccomp program: the calls that it denies at once (denials.def), those that it sends to the
+ * supervisor (calls.def), and those that it allows.
  *
- * First the architecture, whose foreign numbers mean other calls; then a search tree over the
- * numbers; then what the call's arguments tell.  A call that is always allowed gets there by its
- * number alone: then the kernel remembers that and no more runs the program for it (Linux 5.11,
- * seccomp_cache_prepare()).  A number that is not known here does not exist (ENOSYS).
+ * It first tests the architecture, since numbers of another one mean other calls, then searches a tree over
+ * the numbers, then tests the call's arguments.  A call that is always allowed is decided by its number
+ * alone: the kernel remembers that and does not run the program for it any more (Linux 5.11,
+ * seccomp_cache_prepare()).  Unknown numbers get ENOSYS.
  *
- * What the filter cannot tell apart: a thread of the supervisor has a number of its own, which it
- * did not have yet when this was built.  What a signal is aimed at is therefore the supervisor's to judge
- * where Landlock does not scope it, and limits are set of oneself alone; looking into pale is Landlock's at
- * any ABI.
+ * The filter cannot recognise the supervisor's threads, whose ids do not exist yet when it is built.  So
+ * the supervisor judges the targets of signals where Landlock does not, and a process may set only its own
+ * limits.  Landlock keeps processes from looking into pale at every ABI.
  */
 #include "confine.h"
 
@@ -47,14 +46,14 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low() and high() are 
 
 #define X32_BIT 0x40000000u
 
-#define LANDLOCK_TRUNCATE 3 /* the ABI that bounds truncation (Linux 6.2) */
-#define LANDLOCK_SCOPES	  6 /* the ABI that bounds signals (Linux 6.12) */
+#define LANDLOCK_TRUNCATE 3 /* the ABI that limits truncation (Linux 6.2) */
+#define LANDLOCK_SCOPES	  6 /* the ABI that limits signals (Linux 6.12) */
 #define ALWAYS		  (ABI_MAX + 1)
 
 #define CLONE_NEW_ANY                                                                                        \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
 	 CLONE_NEWNET)
-#define CLONE_NEW_TIME	0x80u /* of unshare; for clone a bit of the signal */
+#define CLONE_NEW_TIME	0x80u /* for unshare; for clone it is a bit of the signal */
 #define FASTOPEN	0x20000000u
 #define IOPRIO_WHO_PGRP 2
 #define IOPRIO_WHO_USER 3
@@ -62,7 +61,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low() and high() are 
 
 /* --- conditions ------------------------------------------------------------------------------------- */
 
-/* All 64 bits of args[arg] are those of value. */
+/* All 64 bits of args[arg] equal value. */
 static unsigned if_whole(struct builder *b, unsigned arg, uint64_t value, unsigned yes, unsigned no)
 {
 	unsigned upper = bpf_test(&b->bpf, BPF_JEQ, (uint32_t)(value >> 32), yes, no);
@@ -71,7 +70,7 @@ static unsigned if_whole(struct builder *b, unsigned arg, uint64_t value, unsign
 	return bpf_load(&b->bpf, low(arg), lower);
 }
 
-/* The low half of args[arg] is one of pale's processes, or the group that one leads. */
+/* The low half of args[arg] is one of pale's processes, or the group that one of them leads. */
 static unsigned if_own(struct builder *b, unsigned arg, unsigned yes, unsigned no)
 {
 	const struct filter_setup *s = b->setup;
@@ -84,7 +83,7 @@ static unsigned if_own(struct builder *b, unsigned arg, unsigned yes, unsigned n
 	return bpf_load(&b->bpf, low(arg), at);
 }
 
-/* --- calls.def: what is carried --------------------------------------------------------------------- */
+/* --- calls.def: what is sent to the supervisor ------------------------------------------------------ */
 
 enum gate {
 	NEVER,
@@ -116,25 +115,21 @@ static bool gate_is_open(const struct filter_setup *s)
 	return s->level == LEVEL_FULL && s->pass != 0;
 }
 
-/*
- * An open with its flags in args[arg].  O_PATH gives no access, and the kernel drops all flags
- * beside it that would do something; a supervisor could not inject such a descriptor.
- */
+/* An open without the pass, with its flags in args[arg].  O_PATH gives no access, and the kernel ignores
+ * other flags beside it; the supervisor could not inject such a descriptor. */
 static unsigned open_unpassed(struct builder *b, unsigned arg)
 {
 	const uint32_t writes = O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE_BIT;
 	unsigned rest = b->notify;
 
-	/* `strict` carries every call, whatever the policy leaves to the floor. */
+	/* `strict` sends every call, even where the policy leaves reads to the floor. */
 	if (b->setup->reads == READS_FLOOR && b->setup->level == LEVEL_FULL)
 		rest = bpf_mask(&b->bpf, writes, bpf_test(&b->bpf, BPF_JEQ, O_RDONLY, b->allow, b->notify));
 	return bpf_load(&b->bpf, low(arg), bpf_test(&b->bpf, BPF_JSET, O_PATH, b->allow, rest));
 }
 
-/*
- * Truncation without write access is bounded by no Landlock before ABI 3; an access mode of 3 opens for
- * ioctl alone, where Landlock asks for no right at all.
- */
+/* Before ABI 3 Landlock does not limit truncation without write access.  An access mode of 3 opens for
+ * ioctl alone, and Landlock checks no right for it. */
 static unsigned open_passed(struct builder *b, unsigned arg)
 {
 	static const uint32_t never[] = { O_RDONLY | O_TRUNC, O_ACCMODE, O_ACCMODE | O_TRUNC };
@@ -154,10 +149,8 @@ static unsigned gate_open(struct builder *b, unsigned arg)
 	return if_whole(b, 5, b->setup->pass, open_passed(b, arg), unpassed);
 }
 
-/*
- * openat2's flags are behind a pointer, so before ABI 3 it may not pass.  A hook is told that there is no
- * such call, and opens what it holds by openat, whose flags are here; everybody else's is carried.
- */
+/* openat2's flags are behind a pointer, so it may not pass before ABI 3.  A hook gets ENOSYS and falls back
+ * to openat, whose flags are in a register; without the pass the call is sent to the supervisor. */
 static unsigned gate_how(struct builder *b)
 {
 	if (b->setup->landlock_abi >= LANDLOCK_TRUNCATE || !gate_is_open(b->setup))
@@ -191,7 +184,7 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 	case SCOPED:
 		return b->setup->landlock_abi >= LANDLOCK_SCOPES ? b->allow : b->notify;
 	case ROWS:
-		return b->allow; /* but for those rows */
+		return b->allow; /* except where a row decides */
 	case NEVER:
 	default:
 		return b->notify;
@@ -242,7 +235,7 @@ static const struct when {
 #undef ANY
 };
 
-/* The argument is loaded once for neighbours that test the same one whole. */
+/* Neighbours that test the same whole argument load it once. */
 static bool shares_load(const struct when *above, const struct when *below)
 {
 	return above->nr == below->nr && above->arg == below->arg && above->mask == ~0u;
@@ -259,7 +252,7 @@ static void add_when(struct builder *b, const struct when *w, const struct when 
 	b->at[w->nr] = at;
 }
 
-/* From the last row to the first, which is then what is tested first. */
+/* Adds the rows from last to first: the first one is tested first. */
 static void add_whens(struct builder *b)
 {
 	const struct when *held[NELEM(whens)];
@@ -282,19 +275,19 @@ static void add_denials(struct builder *b)
 			b->at[denials[i].nr] = answer(b, denials[i].error);
 }
 
-/* What depends on two arguments. */
+/* Calls whose verdict depends on two arguments. */
 static void add_pairs(struct builder *b)
 {
 	struct bpf *p = &b->bpf;
 	unsigned at;
 
-	/* A second listener would be refused by the kernel in these words. */
+	/* The kernel refuses a second listener with this errno. */
 	at = bpf_load(p, low(1),
 		      bpf_test(p, BPF_JSET, SECCOMP_FILTER_FLAG_NEW_LISTENER, answer(b, EBUSY), b->allow));
 	b->at[__NR_seccomp] =
 		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, SECCOMP_SET_MODE_FILTER, at, b->allow));
 
-	/* Limits of another process may be read, and nobody's are set by a number. */
+	/* Limits of another process may be read; no limit is set by a pid. */
 	at = if_whole(b, 2, 0, b->allow, answer(b, EPERM));
 	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
 	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer(b, EPERM)), at);
@@ -303,7 +296,7 @@ static void add_pairs(struct builder *b)
 
 /* --- the program -------------------------------------------------------------------------------------- */
 
-/* Numbers that are calls of this architecture; the gaps are nobody's. */
+/* The numbers that this architecture uses; those between are not calls. */
 static const struct {
 	int first, last;
 } known[] = {
@@ -333,7 +326,7 @@ static void fill(struct builder *b)
 	add_denials(b);
 }
 
-/* start[i] is where the i-th run of numbers with the same rest begins. */
+/* start[i] is where the tests of the i-th run of numbers with the same tests begin. */
 static unsigned search_tree(struct builder *b, const unsigned *start, size_t n)
 {
 	size_t half = n / 2;
@@ -348,7 +341,7 @@ static unsigned search_tree(struct builder *b, const unsigned *start, size_t n)
 
 static unsigned by_number(struct builder *b)
 {
-	/* Every second call of a busy process; the tree would take eight steps to them. */
+	/* Every second call of a busy process is one of these; the tree would need eight steps. */
 	static const int hot[] = { __NR_ioctl, __NR_openat, __NR_openat2 };
 	unsigned start[NUMBERS + 1], at;
 	size_t n = 0;
@@ -363,7 +356,7 @@ static unsigned by_number(struct builder *b)
 	return at;
 }
 
-/* A number of x32 names another call than it seems to; a negative one is none at all. */
+/* An x32 number means another call; a negative number means no call. */
 static unsigned by_architecture(struct builder *b)
 {
 	struct bpf *p = &b->bpf;
@@ -383,7 +376,7 @@ static bool is_sane(const struct filter_setup *s)
 {
 	if ((s->level != LEVEL_FULL && s->level != LEVEL_STRICT) || s->n_own > OWN_PIDS_MAX)
 		return false;
-	/* 0 would be the caller itself.  1 is pale's own in a container that starts with it. */
+	/* 0 means the caller itself.  1 is pale itself in a container that starts it first. */
 	for (size_t i = 0; i < s->n_own; i++)
 		if (s->own[i] <= 0)
 			return false;

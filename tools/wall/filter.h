@@ -1,5 +1,5 @@
 /*
- * What the filter's two parts share: the program that is being built, and its smallest pieces.  Private to
+ * What the filter's two parts share: the program under construction, and its smallest pieces.  Private to
  * filter.c and filter_net.c.
  */
 #ifndef PALE_FILTER_H
@@ -14,7 +14,7 @@
 
 #define NUMBERS (NR_NEWEST + 1)
 
-/* Answers of denials.def beside the errnos. */
+/* Answers of denials.def that are no errnos. */
 #define ALLOW  (-1)
 #define NOTIFY (-2)
 
@@ -22,11 +22,11 @@ struct builder {
 	const struct filter_setup *setup;
 	struct bpf bpf;
 	unsigned allow, notify;
-	unsigned passed; /* the pass, or notify */
+	unsigned passed; /* allows with the pass, otherwise notifies */
 	unsigned at[NUMBERS];
 };
 
-/* Where the lower half of args[arg] lies. */
+/* The offset of the low half of args[arg]. */
 static inline uint32_t low(unsigned arg)
 {
 	return (uint32_t)(offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t));
@@ -37,7 +37,7 @@ static inline uint32_t high(unsigned arg)
 	return low(arg) + (uint32_t)sizeof(uint32_t);
 }
 
-/* The place that ends with an errno, ALLOW or NOTIFY. */
+/* The position that ends with an errno, ALLOW or NOTIFY. */
 static inline unsigned answer(struct builder *b, int a)
 {
 	if (a == ALLOW)

@@ -1,9 +1,9 @@
 /*
- * The filter's part that knows sockets.
+ * The filter's rules for sockets.
  *
- * Streams are judged when they connect or listen and are the kernel's otherwise.  A datagram socket says
- * where it sends to in each message, behind a pointer: so the supervisor makes it (line.h), and is asked
- * what such a socket would say of itself.
+ * Streams are judged when they connect or listen; after that the kernel handles them alone.  A datagram
+ * socket names its destination in each message, behind a pointer: so the supervisor makes such sockets
+ * (line.h) and answers questions about their properties.
  */
 #include "filter.h"
 
@@ -14,7 +14,7 @@
 
 #define TYPE_MASK 0xfu /* of socket's type, without SOCK_CLOEXEC and SOCK_NONBLOCK */
 
-/* What is loaded is one of the values: yes. */
+/* Yes where the loaded word is one of the values. */
 static unsigned if_any(struct builder *b, const uint32_t *values, size_t n, unsigned yes, unsigned no)
 {
 	unsigned at = no;
@@ -74,7 +74,7 @@ unsigned filter_socketpair(struct builder *b)
 
 /* --- options ------------------------------------------------------------------------------------- */
 
-/* Levels that a datagram socket of inet knows and the one that stands in for it does not. */
+/* Levels that an inet datagram socket knows and its replacement does not. */
 static const uint32_t datagram_levels[] = { IPPROTO_IP, IPPROTO_IPV6, IPPROTO_UDP };
 #define DATAGRAM_LEVELS (sizeof(datagram_levels) / sizeof(datagram_levels[0]))
 
@@ -88,10 +88,10 @@ unsigned filter_getsockopt(struct builder *b)
 }
 
 /*
- * Source routes: the packets of a connection that was judged by its destination would go by way of
- * whomever they name (ip(7) IP_OPTIONS; RFC 3542 IPV6_RTHDR, and its elder IPV6_2292PKTOPTIONS).  And
- * devices: bound to a wire, what was judged as this machine's own address goes out by it (socket(7)
- * SO_BINDTODEVICE; nobody needed a privilege for it since Linux 5.7).
+ * Source routes: the packets of a connection that was judged by its destination would pass through the
+ * hosts that they name (ip(7) IP_OPTIONS; RFC 3542 IPV6_RTHDR, and the older IPV6_2292PKTOPTIONS).
+ * Devices: a socket that is bound to a device sends even packets for this machine's own address out on it
+ * (socket(7) SO_BINDTODEVICE; it needs no privilege since Linux 5.7).
  */
 unsigned filter_setsockopt(struct builder *b)
 {
@@ -100,7 +100,7 @@ unsigned filter_setsockopt(struct builder *b)
 	unsigned denied = answer(b, EPERM);
 	unsigned v4 = bpf_load(&b->bpf, low(2), if_any(b, v4_routes, 1, denied, b->notify));
 	unsigned v6 = bpf_load(&b->bpf, low(2), if_any(b, v6_routes, 2, denied, b->notify));
-	/* Which Linux 6.13 and newer refuse to sockets that are not inet. */
+	/* Linux 6.13 and newer refuse this option on sockets that are not inet. */
 	unsigned reuse = bpf_test(&b->bpf, BPF_JEQ, SO_REUSEPORT, b->notify, b->allow);
 	unsigned own = bpf_load(&b->bpf, low(2), if_any(b, devices, 2, denied, reuse));
 	unsigned at = bpf_test(&b->bpf, BPF_JEQ, SOL_SOCKET, own, b->allow);

@@ -1,11 +1,10 @@
 /*
- * The floor's plan: from the policy and the file system as it is now to what Landlock grants.
+ * The floor's plan: what Landlock grants, from the policy and the file system as it is now.
  *
- * The policy's rules only say where to look; whether a place is denied or may be written is asked of
- * the evaluator, so that the floor cannot disagree with it.  A place is barred by its literal path, or
- * by a pattern of names in one directory: what other patterns deny, and what is finer than "read" and
- * "write", the supervisor holds.
- * Whatever goes wrong with one place grants less, never more.
+ * The policy's rules only say where to look; the evaluator decides whether a place is denied or may be
+ * written, so the floor cannot disagree with it.  A place is barred by its literal path, or by a pattern of
+ * names in one directory.  The supervisor enforces what other patterns deny, and what is finer than "read"
+ * and "write".  An error about one place grants less, never more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,12 +18,12 @@
 
 #define FLOOR_ALL (FLOOR_READ | FLOOR_WRITE)
 
-/* What rules of a kind make of the places that they name literally. */
+/* What rules of a kind can mean for the places that they name literally. */
 enum use {
-	USE_BAR = 1,   /* perhaps neither read nor written */
-	USE_GUARD = 2, /* perhaps not written: pale's own, which no writable root may hold */
-	USE_READ = 4,  /* perhaps read, though what is around it is not */
-	USE_WRITE = 8, /* perhaps a writable root */
+	USE_BAR = 1,   /* may forbid reading and writing */
+	USE_GUARD = 2, /* may forbid writing: pale's own files, even in a writable root */
+	USE_READ = 4,  /* may allow reading, even in a barred place */
+	USE_WRITE = 8, /* may make it a writable root */
 };
 
 static const unsigned char uses[RULE_KIND_COUNT] = {
@@ -41,10 +40,11 @@ static const unsigned char uses[RULE_KIND_COUNT] = {
 };
 
 /*
- * Never granted, whatever the policy says, so always the supervisor's.  In /proc a rule would hold for one
- * process for ever, and for its directory's next owner; whose a directory is only the supervisor knows.
- * Terminals cannot be told apart: the operator's other ones stand beside the session's, and whoever opens one
- * reads the keys typed there.  Nor can what others have in /dev/shm (shm.c), but for what a rule names there.
+ * Never granted, whatever the policy says, so opens always go to the supervisor.  In /proc a rule would
+ * hold for one process, and also for the next one in that directory; only the supervisor knows whose a
+ * directory is.  Terminals cannot be told apart: the operator's other terminals stand beside the session's,
+ * and a process that opens one reads what is typed there.  The same holds for other users' files in
+ * /dev/shm (shm.c), except for what a rule names there.
  */
 #define SHM "/dev/shm"
 static const struct {
@@ -56,7 +56,7 @@ static const struct {
 	{ "/dev/console", FLOOR_ALL },
 };
 
-/* What programs read in /proc that is of no process: granted as all the rest of the tree. */
+/* Files in /proc that belong to no process and that programs read: granted like the rest of the tree. */
 static const char *const of_nobody[] = {
 	"/proc/cpuinfo", "/proc/filesystems", "/proc/meminfo", "/proc/stat", "/proc/sys",
 };
@@ -84,13 +84,13 @@ static bool is_denied(const struct image *img, enum op op, const char *path)
 
 /* --- the policy's places ---------------------------------------------------------------------------- */
 
-/* In p->path; false where it is a real pattern. */
+/* The rule's path in p->path; false where it is a real pattern. */
 static bool literal_path(struct plan *p, const struct image_rule *rule)
 {
 	return floor_names(p->img, rule, p->path) == NAMES_ONE;
 }
 
-/* Calls fn for each place that a rule of such a use names literally.  0 or what fn returned. */
+/* Calls fn for each place that a rule of such a use names literally.  0 or fn's result. */
 static int each_place(struct plan *p, unsigned use, int (*fn)(struct plan *p, unsigned use))
 {
 	const struct image_rule *rule;
@@ -116,13 +116,15 @@ static int bar_place(struct plan *p, unsigned use)
 	there = grants ? floor_look(&p->walk, p->path) : -ENOENT;
 	if (there == -ENOENT)
 		return 0;
-	/* The link may not be replaced, and what it leads to is what was meant. */
+	/*
+	 * Bars the link, which must not be replaced, and the place that it leads to, which the rule means.
+	 */
 	if (there == -ELOOP && realpath(p->path, p->real) && walk_bar(&p->walk, p->real, grants) < 0)
 		return -ENOMEM;
 	return walk_bar(&p->walk, p->path, grants);
 }
 
-/* Under `reads = floor` the kernel alone judges what is read in the first two. */
+/* Under `reads = floor` only Landlock limits reading in /proc and SHM, so reading is not barred there. */
 static unsigned carried_grants(const struct image *img, size_t i)
 {
 	return i < 2 && img->h->reads == READS_FLOOR ? FLOOR_WRITE : carried[i].grants;
@@ -157,7 +159,7 @@ static unsigned carried_on(const char *path)
 	return grants;
 }
 
-/* What the policy allows on path itself; of reading, only what the walk from the top did not grant. */
+/* What the policy allows on path itself; of reading, only what the walk from the root did not grant. */
 static unsigned allowed_on(const struct plan *p, unsigned use, const char *path)
 {
 	unsigned grants = 0, never = carried_on(path);
@@ -174,7 +176,7 @@ static int grant_place(struct plan *p, unsigned use)
 {
 	unsigned grants = allowed_on(p, use, p->path);
 
-	/* Behind a link there is a real path, which is a rule of its own. */
+	/* A link needs no grant: its real path has a rule of its own. */
 	if (!grants || floor_look(&p->walk, p->path) < 0)
 		return 0;
 	return walk_grant(&p->walk, p->path, grants);
@@ -190,14 +192,14 @@ static int plan_grants(struct plan *p)
 			r = walk_grant(&p->walk, of_nobody[i], FLOOR_READ);
 	if (r == 0)
 		r = each_place(p, USE_READ | USE_WRITE, grant_place);
-	/* Its own rule is a pattern where its name holds a `[`. */
+	/* A `[` in the workspace's name makes its rule a pattern, so it is granted here. */
 	if (r || strlen(workspace) >= sizeof(p->path))
 		return r;
 	strcpy(p->path, workspace);
 	return grant_place(p, USE_READ | USE_WRITE);
 }
 
-/* What the hooks of each process map: more images appear during the session, and are asked for. */
+/* The hooks of each process map this file.  The supervisor opens later images of the session. */
 int floor_add_session(struct floor *f, const char *dir)
 {
 	char path[PATH_MAX];

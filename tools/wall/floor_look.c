@@ -1,8 +1,8 @@
 /*
- * What is at a place: asked of the kernel once for each, and not at all below what is not there.
+ * What exists at a place: one look-up for each place, and none below a missing directory.
  *
- * A policy names the same hundred places as barred and as gaps, half of them in directories that few people
- * have, and the plan is of one moment.
+ * A policy names the same hundred places as barred and as gaps, half of them in directories that few users
+ * have, and the plan describes one moment.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static int look(const char *path)
 	return 0;
 }
 
-/* Where the first len bytes of path are remembered, or would be; NULL: there is no room. */
+/* The slot of the first len bytes of path, or a free slot for them; NULL where there is no room. */
 static struct look *look_slot(struct floor_walk *w, const char *path, size_t len)
 {
 	uint32_t h = 2166136261u;
@@ -46,7 +46,7 @@ static struct look *look_slot(struct floor_walk *w, const char *path, size_t len
 	return NULL;
 }
 
-/* What is remembered of the directory that path lies in: its errno, 0, or 1 where nothing is. */
+/* The remembered result for the directory above path: -errno, 0, or 1 where none is remembered. */
 static int look_above(struct floor_walk *w, const char *path, size_t len)
 {
 	const struct look *l = len ? look_slot(w, path, len) : NULL;
@@ -93,7 +93,7 @@ static char *read_names(const char *dir)
 	bad = f && (errno || fputc('\0', f) == EOF || ferror(f));
 	if (d)
 		(void)closedir(d);
-	/* A list that is cut short is none. */
+	/* An incomplete list must not be used. */
 	if (f && (fclose(f) == EOF || bad)) {
 		free(names);
 		names = NULL;

@@ -1,11 +1,10 @@
 /*
- * What the policy keeps from being read, and whether the floor as planned holds all of it.
+ * What the policy denies to read, and whether the planned floor holds all of it.
  *
  * Where it does, the supervisor may let the kernel perform an allowed open for reading (open_pass.c).
- * Landlock knows no patterns, and cannot bar what is not there.  So patterns of names in one directory
- * are barred by what they mean now; what is not there yet is a gap, which is watched while the session
- * lasts (gaps.c).  Any other pattern is beyond the floor, and so is what must be asked inside a granted
- * directory.
+ * Landlock knows no patterns, and cannot bar what does not exist.  So a pattern of names in one directory
+ * bars what it matches now; a missing place is a gap, which is watched during the session (gaps.c).  The
+ * floor cannot hold any other pattern, nor what needs a question inside a granted directory.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -88,7 +87,7 @@ int floor_each_match(const char *path, int (*fn)(const char *full, void *arg), v
 		memcpy(full + len, e->d_name, n + 1);
 		r = fn(full, arg);
 	}
-	/* Those that were left out may match. */
+	/* The entries that were not read may match. */
 	if (r == 0 && errno)
 		r = FLOOR_NO_LIST;
 	(void)closedir(dir);
@@ -107,13 +106,14 @@ static int bar_match(const char *full, void *arg)
 	const struct request req = { .op = OP_READ, .access = ACCESS_READ, .path = full };
 	struct decision d = eval(b->img, &req);
 
-	/* What is listed for what lies in it is granted by that alone. */
+	/* A directory that is listed only for the sake of what lies in it (REASON_WAY) gets no grant
+	 * itself. */
 	return d.verdict == VERDICT_DENY || d.reason == REASON_WAY
 		       ? walk_bar(b->w, full, FLOOR_READ | FLOOR_WRITE)
 		       : 0;
 }
 
-/* Of names in path's directory.  0 or -ENOMEM. */
+/* Bars the matching names in path's directory.  0 or -ENOMEM. */
 static int bar_names(struct barring *b, const char *path, size_t len, const char *name)
 {
 	const char *pattern = path + len;
@@ -163,8 +163,8 @@ int reads_bar(const struct image *img, struct floor_walk *w)
 			names = floor_names(img, rule, path);
 		if (names == NAMES_SOME)
 			r = bar_matches(img, w, path);
-		/* The home is granted by its entries, even where none is closed yet: so none that comes is
-		 * open. */
+		/* The home is granted by its entries, even where none of them is closed yet: so an entry
+		 * that appears later is not open. */
 		if (r == 0 && rule->kind == RULE_FILE_HOME)
 			r = walk_bar(w, path, FLOOR_READ | FLOOR_WRITE);
 		if (r == 0 && (names == NAMES_SOME || (names == NAMES_ONE && floor_look(w, path) == -ENOENT)))
@@ -183,7 +183,7 @@ static bool is_gap(const struct floor *f, const char *path)
 	return false;
 }
 
-/* What one rule keeps is not granted.  A pattern that asks has nothing barred. */
+/* True where nothing is granted that this rule keeps.  Matches of a pattern that asks are not barred. */
 static bool holds_rule(const struct image *img, const struct floor *f, const struct image_rule *rule)
 {
 	char path[LIMIT_PATH] UNINITIALIZED;
@@ -193,7 +193,7 @@ static bool holds_rule(const struct image *img, const struct floor *f, const str
 		return false;
 	if (!(floor_grants(f, path) & FLOOR_READ) || is_gap(f, path))
 		return true;
-	/* A rule above it was stronger, and so it is for all that lies below. */
+	/* A stronger rule above it allows the path, and so everything below. */
 	return names == NAMES_ONE && verdict_on(img, path) == VERDICT_ALLOW;
 }
 
@@ -202,7 +202,7 @@ bool floor_holds_reads(const struct image *img, const struct floor *f)
 	const struct image_rule *rule;
 	struct image outer;
 
-	/* What is named absolutely is denied whatever it is: no floor knows how a file was named. */
+	/* `paths = relative` denies absolute names, and a floor does not know the name that a call uses. */
 	if (img->h->relative_only || image_outer(img, &outer))
 		return false;
 	for (uint32_t i = 0; (rule = image_rule(img, i)); i++)

@@ -1,6 +1,6 @@
 /*
- * Granting a tree but for some places in it: the list of what is granted, the list of what is
- * barred, and the walk between the two.
+ * Grants a tree except for some places in it: the list of what is granted, the list of what is barred, and
+ * the walk between the two.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "floor.h"
 #include "tools/base/tools.h"
 
-/* Entries of one directory that are granted one by one; what lies behind is left to the supervisor. */
+/* Entries of one directory that are granted one by one; the rest is left to the supervisor. */
 #define ENTRIES_MAX 8192
 
 /* --- what is granted -------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ void floor_done(struct floor *f)
 	*f = (struct floor){ 0 };
 }
 
-/* The first len bytes of path against a whole string, in the order of strcmp(). */
+/* Compares the first len bytes of path with a whole string, in the order of strcmp(). */
 static int compare_prefix(const char *path, size_t len, const char *whole)
 {
 	int r = strncmp(path, whole, len);
@@ -88,7 +88,7 @@ static int compare_prefix(const char *path, size_t len, const char *whole)
 	return r ? r : -(whole[len] != '\0');
 }
 
-/* The rule about exactly these bytes, or NULL. */
+/* The rule for exactly these bytes, or NULL. */
 static const struct floor_rule *rule_at(const struct floor *f, const char *path, size_t len)
 {
 	size_t lo = 0, hi = f->n;
@@ -127,9 +127,9 @@ unsigned floor_grants(const struct floor *f, const char *path)
 }
 
 /*
- * Landlock's rule holds for the object that was there at the start: what has taken its place since (a file
- * that an editor wrote anew, a directory removed and made again) is granted to nobody.  The kernel keeps the
- * object of a rule, so its number is not given to another one.
+ * Landlock's rule holds for the object that was there at the start.  What has replaced it since (a file
+ * that an editor wrote anew, a directory removed and made again) is not granted.  The kernel keeps the
+ * object of a rule, so its inode number is not reused.
  */
 static bool rule_stands(const struct floor_rule *r)
 {
@@ -137,13 +137,13 @@ static bool rule_stands(const struct floor_rule *r)
 
 	if (!r->holds)
 		return false;
-	/* "/usr" is not exchanged in the middle of a session. */
+	/* Directories in the root, such as "/usr", are not replaced during a session. */
 	if (r->is_dir && !strchr(r->path + 1, '/'))
 		return true;
 	return stat(r->path, &st) == 0 && st.st_dev == r->dev && st.st_ino == r->ino;
 }
 
-/* From the root down, since what is near it stays. */
+/* Tests from the root down, since rules near it are the least likely to have changed. */
 bool floor_lets_read(const struct floor *f, const char *path)
 {
 	for (size_t i = 1; path[0] == '/'; i++) {
@@ -207,7 +207,7 @@ unsigned walk_barred(const struct floor_walk *w, const char *path)
 	return grants;
 }
 
-/* The first that is not before path. */
+/* The first place that does not sort before path. */
 static size_t lower_bound(const struct floor_walk *w, const char *path)
 {
 	size_t lo = 0, hi = w->n;
@@ -232,8 +232,8 @@ static unsigned barred_at(const struct floor_walk *w, const char *path)
 	return grants;
 }
 
-/* Strictly below w->path, which stays as it is: all such paths begin with it and a slash, and lie together.
- */
+/* What is barred strictly below w->path, which is unchanged afterwards: all such paths begin with it and a
+ * slash, and lie together. */
 static unsigned barred_below(struct floor_walk *w, size_t len)
 {
 	unsigned grants = 0;
@@ -260,9 +260,9 @@ static bool is_entry(const struct dirent *e)
 }
 
 /*
- * Two directories have a hundred entries and more, and something barred among them.  Granted are those of
- * them which programs open again and again; the others are opened by the supervisor, which costs a start less
- * than so many rules.  In byte order.
+ * Two directories have a hundred entries and more, with something barred among them.  Only the entries that
+ * programs open often are granted; the supervisor opens the others, which slows a start less than so many
+ * rules.  In byte order.
  */
 static const char *const used_of_dev[] = {
 	"dri", "full", "kvm", "null", "random", "shm", "tty", "urandom", "zero",
@@ -319,7 +319,7 @@ static int by_name(const void *name, const void *entry)
 	return strcmp(name, *(const char *const *)entry);
 }
 
-/* Of the directory dir. */
+/* True where programs often open the entry name of directory dir. */
 static bool is_used(const char *dir, const char *name)
 {
 	for (size_t i = 0; i < NELEM(used); i++)
@@ -364,7 +364,7 @@ static int grant_children(struct floor_walk *w, unsigned grants)
 	return r;
 }
 
-/* At w->path: whole where nothing below is barred, else by its children. */
+/* Grants w->path whole where nothing below is barred, otherwise by its children. */
 static int grant_here(struct floor_walk *w, unsigned grants)
 {
 	unsigned below = barred_below(w, strlen(w->path)), whole;

@@ -1,12 +1,12 @@
 /*
- * The floor put into the kernel's words.
+ * The floor as a Landlock ruleset.
  *
- * What is handled is denied unless a rule grants it, so every right that this kernel has is handled,
- * but for two.  EXECUTE: a program must be readable to be executed, and ld.so or a memfd would walk
- * around the right.  IOCTL_DEV: it is looked up at every open of a device; the filter holds the
- * ioctls that matter.  Ports have no rule at all: the supervisor connects and binds, and it stands
- * outside of the domain.  Nor has REMOVE_DIR, without which no directory moves: what lies in it is looked
- * through first, which is the supervisor's as well (rename.c).
+ * A handled right is denied unless a rule grants it, so every right that this kernel has is handled, except
+ * two.  EXECUTE: a program must be readable to be executed, and ld.so or a memfd would get around the
+ * right.  IOCTL_DEV: the kernel checks it at every open of a device; the filter denies the dangerous
+ * ioctls.  Ports have no rule at all: the supervisor, outside the domain, connects and binds.  REMOVE_DIR
+ * has no rule either, and no directory can be moved without it: the supervisor moves directories after it
+ * has checked what lies in them (rename.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,14 +22,14 @@
 
 enum right_kind { RIGHT_FS, RIGHT_NET, RIGHT_SCOPE, RIGHT_KINDS };
 
-/* What a right may be granted on: a plain file knows only some of them (EINVAL otherwise). */
+/* What a right may be granted on: a plain file accepts only some of them (EINVAL otherwise). */
 enum right_object { ON_DIR, ON_ANY };
 
 static const struct right {
 	int abi;
 	enum right_kind kind;
 	uint64_t bits;
-	unsigned grants; /* comes with this of FLOOR_*; 0: with nothing */
+	unsigned grants; /* the FLOOR_* grant that includes it; 0: never granted */
 	enum right_object object;
 } rights[] = {
 	{ 1, RIGHT_FS, LL_FS_READ_FILE, FLOOR_READ, ON_ANY },
@@ -48,7 +48,7 @@ static const struct right {
 	{ 10, RIGHT_NET, LL_NET_BIND_UDP | LL_NET_CONNECT_SEND_UDP, 0, ON_ANY },
 };
 
-/* The attribute's size, by the ABI that first had it. */
+/* The size of the attribute as this ABI knows it. */
 static size_t attr_size(int abi)
 {
 	if (abi < 4)
@@ -81,10 +81,8 @@ static uint64_t rights_of(unsigned grants, bool is_dir, int abi)
 	return bits;
 }
 
-/*
- * A rule holds for the object, not for its name, so no link may lead there.  What is gone since it
- * was planned, or cannot be reached, is granted to nobody.
- */
+/* A rule holds for an object, not for a name, so the path may lead through no link.  A place that has
+ * disappeared since the plan, or cannot be reached, is not granted. */
 static int rule_add(int ruleset, struct floor_rule *r, int abi)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
@@ -104,7 +102,7 @@ static int rule_add(int ruleset, struct floor_rule *r, int abi)
 		r->ino = st.st_ino;
 		return 0;
 	}
-	/* pipefs, sockfs and the like: nothing of theirs has a path that needs a rule. */
+	/* pipefs, sockfs and the like: no file there has a path that needs a rule. */
 	return errno == EBADFD ? 0 : -errno;
 }
 
@@ -141,7 +139,7 @@ int landlock_ruleset(struct floor *f, int abi)
 	ruleset = ruleset_create(abi_known(abi));
 	if (ruleset < 0)
 		return ruleset;
-	/* Of the one that it is made for. */
+	/* The marks must be those of this ruleset. */
 	for (size_t i = 0; i < f->n; i++)
 		f->list[i].holds = false;
 	r = landlock_add(ruleset, f, abi);
@@ -158,8 +156,8 @@ int landlock_restrict(int ruleset)
 
 int landlock_layer(int abi)
 {
-	/* A right that the floor grants to nobody; and REFER, which each layer takes away that does not name
-	 * it. */
+	/* Handles a right that the floor never grants, and grants REFER, which a layer that does not handle
+	 * it denies. */
 	const uint64_t refer = abi >= 2 ? LL_FS_REFER : 0;
 	struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_BLOCK | refer };
 	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,8 +1,8 @@
 /*
- * Landlock's kernel interface by numbers of our own: distributions ship headers older than their
- * kernels (Debian 12's stop at ABI 2), and a right that the header lacks would silently not be handled.
+ * Landlock's kernel interface by our own constants: distributions ship headers older than their kernels
+ * (Debian 12's stop at ABI 2), and a right that the header lacks would not be handled, without any error.
  *
- * Source: include/uapi/linux/landlock.h, landlock(7); each right with the ABI that brought it.
+ * Source: include/uapi/linux/landlock.h, landlock(7); each right with the ABI that introduced it.
  */
 #ifndef PALE_LANDLOCK_H
 #define PALE_LANDLOCK_H
@@ -41,7 +41,7 @@ struct ll_path_beneath_attr {
 #define LL_FS_MAKE_FIFO	   (1ull << 10)
 #define LL_FS_MAKE_BLOCK   (1ull << 11)
 #define LL_FS_MAKE_SYM	   (1ull << 12)
-#define LL_FS_REFER	   (1ull << 13) /* ABI 2; before it every reparenting is EXDEV */
+#define LL_FS_REFER	   (1ull << 13) /* ABI 2; before it every reparenting fails with EXDEV */
 #define LL_FS_TRUNCATE	   (1ull << 14) /* ABI 3 */
 #define LL_FS_IOCTL_DEV	   (1ull << 15) /* ABI 5 */
 #define LL_FS_RESOLVE_UNIX (1ull << 16) /* ABI 9 */

@@ -1,10 +1,10 @@
 /*
- * System call numbers for the supervisor's room: the C library's, those that are younger than its
- * headers, and NR_ABSENT for the old ones that this architecture never had, so that one list of
- * names serves them all.  So ask `__NR_open != NR_ABSENT`, never #ifdef.
+ * System call numbers for the supervisor: the C library's, those that are newer than its headers, and
+ * NR_ABSENT for old calls that this architecture never had, so that one list of names serves all
+ * architectures.  Test `__NR_open != NR_ABSENT`, never #ifdef.
  *
- * From number 424 on every architecture has the same numbers
- * (Documentation/process/adding-syscalls.rst, Linux 5.1).
+ * From number 424 on every architecture has the same numbers (Documentation/process/adding-syscalls.rst,
+ * Linux 5.1).
  */
 #ifndef PALE_NUMBERS_H
 #define PALE_NUMBERS_H
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 
 #define NR_ABSENT (-1)
-/* The last one that this program knows what it does; what is above it gets ENOSYS. */
+/* The newest call that this program handles; higher numbers get ENOSYS. */
 #define NR_NEWEST __NR_file_setattr
 
 #ifndef __NR_memfd_secret
@@ -85,7 +85,7 @@
 #define __NR_file_setattr 469
 #endif
 
-/* What came before the *at() family, and what only x86 has. */
+/* Calls that the *at() family replaced, and calls that only x86 has. */
 #ifndef __NR_open
 #define __NR_open      NR_ABSENT
 #define __NR_creat     NR_ABSENT
@@ -105,7 +105,7 @@
 #define __NR_readlink  NR_ABSENT
 #endif
 #ifndef __NR_renameat
-#define __NR_renameat NR_ABSENT /* architectures younger than renameat2 */
+#define __NR_renameat NR_ABSENT /* absent on architectures newer than renameat2 */
 #endif
 #ifndef __NR_uselib
 #define __NR_uselib NR_ABSENT

@@ -1,7 +1,7 @@
 /*
- * What this kernel can do, found out by doing it: versions lie (backports, sandboxes around this
- * process, boot parameters).  One child takes a listener of its own and asks it everything; it ends
- * with its filter, which therefore never holds anybody else.
+ * What this kernel can do, found out by trying: version numbers mislead (backports, sandboxes around this
+ * process, boot parameters).  One child takes a listener of its own and makes all tests.  The filter ends
+ * with the child, so it never affects another process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,11 +20,11 @@
 #include "numbers.h"
 #include "policy/system/system.h"
 
-/* Younger than Debian 12's headers: Linux 6.6. */
+/* Newer than Debian 12's headers: Linux 6.6. */
 #define NOTIF_SET_FLAGS	   SECCOMP_IOW(4, __u64)
 #define NOTIF_SYNC_WAKE_UP 1UL
 
-/* What the child finds, on a page of both. */
+/* The child's results, on a page that parent and child share. */
 struct finding {
 	int listener_error;
 	bool addfd_send, wait_killable, sync_wake_up;
@@ -32,7 +32,7 @@ struct finding {
 
 static long take_listener(unsigned long flags)
 {
-	/* Held by this filter is only the child that asks. */
+	/* This filter affects only the child that makes the tests. */
 	static struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 	static struct sock_fprog program = { .len = 1, .filter = all };
 
@@ -40,7 +40,7 @@ static long take_listener(unsigned long flags)
 		       &program);
 }
 
-/* Bad flags are seen before a bad descriptor (kernel/seccomp.c, seccomp_notify_addfd()). */
+/* The kernel checks flags before the descriptor (kernel/seccomp.c, seccomp_notify_addfd()). */
 static bool has_addfd_send(int listener)
 {
 	struct seccomp_notif_addfd addfd = { .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (__u32)-1 };
@@ -75,8 +75,9 @@ static int wait_for(pid_t pid, int *ret_status)
 }
 
 /*
- * vfork: a copy of our memory would cost more than all questions together.  It may be a fork all the same
- * (vfork(2), Standard description; the thread sanitizer makes it one), so what is found is not left in ours.
+ * vfork: a copy of this process's memory would cost more than all tests together.  vfork() may act as
+ * fork() (vfork(2), Standard description; the thread sanitizer makes it so), so the child writes its
+ * results to a shared page.
  */
 static int probe_listener(struct finding *ret)
 {
@@ -90,7 +91,7 @@ static int probe_listener(struct finding *ret)
 	if (found == MAP_FAILED)
 		return -errno;
 	*found = *ret;
-	/* Handlers must not run in a child that shares our memory. */
+	/* Handlers must not run in a child that shares this process's memory. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
 	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */

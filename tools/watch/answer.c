@@ -1,6 +1,6 @@
 /*
- * Keys that answer.  An answer carries the digest of the card as it stands in the pad; if the helper holds
- * another by now it refuses, and nothing is answered.
+ * Keys that answer.  An answer carries the digest of the card in the pad; if the helper has another card by
+ * now, it refuses the answer.
  */
 #include "watch.h"
 
@@ -18,7 +18,7 @@
 #define REASON_MAX   512
 #define RULE_FILE    ".rule-to-grant"
 
-/* Digests of what is listed beside it: what a group's answer may take along.  NULL where it is for one. */
+/* Digests of the listed cards that an answer to the group may include; NULL for an answer to one card. */
 static json_t *with_group(const struct watch *w)
 {
 	json_t *list = w->group ? json_array() : NULL, *j;
@@ -56,7 +56,8 @@ static void tell_done(struct watch *w, const struct card_reply *r, const json_t 
 
 static void answer(struct watch *w, struct card_reply r)
 {
-	/* What cannot be taken back is confirmed on the terminal, by the same prompt as everywhere. */
+	/* An act that cannot be undone is confirmed on the terminal, by the same prompt as in other
+	 * commands. */
 	bool asks = strcmp(r.decision, "approved") == 0 && json_is_true(json_object_get(w->card, "stepup"));
 	_cleanup_json_ json_t *with = with_group(w), *result = NULL;
 	_cleanup_close_ int fd = card_open(w);
@@ -116,8 +117,7 @@ void answer_group(struct watch *w, int key)
 	watch_say(w, "%s", w->group ? "the next answer is for all that wait and are alike" : "one at a time");
 }
 
-/* --- a rule -----------------------------------------------------------------------------------------------
- */
+/* --- a rule ------------------------------------------------------------------------------------------- */
 
 static const char *offer(const struct watch *w, size_t i)
 {
@@ -126,7 +126,8 @@ static const char *offer(const struct watch *w, size_t i)
 	return json_string_value(json_array_get(lines, i)) ?: "";
 }
 
-/* The rule, and for whom it may be granted, as a text that is read to its end like a card. */
+/* Shows the rule, and the scopes for which it may be granted, as a text that must be read to its end like a
+ * card. */
 static void show_rule(struct watch *w, const char *rule)
 {
 	time_t then = time(NULL) + (time_t)PROJECT_DAYS * 24 * 3600;
@@ -145,7 +146,7 @@ static void show_rule(struct watch *w, const char *rule)
 	      card_text_add(&t, CARD_WHERE, "s", "until this session ends") < 0 ||
 	      card_text_add(&t, CARD_WHERE, "p", project) < 0 ||
 	      card_text_add(&t, CARD_WHERE, "A", "for this agent always, until it is revoked") < 0;
-	/* What is not shown cannot be granted. */
+	/* A rule that is not shown cannot be granted. */
 	if (bad)
 		card_text_done(&t);
 	pad_set(&w->pad, &t);
@@ -163,7 +164,7 @@ void answer_rule(struct watch *w, int key)
 		watch_say(w, "no rule is offered under %c: answer it once, or write one with e", key);
 }
 
-/* The first line that is no comment, without blanks around it; "" where there is none. */
+/* The first line that is no comment, without blanks around it; "" if there is no such line. */
 static const char *first_line(char *text)
 {
 	char *line;
@@ -181,7 +182,7 @@ static const char *first_line(char *text)
 	return "";
 }
 
-/* The rule as its human left it in the editor (caller frees).  0 or -errno. */
+/* The rule as the operator edited it (the caller must free it).  0 or -errno. */
 static int edited(const struct watch *w, const char *rule, char **ret)
 {
 	_cleanup_free_ char *text = NULL, *path = NULL;

@@ -1,6 +1,6 @@
 /*
- * What is known of the sessions.  A notice of a session's helper says that its list of cards is another now:
- * the list is read again, whole, so nothing is kept that the helper does not say.
+ * The state of the sessions.  When a helper's notice says that its list of cards changed, the whole list is
+ * read again, so no card is kept that the helper does not have.
  */
 #include "watch.h"
 
@@ -12,12 +12,12 @@
 
 #include "policy/question/carddigest.h"
 
-#define LIST_NS	   (2 * NS_PER_S) /* the clocks of cards that wait may have moved */
+#define LIST_NS	   (2 * NS_PER_S) /* the times of waiting cards may have changed */
 #define TOUCH_NS   (20 * NS_PER_S)
 #define ABSENT_NS  (3 * NS_PER_S)
 #define DEAD_NS	   (NS_PER_S / 2)
-#define EXPIRED_NS (10 * NS_PER_S) /* so long one card alone covers the agent when its time is over */
-#define CROWD_NS   (3 * NS_PER_S)  /* and where others wait */
+#define EXPIRED_NS (10 * NS_PER_S) /* how long a single expired card covers the agent's screen */
+#define CROWD_NS   (3 * NS_PER_S)  /* the same while other questions wait */
 
 void watch_say(struct watch *w, const char *fmt, ...)
 {
@@ -30,8 +30,7 @@ void watch_say(struct watch *w, const char *fmt, ...)
 	w->dirty = true;
 }
 
-/* --- which card is shown ----------------------------------------------------------------------------------
- */
+/* --- which card is shown ------------------------------------------------------------------------------ */
 
 static bool is_same(const json_t *a, const json_t *b)
 {
@@ -39,7 +38,7 @@ static bool is_same(const json_t *a, const json_t *b)
 	       strcmp(json_str(a, "session"), json_str(b, "session")) == 0;
 }
 
-/* Only what is not part of the digest (the clock) may change: else it is another question to a human. */
+/* Only what is not part of the digest (the clock) may change: else it is another question. */
 static bool asks_the_same(const json_t *a, const json_t *b)
 {
 	char x[DIGEST_HEX], y[DIGEST_HEX];
@@ -64,7 +63,7 @@ void card_show(struct watch *w)
 {
 	struct card_text text = { 0 };
 
-	/* Out of memory: nothing of it is shown, so it cannot be answered. */
+	/* Out of memory: the card is not shown, so it cannot be answered. */
 	if (w->card && card_text_init(&text, w->card) < 0)
 		card_text_done(&text);
 	pad_set(&w->pad, &text);
@@ -91,7 +90,7 @@ static void close_soon(struct watch *w)
 		w->ends_ns = clock_awake_ns() + CLOSED_NS;
 }
 
-/* One card alone that does not wait any more stays, and says how it ended. */
+/* A single card that no longer waits stays on the screen, with a line that says how it ended. */
 static void card_gone(struct watch *w, int at)
 {
 	size_t n = json_array_size(w->cards), last = n > 0 ? n - 1 : 0;
@@ -137,10 +136,10 @@ static void see_to_card(struct watch *w, int was_at)
 	}
 }
 
-/* --- reading ----------------------------------------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------------------------------------ */
 
-/* False where the helper does not say.  It gets a second: the screen stands still meanwhile. */
+/* Reads a session's cards; false if the helper does not answer within a second.  The screen is not updated
+ * meanwhile. */
 static bool session_list(struct followed *s)
 {
 	const struct timeval patience = { .tv_sec = 1 };
@@ -190,8 +189,7 @@ static void cards_list(struct watch *w)
 	see_to_card(w, at);
 }
 
-/* --- what the sessions say --------------------------------------------------------------------------------
- */
+/* --- notices of the sessions -------------------------------------------------------------------------- */
 
 static void on_begun(void *ctx, struct followed *s)
 {
@@ -205,7 +203,7 @@ static void on_ended(void *ctx, struct followed *s)
 {
 	struct watch *w = ctx;
 
-	/* Which is no news where its last question was just answered. */
+	/* Not reported right after an answer, whose message must stay. */
 	if (!w->status[0])
 		watch_say(w, "session %s has ended", s->ref.id);
 	w->stale = true;
@@ -219,7 +217,7 @@ static void on_failed(void *ctx, const struct session_ref *ref, const char *why)
 	watch_say(ctx, "session %s: %s", ref->id, shown ? shown : "?");
 }
 
-/* "7f3a: approved for: session by ana": the first answer counts, and this says whose it was. */
+/* "7f3a: approved for: session by ana": the first answer counts, and this line says who gave it. */
 static void on_resolved(struct watch *w, const json_t *params)
 {
 	_cleanup_free_ char *by = recorded_visible(json_str(params, "by"));
@@ -228,7 +226,7 @@ static void on_resolved(struct watch *w, const json_t *params)
 	bool wider = scope && *scope && strcmp(json_str(params, "state"), "approved") == 0 &&
 		     strcmp(scope, "once") != 0;
 
-	/* What has expired can be answered late: the list says so. */
+	/* An expired question can still be answered: the list says so. */
 	if (w->closed || strcmp(json_str(params, "id"), json_str(w->card, "id")) != 0 ||
 	    strcmp(json_str(params, "state"), "expired") == 0)
 		return;
@@ -248,8 +246,8 @@ static void on_refused(struct watch *w, const struct followed *s, const json_t *
 		  exe && *exe ? exe : "?");
 }
 
-/* "15:04:05  deny  exec  git push origin main  (policy.ini:9 ...)"; what a rule allowed is passed over, and
- * what is no decision about a call. */
+/* "15:04:05  deny  exec  git push origin main  (policy.ini:9 ...)"; acts that a rule allowed, and records
+ * that are no decision about a call, are not shown. */
 static void on_record(struct watch *w, const json_t *record)
 {
 	const char *rule = json_str(record, "rule"), *time = strchr(json_str(record, "time"), 'T');
@@ -287,10 +285,9 @@ static void on_told(void *ctx, struct followed *s, json_t *note)
 		on_record(w, json_object_get(params, "record"));
 }
 
-/* --- one card alone
- * ----------------------------------------------------------------------------------------- */
+/* --- a single card ------------------------------------------------------------------------------------ */
 
-/* It was answered before it could be shown, or never was. */
+/* The card was answered before it could be shown, or never existed. */
 static void check_absent(struct watch *w)
 {
 	if (w->card || w->ends_ns || (!sessions_up(w) && clock_awake_ns() - w->started_ns < ABSENT_NS))
@@ -299,7 +296,8 @@ static void check_absent(struct watch *w)
 	close_soon(w);
 }
 
-/* Nobody answered in time.  It can be answered late in another terminal; the screen is the agent's. */
+/* The question expired.  It can still be answered in another terminal; this screen is needed for the
+ * agent. */
 static void check_expired(struct watch *w)
 {
 	uint64_t now = clock_awake_ns(), most = EXPIRED_NS;
@@ -320,8 +318,7 @@ static void check_expired(struct watch *w)
 	w->quit |= now - w->expired_ns >= most;
 }
 
-/* --- for the others ---------------------------------------------------------------------------------------
- */
+/* --- for the other files ------------------------------------------------------------------------------ */
 
 void cards_begin(struct watch *w)
 {

@@ -1,6 +1,6 @@
 /*
- * From top to bottom: questions, the text of the chosen one, decisions.  A screen too low for all of them has
- * no decisions, and few questions.
+ * From top to bottom: questions, the text of the chosen one, decisions.  A low screen has no decisions, and
+ * few questions.
  */
 #include "watch.h"
 
@@ -90,7 +90,7 @@ static void draw_top(const struct watch *w)
 	screen_put(0, 0, COLS, A_REVERSE, text);
 }
 
-/* Which keys there are now. */
+/* The keys that are available now. */
 static const char *keys_line(const struct watch *w)
 {
 	if (w->view == VIEW_HELP)
@@ -152,7 +152,7 @@ void watch_draw(struct watch *w)
 		pad = take_rows(&rest, w->card || w->view == VIEW_HELP ? rest.rows - rest.rows / 4 : 1);
 	if (pad.y != rest.y)
 		draw_decisions(w, rest);
-	/* What is seen of the text says which keys there are. */
+	/* The keys depend on how much of the text was seen. */
 	draw_pad(w, pad);
 	draw_bottom(w);
 	(void)wnoutrefresh(stdscr);

@@ -1,8 +1,8 @@
 /*
  * pale watch: questions and decisions as they come, on a full screen.
  *
- * A card is answered by a key only when its last row was on the screen, and not within half a second after it
- * came there by itself; what was typed before is discarded.
+ * A key answers a card only when its last row was on the screen, and not within half a second after it
+ * appeared by itself; keys typed before are discarded.
  */
 #include "watch.h"
 
@@ -22,8 +22,7 @@ static void on_end(int sig)
 	told_to_end = sig;
 }
 
-/* --- keys -------------------------------------------------------------------------------------------------
- */
+/* --- keys --------------------------------------------------------------------------------------------- */
 
 static void key_scroll(struct watch *w, int key)
 {
@@ -46,7 +45,7 @@ static void key_scroll(struct watch *w, int key)
 	}
 }
 
-/* The next question or the one before; of one card alone the next row. */
+/* Moves to the next or previous question; in a single card or another text, to the next or previous row. */
 static void key_move(struct watch *w, int key)
 {
 	int by = key == 'j' || key == KEY_DOWN ? 1 : -1, at = cards_at(w) + by;
@@ -121,7 +120,7 @@ static void key_help(struct watch *w, int key)
 	w->view = VIEW_HELP;
 }
 
-/* The card, or the rule, may be answered now; else false after saying why not. */
+/* True if the card, or the rule, may be answered now; else false after a message. */
 static bool may_answer(struct watch *w, enum key_kind kind)
 {
 	if (!w->card || (kind != KEY_BOTH && kind != (w->view == VIEW_RULE ? KEY_RULE : KEY_CARD)))
@@ -161,8 +160,7 @@ static void take_key(struct watch *w, int key)
 	}
 }
 
-/* --- the loop ---------------------------------------------------------------------------------------------
- */
+/* --- the loop ----------------------------------------------------------------------------------------- */
 
 static void loop(struct watch *w)
 {
@@ -173,7 +171,7 @@ static void loop(struct watch *w)
 		cards_tick(w);
 		if (w->status[0] && clock_awake_ns() - w->status_ns > STATUS_NS)
 			watch_say(w, "%s", "");
-		/* The clocks run. */
+		/* Times on the screen change each second. */
 		w->dirty |= clock_awake_ns() / NS_PER_S != second;
 		second = clock_awake_ns() / NS_PER_S;
 		if (w->dirty)
@@ -182,7 +180,7 @@ static void loop(struct watch *w)
 		/* The terminal is gone. */
 		if (follow_step(&w->follow, STDIN_FILENO, TICK_MS) & (POLLHUP | POLLERR | POLLNVAL))
 			return;
-		/* A storm of resizes or of keys must not keep the cards away. */
+		/* Many resizes or keys must not delay the cards. */
 		for (int i = 0; i < KEYS_MAX && (key = getch()) != ERR; i++)
 			take_key(w, key);
 	}
@@ -206,10 +204,9 @@ static int run(struct watch *w)
 	return w->only && !w->closed ? EXIT_FINDINGS : EXIT_OK;
 }
 
-/* --- the command ------------------------------------------------------------------------------------------
- */
+/* --- the command -------------------------------------------------------------------------------------- */
 
-/* SESSION/ID, both of lower-case letters and digits: the popup's own words. */
+/* Splits SESSION/ID, both of lower-case letters and digits, as the popup passes it. */
 static bool split_card(const char *text, char session[SESSION_ID_MAX], const char **ret_id)
 {
 	const char *slash = strchr(text, '/');

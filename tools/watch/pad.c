@@ -1,13 +1,13 @@
 /*
- * A row that goes on with the one above stands behind a bar, so that no text can look like a field of its
- * own; the label's place is ours alone.
+ * A row that continues the one above is marked by a bar, so that no text can look like a field of its own;
+ * only pale writes in the column of labels.
  */
 #include "watch.h"
 
 #include <string.h>
 
 #define INDENT	 12
-#define ROWS_MAX 32000 /* of a pad of ncurses */
+#define ROWS_MAX 32000 /* limit of an ncurses pad */
 
 void pad_set(struct pad *p, struct card_text *text)
 {
@@ -27,7 +27,7 @@ static attr_t attr_of(const struct card_line *l)
 	return l->part == CARD_RISK ? screen_risk(l->text) : A_NORMAL;
 }
 
-/* How many rows the text has at this width; they are drawn where there are some to draw on. */
+/* The number of rows of the text at this width; draws them unless rows is NULL. */
 static int lay(const struct pad *p, WINDOW *rows, int width)
 {
 	int y = 0;
@@ -56,7 +56,8 @@ static int lay(const struct pad *p, WINDOW *rows, int width)
 	return y;
 }
 
-/* Out of memory, or too long for a pad: not all of it can be shown, so nothing can be answered. */
+/* Without memory, or if the text is too long for a pad, it cannot be shown whole, so it cannot be
+ * answered. */
 static void wrap(struct pad *p, int cols)
 {
 	int width = cols - INDENT - 1;
@@ -64,7 +65,7 @@ static void wrap(struct pad *p, int cols)
 	if (p->rows)
 		(void)delwin(p->rows);
 	p->n = lay(p, NULL, width);
-	/* One row more, so that the last column of the last one does not scroll. */
+	/* One more row, so that the last column of the last row does not scroll. */
 	p->rows = p->n > 0 && p->n < ROWS_MAX ? newpad(p->n + 1, cols) : NULL;
 	p->cols = cols;
 	if (p->rows)

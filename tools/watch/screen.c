@@ -1,6 +1,6 @@
 /*
- * ncurses: started, ended, and what is drawn with it.  The terminal may speak UTF-8 or not; texts are ASCII
- * either way, and lines come from the terminal's own set.
+ * Starts and ends ncurses, and draws with it.  The terminal may use UTF-8 or not: texts are ASCII, and
+ * lines come from the terminal's own character set.
  */
 #include <errno.h>
 #include <locale.h>
@@ -32,7 +32,7 @@ int screen_start(void)
 	SCREEN *s;
 
 	(void)setlocale(LC_CTYPE, "");
-	/* newterm() and not initscr(): that one ends the program where the terminal is unknown. */
+	/* newterm() is used since initscr() exits if the terminal is unknown. */
 	s = newterm(NULL, stdout, stdin);
 	if (!s)
 		return -ENOTTY;
@@ -78,7 +78,7 @@ attr_t screen_risk(const char *text)
 	return strncmp(text, "medium", 6) == 0 ? screen_paint(PAINT_YELLOW) : A_NORMAL;
 }
 
-/* The one door to the terminal for texts: whoever forgot to escape his shows nothing but escapes here. */
+/* All texts reach the terminal through this function, which escapes them even if the caller did not. */
 void screen_put(int y, int x, int cols, attr_t attr, const char *text)
 {
 	_cleanup_free_ char *shown = recorded_visible(text);

@@ -1,7 +1,7 @@
 /*
- * What to write to change a decision.  A suggestion is tried before it is made: it joins the
- * bundle as a user's file, the same compiler and evaluator judge again, and only lines that give
- * the other verdict are shown.
+ * Suggests what to write to change a decision.  Each suggestion is tried first: it is added to the bundle
+ * as a user's file, and the same compiler and evaluator judge again.  Only lines that give the other
+ * verdict are shown.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tools/base/tools.h"
 #include "tools/question/question.h"
 
-/* Why no rule can change it, by reason; NULL: a rule may. */
+/* Why no rule can change the decision, by its reason; NULL: a rule can. */
 static const char *reason_advice(enum reason r)
 {
 	static const char *const texts[REASON_COUNT] = {
@@ -53,7 +53,7 @@ static const char *hard_advice(enum rule_kind kind)
 	return NULL;
 }
 
-/* Sections and keys that give and take, by operation. */
+/* The sections and keys that allow and deny, by operation. */
 static const char *section_of(enum op op)
 {
 	if (op == OP_EXEC)
@@ -87,7 +87,7 @@ static char *rule_text(const struct question *q)
 		return asprintf(&text, "%u", q->req.port) < 0 ? NULL : text;
 	if (q->req.op != OP_EXEC)
 		return strdup(target);
-	/* The program by its name, so that the line holds wherever it is installed. */
+	/* The program is named without its directory, so that the line holds wherever it is installed. */
 	len = strlen(path_basename(q->req.argv[0])) + strlen(target) + 1;
 	text = malloc(len);
 	if (text)
@@ -107,7 +107,7 @@ static enum verdict try_lines(const struct loaded *l, const struct question *q, 
 	size_t len;
 	int r;
 
-	/* A copy by its own encoding: the bundle is a value. */
+	/* Encoding and decoding the bundle makes a copy of it. */
 	if (bundle_encode(&l->bundle, &bytes, &len) < 0)
 		return VERDICT_DENY;
 	bundle_init(&b);
@@ -139,7 +139,7 @@ static char *suggest(const struct loaded *l, const struct question *q, const cha
 	return try_lines(l, q, lines) == wanted ? TAKE_PTR(lines) : NULL;
 }
 
-/* A rule stands in the way that no line of the user's can beat. */
+/* Names the rule that no line of the user's policy can override. */
 static char *blame(const struct loaded *l, const struct decision *d)
 {
 	const struct image_rule *rule = image_rule(&l->image, d->rule);

@@ -2,7 +2,8 @@
  * pale explain: what would be decided, by which rule, against which others, and what to write to
  * change it.  It calls the very evaluator that the preload and the helper call.
  *
- * Inside a session the image that holds there judges; options make a policy of a nested run in it.
+ * Inside a session the session's image judges; with policy options, the policy that a nested run would
+ * have.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,10 +20,10 @@
 struct explainer {
 	const struct options *o;
 	struct loaded loaded;
-	struct image image; /* that judges: loaded's own, or the session's */
+	struct image image; /* the image that judges: loaded's own, or the session's */
 	struct launch around;
 	json_t *list;	  /* with --json */
-	enum level level; /* at which it would happen */
+	enum level level; /* level of the run that is explained */
 	enum verdict worst;
 	size_t asked;
 };
@@ -67,12 +68,12 @@ static json_t *beaten_to_json(const struct image *img, const struct decision *d,
 	return list;
 }
 
-/* A decision with the image whose rule it was: that of the session around, where it is nested. */
+/* A decision with the image of its rule: for a nested run that may be the outer session's. */
 struct verdict_of {
 	struct decision d;
 	struct image from;
 	struct trace t;
-	json_t *granted; /* by which kept grant, or NULL */
+	json_t *granted; /* the kept grant that allows it, or NULL */
 	struct program program;
 	const char *coverage, *kind; /* program_coverage(); NULL where no program is found */
 };
@@ -85,7 +86,7 @@ static json_t *coverage_to_json(const struct verdict_of *v)
 			 json_text(v->program.loaded), "setid", v->program.setid);
 }
 
-/* The interpreter is named where a script is what was asked of. */
+/* For a script, the interpreter is named. */
 static void print_coverage(const struct verdict_of *v)
 {
 	printf("held   %s: %s", v->coverage, v->kind);
@@ -136,7 +137,7 @@ static void print_rule(const struct image *img, const char *label, uint32_t i, c
 		printf("       %.*s\n", (int)n, tool);
 }
 
-/* Lines below the first are indented as the first is. */
+/* All lines are indented like the first. */
 static void print_change(const char *change)
 {
 	const char *label = "change";
@@ -215,7 +216,8 @@ static void report_text(struct explainer *x, const struct question *q, const str
 		print_change(change);
 }
 
-/* At level hooks a program that the preload could not hold is refused, whatever rules say of its words. */
+/* At level hooks a program that the preload cannot hold is refused, whatever the rules say of its command
+ * line. */
 static bool is_unhooked(const struct explainer *x, const struct question *q)
 {
 	struct program p;
@@ -223,13 +225,13 @@ static bool is_unhooked(const struct explainer *x, const struct question *q)
 	if (x->level > LEVEL_HOOKS || q->req.op != OP_EXEC || q->missing || x->image.h->allow_unhooked ||
 	    program_find(q->req.argv[0], &p) < 0)
 		return false;
-	/* What a loader loads has the hooks. */
+	/* A program that a loader starts has the hooks. */
 	if (q->req.loads && q->elf.is_loader && program_find(q->req.loads, &p) < 0)
 		return true;
 	return program_inspect(&p) == 0 && !elf_is_hookable(p.elf.kind);
 }
 
-/* A built-in of the shell executes nothing, so it is allowed whatever rules say of a program so named. */
+/* A shell built-in executes nothing, so it is allowed whatever the rules say of a program of that name. */
 static void decide(const struct explainer *x, const struct question *q, struct verdict_of *ret)
 {
 	const struct request *judged = &q->req;
@@ -249,26 +251,26 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 		return;
 	}
 	ret->d = eval(&x->image, &q->req);
-	/* Only a supervisor looks at scripts. */
+	/* Only a supervisor examines scripts. */
 	if (q->has_tool && x->level > LEVEL_HOOKS) {
 		d = eval(&x->image, &q->tool);
 		judged = script_is_held(&ret->d, &d) ? &q->tool : judged;
 		ret->d = judged == &q->req ? ret->d : d;
 	}
-	/* What will be written cannot be known here: it is allowed as far as rules go, and the reason tells.
-	 */
+	/* What will be written is not known here: the rules allow it, and the reason says what remains
+	 * open. */
 	if (ret->d.verdict == VERDICT_ASK && ret->d.reason == REASON_GIT)
 		ret->d.verdict = VERDICT_ALLOW;
 	(void)decision_image(&x->image, &ret->d, &ret->from);
 	(void)eval_trace(&ret->from, judged, &ret->t);
-	/* Inside a session the files of grants are not to be seen. */
+	/* Inside a session the files of grants are not visible. */
 	ret->granted = NULL;
 	if (ret->d.verdict == VERDICT_ASK && !x->around.nested)
 		ret->granted =
 			granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, judged);
 }
 
-/* Inside a session nobody can change what decides there, and loaded is not what decides. */
+/* Inside a session there is no advice: its policy cannot be changed there, and `loaded` does not decide. */
 static char *advise(const struct explainer *x, const struct question *q, const struct decision *d)
 {
 	if (q->builtin || x->around.nested)
@@ -292,7 +294,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 	if (op == OP_EXEC)
 		git_env_foresee(&git, x->o, &x->loaded);
 	r = question_init(q, op, args, n, x->loaded.bundle.cwd, &x->image, &git);
-	/* Only a supervisor holds it. */
+	/* Only a supervisor enforces it. */
 	if (x->level == LEVEL_HOOKS)
 		q->req.pids = NULL;
 	if (r == 0) {
@@ -312,7 +314,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 	return r;
 }
 
-/* `explain exec 'a && b | c > d'`: each simple command and each redirection by itself. */
+/* `explain exec 'a && b | c > d'`: explains each simple command and each redirection by itself. */
 static int explain_line(struct explainer *x, const char *line)
 {
 	struct shell_part *parts = NULL;
@@ -338,7 +340,7 @@ static int explain_op(struct explainer *x, enum op op, int argc, char **argv)
 	if (op == OP_EXEC)
 		return explain_one(x, op, argv, (size_t)argc);
 	for (int i = 0, n; r == 0 && i < argc; i += n) {
-		/* `connect NAME ADDRESS`: the name as it leads there. */
+		/* `connect NAME ADDRESS`: the name with the address that it resolves to. */
 		n = op == OP_CONNECT && i + 1 < argc && question_is_address(argv[i + 1]) &&
 				    question_is_name(argv[i])
 			    ? 2
@@ -360,7 +362,7 @@ static int exit_code(const struct explainer *x, int r)
 	return x->worst == VERDICT_ASK ? EXIT_ASK : EXIT_FINDINGS;
 }
 
-/* The image that holds in this session, or loaded's policy inside it where options ask for one. */
+/* Takes the session's image, or, with policy options, loaded's policy inside that image. */
 static int take_session(struct explainer *x, struct diags *d)
 {
 	struct loaded *l = &x->loaded;
@@ -441,7 +443,7 @@ static int explain_run(const struct options *o, int argc, char **argv)
 		talk("explain %s needs a target", argv[0]);
 		return EXIT_USAGE;
 	}
-	/* A command's own options are its words; of anything else this is an option that came too late. */
+	/* For exec, later options are words of the command; elsewhere such an option came too late. */
 	if (op != OP_EXEC && first == 1 && argv[argc - 1][0] == '-') {
 		talk("options stand before `%s`; a target that starts with a dash follows `--`", argv[0]);
 		return EXIT_USAGE;

@@ -1,5 +1,5 @@
 /*
- * The environment that a git would have about which is asked: the verdict on a push hangs on it.
+ * The environment that the git in question would have: the verdict on a push depends on it.
  */
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * Where a connection goes, as pale explain shows it: the name in both its forms, the address that is reached
- * in truth and what kind of address that is, port and transport.
+ * Where a connection goes, as pale explain shows it: the name in both its forms, the address that is really
+ * reached and its class, port and transport.
  */
 #include <idn2.h>
 #include <string.h>
@@ -32,14 +32,14 @@ static const char *const classes[] = {
 	[ADDR_LINK] = "link-local, or a metadata service",
 };
 
-/* Where a connection goes, as it is judged. */
+/* The destination of a connection, as it is judged. */
 struct destination {
-	char addr[INET6_ADDRSTRLEN + 2]; /* "" where only the name is known */
+	char addr[INET6_ADDRSTRLEN + 2]; /* "" if only the name is known */
 	const char *class;
-	char *unicode; /* the name as people read it, where that differs; owned */
+	char *unicode; /* the name in Unicode, if that differs; owned */
 };
 
-/* Only what is a name in both forms is shown as people read it (caller frees), else NULL. */
+/* The Unicode form of a name (the caller must free it); NULL unless it is a valid name in both forms. */
 static char *unicode_of(const char *ascii)
 {
 	_cleanup_free_ char *unicode = NULL, *back = NULL;

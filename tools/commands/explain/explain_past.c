@@ -41,7 +41,7 @@ static void print_past(const struct past_denial *p)
 	putchar('\n');
 }
 
-/* "id=0215ab3c addr=140.82.112.4": the address (caller frees), or NULL. */
+/* "id=0215ab3c addr=140.82.112.4": the address (the caller must free it), or NULL. */
 static char *recorded_addr(const char *detail)
 {
 	const char *at = strstr(detail, " addr=");
@@ -49,7 +49,7 @@ static char *recorded_addr(const char *detail)
 	return at ? strndup(at + 6, strcspn(at + 6, " ;")) : NULL;
 }
 
-/* Evaluates the recorded act by the policy of now, in the same workspace. */
+/* Evaluates the recorded act by the current policy, in the same workspace. */
 static int explain_now(const struct options *o, const struct past_denial *p)
 {
 	_cleanup_free_ char *workspace = session_fact(p->dir, "workspace");
@@ -61,7 +61,7 @@ static int explain_now(const struct options *o, const struct past_denial *p)
 		return EXIT_USAGE;
 	if (!o->json)
 		puts("now, by the policy as it stands:");
-	/* Relative paths in a command are resolved there, as they were. */
+	/* Relative paths of the command are resolved in the directory of the recorded act. */
 	if (!again.workspace && there && chdir(there) == 0)
 		again.workspace = ".";
 	addr = recorded_addr(p->rec.r.detail);

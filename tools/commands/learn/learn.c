@@ -1,8 +1,9 @@
 /*
- * pale learn: from what a session was denied, asked or only observed doing to rules that allow it.
+ * pale learn: makes rules that allow what a session was denied, what it asked for, or what was only
+ * observed.
  *
- * What is printed is the text that --write appends to the policy, and in comments what is left out of it.
- * It was replayed: each line allows what it is for, and nothing that was left out.
+ * It prints the text that --write appends to the policy, and, in comments, what is left out.  The text was
+ * replayed: each line allows what it is for, and nothing that was left out.
  */
 #include "learn.h"
 
@@ -23,7 +24,7 @@ static int note_start(struct learn *l, const struct record *r)
 		return -ENOMEM;
 	snprintf(l->workspace, sizeof(l->workspace), "%s", workspace);
 	snprintf(l->agent, sizeof(l->agent), "%s", r->agent);
-	/* It will stand in a comment of the policy. */
+	/* The text goes into a comment of the policy. */
 	snprintf(l->from, sizeof(l->from), "session %.*s", (int)strspn(r->session, NAME_BYTES), r->session);
 	return 0;
 }
@@ -45,7 +46,7 @@ static int on_ledger(const char *path, void *ctx)
 	return ledger_walk(&l->o, path, on_record, l);
 }
 
-/* The policy of the place and the agent that the ledger is of. */
+/* Loads the policy for the ledger's workspace and agent. */
 static int load_policy(struct learn *l)
 {
 	struct stat st;
@@ -140,7 +141,7 @@ static void print_report_json(const struct learn *l, const char *written)
 			     "written", json_text(written)));
 }
 
-/* In comments, so that all that is printed is a piece of a policy. */
+/* Prints comments, so that the whole output can be part of a policy. */
 static void print_comment(const char *before, const char *a, const char *b, const char *why)
 {
 	printf("# %s: ", before);

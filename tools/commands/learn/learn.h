@@ -15,30 +15,32 @@ struct learn {
 	struct loaded now; /* the policy as it is */
 	struct diags known;
 	struct lessons lessons;
-	char *text;	   /* what the file becomes */
-	uint64_t replayed; /* events that are allowed by it */
+	char *text;	   /* the new text of the file */
+	uint64_t replayed; /* events that the new text allows */
 };
 
 /*
- * learn_text.c: makes l->text of all lessons and replays every event by it: a lesson whose own events it does
- * not allow, that lint complains of, or that lets something happen which is left out, is not taken; `why`
- * says so.  0 or -errno after telling.
+ * learn_text.c: makes l->text from all lessons and replays every event by it.  A lesson is not taken if the
+ * text does not allow the lesson's own events, if lint has a finding on it, or if it allows an event that
+ * is left out; `why` then says so.  0 or -errno after a message.
  */
 int learn_replay(struct learn *l);
-/* How many lessons are taken. */
+/* The number of lessons that are taken. */
 size_t learn_taken(const struct learn *l);
-/* Their lines below the heads of their sections. */
+/* Prints the lines of the lessons taken, by section. */
 void learn_print_lines(FILE *f, const struct learn *l);
 
 /*
  * ledger_walk.c: calls fn with each record of the ledger at path, in order, until it returns a negative
- * number. Where the chain is broken nothing more is told: -EBADMSG, after telling where and what reads on all
- * the same (o->unverified).  0, -errno (told).  Some records may have been passed on by then.
+ * number.  Where the chain is broken it stops with -EBADMSG, after a message that says where, and how to
+ * read on all the same (o->unverified).  0, or -errno after a message.  Some records may have been passed
+ * to fn by then.
  */
 int ledger_walk(const struct options *o, const char *path, ledger_fn *fn, void *ctx);
 /*
- * The ledgers that o (--session, --ledger) and the operands name, the newest of this workspace where they
- * name none.  Calls fn for each path.  0 or a negative number after telling; what fn returned.
+ * Calls fn with the path of each ledger that o (--session, --ledger) and the operands name, or of the
+ * newest of this workspace where they name none.  0, or a negative number after a message, or what fn
+ * returned.
  */
 int ledgers_chosen(const struct options *o, int argc, char **argv, int (*fn)(const char *path, void *ctx),
 		   void *ctx);

@@ -1,7 +1,7 @@
 /*
- * What the policy becomes by what is learnt, and the proof that it does: the ledger's events judged anew.
+ * The policy's text with the learnt lines, and its check: the ledger's events are judged again by it.
  *
- * The file's own lines stay as they are; the learnt ones are appended, below the heads of their sections.
+ * The file's own lines are not changed; the learnt lines are appended, by section.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,8 @@ void learn_print_lines(FILE *f, const struct learn *l)
 	print_sections(f, l, NULL, print_escaped);
 }
 
-/* The file with all that is taken, or with that one lesson only (caller frees); NULL on ENOMEM. */
+/* The file with all lessons taken, or with that one lesson only (the caller must free it); NULL on
+ * ENOMEM. */
 static char *build(const struct learn *l, const struct lesson *only)
 {
 	_cleanup_free_ char *first = l->file.old ? NULL : init_text(INIT_USER, "agent");
@@ -86,7 +87,7 @@ static bool is_known(const struct diags *known, const struct diag *g)
 	return false;
 }
 
-/* The lesson whose line stands there, NULL: it is the policy's own. */
+/* The lesson of that line of the text; NULL: the line is the policy's own. */
 static struct lesson *lesson_at(const struct learn *l, const char *text, unsigned line)
 {
 	for (unsigned at = 1; *text && at < line; at++) {
@@ -103,8 +104,8 @@ static struct lesson *lesson_at(const struct learn *l, const char *text, unsigne
 	return NULL;
 }
 
-/* One finding is let pass: what does not exist yet is what a session was denied to make.  True where a line
- * was taken back. */
+/* One finding is ignored: a path may not exist yet because the session was denied to make it.  True if a
+ * lesson was taken back. */
 static bool check_lint(const struct learn *l, const char *text, const struct diags *d)
 {
 	bool any = false;
@@ -122,7 +123,7 @@ static bool check_lint(const struct learn *l, const char *text, const struct dia
 	return any;
 }
 
-/* Each own event has to be allowed.  True where one was taken back. */
+/* Each lesson must allow its own events.  True if a lesson was taken back. */
 static bool check_own(struct learn *l, const struct loaded *after)
 {
 	bool any = false;
@@ -145,7 +146,7 @@ static bool check_own(struct learn *l, const struct loaded *after)
 	return any;
 }
 
-/* Whose line lets this happen, which is left out? */
+/* Takes back a lesson whose line allows this event, which is left out. */
 static bool take_back_culprit(struct learn *l, const struct lesson_event *e)
 {
 	bool any = false;
@@ -173,14 +174,14 @@ static bool take_back_culprit(struct learn *l, const struct lesson_event *e)
 	return any;
 }
 
-/* Nothing that is left out may happen now.  True where something was taken back. */
+/* No event that is left out may be allowed now.  True if a lesson was taken back. */
 static bool check_others(struct learn *l, const struct loaded *after)
 {
 	for (size_t i = 0; i < l->lessons.n_events; i++) {
 		const struct lesson_event *e = &l->lessons.events[i];
 		struct decision d;
 
-		/* REASON_WAY: a directory on the way to what may be written. */
+		/* REASON_WAY: a parent directory of a path that may be written. */
 		if (!e->covered && e->why && allows(l, after, e, &d) && d.reason != REASON_WAY &&
 		    take_back_culprit(l, e))
 			return true;
@@ -201,7 +202,7 @@ static uint64_t count_replayed(const struct learn *l, const struct loaded *after
 	return n;
 }
 
-/* One round: -EAGAIN where something was taken back. */
+/* One round: -EAGAIN if a lesson was taken back. */
 static int replay(struct learn *l)
 {
 	struct loaded after = { 0 };

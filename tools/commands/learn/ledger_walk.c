@@ -1,6 +1,5 @@
 /*
- * Ledgers as something to learn from: which one is meant, and its records, but only as far as its chain
- * holds.
+ * Chooses the ledgers to learn from, and reads the records of each as far as its chain holds.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +77,7 @@ static bool is_of_workspace(const struct ledger_ref *ref, const char *workspace)
 	return of && strcmp(of, workspace) == 0;
 }
 
-/* The newest: of that name, or of the workspace. */
+/* The newest ledger: of the session named, or of the workspace. */
 static int newest(const struct options *o, int (*fn)(const char *path, void *ctx), void *ctx)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;

@@ -1,8 +1,8 @@
 /*
  * pale log: what was decided, from every session's ledger, oldest session first.
  *
- * It shows what is written and proves nothing; `pale log verify` does.  A line that is no record
- * is told and skipped.
+ * It shows what is recorded and verifies nothing; `pale log verify` does.  A line that is no record is
+ * reported and skipped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,14 +19,14 @@
 
 struct filter {
 	const char *op, *verdict;
-	char *path; /* as the ledger spells it */
+	char *path; /* in the ledger's spelling */
 	char since[32];
 };
 
 struct viewer {
 	const struct options *o;
 	struct filter filter;
-	const char *last; /* session whose heading stands above */
+	const char *last; /* session of the last heading */
 };
 
 /* A ledger being read. */
@@ -97,7 +97,7 @@ static int set_since(struct filter *f, const char *text)
 	return 0;
 }
 
-/* The prefix as it stands in records: absolute, normalised, escaped. */
+/* Sets the path prefix in the form of records: absolute, normalised, escaped. */
 static int set_path(struct filter *f, const char *text)
 {
 	char cwd[PATH_MAX], path[PATH_MAX];
@@ -146,7 +146,7 @@ static bool is_wanted(const struct filter *f, const struct record *r)
 	return !f->path || (r->target[0] == '/' && path_is_under(r->target, f->path));
 }
 
-/* "2026-11-21T14:02:11.123456Z" in local time without the date's noise. */
+/* Converts "2026-11-21T14:02:11.123456Z" to a short local time. */
 static void local_time(const char *utc, char *buf, size_t size)
 {
 	struct tm tm = { 0 };
@@ -185,7 +185,7 @@ static void print_field(const char *before, const char *value, const char *after
 	fputs(after, stdout);
 }
 
-/* A record's verdict by the table, so that it can stand where it is not escaped. */
+/* A record's verdict, taken from the table, so that it can be printed without escaping. */
 static const char *verdict_word(const char *verdict)
 {
 	static const char *const words[] = { "allow", "ask", "deny" };
@@ -196,7 +196,7 @@ static const char *verdict_word(const char *verdict)
 	return *verdict ? "?" : "-";
 }
 
-/* Values were escaped when they were written; what is printed is what was hashed. */
+/* Values were escaped when they were recorded; they are printed as they were hashed. */
 static void print_record(const struct record *r)
 {
 	char when[32];
@@ -271,7 +271,7 @@ static int tails_add(struct tails *all, const struct ledger_ref *ref)
 	return 0;
 }
 
-/* Takes in ledgers that are new since the last look. */
+/* Adds ledgers that are new since the last call. */
 static int tails_update(struct tails *all, const char *session)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;
@@ -291,7 +291,7 @@ static int show_all(struct viewer *v, struct tails *all)
 
 	do {
 		r = tails_update(all, v->o->session);
-		/* The list may have moved, and with it the heading's name. */
+		/* The list may have moved, and with it the string of the heading. */
 		if (all->n != shown)
 			v->last = NULL;
 		shown = all->n;

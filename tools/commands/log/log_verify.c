@@ -267,7 +267,8 @@ static void print_questions(const struct result *r)
 
 #define NOT_IN_JOURNAL "the journal shows no head of it"
 
-/* A helper that was told to end, and was late, leaves an end record and yet decisions beside the ledger. */
+/* A helper that had to end before it wrote all decisions leaves an end record, and the rest beside the
+ * ledger. */
 static void print_unwritten(const struct result *r)
 {
 	char path[PATH_MAX];

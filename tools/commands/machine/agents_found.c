@@ -1,5 +1,5 @@
 /*
- * Which agents are here, told from files alone: an agent that is executed here would run unfenced.
+ * Finds the installed agents from files alone: an agent that was executed here would run unfenced.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * pale doctor: what this machine has of each mechanism, which level that makes, and what would make
- * it more.  It asks the same questions that `pale run` asks before it starts anything.
+ * pale doctor: what this machine has of each mechanism, which level it reaches, and how it could reach a
+ * higher one.  It makes the same checks as `pale run` before a start.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 struct row {
 	char *name, *detail;
 	enum finding finding;
-	const char *hint; /* what would make it better; static, or NULL */
+	const char *hint; /* how to improve it; static, or NULL */
 };
 
 struct checkup {
@@ -110,7 +110,7 @@ static const char *limit_hint(enum resource r, enum means m)
 	return m == MEANS_NONE ? "a cgroup: systemd's, or one delegated to the user" : NULL;
 }
 
-/* By what means this machine holds each limit of a session. */
+/* Reports by what means this machine holds each limit of a session. */
 static void check_limits(struct checkup *c)
 {
 	_cleanup_free_ struct limits_host *h = calloc(1, sizeof(*h));
@@ -133,7 +133,7 @@ static void check_installation(struct checkup *c)
 	c->installed = doctor_helper(c);
 }
 
-/* The agents on PATH; nothing of theirs is executed. */
+/* Reports the agents on PATH; none is executed. */
 static void check_agents(struct checkup *c)
 {
 	_cleanup_free_ struct agent_found *found = calloc(AGENTS_MAX, sizeof(*found));
@@ -156,14 +156,14 @@ static void check_agents(struct checkup *c)
 }
 
 /*
- * Every check, in the order of the report.  One asks by its function, or of the kernel: a Landlock ABI from
- * which it holds (landlock(7), kernel release notes), or a member of struct kernel that is true.
+ * All checks, in the order of the report.  A check has a function, or the Landlock ABI that it needs
+ * (landlock(7), kernel release notes), or the member of struct kernel that must be true.
  */
 static const struct check {
 	const char *name;
 	void (*check)(struct checkup *c);
 	int abi;
-	size_t member; /* of a bool; 0: none */
+	size_t member; /* offset of a bool; 0: none */
 	const char *yes, *no, *hint;
 } checks[] = {
 	{ .check = check_landlock },
@@ -202,7 +202,7 @@ static const struct check {
 	{ .check = check_agents },
 };
 
-/* Without Landlock its rights are no rows of their own. */
+/* Without Landlock its rights have no rows of their own. */
 static void check_row(struct checkup *c, const struct check *k)
 {
 	bool has = k->abi ? c->kernel.landlock_abi >= k->abi

@@ -1,7 +1,7 @@
 /*
  * Commands about this machine: `pale doctor`, `pale init` and `pale env`.
  *
- * What pale doctor finds, a row for each mechanism.
+ * The findings of pale doctor, a row for each mechanism.
  */
 #ifndef PALE_DOCTOR_H
 #define PALE_DOCTOR_H
@@ -11,19 +11,19 @@
 
 enum finding { FOUND_OK, FOUND_MISSING, FOUND_NOTE };
 
-/* All that doctor finds (checkup_free()), or NULL after telling. */
+/* All findings of doctor (the caller must checkup_free() them), or NULL after a message. */
 struct checkup;
 struct checkup *checkup_new(const char *abi_max);
 void checkup_free(struct checkup *c);
-/* A row.  hint, what would make it better, is borrowed and may be NULL. */
+/* Adds a row.  hint says how to improve it; it is borrowed and may be NULL. */
 void checkup_add(struct checkup *c, enum finding finding, const char *name, const char *hint,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* The level in a line, and a line for each mechanism that this machine lacks. */
+/* Prints the level in one line, and a line for each mechanism that this machine lacks. */
 void checkup_print_short(const struct checkup *c);
 json_t *checkup_to_json(const struct checkup *c);
 
-/* doctor_helper.c: as whom the helper of this installation runs, what that cannot promise, and what is wrong
- * with it.  False where `pale run` would refuse for it. */
+/* doctor_helper.c: adds rows for the user that this installation's helper runs as, the limits of that, and
+ * its faults.  False where `pale run` would refuse to start because of them. */
 bool doctor_helper(struct checkup *c);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The helper's side of pale doctor: an installation whose helper is a user of its own stands on modes and
- * owners that somebody may have changed since.
+ * The helper's part of pale doctor: where the helper runs as a user of its own, the installation relies on
+ * modes and owners of files, which may have changed since.
  */
 #include "doctor.h"
 
@@ -44,7 +44,7 @@ static void report_kind(struct checkup *c, const struct installed *in)
 		"what a killed `pale run` leaves");
 }
 
-/* A directory of the helper's user, in directories of root's, that he alone writes. */
+/* Checks a directory that only the helper's user may write and whose parents belong to root. */
 static bool report_place(struct checkup *c, const char *name, const char *dir, uid_t owner)
 {
 	struct stat st;
@@ -78,7 +78,7 @@ static const char *floor_fault(const char *path)
 	return access(path, R_OK) < 0 ? strerror(errno) : NULL;
 }
 
-/* The first fault of a drop-in: its path is put into path.  NULL: none. */
+/* The first fault of a drop-in, whose path goes to path; NULL: no fault. */
 static const char *dropin_fault(const char *dir, char path[PATH_MAX])
 {
 	_cleanup_dir_ DIR *d = opendir(dir);

@@ -1,7 +1,7 @@
 /*
  * pale env: the environment that `pale run` would give an agent here, each name with its reason.
  *
- * Standard names are shown with their values; of all others only how long they are.
+ * Standard variables are shown with their values, all others only with their length.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 
 #define MASKED "****"
 
-/* What nobody names, and no word of whose value can be one of a secret. */
+/* A value is shown if the variable is a standard one, or one that pale, a profile or a preset sets, and its
+ * name does not suggest a secret. */
 static bool is_shown(const struct environment_entry *e)
 {
 	static const char *const ours[] = { "[session] ", "agent ", "preset " };

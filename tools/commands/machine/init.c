@@ -1,8 +1,8 @@
 /*
- * pale init: the first run.  It finds the agents that are here, writes a policy that explains itself, judges
- * it with the very lint, says what this machine holds, and what to type next.
+ * pale init: the first run.  It finds the installed agents, writes a commented policy, lints it, reports
+ * what this machine can enforce, and says what to type next.
  *
- * It never writes over a policy but with --force, and keeps the old one then.
+ * It overwrites a policy only with --force, and then keeps the old one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct init {
 	char *text;
 	char backup[PATH_MAX];
 	bool existed, written;
-	bool kept; /* one is there, and it is only told what is lacking */
+	bool kept; /* a policy exists: only report what is missing */
 	struct loaded loaded;
 	struct diags diags;
 	struct checkup *machine;
@@ -48,7 +48,7 @@ static int check_preset(const char *name)
 	return -EINVAL;
 }
 
-/* policy.ini.old, policy.ini.old1, ...: never over an older one. */
+/* Keeps it as policy.ini.old, policy.ini.old1, ...: never overwrites an older one. */
 static int keep_old(struct init *in)
 {
 	for (int i = 0; i < BACKUPS_MAX; i++) {
@@ -89,7 +89,7 @@ static int save(struct init *in)
 	return r;
 }
 
-/* 0, or an exit code after telling.  What is wrong with one that stays is told like all that is lacking. */
+/* 0, or an exit code after a message.  Faults of a policy that stays are reported with the rest. */
 static int refuse_existing(struct init *in)
 {
 	if (!in->existed || in->o->force || in->o->dry_run)
@@ -103,7 +103,7 @@ static int refuse_existing(struct init *in)
 	return EXIT_FINDINGS;
 }
 
-/* What pale would not load is no reason not to replace it: what it holds is kept as it is. */
+/* A policy that pale would not load can be replaced, too: its content is kept as it is. */
 static int write_policy(struct init *in)
 {
 	int r = policy_file_find(&in->file, in->o), code;
@@ -131,7 +131,7 @@ static int write_policy(struct init *in)
 
 /* --- what to do next --- */
 
-/* The seed's own where it is here, else the first. */
+/* The seed's own agent if it is installed, else the first. */
 static const char *likely_agent(const struct init *in)
 {
 	for (size_t i = 0; i < in->n_agents; i++)
@@ -148,7 +148,7 @@ static void find_next(struct init *in)
 	_cleanup_free_ char *shown = text_visible(agent);
 
 	in->needs = profile ? agent_needs(profile, argv) : NULL;
-	/* That preset works in a subfolder, and makes none. */
+	/* That preset needs a subfolder, which it does not make. */
 	snprintf(in->next, sizeof(in->next), "%spale run -- %s",
 		 strcmp(in->preset, "bridge") == 0 ? "mkdir -p workspace && " : "", shown ? shown : agent);
 }
@@ -285,7 +285,7 @@ static int init_run(const struct options *given, int argc, char **argv)
 			talk("a project's policy has no preset: --project or --preset");
 		return EXIT_USAGE;
 	}
-	/* What is written is judged, not what would have held with that flag. */
+	/* The policy as written is judged, without the effect of that flag. */
 	o.preset = NULL;
 	diags_init(&in.diags);
 	code = init(&in);

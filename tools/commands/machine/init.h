@@ -1,5 +1,5 @@
 /*
- * What `pale init` puts together: the agents on PATH, and the text of a first policy.
+ * The parts of `pale init`: the agents on PATH, and the text of a first policy.
  */
 #ifndef PALE_INIT_H
 #define PALE_INIT_H
@@ -8,16 +8,16 @@
 
 /* An agent on PATH. */
 struct agent_found {
-	char name[32]; /* what it is started as */
+	char name[32]; /* its command name */
 	struct program program;
 	const char *coverage, *kind; /* program_coverage() */
 };
 
-/* agents_found.c: those of the known agents that are on PATH, in the order of the table; at most max of them.
- * Nothing is executed. */
+/* agents_found.c: the known agents that are on PATH, in the order of the table; at most max of them.  No
+ * program is executed. */
 size_t agents_find(struct agent_found *ret, size_t max);
 
-/* init_text.c: a policy with a comment on each line; the user's lies on preset.  The caller frees; NULL on
+/* init_text.c: a policy with comments; a user's is based on preset.  The caller must free it; NULL on
  * ENOMEM. */
 enum init_kind { INIT_USER, INIT_PROJECT, INIT_FLOOR };
 char *init_text(enum init_kind kind, const char *preset);

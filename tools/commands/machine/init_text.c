@@ -1,6 +1,6 @@
 /*
- * The first policy: it decides nothing that its preset does not, and shows the language by examples.  Each
- * example is a line that is good as it stands, behind `# `.
+ * The first policy: it decides the same as its preset, and shows the language by examples.  Each example is
+ * a valid line after `# `.
  */
 #include <string.h>
 

@@ -3,10 +3,11 @@
  *
  * pale approve, deny: the operator's answer to a question.
  *
- * The answer carries the digest of the card, computed over what is shown here: where another question has
- * taken its place meanwhile, the helper refuses it.  `pale approve ID` is the consent for one caller, once;
- * for more, the rule is shown with what else of this session it covers, and on a terminal asked about.  The
- * helper refuses an answer that comes from inside a session; this side only says so early.
+ * The answer carries the digest of the card, computed over what is shown here: if another question has
+ * taken its place meanwhile, the helper refuses the answer.  `pale approve ID` is the consent for one
+ * caller, once.  For a wider consent, the rule and what else of this session it covers are shown, and on a
+ * terminal the operator must confirm.  The helper refuses an answer from inside a session; this side only
+ * reports that early.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,15 +23,15 @@
 struct answer {
 	const char *decision, *scope;
 	const struct options *o;
-	size_t callers; /* that the operator knows of: so many may do it, by one yes */
+	size_t callers; /* callers that the operator was shown: one yes allows that many */
 };
 
-/* The question that is answered, with the connection of its session. */
+/* The question to answer, with a connection to its session. */
 struct found {
 	struct session_ref ref;
 	int fd;
 	json_t *card;	/* owned */
-	json_t *others; /* that wait there, too; owned */
+	json_t *others; /* the session's other waiting questions; owned */
 };
 
 static void found_done(struct found *f)
@@ -43,7 +44,8 @@ static void found_done(struct found *f)
 
 /* --- which question --- */
 
-/* Looks for open cards of one session whose id begins so; how many, or -errno after telling. */
+/* Looks for open cards of one session whose id has this prefix.  Returns how many, or -errno after a
+ * message. */
 static int look(const struct session_ref *ref, const char *id, struct found *ret)
 {
 	int fd = control_open(ref->dir), count = 0;
@@ -75,7 +77,7 @@ static int look(const struct session_ref *ref, const char *id, struct found *ret
 	return count;
 }
 
-/* Where no such question is open: what became of it, if a session still knows. */
+/* No such question is open: prints how it ended, if a session still knows. */
 static void tell_missing(const struct session_ref *refs, size_t n, const char *id)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -127,7 +129,7 @@ static const char *chosen_rule(const struct found *f, const struct options *o)
 	return json_string_value(json_array_get(json_object_get(offers, "lines"), 0));
 }
 
-/* Asked where only a human can answer; what was typed before does not count. */
+/* Asks on the terminal, where only the operator can answer; keys typed before are discarded. */
 static bool confirmed(const char *what)
 {
 	_cleanup_close_ int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -142,7 +144,7 @@ static bool confirmed(const char *what)
 	return n > 0 && (line[0] == 'y' || line[0] == 'Y');
 }
 
-/* More may wait than `pale pending` showed: each would do it. */
+/* More callers may wait than `pale pending` showed, and a yes would allow each of them. */
 static int consent_to_all(const struct found *f, const struct answer *a)
 {
 	size_t n = json_array_size(json_object_get(f->card, "askers"));
@@ -168,7 +170,7 @@ static int consent(const struct found *f, const struct answer *a)
 		return 0;
 	if (strcmp(a->scope, "once") == 0)
 		return consent_to_all(f, a);
-	/* Whether it can be granted, or without one, is the helper's to say. */
+	/* The helper decides whether the rule, or its own offer if there is no rule, can be granted. */
 	if (rule)
 		fprintf(stderr, "  %-12s %s\n", a->scope, shown ? shown : "?");
 	if (a->o->yes)
@@ -181,7 +183,7 @@ static int consent(const struct found *f, const struct answer *a)
 		talk("nothing was approved");
 		return -ECANCELED;
 	}
-	/* A session ends; what stays longer is not granted by the way. */
+	/* A session's grant ends with it; a longer one needs a confirmation. */
 	if (strcmp(a->scope, "session") == 0)
 		return 0;
 	talk("without a terminal, what outlives the session needs --yes");
@@ -204,7 +206,8 @@ static int show_card(const struct found *f, const json_t *card)
 	return r;
 }
 
-/* Shows what may be answered with it, and adds the digests to the answer: no more than that is meant. */
+/* Shows the questions that may be answered together, and adds their digests to the answer, which covers no
+ * others. */
 static int add_others(const struct found *f, json_t *with)
 {
 	char digest[DIGEST_HEX];
@@ -278,7 +281,8 @@ static void tell(const struct found *f, const struct answer *a, const json_t *re
 static int send_answer(const struct found *f, const struct answer *a)
 {
 	_cleanup_json_ json_t *with = a->o->group ? json_array() : NULL, *result = NULL;
-	/* What was shown was escaped; the helper's own offer is the default. */
+	/* The rule that was shown is escaped, so it is not sent: without --rule the helper uses its own
+	 * offer. */
 	const struct card_reply reply = { .decision = a->decision,
 					  .scope = a->scope,
 					  .rule = strcmp(a->scope, "once") == 0 ? NULL : a->o->rule,

@@ -1,8 +1,8 @@
 /*
- * pale grants, pale revoke: what was allowed beyond one question, and taking it back.
+ * pale grants, pale revoke: lists what was allowed beyond one question, and takes it back.
  *
- * Those that are kept stand in files, those of a session in its helper alone.  A grant is revoked by a
- * helper where one runs, which records it; else our own file is changed as a helper would.
+ * Kept grants are in files; those of one session are only in its helper.  If a helper runs, it revokes the
+ * grant and records that; else this command changes the user's own file as a helper would.
  */
 #include "tools/cards/grants.h"
 
@@ -16,8 +16,8 @@ struct all {
 	struct kept kept;
 	struct session_ref *refs;
 	size_t n_refs;
-	/* As grants/list has them; of a kept one also "store", of one that a session knows "ref" (its
-	 * number), of one that it alone knows "session". */
+	/* As grants/list has them; a kept one has also "store", one that a session knows "ref" (the
+	 * session's number), one that only a session knows "session". */
 	json_t *list;
 };
 
@@ -51,7 +51,7 @@ static void add_kept(struct all *a, int store)
 	}
 }
 
-/* A session's own grants, and which of those that are kept it knows. */
+/* Adds a session's own grants, and notes which kept grants it knows. */
 static void add_session(struct all *a, size_t ref, const json_t *answer)
 {
 	json_t *j;
@@ -128,9 +128,9 @@ void grants_each(named_fn *fn, void *ctx)
 	all_done(&a);
 }
 
-/* --- telling --- */
+/* --- output --- */
 
-/* Text before it, if there is one. */
+/* Prints a member of g after the text `before`, if g has it. */
 static void put(const char *before, const json_t *g, const char *name)
 {
 	if (*json_str(g, name)) {
@@ -175,7 +175,7 @@ static void print_item(const json_t *g)
 	}
 }
 
-/* As lines that may be carried over into a policy: the same agent's, in comments what a policy cannot say. */
+/* Prints lines for a policy, by agent; what a policy cannot express is in comments. */
 static void print_ini(const json_t *g)
 {
 	printf("# ");
@@ -222,7 +222,7 @@ static int grants_run(const struct options *o, int argc, char **argv)
 	return r < 0 ? EXIT_FINDINGS : EXIT_OK;
 }
 
-/* --- taking back --- */
+/* --- revoking --- */
 
 static const json_t *find_prefix(const struct all *a, const char *prefix)
 {

@@ -1,9 +1,9 @@
 /*
- * pale passphrase set|remove|check: what the approval of something that cannot be taken back needs besides.
+ * pale passphrase set|remove|check: the passphrase that an approval needs if the act cannot be undone.
  *
- * Where the helper runs as this very user, the file in the state directory is written here; a helper of its
- * own user keeps its own, and is asked through a running session.  Typed on /dev/tty, never an argument,
- * never in the environment.
+ * If the helper runs as this user, its file in the state directory is written here; a helper with a user of
+ * its own keeps the file itself, and is asked through a running session.  The passphrase is typed on
+ * /dev/tty; it is never an argument or in the environment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,15 +14,15 @@
 #include "tools/base/tools.h"
 #include "tools/cards/stepup.h"
 
-/* What was typed.  Wiped at the end. */
+/* The typed passphrases.  Wiped at the end. */
 struct typed {
 	char old[PASSPHRASE_MAX + 2], fresh[PASSPHRASE_MAX + 2], again[PASSPHRASE_MAX + 2];
 	char phrase[PHRASE_MAX + 2];
 };
 
-/* Where it is kept: in the state directory, or by the helper of a session. */
+/* Where the passphrase is kept: in the state directory, or by the helper of a session. */
 struct keeper {
-	int dir; /* -1 where the helper is asked */
+	int dir; /* -1 if a helper keeps it */
 	int control;
 	bool is_set;
 	struct passphrase kept;
@@ -34,7 +34,7 @@ static int tell(int r, const char *why)
 	return r;
 }
 
-/* --- kept by a helper of its own user --- */
+/* --- kept by a helper with a user of its own --- */
 
 static int keeper_remote(struct keeper *k)
 {
@@ -108,7 +108,7 @@ static void keeper_close(struct keeper *k)
 	explicit_bzero(k, sizeof(*k));
 }
 
-/* --- typed --- */
+/* --- input --- */
 
 static int ask_secret(const char *prompt, char *secret, size_t size)
 {
@@ -151,7 +151,7 @@ static int ask_new(struct typed *t)
 	return why ? tell(-EINVAL, why) : 0;
 }
 
-/* --- the three --- */
+/* --- the three commands --- */
 
 static int check_old(const struct keeper *k, const char *method, const struct typed *t)
 {
@@ -170,7 +170,7 @@ static int set(struct keeper *k, struct typed *t)
 	struct passphrase made;
 	int r = k->is_set ? ask_old(k, t) : 0;
 
-	/* Said at once, and not after the new one was typed twice. */
+	/* Checked before the new passphrase is typed twice. */
 	if (r == 0 && k->is_set)
 		r = check_old(k, "stepup/check", t);
 	if (r == 0)

@@ -1,8 +1,8 @@
 /*
- * pale pending: the questions that wait, of all sessions; --follow goes on with those that come.
+ * pale pending: the waiting questions of all sessions; --follow continues with new ones.
  *
- * What the agent asks for is shown whole and escaped, one argument a line, so that nothing can
- * hide behind a long line or a control character.
+ * What the agent wants to do is shown whole and escaped, one argument a line, so that nothing can hide
+ * behind a long line or a control character.
  */
 #include <errno.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void print_card(const struct session_ref *ref, const json_t *j)
 	card_text_done(&t);
 }
 
-/* How many cards of this session are shown, or -errno. */
+/* Shows the cards of this session.  Returns how many, or -errno. */
 static int show_session(const struct session_ref *ref, json_t *all)
 {
 	_cleanup_close_ int fd = control_open(ref->dir);
@@ -193,7 +193,8 @@ static void tell_event(void *ctx, struct followed *f, json_t *note)
 	(void)fflush(stdout);
 }
 
-/* It is listened to already: a card that comes between is shown twice and not missed. */
+/* The session's notices are received already: a card that comes meanwhile is shown twice rather than
+ * missed. */
 static void show_waiting(void *ctx, struct followed *f)
 {
 	const struct options *o = ctx;

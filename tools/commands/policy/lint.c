@@ -1,7 +1,7 @@
 /*
  * pale lint: findings about a policy, for people, as JSON, or as SARIF for code hosts.
  *
- * Without FILE it looks at what `pale run` would use here; with FILE at that file alone.
+ * Without FILE it lints the policy that `pale run` would use here; with FILE only that file.
  */
 #include <errno.h>
 #include <libpsl.h>
@@ -43,7 +43,7 @@ static bool world_writable(const char *path, void *ctx)
 	if (!slash)
 		return false;
 	slash[slash == dir] = '\0';
-	/* In a sticky directory others cannot put another file in its place. */
+	/* In a sticky directory other users cannot replace the file. */
 	return stat(dir, &st) == 0 && others_write(&st) && !(st.st_mode & S_ISVTX);
 }
 
@@ -52,7 +52,7 @@ static bool world_public_suffix(const char *domain, void *ctx)
 	return psl_is_public_suffix(ctx, domain) != 0;
 }
 
-/* As bundle_gather() for one policy file by itself, with nothing of this machine's other policies. */
+/* As bundle_gather(), but for one policy file alone, without this machine's other policies. */
 static int gather_file(const struct options *o, const char *file, struct bundle *b, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL;

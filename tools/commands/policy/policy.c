@@ -1,8 +1,8 @@
 /*
  * Commands about policies: `pale policy`, `pale lint` and `pale trust`.
  *
- * pale policy show, edit, reload, test; show: the settings and rules that hold here, each with the line it
- * comes from.
+ * pale policy show, edit, reload, test.  `show` prints the settings and rules that hold here, each with the
+ * line that it comes from.
  */
 #include <errno.h>
 #include <string.h>
@@ -155,7 +155,7 @@ static void print_rule(const struct rule *r)
 	putchar('\n');
 }
 
-/* A rule that stands for two spellings of one path is one line of the file. */
+/* Two rules for two spellings of one path come from one line of the file. */
 static bool is_twin(const struct policy *p, size_t i)
 {
 	const struct rule *a = &p->rules[i], *b = i ? &p->rules[i - 1] : NULL;

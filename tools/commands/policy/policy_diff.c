@@ -1,16 +1,16 @@
 /*
- * pale policy diff: what a changed policy would have decided otherwise, of all that a ledger tells.
+ * pale policy diff: which decisions in a ledger a changed policy would have made otherwise.
  *
- * Both policies are judged by the one evaluator, with all that would be loaded beside them.  What a record
- * does not tell whole (masked, cut, a nested run's) is judged by neither, and said so.  Memory is bounded
- * whatever the ledger holds: repeats are one, and what is beyond the bounds is counted.
+ * The one evaluator judges by both policies, each with all that would be loaded with it.  An incomplete
+ * record (masked, cut, or of a nested run) is judged by neither, and reported.  Memory is bounded whatever
+ * the ledger holds: repeats are merged, and records beyond the bounds are only counted.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "tools/commands/learn/learn.h"
 
-#define DEEDS_MAX    16384 /* different ones that are judged */
+#define DEEDS_MAX    16384 /* most different deeds that are judged */
 #define SLOTS	     (2 * DEEDS_MAX)
 #define DIFFERS_MAX  4096
 #define SKIPPED_MAX  100
@@ -22,7 +22,7 @@ struct verdicts {
 	char rule[RULE_TEXT];
 };
 
-/* One deed that the two judge differently. */
+/* One deed that the two policies judge differently. */
 struct differing {
 	char *op, *target; /* owned; the target is escaped as in the record */
 	uint64_t count;
@@ -31,12 +31,12 @@ struct differing {
 
 struct slot {
 	uint64_t hash;
-	uint32_t at; /* index + 1 among those that differ, 0: the same by both, or not judged */
+	uint32_t at; /* index + 1 among those that differ; 0: the same by both, or not judged */
 };
 
 struct policy_diff {
 	struct options o;
-	const char *new_file, *old_file; /* NULL: what holds here */
+	const char *new_file, *old_file; /* NULL: the policy that holds here */
 	char workspace[PATH_MAX], agent[64];
 	bool ready;
 	struct loaded old, new;
@@ -67,7 +67,7 @@ static int load(struct policy_diff *pd, const char *file, struct loaded *ret)
 	return r;
 }
 
-/* For the place and the agent of the ledger, which its first record tells. */
+/* Loads both policies for the ledger's workspace and agent, which its first record names. */
 static int get_ready(struct policy_diff *pd)
 {
 	int r;
@@ -107,7 +107,7 @@ static uint64_t hash_add(uint64_t h, const char *s)
 	return (h ^ 0xff) * 0x100000001b3ull;
 }
 
-/* The slot of what makes two records one deed; NULL where there is no room.  *ret_new: nobody was in it. */
+/* The slot of a record's deed; NULL if there is no room.  *ret_new: the slot was empty. */
 static struct slot *find_slot(struct policy_diff *pd, const struct record *r, bool *ret_new)
 {
 	uint64_t h = hash_add(hash_add(0xcbf29ce484222325ull, r->op), r->target);
@@ -324,7 +324,7 @@ static int diff(struct policy_diff *pd)
 		talk("out of memory");
 		return EXIT_USAGE;
 	}
-	/* A policy that cannot be loaded is told even where the ledger says nothing of it. */
+	/* A policy that cannot be loaded is an error even if the ledger has no records. */
 	if (ledgers_chosen(&pd->o, 0, NULL, on_ledger, pd) < 0 || get_ready(pd) < 0 || !pd->new.image.h)
 		return EXIT_USAGE;
 	if (pd->o.json)

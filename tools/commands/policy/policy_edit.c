@@ -1,10 +1,10 @@
 /*
- * pale policy edit, in visudo's manner: a copy is edited, judged with all that would be loaded beside it, and
- * takes the file's place in one step, or not at all.
+ * pale policy edit, like visudo: a copy is edited, judged with all that would be loaded with it, and
+ * replaces the file in one step, or not at all.
  *
- * The file's directory is locked for as long as that takes.  What is saved is the text that was judged,
- * whatever becomes of the copy.  Whatever ends us leaves the old file as it was, and at most a copy beside it
- * that nothing reads.
+ * The file's directory is locked meanwhile.  The text that was judged is saved, even if the copy changes
+ * later.  If the command is interrupted, the old file stays as it was, with at most an unused copy beside
+ * it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,19 +24,18 @@ struct edit {
 	char copy[PATH_MAX]; /* .edit-policy.ini beside it */
 	const char *was;     /* the text before it was edited */
 	size_t was_len;
-	char *first; /* owned: that of a new file */
-	char *text;  /* as it is edited */
+	char *first; /* owned: the text of a new file */
+	char *text;  /* the edited text */
 	size_t len;
-	bool can_compare; /* the old one can be judged by */
-	bool told;	  /* why it failed */
+	bool can_compare; /* the old policy can be loaded */
+	bool told;	  /* the failure was reported */
 	bool was_trusted; /* a project's, pinned */
 	struct loaded before, after;
 };
 
-/* --- the file and its copy -------------------------------------------------------------------------------
- */
+/* --- the file and its copy ---------------------------------------------------------------------------- */
 
-/* What is edited: the old text, or how a new file begins.  0, -ENOMEM. */
+/* Finds the text to edit: the old one, or the initial text of a new file.  0, -ENOMEM. */
 static int find_text(struct edit *e)
 {
 	enum source_layer layer = e->f.layer;
@@ -56,8 +55,7 @@ static int write_copy(const struct edit *e)
 	return replace_file(e->f.lock, path_basename(e->copy), NULL, 0600, e->was, e->was_len);
 }
 
-/* --- what it would mean ------------------------------------------------------------------------------------
- */
+/* --- what it would mean ------------------------------------------------------------------------------- */
 
 static void load_before(struct edit *e)
 {
@@ -73,7 +71,7 @@ static void load_before(struct edit *e)
 	}
 }
 
-/* What is wrong with another file is not this one's. */
+/* A finding in another file does not concern this one. */
 static bool is_of_another(const struct diag *g, const void *ctx)
 {
 	const struct edit *e = ctx;
@@ -90,10 +88,9 @@ static bool has_own_errors(const struct edit *e, const struct diags *d)
 	return false;
 }
 
-/* --- the dialogue ------------------------------------------------------------------------------------------
- */
+/* --- the dialogue ------------------------------------------------------------------------------------- */
 
-/* Judges the text and asks where it is not plainly good. */
+/* Judges the text and asks the operator if there are findings. */
 static enum next judge(struct edit *e)
 {
 	enum next next = NEXT_SAVE;
@@ -157,8 +154,7 @@ static enum ended dialogue(struct edit *e)
 	}
 }
 
-/* --- together
- * ----------------------------------------------------------------------------------------------- */
+/* --- together ----------------------------------------------------------------------------------------- */
 
 static void offer_reload(const struct edit *e)
 {

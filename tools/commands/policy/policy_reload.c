@@ -1,5 +1,5 @@
 /*
- * pale policy reload: the policy files as they are now, for sessions that run already.
+ * pale policy reload: loads the current policy files into running sessions.
  */
 #include <errno.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void print_changes(const json_t *changes)
 		printf("%lld older records were not looked at\n", number_at(changes, "beyond"));
 }
 
-/* 0, or -EBADMSG where the old policy stays. */
+/* 0, or -EBADMSG if the old policy stays. */
 static int print_reload(const json_t *result)
 {
 	const json_t *kept = json_object_get(result, "kept");

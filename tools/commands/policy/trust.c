@@ -9,13 +9,13 @@
 
 /* --- one file ---------------------------------------------------------------------------------------- */
 
-/* What a project says of its own fence. */
+/* The files by which a project sets its own policy. */
 static const struct {
 	const char *name;
-	bool is_env; /* only where it says something of a policy */
+	bool is_env; /* only if it sets something of a policy */
 } trusted[] = { { ".pale/policy.ini", false }, { ".env", true } };
 
-/* The name of the i'th in dir; whether it is there and says anything. */
+/* Makes the path of the i'th file in dir; true if it exists and sets something. */
 static bool concerns(const char *dir, size_t i, char *path, size_t size)
 {
 	if (path_join(path, size, dir, trusted[i].name) < 0)
@@ -29,8 +29,8 @@ struct pinning {
 	const char *path;
 	char file[PATH_MAX]; /* the pin */
 	bool is_env;
-	char *text, *counts, *pin; /* owned: the file, what of it counts, the old pin */
-	const char *old;	   /* what counted last, NULL: it is not known */
+	char *text, *counts, *pin; /* owned: the file, the part that counts, the old pin */
+	const char *old;	   /* the part that counted last; NULL: unknown */
 	size_t len, counts_len, old_len;
 };
 
@@ -49,7 +49,7 @@ static int read_file(struct pinning *p)
 	return r;
 }
 
-/* 0, -ECANCELED where the operator does not want it, -EBADMSG where it has errors. */
+/* 0, -ECANCELED if the operator declines, -EBADMSG if the file has errors. */
 static int consider(struct pinning *p)
 {
 	const struct trustee t = { .o = p->o,
@@ -112,7 +112,7 @@ static int trust_one(const struct options *o, const struct dirs *dirs, const cha
 	return r;
 }
 
-/* A policy's pin is taken back also where the file is gone. */
+/* A policy's pin is removed even if the file is gone. */
 static int trust_all(const struct options *o, const struct dirs *dirs, const char *dir)
 {
 	char path[PATH_MAX];
@@ -173,7 +173,7 @@ static int list(const struct dirs *dirs)
 
 /* --- the command ------------------------------------------------------------------------------------- */
 
-/* Its rules are judged as a session there would have them. */
+/* The rules are judged as a session in that directory would have them. */
 static int trust_in(const struct options *o, const struct dirs *dirs, const char *name)
 {
 	char dir[PATH_MAX];

@@ -1,8 +1,8 @@
 /*
- * What the operator is told before he trusts a file of a project: all of it, what is new in it, and what it
+ * What the operator sees before trusting a file of a project: all of it, what is new in it, and what it
  * could open that is closed now.
  *
- * Whoever wrote the project wrote this text: it is shown escaped, line by line.
+ * The project's authors wrote this text, so it is shown escaped, line by line.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,10 +11,9 @@
 
 #include "tools/edit/edit.h"
 
-/* --- the text --------------------------------------------------------------------------------------------
- */
+/* --- the text ----------------------------------------------------------------------------------------- */
 
-/* A .env is blank where it is not about us: nothing of it is shown. */
+/* A .env is blanked except for the lines about pale, so no others are shown. */
 static void print_line(const struct trustee *t, char mark, const char *line, size_t len)
 {
 	_cleanup_free_ char *shown = record_escape(line, len);
@@ -39,7 +38,7 @@ static int memory_of(const char *text, size_t len)
 	return r < 0 ? r : fd;
 }
 
-/* By diff(1), with all lines of both as context.  False where it tells of no difference. */
+/* Prints the output of diff(1), with all lines as context.  False if there is no difference. */
 static bool print_diff(const struct trustee *t)
 {
 	_cleanup_close_ int old = memory_of(t->old, t->old_len), new = memory_of(t->text, t->len);
@@ -54,7 +53,7 @@ static bool print_diff(const struct trustee *t)
 	f = old < 0 || new < 0 ? NULL : popen(command, "re"); /* NOLINT(cert-env33-c): numbers alone */
 	if (!f)
 		return false;
-	/* Behind the names of both files and the numbers of lines. */
+	/* Skips the names of both files and the line numbers. */
 	for (unsigned at = 0; (n = getline(&line, &cap, f)) > 0; at++)
 		if (at >= 3 && line[0] != '\\')
 			print_line(t, line[0], line + 1, (size_t)n - 1 - (line[n - 1] == '\n'));
@@ -78,8 +77,7 @@ static void print_text(const struct trustee *t)
 	}
 }
 
-/* --- what it opens ---------------------------------------------------------------------------------------
- */
+/* --- what it opens ------------------------------------------------------------------------------------ */
 
 static bool is_opening(const struct trustee *t, const struct rule *r)
 {
@@ -93,7 +91,7 @@ static void print_rule(const struct rule *r)
 	putchar('\n');
 }
 
-/* The settings that are another, by the words that `policy show` has for them. */
+/* Prints the settings that differ, in the words of `policy show`. */
 static unsigned print_settings(const struct loaded *before, const struct loaded *after)
 {
 	_cleanup_json_ json_t *was = settings_to_json(&before->policy),
@@ -107,7 +105,7 @@ static unsigned print_settings(const struct loaded *before, const struct loaded 
 		json_t *old = json_object_get(was, key);
 		_cleanup_free_ char *a = NULL, *b = NULL;
 
-		/* Where a setting was said is none. */
+		/* These are the place of a setting, and no setting. */
 		if (strcmp(key, "network_file") == 0 || strcmp(key, "network_line") == 0 ||
 		    json_equal(old, value))
 			continue;
@@ -152,7 +150,7 @@ static void print_opened(const struct trustee *t, const struct loaded *before, c
 	for (size_t i = 0; i < after->policy.n_rules; i++) {
 		const struct rule *r = &after->policy.rules[i];
 
-		/* A rule that stands for two spellings of one path is one line. */
+		/* Two rules for two spellings of one path come from one line. */
 		if (!is_opening(t, r) || r->line == last)
 			continue;
 		last = r->line;
@@ -165,8 +163,7 @@ static void print_opened(const struct trustee *t, const struct loaded *before, c
 		printf("  nothing: it tightens alone, trusted or not\n");
 }
 
-/* --- together --------------------------------------------------------------------------------------------
- */
+/* --- together ----------------------------------------------------------------------------------------- */
 
 static int load_as(const struct trustee *t, enum source_layer layer, struct loaded *l, struct diags *d)
 {

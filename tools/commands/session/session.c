@@ -1,8 +1,8 @@
 /*
  * Commands about sessions: `pale session` and `pale turn`.
  *
- * pale session: what runs now and what has ended; show one, stop one, sweep up after those that are over.  A
- * directory whose helper does not answer is told as dead.
+ * pale session: lists running and ended sessions, shows one, stops one, and removes what ended ones left.
+ * A session whose helper does not answer is listed as dead.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const struct {
 struct row {
 	char id[SESSION_ID_MAX];
 	enum row_state state;
-	json_t *facts; /* session/info of one that runs, else session.json */
+	json_t *facts; /* session/info of a running session, else session.json */
 };
 
 static const char *fact(const struct row *row, const char *key)
@@ -37,7 +37,7 @@ static json_int_t number(const struct row *row, const char *key)
 	return json_integer_value(json_object_get(row->facts, key));
 }
 
-/* A session that has ended left what was denied by feed. */
+/* An ended session's description has its denials by feed. */
 static json_int_t denied(const struct row *row)
 {
 	const json_t *by = json_object_get(json_object_get(row->facts, "counts"), "denied"), *value;
@@ -107,7 +107,7 @@ static bool is_listed(const struct session_ref *refs, size_t n, const char *id)
 	return false;
 }
 
-/* Those whose ledgers are left, but for what was listed already. */
+/* Adds sessions that have a ledger and are not listed yet. */
 static int list_ended(const struct session_ref *refs, size_t n, json_t *list)
 {
 	_cleanup_free_ struct ledger_ref *ledgers = NULL;
@@ -179,7 +179,7 @@ static int gc_verb(const struct options *o, int argc, char **argv)
 
 static const struct {
 	const char *name, *takes;
-	int (*run)(const struct options *o, int argc, char **argv); /* -EINVAL: not so many operands */
+	int (*run)(const struct options *o, int argc, char **argv); /* -EINVAL: wrong number of operands */
 } verbs[] = {
 	{ "list", "no operand", list_verb },
 	{ "show", "one session", show_verb },

@@ -1,5 +1,5 @@
 /*
- * pale session gc: the sweep of a start, now, whole, and told.
+ * pale session gc: the sweep of a start, but without a time limit, and with each item printed.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tools/base/tools.h"
 #include "tools/sweep/sweep.h"
 
-/* What the policy here says, with the options' word above it.  0 or an exit code after telling. */
+/* Takes the settings of the policy here, which the options override.  0 or an exit code after a message. */
 static int take_policy(const struct options *o, struct gc_policy *ret)
 {
 	struct loaded l;

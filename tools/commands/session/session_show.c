@@ -1,6 +1,7 @@
 /*
- * pale session show: one session on a page, from its start to its end.  Its numbers are asked of it where it
- * runs, else it left them in its description; all else (programs, denials, changes) is read from its ledger.
+ * pale session show: one session on a page, from its start to its end.  The numbers come from the helper of
+ * a running session, or from an ended session's description; all else (programs, denials, changes) is read
+ * from the ledger.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,18 +14,18 @@
 #define DENIED_SHOWN 12
 #define LATER_SHOWN  20
 
-/* What a ledger tells beyond the numbers; each set by the text that makes two alike. */
+/* What is read from a ledger; each set is keyed by the text under which two records count as equal. */
 struct story {
 	json_t *denied;	   /* {op, target, rule, id, count, hook, kernel, around} */
-	json_t *changed;   /* by path: how often */
-	bool observing;	   /* --observe: nothing but secrets was held */
-	uint64_t observed; /* what happened for that alone */
+	json_t *changed;   /* count by path */
+	bool observing;	   /* --observe: only secrets were held */
+	uint64_t observed; /* number of acts that only --observe allowed */
 };
 
 struct page {
 	struct ledger_ref ref;
 	bool alive;
-	json_t *facts; /* session.json, or session/info of one that runs */
+	json_t *facts; /* session.json, or session/info of a running session */
 	struct story story;
 };
 
@@ -68,13 +69,13 @@ static void add_denied(struct story *s, const struct record *r)
 	set_add(entry, "around", strstr(r->detail, "went around the hooks") ? r->count : 0);
 }
 
-/* A terminal or /dev/null is written to, but nothing in it changes. */
+/* Writing to a terminal or /dev/null changes no file. */
 static bool is_file(const char *path)
 {
 	return strncmp(path, "/dev/", 5) != 0 || strncmp(path, "/dev/shm/", 9) == 0;
 }
 
-/* "level=full; observing; ...": what stands behind it may be anybody's words. */
+/* "level=full; observing; ...": the text after that may come from anyone, so it is not searched. */
 static bool says_observing(const char *detail)
 {
 	static const char word[] = "; observing;";
@@ -93,7 +94,7 @@ static int add_record(void *ctx, struct record_owned *rec)
 	if (op == OP_NONE || op == OP_ATTACH)
 		return 0;
 	s->observed += strstr(r->detail, " observed=") ? r->count : 0;
-	/* As the helper counts: proc_is_look(). */
+	/* Counted as in the helper: proc_is_look(). */
 	if (strcmp(r->verdict, "deny") == 0 && (op != OP_READ || strncmp(r->target, "/proc/", 6) != 0 ||
 						strcmp(r->rule, reason_text(REASON_PROCESS)) != 0))
 		add_denied(s, r);
@@ -111,7 +112,7 @@ static int by_count(const void *a, const void *b)
 	return x < y ? 1 : -(x > y);
 }
 
-/* The values of a set of objects, most frequent first. */
+/* The values of a set, most frequent first. */
 static json_t *sorted(json_t *set)
 {
 	size_t n = json_object_size(set), i = 0;
@@ -130,7 +131,7 @@ static json_t *sorted(json_t *set)
 
 /* --- finding it --- */
 
-/* The helper's own word on a session that runs.  New reference, or NULL. */
+/* The helper's own report on a running session.  New reference, or NULL. */
 static json_t *ask_helper(const char *session)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
@@ -144,7 +145,7 @@ static json_t *ask_helper(const char *session)
 	return info;
 }
 
-/* 0 with *ret, or -ENOENT, -EEXIST after telling.  Without an id the newest. */
+/* Finds a ledger, without an id the newest: 0 with *ret, or -ENOENT, -EEXIST after a message. */
 static int find_ledger(const char *id, struct ledger_ref *ret)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;

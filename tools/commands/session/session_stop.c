@@ -1,8 +1,9 @@
 /*
- * pale session stop: the operator ends a session that runs, as its time limit would.
+ * pale session stop: ends a running session as its time limit would.
  *
- * The helper passes it on to `pale run`, which tells all that is inside to end and kills what does not.  It
- * is done when the helper has written the ledger's end and closes the line.
+ * The helper passes the request on to `pale run`, which sends TERM to all processes of the session and
+ * kills those that remain.  The command is done when the helper has written the ledger's end and closes the
+ * connection.
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,10 +12,11 @@
 
 #include "tools/base/tools.h"
 
-/* The grace, what is left behind, the ledger: all bounded, and together less than this. */
+/* Longer than the grace, the end of remaining processes and the end of the ledger together, which are all
+ * bounded. */
 #define WAIT_MS 30000
 
-/* By the first letters of its id.  0, -ENOENT or -EEXIST after telling. */
+/* Finds a session by a prefix of its id.  0, or -ENOENT or -EEXIST after a message. */
 static int find(const char *id, struct session_ref *ret)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
@@ -63,7 +65,8 @@ static int stop(const struct options *o, const struct session_ref *ref, int fd)
 		talk("session %s: %s", ref->id, why);
 		return EXIT_FINDINGS;
 	}
-	/* A job that was stopped by ^Z hears nothing; one that runs does not mind. */
+	/* A job that was stopped by ^Z must be continued to see the request; SIGCONT does no harm to a
+	 * running one. */
 	launcher = json_integer_value(json_object_get(result, "launcher_pid"));
 	if (launcher > 1 && launcher <= INT32_MAX)
 		(void)kill((pid_t)launcher, SIGCONT);

@@ -1,9 +1,9 @@
 /*
  * The report at the end of a session: see changed.h.
  *
- * A file changed where its ctime says so, which nobody can set back.  The walk takes what is near first,
- * leaves out what packages are unpacked into, whose programs it counts, and ends after a fixed time: it
- * then says so.  Nothing is followed, and no file is opened.
+ * A file has changed if its ctime says so, which no process can set back.  The walk visits directories near
+ * the top first, skips directories of unpacked packages (it counts the programs in them), and ends after a
+ * fixed time, which it then reports.  It follows no link and opens no file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +24,7 @@
 struct walk {
 	const struct changed_mark *m;
 	struct timespec end;
-	char **dirs; /* to be looked at, relative to the workspace; a queue, so that what is near comes first
-		      */
+	char **dirs; /* a queue, relative to the workspace: the nearest first */
 	size_t head, n, cap;
 	unsigned lines, more;
 	bool cut;
@@ -67,7 +66,7 @@ static void look_at(struct walk *w, int dir, const char *name, const char *path)
 		say(w, path, runner);
 }
 
-/* A directory changes as something comes to be in it, a plugin's files with it. */
+/* A directory changes when an entry is added to it, such as the files of a plugin. */
 static void look_home(void *ctx, int dir, const char *name, const char *path, const char *runner)
 {
 	struct walk *w = ctx;
@@ -79,7 +78,7 @@ static void look_home(void *ctx, int dir, const char *name, const char *path, co
 
 /* --- the walk ------------------------------------------------------------------------------------------ */
 
-/* Where packages are unpacked: their programs are counted, all else in there is other people's. */
+/* Directories of unpacked packages: only their programs are counted. */
 static const struct {
 	const char *dir, *programs;
 } packages[] = {
@@ -88,7 +87,7 @@ static const struct {
 	{ "venv", "venv/bin" },
 };
 
-/* Of git's own directories only these hold what is obeyed. */
+/* Of git's own directories only these hold files that git obeys. */
 static bool is_of_interest(const char *parent, const char *name)
 {
 	const char *git = strstr(parent, ".git");
@@ -130,7 +129,7 @@ static DIR *open_dir(const struct walk *w, const char *path)
 	return d;
 }
 
-/* New programs in a directory that PATH is likely to have. */
+/* Counts new programs in a directory that is likely to be in PATH. */
 static void count_programs(struct walk *w, const char *parent, const char *programs)
 {
 	_cleanup_dir_ DIR *d = NULL;
@@ -160,7 +159,7 @@ static bool is_package_dir(struct walk *w, const char *parent, const char *name)
 	return false;
 }
 
-/* Out of time? */
+/* The time of the walk is over. */
 static bool is_late(const struct walk *w)
 {
 	struct timespec now;
@@ -178,7 +177,7 @@ static bool is_dir(int dir, const struct dirent *e)
 	return fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A directory that the session closed: what lies in it is not known. */
+/* Reports a directory that the session made unreadable, so that its content is unknown. */
 static void say_closed(struct walk *w, const char *at)
 {
 	_cleanup_close_ int top = open(w->m->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -237,7 +236,7 @@ static void walk_all(struct walk *w)
 void changed_begin(struct changed_mark *m, const char *workspace, const char *home)
 {
 	*m = (struct changed_mark){ .workspace = workspace, .home = home };
-	/* The clock that file systems go by. */
+	/* The clock that file systems use for timestamps. */
 	clock_gettime(CLOCK_REALTIME_COARSE, &m->since);
 }
 

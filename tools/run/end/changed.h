@@ -17,26 +17,28 @@ struct changed_mark {
 	struct timespec since;
 };
 
-/* Before the agent starts; changed_report() afterwards. */
+/* Call it before the agent starts, and changed_report() after the agent's end. */
 void changed_begin(struct changed_mark *m, const char *workspace, const char *home);
 /*
- * After it ended: a line on standard error for each file of the workspace, or of an agent's in the home, that
- * changed since and runs later, bounded in lines and in time; what was not looked at is said.
+ * After the agent ended: prints on standard error a line for each changed file that runs later, in the
+ * workspace or among the agents' files in the home.  Lines and time are bounded; what was not looked at is
+ * reported.
  */
 void changed_report(const struct changed_mark *m);
 
-/* changed_home.c: calls fn for each place of the home that the next start of an agent runs or obeys, there or
- * not: name below dir, and as people write it. */
+/* changed_home.c: calls fn for each path in the home that the next start of an agent runs or obeys, whether
+ * it exists or not: as name below dir, and as path, for display. */
 typedef void changed_fn(void *ctx, int dir, const char *name, const char *path, const char *runner);
 void changed_home(const char *home, changed_fn *fn, void *ctx);
 
-/* changed_names.c: who runs or obeys the file at path, below the workspace, as "make"; NULL: nobody is known
- * to. */
+/* changed_names.c: the program that runs or obeys the file at path (below the workspace), such as "make";
+ * NULL if none is known. */
 const char *changed_runner(const char *path);
-/* path, below the workspace, lies where the presets let agents keep their state: nobody else runs what is
- * there. */
+/* path, below the workspace, lies where the presets let agents keep their state: no other program runs
+ * files there. */
 bool changed_is_state(const char *path);
-/* Those of a set of absolute paths that somebody does, each with who: a new object. */
+/* The paths of a set of absolute paths for which changed_runner() knows a program, each with it: a new
+ * object. */
 json_t *changed_runners(json_t *paths, const char *workspace);
 
 #endif

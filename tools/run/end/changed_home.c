@@ -1,6 +1,6 @@
 /*
- * What the next start of an agent runs or obeys, below the home: see changed.h.  Outside a session nothing
- * judges it.
+ * Files below the home that the next start of an agent runs or obeys: see changed.h.  Outside a session
+ * nothing judges them.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,8 @@
 
 #define ENTRIES_MAX 1024
 
-/* Files, and with a slash behind them directories, of which each entry is one; blank-separated. */
+/* Blank-separated files; a name with a slash at its end is a directory, each entry of which is such a
+ * file. */
 static const struct {
 	const char *runner, *places;
 } homes[] = {

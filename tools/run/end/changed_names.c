@@ -9,7 +9,7 @@
 #include "policy/rules/state.h"
 #include "tools/base/tools.h"
 
-/* A pattern is for as many last components of a path as it has itself. */
+/* A pattern is matched against as many last components of a path as it has itself. */
 static const struct {
 	const char *runner;
 	const char *patterns; /* blank-separated */
@@ -75,13 +75,13 @@ static const struct {
 #define PATTERN_MAX  64
 #define PATTERNS_MAX 512
 
-/* Each file of a workspace is asked for, and few begin or end as one of these does: endings are found by
- * their last letter, all else by the first. */
+/* Each file of a workspace is looked up, and few match: so endings are indexed by their last letter, all
+ * other patterns by their first. */
 struct pattern {
 	const char *text;
 	size_t len;
 	unsigned depth, row;
-	enum { IS_WORD, IS_ENDING, IS_GLOB } shape; /* most are no work for fnmatch() */
+	enum { IS_WORD, IS_ENDING, IS_GLOB } shape; /* most need no fnmatch() */
 	struct pattern *next;
 };
 static struct pattern patterns[PATTERNS_MAX], *by_first[128], *by_last[128];
@@ -159,7 +159,7 @@ static bool fits(const struct pattern *p, const char *tail)
 	return fnmatch(one, tail, FNM_PATHNAME) == 0;
 }
 
-/* The first row of which one of these matches, or row. */
+/* The first row before `row` of which one of these patterns matches, else row. */
 static unsigned match(const struct pattern *p, const char *const tails[DEPTH_MAX + 1], unsigned row)
 {
 	for (; p; p = p->next) {
@@ -188,7 +188,7 @@ const char *changed_runner(const char *path)
 	unsigned row = NELEM(names);
 	size_t n = strlen(path);
 
-	/* git init brings them, and runs none. */
+	/* git init creates them, and git runs none of them. */
 	if (n == 0 || changed_is_state(path) || (n > 7 && strcmp(path + n - 7, ".sample") == 0))
 		return NULL;
 	if (!patterns[0].text)
@@ -201,7 +201,7 @@ const char *changed_runner(const char *path)
 	return row < NELEM(names) ? names[row].runner : NULL;
 }
 
-/* As the walk has it: without the workspace before it. */
+/* The path without the workspace in front, as the walk has it. */
 static const char *in_workspace(const char *path, const char *workspace)
 {
 	size_t n = strlen(workspace);

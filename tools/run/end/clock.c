@@ -1,8 +1,8 @@
 /*
  * The end of a session that does not come from the command: its time is over, or the operator stops it.
  *
- * All that is inside is told to end (TERM, and CONT for who is stopped); who is still there after a grace is
- * killed, again and again until there are none.  Time is CLOCK_MONOTONIC's: setting the clock changes
+ * All processes of the session get TERM (and CONT, in case they are stopped); those that remain after a
+ * grace are killed, repeatedly, until none is left.  Time is CLOCK_MONOTONIC: setting the clock changes
  * nothing, and a machine that sleeps does not use it up.
  */
 #include <errno.h>
@@ -17,8 +17,8 @@
 #define AGAIN_MS 20 /* between two rounds of KILL */
 
 /*
- * When the agent stops, so does pale, for the shell to see; nobody may let the time pass so.  SIGCONT lets a
- * stopped process go on whoever sends it, and is read from the descriptor of signals else.
+ * When the agent stops, so does pale, for the shell to see it; the time limit must hold even then.  SIGCONT
+ * makes a stopped process continue; where pale runs, it is only read from the descriptor of signals.
  */
 static int arm(struct session_clock *c, uint64_t seconds)
 {
@@ -52,7 +52,7 @@ void session_clock_stop(struct session_clock *c, bool now)
 
 	if (c->why == END_TIME || c->why == END_HELPER)
 		return;
-	/* A second call may only hasten it. */
+	/* A second call may only make it end earlier. */
 	if (c->why == END_ITSELF || now)
 		c->kill_ms = clock_awake_ms() + grace;
 	c->why = now ? END_AT_ONCE : c->why == END_AT_ONCE ? END_AT_ONCE : END_STOP;
@@ -91,7 +91,7 @@ bool session_clock_tick(struct session_clock *c, pid_t spare)
 		return false;
 	if (!c->told && now < c->kill_ms) {
 		(void)tree_signal(SIGTERM, spare);
-		/* A stopped process would sit on its TERM. */
+		/* A stopped process does not act on TERM. */
 		(void)tree_signal(SIGCONT, spare);
 		c->told = true;
 	}

@@ -1,7 +1,7 @@
 /*
- * Ends what the agent left behind.  pale run is a subreaper: every orphan of the session becomes
- * its child, so only its own children have to be looked at, again and again until there are none;
- * and a child's pid cannot be reused before it is reaped, so no signal goes astray.
+ * Ends what the agent left behind.  pale run is a subreaper: every orphan of the session becomes its child,
+ * so it only needs to look at its own children, repeatedly, until none is left.  A child's pid cannot be
+ * reused before the child is reaped, so no signal reaches another process.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,9 +14,9 @@
 
 #define KILL_MS	 3000
 #define STEP_MS	 5
-#define PIDS_MAX 4096 /* in one round; the next one takes the others */
+#define PIDS_MAX 4096 /* most pids in one round; the next round takes the others */
 #define TOLD_MAX 512
-#define BURST	 64 /* looks at our own children for each look at all that descends from them */
+#define BURST	 64 /* looks at our own children for each look at all descendants */
 
 struct pids {
 	pid_t list[PIDS_MAX];
@@ -34,7 +34,7 @@ static void add(struct pids *p, pid_t pid, pid_t spare)
 		p->list[p->n++] = pid;
 }
 
-/* The kernel's own list; false where it is not built in. */
+/* Reads the kernel's list of our children; false if the kernel is built without it. */
 static bool children_listed(struct pids *p, pid_t spare)
 {
 	_cleanup_file_ FILE *f = NULL;
@@ -90,7 +90,7 @@ static void bury(const struct pids *p)
 		(void)waitpid(p->list[i], NULL, WNOHANG);
 }
 
-/* Everybody gets a TERM, once; the dead are buried.  How many there were. */
+/* Sends TERM to each process once and reaps the dead.  Returns how many there were. */
 static size_t term_round(pid_t spare, struct told *told)
 {
 	struct pids now;
@@ -99,7 +99,7 @@ static size_t term_round(pid_t spare, struct told *told)
 	for (size_t i = 0; i < now.n; i++) {
 		if (was_told(told, now.list[i]) || kill(now.list[i], SIGTERM) < 0)
 			continue;
-		/* A stopped process would sit on its TERM. */
+		/* A stopped process does not act on TERM. */
 		(void)kill(now.list[i], SIGCONT);
 		if (told->n < TOLD_MAX)
 			told->list[told->n++] = now.list[i];
@@ -109,9 +109,9 @@ static size_t term_round(pid_t spare, struct told *told)
 }
 
 /*
- * Whoever ends as soon as it has a child is gone before a look at all processes is over, and its child may
- * be, too.  But that child is ours then; and the list of ours is short and quickly read: who does not run in
- * that moment does not get away.
+ * A process that forks and exits at once is gone before a walk of all processes is over, and its child may
+ * be gone too.  But that child is then our own child, and the list of our children is short and read
+ * quickly.
  */
 static size_t kill_round(pid_t spare)
 {

@@ -1,9 +1,9 @@
 /*
- * Signals to all that descends from this process, however deep, whatever sessions and groups it made:
- * pale is a subreaper, so none can leave.
+ * Sends signals to all descendants of this process, in any session and process group: pale is a subreaper,
+ * so no descendant can leave.
  *
- * Each is held by a descriptor of its process and looked at again before the signal, so that a pid that was
- * given to somebody else meanwhile is nobody's harm.
+ * Each process is held by a pidfd and examined again before the signal, so that no other process is
+ * signalled where a pid was reused.
  */
 #include <errno.h>
 #include <signal.h>
@@ -61,14 +61,15 @@ static struct task *task_find(const struct tasks *all, pid_t pid)
 	return bsearch(&key, all->list, all->n, sizeof(*all->list), by_pid);
 }
 
-/* Up to somebody who is known, then down again with the answer: each task is passed twice in all. */
+/* Goes up to an ancestor whose answer is known, then down again with that answer: each task is visited
+ * twice. */
 static void settle(const struct tasks *all, struct task *t, pid_t spare)
 {
 	const pid_t self = getpid();
 	struct task *at = t;
 	enum kin kin = KIN_NOT;
 
-	/* A pid that was reused while the list was made could close a circle. */
+	/* A pid that was reused while the list was made could make the chain of parents a circle. */
 	for (size_t steps = 0; at && steps <= all->n; steps++) {
 		if (at->pid == spare || at->pid == self)
 			break;

@@ -2,8 +2,8 @@
  * The limits of a session: taken from the policy, lowered by the command line, given to the best means that
  * this machine has, and told.
  *
- * A limit that nothing here can hold ends the start, unless the policy says `enforce = best`: then it is told
- * as not held.
+ * A limit that this machine cannot hold is an error, unless the policy says `enforce = best`: then it is
+ * reported as not held.
  */
 #include "limits.h"
 
@@ -40,7 +40,7 @@ static void told_place(const struct limit *l, char *buf, size_t size)
 		snprintf(buf, size, "%s", shown ? shown : "?");
 }
 
-/* The operator's own word for this session: over the files it may not go. */
+/* The operator's option for this session: it may not exceed the files' limit. */
 static int lower(struct session_limits *s, enum resource r, const char *text, const char *option)
 {
 	struct limit *l = &s->want.of[r];
@@ -54,7 +54,7 @@ static int lower(struct session_limits *s, enum resource r, const char *text, co
 		     resource_expected(r));
 		return -EINVAL;
 	}
-	/* Said twice there, the lower holds. */
+	/* Of two such options the lower holds. */
 	if (l->value && value > l->value && l->line == 0 && strncmp(l->file, "--", 2) == 0)
 		return 0;
 	if (l->value && value > l->value) {
@@ -102,7 +102,7 @@ int limits_take(struct session_limits *s, const struct policy *p, const struct o
 	return r;
 }
 
-/* --- who holds it -------------------------------------------------------------------------------------- */
+/* --- by what means ------------------------------------------------------------------------------------- */
 
 static bool wants_any(const struct session_limits *s)
 {
@@ -164,7 +164,7 @@ static int choose(struct session_limits *s, const struct limits_host *h)
 	return 0;
 }
 
-/* A cgroup that looked possible and is not: the next best means. */
+/* A cgroup that seemed possible could not be made: chooses the next best means. */
 static int without_cgroup(struct session_limits *s, struct limits_host *h)
 {
 	cgroup_remove(s);
@@ -202,7 +202,7 @@ static bool is_by(const struct session_limits *s, enum means m)
 	return false;
 }
 
-/* Without it nothing holds what it was to hold. */
+/* The scope could not be made, so its limits are not held. */
 static int without_scope(struct session_limits *s, const char *why)
 {
 	_cleanup_free_ char *shown = text_visible(why);

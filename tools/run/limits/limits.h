@@ -1,9 +1,9 @@
 /*
  * Resource limits of one session: by what means this machine holds each, and the session's clock.
  *
- * The policy says how much (policy/rules/resource.h); here it is chosen who holds it, said, and done to the
- * one process that the agent begins as, before its first instruction.  Whoever adds a means adds a row to the
- * table of limits.c and a case where it is put on.
+ * The policy says how much (policy/rules/resource.h); the functions here choose by what means each limit is
+ * held, report it, and put the limits on the agent's first process before its first instruction.  A new
+ * means needs a row in the table of limits_means.c and a case in limits_attach().
  */
 #ifndef PALE_LIMITS_H
 #define PALE_LIMITS_H
@@ -18,18 +18,18 @@
 
 enum means {
 	MEANS_NONE,
-	MEANS_SCOPE,  /* a scope of systemd's, asked for by D-Bus: cgroup v2 */
-	MEANS_CGROUP, /* a cgroup of version 2, made below one that is delegated to us */
-	MEANS_RLIMIT, /* setrlimit(2): of each process, or of all that the user runs */
+	MEANS_SCOPE,  /* a systemd scope, requested over D-Bus: cgroup v2 */
+	MEANS_CGROUP, /* a cgroup v2 that we make below one that is delegated to us */
+	MEANS_RLIMIT, /* setrlimit(2): for each process, or for all processes of the user */
 	MEANS_CLOCK,
 	MEANS_COUNT
 };
 
-/* Why a session ended: its command did, its clock ended it (clock.c), or there was nobody left to record it.
- */
+/* Why a session ended: its command ended, the clock or the operator ended it (clock.c), or its helper was
+ * gone. */
 enum end_why { END_ITSELF, END_TIME, END_STOP, END_AT_ONCE, END_HELPER };
 
-/* What this machine has; a directory of cgroups is "" where none of ours can be made. */
+/* What this machine has; a directory of cgroups is "" where we cannot make one. */
 struct limits_host {
 	const char *root; /* "", or what stands for "/" (tests) */
 	uid_t uid;
@@ -40,51 +40,50 @@ struct limits_host {
 
 struct options;
 
-/* limits_cgroup.c: looks for cgroups that uid may make; scopes are limits_scope.c's to say.  root is
- * borrowed.
- */
+/* limits_cgroup.c: looks for cgroups that uid may make (limits_scope.c looks for scopes).  root is
+ * borrowed. */
 void limits_look(struct limits_host *ret, const char *root, uid_t uid);
-/* Which controllers that file of a cgroup names: false where it cannot be read. */
+/* Reads which controllers that file of a cgroup names: false where it cannot be read. */
 bool cgroup_controllers(const char *dir, const char *name, bool ret_has[RESOURCE_COUNT]);
-/* limits_scope.c: the service manager that can be asked for a scope, and what it could hold. */
+/* limits_scope.c: finds the service manager that can make a scope, and the limits that it can hold. */
 void scope_find(struct limits_host *h);
 /* limits_means.c: the best means that this machine has for r.  Pure. */
 enum means limits_means(const struct limits_host *h, enum resource r);
-/* "cgroup v2", "rlimit (each process)": who holds it and what that means, for people. */
+/* Text for display: "cgroup v2", "rlimit (each process)". */
 const char *means_text(enum means m, enum resource r);
 
-/* The limits of a session.  Zeroed before; limits_done() at the end. */
+/* The limits of a session.  The caller must zero it before, and call limits_done() at the end. */
 struct session_limits {
 	struct limits want; /* owned */
 	enum means by[RESOURCE_COUNT];
-	char session[64], bus[64]; /* who makes the scope */
-	char cgroup[PATH_MAX];	   /* of our own making; "": none */
+	char session[64], bus[64]; /* the bus of the manager that makes the scope */
+	char cgroup[PATH_MAX];	   /* that we made; "": none */
 	size_t others;		   /* threads that the user ran before, which RLIMIT_NPROC counts as well */
 	char text[512];
 	char instead[1024]; /* no scope was made, and `enforce = best`: why, and what is held; else "" */
 };
 
 /*
- * Takes what the policy says, lowered by --limit and --timeout (which may lower alone).  0 or -errno after
- * telling.
+ * Takes the policy's limits, lowered by --limit and --timeout (which may only lower them).  0 or -errno
+ * after a message.
  */
 int limits_take(struct session_limits *s, const struct policy *p, const struct options *o);
 /*
- * Chooses the means and makes the cgroups, named after the session.  0, or -errno after telling what cannot
- * be held (unless the policy says `enforce = best`).  s->text says it all then: "memory 4G by cgroup v2,
- * ...", "" without limits.
+ * Chooses the means and makes the cgroups, named after the session.  0, or -errno after a message that says
+ * what cannot be held (unless the policy says `enforce = best`).  Then s->text describes the limits:
+ * "memory 4G by cgroup v2, ...", "" without limits.
  */
 int limits_prepare(struct session_limits *s, const char *session);
 /*
- * Puts the limits on process pid, which has not begun yet: 0 or -errno after telling.  Where the service
- * manager makes no scope that is an error, unless the policy says `enforce = best`: s->text says what is held
- * from then on, and s->instead why.
+ * Puts the limits on process pid, which has not begun yet: 0 or -errno after a message.  If the service
+ * manager makes no scope, that is an error, unless the policy says `enforce = best`: then s->text says what
+ * is held, and s->instead why.
  */
 int limits_attach(struct session_limits *s, pid_t pid);
-/* Which limits were reached, and that the operator ended it: a sentence for each, told by f. */
+/* Calls f with a sentence for each limit that was reached, and where the operator ended the session. */
 void limits_report(const struct session_limits *s, enum end_why why, void (*f)(void *ctx, const char *text),
 		   void *ctx);
-/* Removes what was made. */
+/* Removes the cgroup that was made. */
 void limits_done(struct session_limits *s);
 
 /* --- limits_cgroup.c --- */
@@ -92,7 +91,7 @@ void limits_done(struct session_limits *s);
 /* Makes the cgroup that s->by wants, with its limits in it.  0 or -errno; what was made is in s. */
 int cgroup_make(struct session_limits *s, const struct limits_host *h, const char *session);
 int cgroup_add(const struct session_limits *s, pid_t pid);
-/* How often the kernel acted for the limit on r. */
+/* How often the kernel enforced the limit on r. */
 uint64_t cgroup_hit(const struct session_limits *s, enum resource r);
 void cgroup_remove(struct session_limits *s);
 /* Removes empty cgroups in dir that a killed pale left there. */
@@ -101,11 +100,12 @@ void cgroups_sweep(const char *dir);
 /* --- limits_scope.c --- */
 
 /*
- * Has the service manager put pid into a scope of its own with the limits that s->by wants: within seconds,
- * 0, or -errno with the reason.  -ENOTSUP: the scope lacks a controller.
+ * Has the service manager put pid into a scope of its own with the limits that s->by wants: returns within
+ * seconds: 0, or -errno with the reason.  -ENOTSUP: the scope lacks a controller.
  */
 int scope_make(const struct session_limits *s, pid_t pid, char *ret_why, size_t size);
-/* The words of that call: at most max, NULL at the end; the strings stand in buf.  How many, or -E2BIG. */
+/* The arguments of that call: at most max, NULL at the end; buf holds the strings.  Returns how many, or
+ * -E2BIG. */
 int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t size, char **words, size_t max);
 
 /* --- limits_rlimit.c --- */
@@ -119,23 +119,24 @@ size_t threads_of(uid_t uid);
 struct session_clock {
 	enum end_why why;
 	uint64_t deadline_ms; /* 0: none */
-	uint64_t kill_ms;     /* where it ends: from then on nobody is asked any more */
+	uint64_t kill_ms;     /* end of the grace: from then on processes are killed */
 	bool told, has_timer;
 	timer_t timer;
 };
 
-/* The session begins now and has so many seconds, 0: as many as it likes.  0 or -errno. */
+/* Starts the clock of a session that may last so many seconds; 0: no limit.  Returns 0 or -errno. */
 int session_clock_start(struct session_clock *c, uint64_t seconds);
 void session_clock_done(struct session_clock *c);
-/* The operator ends it; now: without a grace.  The next tick acts. */
+/* The operator ends the session; now: without a grace.  Takes effect at the next tick. */
 void session_clock_stop(struct session_clock *c, bool now);
-/* The helper is gone: without a grace, and above every other word. */
+/* The helper is gone: ends the session without a grace, whatever other reason there is. */
 void session_clock_unrecorded(struct session_clock *c);
-/* How long a poll may wait, of ms (-1: for ever), for the clock's sake. */
+/* Shortens a poll's timeout of ms (-1: for ever) to the clock's next event. */
 int session_clock_wait(const struct session_clock *c, int ms);
-/* Does what the time asks for to all our descendants but spare (and its own): true while it ends them. */
+/* Signals all our descendants, except spare and its descendants, when the time has come: true while it ends
+ * them. */
 bool session_clock_tick(struct session_clock *c, pid_t spare);
-/* Milliseconds that what is left has, from now, to end by itself. */
+/* Milliseconds from now that the remaining processes have to end by themselves. */
 unsigned session_clock_grace(const struct session_clock *c, unsigned usual_ms);
 
 #endif

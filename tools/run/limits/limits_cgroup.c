@@ -1,8 +1,8 @@
 /*
- * A cgroup of our own, of version 2, below a directory that is delegated to us.
+ * Makes a cgroup v2 of our own below a directory that is delegated to us.
  *
- * One is called pale-SESSION.PID, after the launcher.  It is removed when the session has ended; what a
- * killed launcher left, the next start that makes one removes: empty ones alone, whose launcher is dead.
+ * Its name is pale-SESSION.PID, with the launcher's pid.  It is removed when the session has ended.  The
+ * next start that makes a cgroup removes those of killed launchers: only empty ones whose launcher is dead.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,12 +19,12 @@
 #include "limits.h"
 #include "tools/base/tools.h"
 
-#define PERIOD_US  100000 /* of cpu limits, the kernel's own choice */
+#define PERIOD_US  100000 /* period of cpu limits, the kernel's default */
 #define SMALL_FILE (64 * 1024)
 #define REMOVE_MS  2000
 #define STEP_US	   5000
 
-/* What holds a resource, and where the kernel counts how often it had to. */
+/* The file that limits a resource, and the one where the kernel counts how often the limit was reached. */
 static const struct {
 	const char *controller, *file, *events, *word;
 } files[RESOURCE_COUNT] = {
@@ -77,7 +77,7 @@ bool cgroup_controllers(const char *dir, const char *name, bool ret_has[RESOURCE
 	return list != NULL;
 }
 
-/* A process of ours may be moved from its cgroup to one below dir. */
+/* We may move one of our processes from its cgroup to one below dir. */
 static bool may_make_in(const char *dir)
 {
 	char procs[PATH_MAX];
@@ -99,7 +99,8 @@ static bool own_path(const char *cgroups, char *buf, size_t size)
 	return snprintf(buf, size, "%.*s", (int)strcspn(at, "\n"), at) < (int)size;
 }
 
-/* 36 35 0:31 ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS, of proc(5).  Names with blanks are no cgroups. */
+/* 36 35 0:31 ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS, of proc(5).  Names with blanks, which the kernel
+ * escapes, are not found. */
 struct mount {
 	char root[PATH_MAX], point[PATH_MAX];
 };
@@ -136,7 +137,8 @@ static bool own_dir(const struct limits_host *h, char *mounts, const char *cgrou
 	return false;
 }
 
-/* Upwards from our own to the first that hands controllers on to those below it and is ours to change. */
+/* Goes up from our own cgroup to the first one that passes controllers on to its children and that we may
+ * change. */
 static void look_v2(struct limits_host *h, char *mounts, const char *cgroups)
 {
 	char dir[PATH_MAX];
@@ -202,14 +204,14 @@ void cgroups_sweep(const char *dir)
 	while ((e = readdir(d))) {
 		pid_t pid = launcher_of(e->d_name);
 
-		/* One that is not empty the kernel keeps. */
+		/* The kernel refuses to remove one that is not empty. */
 		if (pid > 0 && kill(pid, 0) < 0 && errno == ESRCH)
 			(void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
 	}
 	(void)closedir(d);
 }
 
-/* Swap would be memory beyond the limit; where the kernel counts none there is no such file. */
+/* Swap would be memory beyond the limit.  Without swap accounting the file does not exist. */
 static int set_swap(const char *dir)
 {
 	int r = write_file(dir, "memory.swap.max", "0");
@@ -268,7 +270,7 @@ int cgroup_add(const struct session_limits *s, pid_t pid)
 	return s->cgroup[0] ? write_file(s->cgroup, "cgroup.procs", text) : 0;
 }
 
-/* What stands behind a word in a text of such lines, or 0: "oom_kill 3". */
+/* The number after a word in a text of lines such as "oom_kill 3"; 0 if the word is not found. */
 static uint64_t count(const char *text, const char *word)
 {
 	unsigned long long n = 0;
@@ -288,7 +290,7 @@ uint64_t cgroup_hit(const struct session_limits *s, enum resource r)
 	return count(text, files[r].word);
 }
 
-/* A cgroup is busy for a moment after its last process was buried. */
+/* A cgroup is busy for a moment after its last process was reaped. */
 void cgroup_remove(struct session_limits *s)
 {
 	for (int us = 0; s->cgroup[0] && rmdir(s->cgroup) < 0 && errno == EBUSY && us < REMOVE_MS * 1000;

@@ -1,4 +1,4 @@
-/* Who can hold a limit, best first, and what that is called. */
+/* The means that can hold each limit, best first, and their names. */
 #include "limits.h"
 
 /* Best first. */
@@ -19,7 +19,7 @@ static bool has_means(const struct limits_host *h, enum means m, enum resource r
 	case MEANS_CGROUP:
 		return h->v2[0] && h->v2_has[r];
 	case MEANS_RLIMIT:
-		/* RLIMIT_NPROC does not hold root. */
+		/* RLIMIT_NPROC does not limit root. */
 		return r != RESOURCE_PROCESSES || h->uid != 0;
 	case MEANS_CLOCK:
 		return true;

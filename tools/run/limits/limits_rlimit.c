@@ -1,9 +1,9 @@
 /*
- * Limits by setrlimit(2), put on the agent's first process before its first instruction; all it starts
- * inherits them, and only root can raise them again.
+ * Limits by setrlimit(2), put on the agent's first process before its first instruction; all processes that
+ * it starts inherit them, and only root can raise them again.
  *
- * Memory is RLIMIT_DATA: what is private and writable.  RLIMIT_AS would count what runtimes reserve and never
- * use (Bun 130 GiB, Node and Go less), and they would not start.
+ * Memory is RLIMIT_DATA: private writable memory.  RLIMIT_AS would also count address space that runtimes
+ * reserve and never use (Bun 130 GiB, Node and Go less), so they would not start.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ size_t threads_of(uid_t uid)
 	return n;
 }
 
-/* Never more than it has. */
+/* Never raises a limit. */
 static int set(pid_t pid, __rlimit_resource_t which, uint64_t value)
 {
 	struct rlimit now;

@@ -1,9 +1,9 @@
 /*
- * A scope of systemd's: the user's own manager, or the machine's where pale runs as root, puts the agent's
+ * A systemd scope: the user's service manager, or the machine's where pale runs as root, puts the agent's
  * first process into a cgroup with the limits.
  *
- * It is asked by busctl(1): a scope wants a pid, and systemd-run --scope would have to become the command.
- * What it answers is believed only once the process stands in that scope.
+ * The request is made by busctl(1), which takes a pid; systemd-run --scope would have to become the command
+ * itself.  The answer counts only once the process is in that scope.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +24,11 @@
 
 #define BUSCTL	"/usr/bin/busctl"
 #define UNIT	"pale-%s.scope"
-#define WAIT_MS 10000 /* for the manager's answer, and until the process is where it belongs */
+#define WAIT_MS 10000 /* for the manager's answer, and until the process is in the scope */
 #define STEP_MS 5
 
-/* What a unit's limits are called, in systemd.resource-control(5) and in its cgroup.  A second is a million
- * of them, and a processor is a second each second. */
+/* Names of a unit's limits, in systemd.resource-control(5) and in its cgroup.  A processor is 1000000
+ * microseconds each second. */
 static const struct {
 	const char *property, *file;
 	uint64_t times;
@@ -38,7 +38,7 @@ static const struct {
 	[RESOURCE_PROCESSES] = { "TasksMax", "pids.max", 1 },
 };
 
-/* --- who can be asked ---------------------------------------------------------------------------------- */
+/* --- the service manager ------------------------------------------------------------------------------- */
 
 static bool exists(const char *root, const char *path)
 {
@@ -48,7 +48,7 @@ static bool exists(const char *root, const char *path)
 	       access(full, F_OK) == 0;
 }
 
-/* Of a bus that ended the socket is left; of one that hangs, a queue that is full at some time. */
+/* A bus that ended leaves its socket; one that hangs has a full queue after a time. */
 static bool is_listened_on(const char *root, const char *path)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -58,8 +58,8 @@ static bool is_listened_on(const char *root, const char *path)
 	       fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0;
 }
 
-/* A controller that was not handed on to the manager it cannot hand on, and takes the limit all the same.
- * Where that cannot be seen, the scope itself will show it. */
+/* A manager accepts limits even for a controller that it does not have and so cannot pass on.  Where that
+ * cannot be seen here, the scope itself shows it. */
 static void look_at_controllers(struct limits_host *h)
 {
 	char dir[PATH_MAX];
@@ -76,11 +76,11 @@ static void look_at_controllers(struct limits_host *h)
 
 void scope_find(struct limits_host *h)
 {
-	/* Limits are version 2's: a hybrid machine has its controllers elsewhere. */
+	/* Limits need cgroup v2: a hybrid machine has its controllers in version 1. */
 	if (!exists(h->root, "/sys/fs/cgroup/cgroup.controllers") ||
 	    !exists(h->root, "/run/systemd/system") || !exists(h->root, BUSCTL))
 		return;
-	/* The manager that is ours, wherever our environment has another bus. */
+	/* Our own manager, even where our environment names another bus. */
 	if (h->uid == 0)
 		strcpy(h->bus, "/run/dbus/system_bus_socket");
 	else
@@ -91,7 +91,7 @@ void scope_find(struct limits_host *h)
 		h->bus[0] = '\0';
 }
 
-/* --- what it is told ----------------------------------------------------------------------------------- */
+/* --- the request --------------------------------------------------------------------------------------- */
 
 /* Appends one word to buf and its place to words. */
 struct words {
@@ -151,7 +151,7 @@ int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t siz
 		n += s->by[r] == MEANS_SCOPE;
 	snprintf(number, sizeof(number), "%zu", n);
 	word(&w, number);
-	/* One whose process was killed for its memory has failed, and goes all the same. */
+	/* A scope whose process was killed for its memory has failed, and is to be removed too. */
 	word(&w, "CollectMode");
 	word(&w, "s");
 	word(&w, "inactive-or-failed");
@@ -169,7 +169,7 @@ int scope_words(const struct session_limits *s, pid_t pid, char *buf, size_t siz
 	return w.max ? (int)w.n : -E2BIG;
 }
 
-/* --- that it does it ----------------------------------------------------------------------------------- */
+/* --- the call and its effect --------------------------------------------------------------------------- */
 
 static pid_t start(char *const *words, int complaints)
 {
@@ -186,7 +186,8 @@ static pid_t start(char *const *words, int complaints)
 	_exit(EXIT_NOT_FOUND);
 }
 
-/* All that comes out of fd, cut short, until it ends; or false at the deadline, and then buf is no text. */
+/* Reads all output of fd, truncated to buf, until its end; false at the deadline, and then buf is no
+ * text. */
 static bool hear_out(int fd, int64_t deadline, char *buf, size_t size)
 {
 	char part[256];
@@ -223,7 +224,7 @@ static int status_of(pid_t pid)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EREMOTEIO;
 }
 
-/* A bus that hangs lets busctl wait for minutes, whatever time it is given for the call. */
+/* On a bus that hangs, busctl waits for minutes, whatever timeout it is given for the call. */
 static int run(char *const *words, int64_t deadline, char *ret_why, size_t size)
 {
 	bool ended;
@@ -247,7 +248,7 @@ static int run(char *const *words, int64_t deadline, char *ret_why, size_t size)
 	return ended ? r : -ETIMEDOUT;
 }
 
-/* The job is done when the process is where it belongs: in *ret_dir. */
+/* The job is done when the process is in the scope; its directory goes to ret_dir. */
 static bool stands_in(pid_t pid, const char *session, char ret_dir[PATH_MAX])
 {
 	_cleanup_free_ char *text = NULL;
@@ -267,7 +268,7 @@ static bool stands_in(pid_t pid, const char *session, char ret_dir[PATH_MAX])
 	return n < PATH_MAX;
 }
 
-/* A controller that was not handed on to it has no files there. */
+/* Where a controller was not passed on to the scope, its files do not exist. */
 static bool holds_all(const struct session_limits *s, const char *dir)
 {
 	char path[PATH_MAX];

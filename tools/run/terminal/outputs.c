@@ -1,9 +1,9 @@
 /*
- * The agent's output on its way through us: one thread for each of the two streams, so that a reader who
- * stands still stops that one alone, as it would without us.
+ * Passes on the agent's output: one thread for each of the two streams, so that a reader that does not read
+ * blocks only its own stream, as it would without us.
  *
- * A reader who is gone closes our end of the agent's pipe: its next write is answered with SIGPIPE.  Where
- * both streams are one file (2>&1) they are one pipe, and keep their order.
+ * When a reader is gone, we close our end of the agent's pipe: the agent's next write gets SIGPIPE.  Where
+ * both streams are one file (2>&1) they share one pipe, which keeps their order.
  */
 #include "outputs.h"
 
@@ -25,9 +25,9 @@
 #define HURRY_S	  1
 
 struct stream {
-	int fd;	      /* where the operator wants it: 1 or 2, which we never close */
+	int fd;	      /* where the stream goes: 1 or 2, which we never close */
 	int from, to; /* the pipe */
-	int stop;     /* becomes readable when all that comes is there; borrowed */
+	int stop;     /* becomes readable when no more output will come; borrowed */
 	struct outlog log;
 	int error; /* -errno of the operator's file */
 	pthread_t thread;
@@ -50,7 +50,7 @@ static void close_fd(int *fd)
 
 /* --- a thread --- */
 
-/* 0 or -errno of the operator's file, which may be one that says EAGAIN. */
+/* 0 or -errno of the operator's file, which may be non-blocking (EAGAIN). */
 static int pass_on(const struct stream *s, const char *buf, size_t len)
 {
 	while (len) {
@@ -72,7 +72,7 @@ static int pass_on(const struct stream *s, const char *buf, size_t len)
 	return 0;
 }
 
-/* Something to read: waits until it is there, or nobody comes any more. */
+/* Waits until there is something to read, or no more output will come. */
 static bool wait_more(const struct stream *s)
 {
 	struct pollfd p[] = { { .fd = s->from, .events = POLLIN }, { .fd = s->stop, .events = POLLIN } };
@@ -218,7 +218,7 @@ void outputs_start(struct outputs *o)
 		s->stop = o->stop;
 		r = thread_start(&s->thread, STACK, 0, pump, s);
 		s->runs = r == 0;
-		/* Nobody reads: the agent learns that by its next write. */
+		/* The reader is gone: the agent's next write fails. */
 		if (r < 0)
 			close_fd(&s->from);
 		if (r < 0)
@@ -226,7 +226,7 @@ void outputs_start(struct outputs *o)
 	}
 }
 
-/* Whoever waits for a reader who stands still is left to the end of all threads, with all that it uses. */
+/* A thread that waits for a blocked reader is left until the process exits, with all that it uses. */
 static bool join(struct stream *s, const struct timespec *until)
 {
 	int error = until ? pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, until)

@@ -33,13 +33,13 @@ int outlog_open(struct outlog *l, int dirfd, const char *id, enum output which, 
 	l->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (l->fd < 0)
 		return -errno;
-	/* Beyond its limit a write is answered with a signal. */
+	/* A write beyond this limit raises a signal. */
 	if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < l->left)
 		l->left = files.rlim_cur;
 	return 0;
 }
 
-/* How much of it was written. */
+/* Returns how much of buf was written. */
 static size_t put(struct outlog *l, const char *buf, size_t len)
 {
 	size_t done = 0;

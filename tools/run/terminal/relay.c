@@ -1,6 +1,6 @@
 /*
- * The front's loop: until the back has ended, bytes, sizes, signals and stops go where they belong.  Nothing
- * here runs in a handler.
+ * The front's loop: relays bytes, sizes, signals and stops until the back has ended.  Nothing here runs in
+ * a signal handler.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@ void relay_hang_up(struct front *f)
 {
 	f->raw = false;
 	job_tell(f, RELAY_GONE);
-	/* The kernel tells the agent's session: SIGHUP, and no byte more. */
+	/* The kernel sends SIGHUP to the agent's session, and its reads return end of file. */
 	if (f->master >= 0)
 		(void)close(f->master);
 	f->master = -1;
@@ -29,7 +29,7 @@ static void terminal_gone(struct front *f)
 	relay_hang_up(f);
 }
 
-/* The back alone is waited for: nobody else is a child of ours. */
+/* The back is our only child. */
 static void look_at_back(struct front *f)
 {
 	int status;
@@ -40,7 +40,7 @@ static void look_at_back(struct front *f)
 	f->ended = true;
 }
 
-/* The terminal's own signals are for the whole group, others for whom they were sent to. */
+/* The terminal's own signals are for the whole group, others only for the process they were sent to. */
 static void pass_on(const struct front *f, const struct signalfd_siginfo *si)
 {
 	const union sigval group = { .sival_int = RELAY_GROUP };
@@ -80,13 +80,13 @@ static void take_signals(struct front *f)
 
 	while (read(f->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
 		on_signal(f, &si);
-	/* However many there were: the size is one. */
+	/* Several size changes need one update. */
 	if (f->resized)
 		tty_pass_size(f);
 	f->resized = false;
 }
 
-/* The signal that stopped the agent, or that the back is gone. */
+/* Reads from the back the signal that stopped the agent, or notes that the back is gone. */
 static void hear_back(struct front *f)
 {
 	unsigned char sig;
@@ -100,7 +100,7 @@ static void hear_back(struct front *f)
 	}
 }
 
-/* Keys came to an end.  In the background we may not read: then somebody took the terminal from us. */
+/* Reading keys ended.  In the background we may not read: another process then took the terminal. */
 static void no_keys(struct front *f)
 {
 	if (tty_is_gone(f->tty) || tty_is_ours(f->tty))
@@ -130,7 +130,7 @@ void relay_run(struct front *f)
 		const short of_master = (short)((f->screen.len ? 0 : POLLIN) | (f->keys.len ? POLLOUT : 0));
 		struct pollfd p[] = {
 			{ .fd = f->gone ? -1 : f->tty, .events = of_tty },
-			/* What is hung up is always ready. */
+			/* A descriptor that is hung up is always ready, so it is not polled. */
 			{ .fd = of_master ? f->master : -1, .events = of_master },
 			{ .fd = f->link, .events = POLLIN },
 			{ .fd = f->sigfd, .events = POLLIN },

@@ -1,9 +1,10 @@
 /*
- * Job control: what the shell does with its job, and the terminal with its foreground, is done to the agent.
+ * Job control: what the shell does to its job, and the terminal to its foreground, is passed on to the
+ * agent.
  *
- * The shell sees the front stop when the agent does.  An agent that wants the terminal, from the background
- * of its pty, gets it where the operator's is ours; else we stop as it would have, until we are in the
- * foreground.
+ * The shell sees the front stop when the agent does.  An agent in the background of its pty that wants the
+ * terminal gets it if the operator's terminal is ours; else we stop as the agent would have, until we are
+ * in the foreground.
  */
 #include <sys/socket.h>
 #include <time.h>
@@ -18,7 +19,7 @@ void job_tell(const struct front *f, enum relay_word word)
 	(void)!send(f->link, &byte, 1, MSG_NOSIGNAL);
 }
 
-/* Takes a SIGCONT that has come; false where none has. */
+/* Consumes a pending SIGCONT; false if none is pending. */
 static bool was_continued(void)
 {
 	const struct timespec now = { 0 };
@@ -30,9 +31,8 @@ static bool was_continued(void)
 }
 
 /*
- * Stops us, and for a stop that a terminal makes all of our group, as if the agent were one of it.  Returns
- * when we go on: false where nobody could have let us, so that the kernel did not stop us (an orphaned
- * group).
+ * Stops us, and for a stop by the terminal our whole group, as if the agent were in it.  Returns when we
+ * continue: false in an orphaned group, which the kernel does not stop since no shell could continue it.
  */
 static bool stop_alike(int sig)
 {
@@ -60,7 +60,7 @@ void job_continued(struct front *f)
 		job_tell(f, RELAY_FRONT);
 		return;
 	}
-	/* Whoever has the terminal now has set its modes. */
+	/* The process that has the terminal now has set its modes. */
 	f->raw = false;
 	job_tell(f, RELAY_BACK);
 }
@@ -79,7 +79,8 @@ void job_stopped(struct front *f, int sig)
 		job_continued(f);
 		return;
 	}
-	/* What it wrote before, the end of its full screen too, comes before the shell's prompt. */
+	/* The agent's earlier output, such as the end of its full screen, must come before the shell's
+	 * prompt. */
 	pump_drain(f);
 	tty_give_back(f);
 	went_on = stop_alike(sig);

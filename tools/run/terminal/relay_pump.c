@@ -1,6 +1,6 @@
 /*
- * Bytes between the operator's terminal and the agent's.  A read is written on at once; what is not taken
- * waits, and nothing more is read until it is gone.
+ * Copies bytes between the operator's terminal and the agent's.  What is read is written at once; bytes
+ * that are not accepted wait, and nothing more is read until they are written.
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,9 +10,9 @@
 #include "relay.h"
 #include "tools/base/tools.h"
 
-#define ROUNDS	  32 /* reads of the screen in one go */
+#define ROUNDS	  32 /* most reads of the agent's output in one call */
 #define LOOK_MS	  100
-#define DRAIN_MAX (16u << 20) /* what somebody who stayed goes on writing is not waited for */
+#define DRAIN_MAX (16u << 20) /* a process that still runs may write for ever */
 
 static int pump_fill(struct pump *p, int fd)
 {
@@ -53,9 +53,7 @@ int pump_keys(struct front *f)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/*
- * While the operator's terminal is not raw it makes "\r\n" of each "\n" itself, as the pty has done already.
- */
+/* While the operator's terminal is not raw, it turns "\n" into "\r\n", which the pty has done already. */
 static void undo_newlines(struct pump *p)
 {
 	char *to = p->buf;
@@ -88,7 +86,7 @@ int pump_screen(struct front *f)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/* Somebody wants the end rather than the last bytes.  Looked at, not taken: the loop has it next. */
+/* A signal that ends us is pending.  It is not consumed: the loop reads it next. */
 static bool told_to_end(void)
 {
 	static const int ends[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
@@ -101,7 +99,7 @@ static bool told_to_end(void)
 	return false;
 }
 
-/* Until the operator's terminal takes more: it may be held by ^S as long as he likes. */
+/* Waits until the operator's terminal accepts more: the operator may hold it by ^S for any time. */
 static bool wait_for_operator(const struct front *f)
 {
 	struct pollfd p = { .fd = f->tty, .events = POLLOUT };
@@ -119,7 +117,7 @@ void pump_drain(struct front *f)
 
 	while (!f->gone && f->master >= 0 && done < DRAIN_MAX) {
 		r = pump_step(f);
-		/* Nothing is left to read, or nobody reads it. */
+		/* Nothing is left to read, or the reader is gone. */
 		if (r < 0 && (r != -EAGAIN || !f->screen.len))
 			return;
 		if (r == -EAGAIN && !wait_for_operator(f))

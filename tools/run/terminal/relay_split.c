@@ -1,9 +1,9 @@
 /*
- * Two processes of one, and a pty between them.
+ * Splits this process in two, with a pty between them.
  *
- * The shell's child stays the front, for only that can be the job which the shell stops and waits for; all
- * else of pale run moves into the child, which so can lead a session.  It is done before anything else is
- * made: the front holds no socket, no policy, no secret but what was typed.
+ * The shell's child stays the front, since only it can be the job that the shell stops and waits for; the
+ * rest of pale run moves into the new child, which can therefore lead a session.  The split comes first, so
+ * the front holds no socket, no policy, and no secret except typed keys.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ static const int served[] = { SIGTERM, SIGINT,	SIGHUP,	 SIGQUIT, SIGUSR1,
 struct split {
 	int tty, master, slave, link[2];
 	dev_t number; /* of the operator's terminal */
-	bool at_once; /* the agent begins with the terminal: nobody else of a pipeline may want it */
+	bool at_once; /* the agent starts with the terminal: no other process of a pipeline can want it */
 	struct termios modes;
 	struct winsize size;
 };
@@ -36,7 +36,7 @@ static int open_pty(struct split *s)
 	s->master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (s->master < 0 || grantpt(s->master) < 0 || unlockpt(s->master) < 0)
 		return -errno;
-	/* By the master, not by a name: /dev/pts may be another's (Linux 4.13). */
+	/* Opened through the master, not by name: /dev/pts may be of another mount (Linux 4.13). */
 	s->slave = ioctl(s->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (s->slave < 0 || tcsetattr(s->slave, TCSANOW, &s->modes) < 0)
 		return -errno;
@@ -64,8 +64,8 @@ static int prepare(struct split *s)
 
 /* --- the back --------------------------------------------------------------------------------------- */
 
-/* Each descriptor that leads to the operator's terminal and would reach the agent leads to the pty from now
- * on; what leads elsewhere stays. */
+/* Replaces each descriptor of the operator's terminal that would reach the agent by one of the pty; others
+ * stay. */
 static int replace_descriptors(const struct split *s)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -109,7 +109,7 @@ static enum relay_side be_back(struct split *s, const sigset_t *mask, int sigfd,
 
 /* --- the front -------------------------------------------------------------------------------------- */
 
-/* Whoever is at the other end of a pipe is to see the agent end it, not us. */
+/* The other end of a pipe must see end of file when the agent closes it, not when we do. */
 static void let_go_of_streams(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -142,8 +142,8 @@ static void be_front(struct split *s, struct front *f, struct relay_end *end)
 	sigprocmask(SIG_SETMASK, &f->old_mask, NULL);
 }
 
-/* Held from before the fork, so that none is lost.  What a terminal sends to who uses it from the background
- * is for the agent to get at its own. */
+/* Blocks the signals before the fork, so that none is lost.  SIGTTIN and SIGTTOU are for the agent, on its
+ * own terminal. */
 static int block_signals(struct front *f)
 {
 	sigset_t set;

@@ -1,5 +1,5 @@
 /*
- * The operator's terminal: found, taken, given back.
+ * Finds the operator's terminal, takes it and gives it back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,14 +23,14 @@ dev_t tty_number(int fd)
 	unsigned nr;
 	struct stat st;
 
-	/* A master answers for its slave. */
+	/* A master reports its slave's number. */
 	if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev == PTMX || ioctl(fd, TIOCGDEV, &nr) < 0)
 		return 0;
-	/* As new_encode_dev() of the kernel packs it. */
+	/* The encoding of the kernel's new_encode_dev(). */
 	return makedev(nr >> 8 & 0xfff, (nr & 0xff) | (nr >> 12 & 0xfff00));
 }
 
-/* fd is replaced by another description of the same terminal, where that can be had. */
+/* Opens the same terminal again with a file description of its own, where that is possible. */
 static int opened_anew(int fd)
 {
 	char path[64];
@@ -42,7 +42,8 @@ static int opened_anew(int fd)
 		return own;
 	if (own >= 0)
 		(void)close(own);
-	/* Somebody else's, after su(1): what we write may wait then, and all with it. */
+	/* After su(1) another user may own the terminal: our writes may block then, and the whole loop with
+	 * them. */
 	return fcntl(fd, F_DUPFD_CLOEXEC, STANDARD_FDS);
 }
 
@@ -64,7 +65,7 @@ bool tty_is_ours(int tty)
 {
 	pid_t group = tcgetpgrp(tty);
 
-	/* ENOTTY: it does not control us, so nobody shares it out. */
+	/* ENOTTY: it is not our controlling terminal, so it has no foreground group for us. */
 	return group < 0 ? errno == ENOTTY : group == getpgrp();
 }
 
@@ -83,8 +84,9 @@ static bool same_modes(const struct termios *a, const struct termios *b)
 }
 
 /*
- * What nobody changed on the pty is as on the operator's terminal.  A job that is started in the background
- * finds there what the shell's line editor needs, and later in the foreground what programs are used to.
+ * Modes of the pty that no program changed follow the operator's terminal.  A job that starts in the
+ * background finds the modes of the shell's line editor there, and later, in the foreground, the usual
+ * ones.
  */
 static void pass_modes(struct front *f)
 {
@@ -101,7 +103,8 @@ bool tty_take(struct front *f)
 {
 	struct termios raw;
 
-	/* Those of one who was stopped by SIGSTOP, and put nothing back, are ours still. */
+	/* After a SIGSTOP, before which no modes were restored, f->raw is still set and f->modes are still
+	 * valid. */
 	if (!f->raw && tcgetattr(f->tty, &f->modes) < 0)
 		return false;
 	raw = f->modes;

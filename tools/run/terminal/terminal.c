@@ -1,6 +1,6 @@
 /*
- * The back's side of the agent's terminal: who has it, what the front is told and says, and what is left to
- * do when the front was killed.
+ * The back's side of the agent's terminal: its foreground group, the messages to and from the front, and
+ * the clean-up when the front was killed.
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +31,7 @@ void terminal_stopped(const struct terminal *t, int sig)
 		(void)!send(t->link, &byte, 1, MSG_NOSIGNAL);
 }
 
-/* As the front made it, and so nobody's choice but the front's. */
+/* The modes are the raw modes that the front set, so no other program has changed them. */
 static bool is_raw(const struct termios *now, const struct termios *before)
 {
 	struct termios raw = *before;
@@ -41,8 +41,8 @@ static bool is_raw(const struct termios *now, const struct termios *before)
 }
 
 /*
- * The front was killed.  A shell that already prompts has set modes of its own, which are not these.  The
- * terminal does not control us, so no SIGTTOU comes of this.
+ * The front was killed.  A shell that already prompts has set modes of its own, which must stay.  The
+ * terminal is not our controlling terminal, so this raises no SIGTTOU.
  */
 static void put_in_order(struct terminal *t)
 {
@@ -80,7 +80,7 @@ void terminal_end(const struct terminal *t)
 	if (!t->is || t->fd < 0)
 		return;
 	terminal_hand(t, getpgrp());
-	/* Who stopped its output may be gone; what we have to say would wait for ever. */
+	/* The process that stopped the output may be gone; our messages would wait for ever. */
 	(void)tcflow(t->fd, TCOON);
 	if (tcgetattr(t->fd, &modes) < 0)
 		return;
@@ -97,8 +97,8 @@ static bool is_hung_up(const struct terminal *t)
 }
 
 /*
- * A killed front lets go of its descriptors one by one: the agent may have gone by the hangup before the line
- * to us closes.
+ * A killed front's descriptors close one by one: the agent may end by the hang-up before our connection
+ * closes.
  */
 void terminal_done(struct terminal *t)
 {

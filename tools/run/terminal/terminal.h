@@ -21,9 +21,9 @@
 #include <sys/types.h>
 #include <termios.h>
 
-#define RELAY_GROUP 0x7061 /* the value of a signal that the operator's terminal sent to all of its group */
+#define RELAY_GROUP 0x7061 /* value of a signal that the operator's terminal sent to its whole group */
 
-/* Front to back.  What the back tells is the number of the signal that stopped the agent. */
+/* Messages from the front to the back.  The back sends the number of the signal that stopped the agent. */
 enum relay_word {
 	RELAY_FRONT = 'F', /* go on, with the terminal */
 	RELAY_BACK = 'B',  /* go on, in the background */
@@ -32,13 +32,13 @@ enum relay_word {
 
 /* The back's side. */
 struct terminal {
-	bool is;    /* there is one; the rest holds only then */
-	bool fore;  /* the front reads keys for us: the agent's group may have the terminal */
-	bool gone;  /* the front hung up by its own will, and lives */
-	int fd;	    /* the pty's slave; -1 once it is hung up */
-	int link;   /* to the front; -1 once that is gone */
-	int theirs; /* the operator's terminal: only to put it in order should the front be killed */
-	struct termios modes; /* as the operator's were when we began */
+	bool is;	      /* the agent has a terminal; else the other members are unset */
+	bool fore;	      /* the front reads keys for us: the agent's group may have the terminal */
+	bool gone;	      /* the front hung up on purpose, and still runs */
+	int fd;		      /* the pty's slave; -1 once it is hung up */
+	int link;	      /* to the front; -1 once that is gone */
+	int theirs;	      /* the operator's terminal: only to restore it if the front is killed */
+	struct termios modes; /* the operator's, as they were at the start */
 };
 
 enum relay_side { RELAY_NONE, RELAY_IS_BACK, RELAY_OVER };
@@ -48,32 +48,32 @@ struct relay_end {
 };
 
 /*
- * relay_split.c: makes two processes of this one where there is a terminal.  RELAY_NONE: there is none,
- * nothing was done.  RELAY_IS_BACK: we are the new child, *t is ours.  RELAY_OVER: we were the front, the
- * back has ended as *end says, and the terminal is as it was; or there was no pty to be had, and that is
- * told. Once, early, with one thread.
+ * relay_split.c: splits this process in two where there is a terminal.  RELAY_NONE: no terminal, nothing
+ * was done.  RELAY_IS_BACK: we are the new child, *t is ours.  RELAY_OVER: we were the front, the back has
+ * ended as *end says, and the terminal is as it was; or no pty could be made, after a message.  Call it
+ * once, early, with one thread.
  */
 enum relay_side relay_split(struct terminal *t, struct relay_end *end);
 
-/* relay_tty.c: the number of the terminal that fd leads to, 0 where it is none ("/dev/tty" says which it is).
- */
+/* relay_tty.c: the device number of the terminal that fd refers to ("/dev/tty" is resolved), 0 if it is no
+ * terminal. */
 dev_t tty_number(int fd);
 
 /* terminal.c, the back's side; nothing is done where !t->is. */
 
 /* Gives the pty to a process group.  SIGTTOU is blocked or ignored meanwhile. */
 void terminal_hand(const struct terminal *t, pid_t group);
-/* The pty is nobody's but ours: the agent's group does not have it, nor a job of its shell. */
+/* The pty is ours: neither the agent's group nor a job of its shell has it. */
 bool terminal_is_ours(const struct terminal *t);
-/* The agent was stopped by sig: the front is to stop too. */
+/* Tells the front that sig stopped the agent: the front stops too. */
 void terminal_stopped(const struct terminal *t, int sig);
-/* The next enum relay_word, 0 where there is none now; notes that the front is gone, and puts the operator's
- * terminal in order then if nobody else did. */
+/* The next enum relay_word, 0 if none is pending; notes when the front is gone, and then restores the
+ * operator's terminal if no other process did. */
 int terminal_hear(struct terminal *t);
-/* It is ours, and whatever modes the agent left, our lines are lines there, they come, and ^C is for us. */
+/* Takes the pty and sets modes for our own messages, whatever the agent left: line mode, output not
+ * stopped, ^C for us. */
 void terminal_end(const struct terminal *t);
-/* The same when all of the agent's processes are gone, too; and where the front was killed, that was heard.
- */
+/* As terminal_end(), when all of the agent's processes are gone; also notes if the front was killed. */
 void terminal_done(struct terminal *t);
 
 #endif

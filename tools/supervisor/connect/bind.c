@@ -1,12 +1,12 @@
 /*
  * bind(2) of unix sockets: a socket file is made.
  *
- * The kernel remembers the very words that a socket was bound by, and programs ask for them again
+ * The kernel keeps the name by which a socket was bound, letter by letter, and programs read it back
  * (getsockname(2): Python's multiprocessing, Go's net.Listen).  So a socket is bound by the caller's own
- * words, in the caller's directory and under its umask, and that they lead where they were judged to
- * lead is the kernel's to hold: a thread of its own, made for this one call, is let by Landlock make
- * sockets below the judged directory and nowhere else.  Words that mean something else here (/proc/self) fail
- * so, and the place is then named by its descriptor.
+ * name for it, in the caller's directory and under its umask.  The kernel ensures that the name leads to
+ * the judged place: a thread that is made for this one call may, by Landlock, make sockets below the judged
+ * directory only.  A name that means something else in this process (/proc/self) therefore fails, and the
+ * place is then named by its descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,12 +34,12 @@ struct job {
 	int result;
 };
 
-/* From here on this thread makes sockets below `dir` alone.  0 or -errno. */
+/* From here on this thread can make sockets below `dir` only.  0 or -errno. */
 static int confine_to(int dir)
 {
 	const struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_SOCK };
 	const struct ll_path_beneath_attr rule = { .allowed_access = LL_FS_MAKE_SOCK, .parent_fd = dir };
-	/* The size of ABI 1: nothing behind is used. */
+	/* The size in ABI 1: later fields are not used. */
 	_cleanup_close_ int set =
 		(int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr.handled_access_fs), 0);
 
@@ -85,7 +85,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* 0 or -errno.  The calling thread waits; nothing in there takes long. */
+/* Runs the job in its thread and waits for it, which does not take long.  0 or -errno. */
 static int job_run(struct job *j)
 {
 	pthread_t thread;
@@ -106,7 +106,8 @@ static bool is_socket_at(const struct resolved *at)
 	return fstatat(at->parent, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Made, but below the judged directory and not in it: a path was exchanged in between. */
+/* True where the socket was made below the judged directory but not in it: a path was exchanged in
+ * between. */
 static bool was_moved(struct caller *c, const struct request *req, const struct resolved *at)
 {
 	if (is_socket_at(at))
@@ -115,7 +116,7 @@ static bool was_moved(struct caller *c, const struct request *req, const struct 
 	return true;
 }
 
-/* 0, or what bind(2) says. */
+/* 0, or the error of bind(2). */
 static int judge_place(struct caller *c, const struct place *p, const struct request *req)
 {
 	struct decision d = verdict_of(c, req);
@@ -177,7 +178,7 @@ static struct answer bind_path(struct caller *c, const struct endpoint *e, const
 
 /* --- any --- */
 
-/* No rule speaks of listening under an abstract name: who connects to it is judged by `unix =`. */
+/* No rule is about listening under an abstract name: a client that connects to it is judged by `unix =`. */
 static struct answer bind_abstract(struct caller *c, const struct endpoint *e, const char *name)
 {
 	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .path = name };
@@ -197,7 +198,7 @@ struct answer bind_unix(struct caller *c, const struct endpoint *e)
 		return bind_path(c, e, name);
 	case SOCKADDR_ABSTRACT:
 		return bind_abstract(c, e, name);
-	case SOCKADDR_NONE: /* autobind, or nothing that the kernel takes */
+	case SOCKADDR_NONE: /* autobind, or an address that the kernel refuses */
 		break;
 	}
 	return answer_result(bind(e->fd, &e->addr.sa, e->len) < 0 ? -errno : 0);

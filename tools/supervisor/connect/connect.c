@@ -2,8 +2,8 @@
  * connect(2): judged by the destination, performed on a duplicate of the caller's socket with our own
  * copy of the address, so that neither can be exchanged in between.
  *
- * The duplicate is the same open file: that a connection is under way, its error and its time limits
- * are where the caller will look for them.
+ * The duplicate is the same open file, so the caller's own descriptor shows that a connection is under way,
+ * its error and its time limits.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct answer connect_inet(struct caller *c, struct endpoint *e)
 	struct connecting to = { .fd = e->fd, .sa = &e->addr.sa, .len = e->len, .file = -1 };
 	struct meaning m;
 
-	/* AF_UNSPEC dissolves an association; what is too short the kernel refuses. */
+	/* AF_UNSPEC dissolves an association; an address that is too short is refused by the kernel. */
 	if (e->addr.sa.sa_family == AF_UNSPEC || !sockaddr_reached(&e->addr, e->len, req.addr, &req.port))
 		return connect_as_said(c, e);
 	if (req.port == DNS_PORT && endpoint_option(e, SO_TYPE) != SOCK_STREAM)
@@ -26,10 +26,10 @@ static struct answer connect_inet(struct caller *c, struct endpoint *e)
 	if (req.port == DNS_PORT)
 		return connect_resolver(c, e, &req);
 	meaning_find(c, &req, &m);
-	/* Who begins to listen now was not judged. */
+	/* A process that begins to listen now was not judged. */
 	if (m.port.owner == PORT_NOBODYS && e->addr.sa.sa_family == e->domain)
 		return answer_result(-ECONNREFUSED);
-	if (m.port.owner == PORT_NOBODYS) /* the kernel knows what is wrong with it */
+	if (m.port.owner == PORT_NOBODYS) /* the kernel returns the error */
 		return connect_as_said(c, e);
 	if (!meaning_conclude(c, &req, &m))
 		return answer_result(-EACCES);
@@ -51,7 +51,7 @@ static struct answer connect_any(struct caller *c, struct endpoint *e)
 		return connect_inet(c, e);
 	case AF_UNIX:
 		return connect_unix(c, e);
-	case AF_NETLINK: /* ends in the kernel */
+	case AF_NETLINK: /* stays inside the kernel */
 		return connect_as_said(c, e);
 	default:
 		return refuse_family(c, e, OP_CONNECT);

@@ -1,9 +1,9 @@
 /*
- * A stream to port 53 of anywhere is connected to the forwarder's door on loopback instead: whichever name
- * server a program knows, it is this one that answers.
+ * A stream to port 53 of any host is connected to the forwarder's address on loopback (its door) instead,
+ * so that every program gets its answers from this name server.
  *
- * The door serves whom it was told of, by their own end of the connection; so that end has an address before
- * the connection is made.
+ * The door serves only connections that were announced by the address of their own end, so that end gets an
+ * address before the connection is made.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
-/* The same end as an address of the other family: ::ffff:a.b.c.d.  *sa is AF_INET. */
+/* Changes an IPv4 address into the same one of the other family: ::ffff:a.b.c.d.  *sa is AF_INET. */
 static void to_mapped(struct sockaddr_storage *sa, socklen_t *len)
 {
 	const struct sockaddr_in in = *(const struct sockaddr_in *)sa;
@@ -29,7 +29,7 @@ static void to_mapped(struct sockaddr_storage *sa, socklen_t *len)
 	*len = sizeof(*in6);
 }
 
-/* And back, where it is such a one: as the door sees who comes. */
+/* The reverse, where the address is a mapped one: the form in which the door sees the peer. */
 static void from_mapped(struct sockaddr_storage *sa)
 {
 	const struct sockaddr_in6 in6 = *(const struct sockaddr_in6 *)sa;
@@ -43,14 +43,14 @@ static void from_mapped(struct sockaddr_storage *sa)
 	memcpy(&in->sin_addr, in6.sin6_addr.s6_addr + 12, 4);
 }
 
-/* The door as this socket can name it.  0 or -errno. */
+/* The door's address in the socket's own family.  0 or -errno. */
 static int find_door(struct caller *c, const struct endpoint *e, const uint8_t wanted[16],
 		     struct sockaddr_storage *door, socklen_t *len)
 {
 	bool six = e->domain == AF_INET6 && memcmp(wanted, mapped, sizeof(mapped)) != 0;
 	int r = resolver_door(c->sup, six ? AF_INET6 : AF_INET, door, len);
 
-	/* A machine without ::1. */
+	/* The machine has no ::1. */
 	if (r < 0 && six)
 		r = resolver_door(c->sup, AF_INET, door, len);
 	if (r == 0 && e->domain == AF_INET6 && door->ss_family == AF_INET)
@@ -66,13 +66,13 @@ static bool is_any(const struct sockaddr_storage *sa)
 	return sockaddr_inet(sa, sizeof(*sa), addr, &port) && inet_is_any(addr);
 }
 
-/* The port stands at the same place in both families. */
+/* The port is at the same offset in both families. */
 static in_port_t *port_of(struct sockaddr_storage *sa)
 {
 	return &((struct sockaddr_in *)sa)->sin_port;
 }
 
-/* The socket's own end, as it will be: one that has none is given one beside the door.  0 or -errno. */
+/* The address of the socket's own end; a socket without one is bound beside the door.  0 or -errno. */
 static int own_end(int fd, const struct sockaddr_storage *door, socklen_t door_len,
 		   struct sockaddr_storage *ret)
 {

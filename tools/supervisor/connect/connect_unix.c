@@ -3,9 +3,10 @@
  * connected to through that descriptor, so that what was judged is what is reached even if it is renamed
  * meanwhile.
  *
- * Pale's own sockets are told by their inode, whatever they are called by.  Whoever connects is the
- * supervisor to the kernel (SO_PEERCRED), so the one that processes of the session may ask, agent.sock,
- * is told for whom before they can say a word; to all others an agent is never lent that name.
+ * Pale's own sockets are recognised by their inode, whatever name is used.  The kernel reports the
+ * supervisor as the peer that connects (SO_PEERCRED).  So on agent.sock, to which processes of the session
+ * may connect, the supervisor first names the process, before that process can send anything.  Connections
+ * to all other sockets of pale are refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Which of the session's sockets st is of.  -errno where they cannot be looked at. */
+/* Which of the session's sockets st is.  -errno where they cannot be looked at. */
 static int own_socket(const char *session_dir, const struct stat *st)
 {
 	static const struct {
@@ -45,8 +46,9 @@ static int own_socket(const char *session_dir, const struct stat *st)
 }
 
 /*
- * The first packet of a connection to the helper.  What the caller sends before it, from another thread,
- * the helper does not understand and hangs up.  Nobody may speak where it was not said for whom.
+ * The first packet of a connection to the helper.  If another thread of the caller sends something before
+ * it, the helper does not understand that and hangs up.  If the packet cannot be sent, the connection is
+ * shut.
  */
 static int say_behalf(struct supervisor *s, pid_t tgid, int fd)
 {
@@ -72,7 +74,7 @@ static struct answer connect_held(struct caller *c, const struct endpoint *e, in
 		.fd = e->fd, .sa = (const struct sockaddr *)&un, .len = sizeof(un), .file = file, .then = then
 	};
 
-	/* The walk took its time; an inet address was read just before. */
+	/* Resolving took time, and an inet address was read just before. */
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
 	snprintf(un.sun_path, sizeof(un.sun_path), "/proc/self/fd/%d", file);
@@ -81,7 +83,7 @@ static struct answer connect_held(struct caller *c, const struct endpoint *e, in
 	return connect_patiently(c, &to);
 }
 
-/* The socket file at p, held: a descriptor, or what connect(2) says of what is none. */
+/* Holds the socket file at p: a descriptor, or the error of connect(2) for what is not a socket. */
 static int hold_socket(const struct place *p, struct stat *ret)
 {
 	int fd = openat(p->r.parent, p->r.name, O_PATH | O_CLOEXEC | (p->r.magic ? 0 : O_NOFOLLOW));
@@ -94,8 +96,7 @@ static int hold_socket(const struct place *p, struct stat *ret)
 	return -ECONNREFUSED;
 }
 
-/* What a magic link led to may be another socket than the one that the walk saw: the held one has the word.
- */
+/* A magic link may lead to another socket than when it was resolved: the path of the held one is used. */
 static int name_held(struct place *p, int file)
 {
 	int n = p->r.magic ? procfs_fd_path(file, p->r.path, sizeof(p->r.path)) : 0;
@@ -110,14 +111,15 @@ static int somebody(const char *name, void *arg)
 	return -EEXIST;
 }
 
-/* What somebody left behind who has ended: the kernel's own answer comes first, and agents tell by it that
- * they may begin anew. */
+/* True for a socket file whose program has ended: the kernel's own error comes before a denial, since
+ * agents see by it that they may start anew. */
 static bool is_left_behind(const struct stat *st)
 {
 	return unix_names(st, somebody, NULL) == 0;
 }
 
-/* By its path, and what was not made by the session by what it was called when it was made.  0 or -errno. */
+/* Judges the file by its path and, unless the session made it, by the name under which it was bound.  0 or
+ * -errno. */
 static int judge_file(struct caller *c, const struct request *req, int file, const struct stat *st)
 {
 	struct decision d = verdict_of(c, req);
@@ -204,7 +206,7 @@ struct answer connect_unix(struct caller *c, const struct endpoint *e)
 		return sockaddr_is_name_service(name) ? answer_result(-ENOENT) : connect_path(c, e, name);
 	case SOCKADDR_ABSTRACT:
 		return connect_abstract(c, e, name);
-	case SOCKADDR_NONE: /* the kernel knows what is wrong with it */
+	case SOCKADDR_NONE: /* the kernel returns the error */
 		break;
 	}
 	return reach_as_said(c, e);

@@ -1,11 +1,11 @@
 /*
- * Connecting in somebody else's stead.
+ * connect(2) in place of the caller.
  *
- * A socket that blocks is connected as one that does not, for the moment that it takes to begin; whatever
- * does not end there is handed over to the one thread that waits for all of them (waiting.c).
+ * A socket that blocks is connected as one that does not, for the moment that it takes to begin; a connect
+ * that does not end in that moment is handed over to the one thread that waits for all of them (waiting.c).
  *
- * That moment is the caller's to spoil: another thread of its own may make the socket block again, and then
- * the try waits.  So whoever tries says so, and the tick interrupts a try that lasts.
+ * The caller can interfere in that moment: another thread of it may make the socket blocking again, and
+ * then the try waits.  So a thread marks that it tries, and the tick interrupts a try that lasts.
  */
 #include "waiting.h"
 
@@ -24,7 +24,8 @@
 
 /* --- one try ------------------------------------------------------------------------------------------ */
 
-/* Two at the same socket would mix up each other's flags; they are of one process but for the strangest. */
+/* Two tries on the same socket would mix up its flags; they come from one process except in very unusual
+ * cases. */
 static pthread_mutex_t tries[64] = { [0 ... 63] = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_mutex_t *try_lock_of(pid_t tgid)
@@ -38,8 +39,8 @@ static int connect_once(int fd, const struct sockaddr *sa, socklen_t len)
 }
 
 /*
- * connect(2) that does not wait, on a socket with these flags.  On this very machine a connection stands as
- * soon as the first call lets go of the socket: the second is told so.
+ * A connect(2) that does not wait, on a socket with these flags.  On this machine a connection may be
+ * complete as soon as the first call releases the socket: a second call returns that.
  */
 static int connect_now(int fd, int flags, const struct sockaddr *sa, socklen_t len)
 {
@@ -55,7 +56,7 @@ static int connect_now(int fd, int flags, const struct sockaddr *sa, socklen_t l
 	return r;
 }
 
-/* It goes on: a network is between, or a unix socket's listener has no room yet. */
+/* The connect goes on: over a network, or to a unix socket whose listener has no room yet. */
 static bool is_unfinished(const struct sockaddr *sa, int r)
 {
 	return r == -EINPROGRESS || r == -EALREADY || r == -EINTR ||
@@ -73,7 +74,7 @@ static unsigned tcp_state(int fd)
 	return info.tcpi_state;
 }
 
-/* No packet has come back: the kernel sends its first again, to whoever listens then. */
+/* No packet has come back: the kernel sends its first packet again, to any process that listens then. */
 static bool is_under_way(int fd)
 {
 	return tcp_state(fd) == TCP_SYN_SENT;
@@ -86,7 +87,7 @@ static int guard(struct supervisor *s, int fd, const struct sockaddr *sa, sockle
 
 	if (sockaddr_reached(sa, len, req.addr, &req.port))
 		owner = ports_find(&s->ports, &req, image).owner;
-	/* Who let somebody in may have closed the door behind him. */
+	/* A process that accepted the connection may have closed its listening socket since. */
 	if (owner == PORT_OWN || (owner == PORT_NOBODYS && !is_under_way(fd) && tcp_state(fd) != TCP_CLOSE))
 		return 0;
 	(void)shutdown(fd, SHUT_RDWR);
@@ -98,9 +99,9 @@ int waiting_guard(struct supervisor *s, const struct waiting *w)
 	return w->is_own ? guard(s, w->fd, (const struct sockaddr *)&w->addr, w->len, w->image) : 0;
 }
 
-/* --- who waits ---------------------------------------------------------------------------------------- */
+/* --- waiting for a connection ----------------------------------------------------------------------- */
 
-/* When the socket's SO_SNDTIMEO or SO_RCVTIMEO is over, from now. */
+/* The time at which the socket's SO_SNDTIMEO or SO_RCVTIMEO ends, counted from now. */
 static uint64_t end_of(int fd, int limit)
 {
 	struct timeval t = { 0 };
@@ -173,7 +174,7 @@ static struct waiting *waiting_new(struct caller *c, const struct connecting *to
 	return NULL;
 }
 
-/* The name by which the held socket file is reached, which was of the descriptor that is closed by now. */
+/* Names the held socket file by w's own descriptor: the one that was named before is closed by now. */
 static void name_file(struct waiting *w)
 {
 	struct sockaddr_un *un = (struct sockaddr_un *)&w->addr;
@@ -187,7 +188,8 @@ static bool is_full(struct supervisor *s)
 	return atomic_load(&s->lobby.n) >= limit_by_files(WAITING_MAX, WAITING_SHARE);
 }
 
-/* What was begun and is not answered with is looked after; shut where that cannot be. */
+/* Watches an attempt that has begun although the call is answered otherwise; shuts the socket where that is
+ * not possible. */
 static int guard_on(struct caller *c, const struct connecting *to, int r)
 {
 	struct waiting *w;
@@ -255,7 +257,8 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 		return -EINTR;
 	if (waiting_guard(s, w) < 0)
 		return -ECONNREFUSED;
-	/* Held by one whose try the caller spoils: that ends, and nobody else waits for it here. */
+	/* Held by a try that the caller has made blocking: that try is interrupted, and this thread does
+	 * not wait for it. */
 	if (pthread_mutex_trylock(lock) != 0)
 		return -EALREADY;
 	atomic_fetch_add(&s->lobby.trying, 1);
@@ -263,7 +266,7 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 	r = flags < 0 ? -errno : connect_now(w->fd, flags, sa, w->len);
 	atomic_fetch_add(&s->lobby.trying, 1);
 	pthread_mutex_unlock(lock);
-	/* It began anew: another thread had dissolved the attempt that this call waited for. */
+	/* The attempt began anew: another thread had dissolved the one that this call waited for. */
 	if (r == -EINPROGRESS && w->is_ready)
 		return -ECONNABORTED;
 	if (is_unfinished(sa, r))
@@ -273,7 +276,7 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 	return finished(s, w->tgid, w->fd, r, w->then);
 }
 
-/* --- who waits for data --------------------------------------------------------------------------------- */
+/* --- waiting for data ------------------------------------------------------------------------------- */
 
 struct waiting *waiting_for_data(struct caller *c, int fd)
 {

@@ -1,10 +1,9 @@
 /*
  * Sockets before and beside connect: bind, listen, sendto.
  *
- * What a session may have are stream sockets (and unix seqpacket, and the kernel's routing table by
- * netlink): they say where they lead in connect(2), once, where it is judged.  Datagram sockets say it in
- * every message, by calls whose arguments lie behind pointers, so nobody inside is given one but lines
- * (line.h) in their place.
+ * A session may have stream sockets (and unix seqpacket, and the kernel's routing table by netlink): they
+ * name their destination once, in connect(2), where it is judged.  Datagram sockets may name it in every
+ * message, in memory that the call points to, so the session gets lines (line.h) in place of them.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,9 +36,9 @@ static bool is_deaf(int domain, int type)
 }
 
 /*
- * The data is never read: what may be sent is sent by the kernel.  Another socket put under the number
- * meanwhile is of such a kind too, since the session has no others; one that somebody outside
- * passed in is refused as far as it is seen here.
+ * The data is never read: the kernel sends it, where that is allowed.  Another socket put under the number
+ * meanwhile is of such a kind too, since the session has no others; one that was passed in from outside is
+ * refused if it is seen here.
  */
 static struct answer send_on(struct caller *c, const struct endpoint *e)
 {
@@ -96,8 +95,8 @@ static bool judge_bound(struct caller *c, const struct endpoint *e)
 }
 
 /*
- * Any address and any free port: so a client names its own end too (Tcl), and who looks for a port that is
- * free.  Nobody is let in by that before the socket listens, and there it is judged.
+ * Any address and any free port: a client may bind its own end so (Tcl), and so may a program that looks
+ * for a free port.  It lets no connection in before the socket listens, and that is judged.
  */
 static bool is_nameless(const struct endpoint *e)
 {
@@ -142,9 +141,9 @@ struct answer carry_bind(struct caller *c)
 /* --- listen ------------------------------------------------------------------------------------------ */
 
 /*
- * A socket of every address is judged here: nameless, its port came unjudged (is_nameless()); with a port of
- * its own it passes again by what let it bind.  One that was never bound gets a free port now
- * (inet_autobind), and a rule for port 0, "any free one", speaks for both.
+ * A socket of every address is judged here.  If its port was chosen by the kernel, it was not judged before
+ * (is_nameless()); with a port of its own it is allowed by the rule that allowed the bind.  One that was
+ * never bound gets a free port now (inet_autobind), and a rule for port 0, "any free one", applies to both.
  */
 enum listening { LISTENS_NOT_YET, LISTENS_ALREADY };
 static bool judge_listening(struct caller *c, const struct endpoint *e, enum listening how)
@@ -161,13 +160,14 @@ static bool judge_listening(struct caller *c, const struct endpoint *e, enum lis
 		req.port = 0;
 		d = verdict_of(c, &req);
 	}
-	/* Who listens already may have let somebody in. */
+	/* A socket that listens already may have accepted connections. */
 	if (d.verdict == VERDICT_DENY && how == LISTENS_NOT_YET && narrow_to_machine(c, e, port))
 		return true;
 	return verdict_conclude(c, &req, inet_target(&req, target), d);
 }
 
-/* The socket's own address as it is now, into *e.  True: it is one for everybody, or cannot be told. */
+/* Reads the socket's own address as it is now into *e.  True: it stands for every address, or cannot be
+ * read. */
 static bool is_for_all(struct endpoint *e)
 {
 	uint8_t addr[16];
@@ -182,8 +182,9 @@ static bool is_for_all(struct endpoint *e)
 }
 
 /*
- * One of a single address was judged when it got it; but an address that it had of its connection goes with
- * that (connect(2), AF_UNSPEC), which another thread may have done since the look: so a second one.
+ * A socket of a single address was judged when it got it.  But an address that came with a connection goes
+ * with it (connect(2), AF_UNSPEC), and another thread may have done that since the look: so the address is
+ * read a second time.
  */
 static struct answer listen_on(struct caller *c, struct endpoint *e)
 {

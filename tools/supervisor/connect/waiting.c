@@ -1,8 +1,8 @@
 /*
  * One thread waits for all connections that take their time, and for data (epoll(7) on the duplicates), and
- * answers, or hands on to who does.
+ * answers, or hands the call to a worker.
  *
- * It notices what a thread that blocks in connect(2) would not: that a signal waits for the caller (after
+ * It notices what a thread that blocks in connect(2) would miss: that a signal waits for the caller (after
  * WAIT_KILLABLE_RECV, Linux 5.19, only fatal ones end the wait), or that it died.
  */
 #include "waiting.h"
@@ -18,8 +18,8 @@
 #include "tools/supervisor/listener.h"
 
 #define STACK_SIZE (128u << 10)
-#define LOOK_NS	   (50u * NS_PER_MS) /* how late a signal may come through */
-#define LOOK_MAX   128		     /* of them in one round, so a thousand are looked at in a few */
+#define LOOK_NS	   (50u * NS_PER_MS) /* the longest delay until a signal is noticed */
+#define LOOK_MAX   128		     /* calls looked at in one round, so a thousand take a few rounds */
 
 /* --- the thread --------------------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static struct waiting *take_out(struct supervisor *s, struct waiting **at)
 	struct waiting *w = *at;
 
 	*at = w->next;
-	/* The caller has the same open file: closing ours would leave it watched. */
+	/* The caller has the same open file, so it would stay watched after our descriptor is closed. */
 	(void)epoll_ctl(s->lobby.ready, EPOLL_CTL_DEL, w->fd, NULL);
 	atomic_fetch_sub(&s->lobby.n, 1);
 	return w;
@@ -39,7 +39,7 @@ static void conclude(struct supervisor *s, struct waiting **at, int r)
 	waiting_conclude(s, take_out(s, at), r);
 }
 
-/* To a worker, where there is something for it.  False: not yet. */
+/* Hands the call to a worker if there is something for it.  False: not yet. */
 static bool hand_on(struct supervisor *s, struct waiting **at, uint64_t now)
 {
 	struct waiting *w = *at;
@@ -47,7 +47,7 @@ static bool hand_on(struct supervisor *s, struct waiting **at, uint64_t now)
 	if (!w->is_served || (!w->is_ready && now < w->again))
 		return false;
 	(void)take_out(s, at);
-	/* From here on it is the worker's. */
+	/* From here on the worker owns it. */
 	if (workers_resume(s, w))
 		return true;
 	w->is_ready = false;
@@ -62,12 +62,12 @@ static void watch(struct supervisor *s, struct waiting *w, int what)
 {
 	struct epoll_event e = { .events = w->events | EPOLLONESHOT, .data.ptr = w };
 
-	/* What is tried again and again cannot be watched. */
+	/* A listener without room cannot be watched: the connect is only tried again. */
 	if (w->again == NEVER)
 		(void)epoll_ctl(s->lobby.ready, what, w->fd, &e);
 }
 
-/* Why to wait no longer, or 0. */
+/* The error with which the wait ends early, or 0. */
 static int why_not(struct supervisor *s, const struct waiting *w)
 {
 	if (waiting_guard(s, w) < 0)
@@ -77,12 +77,12 @@ static int why_not(struct supervisor *s, const struct waiting *w)
 	if (!listener_is_valid(s, w->id))
 		return -EINTR;
 	if (task_has_signal(w->tid))
-		/* With a limit set the kernel says EINTR outright (sock_intr_errno). */
+		/* With a time limit the kernel returns EINTR in every case (sock_intr_errno). */
 		return w->end == NEVER ? -ERESTARTSYS : -EINTR;
 	return 0;
 }
 
-/* What has become of it, -EALREADY while it goes on. */
+/* The state of the attempt; -EALREADY while it goes on. */
 static int progress(struct supervisor *s, struct waiting *w, uint64_t now)
 {
 	int r = -EALREADY;
@@ -120,7 +120,7 @@ static void take_inbox(struct supervisor *s)
 	}
 }
 
-/* When the first of them has to be tried, or its time is over. */
+/* The earliest time at which an attempt must be tried again or reaches its limit. */
 static uint64_t first_due(const struct lobby *l, uint64_t due)
 {
 	for (const struct waiting *w = l->all; w; w = w->next) {
@@ -147,8 +147,8 @@ static void await(struct supervisor *s, uint64_t due)
 	}
 }
 
-/* Looks at the next few, in turns, for who is gone or has a signal: from *at on, which ends where the next
- * turn begins. */
+/* Looks whether the next few callers are gone or have a signal; each turn goes on where the last one
+ * ended. */
 static void look_around(struct supervisor *s, unsigned *turn)
 {
 	struct waiting **at = &s->lobby.all;
@@ -211,7 +211,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* --- from outside ------------------------------------------------------------------------------------- */
+/* --- for other files -------------------------------------------------------------------------------- */
 
 void lobby_init(struct supervisor *s)
 {
@@ -225,7 +225,7 @@ void lobby_init(struct supervisor *s)
 		(void)epoll_ctl(l->ready, EPOLL_CTL_ADD, l->bell, &e);
 }
 
-/* Under the lock.  The thread is there. */
+/* Under the lock.  True where the thread runs. */
 static bool thread_stands(struct supervisor *s)
 {
 	struct lobby *l = &s->lobby;

@@ -1,9 +1,9 @@
 /*
  * What can be seen of a file without opening it: where a link leads, extended attributes, events.
  *
- * Landlock has no right for these.  Of what may not be read links and events are refused; attributes seem not
- * to be there, which is not recorded, since ls -l asks for some of all that it lists.  Nor is what is
- * allowed: realpath(3) looks at each component.
+ * Landlock has no right for these.  For a file that may not be read, links and events are refused.  Its
+ * attributes are reported as missing; that is not recorded, since ls -l asks for attributes of every file
+ * that it lists.  Allowed calls are not recorded either: realpath(3) looks at each component.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 enum what { LINK, VALUE, NAMES, EVENTS };
 
 struct looking {
-	struct naming at; /* rest: what comes behind the path */
+	struct naming at; /* rest: the arguments that follow the path */
 	enum what what;
 };
 
@@ -49,7 +49,7 @@ static const struct looking lookings[] = {
 	{ { __NR_inotify_add_watch, .path = 1, .dirfd = NO_ARG, .flags = NO_ARG, .rest = 2 }, EVENTS },
 };
 
-/* What the kernel gives, as far as there is room behind addr. */
+/* Copies the kernel's result to addr, as far as there is room. */
 static long give(struct caller *c, uint64_t addr, const void *buf, long n, size_t room)
 {
 	int r = n > 0 && room > 0 ? line_write(c, addr, buf, (size_t)n) : 0;
@@ -89,7 +89,8 @@ static long add_watch(struct held *h, struct caller *c, const uint64_t *arg)
 	return call_result(inotify_add_watch(fd, held_self(h).text, (uint32_t)arg[0] & ~IN_DONT_FOLLOW));
 }
 
-/* The link is the closed place itself (~/.ssh): it lies where anybody may look, and realpath(3) asks. */
+/* The link itself is the denied place (~/.ssh): it is in a directory that may be read, and realpath(3)
+ * looks at it. */
 static bool is_border(const struct held *h, struct caller *c)
 {
 	char dir[LIMIT_PATH] UNINITIALIZED;
@@ -118,7 +119,7 @@ static long look(struct held *h, struct caller *c, const struct looking *row, co
 				   : give_attr(h, c, arg, row->what == VALUE ? name : NULL);
 }
 
-/* Of inotify_add_watch(2): no bit that it knows, or two that exclude each other. */
+/* The mask of inotify_add_watch(2) has no known bit, or two that exclude each other. */
 static bool is_nonsense(uint32_t mask)
 {
 	const uint32_t known = IN_ALL_EVENTS | IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED | IN_ONLYDIR |
@@ -128,7 +129,7 @@ static bool is_nonsense(uint32_t mask)
 	return !(mask & known) || (mask & IN_MASK_ADD && mask & IN_MASK_CREATE);
 }
 
-/* What the kernel says before it looks at the path. */
+/* The kernel's checks that come before it looks at the path. */
 static long check_words(struct caller *c, const struct looking *row, char name[NAME_SIZE])
 {
 	const uint64_t *arg = &c->arg[row->at.rest];
@@ -150,14 +151,15 @@ struct answer carry_look(struct caller *c)
 	bool proc = false;
 	long r = !row ? -ENOSYS : h ? check_words(c, row, name) : -ENOMEM;
 
-	/* The mask says whether a last link is meant itself. */
+	/* The mask tells whether a last link is meant itself. */
 	if (row && row->what == EVENTS && c->arg[2] & IN_DONT_FOLLOW)
 		flags |= AT_SYMLINK_NOFOLLOW;
 	if (r == 0) {
 		h->place.raw[0] = '\0';
 		r = held_object(h, c, &row->at, flags);
 	}
-	/* What a process's links say depends on who asks; of others the kernel itself shows none. */
+	/* The links of a process depend on the process that reads them; the kernel itself hides those of
+	 * others. */
 	if (r == 0)
 		proc = h->is_far && procfs_holds(h->fd);
 	if (proc && place_is_foreign(&h->place, c))

@@ -15,7 +15,7 @@
 
 static pthread_mutex_t one_moves = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t own_moves;
-static uint64_t counted; /* by the moves_begin() that holds the lock */
+static uint64_t counted; /* set by the moves_begin() that holds the lock */
 
 int moves_open(const char *state_dir)
 {

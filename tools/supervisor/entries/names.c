@@ -45,10 +45,10 @@ struct made {
 	char *target;	     /* of a symbolic link */
 };
 
-/* What the kernel looks at before the path. */
+/* The kernel's checks that come before it looks at the path. */
 typedef int (*made_check)(struct caller *c, struct made *m);
 typedef int (*made_act)(const struct held *h, const struct made *m);
-/* Tells whoever is asked. */
+/* Describes the new entry for the operator, if there is a question. */
 typedef void (*made_say)(struct held *h, struct caller *c, const struct made *m);
 
 static int check_target(struct caller *c, struct made *m)
@@ -178,8 +178,8 @@ static const struct making makings[] = {
 };
 
 /*
- * Under the caller's umask, which the kernel itself applies: it does not where the directory has a
- * default ACL (acl(5)).  The mask is this thread's own (unshare(CLONE_FS)).
+ * Under the caller's umask, which the kernel itself applies, except where the directory has a default ACL
+ * (acl(5)).  The mask is this thread's own (unshare(CLONE_FS)).
  */
 static long make_masked(struct caller *c, const struct making *row, const struct held *h,
 			const struct made *m)

@@ -23,7 +23,7 @@
 #include "tools/supervisor/verdict/shm.h"
 #include "tools/wall/numbers.h"
 
-static const struct timespec ever; /* however old it is */
+static const struct timespec ever; /* earlier than any birth time */
 
 #define RENAME_FLAGS (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
 
@@ -34,7 +34,7 @@ struct two {
 /* Both ends, found. */
 struct ends {
 	struct held *from, *to;
-	bool answered; /* somebody was asked about `from`, and allowed it */
+	bool answered; /* `from` was asked about, and allowed */
 };
 
 static void ends_done(const struct ends *e)
@@ -53,7 +53,8 @@ static bool is_open(const struct held *h, enum reason why)
 	return !h->is_free && h->d.verdict == VERDICT_ASK && h->d.reason == why;
 }
 
-/* Each end is told with the other, and whoever answers for one answers for what lies at both. */
+/* The question about each end shows the other end too, and an answer about one covers the objects at
+ * both. */
 static void ends_ask(const struct ends *e, struct caller *c, const char *from, const char *to)
 {
 	if (!held_is_asked(e->from) && !held_is_asked(e->to))
@@ -67,8 +68,8 @@ static void ends_ask(const struct ends *e, struct caller *c, const char *from, c
 }
 
 /*
- * Either both or nothing: what is denied outright is concluded first, so that nobody is asked about the
- * other end for nothing; and who is asked takes his time, so that comes before git's turn.
+ * Either both ends are allowed or neither: a denied end is concluded first, so that no needless question is
+ * asked about the other.  A question takes time, so it comes before git's turn.
  */
 static int ends_allow(const struct ends *e, struct caller *c)
 {
@@ -79,21 +80,21 @@ static int ends_allow(const struct ends *e, struct caller *c)
 	return r < 0 ? r : held_allow(turned && !e->answered ? e->from : e->to, c);
 }
 
-/* --- what lies in a directory that moves --- */
+/* --- the content of a directory that moves ---------------------------------------------------------- */
 
 #define TREE_DEPTH   128
 #define TREE_ENTRIES (1u << 20)
 
-/* What is looked at, by the path that it has and by the one that it would have. */
+/* An object in the directory, by its present path and by its path after the move. */
 struct tree {
 	struct caller *c;
-	struct decision top; /* of the directory itself: who was asked about that knows what moves */
-	struct decision d;   /* what keeps it */
+	struct decision top; /* of the directory itself: a question about it was about its content */
+	struct decision d;   /* the decision that keeps the object in place */
 	size_t left;
 	char from[LIMIT_PATH], to[LIMIT_PATH];
 };
 
-/* Nobody has to be asked again, and of what git obeys each write is looked at. */
+/* No second question is needed; and each write to what git obeys is judged anyway. */
 static bool is_answered(const struct tree *t)
 {
 	return t->d.verdict == VERDICT_ASK &&
@@ -101,8 +102,8 @@ static bool is_answered(const struct tree *t)
 }
 
 /*
- * The rules allow more of it at its new path; or it is pale's own, which stays.  What is no directory is
- * judged as a link that is made there: .pale is none.
+ * The rules allow more of the object at its new path; or it is pale's own and must stay.  An object that is
+ * not a directory is judged as a link that is made at the new path: .pale is not a directory.
  */
 static bool is_kept(struct tree *t, enum op op)
 {
@@ -134,7 +135,8 @@ static bool append(char path[LIMIT_PATH], size_t at, const char *name)
 	return true;
 }
 
-/* 1 where something in the tree at dir/name is kept, which t then names; 0 where nothing is, or -errno. */
+/* 1 where something in the tree at dir/name must stay, and t names it then; 0 where nothing must, or
+ * -errno. */
 static int find_kept(struct tree *t, int dir, const char *name, unsigned depth)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
@@ -157,7 +159,7 @@ static int find_kept(struct tree *t, int dir, const char *name, unsigned depth)
 			r = 1;
 		else if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
 			r = depth ? find_kept(t, fd, e->d_name, depth - 1) : -E2BIG;
-		/* No directory, or no longer there. */
+		/* Not a directory, or gone by now. */
 		if (r == -ENOTDIR || r == -ENOENT)
 			r = 0;
 	}
@@ -167,7 +169,7 @@ static int find_kept(struct tree *t, int dir, const char *name, unsigned depth)
 	return r;
 }
 
-/* What it is called now, whoever moved what is above. */
+/* The present path of the entry, even if a directory above it was moved. */
 static int path_now(const struct held *h, char path[LIMIT_PATH])
 {
 	char dir[LIMIT_PATH] UNINITIALIZED;
@@ -176,7 +178,8 @@ static int path_now(const struct held *h, char path[LIMIT_PATH])
 	return r < 0 ? r : path_normalise(dir, h->name, path, LIMIT_PATH);
 }
 
-/* May what lies there move to where `to` is, if it is a directory?  0, or -errno when it was recorded. */
+/* May the content of h, if it is a directory, move to the place of `to`?  0, or -errno after it was
+ * recorded. */
 static int tree_allow(struct caller *c, const struct held *h, const struct held *to)
 {
 	struct tree *t;
@@ -219,7 +222,8 @@ static int trees_allow(struct caller *c, const struct ends *e, int flags)
 	return r == 0 && flags & RENAME_EXCHANGE ? tree_allow(c, e->to, e->from) : r;
 }
 
-/* What gets a name right in /dev/shm is the session's already: its directory was, or what it was called. */
+/* An object that gets a name in /dev/shm itself is the session's already: its directory was, or its old
+ * name. */
 static int shm_source(const struct ends *e)
 {
 	return shm_is_entry(e->to->req.path)
@@ -227,7 +231,7 @@ static int shm_source(const struct ends *e)
 		       : -1;
 }
 
-/* A question takes time: `seen` are the moves that were done when the trees were looked through. */
+/* A question takes time: `seen` is the number of moves when the trees were looked through. */
 static long rename_act(struct caller *c, const struct ends *e, int flags, uint64_t seen)
 {
 	_cleanup_close_ int source = shm_source(e);
@@ -267,7 +271,7 @@ static int rename_flags(const struct two *row, const struct caller *c)
 	return flags;
 }
 
-/* What the kernel says of both names before it asks for rights (do_renameat2() in fs/namei.c). */
+/* The kernel's checks of both names that come before it checks rights (do_renameat2() in fs/namei.c). */
 static int rename_earlier(const struct ends *e, int flags)
 {
 	if (is_settled(e->from) && is_settled(e->to))
@@ -281,16 +285,17 @@ static int rename_earlier(const struct ends *e, int flags)
 	return flags & RENAME_EXCHANGE && !held_mode(e->to) ? -ENOENT : 0;
 }
 
-/* What moved may be a directory: cached paths of directories end here, in every process.  Asking what
- * it was would cost every rename of a file more than the next look-up costs. */
+/* A directory may have moved, so every process drops its cached paths of directories.  Testing for a
+ * directory would cost each rename of a file more than the next look-up costs. */
 static void note_move(const struct caller *c)
 {
 	atomic_fetch_add_explicit(&session_setup(c->sup)->ring->moved, 1, memory_order_release);
 }
 
 /*
- * A working directory changes, told before it does: the caller's own hooks look again after it.  Who
- * shares his with another process (CLONE_FS without being its thread) is beyond this, and no script.
+ * A working directory changes: noted before it does, so that the caller's own hooks look again afterwards.
+ * A caller that shares its directory with another process (CLONE_FS without being its thread) is not
+ * covered; scripts do not do that.
  */
 struct answer carry_wander(struct caller *c)
 {
@@ -315,7 +320,7 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 	if (r == 0)
 		ends_ask(e, c, flags & RENAME_EXCHANGE ? "exchanged with" : "to",
 			 flags & RENAME_EXCHANGE ? "exchanged with" : "from");
-	/* Of an exchange both ends are written, and neither could be looked at in time. */
+	/* In an exchange both ends are written, and neither could be looked at in time. */
 	if (r == 0 && !(flags & RENAME_EXCHANGE) && is_open(e->to, REASON_GIT)) {
 		e->answered = held_is_asked(e->from);
 		r = e->answered ? held_allow(e->from, c) : 0;
@@ -338,7 +343,7 @@ struct answer carry_rename(struct caller *c)
 {
 	const struct two *row = ROW_OF(renames, c->nr);
 	int flags = row ? rename_flags(row, c) : -ENOSYS;
-	/* Either end of an exchange goes away and is written; a whiteout is left where the source was. */
+	/* Each end of an exchange is removed and written; a whiteout is left at the source. */
 	unsigned swap = flags > 0 && flags & RENAME_EXCHANGE ? ACCESS_DELETE | ACCESS_WRITE : 0;
 	unsigned left = flags > 0 && flags & RENAME_WHITEOUT ? ACCESS_WRITE : 0;
 	struct ends e = { .from = held_new(c, OP_RENAME, ACCESS_DELETE | swap | left),
@@ -359,8 +364,8 @@ static const struct two links[] = {
 };
 
 /*
- * The source is held itself and linked by its magic link, which needs no right that AT_EMPTY_PATH would
- * (open(2) on O_TMPFILE).  An O_TMPFILE inode has no name to be judged by: its new one is.
+ * The source itself is held, and linked by its magic link, which needs no capability as AT_EMPTY_PATH does
+ * (open(2) on O_TMPFILE).  An O_TMPFILE inode has no name yet: its new name is judged.
  */
 static long link_ends(struct caller *c, const struct two *row, const struct ends *e, unsigned flags)
 {
@@ -385,7 +390,8 @@ static long link_ends(struct caller *c, const struct two *row, const struct ends
 	return r;
 }
 
-/* A hard link is another name to write through, so its source needs the right to be written. */
+/* A hard link is another name through which the file can be written, so its source needs the right to
+ * write. */
 struct answer carry_link(struct caller *c)
 {
 	const struct two *row = ROW_OF(links, c->nr);

@@ -273,7 +273,7 @@ static const char *working_directory(struct exec *x, struct caller *c)
 	return x->cwd;
 }
 
-/* A git that nobody inside can have written starts this remote helper for a transport of its own. */
+/* A git that no process of the session can have written starts this remote helper for its own transport. */
 static bool is_by_git(struct exec *x, struct caller *c)
 {
 	char exe[LIMIT_PATH], words[LIMIT_PATH];

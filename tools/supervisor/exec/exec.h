@@ -49,7 +49,7 @@ struct exec {
 	int held;			  /* the program, O_PATH */
 	struct stat file;		  /* what the kernel loads: the program or the last interpreter */
 	bool readable;			  /* the floor lets the session read each file of the chain */
-	bool is_unknown;		  /* nobody can tell what a loader would load */
+	bool is_unknown;		  /* it is not known what a loader would load */
 	bool env_changed;		  /* while it was judged: refused, not asked */
 	bool closed;			  /* a file of the chain cannot be opened for reading */
 	struct elf_info elf;		  /* the program itself */
@@ -79,8 +79,11 @@ struct exec {
 int words_read(struct caller *c, uint64_t addr, struct words *ret);
 /* True where w is the environment that exec_env_read() read. */
 bool exec_env_is(const struct exec_env *e, const struct words *w);
-/* The name of the variable by which a command of req does something else than as the session began, of the
- * environment that was judged: "?" where it is too long to tell, NULL: none.  Sets x->env_changed. */
+/*
+ * The name of the variable of the judged environment that makes a command of req act differently than at
+ * the start of the session; "?" where the environment is too long to tell, NULL: not found.  Sets
+ * x->env_changed.
+ */
 const char *exec_variable(struct exec *x, struct caller *c, const struct request *req);
 /* Reads the environment at addr in the caller's memory, and keeps a digest of it.  0 or -errno. */
 int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret);
@@ -100,8 +103,8 @@ void exec_filters_note(pid_t tid);
 const char *exec_led_by(struct caller *c, pid_t pid);
 /* Notes where a push goes and what it sends, for a question. */
 void exec_aim_note(struct exec *x, struct caller *c);
-/* What was asked about works on the branch, and goes where, it did then; nor does exec_led_by() say anything
- * now of what was asked about or works on a branch.  True of all else. */
+/* What was asked about still works on the same branch and has the same destination, and exec_led_by()
+ * reports nothing for an exec that was asked about or works on a branch.  True for all other execs. */
 bool exec_aim_stands(const struct exec *x, struct caller *c, pid_t pid);
 
 /* exec_script.c.  script_begin() comes before the first interpreter of a chain; script_judge() judges each
@@ -122,7 +125,7 @@ void exec_stamp(struct exec *x, const struct stat *st, const char *path);
  * file that is too large, or that cannot be read, are never alike. */
 void exec_stamp_whole(const struct exec *x, const struct caller *c, char buf[EXEC_STAMP]);
 /* exec_loads.c: fills in which files the words of req name, and req->variable; elf is its program.
- * x->is_unknown: nobody can tell. */
+ * x->is_unknown: it is not known which. */
 void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf);
 /* Judges the script that the program of `of` is given to interpret as a command of its own (tool.h), as
  * script_judge() does an interpreter.  0 or -ENOMEM. */

@@ -17,7 +17,7 @@
 #define PAGE	 4096u
 #define PAGES	 4u	      /* read at once */
 #define ENV_MAX	 (6u << 20)   /* bytes of an environment: the kernel takes no more (bprm_stack_limits()) */
-#define ENV_WORD GIT_ENV_WORD /* of each entry: a longer one is none of those that are looked for */
+#define ENV_WORD GIT_ENV_WORD /* of each entry: a longer entry is not one of those that are looked for */
 
 /* A piece of the caller's memory as it was when it was read. */
 struct window {
@@ -38,7 +38,8 @@ static struct window *window_new(struct caller *c)
 	return w;
 }
 
-/* In pieces that end with a page, because the pages behind may be missing: they are then left out. */
+/* Reads pieces that end at a page boundary, because the next pages may be missing: they are left out
+ * then. */
 static int window_load(struct window *w, uint64_t addr)
 {
 	struct iovec local = { w->bytes, sizeof(w->bytes) }, remote[PAGES];
@@ -55,7 +56,7 @@ static int window_load(struct window *w, uint64_t addr)
 	return n > 0 ? 0 : n < 0 ? -errno : -EFAULT;
 }
 
-/* What is known from addr on: at least one byte in *ret, and how many; -errno. */
+/* The known bytes from addr on: at least one in *ret; returns their number, or -errno. */
 static ssize_t window_at(struct window *w, uint64_t addr, const char **ret)
 {
 	int r = addr - w->addr < w->len ? 0 : window_load(w, addr);

@@ -21,7 +21,7 @@ struct finder {
 	struct stat st; /* of what was found last */
 };
 
-/* loads_find_fn.  What has no name (a memfd, a removed file) may be anything. */
+/* loads_find_fn.  A file without a name (a memfd, a removed file) may be of any kind. */
 static const char *find(void *ctx, const char *word, struct elf_info *ret)
 {
 	struct finder *f = ctx;
@@ -31,7 +31,7 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 	if (!real)
 		f->x->is_unknown = true;
 	if (fd < 0 || fstat(fd, &f->st) < 0 || !S_ISREG(f->st.st_mode) || f->st.st_nlink == 0) {
-		/* A loader that searches may find there what this did not. */
+		/* A loader that searches may find a file there although this call did not. */
 		if (ret && fd != -ENOENT && fd != -ENOTDIR && fd != -EACCES)
 			f->x->is_unknown |= fd < 0 || !S_ISDIR(f->st.st_mode);
 		return NULL;
@@ -58,7 +58,7 @@ static const char *path_list(void *ctx)
 	return NULL;
 }
 
-/* The caller is an env that was judged with the words that it passes on now. */
+/* The caller is an env whose exec was judged with the same words as it passes on now. */
 static bool is_by_env(const struct request *req, struct caller *c)
 {
 	char exe[LIMIT_PATH], words[LIMIT_PATH];

@@ -37,7 +37,7 @@ int script_judge(struct exec *x, struct caller *c, const struct elf_info *script
 		req.ident = image_ident(&c->image, interpreter->build_id);
 	exec_loads(x, c, &req, interpreter);
 	s->last = req;
-	/* A branch that nobody told is a protected one. */
+	/* An unknown branch counts as a protected one. */
 	d = verdict_of(c, &req);
 	if (script_is_held(&s->d, &d)) {
 		s->d = d;

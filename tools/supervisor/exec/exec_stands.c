@@ -1,10 +1,10 @@
 /*
- * What outlives an exec and can lead the new program elsewhere than its words and its working directory say:
- * a filter of system calls of the session's own, whose answers come before the supervisor's, and a working
- * directory that another process shares (CLONE_FS).  And what can change while a question waits: the branch
- * and the destination of a push.
+ * What remains across an exec and can make the new program act elsewhere than its words and its working
+ * directory tell: a filter of system calls of the session's own, whose answers come before the
+ * supervisor's, and a working directory that another process shares (CLONE_FS).  And what can change while
+ * a question waits: the branch and the destination of a push.
  *
- * Looked at for an exec that is asked about, or by which git works on a branch.
+ * This is checked for an exec that is asked about, or by which git works on a branch.
  *
  * Source: seccomp(2), "the return value with the highest precedence"; clone(2), CLONE_FS; kcmp(2).
  */
@@ -74,7 +74,7 @@ struct answer carry_clone(struct caller *c)
 	return answer_continue();
 }
 
-/* What cannot be compared (PR_SET_DUMPABLE) counts as shared. */
+/* A process that cannot be compared (PR_SET_DUMPABLE) counts as sharing. */
 static bool task_shares(pid_t tid, pid_t other)
 {
 	long r = syscall(SYS_kcmp, tid, other, KCMP_FS, 0, 0);
@@ -98,8 +98,8 @@ static bool process_shares(pid_t tid, const char *pid)
 	return shares;
 }
 
-/* Does another process of the session share the directory of pid?  The threads of tgid, its own process, end
- * with the exec. */
+/* True where another process of the session shares the directory of pid.  The threads of tgid, its own
+ * process, end with the exec. */
 static bool is_shared(pid_t pid, pid_t tgid)
 {
 	DIR *proc = some_share ? opendir("/proc") : NULL;

@@ -1,9 +1,9 @@
 /*
- * What is changed of a file itself: size, mode, owner, times.
+ * Changes to a file itself: size, mode, owner, times.
  *
- * Landlock has no right for chmod, chown and utimes, so no floor stands behind these.  The file is held
- * and changed by AT_EMPTY_PATH or by its magic link, which both reach exactly what is held, whatever
- * its name leads to by then.
+ * Landlock has no right for chmod, chown and utimes, so no floor stands behind these.  The file is held,
+ * and changed by AT_EMPTY_PATH or by its magic link; both reach exactly the held file, wherever its name
+ * leads by then.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 
 #define AT_BOTH (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
 
-/* Held.  0 or -errno; held_done() in each case. */
+/* Holds the file.  0 or -errno; held_done() must be called in each case. */
 static long object_for(struct held *h, struct caller *c, const struct naming *n)
 {
 	int flags = n ? naming_flags(n, c) : -ENOSYS;
@@ -29,7 +29,7 @@ static long object_for(struct held *h, struct caller *c, const struct naming *n)
 
 /* --- size --------------------------------------------------------------------------------------- */
 
-/* What truncate(2) refuses before it asks for rights. */
+/* The kinds of file that truncate(2) refuses before it checks rights. */
 static long check_kind(const struct held *h)
 {
 	struct stat st;
@@ -40,8 +40,8 @@ static long check_kind(const struct held *h)
 }
 
 /*
- * The caller's limit holds, and the signal that comes with it is the caller's (setrlimit(2)); this
- * process ignores its own.
+ * The caller's limit applies, and its signal goes to the caller (setrlimit(2)); the supervisor ignores that
+ * signal for itself.
  */
 static long check_limit(struct caller *c, const struct held *h, off_t size)
 {
@@ -49,7 +49,7 @@ static long check_limit(struct caller *c, const struct held *h, off_t size)
 	struct rlimit limit;
 	struct stat st;
 
-	/* Process 0 would be this one. */
+	/* Process 0 would mean the supervisor. */
 	if (tgid <= 0)
 		return -ESRCH;
 	if (fstat(h->fd, &st) < 0 || prlimit(tgid, RLIMIT_FSIZE, NULL, &limit) < 0)
@@ -62,7 +62,7 @@ static long check_limit(struct caller *c, const struct held *h, off_t size)
 	return -EFBIG;
 }
 
-/* Without waiting for the holder of a lease. */
+/* Truncates without waiting for the holder of a lease. */
 static long truncate_at_once(const struct held *h, off_t size)
 {
 	_cleanup_close_ int fd = open(held_self(h).text, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -100,7 +100,7 @@ static const struct naming chmods[] = {
 	{ __NR_fchmodat2, .path = 1, .dirfd = 0, .flags = 3, .rest = 2, .known = AT_BOTH },
 };
 
-/* Before Linux 6.6 by the magic link, which some file systems let change the mode of a symbolic link. */
+/* Before Linux 6.6 by the magic link: some file systems then change the mode of a symbolic link. */
 static long change_mode(const struct held *h, mode_t mode)
 {
 	long r = call_result(syscall(__NR_fchmodat2, h->fd, "", mode, AT_EMPTY_PATH));
@@ -138,7 +138,7 @@ static const struct naming chowns[] = {
 	{ __NR_fchownat, .path = 1, .dirfd = 0, .flags = 4, .rest = 2, .known = AT_BOTH },
 };
 
-/* -1 leaves it as it is. */
+/* -1 leaves the id unchanged. */
 static const char *id_text(char text[16], uint64_t id)
 {
 	(void)snprintf(text, 16, (uint32_t)id == UINT32_MAX ? "-" : "%u", (unsigned)id);
@@ -189,8 +189,8 @@ struct times {
 };
 
 /*
- * Reads them: 0 or -errno.  Microseconds out of range are refused before the path is looked at;
- * nanoseconds the kernel judges itself, after it.
+ * Reads the times: 0 or -errno.  Microseconds out of range are refused before the path is looked at;
+ * nanoseconds are checked by the kernel, after that.
  */
 static int read_times(struct caller *c, uint64_t addr, enum times_form form, struct times *ret)
 {
@@ -213,13 +213,13 @@ static int read_times(struct caller *c, uint64_t addr, enum times_form form, str
 	return 0;
 }
 
-/* The kernel does not even look at the path then. */
+/* True where nothing is to change: the kernel does not even look at the path then. */
 static bool is_nothing(const struct times *t)
 {
 	return !t->now && t->ts[0].tv_nsec == UTIME_OMIT && t->ts[1].tv_nsec == UTIME_OMIT;
 }
 
-/* A path of NULL means the descriptor itself, where there is one; no flag fits that. */
+/* A NULL path means the descriptor itself, if there is one; no flag is valid with that. */
 static struct naming timing_naming(const struct timing *row, const struct caller *c)
 {
 	struct naming n = row->at;

@@ -1,8 +1,9 @@
 /*
  * Holding what a call names: the near way, the far way, and descriptors.
  *
- * Guarantees: what is judged is the text that the kernel itself has for what is held; a magic link is
- * followed once, by the kernel, and what it led to is judged.  May block on a slow file system only.
+ * Guarantees: the path that is judged is the one that the kernel itself gives for the held object; a magic
+ * link is followed once, by the kernel, and the object that it leads to is judged.  May block on a slow
+ * file system only.
  */
 #include "held.h"
 
@@ -18,7 +19,7 @@
 #include "policy/base/path.h"
 #include "tools/supervisor/open/open.h"
 
-/* Not an answer: the resolver has to find out. */
+/* Not a result: the resolver has to be used. */
 #define GO_FAR 1
 
 const void *row_of(const void *list, size_t n, size_t size, int nr)
@@ -68,14 +69,14 @@ void held_done(struct held *h)
 
 /* --- the near way ------------------------------------------------------------------------------- */
 
-/* Holds what the path starts from.  0 where the path as it stands is plainly allowed, GO_FAR, or -errno. */
+/* Holds the start of the path.  0 where the path as written is plainly allowed, GO_FAR, or -errno. */
 static int judge_near(struct held *h, struct caller *c)
 {
 	int base = place_base(&h->place, c);
 
 	if (base < 0 && base != AT_FDCWD)
 		return base;
-	/* Whose directory of procfs it is, only the far way asks. */
+	/* Only the far way checks to which process a directory of procfs belongs. */
 	if (place_lexical(&h->place, c, h->text, sizeof h->text) < 0 || path_is_under(h->text, "/proc"))
 		return GO_FAR;
 	h->req.path = h->text;
@@ -83,7 +84,7 @@ static int judge_near(struct held *h, struct caller *c)
 	return h->d.verdict == VERDICT_ALLOW ? 0 : GO_FAR;
 }
 
-/* Opens O_PATH what path says, unless a symbolic link is on the way.  GO_FAR, a descriptor in *ret, or
+/* Opens path with O_PATH, unless a symbolic link is on the way.  GO_FAR, 0 with a descriptor in *ret, or
  * the kernel's error. */
 static int open_near(int base, const char *path, int flags, int *ret)
 {
@@ -117,7 +118,7 @@ static int entry_near(struct held *h, struct caller *c)
 	h->fd = h->place.base;
 	if (n == 0)
 		return 0;
-	/* place.r is unused as yet. */
+	/* place.r is not used yet. */
 	memcpy(h->place.r.work, h->place.raw, n);
 	h->place.r.work[n] = '\0';
 	r = open_near(h->place.base, h->place.r.work, O_DIRECTORY, &h->fd);
@@ -154,7 +155,7 @@ static int resolve_far(struct held *h, struct caller *c, enum resolve_follow fol
 static void judge_far(struct held *h, struct caller *c)
 {
 	struct resolved *r = &h->place.r;
-	/* The spelling of a magic link, or by way of one, says nothing of what it leads to. */
+	/* The spelling of a magic link, or of a path through one, does not tell where it leads. */
 	bool is_silent = r->same || r->magic || (h->place.crossed && path_is_under(r->given, "/proc"));
 
 	h->req.path = r->magic ? h->text : r->path;
@@ -163,9 +164,9 @@ static void judge_far(struct held *h, struct caller *c)
 }
 
 /*
- * The last component of a path that names a directory itself: "..", "." or "/".  No call makes,
- * removes or renames such an entry, and each has its own error for each of the three: so it is handed
- * to the kernel as it is.
+ * The last component of a path that names a directory itself: "..", "." or "/".  No call makes, removes or
+ * renames such an entry, and each call has its own error for each of the three, so the kernel gets it as it
+ * is.
  */
 static const char *special_last(const char *path)
 {
@@ -193,7 +194,7 @@ static int entry_far(struct held *h, struct caller *c)
 	return 0;
 }
 
-/* What the kernel calls the object: 0 or -errno. */
+/* Reads the path that the kernel has for the object: 0 or -errno. */
 static int read_text(struct held *h)
 {
 	struct self_path self = held_self(h);
@@ -207,7 +208,7 @@ static int read_text(struct held *h)
 	return 0;
 }
 
-/* 1 where there is nothing to judge: no name leads to it, or it is a pipe, a socket and their like. */
+/* 1 where there is nothing to judge: the object has no name, or it is a pipe, a socket or the like. */
 static int has_no_name(struct held *h)
 {
 	struct stat st;
@@ -228,8 +229,7 @@ static int object_far(struct held *h, struct caller *c, int nofollow)
 
 	if (e < 0)
 		return e;
-	/* A link that took the place of what was resolved is held as what it is: an entry of this very place.
-	 */
+	/* A link that replaced the resolved object is held itself, as an entry of this place. */
 	h->fd = openat(r->parent, r->name, flags | (r->magic ? 0 : O_NOFOLLOW));
 	h->owned = h->fd >= 0;
 	if (!h->owned)
@@ -253,10 +253,10 @@ static bool is_writable(int flags)
 }
 
 /*
- * Judged by its path.  What is open for writing was judged when it was opened, so what is asked about has
- * been answered, and times come with writing.  But it may be the operator's own redirection: owner, mode and
- * attributes of that are none of the session's.  A new name is more than a descriptor gives: it outlives the
- * session, and can be read.
+ * The object is judged by its path.  A descriptor that is open for writing was judged when it was opened,
+ * so a question has been answered, and setting times is part of writing.  But it may be the operator's own
+ * redirection, whose owner, mode and attributes the session must not change.  A new name gives more than a
+ * descriptor: it outlives the session, and can be read.
  */
 static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum descriptor kind)
 {
@@ -286,7 +286,7 @@ static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum d
 	return 0;
 }
 
-/* With AT_EMPTY_PATH: the path is read first, since the descriptor need not be a directory's. */
+/* With AT_EMPTY_PATH: the path is read first, since the descriptor need not be a directory. */
 static int object_or_empty(struct held *h, struct caller *c, const struct naming *n, int *ret_empty)
 {
 	int dirfd = naming_dirfd(n, c);
@@ -340,13 +340,13 @@ int held_object(struct held *h, struct caller *c, const struct naming *n, unsign
 	return r == GO_FAR ? object_far(h, c, nofollow) : r;
 }
 
-/* What lies at the entry: 0 or -1. */
+/* Looks up the object at the entry: 0 or -1. */
 static int look(const struct held *h, struct stat *st)
 {
 	char name[NAME_MAX + 1];
 	size_t n = strlen(h->name);
 
-	/* A slash at its end would make the kernel look for a directory. */
+	/* With a slash at the end the kernel would expect a directory. */
 	n -= n > 1 && h->name[n - 1] == '/';
 	if (n >= sizeof name)
 		return -1;
@@ -362,7 +362,7 @@ unsigned held_mode(const struct held *h)
 	return look(h, &st) == 0 ? st.st_mode : 0;
 }
 
-/* --- what is asked is what is done --- */
+/* --- the object that was asked about is the one that is changed ------------------------------------- */
 
 void held_does(struct held *h, struct caller *c, const char *format, ...)
 {
@@ -389,7 +389,8 @@ void held_note(struct held *h)
 	h->seen = (struct held_seen){ true, is_there ? st.st_dev : 0, is_there ? st.st_ino : 0 };
 }
 
-/* Who makes something where by now something lies hears so from the kernel. */
+/* Only calls that replace or remove an object are checked: for a call that makes one, the kernel reports an
+ * entry that exists by now. */
 int held_stands(const struct held *h, struct caller *c)
 {
 	bool replaces = h->req.op == OP_RENAME || h->req.op == OP_DELETE;
@@ -402,7 +403,7 @@ int held_stands(const struct held *h, struct caller *c)
 	return -ESTALE;
 }
 
-/* What the kernel says of a name that ends in a slash, and so means a directory. */
+/* The kernel's error for a name that ends in a slash, and so means a directory. */
 static int slash_error(const struct held *h, unsigned mode)
 {
 	bool makes = h->req.op == OP_SYMLINK || h->req.op == OP_MKNOD || h->req.op == OP_LINK;
@@ -414,7 +415,7 @@ static int slash_error(const struct held *h, unsigned mode)
 	return makes || h->req.op == OP_MKDIR ? -EEXIST : S_ISDIR(mode) ? 0 : -ENOTDIR;
 }
 
-/* The kernel's own errors come before a denial; before a question too, as there is nothing to ask then. */
+/* The kernel's own errors come before a denial, and before a question, which would be useless then. */
 static int earlier_error(const struct held *h)
 {
 	int e = h->name ? slash_error(h, held_mode(h)) : 0;
@@ -422,8 +423,8 @@ static int earlier_error(const struct held *h)
 	return e < 0 ? e : verdict_earlier(&h->d, &h->req, &h->place.r);
 }
 
-/* A terminal that somebody else sits at: who may open it is no more the session's to say than what it shows.
- */
+/* A terminal that does not belong to the session: the session may change neither its owner nor its mode,
+ * and may not read it. */
 static bool is_others_terminal(const struct held *h, struct caller *c)
 {
 	struct stat st;

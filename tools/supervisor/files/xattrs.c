@@ -1,8 +1,8 @@
 /*
  * Extended attributes, and the attributes that file systems keep beside the mode (chattr(1)).
  *
- * Landlock has no right for these, so no floor stands behind them.  Names and values are copied once;
- * who may set security.* and trusted.* is the kernel's to say.
+ * Landlock has no right for these, so no floor stands behind them.  Names and values are copied once; the
+ * kernel decides which process may set security.* and trusted.*.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -26,12 +26,12 @@
 /* linux/limits.h: names are shorter than XATTR_NAME_MAX + 1, values no longer than XATTR_SIZE_MAX. */
 #define NAME_SIZE    256
 #define SIZE_MAXIMUM 65536
-/* No structure that grows is longer than a page (copy_struct_from_user()'s callers). */
+/* No extensible structure is longer than a page (callers of copy_struct_from_user()). */
 #define STRUCT_MAX 4096
 
 /* --- extended attributes ------------------------------------------------------------------------ */
 
-/* How the value comes: as arguments of the call, in a struct xattr_args, or not at all. */
+/* How the value is given: as arguments of the call, in a struct xattr_args, or not at all. */
 enum value_form { VALUE_NONE, VALUE_ARGS, VALUE_STRUCT };
 
 struct attring {
@@ -57,7 +57,7 @@ static const struct attring attrings[] = {
 	  VALUE_NONE },
 };
 
-/* An attribute, copied. */
+/* A copied attribute. */
 struct attr {
 	char name[NAME_SIZE];
 	void *value;
@@ -65,14 +65,14 @@ struct attr {
 	int flags;
 };
 
-/* Where the value is to be copied from; as struct xattr_args of linux/xattr.h (Linux 6.13). */
+/* The address and size of the value; as struct xattr_args of linux/xattr.h (Linux 6.13). */
 struct value_at {
 	uint64_t addr;
 	uint32_t size;
 	uint32_t flags;
 };
 
-/* copy_struct_from_user(): what we do not know of a longer structure must be zero.  0 or -errno. */
+/* As copy_struct_from_user(): the unknown part of a longer structure must be zero.  0 or -errno. */
 static int read_struct(struct caller *c, uint64_t addr, uint64_t usize, void *ret, size_t size)
 {
 	uint8_t all[STRUCT_MAX];
@@ -140,7 +140,7 @@ static int read_attr(struct caller *c, const struct attring *row, struct attr *a
 	}
 }
 
-/* There is no call for O_PATH before setxattrat(2): the magic link leads to what is held. */
+/* No call accepts O_PATH before setxattrat(2): the magic link leads to the held object. */
 static int change_attr(const struct held *h, const struct attring *row, const struct attr *a)
 {
 	struct self_path self = held_self(h);
@@ -150,7 +150,7 @@ static int change_attr(const struct held *h, const struct attring *row, const st
 	return setxattr(self.text, a->name, a->value, a->size, a->flags);
 }
 
-/* By its digest, for what a value holds is no text. */
+/* Shows a digest of the value, which is not text. */
 static void say_bytes(struct held *h, struct caller *c, const char *what, const void *bytes, size_t size)
 {
 	char hex[DIGEST_HEX];
@@ -199,7 +199,7 @@ struct answer carry_xattr(struct caller *c)
 
 /* --- file attributes ---------------------------------------------------------------------------- */
 
-/* struct file_attr of linux/fs.h (Linux 6.17), as long as it was then. */
+/* struct file_attr of linux/fs.h (Linux 6.17), with its first length. */
 struct file_attr_first {
 	uint64_t xflags;
 	uint32_t extsize, nextents, projid, cowextsize;
@@ -234,7 +234,7 @@ struct answer carry_fileattr(struct caller *c)
 
 #define ARGUMENT_MAX sizeof(struct fsxattr)
 
-/* Commands that the filter sends here, and what the kernel reads behind the pointer. */
+/* Commands that the filter sends here, with the size of the argument that the kernel reads. */
 static const struct {
 	unsigned command;
 	size_t size;
@@ -274,7 +274,7 @@ struct answer carry_ioctl(struct caller *c)
 	r = size == 0 ? -EPERM : h ? held_object(h, c, &n, 0) : -ENOMEM;
 	if (r == 0)
 		r = caller_read(c, c->arg[2], argument, size);
-	/* To a device or a socket the same number may mean something else. */
+	/* For a device or a socket the same number may mean another command. */
 	if (r == 0 && (fstat(h->fd, &st) < 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))))
 		r = -ENOTTY;
 	if (r == 0) {

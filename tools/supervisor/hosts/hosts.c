@@ -1,8 +1,8 @@
 /*
- * Address -> the names that led there: what the forwarder's answers said.
+ * A table from an address to the names that led there, as the forwarder's answers gave them.
  *
- * One array, taken round by age, and chains by address with the newest in front.  What has outlived its
- * answer stays where it is and is not found.
+ * One array, reused by age, and chains by address with the newest in front.  An entry whose answer has
+ * expired stays in the table but is not found.
  */
 #include "hosts.h"
 
@@ -19,7 +19,7 @@
 
 struct entry {
 	TAILQ_ENTRY(entry) age;
-	LIST_ENTRY(entry) chain; /* used: in one */
+	LIST_ENTRY(entry) chain; /* used entries only */
 	bool used;
 	uint8_t addr[16];
 	uint64_t end_s;
@@ -34,7 +34,7 @@ struct hosts {
 	struct entry entries[HOSTS_MAX];
 };
 
-/* The clock that goes on while the machine sleeps: answers age then too. */
+/* A clock that counts while the machine is suspended: answers expire then too. */
 static uint64_t now_s(const struct hosts *h)
 {
 	return clock_ns(CLOCK_BOOTTIME) / NS_S + h->shift_s;
@@ -76,7 +76,7 @@ static bool is_same(const struct entry *e, const struct host_name *name, const u
 	       strcmp(e->who.name, name->name) == 0;
 }
 
-/* The entry for them, or the oldest of all; out of its chain. */
+/* The entry for this name and address, or the oldest of all; taken out of its chain. */
 static struct entry *take(struct hosts *h, const struct host_name *name, const uint8_t addr[16])
 {
 	struct entry *e;
@@ -94,7 +94,7 @@ static struct entry *take(struct hosts *h, const struct host_name *name, const u
 	return e;
 }
 
-/* Whom the answers before were given to, and the one of this. */
+/* Adds this answer's asker to those of earlier answers. */
 static void add_asker(struct entry *e, const struct host_name *name, bool is_known)
 {
 	struct host_name *who = &e->who;
@@ -114,7 +114,7 @@ static void add_asker(struct entry *e, const struct host_name *name, bool is_kno
 		who->askers[who->n_askers - 1] = asker;
 }
 
-/* One spelling: NAT64 and "any", by which this machine is reached. */
+/* Normalises an address: NAT64, and "any", which reaches this machine. */
 static void meant(const uint8_t said[16], uint8_t addr[16])
 {
 	memcpy(addr, said, 16);
@@ -136,7 +136,7 @@ void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t sa
 	now = now_s(h);
 	add_asker(e, name, now < e->end_s);
 	end = now + life;
-	/* An earlier answer may still be in use where it says more. */
+	/* An earlier answer that lives longer may still be in use. */
 	if (end > e->end_s)
 		e->end_s = end;
 	memcpy(e->addr, addr, 16);

@@ -1,8 +1,8 @@
 /*
  * Names and addresses: the session's resolver, what it answered, and questions about a name.
  *
- * Which names an address was given by: what the forwarder's answers said, for as long as they live, and what
- * /etc/hosts says.  Nothing that a process of the session claims is in here.
+ * A table of the names that lead to an address: by the forwarder's answers, for as long as they live, and
+ * by /etc/hosts.  It contains nothing that a process of the session claims.
  *
  * Thread-safe.  Bounded: of more than HOSTS_MAX entries the oldest are forgotten.
  */
@@ -19,18 +19,19 @@
 #include "policy/base/op.h"
 
 #define HOSTS_MAX 8192
-/* Seconds that an answer lives: at least, since programs connect by what they looked up; and at most. */
+/* How long an answer is kept, in seconds: a minimum, since programs connect to what they looked up, and a
+ * maximum. */
 #define HOSTS_FLOOR 120u
 #define HOSTS_CAP   86400u
 
 #define HOSTS_ASKERS 8
 
 struct host_name {
-	char name[LIMIT_HOST]; /* what was asked for, lower case, not what a CNAME made of it */
-	char approval[40];     /* of the human who let it be looked up, "": the policy did */
-	pid_t approved_for;    /* the process that was asked about, 0: none */
-	/* Who was answered so, as far as they are remembered: hosts_learn() adds the first to those that are
-	 * known already.  n_askers 0: nobody says; more than there is room for: others too. */
+	char name[LIMIT_HOST]; /* the name that was looked up, lower case, not one that a CNAME led to */
+	char approval[40];     /* of the operator's answer that allowed the look-up; "": the policy did */
+	pid_t approved_for;    /* the process in whose name the question was asked, 0: no process */
+	/* Processes that got this answer, as far as remembered: hosts_learn() adds the first one to those
+	 * that are known already.  n_askers 0: not known; more than HOSTS_ASKERS: others too. */
 	pid_t askers[HOSTS_ASKERS];
 	unsigned n_askers;
 };
@@ -43,27 +44,27 @@ void hosts_free(struct hosts *h);
 void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t addr[16], uint32_t ttl);
 /* The names that led to addr and still live, newest first; how many. */
 size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret, size_t max);
-/* All answers age by so many seconds: for tests, which cannot wait. */
+/* Ages all answers by this many seconds: for tests. */
 void hosts_shift(struct hosts *h, uint32_t seconds);
 
-/* --- hosts_file.c --- */
+/* --- hosts_file.c ----------------------------------------------------------------------------------- */
 
 /* A file of hosts(5), read when it is needed and has changed.  Thread-safe. */
 struct hosts_line;
 struct hosts_file {
 	const char *path;
 	pthread_mutex_t lock;
-	struct stat seen; /* as it was read */
+	struct stat seen; /* at the last read */
 	char *text;
 	struct hosts_line *lines; /* by address */
 	size_t n;
 };
 
-/* The machine's own. */
+/* The file of the machine, /etc/hosts. */
 struct hosts_file *hosts_file_etc(void);
-/* The names that it has for addr, in its order; how many. */
+/* Finds the names for addr, in the file's order; returns how many. */
 size_t hosts_file_find(struct hosts_file *f, const uint8_t addr[16], struct host_name *ret, size_t max);
-/* Forgets what was read. */
+/* Frees what was read. */
 void hosts_file_done(struct hosts_file *f);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * /etc/hosts (hosts(5)): names that root gave to addresses.
  *
- * Kept as it was read, sorted by address, and read anew when it has changed: block lists of a hundred
- * thousand lines are ordinary, and so is a file that is edited while a session lasts.
+ * The file is kept in memory, sorted by address, and read again when it has changed: block lists of a
+ * hundred thousand lines are ordinary, and so are edits during a session.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "tools/base/tools.h"
 
 #define HOSTS_FILE     "/etc/hosts"
-#define HOSTS_FILE_MAX (32u << 20) /* bytes; more is none, and has no names */
+#define HOSTS_FILE_MAX (32u << 20) /* bytes; a larger file counts as one without names */
 
 struct hosts_line {
 	uint8_t addr[16];
-	uint32_t name; /* where it stands in text */
+	uint32_t name; /* offset in text */
 };
 
 static struct hosts_file etc = { .path = HOSTS_FILE, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -41,7 +41,7 @@ void hosts_file_done(struct hosts_file *f)
 
 /* --- reading ------------------------------------------------------------------------------------------ */
 
-/* In place: lower case, without the root's dot.  False for what can be no host's name. */
+/* In place: lower case, without the root's dot.  False where it cannot be a host's name. */
 static bool name_canonical(char *name)
 {
 	size_t n = strlen(name);
@@ -77,7 +77,7 @@ static int line_add(struct hosts_file *f, const uint8_t addr[16], const char *na
 	return 0;
 }
 
-/* By address; of one address in the order of the file. */
+/* By address; lines of one address in the order of the file. */
 static int line_compare(const void *a, const void *b)
 {
 	const struct hosts_line *x = a, *y = b;
@@ -112,7 +112,7 @@ static bool is_unchanged(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Under the lock.  A file that cannot be had has no names. */
+/* Under the lock.  A file that cannot be read has no names. */
 static void refresh(struct hosts_file *f)
 {
 	_cleanup_close_ int fd = -1;
@@ -135,7 +135,7 @@ static void refresh(struct hosts_file *f)
 
 /* --- asking ------------------------------------------------------------------------------------------- */
 
-/* The first line of the address, or where it would stand. */
+/* Index of the first line of the address, or of where it would be. */
 static size_t first_of(const struct hosts_file *f, const uint8_t addr[16])
 {
 	size_t lo = 0, hi = f->n;

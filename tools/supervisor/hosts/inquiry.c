@@ -49,7 +49,7 @@ static void on_heard(struct asking *a)
 
 	if (i->allowed)
 		grant(q, i);
-	/* Its place may be taken again in there. */
+	/* done() may reuse its entry. */
 	over = *i;
 	i->all = NULL;
 	q->done(q->cookie, &over);

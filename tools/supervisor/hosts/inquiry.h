@@ -1,8 +1,8 @@
 /*
- * Names that a human is asked about, each in a thread of its own; and what was granted, for as long as
- * programs look the same name up again.  Private to resolver.c.
+ * Names that the operator is asked about, each in a thread of its own; and the names that were allowed, for
+ * as long as programs look up the same name again.  Private to resolver.c.
  *
- * In the loop's thread, all but the asking itself.
+ * Everything but the asking itself runs in the loop's thread.
  */
 #ifndef PALE_INQUIRY_H
 #define PALE_INQUIRY_H
@@ -12,7 +12,7 @@
 
 #define INQUIRIES_MAX 64
 #define GRANTS_MAX    128
-#define GRANT_S	      120u /* a name that one was let look up may be looked up again for so long */
+#define GRANT_S	      120u /* how long an allowed name may be looked up again */
 
 struct grant {
 	struct asker who;
@@ -33,7 +33,7 @@ struct inquiry {
 struct inquiries {
 	struct supervisor *sup;
 	struct loop *loop;
-	/* A human has answered, or nobody could. */
+	/* Called when the operator has answered, or could not be asked. */
 	void (*done)(void *cookie, const struct inquiry *i);
 	void *cookie;
 	struct inquiry list[INQUIRIES_MAX];
@@ -42,11 +42,12 @@ struct inquiries {
 };
 
 void inquiries_init(struct inquiries *q, struct supervisor *s, struct loop *l);
-/* Asks, unless it is being asked: 0, -EAGAIN (as many are asked as can be) or another -errno. */
+/* Asks, unless the question waits already: 0, -EAGAIN (too many questions wait) or another -errno. */
 int inquiry_begin(struct inquiries *q, const struct asker *who, const char *name, const struct decision *d);
-/* What was granted to them, NULL: nothing. */
+/* The grant for this asker and name, or NULL. */
 const struct grant *inquiry_granted(const struct inquiries *q, const struct asker *who, const char *name);
-/* The loop runs no more and the supervisor is stopping: ends and joins the threads.  False: one would not. */
+/* Called when the loop does not run any more and the supervisor stops: ends and joins the threads.  False:
+ * one did not end. */
 bool inquiries_end(struct inquiries *q);
 bool asker_is(const struct asker *a, const struct asker *b);
 

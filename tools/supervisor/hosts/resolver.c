@@ -14,10 +14,10 @@
 #define RESOLV_CONF "/etc/resolv.conf"
 #define DNS_PORT    53
 
-/* What is known of a question that waits: struct forwarder_query's `who`. */
+/* What is kept with a question that waits: struct forwarder_query's `who`. */
 struct mark {
 	struct asker who;
-	char approval[40]; /* of the human who let it be asked */
+	char approval[40]; /* of the operator's answer that allowed the question */
 };
 
 struct resolver {
@@ -26,7 +26,7 @@ struct resolver {
 	struct forwarder *forwarder;
 	struct door *door;
 	struct dns_limits *limits;
-	struct worker *desk; /* of what is settled in the loop's thread */
+	struct worker *desk; /* for what is decided in the loop's thread */
 	struct inquiries inquiries;
 };
 
@@ -37,7 +37,7 @@ static struct mark *mark_of(const struct forwarder_query *q)
 	return (struct mark *)(void *)(uintptr_t)q->who;
 }
 
-/* A rule has the name in full, so nothing but that very name can be asked for. */
+/* A rule has the name in full, so only that name can be looked up. */
 static bool is_in_full(const struct image *img, const struct decision *d)
 {
 	const struct image_rule *rule;
@@ -70,7 +70,7 @@ static struct request request_of(const struct forwarder_query *q)
 	};
 }
 
-/* A human is asked, or was before. */
+/* Asks the operator, or uses an earlier answer. */
 static enum forwarder_word consult(struct resolver *r, struct caller *c, const struct request *req,
 				   struct mark *m, struct decision *d)
 {
@@ -111,7 +111,7 @@ static bool is_asked(const struct forwarder_query *q, void *arg)
 	return asker_is(&mark_of(q)->who, &i->asking.who) && strcmp(q->q.name, i->name) == 0;
 }
 
-/* As is_asked(), and notes who let it: what is found here is settled next. */
+/* As is_asked(), and notes the approval: the queries found are answered next. */
 static bool take_approval(const struct forwarder_query *q, void *arg)
 {
 	const struct inquiry *i = arg;
@@ -172,7 +172,7 @@ static void flooded(void *owner, const struct forwarder_query *q)
 	verdict_refuse(&c, &req, req.host, REASON_FLOOD);
 }
 
-/* Nothing of it left, but somebody tried: once a process. */
+/* A query that is not a valid question: recorded once per process. */
 static void nonsense(void *owner, const void *who, const char *name)
 {
 	struct request req = { .op = OP_RESOLVE, .access = op_access(OP_RESOLVE), .host = name };
@@ -184,7 +184,7 @@ static void nonsense(void *owner, const void *who, const char *name)
 	verdict_refuse_once(&c, &req, name[0] ? name : "what is no question about a name", REASON_MALFORMED);
 }
 
-/* --- made by the first who needs it -------------------------------------------------------------------- */
+/* --- made at the first use -------------------------------------------------------------------------- */
 
 static const struct forwarder_ops ops = {
 	.who_size = sizeof(struct mark),
@@ -228,7 +228,7 @@ static struct resolver *resolver_new(struct supervisor *s)
 	return NULL;
 }
 
-/* Under net_lock.  Nothing is begun any more where all ends. */
+/* Under net_lock.  Nothing is started while the supervisor stops. */
 static bool have_base(struct supervisor *s)
 {
 	if (atomic_load(&s->stopping))
@@ -275,7 +275,7 @@ struct hosts *session_hosts(struct supervisor *s)
 	return h;
 }
 
-/* --- for the others ---------------------------------------------------------------------------------- */
+/* --- for other rooms -------------------------------------------------------------------------------- */
 
 bool resolver_query(struct supervisor *s, const struct asker *who, const uint8_t *msg, size_t len,
 		    resolver_reply reply, void *cookie)
@@ -311,8 +311,8 @@ int resolver_expect(struct supervisor *s, const struct sockaddr_storage *from, c
 
 bool resolver_end(struct supervisor *s)
 {
-	/* Nobody is called back from here on; a thread that asks may still post, so the loop itself goes
-	 * last. */
+	/* No callback runs from here on.  A thread that asks may still post to the loop, so the loop is
+	 * freed last. */
 	if (s->loop)
 		loop_end(s->loop);
 	atomic_store(&s->stopping, true);

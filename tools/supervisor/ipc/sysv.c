@@ -6,17 +6,17 @@
  * They are shared by number and by key with every process of the user, and no policy names them.  So
  * the session has keys and ids to itself:
  *
- *   - the supervisor makes each object, always under IPC_PRIVATE, and remembers the key that was asked
- *     for: a key means the same inside the session as it does bare, and nothing outside, where neither
- *     side finds, squats on or joins the other's;
- *   - ids stand in registers, so a call by an id that was made here is the kernel's to perform, and
- *     one by any other never is;
+ *   - the supervisor makes each object, always under IPC_PRIVATE, and remembers the key that was requested.
+ *     Inside the session a key means the same as without pale.  It means nothing outside, so neither side
+ *     finds, occupies or joins an object of the other;
+ *   - ids stand in registers, so the kernel performs a call by an id that was made here, and never a call
+ *     by another id;
  *   - what is left is removed when the session ends.
  *
- * A remembered id must not come to be another's.  Semaphores and queues are forgotten before they are
- * removed, and a segment, which lives on under its id while it is attached, says in each case who made it
- * (shm_cpid).  The kernel gives a number again after some 500,000 objects at the least
- * (ipc/util.c, ipc_idr_alloc), so one session makes fewer than that.
+ * A remembered id must never mean a foreign object.  Semaphores and queues are forgotten before they are
+ * removed.  A segment exists under its id while it is attached; its shm_cpid is checked each time.  The
+ * kernel gives a number again after some 500,000 objects at the least (ipc/util.c, ipc_idr_alloc), so one
+ * session makes fewer than that.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@
 #define IPC_MADE_MAX 200000 /* in the life of the session */
 #define PERM_ALL     7u
 
-/* What IPC_STAT tells; each kind's begins with the permissions. */
+/* The result of IPC_STAT; for each kind it begins with the permissions. */
 union ipc_state {
 	struct ipc_perm perm;
 	struct shmid_ds shm;
@@ -71,8 +71,8 @@ static size_t size_msg(const union ipc_state *st)
 	return SIZE_MAX;
 }
 
-/* Bits of the commands that name an object by its id, and of those that name none; the others go by its
- * place in the kernel's table, whoever owns it. */
+/* Bits of the commands that name an object by its id, and of those that name no object; the others use its
+ * index in the kernel's table, of any owner. */
 static const struct kind {
 	const char *what;
 	int get, control;	      /* system calls */
@@ -112,7 +112,7 @@ static enum ipc_kind kind_of(int nr)
 
 /* --- what was made: all under ipc_lock -------------------------------------------------------------- */
 
-/* Orphans whose run nobody knows share what they make. */
+/* Orphans whose run is not known share the objects that they make. */
 static uint32_t image_of(const struct caller *c)
 {
 	return c->is_orphan ? IPC_OF_ORPHANS : c->image_number;
@@ -129,8 +129,8 @@ static void forget(struct supervisor *s, struct ipc_object *o)
 	*o = s->ipc[--s->n_ipc];
 }
 
-/* The object is still the one that was made here.  Of one without read permission only its being there is
- * told, which is enough while it was not removed. */
+/* The object is still the one that was made here.  For an object without read permission it is only known
+ * that it exists, which is enough while it was not removed. */
 static bool is_ours(const struct ipc_object *o, union ipc_state *ret)
 {
 	if (kinds[o->kind].stat(o->id, ret) < 0)
@@ -164,7 +164,8 @@ static struct ipc_object *find_key(struct caller *c, enum ipc_kind kind, int key
 	return NULL;
 }
 
-/* Those that somebody outside removed, or whose last process let go of them. */
+/* Forgets objects that were removed from outside, or by the end of the last process that had them
+ * attached. */
 static void forget_gone(struct supervisor *s)
 {
 	union ipc_state st;
@@ -201,7 +202,7 @@ static long make_object(struct caller *c, enum ipc_kind kind, int key)
 	return id;
 }
 
-/* As the kernel's ipcget_public() answers for a key that is there. */
+/* Returns what the kernel's ipcget_public() returns for a key that exists. */
 static long join_object(const struct caller *c, const struct ipc_object *o, const union ipc_state *st)
 {
 	const struct kind *k = &kinds[o->kind];
@@ -253,7 +254,7 @@ struct answer carry_ipc_get(struct caller *c)
 
 /* --- by id ------------------------------------------------------------------------------------------ */
 
-/* The caller may have what goes by this id. */
+/* True where the caller may use the object with this id. */
 static bool may_use(struct caller *c, enum ipc_kind kind, int id)
 {
 	union ipc_state st;
@@ -270,7 +271,7 @@ static bool may_use(struct caller *c, enum ipc_kind kind, int id)
 	return may;
 }
 
-/* What is not there gets the kernel's own answer. */
+/* For an object that does not exist, the kernel's own error. */
 static struct answer refuse(struct caller *c, enum ipc_kind kind, int id)
 {
 	const struct request req = { .op = OP_WRITE, .access = ACCESS_WRITE };

@@ -1,7 +1,4 @@
-/*
- * The socket and the address that a call of the network is about: a duplicate of the one, a copy of the
- * other.
- */
+/* The socket and the address of a network call: a duplicate of the socket, a copy of the address. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +14,7 @@ int endpoint_option(const struct endpoint *e, int option)
 	return getsockopt(e->fd, SOL_SOCKET, option, &value, &len) < 0 ? -errno : value;
 }
 
-/* What family the socket is of. */
+/* Finds the address family of the socket. */
 static int find_domain(struct endpoint *e)
 {
 	e->domain = endpoint_option(e, SO_DOMAIN);
@@ -32,10 +29,10 @@ int endpoint_take(struct endpoint *e, struct caller *c)
 	return e->fd < 0 ? e->fd : find_domain(e);
 }
 
-/* In the kernel's order, so that its errors come as from it. */
+/* The checks are in the kernel's order, so the errors are the kernel's too. */
 int endpoint_take_addr(struct endpoint *e, struct caller *c, uint64_t addr, uint64_t len)
 {
-	int n = (int)len, r; /* an int to the kernel, whatever stands above */
+	int n = (int)len, r; /* the kernel reads an int and ignores the upper half */
 
 	e->reach = NULL;
 	e->fd = caller_fd(c, (int)c->arg[0]);

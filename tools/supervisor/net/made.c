@@ -1,12 +1,12 @@
 /*
  * The socket files that the session made itself, and what it made in /dev/shm (shm.c).
  *
- * A writable directory is no promise about who listens in it: /tmp and the agents' state hold sockets of
- * daemons that the operator's own, unfenced agents and multiplexers left there, and they execute what they
- * are told.  So a file rule lets a process connect to what was bound inside the session.
+ * That a directory is writable does not tell which program listens in it: /tmp and the agents' state
+ * contain sockets of the operator's own, unfenced agents and multiplexers, which execute what they receive.
+ * So a file rule allows connecting only to a socket that was bound inside the session.
  *
- * A file is known by its inode and its birth: bound names can be exchanged for others before they are
- * looked at, but what was there before is older than the bind.
+ * A file is known by its inode and its birth time.  A bound name can be exchanged for another file before
+ * it is looked at, but a file that was there before is older than the bind.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,12 +29,12 @@ static struct made identity(const struct statx *x)
 
 static bool is_older(const struct made *m, const struct timespec *than)
 {
-	if (m->born_s == 0) /* the file system does not know */
+	if (m->born_s == 0) /* the file system has no birth times */
 		return false;
 	return m->born_s < than->tv_sec || (m->born_s == than->tv_sec && m->born_ns < than->tv_nsec);
 }
 
-/* The clock that file systems go by. */
+/* The clock that file systems use. */
 struct timespec made_now(void)
 {
 	struct timespec now = { 0 };

@@ -1,13 +1,14 @@
 /*
- * Which name was an address meant by?  Judged are the names that are true (hosts.h); what processes of the
- * session claim to have looked up (the ring) only says which of several true ones was meant.
+ * Finds by which name an address was meant.  Only names that really led to the address are judged
+ * (hosts.h); what processes of the session claim to have looked up (the ring) only selects among several
+ * such names.
  *
- * A public address is judged by the best of its names: they share it, and whoever connects says no name.  An
- * address that is not public is nobody's to hand out: what the same process was answered, or what was looked
- * up last by the claim of the hooks, is what is judged, so that a public name which leads to this machine or
- * into its network is a rebinding, even where such addresses may be reached by themselves.
+ * A public address is judged by the best of its names: they share it, and connect(2) has no name.  An
+ * address that is not public is judged by the name for which the same process got it as answer, or which it
+ * looked up last as its hooks claim.  So a public name that leads to this machine or into its network is a
+ * rebinding, even where such addresses themselves may be reached.
  *
- * On this machine itself it is whose port it is that counts, where the operator has not said more (ports.h).
+ * On this machine the owner of the port decides, unless the operator has a rule for it (ports.h).
  */
 #include <string.h>
 
@@ -19,8 +20,8 @@
 #define NAMES_MAX 32
 
 struct candidates {
-	size_t n_answers, n; /* first what was answered, newest first, then what /etc/hosts says */
-	const char *hint;    /* one of them, or NULL */
+	size_t n_answers, n; /* first the names from answers, newest first, then those of /etc/hosts */
+	const char *hint;    /* one of the names, or NULL */
 	struct host_name list[NAMES_MAX];
 };
 
@@ -29,7 +30,7 @@ static bool is_answer_to(const struct host_name *n, pid_t tgid)
 	for (size_t i = 0; i < n->n_askers && i < NELEM(n->askers); i++)
 		if (n->askers[i] == tgid)
 			return true;
-	/* More than are remembered, or nobody knows. */
+	/* More than are remembered, or not known. */
 	return n->n_askers == 0 || n->n_askers > NELEM(n->askers);
 }
 
@@ -43,7 +44,7 @@ static void candidates_find(struct candidates *l, struct caller *c, const uint8_
 	l->n = l->n_answers +
 	       hosts_file_find(hosts_file_etc(), addr, l->list + l->n_answers, NAMES_MAX - l->n_answers);
 	l->hint = NULL;
-	/* At level strict nothing of theirs counts. */
+	/* At level strict nothing that processes claim is used. */
 	if (setup->level != LEVEL_FULL || !ring_name_find(setup->ring, addr, claim))
 		return;
 	for (size_t i = 0; i < l->n && !l->hint; i++)
@@ -53,7 +54,7 @@ static void candidates_find(struct candidates *l, struct caller *c, const uint8_
 
 /* --- judging ------------------------------------------------------------------------------------------ */
 
-/* What a human let be looked up by this process needs no second question. */
+/* A name whose look-up the operator allowed to this process needs no second question. */
 static bool is_approved(struct caller *c, const struct host_name *n)
 {
 	return n->approval[0] && n->approved_for == caller_tgid(c);
@@ -94,7 +95,7 @@ static struct meaning judge_public(struct caller *c, struct request *req, const 
 			best = m;
 		any = true;
 	}
-	/* A rule may open the address itself, but not over one that speaks of its name. */
+	/* A rule may allow the address itself, but it does not override a rule about its name. */
 	if (any && (best.d.verdict == VERDICT_ALLOW || best.d.reason == REASON_RULE))
 		return best;
 	m = judge_by(c, req, NULL);
@@ -113,13 +114,13 @@ static struct meaning judge_inner(struct caller *c, struct request *req, const s
 		if (is_answer_to(&l->list[i], caller_tgid(c)))
 			n = &l->list[i];
 	m = judge_by(c, req, n);
-	/* What the machine itself calls so is that address, where no rule speaks of the name. */
+	/* A name of this machine's own is judged as its address, where no rule has the name. */
 	return n >= l->list + l->n_answers && m.d.reason != REASON_RULE ? judge_by(c, req, NULL) : m;
 }
 
 /* --- this machine ------------------------------------------------------------------------------------- */
 
-/* A rule names that very host, or its domain: one for every host does not speak of this machine. */
+/* A rule names that host or its domain: a rule for every host does not count for this machine. */
 static bool is_named(struct caller *c, const struct meaning *m)
 {
 	struct image img;
@@ -130,7 +131,7 @@ static bool is_named(struct caller *c, const struct meaning *m)
 	return m->approval[0] || (m->d.reason == REASON_RULE && (pattern[0] != '*' || pattern[1] == '.'));
 }
 
-/* The session's own is open; others' is asked or denied, and what denies it is that. */
+/* A port of the session is allowed; a port of others is asked about or denied, with that as the reason. */
 static void judge_port(struct caller *c, const struct request *req, struct meaning *m)
 {
 	if (!decision_is_by_port(&c->image, &m->d))
@@ -181,7 +182,7 @@ void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
 			*ret = judge_by(c, req, NULL);
 	}
 	req->host = ret->name[0] ? ret->name : NULL;
-	/* Of several nested images the last one judged by holds: that of what was chosen. */
+	/* With several nested images, the image judged last is kept: it must be that of the chosen name. */
 	if (c->is_orphan)
 		(void)verdict_of(c, req);
 	if (is_machine)

@@ -1,10 +1,10 @@
 /*
- * A server for everybody that may only be one for this machine is made one: its socket is bound to the device
- * lo, where nothing arrives that was not sent here.  Web servers for development listen on every address
- * unless they are told otherwise, and mean this one.
+ * A server on every address that is allowed on this machine only is restricted to it: its socket is bound
+ * to the device lo, which receives only what this machine sends.  Web servers for development listen on
+ * every address by default, though they are used from this machine only.
  *
- * Taking a socket off its device needs CAP_NET_RAW (since Linux 5.7 putting it there needs nothing), so this
- * is for sessions that lack it.
+ * Removing a socket from its device needs CAP_NET_RAW (since Linux 5.7 binding it needs no capability), so
+ * this is done only in sessions without CAP_NET_RAW.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -14,7 +14,8 @@
 #include "net.h"
 #include "tools/base/tools.h"
 
-/* Somebody of the session could undo it: nobody there has more than we have (no_new_privs). */
+/* A process of the session could undo it: none there has more capabilities than this process
+ * (no_new_privs). */
 static bool may_be_undone(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -43,7 +44,7 @@ bool narrow_to_machine(struct caller *c, const struct endpoint *e, uint16_t port
 	if (d.verdict != VERDICT_ALLOW || endpoint_option(e, SO_TYPE) != SOCK_STREAM || lo <= 0 ||
 	    may_be_undone())
 		return false;
-	/* Twice it is not taken: listen(2) comes after bind(2). */
+	/* Not bound a second time: listen(2) comes after bind(2). */
 	if (is_on(e, lo))
 		return true;
 	if (setsockopt(e->fd, SOL_SOCKET, SO_BINDTOIFINDEX, &lo, sizeof(lo)) < 0 || !is_on(e, lo))

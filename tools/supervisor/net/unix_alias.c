@@ -1,8 +1,9 @@
 /*
- * A socket under another name than its own: a daemon's that was linked or renamed to where a rule allows one.
+ * A socket under another name than its own: a daemon's socket that was linked or renamed to a place that a
+ * rule allows.
  *
- * What counts is the place that it was bound at, as that is now: where the same file is still there under
- * the judged name, there is no alias.
+ * The place where it was bound decides, as it is now: where the bound name still leads to the judged name,
+ * there is no alias.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,11 +20,11 @@
 struct alias {
 	struct caller *c;
 	const char *judged; /* the real path that was judged */
-	bool by_place;	    /* and allowed for where it lies, not by a rule about sockets */
+	bool by_place;	    /* allowed because it lies inside the workspace, not by a rule about sockets */
 	char path[PATH_MAX];
 };
 
-/* The bound words as a real path: of the file, or where it is gone of the directory that held it. */
+/* The bound name as a real path: of the file, or, where it is gone, of the directory that contained it. */
 static void real_place(const char *name, char ret[PATH_MAX])
 {
 	char copy[PATH_MAX];
@@ -51,7 +52,7 @@ static struct decision deny_strangers(void)
 	return (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_PROCESS, .rule = RULE_NONE };
 }
 
-/* What the policy says of the place that the name means. */
+/* The policy's verdict on the place that the name means. */
 static struct decision judge_place(struct alias *a, const struct request *req)
 {
 	struct decision d = verdict_of(a->c, req);
@@ -60,7 +61,7 @@ static struct decision judge_place(struct alias *a, const struct request *req)
 		d = deny_strangers();
 	if (d.verdict == VERDICT_ALLOW || d.reason == REASON_RULE || a->by_place || socket_known(a->path))
 		return d;
-	/* The rule names this place, and nobody knows anything against that one. */
+	/* A rule names the judged place, and nothing is known against the bound one. */
 	return (struct decision){ .verdict = VERDICT_ALLOW, .reason = REASON_HOST, .rule = RULE_NONE };
 }
 
@@ -71,7 +72,7 @@ static int judge_name(const char *name, void *arg)
 	struct decision d = deny_strangers();
 
 	if (name[0] != '/') {
-		/* It began nobody knows where, but its end may say whose it is. */
+		/* The start of this relative name is not known, but its end may tell the owner. */
 		snprintf(a->path, sizeof(a->path), "/%s", name);
 		if (!socket_known(a->path) || socket_known(a->judged))
 			return 0;
@@ -88,8 +89,8 @@ static int judge_name(const char *name, void *arg)
 	return DENIED_ALIAS;
 }
 
-/* A rule about files says what may be written, not who listens: outside the workspace that is enough for
- * the session's own sockets alone. */
+/* A rule about files tells which files may be written, not which program listens: outside the workspace it
+ * allows the session's own sockets only. */
 bool is_strangers(struct caller *c, const struct decision *d)
 {
 	struct image img;
@@ -112,7 +113,8 @@ bool alias_is_denied(struct caller *c, const struct request *req, const struct d
 	r = unix_names(st, judge_name, a);
 	if (r == DENIED_ALIAS)
 		return true;
-	/* A kernel that does not say: then one of several names is not taken for all of them. */
+	/* The kernel does not tell the bound name: a file with one link is allowed, one of several links is
+	 * not. */
 	if (r == 0 || st->st_nlink == 1)
 		return false;
 	verdict_refuse(c, req, req->path, REASON_PROCESS);

@@ -1,6 +1,7 @@
 /*
- * What a socket file was bound as: the kernel remembers the words (sock_diag(7)), whatever the file is called
- * by now.  So a daemon's socket that was renamed, or linked to another name, is told by its own.
+ * The name under which a socket file was bound: the kernel keeps it (sock_diag(7)), whatever the file is
+ * called now.  So a daemon's socket that was renamed, or linked to another name, is recognised by its own
+ * name.
  */
 #include "unix_name.h"
 
@@ -45,8 +46,8 @@ static int ask(int fd)
 }
 
 /*
- * The file's inode.  The kernel tells the super block's device, which stat(2) does not where a file system
- * has volumes: those have no block device, and the inode has to do.
+ * True where the inode is the file's.  The kernel reports the super block's device, and stat(2) another one
+ * where a file system has volumes.  These have no block device; then the inode alone must do.
  */
 static bool is_file(const struct unix_diag_vfs *v, const struct stat *st)
 {
@@ -57,7 +58,7 @@ static bool is_file(const struct unix_diag_vfs *v, const struct stat *st)
 	return v->udiag_vfs_dev == (major(st->st_dev) << 20 | minor(st->st_dev));
 }
 
-/* One socket: its attributes behind the message's own fields. */
+/* One socket: its attributes follow the message's own fields. */
 static int take_socket(const struct search *s, const struct nlmsghdr *h)
 {
 	const struct unix_diag_msg *m = NLMSG_DATA(h);
@@ -80,7 +81,7 @@ static int take_socket(const struct search *s, const struct nlmsghdr *h)
 	return is_it && name[0] ? s->found(name, s->arg) : 0;
 }
 
-/* 1: there is more to come. */
+/* 1: more packets follow. */
 static int take_packet(const struct search *s, const void *buf, size_t len)
 {
 	for (const struct nlmsghdr *h = buf; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
@@ -102,7 +103,7 @@ int unix_names(const struct stat *st, unix_name_fn found, void *arg)
 	const struct timeval limit = { .tv_usec = TIMEOUT_US };
 	const struct search s = { .st = st, .found = found, .arg = arg };
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	_cleanup_free_ void *buf = malloc(32768); /* as ss(8) has it: the kernel fills what there is */
+	_cleanup_free_ void *buf = malloc(32768); /* as ss(8): the kernel fills what is there */
 	ssize_t n;
 	int r;
 

@@ -1,11 +1,12 @@
-/* What the socket behind a file was bound as.  Private to tools/supervisor/. */
+/* The name under which the socket behind a file was bound.  Private to tools/supervisor/. */
 #ifndef PALE_UNIX_NAME_H
 #define PALE_UNIX_NAME_H
 
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* A name that a socket was bound as, as it was said then: it may be relative.  Negative: enough, or no. */
+/* Called with a name under which a socket was bound, as it was given then: it may be relative.  A negative
+ * result ends the search. */
 typedef int (*unix_name_fn)(const char *name, void *arg);
 /*
  * Calls `found` for each socket that was bound to the file st, as far as the kernel can tell it from others

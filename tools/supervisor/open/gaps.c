@@ -5,11 +5,12 @@
  * something denied has appeared under what is granted, the floor does not hold for the rest of the
  * session: then the supervisor performs each open for reading itself, as where it never held.
  *
- * Whoever makes such a file is outside the session: inside, making it is denied, or asked.  Between its
- * making and the kernel's word of it lie microseconds; for that long a call that is on its way may see it.
+ * Such a file is made outside the session: inside, making it is denied, or asked about.  Microseconds pass
+ * between its creation and the kernel's event; for that long a call that is under way may see it.
  *
- * A grant goes with its object.  What is moved, perhaps to where nothing may be read, takes it along: so what
- * is granted, and what leads to it, is watched too where somebody may move it.
+ * A grant belongs to its object.  An object that is moved keeps its grant, even at a place where nothing
+ * may be read.  So granted objects, and the directories that lead to them, are watched too where they can
+ * be moved.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +24,10 @@
 #include "tools/supervisor/notify.h"
 
 #define NEWS	    (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-#define ROUNDS	    64 /* directories that appear while they are looked for */
+#define ROUNDS	    64 /* limit on directories that appear while they are looked for */
 #define NOT_WATCHED (-1)
 
-/* It is there, it may not be read, and the floor grants it. */
+/* The path exists, it may not be read, and the floor grants it. */
 static bool is_open(const struct supervisor *s, const char *path)
 {
 	const struct request req = { .op = OP_READ, .access = ACCESS_READ, .path = path };
@@ -41,14 +42,14 @@ static int match_is_open(const char *full, void *s)
 	return is_open(s, full);
 }
 
-/* Something bears such a name, as far as can be told. */
+/* A path that matches the pattern exists, as far as can be told. */
 static bool has_open(struct supervisor *s, const char *path)
 {
 	return floor_each_match(path, match_is_open, s) != 0;
 }
 
-/* Watches the nearest directory above path that is there; *ret_len is its length, with the slash.  Its
- * descriptor or -errno. */
+/* Watches the nearest existing directory above path; *ret_len is the length of its path, with the slash.
+ * The watch descriptor or -errno. */
 static int watch_above(int fd, char *path, size_t *ret_len)
 {
 	size_t len = strlen(path);
@@ -70,7 +71,7 @@ static int watch_above(int fd, char *path, size_t *ret_len)
 	return wd < 0 ? -errno : wd;
 }
 
-/* False: it is open, or cannot be watched. */
+/* False: the gap is open, or cannot be watched. */
 static bool arm(struct supervisor *s, size_t i)
 {
 	char path[LIMIT_PATH] UNINITIALIZED;
@@ -88,7 +89,7 @@ static bool arm(struct supervisor *s, size_t i)
 		if (!next)
 			return !has_open(s, path) && !is_open(s, path);
 		*next = '\0';
-		/* Made since. */
+		/* Still missing after the watch began. */
 		if (lstat(path, &st) < 0)
 			return true;
 		*next = '/';
@@ -96,7 +97,7 @@ static bool arm(struct supervisor *s, size_t i)
 	return false;
 }
 
-/* Is gone from its place, or something else is there. */
+/* The object is gone from its place, or another one is there. */
 static bool has_left(const struct floor_rule *r)
 {
 	struct stat st;
@@ -104,8 +105,8 @@ static bool has_left(const struct floor_rule *r)
 	return stat(r->path, &st) < 0 || (r->is_dir && (st.st_dev != r->dev || st.st_ino != r->ino));
 }
 
-/* The directories in which what is granted, or what leads there, could be moved by us.  False: not watched,
- * or it has been moved already. */
+/* Watches the directories in which a granted object, or a directory that leads to it, could be moved by
+ * this user.  False: one cannot be watched, or an object has been moved already. */
 static bool arm_grants(struct supervisor *s)
 {
 	const struct floor *f = s->setup->floor;
@@ -121,7 +122,7 @@ static bool arm_grants(struct supervisor *s)
 		strcpy(dir, r->path);
 		for (char *slash = strrchr(dir, '/'); slash && slash > dir; slash = strrchr(dir, '/')) {
 			*slash = '\0';
-			/* The list is sorted: what was seen for the rule before need not be asked again. */
+			/* The list is sorted: these directories were handled for the rule before. */
 			if (path_is_under(last, dir))
 				break;
 			if (access(dir, W_OK) == 0 && inotify_add_watch(s->gaps.fd, dir, NEWS) < 0)
@@ -133,7 +134,7 @@ static bool arm_grants(struct supervisor *s)
 	return true;
 }
 
-/* A rule's path has a component of this name, and so perhaps its object went. */
+/* True where a rule's path has a component of this name, so that its object may have moved. */
 static bool names_grant(const struct floor *f, const char *name)
 {
 	const size_t n = strlen(name);
@@ -155,7 +156,7 @@ static void arm_all(struct supervisor *s)
 			s->gaps.open = true;
 }
 
-/* The event tells of a gap, or that what is watched is not where it was. */
+/* True where the event is about a gap, or a watched directory is not in its place any more. */
 static bool concerns(const struct supervisor *s, const struct inotify_event *e)
 {
 	const struct floor *f = s->setup->floor;
@@ -166,7 +167,7 @@ static bool concerns(const struct supervisor *s, const struct inotify_event *e)
 	for (size_t i = 0; i < f->n_gaps; i++) {
 		const char *name = s->gaps.wd[i] == e->wd ? strrchr(f->gaps[i].path, '/') + 1 : NULL;
 
-		/* A directory may be one on the way. */
+		/* A new directory may be one on the way to a gap. */
 		if (name && (e->mask & IN_ISDIR || glob_match(name, strlen(name), e->name, strlen(e->name)) ||
 			     strcmp(name, e->name) == 0))
 			return true;
@@ -174,7 +175,7 @@ static bool concerns(const struct supervisor *s, const struct inotify_event *e)
 	return false;
 }
 
-/* Reads what happened.  True: something that concerns a gap. */
+/* Reads the events.  True: one of them concerns a gap. */
 static bool has_news(struct supervisor *s)
 {
 	_Alignas(struct inotify_event) char buf[4096] UNINITIALIZED;
@@ -216,7 +217,8 @@ bool gaps_hold(struct supervisor *s)
 	if (s->gaps.fd < 0)
 		return true;
 	pthread_mutex_lock(&s->gaps.lock);
-	/* At the first question, and what appeared before it is found: most short sessions never ask. */
+	/* Watching begins at the first question, and gaps that were filled before are found then: most
+	 * short sessions never ask. */
 	if (!s->gaps.armed && !arm_grants(s))
 		s->gaps.open = true;
 	if (!s->gaps.armed || has_news(s))

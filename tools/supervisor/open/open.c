@@ -1,10 +1,10 @@
 /*
- * open, openat, creat, openat2: judged, then opened here, and the descriptor handed over; or performed by
- * the kernel, where that loses nothing (open_pass.c).
+ * open, openat, creat, openat2: judged, then opened here, and the descriptor is passed to the caller; or
+ * performed by the kernel, where that is as safe (open_pass.c).
  *
- * The near way is the budget: the lexical path is judged and opened with RESOLVE_NO_SYMLINKS, and that
- * it succeeds proves that the lexical path was the real one.  Whatever is not plainly allowed there,
- * or waits, or depends on who opens, takes the far way.
+ * The near way is the fast one: the lexical path is judged and opened with RESOLVE_NO_SYMLINKS; success
+ * proves that the lexical path was the real one.  An open that is not plainly allowed there, or waits, or
+ * depends on the process that opens, takes the far way.
  */
 #include "open.h"
 #include "tools/supervisor/notify.h"
@@ -26,7 +26,8 @@
 #define RESOLVE_CACHED 0x20 /* Linux 5.12 */
 #endif
 
-/* Only the kernel's own headers tell it to 64-bit programs, for whom it is always set (openat2 takes it). */
+/* Only the kernel's own headers define it for 64-bit programs, where it is always set (openat2 accepts
+ * it). */
 #ifdef __aarch64__
 #define KERNEL_LARGEFILE 0400000
 #else
@@ -41,7 +42,7 @@
 
 /* --- what is asked --- */
 
-/* Where in the arguments things stand; NOT: not there. */
+/* The positions of the arguments; NOT: the call has no such argument. */
 #define NOT 6
 static const struct layout {
 	int nr;
@@ -61,7 +62,7 @@ static const struct layout *layout_of(int nr)
 	return NULL;
 }
 
-/* openat2's struct, whose size says its version: what is behind the part that we know must be zero. */
+/* Reads openat2's struct, whose size tells its version: the bytes after the known part must be zero. */
 static int read_how(struct caller *c, struct open_how *ret)
 {
 	uint64_t size = c->arg[3];
@@ -86,8 +87,8 @@ static int read_how(struct caller *c, struct open_how *ret)
 }
 
 /*
- * The kernel's word on the flags: it looks at them before it finds that there is no path.  What a
- * later kernel knows and we do not cannot be judged.
+ * The kernel's error for the flags, which it checks before it finds that the path is missing.  Flags of a
+ * later kernel that are not known here cannot be judged.
  */
 static int flags_error(const struct open_how *how)
 {
@@ -101,7 +102,7 @@ static int flags_error(const struct open_how *how)
 	return fd < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* open(2) ignores what it does not know (build_open_how() of fs/open.c). */
+/* open(2) ignores unknown flags (build_open_how() of fs/open.c). */
 static void ignore_unknown(struct open_how *how)
 {
 	how->flags &= OPEN_FLAGS;
@@ -128,13 +129,13 @@ static int opening_read(struct caller *c, struct opening *ret)
 		how.mode = (unsigned)c->arg[l->mode];
 		ignore_unknown(&how);
 	}
-	/* Only these can be wrong once the unknown ones are gone. */
+	/* Only these can be wrong once unknown flags are removed. */
 	if (e == 0 && (c->nr == __NR_openat2 || how.flags & (O_TMPFILE & ~O_DIRECTORY) ||
 		       (how.flags & O_CREAT && how.flags & O_DIRECTORY)))
 		e = flags_error(&how);
 	ret->flags = (int)how.flags;
 	ret->mode = (unsigned)how.mode;
-	/* What was carried has waited already. */
+	/* A call that came here has waited already. */
 	ret->resolve = how.resolve & ~(uint64_t)RESOLVE_CACHED;
 	return e;
 }
@@ -142,8 +143,8 @@ static int opening_read(struct caller *c, struct opening *ret)
 /* --- the near way --- */
 
 /*
- * procfs is mounted elsewhere too (chroots): its files have no size and no device number of a disk, so
- * only few files need the look.
+ * procfs may be mounted in other places too (chroots): its files have no size and no device number of a
+ * disk, so only few files need this look.
  */
 static bool is_procfs(int fd, const struct stat *st)
 {
@@ -154,7 +155,7 @@ static bool is_procfs(int fd, const struct stat *st)
 	return fstatfs(fd, &sf) < 0 || sf.f_type == PROC_SUPER_MAGIC;
 }
 
-/* "x/", "x/." and "." say that a directory is meant, which their lexical path does not. */
+/* "x/", "x/." and "." mean a directory, which their lexical path does not show. */
 static bool ends_plainly(const char *raw)
 {
 	size_t n = strlen(raw);
@@ -165,9 +166,9 @@ static bool ends_plainly(const char *raw)
 }
 
 /*
- * Where the near way opens: the caller's words below its base, which is held from now on.  Where
- * opening changes nothing it is not: place_stands() can tell afterwards, and the lexical path will do.
- * False: the words need more than their text.
+ * Where the near way opens: at the caller's path below its base, which is held from now on.  Where opening
+ * changes nothing, the base is not held: the lexical path is opened, and place_stands() tells afterwards.
+ * False: the path's text is not enough.
  */
 static bool near_spot(struct caller *c, struct place *p, const struct opening *o, const char *lexical,
 		      struct spot *ret)
@@ -183,7 +184,7 @@ static bool near_spot(struct caller *c, struct place *p, const struct opening *o
 	return p->raw[0] && ends_plainly(p->raw);
 }
 
-/* Errors that say "not this way" rather than "not so". */
+/* Errors that mean "use the far way", not "refused". */
 static bool goes_far(int e)
 {
 	return e == -ELOOP || e == -EAGAIN || e == -ENXIO;
@@ -196,7 +197,7 @@ static bool is_doubtful(struct caller *c, struct place *p, const struct spot *at
 	       (at->name == lexical && !place_stands(p, c, lexical));
 }
 
-/* False: not this way. */
+/* False: use the far way. */
 static bool open_near(struct caller *c, struct place *p, const struct opening *o, struct answer *ret)
 {
 	unsigned access = open_access(o->flags);
@@ -221,8 +222,8 @@ static bool open_near(struct caller *c, struct place *p, const struct opening *o
 		at.name = real;
 	}
 	d = verdict_of(c, &req);
-	/* A FIFO is not opened to see that it is one: whoever waits at its other end would take us for
-	 * somebody. */
+	/* A FIFO is not opened to find out that it is one: a process that waits at its other end would take
+	 * us for a reader or writer. */
 	if (d.verdict != VERDICT_ALLOW || spot_look(&at, &st) < 0 || open_is_special(&st))
 		return false;
 	if (access & ACCESS_WRITE)
@@ -250,9 +251,9 @@ static bool only_reads(const struct opening *o)
 }
 
 /*
- * ld.so reads the hooks, which no rule may keep it from.  Whatever stands at that path by now (pale was
- * upgraded, or removed), it gets those that the session began with: opened anew, since ld.so reads from where
- * a descriptor is.
+ * ld.so must be able to read the hooks, whatever the rules are.  It gets the file with which the session
+ * began, whatever is at that path by now (pale was upgraded, or removed).  The file is opened again, since
+ * ld.so reads from a descriptor's current offset.
  */
 static struct answer open_preload(const struct caller *c, const struct opening *o)
 {
@@ -265,8 +266,8 @@ static struct answer open_preload(const struct caller *c, const struct opening *
 }
 
 /*
- * The hooks look up the policy before they can know the pass.  The image is for everybody inside to read;
- * nothing else in that directory is.
+ * The hooks read the policy before they can know the pass.  The image may be read by every process of the
+ * session; nothing else in that directory may.
  */
 static bool is_session_file(const struct caller *c, const char *path, const struct opening *o)
 {
@@ -277,7 +278,8 @@ static bool is_session_file(const struct caller *c, const char *path, const stru
 	       only_reads(o);
 }
 
-/* No file has this name (WIRE_RING_NAME): who opens it for reading and writing gets the ring's memory. */
+/* No file has this name (WIRE_RING_NAME): a process that opens it for reading and writing gets the ring's
+ * memory. */
 static bool is_ring(const struct caller *c, const char *path, const struct opening *o)
 {
 	const char *dir = session_setup(c->sup)->session_dir;
@@ -307,9 +309,9 @@ static struct answer open_session_file(struct caller *c, const char *path, const
 /* --- the call --- */
 
 /*
- * A descriptor that is only a place cannot be handed over (SECCOMP_IOCTL_NOTIF_ADDFD: EBADF).  It gives
- * no access to content, and opening it anew is judged then.  open's flags are in a register; openat2's
- * could still be changed for others, which only the floor bounds.
+ * An O_PATH descriptor cannot be passed on (SECCOMP_IOCTL_NOTIF_ADDFD: EBADF).  It gives no access to
+ * content, and opening the file through it is judged then.  open's flags are in a register; openat2's could
+ * still be changed to others, which only the floor limits.
  */
 static struct answer open_place(struct caller *c)
 {

@@ -1,10 +1,10 @@
 /*
- * The act of opening, for somebody else.
+ * The act of opening, for another process.
  *
- * Guarantees: nothing waits that was not expected to; no terminal becomes ours (O_NOCTTY); what the
- * caller gets has the flags that its own open would have given (fcntl(2), F_GETFL), so neither
- * O_NOFOLLOW nor O_NONBLOCK is left of what made it safe: links are refused by RESOLVE_NO_SYMLINKS, and
- * O_NONBLOCK is taken back.
+ * Guarantees: an open waits only where that is expected; no terminal becomes the supervisor's (O_NOCTTY);
+ * the caller's descriptor has the flags that its own open would have given (fcntl(2), F_GETFL), so the
+ * flags that made the open safe do not remain: links are refused by RESOLVE_NO_SYMLINKS instead of
+ * O_NOFOLLOW, and O_NONBLOCK is cleared afterwards.
  */
 #include "open.h"
 #include "tools/supervisor/notify.h"
@@ -18,7 +18,7 @@
 #define MEM_MAJOR 1 /* null, zero, full, random, urandom */
 #define DEV_PTMX  makedev(5, 2)
 
-/* What fcntl(2) changes: it must be told all that shall stay. */
+/* The flags that fcntl(2) changes: it must get every flag that stays set. */
 #define SETFL_FLAGS (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK)
 
 static int raw_open(const struct spot *at, int flags, unsigned mode)
@@ -44,7 +44,7 @@ bool open_is_special(const struct stat *st)
 
 #define MASK_UNKNOWN 01000 /* no umask */
 
-/* The mask of this thread, which is its own (unshare(2) CLONE_FS): most callers have the same one. */
+/* Sets the mask of this thread, which is its own (unshare(2) CLONE_FS): most callers have the same one. */
 static void use_umask(mode_t mask)
 {
 	static _Thread_local mode_t now = MASK_UNKNOWN;
@@ -54,7 +54,8 @@ static void use_umask(mode_t mask)
 	now = mask;
 }
 
-/* Under the caller's umask, which a directory's default ACL overrides (acl(5)): so it is set, not applied. */
+/* Under the caller's umask, which a directory's default ACL overrides (acl(5)): so the umask is set, not
+ * applied to the mode. */
 static int open_creating(struct caller *c, const struct opening *o, const struct spot *at)
 {
 	int mask = caller_umask(c);
@@ -68,8 +69,9 @@ static int open_creating(struct caller *c, const struct opening *o, const struct
 }
 
 /*
- * O_CREAT has nothing to do, so that the umask need not be asked for.  Another user's file keeps it:
- * fs.protected_regular and fs.protected_fifos refuse it in sticky directories for O_CREAT's sake (proc(5)).
+ * Drops O_CREAT where the file exists, so that the umask need not be read.  It stays for another user's
+ * file: fs.protected_regular and fs.protected_fifos refuse that in sticky directories only with O_CREAT
+ * (proc(5)).
  */
 static int flags_for(const struct opening *o, const struct spot *at)
 {
@@ -96,7 +98,7 @@ int open_ordinary(struct caller *c, const struct opening *o, const struct spot *
 
 	if (!open_creates(flags))
 		fd = open_access(flags) & ACCESS_WRITE && !caller_alive(c) ? -ESRCH : raw_open(at, flags, 0);
-	/* It was there a moment ago. */
+	/* The file was there a moment ago. */
 	if (open_creates(o->flags) && (open_creates(flags) || fd == -ENOENT))
 		fd = open_creating(c, o, at);
 	return fd;

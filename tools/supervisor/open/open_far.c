@@ -1,9 +1,9 @@
 /*
- * The far way of an open: the place is held, the kernel's own errors of existence come first, what is
- * held is judged, and opened.
+ * The far way of an open: the place is held, the kernel's own errors about existence come first, then the
+ * held object is judged and opened.
  *
- * A place is held in one of two ways: as its parent and a name, opened without following a link; or,
- * where it was reached by a magic link (/proc/PID/fd/N), as the very object.
+ * A place is held in one of two ways: as its parent and a name, opened without following a link; or, where
+ * it was reached by a magic link (/proc/PID/fd/N), as the object itself.
  */
 #include "open.h"
 
@@ -19,16 +19,16 @@
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/verdict/shm.h"
 
-#define ROUNDS 4 /* a link that appears between walk and open makes ELOOP: look again */
+#define ROUNDS 4 /* a link that appears between resolving and opening causes ELOOP: look again */
 
-/* What was found. */
+/* The object that was found. */
 struct target {
 	int held;	/* the object, else -1 */
-	int own_flags;	/* F_GETFL of the caller's own descriptor that the object was reached by, else -1 */
-	struct stat st; /* st_mode 0: nothing is there */
+	int own_flags;	/* F_GETFL of the caller's own descriptor that led to the object, else -1 */
+	struct stat st; /* st_mode 0: the object does not exist */
 	char link[PROCFS_LINK_MAX];
 	struct spot at;
-	bool is_asked; /* and allowed: by its name in a directory that is held */
+	bool is_asked; /* asked about, and allowed: by its name in a directory that is held */
 };
 
 enum resolve_follow open_follow(const struct opening *o)
@@ -52,8 +52,8 @@ bool open_creates_directory(const struct place *p, const struct opening *o)
 }
 
 /*
- * The caller's own descriptor that the magic link stands for, if it does: the number may mean another
- * process's (procfs of another pid namespace), or another file by now.
+ * The caller's own descriptor that the magic link means, if any: the number may be that of another process
+ * (procfs of another pid namespace), or of another file by now.
  */
 static int own_descriptor(struct caller *c, struct place *p)
 {
@@ -67,7 +67,7 @@ static int own_descriptor(struct caller *c, struct place *p)
 	return -EBADF;
 }
 
-/* What a magic link leads to is held before it is looked at: the link may change. */
+/* The object of a magic link is held before it is looked at, since the link may change. */
 static int hold_magic(struct caller *c, struct place *p, struct target *t)
 {
 	int n;
@@ -82,7 +82,7 @@ static int hold_magic(struct caller *c, struct place *p, struct target *t)
 	n = procfs_fd_path(t->held, p->r.path, sizeof(p->r.path));
 	if (n < 0)
 		return n;
-	/* Judged by the name it had. */
+	/* Judged by its former name. */
 	if (t->st.st_nlink == 0 && resolve_says_deleted(p->r.path))
 		*strrchr(p->r.path, ' ') = '\0';
 	procfs_own_link(t->held, t->link);
@@ -115,7 +115,7 @@ static int find(struct caller *c, struct place *p, const struct opening *o, stru
 	return spot_look(&t->at, &t->st);
 }
 
-/* Opening an own descriptor again by its magic link gives no more than the descriptor has. */
+/* Opening one's own descriptor again by its magic link gives no more access than the descriptor has. */
 static bool has_already(const struct target *t, unsigned access)
 {
 	if (t->own_flags < 0 || t->own_flags & O_PATH)
@@ -123,7 +123,7 @@ static bool has_already(const struct target *t, unsigned access)
 	return (access & ~open_access(t->own_flags & O_ACCMODE)) == 0;
 }
 
-/* A pipe, a socket, a memfd: reached by a descriptor of the session, it belongs to nobody else. */
+/* A pipe, a socket or a memfd that is reached by a descriptor of the session belongs to the session. */
 static bool is_nameless(const struct place *p, const struct target *t)
 {
 	return t->held >= 0 && t->st.st_nlink <= 1 &&
@@ -131,8 +131,8 @@ static bool is_nameless(const struct place *p, const struct target *t)
 }
 
 /*
- * What lies on procfs in the directory of a process outside the session.  A descriptor that is only a place
- * (O_PATH) leads into it as well, by its magic link.
+ * True for an object on procfs in the directory of a process outside the session.  An O_PATH descriptor
+ * leads into it as well, by its magic link.
  */
 static bool is_foreign(const struct place *p, struct caller *c, const struct target *t, unsigned access)
 {
@@ -143,8 +143,11 @@ static bool is_foreign(const struct place *p, struct caller *c, const struct tar
 	return !has_already(t, access) && procfs_holds(fd) && procfs_is_foreign(c, fd, p->r.path);
 }
 
-/* ps and fuser look into every process there is: a program's first try is recorded by its name, what
- * follows as one for all of them, which the helper folds.  To the session such a process does not exist. */
+/*
+ * ps and fuser look into every process: the first try of a program is recorded with its path, later ones as
+ * one path for all processes, which the helper counts together.  To the session such a process does not
+ * exist.
+ */
 static struct answer refuse(struct caller *c, const struct request *req)
 {
 	char all[64];
@@ -157,7 +160,8 @@ static struct answer refuse(struct caller *c, const struct request *req)
 	return answer_result(-ENOENT);
 }
 
-/* fd is the very device that was looked at, and a terminal whose number could not change hands any more. */
+/* 0 where fd is the device that was looked at, and a terminal whose number cannot have been given to
+ * another one. */
 static int terminal_error(struct caller *c, int fd, const struct target *t)
 {
 	struct stat st;
@@ -168,8 +172,9 @@ static int terminal_error(struct caller *c, int fd, const struct target *t)
 }
 
 /*
- * A terminal.  One that the caller has open as it asks for it was given to it by somebody.  None becomes its
- * controlling terminal by this: that only the caller itself can do (TIOCSCTTY; preload/judge/open.c does it).
+ * Opens a terminal.  A terminal that the caller already has open was given to it.  The terminal does not
+ * become the caller's controlling one: only the caller itself can do that (TIOCSCTTY; preload/judge/open.c
+ * does it).
  */
 static struct answer open_terminal(struct caller *c, const struct opening *o, const struct request *req,
 				   const struct target *t)
@@ -190,9 +195,10 @@ static struct answer open_terminal(struct caller *c, const struct opening *o, co
 }
 
 /*
- * Who waits for the other end of a FIFO lets others have git's turn meanwhile: git reads none, and it is this
- * very one that he gets.  Another user's is refused where O_CREAT would have let the kernel refuse it
- * (fs.protected_fifos): by its link it could not.
+ * A call that waits for the other end of a FIFO gives up git's turn meanwhile: git reads no FIFOs, and the
+ * FIFO that is held now is the one that is opened.  Another user's FIFO is refused where O_CREAT would have
+ * let the kernel refuse it (fs.protected_fifos): the kernel could not do that when it is opened by its
+ * magic link.
  */
 static bool leave_turn(struct caller *c, const struct opening *o, struct target *t)
 {
@@ -221,7 +227,7 @@ static int open_fifo(struct caller *c, const struct opening *o, struct target *t
 	return leave_turn(c, o, t) ? open_waiting(c, &held, &t->at) : -EACCES;
 }
 
-/* A FIFO, a device. */
+/* Opens a FIFO or a device. */
 static struct answer open_special(struct caller *c, const struct opening *o, const struct request *req,
 				  struct target *t)
 {
@@ -241,7 +247,8 @@ static bool is_object(const struct target *t, const struct stat *st)
 	return st->st_dev == t->st.st_dev && st->st_ino == t->st.st_ino;
 }
 
-/* What lies there is what was asked about; or nothing does, of which the open itself will tell. */
+/* True where the entry is still the object that was asked about, or is missing, which the open itself
+ * reports. */
 static bool is_same(const struct target *t)
 {
 	struct stat st;
@@ -251,7 +258,7 @@ static bool is_same(const struct target *t)
 	return t->st.st_mode != 0 && is_object(t, &st);
 }
 
-/* The umask takes its bits later. */
+/* The umask is applied later. */
 static void say_open(const struct opening *o, const struct target *t, char does[64], struct request *req)
 {
 	bool makes = open_creates(o->flags) && (t->st.st_mode == 0 || S_ISDIR(t->st.st_mode));
@@ -263,7 +270,7 @@ static void say_open(const struct opening *o, const struct target *t, char does[
 	req->aim = does;
 }
 
-/* Nothing but what was asked about.  -ESTALE: it is another by now. */
+/* Opens only the object that was asked about.  -ESTALE: another one is there by now. */
 static int open_asked(struct caller *c, const struct opening *o, const struct target *t)
 {
 	bool makes = t->st.st_mode == 0;
@@ -308,8 +315,8 @@ static int may_open(struct caller *c, const struct request *req, const struct pl
 }
 
 /*
- * Right in /dev/shm: what is made there is made by this very call, and what was opened is looked at again,
- * for whoever made it may have put another in its place.  -ELOOP: once more.
+ * Opens an entry of /dev/shm itself.  A new entry must be made by this very call.  An existing one is
+ * checked again after it was opened, since it may have been replaced.  -ELOOP: look again.
  */
 static int open_shared(struct caller *c, const struct opening *o, const struct request *req, struct target *t)
 {
@@ -359,8 +366,8 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 		e = open_shared(c, o, &req, t);
 	else
 		e = t->is_asked ? open_asked(c, o, t) : open_ordinary(c, o, &t->at);
-	/* Somebody holds a lease on it (fcntl(2)): who did not say O_NONBLOCK waits, but for what git could
-	 * come to obey meanwhile. */
+	/* Another process holds a lease on it (fcntl(2)): without O_NONBLOCK the call waits, except where
+	 * git could come to obey the file meanwhile. */
 	if (e == -EAGAIN && !(o->flags & O_NONBLOCK) && !c->git_turn)
 		e = open_waiting(c, o, &t->at);
 	else
@@ -368,7 +375,7 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	return answer_fd(open_error(e), o->flags & O_CLOEXEC);
 }
 
-/* A magic link of a foreign process: said with the words that led there. */
+/* A magic link of a process outside the session: recorded with the path that led there. */
 static struct answer refuse_foreign(struct caller *c, const struct place *p, const struct opening *o)
 {
 	struct request req = { .access = open_access(o->flags), .raw = p->raw };
@@ -392,7 +399,7 @@ struct answer open_far(struct caller *c, struct place *p, const struct opening *
 			a = e < 0 ? answer_result(open_error(e)) : open_found(c, p, o, &t);
 		if (t.held >= 0)
 			close(t.held);
-		/* Another file by now: that is another question. */
+		/* Another file is there by now: that needs another question. */
 		if (a.kind == ANSWER_ERRNO && a.error == ESTALE && t.is_asked)
 			continue;
 		if (a.kind != ANSWER_ERRNO || a.error != ELOOP ||

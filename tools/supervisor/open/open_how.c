@@ -1,10 +1,10 @@
 /*
- * The constraints of openat2(2): what the caller's lookup may pass on its way.
+ * The constraints of openat2(2): what the caller's lookup may go through.
  *
- * The kernel itself walks to the parent, from the caller's own directory and under the caller's own
- * constraints; only a last symbolic link is put in by hand and walked again, so that what is opened
- * in the end is one name below a directory that is held.  The kernel would take the supervisor for
- * the caller on procfs alone: there the resolver walks, and what it met is checked afterwards.
+ * The kernel itself looks up the parent, from the caller's own directory and under the caller's own
+ * constraints.  Only a last symbolic link is substituted here and looked up again, so that in the end one
+ * name below a held directory is opened.  On procfs only, the kernel would take the supervisor for the
+ * caller: there the resolver is used, and the constraints are checked afterwards.
  */
 #include "open.h"
 
@@ -37,7 +37,8 @@ static int base_of(struct caller *c, struct place *p, const struct opening *o)
 	return p->base;
 }
 
-/* Where the last component begins; the path's end where it is a directory by its words ("x/", "..", "/"). */
+/* The offset of the last component; the end of the path where its text means a directory ("x/", "..",
+ * "/"). */
 static size_t last_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,7 +49,7 @@ static size_t last_of(const char *path)
 	return (size_t)(last - path);
 }
 
-/* Puts what a last link says in its place. */
+/* Replaces the last component by the text of its link. */
 static int substitute(char *path, size_t dir, const char *text)
 {
 	size_t n = strlen(text);
@@ -61,7 +62,7 @@ static int substitute(char *path, size_t dir, const char *text)
 	return GO_ON;
 }
 
-/* The parent is held: what is called so in it, and where is that? */
+/* The parent is held: looks at the entry in it, and finds its path. */
 static int arrive(struct place *p, const char *last)
 {
 	struct resolved *r = &p->r;
@@ -88,7 +89,7 @@ static int arrive(struct place *p, const char *last)
 	return 0;
 }
 
-/* GO_ON where path, whose last component begins at dir, ends in a link whose text was put in. */
+/* GO_ON where path, whose last component begins at dir, ends in a link that was substituted. */
 static int follow_last(int base, struct place *p, const struct opening *o, char *path, size_t dir)
 {
 	char text[LIMIT_PATH] UNINITIALIZED;
@@ -101,14 +102,14 @@ static int follow_last(int base, struct place *p, const struct opening *o, char 
 	if (n < 0)
 		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
 	text[n] = '\0';
-	/* Whether it may be followed is the kernel's to say; that nothing is there may be meant. */
+	/* The kernel decides whether the link may be followed; a missing file is not an error here. */
 	fd = lookup(base, path, 0, o->resolve);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 && fd != -ENOENT ? fd : substitute(path, dir, text);
 }
 
-/* One walk to the parent.  0: arrived; GO_ON: path is another now. */
+/* One look-up of the parent.  0: found; GO_ON: path has changed. */
 static int step(int base, struct place *p, const struct opening *o, char *path)
 {
 	size_t dir = last_of(path);
@@ -128,7 +129,8 @@ static int step(int base, struct place *p, const struct opening *o, char *path)
 	return e == 0 ? arrive(p, path + dir) : e;
 }
 
-/* On procfs: as the caller sees it, and never out of the procfs that the kernel's walk came to. */
+/* On procfs: resolves as the caller sees it, and never leaves the procfs that the kernel's look-up
+ * reached. */
 static int by_hand(struct caller *c, struct place *p, const struct opening *o)
 {
 	struct stat want, got;

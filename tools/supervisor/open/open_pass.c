@@ -1,16 +1,16 @@
 /*
  * An allowed open for reading that the kernel performs (SECCOMP_USER_NOTIF_FLAG_CONTINUE), at level full.
  *
- * The kernel reads the path anew, so what it opens may be another file than was judged: a second thread
- * exchanged the text, a link, a directory, the working directory.  That loses nothing where the floor holds
- * every rule that keeps something from being read (floor_holds_reads(), gaps_hold()): then whatever the
- * path leads to by then, what the policy denies is denied by Landlock, and all else the caller may read
- * anyway.  A link is no exception: Landlock looks at the file that is opened in the end, and there is no
- * denied place that the floor grants.  The flags are in a register, so nothing is written by it; openat2
- * has them behind a pointer, so it is performed.
+ * The kernel reads the path anew, so what it opens may be another file than was judged: a second thread may
+ * have changed the text, a link, a directory or the working directory.  That does no harm where the floor
+ * holds every rule that keeps something from being read (floor_holds_reads(), gaps_hold()): wherever the
+ * path leads by then, Landlock denies what the policy denies, and the caller may read everything else.  A
+ * link is no exception: Landlock checks the file that is opened in the end, and the floor grants no denied
+ * place.  The flags are in a register, so the file cannot be opened for writing; openat2 has its flags in
+ * memory, so it is performed here.
  *
- * And it must not fail where the supervisor's own open would not: only what the floor grants is let
- * through, by its real path.
+ * The kernel's open must not fail where the supervisor's own would succeed: only paths whose real path the
+ * floor grants are left to the kernel.
  */
 #include "open.h"
 #include "tools/supervisor/notify.h"
@@ -34,8 +34,8 @@ bool open_is_odd(const char *path)
 }
 
 /*
- * The first opens of a session are performed: to watch the gaps costs more than they do, and the end of the
- * watch waits for a grace period of the kernel, which is several times the length of `pale run true`.
+ * The first opens of a session are performed here: watching the gaps costs more than these opens, and the
+ * end of a watch waits for a grace period of the kernel, which is several times as long as `pale run true`.
  */
 static bool is_early(struct supervisor *s)
 {
@@ -45,7 +45,7 @@ static bool is_early(struct supervisor *s)
 	return true;
 }
 
-/* A nested run's image has rules that the floor has not. */
+/* The image of a nested run has rules that the floor does not hold. */
 static bool may_pass(struct caller *c, const struct opening *o)
 {
 	const struct supervisor_setup *setup = session_setup(c->sup);
@@ -63,8 +63,8 @@ bool open_passes(struct caller *c, const struct opening *o, const char *real)
 }
 
 /*
- * What path really is called, where it leads through a link: its length, or -errno.  What lies on procfs
- * would be ours.
+ * The real path, where path leads through a link: its length, or -errno.  On procfs it would be the
+ * supervisor's.
  */
 static int real_path(const char *path, char *buf, size_t size)
 {
@@ -77,12 +77,12 @@ static int real_path(const char *path, char *buf, size_t size)
 	n = procfs_fd_path(fd, buf, size);
 	if (n < 0)
 		return n;
-	/* " (deleted)" is part of a name, or is not. */
+	/* " (deleted)" may be part of the name, or not. */
 	return buf[0] != '/' || resolve_says_deleted(buf) ? -ENOENT : n;
 }
 
-/* Without a link on the way, so that path is what it is really called.  0, -ELOOP, -errno.  Asking for a
- * directory spares the descriptor of everything else. */
+/* 0 where no link is on the way, so that path is the real path; -ELOOP, -errno.  Opening it as a directory
+ * avoids a descriptor for everything else. */
 static int is_real(const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
@@ -104,7 +104,7 @@ bool open_pass(struct caller *c, struct place *p, const struct opening *o, struc
 		return false;
 	req.path = place_unmerged(path, real, sizeof(real));
 	e = is_real(req.path);
-	if (e == -ENOENT) /* as the kernel will say too */
+	if (e == -ENOENT) /* the kernel will return it too */
 		e = 0;
 	if (e == -ELOOP && !(o->flags & O_NOFOLLOW) && real_path(path, real, sizeof(real)) > 0) {
 		req.path = real;

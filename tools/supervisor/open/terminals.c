@@ -1,10 +1,10 @@
 /*
  * Which terminals are the session's.
  *
- * A terminal that the operator sits at elsewhere can be read and written by any process of the same
- * user: keys, a false prompt.  So of all of them only two kinds are opened: the one that pale run made
+ * A terminal at which the operator works outside the session can be read and written by any process of the
+ * same user: keys, a false prompt.  So only two kinds of terminals are opened: the one that pale run made
  * for the agent, and ptys whose master a process of the session holds at this moment.  Numbers are not
- * remembered: they come again.
+ * remembered, since they are used again.
  */
 #include "open.h"
 #include "tools/supervisor/proc/procstat.h"
@@ -52,7 +52,7 @@ bool terminal_is(dev_t rdev)
 	       (major(rdev) == TTY_MAJOR && minor(rdev) < CONSOLES);
 }
 
-/* What fdinfo says of a pty's master (drivers/tty/pty.c, Linux 4.20), -1 where it says nothing. */
+/* The number of the pty that fdinfo gives for a master (drivers/tty/pty.c, Linux 4.20), or -1. */
 static long tty_index(int proc, const char *fd)
 {
 	char name[32], text[512];

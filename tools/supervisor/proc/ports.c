@@ -40,7 +40,7 @@ struct inquest {
 	struct inet_diag_req_v2 req;
 };
 
-/* The address in words of the family that it is looked up in. */
+/* Writes the address as words of the address family in which it is looked up, and returns the family. */
 static uint8_t family_of(const uint8_t addr[16], uint32_t ret[4])
 {
 	bool v4 = addr_is_v4(addr);
@@ -61,7 +61,7 @@ static int send_question(struct ports *p, struct inquest *q, uint16_t flags)
 	return send(p->diag, q, sizeof(*q), 0) < 0 ? -errno : 0;
 }
 
-/* The kernel has answered before send(2) returns.  What an earlier question left is passed over. */
+/* The kernel has answered before send(2) returns.  Answers to earlier questions are skipped. */
 static ssize_t take_answer(struct ports *p, struct nlmsghdr *buf, size_t size)
 {
 	ssize_t n;
@@ -77,7 +77,7 @@ union answers {
 	uint8_t bytes[8192];
 };
 
-/* Looked up as the kernel does for a packet that comes by the loopback device.  0, -ENOENT, -errno. */
+/* Looks up as the kernel does for a packet that comes from the loopback device.  0, -ENOENT, -errno. */
 static int look(struct ports *p, bool is_datagram, const uint8_t addr[16], uint16_t port,
 		struct inet_diag_msg *ret)
 {
@@ -92,7 +92,7 @@ static int look(struct ports *p, bool is_datagram, const uint8_t addr[16], uint1
 
 	q.req.sdiag_family = family_of(addr, q.req.id.idiag_src);
 	memcpy(q.req.id.idiag_dst, q.req.id.idiag_src, sizeof(q.req.id.idiag_dst));
-	/* Of UDP the ends are exchanged, "for historical reasons" (udp_dump_one). */
+	/* For UDP the ends are exchanged, "for historical reasons" (udp_dump_one). */
 	*(is_datagram ? &q.req.id.idiag_dport : &q.req.id.idiag_sport) = htons(port);
 	r = send_question(p, &q, 0);
 	if (r < 0)
@@ -128,7 +128,7 @@ static const struct own_port *own_find(struct ports *p, uint16_t port, uint64_t 
 	return NULL;
 }
 
-/* One of the session's sockets is still found where that one was. */
+/* A socket of the session is still found at the noted port. */
 static bool is_alive(struct ports *p, const struct own_port *o)
 {
 	struct inet_diag_msg m;
@@ -136,7 +136,7 @@ static bool is_alive(struct ports *p, const struct own_port *o)
 	return look(p, o->is_datagram, o->addr, o->port, &m) == 0 && own_find(p, o->port, cookie_in(&m));
 }
 
-/* A free place, one whose socket has ended, or one in turn. */
+/* A free entry, one whose socket has ended, or else the next in turn. */
 static struct own_port *place_for(struct ports *p, uint16_t port, uint64_t cookie)
 {
 	struct own_port *set = set_of(p, port);
@@ -173,7 +173,8 @@ static void note(struct ports *p, int fd, uint32_t image, bool is_bound)
 	pthread_mutex_lock(&p->lock);
 	if (is_bound || own_find(p, o.port, o.cookie))
 		*place_for(p, o.port, o.cookie) = o;
-	/* What listens is found, unless the kernel lacks what tells (it says ENOENT then, too). */
+	/* A listening socket is found, unless this kernel does not support the look-up (then it returns
+	 * ENOENT too). */
 	if (option(fd, SO_ACCEPTCONN))
 		p->is_blind = look(p, false, o.addr, o.port, &m) < 0;
 	pthread_mutex_unlock(&p->lock);
@@ -189,7 +190,8 @@ void ports_listens(struct ports *p, int fd, uint32_t image, bool unbound)
 	note(p, fd, image, unbound);
 }
 
-/* Messages of a dump: 1 where more comes, 0 at its end, -errno; -EEXIST: one is somebody else's. */
+/* Reads the messages of a dump: 1 where more follow, 0 at its end, -errno; -EEXIST: a socket is not the
+ * session's. */
 static int check_all(struct ports *p, const struct nlmsghdr *h, size_t len, uint16_t port)
 {
 	for (; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
@@ -205,7 +207,8 @@ static int check_all(struct ports *p, const struct nlmsghdr *h, size_t len, uint
 	return 1;
 }
 
-/* Who shares a port gets some of its connections: nobody else may listen at it, whatever the address. */
+/* A process that shares a port gets some of its connections: no other process may listen at it, whatever
+ * the address. */
 static bool is_shared(struct ports *p, uint16_t port)
 {
 	static const uint8_t families[] = { AF_INET, AF_INET6 };
@@ -263,7 +266,7 @@ struct port ports_find(struct ports *p, const struct request *req, uint32_t imag
 
 /* --- what is this machine ------------------------------------------------------------------------------ */
 
-/* Whoever connects to an address of this machine has that very address (RTN_LOCAL). */
+/* A process that connects to an address of this machine gets the same address as its own (RTN_LOCAL). */
 static bool leads_back(int fd, const uint8_t addr[16])
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };

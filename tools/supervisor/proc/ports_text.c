@@ -1,6 +1,6 @@
 /*
- * Who listens at a port, for a human: the program and its user.  Of other users' processes /proc does not
- * tell which sockets they have.
+ * Which process listens at a port, as text for the operator: the program and its user.  /proc does not tell
+ * which sockets the processes of other users have.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -35,7 +35,7 @@ static int read_of(int dir, pid_t pid, const char *name, char *buf, size_t size)
 	return n > 0 ? 0 : -ESRCH;
 }
 
-/* The kernel's 32-bit form of a device number (new_encode_dev) as libc's. */
+/* Converts the kernel's 32-bit form of a device number (new_encode_dev) to that of libc. */
 static dev_t tty_device(uint32_t nr)
 {
 	return nr ? makedev(nr >> 8 & 0xfff, (nr & 0xff) | (nr >> 12 & 0xfff00)) : 0;
@@ -48,7 +48,8 @@ int stat_read(int dir, pid_t pid, struct stat_fields *ret)
 
 	if (r < 0)
 		return r;
-	/* The program's name may hold anything; fields are counted from its closing parenthesis: proc(5). */
+	/* The program's name may contain any byte; fields are counted from its closing parenthesis:
+	 * proc(5). */
 	p = strrchr(buf, ')');
 	if (!p || strlen(p) < 4)
 		return -EPROTO;
@@ -87,8 +88,8 @@ long status_number(int dir, pid_t pid, const char *key, int base)
 
 /* --- the session --- */
 
-/* Filters of a process (Linux 5.9): the session's have one more than the supervisor at least, and no
- * process ever loses one. */
+/* The number of filters of a process (Linux 5.9): a process of the session has at least one more than the
+ * supervisor, and no process ever loses one. */
 static long filters(pid_t pid)
 {
 	return status_number(-1, pid, "\nSeccomp_filters:", 10);
@@ -117,7 +118,7 @@ bool session_has_pid(pid_t pid)
 
 /* --- signals ----------------------------------------------------------------------------------------- */
 
-/* The number in a line of DIR/status, 0 where there is none. */
+/* The number in a line of DIR/status, or 0 where the line is missing. */
 static uint64_t status_word(const char *status, const char *key, int base)
 {
 	const char *line = strstr(status, key);
@@ -134,8 +135,9 @@ bool task_has_signal(pid_t tid)
 		return false;
 	waiting = status_word(status, "\nSigPnd:", 16);
 	/*
-	 * Who takes what is sent to the whole process is known of its first thread alone (complete_signal in
-	 * kernel/signal.c): another one would see the bare -ERESTARTSYS, since nothing interrupts it.
+	 * Which thread takes a signal to the whole process is known for the first thread only
+	 * (complete_signal in kernel/signal.c): another thread would see the bare -ERESTARTSYS, since
+	 * nothing interrupts it.
 	 */
 	if (status_word(status, "\nTgid:", 10) == (uint64_t)tid)
 		waiting |= status_word(status, "\nShdPnd:", 16);

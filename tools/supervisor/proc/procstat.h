@@ -1,7 +1,7 @@
 /*
  * What /proc tells of a process, and of who listens at a port.
  *
- * What /proc says of a process: its parents, its terminal, its filters, its signals.
+ * For a process: its parents, its terminal, its filters, its signals.
  */
 #ifndef PALE_PROCSTAT_H
 #define PALE_PROCSTAT_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define GENERATIONS_MAX 4096 /* a chain of parents that is longer is somebody's trick */
+#define GENERATIONS_MAX 4096 /* a longer chain of parents does not occur in normal use */
 
 struct stat_fields {
 	pid_t ppid, group;
@@ -19,17 +19,18 @@ struct stat_fields {
 	unsigned flags; /* PF_ of include/linux/sched.h */
 };
 
-/* Opens NAME of the directory dir where that is >= 0, else of /proc/PID.  The descriptor, or -errno. */
+/* Opens NAME in the directory dir, or in /proc/PID where dir < 0.  The descriptor, or -errno. */
 int procstat_open(int dir, pid_t pid, const char *name);
-/* Reads DIR/stat where dir is >= 0, else /proc/PID/stat.  0 or -errno. */
+/* Reads stat in the directory dir, or in /proc/PID where dir < 0.  0 or -errno. */
 int stat_read(int dir, pid_t pid, struct stat_fields *ret);
 /* The number behind `key` in DIR/status or /proc/PID/status, read in base.  -errno. */
 long status_number(int dir, pid_t pid, const char *key, int base);
-/* pid is `above`, or has it among its parents. */
+/* True where pid is `above` or descends from it. */
 bool pid_descends_from(pid_t pid, pid_t above);
 /* pid (a thread or process id) belongs to the session: it descends from the agent. */
 bool session_has_pid(pid_t pid);
-/* A signal waits for the task that its program handles.  The caller of this knows that the task is there. */
+/* True where a signal that the task's program handles waits for the task.  The caller of this must know
+ * that the task exists. */
 bool task_has_signal(pid_t tid);
 
 #endif

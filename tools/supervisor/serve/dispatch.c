@@ -1,6 +1,4 @@
-/*
- * Which handler serves which system call: made from calls.def, as the filter's own table is.
- */
+/* The table of handlers by system call: made from calls.def, as the filter's own table is. */
 #include <stddef.h>
 #include <sys/syscall.h>
 

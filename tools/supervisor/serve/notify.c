@@ -35,9 +35,9 @@
 #error "an architecture that the filter does not know"
 #endif
 
-#define TICK_NS_MIN    50000000 /* who ticks more often, at each signal, is not heard */
+#define TICK_NS_MIN    50000000 /* more frequent ticks (one at each signal) are ignored */
 #define TICKS_OLD      2	/* a leader that serves one call for longer is replaced */
-#define TICKS_PATIENCE 600	/* without progress, and nobody is expected to wait: a minute */
+#define TICKS_PATIENCE 600	/* without progress, where no wait is expected: a minute */
 
 /* --- the answer ---------------------------------------------------------------------------------- */
 
@@ -45,12 +45,13 @@ static void send_errno(struct supervisor *s, struct seccomp_notif_resp *resp, ui
 {
 	memset(resp, 0, s->sizes.seccomp_notif_resp);
 	resp->id = id;
-	/* 0 would say that it was done. */
+	/* 0 would mean success. */
 	resp->error = error > 0 ? -error : -EPERM;
 	listener_send(s, resp);
 }
 
-/* What fails has not answered: EMFILE of the caller's own limit is told so. */
+/* If it fails, the call is not answered yet: it gets the error, such as EMFILE for the caller's own
+ * limit. */
 static void send_fd(struct worker *w, const struct answer *a)
 {
 	int r = listener_answer_fd(&w->call, a->fd, a->cloexec);
@@ -135,7 +136,7 @@ static struct answer serve(struct worker *w)
 	return a;
 }
 
-/* What an answer says of the act; LATER's is told by who ends it. */
+/* Records the outcome that an answer shows; that of LATER is recorded by the thread that answers. */
 static void tell_outcome(struct caller *c, const struct answer *a, bool ours)
 {
 	if (a->kind == ANSWER_LATER && ours)
@@ -165,8 +166,8 @@ static void answer(struct worker *w, struct answer a)
 }
 
 /*
- * ENOENT: a caller that was killed or interrupted before it was received; or nobody is left who could
- * call, which Linux 6.11 says at once, again and again.  Anything else is short of memory.
+ * ENOENT: the caller was killed or interrupted before its call was received; or no task is left that could
+ * call, which Linux 6.11 reports at once, again and again.  Any other error means a lack of memory.
  */
 static int receive_failed(struct supervisor *s, int error)
 {
@@ -237,8 +238,8 @@ static enum slot_state look(struct worker *w)
 }
 
 /*
- * How long it has been at the same call, until it is through with it: the answer itself may take long,
- * since a descriptor is put into the caller only when that runs again (SCHED_IDLE, nice).
+ * Counts how long the worker has been at the same call, up to its answer.  Sending the answer may take
+ * long, since a descriptor is put into the caller only when the caller runs again (SCHED_IDLE, nice).
  */
 static void count_ticks(struct worker *w)
 {
@@ -270,7 +271,7 @@ void supervisor_tick(struct supervisor *s)
 	lobby_tick(s);
 	exec_tick(s);
 	git_late_settle(s);
-	/* A thread that could not be set up left nobody to receive. */
+	/* Where a thread could not be set up, no thread receives. */
 	if (!atomic_load(&s->ended))
 		(void)workers_replace(s, LEADER_NONE);
 }
@@ -288,8 +289,9 @@ void supervisor_waiter_gone(struct supervisor *s)
 /* --- start and end ------------------------------------------------------------------------------------- */
 
 /*
- * The supervisor writes on behalf of others: its own limits and a reader that hangs up must not end
- * it (prlimit(2) of FSIZE from inside did).  Descriptors: two remembered tasks' worth and a few a call.
+ * The supervisor writes on behalf of callers: its own limits and a reader that hangs up must not end it
+ * (prlimit(2) of FSIZE from inside the session did).  Descriptors: enough for twice the remembered tasks
+ * and a few for each call.
  */
 static void harden(void)
 {
@@ -429,8 +431,8 @@ void supervisor_stop(struct supervisor *s)
 	git_late_settle(s);
 	lobby_stop(s);
 	lines_settle(s);
-	/* A thread that a dead file system or helper holds keeps its memory and the listener until the end.
-	 */
+	/* A thread that a dead file system or helper holds keeps its memory and the listener until the
+	 * process ends. */
 	if (left == 0 && resolver_end(s) && lines_end(s))
 		supervisor_free(s);
 }

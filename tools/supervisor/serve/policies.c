@@ -1,10 +1,10 @@
 /*
- * The policy of a session that was loaded anew.
+ * Reloads the policy of a session.
  *
  * The helper has compiled the images and left them beside the ones that hold; they are read here first and
- * judge from the next call on, and only then do they take the old ones' names, for the hooks to find.  A call
- * that is being served keeps the image that it began with, so nothing of an old one is ever freed before the
- * end; the helper bounds how many there are.
+ * judge from the next call on.  Only then are they renamed over the old ones, where the hooks find them.  A
+ * call that is being served keeps its image, so no old image is freed before the session ends; the helper
+ * bounds their number.
  */
 #include "tools/supervisor/notify.h"
 
@@ -15,7 +15,7 @@
 
 #define SUFFIX ".new"
 
-/* Images to come, and those that were: one block each. */
+/* New images and replaced ones: one block each. */
 struct kept_image {
 	struct image image;
 	uint32_t number;
@@ -33,7 +33,7 @@ static void kept_free(struct kept_image *k)
 	}
 }
 
-/* Read whole, not mapped: nobody can cut it short under us. */
+/* Read as a whole, not mapped, so that the file cannot be truncated while it is used. */
 static int kept_read(const struct supervisor *s, uint32_t number, struct kept_image **list)
 {
 	char name[WIRE_IMAGE_NAME + sizeof(SUFFIX)], path[PATH_MAX];
@@ -54,21 +54,21 @@ static int kept_read(const struct supervisor *s, uint32_t number, struct kept_im
 		free(k);
 		return r;
 	}
-	bytes = NULL; /* the image's, until policies_done() */
+	bytes = NULL; /* owned by the image, until policies_done() */
 	k->number = number;
 	k->next = *list;
 	*list = k;
 	return 0;
 }
 
-/* What was built by the first image holds for all of them: the filter knows the pass, the processes the
- * level. */
+/* What was built by the first image must hold for all of them: the filter is made for the pass, the
+ * processes for the level. */
 static bool fits(const struct image *img, const struct image *old)
 {
 	return img->h->pass == old->h->pass && img->h->level == old->h->level;
 }
 
-/* Under tags_lock.  The session's own comes last in the list, as it was read first. */
+/* Under tags_lock.  The session's own image is last in the list, since it is read first. */
 static int read_all(struct supervisor *s, struct kept_image **list)
 {
 	const struct image *own;
@@ -89,8 +89,8 @@ static int read_all(struct supervisor *s, struct kept_image **list)
 	return r;
 }
 
-/* Under tags_lock.  Nested ones change places with those that were; the session's own is kept where it is,
- * for its place is what is read without a lock. */
+/* Under tags_lock.  Nested images are exchanged with the old ones.  The session's own image keeps its
+ * address, since it is read without a lock. */
 static void put(struct supervisor *s, struct kept_image *list)
 {
 	struct kept_image *k = list;
@@ -120,7 +120,8 @@ int supervisor_reload(struct supervisor *s, bool *ret_performs)
 		while (own->next)
 			own = own->next;
 		holds = s->setup->floor && floor_holds_reads(&own->image, s->setup->floor);
-		/* Before the image that needs it, and after the one that needed it. */
+		/* A change to performed opens comes before the image that needs it, and a change back after
+		 * the image that needed it. */
 		if (!holds)
 			atomic_store(&s->gaps.lacks, true);
 		put(s, list);

@@ -49,7 +49,8 @@ int asking_begin(struct asking *a)
 	return r;
 }
 
-/* It waits for a human, perhaps: interrupted, it sees that all is over (caller_alive()). */
+/* The thread may wait for the operator: once interrupted, it sees that the supervisor stops
+ * (caller_alive()). */
 bool asking_end(struct asking *a)
 {
 	const struct timespec nap = { .tv_nsec = STOP_NAP_NS };

@@ -1,14 +1,17 @@
 /*
- * Those who wait in open(2): for the other end of a FIFO, for a lease to be given back.
+ * Callers that wait in open(2): for the other end of a FIFO, or for a lease to be given back.
  *
- * A worker stands there for each, and to the kernel it is the one who waits.  Whose caller was killed, or has
- * a signal that ends its open, must be gone as soon as the caller itself would have been: until then whoever
- * opens the other end is let through to nobody.  Two ways:
+ * A worker waits in place of each caller, and to the kernel it is the worker that has the FIFO open.  When
+ * the caller is killed, or has a signal that ends its open, its worker must leave the open(2) as early as
+ * the caller itself would have: until then a process that opens the other end succeeds although no caller
+ * is left.  Two ways:
  *
- *   - a FIFO is opened for somebody only after those whose caller is gone were sent away.  Nobody can have
- *     seen a caller's end while its call still counts (NOTIF_ID_VALID): it takes the call back before it
- * exits.
- *   - who opens the other end without coming here is outrun: the main thread watches the callers' pidfds.
+ *   - Before a FIFO is opened for a caller, the workers whose callers are gone are sent away.  No process
+ *     can have seen a caller end while its call is still valid (NOTIF_ID_VALID), since the caller takes the
+ *     call back before it exits.
+ *
+ *   - Against a process that opens the other end without coming here, the main thread watches the callers'
+ *     pidfds.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -19,7 +22,8 @@
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/notify.h"
 
-/* A signal that comes before the worker has reached open(2) is lost: so again, for a tenth of a second. */
+/* A signal that comes before the worker has reached open(2) is lost, so it is sent again, for a tenth of a
+ * second. */
 #define ROUNDS	 5000
 #define ROUND_NS 20000
 
@@ -39,7 +43,7 @@ static enum slot_state send_away(struct worker *w)
 	return SLOT_SERVING;
 }
 
-/* True while one is about to leave, or is being looked at by another thread. */
+/* True while a worker is about to leave, or another thread looks at it. */
 static bool is_leaving(struct worker *w)
 {
 	if (!atomic_load(&w->opening))
@@ -67,7 +71,8 @@ void waiters_leave(struct supervisor *s, const struct worker *but)
 
 /* --- the pidfds --------------------------------------------------------------------------------------- */
 
-/* The descriptor stays the caller's until proc_put(), so what is taken out is what was put in. */
+/* The pidfd stays in the caller's entry until proc_put(), so the descriptor removed is the one that was
+ * added. */
 static void watch(struct caller *c, int what)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLONESHOT };

@@ -1,13 +1,13 @@
 /*
  * The supervisor's threads: leader and followers (Schmidt et al., POSA 2).
  *
- * Exactly one thread leads: it waits for a call and serves it to its end, without a hand-over on the
- * way, which is what a call of 20 microseconds can afford.  One that is going to block passes the
- * lead on first and joins the idle when it is done.
+ * Exactly one thread leads: it waits for a call and serves it to its end.  There is no hand-over on the
+ * way, since a call takes only some 20 microseconds.  A thread that is going to block passes the lead on
+ * first, and becomes idle when it is done.
  *
- * A signal that gives up a blocked system call is only ever sent while the thread's slot is held, so
- * it meets the call that it was meant for: it is pending before the slot moves on, and so is taken
- * before any later call is received.
+ * A signal that gives up a blocked system call is only ever sent while the thread's slot is held, so it can
+ * only interrupt the intended call: the signal is pending before the slot moves on, and is delivered before
+ * any later call is received.
  */
 #include "tools/supervisor/notify.h"
 
@@ -24,7 +24,7 @@
 #define STACK_SIZE     (256u << 10)
 #define TIMER_SLACK_NS 1000ul
 
-/* The threads are interrupted again and again, less and less often: most end at the first time. */
+/* The threads are interrupted repeatedly, at growing intervals: most end at the first time. */
 #define STOP_NAP_MIN_NS 20000
 #define STOP_NAP_MAX_NS 2000000
 #define STOP_NS		2000000000
@@ -63,7 +63,7 @@ void worker_hold(struct worker *w, enum slot_state from, enum slot_state (*act)(
 /* Its own umask and working directory (unshare(2) CLONE_FS needs no privilege). */
 static int thread_prepare(struct worker *w)
 {
-	/* Naps of 20 us would take 70 (PR_SET_TIMERSLACK(2const)). */
+	/* Otherwise a nap of 20 us takes 70 (PR_SET_TIMERSLACK(2const)). */
 	(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	if (unshare(CLONE_FS) < 0 || chdir("/") < 0)
 		return -errno;
@@ -74,7 +74,8 @@ static int thread_prepare(struct worker *w)
 	return w->notif && w->resp ? 0 : -ENOMEM;
 }
 
-/* Waits to lead, or for a call to serve anew.  False: it is one too many, or all is over. */
+/* Waits until the thread leads, or has a call to serve again.  False: there are too many idle threads, or
+ * the supervisor stops. */
 static bool wait_for_work(struct worker *w)
 {
 	struct supervisor *s = w->sup;
@@ -97,7 +98,7 @@ static bool wait_for_work(struct worker *w)
 	return works;
 }
 
-/* The call that waits for this very worker, if one does. */
+/* Serves the call that was handed to this worker, if any. */
 static void resume(struct worker *w, int prepared)
 {
 	struct waiting *v;
@@ -143,7 +144,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* Under s->lock.  A slot's last thread has ended, or is about to. */
+/* Under s->lock.  The slot has no thread, or its last one has ended or is about to. */
 static int thread_make(struct worker *w)
 {
 	int r;
@@ -156,9 +157,9 @@ static int thread_make(struct worker *w)
 	return r;
 }
 
-/* --- who leads ------------------------------------------------------------------------------------------ */
+/* --- the leader ------------------------------------------------------------------------------------- */
 
-/* Under s->lock: a worker that nobody was yet, or NULL. */
+/* Under s->lock: a slot that was never used, or NULL. */
 static struct worker *slot_make(struct supervisor *s)
 {
 	size_t i = atomic_load(&s->slots);
@@ -174,7 +175,7 @@ static struct worker *slot_make(struct supervisor *s)
 	return w;
 }
 
-/* Under s->lock: an idle worker, or one without a thread; NULL: there is none. */
+/* Under s->lock: an idle worker, or one without a thread; NULL: not found. */
 static struct worker *find_free(struct supervisor *s)
 {
 	struct worker *spare = NULL;
@@ -190,7 +191,7 @@ static struct worker *find_free(struct supervisor *s)
 	return spare ? spare : slot_make(s);
 }
 
-/* Under s->lock: one that find_free() found looks what there is to do for it. */
+/* Under s->lock: wakes a worker that find_free() returned, or makes its thread. */
 static int rouse(struct worker *w)
 {
 	if (!w->idle)
@@ -201,7 +202,7 @@ static int rouse(struct worker *w)
 	return 0;
 }
 
-/* Under s->lock: an idle thread leads, or a new one. */
+/* Under s->lock: makes an idle thread the leader, or a new one. */
 static int promote(struct supervisor *s)
 {
 	struct worker *w = find_free(s);
@@ -307,7 +308,7 @@ static enum slot_state kick_serving(struct worker *w)
 	return SLOT_SERVING;
 }
 
-/* Those that still run are interrupted; their number. */
+/* Interrupts the threads that still run; returns their number. */
 static size_t kick_all(struct supervisor *s)
 {
 	size_t n = 0;

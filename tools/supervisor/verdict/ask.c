@@ -1,7 +1,7 @@
 /*
- * Ask the helper in a caller's name: one question, one answer, one short connection.  The connection
- * begins with whose it is (WIRE_BEHALF), since the kernel would name the supervisor.  When the caller
- * dies the connection is closed, and the helper takes the question back.
+ * Ask the helper in a caller's name: one question, one answer, one short connection.  The connection begins
+ * with the caller's process (WIRE_BEHALF), since the kernel would name the supervisor as the peer.  When
+ * the caller dies, the connection is closed and the helper withdraws the question.
  */
 #include "tools/supervisor/notify.h"
 
@@ -15,7 +15,7 @@
 
 #include "tools/base/tools.h"
 
-/* Beyond the policy's own timeout, which the helper keeps. */
+/* Added to the policy's own timeout, which the helper applies. */
 #define GRACE_S 5
 
 /* Connected, or -errno. */
@@ -61,7 +61,8 @@ static int send_question(int fd, struct caller *c, const struct request *req, ui
 	return send_frame(fd, frame, wire_put_ask(frame, LIMIT_FRAME, req, rule, c->image_number, who.pid));
 }
 
-/* Waits for the answer's packet: its length, 0 at a hang-up, -errno; -ESRCH where the caller is gone. */
+/* Waits for the packet with the answer: its length, 0 at a hang-up, -errno; -ESRCH where the caller is
+ * gone. */
 static ssize_t receive_answer(int fd, struct caller *c, const struct request *req, const char *target,
 			      uint8_t *frame)
 {
@@ -70,7 +71,7 @@ static ssize_t receive_answer(int fd, struct caller *c, const struct request *re
 	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 	bool is_told = false;
 
-	/* Whom no call waits for nobody interrupts either. */
+	/* A stand-in has no call that could be interrupted. */
 	if (c->is_stand_in)
 		p[1].fd = proc_pidfd(c);
 	for (;;) {

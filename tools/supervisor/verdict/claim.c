@@ -1,6 +1,6 @@
 /*
- * A denial that a hook has decided on: recorded by the supervisor too, where no process of the session can
- * change or forget it, and the hook is told under which id.
+ * A denial that a hook has decided: the supervisor records it too, where no process of the session can
+ * change or remove the record, and returns the record's id to the hook.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "tools/base/tools.h"
 #include "tools/supervisor/notify.h"
 
-/* What its hooks tell of, into the record; the id, or -errno. */
+/* Puts what the hooks report into the record; the id, or -errno. */
 static long take_claim(struct caller *c, struct wire_denial *w)
 {
 	struct ring_record rec = { .verdict = VERDICT_DENY, .exe = "", .approval = "", .why = w->why };

@@ -1,6 +1,6 @@
 /*
- * Write it down: what was carried goes into the supervisor's own ring, which no process of the session
- * can reach, so the helper takes it as seen by the kernel.
+ * Records: a call that was performed here goes into the supervisor's own ring, which no process of the
+ * session can reach, so the helper takes it as seen by the kernel.
  */
 #include "tools/supervisor/notify.h"
 
@@ -13,8 +13,8 @@
 #include "policy/file/procpath.h"
 #include "policy/system/system.h"
 
-/* As in the preload: an idle reader sleeps long, so a full ring wakes it; then it drains a million records
- * a second.  50 ms in all. */
+/* As in the preload: an idle reader sleeps for a long time, so a full ring wakes it; then it reads a
+ * million records a second.  50 ms in all. */
 #define FULL_ROUNDS 250
 #define FULL_NAP_NS 200000
 #define FULL_KICK   50
@@ -22,11 +22,11 @@
 /* An address in words. */
 #define RECORD_ADDR 48
 
-/* ring_wait_fn has no context; a thread serves one call. */
+/* ring_wait_fn has no context argument; a thread serves one call at a time. */
 static _Thread_local struct supervisor *waiting;
 
-/* Once it was waited for in vain, nobody waits again until the reader has moved: a dead helper must not
- * cost each call its 50 ms. */
+/* After a wait without success no call waits again until the reader has moved: a dead helper must not delay
+ * each call by 50 ms. */
 static bool wait_for_room(unsigned round)
 {
 	const struct timespec nap = { .tv_nsec = FULL_NAP_NS };
@@ -45,7 +45,7 @@ static bool wait_for_room(unsigned round)
 	return true;
 }
 
-/* False: it is lost, and counted. */
+/* False: the record is lost, and counted as lost. */
 static bool begin_record(struct supervisor *s, struct ring_record *rec, struct ring_hold *ret)
 {
 	rec->time_ns = clock_real_ns();
@@ -76,7 +76,7 @@ static void write_caller(struct caller *c, struct ring_record *rec)
 	name_caller(c, rec);
 	if (rec->kind == RING_DECISION && rec->verdict != VERDICT_ALLOW)
 		rec->id = ids_find(&c->sup->ids, rec);
-	/* An id that leads nowhere is not shown to anybody. */
+	/* An id without a record must not be shown. */
 	if (!write_record(c->sup, rec))
 		rec->id = 0;
 }
@@ -108,7 +108,7 @@ void record_outcome(struct caller *c, uint32_t result)
 	c->approved = NULL;
 }
 
-/* Kept until the call is answered.  Whom no call waits for acts elsewhere, and nobody tells how it ended. */
+/* Kept until the call is answered.  A stand-in's act happens elsewhere, and its outcome is not known. */
 static void keep_approval(struct caller *c, enum op op, const char *approval)
 {
 	if (!c->approved) {
@@ -208,7 +208,7 @@ static struct ring_record attach_record(const char *exe, enum ring_note note)
 	};
 }
 
-/* What the helper was told last of this process: true where that was something else. */
+/* True where the helper was last told something else of this process. */
 static bool tell_first(struct caller *c, uint64_t mark)
 {
 	pid_t pid = caller_tgid(c);
@@ -216,7 +216,8 @@ static bool tell_first(struct caller *c, uint64_t mark)
 	return atomic_exchange(&c->sup->told[(unsigned)pid % SAID_MAX], mark) != mark;
 }
 
-/* One look at a link for each record, only for a helper of another user, who may not read it (proc(5)). */
+/* Reads one link for each record, only for a helper that runs as another user, which may not read it itself
+ * (proc(5)). */
 void record_exe(struct caller *c)
 {
 	char link[48], exe[LIMIT_PATH];
@@ -243,6 +244,6 @@ void verdict_attach(struct caller *c, const char *exe, enum ring_note note)
 	if (!mark_first(c->sup->attached, mark))
 		return;
 	record(c, &rec);
-	/* By now the helper takes the process for that program, whether the exec succeeds or not. */
+	/* The helper now takes the process for that program, whether the exec succeeds or not. */
 	(void)tell_first(c, mark);
 }

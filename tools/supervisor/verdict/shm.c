@@ -1,6 +1,7 @@
 /*
- * Whose an entry of /dev/shm is: see shm.h.  The floor grants nothing there, so every call comes here, and
- * what was made is known as socket files are: by inode and birth (made.c).  Of a tree its top counts.
+ * Whose an entry of /dev/shm is: see shm.h.  The floor grants nothing there, so every call comes here.  An
+ * entry that the session made is known like a socket file: by inode and birth time (made.c).  For a tree,
+ * its topmost directory decides.
  */
 #include "shm.h"
 
@@ -30,7 +31,7 @@ bool shm_is_entry(const char *path)
 	return name && !strchr(name, '/');
 }
 
-/* A rule that is about this place, not about all of /dev/shm. */
+/* True where the rule is about this place, not about all of /dev/shm. */
 static bool is_named(struct caller *c, const struct decision *d)
 {
 	struct image img;
@@ -39,7 +40,7 @@ static bool is_named(struct caller *c, const struct decision *d)
 	return r && below_shm(image_str(&img, r->pattern));
 }
 
-/* Who connects and what is executed have rules of their own; in mode danger there are none. */
+/* Connecting and executing have rules of their own; in mode danger there are no rules. */
 static bool is_judged(struct caller *c, const struct request *req, const struct decision *d)
 {
 	return req->op != OP_UNIX && req->op != OP_EXEC && below_shm(req->path) &&

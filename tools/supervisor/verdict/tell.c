@@ -1,10 +1,10 @@
 /*
- * Say it: a denial is one line on the standard error of the process that failed, as the hooks write it.
+ * Messages: a denial is one line on the standard error of the process that failed, as the hooks write it.
  *
- * The descriptor is the caller's own, so what it is decides.  A pipe, a terminal and one end of a socketpair
- * are talked to, and a file that a program of the session was started with as its standard error, or that is
- * only appended to.  A file that a program opened when descriptor 2 was free never is, nor a connection, nor
- * a terminal while a program draws its screen.
+ * The descriptor is the caller's own, so its kind decides.  A line is written to a pipe, a terminal, one
+ * end of a socketpair, and to a file if a program of the session was started with it as standard error or
+ * if it is only appended to.  No line is written to a file that a program opened when descriptor 2 was
+ * free, to a connection, or to a terminal while a program draws its screen.
  */
 #include "shm.h"
 #include "tools/supervisor/notify.h"
@@ -25,13 +25,13 @@
 
 #include "tools/base/tools.h"
 
-/* What PIPE_BUF promises to be written whole. */
+/* A write of up to PIPE_BUF bytes is not split. */
 #define LINE_SIZE PIPE_BUF
 
 /* In /proc/PID/fdinfo/N (proc(5)). */
 #define FLAGS "\nflags:"
 
-/* A program that takes keys one by one draws the screen itself: a line would smear it. */
+/* A program that reads single keys draws the screen itself: a line would spoil it. */
 static bool takes_keys(int fd)
 {
 	struct termios t;
@@ -39,7 +39,8 @@ static bool takes_keys(int fd)
 	return tcgetattr(fd, &t) < 0 || !(t.c_lflag & ICANON);
 }
 
-/* A known agent draws on the session's terminal from its first line on, before any mode shows it. */
+/* A known agent draws on the session's terminal from its first line on, before the terminal's mode shows
+ * it. */
 bool tell_is_drawn_on(struct caller *c, int fd, dev_t rdev)
 {
 	const struct supervisor_setup *s = session_setup(c->sup);
@@ -53,7 +54,7 @@ static _Atomic uint64_t *file_slot(struct supervisor *s, const struct stat *st, 
 	return &s->err_files[(*ret_mark >> 32) % SAID_MAX];
 }
 
-/* Descriptor 2 goes on to the program that is executed. */
+/* Descriptor 2 stays open in the program that is executed. */
 static bool keeps_err(int proc)
 {
 	char info[128];
@@ -81,7 +82,7 @@ static bool is_log(struct caller *c, int fd, const struct stat *st)
 	return atomic_load(file_slot(c->sup, st, &mark)) == mark || (flags >= 0 && flags & O_APPEND);
 }
 
-/* As in the hooks: a socket with a name at either end carries somebody's protocol. */
+/* As in the hooks: a socket with a name at either end carries a protocol. */
 static bool is_socketpair(int fd)
 {
 	struct sockaddr_storage own = { 0 }, peer = { 0 };
@@ -107,8 +108,8 @@ static bool may_talk(struct caller *c, int fd, const struct stat *st)
 	}
 }
 
-/* Never waits: the reader may be the caller itself.  A pipe knows RWF_NOWAIT since Linux 5.5, a terminal
- * does not. */
+/* Never waits: the reader may be the caller itself.  Pipes support RWF_NOWAIT since Linux 5.5, terminals do
+ * not. */
 static void write_now(int fd, bool is_socket, const void *line, size_t len)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -130,7 +131,7 @@ static void tell(struct caller *c, struct out *o)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !may_talk(c, fd, &st))
 		return;
-	/* A line that fills the room is cut, but ends. */
+	/* A line that fills the buffer is cut, but still ends with a newline. */
 	if (o->len == o->cap)
 		o->len--;
 	o->failed = false;
@@ -138,8 +139,8 @@ static void tell(struct caller *c, struct out *o)
 	write_now(fd, S_ISSOCK(st.st_mode), o->p, o->len);
 }
 
-/* A process is told once of a decision; of an exec once whatever was decided, for execvp(3) goes on to the
- * next directory of PATH. */
+/* A decision is printed once per process.  For an exec, once per target whatever was decided, since
+ * execvp(3) goes on to the next directory of PATH. */
 static bool is_first(struct caller *c, enum op op, const char *target, uint32_t id)
 {
 	pid_t pid = caller_tgid(c);
@@ -148,7 +149,7 @@ static bool is_first(struct caller *c, enum op op, const char *target, uint32_t 
 			  op == OP_EXEC ? ids_mark(&c->sup->ids, pid, op, target) : (uint64_t)pid << 32 | id);
 }
 
-/* Which rule would change it, where no rule has spoken; who writes that is the operator. */
+/* Names the rule that would change a denial by no rule; the operator writes it. */
 static void put_rule(struct out *o, const struct request *req, const struct decision *d)
 {
 	const struct known_socket *known = req->op == OP_UNIX && req->path ? socket_known(req->path) : NULL;
@@ -187,8 +188,8 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	};
 	const char *message = decision_message(&c->image, d);
 
-	/* ps and top look into every process there is: a hundred lines would say nothing.  Nor is it told
-	 * what is not there. */
+	/* ps and top look into every process: a hundred lines would be useless.  Nor is a line written
+	 * about what does not exist. */
 	if (proc_is_look(req->op, d->reason, target) || decision_is_absence(d, req->op) ||
 	    !is_first(c, req->op, target, id))
 		return;
@@ -223,7 +224,8 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 	char line[LINE_SIZE] UNINITIALIZED;
 	struct out o = out_of(line, sizeof(line));
 
-	/* `env tool` asks for env and then, in the same process, for the tool: it is told that it waits. */
+	/* `env tool` asks for env and then, in the same process, for the tool: the line is written once per
+	 * process. */
 	if (req->op == OP_EXEC &&
 	    !mark_first(c->sup->said, ids_mark(&c->sup->ids, caller_tgid(c), OP_COUNT, "")))
 		return;

@@ -1,8 +1,8 @@
 /*
  * What becomes of a call, alike for all of them: judged, asked about, recorded, and told to the caller.
  *
- * May it?  The caller's image judges; what follows is asked, recorded and said here, so that every
- * family of calls does it alike.
+ * The caller's image judges; questions, records and messages are made here, so that every family of calls
+ * does it alike.
  */
 #include "tools/supervisor/notify.h"
 
@@ -25,8 +25,8 @@ static struct decision judge_by(const struct image *img, struct caller *c, const
 	return eval(img, &r);
 }
 
-/* An orphan may come from any nested run: the strictest of their images holds, and is the caller's from
- * here on, so that the rule is told by the image that has it. */
+/* An orphan may come from any nested run: the strictest of their images decides.  It becomes the caller's
+ * image, so that the rule is reported from the image that contains it. */
 static struct decision judge_by_each(struct caller *c, const struct request *req)
 {
 	struct supervisor *s = c->sup;
@@ -57,7 +57,7 @@ struct decision verdict_of(struct caller *c, const struct request *req)
 	return c->is_orphan ? judge_by_each(c, req) : judge_by(&c->image, c, req);
 }
 
-/* A human is asked.  Nobody could have been if too many wait already. */
+/* Asks the operator; denies where too many questions wait already. */
 static void consult(struct caller *c, const struct request *req, const char *target, struct decision *d,
 		    struct verdict_answer *a)
 {
@@ -71,8 +71,9 @@ static void consult(struct caller *c, const struct request *req, const char *tar
 }
 
 /*
- * The hooks deny what the policy denies, so such a call of a process that has them went around them.  At
- * strict they send everything down, what is to be asked always, and of the network what they cannot know.
+ * The hooks deny what the policy denies, so a denied call of a process with hooks has gone around them.
+ * This does not hold at strict, where the hooks leave every call to the supervisor, for acts to be asked
+ * about, which always come here, and for network acts that the hooks cannot judge.
  */
 static void note_around(struct caller *c, enum op op)
 {
@@ -101,7 +102,7 @@ bool verdict_conclude_told(struct caller *c, const struct request *req, const ch
 		git_guard(c, req, &d, a);
 	} else if (d.verdict == VERDICT_ASK) {
 		consult(c, req, target, &d, a);
-		/* Whoever was killed while he waited has done nothing. */
+		/* A caller that was killed while it waited has done nothing. */
 		if (!caller_alive(c))
 			return false;
 	} else if (d.reason == REASON_GIT) {
@@ -162,7 +163,7 @@ void verdict_note(struct caller *c, enum ring_note note)
 
 /* --- the kernel's own answers ------------------------------------------------------------------------ */
 
-/* "." and ".." apart. */
+/* Entries other than "." and "..". */
 static bool has_entries(int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -186,7 +187,7 @@ int verdict_earlier(const struct decision *d, const struct request *req, const s
 	bool exists = fstatat(r->parent, r->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int e = op_existence(req->op, req->access, exists ? st.st_mode : 0);
 
-	/* A directory that is not empty cannot be removed whatever lies below it: git stash tries that. */
+	/* A directory that is not empty cannot be removed, whatever it contains: git stash tries that. */
 	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
 	    has_entries(r->parent, r->name))
 		return -ENOTEMPTY;
