@@ -148,7 +148,7 @@ try_again() {
 
 checks() {
 	local check
-	for check in deps symbols surface docs; do
+	for check in deps words symbols surface docs; do
 		bash tests/$check.sh "$B" >"$T_BASE/log" 2>&1
 		report $? $check "$T_BASE/log" "$T_BASE/results/$check"
 		cat "$T_BASE/results/$check"

@@ -17,7 +17,7 @@ names() {
 		sed -n "s|^t_\([A-Za-z0-9_-]*\)() *{.*|${name%.sh}/\1|p" "$file"
 	done
 	sed -n 's/^SUITE(\([a-z_]*\))$/unit:\1/p' tests/unit/suites.h
-	printf '%s\n' deps symbols surface docs circles
+	printf '%s\n' deps words symbols surface docs circles
 }
 
 awk -F '\t' -v given=$# '

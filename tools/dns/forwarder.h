@@ -1,5 +1,5 @@
 /*
- * A forwarder: questions in, judged by whoever owns it, asked of upstream, answered.
+ * A forwarder: questions in, judged by its owner, asked of upstream, answered.
  *
  * Some questions are answered here and not sent on: the machine's own names (RFC 6761) and names of
  * addresses.  Equal questions at the same time are sent once.  At most FORWARDER_MAX questions may wait;
