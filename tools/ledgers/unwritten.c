@@ -24,12 +24,8 @@ struct unwritten {
 	char path[PATH_MAX];
 };
 
-/* NULL for a record that is no decision: a start, an exit, an outcome. */
 static json_t *line_of(const char *session, const char *via, const struct ring_record *r)
 {
-	if (r->kind != RING_DECISION && r->kind != RING_CLAIM)
-		return NULL;
-
 	size_t len = r->op == OP_EXEC ? strcspn(r->target, " ") : r->target_len;
 	_cleanup_free_ char *target = record_escape(r->target, len);
 
@@ -59,8 +55,9 @@ static uint64_t keep_ring(FILE *to, const char *session, const char *via, struct
 	 * of its own. */
 	rd->next = rd->seen = rd->freed = rd->last = atomic_load(&ring->tail);
 	for (size_t i = 0; i < RING_SLOTS && has_more(rd, &r); i++) {
-		/* Above level hooks the supervisor reports what a hook denied. */
-		_cleanup_json_ json_t *j = line_of(session, r.kind == RING_CLAIM ? "hook" : via, &r);
+		/* Above level hooks the supervisor reports what a hook denied, as a claim. */
+		bool is_claim = r.kind == RING_CLAIM, is_decision = is_claim || r.kind == RING_DECISION;
+		_cleanup_json_ json_t *j = is_decision ? line_of(session, is_claim ? "hook" : via, &r) : NULL;
 
 		if (j && json_dumpf(j, to, JSON_COMPACT) == 0 && fputc('\n', to) != EOF)
 			n++;
@@ -68,30 +65,38 @@ static uint64_t keep_ring(FILE *to, const char *session, const char *via, struct
 	return n;
 }
 
-static uint64_t count_in(const char *path, const char *begin)
+void unwritten_open(struct unwritten_files *ret)
 {
-	_cleanup_free_ char *text = NULL;
-	uint64_t n = 0;
+	static const char *const names[] = { UNWRITTEN_OLD, UNWRITTEN_FILE };
+	struct dirs dirs;
 	size_t len;
 
-	if (file_read(path, FILE_MAX, &text, &len) < 0)
-		return 0;
-	for (const char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
-		n += strncmp(at, begin, strlen(begin)) == 0;
-	return n;
+	*ret = (struct unwritten_files){ 0 };
+	if (dirs_find(&dirs) < 0)
+		return;
+	for (size_t i = 0; i < NELEM(names); i++)
+		if (path_join(ret->path, sizeof(ret->path), dirs.state, names[i]) == 0)
+			(void)file_read(ret->path, FILE_MAX, &ret->text[i], &len);
 }
 
-uint64_t unwritten_count(const char *session, char *path, size_t size)
+void unwritten_close(struct unwritten_files *f)
+{
+	free(f->text[0]);
+	free(f->text[1]);
+}
+
+uint64_t unwritten_count(const struct unwritten_files *f, const char *session)
 {
 	_cleanup_free_ char *begin = NULL;
-	struct dirs dirs;
 	uint64_t n = 0;
 
-	if (dirs_find(&dirs) < 0 || asprintf(&begin, "{\"session\":\"%s\",", session) < 0)
+	if (asprintf(&begin, "{\"session\":\"%s\",", session) < 0)
 		return 0;
-	if (path_join(path, size, dirs.state, UNWRITTEN_OLD) == 0)
-		n = count_in(path, begin);
-	return path_join(path, size, dirs.state, UNWRITTEN_FILE) == 0 ? n + count_in(path, begin) : n;
+	for (size_t i = 0; i < NELEM(f->text); i++)
+		for (const char *at = f->text[i]; at && *at;
+		     at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+			n += strncmp(at, begin, strlen(begin)) == 0;
+	return n;
 }
 
 static int unwritten_keep(const struct dirs *dirs, const struct launch *l, struct unwritten *ret)

@@ -15,8 +15,17 @@ struct launch;
 /* Saves them, and tells the operator how many there are.  Call it when all processes of the session have
  * ended. */
 void unwritten_tell(const struct dirs *dirs, const struct launch *l);
-/* The number of this session's decisions in the file, whose path is copied to `path`; 0 where it cannot be
- * read. */
-uint64_t unwritten_count(const char *session, char *path, size_t size);
+
+/* Both files, read once for any number of sessions. */
+struct unwritten_files {
+	char *text[2];	     /* NULL: not there, or not readable */
+	char path[PATH_MAX]; /* of the newer one */
+};
+
+/* Reads them; the caller must release them with unwritten_close(). */
+void unwritten_open(struct unwritten_files *ret);
+void unwritten_close(struct unwritten_files *f);
+/* The number of this session's decisions in them. */
+uint64_t unwritten_count(const struct unwritten_files *f, const char *session);
 
 #endif

@@ -31,6 +31,7 @@ struct result {
 	size_t torn;
 	bool running, unreadable;
 	bool not_in_journal; /* --journal, and the journal has no head of this session */
+	const struct unwritten_files *unwritten;
 	struct record_chain chain;
 };
 
@@ -271,11 +272,11 @@ static void print_questions(const struct result *r)
  * ledger. */
 static void print_unwritten(const struct result *r)
 {
-	char path[PATH_MAX];
-	uint64_t n = unwritten_count(r->chain.session, path, sizeof(path));
+	uint64_t n = unwritten_count(r->unwritten, r->chain.session);
 
 	if (n > 0)
-		printf("  %" PRIu64 " decisions that its helper had not written are in %s\n", n, path);
+		printf("  %" PRIu64 " decisions that its helper had not written are in %s\n", n,
+		       r->unwritten->path);
 }
 
 static void print_result(const struct result *r)
@@ -338,14 +339,13 @@ static json_t *result_to_json(const struct result *r)
 			      "path", json_text(r->path), "ok", is_good(r), "records", (json_int_t)r->records,
 			      "bad_line", (json_int_t)r->bad_line, "why", json_text(why), "torn_bytes",
 			      (json_int_t)r->torn, "ended", c->ended, "running", r->running, "head", c->prev);
-	char path[PATH_MAX];
 	json_t *more = json_pack(
 		"{sI, sI, so, so, sI, so, sI, sb, sI}", "checkpoints", (json_int_t)c->checkpoints,
 		"sealed_to", (json_int_t)(c->has_key ? c->sealed : 0), "signer",
 		json_text(c->signer[0] ? c->signer : NULL), "owner",
 		c->has_owner ? json_integer(c->owner) : json_null(), "heads_known", (json_int_t)c->n_heads,
 		"open", questions_to_json(r), "lost", (json_int_t)c->lost, "tampered", c->tampered,
-		"unwritten", (json_int_t)unwritten_count(c->session, path, sizeof(path)));
+		"unwritten", (json_int_t)unwritten_count(r->unwritten, c->session));
 
 	if (!j || !more || json_object_update_new(j, more) < 0) {
 		json_decref(j);
@@ -379,7 +379,7 @@ static bool is_running(const char *session)
 	return false;
 }
 
-static int verify_sessions(const struct options *o, json_t *list)
+static int verify_sessions(const struct options *o, const struct unwritten_files *unwritten, json_t *list)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;
 	char removed_until[32] = "";
@@ -392,7 +392,7 @@ static int verify_sessions(const struct options *o, json_t *list)
 	}
 	for (size_t i = 0; i < n; i++) {
 		char path[PATH_MAX];
-		struct result r = { .session = refs[i].session, .path = path };
+		struct result r = { .session = refs[i].session, .path = path, .unwritten = unwritten };
 
 		if (path_join(path, sizeof(path), refs[i].dir, LEDGER_NAME) < 0)
 			continue;
@@ -414,8 +414,10 @@ static int verify_sessions(const struct options *o, json_t *list)
 int log_verify(const struct options *o, int argc, char **argv)
 {
 	json_t *list = o->json ? json_array() : NULL;
+	struct unwritten_files unwritten;
 	int code;
 
+	unwritten_open(&unwritten);
 	if (argc > 1) {
 		talk("log verify takes one file at most");
 		code = EXIT_USAGE;
@@ -423,12 +425,13 @@ int log_verify(const struct options *o, int argc, char **argv)
 		talk("there is no user %s", o->user);
 		code = EXIT_USAGE;
 	} else if (argc == 1) {
-		struct result r = { .path = argv[0] };
+		struct result r = { .path = argv[0], .unwritten = &unwritten };
 
 		code = report(o, &r, list);
 	} else {
-		code = verify_sessions(o, list);
+		code = verify_sessions(o, &unwritten, list);
 	}
+	unwritten_close(&unwritten);
 	if (o->json)
 		print_json(list);
 	return code;

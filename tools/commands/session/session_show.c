@@ -27,6 +27,7 @@ struct page {
 	bool alive;
 	json_t *facts; /* session.json, or session/info of a running session */
 	struct story story;
+	struct unwritten_files unwritten;
 };
 
 /* --- from the ledger ------------------------------------------------------------------------------------ */
@@ -184,6 +185,7 @@ static int page_init(struct page *p, const char *id)
 	p->alive = p->facts != NULL;
 	if (!p->facts)
 		p->facts = session_facts(p->ref.dir);
+	unwritten_open(&p->unwritten);
 	r = ledger_each(p->ref.dir, NULL, add_record, &p->story);
 	if (r < 0)
 		talk("the ledger of session %s cannot be read: %s", p->ref.session, strerror(-r));
@@ -192,6 +194,7 @@ static int page_init(struct page *p, const char *id)
 
 static void page_done(struct page *p)
 {
+	unwritten_close(&p->unwritten);
 	json_decref(p->facts);
 	json_decref(p->story.denied);
 	json_decref(p->story.changed);
@@ -339,13 +342,12 @@ static void print_observed(const struct page *p)
 /* Decisions that are not in the ledger, because its helper ended before it wrote them. */
 static void print_unwritten(const struct page *p)
 {
-	char path[PATH_MAX];
-	uint64_t n = unwritten_count(p->ref.session, path, sizeof(path));
+	uint64_t n = unwritten_count(&p->unwritten, p->ref.session);
 
 	if (n == 0)
 		return;
 	label("not written");
-	printf("%" PRIu64 " decisions: they are in %s\n", n, path);
+	printf("%" PRIu64 " decisions: they are in %s\n", n, p->unwritten.path);
 }
 
 static const char *how_it_is(const struct page *p)
@@ -390,7 +392,6 @@ static json_t *page_json(const struct page *p)
 	const char *const kept[] = { "agent",  "argv",	 "workspace", "preset",	 "level", "not_enforced",
 				     "limits", "facts",	 "pid",	      "started", "ended", "status",
 				     "turns",  "counts", "lost",      "tampered" };
-	char path[PATH_MAX];
 
 	for (size_t i = 0; i < NELEM(kept); i++) {
 		json_t *value = json_object_get(p->facts, kept[i]);
@@ -398,9 +399,8 @@ static json_t *page_json(const struct page *p)
 		(void)json_object_set_new(j, kept[i], value ? json_incref(value) : json_null());
 	}
 	(void)json_object_set_new(j, "session", json_string(p->ref.session));
-	(void)json_object_set_new(
-		j, "unwritten",
-		json_integer((json_int_t)unwritten_count(p->ref.session, path, sizeof(path))));
+	(void)json_object_set_new(j, "unwritten",
+				  json_integer((json_int_t)unwritten_count(&p->unwritten, p->ref.session)));
 	(void)json_object_set_new(j, "alive", json_boolean(p->alive));
 	(void)json_object_set_new(j, "observing", json_boolean(p->story.observing));
 	(void)json_object_set_new(j, "observed", json_integer((json_int_t)p->story.observed));
