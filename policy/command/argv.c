@@ -86,7 +86,11 @@ static const struct wrapper loader = {
 };
 
 /* Programs that act by the name they are called by. */
-static const char multicalls[] = "busybox toybox coreutils";
+bool command_is_multicall(const char *name)
+{
+	return strncmp(name, "busybox", 7) == 0 || strncmp(name, "toybox", 6) == 0 ||
+	       strcmp(name, "coreutils") == 0;
+}
 
 size_t command_count(const struct command *c)
 {
@@ -180,7 +184,7 @@ void command_name(struct command *c, const char *program, const char *called, co
 	c->alias = c->called;
 	/* Where argv[0] is git-SUBCOMMAND or an applet, it says more than ident. */
 	if (!ident || strcmp(ident, program) == 0 ||
-	    (c->alias && (strncmp(called, "git-", 4) == 0 || word_in_list(multicalls, ident, strlen(ident)))))
+	    (c->alias && (strncmp(called, "git-", 4) == 0 || command_is_multicall(ident))))
 		return;
 	*ret_extra = c->alias;
 	c->alias = ident;

@@ -40,6 +40,8 @@ struct command command_of(const struct request *req, const char **ret_extra);
 /* The words of c from index at on, as a command whose names are not set. */
 struct command command_tail(const struct command *c, size_t at);
 
+/* True if a file of that name is many programs, and the name that starts it selects one. */
+bool command_is_multicall(const char *name);
 /* True where one of its names is that of a dynamic loader (ld.so, ld-linux-x86-64.so.2). */
 bool command_is_loader(const struct command *c);
 /*

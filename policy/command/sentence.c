@@ -83,17 +83,6 @@ static int read_word(const char **s, struct sentence *st, struct word *w)
 	return r < 0 ? r : 1;
 }
 
-size_t sentence_first(const char *text)
-{
-	struct sentence s UNINITIALIZED;
-	const char *end = text;
-	struct word w;
-
-	s.used = 0;
-	(void)read_word(&end, &s, &w);
-	return (size_t)(end - text);
-}
-
 int sentence_read(const char *text, struct sentence *st)
 {
 	const char *s = text;
@@ -118,6 +107,8 @@ int sentence_read(const char *text, struct sentence *st)
 		}
 		if (st->n == SENTENCE_WORDS)
 			return fault(st, "too many words");
+		if (st->n == 0)
+			st->first = (size_t)(s - text);
 		st->words[st->n++] = w;
 	}
 }

@@ -20,6 +20,7 @@ struct sentence {
 	const char *fault; /* what is wrong with it, static, or NULL */
 	struct word words[SENTENCE_WORDS];
 	size_t n;
+	size_t first;		   /* where the first word ends in the text */
 	bool closed;		   /* `$` */
 	size_t used;		   /* of pool */
 	char pool[4 * LIMIT_LINE]; /* texts of the words, then those of the expanded words */
@@ -27,9 +28,6 @@ struct sentence {
 
 /* 0, or -EBADMSG with s->fault. */
 int sentence_read(const char *text, struct sentence *s);
-
-/* The offset of the end of the first word; sentence_read() must have accepted text. */
-size_t sentence_first(const char *text);
 
 /*
  * Calls fn for each choice of the alternatives, until it returns a negative number, which is

@@ -10,6 +10,7 @@
 
 #include "parse_impl.h"
 #include "policy/base/path.h"
+#include "policy/command/argv.h"
 #include "policy/command/sentence.h"
 
 struct program {
@@ -28,13 +29,6 @@ static int add_as(const struct program *p, const char *program)
 	err = parser_add_plain(p->ps, p->proto, pattern);
 	free(pattern);
 	return err;
-}
-
-/* True if one file is many programs, and the name that starts it selects one. */
-static bool is_multicall(const char *name)
-{
-	return strncmp(name, "busybox", 7) == 0 || strncmp(name, "toybox", 6) == 0 ||
-	       strcmp(name, "coreutils") == 0;
 }
 
 /* python3 and python3.11 are the same program; xzcat and xz are not, though both are one file. */
@@ -64,7 +58,7 @@ static int add_real(const struct sentence *s, void *ctx)
 		if (parser_is_unproven(p->ps, path) ||
 		    !is_same_program(path_basename(path), path_basename(real)))
 			return 0;
-	} else if (is_multicall(path_basename(real))) {
+	} else if (command_is_multicall(path_basename(real))) {
 		real = path_basename(path);
 	}
 	return add_as(p, real);
@@ -79,7 +73,7 @@ int parser_add_command(struct parser *ps, const struct rule *proto, const char *
 	/* compile_cmd() reports a pattern that cannot be read. */
 	if (err < 0 || sentence_read(pattern, &s) < 0)
 		return err;
-	p.rest = pattern + sentence_first(pattern);
+	p.rest = pattern + s.first;
 	s.n = 1;
 	err = sentence_expand(&s, add_real, &p);
 	return err == -ENOMEM ? err : 0;
