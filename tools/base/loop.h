@@ -30,8 +30,6 @@ struct loop_job {
 	struct loop_job *next;
 };
 
-#define NS_PER_S 1000000000ull
-
 /* Makes the loop and its thread, which takes no signals.  0 or -errno. */
 int loop_start(struct loop **ret);
 /* Ends and joins the thread and frees the loop.  No callback runs afterwards; posted jobs that have not run

@@ -16,7 +16,7 @@
 #define TEXT_SHOWN 200
 /* A client that shows something else over its panes takes no popup; it is tried again. */
 #define RETRY_S	    2
-#define TOO_SOON_NS (NS_PER_S / 2)
+#define TOO_SOON_NS (NS_S / 2)
 #define END_MS	    1000
 
 struct surfaces {

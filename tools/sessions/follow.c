@@ -58,7 +58,7 @@ static int scan(struct follow *f)
 	size_t n = 0;
 	int new = 0;
 
-	if ((f->scanned_ns && now - f->scanned_ns < NS_PER_S) || sessions_list(&refs, &n) < 0)
+	if ((f->scanned_ns && now - f->scanned_ns < NS_S) || sessions_list(&refs, &n) < 0)
 		return 0;
 	f->scanned_ns = now;
 	for (size_t i = 0; i < n; i++)

@@ -12,12 +12,12 @@
 
 #include "policy/question/carddigest.h"
 
-#define LIST_NS	   (2 * NS_PER_S) /* the times of waiting cards may have changed */
-#define TOUCH_NS   (20 * NS_PER_S)
-#define ABSENT_NS  (3 * NS_PER_S)
-#define DEAD_NS	   (NS_PER_S / 2)
-#define EXPIRED_NS (10 * NS_PER_S) /* how long a single expired card covers the agent's screen */
-#define CROWD_NS   (3 * NS_PER_S)  /* the same while other questions wait */
+#define LIST_NS	   (2 * NS_S) /* the times of waiting cards may have changed */
+#define TOUCH_NS   (20 * NS_S)
+#define ABSENT_NS  (3 * NS_S)
+#define DEAD_NS	   (NS_S / 2)
+#define EXPIRED_NS (10 * NS_S) /* how long a single expired card covers the agent's screen */
+#define CROWD_NS   (3 * NS_S)  /* the same while other questions wait */
 
 void watch_say(struct watch *w, const char *fmt, ...)
 {

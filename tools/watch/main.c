@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <string.h>
 
-#define STATUS_NS (6 * NS_PER_S)
+#define STATUS_NS (6 * NS_S)
 #define TICK_MS	  200
 #define KEYS_MAX  256
 
@@ -172,8 +172,8 @@ static void loop(struct watch *w)
 		if (w->status[0] && clock_awake_ns() - w->status_ns > STATUS_NS)
 			watch_say(w, "%s", "");
 		/* Times on the screen change each second. */
-		w->dirty |= clock_awake_ns() / NS_PER_S != second;
-		second = clock_awake_ns() / NS_PER_S;
+		w->dirty |= clock_awake_ns() / NS_S != second;
+		second = clock_awake_ns() / NS_S;
 		if (w->dirty)
 			watch_draw(w);
 		w->dirty = false;

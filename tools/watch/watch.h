@@ -20,7 +20,7 @@
 
 #define SCREEN_MIN_ROWS 10
 #define SCREEN_MIN_COLS 40
-#define CLOSED_NS	(2 * NS_PER_S) /* how long a single card shows how it ended */
+#define CLOSED_NS	(2 * NS_S) /* how long a single card shows how it ended */
 #define DECISIONS_KEPT	64
 #define RULE_MAX	1024
 #define CTRL(c)		((c)&0x1f)

@@ -109,7 +109,7 @@ static uint64_t end_of(int fd, int limit)
 
 	if (getsockopt(fd, SOL_SOCKET, limit, &t, &len) < 0 || (t.tv_sec == 0 && t.tv_usec == 0))
 		return NEVER;
-	return clock_awake_ns() + (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
+	return clock_awake_ns() + (uint64_t)t.tv_sec * NS_S + (uint64_t)t.tv_usec * 1000;
 }
 
 void waiting_drop(struct waiting *w)

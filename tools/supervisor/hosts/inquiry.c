@@ -14,7 +14,7 @@ bool asker_is(const struct asker *a, const struct asker *b)
 
 const struct grant *inquiry_granted(const struct inquiries *q, const struct asker *who, const char *name)
 {
-	uint64_t now = clock_awake_ns() / NS_PER_S;
+	uint64_t now = clock_awake_ns() / NS_S;
 
 	for (size_t i = 0; i < NELEM(q->grants); i++) {
 		const struct grant *g = &q->grants[i];
@@ -30,7 +30,7 @@ static void grant(struct inquiries *q, const struct inquiry *i)
 	struct grant *g = &q->grants[q->n_granted++ % NELEM(q->grants)];
 
 	g->who = i->asking.who;
-	g->until_s = clock_awake_ns() / NS_PER_S + GRANT_S;
+	g->until_s = clock_awake_ns() / NS_S + GRANT_S;
 	snprintf(g->name, sizeof(g->name), "%s", i->name);
 	snprintf(g->approval, sizeof(g->approval), "%s", i->answer.approval);
 }

@@ -56,7 +56,7 @@ static struct decision judge_name(struct resolver *r, struct caller *c, const st
 
 	(void)pushes_reach(c, req, &d);
 	if (d.verdict != VERDICT_DENY && !is_in_full(&c->image, &d) &&
-	    !dns_limits_pass(r->limits, req->host, type, clock_awake_ns() / NS_PER_S))
+	    !dns_limits_pass(r->limits, req->host, type, clock_awake_ns() / NS_S))
 		d = (struct decision){ .verdict = VERDICT_DENY, .reason = REASON_EXFIL, .rule = RULE_NONE };
 	return d;
 }
