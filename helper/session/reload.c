@@ -193,7 +193,7 @@ int reload_taken(struct helper *h, json_t *msg)
 
 /*
  * The supervisor may judge by the new images already, or will do so.  So they are kept until it replies,
- * and no other reload begins; the operator is told that the reply is late.
+ * and no other reload begins; the helper tells the operator that the reply is late.
  */
 static void say_late(struct helper *h)
 {

@@ -374,7 +374,7 @@ struct answer {
 	char text[256];
 	char approval[40];
 };
-/* Asks the helper and waits for the answer; the agent is told if that takes long.  If the helper cannot be
+/* Asks the helper and waits for the answer; tells the agent if that takes long.  If the helper cannot be
  * reached, the answer is a denial (REASON_NOBODY). */
 void ask_helper(const struct request *req, const char *target, uint32_t rule, struct answer *ret);
 /* A connection to the helper, or -errno.  The caller must close it. */

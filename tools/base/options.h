@@ -105,7 +105,7 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 bool option_is_for(const struct opt *opt, const char *word);
 /* Prints the options of a table. */
 void options_print(FILE *f, const struct opt *opts);
-/* Reports that word is none of the candidates, and suggests the nearest one. */
+/* Reports that word is not one of the candidates, and suggests the nearest one. */
 void options_unknown(const char *what, const char *word, const char *const *candidates);
 
 #endif

@@ -326,8 +326,8 @@ static int run_session(struct run *r)
 	struct launch_end ignored;
 
 	r->launch.on_gather = gather_again;
-	r->bundle.observe =
-		r->o->observe; /* set only now: the checks before use the policy without --observe */
+	/* Set only now: the checks before use the policy without --observe. */
+	r->bundle.observe = r->o->observe;
 	r->launch.gather_ctx = r;
 	r->launch.clock = &r->clock;
 	fence_facts(&r->fence, facts, sizeof(facts));

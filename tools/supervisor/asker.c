@@ -1,6 +1,6 @@
 /*
  * Stand-ins: a caller without a call.  What is known of the task is kept in the desk's own entry, so that a
- * look-up of an allowed name reads nothing of /proc and does not use the table of tasks that call.
+ * look-up of an allowed name does not read /proc and does not use the table of tasks that call.
  */
 #include "asker.h"
 
