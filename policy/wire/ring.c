@@ -227,6 +227,9 @@ enum ring_written ring_begin(struct ring_header *h, const struct ring_record *r,
 		put_straight(slot_at(h, pos), &e, r);
 	else
 		put_wrapped(h, pos, &e, r);
+	/* The reader has given it up, because filling it took longer than a second. */
+	if (__atomic_load_n(tag_at(h, pos), __ATOMIC_SEQ_CST) != mine)
+		return RING_LOST;
 	*ret = (struct ring_hold){ .tag = tag_at(h, pos), .mine = mine };
 	return RING_WRITTEN;
 }
@@ -236,7 +239,7 @@ void ring_end(const struct ring_hold *hold, bool keep)
 	/* The swap fails where the reader did not wait: it has read the record, or counted it as lost. */
 	if (hold->tag)
 		(void)tag_swap(hold->tag, hold->mine,
-			       (hold->mine & ~(uint64_t)3) | (keep ? SLOT_PUBLISHED : SLOT_VOID));
+			       tag_ended(hold->mine, keep ? SLOT_PUBLISHED : SLOT_VOID));
 }
 
 enum ring_written ring_write(struct ring_header *h, const struct ring_record *r, ring_wait_fn wait)

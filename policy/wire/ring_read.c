@@ -127,9 +127,9 @@ enum unfinished { UNFINISHED_WAIT, UNFINISHED_GONE, UNFINISHED_READ };
 
 /*
  * A filled reservation holds a decision, whatever the act came to.  So the decision of a dead writer is not
- * lost, and a slow act does not hold up later records.  The swap revokes the reservation: its writer can no
- * longer publish.  A tag that no writer makes, and that is not free, is skipped at once: no writer will
- * publish there.
+ * lost, and a slow act does not hold up later records.  The swap publishes or voids the record in place of
+ * its writer, which no longer can.  If this reader dies before ring_done(), the next one finds the same.  A
+ * tag that no writer makes, and that is not free, is skipped at once: no writer will publish there.
  */
 static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t tag, uint64_t now_ns,
 			      ring_alive_fn alive, struct ring_record *ret)
@@ -138,6 +138,7 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 	bool dead = reserved && alive && !alive((int32_t)(tag >> 9 & 0x7fffff));
 	uint64_t since = stuck_ns(rd, now_ns);
 	bool filled = reserved && (dead || since > NS_UNDER_WAY) && take(rd, tag_slots(tag), ret);
+	uint64_t to;
 	size_t slots;
 
 	if (!reserved && tag != tag_free(rd->next)) {
@@ -146,8 +147,12 @@ static enum unfinished finish(struct ring_reader *rd, uint64_t head, uint64_t ta
 	}
 	if (!filled && !dead && since <= NS_STUCK)
 		return UNFINISHED_WAIT;
-	if (!tag_swap(tag_at(rd->h, rd->next), tag, tag_free(rd->next + RING_SLOTS)))
+	to = reserved ? tag_ended(tag, filled ? SLOT_PUBLISHED : SLOT_VOID) : tag_free(rd->next + RING_SLOTS);
+	if (!tag_swap(tag_at(rd->h, rd->next), tag, to))
 		return UNFINISHED_GONE;
+	/* A slow writer may have filled it before the swap: then it has not seen that it was given up. */
+	if (reserved && !filled)
+		filled = take(rd, tag_slots(tag), ret);
 	slots = reserved ? tag_slots(tag) : gap(rd, head);
 	if (tag == tag_free(rd->next) && (++rd->untagged > UNTAGGED_MAX || slots > RING_RECORD_SLOTS))
 		tampered(rd, TAMPER_TAG);

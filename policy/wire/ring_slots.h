@@ -46,6 +46,12 @@ static inline uint64_t tag_make(enum slot_state state, uint64_t pos, int32_t pid
 	return (uint64_t)state | (uint64_t)slots << 2 | (uint64_t)(pid & 0x7fffff) << 9 | pos << 32;
 }
 
+/* The tag of a reservation that has ended. */
+static inline uint64_t tag_ended(uint64_t reserved, enum slot_state state)
+{
+	return (reserved & ~(uint64_t)3) | (uint64_t)state;
+}
+
 static inline uint64_t tag_free(uint64_t pos)
 {
 	return (pos / RING_SLOTS) << 32;

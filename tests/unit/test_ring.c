@@ -143,6 +143,31 @@ START_TEST(act_that_takes_long_is_told)
 }
 END_TEST
 
+/* A reader that dies after it has read, and before it has written: the next one finds the same records. */
+START_TEST(what_a_dead_reader_had_read_is_told)
+{
+	struct ring_record r = record("/slow"), behind = record("/behind"), got;
+	struct ring_reader *next = calloc(1, sizeof(*next));
+	struct ring_hold hold;
+
+	rd->keeps = true;
+	ck_assert(ring_begin(h, &r, give_up, &hold));
+	ck_assert(ring_write(h, &behind, give_up));
+	ck_assert_int_eq(ring_read(rd, 1, alive, &got), 0);
+	ck_assert_int_eq(ring_read(rd, 200000000, alive, &got), 1);
+	ck_assert_str_eq(got.target, "/slow");
+	ring_end(&hold, true);
+	next->h = h;
+	next->next = next->seen = next->freed = next->last = atomic_load(&h->tail);
+	ck_assert_int_eq(ring_read(next, 1, alive, &got), 1);
+	ck_assert_str_eq(got.target, "/slow");
+	ck_assert_int_eq(ring_read(next, 1, alive, &got), 1);
+	ck_assert_str_eq(got.target, "/behind");
+	ck_assert_uint_eq(next->lost + next->tampered, 0);
+	free(next);
+}
+END_TEST
+
 START_TEST(act_that_was_refused_is_not_told)
 {
 	struct ring_record r = record("/refused"), behind = record("/behind"), got;
@@ -300,6 +325,7 @@ Suite *suite_ring(void)
 	tcase_add_test(t, reservation_of_the_dead);
 	tcase_add_test(t, act_of_the_dead_is_told);
 	tcase_add_test(t, act_that_takes_long_is_told);
+	tcase_add_test(t, what_a_dead_reader_had_read_is_told);
 	tcase_add_test(t, act_that_was_refused_is_not_told);
 	tcase_add_test(t, record_of_an_earlier_lap_is_not_told);
 	tcase_add_test(t, long_targets_are_cut_and_say_so);
