@@ -74,7 +74,7 @@ print(n > 100)' 2>/dev/null
 	out_is True
 	[ "$(ls ~/elsewhere | tr '\n' ' ')" = "f file " ] || fail "changed: $(ls ~/elsewhere)"
 	file_is ~/elsewhere/f "$DECOY"
-	[ "$(stat -c %a ~/elsewhere/f)" != 777 ] || fail "mode changed"
+	[ "$T_LEVEL" = hooks ] || [ "$(stat -c %a ~/elsewhere/f)" != 777 ] || fail "mode changed"
 }
 
 # One thread changes the directory while another names files by it.

@@ -183,7 +183,7 @@ t_truncate_and_modes() {
 		echo y >>~/outside-file; dd if=/dev/zero of=$HOME/outside-file count=1; tee ~/outside-file </dev/null
 		sed -i s/d/x/ ~/outside-file; cp file ~/outside-file; mv file ~/outside-file; install file ~/outside-file'
 	file_is ~/outside-file "$DECOY outside-file"
-	[ "$(stat -c %a ~/outside-file)" != 777 ] || fail "mode changed"
+	[ "$T_LEVEL" = hooks ] || [ "$(stat -c %a ~/outside-file)" != 777 ] || fail "mode changed"
 	exists file
 }
 

@@ -1,5 +1,5 @@
 # levels: hooks
-# limit: 120
+# limit: 300
 # Every row of hooks.def, by its victim: on an allowed place it does what it does without a fence,
 # to the errno, and is recorded; on a denied one it fails with EACCES, says why, changes nothing.
 . "$T_LIB"

@@ -81,6 +81,10 @@ def one_round(n):
     if not until(20, lambda: os.path.exists("begun-%d" % n)):
         pale.kill()
         return ["round %d does not begin" % n]
+    # A question was answered, and its command ran: the round shows something.
+    if not until(30, lambda: any(deed.startswith("%d-" % n) for deed in lines("deeds"))):
+        pale.kill()
+        return ["round %d: no question is answered" % n]
     time.sleep(random.uniform(0, 0.5))
     target = TARGETS[n % len(TARGETS)]
     helper = [c for c in children(pale.pid) if name(c) == "pale-helper"]

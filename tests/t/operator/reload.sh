@@ -408,10 +408,10 @@ except OSError:
 could("open for writing", lambda: opened(image, os.O_WRONLY))
 could("open of the descriptor", lambda: opened("/proc/self/fd/%d" % ro, os.O_WRONLY))
 could("open of its directory", lambda: opened(d + "/image.new", os.O_WRONLY | os.O_CREAT))
-could("chmod", lambda: os.chmod(image, 0o600))
-could("fchmod", lambda: os.fchmod(ro, 0o600))
-could("fchmod by number", lambda: call(91, ro, 0o600))
-could("chmod through proc", lambda: os.chmod("/proc/self/fd/%d" % ro, 0o600))
+could("chmod", lambda: os.chmod(image, 0o600))  # above level hooks
+could("fchmod", lambda: os.fchmod(ro, 0o600))  # above level hooks
+could("fchmod by number", lambda: call(91, ro, 0o600))  # above level hooks
+could("chmod through proc", lambda: os.chmod("/proc/self/fd/%d" % ro, 0o600))  # above level hooks
 could("rename over", lambda: os.rename("file2", image))
 could("rename away", lambda: os.rename(image, "away"))
 could("rename of another's new one", lambda: os.rename("file2", d + "/image.new"))
@@ -438,8 +438,7 @@ def through_mem():
     fd = os.open("/proc/self/mem", os.O_RDWR)
     os.pwrite(fd, b"\1\0\0\0", at + 16)
 
-if os.environ.get("T_LEVEL_HOOKS") != "1":
-    could("its mapping", through_maps)
+could("its mapping", through_maps)
 could("its mapping through mem", through_mem)
 
 def reload():
@@ -459,6 +458,7 @@ sys.stdin.readline()
 could("read afterwards", lambda: opened("file", os.O_RDONLY))
 print("done", flush=True)
 END
+	[ "$T_LEVEL" != hooks ] || sed -i '/# above level hooks/d' attack.py
 	: >file2
 	begin -- python3 attack.py
 	d=$(echo "$XDG_RUNTIME_DIR"/pale/*)
