@@ -130,8 +130,8 @@ int policy_lint(const struct policy *p, const struct bundle *b, const struct ima
 		const struct lint_world *w, struct diags *d)
 {
 	static int (*const checks[])(struct lint *) = {
-		lint_twins,   lint_reach,   lint_broad,	   lint_inside, lint_missing,
-		lint_sources, lint_escapes, lint_suffixes, lint_hosts,
+		lint_twins,   lint_reach,   lint_broad, lint_inside,   lint_missing,
+		lint_sources, lint_escapes, lint_below, lint_suffixes, lint_hosts,
 	};
 	struct lint l = { .p = p, .b = b, .img = img, .w = w, .d = d };
 

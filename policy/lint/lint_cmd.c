@@ -208,3 +208,22 @@ int lint_escapes(struct lint *l)
 			"are given",
 			u.n, u.n == 1 ? "" : "s", u.names);
 }
+
+/* A program with a slash that begins neither with `/` nor with `~` is a file below the workspace. */
+int lint_below(struct lint *l)
+{
+	for (size_t i = 0; i < l->p->n_rules; i++) {
+		const struct rule *r = &l->p->rules[i];
+		size_t n = strcspn(r->pattern, " ");
+		bool has_dir = memchr(r->pattern, '/', n);
+
+		if (r->kind < RULE_CMD_ALLOW || r->kind > RULE_CMD_DENYLIST || r->pattern[0] != '*' ||
+		    !has_dir || !lint_own(l, r))
+			continue;
+		if (lint_add(l, SEVERITY_WARNING, r, "program-below",
+			     "name the program without a directory to mean it wherever it lies",
+			     "`%.*s` names a program below the workspace alone", (int)n, r->pattern) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

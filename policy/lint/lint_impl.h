@@ -48,6 +48,7 @@ int lint_inside(struct lint *l);
 int lint_missing(struct lint *l);
 int lint_sources(struct lint *l);
 int lint_escapes(struct lint *l);
+int lint_below(struct lint *l);
 int lint_suffixes(struct lint *l);
 int lint_hosts(struct lint *l);
 
