@@ -108,6 +108,22 @@ static bool is_drawn_on(void)
 	return raw3(SYS_ioctl, 2, TCGETS, &t) == 0 && !(t.c_lflag & ICANON);
 }
 
+/* Writes to a pipe.  If no process reads it, the kernel sends SIGPIPE to the writer; but the program did not
+ * write this, so the signal is taken away. */
+static void write_pipe(const struct out *o)
+{
+	const uint64_t sigpipe = 1ull << (SIGPIPE - 1);
+	const struct timespec now = { 0 };
+	uint64_t mask, pending = 0;
+
+	if (raw4(SYS_rt_sigprocmask, SIG_BLOCK, &sigpipe, &mask, sizeof mask) < 0)
+		return;
+	raw2(SYS_rt_sigpending, &pending, sizeof pending);
+	if (raw3(SYS_write, 2, o->p, o->len) == -EPIPE && !(pending & sigpipe))
+		raw4(SYS_rt_sigtimedwait, &sigpipe, NULL, &now, sizeof sigpipe);
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+}
+
 /* Writes the line to stderr, unless descriptor 2 is something else, such as a connection or a directory. */
 static void say_line(struct out *o, enum op op)
 {
@@ -116,8 +132,9 @@ static void say_line(struct out *o, enum op op)
 	text_str(o, "\n");
 	if (raw2(SYS_fstat, 2, &st) < 0)
 		return;
-	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_drawn_on()) ||
-	    (S_ISREG(st.st_mode) && is_log(&st, op)))
+	if (S_ISFIFO(st.st_mode))
+		write_pipe(o);
+	else if ((S_ISCHR(st.st_mode) && !is_drawn_on()) || (S_ISREG(st.st_mode) && is_log(&st, op)))
 		raw3(SYS_write, 2, o->p, o->len);
 	else if (S_ISSOCK(st.st_mode) && is_socketpair())
 		raw6(SYS_sendto, 2, RAW_ARG(o->p), RAW_ARG(o->len), MSG_NOSIGNAL, 0, 0);

@@ -41,6 +41,23 @@ told() {
 	grep -F -e "pale: denied $1 " "$S/err" | grep -qF -e "$2" || fail "not said: $1 $2"
 }
 
+# No process reads the pipe that is its stderr: a program that writes nothing does not end by SIGPIPE.
+t_a_pipe_that_nobody_reads() {
+	cat >p.py <<-'END'
+		import os, signal, subprocess, sys
+		DENIED = "import signal; %s signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n" \
+		         "try: open('/etc/x', 'w')\nexcept OSError: print('lives', end=' ')\n%s"
+		for before, after in ("", ""), ("signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPIPE]);",
+		                                "print(len(signal.sigpending()), end=' ')"):
+		    r, w = os.pipe()
+		    os.close(r)
+		    p = subprocess.run([sys.executable, "-c", DENIED % (before, after)], stderr=w, stdout=subprocess.PIPE)
+		    print(p.stdout.decode() + str(p.returncode))
+	END
+	fence python3 p.py
+	out_is "$(printf 'lives 0\nlives 0 0')"
+}
+
 t_files() {
 	printf '[files]\ndeny = closed\nmessage = ask Tess\nkeep = *.db\nreadonly = fixed\nask = asked\n' | policy
 	mkdir -p closed fixed way
@@ -144,7 +161,7 @@ t_what_a_human_said() {
 	id=$(pending_id) || exit 1
 	run pale deny "$id" --reason 'no (not now); id=00000001'
 	bg_wait ask
-	told exec "a human answered: no (not now)"
+	told exec "the operator answered: no (not now)"
 	agree
 }
 
@@ -199,7 +216,7 @@ t_names_like_sentences() {
 }
 
 # Nor is what stands in the line that tells of a question.
-# Where nobody can be reached nothing waits, and it is not said to.
+# Where no one can be reached nothing waits, and it is not said to.
 t_nobody_is_there_to_ask() {
 	printf '[files]\nask = %s/file\n[commands]\nask = maybe\n' "$W" | policy
 	printf '#!/bin/sh\n' >maybe
@@ -207,8 +224,8 @@ t_nobody_is_there_to_ask() {
 	unset PALE_PROMPT DISPLAY WAYLAND_DISPLAY TMUX
 	fsh 'cat file; ./maybe; "$T_VICTIMS/raw-static" file'
 	err_lacks waiting
-	denied read "$W/file" "nobody can be reached to answer"
-	denied exec ./maybe "nobody can be reached to answer"
+	denied read "$W/file" "no one can be reached to answer"
+	denied exec ./maybe "no one can be reached to answer"
 }
 
 t_a_question_is_no_denial() {
@@ -255,7 +272,7 @@ t_denied_before() {
 	id=$(pending_id) || exit 1
 	run pale deny "$id"
 	bg_wait ask
-	told exec "denied before in this turn: not asked again until the operator says \`pale turn\`"
+	told exec "already denied in this turn: not asked again until the operator says \`pale turn\`"
 	agree
 }
 
