@@ -36,7 +36,7 @@ static const struct {
 			 "VISUAL, EDITOR   the editor of `policy edit`\n"
 			 "NO_COLOR         no colour at all\n"
 			 "CLICOLOR_FORCE   colour even where the output is no terminal\n"
-			 "PALE_SESSION_DIR set inside a session; pale sets it, nobody else should\n" },
+			 "PALE_SESSION_DIR set inside a session; pale sets it; do not set it yourself\n" },
 };
 
 const struct subcommand *subcommand_at(size_t i)

@@ -142,7 +142,7 @@ static bool join(struct helper *h, struct conn *c, struct approval *ap)
 	r = card_join(h, ap, c->pid);
 	if (r < 0) {
 		refuse(h, c, r == -EMSGSIZE ? REASON_TOO_LONG : REASON_NOBODY,
-		       r == -EMSGSIZE ? "the question is too long to be shown whole, so nobody is asked"
+		       r == -EMSGSIZE ? "the question is too long to be shown whole, so it is not asked"
 				      : "too many wait for this question already");
 		return false;
 	}
@@ -368,7 +368,7 @@ static void expire(struct helper *h, struct approval *ap, uint64_t now_ns)
 
 	ap->until_ns = now_ns + NS_LISTED;
 	h->tally.expired++;
-	(void)card_record(h, ap, "approval/expired", "deny", " nobody answered in time", CARD_BUFFERED);
+	(void)card_record(h, ap, "approval/expired", "deny", " no answer came in time", CARD_BUFFERED);
 	broker_tell(h, ap, BROKER_ALL, &a);
 	reach_closed(h, ap, "", GRANT_ONCE);
 }

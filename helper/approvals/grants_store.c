@@ -30,7 +30,7 @@ static const char *not_ours(const struct stat *st)
 	if (!S_ISREG(st->st_mode))
 		return "it is no regular file";
 	if (st->st_uid != geteuid() || (st->st_mode & (S_IWGRP | S_IWOTH)))
-		return "somebody else may write it";
+		return "another user may write it";
 	return st->st_size > GRANT_FILE_MAX ? "it is too long" : NULL;
 }
 

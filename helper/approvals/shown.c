@@ -130,7 +130,7 @@ char *shown_aim(const struct helper *h, const struct request *req)
 {
 	/* Only the supervisor looks for the aim; at level hooks it is not known. */
 	bool is_blind = !req->aim && req->op == OP_EXEC && command_wants_branch(req) & GIT_WANTS_CONFIG;
-	const char *said = is_blind ? AIM_UNKNOWN "at level hooks nobody looks for it" : req->aim;
+	const char *said = is_blind ? AIM_UNKNOWN "pale does not determine it at level hooks" : req->aim;
 	_cleanup_free_ char *aim = strdup(said ? said : ""), *text = NULL;
 	char *whole = NULL, *at = aim, *out = NULL;
 	size_t size;

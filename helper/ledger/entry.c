@@ -21,7 +21,7 @@ static const char *const notes[NOTE_COUNT] = {
 	[NOTE_DYNAMIC] = "not hooked",
 	[NOTE_STATIC] = "static program",
 	[NOTE_NAME] = "name claimed by the process",
-	[NOTE_FLOOR] = "newer than the session: the floor lets nobody execute it",
+	[NOTE_FLOOR] = "newer than the session: the floor does not let it be executed",
 };
 
 const char *access_name(unsigned access)

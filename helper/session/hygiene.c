@@ -199,7 +199,7 @@ int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
 	r = drop_for_good(ret_owner, ret_foreign, ret_err);
 	if (r != 0)
 		return r;
-	*ret_err = "leads a process group of somebody's terminal: this program is started by `pale run`";
+	*ret_err = "leads a process group of a terminal: this program is started by `pale run`";
 	if (!leave_terminal() && *ret_foreign)
 		return EXIT_REFUSED;
 	*ret_err = "a setuid pale-helper serves only from where root installed it";

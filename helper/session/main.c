@@ -69,7 +69,7 @@ static int serve_connection(bool setuid)
 		return say(EXIT_FAILED, "a service runs as a user of its own, neither setuid nor root");
 	if (getsockopt(SESSION_FD, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.uid == (uid_t)-1 ||
 	    peer.pid <= 0)
-		return say(EXIT_FAILED, "who connected cannot be told");
+		return say(EXIT_FAILED, "the connected program cannot be determined");
 	if (peer.uid == geteuid())
 		return say(EXIT_FAILED, "a service is for other users than its own");
 	return serve(peer.uid, true);

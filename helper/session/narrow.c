@@ -274,7 +274,7 @@ static void tell_supervisor(struct helper *h, struct conn *c, uint32_t image)
 				 (json_int_t)image);
 
 	if (packet_send_json(h->session_fd, told) < 0) {
-		answer_unheld(h, c, "the supervisor cannot be told of the nested run");
+		answer_unheld(h, c, "the nested run cannot be reported to the supervisor");
 		return;
 	}
 	c->narrows = image;

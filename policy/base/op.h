@@ -77,8 +77,8 @@ enum reason {
 	REASON_NEVER,	   /* approvals = never turned ask into deny */
 	REASON_NOBODY,	   /* no human can be reached to answer */
 	REASON_TIMEOUT,	   /* no human answered in time */
-	REASON_HUMAN,	   /* a human answered */
-	REASON_REPEATED,   /* denied before in this turn, so it is not asked again */
+	REASON_HUMAN,	   /* the operator answered */
+	REASON_REPEATED,   /* already denied in this turn, so it is not asked again */
 	REASON_HOST,	   /* no rule names it: [network] default */
 	REASON_PROCESS,	   /* it belongs to a process outside the session */
 	REASON_CHANGED,	   /* what was executed is not what was judged */

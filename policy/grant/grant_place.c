@@ -210,6 +210,6 @@ const char *grant_broad_host(const char *pattern)
 	memcpy(name, pattern + 2, n - 2);
 	name[n - 2] = '\0';
 	if (!strchr(name, '.') || is_public_suffix(name))
-		return "anybody can have a name there: name whose part of it is needed";
+		return "anyone can register a name there: name the part that is needed";
 	return NULL;
 }

@@ -261,6 +261,6 @@ const char *lesson_line(const struct lessons *l, struct lesson *g)
 			   grant_check(l->img, g->section, g->line, NULL, why, sizeof(why)) == 0))
 		return NULL;
 	return commands	 ? "no rule says just this: the program alone would be too much"
-	       : network ? "anybody can have a name there"
+	       : network ? "anyone can register a name there"
 			 : "no directory that could be named is small enough";
 }

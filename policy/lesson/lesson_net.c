@@ -39,7 +39,7 @@ static const char *root_of_socket(const struct image *img, const char *path, cha
 	if (known)
 		return known->what;
 	if (path[0] != '/')
-		return "anybody may take such a name: write its `unix =` yourself";
+		return "any program can take such a name: write a `unix =` rule for it yourself";
 	return lesson_root(img, path, dir, sizeof(dir), &why) ? put(buf, size, SOCKET, path) : why;
 }
 
@@ -67,7 +67,7 @@ const char *lesson_net_root(const struct image *img, const struct request *req, 
 	if (!req->host || !req->host[0])
 		return "no name led to this address";
 	if (host_is_suffix(req->host))
-		return "it is a public suffix: names below it are anybody's";
+		return "it is a public suffix: anyone can register names below it";
 	return put(buf, size, req->is_datagram ? DATAGRAM : "", req->host);
 }
 

@@ -241,7 +241,7 @@ static int note(struct changes *c, enum change what, const struct record *r)
 	return 0;
 }
 
-/* Counts a changed verdict.  If the old image disagrees with the record (a human answered, or no rule
+/* Counts a changed verdict.  If the old image disagrees with the record (the operator answered, or no rule
  * decided), the result counts as unknown. */
 static int compare(struct changes *c, const struct record *r, const struct request *req)
 {

@@ -4,7 +4,7 @@
 
 #include "policy/base/path.h"
 
-#define CONTAINERS  "whoever may ask a container daemon is root"
+#define CONTAINERS  "access to a container daemon is root access"
 #define BUS	    "programs on the bus start others, outside the fence"
 #define SYSTEMD	    "systemd starts programs outside the fence"
 #define MULTIPLEXER "a terminal multiplexer types into shells outside the fence"

@@ -106,7 +106,7 @@ static int broad_environ(struct lint *l)
 
 		if (r->kind == ENVIRON_PASS && strcspn(r->pattern, "*?") < 2 &&
 		    diag_add(l->d, SEVERITY_WARNING, "too-broad", r->file, r->line, 1, "name what is needed",
-			     "`pass = %s` gives away variables that nobody thought of", r->pattern) < 0)
+			     "`pass = %s` passes variables that may hold secrets", r->pattern) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -256,7 +256,7 @@ static int on_resolver(struct lint *l, const struct rule *r, const struct target
 	if (tls || (host && (has_port(t, 443) || has_port(t, DNS_TLS_PORT))))
 		return lint_add(l, SEVERITY_WARNING, r, "resolver",
 				"leave names to the session's own resolver",
-				"names would be looked up at %s, where nobody judges them",
+				"names would be looked up at %s, where no policy judges them",
 				host ? host : "a resolver over TLS");
 	return 0;
 }
@@ -344,7 +344,7 @@ int lint_suffixes(struct lint *l)
 		if (!opens(r->kind) || !lint_own(l, r) || !target_of(r->pattern, &t) || !t.below ||
 		    !strchr(t.host, '.') || !l->w->public_suffix(t.host, l->w->ctx))
 			continue;
-		if (lint_add(l, SEVERITY_WARNING, r, "public-suffix", "name whose part of it you mean",
+		if (lint_add(l, SEVERITY_WARNING, r, "public-suffix", "name the part that you mean",
 			     "`%s` is a public suffix: anyone can publish there", t.host) < 0)
 			return -ENOMEM;
 	}

@@ -172,7 +172,7 @@ static int on_host(struct parser *ps, const struct key_def *def, const struct in
 	if (err < 0)
 		return err;
 	if (is_everybodys((enum rule_kind)def->id, ascii))
-		err = parser_error(ps, pair, "public-suffix", "name whose part of it you mean",
+		err = parser_error(ps, pair, "public-suffix", "name the part that you mean",
 				   "`%s` is every name below a public suffix", pair->value);
 	else
 		err = add_rule(ps, def, pair, ascii);

@@ -347,10 +347,10 @@ void risk_command(struct risk *r, const struct request *req)
 		if (!wraps)
 			wraps = command_unwrap_split(&c, &store, &inner);
 		if (wraps < 0)
-			risk_add(r, RISK_HIGH, "nobody can tell what it runs");
+			risk_add(r, RISK_HIGH, "pale cannot determine what it runs");
 		if (wraps <= 0)
 			return;
 		c = inner;
 	}
-	risk_add(r, RISK_HIGH, "nobody can tell what it runs");
+	risk_add(r, RISK_HIGH, "pale cannot determine what it runs");
 }

@@ -306,7 +306,7 @@ def where_a_push_goes_is_part_of_the_question():
     # Where nobody has looked, as at level hooks, what is granted answers the like of it alone.
     w = s.ask(**push)
     card = s.card()
-    expect(card["to"] == "not known: at level hooks nobody looks for it", "%r" % card["to"])
+    expect(card["to"] == "not known: pale does not determine it at level hooks", "%r" % card["to"])
     expect("result" in s.respond(card, scope="session"), "it may not last")
     expect(s.answer(w).allowed and s.question(**push).allowed, "the grant does not hold")
     w = s.ask(**push, aim="https://h/a")

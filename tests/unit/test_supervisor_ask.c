@@ -216,7 +216,7 @@ START_TEST(what_is_refused_is_denied_with_the_words)
 		(struct helper){ .verdict = VERDICT_DENY, .reason = REASON_HUMAN, .text = "not\ntoday" }, 13);
 
 	ck_assert_ptr_nonnull(strstr(said, "pale: denied write /ws/asked"));
-	ck_assert_ptr_nonnull(strstr(said, "a human answered: not\\x0atoday)"));
+	ck_assert_ptr_nonnull(strstr(said, "the operator answered: not\\x0atoday)"));
 	expect_record(VERDICT_DENY, REASON_HUMAN);
 	carried_done(&t);
 }

@@ -319,7 +319,7 @@ START_TEST(behind_the_end)
 }
 END_TEST
 
-/* What a human answered and what came of it. */
+/* What the operator answered and what came of it. */
 static void feed(uint64_t *seq, char prev[RECORD_HASH_HEX], const char *op, const char *verdict_,
 		 const char *approval, const char *detail)
 {

@@ -38,7 +38,7 @@ static char *card_question(const json_t *card)
 	cut = clip(shown, SHOWN_MAX);
 	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s\n%s%s%s", json_str(card, "short"), digest,
 		     json_str(card, "op"), shown, cut ? " ... (cut: you have read the whole)" : "",
-		     *phrase ? "your phrase: " : "no phrase of yours is known", phrase,
+		     *phrase ? "your phrase: " : "your phrase cannot be shown: none is set", phrase,
 		     *phrase ? "" : ": was it you who set this up?") < 0)
 		return NULL;
 	return text;

@@ -26,7 +26,8 @@ static int refuse(const char *path, int error)
 	bool stands = error == -ELOOP || error == -ENOTDIR || error == -EXDEV || error == -EPERM;
 
 	if (stands)
-		talk("%s is no directory of yours alone (a link, a file, somebody else's): remove it, or use "
+		talk("%s is not a directory that you alone own and may write (it is a link, a file, or "
+		     "another user's): remove it, or use "
 		     "--keep-home",
 		     path);
 	else

@@ -157,10 +157,11 @@ static int add_open(struct bundle *b, const char *path, const char *text, size_t
 	if (r == 0)
 		says = ours;
 	else if (r != -ENOMEM)
-		r = diag_add(
-			d, SEVERITY_WARNING, first.code, path, first.line, first.col,
-			"mend it; an agent could have written this file, so it keeps nobody from starting",
-			"%s; " ENV_NETWORK_MODE " is STRICT, and nothing else in it is heard", first.text);
+		r = diag_add(d, SEVERITY_WARNING, first.code, path, first.line, first.col,
+			     "correct the file; since an agent could have written it, the session starts all "
+			     "the same",
+			     "%s; " ENV_NETWORK_MODE " is STRICT, and nothing else in it is heard",
+			     first.text);
 	diags_done(&wrong);
 	return r == 0 ? bundle_add_source(b, SOURCE_ENV_PROJECT, path, says, strlen(says)) : r;
 }

@@ -149,7 +149,7 @@ void policy_file_tell(const struct policy_file *f, int err)
 	else if (err == -ELOOP)
 		talk("%s is reached by a link of the project; name the file itself (-p)", path);
 	else if (err == -ESTALE)
-		talk("%s was changed by somebody else meanwhile", path);
+		talk("%s was changed by another program meanwhile", path);
 	else
 		talk("%s: %s", path, strerror(-err));
 }

@@ -403,9 +403,9 @@ static const char *push_aim(const struct request *req, const struct git_env *env
 	if (env->carried)
 		return "a variable names a program or a proxy that carries it";
 	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0])
-		return "its repository cannot be told";
+		return "its repository cannot be determined";
 	if (!common_of(w.git_dir, p->common))
-		return "its repository cannot be told";
+		return "its repository cannot be determined";
 	if (!repo)
 		branch = git_read_head(w.git_dir, head, sizeof(head));
 	if (!repo && !branch)

@@ -142,7 +142,8 @@ static int check_open(const char *path, const char *below, const char *name, int
 	    faccessat(AT_FDCWD, whole, mode, AT_EACCESS) == 0 || errno != EACCES)
 		return 0;
 	/* The name may be a session's, and no shell's to read. */
-	talk("%s is closed to you (mode %03o), so the protected branches cannot be told; first: chmod "
+	talk("%s is closed to you (mode %03o), so pale cannot read which branches are protected; first: "
+	     "chmod "
 	     "%su+rwX '%s%s'",
 	     whole, (unsigned)st.st_mode & 0777, *name ? "-R " : "", path, below);
 	return -EACCES;
@@ -379,7 +380,7 @@ static int tell_links(const struct bundle *b, const struct trunk_branch *branch,
 		     branch->name, path);
 	else if (links != 0)
 		talk("the protected branch %s is not held: a symbolic link below %s/refs leads to %s",
-		     branch->name, b->git_common, links < 0 ? "what cannot be told" : path);
+		     branch->name, b->git_common, links < 0 ? "an unknown place" : path);
 	return links == 0 || (links > 0 && is_near) ? 0 : -ELOOP;
 }
 

@@ -136,7 +136,7 @@ static int import_run(const struct options *o, int argc, char **argv)
 		return cannot(argv[0], why);
 	kind = kind_of(o->from, root);
 	if (!kind)
-		return cannot(argv[0], "what this is cannot be told");
+		return cannot(argv[0], "the kind of this file cannot be determined");
 	im.file = argv[0];
 	im.source = kind->name;
 	kind->read(&im, root);

@@ -46,7 +46,8 @@ static void print_questions(void)
 	if (json_array_size(there))
 		talk("questions wait in another terminal: pale pending, pale approve ID, pale deny ID");
 	else
-		talk("nobody is here to ask: questions are denied unless `pale watch` runs, and wait with "
+		talk("no terminal can ask you: questions are refused unless `pale watch` runs; to let them "
+		     "wait, set "
 		     "PALE_PROMPT=1");
 }
 
@@ -63,9 +64,9 @@ void print_banner(const struct run *r)
 	if (*r->limits.text)
 		talk("limits: %s", r->limits.text);
 	if (r->o->observe)
-		talk("observing: nothing but secrets is held, with what runs later as you, protected "
-		     "branches, "
-		     "denylisted commands and other programs' sockets");
+		talk("observing: everything is allowed and recorded but secrets, files that run later as "
+		     "you, "
+		     "protected branches, denylisted commands and other programs' sockets");
 	else if (r->launch.image.h->approvals == APPROVALS_ASK)
 		print_questions();
 }
@@ -97,5 +98,5 @@ void print_end(const struct run *r, const struct launch_end *end)
 
 void print_no_warden(int error)
 {
-	talk("where pale is killed nobody will end what it leaves: %s", strerror(-error));
+	talk("if pale itself is killed, its session's processes will not be ended: %s", strerror(-error));
 }

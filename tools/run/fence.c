@@ -16,10 +16,9 @@ static const char *const not_enforced[LEVEL_COUNT] = {
 			"seen, no kernel wall stands behind the hooks, and of git only the words of "
 			"commands and the rules on .git/hooks hold: configuration and branches written as "
 			"files do not",
-	[LEVEL_FULL] =
-		"native code that digs the gate's word out of its memory is held by Landlock and the filter "
-		"alone: inside writable directories `readonly`, `keep` and patterns do not bind it "
-		"(--level strict does)",
+	[LEVEL_FULL] = "hostile machine code in the agent can ignore `readonly`, `keep` and patterns inside "
+		       "writable "
+		       "directories (--level strict holds it to them)",
 	[LEVEL_STRICT] = "what the kernel shows of files without opening them: names, sizes, times",
 };
 

@@ -193,7 +193,7 @@ static const char *why_left(int error)
 	case -EXDEV:
 		return "another file system";
 	case -EPERM:
-		return "somebody else's";
+		return "another user's";
 	case -ENOSYS:
 		return "only to be opened safely by Linux 5.6";
 	default:

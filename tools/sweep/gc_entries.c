@@ -213,14 +213,14 @@ static const char *open_file(const struct sweep *g, struct file *f)
 	if (fstat(f->fd, &f->st) < 0 || !S_ISREG(f->st.st_mode))
 		return "it is no regular file";
 	if (f->st.st_uid != geteuid())
-		return "it is somebody else's";
+		return "it belongs to another user";
 	why = too_big(g, f->st.st_size);
 	if (why)
 		return why;
 	/* The sweep that held the lock until now may have renamed another file to this name. */
 	if (is_taken(f->fd) || !is_same(f))
 		return "another sweep has it";
-	return gc_is_quiet(f->fd) ? NULL : "somebody writes it just now";
+	return gc_is_quiet(f->fd) ? NULL : "a program is writing it";
 }
 
 static int read_file(struct file *f)

@@ -308,7 +308,8 @@ static void check_expired(struct watch *w)
 		return;
 	if (!w->expired_ns) {
 		w->expired_ns = now;
-		watch_say(w, "nobody answered in time: it closes, and stays in pale pending and pale watch");
+		watch_say(w, "no answer came in time: this card closes; pale pending and pale watch still "
+			     "show the question");
 	}
 	json_array_foreach(w->cards, i, j)
 	{

@@ -282,7 +282,7 @@ t_nobody_there() {
 	RC=0
 	# The banner promises no answer either.
 	env -u PALE_PROMPT -u TMUX -u DISPLAY -u WAYLAND_DISPLAY setsid -w pale run -- true >"$S/out" 2>"$S/err" </dev/null
-	err_has "nobody is here to ask: questions are denied"
+	err_has "no terminal can ask you: questions are refused"
 	run pale run -- true
 	err_has "questions wait in another terminal"
 	PALE_PROMPT=0 pale run -q -- bash -c 'touch a; echo "status $?"' >"$S/out" 2>"$S/err" </dev/null || RC=$?

@@ -100,7 +100,7 @@ t_a_grant_without_bounds_does_not_hold() {
 	sed -i -E "s/\t\tin /\t$(printf %064d 0)\tin /" "$STATE/grants.ini"
 	unasked 'git push -q origin feature/x'
 	rc_not 0
-	denied exec 'git push -q origin feature/x' "nobody can be reached"
+	denied exec 'git push -q origin feature/x' "no one can be reached"
 }
 
 t_edited_rule_covers_what_it_says() {
@@ -484,7 +484,7 @@ t_another_file_under_its_name() {
 		unasked 'rm -rf n d tool; cp -p /bin/true tool; ./tool w1' # as it stood, and yet another file
 		denied exec ./tool
 		unasked "$how; ./tool w1"
-		denied exec ./tool "nobody can be reached"
+		denied exec ./tool "no one can be reached"
 	done
 }
 

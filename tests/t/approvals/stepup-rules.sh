@@ -27,10 +27,10 @@ t_where_one_is_set_it_is_asked() {
 	set_passphrase
 	unset PALE_PROMPT DISPLAY WAYLAND_DISPLAY TMUX
 	published "run build"
-	denied exec "env npm publish" "nobody can be reached to answer"
+	denied exec "env npm publish" "no one can be reached to answer"
 	run pale explain exec -- npm publish
 	rc_is 3
-	out_has "confirmed all the same"
+	out_has "confirmed despite the rule"
 	run pale explain exec -- npm run build
 	rc_is 0
 	export PALE_PROMPT=1

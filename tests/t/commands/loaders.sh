@@ -108,7 +108,7 @@ t_what_nobody_can_resolve() {
 	tool '$T_LD /proc/self/fd/7 ran 7< <(cat ~/bin/banned)'
 	tool 'cp ~/bin/banned gone; exec 7<gone; rm gone; $T_LD /proc/self/fd/7 ran'
 	tool '$T_LD . ran'
-	err_has 'nobody can tell which program it would open'
+	err_has 'pale cannot determine which program it would open'
 }
 
 # By the kernel's own words: the loader is the interpreter of a script.
@@ -181,7 +181,7 @@ t_explain_says_the_same() {
 	run pale explain exec -- valgrind git push origin main && rc_is 1
 	run pale explain exec -- valgrind git status && rc_is 0
 	run pale explain exec -- "$LD" ./missing && rc_is 1
-	out_has 'nobody can tell which program'
+	out_has 'pale cannot determine which program'
 	run pale explain exec -- "$LD" ./harmless x && rc_is 0
 	run pale explain --level "$T_LEVEL" exec -- "$LD" ./harmless x && rc_is 0
 	run pale explain exec -- node /usr/lib/node_modules/npm/bin/npm-cli.js publish && rc_is 3

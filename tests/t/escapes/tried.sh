@@ -91,7 +91,7 @@ t_git_configured() {
 	END
 	if [ "$T_LEVEL" = hooks ]; then
 		fsh 'git push || git push origin feature'
-		denied exec "git push" "or one that cannot be told"
+		denied exec "git push" "or a branch that pale cannot determine"
 		[ "$(git rev-parse HEAD)" = "$(git --git-dir="$R" rev-parse feature)" ] || fail "one that says where did not arrive"
 		return
 	fi

@@ -161,7 +161,7 @@ try:
 except OSError as e:
     print(e.errno)'
 	out_is 13
-	recorded exec deny "longer than can be judged"
+	recorded exec deny "too long to be judged"
 }
 
 # The n-th line of the trace with the word, or nothing.

@@ -82,7 +82,7 @@ t_an_unhooked_process_is_asked_for() {
 	run pale deny "$id" --reason "not this one"
 	bg_wait ask
 	rc_is 13
-	denied read "$W/file" "a human answered: not this one"
+	denied read "$W/file" "the operator answered: not this one"
 }
 
 nothing_pending() {

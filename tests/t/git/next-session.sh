@@ -135,8 +135,8 @@ t_nothing_is_closed() {
 		err_has "pale: $W/$at"
 		case $at in
 		.git/refs/heads/*) err_has "is \
-closed to you" "the protected branches cannot be told; first: chmod -R u+rwX '$W/.git/refs/heads'" ;;
-		*) err_has "is closed to you" "the protected branches cannot be told; first: chmod u+rwX '$W/$at'" ;;
+closed to you" "pale cannot read which branches are protected; first: chmod -R u+rwX '$W/.git/refs/heads'" ;;
+		*) err_has "is closed to you" "pale cannot read which branches are protected; first: chmod u+rwX '$W/$at'" ;;
 		esac
 		missing ran
 	done

@@ -32,7 +32,7 @@ pushes() {
 	for how in "${WAYS[@]}"; do
 		fsh "p() { cd ..; git \"\$@\"; }; mkdir g; cp -r .git g; cd g/.git; git config push.default current; $how; true"
 		[ "$(git -C ~/far rev-parse main)" = "$FAR" ] || fail "pushed: $how"
-		denied exec "git" "a protected branch, or one that cannot be told"
+		denied exec "git" "a protected branch, or a branch that pale cannot determine"
 		rm -rf g
 	done
 }

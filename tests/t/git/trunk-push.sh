@@ -36,7 +36,7 @@ t_a_push_by_configuration() {
 		[ "$(git -C ~/o.git rev-parse main)" = "$MAIN" ] || fail "pushed: $how"
 		cp "$S/before" "$S/copy" && mv "$S/copy" .git/config
 	done
-	denied exec "git" "or one that cannot be told"
+	denied exec "git" "or a branch that pale cannot determine"
 	git config push.autoSetupRemote true
 	fsh 'set -e; git push -q origin topic; git push -q origin topic:other
 		git push -q; git checkout -q -b next; git push -q; git push -q -u origin next'
@@ -59,7 +59,7 @@ t_a_push_by_configuration() {
 		printf '[remote \"origin\"]\npush = fourth:main' >x; git push origin fourth"
 	fsh "printf '[remote \"origin\"]\npush = fourth:main' >x; GIT_CONFIG_SYSTEM=$W/x git push origin fourth"
 	[ "$(git -C ~/o.git rev-parse main)" = "$MAIN" ] || fail "pushed to main"
-	denied exec "git" "or one that cannot be told"
+	denied exec "git" "or a branch that pale cannot determine"
 }
 
 scenario "$@"

@@ -269,7 +269,7 @@ print(s.recv(9), s.recv(9))
 		pale approve "$(pending_id)" >/dev/null || fail "cannot approve"
 		bg_wait client
 		out_is "b'"'one'"' b'"'two'"'"
-		recorded connect allow "udp 127.0.0.1:$PORT" "a human answered"'
+		recorded connect allow "udp 127.0.0.1:$PORT" "the operator answered"'
 }
 
 # The session ends while a human is asked about a peer: nobody is waited for, and the status is the command's.

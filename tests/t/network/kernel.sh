@@ -136,7 +136,7 @@ t_asked() {
 	bg_wait one
 	out_is ok
 	reached good 1
-	recorded connect allow "127.0.0.1:$good" '"via":"kernel"' "a human answered"
+	recorded connect allow "127.0.0.1:$good" '"via":"kernel"' "the operator answered"
 	bg two python3 -c "import socket; socket.create_connection(('127.0.0.1', $good))"
 	pale deny "$(pending_id)" >/dev/null || fail "cannot deny"
 	bg_wait two

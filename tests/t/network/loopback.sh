@@ -308,7 +308,7 @@ t_asked() {
 	pale approve "$(pending_id)" >/dev/null || fail "cannot approve"
 	bg_wait one
 	out_is outside
-	recorded connect allow "127.0.0.1:$PORT" "a human answered"
+	recorded connect allow "127.0.0.1:$PORT" "the operator answered"
 	bg two "$T_VICTIMS/net-static" connect 127.0.0.1 "$PORT"
 	pale deny "$(pending_id)" >/dev/null || fail "cannot deny"
 	bg_wait two

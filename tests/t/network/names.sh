@@ -302,8 +302,8 @@ t_an_approval() {
 	bg_wait one
 	out_is hello
 	asked ask.example
-	recorded resolve allow ask.example "a human answered"
-	recorded connect allow ask.example:80 "a human answered"
+	recorded resolve allow ask.example "the operator answered"
+	recorded connect allow ask.example:80 "the operator answered"
 	not_recorded connect deny ask.example
 }
 
@@ -335,7 +335,7 @@ t_a_refusal() {
 	pale deny "$(pending_id)" --reason "not that one" >/dev/null || fail "cannot deny"
 	bg_wait one
 	rc_not 0
-	denied resolve ask.example "a human answered"
+	denied resolve ask.example "the operator answered"
 	err_has "not that one"
 	not_asked ask.example
 }

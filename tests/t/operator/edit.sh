@@ -196,7 +196,7 @@ t_nobodys_work_is_lost() {
 	editor <<<'printf "[git]\nprotect = mine\n" >>"$1"; printf "[git]\nprotect = theirs\n" >>'"$HOME/$MINE"
 	edit ''
 	rc_is 2
-	err_has "changed by somebody else"
+	err_has "changed by another program"
 	grep -q theirs ~/$MINE || fail "their work is lost"
 	grep -q mine ~/.config/pale/.edit-policy.ini || fail "ours is lost"
 }

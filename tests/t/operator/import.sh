@@ -235,7 +235,7 @@ t_files_that_are_none() {
 	echo '{"a": 1}' >x.json
 	run pale import x.json
 	rc_is 2
-	err_has "what this is cannot be told; import reads"
+	err_has "the kind of this file cannot be determined; import reads"
 	echo '{"network": {}, "network": {}}' >x.json
 	run pale import x.json
 	rc_is 2

@@ -73,7 +73,7 @@ t_names_sockets_ports() {
 	out_has "udp = own.example:7777"
 	out_has "unix = ~/build/tmp/sock"
 	out_has "bind = 8082"
-	out_has "unix /run/docker.sock: whoever may ask a container daemon is root"
+	out_has "unix /run/docker.sock: access to a container daemon is root access"
 	out_has "connect 45.33.32.66:80: no name led to this address"
 	out_lacks "not taken"
 	run pale lint "$S/new.ini"

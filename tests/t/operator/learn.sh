@@ -136,7 +136,7 @@ t_nothing_dangerous() {
 		out_lacks "write = ~/$f"
 	done
 	for f in github.io s3.amazonaws.com co.uk; do
-		out_has "resolve $f: it is a public suffix: names below it are anybody's"
+		out_has "resolve $f: it is a public suffix: anyone can register names below it"
 		out_lacks "allow = $f"
 	done
 }

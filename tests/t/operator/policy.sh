@@ -241,7 +241,7 @@ t_explain_hosts() {
 	out_has "addr   10.1.2.3 (not public"
 	run pale explain connect '[64:ff9b::10.1.2.3]:22'
 	rc_is 1
-	out_has "in words of IPv6"
+	out_has "an IPv6 form of a private address"
 	run pale explain connect 0.0.0.0:3000
 	rc_is 3
 	out_has "addr   127.0.0.1 (loopback)"

@@ -130,11 +130,11 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))' "$H
 
 t_said_and_counted() {
 	run pale run --observe -- bash -c 'echo x >../made; cat ~/.ssh/id_rsa'
-	err_has "observing: nothing but secrets is held"
+	err_has "observing: everything is allowed and recorded but secrets"
 	err_has "1 things happened that the policy does not allow; see: pale learn --session"
 	recorded session/start '' "observing; "
 	run pale session show
-	out_has "observed   nothing but secrets was held; 1 times the policy would have said no, or asked; see: pale learn"
+	out_has "observed   everything but secrets was allowed; 1 times the policy would have denied or asked; see: pale learn"
 	run pale session show --json
 	python3 -c 'import json, sys; j = json.load(open(sys.argv[1]))
 assert j["observing"] and j["observed"] == 1, j' "$S/out" ||

@@ -151,7 +151,7 @@ static char *blame(const struct loaded *l, const struct decision *d)
 		return strdup("no single line does it; see: pale policy show");
 	if (rule->layer == LAYER_FLOOR)
 		n = asprintf(&text,
-			     "%s:%u belongs to the floor: whoever administers this machine may change it",
+			     "%s:%u belongs to this machine's policy: only its administrator can change it",
 			     file, rule->line);
 	else if (rule->rank == RANK_PRESET)
 		n = asprintf(&text, "it belongs to %s (line %u): choose another with `preset =`", file,

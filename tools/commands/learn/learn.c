@@ -179,7 +179,8 @@ static void print_left(const struct learn *l)
 
 static void print_report(const struct learn *l)
 {
-	printf("# %s: %zu different things were denied, asked or observed, %llu of them are allowed by now",
+	printf("# %s: %zu different things were denied, asked about or observed; %llu of them are now "
+	       "allowed",
 	       l->from[0] ? l->from : "the ledger", l->lessons.n_events,
 	       (unsigned long long)covered_count(l));
 	if (learn_taken(l))
@@ -261,7 +262,7 @@ static const struct opt opts[] = {
 const struct subcommand subcommand_learn = {
 	.name = "learn",
 	.args = "[--session ID | --ledger FILE...] [--write] [--json]",
-	.summary = "propose rules for what was denied, asked or observed",
+	.summary = "propose rules for what was denied, asked about or observed",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
 	.run = learn_run,

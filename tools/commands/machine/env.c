@@ -121,7 +121,7 @@ static int run_env(const struct options *given, int argc, char **argv)
 	if (r == 0)
 		report(&o, &env);
 	else if (r != -EBADMSG)
-		talk("the environment cannot be told: %s", strerror(-r));
+		talk("the environment cannot be determined: %s", strerror(-r));
 	environment_done(&env);
 	diags_done(&d);
 	return r == 0 ? EXIT_OK : EXIT_USAGE;

@@ -275,7 +275,7 @@ static void tell(const struct found *f, const struct answer *a, const json_t *re
 	json_array_foreach((json_t *)also, i, j)
 		talk("%s %.4s with it", a->decision, json_string_value(j) ?: "");
 	if (json_is_true(json_object_get(result, "late")))
-		talk("nobody waits for it any more: the next try goes through");
+		talk("no process waits for it any more: the next attempt goes through");
 }
 
 static int send_answer(const struct found *f, const struct answer *a)

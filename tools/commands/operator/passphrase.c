@@ -142,7 +142,7 @@ static int ask_new(struct typed *t)
 		return r;
 	if (strcmp(t->fresh, t->again) != 0)
 		return tell(-EINVAL, "these are two different passphrases: nothing was changed");
-	r = phrase_read("pale: a phrase of yours, shown whenever pale asks for the passphrase\n"
+	r = phrase_read("pale: a phrase that you choose, shown whenever pale asks for the passphrase\n"
 			"      (what does not show it is not pale): ",
 			t->phrase, sizeof(t->phrase));
 	if (r < 0)
@@ -251,7 +251,7 @@ static int passphrase_run(const struct options *o, int argc, char **argv)
 const struct subcommand subcommand_passphrase = {
 	.name = "passphrase",
 	.args = "set|remove|check",
-	.summary = "what approving the irreversible needs besides",
+	.summary = "set the passphrase that irreversible acts need",
 	.usage_status = EXIT_USAGE,
 	.run = passphrase_run,
 };

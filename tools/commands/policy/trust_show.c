@@ -207,7 +207,7 @@ int trust_show(const struct trustee *t)
 		print_opened(t, &before, &after);
 		past_report(&before, &after);
 	} else {
-		talk("what it could open cannot be told: the policy here does not load");
+		talk("what it could open is unknown: the policy here does not load");
 	}
 	r = has_errors_of(&d, t->path) ? -EBADMSG : 0;
 	fflush(stdout);

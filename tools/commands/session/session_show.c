@@ -334,7 +334,8 @@ static void print_observed(const struct page *p)
 	if (!p->story.observing)
 		return;
 	label("observed");
-	printf("nothing but secrets was held; %" PRIu64 " times the policy would have said no, or asked; ",
+	printf("everything but secrets was allowed; %" PRIu64
+	       " times the policy would have denied or asked; ",
 	       p->story.observed);
 	printf("see: pale learn --session %s\n", p->ref.session);
 }

@@ -72,7 +72,7 @@ const char *port_text(const struct port *port, char buf[PORT_TEXT])
 	char names[1024];
 
 	if (port->cookie == 0)
-		return "nobody can tell who listens there";
+		return "pale cannot determine which program listens there";
 	put_program(&o, holder_of(port->inode));
 	text_str(&o, " of user ");
 	if (getpwuid_r(port->uid, &pw, names, sizeof(names), &found) == 0 && found)
