@@ -48,7 +48,7 @@ static const char defaults[] =
 	;
 
 /* Shells and terminals change these by themselves; pale sets its own ones again at each exec. */
-static const char idle[] = "_ SHLVL OLDPWD LINES COLUMNS TERM PALE_*";
+static const char idle[] = "_ SHLVL LINES COLUMNS TERM PALE_*";
 
 static bool list_has(const char *list, const char *word, size_t len)
 {
@@ -106,12 +106,34 @@ static bool is_target(const struct request *req, const char *name, size_t len)
 	return false;
 }
 
+/* A shell's text has `cd -`, `~-` or the name itself: a `-` that is a word, however it is quoted. */
+static bool goes_back(const char *text)
+{
+	if (strstr(text, "~-") || strstr(text, "OLDPWD"))
+		return true;
+	for (const char *at = strchr(text, '-'); at; at = strchr(at + 1, '-'))
+		if (at > text && strchr(" \t\n'\"=", at[-1]) && strchr(" \t\n'\";&|)}", at[1]))
+			return true;
+	return false;
+}
+
+/* Shells set OLDPWD at each `cd`: it counts only where the command may go there. */
+static bool is_idle(const struct request *req, const char *entry, size_t len)
+{
+	if (len != 6 || memcmp(entry, "OLDPWD", len) != 0)
+		return list_has(idle, entry, len);
+	for (size_t i = 0; i < req->argc; i++)
+		if (goes_back(req->argv[i]))
+			return false;
+	return true;
+}
+
 bool environ_is_shown(const struct request *req, const char *entry, enum environ_was was)
 {
 	size_t len = strcspn(entry, "=");
 	const char *value = entry[len] ? entry + len + 1 : NULL;
 
-	if (list_has(idle, entry, len))
+	if (is_idle(req, entry, len))
 		return false;
 	/* PWD is the working directory, which a question shows anyway. */
 	if (len == 3 && memcmp(entry, "PWD", len) == 0 &&

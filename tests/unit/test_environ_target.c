@@ -45,6 +45,32 @@ static const struct {
 	{ "git", "KUBECONFIG=/c", WAS_SAME, false },
 };
 
+/* OLDPWD is shown where the command may go there. */
+static const struct {
+	const char *text;
+	bool shown;
+} goings[] = {
+	{ "cd - && rm -v keep", true },
+	{ "cd  -", true },
+	{ "cd '-'", true },
+	{ "cd ''-", true },
+	{ "a=-; cd $a", true },
+	{ "cp x ~-/y", true },
+	{ "rm $OLDPWD/x", true },
+	{ "cd sub && npm test -- --foo", false },
+	{ "ls -l", false },
+	{ "-", false },
+};
+
+START_TEST(the_directory_before)
+{
+	const char *argv[] = { "sh", "-c", goings[_i].text, NULL };
+	struct request req = { .op = OP_EXEC, .path = "/bin/sh", .argv = argv, .argc = 3, .cwd = "/w" };
+
+	ck_assert_int_eq(environ_is_shown(&req, "OLDPWD=/x", WAS_OTHER), goings[_i].shown);
+}
+END_TEST
+
 START_TEST(what_is_shown)
 {
 	const char *argv[] = { cases[_i].program, "up", NULL },
@@ -194,6 +220,7 @@ Suite *suite_environ_target(void)
 	TCase *tc = tcase_create("environ_target");
 
 	tcase_add_loop_test(tc, what_is_shown, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_loop_test(tc, the_directory_before, 0, (int)(sizeof(goings) / sizeof(goings[0])));
 	tcase_add_loop_test(tc, what_changes_a_command, 0, (int)(sizeof(changes) / sizeof(changes[0])));
 	tcase_add_test(tc, what_directs_is_no_secret);
 	tcase_add_test(tc, prints_tell_values_apart);
