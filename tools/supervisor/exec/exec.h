@@ -14,9 +14,14 @@
 /* Length of the chain of interpreters that the kernel follows (its recursion limit in exec). */
 #define CHAIN_MAX 5
 
-/* BLAKE2b of what identifies a running program (exec_meant()), or of one part of that. */
-struct exec_digest {
+/* A BLAKE2b hash. */
+struct exec_sum {
 	uint8_t bytes[32];
+};
+
+/* What identifies a running program (exec_meant()); directory is zero where it does not count. */
+struct exec_digest {
+	struct exec_sum file, words, env, directory;
 };
 
 /* Words of an exec, copied once from the caller. */
@@ -30,7 +35,7 @@ struct words {
 struct exec_env {
 	bool hooked; /* libpale is the first entry of LD_PRELOAD */
 	struct git_env git;
-	struct exec_digest digest; /* of the whole environment */
+	struct exec_sum sum; /* of the whole environment */
 };
 
 /* The words of the interpreter that is judged now, and the strictest verdict on an interpreter so far. */
@@ -140,6 +145,8 @@ enum exec_where { EXEC_ANYWHERE, EXEC_THERE }; /* the digest leaves the working 
 /* The digest of the program that process pid runs now.  False where /proc/PID cannot be read. */
 bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret);
 bool exec_digest_is(const struct exec_digest *a, const struct exec_digest *b);
+/* The first part in which they differ, as the detail of REASON_CHANGED: a constant, "" if they are equal. */
+const char *exec_digest_differs(const struct exec_digest *a, const struct exec_digest *b);
 
 /* --- exec_unproven.c --- */
 

@@ -209,7 +209,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 				  .git.first = session_setup(c->sup)->git.first };
 	if (!list || !strings)
 		return -ENOMEM;
-	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->digest.bytes));
+	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->sum.bytes));
 	for (; addr && n >= 0; addr += sizeof(uint64_t)) {
 		n = window_pointer(list, addr, &at);
 		if (n < 0 || at == 0)
@@ -219,7 +219,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 		if (n > 0 && bytes > ENV_MAX)
 			n = -E2BIG;
 	}
-	crypto_generichash_final(&sum, ret->digest.bytes, sizeof(ret->digest.bytes));
+	crypto_generichash_final(&sum, ret->sum.bytes, sizeof(ret->sum.bytes));
 	return n < 0 ? (int)n : 0;
 }
 
@@ -253,8 +253,8 @@ const char *exec_variable(struct exec *x, struct caller *c, const struct request
 
 bool exec_env_is(const struct exec_env *e, const struct words *w)
 {
-	struct exec_digest d;
+	struct exec_sum sum;
 
-	crypto_generichash(d.bytes, sizeof(d.bytes), (const uint8_t *)w->v[0], w->bytes, NULL, 0);
-	return exec_digest_is(&d, &e->digest);
+	crypto_generichash(sum.bytes, sizeof(sum.bytes), (const uint8_t *)w->v[0], w->bytes, NULL, 0);
+	return memcmp(&sum, &e->sum, sizeof(sum)) == 0;
 }

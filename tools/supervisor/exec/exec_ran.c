@@ -18,7 +18,7 @@ typedef crypto_generichash_state sum;
 
 static void sum_begin(sum *s)
 {
-	crypto_generichash_init(s, NULL, 0, sizeof(struct exec_digest));
+	crypto_generichash_init(s, NULL, 0, sizeof(struct exec_sum));
 }
 
 static void sum_add(sum *s, const void *bytes, size_t len)
@@ -31,17 +31,31 @@ static void sum_word(sum *s, const char *word)
 	sum_add(s, word, strlen(word) + 1);
 }
 
-static struct exec_digest sum_end(sum *s)
+static struct exec_sum sum_end(sum *s)
 {
-	struct exec_digest d;
+	struct exec_sum ret;
 
-	crypto_generichash_final(s, d.bytes, sizeof(d.bytes));
-	return d;
+	crypto_generichash_final(s, ret.bytes, sizeof(ret.bytes));
+	return ret;
+}
+
+static bool is_same(const struct exec_sum *a, const struct exec_sum *b)
+{
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+const char *exec_digest_differs(const struct exec_digest *a, const struct exec_digest *b)
+{
+	return !is_same(&a->file, &b->file)		? "another file"
+	       : !is_same(&a->words, &b->words)		? "other words"
+	       : !is_same(&a->env, &b->env)		? "another environment"
+	       : !is_same(&a->directory, &b->directory) ? "another directory"
+							: "";
 }
 
 bool exec_digest_is(const struct exec_digest *a, const struct exec_digest *b)
 {
-	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+	return exec_digest_differs(a, b)[0] == '\0';
 }
 
 bool exec_inspect(const char *path, struct elf_info *ret)
@@ -64,30 +78,27 @@ bool exec_is_settled(const struct stat *st)
 }
 
 /* The file's identity, and where the session may have written to it also what it was judged by. */
-static void sum_file(sum *s, const struct stat *file, const struct elf_info *inside)
-{
-	sum_add(s, &file->st_dev, sizeof(file->st_dev));
-	sum_add(s, &file->st_ino, sizeof(file->st_ino));
-	if (exec_is_settled(file))
-		return;
-	sum_add(s, &inside->kind, sizeof(inside->kind));
-	sum_add(s, inside->build_id, inside->build_id_len);
-}
-
-static struct exec_digest digest_of(const struct stat *file, const struct elf_info *inside,
-				    const struct stat *cwd, const struct exec_digest *words,
-				    const struct exec_digest *env)
+static struct exec_sum sum_file(const struct stat *file, const struct elf_info *inside)
 {
 	sum s;
 
 	sum_begin(&s);
-	sum_add(&s, words, sizeof(*words));
-	sum_add(&s, env, sizeof(*env));
-	if (cwd) {
-		sum_add(&s, &cwd->st_dev, sizeof(cwd->st_dev));
-		sum_add(&s, &cwd->st_ino, sizeof(cwd->st_ino));
+	sum_add(&s, &file->st_dev, sizeof(file->st_dev));
+	sum_add(&s, &file->st_ino, sizeof(file->st_ino));
+	if (!exec_is_settled(file)) {
+		sum_add(&s, &inside->kind, sizeof(inside->kind));
+		sum_add(&s, inside->build_id, inside->build_id_len);
 	}
-	sum_file(&s, file, inside);
+	return sum_end(&s);
+}
+
+static struct exec_sum sum_directory(const struct stat *cwd)
+{
+	sum s;
+
+	sum_begin(&s);
+	sum_add(&s, &cwd->st_dev, sizeof(cwd->st_dev));
+	sum_add(&s, &cwd->st_ino, sizeof(cwd->st_ino));
 	return sum_end(&s);
 }
 
@@ -108,7 +119,7 @@ static void sum_script(sum *s, const struct exec *x)
 
 /* The words of the new program: the last interpreter comes first, and argv[0] is dropped where there is a
  * script (fs/binfmt_script.c). */
-static struct exec_digest words_meant(const struct exec *x)
+static struct exec_sum words_meant(const struct exec *x)
 {
 	size_t skip = 0;
 	sum s;
@@ -129,9 +140,10 @@ static struct exec_digest words_meant(const struct exec *x)
 
 struct exec_digest exec_meant(const struct exec *x)
 {
-	struct exec_digest words = words_meant(x);
-
-	return digest_of(&x->file, &x->loaded, &x->cwd_file, &words, &x->env.digest);
+	return (struct exec_digest){ .file = sum_file(&x->file, &x->loaded),
+				     .words = words_meant(x),
+				     .env = x->env.sum,
+				     .directory = sum_directory(&x->cwd_file) };
 }
 
 /* --- what runs ------------------------------------------------------------------------------------------ */
@@ -141,7 +153,7 @@ static void proc_path(char path[48], pid_t pid, const char *name)
 	snprintf(path, 48, "/proc/%d/%s", (int)pid, name);
 }
 
-static bool sum_proc(pid_t pid, const char *name, struct exec_digest *ret)
+static bool sum_proc(pid_t pid, const char *name, struct exec_sum *ret)
 {
 	char path[48], buf[4096];
 	_cleanup_close_ int fd = -1;
@@ -162,7 +174,6 @@ static bool sum_proc(pid_t pid, const char *name, struct exec_digest *ret)
 bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret)
 {
 	struct elf_info inside = { .kind = ELF_UNKNOWN };
-	struct exec_digest words, env;
 	struct stat file, cwd;
 	char path[48];
 
@@ -170,10 +181,12 @@ bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret)
 	if (stat(path, &cwd) < 0)
 		return false;
 	proc_path(path, pid, "exe");
-	if (stat(path, &file) < 0 || !sum_proc(pid, "cmdline", &words) || !sum_proc(pid, "environ", &env))
+	if (stat(path, &file) < 0 || !sum_proc(pid, "cmdline", &ret->words) ||
+	    !sum_proc(pid, "environ", &ret->env))
 		return false;
 	if (!exec_is_settled(&file))
 		(void)exec_inspect(path, &inside);
-	*ret = digest_of(&file, &inside, where == EXEC_THERE ? &cwd : NULL, &words, &env);
+	ret->file = sum_file(&file, &inside);
+	ret->directory = where == EXEC_THERE ? sum_directory(&cwd) : (struct exec_sum){ 0 };
 	return true;
 }

@@ -114,7 +114,7 @@ static int program_of(const struct unproven *u, pid_t pid, struct running *ret)
 	if (ret->fixed && !exec_running(pid, EXEC_ANYWHERE, &d))
 		return -EAGAIN;
 	if (ret->fixed)
-		crypto_generichash_update(&s, d.bytes, sizeof(d.bytes));
+		crypto_generichash_update(&s, (const uint8_t *)&d, sizeof(d));
 	crypto_generichash_final(&s, sum, sizeof(sum));
 	memcpy(&ret->number, sum, sizeof(ret->number));
 	ret->number |= 1;
@@ -266,9 +266,18 @@ static bool settle_by_look(struct unproven *u, pid_t tgid, pid_t tid, const stru
 	return true;
 }
 
-/* The message names the program that runs; the one that was judged has its record already. */
-static void kill_changed(struct caller *c, pid_t tgid)
+/* Under the lock: what of the program d is not as in the note of its process. */
+static const char *difference(struct unproven *u, pid_t tgid, const struct exec_digest *d)
 {
+	const struct note *n = note_of(u, tgid, 0);
+
+	return n ? exec_digest_differs(d, &n->meant) : "no exec of it was judged";
+}
+
+/* The message names the program that runs; the one that was judged has its record already. */
+static void kill_changed(struct caller *c, pid_t tgid, const char *how)
+{
+	const struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_CHANGED, .rule = RULE_NONE };
 	const char *words[SHOWN_WORDS + 1] = { "" };
 	char *text = caller_scratch(c, SHOWN_BYTES), *target = caller_scratch(c, SHOWN_BYTES);
 	char exe[LIMIT_PATH], link[48];
@@ -286,7 +295,7 @@ static void kill_changed(struct caller *c, pid_t tgid)
 	}
 	if (target)
 		argv_join(words, req.argc, target, SHOWN_BYTES);
-	verdict_refuse(c, &req, target && *target ? target : exe, REASON_CHANGED);
+	record_denied(c, &req, target && *target ? target : exe, &d, "", how);
 	/* Its note stays until the process is gone, and goes to the lost ones then: its children are
 	 * compared. */
 	(void)kill(tgid, SIGKILL);
@@ -298,6 +307,7 @@ int exec_proven(struct caller *c)
 	pid_t tgid;
 	struct running p;
 	struct exec_digest d;
+	const char *how = "";
 	bool ok;
 
 	if (atomic_load(&u->open) == 0)
@@ -320,6 +330,7 @@ int exec_proven(struct caller *c)
 			return -EAGAIN;
 		pthread_mutex_lock(&u->lock);
 		ok = settle_by_look(u, tgid, c->tid, &p, &d);
+		how = ok ? "" : difference(u, tgid, &d);
 		pthread_mutex_unlock(&u->lock);
 	}
 	/* If the exec succeeded while this looked, the call that it looked for is gone. */
@@ -327,7 +338,7 @@ int exec_proven(struct caller *c)
 		return -ESRCH;
 	c->proc->is_proven = ok;
 	if (!ok)
-		kill_changed(c, tgid);
+		kill_changed(c, tgid, how);
 	return ok ? 0 : -EPERM;
 }
 
@@ -379,16 +390,28 @@ static bool copy_note(struct unproven *u, size_t i, struct note *ret)
 	return there;
 }
 
+/*
+ * True where the program in the note runs, with its number.  Nothing stops the process meanwhile: in the
+ * middle of an exec the kernel shows a vector that is not complete, and a number that no program has.  So the
+ * number must be the same after the look.
+ */
+static bool is_there(const struct unproven *u, const struct note *n, const struct running *p)
+{
+	struct running again;
+	struct exec_digest d;
+
+	return !p->fixed && p->number != n->before && exec_running(n->tgid, EXEC_THERE, &d) &&
+	       exec_digest_is(&d, &n->meant) && program_of(u, n->tgid, &again) == 0 &&
+	       again.number == p->number;
+}
+
 /* Settles the note of a process that makes no call, or has ended.  True where the note is removed. */
 static bool tick_note(struct unproven *u, const struct note *copy)
 {
 	struct running p = { .fixed = true };
-	bool lives = program_of(u, copy->tgid, &p) != -ESRCH, right;
-	struct exec_digest d;
+	bool lives = program_of(u, copy->tgid, &p) != -ESRCH, right = lives && is_there(u, copy, &p);
 	struct note *n;
 
-	right = lives && !p.fixed && p.number != copy->before && exec_running(copy->tgid, EXEC_THERE, &d) &&
-		exec_digest_is(&d, &copy->meant);
 	if (lives && !right)
 		return false;
 	pthread_mutex_lock(&u->lock);

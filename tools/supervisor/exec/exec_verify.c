@@ -91,10 +91,12 @@ static void bury(pid_t pid)
 	(void)waitpid(pid, &status, WNOHANG | __WALL | __WNOTHREAD);
 }
 
-static void kill_changed(struct caller *c, struct watch *w, pid_t pid)
+static void kill_changed(struct caller *c, struct watch *w, pid_t pid, const char *how)
 {
+	const struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_CHANGED, .rule = RULE_NONE };
+
 	w->killed = true;
-	verdict_refuse(c, &w->x->req, w->target, REASON_CHANGED);
+	record_denied(c, &w->x->req, w->target, &d, "", how);
 	(void)kill(pid, SIGKILL);
 }
 
@@ -103,14 +105,18 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 {
 	int event = si->si_code > 0 && (si->si_code & 0xff) == SIGTRAP ? si->si_code >> 8 : 0;
 	struct exec_digest ran;
+	const char *how;
 
 	/* SIGKILL is sent but not delivered yet: this is the stop of before. */
 	if (w->killed)
 		return false;
 	if (event == PTRACE_EVENT_EXEC) {
-		if (!exec_running(pid, EXEC_THERE, &ran) || !exec_digest_is(&ran, &w->meant) ||
-		    !exec_aim_stands(w->x, c, pid)) {
-			kill_changed(c, w, pid);
+		how = !exec_running(pid, EXEC_THERE, &ran) ? "it cannot be read"
+		      : !exec_digest_is(&ran, &w->meant)   ? exec_digest_differs(&ran, &w->meant)
+		      : !exec_aim_stands(w->x, c, pid)	   ? "another aim"
+							   : NULL;
+		if (how) {
+			kill_changed(c, w, pid, how);
 			return false;
 		}
 		exec_known(c, pid);
