@@ -85,6 +85,10 @@ int policy_file_check(const char *path, const struct stat *st, struct diags *d)
 		return refuse(d, path, "policy-owner", NULL, "belongs neither to you nor to root");
 	if (st->st_mode & 022)
 		return refuse(d, path, "policy-mode", "chmod go-w", "may be written by others");
+	/* A session could write to it by its other name, which may lie in the workspace. */
+	if (st->st_nlink > 1 && st->st_uid != 0)
+		return refuse(d, path, "policy-link", "replace it with a copy (cp, then mv)",
+			      "has a second name (a hard link), which pale cannot protect");
 	if (st->st_size > (off_t)LIMIT_POLICY)
 		return refuse(d, path, "policy-size", NULL, "is larger than a policy may be (8 MiB)");
 	return 0;

@@ -138,6 +138,23 @@ t_hard_rules_yield_to_no_rule() {
 	out_has sensitive
 }
 
+# A second name of the policy file may lie where the session writes.
+t_policy_with_two_names() {
+	local file=$HOME/.config/pale/policy.ini
+	printf '[commands]\ndeny = tac\n' | policy
+	ln "$file" "$W/other"
+	run pale run -- sh -c 'echo >other'
+	rc_is 125
+	err_has "policy.ini: error: has a second name (a hard link), which pale cannot protect"
+	run pale lint
+	rc_not 0
+	rm "$W/other"
+	run pale run -- true
+	rc_is 0
+	pale run -q -- sh -c 'ln ~/.config/pale/policy.ini other' 2>"$S/err"
+	missing "$W/other"
+}
+
 t_sensitive_flag() {
 	OPTS=(--allow-sensitive-roots)
 	fence cat ~/.ssh/id_rsa
