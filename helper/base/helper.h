@@ -319,7 +319,6 @@ void observed_done(struct helper *h);
 
 /* entry.c: adds the record r of that ring to the ledger and the tally. */
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns);
-const char *access_name(unsigned access);
 
 /* agent.c: questions of the session's processes.  Above level hooks only the supervisor connects. */
 void agent_accept(struct helper *h);

@@ -24,13 +24,6 @@ static const char *const notes[NOTE_COUNT] = {
 	[NOTE_FLOOR] = "newer than the session: the floor does not let it be executed",
 };
 
-const char *access_name(unsigned access)
-{
-	static const char *const names[ACCESS_ALL + 1] = { "", "r", "w", "rw", "d", "rd", "wd", "rwd" };
-
-	return names[access & ACCESS_ALL];
-}
-
 /* --- the program of a process --- */
 
 /* A program, and how its name is known. */

@@ -140,3 +140,10 @@ unsigned op_access(enum op op)
 {
 	return (unsigned)op < OP_COUNT ? ops[op].access : 0;
 }
+
+const char *access_name(unsigned access)
+{
+	static const char *const names[ACCESS_ALL + 1] = { "", "r", "w", "rw", "d", "rd", "wd", "rwd" };
+
+	return names[access & ACCESS_ALL];
+}

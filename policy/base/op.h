@@ -226,6 +226,8 @@ enum level level_by_name(const char *name);
 enum op op_by_name(const char *name);
 /* What the operation does to its (first) file. */
 unsigned op_access(enum op op);
+/* The accesses of this set as a word, as records have it: "", "r", "rw" ... */
+const char *access_name(unsigned access);
 
 /* The stricter of two: deny > ask > allow; any other value counts as deny. */
 static inline enum verdict verdict_strictest(enum verdict a, enum verdict b)
