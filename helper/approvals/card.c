@@ -7,7 +7,6 @@
  */
 #include "helper/base/helper.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -100,35 +99,6 @@ int card_keep(struct approval *ap, const struct request *from)
 }
 
 /* --- the question --- */
-
-static char *target_command(const struct request *req)
-{
-	size_t len = argv_join(req->argv, req->argc, NULL, 0);
-	char *text = malloc(len + 1);
-
-	if (text)
-		argv_join(req->argv, req->argc, text, len + 1);
-	return text;
-}
-
-char *card_target(const struct request *req)
-{
-	char addr[INET6_ADDRSTRLEN] = "", *text = NULL;
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	if (req->op == OP_EXEC && req->argc > 0)
-		return target_command(req);
-	if (req->op != OP_CONNECT && req->op != OP_BIND)
-		return strdup(req->path ? req->path : (req->host ? req->host : ""));
-	if (req->has_addr && memcmp(req->addr, mapped, sizeof(mapped)) == 0)
-		(void)inet_ntop(AF_INET, req->addr + 12, addr, sizeof(addr));
-	else if (req->has_addr)
-		(void)inet_ntop(AF_INET6, req->addr, addr, sizeof(addr));
-	if (asprintf(&text, strchr(req->host ? req->host : addr, ':') ? "%s[%s]:%u" : "%s%s:%u",
-		     req->is_datagram ? "udp " : "", req->host ? req->host : addr, req->port) < 0)
-		return NULL;
-	return text;
-}
 
 static char *rule_text(struct helper *h, const struct card_question *q)
 {
@@ -229,7 +199,7 @@ static int fill(struct helper *h, struct approval *ap, const struct card_questio
 	if (new_id(h, ap->id) < 0 || card_keep(ap, q->req) < 0)
 		return -ENOMEM;
 	find_tree(h, ap, q->pid);
-	ap->target = card_target(&ap->req);
+	ap->target = shown_target(&ap->req);
 	ap->exe = strdup(exe_of(ap));
 	ap->rule = rule_text(h, q);
 	ap->risk = risk_of(&ap->req);
@@ -275,27 +245,9 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
 }
 
-char *card_variables(const struct helper *h, const struct approval *ap)
-{
-	size_t n = count_list(ap->req.env), len;
-	_cleanup_free_ char **list = calloc(n + 1, sizeof(*list));
-	char *text = NULL;
-	bool whole = list != NULL;
-
-	for (size_t i = 0; whole && i < n; i++)
-		whole = (list[i] = shown_variable(h, ap->req.env[i])) != NULL;
-	len = whole ? argv_join((const char *const *)list, n, NULL, 0) : 0;
-	text = whole ? malloc(len + 1) : NULL;
-	if (text)
-		argv_join((const char *const *)list, n, text, len + 1);
-	for (size_t i = 0; list && i < n; i++)
-		free(list[i]);
-	return text;
-}
-
 int card_record_request(struct helper *h, const struct approval *ap)
 {
-	_cleanup_free_ char *variables = card_variables(h, ap), *aim = shown_aim(h, &ap->req), *more = NULL;
+	_cleanup_free_ char *variables = shown_variables(h, ap), *aim = shown_aim(h, &ap->req), *more = NULL;
 	size_t urls;
 	const char *sends = shown_sends(&ap->req, &urls);
 

@@ -172,17 +172,11 @@ struct card_question {
 	const char *print;
 };
 struct approval *card_new(struct helper *h, const struct card_question *q);
-/* True where the whole card fits into one packet (control_approvals.c). */
-bool card_fits(const struct helper *h, const struct approval *ap);
 /* Adds process pid to the card.  0; -ENOSPC where it has CARD_ASKERS already, -EMSGSIZE, -ENOMEM. */
 int card_join(struct helper *h, struct approval *ap, pid_t pid);
 /* Copies the request into a card that has none; ap->store owns the copy.  0 or -ENOMEM. */
 int card_keep(struct approval *ap, const struct request *from);
-/* argv joined, path, or host:port (caller frees), NULL where memory is out. */
-char *card_target(const struct request *req);
 
-/* The card's variables as it shows them, quoted for a shell (caller frees), or NULL. */
-char *card_variables(const struct helper *h, const struct approval *ap);
 /* Writes the durable record of the question, with its variables.  0 or -errno. */
 int card_record_request(struct helper *h, const struct approval *ap);
 
@@ -190,6 +184,20 @@ enum card_record { CARD_BUFFERED, CARD_DURABLE };
 /* Writes a record about a card; the ledger masks secrets.  more is added to its detail.  0 or -errno. */
 int card_record(struct helper *h, const struct approval *ap, const char *op, const char *verdict,
 		const char *more, enum card_record how);
+
+/* --- card_json.c --- */
+
+/* A card as the protocol has it (new reference), or NULL. */
+json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns);
+/* How long it is as text; SIZE_MAX for NULL. */
+size_t card_bytes(const json_t *card);
+/* True where the whole card fits into one packet. */
+bool card_fits(const struct helper *h, const struct approval *ap);
+/*
+ * The number of processes that ask ap and whose card has one of these digests (a string, or a list).  0:
+ * the client saw another card.
+ */
+size_t card_seen(const struct helper *h, const struct approval *ap, const json_t *digests);
 
 /* --- broker.c --- */
 

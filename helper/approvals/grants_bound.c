@@ -56,7 +56,7 @@ int grants_bind(struct helper *h, const struct approval *ap, const char *id, cha
 		return *ret_bound ? 0 : -ENOMEM;
 	}
 	grants_binding(id, req, binding);
-	with = card_variables(h, ap);
+	with = shown_variables(h, ap);
 	to = shown_aim(h, req);
 	if (!with || !to ||
 	    asprintf(&text, "in %s: %s%s%s%s%s", req->cwd ? req->cwd : "?", req->path ? req->path : "?",

@@ -1,10 +1,11 @@
 /*
- * Which variables of a question's environment are shown to a human (policy/question/environ_target.h), and
- * how.
+ * What a human is shown of a question: its target, its aim, and the variables of its environment
+ * (policy/question/environ_target.h), without secrets.
  *
  * A process sends the whole environment of its program; the launcher has sent that of the session's first
  * process.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
@@ -153,4 +154,55 @@ char *shown_aim(const struct helper *h, const struct request *req)
 		out = masked(h, whole, text, true);
 	free(whole);
 	return out;
+}
+
+static char *target_command(const struct request *req)
+{
+	size_t len = argv_join(req->argv, req->argc, NULL, 0);
+	char *text = malloc(len + 1);
+
+	if (text)
+		argv_join(req->argv, req->argc, text, len + 1);
+	return text;
+}
+
+char *shown_target(const struct request *req)
+{
+	char addr[INET6_ADDRSTRLEN] = "", *text = NULL;
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (req->op == OP_EXEC && req->argc > 0)
+		return target_command(req);
+	if (req->op != OP_CONNECT && req->op != OP_BIND)
+		return strdup(req->path ? req->path : (req->host ? req->host : ""));
+	if (req->has_addr && memcmp(req->addr, mapped, sizeof(mapped)) == 0)
+		(void)inet_ntop(AF_INET, req->addr + 12, addr, sizeof(addr));
+	else if (req->has_addr)
+		(void)inet_ntop(AF_INET6, req->addr, addr, sizeof(addr));
+	if (asprintf(&text, strchr(req->host ? req->host : addr, ':') ? "%s[%s]:%u" : "%s%s:%u",
+		     req->is_datagram ? "udp " : "", req->host ? req->host : addr, req->port) < 0)
+		return NULL;
+	return text;
+}
+
+char *shown_variables(const struct helper *h, const struct approval *ap)
+{
+	size_t n = 0, len;
+	_cleanup_free_ char **list = NULL;
+	char *text = NULL;
+	bool whole;
+
+	while (ap->req.env && ap->req.env[n])
+		n++;
+	list = calloc(n + 1, sizeof(*list));
+	whole = list != NULL;
+	for (size_t i = 0; whole && i < n; i++)
+		whole = (list[i] = shown_variable(h, ap->req.env[i])) != NULL;
+	len = whole ? argv_join((const char *const *)list, n, NULL, 0) : 0;
+	text = whole ? malloc(len + 1) : NULL;
+	if (text)
+		argv_join((const char *const *)list, n, text, len + 1);
+	for (size_t i = 0; list && i < n; i++)
+		free(list[i]);
+	return text;
 }

@@ -356,6 +356,10 @@ int shown_env(const struct helper *h, struct wire_ask *ask);
 /* A variable as it is shown (caller frees): a secret is masked, with a tag that differs by value.  NULL: no
  * memory. */
 char *shown_variable(const struct helper *h, const char *entry);
+/* The variables of a card, each as it is shown, quoted for a shell (caller frees), or NULL. */
+char *shown_variables(const struct helper *h, const struct approval *ap);
+/* argv joined, path, or host:port (caller frees), NULL where memory is out. */
+char *shown_target(const struct request *req);
 /*
  * The aim of a request as it is shown (req->aim, caller frees): what else decides the effect of a yes; ""
  * for nothing.  NULL: no memory.

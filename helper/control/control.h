@@ -107,16 +107,6 @@ bool control_has_listener(const struct helper *h);
  * card is not known (any more).  prefix: at least 4 characters of the id.  Borrowed.
  */
 const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
-/* A card as the protocol has it (new reference), or NULL. */
-json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t now_ns);
-/*
- * The number of processes that ask ap and whose card has one of these digests (a string, or a list).  0:
- * the client saw another card.
- */
-size_t card_seen(const struct helper *h, const struct approval *ap, const json_t *digests);
-/* Answers ap: the call's result, after which the caller must not use ap, or NULL with code and sentence. */
-json_t *control_answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
-		       enum rpc_code *ret_code, char *err, size_t size);
 /*
  * control_stepup.c: checks the confirmation that an approval needs.  0 where nothing is missing, and
  * reply->confirmed names the means; or -EACCES after call_fail().
