@@ -316,3 +316,25 @@ void queue_done(struct queue *a)
 	while (a->n > 0)
 		queue_forget(a, a->list[a->n - 1]);
 }
+
+/* --- cards that were closed --- */
+
+void queue_note_closed(struct queue *a, const struct approval *ap, const char *by)
+{
+	struct closed *c = &a->closed[a->next_closed];
+
+	memcpy(c->id, ap->id, sizeof(c->id));
+	snprintf(c->by, sizeof(c->by), "%s", by);
+	c->state = ap->state;
+	a->next_closed = (a->next_closed + 1) % CLOSED_MAX;
+}
+
+const struct closed *queue_closed(const struct queue *a, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	for (size_t i = 0; len >= SHORT_DIGITS && i < CLOSED_MAX; i++)
+		if (strncmp(a->closed[i].id, prefix, len) == 0)
+			return &a->closed[i];
+	return NULL;
+}

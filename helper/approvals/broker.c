@@ -31,7 +31,7 @@
 
 /* --- answers --- */
 
-static bool answer(struct helper *h, struct conn *c, const struct wire_answer *a)
+static bool answer(struct conn *c, const struct wire_answer *a)
 {
 	char frame[TEXT_MAX + 256], text[TEXT_MAX];
 	struct wire_answer cut = *a;
@@ -42,17 +42,17 @@ static bool answer(struct helper *h, struct conn *c, const struct wire_answer *a
 	cut.text = text;
 	n = wire_put_answer(frame, sizeof(frame), &cut);
 	told = n > 0 && send(c->fd, frame, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) == n;
-	conn_drop(h, c);
+	conn_drop(c);
 	return told;
 }
 
-static void refuse(struct helper *h, struct conn *c, enum reason reason, const char *text)
+static void refuse(struct conn *c, enum reason reason, const char *text)
 {
 	const struct wire_answer a = {
 		.verdict = VERDICT_DENY, .reason = reason, .text = text, .approval = ""
 	};
 
-	(void)answer(h, c, &a);
+	(void)answer(c, &a);
 }
 
 static bool waits_for(const struct conn *c, const struct approval *ap)
@@ -83,7 +83,7 @@ unsigned broker_tell(struct helper *h, struct approval *ap, size_t first, const 
 		/* Before the answer, since the act's record may be in the ring before answer() returns. */
 		if (a->verdict == VERDICT_ALLOW)
 			outcome_expect(ap, pid);
-		if (!answer(h, c, a) && a->verdict == VERDICT_ALLOW)
+		if (!answer(c, a) && a->verdict == VERDICT_ALLOW)
 			outcome_forgo(ap);
 		else
 			n++;
@@ -141,7 +141,7 @@ static bool join(struct helper *h, struct conn *c, struct approval *ap)
 		drop_gone(h, ap);
 	r = card_join(h, ap, c->pid);
 	if (r < 0) {
-		refuse(h, c, r == -EMSGSIZE ? REASON_TOO_LONG : REASON_NOBODY,
+		refuse(c, r == -EMSGSIZE ? REASON_TOO_LONG : REASON_NOBODY,
 		       r == -EMSGSIZE ? "the question is too long to be shown whole, so it is not asked"
 				      : "too many wait for this question already");
 		return false;
@@ -160,7 +160,7 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 	struct approval *ap = card_new(h, &q);
 
 	if (!ap) {
-		refuse(h, c, REASON_NOBODY, "the helper is out of memory");
+		refuse(c, REASON_NOBODY, "the helper is out of memory");
 		return;
 	}
 	if (!join(h, c, ap)) {
@@ -170,7 +170,7 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 	if (card_record_request(h, ap) < 0) {
 		c->waits = NULL;
 		approval_free(ap);
-		refuse(h, c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");
+		refuse(c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");
 		return;
 	}
 	forget_expired(h, print);
@@ -178,7 +178,7 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 	if (queue_add(&h->queue, ap, clock_boot_ns()) < 0) {
 		c->waits = NULL;
 		approval_free(ap);
-		refuse(h, c, REASON_NOBODY, "too many questions wait already");
+		refuse(c, REASON_NOBODY, "too many questions wait already");
 		return;
 	}
 	h->tally.asked++;
@@ -194,7 +194,7 @@ static bool may_be_root(const struct helper *h, const struct conn *c)
 	return c->pid == h->launcher_pid && h->root_pid == 0;
 }
 
-static bool settled(struct helper *h, struct conn *c, const struct image *img, const struct decision *d)
+static bool settled(struct conn *c, const struct image *img, const struct decision *d)
 {
 	struct wire_answer a = { .verdict = d->verdict, .reason = d->reason, .text = "", .approval = "" };
 	char text[1024];
@@ -206,7 +206,7 @@ static bool settled(struct helper *h, struct conn *c, const struct image *img, c
 		decision_describe(img, d, text, sizeof(text));
 		a.text = text;
 	}
-	answer(h, c, &a);
+	answer(c, &a);
 	return true;
 }
 
@@ -222,13 +222,13 @@ static bool approvals_are_on(const struct image *img)
 	return true;
 }
 
-static bool allow(struct helper *h, struct conn *c, const char *id)
+static bool allow(struct conn *c, const char *id)
 {
 	const struct wire_answer granted = {
 		.verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "", .approval = id
 	};
 
-	return answer(h, c, &granted);
+	return answer(c, &granted);
 }
 
 /* Answers c, or makes it wait, where this question was asked before; false where it is new. */
@@ -239,21 +239,21 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 	switch (queue_lookup(&h->queue, print, clock_boot_ns(), &ap)) {
 	case KNOWN_LATE:
 		outcome_expect(ap, c->pid);
-		if (!allow(h, c, ap->id))
+		if (!allow(c, ap->id))
 			outcome_forgo(ap);
 		return true;
 	case KNOWN_DENIED:
-		refuse(h, c, REASON_REPEATED, "not asked again until the operator says `pale turn`");
+		refuse(c, REASON_REPEATED, "not asked again until the operator says `pale turn`");
 		return true;
 	case KNOWN_PENDING:
 		(void)join(h, c, ap);
 		return true;
 	case KNOWN_FULL:
-		refuse(h, c, REASON_NOBODY, "too many questions wait already");
+		refuse(c, REASON_NOBODY, "too many questions wait already");
 		return true;
 	case KNOWN_RATE:
 		h->tally.flooded++;
-		refuse(h, c, REASON_FLOOD, "too many questions in one second");
+		refuse(c, REASON_FLOOD, "too many questions in one second");
 		return true;
 	case KNOWN_NOTHING:
 		break;
@@ -267,7 +267,7 @@ static bool granted(struct helper *h, struct conn *c, const struct request *req,
 
 	if (!grants_cover(h, image, req, c->pid, id))
 		return false;
-	(void)allow(h, c, id);
+	(void)allow(c, id);
 	return true;
 }
 
@@ -279,11 +279,11 @@ static void inquire(struct helper *h, struct conn *c, const struct request *req,
 	const char *why;
 
 	if (!img) {
-		refuse(h, c, REASON_MALFORMED, "the session has no such image");
+		refuse(c, REASON_MALFORMED, "the session has no such image");
 		return;
 	}
 	d = eval(img, req);
-	if (settled(h, c, img, &d))
+	if (settled(c, img, &d))
 		return;
 	if (granted(h, c, req, image))
 		return;
@@ -291,11 +291,11 @@ static void inquire(struct helper *h, struct conn *c, const struct request *req,
 	if (known(h, c, print))
 		return;
 	if (!approvals_are_on(img))
-		refuse(h, c, REASON_NEVER, "");
+		refuse(c, REASON_NEVER, "");
 	else if (!image_may_ask(h, image))
-		refuse(h, c, REASON_NOBODY, "");
+		refuse(c, REASON_NOBODY, "");
 	else if (!reach_anybody(h, &why))
-		refuse(h, c, REASON_NOBODY, why);
+		refuse(c, REASON_NOBODY, why);
 	else
 		card_open(h, c, req, image, &d, print);
 }
@@ -304,7 +304,7 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 {
 	ask->req.is_root = ask->req.is_root && may_be_root(h, c);
 	if (shown_env(h, ask) < 0) {
-		refuse(h, c, REASON_TOO_LONG, "too many variables differ from those of the session's start");
+		refuse(c, REASON_TOO_LONG, "too many variables differ from those of the session's start");
 		return;
 	}
 	inquire(h, c, &ask->req, ask->image);
@@ -324,7 +324,7 @@ void broker_ask_rest(struct helper *h, struct approval *ap)
 	}
 	if (n > 0 && card_keep(&kept, &ap->req) < 0)
 		while (n > 0)
-			refuse(h, rest[--n], REASON_NOBODY, "the helper is out of memory");
+			refuse(rest[--n], REASON_NOBODY, "the helper is out of memory");
 	if (ap->outcome.n_askers == 0)
 		outcome_end(h, ap, "never used: the process that asked is gone");
 	/* This may free ap, to make room for a new card. */

@@ -99,6 +99,14 @@ struct recent {
 #define SHORT_DIGITS 4 /* how many digits of an id people type at least */
 #define SHORTS	     (1u << 4 * SHORT_DIGITS)
 
+#define CLOSED_MAX 72 /* more than can wait at the same time */
+
+/* A card that was closed, for clients that answer too late. */
+struct closed {
+	char id[APPROVAL_ID_HEX], by[132];
+	enum approval_state state;
+};
+
 struct queue {
 	struct approval *list[APPROVALS_MAX]; /* oldest first */
 	size_t n;
@@ -109,6 +117,8 @@ struct queue {
 	uint64_t turn;
 	uint8_t shorts[SHORTS / 8]; /* a bit for each first SHORT_DIGITS digits that an id has used */
 	unsigned n_shorts;
+	struct closed closed[CLOSED_MAX];
+	size_t next_closed;
 };
 
 enum approval_known {
@@ -146,6 +156,10 @@ void queue_forget(struct queue *a, struct approval *ap);
 struct approval *queue_by_id(struct queue *a, const char *id);
 /* A card whose time is over: a pending one to expire, an expired or late one to remove; or NULL. */
 struct approval *queue_overdue(struct queue *a, uint64_t now_ns);
+/* Remembers the state in which ap was closed, and by whom. */
+void queue_note_closed(struct queue *a, const struct approval *ap, const char *by);
+/* The closed card with this prefix of the id (at least 4 characters), or NULL.  Borrowed. */
+const struct closed *queue_closed(const struct queue *a, const char *prefix);
 size_t queue_count(const struct queue *a, enum approval_state state);
 /* Begins the next turn: questions that were denied may be asked again. */
 void queue_turn(struct queue *a);

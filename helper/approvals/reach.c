@@ -77,6 +77,7 @@ void reach_asked(struct helper *h, const struct approval *ap)
 
 void reach_closed(struct helper *h, const struct approval *ap, const char *by, enum grant_scope scope)
 {
+	queue_note_closed(&h->queue, ap, by);
 	tell_launcher(h, json_pack("{s:s, s:s}", "type", "answered", "id", ap->id));
 	control_notify(h, "approval/resolved",
 		       json_pack("{s:s, s:s, s:o, s:s}", "id", ap->id, "state",

@@ -40,6 +40,8 @@
 #include "helper/approvals/grants.h"
 #include "helper/ledger/records.h"
 #include "helper/session/reload.h"
+#include "helper/control/conn.h"
+#include "pace.h"
 #include "places.h"
 
 /* --- util.c --- */
@@ -123,34 +125,6 @@ int taint_check(int fd, const struct taint_rules *rules, struct taint_peer *ret,
 int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const char **ret_err);
 
 /* --- the session --- */
-
-#define CONNS_MAX 160
-
-enum conn_kind { CONN_FREE, CONN_AGENT, CONN_CONTROL };
-/*
- * What comes next on an agent's connection: the process that it asks for, its one question, or nothing.
- * STAGE_SENT: it was sent descriptors, which it may not have received yet.
- */
-enum conn_stage { STAGE_BEHALF, STAGE_QUESTION, STAGE_WAIT, STAGE_SENT };
-
-/* Limits the rate of messages from one peer; more than that are read later. */
-struct pace {
-	unsigned left;
-	uint64_t since_ns;
-};
-
-struct conn {
-	enum conn_kind kind;
-	struct pace pace;
-	enum conn_stage stage;
-	int fd;
-	pid_t pid;
-	uint64_t deadline_ns;	/* agent: its next message, or the supervisor's, must come by then; 0: none */
-	struct approval *waits; /* agent: the card of its question */
-	size_t place;		/* agent: its index in waits->asker */
-	uint32_t narrows;  /* agent: the image that the supervisor must apply before the answer, 0: none */
-	struct peer *peer; /* control: helper/control/control.h */
-};
 
 /* The image of a nested run. */
 struct narrowed {
@@ -287,8 +261,6 @@ size_t leftovers_end(struct helper *h);
 
 /* session.c: serves until the session is over; the exit code. */
 int session_serve(struct helper *h);
-struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid);
-void conn_drop(struct helper *h, struct conn *c);
 
 /*
  * ringmap.c: maps a ring, which the launcher made in memory of sealed size.  0 or -errno.  The caller keeps
@@ -390,7 +362,6 @@ void control_ready(struct helper *h, struct conn *c, short events);
 short control_events(const struct conn *c);
 /* Drops connections that do not read their answers for too long. */
 void control_tick(struct helper *h, uint64_t now_ns);
-int control_init(struct helper *h);
 void control_done(struct helper *h);
 void peer_free(struct peer *p);
 

@@ -16,22 +16,14 @@
 
 #define NS_IDLE	    (300 * NS_S)
 #define REFUSED_MAX 64
-#define CLOSED_MAX  72 /* more than can wait at the same time */
 
 /* What this room keeps about the session. */
 struct control {
 	uint64_t serial;
-	struct {
-		char id[APPROVAL_ID_HEX], state[16], by[132];
-	} closed[CLOSED_MAX]; /* closed cards, for clients that answer too late */
-	size_t next_closed;
-	pid_t refused[REFUSED_MAX]; /* processes that the launcher was warned of */
+	const struct method *const *tables; /* ends with NULL */
+	pid_t refused[REFUSED_MAX];	    /* processes that the launcher was warned of */
 	size_t n_refused;
 };
-
-static const struct method *const tables[] = { control_session, control_approvals, control_log,
-					       control_grants,	control_stepup,	   control_policy,
-					       control_reload };
 
 json_t control_later_mark = { .type = JSON_NULL, .refcount = (size_t)-1 };
 
@@ -85,9 +77,9 @@ static json_t *reply_result(json_t *id, json_t *result)
 	return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result);
 }
 
-static const struct method *method_find(const char *name)
+static const struct method *method_find(const struct method *const tables[], const char *name)
 {
-	for (size_t i = 0; i < NELEM(tables); i++)
+	for (size_t i = 0; tables[i]; i++)
 		for (const struct method *m = tables[i]; m->name; m++)
 			if (strcmp(m->name, name) == 0)
 				return m;
@@ -105,7 +97,7 @@ static bool for_all_versions(const char *method)
 
 static json_t *call_method(struct call *call, const char *name)
 {
-	const struct method *m = method_find(name);
+	const struct method *m = method_find(call->h->control->tables, name);
 	json_t *out;
 
 	if (!m)
@@ -203,7 +195,7 @@ void later_answer(struct helper *h, struct later *l, json_t *result)
 		if (c->kind != CONN_CONTROL || c->peer->serial != l->peer)
 			continue;
 		if (peer_send_json(c->peer, c->fd, json_incref(reply)) < 0)
-			conn_drop(h, c);
+			conn_drop(c);
 	}
 	json_decref(reply);
 	json_decref(l->id);
@@ -212,49 +204,19 @@ void later_answer(struct helper *h, struct later *l, json_t *result)
 
 /* --- notifications --- */
 
-/* A client that answers too late gets the name of the one that answered first. */
-static void note_closed(struct helper *h, const json_t *params)
-{
-	const char *id = json_string_value(json_object_get(params, "id"));
-	const char *state = json_string_value(json_object_get(params, "state"));
-	const char *by = json_string_value(json_object_get(params, "by"));
-	size_t at = h->control->next_closed;
-
-	if (!id || !state)
-		return;
-	snprintf(h->control->closed[at].id, sizeof(h->control->closed[at].id), "%s", id);
-	snprintf(h->control->closed[at].state, sizeof(h->control->closed[at].state), "%s", state);
-	snprintf(h->control->closed[at].by, sizeof(h->control->closed[at].by), "%s", by ? by : "");
-	h->control->next_closed = (at + 1) % CLOSED_MAX;
-}
-
-const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by)
-{
-	size_t len = strlen(prefix);
-
-	for (size_t i = 0; h->control && len >= 4 && i < CLOSED_MAX; i++)
-		if (strncmp(h->control->closed[i].id, prefix, len) == 0) {
-			*ret_by = h->control->closed[i].by;
-			return h->control->closed[i].state;
-		}
-	return NULL;
-}
-
 void control_notify(struct helper *h, const char *method, json_t *params)
 {
 	_cleanup_json_ json_t *note =
 		json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", method, "params", params);
 	_cleanup_free_ char *text = note ? json_dumps(note, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
-	if (text && h->control && strcmp(method, "approval/resolved") == 0)
-		note_closed(h, json_object_get(note, "params"));
 	for (size_t i = 0; i < CONNS_MAX; i++) {
 		struct conn *c = &h->conns[i];
 
 		/* A client that cannot be told of a question must not go on as if there were none. */
 		if (c->kind == CONN_CONTROL && c->peer->approvals &&
 		    (!text || peer_send(c->peer, c->fd, text, strlen(text)) < 0))
-			conn_drop(h, c);
+			conn_drop(c);
 	}
 }
 
@@ -268,17 +230,20 @@ bool control_has_listener(const struct helper *h)
 
 /* --- connections --- */
 
-int control_init(struct helper *h)
+int control_init(struct helper *h, const struct method *const tables[])
 {
 	h->control = calloc(1, sizeof(*h->control));
-	return h->control ? 0 : -ENOMEM;
+	if (!h->control)
+		return -ENOMEM;
+	h->control->tables = tables;
+	return 0;
 }
 
 void control_done(struct helper *h)
 {
 	for (size_t i = 0; i < CONNS_MAX; i++)
 		if (h->conns[i].kind == CONN_CONTROL)
-			conn_drop(h, &h->conns[i]);
+			conn_drop(&h->conns[i]);
 	free(h->control);
 	h->control = NULL;
 }
@@ -401,7 +366,7 @@ static void control_read(struct helper *h, struct conn *c)
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0) {
-		conn_drop(h, c);
+		conn_drop(c);
 		return;
 	}
 	/*
@@ -414,7 +379,7 @@ static void control_read(struct helper *h, struct conn *c)
 	 */
 	if (r == -ESRCH) {
 		sodium_memzero(h->frame, (size_t)n);
-		conn_drop(h, c);
+		conn_drop(c);
 		return;
 	}
 	if (r < 0) {
@@ -422,7 +387,7 @@ static void control_read(struct helper *h, struct conn *c)
 		int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 
 		/* Dropped first: refuse() notifies all connections, and this one must not be notified. */
-		conn_drop(h, c);
+		conn_drop(c);
 		refuse(h, fd, pid, err);
 		if (fd >= 0)
 			close(fd);
@@ -437,14 +402,14 @@ static void control_read(struct helper *h, struct conn *c)
 	}
 	c->deadline_ns = c->peer->approvals || c->peer->records ? 0 : clock_boot_ns() + NS_IDLE;
 	if (reply && peer_send_json(c->peer, c->fd, reply) < 0)
-		conn_drop(h, c);
+		conn_drop(c);
 }
 
 void control_tick(struct helper *h, uint64_t now_ns)
 {
 	for (size_t i = 0; i < CONNS_MAX; i++)
 		if (h->conns[i].kind == CONN_CONTROL && peer_is_stuck(h->conns[i].peer, now_ns))
-			conn_drop(h, &h->conns[i]);
+			conn_drop(&h->conns[i]);
 }
 
 short control_events(const struct conn *c)
@@ -454,8 +419,8 @@ short control_events(const struct conn *c)
 
 void control_ready(struct helper *h, struct conn *c, short events)
 {
-	if (peer_flush(c->peer, c->fd) < 0 || control_caught_up(c) < 0) {
-		conn_drop(h, c);
+	if (peer_flush(c->peer, c->fd) < 0 || (!c->peer->first && peer_tell_lost(c->peer, c->fd) < 0)) {
+		conn_drop(c);
 		return;
 	}
 	if (events & ~POLLOUT)

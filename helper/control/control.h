@@ -2,7 +2,8 @@
  * The operator's socket: its connections, its requests and what they subscribe to.
  *
  * To add to the operator's protocol: a method is a row in a table of the file that implements it, and the
- * table is a row in control.c.  A method runs after the taint check and after the limits were applied.
+ * table is a row in helper/session/start.c.  A method runs after the taint check and after the limits were
+ * applied.
  */
 #ifndef PALE_CONTROL_H
 #define PALE_CONTROL_H
@@ -66,8 +67,8 @@ struct method {
 extern const struct method control_session[], control_approvals[], control_log[], control_grants[],
 	control_stepup[], control_policy[], control_reload[];
 
-/* Tells a subscriber to records how many records it missed, once it has read the others.  0 or -errno. */
-int control_caught_up(struct conn *c);
+/* Keeps the tables of all methods; the last is NULL.  0 or -ENOMEM. */
+int control_init(struct helper *h, const struct method *const tables[]);
 
 /* Fails the call with a sentence, formatted as by printf.  Always NULL. */
 json_t *call_fail(struct call *call, enum rpc_code code, const char *format, ...)
@@ -103,11 +104,6 @@ void control_notify(struct helper *h, const char *method, json_t *params);
 bool control_has_listener(const struct helper *h);
 
 /*
- * The state in which that card was closed, and in *ret_by the name given with the answer; or NULL where the
- * card is not known (any more).  prefix: at least 4 characters of the id.  Borrowed.
- */
-const char *control_closed(const struct helper *h, const char *prefix, const char **ret_by);
-/*
  * control_stepup.c: checks the confirmation that an approval needs.  0 where nothing is missing, and
  * reply->confirmed names the means; or -EACCES after call_fail().
  */
@@ -139,6 +135,8 @@ struct peer *peer_new(uint64_t serial, int pidfd);
 int peer_send(struct peer *p, int fd, const char *text, size_t len);
 /* The same for a JSON value, which is released. */
 int peer_send_json(struct peer *p, int fd, json_t *j);
+/* Tells a subscriber to records how many of them it missed (log/lost), if any.  0 or -errno. */
+int peer_tell_lost(struct peer *p, int fd);
 /* Sends what is queued, as far as the socket takes it.  0 or -errno. */
 int peer_flush(struct peer *p, int fd);
 /* True where the peer reads nothing for too long, or its socket is broken. */

@@ -113,3 +113,16 @@ bool peer_is_stuck(const struct peer *p, uint64_t now_ns)
 {
 	return p->broken || (p->stuck_ns != 0 && now_ns > p->stuck_ns + NS_STUCK);
 }
+
+int peer_tell_lost(struct peer *p, int fd)
+{
+	int r;
+
+	if (p->lost == 0)
+		return 0;
+	r = peer_send_json(p, fd,
+			   json_pack("{s:s, s:s, s:{s:I}}", "jsonrpc", "2.0", "method", "log/lost", "params",
+				     "count", (json_int_t)p->lost));
+	p->lost = 0;
+	return r;
+}

@@ -45,7 +45,8 @@ static json_t *approval_list(struct call *call)
 static struct approval *card_param(struct call *call)
 {
 	struct approval *ap = NULL;
-	const char *id = call_param(call, "id", NULL), *by = "", *state;
+	const char *id = call_param(call, "id", NULL);
+	const struct closed *closed;
 	int r;
 
 	if (!id) {
@@ -55,11 +56,12 @@ static struct approval *card_param(struct call *call)
 	r = queue_find(&call->h->queue, id, &ap);
 	if (r == 0)
 		return ap;
-	state = r == -ENOENT ? control_closed(call->h, id, &by) : NULL;
+	closed = r == -ENOENT ? queue_closed(&call->h->queue, id) : NULL;
 	if (r == -EEXIST)
 		call_fail(call, RPC_NO_CARD, "more than one question begins with this id: give more digits");
-	else if (state)
-		call_fail(call, RPC_CLOSED, "this question is %s already%s%s", state, *by ? " by " : "", by);
+	else if (closed)
+		call_fail(call, RPC_CLOSED, "this question is %s already%s%s",
+			  approval_state_name(closed->state), *closed->by ? " by " : "", closed->by);
 	else
 		call_fail(call, RPC_NO_CARD, "no question waits with this id (four digits at least)");
 	return NULL;

@@ -16,24 +16,6 @@ static json_t *log_head(struct call *call)
 			 "lost", (json_int_t)l->lost_total, "ledger_ok", l->error == 0);
 }
 
-static int tell_lost(struct conn *c)
-{
-	int r;
-
-	if (c->peer->lost == 0)
-		return 0;
-	r = peer_send_json(c->peer, c->fd,
-			   json_pack("{s:s, s:s, s:{s:I}}", "jsonrpc", "2.0", "method", "log/lost", "params",
-				     "count", (json_int_t)c->peer->lost));
-	c->peer->lost = 0;
-	return r;
-}
-
-int control_caught_up(struct conn *c)
-{
-	return c->peer->first ? 0 : tell_lost(c);
-}
-
 /* The line is JSON already. */
 static int tell_record(struct conn *c, const char *line, size_t len)
 {
@@ -45,7 +27,7 @@ static int tell_record(struct conn *c, const char *line, size_t len)
 		c->peer->lost++;
 		return 0;
 	}
-	r = tell_lost(c);
+	r = peer_tell_lost(c->peer, c->fd);
 	if (r < 0)
 		return r;
 	memcpy(packet, head, sizeof(head) - 1);

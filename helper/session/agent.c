@@ -118,6 +118,6 @@ void agent_ready(struct helper *h, struct conn *c)
 	/* A process that waits sends nothing more: a second frame ends the connection, like a hang-up. */
 	if (n <= 0 || handle(h, c, (size_t)n, passed.n > 0 ? passed.fd[0] : -1) < 0) {
 		broker_hangup(h, c);
-		conn_drop(h, c);
+		conn_drop(c);
 	}
 }

@@ -216,7 +216,7 @@ static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
 		c->narrows = 0;
 		c->deadline_ns = 0;
 	} else {
-		conn_drop(h, c);
+		conn_drop(c);
 	}
 }
 
@@ -231,7 +231,7 @@ bool narrow_may_send(struct helper *h)
 		if (c->kind != CONN_AGENT || (c->stage != STAGE_SENT && c->narrows == 0))
 			continue;
 		if (c->stage == STAGE_SENT && ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread == 0)
-			conn_drop(h, c);
+			conn_drop(c);
 		else
 			n++;
 	}

@@ -17,37 +17,6 @@
 #define POLL_IDLE_MS 200
 #define BYE_WAIT_MS  1000
 #define N_FIXED	     4
-#define PACE_PER_S   1000u
-#define PACE_BURST   2000u
-
-/* --- connections --- */
-
-struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid)
-{
-	size_t used = 0;
-	struct conn *c = NULL;
-
-	for (size_t i = 0; i < CONNS_MAX; i++) {
-		used += h->conns[i].kind != CONN_FREE;
-		if (!c && h->conns[i].kind == CONN_FREE)
-			c = &h->conns[i];
-	}
-	/* Keep some connections free for the operator. */
-	if (!c || used >= h->conns_max || (kind == CONN_AGENT && used + 8 >= h->conns_max)) {
-		close(fd);
-		return NULL;
-	}
-	*c = (struct conn){ .kind = kind, .fd = fd, .pid = pid, .pace.left = PACE_BURST };
-	return c;
-}
-
-void conn_drop(struct helper *h, struct conn *c)
-{
-	(void)h;
-	close(c->fd);
-	peer_free(c->peer);
-	*c = (struct conn){ .kind = CONN_FREE, .fd = -1 };
-}
 
 static void conns_expire(struct helper *h, uint64_t now_ns)
 {
@@ -59,7 +28,7 @@ static void conns_expire(struct helper *h, uint64_t now_ns)
 		if (c->narrows)
 			narrow_expire(h, c);
 		else
-			conn_drop(h, c);
+			conn_drop(c);
 	}
 }
 
@@ -206,17 +175,6 @@ static int open_signals(struct helper *h)
 	return h->signal_fd < 0 ? -errno : 0;
 }
 
-static bool may_speak(struct pace *p, uint64_t now_ns)
-{
-	uint64_t more = (now_ns - p->since_ns) / (NS_S / PACE_PER_S);
-
-	if (more > 0) {
-		p->left = more < PACE_BURST - p->left ? p->left + (unsigned)more : PACE_BURST;
-		p->since_ns = now_ns;
-	}
-	return p->left > 0;
-}
-
 /* It may get descriptors in the answer to its next message. */
 static bool is_asking(const struct conn *c)
 {
@@ -249,9 +207,9 @@ static void poll_once(struct helper *h, int timeout_ms)
 	/* A peer that sends faster than PACE_PER_S is not read for a while; the others are. */
 	now = clock_boot_ns();
 	for (nfds_t i = N_FIXED; i < n; i++)
-		if (!may_speak(&who[i]->pace, now))
+		if (!pace_allows(&who[i]->pace, now))
 			p[i].events &= ~POLLIN;
-	if (!may_speak(&h->pace, now))
+	if (!pace_allows(&h->pace, now))
 		p[0].events = 0;
 	if (!may_send && timeout_ms > POLL_BUSY_MS)
 		timeout_ms = POLL_BUSY_MS;

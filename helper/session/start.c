@@ -19,6 +19,7 @@
 #include "policy/rules/rule.h"
 
 #include "helper/approvals/stepup.h"
+#include "helper/control/control.h"
 
 #define BUNDLE_MAX    (64u << 20)
 #define DIAGS_BYTES   (48 * 1024)
@@ -334,6 +335,10 @@ static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_p
 
 static int set_up(struct helper *h)
 {
+	static const struct method *const methods[] = { control_session, control_approvals,
+							control_log,	 control_grants,
+							control_stepup,	 control_policy,
+							control_reload,	 NULL };
 	struct ucred cred = { 0 };
 	socklen_t len = sizeof(cred);
 	const char *err = "", *path = "";
@@ -351,7 +356,7 @@ static int set_up(struct helper *h)
 		return refuse(h, "the system returns no random bytes", NULL);
 	time_format(clock_real_ns(), h->started);
 	/* The baseline is the launcher's: a service manager may have put filters on the helper itself. */
-	if (taint_read(h->launcher_pid, &h->baseline) < 0 || control_init(h) < 0)
+	if (taint_read(h->launcher_pid, &h->baseline) < 0 || control_init(h, methods) < 0)
 		return refuse(h,
 			      "/proc is not readable: the helper could not tell the operator from the agent",
 			      NULL);

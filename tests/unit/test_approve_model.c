@@ -167,9 +167,8 @@ static int model_kill(pid_t pid, int sig)
 	return asker_of((int)pid)->dead ? -1 : 0;
 }
 
-void conn_drop(struct helper *helper, struct conn *c)
+void conn_drop(struct conn *c)
 {
-	(void)helper;
 	asker_of(c->fd)->conn = NULL;
 	c->kind = CONN_FREE;
 	c->waits = NULL;
@@ -284,7 +283,7 @@ static void hang_up(void)
 	a->dead = true;
 	if (a->conn) {
 		broker_hangup(h, a->conn);
-		conn_drop(h, a->conn);
+		conn_drop(a->conn);
 	}
 }
 
