@@ -41,6 +41,7 @@
 #include "helper/ledger/records.h"
 #include "helper/session/reload.h"
 #include "helper/control/conn.h"
+#include "images.h"
 #include "pace.h"
 #include "places.h"
 
@@ -126,21 +127,6 @@ int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const cha
 
 /* --- the session --- */
 
-/* The image of a nested run. */
-struct narrowed {
-	uint8_t *bytes;
-	struct image image;
-	bool no_prompt;
-	uint32_t outer; /* number of the image around it */
-	char *bundle;	/* the bundle that it was made of; NULL: too large to keep */
-	size_t bundle_len;
-};
-static inline void narrowed_done(struct narrowed *n)
-{
-	free(n->bytes);
-	free(n->bundle);
-}
-
 /* stepup.h */
 struct stepup_state {
 	uint64_t since_ns; /* CLOCK_BOOTTIME: when the span of `hashes` began */
@@ -173,7 +159,8 @@ struct helper {
 	struct observed *observed;		  /* NULL: the session is not under --observe */
 	struct narrowed narrowed[WIRE_IMAGE_MAX]; /* image n is [n - 1], 0 is `image` */
 	size_t n_narrowed;
-	struct reload *reload; /* NULL: no reload was requested yet */
+	struct past_images *past; /* NULL: no reload was requested yet */
+	struct reload *reload;	  /* the same */
 	struct feed feed[FEEDS];
 	enum feed_id row_of; /* the last `row` records came from this ring */
 	unsigned row;
@@ -236,13 +223,6 @@ void files_abandon(struct helper *h);
  * error; then nothing of the session is left on the disk.
  */
 int session_start(struct helper *h);
-/* The bundle's text out of a file of at most max bytes (caller frees).  0 or -errno. */
-int bundle_read(int fd, size_t max, char **ret, size_t *ret_len);
-struct bundle;
-/* -EBADMSG with a finding where the policy demands a higher level than the session has; 0, -ENOMEM. */
-int level_check(const struct policy *p, enum level level, struct diags *d);
-/* "preset=NAME sha256=...; policy=/path sha256=..." (caller frees), or NULL. */
-char *sources_text(const struct bundle *b, const char *preset);
 /* Frees h and what it owns; NULL is fine. */
 void session_free(struct helper *h);
 /*
@@ -297,15 +277,9 @@ void agent_accept(struct helper *h);
 void agent_ready(struct helper *h, struct conn *c);
 
 /* narrow.c */
-/* The image with this number (which a process claims), or NULL. */
-const struct image *image_of(const struct helper *h, uint32_t number);
-/* True where a process under this image may ask a human.  The image must exist. */
-bool image_may_ask(const struct helper *h, uint32_t number);
 /* Answers with a new image inside `outer`, made of the bundle in fd (borrowed); with `outer` itself where fd
  * is -1.  Where there is a supervisor, the answer waits until it has applied the new image to the process. */
 void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd);
-/* Compiles old's bundle inside `around`: 0 with *ret, which has no bundle of its own, or -errno. */
-int narrow_again(const struct narrowed *old, const struct image *around, struct narrowed *ret);
 /* The supervisor has applied that image to process pid, or (NOTED_NOT) cannot. */
 enum noted { NOTED_NOT, NOTED_HELD };
 void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how);

@@ -1,9 +1,7 @@
 /*
  * Nested runs: a process of the session asks for an image inside its own.
  *
- * The bundle comes from inside the fence and so is hostile.  It can only narrow the policy, whatever it
- * says, because the new image includes the whole image of the process that asks, which is judged first to
- * last; launch flags that would lift limits are dropped here.  Only sealed memory is read (a file of
+ * The bundle comes from inside the fence and so is hostile (inner.c).  Only sealed memory is read (a file of
  * another kind could block), and sizes and numbers are bounded.
  *
  * Where there is a supervisor, the process may start its command only when the supervisor has applied the
@@ -18,7 +16,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "policy/parse/parse.h"
+#include "incoming.h"
+#include "inner.h"
 
 #define NARROW_BUNDLE_MAX (1u << 20)
 #define BUNDLES_KEPT	  (16u << 20)
@@ -26,104 +25,7 @@
 #define UNREAD_MAX	  16 /* most answers with descriptors that are not received yet */
 #define SEALS		  (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK)
 
-/* The result of one bundle, before it has a number. */
-struct inner {
-	struct narrowed made;
-	char *workspace, *sources;
-	enum mode mode;
-};
-
-const struct image *image_of(const struct helper *h, uint32_t number)
-{
-	if (number == 0)
-		return &h->image;
-	return number <= h->n_narrowed ? &h->narrowed[number - 1].image : NULL;
-}
-
-bool image_may_ask(const struct helper *h, uint32_t number)
-{
-	return !(number == 0 ? h->no_prompt : h->narrowed[number - 1].no_prompt);
-}
-
 /* --- the image --- */
-
-static const char *compile_sentence(int r)
-{
-	if (r == -EBADMSG)
-		return "the policy of the nested run has errors";
-	if (r == -E2BIG)
-		return "too many runs inside each other, or the policy is too large";
-	return "the policy of the nested run cannot be compiled";
-}
-
-static int make_inner(const struct image *around, bool may_ask, struct bundle *b, struct inner *ret)
-{
-	size_t size = 0;
-	struct policy p;
-	struct diags d;
-	int r;
-
-	b->observe = false;
-	b->danger = b->allow_sensitive = b->allow_denylisted = b->allow_unhooked = false;
-	policy_init(&p);
-	diags_init(&d);
-	r = policy_parse(b, &p, &d);
-	if (r == 0)
-		r = image_compile(&p, around, &d, &ret->made.bytes, &size);
-	if (r == 0)
-		r = image_open(&ret->made.image, ret->made.bytes, size, IMAGE_CHECK_ALL);
-	if (r == 0)
-		((struct image_header *)ret->made.bytes)->counts_from = around->h->counts_from;
-	if (r == 0) {
-		ret->made.no_prompt = b->no_prompt || !may_ask;
-		ret->mode = p.s.mode;
-		ret->workspace = strdup(p.workspace);
-		ret->sources = sources_text(b, p.preset ? p.preset : "");
-	}
-	if (r == 0 && (!ret->workspace || !ret->sources))
-		r = -ENOMEM;
-	diags_done(&d);
-	policy_done(&p);
-	return r;
-}
-
-/* Makes the image from its bundle's text. */
-static int decode_inner(const struct image *around, bool may_ask, const char *text, size_t len,
-			struct inner *ret, const char **ret_err)
-{
-	struct bundle b;
-	int r;
-
-	*ret_err = "the bundle cannot be read";
-	bundle_init(&b);
-	r = bundle_decode(text, len, &b);
-	if (r == 0) {
-		r = make_inner(around, may_ask, &b, ret);
-		*ret_err = compile_sentence(r);
-	}
-	bundle_done(&b);
-	return r;
-}
-
-int narrow_again(const struct narrowed *old, const struct image *around, struct narrowed *ret)
-{
-	struct inner in = { .made.bytes = NULL };
-	const char *err;
-	int r = -ENOMEM;
-
-	if (old->bundle)
-		r = decode_inner(around, !old->no_prompt, old->bundle, old->bundle_len, &in, &err);
-	free(in.workspace);
-	free(in.sources);
-	if (r < 0) {
-		free(in.made.bytes);
-		return r;
-	}
-	*ret = in.made;
-	ret->no_prompt = old->no_prompt;
-	ret->outer = old->outer;
-	return 0;
-}
 
 /* Keeps the bundle, to compile it again with the session's own policy; at most BUNDLES_KEPT together. */
 static void keep_bundle(const struct helper *h, struct narrowed *n, char **text, size_t len)
@@ -148,7 +50,7 @@ static int read_inner(struct helper *h, uint32_t outer, int fd, struct inner *re
 	*ret_err = "the bundle of a nested run must be sealed memory of at most 1 MiB";
 	if (seals < 0 || (seals & SEALS) != SEALS || bundle_read(fd, NARROW_BUNDLE_MAX, &text, &len) < 0)
 		return -EINVAL;
-	r = decode_inner(image_of(h, outer), image_may_ask(h, outer), text, len, ret, ret_err);
+	r = inner_make(image_of(h, outer), image_may_ask(h, outer), text, len, ret, ret_err);
 	if (r == 0)
 		keep_bundle(h, &ret->made, &text, len);
 	ret->made.outer = outer;

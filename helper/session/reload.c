@@ -10,6 +10,7 @@
 #include "policy/parse/parse.h"
 
 #include "helper/base/places.h"
+#include "incoming.h"
 #include "reload_impl.h"
 
 /*
@@ -23,7 +24,9 @@
 
 static struct reload *state_of(struct helper *h)
 {
-	if (!h->reload)
+	if (!h->past)
+		h->past = calloc(1, sizeof(*h->past));
+	if (!h->reload && h->past)
 		h->reload = calloc(1, sizeof(*h->reload));
 	return h->reload;
 }
@@ -61,7 +64,7 @@ static json_t *policy_reload(struct call *call)
 		return call_fail(call, RPC_STATE, "pale run has not answered the last time yet");
 	if (r->stage != RELOAD_NONE)
 		return call_fail(call, RPC_STATE, "the policy is being loaded anew already");
-	if (r->generation >= RELOADS_MAX)
+	if (h->past->generation >= RELOADS_MAX)
 		return call_fail(call, RPC_LIMIT,
 				 "the policy of this session was loaded anew %d times: start another session",
 				 RELOADS_MAX);
@@ -99,7 +102,7 @@ static void take_over(struct helper *h)
 	broker_rejudge(h);
 	control_notify(h, "policy/changed",
 		       json_pack("{s:s, s:I}", "session", h->session, "generation",
-				 (json_int_t)h->reload->generation));
+				 (json_int_t)h->past->generation));
 	reply(h, result);
 }
 
@@ -224,10 +227,10 @@ bool reload_is_under_way(const struct helper *h)
 
 void reload_free(struct helper *h)
 {
+	past_images_free(h->past);
 	if (!h->reload)
 		return;
 	plan_done(h);
-	images_forget(h);
 	json_decref(h->reload->asker.id);
 	json_decref(h->reload->diags);
 	free(h->reload);

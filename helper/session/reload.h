@@ -35,14 +35,6 @@ int reload_taken(struct helper *h, json_t *msg);
 void reload_tick(struct helper *h, uint64_t now_ns);
 /* Meanwhile no nested run can be made: its image would be inside one that is about to be replaced. */
 bool reload_is_under_way(const struct helper *h);
-/*
- * The image that a record of the ring names (policy/wire/ring.h), of this generation or an earlier one; or
- * NULL.
- */
-const struct image *image_recorded(const struct helper *h, uint32_t numbered);
 void reload_free(struct helper *h);
-
-/* start.c: findings for the launcher or the operator, as many as fit into a packet. */
-json_t *diags_json(const struct diags *d);
 
 #endif

@@ -12,6 +12,8 @@
 #include "policy/parse/parse.h"
 
 #include "helper/approvals/stepup.h"
+#include "incoming.h"
+#include "inner.h"
 
 #define SUFFIX ".new"
 
@@ -36,39 +38,6 @@ static struct file_name name_next(uint32_t number)
 	return n;
 }
 
-static void images_done(struct images *im)
-{
-	for (size_t i = 0; i < im->n_narrowed; i++)
-		narrowed_done(&im->narrowed[i]);
-	free(im->bytes);
-	memset(im, 0, sizeof(*im));
-}
-
-/* --- the image that a record names --- */
-
-static const struct image *image_in(const struct images *im, uint32_t number)
-{
-	if (!im->bytes || number > im->n_narrowed)
-		return NULL;
-	return number == 0 ? &im->own : &im->narrowed[number - 1].image;
-}
-
-const struct image *image_recorded(const struct helper *h, uint32_t numbered)
-{
-	uint32_t number = numbered % RING_IMAGES, of = numbered / RING_IMAGES;
-	const struct reload *r = h->reload;
-
-	if (of >= RING_GENERATIONS || of == (r ? r->generation : 0) % RING_GENERATIONS)
-		return of >= RING_GENERATIONS ? NULL : image_of(h, number);
-	return r ? image_in(&r->past[of], number) : NULL;
-}
-
-void images_forget(struct helper *h)
-{
-	for (size_t i = 0; i < RING_GENERATIONS; i++)
-		images_done(&h->reload->past[i]);
-}
-
 /* --- compiling --- */
 
 static const char *make_own(struct helper *h, struct plan *plan, struct policy *p, struct diags *d)
@@ -88,7 +57,7 @@ static const char *make_own(struct helper *h, struct plan *plan, struct policy *
 		r = image_open(&plan->images.own, plan->images.bytes, size, IMAGE_CHECK_ALL);
 	if (r < 0)
 		return r == -EBADMSG ? "the policy has errors" : "the policy cannot be compiled";
-	((struct image_header *)plan->images.bytes)->counts_from = ring_image_base(h->reload->generation + 1);
+	((struct image_header *)plan->images.bytes)->counts_from = ring_image_base(h->past->generation + 1);
 	return NULL;
 }
 
@@ -100,7 +69,7 @@ static const char *make_nested(struct helper *h, struct plan *plan)
 		const struct narrowed *old = &h->narrowed[im->n_narrowed];
 
 		/* The image around it has a lower number, so it is compiled already. */
-		if (narrow_again(old, image_in(im, old->outer), &im->narrowed[im->n_narrowed]) < 0)
+		if (inner_again(old, image_in(im, old->outer), &im->narrowed[im->n_narrowed]) < 0)
 			return "a nested run's policy cannot be compiled inside the new one";
 	}
 	return NULL;
@@ -262,7 +231,7 @@ const char *plan_make(struct helper *h, struct bundle *b, struct policy *p, stru
 void plan_adopt(struct helper *h)
 {
 	struct reload *r = h->reload;
-	struct images *now = &r->plan->images, *old = &r->past[r->generation % RING_GENERATIONS];
+	struct images *now = &r->plan->images, *old = &h->past->of[h->past->generation % RING_GENERATIONS];
 
 	/* Nested ones first: a process that finds the session's new image must find its own, too. */
 	for (uint32_t i = (uint32_t)h->n_narrowed; i > 0; i--)
@@ -283,7 +252,7 @@ void plan_adopt(struct helper *h)
 		old->narrowed[i].bundle = NULL;
 	}
 	memset(now, 0, sizeof(*now));
-	r->generation++;
+	h->past->generation++;
 	h->no_prompt = r->plan->no_prompt;
 	free(h->preset);
 	h->preset = r->plan->preset;

@@ -11,14 +11,6 @@
 
 enum reload_stage { RELOAD_NONE, RELOAD_GATHERING, RELOAD_HELD };
 
-/* The images of one generation. */
-struct images {
-	uint8_t *bytes;
-	struct image own;
-	struct narrowed narrowed[WIRE_IMAGE_MAX];
-	size_t n_narrowed;
-};
-
 /* The policy that is about to hold. */
 struct plan {
 	struct images images;
@@ -40,11 +32,9 @@ struct reload {
 	struct later asker;
 	json_t *diags;
 	pid_t by;
-	bool is_late;	     /* the client was told that the supervisor does not answer in time */
-	bool still_bounded;  /* the supervisor performs the reads of programs without hooks from now on */
-	uint32_t generation; /* number of policies before the current one */
+	bool is_late;	    /* the client was told that the supervisor does not answer in time */
+	bool still_bounded; /* the supervisor performs the reads of programs without hooks from now on */
 	struct plan *plan;
-	struct images past[RING_GENERATIONS]; /* by generation, without the current one */
 };
 
 /* reload_images.c.  Compiles and writes the files: NULL, or a static sentence and everything is as before. */
@@ -52,7 +42,6 @@ const char *plan_make(struct helper *h, struct bundle *b, struct policy *p, stru
 /* The new images hold from now on. */
 void plan_adopt(struct helper *h);
 void plan_done(struct helper *h);
-void images_forget(struct helper *h);
 
 /* reload_record.c.  What the plan changes for the newest records of the session's ledger. */
 void changes_read(struct helper *h, struct changes *c);

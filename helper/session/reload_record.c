@@ -196,7 +196,7 @@ static void write_record(struct helper *h, const struct changes *c, const struct
 		return;
 	o = out_of(detail, NAMES_TEXT + 8192);
 	text_str(&o, "generation=");
-	text_uint(&o, h->reload->generation);
+	text_uint(&o, h->past->generation);
 	text_str(&o, " rules added=");
 	text_uint(&o, plan->added);
 	text_str(&o, " removed=");
@@ -232,7 +232,7 @@ json_t *record_reload(struct helper *h, const struct changes *c)
 
 	write_record(h, c, plan);
 	return json_pack("{s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "session", h->session, "loaded", 1,
-			 "generation", (json_int_t)h->reload->generation, "added", (json_int_t)plan->added,
+			 "generation", (json_int_t)h->past->generation, "added", (json_int_t)plan->added,
 			 "removed", (json_int_t)plan->removed, "changes", changes_json(c), "kept",
 			 kept_json(h, plan), "diags", diags);
 }
