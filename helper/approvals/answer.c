@@ -80,8 +80,8 @@ static void gather(struct helper *h, struct approval *ap, const struct broker_re
 	g->list[0] = ap;
 	g->seen[0] = reply->seen;
 	g->n = 1;
-	for (size_t i = 0; reply->group && i < h->queue.n && g->n < NELEM(g->list); i++) {
-		struct approval *other = h->queue.list[i];
+	for (size_t i = 0; reply->group && i < h->queue->n && g->n < NELEM(g->list); i++) {
+		struct approval *other = h->queue->list[i];
 		size_t seen = reply->said == APPROVAL_DENIED ? BROKER_ALL : card_seen(h, other, reply->with);
 
 		if (seen == 0 || !is_alike(h, ap, other, reply))
@@ -119,7 +119,7 @@ static int record_all(struct helper *h, const struct group *g, const struct brok
 
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = decision_record(h, g->list[i], g->list[0], g->seen[i], reply);
-	return r < 0 ? r : ledger_sync(&h->ledger);
+	return r < 0 ? r : ledger_sync(h->ledger);
 }
 
 /* --- the effect --- */
@@ -127,7 +127,7 @@ static int record_all(struct helper *h, const struct group *g, const struct brok
 static void approve(struct helper *h, struct approval *ap, size_t seen, const struct broker_reply *reply,
 		    const struct wire_answer *a, struct broker_result *ret)
 {
-	h->tally.approved++;
+	h->tally->approved++;
 	if (ap->state == APPROVAL_EXPIRED) {
 		(void)approval_move(ap, APPROVAL_LATE);
 		ap->until_ns = clock_boot_ns() + NS_LISTED;
@@ -144,12 +144,12 @@ static void approve(struct helper *h, struct approval *ap, size_t seen, const st
 static void deny(struct helper *h, struct approval *ap, const struct broker_reply *reply,
 		 const struct wire_answer *a, struct broker_result *ret)
 {
-	h->tally.refused++;
-	queue_deny(&h->queue, ap);
+	h->tally->refused++;
+	queue_deny(h->queue, ap);
 	(void)approval_move(ap, APPROVAL_DENIED);
 	ret->waiters += broker_tell(h, ap, BROKER_ALL, a);
 	reach_closed(h, ap, reply->by, reply->scope);
-	queue_forget(&h->queue, ap);
+	queue_forget(h->queue, ap);
 }
 
 static void settle(struct helper *h, struct approval *ap, size_t seen, const struct broker_reply *reply,

@@ -96,20 +96,20 @@ unsigned broker_tell(struct helper *h, struct approval *ap, size_t first, const 
 /* Drops the expired card of this question: a new card takes its place. */
 static void forget_expired(struct helper *h, const char *print)
 {
-	for (size_t i = h->queue.n; i > 0; i--)
-		if (h->queue.list[i - 1]->state == APPROVAL_EXPIRED &&
-		    strcmp(h->queue.list[i - 1]->print, print) == 0)
-			queue_forget(&h->queue, h->queue.list[i - 1]);
+	for (size_t i = h->queue->n; i > 0; i--)
+		if (h->queue->list[i - 1]->state == APPROVAL_EXPIRED &&
+		    strcmp(h->queue->list[i - 1]->print, print) == 0)
+			queue_forget(h->queue, h->queue->list[i - 1]);
 }
 
 static void make_room(struct helper *h)
 {
-	struct approval *old = queue_dispensable(&h->queue);
+	struct approval *old = queue_dispensable(h->queue);
 
 	if (old && old->state == APPROVAL_APPROVED)
 		outcome_end(h, old, "not known yet, and too many others wait");
 	else if (old)
-		queue_forget(&h->queue, old);
+		queue_forget(h->queue, old);
 }
 
 /* Drops the processes that are gone from the card, which thereby becomes another card. */
@@ -175,13 +175,13 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 	}
 	forget_expired(h, print);
 	make_room(h);
-	if (queue_add(&h->queue, ap, clock_boot_ns()) < 0) {
+	if (queue_add(h->queue, ap, clock_boot_ns()) < 0) {
 		c->waits = NULL;
 		approval_free(ap);
 		refuse(c, REASON_NOBODY, "too many questions wait already");
 		return;
 	}
-	h->tally.asked++;
+	h->tally->asked++;
 	reach_asked(h, ap);
 }
 
@@ -236,7 +236,7 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 {
 	struct approval *ap;
 
-	switch (queue_lookup(&h->queue, print, clock_boot_ns(), &ap)) {
+	switch (queue_lookup(h->queue, print, clock_boot_ns(), &ap)) {
 	case KNOWN_LATE:
 		outcome_expect(ap, c->pid);
 		if (!allow(c, ap->id))
@@ -252,7 +252,7 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 		refuse(c, REASON_NOBODY, "too many questions wait already");
 		return true;
 	case KNOWN_RATE:
-		h->tally.flooded++;
+		h->tally->flooded++;
 		refuse(c, REASON_FLOOD, "too many questions in one second");
 		return true;
 	case KNOWN_NOTHING:
@@ -342,7 +342,7 @@ void broker_hangup(struct helper *h, struct conn *c)
 		return;
 	(void)card_record(h, ap, "approval/cancelled", "", " the asker is gone", CARD_BUFFERED);
 	reach_closed(h, ap, "", GRANT_ONCE);
-	queue_forget(&h->queue, ap);
+	queue_forget(h->queue, ap);
 }
 
 /* --- time --- */
@@ -367,7 +367,7 @@ static void expire(struct helper *h, struct approval *ap, uint64_t now_ns)
 	};
 
 	ap->until_ns = now_ns + NS_LISTED;
-	h->tally.expired++;
+	h->tally->expired++;
 	(void)card_record(h, ap, "approval/expired", "deny", " no answer came in time", CARD_BUFFERED);
 	broker_tell(h, ap, BROKER_ALL, &a);
 	reach_closed(h, ap, "", GRANT_ONCE);
@@ -377,13 +377,13 @@ void broker_tick(struct helper *h, uint64_t now_ns)
 {
 	struct approval *ap;
 
-	while ((ap = queue_overdue(&h->queue, now_ns))) {
+	while ((ap = queue_overdue(h->queue, now_ns))) {
 		if (approval_move(ap, APPROVAL_EXPIRED) == 0)
 			expire(h, ap, now_ns);
 		else if (ap->state == APPROVAL_LATE)
 			outcome_end(h, ap, "never used: it was not asked again in time");
 		else
-			queue_forget(&h->queue, ap);
+			queue_forget(h->queue, ap);
 	}
 	outcome_tick(h, now_ns);
 }
@@ -410,14 +410,14 @@ static void rejudge(struct helper *h, struct approval *ap)
 			  " the policy was loaded anew and settles it", CARD_BUFFERED);
 	broker_tell(h, ap, BROKER_ALL, &a);
 	reach_closed(h, ap, "", GRANT_ONCE);
-	queue_forget(&h->queue, ap);
+	queue_forget(h->queue, ap);
 }
 
 void broker_rejudge(struct helper *h)
 {
-	for (size_t i = h->queue.n; i > 0; i--)
-		if (h->queue.list[i - 1]->state == APPROVAL_PENDING)
-			rejudge(h, h->queue.list[i - 1]);
+	for (size_t i = h->queue->n; i > 0; i--)
+		if (h->queue->list[i - 1]->state == APPROVAL_PENDING)
+			rejudge(h, h->queue->list[i - 1]);
 }
 
 void broker_cancel_all(struct helper *h, const char *why)
@@ -427,8 +427,8 @@ void broker_cancel_all(struct helper *h, const char *why)
 	};
 
 	/* outcome_end_all() records approvals without an act, after the last record of the rings. */
-	for (size_t i = h->queue.n; i > 0; i--) {
-		struct approval *ap = h->queue.list[i - 1];
+	for (size_t i = h->queue->n; i > 0; i--) {
+		struct approval *ap = h->queue->list[i - 1];
 		bool waits = ap->state == APPROVAL_PENDING;
 
 		if (approval_move(ap, APPROVAL_CANCELLED) < 0)
@@ -439,6 +439,6 @@ void broker_cancel_all(struct helper *h, const char *why)
 			broker_tell(h, ap, BROKER_ALL, &a);
 			reach_closed(h, ap, "", GRANT_ONCE);
 		}
-		queue_forget(&h->queue, ap);
+		queue_forget(h->queue, ap);
 	}
 }

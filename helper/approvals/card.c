@@ -127,7 +127,7 @@ static struct card_process process_of(struct helper *h, pid_t pid)
 		return (struct card_process){ .pid = pid, .exe = strdup(exe) };
 	}
 	return (struct card_process){ .pid = pid,
-				      .exe = strdup(procs_find(&h->feed[feed].procs, pid)->exe),
+				      .exe = strdup(procs_find(&h->procs[feed], pid)->exe),
 				      .claimed = feed == FEED_HOOK };
 }
 
@@ -181,7 +181,7 @@ static int new_id(struct helper *h, char id[APPROVAL_ID_HEX])
 
 	for (int i = 0; i < ID_TRIES; i++) {
 		r = random_hex(id, 16);
-		if (r < 0 || queue_take_short(&h->queue, id))
+		if (r < 0 || queue_take_short(h->queue, id))
 			return r;
 	}
 	return 0;
@@ -194,7 +194,7 @@ static int fill(struct helper *h, struct approval *ap, const struct card_questio
 	ap->until_ns = ap->asked_ns + image_of(h, q->image)->h->timeout_s * NS_S;
 	ap->pid = q->pid;
 	ap->image = q->image;
-	ap->turn = h->queue.turn;
+	ap->turn = h->queue->turn;
 	memcpy(ap->print, q->print, sizeof(ap->print));
 	if (new_id(h, ap->id) < 0 || card_keep(ap, q->req) < 0)
 		return -ENOMEM;
@@ -242,7 +242,7 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 	    0)
 		return -ENOMEM;
 	e.detail = detail;
-	return how == CARD_DURABLE ? ledger_append_durable(&h->ledger, &e) : ledger_append(&h->ledger, &e);
+	return how == CARD_DURABLE ? ledger_append_durable(h->ledger, &e) : ledger_append(h->ledger, &e);
 }
 
 int card_record_request(struct helper *h, const struct approval *ap)

@@ -85,7 +85,7 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 	size_t urls;
 
 	time_format(ap->asked_real_ns, asked);
-	snprintf(id, sizeof(id), "%.*s", queue_short(&h->queue, ap), ap->id);
+	snprintf(id, sizeof(id), "%.*s", queue_short(h->queue, ap), ap->id);
 	card = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "id", ap->id,
 			 "short", id, "state", approval_state_name(ap->state), "agent", h->agent, "session",
 			 h->session, "turn", (json_int_t)ap->turn, "op", op_name(ap->req.op), "access",

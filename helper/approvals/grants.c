@@ -35,7 +35,7 @@ int grants_record(struct helper *h, const char *op, const struct grant_entry *g,
 		     g->until[0] ? " until=" : "", g->until, more) < 0)
 		return -ENOMEM;
 	e.detail = detail;
-	return ledger_append_durable(&h->ledger, &e);
+	return ledger_append_durable(h->ledger, &e);
 }
 
 /* The key of equal uses, under the session's secret: no process can make one use look like another. */
@@ -53,7 +53,7 @@ static uint64_t use_key(const struct helper *h, const char *id, const char *targ
 static void record_use(struct helper *h, const struct grant_entry *g, const struct request *req, pid_t pid)
 {
 	_cleanup_free_ char *target = shown_target(req), *detail = NULL;
-	const struct proc *proc = procs_find(&h->feed[FEED_HOOK].procs, pid);
+	const struct proc *proc = procs_find(&h->procs[FEED_HOOK], pid);
 	struct event e = { .pid = pid,
 			   .ppid = proc->ppid,
 			   .exe = proc->exe,
@@ -68,7 +68,7 @@ static void record_use(struct helper *h, const struct grant_entry *g, const stru
 	if (!target || asprintf(&detail, "op=%s scope=%s", op_name(req->op), grant_scope_name(g->scope)) < 0)
 		return;
 	e.detail = detail;
-	fold_add(&h->fold, use_key(h, g->id, target, pid), &e, clock_boot_ns());
+	fold_add(h->fold, use_key(h, g->id, target, pid), &e, clock_boot_ns());
 }
 
 /* --- the image --- */
@@ -118,7 +118,7 @@ static void drop_image(struct grants *g)
  */
 static void make_image(struct helper *h, const struct request *req)
 {
-	struct grants *g = &h->grants;
+	struct grants *g = h->grants;
 	size_t most = g->kept.n + g->session.n, n = 0;
 	_cleanup_free_ struct grant_line *lines = calloc(most + 1, sizeof(*lines));
 	const struct grant_entry *e;
@@ -140,7 +140,7 @@ static void make_image(struct helper *h, const struct request *req)
 const struct grant_entry *grants_find(struct helper *h, const struct image *img, const struct request *req,
 				      const struct request *bound)
 {
-	struct grants *g = &h->grants;
+	struct grants *g = h->grants;
 	uint64_t day = now_s() / DAY_S;
 	char key[DIGEST_HEX] = "";
 	size_t i;
@@ -164,13 +164,13 @@ static void warn(struct helper *h, const char *why)
 	const struct event e = { .op = "grant/store", .via = "helper", .detail = text };
 
 	snprintf(text, sizeof(text), "%s grants nothing: %s", GRANT_FILE, why);
-	(void)ledger_append(&h->ledger, &e);
+	(void)ledger_append(h->ledger, &e);
 	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s}", "type", "warn", "text", text));
 }
 
 void grants_refresh(struct helper *h)
 {
-	struct grants *g = &h->grants;
+	struct grants *g = h->grants;
 	int dir = places_open_user(h);
 	const char *why;
 
@@ -243,8 +243,8 @@ int grants_change(struct helper *h, enum grant_scope scope, const char *without,
 	int r;
 
 	*ret_err = "the helper is out of memory";
-	drop_image(&h->grants);
-	r = scope == GRANT_SESSION ? remake(&h->grants.session, without, with, GRANTS_SESSION, &text)
+	drop_image(h->grants);
+	r = scope == GRANT_SESSION ? remake(&h->grants->session, without, with, GRANTS_SESSION, &text)
 				   : change_file(h, without, with, ret_err);
 	if (r == -ENOSPC)
 		*ret_err = "too many grants: take some back (pale grants, pale revoke), or approve it once";
@@ -276,7 +276,7 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 
 void grants_done(struct helper *h)
 {
-	drop_image(&h->grants);
-	grant_list_done(&h->grants.kept);
-	grant_list_done(&h->grants.session);
+	drop_image(h->grants);
+	grant_list_done(&h->grants->kept);
+	grant_list_done(&h->grants->session);
 }

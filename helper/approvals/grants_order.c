@@ -104,7 +104,7 @@ static const struct grant_entry *find_same(struct helper *h, const struct grant_
 {
 	const struct grant_entry *one;
 
-	for (size_t i = 0; (one = grants_at(&h->grants, i)); i++)
+	for (size_t i = 0; (one = grants_at(h->grants, i)); i++)
 		if (one->scope == e->scope && strcmp(one->section, e->section) == 0 &&
 		    strcmp(one->line, e->line) == 0 && strcmp(one->until, e->until) == 0 &&
 		    strcmp(one->bound, e->bound) == 0 && !grants_off(h, one))
@@ -221,9 +221,9 @@ int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, c
 	int r;
 
 	grants_refresh(h);
-	e = grant_list_find(&h->grants.session, id);
+	e = grant_list_find(&h->grants->session, id);
 	if (!e)
-		e = grant_list_find(&h->grants.kept, id);
+		e = grant_list_find(&h->grants->kept, id);
 	if (!e)
 		return say(why, size, -ENOENT, "no grant has this id: see pale grants");
 	r = grant_list_parse(grant_list_text(&none, NULL, e, 0), &was, &err);
@@ -247,7 +247,7 @@ json_t *grants_json(struct helper *h)
 	const struct grant_entry *e;
 
 	grants_refresh(h);
-	for (size_t i = 0; (e = grants_at(&h->grants, i)); i++) {
+	for (size_t i = 0; (e = grants_at(h->grants, i)); i++) {
 		const char *off = grants_off(h, e);
 		json_t *j = grant_entry_json(e);
 

@@ -69,13 +69,13 @@ void outcome_end(struct helper *h, struct approval *ap, const char *why)
 	outcome_text(&ap->outcome, why, text, sizeof(text));
 	(void)card_record(h, ap, "approval/outcome", "", text, CARD_BUFFERED);
 	(void)approval_move(ap, APPROVAL_DONE);
-	queue_forget(&h->queue, ap);
+	queue_forget(h->queue, ap);
 }
 
 void outcome_end_all(struct helper *h)
 {
-	for (size_t i = h->queue.n; i > 0; i--) {
-		struct approval *ap = h->queue.list[i - 1];
+	for (size_t i = h->queue->n; i > 0; i--) {
+		struct approval *ap = h->queue->list[i - 1];
 
 		if (ap->state == APPROVAL_APPROVED || ap->state == APPROVAL_LATE)
 			outcome_end(h, ap, "never used: the session is over");
@@ -86,7 +86,7 @@ void outcome_end_all(struct helper *h)
 
 static struct approval *approved(struct helper *h, const char *id)
 {
-	struct approval *ap = queue_by_id(&h->queue, id);
+	struct approval *ap = queue_by_id(h->queue, id);
 
 	return ap && ap->state == APPROVAL_APPROVED ? ap : NULL;
 }
@@ -139,8 +139,8 @@ void outcome_tick(struct helper *h, uint64_t now_ns)
 	if (now_ns < h->outcome_ns + NS_LOOK)
 		return;
 	h->outcome_ns = now_ns;
-	for (size_t i = h->queue.n; i > 0; i--) {
-		struct approval *ap = h->queue.list[i - 1];
+	for (size_t i = h->queue->n; i > 0; i--) {
+		struct approval *ap = h->queue->list[i - 1];
 
 		if (ap->state == APPROVAL_APPROVED && all_gone(&ap->outcome))
 			outcome_end(h, ap, "never used: the process that asked is gone");

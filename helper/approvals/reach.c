@@ -68,7 +68,7 @@ void reach_asked(struct helper *h, const struct approval *ap)
 	size_t len = strlen(ap->target);
 	char id[APPROVAL_ID_HEX];
 
-	snprintf(id, sizeof(id), "%.*s", queue_short(&h->queue, ap), ap->id);
+	snprintf(id, sizeof(id), "%.*s", queue_short(h->queue, ap), ap->id);
 	tell_launcher(h, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "type", "asked", "id", ap->id, "short",
 				   id, "risk", risk_name(ap->risk.level), "op", op_name(ap->req.op), "target",
 				   json_escaped(ap->target, len < TOLD_BYTES ? len : TOLD_BYTES)));
@@ -77,7 +77,7 @@ void reach_asked(struct helper *h, const struct approval *ap)
 
 void reach_closed(struct helper *h, const struct approval *ap, const char *by, enum grant_scope scope)
 {
-	queue_note_closed(&h->queue, ap, by);
+	queue_note_closed(h->queue, ap, by);
 	tell_launcher(h, json_pack("{s:s, s:s}", "type", "answered", "id", ap->id));
 	control_notify(h, "approval/resolved",
 		       json_pack("{s:s, s:s, s:o, s:s}", "id", ap->id, "state",

@@ -83,7 +83,7 @@ static char *masked(const struct helper *h, const char *whole, char *text, bool 
 	uint64_t tag;
 	char *out;
 
-	text[(is_target ? mask_target : mask_text)(&h->mask, text, strlen(text))] = '\0';
+	text[(is_target ? mask_target : mask_text)(h->mask, text, strlen(text))] = '\0';
 	if (strcmp(text, whole) == 0)
 		return strdup(text);
 	crypto_shorthash((unsigned char *)&tag, (const unsigned char *)whole, strlen(whole), h->fold_key);

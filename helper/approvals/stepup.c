@@ -110,9 +110,9 @@ static int charge(struct helper *h, const char **ret_err)
 	int r = tries_charge(h, &wait_s);
 
 	if (r == -EAGAIN) {
-		snprintf(h->stepup.err, sizeof(h->stepup.err),
+		snprintf(h->stepup->err, sizeof(h->stepup->err),
 			 "too many wrong passphrases: wait %u s (all sessions count together)", wait_s);
-		*ret_err = h->stepup.err;
+		*ret_err = h->stepup->err;
 	} else if (r < 0) {
 		*ret_err =
 			"wrong passphrases cannot be counted, so none is looked at: see the state directory";
@@ -133,7 +133,7 @@ static void record(struct helper *h, const struct stepup_task *t, const char *op
 	snprintf(detail, sizeof(detail), "%u tries left", tries_left(h));
 	if (*verdict == '\0')
 		*detail = '\0';
-	(void)ledger_append(&h->ledger, &e);
+	(void)ledger_append(h->ledger, &e);
 }
 
 static int check(struct helper *h, const struct stepup_task *t, const struct passphrase *kept,
@@ -143,7 +143,7 @@ static int check(struct helper *h, const struct stepup_task *t, const struct pas
 
 	if (r < 0)
 		return r;
-	h->stepup.hashes++;
+	h->stepup->hashes++;
 	r = passphrase_check(kept, t->secret);
 	tries_settle(h, r);
 	if (r == -EACCES)
@@ -160,7 +160,7 @@ static int keep(struct helper *h, const struct stepup_task *t)
 		return dir;
 	if (t->what == STEPUP_REMOVE)
 		return passphrase_forget(dir);
-	h->stepup.hashes++;
+	h->stepup->hashes++;
 	r = passphrase_make(&made, t->fresh, t->phrase);
 	if (r == 0)
 		r = passphrase_store(dir, &made);
@@ -192,7 +192,7 @@ int stepup_run(struct helper *h, const struct stepup_task *t, const char **ret_e
 	*ret_err = unfit(t);
 	if (*ret_err)
 		return -EINVAL;
-	if (!may_hash(&h->stepup)) {
+	if (!may_hash(h->stepup)) {
 		*ret_err = "too many passphrases at once: wait 10 s";
 		return -EAGAIN;
 	}

@@ -161,31 +161,28 @@ struct helper {
 	size_t n_narrowed;
 	struct past_images *past; /* NULL: no reload was requested yet */
 	struct reload *reload;	  /* the same */
-	struct feed feed[FEEDS];
-	enum feed_id row_of; /* the last `row` records came from this ring */
-	unsigned row;
-	unsigned tampered; /* kinds of tampering with the session's ring that are recorded already (bits of
-			      enum ring_tamper) */
-	struct tally tally;
-	struct ledger ledger;
-	struct mask mask;
+	struct rings *rings;
+	struct procs *procs; /* by enum feed_id */
+	struct tally *tally;
+	struct ledger *ledger;
+	struct mask *mask;
 	off_t ledger_size; /* the launcher's setting in bytes, 0: LEDGER_SIZE */
 	bool has_secrets;  /* the launcher sends the values of secrets */
-	struct fold fold;
-	struct queue queue;
-	struct grants grants;
+	struct fold *fold;
+	struct queue *queue;
+	struct grants *grants;
 	struct control *control;
 	struct taint baseline;
 	bool no_prompt;	     /* no question is shown to a human */
 	unsigned reach;	     /* where a human can be asked: reach.c */
 	uint64_t outcome_ns; /* time of the last outcome_tick() */
-	struct stepup_state stepup;
+	struct stepup_state *stepup;
 	unsigned char fold_key[16];
 	pid_t root_pid, launcher_pid;
 	bool warned, warned_journal;
 	char end_status[64]; /* why the session ends, for session/end */
 	size_t conns_max;    /* number of connections that RLIMIT_NOFILE allows */
-	struct conn conns[CONNS_MAX];
+	struct conn *conns;  /* CONNS_MAX */
 	struct wire_ask ask;
 	char frame[LIMIT_FRAME + 2];
 };
@@ -223,6 +220,8 @@ void files_abandon(struct helper *h);
  * error; then nothing of the session is left on the disk.
  */
 int session_start(struct helper *h);
+/* With all that the rooms keep with it; NULL where memory is out. */
+struct helper *session_new(void);
 /* Frees h and what it owns; NULL is fine. */
 void session_free(struct helper *h);
 /*
@@ -257,6 +256,8 @@ size_t drain_turn(struct helper *h);
 /* At the end: moves all records from the rings, after a short wait for writers that are not done. */
 void drain_all(struct helper *h);
 bool rings_are_empty(const struct helper *h);
+/* True once after tampering that was not recorded before. */
+bool drain_found_tampering(struct helper *h);
 
 /*
  * observed.c: a session under --observe uses an image that allows what the policy would deny

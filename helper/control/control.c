@@ -279,7 +279,7 @@ static void warn_launcher(struct helper *h, pid_t pid, const char *exe, const ch
 static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
 {
 	char detail[192];
-	const struct proc *proc = procs_find(&h->feed[FEED_HOOK].procs, pid);
+	const struct proc *proc = procs_find(&h->procs[FEED_HOOK], pid);
 	const struct event e = { .pid = pid,
 				 .ppid = proc->ppid,
 				 .exe = proc->exe,
@@ -290,7 +290,7 @@ static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
 
 	snprintf(detail, sizeof(detail), "%s %s", err, h->session);
 	/* No decision of the ring has this key: those keys are hashes under a secret. */
-	fold_add(&h->fold, (uint64_t)pid, &e, clock_boot_ns());
+	fold_add(h->fold, (uint64_t)pid, &e, clock_boot_ns());
 	(void)packet_send_json(fd, reply_error(NULL, RPC_REFUSED, detail, NULL));
 	if (tell_launcher_of(h->control, pid))
 		warn_launcher(h, pid, proc->exe, err);

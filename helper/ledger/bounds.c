@@ -222,7 +222,7 @@ off_t ledger_bytes(int sessions, const char *session)
 /* Bytes that this session may write, by the files' size on the disk; a launcher may lower ledger.size. */
 static off_t session_most(const struct helper *h)
 {
-	return SESSION_FILES * h->ledger.size;
+	return SESSION_FILES * h->ledger->size;
 }
 
 /* Bytes that all sessions of an owner may have: the ended ones, and OWNER_SESSIONS running ones. */

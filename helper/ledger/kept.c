@@ -123,7 +123,7 @@ void kept_look(struct helper *h)
 	struct look *l = &look;
 
 	l->sessions = openat(h->state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	l->mode = h->ledger.mode;
+	l->mode = h->ledger->mode;
 	snprintf(l->own, sizeof(l->own), "%s", h->session);
 	if (l->sessions >= 0)
 		l->made = pthread_create(&l->thread, NULL, look_around, l) == 0;

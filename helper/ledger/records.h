@@ -90,9 +90,17 @@ struct feed {
 	struct ring_reader reader;
 	ring_alive_fn alive; /* NULL: the writer is not the process that the record is about */
 	uint64_t ring_lost_seen, reader_lost_seen;
-	struct procs procs;	 /* the programs of processes, as this feed reports them */
 	struct ring_record next; /* read and not yet recorded, where has_next */
 	bool has_next;
+};
+
+struct rings {
+	struct feed feed[FEEDS];
+	enum feed_id row_of; /* the last `row` records came from this ring */
+	unsigned row;
+	unsigned tampered; /* kinds of tampering with the session's ring that are recorded already (bits of
+			      enum ring_tamper) */
+	bool is_fresh;	   /* one of them is new: drain_found_tampering() */
 };
 
 /* --- tally.c --- */

@@ -76,7 +76,7 @@ bool retention_remove(struct helper *h, int sessions, const char *name, const ch
 	empty(dirfd);
 	if (unlinkat(sessions, name, AT_REMOVEDIR) < 0)
 		return false;
-	(void)ledger_append(&h->ledger, &e);
+	(void)ledger_append(h->ledger, &e);
 	return true;
 }
 

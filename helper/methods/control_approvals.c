@@ -16,7 +16,7 @@
 /* {"from": n}: as many cards as fit; "next" is the `from` of the next call. */
 static json_t *approval_list(struct call *call)
 {
-	const struct queue *q = &call->h->queue;
+	const struct queue *q = call->h->queue;
 	json_int_t from = call_number(call, "from", 0);
 	json_t *cards = json_array(), *out;
 	uint64_t now = clock_boot_ns();
@@ -53,10 +53,10 @@ static struct approval *card_param(struct call *call)
 		call_fail(call, RPC_PARAMS, "id is missing");
 		return NULL;
 	}
-	r = queue_find(&call->h->queue, id, &ap);
+	r = queue_find(call->h->queue, id, &ap);
 	if (r == 0)
 		return ap;
-	closed = r == -ENOENT ? queue_closed(&call->h->queue, id) : NULL;
+	closed = r == -ENOENT ? queue_closed(call->h->queue, id) : NULL;
 	if (r == -EEXIST)
 		call_fail(call, RPC_NO_CARD, "more than one question begins with this id: give more digits");
 	else if (closed)

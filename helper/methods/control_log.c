@@ -8,9 +8,9 @@
 
 static json_t *log_head(struct call *call)
 {
-	struct ledger *l = &call->h->ledger;
+	struct ledger *l = call->h->ledger;
 
-	fold_flush(&call->h->fold, FOLD_NOW, 0);
+	fold_flush(call->h->fold, FOLD_NOW, 0);
 	(void)ledger_flush(l);
 	return json_pack("{s:I, s:s, s:I, s:b}", "records", (json_int_t)l->good_seq, "hash", ledger_head(l),
 			 "lost", (json_int_t)l->lost_total, "ledger_ok", l->error == 0);
@@ -71,7 +71,7 @@ static void tell_all(void *ctx, const char *lines, size_t len)
 			c->peer->broken = true;
 	}
 	if (listeners == 0)
-		h->ledger.written = NULL;
+		h->ledger->written = NULL;
 }
 
 /* {"approvals": bool, "records": bool}: replaces the earlier subscription. */
@@ -81,8 +81,8 @@ static json_t *log_subscribe(struct call *call)
 
 	p->approvals = call_flag(call, "approvals");
 	p->records = call_flag(call, "records");
-	call->h->ledger.written = tell_all;
-	call->h->ledger.ctx = call->h;
+	call->h->ledger->written = tell_all;
+	call->h->ledger->ctx = call->h;
 	return json_pack("{s:b, s:b}", "approvals", p->approvals, "records", p->records);
 }
 

@@ -53,7 +53,7 @@ static json_t *hello(struct call *call)
 	p->scopes &= kept;
 	return json_pack("{s:i, s:s, s:i, s:i, s:s, s:b, s:o}", "version", CONTROL_VERSION, "session",
 			 h->session, "helper", (int)getpid(), "uid", (int)geteuid(), "level",
-			 level_name(h->level), "sealed", h->ledger.sealed, "stepup", stepup_ways(h));
+			 level_name(h->level), "sealed", h->ledger->sealed, "stepup", stepup_ways(h));
 }
 
 static json_t *session_info(struct call *call)
@@ -67,12 +67,12 @@ static json_t *session_info(struct call *call)
 			 text_json(h->workspace), "runtime_dir", text_json(h->runtime_dir), "state_dir",
 			 text_json(h->state_dir), "level", level_name(h->level), "preset",
 			 text_json(h->preset), "not_enforced", text_json(h->not_enforced), "facts",
-			 text_json(h->facts), "turn", (json_int_t)h->queue.turn, "pending",
-			 (json_int_t)queue_count(&h->queue, APPROVAL_PENDING), "records",
-			 (json_int_t)h->ledger.seq, "denied", (json_int_t)tally_denied(&h->tally), "lost",
-			 (json_int_t)h->ledger.lost_total, "ledger_ok", h->ledger.error == 0, "counts",
-			 tally_json(&h->tally), "limits", text_json(h->limits), "tampered",
-			 h->tampered ? RING_TAMPERED : "");
+			 text_json(h->facts), "turn", (json_int_t)h->queue->turn, "pending",
+			 (json_int_t)queue_count(h->queue, APPROVAL_PENDING), "records",
+			 (json_int_t)h->ledger->seq, "denied", (json_int_t)tally_denied(h->tally), "lost",
+			 (json_int_t)h->ledger->lost_total, "ledger_ok", h->ledger->error == 0, "counts",
+			 tally_json(h->tally), "limits", text_json(h->limits), "tampered",
+			 h->rings->tampered ? RING_TAMPERED : "");
 }
 
 static json_t *session_list(struct call *call)
@@ -93,7 +93,7 @@ static json_t *session_stop(struct call *call)
 	};
 
 	snprintf(detail, sizeof(detail), now ? "the operator ends it at once" : "the operator ends it");
-	if (ledger_append(&h->ledger, &e) < 0)
+	if (ledger_append(h->ledger, &e) < 0)
 		return call_fail(call, RPC_FAILED, "the ledger cannot be written");
 	if (packet_send_json(h->session_fd, json_pack("{s:s, s:b}", "type", "stop", "now", now)) < 0)
 		return call_fail(call, RPC_FAILED, "pale run does not answer");
@@ -108,12 +108,12 @@ static json_t *turn_begin(struct call *call)
 	const struct event e = { .pid = call->c->pid, .op = "turn/begin", .via = "helper", .detail = detail };
 	json_int_t turn;
 
-	queue_turn(&h->queue);
-	h->ledger.turn = h->queue.turn;
-	turn = (json_int_t)h->queue.turn;
+	queue_turn(h->queue);
+	h->ledger->turn = h->queue->turn;
+	turn = (json_int_t)h->queue->turn;
 	snprintf(detail, sizeof(detail), "turn %lld: what was denied before may be asked again",
 		 (long long)turn);
-	(void)ledger_append(&h->ledger, &e);
+	(void)ledger_append(h->ledger, &e);
 	control_notify(h, "turn/began", json_pack("{s:I}", "turn", turn));
 	return json_pack("{s:I}", "turn", turn);
 }

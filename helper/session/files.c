@@ -95,7 +95,7 @@ static json_t *argv_masked(const struct helper *h)
 	{
 		const char *raw = json_string_value(word) ?: "";
 
-		json_array_append_new(list, word_masked(&h->mask, before, raw));
+		json_array_append_new(list, word_masked(h->mask, before, raw));
 		before = raw;
 	}
 	return list;
@@ -113,7 +113,7 @@ static json_t *description(const struct helper *h)
 			 json_escaped(h->not_enforced, strlen(h->not_enforced)), "facts",
 			 json_escaped(h->facts, strlen(h->facts)), "limits",
 			 json_escaped(h->limits, strlen(h->limits)), "tampered",
-			 h->tampered ? RING_TAMPERED : "");
+			 h->rings->tampered ? RING_TAMPERED : "");
 }
 
 /* When and how the session ended, and its counts. */
@@ -125,8 +125,8 @@ static int describe_end(const struct helper *h, json_t *j)
 	time_format(clock_real_ns(), ended);
 	end = json_pack("{s:s, s:o, s:I, s:I, s:I, s:o}", "ended", ended, "status",
 			json_escaped(h->end_status, strlen(h->end_status)), "turns",
-			(json_int_t)h->queue.turn, "records", (json_int_t)h->ledger.good_seq, "lost",
-			(json_int_t)h->ledger.lost_total, "counts", tally_json(&h->tally));
+			(json_int_t)h->queue->turn, "records", (json_int_t)h->ledger->good_seq, "lost",
+			(json_int_t)h->ledger->lost_total, "counts", tally_json(h->tally));
 	return end && json_object_update_new(j, end) == 0 ? 0 : -ENOMEM;
 }
 
@@ -192,7 +192,7 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 		return r;
 	*ret_err = "the ledger cannot be created";
 	*ret_path = h->state_dir;
-	return ledger_open(&h->ledger, h->state_fd, places_readable(h), h->session, h->agent,
+	return ledger_open(h->ledger, h->state_fd, places_readable(h), h->session, h->agent,
 			   level_name(h->level));
 }
 

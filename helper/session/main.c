@@ -43,7 +43,7 @@ static int serve(uid_t owner, bool foreign)
 
 	if (!is_session_socket())
 		return say(EXIT_USAGE, "descriptor 3 is no session: this program is started by `pale run`");
-	h = calloc(1, sizeof(*h));
+	h = session_new();
 	if (!h)
 		return say(EXIT_FAILED, "out of memory");
 	h->owner = owner;
@@ -51,7 +51,8 @@ static int serve(uid_t owner, bool foreign)
 	h->session_fd = SESSION_FD;
 	h->places = PLACES_NONE;
 	h->slots_fd = -1;
-	h->dir_fd = h->state_fd = h->agent_fd = h->control_fd = h->signal_fd = h->ring_fd = h->ledger.fd = -1;
+	h->dir_fd = h->state_fd = h->agent_fd = h->control_fd = h->signal_fd = h->ring_fd = h->ledger->fd =
+		-1;
 	r = session_start(h);
 	if (r == 0)
 		r = session_serve(h);

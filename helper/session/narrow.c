@@ -148,7 +148,7 @@ static void record(struct helper *h, const struct conn *c, const struct inner *i
 					     [MODE_WORKSPACE_WRITE] = "workspace-write",
 					     [MODE_DANGER] = "danger" };
 	_cleanup_free_ char *detail = NULL;
-	const struct proc *who = procs_find(&h->feed[FEED_HOOK].procs, c->pid);
+	const struct proc *who = procs_find(&h->procs[FEED_HOOK], c->pid);
 	struct event e = { .pid = c->pid,
 			   .ppid = who->ppid,
 			   .exe = who->exe,
@@ -160,7 +160,7 @@ static void record(struct helper *h, const struct conn *c, const struct inner *i
 		     in->made.no_prompt ? " no-prompt" : "", in->sources) < 0)
 		return;
 	e.detail = detail;
-	(void)ledger_append(&h->ledger, &e);
+	(void)ledger_append(h->ledger, &e);
 }
 
 /* --- the supervisor's reply --- */

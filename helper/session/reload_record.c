@@ -82,8 +82,8 @@ void changes_read(struct helper *h, struct changes *c)
 	ssize_t n;
 
 	changes_init(c, &h->image, &h->reload->plan->images.own, h->workspace);
-	fold_flush(&h->fold, FOLD_NOW, 0);
-	(void)ledger_flush(&h->ledger);
+	fold_flush(h->fold, FOLD_NOW, 0);
+	(void)ledger_flush(h->ledger);
 	fd = openat(h->state_fd, LEDGER_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	n = buf && fd >= 0 ? read_tail(fd, buf, LOOKED_AT, &cut) : 0;
 	if (n > 0)
@@ -221,8 +221,8 @@ static void write_record(struct helper *h, const struct changes *c, const struct
 		text_str(&o, " older ones were not looked at");
 	}
 	text_end(&o);
-	(void)ledger_append(&h->ledger, &e);
-	(void)ledger_flush(&h->ledger);
+	(void)ledger_append(h->ledger, &e);
+	(void)ledger_flush(h->ledger);
 }
 
 json_t *record_reload(struct helper *h, const struct changes *c)
@@ -246,5 +246,5 @@ void record_refused(struct helper *h, const char *err)
 			   .target = h->workspace,
 			   .detail = err };
 
-	(void)ledger_append(&h->ledger, &e);
+	(void)ledger_append(h->ledger, &e);
 }

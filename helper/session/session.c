@@ -75,7 +75,7 @@ static int write_down(struct helper *h, const char *op, const json_t *msg)
 	const char *text = json_string_value(json_object_get(msg, "text"));
 	const struct event e = { .pid = h->launcher_pid, .op = op, .via = "helper", .detail = text };
 
-	return text ? ledger_append(&h->ledger, &e) : -EPROTO;
+	return text ? ledger_append(h->ledger, &e) : -EPROTO;
 }
 
 /*
@@ -250,7 +250,7 @@ static void warn_of(struct helper *h, int error, bool *warned, const char *what,
 
 static void warn_of_ledger(struct helper *h)
 {
-	warn_of(h, h->ledger.error, &h->warned, "the ledger cannot be written",
+	warn_of(h, h->ledger->error, &h->warned, "the ledger cannot be written",
 		"what would be asked is denied meanwhile");
 }
 
@@ -276,10 +276,10 @@ static void say_bye(struct helper *h)
 {
 	struct pollfd p = { .fd = h->session_fd, .events = POLLOUT };
 	json_t *bye = json_pack("{s:s, s:I, s:s, s:b, s:I, s:I, s:I, s:b}", "type", "bye", "records",
-				(json_int_t)h->ledger.good_seq, "head", ledger_head(&h->ledger), "sealed",
-				h->ledger.sealed, "denied", (json_int_t)tally_denied(&h->tally), "lost",
-				(json_int_t)h->ledger.lost_total, "observed", (json_int_t)h->tally.observed,
-				"tampered", h->tampered != 0);
+				(json_int_t)h->ledger->good_seq, "head", ledger_head(h->ledger), "sealed",
+				h->ledger->sealed, "denied", (json_int_t)tally_denied(h->tally), "lost",
+				(json_int_t)h->ledger->lost_total, "observed", (json_int_t)h->tally->observed,
+				"tampered", h->rings->tampered != 0);
 
 	(void)poll(&p, 1, BYE_WAIT_MS);
 	(void)packet_send_json(h->session_fd, bye);
@@ -296,19 +296,19 @@ static int finish(struct helper *h)
 	close(h->control_fd);
 	broker_cancel_all(h, "the session is over");
 	drain_all(h);
-	ledger_last(&h->ledger);
+	ledger_last(h->ledger);
 	outcome_end_all(h);
 	snprintf(detail, sizeof(detail), "%s; records=%llu denied=%llu lost=%llu turns=%llu", h->end_status,
-		 (unsigned long long)h->ledger.seq + 1, (unsigned long long)tally_denied(&h->tally),
-		 (unsigned long long)h->ledger.lost_total, (unsigned long long)h->queue.turn);
+		 (unsigned long long)h->ledger->seq + 1, (unsigned long long)tally_denied(h->tally),
+		 (unsigned long long)h->ledger->lost_total, (unsigned long long)h->queue->turn);
 	o = out_of(detail + strlen(detail), sizeof(detail) - strlen(detail));
-	tally_text(&h->tally, &o);
+	tally_text(h->tally, &o);
 	text_end(&o);
-	r = ledger_append(&h->ledger, &e);
+	r = ledger_append(h->ledger, &e);
 	if (r == 0)
-		r = checkpoint_add(&h->ledger);
+		r = checkpoint_add(h->ledger);
 	if (r == 0)
-		r = ledger_flush(&h->ledger);
+		r = ledger_flush(h->ledger);
 	(void)session_describe(h);
 	session_remove_runtime(h);
 	/*
@@ -318,8 +318,8 @@ static int finish(struct helper *h)
 	warn_of_journal(h, journal_look());
 	say_bye(h);
 	if (r == 0)
-		r = ledger_sync(&h->ledger);
-	ledger_unreserve(&h->ledger);
+		r = ledger_sync(h->ledger);
+	ledger_unreserve(h->ledger);
 	return r < 0 ? 1 : 0;
 }
 
@@ -348,15 +348,17 @@ int session_serve(struct helper *h)
 
 		poll_once(h, timeout);
 		drained = drain_turn(h);
+		if (drain_found_tampering(h))
+			(void)session_describe(h);
 		now = clock_boot_ns();
 		broker_tick(h, now);
 		conns_expire(h, now);
 		control_tick(h, now);
 		reload_tick(h, now);
-		ledger_tick(&h->ledger, now);
+		ledger_tick(h->ledger, now);
 		kept_tick(h);
 		warn_of_ledger(h);
-		warn_of_journal(h, h->ledger.untold);
+		warn_of_journal(h, h->ledger->untold);
 		timeout = next_timeout(h, drained, timeout);
 	}
 	kept_done();

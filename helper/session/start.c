@@ -214,9 +214,9 @@ static int first_record(struct helper *h)
 		     h->sources) < 0)
 		return -ENOMEM;
 	e.detail = detail;
-	r = ledger_append(&h->ledger, &e);
+	r = ledger_append(h->ledger, &e);
 	/* It is durable with the next sync: before the first question, or in some 200 ms. */
-	return r < 0 ? r : ledger_flush(&h->ledger);
+	return r < 0 ? r : ledger_flush(h->ledger);
 }
 
 /* Sets the ledger's mask, owner and bounds, and the key of a foreign helper, which the owner cannot read. */
@@ -224,18 +224,18 @@ static int arm_ledger(struct helper *h, const char **ret_err, const char **ret_p
 {
 	int root = h->foreign ? places_open_root(h) : -1, r;
 
-	h->ledger.mask = &h->mask;
-	h->ledger.owner = h->owner;
-	h->ledger.room = bounds_room;
-	h->ledger.room_ctx = h;
+	h->ledger->mask = h->mask;
+	h->ledger->owner = h->owner;
+	h->ledger->room = bounds_room;
+	h->ledger->room_ctx = h;
 	if (h->ledger_size > 0 && (!h->foreign || h->ledger_size < LEDGER_SIZE))
-		ledger_limit(&h->ledger, h->ledger_size);
+		ledger_limit(h->ledger, h->ledger_size);
 	if (!h->foreign)
 		return 0;
 	*ret_path = PLACE_STATE;
 	*ret_err = "the key of the ledgers cannot be reached";
-	r = root < 0 ? root : checkpoint_key_load(root, &h->ledger.key, ret_err);
-	h->ledger.sealed = r == 0;
+	r = root < 0 ? root : checkpoint_key_load(root, &h->ledger->key, ret_err);
+	h->ledger->sealed = r == 0;
 	return r;
 }
 
@@ -256,8 +256,8 @@ static int set_up(struct helper *h)
 	getrlimit(RLIMIT_NOFILE, &files);
 	h->conns_max =
 		files.rlim_cur < CONNS_MAX + FDS_RESERVED ? (size_t)files.rlim_cur - FDS_RESERVED : CONNS_MAX;
-	h->queue.turn = 1;
-	h->fold.ledger = &h->ledger;
+	h->queue->turn = 1;
+	h->fold->ledger = h->ledger;
 	if (getrandom(h->fold_key, sizeof(h->fold_key), 0) != (ssize_t)sizeof(h->fold_key))
 		return refuse(h, "the system returns no random bytes", NULL);
 	time_format(clock_real_ns(), h->started);
@@ -283,14 +283,15 @@ static const char *read_passed(struct helper *h, const struct passed *p, char **
 
 	if (p->n < 1 || bundle_read(p->fd[0], BUNDLE_MAX, ret, ret_len) < 0)
 		return "the start message comes without a readable bundle";
-	if (p->n < 2 || ringmap_adopt(&h->feed[FEED_HOOK], p->fd[1]) < 0)
+	if (p->n < 2 || ringmap_adopt(&h->rings->feed[FEED_HOOK], p->fd[1]) < 0)
 		return "the start message comes without the session's ring";
 	h->ring_fd = fcntl(p->fd[1], F_DUPFD_CLOEXEC, 0);
 	if (h->ring_fd < 0)
 		return "the session's ring cannot be kept";
-	if (h->level > LEVEL_HOOKS && (p->n <= n || ringmap_adopt(&h->feed[FEED_KERNEL], p->fd[n++]) < 0))
+	if (h->level > LEVEL_HOOKS &&
+	    (p->n <= n || ringmap_adopt(&h->rings->feed[FEED_KERNEL], p->fd[n++]) < 0))
 		return "the start message comes without the supervisor's ring";
-	if (h->has_secrets && (p->n <= n || mask_learn(&h->mask, p->fd[n++]) < 0))
+	if (h->has_secrets && (p->n <= n || mask_learn(h->mask, p->fd[n++]) < 0))
 		return "the start message comes without the secrets that it announces";
 	return p->n == n ? NULL : "the start message comes with too many descriptors";
 }
@@ -314,7 +315,7 @@ int session_start(struct helper *h)
 		return refuse(h, "no start message came, or one with too many descriptors", NULL);
 	msg = json_loadb(h->frame, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
 	drain_init(h);
-	mask_init(&h->mask);
+	mask_init(h->mask);
 	err = read_message(h, msg);
 	if (!err)
 		err = read_passed(h, &passed, &bundle, &len);
@@ -329,6 +330,40 @@ int session_start(struct helper *h)
 	if (r != 0)
 		files_abandon(h);
 	return r;
+}
+
+/* One block, which begins with the helper: what each room keeps with it lives as long. */
+struct whole {
+	struct helper h;
+	struct conn conns[CONNS_MAX];
+	struct procs procs[FEEDS];
+	struct rings rings;
+	struct tally tally;
+	struct ledger ledger;
+	struct mask mask;
+	struct fold fold;
+	struct queue queue;
+	struct grants grants;
+	struct stepup_state stepup;
+};
+
+struct helper *session_new(void)
+{
+	struct whole *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->h.conns = w->conns;
+	w->h.procs = w->procs;
+	w->h.rings = &w->rings;
+	w->h.tally = &w->tally;
+	w->h.ledger = &w->ledger;
+	w->h.mask = &w->mask;
+	w->h.fold = &w->fold;
+	w->h.queue = &w->queue;
+	w->h.grants = &w->grants;
+	w->h.stepup = &w->stepup;
+	return &w->h;
 }
 
 void session_free(struct helper *h)
@@ -352,10 +387,10 @@ void session_free(struct helper *h)
 	places_close(h);
 	if (h->slots_fd >= 0)
 		close(h->slots_fd);
-	ledger_close(&h->ledger);
-	mask_done(&h->mask);
+	ledger_close(h->ledger);
+	mask_done(h->mask);
 	for (size_t i = 0; i < FEEDS; i++)
-		procs_done(&h->feed[i].procs);
-	queue_done(&h->queue);
+		procs_done(&h->procs[i]);
+	queue_done(h->queue);
 	free(h);
 }

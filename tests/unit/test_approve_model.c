@@ -78,7 +78,7 @@ int card_record(struct helper *h, const struct approval *ap, const char *op, con
 	e->allow = strcmp(verdict, "allow") == 0;
 	written++;
 	if (how == CARD_DURABLE)
-		r = ledger_sync(&h->ledger);
+		r = ledger_sync(h->ledger);
 	unborn = NULL;
 	return r;
 }
@@ -229,7 +229,7 @@ static void ask(void)
 
 static struct approval *some_card(void)
 {
-	return h->queue.n > 0 ? h->queue.list[roll((unsigned)h->queue.n)] : NULL;
+	return h->queue->n > 0 ? h->queue->list[roll((unsigned)h->queue->n)] : NULL;
 }
 
 static void respond(void)
@@ -254,8 +254,8 @@ static void respond(void)
 	memcpy(id, ap->id, sizeof(id));
 	/* Groups of the model are denials: what an approval takes along is the policy's business. */
 	reply.group = reply.group && !approved;
-	for (size_t i = 0; i < h->queue.n; i++) {
-		const struct approval *other = h->queue.list[i];
+	for (size_t i = 0; i < h->queue->n; i++) {
+		const struct approval *other = h->queue->list[i];
 
 		if (may && !approved && (other == ap || (reply.group && other->state == APPROVAL_PENDING)))
 			model[question_of(other)].denied = true;
@@ -307,7 +307,7 @@ static void pass_time(void)
 
 static void next_turn(void)
 {
-	queue_turn(&h->queue);
+	queue_turn(h->queue);
 	for (size_t i = 0; i < QUESTIONS; i++)
 		model[i].denied = false;
 }
@@ -326,7 +326,7 @@ static void step(void)
 		next_turn();
 	else
 		steps[roll(NELEM(steps))]();
-	ck_assert_uint_le(h->queue.n, APPROVALS_MAX);
+	ck_assert_uint_le(h->queue->n, APPROVALS_MAX);
 }
 
 /* --- a life, and the next one ------------------------------------------------------------------------- */
@@ -334,7 +334,10 @@ static void step(void)
 static void begin(void)
 {
 	h = calloc(1, sizeof(*h));
-	h->queue.turn = 1;
+	h->queue = calloc(1, sizeof(*h->queue));
+	h->tally = calloc(1, sizeof(*h->tally));
+	h->conns = calloc(CONNS_MAX, sizeof(*h->conns));
+	h->queue->turn = 1;
 	h->level = LEVEL_FULL;
 	memset(model, 0, sizeof(model));
 	memset(askers, 0, sizeof(askers));
@@ -343,7 +346,10 @@ static void begin(void)
 
 static void end(void)
 {
-	queue_done(&h->queue);
+	queue_done(h->queue);
+	free(h->queue);
+	free(h->tally);
+	free(h->conns);
 	free(h);
 }
 
@@ -392,8 +398,8 @@ START_TEST(a_hundred_thousand_steps)
 			disk_fails = false;
 			broker_cancel_all(h, "over");
 			outcome_end_all(h);
-			ck_assert_uint_eq(h->queue.n, 0);
-			(void)ledger_sync(&h->ledger);
+			ck_assert_uint_eq(h->queue->n, 0);
+			(void)ledger_sync(h->ledger);
 		} else {
 			/* What was not on the disk is gone, or some of it is not. */
 			durable += roll((unsigned)(written - durable) + 1);

@@ -39,13 +39,13 @@ struct who {
  */
 static struct who who_is(struct helper *h, enum feed_id id, int32_t pid)
 {
-	const struct proc *p = procs_find(&h->feed[id].procs, pid);
+	const struct proc *p = procs_find(&h->procs[id], pid);
 	struct who who = { .exe = p->exe, .ppid = p->ppid };
 	const struct proc *said;
 
 	if (id == FEED_HOOK || *p->exe)
 		return who;
-	said = procs_known(&h->feed[FEED_HOOK].procs, pid);
+	said = procs_known(&h->procs[FEED_HOOK], pid);
 	if (said && *said->exe)
 		who = (struct who){ .exe = said->exe, .ppid = said->ppid, .claimed = true };
 	return who;
@@ -145,7 +145,7 @@ static bool would_deny(struct helper *h, const struct ring_record *r, const char
 		     r->image % RING_IMAGES == 0 && r->target_cut == 0 &&
 		     observed_judge(h, r, target, is_address(r->exe) ? r->exe : "", ret, ret_img);
 
-	h->tally.observed += would;
+	h->tally->observed += would;
 	return would;
 }
 
@@ -167,7 +167,7 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 			   .access = access_name(r->access),
 			   .verdict = verdict_name(r->verdict),
 			   .rule = rule,
-			   .via = h->feed[id].via,
+			   .via = h->rings->feed[id].via,
 			   .approval = approval,
 			   .detail = detail };
 	const struct image *img = image_recorded(h, r->image), *judge = NULL;
@@ -183,14 +183,14 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 		snprintf(rule, sizeof(rule), "claimed: an image that this session does not have");
 	put_detail(r, who, judge ? verdict_name(would.verdict) : NULL, detail, sizeof(detail));
 	e.target_len = r->target_len;
-	fold_add(&h->fold, key, &e, now_ns);
+	fold_add(h->fold, key, &e, now_ns);
 }
 
 /* The process may become another program.  A foreign helper cannot look: the supervisor reports it. */
 static void outdate(struct helper *h, enum feed_id id, int32_t pid)
 {
 	if (id == FEED_HOOK || !h->foreign)
-		procs_outdate(&h->feed[id].procs, pid);
+		procs_outdate(&h->procs[id], pid);
 }
 
 /* The supervisor reports the result of an approved act. */
@@ -207,12 +207,12 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 
 	if (r->verdict != VERDICT_ALLOW && r->verdict != VERDICT_ASK)
 		r->verdict = VERDICT_DENY;
-	h->tally.calls[id]++;
-	h->tally.denied[id] += r->verdict == VERDICT_DENY && !proc_is_look(r->op, r->reason, r->target);
-	h->tally.around += r->note == NOTE_AROUND;
+	h->tally->calls[id]++;
+	h->tally->denied[id] += r->verdict == VERDICT_DENY && !proc_is_look(r->op, r->reason, r->target);
+	h->tally->around += r->note == NOTE_AROUND;
 	who = who_is(h, id, r->pid);
 	key = key_of(h, id, r, who.exe);
-	if (!fold_repeat(&h->fold, key))
+	if (!fold_repeat(h->fold, key))
 		add_decision(h, id, r, &who, key, now_ns);
 	if (r->verdict == VERDICT_ALLOW && is_approval_id(r->approval))
 		outcome_begun(h, r->approval, id);
@@ -235,15 +235,15 @@ static void attach_hooked(struct helper *h, const struct ring_record *r)
 				 .exe = r->exe,
 				 .op = op_name(OP_ATTACH),
 				 .target = r->exe,
-				 .via = h->feed[FEED_HOOK].via,
+				 .via = h->rings->feed[FEED_HOOK].via,
 				 .detail = "the agent is hooked" };
 
 	/* A forked child reports once, and again when it has become another program. */
-	h->tally.processes[HELD_HOOKS] += procs_attach(&h->feed[FEED_HOOK].procs, r->pid, r->ppid, r->exe);
+	h->tally->processes[HELD_HOOKS] += procs_attach(&h->procs[FEED_HOOK], r->pid, r->ppid, r->exe);
 	/* This is a claim: the attested table takes no name from it, but looks again. */
 	outdate(h, FEED_KERNEL, r->pid);
 	if (r->pid == h->root_pid)
-		(void)ledger_append(&h->ledger, &e);
+		(void)ledger_append(h->ledger, &e);
 }
 
 /* The supervisor met a process without hooks.  One record stands for many processes of one program. */
@@ -255,18 +255,18 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 				 .exe = r->exe,
 				 .op = op_name(OP_ATTACH),
 				 .target = r->exe,
-				 .via = h->feed[FEED_KERNEL].via,
+				 .via = h->rings->feed[FEED_KERNEL].via,
 				 .detail = notes[r->note] };
 
 	bool is_new;
 
 	if (r->note != NOTE_STATIC && r->note != NOTE_DYNAMIC) {
-		procs_tell(&h->feed[FEED_KERNEL].procs, r->pid, r->exe);
+		procs_tell(&h->procs[FEED_KERNEL], r->pid, r->exe);
 		return;
 	}
-	is_new = procs_attach(&h->feed[FEED_KERNEL].procs, r->pid, r->ppid, r->exe);
-	h->tally.processes[r->note == NOTE_STATIC ? HELD_STATIC : HELD_KERNEL] += is_new;
-	fold_add(&h->fold, key_of(h, FEED_KERNEL, r, r->exe), &e, now_ns);
+	is_new = procs_attach(&h->procs[FEED_KERNEL], r->pid, r->ppid, r->exe);
+	h->tally->processes[r->note == NOTE_STATIC ? HELD_STATIC : HELD_KERNEL] += is_new;
+	fold_add(h->fold, key_of(h, FEED_KERNEL, r, r->exe), &e, now_ns);
 }
 
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)

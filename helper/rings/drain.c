@@ -21,11 +21,11 @@ static bool is_alive(int32_t pid)
 
 void drain_init(struct helper *h)
 {
-	h->feed[FEED_HOOK].via = "hook";
-	h->feed[FEED_HOOK].alive = is_alive;
-	h->feed[FEED_HOOK].procs.inherits = h->foreign;
+	h->rings->feed[FEED_HOOK].via = "hook";
+	h->rings->feed[FEED_HOOK].alive = is_alive;
+	h->procs[FEED_HOOK].inherits = h->foreign;
 	/* No `alive`: the supervisor's records have the pids of callers, which may have exited by then. */
-	h->feed[FEED_KERNEL].via = "kernel";
+	h->rings->feed[FEED_KERNEL].via = "kernel";
 }
 
 /* --- losses --- */
@@ -38,14 +38,14 @@ static void record_loss(struct helper *h, const char *via, uint64_t n, const cha
 	e.count = n < COUNT_MAX ? n : COUNT_MAX;
 	snprintf(detail, sizeof(detail), "%llu records (via %s) were lost: %s", (unsigned long long)e.count,
 		 via, why);
-	h->ledger.lost_total += e.count;
-	(void)ledger_append(&h->ledger, &e);
+	h->ledger->lost_total += e.count;
+	(void)ledger_append(h->ledger, &e);
 }
 
 /* The count of lost records: where there is a supervisor, one that the session cannot change. */
 static uint64_t given_up(const struct helper *h, const struct feed *f)
 {
-	const struct ring_header *kernel = h->feed[FEED_KERNEL].ring;
+	const struct ring_header *kernel = h->rings->feed[FEED_KERNEL].ring;
 
 	return atomic_load(f->ring == kernel || !kernel ? &f->ring->lost : &kernel->hook_lost);
 }
@@ -60,21 +60,28 @@ static void report_tampering(struct helper *h)
 		[TAMPER_TAG] = "the writer or the length of a record",
 		[TAMPER_RECORD] = "a record",
 	};
-	const struct ring_header *kernel = h->feed[FEED_KERNEL].ring;
-	unsigned fresh = h->feed[FEED_HOOK].reader.tampered;
+	const struct ring_header *kernel = h->rings->feed[FEED_KERNEL].ring;
+	unsigned fresh = h->rings->feed[FEED_HOOK].reader.tampered;
 	struct event e = { .op = RECORD_TAMPERED, .via = "helper", .target = RING_TAMPERED };
 
 	if (kernel && atomic_load(&kernel->hook_robbed))
 		fresh |= 1u << TAMPER_HEAD;
-	fresh &= ~h->tampered;
+	fresh &= ~h->rings->tampered;
 	for (size_t i = 0; i < TAMPER_COUNT; i++)
 		if (fresh >> i & 1) {
 			e.detail = what[i];
-			(void)ledger_append(&h->ledger, &e);
+			(void)ledger_append(h->ledger, &e);
 		}
-	h->tampered |= fresh;
-	if (fresh)
-		(void)session_describe(h);
+	h->rings->tampered |= fresh;
+	h->rings->is_fresh = h->rings->is_fresh || fresh;
+}
+
+bool drain_found_tampering(struct helper *h)
+{
+	bool is_fresh = h->rings->is_fresh;
+
+	h->rings->is_fresh = false;
+	return is_fresh;
 }
 
 static void report_losses(struct helper *h, struct feed *f)
@@ -93,8 +100,8 @@ static void report_losses(struct helper *h, struct feed *f)
 static void report_all_losses(struct helper *h)
 {
 	for (size_t i = 0; i < FEEDS; i++)
-		if (h->feed[i].ring)
-			report_losses(h, &h->feed[i]);
+		if (h->rings->feed[i].ring)
+			report_losses(h, &h->rings->feed[i]);
 	report_tampering(h);
 }
 
@@ -113,19 +120,20 @@ static bool feed_peek(struct feed *f, uint64_t now_ns)
  */
 static enum feed_id feed_next(struct helper *h, uint64_t now_ns)
 {
-	bool hook = feed_peek(&h->feed[FEED_HOOK], now_ns), kernel = feed_peek(&h->feed[FEED_KERNEL], now_ns);
+	bool hook = feed_peek(&h->rings->feed[FEED_HOOK], now_ns),
+	     kernel = feed_peek(&h->rings->feed[FEED_KERNEL], now_ns);
 	enum feed_id id = hook ? FEED_HOOK : FEED_KERNEL;
 
 	if (!hook && !kernel)
 		return FEEDS;
 	if (hook && kernel) {
-		if (h->feed[FEED_KERNEL].next.time_ns < h->feed[FEED_HOOK].next.time_ns)
+		if (h->rings->feed[FEED_KERNEL].next.time_ns < h->rings->feed[FEED_HOOK].next.time_ns)
 			id = FEED_KERNEL;
-		if (id == h->row_of && h->row >= ROW_MAX)
+		if (id == h->rings->row_of && h->rings->row >= ROW_MAX)
 			id = id == FEED_HOOK ? FEED_KERNEL : FEED_HOOK;
 	}
-	h->row = id == h->row_of ? h->row + 1 : 1;
-	h->row_of = id;
+	h->rings->row = id == h->rings->row_of ? h->rings->row + 1 : 1;
+	h->rings->row_of = id;
 	return id;
 }
 
@@ -136,8 +144,8 @@ static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
 
 	if (id == FEEDS)
 		return false;
-	h->feed[id].has_next = false;
-	entry_add(h, id, &h->feed[id].next, now_ns);
+	h->rings->feed[id].has_next = false;
+	entry_add(h, id, &h->rings->feed[id].next, now_ns);
 	return true;
 }
 
@@ -147,10 +155,10 @@ static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
  */
 static void let_go(struct helper *h)
 {
-	(void)ledger_flush(&h->ledger);
+	(void)ledger_flush(h->ledger);
 	for (size_t i = 0; i < FEEDS; i++)
-		if (h->feed[i].ring)
-			ring_done(&h->feed[i].reader, h->feed[i].has_next);
+		if (h->rings->feed[i].ring)
+			ring_done(&h->rings->feed[i].reader, h->rings->feed[i].has_next);
 }
 
 size_t drain_turn(struct helper *h)
@@ -162,19 +170,20 @@ size_t drain_turn(struct helper *h)
 		if (++n % LET_GO_EACH == 0)
 			let_go(h);
 	report_all_losses(h);
-	fold_flush(&h->fold, FOLD_WAIT, now);
+	fold_flush(h->fold, FOLD_WAIT, now);
 	let_go(h);
-	if (h->feed[FEED_KERNEL].ring)
-		atomic_store(&h->feed[FEED_KERNEL].ring->unwritten, h->fold.repeats);
+	if (h->rings->feed[FEED_KERNEL].ring)
+		atomic_store(&h->rings->feed[FEED_KERNEL].ring->unwritten, h->fold->repeats);
 	return n;
 }
 
 bool rings_are_empty(const struct helper *h)
 {
 	for (size_t i = 0; i < FEEDS; i++) {
-		struct ring_header *ring = h->feed[i].ring;
+		struct ring_header *ring = h->rings->feed[i].ring;
 
-		if (ring && (h->feed[i].has_next || atomic_load(&ring->head) != atomic_load(&ring->tail)))
+		if (ring &&
+		    (h->rings->feed[i].has_next || atomic_load(&ring->head) != atomic_load(&ring->tail)))
 			return false;
 	}
 	return true;
@@ -199,5 +208,5 @@ void drain_all(struct helper *h)
 		left--;
 	let_go(h);
 	report_all_losses(h);
-	fold_flush(&h->fold, FOLD_NOW, 0);
+	fold_flush(h->fold, FOLD_NOW, 0);
 }
