@@ -17,7 +17,7 @@
  */
 #include "helper/base/helper.h"
 
-#include "grants.h"
+#include "grants_held.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "helper/base/helper.h"
 #include "helper/control/control.h"
-#include "stepup.h"
+#include "stepup_check.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "grants.h"
+#include "grants_held.h"
 #include "helper/base/helper.h"
 
 #include "policy/record/digest.h"

@@ -11,9 +11,9 @@
 
 #include "policy/record/digest.h"
 
-#include "grants.h"
+#include "grants_held.h"
 #include "helper/base/helper.h"
-#include "stepup.h"
+#include "stepup_check.h"
 
 #define DAY_S 86400ull
 

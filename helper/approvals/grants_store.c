@@ -4,7 +4,7 @@
  * It is opened by the descriptor of a directory that only the helper's user may write; a link, or another
  * user's file, in its place is refused.
  */
-#include "grants.h"
+#include "grants_held.h"
 
 #include <errno.h>
 #include <string.h>

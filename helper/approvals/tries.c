@@ -8,7 +8,7 @@
  * so neither an agent nor another user can lock the owner out; a process of the owner outside every session
  * can, for sixteen minutes.
  */
-#include "stepup.h"
+#include "stepup_check.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -37,7 +37,7 @@
 #include "policy/wire/wire.h"
 
 #include "helper/approvals/card.h"
-#include "helper/approvals/grants.h"
+#include "helper/approvals/grants_held.h"
 #include "helper/ledger/records.h"
 #include "helper/session/reload.h"
 #include "helper/control/conn.h"

@@ -3,7 +3,7 @@
  *
  * An answer carries the digest of the card (policy/question/carddigest.h), which the helper never sends.
  */
-#include "helper/approvals/stepup.h"
+#include "helper/approvals/stepup_check.h"
 #include "helper/control/control.h"
 
 #include <errno.h>

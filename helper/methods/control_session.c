@@ -3,7 +3,7 @@
  *
  * The operator's calls about the session itself: its description, its turns and its end.
  */
-#include "helper/approvals/stepup.h"
+#include "helper/approvals/stepup_check.h"
 #include "helper/control/control.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The operator's calls about step-up, and the confirmation that an approval needs. */
-#include "helper/approvals/stepup.h"
+#include "helper/approvals/stepup_check.h"
 #include "helper/control/control.h"
 
 #include <errno.h>

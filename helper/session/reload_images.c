@@ -11,9 +11,9 @@
 
 #include "policy/parse/parse.h"
 
-#include "helper/approvals/stepup.h"
-#include "incoming.h"
-#include "inner.h"
+#include "helper/approvals/stepup_check.h"
+#include "helper/policy/incoming.h"
+#include "helper/policy/inner.h"
 
 #define SUFFIX ".new"
 

@@ -18,9 +18,9 @@
 #include "policy/parse/parse.h"
 #include "policy/rules/rule.h"
 
-#include "helper/approvals/stepup.h"
+#include "helper/approvals/stepup_check.h"
 #include "helper/control/control.h"
-#include "incoming.h"
+#include "helper/policy/incoming.h"
 
 #define BUNDLE_MAX    (64u << 20)
 #define START_WAIT_MS 10000

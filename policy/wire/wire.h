@@ -10,7 +10,7 @@
  * versions.
  *
  * The operator's side is another socket, `control.sock`: JSON-RPC 2.0, one line a packet
- * (see pale-control in helper/control/control.c).
+ * (see pale-control in helper/control/control_socket.c).
  */
 #ifndef PALE_WIRE_H
 #define PALE_WIRE_H

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* White box: the state machine has no I/O, so it is tested as it stands, without the helper around it. */
-#include "helper/approvals/approve.c"
+#include "helper/approvals/queue.c"
 
 Suite *suite_approve(void);
 

@@ -19,7 +19,7 @@ static int model_kill(pid_t pid, int sig);
 
 #define send model_send
 #define kill model_kill
-#include "helper/approvals/answer.c"
+#include "helper/approvals/respond.c"
 #undef TEXT_MAX
 #include "helper/approvals/broker.c"
 

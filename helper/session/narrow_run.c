@@ -16,8 +16,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "incoming.h"
-#include "inner.h"
+#include "helper/policy/incoming.h"
+#include "helper/policy/inner.h"
 
 #define NARROW_BUNDLE_MAX (1u << 20)
 #define BUNDLES_KEPT	  (16u << 20)

@@ -1,5 +1,5 @@
 /* Step-up: the check of the passphrase, its limits and records. */
-#include "stepup.h"
+#include "stepup_check.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "policy/parse/parse.h"
 
 #include "helper/base/places.h"
-#include "incoming.h"
+#include "helper/policy/incoming.h"
 #include "reload_impl.h"
 
 /*

@@ -9,8 +9,8 @@
  */
 #include "helper/base/helper.h"
 #include "helper/control/control.h"
-#include "grants.h"
-#include "stepup.h"
+#include "grants_held.h"
+#include "stepup_check.h"
 
 #include <errno.h>
 #include <string.h>

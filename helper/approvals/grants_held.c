@@ -1,11 +1,11 @@
 /*
- * Which grants there are, which of them hold here, and what they cover: see grants.h.
+ * Which grants there are, which of them hold here, and what they cover: see grants_held.h.
  *
  * The grants that hold for a question form one image, which is made again when a grant is added, revoked or
  * expires, or when the question is bound to something else.  Each line is checked again then, because the
  * file may have been edited.
  */
-#include "grants.h"
+#include "grants_held.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -15,7 +15,7 @@
 
 #include "policy/record/digest.h"
 
-#include "stepup.h"
+#include "stepup_check.h"
 
 #define DAY_S 86400u
 
