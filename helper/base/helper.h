@@ -43,43 +43,10 @@
 #include "helper/control/conn.h"
 #include "images.h"
 #include "pace.h"
+#include "packet.h"
+#include "smallfile.h"
+#include "stamp.h"
 #include "places.h"
-
-/* --- util.c --- */
-
-uint64_t clock_boot_ns(void); /* CLOCK_BOOTTIME: for expiry */
-/* RFC 3339 UTC with microseconds; no locale, no time zone files. */
-void time_format(uint64_t real_ns, char buf[32]);
-/* n random bytes as hex (2n+1 chars).  0 or -errno; buf never gets weak random bytes. */
-int random_hex(char *buf, size_t n_bytes);
-/* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
-int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
-/* For readdir, by dir_next(); NULL where it cannot be read. */
-DIR *dir_open(int dirfd, const char *path);
-/* The next name that does not begin with a dot; NULL at the end and of NULL. */
-const char *dir_next(DIR *dir);
-/* Locks a file whose lock others hold for a moment at most: 0, or -EWOULDBLOCK where it stays locked. */
-int file_lock(int fd);
-/* Sends j as one packet and releases it; never blocks. 0 or -errno (-EMSGSIZE beyond LIMIT_FRAME). */
-int packet_send_json(int fd, json_t *j);
-/* An escaped JSON string of untrusted bytes (new reference), JSON null on ENOMEM. */
-json_t *json_escaped(const char *bytes, size_t len);
-
-/* Descriptors that came with a packet, at most `max`; passed_done() closes them. */
-#define PASSED_MAX 4
-struct passed {
-	int fd[PASSED_MAX];
-	size_t n, max;
-};
-void passed_done(struct passed *p);
-#define _cleanup_passed_ __attribute__((cleanup(passed_done)))
-
-/*
- * Receives one packet without blocking.  Its length (0: the peer hung up) or -errno: -EAGAIN there is no
- * packet yet, -EMSGSIZE it is too long, -EPERM it came with more descriptors than wanted (these are closed)
- * or its writer is not `writer` (0: any).  passed is NULL where no descriptors are wanted.
- */
-ssize_t packet_receive(int fd, char *buf, size_t size, struct passed *passed, pid_t writer);
 
 /* --- hygiene.c --- */
 

@@ -1,0 +1,59 @@
+#include "smallfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#define LOCK_LOOKS 100
+
+DIR *dir_open(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+const char *dir_next(DIR *dir)
+{
+	const struct dirent *e;
+
+	do
+		e = dir ? readdir(dir) : NULL;
+	while (e && e->d_name[0] == '.');
+	return e ? e->d_name : NULL;
+}
+
+int file_lock(int fd)
+{
+	const struct timespec nap = { .tv_nsec = NS_MS };
+	int r = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int i = 0; r < 0 && errno == EWOULDBLOCK && i < LOCK_LOOKS; i++) {
+		(void)nanosleep(&nap, NULL);
+		r = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return r < 0 ? -errno : 0;
+}
+
+int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len)
+{
+	_cleanup_close_ int fd =
+		openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+
+	if (fd < 0)
+		return -errno;
+	/* The umask is 077, and a setuid install serves files to another user. */
+	if (fchmod(fd, mode) < 0)
+		return -errno;
+	return write_all(fd, bytes, len);
+}

@@ -1,0 +1,18 @@
+/* Small files, made and locked; and the names in a directory. */
+#ifndef PALE_HELPER_SMALLFILE_H
+#define PALE_HELPER_SMALLFILE_H
+
+#include <dirent.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
+int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
+/* Locks a file whose lock others hold for a moment at most: 0, or -EWOULDBLOCK where it stays locked. */
+int file_lock(int fd);
+/* For readdir, by dir_next(); NULL where it cannot be read. */
+DIR *dir_open(int dirfd, const char *path);
+/* The next name that does not begin with a dot; NULL at the end and of NULL. */
+const char *dir_next(DIR *dir);
+
+#endif
