@@ -131,7 +131,7 @@ told_methods() {
 }
 
 errors() {
-	sed -nE 's/^\tRPC_[A-Z_]+ = (-[0-9]+),$/\1/p' helper/control/control.h | LC_ALL=C sort -u
+	sed -nE 's/^\tRPC_[A-Z_]+ = (-[0-9]+),$/\1/p' helper/control/call.h | LC_ALL=C sort -u
 }
 
 told_errors() {
@@ -141,7 +141,7 @@ told_errors() {
 missing=$(LC_ALL=C comm -13 <(told_methods) <(methods))
 [ -n "$(methods)" ] && [ -z "$missing" ] || complain "pale-control(5) lacks these methods, or their scopes:" $missing
 if [ -z "$(errors)" ] || ! diff -u <(told_errors) <(errors); then
-	complain "pale-control(5): the errors are not those of helper/control/control.h"
+	complain "pale-control(5): the errors are not those of helper/control/call.h"
 fi
 
 # Each option of each command is on the command's page, and each option there is one of a command of that page.

@@ -15,15 +15,32 @@
  * If the ledger cannot be written, the answer is no.  The question is judged again here, by the helper's own
  * image: a denied act is not asked about, and what the asking process claims about the verdict is ignored.
  */
-#include "helper/base/helper.h"
-
-#include "grants_held.h"
+#include "broker.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/judge/eval.h"
 #include "policy/rules/rule.h"
+#include "policy/system/system.h"
+#include "policy/wire/wire.h"
+
+#include "helper/base/images.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/conn.h"
+#include "helper/ledger/tally.h"
+
+#include "approval.h"
+#include "grants_held.h"
+#include "new_card.h"
+#include "outcome.h"
+#include "queue.h"
+#include "reach_human.h"
+#include "shown.h"
 
 #define TEXT_MAX 2048
 #define NS_TOUCH (120 * NS_S)

@@ -3,13 +3,23 @@
  *
  * A card has one form and always fits into one packet: a question whose card does not fit is never asked.
  */
-#include "helper/base/helper.h"
-#include "helper/control/control.h"
-#include "stepup_check.h"
+#include "card_json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/question/carddigest.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+
+#include "approval.h"
+#include "queue.h"
+#include "shown.h"
+#include "stepup_check.h"
 
 #define CARD_BYTES (60 * 1024)
 

@@ -1,11 +1,15 @@
 /* A grant of a command holds only with the directory, program and variables that the answered card showed. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "grants_held.h"
-#include "helper/base/helper.h"
-
 #include "policy/record/digest.h"
+#include "policy/record/record.h"
+#include "policy/system/cleanup.h"
+
+#include "approval.h"
+#include "grants_held.h"
+#include "shown.h"
 
 void grants_binding(const char *id, const struct request *req, char binding[65])
 {

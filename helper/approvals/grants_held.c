@@ -8,13 +8,29 @@
 #include "grants_held.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "helper/base/helper.h"
-
 #include "policy/record/digest.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
+#include "helper/base/images.h"
+#include "helper/base/packet.h"
+#include "helper/base/places.h"
+#include "helper/base/smallfile.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/fold.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/programs.h"
+
+#include "shown.h"
 #include "stepup_check.h"
 
 #define DAY_S 86400u

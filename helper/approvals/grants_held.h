@@ -1,7 +1,7 @@
 /*
  * Grants: rules by which a human's answer to one question also answers later ones (policy/grant/grant.h).
  *
- *   grants        the grants of this session and those in the file, as one image
+ *   grants_held        the grants of this session and those in the file, as one image
  *   grants_bound  what a grant of a command is bound to besides its line
  *   grants_order  a human's orders: make, revoke, list
  *   grants_store  the file of grants that outlive a session; all sessions of a user share it
@@ -13,9 +13,16 @@
 #ifndef PALE_HELPER_GRANTS_H
 #define PALE_HELPER_GRANTS_H
 
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "policy/grant/grant_file.h"
+#include "policy/image/image.h"
+#include "policy/judge/eval.h"
 
 #define GRANTS_SESSION	256 /* most grants that hold for one session */
 #define GRANTS_DAYS	30  /* days that a grant for a project holds where the human gives no last day */

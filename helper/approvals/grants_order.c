@@ -5,14 +5,23 @@
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "helper/control/control.h"
-
 #include "policy/record/digest.h"
+#include "policy/record/record.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
+#include "helper/base/images.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+#include "helper/control/control.h"
+#include "helper/ledger/ledger.h"
+
+#include "approval.h"
 #include "grants_held.h"
-#include "helper/base/helper.h"
 #include "stepup_check.h"
 
 #define DAY_S 86400ull

@@ -4,12 +4,17 @@
  * It is opened by the descriptor of a directory that only the helper's user may write; a link, or another
  * user's file, in its place is refused.
  */
-#include "grants_held.h"
-
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "helper/base/helper.h"
+#include "policy/system/cleanup.h"
+
+#include "helper/base/images.h"
+
+#include "grants_held.h"
 
 bool store_changed(int dir, struct stat *known)
 {

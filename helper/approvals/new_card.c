@@ -5,12 +5,32 @@
  * All of it comes from a copy of the canonical request and from the kernel.  What a process claims about
  * itself is used only where the kernel does not show it, and is marked as a claim.
  */
-#include "helper/base/helper.h"
+#include "new_card.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "policy/judge/eval.h"
 #include "policy/programs/loads.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/taint.h"
+#include "helper/base/images.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/programs.h"
+
+#include "approval.h"
+#include "card_json.h"
+#include "grants_held.h"
+#include "queue.h"
+#include "shown.h"
 
 #define ID_TRIES  64
 #define TREE_WALK 64 /* most ancestors examined */

@@ -6,11 +6,22 @@
  * record for each approval, once all processes that got a yes have acted or are gone: no record says of a
  * living process that it did not act.
  */
-#include "helper/base/helper.h"
+#include "outcome.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "policy/base/util.h"
+#include "policy/system/system.h"
+
+#include "helper/base/state.h"
+#include "helper/ledger/programs.h"
+
+#include "approval.h"
+#include "new_card.h"
+#include "queue.h"
 
 #define NS_LOOK NS_S
 

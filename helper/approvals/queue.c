@@ -6,12 +6,19 @@
  * the deadline does not change what has happened: the question was denied, once; an approval then is good
  * for one retry.
  */
-#include "helper/base/helper.h"
+#include "queue.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/record/digest.h"
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+
+#include "approval.h"
 
 #define NS_MINUTE (60 * NS_S)
 

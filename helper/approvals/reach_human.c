@@ -6,11 +6,21 @@
  * with a sentence that says how one could be: neither an agent nor a build may wait for an answer that
  * cannot come.
  */
-#include "helper/base/helper.h"
+#include "reach_human.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "policy/base/util.h"
+
+#include "helper/base/packet.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
 #include "helper/control/control.h"
+
+#include "approval.h"
+#include "card_json.h"
+#include "queue.h"
 
 enum reach { REACH_TERMINAL = 1, REACH_TMUX = 2, REACH_DESKTOP = 4, REACH_APPROVE = 8 };
 

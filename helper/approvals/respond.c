@@ -7,13 +7,30 @@
  * those that its rule covers and that need no second proof; a denial includes the cards that the same rule
  * of the policy asks.
  */
-#include "helper/base/helper.h"
-#include "helper/control/control.h"
-#include "grants_held.h"
-#include "stepup_check.h"
+#include "respond.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "policy/base/buf.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/wire/wire.h"
+
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/tally.h"
+
+#include "approval.h"
+#include "broker.h"
+#include "card_json.h"
+#include "grants_held.h"
+#include "new_card.h"
+#include "queue.h"
+#include "reach_human.h"
+#include "stepup_check.h"
 
 #define TEXT_MAX 2048
 

@@ -5,18 +5,29 @@
  * A process sends the whole environment of its program; the launcher has sent that of the session's first
  * process.
  */
+#include "shown.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "helper/base/helper.h"
-
+#include "policy/base/util.h"
 #include "policy/command/argv.h"
 #include "policy/command/git.h"
 #include "policy/gitfiles/gitpush.h"
 #include "policy/question/environ_target.h"
 #include "policy/rules/environ.h"
+#include "policy/system/cleanup.h"
+#include "policy/wire/wire.h"
+
+#include "helper/base/images.h"
+#include "helper/base/state.h"
+#include "helper/ledger/mask.h"
+
+#include "approval.h"
 
 static enum environ_was was_of(const struct helper *h, const char *entry)
 {

@@ -1,10 +1,21 @@
 /* Step-up: the check of the passphrase, its limits and records. */
 #include "stepup_check.h"
 
+#include <unistd.h>
+#include <fcntl.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/record/passphrase.h"
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+#include "helper/base/places.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/ledger.h"
 
 #define SPAN_NS (10 * NS_S)
 

@@ -9,12 +9,25 @@
 #ifndef PALE_HELPER_STEPUP_H
 #define PALE_HELPER_STEPUP_H
 
-#include "policy/question/risk.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "helper/base/helper.h"
+#include "policy/question/risk.h"
+#include "policy/rules/rule.h"
 
 #define STEPUP_TRIES  3
 #define STEPUP_HASHES 4 /* in ten seconds */
+
+struct helper;
+
+/* Only stepup_check.c sets it. */
+struct stepup_state {
+	uint64_t since_ns; /* CLOCK_BOOTTIME: when the span of `hashes` began */
+	unsigned hashes;
+	char err[96]; /* why nothing was checked */
+};
 
 /* The confirmation that an approval needs. */
 enum stepup_by { STEPUP_BY_NOTHING, STEPUP_BY_PASSPHRASE, STEPUP_BY_PAM };

@@ -8,12 +8,19 @@
  * so neither an agent nor another user can lock the owner out; a process of the owner outside every session
  * can, for sixteen minutes.
  */
-#include "stepup_check.h"
-
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "policy/record/passphrase.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/places.h"
+#include "helper/base/smallfile.h"
+
+#include "stepup_check.h"
 
 #define TRIES_FILE PASSPHRASE_FILE ".tries"
 #define WAIT_S	   60u

@@ -1,8 +1,10 @@
+
 #include "images.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "helper.h"
+#include "state.h"
 
 const struct image *image_of(const struct helper *h, uint32_t number)
 {

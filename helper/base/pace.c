@@ -1,3 +1,4 @@
+
 #include "pace.h"
 
 #include "policy/system/system.h"

@@ -1,3 +1,4 @@
+
 #include "packet.h"
 
 #include <errno.h>

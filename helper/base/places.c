@@ -7,11 +7,19 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
-#include "helper.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "images.h"
+#include "state.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 

@@ -53,15 +53,6 @@ int places_open_root(struct helper *h);
 /* Mode of a file that the owner may read: in a foreign install the directory keeps others out. */
 mode_t places_readable(const struct helper *h);
 
-struct bundle;
-struct diags;
-/*
- * floor.c: in a foreign helper the floor of b is replaced by what root wrote into PLACE_CONFIG, whatever
- * the launcher sent.  Called for every bundle that becomes a session's policy, before it is parsed.  0,
- * -EBADMSG with findings, -ENOMEM.
- */
-int floor_replace(const struct helper *h, struct bundle *b, struct diags *d);
-
 /* Lets this one user, besides the helper's own, read and search the directory.  0 or -errno. */
 int places_admit(int dirfd, uid_t owner);
 

@@ -1,5 +1,7 @@
+
 #include "smallfile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,3 +1,4 @@
+
 #include "stamp.h"
 
 #include <errno.h>

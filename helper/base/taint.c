@@ -8,13 +8,19 @@
  * The marks are compared with a baseline and not with zero, because the operator may live in a container
  * that is filtered itself.  The pidfd is opened first and must be alive last; otherwise the pid was reused.
  */
-#include "helper.h"
+#include "taint.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include "policy/system/system.h"
+
+#include "stamp.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5, headers of 6.1 do not have it */

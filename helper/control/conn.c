@@ -1,5 +1,12 @@
 /* The connections of a session: of its processes that ask, and of its operators. */
-#include "control.h"
+#include "conn.h"
+
+#include <unistd.h>
+
+#include "helper/base/pace.h"
+#include "helper/base/state.h"
+
+#include "control_peer.h"
 
 struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid)
 {

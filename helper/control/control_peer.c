@@ -3,11 +3,21 @@
  * never waits for a peer: what does not fit into its queue is not sent, and a peer that reads nothing for a
  * while, or would miss something other than records, is dropped.
  */
-#include "control.h"
+#include "control_peer.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+#include "helper/base/stamp.h"
+
+#include "call.h"
 
 #define QUEUE_MAX (1u << 20)
 #define NS_STUCK  (20 * NS_S)

@@ -5,17 +5,39 @@
  * writer must be the process that was checked.  Each method names, in its table, the states in which it may
  * be called and the scope that it needs.  Untrusted text is sent escaped and whole.
  */
-#include "control.h"
-
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sodium.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#define NS_IDLE	    (300 * NS_S)
-#define REFUSED_MAX 64
+#include "policy/record/record.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+#include "helper/base/packet.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/base/taint.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/fold.h"
+#include "helper/ledger/programs.h"
+
+#include "call.h"
+#include "conn.h"
+#include "control.h"
+#include "control_peer.h"
+
+#define CONTROL_DEPTH	8   /* of objects and arrays in a line */
+#define CONTROL_MEMBERS 256 /* commas and colons in a line, outside of strings */
+#define NS_IDLE		(300 * NS_S)
+#define REFUSED_MAX	64
 
 /* What this room keeps about the session. */
 struct control {

@@ -3,15 +3,28 @@
  * bytes of ledgers and of the runtime directory.  A session beyond a limit is refused with a message; a
  * ledger beyond a limit records how much it could not hold.  No owner's use affects another owner.
  */
-#include "helper/base/helper.h"
+#include "bounds.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "policy/system/cleanup.h"
+
+#include "helper/base/places.h"
+#include "helper/base/smallfile.h"
+#include "helper/base/state.h"
+
+#include "ledger.h"
+#include "retention.h"
 
 #define SLOTS_FILE     "slots"
 #define SESSIONS_MAX   32

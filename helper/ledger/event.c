@@ -2,10 +2,20 @@
  * An event's line in the ledger.  This code runs for every record: it allocates memory only for a text that
  * is longer than all before it, and a text that repeats in the next record is escaped only once.
  */
-#include "helper/base/helper.h"
+#include "event.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "policy/base/util.h"
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+#include "helper/base/stamp.h"
+
+#include "ledger.h"
+#include "mask.h"
 
 /* Escaping makes a text at most four times as long. */
 #define TEXT_MOST (RECORD_LINE_MAX / 4)

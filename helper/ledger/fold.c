@@ -3,9 +3,17 @@
  * record.  A queue holds the decisions of these seconds, oldest first, with buckets by key.  The caller's
  * key is a keyed hash, so that no process of the session can make different decisions look equal.
  */
-#include "helper/base/helper.h"
+#include "fold.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+
+#include "event.h"
+#include "ledger.h"
 
 #define NS_WINDOW (2 * NS_S)
 

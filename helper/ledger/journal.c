@@ -4,14 +4,18 @@
  * FIELD=value.  Values here consist of letters, digits and dashes, so that no value needs the protocol's
  * binary form.
  */
-#include "helper/base/helper.h"
+#include "journal.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "policy/base/buf.h"
+#include "policy/system/cleanup.h"
+
+#include "ledger.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 #define FULL_MS	       100 /* how long its queue may be full */

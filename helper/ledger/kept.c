@@ -6,13 +6,28 @@
  * It stops when the session ends, and the next session does the rest.  The loop removes ledgers, since only
  * the loop may record a removal.
  */
-#include "helper/base/helper.h"
+#include "kept.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/system/cleanup.h"
+
+#include "helper/base/images.h"
+#include "helper/base/smallfile.h"
+#include "helper/base/state.h"
+
+#include "ledger.h"
+#include "retention.h"
+#include "rotate.h"
 
 #define NICE	  10
 #define KEPT_MAX  100000 /* sessions */

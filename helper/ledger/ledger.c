@@ -6,12 +6,25 @@
  * everything that needs a record is refused, and the first record after the failure says how many are
  * missing.  The chain continues from what is really in the file.
  */
-#include "helper/base/helper.h"
+#include "ledger.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/stamp.h"
+
+#include "event.h"
+#include "rotate.h"
+#include "signing.h"
 
 #define BUF_MAX	 (256u << 10)
 #define NS_SYNC	 (200 * NS_MS)

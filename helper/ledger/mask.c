@@ -1,13 +1,14 @@
 /* Removes secrets from texts; see mask.h. */
-#include "policy/record/secret.h"
+#include "mask.h"
 
-#include "helper/base/helper.h"
-
+#include <unistd.h>
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+
+#include "policy/record/secret.h"
 
 #define VALUES_MAX (256u << 10)
 #define PREFIX_MIN 6 /* a value that the text's end cuts off is masked from this length on */

@@ -3,9 +3,15 @@
  * session's ring); for others /proc is read once.  Bounded: sets of eight, in which the least recently used
  * entry is replaced.
  */
-#include "helper/base/helper.h"
+#include "programs.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "helper/base/taint.h"
+#include "helper/base/images.h"
 
 #define WAYS	  8u
 #define ANCESTORS 8

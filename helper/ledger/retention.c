@@ -3,12 +3,27 @@
  * removes no ledger of a live session (its helper holds a lock on it), follows no link, and removes only
  * files that a helper made.  Each removal is recorded.
  */
-#include "helper/base/helper.h"
+#include "retention.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/smallfile.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+
+#include "bounds.h"
+#include "event.h"
+#include "ledger.h"
 
 #define NS_BUDGET (50 * NS_MS)
 #define LOOK_MAX  5000 /* entries read of the directory of sessions, and of each session's */

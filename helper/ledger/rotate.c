@@ -3,14 +3,24 @@
  * only when it ends with a checkpoint and is on the disk.  A thread compresses, so that no call waits for
  * that; until it is done, or if it fails, the part stays uncompressed.
  */
-#include "helper/base/helper.h"
+#include "rotate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "policy/system/cleanup.h"
+
+#include "helper/base/smallfile.h"
+
+#include "ledger.h"
+#include "signing.h"
 
 #define CHUNK (64u << 10)
 #define NICE  10

@@ -3,13 +3,26 @@
  * read the key, so that the session's owner cannot make a new chain that verifies; elsewhere checkpoints
  * are not signed and say so.
  */
-#include "helper/base/helper.h"
+#include "signing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/stamp.h"
+
+#include "event.h"
+#include "journal.h"
+#include "ledger.h"
 
 #define KEY_FILE    "ledger.key"
 #define PUBLIC_FILE "ledger.pub"

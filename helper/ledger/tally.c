@@ -4,7 +4,12 @@
  *
  * A process counts once for each way in which it is held: one that loses its hooks counts twice.
  */
-#include "helper/base/helper.h"
+#include "tally.h"
+
+#include "policy/base/buf.h"
+#include "policy/base/util.h"
+
+#include "programs.h"
 
 uint64_t tally_denied(const struct tally *t)
 {

@@ -3,11 +3,21 @@
  *
  * An answer carries the digest of the card (policy/question/carddigest.h), which the helper never sends.
  */
-#include "helper/approvals/stepup_check.h"
-#include "helper/control/control.h"
-
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "helper/approvals/approval.h"
+#include "helper/approvals/broker.h"
+#include "helper/approvals/card_json.h"
+#include "helper/approvals/queue.h"
+#include "helper/approvals/respond.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+#include "helper/control/conn.h"
+
+#include "methods.h"
 
 #define LIST_BYTES (48 * 1024)
 

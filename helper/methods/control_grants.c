@@ -1,8 +1,13 @@
 /* The operator's calls about grants: what holds beyond one question. */
-#include "helper/control/control.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "helper/approvals/grants_held.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+#include "helper/control/conn.h"
+
+#include "methods.h"
 
 /* {}: all known grants, each with the reason if it does not hold here. */
 static json_t *grants_list(struct call *call)

@@ -1,7 +1,14 @@
 /* The operator's calls about the ledger: its head, and its records as they are written. */
-#include "helper/control/control.h"
-
 #include <string.h>
+
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+#include "helper/control/conn.h"
+#include "helper/control/control_peer.h"
+#include "helper/ledger/fold.h"
+#include "helper/ledger/ledger.h"
+
+#include "methods.h"
 
 /* Bytes that wait for a slow subscriber; records beyond that are not sent, but counted (log/lost). */
 #define RECORDS_QUEUED (256u << 10)

@@ -4,13 +4,19 @@
  * The helper looks at no file for that: a path is judged as it is given, its links are not followed, and no
  * host name is looked up.  The client gives all facts; the call changes nothing and is not recorded.
  */
-#include "helper/control/control.h"
-
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/base/addr.h"
 #include "policy/base/path.h"
+#include "policy/judge/eval.h"
+
+#include "helper/approvals/grants_held.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+
+#include "methods.h"
 
 #define WORDS_MAX 128
 

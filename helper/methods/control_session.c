@@ -3,11 +3,28 @@
  *
  * The operator's calls about the session itself: its description, its turns and its end.
  */
-#include "helper/approvals/stepup_check.h"
-#include "helper/control/control.h"
-
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "policy/base/util.h"
+
+#include "helper/approvals/approval.h"
+#include "helper/approvals/queue.h"
+#include "helper/approvals/stepup_check.h"
+#include "helper/base/packet.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+#include "helper/control/conn.h"
+#include "helper/control/control.h"
+#include "helper/control/control_peer.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/tally.h"
+#include "helper/rings/rings.h"
+
+#include "methods.h"
 
 /* {"version", "client", "scopes": [..]}: the protocol version, and the scopes that are kept. */
 static int scopes_of(const json_t *list, unsigned *ret)

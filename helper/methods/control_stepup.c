@@ -1,9 +1,15 @@
 /* The operator's calls about step-up, and the confirmation that an approval needs. */
-#include "helper/approvals/stepup_check.h"
-#include "helper/control/control.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "helper/approvals/approval.h"
+#include "helper/approvals/respond.h"
+#include "helper/approvals/stepup_check.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+#include "helper/control/conn.h"
+
+#include "methods.h"
 
 /* Overwrites the secret in the parameters, which may stay in memory. */
 static void wipe_param(struct call *call, const char *name)

@@ -1,14 +1,21 @@
+
 #include "incoming.h"
 
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "policy/parse/parse.h"
+#include "policy/record/record.h"
 #include "policy/rules/rule.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
-#include "helper/base/helper.h"
+#include "helper/base/images.h"
+#include "helper/base/packet.h"
 
 #define DIAGS_BYTES (48 * 1024)
 

@@ -6,9 +6,13 @@
 #include "inner.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/parse/parse.h"
+
+#include "helper/base/images.h"
+#include "helper/base/state.h"
 
 #include "incoming.h"
 

@@ -3,13 +3,22 @@
  * ignores the floor that the launcher sends.  Only what root alone can have written is a floor.  Without a
  * file there is no floor; a file that cannot be read or trusted refuses the session.
  */
+#include "machine_policy.h"
+
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "helper/base/helper.h"
 #include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+#include "helper/base/state.h"
 
 #define FLOOR_DROPINS "policy.d"
 

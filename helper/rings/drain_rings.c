@@ -3,11 +3,24 @@
  * the ledger has the records of the hooks and of the supervisor in order.  No index, length or time is used
  * unchecked.  Losses are recorded.
  */
-#include "helper/base/helper.h"
+#include "drain_rings.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
+
+#include "policy/system/system.h"
+
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/fold.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/programs.h"
+
+#include "entry.h"
+#include "rings.h"
 
 #define COUNT_MAX   (1ull << 53) /* the largest number that every JSON reader reads exactly */
 #define GRACE_TRIES 50		 /* waits of a millisecond for writers in the middle of a record */

@@ -7,13 +7,29 @@
  * program: claimed names are kept in another table.  A denial that hooks reported to the supervisor is a
  * claim, too, but its pid and its id are the supervisor's.
  */
-#include "helper/base/helper.h"
+#include "entry.h"
 
 #include <netinet/in.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "policy/base/buf.h"
 #include "policy/file/procpath.h"
+#include "policy/judge/eval.h"
+
+#include "helper/approvals/approval.h"
+#include "helper/approvals/outcome.h"
+#include "helper/base/images.h"
+#include "helper/base/state.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/fold.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/programs.h"
+#include "helper/ledger/tally.h"
+
+#include "observed.h"
+#include "rings.h"
 
 static const char *const notes[NOTE_COUNT] = {
 	[NOTE_NONE] = NULL,

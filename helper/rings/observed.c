@@ -2,14 +2,21 @@
  * What --observe allows is judged by the policy as it is, record by record, so that the ledger says what
  * would have been denied or asked, and by which rule.
  */
-#include "helper/base/helper.h"
+#include "observed.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/lesson/rejudge.h"
 #include "policy/parse/parse.h"
+#include "policy/record/record.h"
 #include "policy/rules/rule.h"
+#include "policy/system/cleanup.h"
+
+#include "helper/base/images.h"
+#include "helper/base/state.h"
 
 struct observed {
 	uint8_t *bytes;

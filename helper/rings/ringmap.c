@@ -3,12 +3,12 @@
  * truncate it while it is mapped.  What is written in the session's ring is a claim of its processes all
  * the same (ring.h).
  */
-#include "helper/base/helper.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+
+#include "rings.h"
 
 int ringmap_adopt(struct feed *f, int fd)
 {

@@ -7,13 +7,26 @@
  * connection.  Then no other process may connect, and the first frame says for which process the connection
  * is: it must come from the supervisor itself, as the kernel says, and hold the session's nonce.
  */
-#include "helper/base/helper.h"
-
-#include "policy/programs/loads.h"
+#include "agent.h"
 
 #include <errno.h>
 #include <sodium.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include "policy/base/util.h"
+#include "policy/programs/loads.h"
+#include "policy/system/system.h"
+#include "policy/wire/wire.h"
+
+#include "helper/approvals/broker.h"
+#include "helper/base/packet.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/conn.h"
+#include "helper/rings/drain_rings.h"
+
+#include "narrow_run.h"
 
 #define NS_QUESTION (2 * NS_S)
 

@@ -4,14 +4,35 @@
  * take its place.  In a setuid install the session's owner, and no other user, can reach the image and the
  * sockets, and nothing else.
  */
-#include "helper/base/helper.h"
+#include "files.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
+
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+#include "policy/wire/wire.h"
+
+#include "helper/approvals/queue.h"
+#include "helper/base/images.h"
+#include "helper/base/packet.h"
+#include "helper/base/places.h"
+#include "helper/base/smallfile.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/ledger/bounds.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/mask.h"
+#include "helper/ledger/tally.h"
+#include "helper/rings/rings.h"
 
 #define DESCRIPTION	  "session.json"
 #define FRESH_DESCRIPTION "session.json.new"

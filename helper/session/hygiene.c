@@ -3,9 +3,12 @@
  * nothing is inherited that is not needed.  The order is fixed: each step relies on the ones before it.  No
  * locale, no name service, no PATH, no output but the sentence that the caller prints.
  */
-#include "helper/base/helper.h"
+#include "hygiene.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
@@ -15,6 +18,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <unistd.h>
+
+#include "policy/base/util.h"
 
 #define EXIT_NO_ARGV 127
 #define EXIT_REFUSED 125

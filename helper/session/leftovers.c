@@ -7,14 +7,21 @@
  * more seccomp filters than the launcher has, as only a process inside a fence has them.  A helper that runs
  * as another user may not kill them: it leaves them, and says so in the session's last record.
  */
-#include "helper/base/helper.h"
-#include "policy/programs/mark.h"
+#include "leftovers.h"
 
 #include <dirent.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <time.h>
+
+#include "policy/programs/mark.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/state.h"
+#include "helper/base/taint.h"
 
 #define LIMITS_MAX (8 * 1024)
 #define ROUNDS	   5 /* a child forked during one round is found in the next */

@@ -8,16 +8,34 @@
  * new image to it: the helper tells the supervisor through the launcher, and the answer waits for its
  * reply.
  */
-#include "helper/base/helper.h"
+#include "narrow_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+#include "policy/wire/wire.h"
+
+#include "helper/base/images.h"
+#include "helper/base/packet.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/conn.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/programs.h"
 #include "helper/policy/incoming.h"
 #include "helper/policy/inner.h"
+
+#include "files.h"
+#include "reload.h"
 
 #define NARROW_BUNDLE_MAX (1u << 20)
 #define BUNDLES_KEPT	  (16u << 20)

@@ -2,15 +2,23 @@
  * pale-helper: the authority of one session.  Started by `pale run`, which hands it a socket as descriptor
  * 3, or by systemd.
  */
-#include "helper/base/helper.h"
-
 #include <malloc.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "policy/judge/eval.h"
 #include "policy/question/risk.h"
+#include "policy/record/replacefile.h"
+
+#include "helper/base/places.h"
+#include "helper/base/state.h"
+#include "helper/ledger/ledger.h"
+
+#include "hygiene.h"
+#include "serve.h"
+#include "start.h"
 
 #ifndef PALE_VERSION
 #define PALE_VERSION "unversioned"

@@ -10,20 +10,21 @@
  *               at their next call
  *
  * Until the last step nothing changes, and a failure before it changes nothing: the operator gets the
- * findings.  Included by helper.h.
+ * findings.
  */
 #ifndef PALE_HELPER_RELOAD_H
 #define PALE_HELPER_RELOAD_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "policy/image/image.h"
+#include "helper/control/call.h"
 
-struct bundle;
-struct diags;
 struct helper;
 struct passed;
-struct reload;
+
+extern const struct method control_reload[];
 
 /* Most reloads of one session: the supervisor keeps each image to the end. */
 #define RELOADS_MAX 256

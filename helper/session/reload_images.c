@@ -2,18 +2,27 @@
  * The images of a reloaded policy: compiled inside each other as the old ones are, written beside them, and
  * renamed to their names.  Nothing is opened by a path that the launcher gave.
  */
-#include "reload_impl.h"
-
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
+#include "policy/wire/wire.h"
 
 #include "helper/approvals/stepup_check.h"
+#include "helper/base/images.h"
+#include "helper/base/state.h"
+#include "helper/ledger/bounds.h"
 #include "helper/policy/incoming.h"
 #include "helper/policy/inner.h"
+
+#include "files.h"
+#include "reload_impl.h"
 
 #define SUFFIX ".new"
 

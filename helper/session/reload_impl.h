@@ -2,10 +2,22 @@
 #ifndef PALE_HELPER_RELOAD_IMPL_H
 #define PALE_HELPER_RELOAD_IMPL_H
 
-#include "helper/control/control.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "policy/lesson/rejudge.h"
-#include "policy/wire/ring.h"
+#include "policy/wire/wire.h"
+
+#include "helper/base/images.h"
+#include "helper/control/call.h"
+
+struct bundle;
+struct diags;
+struct helper;
+struct policy;
 
 #define RELOAD_BUNDLE_MAX (64u << 20)
 

@@ -4,11 +4,24 @@
  * The newest records are judged again by the old image and the new one (policy/lesson/rejudge.h), the
  * newest first and for a bounded time, since the loop waits meanwhile.
  */
-#include "reload_impl.h"
-
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "policy/base/buf.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "helper/base/images.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/fold.h"
+#include "helper/ledger/ledger.h"
+
+#include "reload_impl.h"
 
 #define LOOKED_AT   (4u << 20)
 #define NS_LOOK	    (50 * NS_MS)

@@ -2,15 +2,28 @@
  * A reload, from the operator's request to its answer.  The images and files are handled in
  * reload_images.c; what the change means to recorded calls, in reload_record.c.
  */
-#include "helper/base/helper.h"
-
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
-#include "helper/base/places.h"
+#include "helper/approvals/broker.h"
+#include "helper/base/images.h"
+#include "helper/base/packet.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/call.h"
+#include "helper/control/conn.h"
+#include "helper/control/control.h"
 #include "helper/policy/incoming.h"
+#include "helper/policy/machine_policy.h"
+#include "helper/rings/drain_rings.h"
+#include "helper/rings/observed.h"
+
+#include "reload.h"
 #include "reload_impl.h"
 
 /*

@@ -4,14 +4,48 @@
  * order is the same: the sockets are closed, each question that waits is denied, the rings are read to
  * their end, and the last record is written.
  */
-#include "helper/base/helper.h"
+#include "serve.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include "policy/base/buf.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/wire/wire.h"
+
+#include "helper/approvals/broker.h"
+#include "helper/approvals/outcome.h"
+#include "helper/approvals/queue.h"
+#include "helper/base/images.h"
+#include "helper/base/pace.h"
+#include "helper/base/packet.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/control/conn.h"
+#include "helper/control/control.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/journal.h"
+#include "helper/ledger/kept.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/retention.h"
+#include "helper/ledger/signing.h"
+#include "helper/ledger/tally.h"
+#include "helper/rings/drain_rings.h"
+#include "helper/rings/rings.h"
+
+#include "agent.h"
+#include "files.h"
+#include "leftovers.h"
+#include "narrow_run.h"
+#include "reload.h"
 
 #define POLL_BUSY_MS 10
 #define POLL_IDLE_MS 200

@@ -4,23 +4,59 @@
  * anything is created.  Any error is sent to the launcher as a sentence (errors in a policy one by one), and
  * leaves nothing on the disk.
  */
-#include "helper/base/helper.h"
+#include "start.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "policy/base/util.h"
 #include "policy/parse/parse.h"
+#include "policy/record/record.h"
 #include "policy/rules/rule.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+#include "policy/wire/wire.h"
 
+#include "helper/approvals/grants_held.h"
+#include "helper/approvals/queue.h"
+#include "helper/approvals/reach_human.h"
 #include "helper/approvals/stepup_check.h"
+#include "helper/base/images.h"
+#include "helper/base/packet.h"
+#include "helper/base/places.h"
+#include "helper/base/stamp.h"
+#include "helper/base/state.h"
+#include "helper/base/taint.h"
+#include "helper/control/call.h"
+#include "helper/control/conn.h"
 #include "helper/control/control.h"
+#include "helper/ledger/bounds.h"
+#include "helper/ledger/event.h"
+#include "helper/ledger/fold.h"
+#include "helper/ledger/ledger.h"
+#include "helper/ledger/mask.h"
+#include "helper/ledger/programs.h"
+#include "helper/ledger/signing.h"
+#include "helper/ledger/tally.h"
+#include "helper/methods/methods.h"
 #include "helper/policy/incoming.h"
+#include "helper/policy/machine_policy.h"
+#include "helper/rings/drain_rings.h"
+#include "helper/rings/observed.h"
+#include "helper/rings/rings.h"
+
+#include "files.h"
+#include "reload.h"
 
 #define BUNDLE_MAX    (64u << 20)
 #define START_WAIT_MS 10000
