@@ -6,6 +6,8 @@
 /* White box: the state machine has no I/O, so it is tested as it stands, without the helper around it. */
 #include "helper/approvals/queue.c"
 
+#include "policy/base/util.h"
+
 Suite *suite_approve(void);
 
 static struct queue *q;

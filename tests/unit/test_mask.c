@@ -1,8 +1,11 @@
 /* Secrets go, by shape and by value; what only looks like one stays. */
 #include <check.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "helper/ledger/mask.c"
+
+#include "policy/base/util.h"
 
 Suite *suite_mask(void);
 
