@@ -74,7 +74,7 @@ void queue_forget(struct queue *a, struct approval *ap);
 struct approval *queue_by_id(struct queue *a, const char *id);
 /* A card whose time is over: a pending one to expire, an expired or late one to remove; or NULL. */
 struct approval *queue_overdue(struct queue *a, uint64_t now_ns);
-/* Remembers the state in which ap was closed, and by whom. */
+/* Remembers the state in which ap was closed; `by` is the name given with the answer. */
 void queue_note_closed(struct queue *a, const struct approval *ap, const char *by);
 /* The closed card with this prefix of the id (at least 4 characters), or NULL.  Borrowed. */
 const struct closed *queue_closed(const struct queue *a, const char *prefix);
