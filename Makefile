@@ -165,7 +165,7 @@ $(B)/exports.map: preload/hooks/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := caller carried execs names net raw reader shed storm
+STATIC_VICTIMS := caller carried errors execs names net raw reader shed storm
 
 # Of the tools, a suite links what it calls; the dispatcher is the suite's own.
 $(B)/libtools.a: $(filter-out $(B)/tools/pale.o,$(TOOLS_OBJ))
@@ -197,6 +197,7 @@ $(B)/victims/%: tests/victims/%.c preload/hooks/hooks.def Makefile
 	$(call note,LD)
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -o $@ $< -lpthread
 $(B)/victims/traps: tests/victims/traps.h
+$(B)/victims/errors $(B)/victims/errors-static: $(wildcard tests/victims/errors_*.h)
 $(B)/victims/%-static: tests/victims/%.c Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)

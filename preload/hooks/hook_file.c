@@ -76,6 +76,8 @@ int openat2(int dirfd, const char *path, const struct open_how *how, size_t size
 
 	if (!judging() || !path || !how || size < sizeof copy)
 		return (int)libc_result(raw4(SYS_openat2, dirfd, path, how, size));
+	if (!memory_has(how, sizeof copy) || !memory_has_path(path))
+		return fail(-EFAULT);
 	memcpy(&copy, how, sizeof copy);
 	if (copy.resolve == 0 && size == sizeof copy && copy.flags <= INT32_MAX)
 		return open_result(dirfd, path, (int)copy.flags, (unsigned)copy.mode);

@@ -51,6 +51,8 @@ int bind(int fd, const struct sockaddr *addr, socklen_t len)
 
 	if (!judging() || !addr || len > sizeof copy)
 		return (int)libc_result(carried3(SYS_bind, fd, addr, len));
+	if (!memory_has(addr, len))
+		return fail(-EFAULT);
 	memcpy(&copy, addr, len);
 	r = check_bind((const struct sockaddr_un *)&copy, len);
 	return (int)libc_result(r < 0 ? r : carried3(SYS_bind, fd, &copy, len));
@@ -96,6 +98,8 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	want_real();
 	if (!judging_alone() || !msg)
 		return real.sendmsg(fd, msg, flags);
+	if (!memory_has(msg, sizeof *msg))
+		return fail(-EFAULT);
 	copy = *msg;
 	r = check_message(&copy, &d);
 	if (r < 0)
@@ -114,6 +118,10 @@ static int send_batch(int fd, struct mmsghdr *vec, unsigned n, int flags, bool *
 	int r = 0;
 
 	for (ok = 0; ok < n; ok++) {
+		if (!memory_has(&vec[ok], sizeof vec[ok])) {
+			r = -EFAULT;
+			break;
+		}
 		copy[ok] = vec[ok];
 		r = check_message(&copy[ok].msg_hdr, &dest[ok]);
 		if (r < 0)

@@ -166,7 +166,8 @@ static long link_ends(const struct ends *e)
 	struct ends named = *e;
 	char self[40];
 
-	if (judging() && e->flags & AT_EMPTY_PATH && e->from && !*e->from && e->fromfd >= 0) {
+	if (judging() && e->flags & AT_EMPTY_PATH && e->from && memory_has(e->from, 1) && !*e->from &&
+	    e->fromfd >= 0) {
 		sys_fd_link(e->fromfd, self, sizeof self);
 		named.fromfd = AT_FDCWD;
 		named.from = self;

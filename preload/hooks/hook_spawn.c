@@ -250,6 +250,8 @@ static int spawn(struct spawn *s, pid_t *ret_pid)
 	s->flags = s->attr ? s->attr->__flags : 0;
 	if (s->flags & ~KNOWN_FLAGS)
 		return ENOTSUP;
+	if (!memory_has_words(s->query.envp))
+		return EFAULT;
 	s->query.dirfd = s->query.cwd = AT_FDCWD;
 	/* Repaired here and not in the child, which could not free the memory after the exec. */
 	s->query.envp = env_repair(&arena, s->query.envp);

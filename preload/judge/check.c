@@ -398,7 +398,11 @@ static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, 
 	int r = TRY_FAR;
 
 	spot_start(ret, dirfd, path);
-	if (!judging() || !path || !*path)
+	if (!judging() || !path)
+		return CHECK_PLAIN;
+	if (!memory_has_path(path))
+		return -EFAULT;
+	if (!*path)
 		return CHECK_PLAIN;
 	own = path_own(path, ret->own);
 	if (own)

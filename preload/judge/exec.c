@@ -431,15 +431,18 @@ static int check_program(const struct exec_query *q)
 	struct work *w;
 	int r;
 
-	if (!q->path)
+	if (!q->path || !memory_has_path(q->path))
 		return -EFAULT;
 	r = program_open(&p, q->dirfd, q->path, q->flags);
 	if (r < 0)
 		return r;
-	w = work_get(q);
-	r = w ? judge_program(w, q, &p) : -ENOMEM;
-	if (!q->room)
-		scratch_put(w, sizeof *w);
+	r = -EFAULT;
+	if (memory_has_words(q->argv) && memory_has_words(q->envp)) {
+		w = work_get(q);
+		r = w ? judge_program(w, q, &p) : -ENOMEM;
+		if (!q->room)
+			scratch_put(w, sizeof *w);
+	}
 	program_close(&p);
 	return r;
 }
@@ -450,7 +453,10 @@ static long check_presence(const struct exec_query *q)
 {
 	struct stat st;
 
-	return q->path ? raw4(SYS_newfstatat, q->dirfd, q->path, &st, q->flags & AT_EMPTY_PATH) : -EFAULT;
+	long r = q->path ? raw4(SYS_newfstatat, q->dirfd, q->path, &st, q->flags & AT_EMPTY_PATH) : -EFAULT;
+
+	/* The environment is read, to be repaired. */
+	return r < 0 || memory_has_words(q->envp) ? r : -EFAULT;
 }
 
 int exec_check(const struct exec_query *q)

@@ -162,6 +162,8 @@ int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, stru
 {
 	if (len > sizeof ret->addr)
 		return -EINVAL;
+	if (!memory_has(addr, len))
+		return -EFAULT;
 	memset(&ret->addr, 0, sizeof ret->addr);
 	memcpy(&ret->addr, addr, len);
 	ret->len = len;

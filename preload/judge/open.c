@@ -205,6 +205,8 @@ int check_open(int dirfd, const char *path, int flags, unsigned mode)
 	int fd, anchor;
 
 	cancel_point();
+	if (judging() && path && !memory_has_path(path))
+		return -EFAULT;
 	/* O_PATH gives no access to content; a later use of the descriptor is judged then. */
 	if (!judging() || !path || !*path || flags & O_PATH || (gate_stands() && only_truncates(flags)))
 		return open_plain(dirfd, path, flags, mode);

@@ -52,6 +52,7 @@ struct mount_attr;
 #include "policy/file/resolve.h"
 #include "policy/judge/eval.h"
 #include "policy/wire/ring.h"
+#include "memory.h"
 #include "raw.h"
 
 #pragma GCC poison malloc calloc realloc free getenv setenv putenv unsetenv strdup strndup asprintf

@@ -1,0 +1,120 @@
+/*
+ * Calls with bad arguments, to be compared: `errors GROUP` makes every call of a group in the current
+ * directory and prints what came of it, one line each, the same bare as inside.
+ *
+ * Each call runs in a process of its own, so that a crash is a line too.  The rows stand in errors_*.h.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+#define PAGE	 4096
+
+/* A call and its text.  p is the bad pointer, in the groups that have one. */
+struct row {
+	const char *text;
+	long (*call)(char *p);
+};
+
+#define ROW(name, expr)                                                                                      \
+	static long name(char *p)                                                                            \
+	{                                                                                                    \
+		(void)p;                                                                                     \
+		return (long)(expr);                                                                         \
+	}
+#include "tests/victims/errors_pointers.h"
+#undef ROW
+
+#define ROW(name, expr) { #expr, name },
+static const struct row pointers[] = {
+#include "tests/victims/errors_pointers.h"
+};
+#undef ROW
+
+/* The call's result and error; a descriptor is told by its number. */
+static void print_row(const char *text, const char *with, const struct row *r, char *p)
+{
+	int status;
+	pid_t pid;
+
+	printf("%s%s: ", text, with);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		errno = 0;
+		status = (int)r->call(p);
+		printf("%d %s", status, strerrorname_np(errno));
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status))
+		printf("signal %d", WTERMSIG(status));
+	printf("\n");
+}
+
+/* A name at the end of a page, without its 0; the next page cannot be read. */
+static char *endless(void)
+{
+	char *m = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(m + PAGE - 4, "file", 4);
+	mprotect(m + PAGE, PAGE, PROT_NONE);
+	return m + PAGE - 4;
+}
+
+static void run_pointers(void)
+{
+	char *gone = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *shut = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *bad[] = { NULL, (char *)1, (char *)-1, (char *)0xdeadc0de, gone, shut, endless() };
+	static const char *const names[] = { "NULL", "1", "-1", "0xdeadc0de", "gone", "shut", "endless" };
+
+	munmap(gone, PAGE);
+	for (size_t r = 0; r < NELEM(pointers); r++)
+		for (size_t i = 0; i < NELEM(bad); i++)
+			print_row(pointers[r].text, names[i], &pointers[r], bad[i]);
+}
+
+static void put_tree(void)
+{
+	int fd = open("file", O_WRONLY | O_CREAT, 0644);
+
+	if (fd < 0 || write(fd, "content\n", 8) != 8)
+		exit(90);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} groups[] = { { "pointers", run_pointers } };
+
+	for (size_t i = 0; argc == 2 && i < NELEM(groups); i++)
+		if (strcmp(argv[1], groups[i].name) == 0) {
+			put_tree();
+			groups[i].run();
+			return 0;
+		}
+	return 2;
+}
